@@ -1,0 +1,46 @@
+/*
+ * Sizes of the records that callers most often allocate for the library, held
+ * at compile time. A size that differs here corrupts another program's heap.
+ */
+#ifndef GPUKIT_ABI_NVML_LAYOUT_H
+#define GPUKIT_ABI_NVML_LAYOUT_H
+
+#include <stddef.h>
+
+#include "nvml_clock.h"
+#include "nvml_device.h"
+#include "nvml_event.h"
+#include "nvml_field.h"
+#include "nvml_process.h"
+#include "nvml_thermal.h"
+
+#define NVML_SIZE(type, size)                                                  \
+	_Static_assert(sizeof(type) == (size), #type " is not " #size " byte"  \
+						     "s")
+
+NVML_SIZE(nvmlReturn_t, 4);
+NVML_SIZE(nvmlPciInfo_t, 68);
+NVML_SIZE(nvmlPciInfoExt_v1_t, 64);
+NVML_SIZE(nvmlMemory_t, 24);
+NVML_SIZE(nvmlMemory_v2_t, 40);
+NVML_SIZE(nvmlBAR1Memory_t, 24);
+NVML_SIZE(nvmlUtilization_t, 8);
+NVML_SIZE(nvmlProcessInfo_v1_t, 16);
+NVML_SIZE(nvmlProcessInfo_v2_t, 24);
+NVML_SIZE(nvmlProcessDetail_v1_t, 32);
+NVML_SIZE(nvmlProcessUtilizationSample_t, 32);
+NVML_SIZE(nvmlTemperature_v1_t, 12);
+NVML_SIZE(nvmlValue_t, 8);
+NVML_SIZE(nvmlSample_t, 16);
+NVML_SIZE(nvmlFieldValue_t, 40);
+NVML_SIZE(nvmlEventData_t, 32);
+
+#undef NVML_SIZE
+
+_Static_assert(offsetof(nvmlPciInfo_t, domain) == 16, "legacy bus id first");
+_Static_assert(offsetof(nvmlPciInfo_t, busId) == 36, "bus id last");
+_Static_assert(offsetof(nvmlMemory_v2_t, total) == 8, "padding after version");
+_Static_assert(NVML_STRUCT_VERSION(Memory, 2) == 0x2000028,
+	       "size, and version in the top byte");
+
+#endif
