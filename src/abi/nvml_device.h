@@ -21,9 +21,9 @@ typedef nvmlPciInfoExt_v1_t nvmlPciInfoExt_t;
 #define nvmlPciInfoExt_v1 NVML_STRUCT_VERSION(PciInfoExt, 1)
 
 /*
- * 68 bytes, for every version of nvmlDeviceGetPciInfo. A library that writes
- * more overruns the buffer of its caller. busIdLegacy reads 0000:01:00.0,
- * busId 00000000:01:00.0.
+ * 68 bytes, as nvmlDeviceGetPciInfo_v3 fills it. A library that writes more
+ * overruns the buffer of its caller. busIdLegacy reads 0000:01:00.0, busId
+ * 00000000:01:00.0.
  */
 typedef struct nvmlPciInfo_st {
 	char busIdLegacy[NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE];
@@ -34,6 +34,24 @@ typedef struct nvmlPciInfo_st {
 	unsigned int pciSubSystemId;
 	char busId[NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE];
 } nvmlPciInfo_t;
+
+/*
+ * 52 bytes: what programs built before _v3 hand to nvmlDeviceGetPciInfo and
+ * nvmlDeviceGetPciInfo_v2. NVML 13 declares these two with nvmlPciInfo_t, so
+ * the rows do too, but to write all of that there overruns such a caller.
+ */
+typedef struct {
+	char busId[NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE];
+	unsigned int domain;
+	unsigned int bus;
+	unsigned int device;
+	unsigned int pciDeviceId; /* device << 16 | vendor */
+	unsigned int pciSubSystemId;
+	unsigned int reserved0;
+	unsigned int reserved1;
+	unsigned int reserved2;
+	unsigned int reserved3;
+} nvmlPciInfo_v2_t;
 
 /* domain, bus, device; 12 characters, with a domain of 16 bits. */
 #define NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT "%04X:%02X:%02X.0"

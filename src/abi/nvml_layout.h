@@ -20,6 +20,7 @@
 
 NVML_SIZE(nvmlReturn_t, 4);
 NVML_SIZE(nvmlPciInfo_t, 68);
+NVML_SIZE(nvmlPciInfo_v2_t, 52);
 NVML_SIZE(nvmlPciInfoExt_v1_t, 64);
 NVML_SIZE(nvmlMemory_t, 24);
 NVML_SIZE(nvmlMemory_v2_t, 40);
@@ -39,6 +40,9 @@ NVML_SIZE(nvmlEventData_t, 32);
 
 _Static_assert(offsetof(nvmlPciInfo_t, domain) == 16, "legacy bus id first");
 _Static_assert(offsetof(nvmlPciInfo_t, busId) == 36, "bus id last");
+_Static_assert(offsetof(nvmlPciInfo_v2_t, domain) ==
+		   offsetof(nvmlPciInfo_t, domain),
+	       "both begin alike");
 _Static_assert(offsetof(nvmlMemory_v2_t, total) == 8, "padding after version");
 _Static_assert(NVML_STRUCT_VERSION(Memory, 2) == 0x2000028,
 	       "size, and version in the top byte");
