@@ -1,0 +1,34 @@
+# Compiler and linker flags that every part of gpukit shares.
+find_package(Threads REQUIRED)
+
+add_library(gk_flags INTERFACE)
+target_include_directories(gk_flags INTERFACE
+	${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(gk_flags INTERFACE
+	_GNU_SOURCE GPUKIT_VERSION="${PROJECT_VERSION}")
+target_compile_options(gk_flags INTERFACE
+	-Wall -Wextra -Wshadow -Wundef -Wvla -Wformat=2 -Wpointer-arith
+	-Wcast-qual -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes
+	-Wswitch-enum -Wdouble-promotion -Wimplicit-fallthrough
+	-fno-common -ffp-contract=off
+	$<$<BOOL:${GPUKIT_WERROR}>:-Werror>
+	$<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2 -fstack-protector-strong>)
+target_link_options(gk_flags INTERFACE -Wl,-z,relro,-z,now)
+target_link_libraries(gk_flags INTERFACE Threads::Threads)
+
+if(GPUKIT_SANITIZE)
+	target_compile_options(gk_flags INTERFACE
+		-fsanitize=${GPUKIT_SANITIZE} -fno-omit-frame-pointer
+		-fno-sanitize-recover=undefined)
+	target_link_options(gk_flags INTERFACE -fsanitize=${GPUKIT_SANITIZE})
+else()
+	# A sanitizer's runtime is found at run time: -z defs would refuse it.
+	add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>:-Wl,-z,defs>)
+endif()
+
+# Objects of one directory, linked as objects (never as an archive: there a
+# weak default would silently win over the function that replaces it).
+function(gk_objects name)
+	add_library(${name} OBJECT ${ARGN})
+	target_link_libraries(${name} PUBLIC gk_flags)
+endfunction()

@@ -1,0 +1,298 @@
+/*
+ * gpukit.h - the public interface of libgpukit: GPUs, the processes that use
+ * them, and the host, read as one snapshot.
+ *
+ * Results are 0 or a negative enum gk_err; outputs come last and are untouched
+ * on failure. The library never prints and never exits. A struct gk belongs to
+ * one thread at a time; a snapshot may be read by many threads at once.
+ */
+#ifndef GPUKIT_GPUKIT_H
+#define GPUKIT_GPUKIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GK_API __attribute__((visibility("default")))
+
+enum gk_err {
+	GK_OK = 0,
+#define GK_ERR(name, number, text) name = number,
+#include <gpukit/errors.def>
+#undef GK_ERR
+};
+
+/* A static text for any int; never NULL. */
+GK_API const char *gk_strerror(int err);
+
+/* How the integer of a metric is scaled when it is printed. */
+enum gk_unit {
+	GK_UNIT_NONE,	      /* a count, a state, a generation */
+	GK_UNIT_PERCENT,      /* 1 = 1 % */
+	GK_UNIT_CENTIPERCENT, /* 100 = 1 % */
+	GK_UNIT_BYTES,
+	GK_UNIT_MILLIWATT,
+	GK_UNIT_MILLIJOULE,
+	GK_UNIT_CELSIUS,
+	GK_UNIT_HERTZ,
+	GK_UNIT_NANOSECOND,
+};
+
+enum gk_kind { GK_KIND_GAUGE, GK_KIND_COUNTER, GK_KIND_STATE };
+
+/* How often a value is read, and by whom. */
+enum gk_tier {
+	GK_TIER_FAST,	/* utilisation, memory, clocks, power */
+	GK_TIER_MEDIUM, /* process lists and what costs more than 100 us */
+	GK_TIER_SLOW,	/* limits, modes, ECC, links */
+	GK_TIER_ASKED,	/* blocks the driver: only with GK_WITH_PCIE */
+	GK_TIER_HOST,	/* from /proc, not from the driver */
+	GK_TIER_COUNT
+};
+
+enum gk_metric {
+#define METRIC(id, name, unit, kind, tier, help) GK_M_##id,
+#include <gpukit/metrics.def>
+#undef METRIC
+	GK_M_COUNT
+};
+
+enum gk_process_metric {
+#define METRIC(id, name, unit, kind, tier, help) GK_PM_##id,
+#include <gpukit/process_metrics.def>
+#undef METRIC
+	GK_PM_COUNT
+};
+
+struct gk_metric_info {
+	const char *name;
+	const char *help;
+	enum gk_unit unit;
+	enum gk_kind kind;
+	enum gk_tier tier;
+};
+
+/* Rows of metrics.def and process_metrics.def, in the order of the enums. */
+GK_API extern const struct gk_metric_info gk_metrics[GK_M_COUNT];
+GK_API extern const struct gk_metric_info gk_process_metrics[GK_PM_COUNT];
+
+/* Why a value is absent. Absent is never 0 and never guessed. */
+enum gk_absence {
+	GK_PRESENT,
+	GK_ABSENT_NOT_READ,	 /* its tier has not been read yet */
+	GK_ABSENT_NOT_SUPPORTED, /* this GPU or driver has no such value */
+	GK_ABSENT_NO_FUNCTION,	 /* the driver library lacks the function */
+	GK_ABSENT_PERMISSION,
+	GK_ABSENT_LOST,	   /* the GPU fell off the bus or was lost */
+	GK_ABSENT_TIMEOUT, /* the driver did not answer in time */
+	GK_ABSENT_ERROR,   /* any other NVML error */
+	GK_ABSENT_HIDDEN,  /* /proc does not show it (hidepid, container) */
+	GK_ABSENT_ONE_SNAPSHOT, /* a difference needs two snapshots */
+	GK_ABSENCE_COUNT
+};
+
+/* A short text: "not supported". Never NULL. */
+GK_API const char *gk_absence_text(enum gk_absence why);
+
+/* One value: valid only when why is GK_PRESENT. */
+struct gk_value {
+	int64_t v;
+	enum gk_absence why;
+};
+
+enum gk_health {
+	GK_HEALTH_OK,
+	GK_HEALTH_LOST,	 /* NVML says lost; retried at every snapshot */
+	GK_HEALTH_STALE, /* the driver has not answered within the timeout */
+	GK_HEALTH_ERROR, /* NVML cannot open it; nvml_error says why */
+};
+
+#define GK_NAME_MAX 96
+
+/*
+ * A GPU, or a MIG device of one. MIG devices follow their GPU in the list;
+ * their indices may have holes.
+ */
+struct gk_device {
+	unsigned index; /* NVML index of the GPU */
+	int mig_index;	/* index of the MIG device, -1 for a whole GPU */
+	int parent;	/* position of the GPU of a MIG device, -1 */
+	int gpu_instance, compute_instance; /* -1 for a whole GPU */
+	char name[GK_NAME_MAX];
+	char uuid[GK_NAME_MAX];
+	char bus_id[32]; /* 00000000:01:00.0, empty if unknown */
+	char serial[32]; /* empty if unknown */
+	char vbios[32];	 /* empty if unknown */
+	int minor;	 /* /dev/nvidia<minor>, -1 if unknown */
+	int compute_major, compute_minor; /* compute capability, -1 */
+	enum gk_health health;
+	int nvml_error; /* last nvmlReturn_t that made it unhealthy, or 0 */
+	/* Monotonic time of the last answer of each tier; 0 = none yet. */
+	uint64_t read_ns[GK_TIER_COUNT];
+	struct gk_value m[GK_M_COUNT];
+	unsigned process_count;
+};
+
+enum gk_process_type {
+	GK_PROCESS_COMPUTE = 1,
+	GK_PROCESS_GRAPHICS = 2,
+	GK_PROCESS_MPS = 4, /* compute through the MPS server */
+};
+
+enum gk_process_state {
+	GK_PROCESS_RUNNING,
+	GK_PROCESS_GONE, /* the driver lists it, /proc does not */
+	GK_PROCESS_ZOMBIE,
+	GK_PROCESS_NO_PERMISSION, /* /proc shows the pid and little else */
+};
+
+/* One process on one device. Strings belong to the snapshot. */
+struct gk_process {
+	pid_t pid;
+	pid_t parent;	 /* parent process, 0 if unknown */
+	unsigned device; /* position in devices */
+	unsigned types;	 /* bits of gk_process_type */
+	enum gk_process_state state;
+	uid_t uid;	       /* (uid_t)-1 if unknown */
+	const char *user;      /* name, else the number; "" if unknown */
+	const char *name;      /* comm; "" if unknown */
+	const char *command;   /* arguments joined by blanks, made printable */
+	const char *container; /* container id from its cgroup; "" if none */
+	/* Arguments as the process has them, NUL-separated; may hold any byte
+	 * but is cut at args_len. */
+	const char *args;
+	size_t args_len;
+	uint64_t start_ticks; /* since boot; with pid the identity; 0 unknown */
+	struct gk_value m[GK_PM_COUNT];
+};
+
+struct gk_host {
+	char hostname[GK_NAME_MAX];
+	uint64_t boot_ns; /* time since boot */
+	unsigned cpus;
+	struct gk_value cpu_centipercent; /* of all cores, 10000 = all busy */
+	struct gk_value load_centi[3];	  /* load averages times 100 */
+	struct gk_value mem_total, mem_available; /* bytes */
+	struct gk_value swap_total, swap_free;	  /* bytes */
+};
+
+/* All devices, processes and the host at one moment: plain data. */
+struct gk_snapshot {
+	uint64_t wall_ns; /* nanoseconds since 1970, UTC */
+	uint64_t mono_ns; /* CLOCK_MONOTONIC at the same moment */
+	char driver_version[GK_NAME_MAX]; /* empty if unknown */
+	char nvml_version[GK_NAME_MAX];	  /* empty if unknown */
+	int cuda_version; /* 13000 = 13.0, 0 if unknown */
+	struct gk_host host;
+	size_t device_count;
+	struct gk_device *devices;
+	size_t process_count;
+	struct gk_process *processes; /* by device, then pid */
+};
+
+struct gk; /* an open driver library with its devices */
+
+enum gk_with {
+	GK_WITH_PCIE = 1,	  /* read the ASKED tier */
+	GK_WITHOUT_PROCESSES = 2, /* no process lists, no /proc/<pid> */
+	GK_WITHOUT_COMMANDS = 4,  /* no command lines: cheaper */
+	GK_WITHOUT_SLOW = 8,	  /* no SLOW tier in one-shot snapshots */
+};
+
+struct gk_options {
+	const char *nvml_path; /* NULL: libnvidia-ml.so.1 by the loader */
+	int proc_fd;	       /* directory to read as /proc; -1: /proc */
+	unsigned with;	       /* bits of gk_with */
+	uint64_t timeout_ns;   /* patience with one GPU; 0: one second */
+	/* How often gk_watch reads a tier; 0: 1, 5 and 15 frames but at least
+	 * 100 ms, 1 s and 5 s. */
+	uint64_t period_ns[GK_TIER_COUNT];
+};
+
+#define GK_OPTIONS_DEFAULT ((struct gk_options){ .proc_fd = -1 })
+
+/*
+ * Opens the driver library and lists its GPUs. Zero GPUs is no error.
+ * GK_ERR_NO_DRIVER: no library; GK_ERR_DRIVER: it refuses to start, and
+ * *ret_nvml (may be NULL) is its nvmlReturn_t. Close with gk_close().
+ */
+GK_API int gk_open(const struct gk_options *options, int *ret_nvml,
+		   struct gk **ret_gk);
+
+/*
+ * Ends the workers and the driver library. A worker stuck in the driver is
+ * abandoned: gk_close() then returns GK_ERR_TIMEOUT and the caller should
+ * leave the process by _exit(). NULL is allowed.
+ */
+GK_API int gk_close(struct gk *gk);
+
+/*
+ * Reads everything once, all GPUs at the same time. Blocks for the driver, at
+ * most timeout_ns for a GPU that hangs; such a GPU is GK_HEALTH_STALE and
+ * keeps its last values. Free *ret_snap with gk_snapshot_free().
+ */
+GK_API int gk_snapshot_take(struct gk *gk, struct gk_snapshot **ret_snap);
+GK_API void gk_snapshot_free(struct gk_snapshot *snap);
+
+/*
+ * Starts reading in the background, a frame every period_ns. Deadlines are
+ * absolute: a late frame does not move the next one.
+ */
+GK_API int gk_watch_start(struct gk *gk, uint64_t period_ns);
+
+/*
+ * Waits for the next frame and returns what is known then, without waiting
+ * for a slow GPU. Frames missed by the caller are skipped, never queued.
+ * GK_ERR_TIMEOUT: a signal handler ran (EINTR); call again or leave.
+ */
+GK_API int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap);
+
+/* A descriptor that polls readable when gk_watch_next() would not wait. */
+GK_API int gk_watch_fd(struct gk *gk);
+
+/* Age of a tier of a device in a snapshot, ns; UINT64_MAX if never read. */
+GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,
+			      const struct gk_device *device,
+			      enum gk_tier tier);
+
+/* What CUDA_VISIBLE_DEVICES chooses from. */
+struct gk_candidate {
+	unsigned index; /* NVML index of the GPU */
+	int mig_index;	/* -1 for a whole GPU */
+	const char *uuid;
+	unsigned pci_domain, pci_bus, pci_device;
+	/* For CUDA_DEVICE_ORDER=FASTEST_FIRST: any monotone figure of speed. */
+	uint64_t speed;
+	bool mig_enabled; /* a GPU split into MIG devices */
+};
+
+enum gk_cuda_order { GK_ORDER_FASTEST_FIRST, GK_ORDER_PCI_BUS_ID };
+
+/* Value of CUDA_DEVICE_ORDER (NULL: unset) as the driver reads it. */
+GK_API enum gk_cuda_order gk_cuda_order(const char *value);
+
+/*
+ * Applies CUDA_VISIBLE_DEVICES as the CUDA driver does: ordinals in CUDA's
+ * order, unique prefixes of GPU- and MIG- UUIDs; the list ends before the
+ * first invalid entry; an entry given twice leaves no device at all. value
+ * NULL (unset) chooses everything, "" nothing.
+ *
+ * Writes positions in candidates to ret_chosen (room for count) and their
+ * number to *ret_count. *ret_bad (may be NULL) is the offset in value of the
+ * entry that ended the list, or -1. Pure: reads no environment.
+ */
+GK_API int gk_cuda_visible(const char *value, enum gk_cuda_order order,
+			   const struct gk_candidate *candidates, size_t count,
+			   unsigned *ret_chosen, size_t *ret_count,
+			   long *ret_bad);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

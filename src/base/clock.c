@@ -1,0 +1,13 @@
+/* clock.c - waiting for a moment. */
+#include "base/clock.h"
+
+#include <errno.h>
+
+void gk_sleep_until(uint64_t mono_ns)
+{
+	struct timespec t = gk_timespec(mono_ns);
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) ==
+	       EINTR)
+		;
+}

@@ -1,0 +1,91 @@
+/* fs.c - reading and replacing small files; see fs.h. */
+#include "base/fs.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap)
+{
+	size_t len = 0;
+	ssize_t n = 0;
+	int fd, error;
+
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	while (len < cap - 1) {
+		n = read(fd, buf + len, cap - 1 - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	error = errno;
+	close(fd);
+	if (n < 0)
+		return gk_err_from_errno(error);
+	buf[len] = '\0';
+	return (ssize_t)len;
+}
+
+static int write_all(int fd, const char *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, bytes, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return gk_err_from_errno(errno);
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int gk_write_atomic(const char *path, const void *bytes, size_t len,
+		    mode_t mode)
+{
+	char beside[4096];
+	int fd, r;
+
+	if ((size_t)snprintf(beside, sizeof beside, "%s.%d.tmp", path,
+			     (int)getpid()) >= sizeof beside)
+		return GK_ERR_INVALID;
+	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	r = write_all(fd, bytes, len);
+	if (!r && fsync(fd) < 0)
+		r = gk_err_from_errno(errno);
+	if (close(fd) < 0 && !r)
+		r = gk_err_from_errno(errno);
+	if (!r && rename(beside, path) < 0)
+		r = gk_err_from_errno(errno);
+	if (r)
+		unlink(beside);
+	return r;
+}
+
+int gk_make_private_dir(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return gk_err_from_errno(errno);
+	if (lstat(path, &st) < 0)
+		return gk_err_from_errno(errno);
+	/* In /dev/shm anybody may have made it first. */
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & 022))
+		return GK_ERR_PERMISSION;
+	return 0;
+}

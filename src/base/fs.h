@@ -1,0 +1,26 @@
+/*
+ * fs.h - small files: read whole, written whole or not at all.
+ */
+#ifndef GK_BASE_FS_H
+#define GK_BASE_FS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Reads at most cap - 1 bytes of a file relative to a directory descriptor
+ * (AT_FDCWD allowed) and adds a NUL. Returns the number of bytes or a gk_err.
+ */
+ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap);
+
+/*
+ * Replaces a file: written beside, synced, renamed. Readers see the old or
+ * the new content whole, whatever happens. 0 or a gk_err.
+ */
+int gk_write_atomic(const char *path, const void *bytes, size_t len,
+		    mode_t mode);
+
+/* Makes a private directory (0700); an existing one must be the user's own. */
+int gk_make_private_dir(const char *path);
+
+#endif

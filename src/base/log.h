@@ -1,0 +1,24 @@
+/*
+ * log.h - diagnostics, off unless GPUKIT_LOG=level[:path] is set.
+ *
+ * One line a call, one write(2), to the file or to stderr; never to stdout.
+ * Safe in any thread of a foreign process; errno is kept.
+ */
+#ifndef GK_BASE_LOG_H
+#define GK_BASE_LOG_H
+
+enum gk_log_level { GK_LOG_OFF, GK_LOG_ERROR, GK_LOG_WARN, GK_LOG_INFO, GK_LOG_DEBUG };
+
+/* The level in force; costs one relaxed load after the first call. */
+int gk_log_level(void);
+
+void gk_log_write(int level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#define gk_log(level, ...)                                      \
+	do {                                                    \
+		if ((level) <= gk_log_level())                  \
+			gk_log_write((level), __VA_ARGS__);     \
+	} while (0)
+
+#endif

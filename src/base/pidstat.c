@@ -1,0 +1,63 @@
+/* pidstat.c - the line that the kernel writes about a process. */
+#include "base/pidstat.h"
+
+#include "base/err.h"
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Fields behind the name, counted as in proc(5), where state is the third. */
+enum { STATE = 3, PPID = 4, UTIME = 14, STIME = 15, THREADS = 20, START = 22,
+       RSS = 24 };
+
+int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
+{
+	const char *open = strchr(line, '('), *close = strrchr(line, ')');
+	uint64_t field[RSS + 1] = { 0 };
+	struct gk_pidstat st = { 0 };
+	size_t len;
+	const char *p;
+
+	if (!open || !close || close < open || close[1] != ' ' || !close[2])
+		return GK_ERR_CORRUPT;
+	len = (size_t)(close - open - 1);
+	if (len >= sizeof st.comm)
+		len = sizeof st.comm - 1;
+	memcpy(st.comm, open + 1, len);
+	st.pid = (pid_t)strtol(line, NULL, 10);
+	st.state = close[2];
+	p = close + 3;
+	for (int i = PPID; i <= RSS; i++) {
+		char *end;
+
+		field[i] = strtoull(p, &end, 10);
+		if (end == p)
+			return GK_ERR_CORRUPT;
+		p = end;
+	}
+	st.ppid = (pid_t)field[PPID];
+	st.utime = field[UTIME];
+	st.stime = field[STIME];
+	st.threads = field[THREADS];
+	st.start = field[START];
+	st.rss_pages = field[RSS];
+	*ret_stat = st;
+	return 0;
+}
+
+int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat)
+{
+	char path[32], line[1024];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/stat", (int)pid);
+	n = gk_read_at(proc, path, line, sizeof line);
+	if (n < 0)
+		return (int)n;
+	return n ? gk_pidstat_parse(line, ret_stat) : GK_ERR_NOT_FOUND;
+}

@@ -1,0 +1,31 @@
+/*
+ * pidstat.h - /proc/<pid>/stat, which the kernel documents in proc(5).
+ */
+#ifndef GK_BASE_PIDSTAT_H
+#define GK_BASE_PIDSTAT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct gk_pidstat {
+	pid_t pid, ppid;
+	char comm[64]; /* as the kernel has it, any bytes */
+	char state;    /* R S D Z X ... */
+	uint64_t utime, stime; /* clock ticks */
+	uint64_t start;	       /* clock ticks since boot */
+	uint64_t threads;
+	uint64_t rss_pages;
+};
+
+/*
+ * Parses a line; comm may hold blanks and parentheses. 0 or GK_ERR_CORRUPT.
+ */
+int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat);
+
+/*
+ * Reads <pid>/stat under an open /proc. GK_ERR_NOT_FOUND when the process is
+ * gone, whatever moment it goes.
+ */
+int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat);
+
+#endif

@@ -1,0 +1,10 @@
+/* cmd_list.c - the table of verbs. */
+#include "cli/cmd.h"
+
+#include <stddef.h>
+
+const struct gk_cmd *const gk_cmds[] = {
+	&gk_cmd_stat,
+	&gk_cmd_fake,
+	NULL,
+};

@@ -1,0 +1,65 @@
+/*
+ * ledger.h - which process holds how many bytes of which device.
+ *
+ * Owners are (pid, pid namespace, start time). Whoever looks removes dead
+ * owners of its own namespace, now and then; those of a foreign namespace are
+ * left to their own. Every change is committed by a single store.
+ */
+#ifndef GKF_LEDGER_H
+#define GKF_LEDGER_H
+
+#include "fake/machine.h"
+
+/* One row of a process list, copied out. */
+struct gkf_process {
+	unsigned slot; /* position in the file */
+	int32_t pid;
+	uint32_t types;
+	uint64_t bytes;
+	struct gkf_wave wave;
+};
+
+/*
+ * Puts the calling process on a device. The wave's start_bin is set to now.
+ * *ret_slot is for the calls below; it is freed by gkf_detach() or by the
+ * death of the process. GK_ERR_TOO_MANY when all slots are in use,
+ * GK_ERR_RANGE for a device that is not there.
+ */
+GKF_API int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
+		       const struct gkf_wave *wave, unsigned *ret_slot);
+GKF_API int gkf_detach(struct gkf_machine *m, unsigned slot);
+
+/*
+ * Takes or gives back device memory for a slot of this process.
+ * GK_ERR_NO_SPACE when the device has not that much left, GK_ERR_RANGE when
+ * more is given back than held; nothing changes then.
+ */
+GKF_API int gkf_alloc(struct gkf_machine *m, unsigned slot, uint64_t bytes);
+GKF_API int gkf_free(struct gkf_machine *m, unsigned slot, uint64_t bytes);
+
+/* Bytes of a device that processes hold (without reserve and set values). */
+GKF_API uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device);
+
+/*
+ * Total, reserved, used and free bytes as NVML tells them: total = reserved +
+ * used + free; used counts processes and the set "extra-memory".
+ */
+struct gkf_memory {
+	uint64_t total, reserved, used, free;
+};
+GKF_API void gkf_memory(struct gkf_machine *m, unsigned device,
+			struct gkf_memory *ret_memory);
+
+/*
+ * The processes of a device that have one of the types: at most cap are
+ * written, *ret_count is how many there are. Reaps first, at most every few
+ * hundred milliseconds.
+ */
+GKF_API int gkf_processes(struct gkf_machine *m, unsigned device,
+			  unsigned types, struct gkf_process *out, unsigned cap,
+			  unsigned *ret_count);
+
+/* Removes dead owners now (force) or if it is time. Returns how many. */
+GKF_API unsigned gkf_reap(struct gkf_machine *m, bool force);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * profile.h - the description of a GPU model: what never changes while a
+ * made-up machine runs. Plain data of fixed size: it is copied into the
+ * machine file. Numbers are in the unit that their name says; -1 = the model
+ * has no such thing.
+ */
+#ifndef GKF_PROFILE_H
+#define GKF_PROFILE_H
+
+#include <stdint.h>
+
+#define GKF_NAME_MAX 64
+
+/*
+ * Every integer of a profile: FIELD(member, "yaml-key", min, max, "help").
+ * Strings and enumerations stand in struct gkf_profile by hand.
+ */
+#define GKF_PROFILE_INTEGERS(FIELD)                                           \
+	FIELD(memory_mib, "memory_mib", 16, 4194304,                          \
+	      "memory installed, as NVML's total")                           \
+	FIELD(reserved_mib, "reserved_mib", 0, 65536,                         \
+	      "kept by driver and firmware")                                 \
+	FIELD(context_mib, "context_mib", 0, 4096,                            \
+	      "overhead of one CUDA context")                                \
+	FIELD(bar1_mib, "bar1_mib", 0, 4194304, "BAR1 aperture")              \
+	FIELD(bus_width_bits, "memory_bus_bits", 32, 16384,                   \
+	      "memory bus width")                                            \
+	FIELD(compute_major, "compute_major", 1, 99, "compute capability")    \
+	FIELD(compute_minor, "compute_minor", 0, 99, "compute capability")    \
+	FIELD(sm_count, "sm_count", 1, 1024, "streaming multiprocessors")     \
+	FIELD(cuda_cores, "cuda_cores", 1, 100000, "CUDA cores of the board") \
+	FIELD(pci_device_id, "pci_device_id", 0, 0xffffffff,                  \
+	      "device id << 16 | vendor id")                                 \
+	FIELD(pci_subsystem_id, "pci_subsystem_id", 0, 0xffffffff,            \
+	      "subsystem id << 16 | vendor id")                              \
+	FIELD(pcie_gen, "pcie_generation", 1, 6, "highest PCIe generation")   \
+	FIELD(pcie_width, "pcie_width", 1, 16, "PCIe lanes")                  \
+	FIELD(sm_clock_idle_mhz, "sm_clock_idle_mhz", 1, 10000,               \
+	      "SM clock at rest")                                            \
+	FIELD(sm_clock_max_mhz, "sm_clock_max_mhz", 1, 10000,                 \
+	      "highest SM clock")                                            \
+	FIELD(mem_clock_idle_mhz, "memory_clock_idle_mhz", 1, 20000,          \
+	      "memory clock at rest")                                        \
+	FIELD(mem_clock_max_mhz, "memory_clock_max_mhz", 1, 20000,            \
+	      "highest memory clock")                                        \
+	FIELD(video_clock_idle_mhz, "video_clock_idle_mhz", 1, 10000,         \
+	      "video clock at rest")                                         \
+	FIELD(video_clock_max_mhz, "video_clock_max_mhz", 1, 10000,           \
+	      "highest video clock")                                         \
+	FIELD(pstate_idle, "pstate_idle", 0, 15, "P-state at rest")           \
+	FIELD(power_idle_mw, "power_idle_mw", 1, 2000000, "power at rest")    \
+	FIELD(power_busy_mw, "power_busy_mw", 1, 2000000,                     \
+	      "power at full load, before the limit")                        \
+	FIELD(power_limit_mw, "power_limit_mw", 1, 2000000,                   \
+	      "default power limit")                                         \
+	FIELD(power_min_mw, "power_min_mw", 1, 2000000, "lowest limit")       \
+	FIELD(power_max_mw, "power_max_mw", 1, 2000000, "highest limit")      \
+	FIELD(temp_idle_c, "temperature_idle_c", 0, 150,                      \
+	      "core temperature at rest")                                    \
+	FIELD(temp_busy_c, "temperature_busy_c", 0, 150,                      \
+	      "core temperature settled at full power")                      \
+	FIELD(temp_tau_s, "temperature_tau_s", 1, 3600,                       \
+	      "time constant of the heat sink")                              \
+	FIELD(temp_slowdown_c, "temperature_slowdown_c", 0, 150,              \
+	      "clocks slow down here")                                       \
+	FIELD(temp_shutdown_c, "temperature_shutdown_c", 0, 150,              \
+	      "board switches off here")                                     \
+	FIELD(temp_max_c, "temperature_max_operating_c", 0, 150,              \
+	      "highest operating temperature")                               \
+	FIELD(mem_temp_max_c, "memory_temperature_max_c", -1, 150,            \
+	      "highest memory temperature; -1: no sensor")                   \
+	FIELD(fans, "fans", 0, 8, "fans on the board; 0: passive")            \
+	FIELD(encoders, "encoders", 0, 16, "NVENC engines")                   \
+	FIELD(decoders, "decoders", 0, 16, "NVDEC engines")                   \
+	FIELD(jpegs, "jpeg_engines", 0, 16, "NVJPG engines")                  \
+	FIELD(ofas, "optical_flow_engines", 0, 16, "OFA engines")             \
+	FIELD(copy_engines, "copy_engines", 0, 32, "asynchronous copies")     \
+	FIELD(ecc, "ecc", -1, 1, "ECC at start: 1 on, 0 off, -1 has none")    \
+	FIELD(mig, "mig", -1, 1, "1 or 0: can be split; -1: cannot")          \
+	FIELD(nvlinks, "nvlinks", 0, 64, "NVLink links")                      \
+	FIELD(nvlink_version, "nvlink_version", 0, 9, "NVLink generation")    \
+	FIELD(display_mode, "display_attached", 0, 1, "display connected")    \
+	FIELD(persistence, "persistence", 0, 1, "persistence mode")           \
+	FIELD(gsp, "gsp", -1, 1, "GSP firmware: 1 on, 0 off, -1 none")
+
+struct gkf_profile {
+	char id[GKF_NAME_MAX];	 /* file name without .yaml, lower case */
+	char name[GKF_NAME_MAX]; /* as NVML tells it */
+	char mark[16];		 /* put before the name, empty by default */
+	char brand[24];		 /* nvmlBrandType_t's tail: "NVIDIA", "TESLA" */
+	char architecture[24];	 /* NVML_DEVICE_ARCH_'s tail: "AMPERE" */
+	char vbios[24];
+	char part_number[32];	 /* board part number, empty: none */
+	char inforom_image[24];	 /* empty: none */
+#define FIELD(member, key, min, max, help) int64_t member;
+	GKF_PROFILE_INTEGERS(FIELD)
+#undef FIELD
+};
+
+/* The compiled-in default: equal to profiles/a100-sxm4-80gb.yaml. */
+extern const struct gkf_profile gkf_profile_default;
+
+#define GKF_DEFAULT_DEVICES 8
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * wave.h - how busy a process keeps its device, as a function of machine time.
+ *
+ * Time is cut into bins of 1/6 s, the driver's shortest sample period. The
+ * share of a bin that is busy depends on the wave and the bin alone, so every
+ * process of the machine computes the same figure without asking anybody.
+ */
+#ifndef GKF_WAVE_H
+#define GKF_WAVE_H
+
+#include <stdint.h>
+
+#define GKF_BINS_PER_S 6
+#define GKF_BIN_NS (1000000000ULL / GKF_BINS_PER_S)
+
+enum gkf_wave_kind {
+	GKF_WAVE_NONE,	/* holds memory, never busy */
+	GKF_WAVE_IDLE,	/* as NONE: an attached but waiting process */
+	GKF_WAVE_TRAIN, /* steps near util, a dip to a fifth each period */
+	GKF_WAVE_INFER, /* bursts around util that swell with the period */
+};
+
+struct gkf_wave {
+	uint32_t kind;
+	uint32_t util_permille;	    /* mean while working */
+	uint32_t mem_permille;	    /* memory-interface share of busy time */
+	uint32_t encoder_permille;  /* video engines, of all time */
+	uint32_t decoder_permille;
+	uint32_t seed;
+	uint64_t period_ns;
+	uint64_t start_bin; /* bin in which the process attached */
+};
+
+/* Busy permille of a bin, 0 to 1000; 0 before start_bin. Pure. */
+uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
+
+#endif
