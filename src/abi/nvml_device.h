@@ -165,7 +165,6 @@ typedef struct {
 typedef nvmlDramEncryptionInfo_v1_t nvmlDramEncryptionInfo_t;
 #define nvmlDramEncryptionInfo_v1 NVML_STRUCT_VERSION(DramEncryptionInfo, 1)
 
-/* 17 is not in use. */
 typedef enum nvmlBrandType_enum {
 	NVML_BRAND_UNKNOWN = 0,
 	NVML_BRAND_QUADRO = 1,

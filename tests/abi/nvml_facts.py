@@ -79,9 +79,20 @@ def compiler(args, text=None):
     return done.stdout
 
 
+def without_system_headers(text):
+    """Preprocessed text less what <...> headers gave, by its line markers."""
+    out, system = [], False
+    for line in text.splitlines():
+        m = re.match(r'# \d+ "[^"]*"(.*)', line)
+        if m:
+            system = "3" in m[1].split()
+        elif not system:
+            out.append(line)
+    return "\n".join(out)
+
+
 def squeeze(text):
-    """One spelling for one type: no attributes, no names of int types apart."""
-    text = re.sub(r"__attribute__\s*\(\(.*?\)\)", " ", text)
+    """One spelling for one type, whatever the blanks and the short forms."""
     text = re.sub(r"\s+", " ", text.replace("*", " * ")).strip()
     text = re.sub(r"\bunsigned(?! (int|char|short|long))", "unsigned int",
                   text)
@@ -142,15 +153,12 @@ class Header:
         self.facts_by_name = {}
         self.aggregates = {}
         self.constants = []
-        text = compiler(["-E", "-P", self.path])
-        for statement in split_top(self._bare(text), ";"):
+        text = without_system_headers(compiler(
+            ["-E", "-D__attribute__(x)=", self.path]))
+        text = re.sub(r"_Static_assert\s*\(.*?\)\s*;", "", text, flags=re.S)
+        for statement in split_top(text, ";"):
             self._statement(statement)
         self._macros()
-
-    @staticmethod
-    def _bare(text):
-        assert "extern \"C\"" not in text
-        return re.sub(r"_Static_assert\s*\(.*?\)\s*;", "", text, flags=re.S)
 
     def _statement(self, s):
         m = re.match(r"(typedef )?\s*(struct|union|enum)\s*(\w*)\s*"
@@ -185,7 +193,8 @@ class Header:
                     self.facts_by_name["enumerator " + constant] = names[0]
 
     def _macros(self):
-        plain = set(compiler(["-E", "-dM", "-"], "").splitlines())
+        plain = set(compiler(["-E", "-dM", "-xc", "-"],
+                             "#include <stddef.h>\n").splitlines())
         for line in compiler(["-E", "-dM", self.path]).splitlines():
             m = re.match(r"#define (\w+)(\(?)(.*)", line)
             name = m[1]
