@@ -92,7 +92,10 @@ typedef struct nvmlBAR1Memory_st {
 	unsigned long long bar1Used;
 } nvmlBAR1Memory_t;
 
-/* What a MIG device owns, or shares with its neighbours. */
+/*
+ * What a MIG device owns, or shares with its neighbours. Callers of
+ * nvmlDeviceGetAttributes hold the first 24 bytes only, those of _v2 all.
+ */
 typedef struct nvmlDeviceAttributes_st {
 	unsigned int multiprocessorCount;
 	unsigned int sharedCopyEngineCount;

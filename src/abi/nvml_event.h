@@ -33,7 +33,10 @@
 	 nvmlEventTypeNonFatalPoisonError | nvmlEventTypeFatalPoisonError |    \
 	 nvmlEventTypeGpuUnavailableError | nvmlEventTypeGpuRecoveryAction)
 
-/* eventData is the Xid when eventType is nvmlEventTypeXidCriticalError. */
+/*
+ * eventData is the Xid when eventType is nvmlEventTypeXidCriticalError. Callers
+ * of nvmlEventSetWait hold the first 24 bytes only, those of _v2 all.
+ */
 typedef struct nvmlEventData_st {
 	nvmlDevice_t device;
 	unsigned long long eventType;

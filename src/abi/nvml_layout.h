@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-#include "nvml_clock.h"
 #include "nvml_device.h"
 #include "nvml_event.h"
 #include "nvml_field.h"
+#include "nvml_mig.h"
 #include "nvml_process.h"
 #include "nvml_thermal.h"
 
@@ -44,6 +44,13 @@ _Static_assert(offsetof(nvmlPciInfo_v2_t, domain) ==
 		   offsetof(nvmlPciInfo_t, domain),
 	       "both begin alike");
 _Static_assert(offsetof(nvmlMemory_v2_t, total) == 8, "padding after version");
+
+/* Where the records end for callers of the names without a version. */
+_Static_assert(offsetof(nvmlEventData_t, gpuInstanceId) == 24, "v1 end");
+_Static_assert(offsetof(nvmlDeviceAttributes_t, gpuInstanceSliceCount) == 24,
+	       "v1 end");
+_Static_assert(offsetof(nvmlComputeInstanceInfo_t, placement) == 24, "v1 end");
+
 _Static_assert(NVML_STRUCT_VERSION(Memory, 2) == 0x2000028,
 	       "size, and version in the top byte");
 

@@ -161,6 +161,10 @@ typedef struct nvmlComputeInstanceProfileInfo_v3_st {
 #define nvmlComputeInstanceProfileInfo_v3                                      \
 	NVML_STRUCT_VERSION(ComputeInstanceProfileInfo, 3)
 
+/*
+ * Callers of nvmlComputeInstanceGetInfo hold the first 24 bytes only, those of
+ * _v2 all.
+ */
 typedef struct nvmlComputeInstanceInfo_st {
 	nvmlDevice_t device;
 	nvmlGpuInstance_t gpuInstance;

@@ -283,7 +283,6 @@ typedef struct nvmlVgpuSchedulerCapabilities_st {
 	unsigned int minAvgFactorForARR;
 } nvmlVgpuSchedulerCapabilities_t;
 
-/* A date in UTC. */
 typedef struct nvmlVgpuLicenseExpiry_st {
 	unsigned int year;
 	unsigned short month;
