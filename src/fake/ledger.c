@@ -1,0 +1,248 @@
+/* ledger.c - slots: who is on which device, with how many bytes. */
+#include "fake/ledger.h"
+
+#include "base/err.h"
+#include "fake/private.h"
+
+#include <string.h>
+
+unsigned gkf_slots_high(const struct gkf_machine *m)
+{
+	uint64_t high = atomic_load_explicit(&m->file->slots_high,
+					     memory_order_acquire);
+
+	return high < GKF_SLOTS_MAX ? (unsigned)high : GKF_SLOTS_MAX;
+}
+
+/*
+ * The words of a slot between `life` and the end, as words: they are copied
+ * while another process may be filling the slot for a new owner.
+ */
+static void copy_words(void *to, const void *from, size_t size)
+{
+	uint64_t *t = to;
+	const uint64_t *f = from;
+
+	for (size_t i = 0; i < size / sizeof *t; i++)
+		__atomic_store_n(&t[i],
+				 __atomic_load_n(&f[i], __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+}
+
+bool gkf_slot_read(struct gkf_machine *m, unsigned index,
+		   struct gkf_slot *ret_slot, uint64_t *ret_life)
+{
+	struct gkf_slot *slot = &m->file->slot[index];
+	uint64_t life = atomic_load_explicit(&slot->life, memory_order_acquire);
+
+	if (!(life & 1))
+		return false;
+	copy_words(ret_slot, slot, sizeof *slot);
+	atomic_thread_fence(memory_order_acquire);
+	if (ret_life)
+		*ret_life = life;
+	return atomic_load_explicit(&slot->life, memory_order_relaxed) == life;
+}
+
+/* A free slot, or GKF_SLOTS_MAX. The caller holds the lock. */
+static unsigned find_free(struct gkf_machine *m)
+{
+	unsigned i = 0;
+
+	while (i < GKF_SLOTS_MAX &&
+	       (atomic_load_explicit(&m->file->slot[i].life,
+				     memory_order_relaxed) & 1))
+		i++;
+	return i;
+}
+
+/*
+ * Fills a free slot, then makes it visible by its life word. Killed anywhere
+ * before that last store, it has left a free slot behind.
+ */
+static void occupy(struct gkf_machine *m, unsigned index,
+		   const struct gkf_slot *content)
+{
+	struct gkf_slot *slot = &m->file->slot[index];
+	uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
+
+	if (gkf_slots_high(m) <= index)
+		atomic_store_explicit(&m->file->slots_high, index + 1,
+				      memory_order_release);
+	atomic_thread_fence(memory_order_release);
+	copy_words((char *)slot + sizeof slot->life,
+		   (const char *)content + sizeof slot->life,
+		   sizeof *slot - sizeof slot->life);
+	atomic_store_explicit(&slot->life, life + 1, memory_order_release);
+}
+
+int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
+	       const struct gkf_wave *wave, unsigned *ret_slot)
+{
+	struct gkf_identity self = gkf_self(m);
+	struct gkf_slot content = { .device = device,
+				    .types = types,
+				    .pid = self.pid,
+				    .pid_ns = self.pid_ns,
+				    .start = self.start };
+	unsigned index;
+	int r;
+
+	if (device >= m->file->device_count || !types)
+		return GK_ERR_RANGE;
+	if (wave)
+		content.wave = *wave;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	gkf_state_advance(m, device);
+	content.wave.start_bin = gkf_machine_bin(m);
+	index = find_free(m);
+	if (index < GKF_SLOTS_MAX)
+		occupy(m, index, &content);
+	gkf_unlock(m);
+	if (index == GKF_SLOTS_MAX)
+		return GK_ERR_TOO_MANY;
+	*ret_slot = index;
+	return 0;
+}
+
+/* Locks and checks that the slot belongs to this process. */
+static int lock_own(struct gkf_machine *m, unsigned index,
+		    struct gkf_slot **ret_slot)
+{
+	struct gkf_identity self = gkf_self(m);
+	struct gkf_slot *slot = &m->file->slot[index];
+	int r;
+
+	if (index >= GKF_SLOTS_MAX)
+		return GK_ERR_RANGE;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	if (!(atomic_load(&slot->life) & 1) || slot->pid != self.pid ||
+	    slot->pid_ns != self.pid_ns) {
+		gkf_unlock(m);
+		return GK_ERR_NOT_FOUND;
+	}
+	*ret_slot = slot;
+	return 0;
+}
+
+int gkf_detach(struct gkf_machine *m, unsigned index)
+{
+	struct gkf_slot *slot;
+	int r = lock_own(m, index, &slot);
+
+	if (r)
+		return r;
+	gkf_state_advance(m, slot->device);
+	atomic_fetch_add_explicit(&slot->life, 1, memory_order_release);
+	gkf_unlock(m);
+	return 0;
+}
+
+int gkf_alloc(struct gkf_machine *m, unsigned index, uint64_t bytes)
+{
+	struct gkf_memory memory;
+	struct gkf_slot *slot;
+	int r = lock_own(m, index, &slot);
+
+	if (r)
+		return r;
+	gkf_memory(m, slot->device, &memory);
+	if (bytes > memory.free)
+		r = GK_ERR_NO_SPACE;
+	else
+		atomic_fetch_add(&slot->bytes, bytes);
+	gkf_unlock(m);
+	return r;
+}
+
+int gkf_free(struct gkf_machine *m, unsigned index, uint64_t bytes)
+{
+	struct gkf_slot *slot;
+	int r = lock_own(m, index, &slot);
+
+	if (r)
+		return r;
+	if (bytes > atomic_load(&slot->bytes))
+		r = GK_ERR_RANGE;
+	else
+		atomic_fetch_sub(&slot->bytes, bytes);
+	gkf_unlock(m);
+	return r;
+}
+
+uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
+{
+	unsigned high = gkf_slots_high(m);
+	uint64_t held = 0;
+
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot *slot = &m->file->slot[i];
+
+		if ((atomic_load_explicit(&slot->life, memory_order_acquire) &
+		     1) &&
+		    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) == device)
+			held += atomic_load_explicit(&slot->bytes,
+						     memory_order_relaxed);
+	}
+	return held;
+}
+
+#define MIB (1024ULL * 1024)
+
+static uint64_t at_most(uint64_t value, uint64_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+void gkf_memory(struct gkf_machine *m, unsigned device,
+		struct gkf_memory *ret_memory)
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	int64_t extra = atomic_load_explicit(&dev->set[GKF_V_EXTRA_MEMORY],
+					     memory_order_relaxed);
+	struct gkf_memory memory = {
+		.total = (uint64_t)dev->profile.memory_mib * MIB,
+		.reserved = (uint64_t)dev->profile.reserved_mib * MIB,
+	};
+	uint64_t room = memory.total - memory.reserved;
+
+	memory.used = gkf_held_bytes(m, device);
+	if (extra != GKF_UNSET)
+		memory.used += (uint64_t)extra;
+	memory.used = at_most(memory.used, room);
+	memory.free = room - memory.used;
+	*ret_memory = memory;
+}
+
+int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
+		  struct gkf_process *out, unsigned cap, unsigned *ret_count)
+{
+	unsigned high, count = 0;
+
+	if (device >= m->file->device_count)
+		return GK_ERR_RANGE;
+	gkf_reap(m, false);
+	high = gkf_slots_high(m);
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+
+		if (!gkf_slot_read_on(m, i, device, &slot) ||
+		    !(slot.types & types))
+			continue;
+		if (count < cap)
+			out[count] = (struct gkf_process){
+				.slot = i,
+				.pid = slot.pid,
+				.types = slot.types,
+				.bytes = slot.bytes,
+				.wave = slot.wave,
+			};
+		count++;
+	}
+	*ret_count = count;
+	return 0;
+}

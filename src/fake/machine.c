@@ -1,0 +1,326 @@
+/* machine.c - making, finding and mapping the machine file. */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "fake/mix.h"
+#include "fake/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The driver generation that is made up. */
+#define DRIVER_VERSION "580.95.05"
+#define NVML_VERSION "13." DRIVER_VERSION
+#define CUDA_VERSION 13000
+
+#define DEFAULT_NAME "default"
+#define PATH_CAP 4096
+
+static int private_dir(char *dir, size_t cap)
+{
+	int n = snprintf(dir, cap, "/dev/shm/gpukit-%u", (unsigned)geteuid());
+
+	return n < 0 || (size_t)n >= cap ? GK_ERR_INVALID : 0;
+}
+
+int gkf_machine_path(const char *name, char *ret_path, size_t cap)
+{
+	char path[PATH_CAP];
+	int n;
+
+	if (!name)
+		name = getenv("GPUKIT_MACHINE");
+	if (!name)
+		name = DEFAULT_NAME;
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return GK_ERR_INVALID;
+	if (strchr(name, '/'))
+		n = snprintf(path, sizeof path, "%s", name);
+	else
+		n = snprintf(path, sizeof path, "/dev/shm/gpukit-%u/%s",
+			     (unsigned)geteuid(), name);
+	if (n < 0 || (size_t)n >= sizeof path || (size_t)n >= cap)
+		return GK_ERR_INVALID;
+	memcpy(ret_path, path, (size_t)n + 1);
+	return 0;
+}
+
+static int init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+	int error = pthread_mutexattr_init(&attr);
+
+	if (error)
+		return gk_err_from_errno(error);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	error = pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	return error ? gk_err_from_errno(error) : 0;
+}
+
+/* Where the boards sit: eight buses apart, thirty to a PCI domain. */
+static void place(struct gkf_device *dev, unsigned i, unsigned count)
+{
+	dev->minor = i;
+	dev->pci_domain = i / 30;
+	dev->pci_bus = 7 + 8 * (i % 30);
+	dev->numa_node = count >= 4 && i >= count / 2;
+}
+
+static void name_device(struct gkf_device *dev, uint64_t seed)
+{
+	uint64_t a = gkf_mix(seed), b = gkf_mix(a);
+
+	snprintf(dev->uuid, sizeof dev->uuid,
+		 "GPU-%08x-%04x-%04x-%04x-%012llx", (unsigned)(a >> 32),
+		 (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xffff,
+		 (unsigned)(b >> 48),
+		 (unsigned long long)(b & 0xffffffffffffULL));
+	/* GeForce boards carry no serial number in their inforom. */
+	if (dev->profile.part_number[0])
+		snprintf(dev->serial, sizeof dev->serial, "%013llu",
+			 (unsigned long long)(1320000000000ULL +
+					      gkf_mix(b) % 10000000000ULL));
+}
+
+static void init_device(struct gkf_device *dev, unsigned i, unsigned count,
+			const struct gkf_profile *profile, uint64_t seed)
+{
+	dev->profile = *profile;
+	place(dev, i, count);
+	name_device(dev, gkf_mix(seed) + i);
+	for (int v = 0; v < GKF_V_COUNT; v++)
+		atomic_init(&dev->set[v], GKF_UNSET);
+	dev->state[0] = (struct gkf_state){
+		.temp_mc = profile->temp_idle_c * 1000,
+		.power_mw = profile->power_idle_mw,
+		.sm_clock_mhz = profile->sm_clock_idle_mhz,
+		.mem_clock_mhz = profile->mem_clock_idle_mhz,
+		.video_clock_mhz = profile->video_clock_idle_mhz,
+		.pstate = profile->pstate_idle,
+		.throttle = 1,
+	};
+}
+
+static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
+{
+	int r = init_lock(&f->lock);
+
+	if (!r)
+		r = init_lock(&f->driver_lock);
+	if (r)
+		return r;
+	f->version = GKF_VERSION;
+	f->size_check = sizeof *f;
+	f->epoch_boot_ns = gk_boot_ns();
+	f->seed = spec->seed;
+	gk_str_copy(f->driver_version, sizeof f->driver_version,
+		    DRIVER_VERSION);
+	gk_str_copy(f->nvml_version, sizeof f->nvml_version, NVML_VERSION);
+	f->cuda_version = CUDA_VERSION;
+	f->device_count = spec->device_count;
+	atomic_init(&f->latency, spec->latency);
+	if (spec->owned) {
+		int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct gkf_machine self = { .file = f, .proc = proc };
+		struct gkf_identity id = gkf_self(&self);
+
+		f->creator_pid = id.pid;
+		f->creator_ns = id.pid_ns;
+		f->creator_start = id.start;
+		if (proc >= 0)
+			close(proc);
+	}
+	for (unsigned i = 0; i < spec->device_count; i++)
+		init_device(&f->device[i], i, spec->device_count,
+			    &spec->profiles[i], spec->seed);
+	f->magic = GKF_MAGIC;
+	return 0;
+}
+
+/* Fills a new, still nameless file. */
+static int fill(int fd, const struct gkf_machine_spec *spec)
+{
+	struct gkf_file *f;
+	int r = posix_fallocate(fd, 0, sizeof *f);
+
+	if (r)
+		return gk_err_from_errno(r);
+	f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (f == MAP_FAILED)
+		return gk_err_from_errno(errno);
+	r = init_file(f, spec);
+	munmap(f, sizeof *f);
+	return r;
+}
+
+/* Makes the private directory if the path lies in it. */
+static int make_parent(const char *path)
+{
+	char dir[64];
+	int r = private_dir(dir, sizeof dir);
+	size_t len = strlen(dir);
+
+	if (r || strncmp(path, dir, len) || path[len] != '/')
+		return r;
+	return gk_make_private_dir(dir);
+}
+
+int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec)
+{
+	char beside[PATH_CAP];
+	int fd, r;
+
+	if (spec->device_count > GKF_DEVICES_MAX)
+		return GK_ERR_TOO_MANY;
+	r = make_parent(path);
+	if (r)
+		return r;
+	if ((size_t)snprintf(beside, sizeof beside, "%s.%d.tmp", path,
+			     (int)getpid()) >= sizeof beside)
+		return GK_ERR_INVALID;
+	fd = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	r = fill(fd, spec);
+	close(fd);
+	/* link() and not rename(): it refuses to replace a living machine. */
+	if (!r && link(beside, path) < 0)
+		r = gk_err_from_errno(errno);
+	unlink(beside);
+	return r;
+}
+
+static int make_default(const char *path)
+{
+	struct gkf_profile profiles[GKF_DEFAULT_DEVICES];
+	struct gkf_machine_spec spec = { .device_count = GKF_DEFAULT_DEVICES,
+					 .profiles = profiles };
+	int r;
+
+	for (unsigned i = 0; i < GKF_DEFAULT_DEVICES; i++)
+		profiles[i] = gkf_profile_default;
+	r = gkf_machine_create(path, &spec);
+	return r == GK_ERR_EXISTS ? 0 : r;
+}
+
+/* Refuses what is no machine before any of it is believed. */
+static int check(int fd)
+{
+	struct {
+		uint64_t magic;
+		uint32_t version, size_check;
+	} head;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return gk_err_from_errno(errno);
+	if (!S_ISREG(st.st_mode) ||
+	    pread(fd, &head, sizeof head, 0) != sizeof head ||
+	    head.magic != GKF_MAGIC)
+		return GK_ERR_CORRUPT;
+	if (head.version != GKF_VERSION ||
+	    head.size_check != sizeof(struct gkf_file))
+		return GK_ERR_VERSION;
+	if ((uint64_t)st.st_size < sizeof(struct gkf_file))
+		return GK_ERR_CORRUPT;
+	return 0;
+}
+
+static int map(const char *path, struct gkf_file **ret_file)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	void *f;
+	int r;
+
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	r = check(fd);
+	if (r)
+		goto out;
+	f = mmap(NULL, sizeof(struct gkf_file), PROT_READ | PROT_WRITE,
+		 MAP_SHARED, fd, 0);
+	if (f == MAP_FAILED)
+		r = gk_err_from_errno(errno);
+	else
+		*ret_file = f;
+	if (!r && (*ret_file)->device_count > GKF_DEVICES_MAX) {
+		munmap(f, sizeof(struct gkf_file));
+		r = GK_ERR_CORRUPT;
+	}
+out:
+	close(fd);
+	return r;
+}
+
+/* Whether a missing machine may be made: only the one with no launcher. */
+static bool is_default(const char *path)
+{
+	char standard[PATH_CAP];
+
+	return !gkf_machine_path(DEFAULT_NAME, standard, sizeof standard) &&
+	       !strcmp(path, standard);
+}
+
+int gkf_machine_open(const char *path, struct gkf_machine **ret)
+{
+	char found[PATH_CAP];
+	struct gkf_machine *m;
+	int r = gkf_machine_path(path, found, sizeof found);
+
+	if (r)
+		return r;
+	m = calloc(1, sizeof *m);
+	if (!m)
+		return GK_ERR_NOMEM;
+	r = map(found, &m->file);
+	if (r == GK_ERR_NOT_FOUND && is_default(found)) {
+		r = make_default(found);
+		if (!r)
+			r = map(found, &m->file);
+	}
+	if (r) {
+		gk_log(GK_LOG_WARN, "machine %s: %s", found, gk_strerror(r));
+		free(m);
+		return r;
+	}
+	m->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*ret = m;
+	return 0;
+}
+
+void gkf_machine_close(struct gkf_machine *m)
+{
+	if (!m)
+		return;
+	munmap(m->file, sizeof *m->file);
+	if (m->proc >= 0)
+		close(m->proc);
+	free(m);
+}
+
+struct gkf_file *gkf_machine_file(struct gkf_machine *m)
+{
+	return m->file;
+}
+
+uint64_t gkf_machine_ns(const struct gkf_machine *m)
+{
+	uint64_t now = gk_boot_ns(), epoch = m->file->epoch_boot_ns;
+
+	return now > epoch ? now - epoch : 0;
+}
+
+uint64_t gkf_machine_bin(const struct gkf_machine *m)
+{
+	return gkf_machine_ns(m) / GKF_BIN_NS;
+}

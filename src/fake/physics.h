@@ -1,0 +1,27 @@
+/*
+ * physics.h - one bin of a GPU's life: from what its processes want to
+ * clocks, power, heat and energy. Pure integer arithmetic: the same input
+ * gives the same state on every machine.
+ */
+#ifndef GKF_PHYSICS_H
+#define GKF_PHYSICS_H
+
+#include "fake/machine.h"
+
+/* What bears on a device during a bin. Permille of the bin. */
+struct gkf_drive {
+	uint32_t attached; /* processes on the device */
+	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
+	uint32_t mem, enc, dec;
+	/* Values set by ctl that the rest must follow; GKF_UNSET: model. */
+	int64_t set_util, set_temperature, set_power, power_limit;
+};
+
+/* Advances a state by one bin of 1/6 s. */
+void gkf_physics_step(const struct gkf_profile *profile,
+		      const struct gkf_drive *drive, struct gkf_state *state);
+
+/* Fan speed in percent at a core temperature. */
+int64_t gkf_physics_fan(const struct gkf_profile *profile, int64_t temp_c);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * private.h - what the files of the machine's core share among themselves.
+ */
+#ifndef GKF_PRIVATE_H
+#define GKF_PRIVATE_H
+
+#include "fake/model.h"
+
+/* Who a process is to the others; 0 where /proc does not tell. */
+struct gkf_identity {
+	int32_t pid;
+	uint64_t pid_ns, start;
+};
+
+struct gkf_machine {
+	struct gkf_file *file;
+	int proc; /* /proc, opened once; -1 without */
+};
+
+/* The identity of the calling process; right again after a fork. */
+struct gkf_identity gkf_self(const struct gkf_machine *m);
+
+/*
+ * Whether an owner is alive: a zombie is not, nor a process that has taken
+ * over the pid. Owners of another pid namespace count as alive.
+ */
+bool gkf_alive(const struct gkf_machine *m, const struct gkf_identity *owner);
+
+/* A live slot copied out; false when it is free or changed meanwhile. */
+bool gkf_slot_read(struct gkf_machine *m, unsigned index,
+		   struct gkf_slot *ret_slot, uint64_t *ret_life);
+
+/* The same, and cheap for the slots of other devices. */
+static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
+				    unsigned device, struct gkf_slot *ret_slot)
+{
+	return __atomic_load_n(&m->file->slot[index].device,
+			       __ATOMIC_RELAXED) == device &&
+	       gkf_slot_read(m, index, ret_slot, NULL) &&
+	       ret_slot->device == device;
+}
+
+/* Number of slots that may be in use. */
+unsigned gkf_slots_high(const struct gkf_machine *m);
+
+/* Brings the state of a device up to now. The caller holds the lock. */
+void gkf_state_advance(struct gkf_machine *m, unsigned device);
+
+#endif
