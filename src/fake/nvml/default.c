@@ -1,0 +1,36 @@
+/*
+ * default.c - what a function answers that nobody has written: not supported,
+ * and counted. A strong definition in another file of this library wins.
+ * Lists of done and not done: nm -D libnvidia-ml.so.1, ' T ' and ' W '.
+ */
+#include "fake/nvml/front.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#define NVML(symbol, params)                            \
+	__attribute__((weak)) nvmlReturn_t symbol params \
+	{                                               \
+		return front_refuse(ROW_##symbol);      \
+	}
+#include "abi/nvml.def"
+#undef NVML
+
+_Static_assert(ROW_COUNT <= GKF_FUNCTIONS_MAX, "the machine counts them all");
+
+const char *
+nvmlErrorString(nvmlReturn_t result)
+{
+	static const struct {
+		int value;
+		const char *text;
+	} texts[] = {
+#define NVML_RETURN(name, value, text) { value, text },
+#include "abi/nvml_return.def"
+#undef NVML_RETURN
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].value == (int)result)
+			return texts[i].text;
+	return "Unknown Error";
+}

@@ -1,0 +1,267 @@
+/*
+ * front.c - the machine behind this NVML: opening it, counting who initialised
+ * it, and what has to be right after fork() and dlclose().
+ *
+ * Machines stay mapped from the first nvmlInit to the unloading of the
+ * library, see front.h; nvmlInit takes the old mapping when its path still
+ * leads to the same file.
+ */
+#include "fake/nvml/front.h"
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More machines than this in one process: the oldest is closed. */
+#define OPENED_MAX 16
+
+struct nvmlDevice_st front_handles[GKF_DEVICES_MAX];
+_Atomic(struct opened *) front_current;
+
+/* Guarded by lock; only nvmlInit and nvmlShutdown and their kin take it. */
+static struct {
+	pthread_mutex_t lock;
+	unsigned references;
+	struct opened opened[OPENED_MAX];
+	unsigned next; /* place of the machine opened next */
+} front = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static const struct {
+	int error;
+	nvmlReturn_t nvml;
+} errors[] = {
+	{ 0, NVML_SUCCESS },
+	{ GK_ERR_NOT_FOUND, NVML_ERROR_DRIVER_NOT_LOADED },
+	{ GK_ERR_INVALID, NVML_ERROR_DRIVER_NOT_LOADED },
+	{ GK_ERR_CORRUPT, NVML_ERROR_DRIVER_NOT_LOADED },
+	{ GK_ERR_PERMISSION, NVML_ERROR_NO_PERMISSION },
+	{ GK_ERR_VERSION, NVML_ERROR_LIB_RM_VERSION_MISMATCH },
+	{ GK_ERR_NOMEM, NVML_ERROR_MEMORY },
+	{ GK_ERR_NO_SPACE, NVML_ERROR_INSUFFICIENT_RESOURCES },
+	{ GK_ERR_TOO_MANY, NVML_ERROR_INSUFFICIENT_RESOURCES },
+	{ GK_ERR_IO, NVML_ERROR_OPERATING_SYSTEM },
+	{ GK_ERR_TIMEOUT, NVML_ERROR_TIMEOUT },
+	{ GK_ERR_NOT_SUPPORTED, NVML_ERROR_NOT_SUPPORTED },
+	{ GK_ERR_LOST, NVML_ERROR_GPU_IS_LOST },
+};
+
+nvmlReturn_t
+front_error(int gk_err)
+{
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (errors[i].error == gk_err)
+			return errors[i].nvml;
+	return NVML_ERROR_UNKNOWN;
+}
+
+static bool
+same_file(const struct opened *o, const struct stat *st)
+{
+	return o->machine && o->ino && o->dev == st->st_dev &&
+	       o->ino == st->st_ino;
+}
+
+static struct opened *
+find_opened(const struct stat *st)
+{
+	for (unsigned i = 0; i < OPENED_MAX; i++)
+		if (same_file(&front.opened[i], st))
+			return &front.opened[i];
+	return NULL;
+}
+
+/* Keeps a machine, in the place of the oldest. */
+static struct opened *
+keep(struct gkf_machine *machine)
+{
+	struct opened *o = &front.opened[front.next++ % OPENED_MAX];
+
+	if (o->machine)
+		gkf_machine_close(o->machine);
+	*o = (struct opened){ .machine = machine,
+			      .file = gkf_machine_file(machine) };
+	return o;
+}
+
+int
+front_machine(struct opened **ret_opened)
+{
+	struct gkf_machine *machine;
+	struct stat before, after;
+	char path[PATH_MAX];
+	bool was_there;
+	int r;
+
+	r = gkf_machine_path(NULL, path, sizeof(path));
+	if (r)
+		return r;
+	was_there = stat(path, &before) == 0;
+	*ret_opened = was_there ? find_opened(&before) : NULL;
+	if (*ret_opened)
+		return 0;
+	r = gkf_machine_open(NULL, &machine);
+	if (r)
+		return r;
+	*ret_opened = keep(machine);
+	/* Replaced meanwhile: which one is open is unknown, so do not reuse. */
+	if (stat(path, &after) == 0 &&
+	    (!was_there || before.st_ino == after.st_ino)) {
+		(*ret_opened)->dev = after.st_dev;
+		(*ret_opened)->ino = after.st_ino;
+	}
+	return 0;
+}
+
+static nvmlReturn_t
+init(enum nvml_row row)
+{
+	struct opened *o;
+	int r;
+
+	pthread_mutex_lock(&front.lock);
+	o = atomic_load(&front_current);
+	r = o ? 0 : front_machine(&o);
+	if (!r) {
+		front.references++;
+		atomic_store(&front_current, o);
+		atomic_fetch_add(&o->file->calls[row], 1);
+	}
+	pthread_mutex_unlock(&front.lock);
+	if (!r)
+		hold(o->file, row);
+	return front_error(r);
+}
+
+nvmlReturn_t
+nvmlInit(void)
+{
+	return init(ROW_nvmlInit);
+}
+
+nvmlReturn_t
+nvmlInit_v2(void)
+{
+	return init(ROW_nvmlInit_v2);
+}
+
+nvmlReturn_t
+nvmlInitWithFlags(unsigned int flags)
+{
+	const unsigned known = NVML_INIT_FLAG_NO_GPUS |
+			       NVML_INIT_FLAG_NO_ATTACH |
+			       NVML_INIT_FLAG_FORCE_INIT;
+
+	if (flags & ~known)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	return init(ROW_nvmlInitWithFlags);
+}
+
+nvmlReturn_t
+nvmlShutdown(void)
+{
+	struct call c;
+	nvmlReturn_t r;
+
+	pthread_mutex_lock(&front.lock);
+	r = begin(&c, ROW_nvmlShutdown);
+	if (!r && --front.references == 0) {
+		atomic_store(&front_current, NULL);
+		front_drop_events();
+	}
+	pthread_mutex_unlock(&front.lock);
+	return r;
+}
+
+/* Works before nvmlInit, too: then the machine is only looked at. */
+static nvmlReturn_t
+cuda_version(enum nvml_row row, int *version)
+{
+	struct opened *o;
+	int r;
+
+	if (!version)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	pthread_mutex_lock(&front.lock);
+	o = atomic_load(&front_current);
+	r = o ? 0 : front_machine(&o);
+	if (!r) {
+		atomic_fetch_add(&o->file->calls[row], 1);
+		*version = (int)o->file->cuda_version;
+	}
+	pthread_mutex_unlock(&front.lock);
+	return front_error(r);
+}
+
+nvmlReturn_t
+nvmlSystemGetCudaDriverVersion(int *cudaDriverVersion)
+{
+	return cuda_version(ROW_nvmlSystemGetCudaDriverVersion,
+			    cudaDriverVersion);
+}
+
+nvmlReturn_t
+nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion)
+{
+	return cuda_version(ROW_nvmlSystemGetCudaDriverVersion_v2,
+			    cudaDriverVersion);
+}
+
+nvmlReturn_t
+front_refuse(enum nvml_row row)
+{
+	struct call c;
+	nvmlReturn_t r = begin(&c, row);
+
+	if (r)
+		return r;
+	atomic_fetch_add_explicit(&c.file->refused[row], 1,
+				  memory_order_relaxed);
+	return NVML_ERROR_NOT_SUPPORTED;
+}
+
+uint64_t
+front_wall_us(void)
+{
+	return gk_wall_ns() / GK_NS_PER_US;
+}
+
+nvmlReturn_t
+front_copy(char *to, unsigned len, const char *from)
+{
+	size_t need = strlen(from) + 1;
+
+	if (need > len)
+		return NVML_ERROR_INSUFFICIENT_SIZE;
+	memcpy(to, from, need);
+	return NVML_SUCCESS;
+}
+
+/* fork() must not copy a lock that another thread holds. */
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&front.lock);
+}
+
+static void
+after_fork(void)
+{
+	pthread_mutex_unlock(&front.lock);
+}
+
+__attribute__((constructor)) static void
+load(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+__attribute__((destructor)) static void
+unload(void)
+{
+	atomic_store(&front_current, NULL);
+	for (unsigned i = 0; i < OPENED_MAX; i++)
+		if (front.opened[i].machine)
+			gkf_machine_close(front.opened[i].machine);
+}

@@ -1,0 +1,168 @@
+/*
+ * front.h - the room that every entry point of this NVML goes through: is
+ * NVML initialised, count the call, are the arguments usable, is the GPU
+ * there, how long would the driver take.
+ *
+ * A call reads without a lock: what it works on stays mapped as long as this
+ * library is loaded, even when another thread shuts NVML down under it.
+ */
+#ifndef GKF_NVML_FRONT_H
+#define GKF_NVML_FRONT_H
+
+#include "abi/nvml_abi.h"
+#include "fake/model.h"
+
+#include <sys/stat.h>
+
+/* Rows of nvml.def: indices of calls[], refused[] and extra_ns[]. */
+enum nvml_row {
+#define NVML(symbol, params) ROW_##symbol,
+#include "abi/nvml.def"
+#undef NVML
+	ROW_COUNT
+};
+
+/* A machine that this process has open. */
+struct opened {
+	struct gkf_machine *machine;
+	struct gkf_file *file;
+	dev_t dev; /* what the path led to when it was opened */
+	ino_t ino;
+};
+
+/* What a call works on; device and index only after enter_device(). */
+struct call {
+	struct gkf_machine *machine;
+	struct gkf_file *file;
+	struct gkf_device *device;
+	unsigned index;
+};
+
+/*
+ * A handle points into this table; its place is all it says. Callers that
+ * read through it find 64 bytes of their own.
+ */
+struct nvmlDevice_st {
+	unsigned char room[64];
+};
+
+extern struct nvmlDevice_st front_handles[GKF_DEVICES_MAX];
+
+/* The machine in use; NULL while NVML is not initialised. */
+extern _Atomic(struct opened *) front_current;
+
+/* The machine that nvmlInit would open, opened. 0 or a gk_err. */
+int front_machine(struct opened **ret_opened);
+
+/* What a gk_err is called in NVML. */
+nvmlReturn_t front_error(int gk_err);
+
+/* Takes as long as the driver would; latency.c. */
+void front_hold(struct gkf_file *file, enum nvml_row row);
+
+/* Counts a call that nobody answers; the body of every default. */
+nvmlReturn_t front_refuse(enum nvml_row row);
+
+/* Forgets all event sets, as the last nvmlShutdown does; event.c. */
+void front_drop_events(void);
+
+/* Microseconds since the epoch, as NVML stamps its samples. */
+uint64_t front_wall_us(void);
+
+/* Copies a string whole or, when len is too small, not at all. */
+nvmlReturn_t front_copy(char *to, unsigned len, const char *from);
+
+static inline nvmlReturn_t
+begin(struct call *c, enum nvml_row row)
+{
+	const struct opened *o;
+
+	o = atomic_load_explicit(&front_current, memory_order_acquire);
+	if (__builtin_expect(!o, 0))
+		return NVML_ERROR_UNINITIALIZED;
+	c->machine = o->machine;
+	c->file = o->file;
+	atomic_fetch_add_explicit(&c->file->calls[row], 1,
+				  memory_order_relaxed);
+	return NVML_SUCCESS;
+}
+
+static inline void
+hold(struct gkf_file *file, enum nvml_row row)
+{
+	uint64_t slow;
+
+	slow = atomic_load_explicit(&file->latency, memory_order_relaxed) |
+	       atomic_load_explicit(&file->extra_ns[row], memory_order_relaxed);
+	if (__builtin_expect(slow != 0, 0))
+		front_hold(file, row);
+}
+
+static inline bool
+is_lost(const struct gkf_device *device)
+{
+	return atomic_load_explicit(&device->fault, memory_order_relaxed) ==
+	       GKF_FAULT_LOST;
+}
+
+/* The place of a handle, or a number that is no device. */
+static inline size_t
+handle_index(nvmlDevice_t handle)
+{
+	size_t offset = (uintptr_t)handle - (uintptr_t)front_handles;
+
+	return offset % sizeof(*front_handles) ? SIZE_MAX
+					       : offset / sizeof(*front_handles);
+}
+
+static inline nvmlReturn_t
+enter(struct call *c, enum nvml_row row, bool arguments_ok)
+{
+	nvmlReturn_t r = begin(c, row);
+
+	if (r)
+		return r;
+	if (!arguments_ok)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	hold(c->file, row);
+	return NVML_SUCCESS;
+}
+
+static inline nvmlReturn_t
+enter_device(struct call *c, enum nvml_row row, nvmlDevice_t handle,
+	     bool arguments_ok)
+{
+	size_t index = handle_index(handle);
+	nvmlReturn_t r = begin(c, row);
+
+	if (r)
+		return r;
+	if (index >= c->file->device_count || !arguments_ok)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	c->index = (unsigned)index;
+	c->device = &c->file->device[index];
+	hold(c->file, row);
+	return is_lost(c->device) ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
+}
+
+/* Declare `c` and leave the function with an error unless all is well. */
+#define ENTER(symbol, arguments_ok)                                    \
+	struct call c;                                                 \
+	nvmlReturn_t entered = enter(&c, ROW_##symbol, (arguments_ok)); \
+	if (entered)                                                   \
+	return entered
+#define ENTER_DEVICE(symbol, handle, arguments_ok)                \
+	struct call c;                                            \
+	nvmlReturn_t entered = enter_device(&c, ROW_##symbol,     \
+					    (handle), (arguments_ok)); \
+	if (entered)                                              \
+	return entered
+
+/* Reads a value of the call's device. */
+static inline bool
+value(const struct call *c, enum gkf_value id, int64_t *ret_value)
+{
+	return gkf_value_get(c->machine, c->index, id, ret_value);
+}
+
+#endif

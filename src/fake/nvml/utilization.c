@@ -1,0 +1,40 @@
+/*
+ * utilization.c - how busy the engines of a device are.
+ */
+#include "fake/nvml/front.h"
+
+/* Figures are of the last whole bin. */
+#define PERIOD_US ((unsigned)(GKF_BIN_NS / 1000))
+
+nvmlReturn_t
+nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
+			      nvmlUtilization_t *utilization)
+{
+	int64_t gpu, memory;
+
+	ENTER_DEVICE(nvmlDeviceGetUtilizationRates, device,
+		     utilization != NULL);
+	if (!value(&c, GKF_V_GPU_UTIL, &gpu) ||
+	    !value(&c, GKF_V_MEM_UTIL, &memory))
+		return NVML_ERROR_NOT_SUPPORTED;
+	utilization->gpu = (unsigned)gpu;
+	utilization->memory = (unsigned)memory;
+	return NVML_SUCCESS;
+}
+
+#define ENGINE(symbol, id)                                                  \
+	nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *utilization, \
+			    unsigned int *samplingPeriodUs)                 \
+	{                                                                   \
+		int64_t v;                                                  \
+		ENTER_DEVICE(symbol, device,                                \
+			     utilization && samplingPeriodUs);              \
+		if (!value(&c, GKF_V_##id, &v))                             \
+			return NVML_ERROR_NOT_SUPPORTED;                    \
+		*utilization = (unsigned)v;                                 \
+		*samplingPeriodUs = PERIOD_US;                              \
+		return NVML_SUCCESS;                                        \
+	}
+ENGINE(nvmlDeviceGetEncoderUtilization, ENC_UTIL)
+ENGINE(nvmlDeviceGetDecoderUtilization, DEC_UTIL)
+#undef ENGINE
