@@ -1,5 +1,6 @@
 /* main.c - finds the verb and runs it. */
 #include "cli/cmd.h"
+#include "cli/fake.h"
 
 #include <argp.h>
 #include <locale.h>
@@ -30,6 +31,8 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_err_exit_status = GK_EXIT_USAGE;
+	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
+		return fake_load_main(argc, argv);
 	if (argc < 2) {
 		help(stderr);
 		return GK_EXIT_USAGE;

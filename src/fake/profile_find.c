@@ -29,7 +29,8 @@ static bool is_path(const char *name)
 {
 	size_t len = strlen(name);
 
-	return strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".yaml"));
+	return strchr(name, '/') ||
+	       (len > 5 && !strcmp(name + len - 5, ".yaml"));
 }
 
 static int is_profile(const struct dirent *entry)
@@ -90,7 +91,7 @@ static int no_parent(void *data, const char *name, unsigned line,
 static int has_alias(void *data, const char *dir, const char *name)
 {
 	struct search *search = data;
-	struct gk_buf aliases = { 0 };
+	struct gk_buf aliases = {0};
 	struct gkf_profile profile;
 	char path[PATH_MAX], message[256], word[GKF_NAME_MAX + 2];
 	int found;
@@ -113,7 +114,7 @@ static int has_alias(void *data, const char *dir, const char *name)
 static int __attribute__((format(printf, 2, 3)))
 fail(const struct link *link, const char *format, ...)
 {
-	struct gk_buf text = { 0 };
+	struct gk_buf text = {0};
 	char detail[GKF_PROFILE_MESSAGE_MAX];
 	va_list args;
 
@@ -132,7 +133,7 @@ fail(const struct link *link, const char *format, ...)
 
 static int not_found(const struct link *link, const char *name)
 {
-	struct gk_buf ids = { 0 };
+	struct gk_buf ids = {0};
 
 	gkf_profile_list(link->dir, &ids);
 	fail(link,
@@ -156,7 +157,7 @@ static int base_dir_len(const struct link *link, const char *name)
 
 static int locate(struct link *link, const char *name)
 {
-	struct search search = { name, link->path };
+	struct search search = {name, link->path};
 	FILE *f;
 
 	if (is_path(name)) {
@@ -167,15 +168,15 @@ static int locate(struct link *link, const char *name)
 			return not_found(link, name);
 		return 0;
 	}
-	if (!*name || (size_t)snprintf(link->path, sizeof link->path,
-				       "%s/%s.yaml", link->dir, name) >=
-			  sizeof link->path)
+	if (!*name ||
+	    (size_t)snprintf(link->path, sizeof link->path, "%s/%s.yaml",
+			     link->dir, name) >= sizeof link->path)
 		return not_found(link, name);
 	f = fopen(link->path, "re");
 	if (f)
 		return fclose(f), 0;
-	return each_file(link->dir, has_alias, &search) ? 0 :
-							  not_found(link, name);
+	return each_file(link->dir, has_alias, &search) ? 0
+							: not_found(link, name);
 }
 
 static bool same_file(const char *a, const char *b)
@@ -218,17 +219,17 @@ static int load_parent(void *data, const char *name, unsigned line,
 static int load(const struct link *child, const char *dir, const char *name,
 		struct gkf_profile *ret_profile, char *message, size_t cap)
 {
-	struct link link = { .child = child,
-			     .dir = dir,
-			     .depth = child ? child->depth + 1 : 0,
-			     .message = message,
-			     .cap = cap };
+	struct link link = {.child = child,
+			    .dir = dir,
+			    .depth = child ? child->depth + 1 : 0,
+			    .message = message,
+			    .cap = cap};
 	int err = locate(&link, name);
 
 	if (!err)
 		err = check_cycle(&link);
-	return err ? err :
-		     gkf_profile_read(link.path, load_parent, &link, NULL,
+	return err ? err
+		   : gkf_profile_read(link.path, load_parent, &link, NULL,
 				      ret_profile, message, cap);
 }
 

@@ -19,10 +19,10 @@
 #define FILE_MAX (64 * 1024)
 
 enum kind {
-	TEXT,	  /* into a char array of the profile */
+	TEXT,     /* into a char array of the profile */
 	INTEGER,  /* into an int64_t of the profile */
 	INHERITS, /* read before all others */
-	SOURCE,	  /* for people; checked, not kept */
+	SOURCE,   /* for people; checked, not kept */
 	ALIASES,
 };
 
@@ -30,45 +30,44 @@ struct field {
 	const char *key;
 	enum kind kind;
 	size_t offset, size;
-	int64_t min, max;	  /* of an INTEGER */
+	int64_t min, max;         /* of an INTEGER */
 	const char *const *words; /* the only texts allowed; NULL: any */
-	bool optional;		  /* also without `inherits` */
-	bool may_be_none;	  /* of a TEXT: `none` is the empty text */
+	bool optional;            /* also without `inherits` */
+	bool may_be_none;         /* of a TEXT: `none` is the empty text */
 	const char *help;
 };
 
 static const char *const brands[] = {
-	"UNKNOWN", "QUADRO", "TESLA", "NVS", "GRID", "GEFORCE", "TITAN",
-	"QUADRO_RTX", "NVIDIA_RTX", "NVIDIA", "GEFORCE_RTX", "TITAN_RTX", NULL
-};
+    "UNKNOWN",     "QUADRO",    "TESLA",      "NVS",        "GRID",
+    "GEFORCE",     "TITAN",     "QUADRO_RTX", "NVIDIA_RTX", "NVIDIA",
+    "GEFORCE_RTX", "TITAN_RTX", NULL};
 
 static const char *const architectures[] = {
-	"KEPLER", "MAXWELL", "PASCAL", "VOLTA", "TURING", "AMPERE",
-	"ADA", "HOPPER", "BLACKWELL", NULL
-};
+    "KEPLER", "MAXWELL", "PASCAL", "VOLTA",     "TURING",
+    "AMPERE", "ADA",     "HOPPER", "BLACKWELL", NULL};
 
-#define PLACE(member)                          \
-	offsetof(struct gkf_profile, member),  \
+#define PLACE(member)                                                          \
+	offsetof(struct gkf_profile, member),                                  \
 	    sizeof(((struct gkf_profile *)0)->member)
 
 static const struct field fields[] = {
-	{ "inherits", INHERITS, .optional = true, .help = "id or path" },
-	{ "source", SOURCE, .help = "where the values come from" },
-	{ "aliases", ALIASES, .optional = true, .help = "other ids" },
-	{ "name", TEXT, PLACE(name), .help = "as NVML tells it" },
-	{ "mark", TEXT, PLACE(mark), .optional = true, .may_be_none = true,
-	  .help = "put before the name" },
-	{ "brand", TEXT, PLACE(brand), .words = brands, .help = "brand" },
-	{ "architecture", TEXT, PLACE(architecture), .words = architectures,
-	  .help = "architecture" },
-	{ "vbios", TEXT, PLACE(vbios), .help = "VBIOS version" },
-	{ "board_part_number", TEXT, PLACE(part_number), .may_be_none = true,
-	  .help = "board part number" },
-	{ "inforom_image", TEXT, PLACE(inforom_image), .may_be_none = true,
-	  .help = "InfoROM image version" },
-#define FIELD(member, yaml_key, low, high, text) \
-	{ yaml_key, INTEGER, PLACE(member), low, high, .help = text },
-	GKF_PROFILE_INTEGERS(FIELD)
+    {"inherits", INHERITS, .optional = true, .help = "id or path"},
+    {"source", SOURCE, .help = "where the values come from"},
+    {"aliases", ALIASES, .optional = true, .help = "other ids"},
+    {"name", TEXT, PLACE(name), .help = "as NVML tells it"},
+    {"mark", TEXT, PLACE(mark), .optional = true, .may_be_none = true,
+     .help = "put before the name"},
+    {"brand", TEXT, PLACE(brand), .words = brands, .help = "brand"},
+    {"architecture", TEXT, PLACE(architecture), .words = architectures,
+     .help = "architecture"},
+    {"vbios", TEXT, PLACE(vbios), .help = "VBIOS version"},
+    {"board_part_number", TEXT, PLACE(part_number), .may_be_none = true,
+     .help = "board part number"},
+    {"inforom_image", TEXT, PLACE(inforom_image), .may_be_none = true,
+     .help = "InfoROM image version"},
+#define FIELD(member, yaml_key, low, high, text)                               \
+	{yaml_key, INTEGER, PLACE(member), low, high, .help = text},
+    GKF_PROFILE_INTEGERS(FIELD)
 #undef FIELD
 };
 
@@ -76,15 +75,15 @@ static const struct field fields[] = {
 
 /* The first must not be more than the second. */
 static const char *const ordered[][2] = {
-	{ "reserved_mib", "memory_mib" },
-	{ "sm_clock_idle_mhz", "sm_clock_max_mhz" },
-	{ "memory_clock_idle_mhz", "memory_clock_max_mhz" },
-	{ "video_clock_idle_mhz", "video_clock_max_mhz" },
-	{ "power_idle_mw", "power_busy_mw" },
-	{ "power_min_mw", "power_limit_mw" },
-	{ "power_limit_mw", "power_max_mw" },
-	{ "temperature_idle_c", "temperature_busy_c" },
-	{ "temperature_slowdown_c", "temperature_shutdown_c" },
+    {"reserved_mib", "memory_mib"},
+    {"sm_clock_idle_mhz", "sm_clock_max_mhz"},
+    {"memory_clock_idle_mhz", "memory_clock_max_mhz"},
+    {"video_clock_idle_mhz", "video_clock_max_mhz"},
+    {"power_idle_mw", "power_busy_mw"},
+    {"power_min_mw", "power_limit_mw"},
+    {"power_limit_mw", "power_max_mw"},
+    {"temperature_idle_c", "temperature_busy_c"},
+    {"temperature_slowdown_c", "temperature_shutdown_c"},
 };
 
 struct reader {
@@ -102,7 +101,7 @@ struct reader {
 static int __attribute__((format(printf, 3, 4)))
 fail(struct reader *r, unsigned line, const char *format, ...)
 {
-	struct gk_buf text = { 0 };
+	struct gk_buf text = {0};
 	char detail[GKF_PROFILE_MESSAGE_MAX];
 	va_list args;
 
@@ -166,7 +165,7 @@ static unsigned distance(const char *a, const char *b)
 
 static int unknown_key(struct reader *r, const yaml_node_t *key)
 {
-	struct gk_buf all = { 0 };
+	struct gk_buf all = {0};
 	unsigned best = 4;
 	int near = -1, err;
 
@@ -184,9 +183,9 @@ static int unknown_key(struct reader *r, const yaml_node_t *key)
 			   "unknown key '%.64s'; did you mean '%s'?",
 			   scalar(key), fields[near].key);
 	else
-		err = fail(r, line_of(key),
-			   "unknown key '%.64s'; allowed are %s", scalar(key),
-			   all.data ? all.data : "?");
+		err =
+		    fail(r, line_of(key), "unknown key '%.64s'; allowed are %s",
+			 scalar(key), all.data ? all.data : "?");
 	gk_buf_free(&all);
 	return err;
 }
@@ -194,7 +193,7 @@ static int unknown_key(struct reader *r, const yaml_node_t *key)
 /* What a key takes, for messages. */
 static void describe(const struct field *field, char *text, size_t cap)
 {
-	struct gk_buf words = { 0 };
+	struct gk_buf words = {0};
 
 	if (field->kind == INTEGER) {
 		snprintf(text, cap, "an integer from %lld to %lld%s (%s)",
@@ -227,10 +226,9 @@ static int bad_value(struct reader *r, const struct field *field,
 	if (node->type == YAML_SCALAR_NODE)
 		return fail(r, line_of(node), "%s: '%.80s' must be %s",
 			    field->key, scalar(node), allowed);
-	return fail(r, line_of(node), "%s: a %s where there must be %s",
-		    field->key,
-		    node->type == YAML_MAPPING_NODE ? "mapping" : "list",
-		    allowed);
+	return fail(
+	    r, line_of(node), "%s: a %s where there must be %s", field->key,
+	    node->type == YAML_MAPPING_NODE ? "mapping" : "list", allowed);
 }
 
 /* Decimal or 0x; the text must be unquoted and used up. */
@@ -246,9 +244,9 @@ static bool parse_integer(const yaml_node_t *node, int64_t *ret_value)
 		return false;
 	if (base == 16)
 		digits += 2;
-	if (!*digits || strspn(digits, base == 16 ? "0123456789abcdefABCDEF" :
-						    "0123456789") !=
-			    strlen(digits))
+	if (!*digits ||
+	    strspn(digits, base == 16 ? "0123456789abcdefABCDEF"
+				      : "0123456789") != strlen(digits))
 		return false;
 	errno = 0;
 	value = strtoll(text, &end, base);
@@ -392,9 +390,9 @@ static const yaml_node_t *value_of(struct reader *r, const yaml_node_t *top,
 {
 	for (yaml_node_pair_t *pair = top->data.mapping.pairs.start;
 	     pair < top->data.mapping.pairs.top; pair++)
-		if (!strcmp(scalar(yaml_document_get_node(&r->document,
-							  pair->key)),
-			    key))
+		if (!strcmp(
+			scalar(yaml_document_get_node(&r->document, pair->key)),
+			key))
 			return yaml_document_get_node(&r->document,
 						      pair->value);
 	return NULL;
@@ -472,8 +470,8 @@ static int read_mapping(struct reader *r, const yaml_node_t *top,
 	     !err && pair < top->data.mapping.pairs.top; pair++)
 		err = set_field(
 		    r,
-		    &fields[find_field(scalar(yaml_document_get_node(
-			&r->document, pair->key)))],
+		    &fields[find_field(scalar(
+			yaml_document_get_node(&r->document, pair->key)))],
 		    yaml_document_get_node(&r->document, pair->value));
 	if (!err)
 		err = check_missing(r, parent != NULL);
@@ -533,8 +531,7 @@ static int parse(struct reader *r, const char *text, size_t len,
 
 	if (!yaml_parser_initialize(&parser))
 		return fail(r, 0, "out of memory"), GK_ERR_NOMEM;
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text,
-				     len);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
 	err = read_document(r, &parser, load_parent, data);
 	if (!err)
 		err = check_end(r, &parser);
@@ -580,15 +577,14 @@ static int read_file(struct reader *r, char *text, ssize_t *ret_len)
 	return 0;
 }
 
-int gkf_profile_read(const char *path, gkf_load_parent *load_parent,
-		     void *data, struct gk_buf *aliases,
-		     struct gkf_profile *ret_profile, char *ret_message,
-		     size_t cap)
+int gkf_profile_read(const char *path, gkf_load_parent *load_parent, void *data,
+		     struct gk_buf *aliases, struct gkf_profile *ret_profile,
+		     char *ret_message, size_t cap)
 {
-	struct reader r = { .path = path,
-			    .aliases = aliases,
-			    .message = ret_message,
-			    .cap = cap };
+	struct reader r = {.path = path,
+			   .aliases = aliases,
+			   .message = ret_message,
+			   .cap = cap};
 	char *text = malloc(FILE_MAX);
 	ssize_t len = 0;
 	int err;

@@ -36,14 +36,14 @@ void gkf_profile_list(const char *dir, struct gk_buf *ids);
 
 /*
  * The reader alone: one file. load_parent is asked for what `inherits` names
- * (in that line) and fills *ret_parent, or returns a gk_err with a message of its own.
- * Adds the aliases to *aliases, each between two '\n' (NULL: not wanted).
+ * (in that line) and fills *ret_parent, or returns a gk_err with a message of
+ * its own. Adds the aliases to *aliases, each between two '\n' (NULL: not
+ * wanted).
  */
 typedef int gkf_load_parent(void *data, const char *id_or_path, unsigned line,
 			    struct gkf_profile *ret_parent);
-int gkf_profile_read(const char *path, gkf_load_parent *load_parent,
-		     void *data, struct gk_buf *aliases,
-		     struct gkf_profile *ret_profile, char *ret_message,
-		     size_t cap);
+int gkf_profile_read(const char *path, gkf_load_parent *load_parent, void *data,
+		     struct gk_buf *aliases, struct gkf_profile *ret_profile,
+		     char *ret_message, size_t cap);
 
 #endif

@@ -1,0 +1,259 @@
+/*
+ * fake.c - the verb `gpukit fake`: makes a machine, puts load on it, runs a
+ * command there, and takes it all away again.
+ */
+#include "cli/fake.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOADS_MAX 256
+
+struct arguments {
+	const char *gpus, *name;
+	char *loads[LOADS_MAX];
+	unsigned load_count;
+	enum gkf_latency latency;
+	int64_t seed;
+	char **command;
+};
+
+static void __attribute__((format(printf, 1, 0)))
+say(const char *format, va_list args)
+{
+	char text[FAKE_MESSAGE_MAX], clean[FAKE_MESSAGE_MAX];
+
+	vsnprintf(text, sizeof text, format, args);
+	gk_str_clean(clean, sizeof clean, text, strlen(text));
+	fprintf(stderr, "gpukit fake: %s\n", clean);
+}
+
+int fake_failure(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return GK_EXIT_FAILURE;
+}
+
+int fake_usage(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return GK_EXIT_USAGE;
+}
+
+enum {
+	KEY_GPUS = 'g',
+	KEY_LOAD = 'l',
+	KEY_NAME = 'n',
+	KEY_LATENCY = 0x100,
+	KEY_SEED
+};
+
+static const struct argp_option options[] = {
+    {"gpus", KEY_GPUS, "LIST", 0,
+     "MODEL[:N],... with MODEL a profile or the path of one; or none "
+     "(default: a100-sxm4-80gb:8)",
+     0},
+    {"load", KEY_LOAD, "SPEC", 0,
+     "real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...], KIND "
+     "train, infer or idle, GPUS such as 0-3, 0+2 or all, KEY mem, util, "
+     "period, n, membw, enc, dec; may be given several times",
+     0},
+    {"latency", KEY_LATENCY, "none|real", 0,
+     "how long a call takes: as long as it must, or as in the driver", 0},
+    {"name", KEY_NAME, "MACHINE", 0,
+     "name of the machine, or the path of its file (default: a new name)", 0},
+    {"seed", KEY_SEED, "N", 0, "of UUIDs and serial numbers", 0},
+    {0}};
+
+static int add_load(struct arguments *a, char *spec)
+{
+	if (a->load_count == LOADS_MAX)
+		return GK_ERR_TOO_MANY;
+	a->loads[a->load_count++] = spec;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case KEY_GPUS:
+		a->gpus = arg;
+		return 0;
+	case KEY_NAME:
+		a->name = arg;
+		return 0;
+	case KEY_LOAD:
+		if (add_load(a, arg))
+			argp_error(state, "at most %d --load", LOADS_MAX);
+		return 0;
+	case KEY_LATENCY:
+		if (strcmp(arg, "none") && strcmp(arg, "real"))
+			argp_error(state,
+				   "--latency: '%s'; allowed are none, "
+				   "real",
+				   arg);
+		a->latency = *arg == 'r' ? GKF_LATENCY_REAL : GKF_LATENCY_NONE;
+		return 0;
+	case KEY_SEED:
+		if (gk_parse_int(arg, &a->seed))
+			argp_error(state, "--seed: '%s' is no integer", arg);
+		return 0;
+	case ARGP_KEY_ARGS:
+		a->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no command; say which, as in `gpukit fake "
+				  "-- nvitop`");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The command may change its directory: relative paths become absolute. */
+static int machine_path(const char *name, char *ret_path, size_t cap)
+{
+	char fresh[32], path[PATH_MAX], cwd[PATH_MAX];
+	int n;
+
+	if (!name) {
+		snprintf(fresh, sizeof fresh, "run-%d", (int)getpid());
+		name = fresh;
+	}
+	if (gkf_machine_path(name, path, sizeof path))
+		return fake_usage("--name: '%s' is no name of a machine; "
+				  "allowed is a name or a path",
+				  name);
+	if (*path == '/')
+		n = snprintf(ret_path, cap, "%s", path);
+	else
+		n = getcwd(cwd, sizeof cwd)
+			? snprintf(ret_path, cap, "%s/%s", cwd, path)
+			: -1;
+	if (n < 0 || (size_t)n >= cap)
+		return fake_failure("--name: %s: %s", name,
+				    n < 0 ? strerror(errno) : "too long");
+	return 0;
+}
+
+static int tell_create(const char *path, int err)
+{
+	switch (err) {
+	case GK_ERR_EXISTS:
+		return fake_failure("machine %s is there already; choose "
+				    "another --name or end what uses it",
+				    path);
+	case GK_ERR_NO_SPACE:
+		return fake_failure(
+		    "%s: no space left for a machine (%zu KiB); "
+		    "make room there or choose another place "
+		    "with --name PATH",
+		    path, sizeof(struct gkf_file) / 1024);
+	default:
+		return fake_failure("machine %s cannot be made: %s; choose "
+				    "another place with --name PATH",
+				    path, gk_strerror(err));
+	}
+}
+
+static int create(const struct arguments *a, const char *path)
+{
+	struct gkf_profile *profiles =
+	    calloc(GKF_DEVICES_MAX, sizeof *profiles);
+	struct gkf_machine_spec spec = {.profiles = profiles,
+					.latency = a->latency,
+					.seed = (uint64_t)a->seed,
+					.owned = true};
+	char message[FAKE_MESSAGE_MAX];
+	int err, code = 0;
+
+	if (!profiles)
+		return fake_failure("out of memory");
+	if (fake_parse_gpus(a->gpus, profiles, &spec.device_count, message))
+		code = fake_usage("%s", message);
+	if (!code) {
+		err = gkf_machine_create(path, &spec);
+		code = err ? tell_create(path, err) : 0;
+	}
+	free(profiles);
+	return code;
+}
+
+static int launch(struct arguments *a)
+{
+	struct fake_children children = {0};
+	char path[PATH_MAX];
+	int code = machine_path(a->name, path, sizeof path);
+
+	if (code)
+		return code;
+	fake_remove_orphans();
+	fake_signals_hold();
+	code = create(a, path);
+	if (code)
+		return code;
+	if (a->load_count)
+		code = fake_children_start(path, a->loads, a->load_count,
+					   &children);
+	if (!code)
+		code = fake_run(path, a->command);
+	fake_children_end(&children);
+	unlink(path);
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct argp argp = {
+	    options,
+	    parse,
+	    "[--] CMD [ARG...]\nctl ...\nload SPEC...",
+	    "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status "
+	    "is CMD's.\v"
+	    "`gpukit fake ctl --help` tells how to look at a running "
+	    "machine and to change it, `gpukit fake load --help` how to "
+	    "put load on it.\n\nEnvironment: GPUKIT_PROFILES is a "
+	    "directory of profiles in place of gpukit's own.",
+	    NULL,
+	    NULL,
+	    NULL};
+	static char ctl[] = "gpukit fake ctl", load[] = "gpukit fake load";
+	struct arguments a = {.gpus = "a100-sxm4-80gb:8"};
+
+	if (argc > 1 && !strcmp(argv[1], "ctl")) {
+		argv[1] = ctl;
+		return fake_ctl(argc - 1, argv + 1);
+	}
+	if (argc > 1 && !strcmp(argv[1], "load")) {
+		argv[1] = load;
+		return fake_load(argc - 1, argv + 1);
+	}
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	return launch(&a);
+}
+
+const struct gk_cmd gk_cmd_fake = {
+    .name = "fake",
+    .summary = "run a program on a made-up machine of GPUs",
+    .run = run,
+};

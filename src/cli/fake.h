@@ -1,0 +1,109 @@
+/*
+ * fake.h - what the files of the verb `gpukit fake` share.
+ */
+#ifndef GK_CLI_FAKE_H
+#define GK_CLI_FAKE_H
+
+#include "fake/ledger.h"
+#include "fake/machine.h"
+#include "fake/profile.h"
+#include "fake/wave.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define FAKE_MESSAGE_MAX 4096
+
+/* argv[0] of a process that puts load on a GPU; main() looks for it. */
+#define FAKE_LOAD_NAME "gpukit-load"
+
+/* Both print "gpukit fake: ..." as one line on stderr; return an exit code. */
+int fake_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int fake_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The verbs of the verb: exit codes. */
+int fake_ctl(int argc, char **argv);
+int fake_load(int argc, char **argv);
+
+/*
+ * Parsers: 0, or a gk_err and one line in ret_message (FAKE_MESSAGE_MAX) that
+ * says what is wrong and what is allowed.
+ */
+
+/* "h100:4,t4:2", "FILE.yaml:2", "none": GKF_DEVICES_MAX profiles at most. */
+int fake_parse_gpus(const char *text, struct gkf_profile *ret_profiles,
+		    unsigned *ret_count, char *ret_message);
+
+/* "all", "3", "0-3", "0+2+5", with ',' for '+' where it is free. */
+int fake_parse_list(const char *text, unsigned count, uint64_t *ret_mask,
+		    char *ret_message);
+
+/* What `--load` asks for. */
+struct fake_load {
+	enum gkf_wave_kind kind;
+	uint64_t gpus; /* bit mask */
+	unsigned n;    /* processes a GPU */
+	uint64_t mem;  /* bytes a process; 0: a share of the GPU */
+	unsigned util, membw, enc, dec; /* percent */
+	uint64_t period_ns;
+};
+
+int fake_parse_load(const char *spec, unsigned count, struct fake_load *ret,
+		    char *ret_message);
+
+/* Load processes: children of the caller, which end with it. */
+struct fake_children {
+	pid_t *pid;
+	unsigned count;
+};
+
+/*
+ * Starts what specs ask for on the machine at path and returns when all have
+ * attached. An exit code; on failure it has told why and ended them all.
+ */
+int fake_children_start(const char *path, char *const *specs, unsigned count,
+			struct fake_children *ret_children);
+void fake_children_end(struct fake_children *children);
+
+/* A load process itself: runs until SIGTERM or SIGINT. */
+int fake_load_main(int argc, char **argv);
+
+/*
+ * Runs a command on the machine at path until it ends. Its exit status,
+ * 128 + signal, 127 when it is not found, 126 when it cannot be run. The
+ * caller has called fake_signals_hold().
+ */
+int fake_run(const char *path, char **argv);
+
+/* Holds back the signals that fake_run() and fake_signals_wait() handle. */
+void fake_signals_hold(void);
+void fake_signals_release(void);
+
+/* Waits for SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
+void fake_signals_wait(void);
+
+/* Machines of this user. */
+struct fake_machine {
+	char name[256];
+	int err; /* of opening; then the rest is 0 */
+	unsigned gpus, processes;
+	pid_t creator; /* 0: nobody */
+	bool creator_foreign, creator_alive;
+};
+
+/* All of them, sorted by name; free() the result. */
+unsigned fake_machines(struct fake_machine **ret_machines);
+
+/* Removes machines whose launcher is dead and that nobody is attached to. */
+void fake_remove_orphans(void);
+
+/*
+ * The machine that ctl and load mean: name, else GPUKIT_MACHINE, else the
+ * only one. An exit code, told; never makes one. cap at least PATH_MAX.
+ */
+int fake_choose(const char *name, char *ret_path, size_t cap);
+int fake_open(const char *path, struct gkf_machine **ret);
+
+#endif

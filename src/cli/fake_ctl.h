@@ -1,0 +1,37 @@
+/*
+ * fake_ctl.h - the verbs of `gpukit fake ctl`; one row each in fake_ctl.c.
+ * They return exit codes and have told what went wrong.
+ */
+#ifndef GK_CLI_FAKE_CTL_H
+#define GK_CLI_FAKE_CTL_H
+
+#include "cli/fake.h"
+#include "fake/model.h"
+
+struct ctl {
+	struct gkf_machine *machine; /* NULL for ls */
+	struct gkf_file *file;
+	const char *path;
+	bool json;
+};
+
+int ctl_ls(struct ctl *ctl, int argc, char **argv);
+int ctl_show(struct ctl *ctl, int argc, char **argv);
+int ctl_set(struct ctl *ctl, int argc, char **argv);
+int ctl_fail(struct ctl *ctl, int argc, char **argv);
+int ctl_clear(struct ctl *ctl, int argc, char **argv);
+int ctl_reset(struct ctl *ctl, int argc, char **argv);
+int ctl_coverage(struct ctl *ctl, int argc, char **argv);
+
+/* The row of a function in nvml.def, or -1; and back. */
+int ctl_function_row(const char *name);
+const char *ctl_function_name(unsigned row);
+extern const unsigned ctl_function_count;
+
+/* GPUs that an argument names; an exit code. */
+int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask);
+
+/* The value of that name; -1 after telling which there are. */
+int ctl_value(const char *name);
+
+#endif

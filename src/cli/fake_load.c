@@ -1,0 +1,454 @@
+/*
+ * fake_load.c - load processes: real children, each attached to one GPU with
+ * some memory and a wave, so that monitors find them in /proc.
+ */
+#include "cli/fake.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define READY_FD "GPUKIT_LOAD_READY"
+#define GIB      (1024.0 * 1024 * 1024)
+#define MIB      (1024ULL * 1024)
+
+/* Without mem=: these shares of the GPU, divided among its n processes. */
+enum { TRAIN_PERCENT = 60, INFER_PERCENT = 30 };
+
+static const char *const kind_names[] = {
+    [GKF_WAVE_TRAIN] = "train",
+    [GKF_WAVE_INFER] = "infer",
+    [GKF_WAVE_IDLE] = "idle",
+};
+
+static uint64_t memory_of(const struct fake_load *load,
+			  const struct gkf_profile *profile)
+{
+	uint64_t room = (uint64_t)(profile->memory_mib - profile->reserved_mib);
+	uint64_t context = (uint64_t)profile->context_mib;
+	uint64_t mib = context;
+
+	if (load->mem)
+		return load->mem;
+	if (load->kind == GKF_WAVE_TRAIN)
+		mib = room * TRAIN_PERCENT / 100 / load->n;
+	else if (load->kind == GKF_WAVE_INFER)
+		mib = room * INFER_PERCENT / 100 / load->n;
+	return (mib > context ? mib : context) * MIB;
+}
+
+/* Before any process starts: do they all fit? */
+static int check_fit(struct gkf_machine *m, const struct fake_load *loads,
+		     unsigned count)
+{
+	struct gkf_file *file = gkf_machine_file(m);
+
+	for (unsigned gpu = 0; gpu < file->device_count; gpu++) {
+		const struct gkf_profile *p = &file->device[gpu].profile;
+		struct gkf_memory memory;
+		double asked = 0;
+
+		gkf_memory(m, gpu, &memory);
+		for (unsigned i = 0; i < count; i++)
+			if (loads[i].gpus >> gpu & 1)
+				asked += (double)memory_of(&loads[i], p) *
+					 loads[i].n;
+		if (asked > (double)memory.free)
+			return fake_failure(
+			    "--load: GPU %u (%s) has %.1f GiB free, %.1f GiB "
+			    "are asked for; lower mem= or n=",
+			    gpu, p->name, (double)memory.free / GIB,
+			    asked / GIB);
+	}
+	return 0;
+}
+
+/* ---- the child ---- */
+
+/* What one load process does: "gpukit-load train gpu=0 mem=... ..." */
+struct job {
+	unsigned gpu;
+	uint64_t mem;
+	struct gkf_wave wave;
+};
+
+#define JOB_ARGS 10
+
+static int format_job(const struct fake_load *load, unsigned gpu, uint64_t mem,
+		      unsigned seed, char text[JOB_ARGS][64])
+{
+	int n = 0;
+
+	snprintf(text[n++], 64, FAKE_LOAD_NAME);
+	snprintf(text[n++], 64, "%s", kind_names[load->kind]);
+	snprintf(text[n++], 64, "gpu=%u", gpu);
+	snprintf(text[n++], 64,
+		 mem % (1024 * MIB) ? "mem=%lluMiB" : "mem=%lluGiB",
+		 (unsigned long long)(mem % (1024 * MIB) ? mem / MIB
+							 : mem / (1024 * MIB)));
+	if (load->kind == GKF_WAVE_IDLE)
+		return n;
+	snprintf(text[n++], 64, "util=%u", load->util);
+	snprintf(text[n++], 64, "period=%gs", (double)load->period_ns / 1e9);
+	snprintf(text[n++], 64, "membw=%u", load->membw);
+	if (load->enc)
+		snprintf(text[n++], 64, "enc=%u", load->enc);
+	if (load->dec)
+		snprintf(text[n++], 64, "dec=%u", load->dec);
+	snprintf(text[n++], 64, "seed=%u", seed);
+	return n;
+}
+
+/* Reads one "key=value" of the child's arguments. */
+static int parse_job_arg(const char *arg, struct job *job)
+{
+	const char *value = strchr(arg, '=');
+	uint64_t number;
+	size_t len = value ? (size_t)(value - arg) : 0;
+	static const struct {
+		const char *key;
+		size_t offset;
+		unsigned scale;
+	} words[] = {
+#define AT(member) offsetof(struct job, member)
+	    {"gpu", AT(gpu), 1},
+	    {"util", AT(wave.util_permille), 10},
+	    {"membw", AT(wave.mem_permille), 10},
+	    {"enc", AT(wave.encoder_permille), 10},
+	    {"dec", AT(wave.decoder_permille), 10},
+	    {"seed", AT(wave.seed), 1},
+#undef AT
+	};
+
+	if (!len)
+		return GK_ERR_INVALID;
+	if (!strncmp(arg, "period=", 7))
+		return gk_parse_duration(value + 1, &job->wave.period_ns);
+	if (gk_parse_size(value + 1, &number))
+		return GK_ERR_INVALID;
+	if (!strncmp(arg, "mem=", 4)) {
+		job->mem = number;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		uint32_t word = (uint32_t)number * words[i].scale;
+
+		if (strlen(words[i].key) != len ||
+		    strncmp(arg, words[i].key, len))
+			continue;
+		memcpy((char *)job + words[i].offset, &word, sizeof word);
+		return 0;
+	}
+	return GK_ERR_INVALID;
+}
+
+static int parse_job(int argc, char **argv, struct job *ret_job)
+{
+	struct job job = {0};
+
+	for (unsigned k = GKF_WAVE_IDLE; k <= GKF_WAVE_INFER; k++)
+		if (argc > 1 && !strcmp(argv[1], kind_names[k]))
+			job.wave.kind = k;
+	if (job.wave.kind == GKF_WAVE_NONE)
+		return GK_ERR_INVALID;
+	for (int i = 2; i < argc; i++)
+		if (parse_job_arg(argv[i], &job))
+			return GK_ERR_INVALID;
+	*ret_job = job;
+	return 0;
+}
+
+static int start_job(struct gkf_machine *m, const struct job *job,
+		     unsigned *ret_slot)
+{
+	int err = gkf_attach(m, job->gpu, GKF_COMPUTE, &job->wave, ret_slot);
+
+	if (err)
+		return fake_failure("load on GPU %u: cannot attach: %s",
+				    job->gpu, gk_strerror(err));
+	err = gkf_alloc(m, *ret_slot, job->mem);
+	if (err) {
+		gkf_detach(m, *ret_slot);
+		return fake_failure(
+		    "load on GPU %u: %.1f GiB: %s; lower mem=", job->gpu,
+		    (double)job->mem / GIB, gk_strerror(err));
+	}
+	return 0;
+}
+
+/* Tells the launcher that this process is attached. */
+static int tell_ready(void)
+{
+	const char *text = getenv(READY_FD);
+	int64_t fd;
+
+	if (!text || gk_parse_int(text, &fd))
+		return 0;
+	unsetenv(READY_FD);
+	if (write((int)fd, "r", 1) != 1)
+		return fake_failure("the launcher is gone");
+	close((int)fd);
+	return 0;
+}
+
+int fake_load_main(int argc, char **argv)
+{
+	struct gkf_machine *m;
+	struct job job;
+	unsigned slot;
+	int code;
+
+	fake_signals_hold();
+	prctl(PR_SET_NAME, FAKE_LOAD_NAME);
+	if (parse_job(argc, argv, &job))
+		return fake_usage(FAKE_LOAD_NAME " is started by `gpukit fake "
+						 "load`, not by hand");
+	code = fake_open(NULL, &m);
+	if (code)
+		return code;
+	code = start_job(m, &job, &slot);
+	if (!code)
+		code = tell_ready();
+	if (!code) {
+		fake_signals_wait();
+		gkf_detach(m, slot);
+	}
+	gkf_machine_close(m);
+	return code;
+}
+
+/* ---- the parent ---- */
+
+/*
+ * Becomes a load process. Signals of the terminal are for the command, so it
+ * leaves the launcher's group; it ends with the launcher.
+ */
+static void __attribute__((noreturn))
+become_job(pid_t launcher, int ready, const char *path, char text[JOB_ARGS][64],
+	   int argc)
+{
+	char *argv[JOB_ARGS + 1] = {0}, fd[16];
+	int null = open("/dev/null", O_RDWR);
+
+	for (int i = 0; i < argc; i++)
+		argv[i] = text[i];
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != launcher)
+		_exit(GK_EXIT_FAILURE);
+	setpgid(0, 0);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	fcntl(ready, F_SETFD, 0);
+	snprintf(fd, sizeof fd, "%d", ready);
+	setenv(READY_FD, fd, 1);
+	setenv("GPUKIT_MACHINE", path, 1);
+	fake_signals_release();
+	execv("/proc/self/exe", argv);
+	fake_failure("cannot start a load process: %s", strerror(errno));
+	_exit(GK_EXIT_FAILURE);
+}
+
+static int spawn(const char *path, const struct fake_load *load, unsigned gpu,
+		 uint64_t mem, int ready, struct fake_children *children)
+{
+	char text[JOB_ARGS][64];
+	pid_t launcher = getpid(), pid;
+	int argc = format_job(load, gpu, mem, children->count + 1, text);
+
+	pid = fork();
+	if (pid < 0)
+		return fake_failure("cannot start a process: %s",
+				    strerror(errno));
+	if (!pid)
+		become_job(launcher, ready, path, text, argc);
+	children->pid[children->count++] = pid;
+	return 0;
+}
+
+static int spawn_all(struct gkf_machine *m, const char *path,
+		     const struct fake_load *loads, unsigned count, int ready,
+		     struct fake_children *children)
+{
+	const struct gkf_file *file = gkf_machine_file(m);
+	int code = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned gpu = 0; gpu < file->device_count; gpu++)
+			for (unsigned k = 0; !code && k < loads[i].n; k++)
+				if (loads[i].gpus >> gpu & 1)
+					code = spawn(
+					    path, &loads[i], gpu,
+					    memory_of(
+						&loads[i],
+						&file->device[gpu].profile),
+					    ready, children);
+	return code;
+}
+
+/* A byte from each; an end before that: one has failed, and told why. */
+static int await_ready(int fd, unsigned count)
+{
+	char bytes[64];
+
+	while (count) {
+		size_t want = count < sizeof bytes ? count : sizeof bytes;
+		ssize_t n = read(fd, bytes, want);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return GK_EXIT_FAILURE;
+		count -= (unsigned)n;
+	}
+	return 0;
+}
+
+static int start(struct gkf_machine *m, const char *path,
+		 const struct fake_load *loads, unsigned count,
+		 struct fake_children *children)
+{
+	unsigned total = 0;
+	int ready[2], code;
+
+	for (unsigned i = 0; i < count; i++)
+		total +=
+		    (unsigned)__builtin_popcountll(loads[i].gpus) * loads[i].n;
+	children->pid = calloc(total + 1, sizeof *children->pid);
+	if (!children->pid || pipe2(ready, O_CLOEXEC))
+		return fake_failure("cannot start load: %s", strerror(errno));
+	code = spawn_all(m, path, loads, count, ready[1], children);
+	close(ready[1]);
+	if (!code)
+		code = await_ready(ready[0], total);
+	close(ready[0]);
+	return code;
+}
+
+static int parse_all(char *const *specs, unsigned count, unsigned gpus,
+		     struct fake_load *loads)
+{
+	char message[FAKE_MESSAGE_MAX];
+
+	for (unsigned i = 0; i < count; i++)
+		if (fake_parse_load(specs[i], gpus, &loads[i], message))
+			return fake_usage("%s", message);
+	return 0;
+}
+
+int fake_children_start(const char *path, char *const *specs, unsigned count,
+			struct fake_children *ret_children)
+{
+	struct fake_children children = {0};
+	struct fake_load *loads = calloc(count + 1, sizeof *loads);
+	struct gkf_machine *m;
+	int code;
+
+	if (!loads)
+		return fake_failure("out of memory");
+	code = fake_open(path, &m);
+	if (code)
+		goto out;
+	code =
+	    parse_all(specs, count, gkf_machine_file(m)->device_count, loads);
+	if (!code)
+		code = check_fit(m, loads, count);
+	if (!code)
+		code = start(m, path, loads, count, &children);
+	gkf_machine_close(m);
+	if (code)
+		fake_children_end(&children);
+	else
+		*ret_children = children;
+out:
+	free(loads);
+	return code;
+}
+
+void fake_children_end(struct fake_children *children)
+{
+	for (unsigned i = 0; i < children->count; i++) {
+		/* A stopped one would not hear the first. */
+		kill(children->pid[i], SIGTERM);
+		kill(children->pid[i], SIGCONT);
+	}
+	for (unsigned i = 0; i < children->count; i++)
+		while (waitpid(children->pid[i], NULL, 0) < 0 && errno == EINTR)
+			;
+	free(children->pid);
+	*children = (struct fake_children){0};
+}
+
+/* ---- gpukit fake load ---- */
+
+struct arguments {
+	const char *name;
+	char **specs;
+	unsigned count;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case 'n':
+		arguments->name = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments->specs = state->argv + state->next;
+		arguments->count = (unsigned)(state->argc - state->next);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state,
+			   "no load; say which, as in train:0-3,mem=8GiB");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int fake_load(int argc, char **argv)
+{
+	static const struct argp_option argp_options[] = {
+	    {"name", 'n', "MACHINE", 0,
+	     "the machine; default: GPUKIT_MACHINE, or the only one", 0},
+	    {0}};
+	static const struct argp argp = {
+	    argp_options,
+	    parse,
+	    "SPEC...",
+	    "Puts load on a running made-up machine until it is "
+	    "interrupted. SPEC is what --load of `gpukit fake` takes.",
+	    NULL,
+	    NULL,
+	    NULL};
+	struct arguments arguments = {0};
+	struct fake_children children;
+	char path[PATH_MAX];
+	int code;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	code = fake_choose(arguments.name, path, sizeof path);
+	if (code)
+		return code;
+	fake_signals_hold();
+	code = fake_children_start(path, arguments.specs, arguments.count,
+				   &children);
+	if (code)
+		return code;
+	fake_signals_wait();
+	fake_children_end(&children);
+	return GK_EXIT_OK;
+}

@@ -1,0 +1,287 @@
+/* fake_parse.c - what a user types after --gpus and --load. */
+#include "cli/fake.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/where.h"
+#include "fake/profile_yaml.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int __attribute__((format(printf, 2, 3)))
+wrong(char *message, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, FAKE_MESSAGE_MAX, format, args);
+	va_end(args);
+	return GK_ERR_INVALID;
+}
+
+/* "MODEL[:N]"; cuts the count off. */
+static int parse_count(char *item, unsigned *ret_count, char *message)
+{
+	char *colon = strrchr(item, ':');
+	int64_t n;
+
+	*ret_count = 1;
+	if (!colon)
+		return 0;
+	if (gk_parse_int(colon + 1, &n) || n < 1)
+		return wrong(message,
+			     "--gpus: '%s': the count must be 1 to %d, as in "
+			     "h100:4; for no GPU at all: --gpus none",
+			     item, GKF_DEVICES_MAX);
+	*colon = '\0';
+	*ret_count = n > GKF_DEVICES_MAX ? GKF_DEVICES_MAX + 1 : (unsigned)n;
+	return 0;
+}
+
+static int add_gpus(char *item, const char *dir, struct gkf_profile *profiles,
+		    unsigned *count, char *message)
+{
+	struct gkf_profile profile;
+	unsigned n;
+	int err = parse_count(item, &n, message);
+
+	if (!err)
+		err = gkf_profile_load(dir, item, &profile, message,
+				       FAKE_MESSAGE_MAX);
+	if (err)
+		return err;
+	if (*count + n > GKF_DEVICES_MAX)
+		return wrong(message, "--gpus: a machine has at most %d GPUs",
+			     GKF_DEVICES_MAX);
+	while (n--)
+		profiles[(*count)++] = profile;
+	return 0;
+}
+
+int fake_parse_gpus(const char *text, struct gkf_profile *ret_profiles,
+		    unsigned *ret_count, char *ret_message)
+{
+	char dir[PATH_MAX], *copy, *item, *rest;
+	unsigned count = 0;
+	int err = 0;
+
+	if (!strcmp(text, "none")) {
+		*ret_count = 0;
+		return 0;
+	}
+	if (gk_where_profiles(dir, sizeof dir))
+		return wrong(ret_message, "the profiles cannot be found; set "
+					  "GPUKIT_PROFILES to their directory");
+	copy = rest = strdup(text);
+	if (!copy)
+		return wrong(ret_message, "out of memory");
+	while (!err && (item = strsep(&rest, ",")))
+		err = add_gpus(item, dir, ret_profiles, &count, ret_message);
+	free(copy);
+	if (!err)
+		*ret_count = count;
+	return err;
+}
+
+/* "3" or "0-3". */
+static int parse_range(char *item, unsigned count, uint64_t *mask,
+		       char *message)
+{
+	char *dash = strchr(item, '-');
+	int64_t first, last;
+
+	if (dash)
+		*dash = '\0';
+	if (gk_parse_int(item, &first) ||
+	    gk_parse_int(dash ? dash + 1 : item, &last) || first < 0 ||
+	    last < first) {
+		if (dash)
+			*dash = '-';
+		return wrong(message,
+			     "'%s' is no GPU; allowed are an index, a range "
+			     "0-3, a list 0+2+5, or all",
+			     item);
+	}
+	if (last >= count)
+		return wrong(message, "no GPU %lld; the machine has %u%s",
+			     (long long)last, count,
+			     count ? ", counted from 0" : "");
+	for (int64_t i = first; i <= last; i++)
+		*mask |= 1ULL << i;
+	return 0;
+}
+
+int fake_parse_list(const char *text, unsigned count, uint64_t *ret_mask,
+		    char *ret_message)
+{
+	char *copy, *item, *rest;
+	uint64_t mask = 0;
+	int err = 0;
+
+	if (!strcmp(text, "all")) {
+		*ret_mask = count ? ~0ULL >> (64 - count) : 0;
+		return 0;
+	}
+	copy = rest = strdup(text);
+	if (!copy)
+		return wrong(ret_message, "out of memory");
+	while (!err && (item = strsep(&rest, "+,")))
+		err = parse_range(item, count, &mask, ret_message);
+	free(copy);
+	if (!err)
+		*ret_mask = mask;
+	return err;
+}
+
+/* The kinds of load and what they do when nothing more is said. */
+static const struct {
+	const char *name;
+	struct fake_load load;
+} kinds[] = {
+    {"train",
+     {.kind = GKF_WAVE_TRAIN,
+      .n = 1,
+      .util = 95,
+      .membw = 55,
+      .period_ns = 30000000000}},
+    {"infer",
+     {.kind = GKF_WAVE_INFER,
+      .n = 1,
+      .util = 45,
+      .membw = 35,
+      .period_ns = 20000000000}},
+    {"idle", {.kind = GKF_WAVE_IDLE, .n = 1}},
+};
+
+#define KIND_NAMES "train, infer, idle"
+
+enum option_kind { SIZE, TIME, NUMBER };
+
+static const struct option {
+	const char *key;
+	enum option_kind kind;
+	size_t offset;
+	int64_t min, max;
+	bool when_idle; /* makes sense for a process that does nothing */
+	const char *allowed;
+} options[] = {
+#define AT(member) offsetof(struct fake_load, member)
+    {"mem", SIZE, AT(mem), 1, INT64_MAX, true,
+     "a size such as 60GiB or 512MiB"},
+    {"util", NUMBER, AT(util), 0, 100, false, "0 to 100 percent"},
+    {"period", TIME, AT(period_ns), 1000000, INT64_MAX, false,
+     "a time of at least 1ms, such as 30s"},
+    {"n", NUMBER, AT(n), 1, 64, true, "1 to 64 processes a GPU"},
+    {"membw", NUMBER, AT(membw), 0, 100, false, "0 to 100 percent"},
+    {"enc", NUMBER, AT(enc), 0, 100, false, "0 to 100 percent"},
+    {"dec", NUMBER, AT(dec), 0, 100, false, "0 to 100 percent"},
+#undef AT
+};
+
+#define OPTION_NAMES "mem, util, period, n, membw, enc, dec"
+
+static int parse_value(const struct option *option, const char *value,
+		       struct fake_load *load)
+{
+	char *place = (char *)load + option->offset;
+	uint64_t number = 0;
+	int64_t integer;
+	int err;
+
+	if (option->kind == NUMBER) {
+		err = gk_parse_int(value, &integer);
+		if (!err && (integer < option->min || integer > option->max))
+			err = GK_ERR_RANGE;
+		if (!err)
+			*(unsigned *)(void *)place = (unsigned)integer;
+		return err;
+	}
+	err = option->kind == SIZE ? gk_parse_size(value, &number)
+				   : gk_parse_duration(value, &number);
+	if (!err && number < (uint64_t)option->min)
+		err = GK_ERR_RANGE;
+	if (!err)
+		memcpy(place, &number, sizeof number);
+	return err;
+}
+
+static int parse_option(char *item, struct fake_load *load, char *message)
+{
+	char *value = strchr(item, '=');
+
+	if (value)
+		*value++ = '\0';
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+		if (strcmp(options[i].key, item))
+			continue;
+		if (load->kind == GKF_WAVE_IDLE && !options[i].when_idle)
+			return wrong(message,
+				     "'%s' means nothing to an idle process; "
+				     "allowed are mem, n",
+				     item);
+		if (!value || parse_value(&options[i], value, load))
+			return wrong(message, "%s=%s: must be %s", item,
+				     value ? value : "", options[i].allowed);
+		return 0;
+	}
+	return wrong(message, "'%s' is no setting; allowed are " OPTION_NAMES,
+		     item);
+}
+
+static int parse_kind(const char *name, struct fake_load *load, char *message)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (strcmp(kinds[i].name, name))
+			continue;
+		*load = kinds[i].load;
+		return 0;
+	}
+	return wrong(message,
+		     "'%s' is no kind of load; allowed are " KIND_NAMES
+		     ", as in train:0-3,mem=60GiB,util=90",
+		     name);
+}
+
+static int parse_load(char *text, unsigned count, struct fake_load *load,
+		      char *message)
+{
+	char *rest = text, *head = strsep(&rest, ","), *item;
+	char *gpus = strchr(head, ':');
+	int err;
+
+	if (gpus)
+		*gpus++ = '\0';
+	err = parse_kind(head, load, message);
+	if (!err)
+		err = fake_parse_list(gpus ? gpus : "all", count, &load->gpus,
+				      message);
+	while (!err && (item = strsep(&rest, ",")))
+		err = parse_option(item, load, message);
+	return err;
+}
+
+int fake_parse_load(const char *spec, unsigned count, struct fake_load *ret,
+		    char *ret_message)
+{
+	char *copy = strdup(spec), detail[FAKE_MESSAGE_MAX - 256];
+	char message[FAKE_MESSAGE_MAX];
+	struct fake_load load;
+	int err;
+
+	if (!copy)
+		return wrong(ret_message, "out of memory");
+	err = parse_load(copy, count, &load, message);
+	free(copy);
+	if (!err) {
+		*ret = load;
+		return 0;
+	}
+	gk_str_copy(detail, sizeof detail, message);
+	snprintf(ret_message, FAKE_MESSAGE_MAX, "--load %.200s: %s", spec,
+		 detail);
+	return err;
+}

@@ -1,0 +1,154 @@
+/*
+ * fake_run.c - runs a command on a made-up machine: its environment, the
+ * signals that are passed on, its exit status.
+ */
+#include "cli/fake.h"
+
+#include "base/str.h"
+#include "cli/where.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0 /* a sanitizer's runtime cannot live in an auditor */
+#endif
+
+enum { EXIT_NOT_RUN = 126, EXIT_NOT_THERE = 127, EXIT_SIGNAL = 128 };
+
+static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+static sigset_t before; /* the mask that commands start with */
+
+static sigset_t held_set(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+		sigaddset(&set, held[i]);
+	return set;
+}
+
+void fake_signals_hold(void)
+{
+	sigset_t set = held_set();
+
+	/* Ignored by the caller's caller, it would lose us exit statuses. */
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &set, &before);
+}
+
+void fake_signals_release(void)
+{
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void fake_signals_wait(void)
+{
+	sigset_t set = held_set();
+
+	sigdelset(&set, SIGCHLD);
+	while (sigwaitinfo(&set, NULL) < 0)
+		;
+}
+
+/* Puts a path before those that a variable has already. */
+static int prepend(const char *variable, const char *path)
+{
+	const char *old = getenv(variable);
+	struct gk_buf value = {0};
+	int r = -1;
+
+	gk_buf_puts(&value, path);
+	if (old && *old)
+		gk_buf_printf(&value, ":%s", old);
+	if (!value.failed)
+		r = setenv(variable, value.data, 1);
+	gk_buf_free(&value);
+	return r;
+}
+
+/* The environment in which programs find the made-up machine. */
+static int enter(const char *machine)
+{
+	char dir[PATH_MAX - 64], file[PATH_MAX];
+
+	if (gk_where("lib/gpukit/fake", dir, sizeof dir))
+		return fake_failure("the drop-in libraries cannot be found; "
+				    "is /proc mounted?");
+	snprintf(file, sizeof file, "%s/libnvidia-ml.so.1", dir);
+	if (access(file, R_OK))
+		return fake_failure("%s: %s; build or install gpukit anew",
+				    file, strerror(errno));
+	if (strpbrk(dir, ":;"))
+		return fake_failure("%s: the dynamic linker takes no ':' or "
+				    "';' in a directory; install elsewhere",
+				    dir);
+	snprintf(file, sizeof file, "%s/libgpukit-audit.so", dir);
+	if (setenv("GPUKIT_MACHINE", machine, 1) ||
+	    prepend("LD_LIBRARY_PATH", dir) ||
+	    (!SANITIZED && prepend("LD_AUDIT", file)))
+		return fake_failure("out of memory");
+	return 0;
+}
+
+/* In the child: becomes the command. */
+static void __attribute__((noreturn)) become(char **argv)
+{
+	int error;
+
+	fake_signals_release();
+	execvp(argv[0], argv);
+	error = errno;
+	fake_failure("%s: %s", argv[0],
+		     error == ENOENT ? "command not found" : strerror(error));
+	_exit(error == ENOENT ? EXIT_NOT_THERE : EXIT_NOT_RUN);
+}
+
+/*
+ * Signals that a process sent are passed on. Those that a terminal sent have
+ * reached the command already.
+ */
+static int await(pid_t pid)
+{
+	sigset_t set = held_set();
+	siginfo_t info;
+	int status;
+
+	while (waitpid(pid, &status, WNOHANG) != pid)
+		if (sigwaitinfo(&set, &info) > 0 && info.si_signo != SIGCHLD &&
+		    info.si_code <= 0)
+			kill(pid, info.si_signo);
+	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}
+
+int fake_run(const char *path, char **argv)
+{
+	pid_t pid;
+	int code = enter(path);
+
+	if (code)
+		return code;
+	pid = fork();
+	if (pid < 0)
+		return fake_failure("cannot start a process: %s",
+				    strerror(errno));
+	if (!pid)
+		become(argv);
+	return await(pid);
+}

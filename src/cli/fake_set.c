@@ -1,0 +1,188 @@
+/* fake_set.c - `gpukit fake ctl set`: values with units, latencies. */
+#include "cli/fake_ctl.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What may stand behind a number, by the unit of the value. */
+static const struct {
+	const char *unit, *suffix;
+	double factor;
+} suffixes[] = {
+    {"mW", "W", 1e3},      {"mW", "kW", 1e6},   {"mJ", "J", 1e3},
+    {"mJ", "kJ", 1e6},     {"MHz", "GHz", 1e3}, {"KB/s", "MB/s", 1e3},
+    {"KB/s", "GB/s", 1e6},
+};
+
+static int parse_scaled(const char *text, const char *unit, int64_t *ret_value)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || !strspn(text, "-.0123456789"))
+		return GK_ERR_INVALID;
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		if (strcmp(suffixes[i].unit, unit) ||
+		    strcasecmp(suffixes[i].suffix, end))
+			continue;
+		number *= suffixes[i].factor;
+		if (!(number > -9e18 && number < 9e18))
+			return GK_ERR_RANGE;
+		*ret_value = (int64_t)(number + (number < 0 ? -0.5 : 0.5));
+		return 0;
+	}
+	return GK_ERR_INVALID;
+}
+
+/* "250W", "250000", "250000mW"; bytes as sizes; bit masks also as 0x14. */
+static int parse_number(const char *text, const char *unit, int64_t *ret_value)
+{
+	size_t len = strlen(text), tail = strlen(unit);
+	char number[64], *end;
+	uint64_t bytes;
+
+	if (!strcmp(unit, "B")) {
+		int err = gk_parse_size(text, &bytes);
+
+		if (!err)
+			*ret_value = (int64_t)bytes;
+		return err;
+	}
+	if (!strncmp(text, "0x", 2) && !*unit) {
+		*ret_value = strtoll(text, &end, 16);
+		return text[2] && !*end ? 0 : GK_ERR_INVALID;
+	}
+	if (len >= sizeof number)
+		return GK_ERR_INVALID;
+	memcpy(number, text, len + 1);
+	if (tail && len > tail && !strcasecmp(number + len - tail, unit))
+		number[len - tail] = '\0';
+	return gk_parse_int(number, ret_value)
+		   ? parse_scaled(text, unit, ret_value)
+		   : 0;
+}
+
+/* One KEY=VALUE, understood: a value, or a latency if value is -1. */
+struct change {
+	int value;
+	int64_t to;
+	_Atomic uint64_t *word; /* of a latency, in the file */
+};
+
+static int parse_latency(struct ctl *ctl, const char *key, const char *text,
+			 struct change *ret_change)
+{
+	uint64_t ns;
+	int row;
+
+	ret_change->value = -1;
+	if (!strcmp(key, "latency")) {
+		if (strcmp(text, "none") && strcmp(text, "real"))
+			return fake_usage("ctl set: latency=%s: allowed are "
+					  "none, real",
+					  text);
+		ret_change->word = &ctl->file->latency;
+		ret_change->to =
+		    *text == 'r' ? GKF_LATENCY_REAL : GKF_LATENCY_NONE;
+		return 0;
+	}
+	row = ctl_function_row(key + strlen("latency."));
+	if (row < 0)
+		return fake_usage("ctl set: %s: no such function; allowed is "
+				  "a name of NVML, as in "
+				  "latency.nvmlDeviceGetPowerUsage=50ms",
+				  key);
+	if (gk_parse_duration(text, &ns) || ns > 3600 * GK_NS_PER_S)
+		return fake_usage("ctl set: %s=%s: must be a time up to 1h, "
+				  "such as 50ms; 0 for none",
+				  key, text);
+	ret_change->word = &ctl->file->extra_ns[row];
+	ret_change->to = (int64_t)ns;
+	return 0;
+}
+
+static int parse_change(struct ctl *ctl, char *arg, struct change *ret_change)
+{
+	char *text = strchr(arg, '=');
+	const struct gkf_value_info *info;
+
+	if (!text)
+		return fake_usage("ctl set: '%s' is no KEY=VALUE, as in "
+				  "temperature=95",
+				  arg);
+	*text++ = '\0';
+	if (!strncmp(arg, "latency", 7) && (!arg[7] || arg[7] == '.'))
+		return parse_latency(ctl, arg, text, ret_change);
+	ret_change->value = ctl_value(arg);
+	if (ret_change->value < 0)
+		return GK_EXIT_USAGE;
+	info = &gkf_values[ret_change->value];
+	if (parse_number(text, info->unit, &ret_change->to) ||
+	    ret_change->to < info->min || ret_change->to > info->max)
+		return fake_usage("ctl set: %s=%s: must be %lld to %lld%s%s "
+				  "(%s)",
+				  arg, text, (long long)info->min,
+				  (long long)info->max, *info->unit ? " " : "",
+				  info->unit, info->help);
+	return 0;
+}
+
+static int apply(struct ctl *ctl, uint64_t gpus, const struct change *change)
+{
+	if (change->value < 0) {
+		atomic_store(change->word, (uint64_t)change->to);
+		return 0;
+	}
+	for (unsigned i = 0; i < ctl->file->device_count; i++) {
+		const char *name = gkf_values[change->value].name;
+		int err;
+
+		if (!(gpus >> i & 1))
+			continue;
+		err = gkf_value_set(ctl->machine, i,
+				    (enum gkf_value)change->value, change->to);
+		if (err == GK_ERR_NOT_SUPPORTED)
+			return fake_failure("ctl set: GPU %u (%s) has no %s", i,
+					    ctl->file->device[i].profile.name,
+					    name);
+		if (err)
+			return fake_failure("ctl set: GPU %u: %s: %s", i, name,
+					    gk_strerror(err));
+	}
+	return 0;
+}
+
+int ctl_set(struct ctl *ctl, int argc, char **argv)
+{
+	struct change *changes = calloc((size_t)argc, sizeof *changes);
+	bool has_gpus = !strchr(argv[0], '=');
+	uint64_t gpus = 0;
+	int code = 0, n = 0;
+
+	if (!changes)
+		return fake_failure("out of memory");
+	if (has_gpus)
+		code = ctl_gpus(ctl, argv[0], &gpus);
+	if (!code && has_gpus && argc == 1)
+		code = fake_usage("usage: gpukit fake ctl set [GPU] "
+				  "KEY=VALUE...");
+	/* All are understood before the first is done. */
+	for (int i = has_gpus; !code && i < argc; i++) {
+		code = parse_change(ctl, argv[i], &changes[n]);
+		if (!code && changes[n++].value >= 0 && !has_gpus)
+			code = fake_usage("ctl set: of which GPU? Say "
+					  "`ctl set 0 %s=...` or `ctl set all "
+					  "%s=...`",
+					  argv[i], argv[i]);
+	}
+	for (int i = 0; !code && i < n; i++)
+		code = apply(ctl, gpus, &changes[i]);
+	free(changes);
+	return code;
+}

@@ -1,0 +1,128 @@
+/* fake_show.c - `gpukit fake ctl show`: the values of a machine, now. */
+#include "cli/fake_ctl.h"
+
+#include "cli/cmd.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+static bool is_set(const struct gkf_device *dev, int value)
+{
+	return atomic_load(&dev->set[value]) != GKF_UNSET;
+}
+
+static bool is_lost(const struct gkf_device *dev)
+{
+	return atomic_load(&dev->fault) == GKF_FAULT_LOST;
+}
+
+static void show_gpu(struct ctl *ctl, unsigned gpu)
+{
+	const struct gkf_device *dev = &ctl->file->device[gpu];
+	struct gkf_memory memory;
+	unsigned processes = 0;
+	int64_t number;
+
+	gkf_memory(ctl->machine, gpu, &memory);
+	gkf_processes(ctl->machine, gpu, ~0U, NULL, 0, &processes);
+	printf("GPU %u: %s%s  %s%s\n", gpu, dev->profile.mark,
+	       dev->profile.name, dev->uuid, is_lost(dev) ? "  LOST" : "");
+	printf("  %-22s %llu of %llu MiB, %u process%s\n", "memory",
+	       (unsigned long long)(memory.used >> 20),
+	       (unsigned long long)(memory.total >> 20), processes,
+	       processes == 1 ? "" : "es");
+	for (int v = 0; v < GKF_V_COUNT; v++)
+		if (gkf_value_get(ctl->machine, gpu, (enum gkf_value)v,
+				  &number))
+			printf("%c %-22s %lld %s\n", is_set(dev, v) ? '*' : ' ',
+			       gkf_values[v].name, (long long)number,
+			       gkf_values[v].unit);
+}
+
+static void show_text(struct ctl *ctl, uint64_t gpus)
+{
+	printf("machine %s, driver %s, latency %s\n", ctl->path,
+	       ctl->file->driver_version,
+	       atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL ? "real"
+								    : "none");
+	for (unsigned i = 0; i < ctl_function_count; i++) {
+		uint64_t ns = atomic_load(&ctl->file->extra_ns[i]);
+
+		if (ns)
+			printf("* latency.%s %g ms\n", ctl_function_name(i),
+			       (double)ns / 1e6);
+	}
+	if (!ctl->file->device_count)
+		puts("no GPUs");
+	for (unsigned i = 0; i < ctl->file->device_count; i++)
+		if (gpus >> i & 1)
+			show_gpu(ctl, i);
+	puts("* = set by ctl, until `ctl clear`");
+}
+
+static json_t *gpu_json(struct ctl *ctl, unsigned gpu)
+{
+	const struct gkf_device *dev = &ctl->file->device[gpu];
+	json_t *values = json_object();
+	struct gkf_memory memory;
+	unsigned processes = 0;
+	int64_t number;
+
+	gkf_memory(ctl->machine, gpu, &memory);
+	gkf_processes(ctl->machine, gpu, ~0U, NULL, 0, &processes);
+	for (int v = 0; v < GKF_V_COUNT; v++)
+		if (gkf_value_get(ctl->machine, gpu, (enum gkf_value)v,
+				  &number))
+			json_object_set_new(
+			    values, gkf_values[v].name,
+			    json_pack("{s:I, s:s, s:b}", "value",
+				      (json_int_t)number, "unit",
+				      gkf_values[v].unit, "set",
+				      (int)is_set(dev, v)));
+	return json_pack(
+	    "{s:i, s:s, s:s, s:s, s:b, s:I, s:I, s:i, s:o}", "index", (int)gpu,
+	    "name", dev->profile.name, "profile", dev->profile.id, "uuid",
+	    dev->uuid, "lost", (int)is_lost(dev), "memory_used",
+	    (json_int_t)memory.used, "memory_total", (json_int_t)memory.total,
+	    "processes", (int)processes, "values", values);
+}
+
+static int show_json(struct ctl *ctl, uint64_t gpus)
+{
+	json_t *list = json_array(), *latencies = json_object(), *top;
+	int r;
+
+	for (unsigned i = 0; i < ctl->file->device_count; i++)
+		if (gpus >> i & 1)
+			json_array_append_new(list, gpu_json(ctl, i));
+	for (unsigned i = 0; i < ctl_function_count; i++) {
+		uint64_t ns = atomic_load(&ctl->file->extra_ns[i]);
+
+		if (ns)
+			json_object_set_new(latencies, ctl_function_name(i),
+					    json_integer((json_int_t)ns));
+	}
+	top = json_pack("{s:s, s:s, s:s, s:o, s:o}", "machine", ctl->path,
+			"driver", ctl->file->driver_version, "latency",
+			atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL
+			    ? "real"
+			    : "none",
+			"added_latency_ns", latencies, "gpus", list);
+	r = top ? json_dumpf(top, stdout, JSON_INDENT(2)) : -1;
+	json_decref(top);
+	putchar('\n');
+	return r ? fake_failure("ctl show: cannot write JSON") : GK_EXIT_OK;
+}
+
+int ctl_show(struct ctl *ctl, int argc, char **argv)
+{
+	uint64_t gpus = ~0ULL;
+	int code = argc ? ctl_gpus(ctl, argv[0], &gpus) : 0;
+
+	if (code)
+		return code;
+	if (ctl->json)
+		return show_json(ctl, gpus);
+	show_text(ctl, gpus);
+	return GK_EXIT_OK;
+}
