@@ -1,11 +1,12 @@
 /*
- * profile_yaml.c - one profile file: YAML checked against a table of keys.
+ * profile_yaml.c - one profile file: YAML checked against the table of keys.
  * Knows nothing of where profiles lie; see profile_find.c.
  */
 #include "fake/profile_yaml.h"
 
 #include "base/err.h"
 #include "base/fs.h"
+#include "fake/profile_schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,61 +18,6 @@
 #include <yaml.h>
 
 #define FILE_MAX (64 * 1024)
-
-enum kind {
-	TEXT,     /* into a char array of the profile */
-	INTEGER,  /* into an int64_t of the profile */
-	INHERITS, /* read before all others */
-	SOURCE,   /* for people; checked, not kept */
-	ALIASES,
-};
-
-struct field {
-	const char *key;
-	enum kind kind;
-	size_t offset, size;
-	int64_t min, max;         /* of an INTEGER */
-	const char *const *words; /* the only texts allowed; NULL: any */
-	bool optional;            /* also without `inherits` */
-	bool may_be_none;         /* of a TEXT: `none` is the empty text */
-	const char *help;
-};
-
-static const char *const brands[] = {
-    "UNKNOWN",     "QUADRO",    "TESLA",      "NVS",        "GRID",
-    "GEFORCE",     "TITAN",     "QUADRO_RTX", "NVIDIA_RTX", "NVIDIA",
-    "GEFORCE_RTX", "TITAN_RTX", NULL};
-
-static const char *const architectures[] = {
-    "KEPLER", "MAXWELL", "PASCAL", "VOLTA",     "TURING",
-    "AMPERE", "ADA",     "HOPPER", "BLACKWELL", NULL};
-
-#define PLACE(member)                                                          \
-	offsetof(struct gkf_profile, member),                                  \
-	    sizeof(((struct gkf_profile *)0)->member)
-
-static const struct field fields[] = {
-    {"inherits", INHERITS, .optional = true, .help = "id or path"},
-    {"source", SOURCE, .help = "where the values come from"},
-    {"aliases", ALIASES, .optional = true, .help = "other ids"},
-    {"name", TEXT, PLACE(name), .help = "as NVML tells it"},
-    {"mark", TEXT, PLACE(mark), .optional = true, .may_be_none = true,
-     .help = "put before the name"},
-    {"brand", TEXT, PLACE(brand), .words = brands, .help = "brand"},
-    {"architecture", TEXT, PLACE(architecture), .words = architectures,
-     .help = "architecture"},
-    {"vbios", TEXT, PLACE(vbios), .help = "VBIOS version"},
-    {"board_part_number", TEXT, PLACE(part_number), .may_be_none = true,
-     .help = "board part number"},
-    {"inforom_image", TEXT, PLACE(inforom_image), .may_be_none = true,
-     .help = "InfoROM image version"},
-#define FIELD(member, yaml_key, low, high, text)                               \
-	{yaml_key, INTEGER, PLACE(member), low, high, .help = text},
-    GKF_PROFILE_INTEGERS(FIELD)
-#undef FIELD
-};
-
-#define FIELDS (sizeof fields / sizeof *fields)
 
 /* The first must not be more than the second. */
 static const char *const ordered[][2] = {
@@ -90,7 +36,7 @@ struct reader {
 	const char *path;
 	yaml_document_t document;
 	struct gkf_profile profile;
-	unsigned lines[FIELDS]; /* of each key in this file; 0: not there */
+	unsigned lines[GKF_FIELDS_MAX]; /* of each key here; 0: not there */
 	unsigned top_line;
 	struct gk_buf *aliases;
 	char *message;
@@ -128,101 +74,30 @@ static const char *scalar(const yaml_node_t *node)
 	return (const char *)node->data.scalar.value;
 }
 
-static int find_field(const char *key)
-{
-	for (size_t i = 0; i < FIELDS; i++)
-		if (!strcmp(fields[i].key, key))
-			return (int)i;
-	return -1;
-}
-
-/* Edit distance, for texts of at most 63 bytes; longer: 99. */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned row[64], n = (unsigned)strlen(b);
-
-	if (n >= 64 || strlen(a) >= 64)
-		return 99;
-	for (unsigned j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= n; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
 static int unknown_key(struct reader *r, const yaml_node_t *key)
 {
-	struct gk_buf all = {0};
-	unsigned best = 4;
-	int near = -1, err;
+	const char *near = gkf_field_like(scalar(key));
+	struct gk_buf keys = {0};
+	int err;
 
-	for (size_t i = 0; i < FIELDS; i++) {
-		unsigned d = distance(scalar(key), fields[i].key);
-
-		gk_buf_printf(&all, "%s%s", i ? ", " : "", fields[i].key);
-		if (d < best) {
-			best = d;
-			near = (int)i;
-		}
-	}
-	if (near >= 0)
-		err = fail(r, line_of(key),
-			   "unknown key '%.64s'; did you mean '%s'?",
-			   scalar(key), fields[near].key);
-	else
-		err =
-		    fail(r, line_of(key), "unknown key '%.64s'; allowed are %s",
-			 scalar(key), all.data ? all.data : "?");
-	gk_buf_free(&all);
+	if (near)
+		return fail(r, line_of(key),
+			    "unknown key '%.64s'; did you mean '%s'?",
+			    scalar(key), near);
+	for (size_t i = 0; i < gkf_field_count; i++)
+		gk_buf_printf(&keys, "%s%s", i ? ", " : "", gkf_fields[i].key);
+	err = fail(r, line_of(key), "unknown key '%.64s'; allowed are %s",
+		   scalar(key), keys.data ? keys.data : "?");
+	gk_buf_free(&keys);
 	return err;
 }
 
-/* What a key takes, for messages. */
-static void describe(const struct field *field, char *text, size_t cap)
-{
-	struct gk_buf words = {0};
-
-	if (field->kind == INTEGER) {
-		snprintf(text, cap, "an integer from %lld to %lld%s (%s)",
-			 (long long)field->min, (long long)field->max,
-			 field->min == -1 ? " or 'none'" : "", field->help);
-		return;
-	}
-	for (size_t i = 0; field->words && field->words[i]; i++)
-		gk_buf_printf(&words, "%s%s", i ? ", " : "one of ",
-			      field->words[i]);
-	if (words.data)
-		snprintf(text, cap, "%s", words.data);
-	else if (field->kind == TEXT)
-		snprintf(text, cap, "a text of 1 to %zu bytes%s (%s)",
-			 field->size - 1,
-			 field->may_be_none ? " or 'none'" : "", field->help);
-	else
-		snprintf(text, cap, "a text%s (%s)",
-			 field->kind == INHERITS ? "" : " or a list of texts",
-			 field->help);
-	gk_buf_free(&words);
-}
-
-static int bad_value(struct reader *r, const struct field *field,
+static int bad_value(struct reader *r, const struct gkf_field *field,
 		     const yaml_node_t *node)
 {
 	char allowed[1024];
 
-	describe(field, allowed, sizeof allowed);
+	gkf_field_describe(field, allowed, sizeof allowed);
 	if (node->type == YAML_SCALAR_NODE)
 		return fail(r, line_of(node), "%s: '%.80s' must be %s",
 			    field->key, scalar(node), allowed);
@@ -256,7 +131,7 @@ static bool parse_integer(const yaml_node_t *node, int64_t *ret_value)
 	return true;
 }
 
-static int set_integer(struct reader *r, const struct field *field,
+static int set_integer(struct reader *r, const struct gkf_field *field,
 		       const yaml_node_t *node)
 {
 	int64_t value;
@@ -272,7 +147,7 @@ static int set_integer(struct reader *r, const struct field *field,
 	return 0;
 }
 
-static bool allowed_word(const struct field *field, const char *text)
+static bool allowed_word(const struct gkf_field *field, const char *text)
 {
 	if (!field->words)
 		return true;
@@ -299,7 +174,7 @@ static bool is_text(const yaml_node_t *node)
 	       node->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
 }
 
-static int set_text(struct reader *r, const struct field *field,
+static int set_text(struct reader *r, const struct gkf_field *field,
 		    const yaml_node_t *node)
 {
 	const char *text;
@@ -317,17 +192,17 @@ static int set_text(struct reader *r, const struct field *field,
 	return 0;
 }
 
-static int add_list_item(struct reader *r, const struct field *field,
+static int add_list_item(struct reader *r, const struct gkf_field *field,
 			 const yaml_node_t *node)
 {
 	if (!is_text(node))
 		return bad_value(r, field, node);
-	if (field->kind == ALIASES && r->aliases)
+	if (field->kind == GKF_FIELD_ALIASES && r->aliases)
 		gk_buf_printf(r->aliases, "\n%s\n", scalar(node));
 	return 0;
 }
 
-static int read_list(struct reader *r, const struct field *field,
+static int read_list(struct reader *r, const struct gkf_field *field,
 		     const yaml_node_t *node)
 {
 	if (node->type != YAML_SEQUENCE_NODE)
@@ -343,18 +218,18 @@ static int read_list(struct reader *r, const struct field *field,
 	return 0;
 }
 
-static int set_field(struct reader *r, const struct field *field,
+static int set_field(struct reader *r, const struct gkf_field *field,
 		     const yaml_node_t *node)
 {
 	switch (field->kind) {
-	case INTEGER:
+	case GKF_FIELD_INTEGER:
 		return set_integer(r, field, node);
-	case TEXT:
+	case GKF_FIELD_TEXT:
 		return set_text(r, field, node);
-	case SOURCE:
-	case ALIASES:
+	case GKF_FIELD_SOURCE:
+	case GKF_FIELD_ALIASES:
 		return read_list(r, field, node);
-	case INHERITS:
+	case GKF_FIELD_INHERITS:
 		break;
 	}
 	return 0;
@@ -372,14 +247,14 @@ static int check_keys(struct reader *r, const yaml_node_t *top)
 		if (key->type != YAML_SCALAR_NODE)
 			return fail(r, line_of(key),
 				    "a key must be a plain word");
-		i = find_field(scalar(key));
+		i = gkf_field_find(scalar(key));
 		if (i < 0)
 			return unknown_key(r, key);
 		if (r->lines[i])
 			return fail(r, line_of(key),
 				    "%s: double key, first in line %u; one of "
 				    "them must go",
-				    fields[i].key, r->lines[i]);
+				    gkf_fields[i].key, r->lines[i]);
 		r->lines[i] = line_of(key);
 	}
 	return 0;
@@ -403,14 +278,14 @@ static int check_missing(struct reader *r, bool inherits)
 {
 	char allowed[1024];
 
-	for (size_t i = 0; !inherits && i < FIELDS; i++) {
-		if (fields[i].optional || r->lines[i])
+	for (size_t i = 0; !inherits && i < gkf_field_count; i++) {
+		if (gkf_fields[i].optional || r->lines[i])
 			continue;
-		describe(&fields[i], allowed, sizeof allowed);
+		gkf_field_describe(&gkf_fields[i], allowed, sizeof allowed);
 		return fail(r, r->top_line,
 			    "%s: key is missing; it must be %s, or 'inherits' "
 			    "must name a profile that has it",
-			    fields[i].key, allowed);
+			    gkf_fields[i].key, allowed);
 	}
 	return 0;
 }
@@ -419,7 +294,7 @@ static int64_t integer_at(const struct reader *r, int field)
 {
 	int64_t value;
 
-	memcpy(&value, (const char *)&r->profile + fields[field].offset,
+	memcpy(&value, (const char *)&r->profile + gkf_fields[field].offset,
 	       sizeof value);
 	return value;
 }
@@ -428,18 +303,18 @@ static int64_t integer_at(const struct reader *r, int field)
 static int check_order(struct reader *r)
 {
 	for (size_t i = 0; i < sizeof ordered / sizeof *ordered; i++) {
-		int low = find_field(ordered[i][0]);
-		int high = find_field(ordered[i][1]);
+		int low = gkf_field_find(ordered[i][0]);
+		int high = gkf_field_find(ordered[i][1]);
 		bool low_here = r->lines[low] != 0;
 
 		if (integer_at(r, low) <= integer_at(r, high))
 			continue;
 		return fail(r, r->lines[low_here ? low : high],
 			    "%s: %lld must be %s %s, which is %lld",
-			    fields[low_here ? low : high].key,
+			    gkf_fields[low_here ? low : high].key,
 			    (long long)integer_at(r, low_here ? low : high),
 			    low_here ? "at most" : "at least",
-			    fields[low_here ? high : low].key,
+			    gkf_fields[low_here ? high : low].key,
 			    (long long)integer_at(r, low_here ? high : low));
 	}
 	return 0;
@@ -448,7 +323,7 @@ static int check_order(struct reader *r)
 static int inherit(struct reader *r, const yaml_node_t *value,
 		   gkf_load_parent *load_parent, void *data)
 {
-	static const struct field *const field = &fields[0];
+	static const struct gkf_field *const field = &gkf_fields[0];
 
 	if (!is_text(value))
 		return bad_value(r, field, value);
@@ -470,7 +345,7 @@ static int read_mapping(struct reader *r, const yaml_node_t *top,
 	     !err && pair < top->data.mapping.pairs.top; pair++)
 		err = set_field(
 		    r,
-		    &fields[find_field(scalar(
+		    &gkf_fields[gkf_field_find(scalar(
 			yaml_document_get_node(&r->document, pair->key)))],
 		    yaml_document_get_node(&r->document, pair->value));
 	if (!err)

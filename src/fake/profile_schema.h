@@ -1,0 +1,44 @@
+/*
+ * profile_schema.h - the keys of a profile file and what each may hold.
+ */
+#ifndef GKF_PROFILE_SCHEMA_H
+#define GKF_PROFILE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GKF_FIELDS_MAX 128
+
+enum gkf_field_kind {
+	GKF_FIELD_TEXT,     /* into a char array of the profile */
+	GKF_FIELD_INTEGER,  /* into an int64_t of the profile */
+	GKF_FIELD_INHERITS, /* read before all others */
+	GKF_FIELD_SOURCE,   /* for people; checked, not kept */
+	GKF_FIELD_ALIASES,
+};
+
+struct gkf_field {
+	const char *key;
+	enum gkf_field_kind kind;
+	size_t offset, size;
+	int64_t min, max;         /* of an integer */
+	const char *const *words; /* the only texts allowed; NULL: any */
+	bool optional;            /* also without `inherits` */
+	bool may_be_none; /* of a text: `none` is the empty text */
+	const char *help;
+};
+
+extern const struct gkf_field gkf_fields[];
+extern const size_t gkf_field_count; /* at most GKF_FIELDS_MAX */
+
+/* Its position in gkf_fields, or -1. */
+int gkf_field_find(const char *key);
+
+/* The key that a mistyped one may have meant, or NULL. */
+const char *gkf_field_like(const char *key);
+
+/* What a key takes, in words. */
+void gkf_field_describe(const struct gkf_field *field, char *text, size_t cap);
+
+#endif
