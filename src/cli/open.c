@@ -1,0 +1,68 @@
+/* open.c - opening and closing the machine; see open.h. */
+#include "cli/open.h"
+
+#include "cli/cmd.h"
+#include "format/names.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* nvmlReturn_t values that have an advice of their own. */
+static const struct {
+	int code;
+	const char *advice;
+} advices[] = {
+	{ 4, "ask for access to /dev/nvidia*" },
+	{ 9, "load it with `sudo modprobe nvidia`" },
+	{ 17, "give the container or the cgroup access to /dev/nvidia*" },
+	{ 18, "reboot, or reload the kernel module, after a driver update" },
+};
+
+static const char *advice_for(int nvml)
+{
+	for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
+		if (advices[i].code == nvml)
+			return advices[i].advice;
+	return "see `dmesg | grep -i nvrm`";
+}
+
+static void explain(const char *verb, const struct gk_options *options,
+		    int err, int nvml)
+{
+	const char *library = options->nvml_path ? options->nvml_path
+						 : "libnvidia-ml.so.1";
+
+	if (err == GK_ERR_NO_DRIVER)
+		fprintf(stderr,
+			"gpukit %s: no NVIDIA driver: cannot load %s; to try "
+			"a made-up machine: gpukit fake -- gpukit %s\n",
+			verb, library, verb);
+	else if (err == GK_ERR_DRIVER)
+		fprintf(stderr,
+			"gpukit %s: the NVIDIA driver refuses: %s (%d); %s\n",
+			verb, gk_nvml_text(nvml), nvml, advice_for(nvml));
+	else
+		fprintf(stderr, "gpukit %s: cannot open the driver: %s\n",
+			verb, gk_strerror(err));
+}
+
+int gk_cli_open(const char *verb, const struct gk_options *options,
+		struct gk **ret_gk)
+{
+	int nvml = 0;
+	int err = gk_open(options, &nvml, ret_gk);
+
+	if (!err)
+		return GK_EXIT_OK;
+	explain(verb, options, err, nvml);
+	return GK_EXIT_FAILURE;
+}
+
+int gk_cli_close(struct gk *gk, int status)
+{
+	if (gk_close(gk) == GK_ERR_TIMEOUT) {
+		fflush(NULL);
+		_exit(status);
+	}
+	return status;
+}

@@ -1,0 +1,23 @@
+/*
+ * open.h - opening the machine for a verb, with a line that helps when there
+ * is none.
+ */
+#ifndef GK_CLI_OPEN_H
+#define GK_CLI_OPEN_H
+
+#include <gpukit/gpukit.h>
+
+/*
+ * gk_open() for the verb of that name ("stat"). 0, or a gk_exit after one
+ * line on stderr.
+ */
+int gk_cli_open(const char *verb, const struct gk_options *options,
+		struct gk **ret_gk);
+
+/*
+ * Ends a verb: closes gk and returns status. Does not return when a worker is
+ * stuck in the driver, for then exit() would wait for it.
+ */
+int gk_cli_close(struct gk *gk, int status);
+
+#endif

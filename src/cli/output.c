@@ -1,0 +1,80 @@
+/* output.c - standard output of a verb; see output.h. */
+#include "cli/output.h"
+
+#include "cli/interrupt.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* A variable that is set, not empty and not 0. */
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value && strcmp(value, "0");
+}
+
+bool gk_use_color(enum gk_color_choice choice)
+{
+	const char *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
+
+	if (choice != GK_COLOR_AUTO)
+		return choice == GK_COLOR_ALWAYS;
+	if (no_color && *no_color)
+		return false;
+	if (is_set("CLICOLOR_FORCE") || is_set("FORCE_COLOR"))
+		return true;
+	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb");
+}
+
+bool gk_use_ascii(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+}
+
+void gk_terminal_size(int *ret_columns, int *ret_rows)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size = { 0 };
+	int64_t value;
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	*ret_columns = size.ws_col ? size.ws_col : 80;
+	*ret_rows = size.ws_row ? size.ws_row : 24;
+	if (columns && !gk_parse_int(columns, &value) && value > 0 &&
+	    value < 10000)
+		*ret_columns = (int)value;
+}
+
+enum gk_output gk_write_out(const struct gk_buf *buf, const char *verb)
+{
+	size_t done = 0;
+
+	if (buf->failed) {
+		fprintf(stderr, "gpukit %s: out of memory\n", verb);
+		return GK_OUTPUT_FAILED;
+	}
+	while (done < buf->len) {
+		ssize_t n = write(STDOUT_FILENO, buf->data + done,
+				  buf->len - done);
+
+		if (n >= 0) {
+			done += (size_t)n;
+		} else if (errno == EPIPE ||
+			   (errno == EINTR && gk_interrupted())) {
+			return GK_OUTPUT_ENDED;
+		} else if (errno != EINTR) {
+			fprintf(stderr,
+				"gpukit %s: cannot write the output: %s\n",
+				verb, strerror(errno));
+			return GK_OUTPUT_FAILED;
+		}
+	}
+	return GK_OUTPUT_OK;
+}

@@ -1,0 +1,324 @@
+/* stat.c - `gpukit stat`: the options; the work is in stat_run.c. */
+#include "cli/stat.h"
+
+#include "base/clock.h"
+#include "cli/cmd.h"
+#include "cli/pick.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum key {
+	KEY_ID = 0x101,
+	KEY_JSON,
+	KEY_JSON_LINES,
+	KEY_CSV,
+	KEY_WHY,
+	KEY_COUNT,
+	KEY_NO_HEADER,
+	KEY_NO_PROCESSES,
+	KEY_NAME_WIDTH,
+	KEY_COLOR,
+	KEY_NO_COLOR,
+	KEY_WIDTH,
+	KEY_PCIE,
+	KEY_CPU_WINDOW,
+	KEY_TIMEOUT,
+	KEY_NVML,
+};
+
+#define MAYBE OPTION_ARG_OPTIONAL
+
+static const struct argp_option options[] = {
+	{ .doc = "What is shown, one line a GPU:", .group = 1 },
+	{ "id", KEY_ID, "I,J", 0, "Only the GPUs with these indices", 1 },
+	{ "show-all", 'a', 0, 0, "Same as -cupFeP", 1 },
+	{ "show-cmd", 'c', 0, 0, "Program of each process", 1 },
+	{ "show-full-cmd", 'f', 0, 0,
+	  "Whole command, CPU and host memory of each process", 1 },
+	{ "show-user", 'u', 0, 0, "User of each process", 1 },
+	{ "show-pid", 'p', 0, 0, "Process id of each process", 1 },
+	{ "show-fan-speed", 'F', 0, 0, "Fan speed", 1 },
+	{ "show-fan", 'F', 0, OPTION_ALIAS, NULL, 1 },
+	{ "show-codec", 'e', "enc,dec", MAYBE,
+	  "Encoder and decoder utilisation", 1 },
+	{ "show-power", 'P', "draw,limit", MAYBE, "Power draw and limit", 1 },
+	{ "no-header", KEY_NO_HEADER, 0, 0, "No header line", 1 },
+	{ "no-processes", KEY_NO_PROCESSES, 0, 0, "No processes", 1 },
+	{ "gpuname-width", KEY_NAME_WIDTH, "N", 0,
+	  "Columns for the name of a GPU; 0 hides it", 1 },
+	{ .doc = "Other formats:", .group = 2 },
+	{ "boxed", '1', 0, 0, "Tables of GPUs, host and processes, with bars",
+	  2 },
+	{ "once", '1', 0, OPTION_ALIAS, NULL, 2 },
+	{ "width", KEY_WIDTH, "N", 0, "Columns of --boxed (the terminal's)",
+	  2 },
+	{ "json", KEY_JSON, 0, 0, "One JSON object", 2 },
+	{ "json-lines", KEY_JSON_LINES, 0, 0,
+	  "A JSON object a line, every interval (1 s)", 2 },
+	{ "csv", KEY_CSV, "devices|processes", MAYBE,
+	  "Comma-separated values, a row a GPU or a row a process", 2 },
+	{ "why", KEY_WHY, 0, 0, "With JSON: why a value is null", 2 },
+	{ .doc = "Repetition:", .group = 3 },
+	{ "interval", 'i', "SEC", MAYBE,
+	  "Report again and again, every SEC seconds (1)", 3 },
+	{ "watch", 'i', 0, OPTION_ALIAS, NULL, 3 },
+	{ "count", KEY_COUNT, "N", 0, "End after N reports", 3 },
+	{ .doc = "Colours:", .group = 4 },
+	{ "color", KEY_COLOR, 0, 0, "Colours even where stdout is no terminal",
+	  4 },
+	{ "force-color", KEY_COLOR, 0, OPTION_ALIAS, NULL, 4 },
+	{ "no-color", KEY_NO_COLOR, 0, 0, "No colours", 4 },
+	{ "ascii", 'U', 0, 0, "ASCII only", 4 },
+	{ .doc = "Reading the machine:", .group = 5 },
+	{ "pcie", KEY_PCIE, 0, 0,
+	  "Also PCIe traffic, which costs 40 ms a GPU", 5 },
+	{ "cpu-window", KEY_CPU_WINDOW, "SEC", 0,
+	  "Read twice, SEC seconds apart, for CPU % in a single report", 5 },
+	{ "timeout", KEY_TIMEOUT, "SEC", 0,
+	  "Patience with a GPU that does not answer (1)", 5 },
+	{ "nvml", KEY_NVML, "PATH", 0,
+	  "Driver library to load (libnvidia-ml.so.1)", 5 },
+	{ 0 },
+};
+
+static uint64_t duration(struct argp_state *state, const char *option,
+			 const char *text, uint64_t least)
+{
+	uint64_t ns;
+
+	if (gk_parse_duration(text, &ns) || ns < least)
+		argp_error(state, "%s wants a time such as 0.5 or 200ms, at "
+				  "least %g s, not '%s'",
+			   option, (double)least / (double)GK_NS_PER_S, text);
+	return ns;
+}
+
+static int64_t number(struct argp_state *state, const char *option,
+		      const char *text, int64_t least, int64_t most)
+{
+	int64_t value;
+
+	if (gk_parse_int(text, &value) || value < least || value > most)
+		argp_error(state, "%s wants a number from %lld to %lld, not "
+				  "'%s'",
+			   option, (long long)least, (long long)most, text);
+	return value;
+}
+
+/*
+ * The argument after an option whose argument may be left out: argp takes
+ * only "-i1", but "-i 1" is what people type.
+ */
+static const char *following(struct argp_state *state)
+{
+	return state->next < state->argc ? state->argv[state->next] : "";
+}
+
+struct choice {
+	const char *name;
+	unsigned bits;
+};
+
+static const struct choice codecs[] = {
+	{ "enc,dec", GK_CODEC_ENC | GK_CODEC_DEC },
+	{ "dec,enc", GK_CODEC_ENC | GK_CODEC_DEC },
+	{ "enc", GK_CODEC_ENC },
+	{ "dec", GK_CODEC_DEC },
+	{ "", 0 },
+	{ 0 },
+};
+
+/* gpustat's "limit" shows the draw too; so do we. */
+static const struct choice powers[] = {
+	{ "draw,limit", GK_POWER_DRAW | GK_POWER_LIMIT },
+	{ "limit,draw", GK_POWER_DRAW | GK_POWER_LIMIT },
+	{ "limit", GK_POWER_DRAW | GK_POWER_LIMIT },
+	{ "draw", GK_POWER_DRAW },
+	{ "", 0 },
+	{ 0 },
+};
+
+static const struct choice *find(const struct choice *rows, const char *name)
+{
+	while (rows->name && strcmp(rows->name, name))
+		rows++;
+	return rows->name ? rows : NULL;
+}
+
+static unsigned choose(struct argp_state *state, const char *option,
+		       const struct choice *rows, const char *arg)
+{
+	const struct choice *found = rows; /* the first: the default */
+
+	if (arg) {
+		found = find(rows, arg);
+		if (!found)
+			argp_error(state, "%s takes %s, not '%s'", option,
+				   rows->name, arg);
+	} else if (*following(state) && find(rows, following(state))) {
+		found = find(rows, state->argv[state->next++]);
+	}
+	return found ? found->bits : 0;
+}
+
+static uint64_t interval(struct argp_state *state, const char *arg)
+{
+	uint64_t ns;
+
+	if (!arg && !gk_parse_duration(following(state), &ns))
+		arg = state->argv[state->next++];
+	return arg ? duration(state, "--interval", arg, GK_NS_PER_MS)
+		   : GK_NS_PER_S;
+}
+
+static void show_all(struct gk_gpustat_options *text)
+{
+	text->show_cmd = text->show_user = text->show_pid = true;
+	text->show_fan = true;
+	text->codec = codecs[0].bits;
+	text->power = powers[0].bits;
+}
+
+static enum gk_stat_format csv_of(struct argp_state *state, const char *arg)
+{
+	if (!arg || !strcmp(arg, "devices"))
+		return GK_STAT_CSV_DEVICES;
+	if (strcmp(arg, "processes"))
+		argp_error(state, "--csv is devices or processes, not '%s'",
+			   arg);
+	return GK_STAT_CSV_PROCESSES;
+}
+
+static error_t parse_text(int key, char *arg, struct argp_state *state)
+{
+	struct gk_stat *stat = state->input;
+	struct gk_gpustat_options *text = &stat->text;
+
+	switch (key) {
+	case 'a': show_all(text); return 0;
+	case 'c': text->show_cmd = true; return 0;
+	case 'f': text->show_full_cmd = true; return 0;
+	case 'u': text->show_user = true; return 0;
+	case 'p': text->show_pid = true; return 0;
+	case 'F': text->show_fan = true; return 0;
+	case 'e':
+		text->codec = choose(state, "--show-codec", codecs, arg);
+		return 0;
+	case 'P':
+		text->power = choose(state, "--show-power", powers, arg);
+		return 0;
+	case KEY_NO_HEADER: text->header = false; return 0;
+	case KEY_NO_PROCESSES:
+		text->processes = false;
+		stat->machine.with |= GK_WITHOUT_PROCESSES;
+		return 0;
+	case KEY_NAME_WIDTH:
+		text->name_width =
+		    (int)number(state, "--gpuname-width", arg, 0, 1000);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void check(struct argp_state *state, struct gk_stat *stat)
+{
+	if (stat->format == GK_STAT_JSON && (stat->interval_ns || stat->count))
+		argp_error(state, "--json is a single report; use "
+				  "--json-lines with --interval or --count");
+	if (!stat->interval_ns &&
+	    (stat->count || stat->format == GK_STAT_JSON_LINES))
+		stat->interval_ns = GK_NS_PER_S;
+	if (stat->why && stat->format != GK_STAT_JSON &&
+	    stat->format != GK_STAT_JSON_LINES)
+		argp_error(state, "--why needs --json or --json-lines");
+}
+
+static error_t parse_machine(int key, char *arg, struct argp_state *state)
+{
+	struct gk_stat *stat = state->input;
+
+	switch (key) {
+	case KEY_PCIE: stat->machine.with |= GK_WITH_PCIE; return 0;
+	case KEY_CPU_WINDOW:
+		stat->cpu_window_ns =
+		    duration(state, "--cpu-window", arg, GK_NS_PER_MS);
+		return 0;
+	case KEY_TIMEOUT:
+		stat->machine.timeout_ns =
+		    duration(state, "--timeout", arg, GK_NS_PER_MS);
+		return 0;
+	case KEY_NVML: stat->machine.nvml_path = arg; return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &stat->timings;
+		return 0;
+	case ARGP_KEY_END: check(state, stat); return 0;
+	default:
+		return parse_text(key, arg, state);
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct gk_stat *stat = state->input;
+
+	switch (key) {
+	case KEY_ID:
+		if (!gk_pick_valid(arg))
+			argp_error(state, "--id wants indices such as 0,3, "
+					  "not '%s'", arg);
+		stat->ids = arg;
+		return 0;
+	case '1': stat->format = GK_STAT_BOXED; return 0;
+	case KEY_WIDTH:
+		stat->width = (int)number(state, "--width", arg, 79, 1000);
+		return 0;
+	case KEY_JSON: stat->format = GK_STAT_JSON; return 0;
+	case KEY_JSON_LINES: stat->format = GK_STAT_JSON_LINES; return 0;
+	case KEY_CSV: stat->format = csv_of(state, arg); return 0;
+	case KEY_WHY: stat->why = true; return 0;
+	case 'i': stat->interval_ns = interval(state, arg); return 0;
+	case KEY_COUNT:
+		stat->count = number(state, "--count", arg, 1, INT64_MAX);
+		return 0;
+	case KEY_COLOR: stat->color = GK_COLOR_ALWAYS; return 0;
+	case KEY_NO_COLOR: stat->color = GK_COLOR_NEVER; return 0;
+	case 'U': stat->ascii = true; return 0;
+	default:
+		return parse_machine(key, arg, state);
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &gk_timings_argp, 0, NULL, 90 },
+	{ 0 },
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Shows GPUs and the processes on them: once, or every "
+	       "interval.\vExit status: 0, 1 after a failure, 2 for a wrong "
+	       "option.",
+	.children = children,
+};
+
+static int run(int argc, char **argv)
+{
+	struct gk_stat stat = {
+		.text = { .header = true, .processes = true, .name_width = -1 },
+		.machine = GK_OPTIONS_DEFAULT,
+	};
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &stat))
+		return GK_EXIT_USAGE;
+	return gk_stat_run(&stat);
+}
+
+const struct gk_cmd gk_cmd_stat = {
+	.name = "stat",
+	.summary = "shows GPUs and their processes: text, JSON, CSV",
+	.run = run,
+};

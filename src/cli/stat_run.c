@@ -1,0 +1,270 @@
+/* stat_run.c - `gpukit stat`: reads, formats and writes frames. */
+#include "cli/stat.h"
+
+#include "base/clock.h"
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
+#include "cli/open.h"
+#include "cli/pick.h"
+#include "format/boxed.h"
+#include "format/csv.h"
+#include "format/json.h"
+#include "format/width.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct run {
+	const struct gk_stat *stat;
+	bool color, ascii;
+	bool full_screen;
+	int64_t frames;
+	struct gk_buf out;
+};
+
+/* Alternate screen, no cursor, no wrapping of long lines; and back. */
+#define SCREEN_ON  "\033[?1049h\033[?25l\033[?7l"
+#define SCREEN_OFF "\033[?7h\033[?25h\033[?1049l"
+
+static void format_frame(struct run *run, const struct gk_snapshot *snap,
+			 struct gk_buf *out)
+{
+	const struct gk_stat *stat = run->stat;
+	struct gk_gpustat_options text = stat->text;
+	struct gk_boxed_options boxed = { .color = run->color,
+					  .width = stat->width,
+					  .processes = stat->text.processes,
+					  .uid = getuid() };
+	unsigned why = stat->why ? GK_JSON_WHY : 0;
+	int rows;
+
+	if (!boxed.width && stat->format == GK_STAT_BOXED)
+		gk_terminal_size(&boxed.width, &rows);
+	text.color = run->color;
+	switch (stat->format) {
+	case GK_STAT_TEXT: gk_format_gpustat(out, snap, &text); return;
+	case GK_STAT_BOXED: gk_format_boxed(out, snap, &boxed); return;
+	case GK_STAT_JSON:
+		gk_format_json(out, snap, why | GK_JSON_INDENT);
+		return;
+	case GK_STAT_JSON_LINES: gk_format_json(out, snap, why); return;
+	case GK_STAT_CSV_DEVICES:
+		gk_format_csv_devices(out, snap, !run->frames);
+		return;
+	case GK_STAT_CSV_PROCESSES:
+		gk_format_csv_processes(out, snap, !run->frames);
+		return;
+	}
+}
+
+static bool is_text(const struct run *run)
+{
+	return run->stat->format == GK_STAT_TEXT ||
+	       run->stat->format == GK_STAT_BOXED;
+}
+
+/* From the top of the screen, no more lines than it has. */
+static void to_screen(struct gk_buf *out, const struct gk_buf *text)
+{
+	const char *line = text->data, *end;
+	int columns, rows;
+
+	gk_terminal_size(&columns, &rows);
+	gk_buf_puts(out, "\033[H");
+	for (; line && *line && rows; line = end + 1, rows--) {
+		end = strchrnul(line, '\n');
+		gk_buf_add(out, line, (size_t)(end - line));
+		gk_buf_puts(out, rows > 1 ? "\033[K\r\n" : "\033[K");
+		if (!*end)
+			break;
+	}
+	gk_buf_puts(out, "\033[J");
+}
+
+/* The bytes of one frame, as they go to stdout. */
+static void build(struct run *run, const struct gk_snapshot *snap)
+{
+	struct gk_buf text = { 0 }, plain = { 0 };
+	struct gk_buf *result = &text;
+
+	format_frame(run, snap, &text);
+	if (run->ascii && is_text(run)) {
+		gk_add_ascii(&plain, text.data, text.len);
+		result = &plain;
+	}
+	run->out.len = 0;
+	if (run->full_screen)
+		to_screen(&run->out, result);
+	else
+		gk_buf_add(&run->out, result->data, result->len);
+	run->out.failed |= text.failed | plain.failed;
+	gk_buf_free(&text);
+	gk_buf_free(&plain);
+}
+
+static int show_picked(struct run *run, const struct gk_snapshot *snap)
+{
+	struct gk_snapshot part;
+	long missing = -1;
+	int err;
+
+	if (!run->stat->ids) {
+		build(run, snap);
+		return 0;
+	}
+	err = gk_pick(snap, run->stat->ids, &missing, &part);
+	if (err == GK_ERR_NOT_FOUND)
+		fprintf(stderr,
+			"gpukit stat: no GPU %ld; `gpukit stat` lists those "
+			"there are\n",
+			missing);
+	else if (err)
+		fprintf(stderr, "gpukit stat: %s\n", gk_strerror(err));
+	if (err)
+		return err;
+	build(run, &part);
+	gk_pick_free(&part);
+	return 0;
+}
+
+/* One frame, from a snapshot that it frees. */
+static enum gk_output show(struct run *run, struct gk_snapshot *snap)
+{
+	enum gk_output result = GK_OUTPUT_FAILED;
+	struct gk_span span;
+	int err;
+
+	gk_span_begin(&span, "format");
+	err = show_picked(run, snap);
+	gk_span_end(&span);
+	gk_span_begin(&span, "write");
+	if (!err)
+		result = gk_write_out(&run->out, "stat");
+	gk_span_end(&span);
+	gk_snapshot_free(snap);
+	run->frames++;
+	return result;
+}
+
+static int failed(int err)
+{
+	fprintf(stderr, "gpukit stat: cannot read the GPUs: %s\n",
+		gk_strerror(err));
+	return GK_EXIT_FAILURE;
+}
+
+static int take(struct gk *gk, struct gk_snapshot **ret_snap)
+{
+	struct gk_span span;
+	int err;
+
+	gk_span_begin(&span, "snapshot");
+	err = gk_snapshot_take(gk, ret_snap);
+	gk_span_end(&span);
+	return err;
+}
+
+static int report_once(struct run *run, struct gk *gk)
+{
+	struct gk_snapshot *snap;
+	int err = take(gk, &snap);
+
+	if (!err && run->stat->cpu_window_ns) {
+		uint64_t until = snap->mono_ns + run->stat->cpu_window_ns;
+
+		gk_snapshot_free(snap);
+		gk_sleep_until(until);
+		err = take(gk, &snap);
+	}
+	if (err)
+		return failed(err);
+	return show(run, snap) == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE
+						   : GK_EXIT_OK;
+}
+
+static int report_again(struct run *run, struct gk *gk)
+{
+	const struct gk_stat *stat = run->stat;
+	int fd = gk_watch_fd(gk);
+
+	while (!stat->count || run->frames < stat->count) {
+		struct gk_snapshot *snap;
+		enum gk_output output;
+		struct gk_span span;
+		bool ready;
+		int err;
+
+		gk_span_begin(&span, "wait for the next frame");
+		ready = gk_interrupt_wait(fd);
+		gk_span_end(&span);
+		if (!ready)
+			return GK_EXIT_OK;
+		err = gk_watch_next(gk, &snap);
+		if (err == GK_ERR_TIMEOUT)
+			continue;
+		if (err)
+			return failed(err);
+		output = show(run, snap);
+		if (output != GK_OUTPUT_OK)
+			return output == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE
+							  : GK_EXIT_OK;
+	}
+	return GK_EXIT_OK;
+}
+
+static int watch(struct run *run, struct gk *gk)
+{
+	int err = gk_watch_start(gk, run->stat->interval_ns);
+	int status;
+
+	gk_interrupt_ready();
+	if (err)
+		return failed(err);
+	run->full_screen = is_text(run) && isatty(STDOUT_FILENO);
+	if (run->full_screen)
+		(void)!write(STDOUT_FILENO, SCREEN_ON, strlen(SCREEN_ON));
+	status = report_again(run, gk);
+	if (run->full_screen)
+		(void)!write(STDOUT_FILENO, SCREEN_OFF, strlen(SCREEN_OFF));
+	return status;
+}
+
+/* What the format does not show need not be read. */
+static struct gk_options machine_options(const struct gk_stat *stat)
+{
+	const struct gk_gpustat_options *text = &stat->text;
+	struct gk_options options = stat->machine;
+	bool plain = stat->format == GK_STAT_TEXT;
+
+	if (stat->format == GK_STAT_CSV_DEVICES ||
+	    (plain && !text->show_cmd && !text->show_full_cmd))
+		options.with |= GK_WITHOUT_COMMANDS;
+	if (plain && !(text->power & GK_POWER_LIMIT) && !stat->interval_ns)
+		options.with |= GK_WITHOUT_SLOW;
+	return options;
+}
+
+int gk_stat_run(const struct gk_stat *stat)
+{
+	struct gk_options options = machine_options(stat);
+	struct run run = {
+		.stat = stat,
+		.color = gk_use_color(stat->color),
+		.ascii = stat->ascii || gk_use_ascii(),
+	};
+	struct gk *gk;
+	int status = GK_EXIT_OK, timings;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (stat->interval_ns && gk_interrupt_catch())
+		return failed(GK_ERR_IO);
+	status = gk_cli_open("stat", &options, &gk);
+	if (status)
+		return status;
+	status = stat->interval_ns ? watch(&run, gk) : report_once(&run, gk);
+	gk_buf_free(&run.out);
+	timings = gk_timings_report(&stat->timings);
+	return gk_cli_close(gk, status ? status : timings);
+}

@@ -1,0 +1,94 @@
+/* timings_opt.c - where the time of a verb went; see timings_opt.h. */
+#include "cli/timings_opt.h"
+
+#include "base/fs.h"
+#include "cli/cmd.h"
+
+#include <gpukit/gpukit.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_TIMINGS = 0x7001, KEY_SORT };
+
+static const struct argp_option options[] = {
+	{ .doc = "Where the command's own time goes:", .group = 90 },
+	{ "timings", KEY_TIMINGS, "FILE.json", OPTION_ARG_OPTIONAL,
+	  "At the end, print a table of phases and driver calls to stderr, or "
+	  "write a Chrome trace to FILE.json",
+	  90 },
+	{ "timings-sort", KEY_SORT, "self|cumulative", 0,
+	  "Order of the table (self)", 90 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct gk_timings_opt *opt = state->input;
+
+	switch (key) {
+	case KEY_TIMINGS:
+		opt->wanted = true;
+		opt->file = arg;
+		gk_trace_start(arg != NULL);
+		return 0;
+	case KEY_SORT:
+		if (strcmp(arg, "self") && strcmp(arg, "cumulative"))
+			argp_error(state, "--timings-sort is self or "
+					  "cumulative, not '%s'",
+				   arg);
+		opt->sort = *arg == 's' ? GK_TIMINGS_SELF
+					: GK_TIMINGS_CUMULATIVE;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp gk_timings_argp = { .options = options, .parser = parse };
+
+static void add_table(struct gk_buf *out, const struct gk_timings_opt *opt)
+{
+	struct gk_trace_row *rows;
+	size_t count = gk_trace_rows(&rows);
+
+	gk_format_timings(out, rows, count, opt->sort);
+	free(rows);
+}
+
+static void add_trace(struct gk_buf *out)
+{
+	struct gk_trace_event *events;
+	size_t count = gk_trace_events(&events);
+
+	gk_format_chrome_trace(out, events, count, (int)getpid());
+	free(events);
+}
+
+int gk_timings_report(const struct gk_timings_opt *opt)
+{
+	struct gk_buf out = { 0 };
+	int err = 0;
+
+	if (!opt->wanted)
+		return GK_EXIT_OK;
+	if (opt->file)
+		add_trace(&out);
+	else
+		add_table(&out, opt);
+	if (out.failed)
+		err = GK_ERR_NOMEM;
+	else if (opt->file)
+		err = gk_write_atomic(opt->file, out.data, out.len, 0644);
+	else
+		fputs(out.data, stderr);
+	gk_buf_free(&out);
+	if (!err)
+		return GK_EXIT_OK;
+	fprintf(stderr, "gpukit: cannot write the timings%s%s: %s\n",
+		opt->file ? " to " : "", opt->file ? opt->file : "",
+		gk_strerror(err));
+	return GK_EXIT_FAILURE;
+}

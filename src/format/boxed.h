@@ -1,0 +1,26 @@
+/*
+ * boxed.h - one report in boxes: GPUs, host and processes, with bars, as
+ * nvitop prints it.
+ */
+#ifndef GK_FORMAT_BOXED_H
+#define GK_FORMAT_BOXED_H
+
+#include "base/str.h"
+
+#include <gpukit/gpukit.h>
+
+#define GK_BOXED_WIDTH_MIN 79
+
+struct gk_boxed_options {
+	bool color;
+	bool processes;
+	int width;	  /* of the terminal; less than 79 counts as 79 */
+	uid_t uid;	  /* who looks: processes of others are dim */
+	const char *user; /* the name of uid; NULL if unknown */
+};
+
+/* Adds the report, UTF-8, each line ended by a newline. */
+void gk_format_boxed(struct gk_buf *out, const struct gk_snapshot *snap,
+		     const struct gk_boxed_options *options);
+
+#endif

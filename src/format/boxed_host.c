@@ -1,0 +1,71 @@
+/* boxed_host.c - the two lines of the host: CPU, memory, swap, load. */
+#include "format/bar.h"
+#include "format/boxed_part.h"
+#include "format/units.h"
+
+#include <stdio.h>
+
+#define RIGHT_WIDTH 37 /* "  ( Load Average: 99.99 99.99 99.99 )" */
+
+static struct gk_value used_of(struct gk_value total, struct gk_value left)
+{
+	if (total.why != GK_PRESENT)
+		return total;
+	if (left.why == GK_PRESENT)
+		left.v = total.v - left.v;
+	return left;
+}
+
+static void bracketed(struct gk_box *box, const struct gk_bar *bar,
+		      enum gk_color color, int width)
+{
+	gk_color_start(box->out, box->o->color, color);
+	gk_buf_puts(box->out, "[ ");
+	gk_format_bar(box->out, bar, width - 4);
+	gk_buf_puts(box->out, " ]");
+	gk_color_end(box->out, box->o->color, color);
+}
+
+static void add_load(struct gk_box *box)
+{
+	const struct gk_value *load = box->snap->host.load_centi;
+
+	gk_buf_puts(box->out, "  ( Load Average:");
+	for (int i = 0; i < 3; i++) {
+		if (load[i].why != GK_PRESENT)
+			gk_buf_puts(box->out, "   N/A");
+		else if (load[i].v >= 10000)
+			gk_buf_printf(box->out, " %5.0f",
+				      (double)load[i].v / 100.0);
+		else
+			gk_buf_printf(box->out, " %5.2f",
+				      (double)load[i].v / 100.0);
+	}
+	gk_buf_puts(box->out, " )\n");
+}
+
+void gk_box_host(struct gk_box *box)
+{
+	const struct gk_host *h = &box->snap->host;
+	struct gk_value used = used_of(h->mem_total, h->mem_available);
+	struct gk_value swap = used_of(h->swap_total, h->swap_free);
+	char uptime[GK_UNITS_MAX + 16], used_text[GK_UNITS_MAX + 16];
+	char text[GK_UNITS_MAX];
+	struct gk_bar cpu = { "CPU: ", h->cpu_centipercent, uptime, false };
+	struct gk_bar memory = { "MEM: ", gk_tenths(used, h->mem_total),
+				 used_text, false };
+	struct gk_bar swapped = { "SWP: ", gk_tenths(swap, h->swap_total), "",
+				  false };
+
+	cpu.tenths.v /= 10;
+	snprintf(uptime, sizeof uptime, "UPTIME: %s",
+		 gk_human_time(text, (int64_t)h->boot_ns, 1));
+	snprintf(used_text, sizeof used_text, "USED: %s",
+		 used.why == GK_PRESENT ? gk_human_size(text, used.v) : "N/A");
+	bracketed(box, &cpu, GK_BOLD_CYAN, box->width - RIGHT_WIDTH);
+	add_load(box);
+	bracketed(box, &memory, GK_BOLD_MAGENTA, box->width - RIGHT_WIDTH);
+	gk_buf_puts(box->out, "  ");
+	bracketed(box, &swapped, GK_BOLD_BLUE, RIGHT_WIDTH - 2);
+	gk_buf_putc(box->out, '\n');
+}

@@ -1,0 +1,42 @@
+/*
+ * boxed_part.h - what the parts of the boxed report share. Internal.
+ */
+#ifndef GK_FORMAT_BOXED_PART_H
+#define GK_FORMAT_BOXED_PART_H
+
+#include "format/boxed.h"
+#include "format/color.h"
+
+struct gk_box {
+	struct gk_buf *out;
+	const struct gk_snapshot *snap;
+	const struct gk_boxed_options *o;
+	int width; /* columns of the whole report */
+};
+
+/* How busy something is. An unknown value counts as moderate. */
+enum gk_intensity { GK_LIGHT, GK_MODERATE, GK_HEAVY };
+
+enum gk_intensity gk_gpu_intensity(struct gk_value tenths);
+enum gk_intensity gk_memory_intensity(struct gk_value tenths);
+enum gk_color gk_intensity_color(enum gk_intensity intensity);
+
+/* Colour of a GPU: of its memory or its utilisation, whichever is more. */
+enum gk_color gk_device_color(const struct gk_device *device);
+
+/* 1 % as 10 tenths. */
+struct gk_value gk_tenths_of_percent(struct gk_value percent);
+
+/* A text in columns, with what stands left and right of it. */
+void gk_box_repeat(struct gk_buf *out, const char *text, int count);
+void gk_box_line(struct gk_box *box, const char *left, const char *text,
+		 const char *right);
+
+void gk_box_devices(struct gk_box *box);
+void gk_box_host(struct gk_box *box);
+void gk_box_processes(struct gk_box *box);
+
+/* Columns that the widest process row wants. */
+int gk_box_processes_width(const struct gk_snapshot *snap);
+
+#endif

@@ -1,0 +1,134 @@
+/* csv.c - a snapshot as rows; see csv.h. */
+#include "format/csv.h"
+
+#include "format/names.h"
+#include "format/units.h"
+#include "format/width.h"
+
+#include <string.h>
+
+static const char device_columns[] =
+    "time,index,mig_index,name,uuid,bus_id,serial,health,process_count";
+static const char process_columns[] =
+    "time,index,mig_index,uuid,pid,ppid,types,state,user,name,command,"
+    "container";
+
+/* One field and its comma; the row's last comma is taken back by end_row(). */
+static void text(struct gk_buf *out, const char *value)
+{
+	size_t len = strlen(value);
+	bool quote = memchr(value, ',', len) || memchr(value, '"', len) ||
+		     (len && (value[0] == ' ' || value[len - 1] == ' '));
+
+	if (!quote) {
+		gk_add_clean(out, value, len);
+		gk_buf_putc(out, ',');
+		return;
+	}
+	gk_buf_putc(out, '"');
+	for (const char *end; (end = memchr(value, '"', len));) {
+		size_t part = (size_t)(end - value) + 1;
+
+		gk_add_clean(out, value, part);
+		gk_buf_putc(out, '"');
+		value += part;
+		len -= part;
+	}
+	gk_add_clean(out, value, len);
+	gk_buf_puts(out, "\",");
+}
+
+static void number(struct gk_buf *out, int64_t value, bool present)
+{
+	char digits[GK_UNITS_MAX];
+
+	if (present)
+		gk_buf_puts(out, gk_number(digits, value, GK_UNIT_NONE));
+	gk_buf_putc(out, ',');
+}
+
+static void metrics(struct gk_buf *out, const struct gk_metric_info *info,
+		    const struct gk_value *values, size_t count)
+{
+	char digits[GK_UNITS_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		if (values[i].why == GK_PRESENT)
+			gk_buf_puts(out, gk_number(digits, values[i].v,
+						   info[i].unit));
+		gk_buf_putc(out, ',');
+	}
+}
+
+static void end_row(struct gk_buf *out)
+{
+	if (!out->failed && out->len)
+		out->len--;
+	gk_buf_puts(out, "\r\n");
+}
+
+static void titles(struct gk_buf *out, const char *columns,
+		   const struct gk_metric_info *info, size_t count)
+{
+	gk_buf_puts(out, columns);
+	gk_buf_putc(out, ',');
+	for (size_t i = 0; i < count; i++) {
+		gk_buf_puts(out, info[i].name);
+		gk_buf_putc(out, ',');
+	}
+	end_row(out);
+}
+
+void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
+			   bool header)
+{
+	char time[GK_UNITS_MAX];
+
+	gk_utc_time(time, snap->wall_ns);
+	if (header)
+		titles(out, device_columns, gk_metrics, GK_M_COUNT);
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+
+		text(out, time);
+		number(out, d->index, true);
+		number(out, d->mig_index, d->mig_index >= 0);
+		text(out, d->name);
+		text(out, d->uuid);
+		text(out, d->bus_id);
+		text(out, d->serial);
+		text(out, gk_health_name(d->health));
+		number(out, d->process_count, true);
+		metrics(out, gk_metrics, d->m, GK_M_COUNT);
+		end_row(out);
+	}
+}
+
+void gk_format_csv_processes(struct gk_buf *out,
+			     const struct gk_snapshot *snap, bool header)
+{
+	char time[GK_UNITS_MAX];
+
+	gk_utc_time(time, snap->wall_ns);
+	if (header)
+		titles(out, process_columns, gk_process_metrics, GK_PM_COUNT);
+	for (size_t i = 0; i < snap->process_count; i++) {
+		const struct gk_process *p = &snap->processes[i];
+		const struct gk_device *d = &snap->devices[p->device];
+
+		text(out, time);
+		number(out, d->index, true);
+		number(out, d->mig_index, d->mig_index >= 0);
+		text(out, d->uuid);
+		number(out, p->pid, true);
+		number(out, p->parent, p->parent > 0);
+		text(out, gk_process_type_letter(p->types));
+		text(out, gk_process_state_name(p->state));
+		text(out, p->user);
+		text(out, p->name);
+		text(out, p->command);
+		text(out, p->container);
+		metrics(out, gk_process_metrics, p->m, GK_PM_COUNT);
+		end_row(out);
+	}
+}

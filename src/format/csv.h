@@ -1,0 +1,20 @@
+/*
+ * csv.h - a snapshot as comma-separated values (RFC 4180): lines end in CR LF,
+ * fields with commas or quotes are quoted, an absent value is empty.
+ */
+#ifndef GK_FORMAT_CSV_H
+#define GK_FORMAT_CSV_H
+
+#include "base/str.h"
+
+#include <gpukit/gpukit.h>
+
+/* One row a device. The header comes first when header is set. */
+void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
+			   bool header);
+
+/* One row a process and device. */
+void gk_format_csv_processes(struct gk_buf *out,
+			     const struct gk_snapshot *snap, bool header);
+
+#endif

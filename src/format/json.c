@@ -1,0 +1,299 @@
+/* json.c - a snapshot as JSON, streamed; see json.h. */
+#include "format/json.h"
+
+#include "base/clock.h"
+#include "format/names.h"
+#include "format/units.h"
+#include "format/width.h"
+
+#include <string.h>
+
+#define SCHEMA 1 /* raised when a key changes its meaning or goes away */
+
+/* Where we are: what goes before the next key or element. */
+struct json {
+	struct gk_buf *out;
+	unsigned flags;
+	int depth;
+	bool first; /* nothing in this object or array yet */
+};
+
+void gk_json_string(struct gk_buf *out, const char *text, size_t len)
+{
+	gk_buf_putc(out, '"');
+	for (size_t i = 0; i < len;) {
+		size_t run = i;
+
+		while (run < len && text[run] != '"' && text[run] != '\\')
+			run++;
+		gk_add_clean(out, text + i, run - i);
+		if (run < len) {
+			gk_buf_putc(out, '\\');
+			gk_buf_putc(out, text[run++]);
+		}
+		i = run;
+	}
+	gk_buf_putc(out, '"');
+}
+
+static void new_line(struct json *j)
+{
+	if (!(j->flags & GK_JSON_INDENT))
+		return;
+	gk_buf_putc(j->out, '\n');
+	gk_buf_pad(j->out, ' ', (size_t)j->depth * 2);
+}
+
+static void next(struct json *j)
+{
+	if (!j->first)
+		gk_buf_putc(j->out, ',');
+	j->first = false;
+	new_line(j);
+}
+
+static void key(struct json *j, const char *name)
+{
+	next(j);
+	gk_buf_putc(j->out, '"');
+	gk_buf_puts(j->out, name);
+	gk_buf_puts(j->out, j->flags & GK_JSON_INDENT ? "\": " : "\":");
+}
+
+/* After key() or next(). */
+static void open_group(struct json *j, char bracket)
+{
+	gk_buf_putc(j->out, bracket);
+	j->depth++;
+	j->first = true;
+}
+
+static void close_group(struct json *j, char bracket)
+{
+	j->depth--;
+	if (!j->first)
+		new_line(j);
+	gk_buf_putc(j->out, bracket);
+	j->first = false;
+}
+
+/* An empty text is an unknown one: null. */
+static void text(struct json *j, const char *name, const char *value)
+{
+	key(j, name);
+	if (*value)
+		gk_json_string(j->out, value, strlen(value));
+	else
+		gk_buf_puts(j->out, "null");
+}
+
+static void number(struct json *j, const char *name, int64_t value,
+		   enum gk_unit unit)
+{
+	char digits[GK_UNITS_MAX];
+
+	key(j, name);
+	gk_buf_puts(j->out, gk_number(digits, value, unit));
+}
+
+static void number_or_null(struct json *j, const char *name, int64_t value,
+			   bool present)
+{
+	if (present)
+		number(j, name, value, GK_UNIT_NONE);
+	else
+		text(j, name, "");
+}
+
+static void value(struct json *j, const char *name, struct gk_value v,
+		  enum gk_unit unit)
+{
+	if (v.why == GK_PRESENT)
+		number(j, name, v.v, unit);
+	else
+		text(j, name, "");
+}
+
+/* Seconds with all nine digits of a time in nanoseconds. */
+static void seconds(struct json *j, const char *name, uint64_t ns)
+{
+	key(j, name);
+	gk_buf_printf(j->out, "%llu.%09llu",
+		      (unsigned long long)(ns / GK_NS_PER_S),
+		      (unsigned long long)(ns % GK_NS_PER_S));
+}
+
+static void metrics(struct json *j, const struct gk_metric_info *info,
+		    const struct gk_value *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		value(j, info[i].name, values[i], info[i].unit);
+	if (!(j->flags & GK_JSON_WHY))
+		return;
+	key(j, "why");
+	open_group(j, '{');
+	for (size_t i = 0; i < count; i++)
+		if (values[i].why != GK_PRESENT)
+			text(j, info[i].name, gk_absence_text(values[i].why));
+	close_group(j, '}');
+}
+
+static void arguments(struct json *j, const struct gk_process *p)
+{
+	key(j, "args");
+	open_group(j, '[');
+	for (size_t i = 0; i < p->args_len;) {
+		size_t len = strnlen(p->args + i, p->args_len - i);
+
+		next(j);
+		gk_json_string(j->out, p->args + i, len);
+		i += len + 1;
+	}
+	close_group(j, ']');
+}
+
+static void types(struct json *j, unsigned bits)
+{
+	static const char *const names[] = { "compute", "graphics", "mps" };
+
+	key(j, "types");
+	open_group(j, '[');
+	for (unsigned i = 0; i < 3; i++) {
+		if (!(bits & 1u << i))
+			continue;
+		next(j);
+		gk_json_string(j->out, names[i], strlen(names[i]));
+	}
+	close_group(j, ']');
+}
+
+static void process(struct json *j, const struct gk_process *p)
+{
+	next(j);
+	open_group(j, '{');
+	number(j, "pid", p->pid, GK_UNIT_NONE);
+	number_or_null(j, "ppid", p->parent, p->parent > 0);
+	types(j, p->types);
+	text(j, "state", gk_process_state_name(p->state));
+	number_or_null(j, "uid", p->uid, p->uid != (uid_t)-1);
+	text(j, "user", p->user);
+	text(j, "name", p->name);
+	text(j, "command", p->command);
+	arguments(j, p);
+	text(j, "container", p->container);
+	number_or_null(j, "start_ticks", (int64_t)p->start_ticks,
+		       p->start_ticks != 0);
+	metrics(j, gk_process_metrics, p->m, GK_PM_COUNT);
+	close_group(j, '}');
+}
+
+static void ages(struct json *j, const struct gk_snapshot *snap,
+		 const struct gk_device *d)
+{
+	static const char *const names[] = { "fast", "medium", "slow",
+					     "asked" };
+
+	key(j, "age_seconds");
+	open_group(j, '{');
+	for (int i = 0; i < GK_TIER_HOST; i++) {
+		if (!d->read_ns[i])
+			text(j, names[i], "");
+		else
+			seconds(j, names[i],
+				snap->mono_ns > d->read_ns[i]
+				    ? snap->mono_ns - d->read_ns[i]
+				    : 0);
+	}
+	close_group(j, '}');
+}
+
+static void identity(struct json *j, const struct gk_device *d)
+{
+	bool mig = d->mig_index >= 0;
+	char label[GK_NAME_MAX];
+
+	number(j, "index", d->index, GK_UNIT_NONE);
+	number_or_null(j, "mig_index", d->mig_index, mig);
+	text(j, "label", gk_device_label(label, d));
+	number_or_null(j, "gpu_instance", d->gpu_instance,
+		       mig && d->gpu_instance >= 0);
+	number_or_null(j, "compute_instance", d->compute_instance,
+		       mig && d->compute_instance >= 0);
+	text(j, "name", d->name);
+	text(j, "uuid", d->uuid);
+	text(j, "bus_id", d->bus_id);
+	text(j, "serial", d->serial);
+	text(j, "vbios_version", d->vbios);
+	number_or_null(j, "minor_number", d->minor, d->minor >= 0);
+	key(j, "compute_capability");
+	if (d->compute_major >= 0)
+		gk_buf_printf(j->out, "\"%d.%d\"", d->compute_major,
+			      d->compute_minor);
+	else
+		gk_buf_puts(j->out, "null");
+}
+
+static void device(struct json *j, const struct gk_snapshot *snap, size_t at)
+{
+	const struct gk_device *d = &snap->devices[at];
+
+	next(j);
+	open_group(j, '{');
+	identity(j, d);
+	text(j, "health", gk_health_name(d->health));
+	number_or_null(j, "nvml_error", d->nvml_error, d->nvml_error != 0);
+	ages(j, snap, d);
+	metrics(j, gk_metrics, d->m, GK_M_COUNT);
+	key(j, "processes");
+	open_group(j, '[');
+	for (size_t i = 0; i < snap->process_count; i++)
+		if (snap->processes[i].device == at)
+			process(j, &snap->processes[i]);
+	close_group(j, ']');
+	close_group(j, '}');
+}
+
+static void host(struct json *j, const struct gk_host *h)
+{
+	key(j, "host");
+	open_group(j, '{');
+	text(j, "hostname", h->hostname);
+	number(j, "uptime_seconds", (int64_t)h->boot_ns, GK_UNIT_NANOSECOND);
+	number(j, "cpu_count", h->cpus, GK_UNIT_NONE);
+	value(j, "cpu_percent", h->cpu_centipercent, GK_UNIT_CENTIPERCENT);
+	value(j, "load_average_1m", h->load_centi[0], GK_UNIT_CENTIPERCENT);
+	value(j, "load_average_5m", h->load_centi[1], GK_UNIT_CENTIPERCENT);
+	value(j, "load_average_15m", h->load_centi[2], GK_UNIT_CENTIPERCENT);
+	value(j, "memory_total_bytes", h->mem_total, GK_UNIT_BYTES);
+	value(j, "memory_available_bytes", h->mem_available, GK_UNIT_BYTES);
+	value(j, "swap_total_bytes", h->swap_total, GK_UNIT_BYTES);
+	value(j, "swap_free_bytes", h->swap_free, GK_UNIT_BYTES);
+	close_group(j, '}');
+}
+
+void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
+		    unsigned flags)
+{
+	struct json j = { .out = out, .flags = flags };
+	char line[GK_UNITS_MAX];
+
+	open_group(&j, '{');
+	number(&j, "schema", SCHEMA, GK_UNIT_NONE);
+	text(&j, "gpukit_version", GPUKIT_VERSION);
+	text(&j, "time", gk_utc_time(line, snap->wall_ns));
+	seconds(&j, "unix_seconds", snap->wall_ns);
+	seconds(&j, "monotonic_seconds", snap->mono_ns);
+	text(&j, "driver_version", snap->driver_version);
+	text(&j, "nvml_version", snap->nvml_version);
+	text(&j, "cuda_version",
+	     snap->cuda_version ? gk_cuda_version(line, snap->cuda_version)
+				: "");
+	host(&j, &snap->host);
+	key(&j, "devices");
+	open_group(&j, '[');
+	for (size_t i = 0; i < snap->device_count; i++)
+		device(&j, snap, i);
+	close_group(&j, ']');
+	close_group(&j, '}');
+	gk_buf_putc(out, '\n');
+}

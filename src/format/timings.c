@@ -1,0 +1,74 @@
+/* timings.c - spans as a table and as a trace; see timings.h. */
+#include "format/timings.h"
+
+#include "format/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(uint64_t a, uint64_t b, const struct gk_trace_row *x,
+		   const struct gk_trace_row *y)
+{
+	if (a != b)
+		return a < b ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int by_self(const void *a, const void *b)
+{
+	const struct gk_trace_row *x = a, *y = b;
+
+	return compare(x->self_ns, y->self_ns, x, y);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct gk_trace_row *x = a, *y = b;
+
+	return compare(x->total_ns, y->total_ns, x, y);
+}
+
+static double ms(uint64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+void gk_format_timings(struct gk_buf *out, struct gk_trace_row *rows,
+		       size_t count, enum gk_timings_sort sort)
+{
+	if (count)
+		qsort(rows, count, sizeof *rows,
+		      sort == GK_TIMINGS_SELF ? by_self : by_total);
+	gk_buf_printf(out, "%8s %12s %14s %12s %12s  %s\n", "calls", "self ms",
+		      "cumulative ms", "per call ms", "max ms", "name");
+	for (size_t i = 0; i < count; i++)
+		gk_buf_printf(out, "%8" PRIu64 " %12.3f %14.3f %12.4f %12.3f  %s\n",
+			      rows[i].calls, ms(rows[i].self_ns),
+			      ms(rows[i].total_ns),
+			      ms(rows[i].total_ns) / (double)rows[i].calls,
+			      ms(rows[i].max_ns), rows[i].name);
+}
+
+void gk_format_chrome_trace(struct gk_buf *out,
+			    const struct gk_trace_event *events, size_t count,
+			    int pid)
+{
+	gk_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+	for (size_t i = 0; i < count; i++) {
+		const struct gk_trace_event *e = &events[i];
+
+		gk_buf_puts(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+		gk_json_string(out, e->name, strlen(e->name));
+		gk_buf_printf(out,
+			      ",\"cat\":\"gpukit\",\"ph\":\"X\","
+			      "\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
+			      ".%03u,\"pid\":%d,\"tid\":%d}",
+			      e->start_ns / 1000,
+			      (unsigned)(e->start_ns % 1000),
+			      e->duration_ns / 1000,
+			      (unsigned)(e->duration_ns % 1000), pid,
+			      e->thread);
+	}
+	gk_buf_puts(out, "\n]}\n");
+}
