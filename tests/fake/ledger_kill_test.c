@@ -1,0 +1,286 @@
+/*
+ * A process is killed at every store of every ledger operation, and at random
+ * moments; the machine must be whole each time.
+ *
+ * A tracer steps the child through the operation instruction by instruction
+ * and compares the mapped file after each: an instruction that changed it is
+ * a store. Then, for the k-th store of the operation, a fresh child is
+ * stepped to just behind that store and killed.
+ */
+#include "fake/fixture.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "fake/private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+#define HELD (2 * GIB)
+
+enum operation { ATTACH, ALLOC, FREE, DETACH, SET, ADVANCE, OPERATIONS };
+
+static const char *const names[] = { "attach", "alloc", "free",
+				     "detach", "set",	"advance" };
+
+static struct fixture fx;
+static struct gkf_file *before; /* a copy of the file to compare with */
+
+static int open_one(void **state)
+{
+	(void)state;
+	fixture_open(&fx, 1);
+	fx.file->epoch_boot_ns -= GK_NS_PER_S; /* not in its first bins */
+	before = malloc(sizeof *before);
+	return !before;
+}
+
+static int close_it(void **state)
+{
+	(void)state;
+	free(before);
+	fixture_close(&fx);
+	return 0;
+}
+
+/* Runs in the child, traced between the two stops. */
+static void perform(enum operation op, unsigned slot)
+{
+	unsigned other;
+
+	switch (op) {
+	case ATTACH:
+		gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &other);
+		break;
+	case ALLOC:
+		gkf_alloc(fx.m, slot, GIB);
+		break;
+	case FREE:
+		gkf_free(fx.m, slot, GIB);
+		break;
+	case DETACH:
+		gkf_detach(fx.m, slot);
+		break;
+	case SET:
+		gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 77);
+		break;
+	case ADVANCE:
+		gkf_lock(fx.m);
+		gkf_state_advance(fx.m, 0);
+		gkf_unlock(fx.m);
+		break;
+	case OPERATIONS:
+		break;
+	}
+}
+
+static void child(enum operation op)
+{
+	unsigned slot;
+	uint64_t bin;
+
+	if (gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot) ||
+	    gkf_alloc(fx.m, slot, HELD))
+		_exit(1);
+	/* A bin behind, so that there is something to advance. */
+	bin = gkf_machine_bin(fx.m) - 1;
+	fx.file->device[0].state[0].bin = bin;
+	fx.file->device[0].state[1].bin = bin;
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	perform(op, slot);
+	raise(SIGSTOP);
+	_exit(0);
+}
+
+static pid_t start(enum operation op)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		child(op);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+	return pid;
+}
+
+/* Whether the parts of the file in use differ from the last look. */
+static bool changed(void)
+{
+	static const struct {
+		size_t offset, size;
+	} parts[] = {
+		{ 0, offsetof(struct gkf_file, calls) },
+		{ offsetof(struct gkf_file, device),
+		  sizeof(struct gkf_device) },
+		{ offsetof(struct gkf_file, slot),
+		  4 * sizeof(struct gkf_slot) },
+	};
+	bool differ = false;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		char *then = (char *)before + parts[i].offset;
+		const char *now = (const char *)fx.file + parts[i].offset;
+
+		if (memcmp(then, now, parts[i].size)) {
+			memcpy(then, now, parts[i].size);
+			differ = true;
+		}
+	}
+	return differ;
+}
+
+/*
+ * Steps until the file has changed `stores` times or the operation is over.
+ * Returns the number of changes seen.
+ */
+static unsigned step(pid_t pid, unsigned stores)
+{
+	unsigned seen = 0;
+
+	changed();
+	while (seen < stores) {
+		int status;
+
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL),
+				 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSTOPPED(status));
+		if (WSTOPSIG(status) == SIGSTOP)
+			break;
+		assert_int_equal(WSTOPSIG(status), SIGTRAP);
+		seen += changed();
+	}
+	return seen;
+}
+
+static void end(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+/* What must hold whatever happened: the lock can be had, the books balance,
+ * and everything works. */
+static void check_whole(void)
+{
+	struct gkf_state state;
+	struct gkf_memory memory;
+	unsigned slot, live = 0;
+	int64_t value;
+
+	assert_int_equal(gkf_lock(fx.m), 0);
+	gkf_unlock(fx.m);
+	for (unsigned i = 0; i < GKF_SLOTS_MAX; i++) {
+		struct gkf_slot *s = &fx.file->slot[i];
+
+		if (!(atomic_load(&s->life) & 1))
+			continue;
+		live++;
+		assert_true(i < gkf_slots_high(fx.m));
+		assert_int_equal(s->device, 0);
+		assert_int_equal(s->types, GKF_COMPUTE);
+		assert_true(s->pid > 0 && s->pid_ns && s->start);
+		assert_true(s->bytes == 0 || s->bytes == HELD ||
+			    s->bytes == HELD + GIB || s->bytes == HELD - GIB);
+	}
+	assert_int_equal(gkf_reap(fx.m, true), live);
+	gkf_memory(fx.m, 0, &memory);
+	assert_int_equal(memory.used, 0);
+	gkf_state_now(fx.m, 0, &state);
+	assert_true(state.bin + 1 >= gkf_machine_bin(fx.m));
+	assert_in_range(state.temp_mc, 0, 150000);
+	assert_true(gkf_value_get(fx.m, 0, GKF_V_TEMPERATURE, &value));
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, GKF_UNSET),
+			 0);
+	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot), 0);
+	assert_int_equal(gkf_alloc(fx.m, slot, memory.free), 0);
+	assert_int_equal(gkf_detach(fx.m, slot), 0);
+}
+
+static void killed_at_every_store(void **state)
+{
+	(void)state;
+	if (SANITIZED)
+		skip();
+	for (int op = 0; op < OPERATIONS; op++) {
+		unsigned stores, k;
+		pid_t pid = start(op);
+
+		stores = step(pid, UINT32_MAX);
+		end(pid);
+		check_whole();
+		/* The lock and its release alone are two. */
+		assert_true(stores >= 3);
+		for (k = 1; k <= stores; k++) {
+			pid = start(op);
+			step(pid, k);
+			end(pid);
+			check_whole();
+		}
+		print_message("%s: killed at each of %u stores\n", names[op],
+			      stores);
+	}
+}
+
+/* The same without a plan: many processes, all operations, any moment. */
+static void killed_in_a_storm(void **state)
+{
+	enum { VICTIMS = 300, AT_ONCE = 4 };
+	pid_t pid[AT_ONCE] = { 0 };
+	unsigned seed = 1;
+
+	(void)state;
+	for (int i = 0; i < VICTIMS; i++) {
+		pid_t *p = &pid[i % AT_ONCE];
+
+		if (*p)
+			end(*p);
+		*p = fork();
+		if (*p == 0)
+			for (;;) {
+				unsigned slot;
+
+				if (gkf_attach(fx.m, 0, GKF_COMPUTE, NULL,
+					       &slot))
+					continue;
+				gkf_alloc(fx.m, slot, HELD);
+				perform(ALLOC, slot);
+				perform(SET, slot);
+				perform(FREE, slot);
+				perform(DETACH, slot);
+			}
+		/* Not a wait for something: the moment itself is random. */
+		usleep((unsigned)rand_r(&seed) % 3000);
+	}
+	for (int i = 0; i < AT_ONCE; i++)
+		end(pid[i]);
+	check_whole();
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, open_one, close_it)
+	const struct CMUnitTest tests[] = {
+		T(killed_at_every_store),
+		T(killed_in_a_storm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* The values of a made-up GPU: waves, physics, set values, sharing. */
+#include "fake/fixture.h"
+
+#include "base/err.h"
+#include "fake/physics.h"
+
+static struct fixture fx;
+
+static int open_two(void **state)
+{
+	(void)state;
+	fixture_open(&fx, 2);
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	(void)state;
+	fixture_close(&fx);
+	return 0;
+}
+
+static const struct gkf_wave training = {
+	.kind = GKF_WAVE_TRAIN,
+	.util_permille = 900,
+	.mem_permille = 500,
+	.seed = 3,
+	.period_ns = 30000000000ULL,
+	.start_bin = 100,
+};
+
+static uint32_t mean(const struct gkf_wave *wave, uint64_t from, uint64_t bins)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t b = from; b < from + bins; b++)
+		sum += gkf_wave_at(wave, b);
+	return (uint32_t)(sum / bins);
+}
+
+static void training_warms_up_works_and_dips(void **state)
+{
+	uint64_t period = 30 * GKF_BINS_PER_S;
+
+	(void)state;
+	assert_int_equal(gkf_wave_at(&training, 99), 0);
+	assert_in_range(mean(&training, 100, 18), 200, 260);
+	assert_in_range(mean(&training, 130, 100), 880, 920);
+	assert_in_range(mean(&training, 100 + period - 18, 18), 170, 190);
+}
+
+static void inference_swings_around_its_mean(void **state)
+{
+	struct gkf_wave wave = training;
+	uint64_t period = 30 * GKF_BINS_PER_S;
+	uint32_t low, high;
+
+	(void)state;
+	wave.kind = GKF_WAVE_INFER;
+	wave.util_permille = 500;
+	assert_in_range(mean(&wave, 100, 10 * period), 470, 530);
+	low = mean(&wave, 100 + 10 * period, period / 10);
+	high = mean(&wave, 100 + 10 * period + period / 2, period / 10);
+	assert_true(low + 200 < high);
+}
+
+static void waiting_processes_are_never_busy(void **state)
+{
+	struct gkf_wave wave = training;
+
+	(void)state;
+	wave.kind = GKF_WAVE_IDLE;
+	assert_int_equal(mean(&wave, 100, 1000), 0);
+}
+
+static void run_bins(struct gkf_drive *drive, struct gkf_state *s, int bins)
+{
+	for (int i = 0; i < bins; i++)
+		gkf_physics_step(&gkf_profile_default, drive, s);
+}
+
+static const struct gkf_drive nothing_set = {
+	.set_util = GKF_UNSET,
+	.set_temperature = GKF_UNSET,
+	.set_power = GKF_UNSET,
+	.power_limit = 400000,
+};
+
+static void an_idle_gpu_rests(void **state)
+{
+	struct gkf_drive drive = nothing_set;
+	struct gkf_state s = { .temp_mc = 60000 };
+	const struct gkf_profile *p = &gkf_profile_default;
+
+	(void)state;
+	run_bins(&drive, &s, 6000);
+	assert_int_equal(s.gpu_util, 0);
+	assert_int_equal(s.power_mw, p->power_idle_mw);
+	assert_int_equal(s.sm_clock_mhz, p->sm_clock_idle_mhz);
+	assert_int_equal(s.throttle, 1);
+	assert_in_range(s.temp_mc, p->temp_idle_c * 1000 - 200,
+			p->temp_idle_c * 1000 + 200);
+}
+
+static void a_busy_gpu_draws_power_and_heats(void **state)
+{
+	struct gkf_drive drive = nothing_set;
+	struct gkf_state s = { .temp_mc = 31000 };
+	const struct gkf_profile *p = &gkf_profile_default;
+	uint64_t uj;
+
+	(void)state;
+	drive.attached = 1;
+	drive.demand = 1000;
+	run_bins(&drive, &s, 6);
+	assert_int_equal(s.power_mw, p->power_busy_mw);
+	assert_in_range(s.temp_mc, 31500, 35000); /* slow to heat */
+	uj = s.energy_uj;
+	assert_int_equal(uj, (uint64_t)p->power_busy_mw * 1000);
+	run_bins(&drive, &s, 3000);
+	assert_in_range(s.temp_mc, p->temp_busy_c * 1000 - 300,
+			p->temp_busy_c * 1000 + 300);
+}
+
+static void a_power_limit_takes_clocks(void **state)
+{
+	struct gkf_drive drive = nothing_set;
+	struct gkf_state s = { 0 };
+
+	(void)state;
+	drive.attached = 1;
+	drive.demand = 1000;
+	drive.power_limit = 200000;
+	run_bins(&drive, &s, 1);
+	assert_int_equal(s.power_mw, 200000);
+	assert_int_equal(s.throttle, 4);
+	assert_true(s.sm_clock_mhz < gkf_profile_default.sm_clock_max_mhz);
+}
+
+static void heat_takes_clocks(void **state)
+{
+	struct gkf_drive drive = nothing_set;
+	struct gkf_state s = { 0 };
+
+	(void)state;
+	drive.attached = 1;
+	drive.demand = 1000;
+	drive.set_temperature = gkf_profile_default.temp_slowdown_c;
+	run_bins(&drive, &s, 1);
+	assert_int_equal(s.throttle, 0x48);
+	assert_int_equal(s.sm_clock_mhz,
+			 gkf_profile_default.sm_clock_max_mhz / 2);
+	assert_true(s.power_mw < gkf_profile_default.power_busy_mw);
+}
+
+static void processes_share_a_device(void **state)
+{
+	struct gkf_share a = gkf_share_at(&training, 150, 2000);
+	struct gkf_share b = gkf_share_at(&training, 150, 900);
+
+	(void)state;
+	assert_in_range(b.sm, 86, 94);
+	assert_in_range(a.sm, b.sm / 2 - 1, b.sm / 2 + 1);
+	assert_in_range(a.mem, a.sm / 2 - 1, a.sm / 2 + 1);
+}
+
+static int64_t get(enum gkf_value value)
+{
+	int64_t v = -1;
+
+	assert_true(gkf_value_get(fx.m, 0, value, &v));
+	return v;
+}
+
+static void a_set_value_is_seen_and_given_back(void **state)
+{
+	int64_t before = get(GKF_V_TEMPERATURE);
+
+	(void)state;
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 95), 0);
+	assert_int_equal(get(GKF_V_TEMPERATURE), 95);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, GKF_UNSET),
+			 0);
+	assert_in_range(get(GKF_V_TEMPERATURE), before, 95);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 151),
+			 GK_ERR_RANGE);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_POWER_LIMIT, 99999),
+			 GK_ERR_RANGE);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_FAN, 50),
+			 GK_ERR_NOT_SUPPORTED);
+}
+
+static void a_passive_board_has_no_fan(void **state)
+{
+	int64_t v = 1234;
+
+	(void)state;
+	assert_false(gkf_value_get(fx.m, 0, GKF_V_FAN, &v));
+	assert_int_equal(v, 1234);
+	fx.file->device[0].profile.fans = 2;
+	assert_in_range(get(GKF_V_FAN), 30, 100);
+}
+
+static void extra_memory_takes_room(void **state)
+{
+	struct gkf_memory a, b;
+
+	(void)state;
+	gkf_memory(fx.m, 0, &a);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_EXTRA_MEMORY, GIB), 0);
+	gkf_memory(fx.m, 0, &b);
+	assert_int_equal(b.used - a.used, GIB);
+	assert_int_equal(a.free - b.free, GIB);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_EXTRA_MEMORY,
+				       1000 * GIB), 0);
+	gkf_memory(fx.m, 0, &b);
+	assert_int_equal(b.free, 0);
+	assert_int_equal(b.used + b.reserved, b.total);
+}
+
+/* The state is a function of time alone, not of who looked when. */
+static void looking_often_changes_nothing(void **state)
+{
+	struct gkf_wave wave = training;
+	struct gkf_state often, once;
+	unsigned slot[2];
+
+	(void)state;
+	wave.start_bin = 0;
+	for (unsigned d = 0; d < 2; d++) {
+		assert_int_equal(gkf_attach(fx.m, d, GKF_COMPUTE, &wave,
+					    &slot[d]), 0);
+		fx.file->slot[slot[d]].wave.start_bin = 0;
+		fx.file->device[d].state[0] = (struct gkf_state){ 0 };
+		fx.file->device[d].state_seq = 0;
+	}
+	for (int i = 0; i < 100; i++) {
+		fx.file->epoch_boot_ns -= GKF_BIN_NS;
+		gkf_state_now(fx.m, 0, &often);
+	}
+	gkf_state_now(fx.m, 1, &once);
+	while (often.bin < once.bin)
+		gkf_state_now(fx.m, 0, &often);
+	while (once.bin < often.bin)
+		gkf_state_now(fx.m, 1, &once);
+	assert_true(often.bin >= 100);
+	assert_memory_equal(&often, &once, sizeof once);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, open_two, close_it)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(training_warms_up_works_and_dips),
+		cmocka_unit_test(inference_swings_around_its_mean),
+		cmocka_unit_test(waiting_processes_are_never_busy),
+		cmocka_unit_test(an_idle_gpu_rests),
+		cmocka_unit_test(a_busy_gpu_draws_power_and_heats),
+		cmocka_unit_test(a_power_limit_takes_clocks),
+		cmocka_unit_test(heat_takes_clocks),
+		cmocka_unit_test(processes_share_a_device),
+		T(a_set_value_is_seen_and_given_back),
+		T(a_passive_board_has_no_fan),
+		T(extra_memory_takes_room),
+		T(looking_often_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
