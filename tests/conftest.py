@@ -1,0 +1,159 @@
+"""What the Python tests share: the built command and machines to try it on.
+
+GPUKIT_BUILD names the build tree; default: build/ in the source tree.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",
+                                       os.path.join(ROOT, "build")))
+GPUKIT = os.path.join(BUILD, "bin", "gpukit")
+FAKE_DIR = os.path.join(BUILD, "lib", "gpukit", "fake")
+
+
+def clean_env(**more):
+    """The environment of a user who has not set anything of ours."""
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith("GPUKIT_") and not k.startswith("LD_")}
+    env.update(more)
+    return env
+
+
+class Command:
+    """Runs `gpukit ...` and reads what it says."""
+
+    path = GPUKIT
+
+    def __call__(self, *args, env=None, **kwargs):
+        kwargs.setdefault("timeout", 60)
+        return subprocess.run([GPUKIT, *map(str, args)], text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL,
+                              env=clean_env(**(env or {})), check=False,
+                              **kwargs)
+
+    def ok(self, *args, **kwargs):
+        done = self(*args, **kwargs)
+        assert done.returncode == 0, (args, done.stdout, done.stderr)
+        return done.stdout
+
+    def json(self, *args, **kwargs):
+        return json.loads(self.ok(*args, **kwargs))
+
+
+class Machine:
+    """A made-up machine that runs until stop(); its command is `cat`."""
+
+    def __init__(self, path, *options):
+        self.path = str(path)
+        self.process = subprocess.Popen(
+            [GPUKIT, "fake", "--name", self.path, *map(str, options), "--",
+             "sh", "-c", "echo up; exec cat"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=clean_env())
+        assert self.process.stdout.readline() == "up\n"
+
+    @property
+    def env(self):
+        """What a program needs to see this machine without the launcher."""
+        return {"GPUKIT_MACHINE": self.path, "LD_LIBRARY_PATH": FAKE_DIR}
+
+    def ctl(self, *args):
+        return subprocess.run(
+            [GPUKIT, "fake", "ctl", "--name", self.path, *map(str, args)],
+            text=True, capture_output=True, env=clean_env(), check=False,
+            timeout=60)
+
+    def show(self, gpu="all"):
+        done = self.ctl("show", gpu, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def python(self, code):
+        """What a Python program on this machine prints; NVML is ctypes."""
+        done = subprocess.run([sys.executable, "-c", NVML + code], text=True,
+                              capture_output=True, env=clean_env(**self.env),
+                              check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def kill(self):
+        """SIGKILL to the launcher; its command sees the end of its input."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process.stdin.close()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+        self.process.wait(timeout=60)
+        self.process.stdout.close()
+
+
+NVML = """
+import ctypes, time
+nvml = ctypes.CDLL("libnvidia-ml.so.1")
+assert nvml.nvmlInit_v2() == 0
+def count():
+    n = ctypes.c_uint()
+    assert nvml.nvmlDeviceGetCount_v2(ctypes.byref(n)) == 0
+    return n.value
+def device(i):
+    d = ctypes.c_void_p()
+    r = nvml.nvmlDeviceGetHandleByIndex_v2(i, ctypes.byref(d))
+    return d if r == 0 else r
+def name(i):
+    text = ctypes.create_string_buffer(96)
+    assert nvml.nvmlDeviceGetName(device(i), text, 96) == 0
+    return text.value.decode()
+def temperature(i):
+    t = ctypes.c_uint()
+    r = nvml.nvmlDeviceGetTemperature(device(i), 0, ctypes.byref(t))
+    return t.value if r == 0 else -r
+"""
+
+
+@pytest.fixture(scope="session")
+def gpukit():
+    assert os.access(GPUKIT, os.X_OK), f"{GPUKIT} is missing: ./run build"
+    return Command()
+
+
+@pytest.fixture
+def machine(gpukit, tmp_path):
+    """machine(OPTION...) starts a machine; all are stopped at the end."""
+    started = []
+
+    def start(*options, name=None):
+        path = tmp_path / (name or f"machine{len(started)}")
+        started.append(Machine(path, *options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture(scope="session")
+def private_shm():
+    """private_shm(SCRIPT, size) runs a shell script with a /dev/shm of its
+    own, as root of a user namespace."""
+
+    def run(script, size="64m"):
+        return subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec",
+             f"mount -t tmpfs -o size={size} none /dev/shm\n{script}"],
+            text=True, capture_output=True, env=clean_env(G=GPUKIT),
+            check=False, timeout=60)
+
+    if run("true").returncode:
+        if os.environ.get("CI"):
+            pytest.fail("user namespaces are not allowed here")
+        pytest.skip("user namespaces are not allowed here")
+    return run
