@@ -2,10 +2,12 @@
 #include "cli/stat.h"
 
 #include "base/clock.h"
+#include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/pick.h"
 
 #include <argp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,45 +85,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static uint64_t duration(struct argp_state *state, const char *option,
-			 const char *text, uint64_t least)
-{
-	uint64_t ns;
-
-	if (gk_parse_duration(text, &ns) || ns < least)
-		argp_error(state, "%s wants a time such as 0.5 or 200ms, at "
-				  "least %g s, not '%s'",
-			   option, (double)least / (double)GK_NS_PER_S, text);
-	return ns;
-}
-
-static int64_t number(struct argp_state *state, const char *option,
-		      const char *text, int64_t least, int64_t most)
-{
-	int64_t value;
-
-	if (gk_parse_int(text, &value) || value < least || value > most)
-		argp_error(state, "%s wants a number from %lld to %lld, not "
-				  "'%s'",
-			   option, (long long)least, (long long)most, text);
-	return value;
-}
-
-/*
- * The argument after an option whose argument may be left out: argp takes
- * only "-i1", but "-i 1" is what people type.
- */
-static const char *following(struct argp_state *state)
-{
-	return state->next < state->argc ? state->argv[state->next] : "";
-}
-
-struct choice {
-	const char *name;
-	unsigned bits;
-};
-
-static const struct choice codecs[] = {
+static const struct gk_choice codecs[] = {
 	{ "enc,dec", GK_CODEC_ENC | GK_CODEC_DEC },
 	{ "dec,enc", GK_CODEC_ENC | GK_CODEC_DEC },
 	{ "enc", GK_CODEC_ENC },
@@ -131,7 +95,7 @@ static const struct choice codecs[] = {
 };
 
 /* gpustat's "limit" shows the draw too; so do we. */
-static const struct choice powers[] = {
+static const struct gk_choice powers[] = {
 	{ "draw,limit", GK_POWER_DRAW | GK_POWER_LIMIT },
 	{ "limit,draw", GK_POWER_DRAW | GK_POWER_LIMIT },
 	{ "limit", GK_POWER_DRAW | GK_POWER_LIMIT },
@@ -140,36 +104,13 @@ static const struct choice powers[] = {
 	{ 0 },
 };
 
-static const struct choice *find(const struct choice *rows, const char *name)
-{
-	while (rows->name && strcmp(rows->name, name))
-		rows++;
-	return rows->name ? rows : NULL;
-}
-
-static unsigned choose(struct argp_state *state, const char *option,
-		       const struct choice *rows, const char *arg)
-{
-	const struct choice *found = rows; /* the first: the default */
-
-	if (arg) {
-		found = find(rows, arg);
-		if (!found)
-			argp_error(state, "%s takes %s, not '%s'", option,
-				   rows->name, arg);
-	} else if (*following(state) && find(rows, following(state))) {
-		found = find(rows, state->argv[state->next++]);
-	}
-	return found ? found->bits : 0;
-}
-
 static uint64_t interval(struct argp_state *state, const char *arg)
 {
 	uint64_t ns;
 
-	if (!arg && !gk_parse_duration(following(state), &ns))
+	if (!arg && !gk_parse_duration(gk_arg_following(state), &ns))
 		arg = state->argv[state->next++];
-	return arg ? duration(state, "--interval", arg, GK_NS_PER_MS)
+	return arg ? gk_arg_duration(state, "--interval", arg, GK_NS_PER_MS)
 		   : GK_NS_PER_S;
 }
 
@@ -191,35 +132,64 @@ static enum gk_stat_format csv_of(struct argp_state *state, const char *arg)
 	return GK_STAT_CSV_PROCESSES;
 }
 
+/* Options that only turn something on or off. */
+#define AT(member) offsetof(struct gk_stat, member)
+static const struct {
+	int key;
+	size_t at;
+	bool value;
+} switches[] = {
+	{ 'c', AT(text.show_cmd), true },
+	{ 'f', AT(text.show_full_cmd), true },
+	{ 'u', AT(text.show_user), true },
+	{ 'p', AT(text.show_pid), true },
+	{ 'F', AT(text.show_fan), true },
+	{ KEY_NO_HEADER, AT(text.header), false },
+	{ KEY_NO_PROCESSES, AT(text.processes), false },
+	{ KEY_WHY, AT(why), true },
+	{ 'U', AT(ascii), true },
+};
+#undef AT
+
+static error_t parse_switch(int key, struct gk_stat *stat)
+{
+	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+		if (switches[i].key != key)
+			continue;
+		*(bool *)((char *)stat + switches[i].at) = switches[i].value;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 static error_t parse_text(int key, char *arg, struct argp_state *state)
 {
 	struct gk_stat *stat = state->input;
 	struct gk_gpustat_options *text = &stat->text;
 
 	switch (key) {
-	case 'a': show_all(text); return 0;
-	case 'c': text->show_cmd = true; return 0;
-	case 'f': text->show_full_cmd = true; return 0;
-	case 'u': text->show_user = true; return 0;
-	case 'p': text->show_pid = true; return 0;
-	case 'F': text->show_fan = true; return 0;
+	case 'a':
+		show_all(text);
+		return 0;
 	case 'e':
-		text->codec = choose(state, "--show-codec", codecs, arg);
+		text->codec = gk_arg_choose(state, "--show-codec", codecs, arg);
 		return 0;
 	case 'P':
-		text->power = choose(state, "--show-power", powers, arg);
-		return 0;
-	case KEY_NO_HEADER: text->header = false; return 0;
-	case KEY_NO_PROCESSES:
-		text->processes = false;
-		stat->machine.with |= GK_WITHOUT_PROCESSES;
+		text->power = gk_arg_choose(state, "--show-power", powers, arg);
 		return 0;
 	case KEY_NAME_WIDTH:
 		text->name_width =
-		    (int)number(state, "--gpuname-width", arg, 0, 1000);
+		    (int)gk_arg_number(state, "--gpuname-width", arg, 0, 1000);
+		return 0;
+	case KEY_ID:
+		if (!gk_pick_valid(arg))
+			argp_error(state,
+				   "--id wants indices such as 0,3, not '%s'",
+				   arg);
+		stat->ids = arg;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_switch(key, stat);
 	}
 }
 
@@ -241,22 +211,53 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 	struct gk_stat *stat = state->input;
 
 	switch (key) {
-	case KEY_PCIE: stat->machine.with |= GK_WITH_PCIE; return 0;
+	case KEY_PCIE:
+		stat->machine.with |= GK_WITH_PCIE;
+		return 0;
 	case KEY_CPU_WINDOW:
 		stat->cpu_window_ns =
-		    duration(state, "--cpu-window", arg, GK_NS_PER_MS);
+		    gk_arg_duration(state, "--cpu-window", arg, GK_NS_PER_MS);
 		return 0;
 	case KEY_TIMEOUT:
 		stat->machine.timeout_ns =
-		    duration(state, "--timeout", arg, GK_NS_PER_MS);
+		    gk_arg_duration(state, "--timeout", arg, GK_NS_PER_MS);
 		return 0;
-	case KEY_NVML: stat->machine.nvml_path = arg; return 0;
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &stat->timings;
+	case KEY_NVML:
+		stat->machine.nvml_path = arg;
 		return 0;
-	case ARGP_KEY_END: check(state, stat); return 0;
 	default:
 		return parse_text(key, arg, state);
+	}
+}
+
+static error_t parse_format(int key, char *arg, struct argp_state *state)
+{
+	struct gk_stat *stat = state->input;
+
+	switch (key) {
+	case '1':
+		stat->format = GK_STAT_BOXED;
+		return 0;
+	case KEY_JSON:
+		stat->format = GK_STAT_JSON;
+		return 0;
+	case KEY_JSON_LINES:
+		stat->format = GK_STAT_JSON_LINES;
+		return 0;
+	case KEY_CSV:
+		stat->format = csv_of(state, arg);
+		return 0;
+	case KEY_WIDTH:
+		stat->width = (int)gk_arg_number(state, "--width", arg, 79, 1000);
+		return 0;
+	case KEY_COLOR:
+		stat->color = GK_COLOR_ALWAYS;
+		return 0;
+	case KEY_NO_COLOR:
+		stat->color = GK_COLOR_NEVER;
+		return 0;
+	default:
+		return parse_machine(key, arg, state);
 	}
 }
 
@@ -265,29 +266,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct gk_stat *stat = state->input;
 
 	switch (key) {
-	case KEY_ID:
-		if (!gk_pick_valid(arg))
-			argp_error(state, "--id wants indices such as 0,3, "
-					  "not '%s'", arg);
-		stat->ids = arg;
+	case 'i':
+		stat->interval_ns = interval(state, arg);
 		return 0;
-	case '1': stat->format = GK_STAT_BOXED; return 0;
-	case KEY_WIDTH:
-		stat->width = (int)number(state, "--width", arg, 79, 1000);
-		return 0;
-	case KEY_JSON: stat->format = GK_STAT_JSON; return 0;
-	case KEY_JSON_LINES: stat->format = GK_STAT_JSON_LINES; return 0;
-	case KEY_CSV: stat->format = csv_of(state, arg); return 0;
-	case KEY_WHY: stat->why = true; return 0;
-	case 'i': stat->interval_ns = interval(state, arg); return 0;
 	case KEY_COUNT:
-		stat->count = number(state, "--count", arg, 1, INT64_MAX);
+		stat->count = gk_arg_number(state, "--count", arg, 1, INT64_MAX);
 		return 0;
-	case KEY_COLOR: stat->color = GK_COLOR_ALWAYS; return 0;
-	case KEY_NO_COLOR: stat->color = GK_COLOR_NEVER; return 0;
-	case 'U': stat->ascii = true; return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &stat->timings;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is '%s'? There are only options", arg);
+		return 0;
+	case ARGP_KEY_END:
+		check(state, stat);
+		return 0;
 	default:
-		return parse_machine(key, arg, state);
+		return parse_format(key, arg, state);
 	}
 }
 

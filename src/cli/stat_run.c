@@ -11,6 +11,7 @@
 #include "format/json.h"
 #include "format/width.h"
 
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,28 +29,45 @@ struct run {
 #define SCREEN_ON  "\033[?1049h\033[?25l\033[?7l"
 #define SCREEN_OFF "\033[?7h\033[?25h\033[?1049l"
 
+static void boxed(struct run *run, const struct gk_snapshot *snap,
+		  struct gk_buf *out)
+{
+	struct gk_boxed_options options = {
+		.color = run->color,
+		.width = run->stat->width,
+		.processes = run->stat->text.processes,
+		.uid = getuid(),
+	};
+	struct passwd *entry = getpwuid(options.uid);
+	int rows;
+
+	options.user = entry ? entry->pw_name : NULL;
+	if (!options.width)
+		gk_terminal_size(&options.width, &rows);
+	gk_format_boxed(out, snap, &options);
+}
+
 static void format_frame(struct run *run, const struct gk_snapshot *snap,
 			 struct gk_buf *out)
 {
 	const struct gk_stat *stat = run->stat;
 	struct gk_gpustat_options text = stat->text;
-	struct gk_boxed_options boxed = { .color = run->color,
-					  .width = stat->width,
-					  .processes = stat->text.processes,
-					  .uid = getuid() };
 	unsigned why = stat->why ? GK_JSON_WHY : 0;
-	int rows;
 
-	if (!boxed.width && stat->format == GK_STAT_BOXED)
-		gk_terminal_size(&boxed.width, &rows);
 	text.color = run->color;
 	switch (stat->format) {
-	case GK_STAT_TEXT: gk_format_gpustat(out, snap, &text); return;
-	case GK_STAT_BOXED: gk_format_boxed(out, snap, &boxed); return;
+	case GK_STAT_TEXT:
+		gk_format_gpustat(out, snap, &text);
+		return;
+	case GK_STAT_BOXED:
+		boxed(run, snap, out);
+		return;
 	case GK_STAT_JSON:
 		gk_format_json(out, snap, why | GK_JSON_INDENT);
 		return;
-	case GK_STAT_JSON_LINES: gk_format_json(out, snap, why); return;
+	case GK_STAT_JSON_LINES:
+		gk_format_json(out, snap, why);
+		return;
 	case GK_STAT_CSV_DEVICES:
 		gk_format_csv_devices(out, snap, !run->frames);
 		return;
@@ -241,6 +259,8 @@ static struct gk_options machine_options(const struct gk_stat *stat)
 	if (stat->format == GK_STAT_CSV_DEVICES ||
 	    (plain && !text->show_cmd && !text->show_full_cmd))
 		options.with |= GK_WITHOUT_COMMANDS;
+	if (!text->processes)
+		options.with |= GK_WITHOUT_PROCESSES;
 	if (plain && !(text->power & GK_POWER_LIMIT) && !stat->interval_ns)
 		options.with |= GK_WITHOUT_SLOW;
 	return options;

@@ -20,9 +20,9 @@ struct gk_value gk_tenths(struct gk_value part, struct gk_value whole)
 	if (whole.v <= 0)
 		return (struct gk_value){ .why = GK_ABSENT_NOT_SUPPORTED };
 	tenths = (double)part.v * 1000.0 / (double)whole.v + 0.5;
-	return (struct gk_value){ .v = tenths < TENTHS_MAX
-					   ? (int64_t)tenths
-					   : (int64_t)TENTHS_MAX };
+	if (tenths > TENTHS_MAX)
+		tenths = TENTHS_MAX;
+	return (struct gk_value){ .v = tenths > 0 ? (int64_t)tenths : 0 };
 }
 
 /* Bar of eighths in a room of cells; returns the cells it took. */
@@ -48,15 +48,18 @@ static int add_blocks(struct gk_buf *out, struct gk_value tenths, int cells)
 }
 
 /* "18.3%", "18%" when that is too wide, "MAX" from 100 on. */
-static void percent_text(char *dst, size_t cap, struct gk_value tenths,
+static void percent_text(char *dst, size_t cap, const struct gk_bar *bar,
 			 int room)
 {
-	if (tenths.why != GK_PRESENT)
+	int64_t tenths = bar->tenths.v > 0 ? bar->tenths.v : 0;
+
+	if (bar->tenths.why != GK_PRESENT)
 		snprintf(dst, cap, "N/A");
-	else if (tenths.v >= 1000)
+	else if (tenths >= 1000)
 		snprintf(dst, cap, "MAX");
-	else if (snprintf(dst, cap, "%.1f%%", (double)tenths.v / 10.0) > room)
-		snprintf(dst, cap, "%d%%", (int)((tenths.v + 5) / 10));
+	else if (bar->whole || snprintf(dst, cap, "%.1f%%",
+					(double)tenths / 10.0) > room)
+		snprintf(dst, cap, "%d%%", (int)((tenths + 5) / 10));
 }
 
 void gk_format_bar(struct gk_buf *out, const struct gk_bar *bar, int width)
@@ -75,7 +78,7 @@ void gk_format_bar(struct gk_buf *out, const struct gk_bar *bar, int width)
 	cells = cells > 0 ? cells : 0;
 	gk_buf_puts(out, bar->title);
 	room -= add_blocks(out, bar->tenths, cells);
-	percent_text(percent, sizeof percent, bar->tenths,
+	percent_text(percent, sizeof percent, bar,
 		     text_first ? room - text_width - 2 : room - 1);
 	gk_buf_printf(out, " %s", beside);
 	room -= (int)strlen(beside) + 1;

@@ -14,6 +14,7 @@ struct gk_bar {
 	const char *text;     /* "15000MiB", "@ 1410MHz", or "" */
 	bool text_first;      /* text beside the bar, percent at the right;
 				 else the other way round */
+	bool whole;	      /* the percentage has no decimal */
 };
 
 /*

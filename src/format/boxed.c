@@ -43,8 +43,9 @@ enum gk_color gk_intensity_color(enum gk_intensity intensity)
 
 struct gk_value gk_tenths_of_percent(struct gk_value percent)
 {
-	if (percent.why == GK_PRESENT && percent.v < INT64_MAX / 10)
-		percent.v *= 10;
+	if (percent.v > INT64_MAX / 10 || percent.v < 0)
+		percent.v = percent.v < 0 ? 0 : INT64_MAX / 10;
+	percent.v *= 10;
 	return percent;
 }
 

@@ -214,8 +214,9 @@ static void second_line(const struct table *t, const struct gk_device *d,
 	gk_cell(out, x->temp, 4, GK_RIGHT, "");
 	gk_buf_puts(out, "  ");
 	gk_cell(out, x->pstate, 4, GK_CENTER, "");
-	gk_buf_puts(out, "  ");
+	gk_buf_putc(out, ' ');
 	gk_cell(out, x->power, 13, GK_RIGHT, "");
+	gk_buf_putc(out, ' ');
 	cell_next(t, color);
 	gk_buf_putc(out, ' ');
 	gk_cell(out, x->memory, 20, GK_RIGHT, "");
@@ -295,6 +296,7 @@ static enum gk_intensity bar_of(const struct gk_device *d, enum bar_kind kind,
 	}
 	if (bar.tenths.why != GK_PRESENT)
 		*text = '\0';
+	bar.whole = kind == BAR_UTL || kind == BAR_MBW;
 	bar.text_first = *text && (kind == BAR_MEM || kind == BAR_PWR);
 	*ret_bar = bar;
 	return kind == BAR_MEM || kind == BAR_MBW
@@ -386,7 +388,7 @@ static void measure(struct table *t)
 
 	if (t->box->width >= TWO_BARS_FROM) {
 		t->bar_count = 2;
-		t->bars[0] = (room - 1) / 2;
+		t->bars[0] = (room - 3) / 2;
 		t->bars[1] = room - 2 - t->bars[0];
 	} else if (t->box->width >= BARS_FROM) {
 		t->bar_count = 1;
@@ -403,8 +405,8 @@ static void no_devices(struct gk_box *box)
 
 	narrow.width = TABLE_WIDTH;
 	gk_box_line(&narrow, "╞", "═", "╡");
-	gk_buf_puts(box->out, "│ ");
-	gk_cell(box->out, GK_NO_DEVICES, TABLE_WIDTH - 3, GK_LEFT, "");
+	gk_buf_puts(box->out, "│  ");
+	gk_cell(box->out, GK_NO_DEVICES, TABLE_WIDTH - 4, GK_LEFT, "");
 	gk_buf_puts(box->out, "│\n");
 	gk_box_line(&narrow, "╘", "═", "╛");
 }

@@ -49,19 +49,24 @@ void gk_box_host(struct gk_box *box)
 	const struct gk_host *h = &box->snap->host;
 	struct gk_value used = used_of(h->mem_total, h->mem_available);
 	struct gk_value swap = used_of(h->swap_total, h->swap_free);
-	char uptime[GK_UNITS_MAX + 16], used_text[GK_UNITS_MAX + 16];
+	char uptime[GK_UNITS_MAX + 16], used_text[64] = "USED: N/A";
 	char text[GK_UNITS_MAX];
-	struct gk_bar cpu = { "CPU: ", h->cpu_centipercent, uptime, false };
-	struct gk_bar memory = { "MEM: ", gk_tenths(used, h->mem_total),
-				 used_text, false };
-	struct gk_bar swapped = { "SWP: ", gk_tenths(swap, h->swap_total), "",
-				  false };
+	struct gk_bar cpu = { .title = "CPU: ",
+			      .tenths = h->cpu_centipercent,
+			      .text = uptime };
+	struct gk_bar memory = { .title = "MEM: ",
+				 .tenths = gk_tenths(used, h->mem_total),
+				 .text = used_text };
+	struct gk_bar swapped = { .title = "SWP: ",
+				  .tenths = gk_tenths(swap, h->swap_total),
+				  .text = "" };
 
 	cpu.tenths.v /= 10;
 	snprintf(uptime, sizeof uptime, "UPTIME: %s",
 		 gk_human_time(text, (int64_t)h->boot_ns, 1));
-	snprintf(used_text, sizeof used_text, "USED: %s",
-		 used.why == GK_PRESENT ? gk_human_size(text, used.v) : "N/A");
+	if (used.why == GK_PRESENT)
+		snprintf(used_text, sizeof used_text, "USED: %.2fGiB",
+			 (double)used.v / (1 << 30));
 	bracketed(box, &cpu, GK_BOLD_CYAN, box->width - RIGHT_WIDTH);
 	add_load(box);
 	bracketed(box, &memory, GK_BOLD_MAGENTA, box->width - RIGHT_WIDTH);

@@ -78,15 +78,18 @@ static void add_share(struct gk_buf *out, struct gk_value tenths)
 		gk_buf_printf(out, " %5.1f", (double)tenths.v / 10.0);
 }
 
-static void add_percent(struct gk_buf *out, struct gk_value value, int width)
+static void add_percent(struct gk_buf *out, struct gk_value value,
+			size_t width)
 {
+	char text[GK_UNITS_MAX] = "N/A";
+
 	if (value.why == GK_PRESENT)
-		gk_buf_printf(out, " %*" PRId64, width, value.v);
-	else
-		gk_buf_printf(out, " %*s", width, "N/A");
+		gk_number(text, value.v, GK_UNIT_PERCENT);
+	gk_buf_putc(out, ' ');
+	gk_cell(out, text, width, GK_RIGHT, "+");
 }
 
-/* The columns from the driver; the row is drawn in color, the GPU in its own. */
+/* The columns from the driver: the row in color, the GPU in its own. */
 static void add_driver_part(struct gk_box *box, const struct gk_process *p,
 			    enum gk_color color)
 {
@@ -188,8 +191,8 @@ void gk_box_processes(struct gk_box *box)
 		add_process(box, &snap->processes[i], time_columns);
 	}
 	if (!snap->process_count) {
-		gk_buf_puts(box->out, "│ ");
-		gk_cell(box->out, GK_NO_PROCESSES, (size_t)box->width - 3,
+		gk_buf_puts(box->out, "│  ");
+		gk_cell(box->out, GK_NO_PROCESSES, (size_t)box->width - 4,
 			GK_LEFT, "");
 		gk_buf_puts(box->out, "│\n");
 	}

@@ -1,0 +1,62 @@
+/* arg.c - arguments of options; see arg.h. */
+#include "cli/arg.h"
+
+#include "base/clock.h"
+#include "base/str.h"
+
+#include <string.h>
+
+uint64_t gk_arg_duration(struct argp_state *state, const char *option,
+			 const char *text, uint64_t least)
+{
+	uint64_t ns = 0;
+
+	if (gk_parse_duration(text, &ns) || ns < least)
+		argp_error(state,
+			   "%s wants a time such as 0.5 or 200ms, at least "
+			   "%g s, not '%s'",
+			   option, (double)least / (double)GK_NS_PER_S, text);
+	return ns;
+}
+
+int64_t gk_arg_number(struct argp_state *state, const char *option,
+		      const char *text, int64_t least, int64_t most)
+{
+	int64_t value = 0;
+
+	if (gk_parse_int(text, &value) || value < least || value > most)
+		argp_error(state,
+			   "%s wants a number from %lld to %lld, not '%s'",
+			   option, (long long)least, (long long)most, text);
+	return value;
+}
+
+const char *gk_arg_following(const struct argp_state *state)
+{
+	return state->next < state->argc ? state->argv[state->next] : "";
+}
+
+static const struct gk_choice *find(const struct gk_choice *rows,
+				    const char *name)
+{
+	while (rows->name && strcmp(rows->name, name))
+		rows++;
+	return rows->name ? rows : NULL;
+}
+
+unsigned gk_arg_choose(struct argp_state *state, const char *option,
+		       const struct gk_choice *rows, const char *arg)
+{
+	const struct gk_choice *found = rows;
+
+	if (arg) {
+		found = find(rows, arg);
+		if (!found)
+			argp_error(state, "%s takes %s, not '%s'", option,
+				   rows->name, arg);
+	} else if (*gk_arg_following(state) &&
+		   find(rows, gk_arg_following(state))) {
+		found = find(rows, state->argv[state->next++]);
+	}
+	return found ? found->bits : 0;
+}

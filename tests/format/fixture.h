@@ -1,0 +1,54 @@
+/*
+ * fixture.h - made-up snapshots for the tests of src/format, and the
+ * comparison with golden files.
+ */
+#ifndef TESTS_FORMAT_FIXTURE_H
+#define TESTS_FORMAT_FIXTURE_H
+
+#include "base/str.h"
+
+#include <gpukit/gpukit.h>
+
+#define FIXTURE_DEVICES	  64
+#define FIXTURE_PROCESSES 64
+
+struct fixture {
+	struct gk_snapshot snap;
+	struct gk_device devices[FIXTURE_DEVICES];
+	struct gk_process processes[FIXTURE_PROCESSES];
+};
+
+/*
+ * gpus A100s of rising load, one with no sensors where absent is set, on a
+ * host at a fixed time in UTC.
+ */
+void fixture_init(struct fixture *f, size_t gpus);
+
+/* A MIG device behind the last device; returns it. */
+struct gk_device *fixture_add_mig(struct fixture *f, int index);
+
+/* A running process on a device (a position); returns it. */
+struct gk_process *fixture_add_process(struct fixture *f, unsigned device,
+				       pid_t pid, const char *command);
+
+/* Two GPUs with processes of every state, a MIG GPU, a lost one. */
+void fixture_everything(struct fixture *f);
+
+/* A value that is there. */
+struct gk_value present(int64_t v);
+
+/* Arguments as /proc has them, from a string literal with NULs inside. */
+#define SET_ARGS(process, literal)                      \
+	((process)->args = (literal),                   \
+	 (process)->args_len = sizeof(literal) - 1)
+
+/*
+ * Fails the test unless out is what tests/data/golden/<name>.txt holds. With
+ * UPDATE_GOLDEN=1 the file is written instead. Frees out.
+ */
+void assert_golden(struct gk_buf *out, const char *name);
+
+/* Starts every test program: a UTF-8 locale, time zone UTC. */
+int fixture_setup(void **state);
+
+#endif
