@@ -13,8 +13,7 @@
 #define LONG_BITS (CHAR_BIT * sizeof(unsigned long))
 
 /* Sets the bits of a list as the kernel writes it: 0-3,8,10-11 */
-static void
-set_bits(const char *list, unsigned long *set, size_t words)
+static void set_bits(const char *list, unsigned long *set, size_t words)
 {
 	unsigned long first, last;
 	char *end;
@@ -29,8 +28,8 @@ set_bits(const char *list, unsigned long *set, size_t words)
 	}
 }
 
-static nvmlReturn_t
-cpus(const struct call *c, unsigned words, unsigned long *set)
+static nvmlReturn_t cpus(const struct call *c, unsigned words,
+			 unsigned long *set)
 {
 	char path[64], list[4096];
 	ssize_t n;
@@ -39,8 +38,8 @@ cpus(const struct call *c, unsigned words, unsigned long *set)
 		 c->device->numa_node);
 	n = gk_read_at(AT_FDCWD, path, list, sizeof(list));
 	if (n <= 1) /* a node without processors is a line feed */
-		n = gk_read_at(AT_FDCWD, "/sys/devices/system/cpu/online",
-			       list, sizeof(list));
+		n = gk_read_at(AT_FDCWD, "/sys/devices/system/cpu/online", list,
+			       sizeof(list));
 	if (n < 0)
 		return NVML_ERROR_UNKNOWN;
 	for (unsigned i = 0; i < words; i++)
@@ -49,29 +48,28 @@ cpus(const struct call *c, unsigned words, unsigned long *set)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int cpuSetSize,
-			 unsigned long *cpuSet)
+nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device,
+				      unsigned int cpuSetSize,
+				      unsigned long *cpuSet)
 {
 	ENTER_DEVICE(nvmlDeviceGetCpuAffinity, device, cpuSetSize && cpuSet);
 	return cpus(&c, cpuSetSize, cpuSet);
 }
 
 /* One node a socket, so both scopes are the same. */
-nvmlReturn_t
-nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device,
-				    unsigned int cpuSetSize,
-				    unsigned long *cpuSet,
-				    nvmlAffinityScope_t scope)
+nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device,
+						 unsigned int cpuSetSize,
+						 unsigned long *cpuSet,
+						 nvmlAffinityScope_t scope)
 {
 	ENTER_DEVICE(nvmlDeviceGetCpuAffinityWithinScope, device,
-		     cpuSetSize && cpuSet && scope <= NVML_AFFINITY_SCOPE_SOCKET);
+		     cpuSetSize && cpuSet &&
+			 scope <= NVML_AFFINITY_SCOPE_SOCKET);
 	return cpus(&c, cpuSetSize, cpuSet);
 }
 
 /* Asks for the node that a GPU's own memory is; on this bus it is none. */
-nvmlReturn_t
-nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node)
+nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node)
 {
 	ENTER_DEVICE(nvmlDeviceGetNumaNodeId, device, node != NULL);
 	return NVML_ERROR_NOT_SUPPORTED;

@@ -6,27 +6,26 @@
 #include <string.h>
 
 static const enum gkf_value now[NVML_CLOCK_COUNT] = {
-	[NVML_CLOCK_GRAPHICS] = GKF_V_SM_CLOCK,
-	[NVML_CLOCK_SM] = GKF_V_SM_CLOCK,
-	[NVML_CLOCK_MEM] = GKF_V_MEM_CLOCK,
-	[NVML_CLOCK_VIDEO] = GKF_V_VIDEO_CLOCK,
+    [NVML_CLOCK_GRAPHICS] = GKF_V_SM_CLOCK,
+    [NVML_CLOCK_SM] = GKF_V_SM_CLOCK,
+    [NVML_CLOCK_MEM] = GKF_V_MEM_CLOCK,
+    [NVML_CLOCK_VIDEO] = GKF_V_VIDEO_CLOCK,
 };
 
 static const size_t highest[NVML_CLOCK_COUNT] = {
-	[NVML_CLOCK_GRAPHICS] = offsetof(struct gkf_profile, sm_clock_max_mhz),
-	[NVML_CLOCK_SM] = offsetof(struct gkf_profile, sm_clock_max_mhz),
-	[NVML_CLOCK_MEM] = offsetof(struct gkf_profile, mem_clock_max_mhz),
-	[NVML_CLOCK_VIDEO] = offsetof(struct gkf_profile, video_clock_max_mhz),
+    [NVML_CLOCK_GRAPHICS] = offsetof(struct gkf_profile, sm_clock_max_mhz),
+    [NVML_CLOCK_SM] = offsetof(struct gkf_profile, sm_clock_max_mhz),
+    [NVML_CLOCK_MEM] = offsetof(struct gkf_profile, mem_clock_max_mhz),
+    [NVML_CLOCK_VIDEO] = offsetof(struct gkf_profile, video_clock_max_mhz),
 };
 
-static bool
-is_clock(nvmlClockType_t type)
+static bool is_clock(nvmlClockType_t type)
 {
 	return (unsigned)type < NVML_CLOCK_COUNT;
 }
 
-static nvmlReturn_t
-clock_now(const struct call *c, nvmlClockType_t type, unsigned *ret_mhz)
+static nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
+			      unsigned *ret_mhz)
 {
 	int64_t v;
 
@@ -36,8 +35,8 @@ clock_now(const struct call *c, nvmlClockType_t type, unsigned *ret_mhz)
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t
-clock_highest(const struct call *c, nvmlClockType_t type, unsigned *ret_mhz)
+static nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,
+				  unsigned *ret_mhz)
 {
 	int64_t mhz;
 
@@ -48,8 +47,8 @@ clock_highest(const struct call *c, nvmlClockType_t type, unsigned *ret_mhz)
 }
 
 /* Boards for servers tell it, of the graphics clock only. */
-static nvmlReturn_t
-clock_boost(const struct call *c, nvmlClockType_t type, unsigned *ret_mhz)
+static nvmlReturn_t clock_boost(const struct call *c, nvmlClockType_t type,
+				unsigned *ret_mhz)
 {
 	const char *brand = c->device->profile.brand;
 
@@ -59,27 +58,25 @@ clock_boost(const struct call *c, nvmlClockType_t type, unsigned *ret_mhz)
 	return clock_highest(c, type, ret_mhz);
 }
 
-nvmlReturn_t
-nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
-		       unsigned int *clock)
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
+				    unsigned int *clock)
 {
 	ENTER_DEVICE(nvmlDeviceGetClockInfo, device, clock && is_clock(type));
 	return clock_now(&c, type, clock);
 }
 
-nvmlReturn_t
-nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type,
-			  unsigned int *clock)
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device,
+				       nvmlClockType_t type,
+				       unsigned int *clock)
 {
 	ENTER_DEVICE(nvmlDeviceGetMaxClockInfo, device,
 		     clock && is_clock(type));
 	return clock_highest(&c, type, clock);
 }
 
-nvmlReturn_t
-nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device,
-				   nvmlClockType_t clockType,
-				   unsigned int *clockMHz)
+nvmlReturn_t nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device,
+						nvmlClockType_t clockType,
+						unsigned int *clockMHz)
 {
 	ENTER_DEVICE(nvmlDeviceGetMaxCustomerBoostClock, device,
 		     clockMHz && is_clock(clockType));
@@ -87,9 +84,8 @@ nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device,
 }
 
 /* Application clocks are not modelled. */
-nvmlReturn_t
-nvmlDeviceGetClock(nvmlDevice_t device, nvmlClockType_t clockType,
-		   nvmlClockId_t clockId, unsigned int *clockMHz)
+nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, nvmlClockType_t clockType,
+				nvmlClockId_t clockId, unsigned int *clockMHz)
 {
 	ENTER_DEVICE(nvmlDeviceGetClock, device,
 		     clockMHz && is_clock(clockType) &&

@@ -7,24 +7,23 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-#define NVML(symbol, params)                            \
-	__attribute__((weak)) nvmlReturn_t symbol params \
-	{                                               \
-		return front_refuse(ROW_##symbol);      \
+#define NVML(symbol, params)                                                   \
+	__attribute__((weak)) nvmlReturn_t symbol params                       \
+	{                                                                      \
+		return front_refuse(ROW_##symbol);                             \
 	}
 #include "abi/nvml.def"
 #undef NVML
 
 _Static_assert(ROW_COUNT <= GKF_FUNCTIONS_MAX, "the machine counts them all");
 
-const char *
-nvmlErrorString(nvmlReturn_t result)
+const char *nvmlErrorString(nvmlReturn_t result)
 {
 	static const struct {
 		int value;
 		const char *text;
 	} texts[] = {
-#define NVML_RETURN(name, value, text) { value, text },
+#define NVML_RETURN(name, value, text) {value, text},
 #include "abi/nvml_return.def"
 #undef NVML_RETURN
 	};

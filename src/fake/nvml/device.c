@@ -11,8 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-static nvmlReturn_t
-count(enum nvml_row row, unsigned int *ret_count)
+static nvmlReturn_t count(enum nvml_row row, unsigned int *ret_count)
 {
 	struct call c;
 	nvmlReturn_t r = enter(&c, row, ret_count != NULL);
@@ -23,21 +22,19 @@ count(enum nvml_row row, unsigned int *ret_count)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetCount(unsigned int *deviceCount)
+nvmlReturn_t nvmlDeviceGetCount(unsigned int *deviceCount)
 {
 	return count(ROW_nvmlDeviceGetCount, deviceCount);
 }
 
-nvmlReturn_t
-nvmlDeviceGetCount_v2(unsigned int *deviceCount)
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *deviceCount)
 {
 	return count(ROW_nvmlDeviceGetCount_v2, deviceCount);
 }
 
 /* Hands out a handle; a lost device has none. */
-static nvmlReturn_t
-give_handle(const struct call *c, unsigned index, nvmlDevice_t *ret_handle)
+static nvmlReturn_t give_handle(const struct call *c, unsigned index,
+				nvmlDevice_t *ret_handle)
 {
 	if (is_lost(&c->file->device[index]))
 		return NVML_ERROR_GPU_IS_LOST;
@@ -45,8 +42,8 @@ give_handle(const struct call *c, unsigned index, nvmlDevice_t *ret_handle)
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t
-by_index(enum nvml_row row, unsigned index, nvmlDevice_t *ret_handle)
+static nvmlReturn_t by_index(enum nvml_row row, unsigned index,
+			     nvmlDevice_t *ret_handle)
 {
 	struct call c;
 	nvmlReturn_t r = enter(&c, row, ret_handle != NULL);
@@ -58,20 +55,19 @@ by_index(enum nvml_row row, unsigned index, nvmlDevice_t *ret_handle)
 	return give_handle(&c, index, ret_handle);
 }
 
-nvmlReturn_t
-nvmlDeviceGetHandleByIndex(unsigned int index, nvmlDevice_t *device)
+nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index,
+					nvmlDevice_t *device)
 {
 	return by_index(ROW_nvmlDeviceGetHandleByIndex, index, device);
 }
 
-nvmlReturn_t
-nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
+					   nvmlDevice_t *device)
 {
 	return by_index(ROW_nvmlDeviceGetHandleByIndex_v2, index, device);
 }
 
-nvmlReturn_t
-nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
+nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
 	ENTER(nvmlDeviceGetHandleByUUID, uuid && device);
 	for (unsigned i = 0; i < c.file->device_count; i++)
@@ -85,8 +81,7 @@ struct pci_address {
 };
 
 /* A hexadecimal number and the character that must follow it. */
-static bool
-hex_then(const char **at, char then, unsigned *ret_number)
+static bool hex_then(const char **at, char then, unsigned *ret_number)
 {
 	char *end;
 	unsigned long number;
@@ -102,11 +97,10 @@ hex_then(const char **at, char then, unsigned *ret_number)
 }
 
 /* Reads [domain:]bus:device.0 */
-static bool
-parse_pci(const char *text, struct pci_address *ret_address)
+static bool parse_pci(const char *text, struct pci_address *ret_address)
 {
 	const char *at = text, *colon = strchr(text, ':');
-	struct pci_address a = { 0 };
+	struct pci_address a = {0};
 	unsigned function;
 
 	if (colon && strchr(colon + 1, ':') && !hex_then(&at, ':', &a.domain))
@@ -118,8 +112,8 @@ parse_pci(const char *text, struct pci_address *ret_address)
 	return function == 0;
 }
 
-static nvmlReturn_t
-by_pci(enum nvml_row row, const char *text, nvmlDevice_t *ret_handle)
+static nvmlReturn_t by_pci(enum nvml_row row, const char *text,
+			   nvmlDevice_t *ret_handle)
 {
 	struct call c;
 	struct pci_address a;
@@ -139,20 +133,20 @@ by_pci(enum nvml_row row, const char *text, nvmlDevice_t *ret_handle)
 	return NVML_ERROR_NOT_FOUND;
 }
 
-nvmlReturn_t
-nvmlDeviceGetHandleByPciBusId(const char *pciBusId, nvmlDevice_t *device)
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char *pciBusId,
+					   nvmlDevice_t *device)
 {
 	return by_pci(ROW_nvmlDeviceGetHandleByPciBusId, pciBusId, device);
 }
 
-nvmlReturn_t
-nvmlDeviceGetHandleByPciBusId_v2(const char *pciBusId, nvmlDevice_t *device)
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *pciBusId,
+					      nvmlDevice_t *device)
 {
 	return by_pci(ROW_nvmlDeviceGetHandleByPciBusId_v2, pciBusId, device);
 }
 
-nvmlReturn_t
-nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length)
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name,
+			       unsigned int length)
 {
 	char whole[sizeof(((struct gkf_profile *)0)->mark) + GKF_NAME_MAX];
 
@@ -168,59 +162,55 @@ struct named {
 };
 
 /* A profile says the tail of NVML's own names. */
-#define NAMED(prefix, tail) { #tail, prefix##tail }
+#define NAMED(prefix, tail)                                                    \
+	{                                                                      \
+#tail, prefix##tail                                            \
+	}
 
 static const struct named brands[] = {
-	NAMED(NVML_BRAND_, QUADRO),	NAMED(NVML_BRAND_, TESLA),
-	NAMED(NVML_BRAND_, NVS),	NAMED(NVML_BRAND_, GRID),
-	NAMED(NVML_BRAND_, GEFORCE),	NAMED(NVML_BRAND_, TITAN),
-	NAMED(NVML_BRAND_, QUADRO_RTX), NAMED(NVML_BRAND_, NVIDIA_RTX),
-	NAMED(NVML_BRAND_, NVIDIA),	NAMED(NVML_BRAND_, GEFORCE_RTX),
-	NAMED(NVML_BRAND_, TITAN_RTX),	{ NULL, NVML_BRAND_UNKNOWN },
+    NAMED(NVML_BRAND_, QUADRO),     NAMED(NVML_BRAND_, TESLA),
+    NAMED(NVML_BRAND_, NVS),        NAMED(NVML_BRAND_, GRID),
+    NAMED(NVML_BRAND_, GEFORCE),    NAMED(NVML_BRAND_, TITAN),
+    NAMED(NVML_BRAND_, QUADRO_RTX), NAMED(NVML_BRAND_, NVIDIA_RTX),
+    NAMED(NVML_BRAND_, NVIDIA),     NAMED(NVML_BRAND_, GEFORCE_RTX),
+    NAMED(NVML_BRAND_, TITAN_RTX),  {NULL, NVML_BRAND_UNKNOWN},
 };
 
 static const struct named architectures[] = {
-	NAMED(NVML_DEVICE_ARCH_, KEPLER),
-	NAMED(NVML_DEVICE_ARCH_, MAXWELL),
-	NAMED(NVML_DEVICE_ARCH_, PASCAL),
-	NAMED(NVML_DEVICE_ARCH_, VOLTA),
-	NAMED(NVML_DEVICE_ARCH_, TURING),
-	NAMED(NVML_DEVICE_ARCH_, AMPERE),
-	NAMED(NVML_DEVICE_ARCH_, ADA),
-	NAMED(NVML_DEVICE_ARCH_, HOPPER),
-	NAMED(NVML_DEVICE_ARCH_, BLACKWELL),
-	NAMED(NVML_DEVICE_ARCH_, RUBIN),
-	{ NULL, NVML_DEVICE_ARCH_UNKNOWN },
+    NAMED(NVML_DEVICE_ARCH_, KEPLER),    NAMED(NVML_DEVICE_ARCH_, MAXWELL),
+    NAMED(NVML_DEVICE_ARCH_, PASCAL),    NAMED(NVML_DEVICE_ARCH_, VOLTA),
+    NAMED(NVML_DEVICE_ARCH_, TURING),    NAMED(NVML_DEVICE_ARCH_, AMPERE),
+    NAMED(NVML_DEVICE_ARCH_, ADA),       NAMED(NVML_DEVICE_ARCH_, HOPPER),
+    NAMED(NVML_DEVICE_ARCH_, BLACKWELL), NAMED(NVML_DEVICE_ARCH_, RUBIN),
+    {NULL, NVML_DEVICE_ARCH_UNKNOWN},
 };
 #undef NAMED
 
 /* The value of a name; that of the last row, which has none, if unknown. */
-static unsigned
-by_name(const struct named *row, const char *name)
+static unsigned by_name(const struct named *row, const char *name)
 {
 	while (row->name && strcmp(row->name, name) != 0)
 		row++;
 	return row->value;
 }
 
-nvmlReturn_t
-nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *type)
+nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *type)
 {
 	ENTER_DEVICE(nvmlDeviceGetBrand, device, type != NULL);
 	*type = (nvmlBrandType_t)by_name(brands, c.device->profile.brand);
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetArchitecture(nvmlDevice_t device, nvmlDeviceArchitecture_t *arch)
+nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device,
+				       nvmlDeviceArchitecture_t *arch)
 {
 	ENTER_DEVICE(nvmlDeviceGetArchitecture, device, arch != NULL);
 	*arch = by_name(architectures, c.device->profile.architecture);
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
+nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
+						int *minor)
 {
 	ENTER_DEVICE(nvmlDeviceGetCudaComputeCapability, device,
 		     major && minor);
@@ -229,19 +219,18 @@ nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
+nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
 	const struct gkf_device *d;
 
 	ENTER_DEVICE(nvmlDeviceGetPciInfo_v3, device, pci != NULL);
 	d = c.device;
 	*pci = (nvmlPciInfo_t){
-		.domain = d->pci_domain,
-		.bus = d->pci_bus,
-		.device = d->pci_device,
-		.pciDeviceId = (unsigned)d->profile.pci_device_id,
-		.pciSubSystemId = (unsigned)d->profile.pci_subsystem_id,
+	    .domain = d->pci_domain,
+	    .bus = d->pci_bus,
+	    .device = d->pci_device,
+	    .pciDeviceId = (unsigned)d->profile.pci_device_id,
+	    .pciSubSystemId = (unsigned)d->profile.pci_subsystem_id,
 	};
 	snprintf(pci->busIdLegacy, sizeof(pci->busIdLegacy),
 		 NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT, d->pci_domain & 0xffff,
@@ -252,8 +241,8 @@ nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 }
 
 /* Callers of these two own 52 bytes, whatever type the row says. */
-static nvmlReturn_t
-old_pci_info(enum nvml_row row, nvmlDevice_t handle, void *ret_pci)
+static nvmlReturn_t old_pci_info(enum nvml_row row, nvmlDevice_t handle,
+				 void *ret_pci)
 {
 	struct call c;
 	const struct gkf_device *d;
@@ -264,11 +253,11 @@ old_pci_info(enum nvml_row row, nvmlDevice_t handle, void *ret_pci)
 		return r;
 	d = c.device;
 	*pci = (nvmlPciInfo_v2_t){
-		.domain = d->pci_domain,
-		.bus = d->pci_bus,
-		.device = d->pci_device,
-		.pciDeviceId = (unsigned)d->profile.pci_device_id,
-		.pciSubSystemId = (unsigned)d->profile.pci_subsystem_id,
+	    .domain = d->pci_domain,
+	    .bus = d->pci_bus,
+	    .device = d->pci_device,
+	    .pciDeviceId = (unsigned)d->profile.pci_device_id,
+	    .pciSubSystemId = (unsigned)d->profile.pci_subsystem_id,
 	};
 	snprintf(pci->busId, sizeof(pci->busId),
 		 NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT, d->pci_domain & 0xffff,
@@ -276,21 +265,18 @@ old_pci_info(enum nvml_row row, nvmlDevice_t handle, void *ret_pci)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t *pci)
+nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
 	return old_pci_info(ROW_nvmlDeviceGetPciInfo, device, pci);
 }
 
-nvmlReturn_t
-nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci)
+nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
 	return old_pci_info(ROW_nvmlDeviceGetPciInfo_v2, device, pci);
 }
 
 /* GSP firmware is the driver's, of the driver's version. */
-nvmlReturn_t
-nvmlDeviceGetGspFirmwareVersion(nvmlDevice_t device, char *version)
+nvmlReturn_t nvmlDeviceGetGspFirmwareVersion(nvmlDevice_t device, char *version)
 {
 	ENTER_DEVICE(nvmlDeviceGetGspFirmwareVersion, device, version != NULL);
 	if (c.device->profile.gsp <= 0)
@@ -299,9 +285,9 @@ nvmlDeviceGetGspFirmwareVersion(nvmlDevice_t device, char *version)
 			  c.file->driver_version);
 }
 
-nvmlReturn_t
-nvmlDeviceGetGspFirmwareMode(nvmlDevice_t device, unsigned int *isEnabled,
-			     unsigned int *defaultMode)
+nvmlReturn_t nvmlDeviceGetGspFirmwareMode(nvmlDevice_t device,
+					  unsigned int *isEnabled,
+					  unsigned int *defaultMode)
 {
 	ENTER_DEVICE(nvmlDeviceGetGspFirmwareMode, device,
 		     isEnabled && defaultMode);

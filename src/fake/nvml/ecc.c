@@ -5,35 +5,33 @@
  */
 #include "fake/nvml/ecc.h"
 
-nvmlReturn_t
-ecc_errors(const struct call *c, nvmlMemoryErrorType_t type,
-	   uint64_t *ret_count)
+nvmlReturn_t ecc_errors(const struct call *c, nvmlMemoryErrorType_t type,
+			uint64_t *ret_count)
 {
 	int64_t on, v;
 
 	if (!value(c, GKF_V_ECC_MODE, &on) || !on)
 		return NVML_ERROR_NOT_SUPPORTED;
-	if (!value(c, type == NVML_MEMORY_ERROR_TYPE_CORRECTED
-			  ? GKF_V_ECC_CORRECTED
-			  : GKF_V_ECC_UNCORRECTED,
+	if (!value(c,
+		   type == NVML_MEMORY_ERROR_TYPE_CORRECTED
+		       ? GKF_V_ECC_CORRECTED
+		       : GKF_V_ECC_UNCORRECTED,
 		   &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_count = (uint64_t)v;
 	return NVML_SUCCESS;
 }
 
-static bool
-are_types(nvmlMemoryErrorType_t error, nvmlEccCounterType_t counter)
+static bool are_types(nvmlMemoryErrorType_t error, nvmlEccCounterType_t counter)
 {
 	return (unsigned)error < NVML_MEMORY_ERROR_TYPE_COUNT &&
 	       (unsigned)counter < NVML_ECC_COUNTER_TYPE_COUNT;
 }
 
-nvmlReturn_t
-nvmlDeviceGetTotalEccErrors(nvmlDevice_t device,
-			    nvmlMemoryErrorType_t errorType,
-			    nvmlEccCounterType_t counterType,
-			    unsigned long long *eccCounts)
+nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device,
+					 nvmlMemoryErrorType_t errorType,
+					 nvmlEccCounterType_t counterType,
+					 unsigned long long *eccCounts)
 {
 	uint64_t n;
 	nvmlReturn_t r;
@@ -47,12 +45,11 @@ nvmlDeviceGetTotalEccErrors(nvmlDevice_t device,
 }
 
 /* Errors of a made-up board are those of its DRAM; caches tell nothing. */
-nvmlReturn_t
-nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device,
-				nvmlMemoryErrorType_t errorType,
-				nvmlEccCounterType_t counterType,
-				nvmlMemoryLocation_t locationType,
-				unsigned long long *count)
+nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device,
+					     nvmlMemoryErrorType_t errorType,
+					     nvmlEccCounterType_t counterType,
+					     nvmlMemoryLocation_t locationType,
+					     unsigned long long *count)
 {
 	uint64_t n;
 	nvmlReturn_t r = NVML_ERROR_NOT_SUPPORTED;
@@ -68,9 +65,9 @@ nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device,
 }
 
 /* A change takes effect at once, so nothing else is ever pending. */
-nvmlReturn_t
-nvmlDeviceGetEccMode(nvmlDevice_t device, nvmlEnableState_t *current,
-		     nvmlEnableState_t *pending)
+nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device,
+				  nvmlEnableState_t *current,
+				  nvmlEnableState_t *pending)
 {
 	int64_t v;
 

@@ -10,11 +10,11 @@
 #include "fake/nvml/front.h"
 #include "base/clock.h"
 
-#define SETS_MAX 256
-#define LOOK_NS (20 * GK_NS_PER_MS)
+#define SETS_MAX        256
+#define LOOK_NS         (20 * GK_NS_PER_MS)
 #define XID_OFF_THE_BUS 79
-#define NO_INSTANCE 0xffffffffu
-#define SYSTEM_EVENTS \
+#define NO_INSTANCE     0xffffffffu
+#define SYSTEM_EVENTS                                                          \
 	(nvmlSystemEventTypeGpuDriverUnbind | nvmlSystemEventTypeGpuDriverBind)
 
 enum kind { FREE, OF_DEVICES, OF_SYSTEM };
@@ -23,22 +23,20 @@ enum kind { FREE, OF_DEVICES, OF_SYSTEM };
 struct event_set {
 	_Atomic unsigned kind;
 	_Atomic uint64_t watched; /* for Xids */
-	_Atomic uint64_t told;	  /* lost, and said so */
+	_Atomic uint64_t told;    /* lost, and said so */
 };
 _Static_assert(GKF_DEVICES_MAX <= 64, "a bit a device");
 
 static struct event_set sets[SETS_MAX];
 
-void
-front_drop_events(void)
+void front_drop_events(void)
 {
 	for (unsigned i = 0; i < SETS_MAX; i++)
 		atomic_store(&sets[i].kind, FREE);
 }
 
 /* The set of a handle, if it is one of this kind. */
-static struct event_set *
-find_set(const void *handle, enum kind kind)
+static struct event_set *find_set(const void *handle, enum kind kind)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)sets;
 	size_t i = offset / sizeof(*sets);
@@ -49,8 +47,7 @@ find_set(const void *handle, enum kind kind)
 	return &sets[i];
 }
 
-static struct event_set *
-new_set(enum kind kind)
+static struct event_set *new_set(enum kind kind)
 {
 	for (unsigned i = 0; i < SETS_MAX; i++) {
 		unsigned was = FREE;
@@ -64,8 +61,7 @@ new_set(enum kind kind)
 	return NULL;
 }
 
-static nvmlReturn_t
-free_set(const void *handle, enum kind kind)
+static nvmlReturn_t free_set(const void *handle, enum kind kind)
 {
 	struct event_set *set = find_set(handle, kind);
 	unsigned was = kind;
@@ -75,9 +71,8 @@ free_set(const void *handle, enum kind kind)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device,
-				 unsigned long long *eventTypes)
+nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device,
+					      unsigned long long *eventTypes)
 {
 	ENTER_DEVICE(nvmlDeviceGetSupportedEventTypes, device,
 		     eventTypes != NULL);
@@ -85,8 +80,7 @@ nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlEventSetCreate(nvmlEventSet_t *set)
+nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
 {
 	struct event_set *s;
 
@@ -98,22 +92,21 @@ nvmlEventSetCreate(nvmlEventSet_t *set)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlEventSetFree(nvmlEventSet_t set)
+nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
 {
 	ENTER(nvmlEventSetFree, set != NULL);
 	return free_set(set, OF_DEVICES);
 }
 
-nvmlReturn_t
-nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long eventTypes,
-			 nvmlEventSet_t set)
+nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device,
+				      unsigned long long eventTypes,
+				      nvmlEventSet_t set)
 {
 	struct event_set *s = find_set(set, OF_DEVICES);
 
 	ENTER_DEVICE(nvmlDeviceRegisterEvents, device,
-		     s && !(eventTypes &
-			    ~(unsigned long long)nvmlEventTypeAll));
+		     s &&
+			 !(eventTypes & ~(unsigned long long)nvmlEventTypeAll));
 	if (eventTypes & ~(unsigned long long)nvmlEventTypeXidCriticalError)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (eventTypes)
@@ -122,8 +115,8 @@ nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long eventTypes,
 }
 
 /* Takes the Xid of a watched device that was lost since it was last told. */
-static bool
-take_xid(const struct call *c, struct event_set *s, nvmlEventData_t *ret_data)
+static bool take_xid(const struct call *c, struct event_set *s,
+		     nvmlEventData_t *ret_data)
 {
 	uint64_t bit, watched = atomic_load(&s->watched);
 
@@ -138,11 +131,11 @@ take_xid(const struct call *c, struct event_set *s, nvmlEventData_t *ret_data)
 		if (atomic_fetch_or(&s->told, bit) & bit)
 			continue;
 		*ret_data = (nvmlEventData_t){
-			.device = &front_handles[i],
-			.eventType = nvmlEventTypeXidCriticalError,
-			.eventData = XID_OFF_THE_BUS,
-			.gpuInstanceId = NO_INSTANCE,
-			.computeInstanceId = NO_INSTANCE,
+		    .device = &front_handles[i],
+		    .eventType = nvmlEventTypeXidCriticalError,
+		    .eventData = XID_OFF_THE_BUS,
+		    .gpuInstanceId = NO_INSTANCE,
+		    .computeInstanceId = NO_INSTANCE,
 		};
 		return true;
 	}
@@ -150,9 +143,9 @@ take_xid(const struct call *c, struct event_set *s, nvmlEventData_t *ret_data)
 }
 
 /* Waits for an event (data NULL: there are none) or for the end of the set. */
-static nvmlReturn_t
-wait_set(const struct call *c, struct event_set *s, enum kind kind,
-	 nvmlEventData_t *data, unsigned timeout_ms)
+static nvmlReturn_t wait_set(const struct call *c, struct event_set *s,
+			     enum kind kind, nvmlEventData_t *data,
+			     unsigned timeout_ms)
 {
 	uint64_t now = gk_mono_ns(), end = now + timeout_ms * GK_NS_PER_MS;
 
@@ -169,9 +162,8 @@ wait_set(const struct call *c, struct event_set *s, enum kind kind,
 	}
 }
 
-static nvmlReturn_t
-wait_devices(enum nvml_row row, nvmlEventSet_t set, nvmlEventData_t *data,
-	     unsigned timeout_ms)
+static nvmlReturn_t wait_devices(enum nvml_row row, nvmlEventSet_t set,
+				 nvmlEventData_t *data, unsigned timeout_ms)
 {
 	struct call c;
 	struct event_set *s = find_set(set, OF_DEVICES);
@@ -180,16 +172,14 @@ wait_devices(enum nvml_row row, nvmlEventSet_t set, nvmlEventData_t *data,
 	return r ? r : wait_set(&c, s, OF_DEVICES, data, timeout_ms);
 }
 
-nvmlReturn_t
-nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_t *data,
-		 unsigned int timeoutms)
+nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_t *data,
+			      unsigned int timeoutms)
 {
 	return wait_devices(ROW_nvmlEventSetWait, set, data, timeoutms);
 }
 
-nvmlReturn_t
-nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
-		    unsigned int timeoutms)
+nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
+				 unsigned int timeoutms)
 {
 	return wait_devices(ROW_nvmlEventSetWait_v2, set, data, timeoutms);
 }
@@ -209,8 +199,7 @@ nvmlSystemEventSetCreate(nvmlSystemEventSetCreateRequest_t *request)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t *request)
+nvmlReturn_t nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t *request)
 {
 	ENTER(nvmlSystemEventSetFree, request != NULL);
 	if (request->version != nvmlSystemEventSetFreeRequest_v1)
@@ -218,8 +207,7 @@ nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t *request)
 	return free_set(request->set, OF_SYSTEM);
 }
 
-nvmlReturn_t
-nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_t *request)
+nvmlReturn_t nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_t *request)
 {
 	ENTER(nvmlSystemRegisterEvents, request != NULL);
 	if (request->version != nvmlSystemRegisterEventRequest_v1)
@@ -230,8 +218,7 @@ nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_t *request)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlSystemEventSetWait(nvmlSystemEventSetWaitRequest_t *request)
+nvmlReturn_t nvmlSystemEventSetWait(nvmlSystemEventSetWaitRequest_t *request)
 {
 	struct event_set *s;
 	nvmlReturn_t r;

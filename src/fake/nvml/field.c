@@ -15,31 +15,31 @@ struct field {
 	unsigned arg; /* gkf_value, offset in the profile, or error type */
 };
 
-#define U32 NVML_VALUE_TYPE_UNSIGNED_INT
-#define U64 NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
-#define V(id, type, value_id) [id] = { VALUE, type, GKF_V_##value_id }
-#define P(id, member) \
-	[id] = { PROFILE, U32, offsetof(struct gkf_profile, member) }
-#define E(id, error) [id] = { ECC, U64, NVML_MEMORY_ERROR_TYPE_##error }
+#define U32                   NVML_VALUE_TYPE_UNSIGNED_INT
+#define U64                   NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
+#define V(id, type, value_id) [id] = {VALUE, type, GKF_V_##value_id}
+#define P(id, member)                                                          \
+	[id] = {PROFILE, U32, offsetof(struct gkf_profile, member)}
+#define E(id, error) [id] = {ECC, U64, NVML_MEMORY_ERROR_TYPE_##error}
 
 static const struct field fields[NVML_FI_MAX] = {
-	V(NVML_FI_DEV_ECC_CURRENT, U32, ECC_MODE),
-	V(NVML_FI_DEV_ECC_PENDING, U32, ECC_MODE),
-	E(NVML_FI_DEV_ECC_SBE_VOL_TOTAL, CORRECTED),
-	E(NVML_FI_DEV_ECC_DBE_VOL_TOTAL, UNCORRECTED),
-	E(NVML_FI_DEV_ECC_SBE_AGG_TOTAL, CORRECTED),
-	E(NVML_FI_DEV_ECC_DBE_AGG_TOTAL, UNCORRECTED),
-	V(NVML_FI_DEV_MEMORY_TEMP, U32, MEM_TEMPERATURE),
-	V(NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION, U64, ENERGY),
-	P(NVML_FI_DEV_NVLINK_LINK_COUNT, nvlinks),
-	/* The model's one figure is the mean of a bin of 1/6 s. */
-	V(NVML_FI_DEV_POWER_AVERAGE, U32, POWER),
-	V(NVML_FI_DEV_POWER_INSTANT, U32, POWER),
-	P(NVML_FI_DEV_POWER_MIN_LIMIT, power_min_mw),
-	P(NVML_FI_DEV_POWER_MAX_LIMIT, power_max_mw),
-	P(NVML_FI_DEV_POWER_DEFAULT_LIMIT, power_limit_mw),
-	V(NVML_FI_DEV_POWER_CURRENT_LIMIT, U32, POWER_LIMIT),
-	V(NVML_FI_DEV_POWER_REQUESTED_LIMIT, U32, POWER_LIMIT),
+    V(NVML_FI_DEV_ECC_CURRENT, U32, ECC_MODE),
+    V(NVML_FI_DEV_ECC_PENDING, U32, ECC_MODE),
+    E(NVML_FI_DEV_ECC_SBE_VOL_TOTAL, CORRECTED),
+    E(NVML_FI_DEV_ECC_DBE_VOL_TOTAL, UNCORRECTED),
+    E(NVML_FI_DEV_ECC_SBE_AGG_TOTAL, CORRECTED),
+    E(NVML_FI_DEV_ECC_DBE_AGG_TOTAL, UNCORRECTED),
+    V(NVML_FI_DEV_MEMORY_TEMP, U32, MEM_TEMPERATURE),
+    V(NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION, U64, ENERGY),
+    P(NVML_FI_DEV_NVLINK_LINK_COUNT, nvlinks),
+    /* The model's one figure is the mean of a bin of 1/6 s. */
+    V(NVML_FI_DEV_POWER_AVERAGE, U32, POWER),
+    V(NVML_FI_DEV_POWER_INSTANT, U32, POWER),
+    P(NVML_FI_DEV_POWER_MIN_LIMIT, power_min_mw),
+    P(NVML_FI_DEV_POWER_MAX_LIMIT, power_max_mw),
+    P(NVML_FI_DEV_POWER_DEFAULT_LIMIT, power_limit_mw),
+    V(NVML_FI_DEV_POWER_CURRENT_LIMIT, U32, POWER_LIMIT),
+    V(NVML_FI_DEV_POWER_REQUESTED_LIMIT, U32, POWER_LIMIT),
 };
 #undef U32
 #undef U64
@@ -47,8 +47,8 @@ static const struct field fields[NVML_FI_MAX] = {
 #undef P
 #undef E
 
-static nvmlReturn_t
-read_field(const struct call *c, const struct field *f, uint64_t *ret_number)
+static nvmlReturn_t read_field(const struct call *c, const struct field *f,
+			       uint64_t *ret_number)
 {
 	int64_t v = 0;
 
@@ -73,8 +73,7 @@ read_field(const struct call *c, const struct field *f, uint64_t *ret_number)
 	return NVML_SUCCESS;
 }
 
-static void
-fill(const struct call *c, nvmlFieldValue_t *entry)
+static void fill(const struct call *c, nvmlFieldValue_t *entry)
 {
 	uint64_t number = 0, began = gk_mono_ns();
 	const struct field *f;
@@ -96,9 +95,8 @@ fill(const struct call *c, nvmlFieldValue_t *entry)
 		entry->value.ullVal = number;
 }
 
-nvmlReturn_t
-nvmlDeviceGetFieldValues(nvmlDevice_t device, int valuesCount,
-			 nvmlFieldValue_t *values)
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int valuesCount,
+				      nvmlFieldValue_t *values)
 {
 	ENTER_DEVICE(nvmlDeviceGetFieldValues, device,
 		     values && valuesCount > 0);

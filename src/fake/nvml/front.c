@@ -26,29 +26,28 @@ static struct {
 	unsigned references;
 	struct opened opened[OPENED_MAX];
 	unsigned next; /* place of the machine opened next */
-} front = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} front = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct {
 	int error;
 	nvmlReturn_t nvml;
 } errors[] = {
-	{ 0, NVML_SUCCESS },
-	{ GK_ERR_NOT_FOUND, NVML_ERROR_DRIVER_NOT_LOADED },
-	{ GK_ERR_INVALID, NVML_ERROR_DRIVER_NOT_LOADED },
-	{ GK_ERR_CORRUPT, NVML_ERROR_DRIVER_NOT_LOADED },
-	{ GK_ERR_PERMISSION, NVML_ERROR_NO_PERMISSION },
-	{ GK_ERR_VERSION, NVML_ERROR_LIB_RM_VERSION_MISMATCH },
-	{ GK_ERR_NOMEM, NVML_ERROR_MEMORY },
-	{ GK_ERR_NO_SPACE, NVML_ERROR_INSUFFICIENT_RESOURCES },
-	{ GK_ERR_TOO_MANY, NVML_ERROR_INSUFFICIENT_RESOURCES },
-	{ GK_ERR_IO, NVML_ERROR_OPERATING_SYSTEM },
-	{ GK_ERR_TIMEOUT, NVML_ERROR_TIMEOUT },
-	{ GK_ERR_NOT_SUPPORTED, NVML_ERROR_NOT_SUPPORTED },
-	{ GK_ERR_LOST, NVML_ERROR_GPU_IS_LOST },
+    {0, NVML_SUCCESS},
+    {GK_ERR_NOT_FOUND, NVML_ERROR_DRIVER_NOT_LOADED},
+    {GK_ERR_INVALID, NVML_ERROR_DRIVER_NOT_LOADED},
+    {GK_ERR_CORRUPT, NVML_ERROR_DRIVER_NOT_LOADED},
+    {GK_ERR_PERMISSION, NVML_ERROR_NO_PERMISSION},
+    {GK_ERR_VERSION, NVML_ERROR_LIB_RM_VERSION_MISMATCH},
+    {GK_ERR_NOMEM, NVML_ERROR_MEMORY},
+    {GK_ERR_NO_SPACE, NVML_ERROR_INSUFFICIENT_RESOURCES},
+    {GK_ERR_TOO_MANY, NVML_ERROR_INSUFFICIENT_RESOURCES},
+    {GK_ERR_IO, NVML_ERROR_OPERATING_SYSTEM},
+    {GK_ERR_TIMEOUT, NVML_ERROR_TIMEOUT},
+    {GK_ERR_NOT_SUPPORTED, NVML_ERROR_NOT_SUPPORTED},
+    {GK_ERR_LOST, NVML_ERROR_GPU_IS_LOST},
 };
 
-nvmlReturn_t
-front_error(int gk_err)
+nvmlReturn_t front_error(int gk_err)
 {
 	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
 		if (errors[i].error == gk_err)
@@ -56,15 +55,13 @@ front_error(int gk_err)
 	return NVML_ERROR_UNKNOWN;
 }
 
-static bool
-same_file(const struct opened *o, const struct stat *st)
+static bool same_file(const struct opened *o, const struct stat *st)
 {
 	return o->machine && o->ino && o->dev == st->st_dev &&
 	       o->ino == st->st_ino;
 }
 
-static struct opened *
-find_opened(const struct stat *st)
+static struct opened *find_opened(const struct stat *st)
 {
 	for (unsigned i = 0; i < OPENED_MAX; i++)
 		if (same_file(&front.opened[i], st))
@@ -73,20 +70,18 @@ find_opened(const struct stat *st)
 }
 
 /* Keeps a machine, in the place of the oldest. */
-static struct opened *
-keep(struct gkf_machine *machine)
+static struct opened *keep(struct gkf_machine *machine)
 {
 	struct opened *o = &front.opened[front.next++ % OPENED_MAX];
 
 	if (o->machine)
 		gkf_machine_close(o->machine);
-	*o = (struct opened){ .machine = machine,
-			      .file = gkf_machine_file(machine) };
+	*o = (struct opened){.machine = machine,
+			     .file = gkf_machine_file(machine)};
 	return o;
 }
 
-int
-front_machine(struct opened **ret_opened)
+int front_machine(struct opened **ret_opened)
 {
 	struct gkf_machine *machine;
 	struct stat before, after;
@@ -114,8 +109,7 @@ front_machine(struct opened **ret_opened)
 	return 0;
 }
 
-static nvmlReturn_t
-init(enum nvml_row row)
+static nvmlReturn_t init(enum nvml_row row)
 {
 	struct opened *o;
 	int r;
@@ -134,20 +128,17 @@ init(enum nvml_row row)
 	return front_error(r);
 }
 
-nvmlReturn_t
-nvmlInit(void)
+nvmlReturn_t nvmlInit(void)
 {
 	return init(ROW_nvmlInit);
 }
 
-nvmlReturn_t
-nvmlInit_v2(void)
+nvmlReturn_t nvmlInit_v2(void)
 {
 	return init(ROW_nvmlInit_v2);
 }
 
-nvmlReturn_t
-nvmlInitWithFlags(unsigned int flags)
+nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 {
 	const unsigned known = NVML_INIT_FLAG_NO_GPUS |
 			       NVML_INIT_FLAG_NO_ATTACH |
@@ -158,8 +149,7 @@ nvmlInitWithFlags(unsigned int flags)
 	return init(ROW_nvmlInitWithFlags);
 }
 
-nvmlReturn_t
-nvmlShutdown(void)
+nvmlReturn_t nvmlShutdown(void)
 {
 	struct call c;
 	nvmlReturn_t r;
@@ -175,8 +165,7 @@ nvmlShutdown(void)
 }
 
 /* Works before nvmlInit, too: then the machine is only looked at. */
-static nvmlReturn_t
-cuda_version(enum nvml_row row, int *version)
+static nvmlReturn_t cuda_version(enum nvml_row row, int *version)
 {
 	struct opened *o;
 	int r;
@@ -194,22 +183,19 @@ cuda_version(enum nvml_row row, int *version)
 	return front_error(r);
 }
 
-nvmlReturn_t
-nvmlSystemGetCudaDriverVersion(int *cudaDriverVersion)
+nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *cudaDriverVersion)
 {
 	return cuda_version(ROW_nvmlSystemGetCudaDriverVersion,
 			    cudaDriverVersion);
 }
 
-nvmlReturn_t
-nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion)
+nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion)
 {
 	return cuda_version(ROW_nvmlSystemGetCudaDriverVersion_v2,
 			    cudaDriverVersion);
 }
 
-nvmlReturn_t
-front_refuse(enum nvml_row row)
+nvmlReturn_t front_refuse(enum nvml_row row)
 {
 	struct call c;
 	nvmlReturn_t r = begin(&c, row);
@@ -221,14 +207,12 @@ front_refuse(enum nvml_row row)
 	return NVML_ERROR_NOT_SUPPORTED;
 }
 
-uint64_t
-front_wall_us(void)
+uint64_t front_wall_us(void)
 {
 	return gk_wall_ns() / GK_NS_PER_US;
 }
 
-nvmlReturn_t
-front_copy(char *to, unsigned len, const char *from)
+nvmlReturn_t front_copy(char *to, unsigned len, const char *from)
 {
 	size_t need = strlen(from) + 1;
 
@@ -239,26 +223,22 @@ front_copy(char *to, unsigned len, const char *from)
 }
 
 /* fork() must not copy a lock that another thread holds. */
-static void
-before_fork(void)
+static void before_fork(void)
 {
 	pthread_mutex_lock(&front.lock);
 }
 
-static void
-after_fork(void)
+static void after_fork(void)
 {
 	pthread_mutex_unlock(&front.lock);
 }
 
-__attribute__((constructor)) static void
-load(void)
+__attribute__((constructor)) static void load(void)
 {
 	pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-__attribute__((destructor)) static void
-unload(void)
+__attribute__((destructor)) static void unload(void)
 {
 	atomic_store(&front_current, NULL);
 	for (unsigned i = 0; i < OPENED_MAX; i++)

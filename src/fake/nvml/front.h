@@ -72,8 +72,7 @@ uint64_t front_wall_us(void);
 /* Copies a string whole or, when len is too small, not at all. */
 nvmlReturn_t front_copy(char *to, unsigned len, const char *from);
 
-static inline nvmlReturn_t
-begin(struct call *c, enum nvml_row row)
+static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 {
 	const struct opened *o;
 
@@ -87,8 +86,7 @@ begin(struct call *c, enum nvml_row row)
 	return NVML_SUCCESS;
 }
 
-static inline void
-hold(struct gkf_file *file, enum nvml_row row)
+static inline void hold(struct gkf_file *file, enum nvml_row row)
 {
 	uint64_t slow;
 
@@ -98,25 +96,24 @@ hold(struct gkf_file *file, enum nvml_row row)
 		front_hold(file, row);
 }
 
-static inline bool
-is_lost(const struct gkf_device *device)
+static inline bool is_lost(const struct gkf_device *device)
 {
 	return atomic_load_explicit(&device->fault, memory_order_relaxed) ==
 	       GKF_FAULT_LOST;
 }
 
 /* The place of a handle, or a number that is no device. */
-static inline size_t
-handle_index(nvmlDevice_t handle)
+static inline size_t handle_index(nvmlDevice_t handle)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)front_handles;
 
-	return offset % sizeof(*front_handles) ? SIZE_MAX
-					       : offset / sizeof(*front_handles);
+	return offset % sizeof(*front_handles)
+		   ? SIZE_MAX
+		   : offset / sizeof(*front_handles);
 }
 
-static inline nvmlReturn_t
-enter(struct call *c, enum nvml_row row, bool arguments_ok)
+static inline nvmlReturn_t enter(struct call *c, enum nvml_row row,
+				 bool arguments_ok)
 {
 	nvmlReturn_t r = begin(c, row);
 
@@ -128,9 +125,8 @@ enter(struct call *c, enum nvml_row row, bool arguments_ok)
 	return NVML_SUCCESS;
 }
 
-static inline nvmlReturn_t
-enter_device(struct call *c, enum nvml_row row, nvmlDevice_t handle,
-	     bool arguments_ok)
+static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
+					nvmlDevice_t handle, bool arguments_ok)
 {
 	size_t index = handle_index(handle);
 	nvmlReturn_t r = begin(c, row);
@@ -146,21 +142,21 @@ enter_device(struct call *c, enum nvml_row row, nvmlDevice_t handle,
 }
 
 /* Declare `c` and leave the function with an error unless all is well. */
-#define ENTER(symbol, arguments_ok)                                    \
-	struct call c;                                                 \
-	nvmlReturn_t entered = enter(&c, ROW_##symbol, (arguments_ok)); \
-	if (entered)                                                   \
+#define ENTER(symbol, arguments_ok)                                            \
+	struct call c;                                                         \
+	nvmlReturn_t entered = enter(&c, ROW_##symbol, (arguments_ok));        \
+	if (entered)                                                           \
 	return entered
-#define ENTER_DEVICE(symbol, handle, arguments_ok)                \
-	struct call c;                                            \
-	nvmlReturn_t entered = enter_device(&c, ROW_##symbol,     \
-					    (handle), (arguments_ok)); \
-	if (entered)                                              \
+#define ENTER_DEVICE(symbol, handle, arguments_ok)                             \
+	struct call c;                                                         \
+	nvmlReturn_t entered =                                                 \
+	    enter_device(&c, ROW_##symbol, (handle), (arguments_ok));          \
+	if (entered)                                                           \
 	return entered
 
 /* Reads a value of the call's device. */
-static inline bool
-value(const struct call *c, enum gkf_value id, int64_t *ret_value)
+static inline bool value(const struct call *c, enum gkf_value id,
+			 int64_t *ret_value)
 {
 	return gkf_value_get(c->machine, c->index, id, ret_value);
 }

@@ -4,31 +4,31 @@
  */
 #include "fake/nvml/front.h"
 
-#define VALUE_GETTER(symbol, type, id)                              \
-	nvmlReturn_t symbol(nvmlDevice_t device, type *out)         \
-	{                                                           \
-		int64_t v;                                          \
-		ENTER_DEVICE(symbol, device, out != NULL);          \
-		if (!value(&c, GKF_V_##id, &v))                     \
-			return NVML_ERROR_NOT_SUPPORTED;            \
-		*out = (type)v;                                     \
-		return NVML_SUCCESS;                                \
+#define VALUE_GETTER(symbol, type, id)                                         \
+	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \
+	{                                                                      \
+		int64_t v;                                                     \
+		ENTER_DEVICE(symbol, device, out != NULL);                     \
+		if (!value(&c, GKF_V_##id, &v))                                \
+			return NVML_ERROR_NOT_SUPPORTED;                       \
+		*out = (type)v;                                                \
+		return NVML_SUCCESS;                                           \
 	}
-#define PROFILE_GETTER(symbol, type, lowest, member)                \
-	nvmlReturn_t symbol(nvmlDevice_t device, type *out)         \
-	{                                                           \
-		ENTER_DEVICE(symbol, device, out != NULL);          \
-		if (c.device->profile.member < (lowest))            \
-			return NVML_ERROR_NOT_SUPPORTED;            \
-		*out = (type)c.device->profile.member;              \
-		return NVML_SUCCESS;                                \
+#define PROFILE_GETTER(symbol, type, lowest, member)                           \
+	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device, out != NULL);                     \
+		if (c.device->profile.member < (lowest))                       \
+			return NVML_ERROR_NOT_SUPPORTED;                       \
+		*out = (type)c.device->profile.member;                         \
+		return NVML_SUCCESS;                                           \
 	}
-#define DEVICE_GETTER(symbol, type, expression)                     \
-	nvmlReturn_t symbol(nvmlDevice_t device, type *out)         \
-	{                                                           \
-		ENTER_DEVICE(symbol, device, out != NULL);          \
-		*out = (type)(expression);                          \
-		return NVML_SUCCESS;                                \
+#define DEVICE_GETTER(symbol, type, expression)                                \
+	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device, out != NULL);                     \
+		*out = (type)(expression);                                     \
+		return NVML_SUCCESS;                                           \
 	}
 #include "fake/nvml/getters.def"
 #undef VALUE_GETTER
@@ -36,17 +36,16 @@
 #undef DEVICE_GETTER
 
 /* A string that the board may lack: then it is empty. */
-static nvmlReturn_t
-text(char *to, unsigned len, const char *from)
+static nvmlReturn_t text(char *to, unsigned len, const char *from)
 {
 	return *from ? front_copy(to, len, from) : NVML_ERROR_NOT_SUPPORTED;
 }
 
-#define TEXT_GETTER(symbol, expression)                                  \
-	nvmlReturn_t symbol(nvmlDevice_t device, char *out, unsigned int len) \
-	{                                                                \
-		ENTER_DEVICE(symbol, device, out != NULL);               \
-		return text(out, len, (expression));                     \
+#define TEXT_GETTER(symbol, expression)                                        \
+	nvmlReturn_t symbol(nvmlDevice_t device, char *out, unsigned int len)  \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device, out != NULL);                     \
+		return text(out, len, (expression));                           \
 	}
 TEXT_GETTER(nvmlDeviceGetUUID, c.device->uuid)
 TEXT_GETTER(nvmlDeviceGetSerial, c.device->serial)

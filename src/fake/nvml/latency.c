@@ -17,32 +17,31 @@
 /* A stopped process may hold the lock; then go on without it. */
 #define LOCK_PATIENCE_S 10
 
-#define LIST_NS 4500000
+#define LIST_NS   4500000
 #define MEMORY_NS 12000
-#define FAN_NS 137000
-#define PCIE_NS 20000000
-#define REST_NS 3000
+#define FAN_NS    137000
+#define PCIE_NS   20000000
+#define REST_NS   3000
 
 static const uint32_t real_ns[ROW_COUNT] = {
-	[ROW_nvmlDeviceGetPcieThroughput] = PCIE_NS,
-	[ROW_nvmlDeviceGetComputeRunningProcesses] = LIST_NS,
-	[ROW_nvmlDeviceGetComputeRunningProcesses_v2] = LIST_NS,
-	[ROW_nvmlDeviceGetComputeRunningProcesses_v3] = LIST_NS,
-	[ROW_nvmlDeviceGetGraphicsRunningProcesses] = LIST_NS,
-	[ROW_nvmlDeviceGetGraphicsRunningProcesses_v2] = LIST_NS,
-	[ROW_nvmlDeviceGetGraphicsRunningProcesses_v3] = LIST_NS,
-	[ROW_nvmlDeviceGetMPSComputeRunningProcesses] = LIST_NS,
-	[ROW_nvmlDeviceGetMPSComputeRunningProcesses_v2] = LIST_NS,
-	[ROW_nvmlDeviceGetMPSComputeRunningProcesses_v3] = LIST_NS,
-	[ROW_nvmlDeviceGetRunningProcessDetailList] = LIST_NS,
-	[ROW_nvmlDeviceGetFanSpeed] = FAN_NS,
-	[ROW_nvmlDeviceGetFanSpeed_v2] = FAN_NS,
-	[ROW_nvmlDeviceGetMemoryInfo] = MEMORY_NS,
-	[ROW_nvmlDeviceGetMemoryInfo_v2] = MEMORY_NS,
+    [ROW_nvmlDeviceGetPcieThroughput] = PCIE_NS,
+    [ROW_nvmlDeviceGetComputeRunningProcesses] = LIST_NS,
+    [ROW_nvmlDeviceGetComputeRunningProcesses_v2] = LIST_NS,
+    [ROW_nvmlDeviceGetComputeRunningProcesses_v3] = LIST_NS,
+    [ROW_nvmlDeviceGetGraphicsRunningProcesses] = LIST_NS,
+    [ROW_nvmlDeviceGetGraphicsRunningProcesses_v2] = LIST_NS,
+    [ROW_nvmlDeviceGetGraphicsRunningProcesses_v3] = LIST_NS,
+    [ROW_nvmlDeviceGetMPSComputeRunningProcesses] = LIST_NS,
+    [ROW_nvmlDeviceGetMPSComputeRunningProcesses_v2] = LIST_NS,
+    [ROW_nvmlDeviceGetMPSComputeRunningProcesses_v3] = LIST_NS,
+    [ROW_nvmlDeviceGetRunningProcessDetailList] = LIST_NS,
+    [ROW_nvmlDeviceGetFanSpeed] = FAN_NS,
+    [ROW_nvmlDeviceGetFanSpeed_v2] = FAN_NS,
+    [ROW_nvmlDeviceGetMemoryInfo] = MEMORY_NS,
+    [ROW_nvmlDeviceGetMemoryInfo_v2] = MEMORY_NS,
 };
 
-static void
-wait_ns(uint64_t ns)
+static void wait_ns(uint64_t ns)
 {
 	uint64_t until = gk_mono_ns() + ns;
 
@@ -52,8 +51,7 @@ wait_ns(uint64_t ns)
 		;
 }
 
-static bool
-lock_driver(struct gkf_file *file)
+static bool lock_driver(struct gkf_file *file)
 {
 	struct timespec until;
 	int r;
@@ -65,8 +63,7 @@ lock_driver(struct gkf_file *file)
 	return r == 0;
 }
 
-void
-front_hold(struct gkf_file *file, enum nvml_row row)
+void front_hold(struct gkf_file *file, enum nvml_row row)
 {
 	uint64_t extra = atomic_load(&file->extra_ns[row]);
 	uint64_t ns = real_ns[row] ? real_ns[row] : REST_NS;

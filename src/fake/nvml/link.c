@@ -5,8 +5,7 @@
 #include "fake/nvml/front.h"
 
 /* Whether the board has this link. */
-static nvmlReturn_t
-check_link(const struct call *c, unsigned link)
+static nvmlReturn_t check_link(const struct call *c, unsigned link)
 {
 	if (c->device->profile.nvlinks <= 0)
 		return NVML_ERROR_NOT_SUPPORTED;
@@ -15,9 +14,8 @@ check_link(const struct call *c, unsigned link)
 		   : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-nvmlReturn_t
-nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link,
-			 nvmlEnableState_t *isActive)
+nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link,
+				      nvmlEnableState_t *isActive)
 {
 	nvmlReturn_t r;
 
@@ -29,13 +27,13 @@ nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link,
 }
 
 /* What a link that is down cannot tell. */
-#define NEEDS_LINK_UP(symbol, params, arguments_ok)          \
-	nvmlReturn_t symbol params                           \
-	{                                                    \
-		nvmlReturn_t r;                              \
-		ENTER_DEVICE(symbol, device, arguments_ok);  \
-		r = check_link(&c, link);                    \
-		return r ? r : NVML_ERROR_NOT_SUPPORTED;     \
+#define NEEDS_LINK_UP(symbol, params, arguments_ok)                            \
+	nvmlReturn_t symbol params                                             \
+	{                                                                      \
+		nvmlReturn_t r;                                                \
+		ENTER_DEVICE(symbol, device, arguments_ok);                    \
+		r = check_link(&c, link);                                      \
+		return r ? r : NVML_ERROR_NOT_SUPPORTED;                       \
 	}
 NEEDS_LINK_UP(nvmlDeviceGetNvLinkRemoteDeviceType,
 	      (nvmlDevice_t device, unsigned int link,
@@ -50,5 +48,5 @@ NEEDS_LINK_UP(nvmlDeviceGetNvLinkRemotePciInfo_v2,
 NEEDS_LINK_UP(nvmlDeviceGetNvLinkUtilizationCounter,
 	      (nvmlDevice_t device, unsigned int link, unsigned int counter,
 	       unsigned long long *rx, unsigned long long *tx),
-	      rx && tx && counter < 2)
+	      rx &&tx &&counter < 2)
 #undef NEEDS_LINK_UP

@@ -6,8 +6,7 @@
 #define MIB (1ULL << 20)
 
 /* This version has no figure for the reserve: it counts as used. */
-nvmlReturn_t
-nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
 	struct gkf_memory m;
 
@@ -19,8 +18,8 @@ nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
+nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
+					nvmlMemory_v2_t *memory)
 {
 	struct gkf_memory m;
 
@@ -35,8 +34,8 @@ nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t *bar1Memory)
+nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device,
+					 nvmlBAR1Memory_t *bar1Memory)
 {
 	int64_t used;
 	uint64_t total;

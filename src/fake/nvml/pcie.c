@@ -3,16 +3,17 @@
  */
 #include "fake/nvml/front.h"
 
-nvmlReturn_t
-nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounter_t counter,
-			    unsigned int *value_kib)
+nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device,
+					 nvmlPcieUtilCounter_t counter,
+					 unsigned int *value_kib)
 {
 	int64_t v;
 
 	ENTER_DEVICE(nvmlDeviceGetPcieThroughput, device,
 		     value_kib && (unsigned)counter < NVML_PCIE_UTIL_COUNT);
-	if (!value(&c, counter == NVML_PCIE_UTIL_TX_BYTES ? GKF_V_PCIE_TX
-							  : GKF_V_PCIE_RX,
+	if (!value(&c,
+		   counter == NVML_PCIE_UTIL_TX_BYTES ? GKF_V_PCIE_TX
+						      : GKF_V_PCIE_RX,
 		   &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*value_kib = (unsigned)v;
@@ -20,11 +21,11 @@ nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounter_t counter,
 }
 
 /* Megabit a second of a lane in each generation; PCI Express Base 6. */
-nvmlReturn_t
-nvmlDeviceGetPcieSpeed(nvmlDevice_t device, unsigned int *pcieSpeed)
+nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device,
+				    unsigned int *pcieSpeed)
 {
-	static const unsigned mbps[] = { 0, 2500, 5000, 8000, 16000, 32000,
-					 64000 };
+	static const unsigned mbps[] = {0,     2500,  5000, 8000,
+					16000, 32000, 64000};
 	int64_t gen;
 
 	ENTER_DEVICE(nvmlDeviceGetPcieSpeed, device, pcieSpeed != NULL);
@@ -36,8 +37,8 @@ nvmlDeviceGetPcieSpeed(nvmlDevice_t device, unsigned int *pcieSpeed)
 }
 
 /* NVML numbers the speeds as PCIe its generations. */
-nvmlReturn_t
-nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device, unsigned int *maxSpeed)
+nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device,
+					   unsigned int *maxSpeed)
 {
 	ENTER_DEVICE(nvmlDeviceGetPcieLinkMaxSpeed, device, maxSpeed != NULL);
 	*maxSpeed = (unsigned)c.device->profile.pcie_gen;

@@ -4,8 +4,8 @@
 #include "fake/nvml/front.h"
 
 /* The limit asked for, as far as the board can go. */
-nvmlReturn_t
-nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *limit)
+nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device,
+					     unsigned int *limit)
 {
 	int64_t v;
 
@@ -18,10 +18,8 @@ nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *limit)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device,
-					     unsigned int *minLimit,
-					     unsigned int *maxLimit)
+nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(
+    nvmlDevice_t device, unsigned int *minLimit, unsigned int *maxLimit)
 {
 	ENTER_DEVICE(nvmlDeviceGetPowerManagementLimitConstraints, device,
 		     minLimit && maxLimit);

@@ -20,8 +20,8 @@ struct list {
 };
 
 /* Reads a whole list; release it with list_free(). */
-static nvmlReturn_t
-list_read(const struct call *c, unsigned types, struct list *l)
+static nvmlReturn_t list_read(const struct call *c, unsigned types,
+			      struct list *l)
 {
 	unsigned cap = SHORT_LIST;
 	int r;
@@ -43,8 +43,7 @@ list_read(const struct call *c, unsigned types, struct list *l)
 	}
 }
 
-static void
-list_free(struct list *l)
+static void list_free(struct list *l)
 {
 	if (l->at != l->room)
 		free(l->at);
@@ -52,35 +51,32 @@ list_free(struct list *l)
 
 typedef void put_fn(void *records, unsigned i, const struct gkf_process *p);
 
-static void
-put_v1(void *records, unsigned i, const struct gkf_process *p)
+static void put_v1(void *records, unsigned i, const struct gkf_process *p)
 {
 	((nvmlProcessInfo_v1_t *)records)[i] = (nvmlProcessInfo_v1_t){
-		.pid = (unsigned)p->pid,
-		.usedGpuMemory = p->bytes,
+	    .pid = (unsigned)p->pid,
+	    .usedGpuMemory = p->bytes,
 	};
 }
 
-static void
-put_v2(void *records, unsigned i, const struct gkf_process *p)
+static void put_v2(void *records, unsigned i, const struct gkf_process *p)
 {
 	((nvmlProcessInfo_v2_t *)records)[i] = (nvmlProcessInfo_v2_t){
-		.pid = (unsigned)p->pid,
-		.usedGpuMemory = p->bytes,
-		.gpuInstanceId = NO_INSTANCE,
-		.computeInstanceId = NO_INSTANCE,
+	    .pid = (unsigned)p->pid,
+	    .usedGpuMemory = p->bytes,
+	    .gpuInstanceId = NO_INSTANCE,
+	    .computeInstanceId = NO_INSTANCE,
 	};
 }
 
 /* No memory is confidential here. */
-static void
-put_detail(void *records, unsigned i, const struct gkf_process *p)
+static void put_detail(void *records, unsigned i, const struct gkf_process *p)
 {
 	((nvmlProcessDetail_v1_t *)records)[i] = (nvmlProcessDetail_v1_t){
-		.pid = (unsigned)p->pid,
-		.usedGpuMemory = p->bytes,
-		.gpuInstanceId = NO_INSTANCE,
-		.computeInstanceId = NO_INSTANCE,
+	    .pid = (unsigned)p->pid,
+	    .usedGpuMemory = p->bytes,
+	    .gpuInstanceId = NO_INSTANCE,
+	    .computeInstanceId = NO_INSTANCE,
 	};
 }
 
@@ -88,9 +84,8 @@ put_detail(void *records, unsigned i, const struct gkf_process *p)
  * The two-call protocol: *cap is the room at records; it becomes the number
  * of processes, and nothing is written when they are more than the room.
  */
-static nvmlReturn_t
-give_list(const struct call *c, unsigned types, unsigned *cap, void *records,
-	  put_fn *put)
+static nvmlReturn_t give_list(const struct call *c, unsigned types,
+			      unsigned *cap, void *records, put_fn *put)
 {
 	struct list l;
 	unsigned room = records ? *cap : 0;
@@ -107,17 +102,17 @@ give_list(const struct call *c, unsigned types, unsigned *cap, void *records,
 	return r;
 }
 
-#define LIST(symbol, record, types, put)                                \
-	nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *infoCount, \
-			    record *infos)                              \
-	{                                                               \
-		ENTER_DEVICE(symbol, device,                            \
-			     infoCount && (infos || !*infoCount));      \
-		return give_list(&c, types, infoCount, infos, put);     \
+#define LIST(symbol, record, types, put)                                       \
+	nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *infoCount,      \
+			    record *infos)                                     \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device,                                   \
+			     infoCount && (infos || !*infoCount));             \
+		return give_list(&c, types, infoCount, infos, put);            \
 	}
-#define LISTS(name, types)                                               \
-	LIST(name, nvmlProcessInfo_v1_t, types, put_v1)                  \
-	LIST(name##_v2, nvmlProcessInfo_v2_t, types, put_v2)             \
+#define LISTS(name, types)                                                     \
+	LIST(name, nvmlProcessInfo_v1_t, types, put_v1)                        \
+	LIST(name##_v2, nvmlProcessInfo_v2_t, types, put_v2)                   \
 	LIST(name##_v3, nvmlProcessInfo_t, types, put_v2)
 LISTS(nvmlDeviceGetComputeRunningProcesses, GKF_COMPUTE)
 LISTS(nvmlDeviceGetGraphicsRunningProcesses, GKF_GRAPHICS)
@@ -130,10 +125,10 @@ nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
 				      nvmlProcessDetailList_t *plist)
 {
 	static const unsigned types[] = {
-		[NVML_PROCESS_MODE_COMPUTE] = GKF_COMPUTE,
-		[NVML_PROCESS_MODE_GRAPHICS] = GKF_GRAPHICS,
-		[NVML_PROCESS_MODE_MPS] = GKF_MPS,
-		[NVML_PROCESS_MODE_ALL] = GKF_COMPUTE | GKF_GRAPHICS | GKF_MPS,
+	    [NVML_PROCESS_MODE_COMPUTE] = GKF_COMPUTE,
+	    [NVML_PROCESS_MODE_GRAPHICS] = GKF_GRAPHICS,
+	    [NVML_PROCESS_MODE_MPS] = GKF_MPS,
+	    [NVML_PROCESS_MODE_ALL] = GKF_COMPUTE | GKF_GRAPHICS | GKF_MPS,
 	};
 
 	ENTER_DEVICE(nvmlDeviceGetRunningProcessDetailList, device,
@@ -163,16 +158,15 @@ struct window {
 #define WAVER_US 1000
 
 /* Wall time of the end of a bin, microseconds. */
-static uint64_t
-bin_end_us(uint64_t machine_ns, uint64_t wall_us, uint64_t bin)
+static uint64_t bin_end_us(uint64_t machine_ns, uint64_t wall_us, uint64_t bin)
 {
 	int64_t ago = (int64_t)(machine_ns - (bin + 1) * GKF_BIN_NS);
 
 	return wall_us - (uint64_t)(ago / 1000);
 }
 
-static bool
-window_since(const struct call *c, uint64_t last_seen_us, struct window *w)
+static bool window_since(const struct call *c, uint64_t last_seen_us,
+			 struct window *w)
 {
 	uint64_t ns = gkf_machine_ns(c->machine), wall = front_wall_us();
 	uint64_t now = ns / GKF_BIN_NS;
@@ -188,12 +182,12 @@ window_since(const struct call *c, uint64_t last_seen_us, struct window *w)
 }
 
 /* Mean busy percents of a process; false when it did nothing at all. */
-static bool
-sample(const struct gkf_process *p, const struct window *w,
-       const uint32_t *demand, nvmlProcessUtilizationSample_t *ret_sample)
+static bool sample(const struct gkf_process *p, const struct window *w,
+		   const uint32_t *demand,
+		   nvmlProcessUtilizationSample_t *ret_sample)
 {
 	unsigned n = (unsigned)(w->last - w->first + 1);
-	struct gkf_share s, sum = { 0 };
+	struct gkf_share s, sum = {0};
 
 	for (unsigned i = 0; i < n; i++) {
 		s = gkf_share_at(&p->wave, w->first + i, demand[i]);
@@ -203,21 +197,20 @@ sample(const struct gkf_process *p, const struct window *w,
 		sum.dec += s.dec;
 	}
 	*ret_sample = (nvmlProcessUtilizationSample_t){
-		.pid = (unsigned)p->pid,
-		.timeStamp = w->stamp_us,
-		.smUtil = sum.sm / n,
-		.memUtil = sum.mem / n,
-		.encUtil = sum.enc / n,
-		.decUtil = sum.dec / n,
+	    .pid = (unsigned)p->pid,
+	    .timeStamp = w->stamp_us,
+	    .smUtil = sum.sm / n,
+	    .memUtil = sum.mem / n,
+	    .encUtil = sum.enc / n,
+	    .decUtil = sum.dec / n,
 	};
 	return sum.sm || sum.mem || sum.enc || sum.dec;
 }
 
 /* Counts the processes that were busy; writes the first cap of them. */
-static unsigned
-busy_samples(const struct call *c, const struct list *l,
-	     const struct window *w, nvmlProcessUtilizationSample_t *out,
-	     unsigned cap)
+static unsigned busy_samples(const struct call *c, const struct list *l,
+			     const struct window *w,
+			     nvmlProcessUtilizationSample_t *out, unsigned cap)
 {
 	nvmlProcessUtilizationSample_t s;
 	uint32_t demand[GKF_BINS_PER_S];
@@ -232,11 +225,9 @@ busy_samples(const struct call *c, const struct list *l,
 	return n;
 }
 
-nvmlReturn_t
-nvmlDeviceGetProcessUtilization(nvmlDevice_t device,
-				nvmlProcessUtilizationSample_t *utilization,
-				unsigned int *processSamplesCount,
-				unsigned long long lastSeenTimeStamp)
+nvmlReturn_t nvmlDeviceGetProcessUtilization(
+    nvmlDevice_t device, nvmlProcessUtilizationSample_t *utilization,
+    unsigned int *processSamplesCount, unsigned long long lastSeenTimeStamp)
 {
 	struct list l;
 	struct window w;

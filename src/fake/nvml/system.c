@@ -8,23 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-nvmlReturn_t
-nvmlSystemGetDriverVersion(char *version, unsigned int length)
+nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 {
 	ENTER(nvmlSystemGetDriverVersion, version != NULL);
 	return front_copy(version, length, c.file->driver_version);
 }
 
-nvmlReturn_t
-nvmlSystemGetNVMLVersion(char *version, unsigned int length)
+nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 {
 	ENTER(nvmlSystemGetNVMLVersion, version != NULL);
 	return front_copy(version, length, c.file->nvml_version);
 }
 
 /* The first word of the command line; cut where the buffer ends. */
-nvmlReturn_t
-nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length)
+nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name,
+				      unsigned int length)
 {
 	char path[32], line[4096];
 	ssize_t n;

@@ -3,10 +3,9 @@
  */
 #include "fake/nvml/front.h"
 
-nvmlReturn_t
-nvmlDeviceGetTemperature(nvmlDevice_t device,
-			 nvmlTemperatureSensors_t sensorType,
-			 unsigned int *temp)
+nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device,
+				      nvmlTemperatureSensors_t sensorType,
+				      unsigned int *temp)
 {
 	int64_t v;
 
@@ -18,8 +17,8 @@ nvmlDeviceGetTemperature(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t
-nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_t *temperature)
+nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device,
+				       nvmlTemperature_t *temperature)
 {
 	int64_t v;
 
@@ -35,18 +34,18 @@ nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_t *temperature)
 }
 
 /* -1: this board tells no such threshold. */
-static int64_t
-threshold(const struct gkf_profile *p, nvmlTemperatureThresholds_t type)
+static int64_t threshold(const struct gkf_profile *p,
+			 nvmlTemperatureThresholds_t type)
 {
 	const int64_t of[NVML_TEMPERATURE_THRESHOLD_COUNT] = {
-		[NVML_TEMPERATURE_THRESHOLD_SHUTDOWN] = p->temp_shutdown_c,
-		[NVML_TEMPERATURE_THRESHOLD_SLOWDOWN] = p->temp_slowdown_c,
-		[NVML_TEMPERATURE_THRESHOLD_MEM_MAX] = p->mem_temp_max_c,
-		[NVML_TEMPERATURE_THRESHOLD_GPU_MAX] = p->temp_max_c,
-		[NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN] = -1,
-		[NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR] = -1,
-		[NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX] = -1,
-		[NVML_TEMPERATURE_THRESHOLD_GPS_CURR] = -1,
+	    [NVML_TEMPERATURE_THRESHOLD_SHUTDOWN] = p->temp_shutdown_c,
+	    [NVML_TEMPERATURE_THRESHOLD_SLOWDOWN] = p->temp_slowdown_c,
+	    [NVML_TEMPERATURE_THRESHOLD_MEM_MAX] = p->mem_temp_max_c,
+	    [NVML_TEMPERATURE_THRESHOLD_GPU_MAX] = p->temp_max_c,
+	    [NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN] = -1,
+	    [NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR] = -1,
+	    [NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX] = -1,
+	    [NVML_TEMPERATURE_THRESHOLD_GPS_CURR] = -1,
 	};
 
 	return of[type];
@@ -70,9 +69,8 @@ nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
 }
 
 /* All fans of a board turn alike. */
-nvmlReturn_t
-nvmlDeviceGetFanSpeed_v2(nvmlDevice_t device, unsigned int fan,
-			 unsigned int *speed)
+nvmlReturn_t nvmlDeviceGetFanSpeed_v2(nvmlDevice_t device, unsigned int fan,
+				      unsigned int *speed)
 {
 	int64_t v;
 

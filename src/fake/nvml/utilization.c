@@ -6,9 +6,8 @@
 /* Figures are of the last whole bin. */
 #define PERIOD_US ((unsigned)(GKF_BIN_NS / 1000))
 
-nvmlReturn_t
-nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
-			      nvmlUtilization_t *utilization)
+nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
+					   nvmlUtilization_t *utilization)
 {
 	int64_t gpu, memory;
 
@@ -22,18 +21,17 @@ nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-#define ENGINE(symbol, id)                                                  \
-	nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *utilization, \
-			    unsigned int *samplingPeriodUs)                 \
-	{                                                                   \
-		int64_t v;                                                  \
-		ENTER_DEVICE(symbol, device,                                \
-			     utilization && samplingPeriodUs);              \
-		if (!value(&c, GKF_V_##id, &v))                             \
-			return NVML_ERROR_NOT_SUPPORTED;                    \
-		*utilization = (unsigned)v;                                 \
-		*samplingPeriodUs = PERIOD_US;                              \
-		return NVML_SUCCESS;                                        \
+#define ENGINE(symbol, id)                                                     \
+	nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *utilization,    \
+			    unsigned int *samplingPeriodUs)                    \
+	{                                                                      \
+		int64_t v;                                                     \
+		ENTER_DEVICE(symbol, device, utilization &&samplingPeriodUs);  \
+		if (!value(&c, GKF_V_##id, &v))                                \
+			return NVML_ERROR_NOT_SUPPORTED;                       \
+		*utilization = (unsigned)v;                                    \
+		*samplingPeriodUs = PERIOD_US;                                 \
+		return NVML_SUCCESS;                                           \
 	}
 ENGINE(nvmlDeviceGetEncoderUtilization, ENC_UTIL)
 ENGINE(nvmlDeviceGetDecoderUtilization, DEC_UTIL)

@@ -5,11 +5,11 @@
 #include "fake/nvml/front.h"
 
 /* A device that has no such thing. */
-#define LACKS(symbol, params, arguments_ok)                    \
-	nvmlReturn_t symbol params                             \
-	{                                                      \
-		ENTER_DEVICE(symbol, device, arguments_ok);    \
-		return NVML_ERROR_NOT_SUPPORTED;               \
+#define LACKS(symbol, params, arguments_ok)                                    \
+	nvmlReturn_t symbol params                                             \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device, arguments_ok);                    \
+		return NVML_ERROR_NOT_SUPPORTED;                               \
 	}
 LACKS(nvmlDeviceGetHostVgpuMode,
       (nvmlDevice_t device, nvmlHostVgpuMode_t *mode), mode != NULL)
@@ -24,21 +24,21 @@ LACKS(nvmlDeviceGetVgpuSchedulerState,
 LACKS(nvmlDeviceGetDriverModel,
       (nvmlDevice_t device, nvmlDriverModel_t *current,
        nvmlDriverModel_t *pending),
-      current && pending)
+      current &&pending)
 LACKS(nvmlDeviceGetDriverModel_v2,
       (nvmlDevice_t device, nvmlDriverModel_t *current,
        nvmlDriverModel_t *pending),
-      current && pending)
+      current &&pending)
 LACKS(nvmlDeviceGetGpuFabricInfo,
       (nvmlDevice_t device, nvmlGpuFabricInfo_t *info), info != NULL)
 #undef LACKS
 
 /* An instance that is not running; 0 is never one. */
-#define NO_INSTANCE(symbol, params, arguments_ok)          \
-	nvmlReturn_t symbol params                         \
-	{                                                  \
-		ENTER(symbol, instance && (arguments_ok)); \
-		return NVML_ERROR_NOT_FOUND;               \
+#define NO_INSTANCE(symbol, params, arguments_ok)                              \
+	nvmlReturn_t symbol params                                             \
+	{                                                                      \
+		ENTER(symbol, instance && (arguments_ok));                     \
+		return NVML_ERROR_NOT_FOUND;                                   \
 	}
 NO_INSTANCE(nvmlVgpuInstanceGetAccountingPids,
 	    (nvmlVgpuInstance_t instance, unsigned int *count,
@@ -48,37 +48,34 @@ NO_INSTANCE(nvmlVgpuInstanceGetFbUsage,
 	    (nvmlVgpuInstance_t instance, unsigned long long *bytes),
 	    bytes != NULL)
 NO_INSTANCE(nvmlVgpuInstanceGetType,
-	    (nvmlVgpuInstance_t instance, nvmlVgpuTypeId_t *type),
-	    type != NULL)
+	    (nvmlVgpuInstance_t instance, nvmlVgpuTypeId_t *type), type != NULL)
 NO_INSTANCE(nvmlVgpuInstanceGetUUID,
 	    (nvmlVgpuInstance_t instance, char *uuid, unsigned int size),
-	    uuid && size)
+	    uuid &&size)
 NO_INSTANCE(nvmlVgpuInstanceGetVmID,
 	    (nvmlVgpuInstance_t instance, char *id, unsigned int size,
 	     nvmlVgpuVmIdType_t *type),
-	    id && size && type)
+	    id &&size &&type)
 #undef NO_INSTANCE
 
 /* Types are of vGPU hosts: here no number is one. */
-nvmlReturn_t
-nvmlVgpuTypeGetFramebufferSize(nvmlVgpuTypeId_t vgpuTypeId,
-			       unsigned long long *fbSize)
+nvmlReturn_t nvmlVgpuTypeGetFramebufferSize(nvmlVgpuTypeId_t vgpuTypeId,
+					    unsigned long long *fbSize)
 {
 	ENTER(nvmlVgpuTypeGetFramebufferSize, vgpuTypeId && fbSize);
 	return NVML_ERROR_INVALID_ARGUMENT;
 }
 
-nvmlReturn_t
-nvmlVgpuTypeGetName(nvmlVgpuTypeId_t vgpuTypeId, char *vgpuTypeName,
-		    unsigned int *size)
+nvmlReturn_t nvmlVgpuTypeGetName(nvmlVgpuTypeId_t vgpuTypeId,
+				 char *vgpuTypeName, unsigned int *size)
 {
 	ENTER(nvmlVgpuTypeGetName, vgpuTypeId && vgpuTypeName && size);
 	return NVML_ERROR_INVALID_ARGUMENT;
 }
 
 /* GPM samples are not modelled; the question itself has an answer. */
-nvmlReturn_t
-nvmlGpmQueryDeviceSupport(nvmlDevice_t device, nvmlGpmSupport_t *gpmSupport)
+nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device,
+				       nvmlGpmSupport_t *gpmSupport)
 {
 	ENTER_DEVICE(nvmlGpmQueryDeviceSupport, device, gpmSupport != NULL);
 	if (gpmSupport->version != NVML_GPM_SUPPORT_VERSION)

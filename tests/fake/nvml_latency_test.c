@@ -1,0 +1,147 @@
+/*
+ * nvml_latency_test.c - how long calls take under the latency model and with
+ * latency added to one function. Lower bounds, and the order of magnitude
+ * where the model is off.
+ */
+#include "fake/nvml_front.h"
+
+#include "base/clock.h"
+#include "fake/nvml/front.h"
+
+#include <pthread.h>
+
+enum what { PCIE, LIST, FAN, MEMORY, PLAIN, FAILING };
+
+static void call_once(enum what what)
+{
+	nvmlDevice_t device = device_at(0);
+	nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
+	nvmlProcessInfo_t infos[4];
+	unsigned n = 4;
+
+	switch (what) {
+	case PCIE:
+		NV(nvmlDeviceGetPcieThroughput)
+		(device, NVML_PCIE_UTIL_TX_BYTES, &n);
+		break;
+	case LIST:
+		NV(nvmlDeviceGetComputeRunningProcesses_v3)(device, &n, infos);
+		break;
+	case FAN:
+		NV(nvmlDeviceGetFanSpeed)(device, &n);
+		break;
+	case MEMORY:
+		NV(nvmlDeviceGetMemoryInfo_v2)(device, &memory);
+		break;
+	case PLAIN:
+		NV(nvmlDeviceGetIndex)(device, &n);
+		break;
+	case FAILING:
+		NV(nvmlDeviceGetPcieThroughput)
+		(NULL, NVML_PCIE_UTIL_TX_BYTES, &n);
+		break;
+	}
+}
+
+/* The quickest of some calls, each with the handle that it begins with. */
+static uint64_t quickest_ns(enum what what)
+{
+	uint64_t began, took, least = UINT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		began = gk_mono_ns();
+		call_once(what);
+		took = gk_mono_ns() - began;
+		least = took < least ? took : least;
+	}
+	return least;
+}
+
+static void each_class_takes_its_time(void **state)
+{
+	struct fixture *fx = *state;
+
+	atomic_store(&fx->file->latency, GKF_LATENCY_REAL);
+	assert_in_range(quickest_ns(PCIE), 20000000, 40000000);
+	assert_in_range(quickest_ns(LIST), 4500000, 15000000);
+	assert_in_range(quickest_ns(FAN), 137000, 1000000);
+	assert_in_range(quickest_ns(MEMORY), 12000, 137000);
+	assert_in_range(quickest_ns(PLAIN), 3000, 100000);
+	/* A bad handle is found out before the driver is asked. */
+	assert_in_range(quickest_ns(FAILING), 0, 1000000);
+}
+
+static void nothing_takes_long_without_it(void **state)
+{
+	(void)state;
+	for (enum what what = PCIE; what <= FAILING; what++)
+		assert_in_range(quickest_ns(what), 0, 1000000);
+}
+
+static void added_latency_of_one_function(void **state)
+{
+	struct fixture *fx = *state;
+
+	atomic_store(&fx->file->extra_ns[ROW_nvmlDeviceGetFanSpeed], 50000000);
+	assert_in_range(quickest_ns(FAN), 50000000, 90000000);
+	assert_in_range(quickest_ns(MEMORY), 0, 1000000);
+	atomic_store(&fx->file->extra_ns[ROW_nvmlDeviceGetFanSpeed], 0);
+	assert_in_range(quickest_ns(FAN), 0, 1000000);
+}
+
+static void *call_pcie(void *arg)
+{
+	call_once(PCIE);
+	return arg;
+}
+
+/* One lock for all: four calls at once take as long as four. */
+static void calls_wait_for_each_other(void **state)
+{
+	struct fixture *fx = *state;
+	pthread_t thread[4];
+	uint64_t began;
+
+	atomic_store(&fx->file->latency, GKF_LATENCY_REAL);
+	began = gk_mono_ns();
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread[i], NULL, call_pcie, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	assert_in_range(gk_mono_ns() - began, 80000000, 4000000000);
+}
+
+/* Killed inside a call, a process takes the lock with it. */
+static void lock_of_a_dead_caller(void **state)
+{
+	struct fixture *fx = *state;
+	uint64_t began;
+	pid_t pid;
+
+	atomic_store(&fx->file->latency, GKF_LATENCY_REAL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		for (;;)
+			call_once(PCIE);
+	usleep(50000);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	began = gk_mono_ns();
+	call_once(MEMORY);
+	call_once(MEMORY);
+	assert_in_range(gk_mono_ns() - began, 24000, 5000000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    FRONT_TEST(each_class_takes_its_time),
+	    FRONT_TEST(nothing_takes_long_without_it),
+	    FRONT_TEST(added_latency_of_one_function),
+	    FRONT_TEST(calls_wait_for_each_other),
+	    FRONT_TEST(lock_of_a_dead_caller),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
