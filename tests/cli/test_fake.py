@@ -156,15 +156,11 @@ def test_a_command_that_dies_of_the_signal(gpukit):
         assert launcher.wait(timeout=30) == 143
 
 
-def test_the_terminal_interrupts_the_command_once_and_no_load(gpukit):
-    code = COUNT_SIGNALS.replace(
-        "sys.exit(3)", "import os, subprocess; print(subprocess.run("
-        f"['{GPUKIT}', 'fake', 'ctl', 'show', '0'], text=True,"
-        "capture_output=True).stdout.splitlines()[2], flush=True)")
+def on_a_terminal(*args):
+    """Runs `gpukit fake ...` on a terminal, types ^C after it says "up"."""
     pid, tty = pty.fork()
     if not pid:
-        os.execve(GPUKIT, [GPUKIT, "fake", "--load", "idle:0,n=2", "--",
-                           sys.executable, "-c", code], clean_env())
+        os.execve(GPUKIT, [GPUKIT, "fake", *args], clean_env())
     text = b""
     typed = False
     try:
@@ -175,11 +171,30 @@ def test_the_terminal_interrupts_the_command_once_and_no_load(gpukit):
                 os.write(tty, b"\x03")
     except OSError:
         pass  # the end of a terminal
-    assert os.waitpid(pid, 0)[1] == 0
+    status = os.waitpid(pid, 0)[1]
     os.close(tty)
-    lines = text.decode().replace("^C", "").split()
-    assert lines[:2] == ["up", "2"], text
-    assert b"2 processes" in text
+    return os.waitstatus_to_exitcode(status), text.decode()
+
+
+def test_the_terminal_interrupts_the_command_and_no_load(gpukit):
+    code = COUNT_SIGNALS.replace(
+        "sys.exit(3)", "import os, subprocess; print(subprocess.run("
+        f"['{GPUKIT}', 'fake', 'ctl', 'show', '0'], text=True,"
+        "capture_output=True).stdout.splitlines()[2], flush=True)")
+    status, text = on_a_terminal("--load", "idle:0,n=2", "--",
+                                 sys.executable, "-c", code)
+    assert status == 0
+    assert text.replace("^C", "").split()[:2] == ["up", "2"], text
+    assert "2 processes" in text
+
+
+def test_what_the_terminal_sent_is_not_passed_on(gpukit):
+    """The command has left the terminal's group: it wants no ^C."""
+    code = ("import os\nos.setpgid(0, 0)\n" +
+            COUNT_SIGNALS.replace("+ 20", "+ 0.5"))
+    status, text = on_a_terminal("--", sys.executable, "-c", code)
+    assert status == 3
+    assert text.replace("^C", "").split() == ["up"], text
 
 
 # ---- options that are wrong ----
@@ -579,10 +594,12 @@ def test_a_machine_of_a_foreign_pid_namespace_stays(private_shm):
     assert lines[1:] == ["x", "y"]
 
 
-def test_the_default_machine_is_no_orphan(private_shm):
+@pytest.mark.parametrize("setting", ["LD_LIBRARY_PATH=$lib",
+                                     "LD_PRELOAD=$lib/libnvidia-ml.so.1"])
+def test_the_default_machine_needs_no_launcher(private_shm, setting):
     done = private_shm(f"""
         lib=$(dirname $(dirname $G))/lib/gpukit/fake
-        LD_LIBRARY_PATH=$lib {sys.executable} -c "
+        {setting} {sys.executable} -c "
 import ctypes
 n = ctypes.CDLL('libnvidia-ml.so.1')
 assert n.nvmlInit_v2() == 0
