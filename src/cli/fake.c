@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define LOADS_MAX 256
+#define ATTEMPTS  100 /* at a name for the machine */
 
 struct arguments {
 	const char *gpus, *name;
@@ -130,14 +131,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The command may change its directory: relative paths become absolute. */
-static int machine_path(const char *name, char *ret_path, size_t cap)
+/*
+ * The command may change its directory: relative paths become absolute.
+ * Without a name one is made up, another one at each attempt.
+ */
+static int machine_path(const char *name, unsigned attempt, char *ret_path,
+			size_t cap)
 {
-	char fresh[32], path[PATH_MAX], cwd[PATH_MAX];
+	char fresh[48], path[PATH_MAX], cwd[PATH_MAX];
 	int n;
 
 	if (!name) {
-		snprintf(fresh, sizeof fresh, "run-%d", (int)getpid());
+		snprintf(fresh, sizeof fresh, attempt ? "run-%d-%u" : "run-%d",
+			 (int)getpid(), attempt);
 		name = fresh;
 	}
 	if (gkf_machine_path(name, path, sizeof path))
@@ -176,7 +182,28 @@ static int tell_create(const char *path, int err)
 	}
 }
 
-static int create(const struct arguments *a, const char *path)
+/*
+ * A made-up name may be taken: pid namespaces that share /dev/shm have the
+ * same pids.
+ */
+static int create_at(const struct arguments *a,
+		     const struct gkf_machine_spec *spec, char *ret_path,
+		     size_t cap)
+{
+	int err = GK_ERR_EXISTS, code;
+
+	for (unsigned i = 0; err == GK_ERR_EXISTS && i < ATTEMPTS; i++) {
+		code = machine_path(a->name, i, ret_path, cap);
+		if (code)
+			return code;
+		err = gkf_machine_create(ret_path, spec);
+		if (a->name)
+			break;
+	}
+	return err ? tell_create(ret_path, err) : 0;
+}
+
+static int create(const struct arguments *a, char *ret_path, size_t cap)
 {
 	struct gkf_profile *profiles =
 	    calloc(GKF_DEVICES_MAX, sizeof *profiles);
@@ -185,16 +212,14 @@ static int create(const struct arguments *a, const char *path)
 					.seed = (uint64_t)a->seed,
 					.owned = true};
 	char message[FAKE_MESSAGE_MAX];
-	int err, code = 0;
+	int code = 0;
 
 	if (!profiles)
 		return fake_failure("out of memory");
 	if (fake_parse_gpus(a->gpus, profiles, &spec.device_count, message))
 		code = fake_usage("%s", message);
-	if (!code) {
-		err = gkf_machine_create(path, &spec);
-		code = err ? tell_create(path, err) : 0;
-	}
+	if (!code)
+		code = create_at(a, &spec, ret_path, cap);
 	free(profiles);
 	return code;
 }
@@ -203,13 +228,11 @@ static int launch(struct arguments *a)
 {
 	struct fake_children children = {0};
 	char path[PATH_MAX];
-	int code = machine_path(a->name, path, sizeof path);
+	int code;
 
-	if (code)
-		return code;
 	fake_remove_orphans();
 	fake_signals_hold();
-	code = create(a, path);
+	code = create(a, path, sizeof path);
 	if (code)
 		return code;
 	if (a->load_count)

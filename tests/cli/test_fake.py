@@ -594,6 +594,17 @@ def test_a_machine_of_a_foreign_pid_namespace_stays(private_shm):
     assert lines[1:] == ["x", "y"]
 
 
+def test_equal_pids_in_two_namespaces_do_not_collide(private_shm):
+    done = private_shm("""
+        for i in 1 2; do
+            unshare --pid --fork --mount-proc sh -c '
+                $G fake -- sh -c "kill -9 \\$PPID"; :'
+        done
+        ls /dev/shm/gpukit-0""")
+    first, second = done.stdout.split()
+    assert second == first + "-1", done
+
+
 @pytest.mark.parametrize("setting", ["LD_LIBRARY_PATH=$lib",
                                      "LD_PRELOAD=$lib/libnvidia-ml.so.1"])
 def test_the_default_machine_needs_no_launcher(private_shm, setting):
