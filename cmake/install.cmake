@@ -1,0 +1,11 @@
+# What `cmake --install` puts where: the build tree's layout under the prefix,
+# so that the command finds its libraries and profiles relative to itself.
+set(GPUKIT_FAKE_INSTALL lib/gpukit/fake)
+
+install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
+install(TARGETS gpukit LIBRARY DESTINATION lib)
+install(TARGETS gpukit-fake nvml-front gpukit-audit
+	LIBRARY DESTINATION ${GPUKIT_FAKE_INSTALL})
+install(DIRECTORY include/gpukit DESTINATION include)
+install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
+	FILES_MATCHING PATTERN "*.yaml")
