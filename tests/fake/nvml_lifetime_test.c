@@ -295,7 +295,8 @@ static void load_and_unload_1000_times(void **state)
 	for (int i = 0; i < 1000; i++)
 		load_once();
 	assert_int_equal(open_files(), files);
-	assert_int_equal(mappings(), maps);
+	/* A leak is one a load; the allocator may take a few of its own. */
+	assert_in_range(mappings(), 0, maps + 10);
 	front_load();
 }
 
