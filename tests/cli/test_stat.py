@@ -1,0 +1,334 @@
+"""`gpukit stat` as a user meets it, on made-up machines."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import GPUKIT, ROOT, clean_env
+
+A100 = "NVIDIA A100-SXM4-80GB"
+
+
+@pytest.fixture
+def stat(gpukit, machine):
+    """stat(ARGS...) on a machine of two busy GPUs and two idle ones."""
+    made = machine("--gpus", "a100-sxm4-80gb:4", "--load",
+                   "train:0-1,mem=1GiB,util=90")
+
+    def run(*args, env=None, **kwargs):
+        return gpukit("stat", *args, env={**made.env, **(env or {})},
+                      **kwargs)
+
+    run.machine = made
+    run.env = clean_env(**made.env)
+    run.command = [GPUKIT, "stat"]
+    return run
+
+
+def ok(done):
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def gpu_lines(text):
+    return [line for line in text.splitlines() if line.startswith("[")]
+
+
+def test_default_text(stat):
+    text = ok(stat())
+    header, *_ = text.splitlines()
+    assert os.uname().nodename in header and "CUDA" in header
+    lines = gpu_lines(text)
+    assert len(lines) == 4
+    for i, line in enumerate(lines):
+        assert re.fullmatch(
+            rf"\[{i}\] {A100} \|\s+\d+°C,\s+\d+ % \|\s+\d+ / 81920 MB \|"
+            r"( \S+\(\d+M\))*", line), line
+    assert re.search(r"\S+\(1024M\)$", lines[0])
+    assert lines[3].endswith("MB |")
+    assert len({line.index("MB |") for line in lines}) == 1
+    assert "\033" not in text
+
+
+@pytest.mark.parametrize("option, pattern", [
+    ("-c", r"MB \| \S+\(1024M\)"),
+    ("-p", r"MB \| \S+/\d+\(1024M\)"),
+    ("-u", r"MB \| \w+\(1024M\)"),
+    ("-cup", r"MB \| \w+:\S+/\d+\(1024M\)"),
+    ("-F", r"°C,\s+(\d+|\?\?) %,\s+\d+ % \|"),
+    ("-e", r"\(E:\s+\d+ %  D:\s+\d+ %\)"),
+    ("--show-codec=enc", r"\(E:\s+\d+ %\)"),
+    ("-P", r",\s+\d+ / 400 W \|"),
+    ("--show-power=draw", r",\s+\d+ W \|"),
+    ("--show-power=limit", r",\s+\d+ / 400 W \|"),
+    ("-a", r"°C,.*%,.*\(E: .* W \|.*:\S+/\d+\("),
+    ("--no-processes", r"MB$"),
+    ("--gpuname-width=8", r"^\[0\] …\S+ \|"),
+    ("--gpuname-width=0", r"^\[0\] +\d+°C"),
+])
+def test_switches_of_gpustat(stat, option, pattern):
+    first = gpu_lines(ok(stat(option)))[0]
+    assert re.search(pattern, first), first
+
+
+@pytest.mark.parametrize("args", [["-e", "dec"], ["-P", "draw"]])
+def test_the_argument_may_follow_a_blank(stat, args):
+    joined = [f"{args[0]}{args[1]}"]
+    cut = re.compile(r"\d+")
+    assert (cut.sub("0", ok(stat("--no-header", *args))) ==
+            cut.sub("0", ok(stat("--no-header", *joined))))
+
+
+def test_full_commands(stat):
+    lines = ok(stat("-f")).splitlines()
+    branch = next(line for line in lines if "└─" in line)
+    assert re.match(r" └─ +\d+ \( *(--|\d+)%, +\S+B\): \S", branch)
+
+
+def test_no_header(stat):
+    assert ok(stat("--no-header")).startswith("[0]")
+
+
+def test_id(stat):
+    lines = gpu_lines(ok(stat("--id", "2,0")))
+    assert [line[:3] for line in lines] == ["[0]", "[2]"]
+    devices = json.loads(ok(stat("--id", "1", "--json")))["devices"]
+    assert [d["index"] for d in devices] == [1]
+    assert devices[0]["processes"]
+    done = stat("--id", "9")
+    assert done.returncode == 1 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and "no GPU 9" in done.stderr
+
+
+@pytest.mark.parametrize("args, env, colored", [
+    ([], {}, False),
+    (["--color"], {}, True),
+    (["--force-color"], {"NO_COLOR": "1"}, True),
+    ([], {"FORCE_COLOR": "1"}, True),
+    ([], {"CLICOLOR_FORCE": "1"}, True),
+    ([], {"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False),
+    (["--no-color"], {"FORCE_COLOR": "1"}, False),
+    (["-1", "--color"], {}, True),
+])
+def test_colors(stat, args, env, colored):
+    assert ("\033[" in ok(stat(*args, env=env))) == colored
+
+
+@pytest.mark.parametrize("width, bars", [(79, 0), (100, 1), (123, 2)])
+def test_boxed(stat, width, bars):
+    lines = ok(stat("--boxed", env={"COLUMNS": str(width)})).splitlines()
+    assert re.match(r"│ GPUKIT \S+ +Driver Version: \S+ +CUDA Driver Version: "
+                    r"[\d.]+ │$", lines[2])
+    first = next(line for line in lines if "A100" in line)
+    assert first.count("│") == 4 + bars
+    assert any(re.match(r"│ +0 +\d+ C +\S+ +1024MiB", line)
+               for line in lines)
+    assert any(line.startswith("[ CPU: ") for line in lines)
+
+
+def test_ascii_where_the_locale_is_not_utf8(stat):
+    for done in (stat("-1", "--ascii"), stat("-1", env={"LC_ALL": "C"}),
+                 stat(env={"LC_ALL": "C"})):
+        assert ok(done).isascii()
+
+
+def test_json_follows_its_schema(stat):
+    jsonschema = pytest.importorskip("jsonschema")
+    with open(os.path.join(ROOT, "docs", "stat.schema.json"),
+              encoding="utf-8") as file:
+        schema = json.load(file)
+    validator = jsonschema.Draft202012Validator(schema)
+    for args in (["--json"], ["--json", "--why", "--pcie"],
+                 ["--json", "--cpu-window", "0.05"],
+                 ["--json", "--no-processes"]):
+        validator.validate(json.loads(ok(stat(*args))))
+
+
+def test_json_says_what_the_machine_is(stat):
+    data = json.loads(ok(stat("--json", "--why")))
+    assert [d["name"] for d in data["devices"]] == [A100] * 4
+    first = data["devices"][0]
+    assert first["memory_total_bytes"] == 80 << 30
+    process = first["processes"][0]
+    assert process["gpu_memory_bytes"] == 1 << 30
+    assert os.path.exists(f"/proc/{process['pid']}")
+    assert process["state"] == "running" and process["args"]
+    assert first["fan_speed_percent"] is None
+    assert first["why"]["fan_speed_percent"] == "not supported"
+    assert process["cpu_percent"] is None and "cpu_percent" in process["why"]
+    assert first["pcie_receive_bytes_per_second"] is None
+    assert first["age_seconds"]["fast"] < 5
+
+
+def test_cpu_window_and_pcie(stat):
+    data = json.loads(ok(stat("--json", "--pcie", "--cpu-window", "0.1")))
+    first = data["devices"][0]
+    assert isinstance(first["processes"][0]["cpu_percent"], float)
+    assert isinstance(data["host"]["cpu_percent"], float)
+    assert isinstance(first["pcie_receive_bytes_per_second"], int)
+
+
+def test_csv(stat):
+    done = subprocess.run([*stat.command, "--csv", "-i", "0.05", "--count",
+                           "2"], env=stat.env, capture_output=True,
+                          check=True, timeout=60)
+    assert done.stdout.count(b"\r\n") == done.stdout.count(b"\n") == 9
+    rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert [row["index"] for row in rows] == ["0", "1", "2", "3"] * 2
+    assert rows[0]["name"] == A100 and rows[0]["fan_speed_percent"] == ""
+    rows = list(csv.DictReader(io.StringIO(ok(stat("--csv=processes")))))
+    assert {row["index"] for row in rows} == {"0", "1"}
+    assert rows[0]["gpu_memory_bytes"] == str(1 << 30)
+
+
+def test_a_hundred_frames_a_second_without_drift(stat):
+    frames = [json.loads(line) for line in ok(
+        stat("--json-lines", "-i", "0.01", "--count", "100")).splitlines()]
+    assert len(frames) == 100
+    times = [frame["monotonic_seconds"] for frame in frames]
+    # Drift is what adds up, so compare with the deadlines and not with the
+    # frame before. Frames that a busy machine missed are whole periods.
+    periods = (times[-1] - times[0]) / 0.01
+    assert abs(periods - round(periods)) < 0.01 * 99
+    assert 99 * 0.99 <= periods <= 99 * 1.5, periods
+    assert times == sorted(times)
+
+
+def test_a_lost_gpu_does_not_hide_the_others(stat):
+    assert stat.machine.ctl("fail", "2", "lost").returncode == 0
+    lines = gpu_lines(ok(stat()))
+    assert len(lines) == 4
+    assert lines[2].startswith("[2] ((GPU is lost))") and "??" in lines[2]
+    assert lines[3].startswith(f"[3] {A100}") and "??°C" not in lines[3]
+    assert "ERROR: GPU is lost" in ok(stat("-1"))
+    devices = json.loads(ok(stat("--json")))["devices"]
+    assert [d["health"] for d in devices] == ["ok", "ok", "lost", "ok"]
+    assert devices[2]["temperature_celsius"] is None
+
+
+def test_nothing_is_said_in_words(gpukit, machine):
+    idle = machine("--gpus", "t4:1")
+    assert "No running processes found" in gpukit.ok("stat", env=idle.env)
+    empty = machine("--gpus", "none")
+    assert "No visible devices found" in gpukit.ok("stat", env=empty.env)
+    assert "No visible devices found" in gpukit.ok("stat", "-1",
+                                                   env=empty.env)
+
+
+def test_no_driver(gpukit):
+    done = gpukit("stat", "--nvml", "/nonexistent/libnvidia-ml.so.1")
+    assert done.returncode == 1 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert "/nonexistent" in done.stderr
+    assert "gpukit fake -- gpukit stat" in done.stderr
+
+
+@pytest.mark.parametrize("args", [
+    ["--json", "-i", "1"], ["--id", "x"], ["--id", "1,,2"], ["-i", "0"], ["--interval=x"],
+    ["--count", "0"], ["--csv=x"], ["--show-power=x"], ["--no-such"],
+    ["stray"], ["--why"], ["--timings-sort", "x"], ["--timeout", "never"],
+])
+def test_wrong_usage(gpukit, args):
+    done = gpukit("stat", *args)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("gpukit stat: ")
+
+
+def timing_rows(text):
+    head, *rows = text.splitlines()
+    assert head.split()[0] == "calls"
+    return [row.split(maxsplit=5) for row in rows]
+
+
+def test_timings_point_at_the_slow_call(stat):
+    assert stat.machine.ctl(
+        "set", "latency.nvmlDeviceGetFanSpeed=50ms").returncode == 0
+    done = stat("-F", "--timings")
+    assert done.returncode == 0
+    rows = timing_rows(done.stderr)
+    # What only waits for the workers is not work of its own.
+    working = [row for row in rows if "wait" not in row[5]]
+    assert "nvmlDeviceGetFanSpeed" in working[0][5], done.stderr
+    assert float(working[0][4]) >= 50
+    selfs = [float(row[1]) for row in rows]
+    assert selfs == sorted(selfs, reverse=True)
+    done = stat("-F", "--timings", "--timings-sort", "cumulative")
+    totals = [float(row[2]) for row in timing_rows(done.stderr)]
+    assert totals == sorted(totals, reverse=True)
+    assert {"format", "write"} <= {row[5] for row in rows}
+
+
+def test_timings_as_a_trace(stat, tmp_path):
+    path = tmp_path / "trace.json"
+    ok(stat(f"--timings={path}"))
+    events = json.loads(path.read_text())["traceEvents"]
+    assert {"ph", "ts", "dur", "pid", "tid", "name"} <= set(events[0])
+    assert any(event["name"].startswith("nvml") for event in events)
+    done = stat("--timings=/nonexistent/trace.json")
+    assert done.returncode == 1 and "/nonexistent/trace.json" in done.stderr
+
+
+def test_a_full_disk_is_an_error(stat):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for args in ([], ["--json-lines", "-i", "0.05"]):
+            done = subprocess.run([*stat.command, *args], stdout=full,
+                                  stderr=subprocess.PIPE, text=True,
+                                  env=stat.env, check=False, timeout=60)
+            assert done.returncode == 1
+            assert len(done.stderr.splitlines()) == 1
+            assert "No space left" in done.stderr
+
+
+def test_a_closed_pipe_ends_it_quietly(stat):
+    with subprocess.Popen([*stat.command, "--json-lines", "-i", "0.02"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=stat.env) as process:
+        json.loads(process.stdout.readline())
+        process.stdout.close()
+        assert process.wait(timeout=10) == 0
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_cleanly(stat, number):
+    with subprocess.Popen([*stat.command, "--json-lines", "-i", "30"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=stat.env) as process:
+        json.loads(process.stdout.readline())
+        process.send_signal(number)
+        assert process.wait(timeout=5) == 0
+        assert process.stderr.read() == b""
+
+
+def test_watching_on_a_terminal_restores_it(stat):
+    master, slave = pty.openpty()
+    env = {**stat.env, "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen([*stat.command, "-i", "0.05", "--count", "3"],
+                          stdout=slave, stdin=slave, stderr=slave,
+                          env=env) as process:
+        os.close(slave)
+        seen = b""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            seen += piece
+        assert process.wait(timeout=10) == 0
+    os.close(master)
+    assert seen.startswith(b"\033[?1049h")
+    assert seen.endswith(b"\033[?1049l")
+    assert seen.count(b"\033[H") == 3
+    assert A100.encode() in seen
