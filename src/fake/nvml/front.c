@@ -1,10 +1,11 @@
 /*
  * front.c - the machine behind this NVML: opening it, counting who initialised
- * it, and what has to be right after fork() and dlclose().
+ * it, and what has to be right after fork().
  *
- * Machines stay mapped from the first nvmlInit to the unloading of the
- * library, see front.h; nvmlInit takes the old mapping when its path still
- * leads to the same file.
+ * Machines stay mapped from the first nvmlInit on, see front.h; nvmlInit takes
+ * the old mapping when its path still leads to the same file. The library is
+ * linked -z nodelete: a thread may be inside a call while another one unloads
+ * it or ends the process.
  */
 #include "fake/nvml/front.h"
 #include "base/clock.h"
@@ -236,12 +237,4 @@ static void after_fork(void)
 __attribute__((constructor)) static void load(void)
 {
 	pthread_atfork(before_fork, after_fork, after_fork);
-}
-
-__attribute__((destructor)) static void unload(void)
-{
-	atomic_store(&front_current, NULL);
-	for (unsigned i = 0; i < OPENED_MAX; i++)
-		if (front.opened[i].machine)
-			gkf_machine_close(front.opened[i].machine);
 }
