@@ -158,11 +158,30 @@ static void system_events(void **state)
 		    ERROR_INVALID_ARGUMENT);
 }
 
+/* Programs built before _v2 hold 24 bytes. */
+static void the_old_wait_writes_the_old_record(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t set = new_set();
+	nvmlEventData_t data = {.gpuInstanceId = 0x5a5a,
+				.computeInstanceId = 0x5a5a};
+
+	assert_nvml(NV(nvmlDeviceRegisterEvents)(
+			device_at(0), nvmlEventTypeXidCriticalError, set),
+		    SUCCESS);
+	assert_int_equal(gkf_fault_set(fx->m, 0, GKF_FAULT_LOST), 0);
+	assert_nvml(NV(nvmlEventSetWait)(set, &data, 1000), SUCCESS);
+	assert_int_equal(data.eventData, 79);
+	assert_int_equal(data.gpuInstanceId, 0x5a5a);
+	assert_int_equal(data.computeInstanceId, 0x5a5a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    FRONT_TEST(wait_sleeps_until_its_end),
 	    FRONT_TEST(lost_gpu_tells_its_xid_once),
+	    FRONT_TEST(the_old_wait_writes_the_old_record),
 	    FRONT_TEST(bad_sets),
 	    FRONT_TEST(sets_are_not_used_up),
 	    FRONT_TEST(shutdown_ends_a_wait),

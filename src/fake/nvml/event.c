@@ -10,6 +10,8 @@
 #include "fake/nvml/front.h"
 #include "base/clock.h"
 
+#include <string.h>
+
 #define SETS_MAX        256
 #define LOOK_NS         (20 * GK_NS_PER_MS)
 #define XID_OFF_THE_BUS 79
@@ -162,26 +164,38 @@ static nvmlReturn_t wait_set(const struct call *c, struct event_set *s,
 	}
 }
 
+/* What callers of nvmlEventSetWait hold; the ids behind came with _v2. */
+#define EVENT_DATA_V1 offsetof(nvmlEventData_t, gpuInstanceId)
+
+/* Writes size bytes of the record. */
 static nvmlReturn_t wait_devices(enum nvml_row row, nvmlEventSet_t set,
-				 nvmlEventData_t *data, unsigned timeout_ms)
+				 nvmlEventData_t *data, size_t size,
+				 unsigned timeout_ms)
 {
 	struct call c;
 	struct event_set *s = find_set(set, OF_DEVICES);
+	nvmlEventData_t got;
 	nvmlReturn_t r = enter(&c, row, s && data);
 
-	return r ? r : wait_set(&c, s, OF_DEVICES, data, timeout_ms);
+	if (!r)
+		r = wait_set(&c, s, OF_DEVICES, &got, timeout_ms);
+	if (!r)
+		memcpy(data, &got, size);
+	return r;
 }
 
 nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_t *data,
 			      unsigned int timeoutms)
 {
-	return wait_devices(ROW_nvmlEventSetWait, set, data, timeoutms);
+	return wait_devices(ROW_nvmlEventSetWait, set, data, EVENT_DATA_V1,
+			    timeoutms);
 }
 
 nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
 				 unsigned int timeoutms)
 {
-	return wait_devices(ROW_nvmlEventSetWait_v2, set, data, timeoutms);
+	return wait_devices(ROW_nvmlEventSetWait_v2, set, data, sizeof *data,
+			    timeoutms);
 }
 
 nvmlReturn_t
