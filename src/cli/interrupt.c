@@ -16,7 +16,7 @@
 static struct {
 	volatile sig_atomic_t came;
 	int fd;
-} state = { .fd = -1 };
+} state = {.fd = -1};
 
 static void on_signal(int number)
 {
@@ -41,7 +41,7 @@ static void mask(int how)
 
 int gk_interrupt_catch(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = {.sa_handler = on_signal};
 
 	state.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (state.fd < 0)
@@ -66,8 +66,8 @@ bool gk_interrupted(void)
 bool gk_interrupt_wait(int fd)
 {
 	struct pollfd polled[] = {
-		{ .fd = fd, .events = POLLIN },
-		{ .fd = state.fd, .events = POLLIN },
+	    {.fd = fd, .events = POLLIN},
+	    {.fd = state.fd, .events = POLLIN},
 	};
 
 	while (!state.came) {

@@ -12,10 +12,10 @@ static const struct {
 	int code;
 	const char *advice;
 } advices[] = {
-	{ 4, "ask for access to /dev/nvidia*" },
-	{ 9, "load it with `sudo modprobe nvidia`" },
-	{ 17, "give the container or the cgroup access to /dev/nvidia*" },
-	{ 18, "reboot, or reload the kernel module, after a driver update" },
+    {4, "ask for access to /dev/nvidia*"},
+    {9, "load it with `sudo modprobe nvidia`"},
+    {17, "give the container or the cgroup access to /dev/nvidia*"},
+    {18, "reboot, or reload the kernel module, after a driver update"},
 };
 
 static const char *advice_for(int nvml)
@@ -26,11 +26,11 @@ static const char *advice_for(int nvml)
 	return "see `dmesg | grep -i nvrm`";
 }
 
-static void explain(const char *verb, const struct gk_options *options,
-		    int err, int nvml)
+static void explain(const char *verb, const struct gk_options *options, int err,
+		    int nvml)
 {
-	const char *library = options->nvml_path ? options->nvml_path
-						 : "libnvidia-ml.so.1";
+	const char *library =
+	    options->nvml_path ? options->nvml_path : "libnvidia-ml.so.1";
 
 	if (err == GK_ERR_NO_DRIVER)
 		fprintf(stderr,
@@ -42,8 +42,8 @@ static void explain(const char *verb, const struct gk_options *options,
 			"gpukit %s: the NVIDIA driver refuses: %s (%d); %s\n",
 			verb, gk_nvml_text(nvml), nvml, advice_for(nvml));
 	else
-		fprintf(stderr, "gpukit %s: cannot open the driver: %s\n",
-			verb, gk_strerror(err));
+		fprintf(stderr, "gpukit %s: cannot open the driver: %s\n", verb,
+			gk_strerror(err));
 }
 
 int gk_cli_open(const char *verb, const struct gk_options *options,

@@ -41,7 +41,7 @@ bool gk_use_ascii(void)
 void gk_terminal_size(int *ret_columns, int *ret_rows)
 {
 	const char *columns = getenv("COLUMNS");
-	struct winsize size = { 0 };
+	struct winsize size = {0};
 	int64_t value;
 
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
@@ -61,8 +61,8 @@ enum gk_output gk_write_out(const struct gk_buf *buf, const char *verb)
 		return GK_OUTPUT_FAILED;
 	}
 	while (done < buf->len) {
-		ssize_t n = write(STDOUT_FILENO, buf->data + done,
-				  buf->len - done);
+		ssize_t n =
+		    write(STDOUT_FILENO, buf->data + done, buf->len - done);
 
 		if (n >= 0) {
 			done += (size_t)n;

@@ -79,8 +79,8 @@ static void fill(const struct gk_snapshot *snap, const char *list,
 	}
 }
 
-int gk_pick(const struct gk_snapshot *snap, const char *list,
-	    long *ret_missing, struct gk_snapshot *ret_part)
+int gk_pick(const struct gk_snapshot *snap, const char *list, long *ret_missing,
+	    struct gk_snapshot *ret_part)
 {
 	struct gk_snapshot part = *snap;
 	int *moved = calloc(snap->device_count + 1, sizeof *moved);

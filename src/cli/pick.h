@@ -12,8 +12,8 @@
  * with gk_pick_free(). The list must be gk_pick_valid(). GK_ERR_NOT_FOUND:
  * *ret_missing (may be NULL) is an index that no GPU has.
  */
-int gk_pick(const struct gk_snapshot *snap, const char *list,
-	    long *ret_missing, struct gk_snapshot *ret_part);
+int gk_pick(const struct gk_snapshot *snap, const char *list, long *ret_missing,
+	    struct gk_snapshot *ret_part);
 void gk_pick_free(struct gk_snapshot *part);
 
 /* Whether list is numbers with commas between them. */

@@ -33,75 +33,70 @@ enum key {
 #define MAYBE OPTION_ARG_OPTIONAL
 
 static const struct argp_option options[] = {
-	{ .doc = "What is shown, one line a GPU:", .group = 1 },
-	{ "id", KEY_ID, "I,J", 0, "Only the GPUs with these indices", 1 },
-	{ "show-all", 'a', 0, 0, "Same as -cupFeP", 1 },
-	{ "show-cmd", 'c', 0, 0, "Program of each process", 1 },
-	{ "show-full-cmd", 'f', 0, 0,
-	  "Whole command, CPU and host memory of each process", 1 },
-	{ "show-user", 'u', 0, 0, "User of each process", 1 },
-	{ "show-pid", 'p', 0, 0, "Process id of each process", 1 },
-	{ "show-fan-speed", 'F', 0, 0, "Fan speed", 1 },
-	{ "show-fan", 'F', 0, OPTION_ALIAS, NULL, 1 },
-	{ "show-codec", 'e', "enc,dec", MAYBE,
-	  "Encoder and decoder utilisation", 1 },
-	{ "show-power", 'P', "draw,limit", MAYBE, "Power draw and limit", 1 },
-	{ "no-header", KEY_NO_HEADER, 0, 0, "No header line", 1 },
-	{ "no-processes", KEY_NO_PROCESSES, 0, 0, "No processes", 1 },
-	{ "gpuname-width", KEY_NAME_WIDTH, "N", 0,
-	  "Columns for the name of a GPU; 0 hides it", 1 },
-	{ .doc = "Other formats:", .group = 2 },
-	{ "boxed", '1', 0, 0, "Tables of GPUs, host and processes, with bars",
-	  2 },
-	{ "once", '1', 0, OPTION_ALIAS, NULL, 2 },
-	{ "width", KEY_WIDTH, "N", 0, "Columns of --boxed (the terminal's)",
-	  2 },
-	{ "json", KEY_JSON, 0, 0, "One JSON object", 2 },
-	{ "json-lines", KEY_JSON_LINES, 0, 0,
-	  "A JSON object a line, every interval (1 s)", 2 },
-	{ "csv", KEY_CSV, "devices|processes", MAYBE,
-	  "Comma-separated values, a row a GPU or a row a process", 2 },
-	{ "why", KEY_WHY, 0, 0, "With JSON: why a value is null", 2 },
-	{ .doc = "Repetition:", .group = 3 },
-	{ "interval", 'i', "SEC", MAYBE,
-	  "Report again and again, every SEC seconds (1)", 3 },
-	{ "watch", 'i', 0, OPTION_ALIAS, NULL, 3 },
-	{ "count", KEY_COUNT, "N", 0, "End after N reports", 3 },
-	{ .doc = "Colours:", .group = 4 },
-	{ "color", KEY_COLOR, 0, 0, "Colours even where stdout is no terminal",
-	  4 },
-	{ "force-color", KEY_COLOR, 0, OPTION_ALIAS, NULL, 4 },
-	{ "no-color", KEY_NO_COLOR, 0, 0, "No colours", 4 },
-	{ "ascii", 'U', 0, 0, "ASCII only", 4 },
-	{ .doc = "Reading the machine:", .group = 5 },
-	{ "pcie", KEY_PCIE, 0, 0,
-	  "Also PCIe traffic, which costs 40 ms a GPU", 5 },
-	{ "cpu-window", KEY_CPU_WINDOW, "SEC", 0,
-	  "Read twice, SEC seconds apart, for CPU % in a single report", 5 },
-	{ "timeout", KEY_TIMEOUT, "SEC", 0,
-	  "Patience with a GPU that does not answer (1)", 5 },
-	{ "nvml", KEY_NVML, "PATH", 0,
-	  "Driver library to load (libnvidia-ml.so.1)", 5 },
-	{ 0 },
+    {.doc = "What is shown, one line a GPU:", .group = 1},
+    {"id", KEY_ID, "I,J", 0, "Only the GPUs with these indices", 1},
+    {"show-all", 'a', 0, 0, "Same as -cupFeP", 1},
+    {"show-cmd", 'c', 0, 0, "Program of each process", 1},
+    {"show-full-cmd", 'f', 0, 0,
+     "Whole command, CPU and host memory of each process", 1},
+    {"show-user", 'u', 0, 0, "User of each process", 1},
+    {"show-pid", 'p', 0, 0, "Process id of each process", 1},
+    {"show-fan-speed", 'F', 0, 0, "Fan speed", 1},
+    {"show-fan", 'F', 0, OPTION_ALIAS, NULL, 1},
+    {"show-codec", 'e', "enc,dec", MAYBE, "Encoder and decoder utilisation", 1},
+    {"show-power", 'P', "draw,limit", MAYBE, "Power draw and limit", 1},
+    {"no-header", KEY_NO_HEADER, 0, 0, "No header line", 1},
+    {"no-processes", KEY_NO_PROCESSES, 0, 0, "No processes", 1},
+    {"gpuname-width", KEY_NAME_WIDTH, "N", 0,
+     "Columns for the name of a GPU; 0 hides it", 1},
+    {.doc = "Other formats:", .group = 2},
+    {"boxed", '1', 0, 0, "Tables of GPUs, host and processes, with bars", 2},
+    {"once", '1', 0, OPTION_ALIAS, NULL, 2},
+    {"width", KEY_WIDTH, "N", 0, "Columns of --boxed (the terminal's)", 2},
+    {"json", KEY_JSON, 0, 0, "One JSON object", 2},
+    {"json-lines", KEY_JSON_LINES, 0, 0,
+     "A JSON object a line, every interval (1 s)", 2},
+    {"csv", KEY_CSV, "devices|processes", MAYBE,
+     "Comma-separated values, a row a GPU or a row a process", 2},
+    {"why", KEY_WHY, 0, 0, "With JSON: why a value is null", 2},
+    {.doc = "Repetition:", .group = 3},
+    {"interval", 'i', "SEC", MAYBE,
+     "Report again and again, every SEC seconds (1)", 3},
+    {"watch", 'i', 0, OPTION_ALIAS, NULL, 3},
+    {"count", KEY_COUNT, "N", 0, "End after N reports", 3},
+    {.doc = "Colours:", .group = 4},
+    {"color", KEY_COLOR, 0, 0, "Colours even where stdout is no terminal", 4},
+    {"force-color", KEY_COLOR, 0, OPTION_ALIAS, NULL, 4},
+    {"no-color", KEY_NO_COLOR, 0, 0, "No colours", 4},
+    {"ascii", 'U', 0, 0, "ASCII only", 4},
+    {.doc = "Reading the machine:", .group = 5},
+    {"pcie", KEY_PCIE, 0, 0, "Also PCIe traffic, which costs 40 ms a GPU", 5},
+    {"cpu-window", KEY_CPU_WINDOW, "SEC", 0,
+     "Read twice, SEC seconds apart, for CPU % in a single report", 5},
+    {"timeout", KEY_TIMEOUT, "SEC", 0,
+     "Patience with a GPU that does not answer (1)", 5},
+    {"nvml", KEY_NVML, "PATH", 0, "Driver library to load (libnvidia-ml.so.1)",
+     5},
+    {0},
 };
 
 static const struct gk_choice codecs[] = {
-	{ "enc,dec", GK_CODEC_ENC | GK_CODEC_DEC },
-	{ "dec,enc", GK_CODEC_ENC | GK_CODEC_DEC },
-	{ "enc", GK_CODEC_ENC },
-	{ "dec", GK_CODEC_DEC },
-	{ "", 0 },
-	{ 0 },
+    {"enc,dec", GK_CODEC_ENC | GK_CODEC_DEC},
+    {"dec,enc", GK_CODEC_ENC | GK_CODEC_DEC},
+    {"enc", GK_CODEC_ENC},
+    {"dec", GK_CODEC_DEC},
+    {"", 0},
+    {0},
 };
 
 /* gpustat's "limit" shows the draw too; so do we. */
 static const struct gk_choice powers[] = {
-	{ "draw,limit", GK_POWER_DRAW | GK_POWER_LIMIT },
-	{ "limit,draw", GK_POWER_DRAW | GK_POWER_LIMIT },
-	{ "limit", GK_POWER_DRAW | GK_POWER_LIMIT },
-	{ "draw", GK_POWER_DRAW },
-	{ "", 0 },
-	{ 0 },
+    {"draw,limit", GK_POWER_DRAW | GK_POWER_LIMIT},
+    {"limit,draw", GK_POWER_DRAW | GK_POWER_LIMIT},
+    {"limit", GK_POWER_DRAW | GK_POWER_LIMIT},
+    {"draw", GK_POWER_DRAW},
+    {"", 0},
+    {0},
 };
 
 static uint64_t interval(struct argp_state *state, const char *arg)
@@ -139,15 +134,15 @@ static const struct {
 	size_t at;
 	bool value;
 } switches[] = {
-	{ 'c', AT(text.show_cmd), true },
-	{ 'f', AT(text.show_full_cmd), true },
-	{ 'u', AT(text.show_user), true },
-	{ 'p', AT(text.show_pid), true },
-	{ 'F', AT(text.show_fan), true },
-	{ KEY_NO_HEADER, AT(text.header), false },
-	{ KEY_NO_PROCESSES, AT(text.processes), false },
-	{ KEY_WHY, AT(why), true },
-	{ 'U', AT(ascii), true },
+    {'c', AT(text.show_cmd), true},
+    {'f', AT(text.show_full_cmd), true},
+    {'u', AT(text.show_user), true},
+    {'p', AT(text.show_pid), true},
+    {'F', AT(text.show_fan), true},
+    {KEY_NO_HEADER, AT(text.header), false},
+    {KEY_NO_PROCESSES, AT(text.processes), false},
+    {KEY_WHY, AT(why), true},
+    {'U', AT(ascii), true},
 };
 #undef AT
 
@@ -248,7 +243,8 @@ static error_t parse_format(int key, char *arg, struct argp_state *state)
 		stat->format = csv_of(state, arg);
 		return 0;
 	case KEY_WIDTH:
-		stat->width = (int)gk_arg_number(state, "--width", arg, 79, 1000);
+		stat->width =
+		    (int)gk_arg_number(state, "--width", arg, 79, 1000);
 		return 0;
 	case KEY_COLOR:
 		stat->color = GK_COLOR_ALWAYS;
@@ -270,7 +266,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		stat->interval_ns = interval(state, arg);
 		return 0;
 	case KEY_COUNT:
-		stat->count = gk_arg_number(state, "--count", arg, 1, INT64_MAX);
+		stat->count =
+		    gk_arg_number(state, "--count", arg, 1, INT64_MAX);
 		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &stat->timings;
@@ -287,24 +284,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{ &gk_timings_argp, 0, NULL, 90 },
-	{ 0 },
+    {&gk_timings_argp, 0, NULL, 90},
+    {0},
 };
 
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.doc = "Shows GPUs and the processes on them: once, or every "
-	       "interval.\vExit status: 0, 1 after a failure, 2 for a wrong "
-	       "option.",
-	.children = children,
+    .options = options,
+    .parser = parse,
+    .doc = "Shows GPUs and the processes on them: once, or every "
+	   "interval.\vExit status: 0, 1 after a failure, 2 for a wrong "
+	   "option.",
+    .children = children,
 };
 
 static int run(int argc, char **argv)
 {
 	struct gk_stat stat = {
-		.text = { .header = true, .processes = true, .name_width = -1 },
-		.machine = GK_OPTIONS_DEFAULT,
+	    .text = {.header = true, .processes = true, .name_width = -1},
+	    .machine = GK_OPTIONS_DEFAULT,
 	};
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &stat))
@@ -313,7 +310,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gk_cmd gk_cmd_stat = {
-	.name = "stat",
-	.summary = "shows GPUs and their processes: text, JSON, CSV",
-	.run = run,
+    .name = "stat",
+    .summary = "shows GPUs and their processes: text, JSON, CSV",
+    .run = run,
 };

@@ -25,10 +25,10 @@ struct gk_stat {
 	enum gk_color_choice color;
 	bool ascii;
 	bool why;
-	int width;		/* of --boxed; 0: the terminal's */
-	const char *ids;	/* --id, NULL: all GPUs */
-	uint64_t interval_ns;	/* 0: a single report */
-	int64_t count;		/* frames, 0: no end */
+	int width;              /* of --boxed; 0: the terminal's */
+	const char *ids;        /* --id, NULL: all GPUs */
+	uint64_t interval_ns;   /* 0: a single report */
+	int64_t count;          /* frames, 0: no end */
 	uint64_t cpu_window_ns; /* 0: one snapshot */
 	struct gk_options machine;
 	struct gk_timings_opt timings;

@@ -33,10 +33,10 @@ static void boxed(struct run *run, const struct gk_snapshot *snap,
 		  struct gk_buf *out)
 {
 	struct gk_boxed_options options = {
-		.color = run->color,
-		.width = run->stat->width,
-		.processes = run->stat->text.processes,
-		.uid = getuid(),
+	    .color = run->color,
+	    .width = run->stat->width,
+	    .processes = run->stat->text.processes,
+	    .uid = getuid(),
 	};
 	struct passwd *entry = getpwuid(options.uid);
 	int rows;
@@ -104,7 +104,7 @@ static void to_screen(struct gk_buf *out, const struct gk_buf *text)
 /* The bytes of one frame, as they go to stdout. */
 static void build(struct run *run, const struct gk_snapshot *snap)
 {
-	struct gk_buf text = { 0 }, plain = { 0 };
+	struct gk_buf text = {0}, plain = {0};
 	struct gk_buf *result = &text;
 
 	format_frame(run, snap, &text);
@@ -270,9 +270,9 @@ int gk_stat_run(const struct gk_stat *stat)
 {
 	struct gk_options options = machine_options(stat);
 	struct run run = {
-		.stat = stat,
-		.color = gk_use_color(stat->color),
-		.ascii = stat->ascii || gk_use_ascii(),
+	    .stat = stat,
+	    .color = gk_use_color(stat->color),
+	    .ascii = stat->ascii || gk_use_ascii(),
 	};
 	struct gk *gk;
 	int status = GK_EXIT_OK, timings;

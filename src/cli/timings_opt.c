@@ -14,14 +14,14 @@
 enum { KEY_TIMINGS = 0x7001, KEY_SORT };
 
 static const struct argp_option options[] = {
-	{ .doc = "Where the command's own time goes:", .group = 90 },
-	{ "timings", KEY_TIMINGS, "FILE.json", OPTION_ARG_OPTIONAL,
-	  "At the end, print a table of phases and driver calls to stderr, or "
-	  "write a Chrome trace to FILE.json",
-	  90 },
-	{ "timings-sort", KEY_SORT, "self|cumulative", 0,
-	  "Order of the table (self)", 90 },
-	{ 0 },
+    {.doc = "Where the command's own time goes:", .group = 90},
+    {"timings", KEY_TIMINGS, "FILE.json", OPTION_ARG_OPTIONAL,
+     "At the end, print a table of phases and driver calls to stderr, or "
+     "write a Chrome trace to FILE.json",
+     90},
+    {"timings-sort", KEY_SORT, "self|cumulative", 0,
+     "Order of the table (self)", 90},
+    {0},
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -36,18 +36,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SORT:
 		if (strcmp(arg, "self") && strcmp(arg, "cumulative"))
-			argp_error(state, "--timings-sort is self or "
-					  "cumulative, not '%s'",
+			argp_error(state,
+				   "--timings-sort is self or "
+				   "cumulative, not '%s'",
 				   arg);
-		opt->sort = *arg == 's' ? GK_TIMINGS_SELF
-					: GK_TIMINGS_CUMULATIVE;
+		opt->sort =
+		    *arg == 's' ? GK_TIMINGS_SELF : GK_TIMINGS_CUMULATIVE;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-const struct argp gk_timings_argp = { .options = options, .parser = parse };
+const struct argp gk_timings_argp = {.options = options, .parser = parse};
 
 static void add_table(struct gk_buf *out, const struct gk_timings_opt *opt)
 {
@@ -69,7 +70,7 @@ static void add_trace(struct gk_buf *out)
 
 int gk_timings_report(const struct gk_timings_opt *opt)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 	int err = 0;
 
 	if (!opt->wanted)

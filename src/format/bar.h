@@ -9,18 +9,18 @@
 #include <gpukit/gpukit.h>
 
 struct gk_bar {
-	const char *title;    /* "MEM: " */
+	const char *title;      /* "MEM: " */
 	struct gk_value tenths; /* 1000 = full */
-	const char *text;     /* "15000MiB", "@ 1410MHz", or "" */
-	bool text_first;      /* text beside the bar, percent at the right;
-				 else the other way round */
-	bool whole;	      /* the percentage has no decimal */
+	const char *text;       /* "15000MiB", "@ 1410MHz", or "" */
+	bool text_first;        /* text beside the bar, percent at the right;
+				   else the other way round */
+	bool whole;             /* the percentage has no decimal */
 };
 
 /*
- * Adds the bar, exactly width columns. What does not fit is left out: first
- * the decimal of the percentage, then the text at the right, and at last the
- * text beside a bar that would be shorter than half of what is left.
+ * Adds the bar, exactly width columns; equal shares give equal bars whatever
+ * the texts are. What does not fit is left out: first the decimal of the
+ * percentage, then the text at the right, then the text beside the bar.
  */
 void gk_format_bar(struct gk_buf *out, const struct gk_bar *bar, int width);
 

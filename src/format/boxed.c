@@ -8,8 +8,8 @@
 #define WIDTH_WANTED 140
 
 /* Limits in tenths of a percent: from the first on moderate, then heavy. */
-static const int gpu_limits[] = { 100, 750 };
-static const int memory_limits[] = { 100, 800 };
+static const int gpu_limits[] = {100, 750};
+static const int memory_limits[] = {100, 800};
 
 static enum gk_intensity intensity(struct gk_value tenths, const int *limits)
 {
@@ -33,9 +33,9 @@ enum gk_intensity gk_memory_intensity(struct gk_value tenths)
 enum gk_color gk_intensity_color(enum gk_intensity intensity)
 {
 	static const enum gk_color colors[] = {
-		[GK_LIGHT] = GK_GREEN,
-		[GK_MODERATE] = GK_YELLOW,
-		[GK_HEAVY] = GK_RED,
+	    [GK_LIGHT] = GK_GREEN,
+	    [GK_MODERATE] = GK_YELLOW,
+	    [GK_HEAVY] = GK_RED,
 	};
 
 	return colors[intensity];
@@ -96,7 +96,7 @@ static int width_of(const struct gk_snapshot *snap, int terminal)
 void gk_format_boxed(struct gk_buf *out, const struct gk_snapshot *snap,
 		     const struct gk_boxed_options *options)
 {
-	struct gk_box box = { .out = out, .snap = snap, .o = options };
+	struct gk_box box = {.out = out, .snap = snap, .o = options};
 	char time[GK_UNITS_MAX];
 
 	box.width = width_of(snap, options->width);

@@ -14,8 +14,8 @@
 struct gk_boxed_options {
 	bool color;
 	bool processes;
-	int width;	  /* of the terminal; less than 79 counts as 79 */
-	uid_t uid;	  /* who looks: processes of others are dim */
+	int width;        /* of the terminal; less than 79 counts as 79 */
+	uid_t uid;        /* who looks: processes of others are dim */
 	const char *user; /* the name of uid; NULL if unknown */
 };
 

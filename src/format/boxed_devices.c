@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BARS_FROM	 100 /* columns from which there are bars */
-#define TWO_BARS_FROM	 123
-#define TABLE_WIDTH	 79
-#define BAR_COLUMNS_MAX	 2
+#define BARS_FROM       100 /* columns from which there are bars */
+#define TWO_BARS_FROM   123
+#define TABLE_WIDTH     79
+#define BAR_COLUMNS_MAX 2
 
-static const int columns[] = { 31, 22, 22 };
+static const int columns[] = {31, 22, 22};
 
 struct table {
 	struct gk_box *box;
@@ -32,11 +32,10 @@ struct rule {
 	    *bars_right;
 };
 
-static const struct rule under_title = { "─", "├", "┬", "┤", NULL, NULL,
-					 NULL };
-static const struct rule under_head = { "═", "╞", "╪", "╡", "╪", "╤", "╕" };
-static const struct rule between = { "─", "├", "┼", "┤", "┼", "┼", "┤" };
-static const struct rule bottom = { "═", "╘", "╧", "╛", "╧", "╧", "╛" };
+static const struct rule under_title = {"─", "├", "┬", "┤", NULL, NULL, NULL};
+static const struct rule under_head = {"═", "╞", "╪", "╡", "╪", "╤", "╕"};
+static const struct rule between = {"─", "├", "┼", "┤", "┼", "┼", "┤"};
+static const struct rule bottom = {"═", "╘", "╧", "╛", "╧", "╧", "╛"};
 
 static void add_rule(const struct table *t, const struct rule *rule)
 {
@@ -69,8 +68,8 @@ static void set(char *dst, struct gk_value value, const char *before,
 		const char *after)
 {
 	if (value.why == GK_PRESENT)
-		snprintf(dst, GK_UNITS_MAX, "%s%" PRId64 "%s", before,
-			 value.v, after);
+		snprintf(dst, GK_UNITS_MAX, "%s%" PRId64 "%s", before, value.v,
+			 after);
 	else
 		gk_str_copy(dst, GK_UNITS_MAX, "N/A");
 }
@@ -115,10 +114,10 @@ static const char *word(struct gk_value value, const char *const *words,
 	return words[value.v];
 }
 
-static const char *const off_on[] = { "Off", "On" };
-static const char *const disabled_enabled[] = { "Disabled", "Enabled" };
-static const char *const compute_modes[] = { "Default", "E. Thread",
-					     "Prohibited", "E. Process" };
+static const char *const off_on[] = {"Off", "On"};
+static const char *const disabled_enabled[] = {"Disabled", "Enabled"};
+static const char *const compute_modes[] = {"Default", "E. Thread",
+					    "Prohibited", "E. Process"};
 
 static const char *short_name(const struct gk_device *d)
 {
@@ -193,8 +192,7 @@ static void mode_cell(const struct table *t, const struct gk_device *d)
 	char stale[GK_UNITS_MAX] = "stale";
 
 	if (d->health == GK_HEALTH_STALE && age != UINT64_MAX)
-		snprintf(stale, sizeof stale, "stale %.0fs",
-			 (double)age / 1e9);
+		snprintf(stale, sizeof stale, "stale %.0fs", (double)age / 1e9);
 	gk_cell(t->box->out,
 		d->health == GK_HEALTH_STALE
 		    ? stale
@@ -271,12 +269,12 @@ enum bar_kind { BAR_MEM, BAR_MBW, BAR_UTL, BAR_PWR, BAR_NONE };
 static enum gk_intensity bar_of(const struct gk_device *d, enum bar_kind kind,
 				char *text, struct gk_bar *ret_bar)
 {
-	static const char *const titles[] = { "MEM: ", "MBW: ", "UTL: ",
-					      "PWR: " };
+	static const char *const titles[] = {
+	    "MEM: ", "MBW: ", "UTL: ", "PWR: "};
 	const struct gk_value *m = d->m;
-	struct gk_value clock = m[kind == BAR_MBW ? GK_M_MEM_CLOCK
-						  : GK_M_SM_CLOCK];
-	struct gk_bar bar = { .title = titles[kind], .text = text };
+	struct gk_value clock =
+	    m[kind == BAR_MBW ? GK_M_MEM_CLOCK : GK_M_SM_CLOCK];
+	struct gk_bar bar = {.title = titles[kind], .text = text};
 
 	*text = '\0';
 	if (kind == BAR_MEM) {
@@ -307,7 +305,7 @@ static enum gk_intensity bar_of(const struct gk_device *d, enum bar_kind kind,
 static void add_bars(const struct table *t, const struct gk_device *d,
 		     enum bar_kind left, enum bar_kind right)
 {
-	enum bar_kind kinds[] = { left, right };
+	enum bar_kind kinds[] = {left, right};
 	struct gk_buf *out = t->box->out;
 	char text[GK_UNITS_MAX];
 
@@ -395,8 +393,8 @@ static void measure(struct table *t)
 		t->bars[0] = room - 1;
 	}
 	for (size_t i = 0; i < t->box->snap->device_count; i++)
-		t->mig |= t->box->snap->devices[i].m[GK_M_MIG_MODE].why ==
-			  GK_PRESENT;
+		t->mig |=
+		    t->box->snap->devices[i].m[GK_M_MIG_MODE].why == GK_PRESENT;
 }
 
 static void no_devices(struct gk_box *box)
@@ -415,7 +413,7 @@ void gk_box_devices(struct gk_box *box)
 {
 	const struct gk_snapshot *snap = box->snap;
 	struct gk_box narrow = *box;
-	struct table t = { .box = box };
+	struct table t = {.box = box};
 
 	measure(&t);
 	narrow.width = TABLE_WIDTH;

@@ -51,15 +51,14 @@ void gk_box_host(struct gk_box *box)
 	struct gk_value swap = used_of(h->swap_total, h->swap_free);
 	char uptime[GK_UNITS_MAX + 16], used_text[64] = "USED: N/A";
 	char text[GK_UNITS_MAX];
-	struct gk_bar cpu = { .title = "CPU: ",
-			      .tenths = h->cpu_centipercent,
-			      .text = uptime };
-	struct gk_bar memory = { .title = "MEM: ",
-				 .tenths = gk_tenths(used, h->mem_total),
-				 .text = used_text };
-	struct gk_bar swapped = { .title = "SWP: ",
-				  .tenths = gk_tenths(swap, h->swap_total),
-				  .text = "" };
+	struct gk_bar cpu = {
+	    .title = "CPU: ", .tenths = h->cpu_centipercent, .text = uptime};
+	struct gk_bar memory = {.title = "MEM: ",
+				.tenths = gk_tenths(used, h->mem_total),
+				.text = used_text};
+	struct gk_bar swapped = {.title = "SWP: ",
+				 .tenths = gk_tenths(swap, h->swap_total),
+				 .text = ""};
 
 	cpu.tenths.v /= 10;
 	snprintf(uptime, sizeof uptime, "UPTIME: %s",

@@ -11,17 +11,17 @@
 
 /* Columns, borders and blanks but for the time and the command. */
 #define OTHERS_WIDTH 59
-#define TIME_WIDTH  5
+#define TIME_WIDTH   5
 
 /* What stands in place of the command of a process that is not running. */
 static const struct {
 	const char *text;
 	enum gk_color color;
 } states[] = {
-	[GK_PROCESS_RUNNING] = { NULL, GK_PLAIN },
-	[GK_PROCESS_GONE] = { "No Such Process", GK_RED },
-	[GK_PROCESS_ZOMBIE] = { "Zombie Process", GK_YELLOW },
-	[GK_PROCESS_NO_PERMISSION] = { "No Permissions", GK_YELLOW },
+    [GK_PROCESS_RUNNING] = {NULL, GK_PLAIN},
+    [GK_PROCESS_GONE] = {"No Such Process", GK_RED},
+    [GK_PROCESS_ZOMBIE] = {"Zombie Process", GK_YELLOW},
+    [GK_PROCESS_NO_PERMISSION] = {"No Permissions", GK_YELLOW},
 };
 
 static const char *command_of(const struct gk_process *p)
@@ -44,8 +44,7 @@ static int time_width(const struct gk_snapshot *snap)
 	int widest = TIME_WIDTH;
 
 	for (size_t i = 0; i < snap->process_count; i++) {
-		int width =
-		    (int)strlen(time_of(text, &snap->processes[i])) + 1;
+		int width = (int)strlen(time_of(text, &snap->processes[i])) + 1;
 
 		widest = width > widest ? width : widest;
 	}
@@ -78,8 +77,7 @@ static void add_share(struct gk_buf *out, struct gk_value tenths)
 		gk_buf_printf(out, " %5.1f", (double)tenths.v / 10.0);
 }
 
-static void add_percent(struct gk_buf *out, struct gk_value value,
-			size_t width)
+static void add_percent(struct gk_buf *out, struct gk_value value, size_t width)
 {
 	char text[GK_UNITS_MAX] = "N/A";
 
@@ -122,8 +120,8 @@ static void add_process(struct gk_box *box, const struct gk_process *p,
 	int command_width = box->width - OTHERS_WIDTH - time_columns;
 	bool foreign = box->o->uid && p->uid != box->o->uid;
 	enum gk_color color = foreign ? GK_DIM : GK_PLAIN;
-	enum gk_color word = states[p->state].text ? states[p->state].color
-						   : color;
+	enum gk_color word =
+	    states[p->state].text ? states[p->state].color : color;
 	struct gk_value cpu = p->m[GK_PM_CPU];
 	char time[GK_UNITS_MAX];
 
@@ -131,8 +129,8 @@ static void add_process(struct gk_box *box, const struct gk_process *p,
 	gk_buf_puts(box->out, "│");
 	add_driver_part(box, p, color);
 	add_share(box->out, cpu);
-	add_share(box->out, gk_tenths(p->m[GK_PM_RSS],
-				      box->snap->host.mem_total));
+	add_share(box->out,
+		  gk_tenths(p->m[GK_PM_RSS], box->snap->host.mem_total));
 	gk_buf_printf(box->out, " %*s  ", time_columns, time_of(time, p));
 	gk_color_end(box->out, box->o->color, color);
 	gk_color_start(box->out, box->o->color, word);
@@ -185,8 +183,8 @@ void gk_box_processes(struct gk_box *box)
 	add_titles(box, time_columns);
 	gk_box_line(box, "╞", "═", "╡");
 	for (size_t i = 0; i < snap->process_count; i++) {
-		if (i && snap->processes[i].device !=
-			     snap->processes[i - 1].device)
+		if (i &&
+		    snap->processes[i].device != snap->processes[i - 1].device)
 			gk_box_line(box, "├", "─", "┤");
 		add_process(box, &snap->processes[i], time_columns);
 	}

@@ -54,8 +54,8 @@ static void metrics(struct gk_buf *out, const struct gk_metric_info *info,
 
 	for (size_t i = 0; i < count; i++) {
 		if (values[i].why == GK_PRESENT)
-			gk_buf_puts(out, gk_number(digits, values[i].v,
-						   info[i].unit));
+			gk_buf_puts(
+			    out, gk_number(digits, values[i].v, info[i].unit));
 		gk_buf_putc(out, ',');
 	}
 }
@@ -104,8 +104,8 @@ void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
 	}
 }
 
-void gk_format_csv_processes(struct gk_buf *out,
-			     const struct gk_snapshot *snap, bool header)
+void gk_format_csv_processes(struct gk_buf *out, const struct gk_snapshot *snap,
+			     bool header)
 {
 	char time[GK_UNITS_MAX];
 

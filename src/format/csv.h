@@ -14,7 +14,7 @@ void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
 			   bool header);
 
 /* One row a process and device. */
-void gk_format_csv_processes(struct gk_buf *out,
-			     const struct gk_snapshot *snap, bool header);
+void gk_format_csv_processes(struct gk_buf *out, const struct gk_snapshot *snap,
+			     bool header);
 
 #endif

@@ -26,13 +26,13 @@ struct heat {
 	enum gk_color calm, bright;
 };
 
-static const struct heat temperature_heat = { 50, GK_RED, GK_BOLD_RED };
-static const struct heat fan_heat = { 30, GK_CYAN, GK_BOLD_CYAN };
-static const struct heat util_heat = { 30, GK_GREEN, GK_BOLD_GREEN };
-static const struct heat codec_heat = { 50, GK_GREEN, GK_BOLD_GREEN };
-static const struct heat memory_heat = { 0, GK_YELLOW, GK_BOLD_YELLOW };
-static const struct heat total_heat = { INT64_MAX, GK_YELLOW, GK_YELLOW };
-static const struct heat limit_heat = { INT64_MAX, GK_MAGENTA, GK_MAGENTA };
+static const struct heat temperature_heat = {50, GK_RED, GK_BOLD_RED};
+static const struct heat fan_heat = {30, GK_CYAN, GK_BOLD_CYAN};
+static const struct heat util_heat = {30, GK_GREEN, GK_BOLD_GREEN};
+static const struct heat codec_heat = {50, GK_GREEN, GK_BOLD_GREEN};
+static const struct heat memory_heat = {0, GK_YELLOW, GK_BOLD_YELLOW};
+static const struct heat total_heat = {INT64_MAX, GK_YELLOW, GK_YELLOW};
+static const struct heat limit_heat = {INT64_MAX, GK_MAGENTA, GK_MAGENTA};
 
 static enum gk_color heat_color(const struct heat *heat, struct gk_value value)
 {
@@ -99,8 +99,8 @@ static void add_codec(struct page *p, const struct gk_device *d)
 		const char *title;
 		enum gk_metric metric;
 	} codecs[] = {
-		{ GK_CODEC_ENC, "E: ", GK_M_ENC_UTIL },
-		{ GK_CODEC_DEC, "D: ", GK_M_DEC_UTIL },
+	    {GK_CODEC_ENC, "E: ", GK_M_ENC_UTIL},
+	    {GK_CODEC_DEC, "D: ", GK_M_DEC_UTIL},
 	};
 	const char *before = " (";
 
@@ -198,8 +198,7 @@ static void add_command(struct page *p, const struct gk_process *proc,
 			 (double)cpu.v / 100.0);
 	if (rss.why == GK_PRESENT)
 		gk_short_size(size, rss.v);
-	gk_buf_printf(p->out, " %s %6d (", last ? "└─" : "├─",
-		      (int)proc->pid);
+	gk_buf_printf(p->out, " %s %6d (", last ? "└─" : "├─", (int)proc->pid);
 	gk_color_start(p->out, p->o->color, GK_GREEN);
 	gk_buf_printf(p->out, "%4s%%", percent);
 	gk_color_end(p->out, p->o->color, GK_GREEN);
@@ -268,8 +267,8 @@ static void measure(struct page *p)
 		const struct gk_device *d = &p->snap->devices[i];
 		int width = (int)strlen(gk_device_label(text, d)) + 2;
 
-		p->label_width = width > p->label_width ? width
-							: p->label_width;
+		p->label_width =
+		    width > p->label_width ? width : p->label_width;
 		device_name(p, d, text);
 		width = (int)gk_columns(text, strlen(text));
 		if (p->o->name_width < 0 && width > p->name_width)
@@ -288,8 +287,7 @@ static void add_header(struct page *p)
 	gk_add_clean(p->out, host, strlen(host));
 	gk_buf_pad(p->out, ' ', blanks > 0 ? (size_t)blanks : 0);
 	gk_color_end(p->out, color, GK_BOLD_WHITE);
-	gk_buf_printf(p->out, "  %s  ",
-		      gk_local_time(text, p->snap->wall_ns));
+	gk_buf_printf(p->out, "  %s  ", gk_local_time(text, p->snap->wall_ns));
 	gk_paint(p->out, color, GK_GRAY,
 		 *p->snap->driver_version ? p->snap->driver_version : "??");
 	gk_buf_printf(p->out, "  CUDA %s\n",
@@ -299,7 +297,7 @@ static void add_header(struct page *p)
 void gk_format_gpustat(struct gk_buf *out, const struct gk_snapshot *snap,
 		       const struct gk_gpustat_options *options)
 {
-	struct page p = { .out = out, .snap = snap, .o = options };
+	struct page p = {.out = out, .snap = snap, .o = options};
 
 	measure(&p);
 	if (options->header)

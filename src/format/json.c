@@ -154,7 +154,7 @@ static void arguments(struct json *j, const struct gk_process *p)
 
 static void types(struct json *j, unsigned bits)
 {
-	static const char *const names[] = { "compute", "graphics", "mps" };
+	static const char *const names[] = {"compute", "graphics", "mps"};
 
 	key(j, "types");
 	open_group(j, '[');
@@ -190,8 +190,7 @@ static void process(struct json *j, const struct gk_process *p)
 static void ages(struct json *j, const struct gk_snapshot *snap,
 		 const struct gk_device *d)
 {
-	static const char *const names[] = { "fast", "medium", "slow",
-					     "asked" };
+	static const char *const names[] = {"fast", "medium", "slow", "asked"};
 
 	key(j, "age_seconds");
 	open_group(j, '{');
@@ -274,7 +273,7 @@ static void host(struct json *j, const struct gk_host *h)
 void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned flags)
 {
-	struct json j = { .out = out, .flags = flags };
+	struct json j = {.out = out, .flags = flags};
 	char line[GK_UNITS_MAX];
 
 	open_group(&j, '{');

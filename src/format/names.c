@@ -59,7 +59,7 @@ const char *gk_nvml_text(int nvml_return)
 		int code;
 		const char *text;
 	} rows[] = {
-#define NVML_RETURN(name, value, text) { value, text },
+#define NVML_RETURN(name, value, text) {value, text},
 #include "abi/nvml_return.def"
 #undef NVML_RETURN
 	};
@@ -73,10 +73,10 @@ const char *gk_nvml_text(int nvml_return)
 const char *gk_health_name(enum gk_health health)
 {
 	static const char *const names[] = {
-		[GK_HEALTH_OK] = "ok",
-		[GK_HEALTH_LOST] = "lost",
-		[GK_HEALTH_STALE] = "stale",
-		[GK_HEALTH_ERROR] = "error",
+	    [GK_HEALTH_OK] = "ok",
+	    [GK_HEALTH_LOST] = "lost",
+	    [GK_HEALTH_STALE] = "stale",
+	    [GK_HEALTH_ERROR] = "error",
 	};
 
 	return names[health];
@@ -85,10 +85,10 @@ const char *gk_health_name(enum gk_health health)
 const char *gk_process_state_name(enum gk_process_state state)
 {
 	static const char *const names[] = {
-		[GK_PROCESS_RUNNING] = "running",
-		[GK_PROCESS_GONE] = "gone",
-		[GK_PROCESS_ZOMBIE] = "zombie",
-		[GK_PROCESS_NO_PERMISSION] = "no permission",
+	    [GK_PROCESS_RUNNING] = "running",
+	    [GK_PROCESS_GONE] = "gone",
+	    [GK_PROCESS_ZOMBIE] = "zombie",
+	    [GK_PROCESS_NO_PERMISSION] = "no permission",
 	};
 
 	return names[state];
@@ -108,9 +108,8 @@ const char *gk_process_type_letter(unsigned types)
 size_t gk_process_program(const struct gk_process *process,
 			  const char **ret_program)
 {
-	size_t len = process->args_len ? strnlen(process->args,
-						 process->args_len)
-				       : 0;
+	size_t len =
+	    process->args_len ? strnlen(process->args, process->args_len) : 0;
 	const char *slash = len ? memrchr(process->args, '/', len) : NULL;
 
 	if (slash && slash + 1 < process->args + len) {

@@ -6,7 +6,7 @@
 
 #include <gpukit/gpukit.h>
 
-#define GK_NO_DEVICES	"No visible devices found"
+#define GK_NO_DEVICES   "No visible devices found"
 #define GK_NO_PROCESSES "No running processes found"
 
 /* A value that is there: its number, else -1. For colours and bars only. */

@@ -43,11 +43,11 @@ void gk_format_timings(struct gk_buf *out, struct gk_trace_row *rows,
 	gk_buf_printf(out, "%8s %12s %14s %12s %12s  %s\n", "calls", "self ms",
 		      "cumulative ms", "per call ms", "max ms", "name");
 	for (size_t i = 0; i < count; i++)
-		gk_buf_printf(out, "%8" PRIu64 " %12.3f %14.3f %12.4f %12.3f  %s\n",
-			      rows[i].calls, ms(rows[i].self_ns),
-			      ms(rows[i].total_ns),
-			      ms(rows[i].total_ns) / (double)rows[i].calls,
-			      ms(rows[i].max_ns), rows[i].name);
+		gk_buf_printf(
+		    out, "%8" PRIu64 " %12.3f %14.3f %12.4f %12.3f  %s\n",
+		    rows[i].calls, ms(rows[i].self_ns), ms(rows[i].total_ns),
+		    ms(rows[i].total_ns) / (double)rows[i].calls,
+		    ms(rows[i].max_ns), rows[i].name);
 }
 
 void gk_format_chrome_trace(struct gk_buf *out,
@@ -60,15 +60,14 @@ void gk_format_chrome_trace(struct gk_buf *out,
 
 		gk_buf_puts(out, i ? ",\n{\"name\":" : "\n{\"name\":");
 		gk_json_string(out, e->name, strlen(e->name));
-		gk_buf_printf(out,
-			      ",\"cat\":\"gpukit\",\"ph\":\"X\","
-			      "\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
-			      ".%03u,\"pid\":%d,\"tid\":%d}",
-			      e->start_ns / 1000,
-			      (unsigned)(e->start_ns % 1000),
-			      e->duration_ns / 1000,
-			      (unsigned)(e->duration_ns % 1000), pid,
-			      e->thread);
+		gk_buf_printf(
+		    out,
+		    ",\"cat\":\"gpukit\",\"ph\":\"X\","
+		    "\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
+		    ".%03u,\"pid\":%d,\"tid\":%d}",
+		    e->start_ns / 1000, (unsigned)(e->start_ns % 1000),
+		    e->duration_ns / 1000, (unsigned)(e->duration_ns % 1000),
+		    pid, e->thread);
 	}
 	gk_buf_puts(out, "\n]}\n");
 }

@@ -20,11 +20,11 @@ static const struct {
 	int decimals;
 	const char *name;
 } sizes[] = {
-	{ KI, 1, 0, "B" },	   { MI, KI, 0, "KiB" },
-	{ 100 * MI, MI, 2, "MiB" }, { 1000 * MI, MI, 1, "MiB" },
-	{ 20 * GI, MI, 0, "MiB" },  { 100 * GI, GI, 2, "GiB" },
-	{ 1000 * GI, GI, 1, "GiB" }, { 100 * TI, TI, 2, "TiB" },
-	{ INT64_MAX, TI, 1, "TiB" },
+    {KI, 1, 0, "B"},           {MI, KI, 0, "KiB"},
+    {100 * MI, MI, 2, "MiB"},  {1000 * MI, MI, 1, "MiB"},
+    {20 * GI, MI, 0, "MiB"},   {100 * GI, GI, 2, "GiB"},
+    {1000 * GI, GI, 1, "GiB"}, {100 * TI, TI, 2, "TiB"},
+    {INT64_MAX, TI, 1, "TiB"},
 };
 
 char *gk_human_size(char *dst, int64_t bytes)
@@ -40,8 +40,8 @@ char *gk_human_size(char *dst, int64_t bytes)
 
 char *gk_short_size(char *dst, int64_t bytes)
 {
-	static const char *const names[] = { "B",  "KB", "MB", "GB",
-					     "TB", "PB", "EB" };
+	static const char *const names[] = {"B",  "KB", "MB", "GB",
+					    "TB", "PB", "EB"};
 	size_t i = 0;
 
 	for (; bytes > 9999 && i + 1 < sizeof names / sizeof *names; i++)

@@ -7,7 +7,7 @@
 /* The character at s, which gk_utf8_len() found to be n bytes long. */
 static wchar_t decode(const char *s, size_t n)
 {
-	static const unsigned char first_bits[5] = { 0, 0x7f, 0x1f, 0x0f, 7 };
+	static const unsigned char first_bits[5] = {0, 0x7f, 0x1f, 0x0f, 7};
 	wchar_t c = (unsigned char)s[0] & first_bits[n];
 
 	for (size_t i = 1; i < n; i++)
@@ -88,21 +88,20 @@ static void pad_and_add(struct gk_buf *out, const char *text, size_t len,
 void gk_cell(struct gk_buf *out, const char *text, size_t columns,
 	     enum gk_align align, const char *mark)
 {
-	struct gk_buf clean = { 0 };
+	struct gk_buf clean = {0};
 	size_t width, fit, mark_width = strlen(mark);
 
 	gk_add_clean(&clean, text, strlen(text));
 	width = gk_columns(clean.data, clean.len);
 	if (width <= columns) {
-		pad_and_add(out, clean.data, clean.len, columns - width,
-			    align);
+		pad_and_add(out, clean.data, clean.len, columns - width, align);
 	} else {
 		size_t room = columns > mark_width ? columns - mark_width : 0;
 
 		fit = gk_fit(clean.data, clean.len, room);
 		gk_buf_add(out, clean.data, fit);
-		gk_buf_add(out, mark, columns < mark_width ? columns
-							   : mark_width);
+		gk_buf_add(out, mark,
+			   columns < mark_width ? columns : mark_width);
 		gk_buf_pad(out, ' ', room - gk_columns(clean.data, fit));
 	}
 	out->failed |= clean.failed;
@@ -132,12 +131,11 @@ static const struct {
 	const char *utf8;
 	char ascii;
 } replacements[] = {
-	{ "═", '=' }, { "─", '-' }, { "│", '|' }, { "├", '|' }, { "┤", '|' },
-	{ "╞", '|' }, { "╡", '|' }, { "╒", '+' }, { "╕", '+' }, { "╘", '+' },
-	{ "╛", '+' }, { "┬", '+' }, { "┴", '+' }, { "┼", '+' }, { "╪", '+' },
-	{ "╤", '+' }, { "╧", '+' }, { "└", '`' }, { "█", '#' }, { "▏", '#' },
-	{ "▎", '#' }, { "▍", '#' }, { "▌", '#' }, { "▋", '#' }, { "▊", '#' },
-	{ "▉", '#' }, { "░", ':' }, { "°", ' ' }, { "…", '.' },
+    {"═", '='}, {"─", '-'}, {"│", '|'}, {"├", '|'}, {"┤", '|'}, {"╞", '|'},
+    {"╡", '|'}, {"╒", '+'}, {"╕", '+'}, {"╘", '+'}, {"╛", '+'}, {"┬", '+'},
+    {"┴", '+'}, {"┼", '+'}, {"╪", '+'}, {"╤", '+'}, {"╧", '+'}, {"└", '`'},
+    {"█", '#'}, {"▏", '#'}, {"▎", '#'}, {"▍", '#'}, {"▌", '#'}, {"▋", '#'},
+    {"▊", '#'}, {"▉", '#'}, {"░", ':'}, {"°", ' '}, {"…", '.'},
 };
 
 static char ascii_of(const char *s, size_t n)

@@ -16,18 +16,18 @@ static struct fixture fixture;
 
 static void format(struct gk_buf *out, int width, bool color)
 {
-	struct gk_boxed_options options = { .color = color,
-					    .processes = true,
-					    .width = width,
-					    .uid = 1000,
-					    .user = "alice" };
+	struct gk_boxed_options options = {.color = color,
+					   .processes = true,
+					   .width = width,
+					   .uid = 1000,
+					   .user = "alice"};
 
 	gk_format_boxed(out, &fixture.snap, &options);
 }
 
 static void golden(int width, bool color, const char *name)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	format(&out, width, color);
 	assert_golden(&out, name);
@@ -35,7 +35,7 @@ static void golden(int width, bool color, const char *name)
 
 static void every_width(void **state)
 {
-	static const int widths[] = { 79, 100, 123, 200 };
+	static const int widths[] = {79, 100, 123, 200};
 	char name[32];
 
 	(void)state;
@@ -53,7 +53,7 @@ static void lines_are_of_one_width(void **state)
 	(void)state;
 	fixture_everything(&fixture);
 	for (int width = 60; width < 220; width++) {
-		struct gk_buf out = { 0 };
+		struct gk_buf out = {0};
 		size_t wanted = 0;
 
 		format(&out, width, false);
@@ -109,7 +109,7 @@ static void extremes_do_not_break_the_table(void **state)
 
 static void ascii(void **state)
 {
-	struct gk_buf out = { 0 }, plain = { 0 };
+	struct gk_buf out = {0}, plain = {0};
 
 	(void)state;
 	fixture_everything(&fixture);
@@ -124,11 +124,11 @@ static void bars_fill_their_width(void **state)
 	(void)state;
 	for (int width = 12; width < 60; width++) {
 		for (int v = 0; v <= 1100; v += 10) {
-			struct gk_bar bar = { .title = "MEM: ",
-					      .tenths = present(v),
-					      .text = "15000MiB",
-					      .text_first = v % 20 != 0 };
-			struct gk_buf out = { 0 };
+			struct gk_bar bar = {.title = "MEM: ",
+					     .tenths = present(v),
+					     .text = "15000MiB",
+					     .text_first = v % 20 != 0};
+			struct gk_buf out = {0};
 
 			gk_format_bar(&out, &bar, width);
 			assert_int_equal(gk_columns(out.data, out.len), width);
@@ -140,13 +140,13 @@ static void bars_fill_their_width(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_width),
-		cmocka_unit_test(lines_are_of_one_width),
-		cmocka_unit_test(nothing_is_said_in_words),
-		cmocka_unit_test(many_gpus),
-		cmocka_unit_test(extremes_do_not_break_the_table),
-		cmocka_unit_test(ascii),
-		cmocka_unit_test(bars_fill_their_width),
+	    cmocka_unit_test(every_width),
+	    cmocka_unit_test(lines_are_of_one_width),
+	    cmocka_unit_test(nothing_is_said_in_words),
+	    cmocka_unit_test(many_gpus),
+	    cmocka_unit_test(extremes_do_not_break_the_table),
+	    cmocka_unit_test(ascii),
+	    cmocka_unit_test(bars_fill_their_width),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

@@ -41,7 +41,7 @@ static void check(struct gk_buf *out, int rows)
 
 static void a_row_a_device(void **state)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	(void)state;
 	fixture_everything(&fixture);
@@ -52,7 +52,7 @@ static void a_row_a_device(void **state)
 
 static void a_row_a_process(void **state)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	(void)state;
 	fixture_everything(&fixture);
@@ -65,7 +65,7 @@ static void a_row_a_process(void **state)
 
 static void only_the_first_frame_has_a_header(void **state)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	(void)state;
 	fixture_init(&fixture, 2);
@@ -77,7 +77,7 @@ static void only_the_first_frame_has_a_header(void **state)
 
 static void foreign_bytes_stay_in_their_row(void **state)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 	struct gk_process *p;
 
 	(void)state;
@@ -93,10 +93,10 @@ static void foreign_bytes_stay_in_their_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_row_a_device),
-		cmocka_unit_test(a_row_a_process),
-		cmocka_unit_test(only_the_first_frame_has_a_header),
-		cmocka_unit_test(foreign_bytes_stay_in_their_row),
+	    cmocka_unit_test(a_row_a_device),
+	    cmocka_unit_test(a_row_a_process),
+	    cmocka_unit_test(only_the_first_frame_has_a_header),
+	    cmocka_unit_test(foreign_bytes_stay_in_their_row),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

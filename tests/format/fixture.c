@@ -18,7 +18,7 @@
 
 struct gk_value present(int64_t v)
 {
-	return (struct gk_value){ .v = v };
+	return (struct gk_value){.v = v};
 }
 
 static void set_metrics(struct gk_device *d, int64_t load)
@@ -27,17 +27,24 @@ static void set_metrics(struct gk_device *d, int64_t load)
 		enum gk_metric metric;
 		int64_t value;
 	} rows[] = {
-		{ GK_M_ENC_UTIL, 0 },	       { GK_M_DEC_UTIL, 7 },
-		{ GK_M_MEM_TOTAL, 80 * GIB },  { GK_M_POWER_LIMIT, 400000 },
-		{ GK_M_POWER_ENFORCED, 400000 }, { GK_M_TEMP, 35 },
-		{ GK_M_SM_CLOCK, 1410000000 }, { GK_M_MEM_CLOCK, 1593000000 },
-		{ GK_M_PSTATE, 0 },	       { GK_M_ENERGY, 123456789012 },
-		{ GK_M_PERSISTENCE, 1 },       { GK_M_DISPLAY_ACTIVE, 0 },
-		{ GK_M_COMPUTE_MODE, 0 },      { GK_M_ECC_UNCORRECTED, 0 },
+	    {GK_M_ENC_UTIL, 0},
+	    {GK_M_DEC_UTIL, 7},
+	    {GK_M_MEM_TOTAL, 80 * GIB},
+	    {GK_M_POWER_LIMIT, 400000},
+	    {GK_M_POWER_ENFORCED, 400000},
+	    {GK_M_TEMP, 35},
+	    {GK_M_SM_CLOCK, 1410000000},
+	    {GK_M_MEM_CLOCK, 1593000000},
+	    {GK_M_PSTATE, 0},
+	    {GK_M_ENERGY, 123456789012},
+	    {GK_M_PERSISTENCE, 1},
+	    {GK_M_DISPLAY_ACTIVE, 0},
+	    {GK_M_COMPUTE_MODE, 0},
+	    {GK_M_ECC_UNCORRECTED, 0},
 	};
 
 	for (int i = 0; i < GK_M_COUNT; i++)
-		d->m[i] = (struct gk_value){ .why = GK_ABSENT_NOT_SUPPORTED };
+		d->m[i] = (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		d->m[rows[i].metric] = present(rows[i].value);
 	d->m[GK_M_GPU_UTIL] = present(load);
@@ -51,11 +58,11 @@ static struct gk_device *add_device(struct fixture *f)
 	size_t at = f->snap.device_count++;
 	struct gk_device *d = &f->devices[at];
 
-	*d = (struct gk_device){ .mig_index = -1,
-				 .parent = -1,
-				 .gpu_instance = -1,
-				 .compute_instance = -1,
-				 .compute_major = 8 };
+	*d = (struct gk_device){.mig_index = -1,
+				.parent = -1,
+				.gpu_instance = -1,
+				.compute_instance = -1,
+				.compute_major = 8};
 	for (int i = 0; i < GK_TIER_ASKED; i++)
 		d->read_ns[i] = f->snap.mono_ns - 1500000;
 	set_metrics(d, (int64_t)at * 33 % 101);
@@ -69,10 +76,9 @@ static void add_gpu(struct fixture *f, unsigned index)
 	d->index = index;
 	d->minor = (int)index;
 	strcpy(d->name, "NVIDIA A100-SXM4-80GB");
-	snprintf(d->uuid, sizeof d->uuid,
-		 "GPU-00000000-0000-0000-0000-%012u", index);
-	snprintf(d->bus_id, sizeof d->bus_id, "00000000:%02X:00.0",
-		 index + 1);
+	snprintf(d->uuid, sizeof d->uuid, "GPU-00000000-0000-0000-0000-%012u",
+		 index);
+	snprintf(d->bus_id, sizeof d->bus_id, "00000000:%02X:00.0", index + 1);
 }
 
 void fixture_init(struct fixture *f, size_t gpus)
@@ -86,15 +92,15 @@ void fixture_init(struct fixture *f, size_t gpus)
 	strcpy(f->snap.nvml_version, "13.580.95.05");
 	f->snap.cuda_version = 13000;
 	f->snap.host = (struct gk_host){
-		.hostname = "node1",
-		.boot_ns = 45296000000000,
-		.cpus = 64,
-		.cpu_centipercent = present(1234),
-		.load_centi = { present(149), present(121), present(55) },
-		.mem_total = present(64 * GIB),
-		.mem_available = present(48 * GIB),
-		.swap_total = present(8 * GIB),
-		.swap_free = present(8 * GIB),
+	    .hostname = "node1",
+	    .boot_ns = 45296000000000,
+	    .cpus = 64,
+	    .cpu_centipercent = present(1234),
+	    .load_centi = {present(149), present(121), present(55)},
+	    .mem_total = present(64 * GIB),
+	    .mem_available = present(48 * GIB),
+	    .swap_total = present(8 * GIB),
+	    .swap_free = present(8 * GIB),
 	};
 	for (unsigned i = 0; i < gpus; i++)
 		add_gpu(f, i);
@@ -109,7 +115,7 @@ struct gk_device *fixture_add_mig(struct fixture *f, int index)
 		parent--;
 	d = add_device(f);
 	for (int i = 0; i < GK_M_COUNT; i++)
-		d->m[i] = (struct gk_value){ .why = GK_ABSENT_NOT_SUPPORTED };
+		d->m[i] = (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
 	d->m[GK_M_MEM_USED] = present(12 * MIB + MIB / 2);
 	d->m[GK_M_MEM_TOTAL] = present(9 * GIB + GIB / 2);
 	d->m[GK_M_BAR1_USED] = present(0);
@@ -121,8 +127,8 @@ struct gk_device *fixture_add_mig(struct fixture *f, int index)
 	d->compute_instance = 0;
 	d->minor = -1;
 	strcpy(d->name, "NVIDIA A100-SXM4-80GB MIG 1g.10gb");
-	snprintf(d->uuid, sizeof d->uuid,
-		 "MIG-00000000-0000-0000-0000-%012d", index);
+	snprintf(d->uuid, sizeof d->uuid, "MIG-00000000-0000-0000-0000-%012d",
+		 index);
 	return d;
 }
 
@@ -132,21 +138,21 @@ struct gk_process *fixture_add_process(struct fixture *f, unsigned device,
 	struct gk_process *p = &f->processes[f->snap.process_count++];
 
 	*p = (struct gk_process){
-		.pid = pid,
-		.parent = 1,
-		.device = device,
-		.types = GK_PROCESS_COMPUTE,
-		.uid = 1000,
-		.user = "alice",
-		.name = "python3",
-		.command = command,
-		.container = "",
-		.args = command,
-		.args_len = strcspn(command, " "),
-		.start_ticks = 4711,
+	    .pid = pid,
+	    .parent = 1,
+	    .device = device,
+	    .types = GK_PROCESS_COMPUTE,
+	    .uid = 1000,
+	    .user = "alice",
+	    .name = "python3",
+	    .command = command,
+	    .container = "",
+	    .args = command,
+	    .args_len = strcspn(command, " "),
+	    .start_ticks = 4711,
 	};
 	for (int i = 0; i < GK_PM_COUNT; i++)
-		p->m[i] = (struct gk_value){ .why = GK_ABSENT_NOT_SUPPORTED };
+		p->m[i] = (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
 	p->m[GK_PM_GPU_MEM] = present(1500 * MIB);
 	p->m[GK_PM_SM_UTIL] = present(16);
 	p->m[GK_PM_MEM_UTIL] = present(8);

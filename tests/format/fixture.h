@@ -9,7 +9,7 @@
 
 #include <gpukit/gpukit.h>
 
-#define FIXTURE_DEVICES	  64
+#define FIXTURE_DEVICES   64
 #define FIXTURE_PROCESSES 64
 
 struct fixture {
@@ -38,9 +38,8 @@ void fixture_everything(struct fixture *f);
 struct gk_value present(int64_t v);
 
 /* Arguments as /proc has them, from a string literal with NULs inside. */
-#define SET_ARGS(process, literal)                      \
-	((process)->args = (literal),                   \
-	 (process)->args_len = sizeof(literal) - 1)
+#define SET_ARGS(process, literal)                                             \
+	((process)->args = (literal), (process)->args_len = sizeof(literal) - 1)
 
 /*
  * Fails the test unless out is what tests/data/golden/<name>.txt holds. With

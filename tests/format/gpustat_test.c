@@ -9,13 +9,12 @@
 #include <cmocka.h>
 
 static struct fixture fixture;
-static const struct gk_gpustat_options plain = { .header = true,
-						 .processes = true,
-						 .name_width = -1 };
+static const struct gk_gpustat_options plain = {
+    .header = true, .processes = true, .name_width = -1};
 
 static void golden(const struct gk_gpustat_options *options, const char *name)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	gk_format_gpustat(&out, &fixture.snap, options);
 	assert_golden(&out, name);
@@ -97,12 +96,12 @@ static void foreign_bytes_are_cleaned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(default_text),
-		cmocka_unit_test(all_switches),
-		cmocka_unit_test(parts_can_be_left_out),
-		cmocka_unit_test(nothing_is_said_in_words),
-		cmocka_unit_test(many_gpus_stay_aligned),
-		cmocka_unit_test(foreign_bytes_are_cleaned),
+	    cmocka_unit_test(default_text),
+	    cmocka_unit_test(all_switches),
+	    cmocka_unit_test(parts_can_be_left_out),
+	    cmocka_unit_test(nothing_is_said_in_words),
+	    cmocka_unit_test(many_gpus_stay_aligned),
+	    cmocka_unit_test(foreign_bytes_are_cleaned),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

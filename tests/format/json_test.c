@@ -15,7 +15,7 @@ static struct fixture fixture;
 
 static json_t *parsed(unsigned flags)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 	json_error_t error;
 	json_t *root;
 
@@ -46,7 +46,7 @@ static const char *text_of(json_t *object, const char *key)
 
 static void a_golden_object(void **state)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	(void)state;
 	fixture_everything(&fixture);
@@ -56,7 +56,7 @@ static void a_golden_object(void **state)
 
 static void lines_are_lines(void **state)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	(void)state;
 	fixture_everything(&fixture);
@@ -157,8 +157,7 @@ static void foreign_bytes_give_valid_json(void **state)
 	args = json_object_get(process(root, 0, 1), "args");
 	assert_int_equal(json_array_size(args), 3);
 	assert_string_equal(json_string_value(json_array_get(args, 1)), "");
-	assert_string_equal(json_string_value(json_array_get(args, 2)),
-			    "b \\");
+	assert_string_equal(json_string_value(json_array_get(args, 2)), "b \\");
 	json_decref(root);
 }
 
@@ -173,22 +172,21 @@ static void no_gpus_is_an_empty_array(void **state)
 	json_decref(root);
 	fixture_init(&fixture, 64);
 	root = parsed(0);
-	assert_int_equal(json_array_size(json_object_get(root, "devices")),
-			 64);
+	assert_int_equal(json_array_size(json_object_get(root, "devices")), 64);
 	json_decref(root);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_golden_object),
-		cmocka_unit_test(lines_are_lines),
-		cmocka_unit_test(both_shapes_say_the_same),
-		cmocka_unit_test(every_metric_is_a_key),
-		cmocka_unit_test(absent_is_null_with_a_reason),
-		cmocka_unit_test(integers_stay_exact),
-		cmocka_unit_test(foreign_bytes_give_valid_json),
-		cmocka_unit_test(no_gpus_is_an_empty_array),
+	    cmocka_unit_test(a_golden_object),
+	    cmocka_unit_test(lines_are_lines),
+	    cmocka_unit_test(both_shapes_say_the_same),
+	    cmocka_unit_test(every_metric_is_a_key),
+	    cmocka_unit_test(absent_is_null_with_a_reason),
+	    cmocka_unit_test(integers_stay_exact),
+	    cmocka_unit_test(foreign_bytes_give_valid_json),
+	    cmocka_unit_test(no_gpus_is_an_empty_array),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

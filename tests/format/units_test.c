@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-#define KI	 1024LL
-#define MI	 (1024 * KI)
-#define GI	 (1024 * MI)
+#define KI       1024LL
+#define MI       (1024 * KI)
+#define GI       (1024 * MI)
 
 static void sizes_have_the_digits_that_matter(void **state)
 {
@@ -19,22 +19,22 @@ static void sizes_have_the_digits_that_matter(void **state)
 		int64_t bytes;
 		const char *text;
 	} rows[] = {
-		{ 0, "0B" },
-		{ 1023, "1023B" },
-		{ KI, "1KiB" },
-		{ MI - 1, "1024KiB" },
-		{ MI, "1.00MiB" },
-		{ 12 * MI + MI / 2, "12.50MiB" },
-		{ 100 * MI, "100.0MiB" },
-		{ 1000 * MI, "1000MiB" },
-		{ 15000 * MI, "15000MiB" },
-		{ 20 * GI - 1, "20480MiB" },
-		{ 20 * GI, "20.00GiB" },
-		{ 80 * GI, "80.00GiB" },
-		{ 100 * GI, "100.0GiB" },
-		{ 1000 * GI, "0.98TiB" },
-		{ INT64_MAX, "8388608.0TiB" },
-		{ INT64_MIN, "-9223372036854775808B" },
+	    {0, "0B"},
+	    {1023, "1023B"},
+	    {KI, "1KiB"},
+	    {MI - 1, "1024KiB"},
+	    {MI, "1.00MiB"},
+	    {12 * MI + MI / 2, "12.50MiB"},
+	    {100 * MI, "100.0MiB"},
+	    {1000 * MI, "1000MiB"},
+	    {15000 * MI, "15000MiB"},
+	    {20 * GI - 1, "20480MiB"},
+	    {20 * GI, "20.00GiB"},
+	    {80 * GI, "80.00GiB"},
+	    {100 * GI, "100.0GiB"},
+	    {1000 * GI, "0.98TiB"},
+	    {INT64_MAX, "8388608.0TiB"},
+	    {INT64_MIN, "-9223372036854775808B"},
 	};
 	char text[GK_UNITS_MAX];
 
@@ -55,19 +55,19 @@ static void times_grow_from_minutes_to_days(void **state)
 		int days_from;
 		const char *text;
 	} rows[] = {
-		{ 0, 4, "0:00" },	     { 262, 4, "4:22" },
-		{ 3599, 4, "59:59" },	     { 3723, 4, "1:02:03" },
-		{ 86400, 4, "24:00:00" },    { 86400, 1, "1.0 days" },
-		{ 362880, 4, "4.2 days" },   { 345599, 4, "95:59:59" },
+	    {0, 4, "0:00"},          {262, 4, "4:22"},
+	    {3599, 4, "59:59"},      {3723, 4, "1:02:03"},
+	    {86400, 4, "24:00:00"},  {86400, 1, "1.0 days"},
+	    {362880, 4, "4.2 days"}, {345599, 4, "95:59:59"},
 	};
 	char text[GK_UNITS_MAX];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_string_equal(
-		    gk_human_time(text, rows[i].seconds * 1000000000,
-				  rows[i].days_from),
-		    rows[i].text);
+		assert_string_equal(gk_human_time(text,
+						  rows[i].seconds * 1000000000,
+						  rows[i].days_from),
+				    rows[i].text);
 }
 
 static void numbers_are_exact(void **state)
@@ -77,25 +77,24 @@ static void numbers_are_exact(void **state)
 		enum gk_unit unit;
 		const char *text;
 	} rows[] = {
-		{ 0, GK_UNIT_NONE, "0" },
-		{ INT64_MAX, GK_UNIT_BYTES, "9223372036854775807" },
-		{ INT64_MIN, GK_UNIT_BYTES, "-9223372036854775808" },
-		{ 68123, GK_UNIT_MILLIWATT, "68.123" },
-		{ 5, GK_UNIT_MILLIJOULE, "0.005" },
-		{ -5, GK_UNIT_MILLIJOULE, "-0.005" },
-		{ INT64_MAX, GK_UNIT_MILLIJOULE, "9223372036854775.807" },
-		{ INT64_MIN, GK_UNIT_MILLIJOULE, "-9223372036854775.808" },
-		{ 1234, GK_UNIT_CENTIPERCENT, "12.34" },
-		{ 1999999, GK_UNIT_NANOSECOND, "0.001" },
-		{ 1410000000, GK_UNIT_HERTZ, "1410000000" },
+	    {0, GK_UNIT_NONE, "0"},
+	    {INT64_MAX, GK_UNIT_BYTES, "9223372036854775807"},
+	    {INT64_MIN, GK_UNIT_BYTES, "-9223372036854775808"},
+	    {68123, GK_UNIT_MILLIWATT, "68.123"},
+	    {5, GK_UNIT_MILLIJOULE, "0.005"},
+	    {-5, GK_UNIT_MILLIJOULE, "-0.005"},
+	    {INT64_MAX, GK_UNIT_MILLIJOULE, "9223372036854775.807"},
+	    {INT64_MIN, GK_UNIT_MILLIJOULE, "-9223372036854775.808"},
+	    {1234, GK_UNIT_CENTIPERCENT, "12.34"},
+	    {1999999, GK_UNIT_NANOSECOND, "0.001"},
+	    {1410000000, GK_UNIT_HERTZ, "1410000000"},
 	};
 	char text[GK_UNITS_MAX];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_string_equal(
-		    gk_number(text, rows[i].value, rows[i].unit),
-		    rows[i].text);
+		    gk_number(text, rows[i].value, rows[i].unit), rows[i].text);
 }
 
 static void moments_and_versions(void **state)
@@ -116,10 +115,10 @@ static void moments_and_versions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_have_the_digits_that_matter),
-		cmocka_unit_test(times_grow_from_minutes_to_days),
-		cmocka_unit_test(numbers_are_exact),
-		cmocka_unit_test(moments_and_versions),
+	    cmocka_unit_test(sizes_have_the_digits_that_matter),
+	    cmocka_unit_test(times_grow_from_minutes_to_days),
+	    cmocka_unit_test(numbers_are_exact),
+	    cmocka_unit_test(moments_and_versions),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#define WIDE "\xe6\xbc\xa2"   /* one character of two columns */
-#define ACCENT "e\xcc\x81"    /* a letter and a combining accent */
-#define BAD "\xff"
+#define WIDE     "\xe6\xbc\xa2" /* one character of two columns */
+#define ACCENT   "e\xcc\x81"    /* a letter and a combining accent */
+#define BAD      "\xff"
 #define REPLACED "\xef\xbf\xbd"
 
 static void check(struct gk_buf *out, const char *wanted)
@@ -34,7 +34,7 @@ static void columns_are_not_bytes(void **state)
 
 static void cells_are_as_wide_as_asked(void **state)
 {
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	(void)state;
 	gk_cell(&out, "ab", 4, GK_LEFT, "..");
@@ -62,7 +62,7 @@ static void cells_are_as_wide_as_asked(void **state)
 static void ascii_keeps_the_shape(void **state)
 {
 	static const char text[] = "╒═╕│█▏ 35°C " WIDE BAD;
-	struct gk_buf out = { 0 };
+	struct gk_buf out = {0};
 
 	(void)state;
 	gk_add_ascii(&out, text, strlen(text));
@@ -72,9 +72,9 @@ static void ascii_keeps_the_shape(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns_are_not_bytes),
-		cmocka_unit_test(cells_are_as_wide_as_asked),
-		cmocka_unit_test(ascii_keeps_the_shape),
+	    cmocka_unit_test(columns_are_not_bytes),
+	    cmocka_unit_test(cells_are_as_wide_as_asked),
+	    cmocka_unit_test(ascii_keeps_the_shape),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);
