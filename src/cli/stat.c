@@ -8,6 +8,7 @@
 
 #include <argp.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ enum key {
 static const struct argp_option options[] = {
     {.doc = "What is shown, one line a GPU:", .group = 1},
     {"id", KEY_ID, "I,J", 0, "Only the GPUs with these indices", 1},
-    {"show-all", 'a', 0, 0, "Same as -cupFeP", 1},
+    {"show-all", 'a', 0, 0, "Same as -c -u -p -F -e -P", 1},
     {"show-cmd", 'c', 0, 0, "Program of each process", 1},
     {"show-full-cmd", 'f', 0, 0,
      "Whole command, CPU and host memory of each process", 1},
@@ -77,6 +78,7 @@ static const struct argp_option options[] = {
      "Patience with a GPU that does not answer (1)", 5},
     {"nvml", KEY_NVML, "PATH", 0, "Driver library to load (libnvidia-ml.so.1)",
      5},
+    {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
 };
 
@@ -268,6 +270,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_COUNT:
 		stat->count =
 		    gk_arg_number(state, "--count", arg, 1, INT64_MAX);
+		return 0;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &stat->timings;

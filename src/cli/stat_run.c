@@ -274,13 +274,16 @@ int gk_stat_run(const struct gk_stat *stat)
 	    .color = gk_use_color(stat->color),
 	    .ascii = stat->ascii || gk_use_ascii(),
 	};
+	struct gk_span span;
 	struct gk *gk;
-	int status = GK_EXIT_OK, timings;
+	int status, timings;
 
 	signal(SIGPIPE, SIG_IGN);
 	if (stat->interval_ns && gk_interrupt_catch())
 		return failed(GK_ERR_IO);
+	gk_span_begin(&span, "open");
 	status = gk_cli_open("stat", &options, &gk);
+	gk_span_end(&span);
 	if (status)
 		return status;
 	status = stat->interval_ns ? watch(&run, gk) : report_once(&run, gk);

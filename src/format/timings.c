@@ -7,9 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Waiting is not work: its rows stand below all others. */
+static bool is_wait(const struct gk_trace_row *row)
+{
+	return !strncmp(row->name, "wait", 4);
+}
+
 static int compare(uint64_t a, uint64_t b, const struct gk_trace_row *x,
 		   const struct gk_trace_row *y)
 {
+	if (is_wait(x) != is_wait(y))
+		return is_wait(x) - is_wait(y);
 	if (a != b)
 		return a < b ? 1 : -1;
 	return strcmp(x->name, y->name);

@@ -10,7 +10,10 @@
 
 enum gk_timings_sort { GK_TIMINGS_SELF, GK_TIMINGS_CUMULATIVE };
 
-/* Adds the table, most expensive row first; sorts rows in place. */
+/*
+ * Adds the table, most expensive row first, and below them the spans that
+ * only wait, whose names begin with "wait". Sorts rows in place.
+ */
 void gk_format_timings(struct gk_buf *out, struct gk_trace_row *rows,
 		       size_t count, enum gk_timings_sort sort);
 
