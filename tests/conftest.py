@@ -26,6 +26,15 @@ def clean_env(**more):
     return env
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes half a minute")
+
+
+def pytest_collection_modifyitems(items):
+    """The slow ones first, so that the workers end together."""
+    items.sort(key=lambda item: not item.get_closest_marker("slow"))
+
+
 class Command:
     """Runs `gpukit ...` and reads what it says."""
 

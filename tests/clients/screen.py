@@ -1,0 +1,146 @@
+"""A terminal for full-screen programs: a pty whose output pyte draws.
+
+What the program leaves behind can be asked for: its exit status, the modes
+of the line, the cursor, the screen it gave back.
+"""
+
+import copy
+import fcntl
+import os
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pyte
+
+
+class Stream(pyte.ByteStream):
+    """pyte's parser, and the scrolling that it lacks."""
+
+    csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down"}
+
+
+class Screen(pyte.Screen):
+    """pyte's screen with scrolling and an alternate screen."""
+
+    alternate = False
+    kept = None
+
+    def _scroll(self, line, step, count):
+        before = self.cursor.y
+        for _ in range(count or 1):
+            self.cursor.y = line
+            step()
+        self.cursor.y = before
+
+    def scroll_up(self, count=1):
+        bottom = self.margins.bottom if self.margins else self.lines - 1
+        self._scroll(bottom, self.index, count)
+
+    def scroll_down(self, count=1):
+        top = self.margins.top if self.margins else 0
+        self._scroll(top, self.reverse_index, count)
+
+    def _switch(self, to_alternate):
+        if to_alternate == self.alternate:
+            return
+        self.alternate = to_alternate
+        if to_alternate:
+            self.kept = (copy.deepcopy(self.buffer), copy.copy(self.cursor))
+            self.erase_in_display(2)
+        else:
+            self.buffer, self.cursor = self.kept
+
+    def set_mode(self, *modes, **how):
+        super().set_mode(*modes, **how)
+        if how.get("private") and 1049 in modes:
+            self._switch(True)
+
+    def reset_mode(self, *modes, **how):
+        super().reset_mode(*modes, **how)
+        if how.get("private") and 1049 in modes:
+            self._switch(False)
+
+
+class Terminal:
+    """Runs argv in a terminal of its own."""
+
+    def __init__(self, argv, env, columns=160, rows=60):
+        self.screen = Screen(columns, rows)
+        self.stream = Stream(self.screen)
+        self.bytes = 0
+        self.master, self.line = os.openpty()
+        fcntl.ioctl(self.line, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, columns, 0, 0))
+        self.modes = termios.tcgetattr(self.line)
+        self.process = subprocess.Popen(
+            argv, stdin=self.line, stdout=self.line, stderr=self.line,
+            env={**env, "TERM": "screen-256color", "LC_ALL": "C.UTF-8"},
+            start_new_session=True, preexec_fn=self._control)
+
+    @staticmethod
+    def _control():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    @property
+    def text(self):
+        return "\n".join(self.screen.display)
+
+    def draw(self, seconds):
+        """Draws what comes; back after `seconds` at most, or at once when
+        something was drawn."""
+        if select.select([self.master], [], [], seconds)[0]:
+            data = os.read(self.master, 65536)
+            self.bytes += len(data)
+            self.stream.feed(data)
+
+    def send(self, keys):
+        os.write(self.master, keys)
+
+    def wait_for(self, what, seconds=30):
+        """Until what(text) is true, or the text has the words given."""
+        seen = what if callable(what) else lambda text: what in text
+        end = time.monotonic() + seconds
+        while not seen(self.text):
+            assert self.process.poll() is None, (self.process.poll(),
+                                                 self.text)
+            assert time.monotonic() < end, f"no {what} in\n{self.text}"
+            self.draw(0.1)
+        return self.text
+
+    def draw_for(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.process.poll() is None:
+            self.draw(min(0.1, max(0, end - time.monotonic())))
+
+    def ends(self, seconds):
+        """True when the program ends within that time; then status is its
+        exit status."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < end:
+            self.draw(0.05)
+        if self.process.poll() is None:
+            return False
+        while select.select([self.master], [], [], 0)[0]:
+            self.draw(0)
+        return True
+
+    @property
+    def status(self):
+        return self.process.returncode
+
+    def left_intact(self):
+        """The terminal is as the program found it."""
+        assert termios.tcgetattr(self.line) == self.modes
+        assert not self.screen.alternate
+        assert not self.screen.cursor.hidden
+
+    def close(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        os.close(self.line)
+        os.close(self.master)

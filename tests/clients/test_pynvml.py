@@ -1,0 +1,73 @@
+"""nvidia-ml-py: every function that it binds, called."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from peers import HERE, run
+
+WALK = os.path.join(HERE, "walk.py")
+# What a GPU without MIG, vGPU or sleeping processes may rightly say.
+REFUSALS = {"NVMLError_NotSupported", "NVMLError_InvalidArgument",
+            "NVMLError_NotFound", "NVMLError_Timeout",
+            "NVMLError_NoPermission"}
+LEAST = 300
+# There are no samples before the first is taken.
+COMES_LATER = {"nvmlDeviceGetProcessUtilization",
+               "nvmlDeviceGetProcessesUtilizationInfo",
+               "nvmlDeviceGetSamples"}
+
+
+@pytest.mark.parametrize("options", [
+    ["--gpus", "a100-sxm4-80gb:8", "--load", "train:0-3,mem=2GiB"],
+    ["--gpus", "t4,h100:2,rtx-4090", "--load", "infer:0,n=3,mem=1GiB"],
+    ["--gpus", "gtx-1080-ti"],
+])
+def test_every_function_works_or_refuses(machine, options):
+    one = machine(*options)
+    outcomes = json.loads(run([sys.executable, WALK], one.env))
+    assert len(outcomes) >= LEAST
+    wrong = {name: calls for name, calls in outcomes.items()
+             if calls[0][0] not in REFUSALS | {"ok"}}
+    assert not wrong
+    # A function that only one of two calls can do has lost its state.
+    changed = {name: calls for name, calls in outcomes.items()
+               if len(calls) == 2 and calls[0] != calls[1]
+               and name not in COMES_LATER}
+    assert not changed
+    done = {name for name, calls in outcomes.items() if calls[0][0] == "ok"}
+    assert len(done) >= 90, sorted(done)
+    assert {"nvmlDeviceGetName", "nvmlDeviceGetUtilizationRates",
+            "nvmlDeviceGetTemperatureV", "nvmlDeviceGetPciInfo",
+            "nvmlDeviceGetComputeRunningProcesses",
+            "nvmlDeviceGetFieldValues", "nvmlShutdown"} <= done
+
+
+def test_the_walk_on_a_lost_gpu(machine):
+    """What asks the GPU says that it is lost; nothing crashes."""
+    one = machine("--gpus", "a100-sxm4-80gb:2")
+    assert one.ctl("fail", 1, "lost").returncode == 0
+    told = run([sys.executable, "-c", """
+import pynvml as n
+n.nvmlInit()
+for i in range(2):
+    try:
+        d = n.nvmlDeviceGetHandleByIndex(i)
+        print(n.nvmlDeviceGetPowerUsage(d) > 0)
+    except n.NVMLError_GpuIsLost:
+        print("lost")
+"""], one.env)
+    assert told.split() == ["True", "lost"]
+
+
+def test_no_library_is_the_peers_own_message(tmp_path):
+    told = run([sys.executable, "-c", """
+import pynvml
+try:
+    pynvml.nvmlInit()
+except pynvml.NVMLError_LibraryNotFound:
+    print("none")
+"""], {"LD_LIBRARY_PATH": str(tmp_path)})
+    assert told == "none\n"
