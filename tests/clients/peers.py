@@ -95,7 +95,7 @@ def of_gpustat(env):
     """gpustat counts MiB and watts."""
     gpus = {}
     for gpu in json.loads(run([GPUSTAT, "--json"], env))["gpus"]:
-        if "Lost" in gpu["name"]:
+        if "lost" in gpu["name"]:
             gpus[gpu["index"]] = None
             continue
         gpus[gpu["index"]] = {
