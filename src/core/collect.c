@@ -1,0 +1,284 @@
+/* collect.c - one row per NVML call: what it is asked and what it gives. */
+#include "core/collect.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Scales of collect.def. NVML documents PCIe throughput in KB/s, decimal as
+ * transfer rates are, while its memory sizes are in bytes. */
+enum { MHZ = 1000000, KB = 1000 };
+
+/* Most numbers that one call gives. */
+#define VALUES_MAX 4
+
+/* A number that the call did not give. */
+#define MISSING INT64_MIN
+
+/* Asks the driver; on success out[] holds the numbers in base units. */
+typedef nvmlReturn_t reader(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			    int64_t out[VALUES_MAX]);
+
+#define GET(metric, function, type, scale)                              \
+	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,   \
+					  nvmlDevice_t dev,             \
+					  int64_t out[VALUES_MAX])      \
+	{                                                               \
+		type raw = (type)0;                                     \
+		nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev, &raw); \
+                                                                        \
+		out[0] = (int64_t)raw * (scale);                        \
+		return r;                                               \
+	}
+#define GET_OF(metric, function, argument, type, scale)                 \
+	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,   \
+					  nvmlDevice_t dev,             \
+					  int64_t out[VALUES_MAX])      \
+	{                                                               \
+		type raw = (type)0;                                     \
+		nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev,      \
+					      argument, &raw);          \
+                                                                        \
+		out[0] = (int64_t)raw * (scale);                        \
+		return r;                                               \
+	}
+#include "core/collect.def"
+#undef GET
+#undef GET_OF
+
+static nvmlReturn_t read_utilization(const struct gk_nvml *nvml,
+				     nvmlDevice_t dev, int64_t out[VALUES_MAX])
+{
+	nvmlUtilization_t u = { 0 };
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetUtilizationRates, dev, &u);
+
+	out[0] = u.gpu;
+	out[1] = u.memory;
+	return r;
+}
+
+static nvmlReturn_t read_encoder(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				 int64_t out[VALUES_MAX])
+{
+	unsigned int busy = 0, period_us;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetEncoderUtilization,
+				      dev, &busy, &period_us);
+
+	out[0] = busy;
+	return r;
+}
+
+static nvmlReturn_t read_decoder(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				 int64_t out[VALUES_MAX])
+{
+	unsigned int busy = 0, period_us;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetDecoderUtilization,
+				      dev, &busy, &period_us);
+
+	out[0] = busy;
+	return r;
+}
+
+/* The older call counts the driver's reserve as used and does not tell it. */
+static nvmlReturn_t read_memory(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				int64_t out[VALUES_MAX])
+{
+	nvmlMemory_v2_t m = { .version = nvmlMemory_v2 };
+	nvmlMemory_t old = { 0 };
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetMemoryInfo_v2, dev, &m);
+
+	out[0] = (int64_t)m.used;
+	out[1] = (int64_t)m.free;
+	out[2] = (int64_t)m.reserved;
+	out[3] = (int64_t)m.total;
+	if (!r || gk_nvml_is_lost(r))
+		return r;
+	r = GK_NVML_CALL(nvml, nvmlDeviceGetMemoryInfo, dev, &old);
+	out[0] = (int64_t)old.used;
+	out[1] = (int64_t)old.free;
+	out[2] = MISSING;
+	out[3] = (int64_t)old.total;
+	return r;
+}
+
+static nvmlReturn_t read_temperature(const struct gk_nvml *nvml,
+				     nvmlDevice_t dev, int64_t out[VALUES_MAX])
+{
+	nvmlTemperature_t t = { .version = nvmlTemperature_v1,
+				.sensorType = NVML_TEMPERATURE_GPU };
+	unsigned int old = 0;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetTemperatureV, dev, &t);
+
+	out[0] = t.temperature;
+	if (!r || gk_nvml_is_lost(r))
+		return r;
+	r = GK_NVML_CALL(nvml, nvmlDeviceGetTemperature, dev,
+			 NVML_TEMPERATURE_GPU, &old);
+	out[0] = old;
+	return r;
+}
+
+/* "Throttle" is the name of the same before driver 535. */
+static nvmlReturn_t read_event_reasons(const struct gk_nvml *nvml,
+				       nvmlDevice_t dev,
+				       int64_t out[VALUES_MAX])
+{
+	unsigned long long mask = 0;
+	nvmlReturn_t r;
+
+	if (nvml->nvmlDeviceGetCurrentClocksEventReasons)
+		r = GK_NVML_CALL(nvml, nvmlDeviceGetCurrentClocksEventReasons,
+				 dev, &mask);
+	else
+		r = GK_NVML_CALL(nvml,
+				 nvmlDeviceGetCurrentClocksThrottleReasons,
+				 dev, &mask);
+	out[0] = (int64_t)mask;
+	return r;
+}
+
+static nvmlReturn_t read_power_constraints(const struct gk_nvml *nvml,
+					   nvmlDevice_t dev,
+					   int64_t out[VALUES_MAX])
+{
+	unsigned int low = 0, high = 0;
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetPowerManagementLimitConstraints,
+			 dev, &low, &high);
+
+	out[0] = low;
+	out[1] = high;
+	return r;
+}
+
+static nvmlReturn_t read_mig_mode(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				  int64_t out[VALUES_MAX])
+{
+	unsigned int current = 0, pending;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetMigMode, dev,
+				      &current, &pending);
+
+	out[0] = current;
+	return r;
+}
+
+static nvmlReturn_t read_ecc_mode(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				  int64_t out[VALUES_MAX])
+{
+	nvmlEnableState_t current = NVML_FEATURE_DISABLED, pending;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetEccMode, dev,
+				      &current, &pending);
+
+	out[0] = (int64_t)current;
+	return r;
+}
+
+static nvmlReturn_t read_ecc_errors(const struct gk_nvml *nvml,
+				    nvmlDevice_t dev,
+				    nvmlMemoryErrorType_t type, int64_t *out)
+{
+	unsigned long long count = 0;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetTotalEccErrors, dev,
+				      type, NVML_VOLATILE_ECC, &count);
+
+	*out = (int64_t)count;
+	return r;
+}
+
+static nvmlReturn_t read_ecc_corrected(const struct gk_nvml *nvml,
+				       nvmlDevice_t dev,
+				       int64_t out[VALUES_MAX])
+{
+	return read_ecc_errors(nvml, dev, NVML_MEMORY_ERROR_TYPE_CORRECTED,
+			       out);
+}
+
+static nvmlReturn_t read_ecc_uncorrected(const struct gk_nvml *nvml,
+					 nvmlDevice_t dev,
+					 int64_t out[VALUES_MAX])
+{
+	return read_ecc_errors(nvml, dev, NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+			       out);
+}
+
+static nvmlReturn_t read_bar1(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			      int64_t out[VALUES_MAX])
+{
+	nvmlBAR1Memory_t bar1 = { 0 };
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetBAR1MemoryInfo, dev, &bar1);
+
+	out[0] = (int64_t)bar1.bar1Used;
+	out[1] = (int64_t)bar1.bar1Total;
+	return r;
+}
+
+/* The tier of a row is the tier of its metrics, in metrics.def. */
+static const struct {
+	reader *read;
+	enum gk_metric gives[VALUES_MAX];
+	unsigned count;
+} rows[] = {
+#define GET(metric, function, type, scale) \
+	{ read_##metric, { GK_M_##metric }, 1 },
+#define GET_OF(metric, function, argument, type, scale) \
+	{ read_##metric, { GK_M_##metric }, 1 },
+#include "core/collect.def"
+#undef GET
+#undef GET_OF
+	{ read_utilization, { GK_M_GPU_UTIL, GK_M_MEM_UTIL }, 2 },
+	{ read_encoder, { GK_M_ENC_UTIL }, 1 },
+	{ read_decoder, { GK_M_DEC_UTIL }, 1 },
+	{ read_memory,
+	  { GK_M_MEM_USED, GK_M_MEM_FREE, GK_M_MEM_RESERVED, GK_M_MEM_TOTAL },
+	  4 },
+	{ read_temperature, { GK_M_TEMP }, 1 },
+	{ read_event_reasons, { GK_M_THROTTLE }, 1 },
+	{ read_power_constraints, { GK_M_POWER_MIN, GK_M_POWER_MAX }, 2 },
+	{ read_mig_mode, { GK_M_MIG_MODE }, 1 },
+	{ read_ecc_mode, { GK_M_ECC_MODE }, 1 },
+	{ read_ecc_corrected, { GK_M_ECC_CORRECTED }, 1 },
+	{ read_ecc_uncorrected, { GK_M_ECC_UNCORRECTED }, 1 },
+	{ read_bar1, { GK_M_BAR1_USED, GK_M_BAR1_TOTAL }, 2 },
+};
+
+_Static_assert(COUNT(rows) <= 64, "a row is a bit of *unsupported");
+
+static void store(size_t row, enum gk_absence why,
+		  const int64_t out[VALUES_MAX],
+		  struct gk_value values[GK_M_COUNT])
+{
+	for (unsigned i = 0; i < rows[row].count; i++) {
+		struct gk_value *value = &values[rows[row].gives[i]];
+
+		value->why = why;
+		if (!why && out[i] == MISSING)
+			value->why = GK_ABSENT_NOT_SUPPORTED;
+		value->v = value->why ? 0 : out[i];
+	}
+}
+
+nvmlReturn_t gk_collect(const struct gk_nvml *nvml, nvmlDevice_t handle,
+			enum gk_tier tier, bool is_mig, uint64_t *unsupported,
+			struct gk_value values[GK_M_COUNT])
+{
+	for (size_t row = 0; row < COUNT(rows); row++) {
+		int64_t out[VALUES_MAX] = { 0 };
+		nvmlReturn_t r;
+
+		if (gk_metrics[rows[row].gives[0]].tier != tier ||
+		    *unsupported >> row & 1)
+			continue;
+		r = rows[row].read(nvml, handle, out);
+		if (gk_nvml_is_lost(r))
+			return r;
+		/* How drivers say that only whole GPUs have such a thing. */
+		if (is_mig && r == NVML_ERROR_INVALID_ARGUMENT)
+			r = NVML_ERROR_NOT_SUPPORTED;
+		if (r == NVML_ERROR_NOT_SUPPORTED ||
+		    r == NVML_ERROR_FUNCTION_NOT_FOUND)
+			*unsupported |= 1ULL << row;
+		store(row, gk_nvml_absence(r), out, values);
+	}
+	return NVML_SUCCESS;
+}

@@ -1,0 +1,130 @@
+/* context.c - opening, closing, one snapshot. */
+#include "core/context.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TIMEOUT_NS GK_NS_PER_S
+#define GPUS_MAX 1024
+
+static int start_workers(struct gk *gk, unsigned count)
+{
+	gk->workers = calloc(count + 1, sizeof *gk->workers);
+	if (!gk->workers)
+		return GK_ERR_NOMEM;
+	for (; gk->gpu_count < count; gk->gpu_count++) {
+		int r = gk_worker_start(gk->nvml, (unsigned)gk->gpu_count,
+					gk->with,
+					&gk->workers[gk->gpu_count]);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int list_gpus(struct gk *gk, int *ret_nvml)
+{
+	unsigned count = 0;
+	nvmlReturn_t r = GK_NVML_CALL(gk->nvml, nvmlDeviceGetCount_v2, &count);
+
+	if (r) {
+		*ret_nvml = (int)r;
+		return GK_ERR_DRIVER;
+	}
+	return count > GPUS_MAX ? GK_ERR_TOO_MANY : start_workers(gk, count);
+}
+
+int gk_open(const struct gk_options *options, int *ret_nvml,
+	    struct gk **ret_gk)
+{
+	static const struct gk_options standard = { .proc_fd = -1 };
+	struct gk *gk = calloc(1, sizeof *gk);
+	int nvml = 0, r;
+
+	if (!gk)
+		return GK_ERR_NOMEM;
+	if (!options)
+		options = &standard;
+	gk->timer = -1;
+	gk->with = options->with;
+	gk->timeout_ns = options->timeout_ns ? options->timeout_ns
+					     : TIMEOUT_NS;
+	for (int t = 0; t < GK_TIER_COUNT; t++)
+		gk->period_ns[t] = options->period_ns[t];
+	r = gk_procfs_open(options->proc_fd, &gk->procfs);
+	if (!r)
+		r = gk_nvml_open(options->nvml_path, &nvml, &gk->nvml);
+	if (!r)
+		r = list_gpus(gk, &nvml);
+	if (r) {
+		gk_close(gk);
+		if (ret_nvml && r == GK_ERR_DRIVER)
+			*ret_nvml = nvml;
+		return r;
+	}
+	*ret_gk = gk;
+	return 0;
+}
+
+/* Whether all have ended; the others go on using the driver library. */
+static bool stop_workers(struct gk *gk)
+{
+	uint64_t until = gk_mono_ns() + gk->timeout_ns;
+	bool all = true;
+
+	for (size_t i = 0; i < gk->gpu_count; i++)
+		all &= gk_worker_stop(gk->workers[i], until);
+	return all;
+}
+
+int gk_close(struct gk *gk)
+{
+	bool all;
+
+	if (!gk)
+		return 0;
+	all = stop_workers(gk);
+	if (all && gk->nvml)
+		gk_nvml_close(gk->nvml);
+	if (gk->timer >= 0)
+		close(gk->timer);
+	gk_procfs_close(gk->procfs);
+	free(gk->workers);
+	free(gk);
+	return all ? 0 : GK_ERR_TIMEOUT;
+}
+
+static unsigned tiers_wanted(const struct gk *gk)
+{
+	unsigned tiers = 1U << GK_TIER_FAST | 1U << GK_TIER_MEDIUM;
+
+	if (!(gk->with & GK_WITHOUT_SLOW))
+		tiers |= 1U << GK_TIER_SLOW;
+	if (gk->with & GK_WITH_PCIE)
+		tiers |= 1U << GK_TIER_ASKED;
+	return tiers;
+}
+
+int gk_snapshot_take(struct gk *gk, struct gk_snapshot **ret_snap)
+{
+	bool *late = calloc(gk->gpu_count + 1, sizeof *late);
+	struct gk_span span;
+	uint64_t until;
+	int r;
+
+	if (!late)
+		return GK_ERR_NOMEM;
+	gk_span_begin(&span, "wait for the GPUs");
+	until = gk_mono_ns() + gk->timeout_ns;
+	for (size_t i = 0; i < gk->gpu_count; i++)
+		gk_worker_ask(gk->workers[i], tiers_wanted(gk));
+	for (size_t i = 0; i < gk->gpu_count; i++)
+		late[i] = !gk_worker_wait(gk->workers[i], until);
+	gk_span_end(&span);
+	r = gk_compose(gk, late, ret_snap);
+	free(late);
+	return r;
+}

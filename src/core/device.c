@@ -1,0 +1,297 @@
+/* device.c - opening a GPU, its identity, MIG devices, loss; see device.h. */
+#include "core/device.h"
+
+#include "core/collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* No GPU can be split into nearly as many MIG devices. */
+#define MIG_LIMIT 256
+
+#define LISTED_FIRST 32
+
+static void clear_values(struct gk_device *dev, enum gk_absence why)
+{
+	for (int i = 0; i < GK_M_COUNT; i++)
+		dev->m[i] = (struct gk_value){ .why = why };
+}
+
+static void start_unit(struct gk_gpu_unit *unit, unsigned index)
+{
+	*unit = (struct gk_gpu_unit){ .dev = { .index = index } };
+	unit->dev.mig_index = unit->dev.parent = -1;
+	unit->dev.gpu_instance = unit->dev.compute_instance = -1;
+	unit->dev.minor = -1;
+	unit->dev.compute_major = unit->dev.compute_minor = -1;
+	clear_values(&unit->dev, GK_ABSENT_NOT_READ);
+}
+
+int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
+		unsigned with)
+{
+	*gpu = (struct gk_gpu){ .nvml = nvml, .with = with };
+	gpu->units = calloc(1, sizeof *gpu->units);
+	gpu->listed = calloc(LISTED_FIRST, sizeof *gpu->listed);
+	if (!gpu->units || !gpu->listed ||
+	    gk_records_reserve(&gpu->scratch, 1)) {
+		gk_gpu_fini(gpu);
+		return GK_ERR_NOMEM;
+	}
+	gpu->listed_cap = LISTED_FIRST;
+	gpu->unit_count = 1;
+	start_unit(&gpu->units[0], index);
+	return 0;
+}
+
+void gk_gpu_fini(struct gk_gpu *gpu)
+{
+	for (size_t i = 0; i < gpu->unit_count; i++)
+		gk_util_free(&gpu->units[i].util);
+	free(gpu->units);
+	free(gpu->listed);
+	free(gpu->scratch.bytes);
+	*gpu = (struct gk_gpu){ 0 };
+}
+
+/* What drivers write for "none"; shown as unknown. */
+static void drop_placeholder(char *text)
+{
+	if (!strcmp(text, "0") || !strcmp(text, "N/A") ||
+	    !strcmp(text, "[N/A]"))
+		text[0] = '\0';
+}
+
+#define TEXT(nvml, function, handle, field)                                   \
+	do {                                                                  \
+		if (GK_NVML_CALL(nvml, function, handle, field, sizeof field)) \
+			field[0] = '\0';                                      \
+		field[sizeof field - 1] = '\0';                               \
+	} while (0)
+
+static void identify_gpu(const struct gk_nvml *nvml, struct gk_gpu_unit *unit)
+{
+	struct gk_device *dev = &unit->dev;
+	nvmlPciInfo_t pci = { 0 };
+	unsigned minor;
+
+	TEXT(nvml, nvmlDeviceGetName, unit->handle, dev->name);
+	TEXT(nvml, nvmlDeviceGetUUID, unit->handle, dev->uuid);
+	TEXT(nvml, nvmlDeviceGetSerial, unit->handle, dev->serial);
+	TEXT(nvml, nvmlDeviceGetVbiosVersion, unit->handle, dev->vbios);
+	drop_placeholder(dev->serial);
+	dev->bus_id[0] = '\0';
+	if (!GK_NVML_CALL(nvml, nvmlDeviceGetPciInfo_v3, unit->handle, &pci))
+		memcpy(dev->bus_id, pci.busId, sizeof dev->bus_id - 1);
+	dev->minor = -1;
+	if (!GK_NVML_CALL(nvml, nvmlDeviceGetMinorNumber, unit->handle,
+			  &minor))
+		dev->minor = (int)minor;
+	if (GK_NVML_CALL(nvml, nvmlDeviceGetCudaComputeCapability,
+			 unit->handle, &dev->compute_major,
+			 &dev->compute_minor))
+		dev->compute_major = dev->compute_minor = -1;
+}
+
+static int instance(nvmlReturn_t answer, unsigned id)
+{
+	return answer ? -1 : (int)id;
+}
+
+/* A MIG device is where its GPU is: what it cannot say itself is the GPU's. */
+static void identify_mig(const struct gk_nvml *nvml, struct gk_gpu_unit *unit,
+			 const struct gk_device *gpu)
+{
+	struct gk_device *dev = &unit->dev;
+	unsigned id = 0;
+
+	TEXT(nvml, nvmlDeviceGetName, unit->handle, dev->name);
+	TEXT(nvml, nvmlDeviceGetUUID, unit->handle, dev->uuid);
+	memcpy(dev->bus_id, gpu->bus_id, sizeof dev->bus_id);
+	memcpy(dev->serial, gpu->serial, sizeof dev->serial);
+	memcpy(dev->vbios, gpu->vbios, sizeof dev->vbios);
+	dev->minor = gpu->minor;
+	dev->compute_major = gpu->compute_major;
+	dev->compute_minor = gpu->compute_minor;
+	dev->gpu_instance = instance(
+	    GK_NVML_CALL(nvml, nvmlDeviceGetGpuInstanceId, unit->handle, &id),
+	    id);
+	dev->compute_instance =
+	    instance(GK_NVML_CALL(nvml, nvmlDeviceGetComputeInstanceId,
+				  unit->handle, &id),
+		     id);
+}
+
+#undef TEXT
+
+/* How many MIG indices are worth asking; 0 when the GPU is not split. */
+static unsigned mig_slots(const struct gk_gpu *gpu)
+{
+	unsigned current = 0, pending = 0, slots = 0;
+	nvmlDevice_t dev = gpu->units[0].handle;
+
+	if (GK_NVML_CALL(gpu->nvml, nvmlDeviceGetMigMode, dev, &current,
+			 &pending) ||
+	    current != NVML_DEVICE_MIG_ENABLE)
+		return 0;
+	if (GK_NVML_CALL(gpu->nvml, nvmlDeviceGetMaxMigDeviceCount, dev,
+			 &slots))
+		return 0;
+	return slots < MIG_LIMIT ? slots : MIG_LIMIT;
+}
+
+/* The unit already known under this index, if it is the same MIG device. */
+static struct gk_gpu_unit *known_mig(struct gk_gpu *gpu, int mig_index,
+				 const struct gk_gpu_unit *fresh)
+{
+	for (size_t i = 1; i < gpu->unit_count; i++) {
+		struct gk_gpu_unit *unit = &gpu->units[i];
+
+		if (unit->dev.mig_index == mig_index &&
+		    unit->handle == fresh->handle &&
+		    !strcmp(unit->dev.uuid, fresh->dev.uuid))
+			return unit;
+	}
+	return NULL;
+}
+
+static void find_mig(struct gk_gpu *gpu, unsigned slot, struct gk_gpu_unit *unit)
+{
+	struct gk_gpu_unit *known;
+
+	start_unit(unit, gpu->units[0].dev.index);
+	if (GK_NVML_CALL(gpu->nvml, nvmlDeviceGetMigDeviceHandleByIndex,
+			 gpu->units[0].handle, slot, &unit->handle)) {
+		unit->handle = NULL;
+		return;
+	}
+	unit->dev.mig_index = (int)slot;
+	identify_mig(gpu->nvml, unit, &gpu->units[0].dev);
+	known = known_mig(gpu, (int)slot, unit);
+	if (known) {
+		*unit = *known;
+		known->util = (struct gk_util){ 0 }; /* moved */
+	}
+}
+
+/*
+ * Looks at every index: destroying a MIG device leaves a hole. Returns true
+ * when there are MIG devices that have never been read.
+ */
+static bool scan_mig(struct gk_gpu *gpu)
+{
+	unsigned slots = mig_slots(gpu);
+	struct gk_gpu_unit *units = calloc(1 + slots, sizeof *units);
+	size_t count = 1;
+	bool fresh = false;
+
+	if (!units)
+		return false;
+	for (unsigned slot = 0; slot < slots; slot++) {
+		find_mig(gpu, slot, &units[count]);
+		if (!units[count].handle)
+			continue;
+		fresh |= !units[count].dev.read_ns[GK_TIER_FAST];
+		count++;
+	}
+	units[0] = gpu->units[0];
+	for (size_t i = 1; i < gpu->unit_count; i++)
+		gk_util_free(&gpu->units[i].util);
+	free(gpu->units);
+	gpu->units = units;
+	gpu->unit_count = count;
+	/* Processes name units by position. */
+	gpu->listed_count = 0;
+	return fresh;
+}
+
+static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
+{
+	bool lost = gk_nvml_is_lost(answer);
+
+	gpu->open = false;
+	gpu->listed_count = 0;
+	for (size_t i = 0; i < gpu->unit_count; i++) {
+		struct gk_device *dev = &gpu->units[i].dev;
+
+		dev->health = lost ? GK_HEALTH_LOST : GK_HEALTH_ERROR;
+		dev->nvml_error = (int)answer;
+		clear_values(dev, gk_nvml_absence(answer));
+	}
+}
+
+static bool open_gpu(struct gk_gpu *gpu)
+{
+	struct gk_gpu_unit *unit = &gpu->units[0];
+	nvmlReturn_t r =
+	    GK_NVML_CALL(gpu->nvml, nvmlDeviceGetHandleByIndex_v2,
+			 unit->dev.index, &unit->handle);
+
+	if (r) {
+		fail(gpu, r);
+		return false;
+	}
+	/* What comes back may be another board, or have other MIG devices. */
+	for (size_t i = 1; i < gpu->unit_count; i++)
+		gk_util_free(&gpu->units[i].util);
+	gpu->unit_count = 1;
+	gpu->listed_count = 0;
+	gk_util_free(&unit->util);
+	unit->unsupported = unit->unsupported_lists = 0;
+	unit->dev.health = GK_HEALTH_OK;
+	unit->dev.nvml_error = 0;
+	clear_values(&unit->dev, GK_ABSENT_NOT_READ);
+	identify_gpu(gpu->nvml, unit);
+	scan_mig(gpu);
+	gpu->open = true;
+	return true;
+}
+
+static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
+{
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	for (size_t i = 0; !r && i < gpu->unit_count; i++) {
+		struct gk_gpu_unit *unit = &gpu->units[i];
+
+		r = gk_collect(gpu->nvml, unit->handle, tier, i > 0,
+			       &unit->unsupported, unit->dev.m);
+		if (!r)
+			unit->dev.read_ns[tier] = gk_mono_ns();
+	}
+	if (!r && tier == GK_TIER_MEDIUM &&
+	    !(gpu->with & GK_WITHOUT_PROCESSES))
+		r = gk_gpu_list(gpu);
+	return r;
+}
+
+/* The slow tier looks anew at what may have changed: MIG, what is refused. */
+static nvmlReturn_t refresh(struct gk_gpu *gpu)
+{
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	if (scan_mig(gpu))
+		r = read_units(gpu, GK_TIER_FAST);
+	for (size_t i = 0; i < gpu->unit_count; i++)
+		gpu->units[i].unsupported = gpu->units[i].unsupported_lists =
+		    0;
+	return r;
+}
+
+bool gk_gpu_read(struct gk_gpu *gpu, enum gk_tier tier)
+{
+	bool opened = false;
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	if (!gpu->open && tier == GK_TIER_FAST)
+		opened = open_gpu(gpu);
+	if (!gpu->open)
+		return false;
+	if (tier == GK_TIER_SLOW && gpu->units[0].dev.read_ns[tier])
+		r = refresh(gpu);
+	if (!r)
+		r = read_units(gpu, tier);
+	if (r)
+		fail(gpu, r);
+	return opened && !r;
+}

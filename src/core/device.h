@@ -1,0 +1,58 @@
+/*
+ * device.h - one GPU with its MIG devices, as its worker reads it.
+ *
+ * A struct gk_gpu belongs to one thread. It survives the loss of the GPU: the
+ * handle is opened anew at every reading of the FAST tier until it works.
+ */
+#ifndef GK_CORE_DEVICE_H
+#define GK_CORE_DEVICE_H
+
+#include "core/nvml.h"
+#include "core/util.h"
+
+/* A process in the lists of a unit; m: the metrics that the driver gives. */
+struct gk_listed {
+	pid_t pid;
+	unsigned unit;
+	unsigned types; /* bits of gk_process_type */
+	struct gk_value m[GK_PM_COUNT];
+};
+
+/* The GPU itself or a MIG device of it. */
+struct gk_gpu_unit {
+	nvmlDevice_t handle;
+	uint64_t unsupported;	    /* see gk_collect() */
+	unsigned unsupported_lists; /* bits of gk_process_type */
+	struct gk_util util;
+	struct gk_device dev; /* parent is set by whoever makes the list */
+};
+
+struct gk_gpu {
+	const struct gk_nvml *nvml;
+	unsigned with; /* bits of gk_with */
+	bool open;     /* units[0].handle is good */
+	struct gk_gpu_unit *units; /* the GPU, then its MIG devices */
+	size_t unit_count;
+	struct gk_listed *listed;
+	size_t listed_count, listed_cap;
+	struct gk_records scratch; /* what list calls write to */
+};
+
+/* 0 or GK_ERR_NOMEM; asks the driver nothing. End with gk_gpu_fini(). */
+int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
+		unsigned with);
+void gk_gpu_fini(struct gk_gpu *gpu);
+
+/*
+ * Reads one tier of the GPU and its MIG devices. Returns true when it had to
+ * open the GPU first: the other tiers are then worth reading soon.
+ */
+bool gk_gpu_read(struct gk_gpu *gpu, enum gk_tier tier);
+
+/*
+ * Reads the process lists of all units (lists.c). NVML_SUCCESS, or the answer
+ * that means the GPU is lost.
+ */
+nvmlReturn_t gk_gpu_list(struct gk_gpu *gpu);
+
+#endif

@@ -1,0 +1,113 @@
+/* host.c - /proc/stat, loadavg, meminfo, uptime; see proc(5). */
+#include "core/host.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct gk_value hidden = { .why = GK_ABSENT_HIDDEN };
+
+/* The "cpu" line: user nice system idle iowait irq softirq steal. */
+enum { IDLE = 3, IOWAIT = 4, TIMES = 8 };
+
+static struct gk_value cpu_share(const char *stat,
+				 struct gk_host_before *before)
+{
+	uint64_t total = 0, busy, time[TIMES] = { 0 };
+	struct gk_value share = { .why = GK_ABSENT_ONE_SNAPSHOT };
+	const char *p = stat + strcspn(stat, " ");
+
+	for (int i = 0; i < TIMES; i++) {
+		char *end;
+
+		time[i] = strtoull(p, &end, 10);
+		p = end;
+		total += time[i];
+	}
+	busy = total - time[IDLE] - time[IOWAIT];
+	if (before->known && total > before->total && busy >= before->busy)
+		share = (struct gk_value){
+			.v = (int64_t)((busy - before->busy) * 10000 /
+				       (total - before->total)),
+		};
+	*before = (struct gk_host_before){ busy, total, true };
+	return share;
+}
+
+static void read_stat(int proc, struct gk_host_before *before,
+		      struct gk_host *host)
+{
+	/* The first line is all that is wanted; the rest grows with cores. */
+	char buf[512];
+
+	host->cpu_centipercent = hidden;
+	if (gk_read_at(proc, "stat", buf, sizeof buf) > 4 &&
+	    !strncmp(buf, "cpu ", 4))
+		host->cpu_centipercent = cpu_share(buf, before);
+}
+
+static void read_load(int proc, struct gk_host *host)
+{
+	char buf[128], *p = buf;
+	bool known = gk_read_at(proc, "loadavg", buf, sizeof buf) > 0;
+
+	for (size_t i = 0; i < COUNT(host->load_centi); i++) {
+		char *end = p;
+		double load = known ? strtod(p, &end) : 0;
+
+		host->load_centi[i] = end == p
+					  ? hidden
+					  : (struct gk_value){
+						    .v = (int64_t)(load * 100 +
+								   0.5) };
+		p = end;
+	}
+}
+
+static void read_memory(int proc, struct gk_host *host)
+{
+	const struct {
+		const char *key;
+		struct gk_value *value;
+	} wanted[] = {
+		{ "MemTotal:", &host->mem_total },
+		{ "MemAvailable:", &host->mem_available },
+		{ "SwapTotal:", &host->swap_total },
+		{ "SwapFree:", &host->swap_free },
+	};
+	char buf[4096];
+	bool known = gk_read_at(proc, "meminfo", buf, sizeof buf) > 0;
+
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		const char *at = known ? strstr(buf, wanted[i].key) : NULL;
+
+		*wanted[i].value = hidden;
+		if (!at)
+			continue;
+		at += strlen(wanted[i].key);
+		*wanted[i].value = (struct gk_value){
+			.v = (int64_t)strtoull(at, NULL, 10) * 1024
+		};
+	}
+}
+
+void gk_host_read(int proc, struct gk_host_before *before,
+		  struct gk_host *host)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (gethostname(host->hostname, sizeof host->hostname) < 0)
+		host->hostname[0] = '\0';
+	host->hostname[sizeof host->hostname - 1] = '\0';
+	host->boot_ns = gk_boot_ns();
+	host->cpus = cpus > 0 ? (unsigned)cpus : 1;
+	read_stat(proc, before, host);
+	read_load(proc, host);
+	read_memory(proc, host);
+}

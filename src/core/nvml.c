@@ -1,0 +1,138 @@
+/* nvml.c - finding, loading and starting the driver library; see nvml.h. */
+#include "core/nvml.h"
+
+#include "base/log.h"
+#include "base/str.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum need { REQ, OPT };
+
+static const struct {
+	const char *name;
+	size_t offset;
+	enum need need;
+} symbols[] = {
+#define X(need, symbol) { #symbol, offsetof(struct gk_nvml, symbol), need },
+	GK_NVML_USED(X)
+#undef X
+};
+
+/* WSL keeps its driver outside of the loader's directories. */
+static const char *const places[] = {
+	"libnvidia-ml.so.1",
+	"/usr/lib/wsl/lib/libnvidia-ml.so.1",
+};
+
+static void *open_library(const char *path)
+{
+	void *library = NULL;
+
+	if (path)
+		return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	for (size_t i = 0; !library && i < COUNT(places); i++)
+		library = dlopen(places[i], RTLD_LAZY | RTLD_LOCAL);
+	return library;
+}
+
+/* Fills the pointers; false when a required function is missing. */
+static bool resolve(struct gk_nvml *nvml)
+{
+	bool complete = true;
+
+	for (size_t i = 0; i < COUNT(symbols); i++) {
+		void *address = dlsym(nvml->library, symbols[i].name);
+
+		memcpy((char *)nvml + symbols[i].offset, &address,
+		       sizeof address);
+		if (!address && symbols[i].need == REQ) {
+			gk_log(GK_LOG_ERROR, "driver library lacks %s",
+			       symbols[i].name);
+			complete = false;
+		}
+	}
+	return complete;
+}
+
+static void read_versions(struct gk_nvml *nvml)
+{
+	if (GK_NVML_CALL(nvml, nvmlSystemGetDriverVersion,
+			 nvml->driver_version, sizeof nvml->driver_version))
+		nvml->driver_version[0] = '\0';
+	if (GK_NVML_CALL(nvml, nvmlSystemGetNVMLVersion, nvml->nvml_version,
+			 sizeof nvml->nvml_version))
+		nvml->nvml_version[0] = '\0';
+	if (GK_NVML_CALL(nvml, nvmlSystemGetCudaDriverVersion_v2,
+			 &nvml->cuda_version) &&
+	    GK_NVML_CALL(nvml, nvmlSystemGetCudaDriverVersion,
+			 &nvml->cuda_version))
+		nvml->cuda_version = 0;
+}
+
+int gk_nvml_open(const char *path, int *ret_nvml_error,
+		 struct gk_nvml **ret_nvml)
+{
+	struct gk_nvml *nvml = calloc(1, sizeof *nvml);
+	nvmlReturn_t answer;
+
+	if (!nvml)
+		return GK_ERR_NOMEM;
+	nvml->library = open_library(path);
+	if (!nvml->library) {
+		gk_log(GK_LOG_INFO, "%s", dlerror());
+		free(nvml);
+		return GK_ERR_NO_DRIVER;
+	}
+	answer = NVML_ERROR_FUNCTION_NOT_FOUND;
+	if (resolve(nvml))
+		answer = GK_NVML_CALL(nvml, nvmlInit_v2);
+	if (answer) {
+		*ret_nvml_error = (int)answer;
+		dlclose(nvml->library);
+		free(nvml);
+		return GK_ERR_DRIVER;
+	}
+	read_versions(nvml);
+	*ret_nvml = nvml;
+	return 0;
+}
+
+void gk_nvml_close(struct gk_nvml *nvml)
+{
+	GK_NVML_CALL(nvml, nvmlShutdown);
+	free(nvml);
+}
+
+/* What is not listed is GK_ABSENT_ERROR. */
+static const struct {
+	nvmlReturn_t answer;
+	enum gk_absence why;
+} meanings[] = {
+	{ NVML_SUCCESS, GK_PRESENT },
+	{ NVML_ERROR_NOT_SUPPORTED, GK_ABSENT_NOT_SUPPORTED },
+	{ NVML_ERROR_DEPRECATED, GK_ABSENT_NOT_SUPPORTED },
+	{ NVML_ERROR_ARGUMENT_VERSION_MISMATCH, GK_ABSENT_NOT_SUPPORTED },
+	{ NVML_ERROR_FUNCTION_NOT_FOUND, GK_ABSENT_NO_FUNCTION },
+	{ NVML_ERROR_NO_PERMISSION, GK_ABSENT_PERMISSION },
+	{ NVML_ERROR_TIMEOUT, GK_ABSENT_TIMEOUT },
+	{ NVML_ERROR_GPU_IS_LOST, GK_ABSENT_LOST },
+	{ NVML_ERROR_RESET_REQUIRED, GK_ABSENT_LOST },
+	{ NVML_ERROR_GPU_NOT_FOUND, GK_ABSENT_LOST },
+};
+
+enum gk_absence gk_nvml_absence(nvmlReturn_t answer)
+{
+	for (size_t i = 0; i < COUNT(meanings); i++)
+		if (meanings[i].answer == answer)
+			return meanings[i].why;
+	return GK_ABSENT_ERROR;
+}
+
+bool gk_nvml_is_lost(nvmlReturn_t answer)
+{
+	return gk_nvml_absence(answer) == GK_ABSENT_LOST;
+}

@@ -1,0 +1,131 @@
+/*
+ * nvml.h - the driver library, loaded at run time.
+ *
+ * A function that an older or newer driver lacks is a NULL pointer here and
+ * an absent metric above. All pointers are typed by the prototypes of src/abi;
+ * nothing is linked against them.
+ */
+#ifndef GK_CORE_NVML_H
+#define GK_CORE_NVML_H
+
+#include <gpukit/gpukit.h>
+
+#include "abi/nvml_abi.h"
+#include "base/trace.h"
+
+/* X(need, symbol): REQ functions are in every driver that can be used. */
+#define GK_NVML_USED(X)                                      \
+	X(REQ, nvmlInit_v2)                                  \
+	X(REQ, nvmlShutdown)                                 \
+	X(REQ, nvmlDeviceGetCount_v2)                        \
+	X(REQ, nvmlDeviceGetHandleByIndex_v2)                \
+	X(OPT, nvmlSystemGetDriverVersion)                   \
+	X(OPT, nvmlSystemGetNVMLVersion)                     \
+	X(OPT, nvmlSystemGetCudaDriverVersion_v2)            \
+	X(OPT, nvmlSystemGetCudaDriverVersion)               \
+	X(OPT, nvmlDeviceGetName)                            \
+	X(OPT, nvmlDeviceGetUUID)                            \
+	X(OPT, nvmlDeviceGetSerial)                          \
+	X(OPT, nvmlDeviceGetVbiosVersion)                    \
+	X(OPT, nvmlDeviceGetPciInfo_v3)                      \
+	X(OPT, nvmlDeviceGetMinorNumber)                     \
+	X(OPT, nvmlDeviceGetCudaComputeCapability)           \
+	X(OPT, nvmlDeviceGetMigMode)                         \
+	X(OPT, nvmlDeviceGetMaxMigDeviceCount)               \
+	X(OPT, nvmlDeviceGetMigDeviceHandleByIndex)          \
+	X(OPT, nvmlDeviceGetGpuInstanceId)                   \
+	X(OPT, nvmlDeviceGetComputeInstanceId)               \
+	X(OPT, nvmlDeviceGetUtilizationRates)                \
+	X(OPT, nvmlDeviceGetEncoderUtilization)              \
+	X(OPT, nvmlDeviceGetDecoderUtilization)              \
+	X(OPT, nvmlDeviceGetMemoryInfo_v2)                   \
+	X(OPT, nvmlDeviceGetMemoryInfo)                      \
+	X(OPT, nvmlDeviceGetPowerUsage)                      \
+	X(OPT, nvmlDeviceGetTemperatureV)                    \
+	X(OPT, nvmlDeviceGetTemperature)                     \
+	X(OPT, nvmlDeviceGetTemperatureThreshold)            \
+	X(OPT, nvmlDeviceGetClockInfo)                       \
+	X(OPT, nvmlDeviceGetMaxClockInfo)                    \
+	X(OPT, nvmlDeviceGetFanSpeed)                        \
+	X(OPT, nvmlDeviceGetPerformanceState)                \
+	X(OPT, nvmlDeviceGetCurrentClocksEventReasons)       \
+	X(OPT, nvmlDeviceGetCurrentClocksThrottleReasons)    \
+	X(OPT, nvmlDeviceGetTotalEnergyConsumption)          \
+	X(OPT, nvmlDeviceGetPowerManagementLimit)            \
+	X(OPT, nvmlDeviceGetEnforcedPowerLimit)              \
+	X(OPT, nvmlDeviceGetPowerManagementDefaultLimit)     \
+	X(OPT, nvmlDeviceGetPowerManagementLimitConstraints) \
+	X(OPT, nvmlDeviceGetPersistenceMode)                 \
+	X(OPT, nvmlDeviceGetDisplayActive)                   \
+	X(OPT, nvmlDeviceGetDisplayMode)                     \
+	X(OPT, nvmlDeviceGetComputeMode)                     \
+	X(OPT, nvmlDeviceGetEccMode)                         \
+	X(OPT, nvmlDeviceGetTotalEccErrors)                  \
+	X(OPT, nvmlDeviceGetCurrPcieLinkGeneration)          \
+	X(OPT, nvmlDeviceGetMaxPcieLinkGeneration)           \
+	X(OPT, nvmlDeviceGetCurrPcieLinkWidth)               \
+	X(OPT, nvmlDeviceGetMaxPcieLinkWidth)                \
+	X(OPT, nvmlDeviceGetBAR1MemoryInfo)                  \
+	X(OPT, nvmlDeviceGetPcieThroughput)                  \
+	X(OPT, nvmlDeviceGetComputeRunningProcesses_v3)      \
+	X(OPT, nvmlDeviceGetComputeRunningProcesses_v2)      \
+	X(OPT, nvmlDeviceGetComputeRunningProcesses)         \
+	X(OPT, nvmlDeviceGetGraphicsRunningProcesses_v3)     \
+	X(OPT, nvmlDeviceGetGraphicsRunningProcesses_v2)     \
+	X(OPT, nvmlDeviceGetGraphicsRunningProcesses)        \
+	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses_v3)   \
+	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses_v2)   \
+	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses)      \
+	X(OPT, nvmlDeviceGetProcessUtilization)              \
+	X(OPT, nvmlDeviceGetConfComputeMemSizeInfo)          \
+	X(OPT, nvmlDeviceGetRunningProcessDetailList)
+
+struct gk_nvml {
+	void *library;
+	char driver_version[GK_NAME_MAX]; /* empty if unknown */
+	char nvml_version[GK_NAME_MAX];
+	int cuda_version; /* 13000 = 13.0, 0 if unknown */
+#define X(need, symbol) __typeof__(&symbol) symbol;
+	GK_NVML_USED(X)
+#undef X
+};
+
+/*
+ * Calls a function of the driver library within a span of its name; a missing
+ * one answers NVML_ERROR_FUNCTION_NOT_FOUND.
+ */
+#define GK_NVML_CALL(nvml, function, ...)                            \
+	__extension__({                                              \
+		nvmlReturn_t r_ = NVML_ERROR_FUNCTION_NOT_FOUND;     \
+		struct gk_span span_;                                \
+                                                                     \
+		if ((nvml)->function) {                              \
+			gk_span_begin(&span_, #function);            \
+			r_ = (nvml)->function(__VA_ARGS__);          \
+			gk_span_end(&span_);                         \
+		}                                                    \
+		r_;                                                  \
+	})
+
+/*
+ * Loads and starts the driver library; path NULL: libnvidia-ml.so.1 where the
+ * dynamic loader or WSL has it. GK_ERR_NO_DRIVER: no library. GK_ERR_DRIVER:
+ * it refuses, *ret_nvml_error (not NULL) says how; a library without a
+ * required function counts as NVML_ERROR_FUNCTION_NOT_FOUND.
+ */
+int gk_nvml_open(const char *path, int *ret_nvml_error,
+		 struct gk_nvml **ret_nvml);
+
+/*
+ * Ends the use. The library stays mapped: drivers leave threads and handlers
+ * behind that run its code. No other thread may be inside it.
+ */
+void gk_nvml_close(struct gk_nvml *nvml);
+
+/* Why a value is absent after this answer; GK_PRESENT for success. */
+enum gk_absence gk_nvml_absence(nvmlReturn_t answer);
+
+/* The answer means that the whole GPU is gone or needs a reset. */
+bool gk_nvml_is_lost(nvmlReturn_t answer);
+
+#endif

@@ -1,0 +1,281 @@
+/* procfs.c - reading processes; see procfs.h. */
+#include "core/procfs.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/pidstat.h"
+#include "base/str.h"
+#include "core/users.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Longer command lines are cut: some programs put whole scripts there. */
+#define ARGS_MAX 65536
+
+/* CPU time of a process at a snapshot. */
+struct seen {
+	pid_t pid;
+	uint64_t start, ticks;
+};
+
+struct gk_procfs {
+	int dir;
+	bool own_dir;
+	uint64_t tick_ns, page_size;
+	uint64_t mono_ns, boot_ns;   /* of this snapshot */
+	uint64_t before_ns;	     /* of the one before; 0: none */
+	struct seen *before, *now;   /* sorted by when they were asked */
+	size_t before_count, now_count, cap;
+	struct gk_users users;
+	char args[ARGS_MAX + 1];
+};
+
+int gk_procfs_open(int dir, struct gk_procfs **ret_fs)
+{
+	struct gk_procfs *fs = malloc(sizeof *fs);
+	long ticks = sysconf(_SC_CLK_TCK), page = sysconf(_SC_PAGESIZE);
+
+	if (!fs)
+		return GK_ERR_NOMEM;
+	memset(fs, 0, offsetof(struct gk_procfs, args));
+	fs->own_dir = dir < 0;
+	fs->dir = dir < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+			  : dir;
+	if (fs->dir < 0) {
+		free(fs);
+		return gk_err_from_errno(errno);
+	}
+	fs->tick_ns = GK_NS_PER_S / (uint64_t)(ticks > 0 ? ticks : 100);
+	fs->page_size = (uint64_t)(page > 0 ? page : 4096);
+	*ret_fs = fs;
+	return 0;
+}
+
+void gk_procfs_close(struct gk_procfs *fs)
+{
+	if (!fs)
+		return;
+	if (fs->own_dir)
+		close(fs->dir);
+	gk_users_free(&fs->users);
+	free(fs->before);
+	free(fs->now);
+	free(fs);
+}
+
+int gk_procfs_dir(const struct gk_procfs *fs)
+{
+	return fs->dir;
+}
+
+void gk_procfs_begin(struct gk_procfs *fs, uint64_t mono_ns, uint64_t boot_ns)
+{
+	fs->mono_ns = mono_ns;
+	fs->boot_ns = boot_ns;
+	fs->now_count = 0;
+}
+
+void gk_procfs_end(struct gk_procfs *fs)
+{
+	struct seen *swap = fs->before;
+
+	fs->before = fs->now;
+	fs->before_count = fs->now_count;
+	fs->now = swap;
+	fs->before_ns = fs->mono_ns;
+}
+
+/* Room in both lists alike, since they change places. */
+static bool make_room(struct gk_procfs *fs)
+{
+	size_t cap = fs->cap ? fs->cap * 2 : 64;
+	struct seen *before, *now;
+
+	if (fs->now_count < fs->cap)
+		return true;
+	before = realloc(fs->before, cap * sizeof *before);
+	if (before)
+		fs->before = before;
+	now = realloc(fs->now, cap * sizeof *now);
+	if (now)
+		fs->now = now;
+	if (!before || !now)
+		return false;
+	fs->cap = cap;
+	return true;
+}
+
+static void remember(struct gk_procfs *fs, const struct gk_pidstat *st)
+{
+	if (make_room(fs))
+		fs->now[fs->now_count++] = (struct seen){
+			st->pid, st->start, st->utime + st->stime
+		};
+}
+
+static const struct seen *recall(const struct gk_procfs *fs,
+				 const struct gk_pidstat *st)
+{
+	for (size_t i = 0; i < fs->before_count; i++)
+		if (fs->before[i].pid == st->pid &&
+		    fs->before[i].start == st->start)
+			return &fs->before[i];
+	return NULL;
+}
+
+/* Hundredths of a percent of one core, between two snapshots. */
+static struct gk_value cpu_share(const struct gk_procfs *fs,
+				 const struct gk_pidstat *st)
+{
+	const struct seen *seen = recall(fs, st);
+	uint64_t ticks = st->utime + st->stime, span;
+
+	if (!seen || fs->mono_ns <= fs->before_ns)
+		return (struct gk_value){ .why = GK_ABSENT_ONE_SNAPSHOT };
+	span = fs->mono_ns - fs->before_ns;
+	ticks = ticks > seen->ticks ? ticks - seen->ticks : 0;
+	return (struct gk_value){
+		.v = (int64_t)((double)(ticks * fs->tick_ns) * 10000.0 /
+			       (double)span),
+	};
+}
+
+static struct gk_value run_time(const struct gk_procfs *fs,
+				const struct gk_pidstat *st)
+{
+	uint64_t start = st->start * fs->tick_ns;
+
+	return (struct gk_value){
+		.v = fs->boot_ns > start ? (int64_t)(fs->boot_ns - start) : 0,
+	};
+}
+
+static void set_absent(struct gk_process *p, enum gk_absence why)
+{
+	p->m[GK_PM_CPU].why = why;
+	p->m[GK_PM_RSS].why = why;
+	p->m[GK_PM_RUN_TIME].why = why;
+}
+
+static const char *text(struct gk_arena *arena, const char *bytes, size_t len)
+{
+	const char *copy = gk_arena_copy(arena, bytes, len);
+
+	return copy ? copy : "";
+}
+
+/* Printable, whatever the process calls itself. */
+static const char *clean(struct gk_arena *arena, const char *bytes, size_t len)
+{
+	/* A byte that is no UTF-8 becomes three. */
+	char *out = gk_arena_room(arena, len * 3 + 1);
+
+	if (!out)
+		return "";
+	gk_str_clean(out, len * 3 + 1, bytes, len);
+	return out;
+}
+
+static ssize_t read_of(const struct gk_procfs *fs, pid_t pid, const char *name,
+		       char *buf, size_t cap)
+{
+	char path[48];
+
+	snprintf(path, sizeof path, "%d/%s", (int)pid, name);
+	return gk_read_at(fs->dir, path, buf, cap);
+}
+
+static void read_command(struct gk_procfs *fs, struct gk_arena *arena,
+			 struct gk_process *p)
+{
+	ssize_t n = read_of(fs, p->pid, "cmdline", fs->args, sizeof fs->args);
+
+	if (n <= 0)
+		return;
+	p->args = text(arena, fs->args, (size_t)n);
+	p->args_len = *p->args || fs->args[0] == '\0' ? (size_t)n : 0;
+	while (n > 0 && fs->args[n - 1] == '\0')
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (fs->args[i] == '\0')
+			fs->args[i] = ' ';
+	p->command = clean(arena, fs->args, (size_t)n);
+}
+
+static void read_container(struct gk_procfs *fs, struct gk_arena *arena,
+			   struct gk_process *p)
+{
+	char cgroup[4096];
+	const char *id;
+	size_t len;
+
+	if (read_of(fs, p->pid, "cgroup", cgroup, sizeof cgroup) <= 0)
+		return;
+	id = gk_container_id(cgroup, &len);
+	if (id)
+		p->container = clean(arena, id, len);
+}
+
+static void read_owner(struct gk_procfs *fs, struct gk_arena *arena,
+		       struct gk_process *p)
+{
+	char path[16];
+	struct stat st;
+	const char *name;
+
+	snprintf(path, sizeof path, "%d", (int)p->pid);
+	if (fstatat(fs->dir, path, &st, 0) < 0)
+		return;
+	p->uid = st.st_uid;
+	name = gk_users_name(&fs->users, st.st_uid);
+	p->user = clean(arena, name, strlen(name));
+}
+
+static void take_stat(struct gk_procfs *fs, struct gk_arena *arena,
+		      const struct gk_pidstat *st, struct gk_process *p)
+{
+	p->parent = st->ppid;
+	p->start_ticks = st->start;
+	p->state = st->state == 'Z' || st->state == 'X' ? GK_PROCESS_ZOMBIE
+							: GK_PROCESS_RUNNING;
+	p->name = clean(arena, st->comm, strlen(st->comm));
+	p->m[GK_PM_CPU] = cpu_share(fs, st);
+	p->m[GK_PM_RSS] = (struct gk_value){
+		.v = (int64_t)(st->rss_pages * fs->page_size),
+	};
+	p->m[GK_PM_RUN_TIME] = run_time(fs, st);
+	remember(fs, st);
+}
+
+void gk_procfs_read(struct gk_procfs *fs, unsigned with,
+		    struct gk_arena *arena, struct gk_process *p)
+{
+	struct gk_pidstat st;
+	int r;
+
+	p->uid = (uid_t)-1;
+	p->user = p->name = p->command = p->container = p->args = "";
+	read_owner(fs, arena, p);
+	r = gk_pidstat_read(fs->dir, p->pid, &st);
+	if (r == GK_ERR_PERMISSION) {
+		p->state = GK_PROCESS_NO_PERMISSION;
+		set_absent(p, GK_ABSENT_PERMISSION);
+		return;
+	}
+	if (r) {
+		p->state = GK_PROCESS_GONE;
+		set_absent(p, GK_ABSENT_HIDDEN);
+		return;
+	}
+	take_stat(fs, arena, &st, p);
+	if (!(with & GK_WITHOUT_COMMANDS))
+		read_command(fs, arena, p);
+	read_container(fs, arena, p);
+}

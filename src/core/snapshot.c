@@ -1,0 +1,213 @@
+/* snapshot.c - putting together what workers and /proc tell. */
+#include "core/context.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A snapshot and what holds its strings, freed together. */
+struct whole {
+	struct gk_snapshot snap; /* first: the address that callers have */
+	struct gk_arena arena;
+};
+
+void gk_snapshot_free(struct gk_snapshot *snap)
+{
+	struct whole *whole = (struct whole *)snap;
+
+	if (!whole)
+		return;
+	free(snap->devices);
+	free(snap->processes);
+	gk_arena_free(&whole->arena);
+	free(whole);
+}
+
+uint64_t gk_device_age(const struct gk_snapshot *snap,
+		       const struct gk_device *device, enum gk_tier tier)
+{
+	uint64_t read = device->read_ns[tier];
+
+	if (!read)
+		return UINT64_MAX;
+	return snap->mono_ns > read ? snap->mono_ns - read : 0;
+}
+
+/* While watching, a GPU is late when two readings in a row are overdue. */
+static bool overdue(const struct gk *gk, const struct gk_device *dev)
+{
+	uint64_t read = dev->read_ns[GK_TIER_FAST], now = gk_mono_ns();
+	uint64_t patience = gk->timeout_ns + 2 * gk->frame_ns;
+
+	return dev->health == GK_HEALTH_OK && now > read + patience;
+}
+
+static void mark_late(struct gk_device *dev)
+{
+	dev->health = GK_HEALTH_STALE;
+	for (int i = 0; i < GK_M_COUNT; i++)
+		if (dev->m[i].why == GK_ABSENT_NOT_READ)
+			dev->m[i].why = GK_ABSENT_TIMEOUT;
+}
+
+static int grow(struct gk_snapshot *snap, const struct gk_reading *reading)
+{
+	size_t devices = snap->device_count + reading->device_count;
+	size_t processes = snap->process_count + reading->listed_count;
+	void *more = realloc(snap->devices,
+			     (devices + 1) * sizeof *snap->devices);
+
+	if (!more)
+		return GK_ERR_NOMEM;
+	snap->devices = more;
+	more = realloc(snap->processes,
+		       (processes + 1) * sizeof *snap->processes);
+	if (!more)
+		return GK_ERR_NOMEM;
+	snap->processes = more;
+	return 0;
+}
+
+static void add_device(struct gk_snapshot *snap, const struct gk_device *dev,
+		       size_t gpu, bool late)
+{
+	struct gk_device *to = &snap->devices[snap->device_count];
+
+	*to = *dev;
+	to->process_count = 0;
+	to->parent = snap->device_count == gpu ? -1 : (int)gpu;
+	if (late)
+		mark_late(to);
+	snap->device_count++;
+}
+
+static void add_process(struct gk_snapshot *snap,
+			const struct gk_listed *listed, size_t gpu)
+{
+	struct gk_process *p = &snap->processes[snap->process_count++];
+
+	*p = (struct gk_process){ .pid = listed->pid,
+				  .device = (unsigned)gpu + listed->unit,
+				  .types = listed->types };
+	memcpy(p->m, listed->m, sizeof p->m);
+	snap->devices[p->device].process_count++;
+}
+
+static int add_gpu(struct gk *gk, struct gk_snapshot *snap, size_t index,
+		   const bool *late)
+{
+	struct gk_reading reading;
+	size_t gpu = snap->device_count;
+	int r = gk_worker_copy(gk->workers[index], &reading);
+
+	if (!r)
+		r = grow(snap, &reading);
+	for (size_t i = 0; !r && i < reading.device_count; i++)
+		add_device(snap, &reading.devices[i], gpu,
+			   late ? late[index]
+				: overdue(gk, &reading.devices[0]));
+	for (size_t i = 0; !r && i < reading.listed_count; i++)
+		add_process(snap, &reading.listed[i], gpu);
+	gk_reading_free(&reading);
+	return r;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct gk_process *const *p = a, *const *q = b;
+
+	return ((*p)->pid > (*q)->pid) - ((*p)->pid < (*q)->pid);
+}
+
+static int by_device(const void *a, const void *b)
+{
+	const struct gk_process *p = a, *q = b;
+
+	if (p->device != q->device)
+		return p->device < q->device ? -1 : 1;
+	return (p->pid > q->pid) - (p->pid < q->pid);
+}
+
+/* Takes over what /proc said of the same process on another device. */
+static void copy_host_part(struct gk_process *to, const struct gk_process *from)
+{
+	struct gk_process whole = *from;
+
+	whole.device = to->device;
+	whole.types = to->types;
+	for (int i = 0; i < GK_PM_COUNT; i++)
+		if (gk_process_metrics[i].tier != GK_TIER_HOST)
+			whole.m[i] = to->m[i];
+	*to = whole;
+}
+
+/* Each process is read once, on however many devices it is. */
+static int read_processes(struct gk *gk, struct whole *whole)
+{
+	struct gk_snapshot *snap = &whole->snap;
+	struct gk_process **sorted;
+
+	qsort(snap->processes, snap->process_count, sizeof *snap->processes,
+	      by_device);
+	sorted = calloc(snap->process_count + 1, sizeof *sorted);
+	if (!sorted)
+		return GK_ERR_NOMEM;
+	for (size_t i = 0; i < snap->process_count; i++)
+		sorted[i] = &snap->processes[i];
+	qsort(sorted, snap->process_count, sizeof *sorted, by_pid);
+	gk_procfs_begin(gk->procfs, snap->mono_ns, snap->host.boot_ns);
+	for (size_t i = 0; i < snap->process_count; i++)
+		if (i && sorted[i]->pid == sorted[i - 1]->pid)
+			copy_host_part(sorted[i], sorted[i - 1]);
+		else
+			gk_procfs_read(gk->procfs, gk->with, &whole->arena,
+				       sorted[i]);
+	gk_procfs_end(gk->procfs);
+	free(sorted);
+	return 0;
+}
+
+static int fill(struct gk *gk, const bool *late, struct whole *whole)
+{
+	struct gk_snapshot *snap = &whole->snap;
+	struct gk_span span;
+	int r = 0;
+
+	snap->wall_ns = gk_wall_ns();
+	snap->mono_ns = gk_mono_ns();
+	gk_str_copy(snap->driver_version, sizeof snap->driver_version,
+		    gk->nvml->driver_version);
+	gk_str_copy(snap->nvml_version, sizeof snap->nvml_version,
+		    gk->nvml->nvml_version);
+	snap->cuda_version = gk->nvml->cuda_version;
+	gk_span_begin(&span, "read the host");
+	gk_host_read(gk_procfs_dir(gk->procfs), &gk->host_before, &snap->host);
+	gk_span_end(&span);
+	/* Never NULL, so that loops and sorting need no special case. */
+	r = grow(snap, &(struct gk_reading){ 0 });
+	for (size_t i = 0; !r && i < gk->gpu_count; i++)
+		r = add_gpu(gk, snap, i, late);
+	if (r)
+		return r;
+	gk_span_begin(&span, "read processes");
+	r = read_processes(gk, whole);
+	gk_span_end(&span);
+	return r;
+}
+
+int gk_compose(struct gk *gk, const bool *late, struct gk_snapshot **ret_snap)
+{
+	struct whole *whole = calloc(1, sizeof *whole);
+	int r;
+
+	if (!whole)
+		return GK_ERR_NOMEM;
+	r = fill(gk, late, whole);
+	if (r) {
+		gk_snapshot_free(&whole->snap);
+		return r;
+	}
+	*ret_snap = &whole->snap;
+	return 0;
+}

@@ -1,0 +1,318 @@
+/* worker.c - the thread of a GPU; see worker.h. */
+#include "core/worker.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NVML's own calls nest some kilobytes deep. */
+#define STACK_SIZE (256 * 1024)
+
+struct gk_worker {
+	struct gk_gpu gpu; /* the thread's own */
+	pthread_t thread;
+	/* All below is guarded by lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t wake; /* to the thread: asked, scheduled, stop */
+	pthread_cond_t told; /* from the thread: idle, ended */
+	unsigned asked;	     /* bits of tiers */
+	bool busy, stop, ended;
+	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
+	struct gk_reading published;
+	size_t device_cap, listed_cap;
+};
+
+void gk_reading_free(struct gk_reading *reading)
+{
+	free(reading->devices);
+	free(reading->listed);
+	*reading = (struct gk_reading){ 0 };
+}
+
+/* Makes room for count items of size; what was there is of no more use. */
+static void *room(void *items, size_t *cap, size_t count, size_t size)
+{
+	void *more;
+
+	if (count <= *cap)
+		return items;
+	more = realloc(items, count * size);
+	if (more)
+		*cap = count;
+	return more;
+}
+
+/* Shows what the thread has read. Without memory the last reading stays. */
+static void publish(struct gk_worker *w)
+{
+	struct gk_reading *p = &w->published;
+	const struct gk_gpu *gpu = &w->gpu;
+	struct gk_device *devices;
+	struct gk_listed *listed;
+
+	pthread_mutex_lock(&w->lock);
+	devices = room(p->devices, &w->device_cap, gpu->unit_count,
+		       sizeof *devices);
+	if (devices)
+		p->devices = devices;
+	listed = room(p->listed, &w->listed_cap, gpu->listed_count,
+		      sizeof *listed);
+	if (listed)
+		p->listed = listed;
+	if (devices && (listed || !gpu->listed_count)) {
+		for (size_t i = 0; i < gpu->unit_count; i++)
+			devices[i] = gpu->units[i].dev;
+		if (gpu->listed_count)
+			memcpy(listed, gpu->listed,
+			       gpu->listed_count * sizeof *listed);
+		p->device_count = gpu->unit_count;
+		p->listed_count = gpu->listed_count;
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* The tiers whose time has come. Their next time is the first to come. */
+static unsigned take_due(struct gk_worker *w, uint64_t now)
+{
+	unsigned tiers = 0;
+
+	for (int t = 0; t < GK_TIER_COUNT; t++) {
+		if (!w->period_ns[t] || w->due_ns[t] > now)
+			continue;
+		tiers |= 1U << t;
+		w->due_ns[t] += (1 + (now - w->due_ns[t]) / w->period_ns[t]) *
+				w->period_ns[t];
+	}
+	return tiers;
+}
+
+static uint64_t next_due(const struct gk_worker *w)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (int t = 0; t < GK_TIER_COUNT; t++)
+		if (w->period_ns[t] && w->due_ns[t] < next)
+			next = w->due_ns[t];
+	return next;
+}
+
+static void wait_until(struct gk_worker *w, uint64_t until_ns)
+{
+	struct timespec until = gk_timespec(until_ns);
+
+	if (until_ns == UINT64_MAX)
+		pthread_cond_wait(&w->wake, &w->lock);
+	else
+		pthread_cond_timedwait(&w->wake, &w->lock, &until);
+}
+
+/* Waits for work; 0 when the worker shall end. */
+static unsigned await_work(struct gk_worker *w)
+{
+	unsigned tiers = 0;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->stop) {
+		tiers = w->asked | take_due(w, gk_mono_ns());
+		w->asked = 0;
+		if (tiers)
+			break;
+		w->busy = false;
+		pthread_cond_broadcast(&w->told);
+		wait_until(w, next_due(w));
+	}
+	w->busy = tiers != 0;
+	pthread_mutex_unlock(&w->lock);
+	return w->stop ? 0 : tiers;
+}
+
+/* A GPU that was just opened is worth reading whole, whatever was due. */
+static void read_tiers(struct gk_worker *w, unsigned tiers)
+{
+	unsigned wanted = tiers;
+
+	for (int t = 0; t < GK_TIER_HOST; t++) {
+		if (!(wanted & (1U << t)))
+			continue;
+		if (gk_gpu_read(&w->gpu, (enum gk_tier)t))
+			wanted |= 1U << GK_TIER_MEDIUM | 1U << GK_TIER_SLOW;
+		publish(w);
+	}
+}
+
+static void *work(void *arg)
+{
+	struct gk_worker *w = arg;
+	unsigned tiers;
+
+	while ((tiers = await_work(w)))
+		read_tiers(w, tiers);
+	pthread_mutex_lock(&w->lock);
+	w->busy = false;
+	w->ended = true;
+	pthread_cond_broadcast(&w->told);
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static int start_thread(struct gk_worker *w)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	size_t least = (size_t)PTHREAD_STACK_MIN;
+	int error;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr,
+				  STACK_SIZE > least ? STACK_SIZE : least);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&w->thread, &attr, work, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return error ? gk_err_from_errno(error) : 0;
+}
+
+static void init_sync(struct gk_worker *w)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->wake, &attr);
+	pthread_cond_init(&w->told, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void destroy(struct gk_worker *w)
+{
+	gk_gpu_fini(&w->gpu);
+	gk_reading_free(&w->published);
+	pthread_cond_destroy(&w->wake);
+	pthread_cond_destroy(&w->told);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
+int gk_worker_start(const struct gk_nvml *nvml, unsigned index, unsigned with,
+		    struct gk_worker **ret_worker)
+{
+	struct gk_worker *w = calloc(1, sizeof *w);
+	int r;
+
+	if (!w)
+		return GK_ERR_NOMEM;
+	r = gk_gpu_init(&w->gpu, nvml, index, with);
+	if (r) {
+		free(w);
+		return r;
+	}
+	init_sync(w);
+	publish(w);
+	r = start_thread(w);
+	if (r) {
+		destroy(w);
+		return r;
+	}
+	*ret_worker = w;
+	return 0;
+}
+
+void gk_worker_ask(struct gk_worker *w, unsigned tiers)
+{
+	pthread_mutex_lock(&w->lock);
+	w->asked |= tiers;
+	w->busy |= tiers != 0;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool gk_worker_wait(struct gk_worker *w, uint64_t until_ns)
+{
+	struct timespec until = gk_timespec(until_ns);
+	bool idle;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->busy && pthread_cond_timedwait(&w->told, &w->lock, &until) !=
+			      ETIMEDOUT)
+		;
+	idle = !w->busy;
+	pthread_mutex_unlock(&w->lock);
+	return idle;
+}
+
+void gk_worker_schedule(struct gk_worker *w,
+			const uint64_t start_ns[GK_TIER_COUNT],
+			const uint64_t period_ns[GK_TIER_COUNT])
+{
+	pthread_mutex_lock(&w->lock);
+	memcpy(w->due_ns, start_ns, sizeof w->due_ns);
+	memcpy(w->period_ns, period_ns, sizeof w->period_ns);
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* malloc(0) may be NULL: an empty list needs no memory. */
+static int copy_items(const void *items, size_t count, size_t size,
+		      void **ret_copy)
+{
+	*ret_copy = count ? malloc(count * size) : NULL;
+	if (count && !*ret_copy)
+		return GK_ERR_NOMEM;
+	if (count)
+		memcpy(*ret_copy, items, count * size);
+	return 0;
+}
+
+int gk_worker_copy(struct gk_worker *w, struct gk_reading *ret_reading)
+{
+	struct gk_reading copy;
+	void *devices = NULL, *listed = NULL;
+	int r;
+
+	pthread_mutex_lock(&w->lock);
+	copy = w->published;
+	r = copy_items(copy.devices, copy.device_count, sizeof *copy.devices,
+		       &devices);
+	if (!r)
+		r = copy_items(copy.listed, copy.listed_count,
+			       sizeof *copy.listed, &listed);
+	pthread_mutex_unlock(&w->lock);
+	if (r) {
+		free(devices);
+		return r;
+	}
+	copy.devices = devices;
+	copy.listed = listed;
+	*ret_reading = copy;
+	return 0;
+}
+
+bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
+{
+	struct timespec until = gk_timespec(until_ns);
+	bool ended;
+
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_signal(&w->wake);
+	while (!w->ended && pthread_cond_timedwait(&w->told, &w->lock,
+						   &until) != ETIMEDOUT)
+		;
+	ended = w->ended;
+	pthread_mutex_unlock(&w->lock);
+	if (!ended) {
+		pthread_detach(w->thread);
+		return false;
+	}
+	pthread_join(w->thread, NULL);
+	destroy(w);
+	return true;
+}

@@ -1,0 +1,55 @@
+/*
+ * worker.h - one thread per GPU, so that a GPU that hangs holds up nobody.
+ *
+ * The worker alone calls NVML for its GPU and publishes what it read after
+ * every tier; others copy what is published. It reads when it is asked to
+ * (one snapshot), or by its own clock (watching).
+ */
+#ifndef GK_CORE_WORKER_H
+#define GK_CORE_WORKER_H
+
+#include "core/device.h"
+
+struct gk_worker;
+
+/* What a worker has read, copied out. Owned by the copy. */
+struct gk_reading {
+	struct gk_device *devices; /* the GPU, then its MIG devices */
+	size_t device_count;
+	struct gk_listed *listed; /* unit counts from devices */
+	size_t listed_count;
+};
+
+/* Starts the thread for a GPU. End with gk_worker_stop(). */
+int gk_worker_start(const struct gk_nvml *nvml, unsigned index, unsigned with,
+		    struct gk_worker **ret_worker);
+
+/* Asks for tiers (bits 1 << gk_tier) to be read once, without waiting. */
+void gk_worker_ask(struct gk_worker *worker, unsigned tiers);
+
+/*
+ * Waits until all that was asked is read, at most until a moment of
+ * CLOCK_MONOTONIC. False: the driver has not answered by then.
+ */
+bool gk_worker_wait(struct gk_worker *worker, uint64_t until_ns);
+
+/*
+ * Reads tiers by the clock from now on: tier t at start_ns[t] and every
+ * period_ns[t] after (0: never). Deadlines are absolute; missed ones are
+ * left out.
+ */
+void gk_worker_schedule(struct gk_worker *worker,
+			const uint64_t start_ns[GK_TIER_COUNT],
+			const uint64_t period_ns[GK_TIER_COUNT]);
+
+/* Copies what is published. 0 or GK_ERR_NOMEM. Free with gk_reading_free. */
+int gk_worker_copy(struct gk_worker *worker, struct gk_reading *ret_reading);
+void gk_reading_free(struct gk_reading *reading);
+
+/*
+ * Ends the worker; waits for it at most until a moment. False: it is stuck in
+ * the driver and left behind with all that it uses.
+ */
+bool gk_worker_stop(struct gk_worker *worker, uint64_t until_ns);
+
+#endif
