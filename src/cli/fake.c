@@ -4,6 +4,7 @@
  */
 #include "cli/fake.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
@@ -26,6 +27,7 @@ struct arguments {
 	unsigned load_count;
 	enum gkf_latency latency;
 	int64_t seed;
+	uint64_t warm_up_ns;
 	char **command;
 };
 
@@ -64,8 +66,13 @@ enum {
 	KEY_LOAD = 'l',
 	KEY_NAME = 'n',
 	KEY_LATENCY = 0x100,
-	KEY_SEED
+	KEY_SEED,
+	KEY_WARM_UP,
 };
+
+/* Long enough for a load to have heated its GPU. */
+#define WARM_UP_NS (60 * GK_NS_PER_S)
+#define WARM_UP_MAX_NS (30 * 86400 * GK_NS_PER_S)
 
 static const struct argp_option options[] = {
     {"gpus", KEY_GPUS, "LIST", 0,
@@ -82,6 +89,8 @@ static const struct argp_option options[] = {
     {"name", KEY_NAME, "MACHINE", 0,
      "name of the machine, or the path of its file (default: a new name)", 0},
     {"seed", KEY_SEED, "N", 0, "of UUIDs and serial numbers", 0},
+    {"warm-up", KEY_WARM_UP, "TIME", 0,
+     "how long the loads seem to have run when CMD starts (default: 60s)", 0},
     {0}};
 
 static int add_load(struct arguments *a, char *spec)
@@ -118,6 +127,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SEED:
 		if (gk_parse_int(arg, &a->seed))
 			argp_error(state, "--seed: '%s' is no integer", arg);
+		return 0;
+	case KEY_WARM_UP:
+		if (gk_parse_duration(arg, &a->warm_up_ns) ||
+		    a->warm_up_ns > WARM_UP_MAX_NS)
+			argp_error(state,
+				   "--warm-up: '%s'; allowed is a time up to "
+				   "30d, such as 0 or 90s",
+				   arg);
 		return 0;
 	case ARGP_KEY_ARGS:
 		a->command = state->argv + state->next;
@@ -237,7 +254,7 @@ static int launch(struct arguments *a)
 		return code;
 	if (a->load_count)
 		code = fake_children_start(path, a->loads, a->load_count,
-					   &children);
+					   a->warm_up_ns, &children);
 	if (!code)
 		code = fake_run(path, a->command);
 	fake_children_end(&children);
@@ -261,7 +278,8 @@ static int run(int argc, char **argv)
 	    NULL,
 	    NULL};
 	static char ctl[] = "gpukit fake ctl", load[] = "gpukit fake load";
-	struct arguments a = {.gpus = "a100-sxm4-80gb:8"};
+	struct arguments a = {.gpus = "a100-sxm4-80gb:8",
+			      .warm_up_ns = WARM_UP_NS};
 
 	if (argc > 1 && !strcmp(argv[1], "ctl")) {
 		argv[1] = ctl;

@@ -61,9 +61,10 @@ struct fake_children {
 
 /*
  * Starts what specs ask for on the machine at path and returns when all have
- * attached. An exit code; on failure it has told why and ended them all.
+ * attached; then they seem to have worked for warm_up_ns. An exit code; on failure it has told why and ended them all.
  */
 int fake_children_start(const char *path, char *const *specs, unsigned count,
+			uint64_t warm_up_ns,
 			struct fake_children *ret_children);
 void fake_children_end(struct fake_children *children);
 

@@ -348,6 +348,7 @@ static int parse_all(char *const *specs, unsigned count, unsigned gpus,
 }
 
 int fake_children_start(const char *path, char *const *specs, unsigned count,
+			uint64_t warm_up_ns,
 			struct fake_children *ret_children)
 {
 	struct fake_children children = {0};
@@ -366,6 +367,8 @@ int fake_children_start(const char *path, char *const *specs, unsigned count,
 		code = check_fit(m, loads, count);
 	if (!code)
 		code = start(m, path, loads, count, &children);
+	if (!code)
+		gkf_machine_age(m, warm_up_ns);
 	gkf_machine_close(m);
 	if (code)
 		fake_children_end(&children);
@@ -444,7 +447,7 @@ int fake_load(int argc, char **argv)
 	if (code)
 		return code;
 	fake_signals_hold();
-	code = fake_children_start(path, arguments.specs, arguments.count,
+	code = fake_children_start(path, arguments.specs, arguments.count, 0,
 				   &children);
 	if (code)
 		return code;

@@ -121,7 +121,7 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 		return r;
 	f->version = GKF_VERSION;
 	f->size_check = sizeof *f;
-	f->epoch_boot_ns = gk_boot_ns();
+	atomic_init(&f->epoch_boot_ns, gk_boot_ns());
 	f->seed = spec->seed;
 	gk_str_copy(f->driver_version, sizeof f->driver_version,
 		    DRIVER_VERSION);
@@ -315,7 +315,9 @@ struct gkf_file *gkf_machine_file(struct gkf_machine *m)
 
 uint64_t gkf_machine_ns(const struct gkf_machine *m)
 {
-	uint64_t now = gk_boot_ns(), epoch = m->file->epoch_boot_ns;
+	uint64_t epoch = atomic_load_explicit(&m->file->epoch_boot_ns,
+					      memory_order_relaxed);
+	uint64_t now = gk_boot_ns();
 
 	return now > epoch ? now - epoch : 0;
 }
@@ -323,4 +325,9 @@ uint64_t gkf_machine_ns(const struct gkf_machine *m)
 uint64_t gkf_machine_bin(const struct gkf_machine *m)
 {
 	return gkf_machine_ns(m) / GKF_BIN_NS;
+}
+
+void gkf_machine_age(struct gkf_machine *m, uint64_t ns)
+{
+	atomic_fetch_sub(&m->file->epoch_boot_ns, ns);
 }

@@ -109,7 +109,7 @@ struct gkf_file {
 	uint64_t magic; /* written last: a file without it is not ready */
 	uint32_t version;
 	uint32_t size_check; /* sizeof(struct gkf_file) */
-	uint64_t epoch_boot_ns; /* CLOCK_BOOTTIME at machine time 0 */
+	_Atomic uint64_t epoch_boot_ns; /* CLOCK_BOOTTIME at machine time 0 */
 	uint64_t seed;
 	char driver_version[32];
 	char nvml_version[32];
@@ -172,6 +172,12 @@ GKF_API struct gkf_file *gkf_machine_file(struct gkf_machine *m);
 /* Machine time: nanoseconds since the machine was made, and its bin. */
 GKF_API uint64_t gkf_machine_ns(const struct gkf_machine *m);
 GKF_API uint64_t gkf_machine_bin(const struct gkf_machine *m);
+
+/*
+ * Makes the machine older at once, as if it had run for ns longer: what its
+ * processes would have done to clocks and temperatures is done.
+ */
+GKF_API void gkf_machine_age(struct gkf_machine *m, uint64_t ns);
 
 /*
  * The writers' lock. A dead holder is recovered from; a stopped one makes
