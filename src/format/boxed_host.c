@@ -16,6 +16,16 @@ static struct gk_value used_of(struct gk_value total, struct gk_value left)
 	return left;
 }
 
+/* A host without swap uses none of it. */
+static struct gk_value swap_tenths(const struct gk_host *h)
+{
+	struct gk_value used = used_of(h->swap_total, h->swap_free);
+
+	if (used.why == GK_PRESENT && !h->swap_total.v)
+		return used;
+	return gk_tenths(used, h->swap_total);
+}
+
 static void bracketed(struct gk_box *box, const struct gk_bar *bar,
 		      enum gk_color color, int width)
 {
@@ -48,7 +58,6 @@ void gk_box_host(struct gk_box *box)
 {
 	const struct gk_host *h = &box->snap->host;
 	struct gk_value used = used_of(h->mem_total, h->mem_available);
-	struct gk_value swap = used_of(h->swap_total, h->swap_free);
 	char uptime[GK_UNITS_MAX + 16], used_text[64] = "USED: N/A";
 	char text[GK_UNITS_MAX];
 	struct gk_bar cpu = {
@@ -56,9 +65,8 @@ void gk_box_host(struct gk_box *box)
 	struct gk_bar memory = {.title = "MEM: ",
 				.tenths = gk_tenths(used, h->mem_total),
 				.text = used_text};
-	struct gk_bar swapped = {.title = "SWP: ",
-				 .tenths = gk_tenths(swap, h->swap_total),
-				 .text = ""};
+	struct gk_bar swapped = {
+	    .title = "SWP: ", .tenths = swap_tenths(h), .text = ""};
 
 	cpu.tenths.v /= 10;
 	snprintf(uptime, sizeof uptime, "UPTIME: %s",

@@ -215,6 +215,16 @@ def test_a_lost_gpu_does_not_hide_the_others(stat):
     assert devices[2]["temperature_celsius"] is None
 
 
+def test_a_gpu_that_hangs_is_stale_and_holds_nobody_up(stat):
+    assert stat.machine.ctl(
+        "set", "latency.nvmlDeviceGetUtilizationRates=5s").returncode == 0
+    started = time.monotonic()
+    data = json.loads(ok(stat("--json", "--timeout", "0.3")))
+    assert time.monotonic() - started < 3
+    assert "stale" in {d["health"] for d in data["devices"]}
+    assert "((no answer" in ok(stat("--timeout", "0.3"))
+
+
 def test_nothing_is_said_in_words(gpukit, machine):
     idle = machine("--gpus", "t4:1")
     assert "No running processes found" in gpukit.ok("stat", env=idle.env)
