@@ -71,7 +71,7 @@ enum {
 };
 
 /* Long enough for a load to have heated its GPU. */
-#define WARM_UP_NS (60 * GK_NS_PER_S)
+#define WARM_UP_NS (45 * GK_NS_PER_S)
 #define WARM_UP_MAX_NS (30 * 86400 * GK_NS_PER_S)
 
 static const struct argp_option options[] = {
@@ -90,7 +90,7 @@ static const struct argp_option options[] = {
      "name of the machine, or the path of its file (default: a new name)", 0},
     {"seed", KEY_SEED, "N", 0, "of UUIDs and serial numbers", 0},
     {"warm-up", KEY_WARM_UP, "TIME", 0,
-     "how long the loads seem to have run when CMD starts (default: 60s)", 0},
+     "how long the loads seem to have run when CMD starts (default: 45s)", 0},
     {0}};
 
 static int add_load(struct arguments *a, char *spec)

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "fake/model.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -336,6 +337,16 @@ static int start(struct gkf_machine *m, const char *path,
 	return code;
 }
 
+/* Also computes what came of it, so that no reader has to. */
+static void warm_up(struct gkf_machine *m, uint64_t ns)
+{
+	struct gkf_state state;
+
+	gkf_machine_age(m, ns);
+	for (unsigned i = 0; i < gkf_machine_file(m)->device_count; i++)
+		gkf_state_now(m, i, &state);
+}
+
 static int parse_all(char *const *specs, unsigned count, unsigned gpus,
 		     struct fake_load *loads)
 {
@@ -368,7 +379,7 @@ int fake_children_start(const char *path, char *const *specs, unsigned count,
 	if (!code)
 		code = start(m, path, loads, count, &children);
 	if (!code)
-		gkf_machine_age(m, warm_up_ns);
+		warm_up(m, warm_up_ns);
 	gkf_machine_close(m);
 	if (code)
 		fake_children_end(&children);

@@ -21,21 +21,28 @@ static int owned(pthread_mutex_t *lock, int error)
 	return error;
 }
 
-int gkf_lock(struct gkf_machine *m)
+static int lock_until(struct gkf_machine *m, uint64_t mono_ns)
 {
 	pthread_mutex_t *lock = &m->file->lock;
-	struct timespec until = gk_timespec(gk_mono_ns() + PATIENCE_NS);
-	int error;
+	struct timespec until = gk_timespec(mono_ns);
 
-	error = owned(lock, pthread_mutex_clocklock(lock, CLOCK_MONOTONIC,
-						    &until));
+	return owned(lock, pthread_mutex_clocklock(lock, CLOCK_MONOTONIC,
+						   &until));
+}
+
+int gkf_lock(struct gkf_machine *m)
+{
+	int error = lock_until(m, gk_mono_ns() + PATIENCE_NS);
+
 	return error ? gk_err_from_errno(error) : 0;
 }
 
-bool gkf_trylock(struct gkf_machine *m)
+bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns)
 {
 	pthread_mutex_t *lock = &m->file->lock;
 
+	if (patience_ns)
+		return !lock_until(m, gk_mono_ns() + patience_ns);
 	return !owned(lock, pthread_mutex_trylock(lock));
 }
 

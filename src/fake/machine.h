@@ -184,7 +184,7 @@ GKF_API void gkf_machine_age(struct gkf_machine *m, uint64_t ns);
  * gkf_lock() give up after a second with GK_ERR_TIMEOUT.
  */
 int gkf_lock(struct gkf_machine *m);
-bool gkf_trylock(struct gkf_machine *m);
+bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns);
 void gkf_unlock(struct gkf_machine *m);
 
 #endif

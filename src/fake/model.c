@@ -1,6 +1,7 @@
 /* model.c - the state of a device, computed once a bin by whoever asks. */
 #include "fake/model.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "fake/physics.h"
 #include "fake/private.h"
@@ -9,6 +10,13 @@
 
 /* Longer gaps than an hour are filled by the first bins' power. */
 #define CATCH_UP_BINS (3600ULL * GKF_BINS_PER_S)
+
+/*
+ * A state this much behind is worth waiting for: somebody is catching up with
+ * a long gap. A stopped process that holds the lock costs this much a call.
+ */
+#define OLD_BINS 3
+#define PATIENCE_NS (20 * GK_NS_PER_MS)
 
 /* A state is written and read as words: its other copy may be in the works. */
 static void copy_state(struct gkf_state *to, const struct gkf_state *from)
@@ -120,9 +128,12 @@ void gkf_state_now(struct gkf_machine *m, unsigned device,
 		   struct gkf_state *ret_state)
 {
 	struct gkf_device *dev = &m->file->device[device];
+	uint64_t bin = gkf_machine_bin(m);
 
 	read_state(dev, ret_state);
-	if (ret_state->bin >= gkf_machine_bin(m) || !gkf_trylock(m))
+	if (ret_state->bin >= bin)
+		return;
+	if (!gkf_trylock(m, bin - ret_state->bin > OLD_BINS ? PATIENCE_NS : 0))
 		return;
 	gkf_state_advance(m, device);
 	gkf_unlock(m);

@@ -3,7 +3,8 @@
  *
  * A set value wins; else the model of the last whole bin (1/6 s) answers. The
  * first caller in a bin computes it for everybody; if the lock is taken, the
- * older bin answers: a reader never waits.
+ * older bin answers. Only for a state that is half a second old a reader waits
+ * 20 ms at most.
  */
 #ifndef GKF_MODEL_H
 #define GKF_MODEL_H

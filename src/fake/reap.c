@@ -39,7 +39,7 @@ static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
 	bool freed = false;
 
 	/* A reader must not wait; the next one will do it. */
-	if (!gkf_trylock(m))
+	if (!gkf_trylock(m, 0))
 		return false;
 	if (atomic_load(&slot->life) == life) {
 		gkf_state_advance(m, device);
