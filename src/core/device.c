@@ -174,6 +174,18 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot, struct gk_gpu_unit *unit
 	}
 }
 
+/* The same devices in the same places as before. */
+static bool same_units(const struct gk_gpu *gpu,
+		       const struct gk_gpu_unit *units, size_t count)
+{
+	bool same = count == gpu->unit_count;
+
+	for (size_t i = 1; same && i < count; i++)
+		same = units[i].handle == gpu->units[i].handle &&
+		       !strcmp(units[i].dev.uuid, gpu->units[i].dev.uuid);
+	return same;
+}
+
 /*
  * Looks at every index: destroying a MIG device leaves a hole. Returns true
  * when there are MIG devices that have never been read.
@@ -183,7 +195,7 @@ static bool scan_mig(struct gk_gpu *gpu)
 	unsigned slots = mig_slots(gpu);
 	struct gk_gpu_unit *units = calloc(1 + slots, sizeof *units);
 	size_t count = 1;
-	bool fresh = false;
+	bool fresh = false, same;
 
 	if (!units)
 		return false;
@@ -195,13 +207,15 @@ static bool scan_mig(struct gk_gpu *gpu)
 		count++;
 	}
 	units[0] = gpu->units[0];
+	same = same_units(gpu, units, count);
 	for (size_t i = 1; i < gpu->unit_count; i++)
 		gk_util_free(&gpu->units[i].util);
 	free(gpu->units);
 	gpu->units = units;
 	gpu->unit_count = count;
 	/* Processes name units by position. */
-	gpu->listed_count = 0;
+	if (!same)
+		gpu->listed_count = 0;
 	return fresh;
 }
 
