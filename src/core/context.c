@@ -9,6 +9,10 @@
 #define TIMEOUT_NS GK_NS_PER_S
 #define GPUS_MAX 1024
 
+/* For a call that is under way when the end comes; one that takes longer has
+ * made a snapshot wait already. */
+#define GRACE_NS (200 * GK_NS_PER_MS)
+
 static int start_workers(struct gk *gk, unsigned count)
 {
 	gk->workers = calloc(count + 1, sizeof *gk->workers);
@@ -72,7 +76,7 @@ int gk_open(const struct gk_options *options, int *ret_nvml,
 /* Whether all have ended; the others go on using the driver library. */
 static bool stop_workers(struct gk *gk)
 {
-	uint64_t until = gk_mono_ns() + gk->timeout_ns;
+	uint64_t until = gk_mono_ns() + GRACE_NS;
 	bool all = true;
 
 	for (size_t i = 0; i < gk->gpu_count; i++)
