@@ -58,15 +58,10 @@ void gk_interrupt_ready(void)
 	mask(SIG_UNBLOCK);
 }
 
-bool gk_interrupted(void)
-{
-	return state.came;
-}
-
-bool gk_interrupt_wait(int fd)
+bool gk_interrupt_wait(int fd, short events)
 {
 	struct pollfd polled[] = {
-	    {.fd = fd, .events = POLLIN},
+	    {.fd = fd, .events = events},
 	    {.fd = state.fd, .events = POLLIN},
 	};
 

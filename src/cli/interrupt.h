@@ -14,13 +14,10 @@
 int gk_interrupt_catch(void);
 void gk_interrupt_ready(void);
 
-/* Whether one of the signals has come. */
-bool gk_interrupted(void);
-
 /*
- * Waits until fd is readable. True when it is, false when a signal came
- * before or meanwhile.
+ * Waits for events (POLLIN, POLLOUT) of fd. True when there are some, or fd
+ * is broken; false when a signal came before or meanwhile.
  */
-bool gk_interrupt_wait(int fd);
+bool gk_interrupt_wait(int fd, short events);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,29 +54,42 @@ void gk_terminal_size(int *ret_columns, int *ret_rows)
 		*ret_columns = (int)value;
 }
 
+/*
+ * One piece, as much as a pipe that polls writable takes without blocking: a
+ * blocked write() that a signal ends half-way looks like any short write, and
+ * the signal would be missed. 0, or the errno value.
+ */
+static int write_piece(const struct gk_buf *buf, size_t *done)
+{
+	size_t left = buf->len - *done;
+	ssize_t n;
+
+	if (!gk_interrupt_wait(STDOUT_FILENO, POLLOUT))
+		return EPIPE;
+	n = write(STDOUT_FILENO, buf->data + *done,
+		  left < PIPE_BUF ? left : PIPE_BUF);
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN ? 0 : errno;
+	*done += (size_t)n;
+	return 0;
+}
+
 enum gk_output gk_write_out(const struct gk_buf *buf, const char *verb)
 {
 	size_t done = 0;
+	int error = 0;
 
 	if (buf->failed) {
 		fprintf(stderr, "gpukit %s: out of memory\n", verb);
 		return GK_OUTPUT_FAILED;
 	}
-	while (done < buf->len) {
-		ssize_t n =
-		    write(STDOUT_FILENO, buf->data + done, buf->len - done);
-
-		if (n >= 0) {
-			done += (size_t)n;
-		} else if (errno == EPIPE ||
-			   (errno == EINTR && gk_interrupted())) {
-			return GK_OUTPUT_ENDED;
-		} else if (errno != EINTR) {
-			fprintf(stderr,
-				"gpukit %s: cannot write the output: %s\n",
-				verb, strerror(errno));
-			return GK_OUTPUT_FAILED;
-		}
-	}
-	return GK_OUTPUT_OK;
+	while (!error && done < buf->len)
+		error = write_piece(buf, &done);
+	if (!error)
+		return GK_OUTPUT_OK;
+	if (error == EPIPE)
+		return GK_OUTPUT_ENDED;
+	fprintf(stderr, "gpukit %s: cannot write the output: %s\n", verb,
+		strerror(error));
+	return GK_OUTPUT_FAILED;
 }

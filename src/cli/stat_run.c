@@ -11,6 +11,7 @@
 #include "format/json.h"
 #include "format/width.h"
 
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -215,7 +216,7 @@ static int report_again(struct run *run, struct gk *gk)
 		int err;
 
 		gk_span_begin(&span, "wait for the next frame");
-		ready = gk_interrupt_wait(fd);
+		ready = gk_interrupt_wait(fd, POLLIN);
 		gk_span_end(&span);
 		if (!ready)
 			return GK_EXIT_OK;
