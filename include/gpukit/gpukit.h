@@ -32,7 +32,7 @@ GK_API const char *gk_strerror(int err);
 
 /* How the integer of a metric is scaled when it is printed. */
 enum gk_unit {
-	GK_UNIT_NONE,	      /* a count, a state, a generation */
+	GK_UNIT_NONE,         /* a count, a state, a generation */
 	GK_UNIT_PERCENT,      /* 1 = 1 % */
 	GK_UNIT_CENTIPERCENT, /* 100 = 1 % */
 	GK_UNIT_BYTES,
@@ -47,11 +47,11 @@ enum gk_kind { GK_KIND_GAUGE, GK_KIND_COUNTER, GK_KIND_STATE };
 
 /* How often a value is read, and by whom. */
 enum gk_tier {
-	GK_TIER_FAST,	/* utilisation, memory, clocks, power */
+	GK_TIER_FAST,   /* utilisation, memory, clocks, power */
 	GK_TIER_MEDIUM, /* process lists and what costs more than 100 us */
-	GK_TIER_SLOW,	/* limits, modes, ECC, links */
-	GK_TIER_ASKED,	/* blocks the driver: only with GK_WITH_PCIE */
-	GK_TIER_HOST,	/* from /proc, not from the driver */
+	GK_TIER_SLOW,   /* limits, modes, ECC, links */
+	GK_TIER_ASKED,  /* blocks the driver: only with GK_WITH_PCIE */
+	GK_TIER_HOST,   /* from /proc, not from the driver */
 	GK_TIER_COUNT
 };
 
@@ -84,11 +84,11 @@ GK_API extern const struct gk_metric_info gk_process_metrics[GK_PM_COUNT];
 /* Why a value is absent. Absent is never 0 and never guessed. */
 enum gk_absence {
 	GK_PRESENT,
-	GK_ABSENT_NOT_READ,	 /* its tier has not been read yet */
+	GK_ABSENT_NOT_READ,      /* its tier has not been read yet */
 	GK_ABSENT_NOT_SUPPORTED, /* this GPU or driver has no such value */
-	GK_ABSENT_NO_FUNCTION,	 /* the driver library lacks the function */
+	GK_ABSENT_NO_FUNCTION,   /* the driver library lacks the function */
 	GK_ABSENT_PERMISSION,
-	GK_ABSENT_LOST,	   /* the GPU fell off the bus or was lost */
+	GK_ABSENT_LOST,    /* the GPU fell off the bus or was lost */
 	GK_ABSENT_TIMEOUT, /* the driver did not answer in time */
 	GK_ABSENT_ERROR,   /* any other NVML error */
 	GK_ABSENT_HIDDEN,  /* /proc does not show it (hidepid, container) */
@@ -107,7 +107,7 @@ struct gk_value {
 
 enum gk_health {
 	GK_HEALTH_OK,
-	GK_HEALTH_LOST,	 /* NVML says lost; retried at every snapshot */
+	GK_HEALTH_LOST,  /* NVML says lost; retried at every snapshot */
 	GK_HEALTH_STALE, /* the driver has not answered within the timeout */
 	GK_HEALTH_ERROR, /* NVML cannot open it; nvml_error says why */
 };
@@ -120,15 +120,15 @@ enum gk_health {
  */
 struct gk_device {
 	unsigned index; /* NVML index of the GPU */
-	int mig_index;	/* index of the MIG device, -1 for a whole GPU */
-	int parent;	/* position of the GPU of a MIG device, -1 */
+	int mig_index;  /* index of the MIG device, -1 for a whole GPU */
+	int parent;     /* position of the GPU of a MIG device, -1 */
 	int gpu_instance, compute_instance; /* -1 for a whole GPU */
 	char name[GK_NAME_MAX];
 	char uuid[GK_NAME_MAX];
 	char bus_id[32]; /* 00000000:01:00.0, empty if unknown */
 	char serial[32]; /* empty if unknown */
-	char vbios[32];	 /* empty if unknown */
-	int minor;	 /* /dev/nvidia<minor>, -1 if unknown */
+	char vbios[32];  /* empty if unknown */
+	int minor;       /* /dev/nvidia<minor>, -1 if unknown */
 	int compute_major, compute_minor; /* compute capability, -1 */
 	enum gk_health health;
 	int nvml_error; /* last nvmlReturn_t that made it unhealthy, or 0 */
@@ -154,11 +154,11 @@ enum gk_process_state {
 /* One process on one device. Strings belong to the snapshot. */
 struct gk_process {
 	pid_t pid;
-	pid_t parent;	 /* parent process, 0 if unknown */
+	pid_t parent;    /* parent process, 0 if unknown */
 	unsigned device; /* position in devices */
-	unsigned types;	 /* bits of gk_process_type */
+	unsigned types;  /* bits of gk_process_type */
 	enum gk_process_state state;
-	uid_t uid;	       /* (uid_t)-1 if unknown */
+	uid_t uid;             /* (uid_t)-1 if unknown */
 	const char *user;      /* name, else the number; "" if unknown */
 	const char *name;      /* comm; "" if unknown */
 	const char *command;   /* arguments joined by blanks, made printable */
@@ -176,9 +176,9 @@ struct gk_host {
 	uint64_t boot_ns; /* time since boot */
 	unsigned cpus;
 	struct gk_value cpu_centipercent; /* of all cores, 10000 = all busy */
-	struct gk_value load_centi[3];	  /* load averages times 100 */
+	struct gk_value load_centi[3];    /* load averages times 100 */
 	struct gk_value mem_total, mem_available; /* bytes */
-	struct gk_value swap_total, swap_free;	  /* bytes */
+	struct gk_value swap_total, swap_free;    /* bytes */
 };
 
 /* All devices, processes and the host at one moment: plain data. */
@@ -186,8 +186,8 @@ struct gk_snapshot {
 	uint64_t wall_ns; /* nanoseconds since 1970, UTC */
 	uint64_t mono_ns; /* CLOCK_MONOTONIC at the same moment */
 	char driver_version[GK_NAME_MAX]; /* empty if unknown */
-	char nvml_version[GK_NAME_MAX];	  /* empty if unknown */
-	int cuda_version; /* 13000 = 13.0, 0 if unknown */
+	char nvml_version[GK_NAME_MAX];   /* empty if unknown */
+	int cuda_version;                 /* 13000 = 13.0, 0 if unknown */
 	struct gk_host host;
 	size_t device_count;
 	struct gk_device *devices;
@@ -198,23 +198,23 @@ struct gk_snapshot {
 struct gk; /* an open driver library with its devices */
 
 enum gk_with {
-	GK_WITH_PCIE = 1,	  /* read the ASKED tier */
+	GK_WITH_PCIE = 1,         /* read the ASKED tier */
 	GK_WITHOUT_PROCESSES = 2, /* no process lists, no /proc/<pid> */
 	GK_WITHOUT_COMMANDS = 4,  /* no command lines: cheaper */
-	GK_WITHOUT_SLOW = 8,	  /* no SLOW tier in one-shot snapshots */
+	GK_WITHOUT_SLOW = 8,      /* no SLOW tier in one-shot snapshots */
 };
 
 struct gk_options {
 	const char *nvml_path; /* NULL: libnvidia-ml.so.1 by the loader */
-	int proc_fd;	       /* directory to read as /proc; -1: /proc */
-	unsigned with;	       /* bits of gk_with */
+	int proc_fd;           /* directory to read as /proc; -1: /proc */
+	unsigned with;         /* bits of gk_with */
 	uint64_t timeout_ns;   /* patience with one GPU; 0: one second */
 	/* How often gk_watch reads a tier; 0: 1, 5 and 15 frames but at least
 	 * 100 ms, 1 s and 5 s. */
 	uint64_t period_ns[GK_TIER_COUNT];
 };
 
-#define GK_OPTIONS_DEFAULT ((struct gk_options){ .proc_fd = -1 })
+#define GK_OPTIONS_DEFAULT ((struct gk_options){.proc_fd = -1})
 
 /*
  * Opens the driver library and lists its GPUs. Zero GPUs is no error.
@@ -263,7 +263,7 @@ GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,
 /* What CUDA_VISIBLE_DEVICES chooses from. */
 struct gk_candidate {
 	unsigned index; /* NVML index of the GPU */
-	int mig_index;	/* -1 for a whole GPU */
+	int mig_index;  /* -1 for a whole GPU */
 	const char *uuid;
 	unsigned pci_domain, pci_bus, pci_device;
 	/* For CUDA_DEVICE_ORDER=FASTEST_FIRST: any monotone figure of speed. */

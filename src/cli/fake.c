@@ -71,7 +71,7 @@ enum {
 };
 
 /* Long enough for a load to have heated its GPU. */
-#define WARM_UP_NS (45 * GK_NS_PER_S)
+#define WARM_UP_NS     (45 * GK_NS_PER_S)
 #define WARM_UP_MAX_NS (30 * 86400 * GK_NS_PER_S)
 
 static const struct argp_option options[] = {

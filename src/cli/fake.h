@@ -61,7 +61,8 @@ struct fake_children {
 
 /*
  * Starts what specs ask for on the machine at path and returns when all have
- * attached; then they seem to have worked for warm_up_ns. An exit code; on failure it has told why and ended them all.
+ * attached; then they seem to have worked for warm_up_ns. An exit code; on
+ * failure it has told why and ended them all.
  */
 int fake_children_start(const char *path, char *const *specs, unsigned count,
 			uint64_t warm_up_ns,

@@ -359,8 +359,7 @@ static int parse_all(char *const *specs, unsigned count, unsigned gpus,
 }
 
 int fake_children_start(const char *path, char *const *specs, unsigned count,
-			uint64_t warm_up_ns,
-			struct fake_children *ret_children)
+			uint64_t warm_up_ns, struct fake_children *ret_children)
 {
 	struct fake_children children = {0};
 	struct fake_load *loads = calloc(count + 1, sizeof *loads);

@@ -9,7 +9,7 @@
 
 struct gkf_identity gkf_self(const struct gkf_machine *m)
 {
-	struct gkf_identity self = { .pid = (int32_t)getpid() };
+	struct gkf_identity self = {.pid = (int32_t)getpid()};
 	struct gk_pidstat st;
 	struct stat ns;
 

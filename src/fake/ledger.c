@@ -8,8 +8,8 @@
 
 unsigned gkf_slots_high(const struct gkf_machine *m)
 {
-	uint64_t high = atomic_load_explicit(&m->file->slots_high,
-					     memory_order_acquire);
+	uint64_t high =
+	    atomic_load_explicit(&m->file->slots_high, memory_order_acquire);
 
 	return high < GKF_SLOTS_MAX ? (unsigned)high : GKF_SLOTS_MAX;
 }
@@ -51,7 +51,8 @@ static unsigned find_free(struct gkf_machine *m)
 
 	while (i < GKF_SLOTS_MAX &&
 	       (atomic_load_explicit(&m->file->slot[i].life,
-				     memory_order_relaxed) & 1))
+				     memory_order_relaxed) &
+		1))
 		i++;
 	return i;
 }
@@ -80,11 +81,11 @@ int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 	       const struct gkf_wave *wave, unsigned *ret_slot)
 {
 	struct gkf_identity self = gkf_self(m);
-	struct gkf_slot content = { .device = device,
-				    .types = types,
-				    .pid = self.pid,
-				    .pid_ns = self.pid_ns,
-				    .start = self.start };
+	struct gkf_slot content = {.device = device,
+				   .types = types,
+				   .pid = self.pid,
+				   .pid_ns = self.pid_ns,
+				   .start = self.start};
 	unsigned index;
 	int r;
 
@@ -205,8 +206,8 @@ void gkf_memory(struct gkf_machine *m, unsigned device,
 	int64_t extra = atomic_load_explicit(&dev->set[GKF_V_EXTRA_MEMORY],
 					     memory_order_relaxed);
 	struct gkf_memory memory = {
-		.total = (uint64_t)dev->profile.memory_mib * MIB,
-		.reserved = (uint64_t)dev->profile.reserved_mib * MIB,
+	    .total = (uint64_t)dev->profile.memory_mib * MIB,
+	    .reserved = (uint64_t)dev->profile.reserved_mib * MIB,
 	};
 	uint64_t room = memory.total - memory.reserved;
 
@@ -235,11 +236,11 @@ int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
 			continue;
 		if (count < cap)
 			out[count] = (struct gkf_process){
-				.slot = i,
-				.pid = slot.pid,
-				.types = slot.types,
-				.bytes = slot.bytes,
-				.wave = slot.wave,
+			    .slot = i,
+			    .pid = slot.pid,
+			    .types = slot.types,
+			    .bytes = slot.bytes,
+			    .wave = slot.wave,
 			};
 		count++;
 	}

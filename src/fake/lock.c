@@ -15,7 +15,8 @@
 static int owned(pthread_mutex_t *lock, int error)
 {
 	if (error == EOWNERDEAD) {
-		gk_log(GK_LOG_INFO, "a process died while changing the machine");
+		gk_log(GK_LOG_INFO,
+		       "a process died while changing the machine");
 		error = pthread_mutex_consistent(lock);
 	}
 	return error;
@@ -26,8 +27,8 @@ static int lock_until(struct gkf_machine *m, uint64_t mono_ns)
 	pthread_mutex_t *lock = &m->file->lock;
 	struct timespec until = gk_timespec(mono_ns);
 
-	return owned(lock, pthread_mutex_clocklock(lock, CLOCK_MONOTONIC,
-						   &until));
+	return owned(lock,
+		     pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until));
 }
 
 int gkf_lock(struct gkf_machine *m)

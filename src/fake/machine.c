@@ -18,11 +18,11 @@
 
 /* The driver generation that is made up. */
 #define DRIVER_VERSION "580.95.05"
-#define NVML_VERSION "13." DRIVER_VERSION
-#define CUDA_VERSION 13000
+#define NVML_VERSION   "13." DRIVER_VERSION
+#define CUDA_VERSION   13000
 
 #define DEFAULT_NAME "default"
-#define PATH_CAP 4096
+#define PATH_CAP     4096
 
 static int private_dir(char *dir, size_t cap)
 {
@@ -80,10 +80,9 @@ static void name_device(struct gkf_device *dev, uint64_t seed)
 {
 	uint64_t a = gkf_mix(seed), b = gkf_mix(a);
 
-	snprintf(dev->uuid, sizeof dev->uuid,
-		 "GPU-%08x-%04x-%04x-%04x-%012llx", (unsigned)(a >> 32),
-		 (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xffff,
-		 (unsigned)(b >> 48),
+	snprintf(dev->uuid, sizeof dev->uuid, "GPU-%08x-%04x-%04x-%04x-%012llx",
+		 (unsigned)(a >> 32), (unsigned)(a >> 16) & 0xffff,
+		 (unsigned)a & 0xffff, (unsigned)(b >> 48),
 		 (unsigned long long)(b & 0xffffffffffffULL));
 	/* GeForce boards carry no serial number in their inforom. */
 	if (dev->profile.part_number[0])
@@ -101,13 +100,13 @@ static void init_device(struct gkf_device *dev, unsigned i, unsigned count,
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		atomic_init(&dev->set[v], GKF_UNSET);
 	dev->state[0] = (struct gkf_state){
-		.temp_mc = profile->temp_idle_c * 1000,
-		.power_mw = profile->power_idle_mw,
-		.sm_clock_mhz = profile->sm_clock_idle_mhz,
-		.mem_clock_mhz = profile->mem_clock_idle_mhz,
-		.video_clock_mhz = profile->video_clock_idle_mhz,
-		.pstate = profile->pstate_idle,
-		.throttle = 1,
+	    .temp_mc = profile->temp_idle_c * 1000,
+	    .power_mw = profile->power_idle_mw,
+	    .sm_clock_mhz = profile->sm_clock_idle_mhz,
+	    .mem_clock_mhz = profile->mem_clock_idle_mhz,
+	    .video_clock_mhz = profile->video_clock_idle_mhz,
+	    .pstate = profile->pstate_idle,
+	    .throttle = 1,
 	};
 }
 
@@ -131,7 +130,7 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 	atomic_init(&f->latency, spec->latency);
 	if (spec->owned) {
 		int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		struct gkf_machine self = { .file = f, .proc = proc };
+		struct gkf_machine self = {.file = f, .proc = proc};
 		struct gkf_identity id = gkf_self(&self);
 
 		f->creator_pid = id.pid;
@@ -203,8 +202,8 @@ int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec)
 static int make_default(const char *path)
 {
 	struct gkf_profile profiles[GKF_DEFAULT_DEVICES];
-	struct gkf_machine_spec spec = { .device_count = GKF_DEFAULT_DEVICES,
-					 .profiles = profiles };
+	struct gkf_machine_spec spec = {.device_count = GKF_DEFAULT_DEVICES,
+					.profiles = profiles};
 	int r;
 
 	for (unsigned i = 0; i < GKF_DEFAULT_DEVICES; i++)
@@ -315,8 +314,8 @@ struct gkf_file *gkf_machine_file(struct gkf_machine *m)
 
 uint64_t gkf_machine_ns(const struct gkf_machine *m)
 {
-	uint64_t epoch = atomic_load_explicit(&m->file->epoch_boot_ns,
-					      memory_order_relaxed);
+	uint64_t epoch =
+	    atomic_load_explicit(&m->file->epoch_boot_ns, memory_order_relaxed);
 	uint64_t now = gk_boot_ns();
 
 	return now > epoch ? now - epoch : 0;

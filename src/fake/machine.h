@@ -23,10 +23,10 @@
 
 #define GKF_API __attribute__((visibility("default")))
 
-#define GKF_MAGIC 0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION 1
-#define GKF_DEVICES_MAX 64
-#define GKF_SLOTS_MAX 8192
+#define GKF_MAGIC         0x314d54494b555047ULL /* "GPUKITM1" */
+#define GKF_VERSION       1
+#define GKF_DEVICES_MAX   64
+#define GKF_SLOTS_MAX     8192
 #define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, with room */
 
 enum gkf_value {
@@ -57,11 +57,11 @@ enum gkf_process_type {
  * by word while others may write the other copy.
  */
 struct gkf_state {
-	uint64_t bin;	      /* last bin that is computed */
+	uint64_t bin; /* last bin that is computed */
 	uint64_t energy_uj;
-	int64_t temp_mc;      /* core, thousandths of a degree */
+	int64_t temp_mc; /* core, thousandths of a degree */
 	int64_t power_mw;
-	int64_t gpu_util;     /* percent of the bin */
+	int64_t gpu_util; /* percent of the bin */
 	int64_t mem_util;
 	int64_t enc_util;
 	int64_t dec_util;
@@ -75,15 +75,15 @@ struct gkf_state {
 
 struct gkf_device {
 	struct gkf_profile profile;
-	char uuid[48];	 /* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
+	char uuid[48];   /* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
 	char serial[32]; /* empty on consumer boards */
 	uint32_t pci_domain, pci_bus, pci_device;
 	uint32_t minor;
 	uint32_t numa_node;
 	uint32_t reserved;
-	_Atomic uint64_t fault;		    /* enum gkf_fault */
-	_Atomic int64_t set[GKF_V_COUNT];   /* GKF_UNSET or the value */
-	_Atomic uint64_t state_seq;	    /* state[seq % 2] holds */
+	_Atomic uint64_t fault;           /* enum gkf_fault */
+	_Atomic int64_t set[GKF_V_COUNT]; /* GKF_UNSET or the value */
+	_Atomic uint64_t state_seq;       /* state[seq % 2] holds */
 	struct gkf_state state[2];
 };
 
@@ -96,11 +96,11 @@ struct gkf_slot {
 	_Atomic uint64_t life;
 	_Atomic uint64_t bytes; /* device memory held, contexts included */
 	uint32_t device;
-	uint32_t types;	 /* bits of gkf_process_type */
-	int32_t pid;	 /* in its own pid namespace */
+	uint32_t types; /* bits of gkf_process_type */
+	int32_t pid;    /* in its own pid namespace */
 	uint32_t unused;
 	uint64_t pid_ns; /* inode of /proc/self/ns/pid */
-	uint64_t start;	 /* start time of the process, clock ticks */
+	uint64_t start;  /* start time of the process, clock ticks */
 	struct gkf_wave wave;
 };
 
@@ -108,7 +108,7 @@ struct gkf_slot {
 struct gkf_file {
 	uint64_t magic; /* written last: a file without it is not ready */
 	uint32_t version;
-	uint32_t size_check; /* sizeof(struct gkf_file) */
+	uint32_t size_check;            /* sizeof(struct gkf_file) */
 	_Atomic uint64_t epoch_boot_ns; /* CLOCK_BOOTTIME at machine time 0 */
 	uint64_t seed;
 	char driver_version[32];
@@ -118,11 +118,11 @@ struct gkf_file {
 	int32_t creator_pid; /* launcher; 0 for a machine nobody owns */
 	uint32_t unused;
 	uint64_t creator_ns, creator_start;
-	_Atomic uint64_t latency;	/* enum gkf_latency */
-	_Atomic uint64_t slots_high;	/* slots ever used: scans stop here */
-	_Atomic uint64_t reaped_ns;	/* CLOCK_MONOTONIC of the last reaping */
+	_Atomic uint64_t latency;    /* enum gkf_latency */
+	_Atomic uint64_t slots_high; /* slots ever used: scans stop here */
+	_Atomic uint64_t reaped_ns;  /* CLOCK_MONOTONIC of the last reaping */
 	_Atomic uint64_t reap_pause_ns; /* how long to leave it alone */
-	pthread_mutex_t lock;	   /* robust, process-shared: all writers */
+	pthread_mutex_t lock;        /* robust, process-shared: all writers */
 	pthread_mutex_t driver_lock; /* latency model only: one call at once */
 	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];   /* by row of nvml.def */
 	_Atomic uint64_t refused[GKF_FUNCTIONS_MAX]; /* NOT_SUPPORTED default */
@@ -136,8 +136,8 @@ struct gkf_machine_spec {
 	unsigned device_count;
 	const struct gkf_profile *profiles; /* device_count of them */
 	enum gkf_latency latency;
-	uint64_t seed;	     /* of UUIDs and serial numbers */
-	bool owned;	     /* the calling process is its creator */
+	uint64_t seed; /* of UUIDs and serial numbers */
+	bool owned;    /* the calling process is its creator */
 };
 
 struct gkf_machine; /* an open machine: the mapping and this process's view */

@@ -15,7 +15,7 @@
  * A state this much behind is worth waiting for: somebody is catching up with
  * a long gap. A stopped process that holds the lock costs this much a call.
  */
-#define OLD_BINS 3
+#define OLD_BINS    3
 #define PATIENCE_NS (20 * GK_NS_PER_MS)
 
 /* A state is written and read as words: its other copy may be in the works. */
@@ -35,8 +35,8 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 	uint64_t seq;
 
 	do {
-		seq = atomic_load_explicit(&dev->state_seq,
-					   memory_order_acquire);
+		seq =
+		    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
 		copy_state(ret_state, &dev->state[seq % 2]);
 		atomic_thread_fence(memory_order_acquire);
 	} while (atomic_load_explicit(&dev->state_seq, memory_order_relaxed) !=
@@ -46,8 +46,8 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 /* Writes the copy that does not hold, then says that it does. */
 static void commit_state(struct gkf_device *dev, const struct gkf_state *state)
 {
-	uint64_t seq = atomic_load_explicit(&dev->state_seq,
-					    memory_order_relaxed);
+	uint64_t seq =
+	    atomic_load_explicit(&dev->state_seq, memory_order_relaxed);
 
 	atomic_thread_fence(memory_order_release);
 	copy_state(&dev->state[(seq + 1) % 2], state);
@@ -85,8 +85,8 @@ static void drive_at(struct gkf_machine *m, unsigned device, uint64_t bin,
 /* A machine nobody looked at for long: the first of it as one long bin. */
 static void skip(struct gkf_state *state, uint64_t bins)
 {
-	state->energy_uj += (uint64_t)state->power_mw * 1000 * bins /
-			    GKF_BINS_PER_S;
+	state->energy_uj +=
+	    (uint64_t)state->power_mw * 1000 * bins / GKF_BINS_PER_S;
 	state->bin += bins;
 }
 
@@ -96,11 +96,11 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 	struct gkf_device *dev = &m->file->device[device];
 	int64_t limit = set_value(dev, GKF_V_POWER_LIMIT);
 	struct gkf_drive drive = {
-		.set_util = set_value(dev, GKF_V_GPU_UTIL),
-		.set_temperature = set_value(dev, GKF_V_TEMPERATURE),
-		.set_power = set_value(dev, GKF_V_POWER),
-		.power_limit = limit == GKF_UNSET ? dev->profile.power_limit_mw
-						  : limit,
+	    .set_util = set_value(dev, GKF_V_GPU_UTIL),
+	    .set_temperature = set_value(dev, GKF_V_TEMPERATURE),
+	    .set_power = set_value(dev, GKF_V_POWER),
+	    .power_limit =
+		limit == GKF_UNSET ? dev->profile.power_limit_mw : limit,
 	};
 
 	if (bin - state->bin > CATCH_UP_BINS)
@@ -148,6 +148,7 @@ enum source {
 	FROM_CODE,    /* compute() */
 };
 
+/* clang-format off */
 static const struct {
 	enum source source;
 	size_t offset;
@@ -193,6 +194,7 @@ static const struct {
 #undef STATE
 #undef PROFILE
 };
+/* clang-format on */
 
 static int64_t word_at(const void *base, size_t offset)
 {
@@ -214,7 +216,8 @@ static int64_t bar1_used(struct gkf_machine *m, unsigned device)
 /* KB/s of one direction at full load: a fiftieth of the link. */
 static int64_t pcie_traffic(const struct gkf_profile *p, int64_t busy_percent)
 {
-	int64_t lane = 250000LL << (p->pcie_gen - 1); /* KB/s, generation 1: 250 MB/s */
+	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
+	int64_t lane = 250000LL << (p->pcie_gen - 1);
 
 	return lane * p->pcie_width / 50 * busy_percent / 100;
 }
@@ -290,9 +293,8 @@ static bool in_range(const struct gkf_device *dev, enum gkf_value value,
 {
 	if (to < gkf_values[value].min || to > gkf_values[value].max)
 		return false;
-	return value != GKF_V_POWER_LIMIT ||
-	       (to >= dev->profile.power_min_mw &&
-		to <= dev->profile.power_max_mw);
+	return value != GKF_V_POWER_LIMIT || (to >= dev->profile.power_min_mw &&
+					      to <= dev->profile.power_max_mw);
 }
 
 int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
@@ -334,13 +336,13 @@ struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
 			      uint32_t demand_permille)
 {
 	uint32_t busy = gkf_wave_at(wave, bin);
-	uint32_t shared = demand_permille > 1000 ? busy * 1000 / demand_permille
-						 : busy;
+	uint32_t shared =
+	    demand_permille > 1000 ? busy * 1000 / demand_permille : busy;
 
 	return (struct gkf_share){
-		.sm = shared / 10,
-		.mem = shared * wave->mem_permille / 10000,
-		.enc = shared * wave->encoder_permille / 10000,
-		.dec = shared * wave->decoder_permille / 10000,
+	    .sm = shared / 10,
+	    .mem = shared * wave->mem_permille / 10000,
+	    .enc = shared * wave->encoder_permille / 10000,
+	    .dec = shared * wave->decoder_permille / 10000,
 	};
 }

@@ -53,7 +53,7 @@ struct gkf_share {
 };
 GKF_API uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device,
 			       uint64_t bin);
-GKF_API struct gkf_share gkf_share_at(const struct gkf_wave *wave,
-				      uint64_t bin, uint32_t demand_permille);
+GKF_API struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
+				      uint32_t demand_permille);
 
 #endif

@@ -24,17 +24,16 @@ static int64_t between(int64_t a, int64_t b, int64_t permille)
 	return a + (b - a) * permille / 1000;
 }
 
-static void step_clocks(const struct gkf_profile *p,
-			const struct gkf_drive *d, int64_t busy,
-			struct gkf_state *s)
+static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
+			int64_t busy, struct gkf_state *s)
 {
 	bool awake = d->attached || busy;
 
 	s->pstate = awake ? 0 : p->pstate_idle;
 	s->mem_clock_mhz = awake ? p->mem_clock_max_mhz : p->mem_clock_idle_mhz;
 	s->sm_clock_mhz = busy ? p->sm_clock_max_mhz : p->sm_clock_idle_mhz;
-	s->video_clock_mhz = busy ? p->video_clock_max_mhz
-				  : p->video_clock_idle_mhz;
+	s->video_clock_mhz =
+	    busy ? p->video_clock_max_mhz : p->video_clock_idle_mhz;
 	s->throttle = busy ? 0 : REASON_IDLE;
 }
 
@@ -62,13 +61,13 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 		dynamic = dynamic * s->sm_clock_mhz / p->sm_clock_max_mhz;
 	s->power_mw = p->power_idle_mw + dynamic;
 	if (s->power_mw > d->power_limit && dynamic > 0) {
-		int64_t kept = clamp(d->power_limit - p->power_idle_mw, 0,
-				     dynamic);
+		int64_t kept =
+		    clamp(d->power_limit - p->power_idle_mw, 0, dynamic);
 
 		s->throttle |= REASON_SW_POWER_CAP;
-		s->sm_clock_mhz = clamp(s->sm_clock_mhz * kept / dynamic,
-					p->sm_clock_idle_mhz,
-					p->sm_clock_max_mhz);
+		s->sm_clock_mhz =
+		    clamp(s->sm_clock_mhz * kept / dynamic,
+			  p->sm_clock_idle_mhz, p->sm_clock_max_mhz);
 		s->power_mw = p->power_idle_mw + kept;
 	}
 	if (d->set_power != GKF_UNSET)
@@ -82,8 +81,8 @@ static void step_temperature(const struct gkf_profile *p, struct gkf_state *s)
 	int64_t load = clamp((s->power_mw - p->power_idle_mw) * 1000 /
 				 (range > 0 ? range : 1),
 			     0, 1500);
-	int64_t target = between(p->temp_idle_c * 1000, p->temp_busy_c * 1000,
-				 load);
+	int64_t target =
+	    between(p->temp_idle_c * 1000, p->temp_busy_c * 1000, load);
 	int64_t bins = p->temp_tau_s * GKF_BINS_PER_S + 1;
 
 	s->temp_mc += (target - s->temp_mc) / bins;
@@ -117,8 +116,8 @@ int64_t gkf_physics_fan(const struct gkf_profile *p, int64_t temp_c)
 {
 	int64_t span = p->temp_max_c - p->temp_idle_c;
 
-	return clamp(between(30, 100,
-			     (temp_c - p->temp_idle_c) * 1000 /
-				 (span > 0 ? span : 1)),
-		     30, 100);
+	return clamp(
+	    between(30, 100,
+		    (temp_c - p->temp_idle_c) * 1000 / (span > 0 ? span : 1)),
+	    30, 100);
 }

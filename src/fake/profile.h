@@ -15,6 +15,7 @@
  * Every integer of a profile: FIELD(member, "yaml-key", min, max, "help").
  * Strings and enumerations stand in struct gkf_profile by hand.
  */
+/* clang-format off */
 #define GKF_PROFILE_INTEGERS(FIELD)                                           \
 	FIELD(memory_mib, "memory_mib", 16, 4194304,                          \
 	      "memory installed, as NVML's total")                           \
@@ -82,16 +83,17 @@
 	FIELD(display_mode, "display_attached", 0, 1, "display connected")    \
 	FIELD(persistence, "persistence", 0, 1, "persistence mode")           \
 	FIELD(gsp, "gsp", -1, 1, "GSP firmware: 1 on, 0 off, -1 none")
+/* clang-format on */
 
 struct gkf_profile {
-	char id[GKF_NAME_MAX];	 /* file name without .yaml, lower case */
+	char id[GKF_NAME_MAX];   /* file name without .yaml, lower case */
 	char name[GKF_NAME_MAX]; /* as NVML tells it */
-	char mark[16];		 /* put before the name, empty by default */
-	char brand[24];		 /* nvmlBrandType_t's tail: "NVIDIA", "TESLA" */
-	char architecture[24];	 /* NVML_DEVICE_ARCH_'s tail: "AMPERE" */
+	char mark[16];           /* put before the name, empty by default */
+	char brand[24];          /* nvmlBrandType_t's tail: "NVIDIA", "TESLA" */
+	char architecture[24];   /* NVML_DEVICE_ARCH_'s tail: "AMPERE" */
 	char vbios[24];
-	char part_number[32];	 /* board part number, empty: none */
-	char inforom_image[24];	 /* empty: none */
+	char part_number[32];   /* board part number, empty: none */
+	char inforom_image[24]; /* empty: none */
 #define FIELD(member, key, min, max, help) int64_t member;
 	GKF_PROFILE_INTEGERS(FIELD)
 #undef FIELD

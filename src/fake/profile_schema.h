@@ -25,7 +25,7 @@ struct gkf_field {
 	int64_t min, max;         /* of an integer */
 	const char *const *words; /* the only texts allowed; NULL: any */
 	bool optional;            /* also without `inherits` */
-	bool may_be_none; /* of a text: `none` is the empty text */
+	bool may_be_none;         /* of a text: `none` is the empty text */
 	const char *help;
 };
 

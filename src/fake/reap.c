@@ -53,7 +53,7 @@ static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
 
 unsigned gkf_reap(struct gkf_machine *m, bool force)
 {
-	struct gkf_identity last = { 0 };
+	struct gkf_identity last = {0};
 	bool last_alive = true;
 	unsigned high, freed = 0;
 	uint64_t begin;
@@ -70,9 +70,9 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 			continue;
 		if (slot.pid != last.pid || slot.start != last.start ||
 		    slot.pid_ns != last.pid_ns) {
-			last = (struct gkf_identity){ .pid = slot.pid,
-						      .pid_ns = slot.pid_ns,
-						      .start = slot.start };
+			last = (struct gkf_identity){.pid = slot.pid,
+						     .pid_ns = slot.pid_ns,
+						     .start = slot.start};
 			last_alive = gkf_alive(m, &last);
 		}
 		if (!last_alive && bury(m, i, life, slot.device))
@@ -81,6 +81,7 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 	atomic_store(&m->file->reap_pause_ns,
 		     pause_after(gk_mono_ns() - begin));
 	if (freed)
-		gk_log(GK_LOG_INFO, "removed %u slots of dead processes", freed);
+		gk_log(GK_LOG_INFO, "removed %u slots of dead processes",
+		       freed);
 	return freed;
 }

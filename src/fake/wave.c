@@ -4,7 +4,7 @@
 #include "fake/mix.h"
 
 #define WARM_UP_BINS (3 * GKF_BINS_PER_S) /* first batches load data */
-#define DIP_DIVISOR 10 /* a tenth of a period: validation, checkpoint */
+#define DIP_DIVISOR  10 /* a tenth of a period: validation, checkpoint */
 
 /* value +- spread, uniform over the bins of this wave. */
 static int64_t jitter(const struct gkf_wave *wave, uint64_t bin, int64_t value,
@@ -12,9 +12,9 @@ static int64_t jitter(const struct gkf_wave *wave, uint64_t bin, int64_t value,
 {
 	uint64_t r = gkf_mix(((uint64_t)wave->seed << 40) ^ bin);
 
-	return spread ? value - spread +
-			    (int64_t)(r % (uint64_t)(2 * spread + 1))
-		      : value;
+	return spread
+		   ? value - spread + (int64_t)(r % (uint64_t)(2 * spread + 1))
+		   : value;
 }
 
 static uint64_t period_bins(const struct gkf_wave *wave)
@@ -42,8 +42,8 @@ static int64_t infer(const struct gkf_wave *wave, uint64_t age, uint64_t bin)
 	uint64_t period = period_bins(wave);
 	uint64_t phase = 2000 * (age % period) / period; /* 0..1999 */
 	int64_t swell = phase < 1000 ? (int64_t)phase : 2000 - (int64_t)phase;
-	int64_t util = (int64_t)wave->util_permille * (600 + swell * 4 / 5) /
-		       1000;
+	int64_t util =
+	    (int64_t)wave->util_permille * (600 + swell * 4 / 5) / 1000;
 
 	return jitter(wave, bin, util, util * 2 / 5);
 }

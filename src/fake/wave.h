@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 #define GKF_BINS_PER_S 6
-#define GKF_BIN_NS (1000000000ULL / GKF_BINS_PER_S)
+#define GKF_BIN_NS     (1000000000ULL / GKF_BINS_PER_S)
 
 enum gkf_wave_kind {
-	GKF_WAVE_NONE,	/* holds memory, never busy */
-	GKF_WAVE_IDLE,	/* as NONE: an attached but waiting process */
+	GKF_WAVE_NONE,  /* holds memory, never busy */
+	GKF_WAVE_IDLE,  /* as NONE: an attached but waiting process */
 	GKF_WAVE_TRAIN, /* steps near util, a dip to a fifth each period */
 	GKF_WAVE_INFER, /* bursts around util that swell with the period */
 };
 
 struct gkf_wave {
 	uint32_t kind;
-	uint32_t util_permille;	    /* mean while working */
-	uint32_t mem_permille;	    /* memory-interface share of busy time */
-	uint32_t encoder_permille;  /* video engines, of all time */
+	uint32_t util_permille;    /* mean while working */
+	uint32_t mem_permille;     /* memory-interface share of busy time */
+	uint32_t encoder_permille; /* video engines, of all time */
 	uint32_t decoder_permille;
 	uint32_t seed;
 	uint64_t period_ns;

@@ -34,9 +34,8 @@ struct fixture {
 static inline void fixture_open(struct fixture *fx, unsigned count)
 {
 	struct gkf_profile profiles[GKF_DEVICES_MAX];
-	struct gkf_machine_spec spec = { .device_count = count,
-					 .profiles = profiles,
-					 .seed = 7 };
+	struct gkf_machine_spec spec = {
+	    .device_count = count, .profiles = profiles, .seed = 7};
 
 	for (unsigned i = 0; i < count; i++)
 		profiles[i] = gkf_profile_default;

@@ -33,8 +33,8 @@
 
 enum operation { ATTACH, ALLOC, FREE, DETACH, SET, ADVANCE, OPERATIONS };
 
-static const char *const names[] = { "attach", "alloc", "free",
-				     "detach", "set",	"advance" };
+static const char *const names[] = {"attach", "alloc", "free",
+				    "detach", "set",   "advance"};
 
 static struct fixture fx;
 static struct gkf_file *before; /* a copy of the file to compare with */
@@ -124,11 +124,9 @@ static bool changed(void)
 	static const struct {
 		size_t offset, size;
 	} parts[] = {
-		{ 0, offsetof(struct gkf_file, calls) },
-		{ offsetof(struct gkf_file, device),
-		  sizeof(struct gkf_device) },
-		{ offsetof(struct gkf_file, slot),
-		  4 * sizeof(struct gkf_slot) },
+	    {0, offsetof(struct gkf_file, calls)},
+	    {offsetof(struct gkf_file, device), sizeof(struct gkf_device)},
+	    {offsetof(struct gkf_file, slot), 4 * sizeof(struct gkf_slot)},
 	};
 	bool differ = false;
 
@@ -156,8 +154,7 @@ static unsigned step(pid_t pid, unsigned stores)
 	while (seen < stores) {
 		int status;
 
-		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL),
-				 0);
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSTOPPED(status));
 		if (WSTOPSIG(status) == SIGSTOP)
@@ -243,7 +240,7 @@ static void killed_at_every_store(void **state)
 static void killed_in_a_storm(void **state)
 {
 	enum { VICTIMS = 300, AT_ONCE = 4 };
-	pid_t pid[AT_ONCE] = { 0 };
+	pid_t pid[AT_ONCE] = {0};
 	unsigned seed = 1;
 
 	(void)state;
@@ -278,8 +275,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_one, close_it)
 	const struct CMUnitTest tests[] = {
-		T(killed_at_every_store),
-		T(killed_in_a_storm),
+	    T(killed_at_every_store),
+	    T(killed_in_a_storm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,9 +102,9 @@ static void lists_tell_pid_type_and_bytes(void **state)
 	assert_int_equal(count, 1);
 	assert_int_equal(list[0].pid, a.pid);
 	assert_int_equal(list[0].bytes, GIB);
-	assert_int_equal(gkf_processes(fx.m, 0, GKF_GRAPHICS | GKF_COMPUTE,
-				       list, 1, &count),
-			 0);
+	assert_int_equal(
+	    gkf_processes(fx.m, 0, GKF_GRAPHICS | GKF_COMPUTE, list, 1, &count),
+	    0);
 	assert_int_equal(count, 2);
 	assert_int_equal(gkf_processes(fx.m, 2, 7, list, 4, &count),
 			 GK_ERR_RANGE);
@@ -163,8 +163,7 @@ static void looking_all_the_time_reaps_now_and_then(void **state)
 		gkf_processes(fx.m, 0, 7, list, 1, &count);
 	assert_true(atomic_load(&fx.file->reaped_ns) - first <
 		    200 * GK_NS_PER_MS);
-	assert_true(atomic_load(&fx.file->reap_pause_ns) >=
-		    50 * GK_NS_PER_MS);
+	assert_true(atomic_load(&fx.file->reap_pause_ns) >= 50 * GK_NS_PER_MS);
 }
 
 static void all_slots_can_be_used_and_no_more(void **state)
@@ -223,17 +222,17 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_two, close_it)
 	const struct CMUnitTest tests[] = {
-		T(held_bytes_are_what_was_taken),
-		T(a_device_gives_no_more_than_it_has),
-		T(wrong_devices_and_slots_are_refused),
-		T(nobody_touches_the_slot_of_another),
-		T(lists_tell_pid_type_and_bytes),
-		T(a_zombie_holds_nothing),
-		T(a_recycled_pid_is_not_the_owner),
-		T(a_foreign_namespace_is_left_alone),
-		T(looking_all_the_time_reaps_now_and_then),
-		T(all_slots_can_be_used_and_no_more),
-		T(a_race_never_overshoots),
+	    T(held_bytes_are_what_was_taken),
+	    T(a_device_gives_no_more_than_it_has),
+	    T(wrong_devices_and_slots_are_refused),
+	    T(nobody_touches_the_slot_of_another),
+	    T(lists_tell_pid_type_and_bytes),
+	    T(a_zombie_holds_nothing),
+	    T(a_recycled_pid_is_not_the_owner),
+	    T(a_foreign_namespace_is_left_alone),
+	    T(looking_all_the_time_reaps_now_and_then),
+	    T(all_slots_can_be_used_and_no_more),
+	    T(a_race_never_overshoots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static void file_is_private_and_its_space_reserved(void **state)
 
 static void a_machine_is_not_replaced(void **state)
 {
-	struct gkf_machine_spec spec = { .device_count = 0 };
+	struct gkf_machine_spec spec = {.device_count = 0};
 
 	(void)state;
 	assert_int_equal(gkf_machine_create(fx.path, &spec), GK_ERR_EXISTS);
@@ -64,7 +64,7 @@ static void a_machine_is_not_replaced(void **state)
 
 static void too_many_devices_are_refused(void **state)
 {
-	struct gkf_machine_spec spec = { .device_count = GKF_DEVICES_MAX + 1 };
+	struct gkf_machine_spec spec = {.device_count = GKF_DEVICES_MAX + 1};
 	char path[128];
 
 	(void)state;
@@ -188,16 +188,16 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_three, close_it)
 	const struct CMUnitTest tests[] = {
-		T(path_follows_name_and_environment),
-		T(file_is_private_and_its_space_reserved),
-		T(a_machine_is_not_replaced),
-		T(too_many_devices_are_refused),
-		T(devices_differ_in_uuid_serial_and_place),
-		T(other_versions_and_garbage_are_refused),
-		T(a_short_file_or_a_directory_is_no_machine),
-		T(a_missing_machine_is_not_made_up),
-		T(time_begins_when_it_is_made),
-		T(a_stopped_writer_does_not_stop_the_others),
+	    T(path_follows_name_and_environment),
+	    T(file_is_private_and_its_space_reserved),
+	    T(a_machine_is_not_replaced),
+	    T(too_many_devices_are_refused),
+	    T(devices_differ_in_uuid_serial_and_place),
+	    T(other_versions_and_garbage_are_refused),
+	    T(a_short_file_or_a_directory_is_no_machine),
+	    T(a_missing_machine_is_not_made_up),
+	    T(time_begins_when_it_is_made),
+	    T(a_stopped_writer_does_not_stop_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

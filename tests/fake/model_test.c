@@ -21,12 +21,12 @@ static int close_it(void **state)
 }
 
 static const struct gkf_wave training = {
-	.kind = GKF_WAVE_TRAIN,
-	.util_permille = 900,
-	.mem_permille = 500,
-	.seed = 3,
-	.period_ns = 30000000000ULL,
-	.start_bin = 100,
+    .kind = GKF_WAVE_TRAIN,
+    .util_permille = 900,
+    .mem_permille = 500,
+    .seed = 3,
+    .period_ns = 30000000000ULL,
+    .start_bin = 100,
 };
 
 static uint32_t mean(const struct gkf_wave *wave, uint64_t from, uint64_t bins)
@@ -80,16 +80,16 @@ static void run_bins(struct gkf_drive *drive, struct gkf_state *s, int bins)
 }
 
 static const struct gkf_drive nothing_set = {
-	.set_util = GKF_UNSET,
-	.set_temperature = GKF_UNSET,
-	.set_power = GKF_UNSET,
-	.power_limit = 400000,
+    .set_util = GKF_UNSET,
+    .set_temperature = GKF_UNSET,
+    .set_power = GKF_UNSET,
+    .power_limit = 400000,
 };
 
 static void an_idle_gpu_rests(void **state)
 {
 	struct gkf_drive drive = nothing_set;
-	struct gkf_state s = { .temp_mc = 60000 };
+	struct gkf_state s = {.temp_mc = 60000};
 	const struct gkf_profile *p = &gkf_profile_default;
 
 	(void)state;
@@ -105,7 +105,7 @@ static void an_idle_gpu_rests(void **state)
 static void a_busy_gpu_draws_power_and_heats(void **state)
 {
 	struct gkf_drive drive = nothing_set;
-	struct gkf_state s = { .temp_mc = 31000 };
+	struct gkf_state s = {.temp_mc = 31000};
 	const struct gkf_profile *p = &gkf_profile_default;
 	uint64_t uj;
 
@@ -125,7 +125,7 @@ static void a_busy_gpu_draws_power_and_heats(void **state)
 static void a_power_limit_takes_clocks(void **state)
 {
 	struct gkf_drive drive = nothing_set;
-	struct gkf_state s = { 0 };
+	struct gkf_state s = {0};
 
 	(void)state;
 	drive.attached = 1;
@@ -140,7 +140,7 @@ static void a_power_limit_takes_clocks(void **state)
 static void heat_takes_clocks(void **state)
 {
 	struct gkf_drive drive = nothing_set;
-	struct gkf_state s = { 0 };
+	struct gkf_state s = {0};
 
 	(void)state;
 	drive.attached = 1;
@@ -211,8 +211,8 @@ static void extra_memory_takes_room(void **state)
 	gkf_memory(fx.m, 0, &b);
 	assert_int_equal(b.used - a.used, GIB);
 	assert_int_equal(a.free - b.free, GIB);
-	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_EXTRA_MEMORY,
-				       1000 * GIB), 0);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_EXTRA_MEMORY, 1000 * GIB),
+			 0);
 	gkf_memory(fx.m, 0, &b);
 	assert_int_equal(b.free, 0);
 	assert_int_equal(b.used + b.reserved, b.total);
@@ -228,10 +228,10 @@ static void looking_often_changes_nothing(void **state)
 	(void)state;
 	wave.start_bin = 0;
 	for (unsigned d = 0; d < 2; d++) {
-		assert_int_equal(gkf_attach(fx.m, d, GKF_COMPUTE, &wave,
-					    &slot[d]), 0);
+		assert_int_equal(
+		    gkf_attach(fx.m, d, GKF_COMPUTE, &wave, &slot[d]), 0);
 		fx.file->slot[slot[d]].wave.start_bin = 0;
-		fx.file->device[d].state[0] = (struct gkf_state){ 0 };
+		fx.file->device[d].state[0] = (struct gkf_state){0};
 		fx.file->device[d].state_seq = 0;
 	}
 	for (int i = 0; i < 100; i++) {
@@ -251,18 +251,18 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_two, close_it)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(training_warms_up_works_and_dips),
-		cmocka_unit_test(inference_swings_around_its_mean),
-		cmocka_unit_test(waiting_processes_are_never_busy),
-		cmocka_unit_test(an_idle_gpu_rests),
-		cmocka_unit_test(a_busy_gpu_draws_power_and_heats),
-		cmocka_unit_test(a_power_limit_takes_clocks),
-		cmocka_unit_test(heat_takes_clocks),
-		cmocka_unit_test(processes_share_a_device),
-		T(a_set_value_is_seen_and_given_back),
-		T(a_passive_board_has_no_fan),
-		T(extra_memory_takes_room),
-		T(looking_often_changes_nothing),
+	    cmocka_unit_test(training_warms_up_works_and_dips),
+	    cmocka_unit_test(inference_swings_around_its_mean),
+	    cmocka_unit_test(waiting_processes_are_never_busy),
+	    cmocka_unit_test(an_idle_gpu_rests),
+	    cmocka_unit_test(a_busy_gpu_draws_power_and_heats),
+	    cmocka_unit_test(a_power_limit_takes_clocks),
+	    cmocka_unit_test(heat_takes_clocks),
+	    cmocka_unit_test(processes_share_a_device),
+	    T(a_set_value_is_seen_and_given_back),
+	    T(a_passive_board_has_no_fan),
+	    T(extra_memory_takes_room),
+	    T(looking_often_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
