@@ -8,10 +8,8 @@ Bytes, degrees Celsius, milliwatts; a value that a peer cannot say is absent.
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 
 from conftest import GPUKIT, clean_env
 
@@ -142,12 +140,3 @@ def loads(launcher):
             held = int(told["mem"].removesuffix("GiB")) << 30
             found.setdefault(int(told["gpu"]), {})[pid] = held
     return found
-
-
-def end(pid, launcher):
-    """SIGKILL to a load process; back when the kernel has forgotten it."""
-    os.kill(pid, signal.SIGKILL)
-    patience = time.monotonic() + 20
-    while any(pid in held for held in loads(launcher).values()):
-        assert time.monotonic() < patience, "still there"
-        time.sleep(0.01)

@@ -1,5 +1,9 @@
 """Every client sees the same machine, and the same change to it."""
 
+import os
+import signal
+import time
+
 import pytest
 
 import peers
@@ -85,5 +89,8 @@ def test_a_process_that_ends_is_gone_for_all(machine):
                   "idle:1,n=2,mem=2GiB")
     pid, other = loads(one.process.pid)[1]
     agree(one)
-    peers.end(pid, one.process.pid)
+    os.kill(pid, signal.SIGKILL)
+    patience = time.monotonic() + 20
+    while pid in peers.of_pynvml(one.env)[1]["processes"]:
+        assert time.monotonic() < patience, "still there"
     assert list(agree(one)[1]["processes"]) == [other]
