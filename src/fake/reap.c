@@ -11,10 +11,12 @@
 /* Claims the right to look now; one process in the machine gets it. */
 static bool claim(struct gkf_file *f, bool force)
 {
-	uint64_t now = gk_mono_ns();
 	uint64_t last = atomic_load(&f->reaped_ns);
+	uint64_t now = gk_mono_ns(); /* after: what others wrote is past */
 	uint64_t pause = atomic_load(&f->reap_pause_ns);
 
+	if (pause < PAUSE_MIN_NS) /* nobody has ended a first look yet */
+		pause = PAUSE_MIN_NS;
 	/* A time ahead of the clock is of another time namespace. */
 	if (!force && last <= now && now - last < pause)
 		return false;
