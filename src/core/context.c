@@ -80,6 +80,8 @@ static bool stop_workers(struct gk *gk)
 	bool all = true;
 
 	for (size_t i = 0; i < gk->gpu_count; i++)
+		gk_worker_end(gk->workers[i]);
+	for (size_t i = 0; i < gk->gpu_count; i++)
 		all &= gk_worker_stop(gk->workers[i], until);
 	return all;
 }

@@ -230,8 +230,8 @@ void gk_worker_ask(struct gk_worker *w, unsigned tiers)
 	pthread_mutex_lock(&w->lock);
 	w->asked |= tiers;
 	w->busy |= tiers != 0;
-	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
+	pthread_cond_signal(&w->wake); /* it wakes to a free lock */
 }
 
 bool gk_worker_wait(struct gk_worker *w, uint64_t until_ns)
@@ -295,14 +295,21 @@ int gk_worker_copy(struct gk_worker *w, struct gk_reading *ret_reading)
 	return 0;
 }
 
+void gk_worker_end(struct gk_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_mutex_unlock(&w->lock);
+	pthread_cond_signal(&w->wake);
+}
+
 bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
 {
 	struct timespec until = gk_timespec(until_ns);
 	bool ended;
 
+	gk_worker_end(w);
 	pthread_mutex_lock(&w->lock);
-	w->stop = true;
-	pthread_cond_signal(&w->wake);
 	while (!w->ended && pthread_cond_timedwait(&w->told, &w->lock,
 						   &until) != ETIMEDOUT)
 		;

@@ -46,6 +46,9 @@ void gk_worker_schedule(struct gk_worker *worker,
 int gk_worker_copy(struct gk_worker *worker, struct gk_reading *ret_reading);
 void gk_reading_free(struct gk_reading *reading);
 
+/* Tells the worker to end, without waiting; gk_worker_stop() must follow. */
+void gk_worker_end(struct gk_worker *worker);
+
 /*
  * Ends the worker; waits for it at most until a moment. False: it is stuck in
  * the driver and left behind with all that it uses.
