@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define GK_NS_PER_S 1000000000ULL
+#define GK_NS_PER_S  1000000000ULL
 #define GK_NS_PER_MS 1000000ULL
 #define GK_NS_PER_US 1000ULL
 
@@ -39,8 +39,8 @@ static inline uint64_t gk_wall_ns(void)
 
 static inline struct timespec gk_timespec(uint64_t ns)
 {
-	return (struct timespec){ .tv_sec = (time_t)(ns / GK_NS_PER_S),
-				  .tv_nsec = (long)(ns % GK_NS_PER_S) };
+	return (struct timespec){.tv_sec = (time_t)(ns / GK_NS_PER_S),
+				 .tv_nsec = (long)(ns % GK_NS_PER_S)};
 }
 
 /* Sleeps until a moment of CLOCK_MONOTONIC; signals do not end it early. */

@@ -7,8 +7,8 @@ static const struct {
 	int number;
 	const char *text;
 } texts[] = {
-	{ GK_OK, "success" },
-#define GK_ERR(name, number, text) { name, text },
+    {GK_OK, "success"},
+#define GK_ERR(name, number, text) {name, text},
 #include <gpukit/errors.def>
 #undef GK_ERR
 };
@@ -25,15 +25,15 @@ static const struct {
 	int error;
 	int err;
 } from_errno[] = {
-	{ ENOENT, GK_ERR_NOT_FOUND },	{ ENOTDIR, GK_ERR_NOT_FOUND },
-	{ ESRCH, GK_ERR_NOT_FOUND },	{ ENOMEM, GK_ERR_NOMEM },
-	{ EACCES, GK_ERR_PERMISSION },	{ EPERM, GK_ERR_PERMISSION },
-	{ EROFS, GK_ERR_PERMISSION },	{ ENOSPC, GK_ERR_NO_SPACE },
-	{ EDQUOT, GK_ERR_NO_SPACE },	{ EEXIST, GK_ERR_EXISTS },
-	{ EINVAL, GK_ERR_INVALID },	{ ENAMETOOLONG, GK_ERR_INVALID },
-	{ ETIMEDOUT, GK_ERR_TIMEOUT },	{ EAGAIN, GK_ERR_TIMEOUT },
-	{ ERANGE, GK_ERR_RANGE },	{ ENFILE, GK_ERR_TOO_MANY },
-	{ EMFILE, GK_ERR_TOO_MANY },
+    {ENOENT, GK_ERR_NOT_FOUND},  {ENOTDIR, GK_ERR_NOT_FOUND},
+    {ESRCH, GK_ERR_NOT_FOUND},   {ENOMEM, GK_ERR_NOMEM},
+    {EACCES, GK_ERR_PERMISSION}, {EPERM, GK_ERR_PERMISSION},
+    {EROFS, GK_ERR_PERMISSION},  {ENOSPC, GK_ERR_NO_SPACE},
+    {EDQUOT, GK_ERR_NO_SPACE},   {EEXIST, GK_ERR_EXISTS},
+    {EINVAL, GK_ERR_INVALID},    {ENAMETOOLONG, GK_ERR_INVALID},
+    {ETIMEDOUT, GK_ERR_TIMEOUT}, {EAGAIN, GK_ERR_TIMEOUT},
+    {ERANGE, GK_ERR_RANGE},      {ENFILE, GK_ERR_TOO_MANY},
+    {EMFILE, GK_ERR_TOO_MANY},
 };
 
 int gk_err_from_errno(int error)

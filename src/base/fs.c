@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TRIES 100
+
 ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap)
 {
 	size_t len = 0;
@@ -49,18 +51,36 @@ static int write_all(int fd, const char *bytes, size_t len)
 	return 0;
 }
 
+/*
+ * A new file beside path, under a name that no other thread or process has; a
+ * name may be taken by what a dead process of the same pid has left.
+ */
+static int open_beside(const char *path, mode_t mode, char *beside, size_t cap)
+{
+	static _Atomic unsigned serial;
+	int fd = -1;
+
+	for (int i = 0; fd < 0 && i < TRIES; i++) {
+		if ((size_t)snprintf(beside, cap, "%s.%d.%u.tmp", path,
+				     (int)getpid(), serial++) >= cap)
+			return GK_ERR_INVALID;
+		fd =
+		    open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd < 0 ? gk_err_from_errno(errno) : fd;
+}
+
 int gk_write_atomic(const char *path, const void *bytes, size_t len,
 		    mode_t mode)
 {
 	char beside[4096];
-	int fd, r;
+	int fd = open_beside(path, mode, beside, sizeof beside);
+	int r;
 
-	if ((size_t)snprintf(beside, sizeof beside, "%s.%d.tmp", path,
-			     (int)getpid()) >= sizeof beside)
-		return GK_ERR_INVALID;
-	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
-		return gk_err_from_errno(errno);
+		return fd;
 	r = write_all(fd, bytes, len);
 	if (!r && fsync(fd) < 0)
 		r = gk_err_from_errno(errno);

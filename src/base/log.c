@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char *const names[] = { "off", "error", "warn", "info", "debug" };
+static const char *const names[] = {"off", "error", "warn", "info", "debug"};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic int level_in_force = -1;
@@ -50,10 +50,13 @@ static void read_environment(void)
 int gk_log_level(void)
 {
 	int level = atomic_load_explicit(&level_in_force, memory_order_relaxed);
+	int error;
 
 	if (level >= 0)
 		return level;
+	error = errno;
 	pthread_once(&once, read_environment);
+	errno = error;
 	return atomic_load(&level_in_force);
 }
 

@@ -7,7 +7,13 @@
 #ifndef GK_BASE_LOG_H
 #define GK_BASE_LOG_H
 
-enum gk_log_level { GK_LOG_OFF, GK_LOG_ERROR, GK_LOG_WARN, GK_LOG_INFO, GK_LOG_DEBUG };
+enum gk_log_level {
+	GK_LOG_OFF,
+	GK_LOG_ERROR,
+	GK_LOG_WARN,
+	GK_LOG_INFO,
+	GK_LOG_DEBUG
+};
 
 /* The level in force; costs one relaxed load after the first call. */
 int gk_log_level(void);
@@ -15,10 +21,10 @@ int gk_log_level(void);
 void gk_log_write(int level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-#define gk_log(level, ...)                                      \
-	do {                                                    \
-		if ((level) <= gk_log_level())                  \
-			gk_log_write((level), __VA_ARGS__);     \
+#define gk_log(level, ...)                                                     \
+	do {                                                                   \
+		if ((level) <= gk_log_level())                                 \
+			gk_log_write((level), __VA_ARGS__);                    \
 	} while (0)
 
 #endif

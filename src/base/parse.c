@@ -16,27 +16,26 @@ struct unit {
 #define KI 1024.0
 
 static const struct unit size_units[] = {
-	{ "", 1 },
-	{ "B", 1 },
-	{ "K", KI },
-	{ "KiB", KI },
-	{ "KB", 1e3 },
-	{ "M", KI * KI },
-	{ "MiB", KI * KI },
-	{ "MB", 1e6 },
-	{ "G", KI * KI * KI },
-	{ "GiB", KI * KI * KI },
-	{ "GB", 1e9 },
-	{ "T", KI * KI * KI * KI },
-	{ "TiB", KI * KI * KI * KI },
-	{ "TB", 1e12 },
-	{ NULL, 0 },
+    {"", 1},
+    {"B", 1},
+    {"K", KI},
+    {"KiB", KI},
+    {"KB", 1e3},
+    {"M", KI *KI},
+    {"MiB", KI *KI},
+    {"MB", 1e6},
+    {"G", KI *KI *KI},
+    {"GiB", KI *KI *KI},
+    {"GB", 1e9},
+    {"T", KI *KI *KI *KI},
+    {"TiB", KI *KI *KI *KI},
+    {"TB", 1e12},
+    {NULL, 0},
 };
 
 static const struct unit time_units[] = {
-	{ "", 1e9 },   { "ns", 1 },   { "us", 1e3 },   { "ms", 1e6 },
-	{ "s", 1e9 },  { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 },
-	{ "d", 86400e9 }, { NULL, 0 },
+    {"", 1e9},   {"ns", 1},     {"us", 1e3},   {"ms", 1e6},    {"s", 1e9},
+    {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}, {NULL, 0},
 };
 
 int gk_parse_int(const char *text, int64_t *ret_value)

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/fs.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,18 +13,26 @@
 #include <unistd.h>
 
 /* Fields behind the name, counted as in proc(5), where state is the third. */
-enum { STATE = 3, PPID = 4, UTIME = 14, STIME = 15, THREADS = 20, START = 22,
-       RSS = 24 };
+enum {
+	STATE = 3,
+	PPID = 4,
+	UTIME = 14,
+	STIME = 15,
+	THREADS = 20,
+	START = 22,
+	RSS = 24
+};
 
 int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 {
 	const char *open = strchr(line, '('), *close = strrchr(line, ')');
-	uint64_t field[RSS + 1] = { 0 };
-	struct gk_pidstat st = { 0 };
+	uint64_t field[RSS + 1] = {0};
+	struct gk_pidstat st = {0};
 	size_t len;
 	const char *p;
 
-	if (!open || !close || close < open || close[1] != ' ' || !close[2])
+	if (!isdigit((unsigned char)*line) || !open || !close || close < open ||
+	    close[1] != ' ' || !close[2])
 		return GK_ERR_CORRUPT;
 	len = (size_t)(close - open - 1);
 	if (len >= sizeof st.comm)

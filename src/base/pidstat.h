@@ -9,10 +9,10 @@
 
 struct gk_pidstat {
 	pid_t pid, ppid;
-	char comm[64]; /* as the kernel has it, any bytes */
-	char state;    /* R S D Z X ... */
+	char comm[64];         /* as the kernel has it, any bytes */
+	char state;            /* R S D Z X ... */
 	uint64_t utime, stime; /* clock ticks */
-	uint64_t start;	       /* clock ticks since boot */
+	uint64_t start;        /* clock ticks since boot */
 	uint64_t threads;
 	uint64_t rss_pages;
 };

@@ -8,21 +8,21 @@
 void gk_buf_free(struct gk_buf *buf)
 {
 	free(buf->data);
-	*buf = (struct gk_buf){ 0 };
+	*buf = (struct gk_buf){0};
 }
 
 /* Makes room for len more bytes and the NUL. */
 static bool reserve(struct gk_buf *buf, size_t len)
 {
-	size_t need = buf->len + len + 1;
 	size_t cap = buf->cap ? buf->cap : 256;
-	char *data;
+	char *data = NULL;
 
-	if (buf->failed || need <= buf->cap)
+	if (buf->failed || len < buf->cap - buf->len)
 		return !buf->failed;
-	while (cap < need)
+	while (cap <= SIZE_MAX / 2 && cap - buf->len <= len)
 		cap *= 2;
-	data = realloc(buf->data, cap);
+	if (cap - buf->len > len)
+		data = realloc(buf->data, cap);
 	if (!data) {
 		buf->failed = true;
 		return false;
@@ -83,11 +83,11 @@ void gk_buf_printf(struct gk_buf *buf, const char *format, ...)
 static const struct {
 	unsigned char first, last, len, low, high;
 } utf8[] = {
-	{ 0x00, 0x7f, 1, 0, 0 },       { 0xc2, 0xdf, 2, 0x80, 0xbf },
-	{ 0xe0, 0xe0, 3, 0xa0, 0xbf }, { 0xe1, 0xec, 3, 0x80, 0xbf },
-	{ 0xed, 0xed, 3, 0x80, 0x9f }, { 0xee, 0xef, 3, 0x80, 0xbf },
-	{ 0xf0, 0xf0, 4, 0x90, 0xbf }, { 0xf1, 0xf3, 4, 0x80, 0xbf },
-	{ 0xf4, 0xf4, 4, 0x80, 0x8f },
+    {0x00, 0x7f, 1, 0, 0},       {0xc2, 0xdf, 2, 0x80, 0xbf},
+    {0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf},
+    {0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf},
+    {0xf0, 0xf0, 4, 0x90, 0xbf}, {0xf1, 0xf3, 4, 0x80, 0xbf},
+    {0xf4, 0xf4, 4, 0x80, 0x8f},
 };
 
 size_t gk_utf8_len(const char *s, size_t left)

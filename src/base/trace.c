@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ROWS_MAX 512
+#define ROWS_MAX   512
 #define EVENTS_MAX 1000000 /* 32 MB; later events only count in the table */
 
 _Atomic int gk_trace_on;
@@ -22,7 +22,9 @@ static _Thread_local struct gk_span *innermost;
 
 void gk_trace_start(bool keep_events)
 {
+	pthread_mutex_lock(&lock);
 	events_wanted = keep_events;
+	pthread_mutex_unlock(&lock);
 	atomic_store(&gk_trace_on, 1);
 }
 
@@ -52,8 +54,10 @@ static void keep_event(const struct gk_span *span, uint64_t duration)
 		size_t cap = event_cap ? event_cap * 2 : 1024;
 		struct gk_trace_event *more;
 
-		if (cap > EVENTS_MAX)
+		if (event_cap == EVENTS_MAX)
 			return;
+		if (cap > EVENTS_MAX)
+			cap = EVENTS_MAX;
 		more = realloc(events, cap * sizeof *events);
 		if (!more)
 			return;
@@ -61,10 +65,10 @@ static void keep_event(const struct gk_span *span, uint64_t duration)
 		event_cap = cap;
 	}
 	events[event_count++] = (struct gk_trace_event){
-		.name = span->name,
-		.start_ns = span->start_ns,
-		.duration_ns = duration,
-		.thread = (int)syscall(SYS_gettid),
+	    .name = span->name,
+	    .start_ns = span->start_ns,
+	    .duration_ns = duration,
+	    .thread = (int)syscall(SYS_gettid),
 	};
 }
 

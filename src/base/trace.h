@@ -27,7 +27,7 @@ struct gk_trace_row {
 struct gk_trace_event {
 	const char *name;
 	uint64_t start_ns, duration_ns; /* CLOCK_MONOTONIC */
-	int thread;			/* kernel thread id */
+	int thread;                     /* kernel thread id */
 };
 
 /* A span in progress; lives on the stack of the function it measures. */
