@@ -16,6 +16,7 @@ import math
 import os
 import platform
 import re
+import select
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,7 @@ MEASURE = os.path.join(BUILD, "bench", "bench-measure")
 NVML = os.path.join(BUILD, "bench", "bench-nvml-getter")
 MACHINE = ["--gpus", "a100-sxm4-80gb:8", "--load", "train:0-7,n=4,mem=2GiB"]
 PROGRAMS = {
+    "true": ["true"],  # what starting and ending any program costs
     "stat": [GPUKIT, "stat"],
     "stat --boxed": [GPUKIT, "stat", "--boxed"],
     "stat --json": [GPUKIT, "stat", "--json"],
@@ -47,10 +49,11 @@ MOST = {("wall", "none"): 3.0, ("cpu", "none"): 3.0, ("rss", "none"): 6.0,
         ("rss", "real"): 6.0}
 TIMES = {("stat", "nvitop -1"): 60, ("stat", "gpustat"): 300}
 UNITS = {"wall": "ms", "cpu": "ms", "rss": "MiB"}
+NAMES = {"wall": "wall time", "cpu": "CPU time", "rss": "peak memory"}
 PERIOD = 0.1
 GETTER_NS = 150
 LIST_NS = (2000, 3000)  # a process list: once, and for each process
-OPEN_NS = 1000000
+OPEN_NS = 1_000_000
 
 
 class Machine:
@@ -125,19 +128,24 @@ def stat_frames(env, count):
 
 
 def gpustat_frames(env, count):
-    """When the frames of `gpustat -i 0.1` reached a terminal."""
+    """When the frames of `gpustat -i 0.1` reached a terminal. Its input is
+    none: it would wait for a terminal's answers."""
     master, line = os.openpty()
-    seen = []
+    seen, text = [], b""
     with subprocess.Popen([*PROGRAMS["gpustat"], "-i", str(PERIOD)],
-                          stdin=line, stdout=line, stderr=line,
-                          env={**env, "TERM": "screen-256color"},
-                          start_new_session=True) as program:
+                          stdin=subprocess.DEVNULL, stdout=line,
+                          env={**env, "TERM": "screen-256color"}) as program:
         os.close(line)
         while len(seen) < count:
-            if re.search(rb"\x1b\[(1;1)?H", os.read(master, 65536)):
+            if not select.select([master], [], [], 60)[0]:
+                program.kill()
+                raise RuntimeError("gpustat -i shows no frames")
+            text += os.read(master, 65536)
+            if b"\x1b[J" in text:  # the end of a frame
                 seen.append(time.monotonic())
+                text = b""
         program.terminate()
-        os.close(master)
+    os.close(master)
     return seen
 
 
@@ -156,14 +164,17 @@ class Table:
     def __init__(self):
         self.rows = []
 
-    def add(self, figure, ours, unit, peer=None, most=None, times=None):
+    def add(self, figure, ours, unit, peer=None, *, most=None, times=None,
+            near=None, ratio=True):
         """`most`: ours may not be more; `times`: peer / ours may not be
-        less."""
-        ratio = peer / ours if peer is not None else None
-        wanted = [f"<= {most:g} {unit}"] if most is not None else []
+        less; `near`: (value, distance); `ratio`: whether it says anything."""
+        ratio = peer / ours if ratio and peer is not None else None
+        wanted = [f"<= {most:,g} {unit}"] if most is not None else []
         wanted += [f">= {times}x"] if times is not None else []
+        wanted += [f"{near[0]:g} +- {near[1]:g} {unit}"] if near else []
         well = ((most is None or ours <= most)
-                and (times is None or ratio >= times))
+                and (times is None or ratio >= times)
+                and (near is None or abs(ours - near[0]) <= near[1]))
         self.rows.append({
             "figure": figure, "ours": ours, "peer": peer, "unit": unit,
             "ratio": ratio, "wanted": ", ".join(wanted),
@@ -173,7 +184,7 @@ class Table:
     def number(value, unit=""):
         if value is None:
             return ""
-        digits = max(0, 2 - int(math.log10(abs(value) or 1)))
+        digits = max(0, 3 - max(1, math.ceil(math.log10(abs(value) or 1))))
         return f"{value:.{digits}f} {unit}".strip()
 
     def text(self):
@@ -201,24 +212,26 @@ def costs(table, latency, values):
         for quantity, unit in UNITS.items():
             wanted = ours == "stat"
             table.add(
-                f"{ours} / {peer}: {quantity}, latency {latency}",
+                f"{ours} / {peer}: {NAMES[quantity]}, latency {latency}",
                 middle[ours][quantity], unit, middle[peer][quantity],
-                MOST.get((quantity, latency)) if wanted else None,
-                TIMES.get((ours, peer))
+                most=MOST.get((quantity, latency)) if wanted else None,
+                times=TIMES.get((ours, peer))
                 if quantity == "wall" and latency == "none" else None)
 
 
 def periods(table, latency, taken, seen, peer):
-    """The wanted 100 ms +- 1 ms is of the frames as they are taken."""
-    most = 1.0 if latency == "real" else None
+    """A frame is taken by us, then read by whoever reads our output; of the
+    peer only the latter is seen."""
+    within = 1.0 if latency == "real" else None
+    theirs = off_grid(peer)
     for what, times in (("taken", taken), ("as read", seen)):
         mean, p99 = off_grid(times)
-        theirs = off_grid(peer)
-        table.add(f"-i 0.1 {what} / gpustat -i 0.1: |mean - 100 ms|, "
-                  f"latency {latency}", abs(mean - 100), "ms",
-                  abs(theirs[0] - 100), most)
-        table.add(f"-i 0.1 {what} / gpustat -i 0.1: p99 off the grid, "
-                  f"latency {latency}", p99, "ms", theirs[1], most)
+        figure = f"-i 0.1 {what} / gpustat -i 0.1"
+        table.add(f"{figure}: mean period, latency {latency}", mean, "ms",
+                  theirs[0], near=within and (1e3 * PERIOD, within),
+                  ratio=False)
+        table.add(f"{figure}: p99 off the 100 ms grid, latency {latency}",
+                  p99, "ms", theirs[1], most=within, ratio=False)
 
 
 def functions(table, lines):
@@ -265,8 +278,9 @@ def main():
         costs(table, latency, values)
         periods(table, latency, taken, seen, peer)
     functions(table, nvml())
+    least = statistics.median(raw["none"]["runs"]["true"]["wall"])
     print(f"{host}; 8 GPUs, 32 processes; medians of {options.runs} runs, "
-          f"{options.frames} frames\n")
+          f"{options.frames} frames; `true` takes {least:.2f} ms\n")
     print(table.text())
     missed = sum(row["verdict"] == "miss" for row in table.rows)
     print(f"\n{missed} of {sum(bool(r['wanted']) for r in table.rows)} "
