@@ -32,8 +32,8 @@ static struct gk_arena_block *grow(struct gk_arena *arena, size_t size)
 void *gk_arena_room(struct gk_arena *arena, size_t size)
 {
 	struct gk_arena_block *block = arena->last;
-	size_t aligned = (size + alignof(max_align_t) - 1) &
-			 ~(alignof(max_align_t) - 1);
+	size_t aligned =
+	    (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
 
 	if (!block || block->size - block->used < aligned)
 		block = grow(arena, aligned);

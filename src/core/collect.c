@@ -17,28 +17,28 @@ enum { MHZ = 1000000, KB = 1000 };
 typedef nvmlReturn_t reader(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			    int64_t out[VALUES_MAX]);
 
-#define GET(metric, function, type, scale)                              \
-	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,   \
-					  nvmlDevice_t dev,             \
-					  int64_t out[VALUES_MAX])      \
-	{                                                               \
-		type raw = (type)0;                                     \
-		nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev, &raw); \
-                                                                        \
-		out[0] = (int64_t)raw * (scale);                        \
-		return r;                                               \
+#define GET(metric, function, type, scale)                                     \
+	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,          \
+					  nvmlDevice_t dev,                    \
+					  int64_t out[VALUES_MAX])             \
+	{                                                                      \
+		type raw = (type)0;                                            \
+		nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev, &raw);      \
+                                                                               \
+		out[0] = (int64_t)raw * (scale);                               \
+		return r;                                                      \
 	}
-#define GET_OF(metric, function, argument, type, scale)                 \
-	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,   \
-					  nvmlDevice_t dev,             \
-					  int64_t out[VALUES_MAX])      \
-	{                                                               \
-		type raw = (type)0;                                     \
-		nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev,      \
-					      argument, &raw);          \
-                                                                        \
-		out[0] = (int64_t)raw * (scale);                        \
-		return r;                                               \
+#define GET_OF(metric, function, argument, type, scale)                        \
+	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,          \
+					  nvmlDevice_t dev,                    \
+					  int64_t out[VALUES_MAX])             \
+	{                                                                      \
+		type raw = (type)0;                                            \
+		nvmlReturn_t r =                                               \
+		    GK_NVML_CALL(nvml, function, dev, argument, &raw);         \
+                                                                               \
+		out[0] = (int64_t)raw * (scale);                               \
+		return r;                                                      \
 	}
 #include "core/collect.def"
 #undef GET
@@ -47,7 +47,7 @@ typedef nvmlReturn_t reader(const struct gk_nvml *nvml, nvmlDevice_t dev,
 static nvmlReturn_t read_utilization(const struct gk_nvml *nvml,
 				     nvmlDevice_t dev, int64_t out[VALUES_MAX])
 {
-	nvmlUtilization_t u = { 0 };
+	nvmlUtilization_t u = {0};
 	nvmlReturn_t r =
 	    GK_NVML_CALL(nvml, nvmlDeviceGetUtilizationRates, dev, &u);
 
@@ -82,8 +82,8 @@ static nvmlReturn_t read_decoder(const struct gk_nvml *nvml, nvmlDevice_t dev,
 static nvmlReturn_t read_memory(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				int64_t out[VALUES_MAX])
 {
-	nvmlMemory_v2_t m = { .version = nvmlMemory_v2 };
-	nvmlMemory_t old = { 0 };
+	nvmlMemory_v2_t m = {.version = nvmlMemory_v2};
+	nvmlMemory_t old = {0};
 	nvmlReturn_t r =
 	    GK_NVML_CALL(nvml, nvmlDeviceGetMemoryInfo_v2, dev, &m);
 
@@ -104,8 +104,8 @@ static nvmlReturn_t read_memory(const struct gk_nvml *nvml, nvmlDevice_t dev,
 static nvmlReturn_t read_temperature(const struct gk_nvml *nvml,
 				     nvmlDevice_t dev, int64_t out[VALUES_MAX])
 {
-	nvmlTemperature_t t = { .version = nvmlTemperature_v1,
-				.sensorType = NVML_TEMPERATURE_GPU };
+	nvmlTemperature_t t = {.version = nvmlTemperature_v1,
+			       .sensorType = NVML_TEMPERATURE_GPU};
 	unsigned int old = 0;
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetTemperatureV, dev, &t);
 
@@ -131,8 +131,8 @@ static nvmlReturn_t read_event_reasons(const struct gk_nvml *nvml,
 				 dev, &mask);
 	else
 		r = GK_NVML_CALL(nvml,
-				 nvmlDeviceGetCurrentClocksThrottleReasons,
-				 dev, &mask);
+				 nvmlDeviceGetCurrentClocksThrottleReasons, dev,
+				 &mask);
 	out[0] = (int64_t)mask;
 	return r;
 }
@@ -155,8 +155,8 @@ static nvmlReturn_t read_mig_mode(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				  int64_t out[VALUES_MAX])
 {
 	unsigned int current = 0, pending;
-	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetMigMode, dev,
-				      &current, &pending);
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetMigMode, dev, &current, &pending);
 
 	out[0] = current;
 	return r;
@@ -166,8 +166,8 @@ static nvmlReturn_t read_ecc_mode(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				  int64_t out[VALUES_MAX])
 {
 	nvmlEnableState_t current = NVML_FEATURE_DISABLED, pending;
-	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetEccMode, dev,
-				      &current, &pending);
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetEccMode, dev, &current, &pending);
 
 	out[0] = (int64_t)current;
 	return r;
@@ -204,7 +204,7 @@ static nvmlReturn_t read_ecc_uncorrected(const struct gk_nvml *nvml,
 static nvmlReturn_t read_bar1(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			      int64_t out[VALUES_MAX])
 {
-	nvmlBAR1Memory_t bar1 = { 0 };
+	nvmlBAR1Memory_t bar1 = {0};
 	nvmlReturn_t r =
 	    GK_NVML_CALL(nvml, nvmlDeviceGetBAR1MemoryInfo, dev, &bar1);
 
@@ -219,27 +219,26 @@ static const struct {
 	enum gk_metric gives[VALUES_MAX];
 	unsigned count;
 } rows[] = {
-#define GET(metric, function, type, scale) \
-	{ read_##metric, { GK_M_##metric }, 1 },
-#define GET_OF(metric, function, argument, type, scale) \
-	{ read_##metric, { GK_M_##metric }, 1 },
+#define GET(metric, function, type, scale) {read_##metric, {GK_M_##metric}, 1},
+#define GET_OF(metric, function, argument, type, scale)                        \
+	{read_##metric, {GK_M_##metric}, 1},
 #include "core/collect.def"
 #undef GET
 #undef GET_OF
-	{ read_utilization, { GK_M_GPU_UTIL, GK_M_MEM_UTIL }, 2 },
-	{ read_encoder, { GK_M_ENC_UTIL }, 1 },
-	{ read_decoder, { GK_M_DEC_UTIL }, 1 },
-	{ read_memory,
-	  { GK_M_MEM_USED, GK_M_MEM_FREE, GK_M_MEM_RESERVED, GK_M_MEM_TOTAL },
-	  4 },
-	{ read_temperature, { GK_M_TEMP }, 1 },
-	{ read_event_reasons, { GK_M_THROTTLE }, 1 },
-	{ read_power_constraints, { GK_M_POWER_MIN, GK_M_POWER_MAX }, 2 },
-	{ read_mig_mode, { GK_M_MIG_MODE }, 1 },
-	{ read_ecc_mode, { GK_M_ECC_MODE }, 1 },
-	{ read_ecc_corrected, { GK_M_ECC_CORRECTED }, 1 },
-	{ read_ecc_uncorrected, { GK_M_ECC_UNCORRECTED }, 1 },
-	{ read_bar1, { GK_M_BAR1_USED, GK_M_BAR1_TOTAL }, 2 },
+    {read_utilization, {GK_M_GPU_UTIL, GK_M_MEM_UTIL}, 2},
+    {read_encoder, {GK_M_ENC_UTIL}, 1},
+    {read_decoder, {GK_M_DEC_UTIL}, 1},
+    {read_memory,
+     {GK_M_MEM_USED, GK_M_MEM_FREE, GK_M_MEM_RESERVED, GK_M_MEM_TOTAL},
+     4},
+    {read_temperature, {GK_M_TEMP}, 1},
+    {read_event_reasons, {GK_M_THROTTLE}, 1},
+    {read_power_constraints, {GK_M_POWER_MIN, GK_M_POWER_MAX}, 2},
+    {read_mig_mode, {GK_M_MIG_MODE}, 1},
+    {read_ecc_mode, {GK_M_ECC_MODE}, 1},
+    {read_ecc_corrected, {GK_M_ECC_CORRECTED}, 1},
+    {read_ecc_uncorrected, {GK_M_ECC_UNCORRECTED}, 1},
+    {read_bar1, {GK_M_BAR1_USED, GK_M_BAR1_TOTAL}, 2},
 };
 
 _Static_assert(COUNT(rows) <= 64, "a row is a bit of *unsupported");
@@ -263,7 +262,7 @@ nvmlReturn_t gk_collect(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			struct gk_value values[GK_M_COUNT])
 {
 	for (size_t row = 0; row < COUNT(rows); row++) {
-		int64_t out[VALUES_MAX] = { 0 };
+		int64_t out[VALUES_MAX] = {0};
 		nvmlReturn_t r;
 
 		if (gk_metrics[rows[row].gives[0]].tier != tier ||

@@ -8,8 +8,8 @@
 #define ID_LEN 64
 
 /* Where container managers put the name when it is no such id. */
-static const char *const named[] = { "/lxc/", "/lxc.payload.",
-				     "/lxc.payload/", "/machine.slice/" };
+static const char *const named[] = {"/lxc/", "/lxc.payload.", "/lxc.payload/",
+				    "/machine.slice/"};
 
 static size_t hex_run(const char *text)
 {
@@ -20,7 +20,8 @@ static size_t hex_run(const char *text)
 	return n;
 }
 
-/* The last id in the text: containers in containers are nested left to right. */
+/* The last id in the text: containers in containers are nested left to right.
+ */
 static const char *find_id(const char *text)
 {
 	const char *found = NULL;

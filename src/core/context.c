@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define TIMEOUT_NS GK_NS_PER_S
-#define GPUS_MAX 1024
+#define GPUS_MAX   1024
 
 /* For a call that is under way when the end comes; one that takes longer has
  * made a snapshot wait already. */
@@ -20,8 +20,7 @@ static int start_workers(struct gk *gk, unsigned count)
 		return GK_ERR_NOMEM;
 	for (; gk->gpu_count < count; gk->gpu_count++) {
 		int r = gk_worker_start(gk->nvml, (unsigned)gk->gpu_count,
-					gk->with,
-					&gk->workers[gk->gpu_count]);
+					gk->with, &gk->workers[gk->gpu_count]);
 
 		if (r)
 			return r;
@@ -41,10 +40,9 @@ static int list_gpus(struct gk *gk, int *ret_nvml)
 	return count > GPUS_MAX ? GK_ERR_TOO_MANY : start_workers(gk, count);
 }
 
-int gk_open(const struct gk_options *options, int *ret_nvml,
-	    struct gk **ret_gk)
+int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 {
-	static const struct gk_options standard = { .proc_fd = -1 };
+	static const struct gk_options standard = {.proc_fd = -1};
 	struct gk *gk = calloc(1, sizeof *gk);
 	int nvml = 0, r;
 
@@ -54,8 +52,7 @@ int gk_open(const struct gk_options *options, int *ret_nvml,
 		options = &standard;
 	gk->timer = -1;
 	gk->with = options->with;
-	gk->timeout_ns = options->timeout_ns ? options->timeout_ns
-					     : TIMEOUT_NS;
+	gk->timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	for (int t = 0; t < GK_TIER_COUNT; t++)
 		gk->period_ns[t] = options->period_ns[t];
 	r = gk_procfs_open(options->proc_fd, &gk->procfs);

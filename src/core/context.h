@@ -17,8 +17,8 @@ struct gk {
 	unsigned with;
 	uint64_t timeout_ns;
 	uint64_t period_ns[GK_TIER_COUNT]; /* as asked for by options */
-	int timer;			   /* of gk_watch, -1 without */
-	uint64_t frame_ns;		   /* its period */
+	int timer;                         /* of gk_watch, -1 without */
+	uint64_t frame_ns;                 /* its period */
 };
 
 /*

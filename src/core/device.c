@@ -14,12 +14,12 @@
 static void clear_values(struct gk_device *dev, enum gk_absence why)
 {
 	for (int i = 0; i < GK_M_COUNT; i++)
-		dev->m[i] = (struct gk_value){ .why = why };
+		dev->m[i] = (struct gk_value){.why = why};
 }
 
 static void start_unit(struct gk_gpu_unit *unit, unsigned index)
 {
-	*unit = (struct gk_gpu_unit){ .dev = { .index = index } };
+	*unit = (struct gk_gpu_unit){.dev = {.index = index}};
 	unit->dev.mig_index = unit->dev.parent = -1;
 	unit->dev.gpu_instance = unit->dev.compute_instance = -1;
 	unit->dev.minor = -1;
@@ -30,7 +30,7 @@ static void start_unit(struct gk_gpu_unit *unit, unsigned index)
 int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
 		unsigned with)
 {
-	*gpu = (struct gk_gpu){ .nvml = nvml, .with = with };
+	*gpu = (struct gk_gpu){.nvml = nvml, .with = with};
 	gpu->units = calloc(1, sizeof *gpu->units);
 	gpu->listed = calloc(LISTED_FIRST, sizeof *gpu->listed);
 	if (!gpu->units || !gpu->listed ||
@@ -51,7 +51,7 @@ void gk_gpu_fini(struct gk_gpu *gpu)
 	free(gpu->units);
 	free(gpu->listed);
 	free(gpu->scratch.bytes);
-	*gpu = (struct gk_gpu){ 0 };
+	*gpu = (struct gk_gpu){0};
 }
 
 /* What drivers write for "none"; shown as unknown. */
@@ -62,17 +62,17 @@ static void drop_placeholder(char *text)
 		text[0] = '\0';
 }
 
-#define TEXT(nvml, function, handle, field)                                   \
-	do {                                                                  \
+#define TEXT(nvml, function, handle, field)                                    \
+	do {                                                                   \
 		if (GK_NVML_CALL(nvml, function, handle, field, sizeof field)) \
-			field[0] = '\0';                                      \
-		field[sizeof field - 1] = '\0';                               \
+			field[0] = '\0';                                       \
+		field[sizeof field - 1] = '\0';                                \
 	} while (0)
 
 static void identify_gpu(const struct gk_nvml *nvml, struct gk_gpu_unit *unit)
 {
 	struct gk_device *dev = &unit->dev;
-	nvmlPciInfo_t pci = { 0 };
+	nvmlPciInfo_t pci = {0};
 	unsigned minor;
 
 	TEXT(nvml, nvmlDeviceGetName, unit->handle, dev->name);
@@ -84,12 +84,10 @@ static void identify_gpu(const struct gk_nvml *nvml, struct gk_gpu_unit *unit)
 	if (!GK_NVML_CALL(nvml, nvmlDeviceGetPciInfo_v3, unit->handle, &pci))
 		memcpy(dev->bus_id, pci.busId, sizeof dev->bus_id - 1);
 	dev->minor = -1;
-	if (!GK_NVML_CALL(nvml, nvmlDeviceGetMinorNumber, unit->handle,
-			  &minor))
+	if (!GK_NVML_CALL(nvml, nvmlDeviceGetMinorNumber, unit->handle, &minor))
 		dev->minor = (int)minor;
-	if (GK_NVML_CALL(nvml, nvmlDeviceGetCudaComputeCapability,
-			 unit->handle, &dev->compute_major,
-			 &dev->compute_minor))
+	if (GK_NVML_CALL(nvml, nvmlDeviceGetCudaComputeCapability, unit->handle,
+			 &dev->compute_major, &dev->compute_minor))
 		dev->compute_major = dev->compute_minor = -1;
 }
 
@@ -142,7 +140,7 @@ static unsigned mig_slots(const struct gk_gpu *gpu)
 
 /* The unit already known under this index, if it is the same MIG device. */
 static struct gk_gpu_unit *known_mig(struct gk_gpu *gpu, int mig_index,
-				 const struct gk_gpu_unit *fresh)
+				     const struct gk_gpu_unit *fresh)
 {
 	for (size_t i = 1; i < gpu->unit_count; i++) {
 		struct gk_gpu_unit *unit = &gpu->units[i];
@@ -155,7 +153,8 @@ static struct gk_gpu_unit *known_mig(struct gk_gpu *gpu, int mig_index,
 	return NULL;
 }
 
-static void find_mig(struct gk_gpu *gpu, unsigned slot, struct gk_gpu_unit *unit)
+static void find_mig(struct gk_gpu *gpu, unsigned slot,
+		     struct gk_gpu_unit *unit)
 {
 	struct gk_gpu_unit *known;
 
@@ -170,7 +169,7 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot, struct gk_gpu_unit *unit
 	known = known_mig(gpu, (int)slot, unit);
 	if (known) {
 		*unit = *known;
-		known->util = (struct gk_util){ 0 }; /* moved */
+		known->util = (struct gk_util){0}; /* moved */
 	}
 }
 
@@ -237,9 +236,8 @@ static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
 static bool open_gpu(struct gk_gpu *gpu)
 {
 	struct gk_gpu_unit *unit = &gpu->units[0];
-	nvmlReturn_t r =
-	    GK_NVML_CALL(gpu->nvml, nvmlDeviceGetHandleByIndex_v2,
-			 unit->dev.index, &unit->handle);
+	nvmlReturn_t r = GK_NVML_CALL(gpu->nvml, nvmlDeviceGetHandleByIndex_v2,
+				      unit->dev.index, &unit->handle);
 
 	if (r) {
 		fail(gpu, r);
@@ -273,8 +271,7 @@ static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
 		if (!r)
 			unit->dev.read_ns[tier] = gk_mono_ns();
 	}
-	if (!r && tier == GK_TIER_MEDIUM &&
-	    !(gpu->with & GK_WITHOUT_PROCESSES))
+	if (!r && tier == GK_TIER_MEDIUM && !(gpu->with & GK_WITHOUT_PROCESSES))
 		r = gk_gpu_list(gpu);
 	return r;
 }
@@ -287,8 +284,7 @@ static nvmlReturn_t refresh(struct gk_gpu *gpu)
 	if (scan_mig(gpu))
 		r = read_units(gpu, GK_TIER_FAST);
 	for (size_t i = 0; i < gpu->unit_count; i++)
-		gpu->units[i].unsupported = gpu->units[i].unsupported_lists =
-		    0;
+		gpu->units[i].unsupported = gpu->units[i].unsupported_lists = 0;
 	return r;
 }
 

@@ -21,7 +21,7 @@ struct gk_listed {
 /* The GPU itself or a MIG device of it. */
 struct gk_gpu_unit {
 	nvmlDevice_t handle;
-	uint64_t unsupported;	    /* see gk_collect() */
+	uint64_t unsupported;       /* see gk_collect() */
 	unsigned unsupported_lists; /* bits of gk_process_type */
 	struct gk_util util;
 	struct gk_device dev; /* parent is set by whoever makes the list */
@@ -29,8 +29,8 @@ struct gk_gpu_unit {
 
 struct gk_gpu {
 	const struct gk_nvml *nvml;
-	unsigned with; /* bits of gk_with */
-	bool open;     /* units[0].handle is good */
+	unsigned with;             /* bits of gk_with */
+	bool open;                 /* units[0].handle is good */
 	struct gk_gpu_unit *units; /* the GPU, then its MIG devices */
 	size_t unit_count;
 	struct gk_listed *listed;

@@ -11,7 +11,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const struct gk_value hidden = { .why = GK_ABSENT_HIDDEN };
+static const struct gk_value hidden = {.why = GK_ABSENT_HIDDEN};
 
 /* The "cpu" line: user nice system idle iowait irq softirq steal. */
 enum { IDLE = 3, IOWAIT = 4, TIMES = 8 };
@@ -19,8 +19,8 @@ enum { IDLE = 3, IOWAIT = 4, TIMES = 8 };
 static struct gk_value cpu_share(const char *stat,
 				 struct gk_host_before *before)
 {
-	uint64_t total = 0, busy, time[TIMES] = { 0 };
-	struct gk_value share = { .why = GK_ABSENT_ONE_SNAPSHOT };
+	uint64_t total = 0, busy, time[TIMES] = {0};
+	struct gk_value share = {.why = GK_ABSENT_ONE_SNAPSHOT};
 	const char *p = stat + strcspn(stat, " ");
 
 	for (int i = 0; i < TIMES; i++) {
@@ -33,10 +33,10 @@ static struct gk_value cpu_share(const char *stat,
 	busy = total - time[IDLE] - time[IOWAIT];
 	if (before->known && total > before->total && busy >= before->busy)
 		share = (struct gk_value){
-			.v = (int64_t)((busy - before->busy) * 10000 /
-				       (total - before->total)),
+		    .v = (int64_t)((busy - before->busy) * 10000 /
+				   (total - before->total)),
 		};
-	*before = (struct gk_host_before){ busy, total, true };
+	*before = (struct gk_host_before){busy, total, true};
 	return share;
 }
 
@@ -61,11 +61,10 @@ static void read_load(int proc, struct gk_host *host)
 		char *end = p;
 		double load = known ? strtod(p, &end) : 0;
 
-		host->load_centi[i] = end == p
-					  ? hidden
-					  : (struct gk_value){
-						    .v = (int64_t)(load * 100 +
-								   0.5) };
+		host->load_centi[i] =
+		    end == p
+			? hidden
+			: (struct gk_value){.v = (int64_t)(load * 100 + 0.5)};
 		p = end;
 	}
 }
@@ -76,10 +75,10 @@ static void read_memory(int proc, struct gk_host *host)
 		const char *key;
 		struct gk_value *value;
 	} wanted[] = {
-		{ "MemTotal:", &host->mem_total },
-		{ "MemAvailable:", &host->mem_available },
-		{ "SwapTotal:", &host->swap_total },
-		{ "SwapFree:", &host->swap_free },
+	    {"MemTotal:", &host->mem_total},
+	    {"MemAvailable:", &host->mem_available},
+	    {"SwapTotal:", &host->swap_total},
+	    {"SwapFree:", &host->swap_free},
 	};
 	char buf[4096];
 	bool known = gk_read_at(proc, "meminfo", buf, sizeof buf) > 0;
@@ -92,13 +91,11 @@ static void read_memory(int proc, struct gk_host *host)
 			continue;
 		at += strlen(wanted[i].key);
 		*wanted[i].value = (struct gk_value){
-			.v = (int64_t)strtoull(at, NULL, 10) * 1024
-		};
+		    .v = (int64_t)strtoull(at, NULL, 10) * 1024};
 	}
 }
 
-void gk_host_read(int proc, struct gk_host_before *before,
-		  struct gk_host *host)
+void gk_host_read(int proc, struct gk_host_before *before, struct gk_host *host)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 

@@ -8,30 +8,28 @@
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define TRIES 8
+#define TRIES        8
 
 /*
  * One kind of list: the newest version that the driver has is asked. The
  * count goes in as room and comes out as number.
  */
-#define LIST(kind, function)                                               \
-	static int version_##kind(const struct gk_nvml *nvml)              \
-	{                                                                  \
-		return nvml->function##_v3   ? 3                           \
-		       : nvml->function##_v2 ? 2                           \
-					     : 1;                          \
-	}                                                                  \
-	static nvmlReturn_t ask_##kind(const struct gk_nvml *nvml,         \
-				       nvmlDevice_t dev, unsigned *count,  \
-				       void *bytes)                        \
-	{                                                                  \
-		if (nvml->function##_v3)                                   \
-			return GK_NVML_CALL(nvml, function##_v3, dev,      \
-					    count, bytes);                 \
-		if (nvml->function##_v2)                                   \
-			return GK_NVML_CALL(nvml, function##_v2, dev,      \
-					    count, bytes);                 \
-		return GK_NVML_CALL(nvml, function, dev, count, bytes);    \
+#define LIST(kind, function)                                                   \
+	static int version_##kind(const struct gk_nvml *nvml)                  \
+	{                                                                      \
+		return nvml->function##_v3 ? 3 : nvml->function##_v2 ? 2 : 1;  \
+	}                                                                      \
+	static nvmlReturn_t ask_##kind(const struct gk_nvml *nvml,             \
+				       nvmlDevice_t dev, unsigned *count,      \
+				       void *bytes)                            \
+	{                                                                      \
+		if (nvml->function##_v3)                                       \
+			return GK_NVML_CALL(nvml, function##_v3, dev, count,   \
+					    bytes);                            \
+		if (nvml->function##_v2)                                       \
+			return GK_NVML_CALL(nvml, function##_v2, dev, count,   \
+					    bytes);                            \
+		return GK_NVML_CALL(nvml, function, dev, count, bytes);        \
 	}
 LIST(compute, nvmlDeviceGetComputeRunningProcesses)
 LIST(graphics, nvmlDeviceGetGraphicsRunningProcesses)
@@ -44,9 +42,9 @@ static const struct list {
 	nvmlReturn_t (*ask)(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			    unsigned *count, void *bytes);
 } lists[] = {
-	{ GK_PROCESS_COMPUTE, version_compute, ask_compute },
-	{ GK_PROCESS_GRAPHICS, version_graphics, ask_graphics },
-	{ GK_PROCESS_MPS, version_mps, ask_mps },
+    {GK_PROCESS_COMPUTE, version_compute, ask_compute},
+    {GK_PROCESS_GRAPHICS, version_graphics, ask_graphics},
+    {GK_PROCESS_MPS, version_mps, ask_mps},
 };
 
 /* Asks with growing room; processes may start between two questions. */
@@ -65,8 +63,8 @@ static nvmlReturn_t ask(const struct list *list, const struct gk_nvml *nvml,
 		count = scratch->cap;
 		r = list->ask(nvml, dev, &count, scratch->bytes);
 		if (r != NVML_ERROR_INSUFFICIENT_SIZE) {
-			*ret_count = count < scratch->cap ? count
-							  : scratch->cap;
+			*ret_count =
+			    count < scratch->cap ? count : scratch->cap;
 			return r;
 		}
 		want = count > scratch->cap ? count + 8 : scratch->cap * 2;
@@ -78,11 +76,10 @@ static size_t expected_stride(const struct gk_nvml *nvml,
 			      const struct list *list)
 {
 	struct gk_stride_clues clues = {
-		.driver_version = nvml->driver_version,
-		.list_version = list->version(nvml),
-		.has_conf_compute = nvml->nvmlDeviceGetConfComputeMemSizeInfo,
-		.has_detail_list =
-		    nvml->nvmlDeviceGetRunningProcessDetailList,
+	    .driver_version = nvml->driver_version,
+	    .list_version = list->version(nvml),
+	    .has_conf_compute = nvml->nvmlDeviceGetConfComputeMemSizeInfo,
+	    .has_detail_list = nvml->nvmlDeviceGetRunningProcessDetailList,
 	};
 
 	return gk_stride_expect(&clues);
@@ -121,7 +118,7 @@ static struct gk_listed *add(struct gk_gpu *gpu, unsigned unit, pid_t pid)
 		gpu->listed_cap = cap;
 	}
 	listed = &gpu->listed[gpu->listed_count++];
-	*listed = (struct gk_listed){ .pid = pid, .unit = unit };
+	*listed = (struct gk_listed){.pid = pid, .unit = unit};
 	listed->m[GK_PM_GPU_MEM].why = GK_ABSENT_NOT_SUPPORTED;
 	return listed;
 }
@@ -148,8 +145,7 @@ static void join(struct gk_gpu *gpu, unsigned asked, enum gk_process_type type,
 static void take_records(struct gk_gpu *gpu, unsigned unit,
 			 const struct list *list, unsigned count)
 {
-	const struct gk_value *installed =
-	    &gpu->units[0].dev.m[GK_M_MEM_TOTAL];
+	const struct gk_value *installed = &gpu->units[0].dev.m[GK_M_MEM_TOTAL];
 	uint64_t total = installed->why ? 0 : (uint64_t)installed->v;
 	size_t stride = gk_stride_check(expected_stride(gpu->nvml, list),
 					gpu->scratch.bytes, count, total);

@@ -17,15 +17,15 @@ static const struct {
 	size_t offset;
 	enum need need;
 } symbols[] = {
-#define X(need, symbol) { #symbol, offsetof(struct gk_nvml, symbol), need },
-	GK_NVML_USED(X)
+#define X(need, symbol) {#symbol, offsetof(struct gk_nvml, symbol), need},
+    GK_NVML_USED(X)
 #undef X
 };
 
 /* WSL keeps its driver outside of the loader's directories. */
 static const char *const places[] = {
-	"libnvidia-ml.so.1",
-	"/usr/lib/wsl/lib/libnvidia-ml.so.1",
+    "libnvidia-ml.so.1",
+    "/usr/lib/wsl/lib/libnvidia-ml.so.1",
 };
 
 static void *open_library(const char *path)
@@ -60,8 +60,8 @@ static bool resolve(struct gk_nvml *nvml)
 
 static void read_versions(struct gk_nvml *nvml)
 {
-	if (GK_NVML_CALL(nvml, nvmlSystemGetDriverVersion,
-			 nvml->driver_version, sizeof nvml->driver_version))
+	if (GK_NVML_CALL(nvml, nvmlSystemGetDriverVersion, nvml->driver_version,
+			 sizeof nvml->driver_version))
 		nvml->driver_version[0] = '\0';
 	if (GK_NVML_CALL(nvml, nvmlSystemGetNVMLVersion, nvml->nvml_version,
 			 sizeof nvml->nvml_version))
@@ -112,16 +112,16 @@ static const struct {
 	nvmlReturn_t answer;
 	enum gk_absence why;
 } meanings[] = {
-	{ NVML_SUCCESS, GK_PRESENT },
-	{ NVML_ERROR_NOT_SUPPORTED, GK_ABSENT_NOT_SUPPORTED },
-	{ NVML_ERROR_DEPRECATED, GK_ABSENT_NOT_SUPPORTED },
-	{ NVML_ERROR_ARGUMENT_VERSION_MISMATCH, GK_ABSENT_NOT_SUPPORTED },
-	{ NVML_ERROR_FUNCTION_NOT_FOUND, GK_ABSENT_NO_FUNCTION },
-	{ NVML_ERROR_NO_PERMISSION, GK_ABSENT_PERMISSION },
-	{ NVML_ERROR_TIMEOUT, GK_ABSENT_TIMEOUT },
-	{ NVML_ERROR_GPU_IS_LOST, GK_ABSENT_LOST },
-	{ NVML_ERROR_RESET_REQUIRED, GK_ABSENT_LOST },
-	{ NVML_ERROR_GPU_NOT_FOUND, GK_ABSENT_LOST },
+    {NVML_SUCCESS, GK_PRESENT},
+    {NVML_ERROR_NOT_SUPPORTED, GK_ABSENT_NOT_SUPPORTED},
+    {NVML_ERROR_DEPRECATED, GK_ABSENT_NOT_SUPPORTED},
+    {NVML_ERROR_ARGUMENT_VERSION_MISMATCH, GK_ABSENT_NOT_SUPPORTED},
+    {NVML_ERROR_FUNCTION_NOT_FOUND, GK_ABSENT_NO_FUNCTION},
+    {NVML_ERROR_NO_PERMISSION, GK_ABSENT_PERMISSION},
+    {NVML_ERROR_TIMEOUT, GK_ABSENT_TIMEOUT},
+    {NVML_ERROR_GPU_IS_LOST, GK_ABSENT_LOST},
+    {NVML_ERROR_RESET_REQUIRED, GK_ABSENT_LOST},
+    {NVML_ERROR_GPU_NOT_FOUND, GK_ABSENT_LOST},
 };
 
 enum gk_absence gk_nvml_absence(nvmlReturn_t answer)

@@ -14,70 +14,70 @@
 #include "base/trace.h"
 
 /* X(need, symbol): REQ functions are in every driver that can be used. */
-#define GK_NVML_USED(X)                                      \
-	X(REQ, nvmlInit_v2)                                  \
-	X(REQ, nvmlShutdown)                                 \
-	X(REQ, nvmlDeviceGetCount_v2)                        \
-	X(REQ, nvmlDeviceGetHandleByIndex_v2)                \
-	X(OPT, nvmlSystemGetDriverVersion)                   \
-	X(OPT, nvmlSystemGetNVMLVersion)                     \
-	X(OPT, nvmlSystemGetCudaDriverVersion_v2)            \
-	X(OPT, nvmlSystemGetCudaDriverVersion)               \
-	X(OPT, nvmlDeviceGetName)                            \
-	X(OPT, nvmlDeviceGetUUID)                            \
-	X(OPT, nvmlDeviceGetSerial)                          \
-	X(OPT, nvmlDeviceGetVbiosVersion)                    \
-	X(OPT, nvmlDeviceGetPciInfo_v3)                      \
-	X(OPT, nvmlDeviceGetMinorNumber)                     \
-	X(OPT, nvmlDeviceGetCudaComputeCapability)           \
-	X(OPT, nvmlDeviceGetMigMode)                         \
-	X(OPT, nvmlDeviceGetMaxMigDeviceCount)               \
-	X(OPT, nvmlDeviceGetMigDeviceHandleByIndex)          \
-	X(OPT, nvmlDeviceGetGpuInstanceId)                   \
-	X(OPT, nvmlDeviceGetComputeInstanceId)               \
-	X(OPT, nvmlDeviceGetUtilizationRates)                \
-	X(OPT, nvmlDeviceGetEncoderUtilization)              \
-	X(OPT, nvmlDeviceGetDecoderUtilization)              \
-	X(OPT, nvmlDeviceGetMemoryInfo_v2)                   \
-	X(OPT, nvmlDeviceGetMemoryInfo)                      \
-	X(OPT, nvmlDeviceGetPowerUsage)                      \
-	X(OPT, nvmlDeviceGetTemperatureV)                    \
-	X(OPT, nvmlDeviceGetTemperature)                     \
-	X(OPT, nvmlDeviceGetTemperatureThreshold)            \
-	X(OPT, nvmlDeviceGetClockInfo)                       \
-	X(OPT, nvmlDeviceGetMaxClockInfo)                    \
-	X(OPT, nvmlDeviceGetFanSpeed)                        \
-	X(OPT, nvmlDeviceGetPerformanceState)                \
-	X(OPT, nvmlDeviceGetCurrentClocksEventReasons)       \
-	X(OPT, nvmlDeviceGetCurrentClocksThrottleReasons)    \
-	X(OPT, nvmlDeviceGetTotalEnergyConsumption)          \
-	X(OPT, nvmlDeviceGetPowerManagementLimit)            \
-	X(OPT, nvmlDeviceGetEnforcedPowerLimit)              \
-	X(OPT, nvmlDeviceGetPowerManagementDefaultLimit)     \
-	X(OPT, nvmlDeviceGetPowerManagementLimitConstraints) \
-	X(OPT, nvmlDeviceGetPersistenceMode)                 \
-	X(OPT, nvmlDeviceGetDisplayActive)                   \
-	X(OPT, nvmlDeviceGetDisplayMode)                     \
-	X(OPT, nvmlDeviceGetComputeMode)                     \
-	X(OPT, nvmlDeviceGetEccMode)                         \
-	X(OPT, nvmlDeviceGetTotalEccErrors)                  \
-	X(OPT, nvmlDeviceGetCurrPcieLinkGeneration)          \
-	X(OPT, nvmlDeviceGetMaxPcieLinkGeneration)           \
-	X(OPT, nvmlDeviceGetCurrPcieLinkWidth)               \
-	X(OPT, nvmlDeviceGetMaxPcieLinkWidth)                \
-	X(OPT, nvmlDeviceGetBAR1MemoryInfo)                  \
-	X(OPT, nvmlDeviceGetPcieThroughput)                  \
-	X(OPT, nvmlDeviceGetComputeRunningProcesses_v3)      \
-	X(OPT, nvmlDeviceGetComputeRunningProcesses_v2)      \
-	X(OPT, nvmlDeviceGetComputeRunningProcesses)         \
-	X(OPT, nvmlDeviceGetGraphicsRunningProcesses_v3)     \
-	X(OPT, nvmlDeviceGetGraphicsRunningProcesses_v2)     \
-	X(OPT, nvmlDeviceGetGraphicsRunningProcesses)        \
-	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses_v3)   \
-	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses_v2)   \
-	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses)      \
-	X(OPT, nvmlDeviceGetProcessUtilization)              \
-	X(OPT, nvmlDeviceGetConfComputeMemSizeInfo)          \
+#define GK_NVML_USED(X)                                                        \
+	X(REQ, nvmlInit_v2)                                                    \
+	X(REQ, nvmlShutdown)                                                   \
+	X(REQ, nvmlDeviceGetCount_v2)                                          \
+	X(REQ, nvmlDeviceGetHandleByIndex_v2)                                  \
+	X(OPT, nvmlSystemGetDriverVersion)                                     \
+	X(OPT, nvmlSystemGetNVMLVersion)                                       \
+	X(OPT, nvmlSystemGetCudaDriverVersion_v2)                              \
+	X(OPT, nvmlSystemGetCudaDriverVersion)                                 \
+	X(OPT, nvmlDeviceGetName)                                              \
+	X(OPT, nvmlDeviceGetUUID)                                              \
+	X(OPT, nvmlDeviceGetSerial)                                            \
+	X(OPT, nvmlDeviceGetVbiosVersion)                                      \
+	X(OPT, nvmlDeviceGetPciInfo_v3)                                        \
+	X(OPT, nvmlDeviceGetMinorNumber)                                       \
+	X(OPT, nvmlDeviceGetCudaComputeCapability)                             \
+	X(OPT, nvmlDeviceGetMigMode)                                           \
+	X(OPT, nvmlDeviceGetMaxMigDeviceCount)                                 \
+	X(OPT, nvmlDeviceGetMigDeviceHandleByIndex)                            \
+	X(OPT, nvmlDeviceGetGpuInstanceId)                                     \
+	X(OPT, nvmlDeviceGetComputeInstanceId)                                 \
+	X(OPT, nvmlDeviceGetUtilizationRates)                                  \
+	X(OPT, nvmlDeviceGetEncoderUtilization)                                \
+	X(OPT, nvmlDeviceGetDecoderUtilization)                                \
+	X(OPT, nvmlDeviceGetMemoryInfo_v2)                                     \
+	X(OPT, nvmlDeviceGetMemoryInfo)                                        \
+	X(OPT, nvmlDeviceGetPowerUsage)                                        \
+	X(OPT, nvmlDeviceGetTemperatureV)                                      \
+	X(OPT, nvmlDeviceGetTemperature)                                       \
+	X(OPT, nvmlDeviceGetTemperatureThreshold)                              \
+	X(OPT, nvmlDeviceGetClockInfo)                                         \
+	X(OPT, nvmlDeviceGetMaxClockInfo)                                      \
+	X(OPT, nvmlDeviceGetFanSpeed)                                          \
+	X(OPT, nvmlDeviceGetPerformanceState)                                  \
+	X(OPT, nvmlDeviceGetCurrentClocksEventReasons)                         \
+	X(OPT, nvmlDeviceGetCurrentClocksThrottleReasons)                      \
+	X(OPT, nvmlDeviceGetTotalEnergyConsumption)                            \
+	X(OPT, nvmlDeviceGetPowerManagementLimit)                              \
+	X(OPT, nvmlDeviceGetEnforcedPowerLimit)                                \
+	X(OPT, nvmlDeviceGetPowerManagementDefaultLimit)                       \
+	X(OPT, nvmlDeviceGetPowerManagementLimitConstraints)                   \
+	X(OPT, nvmlDeviceGetPersistenceMode)                                   \
+	X(OPT, nvmlDeviceGetDisplayActive)                                     \
+	X(OPT, nvmlDeviceGetDisplayMode)                                       \
+	X(OPT, nvmlDeviceGetComputeMode)                                       \
+	X(OPT, nvmlDeviceGetEccMode)                                           \
+	X(OPT, nvmlDeviceGetTotalEccErrors)                                    \
+	X(OPT, nvmlDeviceGetCurrPcieLinkGeneration)                            \
+	X(OPT, nvmlDeviceGetMaxPcieLinkGeneration)                             \
+	X(OPT, nvmlDeviceGetCurrPcieLinkWidth)                                 \
+	X(OPT, nvmlDeviceGetMaxPcieLinkWidth)                                  \
+	X(OPT, nvmlDeviceGetBAR1MemoryInfo)                                    \
+	X(OPT, nvmlDeviceGetPcieThroughput)                                    \
+	X(OPT, nvmlDeviceGetComputeRunningProcesses_v3)                        \
+	X(OPT, nvmlDeviceGetComputeRunningProcesses_v2)                        \
+	X(OPT, nvmlDeviceGetComputeRunningProcesses)                           \
+	X(OPT, nvmlDeviceGetGraphicsRunningProcesses_v3)                       \
+	X(OPT, nvmlDeviceGetGraphicsRunningProcesses_v2)                       \
+	X(OPT, nvmlDeviceGetGraphicsRunningProcesses)                          \
+	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses_v3)                     \
+	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses_v2)                     \
+	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses)                        \
+	X(OPT, nvmlDeviceGetProcessUtilization)                                \
+	X(OPT, nvmlDeviceGetConfComputeMemSizeInfo)                            \
 	X(OPT, nvmlDeviceGetRunningProcessDetailList)
 
 struct gk_nvml {
@@ -94,17 +94,17 @@ struct gk_nvml {
  * Calls a function of the driver library within a span of its name; a missing
  * one answers NVML_ERROR_FUNCTION_NOT_FOUND.
  */
-#define GK_NVML_CALL(nvml, function, ...)                            \
-	__extension__({                                              \
-		nvmlReturn_t r_ = NVML_ERROR_FUNCTION_NOT_FOUND;     \
-		struct gk_span span_;                                \
-                                                                     \
-		if ((nvml)->function) {                              \
-			gk_span_begin(&span_, #function);            \
-			r_ = (nvml)->function(__VA_ARGS__);          \
-			gk_span_end(&span_);                         \
-		}                                                    \
-		r_;                                                  \
+#define GK_NVML_CALL(nvml, function, ...)                                      \
+	__extension__({                                                        \
+		nvmlReturn_t r_ = NVML_ERROR_FUNCTION_NOT_FOUND;               \
+		struct gk_span span_;                                          \
+                                                                               \
+		if ((nvml)->function) {                                        \
+			gk_span_begin(&span_, #function);                      \
+			r_ = (nvml)->function(__VA_ARGS__);                    \
+			gk_span_end(&span_);                                   \
+		}                                                              \
+		r_;                                                            \
 	})
 
 /*

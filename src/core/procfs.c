@@ -29,9 +29,9 @@ struct gk_procfs {
 	int dir;
 	bool own_dir;
 	uint64_t tick_ns, page_size;
-	uint64_t mono_ns, boot_ns;   /* of this snapshot */
-	uint64_t before_ns;	     /* of the one before; 0: none */
-	struct seen *before, *now;   /* sorted by when they were asked */
+	uint64_t mono_ns, boot_ns; /* of this snapshot */
+	uint64_t before_ns;        /* of the one before; 0: none */
+	struct seen *before, *now; /* sorted by when they were asked */
 	size_t before_count, now_count, cap;
 	struct gk_users users;
 	char args[ARGS_MAX + 1];
@@ -46,8 +46,8 @@ int gk_procfs_open(int dir, struct gk_procfs **ret_fs)
 		return GK_ERR_NOMEM;
 	memset(fs, 0, offsetof(struct gk_procfs, args));
 	fs->own_dir = dir < 0;
-	fs->dir = dir < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-			  : dir;
+	fs->dir =
+	    dir < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : dir;
 	if (fs->dir < 0) {
 		free(fs);
 		return gk_err_from_errno(errno);
@@ -115,9 +115,8 @@ static bool make_room(struct gk_procfs *fs)
 static void remember(struct gk_procfs *fs, const struct gk_pidstat *st)
 {
 	if (make_room(fs))
-		fs->now[fs->now_count++] = (struct seen){
-			st->pid, st->start, st->utime + st->stime
-		};
+		fs->now[fs->now_count++] =
+		    (struct seen){st->pid, st->start, st->utime + st->stime};
 }
 
 static const struct seen *recall(const struct gk_procfs *fs,
@@ -138,12 +137,12 @@ static struct gk_value cpu_share(const struct gk_procfs *fs,
 	uint64_t ticks = st->utime + st->stime, span;
 
 	if (!seen || fs->mono_ns <= fs->before_ns)
-		return (struct gk_value){ .why = GK_ABSENT_ONE_SNAPSHOT };
+		return (struct gk_value){.why = GK_ABSENT_ONE_SNAPSHOT};
 	span = fs->mono_ns - fs->before_ns;
 	ticks = ticks > seen->ticks ? ticks - seen->ticks : 0;
 	return (struct gk_value){
-		.v = (int64_t)((double)(ticks * fs->tick_ns) * 10000.0 /
-			       (double)span),
+	    .v = (int64_t)((double)(ticks * fs->tick_ns) * 10000.0 /
+			   (double)span),
 	};
 }
 
@@ -153,7 +152,7 @@ static struct gk_value run_time(const struct gk_procfs *fs,
 	uint64_t start = st->start * fs->tick_ns;
 
 	return (struct gk_value){
-		.v = fs->boot_ns > start ? (int64_t)(fs->boot_ns - start) : 0,
+	    .v = fs->boot_ns > start ? (int64_t)(fs->boot_ns - start) : 0,
 	};
 }
 
@@ -248,14 +247,14 @@ static void take_stat(struct gk_procfs *fs, struct gk_arena *arena,
 	p->name = clean(arena, st->comm, strlen(st->comm));
 	p->m[GK_PM_CPU] = cpu_share(fs, st);
 	p->m[GK_PM_RSS] = (struct gk_value){
-		.v = (int64_t)(st->rss_pages * fs->page_size),
+	    .v = (int64_t)(st->rss_pages * fs->page_size),
 	};
 	p->m[GK_PM_RUN_TIME] = run_time(fs, st);
 	remember(fs, st);
 }
 
-void gk_procfs_read(struct gk_procfs *fs, unsigned with,
-		    struct gk_arena *arena, struct gk_process *p)
+void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
+		    struct gk_process *p)
 {
 	struct gk_pidstat st;
 	int r;

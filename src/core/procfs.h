@@ -31,8 +31,8 @@ void gk_procfs_end(struct gk_procfs *fs);
  * fails: p->state and the reasons of absent values say what went wrong.
  * Strings are put into the arena; with is of gk_with.
  */
-void gk_procfs_read(struct gk_procfs *fs, unsigned with,
-		    struct gk_arena *arena, struct gk_process *p);
+void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
+		    struct gk_process *p);
 
 /*
  * The container of a process by its cgroup file: the id (64 hex digits, or

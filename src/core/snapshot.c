@@ -55,14 +55,14 @@ static int grow(struct gk_snapshot *snap, const struct gk_reading *reading)
 {
 	size_t devices = snap->device_count + reading->device_count;
 	size_t processes = snap->process_count + reading->listed_count;
-	void *more = realloc(snap->devices,
-			     (devices + 1) * sizeof *snap->devices);
+	void *more =
+	    realloc(snap->devices, (devices + 1) * sizeof *snap->devices);
 
 	if (!more)
 		return GK_ERR_NOMEM;
 	snap->devices = more;
-	more = realloc(snap->processes,
-		       (processes + 1) * sizeof *snap->processes);
+	more =
+	    realloc(snap->processes, (processes + 1) * sizeof *snap->processes);
 	if (!more)
 		return GK_ERR_NOMEM;
 	snap->processes = more;
@@ -87,9 +87,9 @@ static void add_process(struct gk_snapshot *snap,
 {
 	struct gk_process *p = &snap->processes[snap->process_count++];
 
-	*p = (struct gk_process){ .pid = listed->pid,
-				  .device = (unsigned)gpu + listed->unit,
-				  .types = listed->types };
+	*p = (struct gk_process){.pid = listed->pid,
+				 .device = (unsigned)gpu + listed->unit,
+				 .types = listed->types};
 	memcpy(p->m, listed->m, sizeof p->m);
 	snap->devices[p->device].process_count++;
 }
@@ -185,7 +185,7 @@ static int fill(struct gk *gk, const bool *late, struct whole *whole)
 	gk_host_read(gk_procfs_dir(gk->procfs), &gk->host_before, &snap->host);
 	gk_span_end(&span);
 	/* Never NULL, so that loops and sorting need no special case. */
-	r = grow(snap, &(struct gk_reading){ 0 });
+	r = grow(snap, &(struct gk_reading){0});
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
 		r = add_gpu(gk, snap, i, late);
 	if (r)

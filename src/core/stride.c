@@ -46,15 +46,14 @@ struct gk_record gk_record_at(const void *bytes, size_t stride, size_t index)
 {
 	const char *at = (const char *)bytes + stride * index;
 	nvmlProcessInfo_v2_t info = {
-		.gpuInstanceId = GK_NO_INSTANCE,
-		.computeInstanceId = GK_NO_INSTANCE,
+	    .gpuInstanceId = GK_NO_INSTANCE,
+	    .computeInstanceId = GK_NO_INSTANCE,
 	};
 
 	/* All layouts begin alike. */
 	memcpy(&info, at, stride < sizeof info ? stride : sizeof info);
-	return (struct gk_record){ info.pid, info.usedGpuMemory,
-				   info.gpuInstanceId,
-				   info.computeInstanceId };
+	return (struct gk_record){info.pid, info.usedGpuMemory,
+				  info.gpuInstanceId, info.computeInstanceId};
 }
 
 static bool instance_plausible(uint32_t id)

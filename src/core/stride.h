@@ -18,16 +18,16 @@
 
 struct gk_record {
 	uint32_t pid;
-	uint64_t used;	   /* bytes; all ones when the driver cannot tell */
+	uint64_t used; /* bytes; all ones when the driver cannot tell */
 	uint32_t gpu_instance, compute_instance; /* GK_NO_INSTANCE without */
 };
 
 /* What is known of the driver before it has answered. */
 struct gk_stride_clues {
 	const char *driver_version; /* "535.54.03"; "" if unknown */
-	int list_version;	    /* 1 (no suffix), 2 or 3 */
-	bool has_conf_compute;	    /* nvmlDeviceGetConfComputeMemSizeInfo */
-	bool has_detail_list; /* nvmlDeviceGetRunningProcessDetailList */
+	int list_version;           /* 1 (no suffix), 2 or 3 */
+	bool has_conf_compute;      /* nvmlDeviceGetConfComputeMemSizeInfo */
+	bool has_detail_list;       /* nvmlDeviceGetRunningProcessDetailList */
 };
 
 /* 16, 24 or 32. */

@@ -57,5 +57,5 @@ const char *gk_users_name(struct gk_users *users, uid_t uid)
 void gk_users_free(struct gk_users *users)
 {
 	free(users->users);
-	*users = (struct gk_users){ 0 };
+	*users = (struct gk_users){0};
 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW_US 1000000ULL
+#define WINDOW_US     1000000ULL
 #define RECORDS_FIRST 64
 #define RECORDS_LIMIT 65536
-#define TRIES 8
+#define TRIES         8
 
 _Static_assert(sizeof(nvmlProcessUtilizationSample_t) <= GK_STRIDE_MAX,
 	       "samples share the buffer of the lists");
@@ -36,7 +36,7 @@ int gk_records_reserve(struct gk_records *records, unsigned cap)
 void gk_util_free(struct gk_util *util)
 {
 	free(util->samples);
-	*util = (struct gk_util){ 0 };
+	*util = (struct gk_util){0};
 }
 
 static nvmlProcessUtilizationSample_t *find(const struct gk_util *util,
@@ -92,8 +92,8 @@ static void keep(struct gk_util *util,
 
 /* Asks with growing room, a bounded number of times. */
 static nvmlReturn_t ask(const struct gk_nvml *nvml, nvmlDevice_t dev,
-			unsigned long long since_us,
-			struct gk_records *scratch, unsigned *ret_count)
+			unsigned long long since_us, struct gk_records *scratch,
+			unsigned *ret_count)
 {
 	unsigned want = scratch->cap;
 
@@ -107,8 +107,8 @@ static nvmlReturn_t ask(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		r = GK_NVML_CALL(nvml, nvmlDeviceGetProcessUtilization, dev,
 				 scratch->bytes, &count, since_us);
 		if (r != NVML_ERROR_INSUFFICIENT_SIZE) {
-			*ret_count = count < scratch->cap ? count
-							  : scratch->cap;
+			*ret_count =
+			    count < scratch->cap ? count : scratch->cap;
 			return r;
 		}
 		want = count > scratch->cap ? count + 8 : scratch->cap * 2;

@@ -20,9 +20,9 @@ int gk_records_reserve(struct gk_records *records, unsigned cap);
 struct gk_util {
 	nvmlProcessUtilizationSample_t *samples;
 	unsigned count, cap;
-	unsigned long long seen_us; /* newest time stamp; 0 none */
+	unsigned long long seen_us;  /* newest time stamp; 0 none */
 	unsigned long long asked_us; /* lower end of the last question */
-	enum gk_absence why;	     /* of the last question */
+	enum gk_absence why;         /* of the last question */
 };
 
 void gk_util_free(struct gk_util *util);

@@ -104,7 +104,7 @@ struct entry {
 
 static struct entry next_entry(const char **at)
 {
-	struct entry e = { *at, strcspn(*at, ",") };
+	struct entry e = {*at, strcspn(*at, ",")};
 
 	*at += e.len;
 	if (**at == ',')
@@ -223,7 +223,7 @@ int gk_cuda_visible(const char *value, enum gk_cuda_order order,
 		    const struct gk_candidate *candidates, size_t count,
 		    unsigned *ret_chosen, size_t *ret_count, long *ret_bad)
 {
-	struct list l = { .all = candidates, .count = count };
+	struct list l = {.all = candidates, .count = count};
 	long bad = -1;
 
 	if (count > VISIBLE_MAX)

@@ -14,10 +14,10 @@
 static const struct {
 	uint64_t frames, least_ns;
 } tiers[GK_TIER_COUNT] = {
-	[GK_TIER_FAST] = { 1, 0 },
-	[GK_TIER_MEDIUM] = { 5, GK_NS_PER_S },
-	[GK_TIER_SLOW] = { 15, 5 * GK_NS_PER_S },
-	[GK_TIER_ASKED] = { 5, GK_NS_PER_S },
+    [GK_TIER_FAST] = {1, 0},
+    [GK_TIER_MEDIUM] = {5, GK_NS_PER_S},
+    [GK_TIER_SLOW] = {15, 5 * GK_NS_PER_S},
+    [GK_TIER_ASKED] = {5, GK_NS_PER_S},
 };
 
 static uint64_t period_of(const struct gk *gk, enum gk_tier tier)
@@ -52,7 +52,7 @@ static void schedule(struct gk *gk, uint64_t first_frame_ns)
 
 int gk_watch_start(struct gk *gk, uint64_t period_ns)
 {
-	struct itimerspec spec = { .it_interval = gk_timespec(period_ns) };
+	struct itimerspec spec = {.it_interval = gk_timespec(period_ns)};
 	struct gk_snapshot *first;
 	uint64_t begin;
 	int r;

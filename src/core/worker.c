@@ -20,7 +20,7 @@ struct gk_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* to the thread: asked, scheduled, stop */
 	pthread_cond_t told; /* from the thread: idle, ended */
-	unsigned asked;	     /* bits of tiers */
+	unsigned asked;      /* bits of tiers */
 	bool busy, stop, ended;
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
@@ -31,7 +31,7 @@ void gk_reading_free(struct gk_reading *reading)
 {
 	free(reading->devices);
 	free(reading->listed);
-	*reading = (struct gk_reading){ 0 };
+	*reading = (struct gk_reading){0};
 }
 
 /* Makes room for count items of size; what was there is of no more use. */
@@ -56,12 +56,12 @@ static void publish(struct gk_worker *w)
 	struct gk_listed *listed;
 
 	pthread_mutex_lock(&w->lock);
-	devices = room(p->devices, &w->device_cap, gpu->unit_count,
-		       sizeof *devices);
+	devices =
+	    room(p->devices, &w->device_cap, gpu->unit_count, sizeof *devices);
 	if (devices)
 		p->devices = devices;
-	listed = room(p->listed, &w->listed_cap, gpu->listed_count,
-		      sizeof *listed);
+	listed =
+	    room(p->listed, &w->listed_cap, gpu->listed_count, sizeof *listed);
 	if (listed)
 		p->listed = listed;
 	if (devices && (listed || !gpu->listed_count)) {
@@ -240,8 +240,8 @@ bool gk_worker_wait(struct gk_worker *w, uint64_t until_ns)
 	bool idle;
 
 	pthread_mutex_lock(&w->lock);
-	while (w->busy && pthread_cond_timedwait(&w->told, &w->lock, &until) !=
-			      ETIMEDOUT)
+	while (w->busy &&
+	       pthread_cond_timedwait(&w->told, &w->lock, &until) != ETIMEDOUT)
 		;
 	idle = !w->busy;
 	pthread_mutex_unlock(&w->lock);
@@ -310,8 +310,8 @@ bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
 
 	gk_worker_end(w);
 	pthread_mutex_lock(&w->lock);
-	while (!w->ended && pthread_cond_timedwait(&w->told, &w->lock,
-						   &until) != ETIMEDOUT)
+	while (!w->ended &&
+	       pthread_cond_timedwait(&w->told, &w->lock, &until) != ETIMEDOUT)
 		;
 	ended = w->ended;
 	pthread_mutex_unlock(&w->lock);
