@@ -279,8 +279,9 @@ GK_API enum gk_cuda_order gk_cuda_order(const char *value);
 /*
  * Applies CUDA_VISIBLE_DEVICES as the CUDA driver does: ordinals in CUDA's
  * order, unique prefixes of GPU- and MIG- UUIDs; the list ends before the
- * first invalid entry; an entry given twice leaves no device at all. value
- * NULL (unset) chooses everything, "" nothing.
+ * first invalid entry; an entry given twice leaves no device at all. The form
+ * of old drivers, MIG-GPU-<uuid>/<gi>/<ci>, is an invalid entry. value NULL
+ * (unset) chooses everything, "" nothing.
  *
  * Writes positions in candidates to ret_chosen (room for count) and their
  * number to *ret_count. *ret_bad (may be NULL) is the offset in value of the

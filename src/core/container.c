@@ -7,9 +7,17 @@
 /* Ids of Docker, containerd, CRI-O and Podman are SHA-256 in hex. */
 #define ID_LEN 64
 
-/* Where container managers put the name when it is no such id. */
-static const char *const named[] = {"/lxc/", "/lxc.payload.", "/lxc.payload/",
-				    "/machine.slice/"};
+/* Where container managers put the name when it is no such id, and what they
+ * add behind it. */
+static const struct {
+	const char *before, *after;
+} named[] = {
+    {"/lxc/", ""},
+    {"/lxc.payload.", ""},
+    {"/lxc.payload/", ""},
+    {"/machine.slice/machine-", ".scope"},
+    {"/machine.slice/systemd-nspawn@", ".service"},
+};
 
 static size_t hex_run(const char *text)
 {
@@ -36,17 +44,29 @@ static const char *find_id(const char *text)
 	return found;
 }
 
+/* Length of the name at the start of text; 0: it does not end as it should. */
+static size_t name_len(const char *text, const char *after)
+{
+	size_t len = strcspn(text, "/\n"), tail = strlen(after);
+
+	if (len <= tail || strncmp(text + len - tail, after, tail))
+		return 0;
+	return len - tail;
+}
+
 static const char *find_named(const char *text, size_t *ret_len)
 {
 	for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
-		const char *at = strstr(text, named[i]);
+		const char *at = strstr(text, named[i].before);
+		size_t len = 0;
 
-		if (!at)
+		if (at)
+			len = name_len(at += strlen(named[i].before),
+				       named[i].after);
+		if (!len)
 			continue;
-		at += strlen(named[i]);
-		*ret_len = strcspn(at, "/\n");
-		if (*ret_len)
-			return at;
+		*ret_len = len;
+		return at;
 	}
 	return NULL;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,20 +53,33 @@ static void read_stat(int proc, struct gk_host_before *before,
 		host->cpu_centipercent = cpu_share(buf, before);
 }
 
+/*
+ * "0.52" is 52: two digits behind a point, whatever the locale's point is.
+ * Negative: no such number. *at moves behind it.
+ */
+static int64_t take_centi(char **at)
+{
+	char *end;
+	uint64_t whole = strtoull(*at, &end, 10);
+
+	if (end == *at || *end != '.' || !isdigit((unsigned char)end[1]) ||
+	    !isdigit((unsigned char)end[2]))
+		return -1;
+	*at = end + 3 + strspn(end + 3, "0123456789");
+	return (int64_t)whole * 100 + (end[1] - '0') * 10 + (end[2] - '0');
+}
+
 static void read_load(int proc, struct gk_host *host)
 {
 	char buf[128], *p = buf;
-	bool known = gk_read_at(proc, "loadavg", buf, sizeof buf) > 0;
 
+	if (gk_read_at(proc, "loadavg", buf, sizeof buf) <= 0)
+		buf[0] = '\0';
 	for (size_t i = 0; i < COUNT(host->load_centi); i++) {
-		char *end = p;
-		double load = known ? strtod(p, &end) : 0;
+		int64_t load = take_centi(&p);
 
 		host->load_centi[i] =
-		    end == p
-			? hidden
-			: (struct gk_value){.v = (int64_t)(load * 100 + 0.5)};
-		p = end;
+		    load < 0 ? hidden : (struct gk_value){.v = load};
 	}
 }
 
@@ -90,6 +104,9 @@ static void read_memory(int proc, struct gk_host *host)
 		if (!at)
 			continue;
 		at += strlen(wanted[i].key);
+		at += strspn(at, " ");
+		if (!isdigit((unsigned char)*at))
+			continue;
 		*wanted[i].value = (struct gk_value){
 		    .v = (int64_t)strtoull(at, NULL, 10) * 1024};
 	}

@@ -49,8 +49,10 @@ int gk_procfs_open(int dir, struct gk_procfs **ret_fs)
 	fs->dir =
 	    dir < 0 ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : dir;
 	if (fs->dir < 0) {
+		int r = gk_err_from_errno(errno);
+
 		free(fs);
-		return gk_err_from_errno(errno);
+		return r;
 	}
 	fs->tick_ns = GK_NS_PER_S / (uint64_t)(ticks > 0 ? ticks : 100);
 	fs->page_size = (uint64_t)(page > 0 ? page : 4096);
@@ -129,6 +131,12 @@ static const struct seen *recall(const struct gk_procfs *fs,
 	return NULL;
 }
 
+/* A product of what the kernel says, for a value: never negative. */
+static int64_t bounded(uint64_t count, uint64_t unit)
+{
+	return count > INT64_MAX / unit ? INT64_MAX : (int64_t)(count * unit);
+}
+
 /* Hundredths of a percent of one core, between two snapshots. */
 static struct gk_value cpu_share(const struct gk_procfs *fs,
 				 const struct gk_pidstat *st)
@@ -149,7 +157,7 @@ static struct gk_value cpu_share(const struct gk_procfs *fs,
 static struct gk_value run_time(const struct gk_procfs *fs,
 				const struct gk_pidstat *st)
 {
-	uint64_t start = st->start * fs->tick_ns;
+	uint64_t start = (uint64_t)bounded(st->start, fs->tick_ns);
 
 	return (struct gk_value){
 	    .v = fs->boot_ns > start ? (int64_t)(fs->boot_ns - start) : 0,
@@ -161,13 +169,6 @@ static void set_absent(struct gk_process *p, enum gk_absence why)
 	p->m[GK_PM_CPU].why = why;
 	p->m[GK_PM_RSS].why = why;
 	p->m[GK_PM_RUN_TIME].why = why;
-}
-
-static const char *text(struct gk_arena *arena, const char *bytes, size_t len)
-{
-	const char *copy = gk_arena_copy(arena, bytes, len);
-
-	return copy ? copy : "";
 }
 
 /* Printable, whatever the process calls itself. */
@@ -198,8 +199,12 @@ static void read_command(struct gk_procfs *fs, struct gk_arena *arena,
 
 	if (n <= 0)
 		return;
-	p->args = text(arena, fs->args, (size_t)n);
-	p->args_len = *p->args || fs->args[0] == '\0' ? (size_t)n : 0;
+	p->args = gk_arena_copy(arena, fs->args, (size_t)n);
+	if (!p->args) {
+		p->args = "";
+		return;
+	}
+	p->args_len = (size_t)n;
 	while (n > 0 && fs->args[n - 1] == '\0')
 		n--;
 	for (ssize_t i = 0; i < n; i++)
@@ -247,7 +252,7 @@ static void take_stat(struct gk_procfs *fs, struct gk_arena *arena,
 	p->name = clean(arena, st->comm, strlen(st->comm));
 	p->m[GK_PM_CPU] = cpu_share(fs, st);
 	p->m[GK_PM_RSS] = (struct gk_value){
-	    .v = (int64_t)(st->rss_pages * fs->page_size),
+	    .v = bounded(st->rss_pages, fs->page_size),
 	};
 	p->m[GK_PM_RUN_TIME] = run_time(fs, st);
 	remember(fs, st);
@@ -263,17 +268,18 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 	p->user = p->name = p->command = p->container = p->args = "";
 	read_owner(fs, arena, p);
 	r = gk_pidstat_read(fs->dir, p->pid, &st);
-	if (r == GK_ERR_PERMISSION) {
-		p->state = GK_PROCESS_NO_PERMISSION;
-		set_absent(p, GK_ABSENT_PERMISSION);
-		return;
-	}
-	if (r) {
+	if (r == GK_ERR_NOT_FOUND) {
 		p->state = GK_PROCESS_GONE;
 		set_absent(p, GK_ABSENT_HIDDEN);
 		return;
 	}
-	take_stat(fs, arena, &st, p);
+	if (r) {
+		p->state = GK_PROCESS_NO_PERMISSION;
+		set_absent(p, r == GK_ERR_PERMISSION ? GK_ABSENT_PERMISSION
+						     : GK_ABSENT_HIDDEN);
+	} else {
+		take_stat(fs, arena, &st, p);
+	}
 	if (!(with & GK_WITHOUT_COMMANDS))
 		read_command(fs, arena, p);
 	read_container(fs, arena, p);
