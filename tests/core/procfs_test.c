@@ -1,0 +1,394 @@
+/* What /proc tells of processes, on made-up trees. */
+#include "tree.h"
+
+#include "base/clock.h"
+#include "core/procfs.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+static struct tree tree;
+static struct gk_procfs *fs;
+static struct gk_arena arena;
+static uint64_t tick_ns;
+
+static int setup(void **state)
+{
+	(void)state;
+	tree_make(&tree);
+	assert_int_equal(gk_procfs_open(tree.fd, &fs), 0);
+	assert_int_equal(gk_procfs_dir(fs), tree.fd);
+	tick_ns = GK_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	gk_procfs_close(fs);
+	gk_arena_free(&arena);
+	/* The directory is the caller's. */
+	assert_true(fcntl(tree.fd, F_GETFD) >= 0);
+	tree_remove(&tree);
+	return 0;
+}
+
+/* One snapshot of one process, at a moment in seconds. */
+static struct gk_process look(pid_t pid, uint64_t at_s, unsigned with)
+{
+	struct gk_process p = {.pid = pid};
+
+	gk_procfs_begin(fs, at_s * GK_NS_PER_S, at_s * GK_NS_PER_S);
+	gk_procfs_read(fs, with, &arena, &p);
+	gk_procfs_end(fs);
+	return p;
+}
+
+static void a_process_is_told_whole(void **state)
+{
+	static const char args[] = "python\0train.py\0--lr\0"
+				   "0.1";
+	struct gk_process p;
+
+	(void)state;
+	tree_stat(&tree,
+		  (struct tree_stat){42, "python", 'S', 7, 100, 50, 1000, 25});
+	tree_write(&tree, "42/cmdline", args, sizeof args);
+	tree_text(&tree, "42/cgroup", "0::/lxc/box\n");
+	p = look(42, 100, 0);
+	assert_int_equal(p.state, GK_PROCESS_RUNNING);
+	assert_int_equal(p.parent, 7);
+	assert_string_equal(p.name, "python");
+	assert_string_equal(p.command, "python train.py --lr 0.1");
+	assert_int_equal(p.args_len, sizeof args);
+	assert_memory_equal(p.args, args, sizeof args);
+	assert_string_equal(p.container, "box");
+	assert_int_equal(p.uid, geteuid());
+	assert_string_not_equal(p.user, "");
+	assert_int_equal(p.start_ticks, 1000);
+	assert_int_equal(p.m[GK_PM_RSS].why, GK_PRESENT);
+	assert_int_equal(p.m[GK_PM_RSS].v, 25 * sysconf(_SC_PAGESIZE));
+	assert_int_equal(p.m[GK_PM_RUN_TIME].v,
+			 100 * GK_NS_PER_S - 1000 * tick_ns);
+	assert_int_equal(p.m[GK_PM_CPU].why, GK_ABSENT_ONE_SNAPSHOT);
+}
+
+static void what_is_not_asked_for_is_not_read(void **state)
+{
+	struct gk_process p;
+
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'S', 7, 0, 0, 1, 1});
+	tree_write(&tree, "42/cmdline", "secret", 7);
+	p = look(42, 100, GK_WITHOUT_COMMANDS);
+	assert_string_equal(p.name, "x");
+	assert_string_equal(p.command, "");
+	assert_int_equal(p.args_len, 0);
+}
+
+static void names_with_parentheses_are_kept(void **state)
+{
+	(void)state;
+	tree_stat(&tree,
+		  (struct tree_stat){42, "a) S 1 (b", 'R', 7, 0, 0, 5, 1});
+	assert_string_equal(look(42, 100, 0).name, "a) S 1 (b");
+	assert_int_equal(look(42, 100, 0).parent, 7);
+}
+
+static void control_bytes_and_broken_utf8_are_cleaned(void **state)
+{
+	static const char args[] = "a\x1b[31m\0b\nc\0\xff\xfe\0\xc3\xa4";
+	struct gk_process p;
+
+	(void)state;
+	tree_stat(&tree,
+		  (struct tree_stat){42, "\x1b]0;x\a\xff", 'R', 7, 0, 0, 5, 1});
+	tree_write(&tree, "42/cmdline", args, sizeof args);
+	p = look(42, 100, 0);
+	assert_string_equal(p.name, "?]0;x?\xef\xbf\xbd");
+	assert_string_equal(p.command,
+			    "a?[31m b?c \xef\xbf\xbd\xef\xbf\xbd \xc3\xa4");
+	assert_int_equal(p.args_len, sizeof args);
+	assert_memory_equal(p.args, args, sizeof args);
+}
+
+static void empty_and_blank_command_lines(void **state)
+{
+	struct gk_process p;
+
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){2, "kthreadd", 'S', 0, 0, 0, 0, 0});
+	tree_write(&tree, "2/cmdline", "", 0);
+	p = look(2, 100, 0);
+	assert_string_equal(p.command, "");
+	assert_int_equal(p.args_len, 0);
+	assert_string_equal(p.name, "kthreadd");
+	assert_string_equal(p.container, "");
+	tree_write(&tree, "2/cmdline", "\0\0\0", 3);
+	p = look(2, 100, 0);
+	assert_string_equal(p.command, "");
+	assert_int_equal(p.args_len, 3);
+	tree_write(&tree, "2/cmdline", "\0a\0", 3);
+	assert_string_equal(look(2, 100, 0).command, " a");
+}
+
+static void very_long_command_lines_are_cut(void **state)
+{
+	enum { LONG = 300000 };
+	char *args = malloc(LONG);
+	struct gk_process p;
+
+	(void)state;
+	memset(args, 0xff, LONG);
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 0, 0, 5, 1});
+	tree_write(&tree, "42/cmdline", args, LONG);
+	p = look(42, 100, 0);
+	assert_int_equal(p.args_len, 65536);
+	assert_int_equal(strlen(p.command), 3 * 65536);
+	free(args);
+}
+
+static void a_zombie_is_one(void **state)
+{
+	struct gk_process p;
+
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'Z', 7, 9, 9, 5, 0});
+	tree_write(&tree, "42/cmdline", "", 0);
+	p = look(42, 100, 0);
+	assert_int_equal(p.state, GK_PROCESS_ZOMBIE);
+	assert_string_equal(p.name, "x");
+	assert_int_equal(p.m[GK_PM_RSS].v, 0);
+}
+
+static void a_process_without_files_is_gone(void **state)
+{
+	struct gk_process p = look(42, 100, 0);
+
+	(void)state;
+	assert_int_equal(p.state, GK_PROCESS_GONE);
+	assert_string_equal(p.name, "");
+	assert_string_equal(p.user, "");
+	assert_string_equal(p.command, "");
+	assert_string_equal(p.container, "");
+	assert_int_equal(p.uid, (uid_t)-1);
+	assert_int_equal(p.start_ticks, 0);
+	assert_int_equal(p.m[GK_PM_CPU].why, GK_ABSENT_HIDDEN);
+	assert_int_equal(p.m[GK_PM_RSS].why, GK_ABSENT_HIDDEN);
+	assert_int_equal(p.m[GK_PM_RUN_TIME].why, GK_ABSENT_HIDDEN);
+	/* It ends while it is read. */
+	tree_write(&tree, "42/stat", "", 0);
+	assert_int_equal(look(42, 100, 0).state, GK_PROCESS_GONE);
+}
+
+/* There, but /proc tells less than it should: not gone, and the rest holds. */
+static void a_stat_file_without_fields_hides_numbers_only(void **state)
+{
+	struct gk_process p;
+
+	(void)state;
+	tree_text(&tree, "42/stat", "42 (python) S 7 1 1\n");
+	tree_write(&tree, "42/cmdline", "python\0x", 9);
+	p = look(42, 100, 0);
+	assert_int_equal(p.state, GK_PROCESS_NO_PERMISSION);
+	assert_int_equal(p.m[GK_PM_CPU].why, GK_ABSENT_HIDDEN);
+	assert_int_equal(p.m[GK_PM_RSS].why, GK_ABSENT_HIDDEN);
+	assert_int_equal(p.uid, geteuid());
+	assert_string_equal(p.command, "python x");
+}
+
+/* As a user whom /proc does not let in; a child gives up being root. */
+static void what_may_not_be_read_says_so(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 0, 0, 5, 1});
+	chmod(tree.path, 0755);
+	fchmodat(tree.fd, "42/stat", 0, 0);
+	pid = fork();
+	if (!pid) {
+		struct gk_process p;
+
+		if (geteuid() == 0 && setresuid(12345, 12345, 12345))
+			_exit(9);
+		p = look(42, 100, 0);
+		_exit(p.state != GK_PROCESS_NO_PERMISSION          ? 1
+		      : p.m[GK_PM_RSS].why != GK_ABSENT_PERMISSION ? 2
+		      : p.m[GK_PM_CPU].why != GK_ABSENT_PERMISSION ? 3
+		      : p.uid == (uid_t)-1 || !*p.user             ? 4
+								   : 0);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+static void a_user_without_a_name_is_a_number(void **state)
+{
+	struct gk_process p;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 0, 0, 5, 1});
+	assert_int_equal(fchownat(tree.fd, "42", 3999999999U, 0, 0), 0);
+	p = look(42, 100, 0);
+	assert_string_equal(p.user, "3999999999");
+	assert_int_equal(p.uid, 3999999999U);
+	assert_int_equal(fchownat(tree.fd, "42", 0, 0, 0), 0);
+	assert_string_equal(look(42, 100, 0).user, "root");
+}
+
+static const struct {
+	unsigned long user, sys; /* ticks spent in the two seconds */
+	int64_t centipercent;
+} shares[] = {
+    {0, 0, 0},  {200, 0, 10000},  {100, 100, 10000}, {1, 0, 50},
+    {0, 1, 50}, {1600, 0, 80000}, {66, 0, 3300},
+};
+
+static void cpu_percent_is_the_difference_of_two_snapshots(void **state)
+{
+	unsigned long user = 500, sys = 300, hz;
+
+	(void)state;
+	hz = (unsigned long)(GK_NS_PER_S / tick_ns);
+	assert_int_equal(hz, 100);
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, user, sys, 5, 1});
+	look(42, 10, 0);
+	for (size_t i = 0; i < COUNT(shares); i++) {
+		struct gk_value cpu;
+
+		user += shares[i].user;
+		sys += shares[i].sys;
+		tree_stat(&tree,
+			  (struct tree_stat){42, "x", 'R', 7, user, sys, 5, 1});
+		cpu = look(42, 12 + 2 * i, 0).m[GK_PM_CPU];
+		assert_int_equal(cpu.why, GK_PRESENT);
+		assert_int_equal(cpu.v, shares[i].centipercent);
+	}
+}
+
+static void a_recycled_pid_starts_anew(void **state)
+{
+	struct gk_value cpu;
+
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 500, 0, 5, 1});
+	look(42, 10, 0);
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 600, 0, 6, 1});
+	cpu = look(42, 12, 0).m[GK_PM_CPU];
+	assert_int_equal(cpu.why, GK_ABSENT_ONE_SNAPSHOT);
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 700, 0, 6, 1});
+	cpu = look(42, 14, 0).m[GK_PM_CPU];
+	assert_int_equal(cpu.why, GK_PRESENT);
+	assert_int_equal(cpu.v, 5000);
+}
+
+static void a_process_that_was_away_starts_anew(void **state)
+{
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 500, 0, 5, 1});
+	tree_stat(&tree, (struct tree_stat){43, "y", 'R', 7, 500, 0, 5, 1});
+	look(42, 10, 0);
+	look(43, 12, 0);
+	assert_int_equal(look(42, 14, 0).m[GK_PM_CPU].why,
+			 GK_ABSENT_ONE_SNAPSHOT);
+}
+
+static void clocks_that_stand_still_give_no_percentage(void **state)
+{
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 500, 0, 5, 1});
+	look(42, 10, 0);
+	assert_int_equal(look(42, 10, 0).m[GK_PM_CPU].why,
+			 GK_ABSENT_ONE_SNAPSHOT);
+	/* CPU time that goes back is none, not a huge one. */
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 400, 0, 5, 1});
+	assert_int_equal(look(42, 12, 0).m[GK_PM_CPU].v, 0);
+}
+
+static void many_processes_are_each_remembered(void **state)
+{
+	enum { MANY = 300 };
+	struct gk_process p[MANY];
+
+	(void)state;
+	for (uint64_t turn = 0; turn < 2; turn++) {
+		gk_procfs_begin(fs, (10 + turn) * GK_NS_PER_S, 0);
+		for (int i = 0; i < MANY; i++) {
+			unsigned long used = turn * (unsigned long)i;
+
+			tree_stat(&tree, (struct tree_stat){
+					     1000 + i, "x", 'R', 1, used, 0,
+					     (unsigned long)i, 1});
+			p[i] = (struct gk_process){.pid = 1000 + i};
+			gk_procfs_read(fs, 0, &arena, &p[i]);
+		}
+		gk_procfs_end(fs);
+	}
+	for (int i = 0; i < MANY; i++) {
+		assert_int_equal(p[i].m[GK_PM_CPU].why, GK_PRESENT);
+		assert_int_equal(p[i].m[GK_PM_CPU].v, i * 100);
+	}
+}
+
+static void huge_numbers_stay_positive(void **state)
+{
+	struct gk_process p;
+
+	(void)state;
+	tree_stat(&tree,
+		  (struct tree_stat){42, "x", 'R', 7, ~0UL, ~0UL, ~0UL, ~0UL});
+	look(42, 10, 0);
+	p = look(42, 12, 0);
+	assert_true(p.m[GK_PM_RSS].v >= 0);
+	assert_true(p.m[GK_PM_RUN_TIME].v >= 0);
+	assert_true(p.m[GK_PM_CPU].v >= 0);
+}
+
+static void the_true_proc_knows_this_process(void **state)
+{
+	struct gk_process p = {.pid = getpid()};
+	struct gk_procfs *own;
+
+	(void)state;
+	assert_int_equal(gk_procfs_open(-1, &own), 0);
+	gk_procfs_begin(own, gk_mono_ns(), gk_boot_ns());
+	gk_procfs_read(own, 0, &arena, &p);
+	gk_procfs_end(own);
+	gk_procfs_close(own);
+	assert_int_equal(p.parent, getppid());
+	assert_non_null(strstr(p.command, "procfs"));
+	assert_true(p.m[GK_PM_RSS].v > 100000);
+	assert_true(p.m[GK_PM_RUN_TIME].v >= 0);
+	assert_true(p.m[GK_PM_RUN_TIME].v < (int64_t)(600 * GK_NS_PER_S));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+	    T(a_process_is_told_whole),
+	    T(what_is_not_asked_for_is_not_read),
+	    T(names_with_parentheses_are_kept),
+	    T(control_bytes_and_broken_utf8_are_cleaned),
+	    T(empty_and_blank_command_lines),
+	    T(very_long_command_lines_are_cut),
+	    T(a_zombie_is_one),
+	    T(a_process_without_files_is_gone),
+	    T(a_stat_file_without_fields_hides_numbers_only),
+	    T(what_may_not_be_read_says_so),
+	    T(a_user_without_a_name_is_a_number),
+	    T(cpu_percent_is_the_difference_of_two_snapshots),
+	    T(a_recycled_pid_starts_anew),
+	    T(a_process_that_was_away_starts_anew),
+	    T(clocks_that_stand_still_give_no_percentage),
+	    T(many_processes_are_each_remembered),
+	    T(huge_numbers_stay_positive),
+	    T(the_true_proc_knows_this_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
