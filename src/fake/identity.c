@@ -7,22 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct gkf_identity gkf_self(const struct gkf_machine *m)
-{
-	struct gkf_identity self = {.pid = (int32_t)getpid()};
-	struct gk_pidstat st;
-	struct stat ns;
-
-	if (m->proc < 0)
-		return self;
-	if (fstatat(m->proc, "self/ns/pid", &ns, 0) == 0)
-		self.pid_ns = ns.st_ino;
-	if (gk_pidstat_read(m->proc, self.pid, &st) == 0)
-		self.start = st.start;
-	return self;
-}
-
-static uint64_t own_namespace(const struct gkf_machine *m)
+uint64_t gkf_own_namespace(const struct gkf_machine *m)
 {
 	struct stat ns;
 
@@ -31,11 +16,25 @@ static uint64_t own_namespace(const struct gkf_machine *m)
 	return ns.st_ino;
 }
 
-bool gkf_alive(const struct gkf_machine *m, const struct gkf_identity *owner)
+struct gkf_identity gkf_self(const struct gkf_machine *m)
+{
+	struct gkf_identity self = {.pid = (int32_t)getpid()};
+	struct gk_pidstat st;
+
+	if (m->proc < 0)
+		return self;
+	self.pid_ns = gkf_own_namespace(m);
+	if (gk_pidstat_read(m->proc, self.pid, &st) == 0)
+		self.start = st.start;
+	return self;
+}
+
+bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
+	       const struct gkf_identity *owner)
 {
 	struct gk_pidstat st;
 
-	if (owner->pid_ns != own_namespace(m))
+	if (owner->pid_ns != own_ns)
 		return true;
 	if (kill(owner->pid, 0) < 0 && errno == ESRCH)
 		return false;

@@ -20,11 +20,15 @@ struct gkf_machine {
 /* The identity of the calling process; right again after a fork. */
 struct gkf_identity gkf_self(const struct gkf_machine *m);
 
+/* The pid namespace of this process; 0 when /proc does not tell. */
+uint64_t gkf_own_namespace(const struct gkf_machine *m);
+
 /*
  * Whether an owner is alive: a zombie is not, nor a process that has taken
- * over the pid. Owners of another pid namespace count as alive.
+ * over the pid. Owners of another pid namespace than own_ns count as alive.
  */
-bool gkf_alive(const struct gkf_machine *m, const struct gkf_identity *owner);
+bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
+	       const struct gkf_identity *owner);
 
 /* A live slot copied out; false when it is free or changed meanwhile. */
 bool gkf_slot_read(struct gkf_machine *m, unsigned index,

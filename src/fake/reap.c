@@ -58,11 +58,12 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 	struct gkf_identity last = {0};
 	bool last_alive = true;
 	unsigned high, freed = 0;
-	uint64_t begin;
+	uint64_t begin, own_ns;
 
 	if (!claim(m->file, force))
 		return 0;
 	begin = gk_mono_ns();
+	own_ns = gkf_own_namespace(m);
 	high = gkf_slots_high(m);
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
@@ -75,7 +76,7 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 			last = (struct gkf_identity){.pid = slot.pid,
 						     .pid_ns = slot.pid_ns,
 						     .start = slot.start};
-			last_alive = gkf_alive(m, &last);
+			last_alive = gkf_alive(m, own_ns, &last);
 		}
 		if (!last_alive && bury(m, i, life, slot.device))
 			freed++;
