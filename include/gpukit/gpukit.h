@@ -241,7 +241,9 @@ GK_API void gk_snapshot_free(struct gk_snapshot *snap);
 
 /*
  * Starts reading in the background, a frame every period_ns. Deadlines are
- * absolute: a late frame does not move the next one.
+ * absolute: a late frame does not move the next one. Blocks for the first
+ * reading as gk_snapshot_take() does. GK_ERR_INVALID: a period of 0;
+ * GK_ERR_RANGE: one of years; GK_ERR_EXISTS: started already.
  */
 GK_API int gk_watch_start(struct gk *gk, uint64_t period_ns);
 

@@ -111,22 +111,31 @@ static unsigned tiers_wanted(const struct gk *gk)
 	return tiers;
 }
 
+void gk_read_once(struct gk *gk, bool *late)
+{
+	uint64_t until = gk_mono_ns() + gk->timeout_ns;
+	struct gk_span span;
+
+	gk_span_begin(&span, "wait for the GPUs");
+	for (size_t i = 0; i < gk->gpu_count; i++)
+		gk_worker_ask(gk->workers[i], tiers_wanted(gk));
+	for (size_t i = 0; i < gk->gpu_count; i++) {
+		bool idle = gk_worker_wait(gk->workers[i], until);
+
+		if (late)
+			late[i] = !idle;
+	}
+	gk_span_end(&span);
+}
+
 int gk_snapshot_take(struct gk *gk, struct gk_snapshot **ret_snap)
 {
 	bool *late = calloc(gk->gpu_count + 1, sizeof *late);
-	struct gk_span span;
-	uint64_t until;
 	int r;
 
 	if (!late)
 		return GK_ERR_NOMEM;
-	gk_span_begin(&span, "wait for the GPUs");
-	until = gk_mono_ns() + gk->timeout_ns;
-	for (size_t i = 0; i < gk->gpu_count; i++)
-		gk_worker_ask(gk->workers[i], tiers_wanted(gk));
-	for (size_t i = 0; i < gk->gpu_count; i++)
-		late[i] = !gk_worker_wait(gk->workers[i], until);
-	gk_span_end(&span);
+	gk_read_once(gk, late);
 	r = gk_compose(gk, late, ret_snap);
 	free(late);
 	return r;

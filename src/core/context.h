@@ -22,6 +22,12 @@ struct gk {
 };
 
 /*
+ * Has all GPUs read once and waits, at most timeout_ns. late[i] becomes
+ * whether GPU i has not answered by then; NULL: not asked for.
+ */
+void gk_read_once(struct gk *gk, bool *late);
+
+/*
  * Makes a snapshot of what the workers have published. late[i] says that GPU
  * i has not answered in time; NULL: judge by the age of its values.
  */

@@ -91,17 +91,12 @@ static void identify_gpu(const struct gk_nvml *nvml, struct gk_gpu_unit *unit)
 		dev->compute_major = dev->compute_minor = -1;
 }
 
-static int instance(nvmlReturn_t answer, unsigned id)
-{
-	return answer ? -1 : (int)id;
-}
-
 /* A MIG device is where its GPU is: what it cannot say itself is the GPU's. */
 static void identify_mig(const struct gk_nvml *nvml, struct gk_gpu_unit *unit,
 			 const struct gk_device *gpu)
 {
 	struct gk_device *dev = &unit->dev;
-	unsigned id = 0;
+	unsigned id;
 
 	TEXT(nvml, nvmlDeviceGetName, unit->handle, dev->name);
 	TEXT(nvml, nvmlDeviceGetUUID, unit->handle, dev->uuid);
@@ -111,13 +106,12 @@ static void identify_mig(const struct gk_nvml *nvml, struct gk_gpu_unit *unit,
 	dev->minor = gpu->minor;
 	dev->compute_major = gpu->compute_major;
 	dev->compute_minor = gpu->compute_minor;
-	dev->gpu_instance = instance(
-	    GK_NVML_CALL(nvml, nvmlDeviceGetGpuInstanceId, unit->handle, &id),
-	    id);
-	dev->compute_instance =
-	    instance(GK_NVML_CALL(nvml, nvmlDeviceGetComputeInstanceId,
-				  unit->handle, &id),
-		     id);
+	dev->gpu_instance = dev->compute_instance = -1;
+	if (!GK_NVML_CALL(nvml, nvmlDeviceGetGpuInstanceId, unit->handle, &id))
+		dev->gpu_instance = (int)id;
+	if (!GK_NVML_CALL(nvml, nvmlDeviceGetComputeInstanceId, unit->handle,
+			  &id))
+		dev->compute_instance = (int)id;
 }
 
 #undef TEXT
@@ -187,23 +181,20 @@ static bool same_units(const struct gk_gpu *gpu,
 
 /*
  * Looks at every index: destroying a MIG device leaves a hole. Returns true
- * when there are MIG devices that have never been read.
+ * when there are other MIG devices than before.
  */
 static bool scan_mig(struct gk_gpu *gpu)
 {
 	unsigned slots = mig_slots(gpu);
 	struct gk_gpu_unit *units = calloc(1 + slots, sizeof *units);
 	size_t count = 1;
-	bool fresh = false, same;
+	bool same;
 
 	if (!units)
 		return false;
 	for (unsigned slot = 0; slot < slots; slot++) {
 		find_mig(gpu, slot, &units[count]);
-		if (!units[count].handle)
-			continue;
-		fresh |= !units[count].dev.read_ns[GK_TIER_FAST];
-		count++;
+		count += units[count].handle != NULL;
 	}
 	units[0] = gpu->units[0];
 	same = same_units(gpu, units, count);
@@ -215,7 +206,7 @@ static bool scan_mig(struct gk_gpu *gpu)
 	/* Processes name units by position. */
 	if (!same)
 		gpu->listed_count = 0;
-	return fresh;
+	return !same;
 }
 
 static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
@@ -280,9 +271,12 @@ static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
 static nvmlReturn_t refresh(struct gk_gpu *gpu)
 {
 	nvmlReturn_t r = NVML_SUCCESS;
+	bool changed = scan_mig(gpu);
 
-	if (scan_mig(gpu))
+	if (changed)
 		r = read_units(gpu, GK_TIER_FAST);
+	if (!r && changed)
+		r = read_units(gpu, GK_TIER_MEDIUM);
 	for (size_t i = 0; i < gpu->unit_count; i++)
 		gpu->units[i].unsupported = gpu->units[i].unsupported_lists = 0;
 	return r;

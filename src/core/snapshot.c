@@ -38,7 +38,9 @@ uint64_t gk_device_age(const struct gk_snapshot *snap,
 static bool overdue(const struct gk *gk, const struct gk_device *dev)
 {
 	uint64_t read = dev->read_ns[GK_TIER_FAST], now = gk_mono_ns();
-	uint64_t patience = gk->timeout_ns + 2 * gk->frame_ns;
+	uint64_t period = gk->period_ns[GK_TIER_FAST];
+	uint64_t patience = gk->timeout_ns +
+			    2 * (period > gk->frame_ns ? period : gk->frame_ns);
 
 	return dev->health == GK_HEALTH_OK && now > read + patience;
 }

@@ -10,6 +10,9 @@
 /* Values are read this much before the frame that shows them, at most. */
 #define LEAD_MAX_NS (20 * GK_NS_PER_MS)
 
+/* Longer periods leave no room to count with: 9 years. */
+#define PERIOD_MAX_NS (UINT64_MAX / 64)
+
 /* Frames between two readings, and the least time, of each tier. */
 static const struct {
 	uint64_t frames, least_ns;
@@ -50,32 +53,39 @@ static void schedule(struct gk *gk, uint64_t first_frame_ns)
 	}
 }
 
+static int start_timer(struct gk *gk)
+{
+	struct itimerspec spec = {.it_interval = gk_timespec(gk->frame_ns)};
+	uint64_t begin = gk_mono_ns();
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	if (timer < 0)
+		return gk_err_from_errno(errno);
+	spec.it_value = gk_timespec(begin);
+	if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0) {
+		int r = gk_err_from_errno(errno);
+
+		close(timer);
+		return r;
+	}
+	gk->timer = timer;
+	schedule(gk, begin + gk->frame_ns);
+	return 0;
+}
+
 int gk_watch_start(struct gk *gk, uint64_t period_ns)
 {
-	struct itimerspec spec = {.it_interval = gk_timespec(period_ns)};
-	struct gk_snapshot *first;
-	uint64_t begin;
-	int r;
-
 	if (!period_ns)
 		return GK_ERR_INVALID;
+	if (period_ns > PERIOD_MAX_NS)
+		return GK_ERR_RANGE;
 	if (gk->timer >= 0)
 		return GK_ERR_EXISTS;
-	/* The first frame is to show something. */
-	r = gk_snapshot_take(gk, &first);
-	if (r)
-		return r;
-	gk_snapshot_free(first);
-	gk->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	if (gk->timer < 0)
-		return gk_err_from_errno(errno);
+	/* The first frame is to show something. No snapshot is made of it:
+	 * shares of CPU time since a moment ago would be noise. */
+	gk_read_once(gk, NULL);
 	gk->frame_ns = period_ns;
-	begin = gk_mono_ns();
-	spec.it_value = gk_timespec(begin);
-	schedule(gk, begin + period_ns);
-	if (timerfd_settime(gk->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0)
-		return gk_err_from_errno(errno);
-	return 0;
+	return start_timer(gk);
 }
 
 int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)

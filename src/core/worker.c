@@ -127,20 +127,34 @@ static unsigned await_work(struct gk_worker *w)
 		wait_until(w, next_due(w));
 	}
 	w->busy = tiers != 0;
+	if (w->stop)
+		tiers = 0;
 	pthread_mutex_unlock(&w->lock);
-	return w->stop ? 0 : tiers;
+	return tiers;
+}
+
+static bool must_end(struct gk_worker *w)
+{
+	bool stop;
+
+	pthread_mutex_lock(&w->lock);
+	stop = w->stop;
+	pthread_mutex_unlock(&w->lock);
+	return stop;
 }
 
 /* A GPU that was just opened is worth reading whole, whatever was due. */
 static void read_tiers(struct gk_worker *w, unsigned tiers)
 {
-	unsigned wanted = tiers;
+	unsigned wanted = tiers, whole = 1U << GK_TIER_MEDIUM;
 
-	for (int t = 0; t < GK_TIER_HOST; t++) {
+	if (!(w->gpu.with & GK_WITHOUT_SLOW))
+		whole |= 1U << GK_TIER_SLOW;
+	for (int t = 0; t < GK_TIER_HOST && !must_end(w); t++) {
 		if (!(wanted & (1U << t)))
 			continue;
 		if (gk_gpu_read(&w->gpu, (enum gk_tier)t))
-			wanted |= 1U << GK_TIER_MEDIUM | 1U << GK_TIER_SLOW;
+			wanted |= whole;
 		publish(w);
 	}
 }
