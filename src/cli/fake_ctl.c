@@ -60,7 +60,8 @@ int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask)
 {
 	char message[FAKE_MESSAGE_MAX];
 
-	if (fake_parse_list(text, ctl->file->device_count, ret_mask, message))
+	if (fake_parse_list(text, gkf_device_count(ctl->machine), ret_mask,
+			    message))
 		return fake_usage("ctl: %s", message);
 	return 0;
 }
@@ -143,7 +144,7 @@ static int break_or_mend(struct ctl *ctl, uint64_t gpus, enum gkf_fault fault)
 {
 	int err = 0;
 
-	for (unsigned i = 0; !err && i < ctl->file->device_count; i++)
+	for (unsigned i = 0; !err && i < gkf_device_count(ctl->machine); i++)
 		if (gpus >> i & 1)
 			err = gkf_fault_set(ctl->machine, i, fault);
 	return err ? fake_failure("ctl: %s", gk_strerror(err)) : 0;
@@ -166,7 +167,7 @@ int ctl_fail(struct ctl *ctl, int argc, char **argv)
 
 static int unset(struct ctl *ctl, uint64_t gpus, int value)
 {
-	for (unsigned i = 0; i < ctl->file->device_count; i++) {
+	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++) {
 		int err = 0;
 
 		/* Not through the model where nothing is set: a GPU may lack

@@ -54,10 +54,8 @@ static uint64_t memory_of(const struct fake_load *load,
 static int check_fit(struct gkf_machine *m, const struct fake_load *loads,
 		     unsigned count)
 {
-	struct gkf_file *file = gkf_machine_file(m);
-
-	for (unsigned gpu = 0; gpu < file->device_count; gpu++) {
-		const struct gkf_profile *p = &file->device[gpu].profile;
+	for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++) {
+		const struct gkf_profile *p = &gkf_board(m, gpu)->profile;
 		struct gkf_memory memory;
 		double asked = 0;
 
@@ -282,18 +280,17 @@ static int spawn_all(struct gkf_machine *m, const char *path,
 		     const struct fake_load *loads, unsigned count, int ready,
 		     struct fake_children *children)
 {
-	const struct gkf_file *file = gkf_machine_file(m);
 	int code = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		for (unsigned gpu = 0; gpu < file->device_count; gpu++)
+		for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
 			for (unsigned k = 0; !code && k < loads[i].n; k++)
 				if (loads[i].gpus >> gpu & 1)
 					code = spawn(
 					    path, &loads[i], gpu,
 					    memory_of(
 						&loads[i],
-						&file->device[gpu].profile),
+						&gkf_board(m, gpu)->profile),
 					    ready, children);
 	return code;
 }
@@ -343,7 +340,7 @@ static void warm_up(struct gkf_machine *m, uint64_t ns)
 	struct gkf_state state;
 
 	gkf_machine_age(m, ns);
-	for (unsigned i = 0; i < gkf_machine_file(m)->device_count; i++)
+	for (unsigned i = 0; i < gkf_device_count(m); i++)
 		gkf_state_now(m, i, &state);
 }
 
@@ -371,8 +368,7 @@ int fake_children_start(const char *path, char *const *specs, unsigned count,
 	code = fake_open(path, &m);
 	if (code)
 		goto out;
-	code =
-	    parse_all(specs, count, gkf_machine_file(m)->device_count, loads);
+	code = parse_all(specs, count, gkf_device_count(m), loads);
 	if (!code)
 		code = check_fit(m, loads, count);
 	if (!code)

@@ -58,7 +58,7 @@ static void inspect(const char *path, struct fake_machine *machine)
 	machine->err = gkf_machine_open(path, &m);
 	if (machine->err)
 		return;
-	machine->gpus = gkf_machine_file(m)->device_count;
+	machine->gpus = gkf_device_count(m);
 	gkf_reap(m, true);
 	for (unsigned i = 0; i < machine->gpus; i++) {
 		unsigned count = 0;

@@ -1,7 +1,6 @@
 /* fake_set.c - `gpukit fake ctl set`: values with units, latencies. */
 #include "cli/fake_ctl.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
@@ -98,7 +97,7 @@ static int parse_latency(struct ctl *ctl, const char *key, const char *text,
 				  "a name of NVML, as in "
 				  "latency.nvmlDeviceGetPowerUsage=50ms",
 				  key);
-	if (gk_parse_duration(text, &ns) || ns > 3600 * GK_NS_PER_S)
+	if (gk_parse_duration(text, &ns) || ns > GKF_EXTRA_MAX_NS)
 		return fake_usage("ctl set: %s=%s: must be a time up to 1h, "
 				  "such as 50ms; 0 for none",
 				  key, text);
@@ -139,7 +138,7 @@ static int apply(struct ctl *ctl, uint64_t gpus, const struct change *change)
 		atomic_store(change->word, (uint64_t)change->to);
 		return 0;
 	}
-	for (unsigned i = 0; i < ctl->file->device_count; i++) {
+	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++) {
 		const char *name = gkf_values[change->value].name;
 		int err;
 
@@ -148,9 +147,9 @@ static int apply(struct ctl *ctl, uint64_t gpus, const struct change *change)
 		err = gkf_value_set(ctl->machine, i,
 				    (enum gkf_value)change->value, change->to);
 		if (err == GK_ERR_NOT_SUPPORTED)
-			return fake_failure("ctl set: GPU %u (%s) has no %s", i,
-					    ctl->file->device[i].profile.name,
-					    name);
+			return fake_failure(
+			    "ctl set: GPU %u (%s) has no %s", i,
+			    gkf_board(ctl->machine, i)->profile.name, name);
 		if (err)
 			return fake_failure("ctl set: GPU %u: %s: %s", i, name,
 					    gk_strerror(err));

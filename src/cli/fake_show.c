@@ -18,6 +18,7 @@ static bool is_lost(const struct gkf_device *dev)
 
 static void show_gpu(struct ctl *ctl, unsigned gpu)
 {
+	const struct gkf_board *board = gkf_board(ctl->machine, gpu);
 	const struct gkf_device *dev = &ctl->file->device[gpu];
 	struct gkf_memory memory;
 	unsigned processes = 0;
@@ -25,8 +26,8 @@ static void show_gpu(struct ctl *ctl, unsigned gpu)
 
 	gkf_memory(ctl->machine, gpu, &memory);
 	gkf_processes(ctl->machine, gpu, ~0U, NULL, 0, &processes);
-	printf("GPU %u: %s%s  %s%s\n", gpu, dev->profile.mark,
-	       dev->profile.name, dev->uuid, is_lost(dev) ? "  LOST" : "");
+	printf("GPU %u: %s%s  %s%s\n", gpu, board->profile.mark,
+	       board->profile.name, board->uuid, is_lost(dev) ? "  LOST" : "");
 	printf("  %-22s %llu of %llu MiB, %u process%s\n", "memory",
 	       (unsigned long long)(memory.used >> 20),
 	       (unsigned long long)(memory.total >> 20), processes,
@@ -52,9 +53,9 @@ static void show_text(struct ctl *ctl, uint64_t gpus)
 			printf("* latency.%s %g ms\n", ctl_function_name(i),
 			       (double)ns / 1e6);
 	}
-	if (!ctl->file->device_count)
+	if (!gkf_device_count(ctl->machine))
 		puts("no GPUs");
-	for (unsigned i = 0; i < ctl->file->device_count; i++)
+	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++)
 		if (gpus >> i & 1)
 			show_gpu(ctl, i);
 	puts("* = set by ctl, until `ctl clear`");
@@ -62,6 +63,7 @@ static void show_text(struct ctl *ctl, uint64_t gpus)
 
 static json_t *gpu_json(struct ctl *ctl, unsigned gpu)
 {
+	const struct gkf_board *board = gkf_board(ctl->machine, gpu);
 	const struct gkf_device *dev = &ctl->file->device[gpu];
 	json_t *values = json_object();
 	struct gkf_memory memory;
@@ -81,8 +83,8 @@ static json_t *gpu_json(struct ctl *ctl, unsigned gpu)
 				      (int)is_set(dev, v)));
 	return json_pack(
 	    "{s:i, s:s, s:s, s:s, s:b, s:I, s:I, s:i, s:o}", "index", (int)gpu,
-	    "name", dev->profile.name, "profile", dev->profile.id, "uuid",
-	    dev->uuid, "lost", (int)is_lost(dev), "memory_used",
+	    "name", board->profile.name, "profile", board->profile.id, "uuid",
+	    board->uuid, "lost", (int)is_lost(dev), "memory_used",
 	    (json_int_t)memory.used, "memory_total", (json_int_t)memory.total,
 	    "processes", (int)processes, "values", values);
 }
@@ -92,7 +94,7 @@ static int show_json(struct ctl *ctl, uint64_t gpus)
 	json_t *list = json_array(), *latencies = json_object(), *top;
 	int r;
 
-	for (unsigned i = 0; i < ctl->file->device_count; i++)
+	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++)
 		if (gpus >> i & 1)
 			json_array_append_new(list, gpu_json(ctl, i));
 	for (unsigned i = 0; i < ctl_function_count; i++) {

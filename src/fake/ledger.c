@@ -41,7 +41,9 @@ bool gkf_slot_read(struct gkf_machine *m, unsigned index,
 	atomic_thread_fence(memory_order_acquire);
 	if (ret_life)
 		*ret_life = life;
-	return atomic_load_explicit(&slot->life, memory_order_relaxed) == life;
+	return atomic_load_explicit(&slot->life, memory_order_relaxed) ==
+		   life &&
+	       ret_slot->device < m->device_count;
 }
 
 /* A free slot, or GKF_SLOTS_MAX. The caller holds the lock. */
@@ -89,7 +91,7 @@ int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 	unsigned index;
 	int r;
 
-	if (device >= m->file->device_count || !types)
+	if (device >= m->device_count || !types)
 		return GK_ERR_RANGE;
 	if (wave)
 		content.wave = *wave;
@@ -122,7 +124,7 @@ static int lock_own(struct gkf_machine *m, unsigned index,
 	if (r)
 		return r;
 	if (!(atomic_load(&slot->life) & 1) || slot->pid != self.pid ||
-	    slot->pid_ns != self.pid_ns) {
+	    slot->pid_ns != self.pid_ns || slot->device >= m->device_count) {
 		gkf_unlock(m);
 		return GK_ERR_NOT_FOUND;
 	}
@@ -202,12 +204,13 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
 void gkf_memory(struct gkf_machine *m, unsigned device,
 		struct gkf_memory *ret_memory)
 {
-	const struct gkf_device *dev = &m->file->device[device];
-	int64_t extra = atomic_load_explicit(&dev->set[GKF_V_EXTRA_MEMORY],
-					     memory_order_relaxed);
+	const struct gkf_profile *profile = &m->boards[device].profile;
+	int64_t extra = atomic_load_explicit(
+	    &m->file->device[device].set[GKF_V_EXTRA_MEMORY],
+	    memory_order_relaxed);
 	struct gkf_memory memory = {
-	    .total = (uint64_t)dev->profile.memory_mib * MIB,
-	    .reserved = (uint64_t)dev->profile.reserved_mib * MIB,
+	    .total = (uint64_t)profile->memory_mib * MIB,
+	    .reserved = (uint64_t)profile->reserved_mib * MIB,
 	};
 	uint64_t room = memory.total - memory.reserved;
 
@@ -224,7 +227,7 @@ int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
 {
 	unsigned high, count = 0;
 
-	if (device >= m->file->device_count)
+	if (device >= m->device_count)
 		return GK_ERR_RANGE;
 	gkf_reap(m, false);
 	high = gkf_slots_high(m);

@@ -22,15 +22,26 @@ static int owned(pthread_mutex_t *lock, int error)
 	return error;
 }
 
+/* glibc ends a process that takes a mutex which somebody has overwritten. */
+static bool is_sound(const struct gkf_machine *m)
+{
+	return m->file->lock.__data.__kind == m->lock_kind;
+}
+
 /*
  * The wall clock may jump, which costs a wait its exact length; sanitizers do
- * not know pthread_mutex_clocklock().
+ * not know pthread_mutex_clocklock(). 0 or an errno.
  */
 static int lock_within(struct gkf_machine *m, uint64_t ns)
 {
 	pthread_mutex_t *lock = &m->file->lock;
-	struct timespec until = gk_timespec(gk_wall_ns() + ns);
+	struct timespec until;
 
+	if (!is_sound(m))
+		return EINVAL;
+	if (!ns)
+		return owned(lock, pthread_mutex_trylock(lock));
+	until = gk_timespec(gk_wall_ns() + ns);
 	return owned(lock, pthread_mutex_timedlock(lock, &until));
 }
 
@@ -38,16 +49,14 @@ int gkf_lock(struct gkf_machine *m)
 {
 	int error = lock_within(m, PATIENCE_NS);
 
+	if (error == EINVAL)
+		return GK_ERR_CORRUPT;
 	return error ? gk_err_from_errno(error) : 0;
 }
 
 bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns)
 {
-	pthread_mutex_t *lock = &m->file->lock;
-
-	if (patience_ns)
-		return !lock_within(m, patience_ns);
-	return !owned(lock, pthread_mutex_trylock(lock));
+	return !lock_within(m, patience_ns);
 }
 
 void gkf_unlock(struct gkf_machine *m)

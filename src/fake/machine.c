@@ -67,26 +67,40 @@ static int init_lock(pthread_mutex_t *lock)
 	return error ? gk_err_from_errno(error) : 0;
 }
 
-/* Where the boards sit: eight buses apart, thirty to a PCI domain. */
-static void place(struct gkf_device *dev, unsigned i, unsigned count)
+/* What glibc notes in a lock of this kind. */
+static int lock_kind(int *ret_kind)
 {
-	dev->minor = i;
-	dev->pci_domain = i / 30;
-	dev->pci_bus = 7 + 8 * (i % 30);
-	dev->numa_node = count >= 4 && i >= count / 2;
+	pthread_mutex_t lock;
+	int r = init_lock(&lock);
+
+	if (r)
+		return r;
+	*ret_kind = lock.__data.__kind;
+	pthread_mutex_destroy(&lock);
+	return 0;
 }
 
-static void name_device(struct gkf_device *dev, uint64_t seed)
+/* Where the boards sit: eight buses apart, thirty to a PCI domain. */
+static void place(struct gkf_board *board, unsigned i, unsigned count)
+{
+	board->minor = i;
+	board->pci_domain = i / 30;
+	board->pci_bus = 7 + 8 * (i % 30);
+	board->numa_node = count >= 4 && i >= count / 2;
+}
+
+static void name_board(struct gkf_board *board, uint64_t seed)
 {
 	uint64_t a = gkf_mix(seed), b = gkf_mix(a);
 
-	snprintf(dev->uuid, sizeof dev->uuid, "GPU-%08x-%04x-%04x-%04x-%012llx",
-		 (unsigned)(a >> 32), (unsigned)(a >> 16) & 0xffff,
-		 (unsigned)a & 0xffff, (unsigned)(b >> 48),
+	snprintf(board->uuid, sizeof board->uuid,
+		 "GPU-%08x-%04x-%04x-%04x-%012llx", (unsigned)(a >> 32),
+		 (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xffff,
+		 (unsigned)(b >> 48),
 		 (unsigned long long)(b & 0xffffffffffffULL));
 	/* GeForce boards carry no serial number in their inforom. */
-	if (dev->profile.part_number[0])
-		snprintf(dev->serial, sizeof dev->serial, "%013llu",
+	if (board->profile.part_number[0])
+		snprintf(board->serial, sizeof board->serial, "%013llu",
 			 (unsigned long long)(1320000000000ULL +
 					      gkf_mix(b) % 10000000000ULL));
 }
@@ -94,9 +108,9 @@ static void name_device(struct gkf_device *dev, uint64_t seed)
 static void init_device(struct gkf_device *dev, unsigned i, unsigned count,
 			const struct gkf_profile *profile, uint64_t seed)
 {
-	dev->profile = *profile;
-	place(dev, i, count);
-	name_device(dev, gkf_mix(seed) + i);
+	dev->board.profile = *profile;
+	place(&dev->board, i, count);
+	name_board(&dev->board, gkf_mix(seed) + i);
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		atomic_init(&dev->set[v], GKF_UNSET);
 	dev->state[0] = (struct gkf_state){
@@ -114,8 +128,6 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 {
 	int r = init_lock(&f->lock);
 
-	if (!r)
-		r = init_lock(&f->driver_lock);
 	if (r)
 		return r;
 	f->version = GKF_VERSION;
@@ -252,12 +264,69 @@ static int map(const char *path, struct gkf_file **ret_file)
 		r = gk_err_from_errno(errno);
 	else
 		*ret_file = f;
-	if (!r && (*ret_file)->device_count > GKF_DEVICES_MAX) {
-		munmap(f, sizeof(struct gkf_file));
-		r = GK_ERR_CORRUPT;
-	}
 out:
 	close(fd);
+	return r;
+}
+
+/* A string whole within its array. */
+#define ENDS(text) (memchr(text, 0, sizeof(text)) != NULL)
+
+static bool is_sound(const struct gkf_board *b)
+{
+	const struct gkf_profile *p = &b->profile;
+
+#define FIELD(member, key, min, max, help)                                     \
+	if (p->member < (min) || p->member > (max))                            \
+		return false;
+	GKF_PROFILE_INTEGERS(FIELD)
+#undef FIELD
+	return ENDS(p->id) && ENDS(p->name) && ENDS(p->mark) &&
+	       ENDS(p->brand) && ENDS(p->architecture) && ENDS(p->vbios) &&
+	       ENDS(p->part_number) && ENDS(p->inforom_image) &&
+	       ENDS(b->uuid) && ENDS(b->serial) &&
+	       p->reserved_mib <= p->memory_mib;
+}
+
+/* This process's view of a mapped file; the mapping stays the caller's. */
+static int view(struct gkf_file *f, struct gkf_machine **ret)
+{
+	unsigned count = f->device_count;
+	struct gkf_machine *m;
+	int kind, r = lock_kind(&kind);
+
+	if (r)
+		return r;
+	if (count > GKF_DEVICES_MAX || f->lock.__data.__kind != kind)
+		return GK_ERR_CORRUPT;
+	m = calloc(1, sizeof *m + count * sizeof *m->boards);
+	if (!m)
+		return GK_ERR_NOMEM;
+	m->file = f;
+	m->lock_kind = kind;
+	m->device_count = count;
+	for (unsigned i = 0; i < count; i++) {
+		m->boards[i] = f->device[i].board;
+		if (!is_sound(&m->boards[i])) {
+			free(m);
+			return GK_ERR_CORRUPT;
+		}
+	}
+	m->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*ret = m;
+	return 0;
+}
+
+static int open_at(const char *path, struct gkf_machine **ret)
+{
+	struct gkf_file *f = NULL;
+	int r = map(path, &f);
+
+	if (r)
+		return r;
+	r = view(f, ret);
+	if (r)
+		munmap(f, sizeof *f);
 	return r;
 }
 
@@ -273,28 +342,19 @@ static bool is_default(const char *path)
 int gkf_machine_open(const char *path, struct gkf_machine **ret)
 {
 	char found[PATH_CAP];
-	struct gkf_machine *m;
 	int r = gkf_machine_path(path, found, sizeof found);
 
 	if (r)
 		return r;
-	m = calloc(1, sizeof *m);
-	if (!m)
-		return GK_ERR_NOMEM;
-	r = map(found, &m->file);
+	r = open_at(found, ret);
 	if (r == GK_ERR_NOT_FOUND && is_default(found)) {
 		r = make_default(found);
 		if (!r)
-			r = map(found, &m->file);
+			r = open_at(found, ret);
 	}
-	if (r) {
+	if (r)
 		gk_log(GK_LOG_WARN, "machine %s: %s", found, gk_strerror(r));
-		free(m);
-		return r;
-	}
-	m->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	*ret = m;
-	return 0;
+	return r;
 }
 
 void gkf_machine_close(struct gkf_machine *m)
@@ -310,6 +370,16 @@ void gkf_machine_close(struct gkf_machine *m)
 struct gkf_file *gkf_machine_file(struct gkf_machine *m)
 {
 	return m->file;
+}
+
+unsigned gkf_device_count(const struct gkf_machine *m)
+{
+	return m->device_count;
+}
+
+const struct gkf_board *gkf_board(const struct gkf_machine *m, unsigned device)
+{
+	return &m->boards[device];
 }
 
 uint64_t gkf_machine_ns(const struct gkf_machine *m)

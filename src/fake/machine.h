@@ -44,6 +44,9 @@ enum gkf_fault {
 	GKF_FAULT_LOST, /* every call on it says GPU is lost */
 };
 
+/* Nobody can add more to the time of a call. */
+#define GKF_EXTRA_MAX_NS 3600000000000ULL
+
 enum gkf_latency { GKF_LATENCY_NONE, GKF_LATENCY_REAL };
 
 enum gkf_process_type {
@@ -73,7 +76,8 @@ struct gkf_state {
 	int64_t demand_permille; /* sum of what processes want; may pass 1000 */
 };
 
-struct gkf_device {
+/* What never changes of a device. */
+struct gkf_board {
 	struct gkf_profile profile;
 	char uuid[48];   /* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
 	char serial[32]; /* empty on consumer boards */
@@ -81,6 +85,10 @@ struct gkf_device {
 	uint32_t minor;
 	uint32_t numa_node;
 	uint32_t reserved;
+};
+
+struct gkf_device {
+	struct gkf_board board;           /* read it by gkf_board() */
 	_Atomic uint64_t fault;           /* enum gkf_fault */
 	_Atomic int64_t set[GKF_V_COUNT]; /* GKF_UNSET or the value */
 	_Atomic uint64_t state_seq;       /* state[seq % 2] holds */
@@ -114,16 +122,17 @@ struct gkf_file {
 	char driver_version[32];
 	char nvml_version[32];
 	uint32_t cuda_version; /* 13000 */
-	uint32_t device_count;
-	int32_t creator_pid; /* launcher; 0 for a machine nobody owns */
+	uint32_t device_count; /* read it by gkf_device_count() */
+	int32_t creator_pid;   /* launcher; 0 for a machine nobody owns */
 	uint32_t unused;
 	uint64_t creator_ns, creator_start;
 	_Atomic uint64_t latency;    /* enum gkf_latency */
 	_Atomic uint64_t slots_high; /* slots ever used: scans stop here */
 	_Atomic uint64_t reaped_ns;  /* CLOCK_MONOTONIC of the last reaping */
 	_Atomic uint64_t reap_pause_ns; /* how long to leave it alone */
-	pthread_mutex_t lock;        /* robust, process-shared: all writers */
-	pthread_mutex_t driver_lock; /* latency model only: one call at once */
+	pthread_mutex_t lock; /* robust, process-shared: all writers */
+	/* Latency model only: CLOCK_MONOTONIC until which calls are booked. */
+	_Atomic uint64_t driver_busy_ns;
 	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];   /* by row of nvml.def */
 	_Atomic uint64_t refused[GKF_FUNCTIONS_MAX]; /* NOT_SUPPORTED default */
 	_Atomic uint64_t extra_ns[GKF_FUNCTIONS_MAX]; /* latency added by ctl */
@@ -169,6 +178,16 @@ GKF_API void gkf_machine_close(struct gkf_machine *m);
 /* The mapped file; valid until gkf_machine_close(). */
 GKF_API struct gkf_file *gkf_machine_file(struct gkf_machine *m);
 
+/*
+ * What never changes was checked and copied when the machine was opened: a
+ * process that writes over the file later cannot lead anybody astray.
+ * device must be below the count; the board is valid until
+ * gkf_machine_close().
+ */
+GKF_API unsigned gkf_device_count(const struct gkf_machine *m);
+GKF_API const struct gkf_board *gkf_board(const struct gkf_machine *m,
+					  unsigned device);
+
 /* Machine time: nanoseconds since the machine was made, and its bin. */
 GKF_API uint64_t gkf_machine_ns(const struct gkf_machine *m);
 GKF_API uint64_t gkf_machine_bin(const struct gkf_machine *m);
@@ -181,7 +200,8 @@ GKF_API void gkf_machine_age(struct gkf_machine *m, uint64_t ns);
 
 /*
  * The writers' lock. A dead holder is recovered from; a stopped one makes
- * gkf_lock() give up after a second with GK_ERR_TIMEOUT.
+ * gkf_lock() give up after a second with GK_ERR_TIMEOUT; an overwritten one
+ * is GK_ERR_CORRUPT.
  */
 int gkf_lock(struct gkf_machine *m);
 bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns);

@@ -8,6 +8,10 @@
 
 #define MIB (1024LL * 1024)
 
+/* More than any value or profile may say. */
+#define POWER_MAX_MW 4000000
+#define TEMP_MAX_MC  200000
+
 /* Longer gaps than an hour are filled by the first bins' power. */
 #define CATCH_UP_BINS (3600ULL * GKF_BINS_PER_S)
 
@@ -30,6 +34,12 @@ static void copy_state(struct gkf_state *to, const struct gkf_state *from)
 				 __ATOMIC_RELAXED);
 }
 
+static int64_t clamp(int64_t v, int64_t low, int64_t high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
+/* The figures that are reckoned with stay within reason. */
 static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 {
 	uint64_t seq;
@@ -41,6 +51,9 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 		atomic_thread_fence(memory_order_acquire);
 	} while (atomic_load_explicit(&dev->state_seq, memory_order_relaxed) !=
 		 seq);
+	ret_state->gpu_util = clamp(ret_state->gpu_util, 0, 100);
+	ret_state->power_mw = clamp(ret_state->power_mw, 0, POWER_MAX_MW);
+	ret_state->temp_mc = clamp(ret_state->temp_mc, 0, TEMP_MAX_MC);
 }
 
 /* Writes the copy that does not hold, then says that it does. */
@@ -54,9 +67,15 @@ static void commit_state(struct gkf_device *dev, const struct gkf_state *state)
 	atomic_store_explicit(&dev->state_seq, seq + 1, memory_order_release);
 }
 
+/* What nobody can have set is not believed. */
 static int64_t set_value(const struct gkf_device *dev, enum gkf_value value)
 {
-	return atomic_load_explicit(&dev->set[value], memory_order_relaxed);
+	int64_t set =
+	    atomic_load_explicit(&dev->set[value], memory_order_relaxed);
+
+	return set >= gkf_values[value].min && set <= gkf_values[value].max
+		   ? set
+		   : GKF_UNSET;
 }
 
 /* What the processes of a device want in a bin. */
@@ -93,21 +112,21 @@ static void skip(struct gkf_state *state, uint64_t bins)
 static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 		       struct gkf_state *state)
 {
+	const struct gkf_profile *profile = &m->boards[device].profile;
 	struct gkf_device *dev = &m->file->device[device];
 	int64_t limit = set_value(dev, GKF_V_POWER_LIMIT);
 	struct gkf_drive drive = {
 	    .set_util = set_value(dev, GKF_V_GPU_UTIL),
 	    .set_temperature = set_value(dev, GKF_V_TEMPERATURE),
 	    .set_power = set_value(dev, GKF_V_POWER),
-	    .power_limit =
-		limit == GKF_UNSET ? dev->profile.power_limit_mw : limit,
+	    .power_limit = limit == GKF_UNSET ? profile->power_limit_mw : limit,
 	};
 
 	if (bin - state->bin > CATCH_UP_BINS)
 		skip(state, bin - state->bin - CATCH_UP_BINS);
 	while (state->bin < bin) {
 		drive_at(m, device, state->bin, &drive);
-		gkf_physics_step(&dev->profile, &drive, state);
+		gkf_physics_step(profile, &drive, state);
 	}
 }
 
@@ -204,7 +223,7 @@ static int64_t word_at(const void *base, size_t offset)
 /* A board whose whole memory is visible maps all that is allocated. */
 static int64_t bar1_used(struct gkf_machine *m, unsigned device)
 {
-	const struct gkf_profile *p = &m->file->device[device].profile;
+	const struct gkf_profile *p = &m->boards[device].profile;
 	struct gkf_memory memory;
 
 	if (p->bar1_mib < p->memory_mib)
@@ -225,7 +244,7 @@ static int64_t pcie_traffic(const struct gkf_profile *p, int64_t busy_percent)
 static int64_t compute(struct gkf_machine *m, unsigned device,
 		       enum gkf_value value)
 {
-	const struct gkf_profile *p = &m->file->device[device].profile;
+	const struct gkf_profile *p = &m->boards[device].profile;
 	struct gkf_state s;
 	int64_t temp = 0;
 
@@ -250,20 +269,21 @@ static int64_t compute(struct gkf_machine *m, unsigned device,
 	}
 }
 
-static bool has(const struct gkf_device *dev, enum gkf_value value)
+static bool has(const struct gkf_profile *profile, enum gkf_value value)
 {
-	return word_at(&dev->profile, sources[value].needs) >=
+	return word_at(profile, sources[value].needs) >=
 	       sources[value].need_min;
 }
 
 bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		   int64_t *ret_value)
 {
+	const struct gkf_profile *profile = &m->boards[device].profile;
 	struct gkf_device *dev = &m->file->device[device];
 	int64_t set = set_value(dev, value);
 	struct gkf_state state;
 
-	if (!has(dev, value))
+	if (!has(profile, value))
 		return false;
 	if (set != GKF_UNSET) {
 		*ret_value = set;
@@ -276,7 +296,7 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 			     sources[value].scale;
 		break;
 	case FROM_PROFILE:
-		*ret_value = word_at(&dev->profile, sources[value].offset);
+		*ret_value = word_at(profile, sources[value].offset);
 		break;
 	case FROM_ZERO:
 		*ret_value = 0;
@@ -288,24 +308,25 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	return true;
 }
 
-static bool in_range(const struct gkf_device *dev, enum gkf_value value,
+static bool in_range(const struct gkf_profile *profile, enum gkf_value value,
 		     int64_t to)
 {
 	if (to < gkf_values[value].min || to > gkf_values[value].max)
 		return false;
-	return value != GKF_V_POWER_LIMIT || (to >= dev->profile.power_min_mw &&
-					      to <= dev->profile.power_max_mw);
+	return value != GKF_V_POWER_LIMIT ||
+	       (to >= profile->power_min_mw && to <= profile->power_max_mw);
 }
 
 int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		  int64_t to)
 {
+	const struct gkf_profile *profile = &m->boards[device].profile;
 	struct gkf_device *dev = &m->file->device[device];
 	int r;
 
-	if (!has(dev, value))
+	if (!has(profile, value))
 		return GK_ERR_NOT_SUPPORTED;
-	if (to != GKF_UNSET && !in_range(dev, value, to))
+	if (to != GKF_UNSET && !in_range(profile, value, to))
 		return GK_ERR_RANGE;
 	r = gkf_lock(m);
 	if (r)
@@ -318,7 +339,7 @@ int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 
 int gkf_fault_set(struct gkf_machine *m, unsigned device, enum gkf_fault fault)
 {
-	if (device >= m->file->device_count)
+	if (device >= m->device_count)
 		return GK_ERR_RANGE;
 	atomic_store(&m->file->device[device].fault, fault);
 	return 0;

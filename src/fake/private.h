@@ -14,7 +14,10 @@ struct gkf_identity {
 
 struct gkf_machine {
 	struct gkf_file *file;
-	int proc; /* /proc, opened once; -1 without */
+	int proc;      /* /proc, opened once; -1 without */
+	int lock_kind; /* what glibc notes of a lock such as the writers' */
+	unsigned device_count;
+	struct gkf_board boards[]; /* device_count of them */
 };
 
 /* The identity of the calling process; right again after a fork. */
@@ -30,7 +33,10 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m);
 bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
 	       const struct gkf_identity *owner);
 
-/* A live slot copied out; false when it is free or changed meanwhile. */
+/*
+ * A live slot copied out; false when it is free or changed meanwhile, or when
+ * it names no device of this machine.
+ */
 bool gkf_slot_read(struct gkf_machine *m, unsigned index,
 		   struct gkf_slot *ret_slot, uint64_t *ret_life);
 

@@ -8,6 +8,13 @@
 #define PAUSE_MAX_NS (5 * GK_NS_PER_S)
 #define PAUSE_FACTOR 20
 
+static uint64_t bounded(uint64_t pause)
+{
+	return pause < PAUSE_MIN_NS   ? PAUSE_MIN_NS
+	       : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS
+				      : pause;
+}
+
 /* Claims the right to look now; one process in the machine gets it. */
 static bool claim(struct gkf_file *f, bool force)
 {
@@ -15,8 +22,8 @@ static bool claim(struct gkf_file *f, bool force)
 	uint64_t now = gk_mono_ns(); /* after: what others wrote is past */
 	uint64_t pause = atomic_load(&f->reap_pause_ns);
 
-	if (pause < PAUSE_MIN_NS) /* nobody has ended a first look yet */
-		pause = PAUSE_MIN_NS;
+	/* 0: nobody has ended a first look yet. */
+	pause = bounded(pause);
 	/* A time ahead of the clock is of another time namespace. */
 	if (!force && last <= now && now - last < pause)
 		return false;
@@ -26,11 +33,7 @@ static bool claim(struct gkf_file *f, bool force)
 
 static uint64_t pause_after(uint64_t cost_ns)
 {
-	uint64_t pause = cost_ns * PAUSE_FACTOR;
-
-	return pause < PAUSE_MIN_NS   ? PAUSE_MIN_NS
-	       : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS
-				      : pause;
+	return bounded(cost_ns * PAUSE_FACTOR);
 }
 
 /* Frees the slot unless it has changed hands meanwhile. */

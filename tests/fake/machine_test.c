@@ -75,7 +75,7 @@ static void too_many_devices_are_refused(void **state)
 
 static void devices_differ_in_uuid_serial_and_place(void **state)
 {
-	const struct gkf_device *d = fx.file->device;
+	const struct gkf_board *d = gkf_board(fx.m, 0);
 
 	(void)state;
 	assert_string_not_equal(d[0].uuid, d[1].uuid);
@@ -118,6 +118,16 @@ static void other_versions_and_garbage_are_refused(void **state)
 	assert_int_equal(open_altered(offsetof(struct gkf_file, device_count),
 				      &many, sizeof many),
 			 GK_ERR_CORRUPT);
+	many = 0;
+	assert_int_equal(
+	    open_altered(offsetof(struct gkf_file,
+				  device[0].board.profile.sm_clock_max_mhz),
+			 &many, sizeof many),
+	    GK_ERR_CORRUPT);
+	assert_int_equal(
+	    open_altered(offsetof(struct gkf_file, device[0].board.uuid[40]),
+			 "endless!", 8),
+	    GK_ERR_CORRUPT);
 	assert_int_equal(open_altered(0, "", 0), 0);
 }
 
@@ -184,6 +194,18 @@ static void a_stopped_writer_does_not_stop_the_others(void **state)
 	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 50), 0);
 }
 
+static void an_overwritten_lock_is_not_taken(void **state)
+{
+	struct gkf_state s;
+
+	(void)state;
+	memset(&fx.file->lock, 0x35, sizeof fx.file->lock);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 50),
+			 GK_ERR_CORRUPT);
+	gkf_state_now(fx.m, 0, &s);
+	assert_int_equal(s.temp_mc, 31000);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_three, close_it)
@@ -193,6 +215,7 @@ int main(void)
 	    T(a_machine_is_not_replaced),
 	    T(too_many_devices_are_refused),
 	    T(devices_differ_in_uuid_serial_and_place),
+	    T(an_overwritten_lock_is_not_taken),
 	    T(other_versions_and_garbage_are_refused),
 	    T(a_short_file_or_a_directory_is_no_machine),
 	    T(a_missing_machine_is_not_made_up),

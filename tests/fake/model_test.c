@@ -197,7 +197,10 @@ static void a_passive_board_has_no_fan(void **state)
 	(void)state;
 	assert_false(gkf_value_get(fx.m, 0, GKF_V_FAN, &v));
 	assert_int_equal(v, 1234);
-	fx.file->device[0].profile.fans = 2;
+	fx.file->device[0].board.profile.fans = 2;
+	gkf_machine_close(fx.m);
+	assert_int_equal(gkf_machine_open(NULL, &fx.m), 0);
+	fx.file = gkf_machine_file(fx.m);
 	assert_in_range(get(GKF_V_FAN), 30, 100);
 }
 

@@ -16,7 +16,7 @@ static void handles_by_name(void **state)
 	nvmlPciInfo_t pci;
 
 	assert_nvml(NV(nvmlDeviceGetUUID)(device_at(1), uuid, 96), SUCCESS);
-	assert_string_equal(uuid, fx->file->device[1].uuid);
+	assert_string_equal(uuid, gkf_board(fx->m, 1)->uuid);
 	assert_nvml(NV(nvmlDeviceGetHandleByUUID)(uuid, &found), SUCCESS);
 	assert_ptr_equal(found, device_at(1));
 	assert_nvml(NV(nvmlDeviceGetHandleByUUID)("GPU-0", &found),
@@ -94,7 +94,8 @@ static void name_bears_the_mark(void **state)
 	struct fixture *fx = *state;
 	char name[96];
 
-	strcpy(fx->file->device[0].profile.mark, "Fake ");
+	strcpy(fx->file->device[0].board.profile.mark, "Fake ");
+	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
 	assert_nvml(NV(nvmlDeviceGetName)(device_at(0), name, 96), SUCCESS);
 	assert_string_equal(name, "Fake NVIDIA A100-SXM4-80GB");
 }
@@ -178,23 +179,24 @@ static void set_values_are_seen(void **state)
 static void what_a_board_lacks(void **state)
 {
 	struct fixture *fx = *state;
-	struct gkf_profile *p = &fx->file->device[1].profile;
+	struct gkf_profile *p = &fx->file->device[1].board.profile;
 	nvmlEnableState_t on, pending;
 	unsigned long long n;
 	unsigned v = 9, w;
 	char text[32];
 
+	p->fans = 2;
+	p->ecc = p->mig = -1;
+	fx->file->device[1].board.serial[0] = '\0';
+	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
 	assert_nvml(NV(nvmlDeviceGetFanSpeed)(device_at(0), &v),
 		    ERROR_NOT_SUPPORTED);
 	assert_nvml(NV(nvmlDeviceGetNumFans)(device_at(0), &v),
 		    ERROR_NOT_SUPPORTED);
 	assert_int_equal(v, 9);
-	p->fans = 2;
 	assert_nvml(NV(nvmlDeviceGetFanSpeed_v2)(device_at(1), 1, &v), SUCCESS);
 	assert_nvml(NV(nvmlDeviceGetFanSpeed_v2)(device_at(1), 2, &v),
 		    ERROR_INVALID_ARGUMENT);
-	p->ecc = p->mig = -1;
-	fx->file->device[1].serial[0] = '\0';
 	assert_nvml(NV(nvmlDeviceGetEccMode)(device_at(1), &on, &pending),
 		    ERROR_NOT_SUPPORTED);
 	assert_nvml(NV(nvmlDeviceGetTotalEccErrors)(
@@ -355,7 +357,7 @@ static void lost_gpu(void **state)
 	assert_nvml(NV(nvmlDeviceGetHandleByIndex_v2)(1, &found),
 		    ERROR_GPU_IS_LOST);
 	assert_nvml(
-	    NV(nvmlDeviceGetHandleByUUID)(fx->file->device[1].uuid, &found),
+	    NV(nvmlDeviceGetHandleByUUID)(gkf_board(fx->m, 1)->uuid, &found),
 	    ERROR_GPU_IS_LOST);
 	assert_nvml(NV(nvmlDeviceGetCount_v2)(&n), SUCCESS);
 	assert_int_equal(n, 2);
@@ -370,11 +372,11 @@ int main(void)
 	    FRONT_TEST(handles_by_name),
 	    FRONT_TEST(pci_info_stays_inside),
 	    FRONT_TEST(strings_whole_or_not_at_all),
-	    FRONT_TEST(name_bears_the_mark),
+	    FRONT_TEST_BEFORE_INIT(name_bears_the_mark),
 	    FRONT_TEST(versions_are_checked),
 	    FRONT_TEST(memory_adds_up),
 	    FRONT_TEST(set_values_are_seen),
-	    FRONT_TEST(what_a_board_lacks),
+	    FRONT_TEST_BEFORE_INIT(what_a_board_lacks),
 	    FRONT_TEST(ecc_counts),
 	    FRONT_TEST(mig_is_off),
 	    FRONT_TEST(fields_one_by_one),

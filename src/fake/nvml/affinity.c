@@ -35,7 +35,7 @@ static nvmlReturn_t cpus(const struct call *c, unsigned words,
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist",
-		 c->device->numa_node);
+		 c->board->numa_node);
 	n = gk_read_at(AT_FDCWD, path, list, sizeof(list));
 	if (n <= 1) /* a node without processors is a line feed */
 		n = gk_read_at(AT_FDCWD, "/sys/devices/system/cpu/online", list,

@@ -40,7 +40,7 @@ static nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,
 {
 	int64_t mhz;
 
-	memcpy(&mhz, (const char *)&c->device->profile + highest[type],
+	memcpy(&mhz, (const char *)&c->board->profile + highest[type],
 	       sizeof(mhz));
 	*ret_mhz = (unsigned)mhz;
 	return NVML_SUCCESS;
@@ -50,7 +50,7 @@ static nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,
 static nvmlReturn_t clock_boost(const struct call *c, nvmlClockType_t type,
 				unsigned *ret_mhz)
 {
-	const char *brand = c->device->profile.brand;
+	const char *brand = c->board->profile.brand;
 
 	if (now[type] != GKF_V_SM_CLOCK ||
 	    (strcmp(brand, "NVIDIA") != 0 && strcmp(brand, "TESLA") != 0))

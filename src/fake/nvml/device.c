@@ -18,7 +18,7 @@ static nvmlReturn_t count(enum nvml_row row, unsigned int *ret_count)
 
 	if (r)
 		return r;
-	*ret_count = c.file->device_count;
+	*ret_count = c.device_count;
 	return NVML_SUCCESS;
 }
 
@@ -50,7 +50,7 @@ static nvmlReturn_t by_index(enum nvml_row row, unsigned index,
 
 	if (r)
 		return r;
-	if (index >= c.file->device_count)
+	if (index >= c.device_count)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	return give_handle(&c, index, ret_handle);
 }
@@ -70,8 +70,8 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
 	ENTER(nvmlDeviceGetHandleByUUID, uuid && device);
-	for (unsigned i = 0; i < c.file->device_count; i++)
-		if (strcasecmp(uuid, c.file->device[i].uuid) == 0)
+	for (unsigned i = 0; i < c.device_count; i++)
+		if (strcasecmp(uuid, gkf_board(c.machine, i)->uuid) == 0)
 			return give_handle(&c, i, device);
 	return NVML_ERROR_NOT_FOUND;
 }
@@ -117,17 +117,17 @@ static nvmlReturn_t by_pci(enum nvml_row row, const char *text,
 {
 	struct call c;
 	struct pci_address a;
-	const struct gkf_device *d;
+	const struct gkf_board *b;
 	nvmlReturn_t r = enter(&c, row, text && ret_handle);
 
 	if (r)
 		return r;
 	if (!parse_pci(text, &a))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	for (unsigned i = 0; i < c.file->device_count; i++) {
-		d = &c.file->device[i];
-		if (d->pci_domain == a.domain && d->pci_bus == a.bus &&
-		    d->pci_device == a.device)
+	for (unsigned i = 0; i < c.device_count; i++) {
+		b = gkf_board(c.machine, i);
+		if (b->pci_domain == a.domain && b->pci_bus == a.bus &&
+		    b->pci_device == a.device)
 			return give_handle(&c, i, ret_handle);
 	}
 	return NVML_ERROR_NOT_FOUND;
@@ -151,9 +151,9 @@ nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name,
 	char whole[sizeof(((struct gkf_profile *)0)->mark) + GKF_NAME_MAX];
 
 	ENTER_DEVICE(nvmlDeviceGetName, device, name != NULL);
-	snprintf(whole, sizeof(whole), "%s%s", c.device->profile.mark,
-		 c.device->profile.name);
-	return front_copy(name, length, whole);
+	snprintf(whole, sizeof(whole), "%s%s", c.board->profile.mark,
+		 c.board->profile.name);
+	return front_copy(name, length, whole, sizeof(whole));
 }
 
 struct named {
@@ -197,7 +197,7 @@ static unsigned by_name(const struct named *row, const char *name)
 nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *type)
 {
 	ENTER_DEVICE(nvmlDeviceGetBrand, device, type != NULL);
-	*type = (nvmlBrandType_t)by_name(brands, c.device->profile.brand);
+	*type = (nvmlBrandType_t)by_name(brands, c.board->profile.brand);
 	return NVML_SUCCESS;
 }
 
@@ -205,7 +205,7 @@ nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device,
 				       nvmlDeviceArchitecture_t *arch)
 {
 	ENTER_DEVICE(nvmlDeviceGetArchitecture, device, arch != NULL);
-	*arch = by_name(architectures, c.device->profile.architecture);
+	*arch = by_name(architectures, c.board->profile.architecture);
 	return NVML_SUCCESS;
 }
 
@@ -214,29 +214,29 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
 {
 	ENTER_DEVICE(nvmlDeviceGetCudaComputeCapability, device,
 		     major && minor);
-	*major = (int)c.device->profile.compute_major;
-	*minor = (int)c.device->profile.compute_minor;
+	*major = (int)c.board->profile.compute_major;
+	*minor = (int)c.board->profile.compute_minor;
 	return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
-	const struct gkf_device *d;
+	const struct gkf_board *b;
 
 	ENTER_DEVICE(nvmlDeviceGetPciInfo_v3, device, pci != NULL);
-	d = c.device;
+	b = c.board;
 	*pci = (nvmlPciInfo_t){
-	    .domain = d->pci_domain,
-	    .bus = d->pci_bus,
-	    .device = d->pci_device,
-	    .pciDeviceId = (unsigned)d->profile.pci_device_id,
-	    .pciSubSystemId = (unsigned)d->profile.pci_subsystem_id,
+	    .domain = b->pci_domain,
+	    .bus = b->pci_bus,
+	    .device = b->pci_device,
+	    .pciDeviceId = (unsigned)b->profile.pci_device_id,
+	    .pciSubSystemId = (unsigned)b->profile.pci_subsystem_id,
 	};
 	snprintf(pci->busIdLegacy, sizeof(pci->busIdLegacy),
-		 NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT, d->pci_domain & 0xffff,
-		 d->pci_bus & 0xff, d->pci_device & 0xff);
+		 NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT, b->pci_domain & 0xffff,
+		 b->pci_bus & 0xff, b->pci_device & 0xff);
 	snprintf(pci->busId, sizeof(pci->busId), NVML_DEVICE_PCI_BUS_ID_FMT,
-		 d->pci_domain, d->pci_bus, d->pci_device);
+		 b->pci_domain, b->pci_bus, b->pci_device);
 	return NVML_SUCCESS;
 }
 
@@ -245,23 +245,23 @@ static nvmlReturn_t old_pci_info(enum nvml_row row, nvmlDevice_t handle,
 				 void *ret_pci)
 {
 	struct call c;
-	const struct gkf_device *d;
+	const struct gkf_board *b;
 	nvmlPciInfo_v2_t *pci = ret_pci;
 	nvmlReturn_t r = enter_device(&c, row, handle, pci != NULL);
 
 	if (r)
 		return r;
-	d = c.device;
+	b = c.board;
 	*pci = (nvmlPciInfo_v2_t){
-	    .domain = d->pci_domain,
-	    .bus = d->pci_bus,
-	    .device = d->pci_device,
-	    .pciDeviceId = (unsigned)d->profile.pci_device_id,
-	    .pciSubSystemId = (unsigned)d->profile.pci_subsystem_id,
+	    .domain = b->pci_domain,
+	    .bus = b->pci_bus,
+	    .device = b->pci_device,
+	    .pciDeviceId = (unsigned)b->profile.pci_device_id,
+	    .pciSubSystemId = (unsigned)b->profile.pci_subsystem_id,
 	};
 	snprintf(pci->busId, sizeof(pci->busId),
-		 NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT, d->pci_domain & 0xffff,
-		 d->pci_bus & 0xff, d->pci_device & 0xff);
+		 NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT, b->pci_domain & 0xffff,
+		 b->pci_bus & 0xff, b->pci_device & 0xff);
 	return NVML_SUCCESS;
 }
 
@@ -279,10 +279,11 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci)
 nvmlReturn_t nvmlDeviceGetGspFirmwareVersion(nvmlDevice_t device, char *version)
 {
 	ENTER_DEVICE(nvmlDeviceGetGspFirmwareVersion, device, version != NULL);
-	if (c.device->profile.gsp <= 0)
+	if (c.board->profile.gsp <= 0)
 		return NVML_ERROR_NOT_SUPPORTED;
 	return front_copy(version, NVML_GSP_FIRMWARE_VERSION_BUF_SIZE,
-			  c.file->driver_version);
+			  c.file->driver_version,
+			  sizeof(c.file->driver_version));
 }
 
 nvmlReturn_t nvmlDeviceGetGspFirmwareMode(nvmlDevice_t device,
@@ -291,9 +292,9 @@ nvmlReturn_t nvmlDeviceGetGspFirmwareMode(nvmlDevice_t device,
 {
 	ENTER_DEVICE(nvmlDeviceGetGspFirmwareMode, device,
 		     isEnabled && defaultMode);
-	if (c.device->profile.gsp < 0)
+	if (c.board->profile.gsp < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
-	*isEnabled = (unsigned)c.device->profile.gsp;
-	*defaultMode = (unsigned)c.device->profile.gsp;
+	*isEnabled = (unsigned)c.board->profile.gsp;
+	*defaultMode = (unsigned)c.board->profile.gsp;
 	return NVML_SUCCESS;
 }

@@ -122,7 +122,7 @@ static bool take_xid(const struct call *c, struct event_set *s,
 {
 	uint64_t bit, watched = atomic_load(&s->watched);
 
-	for (unsigned i = 0; i < c->file->device_count; i++) {
+	for (unsigned i = 0; i < c->device_count; i++) {
 		bit = 1ULL << i;
 		if (!(watched & bit))
 			continue;

@@ -58,7 +58,7 @@ static nvmlReturn_t read_field(const struct call *c, const struct field *f,
 			return NVML_ERROR_NOT_SUPPORTED;
 		break;
 	case PROFILE:
-		memcpy(&v, (const char *)&c->device->profile + f->arg,
+		memcpy(&v, (const char *)&c->board->profile + f->arg,
 		       sizeof(v));
 		if (v <= 0)
 			return NVML_ERROR_NOT_SUPPORTED;

@@ -78,7 +78,8 @@ static struct opened *keep(struct gkf_machine *machine)
 	if (o->machine)
 		gkf_machine_close(o->machine);
 	*o = (struct opened){.machine = machine,
-			     .file = gkf_machine_file(machine)};
+			     .file = gkf_machine_file(machine),
+			     .device_count = gkf_device_count(machine)};
 	return o;
 }
 
@@ -213,13 +214,15 @@ uint64_t front_wall_us(void)
 	return gk_wall_ns() / GK_NS_PER_US;
 }
 
-nvmlReturn_t front_copy(char *to, unsigned len, const char *from)
+nvmlReturn_t front_copy(char *to, unsigned len, const char *from,
+			size_t from_len)
 {
-	size_t need = strlen(from) + 1;
+	size_t n = strnlen(from, from_len);
 
-	if (need > len)
+	if (n >= len)
 		return NVML_ERROR_INSUFFICIENT_SIZE;
-	memcpy(to, from, need);
+	memcpy(to, from, n);
+	to[n] = '\0';
 	return NVML_SUCCESS;
 }
 

@@ -26,15 +26,17 @@ enum nvml_row {
 struct opened {
 	struct gkf_machine *machine;
 	struct gkf_file *file;
+	unsigned device_count;
 	dev_t dev; /* what the path led to when it was opened */
 	ino_t ino;
 };
 
-/* What a call works on; device and index only after enter_device(). */
+/* What a call works on; board and index only after enter_device(). */
 struct call {
 	struct gkf_machine *machine;
 	struct gkf_file *file;
-	struct gkf_device *device;
+	const struct gkf_board *board;
+	unsigned device_count;
 	unsigned index;
 };
 
@@ -69,8 +71,12 @@ void front_drop_events(void);
 /* Microseconds since the epoch, as NVML stamps its samples. */
 uint64_t front_wall_us(void);
 
-/* Copies a string whole or, when len is too small, not at all. */
-nvmlReturn_t front_copy(char *to, unsigned len, const char *from);
+/*
+ * Copies a string whole or, when len is too small, not at all. It ends after
+ * from_len bytes at the latest.
+ */
+nvmlReturn_t front_copy(char *to, unsigned len, const char *from,
+			size_t from_len);
 
 static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 {
@@ -81,6 +87,7 @@ static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 		return NVML_ERROR_UNINITIALIZED;
 	c->machine = o->machine;
 	c->file = o->file;
+	c->device_count = o->device_count;
 	atomic_fetch_add_explicit(&c->file->calls[row], 1,
 				  memory_order_relaxed);
 	return NVML_SUCCESS;
@@ -133,12 +140,13 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 
 	if (r)
 		return r;
-	if (index >= c->file->device_count || !arguments_ok)
+	if (index >= c->device_count || !arguments_ok)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	c->index = (unsigned)index;
-	c->device = &c->file->device[index];
+	c->board = gkf_board(c->machine, c->index);
 	hold(c->file, row);
-	return is_lost(c->device) ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
+	return is_lost(&c->file->device[index]) ? NVML_ERROR_GPU_IS_LOST
+						: NVML_SUCCESS;
 }
 
 /* Declare `c` and leave the function with an error unless all is well. */

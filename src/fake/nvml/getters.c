@@ -18,9 +18,9 @@
 	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \
 	{                                                                      \
 		ENTER_DEVICE(symbol, device, out != NULL);                     \
-		if (c.device->profile.member < (lowest))                       \
+		if (c.board->profile.member < (lowest))                        \
 			return NVML_ERROR_NOT_SUPPORTED;                       \
-		*out = (type)c.device->profile.member;                         \
+		*out = (type)c.board->profile.member;                          \
 		return NVML_SUCCESS;                                           \
 	}
 #define DEVICE_GETTER(symbol, type, expression)                                \
@@ -36,20 +36,22 @@
 #undef DEVICE_GETTER
 
 /* A string that the board may lack: then it is empty. */
-static nvmlReturn_t text(char *to, unsigned len, const char *from)
+static nvmlReturn_t text(char *to, unsigned len, const char *from,
+			 size_t from_len)
 {
-	return *from ? front_copy(to, len, from) : NVML_ERROR_NOT_SUPPORTED;
+	return *from ? front_copy(to, len, from, from_len)
+		     : NVML_ERROR_NOT_SUPPORTED;
 }
 
 #define TEXT_GETTER(symbol, expression)                                        \
 	nvmlReturn_t symbol(nvmlDevice_t device, char *out, unsigned int len)  \
 	{                                                                      \
 		ENTER_DEVICE(symbol, device, out != NULL);                     \
-		return text(out, len, (expression));                           \
+		return text(out, len, expression, sizeof(expression));         \
 	}
-TEXT_GETTER(nvmlDeviceGetUUID, c.device->uuid)
-TEXT_GETTER(nvmlDeviceGetSerial, c.device->serial)
-TEXT_GETTER(nvmlDeviceGetVbiosVersion, c.device->profile.vbios)
-TEXT_GETTER(nvmlDeviceGetBoardPartNumber, c.device->profile.part_number)
-TEXT_GETTER(nvmlDeviceGetInforomImageVersion, c.device->profile.inforom_image)
+TEXT_GETTER(nvmlDeviceGetUUID, c.board->uuid)
+TEXT_GETTER(nvmlDeviceGetSerial, c.board->serial)
+TEXT_GETTER(nvmlDeviceGetVbiosVersion, c.board->profile.vbios)
+TEXT_GETTER(nvmlDeviceGetBoardPartNumber, c.board->profile.part_number)
+TEXT_GETTER(nvmlDeviceGetInforomImageVersion, c.board->profile.inforom_image)
 #undef TEXT_GETTER

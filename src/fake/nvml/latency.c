@@ -1,6 +1,6 @@
 /*
- * latency.c - how long calls take. With the latency model on, every call
- * holds one lock of the machine for its time, as calls into the driver do.
+ * latency.c - how long calls take. With the latency model on, calls
+ * of the whole machine follow one another, as behind the driver's lock.
  *
  * Figures: medians measured on an RTX 4090 laptop with driver 610 for fan,
  * memory and process lists; NVML's documentation for PCIe throughput; 3 us,
@@ -9,13 +9,11 @@
 #include "fake/nvml/front.h"
 #include "base/clock.h"
 
-#include <errno.h>
-
 /* Below this, sleeping would be later than it is long: watch the clock. */
 #define SPIN_MAX_NS GK_NS_PER_MS
 
-/* A stopped process may hold the lock; then go on without it. */
-#define LOCK_PATIENCE_S 10
+/* Nobody books further ahead: the word was overwritten. */
+#define BOOKED_MAX_NS (600 * GK_NS_PER_S)
 
 #define LIST_NS   4500000
 #define MEMORY_NS 12000
@@ -41,40 +39,42 @@ static const uint32_t real_ns[ROW_COUNT] = {
     [ROW_nvmlDeviceGetMemoryInfo_v2] = MEMORY_NS,
 };
 
-static void wait_ns(uint64_t ns)
+static void wait_until(uint64_t until, bool sleep)
 {
-	uint64_t until = gk_mono_ns() + ns;
-
-	if (ns >= SPIN_MAX_NS)
+	if (sleep)
 		gk_sleep_until(until);
 	while (gk_mono_ns() < until)
 		;
 }
 
-static bool lock_driver(struct gkf_file *file)
+/*
+ * Books the driver for ns after all that is booked, and returns the end. No
+ * lock: a process that is stopped or killed in a call keeps nobody waiting
+ * longer than the call takes.
+ */
+static uint64_t book(struct gkf_file *file, uint64_t ns)
 {
-	struct timespec until;
-	int r;
+	uint64_t now = gk_mono_ns(), end;
+	uint64_t busy = atomic_load(&file->driver_busy_ns);
 
-	until = gk_timespec(gk_wall_ns() + LOCK_PATIENCE_S * GK_NS_PER_S);
-	r = pthread_mutex_timedlock(&file->driver_lock, &until);
-	if (r == EOWNERDEAD) /* it guards nothing but time */
-		r = pthread_mutex_consistent(&file->driver_lock);
-	return r == 0;
+	do {
+		end = busy > now && busy - now < BOOKED_MAX_NS ? busy : now;
+		end += ns;
+	} while (
+	    !atomic_compare_exchange_weak(&file->driver_busy_ns, &busy, end));
+	return end;
 }
 
 void front_hold(struct gkf_file *file, enum nvml_row row)
 {
 	uint64_t extra = atomic_load(&file->extra_ns[row]);
 	uint64_t ns = real_ns[row] ? real_ns[row] : REST_NS;
-	bool locked;
+	uint64_t now = gk_mono_ns(), end = now;
 
-	if (atomic_load(&file->latency) != GKF_LATENCY_REAL) {
-		wait_ns(extra);
-		return;
-	}
-	locked = lock_driver(file);
-	wait_ns(ns + extra);
-	if (locked)
-		pthread_mutex_unlock(&file->driver_lock);
+	if (extra > GKF_EXTRA_MAX_NS)
+		extra = 0;
+	if (atomic_load(&file->latency) == GKF_LATENCY_REAL)
+		end = book(file, ns);
+	end += extra; /* of this call alone */
+	wait_until(end, end - now >= SPIN_MAX_NS);
 }

@@ -7,9 +7,9 @@
 /* Whether the board has this link. */
 static nvmlReturn_t check_link(const struct call *c, unsigned link)
 {
-	if (c->device->profile.nvlinks <= 0)
+	if (c->board->profile.nvlinks <= 0)
 		return NVML_ERROR_NOT_SUPPORTED;
-	return link < (uint64_t)c->device->profile.nvlinks
+	return link < (uint64_t)c->board->profile.nvlinks
 		   ? NVML_SUCCESS
 		   : NVML_ERROR_INVALID_ARGUMENT;
 }

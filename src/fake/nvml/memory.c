@@ -43,7 +43,7 @@ nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetBAR1MemoryInfo, device, bar1Memory != NULL);
 	if (!value(&c, GKF_V_BAR1_USED, &used))
 		return NVML_ERROR_NOT_SUPPORTED;
-	total = (uint64_t)c.device->profile.bar1_mib * MIB;
+	total = (uint64_t)c.board->profile.bar1_mib * MIB;
 	if ((uint64_t)used > total)
 		used = (int64_t)total;
 	bar1Memory->bar1Total = total;
@@ -61,6 +61,6 @@ nvmlDeviceGetConfComputeMemSizeInfo(nvmlDevice_t device,
 		     memInfo != NULL);
 	memInfo->protectedMemSizeKib = 0;
 	memInfo->unprotectedMemSizeKib =
-	    (uint64_t)c.device->profile.memory_mib * 1024;
+	    (uint64_t)c.board->profile.memory_mib * 1024;
 	return NVML_SUCCESS;
 }

@@ -9,7 +9,7 @@
 
 static bool can_split(const struct call *c)
 {
-	return c->device->profile.mig >= 0;
+	return c->board->profile.mig >= 0;
 }
 
 nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device,

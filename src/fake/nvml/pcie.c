@@ -41,6 +41,6 @@ nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device,
 					   unsigned int *maxSpeed)
 {
 	ENTER_DEVICE(nvmlDeviceGetPcieLinkMaxSpeed, device, maxSpeed != NULL);
-	*maxSpeed = (unsigned)c.device->profile.pcie_gen;
+	*maxSpeed = (unsigned)c.board->profile.pcie_gen;
 	return NVML_SUCCESS;
 }

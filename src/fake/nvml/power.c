@@ -12,8 +12,8 @@ nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetEnforcedPowerLimit, device, limit != NULL);
 	if (!value(&c, GKF_V_POWER_LIMIT, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
-	if (v > c.device->profile.power_max_mw)
-		v = c.device->profile.power_max_mw;
+	if (v > c.board->profile.power_max_mw)
+		v = c.board->profile.power_max_mw;
 	*limit = (unsigned)v;
 	return NVML_SUCCESS;
 }
@@ -23,7 +23,7 @@ nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(
 {
 	ENTER_DEVICE(nvmlDeviceGetPowerManagementLimitConstraints, device,
 		     minLimit && maxLimit);
-	*minLimit = (unsigned)c.device->profile.power_min_mw;
-	*maxLimit = (unsigned)c.device->profile.power_max_mw;
+	*minLimit = (unsigned)c.board->profile.power_min_mw;
+	*maxLimit = (unsigned)c.board->profile.power_max_mw;
 	return NVML_SUCCESS;
 }

@@ -11,13 +11,15 @@
 nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 {
 	ENTER(nvmlSystemGetDriverVersion, version != NULL);
-	return front_copy(version, length, c.file->driver_version);
+	return front_copy(version, length, c.file->driver_version,
+			  sizeof(c.file->driver_version));
 }
 
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 {
 	ENTER(nvmlSystemGetNVMLVersion, version != NULL);
-	return front_copy(version, length, c.file->nvml_version);
+	return front_copy(version, length, c.file->nvml_version,
+			  sizeof(c.file->nvml_version));
 }
 
 /* The first word of the command line; cut where the buffer ends. */

@@ -61,7 +61,7 @@ nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetTemperatureThreshold, device,
 		     temp && (unsigned)thresholdType <
 				 NVML_TEMPERATURE_THRESHOLD_COUNT);
-	v = threshold(&c.device->profile, thresholdType);
+	v = threshold(&c.board->profile, thresholdType);
 	if (v < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
 	*temp = (unsigned)v;
@@ -77,7 +77,7 @@ nvmlReturn_t nvmlDeviceGetFanSpeed_v2(nvmlDevice_t device, unsigned int fan,
 	ENTER_DEVICE(nvmlDeviceGetFanSpeed_v2, device, speed != NULL);
 	if (!value(&c, GKF_V_FAN, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
-	if (fan >= (uint64_t)c.device->profile.fans)
+	if (fan >= (uint64_t)c.board->profile.fans)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	*speed = (unsigned)v;
 	return NVML_SUCCESS;
