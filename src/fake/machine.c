@@ -386,9 +386,10 @@ uint64_t gkf_machine_ns(const struct gkf_machine *m)
 {
 	uint64_t epoch =
 	    atomic_load_explicit(&m->file->epoch_boot_ns, memory_order_relaxed);
-	uint64_t now = gk_boot_ns();
+	/* A machine may seem older than the host's uptime: it wraps. */
+	int64_t age = (int64_t)(gk_boot_ns() - epoch);
 
-	return now > epoch ? now - epoch : 0;
+	return age > 0 ? (uint64_t)age : 0;
 }
 
 uint64_t gkf_machine_bin(const struct gkf_machine *m)

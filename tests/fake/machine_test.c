@@ -85,6 +85,16 @@ static void devices_differ_in_uuid_serial_and_place(void **state)
 	assert_int_equal(d[2].minor, 2);
 }
 
+/* Also than the host: the first minutes after its start are no exception. */
+static void a_machine_grows_older_at_once(void **state)
+{
+	const uint64_t age = gk_boot_ns() + 1000 * GK_NS_PER_S;
+
+	(void)state;
+	gkf_machine_age(fx.m, age);
+	assert_in_range(gkf_machine_ns(fx.m), age, age + 60 * GK_NS_PER_S);
+}
+
 /* Writes bytes over the file and opens it: what is said of it? */
 static int open_altered(size_t offset, const void *bytes, size_t len)
 {
@@ -216,6 +226,7 @@ int main(void)
 	    T(too_many_devices_are_refused),
 	    T(devices_differ_in_uuid_serial_and_place),
 	    T(an_overwritten_lock_is_not_taken),
+	    T(a_machine_grows_older_at_once),
 	    T(other_versions_and_garbage_are_refused),
 	    T(a_short_file_or_a_directory_is_no_machine),
 	    T(a_missing_machine_is_not_made_up),
