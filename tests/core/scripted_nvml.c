@@ -49,6 +49,7 @@ static void dawdle(struct script_gpu *gpu)
 	while (gpu->hang)
 		pthread_cond_wait(&s.changed, &s.lock);
 	gpu->inside--;
+	pthread_cond_broadcast(&s.changed);
 }
 
 /* Takes the lock, which LEAVE() gives back. */

@@ -1,0 +1,353 @@
+/* Watching: frames at absolute deadlines, whatever GPUs and callers do. */
+#include "core/scripted.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#define PERIOD (10 * GK_NS_PER_MS)
+
+static void start(uint64_t period_ns)
+{
+	scripted_open();
+	assert_int_equal(gk_watch_start(t.gk, period_ns), 0);
+}
+
+static const struct gk_snapshot *next(void)
+{
+	int r;
+
+	gk_snapshot_free(t.snap);
+	t.snap = NULL;
+	do {
+		r = gk_watch_next(t.gk, &t.snap);
+	} while (r == GK_ERR_TIMEOUT);
+	assert_int_equal(r, 0);
+	return t.snap;
+}
+
+enum { FRAMES = 100, QUARTER = FRAMES / 4 };
+
+/* How far a moment lies from the nearest point of the grid through `from`. */
+static int64_t off_grid(uint64_t moment, uint64_t from)
+{
+	int64_t past = (int64_t)((moment - from) % PERIOD);
+
+	return past > (int64_t)PERIOD / 2 ? past - (int64_t)PERIOD : past;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const int64_t *p = a, *q = b;
+
+	return (*p > *q) - (*p < *q);
+}
+
+static int64_t median(const uint64_t *moments, uint64_t from)
+{
+	int64_t off[QUARTER];
+
+	for (int i = 0; i < QUARTER; i++)
+		off[i] = off_grid(moments[i], from);
+	qsort(off, QUARTER, sizeof *off, by_size);
+	return off[QUARTER / 2];
+}
+
+/*
+ * The last frames lie where the first ones do between the points of the grid.
+ * A loaded machine shows single frames late, which must not move the others:
+ * hence medians. A drift of 50 us a frame would be 4 ms in the end.
+ */
+static void check_grid(void)
+{
+	uint64_t moment[FRAMES];
+	int64_t drift;
+
+	next(); /* at once, not at a point of the grid */
+	for (int i = 0; i < FRAMES; i++) {
+		moment[i] = next()->mono_ns;
+		assert_true(!i || moment[i] > moment[i - 1]);
+	}
+	drift = median(moment + FRAMES - QUARTER, moment[0]) -
+		median(moment, moment[0]);
+	if (drift < 0)
+		drift = -drift;
+	if (drift > (int64_t)PERIOD / 2)
+		drift = (int64_t)PERIOD - drift;
+	if (drift > (int64_t)PERIOD / 5)
+		fail_msg("%ld ns from the grid", (long)drift);
+}
+
+static void frames_keep_to_the_grid(void **state)
+{
+	(void)state;
+	start(PERIOD);
+	check_grid();
+}
+
+/* Each call on GPU 0 takes three periods: frames come all the same. */
+static void a_slow_gpu_delays_no_frame(void **state)
+{
+	uint64_t begin;
+
+	(void)state;
+	scripted_open();
+	scripted_take();
+	SCRIPT(t.s->gpu[0].delay_ms = 30);
+	assert_int_equal(gk_watch_start(t.gk, PERIOD), 0);
+	begin = gk_mono_ns();
+	check_grid();
+	/* Had each frame waited for one call only, it were three times this. */
+	assert_true(gk_mono_ns() - begin < 2 * FRAMES * PERIOD);
+	assert_value(t.snap->devices[1].m[GK_M_GPU_UTIL], 1);
+	SCRIPT(t.s->gpu[0].delay_ms = 0);
+}
+
+static void values_are_of_shortly_before_the_frame(void **state)
+{
+	unsigned seen = 0;
+
+	(void)state;
+	start(PERIOD);
+	SCRIPT(t.s->gpu[1].util = 55);
+	for (int i = 0; i < 100 && seen != 55; i++)
+		seen = (unsigned)next()->devices[1].m[GK_M_GPU_UTIL].v;
+	assert_int_equal(seen, 55);
+	for (int i = 0; i < 5; i++)
+		assert_true(gk_device_age(next(), &t.snap->devices[1],
+					  GK_TIER_FAST) < 50 * PERIOD);
+}
+
+/* The first one comes at once and shows everything. */
+static void the_first_frame_is_full(void **state)
+{
+	const struct gk_snapshot *snap;
+	uint64_t begin;
+
+	(void)state;
+	scripted_process(0, SCRIPT_COMPUTE,
+			 (struct script_process){70, GIB, ~0U, ~0U});
+	tree_stat(&t.tree, (struct tree_stat){70, "x", 'R', 1, 5, 5, 9, 3});
+	tree_text(&t.tree, "stat", "cpu  1 2 3 4 5 6 7 8\n");
+	scripted_open();
+	begin = gk_mono_ns();
+	assert_int_equal(gk_watch_start(t.gk, 3600 * GK_NS_PER_S), 0);
+	snap = next();
+	assert_true(gk_mono_ns() - begin < 10 * GK_NS_PER_S);
+	assert_value(snap->devices[1].m[GK_M_POWER_LIMIT], 400000);
+	assert_value(snap->devices[1].m[GK_M_GPU_UTIL], 1);
+	assert_int_equal(snap->process_count, 1);
+	/* A share of CPU time needs a frame before. */
+	assert_absent(snap->processes[0].m[GK_PM_CPU], ONE_SNAPSHOT);
+	assert_absent(snap->host.cpu_centipercent, ONE_SNAPSHOT);
+}
+
+static bool readable(int fd, int timeout_ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, timeout_ms) == 1;
+}
+
+static void the_descriptor_is_readable_when_a_frame_is_due(void **state)
+{
+	(void)state;
+	scripted_open();
+	assert_int_equal(gk_watch_fd(t.gk), -1);
+	assert_int_equal(gk_watch_start(t.gk, 3600 * GK_NS_PER_S), 0);
+	assert_true(readable(gk_watch_fd(t.gk), 5000));
+	next();
+	assert_false(readable(gk_watch_fd(t.gk), 0));
+}
+
+/* Frames that nobody fetched are skipped: each of the next ones is new. */
+static void missed_frames_are_skipped(void **state)
+{
+	struct timespec busy = {0, 10 * PERIOD + PERIOD / 2};
+	uint64_t begin;
+
+	(void)state;
+	start(PERIOD);
+	next();
+	nanosleep(&busy, NULL); /* the caller misses ten */
+	begin = next()->mono_ns;
+	for (int i = 0; i < 10; i++)
+		next();
+	assert_true(t.snap->mono_ns - begin > 9 * PERIOD);
+}
+
+static void a_hang_makes_a_gpu_stale_not_the_frames_late(void **state)
+{
+	unsigned frames = 0;
+
+	(void)state;
+	t.options.timeout_ns = 50 * GK_NS_PER_MS;
+	start(PERIOD);
+	next();
+	SCRIPT(t.s->gpu[0].hang = true);
+	while (next()->devices[0].health != GK_HEALTH_STALE)
+		assert_true(++frames < 1000);
+	/* Not before its time, and the others stay fresh. */
+	assert_true(gk_device_age(t.snap, &t.snap->devices[0], GK_TIER_FAST) >=
+		    50 * GK_NS_PER_MS);
+	assert_int_equal(t.snap->devices[1].health, GK_HEALTH_OK);
+	assert_value(t.snap->devices[0].m[GK_M_GPU_UTIL], 0);
+	SCRIPT(t.s->gpu[0].hang = false);
+	for (frames = 0; next()->devices[0].health != GK_HEALTH_OK;)
+		assert_true(++frames < 1000);
+}
+
+static void watching_starts_although_a_gpu_hangs(void **state)
+{
+	uint64_t begin;
+
+	(void)state;
+	t.options.timeout_ns = 50 * GK_NS_PER_MS;
+	SCRIPT(t.s->gpu[0].hang = true);
+	scripted_open();
+	begin = gk_mono_ns();
+	assert_int_equal(gk_watch_start(t.gk, PERIOD), 0);
+	assert_true(gk_mono_ns() - begin < GK_NS_PER_S);
+	for (unsigned i = 0; next()->devices[0].health != GK_HEALTH_STALE; i++)
+		assert_true(i < 1000);
+	assert_absent(t.snap->devices[0].m[GK_M_GPU_UTIL], TIMEOUT);
+	SCRIPT(t.s->gpu[0].hang = false);
+}
+
+/* Slower tiers are read by their own periods. */
+static void tiers_have_periods_of_their_own(void **state)
+{
+	unsigned fast, slow, medium;
+
+	(void)state;
+	t.options.period_ns[GK_TIER_MEDIUM] = 3600 * GK_NS_PER_S;
+	t.options.period_ns[GK_TIER_SLOW] = 5 * PERIOD;
+	start(PERIOD);
+	slow = scripted_calls("nvmlDeviceGetPowerManagementLimit");
+	medium = scripted_calls("nvmlDeviceGetFanSpeed");
+	fast = scripted_calls("nvmlDeviceGetPowerUsage");
+	for (int i = 0; i < 60; i++)
+		next();
+	slow = scripted_calls("nvmlDeviceGetPowerManagementLimit") - slow;
+	fast = scripted_calls("nvmlDeviceGetPowerUsage") - fast;
+	assert_true(fast >= 10);
+	assert_true(slow >= 2 && slow < fast);
+	/* Once per GPU at most: its turn comes at the start or in an hour. */
+	assert_true(scripted_calls("nvmlDeviceGetFanSpeed") - medium <= 2);
+	assert_int_equal(scripted_calls("nvmlDeviceGetPcieThroughput"), 0);
+}
+
+/* A GPU that is read less often than the timeout is not late for that. */
+static void a_long_period_is_not_a_hang(void **state)
+{
+	(void)state;
+	t.options.timeout_ns = GK_NS_PER_MS;
+	t.options.period_ns[GK_TIER_FAST] = 3600 * GK_NS_PER_S;
+	start(PERIOD);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(next()->devices[0].health, GK_HEALTH_OK);
+}
+
+static void a_lost_gpu_is_seen_and_found_again(void **state)
+{
+	unsigned frames = 0;
+
+	(void)state;
+	start(PERIOD);
+	SCRIPT(t.s->gpu[1].all = t.s->gpu[1].handle = NVML_ERROR_GPU_IS_LOST);
+	while (next()->devices[1].health != GK_HEALTH_LOST)
+		assert_true(++frames < 1000);
+	SCRIPT(t.s->gpu[1].all = t.s->gpu[1].handle = NVML_SUCCESS);
+	for (frames = 0; next()->devices[1].health != GK_HEALTH_OK;)
+		assert_true(++frames < 1000);
+	for (frames = 0; t.snap->devices[1].m[GK_M_POWER_LIMIT].why; next())
+		assert_true(++frames < 1000);
+}
+
+static void processes_are_in_every_frame(void **state)
+{
+	(void)state;
+	t.options.period_ns[GK_TIER_SLOW] = 3 * PERIOD;
+	t.options.period_ns[GK_TIER_MEDIUM] = 7 * PERIOD;
+	scripted_process(0, SCRIPT_COMPUTE,
+			 (struct script_process){70, GIB, ~0U, ~0U});
+	start(PERIOD);
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(next()->process_count, 1);
+}
+
+static void periods_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	scripted_open();
+	assert_int_equal(gk_watch_next(t.gk, &t.snap), GK_ERR_INVALID);
+	assert_int_equal(gk_watch_start(t.gk, 0), GK_ERR_INVALID);
+	assert_int_equal(gk_watch_start(t.gk, UINT64_MAX), GK_ERR_RANGE);
+	assert_null(t.snap);
+	assert_int_equal(gk_watch_start(t.gk, PERIOD), 0);
+	assert_int_equal(gk_watch_start(t.gk, PERIOD), GK_ERR_EXISTS);
+	next();
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+static void a_signal_ends_the_wait(void **state)
+{
+	struct sigaction act = {.sa_handler = on_alarm}, before;
+	/* Again and again: one may come before the wait begins. */
+	struct itimerval soon = {{0, 5000}, {0, 5000}}, never = {0};
+
+	(void)state;
+	scripted_open();
+	assert_int_equal(gk_watch_start(t.gk, 3600 * GK_NS_PER_S), 0);
+	next();
+	sigaction(SIGALRM, &act, &before);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	gk_snapshot_free(t.snap);
+	t.snap = NULL;
+	assert_int_equal(gk_watch_next(t.gk, &t.snap), GK_ERR_TIMEOUT);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	assert_null(t.snap);
+}
+
+static void no_gpus_and_many_gpus_have_frames(void **state)
+{
+	static const unsigned counts[] = {0, 64};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(counts); i++) {
+		scripted_reset(counts[i]);
+		start(PERIOD);
+		for (int k = 0; k < 5; k++)
+			assert_int_equal(next()->device_count, counts[i]);
+		assert_int_equal(gk_close(t.gk), 0);
+		t.gk = NULL;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    SCRIPTED_TEST(frames_keep_to_the_grid),
+	    SCRIPTED_TEST(a_slow_gpu_delays_no_frame),
+	    SCRIPTED_TEST(values_are_of_shortly_before_the_frame),
+	    SCRIPTED_TEST(the_first_frame_is_full),
+	    SCRIPTED_TEST(the_descriptor_is_readable_when_a_frame_is_due),
+	    SCRIPTED_TEST(missed_frames_are_skipped),
+	    SCRIPTED_TEST(a_hang_makes_a_gpu_stale_not_the_frames_late),
+	    SCRIPTED_TEST(watching_starts_although_a_gpu_hangs),
+	    SCRIPTED_TEST(tiers_have_periods_of_their_own),
+	    SCRIPTED_TEST(a_long_period_is_not_a_hang),
+	    SCRIPTED_TEST(a_lost_gpu_is_seen_and_found_again),
+	    SCRIPTED_TEST(processes_are_in_every_frame),
+	    SCRIPTED_TEST(periods_that_cannot_be_are_refused),
+	    SCRIPTED_TEST(a_signal_ends_the_wait),
+	    SCRIPTED_TEST(no_gpus_and_many_gpus_have_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
