@@ -7,8 +7,9 @@
 #include <string.h>
 
 /* A sanitizer would end the program where malloc() is to answer NULL. */
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
+#define SEEN __attribute__((visibility("default")))
+SEEN const char *__asan_default_options(void);
+SEEN const char *__tsan_default_options(void);
 
 const char *__asan_default_options(void)
 {
