@@ -256,6 +256,8 @@ static int launch(struct arguments *a)
 		code = fake_children_start(path, a->loads, a->load_count,
 					   a->warm_up_ns, &children);
 	if (!code)
+		code = fake_signals_pending();
+	if (!code)
 		code = fake_run(path, a->command);
 	fake_children_end(&children);
 	unlink(path);

@@ -83,6 +83,12 @@ int fake_run(const char *path, char **argv);
 void fake_signals_hold(void);
 void fake_signals_release(void);
 
+/*
+ * Takes one that came since they are held back and returns the exit code that
+ * it calls for: 128 + signal; 0 when there is none.
+ */
+int fake_signals_pending(void);
+
 /* Waits for SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
 void fake_signals_wait(void);
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #define READY_FD "GPUKIT_LOAD_READY"
+#define LOOK_MS  100 /* between looks for a signal */
 #define GIB      (1024.0 * 1024 * 1024)
 #define MIB      (1024ULL * 1024)
 
@@ -85,6 +87,19 @@ struct job {
 
 #define JOB_ARGS 10
 
+/* In the greatest unit that says it exactly. */
+static void format_memory(uint64_t mem, char text[64])
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+	unsigned unit = 0;
+
+	while (unit < 3 && mem % 1024 == 0) {
+		mem /= 1024;
+		unit++;
+	}
+	snprintf(text, 64, "mem=%llu%s", (unsigned long long)mem, units[unit]);
+}
+
 static int format_job(const struct fake_load *load, unsigned gpu, uint64_t mem,
 		      unsigned seed, char text[JOB_ARGS][64])
 {
@@ -93,10 +108,7 @@ static int format_job(const struct fake_load *load, unsigned gpu, uint64_t mem,
 	snprintf(text[n++], 64, FAKE_LOAD_NAME);
 	snprintf(text[n++], 64, "%s", kind_names[load->kind]);
 	snprintf(text[n++], 64, "gpu=%u", gpu);
-	snprintf(text[n++], 64,
-		 mem % (1024 * MIB) ? "mem=%lluMiB" : "mem=%lluGiB",
-		 (unsigned long long)(mem % (1024 * MIB) ? mem / MIB
-							 : mem / (1024 * MIB)));
+	format_memory(mem, text[n++]);
 	if (load->kind == GKF_WAVE_IDLE)
 		return n;
 	snprintf(text[n++], 64, "util=%u", load->util);
@@ -295,14 +307,25 @@ static int spawn_all(struct gkf_machine *m, const char *path,
 	return code;
 }
 
-/* A byte from each; an end before that: one has failed, and told why. */
+/*
+ * A byte from each; an end before that: one has failed, and told why. A
+ * signal ends the wait.
+ */
 static int await_ready(int fd, unsigned count)
 {
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
 	char bytes[64];
 
 	while (count) {
 		size_t want = count < sizeof bytes ? count : sizeof bytes;
-		ssize_t n = read(fd, bytes, want);
+		int code = fake_signals_pending();
+		ssize_t n;
+
+		if (code)
+			return code;
+		if (poll(&ready, 1, LOOK_MS) <= 0)
+			continue;
+		n = read(fd, bytes, want);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -323,6 +346,10 @@ static int start(struct gkf_machine *m, const char *path,
 	for (unsigned i = 0; i < count; i++)
 		total +=
 		    (unsigned)__builtin_popcountll(loads[i].gpus) * loads[i].n;
+	if (total > GKF_SLOTS_MAX)
+		return fake_failure("--load: %u processes are asked for; a "
+				    "machine has room for %d; lower n=",
+				    total, GKF_SLOTS_MAX);
 	children->pid = calloc(total + 1, sizeof *children->pid);
 	if (!children->pid || pipe2(ready, O_CLOEXEC))
 		return fake_failure("cannot start load: %s", strerror(errno));

@@ -66,6 +66,17 @@ void fake_signals_wait(void)
 		;
 }
 
+int fake_signals_pending(void)
+{
+	const struct timespec now = {0};
+	sigset_t set = held_set();
+	int number;
+
+	sigdelset(&set, SIGCHLD);
+	number = sigtimedwait(&set, NULL, &now);
+	return number > 0 ? EXIT_SIGNAL + number : 0;
+}
+
 /* Puts a path before those that a variable has already. */
 static int prepend(const char *variable, const char *path)
 {

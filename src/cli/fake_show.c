@@ -65,6 +65,7 @@ static json_t *gpu_json(struct ctl *ctl, unsigned gpu)
 {
 	const struct gkf_board *board = gkf_board(ctl->machine, gpu);
 	const struct gkf_device *dev = &ctl->file->device[gpu];
+	char name[sizeof board->profile.mark + GKF_NAME_MAX];
 	json_t *values = json_object();
 	struct gkf_memory memory;
 	unsigned processes = 0;
@@ -81,12 +82,14 @@ static json_t *gpu_json(struct ctl *ctl, unsigned gpu)
 				      (json_int_t)number, "unit",
 				      gkf_values[v].unit, "set",
 				      (int)is_set(dev, v)));
+	snprintf(name, sizeof name, "%s%s", board->profile.mark,
+		 board->profile.name);
 	return json_pack(
 	    "{s:i, s:s, s:s, s:s, s:b, s:I, s:I, s:i, s:o}", "index", (int)gpu,
-	    "name", board->profile.name, "profile", board->profile.id, "uuid",
-	    board->uuid, "lost", (int)is_lost(dev), "memory_used",
-	    (json_int_t)memory.used, "memory_total", (json_int_t)memory.total,
-	    "processes", (int)processes, "values", values);
+	    "name", name, "profile", board->profile.id, "uuid", board->uuid,
+	    "lost", (int)is_lost(dev), "memory_used", (json_int_t)memory.used,
+	    "memory_total", (json_int_t)memory.total, "processes",
+	    (int)processes, "values", values);
 }
 
 static int show_json(struct ctl *ctl, uint64_t gpus)

@@ -154,6 +154,17 @@ def test_what_the_terminal_sent_is_not_passed_on(gpukit):
     assert text.replace("^C", "").split() == ["up"], text
 
 
+def test_an_interrupt_before_the_command(gpukit, tmp_path):
+    machine, ran = tmp_path / "machine", tmp_path / "ran"
+    with subprocess.Popen([GPUKIT, "fake", "--gpus", "h100:16", "--name",
+                           machine, "--load", "idle:all,n=60,mem=1MiB", "--",
+                           "touch", ran], env=clean_env()) as launcher:
+        wait_until(machine.exists)
+        launcher.send_signal(signal.SIGINT)
+        assert launcher.wait(timeout=60) == 128 + signal.SIGINT
+    assert not machine.exists() and not ran.exists()
+
+
 # ---- options that are wrong ----
 
 @pytest.mark.parametrize("options, code, parts", [
@@ -185,6 +196,9 @@ def test_what_the_terminal_sent_is_not_passed_on(gpukit):
      ["GPU 0", "79.4 GiB free", "90.0 GiB", "lower mem="]),
     (["--load", "train:0+1,mem=30GiB", "--load", "infer:1,n=2,mem=30GiB"], 1,
      ["GPU 1", "90.0 GiB"]),
+    (["--gpus", "h100:64", "--load", "idle:all,n=64,mem=1MiB", "--load",
+      "idle:all,n=64,mem=1MiB", "--load", "idle:0,mem=1MiB"], 1,
+     ["8193 processes", "room for 8192"]),
 ])
 def test_wrong_options_are_told_in_one_line(gpukit, options, code, parts):
     one_line(gpukit("fake", *options, "--", "echo", "ran"), code, *parts)
@@ -221,6 +235,7 @@ def test_a_profile_of_the_user(gpukit, tmp_path):
     assert [gpu["profile"] for gpu in shown["gpus"]] == ["mine", "mine",
                                                          "h200"]
     assert shown["gpus"][0]["memory_total"] == 8192 << 20
+    assert shown["gpus"][0]["name"] == "Fake Tesla T4"
 
 
 def test_profiles_of_another_directory(gpukit, tmp_path):
@@ -255,6 +270,13 @@ def test_load_is_real_processes(machine):
     pid = children(one.process.pid)[0]
     with open(f"/proc/{pid}/comm", encoding="ascii") as f:
         assert f.read() == "gpukit-load\n"
+
+
+@pytest.mark.parametrize("mem, size", [
+    ("100000001", 100000001), ("513KiB", 513 << 10), ("3GiB", 3 << 30)])
+def test_load_holds_what_was_said(machine, mem, size):
+    assert machine("--load", f"idle:0,mem={mem}").show(
+        0)["gpus"][0]["memory_used"] == size
 
 
 def test_load_keeps_a_gpu_busy(machine):
