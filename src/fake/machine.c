@@ -186,28 +186,63 @@ static int make_parent(const char *path)
 	return gk_make_private_dir(dir);
 }
 
+/*
+ * Opens a file for a machine in the making. It has no name, so that nothing is
+ * left of it when its maker is killed; where that cannot be, it has one beside
+ * path, told in name. A descriptor, or a gk_err.
+ */
+static int open_unfinished(const char *path, char *name, size_t cap)
+{
+	const char *slash = strrchr(path, '/');
+	int fd = -1;
+
+	if ((size_t)snprintf(name, cap, "%.*s", (int)(slash - path + 1),
+			     path) >= cap)
+		return GK_ERR_INVALID;
+	if (!access("/proc/self/fd", X_OK))
+		fd = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	*name = '\0';
+	if (fd >= 0)
+		return fd;
+	if ((size_t)snprintf(name, cap, "%s.XXXXXX.tmp", path) >= cap)
+		return GK_ERR_INVALID;
+	fd = mkostemps(name, 4, O_CLOEXEC);
+	return fd < 0 ? gk_err_from_errno(errno) : fd;
+}
+
+/* link() and not rename(): it refuses to replace a living machine. */
+static int publish(int fd, const char *name, const char *path)
+{
+	char nameless[32];
+
+	snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, *name ? name : nameless, AT_FDCWD, path,
+		      AT_SYMLINK_FOLLOW) < 0
+		   ? gk_err_from_errno(errno)
+		   : 0;
+}
+
 int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec)
 {
-	char beside[PATH_CAP];
+	char name[PATH_CAP];
 	int fd, r;
 
 	if (spec->device_count > GKF_DEVICES_MAX)
 		return GK_ERR_TOO_MANY;
+	if (!strchr(path, '/'))
+		return GK_ERR_INVALID;
 	r = make_parent(path);
 	if (r)
 		return r;
-	if ((size_t)snprintf(beside, sizeof beside, "%s.%d.tmp", path,
-			     (int)getpid()) >= sizeof beside)
-		return GK_ERR_INVALID;
-	fd = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = open_unfinished(path, name, sizeof name);
 	if (fd < 0)
-		return gk_err_from_errno(errno);
+		return fd;
 	r = fill(fd, spec);
+	if (!r)
+		r = publish(fd, name, path);
 	close(fd);
-	/* link() and not rename(): it refuses to replace a living machine. */
-	if (!r && link(beside, path) < 0)
-		r = gk_err_from_errno(errno);
-	unlink(beside);
+	if (*name)
+		unlink(name);
 	return r;
 }
 

@@ -162,7 +162,8 @@ GKF_API int gkf_machine_path(const char *name, char *ret_path, size_t cap);
 /*
  * Makes a machine file, mode 0600, its space reserved (GK_ERR_NO_SPACE when
  * /dev/shm is full); it appears whole or not at all. GK_ERR_EXISTS when
- * there is one. The parent directory is made when it is the private one.
+ * there is one, GK_ERR_INVALID when path has no '/'. The parent directory is
+ * made when it is the private one.
  */
 GKF_API int gkf_machine_create(const char *path,
 			       const struct gkf_machine_spec *spec);

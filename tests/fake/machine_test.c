@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -60,6 +61,42 @@ static void a_machine_is_not_replaced(void **state)
 	(void)state;
 	assert_int_equal(gkf_machine_create(fx.path, &spec), GK_ERR_EXISTS);
 	assert_int_equal(fx.file->device_count, 3);
+}
+
+static void a_killed_maker_leaves_nothing_unfinished(void **state)
+{
+	struct gkf_machine_spec spec = {.device_count = 0};
+	char path[128], beside[160];
+	struct dirent *entry;
+	DIR *dir;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/other", fx.dir);
+	for (int i = 0; i < 20; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			for (;;) {
+				gkf_machine_create(path, &spec);
+				unlink(path);
+			}
+		usleep(1000 + (useconds_t)i * 97);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	unlink(path);
+	dir = opendir(fx.dir);
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			assert_string_equal(entry->d_name, "machine");
+	closedir(dir);
+	/* What bears a name that this process might choose is no hindrance. */
+	snprintf(beside, sizeof beside, "%s.%d.tmp", path, (int)getpid());
+	close(open(beside, O_CREAT | O_RDWR, 0600));
+	assert_int_equal(gkf_machine_create(path, &spec), 0);
+	unlink(path);
+	unlink(beside);
 }
 
 static void too_many_devices_are_refused(void **state)
@@ -223,6 +260,7 @@ int main(void)
 	    T(path_follows_name_and_environment),
 	    T(file_is_private_and_its_space_reserved),
 	    T(a_machine_is_not_replaced),
+	    T(a_killed_maker_leaves_nothing_unfinished),
 	    T(too_many_devices_are_refused),
 	    T(devices_differ_in_uuid_serial_and_place),
 	    T(an_overwritten_lock_is_not_taken),
