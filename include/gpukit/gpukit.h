@@ -200,7 +200,7 @@ struct gk; /* an open driver library with its devices */
 enum gk_with {
 	GK_WITH_PCIE = 1,         /* read the ASKED tier */
 	GK_WITHOUT_PROCESSES = 2, /* no process lists, no /proc/<pid> */
-	GK_WITHOUT_COMMANDS = 4,  /* no command lines: cheaper */
+	GK_WITHOUT_COMMANDS = 4,  /* no command lines, no containers */
 	GK_WITHOUT_SLOW = 8,      /* no SLOW tier in one-shot snapshots */
 };
 

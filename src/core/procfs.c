@@ -280,7 +280,8 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 	} else {
 		take_stat(fs, arena, &st, p);
 	}
-	if (!(with & GK_WITHOUT_COMMANDS))
-		read_command(fs, arena, p);
+	if (with & GK_WITHOUT_COMMANDS)
+		return;
+	read_command(fs, arena, p);
 	read_container(fs, arena, p);
 }

@@ -80,7 +80,9 @@ static void what_is_not_asked_for_is_not_read(void **state)
 	(void)state;
 	tree_stat(&tree, (struct tree_stat){42, "x", 'S', 7, 0, 0, 1, 1});
 	tree_write(&tree, "42/cmdline", "secret", 7);
+	tree_text(&tree, "42/cgroup", "0::/lxc/box\n");
 	p = look(42, 100, GK_WITHOUT_COMMANDS);
+	assert_string_equal(p.container, "");
 	assert_string_equal(p.name, "x");
 	assert_string_equal(p.command, "");
 	assert_int_equal(p.args_len, 0);
