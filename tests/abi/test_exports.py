@@ -1,0 +1,80 @@
+"""What the built libraries export, need and search: nothing by accident."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, FAKE_DIR, ROOT
+
+FRONT = os.path.join(FAKE_DIR, "libnvidia-ml.so.1")
+CORE = os.path.join(FAKE_DIR, "libgpukit-fake.so")
+AUDIT = os.path.join(FAKE_DIR, "libgpukit-audit.so")
+PUBLIC = os.path.join(BUILD, "lib", "libgpukit.so")
+LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+SANITIZERS = re.compile(r"lib(asan|tsan|ubsan|gcc_s|m|dl|rt|pthread)\.so|libstdc")
+
+
+def run(*args):
+    return subprocess.run(args, check=True, capture_output=True,
+                          text=True).stdout
+
+
+def exported(library):
+    return {line.split()[-1]
+            for line in run("nm", "-D", "--defined-only", library).splitlines()}
+
+
+def dynamic(library, tag):
+    return re.findall(rf"\({tag}\).*\[(.*)\]", run("readelf", "-d", library))
+
+
+def rows():
+    with open(os.path.join(ROOT, "src", "abi", "nvml.def"),
+              encoding="utf-8") as file:
+        return set(re.findall(r"^NVML\((\w+),", file.read(), re.M))
+
+
+def test_the_front_exports_every_row_and_nothing_else():
+    assert len(rows()) == 412
+    assert exported(FRONT) == rows() | {"nvmlErrorString"}
+
+
+def test_no_abi_name_lives_in_the_core_of_the_fake():
+    names = exported(CORE)
+    assert names and all(name.startswith("gkf_") for name in names)
+
+
+def test_the_auditor_exports_its_two_functions():
+    assert exported(AUDIT) == {"la_version", "la_objsearch"}
+
+
+def test_the_public_library_exports_its_header():
+    with open(os.path.join(ROOT, "include", "gpukit", "gpukit.h"),
+              encoding="utf-8") as file:
+        declared = re.findall(r"^GK_API[^;(\[]*?\b(gk_\w+)\s*[(\[]",
+                              file.read(), re.M)
+    assert exported(PUBLIC) == set(declared)
+
+
+@pytest.mark.parametrize("library, needs", [
+    (FRONT, {"libgpukit-fake.so"}), (CORE, set()), (AUDIT, set()),
+    (PUBLIC, set())])
+def test_what_enters_other_processes_needs_libc_alone(library, needs):
+    others = {name for name in dynamic(library, "NEEDED")
+              if not SANITIZERS.match(name)}
+    assert others - LIBC == needs
+
+
+def test_the_front_finds_its_core_beside_itself_only():
+    assert dynamic(FRONT, "RUNPATH") == ["$ORIGIN"]
+    assert dynamic(FRONT, "SONAME") == ["libnvidia-ml.so.1"]
+
+
+@pytest.mark.parametrize("library", [FRONT, CORE, AUDIT, PUBLIC])
+def test_hardening(library):
+    headers = run("readelf", "-lW", library)
+    assert "GNU_RELRO" in headers
+    assert re.search(r"GNU_STACK.*RW ", headers)
+    assert "NOW" in run("readelf", "-d", library)
