@@ -132,6 +132,34 @@ static int parse_change(struct ctl *ctl, char *arg, struct change *ret_change)
 	return 0;
 }
 
+/* Whether every GPU can take the value. */
+static int check(struct ctl *ctl, uint64_t gpus, const struct change *change)
+{
+	const struct gkf_value_info *info;
+	int64_t min, max;
+
+	if (change->value < 0)
+		return 0;
+	info = &gkf_values[change->value];
+	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++) {
+		if (!(gpus >> i & 1))
+			continue;
+		if (!gkf_value_range(ctl->machine, i,
+				     (enum gkf_value)change->value, &min, &max))
+			return fake_failure(
+			    "ctl set: GPU %u (%s) has no %s", i,
+			    gkf_board(ctl->machine, i)->profile.name,
+			    info->name);
+		if (change->to < min || change->to > max)
+			return fake_failure(
+			    "ctl set: GPU %u (%s): %s must be %lld to %lld %s",
+			    i, gkf_board(ctl->machine, i)->profile.name,
+			    info->name, (long long)min, (long long)max,
+			    info->unit);
+	}
+	return 0;
+}
+
 static int apply(struct ctl *ctl, uint64_t gpus, const struct change *change)
 {
 	if (change->value < 0) {
@@ -139,19 +167,15 @@ static int apply(struct ctl *ctl, uint64_t gpus, const struct change *change)
 		return 0;
 	}
 	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++) {
-		const char *name = gkf_values[change->value].name;
-		int err;
+		int err = 0;
 
-		if (!(gpus >> i & 1))
-			continue;
-		err = gkf_value_set(ctl->machine, i,
-				    (enum gkf_value)change->value, change->to);
-		if (err == GK_ERR_NOT_SUPPORTED)
-			return fake_failure(
-			    "ctl set: GPU %u (%s) has no %s", i,
-			    gkf_board(ctl->machine, i)->profile.name, name);
+		if (gpus >> i & 1)
+			err = gkf_value_set(ctl->machine, i,
+					    (enum gkf_value)change->value,
+					    change->to);
 		if (err)
-			return fake_failure("ctl set: GPU %u: %s: %s", i, name,
+			return fake_failure("ctl set: GPU %u: %s: %s", i,
+					    gkf_values[change->value].name,
 					    gk_strerror(err));
 	}
 	return 0;
@@ -171,7 +195,7 @@ int ctl_set(struct ctl *ctl, int argc, char **argv)
 	if (!code && has_gpus && argc == 1)
 		code = fake_usage("usage: gpukit fake ctl set [GPU] "
 				  "KEY=VALUE...");
-	/* All are understood before the first is done. */
+	/* All are understood and possible before the first is done. */
 	for (int i = has_gpus; !code && i < argc; i++) {
 		code = parse_change(ctl, argv[i], &changes[n]);
 		if (!code && changes[n++].value >= 0 && !has_gpus)
@@ -180,6 +204,8 @@ int ctl_set(struct ctl *ctl, int argc, char **argv)
 					  "%s=...`",
 					  argv[i], argv[i]);
 	}
+	for (int i = 0; !code && i < n; i++)
+		code = check(ctl, gpus, &changes[i]);
 	for (int i = 0; !code && i < n; i++)
 		code = apply(ctl, gpus, &changes[i]);
 	free(changes);

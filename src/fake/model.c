@@ -308,25 +308,29 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	return true;
 }
 
-static bool in_range(const struct gkf_profile *profile, enum gkf_value value,
-		     int64_t to)
+bool gkf_value_range(struct gkf_machine *m, unsigned device,
+		     enum gkf_value value, int64_t *ret_min, int64_t *ret_max)
 {
-	if (to < gkf_values[value].min || to > gkf_values[value].max)
+	const struct gkf_profile *profile = &m->boards[device].profile;
+	bool limit = value == GKF_V_POWER_LIMIT;
+
+	if (!has(profile, value))
 		return false;
-	return value != GKF_V_POWER_LIMIT ||
-	       (to >= profile->power_min_mw && to <= profile->power_max_mw);
+	*ret_min = limit ? profile->power_min_mw : gkf_values[value].min;
+	*ret_max = limit ? profile->power_max_mw : gkf_values[value].max;
+	return true;
 }
 
 int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		  int64_t to)
 {
-	const struct gkf_profile *profile = &m->boards[device].profile;
 	struct gkf_device *dev = &m->file->device[device];
+	int64_t min, max;
 	int r;
 
-	if (!has(profile, value))
+	if (!gkf_value_range(m, device, value, &min, &max))
 		return GK_ERR_NOT_SUPPORTED;
-	if (to != GKF_UNSET && !in_range(profile, value, to))
+	if (to != GKF_UNSET && (to < min || to > max))
 		return GK_ERR_RANGE;
 	r = gkf_lock(m);
 	if (r)

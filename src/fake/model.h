@@ -28,9 +28,14 @@ GKF_API int gkf_value_by_name(const char *name);
 GKF_API bool gkf_value_get(struct gkf_machine *m, unsigned device,
 			   enum gkf_value value, int64_t *ret_value);
 
+/* What this GPU takes for a value; false when it has none. */
+GKF_API bool gkf_value_range(struct gkf_machine *m, unsigned device,
+			     enum gkf_value value, int64_t *ret_min,
+			     int64_t *ret_max);
+
 /*
- * Sets a value (GKF_UNSET: back to the model). GK_ERR_RANGE outside min and
- * max, GK_ERR_NOT_SUPPORTED when the GPU has none.
+ * Sets a value (GKF_UNSET: back to the model). GK_ERR_RANGE outside its
+ * range, GK_ERR_NOT_SUPPORTED when the GPU has none.
  */
 GKF_API int gkf_value_set(struct gkf_machine *m, unsigned device,
 			  enum gkf_value value, int64_t to);

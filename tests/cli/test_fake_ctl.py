@@ -157,6 +157,16 @@ def test_wrong_ctl_is_told_in_one_line(machine, args, code, parts):
     one_line(machine().ctl(*args), code, *parts)
 
 
+def test_nothing_is_set_when_one_gpu_cannot(machine):
+    one = machine("--gpus", "rtx-3090,h100")
+    done = one.ctl("set", "all", "temperature=50", "fan=5")
+    one_line(done, 1, "GPU 1", "has no fan")
+    done = one.ctl("set", "all", "temperature=50", "power-limit=150W")
+    one_line(done, 1, "GPU 1", "power-limit must be 200000 to 700000 mW")
+    assert not any(value["set"] for gpu in one.show()["gpus"]
+                   for value in gpu["values"].values())
+
+
 def test_nothing_is_set_when_one_of_many_is_wrong(machine):
     one = machine()
     assert one.ctl("set", 0, "temperature=50", "power=x").returncode == 2

@@ -3,8 +3,9 @@
  * NVML initialised, count the call, are the arguments usable, is the GPU
  * there, how long would the driver take.
  *
- * A call reads without a lock: what it works on stays mapped as long as the
- * process lives, even when another thread shuts NVML down under it.
+ * A call reads without a lock: what it works on stays mapped even when another
+ * thread shuts NVML down under it, and until this process has opened more
+ * machines than it keeps.
  */
 #ifndef GKF_NVML_FRONT_H
 #define GKF_NVML_FRONT_H
