@@ -9,8 +9,8 @@
 #define TIMEOUT_NS GK_NS_PER_S
 #define GPUS_MAX   1024
 
-/* For a call that is under way when the end comes; one that takes longer has
- * made a snapshot wait already. */
+/* For the calls under way when the end comes, where a GPU is known to hang:
+ * it has made a snapshot wait already. */
 #define GRACE_NS (200 * GK_NS_PER_MS)
 
 static int start_workers(struct gk *gk, unsigned count)
@@ -19,8 +19,8 @@ static int start_workers(struct gk *gk, unsigned count)
 	if (!gk->workers)
 		return GK_ERR_NOMEM;
 	for (; gk->gpu_count < count; gk->gpu_count++) {
-		int r = gk_worker_start(gk->nvml, (unsigned)gk->gpu_count,
-					gk->with, &gk->workers[gk->gpu_count]);
+		int r = gk_worker_new(gk->nvml, (unsigned)gk->gpu_count,
+				      gk->with, &gk->workers[gk->gpu_count]);
 
 		if (r)
 			return r;
@@ -73,7 +73,8 @@ int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 /* Whether all have ended; the others go on using the driver library. */
 static bool stop_workers(struct gk *gk)
 {
-	uint64_t until = gk_mono_ns() + GRACE_NS;
+	uint64_t until =
+	    gk_mono_ns() + (gk->was_late ? GRACE_NS : gk->timeout_ns);
 	bool all = true;
 
 	for (size_t i = 0; i < gk->gpu_count; i++)
@@ -111,21 +112,34 @@ static unsigned tiers_wanted(const struct gk *gk)
 	return tiers;
 }
 
-void gk_read_once(struct gk *gk, bool *late)
+static int ask_all(struct gk *gk)
+{
+	for (size_t i = 0; i < gk->gpu_count; i++) {
+		int r = gk_worker_ask(gk->workers[i], tiers_wanted(gk));
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int gk_read_once(struct gk *gk, bool *late)
 {
 	uint64_t until = gk_mono_ns() + gk->timeout_ns;
 	struct gk_span span;
+	int r;
 
 	gk_span_begin(&span, "wait for the GPUs");
-	for (size_t i = 0; i < gk->gpu_count; i++)
-		gk_worker_ask(gk->workers[i], tiers_wanted(gk));
-	for (size_t i = 0; i < gk->gpu_count; i++) {
+	r = ask_all(gk);
+	for (size_t i = 0; !r && i < gk->gpu_count; i++) {
 		bool idle = gk_worker_wait(gk->workers[i], until);
 
+		gk->was_late |= !idle;
 		if (late)
 			late[i] = !idle;
 	}
 	gk_span_end(&span);
+	return r;
 }
 
 int gk_snapshot_take(struct gk *gk, struct gk_snapshot **ret_snap)
@@ -135,8 +149,9 @@ int gk_snapshot_take(struct gk *gk, struct gk_snapshot **ret_snap)
 
 	if (!late)
 		return GK_ERR_NOMEM;
-	gk_read_once(gk, late);
-	r = gk_compose(gk, late, ret_snap);
+	r = gk_read_once(gk, late);
+	if (!r)
+		r = gk_compose(gk, late, ret_snap);
 	free(late);
 	return r;
 }

@@ -16,6 +16,7 @@ struct gk {
 	struct gk_host_before host_before;
 	unsigned with;
 	uint64_t timeout_ns;
+	bool was_late;                     /* a GPU did not answer in time */
 	uint64_t period_ns[GK_TIER_COUNT]; /* as asked for by options */
 	int timer;                         /* of gk_watch, -1 without */
 	uint64_t frame_ns;                 /* its period */
@@ -23,9 +24,9 @@ struct gk {
 
 /*
  * Has all GPUs read once and waits, at most timeout_ns. late[i] becomes
- * whether GPU i has not answered by then; NULL: not asked for.
+ * whether GPU i has not answered by then; NULL: not asked for. 0 or a gk_err.
  */
-void gk_read_once(struct gk *gk, bool *late);
+int gk_read_once(struct gk *gk, bool *late);
 
 /*
  * Makes a snapshot of what the workers have published. late[i] says that GPU

@@ -101,14 +101,16 @@ static int add_gpu(struct gk *gk, struct gk_snapshot *snap, size_t index,
 {
 	struct gk_reading reading;
 	size_t gpu = snap->device_count;
+	bool is_late;
 	int r = gk_worker_copy(gk->workers[index], &reading);
 
-	if (!r)
-		r = grow(snap, &reading);
+	if (r)
+		return r;
+	is_late = late ? late[index] : overdue(gk, &reading.devices[0]);
+	gk->was_late |= is_late;
+	r = grow(snap, &reading);
 	for (size_t i = 0; !r && i < reading.device_count; i++)
-		add_device(snap, &reading.devices[i], gpu,
-			   late ? late[index]
-				: overdue(gk, &reading.devices[0]));
+		add_device(snap, &reading.devices[i], gpu, is_late);
 	for (size_t i = 0; !r && i < reading.listed_count; i++)
 		add_process(snap, &reading.listed[i], gpu);
 	gk_reading_free(&reading);

@@ -75,6 +75,8 @@ static int start_timer(struct gk *gk)
 
 int gk_watch_start(struct gk *gk, uint64_t period_ns)
 {
+	int r;
+
 	if (!period_ns)
 		return GK_ERR_INVALID;
 	if (period_ns > PERIOD_MAX_NS)
@@ -83,7 +85,9 @@ int gk_watch_start(struct gk *gk, uint64_t period_ns)
 		return GK_ERR_EXISTS;
 	/* The first frame is to show something. No snapshot is made of it:
 	 * shares of CPU time since a moment ago would be noise. */
-	gk_read_once(gk, NULL);
+	r = gk_read_once(gk, NULL);
+	if (r)
+		return r;
 	gk->frame_ns = period_ns;
 	return start_timer(gk);
 }

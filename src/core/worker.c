@@ -21,6 +21,7 @@ struct gk_worker {
 	pthread_cond_t wake; /* to the thread: asked, scheduled, stop */
 	pthread_cond_t told; /* from the thread: idle, ended */
 	unsigned asked;      /* bits of tiers */
+	bool running;        /* there is a thread; the caller's own */
 	bool busy, stop, ended;
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
@@ -215,8 +216,8 @@ static void destroy(struct gk_worker *w)
 	free(w);
 }
 
-int gk_worker_start(const struct gk_nvml *nvml, unsigned index, unsigned with,
-		    struct gk_worker **ret_worker)
+int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
+		  struct gk_worker **ret_worker)
 {
 	struct gk_worker *w = calloc(1, sizeof *w);
 	int r;
@@ -230,22 +231,26 @@ int gk_worker_start(const struct gk_nvml *nvml, unsigned index, unsigned with,
 	}
 	init_sync(w);
 	publish(w);
-	r = start_thread(w);
-	if (r) {
-		destroy(w);
-		return r;
-	}
 	*ret_worker = w;
 	return 0;
 }
 
-void gk_worker_ask(struct gk_worker *w, unsigned tiers)
+int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 {
+	int r;
+
 	pthread_mutex_lock(&w->lock);
 	w->asked |= tiers;
 	w->busy |= tiers != 0;
 	pthread_mutex_unlock(&w->lock);
-	pthread_cond_signal(&w->wake); /* it wakes to a free lock */
+	if (w->running) {
+		pthread_cond_signal(&w->wake); /* it wakes to a free lock */
+		return 0;
+	}
+	r = start_thread(w);
+	w->running = !r;
+	w->busy &= w->running;
+	return r;
 }
 
 bool gk_worker_wait(struct gk_worker *w, uint64_t until_ns)
@@ -322,6 +327,10 @@ bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
 	struct timespec until = gk_timespec(until_ns);
 	bool ended;
 
+	if (!w->running) {
+		destroy(w);
+		return true;
+	}
 	gk_worker_end(w);
 	pthread_mutex_lock(&w->lock);
 	while (!w->ended &&

@@ -20,12 +20,16 @@ struct gk_reading {
 	size_t listed_count;
 };
 
-/* Starts the thread for a GPU. End with gk_worker_stop(). */
-int gk_worker_start(const struct gk_nvml *nvml, unsigned index, unsigned with,
-		    struct gk_worker **ret_worker);
+/* Prepares the worker of a GPU. End with gk_worker_stop(). */
+int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
+		  struct gk_worker **ret_worker);
 
-/* Asks for tiers (bits 1 << gk_tier) to be read once, without waiting. */
-void gk_worker_ask(struct gk_worker *worker, unsigned tiers);
+/*
+ * Asks for tiers (bits 1 << gk_tier) to be read once, without waiting. The
+ * first time it starts the thread, which finds its work there. 0 or the
+ * gk_err of having no thread.
+ */
+int gk_worker_ask(struct gk_worker *worker, unsigned tiers);
 
 /*
  * Waits until all that was asked is read, at most until a moment of
@@ -34,9 +38,9 @@ void gk_worker_ask(struct gk_worker *worker, unsigned tiers);
 bool gk_worker_wait(struct gk_worker *worker, uint64_t until_ns);
 
 /*
- * Reads tiers by the clock from now on: tier t at start_ns[t] and every
- * period_ns[t] after (0: never). Deadlines are absolute; missed ones are
- * left out.
+ * Has a worker that was asked before read tiers by the clock from now on: tier
+ * t at start_ns[t] and every period_ns[t] after (0: never). Deadlines are
+ * absolute; missed ones are left out.
  */
 void gk_worker_schedule(struct gk_worker *worker,
 			const uint64_t start_ns[GK_TIER_COUNT],
