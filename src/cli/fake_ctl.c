@@ -97,6 +97,20 @@ static const char *state_of(const struct fake_machine *machine)
 	return machine->processes ? "launcher dead" : "orphan";
 }
 
+/* A file may bear any name; this is what can be shown of it. */
+struct shown {
+	char name[4 * sizeof(((struct fake_machine *)0)->name)];
+};
+
+static struct shown shown(const struct fake_machine *machine)
+{
+	struct shown s;
+
+	gk_str_clean(s.name, sizeof s.name, machine->name,
+		     strlen(machine->name));
+	return s;
+}
+
 static int ls_json(const struct fake_machine *machines, unsigned count)
 {
 	json_t *list = json_array();
@@ -104,12 +118,12 @@ static int ls_json(const struct fake_machine *machines, unsigned count)
 
 	for (unsigned i = 0; i < count; i++)
 		json_array_append_new(
-		    list,
-		    json_pack("{s:s, s:i, s:i, s:i, s:s}", "name",
-			      machines[i].name, "gpus", (int)machines[i].gpus,
-			      "processes", (int)machines[i].processes,
-			      "launcher", (int)machines[i].creator, "state",
-			      state_of(&machines[i])));
+		    list, json_pack("{s:s, s:i, s:i, s:i, s:s}", "name",
+				    shown(&machines[i]).name, "gpus",
+				    (int)machines[i].gpus, "processes",
+				    (int)machines[i].processes, "launcher",
+				    (int)machines[i].creator, "state",
+				    state_of(&machines[i])));
 	r = json_dumpf(list, stdout, JSON_INDENT(2));
 	json_decref(list);
 	putchar('\n');
@@ -131,7 +145,7 @@ int ctl_ls(struct ctl *ctl, int argc, char **argv)
 		printf("%-24s %5s %10s %9s  %s\n", "MACHINE", "GPUS",
 		       "PROCESSES", "LAUNCHER", "STATE");
 	for (unsigned i = 0; !ctl->json && i < count; i++)
-		printf("%-24s %5u %10u %9d  %s\n", machines[i].name,
+		printf("%-24s %5u %10u %9d  %s\n", shown(&machines[i]).name,
 		       machines[i].gpus, machines[i].processes,
 		       (int)machines[i].creator, state_of(&machines[i]));
 	free(machines);

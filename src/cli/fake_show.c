@@ -1,10 +1,13 @@
 /* fake_show.c - `gpukit fake ctl show`: the values of a machine, now. */
 #include "cli/fake_ctl.h"
 
+#include "base/str.h"
 #include "cli/cmd.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool is_set(const struct gkf_device *dev, int value)
 {
@@ -42,7 +45,10 @@ static void show_gpu(struct ctl *ctl, unsigned gpu)
 
 static void show_text(struct ctl *ctl, uint64_t gpus)
 {
-	printf("machine %s, driver %s, latency %s\n", ctl->path,
+	char path[4 * PATH_MAX];
+
+	gk_str_clean(path, sizeof path, ctl->path, strlen(ctl->path));
+	printf("machine %s, driver %s, latency %s\n", path,
 	       ctl->file->driver_version,
 	       atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL ? "real"
 								    : "none");
@@ -94,6 +100,7 @@ static json_t *gpu_json(struct ctl *ctl, unsigned gpu)
 
 static int show_json(struct ctl *ctl, uint64_t gpus)
 {
+	char path[4 * PATH_MAX];
 	json_t *list = json_array(), *latencies = json_object(), *top;
 	int r;
 
@@ -107,8 +114,9 @@ static int show_json(struct ctl *ctl, uint64_t gpus)
 			json_object_set_new(latencies, ctl_function_name(i),
 					    json_integer((json_int_t)ns));
 	}
-	top = json_pack("{s:s, s:s, s:s, s:o, s:o}", "machine", ctl->path,
-			"driver", ctl->file->driver_version, "latency",
+	gk_str_clean(path, sizeof path, ctl->path, strlen(ctl->path));
+	top = json_pack("{s:s, s:s, s:s, s:o, s:o}", "machine", path, "driver",
+			ctl->file->driver_version, "latency",
 			atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL
 			    ? "real"
 			    : "none",

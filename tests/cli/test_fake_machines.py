@@ -208,3 +208,16 @@ def test_an_unreadable_machine(machine):
                               text=True, capture_output=True, check=False,
                               env=clean_env(), preexec_fn=drop, timeout=60)
         one_line(done, 1, path, "not readable and writable for you")
+
+
+def test_names_that_are_no_text(private_shm):
+    done = private_shm(r"""
+        d=$(printf '/dev/shm/a\033b\377')
+        $G fake --name "$d" -- $G fake ctl show --json 0
+        $G fake --name "$d" -- $G fake ctl show 0 | head -1
+        mkdir -m 700 /dev/shm/gpukit-0
+        echo x > "/dev/shm/gpukit-0/$(printf 'a\033b\377')"
+        $G fake ctl ls
+        $G fake ctl ls --json""")
+    assert "\x1b" not in done.stdout
+    assert done.stdout.count("a?b\ufffd") == 4, done
