@@ -30,7 +30,9 @@
 
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_THERE = 127, EXIT_SIGNAL = 128 };
 
-static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+/* The last one only when it is not ignored: nohup(1) has a say. */
+static const int held[] = {SIGINT, SIGTERM, SIGQUIT, SIGCHLD, SIGHUP};
+static size_t held_count = sizeof held / sizeof *held;
 static sigset_t before; /* the mask that commands start with */
 
 static sigset_t held_set(void)
@@ -38,15 +40,19 @@ static sigset_t held_set(void)
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+	for (size_t i = 0; i < held_count; i++)
 		sigaddset(&set, held[i]);
 	return set;
 }
 
 void fake_signals_hold(void)
 {
-	sigset_t set = held_set();
+	struct sigaction hup;
+	sigset_t set;
 
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler == SIG_IGN)
+		held_count = sizeof held / sizeof *held - 1;
+	set = held_set();
 	/* Ignored by the caller's caller, it would lose us exit statuses. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &set, &before);

@@ -316,6 +316,20 @@ def test_load_on_a_running_machine(machine):
     assert one.show(2)["gpus"][0]["processes"] == 0
 
 
+def test_load_outlives_a_hangup_that_is_ignored(machine):
+    one = machine()
+    with subprocess.Popen(["nohup", GPUKIT, "fake", "load", "--name", one.path,
+                           "idle:2"], env=clean_env(),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as load:
+        wait_until(lambda: one.show(2)["gpus"][0]["processes"] == 1)
+        load.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            load.wait(timeout=0.3)
+        load.terminate()
+        assert load.wait(timeout=30) == 0
+
+
 def test_load_that_does_not_fit_starts_nothing(gpukit, machine):
     one = machine("--load", "idle:1,mem=70GiB")
     done = gpukit("fake", "load", "--name", one.path, "train:0-1,mem=20GiB")
