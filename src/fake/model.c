@@ -34,11 +34,6 @@ static void copy_state(struct gkf_state *to, const struct gkf_state *from)
 				 __ATOMIC_RELAXED);
 }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high)
-{
-	return v < low ? low : v > high ? high : v;
-}
-
 /* The figures that are reckoned with stay within reason. */
 static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 {
@@ -51,9 +46,9 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 		atomic_thread_fence(memory_order_acquire);
 	} while (atomic_load_explicit(&dev->state_seq, memory_order_relaxed) !=
 		 seq);
-	ret_state->gpu_util = clamp(ret_state->gpu_util, 0, 100);
-	ret_state->power_mw = clamp(ret_state->power_mw, 0, POWER_MAX_MW);
-	ret_state->temp_mc = clamp(ret_state->temp_mc, 0, TEMP_MAX_MC);
+	ret_state->gpu_util = gkf_clamp(ret_state->gpu_util, 0, 100);
+	ret_state->power_mw = gkf_clamp(ret_state->power_mw, 0, POWER_MAX_MW);
+	ret_state->temp_mc = gkf_clamp(ret_state->temp_mc, 0, TEMP_MAX_MC);
 }
 
 /* Writes the copy that does not hold, then says that it does. */

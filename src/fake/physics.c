@@ -13,11 +13,6 @@ enum {
 /* A GPU with an idle context draws a little more than an empty one. */
 #define CONTEXT_PERMILLE 80
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high)
-{
-	return v < low ? low : v > high ? high : v;
-}
-
 /* Between a and b, at permille of the way. */
 static int64_t between(int64_t a, int64_t b, int64_t permille)
 {
@@ -62,12 +57,12 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 	s->power_mw = p->power_idle_mw + dynamic;
 	if (s->power_mw > d->power_limit && dynamic > 0) {
 		int64_t kept =
-		    clamp(d->power_limit - p->power_idle_mw, 0, dynamic);
+		    gkf_clamp(d->power_limit - p->power_idle_mw, 0, dynamic);
 
 		s->throttle |= REASON_SW_POWER_CAP;
 		s->sm_clock_mhz =
-		    clamp(s->sm_clock_mhz * kept / dynamic,
-			  p->sm_clock_idle_mhz, p->sm_clock_max_mhz);
+		    gkf_clamp(s->sm_clock_mhz * kept / dynamic,
+			      p->sm_clock_idle_mhz, p->sm_clock_max_mhz);
 		s->power_mw = p->power_idle_mw + kept;
 	}
 	if (d->set_power != GKF_UNSET)
@@ -78,9 +73,9 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 static void step_temperature(const struct gkf_profile *p, struct gkf_state *s)
 {
 	int64_t range = p->power_busy_mw - p->power_idle_mw;
-	int64_t load = clamp((s->power_mw - p->power_idle_mw) * 1000 /
-				 (range > 0 ? range : 1),
-			     0, 1500);
+	int64_t load = gkf_clamp((s->power_mw - p->power_idle_mw) * 1000 /
+				     (range > 0 ? range : 1),
+				 0, 1500);
 	int64_t target =
 	    between(p->temp_idle_c * 1000, p->temp_busy_c * 1000, load);
 	int64_t bins = p->temp_tau_s * GKF_BINS_PER_S + 1;
@@ -91,16 +86,16 @@ static void step_temperature(const struct gkf_profile *p, struct gkf_state *s)
 void gkf_physics_step(const struct gkf_profile *p, const struct gkf_drive *d,
 		      struct gkf_state *s)
 {
-	int64_t busy = clamp(d->demand, 0, 1000);
+	int64_t busy = gkf_clamp(d->demand, 0, 1000);
 	int64_t scale = d->demand > 1000 ? d->demand : 1000;
 
 	if (d->set_util != GKF_UNSET)
 		busy = d->set_util * 10;
 	s->demand_permille = d->demand;
 	s->gpu_util = busy / 10;
-	s->mem_util = clamp((int64_t)d->mem * 1000 / scale / 10, 0, 100);
-	s->enc_util = clamp(d->enc / 10, 0, 100);
-	s->dec_util = clamp(d->dec / 10, 0, 100);
+	s->mem_util = gkf_clamp((int64_t)d->mem * 1000 / scale / 10, 0, 100);
+	s->enc_util = gkf_clamp(d->enc / 10, 0, 100);
+	s->dec_util = gkf_clamp(d->dec / 10, 0, 100);
 	if (d->set_temperature != GKF_UNSET)
 		s->temp_mc = d->set_temperature * 1000;
 	step_clocks(p, d, busy, s);
@@ -116,7 +111,7 @@ int64_t gkf_physics_fan(const struct gkf_profile *p, int64_t temp_c)
 {
 	int64_t span = p->temp_max_c - p->temp_idle_c;
 
-	return clamp(
+	return gkf_clamp(
 	    between(30, 100,
 		    (temp_c - p->temp_idle_c) * 1000 / (span > 0 ? span : 1)),
 	    30, 100);

@@ -17,6 +17,11 @@ struct gkf_drive {
 	int64_t set_util, set_temperature, set_power, power_limit;
 };
 
+static inline int64_t gkf_clamp(int64_t v, int64_t low, int64_t high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
 /* Advances a state by one bin of 1/6 s. */
 void gkf_physics_step(const struct gkf_profile *profile,
 		      const struct gkf_drive *drive, struct gkf_state *state);
