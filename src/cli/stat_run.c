@@ -53,7 +53,10 @@ static void format_frame(struct run *run, const struct gk_snapshot *snap,
 {
 	const struct gk_stat *stat = run->stat;
 	struct gk_gpustat_options text = stat->text;
-	unsigned why = stat->why ? GK_JSON_WHY : 0;
+	unsigned json = (stat->why ? GK_JSON_WHY : 0) |
+			(text.processes ? 0 : GK_JSON_NO_PROCESSES);
+	unsigned csv = (run->frames ? 0 : GK_CSV_HEADER) |
+		       (text.processes ? 0 : GK_CSV_NO_PROCESSES);
 
 	text.color = run->color;
 	switch (stat->format) {
@@ -64,16 +67,16 @@ static void format_frame(struct run *run, const struct gk_snapshot *snap,
 		boxed(run, snap, out);
 		return;
 	case GK_STAT_JSON:
-		gk_format_json(out, snap, why | GK_JSON_INDENT);
+		gk_format_json(out, snap, json | GK_JSON_INDENT);
 		return;
 	case GK_STAT_JSON_LINES:
-		gk_format_json(out, snap, why);
+		gk_format_json(out, snap, json);
 		return;
 	case GK_STAT_CSV_DEVICES:
-		gk_format_csv_devices(out, snap, !run->frames);
+		gk_format_csv_devices(out, snap, csv);
 		return;
 	case GK_STAT_CSV_PROCESSES:
-		gk_format_csv_processes(out, snap, !run->frames);
+		gk_format_csv_processes(out, snap, csv);
 		return;
 	}
 }

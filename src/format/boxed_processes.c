@@ -190,8 +190,8 @@ void gk_box_processes(struct gk_box *box)
 	}
 	if (!snap->process_count) {
 		gk_buf_puts(box->out, "│  ");
-		gk_cell(box->out, GK_NO_PROCESSES, (size_t)box->width - 4,
-			GK_LEFT, "");
+		gk_cell(box->out, gk_no_processes_text(snap),
+			(size_t)box->width - 4, GK_LEFT, "");
 		gk_buf_puts(box->out, "│\n");
 	}
 	gk_box_line(box, "╘", "═", "╛");

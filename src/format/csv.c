@@ -80,12 +80,12 @@ static void titles(struct gk_buf *out, const char *columns,
 }
 
 void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
-			   bool header)
+			   unsigned flags)
 {
 	char time[GK_UNITS_MAX];
 
 	gk_utc_time(time, snap->wall_ns);
-	if (header)
+	if (flags & GK_CSV_HEADER)
 		titles(out, device_columns, gk_metrics, GK_M_COUNT);
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
@@ -98,19 +98,20 @@ void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
 		text(out, d->bus_id);
 		text(out, d->serial);
 		text(out, gk_health_name(d->health));
-		number(out, d->process_count, true);
+		number(out, d->process_count,
+		       !(flags & GK_CSV_NO_PROCESSES) && gk_processes_known(d));
 		metrics(out, gk_metrics, d->m, GK_M_COUNT);
 		end_row(out);
 	}
 }
 
 void gk_format_csv_processes(struct gk_buf *out, const struct gk_snapshot *snap,
-			     bool header)
+			     unsigned flags)
 {
 	char time[GK_UNITS_MAX];
 
 	gk_utc_time(time, snap->wall_ns);
-	if (header)
+	if (flags & GK_CSV_HEADER)
 		titles(out, process_columns, gk_process_metrics, GK_PM_COUNT);
 	for (size_t i = 0; i < snap->process_count; i++) {
 		const struct gk_process *p = &snap->processes[i];

@@ -9,12 +9,17 @@
 
 #include <gpukit/gpukit.h>
 
-/* One row a device. The header comes first when header is set. */
+enum gk_csv_flag {
+	GK_CSV_HEADER = 1,       /* a row of titles comes first */
+	GK_CSV_NO_PROCESSES = 2, /* they were not read */
+};
+
+/* One row a device. */
 void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
-			   bool header);
+			   unsigned flags);
 
 /* One row a process and device. */
 void gk_format_csv_processes(struct gk_buf *out, const struct gk_snapshot *snap,
-			     bool header);
+			     unsigned flags);
 
 #endif

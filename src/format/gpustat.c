@@ -307,5 +307,5 @@ void gk_format_gpustat(struct gk_buf *out, const struct gk_snapshot *snap,
 	if (!snap->device_count)
 		gk_buf_puts(out, GK_NO_DEVICES "\n");
 	else if (options->processes && !snap->process_count)
-		gk_buf_puts(out, GK_NO_PROCESSES "\n");
+		gk_buf_printf(out, "%s\n", gk_no_processes_text(snap));
 }

@@ -232,6 +232,22 @@ static void identity(struct json *j, const struct gk_device *d)
 		gk_buf_puts(j->out, "null");
 }
 
+/* An empty array says that there are none; null, that nobody knows. */
+static void processes(struct json *j, const struct gk_snapshot *snap, size_t at)
+{
+	if (j->flags & GK_JSON_NO_PROCESSES ||
+	    !gk_processes_known(&snap->devices[at])) {
+		text(j, "processes", "");
+		return;
+	}
+	key(j, "processes");
+	open_group(j, '[');
+	for (size_t i = 0; i < snap->process_count; i++)
+		if (snap->processes[i].device == at)
+			process(j, &snap->processes[i]);
+	close_group(j, ']');
+}
+
 static void device(struct json *j, const struct gk_snapshot *snap, size_t at)
 {
 	const struct gk_device *d = &snap->devices[at];
@@ -243,12 +259,7 @@ static void device(struct json *j, const struct gk_snapshot *snap, size_t at)
 	number_or_null(j, "nvml_error", d->nvml_error, d->nvml_error != 0);
 	ages(j, snap, d);
 	metrics(j, gk_metrics, d->m, GK_M_COUNT);
-	key(j, "processes");
-	open_group(j, '[');
-	for (size_t i = 0; i < snap->process_count; i++)
-		if (snap->processes[i].device == at)
-			process(j, &snap->processes[i]);
-	close_group(j, ']');
+	processes(j, snap, at);
 	close_group(j, '}');
 }
 

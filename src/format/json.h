@@ -9,8 +9,9 @@
 #include <gpukit/gpukit.h>
 
 enum gk_json_flag {
-	GK_JSON_WHY = 1,    /* say why a value is null */
-	GK_JSON_INDENT = 2, /* many lines; else one line */
+	GK_JSON_WHY = 1,          /* say why a value is null */
+	GK_JSON_INDENT = 2,       /* many lines; else one line */
+	GK_JSON_NO_PROCESSES = 4, /* they were not read */
 };
 
 /*

@@ -53,6 +53,21 @@ char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 	return dst;
 }
 
+bool gk_processes_known(const struct gk_device *device)
+{
+	return (device->health == GK_HEALTH_OK ||
+		device->health == GK_HEALTH_STALE) &&
+	       device->read_ns[GK_TIER_MEDIUM];
+}
+
+const char *gk_no_processes_text(const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (snap->devices[i].health == GK_HEALTH_OK)
+			return GK_NO_PROCESSES;
+	return snap->device_count ? GK_NO_ANSWER : GK_NO_PROCESSES;
+}
+
 const char *gk_nvml_text(int nvml_return)
 {
 	static const struct {

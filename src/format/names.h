@@ -8,6 +8,7 @@
 
 #define GK_NO_DEVICES   "No visible devices found"
 #define GK_NO_PROCESSES "No running processes found"
+#define GK_NO_ANSWER    "Processes unknown: no GPU answers"
 
 /* A value that is there: its number, else -1. For colours and bars only. */
 static inline int64_t gk_value_or_none(struct gk_value value)
@@ -24,6 +25,15 @@ char *gk_device_label(char *dst, const struct gk_device *device);
  */
 char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 			const struct gk_device *device);
+
+/*
+ * Whether the driver has said which processes are on a device; else their
+ * absence in the snapshot tells nothing.
+ */
+bool gk_processes_known(const struct gk_device *device);
+
+/* What to say of a snapshot without processes. */
+const char *gk_no_processes_text(const struct gk_snapshot *snap);
 
 /* The text of an nvmlReturn_t: "Driver Not Loaded". Never NULL. */
 const char *gk_nvml_text(int nvml_return);

@@ -156,6 +156,8 @@ def test_json_follows_its_schema(stat):
                  ["--json", "--cpu-window", "0.05"],
                  ["--json", "--no-processes"]):
         validator.validate(json.loads(ok(stat(*args))))
+    assert {d["processes"] is None for d in json.loads(
+        ok(stat("--json", "--no-processes")))["devices"]} == {True}
 
 
 def test_json_says_what_the_machine_is(stat):
@@ -218,6 +220,9 @@ def test_a_lost_gpu_does_not_hide_the_others(stat):
     devices = json.loads(ok(stat("--json")))["devices"]
     assert [d["health"] for d in devices] == ["ok", "ok", "lost", "ok"]
     assert devices[2]["temperature_celsius"] is None
+    assert devices[2]["processes"] is None and devices[3]["processes"] == []
+    assert "No running" not in ok(stat("--id", "2"))
+    assert "No running" in ok(stat("--id", "2,3"))
 
 
 def test_a_gpu_that_hangs_is_stale_and_holds_nobody_up(stat):

@@ -45,7 +45,7 @@ static void a_row_a_device(void **state)
 
 	(void)state;
 	fixture_everything(&fixture);
-	gk_format_csv_devices(&out, &fixture.snap, true);
+	gk_format_csv_devices(&out, &fixture.snap, GK_CSV_HEADER);
 	check(&out, 8);
 	assert_golden(&out, "csv-devices");
 }
@@ -56,7 +56,7 @@ static void a_row_a_process(void **state)
 
 	(void)state;
 	fixture_everything(&fixture);
-	gk_format_csv_processes(&out, &fixture.snap, true);
+	gk_format_csv_processes(&out, &fixture.snap, GK_CSV_HEADER);
 	check(&out, 6);
 	assert_non_null(strstr(out.data, ",\"python3 serve.py --model a,b "
 					 "--name \"\"x\"\"\","));
@@ -69,9 +69,26 @@ static void only_the_first_frame_has_a_header(void **state)
 
 	(void)state;
 	fixture_init(&fixture, 2);
-	gk_format_csv_devices(&out, &fixture.snap, false);
+	gk_format_csv_devices(&out, &fixture.snap, 0);
 	check(&out, 2);
 	assert_int_equal(strncmp(out.data, "2026-", 5), 0);
+	gk_buf_free(&out);
+}
+
+static void an_unknown_count_of_processes_is_empty(void **state)
+{
+	static const char none[] = ",lost,,", zero[] = ",ok,0,";
+	struct gk_buf out = {0};
+
+	(void)state;
+	fixture_init(&fixture, 2);
+	fixture.devices[1].health = GK_HEALTH_LOST;
+	gk_format_csv_devices(&out, &fixture.snap, 0);
+	assert_non_null(strstr(out.data, zero));
+	assert_non_null(strstr(out.data, none));
+	out.len = 0;
+	gk_format_csv_devices(&out, &fixture.snap, GK_CSV_NO_PROCESSES);
+	assert_null(strstr(out.data, zero));
 	gk_buf_free(&out);
 }
 
@@ -84,7 +101,7 @@ static void foreign_bytes_stay_in_their_row(void **state)
 	fixture_init(&fixture, 1);
 	p = fixture_add_process(&fixture, 0, 7, "x");
 	p->command = " a\r\nb\"\xff";
-	gk_format_csv_processes(&out, &fixture.snap, false);
+	gk_format_csv_processes(&out, &fixture.snap, 0);
 	check(&out, 1);
 	assert_non_null(strstr(out.data, "\" a??b\"\"\xef\xbf\xbd\""));
 	gk_buf_free(&out);
@@ -96,6 +113,7 @@ int main(void)
 	    cmocka_unit_test(a_row_a_device),
 	    cmocka_unit_test(a_row_a_process),
 	    cmocka_unit_test(only_the_first_frame_has_a_header),
+	    cmocka_unit_test(an_unknown_count_of_processes_is_empty),
 	    cmocka_unit_test(foreign_bytes_stay_in_their_row),
 	};
 

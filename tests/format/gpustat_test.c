@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 static struct fixture fixture;
@@ -73,6 +74,29 @@ static void nothing_is_said_in_words(void **state)
 	golden(&plain, "gpustat-no-processes");
 }
 
+/* Two GPUs without processes; says what the last line is. */
+static void last_line(enum gk_health first, enum gk_health second,
+		      const char *wanted)
+{
+	struct gk_buf out = {0};
+
+	fixture_init(&fixture, 2);
+	fixture.devices[0].health = first;
+	fixture.devices[1].health = second;
+	gk_format_gpustat(&out, &fixture.snap, &plain);
+	out.data[out.len - 1] = '\0';
+	assert_string_equal(strrchr(out.data, '\n') + 1, wanted);
+	gk_buf_free(&out);
+}
+
+static void gpus_that_do_not_answer_may_have_processes(void **state)
+{
+	(void)state;
+	last_line(GK_HEALTH_LOST, GK_HEALTH_OK, "No running processes found");
+	last_line(GK_HEALTH_LOST, GK_HEALTH_STALE,
+		  "Processes unknown: no GPU answers");
+}
+
 static void many_gpus_stay_aligned(void **state)
 {
 	(void)state;
@@ -100,6 +124,7 @@ int main(void)
 	    cmocka_unit_test(all_switches),
 	    cmocka_unit_test(parts_can_be_left_out),
 	    cmocka_unit_test(nothing_is_said_in_words),
+	    cmocka_unit_test(gpus_that_do_not_answer_may_have_processes),
 	    cmocka_unit_test(many_gpus_stay_aligned),
 	    cmocka_unit_test(foreign_bytes_are_cleaned),
 	};

@@ -116,6 +116,24 @@ static void absent_is_null_with_a_reason(void **state)
 	json_decref(root);
 }
 
+static void unknown_processes_are_null(void **state)
+{
+	json_t *root;
+
+	(void)state;
+	fixture_everything(&fixture);
+	root = parsed(0);
+	assert_true(
+	    json_is_array(json_object_get(device(root, 0), "processes")));
+	assert_true(
+	    json_is_null(json_object_get(device(root, 5), "processes")));
+	json_decref(root);
+	root = parsed(GK_JSON_NO_PROCESSES);
+	assert_true(
+	    json_is_null(json_object_get(device(root, 0), "processes")));
+	json_decref(root);
+}
+
 static void integers_stay_exact(void **state)
 {
 	json_t *root;
@@ -184,6 +202,7 @@ int main(void)
 	    cmocka_unit_test(both_shapes_say_the_same),
 	    cmocka_unit_test(every_metric_is_a_key),
 	    cmocka_unit_test(absent_is_null_with_a_reason),
+	    cmocka_unit_test(unknown_processes_are_null),
 	    cmocka_unit_test(integers_stay_exact),
 	    cmocka_unit_test(foreign_bytes_give_valid_json),
 	    cmocka_unit_test(no_gpus_is_an_empty_array),
