@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,14 +159,26 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 	return 0;
 }
 
+/* Growing a file past the limit of this process would end it by SIGXFSZ. */
+static int reserve(int fd, size_t size)
+{
+	struct rlimit limit;
+	int error;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size)
+		return GK_ERR_NO_SPACE;
+	error = posix_fallocate(fd, 0, (off_t)size);
+	return error ? gk_err_from_errno(error) : 0;
+}
+
 /* Fills a new, still nameless file. */
 static int fill(int fd, const struct gkf_machine_spec *spec)
 {
 	struct gkf_file *f;
-	int r = posix_fallocate(fd, 0, sizeof *f);
+	int r = reserve(fd, sizeof *f);
 
 	if (r)
-		return gk_err_from_errno(r);
+		return r;
 	f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);

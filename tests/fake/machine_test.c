@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static struct fixture fx;
@@ -97,6 +98,27 @@ static void a_killed_maker_leaves_nothing_unfinished(void **state)
 	assert_int_equal(gkf_machine_create(path, &spec), 0);
 	unlink(path);
 	unlink(beside);
+}
+
+/* The limit of a process on its files is an error and not its end. */
+static void a_limit_on_files_is_an_error(void **state)
+{
+	struct gkf_machine_spec spec = {.device_count = 0};
+	struct rlimit limit = {4096, 4096};
+	char path[128];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/other", fx.dir);
+	pid = fork();
+	if (!pid) {
+		setrlimit(RLIMIT_FSIZE, &limit);
+		_exit(gkf_machine_create(path, &spec) != GK_ERR_NO_SPACE);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(access(path, F_OK), -1);
 }
 
 static void too_many_devices_are_refused(void **state)
@@ -261,6 +283,7 @@ int main(void)
 	    T(file_is_private_and_its_space_reserved),
 	    T(a_machine_is_not_replaced),
 	    T(a_killed_maker_leaves_nothing_unfinished),
+	    T(a_limit_on_files_is_an_error),
 	    T(too_many_devices_are_refused),
 	    T(devices_differ_in_uuid_serial_and_place),
 	    T(an_overwritten_lock_is_not_taken),
