@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/open.h"
 #include "cli/pick.h"
+#include "cli/screen.h"
 #include "format/boxed.h"
 #include "format/csv.h"
 #include "format/json.h"
@@ -25,10 +26,6 @@ struct run {
 	int64_t frames;
 	struct gk_buf out;
 };
-
-/* Alternate screen, no cursor, no wrapping of long lines; and back. */
-#define SCREEN_ON  "\033[?1049h\033[?25l\033[?7l"
-#define SCREEN_OFF "\033[?7h\033[?25h\033[?1049l"
 
 static void boxed(struct run *run, const struct gk_snapshot *snap,
 		  struct gk_buf *out)
@@ -137,6 +134,8 @@ static int show_picked(struct run *run, const struct gk_snapshot *snap)
 		return 0;
 	}
 	err = gk_pick(snap, run->stat->ids, &missing, &part);
+	if (err)
+		gk_screen_off();
 	if (err == GK_ERR_NOT_FOUND)
 		fprintf(stderr,
 			"gpukit stat: no GPU %ld; `gpukit stat` lists those "
@@ -172,6 +171,7 @@ static enum gk_output show(struct run *run, struct gk_snapshot *snap)
 
 static int failed(int err)
 {
+	gk_screen_off();
 	fprintf(stderr, "gpukit stat: cannot read the GPUs: %s\n",
 		gk_strerror(err));
 	return GK_EXIT_FAILURE;
@@ -244,12 +244,11 @@ static int watch(struct run *run, struct gk *gk)
 	gk_interrupt_ready();
 	if (err)
 		return failed(err);
-	run->full_screen = is_text(run) && isatty(STDOUT_FILENO);
+	run->full_screen = is_text(run) && gk_screen_possible();
 	if (run->full_screen)
-		(void)!write(STDOUT_FILENO, SCREEN_ON, strlen(SCREEN_ON));
+		gk_screen_on();
 	status = report_again(run, gk);
-	if (run->full_screen)
-		(void)!write(STDOUT_FILENO, SCREEN_OFF, strlen(SCREEN_OFF));
+	gk_screen_off();
 	return status;
 }
 

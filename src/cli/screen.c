@@ -1,0 +1,84 @@
+/* screen.c - the terminal as one page; see screen.h. */
+#include "cli/screen.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Alternate screen, no cursor, no wrapping of long lines; and back. */
+#define SCREEN_ON  "\033[?1049h\033[?25l\033[?7l"
+#define SCREEN_OFF "\033[?7h\033[?25h\033[?1049l"
+
+static const int endings[] = {SIGHUP, SIGQUIT, SIGILL, SIGABRT,
+			      SIGBUS, SIGFPE,  SIGSEGV};
+
+static bool taken;
+
+static void put(const char *sequence)
+{
+	(void)!write(STDOUT_FILENO, sequence, strlen(sequence));
+}
+
+/* The handler is gone by now, so that the signal ends the process. */
+static void on_ending(int number)
+{
+	put(SCREEN_OFF);
+	raise(number);
+}
+
+/* Stops here, until SIGCONT; the next frame fills the screen again. */
+static void on_stop(int number)
+{
+	struct sigaction stop = {.sa_handler = SIG_DFL}, mine;
+	sigset_t set, before;
+	int keep = errno;
+
+	put(SCREEN_OFF);
+	sigaction(number, &stop, &mine);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	raise(number);
+	pthread_sigmask(SIG_UNBLOCK, &set, &before);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	sigaction(number, &mine, NULL);
+	put(SCREEN_ON);
+	errno = keep;
+}
+
+/* A signal that is ignored (nohup) or handled by others stays so. */
+static void swap(int number, void (*from)(int), void (*to)(int), int flags)
+{
+	struct sigaction now, next = {.sa_handler = to, .sa_flags = flags};
+
+	if (!sigaction(number, NULL, &now) && now.sa_handler == from)
+		sigaction(number, &next, NULL);
+}
+
+bool gk_screen_possible(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb");
+}
+
+void gk_screen_on(void)
+{
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		swap(endings[i], SIG_DFL, on_ending, SA_RESETHAND);
+	swap(SIGTSTP, SIG_DFL, on_stop, SA_RESTART);
+	put(SCREEN_ON);
+	taken = true;
+}
+
+void gk_screen_off(void)
+{
+	if (!taken)
+		return;
+	taken = false;
+	put(SCREEN_OFF);
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		swap(endings[i], on_ending, SIG_DFL, 0);
+	swap(SIGTSTP, on_stop, SIG_DFL, 0);
+}
