@@ -6,15 +6,17 @@
 
 #include <string.h>
 
+#define MOST_NS (365 * 86400 * GK_NS_PER_S)
+
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 			 const char *text, uint64_t least)
 {
 	uint64_t ns = 0;
 
-	if (gk_parse_duration(text, &ns) || ns < least)
+	if (gk_parse_duration(text, &ns) || ns < least || ns > MOST_NS)
 		argp_error(state,
-			   "%s wants a time such as 0.5 or 200ms, at least "
-			   "%g s, not '%s'",
+			   "%s wants a time such as 0.5 or 200ms, from %g s "
+			   "to a year, not '%s'",
 			   option, (double)least / (double)GK_NS_PER_S, text);
 	return ns;
 }

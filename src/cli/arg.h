@@ -8,7 +8,7 @@
 #include <argp.h>
 #include <stdint.h>
 
-/* A time of at least that many nanoseconds. */
+/* A time of at least that many nanoseconds, at most a year. */
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 			 const char *text, uint64_t least);
 

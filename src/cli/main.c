@@ -3,6 +3,8 @@
 #include "cli/fake.h"
 
 #include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +17,36 @@ static const struct gk_cmd *find(const char *name)
 	return NULL;
 }
 
+/* A full disk is an error, even of a help text. */
+static int flushed(FILE *to)
+{
+	if (!fflush(to) && !ferror(to))
+		return GK_EXIT_OK;
+	fprintf(stderr, "gpukit: cannot write the output: %s\n",
+		strerror(errno));
+	return GK_EXIT_FAILURE;
+}
+
+/*
+ * Of a standard stream that is closed, the number would go to the next file
+ * that is opened: a report would be written into the machine. In its place
+ * comes one that cannot be used, and that children do not inherit.
+ */
+static void guard_streams(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null",
+				    (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+}
+
 static int help(FILE *to)
 {
 	fputs("Usage: gpukit VERB [OPTION...]\n\n", to);
 	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++)
 		fprintf(to, "  %-8s %s\n", (*cmd)->name, (*cmd)->summary);
 	fputs("\n`gpukit VERB --help` tells the options of a verb.\n", to);
-	return fflush(to) ? GK_EXIT_FAILURE : GK_EXIT_OK;
+	return flushed(to);
 }
 
 int main(int argc, char **argv)
@@ -29,6 +54,7 @@ int main(int argc, char **argv)
 	const struct gk_cmd *cmd;
 	char name[64];
 
+	guard_streams();
 	setlocale(LC_CTYPE, "");
 	argp_err_exit_status = GK_EXIT_USAGE;
 	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
@@ -38,7 +64,8 @@ int main(int argc, char **argv)
 		return GK_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-		return puts("gpukit " GPUKIT_VERSION) < 0;
+		return puts("gpukit " GPUKIT_VERSION) < 0 ? GK_EXIT_FAILURE
+							  : flushed(stdout);
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
 	    !strcmp(argv[1], "-h"))
 		return help(stdout);

@@ -54,6 +54,17 @@ void gk_terminal_size(int *ret_columns, int *ret_rows)
 		*ret_columns = (int)value;
 }
 
+/* How long a signal waits for the reader of a frame that has begun. */
+#define GRACE_MS 500
+
+/* Nobody wants half a line: what has begun is ended while somebody reads. */
+static bool worth_ending(size_t done)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return done && poll(&out, 1, GRACE_MS) > 0;
+}
+
 /*
  * One piece, as much as a pipe that polls writable takes without blocking: a
  * blocked write() that a signal ends half-way looks like any short write, and
@@ -64,7 +75,7 @@ static int write_piece(const struct gk_buf *buf, size_t *done)
 	size_t left = buf->len - *done;
 	ssize_t n;
 
-	if (!gk_interrupt_wait(STDOUT_FILENO, POLLOUT))
+	if (!gk_interrupt_wait(STDOUT_FILENO, POLLOUT) && !worth_ending(*done))
 		return EPIPE;
 	n = write(STDOUT_FILENO, buf->data + *done,
 		  left < PIPE_BUF ? left : PIPE_BUF);

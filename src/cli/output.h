@@ -27,7 +27,10 @@ enum gk_output {
 	GK_OUTPUT_FAILED, /* a message is on stderr */
 };
 
-/* Writes a buffer to stdout, whole. SIGPIPE must be ignored. */
+/*
+ * Writes a buffer to stdout, whole even when a signal comes meanwhile, unless
+ * nobody reads any more. SIGPIPE must be ignored.
+ */
 enum gk_output gk_write_out(const struct gk_buf *buf, const char *verb);
 
 #endif

@@ -220,6 +220,9 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 		    gk_arg_duration(state, "--timeout", arg, GK_NS_PER_MS);
 		return 0;
 	case KEY_NVML:
+		/* The loader takes "" for the program itself. */
+		if (!*arg)
+			argp_error(state, "--nvml wants a path, not ''");
 		stat->machine.nvml_path = arg;
 		return 0;
 	default:

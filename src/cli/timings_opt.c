@@ -1,14 +1,17 @@
 /* timings_opt.c - where the time of a verb went; see timings_opt.h. */
 #include "cli/timings_opt.h"
 
+#include "base/err.h"
 #include "base/fs.h"
 #include "cli/cmd.h"
 
 #include <gpukit/gpukit.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEY_TIMINGS = 0x7001, KEY_SORT };
@@ -68,6 +71,30 @@ static void add_trace(struct gk_buf *out)
 	free(events);
 }
 
+/* A device, a pipe or a link must not be replaced by a file. */
+static bool replaceable(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) < 0 || S_ISREG(st.st_mode);
+}
+
+static int write_file(const char *path, const struct gk_buf *text)
+{
+	size_t written;
+	FILE *file;
+
+	if (replaceable(path))
+		return gk_write_atomic(path, text->data, text->len, 0644);
+	file = fopen(path, "we");
+	if (!file)
+		return gk_err_from_errno(errno);
+	written = fwrite(text->data, 1, text->len, file);
+	if (fclose(file) || written < text->len)
+		return gk_err_from_errno(errno);
+	return 0;
+}
+
 int gk_timings_report(const struct gk_timings_opt *opt)
 {
 	struct gk_buf out = {0};
@@ -82,7 +109,7 @@ int gk_timings_report(const struct gk_timings_opt *opt)
 	if (out.failed)
 		err = GK_ERR_NOMEM;
 	else if (opt->file)
-		err = gk_write_atomic(opt->file, out.data, out.len, 0644);
+		err = write_file(opt->file, &out);
 	else
 		fputs(out.data, stderr);
 	gk_buf_free(&out);

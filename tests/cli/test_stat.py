@@ -6,6 +6,8 @@ import json
 import os
 import pty
 import re
+import resource
+import select
 import signal
 import subprocess
 import time
@@ -255,6 +257,8 @@ def test_no_driver(gpukit):
 @pytest.mark.parametrize("args", [
     ["--json", "-i", "1"], ["--id", "x"], ["--id", "1,,2"], ["-i", "0"], ["--interval=x"],
     ["--count", "0"], ["--csv=x"], ["--show-power=x"], ["--no-such"],
+    ["-i", "1e9"], ["--nvml="], ["--id="], ["--interval=-1"],
+    ["--gpuname-width", "-1"], ["--gpuname-width", "1001"],
     ["stray"], ["--why"], ["--timings-sort", "x"], ["--timeout", "never"],
 ])
 def test_wrong_usage(gpukit, args):
@@ -292,6 +296,10 @@ def test_timings_as_a_trace(stat, tmp_path):
     events = json.loads(path.read_text())["traceEvents"]
     assert {"ph", "ts", "dur", "pid", "tid", "name"} <= set(events[0])
     assert any(event["name"].startswith("nvml") for event in events)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "target")
+    ok(stat(f"--timings={link}"))
+    assert link.is_symlink() and json.loads(link.read_text())
     done = stat("--timings=/nonexistent/trace.json")
     assert done.returncode == 1 and "/nonexistent/trace.json" in done.stderr
 
@@ -338,26 +346,125 @@ def test_a_signal_ends_it_even_when_nobody_reads(stat):
         assert process.stderr.read() == b""
 
 
-def test_watching_on_a_terminal_restores_it(stat):
-    master, slave = pty.openpty()
-    env = {**stat.env, "TERM": "xterm", "COLUMNS": "100"}
-    with subprocess.Popen([*stat.command, "-i", "0.05", "--count", "3"],
-                          stdout=slave, stdin=slave, stderr=slave,
-                          env=env) as process:
+def test_a_signal_does_not_cut_a_line(stat):
+    with subprocess.Popen([*stat.command, "--json-lines", "-i", "0.002"],
+                          stdout=subprocess.PIPE, env=stat.env) as process:
+        time.sleep(1)  # the pipe fills up, in the midst of a line
+        process.send_signal(signal.SIGINT)
+        text = process.stdout.read()
+        assert process.wait(timeout=5) == 0
+    assert len(text) > 4096 and text.endswith(b"}\n")
+
+
+@pytest.mark.parametrize("options", ["", "-i 0.05 --count 2"])
+def test_a_closed_stdout_is_an_error(stat, options):
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" stat {options} >&-', GPUKIT], check=False,
+        env=stat.env, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "Bad file descriptor" in done.stderr
+
+
+def test_help_and_version_on_a_full_disk(gpukit):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for option in ("help", "--version"):
+            done = subprocess.run([GPUKIT, option], stdout=full, check=False,
+                                  stderr=subprocess.PIPE, text=True)
+            assert done.returncode == 1
+            assert "No space left" in done.stderr
+
+
+class Terminal:
+    """A command on a terminal of its own, 24 by 80."""
+
+    ON, OFF = b"\033[?1049h\033[?25l\033[?7l", b"\033[?7h\033[?25h\033[?1049l"
+
+    def __init__(self, stat, *args, term="xterm"):
+        def alone():
+            os.setpgrp()  # may be stopped, whoever runs the tests
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        self.master, slave = pty.openpty()
+        self.seen = b""
+        self.process = subprocess.Popen(
+            [*stat.command, *args], stdin=slave, stdout=slave, stderr=slave,
+            env={**stat.env, "TERM": term}, preexec_fn=alone)
         os.close(slave)
-        seen = b""
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+    def read(self, wanted=None, timeout=20):
+        """What is seen from now on: until wanted, or the end."""
+        start, deadline = len(self.seen), time.monotonic() + timeout
+        while wanted is None or wanted not in self.seen[start:]:
+            assert time.monotonic() < deadline, self.seen[start:]
+            if not select.select([self.master], [], [], 0.1)[0]:
+                continue
             try:
-                piece = os.read(master, 65536)
-            except OSError:
-                break
+                piece = os.read(self.master, 65536)
+            except OSError:  # closed by the last that had it
+                piece = b""
             if not piece:
+                assert wanted is None, self.seen[start:]
                 break
-            seen += piece
-        assert process.wait(timeout=10) == 0
-    os.close(master)
-    assert seen.startswith(b"\033[?1049h")
-    assert seen.endswith(b"\033[?1049l")
+            self.seen += piece
+        return self.seen[start:]
+
+
+def test_watching_on_a_terminal_restores_it(stat):
+    with Terminal(stat, "-i", "0.05", "--count", "3") as terminal:
+        seen = terminal.read()
+        assert terminal.process.wait(timeout=10) == 0
+    assert seen.startswith(terminal.ON) and seen.endswith(terminal.OFF)
     assert seen.count(b"\033[H") == 3
     assert A100.encode() in seen
+
+
+@pytest.mark.parametrize("number, status", [
+    (signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGHUP, -signal.SIGHUP),
+    (signal.SIGQUIT, -signal.SIGQUIT), (signal.SIGABRT, -signal.SIGABRT)])
+def test_every_end_gives_the_terminal_back(stat, number, status):
+    with Terminal(stat, "-i", "0.05") as terminal:
+        terminal.read(A100.encode())
+        terminal.process.send_signal(number)
+        assert terminal.process.wait(timeout=10) == status
+        assert terminal.read().endswith(terminal.OFF)
+
+
+def test_a_stop_gives_the_terminal_back_for_its_time(stat):
+    with Terminal(stat, "-i", "0.05") as terminal:
+        terminal.read(A100.encode())
+        terminal.process.send_signal(signal.SIGTSTP)
+        assert terminal.read(terminal.OFF).endswith(terminal.OFF)
+        _, status = os.waitpid(terminal.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.read(terminal.ON)
+        terminal.read(A100.encode())
+        terminal.process.send_signal(signal.SIGTSTP)  # and once more
+        terminal.read(terminal.OFF)
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.process.wait(timeout=10) == 0
+
+
+def test_messages_come_after_the_screen(stat):
+    with Terminal(stat, "-i", "0.05", "--id", "9") as terminal:
+        seen = terminal.read()
+        assert terminal.process.wait(timeout=10) == 1
+    assert b"no GPU 9" in seen.split(terminal.OFF)[-1]
+
+
+def test_a_dumb_terminal_gets_plain_frames(stat):
+    with Terminal(stat, "-i", "0.05", "--count", "2",
+                  term="dumb") as terminal:
+        seen = terminal.read()
+        assert terminal.process.wait(timeout=10) == 0
+    assert b"\033" not in seen and seen.count(b"[3]") == 2
