@@ -351,15 +351,18 @@ static void add_title(struct gk_box *box)
 {
 	const struct gk_snapshot *snap = box->snap;
 	char parts[3][GK_NAME_MAX + 32], cuda[GK_UNITS_MAX];
+	char driver[21] = "N/A"; /* more does not fit */
 	int room = TABLE_WIDTH - 4;
 
 	snprintf(parts[0], sizeof parts[0], "GPUKIT %s", GPUKIT_VERSION);
-	snprintf(parts[1], sizeof parts[1], "Driver Version: %.20s",
-		 *snap->driver_version ? snap->driver_version : "N/A");
+	if (*snap->driver_version)
+		gk_str_clean(driver, sizeof driver, snap->driver_version,
+			     strlen(snap->driver_version));
+	snprintf(parts[1], sizeof parts[1], "Driver Version: %s", driver);
 	snprintf(parts[2], sizeof parts[2], "CUDA Driver Version: %s",
 		 gk_cuda_version(cuda, snap->cuda_version));
 	for (int i = 0; i < 3; i++)
-		room -= (int)strlen(parts[i]);
+		room -= (int)gk_columns(parts[i], strlen(parts[i]));
 	room = room > 2 ? room : 2;
 	gk_buf_printf(box->out, "│ %s%*s%s%*s%s │\n", parts[0], room / 2, "",
 		      parts[1], room - room / 2, "", parts[2]);

@@ -279,6 +279,8 @@ static void measure(struct page *p)
 static void add_header(struct page *p)
 {
 	const char *host = p->snap->host.hostname;
+	const char *driver =
+	    *p->snap->driver_version ? p->snap->driver_version : "??";
 	char text[GK_UNITS_MAX];
 	bool color = p->o->color;
 	int blanks = p->name_width + p->label_width - (int)strlen(host);
@@ -288,8 +290,9 @@ static void add_header(struct page *p)
 	gk_buf_pad(p->out, ' ', blanks > 0 ? (size_t)blanks : 0);
 	gk_color_end(p->out, color, GK_BOLD_WHITE);
 	gk_buf_printf(p->out, "  %s  ", gk_local_time(text, p->snap->wall_ns));
-	gk_paint(p->out, color, GK_GRAY,
-		 *p->snap->driver_version ? p->snap->driver_version : "??");
+	gk_color_start(p->out, color, GK_GRAY);
+	gk_add_clean(p->out, driver, strlen(driver));
+	gk_color_end(p->out, color, GK_GRAY);
 	gk_buf_printf(p->out, "  CUDA %s\n",
 		      gk_cuda_version(text, p->snap->cuda_version));
 }

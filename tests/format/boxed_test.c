@@ -105,6 +105,9 @@ static void extremes_do_not_break_the_table(void **state)
 	for (int i = 0; i < GK_PM_COUNT; i++)
 		p->m[i] = present(INT64_MAX);
 	golden(140, false, "boxed-extremes");
+	strcpy(fixture.snap.driver_version,
+	       "\x1b[2J\xc3\xa9\xc3\xa9\xc3\xa9 and so on and so on");
+	golden(140, false, "boxed-foreign-driver");
 }
 
 static void ascii(void **state)

@@ -104,6 +104,19 @@ static void many_gpus_stay_aligned(void **state)
 	golden(&plain, "gpustat-64");
 }
 
+static void a_foreign_driver_version_is_cleaned(void **state)
+{
+	struct gk_buf out = {0};
+
+	(void)state;
+	fixture_init(&fixture, 1);
+	strcpy(fixture.snap.driver_version, "580\x1b[2J\xff");
+	gk_format_gpustat(&out, &fixture.snap, &plain);
+	assert_null(strchr(out.data, '\x1b'));
+	assert_non_null(strstr(out.data, "580?[2J\xef\xbf\xbd  CUDA"));
+	gk_buf_free(&out);
+}
+
 static void foreign_bytes_are_cleaned(void **state)
 {
 	struct gk_gpustat_options options = everything();
@@ -126,6 +139,7 @@ int main(void)
 	    cmocka_unit_test(nothing_is_said_in_words),
 	    cmocka_unit_test(gpus_that_do_not_answer_may_have_processes),
 	    cmocka_unit_test(many_gpus_stay_aligned),
+	    cmocka_unit_test(a_foreign_driver_version_is_cleaned),
 	    cmocka_unit_test(foreign_bytes_are_cleaned),
 	};
 
