@@ -9,6 +9,7 @@ import re
 import resource
 import select
 import signal
+import statistics
 import subprocess
 import time
 
@@ -201,15 +202,20 @@ def test_csv(stat):
 
 def test_a_hundred_frames_a_second_without_drift(stat):
     frames = [json.loads(line) for line in ok(
-        stat("--json-lines", "-i", "0.01", "--count", "100")).splitlines()]
-    assert len(frames) == 100
+        stat("--json-lines", "-i", "0.01", "--count", "200")).splitlines()]
+    assert len(frames) == 200
     times = [frame["monotonic_seconds"] for frame in frames]
-    # Drift is what adds up, so compare with the deadlines and not with the
-    # frame before. Frames that a busy machine missed are whole periods.
-    periods = (times[-1] - times[0]) / 0.01
-    assert abs(periods - round(periods)) < 0.01 * 99
-    assert 99 * 0.99 <= periods <= 99 * 1.5, periods
     assert times == sorted(times)
+    periods = (times[-1] - times[0]) / 0.01
+    assert 199 * 0.99 <= periods <= 199 * 1.5, periods
+
+    # Drift is what adds up, so compare with the deadlines and not with the
+    # frame before. Frames that a busy machine missed are whole periods, a
+    # late one is an exception.
+    def lateness(some):
+        return statistics.median((t - times[0] + 0.005) % 0.01 for t in some)
+
+    assert abs(lateness(times[:50]) - lateness(times[-50:])) < 0.002
 
 
 def test_a_lost_gpu_does_not_hide_the_others(stat):
