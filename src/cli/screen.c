@@ -66,7 +66,7 @@ bool gk_screen_possible(void)
 void gk_screen_on(void)
 {
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-		swap(endings[i], SIG_DFL, on_ending, SA_RESETHAND);
+		swap(endings[i], SIG_DFL, on_ending, (int)SA_RESETHAND);
 	swap(SIGTSTP, SIG_DFL, on_stop, SA_RESTART);
 	put(SCREEN_ON);
 	taken = true;
