@@ -19,6 +19,8 @@ static size_t row_count;
 static struct gk_trace_event *events;
 static size_t event_count, event_cap;
 static _Thread_local struct gk_span *innermost;
+static _Thread_local int thread; /* kernel thread id; 0: not asked yet */
+static struct gk_span *newest;   /* of all open spans, whatever the thread */
 
 void gk_trace_start(bool keep_events)
 {
@@ -30,11 +32,32 @@ void gk_trace_start(bool keep_events)
 
 void gk_span_enter(struct gk_span *span, const char *name)
 {
-	span->name = name;
-	span->children_ns = 0;
-	span->outer = innermost;
+	if (!thread)
+		thread = (int)syscall(SYS_gettid);
+	*span = (struct gk_span){
+	    .name = name,
+	    .thread = thread,
+	    .outer = innermost,
+	    .start_ns = gk_mono_ns(),
+	};
 	innermost = span;
-	span->start_ns = gk_mono_ns();
+	pthread_mutex_lock(&lock);
+	span->older = newest;
+	if (newest)
+		newest->newer = span;
+	newest = span;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Takes a span out of the list of open ones. The caller holds the lock. */
+static void unlist(struct gk_span *span)
+{
+	if (span->newer)
+		span->newer->older = span->older;
+	else
+		newest = span->older;
+	if (span->older)
+		span->older->newer = span->newer;
 }
 
 static struct gk_trace_row *row_of(const char *name)
@@ -46,6 +69,17 @@ static struct gk_trace_row *row_of(const char *name)
 		return NULL;
 	rows[row_count].name = name;
 	return &rows[row_count++];
+}
+
+static struct gk_trace_event event_of(const struct gk_span *span,
+				      uint64_t duration)
+{
+	return (struct gk_trace_event){
+	    .name = span->name,
+	    .start_ns = span->start_ns,
+	    .duration_ns = duration,
+	    .thread = span->thread,
+	};
 }
 
 static void keep_event(const struct gk_span *span, uint64_t duration)
@@ -64,12 +98,17 @@ static void keep_event(const struct gk_span *span, uint64_t duration)
 		events = more;
 		event_cap = cap;
 	}
-	events[event_count++] = (struct gk_trace_event){
-	    .name = span->name,
-	    .start_ns = span->start_ns,
-	    .duration_ns = duration,
-	    .thread = (int)syscall(SYS_gettid),
-	};
+	events[event_count++] = event_of(span, duration);
+}
+
+static void count(struct gk_trace_row *row, const struct gk_span *span,
+		  uint64_t duration)
+{
+	row->calls++;
+	row->total_ns += duration;
+	row->self_ns += duration - span->children_ns;
+	if (duration > row->max_ns)
+		row->max_ns = duration;
 }
 
 void gk_span_leave(struct gk_span *span)
@@ -78,17 +117,13 @@ void gk_span_leave(struct gk_span *span)
 	struct gk_trace_row *row;
 
 	innermost = span->outer;
+	pthread_mutex_lock(&lock);
+	unlist(span);
 	if (span->outer)
 		span->outer->children_ns += duration;
-	pthread_mutex_lock(&lock);
 	row = row_of(span->name);
-	if (row) {
-		row->calls++;
-		row->total_ns += duration;
-		row->self_ns += duration - span->children_ns;
-		if (duration > row->max_ns)
-			row->max_ns = duration;
-	}
+	if (row)
+		count(row, span, duration);
 	if (events_wanted)
 		keep_event(span, duration);
 	pthread_mutex_unlock(&lock);
@@ -102,24 +137,56 @@ static void *copy(const void *items, size_t count, size_t size)
 	return out ? memcpy(out, items, count * size) : NULL;
 }
 
+/* Time of an open span so far; its open children are not its own. */
+static uint64_t so_far(const struct gk_span *span, uint64_t now)
+{
+	return now > span->start_ns ? now - span->start_ns : 0;
+}
+
 size_t gk_trace_rows(struct gk_trace_row **ret_rows)
 {
-	size_t count;
+	uint64_t now;
+	size_t n;
 
 	pthread_mutex_lock(&lock);
+	now = gk_mono_ns();
+	for (struct gk_span *span = newest; span; span = span->older)
+		row_of(span->name); /* a place for it */
 	*ret_rows = copy(rows, row_count, sizeof *rows);
-	count = *ret_rows ? row_count : 0;
+	n = *ret_rows ? row_count : 0;
+	for (struct gk_span *span = newest; n && span; span = span->older) {
+		struct gk_trace_row *row = row_of(span->name);
+
+		if (row)
+			count(&(*ret_rows)[row - rows], span,
+			      so_far(span, now));
+		if (span->outer && (row = row_of(span->outer->name)))
+			(*ret_rows)[row - rows].self_ns -= so_far(span, now);
+	}
 	pthread_mutex_unlock(&lock);
-	return count;
+	return n;
 }
 
 size_t gk_trace_events(struct gk_trace_event **ret_events)
 {
-	size_t count;
+	size_t open = 0, n = 0;
+	uint64_t now;
 
 	pthread_mutex_lock(&lock);
-	*ret_events = copy(events, event_count, sizeof *events);
-	count = *ret_events ? event_count : 0;
+	now = gk_mono_ns();
+	for (struct gk_span *span = newest; span; span = span->older)
+		open++;
+	*ret_events = NULL;
+	if (event_count + open)
+		*ret_events =
+		    malloc((event_count + open) * sizeof **ret_events);
+	if (*ret_events) {
+		n = event_count;
+		if (n)
+			memcpy(*ret_events, events, n * sizeof *events);
+		for (struct gk_span *span = newest; span; span = span->older)
+			(*ret_events)[n++] = event_of(span, so_far(span, now));
+	}
 	pthread_mutex_unlock(&lock);
-	return count;
+	return n;
 }

@@ -34,7 +34,9 @@ struct gk_trace_event {
 struct gk_span {
 	const char *name; /* NULL: tracing was off when it began */
 	uint64_t start_ns, children_ns;
-	struct gk_span *outer;
+	int thread;
+	struct gk_span *outer;         /* of the same thread */
+	struct gk_span *newer, *older; /* among all that are open */
 };
 
 extern _Atomic int gk_trace_on;
@@ -59,8 +61,9 @@ static inline void gk_span_end(struct gk_span *span)
 }
 
 /*
- * The table and the events so far, copied; free() both. Returned counts are
- * 0 when tracing is off or memory ran out.
+ * The table and the events so far, copied; free() both. A span that is still
+ * open counts as a call with its time up to now: what hangs is in the table.
+ * Returned counts are 0 when tracing is off or memory ran out.
  */
 size_t gk_trace_rows(struct gk_trace_row **ret_rows);
 size_t gk_trace_events(struct gk_trace_event **ret_events);

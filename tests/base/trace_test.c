@@ -165,6 +165,45 @@ static void events_tell_thread_and_time(void **state)
 	free(events);
 }
 
+/* A call that hangs is what one looks for in the table. */
+static void an_open_span_counts_so_far(void **state)
+{
+	struct gk_span outer, inner;
+	struct gk_trace_row *rows;
+	struct gk_trace_event *events;
+	size_t count;
+	bool seen = false;
+
+	(void)state;
+	gk_span_begin(&outer, "open outer");
+	gk_span_begin(&inner, "open inner");
+	spend(2 * GK_NS_PER_MS);
+	count = gk_trace_rows(&rows);
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(rows[i].name, "open inner")) {
+			seen = true;
+			assert_int_equal(rows[i].calls, 1);
+			assert_true(rows[i].self_ns >= 2 * GK_NS_PER_MS);
+		} else if (!strcmp(rows[i].name, "open outer")) {
+			assert_true(rows[i].self_ns < GK_NS_PER_MS);
+			assert_true(rows[i].total_ns >= 2 * GK_NS_PER_MS);
+		}
+	}
+	assert_true(seen);
+	free(rows);
+	count = gk_trace_events(&events);
+	assert_true(count >= 2);
+	assert_true(events[count - 2].duration_ns >= 2 * GK_NS_PER_MS);
+	free(events);
+	gk_span_end(&inner);
+	gk_span_end(&outer);
+	count = gk_trace_rows(&rows);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rows[i].name, "open inner"))
+			assert_int_equal(rows[i].calls, 1);
+	free(rows);
+}
+
 /* Last: the table is full then. */
 static void more_names_than_rows_do_no_harm(void **state)
 {
@@ -198,6 +237,7 @@ int main(void)
 	    cmocka_unit_test(equal_names_share_a_row),
 	    cmocka_unit_test(threads_nest_for_themselves),
 	    cmocka_unit_test(events_tell_thread_and_time),
+	    cmocka_unit_test(an_open_span_counts_so_far),
 	    cmocka_unit_test(more_names_than_rows_do_no_harm),
 	};
 
