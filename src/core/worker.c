@@ -175,7 +175,11 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* What a crash raises must reach its handler in the thread that crashes. */
+static const int of_crashes[] = {SIGSEGV, SIGBUS,  SIGFPE,
+				 SIGILL,  SIGTRAP, SIGABRT};
+
+/* All other signals are for the program's own threads. */
 static int start_thread(struct gk_worker *w)
 {
 	sigset_t all, before;
@@ -187,6 +191,8 @@ static int start_thread(struct gk_worker *w)
 	pthread_attr_setstacksize(&attr,
 				  STACK_SIZE > least ? STACK_SIZE : least);
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof of_crashes / sizeof *of_crashes; i++)
+		sigdelset(&all, of_crashes[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&w->thread, &attr, work, w);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -249,7 +255,12 @@ int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 	}
 	r = start_thread(w);
 	w->running = !r;
-	w->busy &= w->running;
+	if (r) {
+		pthread_mutex_lock(&w->lock);
+		w->busy = false;
+		w->asked = 0;
+		pthread_mutex_unlock(&w->lock);
+	}
 	return r;
 }
 
