@@ -107,8 +107,10 @@ struct gk_value {
 
 enum gk_health {
 	GK_HEALTH_OK,
-	GK_HEALTH_LOST,  /* NVML says lost; retried at every snapshot */
-	GK_HEALTH_STALE, /* the driver has not answered within the timeout */
+	GK_HEALTH_LOST, /* NVML says lost; retried at every snapshot */
+	/* The driver has not answered: within the timeout in a snapshot, within
+	 * the timeout and two periods of the FAST tier while watching. */
+	GK_HEALTH_STALE,
 	GK_HEALTH_ERROR, /* NVML cannot open it; nvml_error says why */
 };
 
@@ -136,6 +138,8 @@ struct gk_device {
 	uint64_t read_ns[GK_TIER_COUNT];
 	struct gk_value m[GK_M_COUNT];
 	unsigned process_count;
+	/* Why the list of processes is not known; GK_PRESENT: it is. */
+	enum gk_absence processes_why;
 };
 
 enum gk_process_type {

@@ -24,6 +24,7 @@ static void start_unit(struct gk_gpu_unit *unit, unsigned index)
 	unit->dev.gpu_instance = unit->dev.compute_instance = -1;
 	unit->dev.minor = -1;
 	unit->dev.compute_major = unit->dev.compute_minor = -1;
+	unit->dev.processes_why = GK_ABSENT_NOT_READ;
 	clear_values(&unit->dev, GK_ABSENT_NOT_READ);
 }
 
@@ -220,6 +221,7 @@ static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
 
 		dev->health = lost ? GK_HEALTH_LOST : GK_HEALTH_ERROR;
 		dev->nvml_error = (int)answer;
+		dev->processes_why = gk_nvml_absence(answer);
 		clear_values(dev, gk_nvml_absence(answer));
 	}
 }

@@ -154,14 +154,19 @@ static void take_records(struct gk_gpu *gpu, unsigned unit,
 		struct gk_record record =
 		    gk_record_at(gpu->scratch.bytes, stride, i);
 
-		if (gk_record_plausible(&record, total))
-			join(gpu, unit, list->type, &record);
+		if (!gk_record_plausible(&record, 0))
+			continue;
+		/* More than there is: the process is true, its figure not. */
+		if (total && record.used > total)
+			record.used = UINT64_MAX;
+		join(gpu, unit, list->type, &record);
 	}
 }
 
 static nvmlReturn_t list_unit(struct gk_gpu *gpu, unsigned index)
 {
 	struct gk_gpu_unit *unit = &gpu->units[index];
+	enum gk_absence why = GK_ABSENT_NOT_SUPPORTED;
 
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		unsigned count = 0;
@@ -178,7 +183,11 @@ static nvmlReturn_t list_unit(struct gk_gpu *gpu, unsigned index)
 			unit->unsupported_lists |= (unsigned)lists[i].type;
 		if (!r)
 			take_records(gpu, index, &lists[i], count);
+		/* One list that answers is enough to know processes by. */
+		if (!r || (!i && why))
+			why = gk_nvml_absence(r);
 	}
+	unit->dev.processes_why = why;
 	return NVML_SUCCESS;
 }
 

@@ -51,6 +51,8 @@ static void mark_late(struct gk_device *dev)
 	for (int i = 0; i < GK_M_COUNT; i++)
 		if (dev->m[i].why == GK_ABSENT_NOT_READ)
 			dev->m[i].why = GK_ABSENT_TIMEOUT;
+	if (dev->processes_why == GK_ABSENT_NOT_READ)
+		dev->processes_why = GK_ABSENT_TIMEOUT;
 }
 
 static int grow(struct gk_snapshot *snap, const struct gk_reading *reading)

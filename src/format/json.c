@@ -123,8 +123,10 @@ static void seconds(struct json *j, const char *name, uint64_t ns)
 		      (unsigned long long)(ns % GK_NS_PER_S));
 }
 
+/* list_why: of the list of processes of a device. */
 static void metrics(struct json *j, const struct gk_metric_info *info,
-		    const struct gk_value *values, size_t count)
+		    const struct gk_value *values, size_t count,
+		    enum gk_absence list_why)
 {
 	for (size_t i = 0; i < count; i++)
 		value(j, info[i].name, values[i], info[i].unit);
@@ -135,6 +137,8 @@ static void metrics(struct json *j, const struct gk_metric_info *info,
 	for (size_t i = 0; i < count; i++)
 		if (values[i].why != GK_PRESENT)
 			text(j, info[i].name, gk_absence_text(values[i].why));
+	if (list_why != GK_PRESENT)
+		text(j, "processes", gk_absence_text(list_why));
 	close_group(j, '}');
 }
 
@@ -183,7 +187,7 @@ static void process(struct json *j, const struct gk_process *p)
 	text(j, "container", p->container);
 	number_or_null(j, "start_ticks", (int64_t)p->start_ticks,
 		       p->start_ticks != 0);
-	metrics(j, gk_process_metrics, p->m, GK_PM_COUNT);
+	metrics(j, gk_process_metrics, p->m, GK_PM_COUNT, GK_PRESENT);
 	close_group(j, '}');
 }
 
@@ -258,7 +262,7 @@ static void device(struct json *j, const struct gk_snapshot *snap, size_t at)
 	text(j, "health", gk_health_name(d->health));
 	number_or_null(j, "nvml_error", d->nvml_error, d->nvml_error != 0);
 	ages(j, snap, d);
-	metrics(j, gk_metrics, d->m, GK_M_COUNT);
+	metrics(j, gk_metrics, d->m, GK_M_COUNT, d->processes_why);
 	processes(j, snap, at);
 	close_group(j, '}');
 }

@@ -57,15 +57,26 @@ bool gk_processes_known(const struct gk_device *device)
 {
 	return (device->health == GK_HEALTH_OK ||
 		device->health == GK_HEALTH_STALE) &&
-	       device->read_ns[GK_TIER_MEDIUM];
+	       device->read_ns[GK_TIER_MEDIUM] &&
+	       device->processes_why == GK_PRESENT;
 }
 
 const char *gk_no_processes_text(const struct gk_snapshot *snap)
 {
-	for (size_t i = 0; i < snap->device_count; i++)
-		if (snap->devices[i].health == GK_HEALTH_OK)
+	bool answers = false;
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *dev = &snap->devices[i];
+
+		if (dev->health != GK_HEALTH_OK)
+			continue;
+		if (dev->processes_why == GK_PRESENT)
 			return GK_NO_PROCESSES;
-	return snap->device_count ? GK_NO_ANSWER : GK_NO_PROCESSES;
+		answers = true;
+	}
+	if (!snap->device_count)
+		return GK_NO_PROCESSES;
+	return answers ? GK_NOT_LISTED : GK_NO_ANSWER;
 }
 
 const char *gk_nvml_text(int nvml_return)

@@ -9,6 +9,7 @@
 #define GK_NO_DEVICES   "No visible devices found"
 #define GK_NO_PROCESSES "No running processes found"
 #define GK_NO_ANSWER    "Processes unknown: no GPU answers"
+#define GK_NOT_LISTED   "Processes unknown: the driver does not list them"
 
 /* A value that is there: its number, else -1. For colours and bars only. */
 static inline int64_t gk_value_or_none(struct gk_value value)

@@ -144,6 +144,38 @@ static void records_that_cannot_be_are_left_out(void **state)
 	assert_int_equal(snap->processes[0].pid, 50);
 }
 
+static void a_figure_above_all_memory_hides_no_process(void **state)
+{
+	(void)state;
+	put(0, SCRIPT_COMPUTE, 50, 1ULL << 60);
+	put(0, SCRIPT_COMPUTE, 51, GIB);
+	scripted_open();
+	assert_absent(find(scripted_take(), 0, 50)->m[GK_PM_GPU_MEM],
+		      NOT_SUPPORTED);
+}
+
+static void a_refused_list_is_no_empty_one(void **state)
+{
+	const struct gk_snapshot *snap;
+
+	(void)state;
+	scripted_answer("nvmlDeviceGetComputeRunningProcesses_v3",
+			NVML_ERROR_NO_PERMISSION);
+	scripted_answer("nvmlDeviceGetGraphicsRunningProcesses_v3",
+			NVML_ERROR_NO_PERMISSION);
+	scripted_answer("nvmlDeviceGetMPSComputeRunningProcesses_v3",
+			NVML_ERROR_NO_PERMISSION);
+	scripted_open();
+	snap = scripted_take();
+	assert_int_equal(snap->devices[0].process_count, 0);
+	assert_int_equal(snap->devices[0].processes_why, GK_ABSENT_PERMISSION);
+	/* One list that answers tells the processes. */
+	scripted_answer("nvmlDeviceGetGraphicsRunningProcesses_v3",
+			NVML_SUCCESS);
+	snap = scripted_take();
+	assert_int_equal(snap->devices[0].processes_why, GK_PRESENT);
+}
+
 static void lists_that_grow_between_two_questions(void **state)
 {
 	const struct gk_snapshot *snap;
@@ -335,6 +367,8 @@ int main(void)
 	    SCRIPTED_TEST(memory_that_the_driver_cannot_tell_is_absent),
 	    SCRIPTED_TEST(records_of_either_length_are_understood),
 	    SCRIPTED_TEST(records_that_cannot_be_are_left_out),
+	    SCRIPTED_TEST(a_figure_above_all_memory_hides_no_process),
+	    SCRIPTED_TEST(a_refused_list_is_no_empty_one),
 	    SCRIPTED_TEST(lists_that_grow_between_two_questions),
 	    SCRIPTED_TEST(a_list_that_always_grows_is_given_up),
 	    SCRIPTED_TEST(many_processes_on_many_gpus),
