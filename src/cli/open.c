@@ -5,6 +5,7 @@
 #include "format/names.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* nvmlReturn_t values that have an advice of their own. */
@@ -20,6 +21,9 @@ static const struct {
 
 static const char *advice_for(int nvml)
 {
+	if (getenv("GPUKIT_MACHINE"))
+		return "GPUKIT_MACHINE names no machine of this gpukit; "
+		       "`gpukit fake ctl ls` lists those there are";
 	for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
 		if (advices[i].code == nvml)
 			return advices[i].advice;

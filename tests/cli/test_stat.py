@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from conftest import GPUKIT, ROOT, clean_env
+from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
 
 A100 = "NVIDIA A100-SXM4-80GB"
 
@@ -474,3 +474,14 @@ def test_a_dumb_terminal_gets_plain_frames(stat):
         seen = terminal.read()
         assert terminal.process.wait(timeout=10) == 0
     assert b"\033" not in seen and seen.count(b"[3]") == 2
+
+
+def test_a_driver_that_refuses_is_told_with_advice(gpukit, tmp_path):
+    garbage = tmp_path / "machine"
+    garbage.write_bytes(b"garbage" * 1000)
+    done = gpukit("stat", env={"GPUKIT_MACHINE": str(garbage),
+                               "LD_LIBRARY_PATH": FAKE_DIR})
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "Driver Not Loaded (9)" in done.stderr
+    assert "GPUKIT_MACHINE" in done.stderr
