@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -197,6 +198,8 @@ def test_an_unreadable_machine(machine):
         with open(path, "wb") as f:
             f.write(header(1, 1))
         os.chmod(path, 0)
+        # Where the other user can reach it, wherever the build tree lies.
+        command = shutil.copy(GPUKIT, directory)
 
         def drop():
             if not os.getuid():
@@ -204,7 +207,7 @@ def test_an_unreadable_machine(machine):
                 os.setgid(65534)
                 os.setuid(65534)
 
-        done = subprocess.run([GPUKIT, "fake", "ctl", "show", "--name", path],
+        done = subprocess.run([command, "fake", "ctl", "show", "--name", path],
                               text=True, capture_output=True, check=False,
                               env=clean_env(), preexec_fn=drop, timeout=60)
         one_line(done, 1, path, "not readable and writable for you")
