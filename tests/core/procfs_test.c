@@ -208,7 +208,7 @@ static void what_may_not_be_read_says_so(void **state)
 	(void)state;
 	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 0, 0, 5, 1});
 	chmod(tree.path, 0755);
-	fchmodat(tree.fd, "42/stat", 0, 0);
+	assert_int_equal(fchmodat(tree.fd, "42/stat", 0, 0), 0);
 	pid = fork();
 	if (!pid) {
 		struct gk_process p;

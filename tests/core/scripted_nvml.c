@@ -94,10 +94,15 @@ nvmlReturn_t nvmlInit_v2(void)
 	pthread_mutex_lock(&s.lock);
 	r = s.init;
 	s.inits += !r;
+	LEAVE(r);
+}
+
+/* Once: a worker that was left behind may be reading it. */
+__attribute__((constructor)) static void name_devices(void)
+{
 	for (unsigned g = 0; g < SCRIPT_GPUS; g++)
 		for (int m = -1; m < SCRIPT_MIG; m++)
 			devices[g][m + 1] = (struct nvmlDevice_st){g, m};
-	LEAVE(r);
 }
 
 nvmlReturn_t nvmlShutdown(void)
