@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import time
 
+import jsonschema
 import pytest
 
 from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
@@ -150,7 +151,6 @@ def test_ascii_where_the_locale_is_not_utf8(stat):
 
 
 def test_json_follows_its_schema(stat):
-    jsonschema = pytest.importorskip("jsonschema")
     with open(os.path.join(ROOT, "docs", "stat.schema.json"),
               encoding="utf-8") as file:
         schema = json.load(file)
