@@ -242,10 +242,15 @@ static void tiers_have_periods_of_their_own(void **state)
 /* A GPU that is read less often than the timeout is not late for that. */
 static void a_long_period_is_not_a_hang(void **state)
 {
+	unsigned frames = 0;
+
 	(void)state;
 	t.options.timeout_ns = GK_NS_PER_MS;
 	t.options.period_ns[GK_TIER_FAST] = 3600 * GK_NS_PER_S;
 	start(PERIOD);
+	/* The first reading may take longer than so short a timeout. */
+	while (next()->devices[0].health != GK_HEALTH_OK)
+		assert_true(++frames < 1000);
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(next()->devices[0].health, GK_HEALTH_OK);
 }
