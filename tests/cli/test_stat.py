@@ -456,6 +456,8 @@ def test_a_stop_gives_the_terminal_back_for_its_time(stat):
         terminal.read(A100.encode())
         terminal.process.send_signal(signal.SIGTSTP)  # and once more
         terminal.read(terminal.OFF)
+        # Continued before it has stopped, it would stop for good.
+        os.waitpid(terminal.process.pid, os.WUNTRACED)
         terminal.process.send_signal(signal.SIGCONT)
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.process.wait(timeout=10) == 0
