@@ -1,0 +1,217 @@
+"""A client of NVML in this process: ctypes on the front, whatever machine is
+the one of now, with nvidia-ml-py's structs and functions beside it.
+
+The front reads GPUKIT_MACHINE at nvmlInit, so one process can look at many
+machines, one after the other.
+"""
+
+import ctypes
+import os
+import pickle
+
+import pynvml
+
+from conftest import FAKE_DIR
+
+INT = ctypes.c_int
+UINT = ctypes.c_uint
+ULL = ctypes.c_ulonglong
+FRONT = os.path.join(FAKE_DIR, "libnvidia-ml.so.1")
+NOBODY = 65534
+CLONE_NEWUSER = 0x10000000
+
+
+class Refused(Exception):
+    """The call's return code is not success; equal when the code is."""
+
+    NAMES = {value: name.removeprefix("NVML_ERROR_")
+             for name, value in vars(pynvml).items()
+             if name.startswith("NVML_ERROR_")}
+
+    def __init__(self, code):
+        super().__init__(code)
+        self.code = (code if isinstance(code, int)
+                     else getattr(pynvml, f"NVML_ERROR_{code}"))
+
+    def __eq__(self, other):
+        return isinstance(other, Refused) and self.code == other.code
+
+    def __hash__(self):
+        return hash(self.code)
+
+    def __repr__(self):
+        return f"Refused({self.NAMES.get(self.code, self.code)!r})"
+
+
+class Text:  # pylint: disable=too-few-public-methods
+    """An argument: room for a text, followed by its size unless bare."""
+
+    def __init__(self, size=96, bare=False):
+        self.size, self.bare = size, bare
+
+
+def friendly(value):
+    """What a caller compares: numbers, str, or a struct as a dict."""
+    if isinstance(value, ctypes.Structure):
+        return {name: friendly(getattr(value, name))
+                for name, *_ in value._fields_}
+    if isinstance(value, ctypes.Array):
+        if value._type_ is ctypes.c_char:
+            return value.value.decode()
+        return [friendly(one) for one in value]
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return getattr(value, "value", value)
+
+
+def structure(*fields, version=None):
+    """A struct by its fields, (name, type)...; version: its number; then it
+    is a callable that makes one with size and number in its first field."""
+    class Made(ctypes.Structure):
+        """Laid out as C does."""
+        _fields_ = list(fields)
+
+    return Made if version is None else versioned(Made, version)
+
+
+def versioned(kind, version):
+    """A callable that makes such a struct with its version filled in."""
+    return made(kind, version=ctypes.sizeof(kind) | version << 24)
+
+
+def made(kind, **values):
+    """A callable that makes such a struct (nvidia-ml-py's, say) with these
+    values; each ask gets its own."""
+    def make(**more):
+        return kind(**values, **more)
+    return make
+
+
+class Nvml:
+    """The client. `function` is that of the row, `gpu` the GPU asked."""
+
+    nvml = pynvml
+
+    def __init__(self):
+        self.lib = ctypes.CDLL(FRONT)
+        self.function, self.gpu = None, 0
+        self.keep = {}  # what an ask needs at its next call
+        self.machine = None
+        self.up = False
+
+    # ---- which machine ----
+
+    def attach(self, machine):
+        """From now on it is this one."""
+        self.detach()
+        os.environ["GPUKIT_MACHINE"] = machine.path
+        self.machine = machine
+        self.keep = {}
+        pynvml.nvmlInit()
+        # nvidia-ml-py finds by name what is loaded already.
+        assert (ctypes.cast(pynvml.nvmlLib.nvmlInit_v2, ctypes.c_void_p).value
+                == ctypes.cast(self.lib.nvmlInit_v2, ctypes.c_void_p).value)
+        self.up = True
+
+    def detach(self):
+        """No machine; NVML is shut down however often it was opened."""
+        while self.lib.nvmlShutdown() == 0:
+            pass
+        os.environ.pop("GPUKIT_MACHINE", None)
+        self.up, self.machine = False, None
+
+    # ---- calls ----
+
+    @property
+    def device(self):
+        """The handle of the GPU asked."""
+        return self.handle(self.gpu)
+
+    def handle(self, gpu):
+        return pynvml.nvmlDeviceGetHandleByIndex(gpu)
+
+    def raw(self, name, *args):
+        """The return code of a call with arguments as ctypes takes them."""
+        return getattr(self.lib, name)(*args)
+
+    def call(self, name, *args):
+        """
+        Calls and gives what was written. Of the arguments, a ctypes type is
+        made and passed by address and is a result; so is a struct, and Text;
+        an array is passed as it is and is a result; the rest is passed on.
+        Raises Refused.
+        """
+        passed, results = [], []
+        for arg in args:
+            if isinstance(arg, type):
+                arg = arg()
+                results.append(arg)
+                passed.append(ctypes.byref(arg))
+            elif isinstance(arg, ctypes.Structure):
+                results.append(arg)
+                passed.append(ctypes.byref(arg))
+            elif isinstance(arg, Text):
+                results.append(ctypes.create_string_buffer(arg.size))
+                passed += [results[-1]] + ([] if arg.bare else [arg.size])
+            elif isinstance(arg, ctypes.Array):
+                results.append(arg)
+                passed.append(arg)
+            else:
+                passed.append(arg.encode() if isinstance(arg, str) else arg)
+        code = self.raw(name, *passed)
+        if code:
+            raise Refused(code)
+        told = tuple(friendly(result) for result in results)
+        return told[0] if len(told) == 1 else told or None
+
+    # ---- who asks ----
+
+    def being(self, who, what, *args):
+        """what(*args) in a child of this process that is "root" or "nobody";
+        its result, or the Refused or NVMLError that it raised."""
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                become(who)
+                told = answer(what, *args)
+            except BaseException as error:  # pylint: disable=broad-except
+                told = AssertionError(f"in the child: {error!r}")
+            os.write(write, pickle.dumps(told))
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read, "rb") as pipe:
+            told = pickle.loads(pipe.read())
+        os.waitpid(child, 0)
+        if isinstance(told, AssertionError):
+            raise told
+        return told
+
+
+def become(who):
+    """Changes what this process may do. Without being root already, root is
+    that of a user namespace of its own."""
+    uid = os.geteuid()
+    if who == "nobody" and uid == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    elif who == "root" and uid != 0:
+        gid = os.getegid()
+        if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUSER):
+            raise OSError(ctypes.get_errno(), "no user namespace")
+        for name, text in (("uid_map", f"0 {uid} 1"), ("setgroups", "deny"),
+                           ("gid_map", f"0 {gid} 1")):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+    assert (os.geteuid() == 0) == (who == "root")
+
+
+def answer(what, *args):
+    """The result of a call, or its refusal as a value."""
+    try:
+        return what(*args)
+    except Refused as refused:
+        return refused
+    except pynvml.NVMLError as error:
+        return Refused(error.value)

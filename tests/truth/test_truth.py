@@ -1,0 +1,58 @@
+"""Every answer of the made-up NVML that is called true, proven so."""
+
+import os
+from collections import Counter
+
+import pytest
+
+import truth
+from nvml_client import Nvml
+
+ROWS = truth.all_rows()
+ROOT_DIR = os.path.dirname(os.path.abspath(__file__))
+
+
+def text_of(name):
+    with open(os.path.join(ROOT_DIR, name), encoding="utf-8") as file:
+        return file.read()
+
+
+@pytest.fixture(scope="session")
+def client():
+    return Nvml()
+
+
+@pytest.mark.parametrize("row", [row for row, _ in ROWS],
+                         ids=[row.function for row, _ in ROWS])
+def test_true(row, client, tmp_path):
+    run = truth.Run(client, str(tmp_path))
+    try:
+        row.run(run)
+    finally:
+        run.stop()
+
+
+def test_rows_are_of_functions_that_are_done():
+    assert {row.function for row, _ in ROWS} <= truth.strong_symbols()
+
+
+def test_no_function_has_two_rows():
+    twice = Counter(row.function for row, _ in ROWS)
+    assert not [name for name, times in twice.items() if times > 1]
+
+
+def test_what_is_done_has_a_row_or_a_reason():
+    """And no more reasons than needed."""
+    without = truth.strong_symbols() - {row.function for row, _ in ROWS}
+    told = truth.refused()
+    assert sorted(without) == sorted(told)
+    assert all(told.values())
+
+
+def test_enough_rows():
+    assert len(ROWS) >= int(text_of("minimum"))
+
+
+def test_the_list_is_up_to_date():
+    assert text_of("LIST.txt") == truth.list_of(ROWS), \
+        "run: build/venv/bin/python tests/truth/write_list.py"

@@ -1,0 +1,325 @@
+"""The kinds of rows, how each is run, and the list of all rows.
+
+A row names one function and proves that its answer is true: by a change of
+the machine that the answer follows, or by the profiles it is equal to.
+"""
+
+import glob
+import importlib
+import os
+import re
+import subprocess
+import time
+
+from conftest import GPUKIT, ROOT, Machine, clean_env
+from nvml_client import FRONT, Refused, answer
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PATIENCE_S = 10
+ONE_GPU = ("--gpus", "a100-sxm4-80gb")
+CODE_OF_LOST = 15
+
+# ---- how to ask ----
+
+
+def of_device(*args, pick=None):
+    """Asks function(handle, *args); what pick makes of the result. A callable
+    among the args is called for each ask: a struct must be a new one."""
+    def ask(client):
+        told = client.call(client.function, client.device, *fresh(args))
+        return pick(told) if pick else told
+    return ask
+
+
+def of_system(*args, pick=None):
+    """Asks function(*args)."""
+    def ask(client):
+        told = client.call(client.function, *fresh(args))
+        return pick(told) if pick else told
+    return ask
+
+
+def fresh(args):
+    return [arg() if callable(arg) and not isinstance(arg, type) else arg
+            for arg in args]
+
+
+# ---- what changes the machine; apply(run) does it ----
+
+
+class Ctl:
+    """`gpukit fake ctl ARG...`."""
+
+    def __init__(self, *args):
+        self.args = args
+
+    def apply(self, run):
+        done = run.machine.ctl(*self.args)
+        assert done.returncode == 0, done.stderr
+
+
+class Load:
+    """`gpukit fake load SPEC`, ended with the row or by LoadEnds."""
+
+    def __init__(self, spec):
+        self.spec = spec
+
+    def apply(self, run):
+        # pylint: disable-next=consider-using-with
+        run.loads.append(subprocess.Popen(
+            [GPUKIT, "fake", "load", "--name", run.machine.path, self.spec],
+            env=clean_env()))
+
+
+class LoadEnds:
+    """All loads that the row started end."""
+
+    def apply(self, run):
+        run.end_loads()
+
+
+class Another:
+    """Another machine, of these options of `gpukit fake`."""
+
+    def __init__(self, *options):
+        self.options = options
+
+    def apply(self, run):
+        run.start(*self.options)
+
+
+class Does:
+    """Anything else: does(client), such as NVML's own setters."""
+
+    def __init__(self, does):
+        self.does = does
+
+    def apply(self, run):
+        self.does(run.client)
+
+
+class Waits:
+    """Nothing but time."""
+
+    def __init__(self, seconds=0.0):
+        self.seconds = seconds
+
+    def apply(self, _):
+        time.sleep(self.seconds)
+
+
+# ---- a run of a row ----
+
+
+class Run:
+    """The machine of a row and the loads on it."""
+
+    def __init__(self, client, directory):
+        self.client, self.directory = client, directory
+        self.machines, self.loads = [], []
+
+    @property
+    def machine(self):
+        return self.machines[-1]
+
+    def start(self, *options):
+        name = os.path.join(self.directory, f"machine{len(self.machines)}")
+        self.machines.append(Machine(name, *options))
+        self.client.attach(self.machine)
+
+    def calls(self, function):
+        """How often the function was called on the machines of this run."""
+        total = 0
+        for machine in self.machines:
+            for line in machine.ctl("coverage").stdout.splitlines()[1:]:
+                count, _, name = line.split()
+                total += int(count) if name == function else 0
+        return total
+
+    def end_loads(self):
+        for load in self.loads:
+            load.terminate()
+        for load in self.loads:
+            load.wait(timeout=30)
+        self.loads = []
+
+    def stop(self):
+        self.client.detach()
+        self.end_loads()
+        for machine in self.machines:
+            machine.stop()
+
+
+def matches(told, wanted):
+    """wanted is a predicate or the exact value; a refusal is only the very
+    one that is expected."""
+    if isinstance(told, Refused) or isinstance(wanted, Refused):
+        return told == wanted
+    return bool(wanted(told)) if callable(wanted) else told == wanted
+
+
+def await_answer(ask, client, wanted, what):
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        told = answer(ask, client)
+        if matches(told, wanted):
+            return told
+        assert time.monotonic() < end, f"{what}: {told!r}"
+        time.sleep(0.02)
+
+
+# ---- the kinds ----
+
+
+class Row:
+    """What all kinds have: a function, how to ask it, where."""
+
+    def __init__(self, function, ask, machine=ONE_GPU, gpu=0):
+        self.function, self.ask = function, ask
+        self.machine, self.gpu = machine, gpu
+
+    @property
+    def kind(self):
+        return type(self).__name__
+
+    def run(self, run):
+        run.client.function, run.client.gpu = self.function, self.gpu
+        run.start(*self.machine)
+        self.prove(run)
+        assert self.function == "nvmlErrorString" or \
+            run.calls(self.function), f"{self.function} was never called"
+
+
+class Changes(Row):
+    """The answer is `before`; then the machine changes (one change or a list
+    of them), and it becomes `after`. Either is a value or a predicate; one of
+    them may be Refused(NAME)."""
+
+    # pylint: disable-next=too-many-arguments
+    def __init__(self, function, ask, change, *, before, after, **more):
+        super().__init__(function, ask, **more)
+        self.change = change if isinstance(change, list) else [change]
+        self.before, self.after = before, after
+
+    def prove(self, run):
+        first = await_answer(self.ask, run.client, self.before, "before")
+        for change in self.change:
+            change.apply(run)
+        last = await_answer(self.ask, run.client, self.after, "after")
+        assert first != last, f"nothing changed: {first!r}"
+        for told in (first, last):
+            assert told != Refused("GPU_IS_LOST"), "every function says so"
+        assert not (isinstance(first, Refused) and isinstance(last, Refused))
+
+
+class Sets(Row):
+    """A setter. call(client) calls it and ask(client) is another function
+    that sees what it did. Who is not root is refused NO_PERMISSION and
+    changes nothing (root=False: anybody may); what root's process set, this
+    process sees."""
+
+    # pylint: disable-next=too-many-arguments
+    def __init__(self, function, call, ask, *, before, after, root=True,
+                 **more):
+        super().__init__(function, ask, **more)
+        self.call, self.before, self.after = call, before, after
+        self.root = root
+
+    def prove(self, run):
+        client = run.client
+        first = await_answer(self.ask, client, self.before, "before")
+        told = client.being("nobody", self.call, client)
+        if self.root:
+            assert told == Refused("NO_PERMISSION"), told
+            assert answer(self.ask, client) == first, "changed all the same"
+            told = client.being("root", self.call, client)
+        assert not isinstance(told, Refused), told
+        last = await_answer(self.ask, client, self.after, "after")
+        assert first != last, f"nothing changed: {first!r}"
+        assert not isinstance(last, Refused)
+
+
+class Constant(Row):
+    """Constant in hardware: equal, on each of the profiles, to the key of its
+    YAML (or, with expect=, to what expect(profile) says, which may be
+    Refused(NAME)); and not the same on all of them."""
+
+    # pylint: disable-next=too-many-arguments
+    def __init__(self, function, ask, key=None, *, expect=None, only=None,
+                 options=()):
+        self.profiles = profiles(only)
+        super().__init__(function, ask, machine=(
+            "--gpus", ",".join(p["id"] for p in self.profiles), *options))
+        self.expect = expect or (lambda profile: profile[key])
+
+    def prove(self, run):
+        seen = []
+        for gpu, profile in enumerate(self.profiles):
+            run.client.gpu = gpu
+            told, wanted = answer(self.ask, run.client), self.expect(profile)
+            assert told == wanted, f"{profile['id']}: {told!r} != {wanted!r}"
+            if not isinstance(told, Refused):
+                seen.append(told)
+        assert seen and any(told != seen[0] for told in seen), \
+            f"the same on every profile: {seen}"
+
+
+# ---- profiles ----
+
+
+def number_or_text(text):
+    text = text.split(" #")[0].strip()
+    if text.startswith('"'):
+        return text.strip('"')
+    return int(text, 0) if re.fullmatch(r"-?\d+|0x[0-9a-fA-F]+", text) \
+        else text
+
+
+def profile(name):
+    """The flat keys of profiles/NAME.yaml, those it inherits included."""
+    path = os.path.join(ROOT, "profiles", f"{name}.yaml")
+    with open(path, encoding="utf-8") as file:
+        own = {key: number_or_text(text) for key, text in re.findall(
+            r"^(\w+):[ \t]*(\S.*)$", file.read(), re.M)}
+    whole = profile(own["inherits"]) if "inherits" in own else {}
+    return whole | own | {"id": name}
+
+
+def profiles(only=None):
+    names = sorted(os.path.basename(path).removesuffix(".yaml") for path in
+                   glob.glob(os.path.join(ROOT, "profiles", "*.yaml")))
+    return [profile(name) for name in only or names]
+
+
+# ---- all rows ----
+
+
+def all_rows():
+    """(row, file it stands in) of every rows_*.py, by function."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(HERE, "rows_*.py"))):
+        name = os.path.basename(path).removesuffix(".py")
+        found += [(row, name) for row in importlib.import_module(name).ROWS]
+    return sorted(found, key=lambda pair: pair[0].function)
+
+
+def strong_symbols(library=FRONT):
+    """What the front does: its strong functions."""
+    listed = subprocess.run(["nm", "-D", library], check=True, text=True,
+                            capture_output=True).stdout
+    return set(re.findall(r" T (nvml\w+)$", listed, re.M))
+
+
+def refused():
+    """{function: why it has no row}, of refused.txt."""
+    with open(os.path.join(HERE, "refused.txt"), encoding="utf-8") as file:
+        lines = [line.split(None, 1) for line in file
+                 if line.strip() and not line.startswith("#")]
+    return {line[0]: "".join(line[1:]).strip() for line in lines}
+
+
+def list_of(rows):
+    """The text of LIST.txt."""
+    return "".join(f"{row.function}  {row.kind}  "
+                   f"tests/truth/test_truth.py::test_true[{row.function}]\n"
+                   for row, _ in rows)
