@@ -85,6 +85,7 @@ int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 	struct gkf_identity self = gkf_self(m);
 	struct gkf_slot content = {.device = device,
 				   .types = types,
+				   .instance = GKF_NO_INSTANCE,
 				   .pid = self.pid,
 				   .pid_ns = self.pid_ns,
 				   .start = self.start};
@@ -99,7 +100,8 @@ int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
-	content.wave.start_bin = gkf_machine_bin(m);
+	if (!content.wave.stop_bin)
+		content.wave.start_bin = gkf_machine_bin(m);
 	index = find_free(m);
 	if (index < GKF_SLOTS_MAX)
 		occupy(m, index, &content);
@@ -177,8 +179,19 @@ int gkf_free(struct gkf_machine *m, unsigned index, uint64_t bytes)
 	return r;
 }
 
+static bool is_present(const struct gkf_slot *slot, uint64_t bin)
+{
+	const struct gkf_wave *w = &slot->wave;
+	uint64_t stop = __atomic_load_n(&w->stop_bin, __ATOMIC_RELAXED);
+
+	return !stop ||
+	       (bin < stop &&
+		bin >= __atomic_load_n(&w->start_bin, __ATOMIC_RELAXED));
+}
+
 uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
 {
+	uint64_t bin = gkf_machine_bin(m);
 	unsigned high = gkf_slots_high(m);
 	uint64_t held = 0;
 
@@ -187,7 +200,9 @@ uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
 
 		if ((atomic_load_explicit(&slot->life, memory_order_acquire) &
 		     1) &&
-		    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) == device)
+		    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) ==
+			device &&
+		    is_present(slot, bin))
 			held += atomic_load_explicit(&slot->bytes,
 						     memory_order_relaxed);
 	}
@@ -226,16 +241,18 @@ int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
 		  struct gkf_process *out, unsigned cap, unsigned *ret_count)
 {
 	unsigned high, count = 0;
+	uint64_t bin;
 
 	if (device >= m->device_count)
 		return GK_ERR_RANGE;
 	gkf_reap(m, false);
+	bin = gkf_machine_bin(m);
 	high = gkf_slots_high(m);
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
 		if (!gkf_slot_read_on(m, i, device, &slot) ||
-		    !(slot.types & types))
+		    !(slot.types & types) || !is_present(&slot, bin))
 			continue;
 		if (count < cap)
 			out[count] = (struct gkf_process){

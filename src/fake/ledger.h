@@ -20,7 +20,8 @@ struct gkf_process {
 };
 
 /*
- * Puts the calling process on a device. The wave's start_bin is set to now.
+ * Puts the calling process on a device. The wave's start_bin is set to now,
+ * unless it has a stop_bin: then the process is only seen in between.
  * *ret_slot is for the calls below; it is freed by gkf_detach() or by the
  * death of the process. GK_ERR_TOO_MANY when all slots are in use,
  * GK_ERR_RANGE for a device that is not there.

@@ -114,6 +114,8 @@ static void init_device(struct gkf_device *dev, unsigned i, unsigned count,
 	name_board(&dev->board, gkf_mix(seed) + i);
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		atomic_init(&dev->set[v], GKF_UNSET);
+	for (int b = 0; b < GKF_PAST_BINS; b++)
+		dev->past[b].bin = UINT64_MAX;
 	dev->state[0] = (struct gkf_state){
 	    .temp_mc = profile->temp_idle_c * 1000,
 	    .power_mw = profile->power_idle_mw,
@@ -125,6 +127,19 @@ static void init_device(struct gkf_device *dev, unsigned i, unsigned count,
 	};
 }
 
+static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
+{
+	const char *driver = spec->driver_version, *nvml = spec->nvml_version;
+
+	gk_str_copy(f->driver_version, sizeof f->driver_version,
+		    driver ? driver : DRIVER_VERSION);
+	gk_str_copy(f->nvml_version, sizeof f->nvml_version,
+		    nvml ? nvml : NVML_VERSION);
+	f->driver_generation = (uint32_t)atoi(f->driver_version);
+	f->cuda_version =
+	    spec->cuda_version ? spec->cuda_version : CUDA_VERSION;
+}
+
 static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 {
 	int r = init_lock(&f->lock);
@@ -133,12 +148,14 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 		return r;
 	f->version = GKF_VERSION;
 	f->size_check = sizeof *f;
-	atomic_init(&f->epoch_boot_ns, gk_boot_ns());
+	f->clock[0] = (struct gkf_clock){
+	    .real_ns = gk_boot_ns(),
+	    .speed = spec->frozen  ? 0
+		     : spec->speed ? spec->speed
+				   : 1000,
+	};
 	f->seed = spec->seed;
-	gk_str_copy(f->driver_version, sizeof f->driver_version,
-		    DRIVER_VERSION);
-	gk_str_copy(f->nvml_version, sizeof f->nvml_version, NVML_VERSION);
-	f->cuda_version = CUDA_VERSION;
+	init_driver(f, spec);
 	f->device_count = spec->device_count;
 	atomic_init(&f->latency, spec->latency);
 	if (spec->owned) {
@@ -428,24 +445,4 @@ unsigned gkf_device_count(const struct gkf_machine *m)
 const struct gkf_board *gkf_board(const struct gkf_machine *m, unsigned device)
 {
 	return &m->boards[device];
-}
-
-uint64_t gkf_machine_ns(const struct gkf_machine *m)
-{
-	uint64_t epoch =
-	    atomic_load_explicit(&m->file->epoch_boot_ns, memory_order_relaxed);
-	/* A machine may seem older than the host's uptime: it wraps. */
-	int64_t age = (int64_t)(gk_boot_ns() - epoch);
-
-	return age > 0 ? (uint64_t)age : 0;
-}
-
-uint64_t gkf_machine_bin(const struct gkf_machine *m)
-{
-	return gkf_machine_ns(m) / GKF_BIN_NS;
-}
-
-void gkf_machine_age(struct gkf_machine *m, uint64_t ns)
-{
-	atomic_fetch_sub(&m->file->epoch_boot_ns, ns);
 }

@@ -11,7 +11,9 @@
 #ifndef GKF_MACHINE_H
 #define GKF_MACHINE_H
 
+#include "fake/event.h"
 #include "fake/profile.h"
+#include "fake/state.h"
 #include "fake/wave.h"
 
 #include <pthread.h>
@@ -24,13 +26,13 @@
 #define GKF_API __attribute__((visibility("default")))
 
 #define GKF_MAGIC         0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION       1
+#define GKF_VERSION       2
 #define GKF_DEVICES_MAX   64
 #define GKF_SLOTS_MAX     8192
 #define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, with room */
 
 enum gkf_value {
-#define VALUE(id, name, min, max, unit, help) GKF_V_##id,
+#define VALUE(id, name, min, max, unit, help, ...) GKF_V_##id,
 #include "fake/values.def"
 #undef VALUE
 	GKF_V_COUNT
@@ -55,26 +57,8 @@ enum gkf_process_type {
 	GKF_MPS = 4,
 };
 
-/*
- * What the model knows of a device after a bin. Words only: it is copied word
- * by word while others may write the other copy.
- */
-struct gkf_state {
-	uint64_t bin; /* last bin that is computed */
-	uint64_t energy_uj;
-	int64_t temp_mc; /* core, thousandths of a degree */
-	int64_t power_mw;
-	int64_t gpu_util; /* percent of the bin */
-	int64_t mem_util;
-	int64_t enc_util;
-	int64_t dec_util;
-	int64_t sm_clock_mhz;
-	int64_t mem_clock_mhz;
-	int64_t video_clock_mhz;
-	int64_t pstate;
-	int64_t throttle;
-	int64_t demand_permille; /* sum of what processes want; may pass 1000 */
-};
+/* A process that is not in a MIG instance. */
+#define GKF_NO_INSTANCE UINT32_MAX
 
 /* What never changes of a device. */
 struct gkf_board {
@@ -93,7 +77,18 @@ struct gkf_device {
 	_Atomic int64_t set[GKF_V_COUNT]; /* GKF_UNSET or the value */
 	_Atomic uint64_t state_seq;       /* state[seq % 2] holds */
 	struct gkf_state state[2];
+	struct gkf_past past[GKF_PAST_BINS]; /* bin b at b % GKF_PAST_BINS */
 };
+
+/*
+ * Machine time passes at speed / 1000 of real time since real_ns of
+ * CLOCK_BOOTTIME, when it was machine_ns. Words only, as gkf_state.
+ */
+struct gkf_clock {
+	uint64_t real_ns, machine_ns;
+	uint64_t speed; /* permille; 0: it stands still */
+};
+#define GKF_SPEED_MAX 1000000
 
 /*
  * A process on a device. `life` is odd while the slot is in use and grows by
@@ -104,11 +99,11 @@ struct gkf_slot {
 	_Atomic uint64_t life;
 	_Atomic uint64_t bytes; /* device memory held, contexts included */
 	uint32_t device;
-	uint32_t types; /* bits of gkf_process_type */
-	int32_t pid;    /* in its own pid namespace */
-	uint32_t unused;
-	uint64_t pid_ns; /* inode of /proc/self/ns/pid */
-	uint64_t start;  /* start time of the process, clock ticks */
+	uint32_t types;    /* bits of gkf_process_type */
+	int32_t pid;       /* in its own pid namespace */
+	uint32_t instance; /* of a GPU that is split, or GKF_NO_INSTANCE */
+	uint64_t pid_ns;   /* inode of /proc/self/ns/pid */
+	uint64_t start;    /* start time of the process, clock ticks */
 	struct gkf_wave wave;
 };
 
@@ -116,8 +111,10 @@ struct gkf_slot {
 struct gkf_file {
 	uint64_t magic; /* written last: a file without it is not ready */
 	uint32_t version;
-	uint32_t size_check;            /* sizeof(struct gkf_file) */
-	_Atomic uint64_t epoch_boot_ns; /* CLOCK_BOOTTIME at machine time 0 */
+	uint32_t size_check;        /* sizeof(struct gkf_file) */
+	uint32_t driver_generation; /* 580; front and machine must agree */
+	_Atomic uint64_t clock_seq; /* clock[seq % 2] holds */
+	struct gkf_clock clock[2];
 	uint64_t seed;
 	char driver_version[32];
 	char nvml_version[32];
@@ -136,6 +133,7 @@ struct gkf_file {
 	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];   /* by row of nvml.def */
 	_Atomic uint64_t refused[GKF_FUNCTIONS_MAX]; /* NOT_SUPPORTED default */
 	_Atomic uint64_t extra_ns[GKF_FUNCTIONS_MAX]; /* latency added by ctl */
+	struct gkf_events events;
 	struct gkf_device device[GKF_DEVICES_MAX];
 	struct gkf_slot slot[GKF_SLOTS_MAX];
 };
@@ -147,6 +145,12 @@ struct gkf_machine_spec {
 	enum gkf_latency latency;
 	uint64_t seed; /* of UUIDs and serial numbers */
 	bool owned;    /* the calling process is its creator */
+	/* NULL and 0: the default, of generation 580. */
+	const char *driver_version; /* "580.95.05" */
+	const char *nvml_version;   /* "13.580.95.05" */
+	unsigned cuda_version;      /* 13000 */
+	uint64_t speed;             /* permille of real time; 0: 1000 */
+	bool frozen;                /* the clock stands until it is stepped */
 };
 
 struct gkf_machine; /* an open machine: the mapping and this process's view */
@@ -193,11 +197,28 @@ GKF_API const struct gkf_board *gkf_board(const struct gkf_machine *m,
 GKF_API uint64_t gkf_machine_ns(const struct gkf_machine *m);
 GKF_API uint64_t gkf_machine_bin(const struct gkf_machine *m);
 
+/* The clock as it is set. */
+GKF_API struct gkf_clock gkf_clock_get(const struct gkf_machine *m);
+
+/*
+ * Wall time, microseconds since 1970, of a moment of machine time: now minus
+ * what lies between in real time. Of a clock that stands, and of moments
+ * before its speed was changed, as if it had always run at real speed.
+ */
+GKF_API uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns);
+
+/* Real nanoseconds until a moment of machine time; UINT64_MAX: never. */
+GKF_API uint64_t gkf_real_until(const struct gkf_machine *m,
+				uint64_t machine_ns);
+
+/* Changes the speed; GK_ERR_RANGE above GKF_SPEED_MAX permille. */
+GKF_API int gkf_clock_speed(struct gkf_machine *m, uint64_t speed);
+
 /*
  * Makes the machine older at once, as if it had run for ns longer: what its
  * processes would have done to clocks and temperatures is done.
  */
-GKF_API void gkf_machine_age(struct gkf_machine *m, uint64_t ns);
+GKF_API int gkf_machine_age(struct gkf_machine *m, uint64_t ns);
 
 /*
  * The writers' lock. A dead holder is recovered from; a stopped one makes

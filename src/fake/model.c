@@ -3,10 +3,9 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "fake/computed.h"
 #include "fake/physics.h"
 #include "fake/private.h"
-
-#define MIB (1024LL * 1024)
 
 /* More than any value or profile may say. */
 #define POWER_MAX_MW 4000000
@@ -22,16 +21,19 @@
 #define OLD_BINS    3
 #define PATIENCE_NS (20 * GK_NS_PER_MS)
 
-/* A state is written and read as words: its other copy may be in the works. */
+/* Words that another process may be writing or reading meanwhile. */
+static void copy_words(uint64_t *to, const uint64_t *from, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		__atomic_store_n(&to[i],
+				 __atomic_load_n(&from[i], __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+}
+
 static void copy_state(struct gkf_state *to, const struct gkf_state *from)
 {
-	uint64_t *t = (uint64_t *)to;
-	const uint64_t *f = (const uint64_t *)from;
-
-	for (size_t i = 0; i < sizeof *to / sizeof *t; i++)
-		__atomic_store_n(&t[i],
-				 __atomic_load_n(&f[i], __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
+	copy_words((uint64_t *)to, (const uint64_t *)from,
+		   sizeof *to / sizeof(uint64_t));
 }
 
 /* The figures that are reckoned with stay within reason. */
@@ -85,7 +87,8 @@ static void drive_at(struct gkf_machine *m, unsigned device, uint64_t bin,
 		struct gkf_slot slot;
 		uint32_t busy;
 
-		if (!gkf_slot_read_on(m, i, device, &slot))
+		if (!gkf_slot_read_on(m, i, device, &slot) ||
+		    !gkf_wave_present(&slot.wave, bin))
 			continue;
 		busy = gkf_wave_at(&slot.wave, bin);
 		drive->attached++;
@@ -104,24 +107,62 @@ static void skip(struct gkf_state *state, uint64_t bins)
 	state->bin += bins;
 }
 
+/*
+ * Notes the bin that was just computed. Its number is taken away first and
+ * given last: a reader never takes half of it for the whole.
+ */
+static void remember(struct gkf_device *dev, const struct gkf_state *s)
+{
+	struct gkf_past *past = &dev->past[(s->bin - 1) % GKF_PAST_BINS];
+	struct gkf_past now = {
+	    .bin = s->bin - 1,
+	    .power_mw = (uint32_t)s->power_mw,
+	    .gpu_util = (uint8_t)s->gpu_util,
+	    .mem_util = (uint8_t)s->mem_util,
+	    .enc_util = (uint8_t)s->enc_util,
+	    .dec_util = (uint8_t)s->dec_util,
+	    .sm_clock_mhz = (uint16_t)s->sm_clock_mhz,
+	    .mem_clock_mhz = (uint16_t)s->mem_clock_mhz,
+	    .video_clock_mhz = (uint16_t)s->video_clock_mhz,
+	    .temp_c = (uint16_t)(s->temp_mc / 1000),
+	};
+
+	__atomic_store_n(&past->bin, UINT64_MAX, __ATOMIC_RELAXED);
+	atomic_thread_fence(memory_order_release);
+	copy_words((uint64_t *)past + 1, (const uint64_t *)&now + 1,
+		   sizeof now / sizeof(uint64_t) - 1);
+	__atomic_store_n(&past->bin, now.bin, __ATOMIC_RELEASE);
+}
+
+bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
+		   struct gkf_past *ret_past)
+{
+	struct gkf_past *past =
+	    &m->file->device[device].past[bin % GKF_PAST_BINS];
+	uint64_t found = __atomic_load_n(&past->bin, __ATOMIC_ACQUIRE);
+
+	copy_words((uint64_t *)ret_past, (const uint64_t *)past,
+		   sizeof *past / sizeof(uint64_t));
+	atomic_thread_fence(memory_order_acquire);
+	return found == bin &&
+	       __atomic_load_n(&past->bin, __ATOMIC_RELAXED) == bin;
+}
+
 static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 		       struct gkf_state *state)
 {
 	const struct gkf_profile *profile = &m->boards[device].profile;
 	struct gkf_device *dev = &m->file->device[device];
-	int64_t limit = set_value(dev, GKF_V_POWER_LIMIT);
-	struct gkf_drive drive = {
-	    .set_util = set_value(dev, GKF_V_GPU_UTIL),
-	    .set_temperature = set_value(dev, GKF_V_TEMPERATURE),
-	    .set_power = set_value(dev, GKF_V_POWER),
-	    .power_limit = limit == GKF_UNSET ? profile->power_limit_mw : limit,
-	};
+	struct gkf_drive drive;
 
+	for (int v = 0; v < GKF_V_COUNT; v++)
+		drive.set[v] = set_value(dev, (enum gkf_value)v);
 	if (bin - state->bin > CATCH_UP_BINS)
 		skip(state, bin - state->bin - CATCH_UP_BINS);
 	while (state->bin < bin) {
 		drive_at(m, device, state->bin, &drive);
 		gkf_physics_step(profile, &drive, state);
+		remember(dev, state);
 	}
 }
 
@@ -159,109 +200,41 @@ enum source {
 	FROM_STATE,   /* a word of gkf_state, divided by scale */
 	FROM_PROFILE, /* an integer of the profile */
 	FROM_ZERO,    /* counts and amounts that begin at nothing */
-	FROM_CODE,    /* compute() */
+	FROM_CODE,    /* a function of computed.h */
 };
 
-/* clang-format off */
+#define ALWAYS .needs = offsetof(struct gkf_profile, memory_mib)
+#define HAS(member, least)                                                     \
+	.needs = offsetof(struct gkf_profile, member), .need_min = (least)
+#define STATE(member, divisor)                                                 \
+	.source = FROM_STATE, .offset = offsetof(struct gkf_state, member),    \
+	.scale = (divisor)
+#define PROFILE(member)                                                        \
+	.source = FROM_PROFILE, .offset = offsetof(struct gkf_profile, member)
+#define ZERO       .source = FROM_ZERO
+#define CODE(name) .source = FROM_CODE, .compute = gkf_compute_##name
 static const struct {
 	enum source source;
 	size_t offset;
 	int64_t scale;
+	gkf_compute_fn *compute;
 	size_t needs; /* profile integer that must not be below need_min */
 	int64_t need_min;
 } sources[GKF_V_COUNT] = {
-#define ALWAYS offsetof(struct gkf_profile, memory_mib), 0
-#define HAS(member, least) offsetof(struct gkf_profile, member), least
-#define STATE(member, scale) \
-	FROM_STATE, offsetof(struct gkf_state, member), scale
-#define PROFILE(member) FROM_PROFILE, offsetof(struct gkf_profile, member), 1
-	[GKF_V_GPU_UTIL] = { STATE(gpu_util, 1), ALWAYS },
-	[GKF_V_MEM_UTIL] = { STATE(mem_util, 1), ALWAYS },
-	[GKF_V_ENC_UTIL] = { STATE(enc_util, 1), ALWAYS },
-	[GKF_V_DEC_UTIL] = { STATE(dec_util, 1), ALWAYS },
-	[GKF_V_TEMPERATURE] = { STATE(temp_mc, 1000), ALWAYS },
-	[GKF_V_MEM_TEMPERATURE] = { FROM_CODE, 0, 1, HAS(mem_temp_max_c, 0) },
-	[GKF_V_POWER] = { STATE(power_mw, 1), ALWAYS },
-	[GKF_V_POWER_LIMIT] = { PROFILE(power_limit_mw), ALWAYS },
-	[GKF_V_FAN] = { FROM_CODE, 0, 1, HAS(fans, 1) },
-	[GKF_V_SM_CLOCK] = { STATE(sm_clock_mhz, 1), ALWAYS },
-	[GKF_V_MEM_CLOCK] = { STATE(mem_clock_mhz, 1), ALWAYS },
-	[GKF_V_VIDEO_CLOCK] = { STATE(video_clock_mhz, 1), ALWAYS },
-	[GKF_V_PSTATE] = { STATE(pstate, 1), ALWAYS },
-	[GKF_V_THROTTLE] = { STATE(throttle, 1), ALWAYS },
-	[GKF_V_ENERGY] = { STATE(energy_uj, 1000), ALWAYS },
-	[GKF_V_EXTRA_MEMORY] = { FROM_ZERO, 0, 1, ALWAYS },
-	[GKF_V_PERSISTENCE] = { PROFILE(persistence), ALWAYS },
-	[GKF_V_DISPLAY_ACTIVE] = { PROFILE(display_mode), ALWAYS },
-	[GKF_V_DISPLAY_MODE] = { PROFILE(display_mode), ALWAYS },
-	[GKF_V_COMPUTE_MODE] = { FROM_ZERO, 0, 1, ALWAYS },
-	[GKF_V_ECC_MODE] = { PROFILE(ecc), HAS(ecc, 0) },
-	[GKF_V_ECC_CORRECTED] = { FROM_ZERO, 0, 1, HAS(ecc, 0) },
-	[GKF_V_ECC_UNCORRECTED] = { FROM_ZERO, 0, 1, HAS(ecc, 0) },
-	[GKF_V_PCIE_GEN] = { FROM_CODE, 0, 1, ALWAYS },
-	[GKF_V_PCIE_WIDTH] = { PROFILE(pcie_width), ALWAYS },
-	[GKF_V_PCIE_TX] = { FROM_CODE, 0, 1, ALWAYS },
-	[GKF_V_PCIE_RX] = { FROM_CODE, 0, 1, ALWAYS },
-	[GKF_V_BAR1_USED] = { FROM_CODE, 0, 1, ALWAYS },
+#define VALUE(id, name, min, max, unit, help, ...) [GKF_V_##id] = {__VA_ARGS__},
+#include "fake/values.def"
+#undef VALUE
+};
 #undef ALWAYS
 #undef HAS
 #undef STATE
 #undef PROFILE
-};
-/* clang-format on */
+#undef ZERO
+#undef CODE
 
 static int64_t word_at(const void *base, size_t offset)
 {
 	return *(const int64_t *)((const char *)base + offset);
-}
-
-/* A board whose whole memory is visible maps all that is allocated. */
-static int64_t bar1_used(struct gkf_machine *m, unsigned device)
-{
-	const struct gkf_profile *p = &m->boards[device].profile;
-	struct gkf_memory memory;
-
-	if (p->bar1_mib < p->memory_mib)
-		return MIB;
-	gkf_memory(m, device, &memory);
-	return (int64_t)memory.used + MIB;
-}
-
-/* KB/s of one direction at full load: a fiftieth of the link. */
-static int64_t pcie_traffic(const struct gkf_profile *p, int64_t busy_percent)
-{
-	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
-	int64_t lane = 250000LL << (p->pcie_gen - 1);
-
-	return lane * p->pcie_width / 50 * busy_percent / 100;
-}
-
-static int64_t compute(struct gkf_machine *m, unsigned device,
-		       enum gkf_value value)
-{
-	const struct gkf_profile *p = &m->boards[device].profile;
-	struct gkf_state s;
-	int64_t temp = 0;
-
-	gkf_state_now(m, device, &s);
-	switch ((int)value) {
-	case GKF_V_MEM_TEMPERATURE:
-		/* Stacked memory runs some degrees above the core in use. */
-		gkf_value_get(m, device, GKF_V_TEMPERATURE, &temp);
-		return temp + s.gpu_util / 12;
-	case GKF_V_FAN:
-		gkf_value_get(m, device, GKF_V_TEMPERATURE, &temp);
-		return gkf_physics_fan(p, temp);
-	case GKF_V_PCIE_GEN:
-		/* Boards that leave P0 at rest let the link rest as well. */
-		return s.pstate > 0 ? 1 : p->pcie_gen;
-	case GKF_V_PCIE_TX:
-		return pcie_traffic(p, s.gpu_util) / 2;
-	case GKF_V_PCIE_RX:
-		return pcie_traffic(p, s.gpu_util);
-	default:
-		return bar1_used(m, device);
-	}
 }
 
 static bool has(const struct gkf_profile *profile, enum gkf_value value)
@@ -297,7 +270,7 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		*ret_value = 0;
 		break;
 	case FROM_CODE:
-		*ret_value = compute(m, device, value);
+		*ret_value = sources[value].compute(m, device);
 		break;
 	}
 	return true;

@@ -48,6 +48,10 @@ GKF_API int gkf_fault_set(struct gkf_machine *m, unsigned device,
 GKF_API void gkf_state_now(struct gkf_machine *m, unsigned device,
 			   struct gkf_state *ret_state);
 
+/* The figures of a bin that has passed; false when they are forgotten. */
+GKF_API bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
+			   struct gkf_past *ret_past);
+
 /*
  * Busy percent of a process on its device in a bin, after sharing: the
  * processes of a device take turns, so their sum never passes 100.

@@ -50,14 +50,16 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 {
 	int64_t load = busy ? busy : d->attached ? CONTEXT_PERMILLE : 0;
 	int64_t range = p->power_busy_mw - p->power_idle_mw;
+	int64_t limit = d->set[GKF_V_POWER_LIMIT];
 	int64_t dynamic = range * load / 1000;
 
 	if (busy)
 		dynamic = dynamic * s->sm_clock_mhz / p->sm_clock_max_mhz;
 	s->power_mw = p->power_idle_mw + dynamic;
-	if (s->power_mw > d->power_limit && dynamic > 0) {
-		int64_t kept =
-		    gkf_clamp(d->power_limit - p->power_idle_mw, 0, dynamic);
+	if (limit == GKF_UNSET)
+		limit = p->power_limit_mw;
+	if (s->power_mw > limit && dynamic > 0) {
+		int64_t kept = gkf_clamp(limit - p->power_idle_mw, 0, dynamic);
 
 		s->throttle |= REASON_SW_POWER_CAP;
 		s->sm_clock_mhz =
@@ -65,8 +67,8 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 			      p->sm_clock_idle_mhz, p->sm_clock_max_mhz);
 		s->power_mw = p->power_idle_mw + kept;
 	}
-	if (d->set_power != GKF_UNSET)
-		s->power_mw = d->set_power;
+	if (d->set[GKF_V_POWER] != GKF_UNSET)
+		s->power_mw = d->set[GKF_V_POWER];
 }
 
 /* First-order: the core nears the temperature that its power settles at. */
@@ -89,19 +91,19 @@ void gkf_physics_step(const struct gkf_profile *p, const struct gkf_drive *d,
 	int64_t busy = gkf_clamp(d->demand, 0, 1000);
 	int64_t scale = d->demand > 1000 ? d->demand : 1000;
 
-	if (d->set_util != GKF_UNSET)
-		busy = d->set_util * 10;
+	if (d->set[GKF_V_GPU_UTIL] != GKF_UNSET)
+		busy = d->set[GKF_V_GPU_UTIL] * 10;
 	s->demand_permille = d->demand;
 	s->gpu_util = busy / 10;
 	s->mem_util = gkf_clamp((int64_t)d->mem * 1000 / scale / 10, 0, 100);
 	s->enc_util = gkf_clamp(d->enc / 10, 0, 100);
 	s->dec_util = gkf_clamp(d->dec / 10, 0, 100);
-	if (d->set_temperature != GKF_UNSET)
-		s->temp_mc = d->set_temperature * 1000;
+	if (d->set[GKF_V_TEMPERATURE] != GKF_UNSET)
+		s->temp_mc = d->set[GKF_V_TEMPERATURE] * 1000;
 	step_clocks(p, d, busy, s);
 	step_heat_limits(p, s->temp_mc / 1000, s);
 	step_power(p, d, busy, s);
-	if (d->set_temperature == GKF_UNSET)
+	if (d->set[GKF_V_TEMPERATURE] == GKF_UNSET)
 		step_temperature(p, s);
 	s->energy_uj += (uint64_t)s->power_mw * 1000 / GKF_BINS_PER_S;
 	s->bin++;

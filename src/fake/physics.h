@@ -13,8 +13,8 @@ struct gkf_drive {
 	uint32_t attached; /* processes on the device */
 	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
 	uint32_t mem, enc, dec;
-	/* Values set by ctl that the rest must follow; GKF_UNSET: model. */
-	int64_t set_util, set_temperature, set_power, power_limit;
+	/* What is set of the device's values; GKF_UNSET: nothing. */
+	int64_t set[GKF_V_COUNT];
 };
 
 static inline int64_t gkf_clamp(int64_t v, int64_t low, int64_t high)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 const struct gkf_value_info gkf_values[GKF_V_COUNT] = {
-#define VALUE(id, name_, min_, max_, unit_, help_)                             \
+#define VALUE(id, name_, min_, max_, unit_, help_, ...)                        \
 	[GKF_V_##id] = {.name = name_,                                         \
 			.unit = unit_,                                         \
 			.help = help_,                                         \

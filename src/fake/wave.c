@@ -52,7 +52,7 @@ uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin)
 {
 	int64_t busy = 0;
 
-	if (bin < wave->start_bin)
+	if (!gkf_wave_present(wave, bin))
 		return 0;
 	if (wave->kind == GKF_WAVE_TRAIN)
 		busy = train(wave, bin - wave->start_bin, bin);

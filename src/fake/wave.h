@@ -8,6 +8,7 @@
 #ifndef GKF_WAVE_H
 #define GKF_WAVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define GKF_BINS_PER_S 6
@@ -29,9 +30,20 @@ struct gkf_wave {
 	uint32_t seed;
 	uint64_t period_ns;
 	uint64_t start_bin; /* bin in which the process attached */
+	uint64_t stop_bin;  /* it is gone from here on; 0: stays */
 };
 
-/* Busy permille of a bin, 0 to 1000; 0 before start_bin. Pure. */
+/*
+ * Whether the process is on its device in a bin: loads of a scenario are
+ * started before they are seen.
+ */
+static inline bool gkf_wave_present(const struct gkf_wave *wave, uint64_t bin)
+{
+	return bin >= wave->start_bin &&
+	       (!wave->stop_bin || bin < wave->stop_bin);
+}
+
+/* Busy permille of a bin, 0 to 1000; 0 where it is not present. Pure. */
 uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
 
 #endif

@@ -79,16 +79,18 @@ static void run_bins(struct gkf_drive *drive, struct gkf_state *s, int bins)
 		gkf_physics_step(&gkf_profile_default, drive, s);
 }
 
-static const struct gkf_drive nothing_set = {
-    .set_util = GKF_UNSET,
-    .set_temperature = GKF_UNSET,
-    .set_power = GKF_UNSET,
-    .power_limit = 400000,
-};
+static struct gkf_drive nothing_set(void)
+{
+	struct gkf_drive drive = {0};
+
+	for (int v = 0; v < GKF_V_COUNT; v++)
+		drive.set[v] = GKF_UNSET;
+	return drive;
+}
 
 static void an_idle_gpu_rests(void **state)
 {
-	struct gkf_drive drive = nothing_set;
+	struct gkf_drive drive = nothing_set();
 	struct gkf_state s = {.temp_mc = 60000};
 	const struct gkf_profile *p = &gkf_profile_default;
 
@@ -104,7 +106,7 @@ static void an_idle_gpu_rests(void **state)
 
 static void a_busy_gpu_draws_power_and_heats(void **state)
 {
-	struct gkf_drive drive = nothing_set;
+	struct gkf_drive drive = nothing_set();
 	struct gkf_state s = {.temp_mc = 31000};
 	const struct gkf_profile *p = &gkf_profile_default;
 	uint64_t uj;
@@ -124,13 +126,13 @@ static void a_busy_gpu_draws_power_and_heats(void **state)
 
 static void a_power_limit_takes_clocks(void **state)
 {
-	struct gkf_drive drive = nothing_set;
+	struct gkf_drive drive = nothing_set();
 	struct gkf_state s = {0};
 
 	(void)state;
 	drive.attached = 1;
 	drive.demand = 1000;
-	drive.power_limit = 200000;
+	drive.set[GKF_V_POWER_LIMIT] = 200000;
 	run_bins(&drive, &s, 1);
 	assert_int_equal(s.power_mw, 200000);
 	assert_int_equal(s.throttle, 4);
@@ -139,13 +141,13 @@ static void a_power_limit_takes_clocks(void **state)
 
 static void heat_takes_clocks(void **state)
 {
-	struct gkf_drive drive = nothing_set;
+	struct gkf_drive drive = nothing_set();
 	struct gkf_state s = {0};
 
 	(void)state;
 	drive.attached = 1;
 	drive.demand = 1000;
-	drive.set_temperature = gkf_profile_default.temp_slowdown_c;
+	drive.set[GKF_V_TEMPERATURE] = gkf_profile_default.temp_slowdown_c;
 	run_bins(&drive, &s, 1);
 	assert_int_equal(s.throttle, 0x48);
 	assert_int_equal(s.sm_clock_mhz,
@@ -238,7 +240,7 @@ static void looking_often_changes_nothing(void **state)
 		fx.file->device[d].state_seq = 0;
 	}
 	for (int i = 0; i < 100; i++) {
-		fx.file->epoch_boot_ns -= GKF_BIN_NS;
+		gkf_machine_age(fx.m, GKF_BIN_NS);
 		gkf_state_now(fx.m, 0, &often);
 	}
 	gkf_state_now(fx.m, 1, &once);

@@ -1,0 +1,16 @@
+/*
+ * computed.h - values that are no word of the state or of the profile: what
+ * CODE(name) of values.def says is gkf_compute_name().
+ */
+#ifndef GKF_COMPUTED_H
+#define GKF_COMPUTED_H
+
+#include "fake/model.h"
+
+typedef int64_t gkf_compute_fn(struct gkf_machine *m, unsigned device);
+
+gkf_compute_fn gkf_compute_memory_temperature, gkf_compute_fan,
+    gkf_compute_pcie_generation, gkf_compute_pcie_tx, gkf_compute_pcie_rx,
+    gkf_compute_bar1_used;
+
+#endif
