@@ -83,7 +83,10 @@ def made(kind, **values):
     """A callable that makes such a struct (nvidia-ml-py's, say) with these
     values; each ask gets its own."""
     def make(**more):
-        return kind(**values, **more)
+        one = kind()
+        for name, value in (values | more).items():
+            setattr(one, name, value)
+        return one
     return make
 
 
@@ -106,7 +109,6 @@ class Nvml:
         self.detach()
         os.environ["GPUKIT_MACHINE"] = machine.path
         self.machine = machine
-        self.keep = {}
         pynvml.nvmlInit()
         # nvidia-ml-py finds by name what is loaded already.
         assert (ctypes.cast(pynvml.nvmlLib.nvmlInit_v2, ctypes.c_void_p).value
@@ -163,6 +165,23 @@ class Nvml:
             raise Refused(code)
         told = tuple(friendly(result) for result in results)
         return told[0] if len(told) == 1 else told or None
+
+    def records(self, name, record, *args, tail=()):
+        """
+        The list that a function of two calls gives: function(ARG..., &count,
+        records, TAIL...), asked first for the count, with no room.
+        """
+        count = UINT(0)
+        code = self.raw(name, *args, ctypes.byref(count), None, *tail)
+        if code == pynvml.NVML_ERROR_INSUFFICIENT_SIZE:
+            count.value += 4  # some may join meanwhile
+            room = (record * count.value)()
+            code = self.raw(name, *args, ctypes.byref(count), room, *tail)
+        else:
+            room = (record * 0)()
+        if code:
+            raise Refused(code)
+        return [friendly(one) for one in room[:count.value]]
 
     # ---- who asks ----
 

@@ -17,7 +17,6 @@ from nvml_client import FRONT, Refused, answer
 HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENCE_S = 10
 ONE_GPU = ("--gpus", "a100-sxm4-80gb")
-CODE_OF_LOST = 15
 
 # ---- how to ask ----
 
@@ -117,6 +116,7 @@ class Run:
     def __init__(self, client, directory):
         self.client, self.directory = client, directory
         self.machines, self.loads = [], []
+        client.keep = {}
 
     @property
     def machine(self):
@@ -172,19 +172,27 @@ def await_answer(ask, client, wanted, what):
 
 
 class Row:
-    """What all kinds have: a function, how to ask it, where."""
+    """What all kinds have: a function, how to ask it, on which GPU of what
+    machine, and the load that is on it from the start."""
 
-    def __init__(self, function, ask, machine=ONE_GPU, gpu=0):
+    # pylint: disable-next=too-many-arguments
+    def __init__(self, function, ask, *, machine=ONE_GPU, gpu=0, load=None):
         self.function, self.ask = function, ask
-        self.machine, self.gpu = machine, gpu
+        self.machine, self.gpu, self.load = machine, gpu, load
 
     @property
     def kind(self):
         return type(self).__name__
 
+    def more(self, _):
+        """Further options of the machine."""
+        return ()
+
     def run(self, run):
         run.client.function, run.client.gpu = self.function, self.gpu
-        run.start(*self.machine)
+        run.start(*self.machine, *self.more(run))
+        if self.load:
+            Load(self.load).apply(run)
         self.prove(run)
         assert self.function == "nvmlErrorString" or \
             run.calls(self.function), f"{self.function} was never called"
@@ -242,25 +250,38 @@ class Sets(Row):
 class Constant(Row):
     """Constant in hardware: equal, on each of the profiles, to the key of its
     YAML (or, with expect=, to what expect(profile) says, which may be
-    Refused(NAME)); and not the same on all of them."""
+    Refused(NAME)); and not the same on all of them. also= are keys in which
+    one more profile, made for the test, differs from the first."""
 
     # pylint: disable-next=too-many-arguments
     def __init__(self, function, ask, key=None, *, expect=None, only=None,
-                 options=()):
+                 also=None, **more):
+        super().__init__(function, ask, machine=(), **more)
         self.profiles = profiles(only)
-        super().__init__(function, ask, machine=(
-            "--gpus", ",".join(p["id"] for p in self.profiles), *options))
         self.expect = expect or (lambda profile: profile[key])
+        self.also = also
+        if also:
+            self.profiles.append(self.profiles[0] | also)
+
+    def more(self, run):
+        names = [profile["id"] for profile in self.profiles]
+        if self.also:
+            names[-1] = os.path.join(run.directory, "made.yaml")
+            lines = {"inherits": names[0], "source": "made"} | self.also
+            with open(names[-1], "w", encoding="utf-8") as file:
+                file.writelines(f"{key}: {value}\n"
+                                for key, value in lines.items())
+        return "--gpus", ",".join(names)
 
     def prove(self, run):
         seen = []
-        for gpu, profile in enumerate(self.profiles):
+        for gpu, told_by in enumerate(self.profiles):
             run.client.gpu = gpu
-            told, wanted = answer(self.ask, run.client), self.expect(profile)
-            assert told == wanted, f"{profile['id']}: {told!r} != {wanted!r}"
-            if not isinstance(told, Refused):
-                seen.append(told)
-        assert seen and any(told != seen[0] for told in seen), \
+            told, wanted = answer(self.ask, run.client), self.expect(told_by)
+            assert told == wanted, f"{told_by['id']}: {told!r} != {wanted!r}"
+            seen.append(told)
+        assert not all(isinstance(told, Refused) for told in seen)
+        assert any(told != seen[0] for told in seen), \
             f"the same on every profile: {seen}"
 
 
