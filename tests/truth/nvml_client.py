@@ -1,5 +1,5 @@
 """A client of NVML in this process: ctypes on the front, whatever machine is
-the one of now, with nvidia-ml-py's structs and functions beside it.
+the one of now, and nvidia-ml-py's structs and functions on the same library.
 
 The front reads GPUKIT_MACHINE at nvmlInit, so one process can look at many
 machines, one after the other.
@@ -96,31 +96,34 @@ class Nvml:
     nvml = pynvml
 
     def __init__(self):
-        self.lib = ctypes.CDLL(FRONT)
+        self.lib = None
         self.function, self.gpu = None, 0
         self.keep = {}  # what an ask needs at its next call
         self.machine = None
-        self.up = False
+        self.load(FRONT)
 
     # ---- which machine ----
 
-    def attach(self, machine):
-        """From now on it is this one."""
+    def load(self, front):
+        """This library is asked from now on, by nvidia-ml-py as well."""
+        self.lib = pynvml.nvmlLib = ctypes.CDLL(front)
+        # pylint: disable-next=protected-access
+        pynvml._nvmlGetFunctionPointer_cache.clear()
+
+    def attach(self, machine, front=FRONT):
+        """From now on it is this one, seen through this library."""
         self.detach()
         os.environ["GPUKIT_MACHINE"] = machine.path
+        self.load(front)
         self.machine = machine
         pynvml.nvmlInit()
-        # nvidia-ml-py finds by name what is loaded already.
-        assert (ctypes.cast(pynvml.nvmlLib.nvmlInit_v2, ctypes.c_void_p).value
-                == ctypes.cast(self.lib.nvmlInit_v2, ctypes.c_void_p).value)
-        self.up = True
 
     def detach(self):
         """No machine; NVML is shut down however often it was opened."""
         while self.lib.nvmlShutdown() == 0:
             pass
         os.environ.pop("GPUKIT_MACHINE", None)
-        self.up, self.machine = False, None
+        self.machine = None
 
     # ---- calls ----
 

@@ -69,5 +69,5 @@ ROWS = [
             after=Refused("NOT_FOUND")),
     Changes("nvmlDeviceGetProcessUtilization", busy, Load("train:0,util=100"),
             before=Refused("NOT_FOUND"),
-            after=lambda told: len(told) == 1 and told[0] > 50),
+            after=lambda told: len(told) == 1 and told[0] > 10),
 ]

@@ -78,13 +78,14 @@ class LoadEnds:
 
 
 class Another:
-    """Another machine, of these options of `gpukit fake`."""
+    """Another machine, of these options of `gpukit fake`, seen through the
+    library at front."""
 
-    def __init__(self, *options):
-        self.options = options
+    def __init__(self, *options, front=FRONT):
+        self.options, self.front = options, front
 
     def apply(self, run):
-        run.start(*self.options)
+        run.start(*self.options, front=self.front)
 
 
 class Does:
@@ -122,10 +123,10 @@ class Run:
     def machine(self):
         return self.machines[-1]
 
-    def start(self, *options):
+    def start(self, *options, front=FRONT):
         name = os.path.join(self.directory, f"machine{len(self.machines)}")
         self.machines.append(Machine(name, *options))
-        self.client.attach(self.machine)
+        self.client.attach(self.machine, front)
 
     def calls(self, function):
         """How often the function was called on the machines of this run."""
