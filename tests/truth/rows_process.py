@@ -1,11 +1,14 @@
 """Who is on a device, and how busy."""
 
 import ctypes
+import os
+import signal
 
 import pynvml
 
+from conftest import FAKE_DIR
 from nvml_client import UINT, ULL, Refused, Text, structure
-from truth import Changes, Load, LoadEnds, of_device
+from truth import Changes, Load, LoadEnds
 
 MIB = 1 << 20
 INFO_V1 = structure(("pid", UINT), ("usedGpuMemory", ULL))
@@ -13,6 +16,7 @@ INFO_V2 = pynvml.c_nvmlProcessInfo_v2_t
 SAMPLE = pynvml.c_nvmlProcessUtilizationSample_t
 TWO_GIB = Load("train:0,mem=2GiB")
 THEIRS = [("gpukit-load", 2048)]
+GRAPHICS, MPS = 2, 4  # of enum gkf_process_type
 
 
 def program_of(pid):
@@ -35,6 +39,60 @@ def details(c):
                    for one in c.nvml.nvmlDeviceGetRunningProcessDetailList(
                        c.device, pynvml.nvmlProcessDetailList_v1,
                        pynvml.NVML_PROCESS_MODE_COMPUTE))
+
+
+class Holder:
+    """A process of that type, with 64 MiB of GPU 0; as a graphics driver or
+    the MPS server put their clients there, which no load is."""
+
+    def __init__(self, types):
+        self.types = types
+
+    def apply(self, run):
+        ready, tell = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                self.hold(run.machine.path.encode())
+                os.write(tell, b"y")
+                signal.pause()
+            finally:
+                os._exit(1)
+        os.close(tell)
+        run.client.keep["child"] = child
+        run.at_end.append(lambda: end(child))
+        with os.fdopen(ready, "rb") as pipe:
+            assert pipe.read(1) == b"y", "it could not attach"
+
+    def hold(self, path):
+        core = ctypes.CDLL(os.path.join(FAKE_DIR, "libgpukit-fake.so"))
+        machine, slot = ctypes.c_void_p(), UINT()
+        no_wave = ctypes.create_string_buffer(256)
+        assert core.gkf_machine_open(path, ctypes.byref(machine)) == 0
+        assert core.gkf_attach(machine, 0, self.types, no_wave,
+                               ctypes.byref(slot)) == 0
+        assert core.gkf_alloc(machine, slot, ULL(64 * MIB)) == 0
+
+
+def end(child):
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def held(record):
+    """(is it the Holder, MiB) of each."""
+    return lambda c: [(one["pid"] == c.keep.get("child"),
+                       one["usedGpuMemory"] // MIB)
+                      for one in c.records(c.function, record, c.device)]
+
+
+def of_type(name, types):
+    """The three generations of a list that shows this type alone."""
+    return [Changes(f"nvmlDeviceGet{name}RunningProcesses{version}",
+                    held(record), Holder(types), load="train:0,mem=2GiB",
+                    before=[], after=[(True, 64)])
+            for version, record in (("", INFO_V1), ("_v2", INFO_V2),
+                                    ("_v3", INFO_V2))]
 
 
 def name_of_first(c):
@@ -70,4 +128,6 @@ ROWS = [
     Changes("nvmlDeviceGetProcessUtilization", busy, Load("train:0,util=100"),
             before=Refused("NOT_FOUND"),
             after=lambda told: len(told) == 1 and told[0] > 10),
+    *of_type("Graphics", GRAPHICS),
+    *of_type("MPSCompute", MPS),
 ]

@@ -8,7 +8,7 @@ import pytest
 import truth
 from nvml_client import FRONT, UINT, Nvml, Refused
 from truth import (Another, Changes, Constant, Ctl, Does, LoadEnds, Sets,
-                   Waits, of_device, of_system)
+                   Waits, of_device)
 
 TEMPERATURE = "nvmlDeviceGetTemperature"
 DEGREES = of_device(0, UINT)

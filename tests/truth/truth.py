@@ -117,6 +117,7 @@ class Run:
     def __init__(self, client, directory):
         self.client, self.directory = client, directory
         self.machines, self.loads = [], []
+        self.at_end = []  # what a change has to take back
         client.keep = {}
 
     @property
@@ -146,6 +147,8 @@ class Run:
 
     def stop(self):
         self.client.detach()
+        for take_back in self.at_end:
+            take_back()
         self.end_loads()
         for machine in self.machines:
             machine.stop()
