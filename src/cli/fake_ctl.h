@@ -28,6 +28,9 @@ int ctl_function_row(const char *name);
 const char *ctl_function_name(unsigned row);
 extern const unsigned ctl_function_count;
 
+/* The names of enum gkf_permission, by number. */
+extern const char *const ctl_permissions[];
+
 /* GPUs that an argument names; an exit code. */
 int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask);
 

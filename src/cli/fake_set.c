@@ -67,12 +67,32 @@ static int parse_number(const char *text, const char *unit, int64_t *ret_value)
 		   : 0;
 }
 
-/* One KEY=VALUE, understood: a value, or a latency if value is -1. */
+/* One KEY=VALUE, understood: a value, or a word of the machine if it is -1. */
 struct change {
 	int value;
 	int64_t to;
-	_Atomic uint64_t *word; /* of a latency, in the file */
+	_Atomic uint64_t *word; /* in the file */
 };
+
+const char *const ctl_permissions[] = {
+    [GKF_PERMIT_ROOT] = "root",
+    [GKF_PERMIT_ALL] = "all",
+    [GKF_PERMIT_NONE] = "none",
+};
+
+static int parse_permission(struct ctl *ctl, const char *text,
+			    struct change *ret_change)
+{
+	for (int i = GKF_PERMIT_ROOT; i <= GKF_PERMIT_NONE; i++) {
+		if (strcmp(ctl_permissions[i], text))
+			continue;
+		*ret_change = (struct change){-1, i, &ctl->file->permission};
+		return 0;
+	}
+	return fake_usage("ctl set: permission=%s: allowed are root, all, "
+			  "none",
+			  text);
+}
 
 static int parse_latency(struct ctl *ctl, const char *key, const char *text,
 			 struct change *ret_change)
@@ -118,6 +138,8 @@ static int parse_change(struct ctl *ctl, char *arg, struct change *ret_change)
 	*text++ = '\0';
 	if (!strncmp(arg, "latency", 7) && (!arg[7] || arg[7] == '.'))
 		return parse_latency(ctl, arg, text, ret_change);
+	if (!strcmp(arg, "permission"))
+		return parse_permission(ctl, text, ret_change);
 	ret_change->value = ctl_value(arg);
 	if (ret_change->value < 0)
 		return GK_EXIT_USAGE;

@@ -19,6 +19,14 @@ static bool is_lost(const struct gkf_device *dev)
 	return atomic_load(&dev->fault) == GKF_FAULT_LOST;
 }
 
+/* Any process may have written anything there. */
+static const char *permission(const struct ctl *ctl)
+{
+	uint64_t who = atomic_load(&ctl->file->permission);
+
+	return ctl_permissions[who <= GKF_PERMIT_NONE ? who : GKF_PERMIT_ROOT];
+}
+
 static void show_gpu(struct ctl *ctl, unsigned gpu)
 {
 	const struct gkf_board *board = gkf_board(ctl->machine, gpu);
@@ -48,10 +56,11 @@ static void show_text(struct ctl *ctl, uint64_t gpus)
 	char path[4 * PATH_MAX];
 
 	gk_str_clean(path, sizeof path, ctl->path, strlen(ctl->path));
-	printf("machine %s, driver %s, latency %s\n", path,
+	printf("machine %s, driver %s, latency %s, permission %s\n", path,
 	       ctl->file->driver_version,
 	       atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL ? "real"
-								    : "none");
+								    : "none",
+	       permission(ctl));
 	for (unsigned i = 0; i < ctl_function_count; i++) {
 		uint64_t ns = atomic_load(&ctl->file->extra_ns[i]);
 
@@ -115,12 +124,12 @@ static int show_json(struct ctl *ctl, uint64_t gpus)
 					    json_integer((json_int_t)ns));
 	}
 	gk_str_clean(path, sizeof path, ctl->path, strlen(ctl->path));
-	top = json_pack("{s:s, s:s, s:s, s:o, s:o}", "machine", path, "driver",
-			ctl->file->driver_version, "latency",
-			atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL
-			    ? "real"
-			    : "none",
-			"added_latency_ns", latencies, "gpus", list);
+	top = json_pack(
+	    "{s:s, s:s, s:s, s:s, s:o, s:o}", "machine", path, "permission",
+	    permission(ctl), "driver", ctl->file->driver_version, "latency",
+	    atomic_load(&ctl->file->latency) == GKF_LATENCY_REAL ? "real"
+								 : "none",
+	    "added_latency_ns", latencies, "gpus", list);
 	r = top ? json_dumpf(top, stdout, JSON_INDENT(2)) : -1;
 	json_decref(top);
 	putchar('\n');

@@ -51,6 +51,13 @@ enum gkf_fault {
 
 enum gkf_latency { GKF_LATENCY_NONE, GKF_LATENCY_REAL };
 
+/* Who may change the machine through NVML what root alone may change. */
+enum gkf_permission {
+	GKF_PERMIT_ROOT, /* effective user id 0 */
+	GKF_PERMIT_ALL,
+	GKF_PERMIT_NONE,
+};
+
 enum gkf_process_type {
 	GKF_COMPUTE = 1,
 	GKF_GRAPHICS = 2,
@@ -124,6 +131,7 @@ struct gkf_file {
 	uint32_t unused;
 	uint64_t creator_ns, creator_start;
 	_Atomic uint64_t latency;    /* enum gkf_latency */
+	_Atomic uint64_t permission; /* enum gkf_permission */
 	_Atomic uint64_t slots_high; /* slots ever used: scans stop here */
 	_Atomic uint64_t reaped_ns;  /* CLOCK_MONOTONIC of the last reaping */
 	_Atomic uint64_t reap_pause_ns; /* how long to leave it alone */
