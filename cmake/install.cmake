@@ -6,6 +6,10 @@ install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
 install(TARGETS gpukit LIBRARY DESTINATION lib)
 install(TARGETS gpukit-fake nvml-front gpukit-audit
 	LIBRARY DESTINATION ${GPUKIT_FAKE_INSTALL})
+# Links are kept as such.
+get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)
+install(DIRECTORY ${directories}
+	DESTINATION ${GPUKIT_FAKE_INSTALL} USE_SOURCE_PERMISSIONS)
 install(DIRECTORY include/gpukit DESTINATION include)
 install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
 	FILES_MATCHING PATTERN "*.yaml")

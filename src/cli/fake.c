@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "fake/nvml/generations.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -18,11 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOADS_MAX 256
-#define ATTEMPTS  100 /* at a name for the machine */
+#define LOADS_MAX   256
+#define ATTEMPTS    100 /* at a name for the machine */
+#define VERSION_CAP sizeof((struct gkf_file *)0)->nvml_version
 
 struct arguments {
 	const char *gpus, *name;
+	const char *driver; /* a version or a generation; NULL: the default */
+	const struct gkf_generation *generation; /* of driver */
 	char *loads[LOADS_MAX];
 	unsigned load_count;
 	enum gkf_latency latency;
@@ -65,6 +69,7 @@ enum {
 	KEY_GPUS = 'g',
 	KEY_LOAD = 'l',
 	KEY_NAME = 'n',
+	KEY_DRIVER = 'd',
 	KEY_LATENCY = 0x100,
 	KEY_SEED,
 	KEY_WARM_UP,
@@ -73,6 +78,14 @@ enum {
 /* Long enough for a load to have heated its GPU. */
 #define WARM_UP_NS     (45 * GK_NS_PER_S)
 #define WARM_UP_MAX_NS (30 * 86400 * GK_NS_PER_S)
+
+/* The names of all generations, as "470, 535, ..." */
+#define GENERATION(id, name, ...) ", " name
+static const char drivers[] =
+#include "abi/nvml_generations.def"
+    ;
+#undef GENERATION
+#define DRIVERS_AT 2 /* past the first comma */
 
 static const struct argp_option options[] = {
     {"gpus", KEY_GPUS, "LIST", 0,
@@ -83,6 +96,10 @@ static const struct argp_option options[] = {
      "real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...], KIND "
      "train, infer or idle, GPUS such as 0-3, 0+2 or all, KEY mem, util, "
      "period, n, membw, enc, dec; may be given several times",
+     0},
+    {"driver", KEY_DRIVER, "VERSION", 0,
+     "generation of the driver, such as 535, or an exact version of one, "
+     "such as 535.54.03 (default: 580)",
      0},
     {"latency", KEY_LATENCY, "none|real", 0,
      "how long a call takes: as long as it must, or as in the driver", 0},
@@ -115,6 +132,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LOAD:
 		if (add_load(a, arg))
 			argp_error(state, "at most %d --load", LOADS_MAX);
+		return 0;
+	case KEY_DRIVER:
+		a->driver = arg;
+		a->generation = gkf_generation_find(arg);
+		if (!a->generation)
+			argp_error(state,
+				   "--driver: '%s'; allowed are %s and "
+				   "versions of these, such as 535.54.03",
+				   arg, drivers + DRIVERS_AT);
 		return 0;
 	case KEY_LATENCY:
 		if (strcmp(arg, "none") && strcmp(arg, "real"))
@@ -220,6 +246,21 @@ static int create_at(const struct arguments *a,
 	return err ? tell_create(ret_path, err) : 0;
 }
 
+/* A generation is a version in short; NVML's own begins with CUDA's. */
+static void set_driver(const struct arguments *a, struct gkf_machine_spec *spec,
+		       char *nvml, size_t cap)
+{
+	const struct gkf_generation *g = a->generation;
+
+	if (!g)
+		return;
+	spec->driver_version =
+	    strcmp(a->driver, g->name) ? a->driver : g->driver;
+	snprintf(nvml, cap, "%u.%s", g->cuda / 1000, spec->driver_version);
+	spec->nvml_version = nvml;
+	spec->cuda_version = g->cuda;
+}
+
 static int create(const struct arguments *a, char *ret_path, size_t cap)
 {
 	struct gkf_profile *profiles =
@@ -228,11 +269,12 @@ static int create(const struct arguments *a, char *ret_path, size_t cap)
 					.latency = a->latency,
 					.seed = (uint64_t)a->seed,
 					.owned = true};
-	char message[FAKE_MESSAGE_MAX];
+	char message[FAKE_MESSAGE_MAX], nvml[VERSION_CAP];
 	int code = 0;
 
 	if (!profiles)
 		return fake_failure("out of memory");
+	set_driver(a, &spec, nvml, sizeof nvml);
 	if (fake_parse_gpus(a->gpus, profiles, &spec.device_count, message))
 		code = fake_usage("%s", message);
 	if (!code)
@@ -258,7 +300,9 @@ static int launch(struct arguments *a)
 	if (!code)
 		code = fake_signals_pending();
 	if (!code)
-		code = fake_run(path, a->command);
+		code =
+		    fake_run(path, a->generation ? a->generation->name : NULL,
+			     a->command);
 	fake_children_end(&children);
 	unlink(path);
 	return code;

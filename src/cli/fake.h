@@ -73,11 +73,12 @@ void fake_children_end(struct fake_children *children);
 int fake_load_main(int argc, char **argv);
 
 /*
- * Runs a command on the machine at path until it ends. Its exit status,
- * 128 + signal, 127 when it is not found, 126 when it cannot be run. The
- * caller has called fake_signals_hold().
+ * Runs a command on the machine at path until it ends, with the libraries of
+ * a driver generation (the name of its directory; NULL: the default one). Its
+ * exit status, 128 + signal, 127 when it is not found, 126 when it cannot be
+ * run. The caller has called fake_signals_hold().
  */
-int fake_run(const char *path, char **argv);
+int fake_run(const char *path, const char *generation, char **argv);
 
 /* Holds back the signals that fake_run() and fake_signals_wait() handle. */
 void fake_signals_hold(void);

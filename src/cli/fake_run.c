@@ -100,11 +100,13 @@ static int prepend(const char *variable, const char *path)
 }
 
 /* The environment in which programs find the made-up machine. */
-static int enter(const char *machine)
+static int enter(const char *machine, const char *generation)
 {
-	char dir[PATH_MAX - 64], file[PATH_MAX];
+	char relative[64], dir[PATH_MAX - 64], file[PATH_MAX];
 
-	if (gk_where("lib/gpukit/fake", dir, sizeof dir))
+	snprintf(relative, sizeof relative, "lib/gpukit/fake%s%s",
+		 generation ? "/" : "", generation ? generation : "");
+	if (gk_where(relative, dir, sizeof dir))
 		return fake_failure("the drop-in libraries cannot be found; "
 				    "is /proc mounted?");
 	snprintf(file, sizeof file, "%s/libnvidia-ml.so.1", dir);
@@ -154,10 +156,10 @@ static int await(pid_t pid)
 				   : WEXITSTATUS(status);
 }
 
-int fake_run(const char *path, char **argv)
+int fake_run(const char *path, const char *generation, char **argv)
 {
 	pid_t pid;
-	int code = enter(path);
+	int code = enter(path, generation);
 
 	if (code)
 		return code;

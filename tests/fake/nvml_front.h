@@ -8,11 +8,16 @@
 #include "fake/fixture.h"
 
 #include "abi/nvml_abi.h"
+#include "base/str.h"
 
 #include <dlfcn.h>
 #include <signal.h>
 
-#define FRONT FAKE_DIR "/libnvidia-ml.so.1"
+/* The driver that the tests of a file run on; the default one if not said. */
+#ifndef FRONT_DRIVER
+#define FRONT_DRIVER "580.95.05"
+#define FRONT        FAKE_DIR "/libnvidia-ml.so.1"
+#endif
 
 /* NV(nvmlInit_v2)() calls it with the type that its row says. */
 #define NV(symbol) ((__typeof__(&symbol))front_symbol(#symbol))
@@ -42,6 +47,8 @@ static inline int front_setup(void **state)
 	struct fixture *fx = calloc(1, sizeof(*fx));
 
 	fixture_open(fx, 2);
+	gk_str_copy(fx->file->driver_version, sizeof(fx->file->driver_version),
+		    FRONT_DRIVER);
 	front_load();
 	*state = fx;
 	return 0;

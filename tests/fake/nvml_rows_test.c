@@ -1,7 +1,10 @@
 /*
  * nvml_rows_test.c - every function of NVML, called with nothing: before
- * nvmlInit, after it, and without a word on stdout or stderr.
+ * nvmlInit, after it, and without a word on stdout or stderr. The newest driver
+ * has them all.
  */
+#define FRONT_DRIVER "610.57.04"
+#define FRONT        FAKE_DIR "/610/libnvidia-ml.so.1"
 #include "fake/nvml_front.h"
 
 #include <fcntl.h>

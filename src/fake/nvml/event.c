@@ -204,7 +204,7 @@ nvmlSystemEventSetCreate(nvmlSystemEventSetCreateRequest_t *request)
 	struct event_set *s;
 
 	ENTER(nvmlSystemEventSetCreate, request != NULL);
-	if (request->version != nvmlSystemEventSetCreateRequest_v1)
+	if (!TAKES(request->version, nvmlSystemEventSetCreateRequest_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	s = new_set(OF_SYSTEM);
 	if (!s)
@@ -216,7 +216,7 @@ nvmlSystemEventSetCreate(nvmlSystemEventSetCreateRequest_t *request)
 nvmlReturn_t nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t *request)
 {
 	ENTER(nvmlSystemEventSetFree, request != NULL);
-	if (request->version != nvmlSystemEventSetFreeRequest_v1)
+	if (!TAKES(request->version, nvmlSystemEventSetFreeRequest_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	return free_set(request->set, OF_SYSTEM);
 }
@@ -224,7 +224,7 @@ nvmlReturn_t nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t *request)
 nvmlReturn_t nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_t *request)
 {
 	ENTER(nvmlSystemRegisterEvents, request != NULL);
-	if (request->version != nvmlSystemRegisterEventRequest_v1)
+	if (!TAKES(request->version, nvmlSystemRegisterEventRequest_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	if (!find_set(request->set, OF_SYSTEM) || !request->eventTypes ||
 	    (request->eventTypes & ~(unsigned long long)SYSTEM_EVENTS))
@@ -238,7 +238,7 @@ nvmlReturn_t nvmlSystemEventSetWait(nvmlSystemEventSetWaitRequest_t *request)
 	nvmlReturn_t r;
 
 	ENTER(nvmlSystemEventSetWait, request != NULL);
-	if (request->version != nvmlSystemEventSetWaitRequest_v1)
+	if (!TAKES(request->version, nvmlSystemEventSetWaitRequest_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	s = find_set(request->set, OF_SYSTEM);
 	if (!s || !request->data || !request->dataSize)

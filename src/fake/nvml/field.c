@@ -80,7 +80,8 @@ static void fill(const struct call *c, nvmlFieldValue_t *entry)
 
 	entry->timestamp = (long long)front_wall_us();
 	entry->nvmlReturn = NVML_ERROR_INVALID_ARGUMENT;
-	if (entry->fieldId == 0 || entry->fieldId >= NVML_FI_MAX)
+	if (entry->fieldId == 0 ||
+	    entry->fieldId >= front_generation->field_max)
 		return;
 	f = &fields[entry->fieldId];
 	entry->nvmlReturn = read_field(c, f, &number);

@@ -111,6 +111,15 @@ int front_machine(struct opened **ret_opened)
 	return 0;
 }
 
+/* The kernel's driver and this library must be of one generation. */
+static bool is_our_driver(const struct opened *o)
+{
+	char driver[sizeof(o->file->driver_version) + 1] = "";
+
+	memcpy(driver, o->file->driver_version, sizeof(driver) - 1);
+	return gkf_generation_find(driver) == front_generation;
+}
+
 static nvmlReturn_t init(enum nvml_row row)
 {
 	struct opened *o;
@@ -119,6 +128,8 @@ static nvmlReturn_t init(enum nvml_row row)
 	pthread_mutex_lock(&front.lock);
 	o = atomic_load(&front_current);
 	r = o ? 0 : front_machine(&o);
+	if (!r && !is_our_driver(o))
+		r = GK_ERR_VERSION;
 	if (!r) {
 		front.references++;
 		atomic_store(&front_current, o);

@@ -12,6 +12,7 @@
 
 #include "abi/nvml_abi.h"
 #include "fake/model.h"
+#include "fake/nvml/generations.h"
 
 #include <sys/stat.h>
 
@@ -21,6 +22,14 @@ enum nvml_row {
 #include "abi/nvml.def"
 #undef NVML
 	ROW_COUNT
+};
+
+/* Versions of structs, by the name of their macro. */
+enum front_struct {
+#define STRUCT_SINCE(macro, major, minor) STRUCT_##macro,
+#include "abi/nvml_struct_since.def"
+#undef STRUCT_SINCE
+	STRUCT_COUNT
 };
 
 /* A machine that this process has open. */
@@ -54,6 +63,14 @@ extern struct nvmlDevice_st front_handles[GKF_DEVICES_MAX];
 /* The machine in use; NULL while NVML is not initialised. */
 extern _Atomic(struct opened *) front_current;
 
+/* Which driver this library is; generation.c. */
+extern __attribute__((visibility("hidden")))
+const struct gkf_generation *const front_generation;
+
+/* GKF_LEVEL() of the first driver that takes a version of a struct. */
+extern __attribute__((visibility("hidden")))
+const unsigned front_struct_since[STRUCT_COUNT];
+
 /* The machine that nvmlInit would open, opened. 0 or a gk_err. */
 int front_machine(struct opened **ret_opened);
 
@@ -78,6 +95,19 @@ uint64_t front_wall_us(void);
  */
 nvmlReturn_t front_copy(char *to, unsigned len, const char *from,
 			size_t from_len);
+
+/* Does this driver take that version of a struct? */
+static inline bool front_knows(enum front_struct row)
+{
+	return front_struct_since[row] <= front_generation->level;
+}
+
+/*
+ * Has a caller asked for a version of a struct, and does this driver take it?
+ * If not: NVML_ERROR_ARGUMENT_VERSION_MISMATCH. TAKES(p->version,
+ * nvmlMemory_v2).
+ */
+#define TAKES(given, macro) ((given) == (macro) && front_knows(STRUCT_##macro))
 
 static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 {

@@ -24,7 +24,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
 	struct gkf_memory m;
 
 	ENTER_DEVICE(nvmlDeviceGetMemoryInfo_v2, device, memory != NULL);
-	if (memory->version != nvmlMemory_v2)
+	if (!TAKES(memory->version, nvmlMemory_v2))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	gkf_memory(c.machine, c.index, &m);
 	memory->total = m.total;

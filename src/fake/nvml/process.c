@@ -81,6 +81,17 @@ static void put_detail(void *records, unsigned i, const struct gkf_process *p)
 }
 
 /*
+ * Drivers 535.43 to 535.86 wrote the records of the detail list into the _v3
+ * lists, 8 bytes longer than their callers knew.
+ */
+static put_fn *put_v3(void)
+{
+	return front_generation->record == sizeof(nvmlProcessDetail_v1_t)
+		   ? put_detail
+		   : put_v2;
+}
+
+/*
  * The two-call protocol: *cap is the room at records; it becomes the number
  * of processes, and nothing is written when they are more than the room.
  */
@@ -113,7 +124,7 @@ static nvmlReturn_t give_list(const struct call *c, unsigned types,
 #define LISTS(name, types)                                                     \
 	LIST(name, nvmlProcessInfo_v1_t, types, put_v1)                        \
 	LIST(name##_v2, nvmlProcessInfo_v2_t, types, put_v2)                   \
-	LIST(name##_v3, nvmlProcessInfo_t, types, put_v2)
+	LIST(name##_v3, nvmlProcessInfo_t, types, put_v3())
 LISTS(nvmlDeviceGetComputeRunningProcesses, GKF_COMPUTE)
 LISTS(nvmlDeviceGetGraphicsRunningProcesses, GKF_GRAPHICS)
 LISTS(nvmlDeviceGetMPSComputeRunningProcesses, GKF_MPS)
@@ -133,7 +144,7 @@ nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetRunningProcessDetailList, device,
 		     plist != NULL);
-	if (plist->version != nvmlProcessDetailList_v1)
+	if (!TAKES(plist->version, nvmlProcessDetailList_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	if (plist->mode >= NVML_PROCESS_MODE_MAX ||
 	    (plist->numProcArrayEntries && !plist->procArray))

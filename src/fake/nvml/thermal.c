@@ -23,7 +23,7 @@ nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device,
 	int64_t v;
 
 	ENTER_DEVICE(nvmlDeviceGetTemperatureV, device, temperature != NULL);
-	if (temperature->version != nvmlTemperature_v1)
+	if (!TAKES(temperature->version, nvmlTemperature_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	if (temperature->sensorType != NVML_TEMPERATURE_GPU)
 		return NVML_ERROR_INVALID_ARGUMENT;
