@@ -80,6 +80,9 @@
 	FIELD(mig, "mig", -1, 1, "1 or 0: can be split; -1: cannot")          \
 	FIELD(nvlinks, "nvlinks", 0, 64, "NVLink links")                      \
 	FIELD(nvlink_version, "nvlink_version", 0, 9, "NVLink generation")    \
+	FIELD(nvlink_mbps, "nvlink_mbps", 0, 1000000,                         \
+	      "MB/s of an NVLink in one direction")                          \
+	FIELD(sxm, "sxm", 0, 1, "1: a module on a baseboard; 0: a card")      \
 	FIELD(display_mode, "display_attached", 0, 1, "display connected")    \
 	FIELD(persistence, "persistence", 0, 1, "persistence mode")           \
 	FIELD(gsp, "gsp", -1, 1, "GSP firmware: 1 on, 0 off, -1 none")
@@ -94,6 +97,8 @@ struct gkf_profile {
 	char vbios[24];
 	char part_number[32];   /* board part number, empty: none */
 	char inforom_image[24]; /* empty: none */
+	char inforom_oem[8];    /* of its objects, "2.1"; empty: has it not */
+	char inforom_ecc[8];
 #define FIELD(member, key, min, max, help) int64_t member;
 	GKF_PROFILE_INTEGERS(FIELD)
 #undef FIELD

@@ -35,6 +35,10 @@ const struct gkf_field gkf_fields[] = {
      .may_be_none = true, .help = "board part number"},
     {"inforom_image", GKF_FIELD_TEXT, PLACE(inforom_image), .may_be_none = true,
      .help = "InfoROM image version"},
+    {"inforom_oem", GKF_FIELD_TEXT, PLACE(inforom_oem), .may_be_none = true,
+     .help = "version of the InfoROM's OEM object"},
+    {"inforom_ecc", GKF_FIELD_TEXT, PLACE(inforom_ecc), .may_be_none = true,
+     .help = "version of the InfoROM's ECC object"},
 #define FIELD(member, yaml_key, low, high, text)                               \
 	{yaml_key, GKF_FIELD_INTEGER, PLACE(member), low, high, .help = text},
     GKF_PROFILE_INTEGERS(FIELD)

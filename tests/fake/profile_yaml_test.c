@@ -213,6 +213,8 @@ static void the_default_is_its_yaml_file(void **state)
 	SAME(vbios);
 	SAME(part_number);
 	SAME(inforom_image);
+	SAME(inforom_oem);
+	SAME(inforom_ecc);
 #undef SAME
 #define FIELD(member, key, min, max, help)                                     \
 	assert_int_equal(p.member, gkf_profile_default.member);
