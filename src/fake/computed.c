@@ -14,17 +14,39 @@ static int64_t get(struct gkf_machine *m, unsigned device, enum gkf_value value)
 	return number;
 }
 
-/* Stacked memory runs some degrees above the core in use. */
-int64_t gkf_compute_memory_temperature(struct gkf_machine *m, unsigned device)
+/* The mean of the last second's bins that are remembered. */
+int64_t gkf_compute_power_average(struct gkf_machine *m, unsigned device)
 {
-	return get(m, device, GKF_V_TEMPERATURE) +
-	       get(m, device, GKF_V_GPU_UTIL) / 12;
+	int64_t sum = 0, bins = 0;
+	struct gkf_state s;
+
+	gkf_state_now(m, device, &s);
+	for (uint64_t b = 1; b <= GKF_BINS_PER_S && b <= s.bin; b++) {
+		struct gkf_past past;
+
+		if (!gkf_past_read(m, device, s.bin - b, &past))
+			continue;
+		sum += past.power_mw;
+		bins++;
+	}
+	return bins ? sum / bins : s.power_mw;
 }
 
-int64_t gkf_compute_fan(struct gkf_machine *m, unsigned device)
+/* What the fan is driven to when nobody asks for anything. */
+int64_t gkf_compute_fan_target(struct gkf_machine *m, unsigned device)
 {
+	struct gkf_state s;
+
+	gkf_state_now(m, device, &s);
 	return gkf_physics_fan(&m->boards[device].profile,
-			       get(m, device, GKF_V_TEMPERATURE));
+			       s.fan_temp_mc / 1000);
+}
+
+#define FAN_MAX_RPM 3200
+
+int64_t gkf_compute_fan_rpm(struct gkf_machine *m, unsigned device)
+{
+	return get(m, device, GKF_V_FAN) * FAN_MAX_RPM / 100;
 }
 
 /* Boards that leave P0 at rest let the link rest as well. */
@@ -34,28 +56,6 @@ int64_t gkf_compute_pcie_generation(struct gkf_machine *m, unsigned device)
 
 	gkf_state_now(m, device, &s);
 	return s.pstate > 0 ? 1 : m->boards[device].profile.pcie_gen;
-}
-
-/* KB/s of one direction at full load: a fiftieth of the link. */
-static int64_t pcie_traffic(struct gkf_machine *m, unsigned device)
-{
-	const struct gkf_profile *p = &m->boards[device].profile;
-	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
-	int64_t lane = 250000LL << (p->pcie_gen - 1);
-	struct gkf_state s;
-
-	gkf_state_now(m, device, &s);
-	return lane * p->pcie_width / 50 * s.gpu_util / 100;
-}
-
-int64_t gkf_compute_pcie_tx(struct gkf_machine *m, unsigned device)
-{
-	return pcie_traffic(m, device) / 2;
-}
-
-int64_t gkf_compute_pcie_rx(struct gkf_machine *m, unsigned device)
-{
-	return pcie_traffic(m, device);
 }
 
 /* A board whose whole memory is visible maps all that is allocated. */

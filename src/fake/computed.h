@@ -9,8 +9,7 @@
 
 typedef int64_t gkf_compute_fn(struct gkf_machine *m, unsigned device);
 
-gkf_compute_fn gkf_compute_memory_temperature, gkf_compute_fan,
-    gkf_compute_pcie_generation, gkf_compute_pcie_tx, gkf_compute_pcie_rx,
-    gkf_compute_bar1_used;
+gkf_compute_fn gkf_compute_power_average, gkf_compute_fan_target,
+    gkf_compute_fan_rpm, gkf_compute_pcie_generation, gkf_compute_bar1_used;
 
 #endif

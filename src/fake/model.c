@@ -11,8 +11,8 @@
 #define POWER_MAX_MW 4000000
 #define TEMP_MAX_MC  200000
 
-/* Longer gaps than an hour are filled by the first bins' power. */
-#define CATCH_UP_BINS (3600ULL * GKF_BINS_PER_S)
+/* Longer gaps than a day are filled by the first bins' power. */
+#define CATCH_UP_BINS (86400ULL * GKF_BINS_PER_S)
 
 /*
  * A state this much behind is worth waiting for: somebody is catching up with
@@ -102,8 +102,7 @@ static void drive_at(struct gkf_machine *m, unsigned device, uint64_t bin,
 /* A machine nobody looked at for long: the first of it as one long bin. */
 static void skip(struct gkf_state *state, uint64_t bins)
 {
-	state->energy_uj +=
-	    (uint64_t)state->power_mw * 1000 * bins / GKF_BINS_PER_S;
+	state->energy_mwbins += (uint64_t)state->power_mw * bins;
 	state->bin += bins;
 }
 
@@ -117,14 +116,29 @@ static void remember(struct gkf_device *dev, const struct gkf_state *s)
 	struct gkf_past now = {
 	    .bin = s->bin - 1,
 	    .power_mw = (uint32_t)s->power_mw,
-	    .gpu_util = (uint8_t)s->gpu_util,
-	    .mem_util = (uint8_t)s->mem_util,
-	    .enc_util = (uint8_t)s->enc_util,
-	    .dec_util = (uint8_t)s->dec_util,
+	    .mem_power_mw = (uint32_t)s->mem_power_mw,
+	    .pcie_tx_kbs = (uint32_t)s->pcie_tx_kbs,
+	    .pcie_rx_kbs = (uint32_t)s->pcie_rx_kbs,
+	    .nvlink_tx_kbs = (uint32_t)s->nvlink_tx_kbs,
+	    .nvlink_rx_kbs = (uint32_t)s->nvlink_rx_kbs,
 	    .sm_clock_mhz = (uint16_t)s->sm_clock_mhz,
 	    .mem_clock_mhz = (uint16_t)s->mem_clock_mhz,
 	    .video_clock_mhz = (uint16_t)s->video_clock_mhz,
 	    .temp_c = (uint16_t)(s->temp_mc / 1000),
+	    .sm_active = (uint16_t)s->sm_active,
+	    .sm_occupancy = (uint16_t)s->sm_occupancy,
+	    .tensor_active = (uint16_t)s->tensor_active,
+	    .dram_active = (uint16_t)s->dram_active,
+	    .gpu_util = (uint8_t)s->gpu_util,
+	    .mem_util = (uint8_t)s->mem_util,
+	    .enc_util = (uint8_t)s->enc_util,
+	    .dec_util = (uint8_t)s->dec_util,
+	    .jpg_util = (uint8_t)s->jpg_util,
+	    .ofa_util = (uint8_t)s->ofa_util,
+	    .fan = (uint8_t)(s->fan_permille / 10),
+	    .mem_temp_c = (uint8_t)(s->mem_temp_mc / 1000),
+	    .throttle = (uint16_t)s->throttle,
+	    .pstate = (uint16_t)s->pstate,
 	};
 
 	__atomic_store_n(&past->bin, UINT64_MAX, __ATOMIC_RELAXED);
@@ -153,7 +167,7 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 {
 	const struct gkf_profile *profile = &m->boards[device].profile;
 	struct gkf_device *dev = &m->file->device[device];
-	struct gkf_drive drive;
+	struct gkf_drive drive = {0};
 
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		drive.set[v] = set_value(dev, (enum gkf_value)v);
@@ -276,6 +290,12 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	return true;
 }
 
+bool gkf_value_is_set(struct gkf_machine *m, unsigned device,
+		      enum gkf_value value)
+{
+	return set_value(&m->file->device[device], value) != GKF_UNSET;
+}
+
 bool gkf_value_range(struct gkf_machine *m, unsigned device,
 		     enum gkf_value value, int64_t *ret_min, int64_t *ret_max)
 {
@@ -319,7 +339,7 @@ int gkf_fault_set(struct gkf_machine *m, unsigned device, enum gkf_fault fault)
 
 uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device, uint64_t bin)
 {
-	struct gkf_drive drive;
+	struct gkf_drive drive = {0};
 
 	drive_at(m, device, bin, &drive);
 	return drive.demand;

@@ -33,6 +33,10 @@ GKF_API bool gkf_value_range(struct gkf_machine *m, unsigned device,
 			     enum gkf_value value, int64_t *ret_min,
 			     int64_t *ret_max);
 
+/* Whether somebody has set it: a lock that holds, a fan that is driven. */
+GKF_API bool gkf_value_is_set(struct gkf_machine *m, unsigned device,
+			      enum gkf_value value);
+
 /*
  * Sets a value (GKF_UNSET: back to the model). GK_ERR_RANGE outside its
  * range, GK_ERR_NOT_SUPPORTED when the GPU has none.

@@ -13,6 +13,12 @@ struct gkf_drive {
 	uint32_t attached; /* processes on the device */
 	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
 	uint32_t mem, enc, dec;
+	/*
+	 * What a broken board does to itself: reasons that hold whatever the
+	 * heat is, and what is left of the clocks, permille (1000: all).
+	 */
+	uint64_t fault_reasons;
+	int64_t fault_clock;
 	/* What is set of the device's values; GKF_UNSET: nothing. */
 	int64_t set[GKF_V_COUNT];
 };
@@ -26,7 +32,7 @@ static inline int64_t gkf_clamp(int64_t v, int64_t low, int64_t high)
 void gkf_physics_step(const struct gkf_profile *profile,
 		      const struct gkf_drive *drive, struct gkf_state *state);
 
-/* Fan speed in percent at a core temperature. */
+/* Fan speed that is aimed at, in percent, at a core temperature. */
 int64_t gkf_physics_fan(const struct gkf_profile *profile, int64_t temp_c);
 
 #endif

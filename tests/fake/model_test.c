@@ -203,6 +203,7 @@ static void a_passive_board_has_no_fan(void **state)
 	gkf_machine_close(fx.m);
 	assert_int_equal(gkf_machine_open(NULL, &fx.m), 0);
 	fx.file = gkf_machine_file(fx.m);
+	gkf_machine_age(fx.m, 10 * GKF_BIN_NS);
 	assert_in_range(get(GKF_V_FAN), 30, 100);
 }
 
