@@ -107,8 +107,7 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device,
 	struct event_set *s = find_set(set, OF_DEVICES);
 
 	ENTER_DEVICE(nvmlDeviceRegisterEvents, device,
-		     s &&
-			 !(eventTypes & ~(unsigned long long)nvmlEventTypeAll));
+		     s && !(eventTypes & ~front_generation->events));
 	if (eventTypes & ~(unsigned long long)nvmlEventTypeXidCriticalError)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (eventTypes)
