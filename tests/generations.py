@@ -60,12 +60,16 @@ def directory(name):
     return os.path.join(FAKE_DIR, name)
 
 
-def exported(name):
-    """What the library of a generation exports."""
+def symbols(name):
+    """{symbol: "T", or "W" for what is refused} of a generation's library."""
     library = os.path.join(directory(name), "libnvidia-ml.so.1")
     told = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                           capture_output=True, text=True).stdout
-    return {line.split()[-1] for line in told.splitlines()}
+    return {line.split()[-1]: line.split()[-2] for line in told.splitlines()}
+
+
+def exported(name):
+    return set(symbols(name))
 
 
 def binding_dir(version):

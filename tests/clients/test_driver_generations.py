@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from conftest import GPUKIT
-from generations import (BY_NAME, GENERATIONS, binding_dir, bound, directory,
-                         exported)
+from generations import (BY_NAME, GENERATIONS, STRUCTS, binding_dir, bound,
+                         directory, exported, symbols)
 from peers import (GPUSTAT, HERE, NVITOP, NVITOP_API, from_python, loads,
                    run)
 
@@ -199,6 +199,36 @@ def test_an_event_is_of_its_time(busy, generation):
     said = run([sys.executable, "-c", EVENTS, str(newest)], env).strip()
     assert (said == "NVMLError_InvalidArgument") == (
         not generation.events & newest)
+
+
+# Functions whose struct had a newer version later: the arguments before it.
+GREW = {"nvmlDeviceGetGpuFabricInfoV": ("nvmlGpuFabricInfo_v3", []),
+        "nvmlDeviceGetGpuInstanceProfileInfoV":
+            ("nvmlGpuInstanceProfileInfo_v3", [0])}
+STRUCTS_CALLED = """
+import ctypes, json, sys, pynvml as n
+n.nvmlInit()
+device, said = n.nvmlDeviceGetHandleByIndex(0), {}
+for function, (macro, before) in json.loads(sys.argv[1]).items():
+    room = (ctypes.c_uint * 1024)(getattr(n, macro))
+    said[function] = n._nvmlGetFunctionPointer(function)(
+        device, *before, ctypes.byref(room))
+print(json.dumps(said))
+"""
+
+
+@each
+def test_a_struct_is_of_its_time(busy, generation):
+    there = symbols(generation.name)
+    calls = {function: call for function, call in GREW.items()
+             if there.get(function) == "T"}
+    env = {**busy(generation)[1], "PYTHONPATH": binding_dir(NEWEST.binding)}
+    said = json.loads(run([sys.executable, "-c", STRUCTS_CALLED,
+                           json.dumps(calls)], env))
+    mismatch = 25
+    for function, (macro, _) in calls.items():
+        assert ((said[function] == mismatch)
+                == (STRUCTS[macro] > generation.level)), function
 
 
 INIT = """
