@@ -18,70 +18,88 @@
 /* clang-format off */
 #define GKF_PROFILE_INTEGERS(FIELD)                                           \
 	FIELD(memory_mib, "memory_mib", 16, 4194304,                          \
-	      "memory installed, as NVML's total")                           \
+	      "memory installed, as NVML's total")                            \
 	FIELD(reserved_mib, "reserved_mib", 0, 65536,                         \
-	      "kept by driver and firmware")                                 \
+	      "kept by driver and firmware")                                  \
 	FIELD(context_mib, "context_mib", 0, 4096,                            \
-	      "overhead of one CUDA context")                                \
+	      "overhead of one CUDA context")                                 \
 	FIELD(bar1_mib, "bar1_mib", 0, 4194304, "BAR1 aperture")              \
 	FIELD(bus_width_bits, "memory_bus_bits", 32, 16384,                   \
-	      "memory bus width")                                            \
+	      "memory bus width")                                             \
 	FIELD(compute_major, "compute_major", 1, 99, "compute capability")    \
 	FIELD(compute_minor, "compute_minor", 0, 99, "compute capability")    \
 	FIELD(sm_count, "sm_count", 1, 1024, "streaming multiprocessors")     \
 	FIELD(cuda_cores, "cuda_cores", 1, 100000, "CUDA cores of the board") \
 	FIELD(pci_device_id, "pci_device_id", 0, 0xffffffff,                  \
-	      "device id << 16 | vendor id")                                 \
+	      "device id << 16 | vendor id")                                  \
 	FIELD(pci_subsystem_id, "pci_subsystem_id", 0, 0xffffffff,            \
-	      "subsystem id << 16 | vendor id")                              \
+	      "subsystem id << 16 | vendor id")                               \
 	FIELD(pcie_gen, "pcie_generation", 1, 6, "highest PCIe generation")   \
 	FIELD(pcie_width, "pcie_width", 1, 16, "PCIe lanes")                  \
 	FIELD(sm_clock_idle_mhz, "sm_clock_idle_mhz", 1, 10000,               \
-	      "SM clock at rest")                                            \
+	      "SM clock at rest")                                             \
 	FIELD(sm_clock_max_mhz, "sm_clock_max_mhz", 1, 10000,                 \
-	      "highest SM clock")                                            \
+	      "highest SM clock")                                             \
+	FIELD(sm_clock_busy_mhz, "sm_clock_busy_mhz", 1, 10000,               \
+	      "SM clock at load with nothing in its way")                     \
 	FIELD(mem_clock_idle_mhz, "memory_clock_idle_mhz", 1, 20000,          \
-	      "memory clock at rest")                                        \
+	      "memory clock at rest")                                         \
 	FIELD(mem_clock_max_mhz, "memory_clock_max_mhz", 1, 20000,            \
-	      "highest memory clock")                                        \
+	      "highest memory clock")                                         \
+	FIELD(mem_clock_busy_mhz, "memory_clock_busy_mhz", 1, 20000,          \
+	      "memory clock while computing")                                 \
 	FIELD(video_clock_idle_mhz, "video_clock_idle_mhz", 1, 10000,         \
-	      "video clock at rest")                                         \
+	      "video clock at rest")                                          \
 	FIELD(video_clock_max_mhz, "video_clock_max_mhz", 1, 10000,           \
-	      "highest video clock")                                         \
+	      "highest video clock")                                          \
 	FIELD(pstate_idle, "pstate_idle", 0, 15, "P-state at rest")           \
+	FIELD(pstate_busy, "pstate_busy", 0, 15, "P-state while computing")   \
 	FIELD(power_idle_mw, "power_idle_mw", 1, 2000000, "power at rest")    \
 	FIELD(power_busy_mw, "power_busy_mw", 1, 2000000,                     \
-	      "power at full load, before the limit")                        \
+	      "power with all of it at work, before the limit")               \
+	FIELD(mem_power_idle_mw, "memory_power_idle_mw", -1, 2000000,         \
+	      "memory's part of power at rest; -1: not measured")             \
 	FIELD(power_limit_mw, "power_limit_mw", 1, 2000000,                   \
-	      "default power limit")                                         \
+	      "default power limit")                                          \
 	FIELD(power_min_mw, "power_min_mw", 1, 2000000, "lowest limit")       \
 	FIELD(power_max_mw, "power_max_mw", 1, 2000000, "highest limit")      \
 	FIELD(temp_idle_c, "temperature_idle_c", 0, 150,                      \
-	      "core temperature at rest")                                    \
+	      "core temperature at rest")                                     \
 	FIELD(temp_busy_c, "temperature_busy_c", 0, 150,                      \
-	      "core temperature settled at full power")                      \
+	      "core temperature settled at full load")                        \
 	FIELD(temp_tau_s, "temperature_tau_s", 1, 3600,                       \
-	      "time constant of the heat sink")                              \
+	      "time constant of the heat sink")                               \
 	FIELD(temp_slowdown_c, "temperature_slowdown_c", 0, 150,              \
-	      "clocks slow down here")                                       \
+	      "clocks slow down here")                                        \
 	FIELD(temp_shutdown_c, "temperature_shutdown_c", 0, 150,              \
-	      "board switches off here")                                     \
+	      "board switches off here")                                      \
 	FIELD(temp_max_c, "temperature_max_operating_c", 0, 150,              \
-	      "highest operating temperature")                               \
+	      "highest operating temperature")                                \
+	FIELD(temp_target_c, "temperature_target_c", -1, 150,                 \
+	      "software holds the core here; -1: at the highest")             \
 	FIELD(mem_temp_max_c, "memory_temperature_max_c", -1, 150,            \
-	      "highest memory temperature; -1: no sensor")                   \
+	      "highest memory temperature; -1: no sensor")                    \
+	FIELD(mem_temp_idle_c, "memory_temperature_idle_c", -1, 150,          \
+	      "memory temperature at rest; -1: no sensor")                    \
+	FIELD(mem_temp_busy_c, "memory_temperature_busy_c", -1, 150,          \
+	      "memory temperature settled at full load; -1: none")            \
 	FIELD(fans, "fans", 0, 8, "fans on the board; 0: passive")            \
+	FIELD(fan_min_percent, "fan_min_percent", 0, 100,                     \
+	      "slowest the fans turn; 0: they stop when cool")                \
+	FIELD(fan_max_rpm, "fan_max_rpm", 0, 50000, "fans at 100 %")          \
 	FIELD(encoders, "encoders", 0, 16, "NVENC engines")                   \
 	FIELD(decoders, "decoders", 0, 16, "NVDEC engines")                   \
 	FIELD(jpegs, "jpeg_engines", 0, 16, "NVJPG engines")                  \
 	FIELD(ofas, "optical_flow_engines", 0, 16, "OFA engines")             \
 	FIELD(copy_engines, "copy_engines", 0, 32, "asynchronous copies")     \
 	FIELD(ecc, "ecc", -1, 1, "ECC at start: 1 on, 0 off, -1 has none")    \
+	FIELD(remap_banks, "row_remap_banks", -1, 8192,                       \
+	      "memory banks with spare rows; -1: remaps none")               \
 	FIELD(mig, "mig", -1, 1, "1 or 0: can be split; -1: cannot")          \
 	FIELD(nvlinks, "nvlinks", 0, 64, "NVLink links")                      \
 	FIELD(nvlink_version, "nvlink_version", 0, 9, "NVLink generation")    \
 	FIELD(nvlink_mbps, "nvlink_mbps", 0, 1000000,                         \
-	      "MB/s of an NVLink in one direction")                          \
+	      "MB/s of an NVLink in one direction")                           \
 	FIELD(sxm, "sxm", 0, 1, "1: a module on a baseboard; 0: a card")      \
 	FIELD(display_mode, "display_attached", 0, 1, "display connected")    \
 	FIELD(persistence, "persistence", 0, 1, "persistence mode")           \

@@ -22,8 +22,10 @@
 /* The first must not be more than the second. */
 static const char *const ordered[][2] = {
     {"reserved_mib", "memory_mib"},
-    {"sm_clock_idle_mhz", "sm_clock_max_mhz"},
-    {"memory_clock_idle_mhz", "memory_clock_max_mhz"},
+    {"sm_clock_idle_mhz", "sm_clock_busy_mhz"},
+    {"sm_clock_busy_mhz", "sm_clock_max_mhz"},
+    {"memory_clock_idle_mhz", "memory_clock_busy_mhz"},
+    {"memory_clock_busy_mhz", "memory_clock_max_mhz"},
     {"video_clock_idle_mhz", "video_clock_max_mhz"},
     {"power_idle_mw", "power_busy_mw"},
     {"power_min_mw", "power_limit_mw"},
