@@ -2,6 +2,8 @@
 #include "fake/ledger.h"
 
 #include "base/err.h"
+#include "fake/account.h"
+#include "fake/mig.h"
 #include "fake/private.h"
 
 #include <string.h>
@@ -72,6 +74,7 @@ static void occupy(struct gkf_machine *m, unsigned index,
 	if (gkf_slots_high(m) <= index)
 		atomic_store_explicit(&m->file->slots_high, index + 1,
 				      memory_order_release);
+	gkf_account_open(m, index);
 	atomic_thread_fence(memory_order_release);
 	copy_words((char *)slot + sizeof slot->life,
 		   (const char *)content + sizeof slot->life,
@@ -79,13 +82,36 @@ static void occupy(struct gkf_machine *m, unsigned index,
 	atomic_store_explicit(&slot->life, life + 1, memory_order_release);
 }
 
-int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
-	       const struct gkf_wave *wave, unsigned *ret_slot)
+/*
+ * Where a process comes to be: of a GPU that is split it must be an instance.
+ * The caller holds the lock, so none goes away meanwhile.
+ */
+static int find_instance(struct gkf_machine *m, unsigned device,
+			 uint32_t *instance)
+{
+	struct gkf_mig_ci ci;
+	unsigned index = 0;
+
+	if (*instance != GKF_NO_INSTANCE)
+		return gkf_mig_ci_read(m, device, GKF_INSTANCE_GI(*instance),
+				       GKF_INSTANCE_CI(*instance), &ci);
+	if (!(gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT))
+		return 0;
+	while (gkf_mig_by_index(m, device, index, &ci))
+		if (++index == GKF_MIG_MAX)
+			return GK_ERR_NOT_SUPPORTED;
+	*instance = GKF_INSTANCE(ci.gi, ci.id);
+	return 0;
+}
+
+int gkf_attach_instance(struct gkf_machine *m, unsigned device,
+			uint32_t instance, unsigned types,
+			const struct gkf_wave *wave, unsigned *ret_slot)
 {
 	struct gkf_identity self = gkf_self(m);
 	struct gkf_slot content = {.device = device,
 				   .types = types,
-				   .instance = GKF_NO_INSTANCE,
+				   .instance = instance,
 				   .pid = self.pid,
 				   .pid_ns = self.pid_ns,
 				   .start = self.start};
@@ -103,13 +129,22 @@ int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 	if (!content.wave.stop_bin)
 		content.wave.start_bin = gkf_machine_bin(m);
 	index = find_free(m);
-	if (index < GKF_SLOTS_MAX)
+	r = find_instance(m, device, &content.instance);
+	if (!r && index == GKF_SLOTS_MAX)
+		r = GK_ERR_TOO_MANY;
+	if (!r)
 		occupy(m, index, &content);
 	gkf_unlock(m);
-	if (index == GKF_SLOTS_MAX)
-		return GK_ERR_TOO_MANY;
-	*ret_slot = index;
-	return 0;
+	if (!r)
+		*ret_slot = index;
+	return r;
+}
+
+int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
+	       const struct gkf_wave *wave, unsigned *ret_slot)
+{
+	return gkf_attach_instance(m, device, GKF_NO_INSTANCE, types, wave,
+				   ret_slot);
 }
 
 /* Locks and checks that the slot belongs to this process. */
@@ -142,6 +177,7 @@ int gkf_detach(struct gkf_machine *m, unsigned index)
 	if (r)
 		return r;
 	gkf_state_advance(m, slot->device);
+	gkf_account_close(m, index);
 	atomic_fetch_add_explicit(&slot->life, 1, memory_order_release);
 	gkf_unlock(m);
 	return 0;
@@ -156,10 +192,14 @@ int gkf_alloc(struct gkf_machine *m, unsigned index, uint64_t bytes)
 	if (r)
 		return r;
 	gkf_memory(m, slot->device, &memory);
-	if (bytes > memory.free)
+	if (bytes <= memory.free && slot->instance != GKF_NO_INSTANCE)
+		r = gkf_memory_gi(m, slot->device,
+				  GKF_INSTANCE_GI(slot->instance), &memory);
+	if (!r && bytes > memory.free)
 		r = GK_ERR_NO_SPACE;
-	else
-		atomic_fetch_add(&slot->bytes, bytes);
+	else if (!r)
+		gkf_account_holds(
+		    m, index, atomic_fetch_add(&slot->bytes, bytes) + bytes);
 	gkf_unlock(m);
 	return r;
 }
@@ -189,7 +229,15 @@ static bool is_present(const struct gkf_slot *slot, uint64_t bin)
 		bin >= __atomic_load_n(&w->start_bin, __ATOMIC_RELAXED));
 }
 
-uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
+/* Is the slot in that GPU instance? All ones: the whole device is meant. */
+static bool is_in(const struct gkf_slot *slot, unsigned gi)
+{
+	return gi == UINT32_MAX ||
+	       GKF_INSTANCE_GI(__atomic_load_n(&slot->instance,
+					       __ATOMIC_RELAXED)) == gi;
+}
+
+static uint64_t held_bytes(struct gkf_machine *m, unsigned device, unsigned gi)
 {
 	uint64_t bin = gkf_machine_bin(m);
 	unsigned high = gkf_slots_high(m);
@@ -202,11 +250,16 @@ uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
 		     1) &&
 		    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) ==
 			device &&
-		    is_present(slot, bin))
+		    is_in(slot, gi) && is_present(slot, bin))
 			held += atomic_load_explicit(&slot->bytes,
 						     memory_order_relaxed);
 	}
 	return held;
+}
+
+uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
+{
+	return held_bytes(m, device, UINT32_MAX);
 }
 
 #define MIB (1024ULL * 1024)
@@ -214,6 +267,39 @@ uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
 static uint64_t at_most(uint64_t value, uint64_t limit)
 {
 	return value < limit ? value : limit;
+}
+
+/* Held by an empty GPU instance, for each compute slice; see docs/MIG.md. */
+#define SLICE_HOLDS (8600 * 1024ULL)
+
+static uint64_t instances_hold(struct gkf_machine *m, unsigned device)
+{
+	struct gkf_mig_gi gi;
+	uint64_t held = 0;
+
+	if (gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT)
+		for (unsigned i = 0; i < GKF_MIG_GIS; i++)
+			if (!gkf_mig_gi_read(m, device, i, &gi))
+				held += gi.profile->slices * SLICE_HOLDS;
+	return held;
+}
+
+int gkf_memory_gi(struct gkf_machine *m, unsigned device, unsigned gi,
+		  struct gkf_memory *ret_memory)
+{
+	struct gkf_memory memory = {0};
+	struct gkf_mig_gi whole;
+	int r = gkf_mig_gi_read(m, device, gi, &whole);
+
+	if (r)
+		return r;
+	memory.total = whole.profile->memory_mib * MIB;
+	memory.used = at_most(held_bytes(m, device, gi) +
+				  whole.profile->slices * SLICE_HOLDS,
+			      memory.total);
+	memory.free = memory.total - memory.used;
+	*ret_memory = memory;
+	return 0;
 }
 
 void gkf_memory(struct gkf_machine *m, unsigned device,
@@ -229,7 +315,7 @@ void gkf_memory(struct gkf_machine *m, unsigned device,
 	};
 	uint64_t room = memory.total - memory.reserved;
 
-	memory.used = gkf_held_bytes(m, device);
+	memory.used = gkf_held_bytes(m, device) + instances_hold(m, device);
 	if (extra != GKF_UNSET)
 		memory.used += (uint64_t)extra;
 	memory.used = at_most(memory.used, room);
@@ -237,8 +323,9 @@ void gkf_memory(struct gkf_machine *m, unsigned device,
 	*ret_memory = memory;
 }
 
-int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
-		  struct gkf_process *out, unsigned cap, unsigned *ret_count)
+int gkf_processes_in(struct gkf_machine *m, unsigned device, uint32_t instance,
+		     unsigned types, struct gkf_process *out, unsigned cap,
+		     unsigned *ret_count)
 {
 	unsigned high, count = 0;
 	uint64_t bin;
@@ -252,13 +339,15 @@ int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
 		struct gkf_slot slot;
 
 		if (!gkf_slot_read_on(m, i, device, &slot) ||
-		    !(slot.types & types) || !is_present(&slot, bin))
+		    !(slot.types & types) || !is_present(&slot, bin) ||
+		    (instance != GKF_NO_INSTANCE && slot.instance != instance))
 			continue;
 		if (count < cap)
 			out[count] = (struct gkf_process){
 			    .slot = i,
 			    .pid = slot.pid,
 			    .types = slot.types,
+			    .instance = slot.instance,
 			    .bytes = slot.bytes,
 			    .wave = slot.wave,
 			};
@@ -266,4 +355,11 @@ int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
 	}
 	*ret_count = count;
 	return 0;
+}
+
+int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
+		  struct gkf_process *out, unsigned cap, unsigned *ret_count)
+{
+	return gkf_processes_in(m, device, GKF_NO_INSTANCE, types, out, cap,
+				ret_count);
 }

@@ -11,6 +11,8 @@
 #ifndef GKF_MACHINE_H
 #define GKF_MACHINE_H
 
+#include "fake/account_state.h"
+#include "fake/ecc_state.h"
 #include "fake/event.h"
 #include "fake/profile.h"
 #include "fake/state.h"
@@ -88,6 +90,9 @@ struct gkf_device {
 };
 
 /*
+	struct gkf_ecc ecc;		     /* errors of its memories */
+	struct gkf_smoothing smoothing;      /* its preset profiles */
+	struct gkf_accounting accounting;
  * Machine time passes at speed / 1000 of real time since real_ns of
  * CLOCK_BOOTTIME, when it was machine_ns. Words only, as gkf_state.
  */
@@ -147,6 +152,8 @@ struct gkf_file {
 };
 
 /* What a new machine is made of. */
+	struct gkf_tally tally[GKF_SLOTS_MAX]; /* of each slot */
+	struct gkf_accounts accounts;
 struct gkf_machine_spec {
 	unsigned device_count;
 	const struct gkf_profile *profiles; /* device_count of them */
@@ -210,8 +217,9 @@ GKF_API struct gkf_clock gkf_clock_get(const struct gkf_machine *m);
 
 /*
  * Wall time, microseconds since 1970, of a moment of machine time: now minus
- * what lies between in real time. Of a clock that stands, and of moments
- * before its speed was changed, as if it had always run at real speed.
+ * what lies between in real time. A clock that stands shows the moment at
+ * which it was stopped or stepped; before that, and of moments before the
+ * speed was changed, time is told as if that speed had always been.
  */
 GKF_API uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns);
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "fake/account.h"
 #include "fake/computed.h"
 #include "fake/physics.h"
 #include "fake/private.h"
@@ -185,12 +186,16 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t bin = gkf_machine_bin(m);
 	struct gkf_state state;
+	uint64_t first;
 
 	read_state(dev, &state);
 	if (state.bin >= bin)
 		return;
+	first =
+	    bin - state.bin > CATCH_UP_BINS ? bin - CATCH_UP_BINS : state.bin;
 	advance_to(m, device, bin, &state);
 	commit_state(dev, &state);
+	gkf_account_bins(m, device, first, bin);
 }
 
 void gkf_state_now(struct gkf_machine *m, unsigned device,
@@ -324,6 +329,8 @@ int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
+	if (value == GKF_V_ACCOUNTING && to != 1)
+		gkf_account_forget(m, device);
 	atomic_store(&dev->set[value], to);
 	gkf_unlock(m);
 	return 0;

@@ -1,6 +1,7 @@
 /* reap.c - removes the slots of dead owners. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "fake/account.h"
 #include "fake/private.h"
 
 /* Looking costs some microseconds a process: at most 5 % of anybody's time. */
@@ -48,6 +49,7 @@ static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
 		return false;
 	if (atomic_load(&slot->life) == life) {
 		gkf_state_advance(m, device);
+		gkf_account_close(m, index);
 		atomic_store_explicit(&slot->life, life + 1,
 				      memory_order_release);
 		freed = true;

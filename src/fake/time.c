@@ -55,11 +55,13 @@ uint64_t gkf_machine_bin(const struct gkf_machine *m)
 uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns)
 {
 	struct gkf_clock c = gkf_clock_get(m);
-	uint64_t wall = gk_wall_ns();
-	int64_t ago = (int64_t)(machine_at(&c, gk_boot_ns()) - machine_ns);
+	uint64_t wall = gk_wall_ns(), boot = gk_boot_ns();
+	int64_t ago = (int64_t)(machine_at(&c, boot) - machine_ns);
 
 	if (c.speed && c.speed != REAL_SPEED)
 		ago = (int64_t)((__int128_t)ago * REAL_SPEED / c.speed);
+	if (!c.speed && boot > c.real_ns)
+		wall -= boot - c.real_ns; /* of when it was stopped */
 	return (wall - (uint64_t)ago) / GK_NS_PER_US;
 }
 

@@ -1,0 +1,85 @@
+/*
+ * samples.c - the figures of the last bins, one sample a bin, oldest first.
+ */
+#include "fake/nvml/bins.h"
+
+#include <stddef.h>
+
+/* Where a kind of sample lies in struct gkf_past. */
+struct kind {
+	uint8_t offset, size; /* size 0: no board of ours has it */
+};
+#define OF(member)                                                             \
+	{                                                                      \
+		offsetof(struct gkf_past, member),                             \
+		    sizeof(((struct gkf_past *)NULL)->member)                  \
+	}
+static const struct kind kinds[NVML_SAMPLINGTYPE_COUNT] = {
+    [NVML_TOTAL_POWER_SAMPLES] = OF(power_mw),
+    [NVML_GPU_UTILIZATION_SAMPLES] = OF(gpu_util),
+    [NVML_MEMORY_UTILIZATION_SAMPLES] = OF(mem_util),
+    [NVML_ENC_UTILIZATION_SAMPLES] = OF(enc_util),
+    [NVML_DEC_UTILIZATION_SAMPLES] = OF(dec_util),
+    [NVML_PROCESSOR_CLK_SAMPLES] = OF(sm_clock_mhz),
+    [NVML_MEMORY_CLK_SAMPLES] = OF(mem_clock_mhz),
+};
+#undef OF
+
+static unsigned figure(const struct gkf_past *past, const struct kind *kind)
+{
+	const char *at = (const char *)past + kind->offset;
+
+	return kind->size == 1   ? *(const uint8_t *)at
+	       : kind->size == 2 ? *(const uint16_t *)at
+				 : *(const uint32_t *)at;
+}
+
+/* Those newer than the last one seen; at most cap. Returns how many. */
+static unsigned give(const struct call *c, const struct kind *kind,
+		     uint64_t last_seen_us, nvmlSample_t *out, unsigned cap)
+{
+	uint64_t since = last_seen_us ? last_seen_us + bin_waver_us(c) : 0;
+	struct gkf_state s;
+	unsigned n = 0;
+	uint64_t bin;
+
+	gkf_state_now(c->machine, c->index, &s);
+	bin = s.bin > GKF_PAST_BINS ? s.bin - GKF_PAST_BINS : 0;
+	for (; bin < s.bin && n < cap; bin++) {
+		struct gkf_past past;
+		uint64_t stamp = bin_stamp_us(c, bin);
+
+		if (stamp <= since ||
+		    !gkf_past_read(c->machine, c->index, bin, &past))
+			continue;
+		out[n++] = (nvmlSample_t){
+		    .timeStamp = stamp,
+		    .sampleValue.uiVal = figure(&past, kind),
+		};
+	}
+	return n;
+}
+
+nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
+				  unsigned long long lastSeenTimeStamp,
+				  nvmlValueType_t *sampleValType,
+				  unsigned int *sampleCount,
+				  nvmlSample_t *samples)
+{
+	unsigned n = GKF_PAST_BINS;
+
+	ENTER_DEVICE(nvmlDeviceGetSamples, device,
+		     sampleValType && sampleCount &&
+			 (!samples || *sampleCount) &&
+			 (unsigned)type < NVML_SAMPLINGTYPE_COUNT);
+	if (!kinds[type].size)
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (samples)
+		n = give(&c, &kinds[type], lastSeenTimeStamp, samples,
+			 *sampleCount);
+	if (!n)
+		return NVML_ERROR_NOT_FOUND;
+	*sampleValType = NVML_VALUE_TYPE_UNSIGNED_INT;
+	*sampleCount = n;
+	return NVML_SUCCESS;
+}
