@@ -15,12 +15,15 @@ struct gkf_process {
 	unsigned slot; /* position in the file */
 	int32_t pid;
 	uint32_t types;
+	uint32_t instance; /* GKF_INSTANCE(gi, ci), or GKF_NO_INSTANCE */
 	uint64_t bytes;
 	struct gkf_wave wave;
 };
 
 /*
- * Puts the calling process on a device. The wave's start_bin is set to now,
+ * Puts the calling process on a device. Of a GPU that is split it comes into
+ * the MIG device of the lowest index, as a CUDA program does;
+ * GK_ERR_NOT_SUPPORTED when there is none. The wave's start_bin is set to now,
  * unless it has a stop_bin: then the process is only seen in between.
  * *ret_slot is for the calls below; it is freed by gkf_detach() or by the
  * death of the process. GK_ERR_TOO_MANY when all slots are in use,
@@ -31,9 +34,18 @@ GKF_API int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 GKF_API int gkf_detach(struct gkf_machine *m, unsigned slot);
 
 /*
+ * The same in a compute instance, GKF_INSTANCE(gi, ci); GK_ERR_NOT_FOUND when
+ * there is none such.
+ */
+GKF_API int gkf_attach_instance(struct gkf_machine *m, unsigned device,
+				uint32_t instance, unsigned types,
+				const struct gkf_wave *wave,
+				unsigned *ret_slot);
+
+/*
  * Takes or gives back device memory for a slot of this process.
- * GK_ERR_NO_SPACE when the device has not that much left, GK_ERR_RANGE when
- * more is given back than held; nothing changes then.
+ * GK_ERR_NO_SPACE when the device, or the GPU instance, has not that much
+ * left, GK_ERR_RANGE when more is given back than held; nothing changes then.
  */
 GKF_API int gkf_alloc(struct gkf_machine *m, unsigned slot, uint64_t bytes);
 GKF_API int gkf_free(struct gkf_machine *m, unsigned slot, uint64_t bytes);
@@ -52,6 +64,13 @@ GKF_API void gkf_memory(struct gkf_machine *m, unsigned device,
 			struct gkf_memory *ret_memory);
 
 /*
+ * The same of a GPU instance, whose compute instances share it; nothing is
+ * reserved. GK_ERR_NOT_FOUND when there is none such.
+ */
+GKF_API int gkf_memory_gi(struct gkf_machine *m, unsigned device, unsigned gi,
+			  struct gkf_memory *ret_memory);
+
+/*
  * The processes of a device that have one of the types: at most cap are
  * written, *ret_count is how many there are. Reaps first, at most every few
  * hundred milliseconds.
@@ -59,6 +78,12 @@ GKF_API void gkf_memory(struct gkf_machine *m, unsigned device,
 GKF_API int gkf_processes(struct gkf_machine *m, unsigned device,
 			  unsigned types, struct gkf_process *out, unsigned cap,
 			  unsigned *ret_count);
+
+/* The same of a compute instance; GKF_NO_INSTANCE: of the whole device. */
+GKF_API int gkf_processes_in(struct gkf_machine *m, unsigned device,
+			     uint32_t instance, unsigned types,
+			     struct gkf_process *out, unsigned cap,
+			     unsigned *ret_count);
 
 /* Removes dead owners now (force) or if it is time. Returns how many. */
 GKF_API unsigned gkf_reap(struct gkf_machine *m, bool force);

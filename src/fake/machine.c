@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "fake/mig.h"
 #include "fake/mix.h"
 #include "fake/private.h"
 
@@ -112,6 +113,8 @@ static void init_device(struct gkf_device *dev, unsigned i, unsigned count,
 	dev->board.profile = *profile;
 	place(&dev->board, i, count);
 	name_board(&dev->board, gkf_mix(seed) + i);
+	if (profile->mig > 0 && gkf_mig_board(profile))
+		atomic_init(&dev->mig.mode, GKF_MIG_CURRENT | GKF_MIG_PENDING);
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		atomic_init(&dev->set[v], GKF_UNSET);
 	for (int b = 0; b < GKF_PAST_BINS; b++)

@@ -14,6 +14,8 @@
 #include "fake/account_state.h"
 #include "fake/ecc_state.h"
 #include "fake/event.h"
+#include "fake/fault_state.h"
+#include "fake/mig_state.h"
 #include "fake/profile.h"
 #include "fake/state.h"
 #include "fake/wave.h"
@@ -82,7 +84,8 @@ struct gkf_board {
 
 struct gkf_device {
 	struct gkf_board board;           /* read it by gkf_board() */
-	_Atomic uint64_t fault;           /* enum gkf_fault */
+	struct gkf_fault_state fault;     /* what is broken */
+	struct gkf_mig mig;               /* how it is split */
 	_Atomic int64_t set[GKF_V_COUNT]; /* GKF_UNSET or the value */
 	_Atomic uint64_t state_seq;       /* state[seq % 2] holds */
 	struct gkf_state state[2];
@@ -113,7 +116,7 @@ struct gkf_slot {
 	uint32_t device;
 	uint32_t types;    /* bits of gkf_process_type */
 	int32_t pid;       /* in its own pid namespace */
-	uint32_t instance; /* of a GPU that is split, or GKF_NO_INSTANCE */
+	uint32_t instance; /* GKF_INSTANCE(gi, ci), or GKF_NO_INSTANCE */
 	uint64_t pid_ns;   /* inode of /proc/self/ns/pid */
 	uint64_t start;    /* start time of the process, clock ticks */
 	struct gkf_wave wave;

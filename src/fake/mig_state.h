@@ -1,0 +1,40 @@
+/*
+ * mig_state.h - how a device is split, as it stands in the machine file.
+ *
+ * Each instance is one word, so it comes and goes by one store. A GPU
+ * instance's place in the table is its id, and the id says where it lies: 0 is
+ * the whole device, 1 and 2 its halves, 3 to 6 the quarters, 7 to 14 the
+ * eighths, by memory slice (see docs/MIG.md).
+ *
+ * A word: bit 0 in use; bits 8-15 the profile's number; bits 16-19 the first
+ * slice; bits 24-31 the index of the MIG device (compute instances); bits
+ * 32-63 its life, which grows each time that the place is taken: what was
+ * handed out for an earlier life is no longer valid.
+ */
+#ifndef GKF_MIG_STATE_H
+#define GKF_MIG_STATE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define GKF_MIG_GIS    15 /* ids of GPU instances */
+#define GKF_MIG_CIS    7  /* ids of compute instances in one */
+#define GKF_MIG_SLICES 8  /* of memory */
+#define GKF_MIG_MAX    7  /* MIG devices of a GPU */
+
+/* Bits of gkf_mig.mode. */
+#define GKF_MIG_CURRENT 1u
+#define GKF_MIG_PENDING 2u
+
+struct gkf_mig {
+	_Atomic uint64_t mode;
+	_Atomic uint64_t gi[GKF_MIG_GIS];
+	_Atomic uint64_t ci[GKF_MIG_GIS][GKF_MIG_CIS];
+};
+
+/* How a process's or an event's instance is told in one number. */
+#define GKF_INSTANCE(gi, ci) ((uint32_t)(gi) << 16 | (uint32_t)(ci))
+#define GKF_INSTANCE_GI(i)   ((i) >> 16)
+#define GKF_INSTANCE_CI(i)   ((i)&0xffff)
+
+#endif
