@@ -17,6 +17,7 @@
 #include "fake/fault_state.h"
 #include "fake/mig_state.h"
 #include "fake/profile.h"
+#include "fake/smoothing_state.h"
 #include "fake/state.h"
 #include "fake/wave.h"
 
@@ -90,6 +91,8 @@ struct gkf_device {
 	_Atomic uint64_t state_seq;       /* state[seq % 2] holds */
 	struct gkf_state state[2];
 	struct gkf_past past[GKF_PAST_BINS]; /* bin b at b % GKF_PAST_BINS */
+	struct gkf_ecc ecc;		     /* errors of its memories */
+	struct gkf_smoothing smoothing;      /* its preset profiles */
 };
 
 /*
