@@ -14,6 +14,8 @@ REFUSALS = {"NVMLError_NotSupported", "NVMLError_InvalidArgument",
             "NVMLError_NotFound", "NVMLError_Timeout",
             "NVMLError_NoPermission"}
 LEAST = 300
+# In the binding's driver 580.126, not yet in 580.95.
+NEWER = {"nvmlDeviceReadPRMCounters_v1"}
 # There are no samples before the first is taken.
 COMES_LATER = {"nvmlDeviceGetProcessUtilization",
                "nvmlDeviceGetProcessesUtilizationInfo",
@@ -31,7 +33,8 @@ def test_every_function_works_or_refuses(machine, options):
     assert len(outcomes) >= LEAST
     wrong = {name: calls for name, calls in outcomes.items()
              if calls[0][0] not in REFUSALS | {"ok"}}
-    assert not wrong
+    assert {name: calls[0][0] for name, calls in wrong.items()} == dict.fromkeys(
+        NEWER, "NVMLError_FunctionNotFound")
     # A function that only one of two calls can do has lost its state.
     changed = {name: calls for name, calls in outcomes.items()
                if len(calls) == 2 and calls[0] != calls[1]
