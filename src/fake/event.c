@@ -40,8 +40,9 @@ void gkf_event_push(struct gkf_machine *m, uint32_t device, uint64_t type,
 	struct gkf_events *e = events_of(m);
 	uint64_t number = atomic_load(&e->count) + 1;
 	struct gkf_event *to = &e->ring[number % GKF_EVENTS_MAX];
+	uint64_t kind = type & GKF_EVENT_SYSTEM ? GKF_EVENT_SYSTEM : type;
 
-	if (!(type & (TYPE_XID | atomic_load(&e->interest))))
+	if (!(kind & (TYPE_XID | atomic_load(&e->interest))))
 		return;
 	__atomic_store_n(&to->number, 0, __ATOMIC_RELAXED);
 	atomic_thread_fence(memory_order_release);

@@ -12,12 +12,15 @@
 
 #define GKF_EVENTS_MAX 1024
 
+/* With it, a type is one of the system's: nvmlSystemEventType*. */
+#define GKF_EVENT_SYSTEM (1ULL << 63)
+
 struct gkf_machine;
 
 struct gkf_event {
 	uint64_t number;     /* 1 for the first; 0 while it is written */
 	uint64_t machine_ns; /* when */
-	uint64_t type;       /* nvmlEventType*: one bit */
+	uint64_t type;       /* nvmlEventType*: one bit; GKF_EVENT_SYSTEM */
 	uint64_t data;       /* of an Xid: its number */
 	uint32_t device;
 	uint32_t instance; /* as of struct gkf_slot */

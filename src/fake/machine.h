@@ -46,11 +46,6 @@ enum gkf_value {
 /* A value that is not set by anybody and follows the model. */
 #define GKF_UNSET INT64_MIN
 
-enum gkf_fault {
-	GKF_FAULT_NONE,
-	GKF_FAULT_LOST, /* every call on it says GPU is lost */
-};
-
 /* Nobody can add more to the time of a call. */
 #define GKF_EXTRA_MAX_NS 3600000000000ULL
 
@@ -93,12 +88,10 @@ struct gkf_device {
 	struct gkf_past past[GKF_PAST_BINS]; /* bin b at b % GKF_PAST_BINS */
 	struct gkf_ecc ecc;		     /* errors of its memories */
 	struct gkf_smoothing smoothing;      /* its preset profiles */
+	struct gkf_accounting accounting;
 };
 
 /*
-	struct gkf_ecc ecc;		     /* errors of its memories */
-	struct gkf_smoothing smoothing;      /* its preset profiles */
-	struct gkf_accounting accounting;
  * Machine time passes at speed / 1000 of real time since real_ns of
  * CLOCK_BOOTTIME, when it was machine_ns. Words only, as gkf_state.
  */
@@ -152,14 +145,17 @@ struct gkf_file {
 	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];   /* by row of nvml.def */
 	_Atomic uint64_t refused[GKF_FUNCTIONS_MAX]; /* NOT_SUPPORTED default */
 	_Atomic uint64_t extra_ns[GKF_FUNCTIONS_MAX]; /* latency added by ctl */
+	_Atomic uint64_t faults; /* of the machine: a bit a gkf_machine_fault */
+	struct gkf_rules rules;
+	struct gkf_refusals refusals;
 	struct gkf_events events;
 	struct gkf_device device[GKF_DEVICES_MAX];
 	struct gkf_slot slot[GKF_SLOTS_MAX];
+	struct gkf_tally tally[GKF_SLOTS_MAX]; /* of each slot */
+	struct gkf_accounts accounts;
 };
 
 /* What a new machine is made of. */
-	struct gkf_tally tally[GKF_SLOTS_MAX]; /* of each slot */
-	struct gkf_accounts accounts;
 struct gkf_machine_spec {
 	unsigned device_count;
 	const struct gkf_profile *profiles; /* device_count of them */

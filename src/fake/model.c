@@ -5,8 +5,11 @@
 #include "base/err.h"
 #include "fake/account.h"
 #include "fake/computed.h"
+#include "fake/notice.h"
 #include "fake/physics.h"
 #include "fake/private.h"
+
+#include <string.h>
 
 /* More than any value or profile may say. */
 #define POWER_MAX_MW 4000000
@@ -65,12 +68,20 @@ static void commit_state(struct gkf_device *dev, const struct gkf_state *state)
 	atomic_store_explicit(&dev->state_seq, seq + 1, memory_order_release);
 }
 
-/* What nobody can have set is not believed. */
-static int64_t set_value(const struct gkf_device *dev, enum gkf_value value)
+/*
+ * What a fault dictates, else what is set. What nobody can have set is not
+ * believed.
+ */
+static int64_t set_value(struct gkf_machine *m, unsigned device,
+			 enum gkf_value value)
 {
+	const struct gkf_device *dev = &m->file->device[device];
 	int64_t set =
 	    atomic_load_explicit(&dev->set[value], memory_order_relaxed);
 
+	if (atomic_load_explicit(&dev->fault.active, memory_order_relaxed) &&
+	    gkf_fault_value(m, device, value, &set))
+		return set;
 	return set >= gkf_values[value].min && set <= gkf_values[value].max
 		   ? set
 		   : GKF_UNSET;
@@ -84,6 +95,7 @@ static void drive_at(struct gkf_machine *m, unsigned device, uint64_t bin,
 
 	drive->attached = drive->demand = 0;
 	drive->mem = drive->enc = drive->dec = 0;
+	memset(drive->kind, 0, sizeof drive->kind);
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 		uint32_t busy;
@@ -94,6 +106,8 @@ static void drive_at(struct gkf_machine *m, unsigned device, uint64_t bin,
 		busy = gkf_wave_at(&slot.wave, bin);
 		drive->attached++;
 		drive->demand += busy;
+		if (slot.wave.kind < GKF_WAVE_KINDS)
+			drive->kind[slot.wave.kind] += busy;
 		drive->mem += busy * slot.wave.mem_permille / 1000;
 		drive->enc += busy * slot.wave.encoder_permille / 1000;
 		drive->dec += busy * slot.wave.decoder_permille / 1000;
@@ -169,15 +183,19 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 	const struct gkf_profile *profile = &m->boards[device].profile;
 	struct gkf_device *dev = &m->file->device[device];
 	struct gkf_drive drive = {0};
+	struct gkf_state before;
 
+	drive.linked = m->device_count > 1;
 	for (int v = 0; v < GKF_V_COUNT; v++)
-		drive.set[v] = set_value(dev, (enum gkf_value)v);
+		drive.set[v] = set_value(m, device, (enum gkf_value)v);
 	if (bin - state->bin > CATCH_UP_BINS)
 		skip(state, bin - state->bin - CATCH_UP_BINS);
 	while (state->bin < bin) {
 		drive_at(m, device, state->bin, &drive);
+		before = *state;
 		gkf_physics_step(profile, &drive, state);
 		remember(dev, state);
+		gkf_notice_step(m, device, &drive, &before, state);
 	}
 }
 
@@ -266,8 +284,7 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		   int64_t *ret_value)
 {
 	const struct gkf_profile *profile = &m->boards[device].profile;
-	struct gkf_device *dev = &m->file->device[device];
-	int64_t set = set_value(dev, value);
+	int64_t set = set_value(m, device, value);
 	struct gkf_state state;
 
 	if (!has(profile, value))
@@ -298,7 +315,7 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 bool gkf_value_is_set(struct gkf_machine *m, unsigned device,
 		      enum gkf_value value)
 {
-	return set_value(&m->file->device[device], value) != GKF_UNSET;
+	return set_value(m, device, value) != GKF_UNSET;
 }
 
 bool gkf_value_range(struct gkf_machine *m, unsigned device,
@@ -318,7 +335,7 @@ int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		  int64_t to)
 {
 	struct gkf_device *dev = &m->file->device[device];
-	int64_t min, max;
+	int64_t min, max, before = 0;
 	int r;
 
 	if (!gkf_value_range(m, device, value, &min, &max))
@@ -329,18 +346,12 @@ int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
+	gkf_value_get(m, device, value, &before);
 	if (value == GKF_V_ACCOUNTING && to != 1)
 		gkf_account_forget(m, device);
 	atomic_store(&dev->set[value], to);
+	gkf_notice_set(m, device, value, before);
 	gkf_unlock(m);
-	return 0;
-}
-
-int gkf_fault_set(struct gkf_machine *m, unsigned device, enum gkf_fault fault)
-{
-	if (device >= m->device_count)
-		return GK_ERR_RANGE;
-	atomic_store(&m->file->device[device].fault, fault);
 	return 0;
 }
 

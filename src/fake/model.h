@@ -44,10 +44,6 @@ GKF_API bool gkf_value_is_set(struct gkf_machine *m, unsigned device,
 GKF_API int gkf_value_set(struct gkf_machine *m, unsigned device,
 			  enum gkf_value value, int64_t to);
 
-/* Breaks or mends a device; seen by everybody at once. */
-GKF_API int gkf_fault_set(struct gkf_machine *m, unsigned device,
-			  enum gkf_fault fault);
-
 /* The model's state of the last whole bin, brought up to date if possible. */
 GKF_API void gkf_state_now(struct gkf_machine *m, unsigned device,
 			   struct gkf_state *ret_state);

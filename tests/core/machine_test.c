@@ -204,7 +204,7 @@ static void a_lost_gpu_is_lost_until_it_is_mended(void **state)
 	(void)state;
 	take();
 	strcpy(uuid, snap->devices[1].uuid);
-	assert_int_equal(gkf_fault_set(fx.m, 1, GKF_FAULT_LOST), 0);
+	assert_int_equal(gkf_fault_begin(fx.m, 1, GKF_FAULT_LOST, 0), 0);
 	for (int i = 0; i < 2; i++) {
 		take();
 		assert_int_equal(snap->device_count, 3);
@@ -215,7 +215,8 @@ static void a_lost_gpu_is_lost_until_it_is_mended(void **state)
 		assert_int_equal(snap->devices[2].health, GK_HEALTH_OK);
 		assert_int_equal(snap->process_count, 0);
 	}
-	assert_int_equal(gkf_fault_set(fx.m, 1, GKF_FAULT_NONE), 0);
+	assert_int_equal(gkf_fault_end(fx.m, 1, GKF_FAULT_BIT(GKF_FAULT_LOST)),
+			 0);
 	take();
 	assert_int_equal(snap->devices[1].health, GK_HEALTH_OK);
 	assert_int_equal(snap->devices[1].m[GK_M_TEMP].why, GK_PRESENT);

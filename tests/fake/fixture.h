@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "fake/fault.h"
 #include "fake/model.h"
 
 #include <signal.h>

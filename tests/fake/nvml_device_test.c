@@ -346,7 +346,7 @@ static void lost_gpu(void **state)
 	nvmlMemory_t memory;
 	unsigned n;
 
-	gkf_fault_set(fx->m, 1, GKF_FAULT_LOST);
+	gkf_fault_begin(fx->m, 1, GKF_FAULT_LOST, 0);
 	assert_nvml(NV(nvmlDeviceGetMemoryInfo)(device, &memory),
 		    ERROR_GPU_IS_LOST);
 	assert_nvml(NV(nvmlDeviceGetPowerUsage)(device, &n), ERROR_GPU_IS_LOST);
@@ -362,7 +362,7 @@ static void lost_gpu(void **state)
 	assert_nvml(NV(nvmlDeviceGetCount_v2)(&n), SUCCESS);
 	assert_int_equal(n, 2);
 	assert_nvml(NV(nvmlDeviceGetPowerUsage)(device_at(0), &n), SUCCESS);
-	gkf_fault_set(fx->m, 1, GKF_FAULT_NONE);
+	gkf_fault_end(fx->m, 1, GKF_FAULT_BIT(GKF_FAULT_LOST));
 	assert_nvml(NV(nvmlDeviceGetPowerUsage)(device, &n), SUCCESS);
 }
 

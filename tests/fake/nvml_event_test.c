@@ -52,17 +52,17 @@ static void lost_gpu_tells_its_xid_once(void **state)
 	assert_nvml(NV(nvmlDeviceRegisterEvents)(device_at(1), types, set),
 		    SUCCESS);
 	nvmlDevice_t device = device_at(1);
-	gkf_fault_set(fx->m, 0, GKF_FAULT_LOST); /* not watched */
+	gkf_fault_begin(fx->m, 0, GKF_FAULT_LOST, 0); /* not watched */
 	assert_nvml(wait_ms(set, &data, 50), ERROR_TIMEOUT);
-	gkf_fault_set(fx->m, 1, GKF_FAULT_LOST);
+	gkf_fault_begin(fx->m, 1, GKF_FAULT_LOST, 0);
 	assert_nvml(wait_ms(set, &data, 2000), SUCCESS);
 	assert_ptr_equal(data.device, device);
 	assert_int_equal(data.eventType, nvmlEventTypeXidCriticalError);
 	assert_int_equal(data.eventData, 79);
 	assert_nvml(wait_ms(set, &data, 50), ERROR_TIMEOUT);
-	gkf_fault_set(fx->m, 1, GKF_FAULT_NONE);
+	gkf_fault_end(fx->m, 1, GKF_FAULT_BIT(GKF_FAULT_LOST));
 	assert_nvml(wait_ms(set, &data, 50), ERROR_TIMEOUT);
-	gkf_fault_set(fx->m, 1, GKF_FAULT_LOST);
+	gkf_fault_begin(fx->m, 1, GKF_FAULT_LOST, 0);
 	assert_nvml(wait_ms(set, &data, 2000), SUCCESS);
 }
 
@@ -169,7 +169,7 @@ static void the_old_wait_writes_the_old_record(void **state)
 	assert_nvml(NV(nvmlDeviceRegisterEvents)(
 			device_at(0), nvmlEventTypeXidCriticalError, set),
 		    SUCCESS);
-	assert_int_equal(gkf_fault_set(fx->m, 0, GKF_FAULT_LOST), 0);
+	assert_int_equal(gkf_fault_begin(fx->m, 0, GKF_FAULT_LOST, 0), 0);
 	assert_nvml(NV(nvmlEventSetWait)(set, &data, 1000), SUCCESS);
 	assert_int_equal(data.eventData, 79);
 	assert_int_equal(data.gpuInstanceId, 0x5a5a);

@@ -6,11 +6,19 @@
 #include "fake/nvml/front.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wshadow"
+
+/*
+ * Where a function's own parameter `device` is not in sight, this is: it is
+ * about no GPU.
+ */
+static const nvmlDevice_t device = NULL;
+#define GPU_OF(what) _Generic((what), nvmlDevice_t : (what), default : NULL)
 
 #define NVML(symbol, params)                                                   \
 	__attribute__((weak)) nvmlReturn_t symbol params                       \
 	{                                                                      \
-		return front_refuse(ROW_##symbol);                             \
+		return front_refuse(ROW_##symbol, GPU_OF(device));             \
 	}
 #include "abi/nvml.def"
 #undef NVML

@@ -32,14 +32,15 @@ nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *deviceCount)
 	return count(ROW_nvmlDeviceGetCount_v2, deviceCount);
 }
 
-/* Hands out a handle; a lost device has none. */
+/* Hands out a handle, unless the device is too broken to have one. */
 static nvmlReturn_t give_handle(const struct call *c, unsigned index,
-				nvmlDevice_t *ret_handle)
+				bool by_pci, nvmlDevice_t *ret_handle)
 {
-	if (is_lost(&c->file->device[index]))
-		return NVML_ERROR_GPU_IS_LOST;
-	*ret_handle = &front_handles[index];
-	return NVML_SUCCESS;
+	nvmlReturn_t r = front_lookup(c, index, by_pci);
+
+	if (!r)
+		*ret_handle = &front_handles[index];
+	return r;
 }
 
 static nvmlReturn_t by_index(enum nvml_row row, unsigned index,
@@ -52,7 +53,7 @@ static nvmlReturn_t by_index(enum nvml_row row, unsigned index,
 		return r;
 	if (index >= c.device_count)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return give_handle(&c, index, ret_handle);
+	return give_handle(&c, index, false, ret_handle);
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index,
@@ -70,9 +71,11 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
 	ENTER(nvmlDeviceGetHandleByUUID, uuid && device);
+	if (!strncasecmp(uuid, "MIG-", 4))
+		return mig_by_uuid(&c, uuid, device);
 	for (unsigned i = 0; i < c.device_count; i++)
 		if (strcasecmp(uuid, gkf_board(c.machine, i)->uuid) == 0)
-			return give_handle(&c, i, device);
+			return give_handle(&c, i, false, device);
 	return NVML_ERROR_NOT_FOUND;
 }
 
@@ -128,7 +131,7 @@ static nvmlReturn_t by_pci(enum nvml_row row, const char *text,
 		b = gkf_board(c.machine, i);
 		if (b->pci_domain == a.domain && b->pci_bus == a.bus &&
 		    b->pci_device == a.device)
-			return give_handle(&c, i, ret_handle);
+			return give_handle(&c, i, true, ret_handle);
 	}
 	return NVML_ERROR_NOT_FOUND;
 }

@@ -120,9 +120,27 @@ static bool is_our_driver(const struct opened *o)
 	return gkf_generation_find(driver) == front_generation;
 }
 
+/* Takes back one initialisation; the last one ends it all. */
+static void release_locked(struct gkf_machine *machine)
+{
+	if (front.references && --front.references == 0) {
+		atomic_store(&front_current, NULL);
+		front_drop_events(machine);
+	}
+}
+
+static void release(struct gkf_machine *machine)
+{
+	pthread_mutex_lock(&front.lock);
+	release_locked(machine);
+	pthread_mutex_unlock(&front.lock);
+}
+
 static nvmlReturn_t init(enum nvml_row row)
 {
 	struct opened *o;
+	nvmlReturn_t answer;
+	struct call c;
 	int r;
 
 	pthread_mutex_lock(&front.lock);
@@ -130,15 +148,19 @@ static nvmlReturn_t init(enum nvml_row row)
 	r = o ? 0 : front_machine(&o);
 	if (!r && !is_our_driver(o))
 		r = GK_ERR_VERSION;
-	if (!r) {
+	answer = r ? front_error(r) : front_machine_fault(o->machine);
+	if (!answer) {
 		front.references++;
 		atomic_store(&front_current, o);
-		atomic_fetch_add(&o->file->calls[row], 1);
+		begin(&c, row);
 	}
 	pthread_mutex_unlock(&front.lock);
-	if (!r)
-		hold(o->file, row);
-	return front_error(r);
+	if (!answer) {
+		answer = hold(&c, row);
+		if (answer)
+			release(c.machine);
+	}
+	return answer;
 }
 
 nvmlReturn_t nvmlInit(void)
@@ -169,10 +191,8 @@ nvmlReturn_t nvmlShutdown(void)
 
 	pthread_mutex_lock(&front.lock);
 	r = begin(&c, ROW_nvmlShutdown);
-	if (!r && --front.references == 0) {
-		atomic_store(&front_current, NULL);
-		front_drop_events();
-	}
+	if (!r)
+		release_locked(c.machine);
 	pthread_mutex_unlock(&front.lock);
 	return r;
 }
@@ -206,18 +226,6 @@ nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion)
 {
 	return cuda_version(ROW_nvmlSystemGetCudaDriverVersion_v2,
 			    cudaDriverVersion);
-}
-
-nvmlReturn_t front_refuse(enum nvml_row row)
-{
-	struct call c;
-	nvmlReturn_t r = begin(&c, row);
-
-	if (r)
-		return r;
-	atomic_fetch_add_explicit(&c.file->refused[row], 1,
-				  memory_order_relaxed);
-	return NVML_ERROR_NOT_SUPPORTED;
 }
 
 uint64_t front_wall_us(void)

@@ -11,6 +11,8 @@
 #define GKF_NVML_FRONT_H
 
 #include "abi/nvml_abi.h"
+#include "fake/fault.h"
+#include "fake/mig.h"
 #include "fake/model.h"
 #include "fake/nvml/generations.h"
 
@@ -41,13 +43,18 @@ struct opened {
 	ino_t ino;
 };
 
-/* What a call works on; board and index only after enter_device(). */
+/*
+ * What a call works on; board and index only after enter_device(), before it
+ * index is FRONT_NO_DEVICE.
+ */
+#define FRONT_NO_DEVICE UINT32_MAX
 struct call {
 	struct gkf_machine *machine;
 	struct gkf_file *file;
 	const struct gkf_board *board;
 	unsigned device_count;
 	unsigned index;
+	uint32_t instance; /* of a MIG device's handle, else GKF_NO_INSTANCE */
 };
 
 /*
@@ -80,11 +87,29 @@ nvmlReturn_t front_error(int gk_err);
 /* Takes as long as the driver would; latency.c. */
 void front_hold(struct gkf_file *file, enum nvml_row row);
 
-/* Counts a call that nobody answers; the body of every default. */
-nvmlReturn_t front_refuse(enum nvml_row row);
+/*
+ * What is out of the ordinary for a call: it takes its time, and rules may
+ * make it fail; fault.c.
+ */
+nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row);
+
+/* What a call on a broken GPU answers, maybe late or never; fault.c. */
+nvmlReturn_t front_broken(const struct call *c);
+
+/* What looking up the handle of a GPU answers if it succeeds; fault.c. */
+nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci);
+
+/* What initialising NVML on a machine answers; fault.c. */
+nvmlReturn_t front_machine_fault(struct gkf_machine *machine);
+
+/*
+ * Counts a call that nobody answers; the body of every default. device NULL:
+ * it is about none.
+ */
+nvmlReturn_t front_refuse(enum nvml_row row, nvmlDevice_t device);
 
 /* Forgets all event sets, as the last nvmlShutdown does; event.c. */
-void front_drop_events(void);
+void front_drop_events(struct gkf_machine *machine);
 
 /* Microseconds since the epoch, as NVML stamps its samples. */
 uint64_t front_wall_us(void);
@@ -119,25 +144,33 @@ static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 	c->machine = o->machine;
 	c->file = o->file;
 	c->device_count = o->device_count;
+	c->index = FRONT_NO_DEVICE;
 	atomic_fetch_add_explicit(&c->file->calls[row], 1,
 				  memory_order_relaxed);
 	return NVML_SUCCESS;
 }
 
-static inline void hold(struct gkf_file *file, enum nvml_row row)
+static inline nvmlReturn_t hold(const struct call *c, enum nvml_row row)
 {
-	uint64_t slow;
+	const struct gkf_file *f = c->file;
+	uint64_t unusual;
 
-	slow = atomic_load_explicit(&file->latency, memory_order_relaxed) |
-	       atomic_load_explicit(&file->extra_ns[row], memory_order_relaxed);
-	if (__builtin_expect(slow != 0, 0))
-		front_hold(file, row);
+	unusual = atomic_load_explicit(&f->latency, memory_order_relaxed) |
+		  atomic_load_explicit(&f->rules.count, memory_order_relaxed) |
+		  atomic_load_explicit(&f->extra_ns[row], memory_order_relaxed);
+	return __builtin_expect(unusual != 0, 0) ? front_disturb(c, row)
+						 : NVML_SUCCESS;
 }
 
-static inline bool is_lost(const struct gkf_device *device)
+/* What the faults of the call's device say. */
+static inline nvmlReturn_t broken(const struct call *c)
 {
-	return atomic_load_explicit(&device->fault, memory_order_relaxed) ==
-	       GKF_FAULT_LOST;
+	uint64_t faults =
+	    atomic_load_explicit(&c->file->device[c->index].fault.active,
+				 memory_order_relaxed);
+
+	return __builtin_expect(faults != 0, 0) ? front_broken(c)
+						: NVML_SUCCESS;
 }
 
 /* The place of a handle, or a number that is no device. */
@@ -159,8 +192,26 @@ static inline nvmlReturn_t enter(struct call *c, enum nvml_row row,
 		return r;
 	if (!arguments_ok)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	hold(c->file, row);
-	return NVML_SUCCESS;
+	return hold(c, row);
+}
+
+static inline nvmlReturn_t admit(const struct call *c, enum nvml_row row)
+{
+	nvmlReturn_t r = hold(c, row);
+
+	return r ? r : broken(c);
+}
+
+/* enter_device() with what is no GPU's handle; mig_handle.c. */
+nvmlReturn_t front_enter_mig(struct call *c, enum nvml_row row,
+			     nvmlDevice_t handle, bool arguments_ok);
+
+/* Is the function refused on a GPU whose MIG mode is on? mig_handle.c. */
+bool front_mig_refuses(const struct call *c, enum nvml_row row);
+
+static inline bool is_split(const struct call *c)
+{
+	return gkf_mig_mode(&c->file->device[c->index]) & GKF_MIG_CURRENT;
 }
 
 static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
@@ -171,13 +222,17 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 
 	if (r)
 		return r;
-	if (index >= c->device_count || !arguments_ok)
+	if (__builtin_expect(index >= c->device_count, 0))
+		return front_enter_mig(c, row, handle, arguments_ok);
+	if (!arguments_ok)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	c->index = (unsigned)index;
+	c->instance = GKF_NO_INSTANCE;
 	c->board = gkf_board(c->machine, c->index);
-	hold(c->file, row);
-	return is_lost(&c->file->device[index]) ? NVML_ERROR_GPU_IS_LOST
-						: NVML_SUCCESS;
+	r = admit(c, row);
+	if (!r && __builtin_expect(is_split(c), 0) && front_mig_refuses(c, row))
+		r = NVML_ERROR_NOT_SUPPORTED;
+	return r;
 }
 
 /* Declare `c` and leave the function with an error unless all is well. */

@@ -1,0 +1,447 @@
+/* fault.c - breaking and mending a made-up GPU; see fault.h. */
+#include "fake/fault.h"
+
+#include "abi/nvml_abi.h"
+#include "base/err.h"
+#include "fake/ecc.h"
+#include "fake/notice.h"
+#include "fake/private.h"
+
+#include <string.h>
+
+#define BY_RESET true
+#define BY_CLEAR false
+const struct gkf_fault_info gkf_faults[GKF_FAULT_COUNT] = {
+#define FAULT(id, name_, argument_, least_, most_, usual_, answer, lookup,     \
+	      mended, xid_, events, recovery_, help_)                          \
+	[GKF_FAULT_##id] = {                                                   \
+	    .name = name_,                                                     \
+	    .help = help_,                                                     \
+	    .argument = GKF_ARGUMENT_##argument_,                              \
+	    .least = least_,                                                   \
+	    .most = most_,                                                     \
+	    .usual = usual_,                                                   \
+	    .mended_by_reset = mended,                                         \
+	    .xid = xid_,                                                       \
+	    .recovery = NVML_GPU_RECOVERY_ACTION_##recovery_,                  \
+	},
+#include "fake/fault.def"
+#undef FAULT
+};
+#undef BY_RESET
+#undef BY_CLEAR
+
+const struct gkf_machine_fault_info
+    gkf_machine_faults[GKF_MACHINE_FAULT_COUNT] = {
+#define MACHINE_FAULT(id, name_, when, answer, help_)                          \
+	[GKF_MACHINE_FAULT_##id] = {.name = name_, .help = help_},
+#include "fake/fault.def"
+#undef MACHINE_FAULT
+};
+
+#define GKF_FAULT_NONE (-1)
+const struct gkf_xid_info gkf_xids[] = {
+#define XID(number_, becomes_, events, name_)                                  \
+	{.number = (number_), .name = name_, .becomes = GKF_FAULT_##becomes_},
+#include "fake/xid.def"
+#undef XID
+};
+#undef GKF_FAULT_NONE
+
+#define XIDS (sizeof gkf_xids / sizeof *gkf_xids)
+const unsigned gkf_xid_count = XIDS;
+
+/* What is told beside the Xid itself. */
+static const uint64_t fault_events[] = {
+#define FAULT(id, name, argument, least, most, usual, answer, lookup, mended,  \
+	      xid, events, recovery, help)                                     \
+	[GKF_FAULT_##id] = (events),
+#include "fake/fault.def"
+#undef FAULT
+};
+static const uint64_t xid_events[] = {
+#define XID(number, becomes, events, name) (events),
+#include "fake/xid.def"
+#undef XID
+};
+
+#define EVERY_FAULT (GKF_FAULT_BIT(GKF_FAULT_COUNT) - 1)
+
+int gkf_fault_by_name(const char *name)
+{
+	for (int i = 0; i < GKF_FAULT_COUNT; i++)
+		if (!strcmp(gkf_faults[i].name, name))
+			return i;
+	return -1;
+}
+
+int gkf_machine_fault_by_name(const char *name)
+{
+	for (int i = 0; i < GKF_MACHINE_FAULT_COUNT; i++)
+		if (!strcmp(gkf_machine_faults[i].name, name))
+			return i;
+	return -1;
+}
+
+const struct gkf_xid_info *gkf_xid_find(unsigned number)
+{
+	for (unsigned i = 0; i < XIDS; i++)
+		if (gkf_xids[i].number == number)
+			return &gkf_xids[i];
+	return NULL;
+}
+
+static struct gkf_fault_state *state_of(const struct gkf_machine *m,
+					unsigned device)
+{
+	return &m->file->device[device].fault;
+}
+
+static uint64_t active(const struct gkf_machine *m, unsigned device)
+{
+	return atomic_load_explicit(&state_of(m, device)->active,
+				    memory_order_acquire) &
+	       EVERY_FAULT;
+}
+
+bool gkf_fault_active(struct gkf_machine *m, unsigned device,
+		      enum gkf_fault fault)
+{
+	return active(m, device) >> fault & 1;
+}
+
+/* What the file may hold of an argument, whoever wrote it. */
+static bool is_argument(const struct gkf_fault_info *info, uint64_t argument)
+{
+	switch (info->argument) {
+	case GKF_ARGUMENT_NOTHING:
+		return !argument;
+	case GKF_ARGUMENT_PCIE:
+		return argument >= info->least && argument <= info->most &&
+		       (argument & 0xff) >= (info->least & 0xff) &&
+		       (argument & 0xff) <= (info->most & 0xff);
+	case GKF_ARGUMENT_NUMBER:
+	case GKF_ARGUMENT_TIME:
+	case GKF_ARGUMENT_LINK:
+		break;
+	}
+	return argument >= info->least && argument <= info->most;
+}
+
+uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
+			    enum gkf_fault fault)
+{
+	const struct gkf_fault_info *info = &gkf_faults[fault];
+	uint64_t argument = atomic_load(&state_of(m, device)->argument[fault]);
+
+	if (!gkf_fault_active(m, device, fault))
+		return 0;
+	if (info->argument == GKF_ARGUMENT_LINK)
+		return argument; /* any bits may be set */
+	return is_argument(info, argument) ? argument : info->usual;
+}
+
+uint64_t gkf_fault_age(struct gkf_machine *m, unsigned device,
+		       enum gkf_fault fault)
+{
+	uint64_t since = atomic_load(&state_of(m, device)->since_ns[fault]);
+	uint64_t now = gkf_machine_ns(m);
+
+	return gkf_fault_active(m, device, fault) && since < now ? now - since
+								 : 0;
+}
+
+/* How grave an advice is, by nvmlDeviceGpuRecoveryAction_t. */
+static const uint8_t gravity[] = {
+    [NVML_GPU_RECOVERY_ACTION_NONE] = 0,
+    [NVML_GPU_RECOVERY_ACTION_GPU_RESET] = 2,
+    [NVML_GPU_RECOVERY_ACTION_NODE_REBOOT] = 4,
+    [NVML_GPU_RECOVERY_ACTION_DRAIN_P2P] = 1,
+    [NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET] = 3,
+};
+
+int gkf_fault_recovery(struct gkf_machine *m, unsigned device)
+{
+	uint64_t left = active(m, device);
+	int advice = NVML_GPU_RECOVERY_ACTION_NONE;
+
+	for (; left; left &= left - 1) {
+		int of = gkf_faults[__builtin_ctzll(left)].recovery;
+
+		if (gravity[of] > gravity[advice])
+			advice = of;
+	}
+	return advice;
+}
+
+/* ---- events; the caller holds the lock ---- */
+
+static void push_each(struct gkf_machine *m, unsigned device, uint64_t types)
+{
+	for (; types; types &= types - 1)
+		gkf_event_push(m, device, types & -types, 0, GKF_NO_INSTANCE);
+}
+
+static void push_xid(struct gkf_machine *m, unsigned device, unsigned number)
+{
+	struct gkf_fault_state *s = state_of(m, device);
+	const struct gkf_xid_info *info = gkf_xid_find(number);
+
+	if (!number)
+		return;
+	atomic_store(&s->last_xid, number);
+	atomic_fetch_add(&s->xids, 1);
+	gkf_event_push(m, device, nvmlEventTypeXidCriticalError, number,
+		       GKF_NO_INSTANCE);
+	if (info)
+		push_each(m, device, xid_events[info - gkf_xids]);
+}
+
+/* ---- beginning ---- */
+
+/* Whether a board can be broken in that way. */
+static int can_have(struct gkf_machine *m, unsigned device,
+		    enum gkf_fault fault, uint64_t argument)
+{
+	const struct gkf_profile *p = &m->boards[device].profile;
+	int64_t ecc = 0;
+	bool can = true;
+
+	if (fault == GKF_FAULT_FAN)
+		can = p->fans >= 1;
+	else if (fault == GKF_FAULT_ECC || fault == GKF_FAULT_REMAP_PENDING ||
+		 fault == GKF_FAULT_REMAP_FAILURE)
+		can = gkf_value_get(m, device, GKF_V_ECC_MODE, &ecc) && ecc;
+	else if (fault == GKF_FAULT_NVLINK)
+		can = (int64_t)argument < p->nvlinks;
+	else if (fault == GKF_FAULT_INFOROM)
+		can = p->inforom_image[0];
+	else if (fault == GKF_FAULT_PCIE)
+		can = (int64_t)(argument >> 8) <= p->pcie_gen &&
+		      (int64_t)(argument & 0xff) <= p->pcie_width;
+	return can ? 0 : GK_ERR_NOT_SUPPORTED;
+}
+
+static void mark(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
+		 uint64_t argument)
+{
+	struct gkf_fault_state *s = state_of(m, device);
+
+	if (gkf_faults[fault].argument == GKF_ARGUMENT_LINK)
+		argument =
+		    1ULL << argument | gkf_fault_argument(m, device, fault);
+	atomic_store(&s->argument[fault], argument);
+	if (!gkf_fault_active(m, device, fault))
+		atomic_store(&s->since_ns[fault], gkf_machine_ns(m));
+	atomic_fetch_or(&s->active, GKF_FAULT_BIT(fault));
+}
+
+static void begin(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
+		  uint64_t argument, unsigned xid)
+{
+	int advice = gkf_fault_recovery(m, device);
+
+	mark(m, device, fault, argument);
+	push_xid(m, device, xid);
+	push_each(m, device, fault_events[fault]);
+	if (gkf_fault_recovery(m, device) != advice)
+		push_each(m, device, nvmlEventTypeGpuRecoveryAction);
+}
+
+/* What the driver says of memory errors, and of their repair. */
+static void tell_ecc(struct gkf_machine *m, unsigned device, uint64_t argument,
+		     unsigned xid)
+{
+	const unsigned double_bit = gkf_faults[GKF_FAULT_ECC].xid;
+	enum gkf_fault repair = GKF_FAULT_REMAP_PENDING;
+
+	if (gkf_fault_active(m, device, GKF_FAULT_REMAP_FAILURE))
+		repair = GKF_FAULT_REMAP_FAILURE;
+	begin(m, device, GKF_FAULT_ECC, argument, double_bit);
+	if (xid != double_bit)
+		push_xid(m, device, xid);
+	begin(m, device, repair, 0, gkf_faults[repair].xid);
+}
+
+/*
+ * Enters what a fault does to memory into its book. A row hit twice by errors
+ * that could be corrected is replaced, too.
+ */
+static int damage_memory(struct gkf_machine *m, unsigned device,
+			 enum gkf_fault fault, uint64_t argument)
+{
+	struct gkf_ecc *ecc = &m->file->device[device].ecc;
+
+	if (fault == GKF_FAULT_ECC)
+		return gkf_ecc_error(m, device, GKF_ECC_SECDED, GKF_ECC_DRAM,
+				     argument);
+	if (fault == GKF_FAULT_REMAP_PENDING)
+		return gkf_ecc_error(m, device, GKF_ECC_CORRECTED, GKF_ECC_DRAM,
+				     2);
+	if (fault == GKF_FAULT_REMAP_FAILURE) {
+		atomic_store(&ecc->failures, 1);
+		atomic_store(&ecc->channel, 1);
+	}
+	return 0;
+}
+
+static void repair_memory(struct gkf_machine *m, unsigned device,
+			  uint64_t faults)
+{
+	struct gkf_ecc *ecc = &m->file->device[device].ecc;
+
+	if (faults & (GKF_FAULT_BIT(GKF_FAULT_ECC) |
+		      GKF_FAULT_BIT(GKF_FAULT_REMAP_PENDING)))
+		gkf_ecc_reset(m, device);
+	if (faults & GKF_FAULT_BIT(GKF_FAULT_REMAP_FAILURE)) {
+		atomic_store(&ecc->failures, 0);
+		atomic_store(&ecc->channel, 0);
+	}
+}
+
+static int begin_locked(struct gkf_machine *m, unsigned device,
+			enum gkf_fault fault, uint64_t argument, unsigned xid)
+{
+	int r;
+
+	if (device >= m->device_count ||
+	    !is_argument(&gkf_faults[fault], argument))
+		return GK_ERR_RANGE;
+	r = can_have(m, device, fault, argument);
+	if (!r)
+		r = damage_memory(m, device, fault, argument);
+	if (!r)
+		r = gkf_lock(m);
+	if (r)
+		return r;
+	gkf_state_advance(m, device);
+	if (fault == GKF_FAULT_ECC)
+		tell_ecc(m, device, argument, xid);
+	else
+		begin(m, device, fault, argument, xid);
+	gkf_unlock(m);
+	gkf_event_wake(m);
+	return 0;
+}
+
+int gkf_fault_begin(struct gkf_machine *m, unsigned device,
+		    enum gkf_fault fault, uint64_t argument)
+{
+	return begin_locked(m, device, fault, argument, gkf_faults[fault].xid);
+}
+
+int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number)
+{
+	const struct gkf_xid_info *xid = gkf_xid_find(number);
+	int r;
+
+	if (!xid || device >= m->device_count)
+		return GK_ERR_RANGE;
+	if (xid->becomes >= 0)
+		return begin_locked(m, device, (enum gkf_fault)xid->becomes,
+				    gkf_faults[xid->becomes].usual, number);
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	push_xid(m, device, number);
+	gkf_unlock(m);
+	return 0;
+}
+
+/* ---- ending ---- */
+
+static void end(struct gkf_machine *m, unsigned device, uint64_t faults)
+{
+	int advice = gkf_fault_recovery(m, device);
+
+	repair_memory(m, device, faults & active(m, device));
+	atomic_fetch_and(&state_of(m, device)->active, ~faults);
+	if (gkf_fault_recovery(m, device) != advice)
+		push_each(m, device, nvmlEventTypeGpuRecoveryAction);
+}
+
+int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults)
+{
+	int r;
+
+	if (device >= m->device_count)
+		return GK_ERR_RANGE;
+	if (!(active(m, device) & faults))
+		return 0;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	gkf_state_advance(m, device);
+	end(m, device, faults);
+	gkf_unlock(m);
+	gkf_event_wake(m);
+	return 0;
+}
+
+void gkf_fault_reset(struct gkf_machine *m, unsigned device)
+{
+	uint64_t mended = 0;
+
+	for (int i = 0; i < GKF_FAULT_COUNT; i++)
+		if (gkf_faults[i].mended_by_reset)
+			mended |= GKF_FAULT_BIT(i);
+	end(m, device, mended);
+	gkf_event_wake(m);
+}
+
+/* ---- what faults do to values ---- */
+
+/* The value is `fixed`, or a byte of the argument. */
+static const struct {
+	enum gkf_fault fault;
+	enum gkf_value value;
+	bool is_argument;
+	uint8_t fixed, shift;
+} dictates[] = {
+    {GKF_FAULT_THERMAL, GKF_V_THERMAL_SLOWDOWN, .fixed = 1},
+    {GKF_FAULT_POWER_BRAKE, GKF_V_POWER_BRAKE, .fixed = 1},
+    {GKF_FAULT_SLOWDOWN, GKF_V_SLOWDOWN, .fixed = 1},
+    {GKF_FAULT_FAN, GKF_V_FAN, .fixed = 0},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_GEN, .is_argument = true, .shift = 8},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_WIDTH, .is_argument = true},
+};
+
+bool gkf_fault_value(struct gkf_machine *m, unsigned device,
+		     enum gkf_value value, int64_t *ret_value)
+{
+	uint64_t broken = active(m, device);
+
+	for (size_t i = 0; broken && i < sizeof dictates / sizeof *dictates;
+	     i++) {
+		enum gkf_fault fault = dictates[i].fault;
+
+		if (dictates[i].value != value || !(broken >> fault & 1))
+			continue;
+		*ret_value = dictates[i].fixed;
+		if (dictates[i].is_argument)
+			*ret_value = gkf_fault_argument(m, device, fault) >>
+					 dictates[i].shift &
+				     0xff;
+		return true;
+	}
+	return false;
+}
+
+/* ---- of the whole machine ---- */
+
+int gkf_machine_fault_set(struct gkf_machine *m, enum gkf_machine_fault fault,
+			  bool on)
+{
+	if (on)
+		atomic_fetch_or(&m->file->faults, GKF_FAULT_BIT(fault));
+	else
+		atomic_fetch_and(&m->file->faults, ~GKF_FAULT_BIT(fault));
+	gkf_event_wake(m);
+	return 0;
+}
+
+bool gkf_machine_fault_active(struct gkf_machine *m,
+			      enum gkf_machine_fault fault)
+{
+	return atomic_load(&m->file->faults) >> fault & 1;
+}
