@@ -283,6 +283,19 @@ static unsigned slices_taken(struct gkf_machine *m, unsigned device,
 	return taken;
 }
 
+unsigned gkf_mig_ci_capacity(struct gkf_machine *m, unsigned device,
+			     const struct gkf_mig_gi *gi,
+			     const struct gkf_mig_ci_profile *profile)
+{
+	unsigned taken = slices_taken(m, device, gi), n = 0;
+
+	for (unsigned s = 0; s < GKF_MIG_SLICES; s++)
+		if (profile->placements >> s & 1 &&
+		    !(((1u << profile->slices) - 1) << s & taken))
+			n++;
+	return n;
+}
+
 /* The lowest place for it, -1 without one; start as asked for. */
 static int ci_start(const struct gkf_mig_ci_profile *p, unsigned taken,
 		    int start)

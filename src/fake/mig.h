@@ -61,6 +61,11 @@ GKF_API int gkf_mig_ci_read(struct gkf_machine *m, unsigned device, unsigned gi,
 GKF_API int gkf_mig_by_index(struct gkf_machine *m, unsigned device,
 			     unsigned index, struct gkf_mig_ci *ret_ci);
 
+/* How many more compute instances of a profile fit into a GPU instance. */
+GKF_API unsigned gkf_mig_ci_capacity(struct gkf_machine *m, unsigned device,
+				     const struct gkf_mig_gi *gi,
+				     const struct gkf_mig_ci_profile *profile);
+
 /* "MIG-xxxxxxxx-xxxx-5xxx-yxxx-xxxxxxxxxxxx", another one for each life. */
 #define GKF_MIG_UUID_MAX 48
 GKF_API void gkf_mig_uuid(struct gkf_machine *m, unsigned device,

@@ -1,8 +1,8 @@
 /*
- * device.c - finding devices and what identifies them: handles, name, brand,
+ * device.c - finding devices, and what they are: handles, brand,
  * architecture, PCI address.
  */
-#include "fake/nvml/front.h"
+#include "fake/nvml/mig_handle.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -146,17 +146,6 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *pciBusId,
 					      nvmlDevice_t *device)
 {
 	return by_pci(ROW_nvmlDeviceGetHandleByPciBusId_v2, pciBusId, device);
-}
-
-nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name,
-			       unsigned int length)
-{
-	char whole[sizeof(((struct gkf_profile *)0)->mark) + GKF_NAME_MAX];
-
-	ENTER_DEVICE(nvmlDeviceGetName, device, name != NULL);
-	snprintf(whole, sizeof(whole), "%s%s", c.board->profile.mark,
-		 c.board->profile.name);
-	return front_copy(name, length, whole, sizeof(whole));
 }
 
 struct named {

@@ -49,7 +49,6 @@ static nvmlReturn_t text(char *to, unsigned len, const char *from,
 		ENTER_DEVICE(symbol, device, out != NULL);                     \
 		return text(out, len, expression, sizeof(expression));         \
 	}
-TEXT_GETTER(nvmlDeviceGetUUID, c.board->uuid)
 TEXT_GETTER(nvmlDeviceGetSerial, c.board->serial)
 TEXT_GETTER(nvmlDeviceGetVbiosVersion, c.board->profile.vbios)
 TEXT_GETTER(nvmlDeviceGetBoardPartNumber, c.board->profile.part_number)

@@ -7,9 +7,6 @@
 
 #include <stdlib.h>
 
-/* No instance: MIG is off. */
-#define NO_INSTANCE 0xffffffffu
-
 nvmlReturn_t process_list_read(const struct call *c, unsigned types,
 			       struct process_list *l)
 {
@@ -18,8 +15,8 @@ nvmlReturn_t process_list_read(const struct call *c, unsigned types,
 
 	l->at = l->room;
 	for (;;) {
-		r = gkf_processes(c->machine, c->index, types, l->at, cap,
-				  &l->count);
+		r = gkf_processes_in(c->machine, c->index, c->instance, types,
+				     l->at, cap, &l->count);
 		if (r || l->count <= cap)
 			return front_error(r);
 		if (l->at != l->room)
@@ -40,6 +37,19 @@ void process_list_free(struct process_list *l)
 		free(l->at);
 }
 
+/* All ones without an instance. */
+static unsigned gi_of(const struct gkf_process *p)
+{
+	return p->instance == GKF_NO_INSTANCE ? UINT32_MAX
+					      : GKF_INSTANCE_GI(p->instance);
+}
+
+static unsigned ci_of(const struct gkf_process *p)
+{
+	return p->instance == GKF_NO_INSTANCE ? UINT32_MAX
+					      : GKF_INSTANCE_CI(p->instance);
+}
+
 typedef void put_fn(void *records, unsigned i, const struct gkf_process *p);
 
 static void put_v1(void *records, unsigned i, const struct gkf_process *p)
@@ -55,8 +65,8 @@ static void put_v2(void *records, unsigned i, const struct gkf_process *p)
 	((nvmlProcessInfo_v2_t *)records)[i] = (nvmlProcessInfo_v2_t){
 	    .pid = (unsigned)p->pid,
 	    .usedGpuMemory = p->bytes,
-	    .gpuInstanceId = NO_INSTANCE,
-	    .computeInstanceId = NO_INSTANCE,
+	    .gpuInstanceId = gi_of(p),
+	    .computeInstanceId = ci_of(p),
 	};
 }
 
@@ -66,8 +76,8 @@ static void put_detail(void *records, unsigned i, const struct gkf_process *p)
 	((nvmlProcessDetail_v1_t *)records)[i] = (nvmlProcessDetail_v1_t){
 	    .pid = (unsigned)p->pid,
 	    .usedGpuMemory = p->bytes,
-	    .gpuInstanceId = NO_INSTANCE,
-	    .computeInstanceId = NO_INSTANCE,
+	    .gpuInstanceId = gi_of(p),
+	    .computeInstanceId = ci_of(p),
 	};
 }
 
