@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "fake/mig.h"
 #include "fake/mix.h"
+#include "fake/physics.h"
 #include "fake/private.h"
 
 #include <errno.h>
@@ -119,15 +120,7 @@ static void init_device(struct gkf_device *dev, unsigned i, unsigned count,
 		atomic_init(&dev->set[v], GKF_UNSET);
 	for (int b = 0; b < GKF_PAST_BINS; b++)
 		dev->past[b].bin = UINT64_MAX;
-	dev->state[0] = (struct gkf_state){
-	    .temp_mc = profile->temp_idle_c * 1000,
-	    .power_mw = profile->power_idle_mw,
-	    .sm_clock_mhz = profile->sm_clock_idle_mhz,
-	    .mem_clock_mhz = profile->mem_clock_idle_mhz,
-	    .video_clock_mhz = profile->video_clock_idle_mhz,
-	    .pstate = profile->pstate_idle,
-	    .throttle = 1,
-	};
+	gkf_physics_rest(profile, &dev->state[0]);
 }
 
 static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)

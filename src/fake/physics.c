@@ -1,101 +1,16 @@
-/* physics.c - the model of one bin; see physics.h. */
+/* physics.c - the model of one bin; see physics.h and docs/MACHINE.md. */
 #include "fake/physics.h"
 
-/* Bits of nvmlClocksEventReasons. */
-enum {
-	REASON_IDLE = 0x1,
-	REASON_APPLICATIONS = 0x2,
-	REASON_SW_POWER_CAP = 0x4,
-	REASON_HW_SLOWDOWN = 0x8,
-	REASON_SW_THERMAL = 0x20,
-	REASON_HW_THERMAL = 0x40,
-	REASON_POWER_BRAKE = 0x80,
-};
+#include "fake/heat.h"
+#include "fake/power.h"
 
-/* A GPU with an idle context draws a little more than an empty one. */
-#define CONTEXT_PERMILLE 80
+#include <string.h>
 
-/* Between a and b, at permille of the way. */
-static int64_t between(int64_t a, int64_t b, int64_t permille)
-{
-	return a + (b - a) * permille / 1000;
-}
+/* Bins after which a board with idle contexts goes to rest, if it ever does. */
+#define REST_BINS (10 * GKF_BINS_PER_S)
 
-static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
-			int64_t busy, struct gkf_state *s)
-{
-	bool awake = d->attached || busy;
-
-	s->pstate = awake ? 0 : p->pstate_idle;
-	s->mem_clock_mhz = awake ? p->mem_clock_max_mhz : p->mem_clock_idle_mhz;
-	s->sm_clock_mhz = busy ? p->sm_clock_max_mhz : p->sm_clock_idle_mhz;
-	s->video_clock_mhz =
-	    busy ? p->video_clock_max_mhz : p->video_clock_idle_mhz;
-	s->throttle = busy ? 0 : REASON_IDLE;
-}
-
-/* Hot: half the clocks at the slowdown point, a tenth less from max on. */
-static void step_heat_limits(const struct gkf_profile *p, int64_t temp_c,
-			     struct gkf_state *s)
-{
-	if (temp_c >= p->temp_slowdown_c) {
-		s->throttle |= REASON_HW_SLOWDOWN | REASON_HW_THERMAL;
-		s->sm_clock_mhz /= 2;
-	} else if (temp_c >= p->temp_max_c) {
-		s->throttle |= REASON_SW_THERMAL;
-		s->sm_clock_mhz = s->sm_clock_mhz * 9 / 10;
-	}
-}
-
-static void step_faults(const struct gkf_profile *p, const struct gkf_drive *d,
-			struct gkf_state *s)
-{
-	if (!d->fault_reasons)
-		return;
-	s->throttle |= (int64_t)d->fault_reasons;
-	s->sm_clock_mhz = gkf_clamp(s->sm_clock_mhz * d->fault_clock / 1000, 1,
-				    p->sm_clock_max_mhz);
-}
-
-static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
-		       int64_t busy, struct gkf_state *s)
-{
-	int64_t load = busy ? busy : d->attached ? CONTEXT_PERMILLE : 0;
-	int64_t range = p->power_busy_mw - p->power_idle_mw;
-	int64_t limit = d->set[GKF_V_POWER_LIMIT];
-	int64_t dynamic = range * load / 1000;
-
-	if (busy)
-		dynamic = dynamic * s->sm_clock_mhz / p->sm_clock_max_mhz;
-	s->power_mw = p->power_idle_mw + dynamic;
-	if (limit == GKF_UNSET)
-		limit = p->power_limit_mw;
-	if (s->power_mw > limit && dynamic > 0) {
-		int64_t kept = gkf_clamp(limit - p->power_idle_mw, 0, dynamic);
-
-		s->throttle |= REASON_SW_POWER_CAP;
-		s->sm_clock_mhz =
-		    gkf_clamp(s->sm_clock_mhz * kept / dynamic,
-			      p->sm_clock_idle_mhz, p->sm_clock_max_mhz);
-		s->power_mw = p->power_idle_mw + kept;
-	}
-	if (d->set[GKF_V_POWER] != GKF_UNSET)
-		s->power_mw = d->set[GKF_V_POWER];
-}
-
-/* First-order: the core nears the temperature that its power settles at. */
-static void step_temperature(const struct gkf_profile *p, struct gkf_state *s)
-{
-	int64_t range = p->power_busy_mw - p->power_idle_mw;
-	int64_t load = gkf_clamp((s->power_mw - p->power_idle_mw) * 1000 /
-				     (range > 0 ? range : 1),
-				 0, 1500);
-	int64_t target =
-	    between(p->temp_idle_c * 1000, p->temp_busy_c * 1000, load);
-	int64_t bins = p->temp_tau_s * GKF_BINS_PER_S + 1;
-
-	s->temp_mc += (target - s->temp_mc) / bins;
-}
+/* Traffic of a link on which nothing happens: register accesses, KB/s. */
+#define PCIE_REST_KBS 350
 
 /* A forced value, else the one that the model says. */
 static int64_t either(const struct gkf_drive *d, enum gkf_value value,
@@ -104,70 +19,235 @@ static int64_t either(const struct gkf_drive *d, enum gkf_value value,
 	return d->set[value] != GKF_UNSET ? d->set[value] : model;
 }
 
-static void step_engines(const struct gkf_drive *d, int64_t busy,
+static int64_t min(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Busy time by kind of work, permille of the bin; together at most 1000. */
+struct work {
+	int64_t busy, kind[GKF_WAVE_KINDS], mem;
+};
+
+/* Processes take turns; a forced utilisation scales what they do. */
+static struct work share_out(const struct gkf_drive *d)
+{
+	int64_t wanted = d->demand;
+	struct work w = {.busy = either(d, GKF_V_GPU_UTIL, -1) * 10};
+
+	if (w.busy < 0)
+		w.busy = min(wanted, 1000);
+	for (int k = 0; k < GKF_WAVE_KINDS && wanted; k++)
+		w.kind[k] = d->kind[k] * w.busy / wanted;
+	if (!wanted) /* forced: as if it trained */
+		w.kind[GKF_WAVE_TRAIN] = w.busy;
+	w.mem = wanted ? gkf_clamp(d->mem * w.busy / wanted, 0, 1000) : 0;
+	w.mem = either(d, GKF_V_MEM_UTIL, w.mem / 10) * 10;
+	return w;
+}
+
+/* The work, weighed by a column of the table of activities. */
+#define WEIGH(work, column)                                                    \
+	(((work)->kind[GKF_WAVE_TRAIN] *                                       \
+	      gkf_activities[GKF_WAVE_TRAIN].column +                          \
+	  (work)->kind[GKF_WAVE_INFER] *                                       \
+	      gkf_activities[GKF_WAVE_INFER].column) /                         \
+	 1000)
+
+static void step_engines(const struct gkf_drive *d, const struct work *w,
 			 struct gkf_state *s)
 {
-	int64_t scale = d->demand > 1000 ? d->demand : 1000;
-
 	s->demand_permille = d->demand;
-	s->gpu_util = busy / 10;
-	s->mem_util =
-	    either(d, GKF_V_MEM_UTIL,
-		   gkf_clamp((int64_t)d->mem * 1000 / scale / 10, 0, 100));
-	s->enc_util = either(d, GKF_V_ENC_UTIL, gkf_clamp(d->enc / 10, 0, 100));
-	s->dec_util = either(d, GKF_V_DEC_UTIL, gkf_clamp(d->dec / 10, 0, 100));
+	s->gpu_util = w->busy / 10;
+	s->mem_util = w->mem / 10;
+	s->enc_util = either(d, GKF_V_ENC_UTIL, min(d->enc / 10, 100));
+	s->dec_util = either(d, GKF_V_DEC_UTIL, min(d->dec / 10, 100));
 	s->jpg_util = either(d, GKF_V_JPG_UTIL, 0);
 	s->ofa_util = either(d, GKF_V_OFA_UTIL, 0);
-	s->sm_active = busy * 9 / 10;
-	s->sm_occupancy = busy * 4 / 10;
-	s->tensor_active = busy / 2;
-	s->dram_active = s->mem_util * 10;
+	s->sm_active = WEIGH(w, sm);
+	s->sm_occupancy = WEIGH(w, occupancy);
+	s->tensor_active = WEIGH(w, tensor);
+	s->dram_active = w->mem;
+}
+
+static bool is_busy(const struct gkf_state *s)
+{
+	return s->gpu_util || s->enc_util || s->dec_util || s->jpg_util ||
+	       s->ofa_util;
+}
+
+/*
+ * Boards that know only one P-state keep their clocks up while anybody has a
+ * context; the others let them down when nothing has run for a while.
+ */
+static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
+		     struct gkf_state *s)
+{
+	if (is_busy(s))
+		s->rest_bins = 0;
+	else if (s->rest_bins < REST_BINS)
+		s->rest_bins++;
+	return is_busy(s) ||
+	       (d->attached && (!p->pstate_idle || s->rest_bins < REST_BINS));
+}
+
+/* What the board would run at if nothing held it back. */
+static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
+			struct gkf_state *s)
+{
+	int64_t offset = either(d, GKF_V_SM_OFFSET, 0);
+	bool awake = is_awake(p, d, s);
+	int64_t boost =
+	    awake ? p->sm_clock_busy_mhz + offset : p->sm_clock_idle_mhz;
+	int64_t memory =
+	    awake ? p->mem_clock_busy_mhz + either(d, GKF_V_MEM_OFFSET, 0)
+		  : p->mem_clock_idle_mhz;
+
+	boost = gkf_clamp(boost, p->sm_clock_idle_mhz,
+			  p->sm_clock_max_mhz + (offset > 0 ? offset : 0));
+	s->sm_clock_mhz = min(boost, either(d, GKF_V_APP_SM, boost));
+	s->sm_clock_mhz =
+	    min(s->sm_clock_mhz, either(d, GKF_V_LOCK_SM_MAX, s->sm_clock_mhz));
+	s->throttle = is_busy(s) ? 0 : GKF_REASON_IDLE;
+	if (awake && s->sm_clock_mhz < boost)
+		s->throttle |= GKF_REASON_APPLICATIONS;
+	if (s->sm_clock_mhz < either(d, GKF_V_LOCK_SM_MIN, 0))
+		s->sm_clock_mhz = d->set[GKF_V_LOCK_SM_MIN];
+	memory = min(memory, either(d, GKF_V_APP_MEM, memory));
+	memory = min(memory, either(d, GKF_V_LOCK_MEM_MAX, memory));
+	if (memory < either(d, GKF_V_LOCK_MEM_MIN, 0))
+		memory = d->set[GKF_V_LOCK_MEM_MIN];
+	s->mem_clock_mhz = gkf_clamp(memory, 1, INT64_MAX);
+	s->pstate = awake ? p->pstate_busy : p->pstate_idle;
+}
+
+/* Halves of the clock that are asked for, each with its reasons. */
+static const struct {
+	enum gkf_value value;
+	int64_t reasons;
+} slowdowns[] = {
+    {GKF_V_SLOWDOWN, GKF_REASON_HW_SLOWDOWN},
+    {GKF_V_POWER_BRAKE, GKF_REASON_HW_SLOWDOWN | GKF_REASON_POWER_BRAKE},
+    {GKF_V_THERMAL_SLOWDOWN, GKF_REASON_HW_SLOWDOWN | GKF_REASON_HW_THERMAL},
+};
+
+/* Permille of a clock, down to a step that there is. */
+static int64_t lowered(const struct gkf_profile *p, int64_t mhz, int64_t left)
+{
+	int64_t steps = (mhz - mhz * left / 1000 + GKF_CLOCK_STEP_MHZ - 1) /
+			GKF_CLOCK_STEP_MHZ;
+	int64_t low = min(mhz, p->sm_clock_idle_mhz);
+
+	mhz -= steps * GKF_CLOCK_STEP_MHZ;
+	return mhz > low ? mhz : low;
+}
+
+/* Heat, hardware that slows down, and faults: the worst of them counts. */
+static void step_limits(const struct gkf_profile *p, const struct gkf_drive *d,
+			const struct gkf_state *before, struct gkf_state *s)
+{
+	int64_t reasons, left = gkf_heat_limit(p, before, &reasons);
+
+	for (size_t i = 0; i < sizeof slowdowns / sizeof *slowdowns; i++)
+		if (either(d, slowdowns[i].value, 0) == 1) {
+			reasons |= slowdowns[i].reasons;
+			left = min(left, 500);
+		}
+	if (d->fault_reasons) {
+		reasons |= (int64_t)d->fault_reasons;
+		left = min(left, gkf_clamp(d->fault_clock, 0, 1000));
+	}
+	s->throttle |= reasons;
+	if (left < 1000)
+		s->sm_clock_mhz = lowered(p, s->sm_clock_mhz, left);
+}
+
+static int64_t rounded(int64_t mhz)
+{
+	return (mhz + GKF_CLOCK_STEP_MHZ / 2) / GKF_CLOCK_STEP_MHZ *
+	       GKF_CLOCK_STEP_MHZ;
+}
+
+/* What the limit leaves of the clock, then the power that it takes. */
+static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
+		       const struct work *w, struct gkf_state *s)
+{
+	struct gkf_load load = {
+	    .busy = w->busy,
+	    .work = WEIGH(w, power),
+	    .mem = w->mem,
+	    .video =
+		(s->enc_util + s->dec_util + s->jpg_util + s->ofa_util) * 10,
+	};
+	struct gkf_clocks clocks = {
+	    .sm_mhz = s->sm_clock_mhz,
+	    .mem_mhz = either(d, GKF_V_MEM_CLOCK, s->mem_clock_mhz),
+	    .offset_mhz = either(d, GKF_V_SM_OFFSET, 0),
+	};
+	int64_t limit = either(d, GKF_V_POWER_LIMIT, p->power_limit_mw);
+	struct gkf_power power;
+
+	clocks.sm_mhz = gkf_power_cap(p, &load, &clocks, limit);
+	if (clocks.sm_mhz < s->sm_clock_mhz)
+		s->throttle |= GKF_REASON_SW_POWER_CAP;
+	clocks.sm_mhz = either(d, GKF_V_SM_CLOCK, clocks.sm_mhz);
+	power = gkf_power_at(p, &load, &clocks);
+	s->sm_clock_mhz = clocks.sm_mhz;
+	s->mem_clock_mhz = clocks.mem_mhz;
+	s->video_clock_mhz = rounded(p->video_clock_max_mhz * s->sm_clock_mhz /
+				     p->sm_clock_max_mhz);
+	s->video_clock_mhz =
+	    gkf_clamp(s->video_clock_mhz, p->video_clock_idle_mhz,
+		      p->video_clock_max_mhz);
+	s->power_mw = either(d, GKF_V_POWER, power.board_mw);
+	s->mem_power_mw = power.mem_mw;
 }
 
 static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
-		       int64_t busy, struct gkf_state *s)
+		       const struct work *w, struct gkf_state *s)
 {
 	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
-	int64_t lane = 250000LL << (p->pcie_gen - 1);
-	int64_t kbs = lane * p->pcie_width / 50 * busy / 1000;
+	int64_t gen = gkf_clamp(either(d, GKF_V_PCIE_GEN, p->pcie_gen), 1, 6);
+	int64_t pcie = (250000LL << (gen - 1)) *
+		       either(d, GKF_V_PCIE_WIDTH, p->pcie_width) *
+		       WEIGH(w, pcie) / 1000;
+	int64_t nvlink =
+	    d->linked ? p->nvlinks * p->nvlink_mbps * WEIGH(w, nvlink) : 0;
 
-	s->pcie_tx_kbs = either(d, GKF_V_PCIE_TX, kbs / 2);
-	s->pcie_rx_kbs = either(d, GKF_V_PCIE_RX, kbs);
-	s->nvlink_tx_kbs = either(d, GKF_V_NVLINK_TX, 0);
-	s->nvlink_rx_kbs = either(d, GKF_V_NVLINK_RX, 0);
+	s->pcie_tx_kbs = either(d, GKF_V_PCIE_TX, pcie / 2 + PCIE_REST_KBS);
+	s->pcie_rx_kbs = either(d, GKF_V_PCIE_RX, pcie + PCIE_REST_KBS);
+	s->nvlink_tx_kbs = either(d, GKF_V_NVLINK_TX, nvlink);
+	s->nvlink_rx_kbs = either(d, GKF_V_NVLINK_RX, nvlink);
 }
 
-static void step_fan(const struct gkf_profile *p, const struct gkf_drive *d,
-		     struct gkf_state *s)
+static uint64_t energy_uj(uint64_t mwbins)
 {
-	int64_t target =
-	    either(d, GKF_V_FAN_TARGET, gkf_physics_fan(p, s->temp_mc / 1000));
+	return mwbins / GKF_BINS_PER_S * 1000 +
+	       mwbins % GKF_BINS_PER_S * 1000 / GKF_BINS_PER_S;
+}
 
-	s->fan_temp_mc = s->temp_mc;
-	s->fan_permille = p->fans ? either(d, GKF_V_FAN, target) * 10 : 0;
+static uint64_t bytes_of(int64_t kbs)
+{
+	return (uint64_t)kbs * 1000 / GKF_BINS_PER_S;
 }
 
 /* What only grows. */
-static void step_sums(const struct gkf_drive *d, int64_t busy,
+static void step_sums(const struct gkf_drive *d, const struct work *w,
 		      struct gkf_state *s)
 {
 	int64_t reasons = either(d, GKF_V_THROTTLE, s->throttle);
 
 	s->bin++;
 	s->energy_mwbins += (uint64_t)s->power_mw;
-	s->energy_uj =
-	    s->energy_mwbins / GKF_BINS_PER_S * 1000 +
-	    s->energy_mwbins % GKF_BINS_PER_S * 1000 / GKF_BINS_PER_S;
-	s->pcie_tx_bytes += (uint64_t)s->pcie_tx_kbs * 1000 / GKF_BINS_PER_S;
-	s->pcie_rx_bytes += (uint64_t)s->pcie_rx_kbs * 1000 / GKF_BINS_PER_S;
-	s->nvlink_tx_bytes +=
-	    (uint64_t)s->nvlink_tx_kbs * 1000 / GKF_BINS_PER_S;
-	s->nvlink_rx_bytes +=
-	    (uint64_t)s->nvlink_rx_kbs * 1000 / GKF_BINS_PER_S;
+	s->energy_uj = energy_uj(s->energy_mwbins);
+	s->pcie_tx_bytes += bytes_of(s->pcie_tx_kbs);
+	s->pcie_rx_bytes += bytes_of(s->pcie_rx_kbs);
+	s->nvlink_tx_bytes += bytes_of(s->nvlink_tx_kbs);
+	s->nvlink_rx_bytes += bytes_of(s->nvlink_rx_kbs);
 	for (unsigned bit = 0; bit < GKF_REASONS; bit++)
 		if (reasons >> bit & 1)
 			s->reason_ns[bit] += GKF_BIN_NS;
-	s->gpu_sum += (uint64_t)busy;
+	s->gpu_sum += (uint64_t)w->busy;
 	s->sm_active_sum += (uint64_t)s->sm_active;
 	s->sm_occupancy_sum += (uint64_t)s->sm_occupancy;
 	s->tensor_sum += (uint64_t)s->tensor_active;
@@ -178,79 +258,63 @@ static void step_sums(const struct gkf_drive *d, int64_t busy,
 	s->ofa_sum += (uint64_t)s->ofa_util * 10;
 }
 
-/* Halves the clocks: what hardware does on its own. */
-static void step_forced(const struct gkf_drive *d, struct gkf_state *s)
-{
-	static const struct {
-		enum gkf_value value;
-		int64_t reasons;
-	} rows[] = {
-	    {GKF_V_SLOWDOWN, REASON_HW_SLOWDOWN},
-	    {GKF_V_POWER_BRAKE, REASON_HW_SLOWDOWN | REASON_POWER_BRAKE},
-	    {GKF_V_THERMAL_SLOWDOWN, REASON_HW_SLOWDOWN | REASON_HW_THERMAL},
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (either(d, rows[i].value, 0) != 1)
-			continue;
-		if (!(s->throttle & REASON_HW_SLOWDOWN))
-			s->sm_clock_mhz /= 2;
-		s->throttle |= rows[i].reasons;
-	}
-}
-
-/* Locked and applications clocks. */
-static void step_locks(const struct gkf_profile *p, const struct gkf_drive *d,
-		       struct gkf_state *s)
-{
-	int64_t high = either(d, GKF_V_LOCK_SM_MAX, p->sm_clock_max_mhz);
-	int64_t low = either(d, GKF_V_LOCK_SM_MIN, 1);
-	int64_t asked = either(d, GKF_V_APP_SM, p->sm_clock_max_mhz);
-
-	if (asked < s->sm_clock_mhz) {
-		s->sm_clock_mhz = asked;
-		s->throttle |= REASON_APPLICATIONS;
-	}
-	if (s->sm_clock_mhz > high)
-		s->sm_clock_mhz = high;
-	if (s->sm_clock_mhz < low)
-		s->sm_clock_mhz = low;
-	s->mem_clock_mhz =
-	    gkf_clamp(s->mem_clock_mhz, either(d, GKF_V_LOCK_MEM_MIN, 1),
-		      either(d, GKF_V_LOCK_MEM_MAX, p->mem_clock_max_mhz));
-}
-
 void gkf_physics_step(const struct gkf_profile *p, const struct gkf_drive *d,
 		      struct gkf_state *s)
 {
-	int64_t busy = gkf_clamp(d->demand, 0, 1000);
+	struct work w = share_out(d);
+	struct gkf_state before;
 
-	if (d->set[GKF_V_GPU_UTIL] != GKF_UNSET)
-		busy = d->set[GKF_V_GPU_UTIL] * 10;
-	step_engines(d, busy, s);
 	if (d->set[GKF_V_TEMPERATURE] != GKF_UNSET)
 		s->temp_mc = d->set[GKF_V_TEMPERATURE] * 1000;
-	step_clocks(p, d, busy, s);
-	step_locks(p, d, s);
-	step_heat_limits(p, s->temp_mc / 1000, s);
-	step_forced(d, s);
-	step_faults(p, d, s);
-	step_power(p, d, busy, s);
-	if (d->set[GKF_V_TEMPERATURE] == GKF_UNSET)
-		step_temperature(p, s);
-	/* Stacked memory runs some degrees above the core in use. */
-	s->mem_temp_mc = s->temp_mc + s->gpu_util * 1000 / 12;
-	step_fan(p, d, s);
-	step_links(p, d, busy, s);
-	step_sums(d, busy, s);
+	before = *s;
+	step_engines(d, &w, s);
+	step_clocks(p, d, s);
+	step_limits(p, d, &before, s);
+	step_power(p, d, &w, s);
+	gkf_heat_step(p, d, s);
+	gkf_fan_step(p, d, s);
+	step_links(p, d, &w, s);
+	step_sums(d, &w, s);
 }
 
-int64_t gkf_physics_fan(const struct gkf_profile *p, int64_t temp_c)
+void gkf_physics_rest(const struct gkf_profile *p, struct gkf_state *ret_state)
 {
-	int64_t span = p->temp_max_c - p->temp_idle_c;
+	*ret_state = (struct gkf_state){
+	    .temp_mc = p->temp_idle_c * 1000,
+	    .mem_temp_mc = (p->mem_temp_idle_c >= 0 ? p->mem_temp_idle_c
+						    : p->temp_idle_c) *
+			   1000,
+	    .power_mw = p->power_idle_mw,
+	    .mem_power_mw = gkf_power_memory_rest(p),
+	    .sm_clock_mhz = p->sm_clock_idle_mhz,
+	    .mem_clock_mhz = p->mem_clock_idle_mhz,
+	    .video_clock_mhz = p->video_clock_idle_mhz,
+	    .pstate = p->pstate_idle,
+	    .throttle = GKF_REASON_IDLE,
+	    .fan_permille =
+		p->fans ? gkf_physics_fan(p, p->temp_idle_c) * 10 : 0,
+	    .fan_temp_mc = p->temp_idle_c * 1000,
+	    .rest_bins = REST_BINS,
+	    .pcie_tx_kbs = PCIE_REST_KBS,
+	    .pcie_rx_kbs = PCIE_REST_KBS,
+	};
+}
 
-	return gkf_clamp(
-	    between(30, 100,
-		    (temp_c - p->temp_idle_c) * 1000 / (span > 0 ? span : 1)),
-	    30, 100);
+bool gkf_physics_is_steady(const struct gkf_state *before,
+			   const struct gkf_state *after)
+{
+	return !memcmp(before, after, offsetof(struct gkf_state, bin));
+}
+
+void gkf_physics_repeat(const struct gkf_state *before, struct gkf_state *s,
+			uint64_t n)
+{
+	const uint64_t *from = &before->bin;
+	uint64_t *to = &s->bin;
+	size_t words = sizeof *s / sizeof *to -
+		       offsetof(struct gkf_state, bin) / sizeof *to;
+
+	for (size_t i = 0; i < words; i++)
+		to[i] += (to[i] - from[i]) * n;
+	s->energy_uj = energy_uj(s->energy_mwbins);
 }

@@ -8,11 +8,24 @@
 
 #include "fake/machine.h"
 
+/* Bits of nvmlClocksEventReasons that the model gives. */
+enum gkf_reason {
+	GKF_REASON_IDLE = 0x1,
+	GKF_REASON_APPLICATIONS = 0x2,
+	GKF_REASON_SW_POWER_CAP = 0x4,
+	GKF_REASON_HW_SLOWDOWN = 0x8,
+	GKF_REASON_SW_THERMAL = 0x20,
+	GKF_REASON_HW_THERMAL = 0x40,
+	GKF_REASON_POWER_BRAKE = 0x80,
+};
+
 /* What bears on a device during a bin. Permille of the bin. */
 struct gkf_drive {
 	uint32_t attached; /* processes on the device */
 	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
 	uint32_t mem, enc, dec;
+	uint32_t kind[GKF_WAVE_KINDS]; /* demand, by kind of work */
+	bool linked; /* there are other GPUs to talk to over NVLink */
 	/*
 	 * What a broken board does to itself: reasons that hold whatever the
 	 * heat is, and what is left of the clocks, permille (1000: all).
@@ -28,9 +41,22 @@ static inline int64_t gkf_clamp(int64_t v, int64_t low, int64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
+/* A board that was at rest for long. */
+void gkf_physics_rest(const struct gkf_profile *profile,
+		      struct gkf_state *ret_state);
+
 /* Advances a state by one bin of 1/6 s. */
 void gkf_physics_step(const struct gkf_profile *profile,
 		      const struct gkf_drive *drive, struct gkf_state *state);
+
+/*
+ * Whether a step changed no figure, so that the next one with the same drive
+ * does as much again; and n more such steps at once.
+ */
+bool gkf_physics_is_steady(const struct gkf_state *before,
+			   const struct gkf_state *after);
+void gkf_physics_repeat(const struct gkf_state *before, struct gkf_state *state,
+			uint64_t n);
 
 /* Fan speed that is aimed at, in percent, at a core temperature. */
 int64_t gkf_physics_fan(const struct gkf_profile *profile, int64_t temp_c);

@@ -6,6 +6,17 @@
 #define WARM_UP_BINS (3 * GKF_BINS_PER_S) /* first batches load data */
 #define DIP_DIVISOR  10 /* a tenth of a period: validation, checkpoint */
 
+const struct gkf_activity gkf_activities[GKF_WAVE_KINDS] = {
+    [GKF_WAVE_TRAIN] = {.power = 1000,
+			.sm = 950,
+			.occupancy = 450,
+			.tensor = 600,
+			.pcie = 20,
+			.nvlink = 150},
+    [GKF_WAVE_INFER] =
+	{.power = 650, .sm = 700, .occupancy = 300, .tensor = 250, .pcie = 20},
+};
+
 /* value +- spread, uniform over the bins of this wave. */
 static int64_t jitter(const struct gkf_wave *wave, uint64_t bin, int64_t value,
 		      int64_t spread)

@@ -19,7 +19,19 @@ enum gkf_wave_kind {
 	GKF_WAVE_IDLE,  /* as NONE: an attached but waiting process */
 	GKF_WAVE_TRAIN, /* steps near util, a dip to a fifth each period */
 	GKF_WAVE_INFER, /* bursts around util that swell with the period */
+	GKF_WAVE_KINDS,
 };
+
+/*
+ * What a kind of work does to a board while it is busy, permille: of the power
+ * that SMs can draw, of the SMs, of the warps that fit, of the tensor cores'
+ * cycles, of the PCIe and NVLink bandwidth (in; PCIe out is half of it).
+ */
+struct gkf_activity {
+	uint16_t power, sm, occupancy, tensor, pcie, nvlink;
+};
+
+extern const struct gkf_activity gkf_activities[GKF_WAVE_KINDS];
 
 struct gkf_wave {
 	uint32_t kind;

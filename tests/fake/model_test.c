@@ -104,21 +104,27 @@ static void an_idle_gpu_rests(void **state)
 			p->temp_idle_c * 1000 + 200);
 }
 
-static void a_busy_gpu_draws_power_and_heats(void **state)
+/* All of the board at work. */
+static struct gkf_drive full_load(void)
 {
 	struct gkf_drive drive = nothing_set();
+
+	drive.attached = 1;
+	drive.demand = drive.mem = drive.kind[GKF_WAVE_TRAIN] = 1000;
+	return drive;
+}
+
+static void a_busy_gpu_draws_power_and_heats(void **state)
+{
+	struct gkf_drive drive = full_load();
 	struct gkf_state s = {.temp_mc = 31000};
 	const struct gkf_profile *p = &gkf_profile_default;
-	uint64_t uj;
 
 	(void)state;
-	drive.attached = 1;
-	drive.demand = 1000;
 	run_bins(&drive, &s, 6);
-	assert_int_equal(s.power_mw, p->power_busy_mw);
+	assert_in_range(s.power_mw, p->power_busy_mw - 2000, p->power_busy_mw);
 	assert_in_range(s.temp_mc, 31500, 35000); /* slow to heat */
-	uj = s.energy_uj;
-	assert_int_equal(uj, (uint64_t)p->power_busy_mw * 1000);
+	assert_int_equal(s.energy_uj, (uint64_t)s.power_mw * 1000);
 	run_bins(&drive, &s, 3000);
 	assert_in_range(s.temp_mc, p->temp_busy_c * 1000 - 300,
 			p->temp_busy_c * 1000 + 300);
@@ -126,33 +132,207 @@ static void a_busy_gpu_draws_power_and_heats(void **state)
 
 static void a_power_limit_takes_clocks(void **state)
 {
-	struct gkf_drive drive = nothing_set();
+	struct gkf_drive drive = full_load();
 	struct gkf_state s = {0};
 
 	(void)state;
-	drive.attached = 1;
-	drive.demand = 1000;
 	drive.set[GKF_V_POWER_LIMIT] = 200000;
 	run_bins(&drive, &s, 1);
-	assert_int_equal(s.power_mw, 200000);
-	assert_int_equal(s.throttle, 4);
-	assert_true(s.sm_clock_mhz < gkf_profile_default.sm_clock_max_mhz);
+	/* Within a step of the clock. */
+	assert_in_range(s.power_mw, 195000, 200000);
+	assert_int_equal(s.throttle, GKF_REASON_SW_POWER_CAP);
+	assert_int_equal(s.sm_clock_mhz % 15, 0);
+	assert_in_range(s.sm_clock_mhz, 300,
+			gkf_profile_default.sm_clock_max_mhz - 300);
+	/* None is low enough: the lowest. */
+	drive.set[GKF_V_POWER_LIMIT] = 10000;
+	run_bins(&drive, &s, 1);
+	assert_int_equal(s.sm_clock_mhz, gkf_profile_default.sm_clock_idle_mhz);
+	assert_true(s.power_mw > 10000);
 }
 
 static void heat_takes_clocks(void **state)
 {
-	struct gkf_drive drive = nothing_set();
+	const struct gkf_profile *p = &gkf_profile_default;
+	struct gkf_drive drive = full_load();
 	struct gkf_state s = {0};
 
 	(void)state;
-	drive.attached = 1;
-	drive.demand = 1000;
-	drive.set[GKF_V_TEMPERATURE] = gkf_profile_default.temp_slowdown_c;
+	drive.set[GKF_V_TEMPERATURE] = p->temp_slowdown_c;
 	run_bins(&drive, &s, 1);
-	assert_int_equal(s.throttle, 0x48);
-	assert_int_equal(s.sm_clock_mhz,
-			 gkf_profile_default.sm_clock_max_mhz / 2);
-	assert_true(s.power_mw < gkf_profile_default.power_busy_mw);
+	assert_int_equal(s.throttle,
+			 GKF_REASON_HW_SLOWDOWN | GKF_REASON_HW_THERMAL);
+	assert_int_equal(s.sm_clock_mhz, p->sm_clock_max_mhz / 2);
+	assert_true(s.power_mw < p->power_busy_mw);
+	/* Ends a little cooler than it began. */
+	drive.set[GKF_V_TEMPERATURE] = p->temp_slowdown_c - 4;
+	run_bins(&drive, &s, 1);
+	assert_true(s.throttle & GKF_REASON_HW_THERMAL);
+	drive.set[GKF_V_TEMPERATURE] = p->temp_slowdown_c - 6;
+	run_bins(&drive, &s, 1);
+	assert_false(s.throttle & GKF_REASON_HW_THERMAL);
+}
+
+/* Software lets go of as much as holds the board at its limit. */
+static void software_holds_the_core_cool(void **state)
+{
+	struct gkf_profile p = gkf_profile_default;
+	struct gkf_drive drive = full_load();
+	struct gkf_state s;
+
+	(void)state;
+	p.temp_busy_c = 110; /* a blocked heat sink */
+	gkf_physics_rest(&p, &s);
+	for (int i = 0; i < 6000; i++)
+		gkf_physics_step(&p, &drive, &s);
+	assert_int_equal(s.throttle, GKF_REASON_SW_THERMAL);
+	assert_in_range(s.temp_mc, p.temp_max_c * 1000 - 2000,
+			p.temp_slowdown_c * 1000);
+	assert_in_range(s.reason_ns[5], 1, s.bin * GKF_BIN_NS);
+}
+
+static void clocks_are_held_where_they_are_asked(void **state)
+{
+	struct gkf_drive drive = full_load();
+	struct gkf_state s = {0};
+	int64_t free_mw;
+
+	(void)state;
+	run_bins(&drive, &s, 1);
+	free_mw = s.power_mw;
+	drive.set[GKF_V_LOCK_SM_MAX] = 900;
+	run_bins(&drive, &s, 1);
+	assert_int_equal(s.sm_clock_mhz, 900);
+	assert_int_equal(s.throttle, GKF_REASON_APPLICATIONS);
+	assert_true(s.power_mw < free_mw * 3 / 4);
+	drive.set[GKF_V_LOCK_SM_MAX] = GKF_UNSET;
+	drive.set[GKF_V_APP_SM] = 1200;
+	drive.set[GKF_V_APP_MEM] = 1215;
+	run_bins(&drive, &s, 1);
+	assert_int_equal(s.sm_clock_mhz, 1200);
+	assert_int_equal(s.mem_clock_mhz, 1215);
+	drive = nothing_set();
+	drive.set[GKF_V_LOCK_SM_MIN] = 1005;
+	run_bins(&drive, &s, 1);
+	assert_int_equal(s.sm_clock_mhz, 1005);
+	assert_int_equal(s.throttle, GKF_REASON_IDLE);
+}
+
+/* At the same power, a shifted curve gives a higher clock. */
+static void an_offset_shifts_the_clocks(void **state)
+{
+	struct gkf_drive drive = full_load();
+	struct gkf_state s = {0};
+	int64_t before;
+
+	(void)state;
+	drive.set[GKF_V_POWER_LIMIT] = 250000;
+	run_bins(&drive, &s, 1);
+	before = s.sm_clock_mhz;
+	drive.set[GKF_V_SM_OFFSET] = 150;
+	run_bins(&drive, &s, 1);
+	assert_true(s.sm_clock_mhz > before);
+	drive.set[GKF_V_MEM_OFFSET] = -100;
+	run_bins(&drive, &s, 1);
+	assert_int_equal(s.mem_clock_mhz,
+			 gkf_profile_default.mem_clock_max_mhz - 100);
+}
+
+static void hardware_slows_down_when_asked(void **state)
+{
+	static const struct {
+		enum gkf_value value;
+		int64_t reasons;
+	} rows[] = {
+	    {GKF_V_SLOWDOWN, 0x8},
+	    {GKF_V_POWER_BRAKE, 0x88},
+	    {GKF_V_THERMAL_SLOWDOWN, 0x48},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct gkf_drive drive = full_load();
+		struct gkf_state s = {0};
+
+		drive.set[rows[i].value] = 1;
+		run_bins(&drive, &s, 1);
+		assert_int_equal(s.throttle, rows[i].reasons);
+		assert_int_equal(s.sm_clock_mhz, 705);
+		drive.set[rows[i].value] = 0;
+		run_bins(&drive, &s, 1);
+		assert_int_equal(s.throttle, 0);
+		assert_int_equal(s.sm_clock_mhz, 1410);
+	}
+}
+
+/* The same work, but of another kind, costs less. */
+static void inference_draws_less_than_training(void **state)
+{
+	struct gkf_drive drive = full_load();
+	struct gkf_state train = {0}, infer = {0};
+
+	(void)state;
+	run_bins(&drive, &train, 1);
+	drive.kind[GKF_WAVE_TRAIN] = 0;
+	drive.kind[GKF_WAVE_INFER] = 1000;
+	run_bins(&drive, &infer, 1);
+	assert_int_equal(train.gpu_util, infer.gpu_util);
+	assert_true(infer.power_mw < train.power_mw);
+	assert_true(infer.tensor_active < train.tensor_active);
+	assert_true(infer.sm_active < train.sm_active);
+}
+
+static void links_carry_what_is_counted(void **state)
+{
+	struct gkf_drive drive = full_load();
+	struct gkf_state s = {0};
+
+	(void)state;
+	run_bins(&drive, &s, 6);
+	assert_int_equal(s.nvlink_tx_bytes, 0);
+	/* A fiftieth of 32 GB/s, and a little. */
+	assert_in_range(s.pcie_rx_bytes, 640000000, 641000000);
+	drive.linked = true;
+	run_bins(&drive, &s, 6);
+	assert_in_range(s.nvlink_tx_bytes, 40000000000, 50000000000);
+	drive.set[GKF_V_PCIE_RX] = 6000;
+	s.pcie_rx_bytes = 0;
+	run_bins(&drive, &s, 6);
+	assert_int_equal(s.pcie_rx_bytes, 6000000);
+}
+
+/* A board with fans: they lag, and cool. */
+static void fans_follow_the_heat(void **state)
+{
+	struct gkf_profile p = gkf_profile_default;
+	struct gkf_drive drive = full_load();
+	struct gkf_state s;
+	int64_t automatic, before;
+
+	(void)state;
+	p.fans = 2;
+	p.power_idle_mw = 24000;
+	p.temp_idle_c = 38;
+	gkf_physics_rest(&p, &s);
+	assert_int_equal(s.fan_permille, 0);
+	for (int i = 0; i < 6000; i++) {
+		before = s.fan_permille;
+		gkf_physics_step(&p, &drive, &s);
+		assert_in_range(s.fan_permille, before, before + 10);
+	}
+	assert_in_range(s.temp_mc, p.temp_busy_c * 1000 - 2000,
+			p.temp_busy_c * 1000 + 2000);
+	assert_in_range(s.fan_permille, 450, 900);
+	automatic = s.temp_mc;
+	drive.set[GKF_V_FAN_TARGET] = 100;
+	for (int i = 0; i < 6000; i++)
+		gkf_physics_step(&p, &drive, &s);
+	assert_int_equal(s.fan_permille, 1000);
+	assert_true(s.temp_mc < automatic - 2000);
+	drive.set[GKF_V_FAN_TARGET] = 20;
+	for (int i = 0; i < 6000; i++)
+		gkf_physics_step(&p, &drive, &s);
+	assert_true(s.temp_mc > automatic + 2000);
 }
 
 static void processes_share_a_device(void **state)
@@ -200,10 +380,11 @@ static void a_passive_board_has_no_fan(void **state)
 	assert_false(gkf_value_get(fx.m, 0, GKF_V_FAN, &v));
 	assert_int_equal(v, 1234);
 	fx.file->device[0].board.profile.fans = 2;
+	fx.file->device[0].board.profile.fan_min_percent = 30;
 	gkf_machine_close(fx.m);
 	assert_int_equal(gkf_machine_open(NULL, &fx.m), 0);
 	fx.file = gkf_machine_file(fx.m);
-	gkf_machine_age(fx.m, 10 * GKF_BIN_NS);
+	gkf_machine_age(fx.m, 40 * GKF_BIN_NS);
 	assert_in_range(get(GKF_V_FAN), 30, 100);
 }
 
@@ -264,6 +445,13 @@ int main(void)
 	    cmocka_unit_test(a_busy_gpu_draws_power_and_heats),
 	    cmocka_unit_test(a_power_limit_takes_clocks),
 	    cmocka_unit_test(heat_takes_clocks),
+	    cmocka_unit_test(software_holds_the_core_cool),
+	    cmocka_unit_test(clocks_are_held_where_they_are_asked),
+	    cmocka_unit_test(an_offset_shifts_the_clocks),
+	    cmocka_unit_test(hardware_slows_down_when_asked),
+	    cmocka_unit_test(inference_draws_less_than_training),
+	    cmocka_unit_test(links_carry_what_is_counted),
+	    cmocka_unit_test(fans_follow_the_heat),
 	    cmocka_unit_test(processes_share_a_device),
 	    T(a_set_value_is_seen_and_given_back),
 	    T(a_passive_board_has_no_fan),

@@ -1,0 +1,185 @@
+/*
+ * physics_test.c - the model against what real boards said: the figures of
+ * tests/data/captures/physics.csv are met within a tenth. Each comparison is
+ * printed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fake/physics.h"
+#include "fake/profile_yaml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DATA     TEST_DATA "/captures"
+#define PROFILES TEST_DATA "/../../profiles"
+
+#define TOLERANCE 100 /* permille */
+#define SETTLED   (1800 * GKF_BINS_PER_S)
+
+#define FIGURES 10
+
+/* A row: what the board did, and what it said then; -1: nothing. */
+struct capture {
+	char name[64], profile[64];
+	int64_t after_s, gpu, mem, enc, load;
+	int64_t figure[FIGURES];
+};
+
+static const struct {
+	const char *name;
+	size_t offset;
+	int64_t scale;
+	bool exact;
+} figures[FIGURES] = {
+#define FIGURE(name, member, scale, exact)                                     \
+	{                                                                      \
+		name, offsetof(struct gkf_state, member), scale, exact         \
+	}
+    FIGURE("power", power_mw, 1, false),
+    FIGURE("memory power", mem_power_mw, 1, false),
+    FIGURE("temperature", temp_mc, 1000, false),
+    FIGURE("memory temperature", mem_temp_mc, 1000, false),
+    FIGURE("SM clock", sm_clock_mhz, 1, false),
+    FIGURE("memory clock", mem_clock_mhz, 1, false),
+    FIGURE("video clock", video_clock_mhz, 1, false),
+    FIGURE("P-state", pstate, 1, true),
+    FIGURE("fan", fan_permille, 10, false),
+    FIGURE("reasons", throttle, 1, true),
+};
+
+static struct gkf_profile profile_of(const struct capture *c)
+{
+	char path[512], message[GKF_PROFILE_MESSAGE_MAX] = "";
+	struct gkf_profile p;
+
+	snprintf(path, sizeof path, "%s%s",
+		 strchr(c->profile, '.') ? DATA "/" : "", c->profile);
+	if (gkf_profile_load(PROFILES, path, &p, message, sizeof message))
+		fail_msg("%s", message);
+	return p;
+}
+
+static struct gkf_drive drive_of(const struct capture *c)
+{
+	struct gkf_drive d = {
+	    .attached = c->after_s > 0,
+	    .demand = (uint32_t)c->gpu * 10,
+	    .mem = (uint32_t)c->mem * 10,
+	    .enc = (uint32_t)c->enc * 10,
+	    .kind = {[GKF_WAVE_TRAIN] = (uint32_t)(c->gpu * c->load / 100)},
+	};
+
+	for (int v = 0; v < GKF_V_COUNT; v++)
+		d.set[v] = GKF_UNSET;
+	return d;
+}
+
+static void run(const struct gkf_profile *p, const struct gkf_drive *d,
+		struct gkf_state *s, int64_t bins)
+{
+	for (int64_t i = 0; i < bins; i++)
+		gkf_physics_step(p, d, s);
+}
+
+/* Prints the row of each figure; returns how many are too far off. */
+static unsigned compare(const struct capture *c, const char *when,
+			const struct gkf_state *s)
+{
+	unsigned wrong = 0;
+
+	for (int i = 0; i < FIGURES; i++) {
+		int64_t is, off, want = c->figure[i];
+
+		memcpy(&is, (const char *)s + figures[i].offset, sizeof is);
+		is = (is + figures[i].scale / 2) / figures[i].scale;
+		if (want < 0)
+			continue;
+		off = want ? (is - want) * 1000 / want : is * 1000;
+		print_message("%-26s %-8s %-18s %7lld %7lld %+5.1f %%\n",
+			      c->name, when, figures[i].name, (long long)want,
+			      (long long)is, (double)off / 10);
+		wrong += figures[i].exact ? is != want : llabs(off) > TOLERANCE;
+	}
+	return wrong;
+}
+
+static unsigned check(const struct capture *c, const struct gkf_profile *p,
+		      struct gkf_state *s)
+{
+	struct gkf_drive d = drive_of(c);
+	unsigned wrong;
+
+	if (!c->after_s) {
+		run(p, &d, s, SETTLED);
+		return compare(c, "rest", s);
+	}
+	run(p, &d, s, c->after_s * GKF_BINS_PER_S);
+	wrong = compare(c, "load", s);
+	/* Fans and a warm case are not settled after some seconds. */
+	if (p->fans)
+		return wrong;
+	run(p, &d, s, SETTLED);
+	return wrong + compare(c, "settled", s);
+}
+
+static bool parse(char *line, struct capture *ret)
+{
+	int64_t *number[] = {&ret->after_s, &ret->gpu, &ret->mem, &ret->enc,
+			     &ret->load};
+	char *rest = line, *word = strsep(&rest, ",");
+
+	if (*line == '#' || !strcmp(word, "capture"))
+		return false;
+	snprintf(ret->name, sizeof ret->name, "%s", word);
+	snprintf(ret->profile, sizeof ret->profile, "%s", strsep(&rest, ","));
+	for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+		*number[i] = atoll(strsep(&rest, ","));
+	for (int i = 0; i < FIGURES; i++) {
+		word = strsep(&rest, ",");
+		assert_non_null(word);
+		ret->figure[i] = *word == '-' ? -1 : atoll(word);
+	}
+	return true;
+}
+
+static void captures_are_met_within_a_tenth(void **state)
+{
+	FILE *f = fopen(DATA "/physics.csv", "re");
+	unsigned rows = 0, wrong = 0;
+	struct gkf_profile p;
+	struct gkf_state s = {0};
+	struct capture c;
+	char line[512];
+
+	(void)state;
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f)) {
+		if (!parse(line, &c))
+			continue;
+		rows++;
+		if (!c.after_s) {
+			p = profile_of(&c);
+			gkf_physics_rest(&p, &s);
+		}
+		wrong += check(&c, &p, &s);
+	}
+	fclose(f);
+	assert_int_equal(rows, 12);
+	assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(captures_are_met_within_a_tenth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
