@@ -1,7 +1,7 @@
 /*
  * clock.c - clocks of now and the highest ones, in MHz.
  */
-#include "fake/nvml/front.h"
+#include "fake/nvml/clock.h"
 
 #include <string.h>
 
@@ -24,8 +24,8 @@ static bool is_clock(nvmlClockType_t type)
 	return (unsigned)type < NVML_CLOCK_COUNT;
 }
 
-static nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
-			      unsigned *ret_mhz)
+nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
+		       unsigned *ret_mhz)
 {
 	int64_t v;
 
@@ -35,8 +35,8 @@ static nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,
-				  unsigned *ret_mhz)
+nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,
+			   unsigned *ret_mhz)
 {
 	int64_t mhz;
 
@@ -83,16 +83,23 @@ nvmlReturn_t nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device,
 	return clock_boost(&c, clockType, clockMHz);
 }
 
-/* Application clocks are not modelled. */
 nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, nvmlClockType_t clockType,
 				nvmlClockId_t clockId, unsigned int *clockMHz)
 {
 	ENTER_DEVICE(nvmlDeviceGetClock, device,
 		     clockMHz && is_clock(clockType) &&
 			 (unsigned)clockId < NVML_CLOCK_ID_COUNT);
-	if (clockId == NVML_CLOCK_ID_CURRENT)
+	switch (clockId) {
+	case NVML_CLOCK_ID_CURRENT:
 		return clock_now(&c, clockType, clockMHz);
-	if (clockId == NVML_CLOCK_ID_CUSTOMER_BOOST_MAX)
+	case NVML_CLOCK_ID_APP_CLOCK_TARGET:
+		return clock_app(&c, clockType, clockMHz);
+	case NVML_CLOCK_ID_APP_CLOCK_DEFAULT:
+		return clock_app_default(&c, clockType, clockMHz);
+	case NVML_CLOCK_ID_CUSTOMER_BOOST_MAX:
 		return clock_boost(&c, clockType, clockMHz);
-	return NVML_ERROR_NOT_SUPPORTED;
+	case NVML_CLOCK_ID_COUNT:
+	default:
+		return NVML_ERROR_INVALID_ARGUMENT;
+	}
 }
