@@ -84,12 +84,11 @@ static int lock_kind(int *ret_kind)
 }
 
 /* Where the boards sit: eight buses apart, thirty to a PCI domain. */
-static void place(struct gkf_board *board, unsigned i, unsigned count)
+static void place(struct gkf_board *board, unsigned i)
 {
 	board->minor = i;
 	board->pci_domain = i / 30;
 	board->pci_bus = 7 + 8 * (i % 30);
-	board->numa_node = count >= 4 && i >= count / 2;
 }
 
 static void name_board(struct gkf_board *board, uint64_t seed)
@@ -108,11 +107,11 @@ static void name_board(struct gkf_board *board, uint64_t seed)
 					      gkf_mix(b) % 10000000000ULL));
 }
 
-static void init_device(struct gkf_device *dev, unsigned i, unsigned count,
+static void init_device(struct gkf_device *dev, unsigned i,
 			const struct gkf_profile *profile, uint64_t seed)
 {
 	dev->board.profile = *profile;
-	place(&dev->board, i, count);
+	place(&dev->board, i);
 	name_board(&dev->board, gkf_mix(seed) + i);
 	if (profile->mig > 0 && gkf_mig_board(profile))
 		atomic_init(&dev->mig.mode, GKF_MIG_CURRENT | GKF_MIG_PENDING);
@@ -153,6 +152,7 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 	f->seed = spec->seed;
 	init_driver(f, spec);
 	f->device_count = spec->device_count;
+	f->layout = spec->layout;
 	atomic_init(&f->latency, spec->latency);
 	if (spec->owned) {
 		int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -166,8 +166,7 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 			close(proc);
 	}
 	for (unsigned i = 0; i < spec->device_count; i++)
-		init_device(&f->device[i], i, spec->device_count,
-			    &spec->profiles[i], spec->seed);
+		init_device(&f->device[i], i, &spec->profiles[i], spec->seed);
 	f->magic = GKF_MAGIC;
 	return 0;
 }
@@ -373,6 +372,11 @@ static int view(struct gkf_file *f, struct gkf_machine **ret)
 			return GK_ERR_CORRUPT;
 		}
 	}
+	gkf_topology_make(m->boards, count,
+			  f->layout < GKF_LAYOUT_COUNT
+			      ? (enum gkf_layout)f->layout
+			      : GKF_LAYOUT_AUTO,
+			  &m->topology);
 	m->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	*ret = m;
 	return 0;
@@ -441,4 +445,9 @@ unsigned gkf_device_count(const struct gkf_machine *m)
 const struct gkf_board *gkf_board(const struct gkf_machine *m, unsigned device)
 {
 	return &m->boards[device];
+}
+
+const struct gkf_topology *gkf_topology(const struct gkf_machine *m)
+{
+	return &m->topology;
 }

@@ -16,9 +16,11 @@
 #include "fake/event.h"
 #include "fake/fault_state.h"
 #include "fake/mig_state.h"
+#include "fake/link_state.h"
 #include "fake/profile.h"
 #include "fake/smoothing_state.h"
 #include "fake/state.h"
+#include "fake/topology.h"
 #include "fake/wave.h"
 
 #include <pthread.h>
@@ -74,8 +76,7 @@ struct gkf_board {
 	char serial[32]; /* empty on consumer boards */
 	uint32_t pci_domain, pci_bus, pci_device;
 	uint32_t minor;
-	uint32_t numa_node;
-	uint32_t reserved;
+	uint64_t reserved;
 };
 
 struct gkf_device {
@@ -85,8 +86,9 @@ struct gkf_device {
 	_Atomic int64_t set[GKF_V_COUNT]; /* GKF_UNSET or the value */
 	_Atomic uint64_t state_seq;       /* state[seq % 2] holds */
 	struct gkf_state state[2];
+	struct gkf_links links;              /* its NVLinks */
 	struct gkf_past past[GKF_PAST_BINS]; /* bin b at b % GKF_PAST_BINS */
-	struct gkf_ecc ecc;		     /* errors of its memories */
+	struct gkf_ecc ecc;                  /* errors of its memories */
 	struct gkf_smoothing smoothing;      /* its preset profiles */
 	struct gkf_accounting accounting;
 };
@@ -132,7 +134,7 @@ struct gkf_file {
 	uint32_t cuda_version; /* 13000 */
 	uint32_t device_count; /* read it by gkf_device_count() */
 	int32_t creator_pid;   /* launcher; 0 for a machine nobody owns */
-	uint32_t unused;
+	uint32_t layout;       /* enum gkf_layout */
 	uint64_t creator_ns, creator_start;
 	_Atomic uint64_t latency;    /* enum gkf_latency */
 	_Atomic uint64_t permission; /* enum gkf_permission */
@@ -160,6 +162,7 @@ struct gkf_machine_spec {
 	unsigned device_count;
 	const struct gkf_profile *profiles; /* device_count of them */
 	enum gkf_latency latency;
+	enum gkf_layout layout;
 	uint64_t seed; /* of UUIDs and serial numbers */
 	bool owned;    /* the calling process is its creator */
 	/* NULL and 0: the default, of generation 580. */
@@ -209,6 +212,9 @@ GKF_API struct gkf_file *gkf_machine_file(struct gkf_machine *m);
 GKF_API unsigned gkf_device_count(const struct gkf_machine *m);
 GKF_API const struct gkf_board *gkf_board(const struct gkf_machine *m,
 					  unsigned device);
+
+/* How they hang together; valid as long. */
+GKF_API const struct gkf_topology *gkf_topology(const struct gkf_machine *m);
 
 /* Machine time: nanoseconds since the machine was made, and its bin. */
 GKF_API uint64_t gkf_machine_ns(const struct gkf_machine *m);

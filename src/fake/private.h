@@ -17,6 +17,7 @@ struct gkf_machine {
 	int proc;      /* /proc, opened once; -1 without */
 	int lock_kind; /* what glibc notes of a lock such as the writers' */
 	unsigned device_count;
+	struct gkf_topology topology;
 	struct gkf_board boards[]; /* device_count of them */
 };
 

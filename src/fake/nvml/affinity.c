@@ -1,10 +1,10 @@
-/*
- * affinity.c - the processors near a device: those of the device's NUMA node
- * if this host has the node, all that are online if not.
- */
-#include "fake/nvml/front.h"
-#include "base/fs.h"
+/* affinity.c - see affinity.h. */
+#include "fake/nvml/affinity.h"
 
+#include "base/fs.h"
+#include "fake/nvml/front.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define LONG_BITS (CHAR_BIT * sizeof(unsigned long))
 
 /* Sets the bits of a list as the kernel writes it: 0-3,8,10-11 */
-static void set_bits(const char *list, unsigned long *set, size_t words)
+static void set_bits(const char *list, cpu_set_t *set)
 {
 	unsigned long first, last;
 	char *end;
@@ -23,30 +23,66 @@ static void set_bits(const char *list, unsigned long *set, size_t words)
 		first = last = strtoul(list, &end, 10);
 		if (*end == '-')
 			last = strtoul(end + 1, &end, 10);
-		for (; first <= last && first / LONG_BITS < words; first++)
-			set[first / LONG_BITS] |= 1UL << first % LONG_BITS;
+		for (; first <= last && first < CPU_SETSIZE; first++)
+			CPU_SET(first, set);
 		list = *end == ',' ? end + 1 : end;
+	}
+}
+
+void affinity_online(cpu_set_t *ret_cpus)
+{
+	char list[4096];
+
+	CPU_ZERO(ret_cpus);
+	if (gk_read_at(AT_FDCWD, "/sys/devices/system/cpu/online", list,
+		       sizeof(list)) <= 1) /* no /sys here */
+		snprintf(list, sizeof(list), "0-%ld",
+			 sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	set_bits(list, ret_cpus);
+	if (!CPU_COUNT(ret_cpus))
+		CPU_SET(0, ret_cpus);
+}
+
+bool affinity_is_online(unsigned cpu)
+{
+	cpu_set_t online;
+
+	affinity_online(&online);
+	return cpu < CPU_SETSIZE && CPU_ISSET(cpu, &online);
+}
+
+void affinity_near(const struct gkf_machine *m, unsigned device,
+		   cpu_set_t *ret_cpus)
+{
+	const struct gkf_topology *t = gkf_topology(m);
+	unsigned node = t->seat[device].node, nodes = t->nodes, n, at = 0;
+	cpu_set_t online;
+
+	affinity_online(&online);
+	*ret_cpus = online;
+	n = (unsigned)CPU_COUNT(&online);
+	if (n < nodes)
+		return;
+	for (unsigned i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, &online))
+			continue;
+		if (at < n * node / nodes || at >= n * (node + 1) / nodes)
+			CPU_CLR(i, ret_cpus);
+		at++;
 	}
 }
 
 static nvmlReturn_t cpus(const struct call *c, unsigned words,
 			 unsigned long *set)
 {
-	char path[64], list[4096];
-	ssize_t n;
+	cpu_set_t near;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist",
-		 c->board->numa_node);
-	n = gk_read_at(AT_FDCWD, path, list, sizeof(list));
-	if (n <= 1) /* a node without processors is a line feed */
-		n = gk_read_at(AT_FDCWD, "/sys/devices/system/cpu/online", list,
-			       sizeof(list));
-	if (n <= 1) /* no /sys here */
-		snprintf(list, sizeof(list), "0-%ld",
-			 sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	affinity_near(c->machine, c->index, &near);
 	for (unsigned i = 0; i < words; i++)
 		set[i] = 0;
-	set_bits(list, set, words);
+	for (unsigned i = 0; i < CPU_SETSIZE && i / LONG_BITS < words; i++)
+		if (CPU_ISSET(i, &near))
+			set[i / LONG_BITS] |= 1UL << i % LONG_BITS;
 	return NVML_SUCCESS;
 }
 
@@ -68,6 +104,49 @@ nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device,
 		     cpuSetSize && cpuSet &&
 			 scope <= NVML_AFFINITY_SCOPE_SOCKET);
 	return cpus(&c, cpuSetSize, cpuSet);
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device,
+					 unsigned int nodeSetSize,
+					 unsigned long *nodeSet,
+					 nvmlAffinityScope_t scope)
+{
+	unsigned node;
+
+	ENTER_DEVICE(nvmlDeviceGetMemoryAffinity, device,
+		     nodeSetSize && nodeSet &&
+			 scope <= NVML_AFFINITY_SCOPE_SOCKET);
+	node = gkf_topology(c.machine)->seat[c.index].node;
+	for (unsigned i = 0; i < nodeSetSize; i++)
+		nodeSet[i] = 0;
+	nodeSet[0] = 1UL << node;
+	return NVML_SUCCESS;
+}
+
+/* Of the calling thread alone, which takes what its cpuset leaves of it. */
+static nvmlReturn_t bind_to(const cpu_set_t *set)
+{
+	if (!sched_setaffinity(0, sizeof(*set), set))
+		return NVML_SUCCESS;
+	return errno == EPERM ? NVML_ERROR_NO_PERMISSION : NVML_ERROR_UNKNOWN;
+}
+
+nvmlReturn_t nvmlDeviceSetCpuAffinity(nvmlDevice_t device)
+{
+	cpu_set_t near;
+
+	ENTER_DEVICE(nvmlDeviceSetCpuAffinity, device, true);
+	affinity_near(c.machine, c.index, &near);
+	return bind_to(&near);
+}
+
+nvmlReturn_t nvmlDeviceClearCpuAffinity(nvmlDevice_t device)
+{
+	cpu_set_t online;
+
+	ENTER_DEVICE(nvmlDeviceClearCpuAffinity, device, true);
+	affinity_online(&online);
+	return bind_to(&online);
 }
 
 /* Asks for the node that a GPU's own memory is; on this bus it is none. */

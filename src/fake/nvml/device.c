@@ -211,62 +211,6 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
-{
-	const struct gkf_board *b;
-
-	ENTER_DEVICE(nvmlDeviceGetPciInfo_v3, device, pci != NULL);
-	b = c.board;
-	*pci = (nvmlPciInfo_t){
-	    .domain = b->pci_domain,
-	    .bus = b->pci_bus,
-	    .device = b->pci_device,
-	    .pciDeviceId = (unsigned)b->profile.pci_device_id,
-	    .pciSubSystemId = (unsigned)b->profile.pci_subsystem_id,
-	};
-	snprintf(pci->busIdLegacy, sizeof(pci->busIdLegacy),
-		 NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT, b->pci_domain & 0xffff,
-		 b->pci_bus & 0xff, b->pci_device & 0xff);
-	snprintf(pci->busId, sizeof(pci->busId), NVML_DEVICE_PCI_BUS_ID_FMT,
-		 b->pci_domain, b->pci_bus, b->pci_device);
-	return NVML_SUCCESS;
-}
-
-/* Callers of these two own 52 bytes, whatever type the row says. */
-static nvmlReturn_t old_pci_info(enum nvml_row row, nvmlDevice_t handle,
-				 void *ret_pci)
-{
-	struct call c;
-	const struct gkf_board *b;
-	nvmlPciInfo_v2_t *pci = ret_pci;
-	nvmlReturn_t r = enter_device(&c, row, handle, pci != NULL);
-
-	if (r)
-		return r;
-	b = c.board;
-	*pci = (nvmlPciInfo_v2_t){
-	    .domain = b->pci_domain,
-	    .bus = b->pci_bus,
-	    .device = b->pci_device,
-	    .pciDeviceId = (unsigned)b->profile.pci_device_id,
-	    .pciSubSystemId = (unsigned)b->profile.pci_subsystem_id,
-	};
-	snprintf(pci->busId, sizeof(pci->busId),
-		 NVML_DEVICE_PCI_BUS_ID_LEGACY_FMT, b->pci_domain & 0xffff,
-		 b->pci_bus & 0xff, b->pci_device & 0xff);
-	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t *pci)
-{
-	return old_pci_info(ROW_nvmlDeviceGetPciInfo, device, pci);
-}
-
-nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci)
-{
-	return old_pci_info(ROW_nvmlDeviceGetPciInfo_v2, device, pci);
-}
-
 /* GSP firmware is the driver's, of the driver's version. */
 nvmlReturn_t nvmlDeviceGetGspFirmwareVersion(nvmlDevice_t device, char *version)
 {

@@ -1,0 +1,96 @@
+/*
+ * topology.h - how the GPUs of a machine hang together: PCI tree, NUMA nodes,
+ * NVLink. A pure function of the boards and the machine's layout; made once
+ * when a machine is opened.
+ *
+ * PCI tree: two GPUs share a switch (cards of a PC hang on ports of their
+ * own), switches share a host bridge, host bridges a NUMA node, of which a
+ * machine of four GPUs or more has two. NVLink joins boards of one model that
+ * stand side by side in the list:
+ *   hgx   every link of every GPU leads to an NVSwitch
+ *   mesh  the hybrid cube mesh of a DGX-1, in groups of eight
+ *   nvl   neighbours form pairs, bridged with all their links
+ *   pcie  links lead nowhere
+ * auto takes hgx for modules, mesh for those older than NVLink 3, nvl for
+ * cards that have links.
+ */
+#ifndef GKF_TOPOLOGY_H
+#define GKF_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GKF_LINKS_MAX 36 /* NVML_NVLINK_MAX_LINKS */
+#define GKF_SEATS_MAX 64 /* GKF_DEVICES_MAX */
+
+enum gkf_layout {
+	GKF_LAYOUT_AUTO,
+	GKF_LAYOUT_HGX,
+	GKF_LAYOUT_PCIE,
+	GKF_LAYOUT_NVL,
+	GKF_LAYOUT_MESH,
+	GKF_LAYOUT_COUNT,
+};
+
+enum gkf_end { GKF_END_NOTHING, GKF_END_GPU, GKF_END_SWITCH };
+
+/* What a link leads to: a device and its link, or a switch and its port. */
+struct gkf_link_end {
+	uint8_t kind; /* enum gkf_end */
+	uint8_t device;
+	uint16_t link;
+};
+
+/* Where a GPU sits; equal numbers are the same thing. */
+struct gkf_seat {
+	uint8_t pci_switch, host_bridge, node;
+	uint8_t bridges; /* between GPUs of its switch; 1, or more */
+	uint8_t fabric;  /* whose NVSwitches it is on, from 1; 0: none */
+	uint8_t module;  /* position on its baseboard, from 1 */
+};
+
+struct gkf_topology {
+	unsigned count, nodes;
+	struct gkf_seat seat[GKF_SEATS_MAX];
+	struct gkf_link_end link[GKF_SEATS_MAX][GKF_LINKS_MAX];
+};
+
+/* How far apart two GPUs are; numbered as nvmlGpuTopologyLevel_t. */
+enum gkf_distance {
+	GKF_SAME_BOARD = 0,
+	GKF_SAME_SWITCH = 10,   /* one PCI bridge between them */
+	GKF_SAME_SWITCHES = 20, /* several, but no host bridge */
+	GKF_SAME_BRIDGE = 30,
+	GKF_SAME_NODE = 40,
+	GKF_SAME_MACHINE = 50,
+};
+
+struct gkf_board;
+struct gkf_profile;
+
+/* Of count boards, at most GKF_SEATS_MAX; only their profiles are read. */
+void gkf_topology_make(const struct gkf_board *boards, unsigned count,
+		       enum gkf_layout layout, struct gkf_topology *ret);
+
+/* Both must be below the count. */
+__attribute__((visibility("default"))) enum gkf_distance
+gkf_topology_distance(const struct gkf_topology *t, unsigned a, unsigned b);
+
+/* The layout of that name, "auto" and so on; -1: none. And back. */
+__attribute__((visibility("default"))) int gkf_layout_find(const char *name);
+__attribute__((visibility("default"))) const char *
+gkf_layout_name(enum gkf_layout layout);
+
+/*
+ * Of an NVSwitch: its PCI address (function 0 of device 0) and ids, device id
+ * << 16 | vendor; 0 where they are not known.
+ */
+struct gkf_nvswitch {
+	uint32_t domain, bus, pci_device_id;
+};
+__attribute__((visibility("default"))) struct gkf_nvswitch
+gkf_topology_nvswitch(const struct gkf_topology *t,
+		      const struct gkf_profile *profile, unsigned device,
+		      unsigned nvswitch);
+
+#endif
