@@ -1,99 +1,117 @@
 /*
- * field.c - values by field id. One row of the table per id that has a
- * figure; every other id of NVML is answered NOT_SUPPORTED, entry by entry.
+ * field.c - values by field id, many in one call. What answers an id stands in
+ * fields.def; every other id of NVML is NOT_SUPPORTED, entry by entry.
  */
-#include "fake/nvml/ecc.h"
+#include "fake/nvml/field.h"
+
 #include "base/clock.h"
+#include "fake/ecc.h"
+#include "fake/nvml/permission.h"
 
 #include <string.h>
 
-enum source { NOWHERE, VALUE, PROFILE, ECC };
-
-struct field {
-	enum source source;
-	nvmlValueType_t type;
-	unsigned arg; /* gkf_value, offset in the profile, or error type */
-};
-
-#define U32                   NVML_VALUE_TYPE_UNSIGNED_INT
-#define U64                   NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
-#define V(id, type, value_id) [id] = {VALUE, type, GKF_V_##value_id}
-#define P(id, member)                                                          \
-	[id] = {PROFILE, U32, offsetof(struct gkf_profile, member)}
-#define E(id, error) [id] = {ECC, U64, NVML_MEMORY_ERROR_TYPE_##error}
-
+#define U32          NVML_VALUE_TYPE_UNSIGNED_INT
+#define U64          NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
+#define S32          NVML_VALUE_TYPE_SIGNED_INT
+#define FACT(member) offsetof(struct gkf_profile, member)
+#define COUNT(sum)   offsetof(struct gkf_state, sum)
+#define ERRORS(type, counter, location)                                        \
+	FIELD_ECC(NVML_MEMORY_ERROR_TYPE_##type, NVML_##counter##_ECC,         \
+		  NVML_MEMORY_LOCATION_##location)
+#define BOTH_CAUSES                                                            \
+	(FIELD_CAUSE(GKF_ECC_BY_CORRECTED) |                                   \
+	 FIELD_CAUSE(GKF_ECC_BY_UNCORRECTED))
+#define THERMAL_REASONS                                                        \
+	(nvmlClocksEventReasonSwThermalSlowdown |                              \
+	 nvmlClocksThrottleReasonHwThermalSlowdown)
+#define FIELD(tail, kind, reader, which)                                       \
+	COUNTER(tail, kind, reader, which, NULL)
+#define COUNTER(tail, kind, reader, which, clearer)                            \
+	[NVML_FI_##tail] = {.read = (reader),                                  \
+			    .clear = (clearer),                                \
+			    .type = (kind),                                    \
+			    .arg = (unsigned)(which)},
 static const struct field fields[NVML_FI_MAX] = {
-    V(NVML_FI_DEV_ECC_CURRENT, U32, ECC_MODE),
-    V(NVML_FI_DEV_ECC_PENDING, U32, ECC_MODE),
-    E(NVML_FI_DEV_ECC_SBE_VOL_TOTAL, CORRECTED),
-    E(NVML_FI_DEV_ECC_DBE_VOL_TOTAL, UNCORRECTED),
-    E(NVML_FI_DEV_ECC_SBE_AGG_TOTAL, CORRECTED),
-    E(NVML_FI_DEV_ECC_DBE_AGG_TOTAL, UNCORRECTED),
-    V(NVML_FI_DEV_MEMORY_TEMP, U32, MEM_TEMPERATURE),
-    V(NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION, U64, ENERGY),
-    P(NVML_FI_DEV_NVLINK_LINK_COUNT, nvlinks),
-    /* The model's one figure is the mean of a bin of 1/6 s. */
-    V(NVML_FI_DEV_POWER_AVERAGE, U32, POWER),
-    V(NVML_FI_DEV_POWER_INSTANT, U32, POWER),
-    P(NVML_FI_DEV_POWER_MIN_LIMIT, power_min_mw),
-    P(NVML_FI_DEV_POWER_MAX_LIMIT, power_max_mw),
-    P(NVML_FI_DEV_POWER_DEFAULT_LIMIT, power_limit_mw),
-    V(NVML_FI_DEV_POWER_CURRENT_LIMIT, U32, POWER_LIMIT),
-    V(NVML_FI_DEV_POWER_REQUESTED_LIMIT, U32, POWER_LIMIT),
+#include "fake/nvml/fields.def"
 };
 #undef U32
 #undef U64
-#undef V
-#undef P
-#undef E
+#undef S32
+#undef FACT
+#undef COUNT
+#undef ERRORS
+#undef BOTH_CAUSES
+#undef THERMAL_REASONS
+#undef FIELD
+#undef COUNTER
 
-static nvmlReturn_t read_field(const struct call *c, const struct field *f,
-			       uint64_t *ret_number)
+/* The row of an id that this driver knows. */
+static const struct field *find(unsigned id)
 {
-	int64_t v = 0;
-
-	switch (f->source) {
-	case VALUE:
-		if (!value(c, (enum gkf_value)f->arg, &v))
-			return NVML_ERROR_NOT_SUPPORTED;
-		break;
-	case PROFILE:
-		memcpy(&v, (const char *)&c->board->profile + f->arg,
-		       sizeof(v));
-		if (v <= 0)
-			return NVML_ERROR_NOT_SUPPORTED;
-		break;
-	case ECC:
-		return ecc_errors(c, (nvmlMemoryErrorType_t)f->arg, ret_number);
-	case NOWHERE:
-	default:
-		return NVML_ERROR_NOT_SUPPORTED;
-	}
-	*ret_number = (uint64_t)v;
-	return NVML_SUCCESS;
+	return id && id < front_generation->field_max ? &fields[id] : NULL;
 }
 
-static void fill(const struct call *c, nvmlFieldValue_t *entry)
+static void put(nvmlFieldValue_t *entry, nvmlValueType_t type, uint64_t number)
 {
-	uint64_t number = 0, began = gk_mono_ns();
-	const struct field *f;
-
-	entry->timestamp = (long long)front_wall_us();
-	entry->nvmlReturn = NVML_ERROR_INVALID_ARGUMENT;
-	if (entry->fieldId == 0 ||
-	    entry->fieldId >= front_generation->field_max)
-		return;
-	f = &fields[entry->fieldId];
-	entry->nvmlReturn = read_field(c, f, &number);
-	entry->latencyUsec = (long long)((gk_mono_ns() - began) / GK_NS_PER_US);
-	if (entry->nvmlReturn)
-		return;
-	entry->valueType = f->type;
+	entry->valueType = type;
 	memset(&entry->value, 0, sizeof(entry->value));
-	if (f->type == NVML_VALUE_TYPE_UNSIGNED_INT)
+	if (type == NVML_VALUE_TYPE_UNSIGNED_INT)
 		entry->value.uiVal = (unsigned)number;
+	else if (type == NVML_VALUE_TYPE_SIGNED_INT)
+		entry->value.siVal = (int)number;
 	else
 		entry->value.ullVal = number;
+}
+
+static nvmlReturn_t read_entry(const struct call *c, nvmlFieldValue_t *entry)
+{
+	const struct field *f = find(entry->fieldId);
+	uint64_t number = 0;
+	nvmlReturn_t r;
+
+	if (!f)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (!f->read)
+		return NVML_ERROR_NOT_SUPPORTED;
+	r = f->read(c, entry->scopeId, f->arg, &number);
+	if (!r)
+		put(entry, f->type, number);
+	return r;
+}
+
+static nvmlReturn_t clear_entry(const struct call *c, nvmlFieldValue_t *entry)
+{
+	const struct field *f = find(entry->fieldId);
+	uint64_t number;
+	nvmlReturn_t r;
+
+	if (!f)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (!f->clear)
+		return NVML_ERROR_NOT_SUPPORTED;
+	r = f->read(c, entry->scopeId, f->arg, &number);
+	return r ? r : f->clear(c, entry->scopeId, f->arg, &number);
+}
+
+typedef nvmlReturn_t entry_fn(const struct call *c, nvmlFieldValue_t *entry);
+
+/* Does it to each entry, and notes when, how long and how well. */
+static unsigned each(const struct call *c, int count, nvmlFieldValue_t *entries,
+		     entry_fn *fn)
+{
+	unsigned done = 0;
+
+	for (int i = 0; i < count; i++) {
+		nvmlFieldValue_t *e = &entries[i];
+		uint64_t began = gk_mono_ns();
+
+		e->timestamp = (long long)front_wall_us();
+		e->nvmlReturn = fn(c, e);
+		e->latencyUsec =
+		    (long long)((gk_mono_ns() - began) / GK_NS_PER_US);
+		done += e->nvmlReturn == NVML_SUCCESS;
+	}
+	return done;
 }
 
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int valuesCount,
@@ -101,7 +119,23 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int valuesCount,
 {
 	ENTER_DEVICE(nvmlDeviceGetFieldValues, device,
 		     values && valuesCount > 0);
-	for (int i = 0; i < valuesCount; i++)
-		fill(&c, &values[i]);
+	each(&c, valuesCount, values, read_entry);
 	return NVML_SUCCESS;
+}
+
+/* Succeeds when anything was cleared; else it says what the first entry says.
+ */
+nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int valuesCount,
+					nvmlFieldValue_t *values)
+{
+	nvmlReturn_t r;
+
+	ENTER_DEVICE(nvmlDeviceClearFieldValues, device,
+		     values && valuesCount > 0);
+	r = front_permit(&c);
+	if (r)
+		return r;
+	return each(&c, valuesCount, values, clear_entry)
+		   ? NVML_SUCCESS
+		   : values[0].nvmlReturn;
 }

@@ -35,4 +35,6 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
 	}
 ENGINE(nvmlDeviceGetEncoderUtilization, ENC_UTIL)
 ENGINE(nvmlDeviceGetDecoderUtilization, DEC_UTIL)
+ENGINE(nvmlDeviceGetJpgUtilization, JPG_UTIL)
+ENGINE(nvmlDeviceGetOfaUtilization, OFA_UTIL)
 #undef ENGINE

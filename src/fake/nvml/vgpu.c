@@ -72,14 +72,3 @@ nvmlReturn_t nvmlVgpuTypeGetName(nvmlVgpuTypeId_t vgpuTypeId,
 	ENTER(nvmlVgpuTypeGetName, vgpuTypeId && vgpuTypeName && size);
 	return NVML_ERROR_INVALID_ARGUMENT;
 }
-
-/* GPM samples are not modelled; the question itself has an answer. */
-nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device,
-				       nvmlGpmSupport_t *gpmSupport)
-{
-	ENTER_DEVICE(nvmlGpmQueryDeviceSupport, device, gpmSupport != NULL);
-	if (gpmSupport->version != NVML_GPM_SUPPORT_VERSION)
-		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	gpmSupport->isSupportedDevice = 0;
-	return NVML_SUCCESS;
-}

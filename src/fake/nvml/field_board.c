@@ -1,0 +1,163 @@
+/*
+ * field_board.c - fields of the board as a whole: values, facts of the
+ * profile, power by scope, time under reasons; see field.h.
+ */
+#include "fake/nvml/field.h"
+
+#include <string.h>
+
+nvmlReturn_t field_value(const struct call *c, unsigned scope, unsigned arg,
+			 uint64_t *ret_number)
+{
+	int64_t v;
+
+	(void)scope;
+	if (!value(c, (enum gkf_value)arg, &v))
+		return NVML_ERROR_NOT_SUPPORTED;
+	*ret_number = (uint64_t)v;
+	return NVML_SUCCESS;
+}
+
+static int64_t fact(const struct call *c, unsigned offset)
+{
+	int64_t v;
+
+	memcpy(&v, (const char *)&c->board->profile + offset, sizeof(v));
+	return v;
+}
+
+nvmlReturn_t field_profile(const struct call *c, unsigned scope, unsigned arg,
+			   uint64_t *ret_number)
+{
+	int64_t v = fact(c, arg);
+
+	(void)scope;
+	if (v <= 0)
+		return NVML_ERROR_NOT_SUPPORTED;
+	*ret_number = (uint64_t)v;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t field_count(const struct call *c, unsigned scope, unsigned arg,
+			 uint64_t *ret_number)
+{
+	struct gkf_state s;
+
+	(void)scope;
+	gkf_state_now(c->machine, c->index, &s);
+	memcpy(ret_number, (const char *)&s + arg, sizeof(*ret_number));
+	return NVML_SUCCESS;
+}
+
+/* The longest of the reasons: they may hold at the same time. */
+nvmlReturn_t field_reasons(const struct call *c, unsigned scope, unsigned arg,
+			   uint64_t *ret_number)
+{
+	struct gkf_state s;
+	uint64_t ns = 0;
+
+	(void)scope;
+	gkf_state_now(c->machine, c->index, &s);
+	for (unsigned i = 0; i < GKF_REASONS; i++)
+		if ((arg & (1U << i)) && s.reason_ns[i] > ns)
+			ns = s.reason_ns[i];
+	*ret_number = ns;
+	return NVML_SUCCESS;
+}
+
+/* Modules, boards with more than a GPU, are not among the profiles. */
+static nvmlReturn_t of_whole_gpu(unsigned scope)
+{
+	return scope == NVML_POWER_SCOPE_GPU    ? NVML_SUCCESS
+	       : scope < NVML_POWER_SCOPE_COUNT ? NVML_ERROR_NOT_SUPPORTED
+						: NVML_ERROR_INVALID_ARGUMENT;
+}
+
+nvmlReturn_t field_limit(const struct call *c, unsigned scope, unsigned arg,
+			 uint64_t *ret_number)
+{
+	nvmlReturn_t r = of_whole_gpu(scope);
+
+	return r ? r : field_value(c, scope, arg, ret_number);
+}
+
+nvmlReturn_t field_limit_fact(const struct call *c, unsigned scope,
+			      unsigned arg, uint64_t *ret_number)
+{
+	nvmlReturn_t r = of_whole_gpu(scope);
+
+	return r ? r : field_profile(c, scope, arg, ret_number);
+}
+
+nvmlReturn_t field_power_instant(const struct call *c, unsigned scope,
+				 unsigned arg, uint64_t *ret_number)
+{
+	(void)arg;
+	return field_limit(c, scope, GKF_V_POWER, ret_number);
+}
+
+static unsigned capability(const struct call *c)
+{
+	return (unsigned)(c->board->profile.compute_major * 10 +
+			  c->board->profile.compute_minor);
+}
+
+/* Of the memory, over the last second. */
+static nvmlReturn_t memory_power(const struct call *c, uint64_t *ret_number)
+{
+	uint64_t sum = 0, bins = 0;
+	struct gkf_state s;
+	struct gkf_past past;
+
+	gkf_state_now(c->machine, c->index, &s);
+	while (bins < GKF_BINS_PER_S && bins < s.bin &&
+	       gkf_past_read(c->machine, c->index, s.bin - 1 - bins, &past)) {
+		sum += past.mem_power_mw;
+		bins++;
+	}
+	*ret_number = bins ? sum / bins : (uint64_t)s.mem_power_mw;
+	return NVML_SUCCESS;
+}
+
+/*
+ * Averages came with Ampere, but not with its first chip, GA100 (8.0); that of
+ * the memory with Hopper.
+ */
+nvmlReturn_t field_power_average(const struct call *c, unsigned scope,
+				 unsigned arg, uint64_t *ret_number)
+{
+	(void)arg;
+	if (scope == NVML_POWER_SCOPE_MEMORY && capability(c) >= 90)
+		return memory_power(c, ret_number);
+	if (scope == NVML_POWER_SCOPE_GPU && capability(c) <= 80)
+		return NVML_ERROR_NOT_SUPPORTED;
+	return field_limit(c, scope, GKF_V_POWER_AVERAGE, ret_number);
+}
+
+/*
+ * Degrees below the highest operating temperature, told by data centre boards
+ * since Ada; consumer boards tell temperatures instead. Memory is measured
+ * against its own highest.
+ */
+nvmlReturn_t field_tlimit(const struct call *c, unsigned scope, unsigned arg,
+			  uint64_t *ret_number)
+{
+	const struct gkf_profile *p = &c->board->profile;
+	int64_t limit = fact(c, arg), max = p->temp_max_c;
+
+	(void)scope;
+	if (capability(c) < 89 || !strcmp(p->brand, "GEFORCE") || limit < 0)
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (arg == offsetof(struct gkf_profile, mem_temp_max_c))
+		max = p->mem_temp_max_c;
+	*ret_number = (uint64_t)(max - limit);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t field_from_major(const struct call *c, unsigned scope,
+			      unsigned arg, uint64_t *ret_number)
+{
+	(void)scope;
+	*ret_number = c->board->profile.compute_major >= (int64_t)arg;
+	return NVML_SUCCESS;
+}

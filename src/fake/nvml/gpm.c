@@ -1,0 +1,273 @@
+/*
+ * gpm.c - performance monitoring: a sample is a copy of the state of a device
+ * with all its sums, and a metric is a difference of two.
+ *
+ * Samples live in a table of this process: a handle is an address in it, so
+ * that no garbage is ever followed. They outlive nvmlShutdown, as memory that
+ * was allocated would. Two threads that use one sample get a mixture, at
+ * worst.
+ */
+#include "fake/nvml/front.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define SAMPLES_MAX 4096
+#define MIB         (1024.0 * 1024)
+
+/* What a sample holds. Words only. */
+struct content {
+	uint64_t filled;
+	uint64_t machine; /* the seed, which tells machines apart */
+	uint64_t device;
+	struct gkf_state state;
+};
+
+struct nvmlGpmSample_st {
+	_Atomic unsigned used;
+	struct content content;
+};
+
+static struct nvmlGpmSample_st samples[SAMPLES_MAX];
+static _Atomic unsigned next_sample; /* where to look for a free one */
+
+/* The sample of a handle; NULL when it is none. */
+static struct nvmlGpmSample_st *find(const void *handle)
+{
+	size_t offset = (uintptr_t)handle - (uintptr_t)samples;
+	size_t i = offset / sizeof(*samples);
+
+	if (offset % sizeof(*samples) || i >= SAMPLES_MAX ||
+	    !atomic_load(&samples[i].used))
+		return NULL;
+	return &samples[i];
+}
+
+static void copy(struct content *to, const struct content *from)
+{
+	uint64_t *t = (uint64_t *)to;
+	const uint64_t *f = (const uint64_t *)from;
+
+	for (size_t i = 0; i < sizeof(*to) / sizeof(*t); i++)
+		__atomic_store_n(&t[i],
+				 __atomic_load_n(&f[i], __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+}
+
+static bool has_gpm(const struct gkf_profile *p)
+{
+	return p->compute_major >= 9; /* Hopper and later */
+}
+
+nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t device,
+				       nvmlGpmSupport_t *gpmSupport)
+{
+	ENTER_DEVICE(nvmlGpmQueryDeviceSupport, device, gpmSupport != NULL);
+	if (gpmSupport->version != NVML_GPM_SUPPORT_VERSION)
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	gpmSupport->isSupportedDevice = has_gpm(&c.board->profile);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlGpmQueryIfStreamingEnabled(nvmlDevice_t device,
+					    unsigned int *state)
+{
+	int64_t on;
+
+	ENTER_DEVICE(nvmlGpmQueryIfStreamingEnabled, device, state != NULL);
+	if (!has_gpm(&c.board->profile) || !value(&c, GKF_V_GPM_STREAMING, &on))
+		return NVML_ERROR_NOT_SUPPORTED;
+	*state = (unsigned)on;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlGpmSetStreamingEnabled(nvmlDevice_t device, unsigned int state)
+{
+	ENTER_DEVICE(nvmlGpmSetStreamingEnabled, device, state <= 1);
+	if (!has_gpm(&c.board->profile))
+		return NVML_ERROR_NOT_SUPPORTED;
+	return front_error(gkf_value_set(c.machine, c.index,
+					 GKF_V_GPM_STREAMING, (int64_t)state));
+}
+
+nvmlReturn_t nvmlGpmSampleAlloc(nvmlGpmSample_t *gpmSample)
+{
+	unsigned start;
+
+	ENTER(nvmlGpmSampleAlloc, gpmSample != NULL);
+	start = atomic_fetch_add(&next_sample, 1);
+	for (unsigned i = 0; i < SAMPLES_MAX; i++) {
+		struct nvmlGpmSample_st *s =
+		    &samples[(start + i) % SAMPLES_MAX];
+		unsigned was = 0;
+
+		if (!atomic_compare_exchange_strong(&s->used, &was, 1))
+			continue;
+		__atomic_store_n(&s->content.filled, 0, __ATOMIC_RELAXED);
+		*gpmSample = s;
+		return NVML_SUCCESS;
+	}
+	return NVML_ERROR_MEMORY;
+}
+
+nvmlReturn_t nvmlGpmSampleFree(nvmlGpmSample_t gpmSample)
+{
+	struct nvmlGpmSample_st *s = find(gpmSample);
+	unsigned was = 1;
+
+	ENTER(nvmlGpmSampleFree, s != NULL);
+	return atomic_compare_exchange_strong(&s->used, &was, 0)
+		   ? NVML_SUCCESS
+		   : NVML_ERROR_INVALID_ARGUMENT;
+}
+
+nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample)
+{
+	struct nvmlGpmSample_st *s = find(gpmSample);
+	struct content now = {.filled = 1};
+
+	ENTER_DEVICE(nvmlGpmSampleGet, device, s != NULL);
+	if (!has_gpm(&c.board->profile))
+		return NVML_ERROR_NOT_SUPPORTED;
+	now.machine = c.file->seed;
+	now.device = c.index;
+	gkf_state_now(c.machine, c.index, &now.state);
+	copy(&s->content, &now);
+	return NVML_SUCCESS;
+}
+
+/* How a metric follows from the difference of a sum. */
+enum kind { NOTHING, SHARE_OF_TIME, OF_ENGINE, BYTES_A_SECOND, OF_LINK };
+
+struct metric {
+	enum kind kind;
+	unsigned sum;      /* offset of it in struct gkf_state */
+	unsigned permille; /* part of the sum */
+	unsigned count;    /* offset in the profile: how many there are */
+	unsigned n;        /* which of them */
+	const char *name, *text;
+};
+
+#define SUM(member) .sum = offsetof(struct gkf_state, member)
+#define COUNT(member, which)                                                   \
+	.count = offsetof(struct gkf_profile, member), .n = (which)
+#define METRIC(tail, ...)                                                      \
+	[NVML_GPM_METRIC_##tail] = {.name = #tail, __VA_ARGS__},
+#define SHARE(tail, member, part, words)                                       \
+	METRIC(tail, .kind = SHARE_OF_TIME, SUM(member), .permille = (part),   \
+	       .text = words)
+#define ENGINE(tail, member, engines, which, words)                            \
+	METRIC(tail, .kind = OF_ENGINE, SUM(member), COUNT(engines, which),    \
+	       .text = words)
+#define RATE(tail, member, words)                                              \
+	METRIC(tail, .kind = BYTES_A_SECOND, SUM(member), .text = words)
+#define LINK(tail, member, which, words)                                       \
+	METRIC(tail, .kind = OF_LINK, SUM(member), COUNT(nvlinks, which),      \
+	       .text = words)
+static const struct metric metrics[NVML_GPM_METRIC_MAX] = {
+#include "fake/nvml/gpm_metrics.def"
+};
+#undef SUM
+#undef COUNT
+#undef METRIC
+#undef SHARE
+#undef ENGINE
+#undef RATE
+#undef LINK
+
+static double grown(const struct content *from, const struct content *to,
+		    unsigned offset)
+{
+	uint64_t a, b;
+
+	a = *(const uint64_t *)((const char *)&from->state + offset);
+	b = *(const uint64_t *)((const char *)&to->state + offset);
+	return b > a ? (double)(b - a) : 0;
+}
+
+static int64_t count_of(const struct gkf_profile *p, const struct metric *m)
+{
+	return *(const int64_t *)((const char *)p + m->count);
+}
+
+/* NOT_SUPPORTED: this board has no such engine or link. */
+static nvmlReturn_t compute(const struct gkf_profile *p, const struct metric *m,
+			    const struct content *from,
+			    const struct content *to, double *ret_value)
+{
+	double bins = (double)(to->state.bin - from->state.bin);
+	double sum = grown(from, to, m->sum);
+	bool counted = m->kind == OF_ENGINE || m->kind == OF_LINK;
+
+	if (m->kind == NOTHING || (counted && m->n >= count_of(p, m)))
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (bins <= 0)
+		return NVML_ERROR_NO_DATA; /* less than a bin apart */
+	if (m->kind == SHARE_OF_TIME)
+		*ret_value = sum / bins / 10 * m->permille / 1000;
+	else if (m->kind == OF_ENGINE)
+		*ret_value = sum / bins / 10;
+	else
+		*ret_value = sum / MIB * GKF_BINS_PER_S / bins;
+	if (m->kind == OF_LINK)
+		*ret_value /= (double)count_of(p, m);
+	return NVML_SUCCESS;
+}
+
+/* NVML's struct has no const where it should: nobody writes to it. */
+static void give_text(char **to, const char *text)
+{
+	memcpy(to, &text, sizeof(text));
+}
+
+static void fill(const struct gkf_profile *p, nvmlGpmMetric_t *out,
+		 const struct content *from, const struct content *to)
+{
+	const struct metric *m;
+	bool percent;
+
+	out->nvmlReturn = NVML_ERROR_INVALID_ARGUMENT;
+	if (out->metricId == 0 || out->metricId >= NVML_GPM_METRIC_MAX)
+		return;
+	m = &metrics[out->metricId];
+	out->nvmlReturn = compute(p, m, from, to, &out->value);
+	if (m->kind == NOTHING)
+		return;
+	percent = m->kind == SHARE_OF_TIME || m->kind == OF_ENGINE;
+	give_text(&out->metricInfo.shortName, m->name);
+	give_text(&out->metricInfo.longName, m->text);
+	give_text(&out->metricInfo.unit, percent ? "%" : "MiB/s");
+}
+
+/* A copy of a sample that was taken on this machine. */
+static bool read_sample(const struct call *c, nvmlGpmSample_t handle,
+			struct content *ret)
+{
+	struct nvmlGpmSample_st *s = find(handle);
+
+	if (!s)
+		return false;
+	copy(ret, &s->content);
+	return ret->filled && ret->machine == c->file->seed &&
+	       ret->device < c->device_count;
+}
+
+nvmlReturn_t nvmlGpmMetricsGet(nvmlGpmMetricsGet_t *metricsGet)
+{
+	const struct gkf_profile *p;
+	struct content from, to;
+
+	ENTER(nvmlGpmMetricsGet, metricsGet != NULL);
+	if (metricsGet->version != NVML_GPM_METRICS_GET_VERSION)
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	if (metricsGet->numMetrics == 0 ||
+	    metricsGet->numMetrics > NVML_GPM_METRIC_MAX ||
+	    !read_sample(&c, metricsGet->sample1, &from) ||
+	    !read_sample(&c, metricsGet->sample2, &to) ||
+	    from.device != to.device || from.state.bin > to.state.bin)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	p = &gkf_board(c.machine, (unsigned)to.device)->profile;
+	for (unsigned i = 0; i < metricsGet->numMetrics; i++)
+		fill(p, &metricsGet->metrics[i], &from, &to);
+	return NVML_SUCCESS;
+}
