@@ -24,13 +24,19 @@ static const struct verb {
     {"ls", 0, 0, true, ctl_ls, "ls"},
     {"show", 0, 1, false, ctl_show, "show [GPU]"},
     {"set", 1, INT_MAX, false, ctl_set, "set [GPU] KEY=VALUE..."},
-    {"fail", 2, 2, false, ctl_fail, "fail GPU lost"},
-    {"clear", 1, INT_MAX, false, ctl_clear, "clear GPU [KEY...]"},
+    {"faults", 0, 0, true, ctl_faults, "faults"},
+    {"fail", 1, INT_MAX, false, ctl_fail, "fail [GPU] WHAT..."},
+    {"clear", 1, INT_MAX, false, ctl_clear, "clear [GPU] [WHAT...]"},
     {"reset", 0, 0, false, ctl_reset, "reset"},
-    {"coverage", 0, 0, false, ctl_coverage, "coverage"},
+    {"reset-gpu", 1, 1, false, ctl_reset_gpu, "reset-gpu GPU"},
+    {"mig", 1, 5, false, ctl_mig,
+     "mig GPU [ls | on | off | create LAYOUT [at SLICE] | destroy GI[/CI]]"},
+    {"coverage", 0, 0, false, ctl_coverage, "coverage [--by-caller]"},
 };
 
 #define VERBS (sizeof verbs / sizeof *verbs)
+#define VERB_NAMES                                                             \
+	"ls, show, set, faults, fail, clear, reset, reset-gpu, coverage"
 
 static const char *const functions[] = {
 #define NVML(symbol, params) #symbol,
@@ -152,160 +158,11 @@ int ctl_ls(struct ctl *ctl, int argc, char **argv)
 	return code;
 }
 
-/* ---- fail, clear, reset ---- */
-
-static int break_or_mend(struct ctl *ctl, uint64_t gpus, enum gkf_fault fault)
-{
-	int err = 0;
-
-	for (unsigned i = 0; !err && i < gkf_device_count(ctl->machine); i++)
-		if (gpus >> i & 1)
-			err = gkf_fault_set(ctl->machine, i, fault);
-	return err ? fake_failure("ctl: %s", gk_strerror(err)) : 0;
-}
-
-int ctl_fail(struct ctl *ctl, int argc, char **argv)
-{
-	uint64_t gpus;
-	int code = ctl_gpus(ctl, argv[0], &gpus);
-
-	(void)argc;
-	if (code)
-		return code;
-	if (strcmp(argv[1], "lost"))
-		return fake_usage("ctl fail: '%s' is no failure; allowed is "
-				  "lost",
-				  argv[1]);
-	return break_or_mend(ctl, gpus, GKF_FAULT_LOST);
-}
-
-static int unset(struct ctl *ctl, uint64_t gpus, int value)
-{
-	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++) {
-		int err = 0;
-
-		/* Not through the model where nothing is set: a GPU may lack
-		 * the value. */
-		if (gpus >> i & 1 &&
-		    atomic_load(&ctl->file->device[i].set[value]) != GKF_UNSET)
-			err = gkf_value_set(ctl->machine, i,
-					    (enum gkf_value)value, GKF_UNSET);
-		if (err)
-			return fake_failure("ctl: %s: %s",
-					    gkf_values[value].name,
-					    gk_strerror(err));
-	}
-	return 0;
-}
-
-static int unset_all(struct ctl *ctl, uint64_t gpus)
-{
-	int code = break_or_mend(ctl, gpus, GKF_FAULT_NONE);
-
-	for (int v = 0; !code && v < GKF_V_COUNT; v++)
-		code = unset(ctl, gpus, v);
-	return code;
-}
-
-int ctl_clear(struct ctl *ctl, int argc, char **argv)
-{
-	uint64_t gpus;
-	int code = ctl_gpus(ctl, argv[0], &gpus);
-
-	if (code)
-		return code;
-	if (argc == 1)
-		return unset_all(ctl, gpus);
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "lost") && ctl_value(argv[i]) < 0)
-			return GK_EXIT_USAGE;
-	for (int i = 1; !code && i < argc; i++)
-		code = strcmp(argv[i], "lost")
-			   ? unset(ctl, gpus, gkf_value_by_name(argv[i]))
-			   : break_or_mend(ctl, gpus, GKF_FAULT_NONE);
-	return code;
-}
-
-int ctl_reset(struct ctl *ctl, int argc, char **argv)
-{
-	(void)argc, (void)argv;
-	for (unsigned i = 0; i < GKF_FUNCTIONS_MAX; i++) {
-		atomic_store(&ctl->file->extra_ns[i], 0);
-		atomic_store(&ctl->file->calls[i], 0);
-		atomic_store(&ctl->file->refused[i], 0);
-	}
-	return unset_all(ctl, ~0ULL);
-}
-
-/* ---- coverage ---- */
-
-struct count {
-	const char *name;
-	uint64_t calls, refused;
-};
-
-/* Refused first, then by calls, then by name. */
-static int by_weight(const void *left, const void *right)
-{
-	const struct count *a = left, *b = right;
-
-	if (a->refused != b->refused)
-		return a->refused < b->refused ? 1 : -1;
-	if (a->calls != b->calls)
-		return a->calls < b->calls ? 1 : -1;
-	return strcmp(a->name, b->name);
-}
-
-static int coverage_json(const struct count *counts, unsigned n)
-{
-	json_t *list = json_array();
-	int r;
-
-	for (unsigned i = 0; i < n; i++)
-		json_array_append_new(
-		    list,
-		    json_pack("{s:s, s:I, s:I}", "function", counts[i].name,
-			      "calls", (json_int_t)counts[i].calls, "refused",
-			      (json_int_t)counts[i].refused));
-	r = json_dumpf(list, stdout, JSON_INDENT(2));
-	json_decref(list);
-	putchar('\n');
-	return r ? GK_EXIT_FAILURE : GK_EXIT_OK;
-}
-
-int ctl_coverage(struct ctl *ctl, int argc, char **argv)
-{
-	struct count counts[GKF_FUNCTIONS_MAX];
-	unsigned n = 0;
-
-	(void)argc, (void)argv;
-	for (unsigned i = 0; i < ctl_function_count; i++) {
-		struct count c = {functions[i],
-				  atomic_load(&ctl->file->calls[i]),
-				  atomic_load(&ctl->file->refused[i])};
-
-		if (c.calls || c.refused)
-			counts[n++] = c;
-	}
-	qsort(counts, n, sizeof *counts, by_weight);
-	if (ctl->json)
-		return coverage_json(counts, n);
-	if (!n)
-		puts("no calls");
-	else
-		printf("%12s %12s  %s\n", "CALLS", "REFUSED", "FUNCTION");
-	for (unsigned i = 0; i < n; i++)
-		printf("%12llu %12llu  %s\n",
-		       (unsigned long long)counts[i].calls,
-		       (unsigned long long)counts[i].refused, counts[i].name);
-	return GK_EXIT_OK;
-}
-
 /* ---- the command line ---- */
 
 struct arguments {
 	const char *name;
-	bool json;
+	bool json, by_caller;
 	char **args;
 	int count;
 };
@@ -321,6 +178,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j':
 		a->json = true;
 		return 0;
+	case 'c':
+		a->by_caller = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!a->args)
 			a->args = state->argv + state->next - 1;
@@ -328,8 +188,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->count++;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no verb; allowed are ls, show, set, fail, "
-				  "clear, reset, coverage");
+		argp_error(state, "no verb; allowed are " VERB_NAMES);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -338,7 +197,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static int run_verb(const struct verb *verb, const struct arguments *a)
 {
-	struct ctl ctl = {.json = a->json};
+	struct ctl ctl = {.json = a->json, .by_caller = a->by_caller};
 	char path[PATH_MAX];
 	int code;
 
@@ -366,21 +225,30 @@ int fake_ctl(int argc, char **argv)
 	    {"name", 'n', "MACHINE", 0,
 	     "the machine; default: GPUKIT_MACHINE, or the only one", 0},
 	    {"json", 'j', NULL, 0, "for ls, show and coverage", 0},
+	    {"by-caller", 'c', NULL, 0,
+	     "for coverage: which program was refused what", 0},
 	    {0}};
 	static const struct argp argp = {
 	    options,
 	    parse,
-	    "ls\nshow [GPU]\nset [GPU] KEY=VALUE...\nfail GPU lost\n"
-	    "clear GPU [KEY...]\nreset\ncoverage",
+	    "ls\nshow [GPU]\nset [GPU] KEY=VALUE...\nfaults\n"
+	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
+	    "reset-gpu GPU\ncoverage [--by-caller]",
 	    "Looks at a running made-up machine and changes it; every "
 	    "process of the machine sees that at once.\v"
 	    "GPU is an index, a range 0-3, a list 0,2 or all. KEY is a "
 	    "value that `show` lists (temperature=95, power=250W, "
 	    "extra-memory=4GiB), or, for the whole machine, "
 	    "latency=none|real, or latency.FUNCTION=50ms, which adds to "
-	    "the time of one NVML function. `clear` gives values back to "
-	    "the model and mends the GPU; `reset` does so for all GPUs, "
-	    "and takes back added latencies and counts.",
+	    "the time of one NVML function. `fail` breaks what `faults` "
+	    "lists (fail 2 lost, fail 0 pcie=1x4, fail 0 xid=48, fail "
+	    "driver-mismatch), or makes a function fail: "
+	    "fail [GPU] nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN "
+	    "[after=N] [times=N] [probability=P] [seed=N]; =hang never "
+	    "returns. `clear` gives values back to the model and mends "
+	    "what is broken; `reset` does so for all GPUs, and takes back "
+	    "added latencies and counts. `reset-gpu` is what nvidia-smi "
+	    "--gpu-reset does.",
 	    NULL,
 	    NULL,
 	    NULL};
@@ -390,7 +258,6 @@ int fake_ctl(int argc, char **argv)
 	for (size_t i = 0; i < VERBS; i++)
 		if (!strcmp(verbs[i].name, a.args[0]))
 			return run_verb(&verbs[i], &a);
-	return fake_usage("ctl: '%s' is no verb; allowed are ls, show, set, "
-			  "fail, clear, reset, coverage",
+	return fake_usage("ctl: '%s' is no verb; allowed are " VERB_NAMES,
 			  a.args[0]);
 }

@@ -12,15 +12,18 @@ struct ctl {
 	struct gkf_machine *machine; /* NULL for ls */
 	struct gkf_file *file;
 	const char *path;
-	bool json;
+	bool json, by_caller;
 };
 
 int ctl_ls(struct ctl *ctl, int argc, char **argv);
 int ctl_show(struct ctl *ctl, int argc, char **argv);
 int ctl_set(struct ctl *ctl, int argc, char **argv);
+int ctl_faults(struct ctl *ctl, int argc, char **argv);
 int ctl_fail(struct ctl *ctl, int argc, char **argv);
 int ctl_clear(struct ctl *ctl, int argc, char **argv);
 int ctl_reset(struct ctl *ctl, int argc, char **argv);
+int ctl_reset_gpu(struct ctl *ctl, int argc, char **argv);
+int ctl_mig(struct ctl *ctl, int argc, char **argv);
 int ctl_coverage(struct ctl *ctl, int argc, char **argv);
 
 /* The row of a function in nvml.def, or -1; and back. */
@@ -33,6 +36,12 @@ extern const char *const ctl_permissions[];
 
 /* GPUs that an argument names; an exit code. */
 int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask);
+
+/* Is an argument about GPUs: "all" or an index? */
+bool ctl_names_gpus(const char *text);
+
+/* The name of an answer of a rule: NVML_ERROR_UNKNOWN, hang. */
+const char *ctl_answer_name(int answer);
 
 /* The value of that name; -1 after telling which there are. */
 int ctl_value(const char *name);

@@ -4,6 +4,7 @@
 #include "abi/nvml_abi.h"
 #include "base/err.h"
 #include "fake/ecc.h"
+#include "fake/link.h"
 #include "fake/notice.h"
 #include "fake/private.h"
 
@@ -213,7 +214,7 @@ static int can_have(struct gkf_machine *m, unsigned device,
 		 fault == GKF_FAULT_REMAP_FAILURE)
 		can = gkf_value_get(m, device, GKF_V_ECC_MODE, &ecc) && ecc;
 	else if (fault == GKF_FAULT_NVLINK)
-		can = (int64_t)argument < p->nvlinks;
+		can = argument < gkf_links(m, device);
 	else if (fault == GKF_FAULT_INFOROM)
 		can = p->inforom_image[0];
 	else if (fault == GKF_FAULT_PCIE)
@@ -285,6 +286,37 @@ static int damage_memory(struct gkf_machine *m, unsigned device,
 	return 0;
 }
 
+/* A link goes down with an error that its recovery met. */
+static int cut_link(struct gkf_machine *m, unsigned device, unsigned link)
+{
+	uint64_t met = gkf_link_error(m, device, link, GKF_LINK_RECOVERY);
+	int r = gkf_link_set_error(m, device, link, GKF_LINK_RECOVERY, met + 1);
+
+	return r ? r : gkf_link_set_state(m, device, link, GKF_LINK_DOWN);
+}
+
+static int mend_links(struct gkf_machine *m, unsigned device)
+{
+	uint64_t links = gkf_fault_argument(m, device, GKF_FAULT_NVLINK);
+	int r = 0;
+
+	for (; !r && links; links &= links - 1) {
+		unsigned link = (unsigned)__builtin_ctzll(links);
+
+		if (link < gkf_links(m, device))
+			r = gkf_link_set_state(m, device, link, GKF_LINK_UP);
+	}
+	return r;
+}
+
+static int damage(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
+		  uint64_t argument)
+{
+	return fault == GKF_FAULT_NVLINK
+		   ? cut_link(m, device, (unsigned)argument)
+		   : damage_memory(m, device, fault, argument);
+}
+
 static void repair_memory(struct gkf_machine *m, unsigned device,
 			  uint64_t faults)
 {
@@ -309,7 +341,7 @@ static int begin_locked(struct gkf_machine *m, unsigned device,
 		return GK_ERR_RANGE;
 	r = can_have(m, device, fault, argument);
 	if (!r)
-		r = damage_memory(m, device, fault, argument);
+		r = damage(m, device, fault, argument);
 	if (!r)
 		r = gkf_lock(m);
 	if (r)
@@ -368,7 +400,10 @@ int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults)
 		return GK_ERR_RANGE;
 	if (!(active(m, device) & faults))
 		return 0;
-	r = gkf_lock(m);
+	r = faults & GKF_FAULT_BIT(GKF_FAULT_NVLINK) ? mend_links(m, device)
+						     : 0;
+	if (!r)
+		r = gkf_lock(m);
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
@@ -378,15 +413,14 @@ int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults)
 	return 0;
 }
 
-void gkf_fault_reset(struct gkf_machine *m, unsigned device)
+int gkf_fault_reset(struct gkf_machine *m, unsigned device)
 {
 	uint64_t mended = 0;
 
 	for (int i = 0; i < GKF_FAULT_COUNT; i++)
 		if (gkf_faults[i].mended_by_reset)
 			mended |= GKF_FAULT_BIT(i);
-	end(m, device, mended);
-	gkf_event_wake(m);
+	return gkf_fault_end(m, device, mended);
 }
 
 /* ---- what faults do to values ---- */

@@ -60,8 +60,8 @@ GKF_API int gkf_fault_begin(struct gkf_machine *m, unsigned device,
 GKF_API int gkf_fault_end(struct gkf_machine *m, unsigned device,
 			  uint64_t faults);
 
-/* The faults that a reset of the GPU mends are mended. Caller has the lock. */
-void gkf_fault_reset(struct gkf_machine *m, unsigned device);
+/* The faults that a reset of the GPU mends are mended. */
+GKF_API int gkf_fault_reset(struct gkf_machine *m, unsigned device);
 
 /*
  * An Xid of its table befalls a device: the fault that it is the sign of
@@ -102,7 +102,10 @@ struct gkf_rule_spec {
 GKF_API int gkf_rule_add(struct gkf_machine *m,
 			 const struct gkf_rule_spec *spec);
 
-/* Takes away the rules of a function (-1: of all) that name any of gpus. */
+/*
+ * Takes these GPUs out of the rules of a function (-1: of all); a rule that is
+ * about no GPU any more is gone.
+ */
 GKF_API int gkf_rules_drop(struct gkf_machine *m, int function, uint64_t gpus);
 
 /* The rule at place index, below GKF_RULES_MAX; false: there is none. */
@@ -124,5 +127,18 @@ GKF_API bool gkf_rule_holds(struct gkf_machine *m, unsigned function,
 /* Counts a refusal of a function to a program. */
 GKF_API void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 			       const char *caller);
+
+struct gkf_refused {
+	char caller[GKF_CALLER_MAX];
+	unsigned function;
+	uint64_t count;
+};
+
+/* The refusals at place index, below GKF_REFUSALS_MAX; false: none. */
+GKF_API bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
+			      struct gkf_refused *ret_refused);
+
+/* Counts from 0 again. */
+GKF_API void gkf_refusals_forget(struct gkf_machine *m);
 
 #endif

@@ -55,3 +55,30 @@ void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 	}
 	atomic_fetch_add(&e->count, 1);
 }
+
+bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
+		      struct gkf_refused *ret_refused)
+{
+	struct gkf_refusal *e = &m->file->refusals.entry[index];
+	uint64_t name[GKF_CALLER_MAX / 8];
+	uint64_t function = atomic_load(&e->function);
+
+	ret_refused->count = atomic_load(&e->count);
+	if (!function || function > GKF_FUNCTIONS_MAX || !ret_refused->count)
+		return false;
+	ret_refused->function = (unsigned)function - 1;
+	for (int i = 0; i < GKF_CALLER_MAX / 8; i++)
+		name[i] = atomic_load(&e->caller[i]);
+	memcpy(ret_refused->caller, name, sizeof name);
+	ret_refused->caller[GKF_CALLER_MAX - 1] = '\0';
+	return true;
+}
+
+void gkf_refusals_forget(struct gkf_machine *m)
+{
+	struct gkf_refusals *table = &m->file->refusals;
+
+	for (unsigned i = 0; i < GKF_REFUSALS_MAX; i++)
+		atomic_store(&table->entry[i].count, 0);
+	atomic_store(&table->lost, 0);
+}

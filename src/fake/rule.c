@@ -67,6 +67,17 @@ static void drop(struct gkf_rule *rule)
 		atomic_fetch_add(&rule->life, 1);
 }
 
+static void take_out(struct gkf_rule *rule, uint64_t gpus)
+{
+	uint64_t left = LOAD(gpus) & ~gpus;
+
+	drop(rule);
+	if (!left)
+		return;
+	STORE(gpus, left);
+	atomic_fetch_add(&rule->life, 1);
+}
+
 /* The place for a rule: that of its like, or a free one. */
 static struct gkf_rule *place_for(struct gkf_machine *m,
 				  const struct gkf_rule_spec *spec)
@@ -129,7 +140,7 @@ int gkf_rules_drop(struct gkf_machine *m, int function, uint64_t gpus)
 	for (unsigned i = 0; i < GKF_RULES_MAX; i++)
 		if (read_rule(rule_at(m, i), &spec) && spec.gpus & gpus &&
 		    (function < 0 || spec.function == (unsigned)function))
-			drop(rule_at(m, i));
+			take_out(rule_at(m, i), gpus);
 	recount(m);
 	gkf_unlock(m);
 	gkf_event_wake(m);
