@@ -28,6 +28,8 @@ struct arguments {
 	const char *driver; /* a version or a generation; NULL: the default */
 	const struct gkf_generation *generation; /* of driver */
 	char *loads[LOADS_MAX];
+	char *migs[GKF_DEVICES_MAX + 1];
+	unsigned mig_count;
 	unsigned load_count;
 	enum gkf_latency latency;
 	int64_t seed;
@@ -71,6 +73,7 @@ enum {
 	KEY_NAME = 'n',
 	KEY_DRIVER = 'd',
 	KEY_LATENCY = 0x100,
+	KEY_MIG,
 	KEY_SEED,
 	KEY_WARM_UP,
 };
@@ -94,8 +97,15 @@ static const struct argp_option options[] = {
      0},
     {"load", KEY_LOAD, "SPEC", 0,
      "real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...], KIND "
-     "train, infer or idle, GPUS such as 0-3, 0+2 or all, KEY mem, util, "
-     "period, n, membw, enc, dec; may be given several times",
+     "train, infer or idle, GPUS such as 0-3, 0+2 or all, or 0:1 for MIG "
+     "device 1 of GPU 0, KEY mem, util, period, n, membw, enc, dec; may be "
+     "given several times",
+     0},
+    {"mig", KEY_MIG, "GPUS=LAYOUT", 0,
+     "splits GPUs into MIG devices, such as 0=3g.40gb+2g.20gb+1g.10gb; a "
+     "profile may be followed by @SLICE and by compute instances in "
+     "brackets, 3g.40gb@4(1c+2c); LAYOUT on: only the mode; may be given "
+     "several times",
      0},
     {"driver", KEY_DRIVER, "VERSION", 0,
      "generation of the driver, such as 535, or an exact version of one, "
@@ -132,6 +142,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LOAD:
 		if (add_load(a, arg))
 			argp_error(state, "at most %d --load", LOADS_MAX);
+		return 0;
+	case KEY_MIG:
+		if (a->mig_count == GKF_DEVICES_MAX)
+			argp_error(state, "at most %d --mig", GKF_DEVICES_MAX);
+		a->migs[a->mig_count++] = arg;
 		return 0;
 	case KEY_DRIVER:
 		a->driver = arg;
@@ -294,7 +309,8 @@ static int launch(struct arguments *a)
 	code = create(a, path, sizeof path);
 	if (code)
 		return code;
-	if (a->load_count)
+	code = fake_mig_apply(path, a->migs);
+	if (!code && a->load_count)
 		code = fake_children_start(path, a->loads, a->load_count,
 					   a->warm_up_ns, &children);
 	if (!code)

@@ -44,6 +44,8 @@ int fake_parse_list(const char *text, unsigned count, uint64_t *ret_mask,
 struct fake_load {
 	enum gkf_wave_kind kind;
 	uint64_t gpus; /* bit mask */
+	/* MIG devices besides: a bit for each index, of each GPU. */
+	uint8_t mig[GKF_DEVICES_MAX];
 	unsigned n;    /* processes a GPU */
 	uint64_t mem;  /* bytes a process; 0: a share of the GPU */
 	unsigned util, membw, enc, dec; /* percent */
@@ -52,6 +54,12 @@ struct fake_load {
 
 int fake_parse_load(const char *spec, unsigned count, struct fake_load *ret,
 		    char *ret_message);
+
+/*
+ * Splits GPUs as their profiles and the option --mig say: "0=3g.40gb+1g.10gb",
+ * specs NULL-terminated. An exit code, told.
+ */
+int fake_mig_apply(const char *path, char *const *specs);
 
 /* Load processes: children of the caller, which end with it. */
 struct fake_children {

@@ -36,7 +36,7 @@ static const struct verb {
 
 #define VERBS (sizeof verbs / sizeof *verbs)
 #define VERB_NAMES                                                             \
-	"ls, show, set, faults, fail, clear, reset, reset-gpu, coverage"
+	"ls, show, set, faults, fail, clear, reset, reset-gpu, mig, coverage"
 
 static const char *const functions[] = {
 #define NVML(symbol, params) #symbol,
@@ -233,7 +233,8 @@ int fake_ctl(int argc, char **argv)
 	    parse,
 	    "ls\nshow [GPU]\nset [GPU] KEY=VALUE...\nfaults\n"
 	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
-	    "reset-gpu GPU\ncoverage [--by-caller]",
+	    "reset-gpu GPU\nmig GPU [ls|on|off|create LAYOUT [at SLICE]|"
+	    "destroy GI[/CI]]\ncoverage [--by-caller]",
 	    "Looks at a running made-up machine and changes it; every "
 	    "process of the machine sees that at once.\v"
 	    "GPU is an index, a range 0-3, a list 0,2 or all. KEY is a "

@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake_place.h"
+#include "fake/mig.h"
 #include "fake/model.h"
 
 #include <argp.h>
@@ -37,9 +39,10 @@ static const char *const kind_names[] = {
 };
 
 static uint64_t memory_of(const struct fake_load *load,
+			  const struct fake_place *place,
 			  const struct gkf_profile *profile)
 {
-	uint64_t room = (uint64_t)(profile->memory_mib - profile->reserved_mib);
+	uint64_t room = place->room_mib;
 	uint64_t context = (uint64_t)profile->context_mib;
 	uint64_t mib = context;
 
@@ -52,40 +55,63 @@ static uint64_t memory_of(const struct fake_load *load,
 	return (mib > context ? mib : context) * MIB;
 }
 
+static bool is_meant(const struct fake_load *load, unsigned gpu, unsigned k)
+{
+	return k ? load->mig[gpu] >> (k - 1) & 1 : load->gpus >> gpu & 1;
+}
+
+/* What all loads together ask of one place. */
+static int check_place(struct gkf_machine *m, const struct fake_load *loads,
+		       unsigned count, unsigned gpu, unsigned k)
+{
+	const struct gkf_profile *p = &gkf_board(m, gpu)->profile;
+	struct fake_place place;
+	double asked = 0, room;
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < count; i++) {
+		if (!is_meant(&loads[i], gpu, k))
+			continue;
+		code = fake_place_find(m, gpu, k, &place);
+		if (!code)
+			asked += (double)memory_of(&loads[i], &place, p) *
+				 loads[i].n;
+	}
+	if (code || asked <= 0)
+		return code;
+	room = (double)fake_place_free(m, &place);
+	if (asked > room)
+		return fake_failure(
+		    "--load: GPU %u (%s)%s has %.1f GiB free, %.1f GiB are "
+		    "asked for; lower mem= or n=",
+		    gpu, p->name,
+		    place.mig == FAKE_NO_MIG ? "" : ": MIG device", room / GIB,
+		    asked / GIB);
+	return 0;
+}
+
 /* Before any process starts: do they all fit? */
 static int check_fit(struct gkf_machine *m, const struct fake_load *loads,
 		     unsigned count)
 {
-	for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++) {
-		const struct gkf_profile *p = &gkf_board(m, gpu)->profile;
-		struct gkf_memory memory;
-		double asked = 0;
+	int code = 0;
 
-		gkf_memory(m, gpu, &memory);
-		for (unsigned i = 0; i < count; i++)
-			if (loads[i].gpus >> gpu & 1)
-				asked += (double)memory_of(&loads[i], p) *
-					 loads[i].n;
-		if (asked > (double)memory.free)
-			return fake_failure(
-			    "--load: GPU %u (%s) has %.1f GiB free, %.1f GiB "
-			    "are asked for; lower mem= or n=",
-			    gpu, p->name, (double)memory.free / GIB,
-			    asked / GIB);
-	}
-	return 0;
+	for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
+		for (unsigned k = 0; !code && k < FAKE_PLACES; k++)
+			code = check_place(m, loads, count, gpu, k);
+	return code;
 }
 
 /* ---- the child ---- */
 
 /* What one load process does: "gpukit-load train gpu=0 mem=... ..." */
 struct job {
-	unsigned gpu;
+	unsigned gpu, mig; /* mig: FAKE_NO_MIG for none */
 	uint64_t mem;
 	struct gkf_wave wave;
 };
 
-#define JOB_ARGS 10
+#define JOB_ARGS 11
 
 /* In the greatest unit that says it exactly. */
 static void format_memory(uint64_t mem, char text[64])
@@ -100,14 +126,17 @@ static void format_memory(uint64_t mem, char text[64])
 	snprintf(text, 64, "mem=%llu%s", (unsigned long long)mem, units[unit]);
 }
 
-static int format_job(const struct fake_load *load, unsigned gpu, uint64_t mem,
+static int format_job(const struct fake_load *load,
+		      const struct fake_place *place, uint64_t mem,
 		      unsigned seed, char text[JOB_ARGS][64])
 {
 	int n = 0;
 
 	snprintf(text[n++], 64, FAKE_LOAD_NAME);
 	snprintf(text[n++], 64, "%s", kind_names[load->kind]);
-	snprintf(text[n++], 64, "gpu=%u", gpu);
+	snprintf(text[n++], 64, "gpu=%u", place->gpu);
+	if (place->mig != FAKE_NO_MIG)
+		snprintf(text[n++], 64, "mig=%u", place->mig);
 	format_memory(mem, text[n++]);
 	if (load->kind == GKF_WAVE_IDLE)
 		return n;
@@ -135,6 +164,7 @@ static int parse_job_arg(const char *arg, struct job *job)
 	} words[] = {
 #define AT(member) offsetof(struct job, member)
 	    {"gpu", AT(gpu), 1},
+	    {"mig", AT(mig), 1},
 	    {"util", AT(wave.util_permille), 10},
 	    {"membw", AT(wave.mem_permille), 10},
 	    {"enc", AT(wave.encoder_permille), 10},
@@ -167,7 +197,7 @@ static int parse_job_arg(const char *arg, struct job *job)
 
 static int parse_job(int argc, char **argv, struct job *ret_job)
 {
-	struct job job = {0};
+	struct job job = {.mig = FAKE_NO_MIG};
 
 	for (unsigned k = GKF_WAVE_IDLE; k <= GKF_WAVE_INFER; k++)
 		if (argc > 1 && !strcmp(argv[1], kind_names[k]))
@@ -184,7 +214,18 @@ static int parse_job(int argc, char **argv, struct job *ret_job)
 static int start_job(struct gkf_machine *m, const struct job *job,
 		     unsigned *ret_slot)
 {
-	int err = gkf_attach(m, job->gpu, GKF_COMPUTE, &job->wave, ret_slot);
+	uint32_t instance = GKF_NO_INSTANCE;
+	struct gkf_mig_ci ci;
+	int err = 0;
+
+	if (job->mig != FAKE_NO_MIG && job->gpu < gkf_device_count(m)) {
+		err = gkf_mig_by_index(m, job->gpu, job->mig, &ci);
+		if (!err)
+			instance = GKF_INSTANCE(ci.gi, ci.id);
+	}
+	if (!err)
+		err = gkf_attach_instance(m, job->gpu, instance, GKF_COMPUTE,
+					  &job->wave, ret_slot);
 
 	if (err)
 		return fake_failure("load on GPU %u: cannot attach: %s",
@@ -271,12 +312,13 @@ become_job(pid_t launcher, int ready, const char *path, char text[JOB_ARGS][64],
 	_exit(GK_EXIT_FAILURE);
 }
 
-static int spawn(const char *path, const struct fake_load *load, unsigned gpu,
-		 uint64_t mem, int ready, struct fake_children *children)
+static int spawn(const char *path, const struct fake_load *load,
+		 const struct fake_place *place, uint64_t mem, int ready,
+		 struct fake_children *children)
 {
 	char text[JOB_ARGS][64];
 	pid_t launcher = getpid(), pid;
-	int argc = format_job(load, gpu, mem, children->count + 1, text);
+	int argc = format_job(load, place, mem, children->count + 1, text);
 
 	pid = fork();
 	if (pid < 0)
@@ -288,6 +330,22 @@ static int spawn(const char *path, const struct fake_load *load, unsigned gpu,
 	return 0;
 }
 
+/* The n processes of a load at one place. */
+static int spawn_at(struct gkf_machine *m, const char *path,
+		    const struct fake_load *load, unsigned gpu, unsigned k,
+		    int ready, struct fake_children *children)
+{
+	struct fake_place place;
+	int code = fake_place_find(m, gpu, k, &place);
+
+	for (unsigned i = 0; !code && i < load->n; i++)
+		code =
+		    spawn(path, load, &place,
+			  memory_of(load, &place, &gkf_board(m, gpu)->profile),
+			  ready, children);
+	return code;
+}
+
 static int spawn_all(struct gkf_machine *m, const char *path,
 		     const struct fake_load *loads, unsigned count, int ready,
 		     struct fake_children *children)
@@ -296,15 +354,21 @@ static int spawn_all(struct gkf_machine *m, const char *path,
 
 	for (unsigned i = 0; i < count; i++)
 		for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
-			for (unsigned k = 0; !code && k < loads[i].n; k++)
-				if (loads[i].gpus >> gpu & 1)
-					code = spawn(
-					    path, &loads[i], gpu,
-					    memory_of(
-						&loads[i],
-						&gkf_board(m, gpu)->profile),
-					    ready, children);
+			for (unsigned k = 0; !code && k < FAKE_PLACES; k++)
+				if (is_meant(&loads[i], gpu, k))
+					code = spawn_at(m, path, &loads[i], gpu,
+							k, ready, children);
 	return code;
+}
+
+/* How many processes a load asks for. */
+static unsigned processes_of(const struct fake_load *load)
+{
+	unsigned places = (unsigned)__builtin_popcountll(load->gpus);
+
+	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
+		places += (unsigned)__builtin_popcount(load->mig[i]);
+	return places * load->n;
 }
 
 /*
@@ -344,8 +408,7 @@ static int start(struct gkf_machine *m, const char *path,
 	int ready[2], code;
 
 	for (unsigned i = 0; i < count; i++)
-		total +=
-		    (unsigned)__builtin_popcountll(loads[i].gpus) * loads[i].n;
+		total += processes_of(&loads[i]);
 	if (total > GKF_SLOTS_MAX)
 		return fake_failure("--load: %u processes are asked for; a "
 				    "machine has room for %d; lower n=",

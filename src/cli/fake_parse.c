@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/where.h"
+#include "fake/mig_rules.h"
 #include "fake/profile_yaml.h"
 
 #include <limits.h>
@@ -137,6 +138,45 @@ int fake_parse_list(const char *text, unsigned count, uint64_t *ret_mask,
 	return err;
 }
 
+/* "0:1", "0:0-2": MIG devices of a GPU. */
+static int parse_mig(char *item, unsigned count, struct fake_load *load,
+		     char *message)
+{
+	char *colon = strchr(item, ':');
+	uint64_t gpus = 0, indices = 0;
+	int err;
+
+	*colon = '\0';
+	err = parse_range(item, count, &gpus, message);
+	if (!err)
+		err = parse_range(colon + 1, GKF_MIG_MAX, &indices, message);
+	if (err)
+		return wrong(message,
+			     "'%s:%s' is no MIG device; allowed are a GPU and "
+			     "an index, as in 0:1, or a range of these, 0:0-2",
+			     item, colon + 1);
+	for (unsigned i = 0; i < count; i++)
+		if (gpus >> i & 1)
+			load->mig[i] |= (uint8_t)indices;
+	return 0;
+}
+
+/* Whole GPUs as in fake_parse_list(), and MIG devices. */
+static int parse_places(char *text, unsigned count, struct fake_load *load,
+			char *message)
+{
+	char *item, *rest = text;
+	int err = 0;
+
+	if (!strchr(text, ':'))
+		return fake_parse_list(text, count, &load->gpus, message);
+	while (!err && (item = strsep(&rest, "+")))
+		err = strchr(item, ':')
+			  ? parse_mig(item, count, load, message)
+			  : parse_range(item, count, &load->gpus, message);
+	return err;
+}
+
 /* The kinds of load and what they do when nothing more is said. */
 static const struct {
 	const char *name;
@@ -257,8 +297,9 @@ static int parse_load(char *text, unsigned count, struct fake_load *load,
 		*gpus++ = '\0';
 	err = parse_kind(head, load, message);
 	if (!err)
-		err = fake_parse_list(gpus ? gpus : "all", count, &load->gpus,
-				      message);
+		err = gpus
+			  ? parse_places(gpus, count, load, message)
+			  : fake_parse_list("all", count, &load->gpus, message);
 	while (!err && (item = strsep(&rest, ",")))
 		err = parse_option(item, load, message);
 	return err;

@@ -433,3 +433,22 @@ int gkf_mig_ci_destroy(struct gkf_machine *m, unsigned device, unsigned gi,
 	gkf_unlock(m);
 	return r;
 }
+
+void gkf_mig_reset(struct gkf_machine *m, unsigned device)
+{
+	struct gkf_mig *mig = mig_of(m, device);
+	unsigned mode = gkf_mig_mode(&m->file->device[device]);
+
+	if (!mode || is_used(m, device, ALL, ALL))
+		return;
+	/* From the inside: a compute instance never stands alone. */
+	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++) {
+		for (unsigned ci = 0; ci < GKF_MIG_CIS; ci++)
+			leave(&mig->ci[gi][ci]);
+		leave(&mig->gi[gi]);
+	}
+	atomic_store(&mig->mode, mode & GKF_MIG_PENDING
+				     ? GKF_MIG_CURRENT | GKF_MIG_PENDING
+				     : 0);
+	push_change(m, device);
+}

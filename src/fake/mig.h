@@ -95,6 +95,12 @@ GKF_API int gkf_mig_ci_destroy(struct gkf_machine *m, unsigned device,
 			       unsigned gi, unsigned ci, uint32_t life);
 
 /*
+ * What a reset of the GPU does: no instances, the pending mode is the current
+ * one. Nothing happens while processes are there. The caller holds the lock.
+ */
+void gkf_mig_reset(struct gkf_machine *m, unsigned device);
+
+/*
  * Splits a GPU as text says, "3g.40gb+2g.20gb+1g.10gb", each part optionally
  * "@SLICE": enables the mode, makes a GPU instance for each part in turn, then
  * in each one compute instance that fills it; "3g.40gb(1c+2c)" makes these

@@ -39,6 +39,9 @@ const struct gkf_field gkf_fields[] = {
      .help = "version of the InfoROM's OEM object"},
     {"inforom_ecc", GKF_FIELD_TEXT, PLACE(inforom_ecc), .may_be_none = true,
      .help = "version of the InfoROM's ECC object"},
+    {"mig_layout", GKF_FIELD_TEXT, PLACE(mig_layout), .optional = true,
+     .may_be_none = true,
+     .help = "how it is split at the start, as 3g.40gb+1g.10gb"},
 #define FIELD(member, yaml_key, low, high, text)                               \
 	{yaml_key, GKF_FIELD_INTEGER, PLACE(member), low, high, .help = text},
     GKF_PROFILE_INTEGERS(FIELD)

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "fake/ecc.h"
+#include "fake/mig.h"
 #include "fake/private.h"
 #include "fake/smoothing.h"
 
@@ -50,6 +51,7 @@ int gkf_device_reset(struct gkf_machine *m, unsigned device)
 	gkf_state_advance(m, device);
 	gkf_ecc_reset(m, device);
 	gkf_smoothing_reset(m, device);
+	gkf_mig_reset(m, device);
 	apply_modes(dev);
 	for (size_t i = 0; i < sizeof forgotten / sizeof *forgotten; i++)
 		atomic_store(&dev->set[forgotten[i]], GKF_UNSET);

@@ -215,6 +215,7 @@ static void the_default_is_its_yaml_file(void **state)
 	SAME(inforom_image);
 	SAME(inforom_oem);
 	SAME(inforom_ecc);
+	SAME(mig_layout);
 #undef SAME
 #define FIELD(member, key, min, max, help)                                     \
 	assert_int_equal(p.member, gkf_profile_default.member);
