@@ -54,6 +54,13 @@ static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
 /* Number of slots that may be in use. */
 unsigned gkf_slots_high(const struct gkf_machine *m);
 
+/* What a fault dictates of a value, else what is set, else GKF_UNSET. */
+int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
+			 enum gkf_value value);
+
+/* One word of the model's state, as gkf_state_now() gives them all. */
+int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset);
+
 /* Brings the state of a device up to now. The caller holds the lock. */
 void gkf_state_advance(struct gkf_machine *m, unsigned device);
 

@@ -1,0 +1,169 @@
+/* crowd.c - what the processes of a device want; see crowd.h. */
+#include "fake/crowd.h"
+
+#include "fake/mig.h"
+#include "fake/private.h"
+
+#include <string.h>
+
+/* Busy time wanted in one instance; permille of the bin. */
+struct wanted {
+	uint32_t kind[GKF_WAVE_KINDS], sum, mem, enc, dec;
+};
+
+static uint32_t sm_permille(struct gkf_machine *m, unsigned device,
+			    uint32_t instance)
+{
+	int64_t all = m->boards[device].profile.sm_count;
+	struct gkf_mig_ci ci;
+
+	if (instance == GKF_NO_INSTANCE ||
+	    gkf_mig_ci_read(m, device, GKF_INSTANCE_GI(instance),
+			    GKF_INSTANCE_CI(instance), &ci))
+		return 1000;
+	return (uint32_t)gkf_clamp(ci.profile.sms * 1000 / all, 1, 1000);
+}
+
+/* The place of an instance in the crowd; too many: the last one's. */
+static unsigned place_of(struct gkf_crowd *c, uint32_t name)
+{
+	unsigned i = 0;
+
+	while (i < c->instances && c->instance[i].name != name)
+		i++;
+	if (i == GKF_CROWD_MIGS)
+		return i - 1;
+	if (i == c->instances) {
+		c->instance[i].name = name;
+		c->instance[i].sm_permille = sm_permille(c->m, c->device, name);
+		c->instances++;
+	}
+	return i;
+}
+
+void gkf_crowd_collect(struct gkf_machine *m, unsigned device,
+		       struct gkf_crowd *c)
+{
+	unsigned high = gkf_slots_high(m);
+
+	c->m = m;
+	c->device = device;
+	c->count = c->instances = 0;
+	c->all = true;
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+
+		if (!gkf_slot_read_on(m, i, device, &slot))
+			continue;
+		if (c->count == GKF_CROWD_MAX) {
+			c->all = false;
+			return;
+		}
+		c->member[c->count].wave = slot.wave;
+		c->member[c->count].instance = place_of(c, slot.instance);
+		c->count++;
+	}
+}
+
+static void add(struct wanted *w, const struct gkf_wave *wave, uint64_t bin,
+		struct gkf_drive *drive)
+{
+	uint32_t busy;
+
+	if (!gkf_wave_present(wave, bin))
+		return;
+	drive->attached++;
+	busy = gkf_wave_at(wave, bin);
+	if (!busy)
+		return;
+	w->sum += busy;
+	w->kind[wave->kind] += busy; /* busy, so it is one that there is */
+	w->mem += busy * wave->mem_permille / 1000;
+	w->enc += busy * wave->encoder_permille / 1000;
+	w->dec += busy * wave->decoder_permille / 1000;
+}
+
+/* Whoever is in no instance shares the device by turns, see physics.c. */
+static void add_whole(const struct wanted *w, struct gkf_drive *drive)
+{
+	drive->demand += w->sum;
+	drive->mem += w->mem;
+	drive->enc += w->enc;
+	drive->dec += w->dec;
+	for (int k = 0; k < GKF_WAVE_KINDS; k++)
+		drive->kind[k] += w->kind[k];
+}
+
+/*
+ * The SMs of an instance are its own: what is done there is a part of the
+ * whole, whatever the others do. The device is busy while one of them is.
+ */
+static void add_part(const struct wanted *w, uint64_t permille,
+		     struct gkf_drive *drive)
+{
+	uint32_t busy = w->sum < 1000 ? w->sum : 1000;
+	uint64_t part = w->sum ? permille * busy / w->sum : 0;
+
+	if (drive->demand < busy)
+		drive->demand = busy;
+	drive->mem += (uint32_t)(w->mem * part / 1000);
+	drive->enc += w->enc;
+	drive->dec += w->dec;
+	for (int k = 0; k < GKF_WAVE_KINDS; k++)
+		drive->kind[k] += (uint32_t)(w->kind[k] * part / 1000);
+}
+
+/* Too many to be collected: they are counted as one. */
+static void scan(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
+{
+	unsigned high = gkf_slots_high(c->m);
+	struct wanted w = {0};
+
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+
+		if (gkf_slot_read_on(c->m, i, c->device, &slot))
+			add(&w, &slot.wave, bin, drive);
+	}
+	add_whole(&w, drive);
+}
+
+void gkf_crowd_drive(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
+{
+	struct wanted w[GKF_CROWD_MIGS];
+
+	drive->attached = drive->demand = 0;
+	drive->mem = drive->enc = drive->dec = 0;
+	memset(drive->kind, 0, sizeof drive->kind);
+	if (!c->all) {
+		scan(c, bin, drive);
+		return;
+	}
+	memset(w, 0, c->instances * sizeof *w);
+	for (unsigned i = 0; i < c->count; i++)
+		add(&w[c->member[i].instance], &c->member[i].wave, bin, drive);
+	for (unsigned i = 0; i < c->instances; i++)
+		if (c->instance[i].name == GKF_NO_INSTANCE)
+			add_whole(&w[i], drive);
+		else
+			add_part(&w[i], c->instance[i].sm_permille, drive);
+}
+
+uint64_t gkf_crowd_quiet_until(const struct gkf_crowd *c, uint64_t bin)
+{
+	uint64_t until = c->all ? UINT64_MAX : bin;
+
+	for (unsigned i = 0; i < c->count; i++) {
+		const struct gkf_wave *w = &c->member[i].wave;
+		bool works =
+		    w->kind == GKF_WAVE_TRAIN || w->kind == GKF_WAVE_INFER;
+
+		if (works && gkf_wave_present(w, bin))
+			return bin;
+		if (w->start_bin > bin && w->start_bin < until)
+			until = w->start_bin;
+		if (w->stop_bin > bin && w->stop_bin < until)
+			until = w->stop_bin;
+	}
+	return until;
+}
