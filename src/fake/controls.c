@@ -4,9 +4,6 @@
 #include "fake/computed.h"
 #include "fake/private.h"
 
-/* Below the highest operating temperature: of an RTX 4080 SUPER. */
-#define TARGET_BELOW_MAX_C 6
-
 #define P(n) (1U << (n))
 /* Which are for one kind of work only; one of them at a time. */
 #define WORK                                                                   \
@@ -94,9 +91,4 @@ int64_t gkf_compute_dram_encryption_pending(struct gkf_machine *m,
 					    unsigned device)
 {
 	return get(m, device, GKF_V_DRAM_ENCRYPTION);
-}
-
-int64_t gkf_compute_target_temperature(struct gkf_machine *m, unsigned device)
-{
-	return m->boards[device].profile.temp_max_c - TARGET_BELOW_MAX_C;
 }

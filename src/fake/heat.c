@@ -29,10 +29,14 @@
 #define FAN_UP_PERMILLE_BIN   10
 #define FAN_DOWN_PERMILLE_BIN 5
 
-static int64_t soft_limit_mc(const struct gkf_profile *p)
+static int64_t soft_limit_mc(const struct gkf_profile *p,
+			     const struct gkf_drive *d)
 {
-	return (p->temp_target_c >= 0 ? p->temp_target_c : p->temp_max_c) *
-	       1000;
+	int64_t set = d->set[GKF_V_TARGET_TEMPERATURE];
+
+	if (p->temp_target_c < 0)
+		return p->temp_max_c * 1000;
+	return (set == GKF_UNSET ? p->temp_target_c : set) * 1000;
 }
 
 /* Begins at a temperature, ends below it. */
@@ -42,10 +46,10 @@ static bool is_hot(int64_t temp_mc, int64_t at_mc, int64_t hysteresis_mc,
 	return temp_mc >= at_mc - (before ? hysteresis_mc : 0);
 }
 
-int64_t gkf_heat_limit(const struct gkf_profile *p, const struct gkf_state *s,
-		       int64_t *ret_reasons)
+int64_t gkf_heat_limit(const struct gkf_profile *p, const struct gkf_drive *d,
+		       const struct gkf_state *s, int64_t *ret_reasons)
 {
-	int64_t soft = soft_limit_mc(p), left;
+	int64_t soft = soft_limit_mc(p, d), left;
 
 	*ret_reasons = 0;
 	if (is_hot(s->temp_mc, p->temp_slowdown_c * 1000, HARD_HYSTERESIS_MC,

@@ -12,6 +12,7 @@
  * the state after the bin before: what was begun then ends a little cooler.
  */
 int64_t gkf_heat_limit(const struct gkf_profile *profile,
+		       const struct gkf_drive *drive,
 		       const struct gkf_state *state, int64_t *ret_reasons);
 
 /* A bin of heating and cooling at the power and fan speed of the state. */

@@ -1,6 +1,7 @@
 /* physics.c - the model of one bin; see physics.h and docs/MACHINE.md. */
 #include "fake/physics.h"
 
+#include "fake/controls.h"
 #include "fake/heat.h"
 #include "fake/power.h"
 
@@ -96,7 +97,8 @@ static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
 			struct gkf_state *s)
 {
 	int64_t offset = either(d, GKF_V_SM_OFFSET, 0);
-	bool awake = is_awake(p, d, s);
+	/* A driver may be told to hold the highest clocks at rest, too. */
+	bool awake = is_awake(p, d, s) || either(d, GKF_V_POWER_MIZER, 0) == 1;
 	int64_t boost =
 	    awake ? p->sm_clock_busy_mhz + offset : p->sm_clock_idle_mhz;
 	int64_t memory =
@@ -146,7 +148,7 @@ static int64_t lowered(const struct gkf_profile *p, int64_t mhz, int64_t left)
 static void step_limits(const struct gkf_profile *p, const struct gkf_drive *d,
 			const struct gkf_state *before, struct gkf_state *s)
 {
-	int64_t reasons, left = gkf_heat_limit(p, before, &reasons);
+	int64_t reasons, left = gkf_heat_limit(p, d, before, &reasons);
 
 	for (size_t i = 0; i < sizeof slowdowns / sizeof *slowdowns; i++)
 		if (either(d, slowdowns[i].value, 0) == 1) {
@@ -184,7 +186,9 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 	    .mem_mhz = either(d, GKF_V_MEM_CLOCK, s->mem_clock_mhz),
 	    .offset_mhz = either(d, GKF_V_SM_OFFSET, 0),
 	};
-	int64_t limit = either(d, GKF_V_POWER_LIMIT, p->power_limit_mw);
+	int64_t limit = gkf_power_limit_in_force(
+	    p, either(d, GKF_V_POWER_LIMIT, p->power_limit_mw),
+	    (uint32_t)either(d, GKF_V_POWER_PROFILES, 0));
 	struct gkf_power power;
 
 	clocks.sm_mhz = gkf_power_cap(p, &load, &clocks, limit);

@@ -10,45 +10,49 @@
 #define STEP_MHZ   15
 #define CLOCKS_MAX 1024
 
-/* Boards that rest in another state have a state of their own for CUDA. */
-#define CUDA_PSTATE 2
-
 /* Slowest memory: graphics reach twice their clock at rest; estimated. */
 static int64_t graphics_max(const struct gkf_profile *p, int64_t mem_mhz)
 {
 	int64_t slow = 2 * p->sm_clock_idle_mhz;
 
-	return mem_mhz == p->mem_clock_max_mhz || slow > p->sm_clock_max_mhz
+	return mem_mhz != p->mem_clock_idle_mhz ||
+		       p->mem_clock_idle_mhz == p->mem_clock_max_mhz ||
+		       slow > p->sm_clock_max_mhz
 		   ? p->sm_clock_max_mhz
 		   : slow;
 }
 
 bool clock_has_pstate(const struct gkf_profile *p, nvmlPstates_t pstate)
 {
-	if (pstate == NVML_PSTATE_0)
-		return true;
-	return p->pstate_idle > 0 &&
-	       ((int64_t)pstate == p->pstate_idle || pstate == CUDA_PSTATE);
+	return pstate == NVML_PSTATE_0 || (int64_t)pstate == p->pstate_idle ||
+	       (int64_t)pstate == p->pstate_busy;
 }
 
 static int64_t memory_of(const struct gkf_profile *p, nvmlPstates_t pstate)
 {
-	return p->pstate_idle > 0 && (int64_t)pstate == p->pstate_idle
-		   ? p->mem_clock_idle_mhz
-		   : p->mem_clock_max_mhz;
+	if (pstate == NVML_PSTATE_0)
+		return p->mem_clock_max_mhz;
+	return (int64_t)pstate == p->pstate_busy ? p->mem_clock_busy_mhz
+						 : p->mem_clock_idle_mhz;
 }
 
 /* Memory clocks, the highest first; how many. */
-static unsigned memory_clocks(const struct gkf_profile *p, unsigned mhz[2])
+static unsigned memory_clocks(const struct gkf_profile *p, unsigned mhz[3])
 {
-	mhz[0] = (unsigned)p->mem_clock_max_mhz;
-	mhz[1] = (unsigned)p->mem_clock_idle_mhz;
-	return mhz[0] == mhz[1] ? 1 : 2;
+	const int64_t all[] = {p->mem_clock_max_mhz, p->mem_clock_busy_mhz,
+			       p->mem_clock_idle_mhz};
+	unsigned n = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (!n || mhz[n - 1] != all[i])
+			mhz[n++] = (unsigned)all[i];
+	return n;
 }
 
 bool clock_is_memory(const struct gkf_profile *p, unsigned mhz)
 {
-	return mhz == p->mem_clock_max_mhz || mhz == p->mem_clock_idle_mhz;
+	return mhz == p->mem_clock_max_mhz || mhz == p->mem_clock_busy_mhz ||
+	       mhz == p->mem_clock_idle_mhz;
 }
 
 /* Graphics clocks for a memory clock, the highest first; how many. */
@@ -90,7 +94,7 @@ nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device,
 						unsigned int *count,
 						unsigned int *clocksMHz)
 {
-	unsigned mhz[2];
+	unsigned mhz[3];
 
 	ENTER_DEVICE(nvmlDeviceGetSupportedMemoryClocks, device,
 		     count && (clocksMHz || !*count));

@@ -46,6 +46,7 @@ static const struct {
     {GK_ERR_TIMEOUT, NVML_ERROR_TIMEOUT},
     {GK_ERR_NOT_SUPPORTED, NVML_ERROR_NOT_SUPPORTED},
     {GK_ERR_LOST, NVML_ERROR_GPU_IS_LOST},
+    {GK_ERR_RANGE, NVML_ERROR_INVALID_ARGUMENT},
 };
 
 nvmlReturn_t front_error(int gk_err)

@@ -104,8 +104,7 @@ nvmlReturn_t nvmlDeviceSetDriverModel(nvmlDevice_t device,
 #define MIZER_MODES                                                            \
 	(1U << NVML_POWER_MIZER_MODE_ADAPTIVE |                                \
 	 1U << NVML_POWER_MIZER_MODE_PREFER_MAXIMUM_PERFORMANCE |              \
-	 1U << NVML_POWER_MIZER_MODE_AUTO |                                    \
-	 1U << NVML_POWER_MIZER_MODE_PREFER_CONSISTENT_PERFORMANCE)
+	 1U << NVML_POWER_MIZER_MODE_AUTO)
 
 nvmlReturn_t
 nvmlDeviceGetPowerMizerMode_v1(nvmlDevice_t device,
@@ -128,5 +127,7 @@ nvmlDeviceSetPowerMizerMode_v1(nvmlDevice_t device,
 {
 	ENTER_DEVICE(nvmlDeviceSetPowerMizerMode_v1, device,
 		     powerMizerMode != NULL);
+	if (powerMizerMode->mode > NVML_POWER_MIZER_MODE_AUTO)
+		return NVML_ERROR_INVALID_ARGUMENT;
 	return front_set(&c, GKF_V_POWER_MIZER, powerMizerMode->mode);
 }
