@@ -129,6 +129,7 @@ static void rates_are_of_bytes(void **state)
 			   (double)(after.pcie_tx_bytes - before.pcie_tx_bytes),
 		       .999, 1.001);
 	total = figure(from, to, NVML_GPM_METRIC_NVLINK_TOTAL_TX_PER_SEC);
+	assert_true(total > 0);
 	for (unsigned i = 0; i < 12; i++)
 		sum += figure(from, to,
 			      NVML_GPM_METRIC_NVLINK_L0_TX_PER_SEC + 2 * i);

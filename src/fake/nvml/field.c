@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "fake/ecc.h"
+#include "fake/link.h"
 #include "fake/nvml/permission.h"
 
 #include <string.h>

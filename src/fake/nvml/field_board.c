@@ -49,7 +49,6 @@ nvmlReturn_t field_count(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
-/* The longest of the reasons: they may hold at the same time. */
 nvmlReturn_t field_reasons(const struct call *c, unsigned scope, unsigned arg,
 			   uint64_t *ret_number)
 {
@@ -59,8 +58,8 @@ nvmlReturn_t field_reasons(const struct call *c, unsigned scope, unsigned arg,
 	(void)scope;
 	gkf_state_now(c->machine, c->index, &s);
 	for (unsigned i = 0; i < GKF_REASONS; i++)
-		if ((arg & (1U << i)) && s.reason_ns[i] > ns)
-			ns = s.reason_ns[i];
+		if (arg >> i & 1)
+			ns += s.reason_ns[i];
 	*ret_number = ns;
 	return NVML_SUCCESS;
 }
@@ -160,4 +159,34 @@ nvmlReturn_t field_from_major(const struct call *c, unsigned scope,
 	(void)scope;
 	*ret_number = c->board->profile.compute_major >= (int64_t)arg;
 	return NVML_SUCCESS;
+}
+
+/*
+ * What the PCIe specification calls correctable errors, of those that are
+ * counted: receiver errors, bad packets of two layers, replays that gave up.
+ */
+nvmlReturn_t field_pcie_corrected(const struct call *c, unsigned scope,
+				  unsigned arg, uint64_t *ret_number)
+{
+	static const enum gkf_value parts[] = {
+	    GKF_V_PCIE_RECEIVER_ERRORS, GKF_V_PCIE_BAD_TLP, GKF_V_PCIE_BAD_DLLP,
+	    GKF_V_PCIE_ROLLOVERS};
+	uint64_t sum = 0, one = 0;
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		field_value(c, scope, parts[i], &one);
+		sum += one;
+	}
+	*ret_number = sum;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t field_clear_value(const struct call *c, unsigned scope,
+			       unsigned arg, uint64_t *ret_number)
+{
+	(void)scope;
+	(void)ret_number;
+	return front_error(gkf_value_set(c->machine, c->index,
+					 (enum gkf_value)arg, GKF_UNSET));
 }

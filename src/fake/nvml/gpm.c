@@ -7,6 +7,7 @@
  * was allocated would. Two threads that use one sample get a mixture, at
  * worst.
  */
+#include "fake/link.h"
 #include "fake/nvml/front.h"
 
 #include <stddef.h>
@@ -21,6 +22,7 @@ struct content {
 	uint64_t machine; /* the seed, which tells machines apart */
 	uint64_t device;
 	struct gkf_state state;
+	uint64_t link[GKF_LINKS_MAX][2]; /* bytes received, sent */
 };
 
 struct nvmlGpmSample_st {
@@ -132,38 +134,51 @@ nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample)
 	now.machine = c.file->seed;
 	now.device = c.index;
 	gkf_state_now(c.machine, c.index, &now.state);
+	for (unsigned i = 0; i < gkf_links(c.machine, c.index); i++)
+		for (unsigned way = 0; way < 2; way++)
+			now.link[i][way] = gkf_link_bytes(c.machine, c.index, i,
+							  (enum gkf_way)way);
 	copy(&s->content, &now);
 	return NVML_SUCCESS;
 }
 
 /* How a metric follows from the difference of a sum. */
-enum kind { NOTHING, SHARE_OF_TIME, OF_ENGINE, BYTES_A_SECOND, OF_LINK };
+enum kind {
+	NOTHING,
+	SHARE_OF_TIME,
+	OF_ENGINE,
+	BYTES_A_SECOND,
+	OF_LINK,
+	OF_ALL_LINKS,
+};
 
 struct metric {
 	enum kind kind;
-	unsigned sum;      /* offset of it in struct gkf_state */
+	unsigned sum;      /* offset of it in struct content */
 	unsigned permille; /* part of the sum */
 	unsigned count;    /* offset in the profile: how many there are */
 	unsigned n;        /* which of them */
 	const char *name, *text;
 };
 
-#define SUM(member) .sum = offsetof(struct gkf_state, member)
+#define SUM(member) .sum = offsetof(struct content, member)
 #define COUNT(member, which)                                                   \
 	.count = offsetof(struct gkf_profile, member), .n = (which)
 #define METRIC(tail, ...)                                                      \
 	[NVML_GPM_METRIC_##tail] = {.name = #tail, __VA_ARGS__},
 #define SHARE(tail, member, part, words)                                       \
-	METRIC(tail, .kind = SHARE_OF_TIME, SUM(member), .permille = (part),   \
-	       .text = words)
+	METRIC(tail, .kind = SHARE_OF_TIME, SUM(state.member),                 \
+	       .permille = (part), .text = words)
 #define ENGINE(tail, member, engines, which, words)                            \
-	METRIC(tail, .kind = OF_ENGINE, SUM(member), COUNT(engines, which),    \
-	       .text = words)
+	METRIC(tail, .kind = OF_ENGINE, SUM(state.member),                     \
+	       COUNT(engines, which), .text = words)
 #define RATE(tail, member, words)                                              \
-	METRIC(tail, .kind = BYTES_A_SECOND, SUM(member), .text = words)
-#define LINK(tail, member, which, words)                                       \
-	METRIC(tail, .kind = OF_LINK, SUM(member), COUNT(nvlinks, which),      \
-	       .text = words)
+	METRIC(tail, .kind = BYTES_A_SECOND, SUM(state.member), .text = words)
+#define LINK(tail, way, which, words)                                          \
+	METRIC(tail, .kind = OF_LINK, SUM(link[which][way]),                   \
+	       COUNT(nvlinks, which), .text = words)
+#define LINKS(tail, way, words)                                                \
+	METRIC(tail, .kind = OF_ALL_LINKS, SUM(link[0][way]), .text = words)
 static const struct metric metrics[NVML_GPM_METRIC_MAX] = {
 #include "fake/nvml/gpm_metrics.def"
 };
@@ -174,14 +189,15 @@ static const struct metric metrics[NVML_GPM_METRIC_MAX] = {
 #undef ENGINE
 #undef RATE
 #undef LINK
+#undef LINKS
 
 static double grown(const struct content *from, const struct content *to,
 		    unsigned offset)
 {
 	uint64_t a, b;
 
-	a = *(const uint64_t *)((const char *)&from->state + offset);
-	b = *(const uint64_t *)((const char *)&to->state + offset);
+	a = *(const uint64_t *)((const char *)from + offset);
+	b = *(const uint64_t *)((const char *)to + offset);
 	return b > a ? (double)(b - a) : 0;
 }
 
@@ -190,16 +206,35 @@ static int64_t count_of(const struct gkf_profile *p, const struct metric *m)
 	return *(const int64_t *)((const char *)p + m->count);
 }
 
-/* NOT_SUPPORTED: this board has no such engine or link. */
+/* Of one sum, or of a sum for each link. */
+static double grown_of(const struct metric *m, const struct content *from,
+		       const struct content *to)
+{
+	double all = 0;
+
+	if (m->kind != OF_ALL_LINKS)
+		return grown(from, to, m->sum);
+	for (unsigned i = 0; i < GKF_LINKS_MAX; i++)
+		all += grown(from, to,
+			     m->sum + i * (unsigned)sizeof(from->link[0]));
+	return all;
+}
+
+static bool board_has(const struct gkf_profile *p, const struct metric *m)
+{
+	if (m->kind == OF_ENGINE || m->kind == OF_LINK)
+		return m->n < count_of(p, m);
+	return m->kind != OF_ALL_LINKS || p->nvlinks > 0;
+}
+
 static nvmlReturn_t compute(const struct gkf_profile *p, const struct metric *m,
 			    const struct content *from,
 			    const struct content *to, double *ret_value)
 {
 	double bins = (double)(to->state.bin - from->state.bin);
-	double sum = grown(from, to, m->sum);
-	bool counted = m->kind == OF_ENGINE || m->kind == OF_LINK;
+	double sum = grown_of(m, from, to);
 
-	if (m->kind == NOTHING || (counted && m->n >= count_of(p, m)))
+	if (m->kind == NOTHING || !board_has(p, m))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (bins <= 0)
 		return NVML_ERROR_NO_DATA; /* less than a bin apart */
@@ -209,8 +244,6 @@ static nvmlReturn_t compute(const struct gkf_profile *p, const struct metric *m,
 		*ret_value = sum / bins / 10;
 	else
 		*ret_value = sum / MIB * GKF_BINS_PER_S / bins;
-	if (m->kind == OF_LINK)
-		*ret_value /= (double)count_of(p, m);
 	return NVML_SUCCESS;
 }
 
