@@ -28,5 +28,5 @@ ROWS = [
     Changes("nvmlDeviceGetFieldValues", fields,
             Ctl("set", 0, "memory-temperature=82", "ecc-corrected=4",
                 "power=200W", "power-limit=300W"),
-            before=[31, 1, 62000, 400000], after=[82, 1, 200000, 300000]),
+            before=[35, 1, 62000, 400000], after=[82, 1, 200000, 300000]),
 ]

@@ -30,5 +30,5 @@ ROWS = [
             Ctl("set", 0, "pcie-generation=1"), before=16000, after=2500),
     Changes("nvmlDeviceGetPcieThroughput", traffic,
             Ctl("set", 0, "pcie-tx=1000", "pcie-rx=2000"),
-            before=[0, 0], after=[1000, 2000]),
+            before=[350, 350], after=[1000, 2000]),
 ]

@@ -35,7 +35,7 @@ ROWS = [
     Constant("nvmlDeviceGetTemperatureThreshold", thresholds,
              expect=profile_thresholds),
     Changes("nvmlDeviceGetFanSpeed", of_device(UINT),
-            Ctl("set", 0, "fan=77"), machine=FANNED, before=30, after=77),
+            Ctl("set", 0, "fan=77"), machine=FANNED, before=0, after=77),
     Changes("nvmlDeviceGetFanSpeed_v2", of_device(1, UINT),
-            Ctl("set", 0, "fan=77"), machine=FANNED, before=30, after=77),
+            Ctl("set", 0, "fan=77"), machine=FANNED, before=0, after=77),
 ]
