@@ -104,7 +104,7 @@ static const struct argp_option options[] = {
     {"mig", KEY_MIG, "GPUS=LAYOUT", 0,
      "splits GPUs into MIG devices, such as 0=3g.40gb+2g.20gb+1g.10gb; a "
      "profile may be followed by @SLICE and by compute instances in "
-     "brackets, 3g.40gb@4(1c+2c); LAYOUT on: only the mode; may be given "
+     "brackets, 3g.40gb@4(2c+1c); LAYOUT on: only the mode; may be given "
      "several times",
      0},
     {"driver", KEY_DRIVER, "VERSION", 0,

@@ -103,7 +103,7 @@ void gkf_mig_reset(struct gkf_machine *m, unsigned device);
 /*
  * Splits a GPU as text says, "3g.40gb+2g.20gb+1g.10gb", each part optionally
  * "@SLICE": enables the mode, makes a GPU instance for each part in turn, then
- * in each one compute instance that fills it; "3g.40gb(1c+2c)" makes these
+ * in each one compute instance that fills it; "3g.40gb(2c+1c)" makes these
  * instead. Errors as above, GK_ERR_INVALID for what is no profile of the GPU;
  * *ret_part is where in the text. What was made until then stays.
  */

@@ -75,7 +75,7 @@ static int make_gis(struct gkf_machine *m, unsigned device, const char *text,
 	return r;
 }
 
-/* "1c+2c)": compute instances by their slices. */
+/* "2c+1c)": compute instances by their slices. */
 static int make_cis(struct gkf_machine *m, unsigned device, unsigned gi,
 		    const char *text)
 {
