@@ -31,12 +31,14 @@ static const struct verb {
     {"reset-gpu", 1, 1, false, ctl_reset_gpu, "reset-gpu GPU"},
     {"mig", 1, 5, false, ctl_mig,
      "mig GPU [ls | on | off | create LAYOUT [at SLICE] | destroy GI[/CI]]"},
+    {"ecc", 1, 4, false, ctl_ecc, "ecc GPU [KIND PLACE [COUNT]]"},
     {"coverage", 0, 0, false, ctl_coverage, "coverage [--by-caller]"},
 };
 
 #define VERBS (sizeof verbs / sizeof *verbs)
 #define VERB_NAMES                                                             \
-	"ls, show, set, faults, fail, clear, reset, reset-gpu, mig, coverage"
+	"ls, show, set, faults, fail, clear, reset, reset-gpu, mig, ecc, "     \
+	"coverage"
 
 static const char *const functions[] = {
 #define NVML(symbol, params) #symbol,
@@ -234,14 +236,16 @@ int fake_ctl(int argc, char **argv)
 	    "ls\nshow [GPU]\nset [GPU] KEY=VALUE...\nfaults\n"
 	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
 	    "reset-gpu GPU\nmig GPU [ls|on|off|create LAYOUT [at SLICE]|"
-	    "destroy GI[/CI]]\ncoverage [--by-caller]",
+	    "destroy GI[/CI]]\necc GPU [KIND PLACE [COUNT]]\n"
+	    "coverage [--by-caller]",
 	    "Looks at a running made-up machine and changes it; every "
 	    "process of the machine sees that at once.\v"
 	    "GPU is an index, a range 0-3, a list 0,2 or all. KEY is a "
 	    "value that `show` lists (temperature=95, power=250W, "
 	    "extra-memory=4GiB), or, for the whole machine, "
-	    "latency=none|real, or latency.FUNCTION=50ms, which adds to "
-	    "the time of one NVML function. `fail` breaks what `faults` "
+	    "latency=none|real, latency.FUNCTION=50ms, which adds to "
+	    "the time of one NVML function, or permission=root|all|none: "
+	    "who may change GPUs through NVML. `fail` breaks what `faults` "
 	    "lists (fail 2 lost, fail 0 pcie=1x4, fail 0 xid=48, fail "
 	    "driver-mismatch), or makes a function fail: "
 	    "fail [GPU] nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN "
@@ -249,7 +253,8 @@ int fake_ctl(int argc, char **argv)
 	    "returns. `clear` gives values back to the model and mends "
 	    "what is broken; `reset` does so for all GPUs, and takes back "
 	    "added latencies and counts. `reset-gpu` is what nvidia-smi "
-	    "--gpu-reset does.",
+	    "--gpu-reset does. `ecc` lets memory errors happen (ecc 0 "
+	    "parity l2 3) and shows those that did.",
 	    NULL,
 	    NULL,
 	    NULL};

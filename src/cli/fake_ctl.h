@@ -24,6 +24,7 @@ int ctl_clear(struct ctl *ctl, int argc, char **argv);
 int ctl_reset(struct ctl *ctl, int argc, char **argv);
 int ctl_reset_gpu(struct ctl *ctl, int argc, char **argv);
 int ctl_mig(struct ctl *ctl, int argc, char **argv);
+int ctl_ecc(struct ctl *ctl, int argc, char **argv);
 int ctl_coverage(struct ctl *ctl, int argc, char **argv);
 
 /* The row of a function in nvml.def, or -1; and back. */
