@@ -104,6 +104,10 @@ static void show_gpu(struct ctl *ctl, unsigned gpu)
 	       board->profile.name, board->uuid,
 	       is_lost(ctl, gpu) ? "  LOST" : "");
 	each_fault(ctl, gpu, print_fault, NULL);
+	if (atomic_load(&dev->fault.xids))
+		printf("  %-22s %llu, of %llu\n", "last Xid",
+		       (unsigned long long)atomic_load(&dev->fault.last_xid),
+		       (unsigned long long)atomic_load(&dev->fault.xids));
 	printf("  %-22s %llu of %llu MiB, %u process%s\n", "memory",
 	       (unsigned long long)(memory.used >> 20),
 	       (unsigned long long)(memory.total >> 20), processes,

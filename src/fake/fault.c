@@ -2,10 +2,12 @@
 #include "fake/fault.h"
 
 #include "abi/nvml_abi.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "fake/ecc.h"
 #include "fake/link.h"
 #include "fake/notice.h"
+#include "fake/physics.h"
 #include "fake/private.h"
 
 #include <string.h>
@@ -382,11 +384,28 @@ int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number)
 
 /* ---- ending ---- */
 
+/* A link that was trained down is a bad one: packets are sent again. */
+#define REPLAY_NS (GK_NS_PER_S / 10)
+
+static int64_t replays(struct gkf_machine *m, unsigned device)
+{
+	int64_t set =
+	    atomic_load(&m->file->device[device].set[GKF_V_PCIE_REPLAY]);
+	uint64_t more = gkf_fault_age(m, device, GKF_FAULT_PCIE) / REPLAY_NS;
+
+	if (set < 0)
+		set = 0;
+	return gkf_clamp(set + (int64_t)(more & UINT32_MAX), 0, UINT32_MAX);
+}
+
 static void end(struct gkf_machine *m, unsigned device, uint64_t faults)
 {
 	int advice = gkf_fault_recovery(m, device);
 
 	repair_memory(m, device, faults & active(m, device));
+	if (faults & active(m, device) & GKF_FAULT_BIT(GKF_FAULT_PCIE))
+		atomic_store(&m->file->device[device].set[GKF_V_PCIE_REPLAY],
+			     replays(m, device));
 	atomic_fetch_and(&state_of(m, device)->active, ~faults);
 	if (gkf_fault_recovery(m, device) != advice)
 		push_each(m, device, nvmlEventTypeGpuRecoveryAction);
@@ -445,6 +464,11 @@ bool gkf_fault_value(struct gkf_machine *m, unsigned device,
 {
 	uint64_t broken = active(m, device);
 
+	if (value == GKF_V_PCIE_REPLAY &&
+	    broken & GKF_FAULT_BIT(GKF_FAULT_PCIE)) {
+		*ret_value = replays(m, device);
+		return true;
+	}
 	for (size_t i = 0; broken && i < sizeof dictates / sizeof *dictates;
 	     i++) {
 		enum gkf_fault fault = dictates[i].fault;

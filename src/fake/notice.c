@@ -15,6 +15,7 @@ static const struct {
     {GKF_V_PSTATE, nvmlEventTypePState, false, WORD(pstate)},
     {GKF_V_SM_CLOCK, nvmlEventTypeClock, false, WORD(sm_clock_mhz)},
     {GKF_V_MEM_CLOCK, nvmlEventTypeClock, false, WORD(mem_clock_mhz)},
+    {GKF_V_POWER_SOURCE, nvmlEventTypePowerSourceChange, false, 0},
     {GKF_V_ECC_CORRECTED, nvmlEventTypeSingleBitEccError, true, 0},
     {GKF_V_ECC_UNCORRECTED, nvmlEventTypeDoubleBitEccError, true, 0},
 #undef WORD
@@ -26,6 +27,11 @@ static void push(struct gkf_machine *m, unsigned device, uint64_t types)
 {
 	for (; types; types &= types - 1)
 		gkf_event_push(m, device, types & -types, 0, GKF_NO_INSTANCE);
+}
+
+static void push_system(struct gkf_machine *m, unsigned device, uint64_t type)
+{
+	gkf_event_push(m, device, GKF_EVENT_SYSTEM | type, 0, GKF_NO_INSTANCE);
 }
 
 void gkf_notice_step(struct gkf_machine *m, unsigned device,
@@ -52,9 +58,15 @@ void gkf_notice_set(struct gkf_machine *m, unsigned device,
 {
 	int64_t now;
 
+	if (!gkf_value_get(m, device, value, &now) || now == before)
+		return;
 	for (size_t i = 0; i < NOTICED; i++)
 		if (noticed[i].value == value &&
-		    gkf_value_get(m, device, value, &now) && now != before &&
 		    (now > before || !noticed[i].only_more))
 			push(m, device, noticed[i].type);
+	/* The driver lets go of a GPU that is taken away. */
+	if (value == GKF_V_REMOVED)
+		push_system(m, device,
+			    now ? nvmlSystemEventTypeGpuDriverUnbind
+				: nvmlSystemEventTypeGpuDriverBind);
 }

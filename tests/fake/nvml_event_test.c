@@ -1,12 +1,15 @@
 /*
- * nvml_event_test.c - event sets: their handles, waiting without an event,
- * and the Xid of a GPU that is lost.
+ * nvml_event_test.c - event sets: their handles, sleeping and waking, what is
+ * told of a GPU that changes or breaks, and the driver that lets go of one.
  */
 #include "fake/nvml_front.h"
 
 #include "base/clock.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
+
+#define MS 1000000ULL
 
 static nvmlEventSet_t new_set(void)
 {
@@ -22,65 +25,220 @@ static nvmlReturn_t wait_ms(nvmlEventSet_t set, nvmlEventData_t *data,
 	return NV(nvmlEventSetWait_v2)(set, data, ms);
 }
 
-static void wait_sleeps_until_its_end(void **state)
+static nvmlReturn_t register_for(unsigned device, unsigned long long types,
+				 nvmlEventSet_t set)
+{
+	return NV(nvmlDeviceRegisterEvents)(device_at(device), types, set);
+}
+
+static nvmlEventSet_t set_for(unsigned device, unsigned long long types)
 {
 	nvmlEventSet_t set = new_set();
+
+	assert_nvml(register_for(device, types, set), SUCCESS);
+	return set;
+}
+
+/* The next event is this one. */
+static void expect_event(nvmlEventSet_t set, unsigned long long type,
+			 unsigned long long number)
+{
+	nvmlEventData_t data;
+
+	assert_nvml(wait_ms(set, &data, 5000), SUCCESS);
+	assert_int_equal(data.eventType, type);
+	assert_int_equal(data.eventData, number);
+	assert_int_equal(data.gpuInstanceId, 0xffffffff);
+}
+
+static void expect_xid(nvmlEventSet_t set, unsigned number)
+{
+	expect_event(set, nvmlEventTypeXidCriticalError, number);
+}
+
+static void expect_nothing(nvmlEventSet_t set)
+{
+	nvmlEventData_t data;
+
+	assert_nvml(wait_ms(set, &data, 30), ERROR_TIMEOUT);
+}
+
+static long sleeps_so_far(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
+static void wait_sleeps_until_its_end(void **state)
+{
+	nvmlEventSet_t set = set_for(0, nvmlEventTypeXidCriticalError);
 	nvmlEventData_t data;
 	uint64_t began = gk_mono_ns(), cpu;
+	long sleeps = sleeps_so_far();
 
 	(void)state;
 	cpu = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	assert_nvml(NV(nvmlDeviceRegisterEvents)(
-			device_at(0), nvmlEventTypeXidCriticalError, set),
-		    SUCCESS);
-	assert_nvml(wait_ms(set, &data, 300), ERROR_TIMEOUT);
-	assert_in_range(gk_mono_ns() - began, 300000000, 3000000000);
+	assert_nvml(wait_ms(set, &data, 1000), ERROR_TIMEOUT);
+	assert_in_range(gk_mono_ns() - began, 1000 * MS, 5000 * MS);
 	cpu = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	assert_in_range(cpu, 0, 30000000);
+	assert_in_range(cpu, 0, 20 * MS);
+	assert_in_range(sleeps_so_far() - sleeps, 1, 3);
 	assert_nvml(wait_ms(set, &data, 0), ERROR_TIMEOUT);
 }
 
+/* Who waits for clocks looks once a bin, and no more often. */
+static void the_model_wakes_a_wait_once_a_bin(void **state)
+{
+	nvmlEventSet_t set = set_for(0, nvmlEventTypePState);
+	nvmlEventData_t data;
+	long sleeps = sleeps_so_far();
+
+	(void)state;
+	assert_nvml(wait_ms(set, &data, 1000), ERROR_TIMEOUT);
+	assert_in_range(sleeps_so_far() - sleeps, 4, 30);
+}
+
 static void lost_gpu_tells_its_xid_once(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlDevice_t device = device_at(1);
+	nvmlEventSet_t set = set_for(1, nvmlEventTypeXidCriticalError);
+	nvmlEventData_t data;
+
+	gkf_fault_begin(fx->m, 0, GKF_FAULT_LOST, 0); /* not watched */
+	expect_nothing(set);
+	gkf_fault_begin(fx->m, 1, GKF_FAULT_LOST, 0);
+	assert_nvml(wait_ms(set, &data, 2000), SUCCESS);
+	assert_ptr_equal(data.device, device);
+	assert_int_equal(data.eventType, nvmlEventTypeXidCriticalError);
+	assert_int_equal(data.eventData, 79);
+	assert_nvml(wait_ms(set, &data, 50), ERROR_GPU_IS_LOST);
+	gkf_fault_end(fx->m, 1, GKF_FAULT_BIT(GKF_FAULT_LOST));
+	expect_nothing(set);
+	gkf_fault_begin(fx->m, 1, GKF_FAULT_LOST, 0);
+	expect_xid(set, 79);
+}
+
+static void what_was_before_is_not_told(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t set = new_set();
+
+	gkf_xid(fx->m, 0, 13);
+	assert_nvml(register_for(0, nvmlEventTypeXidCriticalError, set),
+		    SUCCESS);
+	gkf_xid(fx->m, 1, 31);
+	assert_nvml(register_for(1, nvmlEventTypeXidCriticalError, set),
+		    SUCCESS);
+	expect_nothing(set);
+	gkf_xid(fx->m, 1, 43);
+	gkf_xid(fx->m, 0, 45);
+	/* To register again loses nothing. */
+	assert_nvml(register_for(0, nvmlEventTypeXidCriticalError, set),
+		    SUCCESS);
+	expect_xid(set, 43);
+	expect_xid(set, 45);
+	expect_nothing(set);
+}
+
+static void each_set_hears_it(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t one = set_for(0, nvmlEventTypeXidCriticalError);
+	nvmlEventSet_t other = set_for(0, nvmlEventTypeXidCriticalError);
+
+	gkf_xid(fx->m, 0, 31);
+	expect_xid(one, 31);
+	expect_xid(other, 31);
+	expect_nothing(one);
+	expect_nothing(other);
+}
+
+/* More events than the ring holds: the last ones are told. */
+static void a_slow_reader_hears_the_last(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t set = set_for(0, nvmlEventTypeXidCriticalError);
+	nvmlEventData_t data;
+	unsigned told = 0;
+
+	for (int i = 0; i < GKF_EVENTS_MAX + 100; i++)
+		gkf_xid(fx->m, 0, i % 2 ? 13 : 31);
+	gkf_xid(fx->m, 0, 45);
+	while (wait_ms(set, &data, 0) == NVML_SUCCESS)
+		told++;
+	assert_in_range(told, GKF_EVENTS_MAX - 1, GKF_EVENTS_MAX);
+	assert_int_equal(data.eventData, 45);
+}
+
+static void memory_errors_are_told_by_kind(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t set = set_for(0, nvmlEventTypeDoubleBitEccError |
+					    nvmlEventTypeDramRetirementEvent |
+					    nvmlEventTypeGpuRecoveryAction);
+	nvmlEventSet_t xids = set_for(0, nvmlEventTypeXidCriticalError);
+
+	assert_int_equal(gkf_fault_begin(fx->m, 0, GKF_FAULT_ECC, 2), 0);
+	expect_event(set, nvmlEventTypeDoubleBitEccError, 0);
+	expect_event(set, nvmlEventTypeGpuRecoveryAction, 0);
+	expect_event(set, nvmlEventTypeDramRetirementEvent, 0);
+	expect_xid(xids, 48);
+	expect_xid(xids, 63);
+	gkf_fault_end(fx->m, 0, ~0ULL);
+	expect_event(set, nvmlEventTypeGpuRecoveryAction, 0);
+	expect_nothing(set);
+	expect_nothing(xids);
+}
+
+/* Nobody but the waiter looks at the machine meanwhile. */
+static void the_model_tells_of_clocks(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t set = set_for(0, nvmlEventTypeClock);
+
+	expect_nothing(set);
+	gkf_value_set(fx->m, 0, GKF_V_GPU_UTIL, 100);
+	expect_event(set, nvmlEventTypeClock, 0);
+}
+
+static void a_value_that_is_set_is_told(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t set =
+	    set_for(0, nvmlEventTypePState | nvmlEventTypePowerSourceChange |
+			   nvmlEventTypeSingleBitEccError);
+
+	gkf_value_set(fx->m, 0, GKF_V_PSTATE, 8);
+	expect_event(set, nvmlEventTypePState, 0);
+	gkf_value_set(fx->m, 0, GKF_V_PSTATE, 8); /* as it was */
+	expect_nothing(set);
+	gkf_value_set(fx->m, 0, GKF_V_POWER_SOURCE, 1);
+	expect_event(set, nvmlEventTypePowerSourceChange, 0);
+	gkf_value_set(fx->m, 0, GKF_V_ECC_CORRECTED, 3);
+	expect_event(set, nvmlEventTypeSingleBitEccError, 0);
+}
+
+static void bad_sets(void **state)
 {
 	struct fixture *fx = *state;
 	nvmlEventSet_t set = new_set();
 	nvmlEventData_t data;
 	unsigned long long types;
 
-	assert_nvml(NV(nvmlDeviceGetSupportedEventTypes)(device_at(1), &types),
-		    SUCCESS);
-	assert_nvml(NV(nvmlDeviceRegisterEvents)(device_at(1), types, set),
-		    SUCCESS);
-	nvmlDevice_t device = device_at(1);
-	gkf_fault_begin(fx->m, 0, GKF_FAULT_LOST, 0); /* not watched */
-	assert_nvml(wait_ms(set, &data, 50), ERROR_TIMEOUT);
-	gkf_fault_begin(fx->m, 1, GKF_FAULT_LOST, 0);
-	assert_nvml(wait_ms(set, &data, 2000), SUCCESS);
-	assert_ptr_equal(data.device, device);
-	assert_int_equal(data.eventType, nvmlEventTypeXidCriticalError);
-	assert_int_equal(data.eventData, 79);
-	assert_nvml(wait_ms(set, &data, 50), ERROR_TIMEOUT);
-	gkf_fault_end(fx->m, 1, GKF_FAULT_BIT(GKF_FAULT_LOST));
-	assert_nvml(wait_ms(set, &data, 50), ERROR_TIMEOUT);
-	gkf_fault_begin(fx->m, 1, GKF_FAULT_LOST, 0);
-	assert_nvml(wait_ms(set, &data, 2000), SUCCESS);
-}
-
-static void bad_sets(void **state)
-{
-	nvmlEventSet_t set = new_set();
-	nvmlEventData_t data;
-
-	(void)state;
 	assert_nvml(wait_ms((nvmlEventSet_t)((char *)set + 1), &data, 0),
 		    ERROR_INVALID_ARGUMENT);
 	assert_nvml(wait_ms((nvmlEventSet_t)&data, &data, 0),
 		    ERROR_INVALID_ARGUMENT);
 	assert_nvml(wait_ms(set, NULL, 0), ERROR_INVALID_ARGUMENT);
-	assert_nvml(NV(nvmlDeviceRegisterEvents)(device_at(0), 1ULL << 40, set),
-		    ERROR_INVALID_ARGUMENT);
-	assert_nvml(NV(nvmlDeviceRegisterEvents)(device_at(0),
-						 nvmlEventTypePState, set),
+	assert_nvml(register_for(0, 1ULL << 40, set), ERROR_INVALID_ARGUMENT);
+	gkf_value_set(fx->m, 0, GKF_V_ECC_MODE, 0);
+	assert_nvml(NV(nvmlDeviceGetSupportedEventTypes)(device_at(0), &types),
+		    SUCCESS);
+	assert_int_equal(types & nvmlEventTypeSingleBitEccError, 0);
+	assert_nvml(register_for(0, nvmlEventTypeSingleBitEccError, set),
 		    ERROR_NOT_SUPPORTED);
 	assert_nvml(NV(nvmlEventSetFree)(set), SUCCESS);
 	assert_nvml(NV(nvmlEventSetFree)(set), ERROR_INVALID_ARGUMENT);
@@ -106,32 +264,97 @@ static void sets_are_not_used_up(void **state)
 	new_set();
 }
 
-static void *shut_down_soon(void *arg)
+/* Something that happens while another thread waits, and when it did. */
+struct later {
+	void (*act)(struct later *l);
+	struct fixture *fx;
+	nvmlEventSet_t set;
+	uint64_t done_ns;
+	pthread_t thread;
+};
+
+static void *act_later(void *arg)
 {
-	usleep(50000);
-	NV(nvmlShutdown)();
-	return arg;
+	struct later *l = arg;
+
+	usleep(100000);
+	l->done_ns = gk_mono_ns();
+	l->act(l);
+	return NULL;
 }
 
-static void shutdown_ends_a_wait(void **state)
+static void shut_down(struct later *l)
 {
-	nvmlEventSet_t set = new_set();
-	nvmlEventData_t data;
-	pthread_t thread;
+	(void)l;
+	NV(nvmlShutdown)();
+}
 
-	(void)state;
-	pthread_create(&thread, NULL, shut_down_soon, NULL);
-	assert_nvml(wait_ms(set, &data, 0xffffffffu), ERROR_UNINITIALIZED);
-	pthread_join(thread, NULL);
+static void free_set(struct later *l)
+{
+	NV(nvmlEventSetFree)(l->set);
+}
+
+static void push_xid(struct later *l)
+{
+	gkf_xid(l->fx->m, 0, 31);
+}
+
+static void step_clock(struct later *l)
+{
+	gkf_machine_age(l->fx->m, 1000 * MS);
+}
+
+/* Waits without end while it happens; the wait ends soon after it. */
+static void woken_by(struct fixture *fx, void (*act)(struct later *),
+		     nvmlEventSet_t set, nvmlReturn_t expected)
+{
+	struct later l = {.act = act, .fx = fx, .set = set};
+	nvmlEventData_t data;
+	uint64_t woke;
+
+	pthread_create(&l.thread, NULL, act_later, &l);
+	assert_int_equal(wait_ms(set, &data, 0xffffffffu), expected);
+	woke = gk_mono_ns();
+	pthread_join(l.thread, NULL);
+	assert_in_range(woke - l.done_ns, 0, 250 * MS);
+}
+
+static void everything_wakes_a_wait_at_once(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t set = set_for(0, nvmlEventTypeXidCriticalError);
+
+	woken_by(fx, push_xid, set, NVML_SUCCESS);
+	woken_by(fx, free_set, set, NVML_ERROR_INVALID_ARGUMENT);
+	woken_by(fx, shut_down, new_set(), NVML_ERROR_UNINITIALIZED);
+}
+
+/* A clock that stands wakes nobody; one that is stepped does. */
+static void a_step_of_the_clock_wakes_a_wait(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlEventSet_t set = set_for(0, nvmlEventTypeClock);
+
+	assert_int_equal(gkf_clock_speed(fx->m, 0), 0);
+	gkf_value_set(fx->m, 0, GKF_V_GPU_UTIL, 100);
+	expect_nothing(set);
+	woken_by(fx, step_clock, set, NVML_SUCCESS);
+}
+
+static void driver_lets_go(struct fixture *fx, int64_t removed)
+{
+	assert_int_equal(gkf_value_set(fx->m, 1, GKF_V_REMOVED, removed), 0);
 }
 
 static void system_events(void **state)
 {
+	struct fixture *fx = *state;
 	nvmlSystemEventSetCreateRequest_t create = {
 	    .version = nvmlSystemEventSetCreateRequest_v1};
 	nvmlSystemRegisterEventRequest_t registration = {
 	    .version = nvmlSystemRegisterEventRequest_v1,
-	    .eventTypes = nvmlSystemEventTypeGpuDriverUnbind,
+	    .eventTypes = nvmlSystemEventTypeGpuDriverUnbind |
+			  nvmlSystemEventTypeGpuDriverBind,
 	};
 	nvmlSystemEventData_v1_t data[2];
 	nvmlSystemEventSetWaitRequest_t wait = {
@@ -142,14 +365,24 @@ static void system_events(void **state)
 	    .numEvent = 5,
 	};
 
-	(void)state;
 	assert_nvml(NV(nvmlSystemEventSetCreate)(&create), SUCCESS);
 	assert_nvml(NV(nvmlSystemRegisterEvents)(&registration),
 		    ERROR_INVALID_ARGUMENT);
 	wait.set = registration.set = create.set;
 	assert_nvml(NV(nvmlSystemRegisterEvents)(&registration), SUCCESS);
+	gkf_xid(fx->m, 0, 31); /* an event of a device */
 	assert_nvml(NV(nvmlSystemEventSetWait)(&wait), ERROR_TIMEOUT);
 	assert_int_equal(wait.numEvent, 0);
+	driver_lets_go(fx, 1);
+	driver_lets_go(fx, 0);
+	driver_lets_go(fx, 1);
+	assert_nvml(NV(nvmlSystemEventSetWait)(&wait), SUCCESS);
+	assert_int_equal(wait.numEvent, 2);
+	assert_int_equal(data[0].eventType, nvmlSystemEventTypeGpuDriverUnbind);
+	assert_int_equal(data[1].eventType, nvmlSystemEventTypeGpuDriverBind);
+	assert_int_equal(data[0].gpuId, 15 << 8); /* on bus 0f */
+	assert_nvml(NV(nvmlSystemEventSetWait)(&wait), SUCCESS);
+	assert_int_equal(wait.numEvent, 1);
 	wait.version = 0;
 	assert_nvml(NV(nvmlSystemEventSetWait)(&wait),
 		    ERROR_ARGUMENT_VERSION_MISMATCH);
@@ -162,13 +395,10 @@ static void system_events(void **state)
 static void the_old_wait_writes_the_old_record(void **state)
 {
 	struct fixture *fx = *state;
-	nvmlEventSet_t set = new_set();
+	nvmlEventSet_t set = set_for(0, nvmlEventTypeXidCriticalError);
 	nvmlEventData_t data = {.gpuInstanceId = 0x5a5a,
 				.computeInstanceId = 0x5a5a};
 
-	assert_nvml(NV(nvmlDeviceRegisterEvents)(
-			device_at(0), nvmlEventTypeXidCriticalError, set),
-		    SUCCESS);
 	assert_int_equal(gkf_fault_begin(fx->m, 0, GKF_FAULT_LOST, 0), 0);
 	assert_nvml(NV(nvmlEventSetWait)(set, &data, 1000), SUCCESS);
 	assert_int_equal(data.eventData, 79);
@@ -180,11 +410,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    FRONT_TEST(wait_sleeps_until_its_end),
+	    FRONT_TEST(the_model_wakes_a_wait_once_a_bin),
 	    FRONT_TEST(lost_gpu_tells_its_xid_once),
+	    FRONT_TEST(what_was_before_is_not_told),
+	    FRONT_TEST(each_set_hears_it),
+	    FRONT_TEST(a_slow_reader_hears_the_last),
+	    FRONT_TEST(memory_errors_are_told_by_kind),
+	    FRONT_TEST(the_model_tells_of_clocks),
+	    FRONT_TEST(a_value_that_is_set_is_told),
 	    FRONT_TEST(the_old_wait_writes_the_old_record),
 	    FRONT_TEST(bad_sets),
 	    FRONT_TEST(sets_are_not_used_up),
-	    FRONT_TEST(shutdown_ends_a_wait),
+	    FRONT_TEST(everything_wakes_a_wait_at_once),
+	    FRONT_TEST(a_step_of_the_clock_wakes_a_wait),
 	    FRONT_TEST(system_events),
 	};
 

@@ -116,6 +116,7 @@ static uint64_t supported(const struct call *c)
 {
 	const struct gkf_profile *p = &c->board->profile;
 	uint64_t types = nvmlEventTypeXidCriticalError | OF_MODEL |
+			 nvmlEventTypePowerSourceChange |
 			 nvmlEventTypeGpuUnavailableError |
 			 nvmlEventTypeGpuRecoveryAction;
 
