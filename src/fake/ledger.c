@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "fake/account.h"
 #include "fake/mig.h"
+#include "fake/presence.h"
 #include "fake/private.h"
 
 #include <string.h>
@@ -120,6 +121,10 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 
 	if (device >= m->device_count || !types)
 		return GK_ERR_RANGE;
+	if (!gkf_is_listed(m->file, device))
+		return GK_ERR_NOT_FOUND;
+	if (gkf_is_set(m->file, device, GKF_V_DRAIN))
+		return GK_ERR_PERMISSION;
 	if (wave)
 		content.wave = *wave;
 	r = gkf_lock(m);
@@ -233,8 +238,8 @@ static bool is_present(const struct gkf_slot *slot, uint64_t bin)
 static bool is_in(const struct gkf_slot *slot, unsigned gi)
 {
 	return gi == UINT32_MAX ||
-	       GKF_INSTANCE_GI(__atomic_load_n(&slot->instance,
-					       __ATOMIC_RELAXED)) == gi;
+	       GKF_INSTANCE_GI(
+		   __atomic_load_n(&slot->instance, __ATOMIC_RELAXED)) == gi;
 }
 
 static uint64_t held_bytes(struct gkf_machine *m, unsigned device, unsigned gi)

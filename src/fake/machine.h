@@ -20,6 +20,7 @@
 #include "fake/profile.h"
 #include "fake/smoothing_state.h"
 #include "fake/state.h"
+#include "fake/system_state.h"
 #include "fake/topology.h"
 #include "fake/wave.h"
 
@@ -87,6 +88,7 @@ struct gkf_device {
 	_Atomic uint64_t state_seq;       /* state[seq % 2] holds */
 	struct gkf_state state[2];
 	struct gkf_links links;              /* its NVLinks */
+	struct gkf_text hostname;            /* that it was told */
 	struct gkf_past past[GKF_PAST_BINS]; /* bin b at b % GKF_PAST_BINS */
 	struct gkf_ecc ecc;                  /* errors of its memories */
 	struct gkf_smoothing smoothing;      /* its preset profiles */
@@ -138,6 +140,7 @@ struct gkf_file {
 	uint64_t creator_ns, creator_start;
 	_Atomic uint64_t latency;    /* enum gkf_latency */
 	_Atomic uint64_t permission; /* enum gkf_permission */
+	struct gkf_system system;
 	_Atomic uint64_t slots_high; /* slots ever used: scans stop here */
 	_Atomic uint64_t reaped_ns;  /* CLOCK_MONOTONIC of the last reaping */
 	_Atomic uint64_t reap_pause_ns; /* how long to leave it alone */

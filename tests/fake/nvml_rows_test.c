@@ -76,11 +76,11 @@ static void refusals_are_counted(void **state)
 	struct fixture *fx = *state;
 	uint64_t refused = 0, calls = 0;
 
-	assert_nvml(NV(nvmlDeviceGetPlatformInfo)(device_at(0), NULL),
+	assert_nvml(NV(nvmlDeviceReadWritePRM_v1)(device_at(0), NULL),
 		    ERROR_NOT_SUPPORTED);
 	for (size_t i = 0; i < ROWS; i++) {
 		uint64_t n =
-		    strcmp(rows[i].name, "nvmlDeviceGetPlatformInfo") ? 0 : 1;
+		    strcmp(rows[i].name, "nvmlDeviceReadWritePRM_v1") ? 0 : 1;
 
 		assert_int_equal(fx->file->refused[i], n);
 		refused += fx->file->refused[i];

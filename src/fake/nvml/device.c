@@ -3,6 +3,7 @@
  * architecture, PCI address.
  */
 #include "fake/nvml/mig_handle.h"
+#include "fake/nvml/pci.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -18,7 +19,7 @@ static nvmlReturn_t count(enum nvml_row row, unsigned int *ret_count)
 
 	if (r)
 		return r;
-	*ret_count = c.device_count;
+	*ret_count = gkf_listed_count(c.machine);
 	return NVML_SUCCESS;
 }
 
@@ -48,12 +49,13 @@ static nvmlReturn_t by_index(enum nvml_row row, unsigned index,
 {
 	struct call c;
 	nvmlReturn_t r = enter(&c, row, ret_handle != NULL);
+	int at;
 
 	if (r)
 		return r;
-	if (index >= c.device_count)
-		return NVML_ERROR_INVALID_ARGUMENT;
-	return give_handle(&c, index, false, ret_handle);
+	at = gkf_listed(c.machine, index);
+	return at < 0 ? NVML_ERROR_INVALID_ARGUMENT
+		      : give_handle(&c, (unsigned)at, false, ret_handle);
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index,
@@ -68,13 +70,64 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
 	return by_index(ROW_nvmlDeviceGetHandleByIndex_v2, index, device);
 }
 
+#define UUID_TEXT (NVML_DEVICE_UUID_ASCII_LEN + 1)
+
+/* Of a GPU; MIG devices have no binary form of theirs. */
+static void uuid_text(const unsigned char *bytes, char text[UUID_TEXT])
+{
+	char *at = text + sprintf(text, "GPU");
+
+	for (unsigned i = 0; i < NVML_DEVICE_UUID_BINARY_LEN; i++) {
+		bool dash = !i || (i >= 4 && i <= 10 && i % 2 == 0);
+
+		at += sprintf(at, dash ? "-%02x" : "%02x", bytes[i]);
+	}
+}
+
+static nvmlReturn_t find_uuid(const struct call *c, const char *uuid,
+			      nvmlDevice_t *ret_handle)
+{
+	if (!strncasecmp(uuid, "MIG-", 4))
+		return mig_by_uuid(c, uuid, ret_handle);
+	for (unsigned i = 0; i < c->device_count; i++)
+		if (gkf_is_listed(c->file, i) &&
+		    strcasecmp(uuid, gkf_board(c->machine, i)->uuid) == 0)
+			return give_handle(c, i, false, ret_handle);
+	return NVML_ERROR_NOT_FOUND;
+}
+
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
 	ENTER(nvmlDeviceGetHandleByUUID, uuid && device);
-	if (!strncasecmp(uuid, "MIG-", 4))
-		return mig_by_uuid(&c, uuid, device);
+	return find_uuid(&c, uuid, device);
+}
+
+/* The same with the UUID as text or as its 16 bytes. */
+nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t *uuid,
+					nvmlDevice_t *device)
+{
+	char text[UUID_TEXT];
+
+	ENTER(nvmlDeviceGetHandleByUUIDV, uuid && device);
+	if (!TAKES(uuid->version, nvmlUUID_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	if (uuid->type == NVML_UUID_TYPE_ASCII)
+		snprintf(text, sizeof(text), "%.*s", NVML_DEVICE_UUID_ASCII_LEN,
+			 uuid->value.str);
+	else if (uuid->type == NVML_UUID_TYPE_BINARY)
+		uuid_text(uuid->value.bytes, text);
+	else
+		return NVML_ERROR_INVALID_ARGUMENT;
+	return find_uuid(&c, text, device);
+}
+
+nvmlReturn_t nvmlDeviceGetHandleBySerial(const char *serial,
+					 nvmlDevice_t *device)
+{
+	ENTER(nvmlDeviceGetHandleBySerial, serial && *serial && device);
 	for (unsigned i = 0; i < c.device_count; i++)
-		if (strcasecmp(uuid, gkf_board(c.machine, i)->uuid) == 0)
+		if (gkf_is_listed(c.file, i) &&
+		    !strcmp(serial, gkf_board(c.machine, i)->serial))
 			return give_handle(&c, i, false, device);
 	return NVML_ERROR_NOT_FOUND;
 }
@@ -120,20 +173,16 @@ static nvmlReturn_t by_pci(enum nvml_row row, const char *text,
 {
 	struct call c;
 	struct pci_address a;
-	const struct gkf_board *b;
 	nvmlReturn_t r = enter(&c, row, text && ret_handle);
+	int at;
 
 	if (r)
 		return r;
 	if (!parse_pci(text, &a))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	for (unsigned i = 0; i < c.device_count; i++) {
-		b = gkf_board(c.machine, i);
-		if (b->pci_domain == a.domain && b->pci_bus == a.bus &&
-		    b->pci_device == a.device)
-			return give_handle(&c, i, true, ret_handle);
-	}
-	return NVML_ERROR_NOT_FOUND;
+	at = front_pci_find(&c, a.domain, a.bus, a.device);
+	return at < 0 ? NVML_ERROR_NOT_FOUND
+		      : give_handle(&c, (unsigned)at, true, ret_handle);
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char *pciBusId,

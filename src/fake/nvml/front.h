@@ -14,6 +14,7 @@
 #include "fake/fault.h"
 #include "fake/mig.h"
 #include "fake/model.h"
+#include "fake/presence.h"
 #include "fake/nvml/generations.h"
 
 #include <sys/stat.h>
@@ -165,9 +166,8 @@ static inline nvmlReturn_t hold(const struct call *c, enum nvml_row row)
 /* What the faults of the call's device say. */
 static inline nvmlReturn_t broken(const struct call *c)
 {
-	uint64_t faults =
-	    atomic_load_explicit(&c->file->device[c->index].fault.active,
-				 memory_order_relaxed);
+	uint64_t faults = atomic_load_explicit(
+	    &c->file->device[c->index].fault.active, memory_order_relaxed);
 
 	return __builtin_expect(faults != 0, 0) ? front_broken(c)
 						: NVML_SUCCESS;
@@ -229,6 +229,8 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 	c->index = (unsigned)index;
 	c->instance = GKF_NO_INSTANCE;
 	c->board = gkf_board(c->machine, c->index);
+	if (!gkf_is_listed(c->file, c->index))
+		return NVML_ERROR_INVALID_ARGUMENT;
 	r = admit(c, row);
 	if (!r && __builtin_expect(is_split(c), 0) && front_mig_refuses(c, row))
 		r = NVML_ERROR_NOT_SUPPORTED;

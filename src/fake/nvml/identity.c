@@ -33,7 +33,7 @@ nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index)
 
 	ENTER_DEVICE(nvmlDeviceGetIndex, device, index != NULL);
 	if (c.instance == GKF_NO_INSTANCE) {
-		*index = c.index;
+		*index = gkf_listed_before(c.machine, c.index);
 		return NVML_SUCCESS;
 	}
 	r = mig_of_call(&c, &ci);

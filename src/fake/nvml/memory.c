@@ -1,5 +1,5 @@
 /*
- * memory.c - device memory, BAR1, confidential memory.
+ * memory.c - device memory, BAR1.
  */
 #include "fake/nvml/mig_handle.h"
 
@@ -84,18 +84,5 @@ nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device,
 	bar1Memory->bar1Total = total;
 	bar1Memory->bar1Used = (uint64_t)used;
 	bar1Memory->bar1Free = total - (uint64_t)used;
-	return NVML_SUCCESS;
-}
-
-/* Confidential computing is off: no byte is protected. */
-nvmlReturn_t
-nvmlDeviceGetConfComputeMemSizeInfo(nvmlDevice_t device,
-				    nvmlConfComputeMemSizeInfo_t *memInfo)
-{
-	ENTER_DEVICE(nvmlDeviceGetConfComputeMemSizeInfo, device,
-		     memInfo != NULL);
-	memInfo->protectedMemSizeKib = 0;
-	memInfo->unprotectedMemSizeKib =
-	    (uint64_t)c.board->profile.memory_mib * 1024;
 	return NVML_SUCCESS;
 }

@@ -37,3 +37,18 @@ nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name,
 	snprintf(name, length, "%s", line);
 	return NVML_SUCCESS;
 }
+
+/* As remembered: branches are named after the driver they begin with. */
+nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t *branchInfo,
+				       unsigned int length)
+{
+	char text[32];
+
+	ENTER(nvmlSystemGetDriverBranch, branchInfo != NULL);
+	if (!TAKES(branchInfo->version, nvmlSystemDriverBranchInfo_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	if (length > sizeof(branchInfo->branch))
+		length = sizeof(branchInfo->branch);
+	snprintf(text, sizeof(text), "r%u_00", front_generation->level / 1000);
+	return front_copy(branchInfo->branch, length, text, sizeof(text));
+}

@@ -1,6 +1,6 @@
 /*
- * vgpu.c - virtual GPUs and platforms that a bare-metal Linux machine without
- * a fabric does not have: the arguments are checked, the answer is no.
+ * vgpu.c - virtual GPUs and driver models, which a bare-metal Linux machine
+ * does not have: the arguments are checked, the answer is no.
  */
 #include "fake/nvml/front.h"
 
@@ -29,8 +29,6 @@ LACKS(nvmlDeviceGetDriverModel_v2,
       (nvmlDevice_t device, nvmlDriverModel_t *current,
        nvmlDriverModel_t *pending),
       current &&pending)
-LACKS(nvmlDeviceGetGpuFabricInfo,
-      (nvmlDevice_t device, nvmlGpuFabricInfo_t *info), info != NULL)
 #undef LACKS
 
 /* An instance that is not running; 0 is never one. */
