@@ -40,6 +40,9 @@ void calls_once(struct caller *c);
 /* A number from 0 to n - 1. */
 uint32_t calls_below(struct caller *c, uint32_t n);
 
+/* How many functions have answered SUCCESS at least once. */
+unsigned calls_that_worked(void);
+
 const char *calls_name(unsigned row);
 
 #endif
