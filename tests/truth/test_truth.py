@@ -33,7 +33,11 @@ def test_true(row, client, tmp_path):
 
 
 def test_rows_are_of_functions_that_are_done():
-    assert {row.function for row, _ in ROWS} <= truth.strong_symbols()
+    done = truth.strong_symbols() | {
+        row.function for row, _ in ROWS
+        if row.driver and row.function in truth.strong_symbols(
+            truth.front_of(row.driver))}
+    assert {row.function for row, _ in ROWS} <= done
 
 
 def test_no_function_has_two_rows():

@@ -177,12 +177,15 @@ def await_answer(ask, client, wanted, what):
 
 class Row:
     """What all kinds have: a function, how to ask it, on which GPU of what
-    machine, and the load that is on it from the start."""
+    machine, with which driver (of a function that is newer than the default
+    one), what is done to it first, and the load that is on it."""
 
     # pylint: disable-next=too-many-arguments
-    def __init__(self, function, ask, *, machine=ONE_GPU, gpu=0, load=None):
+    def __init__(self, function, ask, *, machine=ONE_GPU, gpu=0, load=None,
+                 driver=None, given=()):
         self.function, self.ask = function, ask
         self.machine, self.gpu, self.load = machine, gpu, load
+        self.driver, self.given = driver, given
 
     @property
     def kind(self):
@@ -194,7 +197,11 @@ class Row:
 
     def run(self, run):
         run.client.function, run.client.gpu = self.function, self.gpu
-        run.start(*self.machine, *self.more(run))
+        options = self.driver and ("--driver", self.driver) or ()
+        run.start(*self.machine, *self.more(run), *options,
+                  front=front_of(self.driver))
+        for change in self.given:
+            change.apply(run)
         if self.load:
             Load(self.load).apply(run)
         self.prove(run)
@@ -326,6 +333,12 @@ def all_rows():
         name = os.path.basename(path).removesuffix(".py")
         found += [(row, name) for row in importlib.import_module(name).ROWS]
     return sorted(found, key=lambda pair: pair[0].function)
+
+
+def front_of(driver):
+    """The library of a driver generation; None: the default one."""
+    return os.path.join(os.path.dirname(FRONT), driver,
+                        os.path.basename(FRONT)) if driver else FRONT
 
 
 def strong_symbols(library=FRONT):
