@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "fake/private.h"
+#include "fake/scenario.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -112,11 +113,19 @@ uint32_t gkf_event_word(const struct gkf_machine *m)
 void gkf_event_sleep(struct gkf_machine *m, uint32_t word, uint64_t timeout_ns)
 {
 	struct gkf_events *e = events_of(m);
-	struct timespec ts =
-	    gk_timespec(timeout_ns < SLEEP_MAX_NS ? timeout_ns : SLEEP_MAX_NS);
+	uint64_t next = gkf_scenario_next_ns(m), longest = SLEEP_MAX_NS;
+	struct timespec ts;
+
+	/* Somebody has to apply the next step of the scenario. */
+	if (next != UINT64_MAX)
+		longest = gkf_real_until(m, next);
+	if (longest > SLEEP_MAX_NS)
+		longest = SLEEP_MAX_NS;
+	ts = gk_timespec(timeout_ns < longest ? timeout_ns : longest);
 
 	/* A sleeper that is killed leaves a system call too much behind. */
 	atomic_fetch_add(&e->sleepers, 1);
 	syscall(SYS_futex, &e->wake, FUTEX_WAIT, word, &ts, NULL, 0);
 	atomic_fetch_sub(&e->sleepers, 1);
+	gkf_scenario_look(m, m->file);
 }

@@ -134,7 +134,9 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 	if (!content.wave.stop_bin)
 		content.wave.start_bin = gkf_machine_bin(m);
 	index = find_free(m);
-	r = find_instance(m, device, &content.instance);
+	/* A load of a scenario is placed when its time comes. */
+	if (!content.wave.load)
+		r = find_instance(m, device, &content.instance);
 	if (!r && index == GKF_SLOTS_MAX)
 		r = GK_ERR_TOO_MANY;
 	if (!r)

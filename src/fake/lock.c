@@ -5,6 +5,8 @@
 #include "fake/private.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define PATIENCE_NS GK_NS_PER_S
 
@@ -47,7 +49,7 @@ static int lock_within(struct gkf_machine *m, uint64_t ns)
 
 int gkf_lock(struct gkf_machine *m)
 {
-	int error = lock_within(m, PATIENCE_NS);
+	int error = gkf_applying(m) ? 0 : lock_within(m, PATIENCE_NS);
 
 	if (error == EINVAL)
 		return GK_ERR_CORRUPT;
@@ -56,10 +58,27 @@ int gkf_lock(struct gkf_machine *m)
 
 bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns)
 {
-	return !lock_within(m, patience_ns);
+	return gkf_applying(m) || !lock_within(m, patience_ns);
+}
+
+bool gkf_is_applier(const struct gkf_machine *m)
+{
+	return atomic_load(&m->applier) == (pid_t)syscall(SYS_gettid);
+}
+
+void gkf_apply_at(struct gkf_machine *m, uint64_t machine_ns)
+{
+	atomic_store(&m->applier, (pid_t)syscall(SYS_gettid));
+	atomic_store(&m->applied_ns, machine_ns + 1);
+}
+
+void gkf_apply_end(struct gkf_machine *m)
+{
+	atomic_store(&m->applied_ns, 0);
 }
 
 void gkf_unlock(struct gkf_machine *m)
 {
-	pthread_mutex_unlock(&m->file->lock);
+	if (!gkf_applying(m))
+		pthread_mutex_unlock(&m->file->lock);
 }

@@ -8,6 +8,7 @@
 #include "fake/mix.h"
 #include "fake/physics.h"
 #include "fake/private.h"
+#include "fake/scenario.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,12 +144,14 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 		return r;
 	f->version = GKF_VERSION;
 	f->size_check = sizeof *f;
+	gkf_scenario_init(f, spec->scenario);
 	f->clock[0] = (struct gkf_clock){
 	    .real_ns = gk_boot_ns(),
 	    .speed = spec->frozen  ? 0
 		     : spec->speed ? spec->speed
 				   : 1000,
 	};
+	atomic_init(&f->run_speed, spec->speed ? spec->speed : 1000);
 	f->seed = spec->seed;
 	init_driver(f, spec);
 	f->device_count = spec->device_count;
@@ -183,19 +186,28 @@ static int reserve(int fd, size_t size)
 	return error ? gk_err_from_errno(error) : 0;
 }
 
+static size_t size_of(const struct gkf_machine_spec *spec)
+{
+	const struct gkf_scenario_table *s = spec->scenario;
+
+	return sizeof(struct gkf_file) +
+	       (s ? gkf_scenario_size(s->count, s->text_size) : 0);
+}
+
 /* Fills a new, still nameless file. */
 static int fill(int fd, const struct gkf_machine_spec *spec)
 {
+	size_t size = size_of(spec);
 	struct gkf_file *f;
-	int r = reserve(fd, sizeof *f);
+	int r = reserve(fd, size);
 
 	if (r)
 		return r;
-	f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	f = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
 	r = init_file(f, spec);
-	munmap(f, sizeof *f);
+	munmap(f, size);
 	return r;
 }
 
@@ -247,12 +259,18 @@ static int publish(int fd, const char *name, const char *path)
 		   : 0;
 }
 
+static bool has_room(const struct gkf_scenario_table *s)
+{
+	return !s || (s->count <= GKF_STEPS_MAX &&
+		      s->text_size <= GKF_STEP_TEXTS_MAX);
+}
+
 int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec)
 {
 	char name[PATH_CAP];
 	int fd, r;
 
-	if (spec->device_count > GKF_DEVICES_MAX)
+	if (spec->device_count > GKF_DEVICES_MAX || !has_room(spec->scenario))
 		return GK_ERR_TOO_MANY;
 	if (!strchr(path, '/'))
 		return GK_ERR_INVALID;
@@ -284,9 +302,23 @@ static int make_default(const char *path)
 	return r == GK_ERR_EXISTS ? 0 : r;
 }
 
-/* Refuses what is no machine before any of it is believed. */
-static int check(int fd)
+/* What a file must hold because of its scenario; false: it says nonsense. */
+static bool scenario_size(int fd, uint64_t *ret_size)
 {
+	struct gkf_scenario_head head;
+
+	if (pread(fd, &head, sizeof head,
+		  offsetof(struct gkf_file, scenario)) != sizeof head ||
+	    head.steps > GKF_STEPS_MAX || head.texts > GKF_STEP_TEXTS_MAX)
+		return false;
+	*ret_size = gkf_scenario_size(head.steps, head.texts);
+	return true;
+}
+
+/* Refuses what is no machine before any of it is believed. */
+static int check(int fd, size_t *ret_size)
+{
+	uint64_t behind;
 	struct {
 		uint64_t magic;
 		uint32_t version, size_check;
@@ -302,12 +334,14 @@ static int check(int fd)
 	if (head.version != GKF_VERSION ||
 	    head.size_check != sizeof(struct gkf_file))
 		return GK_ERR_VERSION;
-	if ((uint64_t)st.st_size < sizeof(struct gkf_file))
+	if (!scenario_size(fd, &behind) ||
+	    (uint64_t)st.st_size < sizeof(struct gkf_file) + behind)
 		return GK_ERR_CORRUPT;
+	*ret_size = sizeof(struct gkf_file) + behind;
 	return 0;
 }
 
-static int map(const char *path, struct gkf_file **ret_file)
+static int map(const char *path, struct gkf_file **ret_file, size_t *ret_size)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	void *f;
@@ -315,11 +349,10 @@ static int map(const char *path, struct gkf_file **ret_file)
 
 	if (fd < 0)
 		return gk_err_from_errno(errno);
-	r = check(fd);
+	r = check(fd, ret_size);
 	if (r)
 		goto out;
-	f = mmap(NULL, sizeof(struct gkf_file), PROT_READ | PROT_WRITE,
-		 MAP_SHARED, fd, 0);
+	f = mmap(NULL, *ret_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f == MAP_FAILED)
 		r = gk_err_from_errno(errno);
 	else
@@ -350,9 +383,10 @@ static bool is_sound(const struct gkf_board *b)
 }
 
 /* This process's view of a mapped file; the mapping stays the caller's. */
-static int view(struct gkf_file *f, struct gkf_machine **ret)
+static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
 {
-	unsigned count = f->device_count;
+	const struct gkf_scenario_head *scenario = &f->scenario;
+	unsigned count = f->device_count, steps, texts;
 	struct gkf_machine *m;
 	int kind, r = lock_kind(&kind);
 
@@ -360,10 +394,18 @@ static int view(struct gkf_file *f, struct gkf_machine **ret)
 		return r;
 	if (count > GKF_DEVICES_MAX || f->lock.__data.__kind != kind)
 		return GK_ERR_CORRUPT;
+	/* It may have changed since its size was taken. */
+	steps = __atomic_load_n(&scenario->steps, __ATOMIC_RELAXED);
+	texts = __atomic_load_n(&scenario->texts, __ATOMIC_RELAXED);
+	if (sizeof *f + gkf_scenario_size(steps, texts) > size)
+		return GK_ERR_CORRUPT;
 	m = calloc(1, sizeof *m + count * sizeof *m->boards);
 	if (!m)
 		return GK_ERR_NOMEM;
 	m->file = f;
+	m->size = size;
+	m->steps = steps;
+	m->texts = texts;
 	m->lock_kind = kind;
 	m->device_count = count;
 	for (unsigned i = 0; i < count; i++) {
@@ -386,13 +428,37 @@ static int view(struct gkf_file *f, struct gkf_machine **ret)
 static int open_at(const char *path, struct gkf_machine **ret)
 {
 	struct gkf_file *f = NULL;
-	int r = map(path, &f);
+	size_t size = 0;
+	int r = map(path, &f, &size);
 
 	if (r)
 		return r;
-	r = view(f, ret);
+	r = view(f, size, ret);
 	if (r)
-		munmap(f, sizeof *f);
+		munmap(f, size);
+	return r;
+}
+
+int gkf_machine_scratch(const struct gkf_machine_spec *spec,
+			struct gkf_machine **ret)
+{
+	size_t size = size_of(spec);
+	struct gkf_file *f;
+	int r;
+
+	if (spec->device_count > GKF_DEVICES_MAX || !has_room(spec->scenario))
+		return GK_ERR_TOO_MANY;
+	f = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (f == MAP_FAILED)
+		return gk_err_from_errno(errno);
+	r = init_file(f, spec);
+	if (!r)
+		r = view(f, size, ret);
+	if (r)
+		munmap(f, size);
+	else
+		(*ret)->scratch = true;
 	return r;
 }
 
@@ -427,7 +493,7 @@ void gkf_machine_close(struct gkf_machine *m)
 {
 	if (!m)
 		return;
-	munmap(m->file, sizeof *m->file);
+	munmap(m->file, m->size);
 	if (m->proc >= 0)
 		close(m->proc);
 	free(m);

@@ -18,6 +18,7 @@
 #include "fake/mig_state.h"
 #include "fake/link_state.h"
 #include "fake/profile.h"
+#include "fake/scenario_state.h"
 #include "fake/smoothing_state.h"
 #include "fake/state.h"
 #include "fake/system_state.h"
@@ -151,6 +152,8 @@ struct gkf_file {
 	_Atomic uint64_t refused[GKF_FUNCTIONS_MAX]; /* NOT_SUPPORTED default */
 	_Atomic uint64_t extra_ns[GKF_FUNCTIONS_MAX]; /* latency added by ctl */
 	_Atomic uint64_t faults; /* of the machine: a bit a gkf_machine_fault */
+	_Atomic uint64_t run_speed; /* what a clock that stood goes on at */
+	struct gkf_scenario_head scenario;
 	struct gkf_rules rules;
 	struct gkf_refusals refusals;
 	struct gkf_events events;
@@ -158,7 +161,10 @@ struct gkf_file {
 	struct gkf_slot slot[GKF_SLOTS_MAX];
 	struct gkf_tally tally[GKF_SLOTS_MAX]; /* of each slot */
 	struct gkf_accounts accounts;
+	/* Behind it: the steps of the scenario, then their texts. */
 };
+
+struct gkf_scenario_table; /* scenario.h */
 
 /* What a new machine is made of. */
 struct gkf_machine_spec {
@@ -174,6 +180,7 @@ struct gkf_machine_spec {
 	unsigned cuda_version;      /* 13000 */
 	uint64_t speed;             /* permille of real time; 0: 1000 */
 	bool frozen;                /* the clock stands until it is stepped */
+	const struct gkf_scenario_table *scenario; /* NULL: none */
 };
 
 struct gkf_machine; /* an open machine: the mapping and this process's view */
@@ -201,6 +208,13 @@ GKF_API int gkf_machine_create(const char *path,
  * made by another gpukit; GK_ERR_CORRUPT: no machine file at all.
  */
 GKF_API int gkf_machine_open(const char *path, struct gkf_machine **ret);
+
+/*
+ * A machine in the memory of this process alone, to try things on: its clock
+ * and its model stand still.
+ */
+GKF_API int gkf_machine_scratch(const struct gkf_machine_spec *spec,
+				struct gkf_machine **ret);
 GKF_API void gkf_machine_close(struct gkf_machine *m);
 
 /* The mapped file; valid until gkf_machine_close(). */
@@ -238,7 +252,10 @@ GKF_API uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns);
 GKF_API uint64_t gkf_real_until(const struct gkf_machine *m,
 				uint64_t machine_ns);
 
-/* Changes the speed; GK_ERR_RANGE above GKF_SPEED_MAX permille. */
+/*
+ * Changes the speed; GK_ERR_RANGE above GKF_SPEED_MAX permille. A clock that
+ * is stopped remembers in run_speed how fast it went.
+ */
 GKF_API int gkf_clock_speed(struct gkf_machine *m, uint64_t speed);
 
 /*

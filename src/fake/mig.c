@@ -163,6 +163,12 @@ void gkf_mig_uuid(struct gkf_machine *m, unsigned device,
 		 (unsigned long long)(b & 0xffffffffffffULL));
 }
 
+/* Loads of a scenario are there for a time only. */
+static bool is_there(const struct gkf_slot *slot, uint64_t bin)
+{
+	return !slot->wave.stop_bin || gkf_wave_present(&slot->wave, bin);
+}
+
 /*
  * Is a process there: on the device (gi and ci all ones), in a GPU instance
  * (ci all ones) or in a compute instance? The dead are buried before.
@@ -171,11 +177,13 @@ void gkf_mig_uuid(struct gkf_machine *m, unsigned device,
 static bool is_used(struct gkf_machine *m, unsigned device, unsigned gi,
 		    unsigned ci)
 {
+	uint64_t bin = gkf_machine_bin(m);
 	unsigned high = gkf_slots_high(m);
 	struct gkf_slot slot;
 
 	for (unsigned i = 0; i < high; i++)
 		if (gkf_slot_read_on(m, i, device, &slot) &&
+		    is_there(&slot, bin) &&
 		    (gi == ALL || GKF_INSTANCE_GI(slot.instance) == gi) &&
 		    (ci == ALL || GKF_INSTANCE_CI(slot.instance) == ci))
 			return true;

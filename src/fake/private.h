@@ -17,9 +17,31 @@ struct gkf_machine {
 	int proc;      /* /proc, opened once; -1 without */
 	int lock_kind; /* what glibc notes of a lock such as the writers' */
 	unsigned device_count;
+	unsigned steps, texts; /* of its scenario; see scenario_state.h */
+	size_t size;           /* of the mapping */
+	bool scratch;
+	/* A thread that applies a step, and the step's time + 1 or 0. */
+	_Atomic pid_t applier;
+	_Atomic uint64_t applied_ns;
 	struct gkf_topology topology;
 	struct gkf_board boards[]; /* device_count of them */
 };
+
+/*
+ * While a thread applies a step of the scenario it holds the writers' lock,
+ * and the clock shows it the time of the step. pid_t: of gettid(), so that
+ * no thread of a forked child is taken for it.
+ */
+bool gkf_is_applier(const struct gkf_machine *m);
+static inline bool gkf_applying(const struct gkf_machine *m)
+{
+	return __builtin_expect(atomic_load_explicit(&m->applied_ns,
+						     memory_order_acquire) != 0,
+				0) &&
+	       gkf_is_applier(m);
+}
+void gkf_apply_at(struct gkf_machine *m, uint64_t machine_ns);
+void gkf_apply_end(struct gkf_machine *m);
 
 /* The identity of the calling process; right again after a fork. */
 struct gkf_identity gkf_self(const struct gkf_machine *m);

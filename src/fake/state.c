@@ -4,6 +4,7 @@
 #include "fake/crowd.h"
 #include "fake/notice.h"
 #include "fake/private.h"
+#include "fake/scenario.h"
 
 /* More than any value or profile may say. */
 #define POWER_MAX_MW 4000000
@@ -194,8 +195,9 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	struct gkf_state state;
 	uint64_t first;
 
+	gkf_scenario_apply(m, bin);
 	read_state(dev, &state);
-	if (state.bin >= bin)
+	if (state.bin >= bin || m->scratch)
 		return;
 	first =
 	    bin - state.bin > CATCH_UP_BINS ? bin - CATCH_UP_BINS : state.bin;

@@ -42,8 +42,11 @@ static uint64_t machine_at(const struct gkf_clock *c, uint64_t real_ns)
 
 uint64_t gkf_machine_ns(const struct gkf_machine *m)
 {
-	struct gkf_clock c = gkf_clock_get(m);
+	struct gkf_clock c;
 
+	if (gkf_applying(m))
+		return atomic_load(&m->applied_ns) - 1;
+	c = gkf_clock_get(m);
 	return machine_at(&c, gk_boot_ns());
 }
 
@@ -107,6 +110,8 @@ static int change(struct gkf_machine *m, uint64_t later_ns, uint64_t speed,
 	now = gk_boot_ns();
 	c.machine_ns = machine_at(&c, now) + later_ns;
 	c.real_ns = now;
+	if (!keep_speed && !speed && c.speed)
+		atomic_store(&m->file->run_speed, c.speed);
 	if (!keep_speed)
 		c.speed = speed;
 	commit(m->file, &c);

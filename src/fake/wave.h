@@ -40,6 +40,8 @@ struct gkf_wave {
 	uint32_t encoder_permille; /* video engines, of all time */
 	uint32_t decoder_permille;
 	uint32_t seed;
+	uint32_t load; /* of a scenario: its number, from 1; 0: none */
+	uint32_t reserved;
 	uint64_t period_ns;
 	uint64_t start_bin; /* bin in which the process attached */
 	uint64_t stop_bin;  /* it is gone from here on; 0: stays */

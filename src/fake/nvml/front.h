@@ -16,6 +16,7 @@
 #include "fake/model.h"
 #include "fake/presence.h"
 #include "fake/nvml/generations.h"
+#include "fake/scenario.h"
 
 #include <sys/stat.h>
 
@@ -146,6 +147,7 @@ static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 	c->file = o->file;
 	c->device_count = o->device_count;
 	c->index = FRONT_NO_DEVICE;
+	gkf_scenario_look(c->machine, c->file);
 	atomic_fetch_add_explicit(&c->file->calls[row], 1,
 				  memory_order_relaxed);
 	return NVML_SUCCESS;
