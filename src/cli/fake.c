@@ -32,6 +32,7 @@ struct arguments {
 	unsigned mig_count;
 	unsigned load_count;
 	enum gkf_latency latency;
+	int layout; /* enum gkf_layout */
 	int64_t seed;
 	uint64_t warm_up_ns;
 	char **command;
@@ -74,6 +75,7 @@ enum {
 	KEY_DRIVER = 'd',
 	KEY_LATENCY = 0x100,
 	KEY_MIG,
+	KEY_TOPOLOGY,
 	KEY_SEED,
 	KEY_WARM_UP,
 };
@@ -113,6 +115,10 @@ static const struct argp_option options[] = {
      0},
     {"latency", KEY_LATENCY, "none|real", 0,
      "how long a call takes: as long as it must, or as in the driver", 0},
+    {"topology", KEY_TOPOLOGY, "auto|hgx|pcie|nvl|mesh", 0,
+     "how NVLinks are wired: to switches, nowhere, in pairs, as a cube mesh "
+     "(default: as boards of the model are)",
+     0},
     {"name", KEY_NAME, "MACHINE", 0,
      "name of the machine, or the path of its file (default: a new name)", 0},
     {"seed", KEY_SEED, "N", 0, "of UUIDs and serial numbers", 0},
@@ -164,6 +170,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   "real",
 				   arg);
 		a->latency = *arg == 'r' ? GKF_LATENCY_REAL : GKF_LATENCY_NONE;
+		return 0;
+	case KEY_TOPOLOGY:
+		a->layout = gkf_layout_find(arg);
+		if (a->layout < 0)
+			argp_error(state,
+				   "--topology: '%s'; allowed are auto, hgx, "
+				   "pcie, nvl, mesh",
+				   arg);
 		return 0;
 	case KEY_SEED:
 		if (gk_parse_int(arg, &a->seed))
@@ -282,6 +296,7 @@ static int create(const struct arguments *a, char *ret_path, size_t cap)
 	    calloc(GKF_DEVICES_MAX, sizeof *profiles);
 	struct gkf_machine_spec spec = {.profiles = profiles,
 					.latency = a->latency,
+					.layout = (enum gkf_layout)a->layout,
 					.seed = (uint64_t)a->seed,
 					.owned = true};
 	char message[FAKE_MESSAGE_MAX], nvml[VERSION_CAP];

@@ -35,6 +35,9 @@ extern const unsigned ctl_function_count;
 /* The names of enum gkf_permission, by number. */
 extern const char *const ctl_permissions[];
 
+/* The names of enum gkf_conf_compute, by number. */
+extern const char *const ctl_conf_computes[];
+
 /* GPUs that an argument names; an exit code. */
 int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask);
 
@@ -43,6 +46,25 @@ bool ctl_names_gpus(const char *text);
 
 /* The name of an answer of a rule: NVML_ERROR_UNKNOWN, hang. */
 const char *ctl_answer_name(int answer);
+
+/*
+ * nvlink.LINK.WHAT=VALUE, understood: of one link or all (-1), an error count
+ * or the state (error -1). Exit codes; fake_link.c.
+ */
+struct link_change {
+	int link, error;
+	uint64_t to;
+};
+int ctl_link_parse(const char *key, const char *text,
+		   struct link_change *ret_change);
+int ctl_link_check(struct ctl *ctl, unsigned gpu,
+		   const struct link_change *change);
+int ctl_link_apply(struct ctl *ctl, unsigned gpu,
+		   const struct link_change *change);
+
+/* Links that are not as at rest: lines, or an object by key. */
+void ctl_link_print(struct ctl *ctl, unsigned gpu);
+struct json_t *ctl_link_json(struct ctl *ctl, unsigned gpu);
 
 /* The value of that name; -1 after telling which there are. */
 int ctl_value(const char *name);

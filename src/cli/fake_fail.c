@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "fake/fault_text.h"
+#include "fake/link.h"
 #include "fake/reset.h"
 
 #include <stdio.h>
@@ -347,6 +348,11 @@ static int clear_gpus(struct ctl *ctl, uint64_t gpus)
 
 	for (int v = 0; !code && v < GKF_V_COUNT; v++)
 		code = unset(ctl, gpus, v);
+	for (unsigned i = 0; !code && i < gkf_device_count(ctl->machine); i++)
+		if (gpus >> i & 1 && gkf_links_clear(ctl->machine, i))
+			code = fake_failure("ctl: GPU %u: its NVLinks cannot "
+					    "be cleared",
+					    i);
 	return code ? code : drop_rules(ctl, -1, gpus);
 }
 

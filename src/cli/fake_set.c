@@ -67,17 +67,32 @@ static int parse_number(const char *text, const char *unit, int64_t *ret_value)
 		   : 0;
 }
 
-/* One KEY=VALUE, understood: a value, or a word of the machine if it is -1. */
+/*
+ * One KEY=VALUE, understood: a value, or if that is -1, a word of the machine,
+ * or of NVLinks if there is none.
+ */
 struct change {
 	int value;
 	int64_t to;
 	_Atomic uint64_t *word; /* in the file */
+	struct link_change link;
 };
+
+static bool is_of_gpu(const struct change *change)
+{
+	return !change->word;
+}
 
 const char *const ctl_permissions[] = {
     [GKF_PERMIT_ROOT] = "root",
     [GKF_PERMIT_ALL] = "all",
     [GKF_PERMIT_NONE] = "none",
+};
+
+const char *const ctl_conf_computes[] = {
+    [GKF_CONF_OFF] = "off",
+    [GKF_CONF_ON] = "on",
+    [GKF_CONF_DEVTOOLS] = "devtools",
 };
 
 static int parse_permission(struct ctl *ctl, const char *text,
@@ -86,11 +101,29 @@ static int parse_permission(struct ctl *ctl, const char *text,
 	for (int i = GKF_PERMIT_ROOT; i <= GKF_PERMIT_NONE; i++) {
 		if (strcmp(ctl_permissions[i], text))
 			continue;
-		*ret_change = (struct change){-1, i, &ctl->file->permission};
+		*ret_change = (struct change){
+		    .value = -1, .to = i, .word = &ctl->file->permission};
 		return 0;
 	}
 	return fake_usage("ctl set: permission=%s: allowed are root, all, "
 			  "none",
+			  text);
+}
+
+static int parse_conf_compute(struct ctl *ctl, const char *text,
+			      struct change *ret_change)
+{
+	for (int i = GKF_CONF_OFF; i <= GKF_CONF_DEVTOOLS; i++) {
+		if (strcmp(ctl_conf_computes[i], text))
+			continue;
+		*ret_change =
+		    (struct change){.value = -1,
+				    .to = i,
+				    .word = &ctl->file->system.conf_compute};
+		return 0;
+	}
+	return fake_usage("ctl set: conf-compute=%s: allowed are off, on, "
+			  "devtools",
 			  text);
 }
 
@@ -140,6 +173,12 @@ static int parse_change(struct ctl *ctl, char *arg, struct change *ret_change)
 		return parse_latency(ctl, arg, text, ret_change);
 	if (!strcmp(arg, "permission"))
 		return parse_permission(ctl, text, ret_change);
+	if (!strcmp(arg, "conf-compute"))
+		return parse_conf_compute(ctl, text, ret_change);
+	if (!strncmp(arg, "nvlink.", 7)) {
+		ret_change->value = -1;
+		return ctl_link_parse(arg, text, &ret_change->link);
+	}
 	ret_change->value = ctl_value(arg);
 	if (ret_change->value < 0)
 		return GK_EXIT_USAGE;
@@ -160,12 +199,17 @@ static int check(struct ctl *ctl, uint64_t gpus, const struct change *change)
 	const struct gkf_value_info *info;
 	int64_t min, max;
 
-	if (change->value < 0)
+	if (!is_of_gpu(change))
 		return 0;
-	info = &gkf_values[change->value];
+	info = &gkf_values[change->value < 0 ? 0 : change->value];
 	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++) {
 		if (!(gpus >> i & 1))
 			continue;
+		if (change->value < 0) {
+			if (ctl_link_check(ctl, i, &change->link))
+				return GK_EXIT_FAILURE;
+			continue;
+		}
 		if (!gkf_value_range(ctl->machine, i,
 				     (enum gkf_value)change->value, &min, &max))
 			return fake_failure(
@@ -184,13 +228,18 @@ static int check(struct ctl *ctl, uint64_t gpus, const struct change *change)
 
 static int apply(struct ctl *ctl, uint64_t gpus, const struct change *change)
 {
-	if (change->value < 0) {
+	if (!is_of_gpu(change)) {
 		atomic_store(change->word, (uint64_t)change->to);
 		return 0;
 	}
 	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++) {
 		int err = 0;
 
+		if (gpus >> i & 1 && change->value < 0) {
+			if (ctl_link_apply(ctl, i, &change->link))
+				return GK_EXIT_FAILURE;
+			continue;
+		}
 		if (gpus >> i & 1)
 			err = gkf_value_set(ctl->machine, i,
 					    (enum gkf_value)change->value,
@@ -220,7 +269,7 @@ int ctl_set(struct ctl *ctl, int argc, char **argv)
 	/* All are understood and possible before the first is done. */
 	for (int i = has_gpus; !code && i < argc; i++) {
 		code = parse_change(ctl, argv[i], &changes[n]);
-		if (!code && changes[n++].value >= 0 && !has_gpus)
+		if (!code && is_of_gpu(&changes[n++]) && !has_gpus)
 			code = fake_usage("ctl set: of which GPU? Say "
 					  "`ctl set 0 %s=...` or `ctl set all "
 					  "%s=...`",

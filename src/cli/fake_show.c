@@ -118,6 +118,7 @@ static void show_gpu(struct ctl *ctl, unsigned gpu)
 			printf("%c %-22s %lld %s\n", is_set(dev, v) ? '*' : ' ',
 			       gkf_values[v].name, (long long)number,
 			       gkf_values[v].unit);
+	ctl_link_print(ctl, gpu);
 }
 
 static void show_text(struct ctl *ctl, uint64_t gpus)
@@ -171,13 +172,13 @@ static json_t *gpu_json(struct ctl *ctl, unsigned gpu)
 		 board->profile.name);
 	each_fault(ctl, gpu, append_fault, faults);
 	return json_pack(
-	    "{s:i, s:s, s:s, s:s, s:b, s:o, s:I, s:I, s:I, s:i, s:o}", "index",
-	    (int)gpu, "name", name, "profile", board->profile.id, "uuid",
-	    board->uuid, "lost", (int)is_lost(ctl, gpu), "faults", faults,
-	    "last_xid", (json_int_t)atomic_load(&dev->fault.last_xid),
-	    "memory_used", (json_int_t)memory.used, "memory_total",
-	    (json_int_t)memory.total, "processes", (int)processes, "values",
-	    values);
+	    "{s:i, s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:I, s:i, s:o}",
+	    "index", (int)gpu, "name", name, "profile", board->profile.id,
+	    "uuid", board->uuid, "lost", (int)is_lost(ctl, gpu), "faults",
+	    faults, "nvlinks", ctl_link_json(ctl, gpu), "last_xid",
+	    (json_int_t)atomic_load(&dev->fault.last_xid), "memory_used",
+	    (json_int_t)memory.used, "memory_total", (json_int_t)memory.total,
+	    "processes", (int)processes, "values", values);
 }
 
 static int show_json(struct ctl *ctl, uint64_t gpus)
