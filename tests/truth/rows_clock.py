@@ -1,9 +1,12 @@
 """Clocks, their limits, what holds them back, performance states."""
 
+import ctypes
+
 import pynvml
 
-from nvml_client import UINT, ULL, Refused, answer
-from truth import Changes, Constant, Ctl, Load, of_device
+from nvml_client import INT, UINT, ULL, Refused, answer, made, structure
+from rows_modes import get, put
+from truth import Changes, Constant, Ctl, Load, Sets, of_device
 
 SM, MEMORY, VIDEO = (pynvml.NVML_CLOCK_SM, pynvml.NVML_CLOCK_MEM,
                      pynvml.NVML_CLOCK_VIDEO)
@@ -26,14 +29,97 @@ def profile_boost(profile):
             else Refused("NOT_SUPPORTED"))
 
 
+GEFORCE = ("--gpus", "rtx-4090")
+BUSY = "train:0,util=100"
+GRAPHICS = pynvml.NVML_CLOCK_GRAPHICS
+SM_NOW = get("nvmlDeviceGetClockInfo", SM, UINT)
+MEMORY_NOW = get("nvmlDeviceGetClockInfo", MEMORY, UINT)
+APP_SM = get("nvmlDeviceGetApplicationsClock", SM, UINT)
+APP_MEMORY = get("nvmlDeviceGetApplicationsClock", MEMORY, UINT)
+LOCK_1005 = Ctl("set", 0, "sm-clock-lock-min=1005", "sm-clock-lock-max=1005")
+APPS_1005 = Ctl("set", 0, "application-sm-clock=1005")
+PERF_TEXT = structure(("version", UINT), ("text", ctypes.c_char * 2048),
+                      version=1)
+VIOLATION = pynvml.c_nvmlViolationTime_t
+OFFSET = pynvml.c_nvmlClockOffset_t
+
+
+def offset_of(clock, mhz=0):
+    return made(OFFSET, type=clock, pstate=0, clockOffsetMHz=mhz,
+                version=pynvml.nvmlClockOffset_v1)
+
+
+def all_clocks(c):
+    """By each id of a clock: current, asked for, default, highest."""
+    return [c.call(c.function, c.device, SM, which, UINT)
+            for which in range(4)]
+
+
+def profile_graphics(profile):
+    """15 MHz apart, from the highest to the one at rest."""
+    return list(range(profile["sm_clock_max_mhz"],
+                      profile["sm_clock_idle_mhz"] - 1, -15))
+
+
+def clocks_listed(*args):
+    """A list of clocks, of a function of two calls."""
+    def ask(c):
+        told = c.records(c.function, UINT, c.device, *(
+            arg(c) if callable(arg) else arg for arg in args))
+        return told
+    return ask
+
+
+def highest_memory(c):
+    return c.call("nvmlDeviceGetMaxClockInfo", c.device, MEMORY, UINT)
+
+
+def profile_memory(profile):
+    """The highest first, none twice."""
+    return sorted({profile[f"memory_clock_{kind}_mhz"]
+                   for kind in ("max", "busy", "idle")}, reverse=True)
+
+
+def pstates(c):
+    told = c.call(c.function, c.device, (UINT * 16)(), 64)
+    return [state for state in told if state != pynvml.NVML_PSTATE_UNKNOWN]
+
+
+def profile_pstates(profile):
+    return sorted({0, profile["pstate_busy"], profile["pstate_idle"]})
+
+
+def percentages(c):
+    """GPU, memory, video, bus."""
+    told = pynvml.c_nvmlGpuDynamicPstatesInfo_t()
+    c.call(c.function, c.device, told)
+    return [one.percentage for one in told.utilization[:3]]
+
+
+def clock_faults(c):
+    told = pynvml.nvmlClkMonStatus_t()
+    c.call(c.function, c.device, told)
+    return [told.bGlobalStatus] + [
+        one.clkApiDomain for one in told.clkMonList[:told.clkMonListSize]]
+
+
+def tokens(text):
+    """The pairs of a text such as "perf=0, nvclock=210 ;" as a list."""
+    return [dict(pair.strip().split("=") for pair in part.split(","))
+            for part in text.split(";") if part.strip()]
+
+
+def perf_text(pick):
+    """What pick makes of the tokens that the function tells."""
+    return of_device(PERF_TEXT, pick=lambda told: pick(tokens(told["text"])))
+
+
+
 ROWS = [
     Changes("nvmlDeviceGetClockInfo", clocks,
             Ctl("set", 0, "sm-clock=1005", "memory-clock=900",
                 "video-clock=800"),
             before=[210, 1593, 585], after=[1005, 900, 800]),
-    Changes("nvmlDeviceGetClock",
-            of_device(SM, pynvml.NVML_CLOCK_ID_CURRENT, UINT),
-            Load("train:0,util=100"), before=210, after=1410),
     Constant("nvmlDeviceGetMaxClockInfo", clocks,
              expect=lambda p: [p["sm_clock_max_mhz"], p["memory_clock_max_mhz"],
                                p["video_clock_max_mhz"]]),
@@ -49,4 +135,79 @@ ROWS = [
             Load("train:0"), machine=("--gpus", "t4"), before=8, after=0),
     Changes("nvmlDeviceGetPowerState", of_device(UINT),
             Load("train:0"), machine=("--gpus", "t4"), before=8, after=0),
+    # all that is told of clocks
+    Changes("nvmlDeviceGetClock", all_clocks, [APPS_1005, Load(BUSY)],
+            before=[210, 1410, 1410, 1410], after=[1005, 1005, 1410, 1410]),
+    Constant("nvmlDeviceGetSupportedMemoryClocks", clocks_listed(),
+             expect=profile_memory),
+    Constant("nvmlDeviceGetSupportedGraphicsClocks",
+             clocks_listed(highest_memory), expect=profile_graphics),
+    Constant("nvmlDeviceGetSupportedPerformanceStates", pstates,
+             expect=profile_pstates),
+    Constant("nvmlDeviceGetMinMaxClockOfPState", of_device(SM, 0, UINT, UINT),
+             expect=lambda p: (p["sm_clock_idle_mhz"],
+                               p["sm_clock_max_mhz"])),
+    Changes("nvmlDeviceGetPerformanceModes",
+            perf_text(lambda levels: [one["nvclockmax"] for one in levels]),
+            Ctl("set", 0, "sm-clock-offset=100"), machine=GEFORCE,
+            before=["420", "3105", "3105"], after=["520", "3205", "3205"]),
+    Changes("nvmlDeviceGetCurrentClockFreqs",
+            perf_text(lambda told: (told[0]["nvclock"], told[0]["memclock"])),
+            Ctl("set", 0, "sm-clock=1005", "memory-clock=900"),
+            before=("210", "1593"), after=("1005", "900")),
+    Changes("nvmlDeviceGetDynamicPstatesInfo", percentages,
+            Ctl("set", 0, "utilization=70", "memory-utilization=30",
+                "decoder=20"), before=[0, 0, 0], after=[70, 30, 20]),
+    Changes("nvmlDeviceGetAdaptiveClockInfoStatus", of_device(UINT),
+            Ctl("set", 0, "adaptive-clocking=1"), before=0, after=1),
+    Changes("nvmlDeviceGetViolationStatus",
+            of_device(pynvml.NVML_PERF_POLICY_POWER, VIOLATION,
+                      pick=lambda told: told["violationTime"]),
+            Ctl("set", 0, "power-limit=150W"), load=BUSY, before=0,
+            after=lambda ns: ns > 100_000_000),
+    # locked clocks
+    Sets("nvmlDeviceSetGpuLockedClocks", put(900, 1005), SM_NOW, load=BUSY,
+         before=1410, after=1005),
+    Sets("nvmlDeviceResetGpuLockedClocks", put(), SM_NOW, load=BUSY,
+         given=[LOCK_1005], before=1005, after=1410),
+    Sets("nvmlDeviceSetMemoryLockedClocks", put(405, 405), MEMORY_NOW,
+         machine=GEFORCE, load=BUSY, before=10251, after=405),
+    Sets("nvmlDeviceResetMemoryLockedClocks", put(), MEMORY_NOW,
+         machine=GEFORCE, load=BUSY,
+         given=[Ctl("set", 0, "memory-clock-lock-max=5001")],
+         before=5001, after=10251),
+    # applications clocks
+    Changes("nvmlDeviceGetApplicationsClock", of_device(SM, UINT), APPS_1005,
+            before=1410, after=1005),
+    Constant("nvmlDeviceGetDefaultApplicationsClock",
+             of_device(MEMORY, UINT), "memory_clock_max_mhz"),
+    Sets("nvmlDeviceSetApplicationsClocks", put(1593, 1005),
+         lambda c: (APP_SM(c), SM_NOW(c)), load=BUSY,
+         before=(1410, 1410), after=(1005, 1005)),
+    Sets("nvmlDeviceResetApplicationsClocks", put(), APP_SM,
+         given=[APPS_1005], before=1005, after=1410),
+    # offsets
+    Changes("nvmlDeviceGetClockOffsets",
+            of_device(offset_of(GRAPHICS),
+                      pick=lambda told: told["clockOffsetMHz"]),
+            Ctl("set", 0, "sm-clock-offset=60"), machine=GEFORCE, before=0,
+            after=60),
+    Sets("nvmlDeviceSetClockOffsets", put(offset_of(MEMORY, 500)), MEMORY_NOW,
+         machine=GEFORCE, load=BUSY, before=10251, after=10751),
+    Changes("nvmlDeviceGetGpcClkVfOffset", of_device(INT),
+            Ctl("set", 0, "sm-clock-offset=-60"), before=0, after=-60),
+    Changes("nvmlDeviceGetMemClkVfOffset", of_device(INT),
+            Ctl("set", 0, "memory-clock-offset=-60"), before=0, after=-60),
+    Sets("nvmlDeviceSetGpcClkVfOffset", put(-150), SM_NOW, load=BUSY,
+         machine=GEFORCE, before=2745, after=2595),
+    Sets("nvmlDeviceSetMemClkVfOffset", put(300), MEMORY_NOW, load=BUSY,
+         machine=GEFORCE, before=10251, after=10551),
+    Constant("nvmlDeviceGetGpcClkMinMaxVfOffset", of_device(INT, INT),
+             expect=lambda p: (-1000, 1000) if p["fans"] else (0, 0)),
+    Constant("nvmlDeviceGetMemClkMinMaxVfOffset", of_device(INT, INT),
+             expect=lambda p: (-2000, 6000) if p["fans"] else (0, 0)),
+    Changes("nvmlDeviceGetClkMonStatus", clock_faults,
+            Ctl("set", 0, "clock-monitor-faults=5", "permission=all"),
+            given=[Ctl("set", "permission=all")],
+            before=[0], after=[1, 1, 4]),
 ]
