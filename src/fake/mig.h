@@ -104,8 +104,9 @@ void gkf_mig_reset(struct gkf_machine *m, unsigned device);
  * Splits a GPU as text says, "3g.40gb+2g.20gb+1g.10gb", each part optionally
  * "@SLICE": enables the mode, makes a GPU instance for each part in turn, then
  * in each one compute instance that fills it; "3g.40gb(2c+1c)" makes these
- * instead. Errors as above, GK_ERR_INVALID for what is no profile of the GPU;
- * *ret_part is where in the text. What was made until then stays.
+ * instead, "3g.40gb()" none. Errors as above, GK_ERR_INVALID for what is no
+ * profile of the GPU; *ret_part is where in the text. What was made until then
+ * stays.
  */
 GKF_API int gkf_mig_layout(struct gkf_machine *m, unsigned device,
 			   const char *text, const char **ret_part);

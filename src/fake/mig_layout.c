@@ -75,7 +75,7 @@ static int make_gis(struct gkf_machine *m, unsigned device, const char *text,
 	return r;
 }
 
-/* "2c+1c)": compute instances by their slices. */
+/* "2c+1c)": compute instances by their slices; ")": none. */
 static int make_cis(struct gkf_machine *m, unsigned device, unsigned gi,
 		    const char *text)
 {
@@ -83,7 +83,7 @@ static int make_cis(struct gkf_machine *m, unsigned device, unsigned gi,
 	unsigned ci;
 	int r = 0;
 
-	for (const char *at = text; !r;) {
+	for (const char *at = text; !r && *at != ')';) {
 		const char *number = *at ? strchr(slices, *at) : NULL;
 
 		if (!number || at[1] != 'c')

@@ -154,8 +154,6 @@ ROWS = [
              expect=lambda p: p["fans"] or Refused("NOT_SUPPORTED")),
     Constant("nvmlDeviceGetDefaultEccMode", of_device(UINT),
              expect=if_any("ecc")),
-    Constant("nvmlDeviceGetMaxMigDeviceCount", of_device(UINT),
-             expect=lambda p: 0 if p["mig"] == "none" else 7),
     # switches
     Changes("nvmlDeviceGetPersistenceMode", of_device(UINT),
             Ctl("set", 0, "persistence=0"), before=1, after=0),
