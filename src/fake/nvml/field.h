@@ -25,6 +25,12 @@ field_fn field_value,    /* enum gkf_value */
     field_pcie_corrected, /* unused: the sum of errors that PCIe corrects */
     field_clear_value;    /* enum gkf_value: back to 0; nothing is read */
 
+/*
+ * Of power smoothing; arg: a parameter, whose profile is the scope, or how many
+ * profiles there are.
+ */
+field_fn field_smoothing, field_smoothing_profiles;
+
 /* field_memory.c; arg: */
 field_fn field_ecc,   /* FIELD_ECC() */
     field_retired,    /* enum gkf_ecc_cause */
@@ -39,6 +45,7 @@ field_fn field_link_errors,    /* enum gkf_link_error */
     field_link_errors_5,       /* the same, since NVLink 5 */
     field_link_crc,            /* unused: of both kinds */
     field_clear_link_errors,   /* enum gkf_link_error; nothing is read */
+    field_link_counter,        /* number of a counter of traffic */
     field_link_kib,            /* enum gkf_way */
     field_link_raw_kib,        /* enum gkf_way */
     field_link_bytes,          /* enum gkf_way, since NVLink 5 */

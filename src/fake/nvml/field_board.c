@@ -4,6 +4,8 @@
  */
 #include "fake/nvml/field.h"
 
+#include "fake/smoothing.h"
+
 #include <string.h>
 
 nvmlReturn_t field_value(const struct call *c, unsigned scope, unsigned arg,
@@ -189,4 +191,36 @@ nvmlReturn_t field_clear_value(const struct call *c, unsigned scope,
 	(void)ret_number;
 	return front_error(gkf_value_set(c->machine, c->index,
 					 (enum gkf_value)arg, GKF_UNSET));
+}
+
+nvmlReturn_t field_smoothing_profiles(const struct call *c, unsigned scope,
+				      unsigned arg, uint64_t *ret_number)
+{
+	nvmlReturn_t r =
+	    field_value(c, scope, GKF_V_POWER_SMOOTHING, ret_number);
+
+	(void)arg;
+	if (!r)
+		*ret_number = GKF_SMOOTHING_PROFILES;
+	return r;
+}
+
+/* Floors and offsets are told in watts, the rest as in smoothing.h. */
+nvmlReturn_t field_smoothing(const struct call *c, unsigned scope, unsigned arg,
+			     uint64_t *ret_number)
+{
+	bool watts =
+	    arg == NVML_POWER_SMOOTHING_PROFILE_PARAM_SECONDARY_POWER_FLOOR ||
+	    arg == NVML_POWER_SMOOTHING_PROFILE_PARAM_PRIMARY_FLOOR_ACT_OFFSET;
+	uint64_t there;
+	nvmlReturn_t r = field_smoothing_profiles(c, scope, arg, &there);
+
+	if (r)
+		return r;
+	if (scope >= there)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	*ret_number =
+	    (uint64_t)gkf_smoothing_get(c->machine, c->index, scope, arg) /
+	    (watts ? 1000000 : 1000);
+	return NVML_SUCCESS;
 }

@@ -4,6 +4,7 @@
  */
 #include "fake/link.h"
 #include "fake/nvml/field.h"
+#include "fake/nvml/link_counter.h"
 
 /* NVLink 2 and later put 16 bytes of header before 128 of data; estimated. */
 #define PACKET_BYTES 128
@@ -123,6 +124,23 @@ nvmlReturn_t field_link_raw_kib(const struct call *c, unsigned scope,
 	if (!r)
 		*ret_number /= 1024;
 	return r;
+}
+
+/* Both ways of one of the counters that a client sets up; 0: it has none. */
+static uint64_t set_up(const struct call *c, unsigned link, unsigned what)
+{
+	unsigned long long rx, tx;
+
+	return link_counter(c, link, what, &rx, &tx) ? 0 : rx + tx;
+}
+
+nvmlReturn_t field_link_counter(const struct call *c, unsigned scope,
+				unsigned arg, uint64_t *ret_number)
+{
+	unsigned long long rx, tx;
+	nvmlReturn_t r = link_counter(c, 0, FIELD_WHAT(arg), &rx, &tx);
+
+	return r ? r : figure(c, scope, arg, set_up, ret_number);
 }
 
 /* Counters of whole packets came with NVLink 5. */

@@ -5,6 +5,7 @@
  */
 #include "fake/link.h"
 #include "fake/nvml/front.h"
+#include "fake/nvml/link_counter.h"
 
 /* Bytes of a packet and of a flit (a cycle); NVLink 2, estimated. */
 #define PACKET_BYTES 128
@@ -76,19 +77,30 @@ static uint64_t in_units(const struct gkf_link_counter *k, uint64_t bytes)
 		    NVML_NVLINK_COUNTER_PKTFILTER_RESPDATA)                    \
 	 << 8)
 
+nvmlReturn_t link_counter(const struct call *c, unsigned link, unsigned counter,
+			  unsigned long long *ret_rx,
+			  unsigned long long *ret_tx)
+{
+	struct gkf_link_counter *k = NULL;
+	nvmlReturn_t r = find(c, link, counter, &k);
+
+	if (r)
+		return r;
+	*ret_rx = *ret_tx = 0;
+	if (!(control_of(k) & DATA))
+		return NVML_SUCCESS;
+	*ret_rx = in_units(k, counted(c, link, k, GKF_RECEIVED));
+	*ret_tx = in_units(k, counted(c, link, k, GKF_SENT));
+	return NVML_SUCCESS;
+}
+
 nvmlReturn_t nvmlDeviceGetNvLinkUtilizationCounter(
     nvmlDevice_t device, unsigned int link, unsigned int counter,
     unsigned long long *rxcounter, unsigned long long *txcounter)
 {
 	ENTER_DEVICE(nvmlDeviceGetNvLinkUtilizationCounter, device,
 		     rxcounter && txcounter);
-	NEEDS_COUNTER(link, counter);
-	*rxcounter = *txcounter = 0;
-	if (!(control_of(k) & DATA))
-		return NVML_SUCCESS;
-	*rxcounter = in_units(k, counted(&c, link, k, GKF_RECEIVED));
-	*txcounter = in_units(k, counted(&c, link, k, GKF_SENT));
-	return NVML_SUCCESS;
+	return link_counter(&c, link, counter, rxcounter, txcounter);
 }
 
 /* A counter at 0: of the words, the one that is read with the bytes. */
