@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "fake/profile.h"
+#include "fake/yaml_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,47 +62,13 @@ int gkf_field_find(const char *key)
 	return -1;
 }
 
-/* Edit distance, for texts of at most 63 bytes; longer: 99. */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned row[64], n = (unsigned)strlen(b);
-
-	if (n >= 64 || strlen(a) >= 64)
-		return 99;
-	for (unsigned j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= n; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
 const char *gkf_field_like(const char *key)
 {
-	unsigned best = 4; /* more letters amiss is another word */
-	const char *near = NULL;
+	const char *words[GKF_FIELDS_MAX + 1] = {0};
 
-	for (size_t i = 0; i < gkf_field_count; i++) {
-		unsigned d = distance(key, gkf_fields[i].key);
-
-		if (d < best) {
-			best = d;
-			near = gkf_fields[i].key;
-		}
-	}
-	return near;
+	for (size_t i = 0; i < gkf_field_count; i++)
+		words[i] = gkf_fields[i].key;
+	return gkf_yaml_like(key, words);
 }
 
 void gkf_field_describe(const struct gkf_field *field, char *text, size_t cap)

@@ -5,17 +5,11 @@
 #include "fake/profile_yaml.h"
 
 #include "base/err.h"
-#include "base/fs.h"
 #include "fake/profile_schema.h"
+#include "fake/yaml_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <yaml.h>
 
 #define FILE_MAX (64 * 1024)
 
@@ -35,61 +29,31 @@ static const char *const ordered[][2] = {
 };
 
 struct reader {
-	const char *path;
-	yaml_document_t document;
+	struct gkf_yaml yaml;
 	struct gkf_profile profile;
 	unsigned lines[GKF_FIELDS_MAX]; /* of each key here; 0: not there */
 	unsigned top_line;
 	struct gk_buf *aliases;
-	char *message;
-	size_t cap;
+	gkf_load_parent *load_parent;
+	void *data; /* of load_parent */
 };
 
-/* Writes "file:line: text" as one line; line 0: none is known. */
-static int __attribute__((format(printf, 3, 4)))
-fail(struct reader *r, unsigned line, const char *format, ...)
-{
-	struct gk_buf text = {0};
-	char detail[GKF_PROFILE_MESSAGE_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(detail, sizeof detail, format, args);
-	va_end(args);
-	gk_buf_puts(&text, r->path);
-	if (line)
-		gk_buf_printf(&text, ":%u", line);
-	gk_buf_printf(&text, ": %s", detail);
-	if (text.data && r->cap)
-		gk_str_clean(r->message, r->cap, text.data, text.len);
-	gk_buf_free(&text);
-	return GK_ERR_INVALID;
-}
-
-static unsigned line_of(const yaml_node_t *node)
-{
-	return (unsigned)node->start_mark.line + 1;
-}
-
-static const char *scalar(const yaml_node_t *node)
-{
-	return (const char *)node->data.scalar.value;
-}
+#define fail(r, ...) gkf_yaml_fail(&(r)->yaml, __VA_ARGS__)
 
 static int unknown_key(struct reader *r, const yaml_node_t *key)
 {
-	const char *near = gkf_field_like(scalar(key));
+	const char *near = gkf_field_like(gkf_yaml_scalar(key));
 	struct gk_buf keys = {0};
 	int err;
 
 	if (near)
-		return fail(r, line_of(key),
+		return fail(r, gkf_yaml_line(key),
 			    "unknown key '%.64s'; did you mean '%s'?",
-			    scalar(key), near);
+			    gkf_yaml_scalar(key), near);
 	for (size_t i = 0; i < gkf_field_count; i++)
 		gk_buf_printf(&keys, "%s%s", i ? ", " : "", gkf_fields[i].key);
-	err = fail(r, line_of(key), "unknown key '%.64s'; allowed are %s",
-		   scalar(key), keys.data ? keys.data : "?");
+	err = fail(r, gkf_yaml_line(key), "unknown key '%.64s'; allowed are %s",
+		   gkf_yaml_scalar(key), keys.data ? keys.data : "?");
 	gk_buf_free(&keys);
 	return err;
 }
@@ -101,36 +65,12 @@ static int bad_value(struct reader *r, const struct gkf_field *field,
 
 	gkf_field_describe(field, allowed, sizeof allowed);
 	if (node->type == YAML_SCALAR_NODE)
-		return fail(r, line_of(node), "%s: '%.80s' must be %s",
-			    field->key, scalar(node), allowed);
-	return fail(
-	    r, line_of(node), "%s: a %s where there must be %s", field->key,
-	    node->type == YAML_MAPPING_NODE ? "mapping" : "list", allowed);
-}
-
-/* Decimal or 0x; the text must be unquoted and used up. */
-static bool parse_integer(const yaml_node_t *node, int64_t *ret_value)
-{
-	const char *text = scalar(node);
-	const char *digits = text + (*text == '-');
-	int base = strncmp(digits, "0x", 2) ? 10 : 16;
-	char *end;
-	long long value;
-
-	if (node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
-		return false;
-	if (base == 16)
-		digits += 2;
-	if (!*digits ||
-	    strspn(digits, base == 16 ? "0123456789abcdefABCDEF"
-				      : "0123456789") != strlen(digits))
-		return false;
-	errno = 0;
-	value = strtoll(text, &end, base);
-	if (errno || *end)
-		return false;
-	*ret_value = value;
-	return true;
+		return fail(r, gkf_yaml_line(node), "%s: '%.80s' must be %s",
+			    field->key, gkf_yaml_scalar(node), allowed);
+	return fail(r, gkf_yaml_line(node), "%s: a %s where there must be %s",
+		    field->key,
+		    node->type == YAML_MAPPING_NODE ? "mapping" : "list",
+		    allowed);
 }
 
 static int set_integer(struct reader *r, const struct gkf_field *field,
@@ -140,9 +80,9 @@ static int set_integer(struct reader *r, const struct gkf_field *field,
 
 	if (node->type != YAML_SCALAR_NODE)
 		return bad_value(r, field, node);
-	if (field->min == -1 && !strcmp(scalar(node), "none"))
+	if (field->min == -1 && !strcmp(gkf_yaml_scalar(node), "none"))
 		value = -1;
-	else if (!parse_integer(node, &value) || value < field->min ||
+	else if (!gkf_yaml_integer(node, &value) || value < field->min ||
 		 value > field->max)
 		return bad_value(r, field, node);
 	memcpy((char *)&r->profile + field->offset, &value, sizeof value);
@@ -159,31 +99,14 @@ static bool allowed_word(const struct gkf_field *field, const char *text)
 	return false;
 }
 
-/* Text is quoted or plain, but not empty, a number, or unprintable. */
-static bool is_text(const yaml_node_t *node)
-{
-	char clean[4096];
-	int64_t number;
-
-	if (node->type != YAML_SCALAR_NODE || !node->data.scalar.length ||
-	    node->data.scalar.length >= sizeof clean ||
-	    parse_integer(node, &number))
-		return false;
-	gk_str_clean(clean, sizeof clean, scalar(node),
-		     node->data.scalar.length);
-	return !strcmp(clean, scalar(node)) ||
-	       node->data.scalar.style == YAML_LITERAL_SCALAR_STYLE ||
-	       node->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
-}
-
 static int set_text(struct reader *r, const struct gkf_field *field,
 		    const yaml_node_t *node)
 {
 	const char *text;
 
-	if (!is_text(node))
+	if (!gkf_yaml_is_text(node))
 		return bad_value(r, field, node);
-	text = scalar(node);
+	text = gkf_yaml_scalar(node);
 	if (field->may_be_none && !strcmp(text, "none"))
 		text = "";
 	if (strlen(text) >= field->size || strchr(text, '\n') ||
@@ -197,10 +120,10 @@ static int set_text(struct reader *r, const struct gkf_field *field,
 static int add_list_item(struct reader *r, const struct gkf_field *field,
 			 const yaml_node_t *node)
 {
-	if (!is_text(node))
+	if (!gkf_yaml_is_text(node))
 		return bad_value(r, field, node);
 	if (field->kind == GKF_FIELD_ALIASES && r->aliases)
-		gk_buf_printf(r->aliases, "\n%s\n", scalar(node));
+		gk_buf_printf(r->aliases, "\n%s\n", gkf_yaml_scalar(node));
 	return 0;
 }
 
@@ -212,7 +135,7 @@ static int read_list(struct reader *r, const struct gkf_field *field,
 	for (yaml_node_item_t *item = node->data.sequence.items.start;
 	     item < node->data.sequence.items.top; item++) {
 		int err = add_list_item(
-		    r, field, yaml_document_get_node(&r->document, *item));
+		    r, field, yaml_document_get_node(&r->yaml.document, *item));
 
 		if (err)
 			return err;
@@ -237,42 +160,29 @@ static int set_field(struct reader *r, const struct gkf_field *field,
 	return 0;
 }
 
-/* Notes the line of every key; refuses unknown and double ones. */
-static int check_keys(struct reader *r, const yaml_node_t *top)
+/* Notes the line of a key; refuses unknown and double ones. */
+static int check_key(void *data, const yaml_node_t *key,
+		     const yaml_node_t *value)
 {
-	for (yaml_node_pair_t *pair = top->data.mapping.pairs.start;
-	     pair < top->data.mapping.pairs.top; pair++) {
-		yaml_node_t *key =
-		    yaml_document_get_node(&r->document, pair->key);
-		int i;
+	struct reader *r = data;
+	int i = gkf_field_find(gkf_yaml_scalar(key));
 
-		if (key->type != YAML_SCALAR_NODE)
-			return fail(r, line_of(key),
-				    "a key must be a plain word");
-		i = gkf_field_find(scalar(key));
-		if (i < 0)
-			return unknown_key(r, key);
-		if (r->lines[i])
-			return fail(r, line_of(key),
-				    "%s: double key, first in line %u; one of "
-				    "them must go",
-				    gkf_fields[i].key, r->lines[i]);
-		r->lines[i] = line_of(key);
-	}
+	(void)value;
+	if (i < 0)
+		return unknown_key(r, key);
+	if (r->lines[i])
+		return fail(r, gkf_yaml_line(key),
+			    "%s: double key, first in line %u; one of them "
+			    "must go",
+			    gkf_fields[i].key, r->lines[i]);
+	r->lines[i] = gkf_yaml_line(key);
 	return 0;
 }
 
-static const yaml_node_t *value_of(struct reader *r, const yaml_node_t *top,
-				   const char *key)
+static int set_key(void *data, const yaml_node_t *key, const yaml_node_t *value)
 {
-	for (yaml_node_pair_t *pair = top->data.mapping.pairs.start;
-	     pair < top->data.mapping.pairs.top; pair++)
-		if (!strcmp(
-			scalar(yaml_document_get_node(&r->document, pair->key)),
-			key))
-			return yaml_document_get_node(&r->document,
-						      pair->value);
-	return NULL;
+	return set_field(
+	    data, &gkf_fields[gkf_field_find(gkf_yaml_scalar(key))], value);
 }
 
 /* Every key that is neither here nor inherited. */
@@ -322,107 +232,42 @@ static int check_order(struct reader *r)
 	return 0;
 }
 
-static int inherit(struct reader *r, const yaml_node_t *value,
-		   gkf_load_parent *load_parent, void *data)
+static int inherit(struct reader *r, const yaml_node_t *value)
 {
 	static const struct gkf_field *const field = &gkf_fields[0];
 
-	if (!is_text(value))
+	if (!gkf_yaml_is_text(value))
 		return bad_value(r, field, value);
-	return load_parent(data, scalar(value), line_of(value), &r->profile);
+	return r->load_parent(r->data, gkf_yaml_scalar(value),
+			      gkf_yaml_line(value), &r->profile);
 }
 
-static int read_mapping(struct reader *r, const yaml_node_t *top,
-			gkf_load_parent *load_parent, void *data)
+static int read_mapping(void *data, const yaml_node_t *top)
 {
+	struct reader *r = data;
 	const yaml_node_t *parent;
 	int err;
 
-	err = check_keys(r, top);
+	r->top_line = gkf_yaml_line(top);
+	err = gkf_yaml_each(&r->yaml, top, check_key, r);
 	if (err)
 		return err;
-	parent = value_of(r, top, "inherits");
-	err = parent ? inherit(r, parent, load_parent, data) : 0;
-	for (yaml_node_pair_t *pair = top->data.mapping.pairs.start;
-	     !err && pair < top->data.mapping.pairs.top; pair++)
-		err = set_field(
-		    r,
-		    &gkf_fields[gkf_field_find(scalar(
-			yaml_document_get_node(&r->document, pair->key)))],
-		    yaml_document_get_node(&r->document, pair->value));
+	parent = gkf_yaml_value(&r->yaml, top, "inherits");
+	err = parent ? inherit(r, parent) : 0;
+	if (!err)
+		err = gkf_yaml_each(&r->yaml, top, set_key, r);
 	if (!err)
 		err = check_missing(r, parent != NULL);
 	return err ? err : check_order(r);
 }
 
-static int read_document(struct reader *r, yaml_parser_t *parser,
-			 gkf_load_parent *load_parent, void *data)
-{
-	const yaml_node_t *top;
-	int err;
-
-	if (!yaml_parser_load(parser, &r->document)) {
-		size_t line = parser->problem_mark.line + 1;
-
-		return fail(r, (unsigned)line,
-			    "syntax: %s; allowed is one YAML mapping, a "
-			    "'key: value' a line",
-			    parser->problem ? parser->problem : "not YAML");
-	}
-	top = yaml_document_get_root_node(&r->document);
-	if (!top || top->type != YAML_MAPPING_NODE) {
-		err = fail(r, top ? line_of(top) : 1,
-			   "no mapping; allowed is one YAML mapping, a 'key: "
-			   "value' a line");
-	} else {
-		r->top_line = line_of(top);
-		err = read_mapping(r, top, load_parent, data);
-	}
-	yaml_document_delete(&r->document);
-	return err;
-}
-
-/* A second document would be ignored silently. */
-static int check_end(struct reader *r, yaml_parser_t *parser)
-{
-	yaml_document_t more;
-	const yaml_node_t *top;
-	int err = 0;
-
-	if (!yaml_parser_load(parser, &more))
-		return fail(r, (unsigned)parser->problem_mark.line + 1,
-			    "syntax: %s", parser->problem);
-	top = yaml_document_get_root_node(&more);
-	if (top)
-		err = fail(r, line_of(top),
-			   "a second document; a profile is one");
-	yaml_document_delete(&more);
-	return err;
-}
-
-static int parse(struct reader *r, const char *text, size_t len,
-		 gkf_load_parent *load_parent, void *data)
-{
-	yaml_parser_t parser;
-	int err;
-
-	if (!yaml_parser_initialize(&parser))
-		return fail(r, 0, "out of memory"), GK_ERR_NOMEM;
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
-	err = read_document(r, &parser, load_parent, data);
-	if (!err)
-		err = check_end(r, &parser);
-	yaml_parser_delete(&parser);
-	return err;
-}
-
 /* The id is the file's name without .yaml. */
 static int set_id(struct reader *r)
 {
-	const char *name = strrchr(r->path, '/');
+	const char *name = strrchr(r->yaml.path, '/');
 	size_t len;
 
-	name = name ? name + 1 : r->path;
+	name = name ? name + 1 : r->yaml.path;
 	len = strlen(name);
 	if (len > 5 && !strcmp(name + len - 5, ".yaml"))
 		len -= 5;
@@ -434,47 +279,23 @@ static int set_id(struct reader *r)
 	return 0;
 }
 
-static int read_file(struct reader *r, char *text, ssize_t *ret_len)
-{
-	struct stat st;
-	ssize_t n;
-
-	if (stat(r->path, &st))
-		return fail(r, 0, "%s", strerror(errno)), GK_ERR_NOT_FOUND;
-	if (!S_ISREG(st.st_mode))
-		return fail(r, 0, "not a file");
-	n = gk_read_at(AT_FDCWD, r->path, text, FILE_MAX);
-	if (n < 0)
-		return fail(r, 0, "cannot be read: %s", gk_strerror((int)n)),
-		       (int)n;
-	if (n == FILE_MAX - 1)
-		return fail(r, 0, "too big; a profile has at most %d KiB",
-			    FILE_MAX / 1024);
-	*ret_len = n;
-	return 0;
-}
-
 int gkf_profile_read(const char *path, gkf_load_parent *load_parent, void *data,
 		     struct gk_buf *aliases, struct gkf_profile *ret_profile,
 		     char *ret_message, size_t cap)
 {
-	struct reader r = {.path = path,
+	struct reader r = {.yaml = {.path = path,
+				    .what = "profile",
+				    .limit = FILE_MAX,
+				    .message = ret_message,
+				    .cap = cap},
 			   .aliases = aliases,
-			   .message = ret_message,
-			   .cap = cap};
-	char *text = malloc(FILE_MAX);
-	ssize_t len = 0;
-	int err;
+			   .load_parent = load_parent,
+			   .data = data};
+	int err = gkf_yaml_read(&r.yaml, read_mapping, &r);
 
-	if (!text)
-		return fail(&r, 0, "out of memory"), GK_ERR_NOMEM;
-	err = read_file(&r, text, &len);
-	if (!err)
-		err = parse(&r, text, (size_t)len, load_parent, data);
 	if (!err)
 		err = set_id(&r);
 	if (!err)
 		*ret_profile = r.profile;
-	free(text);
 	return err;
 }
