@@ -42,11 +42,10 @@ int64_t gkf_compute_fan_target(struct gkf_machine *m, unsigned device)
 			       s.fan_temp_mc / 1000);
 }
 
-#define FAN_MAX_RPM 3200
-
 int64_t gkf_compute_fan_rpm(struct gkf_machine *m, unsigned device)
 {
-	return get(m, device, GKF_V_FAN) * FAN_MAX_RPM / 100;
+	return get(m, device, GKF_V_FAN) *
+	       m->boards[device].profile.fan_max_rpm / 100;
 }
 
 /* Boards that leave P0 at rest let the link rest as well. */

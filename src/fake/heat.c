@@ -157,7 +157,7 @@ void gkf_heat_step(const struct gkf_profile *p, const struct gkf_drive *d,
 
 int64_t gkf_physics_fan(const struct gkf_profile *p, int64_t temp_c)
 {
-	int64_t span = p->temp_max_c - FAN_START_C;
+	int64_t span = p->temp_slowdown_c - FAN_START_C;
 	int64_t percent = FAN_START_PERCENT + (100 - FAN_START_PERCENT) *
 						  (temp_c - FAN_START_C) /
 						  at_least(span, 1);

@@ -18,16 +18,25 @@ enum {
 /* Part of the power at rest that is the memory's, where nobody measured. */
 #define MEMORY_REST_PERMILLE 600
 
+/* No board runs at this many times its clock at load. */
+#define CLOCK_RATIO_MAX 8
+
+static int64_t within(int64_t mhz, int64_t most)
+{
+	return mhz < 0 ? 0 : mhz < most ? mhz : most;
+}
+
 /*
  * Voltage is affine in frequency: V/Vr = 0.6 + 0.4 f/fr; dynamic power goes
  * with f V^2. Permille of the power at the reference clock.
  */
 static int64_t dynamic(const struct gkf_profile *p, int64_t mhz, int64_t offset)
 {
-	int64_t at = mhz - offset > 0 ? mhz - offset : 0;
+	int64_t most = p->sm_clock_busy_mhz * CLOCK_RATIO_MAX;
+	int64_t f = within(mhz, most), at = within(mhz - offset, most);
 	int64_t volt = 600 + at * 400 / p->sm_clock_busy_mhz;
 
-	return mhz * volt / p->sm_clock_busy_mhz * volt / 1000;
+	return f * volt / p->sm_clock_busy_mhz * volt / 1000;
 }
 
 /* Permille of the way from the memory's clock at rest to its highest. */

@@ -9,6 +9,7 @@
 /* More than any value or profile may say. */
 #define POWER_MAX_MW 4000000
 #define TEMP_MAX_MC  200000
+#define REST_MAX     1000000
 
 /*
  * Longer gaps than a day in which somebody works are filled by what the
@@ -52,7 +53,15 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 		 seq);
 	ret_state->gpu_util = gkf_clamp(ret_state->gpu_util, 0, 100);
 	ret_state->power_mw = gkf_clamp(ret_state->power_mw, 0, POWER_MAX_MW);
+	ret_state->mem_power_mw =
+	    gkf_clamp(ret_state->mem_power_mw, 0, POWER_MAX_MW);
 	ret_state->temp_mc = gkf_clamp(ret_state->temp_mc, 0, TEMP_MAX_MC);
+	ret_state->mem_temp_mc =
+	    gkf_clamp(ret_state->mem_temp_mc, 0, TEMP_MAX_MC);
+	ret_state->fan_temp_mc =
+	    gkf_clamp(ret_state->fan_temp_mc, 0, TEMP_MAX_MC);
+	ret_state->fan_permille = gkf_clamp(ret_state->fan_permille, 0, 1000);
+	ret_state->rest_bins = gkf_clamp(ret_state->rest_bins, 0, REST_MAX);
 }
 
 /* Writes the copy that does not hold, then says that it does. */

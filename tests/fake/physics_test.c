@@ -175,10 +175,78 @@ static void captures_are_met_within_a_tenth(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+static const char *const shipped[] = {
+    "a100-pcie-40gb", "a100-sxm4-80gb", "b200",     "gtx-1080-ti",
+    "h100-80gb-hbm3", "h200",           "l4",       "l40s",
+    "rtx-2080-ti",    "rtx-3090",       "rtx-4090", "t4",
+    "v100-sxm2-32gb",
+};
+
+/* At rest for long, nothing moves: what the profile says is what is. */
+static void check_rest(const struct gkf_profile *p)
+{
+	struct capture nothing = {.load = 1000};
+	struct gkf_drive d = drive_of(&nothing);
+	struct gkf_state before, s;
+
+	gkf_physics_rest(p, &s);
+	run(p, &d, &s, SETTLED);
+	assert_int_equal(s.power_mw, p->power_idle_mw);
+	assert_in_range(s.temp_mc, p->temp_idle_c * 1000 - 500,
+			p->temp_idle_c * 1000 + 500);
+	assert_int_equal(s.sm_clock_mhz, p->sm_clock_idle_mhz);
+	assert_int_equal(s.pstate, p->pstate_idle);
+	before = s;
+	run(p, &d, &s, 1);
+	assert_true(gkf_physics_is_steady(&before, &s));
+}
+
+/* All of it at work: the limits hold, and it settles. */
+static void check_full(const struct gkf_profile *p)
+{
+	struct capture full = {
+	    .after_s = 1, .gpu = 100, .mem = 100, .load = 1000};
+	struct gkf_drive d = drive_of(&full);
+	struct gkf_state s;
+
+	gkf_physics_rest(p, &s);
+	run(p, &d, &s, SETTLED);
+	print_message("%-16s full load: %4lld of %4lld MHz, %5.1f of %5.1f W, "
+		      "%lld C, fan %lld %%, reasons 0x%llx\n",
+		      p->id, (long long)s.sm_clock_mhz,
+		      (long long)p->sm_clock_max_mhz, (double)s.power_mw / 1e3,
+		      (double)p->power_limit_mw / 1e3,
+		      (long long)s.temp_mc / 1000,
+		      (long long)s.fan_permille / 10, (long long)s.throttle);
+	assert_in_range(s.power_mw, p->power_limit_mw * 9 / 10,
+			p->power_limit_mw);
+	assert_in_range(s.temp_mc, p->temp_busy_c * 1000 - 4000,
+			p->temp_busy_c * 1000 + 1000);
+	assert_int_equal(s.throttle & ~GKF_REASON_SW_POWER_CAP, 0);
+	assert_in_range(s.sm_clock_mhz, p->sm_clock_max_mhz / 2,
+			p->sm_clock_busy_mhz);
+	assert_int_equal(s.pstate, p->pstate_busy);
+}
+
+static void every_profile_rests_and_settles(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
+		struct capture c = {.load = 1000};
+		struct gkf_profile p;
+
+		snprintf(c.profile, sizeof c.profile, "%s", shipped[i]);
+		p = profile_of(&c);
+		check_rest(&p);
+		check_full(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(captures_are_met_within_a_tenth),
+	    cmocka_unit_test(every_profile_rests_and_settles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
