@@ -31,15 +31,14 @@ struct fixture {
 	struct gkf_file *file;
 };
 
-/* A machine of `count` default GPUs. */
-static inline void fixture_open(struct fixture *fx, unsigned count)
+/* A machine of `count` GPUs. */
+static inline void fixture_open_of(struct fixture *fx,
+				   const struct gkf_profile *profiles,
+				   unsigned count)
 {
-	struct gkf_profile profiles[GKF_DEVICES_MAX];
 	struct gkf_machine_spec spec = {
 	    .device_count = count, .profiles = profiles, .seed = 7};
 
-	for (unsigned i = 0; i < count; i++)
-		profiles[i] = gkf_profile_default;
 	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
 	assert_non_null(mkdtemp(fx->dir));
 	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
@@ -47,6 +46,16 @@ static inline void fixture_open(struct fixture *fx, unsigned count)
 	setenv("GPUKIT_MACHINE", fx->path, 1);
 	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
 	fx->file = gkf_machine_file(fx->m);
+}
+
+/* A machine of `count` default GPUs. */
+static inline void fixture_open(struct fixture *fx, unsigned count)
+{
+	struct gkf_profile profiles[GKF_DEVICES_MAX];
+
+	for (unsigned i = 0; i < count; i++)
+		profiles[i] = gkf_profile_default;
+	fixture_open_of(fx, profiles, count);
 }
 
 static inline void fixture_close(struct fixture *fx)

@@ -196,7 +196,7 @@ static void *handle(struct caller *c, int kind)
 	case 1:
 		return (void *)(uintptr_t)next(c);
 	case 2:
-		return (char *)good + number(c) % 200;
+		return (void *)((uintptr_t)good + number(c) % 200);
 	case 3:
 		return atomic_load(
 		    &pool[calls_below(c, HANDLES)][calls_below(c, POOL)]);
@@ -288,7 +288,7 @@ static unsigned char *versioned(struct caller *c, const struct type *type)
 	size = word & 0xffffff;
 	if (one_in(c, 8)) {
 		word = (uint32_t)number(c);
-		size = sizeof word;
+		size = sizeof(void *); /* structs are as aligned as that */
 	}
 	at = buffer(c, size);
 	fill_inner(c, type, at, size);
@@ -371,7 +371,7 @@ static uint32_t list_bytes(const struct function *f, const struct param *p,
 		return 0;
 	if (by->kind != SCALAR)
 		memcpy(&n, (void *)args[p->counted_by], sizeof n);
-	return p->counts_bytes ? n : n * p->size;
+	return p->counts_bytes ? n - n % p->size : n * p->size;
 }
 
 static long throw_one(struct caller *c, const struct function *f,

@@ -5,7 +5,7 @@
  * stands against a page that nobody may touch; what a refusal must not write
  * to is compared afterwards.
  *
- * GPUKIT_CALLS is how many (default 10^7 in all; a hundredth where a sanitizer
+ * GPUKIT_CALLS is how many (default 10^7 in all; a tenth where a sanitizer
  * looks on), GPUKIT_SEED where the dice begin.
  */
 #include "fake/nvml_front.h"
@@ -14,6 +14,7 @@
 #include "fake/fault.h"
 #include "fake/mix.h"
 #include "fake/nvml_calls.h"
+#include "fake/profile_yaml.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -27,10 +28,10 @@
 #define WORKED_LEAST 150 /* functions that succeed at least once */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOWER 100
+#define SLOWER 10
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOWER 100
+#define SLOWER 10
 #endif
 #endif
 #ifndef SLOWER
@@ -159,10 +160,21 @@ static void no_call_does_harm(void **state)
 	assert_true(calls_that_worked() >= WORKED_LEAST);
 }
 
+/* A GPU of every kind: with and without ECC, fans, links, MIG, GPM. */
 static int setup(void **state)
 {
+	static const char *const kinds[] = {"h200",           "a100-sxm4-80gb",
+					    "rtx-3090",       "b200",
+					    "v100-sxm2-32gb", "t4"};
+	struct gkf_profile profiles[sizeof kinds / sizeof *kinds];
+	char message[GKF_PROFILE_MESSAGE_MAX];
+
 	(void)state;
-	fixture_open(&fx, 4);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (gkf_profile_load(TEST_DATA "/../../profiles", kinds[i],
+				     &profiles[i], message, sizeof message))
+			fail_msg("%s", message);
+	fixture_open_of(&fx, profiles, sizeof kinds / sizeof *kinds);
 	return 0;
 }
 

@@ -152,7 +152,7 @@ static void find_lists(struct function *f)
 		for (unsigned k = 0; k < f->count; k++) {
 			struct param *p = &f->param[k];
 			bool near = k + 1 == i || k == i + 1 ||
-				    (k == i + 2 && k && may_be_list(p - 1));
+				    (k == i + 2 && p[-1].counted_by == (int)i);
 
 			if (k == i || !near || !may_be_list(p) ||
 			    says_length(p) || p->counted_by >= 0)
