@@ -1,29 +1,48 @@
-"""Temperatures and fans."""
+"""Temperatures and their thresholds."""
+
+import ctypes
 
 import pynvml
 
 from nvml_client import INT, UINT, Refused, answer, structure
-from truth import Changes, Constant, Ctl, of_device
+from truth import Changes, Constant, Ctl, Sets, of_device
 
 TEMPERATURE = structure(("version", UINT), ("sensorType", INT),
                         ("temperature", INT), version=1)
-FANNED = ("--gpus", "rtx-4090")
+GEFORCE = ("--gpus", "rtx-4090")
+MARGIN = structure(("version", UINT), ("margin", INT), version=1)
+TARGET = pynvml.NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR
+GPU, MEMORY, ALL = (pynvml.NVML_THERMAL_TARGET_GPU,
+                    pynvml.NVML_THERMAL_TARGET_MEMORY,
+                    pynvml.NVML_THERMAL_TARGET_ALL)
 THRESHOLDS = {"SHUTDOWN": "shutdown", "SLOWDOWN": "slowdown",
               "GPU_MAX": "max_operating"}
+MORE = ("MEM_MAX", "ACOUSTIC_CURR")
 
 
 def thresholds(c):
-    """Those of the core, and that of the memory, which a board may lack."""
+    """Those of the core; of the memory and the one aimed at, which a board may
+    lack."""
     kinds = [getattr(pynvml, f"NVML_TEMPERATURE_THRESHOLD_{kind}")
-             for kind in (*THRESHOLDS, "MEM_MAX")]
+             for kind in (*THRESHOLDS, *MORE)]
     return [answer(c.call, c.function, c.device, kind, UINT)
             for kind in kinds]
 
 
 def profile_thresholds(profile):
-    memory = profile["memory_temperature_max_c"]
+    lacked = [profile["memory_temperature_max_c"],
+              profile["temperature_target_c"]]
     return [*(profile[f"temperature_{key}_c"] for key in THRESHOLDS.values()),
-            Refused("NOT_SUPPORTED") if memory == "none" else memory]
+            *(Refused("NOT_SUPPORTED") if one == "none" else one
+              for one in lacked)]
+
+
+def sensors(c):
+    """What each sensor measures, and what it shows."""
+    told = pynvml.c_nvmlGpuThermalSettings_t()
+    c.call(c.function, c.device, ALL, told)
+    return [(one.target, one.currentTemp)
+            for one in told.sensor[:told.count]]
 
 
 ROWS = [
@@ -34,8 +53,16 @@ ROWS = [
             Ctl("set", 0, "temperature=95"), before=31, after=95),
     Constant("nvmlDeviceGetTemperatureThreshold", thresholds,
              expect=profile_thresholds),
-    Changes("nvmlDeviceGetFanSpeed", of_device(UINT),
-            Ctl("set", 0, "fan=77"), machine=FANNED, before=0, after=77),
-    Changes("nvmlDeviceGetFanSpeed_v2", of_device(1, UINT),
-            Ctl("set", 0, "fan=77"), machine=FANNED, before=0, after=77),
+    Sets("nvmlDeviceSetTemperatureThreshold",
+         lambda c: c.call(c.function, c.device, TARGET,
+                          ctypes.byref(INT(70))),
+         lambda c: c.call("nvmlDeviceGetTemperatureThreshold", c.device,
+                          TARGET, UINT), machine=GEFORCE, before=84, after=70),
+    Changes("nvmlDeviceGetMarginTemperature",
+            of_device(MARGIN, pick=lambda told: told["margin"]),
+            Ctl("set", 0, "temperature=80"), machine=("--gpus", "h200"),
+            before=59, after=7),
+    Changes("nvmlDeviceGetThermalSettings", sensors,
+            Ctl("set", 0, "temperature=80", "memory-temperature=90"),
+            before=[(GPU, 31), (MEMORY, 35)], after=[(GPU, 80), (MEMORY, 90)]),
 ]
