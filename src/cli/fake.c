@@ -305,7 +305,8 @@ static int create(const struct arguments *a, char *ret_path, size_t cap)
 	if (!profiles)
 		return fake_failure("out of memory");
 	set_driver(a, &spec, nvml, sizeof nvml);
-	if (fake_parse_gpus(a->gpus, profiles, &spec.device_count, message))
+	if (fake_parse_gpus("--gpus", a->gpus, profiles, &spec.device_count,
+			    message))
 		code = fake_usage("%s", message);
 	if (!code)
 		code = create_at(a, &spec, ret_path, cap);

@@ -7,6 +7,7 @@
 #include "fake/ledger.h"
 #include "fake/machine.h"
 #include "fake/profile.h"
+#include "fake/spec.h"
 #include "fake/wave.h"
 
 #include <stdbool.h>
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define FAKE_MESSAGE_MAX 4096
+#define FAKE_MESSAGE_MAX GKF_SPEC_MESSAGE_MAX
 
 /* argv[0] of a process that puts load on a GPU; main() looks for it. */
 #define FAKE_LOAD_NAME "gpukit-load"
@@ -27,32 +28,9 @@ int fake_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fake_ctl(int argc, char **argv);
 int fake_load(int argc, char **argv);
 
-/*
- * Parsers: 0, or a gk_err and one line in ret_message (FAKE_MESSAGE_MAX) that
- * says what is wrong and what is allowed.
- */
-
-/* "h100:4,t4:2", "FILE.yaml:2", "none": GKF_DEVICES_MAX profiles at most. */
-int fake_parse_gpus(const char *text, struct gkf_profile *ret_profiles,
-		    unsigned *ret_count, char *ret_message);
-
-/* "all", "3", "0-3", "0+2+5", with ',' for '+' where it is free. */
-int fake_parse_list(const char *text, unsigned count, uint64_t *ret_mask,
-		    char *ret_message);
-
-/* What `--load` asks for. */
-struct fake_load {
-	enum gkf_wave_kind kind;
-	uint64_t gpus; /* bit mask */
-	/* MIG devices besides: a bit for each index, of each GPU. */
-	uint8_t mig[GKF_DEVICES_MAX];
-	unsigned n;    /* processes a GPU */
-	uint64_t mem;  /* bytes a process; 0: a share of the GPU */
-	unsigned util, membw, enc, dec; /* percent */
-	uint64_t period_ns;
-};
-
-int fake_parse_load(const char *spec, unsigned count, struct fake_load *ret,
+/* A machine's GPUs, as gkf_spec_gpus(); knows where profiles lie. */
+int fake_parse_gpus(const char *key, const char *text,
+		    struct gkf_profile *ret_profiles, unsigned *ret_count,
 		    char *ret_message);
 
 /*

@@ -27,10 +27,6 @@
 #define READY_FD "GPUKIT_LOAD_READY"
 #define LOOK_MS  100 /* between looks for a signal */
 #define GIB      (1024.0 * 1024 * 1024)
-#define MIB      (1024ULL * 1024)
-
-/* Without mem=: these shares of the GPU, divided among its n processes. */
-enum { TRAIN_PERCENT = 60, INFER_PERCENT = 30 };
 
 static const char *const kind_names[] = {
     [GKF_WAVE_TRAIN] = "train",
@@ -38,30 +34,20 @@ static const char *const kind_names[] = {
     [GKF_WAVE_IDLE] = "idle",
 };
 
-static uint64_t memory_of(const struct fake_load *load,
+static uint64_t memory_of(const struct gkf_load_spec *load,
 			  const struct fake_place *place,
 			  const struct gkf_profile *profile)
 {
-	uint64_t room = place->room_mib;
-	uint64_t context = (uint64_t)profile->context_mib;
-	uint64_t mib = context;
-
-	if (load->mem)
-		return load->mem;
-	if (load->kind == GKF_WAVE_TRAIN)
-		mib = room * TRAIN_PERCENT / 100 / load->n;
-	else if (load->kind == GKF_WAVE_INFER)
-		mib = room * INFER_PERCENT / 100 / load->n;
-	return (mib > context ? mib : context) * MIB;
+	return gkf_spec_bytes(load, place->room_mib, profile);
 }
 
-static bool is_meant(const struct fake_load *load, unsigned gpu, unsigned k)
+static bool is_meant(const struct gkf_load_spec *load, unsigned gpu, unsigned k)
 {
 	return k ? load->mig[gpu] >> (k - 1) & 1 : load->gpus >> gpu & 1;
 }
 
 /* What all loads together ask of one place. */
-static int check_place(struct gkf_machine *m, const struct fake_load *loads,
+static int check_place(struct gkf_machine *m, const struct gkf_load_spec *loads,
 		       unsigned count, unsigned gpu, unsigned k)
 {
 	const struct gkf_profile *p = &gkf_board(m, gpu)->profile;
@@ -91,7 +77,7 @@ static int check_place(struct gkf_machine *m, const struct fake_load *loads,
 }
 
 /* Before any process starts: do they all fit? */
-static int check_fit(struct gkf_machine *m, const struct fake_load *loads,
+static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
 		     unsigned count)
 {
 	int code = 0;
@@ -126,7 +112,7 @@ static void format_memory(uint64_t mem, char text[64])
 	snprintf(text, 64, "mem=%llu%s", (unsigned long long)mem, units[unit]);
 }
 
-static int format_job(const struct fake_load *load,
+static int format_job(const struct gkf_load_spec *load,
 		      const struct fake_place *place, uint64_t mem,
 		      unsigned seed, char text[JOB_ARGS][64])
 {
@@ -312,7 +298,7 @@ become_job(pid_t launcher, int ready, const char *path, char text[JOB_ARGS][64],
 	_exit(GK_EXIT_FAILURE);
 }
 
-static int spawn(const char *path, const struct fake_load *load,
+static int spawn(const char *path, const struct gkf_load_spec *load,
 		 const struct fake_place *place, uint64_t mem, int ready,
 		 struct fake_children *children)
 {
@@ -332,7 +318,7 @@ static int spawn(const char *path, const struct fake_load *load,
 
 /* The n processes of a load at one place. */
 static int spawn_at(struct gkf_machine *m, const char *path,
-		    const struct fake_load *load, unsigned gpu, unsigned k,
+		    const struct gkf_load_spec *load, unsigned gpu, unsigned k,
 		    int ready, struct fake_children *children)
 {
 	struct fake_place place;
@@ -347,8 +333,8 @@ static int spawn_at(struct gkf_machine *m, const char *path,
 }
 
 static int spawn_all(struct gkf_machine *m, const char *path,
-		     const struct fake_load *loads, unsigned count, int ready,
-		     struct fake_children *children)
+		     const struct gkf_load_spec *loads, unsigned count,
+		     int ready, struct fake_children *children)
 {
 	int code = 0;
 
@@ -362,7 +348,7 @@ static int spawn_all(struct gkf_machine *m, const char *path,
 }
 
 /* How many processes a load asks for. */
-static unsigned processes_of(const struct fake_load *load)
+static unsigned processes_of(const struct gkf_load_spec *load)
 {
 	unsigned places = (unsigned)__builtin_popcountll(load->gpus);
 
@@ -401,7 +387,7 @@ static int await_ready(int fd, unsigned count)
 }
 
 static int start(struct gkf_machine *m, const char *path,
-		 const struct fake_load *loads, unsigned count,
+		 const struct gkf_load_spec *loads, unsigned count,
 		 struct fake_children *children)
 {
 	unsigned total = 0;
@@ -435,12 +421,12 @@ static void warm_up(struct gkf_machine *m, uint64_t ns)
 }
 
 static int parse_all(char *const *specs, unsigned count, unsigned gpus,
-		     struct fake_load *loads)
+		     struct gkf_load_spec *loads)
 {
 	char message[FAKE_MESSAGE_MAX];
 
 	for (unsigned i = 0; i < count; i++)
-		if (fake_parse_load(specs[i], gpus, &loads[i], message))
+		if (gkf_spec_load("--load", specs[i], gpus, &loads[i], message))
 			return fake_usage("%s", message);
 	return 0;
 }
@@ -449,7 +435,7 @@ int fake_children_start(const char *path, char *const *specs, unsigned count,
 			uint64_t warm_up_ns, struct fake_children *ret_children)
 {
 	struct fake_children children = {0};
-	struct fake_load *loads = calloc(count + 1, sizeof *loads);
+	struct gkf_load_spec *loads = calloc(count + 1, sizeof *loads);
 	struct gkf_machine *m;
 	int code;
 

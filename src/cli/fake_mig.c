@@ -90,7 +90,7 @@ static int apply(struct gkf_machine *m, const char *spec)
 				  "0=3g.40gb+2g.20gb+1g.10gb",
 				  spec);
 	snprintf(list, sizeof list, "%.*s", (int)(equals - spec), spec);
-	if (fake_parse_list(list, gkf_device_count(m), &gpus, message))
+	if (gkf_spec_list(list, gkf_device_count(m), &gpus, message))
 		return fake_usage("--mig: %s", message);
 	for (unsigned i = 0; !code && i < gkf_device_count(m); i++)
 		if (gpus >> i & 1)
