@@ -7,7 +7,7 @@ import signal
 import pynvml
 
 from conftest import FAKE_DIR
-from nvml_client import UINT, ULL, Refused, Text, structure
+from nvml_client import UINT, ULL, Refused, Text, structure, versioned
 from truth import Changes, Load, LoadEnds
 
 MIB = 1 << 20
@@ -45,8 +45,8 @@ class Holder:
     """A process of that type, with 64 MiB of GPU 0; as a graphics driver or
     the MPS server put their clients there, which no load is."""
 
-    def __init__(self, types):
-        self.types = types
+    def __init__(self, types, wave=b""):
+        self.types, self.wave = types, wave
 
     def apply(self, run):
         ready, tell = os.pipe()
@@ -67,9 +67,9 @@ class Holder:
     def hold(self, path):
         core = ctypes.CDLL(os.path.join(FAKE_DIR, "libgpukit-fake.so"))
         machine, slot = ctypes.c_void_p(), UINT()
-        no_wave = ctypes.create_string_buffer(256)
+        wave = ctypes.create_string_buffer(self.wave, 256)
         assert core.gkf_machine_open(path, ctypes.byref(machine)) == 0
-        assert core.gkf_attach(machine, 0, self.types, no_wave,
+        assert core.gkf_attach(machine, 0, self.types, wave,
                                ctypes.byref(slot)) == 0
         assert core.gkf_alloc(machine, slot, ULL(64 * MIB)) == 0
 
@@ -113,6 +113,18 @@ def busy(c):
     return [one.smUtil for one in room[:count.value]]
 
 
+def busy_of_all_engines(c):
+    """The same by the newer function: (SM, JPEG, optical flow)."""
+    room = (pynvml.c_nvmlProcessUtilizationInfo_v1_t * 64)()
+    info = versioned(pynvml.c_nvmlProcessesUtilizationInfo_v1_t, 1)(
+        processSamplesCount=64, procUtilArray=room)
+    code = c.raw(c.function, c.device, ctypes.byref(info))
+    if code:
+        raise Refused(code)
+    return [(one.smUtil, one.jpgUtil, one.ofaUtil)
+            for one in room[:info.processSamplesCount]]
+
+
 ROWS = [
     Changes("nvmlDeviceGetComputeRunningProcesses", listed(INFO_V1), TWO_GIB,
             before=[], after=THEIRS),
@@ -128,6 +140,9 @@ ROWS = [
     Changes("nvmlDeviceGetProcessUtilization", busy, Load("train:0,util=100"),
             before=Refused("NOT_FOUND"),
             after=lambda told: len(told) == 1 and told[0] > 10),
+    Changes("nvmlDeviceGetProcessesUtilizationInfo", busy_of_all_engines,
+            Load("train:0,util=100"), before=Refused("NOT_FOUND"),
+            after=lambda told: len(told) == 1 and told[0][0] > 10),
     *of_type("Graphics", GRAPHICS),
     *of_type("MPSCompute", MPS),
 ]
