@@ -98,14 +98,19 @@ static unsigned compare(const struct capture *c, const char *when,
 		int64_t is, off, want = c->figure[i];
 
 		memcpy(&is, (const char *)s + figures[i].offset, sizeof is);
-		is = (is + figures[i].scale / 2) / figures[i].scale;
 		if (want < 0)
 			continue;
-		off = want ? (is - want) * 1000 / want : is * 1000;
-		print_message("%-26s %-8s %-18s %7lld %7lld %+5.1f %%\n",
+		off = llabs(is - want * figures[i].scale) * 1000;
+		wrong += figures[i].exact
+			     ? off != 0
+			     : off > want * figures[i].scale * TOLERANCE;
+		print_message("%-26s %-8s %-18s %9lld %11.1f %+5.1f %%\n",
 			      c->name, when, figures[i].name, (long long)want,
-			      (long long)is, (double)off / 10);
-		wrong += figures[i].exact ? is != want : llabs(off) > TOLERANCE;
+			      (double)is / (double)figures[i].scale,
+			      want ? (double)is / (double)figures[i].scale /
+					     (double)want * 100 -
+					 100
+				   : 0.0);
 	}
 	return wrong;
 }
