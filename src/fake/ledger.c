@@ -159,7 +159,7 @@ static int lock_own(struct gkf_machine *m, unsigned index,
 		    struct gkf_slot **ret_slot)
 {
 	struct gkf_identity self = gkf_self(m);
-	struct gkf_slot *slot = &m->file->slot[index];
+	struct gkf_slot *slot;
 	int r;
 
 	if (index >= GKF_SLOTS_MAX)
@@ -167,6 +167,7 @@ static int lock_own(struct gkf_machine *m, unsigned index,
 	r = gkf_lock(m);
 	if (r)
 		return r;
+	slot = &m->file->slot[index];
 	if (!(atomic_load(&slot->life) & 1) || slot->pid != self.pid ||
 	    slot->pid_ns != self.pid_ns || slot->device >= m->device_count) {
 		gkf_unlock(m);
