@@ -55,7 +55,7 @@ int64_t gkf_heat_limit(const struct gkf_profile *p, const struct gkf_drive *d,
 	if (is_hot(s->temp_mc, p->temp_slowdown_c * 1000, HARD_HYSTERESIS_MC,
 		   s->throttle & GKF_REASON_HW_THERMAL)) {
 		*ret_reasons = GKF_REASON_HW_SLOWDOWN | GKF_REASON_HW_THERMAL;
-		return 500;
+		return s->temp_mc >= p->temp_shutdown_c * 1000 ? 0 : 500;
 	}
 	if (!is_hot(s->temp_mc, soft, SOFT_HYSTERESIS_MC,
 		    s->throttle & GKF_REASON_SW_THERMAL))
@@ -112,7 +112,7 @@ static struct cooling cooling_of(const struct gkf_profile *p, int64_t fan)
 	to = gkf_physics_fan(p, p->temp_busy_c) * 10;
 	c.busy = at_least(busy, 1);
 	c.now = rest + (busy - rest) * (fan - from) / at_least(to - from, 1);
-	c.now = at_least(c.now, at_least(rest / 2, 1));
+	c.now = at_least(c.now, at_least(rest * 3 / 4, 1));
 	return c;
 }
 

@@ -173,6 +173,32 @@ static void heat_takes_clocks(void **state)
 	assert_false(s.throttle & GKF_REASON_HW_THERMAL);
 }
 
+/* A fan that stands: the board is saved by its clocks. */
+static void a_dead_fan_does_not_melt_the_board(void **state)
+{
+	struct gkf_profile p = gkf_profile_default;
+	struct gkf_drive drive = full_load();
+	struct gkf_state s;
+	int64_t hottest = 0;
+
+	(void)state;
+	p.fans = 2;
+	p.fan_min_percent = 35;
+	p.power_idle_mw = 24000;
+	p.temp_idle_c = 38;
+	gkf_physics_rest(&p, &s);
+	drive.set[GKF_V_FAN] = 0;
+	for (int i = 0; i < 20000; i++) {
+		gkf_physics_step(&p, &drive, &s);
+		if (s.temp_mc > hottest)
+			hottest = s.temp_mc;
+	}
+	assert_in_range(hottest, p.temp_max_c * 1000,
+			(p.temp_shutdown_c + 5) * 1000);
+	assert_true(s.power_mw < p.power_busy_mw / 2);
+	assert_true(s.reason_ns[5] + s.reason_ns[6] > 0);
+}
+
 /* Software lets go of as much as holds the board at its limit. */
 static void software_holds_the_core_cool(void **state)
 {
@@ -445,6 +471,7 @@ int main(void)
 	    cmocka_unit_test(a_busy_gpu_draws_power_and_heats),
 	    cmocka_unit_test(a_power_limit_takes_clocks),
 	    cmocka_unit_test(heat_takes_clocks),
+	    cmocka_unit_test(a_dead_fan_does_not_melt_the_board),
 	    cmocka_unit_test(software_holds_the_core_cool),
 	    cmocka_unit_test(clocks_are_held_where_they_are_asked),
 	    cmocka_unit_test(an_offset_shifts_the_clocks),

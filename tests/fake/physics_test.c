@@ -3,19 +3,11 @@
  * tests/data/captures/physics.csv are met within a tenth. Each comparison is
  * printed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "fake/fixture.h"
 
-#include <cmocka.h>
-
+#include "base/clock.h"
 #include "fake/physics.h"
 #include "fake/profile_yaml.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DATA     TEST_DATA "/captures"
 #define PROFILES TEST_DATA "/../../profiles"
@@ -180,6 +172,59 @@ static void captures_are_met_within_a_tenth(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* The same through a machine with a process on it, by the values it shows. */
+static void a_machine_shows_what_the_captures_say(void **state)
+{
+	static const struct {
+		const char *profile;
+		uint32_t mem_permille;
+		int64_t power_mw, temp_c, mem_temp_c, sm_mhz;
+	} rows[] = {
+	    {"h200", 70, 627320, 52, 41, 1980},
+	    {"h100-80gb-hbm3", 110, 629450, 59, 55, 1980},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct gkf_wave wave = {.kind = GKF_WAVE_TRAIN,
+					.util_permille = 5000,
+					.mem_permille = rows[i].mem_permille,
+					.period_ns = 3600 * GK_NS_PER_S};
+		struct {
+			enum gkf_value value;
+			int64_t want;
+		} shown[] = {
+		    {GKF_V_POWER_AVERAGE, rows[i].power_mw},
+		    {GKF_V_POWER, rows[i].power_mw},
+		    {GKF_V_TEMPERATURE, rows[i].temp_c},
+		    {GKF_V_MEM_TEMPERATURE, rows[i].mem_temp_c},
+		    {GKF_V_SM_CLOCK, rows[i].sm_mhz},
+		};
+		struct capture c = {.load = 1000};
+		struct fixture fx;
+		unsigned slot;
+
+		snprintf(c.profile, sizeof c.profile, "%s", rows[i].profile);
+		fixture_open(&fx, 1);
+		fx.file->device[0].board.profile = profile_of(&c);
+		gkf_machine_close(fx.m);
+		assert_int_equal(gkf_machine_open(NULL, &fx.m), 0);
+		fx.file = gkf_machine_file(fx.m);
+		assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &wave, &slot),
+				 0);
+		gkf_machine_age(fx.m, 300 * GK_NS_PER_S);
+		for (size_t v = 0; v < sizeof shown / sizeof *shown; v++) {
+			int64_t is = -1;
+
+			assert_true(
+			    gkf_value_get(fx.m, 0, shown[v].value, &is));
+			assert_in_range(is * 10, shown[v].want * 9,
+					shown[v].want * 11);
+		}
+		fixture_close(&fx);
+	}
+}
+
 static const char *const shipped[] = {
     "a100-pcie-40gb", "a100-sxm4-80gb", "b200",     "gtx-1080-ti",
     "h100-80gb-hbm3", "h200",           "l4",       "l40s",
@@ -251,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(captures_are_met_within_a_tenth),
+	    cmocka_unit_test(a_machine_shows_what_the_captures_say),
 	    cmocka_unit_test(every_profile_rests_and_settles),
 	};
 
