@@ -288,27 +288,12 @@ static int damage_memory(struct gkf_machine *m, unsigned device,
 	return 0;
 }
 
-/* A link goes down with an error that its recovery met. */
+/* link.c sees that the link is down; an error that its recovery met stays. */
 static int cut_link(struct gkf_machine *m, unsigned device, unsigned link)
 {
 	uint64_t met = gkf_link_error(m, device, link, GKF_LINK_RECOVERY);
-	int r = gkf_link_set_error(m, device, link, GKF_LINK_RECOVERY, met + 1);
 
-	return r ? r : gkf_link_set_state(m, device, link, GKF_LINK_DOWN);
-}
-
-static int mend_links(struct gkf_machine *m, unsigned device)
-{
-	uint64_t links = gkf_fault_argument(m, device, GKF_FAULT_NVLINK);
-	int r = 0;
-
-	for (; !r && links; links &= links - 1) {
-		unsigned link = (unsigned)__builtin_ctzll(links);
-
-		if (link < gkf_links(m, device))
-			r = gkf_link_set_state(m, device, link, GKF_LINK_UP);
-	}
-	return r;
+	return gkf_link_set_error(m, device, link, GKF_LINK_RECOVERY, met + 1);
 }
 
 static int damage(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
@@ -419,10 +404,7 @@ int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults)
 		return GK_ERR_RANGE;
 	if (!(active(m, device) & faults))
 		return 0;
-	r = faults & GKF_FAULT_BIT(GKF_FAULT_NVLINK) ? mend_links(m, device)
-						     : 0;
-	if (!r)
-		r = gkf_lock(m);
+	r = gkf_lock(m);
 	if (r)
 		return r;
 	gkf_state_advance(m, device);

@@ -155,10 +155,6 @@ static void step_limits(const struct gkf_profile *p, const struct gkf_drive *d,
 			reasons |= slowdowns[i].reasons;
 			left = min(left, 500);
 		}
-	if (d->fault_reasons) {
-		reasons |= (int64_t)d->fault_reasons;
-		left = min(left, gkf_clamp(d->fault_clock, 0, 1000));
-	}
 	s->throttle |= reasons;
 	if (left < 1000)
 		s->sm_clock_mhz = lowered(p, s->sm_clock_mhz, left);

@@ -26,12 +26,6 @@ struct gkf_drive {
 	uint32_t mem, enc, dec;
 	uint32_t kind[GKF_WAVE_KINDS]; /* demand, by kind of work */
 	bool linked; /* there are other GPUs to talk to over NVLink */
-	/*
-	 * What a broken board does to itself: reasons that hold whatever the
-	 * heat is, and what is left of the clocks, permille (1000: all).
-	 */
-	uint64_t fault_reasons;
-	int64_t fault_clock;
 	/* What is set of the device's values; GKF_UNSET: nothing. */
 	int64_t set[GKF_V_COUNT];
 };

@@ -135,7 +135,7 @@ bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
 static void drive_of(struct gkf_machine *m, unsigned device,
 		     const struct gkf_crowd *crowd, struct gkf_drive *drive)
 {
-	*drive = (struct gkf_drive){.fault_reasons = 0};
+	*drive = (struct gkf_drive){.attached = 0};
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		drive->set[v] = gkf_value_forced(m, device, (enum gkf_value)v);
 	/* MIG instances do not reach other GPUs. */

@@ -123,6 +123,33 @@ static void every_function_tells_of_a_fault(void **state)
 	}
 }
 
+/* Those that ask about two GPUs, wherever the broken one stands. */
+static void pairs_tell_of_a_fault(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlDevice_t device = device_at(0), other = device_at(1);
+	nvmlGpuTopologyLevel_t level;
+	nvmlGpuP2PStatus_t status;
+	int same;
+
+	for (size_t g = 0; g < GATES; g++) {
+		gkf_fault_begin(fx->m, 0, gates[g].fault, gates[g].argument);
+		assert_int_equal(NV(nvmlDeviceGetTopologyCommonAncestor)(
+				     other, device, &level),
+				 gates[g].answer);
+		assert_int_equal(NV(nvmlDeviceGetTopologyCommonAncestor)(
+				     device, other, &level),
+				 gates[g].answer);
+		assert_int_equal(
+		    NV(nvmlDeviceOnSameBoard)(other, device, &same),
+		    gates[g].answer);
+		assert_int_equal(
+		    NV(nvmlDeviceGetP2PStatus)(other, device, 0, &status),
+		    gates[g].answer);
+		gkf_fault_end(fx->m, 0, ~0ULL);
+	}
+}
+
 static void handles_tell_of_a_fault(void **state)
 {
 	struct fixture *fx = *state;
@@ -421,6 +448,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    FRONT_TEST(every_function_tells_of_a_fault),
+	    FRONT_TEST(pairs_tell_of_a_fault),
 	    FRONT_TEST(handles_tell_of_a_fault),
 	    FRONT_TEST(a_call_hangs_until_the_fault_is_cleared),
 	    FRONT_TEST(a_process_that_hangs_can_be_ended),
