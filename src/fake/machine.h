@@ -243,8 +243,8 @@ GKF_API struct gkf_clock gkf_clock_get(const struct gkf_machine *m);
 /*
  * Wall time, microseconds since 1970, of a moment of machine time: now minus
  * what lies between in real time. A clock that stands shows the moment at
- * which it was stopped or stepped; before that, and of moments before the
- * speed was changed, time is told as if that speed had always been.
+ * which it was stopped, and each step makes that later; its past, and that of
+ * a clock whose speed was changed, is told as if it had always run so.
  */
 GKF_API uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns);
 

@@ -63,7 +63,7 @@ uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns)
 
 	if (c.speed && c.speed != REAL_SPEED)
 		ago = (int64_t)((__int128_t)ago * REAL_SPEED / c.speed);
-	if (!c.speed && boot > c.real_ns)
+	if (!c.speed)
 		wall -= boot - c.real_ns; /* of when it was stopped */
 	return (wall - (uint64_t)ago) / GK_NS_PER_US;
 }
@@ -109,7 +109,8 @@ static int change(struct gkf_machine *m, uint64_t later_ns, uint64_t speed,
 	c = gkf_clock_get(m);
 	now = gk_boot_ns();
 	c.machine_ns = machine_at(&c, now) + later_ns;
-	c.real_ns = now;
+	/* A clock that stands is stepped in wall time, too. */
+	c.real_ns = !c.speed && keep_speed ? c.real_ns + later_ns : now;
 	if (!keep_speed && !speed && c.speed)
 		atomic_store(&m->file->run_speed, c.speed);
 	if (!keep_speed)

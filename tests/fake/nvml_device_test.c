@@ -261,7 +261,7 @@ static void fields_one_by_one(void **state)
 	nvmlFieldValue_t f[5] = {
 	    {.fieldId = NVML_FI_DEV_POWER_INSTANT},
 	    {.fieldId = NVML_FI_DEV_NVLINK_LINK_COUNT},
-	    {.fieldId = NVML_FI_DEV_PCIE_REPLAY_COUNTER},
+	    {.fieldId = NVML_FI_DEV_RETIRED_DBE},
 	    {.fieldId = 0},
 	    {.fieldId = NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION},
 	};

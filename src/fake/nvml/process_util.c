@@ -17,7 +17,7 @@ static bool window_since(const struct call *c, uint64_t last_seen_us,
 	uint64_t now = gkf_machine_bin(c->machine);
 	uint64_t waver = bin_waver_us(c);
 
-	if (!now || last_seen_us > front_wall_us())
+	if (!now)
 		return false;
 	w->last = w->first = now - 1;
 	w->stamp_us = bin_stamp_us(c, w->last);

@@ -5,23 +5,29 @@
 
 #include <stddef.h>
 
-/* Where a kind of sample lies in struct gkf_past. */
+/*
+ * Where a kind of sample lies in struct gkf_past, and the value that a board
+ * must have for it.
+ */
 struct kind {
 	uint8_t offset, size; /* size 0: no board of ours has it */
+	enum gkf_value value;
 };
-#define OF(member)                                                             \
+#define OF(member, id)                                                         \
 	{                                                                      \
 		offsetof(struct gkf_past, member),                             \
-		    sizeof(((struct gkf_past *)NULL)->member)                  \
+		    sizeof(((struct gkf_past *)NULL)->member), GKF_V_##id      \
 	}
 static const struct kind kinds[NVML_SAMPLINGTYPE_COUNT] = {
-    [NVML_TOTAL_POWER_SAMPLES] = OF(power_mw),
-    [NVML_GPU_UTILIZATION_SAMPLES] = OF(gpu_util),
-    [NVML_MEMORY_UTILIZATION_SAMPLES] = OF(mem_util),
-    [NVML_ENC_UTILIZATION_SAMPLES] = OF(enc_util),
-    [NVML_DEC_UTILIZATION_SAMPLES] = OF(dec_util),
-    [NVML_PROCESSOR_CLK_SAMPLES] = OF(sm_clock_mhz),
-    [NVML_MEMORY_CLK_SAMPLES] = OF(mem_clock_mhz),
+    [NVML_TOTAL_POWER_SAMPLES] = OF(power_mw, POWER),
+    [NVML_GPU_UTILIZATION_SAMPLES] = OF(gpu_util, GPU_UTIL),
+    [NVML_MEMORY_UTILIZATION_SAMPLES] = OF(mem_util, MEM_UTIL),
+    [NVML_ENC_UTILIZATION_SAMPLES] = OF(enc_util, ENC_UTIL),
+    [NVML_DEC_UTILIZATION_SAMPLES] = OF(dec_util, DEC_UTIL),
+    [NVML_PROCESSOR_CLK_SAMPLES] = OF(sm_clock_mhz, SM_CLOCK),
+    [NVML_MEMORY_CLK_SAMPLES] = OF(mem_clock_mhz, MEM_CLOCK),
+    [NVML_JPG_UTILIZATION_SAMPLES] = OF(jpg_util, JPG_UTIL),
+    [NVML_OFA_UTILIZATION_SAMPLES] = OF(ofa_util, OFA_UTIL),
 };
 #undef OF
 
@@ -67,12 +73,13 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
 				  nvmlSample_t *samples)
 {
 	unsigned n = GKF_PAST_BINS;
+	int64_t now;
 
 	ENTER_DEVICE(nvmlDeviceGetSamples, device,
 		     sampleValType && sampleCount &&
 			 (!samples || *sampleCount) &&
 			 (unsigned)type < NVML_SAMPLINGTYPE_COUNT);
-	if (!kinds[type].size)
+	if (!kinds[type].size || !value(&c, kinds[type].value, &now))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (samples)
 		n = give(&c, &kinds[type], lastSeenTimeStamp, samples,
