@@ -6,6 +6,7 @@
 #include "fake/fixture.h"
 
 #include "base/clock.h"
+#include "fake/mix.h"
 #include "fake/physics.h"
 #include "fake/profile_yaml.h"
 
@@ -292,11 +293,63 @@ static void every_profile_rests_and_settles(void **state)
 	}
 }
 
+/* From a range, its ends more often than the rest. */
+static int64_t any(uint64_t *seed, int64_t low, int64_t high)
+{
+	uint64_t r = *seed = gkf_mix(*seed);
+
+	if (r % 4 == 0)
+		return low;
+	if (r % 4 == 1)
+		return high;
+	return low + (int64_t)((r >> 2) % ((uint64_t)(high - low) + 1));
+}
+
+/* What a machine file may hold: nothing overflows, nothing is negative. */
+static void any_board_is_reckoned_with(void **state)
+{
+	struct gkf_profile p = gkf_profile_default;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int i = 0; i < 30000; i++) {
+		struct gkf_drive d = {.attached = 1};
+		struct gkf_state s;
+
+#define FIELD(member, key, min, max, help) p.member = any(&seed, min, max);
+		GKF_PROFILE_INTEGERS(FIELD)
+#undef FIELD
+		d.demand = (uint32_t)any(&seed, 0, 8192000);
+		d.mem = (uint32_t)any(&seed, 0, UINT32_MAX);
+		d.enc = d.dec = (uint32_t)any(&seed, 0, UINT32_MAX);
+		d.kind[GKF_WAVE_TRAIN] = d.demand;
+		d.linked = true;
+		for (int v = 0; v < GKF_V_COUNT; v++)
+			d.set[v] = any(&seed, 0, 3)
+				       ? GKF_UNSET
+				       : any(&seed, gkf_values[v].min,
+					     gkf_values[v].max);
+		gkf_physics_rest(&p, &s);
+		for (int step = 0; step < 4; step++) {
+			gkf_physics_step(&p, &d, &s);
+			s.temp_mc = gkf_clamp(s.temp_mc, 0, 200000);
+			s.mem_temp_mc = gkf_clamp(s.mem_temp_mc, 0, 200000);
+			s.fan_temp_mc = gkf_clamp(s.fan_temp_mc, 0, 200000);
+		}
+		assert_true(s.power_mw >= 0 && s.sm_clock_mhz >= 0 &&
+			    s.mem_clock_mhz >= 0 && s.gpu_util <= 100 &&
+			    s.mem_util <= 100 && s.enc_util <= 100);
+		assert_in_range(s.fan_permille, 0, 1000);
+		assert_int_equal(s.bin, 4);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(captures_are_met_within_a_tenth),
 	    cmocka_unit_test(a_machine_shows_what_the_captures_say),
+	    cmocka_unit_test(any_board_is_reckoned_with),
 	    cmocka_unit_test(every_profile_rests_and_settles),
 	};
 
