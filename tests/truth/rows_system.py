@@ -2,8 +2,8 @@
 
 import ctypes
 
-from nvml_client import UINT, Refused
-from truth import Another, Changes, Ctl, Does
+from nvml_client import INT, UINT, Refused, Text, structure
+from truth import Another, Changes, Ctl, Does, front_of, of_system
 
 THREE = Another("--gpus", "t4:3")
 
@@ -38,12 +38,33 @@ def error_of_call(c):
     return c.lib.nvmlErrorString(code).decode()
 
 
+BRANCH = structure(("version", UINT), ("branch", ctypes.c_char * 80))
+OLD_DRIVER = Another("--gpus", "t4", "--driver", "535", front=front_of("535"))
+NEW_DRIVER = Another("--gpus", "t4", "--driver", "590", front=front_of("590"))
+
+
+def branch(c):
+    one = BRANCH(ctypes.sizeof(BRANCH) | 1 << 24)
+    return c.call(c.function, one, 80)["branch"]
+
+
 ROWS = [
     Changes("nvmlInit", count_after(), THREE, before=1, after=3),
     Changes("nvmlInit_v2", count_after(), THREE, before=1, after=3),
     Changes("nvmlInitWithFlags", count_after(0), THREE, before=1, after=3),
     Changes("nvmlShutdown", count, Does(shut_down), before=1,
             after=Refused("UNINITIALIZED")),
+    # the driver
+    Changes("nvmlSystemGetDriverVersion", of_system(Text(80)), OLD_DRIVER,
+            before="580.95.05", after="535.261.03"),
+    Changes("nvmlSystemGetNVMLVersion", of_system(Text(80)), OLD_DRIVER,
+            before="13.580.95.05", after="12.535.261.03"),
+    Changes("nvmlSystemGetCudaDriverVersion", of_system(INT), OLD_DRIVER,
+            before=13000, after=12020),
+    Changes("nvmlSystemGetCudaDriverVersion_v2", of_system(INT), OLD_DRIVER,
+            before=13000, after=12020),
+    Changes("nvmlSystemGetDriverBranch", branch, NEW_DRIVER,
+            before="r580_00", after="r590_00"),
     Changes("nvmlErrorString", error_of_call, Ctl("fail", 0, "lost"),
             before="Success", after="GPU is lost"),
 ]

@@ -126,11 +126,19 @@ static bool over_nvlink(const struct call *c, unsigned other)
 	       fabric_is_up(c, c->index) && fabric_is_up(c, other);
 }
 
+/* GPUs that are split are no peers. */
+static bool is_split_at(const struct call *c, unsigned device)
+{
+	return gkf_mig_mode(&c->file->device[device]) & GKF_MIG_CURRENT;
+}
+
 static nvmlGpuP2PStatus_t p2p(const struct call *c, unsigned other,
 			      nvmlGpuP2PCapsIndex_t index)
 {
 	bool linked = over_nvlink(c, other);
 
+	if (is_split_at(c, c->index) || is_split_at(c, other))
+		return NVML_P2P_STATUS_NOT_SUPPORTED;
 	if (index == NVML_P2P_CAPS_INDEX_PCI)
 		return over_pcie(c, other);
 	if (linked)
