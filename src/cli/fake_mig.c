@@ -85,7 +85,7 @@ static int apply(struct gkf_machine *m, const char *spec)
 	uint64_t gpus;
 	int code = 0;
 
-	if (!equals || (size_t)(equals - spec) >= sizeof list)
+	if (!equals || !equals[1] || (size_t)(equals - spec) >= sizeof list)
 		return fake_usage("--mig: '%s' is no GPUS=LAYOUT, as in "
 				  "0=3g.40gb+2g.20gb+1g.10gb",
 				  spec);

@@ -318,9 +318,11 @@ def profile(name):
 
 
 def profiles(only=None):
+    """All that are whole: what is split refuses more, see rows_mig.py."""
     names = sorted(os.path.basename(path).removesuffix(".yaml") for path in
                    glob.glob(os.path.join(ROOT, "profiles", "*.yaml")))
-    return [profile(name) for name in only or names]
+    found = [profile(name) for name in only or names]
+    return [one for one in found if only or "mig_layout" not in one]
 
 
 # ---- all rows ----
