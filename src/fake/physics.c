@@ -199,6 +199,9 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 	s->video_clock_mhz =
 	    gkf_clamp(s->video_clock_mhz, p->video_clock_idle_mhz,
 		      p->video_clock_max_mhz);
+	if (d->attached && s->rest_bins <= d->floor_bins &&
+	    power.board_mw < limit * d->floor_permille / 1000)
+		power.board_mw = limit * d->floor_permille / 1000;
 	s->power_mw = either(d, GKF_V_POWER, power.board_mw);
 	s->mem_power_mw = power.mem_mw;
 }

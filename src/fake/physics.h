@@ -26,6 +26,11 @@ struct gkf_drive {
 	uint32_t mem, enc, dec;
 	uint32_t kind[GKF_WAVE_KINDS]; /* demand, by kind of work */
 	bool linked; /* there are other GPUs to talk to over NVLink */
+	/*
+	 * Power smoothing: while there is work and so many bins after it the
+	 * board draws no less than this part of its limit, permille.
+	 */
+	int64_t floor_permille, floor_bins;
 	/* What is set of the device's values; GKF_UNSET: nothing. */
 	int64_t set[GKF_V_COUNT];
 };

@@ -3,6 +3,10 @@
 
 #include "base/err.h"
 #include "fake/private.h"
+#include "fake/wave.h"
+
+/* Of NVML's numbers, those that the model follows. */
+enum { SMOOTHING_FLOOR = 0, SMOOTHING_HYSTERESIS = 3 };
 
 /* What each parameter may be, in thousandths; the presets are estimated. */
 static const struct {
@@ -71,6 +75,31 @@ int gkf_smoothing_set(struct gkf_machine *m, unsigned device, unsigned profile,
 	atomic_store(&m->file->device[device].smoothing.param[profile][param],
 		     (uint64_t)value + 1);
 	return 0;
+}
+
+/*
+ * Ramps are shorter than a bin. The model forgets after ten seconds how long
+ * a board has rested.
+ */
+#define FLOOR_BINS_MAX (9 * GKF_BINS_PER_S)
+
+void gkf_smoothing_floor(struct gkf_machine *m, unsigned device,
+			 int64_t *ret_permille, int64_t *ret_bins)
+{
+	int64_t on = 0, preset = 0, us;
+
+	*ret_permille = *ret_bins = 0;
+	if (!gkf_value_get(m, device, GKF_V_POWER_SMOOTHING, &on) || !on)
+		return;
+	gkf_value_get(m, device, GKF_V_SMOOTHING_PROFILE, &preset);
+	*ret_permille =
+	    gkf_smoothing_get(m, device, (unsigned)preset, SMOOTHING_FLOOR) /
+	    100;
+	us = gkf_smoothing_get(m, device, (unsigned)preset,
+			       SMOOTHING_HYSTERESIS);
+	*ret_bins = us * GKF_BINS_PER_S / 1000000;
+	if (*ret_bins > FLOOR_BINS_MAX)
+		*ret_bins = FLOOR_BINS_MAX;
 }
 
 void gkf_smoothing_reset(struct gkf_machine *m, unsigned device)

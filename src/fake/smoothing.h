@@ -20,6 +20,13 @@ GKF_API bool gkf_smoothing_is_set(const struct gkf_machine *m, unsigned device,
 GKF_API int gkf_smoothing_set(struct gkf_machine *m, unsigned device,
 			      unsigned profile, unsigned param, int64_t value);
 
+/*
+ * What the active preset does: the floor, permille of the power limit, and
+ * how many bins after the last work it holds. 0 and 0 when smoothing is off.
+ */
+void gkf_smoothing_floor(struct gkf_machine *m, unsigned device,
+			 int64_t *ret_permille, int64_t *ret_bins);
+
 /* All as from the factory. The caller holds the writers' lock. */
 void gkf_smoothing_reset(struct gkf_machine *m, unsigned device);
 

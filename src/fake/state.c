@@ -4,6 +4,7 @@
 #include "fake/crowd.h"
 #include "fake/notice.h"
 #include "fake/private.h"
+#include "fake/smoothing.h"
 #include "fake/scenario.h"
 
 /* More than any value or profile may say. */
@@ -138,6 +139,8 @@ static void drive_of(struct gkf_machine *m, unsigned device,
 	*drive = (struct gkf_drive){.attached = 0};
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		drive->set[v] = gkf_value_forced(m, device, (enum gkf_value)v);
+	gkf_smoothing_floor(m, device, &drive->floor_permille,
+			    &drive->floor_bins);
 	/* MIG instances do not reach other GPUs. */
 	drive->linked = m->device_count > 1;
 	for (unsigned i = 0; i < crowd->instances; i++)
