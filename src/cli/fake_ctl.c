@@ -69,7 +69,7 @@ int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask)
 	char message[FAKE_MESSAGE_MAX];
 
 	if (gkf_spec_list(text, gkf_device_count(ctl->machine), ret_mask,
-			    message))
+			  message))
 		return fake_usage("ctl: %s", message);
 	return 0;
 }
