@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "fake/fault.h"
 #include "fake/link.h"
+#include "fake/mix.h"
 #include "fake/profile_yaml.h"
 
 #define PROFILES TEST_DATA "/../../profiles"
@@ -178,6 +179,54 @@ static void garbage_leads_nobody_astray(void **state)
 	fixture_close(&fx);
 }
 
+/* Breaks and mends ends at random; after each, everybody must agree. */
+static void all_pairs_agree(struct fixture *fx, unsigned n)
+{
+	uint64_t random = n;
+
+	for (unsigned round = 0; round < 8; round++) {
+		random = gkf_mix(random);
+		gkf_link_set_state(
+		    fx->m, random % n, random >> 8 & 15,
+		    (enum gkf_link_state)((random >> 16) % GKF_LINK_STATES));
+		for (unsigned d = 0; d < n; d++)
+			for (unsigned l = 0; l < gkf_links(fx->m, d); l++) {
+				struct gkf_link_end end =
+				    gkf_link_end(fx->m, d, l);
+
+				if (end.kind != GKF_END_GPU)
+					continue;
+				assert_int_equal(gkf_link_state(fx->m, d, l),
+						 gkf_link_state(fx->m,
+								end.device,
+								end.link));
+			}
+		for (unsigned a = 0; a < n; a++)
+			for (unsigned b = 0; b < a; b++)
+				assert_int_equal(
+				    gkf_links_between(fx->m, a, b),
+				    gkf_links_between(fx->m, b, a));
+	}
+}
+
+static void ends_agree_on_every_machine(void **state)
+{
+	static const char *const ids[] = {
+	    "a100-pcie", "a100", "b200", "gtx-1080-ti", "h100",
+	    "h200",      "l4",   "l40s", "rtx-2080-ti", "rtx-3090",
+	    "rtx-4090",  "t4",   "v100",
+	};
+	struct fixture fx;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof ids / sizeof *ids; i++)
+		for (unsigned n = 1; n <= 16; n++) {
+			open_of(&fx, ids[i], n);
+			all_pairs_agree(&fx, n);
+			fixture_close(&fx);
+		}
+}
+
 static void versions_are_those_of_nvml(void **state)
 {
 	static const struct {
@@ -204,6 +253,7 @@ int main(void)
 	    cmocka_unit_test(traffic_is_shared_and_none_is_lost),
 	    cmocka_unit_test(fewer_links_carry_in_a_reduced_mode),
 	    cmocka_unit_test(garbage_leads_nobody_astray),
+	    cmocka_unit_test(ends_agree_on_every_machine),
 	    cmocka_unit_test(versions_are_those_of_nvml),
 	};
 
