@@ -100,8 +100,8 @@ static const struct argp_option options[] = {
     {"load", KEY_LOAD, "SPEC", 0,
      "real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...], KIND "
      "train, infer or idle, GPUS such as 0-3, 0+2 or all, or 0:1 for MIG "
-     "device 1 of GPU 0, KEY mem, util, period, n, membw, enc, dec; may be "
-     "given several times",
+     "device 1 of GPU 0, KEY mem, util, period, n, membw, enc, dec, jpg, "
+     "ofa; may be given several times",
      0},
     {"mig", KEY_MIG, "GPUS=LAYOUT", 0,
      "splits GPUs into MIG devices, such as 0=3g.40gb+2g.20gb+1g.10gb; a "

@@ -97,7 +97,7 @@ struct job {
 	struct gkf_wave wave;
 };
 
-#define JOB_ARGS 11
+#define JOB_ARGS 13
 
 /* In the greatest unit that says it exactly. */
 static void format_memory(uint64_t mem, char text[64])
@@ -133,6 +133,10 @@ static int format_job(const struct gkf_load_spec *load,
 		snprintf(text[n++], 64, "enc=%u", load->enc);
 	if (load->dec)
 		snprintf(text[n++], 64, "dec=%u", load->dec);
+	if (load->jpg)
+		snprintf(text[n++], 64, "jpg=%u", load->jpg);
+	if (load->ofa)
+		snprintf(text[n++], 64, "ofa=%u", load->ofa);
 	snprintf(text[n++], 64, "seed=%u", seed);
 	return n;
 }
@@ -155,6 +159,8 @@ static int parse_job_arg(const char *arg, struct job *job)
 	    {"membw", AT(wave.mem_permille), 10},
 	    {"enc", AT(wave.encoder_permille), 10},
 	    {"dec", AT(wave.decoder_permille), 10},
+	    {"jpg", AT(wave.jpeg_permille), 10},
+	    {"ofa", AT(wave.ofa_permille), 10},
 	    {"seed", AT(wave.seed), 1},
 #undef AT
 	};

@@ -8,7 +8,7 @@
 
 /* Busy time wanted in one instance; permille of the bin. */
 struct wanted {
-	uint32_t kind[GKF_WAVE_KINDS], sum, mem, enc, dec;
+	uint32_t kind[GKF_WAVE_KINDS], sum, mem, enc, dec, jpg, ofa;
 };
 
 static uint32_t sm_permille(struct gkf_machine *m, unsigned device,
@@ -81,6 +81,8 @@ static void add(struct wanted *w, const struct gkf_wave *wave, uint64_t bin,
 	w->mem += busy * wave->mem_permille / 1000;
 	w->enc += busy * wave->encoder_permille / 1000;
 	w->dec += busy * wave->decoder_permille / 1000;
+	w->jpg += busy * wave->jpeg_permille / 1000;
+	w->ofa += busy * wave->ofa_permille / 1000;
 }
 
 /* Whoever is in no instance shares the device by turns, see physics.c. */
@@ -90,6 +92,8 @@ static void add_whole(const struct wanted *w, struct gkf_drive *drive)
 	drive->mem += w->mem;
 	drive->enc += w->enc;
 	drive->dec += w->dec;
+	drive->jpg += w->jpg;
+	drive->ofa += w->ofa;
 	for (int k = 0; k < GKF_WAVE_KINDS; k++)
 		drive->kind[k] += w->kind[k];
 }
@@ -109,6 +113,8 @@ static void add_part(const struct wanted *w, uint64_t permille,
 	drive->mem += (uint32_t)(w->mem * part / 1000);
 	drive->enc += w->enc;
 	drive->dec += w->dec;
+	drive->jpg += w->jpg;
+	drive->ofa += w->ofa;
 	for (int k = 0; k < GKF_WAVE_KINDS; k++)
 		drive->kind[k] += (uint32_t)(w->kind[k] * part / 1000);
 }
@@ -133,7 +139,7 @@ void gkf_crowd_drive(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
 	struct wanted w[GKF_CROWD_MIGS];
 
 	drive->attached = drive->demand = 0;
-	drive->mem = drive->enc = drive->dec = 0;
+	drive->mem = drive->enc = drive->dec = drive->jpg = drive->ofa = 0;
 	memset(drive->kind, 0, sizeof drive->kind);
 	if (!c->all) {
 		scan(c, bin, drive);

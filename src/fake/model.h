@@ -58,7 +58,7 @@ GKF_API bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
  * demand_permille: what all of them want in that bin (gkf_demand_at).
  */
 struct gkf_share {
-	unsigned sm, mem, enc, dec;
+	unsigned sm, mem, enc, dec, jpg, ofa;
 };
 GKF_API uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device,
 			       uint64_t bin);

@@ -63,8 +63,8 @@ static void step_engines(const struct gkf_drive *d, const struct work *w,
 	s->mem_util = w->mem / 10;
 	s->enc_util = either(d, GKF_V_ENC_UTIL, min(d->enc / 10, 100));
 	s->dec_util = either(d, GKF_V_DEC_UTIL, min(d->dec / 10, 100));
-	s->jpg_util = either(d, GKF_V_JPG_UTIL, 0);
-	s->ofa_util = either(d, GKF_V_OFA_UTIL, 0);
+	s->jpg_util = either(d, GKF_V_JPG_UTIL, min(d->jpg / 10, 100));
+	s->ofa_util = either(d, GKF_V_OFA_UTIL, min(d->ofa / 10, 100));
 	s->sm_active = WEIGH(w, sm);
 	s->sm_occupancy = WEIGH(w, occupancy);
 	s->tensor_active = WEIGH(w, tensor);

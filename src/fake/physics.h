@@ -23,7 +23,7 @@ enum gkf_reason {
 struct gkf_drive {
 	uint32_t attached; /* processes on the device */
 	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
-	uint32_t mem, enc, dec;
+	uint32_t mem, enc, dec, jpg, ofa;
 	uint32_t kind[GKF_WAVE_KINDS]; /* demand, by kind of work */
 	bool linked; /* there are other GPUs to talk to over NVLink */
 	/*

@@ -217,10 +217,12 @@ static const struct option {
     {"membw", NUMBER, AT(membw), 0, 100, false, "0 to 100 percent"},
     {"enc", NUMBER, AT(enc), 0, 100, false, "0 to 100 percent"},
     {"dec", NUMBER, AT(dec), 0, 100, false, "0 to 100 percent"},
+    {"jpg", NUMBER, AT(jpg), 0, 100, false, "0 to 100 percent"},
+    {"ofa", NUMBER, AT(ofa), 0, 100, false, "0 to 100 percent"},
 #undef AT
 };
 
-#define OPTION_NAMES "mem, util, period, n, membw, enc, dec"
+#define OPTION_NAMES "mem, util, period, n, membw, enc, dec, jpg, ofa"
 
 static int parse_value(const struct option *option, const char *value,
 		       struct gkf_load_spec *load)

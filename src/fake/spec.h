@@ -34,7 +34,7 @@ struct gkf_load_spec {
 	uint8_t mig[GKF_DEVICES_MAX];
 	unsigned n;   /* processes a GPU */
 	uint64_t mem; /* bytes a process; 0: a share of the GPU */
-	unsigned util, membw, enc, dec; /* percent */
+	unsigned util, membw, enc, dec, jpg, ofa; /* percent */
 	uint64_t period_ns;
 };
 

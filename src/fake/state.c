@@ -281,5 +281,7 @@ struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
 	    .mem = shared * wave->mem_permille / 10000,
 	    .enc = shared * wave->encoder_permille / 10000,
 	    .dec = shared * wave->decoder_permille / 10000,
+	    .jpg = shared * wave->jpeg_permille / 10000,
+	    .ofa = shared * wave->ofa_permille / 10000,
 	};
 }

@@ -39,6 +39,8 @@ struct gkf_wave {
 	uint32_t mem_permille;     /* memory-interface share of busy time */
 	uint32_t encoder_permille; /* video engines, of all time */
 	uint32_t decoder_permille;
+	uint32_t jpeg_permille;
+	uint32_t ofa_permille; /* optical flow */
 	uint32_t seed;
 	uint32_t load; /* of a scenario: its number, from 1; 0: none */
 	uint32_t reserved;

@@ -12,9 +12,11 @@ from truth import Changes, Ctl, Load, of_device
 T4 = ("--gpus", "t4")
 ENCODES = Load("train:0,util=100,enc=50")
 TRAINS = 2  # of enum gkf_wave_kind
-# struct gkf_wave: kind, util, memory, encoder, decoder, seed; period in ns
-CAPTURES = Holder(GRAPHICS, struct.pack("6IQ", TRAINS, 1000, 300, 500, 0, 1,
-                                        60 * 10**9))
+# struct gkf_wave: kind, util, memory, encoder, decoder, JPEG, optical flow,
+# seed, load, nothing; period in ns
+WAVE = struct.pack("10IQ", TRAINS, 1000, 300, 500, 0, 0, 0, 1, 0, 0,
+                   60 * 10**9)
+CAPTURES = Holder(GRAPHICS, WAVE)
 
 
 def sessions(record, frames):

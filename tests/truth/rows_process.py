@@ -141,8 +141,10 @@ ROWS = [
             before=Refused("NOT_FOUND"),
             after=lambda told: len(told) == 1 and told[0] > 10),
     Changes("nvmlDeviceGetProcessesUtilizationInfo", busy_of_all_engines,
-            Load("train:0,util=100"), before=Refused("NOT_FOUND"),
-            after=lambda told: len(told) == 1 and told[0][0] > 10),
+            Load("train:0,util=100,jpg=60,ofa=40"),
+            before=Refused("NOT_FOUND"),
+            after=lambda told: (len(told) == 1 and
+                                told[0][0] > told[0][1] > told[0][2] > 5)),
     *of_type("Graphics", GRAPHICS),
     *of_type("MPSCompute", MPS),
 ]

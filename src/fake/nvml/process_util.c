@@ -41,6 +41,8 @@ static bool sample(const struct gkf_process *p, const struct window *w,
 		sum.mem += s.mem;
 		sum.enc += s.enc;
 		sum.dec += s.dec;
+		sum.jpg += s.jpg;
+		sum.ofa += s.ofa;
 	}
 	*ret_sample = (nvmlProcessUtilizationInfo_v1_t){
 	    .pid = (unsigned)p->pid,
@@ -49,8 +51,10 @@ static bool sample(const struct gkf_process *p, const struct window *w,
 	    .memUtil = sum.mem / n,
 	    .encUtil = sum.enc / n,
 	    .decUtil = sum.dec / n,
+	    .jpgUtil = sum.jpg / n,
+	    .ofaUtil = sum.ofa / n,
 	};
-	return sum.sm || sum.mem || sum.enc || sum.dec;
+	return sum.sm || sum.mem || sum.enc || sum.dec || sum.jpg || sum.ofa;
 }
 
 /* Writes a sample into a caller's record. */
