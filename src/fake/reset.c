@@ -17,11 +17,14 @@ static const struct {
 
 /* Settings that do not outlive the driver. */
 static const enum gkf_value forgotten[] = {
-    GKF_V_LOCK_SM_MIN,        GKF_V_LOCK_SM_MAX,     GKF_V_LOCK_MEM_MIN,
-    GKF_V_LOCK_MEM_MAX,       GKF_V_APP_SM,          GKF_V_APP_MEM,
-    GKF_V_SM_OFFSET,          GKF_V_MEM_OFFSET,      GKF_V_POWER_LIMIT,
-    GKF_V_FAN_TARGET,         GKF_V_COMPUTE_MODE,    GKF_V_POWER_PROFILES,
-    GKF_V_TARGET_TEMPERATURE, GKF_V_POWER_SMOOTHING, GKF_V_SMOOTHING_PROFILE,
+    GKF_V_LOCK_SM_MIN,     GKF_V_LOCK_SM_MAX,
+    GKF_V_LOCK_MEM_MIN,    GKF_V_LOCK_MEM_MAX,
+    GKF_V_APP_SM,          GKF_V_APP_MEM,
+    GKF_V_SM_OFFSET,       GKF_V_MEM_OFFSET,
+    GKF_V_POWER_LIMIT,     GKF_V_FAN_TARGET,
+    GKF_V_COMPUTE_MODE,    GKF_V_POWER_PROFILES,
+    GKF_V_POWER_MIZER,     GKF_V_TARGET_TEMPERATURE,
+    GKF_V_POWER_SMOOTHING, GKF_V_SMOOTHING_PROFILE,
 };
 
 /* The current mode first: a process that dies in between loses nothing. */
