@@ -94,6 +94,14 @@ GKF_API int gkf_mig_gi_destroy(struct gkf_machine *m, unsigned device,
 GKF_API int gkf_mig_ci_destroy(struct gkf_machine *m, unsigned device,
 			       unsigned gi, unsigned ci, uint32_t life);
 
+/* Adds the bins [first, end) to the sums; the caller holds the lock. */
+void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
+		  uint64_t end);
+
+/* What was done in a GPU instance until the last bin that is computed. */
+GKF_API void gkf_mig_sums(struct gkf_machine *m, unsigned device, unsigned gi,
+			  struct gkf_mig_sums *ret_sums);
+
 /*
  * What a reset of the GPU does: no instances, the pending mode is the current
  * one. Nothing happens while processes are there. The caller holds the lock.

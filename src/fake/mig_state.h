@@ -26,10 +26,20 @@
 #define GKF_MIG_CURRENT 1u
 #define GKF_MIG_PENDING 2u
 
+/*
+ * What was done in a GPU instance, permille of it summed over the bins. Words
+ * only; they grow whatever lives come and go.
+ */
+struct gkf_mig_sums {
+	uint64_t gpu, sm, occupancy, tensor, dram;
+	uint64_t enc, dec, jpg, ofa;
+};
+
 struct gkf_mig {
 	_Atomic uint64_t mode;
 	_Atomic uint64_t gi[GKF_MIG_GIS];
 	_Atomic uint64_t ci[GKF_MIG_GIS][GKF_MIG_CIS];
+	struct gkf_mig_sums sums[GKF_MIG_GIS];
 };
 
 /* How a process's or an event's instance is told in one number. */

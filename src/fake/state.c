@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "fake/account.h"
 #include "fake/crowd.h"
+#include "fake/mig.h"
 #include "fake/notice.h"
 #include "fake/private.h"
 #include "fake/smoothing.h"
@@ -217,6 +218,7 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	commit_state(dev, &state);
 	gkf_account_bins(m, device, first, bin);
 }
+	gkf_mig_bins(m, device, first, bin);
 
 /* Whether the state is of the last whole bin, computing it if possible. */
 static void bring_up(struct gkf_machine *m, unsigned device)

@@ -6,7 +6,7 @@ import json
 import pynvml
 
 from nvml_client import INT, UINT, Refused, Text, friendly, made
-from truth import Another, Changes, Ctl, Sets, of_device
+from truth import Another, Changes, Ctl, Load, Sets, of_device
 
 H100 = ("--gpus", "h100-80gb-hbm3")
 SPLIT = (*H100, "--mig", "0=3g.40gb+1g.10gb")  # GPU instances 2 and 7
@@ -178,6 +178,28 @@ def destroy_ci(c):
     c.call(c.function, compute_instance(c))
 
 
+def busy_parts(c):
+    """Percent of each GPU instance's time since it was asked last."""
+    told = []
+    for number in (2, 7):
+        now = ctypes.c_void_p()
+        assert c.raw("nvmlGpmSampleAlloc", ctypes.byref(now)) == 0
+        code = c.raw(c.function, c.device, number, now)
+        if code:
+            raise Refused(code)
+        last = c.keep.get(number, now)
+        get = pynvml.c_nvmlGpmMetricsGet_t(
+            version=pynvml.NVML_GPM_METRICS_GET_VERSION, numMetrics=1,
+            sample1=ctypes.cast(last, pynvml.c_nvmlGpmSample_t),
+            sample2=ctypes.cast(now, pynvml.c_nvmlGpmSample_t))
+        get.metrics[0].metricId = pynvml.NVML_GPM_METRIC_SM_UTIL
+        assert c.raw("nvmlGpmMetricsGet", ctypes.byref(get)) == 0
+        c.keep.setdefault(number, now)
+        told.append(get.metrics[0].value
+                    if get.metrics[0].nvmlReturn == 0 else 0)
+    return told
+
+
 SIZES = pick("multiprocessorCount", "memorySizeMB", "decoderCount")
 ATTRIBUTES = pynvml.c_nvmlDeviceAttributes
 WHOLE = [(2, "3g.40gb", "3g.40gb"), (7, "1g.10gb", "1g.10gb")]
@@ -316,4 +338,9 @@ ROWS = [
                    ["placement"]["start"],
                    gi=2, by="nvmlGpuInstanceGetComputeInstances"),
             FIRST_GONE, machine=TWO_CIS, before=[0, 1], after=[1]),
+
+    # how busy
+    Changes("nvmlGpmMigSampleGet", busy_parts, Load("train:0:1,util=100"),
+            machine=SPLIT, before=[0, 0],
+            after=lambda told: told[0] == 0 and told[1] > 20),
 ]

@@ -8,6 +8,7 @@
  * worst.
  */
 #include "fake/link.h"
+#include "fake/mig.h"
 #include "fake/nvml/front.h"
 
 #include <stddef.h>
@@ -21,6 +22,7 @@ struct content {
 	uint64_t filled;
 	uint64_t machine; /* the seed, which tells machines apart */
 	uint64_t device;
+	uint64_t part; /* 0: of the whole device; else GPU instance + 1 */
 	struct gkf_state state;
 	uint64_t link[GKF_LINKS_MAX][2]; /* bytes received, sent */
 };
@@ -123,21 +125,58 @@ nvmlReturn_t nvmlGpmSampleFree(nvmlGpmSample_t gpmSample)
 		   : NVML_ERROR_INVALID_ARGUMENT;
 }
 
+/* The sample of now, but for what tells a part from the whole. */
+static void begin_sample(const struct call *c, struct content *ret_now)
+{
+	*ret_now = (struct content){
+	    .filled = 1, .machine = c->file->seed, .device = c->index};
+	gkf_state_now(c->machine, c->index, &ret_now->state);
+}
+
 nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample)
 {
 	struct nvmlGpmSample_st *s = find(gpmSample);
-	struct content now = {.filled = 1};
+	struct content now;
 
 	ENTER_DEVICE(nvmlGpmSampleGet, device, s != NULL);
 	if (!has_gpm(&c.board->profile))
 		return NVML_ERROR_NOT_SUPPORTED;
-	now.machine = c.file->seed;
-	now.device = c.index;
-	gkf_state_now(c.machine, c.index, &now.state);
+	begin_sample(&c, &now);
 	for (unsigned i = 0; i < gkf_links(c.machine, c.index); i++)
 		for (unsigned way = 0; way < 2; way++)
 			now.link[i][way] = gkf_link_bytes(c.machine, c.index, i,
 							  (enum gkf_way)way);
+	copy(&s->content, &now);
+	return NVML_SUCCESS;
+}
+
+/* Of a GPU instance: what its own engines did. It has no bus of its own. */
+nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device,
+				 unsigned int gpuInstanceId,
+				 nvmlGpmSample_t gpmSample)
+{
+	struct nvmlGpmSample_st *s = find(gpmSample);
+	struct gkf_mig_sums sums;
+	struct gkf_mig_gi gi;
+	struct content now;
+
+	ENTER_DEVICE(nvmlGpmMigSampleGet, device, s != NULL);
+	if (!has_gpm(&c.board->profile) || !is_split(&c))
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (gkf_mig_gi_read(c.machine, c.index, gpuInstanceId, &gi))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	begin_sample(&c, &now);
+	gkf_mig_sums(c.machine, c.index, gpuInstanceId, &sums);
+	now.part = gpuInstanceId + 1;
+	now.state.gpu_sum = sums.gpu;
+	now.state.sm_active_sum = sums.sm;
+	now.state.sm_occupancy_sum = sums.occupancy;
+	now.state.tensor_sum = sums.tensor;
+	now.state.dram_sum = sums.dram;
+	now.state.enc_sum = sums.enc;
+	now.state.dec_sum = sums.dec;
+	now.state.jpg_sum = sums.jpg;
+	now.state.ofa_sum = sums.ofa;
 	copy(&s->content, &now);
 	return NVML_SUCCESS;
 }
@@ -224,6 +263,8 @@ static bool board_has(const struct gkf_profile *p, const struct metric *m)
 {
 	if (m->kind == OF_ENGINE || m->kind == OF_LINK)
 		return m->n < count_of(p, m);
+	if (m->kind == BYTES_A_SECOND)
+		return p->pcie_width > 0;
 	return m->kind != OF_ALL_LINKS || p->nvlinks > 0;
 }
 
@@ -244,6 +285,9 @@ static nvmlReturn_t compute(const struct gkf_profile *p, const struct metric *m,
 		*ret_value = sum / bins / 10;
 	else
 		*ret_value = sum / MIB * GKF_BINS_PER_S / bins;
+	/* The sums of a part may be a bin newer than the state. */
+	if (m->kind <= OF_ENGINE && *ret_value > 100)
+		*ret_value = 100;
 	return NVML_SUCCESS;
 }
 
@@ -285,10 +329,30 @@ static bool read_sample(const struct call *c, nvmlGpmSample_t handle,
 	       ret->device < c->device_count;
 }
 
+/* The board of a sample, or what of it a GPU instance has. */
+static struct gkf_profile board_of(const struct call *c,
+				   const struct content *sample)
+{
+	struct gkf_profile p =
+	    gkf_board(c->machine, (unsigned)sample->device)->profile;
+	struct gkf_mig_gi gi;
+
+	if (!sample->part ||
+	    gkf_mig_gi_read(c->machine, (unsigned)sample->device,
+			    (unsigned)sample->part - 1, &gi))
+		return p;
+	p.encoders = gi.profile->encoders;
+	p.decoders = gi.profile->decoders;
+	p.jpegs = gi.profile->jpegs;
+	p.ofas = gi.profile->ofas;
+	p.nvlinks = p.pcie_width = 0;
+	return p;
+}
+
 nvmlReturn_t nvmlGpmMetricsGet(nvmlGpmMetricsGet_t *metricsGet)
 {
-	const struct gkf_profile *p;
 	struct content from, to;
+	struct gkf_profile p;
 
 	ENTER(nvmlGpmMetricsGet, metricsGet != NULL);
 	if (metricsGet->version != NVML_GPM_METRICS_GET_VERSION)
@@ -297,10 +361,11 @@ nvmlReturn_t nvmlGpmMetricsGet(nvmlGpmMetricsGet_t *metricsGet)
 	    metricsGet->numMetrics > NVML_GPM_METRIC_MAX ||
 	    !read_sample(&c, metricsGet->sample1, &from) ||
 	    !read_sample(&c, metricsGet->sample2, &to) ||
-	    from.device != to.device || from.state.bin > to.state.bin)
+	    from.device != to.device || from.part != to.part ||
+	    from.state.bin > to.state.bin)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	p = &gkf_board(c.machine, (unsigned)to.device)->profile;
+	p = board_of(&c, &to);
 	for (unsigned i = 0; i < metricsGet->numMetrics; i++)
-		fill(p, &metricsGet->metrics[i], &from, &to);
+		fill(&p, &metricsGet->metrics[i], &from, &to);
 	return NVML_SUCCESS;
 }

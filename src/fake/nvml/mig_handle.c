@@ -220,14 +220,17 @@ nvmlReturn_t mig_by_uuid(const struct call *c, const char *uuid,
 	char its[GKF_MIG_UUID_MAX];
 	struct call on = *c;
 	struct gkf_mig_ci ci;
+	nvmlReturn_t r;
 
 	for (on.index = 0; on.index < c->device_count; on.index++)
 		for (unsigned i = 0; i < GKF_MIG_MAX; i++) {
 			if (gkf_mig_by_index(c->machine, on.index, i, &ci))
 				continue;
 			gkf_mig_uuid(c->machine, on.index, &ci, its);
-			if (!strcasecmp(its, uuid))
-				return mig_give_device(&on, &ci, ret_handle);
+			if (strcasecmp(its, uuid) != 0)
+				continue;
+			r = front_lookup(c, on.index, false);
+			return r ? r : mig_give_device(&on, &ci, ret_handle);
 		}
 	return NVML_ERROR_NOT_FOUND;
 }

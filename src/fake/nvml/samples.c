@@ -79,6 +79,9 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
 		     sampleValType && sampleCount &&
 			 (!samples || *sampleCount) &&
 			 (unsigned)type < NVML_SAMPLINGTYPE_COUNT);
+	/* Utilisation of a split GPU is not told; it is a byte. */
+	if (is_split(&c) && kinds[type].size == 1)
+		return NVML_ERROR_NOT_SUPPORTED;
 	if (!kinds[type].size || !value(&c, kinds[type].value, &now))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (samples)
