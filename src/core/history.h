@@ -1,0 +1,98 @@
+/*
+ * history.h - what devices, processes and the host did, in rings of fixed
+ * size: each series is kept at several resolutions, the finest for minutes,
+ * the coarsest for a day. One thread.
+ */
+#ifndef GK_CORE_HISTORY_H
+#define GK_CORE_HISTORY_H
+
+#include <gpukit/gpukit.h>
+
+/*
+ * What of a device is kept: HISTORY_DEVICE(id, "title", "unit as shown").
+ * Values are in the unit shown: percent, watts, degrees, MHz, MiB/s.
+ */
+#define GK_HISTORY_DEVICE(SERIES)                                              \
+	SERIES(GPU_UTIL, "GPU utilisation", "%")                               \
+	SERIES(MEM, "memory", "%")                                             \
+	SERIES(MEM_UTIL, "memory bandwidth", "%")                              \
+	SERIES(POWER, "power", "W")                                            \
+	SERIES(TEMP, "temperature", "C")                                       \
+	SERIES(SM_CLOCK, "SM clock", "MHz")                                    \
+	SERIES(MEM_CLOCK, "memory clock", "MHz")                               \
+	SERIES(FAN, "fan", "%")                                                \
+	SERIES(ENC, "encoder", "%")                                            \
+	SERIES(DEC, "decoder", "%")                                            \
+	SERIES(PCIE_TX, "PCIe from GPU", "MiB/s")                              \
+	SERIES(PCIE_RX, "PCIe to GPU", "MiB/s")
+
+enum gk_history_device {
+#define SERIES(id, title, unit) GK_HD_##id,
+	GK_HISTORY_DEVICE(SERIES)
+#undef SERIES
+	    GK_HD_COUNT
+};
+
+/* Percent of all cores, of all memory, of all swap. */
+enum gk_history_host { GK_HH_CPU, GK_HH_MEM, GK_HH_SWAP, GK_HH_COUNT };
+
+/* Percent of a core, MiB of the host, MiB of the GPU, percent. */
+enum gk_history_process {
+	GK_HP_CPU,
+	GK_HP_RSS,
+	GK_HP_GPU_MEM,
+	GK_HP_SM,
+	GK_HP_COUNT
+};
+
+struct gk_history_info {
+	const char *title, *unit;
+};
+
+extern const struct gk_history_info gk_history_devices[GK_HD_COUNT];
+
+struct gk_history;
+
+/*
+ * processes_max: how many are remembered; the one not seen for longest makes
+ * room. NULL without memory.
+ */
+struct gk_history *gk_history_new(unsigned processes_max);
+void gk_history_free(struct gk_history *h);
+
+/* Takes in a snapshot; several within a second are averaged. */
+void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap);
+
+/*
+ * Reads count values, the last of them ending at end_ns (CLOCK_MONOTONIC),
+ * each the mean of step_ns. NAN: nothing is known of that time, or of the
+ * device or process at all. step_ns: a second or more.
+ */
+struct gk_history_span {
+	uint64_t end_ns, step_ns;
+	unsigned count;
+};
+
+void gk_history_of_host(const struct gk_history *h, enum gk_history_host what,
+			struct gk_history_span span, float *out);
+
+/* uuid: of the device. */
+void gk_history_of_device(const struct gk_history *h, const char *uuid,
+			  enum gk_history_device what,
+			  struct gk_history_span span, float *out);
+
+/* The same over all GPUs, MIG devices left out. */
+void gk_history_of_devices(const struct gk_history *h,
+			   enum gk_history_device what,
+			   struct gk_history_span span, float *out);
+
+/* Of a process (its identity: pid and start_ticks) on one device. */
+void gk_history_of_process(const struct gk_history *h, pid_t pid,
+			   uint64_t start_ticks, const char *uuid,
+			   enum gk_history_process what,
+			   struct gk_history_span span, float *out);
+
+/* The moment before which nothing is known; CLOCK_MONOTONIC. */
+uint64_t gk_history_begin(const struct gk_history *h);
+
+#endif

@@ -1,0 +1,185 @@
+/* The history: means, gaps, resolutions, processes that come and go. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "core/history.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AT(seconds) (1000 * GK_NS_PER_S + (uint64_t)((seconds)*1e9))
+
+static struct gk_device devices[2];
+static struct gk_process processes[4];
+static struct gk_snapshot snap;
+static struct gk_history *history;
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(devices, 0, sizeof devices);
+	memset(processes, 0, sizeof processes);
+	memset(&snap, 0, sizeof snap);
+	strcpy(devices[0].uuid, "GPU-a");
+	strcpy(devices[1].uuid, "GPU-b");
+	for (int i = 0; i < 2; i++) {
+		devices[i].mig_index = -1;
+		for (int m = 0; m < GK_M_COUNT; m++)
+			devices[i].m[m].why = GK_ABSENT_NOT_SUPPORTED;
+	}
+	snap.devices = devices;
+	snap.processes = processes;
+	snap.device_count = 2;
+	history = gk_history_new(2);
+	return !history;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	gk_history_free(history);
+	return 0;
+}
+
+static void util(unsigned device, int64_t percent)
+{
+	devices[device].m[GK_M_GPU_UTIL] = (struct gk_value){.v = percent};
+}
+
+static void take(double seconds)
+{
+	snap.mono_ns = AT(seconds);
+	gk_history_add(history, &snap);
+}
+
+static float one(const char *uuid, double end_s, double step_s)
+{
+	struct gk_history_span span = {.end_ns = AT(end_s),
+				       .step_ns = (uint64_t)(step_s * 1e9),
+				       .count = 1};
+	float value;
+
+	gk_history_of_device(history, uuid, GK_HD_GPU_UTIL, span, &value);
+	return value;
+}
+
+static void several_within_a_second_are_averaged(void **state)
+{
+	(void)state;
+	util(0, 10);
+	take(0.1);
+	util(0, 20);
+	take(0.5);
+	util(0, 60);
+	take(0.9);
+	assert_float_equal(one("GPU-a", 1, 1), 30, 1e-3);
+	assert_true(isnan(one("GPU-b", 1, 1)));
+	assert_true(isnan(one("GPU-c", 1, 1)));
+}
+
+static void a_gap_is_unknown(void **state)
+{
+	(void)state;
+	util(0, 50);
+	take(0.5);
+	take(5.5);
+	assert_float_equal(one("GPU-a", 1, 1), 50, 1e-3);
+	for (int s = 2; s <= 5; s++)
+		assert_true(isnan(one("GPU-a", s, 1)));
+	assert_float_equal(one("GPU-a", 6, 1), 50, 1e-3);
+	assert_float_equal(one("GPU-a", 6, 6), 50, 1e-3);
+}
+
+static void what_is_old_is_kept_more_coarsely(void **state)
+{
+	(void)state;
+	for (int s = 0; s < 5000; s++) {
+		util(0, s < 2500 ? 20 : 80);
+		take(s + 0.5);
+	}
+	assert_true(isnan(one("GPU-a", 0, 10)));
+	assert_float_equal(one("GPU-a", 1000, 600), 20, 1e-3);
+	assert_float_equal(one("GPU-a", 4000, 600), 80, 1e-3);
+	assert_float_equal(one("GPU-a", 5000, 60), 80, 1e-3);
+	assert_float_equal(one("GPU-a", 5000, 5000), 50, 1);
+}
+
+static void devices_are_averaged(void **state)
+{
+	struct gk_history_span span = {
+	    .end_ns = AT(2), .step_ns = GK_NS_PER_S, .count = 2};
+	float values[2];
+
+	(void)state;
+	util(0, 10);
+	util(1, 30);
+	take(0.5);
+	devices[1].health = GK_HEALTH_LOST; /* says nothing from now on */
+	take(1.5);
+	gk_history_of_devices(history, GK_HD_GPU_UTIL, span, values);
+	assert_float_equal(values[0], 20, 1e-3);
+	assert_float_equal(values[1], 10, 1e-3);
+}
+
+static float memory_of(pid_t pid, uint64_t start)
+{
+	struct gk_history_span span = {
+	    .end_ns = AT(100), .step_ns = 100 * GK_NS_PER_S, .count = 1};
+	float value;
+
+	gk_history_of_process(history, pid, start, "GPU-a", GK_HP_GPU_MEM, span,
+			      &value);
+	return value;
+}
+
+static void processes_make_room(void **state)
+{
+	(void)state;
+	snap.process_count = 1;
+	for (int i = 0; i < 3; i++) {
+		processes[0].pid = 100 + i;
+		processes[0].start_ticks = 7;
+		processes[0].m[GK_PM_GPU_MEM].v = (i + 1) << 20;
+		take(i + 0.5);
+	}
+	assert_true(isnan(memory_of(100, 7)));
+	assert_float_equal(memory_of(101, 7), 2, 1e-3);
+	assert_float_equal(memory_of(102, 7), 3, 1e-3);
+	assert_true(isnan(memory_of(102, 8))); /* another with its pid */
+}
+
+static void more_than_fit_are_left_out(void **state)
+{
+	(void)state;
+	snap.process_count = 4;
+	for (int i = 0; i < 4; i++) {
+		processes[i].pid = 100 + i;
+		processes[i].m[GK_PM_GPU_MEM].v = 1 << 20;
+	}
+	for (int s = 0; s < 10; s++)
+		take(s + 0.5);
+	assert_float_equal(memory_of(100, 0), 1, 1e-3);
+	assert_float_equal(memory_of(101, 0), 1, 1e-3);
+	assert_true(isnan(memory_of(102, 0)));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    T(several_within_a_second_are_averaged),
+	    T(a_gap_is_unknown),
+	    T(what_is_old_is_kept_more_coarsely),
+	    T(devices_are_averaged),
+	    T(processes_make_room),
+	    T(more_than_fit_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
