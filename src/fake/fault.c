@@ -2,7 +2,6 @@
 #include "fake/fault.h"
 
 #include "abi/nvml_abi.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "fake/ecc.h"
 #include "fake/link.h"
@@ -369,18 +368,52 @@ int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number)
 
 /* ---- ending ---- */
 
-/* A link that was trained down is a bad one: packets are sent again. */
-#define REPLAY_NS (GK_NS_PER_S / 10)
+/*
+ * What a fault counts while it lasts: one more in so many bins. A link that
+ * was trained down is a bad one: what it spoils is sent again.
+ */
+static const struct {
+	enum gkf_fault fault;
+	enum gkf_value value;
+	unsigned bins;
+} counters[] = {
+    {GKF_FAULT_PCIE, GKF_V_PCIE_REPLAY, 1},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_RECEIVER_ERRORS, 2},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_BAD_TLP, 2},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_LCRC, 2},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_NAKS_SENT, 2},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_RECOVERIES, 30},
+};
+#define COUNTERS (sizeof counters / sizeof *counters)
 
-static int64_t replays(struct gkf_machine *m, unsigned device)
+void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
+		    uint64_t end)
 {
-	int64_t set =
-	    atomic_load(&m->file->device[device].set[GKF_V_PCIE_REPLAY]);
-	uint64_t more = gkf_fault_age(m, device, GKF_FAULT_PCIE) / REPLAY_NS;
+	struct gkf_device *dev = &m->file->device[device];
 
-	if (set < 0)
-		set = 0;
-	return gkf_clamp(set + (int64_t)(more & UINT32_MAX), 0, UINT32_MAX);
+	for (size_t i = 0; active(m, device) && i < COUNTERS; i++) {
+		_Atomic int64_t *count = &dev->set[counters[i].value];
+		uint64_t more =
+		    end / counters[i].bins - first / counters[i].bins;
+		int64_t before = atomic_load(count);
+
+		if (!gkf_fault_active(m, device, counters[i].fault) || !more)
+			continue;
+		atomic_store(count, gkf_clamp((before < 0 ? 0 : before) +
+						  (int64_t)(more & UINT32_MAX),
+					      0, UINT32_MAX));
+	}
+}
+
+void gkf_fault_catch_up(struct gkf_machine *m, unsigned device,
+			enum gkf_value value)
+{
+	struct gkf_state state;
+
+	for (size_t i = 0; i < COUNTERS; i++)
+		if (counters[i].value == value &&
+		    gkf_fault_active(m, device, counters[i].fault))
+			gkf_state_now(m, device, &state);
 }
 
 static void end(struct gkf_machine *m, unsigned device, uint64_t faults)
@@ -388,9 +421,6 @@ static void end(struct gkf_machine *m, unsigned device, uint64_t faults)
 	int advice = gkf_fault_recovery(m, device);
 
 	repair_memory(m, device, faults & active(m, device));
-	if (faults & active(m, device) & GKF_FAULT_BIT(GKF_FAULT_PCIE))
-		atomic_store(&m->file->device[device].set[GKF_V_PCIE_REPLAY],
-			     replays(m, device));
 	atomic_fetch_and(&state_of(m, device)->active, ~faults);
 	if (gkf_fault_recovery(m, device) != advice)
 		push_each(m, device, nvmlEventTypeGpuRecoveryAction);
@@ -446,11 +476,6 @@ bool gkf_fault_value(struct gkf_machine *m, unsigned device,
 {
 	uint64_t broken = active(m, device);
 
-	if (value == GKF_V_PCIE_REPLAY &&
-	    broken & GKF_FAULT_BIT(GKF_FAULT_PCIE)) {
-		*ret_value = replays(m, device);
-		return true;
-	}
 	for (size_t i = 0; broken && i < sizeof dictates / sizeof *dictates;
 	     i++) {
 		enum gkf_fault fault = dictates[i].fault;

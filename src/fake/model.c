@@ -76,11 +76,14 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 		   int64_t *ret_value)
 {
 	const struct gkf_profile *profile = &m->boards[device].profile;
-	int64_t set = gkf_value_forced(m, device, value);
-	int64_t number;
+	const _Atomic uint64_t *broken = &m->file->device[device].fault.active;
+	int64_t set, number;
 
 	if (!has(profile, value))
 		return false;
+	if (atomic_load_explicit(broken, memory_order_relaxed))
+		gkf_fault_catch_up(m, device, value);
+	set = gkf_value_forced(m, device, value);
 	if (set != GKF_UNSET) {
 		*ret_value = set;
 		return true;

@@ -263,7 +263,7 @@ static void doze(const struct call *c, uint32_t word, bool model, uint64_t ns)
 		if (bin < ns)
 			ns = bin;
 	}
-	gkf_event_sleep(c->machine, word, ns);
+	front_sleep(c->machine, word, ns);
 }
 
 /* Waits for an event or for the end of the set. */
@@ -275,7 +275,7 @@ static nvmlReturn_t wait_set(const struct call *c, struct event_set *s,
 	uint64_t now = gk_mono_ns(), end = now + timeout_ms * GK_NS_PER_MS;
 
 	for (;; now = gk_mono_ns()) {
-		uint32_t word = gkf_event_word(c->machine);
+		uint32_t word = front_look(c->machine);
 		bool model;
 
 		if (!atomic_load(&front_current))

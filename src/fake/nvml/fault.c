@@ -5,6 +5,7 @@
 #include "fake/nvml/front.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "fake/scenario.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -46,9 +47,29 @@ static const struct {
 #undef MACHINE_FAULT
 };
 
+void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns)
+{
+	uint64_t next = gkf_scenario_next_ns(machine), step;
+
+	if (next != UINT64_MAX) {
+		step = gkf_real_until(machine, next);
+		ns = step < ns ? step : ns;
+	}
+	gkf_event_sleep(machine, word, ns);
+}
+
+/* The word to sleep on is taken first: what is done now ends the sleep. */
+uint32_t front_look(struct gkf_machine *machine)
+{
+	uint32_t word = gkf_event_word(machine);
+
+	gkf_scenario_look(machine, gkf_machine_file(machine));
+	return word;
+}
+
 static void hang_on(struct gkf_machine *m, uint32_t word)
 {
-	gkf_event_sleep(m, word, UINT64_MAX);
+	front_sleep(m, word, UINT64_MAX);
 }
 
 /* Sleeps until the fault is cleared: then the call goes on as if nothing was.
@@ -56,7 +77,7 @@ static void hang_on(struct gkf_machine *m, uint32_t word)
 static nvmlReturn_t hang(struct gkf_machine *m, unsigned index)
 {
 	for (;;) {
-		uint32_t word = gkf_event_word(m);
+		uint32_t word = front_look(m);
 
 		if (!gkf_fault_active(m, index, GKF_FAULT_HANG))
 			return NVML_SUCCESS;
@@ -70,7 +91,7 @@ static nvmlReturn_t late(struct gkf_machine *m, unsigned index)
 	uint64_t began = gk_mono_ns();
 
 	for (;;) {
-		uint32_t word = gkf_event_word(m);
+		uint32_t word = front_look(m);
 		uint64_t ns = gkf_fault_argument(m, index, GKF_FAULT_TIMEOUT);
 		uint64_t passed = gk_mono_ns() - began;
 
@@ -78,7 +99,7 @@ static nvmlReturn_t late(struct gkf_machine *m, unsigned index)
 			return NVML_SUCCESS;
 		if (passed >= ns)
 			return NVML_ERROR_TIMEOUT;
-		gkf_event_sleep(m, word, ns - passed);
+		front_sleep(m, word, ns - passed);
 	}
 }
 
@@ -144,7 +165,7 @@ static nvmlReturn_t hang_by_rule(const struct call *c, enum nvml_row row,
 	int answer = GKF_RULE_HANGS;
 
 	while (answer == GKF_RULE_HANGS) {
-		uint32_t word = gkf_event_word(c->machine);
+		uint32_t word = front_look(c->machine);
 
 		hang_on(c->machine, word);
 		if (!gkf_rule_holds(c->machine, row, device, &answer))

@@ -98,6 +98,13 @@ nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row);
 /* What a call on a broken GPU answers, maybe late or never; fault.c. */
 nvmlReturn_t front_broken(const struct call *c);
 
+/*
+ * Sleeps as gkf_event_sleep() does, no longer than until the next step of a
+ * scenario; fault.c. Who wakes looks with front_look() for what is due.
+ */
+void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns);
+uint32_t front_look(struct gkf_machine *machine);
+
 /* What looking up the handle of a GPU answers if it succeeds; fault.c. */
 nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci);
 
