@@ -12,7 +12,8 @@ WALK = os.path.join(HERE, "walk.py")
 # What a GPU without MIG, vGPU or sleeping processes may rightly say.
 REFUSALS = {"NVMLError_NotSupported", "NVMLError_InvalidArgument",
             "NVMLError_NotFound", "NVMLError_Timeout",
-            "NVMLError_NoPermission"}
+            "NVMLError_NoPermission", "NVMLError_NotReady",
+            "NVMLError_InUse"}
 LEAST = 300
 # In the binding's driver 580.126, not yet in 580.95.
 NEWER = {"nvmlDeviceReadPRMCounters_v1"}

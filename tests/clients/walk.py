@@ -89,6 +89,7 @@ STRUCTS = {
         "c_nvmlNvlinkSupportedBwModes_v1_t",
     "nvmlDeviceGetPciInfoExt": "nvmlPciInfoExt_v1_t",
     "nvmlDeviceGetPlatformInfo": "c_nvmlPlatformInfo_v2_t",
+    "nvmlDeviceGetSramEccErrorStatus": "c_nvmlEccSramErrorStatus_v1_t",
     "nvmlDeviceGetPowerMizerMode_v1": "c_nvmlDevicePowerMizerModes_v1_t",
     "nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts":
         "c_nvmlEccSramUniqueUncorrectedErrorCounts_v1_t",
@@ -112,6 +113,11 @@ STRUCTS = {
     "nvmlGpuInstanceGetCreatableVgpus": "c_nvmlVgpuTypeIdInfo_v1_t",
     "nvmlGpuInstanceGetVgpuTypeCreatablePlacements":
         "c_nvmlVgpuCreatablePlacementInfo_v1_t",
+}
+# Versions that the class of a struct leaves to its user.
+VERSIONS = {
+    "nvmlDeviceGetPciInfoExt": "nvmlPciInfoExt_v1",
+    "nvmlGpmMetricsGet": "NVML_GPM_METRICS_GET_VERSION",
 }
 # Parameters that are passed on as the address of a struct.
 POINTERS = {
@@ -141,6 +147,8 @@ EXPECTED_VERSION = {
     "nvmlSystemEventSetWait": "nvmlSystemEventSetWaitRequest_v1",
     "nvmlSystemRegisterEvents": "nvmlSystemRegisterEventRequest_v1",
 }
+# Called once and last: nothing is left of what they work on.
+ENDS = {"nvmlDeviceRemoveGpu", "nvmlEventSetFree"}
 # Helpers in Python that call nothing, and what is called first and last.
 NOT_CALLED = {"nvmlExceptionClass", "nvmlFriendlyObjectToStruct",
               "nvmlStructToFriendlyObject", "nvmlShutdown"}
@@ -154,6 +162,8 @@ def argument(function, name, table):
         return table["event set"]
     if name in STRUCT_PARAMETERS and function in STRUCTS:
         struct = getattr(pynvml, STRUCTS[function])()
+        if function in VERSIONS:
+            struct.version = getattr(pynvml, VERSIONS[function])
         return (struct if function in BYREF_INSIDE
                 else ctypes.byref(struct))
     if name in POINTERS and function not in ENUM_STATE:
@@ -183,7 +193,7 @@ def names():
     changes = ("Set", "Reset", "Clear", "Remove", "Free", "Destroy", "Modify",
                "Create")
     return sorted(found, key=lambda name: (
-        name == "nvmlEventSetFree",
+        name in ENDS,
         any(word in name.removeprefix("nvmlEventSet") for word in changes),
         name))
 
@@ -198,8 +208,8 @@ def main():
     outcomes = {}
     for name in names():
         sys.stderr.write(f"{name}\n")
-        once = name == "nvmlEventSetFree"
-        outcomes[name] = [call(name, table) for _ in range(1 if once else 2)]
+        outcomes[name] = [call(name, table)
+                          for _ in range(1 if name in ENDS else 2)]
     while True:  # as often as nvmlInit() was called
         sys.stderr.write("nvmlShutdown\n")
         ended = call("nvmlShutdown", table)
