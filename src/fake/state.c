@@ -216,9 +216,10 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	    bin - state.bin > CATCH_UP_BINS ? bin - CATCH_UP_BINS : state.bin;
 	advance_to(m, device, bin, &state);
 	commit_state(dev, &state);
+	gkf_fault_bins(m, device, first, bin);
 	gkf_account_bins(m, device, first, bin);
-}
 	gkf_mig_bins(m, device, first, bin);
+}
 
 /* Whether the state is of the last whole bin, computing it if possible. */
 static void bring_up(struct gkf_machine *m, unsigned device)
