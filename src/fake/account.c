@@ -1,6 +1,7 @@
 /* account.c - see account.h. */
 #include "fake/account.h"
 
+#include "fake/crowd.h"
 #include "fake/private.h"
 
 static bool is_on(const struct gkf_machine *m, unsigned device)
@@ -125,53 +126,67 @@ void gkf_account_close(struct gkf_machine *m, unsigned index)
 	push(m, slot.device, &a);
 }
 
-/* Adds a bin to a process that was there in it. */
-static void add_bin(struct gkf_tally *t, const struct gkf_wave *wave,
-		    uint64_t bin, uint32_t demand)
+/* Bins that are added at once. */
+#define CHUNK 256
+
+/* Adds count bins to a process, as far as it was there. */
+static void add_bins(struct gkf_tally *t, const struct gkf_wave *wave,
+		     uint64_t first, unsigned count, const uint32_t *demand)
 {
-	struct gkf_share share = gkf_share_at(wave, bin, demand);
 	struct gkf_sums sums;
 
 	read_sums(t, &sums);
-	sums.bins++;
-	sums.sm += share.sm;
-	sums.mem += share.mem;
+	for (unsigned i = 0; i < count; i++) {
+		struct gkf_share share;
+
+		if (!gkf_wave_present(wave, first + i))
+			continue;
+		share = gkf_share_at(wave, first + i, demand[i]);
+		sums.bins++;
+		sums.sm += share.sm;
+		sums.mem += share.mem;
+	}
 	commit_sums(t, &sums);
 }
 
-static void add_bin_to_all(struct gkf_machine *m, unsigned device, uint64_t bin)
+static void add_chunk(struct gkf_machine *m, struct gkf_crowd *crowd,
+		      uint64_t first, unsigned count)
 {
-	uint32_t demand = gkf_demand_at(m, device, bin);
 	unsigned high = gkf_slots_high(m);
+	uint32_t demand[CHUNK];
 
+	for (unsigned i = 0; i < count; i++) {
+		struct gkf_drive drive;
+
+		gkf_crowd_drive(crowd, first + i, &drive);
+		demand[i] = drive.demand;
+	}
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
-		if (gkf_slot_read_on(m, i, device, &slot) &&
-		    gkf_wave_present(&slot.wave, bin))
-			add_bin(&m->file->tally[i], &slot.wave, bin, demand);
+		if (gkf_slot_read_on(m, i, crowd->device, &slot))
+			add_bins(&m->file->tally[i], &slot.wave, first, count,
+				 demand);
 	}
-}
-
-/* Whether anybody is there to be accounted for. */
-static bool is_used(struct gkf_machine *m, unsigned device)
-{
-	unsigned high = gkf_slots_high(m);
-	struct gkf_slot slot;
-
-	for (unsigned i = 0; i < high; i++)
-		if (gkf_slot_read_on(m, i, device, &slot))
-			return true;
-	return false;
 }
 
 void gkf_account_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		      uint64_t end)
 {
-	if (!is_on(m, device) || !is_used(m, device))
+	struct gkf_crowd crowd;
+
+	if (!is_on(m, device))
 		return;
-	for (uint64_t bin = first; bin < end; bin++)
-		add_bin_to_all(m, device, bin);
+	gkf_crowd_collect(m, device, &crowd);
+	if (crowd.all && !crowd.count)
+		return;
+	while (first < end) {
+		unsigned n =
+		    end - first < CHUNK ? (unsigned)(end - first) : CHUNK;
+
+		add_chunk(m, &crowd, first, n);
+		first += n;
+	}
 }
 
 static void forget_ended(struct gkf_machine *m, unsigned device)

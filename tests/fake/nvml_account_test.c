@@ -5,6 +5,7 @@
 #include "fake/nvml_front.h"
 
 #include "base/clock.h"
+#include "fake/account.h"
 
 static const struct gkf_wave steady = {
     .kind = GKF_WAVE_TRAIN,
@@ -216,6 +217,54 @@ static void the_oldest_are_forgotten_first(void **state)
 	assert_nvml(stats_of(100010, &(nvmlAccountingStats_t){0}), SUCCESS);
 }
 
+/* Attaches and leaves until it is killed. */
+static void come_and_go(struct fixture *fx)
+{
+	unsigned slot;
+
+	for (;;)
+		if (!gkf_attach(fx->m, 0, GKF_COMPUTE, &steady, &slot)) {
+			gkf_alloc(fx->m, slot, GIB);
+			gkf_detach(fx->m, slot);
+		}
+}
+
+static bool is_sound(void *ctx, const struct gkf_account *a)
+{
+	unsigned *count = ctx;
+
+	assert_true(a->running || a->start_ns <= a->end_ns);
+	assert_true(a->pid > 0);
+	assert_true(a->peak == 0 || a->peak == GIB);
+	assert_true(a->sums.sm <= a->sums.bins * 100);
+	(*count)++;
+	return true;
+}
+
+/* Killed at any instruction, it leaves books that can be read and written. */
+static void books_survive_any_kill(void **state)
+{
+	struct fixture *fx = *state;
+	unsigned count = 0;
+
+	turn(true);
+	for (unsigned i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid)
+			come_and_go(fx);
+		usleep(200 + i * 37 % 3000);
+		gkf_machine_age(fx->m, GK_NS_PER_S);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		gkf_reap(fx->m, true);
+		gkf_accounts_each(fx->m, 0, is_sound, &count);
+	}
+	assert_true(count > 0);
+	assert_true(count_pids() > 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, front_teardown)
@@ -227,6 +276,7 @@ int main(void)
 	    TEST(clearing_keeps_who_lives),
 	    TEST(only_root_may_change_it),
 	    TEST(the_oldest_are_forgotten_first),
+	    TEST(books_survive_any_kill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

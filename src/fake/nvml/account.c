@@ -16,7 +16,16 @@ static bool is_on(const struct call *c)
 {
 	int64_t on;
 
-	return value(c, GKF_V_ACCOUNTING, &on) && on;
+	return !is_split(c) && value(c, GKF_V_ACCOUNTING, &on) && on;
+}
+
+/* Off while the GPU is split. */
+nvmlReturn_t nvmlDeviceGetAccountingMode(nvmlDevice_t device,
+					 nvmlEnableState_t *mode)
+{
+	ENTER_DEVICE(nvmlDeviceGetAccountingMode, device, mode != NULL);
+	*mode = is_on(&c) ? NVML_FEATURE_ENABLED : NVML_FEATURE_DISABLED;
+	return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceSetAccountingMode(nvmlDevice_t device,
