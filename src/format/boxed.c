@@ -7,27 +7,29 @@
 
 #define WIDTH_WANTED 140
 
-/* Limits in tenths of a percent: from the first on moderate, then heavy. */
-static const int gpu_limits[] = {100, 750};
-static const int memory_limits[] = {100, 800};
-
-static enum gk_intensity intensity(struct gk_value tenths, const int *limits)
+static enum gk_intensity intensity(struct gk_value tenths,
+				   struct gk_limits limits,
+				   struct gk_limits otherwise)
 {
+	if (!limits.heavy)
+		limits = otherwise;
 	if (tenths.why != GK_PRESENT)
 		return GK_MODERATE;
-	if (tenths.v < limits[0])
+	if (tenths.v < limits.moderate)
 		return GK_LIGHT;
-	return tenths.v < limits[1] ? GK_MODERATE : GK_HEAVY;
+	return tenths.v < limits.heavy ? GK_MODERATE : GK_HEAVY;
 }
 
-enum gk_intensity gk_gpu_intensity(struct gk_value tenths)
+enum gk_intensity gk_gpu_intensity(const struct gk_boxed_options *o,
+				   struct gk_value tenths)
 {
-	return intensity(tenths, gpu_limits);
+	return intensity(tenths, o->gpu, GK_LIMITS_GPU);
 }
 
-enum gk_intensity gk_memory_intensity(struct gk_value tenths)
+enum gk_intensity gk_memory_intensity(const struct gk_boxed_options *o,
+				      struct gk_value tenths)
 {
-	return intensity(tenths, memory_limits);
+	return intensity(tenths, o->memory, GK_LIMITS_MEMORY);
 }
 
 enum gk_color gk_intensity_color(enum gk_intensity intensity)
@@ -49,12 +51,13 @@ struct gk_value gk_tenths_of_percent(struct gk_value percent)
 	return percent;
 }
 
-enum gk_color gk_device_color(const struct gk_device *d)
+enum gk_color gk_device_color(const struct gk_boxed_options *o,
+			      const struct gk_device *d)
 {
 	enum gk_intensity memory = gk_memory_intensity(
-	    gk_tenths(d->m[GK_M_MEM_USED], d->m[GK_M_MEM_TOTAL]));
+	    o, gk_tenths(d->m[GK_M_MEM_USED], d->m[GK_M_MEM_TOTAL]));
 	enum gk_intensity gpu =
-	    gk_gpu_intensity(gk_tenths_of_percent(d->m[GK_M_GPU_UTIL]));
+	    gk_gpu_intensity(o, gk_tenths_of_percent(d->m[GK_M_GPU_UTIL]));
 
 	if (d->health != GK_HEALTH_OK)
 		return GK_RED;

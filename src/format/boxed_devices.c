@@ -266,7 +266,8 @@ static void mig_line(const struct table *t, const struct gk_device *d,
 enum bar_kind { BAR_MEM, BAR_MBW, BAR_UTL, BAR_PWR, BAR_NONE };
 
 /* Fills *ret_bar; its text lies in text. */
-static enum gk_intensity bar_of(const struct gk_device *d, enum bar_kind kind,
+static enum gk_intensity bar_of(const struct gk_boxed_options *o,
+				const struct gk_device *d, enum bar_kind kind,
 				char *text, struct gk_bar *ret_bar)
 {
 	static const char *const titles[] = {
@@ -298,8 +299,8 @@ static enum gk_intensity bar_of(const struct gk_device *d, enum bar_kind kind,
 	bar.text_first = *text && (kind == BAR_MEM || kind == BAR_PWR);
 	*ret_bar = bar;
 	return kind == BAR_MEM || kind == BAR_MBW
-		   ? gk_memory_intensity(bar.tenths)
-		   : gk_gpu_intensity(bar.tenths);
+		   ? gk_memory_intensity(o, bar.tenths)
+		   : gk_gpu_intensity(o, bar.tenths);
 }
 
 static void add_bars(const struct table *t, const struct gk_device *d,
@@ -318,7 +319,8 @@ static void add_bars(const struct table *t, const struct gk_device *d,
 			gk_buf_puts(out, "│");
 			continue;
 		}
-		color = gk_intensity_color(bar_of(d, kinds[i], text, &bar));
+		color = gk_intensity_color(
+		    bar_of(t->box->o, d, kinds[i], text, &bar));
 		color = d->health == GK_HEALTH_OK ? color : GK_RED;
 		gk_buf_putc(out, ' ');
 		gk_color_start(out, t->box->o->color, color);
@@ -329,15 +331,49 @@ static void add_bars(const struct table *t, const struct gk_device *d,
 	gk_buf_putc(out, '\n');
 }
 
+/* A GPU in one line: what does not fit is left to the full table. */
+static void compact_line(const struct table *t, const struct gk_device *d,
+			 const struct texts *x, enum gk_color color)
+{
+	struct gk_buf *out = t->box->out;
+
+	cell_start(t, color);
+	gk_buf_printf(out, " %3u ", d->index);
+	gk_cell(out, x->fan, 3, GK_RIGHT, "");
+	gk_buf_putc(out, ' ');
+	gk_cell(out, x->temp, 4, GK_RIGHT, "");
+	gk_buf_putc(out, ' ');
+	gk_cell(out, x->pstate, 3, GK_CENTER, "");
+	gk_buf_putc(out, ' ');
+	gk_cell(out, x->power, 12, GK_RIGHT, "");
+	gk_buf_putc(out, ' ');
+	cell_next(t, color);
+	gk_buf_putc(out, ' ');
+	gk_cell(out, x->memory, 20, GK_RIGHT, "");
+	gk_buf_putc(out, ' ');
+	cell_next(t, color);
+	gk_buf_putc(out, ' ');
+	gk_cell(out, x->util, 7, GK_RIGHT, "");
+	gk_buf_puts(out, "  ");
+	mode_cell(t, d);
+	gk_buf_putc(out, ' ');
+	cell_end(t, color);
+}
+
 static void add_device(const struct table *t, const struct gk_device *d)
 {
-	enum gk_color color = gk_device_color(d);
+	enum gk_color color = gk_device_color(t->box->o, d);
 	struct texts x;
 
 	fill(&x, d);
 	if (d->mig_index >= 0) {
 		mig_line(t, d, &x, color);
 		add_bars(t, d, BAR_MEM, BAR_NONE);
+		return;
+	}
+	if (t->box->o->compact) {
+		compact_line(t, d, &x, color);
+		add_bars(t, d, BAR_MEM, BAR_UTL);
 		return;
 	}
 	first_line(t, d, &x, color);
@@ -373,6 +409,13 @@ static void add_head(const struct table *t)
 	struct gk_buf *out = t->box->out;
 
 	add_rule(t, &under_title);
+	if (t->box->o->compact) {
+		gk_buf_puts(out, "│ GPU Fan Temp Perf Pwr:Usg/Cap │"
+				 "         Memory-Usage │"
+				 " GPU-Util  Compute M. │\n");
+		add_rule(t, &under_head);
+		return;
+	}
 	gk_buf_puts(out, "│ GPU  Name        Persistence-M"
 			 "│ Bus-Id        Disp.A ");
 	gk_buf_puts(out, t->mig ? "│ MIG M.   Uncorr. ECC │\n"

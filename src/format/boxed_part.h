@@ -17,12 +17,15 @@ struct gk_box {
 /* How busy something is. An unknown value counts as moderate. */
 enum gk_intensity { GK_LIGHT, GK_MODERATE, GK_HEAVY };
 
-enum gk_intensity gk_gpu_intensity(struct gk_value tenths);
-enum gk_intensity gk_memory_intensity(struct gk_value tenths);
+enum gk_intensity gk_gpu_intensity(const struct gk_boxed_options *o,
+				   struct gk_value tenths);
+enum gk_intensity gk_memory_intensity(const struct gk_boxed_options *o,
+				      struct gk_value tenths);
 enum gk_color gk_intensity_color(enum gk_intensity intensity);
 
 /* Colour of a GPU: of its memory or its utilisation, whichever is more. */
-enum gk_color gk_device_color(const struct gk_device *device);
+enum gk_color gk_device_color(const struct gk_boxed_options *o,
+			      const struct gk_device *device);
 
 /* 1 % as 10 tenths. */
 struct gk_value gk_tenths_of_percent(struct gk_value percent);

@@ -92,7 +92,7 @@ static void add_driver_part(struct gk_box *box, const struct gk_process *p,
 			    enum gk_color color)
 {
 	const struct gk_device *d = &box->snap->devices[p->device];
-	enum gk_color busy = gk_device_color(d);
+	enum gk_color busy = gk_device_color(box->o, d);
 	struct gk_value mem = p->m[GK_PM_GPU_MEM];
 	char text[GK_NAME_MAX];
 
