@@ -5,6 +5,7 @@
 #include "fake/nvml_front.h"
 
 #include "base/clock.h"
+#include "fake/scenario.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
@@ -406,6 +407,64 @@ static void the_old_wait_writes_the_old_record(void **state)
 	assert_int_equal(data.computeInstanceId, 0x5a5a);
 }
 
+/* A machine of one GPU: an Xid after 0.5 s, it hangs from 1 to 1.5 s. */
+static int setup_scenario(void **state)
+{
+	static const struct gkf_step steps[] = {
+	    {.bin = 3, .kind = GKF_STEP_XID, .number = 31},
+	    {.bin = 6, .kind = GKF_STEP_FAULT, .number = GKF_FAULT_HANG},
+	    {.bin = 9, .kind = GKF_STEP_MEND, .argument = -1},
+	};
+	static const struct gkf_scenario_table table = {
+	    .name = "test",
+	    .steps = steps,
+	    .count = 3,
+	    .texts = "",
+	    .text_size = 1,
+	    .end_bin = UINT64_MAX,
+	};
+	struct gkf_machine_spec spec = {.device_count = 1,
+					.profiles = &gkf_profile_default,
+					.scenario = &table};
+	struct fixture *fx = calloc(1, sizeof(*fx));
+
+	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
+	assert_non_null(mkdtemp(fx->dir));
+	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
+	assert_int_equal(gkf_machine_create(fx->path, &spec), 0);
+	setenv("GPUKIT_MACHINE", fx->path, 1);
+	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
+	fx->file = gkf_machine_file(fx->m);
+	front_load();
+	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
+	*state = fx;
+	return 0;
+}
+
+/* Nobody else looks at the machine: who sleeps does what is due. */
+static void a_scenario_wakes_who_sleeps(void **state)
+{
+	nvmlEventSet_t set = set_for(0, nvmlEventTypeXidCriticalError);
+	nvmlDevice_t device = device_at(0);
+	uint64_t began = gk_mono_ns(), took = 0;
+	nvmlEventData_t data;
+	unsigned power;
+
+	(void)state;
+	assert_nvml(wait_ms(set, &data, 0xffffffffu), SUCCESS);
+	assert_int_equal(data.eventData, 31);
+	assert_in_range(gk_mono_ns() - began, 1, 3000 * MS);
+	while (took < 200 * MS) {
+		uint64_t call = gk_mono_ns();
+
+		assert_nvml(NV(nvmlDeviceGetPowerUsage)(device, &power),
+			    SUCCESS);
+		took = gk_mono_ns() - call;
+		assert_in_range(gk_mono_ns() - began, 0, 10000 * MS);
+		usleep(10000);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -424,6 +483,8 @@ int main(void)
 	    FRONT_TEST(everything_wakes_a_wait_at_once),
 	    FRONT_TEST(a_step_of_the_clock_wakes_a_wait),
 	    FRONT_TEST(system_events),
+	    cmocka_unit_test_setup_teardown(a_scenario_wakes_who_sleeps,
+					    setup_scenario, front_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
