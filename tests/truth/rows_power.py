@@ -78,9 +78,17 @@ def profile_count(c):
 
 def smoothing(name, profile=0):
     """A field of power smoothing."""
-    field = getattr(pynvml, f"NVML_FI_PWR_SMOOTHING_{name}")
+    return field(f"PWR_SMOOTHING_{name}", profile)
+
+
+def field(name, scope=0):
+    """A field of the whole GPU."""
+    number = getattr(pynvml, f"NVML_FI_{name}")
     return lambda c: c.nvml.nvmlDeviceGetFieldValues(
-        c.device, [(field, profile)])[0].value.uiVal
+        c.device, [(number, scope)])[0].value.uiVal
+
+
+LIMIT_FIELD = field("DEV_POWER_CURRENT_LIMIT")
 
 
 def draw_and_limit(c):
@@ -120,8 +128,9 @@ ROWS = [
             after=(bits(COMPUTE, NETWORK), bits(COMPUTE))),
     # A profile that saves power lowers the limit in force.
     Sets("nvmlDeviceWorkloadPowerProfileSetRequestedProfiles",
-         put(asked(MAX_Q)), lambda c: (current(c), LIMIT(c)), machine=B200,
-         before=((0, 0), 1000000), after=((2, 2), 800000)),
+         put(asked(MAX_Q)), lambda c: (current(c), LIMIT(c), LIMIT_FIELD(c)),
+         machine=B200, before=((0, 0), 1000000, 1000000),
+         after=((2, 2), 800000, 800000)),
     Sets("nvmlDeviceWorkloadPowerProfileClearRequestedProfiles",
          put(asked(NETWORK)), current, machine=B200,
          given=[Ctl("set", 0, f"power-profiles={bits(MAX_Q, NETWORK)}")],

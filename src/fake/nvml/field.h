@@ -19,6 +19,7 @@ field_fn field_value,    /* enum gkf_value */
     field_power_average, /* of the scope; arg unused */
     field_power_instant, /* the same */
     field_limit,         /* enum gkf_value, of the whole GPU alone */
+    field_limit_now,     /* the power limit in force, likewise */
     field_limit_fact,    /* offset in the profile, likewise */
     field_tlimit,        /* offset of a temperature in the profile */
     field_from_major,    /* compute capability from which it is 1 */

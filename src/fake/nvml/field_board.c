@@ -3,6 +3,7 @@
  * profile, power by scope, time under reasons; see field.h.
  */
 #include "fake/nvml/field.h"
+#include "fake/nvml/power.h"
 
 #include "fake/smoothing.h"
 
@@ -80,6 +81,15 @@ nvmlReturn_t field_limit(const struct call *c, unsigned scope, unsigned arg,
 	nvmlReturn_t r = of_whole_gpu(scope);
 
 	return r ? r : field_value(c, scope, arg, ret_number);
+}
+
+nvmlReturn_t field_limit_now(const struct call *c, unsigned scope, unsigned arg,
+			     uint64_t *ret_number)
+{
+	nvmlReturn_t r = of_whole_gpu(scope);
+
+	(void)arg;
+	return r ? r : power_limit_in_force(c, ret_number);
 }
 
 nvmlReturn_t field_limit_fact(const struct call *c, unsigned scope,

@@ -3,23 +3,33 @@
  */
 #include "fake/controls.h"
 #include "fake/nvml/permission.h"
+#include "fake/nvml/power.h"
 
-/* The limit asked for, or a lower one that a power profile brings. */
+nvmlReturn_t power_limit_in_force(const struct call *c, uint64_t *ret_mw)
+{
+	const struct gkf_profile *p = &c->board->profile;
+	int64_t mw, profiles = 0;
+
+	if (!value(c, GKF_V_POWER_LIMIT, &mw))
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (mw > p->power_max_mw)
+		mw = p->power_max_mw;
+	value(c, GKF_V_POWER_PROFILES, &profiles);
+	*ret_mw = (uint64_t)gkf_power_limit_in_force(p, mw, (uint32_t)profiles);
+	return NVML_SUCCESS;
+}
+
 nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device,
 					     unsigned int *limit)
 {
-	const struct gkf_profile *p;
-	int64_t v, profiles = 0;
+	uint64_t mw;
+	nvmlReturn_t r;
 
 	ENTER_DEVICE(nvmlDeviceGetEnforcedPowerLimit, device, limit != NULL);
-	if (!value(&c, GKF_V_POWER_LIMIT, &v))
-		return NVML_ERROR_NOT_SUPPORTED;
-	p = &c.board->profile;
-	if (v > p->power_max_mw)
-		v = p->power_max_mw;
-	value(&c, GKF_V_POWER_PROFILES, &profiles);
-	*limit = (unsigned)gkf_power_limit_in_force(p, v, (uint32_t)profiles);
-	return NVML_SUCCESS;
+	r = power_limit_in_force(&c, &mw);
+	if (!r)
+		*limit = (unsigned)mw;
+	return r;
 }
 
 nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(
