@@ -63,11 +63,12 @@ static void create(unsigned profile, unsigned start, unsigned size)
 	nvmlGpuInstancePlacement_t at = {start, size};
 	nvmlGpuInstance_t gi;
 	nvmlComputeInstance_t ci;
+	unsigned whole = profile == ID_2G; /* NVML's number of it */
 
 	assert_nvml(NV(nvmlDeviceCreateGpuInstanceWithPlacement)(
 			device_at(0), profile, &at, &gi),
 		    SUCCESS);
-	assert_nvml(NV(nvmlGpuInstanceCreateComputeInstance)(gi, 0, &ci),
+	assert_nvml(NV(nvmlGpuInstanceCreateComputeInstance)(gi, whole, &ci),
 		    SUCCESS);
 }
 
@@ -463,6 +464,60 @@ static void a_change_is_an_event(void **state)
 	assert_nvml(NV(nvmlEventSetFree)(set), SUCCESS);
 }
 
+static _Atomic bool over;
+
+/* What a handle says is of one instance, or that it is gone. */
+static void *look(void *arg)
+{
+	nvmlDevice_t gpu = arg, mig;
+	nvmlDeviceAttributes_t a;
+	nvmlMemory_t memory;
+	char name[96];
+
+	while (!atomic_load(&over))
+		for (unsigned i = 0; i < 7; i++) {
+			if (NV(nvmlDeviceGetMigDeviceHandleByIndex)(gpu, i,
+								    &mig) ||
+			    NV(nvmlDeviceGetAttributes_v2)(mig, &a) ||
+			    NV(nvmlDeviceGetMemoryInfo)(mig, &memory) ||
+			    NV(nvmlDeviceGetName)(mig, name, sizeof name))
+				continue;
+			if (memory.total != a.memorySizeMB * MIB ||
+			    !strstr(name, a.gpuInstanceSliceCount == 1
+					      ? " MIG 1g."
+					  : a.gpuInstanceSliceCount == 2
+					      ? " MIG 2g."
+					      : " MIG 3g."))
+				return arg; /* a mixture */
+		}
+	return NULL;
+}
+
+static void threads_see_instances_come_and_go(void **state)
+{
+	enum { LOOKERS = 3, ROUNDS = 200 };
+	pthread_t thread[LOOKERS];
+
+	(void)state;
+	atomic_store(&over, false);
+	for (unsigned i = 0; i < LOOKERS; i++)
+		assert_int_equal(
+		    pthread_create(&thread[i], NULL, look, device_at(0)), 0);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		destroy(3);
+		create(ID_1G, 1, 1);
+		destroy(8);
+		create(ID_2G, 0, 2);
+	}
+	atomic_store(&over, true);
+	for (unsigned i = 0; i < LOOKERS; i++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(thread[i], &wrong), 0);
+		assert_null(wrong);
+	}
+}
+
 /* Any process may write garbage over the words. */
 static void garbage_is_no_instance(void **state)
 {
@@ -507,6 +562,7 @@ int main(void)
 	    T(who_may_not_changes_nothing),
 	    T(old_records_are_not_overrun),
 	    T(a_change_is_an_event),
+	    T(threads_see_instances_come_and_go),
 	    T(garbage_is_no_instance),
 	};
 

@@ -57,6 +57,7 @@ struct call {
 	unsigned device_count;
 	unsigned index;
 	uint32_t instance; /* of a MIG device's handle, else GKF_NO_INSTANCE */
+	uint32_t life;     /* of that instance */
 };
 
 /*

@@ -8,11 +8,14 @@
 /* Of the device, or of the GPU instance that a MIG device is in. */
 static nvmlReturn_t read_memory(const struct call *c, struct gkf_memory *ret_m)
 {
-	if (c->instance != GKF_NO_INSTANCE)
-		return mig_error(gkf_memory_gi(
-		    c->machine, c->index, GKF_INSTANCE_GI(c->instance), ret_m));
-	gkf_memory(c->machine, c->index, ret_m);
-	return NVML_SUCCESS;
+	if (c->instance == GKF_NO_INSTANCE) {
+		gkf_memory(c->machine, c->index, ret_m);
+		return NVML_SUCCESS;
+	}
+	if (gkf_memory_gi(c->machine, c->index, GKF_INSTANCE_GI(c->instance),
+			  ret_m))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	return mig_confirm(c);
 }
 
 /* This version has no figure for the reserve: it counts as used. */
@@ -57,6 +60,8 @@ static nvmlReturn_t mig_bar1(const struct call *c, nvmlBAR1Memory_t *ret_bar1)
 	nvmlReturn_t r = mig_error(gkf_mig_gi_read(
 	    c->machine, c->index, GKF_INSTANCE_GI(c->instance), &gi));
 
+	if (!r)
+		r = mig_confirm(c);
 	if (r)
 		return r;
 	ret_bar1->bar1Total =

@@ -144,8 +144,10 @@ static nvmlReturn_t attributes(const struct call *c, size_t size,
 	    .computeInstanceSliceCount = ci.profile.slices,
 	    .memorySizeMB = gi.profile->memory_mib,
 	};
-	memcpy(ret_attributes, &a, size);
-	return NVML_SUCCESS;
+	r = mig_confirm(c);
+	if (!r)
+		memcpy(ret_attributes, &a, size);
+	return r;
 }
 
 /* What callers of the first version hold. */

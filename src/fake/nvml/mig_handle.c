@@ -137,6 +137,7 @@ static nvmlReturn_t enter_word(struct call *c, enum nvml_row row, uint64_t word,
 	c->index = DEVICE(word);
 	c->board = gkf_board(c->machine, c->index);
 	c->instance = GKF_INSTANCE(GI(word), CI(word));
+	c->life = LIFE(word);
 	return admit(c, row);
 }
 
@@ -200,11 +201,20 @@ bool front_mig_refuses(const struct call *c, enum nvml_row row)
 
 nvmlReturn_t mig_of_call(const struct call *c, struct gkf_mig_ci *ret_ci)
 {
-	if (c->instance == GKF_NO_INSTANCE)
+	if (c->instance == GKF_NO_INSTANCE ||
+	    gkf_mig_ci_read(c->machine, c->index, GKF_INSTANCE_GI(c->instance),
+			    GKF_INSTANCE_CI(c->instance), ret_ci) ||
+	    ret_ci->life != c->life)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return mig_error(gkf_mig_ci_read(c->machine, c->index,
-					 GKF_INSTANCE_GI(c->instance),
-					 GKF_INSTANCE_CI(c->instance), ret_ci));
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t mig_confirm(const struct call *c)
+{
+	struct gkf_mig_ci ci;
+
+	return c->instance == GKF_NO_INSTANCE ? NVML_SUCCESS
+					      : mig_of_call(c, &ci);
 }
 
 void mig_name(const struct call *c, const struct gkf_mig_ci *ci,

@@ -34,8 +34,14 @@ nvmlReturn_t mig_enter_ci(struct call *c, enum nvml_row row,
 /* What an error of mig.h is called in NVML. */
 nvmlReturn_t mig_error(int gk_err);
 
-/* The compute instance of a MIG device's call; it is there or was just now. */
+/* The compute instance of a MIG device's call, unless it is gone by now. */
 nvmlReturn_t mig_of_call(const struct call *c, struct gkf_mig_ci *ret_ci);
+
+/*
+ * Is what was read since the call began that of its own instance? Then the
+ * instance is still there, or the call is about a GPU.
+ */
+nvmlReturn_t mig_confirm(const struct call *c);
 
 /* "NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb" behind the name of the GPU. */
 #define MIG_NAME_MAX 128

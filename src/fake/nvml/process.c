@@ -3,6 +3,7 @@
  * differ in the kind of process and in the size of a record, which the name
  * of the symbol decides (16 bytes without a suffix, 24 with _v2 or _v3).
  */
+#include "fake/nvml/mig_handle.h"
 #include "fake/nvml/process.h"
 
 #include <stdlib.h>
@@ -103,6 +104,8 @@ static nvmlReturn_t give_list(const struct call *c, unsigned types,
 	unsigned room = records ? *cap : 0;
 	nvmlReturn_t r = process_list_read(c, types, &l);
 
+	if (!r)
+		r = mig_confirm(c);
 	if (!r) {
 		*cap = l.count;
 		r = l.count > room ? NVML_ERROR_INSUFFICIENT_SIZE
