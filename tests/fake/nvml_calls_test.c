@@ -8,6 +8,9 @@
  * GPUKIT_CALLS is how many (default 10^7 in all; a tenth where a sanitizer
  * looks on), GPUKIT_SEED where the dice begin.
  */
+/* The driver that has every function. */
+#define FRONT_DRIVER "610.57.04"
+#define FRONT        FAKE_DIR "/610/libnvidia-ml.so.1"
 #include "fake/nvml_front.h"
 
 #include "base/clock.h"
@@ -175,6 +178,8 @@ static int setup(void **state)
 				     &profiles[i], message, sizeof message))
 			fail_msg("%s", message);
 	fixture_open_of(&fx, profiles, sizeof kinds / sizeof *kinds);
+	gk_str_copy(fx.file->driver_version, sizeof fx.file->driver_version,
+		    FRONT_DRIVER);
 	return 0;
 }
 
