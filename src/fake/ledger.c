@@ -105,6 +105,41 @@ static int find_instance(struct gkf_machine *m, unsigned device,
 	return 0;
 }
 
+/* Is another process computing on the device? The caller holds the lock. */
+static bool is_taken(struct gkf_machine *m, unsigned device,
+		     const struct gkf_slot *by)
+{
+	unsigned high = gkf_slots_high(m);
+
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+
+		if (gkf_slot_read_on(m, i, device, &slot) &&
+		    slot.types & GKF_COMPUTE &&
+		    (slot.pid != by->pid || slot.pid_ns != by->pid_ns ||
+		     slot.start != by->start))
+			return true;
+	}
+	return false;
+}
+
+/* What the compute mode says of one more process. The lock is held. */
+static int admit(struct gkf_machine *m, unsigned device,
+		 const struct gkf_slot *content)
+{
+	int64_t mode = 0;
+
+	/* A scenario puts its loads where it wants them. */
+	if (content->wave.load || !(content->types & GKF_COMPUTE))
+		return 0;
+	gkf_value_get(m, device, GKF_V_COMPUTE_MODE, &mode);
+	if (mode == GKF_PROHIBITED)
+		return GK_ERR_PERMISSION;
+	return mode == GKF_EXCLUSIVE && is_taken(m, device, content)
+		   ? GK_ERR_IN_USE
+		   : 0;
+}
+
 int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 			uint32_t instance, unsigned types,
 			const struct gkf_wave *wave, unsigned *ret_slot)
@@ -137,6 +172,8 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 	/* A load of a scenario is placed when its time comes. */
 	if (!content.wave.load)
 		r = find_instance(m, device, &content.instance);
+	if (!r)
+		r = admit(m, device, &content);
 	if (!r && index == GKF_SLOTS_MAX)
 		r = GK_ERR_TOO_MANY;
 	if (!r)

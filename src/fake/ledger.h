@@ -28,7 +28,9 @@ struct gkf_process {
  * *ret_slot is for the calls below; it is freed by gkf_detach() or by the
  * death of the process. GK_ERR_TOO_MANY when all slots are in use,
  * GK_ERR_RANGE for a device that is not there, GK_ERR_NOT_FOUND for one that
- * the driver does not list, GK_ERR_PERMISSION for one that is being drained.
+ * the driver does not list, GK_ERR_PERMISSION for one that is being drained
+ * or prohibits computing, GK_ERR_IN_USE for one that another process has for
+ * itself (its compute mode).
  */
 GKF_API int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 		       const struct gkf_wave *wave, unsigned *ret_slot);

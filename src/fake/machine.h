@@ -68,6 +68,9 @@ enum gkf_process_type {
 	GKF_MPS = 4,
 };
 
+/* Values of "compute-mode" that keep processes out, as NVML numbers them. */
+enum gkf_compute_mode { GKF_PROHIBITED = 2, GKF_EXCLUSIVE = 3 };
+
 /* A process that is not in a MIG instance. */
 #define GKF_NO_INSTANCE UINT32_MAX
 
