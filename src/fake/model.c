@@ -24,6 +24,22 @@ int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
 		   : GKF_UNSET;
 }
 
+void gkf_values_forced(struct gkf_machine *m, unsigned device,
+		       int64_t ret_set[GKF_V_COUNT])
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	bool broken =
+	    atomic_load_explicit(&dev->fault.active, memory_order_relaxed);
+
+	for (int v = 0; v < GKF_V_COUNT; v++) {
+		ret_set[v] =
+		    atomic_load_explicit(&dev->set[v], memory_order_relaxed);
+		if (broken || ret_set[v] != GKF_UNSET)
+			ret_set[v] =
+			    gkf_value_forced(m, device, (enum gkf_value)v);
+	}
+}
+
 /* Where a value comes from when nobody has set it. */
 enum source {
 	FROM_STATE,   /* a word of gkf_state, divided by scale */

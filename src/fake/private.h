@@ -80,6 +80,10 @@ unsigned gkf_slots_high(const struct gkf_machine *m);
 int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
 			 enum gkf_value value);
 
+/* That of all values. */
+void gkf_values_forced(struct gkf_machine *m, unsigned device,
+		       int64_t ret_set[GKF_V_COUNT]);
+
 /* One word of the model's state, as gkf_state_now() gives them all. */
 int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset);
 

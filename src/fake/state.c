@@ -138,8 +138,7 @@ static void drive_of(struct gkf_machine *m, unsigned device,
 		     const struct gkf_crowd *crowd, struct gkf_drive *drive)
 {
 	*drive = (struct gkf_drive){.attached = 0};
-	for (int v = 0; v < GKF_V_COUNT; v++)
-		drive->set[v] = gkf_value_forced(m, device, (enum gkf_value)v);
+	gkf_values_forced(m, device, drive->set);
 	gkf_smoothing_floor(m, device, &drive->floor_permille,
 			    &drive->floor_bins);
 	/* MIG instances do not reach other GPUs. */
