@@ -5,6 +5,7 @@
 #include "fake/nvml_front.h"
 
 #include "base/clock.h"
+#include "fake/mig.h"
 
 static const struct gkf_wave steady = {
     .kind = GKF_WAVE_TRAIN,
@@ -193,6 +194,43 @@ static void garbage_is_no_sample(void **state)
 		    ERROR_ARGUMENT_VERSION_MISMATCH);
 }
 
+/* By the handle of a MIG device and by the id of its GPU instance. */
+static void instances_are_told_apart(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlGpmSample_t from[2], to[2], by_id;
+	nvmlDevice_t mig[2];
+	struct resident r;
+	const char *part;
+	unsigned gi;
+
+	assert_int_equal(gkf_mig_layout(fx->m, 0, "3g.40gb+2g.20gb", &part), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_nvml(NV(nvmlDeviceGetMigDeviceHandleByIndex)(
+				device_at(0), i, &mig[i]),
+			    SUCCESS);
+		assert_nvml(NV(nvmlGpmSampleAlloc)(&from[i]), SUCCESS);
+		assert_nvml(NV(nvmlGpmSampleAlloc)(&to[i]), SUCCESS);
+		assert_nvml(NV(nvmlGpmSampleGet)(mig[i], from[i]), SUCCESS);
+	}
+	r = fixture_resident(fx, 0, GKF_COMPUTE, GIB, &steady); /* the first */
+	gkf_machine_age(fx->m, 60 * GK_NS_PER_S);
+	for (unsigned i = 0; i < 2; i++)
+		assert_nvml(NV(nvmlGpmSampleGet)(mig[i], to[i]), SUCCESS);
+	assert_between(figure(from[0], to[0], NVML_GPM_METRIC_GRAPHICS_UTIL),
+		       74, 81);
+	assert_between(figure(from[1], to[1], NVML_GPM_METRIC_GRAPHICS_UTIL), 0,
+		       0);
+	assert_nvml(NV(nvmlDeviceGetGpuInstanceId)(mig[0], &gi), SUCCESS);
+	assert_nvml(NV(nvmlGpmSampleAlloc)(&by_id), SUCCESS);
+	assert_nvml(NV(nvmlGpmMigSampleGet)(device_at(0), gi, by_id), SUCCESS);
+	assert_between(figure(from[0], by_id, NVML_GPM_METRIC_GRAPHICS_UTIL),
+		       74, 81);
+	assert_nvml(NV(nvmlGpmMigSampleGet)(device_at(0), 99, by_id),
+		    ERROR_INVALID_ARGUMENT);
+	end_resident(&r);
+}
+
 static void boards_before_hopper_have_none(void **state)
 {
 	nvmlGpmSample_t sample = sample_now();
@@ -237,8 +275,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, front_teardown)
 	const struct CMUnitTest tests[] = {
-	    TEST(every_interval_is_right), TEST(rates_are_of_bytes),
-	    TEST(garbage_is_no_sample),    TEST(boards_before_hopper_have_none),
+	    TEST(every_interval_is_right),
+	    TEST(rates_are_of_bytes),
+	    TEST(garbage_is_no_sample),
+	    TEST(instances_are_told_apart),
+	    TEST(boards_before_hopper_have_none),
 	    TEST(samples_run_out),
 	};
 

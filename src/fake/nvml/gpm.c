@@ -133,41 +133,21 @@ static void begin_sample(const struct call *c, struct content *ret_now)
 	gkf_state_now(c->machine, c->index, &ret_now->state);
 }
 
-nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample)
-{
-	struct nvmlGpmSample_st *s = find(gpmSample);
-	struct content now;
-
-	ENTER_DEVICE(nvmlGpmSampleGet, device, s != NULL);
-	if (!has_gpm(&c.board->profile))
-		return NVML_ERROR_NOT_SUPPORTED;
-	begin_sample(&c, &now);
-	for (unsigned i = 0; i < gkf_links(c.machine, c.index); i++)
-		for (unsigned way = 0; way < 2; way++)
-			now.link[i][way] = gkf_link_bytes(c.machine, c.index, i,
-							  (enum gkf_way)way);
-	copy(&s->content, &now);
-	return NVML_SUCCESS;
-}
-
 /* Of a GPU instance: what its own engines did. It has no bus of its own. */
-nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device,
-				 unsigned int gpuInstanceId,
-				 nvmlGpmSample_t gpmSample)
+static nvmlReturn_t sample_part(const struct call *c, unsigned gi_id,
+				struct nvmlGpmSample_st *s)
 {
-	struct nvmlGpmSample_st *s = find(gpmSample);
 	struct gkf_mig_sums sums;
 	struct gkf_mig_gi gi;
 	struct content now;
 
-	ENTER_DEVICE(nvmlGpmMigSampleGet, device, s != NULL);
-	if (!has_gpm(&c.board->profile) || !is_split(&c))
+	if (!has_gpm(&c->board->profile) || !is_split(c))
 		return NVML_ERROR_NOT_SUPPORTED;
-	if (gkf_mig_gi_read(c.machine, c.index, gpuInstanceId, &gi))
+	if (gkf_mig_gi_read(c->machine, c->index, gi_id, &gi))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	begin_sample(&c, &now);
-	gkf_mig_sums(c.machine, c.index, gpuInstanceId, &sums);
-	now.part = gpuInstanceId + 1;
+	begin_sample(c, &now);
+	gkf_mig_sums(c->machine, c->index, gi_id, &sums);
+	now.part = gi_id + 1;
 	now.state.gpu_sum = sums.gpu;
 	now.state.sm_active_sum = sums.sm;
 	now.state.sm_occupancy_sum = sums.occupancy;
@@ -179,6 +159,35 @@ nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device,
 	now.state.ofa_sum = sums.ofa;
 	copy(&s->content, &now);
 	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample)
+{
+	struct nvmlGpmSample_st *s = find(gpmSample);
+	struct content now;
+
+	ENTER_DEVICE(nvmlGpmSampleGet, device, s != NULL);
+	if (c.instance != GKF_NO_INSTANCE)
+		return sample_part(&c, GKF_INSTANCE_GI(c.instance), s);
+	if (!has_gpm(&c.board->profile))
+		return NVML_ERROR_NOT_SUPPORTED;
+	begin_sample(&c, &now);
+	for (unsigned i = 0; i < gkf_links(c.machine, c.index); i++)
+		for (unsigned way = 0; way < 2; way++)
+			now.link[i][way] = gkf_link_bytes(c.machine, c.index, i,
+							  (enum gkf_way)way);
+	copy(&s->content, &now);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device,
+				 unsigned int gpuInstanceId,
+				 nvmlGpmSample_t gpmSample)
+{
+	struct nvmlGpmSample_st *s = find(gpmSample);
+
+	ENTER_DEVICE(nvmlGpmMigSampleGet, device, s != NULL);
+	return sample_part(&c, gpuInstanceId, s);
 }
 
 /* How a metric follows from the difference of a sum. */

@@ -82,9 +82,6 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
 	/* Utilisation of a split GPU is not told; it is a byte. */
 	if (is_split(&c) && kinds[type].size == 1)
 		return NVML_ERROR_NOT_SUPPORTED;
-	/* How busy engines are is not told of a GPU that is split. */
-	if (is_split(&c) && kinds[type].size == sizeof(uint8_t))
-		return NVML_ERROR_NOT_SUPPORTED;
 	if (!kinds[type].size || !value(&c, kinds[type].value, &now))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (samples)
