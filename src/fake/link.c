@@ -176,6 +176,11 @@ static uint64_t carrying(const struct gkf_machine *m, unsigned device)
 	return mask;
 }
 
+unsigned gkf_links_carrying(const struct gkf_machine *m, unsigned device)
+{
+	return (unsigned)__builtin_popcountll(carrying(m, device));
+}
+
 static void copy_books(struct gkf_link_books *to,
 		       const struct gkf_link_books *from)
 {

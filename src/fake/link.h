@@ -65,6 +65,10 @@ GKF_API unsigned gkf_links_between(const struct gkf_machine *m, unsigned a,
 /* Of the value "fabric-state"; 0: on no fabric. */
 #define GKF_FABRIC_COMPLETED 3
 
+/* Links that carry traffic: awake, and as many as the mode allows. */
+GKF_API unsigned gkf_links_carrying(const struct gkf_machine *m,
+				    unsigned device);
+
 /* Setters: 0, GK_ERR_RANGE (no such link, state, ...), or of gkf_lock(). */
 GKF_API int gkf_link_set_state(struct gkf_machine *m, unsigned device,
 			       unsigned link, enum gkf_link_state state);

@@ -377,9 +377,9 @@ static bool is_sound(const struct gkf_board *b)
 	return ENDS(p->id) && ENDS(p->name) && ENDS(p->mark) &&
 	       ENDS(p->brand) && ENDS(p->architecture) && ENDS(p->vbios) &&
 	       ENDS(p->part_number) && ENDS(p->inforom_image) &&
-	       ENDS(p->mig_layout) &&
-	       ENDS(p->inforom_oem) && ENDS(p->inforom_ecc) && ENDS(b->uuid) &&
-	       ENDS(b->serial) && p->reserved_mib <= p->memory_mib;
+	       ENDS(p->mig_layout) && ENDS(p->inforom_oem) &&
+	       ENDS(p->inforom_ecc) && ENDS(b->uuid) && ENDS(b->serial) &&
+	       p->reserved_mib <= p->memory_mib;
 }
 
 /* This process's view of a mapped file; the mapping stays the caller's. */

@@ -214,8 +214,7 @@ static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
 	int64_t pcie = (250000LL << (gen - 1)) *
 		       either(d, GKF_V_PCIE_WIDTH, p->pcie_width) *
 		       WEIGH(w, pcie) / 1000;
-	int64_t nvlink =
-	    d->linked ? p->nvlinks * p->nvlink_mbps * WEIGH(w, nvlink) : 0;
+	int64_t nvlink = (int64_t)d->links * p->nvlink_mbps * WEIGH(w, nvlink);
 
 	s->pcie_tx_kbs = either(d, GKF_V_PCIE_TX, pcie / 2 + PCIE_REST_KBS);
 	s->pcie_rx_kbs = either(d, GKF_V_PCIE_RX, pcie + PCIE_REST_KBS);

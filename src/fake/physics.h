@@ -25,7 +25,7 @@ struct gkf_drive {
 	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
 	uint32_t mem, enc, dec, jpg, ofa;
 	uint32_t kind[GKF_WAVE_KINDS]; /* demand, by kind of work */
-	bool linked; /* there are other GPUs to talk to over NVLink */
+	unsigned links; /* NVLinks that carry traffic to other GPUs */
 	/*
 	 * Power smoothing: while there is work and so many bins after it the
 	 * board draws no less than this part of its limit, permille.

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "fake/account.h"
 #include "fake/crowd.h"
+#include "fake/link.h"
 #include "fake/mig.h"
 #include "fake/notice.h"
 #include "fake/private.h"
@@ -142,10 +143,10 @@ static void drive_of(struct gkf_machine *m, unsigned device,
 	gkf_smoothing_floor(m, device, &drive->floor_permille,
 			    &drive->floor_bins);
 	/* MIG instances do not reach other GPUs. */
-	drive->linked = m->device_count > 1;
+	drive->links = m->device_count > 1 ? gkf_links_carrying(m, device) : 0;
 	for (unsigned i = 0; i < crowd->instances; i++)
 		if (crowd->instance[i].name != GKF_NO_INSTANCE)
-			drive->linked = false;
+			drive->links = 0;
 }
 
 /*

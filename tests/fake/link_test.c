@@ -179,6 +179,35 @@ static void garbage_leads_nobody_astray(void **state)
 	fixture_close(&fx);
 }
 
+static int64_t traffic_after_a_second(struct fixture *fx)
+{
+	int64_t kbs = -1;
+
+	assert_int_equal(gkf_machine_age(fx->m, 6 * GKF_BIN_NS + 1000), 0);
+	assert_true(gkf_value_get(fx->m, 0, GKF_V_NVLINK_TX, &kbs));
+	return kbs;
+}
+
+static void work_goes_over_the_links_that_are_up(void **state)
+{
+	struct fixture fx;
+	int64_t all, half;
+
+	(void)state;
+	open_of(&fx, "a100", 2);
+	gkf_value_set(fx.m, 0, GKF_V_GPU_UTIL, 100);
+	all = traffic_after_a_second(&fx);
+	assert_true(all > 0);
+	for (unsigned i = 0; i < 6; i++)
+		gkf_link_set_state(fx.m, 0, i, GKF_LINK_DOWN);
+	half = traffic_after_a_second(&fx);
+	assert_in_range(half, all / 2 - 1, all / 2 + 1);
+	for (unsigned i = 6; i < 12; i++)
+		gkf_link_set_state(fx.m, 0, i, GKF_LINK_DOWN);
+	assert_int_equal(traffic_after_a_second(&fx), 0);
+	fixture_close(&fx);
+}
+
 /* Breaks and mends ends at random; after each, everybody must agree. */
 static void all_pairs_agree(struct fixture *fx, unsigned n)
 {
@@ -251,6 +280,7 @@ int main(void)
 	    cmocka_unit_test(sleep_is_not_down),
 	    cmocka_unit_test(a_gpu_that_is_gone_takes_its_links),
 	    cmocka_unit_test(traffic_is_shared_and_none_is_lost),
+	    cmocka_unit_test(work_goes_over_the_links_that_are_up),
 	    cmocka_unit_test(fewer_links_carry_in_a_reduced_mode),
 	    cmocka_unit_test(garbage_leads_nobody_astray),
 	    cmocka_unit_test(ends_agree_on_every_machine),

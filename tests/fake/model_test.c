@@ -318,7 +318,7 @@ static void links_carry_what_is_counted(void **state)
 	assert_int_equal(s.nvlink_tx_bytes, 0);
 	/* A fiftieth of 32 GB/s, and a little. */
 	assert_in_range(s.pcie_rx_bytes, 640000000, 641000000);
-	drive.linked = true;
+	drive.links = 12;
 	run_bins(&drive, &s, 6);
 	assert_in_range(s.nvlink_tx_bytes, 40000000000, 50000000000);
 	drive.set[GKF_V_PCIE_RX] = 6000;

@@ -323,7 +323,7 @@ static void any_board_is_reckoned_with(void **state)
 		d.mem = (uint32_t)any(&seed, 0, UINT32_MAX);
 		d.enc = d.dec = (uint32_t)any(&seed, 0, UINT32_MAX);
 		d.kind[GKF_WAVE_TRAIN] = d.demand;
-		d.linked = true;
+		d.links = (unsigned)p.nvlinks;
 		for (int v = 0; v < GKF_V_COUNT; v++)
 			d.set[v] = any(&seed, 0, 3)
 				       ? GKF_UNSET
