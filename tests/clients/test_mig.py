@@ -7,9 +7,9 @@ import sys
 from conftest import GPUKIT
 from peers import GPUSTAT, NVITOP, run
 from test_nvitop import MAIN, leave, size
+from test_pynvml import NEWER, REFUSALS, WALK as WALK_ALL
 # pylint: disable-next=unused-import
 from test_nvitop import terminal  # noqa: F401
-from tools import wait_until
 
 SPLIT = ["--gpus", "h100-80gb-hbm3:2",
          "--mig", "0=3g.40gb+2g.20gb+1g.10gb+1g.10gb",
@@ -206,6 +206,23 @@ for d in nvitop.CudaDevice.all():
 
 def test_the_loads_are_where_they_belong(machine):
     one = machine(*SPLIT)
-    wait_until(lambda: walk(one)[0]["processes"])
     told = json.loads(one.ctl("mig", 0, "--json").stdout)
     assert [part["processes"] for part in told["instances"]] == [1, 0, 1, 0]
+
+
+def test_every_function_works_or_refuses(machine):
+    """nvidia-ml-py's whole binding, on a split GPU."""
+    one = machine("--gpus", "h100-mig", "--load", "train:0:0-1,mem=2GiB")
+    outcomes = json.loads(run([sys.executable, WALK_ALL], one.env))
+    wrong = {name: calls for name, calls in outcomes.items()
+             if calls[0][0] not in REFUSALS | {"ok"}}
+    # There is no room for another one.
+    assert wrong.pop("nvmlDeviceCreateGpuInstance")[0][0] == \
+        "NVMLError_InsufficientResources"
+    assert sorted(wrong) == sorted(NEWER)
+    done = {name for name, calls in outcomes.items() if calls[0][0] == "ok"}
+    assert "nvmlDeviceGetUtilizationRates" not in done
+    assert {"nvmlDeviceGetMigDeviceHandleByIndex",
+            "nvmlDeviceGetGpuInstanceProfileInfo",
+            "nvmlDeviceGetGpuInstancePossiblePlacements",
+            "nvmlDeviceGetMaxMigDeviceCount"} <= done, sorted(done)
