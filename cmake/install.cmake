@@ -13,3 +13,5 @@ install(DIRECTORY ${directories}
 install(DIRECTORY include/gpukit DESTINATION include)
 install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
 	FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY scenarios/ DESTINATION share/gpukit/scenarios
+	FILES_MATCHING PATTERN "*.yaml")

@@ -19,9 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOADS_MAX   256
-#define ATTEMPTS    100 /* at a name for the machine */
-#define VERSION_CAP sizeof((struct gkf_file *)0)->nvml_version
+#define LOADS_MAX    256
+#define DEFAULT_GPUS "a100-sxm4-80gb:8"
+#define ATTEMPTS     100 /* at a name for the machine */
+#define VERSION_CAP  sizeof((struct gkf_file *)0)->nvml_version
 
 struct arguments {
 	const char *gpus, *name;
@@ -34,7 +35,12 @@ struct arguments {
 	enum gkf_latency latency;
 	int layout; /* enum gkf_layout */
 	int64_t seed;
+	bool seed_given;
 	uint64_t warm_up_ns;
+	const char *scenario_name;
+	struct gkf_scenario scenario; /* when it has a name */
+	uint64_t speed;               /* permille; 0: the scenario's, or 1000 */
+	bool frozen, until_end;
 	char **command;
 };
 
@@ -78,6 +84,10 @@ enum {
 	KEY_TOPOLOGY,
 	KEY_SEED,
 	KEY_WARM_UP,
+	KEY_SCENARIO = 's',
+	KEY_SPEED = 0x200,
+	KEY_FROZEN,
+	KEY_UNTIL_END,
 };
 
 /* Long enough for a load to have heated its GPU. */
@@ -121,7 +131,18 @@ static const struct argp_option options[] = {
      0},
     {"name", KEY_NAME, "MACHINE", 0,
      "name of the machine, or the path of its file (default: a new name)", 0},
-    {"seed", KEY_SEED, "N", 0, "of UUIDs and serial numbers", 0},
+    {"scenario", KEY_SCENARIO, "NAME", 0,
+     "what happens on the machine over time: a scenario that `gpukit fake "
+     "scenario ls` lists, or the path of one",
+     0},
+    {"until-end", KEY_UNTIL_END, NULL, 0,
+     "tell CMD to end (SIGTERM) when the scenario is over", 0},
+    {"speed", KEY_SPEED, "N", 0,
+     "how fast machine time passes, 0.001 to 1000 of real time", 0},
+    {"frozen", KEY_FROZEN, NULL, 0,
+     "machine time stands still until `gpukit fake ctl clock` moves it", 0},
+    {"seed", KEY_SEED, "N", 0,
+     "of UUIDs and serial numbers, and of all chance in a scenario", 0},
     {"warm-up", KEY_WARM_UP, "TIME", 0,
      "how long the loads seem to have run when CMD starts (default: 45s)", 0},
     {0}};
@@ -182,6 +203,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SEED:
 		if (gk_parse_int(arg, &a->seed))
 			argp_error(state, "--seed: '%s' is no integer", arg);
+		a->seed_given = true;
+		return 0;
+	case KEY_SCENARIO:
+		a->scenario_name = arg;
+		return 0;
+	case KEY_SPEED:
+		if (gkf_speed_parse(arg, &a->speed))
+			argp_error(state,
+				   "--speed: '%s'; allowed is a number from "
+				   "0.001 to 1000",
+				   arg);
+		return 0;
+	case KEY_FROZEN:
+		a->frozen = true;
+		return 0;
+	case KEY_UNTIL_END:
+		a->until_end = true;
 		return 0;
 	case KEY_WARM_UP:
 		if (gk_parse_duration(arg, &a->warm_up_ns) ||
@@ -290,6 +328,23 @@ static void set_driver(const struct arguments *a, struct gkf_machine_spec *spec,
 	spec->cuda_version = g->cuda;
 }
 
+/* With a scenario the clock waits until all its loads are there. */
+static void set_time(const struct arguments *a, struct gkf_machine_spec *spec,
+		     struct gkf_scenario_table *table)
+{
+	spec->speed = a->speed;
+	spec->frozen = a->frozen;
+	if (!a->scenario_name)
+		return;
+	*table = gkf_scenario_table(&a->scenario);
+	spec->scenario = table;
+	spec->frozen = true;
+	spec->layout = a->scenario.layout;
+	spec->seed = a->scenario.seed;
+	if (!spec->speed)
+		spec->speed = a->scenario.speed;
+}
+
 static int create(const struct arguments *a, char *ret_path, size_t cap)
 {
 	struct gkf_profile *profiles =
@@ -300,43 +355,123 @@ static int create(const struct arguments *a, char *ret_path, size_t cap)
 					.seed = (uint64_t)a->seed,
 					.owned = true};
 	char message[FAKE_MESSAGE_MAX], nvml[VERSION_CAP];
+	struct gkf_scenario_table table;
 	int code = 0;
 
 	if (!profiles)
 		return fake_failure("out of memory");
 	set_driver(a, &spec, nvml, sizeof nvml);
-	if (fake_parse_gpus("--gpus", a->gpus, profiles, &spec.device_count,
-			    message))
+	set_time(a, &spec, &table);
+	if (a->scenario_name) {
+		spec.profiles = a->scenario.profiles;
+		spec.device_count = a->scenario.device_count;
+	} else if (fake_parse_gpus("--gpus", a->gpus, profiles,
+				   &spec.device_count, message)) {
 		code = fake_usage("%s", message);
+	}
 	if (!code)
 		code = create_at(a, &spec, ret_path, cap);
 	free(profiles);
 	return code;
 }
 
-static int launch(struct arguments *a)
+/* The scenario, and what it says where the command line says nothing. */
+static int load_scenario(struct arguments *a)
 {
-	struct fake_children children = {0};
-	char path[PATH_MAX];
+	uint64_t seed = (uint64_t)a->seed;
+	struct gkf_scenario_options wanted = {.gpus = a->gpus,
+					      .seed =
+						  a->seed_given ? &seed : NULL,
+					      .warm_up_ns = a->warm_up_ns};
 	int code;
 
-	fake_remove_orphans();
-	fake_signals_hold();
-	code = create(a, path, sizeof path);
+	if (a->load_count || a->mig_count || a->layout)
+		return fake_usage("--scenario: it says itself which loads, "
+				  "MIG devices and topology there are; leave "
+				  "out --load, --mig and --topology");
+	code = fake_scenario_load(a->scenario_name, &wanted, &a->scenario);
 	if (code)
 		return code;
-	code = fake_mig_apply(path, a->migs);
-	if (!code && a->load_count)
+	/* Its time begins with a bin. */
+	a->warm_up_ns = a->scenario.begin * GKF_BIN_NS;
+	if (a->driver || !*a->scenario.driver)
+		return 0;
+	a->driver = a->scenario.driver;
+	a->generation = gkf_generation_find(a->driver);
+	return a->generation ? 0
+			     : fake_usage("scenario %s: driver: '%s'; allowed "
+					  "are %s and versions of these",
+					  a->scenario.name, a->driver,
+					  drivers + DRIVERS_AT);
+}
+
+/* Ages the machine, and lets time pass if it is to. */
+static int start_time(const struct arguments *a, const char *path)
+{
+	struct gkf_machine *m;
+	int err = 0, code = fake_open(path, &m);
+
+	if (code)
+		return code;
+	if (a->scenario_name && !a->frozen)
+		err = gkf_clock_speed(
+		    m, atomic_load(&gkf_machine_file(m)->run_speed));
+	gkf_machine_close(m);
+	return err ? fake_failure("the clock cannot be started: %s",
+				  gk_strerror(err))
+		   : 0;
+}
+
+static uint64_t end_of(const struct arguments *a)
+{
+	return a->until_end
+		   ? (a->scenario.begin + a->scenario.duration) * GKF_BIN_NS
+		   : UINT64_MAX;
+}
+
+static int run_on(struct arguments *a, const char *path)
+{
+	struct fake_children children = {0};
+	const struct gkf_scenario *scenario =
+	    a->scenario_name ? &a->scenario : NULL;
+	int code = fake_mig_apply(path, a->migs);
+
+	if (!code && (a->load_count || scenario || a->frozen))
 		code = fake_children_start(path, a->loads, a->load_count,
-					   a->warm_up_ns, &children);
+					   scenario, a->warm_up_ns, &children);
 	if (!code)
 		code = fake_signals_pending();
 	if (!code)
+		code = start_time(a, path);
+	if (!code)
 		code =
 		    fake_run(path, a->generation ? a->generation->name : NULL,
-			     a->command);
+			     a->command, end_of(a));
 	fake_children_end(&children);
-	unlink(path);
+	return code;
+}
+
+static int launch(struct arguments *a)
+{
+	char path[PATH_MAX];
+	int code = 0;
+
+	fake_remove_orphans();
+	fake_signals_hold();
+	if (a->scenario_name)
+		code = load_scenario(a);
+	else if (a->until_end)
+		code = fake_usage("--until-end: of which scenario? Say "
+				  "--scenario NAME as well");
+	if (!a->gpus)
+		a->gpus = DEFAULT_GPUS;
+	if (!code)
+		code = create(a, path, sizeof path);
+	if (!code) {
+		code = run_on(a, path);
+		unlink(path);
+	}
+	gkf_scenario_free(&a->scenario);
 	return code;
 }
 
@@ -345,19 +480,21 @@ static int run(int argc, char **argv)
 	static const struct argp argp = {
 	    options,
 	    parse,
-	    "[--] CMD [ARG...]\nctl ...\nload SPEC...",
+	    "[--] CMD [ARG...]\nctl ...\nload SPEC...\nscenario ...",
 	    "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status "
 	    "is CMD's.\v"
 	    "`gpukit fake ctl --help` tells how to look at a running "
 	    "machine and to change it, `gpukit fake load --help` how to "
-	    "put load on it.\n\nEnvironment: GPUKIT_PROFILES is a "
-	    "directory of profiles in place of gpukit's own.",
+	    "put load on it, `gpukit fake scenario ls` which scenarios "
+	    "there are.\n\nEnvironment: GPUKIT_PROFILES is a directory of "
+	    "profiles in place of gpukit's own, GPUKIT_SCENARIOS one of "
+	    "scenarios.",
 	    NULL,
 	    NULL,
 	    NULL};
 	static char ctl[] = "gpukit fake ctl", load[] = "gpukit fake load";
-	struct arguments a = {.gpus = "a100-sxm4-80gb:8",
-			      .warm_up_ns = WARM_UP_NS};
+	static char scenario[] = "gpukit fake scenario";
+	struct arguments a = {.warm_up_ns = WARM_UP_NS};
 
 	if (argc > 1 && !strcmp(argv[1], "ctl")) {
 		argv[1] = ctl;
@@ -366,6 +503,10 @@ static int run(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "load")) {
 		argv[1] = load;
 		return fake_load(argc - 1, argv + 1);
+	}
+	if (argc > 1 && !strcmp(argv[1], "scenario")) {
+		argv[1] = scenario;
+		return fake_scenario(argc - 1, argv + 1);
 	}
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	return launch(&a);

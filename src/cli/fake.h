@@ -7,6 +7,7 @@
 #include "fake/ledger.h"
 #include "fake/machine.h"
 #include "fake/profile.h"
+#include "fake/scenario_yaml.h"
 #include "fake/spec.h"
 #include "fake/wave.h"
 
@@ -46,25 +47,29 @@ struct fake_children {
 };
 
 /*
- * Starts what specs ask for on the machine at path and returns when all have
- * attached; then they seem to have worked for warm_up_ns. An exit code; on
+ * Starts what specs ask for on the machine at path, and the loads of a
+ * scenario (NULL: none), and returns when all have attached; then they seem
+ * to have worked for warm_up_ns. An exit code; on
  * failure it has told why and ended them all.
  */
 int fake_children_start(const char *path, char *const *specs, unsigned count,
+			const struct gkf_scenario *scenario,
 			uint64_t warm_up_ns,
 			struct fake_children *ret_children);
 void fake_children_end(struct fake_children *children);
 
-/* A load process itself: runs until SIGTERM or SIGINT. */
+/* A load process itself: runs until SIGTERM, SIGINT or its time is over. */
 int fake_load_main(int argc, char **argv);
 
 /*
  * Runs a command on the machine at path until it ends, with the libraries of
  * a driver generation (the name of its directory; NULL: the default one). Its
  * exit status, 128 + signal, 127 when it is not found, 126 when it cannot be
- * run. The caller has called fake_signals_hold().
+ * run. The caller has called fake_signals_hold(). When the machine's time is
+ * end_ns the command is told to end; UINT64_MAX: never.
  */
-int fake_run(const char *path, const char *generation, char **argv);
+int fake_run(const char *path, const char *generation, char **argv,
+	     uint64_t end_ns);
 
 /* Holds back the signals that fake_run() and fake_signals_wait() handle. */
 void fake_signals_hold(void);
@@ -78,6 +83,19 @@ int fake_signals_pending(void);
 
 /* Waits for SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
 void fake_signals_wait(void);
+
+/* The same for so long at most; whether one came. */
+bool fake_signals_wait_for(uint64_t ns);
+
+/*
+ * Scenarios: finds one by name or path and compiles it; an exit code, told.
+ * options->profiles is filled in. gkf_scenario_free() the result.
+ */
+int fake_scenario_load(const char *name, struct gkf_scenario_options *options,
+		       struct gkf_scenario *ret_scenario);
+
+/* `gpukit fake scenario`. */
+int fake_scenario(int argc, char **argv);
 
 /* Machines of this user. */
 struct fake_machine {

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "fake/scenario.h"
 
 #include <argp.h>
 #include <jansson.h>
@@ -23,6 +24,8 @@ static const struct verb {
 } verbs[] = {
     {"ls", 0, 0, true, ctl_ls, "ls"},
     {"show", 0, 1, false, ctl_show, "show [GPU]"},
+    {"clock", 0, 2, false, ctl_clock,
+     "clock [show | pause | run | step TIME | speed N]"},
     {"set", 1, INT_MAX, false, ctl_set, "set [GPU] KEY=VALUE..."},
     {"faults", 0, 0, true, ctl_faults, "faults"},
     {"fail", 1, INT_MAX, false, ctl_fail, "fail [GPU] WHAT..."},
@@ -37,7 +40,8 @@ static const struct verb {
 
 #define VERBS (sizeof verbs / sizeof *verbs)
 #define VERB_NAMES                                                             \
-	"ls, show, set, faults, fail, clear, reset, reset-gpu, mig, ecc, "     \
+	"ls, show, clock, set, faults, fail, clear, reset, reset-gpu, mig, "   \
+	"ecc, "                                                                \
 	"coverage"
 
 static const char *const functions[] = {
@@ -212,6 +216,7 @@ static int run_verb(const struct verb *verb, const struct arguments *a)
 		code = fake_open(path, &ctl.machine);
 	if (code)
 		return code;
+	gkf_scenario_poll(ctl.machine);
 	ctl.path = path;
 	ctl.file = gkf_machine_file(ctl.machine);
 	code = verb->run(&ctl, a->count - 1, a->args + 1);
@@ -233,7 +238,8 @@ int fake_ctl(int argc, char **argv)
 	static const struct argp argp = {
 	    options,
 	    parse,
-	    "ls\nshow [GPU]\nset [GPU] KEY=VALUE...\nfaults\n"
+	    "ls\nshow [GPU]\nclock [pause|run|step TIME|speed N]\n"
+	    "set [GPU] KEY=VALUE...\nfaults\n"
 	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
 	    "reset-gpu GPU\nmig GPU [ls|on|off|create LAYOUT [at SLICE]|"
 	    "destroy GI[/CI]]\necc GPU [KIND PLACE [COUNT]]\n"
@@ -256,7 +262,8 @@ int fake_ctl(int argc, char **argv)
 	    "what is broken; `reset` does so for all GPUs, and takes back "
 	    "added latencies and counts. `reset-gpu` is what nvidia-smi "
 	    "--gpu-reset does. `ecc` lets memory errors happen (ecc 0 "
-	    "parity l2 3) and shows those that did.",
+	    "parity l2 3) and shows those that did. `clock` tells machine "
+	    "time and how far a scenario is, stops it and moves it on.",
 	    NULL,
 	    NULL,
 	    NULL};

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
-#include "cli/fake_place.h"
+#include "cli/fake_job.h"
 #include "fake/mig.h"
 #include "fake/model.h"
 
@@ -24,15 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READY_FD "GPUKIT_LOAD_READY"
-#define LOOK_MS  100 /* between looks for a signal */
-#define GIB      (1024.0 * 1024 * 1024)
-
-static const char *const kind_names[] = {
-    [GKF_WAVE_TRAIN] = "train",
-    [GKF_WAVE_INFER] = "infer",
-    [GKF_WAVE_IDLE] = "idle",
-};
+#define LOOK_MS 100 /* between looks for a signal */
+#define GIB     (1024.0 * 1024 * 1024)
 
 static uint64_t memory_of(const struct gkf_load_spec *load,
 			  const struct fake_place *place,
@@ -88,191 +81,6 @@ static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
 	return code;
 }
 
-/* ---- the child ---- */
-
-/* What one load process does: "gpukit-load train gpu=0 mem=... ..." */
-struct job {
-	unsigned gpu, mig; /* mig: FAKE_NO_MIG for none */
-	uint64_t mem;
-	struct gkf_wave wave;
-};
-
-#define JOB_ARGS 13
-
-/* In the greatest unit that says it exactly. */
-static void format_memory(uint64_t mem, char text[64])
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-	unsigned unit = 0;
-
-	while (unit < 3 && mem % 1024 == 0) {
-		mem /= 1024;
-		unit++;
-	}
-	snprintf(text, 64, "mem=%llu%s", (unsigned long long)mem, units[unit]);
-}
-
-static int format_job(const struct gkf_load_spec *load,
-		      const struct fake_place *place, uint64_t mem,
-		      unsigned seed, char text[JOB_ARGS][64])
-{
-	int n = 0;
-
-	snprintf(text[n++], 64, FAKE_LOAD_NAME);
-	snprintf(text[n++], 64, "%s", kind_names[load->kind]);
-	snprintf(text[n++], 64, "gpu=%u", place->gpu);
-	if (place->mig != FAKE_NO_MIG)
-		snprintf(text[n++], 64, "mig=%u", place->mig);
-	format_memory(mem, text[n++]);
-	if (load->kind == GKF_WAVE_IDLE)
-		return n;
-	snprintf(text[n++], 64, "util=%u", load->util);
-	snprintf(text[n++], 64, "period=%gs", (double)load->period_ns / 1e9);
-	snprintf(text[n++], 64, "membw=%u", load->membw);
-	if (load->enc)
-		snprintf(text[n++], 64, "enc=%u", load->enc);
-	if (load->dec)
-		snprintf(text[n++], 64, "dec=%u", load->dec);
-	if (load->jpg)
-		snprintf(text[n++], 64, "jpg=%u", load->jpg);
-	if (load->ofa)
-		snprintf(text[n++], 64, "ofa=%u", load->ofa);
-	snprintf(text[n++], 64, "seed=%u", seed);
-	return n;
-}
-
-/* Reads one "key=value" of the child's arguments. */
-static int parse_job_arg(const char *arg, struct job *job)
-{
-	const char *value = strchr(arg, '=');
-	uint64_t number;
-	size_t len = value ? (size_t)(value - arg) : 0;
-	static const struct {
-		const char *key;
-		size_t offset;
-		unsigned scale;
-	} words[] = {
-#define AT(member) offsetof(struct job, member)
-	    {"gpu", AT(gpu), 1},
-	    {"mig", AT(mig), 1},
-	    {"util", AT(wave.util_permille), 10},
-	    {"membw", AT(wave.mem_permille), 10},
-	    {"enc", AT(wave.encoder_permille), 10},
-	    {"dec", AT(wave.decoder_permille), 10},
-	    {"jpg", AT(wave.jpeg_permille), 10},
-	    {"ofa", AT(wave.ofa_permille), 10},
-	    {"seed", AT(wave.seed), 1},
-#undef AT
-	};
-
-	if (!len)
-		return GK_ERR_INVALID;
-	if (!strncmp(arg, "period=", 7))
-		return gk_parse_duration(value + 1, &job->wave.period_ns);
-	if (gk_parse_size(value + 1, &number))
-		return GK_ERR_INVALID;
-	if (!strncmp(arg, "mem=", 4)) {
-		job->mem = number;
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		uint32_t word = (uint32_t)number * words[i].scale;
-
-		if (strlen(words[i].key) != len ||
-		    strncmp(arg, words[i].key, len))
-			continue;
-		memcpy((char *)job + words[i].offset, &word, sizeof word);
-		return 0;
-	}
-	return GK_ERR_INVALID;
-}
-
-static int parse_job(int argc, char **argv, struct job *ret_job)
-{
-	struct job job = {.mig = FAKE_NO_MIG};
-
-	for (unsigned k = GKF_WAVE_IDLE; k <= GKF_WAVE_INFER; k++)
-		if (argc > 1 && !strcmp(argv[1], kind_names[k]))
-			job.wave.kind = k;
-	if (job.wave.kind == GKF_WAVE_NONE)
-		return GK_ERR_INVALID;
-	for (int i = 2; i < argc; i++)
-		if (parse_job_arg(argv[i], &job))
-			return GK_ERR_INVALID;
-	*ret_job = job;
-	return 0;
-}
-
-static int start_job(struct gkf_machine *m, const struct job *job,
-		     unsigned *ret_slot)
-{
-	uint32_t instance = GKF_NO_INSTANCE;
-	struct gkf_mig_ci ci;
-	int err = 0;
-
-	if (job->mig != FAKE_NO_MIG && job->gpu < gkf_device_count(m)) {
-		err = gkf_mig_by_index(m, job->gpu, job->mig, &ci);
-		if (!err)
-			instance = GKF_INSTANCE(ci.gi, ci.id);
-	}
-	if (!err)
-		err = gkf_attach_instance(m, job->gpu, instance, GKF_COMPUTE,
-					  &job->wave, ret_slot);
-
-	if (err)
-		return fake_failure("load on GPU %u: cannot attach: %s",
-				    job->gpu, gk_strerror(err));
-	err = gkf_alloc(m, *ret_slot, job->mem);
-	if (err) {
-		gkf_detach(m, *ret_slot);
-		return fake_failure(
-		    "load on GPU %u: %.1f GiB: %s; lower mem=", job->gpu,
-		    (double)job->mem / GIB, gk_strerror(err));
-	}
-	return 0;
-}
-
-/* Tells the launcher that this process is attached. */
-static int tell_ready(void)
-{
-	const char *text = getenv(READY_FD);
-	int64_t fd;
-
-	if (!text || gk_parse_int(text, &fd))
-		return 0;
-	unsetenv(READY_FD);
-	if (write((int)fd, "r", 1) != 1)
-		return fake_failure("the launcher is gone");
-	close((int)fd);
-	return 0;
-}
-
-int fake_load_main(int argc, char **argv)
-{
-	struct gkf_machine *m;
-	struct job job;
-	unsigned slot;
-	int code;
-
-	fake_signals_hold();
-	prctl(PR_SET_NAME, FAKE_LOAD_NAME);
-	if (parse_job(argc, argv, &job))
-		return fake_usage(FAKE_LOAD_NAME " is started by `gpukit fake "
-						 "load`, not by hand");
-	code = fake_open(NULL, &m);
-	if (code)
-		return code;
-	code = start_job(m, &job, &slot);
-	if (!code)
-		code = tell_ready();
-	if (!code) {
-		fake_signals_wait();
-		gkf_detach(m, slot);
-	}
-	gkf_machine_close(m);
-	return code;
-}
-
 /* ---- the parent ---- */
 
 /*
@@ -280,10 +88,10 @@ int fake_load_main(int argc, char **argv)
  * leaves the launcher's group; it ends with the launcher.
  */
 static void __attribute__((noreturn))
-become_job(pid_t launcher, int ready, const char *path, char text[JOB_ARGS][64],
-	   int argc)
+become_job(pid_t launcher, int ready, const char *path,
+	   char text[FAKE_JOB_ARGS][FAKE_JOB_ARG], int argc)
 {
-	char *argv[JOB_ARGS + 1] = {0}, fd[16];
+	char *argv[FAKE_JOB_ARGS + 1] = {0}, fd[16];
 	int null = open("/dev/null", O_RDWR);
 
 	for (int i = 0; i < argc; i++)
@@ -296,7 +104,7 @@ become_job(pid_t launcher, int ready, const char *path, char text[JOB_ARGS][64],
 	dup2(null, STDOUT_FILENO);
 	fcntl(ready, F_SETFD, 0);
 	snprintf(fd, sizeof fd, "%d", ready);
-	setenv(READY_FD, fd, 1);
+	setenv(FAKE_READY_FD, fd, 1);
 	setenv("GPUKIT_MACHINE", path, 1);
 	fake_signals_release();
 	execv("/proc/self/exe", argv);
@@ -304,13 +112,12 @@ become_job(pid_t launcher, int ready, const char *path, char text[JOB_ARGS][64],
 	_exit(GK_EXIT_FAILURE);
 }
 
-static int spawn(const char *path, const struct gkf_load_spec *load,
-		 const struct fake_place *place, uint64_t mem, int ready,
+static int spawn(const char *path, const struct fake_job *job, int ready,
 		 struct fake_children *children)
 {
-	char text[JOB_ARGS][64];
+	char text[FAKE_JOB_ARGS][FAKE_JOB_ARG];
 	pid_t launcher = getpid(), pid;
-	int argc = format_job(load, place, mem, children->count + 1, text);
+	int argc = fake_job_format(job, text);
 
 	pid = fork();
 	if (pid < 0)
@@ -330,11 +137,15 @@ static int spawn_at(struct gkf_machine *m, const char *path,
 	struct fake_place place;
 	int code = fake_place_find(m, gpu, k, &place);
 
-	for (unsigned i = 0; !code && i < load->n; i++)
-		code =
-		    spawn(path, load, &place,
-			  memory_of(load, &place, &gkf_board(m, gpu)->profile),
-			  ready, children);
+	for (unsigned i = 0; !code && i < load->n; i++) {
+		struct fake_job job = {
+		    .gpu = gpu,
+		    .mig = place.mig,
+		    .mem = memory_of(load, &place, &gkf_board(m, gpu)->profile),
+		    .wave = gkf_spec_wave(load, children->count + 1)};
+
+		code = spawn(path, &job, ready, children);
+	}
 	return code;
 }
 
@@ -392,11 +203,30 @@ static int await_ready(int fd, unsigned count)
 	return 0;
 }
 
+static int spawn_scenario(const char *path, const struct gkf_scenario *s,
+			  int ready, struct fake_children *children)
+{
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < s->load_count; i++) {
+		const struct gkf_scenario_load *load = &s->loads[i];
+		struct fake_job job = {.gpu = load->device,
+				       .mig = load->mig,
+				       .mem = load->bytes,
+				       .wave = load->wave};
+
+		gk_str_copy(job.name, sizeof job.name, load->name);
+		code = spawn(path, &job, ready, children);
+	}
+	return code;
+}
+
 static int start(struct gkf_machine *m, const char *path,
 		 const struct gkf_load_spec *loads, unsigned count,
+		 const struct gkf_scenario *scenario,
 		 struct fake_children *children)
 {
-	unsigned total = 0;
+	unsigned total = scenario ? scenario->load_count : 0;
 	int ready[2], code;
 
 	for (unsigned i = 0; i < count; i++)
@@ -409,6 +239,8 @@ static int start(struct gkf_machine *m, const char *path,
 	if (!children->pid || pipe2(ready, O_CLOEXEC))
 		return fake_failure("cannot start load: %s", strerror(errno));
 	code = spawn_all(m, path, loads, count, ready[1], children);
+	if (!code && scenario)
+		code = spawn_scenario(path, scenario, ready[1], children);
 	close(ready[1]);
 	if (!code)
 		code = await_ready(ready[0], total);
@@ -438,6 +270,7 @@ static int parse_all(char *const *specs, unsigned count, unsigned gpus,
 }
 
 int fake_children_start(const char *path, char *const *specs, unsigned count,
+			const struct gkf_scenario *scenario,
 			uint64_t warm_up_ns, struct fake_children *ret_children)
 {
 	struct fake_children children = {0};
@@ -454,7 +287,7 @@ int fake_children_start(const char *path, char *const *specs, unsigned count,
 	if (!code)
 		code = check_fit(m, loads, count);
 	if (!code)
-		code = start(m, path, loads, count, &children);
+		code = start(m, path, loads, count, scenario, &children);
 	if (!code)
 		warm_up(m, warm_up_ns);
 	gkf_machine_close(m);
@@ -535,8 +368,8 @@ int fake_load(int argc, char **argv)
 	if (code)
 		return code;
 	fake_signals_hold();
-	code = fake_children_start(path, arguments.specs, arguments.count, 0,
-				   &children);
+	code = fake_children_start(path, arguments.specs, arguments.count, NULL,
+				   0, &children);
 	if (code)
 		return code;
 	fake_signals_wait();

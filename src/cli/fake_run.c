@@ -4,6 +4,7 @@
  */
 #include "cli/fake.h"
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "cli/where.h"
 
@@ -72,6 +73,15 @@ void fake_signals_wait(void)
 		;
 }
 
+bool fake_signals_wait_for(uint64_t ns)
+{
+	const struct timespec timeout = gk_timespec(ns);
+	sigset_t set = held_set();
+
+	sigdelset(&set, SIGCHLD);
+	return sigtimedwait(&set, NULL, &timeout) > 0;
+}
+
 int fake_signals_pending(void)
 {
 	const struct timespec now = {0};
@@ -138,36 +148,67 @@ static void __attribute__((noreturn)) become(char **argv)
 	_exit(error == ENOENT ? EXIT_NOT_THERE : EXIT_NOT_RUN);
 }
 
+/* The clock may be set while the command runs. */
+#define LOOK_AGAIN_NS (500 * GK_NS_PER_MS)
+
+/*
+ * The next signal; 0 after a while when there is an end to look for. m NULL:
+ * there is none.
+ */
+static int next_signal(struct gkf_machine *m, uint64_t end_ns, siginfo_t *info)
+{
+	uint64_t left = m ? gkf_real_until(m, end_ns) : 0;
+	sigset_t set = held_set();
+	struct timespec timeout;
+
+	if (!m)
+		return sigwaitinfo(&set, info);
+	timeout = gk_timespec(left < LOOK_AGAIN_NS ? left : LOOK_AGAIN_NS);
+	return sigtimedwait(&set, info, &timeout);
+}
+
 /*
  * Signals that a process sent are passed on. Those that a terminal sent have
  * reached the command already.
  */
-static int await(pid_t pid)
+static int await(pid_t pid, struct gkf_machine *m, uint64_t end_ns)
 {
-	sigset_t set = held_set();
 	siginfo_t info;
 	int status;
 
-	while (waitpid(pid, &status, WNOHANG) != pid)
-		if (sigwaitinfo(&set, &info) > 0 && info.si_signo != SIGCHLD &&
-		    info.si_code <= 0)
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		if (m && !gkf_real_until(m, end_ns)) {
+			kill(pid, SIGTERM);
+			m = NULL; /* once is enough */
+		}
+		if (next_signal(m, end_ns, &info) > 0 &&
+		    info.si_signo != SIGCHLD && info.si_code <= 0)
 			kill(pid, info.si_signo);
+	}
 	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status)
 				   : WEXITSTATUS(status);
 }
 
-int fake_run(const char *path, const char *generation, char **argv)
+int fake_run(const char *path, const char *generation, char **argv,
+	     uint64_t end_ns)
 {
+	struct gkf_machine *m = NULL;
 	pid_t pid;
 	int code = enter(path, generation);
 
+	if (!code && end_ns != UINT64_MAX)
+		code = fake_open(path, &m);
 	if (code)
 		return code;
 	pid = fork();
-	if (pid < 0)
+	if (pid < 0) {
+		gkf_machine_close(m);
 		return fake_failure("cannot start a process: %s",
 				    strerror(errno));
+	}
 	if (!pid)
 		become(argv);
-	return await(pid);
+	code = await(pid, m, end_ns);
+	gkf_machine_close(m);
+	return code;
 }

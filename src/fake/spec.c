@@ -346,3 +346,18 @@ uint64_t gkf_spec_bytes(const struct gkf_load_spec *load, uint64_t room_mib,
 		mib = room_mib * INFER_PERCENT / 100 / load->n;
 	return (mib > context ? mib : context) * MIB;
 }
+
+struct gkf_wave gkf_spec_wave(const struct gkf_load_spec *load, uint32_t seed)
+{
+	return (struct gkf_wave){
+	    .kind = load->kind,
+	    .util_permille = load->util * 10,
+	    .mem_permille = load->membw * 10,
+	    .encoder_permille = load->enc * 10,
+	    .decoder_permille = load->dec * 10,
+	    .jpeg_permille = load->jpg * 10,
+	    .ofa_permille = load->ofa * 10,
+	    .seed = seed,
+	    .period_ns = load->period_ns,
+	};
+}

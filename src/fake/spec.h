@@ -46,10 +46,16 @@ int gkf_spec_load(const char *key, const char *spec, unsigned count,
 uint64_t gkf_spec_bytes(const struct gkf_load_spec *load, uint64_t room_mib,
 			const struct gkf_profile *profile);
 
+/* What one process of a load does; it has no time yet. */
+struct gkf_wave gkf_spec_wave(const struct gkf_load_spec *load, uint32_t seed);
+
 /*
  * A number in a unit of gkf_values: "250W", "250000", "250000mW"; bytes as
  * sizes; bit masks also as 0x14. Its range is the caller's business.
  */
 int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value);
+
+/* How fast machine time passes, 0.001 to 1000 of real time; in permille. */
+int gkf_speed_parse(const char *text, uint64_t *ret_permille);
 
 #endif

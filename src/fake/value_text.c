@@ -69,3 +69,17 @@ int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value)
  * One KEY=VALUE, understood: a value, or if that is -1, a word of the machine,
  * or of NVLinks if there is none.
  */
+
+int gkf_speed_parse(const char *text, uint64_t *ret_permille)
+{
+	char *end;
+	double speed = strtod(text, &end);
+
+	if (end == text || *end || strspn(text, ".0123456789") != strlen(text))
+		return GK_ERR_INVALID;
+	speed = speed * 1000 + 0.5;
+	if (!(speed >= 1 && speed < GKF_SPEED_MAX + 1))
+		return GK_ERR_RANGE;
+	*ret_permille = (uint64_t)speed;
+	return 0;
+}
