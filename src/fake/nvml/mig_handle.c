@@ -132,7 +132,8 @@ static nvmlReturn_t enter_word(struct call *c, enum nvml_row row, uint64_t word,
 
 	if (r)
 		return r;
-	if (!word || DEVICE(word) >= c->device_count || !arguments_ok)
+	if (!word || DEVICE(word) >= c->device_count || !arguments_ok ||
+	    !gkf_is_listed(c->file, DEVICE(word)))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	c->index = DEVICE(word);
 	c->board = gkf_board(c->machine, c->index);
@@ -234,7 +235,8 @@ nvmlReturn_t mig_by_uuid(const struct call *c, const char *uuid,
 
 	for (on.index = 0; on.index < c->device_count; on.index++)
 		for (unsigned i = 0; i < GKF_MIG_MAX; i++) {
-			if (gkf_mig_by_index(c->machine, on.index, i, &ci))
+			if (!gkf_is_listed(c->file, on.index) ||
+			    gkf_mig_by_index(c->machine, on.index, i, &ci))
 				continue;
 			gkf_mig_uuid(c->machine, on.index, &ci, its);
 			if (strcasecmp(its, uuid) != 0)
