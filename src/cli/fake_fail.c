@@ -225,6 +225,10 @@ static int break_gpus(struct ctl *ctl, uint64_t gpus,
 			    "ctl fail: GPU %u (%s) cannot have that: it has "
 			    "no such part, or it is off",
 			    i, gkf_board(ctl->machine, i)->profile.name);
+		if (err == GK_ERR_NOT_FOUND)
+			return fake_failure("ctl fail: GPU %u has no such MIG "
+					    "instance",
+					    i);
 		if (err)
 			return fake_failure("ctl fail: GPU %u: %s", i,
 					    gk_strerror(err));

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "fake/ecc.h"
 #include "fake/link.h"
+#include "fake/mig.h"
 #include "fake/notice.h"
 #include "fake/physics.h"
 #include "fake/private.h"
@@ -184,7 +185,8 @@ static void push_each(struct gkf_machine *m, unsigned device, uint64_t types)
 		gkf_event_push(m, device, types & -types, 0, GKF_NO_INSTANCE);
 }
 
-static void push_xid(struct gkf_machine *m, unsigned device, unsigned number)
+static void push_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
+			uint32_t instance)
 {
 	struct gkf_fault_state *s = state_of(m, device);
 	const struct gkf_xid_info *info = gkf_xid_find(number);
@@ -194,9 +196,14 @@ static void push_xid(struct gkf_machine *m, unsigned device, unsigned number)
 	atomic_store(&s->last_xid, number);
 	atomic_fetch_add(&s->xids, 1);
 	gkf_event_push(m, device, nvmlEventTypeXidCriticalError, number,
-		       GKF_NO_INSTANCE);
+		       instance);
 	if (info)
 		push_each(m, device, xid_events[info - gkf_xids]);
+}
+
+static void push_xid(struct gkf_machine *m, unsigned device, unsigned number)
+{
+	push_xid_in(m, device, number, GKF_NO_INSTANCE);
 }
 
 /* ---- beginning ---- */
@@ -351,17 +358,40 @@ int gkf_fault_begin(struct gkf_machine *m, unsigned device,
 int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number)
 {
 	const struct gkf_xid_info *xid = gkf_xid_find(number);
-	int r;
 
 	if (!xid || device >= m->device_count)
 		return GK_ERR_RANGE;
 	if (xid->becomes >= 0)
 		return begin_locked(m, device, (enum gkf_fault)xid->becomes,
 				    gkf_faults[xid->becomes].usual, number);
+	return gkf_xid_in(m, device, number, GKF_NO_INSTANCE);
+}
+
+static bool is_instance(struct gkf_machine *m, unsigned device,
+			uint32_t instance)
+{
+	struct gkf_mig_ci ci;
+
+	return !gkf_mig_ci_read(m, device, GKF_INSTANCE_GI(instance),
+				GKF_INSTANCE_CI(instance), &ci);
+}
+
+int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
+	       uint32_t instance)
+{
+	const struct gkf_xid_info *xid = gkf_xid_find(number);
+	int r;
+
+	if (!xid || device >= m->device_count)
+		return GK_ERR_RANGE;
+	if (xid->becomes >= 0)
+		return GK_ERR_INVALID;
+	if (instance != GKF_NO_INSTANCE && !is_instance(m, device, instance))
+		return GK_ERR_NOT_FOUND;
 	r = gkf_lock(m);
 	if (r)
 		return r;
-	push_xid(m, device, number);
+	push_xid_in(m, device, number, instance);
 	gkf_unlock(m);
 	return 0;
 }

@@ -69,6 +69,14 @@ GKF_API int gkf_fault_reset(struct gkf_machine *m, unsigned device);
  */
 GKF_API int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number);
 
+/*
+ * The same of what runs in a MIG instance, GKF_INSTANCE(): only an Xid that
+ * tells of a program is of an instance, else GK_ERR_INVALID. GK_ERR_NOT_FOUND:
+ * no such instance.
+ */
+GKF_API int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
+		       uint32_t instance);
+
 /* Is a device broken in that way? Cheap. device must exist. */
 GKF_API bool gkf_fault_active(struct gkf_machine *m, unsigned device,
 			      enum gkf_fault fault);

@@ -79,16 +79,48 @@ static void say_xids(char *ret)
 				      i ? ", " : "one of ", gkf_xids[i].number);
 }
 
+/* "GI/CI" */
+static int parse_instance(const char *text, uint32_t *ret_instance)
+{
+	char gi_text[8] = "";
+	size_t len = strcspn(text, "/");
+	int64_t gi, ci;
+
+	if (!text[len] || len >= sizeof gi_text)
+		return GK_ERR_INVALID;
+	memcpy(gi_text, text, len);
+	if (gk_parse_int(gi_text, &gi) || gk_parse_int(text + len + 1, &ci) ||
+	    gi < 0 || gi > 0xff || ci < 0 || ci > 0xff)
+		return GK_ERR_INVALID;
+	*ret_instance = GKF_INSTANCE(gi, ci);
+	return 0;
+}
+
 static int parse_xid(const char *text, struct gkf_breakage *ret, char *allowed)
 {
+	size_t len = strcspn(text, "@");
+	uint32_t instance = GKF_NO_INSTANCE;
+	char number_text[8] = "";
+	const struct gkf_xid_info *xid = NULL;
 	int64_t number;
 
-	if (gk_parse_int(text, &number) || number < 0 || number > 9999 ||
-	    !gkf_xid_find((unsigned)number)) {
+	if (len < sizeof number_text)
+		memcpy(number_text, text, len);
+	if (!gk_parse_int(number_text, &number) && number >= 0 &&
+	    number <= UINT16_MAX)
+		xid = gkf_xid_find((unsigned)number);
+	if (!xid) {
 		say_xids(allowed);
 		return GK_ERR_INVALID;
 	}
-	*ret = (struct gkf_breakage){.is_xid = true, .xid = (unsigned)number};
+	if (text[len] &&
+	    (xid->becomes >= 0 || parse_instance(text + len + 1, &instance))) {
+		gk_str_copy(allowed, GKF_FAULT_TEXT_MAX,
+			    "of a program in an instance, such as xid=31@1/0");
+		return GK_ERR_INVALID;
+	}
+	*ret = (struct gkf_breakage){
+	    .is_xid = true, .xid = xid->number, .instance = instance};
 	return 0;
 }
 
@@ -127,9 +159,12 @@ int gkf_fault_parse(const char *text, struct gkf_breakage *ret_breakage,
 int gkf_break(struct gkf_machine *m, unsigned device,
 	      const struct gkf_breakage *breakage)
 {
-	return breakage->is_xid ? gkf_xid(m, device, breakage->xid)
-				: gkf_fault_begin(m, device, breakage->fault,
-						  breakage->argument);
+	if (!breakage->is_xid)
+		return gkf_fault_begin(m, device, breakage->fault,
+				       breakage->argument);
+	return breakage->instance == GKF_NO_INSTANCE
+		   ? gkf_xid(m, device, breakage->xid)
+		   : gkf_xid_in(m, device, breakage->xid, breakage->instance);
 }
 
 static void print_links(uint64_t links, char *text, size_t cap)

@@ -300,6 +300,24 @@ def test_every_xid_is_told(gpukit, machine, client):
     one_line(m.ctl("fail", 0, "xid=7"), 2, "one of 8, 11, 13")
 
 
+def test_an_xid_of_a_mig_instance(machine, client):
+    m = machine("--gpus", A100)
+    ctl(m, "mig", 0, "on")
+    ctl(m, "mig", 0, "create", "3g.40gb,3g.40gb")
+    ask = client(m)
+    ask("s = registered()")
+    gis = ("sorted(n.nvmlDeviceGetGpuInstanceId("
+           "n.nvmlDeviceGetMigDeviceHandleByIndex(d[0], i))"
+           " for i in range(2))")
+    gi = ask(gis)[1]
+    ctl(m, "fail", 0, f"xid=31@{gi}/0")
+    ask("e = n.nvmlEventSetWait_v2(s, 1000)")
+    assert ask("e.eventData, e.gpuInstanceId, e.computeInstanceId") == \
+        (31, gi, 0)
+    one_line(m.ctl("fail", 0, "xid=31@9/0"), 1, "no such MIG instance")
+    one_line(m.ctl("fail", 0, "xid=48@1/0"), 2, "program in an instance")
+
+
 def test_xid_79_is_a_gpu_that_fell_off_the_bus(machine, client):
     m = machine("--gpus", A100)
     ask = client(m)
