@@ -24,6 +24,7 @@ static const struct verb {
 } verbs[] = {
     {"ls", 0, 0, true, ctl_ls, "ls"},
     {"show", 0, 1, false, ctl_show, "show [GPU]"},
+    {"topology", 0, 0, false, ctl_topology, "topology"},
     {"clock", 0, 2, false, ctl_clock,
      "clock [show | pause | run | step TIME | speed N]"},
     {"set", 1, INT_MAX, false, ctl_set, "set [GPU] KEY=VALUE..."},
@@ -40,7 +41,8 @@ static const struct verb {
 
 #define VERBS (sizeof verbs / sizeof *verbs)
 #define VERB_NAMES                                                             \
-	"ls, show, clock, set, faults, fail, clear, reset, reset-gpu, mig, "   \
+	"ls, show, topology, clock, set, faults, fail, clear, reset, "         \
+	"reset-gpu, mig, "                                                     \
 	"ecc, "                                                                \
 	"coverage"
 
@@ -238,7 +240,7 @@ int fake_ctl(int argc, char **argv)
 	static const struct argp argp = {
 	    options,
 	    parse,
-	    "ls\nshow [GPU]\nclock [pause|run|step TIME|speed N]\n"
+	    "ls\nshow [GPU]\ntopology\nclock [pause|run|step TIME|speed N]\n"
 	    "set [GPU] KEY=VALUE...\nfaults\n"
 	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
 	    "reset-gpu GPU\nmig GPU [ls|on|off|create LAYOUT [at SLICE]|"

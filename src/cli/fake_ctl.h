@@ -18,6 +18,7 @@ struct ctl {
 int ctl_ls(struct ctl *ctl, int argc, char **argv);
 int ctl_show(struct ctl *ctl, int argc, char **argv);
 int ctl_clock(struct ctl *ctl, int argc, char **argv);
+int ctl_topology(struct ctl *ctl, int argc, char **argv);
 int ctl_set(struct ctl *ctl, int argc, char **argv);
 int ctl_faults(struct ctl *ctl, int argc, char **argv);
 int ctl_fail(struct ctl *ctl, int argc, char **argv);
