@@ -10,89 +10,7 @@
 #include "fake/physics.h"
 #include "fake/private.h"
 
-#include <string.h>
-
-#define BY_RESET true
-#define BY_CLEAR false
-const struct gkf_fault_info gkf_faults[GKF_FAULT_COUNT] = {
-#define FAULT(id, name_, argument_, least_, most_, usual_, answer, lookup,     \
-	      mended, xid_, events, recovery_, help_)                          \
-	[GKF_FAULT_##id] = {                                                   \
-	    .name = name_,                                                     \
-	    .help = help_,                                                     \
-	    .argument = GKF_ARGUMENT_##argument_,                              \
-	    .least = least_,                                                   \
-	    .most = most_,                                                     \
-	    .usual = usual_,                                                   \
-	    .mended_by_reset = mended,                                         \
-	    .xid = xid_,                                                       \
-	    .recovery = NVML_GPU_RECOVERY_ACTION_##recovery_,                  \
-	},
-#include "fake/fault.def"
-#undef FAULT
-};
-#undef BY_RESET
-#undef BY_CLEAR
-
-const struct gkf_machine_fault_info
-    gkf_machine_faults[GKF_MACHINE_FAULT_COUNT] = {
-#define MACHINE_FAULT(id, name_, when, answer, help_)                          \
-	[GKF_MACHINE_FAULT_##id] = {.name = name_, .help = help_},
-#include "fake/fault.def"
-#undef MACHINE_FAULT
-};
-
-#define GKF_FAULT_NONE (-1)
-const struct gkf_xid_info gkf_xids[] = {
-#define XID(number_, becomes_, events, name_)                                  \
-	{.number = (number_), .name = name_, .becomes = GKF_FAULT_##becomes_},
-#include "fake/xid.def"
-#undef XID
-};
-#undef GKF_FAULT_NONE
-
-#define XIDS (sizeof gkf_xids / sizeof *gkf_xids)
-const unsigned gkf_xid_count = XIDS;
-
-/* What is told beside the Xid itself. */
-static const uint64_t fault_events[] = {
-#define FAULT(id, name, argument, least, most, usual, answer, lookup, mended,  \
-	      xid, events, recovery, help)                                     \
-	[GKF_FAULT_##id] = (events),
-#include "fake/fault.def"
-#undef FAULT
-};
-static const uint64_t xid_events[] = {
-#define XID(number, becomes, events, name) (events),
-#include "fake/xid.def"
-#undef XID
-};
-
 #define EVERY_FAULT (GKF_FAULT_BIT(GKF_FAULT_COUNT) - 1)
-
-int gkf_fault_by_name(const char *name)
-{
-	for (int i = 0; i < GKF_FAULT_COUNT; i++)
-		if (!strcmp(gkf_faults[i].name, name))
-			return i;
-	return -1;
-}
-
-int gkf_machine_fault_by_name(const char *name)
-{
-	for (int i = 0; i < GKF_MACHINE_FAULT_COUNT; i++)
-		if (!strcmp(gkf_machine_faults[i].name, name))
-			return i;
-	return -1;
-}
-
-const struct gkf_xid_info *gkf_xid_find(unsigned number)
-{
-	for (unsigned i = 0; i < XIDS; i++)
-		if (gkf_xids[i].number == number)
-			return &gkf_xids[i];
-	return NULL;
-}
 
 static struct gkf_fault_state *state_of(const struct gkf_machine *m,
 					unsigned device)
@@ -198,7 +116,7 @@ static void push_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
 	gkf_event_push(m, device, nvmlEventTypeXidCriticalError, number,
 		       instance);
 	if (info)
-		push_each(m, device, xid_events[info - gkf_xids]);
+		push_each(m, device, info->events);
 }
 
 static void push_xid(struct gkf_machine *m, unsigned device, unsigned number)
@@ -252,7 +170,7 @@ static void begin(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
 
 	mark(m, device, fault, argument);
 	push_xid(m, device, xid);
-	push_each(m, device, fault_events[fault]);
+	push_each(m, device, gkf_faults[fault].events);
 	if (gkf_fault_recovery(m, device) != advice)
 		push_each(m, device, nvmlEventTypeGpuRecoveryAction);
 }

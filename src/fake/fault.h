@@ -20,8 +20,9 @@ struct gkf_fault_info {
 	enum gkf_fault_argument argument;
 	uint64_t least, most, usual;
 	bool mended_by_reset;
-	unsigned xid; /* 0: none */
-	int recovery; /* nvmlDeviceGpuRecoveryAction_t */
+	unsigned xid;    /* 0: none */
+	uint64_t events; /* nvmlEventTypes that are told beside it */
+	int recovery;    /* nvmlDeviceGpuRecoveryAction_t */
 };
 
 struct gkf_machine_fault_info {
@@ -31,7 +32,8 @@ struct gkf_machine_fault_info {
 struct gkf_xid_info {
 	unsigned number;
 	const char *name;
-	int becomes; /* enum gkf_fault, or -1 */
+	int becomes;     /* enum gkf_fault, or -1 */
+	uint64_t events; /* as of a fault */
 };
 
 GKF_API extern const struct gkf_fault_info gkf_faults[GKF_FAULT_COUNT];

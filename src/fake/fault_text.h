@@ -1,6 +1,7 @@
 /*
  * fault_text.h - faults as people write them: "lost", "pcie=1x4", "xid=48",
- * "xid=31@1/0" of compute instance 0 of GPU instance 1, "timeout=200ms". For the command; clients never read text.
+ * "xid=31@1/0" of compute instance 0 of GPU instance 1, "timeout=200ms". For
+ * the command; clients never read text.
  */
 #ifndef GKF_FAULT_TEXT_H
 #define GKF_FAULT_TEXT_H
