@@ -176,11 +176,13 @@ static unsigned processes_of(const struct gkf_load_spec *load)
 
 /*
  * A byte from each; an end before that: one has failed, and told why. A
- * signal ends the wait.
+ * signal ends the wait. child: ask whether it still lives, as the pipe is
+ * held open by the caller as well; 0: no need.
  */
-static int await_ready(int fd, unsigned count)
+static int await_ready(int fd, unsigned count, pid_t child)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	siginfo_t ended = {0};
 	char bytes[64];
 
 	while (count) {
@@ -190,8 +192,14 @@ static int await_ready(int fd, unsigned count)
 
 		if (code)
 			return code;
-		if (poll(&ready, 1, LOOK_MS) <= 0)
+		if (poll(&ready, 1, LOOK_MS) <= 0) {
+			if (child &&
+			    waitid(P_PID, (id_t)child, &ended,
+				   WEXITED | WNOHANG | WNOWAIT) == 0 &&
+			    ended.si_pid == child)
+				return GK_EXIT_FAILURE;
 			continue;
+		}
 		n = read(fd, bytes, want);
 
 		if (n < 0 && errno == EINTR)
@@ -203,8 +211,11 @@ static int await_ready(int fd, unsigned count)
 	return 0;
 }
 
+/*
+ * One after the other: who is listed before whom is the same in each run.
+ */
 static int spawn_scenario(const char *path, const struct gkf_scenario *s,
-			  int ready, struct fake_children *children)
+			  const int ready[2], struct fake_children *children)
 {
 	int code = 0;
 
@@ -216,7 +227,9 @@ static int spawn_scenario(const char *path, const struct gkf_scenario *s,
 				       .wave = load->wave};
 
 		gk_str_copy(job.name, sizeof job.name, load->name);
-		code = spawn(path, &job, ready, children);
+		code = spawn(path, &job, ready[1], children);
+		if (!code)
+			code = await_ready(ready[0], 1, children->pid[i]);
 	}
 	return code;
 }
@@ -240,10 +253,10 @@ static int start(struct gkf_machine *m, const char *path,
 		return fake_failure("cannot start load: %s", strerror(errno));
 	code = spawn_all(m, path, loads, count, ready[1], children);
 	if (!code && scenario)
-		code = spawn_scenario(path, scenario, ready[1], children);
+		code = spawn_scenario(path, scenario, ready, children);
 	close(ready[1]);
-	if (!code)
-		code = await_ready(ready[0], total);
+	if (!code && !scenario)
+		code = await_ready(ready[0], total, 0);
 	close(ready[0]);
 	return code;
 }
