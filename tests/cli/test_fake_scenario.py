@@ -4,11 +4,12 @@ import glob
 import json
 import os
 import subprocess
+import sys
 import time
 
 import pytest
 
-from conftest import GPUKIT, ROOT, Machine, clean_env
+from conftest import GPUKIT, NVML, ROOT, Machine, clean_env
 from tools import one_line, wait_until
 
 SHIPPED = sorted(os.path.basename(path)[:-5] for path in
@@ -239,6 +240,42 @@ while nvml.nvmlDeviceGetName(d, text, 96) == 0:
     assert time.monotonic() - began < 9
 print(nvml.nvmlDeviceGetName(d, text, 96))
 """) == "15"
+
+
+def test_faults_of_the_machine(machine, tmp_path):
+    path = tmp_path / "fault.yaml"
+    path.write_text("description: d\ngpus: t4:1\nduration: 10m\nsteps:\n"
+                    "  - {at: 10s, fail: driver-mismatch}\n"
+                    "  - {at: 20s, clear: driver-mismatch}\n")
+    one = machine("--scenario", path, "--speed", 20)
+    program = ("import ctypes, time\n"
+               "nvml = ctypes.CDLL('libnvidia-ml.so.1')\n"
+               "seen, end = [], time.monotonic() + 20\n"
+               "while len(seen) < 3 and time.monotonic() < end:\n"
+               "    r = nvml.nvmlInit_v2()\n"
+               "    if not r: nvml.nvmlShutdown()\n"
+               "    if seen[-1:] != [r]: seen.append(r)\n"
+               "print(seen)\n")
+    done = subprocess.run([sys.executable, "-c", program], text=True,
+                          capture_output=True, env=clean_env(**one.env),
+                          check=False, timeout=60)
+    assert done.stdout == "[0, 18, 0]\n", done
+
+
+def test_many_look_at_once(machine, minute):
+    """Steps are applied once each, whoever comes first."""
+    one = machine("--scenario", minute, "--speed", 60)
+    program = NVML + ("end = time.monotonic() + 1.2\n"
+                      "while time.monotonic() < end:\n"
+                      "    for i in range(3): temperature(i)\n")
+    lookers = [subprocess.Popen([sys.executable, "-c", program],
+                                env=clean_env(**one.env)) for _ in range(4)]
+    assert [looker.wait(timeout=60) for looker in lookers] == [0] * 4
+    done = clock(one)["scenario"]
+    assert (done["done"], done["refused"]) == (done["steps"], 0)
+    gpu = one.show(1)["gpus"][0]["values"]
+    # Ten times two, and two that made a row wait, which is Xid 63.
+    assert gpu["ecc-corrected"]["value"] == 22
 
 
 def test_loads_are_processes_for_their_time(machine, minute):

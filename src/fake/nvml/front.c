@@ -149,6 +149,8 @@ static nvmlReturn_t init(enum nvml_row row)
 	r = o ? 0 : front_machine(&o);
 	if (!r && !is_our_driver(o))
 		r = GK_ERR_VERSION;
+	if (!r)
+		gkf_scenario_look(o->machine, o->file);
 	answer = r ? front_error(r) : front_machine_fault(o->machine);
 	if (!answer) {
 		front.references++;
