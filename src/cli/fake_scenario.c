@@ -216,6 +216,14 @@ static void print_what(const struct gkf_scenario *s, const struct row *row)
 		printf("%s %s", row->to ? "fail" : "clear",
 		       gkf_machine_faults[row->number].name);
 		break;
+	case GKF_STEP_RULE:
+		printf("%s fails", gkf_rule_function(row->number));
+		break;
+	case GKF_STEP_RULE_DROP:
+		printf("clear %s", row->number == UINT32_MAX
+				       ? "rules"
+				       : gkf_rule_function(row->number));
+		break;
 	case GKF_STEP_MIG_MODE:
 		printf("mig %s", row->to ? "on" : "off");
 		break;

@@ -12,6 +12,7 @@
 #include "fake/private.h"
 #include "fake/reset.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A stopped process that holds the lock costs this much a look. */
@@ -181,6 +182,41 @@ static int do_machine_fault(struct gkf_machine *m, const struct gkf_step *step,
 		   : GK_ERR_RANGE;
 }
 
+/*
+ * Text: the GPUs as a hexadecimal mask, calls that work, calls that fail at
+ * most, and how many per million of those that could.
+ */
+static void read_rule(const char *text, struct gkf_rule_spec *spec)
+{
+	char *at;
+
+	spec->gpus = strtoull(text, &at, 16);
+	spec->after = strtoull(at, &at, 10);
+	spec->times = strtoull(at, &at, 10);
+	spec->per_million = (unsigned)strtoul(at, &at, 10);
+}
+
+static int do_rule(struct gkf_machine *m, const struct gkf_step *step,
+		   const char *text)
+{
+	struct gkf_rule_spec spec = {.function = step->number,
+				     .answer = (int)step->argument,
+				     .seed = m->file->seed};
+
+	read_rule(text, &spec);
+	return gkf_rule_add(m, &spec);
+}
+
+static int do_rule_drop(struct gkf_machine *m, const struct gkf_step *step,
+			const char *text)
+{
+	struct gkf_rule_spec spec;
+
+	read_rule(text, &spec);
+	return gkf_rules_drop(
+	    m, step->number == UINT32_MAX ? -1 : (int)step->number, spec.gpus);
+}
+
 static int do_mig_mode(struct gkf_machine *m, const struct gkf_step *step,
 		       const char *text)
 {
@@ -284,6 +320,8 @@ static step_fn *const kinds[GKF_STEP_KINDS] = {
     [GKF_STEP_ECC] = do_ecc,
     [GKF_STEP_RESET] = do_reset,
     [GKF_STEP_MACHINE_FAULT] = do_machine_fault,
+    [GKF_STEP_RULE] = do_rule,
+    [GKF_STEP_RULE_DROP] = do_rule_drop,
     [GKF_STEP_MIG_MODE] = do_mig_mode,
     [GKF_STEP_MIG_CREATE] = do_mig_create,
     [GKF_STEP_MIG_DESTROY] = do_mig_destroy,
@@ -294,8 +332,10 @@ static step_fn *const kinds[GKF_STEP_KINDS] = {
 int gkf_scenario_do(struct gkf_machine *m, const struct gkf_step *step,
 		    const char *text)
 {
-	bool of_machine =
-	    step->kind == GKF_STEP_NOTE || step->kind == GKF_STEP_MACHINE_FAULT;
+	bool of_machine = step->kind == GKF_STEP_NOTE ||
+			  step->kind == GKF_STEP_MACHINE_FAULT ||
+			  step->kind == GKF_STEP_RULE ||
+			  step->kind == GKF_STEP_RULE_DROP;
 
 	if (step->kind >= GKF_STEP_KINDS ||
 	    (!of_machine && step->device >= m->device_count))

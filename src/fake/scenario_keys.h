@@ -49,6 +49,13 @@ int gkf_key_word(struct gkf_build *b, const char *key, const yaml_node_t *node,
 int gkf_key_no_value(struct gkf_build *b, const yaml_node_t *node);
 int gkf_key_no_fault(struct gkf_build *b, const yaml_node_t *node);
 
+/*
+ * Rules by which single functions fail: {function: ..., answer: ...}; taking
+ * them back by function (NULL: all), GK_ERR_NOT_FOUND when it is no function.
+ */
+gkf_key_read gkf_key_rule;
+int gkf_key_rule_clear(struct gkf_build *b, const char *name);
+
 /* The loads at the start, and the steps, of a file. */
 gkf_key_read gkf_loads_read, gkf_steps_read;
 

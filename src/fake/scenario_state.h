@@ -27,6 +27,8 @@ enum gkf_step_kind {
 	GKF_STEP_ECC,   /* number: kind << 16 | place; argument: count */
 	GKF_STEP_RESET, /* of the GPU, as an operator does it */
 	GKF_STEP_MACHINE_FAULT, /* number; argument: 1 begins, 0 ends */
+	GKF_STEP_RULE,          /* number: function; argument: answer; text */
+	GKF_STEP_RULE_DROP,     /* number: function, UINT32_MAX all; text */
 	GKF_STEP_MIG_MODE,      /* argument: 1 on, 0 off */
 	GKF_STEP_MIG_CREATE,    /* text: a layout, as gkf_mig_layout() takes */
 	GKF_STEP_MIG_DESTROY,   /* number: MIG device; UINT32_MAX: all */

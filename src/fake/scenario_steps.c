@@ -276,7 +276,7 @@ static int read_xid(struct gkf_build *b, const yaml_node_t *node)
 
 static int clear_all(struct gkf_build *b)
 {
-	int err = 0;
+	int err = gkf_key_rule_clear(b, NULL);
 
 	FOR_GPUS(b, d)
 	{
@@ -297,6 +297,8 @@ static int read_clear(struct gkf_build *b, const yaml_node_t *node)
 	int value = gkf_value_by_name(text), fault = gkf_fault_by_name(text);
 	int err = machine_fault(b, text, false);
 
+	if (err == GK_ERR_NOT_FOUND)
+		err = gkf_key_rule_clear(b, text);
 	if (err != GK_ERR_NOT_FOUND)
 		return err;
 	err = each_gpu(b, node, "clear");
@@ -408,6 +410,7 @@ static const struct gkf_key step_keys[] = {
     {.name = "ecc", .item = read_ecc},
     {.name = "xid", .item = read_xid},
     {.name = "fail", .item = read_fail},
+    {.name = "rule", .item = gkf_key_rule},
     {.name = "load", .item = read_load},
 };
 #define STEP_KEYS (sizeof step_keys / sizeof *step_keys)

@@ -72,6 +72,9 @@ void gkf_scenario_free(struct gkf_scenario *scenario);
 struct gkf_scenario_table
 gkf_scenario_table(const struct gkf_scenario *scenario);
 
+/* The function of a rule's number, or NULL. */
+const char *gkf_rule_function(unsigned row);
+
 /*
  * The file of a scenario: a path (it holds a '/' or ends in .yaml), or a name
  * in one of the directories, NULL-terminated. 0 or a gk_err and a message.

@@ -262,6 +262,33 @@ def test_faults_of_the_machine(machine, tmp_path):
     assert done.stdout == "[0, 18, 0]\n", done
 
 
+def test_single_functions_fail(machine, tmp_path):
+    path = tmp_path / "rule.yaml"
+    path.write_text("description: d\ngpus: t4:2\nduration: 10m\nsteps:\n"
+                    "  - at: 10s\n    gpu: 1\n    rule: {function: "
+                    "nvmlDeviceGetTemperature, answer: UNKNOWN, times: 2}\n"
+                    "  - at: 20s\n    rule: {function: nvmlDeviceGetCount_v2,"
+                    " answer: NVML_ERROR_NO_PERMISSION}\n"
+                    "  - {at: 30s, clear: nvmlDeviceGetCount_v2}\n")
+    one = machine("--scenario", path, "--frozen")
+
+    def ask():
+        return one.python(
+            "n = ctypes.c_uint()\n"
+            "print([temperature(0) > 0, temperature(1) > 0,\n"
+            "      nvml.nvmlDeviceGetCount_v2(ctypes.byref(n))])")
+
+    assert ask() == "[True, True, 0]"
+    clock(one, "step", "10s")
+    assert ask() == "[True, False, 0]"
+    assert ask() == "[True, False, 0]"
+    assert ask() == "[True, True, 0]"
+    clock(one, "step", "10s")
+    assert ask() == "[True, True, 4]"
+    clock(one, "step", "10s")
+    assert ask() == "[True, True, 0]"
+
+
 def test_many_look_at_once(machine, minute):
     """Steps are applied once each, whoever comes first."""
     one = machine("--scenario", minute, "--speed", 60)
@@ -384,6 +411,10 @@ HEAD = "description: d\ngpus: h100:1,t4:1\nduration: 60s\n"
      ["times:"]),
     (HEAD + "steps:\n  - {at: 1s, gpu: 0, every: 1s, times: 3,"
      " set: {power: 3}}\n", 5, ["cannot be repeated"]),
+    (HEAD + "steps:\n  - at: 1s\n"
+     "    rule: {function: nvmlX, answer: UNKNOWN}\n", 6, ["function: 'nvmlX'"]),
+    (HEAD + "steps:\n  - at: 1s\n    rule: {function: nvmlDeviceGetName,"
+     " answer: SUCCESS}\n", 6, ["answer:"]),
     (HEAD + "speed: 0\nsteps: []\n", 4, ["0.001 to 1000"]),
     (HEAD + "seed: 1\nseed: 2\nsteps: []\n", 5, ["double key"]),
     (HEAD + "steps: []\n---\nx: 1\n", 6, ["second document"]),
