@@ -24,7 +24,7 @@ layer base
 layer abi
 layer core base abi
 layer format core base abi
-layer cli format core base fake limit abi
+layer cli tui format core base fake limit abi
 layer tui format core base
 layer fake base abi
 layer limit base abi

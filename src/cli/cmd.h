@@ -20,6 +20,7 @@ struct gk_cmd {
 /* Every verb, in the order of `gpukit help`; ends with a NULL name. */
 extern const struct gk_cmd *const gk_cmds[];
 
+extern const struct gk_cmd gk_cmd_top;
 extern const struct gk_cmd gk_cmd_stat;
 extern const struct gk_cmd gk_cmd_fake;
 

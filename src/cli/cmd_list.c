@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 const struct gk_cmd *const gk_cmds[] = {
+    &gk_cmd_top,
     &gk_cmd_stat,
     &gk_cmd_fake,
     NULL,

@@ -1,0 +1,290 @@
+/* app.c - the loop; see app.h. */
+#include "tui/app.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "tui/view.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define PROCESSES_REMEMBERED 256
+#define FRAME_NS             (GK_NS_PER_S / 60) /* no more often */
+
+struct app {
+	struct tui t;
+	struct gk *gk;
+	struct gk_snapshot *snap; /* the newest */
+	struct grid grid;
+	int signals; /* signalfd */
+	int ended_by;
+	bool dirty; /* something changed since it was drawn */
+	uint64_t drawn_ns;
+};
+
+/* ---- drawing ---- */
+
+static int clamp(int value, int low, int high)
+{
+	return value > high  ? (high > low ? high : low)
+	       : value < low ? low
+			     : value;
+}
+
+static void draw_message(struct app *a)
+{
+	struct tui *t = &a->t;
+	int row = a->grid.rows - 1;
+
+	if (!t->message_until_ns)
+		return;
+	grid_blank(&a->grid, row, 0, 1, a->grid.columns);
+	grid_line(&a->grid, row, 0, t->message, strlen(t->message),
+		  (struct grid_style){GRID_COLOR_NONE, GRID_REVERSE});
+}
+
+/* Draws the model; the scroll that went past the end is drawn again. */
+static void draw(struct app *a)
+{
+	struct tui *t = &a->t;
+
+	for (int i = 0; i < 2; i++) {
+		int scroll;
+
+		grid_clear(&a->grid);
+		t->line_count = view_main(t, &a->grid);
+		scroll = clamp(t->scroll, 0, t->line_count - t->rows);
+		if (scroll == t->scroll)
+			break;
+		t->scroll = scroll;
+	}
+	draw_message(a);
+	if (t->options.term.ascii)
+		grid_to_ascii(&a->grid);
+	if (!term_show(&a->grid))
+		a->ended_by = SIGHUP;
+	a->dirty = false;
+	a->drawn_ns = gk_mono_ns();
+}
+
+static bool resize(struct app *a)
+{
+	term_size(&a->t.rows, &a->t.columns);
+	a->dirty = true;
+	return grid_resize(&a->grid, a->t.rows, a->t.columns);
+}
+
+/* ---- what comes in ---- */
+
+static void take_frame(struct app *a)
+{
+	struct gk_snapshot *snap;
+
+	if (gk_watch_next(a->gk, &snap))
+		return;
+	gk_history_add(a->t.history, snap);
+	if (a->t.paused) {
+		gk_snapshot_free(snap);
+		return;
+	}
+	gk_snapshot_free(a->snap);
+	a->t.snap = a->snap = snap;
+	tui_list_update(&a->t);
+	a->dirty = true;
+}
+
+static void stop(struct app *a)
+{
+	term_suspend();
+	kill(getpid(), SIGSTOP);
+	term_resume();
+	resize(a);
+}
+
+static void take_keys(struct app *a)
+{
+	tui_key key;
+
+	while (!a->t.quit && (key = term_key()) != TUI_KEY_NONE) {
+		if (key == TUI_KEY_RESIZE)
+			resize(a);
+		else if (key == ('z' | (tui_key)TUI_CTRL))
+			stop(a);
+		else
+			tui_key_pressed(&a->t, key);
+		a->dirty = true;
+	}
+}
+
+static void take_signal(struct app *a)
+{
+	struct signalfd_siginfo info;
+
+	if (read(a->signals, &info, sizeof info) != sizeof info)
+		return;
+	switch (info.ssi_signo) {
+	case SIGWINCH:
+		term_resized();
+		resize(a);
+		break;
+	case SIGCONT:
+		term_resume();
+		resize(a);
+		break;
+	case SIGTSTP:
+		stop(a);
+		break;
+	case SIGINT:
+		tui_key_pressed(&a->t, 'c' | (tui_key)TUI_CTRL);
+		a->dirty = true;
+		break;
+	default:
+		a->ended_by = (int)info.ssi_signo;
+	}
+}
+
+/* Milliseconds that may be slept: until the next frame may be drawn. */
+static int patience(const struct app *a)
+{
+	uint64_t now = gk_mono_ns(), due = a->drawn_ns + FRAME_NS;
+
+	if (a->dirty)
+		return now >= due ? 0 : (int)((due - now) / GK_NS_PER_MS) + 1;
+	if (a->t.message_until_ns)
+		return now >= a->t.message_until_ns
+			   ? 0
+			   : (int)((a->t.message_until_ns - now) /
+				   GK_NS_PER_MS) +
+				 1;
+	return -1;
+}
+
+static void expire_message(struct app *a)
+{
+	if (!a->t.message_until_ns || gk_mono_ns() < a->t.message_until_ns)
+		return;
+	a->t.message_until_ns = 0;
+	a->dirty = true;
+}
+
+static void loop(struct app *a)
+{
+	struct pollfd fds[] = {
+	    {.fd = STDIN_FILENO, .events = POLLIN},
+	    {.fd = a->signals, .events = POLLIN},
+	    {.fd = gk_watch_fd(a->gk), .events = POLLIN},
+	};
+
+	while (!a->t.quit && !a->ended_by) {
+		if (poll(fds, sizeof fds / sizeof *fds, patience(a)) < 0 &&
+		    errno != EINTR)
+			break;
+		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+			a->ended_by = SIGHUP;
+		if (fds[0].revents & POLLIN)
+			take_keys(a);
+		if (fds[1].revents & POLLIN)
+			take_signal(a);
+		if (fds[2].revents & POLLIN)
+			take_frame(a);
+		expire_message(a);
+		if (a->dirty && patience(a) == 0)
+			draw(a);
+	}
+}
+
+/* ---- beginning and end ---- */
+
+/* The signals that the loop reads; workers started later do not see them. */
+static int block_signals(sigset_t *ret_before)
+{
+	static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				      SIGTSTP, SIGCONT, SIGWINCH};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		sigaddset(&set, numbers[i]);
+	pthread_sigmask(SIG_BLOCK, &set, ret_before);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void who(struct tui *t)
+{
+	struct passwd *entry;
+
+	t->uid = geteuid();
+	entry = getpwuid(t->uid);
+	t->user = entry ? strdup(entry->pw_name) : NULL;
+	t->options.boxed.uid = t->uid;
+	t->options.boxed.user = t->user;
+}
+
+static int prepare(struct app *a, const struct tui_options *options)
+{
+	struct tui *t = &a->t;
+
+	t->options = *options;
+	who(t);
+	t->keymap = tui_keymap_new(options->vi);
+	t->history = gk_history_new(PROCESSES_REMEMBERED);
+	return t->keymap && t->history ? 0 : GK_ERR_NOMEM;
+}
+
+static void release(struct app *a)
+{
+	struct tui *t = &a->t;
+
+	gk_snapshot_free(a->snap);
+	gk_history_free(t->history);
+	tui_keymap_free(t->keymap);
+	grid_free(&a->grid);
+	free(t->list);
+	free(t->tags);
+	free((char *)(uintptr_t)t->user);
+}
+
+static int run(struct app *a)
+{
+	int r = gk_watch_start(a->gk, a->t.options.interval_ns);
+
+	if (!r)
+		r = term_open(&a->t.options.term);
+	if (r)
+		return r;
+	r = resize(a) ? 0 : GK_ERR_NOMEM;
+	take_frame(a);
+	if (!r)
+		loop(a);
+	term_close();
+	return r;
+}
+
+int tui_run(struct gk *gk, const struct tui_options *options, int *ret_signal)
+{
+	struct app *a = calloc(1, sizeof *a);
+	sigset_t before;
+	int r;
+
+	if (!a)
+		return GK_ERR_NOMEM;
+	a->gk = gk;
+	a->signals = block_signals(&before);
+	r = a->signals < 0 ? gk_err_from_errno(errno) : prepare(a, options);
+	if (!r)
+		r = run(a);
+	*ret_signal = a->ended_by;
+	if (a->signals >= 0)
+		close(a->signals);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	release(a);
+	free(a);
+	return r;
+}

@@ -1,0 +1,17 @@
+/*
+ * app.h - the viewer as a whole: one loop that waits for keys, signals and
+ * frames, and nothing else.
+ */
+#ifndef GK_TUI_APP_H
+#define GK_TUI_APP_H
+
+#include "tui/model.h"
+
+/*
+ * Runs until the user leaves, or SIGTERM or SIGHUP comes. gk must be open and
+ * not watched yet; it stays the caller's. 0 or a gk_err; *ret_signal is the
+ * signal that ended it, or 0. GK_ERR_NOT_SUPPORTED: no terminal.
+ */
+int tui_run(struct gk *gk, const struct tui_options *options, int *ret_signal);
+
+#endif

@@ -1,0 +1,222 @@
+/* grid.c - cells and the ANSI lines drawn into them; see grid.h. */
+#include "tui/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+bool grid_resize(struct grid *g, int rows, int columns)
+{
+	struct grid_cell *cells;
+
+	if (rows < 1 || columns < 1)
+		return false;
+	cells = calloc((size_t)rows * (size_t)columns, sizeof *cells);
+	if (!cells)
+		return false;
+	free(g->cells);
+	*g = (struct grid){.rows = rows, .columns = columns, .cells = cells};
+	grid_clear(g);
+	return true;
+}
+
+void grid_free(struct grid *g)
+{
+	free(g->cells);
+	*g = (struct grid){0};
+}
+
+void grid_blank(struct grid *g, int row, int column, int rows, int columns)
+{
+	for (int r = row < 0 ? 0 : row; r < row + rows && r < g->rows; r++)
+		for (int c = column < 0 ? 0 : column;
+		     c < column + columns && c < g->columns; c++)
+			*grid_at(g, r, c) =
+			    (struct grid_cell){.c = L' ', .style = GRID_PLAIN};
+}
+
+void grid_clear(struct grid *g)
+{
+	grid_blank(g, 0, 0, g->rows, g->columns);
+}
+
+/* ---- ANSI colours ---- */
+
+/* What the numbers of an SGR sequence do to a style. */
+static const struct {
+	int number;
+	uint16_t add;
+} attributes[] = {
+    {1, GRID_BOLD},      {2, GRID_DIM},   {3, GRID_ITALIC},
+    {4, GRID_UNDERLINE}, {5, GRID_BLINK}, {7, GRID_REVERSE},
+};
+
+static void apply(struct grid_style *style, struct grid_style base, int number)
+{
+	if (number == 0)
+		*style = base;
+	else if (number >= 30 && number <= 37)
+		style->color = (uint16_t)(number - 30);
+	else if (number >= 90 && number <= 97)
+		style->color = (uint16_t)(number - 90 + 8);
+	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+		if (attributes[i].number == number)
+			style->attribute |= attributes[i].add;
+}
+
+#define SGR_MAX 8
+
+/*
+ * Reads "\033[1;38;5;120m"; returns the bytes of the sequence, 1 when it is
+ * none. 38;5;N is a colour of 256.
+ */
+static size_t read_sgr(const char *text, size_t len, struct grid_style base,
+		       struct grid_style *style)
+{
+	int numbers[SGR_MAX] = {0}, n = 0;
+	size_t i = 2;
+
+	if (len < 3 || text[1] != '[')
+		return 1;
+	for (; i < len && text[i] != 'm'; i++) {
+		if (text[i] == ';' && n + 1 < SGR_MAX)
+			n++;
+		else if (text[i] >= '0' && text[i] <= '9')
+			numbers[n] = numbers[n] % 100 * 10 + text[i] - '0';
+		else
+			return 1;
+	}
+	if (i == len)
+		return 1;
+	for (int k = 0; k <= n; k++) {
+		if (numbers[k] == 38 && k + 2 <= n && numbers[k + 1] == 5) {
+			style->color = (uint16_t)(numbers[k + 2] & 0xff);
+			k += 2;
+		} else {
+			apply(style, base, numbers[k]);
+		}
+	}
+	return i + 1;
+}
+
+/* ---- text ---- */
+
+/* Puts a character; one that is cut by an edge becomes a blank. */
+static void put(struct grid *g, int row, int column, wchar_t c, int width,
+		struct grid_style style)
+{
+	bool whole = column >= 0 && column + width <= g->columns;
+
+	for (int i = 0; i < width; i++) {
+		int at = column + i;
+
+		if (at < 0 || at >= g->columns)
+			continue;
+		*grid_at(g, row, at) = (struct grid_cell){.c = !whole ? L' '
+							       : i    ? 0
+								      : c,
+							  .style = style};
+	}
+}
+
+int grid_line(struct grid *g, int row, int column, const char *text, size_t len,
+	      struct grid_style base)
+{
+	struct grid_style style = base;
+	mbstate_t state = {0};
+	size_t used;
+
+	if (row < 0 || row >= g->rows)
+		return column;
+	for (size_t i = 0; i < len && column < g->columns; i += used) {
+		wchar_t c;
+		int width;
+
+		if (text[i] == '\033') {
+			used = read_sgr(text + i, len - i, base, &style);
+			if (used > 1)
+				continue;
+		}
+		used = mbrtowc(&c, text + i, len - i, &state);
+		if (used == 0 || used > len - i) {
+			/* No text at all, or cut: one column of a question. */
+			memset(&state, 0, sizeof state);
+			used = 1;
+			c = L'?';
+		}
+		width = wcwidth(c);
+		if (width < 0) {
+			c = L'?';
+			width = 1;
+		}
+		if (width > 0)
+			put(g, row, column, c, width, style);
+		column += width;
+	}
+	return column;
+}
+
+void grid_mark(struct grid *g, int row, int column, int width, unsigned add,
+	       unsigned remove)
+{
+	if (row < 0 || row >= g->rows)
+		return;
+	for (int c = column < 0 ? 0 : column;
+	     c < column + width && c < g->columns; c++) {
+		uint16_t *attribute = &grid_at(g, row, c)->style.attribute;
+
+		*attribute = (uint16_t)((*attribute & ~remove) | add);
+	}
+}
+
+void grid_tint(struct grid *g, int row, int column, int width, uint16_t color)
+{
+	if (row < 0 || row >= g->rows)
+		return;
+	for (int c = column < 0 ? 0 : column;
+	     c < column + width && c < g->columns; c++)
+		grid_at(g, row, c)->style.color = color;
+}
+
+void grid_dim(struct grid *g)
+{
+	for (int row = 0; row < g->rows; row++)
+		grid_mark(g, row, 0, g->columns, GRID_DIM, GRID_BOLD);
+}
+
+/* Drawings and what stands for them; the rest becomes a question mark. */
+static wchar_t ascii_of(wchar_t c)
+{
+	static const struct {
+		const wchar_t *drawings;
+		wchar_t ascii;
+	} table[] = {
+	    {L"─═╴╶", L'-'},
+	    {L"│├┤╞╡║", L'|'},
+	    {L"╒╕╘╛╤╧╪┬┴┼┌┐└┘", L'+'},
+	    {L"▏▎▍▌▋▊▉█░▒▓", L'|'},
+	    {L"▲", L'^'},
+	    {L"▼", L'v'},
+	};
+
+	if (c < 0x80)
+		return c;
+	if (c >= 0x2800 && c <= 0x28ff) /* Braille patterns: graphs */
+		return c == 0x2800 ? L' ' : L'=';
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (wcschr(table[i].drawings, c))
+			return table[i].ascii;
+	return L'?';
+}
+
+void grid_to_ascii(struct grid *g)
+{
+	for (int i = 0; i < g->rows * g->columns; i++)
+		g->cells[i].c = g->cells[i].c ? ascii_of(g->cells[i].c) : L'?';
+}
+
+bool grid_same_cell(const struct grid_cell *a, const struct grid_cell *b)
+{
+	return a->c == b->c && a->style.color == b->style.color &&
+	       a->style.attribute == b->style.attribute;
+}

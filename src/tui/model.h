@@ -1,0 +1,135 @@
+/*
+ * model.h - what the viewer knows: the snapshot that is shown, what is
+ * selected, how it is ordered and filtered, which screen is on top. Views
+ * read it, update.c changes it.
+ */
+#ifndef GK_TUI_MODEL_H
+#define GK_TUI_MODEL_H
+
+#include "base/str.h"
+#include "core/history.h"
+#include "format/boxed.h"
+#include "tui/key.h"
+#include "tui/term.h"
+
+#include <gpukit/gpukit.h>
+
+enum tui_mode { MODE_AUTO, MODE_FULL, MODE_COMPACT };
+
+/* Screens, by number; 1 << number is its bit of tui_screens. */
+enum tui_screen {
+	SCREEN_MAIN,
+	SCREEN_TREE,
+	SCREEN_METRICS,
+	SCREEN_ENVIRON,
+	SCREEN_HELP,
+	SCREEN_DEVICE,
+	SCREEN_USERS,
+	SCREEN_SETTINGS,
+	SCREEN_COUNT
+};
+
+/* Whose processes are shown; all conditions must hold. */
+struct tui_filter {
+	unsigned types;      /* bits of gk_process_type that it must have */
+	unsigned only_types; /* and have no others; 0: any */
+	uint64_t gpus;       /* bit mask; 0: all */
+	char user[GK_NAME_MAX];
+	char text[GK_NAME_MAX]; /* part of the command or pid */
+	uint64_t memory_over;   /* bytes of GPU memory */
+};
+
+struct tui_options {
+	struct gk_boxed_options boxed;
+	enum tui_mode mode;
+	struct term_options term;
+	bool readonly, vi, host_hidden;
+	uint64_t interval_ns;
+	struct tui_filter filter;
+};
+
+/* A process on a device, whatever snapshot it is in. */
+struct tui_identity {
+	pid_t pid; /* 0: nothing */
+	uint64_t start_ticks;
+	char uuid[GK_NAME_MAX]; /* of the device; "": on any */
+};
+
+struct tui_tag {
+	pid_t pid;
+	uint64_t start_ticks;
+};
+
+enum tui_sort {
+	SORT_NATURAL,
+	SORT_PID,
+	SORT_USER,
+	SORT_MEMORY,
+	SORT_SM,
+	SORT_BANDWIDTH,
+	SORT_CPU,
+	SORT_HOST,
+	SORT_TIME,
+	SORT_COUNT
+};
+
+struct tui {
+	struct tui_options options;
+	struct tui_keymap *keymap;
+	tui_key pending; /* first key of a sequence */
+	struct gk_history *history;
+	const struct gk_snapshot *snap; /* NULL: none yet */
+	uid_t uid;
+	const char *user; /* its name */
+
+	int rows, columns; /* of the terminal */
+	enum tui_screen screen;
+	bool quit, paused;
+	char message[256]; /* on the last row, until message_until_ns */
+	uint64_t message_until_ns;
+
+	/* Processes as they are listed: positions in snap->processes. */
+	unsigned *list;
+	size_t list_count, list_cap;
+	enum tui_sort sort;
+	bool reversed;
+	struct tui_identity selected;
+	struct tui_tag *tags;
+	size_t tag_count;
+
+	int scroll;             /* first line of the screen that is shown */
+	int scroll_left;        /* columns of the host part scrolled away */
+	int line_count;         /* lines of the screen as last drawn */
+	int first_process_line; /* where list[0] was drawn, or -1 */
+};
+
+/* The rows of the process list, ordered and filtered; called after changes. */
+void tui_list_update(struct tui *t);
+
+/* Position in t->list of the selected process, or -1. */
+long tui_selected(const struct tui *t);
+void tui_select(struct tui *t, long position);
+
+bool tui_is_tagged(const struct tui *t, const struct gk_process *p);
+void tui_tag_toggle(struct tui *t, const struct gk_process *p);
+
+/* The column behind a sort order: its title, and whether big comes first. */
+struct tui_sort_info {
+	const char *column;
+	bool descending;
+	enum tui_action action, reversed;
+};
+extern const struct tui_sort_info tui_sorts[SORT_COUNT];
+
+/* What a key or a mouse does. */
+void tui_key_pressed(struct tui *t, tui_key key);
+void tui_do(struct tui *t, enum tui_action action);
+
+/* Shows a text on the last row for some seconds. */
+void tui_say(struct tui *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Draws the screen that is on top. */
+void tui_draw(struct tui *t, struct grid *g);
+
+#endif

@@ -1,0 +1,224 @@
+/* update.c - what the actions do to the model. */
+#include "base/clock.h"
+#include "tui/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MESSAGE_NS  (3 * GK_NS_PER_S)
+#define SCROLL_HOST 2
+#define FAR_RIGHT   1000000
+
+void tui_say(struct tui *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(t->message, sizeof t->message, format, args);
+	va_end(args);
+	t->message_until_ns = gk_mono_ns() + MESSAGE_NS;
+}
+
+static void quit(struct tui *t)
+{
+	t->quit = true;
+}
+
+static void back(struct tui *t)
+{
+	t->screen = SCREEN_MAIN;
+	t->scroll = 0;
+}
+
+static void pause_it(struct tui *t)
+{
+	t->paused = !t->paused;
+}
+
+/* ---- selection ---- */
+
+static const struct gk_process *selected_process(const struct tui *t)
+{
+	long at = tui_selected(t);
+
+	return at < 0 ? NULL : &t->snap->processes[t->list[at]];
+}
+
+/* Moves the selection; past the ends the whole screen scrolls. */
+static void move(struct tui *t, long by)
+{
+	long at = tui_selected(t), last = (long)t->list_count - 1;
+
+	if (at < 0)
+		at = by > 0 ? -1 : last + 1;
+	if (at + by < 0 || at + by > last) {
+		t->scroll += by > 0 ? 1 : -1;
+		return;
+	}
+	tui_select(t, at + by);
+}
+
+static void select_previous(struct tui *t)
+{
+	move(t, -1);
+}
+
+static void select_next(struct tui *t)
+{
+	move(t, 1);
+}
+
+static void select_first(struct tui *t)
+{
+	tui_select(t, 0);
+}
+
+static void select_last(struct tui *t)
+{
+	tui_select(t, (long)t->list_count - 1);
+}
+
+static void tag(struct tui *t)
+{
+	const struct gk_process *p = selected_process(t);
+
+	if (p)
+		tui_tag_toggle(t, p);
+	move(t, 1);
+}
+
+static void clear(struct tui *t)
+{
+	tui_select(t, -1);
+	t->tag_count = 0;
+}
+
+static void refresh(struct tui *t)
+{
+	tui_select(t, -1);
+	t->scroll = t->scroll_left = 0;
+	term_forget();
+}
+
+/* ---- scrolling ---- */
+
+static void page_up(struct tui *t)
+{
+	t->scroll -= t->rows - 1;
+}
+
+static void page_down(struct tui *t)
+{
+	t->scroll += t->rows - 1;
+}
+
+static void scroll_left(struct tui *t)
+{
+	t->scroll_left -= SCROLL_HOST;
+}
+
+static void scroll_right(struct tui *t)
+{
+	t->scroll_left += SCROLL_HOST;
+}
+
+static void scroll_start(struct tui *t)
+{
+	t->scroll_left = 0;
+}
+
+static void scroll_end(struct tui *t)
+{
+	t->scroll_left = FAR_RIGHT;
+}
+
+/* ---- display and order ---- */
+
+static void mode_auto(struct tui *t)
+{
+	t->options.mode = MODE_AUTO;
+}
+
+static void mode_full(struct tui *t)
+{
+	t->options.mode = MODE_FULL;
+}
+
+static void mode_compact(struct tui *t)
+{
+	t->options.mode = MODE_COMPACT;
+}
+
+static void sort_by(struct tui *t, enum tui_sort sort, bool reversed)
+{
+	t->sort = sort;
+	t->reversed = reversed;
+	tui_list_update(t);
+}
+
+static void sort_next(struct tui *t)
+{
+	sort_by(t, (t->sort + 1) % SORT_COUNT, false);
+}
+
+static void sort_previous(struct tui *t)
+{
+	sort_by(t, (t->sort + SORT_COUNT - 1) % SORT_COUNT, false);
+}
+
+static void sort_reverse(struct tui *t)
+{
+	sort_by(t, t->sort, !t->reversed);
+}
+
+static bool sort_by_action(struct tui *t, enum tui_action action)
+{
+	for (int s = 0; s < SORT_COUNT; s++) {
+		if (tui_sorts[s].action != action &&
+		    tui_sorts[s].reversed != action)
+			continue;
+		sort_by(t, (enum tui_sort)s, tui_sorts[s].reversed == action);
+		return true;
+	}
+	return false;
+}
+
+static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
+    [ACTION_QUIT] = quit,
+    [ACTION_BACK] = back,
+    [ACTION_PAUSE] = pause_it,
+    [ACTION_REFRESH] = refresh,
+    [ACTION_MODE_AUTO] = mode_auto,
+    [ACTION_MODE_FULL] = mode_full,
+    [ACTION_MODE_COMPACT] = mode_compact,
+    [ACTION_SELECT_PREVIOUS] = select_previous,
+    [ACTION_SELECT_NEXT] = select_next,
+    [ACTION_SELECT_FIRST] = select_first,
+    [ACTION_SELECT_LAST] = select_last,
+    [ACTION_TAG] = tag,
+    [ACTION_CLEAR] = clear,
+    [ACTION_PAGE_UP] = page_up,
+    [ACTION_PAGE_DOWN] = page_down,
+    [ACTION_SCROLL_LEFT] = scroll_left,
+    [ACTION_SCROLL_RIGHT] = scroll_right,
+    [ACTION_SCROLL_START] = scroll_start,
+    [ACTION_SCROLL_END] = scroll_end,
+    [ACTION_SORT_NEXT] = sort_next,
+    [ACTION_SORT_PREVIOUS] = sort_previous,
+    [ACTION_SORT_REVERSE] = sort_reverse,
+};
+
+void tui_do(struct tui *t, enum tui_action action)
+{
+	if (handlers[action])
+		handlers[action](t);
+	else
+		sort_by_action(t, action);
+}
+
+void tui_key_pressed(struct tui *t, tui_key key)
+{
+	tui_do(t,
+	       tui_keymap_take(t->keymap, 1U << t->screen, key, &t->pending));
+}
