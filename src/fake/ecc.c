@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "fake/computed.h"
 #include "fake/ecc_repair.h"
+#include "fake/mig.h"
 #include "fake/mix.h"
 #include "fake/private.h"
 
@@ -188,6 +189,48 @@ static uint64_t next_address(struct gkf_machine *m, unsigned device)
 	return gkf_mix(gkf_mix(m->file->seed + device) + number) % size;
 }
 
+/* The SRAM that is split with the GPU. */
+#define SPLIT_PLACES (GKF_ECC_SM | GKF_ECC_BIT(GKF_ECC_L2))
+
+static uint64_t of_life(uint64_t word, const struct gkf_mig_gi *gi)
+{
+	return word >> 32 == gi->life ? (uint32_t)word : 0;
+}
+
+uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
+			     unsigned gi_id)
+{
+	struct gkf_mig_gi gi;
+
+	return gkf_mig_gi_read(m, device, gi_id, &gi)
+		   ? 0
+		   : of_life(load(&m->file->device[device].ecc.instance[gi_id]),
+			     &gi);
+}
+
+/* Counts errors of the instance that holds the slice of an address. */
+static void note_instance(struct gkf_machine *m, unsigned device,
+			  uint64_t address, uint64_t count)
+{
+	uint64_t size = (uint64_t)profile_of(m, device)->memory_mib << 20;
+	uint64_t slice = address * GKF_MIG_SLICES / size;
+	struct gkf_mig_gi gi;
+
+	for (unsigned id = 0; id < GKF_MIG_GIS; id++) {
+		_Atomic uint64_t *word =
+		    &m->file->device[device].ecc.instance[id];
+		uint64_t sum;
+
+		if (gkf_mig_gi_read(m, device, id, &gi) ||
+		    slice - gi.start >= gi.profile->memory_slices)
+			continue;
+		sum = of_life(load(word), &gi) + count;
+		if (sum > UINT32_MAX)
+			sum = UINT32_MAX;
+		atomic_store(word, (uint64_t)gi.life << 32 | sum);
+	}
+}
+
 struct error {
 	enum gkf_ecc_kind kind;
 	enum gkf_ecc_place place;
@@ -195,6 +238,17 @@ struct error {
 	bool has_address;
 	uint64_t address;
 };
+
+static void happen_in_sram(struct gkf_machine *m, unsigned device,
+			   const struct error *e)
+{
+	uint64_t address = next_address(m, device);
+
+	gkf_ecc_note_unique(m, device, e->place, e->kind, e->count, address);
+	if (e->kind != GKF_ECC_CORRECTED &&
+	    SPLIT_PLACES & GKF_ECC_BIT(e->place))
+		note_instance(m, device, address, e->count);
+}
 
 /* The lock is held. */
 static void happen(struct gkf_machine *m, unsigned device,
@@ -212,8 +266,7 @@ static void happen(struct gkf_machine *m, unsigned device,
 	atomic_fetch_add(&dev->ecc.counts[GKF_ECC_VOLATILE][e->place][e->kind],
 			 e->count);
 	if (e->place != GKF_ECC_DRAM) {
-		gkf_ecc_note_unique(m, device, e->place, e->kind, e->count,
-				    next_address(m, device));
+		happen_in_sram(m, device, e);
 		return;
 	}
 	for (uint64_t i = 0; i < places && i < GKF_ECC_ROWS_MAX; i++)
@@ -275,6 +328,9 @@ static void forget(struct gkf_device *dev, enum gkf_ecc_counter counter)
 	for (unsigned i = 0;
 	     counter == GKF_ECC_AGGREGATE && i < GKF_ECC_UNIQUE_MAX; i++)
 		atomic_store(&dev->ecc.unique[i], 0);
+	for (unsigned i = 0; counter == GKF_ECC_VOLATILE && i < GKF_MIG_GIS;
+	     i++)
+		atomic_store(&dev->ecc.instance[i], 0);
 }
 
 int gkf_ecc_clear(struct gkf_machine *m, unsigned device,

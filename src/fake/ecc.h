@@ -55,6 +55,14 @@ GKF_API uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 			     enum gkf_ecc_counter counter, unsigned places,
 			     unsigned kinds);
 
+/*
+ * Volatile uncorrected errors of SRAM (of SMs and L2) that were in a GPU
+ * instance since it was made; each lies in a slice, by its address. 0 where
+ * there is no such instance.
+ */
+GKF_API uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
+				     unsigned gi);
+
 /* Puts a counter, all places and kinds of it, to 0. */
 GKF_API int gkf_ecc_clear(struct gkf_machine *m, unsigned device,
 			  enum gkf_ecc_counter counter);

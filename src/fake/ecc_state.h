@@ -5,6 +5,8 @@
 #ifndef GKF_ECC_STATE_H
 #define GKF_ECC_STATE_H
 
+#include "fake/mig_state.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -56,6 +58,9 @@ struct gkf_ecc {
 	struct gkf_ecc_page_word pages[GKF_ECC_PAGES_MAX];
 	_Atomic uint64_t unique[GKF_ECC_UNIQUE_MAX]; /* uncorrected, SRAM */
 	_Atomic uint64_t seen[GKF_ECC_SEEN_MAX];     /* corrected once, DRAM */
+	/* By GPU instance: its life in the upper half, below it the volatile
+	 * uncorrected errors of its SRAM in that life. */
+	_Atomic uint64_t instance[GKF_MIG_GIS];
 };
 
 #endif

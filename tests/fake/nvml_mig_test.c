@@ -318,7 +318,6 @@ static void a_busy_gpu_becomes_split_later(void **state)
 static void a_split_gpu_has_no_utilisation(void **state)
 {
 	nvmlUtilization_t rates;
-	nvmlRowRemapperHistogramValues_t rows;
 	unsigned watts;
 
 	(void)state;
@@ -331,13 +330,6 @@ static void a_split_gpu_has_no_utilisation(void **state)
 	assert_nvml(NV(nvmlDeviceGetPowerUsage)(device_at(0), &watts), SUCCESS);
 	assert_nvml(NV(nvmlDeviceGetPowerUsage)(mig_at(0), &watts),
 		    ERROR_INVALID_ARGUMENT);
-	assert_nvml(NV(nvmlDeviceGetRowRemapperHistogram)(device_at(0), &rows),
-		    ERROR_NOT_SUPPORTED);
-	destroy(2);
-	destroy(3);
-	destroy(9);
-	assert_nvml(NV(nvmlDeviceGetRowRemapperHistogram)(device_at(0), &rows),
-		    SUCCESS);
 }
 
 static void bad_arguments_are_refused(void **state)

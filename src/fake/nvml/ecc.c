@@ -3,6 +3,7 @@
  * of fake/ecc.h.
  */
 #include "fake/nvml/ecc.h"
+#include "fake/nvml/mig_handle.h"
 #include "fake/nvml/permission.h"
 
 static unsigned kinds_of(nvmlMemoryErrorType_t type)
@@ -93,6 +94,27 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device,
 	return r;
 }
 
+/* Of a MIG device, NVML tells these errors of its GPU instance, no others. */
+static nvmlReturn_t mig_errors(const struct call *c, nvmlMemoryErrorType_t type,
+			       nvmlEccCounterType_t counter,
+			       nvmlMemoryLocation_t location,
+			       unsigned long long *ret_count)
+{
+	uint64_t n;
+	nvmlReturn_t r;
+
+	if (type != NVML_MEMORY_ERROR_TYPE_UNCORRECTED ||
+	    counter != NVML_VOLATILE_ECC ||
+	    location != NVML_MEMORY_LOCATION_SRAM || !is_on(c))
+		return NVML_ERROR_NOT_SUPPORTED;
+	n = gkf_ecc_of_instance(c->machine, c->index,
+				GKF_INSTANCE_GI(c->instance));
+	r = mig_confirm(c);
+	if (!r)
+		*ret_count = n;
+	return r;
+}
+
 nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device,
 					     nvmlMemoryErrorType_t errorType,
 					     nvmlEccCounterType_t counterType,
@@ -106,6 +128,9 @@ nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetMemoryErrorCounter, device,
 		     count && are_types(errorType, counterType) &&
 			 (unsigned)locationType < NVML_MEMORY_LOCATION_COUNT);
+	if (c.instance != GKF_NO_INSTANCE)
+		return mig_errors(&c, errorType, counterType, locationType,
+				  count);
 	places = ecc_places(&c, errorType, locationType);
 	if (!places)
 		return NVML_ERROR_NOT_SUPPORTED;

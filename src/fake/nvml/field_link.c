@@ -10,11 +10,17 @@
 #define PACKET_BYTES 128
 #define HEADER_BYTES 16
 
+/* How many are told of: none of a GPU that is split. */
+static unsigned links_of(const struct call *c)
+{
+	return is_split(c) ? 0 : gkf_links(c->machine, c->index);
+}
+
 /* The link that is meant: that of the id, or of the caller's scope. */
 static nvmlReturn_t find(const struct call *c, unsigned scope, unsigned arg,
 			 unsigned *ret_link)
 {
-	unsigned links = gkf_links(c->machine, c->index);
+	unsigned links = links_of(c);
 	unsigned link = FIELD_LINK_OF(arg);
 
 	if (link == FIELD_BY_SCOPE && links && scope >= links)
@@ -40,7 +46,7 @@ typedef uint64_t figure_fn(const struct call *c, unsigned link, unsigned what);
 static nvmlReturn_t figure(const struct call *c, unsigned scope, unsigned arg,
 			   figure_fn *fn, uint64_t *ret_number)
 {
-	unsigned links = gkf_links(c->machine, c->index), link;
+	unsigned links = links_of(c), link;
 	uint64_t sum = 0;
 	nvmlReturn_t r;
 
@@ -175,7 +181,7 @@ nvmlReturn_t field_link_errors_5(const struct call *c, unsigned scope,
 nvmlReturn_t field_link_speed(const struct call *c, unsigned scope,
 			      unsigned arg, uint64_t *ret_number)
 {
-	unsigned links = gkf_links(c->machine, c->index), link, speed = 0;
+	unsigned links = links_of(c), link, speed = 0;
 	nvmlReturn_t r;
 
 	if (!means_all(scope, arg)) {
@@ -249,7 +255,7 @@ nvmlReturn_t field_link_remote(const struct call *c, unsigned scope,
 nvmlReturn_t field_link_switches(const struct call *c, unsigned scope,
 				 unsigned arg, uint64_t *ret_number)
 {
-	unsigned links = gkf_links(c->machine, c->index), found = 0;
+	unsigned links = links_of(c), found = 0;
 
 	(void)scope;
 	(void)arg;

@@ -60,6 +60,14 @@ nvmlReturn_t field_retiring(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
+/* Told of the same GPUs as by nvmlDeviceGetRemappedRows. */
+static bool rows_of(const struct call *c, struct gkf_ecc_rows *ret_rows)
+{
+	if (is_split(c) && front_mig_refuses(c, ROW_nvmlDeviceGetRemappedRows))
+		return false;
+	return gkf_ecc_rows(c->machine, c->index, ret_rows);
+}
+
 /* Rows that wait count already, as in nvmlDeviceGetRemappedRows. */
 nvmlReturn_t field_rows(const struct call *c, unsigned scope, unsigned arg,
 			uint64_t *ret_number)
@@ -67,7 +75,7 @@ nvmlReturn_t field_rows(const struct call *c, unsigned scope, unsigned arg,
 	struct gkf_ecc_rows rows;
 
 	(void)scope;
-	if (!gkf_ecc_rows(c->machine, c->index, &rows))
+	if (!rows_of(c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = rows.active[arg] + rows.pending[arg];
 	return NVML_SUCCESS;
@@ -79,7 +87,7 @@ nvmlReturn_t field_rows_wait(const struct call *c, unsigned scope, unsigned arg,
 	struct gkf_ecc_rows rows;
 
 	(void)scope;
-	if (!gkf_ecc_rows(c->machine, c->index, &rows))
+	if (!rows_of(c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = rows.pending[arg];
 	return NVML_SUCCESS;
@@ -91,7 +99,7 @@ nvmlReturn_t field_rows_state(const struct call *c, unsigned scope,
 	struct gkf_ecc_rows rows;
 
 	(void)scope;
-	if (!gkf_ecc_rows(c->machine, c->index, &rows))
+	if (!rows_of(c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = arg ? rows.failed
 			  : rows.pending[GKF_ECC_BY_CORRECTED] ||
