@@ -147,7 +147,6 @@ static int set_speed(struct ctl *ctl, const char *text)
 /* What the machine does in that time is done before anybody looks. */
 static int step(struct ctl *ctl, const char *text)
 {
-	struct gkf_state state;
 	uint64_t ns;
 	int code;
 
@@ -156,10 +155,14 @@ static int step(struct ctl *ctl, const char *text)
 				  "to 366d, such as 10s",
 				  text);
 	code = done(gkf_machine_age(ctl->machine, ns));
-	gkf_scenario_poll(ctl->machine);
-	for (unsigned i = 0; !code && i < gkf_device_count(ctl->machine); i++)
-		gkf_state_now(ctl->machine, i, &state);
-	return code;
+	return code ? code : done(gkf_machine_settle(ctl->machine));
+}
+
+static int pause_clock(struct ctl *ctl)
+{
+	int err = gkf_clock_speed(ctl->machine, 0);
+
+	return done(err ? err : gkf_machine_settle(ctl->machine));
 }
 
 static int run(struct ctl *ctl)
@@ -180,7 +183,7 @@ int ctl_clock(struct ctl *ctl, int argc, char **argv)
 	if (!strcmp(verb, "show") && argc <= 1)
 		code = 0;
 	else if (!strcmp(verb, "pause") && argc == 1)
-		code = done(gkf_clock_speed(ctl->machine, 0));
+		code = pause_clock(ctl);
 	else if (!strcmp(verb, "run") && argc == 1)
 		code = run(ctl);
 	else if (!strcmp(verb, "step") && argc == 2)

@@ -264,11 +264,8 @@ static int start(struct gkf_machine *m, const char *path,
 /* Also computes what came of it, so that no reader has to. */
 static void warm_up(struct gkf_machine *m, uint64_t ns)
 {
-	struct gkf_state state;
-
 	gkf_machine_age(m, ns);
-	for (unsigned i = 0; i < gkf_device_count(m); i++)
-		gkf_state_now(m, i, &state);
+	gkf_machine_settle(m);
 }
 
 static int parse_all(char *const *specs, unsigned count, unsigned gpus,

@@ -268,6 +268,12 @@ GKF_API int gkf_clock_speed(struct gkf_machine *m, uint64_t speed);
 GKF_API int gkf_machine_age(struct gkf_machine *m, uint64_t ns);
 
 /*
+ * Computes what all devices have come to by now, waiting for whoever changes
+ * them: who reads then, of a clock that stands, gets nothing older.
+ */
+GKF_API int gkf_machine_settle(struct gkf_machine *m);
+
+/*
  * The writers' lock. A dead holder is recovered from; a stopped one makes
  * gkf_lock() give up after a second with GK_ERR_TIMEOUT; an overwritten one
  * is GK_ERR_CORRUPT.

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "fake/private.h"
+#include "fake/scenario.h"
 
 #define REAL_SPEED 1000
 
@@ -130,4 +131,17 @@ int gkf_clock_speed(struct gkf_machine *m, uint64_t speed)
 int gkf_machine_age(struct gkf_machine *m, uint64_t ns)
 {
 	return change(m, ns, 0, true);
+}
+
+int gkf_machine_settle(struct gkf_machine *m)
+{
+	int r = gkf_lock(m);
+
+	if (r)
+		return r;
+	gkf_scenario_apply(m, gkf_machine_bin(m));
+	for (unsigned i = 0; i < m->device_count; i++)
+		gkf_state_advance(m, i);
+	gkf_unlock(m);
+	return 0;
 }
