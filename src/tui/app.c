@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "tui/view.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -30,13 +29,6 @@ struct app {
 
 /* ---- drawing ---- */
 
-static int clamp(int value, int low, int high)
-{
-	return value > high  ? (high > low ? high : low)
-	       : value < low ? low
-			     : value;
-}
-
 static void draw_message(struct app *a)
 {
 	struct tui *t = &a->t;
@@ -49,21 +41,11 @@ static void draw_message(struct app *a)
 		  (struct grid_style){GRID_COLOR_NONE, GRID_REVERSE});
 }
 
-/* Draws the model; the scroll that went past the end is drawn again. */
 static void draw(struct app *a)
 {
 	struct tui *t = &a->t;
 
-	for (int i = 0; i < 2; i++) {
-		int scroll;
-
-		grid_clear(&a->grid);
-		t->line_count = view_main(t, &a->grid);
-		scroll = clamp(t->scroll, 0, t->line_count - t->rows);
-		if (scroll == t->scroll)
-			break;
-		t->scroll = scroll;
-	}
+	tui_draw(t, &a->grid);
 	draw_message(a);
 	if (t->options.term.ascii)
 		grid_to_ascii(&a->grid);
@@ -96,6 +78,7 @@ static void take_frame(struct app *a)
 	gk_snapshot_free(a->snap);
 	a->t.snap = a->snap = snap;
 	tui_list_update(&a->t);
+	tui_frame(&a->t);
 	a->dirty = true;
 }
 

@@ -60,6 +60,12 @@ struct tui_tag {
 	uint64_t start_ticks;
 };
 
+/* A screen under the one on top. */
+struct tui_place {
+	enum tui_screen screen;
+	int scroll, scroll_left;
+};
+
 enum tui_sort {
 	SORT_NATURAL,
 	SORT_PID,
@@ -82,8 +88,10 @@ struct tui {
 	uid_t uid;
 	const char *user; /* its name */
 
-	int rows, columns; /* of the terminal */
-	enum tui_screen screen;
+	int rows, columns;      /* of the terminal */
+	enum tui_screen screen; /* on top */
+	struct tui_place below[SCREEN_COUNT];
+	int below_count;
 	bool quit, paused;
 	char message[256]; /* on the last row, until message_until_ns */
 	uint64_t message_until_ns;
@@ -128,6 +136,15 @@ void tui_do(struct tui *t, enum tui_action action);
 /* Shows a text on the last row for some seconds. */
 void tui_say(struct tui *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Brings a screen on top; one that is on top already is left. */
+void tui_open(struct tui *t, enum tui_screen screen);
+
+/* Leaves the screen on top for the one below; false: there is none. */
+bool tui_back(struct tui *t);
+
+/* Tells the screens that t->snap is a new one. */
+void tui_frame(struct tui *t);
 
 /* Draws the screen that is on top. */
 void tui_draw(struct tui *t, struct grid *g);

@@ -1,6 +1,6 @@
 /* update.c - what the actions do to the model. */
 #include "base/clock.h"
-#include "tui/model.h"
+#include "tui/view.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,8 +27,7 @@ static void quit(struct tui *t)
 
 static void back(struct tui *t)
 {
-	t->screen = SCREEN_MAIN;
-	t->scroll = 0;
+	tui_back(t);
 }
 
 static void pause_it(struct tui *t)
@@ -45,18 +44,21 @@ static const struct gk_process *selected_process(const struct tui *t)
 	return at < 0 ? NULL : &t->snap->processes[t->list[at]];
 }
 
-/* Moves the selection; past the ends the whole screen scrolls. */
+/* Moves the selection; past the ends a screen that scrolls whole does so. */
 static void move(struct tui *t, long by)
 {
-	long at = tui_selected(t), last = (long)t->list_count - 1;
+	const struct view *view = view_of(t);
+	long at = view->select ? view->selected(t) : -1;
+	long last = view->select ? (long)view->count(t) - 1 : -1;
 
 	if (at < 0)
 		at = by > 0 ? -1 : last + 1;
-	if (at + by < 0 || at + by > last) {
+	if (at + by >= 0 && at + by <= last)
+		view->select(t, at + by);
+	else if (view->scrolls_whole || !view->select)
 		t->scroll += by > 0 ? 1 : -1;
-		return;
-	}
-	tui_select(t, at + by);
+	else if (last >= 0)
+		view->select(t, by > 0 ? last : 0);
 }
 
 static void select_previous(struct tui *t)
@@ -71,12 +73,20 @@ static void select_next(struct tui *t)
 
 static void select_first(struct tui *t)
 {
-	tui_select(t, 0);
+	if (view_of(t)->select)
+		view_of(t)->select(t, 0);
+	else
+		t->scroll = 0;
 }
 
 static void select_last(struct tui *t)
 {
-	tui_select(t, (long)t->list_count - 1);
+	const struct view *view = view_of(t);
+
+	if (view->select)
+		view->select(t, (long)view->count(t) - 1);
+	else
+		t->scroll = t->line_count;
 }
 
 static void tag(struct tui *t)
@@ -103,14 +113,24 @@ static void refresh(struct tui *t)
 
 /* ---- scrolling ---- */
 
+static void page(struct tui *t, int by)
+{
+	const struct view *view = view_of(t);
+
+	if (view->select && !view->scrolls_whole)
+		move(t, by);
+	else
+		t->scroll += by;
+}
+
 static void page_up(struct tui *t)
 {
-	t->scroll -= t->rows - 1;
+	page(t, 1 - t->rows);
 }
 
 static void page_down(struct tui *t)
 {
-	t->scroll += t->rows - 1;
+	page(t, t->rows - 1);
 }
 
 static void scroll_left(struct tui *t)
@@ -209,11 +229,36 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_SORT_REVERSE] = sort_reverse,
 };
 
+static const struct {
+	enum tui_action action;
+	enum tui_screen screen;
+} screens[] = {
+    {ACTION_TREE, SCREEN_TREE},         {ACTION_METRICS, SCREEN_METRICS},
+    {ACTION_ENVIRON, SCREEN_ENVIRON},   {ACTION_HELP, SCREEN_HELP},
+    {ACTION_DEVICE, SCREEN_DEVICE},     {ACTION_USERS, SCREEN_USERS},
+    {ACTION_SETTINGS, SCREEN_SETTINGS},
+};
+
+static bool open_by_action(struct tui *t, enum tui_action action)
+{
+	for (size_t i = 0; i < sizeof screens / sizeof *screens; i++) {
+		if (screens[i].action != action)
+			continue;
+		tui_open(t, screens[i].screen);
+		return true;
+	}
+	return false;
+}
+
 void tui_do(struct tui *t, enum tui_action action)
 {
+	const struct view *view = view_of(t);
+
+	if (view->act && view->act(t, action))
+		return;
 	if (handlers[action])
 		handlers[action](t);
-	else
+	else if (!open_by_action(t, action))
 		sort_by_action(t, action);
 }
 

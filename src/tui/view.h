@@ -1,13 +1,47 @@
 /*
- * view.h - the parts of screens. Each draws itself into a grid from a line on,
- * which may lie above or below what is seen: what does not fit is cut. Each
- * returns its height. Views only read the model.
+ * view.h - screens, and their parts. A part draws itself into a grid from a
+ * line on, which may lie above or below what is seen: what does not fit is
+ * cut. Each returns its height. Views only read the model.
  */
 #ifndef GK_TUI_VIEW_H
 #define GK_TUI_VIEW_H
 
 #include "tui/grid.h"
 #include "tui/model.h"
+
+/*
+ * A screen: how it is drawn and what the keys that move do on it. What is NULL
+ * does not exist there.
+ */
+struct view {
+	const char *title;
+	/* Draws it, the first line at -t->scroll; returns how many there are.
+	 */
+	int (*draw)(struct tui *t, struct grid *g);
+	/* It comes on top; false: not now, and tui_say() told why. */
+	bool (*open)(struct tui *t);
+	/* It is left; not called when another screen comes on top of it. */
+	void (*close)(struct tui *t);
+	/* t->snap is a new one; called while it is open. */
+	void (*frame)(struct tui *t);
+	/* What a key does here before all others; false: what it always does.
+	 * Keys without an action come as ACTION_NONE. */
+	bool (*act)(struct tui *t, enum tui_action action);
+	/* Its list: how many lines, which is selected (-1: none). */
+	size_t (*count)(const struct tui *t);
+	long (*selected)(const struct tui *t);
+	void (*select)(struct tui *t, long position);
+	bool scrolls_whole; /* pages scroll it; otherwise they select */
+};
+
+/* The screen on top. */
+const struct view *view_of(const struct tui *t);
+
+/*
+ * Scrolls as little as needed so that a line (counted from the top of the
+ * screen's text) is seen in rows rows from row first on.
+ */
+void view_follow(struct tui *t, int line, int first, int rows);
 
 /* Draws the lines of a text from a line on; returns how many there are. */
 int view_lines(struct grid *g, int line, const struct gk_buf *text);

@@ -1,0 +1,131 @@
+/*
+ * view.c - the screens: one row each, and which of them is on top. A screen
+ * without a row does not exist yet, and its key says so.
+ */
+#include "tui/view.h"
+
+#include <string.h>
+
+/* ---- the main screen's list ---- */
+
+static size_t main_count(const struct tui *t)
+{
+	return t->list_count;
+}
+
+static const struct view views[SCREEN_COUNT] = {
+    [SCREEN_MAIN] = {.title = "main",
+		     .draw = view_main,
+		     .count = main_count,
+		     .selected = tui_selected,
+		     .select = tui_select,
+		     .scrolls_whole = true},
+    [SCREEN_TREE] = {.title = "tree"},
+    [SCREEN_METRICS] = {.title = "process"},
+    [SCREEN_ENVIRON] = {.title = "environment"},
+    [SCREEN_HELP] = {.title = "help"},
+    [SCREEN_DEVICE] = {.title = "device"},
+    [SCREEN_USERS] = {.title = "users"},
+    [SCREEN_SETTINGS] = {.title = "settings"},
+};
+
+const struct view *view_of(const struct tui *t)
+{
+	return &views[t->screen];
+}
+
+/* ---- which screen is on top ---- */
+
+bool tui_back(struct tui *t)
+{
+	struct tui_place *place;
+
+	if (!t->below_count)
+		return false;
+	if (views[t->screen].close)
+		views[t->screen].close(t);
+	place = &t->below[--t->below_count];
+	t->screen = place->screen;
+	t->scroll = place->scroll;
+	t->scroll_left = place->scroll_left;
+	return true;
+}
+
+static bool is_below(const struct tui *t, enum tui_screen screen)
+{
+	for (int i = 0; i < t->below_count; i++)
+		if (t->below[i].screen == screen)
+			return true;
+	return false;
+}
+
+static void put_on_top(struct tui *t, enum tui_screen screen)
+{
+	const struct view *view = &views[screen];
+
+	if (!view->draw) {
+		tui_say(t, "There is no %s screen yet.", view->title);
+		return;
+	}
+	if (view->open && !view->open(t))
+		return;
+	t->below[t->below_count++] =
+	    (struct tui_place){t->screen, t->scroll, t->scroll_left};
+	t->screen = screen;
+	t->scroll = t->scroll_left = 0;
+}
+
+void tui_open(struct tui *t, enum tui_screen screen)
+{
+	if (screen == t->screen) {
+		tui_back(t);
+	} else if (is_below(t, screen)) {
+		while (t->screen != screen)
+			tui_back(t);
+	} else {
+		put_on_top(t, screen);
+	}
+}
+
+void tui_frame(struct tui *t)
+{
+	for (int i = 0; i < t->below_count; i++)
+		if (views[t->below[i].screen].frame)
+			views[t->below[i].screen].frame(t);
+	if (views[t->screen].frame)
+		views[t->screen].frame(t);
+}
+
+/* ---- drawing ---- */
+
+static int clamp(int value, int low, int high)
+{
+	return value > high  ? (high > low ? high : low)
+	       : value < low ? low
+			     : value;
+}
+
+/* The scroll that went past the end is drawn again. */
+void tui_draw(struct tui *t, struct grid *g)
+{
+	for (int i = 0; i < 2; i++) {
+		int scroll;
+
+		grid_clear(g);
+		t->line_count = views[t->screen].draw(t, g);
+		scroll = clamp(t->scroll, 0, t->line_count - t->rows);
+		if (scroll == t->scroll)
+			break;
+		t->scroll = scroll;
+	}
+}
+
+void view_follow(struct tui *t, int line, int first, int rows)
+{
+	if (line < 0 || rows <= 0)
+		return;
+	if (line - t->scroll < first)
+		t->scroll = line - first;
+	if (line - t->scroll >= first + rows)
+		t->scroll = line - first - rows + 1;
+}
