@@ -1,7 +1,7 @@
 #!/bin/sh
 # Includes point downwards only: base <- core <- format <- {cli, tui};
-# base <- {fake, limit}; core and fake never include each other. abi is facts
-# and knows nobody.
+# base <- {fake, limit}; yaml is for fake and tui; core and fake never include
+# each other. abi is facts and knows nobody.
 set -eu
 bad=0
 
@@ -25,8 +25,9 @@ layer abi
 layer core base abi
 layer format core base abi
 layer cli tui format core base fake limit abi
-layer tui format core base
-layer fake base abi
+layer yaml base
+layer tui format core base yaml
+layer fake base abi yaml
 layer limit base abi
 
 curses=$(grep -rlE 'include <(n?curses|ncursesw)' src | grep -v '^src/tui/term.c$' || true)

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "fake/profile.h"
-#include "fake/yaml_file.h"
+#include "yaml/yaml.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,7 @@ const char *gkf_field_like(const char *key)
 
 	for (size_t i = 0; i < gkf_field_count; i++)
 		words[i] = gkf_fields[i].key;
-	return gkf_yaml_like(key, words);
+	return gk_yaml_like(key, words);
 }
 
 void gkf_field_describe(const struct gkf_field *field, char *text, size_t cap)

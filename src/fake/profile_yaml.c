@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "fake/profile_schema.h"
-#include "fake/yaml_file.h"
+#include "yaml/yaml.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const char *const ordered[][2] = {
 };
 
 struct reader {
-	struct gkf_yaml yaml;
+	struct gk_yaml yaml;
 	struct gkf_profile profile;
 	unsigned lines[GKF_FIELDS_MAX]; /* of each key here; 0: not there */
 	unsigned top_line;
@@ -38,22 +38,22 @@ struct reader {
 	void *data; /* of load_parent */
 };
 
-#define fail(r, ...) gkf_yaml_fail(&(r)->yaml, __VA_ARGS__)
+#define fail(r, ...) gk_yaml_fail(&(r)->yaml, __VA_ARGS__)
 
 static int unknown_key(struct reader *r, const yaml_node_t *key)
 {
-	const char *near = gkf_field_like(gkf_yaml_scalar(key));
+	const char *near = gkf_field_like(gk_yaml_scalar(key));
 	struct gk_buf keys = {0};
 	int err;
 
 	if (near)
-		return fail(r, gkf_yaml_line(key),
+		return fail(r, gk_yaml_line(key),
 			    "unknown key '%.64s'; did you mean '%s'?",
-			    gkf_yaml_scalar(key), near);
+			    gk_yaml_scalar(key), near);
 	for (size_t i = 0; i < gkf_field_count; i++)
 		gk_buf_printf(&keys, "%s%s", i ? ", " : "", gkf_fields[i].key);
-	err = fail(r, gkf_yaml_line(key), "unknown key '%.64s'; allowed are %s",
-		   gkf_yaml_scalar(key), keys.data ? keys.data : "?");
+	err = fail(r, gk_yaml_line(key), "unknown key '%.64s'; allowed are %s",
+		   gk_yaml_scalar(key), keys.data ? keys.data : "?");
 	gk_buf_free(&keys);
 	return err;
 }
@@ -65,9 +65,9 @@ static int bad_value(struct reader *r, const struct gkf_field *field,
 
 	gkf_field_describe(field, allowed, sizeof allowed);
 	if (node->type == YAML_SCALAR_NODE)
-		return fail(r, gkf_yaml_line(node), "%s: '%.80s' must be %s",
-			    field->key, gkf_yaml_scalar(node), allowed);
-	return fail(r, gkf_yaml_line(node), "%s: a %s where there must be %s",
+		return fail(r, gk_yaml_line(node), "%s: '%.80s' must be %s",
+			    field->key, gk_yaml_scalar(node), allowed);
+	return fail(r, gk_yaml_line(node), "%s: a %s where there must be %s",
 		    field->key,
 		    node->type == YAML_MAPPING_NODE ? "mapping" : "list",
 		    allowed);
@@ -80,9 +80,9 @@ static int set_integer(struct reader *r, const struct gkf_field *field,
 
 	if (node->type != YAML_SCALAR_NODE)
 		return bad_value(r, field, node);
-	if (field->min == -1 && !strcmp(gkf_yaml_scalar(node), "none"))
+	if (field->min == -1 && !strcmp(gk_yaml_scalar(node), "none"))
 		value = -1;
-	else if (!gkf_yaml_integer(node, &value) || value < field->min ||
+	else if (!gk_yaml_integer(node, &value) || value < field->min ||
 		 value > field->max)
 		return bad_value(r, field, node);
 	memcpy((char *)&r->profile + field->offset, &value, sizeof value);
@@ -104,9 +104,9 @@ static int set_text(struct reader *r, const struct gkf_field *field,
 {
 	const char *text;
 
-	if (!gkf_yaml_is_text(node))
+	if (!gk_yaml_is_text(node))
 		return bad_value(r, field, node);
-	text = gkf_yaml_scalar(node);
+	text = gk_yaml_scalar(node);
 	if (field->may_be_none && !strcmp(text, "none"))
 		text = "";
 	if (strlen(text) >= field->size || strchr(text, '\n') ||
@@ -120,10 +120,10 @@ static int set_text(struct reader *r, const struct gkf_field *field,
 static int add_list_item(struct reader *r, const struct gkf_field *field,
 			 const yaml_node_t *node)
 {
-	if (!gkf_yaml_is_text(node))
+	if (!gk_yaml_is_text(node))
 		return bad_value(r, field, node);
 	if (field->kind == GKF_FIELD_ALIASES && r->aliases)
-		gk_buf_printf(r->aliases, "\n%s\n", gkf_yaml_scalar(node));
+		gk_buf_printf(r->aliases, "\n%s\n", gk_yaml_scalar(node));
 	return 0;
 }
 
@@ -165,24 +165,24 @@ static int check_key(void *data, const yaml_node_t *key,
 		     const yaml_node_t *value)
 {
 	struct reader *r = data;
-	int i = gkf_field_find(gkf_yaml_scalar(key));
+	int i = gkf_field_find(gk_yaml_scalar(key));
 
 	(void)value;
 	if (i < 0)
 		return unknown_key(r, key);
 	if (r->lines[i])
-		return fail(r, gkf_yaml_line(key),
+		return fail(r, gk_yaml_line(key),
 			    "%s: double key, first in line %u; one of them "
 			    "must go",
 			    gkf_fields[i].key, r->lines[i]);
-	r->lines[i] = gkf_yaml_line(key);
+	r->lines[i] = gk_yaml_line(key);
 	return 0;
 }
 
 static int set_key(void *data, const yaml_node_t *key, const yaml_node_t *value)
 {
-	return set_field(
-	    data, &gkf_fields[gkf_field_find(gkf_yaml_scalar(key))], value);
+	return set_field(data, &gkf_fields[gkf_field_find(gk_yaml_scalar(key))],
+			 value);
 }
 
 /* Every key that is neither here nor inherited. */
@@ -236,10 +236,10 @@ static int inherit(struct reader *r, const yaml_node_t *value)
 {
 	static const struct gkf_field *const field = &gkf_fields[0];
 
-	if (!gkf_yaml_is_text(value))
+	if (!gk_yaml_is_text(value))
 		return bad_value(r, field, value);
-	return r->load_parent(r->data, gkf_yaml_scalar(value),
-			      gkf_yaml_line(value), &r->profile);
+	return r->load_parent(r->data, gk_yaml_scalar(value),
+			      gk_yaml_line(value), &r->profile);
 }
 
 static int read_mapping(void *data, const yaml_node_t *top)
@@ -248,14 +248,14 @@ static int read_mapping(void *data, const yaml_node_t *top)
 	const yaml_node_t *parent;
 	int err;
 
-	r->top_line = gkf_yaml_line(top);
-	err = gkf_yaml_each(&r->yaml, top, check_key, r);
+	r->top_line = gk_yaml_line(top);
+	err = gk_yaml_each(&r->yaml, top, check_key, r);
 	if (err)
 		return err;
-	parent = gkf_yaml_value(&r->yaml, top, "inherits");
+	parent = gk_yaml_value(&r->yaml, top, "inherits");
 	err = parent ? inherit(r, parent) : 0;
 	if (!err)
-		err = gkf_yaml_each(&r->yaml, top, set_key, r);
+		err = gk_yaml_each(&r->yaml, top, set_key, r);
 	if (!err)
 		err = check_missing(r, parent != NULL);
 	return err ? err : check_order(r);
@@ -291,7 +291,7 @@ int gkf_profile_read(const char *path, gkf_load_parent *load_parent, void *data,
 			   .aliases = aliases,
 			   .load_parent = load_parent,
 			   .data = data};
-	int err = gkf_yaml_read(&r.yaml, read_mapping, &r);
+	int err = gk_yaml_read(&r.yaml, read_mapping, &r);
 
 	if (!err)
 		err = set_id(&r);

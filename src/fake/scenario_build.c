@@ -24,7 +24,7 @@ enum { PHASE_FIRST, PHASE_PLACE, PHASE_MEMORY };
 
 static int out_of_memory(struct gkf_build *b)
 {
-	return gkf_yaml_fail(&b->yaml, 0, "out of memory"), GK_ERR_NOMEM;
+	return gk_yaml_fail(&b->yaml, 0, "out of memory"), GK_ERR_NOMEM;
 }
 
 int gkf_build_machine(struct gkf_build *b, unsigned line)
@@ -36,8 +36,7 @@ int gkf_build_machine(struct gkf_build *b, unsigned line)
 	int r = gkf_machine_scratch(&spec, &b->m);
 
 	if (r)
-		return gkf_yaml_fail(&b->yaml, line, "gpus: %s",
-				     gk_strerror(r)),
+		return gk_yaml_fail(&b->yaml, line, "gpus: %s", gk_strerror(r)),
 		       r;
 	b->tracks = calloc(b->s.device_count + 1, sizeof *b->tracks);
 	if (!b->tracks)
@@ -48,8 +47,8 @@ int gkf_build_machine(struct gkf_build *b, unsigned line)
 		if (*layout)
 			r = gkf_mig_layout(b->m, d, layout, &part);
 	}
-	return r ? gkf_yaml_fail(&b->yaml, line, "gpus: mig_layout: %s",
-				 gk_strerror(r)),
+	return r ? gk_yaml_fail(&b->yaml, line, "gpus: mig_layout: %s",
+				gk_strerror(r)),
 	       r : 0;
 }
 
@@ -95,10 +94,10 @@ static int grow(struct gkf_build *b)
 	if (b->s.step_count < b->step_cap)
 		return 0;
 	if (b->s.step_count >= GKF_STEPS_MAX)
-		return gkf_yaml_fail(&b->yaml, b->line,
-				     "too many steps; a scenario has at most "
-				     "%d, and a ramp is one for each value",
-				     GKF_STEPS_MAX);
+		return gk_yaml_fail(&b->yaml, b->line,
+				    "too many steps; a scenario has at most "
+				    "%d, and a ramp is one for each value",
+				    GKF_STEPS_MAX);
 	steps = realloc(b->s.steps, cap * sizeof *steps);
 	if (steps)
 		b->s.steps = steps;
@@ -127,10 +126,10 @@ static int add_text(struct gkf_build *b, const char *text, uint32_t *ret_at)
 	if (texts->failed)
 		return out_of_memory(b);
 	if (texts->len > GKF_STEP_TEXTS_MAX)
-		return gkf_yaml_fail(&b->yaml, b->line,
-				     "too many notes; a scenario has room for "
-				     "%d bytes",
-				     GKF_STEP_TEXTS_MAX);
+		return gk_yaml_fail(&b->yaml, b->line,
+				    "too many notes; a scenario has room for "
+				    "%d bytes",
+				    GKF_STEP_TEXTS_MAX);
 	return 0;
 }
 
@@ -218,7 +217,7 @@ int gkf_build_ramp(struct gkf_build *b, unsigned device, enum gkf_value value,
 	int err = 0;
 
 	if (!from && !old->known)
-		return gkf_yaml_fail(
+		return gk_yaml_fail(
 		    &b->yaml, b->line,
 		    "ramp: from: key is missing; %s of GPU %u is not set at "
 		    "that time, so it must say where the ramp begins",
@@ -261,10 +260,10 @@ static int add_process(struct gkf_build *b, const char *name, unsigned device,
 	struct gkf_scenario_load *load;
 
 	if (b->s.load_count == GKF_SCENARIO_LOADS_MAX)
-		return gkf_yaml_fail(&b->yaml, b->line,
-				     "load: %s: too many; a scenario has at "
-				     "most %d processes",
-				     name, GKF_SCENARIO_LOADS_MAX);
+		return gk_yaml_fail(&b->yaml, b->line,
+				    "load: %s: too many; a scenario has at "
+				    "most %d processes",
+				    name, GKF_SCENARIO_LOADS_MAX);
 	if (!b->s.loads)
 		b->s.loads = calloc(GKF_SCENARIO_LOADS_MAX, sizeof *b->s.loads);
 	if (!b->s.loads)
@@ -297,10 +296,10 @@ static int add_processes(struct gkf_build *b, const char *name, unsigned device,
 	int err = 0;
 
 	if (mig != GKF_LOAD_NO_MIG && !spec->mem)
-		return gkf_yaml_fail(&b->yaml, b->line,
-				     "load: %s: mem= is missing; a load in a "
-				     "MIG device must say how much it takes",
-				     name);
+		return gk_yaml_fail(&b->yaml, b->line,
+				    "load: %s: mem= is missing; a load in a "
+				    "MIG device must say how much it takes",
+				    name);
 	b->last_load++;
 	for (unsigned i = 0; !err && i < spec->n; i++)
 		err = add_process(b, name, device, mig, spec);
@@ -321,7 +320,7 @@ int gkf_build_load_start(struct gkf_build *b, const char *name,
 
 	for (unsigned i = 0; i < b->s.load_count; i++)
 		if (runs(&b->s.loads[i], name))
-			return gkf_yaml_fail(
+			return gk_yaml_fail(
 			    &b->yaml, b->line,
 			    "load: start: '%s' runs already, since line %u",
 			    name, b->s.loads[i].line);
@@ -337,8 +336,8 @@ int gkf_build_load_start(struct gkf_build *b, const char *name,
 
 static int not_running(struct gkf_build *b, const char *name)
 {
-	return gkf_yaml_fail(&b->yaml, b->line,
-			     "load: no load '%s' runs at that time", name);
+	return gk_yaml_fail(&b->yaml, b->line,
+			    "load: no load '%s' runs at that time", name);
 }
 
 int gkf_build_load_stop(struct gkf_build *b, const char *name)
@@ -351,10 +350,10 @@ int gkf_build_load_stop(struct gkf_build *b, const char *name)
 		if (!runs(load, name))
 			continue;
 		if (load->wave.start_bin >= b->bin)
-			return gkf_yaml_fail(&b->yaml, b->line,
-					     "load: stop: '%s' starts at that "
-					     "very time",
-					     name);
+			return gk_yaml_fail(&b->yaml, b->line,
+					    "load: stop: '%s' starts at that "
+					    "very time",
+					    name);
 		load->wave.stop_bin = b->bin;
 		found = true;
 	}
@@ -450,11 +449,11 @@ static int check_fit(struct gkf_build *b, const struct gkf_scenario_load *new)
 	}
 	if (held <= (double)room)
 		return 0;
-	return gkf_yaml_fail(&b->yaml, new->line,
-			     "load: %s: GPU %u (%s) has %.1f GiB, %.1f GiB "
-			     "are asked for at that time; lower mem= or n=",
-			     new->name, new->device, p->name,
-			     (double)room / GIB, held / GIB);
+	return gk_yaml_fail(&b->yaml, new->line,
+			    "load: %s: GPU %u (%s) has %.1f GiB, %.1f GiB "
+			    "are asked for at that time; lower mem= or n=",
+			    new->name, new->device, p->name, (double)room / GIB,
+			    held / GIB);
 }
 
 /* Steps beside their origins, to be sorted as one. */
@@ -547,7 +546,7 @@ static int rehearse(struct gkf_build *b)
 		    b->s.texts.data ? b->s.texts.data + step->text : "");
 
 		if (err)
-			return gkf_yaml_fail(
+			return gk_yaml_fail(
 			    &b->yaml, b->origins[i].line, "%s: GPU %u (%s): %s",
 			    kind_names[step->kind], step->device,
 			    step->device < b->s.device_count

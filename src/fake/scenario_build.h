@@ -6,7 +6,7 @@
 #define GKF_SCENARIO_BUILD_H
 
 #include "fake/scenario_yaml.h"
-#include "fake/yaml_file.h"
+#include "yaml/yaml.h"
 
 /* What a value was last given by the scenario: a ramp that may go on. */
 struct gkf_track {
@@ -21,7 +21,7 @@ struct gkf_origin {
 };
 
 struct gkf_build {
-	struct gkf_yaml yaml;
+	struct gk_yaml yaml;
 	const struct gkf_scenario_options *options;
 	bool seed_given; /* by them */
 	struct gkf_scenario s;
@@ -39,7 +39,7 @@ struct gkf_build {
 };
 
 #define GKF_BUILD_FAIL(b, node, ...)                                           \
-	gkf_yaml_fail(&(b)->yaml, gkf_yaml_line(node), __VA_ARGS__)
+	gk_yaml_fail(&(b)->yaml, gk_yaml_line(node), __VA_ARGS__)
 
 /* Makes b->m once the GPUs are known. All return 0 or a told gk_err. */
 int gkf_build_machine(struct gkf_build *b, unsigned line);

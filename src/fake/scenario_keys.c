@@ -29,15 +29,15 @@ static int unknown_key(struct search *s, const yaml_node_t *key)
 		words[i] = s->keys[i].name;
 		gk_buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
 	}
-	near = gkf_yaml_like(gkf_yaml_scalar(key), words);
-	err = near && strlen(gkf_yaml_scalar(key)) > 2
+	near = gk_yaml_like(gk_yaml_scalar(key), words);
+	err = near && strlen(gk_yaml_scalar(key)) > 2
 		  ? GKF_BUILD_FAIL(s->b, key,
 				   "unknown key '%.64s'; did you mean '%s'?",
-				   gkf_yaml_scalar(key), near)
+				   gk_yaml_scalar(key), near)
 		  : GKF_BUILD_FAIL(s->b, key,
 				   "unknown key '%.64s' of a %s; allowed are "
 				   "%s",
-				   gkf_yaml_scalar(key), s->what,
+				   gk_yaml_scalar(key), s->what,
 				   list.data ? list.data : "?");
 	gk_buf_free(&list);
 	return err;
@@ -49,7 +49,7 @@ static int find_one(void *data, const yaml_node_t *key,
 	struct search *s = data;
 	size_t i = 0;
 
-	while (i < s->count && strcmp(s->keys[i].name, gkf_yaml_scalar(key)))
+	while (i < s->count && strcmp(s->keys[i].name, gk_yaml_scalar(key)))
 		i++;
 	if (i == s->count)
 		return unknown_key(s, key);
@@ -59,7 +59,7 @@ static int find_one(void *data, const yaml_node_t *key,
 				      "of them must go",
 				      s->keys[i].name, s->lines[i]);
 	s->at[i] = value;
-	s->lines[i] = gkf_yaml_line(key);
+	s->lines[i] = gk_yaml_line(key);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ int gkf_keys_find(struct gkf_build *b, const char *what,
 				      "%s: must be a mapping, a 'key: value' "
 				      "a line",
 				      what);
-	err = gkf_yaml_each(&b->yaml, mapping, find_one, &s);
+	err = gk_yaml_each(&b->yaml, mapping, find_one, &s);
 	for (size_t i = 0; !err && i < count; i++)
 		if (keys[i].required && !ret_at[i])
 			err = GKF_BUILD_FAIL(b, mapping,
@@ -104,18 +104,18 @@ int gkf_key_text(struct gkf_build *b, const char *key, const yaml_node_t *node,
 {
 	size_t len;
 
-	if (!gkf_yaml_is_text(node))
+	if (!gk_yaml_is_text(node))
 		return GKF_BUILD_FAIL(b, node, "%s: must be a text", key);
 	len = node->data.scalar.length;
 	/* A block's last line ends as well. */
-	while (len && gkf_yaml_scalar(node)[len - 1] == '\n')
+	while (len && gk_yaml_scalar(node)[len - 1] == '\n')
 		len--;
-	if (!len || len >= cap || memchr(gkf_yaml_scalar(node), '\n', len))
+	if (!len || len >= cap || memchr(gk_yaml_scalar(node), '\n', len))
 		return GKF_BUILD_FAIL(b, node,
 				      "%s: must be a text of 1 to %zu bytes, "
 				      "in one line",
 				      key, cap - 1);
-	memcpy(ret_text, gkf_yaml_scalar(node), len);
+	memcpy(ret_text, gk_yaml_scalar(node), len);
 	ret_text[len] = '\0';
 	return 0;
 }
@@ -126,7 +126,7 @@ int gkf_key_integer(struct gkf_build *b, const char *key,
 {
 	int64_t value;
 
-	if (node->type != YAML_SCALAR_NODE || !gkf_yaml_integer(node, &value) ||
+	if (node->type != YAML_SCALAR_NODE || !gk_yaml_integer(node, &value) ||
 	    value < min || value > max)
 		return GKF_BUILD_FAIL(b, node,
 				      "%s: must be an integer from %lld to "
@@ -140,7 +140,7 @@ int gkf_key_bool(struct gkf_build *b, const char *key, const yaml_node_t *node,
 		 bool *ret_value)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 
 	if (strcmp(text, "true") && strcmp(text, "false"))
 		return GKF_BUILD_FAIL(b, node, "%s: must be true or false",
@@ -153,7 +153,7 @@ int gkf_key_time(struct gkf_build *b, const char *key, const yaml_node_t *node,
 		 uint64_t min_ns, uint64_t max_ns, uint64_t *ret_bins)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 	uint64_t ns;
 
 	if (gk_parse_duration(text, &ns) || ns < min_ns || ns > max_ns ||
@@ -171,7 +171,7 @@ int gkf_key_word(struct gkf_build *b, const char *key, const yaml_node_t *node,
 		 const char *(*name)(unsigned), unsigned *ret_index)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 	struct gk_buf list = {0};
 	int err;
 
@@ -193,8 +193,8 @@ static int no_such(struct gkf_build *b, const yaml_node_t *node,
 		   const char *what, const char *const *words)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
-	const char *near = gkf_yaml_like(text, words);
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
+	const char *near = gk_yaml_like(text, words);
 	struct gk_buf list = {0};
 	int err;
 

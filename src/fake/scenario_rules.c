@@ -80,7 +80,7 @@ static int read_function(struct gkf_build *b, const yaml_node_t *node,
 			 unsigned *ret_row)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 
 	for (unsigned i = 0; i < FUNCTIONS; i++) {
 		if (strcmp(functions[i], text))
@@ -99,7 +99,7 @@ static int read_probability(struct gkf_build *b, const yaml_node_t *node,
 			    unsigned *ret_per_million)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 	char unit = 0, more;
 	double p = -1;
 	int n = sscanf(text, "%lf%c%c", &p, &unit, &more);
@@ -135,7 +135,7 @@ int gkf_key_rule(struct gkf_build *b, const yaml_node_t *node)
 	if (err)
 		return err;
 	if (at[1]->type != YAML_SCALAR_NODE ||
-	    !find_answer(gkf_yaml_scalar(at[1]), &answer))
+	    !find_answer(gk_yaml_scalar(at[1]), &answer))
 		return GKF_BUILD_FAIL(b, at[1],
 				      "answer: must be a code such as "
 				      "NVML_ERROR_UNKNOWN, or hang");

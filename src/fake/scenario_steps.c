@@ -20,12 +20,12 @@ static int start_load(struct gkf_build *b, const char *name,
 	const char *text;
 	size_t head;
 
-	if (!gkf_yaml_is_text(node))
+	if (!gk_yaml_is_text(node))
 		return GKF_BUILD_FAIL(b, node,
 				      "load: %s: must be what --load takes, as "
 				      "in train:0-3,mem=60GiB",
 				      name);
-	text = gkf_yaml_scalar(node);
+	text = gk_yaml_scalar(node);
 	if (gkf_spec_load("load:", text, b->s.device_count, &spec, message))
 		return GKF_BUILD_FAIL(b, node, "%s", message);
 	head = strcspn(text, ",");
@@ -46,7 +46,7 @@ static int read_load_at_start(void *data, const yaml_node_t *key,
 	char name[GKF_LOAD_NAME_MAX];
 	int err = gkf_key_text(b, "loads", key, name, sizeof name);
 
-	b->line = gkf_yaml_line(key);
+	b->line = gk_yaml_line(key);
 	b->bin = 0; /* they have worked since the warm-up began */
 	return err ? err : start_load(b, name, value);
 }
@@ -57,7 +57,7 @@ int gkf_loads_read(struct gkf_build *b, const yaml_node_t *node)
 		return GKF_BUILD_FAIL(b, node,
 				      "loads: must be a mapping, a 'NAME: "
 				      "SPEC' a line");
-	return gkf_yaml_each(&b->yaml, node, read_load_at_start, b);
+	return gk_yaml_each(&b->yaml, node, read_load_at_start, b);
 }
 
 /* load: { start: NAME, spec: SPEC }, { stop: NAME }, { change: NAME, ... } */
@@ -89,7 +89,7 @@ static int read_load(struct gkf_build *b, const yaml_node_t *node)
 	if (at[2])
 		return gkf_build_load_stop(b, name);
 	if (at[4]->type != YAML_SCALAR_NODE ||
-	    gk_parse_size(gkf_yaml_scalar(at[4]), &bytes) || bytes > INT64_MAX)
+	    gk_parse_size(gk_yaml_scalar(at[4]), &bytes) || bytes > INT64_MAX)
 		return GKF_BUILD_FAIL(b, at[4],
 				      "mem: must be a size such as 60GiB");
 	if (at[5])
@@ -140,7 +140,7 @@ static int read_note(struct gkf_build *b, const yaml_node_t *node)
 static int read_value(struct gkf_build *b, const yaml_node_t *key, int *ret)
 {
 	*ret = key->type == YAML_SCALAR_NODE
-		   ? gkf_value_by_name(gkf_yaml_scalar(key))
+		   ? gkf_value_by_name(gk_yaml_scalar(key))
 		   : -1;
 	return *ret >= 0 ? 0 : gkf_key_no_value(b, key);
 }
@@ -151,7 +151,7 @@ static int read_number(struct gkf_build *b, enum gkf_value value,
 	const struct gkf_value_info *info = &gkf_values[value];
 	int64_t min = info->min, max = info->max, number = 0;
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 	int err = 0;
 
 	FOR_GPUS(b, d)
@@ -193,7 +193,7 @@ static int read_set(struct gkf_build *b, const yaml_node_t *node)
 		err = GKF_BUILD_FAIL(b, node,
 				     "set: must be a mapping such as "
 				     "{temperature: 90}");
-	return err ? err : gkf_yaml_each(&b->yaml, node, set_one, b);
+	return err ? err : gk_yaml_each(&b->yaml, node, set_one, b);
 }
 
 static int read_ramp(struct gkf_build *b, const yaml_node_t *node)
@@ -239,7 +239,7 @@ static int machine_fault(struct gkf_build *b, const char *name, bool on)
 static int read_fail(struct gkf_build *b, const yaml_node_t *node)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 	char allowed[GKF_FAULT_TEXT_MAX];
 	struct gkf_breakage breakage;
 	int err = machine_fault(b, text, true);
@@ -263,9 +263,8 @@ static int read_xid(struct gkf_build *b, const yaml_node_t *node)
 {
 	int64_t number;
 
-	if (node->type != YAML_SCALAR_NODE ||
-	    !gkf_yaml_integer(node, &number) || number < 0 || number > 9999 ||
-	    !gkf_xid_find((unsigned)number))
+	if (node->type != YAML_SCALAR_NODE || !gk_yaml_integer(node, &number) ||
+	    number < 0 || number > 9999 || !gkf_xid_find((unsigned)number))
 		return GKF_BUILD_FAIL(b, node,
 				      "xid: must be the number of an Xid that "
 				      "`gpukit fake ctl fail` knows, such as "
@@ -293,7 +292,7 @@ static int clear_all(struct gkf_build *b)
 static int read_clear(struct gkf_build *b, const yaml_node_t *node)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 	int value = gkf_value_by_name(text), fault = gkf_fault_by_name(text);
 	int err = machine_fault(b, text, false);
 
@@ -374,7 +373,7 @@ static int read_mig(struct gkf_build *b, const yaml_node_t *node)
 
 	if (!err && at[0] &&
 	    (at[0]->type != YAML_SCALAR_NODE ||
-	     strcmp(gkf_yaml_scalar(at[0]), "all")))
+	     strcmp(gk_yaml_scalar(at[0]), "all")))
 		err = gkf_key_integer(b, "mig: destroy: 'all' or", at[0], 0,
 				      GKF_MIG_MAX - 1, &index);
 	if (!err && at[0])
@@ -461,12 +460,12 @@ static int read_at(struct gkf_build *b, const yaml_node_t *node)
 		return GKF_BUILD_FAIL(b, node,
 				      "at: '%s' is after the end; duration "
 				      "says when that is",
-				      gkf_yaml_scalar(node));
+				      gk_yaml_scalar(node));
 	if (bins < b->at)
 		return GKF_BUILD_FAIL(b, node,
 				      "at: '%s' is before the step above; "
 				      "steps stand in order of time",
-				      gkf_yaml_scalar(node));
+				      gk_yaml_scalar(node));
 	b->at = bins;
 	return 0;
 }
@@ -476,7 +475,7 @@ static int read_gpu(struct gkf_build *b, const yaml_node_t *node)
 	char message[GKF_SPEC_MESSAGE_MAX];
 
 	if (node->type != YAML_SCALAR_NODE ||
-	    gkf_spec_list(gkf_yaml_scalar(node), b->s.device_count, &b->gpus,
+	    gkf_spec_list(gk_yaml_scalar(node), b->s.device_count, &b->gpus,
 			  message))
 		return GKF_BUILD_FAIL(b, node, "gpu: %s",
 				      node->type == YAML_SCALAR_NODE
@@ -506,7 +505,7 @@ static int read_step(struct gkf_build *b, const yaml_node_t *node)
 	int64_t times = 1;
 	int err = gkf_keys_find(b, "step", node, step_keys, STEP_KEYS, at);
 
-	b->line = gkf_yaml_line(node);
+	b->line = gk_yaml_line(node);
 	b->has_gpus = false;
 	b->gpus = 0;
 	if (!err)

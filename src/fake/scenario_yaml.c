@@ -39,7 +39,7 @@ static int read_seed(struct gkf_build *b, const yaml_node_t *node)
 static int read_speed(struct gkf_build *b, const yaml_node_t *node)
 {
 	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gkf_yaml_scalar(node) : "";
+	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 
 	return gkf_speed_parse(text, &b->s.speed)
 		   ? GKF_BUILD_FAIL(b, node,
@@ -54,19 +54,19 @@ static int read_driver(struct gkf_build *b, const yaml_node_t *node)
 	char *to = b->s.driver;
 
 	if (node->type != YAML_SCALAR_NODE ||
-	    strlen(gkf_yaml_scalar(node)) >= sizeof b->s.driver ||
-	    !*gkf_yaml_scalar(node))
+	    strlen(gk_yaml_scalar(node)) >= sizeof b->s.driver ||
+	    !*gk_yaml_scalar(node))
 		return GKF_BUILD_FAIL(b, node,
 				      "driver: must be a generation or a "
 				      "version, such as 535 or 535.54.03");
-	gk_str_copy(to, sizeof b->s.driver, gkf_yaml_scalar(node));
+	gk_str_copy(to, sizeof b->s.driver, gk_yaml_scalar(node));
 	return 0;
 }
 
 static int read_topology(struct gkf_build *b, const yaml_node_t *node)
 {
 	int layout = node->type == YAML_SCALAR_NODE
-			 ? gkf_layout_find(gkf_yaml_scalar(node))
+			 ? gkf_layout_find(gk_yaml_scalar(node))
 			 : -1;
 
 	if (layout >= 0) {
@@ -91,7 +91,7 @@ static int read_gpus(struct gkf_build *b, const yaml_node_t *node)
 			  b->options->profiles, text, b->s.profiles,
 			  &b->s.device_count, message))
 		return GKF_BUILD_FAIL(b, node, "gpus: %s", message);
-	return gkf_build_machine(b, gkf_yaml_line(node));
+	return gkf_build_machine(b, gk_yaml_line(node));
 }
 
 static int read_duration(struct gkf_build *b, const yaml_node_t *node)
@@ -167,8 +167,8 @@ int gkf_scenario_compile(const char *path,
 	int err;
 
 	if (!b.s.profiles)
-		return gkf_yaml_fail(&b.yaml, 0, "out of memory"), GK_ERR_NOMEM;
-	err = gkf_yaml_read(&b.yaml, read_top, &b);
+		return gk_yaml_fail(&b.yaml, 0, "out of memory"), GK_ERR_NOMEM;
+	err = gk_yaml_read(&b.yaml, read_top, &b);
 	if (!err) {
 		set_name(&b.s, path);
 		*ret = b.s;

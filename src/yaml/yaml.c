@@ -1,5 +1,5 @@
-/* yaml_file.c - one YAML file, whole and strict; see yaml_file.h. */
-#include "fake/yaml_file.h"
+/* yaml.c - one YAML file, whole and strict; see yaml.h. */
+#include "yaml/yaml.h"
 
 #include "base/err.h"
 #include "base/fs.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int gkf_yaml_fail(struct gkf_yaml *y, unsigned line, const char *format, ...)
+int gk_yaml_fail(struct gk_yaml *y, unsigned line, const char *format, ...)
 {
 	struct gk_buf text = {0};
 	char detail[4096];
@@ -32,19 +32,19 @@ int gkf_yaml_fail(struct gkf_yaml *y, unsigned line, const char *format, ...)
 	return GK_ERR_INVALID;
 }
 
-unsigned gkf_yaml_line(const yaml_node_t *node)
+unsigned gk_yaml_line(const yaml_node_t *node)
 {
 	return (unsigned)node->start_mark.line + 1;
 }
 
-const char *gkf_yaml_scalar(const yaml_node_t *node)
+const char *gk_yaml_scalar(const yaml_node_t *node)
 {
 	return (const char *)node->data.scalar.value;
 }
 
-bool gkf_yaml_integer(const yaml_node_t *node, int64_t *ret_value)
+bool gk_yaml_integer(const yaml_node_t *node, int64_t *ret_value)
 {
-	const char *text = gkf_yaml_scalar(node);
+	const char *text = gk_yaml_scalar(node);
 	const char *digits = text + (*text == '-');
 	int base = strncmp(digits, "0x", 2) ? 10 : 16;
 	char *end;
@@ -66,24 +66,24 @@ bool gkf_yaml_integer(const yaml_node_t *node, int64_t *ret_value)
 	return true;
 }
 
-bool gkf_yaml_is_text(const yaml_node_t *node)
+bool gk_yaml_is_text(const yaml_node_t *node)
 {
 	char clean[4096];
 	int64_t number;
 
 	if (node->type != YAML_SCALAR_NODE || !node->data.scalar.length ||
 	    node->data.scalar.length >= sizeof clean ||
-	    gkf_yaml_integer(node, &number))
+	    gk_yaml_integer(node, &number))
 		return false;
-	gk_str_clean(clean, sizeof clean, gkf_yaml_scalar(node),
+	gk_str_clean(clean, sizeof clean, gk_yaml_scalar(node),
 		     node->data.scalar.length);
-	return !strcmp(clean, gkf_yaml_scalar(node)) ||
+	return !strcmp(clean, gk_yaml_scalar(node)) ||
 	       node->data.scalar.style == YAML_LITERAL_SCALAR_STYLE ||
 	       node->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
 }
 
-int gkf_yaml_each(struct gkf_yaml *y, const yaml_node_t *mapping,
-		  gkf_yaml_pair *pair, void *data)
+int gk_yaml_each(struct gk_yaml *y, const yaml_node_t *mapping,
+		 gk_yaml_pair *pair, void *data)
 {
 	int err = 0;
 
@@ -92,23 +92,23 @@ int gkf_yaml_each(struct gkf_yaml *y, const yaml_node_t *mapping,
 		yaml_node_t *key = yaml_document_get_node(&y->document, p->key);
 
 		if (key->type != YAML_SCALAR_NODE)
-			return gkf_yaml_fail(y, gkf_yaml_line(key),
-					     "a key must be a plain word");
+			return gk_yaml_fail(y, gk_yaml_line(key),
+					    "a key must be a plain word");
 		err = pair(data, key,
 			   yaml_document_get_node(&y->document, p->value));
 	}
 	return err;
 }
 
-const yaml_node_t *gkf_yaml_value(struct gkf_yaml *y,
-				  const yaml_node_t *mapping, const char *key)
+const yaml_node_t *gk_yaml_value(struct gk_yaml *y, const yaml_node_t *mapping,
+				 const char *key)
 {
 	for (yaml_node_pair_t *p = mapping->data.mapping.pairs.start;
 	     p < mapping->data.mapping.pairs.top; p++) {
 		yaml_node_t *k = yaml_document_get_node(&y->document, p->key);
 
 		if (k->type == YAML_SCALAR_NODE &&
-		    !strcmp(gkf_yaml_scalar(k), key))
+		    !strcmp(gk_yaml_scalar(k), key))
 			return yaml_document_get_node(&y->document, p->value);
 	}
 	return NULL;
@@ -141,7 +141,7 @@ static unsigned distance(const char *a, const char *b)
 	return row[n];
 }
 
-const char *gkf_yaml_like(const char *text, const char *const *words)
+const char *gk_yaml_like(const char *text, const char *const *words)
 {
 	unsigned best = 4; /* more letters amiss is another word */
 	const char *near = NULL;
@@ -157,8 +157,8 @@ const char *gkf_yaml_like(const char *text, const char *const *words)
 	return near;
 }
 
-static int read_document(struct gkf_yaml *y, yaml_parser_t *parser,
-			 gkf_yaml_use *use, void *data)
+static int read_document(struct gk_yaml *y, yaml_parser_t *parser,
+			 gk_yaml_use *use, void *data)
 {
 	const yaml_node_t *top;
 	int err;
@@ -166,7 +166,7 @@ static int read_document(struct gkf_yaml *y, yaml_parser_t *parser,
 	if (!yaml_parser_load(parser, &y->document)) {
 		size_t line = parser->problem_mark.line + 1;
 
-		return gkf_yaml_fail(
+		return gk_yaml_fail(
 		    y, (unsigned)line,
 		    "syntax: %s; allowed is one YAML mapping, a 'key: value' "
 		    "a line",
@@ -174,9 +174,9 @@ static int read_document(struct gkf_yaml *y, yaml_parser_t *parser,
 	}
 	top = yaml_document_get_root_node(&y->document);
 	if (!top || top->type != YAML_MAPPING_NODE)
-		err = gkf_yaml_fail(y, top ? gkf_yaml_line(top) : 1,
-				    "no mapping; allowed is one YAML mapping, "
-				    "a 'key: value' a line");
+		err = gk_yaml_fail(y, top ? gk_yaml_line(top) : 1,
+				   "no mapping; allowed is one YAML mapping, "
+				   "a 'key: value' a line");
 	else
 		err = use(data, top);
 	yaml_document_delete(&y->document);
@@ -184,31 +184,31 @@ static int read_document(struct gkf_yaml *y, yaml_parser_t *parser,
 }
 
 /* A second document would be ignored silently. */
-static int check_end(struct gkf_yaml *y, yaml_parser_t *parser)
+static int check_end(struct gk_yaml *y, yaml_parser_t *parser)
 {
 	yaml_document_t more;
 	const yaml_node_t *top;
 	int err = 0;
 
 	if (!yaml_parser_load(parser, &more))
-		return gkf_yaml_fail(y, (unsigned)parser->problem_mark.line + 1,
-				     "syntax: %s", parser->problem);
+		return gk_yaml_fail(y, (unsigned)parser->problem_mark.line + 1,
+				    "syntax: %s", parser->problem);
 	top = yaml_document_get_root_node(&more);
 	if (top)
-		err = gkf_yaml_fail(y, gkf_yaml_line(top),
-				    "a second document; a %s is one", y->what);
+		err = gk_yaml_fail(y, gk_yaml_line(top),
+				   "a second document; a %s is one", y->what);
 	yaml_document_delete(&more);
 	return err;
 }
 
-static int parse(struct gkf_yaml *y, const char *text, size_t len,
-		 gkf_yaml_use *use, void *data)
+static int parse(struct gk_yaml *y, const char *text, size_t len,
+		 gk_yaml_use *use, void *data)
 {
 	yaml_parser_t parser;
 	int err;
 
 	if (!yaml_parser_initialize(&parser))
-		return gkf_yaml_fail(y, 0, "out of memory"), GK_ERR_NOMEM;
+		return gk_yaml_fail(y, 0, "out of memory"), GK_ERR_NOMEM;
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
 	err = read_document(y, &parser, use, data);
 	if (!err)
@@ -217,36 +217,36 @@ static int parse(struct gkf_yaml *y, const char *text, size_t len,
 	return err;
 }
 
-static int read_file(struct gkf_yaml *y, char *text, ssize_t *ret_len)
+static int read_file(struct gk_yaml *y, char *text, ssize_t *ret_len)
 {
 	struct stat st;
 	ssize_t n;
 
 	if (stat(y->path, &st))
-		return gkf_yaml_fail(y, 0, "%s", strerror(errno)),
+		return gk_yaml_fail(y, 0, "%s", strerror(errno)),
 		       GK_ERR_NOT_FOUND;
 	if (!S_ISREG(st.st_mode))
-		return gkf_yaml_fail(y, 0, "not a file");
+		return gk_yaml_fail(y, 0, "not a file");
 	n = gk_read_at(AT_FDCWD, y->path, text, y->limit);
 	if (n < 0)
-		return gkf_yaml_fail(y, 0, "cannot be read: %s",
-				     gk_strerror((int)n)),
+		return gk_yaml_fail(y, 0, "cannot be read: %s",
+				    gk_strerror((int)n)),
 		       (int)n;
 	if ((size_t)n == y->limit - 1)
-		return gkf_yaml_fail(y, 0, "too big; a %s has at most %zu KiB",
-				     y->what, y->limit / 1024);
+		return gk_yaml_fail(y, 0, "too big; a %s has at most %zu KiB",
+				    y->what, y->limit / 1024);
 	*ret_len = n;
 	return 0;
 }
 
-int gkf_yaml_read(struct gkf_yaml *y, gkf_yaml_use *use, void *data)
+int gk_yaml_read(struct gk_yaml *y, gk_yaml_use *use, void *data)
 {
 	char *text = malloc(y->limit);
 	ssize_t len = 0;
 	int err;
 
 	if (!text)
-		return gkf_yaml_fail(y, 0, "out of memory"), GK_ERR_NOMEM;
+		return gk_yaml_fail(y, 0, "out of memory"), GK_ERR_NOMEM;
 	err = read_file(y, text, &len);
 	if (!err)
 		err = parse(y, text, (size_t)len, use, data);
