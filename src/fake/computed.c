@@ -14,12 +14,19 @@ static int64_t get(struct gkf_machine *m, unsigned device, enum gkf_value value)
 	return number;
 }
 
-/* The mean of the last second's bins that are remembered. */
+/*
+ * The mean of the last second's bins that are remembered. Power that is set
+ * has been so for the whole second.
+ */
 int64_t gkf_compute_power_average(struct gkf_machine *m, unsigned device)
 {
 	int64_t sum = 0, bins = 0;
 	struct gkf_state s;
+	int64_t set = atomic_load_explicit(
+	    &m->file->device[device].set[GKF_V_POWER], memory_order_relaxed);
 
+	if (set != GKF_UNSET)
+		return set;
 	gkf_state_now(m, device, &s);
 	for (uint64_t b = 1; b <= GKF_BINS_PER_S && b <= s.bin; b++) {
 		struct gkf_past past;

@@ -130,17 +130,15 @@ static nvmlReturn_t memory_power(const struct call *c, uint64_t *ret_number)
 	return NVML_SUCCESS;
 }
 
-/*
- * Averages came with Ampere, but not with its first chip, GA100 (8.0); that of
- * the memory with Hopper.
- */
+/* The average of the memory came with Hopper. */
 nvmlReturn_t field_power_average(const struct call *c, unsigned scope,
 				 unsigned arg, uint64_t *ret_number)
 {
 	(void)arg;
 	if (scope == NVML_POWER_SCOPE_MEMORY && capability(c) >= 90)
 		return memory_power(c, ret_number);
-	if (scope == NVML_POWER_SCOPE_GPU && capability(c) <= 80)
+	if (scope == NVML_POWER_SCOPE_GPU &&
+	    !power_has_average(&c->board->profile))
 		return NVML_ERROR_NOT_SUPPORTED;
 	return field_limit(c, scope, GKF_V_POWER_AVERAGE, ret_number);
 }

@@ -1,9 +1,24 @@
 /*
- * power.c - power limits, in milliwatts.
+ * power.c - power and its limits, in milliwatts.
  */
 #include "fake/controls.h"
 #include "fake/nvml/permission.h"
 #include "fake/nvml/power.h"
+
+/* The mean of the last second where the board has one, else that of now. */
+nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *power)
+{
+	int64_t mw;
+
+	ENTER_DEVICE(nvmlDeviceGetPowerUsage, device, power != NULL);
+	if (!value(&c,
+		   power_has_average(&c.board->profile) ? GKF_V_POWER_AVERAGE
+							: GKF_V_POWER,
+		   &mw))
+		return NVML_ERROR_NOT_SUPPORTED;
+	*power = (unsigned)mw;
+	return NVML_SUCCESS;
+}
 
 nvmlReturn_t power_limit_in_force(const struct call *c, uint64_t *ret_mw)
 {

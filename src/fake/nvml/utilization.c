@@ -21,13 +21,27 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
+/*
+ * Boards since Turing (7.5) call an engine that they lack idle, as the
+ * captures of a 2080 and a 4080 show; older ones do not know it.
+ */
+static bool engine(const struct call *c, enum gkf_value id, int64_t *ret_busy)
+{
+	const struct gkf_profile *p = &c->board->profile;
+
+	if (value(c, id, ret_busy))
+		return true;
+	*ret_busy = 0;
+	return p->compute_major * 10 + p->compute_minor >= 75;
+}
+
 #define ENGINE(symbol, id)                                                     \
 	nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *utilization,    \
 			    unsigned int *samplingPeriodUs)                    \
 	{                                                                      \
 		int64_t v;                                                     \
 		ENTER_DEVICE(symbol, device, utilization &&samplingPeriodUs);  \
-		if (!value(&c, GKF_V_##id, &v))                                \
+		if (!engine(&c, GKF_V_##id, &v))                               \
 			return NVML_ERROR_NOT_SUPPORTED;                       \
 		*utilization = (unsigned)v;                                    \
 		*samplingPeriodUs = PERIOD_US;                                 \
