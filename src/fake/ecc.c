@@ -100,22 +100,24 @@ static bool set_count(const struct gkf_device *dev, enum gkf_value value,
 	return true;
 }
 
-/* What a set value adds to (or takes from) the volatile count of the book. */
-static int64_t set_more(const struct gkf_device *dev,
-			enum gkf_ecc_counter counter, unsigned kinds)
+/*
+ * What a set value adds to (or takes from: modulo 2^64) the volatile count of
+ * the book.
+ */
+static uint64_t set_more(const struct gkf_device *dev,
+			 enum gkf_ecc_counter counter, unsigned kinds)
 {
-	int64_t more = 0;
-	uint64_t set;
+	uint64_t more = 0, set;
 
 	for (size_t i = 0; i < SETTABLE; i++) {
-		int64_t d;
+		uint64_t d;
 
 		if (!(kinds & GKF_ECC_BIT(settable[i].kind)) ||
 		    !set_count(dev, settable[i].value, &set))
 			continue;
-		d = (int64_t)(set - counted(dev, GKF_ECC_VOLATILE, GKF_ECC_DRAM,
-					    settable[i].kind));
-		if (counter == GKF_ECC_VOLATILE || d > 0)
+		d = set - counted(dev, GKF_ECC_VOLATILE, GKF_ECC_DRAM,
+				  settable[i].kind);
+		if (counter == GKF_ECC_VOLATILE || (int64_t)d > 0)
 			more += d;
 	}
 	return more;
@@ -133,7 +135,7 @@ uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 			if (places & GKF_ECC_BIT(p) && kinds & GKF_ECC_BIT(k))
 				sum += counted(dev, counter, p, k);
 	if (places & GKF_ECC_BIT(GKF_ECC_DRAM))
-		sum += (uint64_t)set_more(dev, counter, kinds);
+		sum += set_more(dev, counter, kinds);
 	return sum;
 }
 

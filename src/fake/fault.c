@@ -343,13 +343,13 @@ void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		_Atomic int64_t *count = &dev->set[counters[i].value];
 		uint64_t more =
 		    end / counters[i].bins - first / counters[i].bins;
-		int64_t before = atomic_load(count);
+		int64_t before = gkf_clamp(atomic_load(count), 0, UINT32_MAX);
 
 		if (!gkf_fault_active(m, device, counters[i].fault) || !more)
 			continue;
-		atomic_store(count, gkf_clamp((before < 0 ? 0 : before) +
-						  (int64_t)(more & UINT32_MAX),
-					      0, UINT32_MAX));
+		atomic_store(count,
+			     gkf_clamp(before + (int64_t)(more & UINT32_MAX), 0,
+				       UINT32_MAX));
 	}
 }
 

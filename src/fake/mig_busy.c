@@ -4,6 +4,7 @@
  */
 #include "fake/mig.h"
 
+#include "fake/crowd.h"
 #include "fake/private.h"
 
 /* What the processes of an instance did in a bin; permille of its engines. */
@@ -46,9 +47,23 @@ static void add_words(struct gkf_mig_sums *to, const struct gkf_mig_sums *from,
 	}
 }
 
-static void add_bin(struct gkf_machine *m, unsigned device, uint64_t bin)
+/* What the processes collected did in a bin, by GPU instance. */
+static void sum_crowd(const struct gkf_crowd *crowd, uint64_t bin,
+		      struct gkf_mig_sums sums[GKF_MIG_GIS])
 {
-	struct gkf_mig_sums sums[GKF_MIG_GIS] = {0};
+	for (unsigned i = 0; i < crowd->count; i++) {
+		unsigned at = crowd->member[i].instance;
+		unsigned gi = GKF_INSTANCE_GI(crowd->instance[at].name);
+
+		if (gi < GKF_MIG_GIS)
+			add_slot(&sums[gi], &crowd->member[i].wave, bin);
+	}
+}
+
+/* The same of too many to be collected. */
+static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
+		      struct gkf_mig_sums sums[GKF_MIG_GIS])
+{
 	unsigned high = gkf_slots_high(m);
 	struct gkf_slot slot;
 
@@ -57,20 +72,40 @@ static void add_bin(struct gkf_machine *m, unsigned device, uint64_t bin)
 		    GKF_INSTANCE_GI(slot.instance) < GKF_MIG_GIS)
 			add_slot(&sums[GKF_INSTANCE_GI(slot.instance)],
 				 &slot.wave, bin);
+}
+
+static void add_bin(const struct gkf_crowd *crowd, uint64_t bin)
+{
+	struct gkf_mig_sums sums[GKF_MIG_GIS] = {0};
+	struct gkf_mig *mig = &crowd->m->file->device[crowd->device].mig;
+
+	if (crowd->all)
+		sum_crowd(crowd, bin, sums);
+	else
+		sum_slots(crowd->m, crowd->device, bin, sums);
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++)
 		if (sums[gi].gpu)
-			add_words(&m->file->device[device].mig.sums[gi],
-				  &sums[gi],
+			add_words(&mig->sums[gi], &sums[gi],
 				  sums[gi].gpu > 1000 ? sums[gi].gpu : 1000);
 }
 
 void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		  uint64_t end)
 {
+	struct gkf_crowd crowd;
+
 	if (!(gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT))
 		return;
-	for (uint64_t bin = first; bin < end; bin++)
-		add_bin(m, device, bin);
+	gkf_crowd_collect(m, device, &crowd);
+	while (first < end) {
+		uint64_t until = gkf_crowd_quiet_until(&crowd, first);
+
+		if (until > first) {
+			first = until;
+			continue;
+		}
+		add_bin(&crowd, first++);
+	}
 }
 
 void gkf_mig_sums(struct gkf_machine *m, unsigned device, unsigned gi,
