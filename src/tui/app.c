@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "tui/layer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -46,6 +47,7 @@ static void draw(struct app *a)
 	struct tui *t = &a->t;
 
 	tui_draw(t, &a->grid);
+	tui_layer_draw(t, &a->grid);
 	draw_message(a);
 	if (t->options.term.ascii)
 		grid_to_ascii(&a->grid);
@@ -231,6 +233,7 @@ static void release(struct app *a)
 	grid_free(&a->grid);
 	free(t->list);
 	free(t->tags);
+	tui_dialog_close(t);
 	free((char *)(uintptr_t)t->user);
 }
 

@@ -9,7 +9,9 @@
 #include "base/str.h"
 #include "core/history.h"
 #include "format/boxed.h"
+#include "tui/dialog.h"
 #include "tui/key.h"
+#include "tui/prompt.h"
 #include "tui/term.h"
 
 #include <gpukit/gpukit.h>
@@ -95,6 +97,9 @@ struct tui {
 	bool quit, paused;
 	char message[256]; /* on the last row, until message_until_ns */
 	uint64_t message_until_ns;
+
+	struct tui_prompt prompt; /* over the screen, while open */
+	struct tui_dialog dialog; /* over both, while open */
 
 	/* Processes as they are listed: positions in snap->processes. */
 	unsigned *list;

@@ -1,5 +1,6 @@
 /* update.c - what the actions do to the model. */
 #include "base/clock.h"
+#include "tui/layer.h"
 #include "tui/view.h"
 
 #include <stdarg.h>
@@ -264,6 +265,8 @@ void tui_do(struct tui *t, enum tui_action action)
 
 void tui_key_pressed(struct tui *t, tui_key key)
 {
+	if (tui_layer_key(t, key))
+		return;
 	tui_do(t,
 	       tui_keymap_take(t->keymap, 1U << t->screen, key, &t->pending));
 }

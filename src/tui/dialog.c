@@ -1,0 +1,323 @@
+/* dialog.c - a box with buttons; see dialog.h. */
+#include "tui/dialog.h"
+
+#include "format/width.h"
+#include "tui/model.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BUTTON    10 /* columns inside a framed button */
+#define GAP       2  /* between buttons, and beside them */
+#define FRAMED    (BUTTON + 2 + GAP)
+#define WIDTH_MAX 78 /* inside the box */
+
+void tui_dialog_open(struct tui *t, const struct tui_dialog_kind *kind,
+		     struct gk_buf *text, int button)
+{
+	tui_dialog_close(t);
+	t->dialog =
+	    (struct tui_dialog){.kind = kind, .text = *text, .current = button};
+	*text = (struct gk_buf){0};
+}
+
+void tui_dialog_close(struct tui *t)
+{
+	gk_buf_free(&t->dialog.text);
+	t->dialog = (struct tui_dialog){0};
+}
+
+/* ---- keys and mouse ---- */
+
+static void choose(struct tui *t, int button)
+{
+	const struct tui_dialog_kind *kind = t->dialog.kind;
+
+	tui_dialog_close(t);
+	kind->chosen(t, button);
+}
+
+static void step(struct tui *t, int by)
+{
+	struct tui_dialog *d = &t->dialog;
+
+	d->current = (d->current + d->kind->count + by) % d->kind->count;
+}
+
+static bool is_letter(const struct tui_button *b, tui_key key)
+{
+	return key < 0x80 &&
+	       tolower((int)key) == tolower((unsigned char)b->label[b->letter]);
+}
+
+/* The button of a letter or a number, or -1. */
+static int button_of(const struct tui_dialog_kind *kind, tui_key key)
+{
+	for (int i = 0; i < kind->count; i++)
+		if (key == '1' + (tui_key)i ||
+		    is_letter(&kind->buttons[i], key))
+			return i;
+	return -1;
+}
+
+enum answer { NOTHING, MOVE_BACK, MOVE_ON, CURRENT, CANCEL };
+
+static const struct {
+	tui_key key;
+	enum answer answer;
+} keys[] = {
+    {TUI_KEY_ENTER, CURRENT},
+    {' ', CURRENT},
+    {TUI_KEY_ESCAPE, CANCEL},
+    {'c' | (tui_key)TUI_CTRL, CANCEL},
+    {'q', CANCEL},
+    {'Q', CANCEL},
+    {'n', CANCEL},
+    {'N', CANCEL},
+    {TUI_KEY_LEFT, MOVE_BACK},
+    {TUI_KEY_TAB | TUI_SHIFT, MOVE_BACK},
+    {',', MOVE_BACK},
+    {'<', MOVE_BACK},
+    {'[', MOVE_BACK},
+    {TUI_KEY_RIGHT, MOVE_ON},
+    {TUI_KEY_TAB, MOVE_ON},
+    {'.', MOVE_ON},
+    {'>', MOVE_ON},
+    {']', MOVE_ON},
+};
+
+static enum answer answer_of(tui_key key)
+{
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (keys[i].key == key)
+			return keys[i].answer;
+	return NOTHING;
+}
+
+static void give(struct tui *t, enum answer answer)
+{
+	if (answer == MOVE_BACK || answer == MOVE_ON)
+		step(t, answer == MOVE_ON ? 1 : -1);
+	else if (answer != NOTHING)
+		choose(t, answer == CANCEL ? t->dialog.kind->cancel
+					   : t->dialog.current);
+}
+
+/*
+ * A letter chooses its button, but for the current one's: the key that opened
+ * the dialog may repeat, and must not answer it as well.
+ */
+void tui_dialog_key(struct tui *t, tui_key key)
+{
+	enum answer answer = answer_of(key);
+	int button;
+
+	if (answer != NOTHING) {
+		give(t, answer);
+		return;
+	}
+	button = button_of(t->dialog.kind, key);
+	if (button >= 0 && button != t->dialog.current)
+		choose(t, button);
+}
+
+void tui_dialog_mouse(struct tui *t, struct term_mouse mouse)
+{
+	const struct tui_dialog *d = &t->dialog;
+	int right = mouse.column - d->column;
+
+	if (mouse.what == MOUSE_WHEEL_UP)
+		step(t, -1);
+	else if (mouse.what == MOUSE_WHEEL_DOWN)
+		step(t, 1);
+	else if (mouse.what == MOUSE_PRESS && d->step && right >= 0 &&
+		 right / d->step < d->kind->count &&
+		 right % d->step < d->width && mouse.row >= d->row &&
+		 mouse.row < d->row + d->rows)
+		choose(t, right / d->step);
+}
+
+/* ---- drawing ---- */
+
+struct box {
+	int row, column;   /* of its corner */
+	int width, height; /* inside */
+	int lines;         /* of the text that are shown */
+	bool framed;       /* the buttons */
+};
+
+static int count_lines(const struct gk_buf *text, int *ret_width)
+{
+	const char *at = text->data, *end = at + text->len;
+	int count = 0;
+
+	*ret_width = 0;
+	for (; at && at < end; count++) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t len = (size_t)((newline ? newline : end) - at);
+		int columns = (int)gk_columns(at, len);
+
+		*ret_width = columns > *ret_width ? columns : *ret_width;
+		at += len + 1;
+	}
+	return count;
+}
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int larger(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* The place of the box: buttons lose their frames where it is small. */
+static struct box arrange(const struct tui_dialog *d, const struct grid *g)
+{
+	int text, lines = count_lines(&d->text, &text);
+	int buttons = d->kind->count * FRAMED + GAP;
+	struct box b = {.framed =
+			    buttons + 2 <= g->columns && lines + 5 <= g->rows};
+	int most = smaller(WIDTH_MAX, g->columns - 2);
+
+	b.width = smaller(larger(text + 4, buttons), larger(most, 1));
+	b.lines = smaller(lines, larger(g->rows - (b.framed ? 5 : 3), 1));
+	b.height = b.lines + (b.framed ? 3 : 1);
+	b.row = larger((g->rows - b.height - 2) / 2, 0);
+	b.column = larger((g->columns - b.width - 2) / 2, 0);
+	return b;
+}
+
+static void put(struct grid *g, int row, int column, const char *text,
+		size_t len, unsigned attribute)
+{
+	grid_line(g, row, column, text, len,
+		  (struct grid_style){GRID_COLOR_NONE, (uint16_t)attribute});
+}
+
+static void repeat(struct gk_buf *out, const char *text, int count)
+{
+	while (count-- > 0)
+		gk_buf_puts(out, text);
+}
+
+/* A row of the frame: its left end, what fills it, its right end. */
+static void put_row(struct grid *g, int row, int column, int width,
+		    const char *const parts[3], unsigned attribute)
+{
+	struct gk_buf line = {0};
+
+	gk_buf_puts(&line, parts[0]);
+	repeat(&line, parts[1], width);
+	gk_buf_puts(&line, parts[2]);
+	put(g, row, column, line.data, line.len, attribute);
+	gk_buf_free(&line);
+}
+
+static void draw_frame(struct grid *g, const struct box *b)
+{
+	static const char *const top[] = {"╒", "═", "╕"},
+				 *const side[] = {"│", " ", "│"},
+				 *const bottom[] = {"╘", "═", "╛"};
+	int last = b->row + b->height + 1;
+
+	put_row(g, b->row, b->column, b->width, top, 0);
+	for (int row = b->row + 1; row < last; row++)
+		put_row(g, row, b->column, b->width, side, 0);
+	put_row(g, last, b->column, b->width, bottom, 0);
+}
+
+/* The last line that fits says how many do not. */
+static void draw_text(const struct tui_dialog *d, struct grid *g,
+		      const struct box *b)
+{
+	const char *at = d->text.data;
+	int width, lines = count_lines(&d->text, &width);
+	int room = b->width - 2;
+	char rest[32];
+
+	for (int i = 0; i < b->lines; i++) {
+		size_t len = strcspn(at, "\n");
+		size_t fits = gk_fit(at, len, (size_t)larger(room, 0));
+		int used = (int)gk_columns(at, fits);
+		int column = b->column + 2;
+
+		if (i == b->lines - 1 && lines > b->lines) {
+			snprintf(rest, sizeof rest, "... and %d more",
+				 lines - i);
+			at = rest;
+			fits = strlen(rest);
+		} else if (!i) {
+			column = b->column + 1 + (b->width - used) / 2;
+		}
+		put(g, b->row + 1 + i, column, at, fits, i ? 0 : GRID_BOLD);
+		at += len + (at[len] == '\n');
+	}
+}
+
+static void draw_framed(const struct tui_dialog *d, struct grid *g, int i,
+			int column)
+{
+	static const char *const top[] = {"┌", "─", "┐"},
+				 *const side[] = {"│", " ", "│"},
+				 *const bottom[] = {"└", "─", "┘"};
+	const struct tui_button *b = &d->kind->buttons[i];
+	int len = (int)strlen(b->label);
+	int at = column + 1 + (BUTTON - len) / 2;
+	unsigned current = i == d->current ? GRID_BOLD | GRID_REVERSE : 0;
+
+	put_row(g, d->row, column, BUTTON, top, current & GRID_BOLD);
+	put_row(g, d->row + 1, column, BUTTON, side, current & GRID_BOLD);
+	put_row(g, d->row + 2, column, BUTTON, bottom, current & GRID_BOLD);
+	grid_mark(g, d->row + 1, column + 1, BUTTON, current, 0);
+	put(g, d->row + 1, at, b->label, (size_t)len, current);
+	grid_mark(g, d->row + 1, at + b->letter, 1, GRID_UNDERLINE, 0);
+}
+
+static void draw_plain(const struct tui_dialog *d, struct grid *g, int i,
+		       int column)
+{
+	const struct tui_button *b = &d->kind->buttons[i];
+	unsigned current = i == d->current ? GRID_BOLD | GRID_REVERSE : 0;
+
+	put(g, d->row, column, b->label, strlen(b->label), current);
+	grid_mark(g, d->row, column + b->letter, 1, GRID_UNDERLINE, 0);
+}
+
+static int longest_label(const struct tui_dialog_kind *kind)
+{
+	int longest = 0;
+
+	for (int i = 0; i < kind->count; i++)
+		longest = larger(longest, (int)strlen(kind->buttons[i].label));
+	return longest;
+}
+
+static void draw_buttons(struct tui_dialog *d, struct grid *g,
+			 const struct box *b)
+{
+	int count = d->kind->count;
+
+	d->width = b->framed ? BUTTON + 2 : longest_label(d->kind);
+	d->step = b->framed ? FRAMED : d->width + 1;
+	d->rows = b->framed ? 3 : 1;
+	d->row = b->row + 1 + b->lines;
+	d->column = b->column + 1 +
+		    (b->width - (count * d->step - (d->step - d->width))) / 2;
+	for (int i = 0; i < count; i++)
+		(b->framed ? draw_framed : draw_plain)(d, g, i,
+						       d->column + i * d->step);
+}
+
+void tui_dialog_draw(struct tui *t, struct grid *g)
+{
+	struct box b = arrange(&t->dialog, g);
+
+	grid_dim(g);
+	draw_frame(g, &b);
+	draw_text(&t->dialog, g, &b);
+	draw_buttons(&t->dialog, g, &b);
+}
