@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
-#include "cli/pick.h"
+#include "core/pick.h"
 
 #include <argp.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "cli/open.h"
-#include "cli/pick.h"
 #include "cli/screen.h"
+#include "core/pick.h"
 #include "format/boxed.h"
 #include "format/csv.h"
 #include "format/json.h"
@@ -125,6 +125,7 @@ static void build(struct run *run, const struct gk_snapshot *snap)
 
 static int show_picked(struct run *run, const struct gk_snapshot *snap)
 {
+	struct gk_pick pick = {.gpus = run->stat->ids};
 	struct gk_snapshot part;
 	long missing = -1;
 	int err;
@@ -133,21 +134,21 @@ static int show_picked(struct run *run, const struct gk_snapshot *snap)
 		build(run, snap);
 		return 0;
 	}
-	err = gk_pick(snap, run->stat->ids, &missing, &part);
-	if (err)
+	err = gk_pick(snap, &pick, &missing, &part);
+	if (err || missing >= 0)
 		gk_screen_off();
-	if (err == GK_ERR_NOT_FOUND)
+	if (err)
+		return fprintf(stderr, "gpukit stat: %s\n", gk_strerror(err)),
+		       err;
+	if (missing < 0)
+		build(run, &part);
+	else
 		fprintf(stderr,
 			"gpukit stat: no GPU %ld; `gpukit stat` lists those "
 			"there are\n",
 			missing);
-	else if (err)
-		fprintf(stderr, "gpukit stat: %s\n", gk_strerror(err));
-	if (err)
-		return err;
-	build(run, &part);
 	gk_pick_free(&part);
-	return 0;
+	return missing < 0 ? 0 : GK_ERR_NOT_FOUND;
 }
 
 /* One frame, from a snapshot that it frees. */

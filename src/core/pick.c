@@ -1,0 +1,236 @@
+/* pick.c - a part of a snapshot; see pick.h. */
+#include "core/pick.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number at *list, which moves behind it; -1 at the end. */
+static long next_index(const char **list)
+{
+	char *end;
+	long index;
+
+	if (!**list)
+		return -1;
+	index = strtol(*list, &end, 10);
+	*list = *end == ',' ? end + 1 : end;
+	return index;
+}
+
+bool gk_pick_valid(const char *list)
+{
+	for (;;) {
+		size_t digits = strspn(list, "0123456789");
+
+		if (!digits || digits > 6)
+			return false;
+		if (!list[digits])
+			return true;
+		if (list[digits] != ',')
+			return false;
+		list += digits + 1;
+	}
+}
+
+static bool named(const char *list, unsigned index)
+{
+	for (long i; (i = next_index(&list)) >= 0;)
+		if (i == (long)index)
+			return true;
+	return false;
+}
+
+/* An index of the list that no GPU has, -1 when all are there. */
+static long missing(const struct gk_snapshot *snap, const char *list)
+{
+	for (long index; (index = next_index(&list)) >= 0;) {
+		size_t i = 0;
+
+		while (i < snap->device_count &&
+		       snap->devices[i].index != (unsigned long)index)
+			i++;
+		if (i == snap->device_count)
+			return index;
+	}
+	return -1;
+}
+
+/* ---- what CUDA sees ---- */
+
+/*
+ * A figure that puts GPUs as the CUDA driver does where it can be told from
+ * outside: newer, then with the higher clock.
+ */
+static uint64_t speed_of(const struct gk_device *d)
+{
+	struct gk_value clock = d->m[GK_M_SM_CLOCK_MAX];
+	uint64_t generation =
+	    (uint64_t)(d->compute_major * 100 + d->compute_minor);
+
+	return generation << 40 |
+	       (clock.why == GK_PRESENT ? (uint64_t)clock.v / 1000000 : 0);
+}
+
+static void describe(const struct gk_snapshot *snap,
+		     struct gk_candidate *candidates)
+{
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+		struct gk_candidate *c = &candidates[i];
+
+		c->index = d->index;
+		c->mig_index = d->mig_index;
+		c->uuid = d->uuid;
+		c->speed = speed_of(d);
+		c->mig_enabled = d->m[GK_M_MIG_MODE].why == GK_PRESENT &&
+				 d->m[GK_M_MIG_MODE].v == 1;
+		sscanf(d->bus_id, "%x:%x:%x", &c->pci_domain, &c->pci_bus,
+		       &c->pci_device);
+	}
+}
+
+/* Marks what is visible; a MIG device shows the GPU that it is part of. */
+static int mark_visible(const struct gk_snapshot *snap,
+			const struct gk_pick *pick, bool *wanted)
+{
+	size_t room = snap->device_count + 1, count = 0;
+	struct gk_candidate *candidates = calloc(room, sizeof *candidates);
+	unsigned *chosen = calloc(room, sizeof *chosen);
+	int err = candidates && chosen ? 0 : GK_ERR_NOMEM;
+
+	if (!err) {
+		describe(snap, candidates);
+		err = gk_cuda_visible(pick->visible, pick->order, candidates,
+				      snap->device_count, chosen, &count, NULL);
+	}
+	for (size_t i = 0; !err && i < count; i++) {
+		int parent = snap->devices[chosen[i]].parent;
+
+		wanted[chosen[i]] = true;
+		if (parent >= 0)
+			wanted[parent] = true;
+	}
+	free(candidates);
+	free(chosen);
+	return err;
+}
+
+static int mark_devices(const struct gk_snapshot *snap,
+			const struct gk_pick *pick, bool *wanted)
+{
+	if (pick->only_visible && !pick->gpus)
+		return mark_visible(snap, pick, wanted);
+	for (size_t i = 0; i < snap->device_count; i++)
+		wanted[i] =
+		    !pick->gpus || named(pick->gpus, snap->devices[i].index);
+	return 0;
+}
+
+/* ---- processes ---- */
+
+#define COMPUTES (GK_PROCESS_COMPUTE | GK_PROCESS_MPS)
+
+static bool has_type(const struct gk_pick *pick, unsigned types)
+{
+	bool computes = types & COMPUTES, draws = types & GK_PROCESS_GRAPHICS;
+
+	return (computes || !(pick->compute || pick->only_compute)) &&
+	       (draws || !(pick->graphics || pick->only_graphics)) &&
+	       !(computes && pick->only_graphics) &&
+	       !(draws && pick->only_compute);
+}
+
+static bool has_user(const struct gk_pick *pick, const char *user)
+{
+	for (size_t i = 0; i < pick->user_count; i++)
+		if (!strcmp(pick->users[i], user))
+			return true;
+	return !pick->user_count;
+}
+
+static bool has_pid(const struct gk_pick *pick, pid_t pid)
+{
+	for (size_t i = 0; i < pick->pid_count; i++)
+		if (pick->pids[i] == pid)
+			return true;
+	return !pick->pid_count;
+}
+
+bool gk_pick_any(const struct gk_pick *pick)
+{
+	return pick->gpus || pick->only_visible || pick->compute ||
+	       pick->graphics || pick->only_compute || pick->only_graphics ||
+	       pick->user_count || pick->pid_count;
+}
+
+/* ---- the part ---- */
+
+static void fill_devices(const struct gk_snapshot *snap, const bool *wanted,
+			 struct gk_snapshot *part, int *moved)
+{
+	for (size_t i = 0; i < snap->device_count; i++) {
+		struct gk_device *d = &part->devices[part->device_count];
+
+		moved[i] = -1;
+		if (!wanted[i])
+			continue;
+		*d = snap->devices[i];
+		if (d->parent >= 0)
+			d->parent = moved[d->parent];
+		moved[i] = (int)part->device_count++;
+	}
+}
+
+static void fill_processes(const struct gk_snapshot *snap,
+			   const struct gk_pick *pick, struct gk_snapshot *part,
+			   const int *moved)
+{
+	for (size_t i = 0; i < snap->process_count; i++) {
+		const struct gk_process *p = &snap->processes[i];
+		int to = moved[p->device];
+
+		if (to < 0 || !has_type(pick, p->types) ||
+		    !has_user(pick, p->user) || !has_pid(pick, p->pid))
+			continue;
+		part->processes[part->process_count] = *p;
+		part->processes[part->process_count++].device = (unsigned)to;
+	}
+}
+
+int gk_pick(const struct gk_snapshot *snap, const struct gk_pick *pick,
+	    long *ret_missing, struct gk_snapshot *ret_part)
+{
+	struct gk_snapshot part = *snap;
+	size_t room = snap->device_count + 1;
+	int *moved = calloc(room, sizeof *moved), err = GK_ERR_NOMEM;
+	bool *wanted = calloc(room, sizeof *wanted);
+
+	part.device_count = part.process_count = 0;
+	part.devices = calloc(room, sizeof *part.devices);
+	part.processes =
+	    calloc(snap->process_count + 1, sizeof *part.processes);
+	if (moved && wanted && part.devices && part.processes)
+		err = mark_devices(snap, pick, wanted);
+	if (err) {
+		gk_pick_free(&part);
+	} else {
+		fill_devices(snap, wanted, &part, moved);
+		fill_processes(snap, pick, &part, moved);
+		if (ret_missing)
+			*ret_missing =
+			    pick->gpus ? missing(snap, pick->gpus) : -1;
+		*ret_part = part;
+	}
+	free(moved);
+	free(wanted);
+	return err;
+}
+
+void gk_pick_free(struct gk_snapshot *part)
+{
+	free(part->devices);
+	free(part->processes);
+	part->devices = NULL;
+	part->processes = NULL;
+}
