@@ -93,6 +93,7 @@ enum gk_absence {
 	GK_ABSENT_ERROR,   /* any other NVML error */
 	GK_ABSENT_HIDDEN,  /* /proc does not show it (hidepid, container) */
 	GK_ABSENT_ONE_SNAPSHOT, /* a difference needs two snapshots */
+	GK_ABSENT_RESET,        /* the GPU must be reset first */
 	GK_ABSENCE_COUNT
 };
 
@@ -111,7 +112,7 @@ enum gk_health {
 	/* The driver has not answered: within the timeout in a snapshot, within
 	 * the timeout and two periods of the FAST tier while watching. */
 	GK_HEALTH_STALE,
-	GK_HEALTH_ERROR, /* NVML cannot open it; nvml_error says why */
+	GK_HEALTH_ERROR, /* NVML cannot use it; nvml_error says why */
 };
 
 #define GK_NAME_MAX 96

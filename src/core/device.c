@@ -212,17 +212,18 @@ static bool scan_mig(struct gk_gpu *gpu)
 
 static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
 {
-	bool lost = gk_nvml_is_lost(answer);
+	enum gk_absence why = gk_nvml_absence(answer);
 
 	gpu->open = false;
 	gpu->listed_count = 0;
 	for (size_t i = 0; i < gpu->unit_count; i++) {
 		struct gk_device *dev = &gpu->units[i].dev;
 
-		dev->health = lost ? GK_HEALTH_LOST : GK_HEALTH_ERROR;
+		dev->health =
+		    why == GK_ABSENT_LOST ? GK_HEALTH_LOST : GK_HEALTH_ERROR;
 		dev->nvml_error = (int)answer;
-		dev->processes_why = gk_nvml_absence(answer);
-		clear_values(dev, gk_nvml_absence(answer));
+		dev->processes_why = why;
+		clear_values(dev, why);
 	}
 }
 

@@ -25,6 +25,7 @@ static const char *const absence[GK_ABSENCE_COUNT] = {
     [GK_ABSENT_ERROR] = "driver reported an error",
     [GK_ABSENT_HIDDEN] = "hidden by /proc",
     [GK_ABSENT_ONE_SNAPSHOT] = "needs two snapshots",
+    [GK_ABSENT_RESET] = "GPU requires restart",
 };
 
 const char *gk_absence_text(enum gk_absence why)

@@ -120,7 +120,7 @@ static const struct {
     {NVML_ERROR_NO_PERMISSION, GK_ABSENT_PERMISSION},
     {NVML_ERROR_TIMEOUT, GK_ABSENT_TIMEOUT},
     {NVML_ERROR_GPU_IS_LOST, GK_ABSENT_LOST},
-    {NVML_ERROR_RESET_REQUIRED, GK_ABSENT_LOST},
+    {NVML_ERROR_RESET_REQUIRED, GK_ABSENT_RESET},
     {NVML_ERROR_GPU_NOT_FOUND, GK_ABSENT_LOST},
 };
 
@@ -134,5 +134,7 @@ enum gk_absence gk_nvml_absence(nvmlReturn_t answer)
 
 bool gk_nvml_is_lost(nvmlReturn_t answer)
 {
-	return gk_nvml_absence(answer) == GK_ABSENT_LOST;
+	enum gk_absence why = gk_nvml_absence(answer);
+
+	return why == GK_ABSENT_LOST || why == GK_ABSENT_RESET;
 }

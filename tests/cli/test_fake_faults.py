@@ -124,6 +124,7 @@ def test_every_fault_is_shown_survived_and_cleared(gpukit, machine):
 @pytest.mark.parametrize("fault,said", [
     ("lost", "GPU is lost"), ("fallen", "GPU is lost"),
     ("unknown", "Unknown Error"), ("timeout=10ms", "Timeout"),
+    ("reset-required", "GPU requires restart"),
     ("hang", "no answer"), ("no-permission", "Insufficient Permissions")])
 def test_stat_says_what_is_wrong(gpukit, machine, fault, said):
     m = machine("--gpus", A100)

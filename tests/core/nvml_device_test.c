@@ -312,9 +312,15 @@ static void an_old_library_lacks_metrics_not_more(void **state)
 
 static void a_lost_gpu_is_shown_and_comes_back(void **state)
 {
-	static const nvmlReturn_t losses[] = {NVML_ERROR_GPU_IS_LOST,
-					      NVML_ERROR_RESET_REQUIRED,
-					      NVML_ERROR_GPU_NOT_FOUND};
+	static const struct {
+		nvmlReturn_t answer;
+		enum gk_health health;
+		enum gk_absence why;
+	} losses[] = {
+	    {NVML_ERROR_GPU_IS_LOST, GK_HEALTH_LOST, GK_ABSENT_LOST},
+	    {NVML_ERROR_RESET_REQUIRED, GK_HEALTH_ERROR, GK_ABSENT_RESET},
+	    {NVML_ERROR_GPU_NOT_FOUND, GK_HEALTH_LOST, GK_ABSENT_LOST},
+	};
 
 	(void)state;
 	scripted_process(0, SCRIPT_COMPUTE,
@@ -323,17 +329,18 @@ static void a_lost_gpu_is_shown_and_comes_back(void **state)
 	for (size_t i = 0; i < COUNT(losses); i++) {
 		const struct gk_snapshot *snap;
 
-		SCRIPT(t.s->gpu[0].all = losses[i];
-		       t.s->gpu[0].handle = losses[i]);
+		SCRIPT(t.s->gpu[0].all = losses[i].answer;
+		       t.s->gpu[0].handle = losses[i].answer);
 		for (int again = 0; again < 2; again++) {
 			snap = scripted_take();
 			assert_int_equal(snap->device_count, 2);
 			assert_int_equal(snap->devices[0].health,
-					 GK_HEALTH_LOST);
+					 losses[i].health);
 			assert_int_equal(snap->devices[0].nvml_error,
-					 losses[i]);
+					 losses[i].answer);
 			for (int m = 0; m < GK_M_COUNT; m++)
-				assert_absent(snap->devices[0].m[m], LOST);
+				assert_int_equal(snap->devices[0].m[m].why,
+						 losses[i].why);
 			assert_int_equal(snap->process_count, 0);
 			assert_value(snap->devices[1].m[GK_M_GPU_UTIL], 1);
 		}
