@@ -1,0 +1,357 @@
+/* proctree.c - processes in their family; see proctree.h. */
+#include "core/proctree.h"
+
+#include "base/err.h"
+#include "base/pidstat.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A process of /proc, or one that the driver lists and /proc does not. */
+struct entry {
+	pid_t pid, ppid;
+	uint64_t start, threads;
+	bool wanted, on_gpu;
+	int child, next; /* first child, next sibling; -1: none */
+	struct gk_process process;
+};
+
+struct family {
+	struct entry *entries;
+	size_t count, cap;
+	struct gk_tree *tree;
+};
+
+void gk_value_add(struct gk_value *sum, struct gk_value value)
+{
+	if (value.why != GK_PRESENT)
+		return;
+	sum->v = sum->why == GK_PRESENT ? sum->v + value.v : value.v;
+	sum->why = GK_PRESENT;
+}
+
+/* ---- who there is ---- */
+
+static struct entry *add_entry(struct family *f)
+{
+	size_t cap = f->cap ? f->cap * 2 : 256;
+	struct entry *more;
+
+	if (f->count == f->cap) {
+		more = realloc(f->entries, cap * sizeof *more);
+		if (!more)
+			return NULL;
+		f->entries = more;
+		f->cap = cap;
+	}
+	f->entries[f->count] = (struct entry){.child = -1, .next = -1};
+	return &f->entries[f->count++];
+}
+
+static int take_process(struct family *f, int proc, const char *name)
+{
+	struct gk_pidstat st;
+	struct entry *e;
+	char *end;
+	long pid = strtol(name, &end, 10);
+
+	if (*end || pid <= 0 || gk_pidstat_read(proc, (pid_t)pid, &st))
+		return 0;
+	e = add_entry(f);
+	if (!e)
+		return GK_ERR_NOMEM;
+	e->pid = st.pid;
+	e->ppid = st.ppid;
+	e->start = st.start;
+	e->threads = st.threads;
+	return 0;
+}
+
+static int scan(struct family *f, int proc)
+{
+	int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *d;
+	int r = 0;
+
+	if (!dir) {
+		r = gk_err_from_errno(errno);
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	while (!r && (d = readdir(dir)))
+		if (*d->d_name >= '1' && *d->d_name <= '9')
+			r = take_process(f, proc, d->d_name);
+	closedir(dir);
+	return r;
+}
+
+static int by_pid(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static struct entry *find(const struct family *f, size_t count, pid_t pid)
+{
+	struct entry key = {.pid = pid};
+
+	return count ? bsearch(&key, f->entries, count, sizeof key, by_pid)
+		     : NULL;
+}
+
+/*
+ * A parent is older than its child: a pid that was given away again while
+ * /proc was read must not make a process its own ancestor.
+ */
+static struct entry *parent_of(const struct family *f, size_t count,
+			       const struct entry *e)
+{
+	struct entry *p = e->ppid > 0 ? find(f, count, e->ppid) : NULL;
+
+	if (p &&
+	    (p->start < e->start || (p->start == e->start && p->pid < e->pid)))
+		return p;
+	return NULL;
+}
+
+/* ---- who is wanted ---- */
+
+/* A process that /proc does not show gets an entry of its own, at the end. */
+static int want(struct family *f, size_t scanned, pid_t pid)
+{
+	struct entry *e = find(f, scanned, pid);
+
+	for (size_t i = scanned; !e && i < f->count; i++)
+		if (f->entries[i].pid == pid)
+			e = &f->entries[i];
+	if (!e)
+		e = add_entry(f);
+	if (!e)
+		return GK_ERR_NOMEM;
+	e->pid = pid;
+	e->on_gpu = e->wanted = true;
+	return 0;
+}
+
+static void want_ancestors(struct family *f, struct entry *e)
+{
+	while ((e = parent_of(f, f->count, e)) && !e->wanted)
+		e->wanted = true;
+}
+
+static int want_all(struct family *f, const struct gk_snapshot *snap,
+		    const unsigned *chosen, size_t count)
+{
+	size_t scanned = f->count;
+
+	if (scanned)
+		qsort(f->entries, scanned, sizeof *f->entries, by_pid);
+	for (size_t i = 0; i < count; i++)
+		if (want(f, scanned, snap->processes[chosen[i]].pid))
+			return GK_ERR_NOMEM;
+	if (f->count > scanned)
+		qsort(f->entries, f->count, sizeof *f->entries, by_pid);
+	for (size_t i = 0; i < f->count; i++) {
+		struct entry *e = &f->entries[i];
+		const struct entry *parent = parent_of(f, f->count, e);
+
+		if (e->on_gpu)
+			want_ancestors(f, e);
+		else if (parent && parent->on_gpu)
+			e->wanted = true;
+	}
+	return 0;
+}
+
+static void keep_wanted(struct family *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		if (f->entries[i].wanted)
+			f->entries[kept++] = f->entries[i];
+	f->count = kept;
+}
+
+/* ---- what they do ---- */
+
+static void read_all(struct family *f, struct gk_procfs *fs,
+		     const struct gk_snapshot *snap)
+{
+	gk_procfs_begin(fs, snap->mono_ns, snap->host.boot_ns);
+	for (size_t i = 0; i < f->count; i++) {
+		struct entry *e = &f->entries[i];
+		struct gk_process *p = &e->process;
+
+		p->pid = e->pid;
+		for (int m = 0; m < GK_PM_COUNT; m++)
+			p->m[m].why = GK_ABSENT_NOT_SUPPORTED;
+		gk_procfs_read(fs, 0, &f->tree->strings, p);
+	}
+	gk_procfs_end(fs);
+}
+
+/* What the snapshot knows of a process, summed over its devices. */
+static void take_from_snapshot(struct family *f, const struct gk_process *p)
+{
+	struct entry *e = find(f, f->count, p->pid);
+
+	if (!e || !e->on_gpu)
+		return;
+	e->process.types |= p->types;
+	for (int m = 0; m < GK_PM_COUNT; m++) {
+		if (gk_process_metrics[m].tier == GK_TIER_HOST)
+			e->process.m[m] = p->m[m];
+		else
+			gk_value_add(&e->process.m[m], p->m[m]);
+	}
+}
+
+/* ---- in which order ---- */
+
+static int by_family(const void *left, const void *right, void *data)
+{
+	const struct entry *entries = data;
+	const struct gk_process *a = &entries[*(const int *)left].process;
+	const struct gk_process *b = &entries[*(const int *)right].process;
+	bool a_gone = a->state == GK_PROCESS_GONE;
+	bool b_gone = b->state == GK_PROCESS_GONE;
+	int order = a_gone - b_gone;
+
+	if (!order)
+		order = strcmp(a->user, b->user);
+	return order ? order : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* Chains the children of each; returns the first root, or -1. */
+static int chain(struct family *f, int *order)
+{
+	int root = -1;
+
+	for (size_t i = 0; i < f->count; i++)
+		order[i] = (int)i;
+	if (f->count)
+		qsort_r(order, f->count, sizeof *order, by_family, f->entries);
+	for (size_t i = f->count; i-- > 0;) {
+		struct entry *e = &f->entries[order[i]];
+		struct entry *parent = parent_of(f, f->count, e);
+		int *head = parent ? &parent->child : &root;
+
+		e->next = *head;
+		*head = order[i];
+	}
+	return root;
+}
+
+/* Adds a node for an entry; returns its position. */
+static int add_node(struct family *f, const struct entry *e, int parent)
+{
+	struct gk_tree *tree = f->tree;
+	struct gk_tree_node *node = &tree->nodes[tree->count];
+
+	*node = (struct gk_tree_node){
+	    .process = e->process,
+	    .threads = e->threads,
+	    .parent = parent,
+	    .depth = parent < 0 ? 0 : tree->nodes[parent].depth + 1,
+	    .size = 1,
+	    .on_gpu = e->on_gpu,
+	    .last = e->next < 0,
+	};
+	memcpy(node->sum, node->process.m, sizeof node->sum);
+	return (int)tree->count++;
+}
+
+/* Down to the children first, then to the next sibling, of it or of its
+ * nearest ancestor that has one. path[depth] is the entry of a node there. */
+static void walk(struct family *f, int root, int *path)
+{
+	int at = root, parent = -1, depth = 0;
+
+	while (at >= 0) {
+		int node = add_node(f, &f->entries[at], parent);
+
+		path[depth] = at;
+		if (f->entries[at].child >= 0) {
+			at = f->entries[at].child;
+			parent = node;
+			depth++;
+			continue;
+		}
+		while (depth > 0 && f->entries[path[depth]].next < 0) {
+			depth--;
+			parent = f->tree->nodes[parent].parent;
+		}
+		at = f->entries[path[depth]].next;
+	}
+}
+
+static void sum_up(struct gk_tree *tree)
+{
+	for (size_t i = tree->count; i-- > 0;) {
+		const struct gk_tree_node *node = &tree->nodes[i];
+		struct gk_tree_node *parent;
+
+		if (node->parent < 0)
+			continue;
+		parent = &tree->nodes[node->parent];
+		parent->size += node->size;
+		for (int m = 0; m < GK_PM_COUNT; m++)
+			gk_value_add(&parent->sum[m], node->sum[m]);
+	}
+}
+
+static int arrange(struct family *f)
+{
+	int *order = calloc(f->count + 1, sizeof *order);
+	int *path = calloc(f->count + 1, sizeof *path);
+
+	f->tree->nodes = calloc(f->count + 1, sizeof *f->tree->nodes);
+	if (order && path && f->tree->nodes) {
+		walk(f, chain(f, order), path);
+		sum_up(f->tree);
+	}
+	free(order);
+	free(path);
+	return order && path && f->tree->nodes ? 0 : GK_ERR_NOMEM;
+}
+
+int gk_tree_take(struct gk_procfs *fs, const struct gk_snapshot *snap,
+		 const unsigned *chosen, size_t count,
+		 struct gk_tree **ret_tree)
+{
+	struct family f = {.tree = calloc(1, sizeof *f.tree)};
+	int r = f.tree ? scan(&f, gk_procfs_dir(fs)) : GK_ERR_NOMEM;
+
+	if (!r)
+		r = want_all(&f, snap, chosen, count);
+	if (!r) {
+		keep_wanted(&f);
+		read_all(&f, fs, snap);
+		for (size_t i = 0; i < count; i++)
+			take_from_snapshot(&f, &snap->processes[chosen[i]]);
+		r = arrange(&f);
+	}
+	free(f.entries);
+	if (r)
+		gk_tree_free(f.tree);
+	else
+		*ret_tree = f.tree;
+	return r;
+}
+
+void gk_tree_free(struct gk_tree *tree)
+{
+	if (!tree)
+		return;
+	gk_arena_free(&tree->strings);
+	free(tree->nodes);
+	free(tree);
+}
