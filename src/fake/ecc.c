@@ -1,6 +1,7 @@
 /* ecc.c - the counts of the book, and what an error leads to; see ecc.h. */
 #include "fake/ecc.h"
 
+#include "abi/nvml_abi.h"
 #include "base/err.h"
 #include "fake/computed.h"
 #include "fake/ecc_repair.h"
@@ -294,6 +295,11 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 	if (r)
 		return r;
 	happen(m, device, e);
+	gkf_event_push(m, device,
+		       e->kind == GKF_ECC_CORRECTED
+			   ? nvmlEventTypeSingleBitEccError
+			   : nvmlEventTypeDoubleBitEccError,
+		       0, GKF_NO_INSTANCE);
 	gkf_unlock(m);
 	return 0;
 }

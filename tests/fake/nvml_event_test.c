@@ -5,6 +5,7 @@
 #include "fake/nvml_front.h"
 
 #include "base/clock.h"
+#include "fake/ecc.h"
 #include "fake/scenario.h"
 
 #include <pthread.h>
@@ -190,6 +191,11 @@ static void memory_errors_are_told_by_kind(void **state)
 	expect_xid(xids, 63);
 	gkf_fault_end(fx->m, 0, ~0ULL);
 	expect_event(set, nvmlEventTypeGpuRecoveryAction, 0);
+	assert_int_equal(gkf_ecc_error(fx->m, 0, GKF_ECC_PARITY, GKF_ECC_L2, 1),
+			 0);
+	expect_event(set, nvmlEventTypeDoubleBitEccError, 0);
+	assert_int_equal(
+	    gkf_ecc_error(fx->m, 0, GKF_ECC_CORRECTED, GKF_ECC_L2, 1), 0);
 	expect_nothing(set);
 	expect_nothing(xids);
 }
