@@ -191,12 +191,13 @@ int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 				   ret_slot);
 }
 
-/* Locks and checks that the slot belongs to this process. */
+/* Locks and checks that the slot belongs to this process, on that device. */
 static int lock_own(struct gkf_machine *m, unsigned index,
-		    struct gkf_slot **ret_slot)
+		    struct gkf_slot **ret_slot, unsigned *ret_device)
 {
 	struct gkf_identity self = gkf_self(m);
 	struct gkf_slot *slot;
+	unsigned device;
 	int r;
 
 	if (index >= GKF_SLOTS_MAX)
@@ -205,23 +206,26 @@ static int lock_own(struct gkf_machine *m, unsigned index,
 	if (r)
 		return r;
 	slot = &m->file->slot[index];
+	device = __atomic_load_n(&slot->device, __ATOMIC_RELAXED);
 	if (!(atomic_load(&slot->life) & 1) || slot->pid != self.pid ||
-	    slot->pid_ns != self.pid_ns || slot->device >= m->device_count) {
+	    slot->pid_ns != self.pid_ns || device >= m->device_count) {
 		gkf_unlock(m);
 		return GK_ERR_NOT_FOUND;
 	}
 	*ret_slot = slot;
+	*ret_device = device;
 	return 0;
 }
 
 int gkf_detach(struct gkf_machine *m, unsigned index)
 {
 	struct gkf_slot *slot;
-	int r = lock_own(m, index, &slot);
+	unsigned device;
+	int r = lock_own(m, index, &slot, &device);
 
 	if (r)
 		return r;
-	gkf_state_advance(m, slot->device);
+	gkf_state_advance(m, device);
 	gkf_account_close(m, index);
 	atomic_fetch_add_explicit(&slot->life, 1, memory_order_release);
 	gkf_unlock(m);
@@ -232,18 +236,19 @@ int gkf_alloc(struct gkf_machine *m, unsigned index, uint64_t bytes)
 {
 	struct gkf_memory memory;
 	struct gkf_slot *slot;
-	int r = lock_own(m, index, &slot);
+	unsigned device;
+	int r = lock_own(m, index, &slot, &device);
 
 	if (r)
 		return r;
-	gkf_memory(m, slot->device, &memory);
+	gkf_memory(m, device, &memory);
 	/* Loads of a scenario come one after the other; its compiler saw that
 	 * they fit. */
 	if (slot->wave.load)
 		memory.free = memory.total - memory.reserved;
 	if (bytes <= memory.free && slot->instance != GKF_NO_INSTANCE)
-		r = gkf_memory_gi(m, slot->device,
-				  GKF_INSTANCE_GI(slot->instance), &memory);
+		r = gkf_memory_gi(m, device, GKF_INSTANCE_GI(slot->instance),
+				  &memory);
 	if (!r && bytes > memory.free)
 		r = GK_ERR_NO_SPACE;
 	else if (!r)
@@ -256,7 +261,8 @@ int gkf_alloc(struct gkf_machine *m, unsigned index, uint64_t bytes)
 int gkf_free(struct gkf_machine *m, unsigned index, uint64_t bytes)
 {
 	struct gkf_slot *slot;
-	int r = lock_own(m, index, &slot);
+	unsigned device;
+	int r = lock_own(m, index, &slot, &device);
 
 	if (r)
 		return r;

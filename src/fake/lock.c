@@ -56,9 +56,17 @@ int gkf_lock(struct gkf_machine *m)
 	return error ? gk_err_from_errno(error) : 0;
 }
 
+/* A thread that reads while it holds the lock does not wait for itself. */
+static bool may_hold(const struct gkf_machine *m)
+{
+	return m->file->lock.__data.__owner == (int)syscall(SYS_gettid);
+}
+
 bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns)
 {
-	return gkf_applying(m) || !lock_within(m, patience_ns);
+	if (gkf_applying(m))
+		return true;
+	return !lock_within(m, patience_ns && may_hold(m) ? 0 : patience_ns);
 }
 
 bool gkf_is_applier(const struct gkf_machine *m)

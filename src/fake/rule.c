@@ -112,6 +112,8 @@ int gkf_rule_add(struct gkf_machine *m, const struct gkf_rule_spec *spec)
 	if (r)
 		return r;
 	rule = place_for(m, spec);
+	/* Before: killed in between, calls look at the rules for nothing. */
+	atomic_store(&m->file->rules.count, GKF_RULES_MAX);
 	if (rule) {
 		STORE(gpus, spec->gpus);
 		STORE(function, spec->function);

@@ -70,10 +70,19 @@ int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
 int gkf_smoothing_set(struct gkf_machine *m, unsigned device, unsigned profile,
 		      unsigned param, int64_t value)
 {
+	int r;
+
 	if (!is_there(profile, param) || value < 0 || value > params[param].max)
 		return GK_ERR_RANGE;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	/* The bins before were of the old one, whether anybody looked or not.
+	 */
+	gkf_state_advance(m, device);
 	atomic_store(&m->file->device[device].smoothing.param[profile][param],
 		     (uint64_t)value + 1);
+	gkf_unlock(m);
 	return 0;
 }
 
