@@ -286,6 +286,29 @@ static void a_rule_fails_its_function_alone(void **state)
 	assert_nvml(power_of(device_at(1)), SUCCESS);
 }
 
+/* Also those that neither need a GPU nor NVML to be up. */
+static void a_rule_fails_functions_of_the_system(void **state)
+{
+	struct fixture *fx = *state;
+	struct gkf_rule_spec r =
+	    rule("nvmlSystemGetCudaDriverVersion_v2", NVML_ERROR_UNKNOWN);
+	struct gkf_rule_spec end = rule("nvmlShutdown", NVML_ERROR_TIMEOUT);
+	unsigned count;
+	int version = 7;
+
+	assert_int_equal(gkf_rule_add(fx->m, &r), 0);
+	assert_int_equal(gkf_rule_add(fx->m, &end), 0);
+	assert_nvml(NV(nvmlSystemGetCudaDriverVersion_v2)(&version),
+		    ERROR_UNKNOWN);
+	assert_int_equal(version, 7);
+	assert_nvml(NV(nvmlSystemGetCudaDriverVersion)(&version), SUCCESS);
+	assert_nvml(NV(nvmlShutdown)(), ERROR_TIMEOUT);
+	assert_nvml(NV(nvmlDeviceGetCount_v2)(&count), SUCCESS);
+	gkf_rules_drop(fx->m, -1, ~0ULL);
+	assert_nvml(NV(nvmlShutdown)(), SUCCESS);
+	assert_nvml(NV(nvmlShutdown)(), ERROR_UNINITIALIZED);
+}
+
 static void a_rule_counts_calls(void **state)
 {
 	struct fixture *fx = *state;
@@ -454,6 +477,7 @@ int main(void)
 	    FRONT_TEST(a_process_that_hangs_can_be_ended),
 	    FRONT_TEST(a_late_answer_is_a_timeout),
 	    FRONT_TEST(a_rule_fails_its_function_alone),
+	    FRONT_TEST(a_rule_fails_functions_of_the_system),
 	    FRONT_TEST(a_rule_counts_calls),
 	    FRONT_TEST(chance_is_the_seed_s),
 	    FRONT_TEST(a_rule_hangs_until_it_is_dropped),

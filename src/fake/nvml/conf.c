@@ -3,6 +3,7 @@
  * the machine a confidential virtual machine, if all its GPUs can (since
  * Hopper). Reports and certificates are signed by the vendor: there are none.
  */
+#include "fake/nvml/conf.h"
 #include "fake/nvml/permission.h"
 
 static bool is_capable(const struct gkf_profile *p)
@@ -18,7 +19,7 @@ static bool all_capable(const struct call *c)
 	return c->device_count > 0;
 }
 
-static enum gkf_conf_compute mode(const struct call *c)
+enum gkf_conf_compute conf_mode(const struct call *c)
 {
 	uint64_t m = atomic_load_explicit(&c->file->system.conf_compute,
 					  memory_order_relaxed);
@@ -33,8 +34,8 @@ nvmlReturn_t
 nvmlSystemGetConfComputeCapabilities(nvmlConfComputeSystemCaps_t *caps)
 {
 	ENTER(nvmlSystemGetConfComputeCapabilities, caps != NULL);
-	caps->cpuCaps = mode(&c) ? NVML_CC_SYSTEM_CPU_CAPS_AMD_SEV_SNP
-				 : NVML_CC_SYSTEM_CPU_CAPS_NONE;
+	caps->cpuCaps = conf_mode(&c) ? NVML_CC_SYSTEM_CPU_CAPS_AMD_SEV_SNP
+				      : NVML_CC_SYSTEM_CPU_CAPS_NONE;
 	caps->gpusCaps = all_capable(&c) ? NVML_CC_SYSTEM_GPUS_CC_CAPABLE
 					 : NVML_CC_SYSTEM_GPUS_CC_NOT_CAPABLE;
 	return NVML_SUCCESS;
@@ -42,14 +43,14 @@ nvmlSystemGetConfComputeCapabilities(nvmlConfComputeSystemCaps_t *caps)
 
 static nvmlConfComputeSystemState_t state(const struct call *c)
 {
-	bool on = mode(c) != GKF_CONF_OFF;
+	bool on = conf_mode(c) != GKF_CONF_OFF;
 
 	return (nvmlConfComputeSystemState_t){
 	    .environment = on ? NVML_CC_SYSTEM_ENVIRONMENT_PROD
 			      : NVML_CC_SYSTEM_ENVIRONMENT_UNAVAILABLE,
 	    .ccFeature = on ? NVML_CC_SYSTEM_FEATURE_ENABLED
 			    : NVML_CC_SYSTEM_FEATURE_DISABLED,
-	    .devToolsMode = mode(c) == GKF_CONF_DEVTOOLS
+	    .devToolsMode = conf_mode(c) == GKF_CONF_DEVTOOLS
 				? NVML_CC_SYSTEM_DEVTOOLS_MODE_ON
 				: NVML_CC_SYSTEM_DEVTOOLS_MODE_OFF,
 	};
@@ -65,7 +66,7 @@ nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *ret)
 /* Several Blackwell GPUs encrypt the links between them. */
 static unsigned multi_gpu(const struct call *c)
 {
-	if (mode(c) == GKF_CONF_OFF || c->device_count < 2)
+	if (conf_mode(c) == GKF_CONF_OFF || c->device_count < 2)
 		return NVML_CC_SYSTEM_MULTIGPU_NONE;
 	return gkf_board(c->machine, 0)->profile.nvlink_version >= 5
 		   ? NVML_CC_SYSTEM_MULTIGPU_NVLE
@@ -99,7 +100,7 @@ nvmlReturn_t
 nvmlSystemGetConfComputeGpusReadyState(unsigned int *isAcceptingWork)
 {
 	ENTER(nvmlSystemGetConfComputeGpusReadyState, isAcceptingWork != NULL);
-	if (mode(&c) == GKF_CONF_OFF)
+	if (conf_mode(&c) == GKF_CONF_OFF)
 		return NVML_ERROR_NOT_SUPPORTED;
 	*isAcceptingWork = is_ready(&c);
 	return NVML_SUCCESS;
@@ -112,7 +113,7 @@ nvmlSystemSetConfComputeGpusReadyState(unsigned int isAcceptingWork)
 
 	ENTER(nvmlSystemSetConfComputeGpusReadyState,
 	      isAcceptingWork <= NVML_CC_ACCEPTING_CLIENT_REQUESTS_TRUE);
-	if (mode(&c) == GKF_CONF_OFF)
+	if (conf_mode(&c) == GKF_CONF_OFF)
 		return NVML_ERROR_NOT_SUPPORTED;
 	r = front_permit(&c);
 	if (!r)
@@ -133,7 +134,7 @@ nvmlReturn_t nvmlSystemGetConfComputeKeyRotationThresholdInfo(
 	if (!TAKES(info->version,
 		   nvmlConfComputeGetKeyRotationThresholdInfo_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (mode(&c) == GKF_CONF_OFF)
+	if (conf_mode(&c) == GKF_CONF_OFF)
 		return NVML_ERROR_NOT_SUPPORTED;
 	set = atomic_load(&c.file->system.conf_advantage);
 	info->attackerAdvantage = set ? set : ADVANTAGE_DEFAULT;
@@ -156,7 +157,7 @@ nvmlReturn_t nvmlSystemSetConfComputeKeyRotationThresholdInfo(
 	if (!TAKES(info->version,
 		   nvmlConfComputeSetKeyRotationThresholdInfo_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (mode(&c) == GKF_CONF_OFF)
+	if (conf_mode(&c) == GKF_CONF_OFF)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!is_advantage(info->maxAttackerAdvantage))
 		return NVML_ERROR_INVALID_ARGUMENT;
@@ -181,7 +182,7 @@ static uint64_t open_kib(const struct call *c)
 {
 	int64_t open = 0;
 
-	if (mode(c) == GKF_CONF_OFF)
+	if (conf_mode(c) == GKF_CONF_OFF)
 		return memory_kib(c);
 	value(c, GKF_V_UNPROTECTED, &open);
 	return (uint64_t)open < memory_kib(c) ? (uint64_t)open : memory_kib(c);
@@ -205,7 +206,7 @@ nvmlDeviceSetConfComputeUnprotectedMemSize(nvmlDevice_t device,
 {
 	ENTER_DEVICE(nvmlDeviceSetConfComputeUnprotectedMemSize, device,
 		     sizeKiB < 1ULL << 40);
-	if (mode(&c) == GKF_CONF_OFF)
+	if (conf_mode(&c) == GKF_CONF_OFF)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (sizeKiB > memory_kib(&c))
 		return NVML_ERROR_INVALID_ARGUMENT;

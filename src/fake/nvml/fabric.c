@@ -3,6 +3,7 @@
  * and how much of their NVLinks they may use.
  */
 #include "fake/link.h"
+#include "fake/nvml/conf.h"
 #include "fake/nvml/permission.h"
 
 #include <string.h>
@@ -219,9 +220,7 @@ nvmlDeviceSetNvLinkDeviceLowPowerThreshold(nvmlDevice_t device,
  */
 static bool is_encrypted(const struct call *c)
 {
-	return has_modes(c) &&
-	       atomic_load_explicit(&c->file->system.conf_compute,
-				    memory_order_relaxed) != GKF_CONF_OFF;
+	return has_modes(c) && conf_mode(c) != GKF_CONF_OFF;
 }
 
 nvmlReturn_t nvmlDeviceGetNvLinkInfo(nvmlDevice_t device,

@@ -187,23 +187,26 @@ nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 	return init(ROW_nvmlInitWithFlags);
 }
 
+/* It may have ended while the call took its time. */
 nvmlReturn_t nvmlShutdown(void)
 {
-	struct call c;
-	nvmlReturn_t r;
+	struct opened *o;
 
+	ENTER(nvmlShutdown, true);
 	pthread_mutex_lock(&front.lock);
-	r = begin(&c, ROW_nvmlShutdown);
-	if (!r)
-		release_locked(c.machine);
+	o = atomic_load(&front_current);
+	if (o)
+		release_locked(o->machine);
 	pthread_mutex_unlock(&front.lock);
-	return r;
+	return o ? NVML_SUCCESS : NVML_ERROR_UNINITIALIZED;
 }
 
 /* Works before nvmlInit, too: then the machine is only looked at. */
 static nvmlReturn_t cuda_version(enum nvml_row row, int *version)
 {
+	struct call c = {.index = FRONT_NO_DEVICE};
 	struct opened *o;
+	nvmlReturn_t answer;
 	int r;
 
 	if (!version)
@@ -212,11 +215,15 @@ static nvmlReturn_t cuda_version(enum nvml_row row, int *version)
 	o = atomic_load(&front_current);
 	r = o ? 0 : front_machine(&o);
 	if (!r) {
-		atomic_fetch_add(&o->file->calls[row], 1);
-		*version = (int)o->file->cuda_version;
+		c.machine = o->machine;
+		c.file = o->file;
+		atomic_fetch_add(&c.file->calls[row], 1);
 	}
 	pthread_mutex_unlock(&front.lock);
-	return front_error(r);
+	answer = r ? front_error(r) : hold(&c, row);
+	if (!answer)
+		*version = (int)c.file->cuda_version;
+	return answer;
 }
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *cudaDriverVersion)
