@@ -233,12 +233,27 @@ static uint64_t bytes_of(int64_t kbs)
 	return (uint64_t)kbs * 1000 / GKF_BINS_PER_S;
 }
 
+#define THERMAL (GKF_REASON_SW_THERMAL | GKF_REASON_HW_THERMAL)
+/* Low utilisation is one of NVML's limiters, too. */
+#define LIMITERS                                                               \
+	(GKF_REASON_IDLE | GKF_REASON_SW_POWER_CAP | GKF_REASON_SYNC_BOOST |   \
+	 THERMAL | GKF_REASON_POWER_BRAKE)
+
+static void step_reasons(struct gkf_state *s, int64_t reasons)
+{
+	for (unsigned bit = 0; bit < GKF_REASONS; bit++)
+		if (reasons >> bit & 1)
+			s->reason_ns[bit] += GKF_BIN_NS;
+	if (reasons & THERMAL)
+		s->thermal_ns += GKF_BIN_NS;
+	if (reasons & LIMITERS)
+		s->limited_ns += GKF_BIN_NS;
+}
+
 /* What only grows. */
 static void step_sums(const struct gkf_drive *d, const struct work *w,
 		      struct gkf_state *s)
 {
-	int64_t reasons = either(d, GKF_V_THROTTLE, s->throttle);
-
 	s->bin++;
 	s->energy_mwbins += (uint64_t)s->power_mw;
 	s->energy_uj = energy_uj(s->energy_mwbins);
@@ -246,9 +261,7 @@ static void step_sums(const struct gkf_drive *d, const struct work *w,
 	s->pcie_rx_bytes += bytes_of(s->pcie_rx_kbs);
 	s->nvlink_tx_bytes += bytes_of(s->nvlink_tx_kbs);
 	s->nvlink_rx_bytes += bytes_of(s->nvlink_rx_kbs);
-	for (unsigned bit = 0; bit < GKF_REASONS; bit++)
-		if (reasons >> bit & 1)
-			s->reason_ns[bit] += GKF_BIN_NS;
+	step_reasons(s, either(d, GKF_V_THROTTLE, s->throttle));
 	s->gpu_sum += (uint64_t)w->busy;
 	s->sm_active_sum += (uint64_t)s->sm_active;
 	s->sm_occupancy_sum += (uint64_t)s->sm_occupancy;

@@ -50,6 +50,8 @@ struct gkf_state {
 	uint64_t pcie_tx_bytes, pcie_rx_bytes;
 	uint64_t nvlink_tx_bytes, nvlink_rx_bytes;
 	uint64_t reason_ns[GKF_REASONS]; /* machine time spent under each */
+	uint64_t thermal_ns;             /* under any of the thermal ones */
+	uint64_t limited_ns; /* under any that NVML calls a limiter */
 	/* Sums of permille over the bins: a mean is a difference by bins. */
 	uint64_t gpu_sum, sm_active_sum, sm_occupancy_sum, tensor_sum, dram_sum;
 	uint64_t enc_sum, dec_sum, jpg_sum, ofa_sum;

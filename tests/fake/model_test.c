@@ -215,6 +215,14 @@ static void software_holds_the_core_cool(void **state)
 	assert_in_range(s.temp_mc, p.temp_max_c * 1000 - 2000,
 			p.temp_slowdown_c * 1000);
 	assert_in_range(s.reason_ns[5], 1, s.bin * GKF_BIN_NS);
+	/* Time under two reasons is spent once. */
+	drive.set[GKF_V_THROTTLE] =
+	    GKF_REASON_SW_THERMAL | GKF_REASON_HW_THERMAL;
+	gkf_physics_rest(&p, &s);
+	for (int i = 0; i < 60; i++)
+		gkf_physics_step(&p, &drive, &s);
+	assert_int_equal(s.thermal_ns, 60 * GKF_BIN_NS);
+	assert_int_equal(s.limited_ns, 60 * GKF_BIN_NS);
 }
 
 static void clocks_are_held_where_they_are_asked(void **state)

@@ -146,7 +146,8 @@ GROUPS = [
                      "DEV_PERF_POLICY_LOW_UTILIZATION"]),
     Group("power cap", [Ctl("set", 0, "power-limit=200W"),
                         Load("train:0,util=100")], {},
-          grows=["DEV_PERF_POLICY_POWER"]),
+          grows=["DEV_PERF_POLICY_POWER",
+                 "DEV_PERF_POLICY_TOTAL_APP_CLOCKS"]),
     Group("too hot", [Ctl("set", 0, "temperature=88"), Load("train:0")], {},
           grows=["DEV_PERF_POLICY_THERMAL",
                  "DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN"]),
@@ -194,9 +195,6 @@ GROUPS = [
                  for counter in range(2)
                  for link in ("TOTAL", *(f"L{n}" for n in range(6)))],
           gpus="v100-sxm2-32gb:8"),
-    Group("application clocks", [Ctl("set", 0, "application-sm-clock=1000"),
-                                 Load("train:0,util=100")], {},
-          grows=["DEV_PERF_POLICY_TOTAL_APP_CLOCKS"]),
     Group("power smoothing",
           [Ctl("set", 0, "power-smoothing=1", "power-smoothing-profile=2"),
            *(Core("gkf_smoothing_set", 0, 3, param, ULL(7000000))

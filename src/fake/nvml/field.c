@@ -22,9 +22,6 @@
 #define BOTH_CAUSES                                                            \
 	(FIELD_CAUSE(GKF_ECC_BY_CORRECTED) |                                   \
 	 FIELD_CAUSE(GKF_ECC_BY_UNCORRECTED))
-#define THERMAL_REASONS                                                        \
-	(nvmlClocksEventReasonSwThermalSlowdown |                              \
-	 nvmlClocksThrottleReasonHwThermalSlowdown)
 #define FIELD(tail, kind, reader, which)                                       \
 	COUNTER(tail, kind, reader, which, NULL)
 #define COUNTER(tail, kind, reader, which, clearer)                            \
@@ -42,7 +39,6 @@ static const struct field fields[NVML_FI_MAX] = {
 #undef COUNT
 #undef ERRORS
 #undef BOTH_CAUSES
-#undef THERMAL_REASONS
 #undef FIELD
 #undef COUNTER
 

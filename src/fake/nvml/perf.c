@@ -6,20 +6,24 @@
 
 #include <string.h>
 
-/* Which of nvmlClocksEventReasons count towards a policy; 0: not told. */
-static uint64_t reasons_of(nvmlPerfPolicyType_t policy)
+#define UNDER(reason)                                                          \
+	(offsetof(struct gkf_state, reason_ns) +                               \
+	 sizeof(uint64_t) * (size_t)__builtin_ctzll(reason))
+
+/* The sum of struct gkf_state that a policy is; 0: it is not told. */
+static size_t sum_of(nvmlPerfPolicyType_t policy)
 {
-	static const uint64_t of[NVML_PERF_POLICY_COUNT] = {
-	    [NVML_PERF_POLICY_POWER] = nvmlClocksEventReasonSwPowerCap,
-	    [NVML_PERF_POLICY_THERMAL] =
-		nvmlClocksEventReasonSwThermalSlowdown |
-		nvmlClocksThrottleReasonHwThermalSlowdown,
-	    [NVML_PERF_POLICY_SYNC_BOOST] = nvmlClocksEventReasonSyncBoost,
+	static const size_t of[NVML_PERF_POLICY_COUNT] = {
+	    [NVML_PERF_POLICY_POWER] = UNDER(nvmlClocksEventReasonSwPowerCap),
+	    [NVML_PERF_POLICY_THERMAL] = offsetof(struct gkf_state, thermal_ns),
+	    [NVML_PERF_POLICY_SYNC_BOOST] =
+		UNDER(nvmlClocksEventReasonSyncBoost),
 	    [NVML_PERF_POLICY_BOARD_LIMIT] =
-		nvmlClocksThrottleReasonHwPowerBrakeSlowdown,
-	    [NVML_PERF_POLICY_LOW_UTILIZATION] = nvmlClocksEventReasonGpuIdle,
+		UNDER(nvmlClocksThrottleReasonHwPowerBrakeSlowdown),
+	    [NVML_PERF_POLICY_LOW_UTILIZATION] =
+		UNDER(nvmlClocksEventReasonGpuIdle),
 	    [NVML_PERF_POLICY_TOTAL_APP_CLOCKS] =
-		nvmlClocksEventReasonApplicationsClocksSetting,
+		offsetof(struct gkf_state, limited_ns),
 	};
 
 	return of[policy];
@@ -30,18 +34,17 @@ nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device,
 					  nvmlViolationTime_t *violTime)
 {
 	struct gkf_state state;
-	uint64_t reasons, ns = 0;
+	uint64_t ns;
+	size_t sum;
 
 	ENTER_DEVICE(nvmlDeviceGetViolationStatus, device,
 		     violTime &&
 			 (unsigned)perfPolicyType < NVML_PERF_POLICY_COUNT);
-	reasons = reasons_of(perfPolicyType);
-	if (!reasons)
+	sum = sum_of(perfPolicyType);
+	if (!sum)
 		return NVML_ERROR_NOT_SUPPORTED;
 	gkf_state_now(c.machine, c.index, &state);
-	for (int i = 0; i < GKF_REASONS; i++)
-		if (reasons >> i & 1)
-			ns += state.reason_ns[i];
+	memcpy(&ns, (const char *)&state + sum, sizeof(ns));
 	violTime->referenceTime = front_wall_us();
 	violTime->violationTime = ns;
 	return NVML_SUCCESS;
