@@ -39,6 +39,10 @@ void gk_box_devices(struct gk_box *box);
 void gk_box_host(struct gk_box *box);
 void gk_box_processes(struct gk_box *box);
 
+/* Lines of the table of processes: who looks, after a note; none is there. */
+void gk_box_who(struct gk_box *box, const char *note);
+void gk_box_no_processes(struct gk_box *box, const char *text);
+
 /* Columns that the widest process row wants. */
 int gk_box_processes_width(const struct gk_snapshot *snap);
 
