@@ -1,0 +1,238 @@
+/* signal.c - signals that reach whom they are meant for; see signal.h. */
+#include "tui/signal.h"
+
+#include "base/err.h"
+#include "base/pidstat.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const char *tui_sent_text(enum tui_sent sent)
+{
+	static const char *const texts[SENT_COUNT] = {
+	    [SENT_DONE] = "done",
+	    [SENT_GONE] = "gone",
+	    [SENT_ZOMBIE] = "a zombie, its parent must wait for it",
+	    [SENT_REFUSED] = "no permission",
+	    [SENT_UNKNOWN] = "not in /proc, so it was left alone",
+	    [SENT_NEVER] = "the kernel cannot do it safely (needs 5.3)",
+	    [SENT_FAILED] = "failed",
+	};
+
+	return texts[sent];
+}
+
+static enum tui_sent sent_of(int error)
+{
+	switch (error) {
+	case 0:
+		return SENT_DONE;
+	case ESRCH:
+		return SENT_GONE;
+	case EPERM:
+	case EACCES:
+		return SENT_REFUSED;
+	case ENOSYS:
+		return SENT_NEVER;
+	default:
+		return SENT_FAILED;
+	}
+}
+
+/*
+ * Opens a pidfd of a process, SENT_DONE. The pidfd comes first: if /proc still
+ * shows the start time afterwards, the descriptor is of that process.
+ */
+static enum tui_sent hold(int proc, const struct tui_tag *who, int *ret_fd)
+{
+	struct gk_pidstat st;
+	int fd, r;
+
+	if (!who->start_ticks)
+		return SENT_UNKNOWN;
+	fd = (int)syscall(SYS_pidfd_open, who->pid, 0);
+	if (fd < 0)
+		return sent_of(errno);
+	r = gk_pidstat_read(proc, who->pid, &st);
+	if (!r && st.start == who->start_ticks && st.state != 'Z') {
+		*ret_fd = fd;
+		return SENT_DONE;
+	}
+	close(fd);
+	if (r)
+		return r == GK_ERR_NOT_FOUND ? SENT_GONE : SENT_UNKNOWN;
+	return st.start == who->start_ticks ? SENT_ZOMBIE : SENT_GONE;
+}
+
+enum tui_sent tui_signal_send(int proc, const struct tui_tag *who, int number)
+{
+	int fd, error;
+	enum tui_sent sent = hold(proc, who, &fd);
+
+	if (sent)
+		return sent;
+	error = syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) ? errno : 0;
+	close(fd);
+	return sent_of(error);
+}
+
+/* ---- priorities ---- */
+
+static DIR *open_dir(int at, const char *path)
+{
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	return dir;
+}
+
+/* Linux keeps a nice value for each thread. The first error wins. */
+static int renice_threads(DIR *tasks, int nice)
+{
+	struct dirent *entry;
+	int error = 0;
+
+	while ((entry = readdir(tasks))) {
+		id_t thread = (id_t)strtoul(entry->d_name, NULL, 10);
+
+		if (thread && setpriority(PRIO_PROCESS, thread, nice) &&
+		    errno != ESRCH && !error)
+			error = errno;
+	}
+	return error;
+}
+
+/*
+ * No call takes a pidfd for this. The task directory does the same: once it is
+ * open it lists the threads of that process or none.
+ */
+enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice)
+{
+	char path[32];
+	enum tui_sent sent;
+	int fd, error;
+	DIR *tasks;
+
+	snprintf(path, sizeof path, "%d/task", (int)who->pid);
+	tasks = open_dir(proc, path);
+	sent = hold(proc, who, &fd);
+	if (!sent) {
+		error = tasks ? renice_threads(tasks, nice) : errno;
+		close(fd);
+		sent = sent_of(error);
+	}
+	if (tasks)
+		closedir(tasks);
+	return sent;
+}
+
+/* ---- families ---- */
+
+struct relative {
+	pid_t parent;
+	struct tui_tag who;
+	bool taken;
+};
+
+struct all {
+	struct relative *list;
+	size_t count;
+};
+
+/* Every process there is. */
+static int read_all(int proc, struct all *all)
+{
+	DIR *dir = open_dir(proc, ".");
+	struct dirent *entry;
+	struct gk_pidstat st;
+
+	if (!dir)
+		return gk_err_from_errno(errno);
+	while ((entry = readdir(dir))) {
+		struct relative *more;
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid <= 0 || gk_pidstat_read(proc, pid, &st))
+			continue;
+		more = reallocarray(all->list, all->count + 1, sizeof *more);
+		if (!more)
+			break;
+		all->list = more;
+		more[all->count++] = (struct relative){
+		    .parent = st.ppid, .who = {st.pid, st.start}};
+	}
+	closedir(dir);
+	return entry ? GK_ERR_NOMEM : 0;
+}
+
+static struct relative *find(const struct all *all, const struct tui_tag *who)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->list[i].who.pid == who->pid &&
+		    all->list[i].who.start_ticks == who->start_ticks)
+			return &all->list[i];
+	return NULL;
+}
+
+/* Adds the descendants of a process, then itself. */
+static void add_tree(struct all *all, struct relative *root,
+		     struct tui_tag *out, size_t *count)
+{
+	if (root->taken)
+		return;
+	root->taken = true;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->list[i].parent == root->who.pid)
+			add_tree(all, &all->list[i], out, count);
+	out[(*count)++] = root->who;
+}
+
+static void put_last(struct tui_tag *who, size_t count, pid_t pid)
+{
+	for (size_t i = 0; i + 1 < count; i++)
+		if (who[i].pid == pid) {
+			struct tui_tag self = who[i];
+
+			who[i] = who[i + 1];
+			who[i + 1] = self;
+		}
+}
+
+int tui_signal_family(int proc, struct tui_tag **who, size_t *count)
+{
+	struct all all = {0};
+	struct tui_tag *out = NULL;
+	size_t found = 0;
+	int r = read_all(proc, &all);
+
+	if (!r)
+		out = calloc(all.count + *count + 1, sizeof *out);
+	if (!r && !out)
+		r = GK_ERR_NOMEM;
+	for (size_t i = 0; !r && i < *count; i++) {
+		struct relative *root = find(&all, &(*who)[i]);
+
+		if (root)
+			add_tree(&all, root, out, &found);
+		else /* told that it is gone */
+			out[found++] = (*who)[i];
+	}
+	free(all.list);
+	if (r)
+		return r;
+	put_last(out, found, getpid());
+	free(*who);
+	*who = out;
+	*count = found;
+	return 0;
+}
