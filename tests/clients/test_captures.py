@@ -96,6 +96,21 @@ def test_as_captured(machine, board):
     assert told == {what: board in boards for what, boards in wanted.items()}
 
 
+DISPLAYS = """
+import pynvml as n
+n.nvmlInit()
+d = n.nvmlDeviceGetHandleByIndex(0)
+print(n.nvmlDeviceGetDisplayMode(d), n.nvmlDeviceGetDisplayActive(d))
+"""
+
+
+@pytest.mark.parametrize("board", sorted(SERVERS))
+def test_a_display_is_attached_but_not_active(machine, board):
+    told = run([sys.executable, "-c", DISPLAYS],
+               machine("--gpus", board).env)
+    assert told.split() == ["1", "0"]
+
+
 POWERS = """
 import pynvml as n
 n.nvmlInit()

@@ -8,8 +8,7 @@
  * worst.
  */
 #include "fake/link.h"
-#include "fake/mig.h"
-#include "fake/nvml/front.h"
+#include "fake/nvml/mig_handle.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -140,6 +139,7 @@ static nvmlReturn_t sample_part(const struct call *c, unsigned gi_id,
 	struct gkf_mig_sums sums;
 	struct gkf_mig_gi gi;
 	struct content now;
+	nvmlReturn_t r;
 
 	if (!has_gpm(&c->board->profile) || !is_split(c))
 		return NVML_ERROR_NOT_SUPPORTED;
@@ -157,8 +157,10 @@ static nvmlReturn_t sample_part(const struct call *c, unsigned gi_id,
 	now.state.dec_sum = sums.dec;
 	now.state.jpg_sum = sums.jpg;
 	now.state.ofa_sum = sums.ofa;
-	copy(&s->content, &now);
-	return NVML_SUCCESS;
+	r = mig_confirm(c);
+	if (!r)
+		copy(&s->content, &now);
+	return r;
 }
 
 nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample)
