@@ -227,6 +227,9 @@ static void release(struct app *a)
 {
 	struct tui *t = &a->t;
 
+	while (tui_back(t))
+		;
+	free(t->tree.closed);
 	gk_snapshot_free(a->snap);
 	gk_history_free(t->history);
 	tui_keymap_free(t->keymap);
@@ -234,6 +237,7 @@ static void release(struct app *a)
 	free(t->list);
 	free(t->tags);
 	tui_dialog_close(t);
+	tui_signal_free(t);
 	free((char *)(uintptr_t)t->user);
 }
 

@@ -148,7 +148,9 @@ long tui_selected(const struct tui *t)
 
 		if (p->pid == t->selected.pid &&
 		    p->start_ticks == t->selected.start_ticks &&
-		    !strcmp(t->snap->devices[p->device].uuid, t->selected.uuid))
+		    (!*t->selected.uuid ||
+		     !strcmp(t->snap->devices[p->device].uuid,
+			     t->selected.uuid)))
 			return (long)i;
 	}
 	return -1;

@@ -12,7 +12,9 @@
 #include "tui/dialog.h"
 #include "tui/key.h"
 #include "tui/prompt.h"
+#include "tui/signal.h"
 #include "tui/term.h"
+#include "tui/tree.h"
 
 #include <gpukit/gpukit.h>
 
@@ -57,11 +59,6 @@ struct tui_identity {
 	char uuid[GK_NAME_MAX]; /* of the device; "": on any */
 };
 
-struct tui_tag {
-	pid_t pid;
-	uint64_t start_ticks;
-};
-
 /* A screen under the one on top. */
 struct tui_place {
 	enum tui_screen screen;
@@ -98,8 +95,11 @@ struct tui {
 	char message[256]; /* on the last row, until message_until_ns */
 	uint64_t message_until_ns;
 
+	struct tui_tree tree;
+
 	struct tui_prompt prompt; /* over the screen, while open */
 	struct tui_dialog dialog; /* over both, while open */
+	struct tui_signal signal; /* what a dialog or prompt asks about */
 
 	/* Processes as they are listed: positions in snap->processes. */
 	unsigned *list;
@@ -122,6 +122,10 @@ void tui_list_update(struct tui *t);
 /* Position in t->list of the selected process, or -1. */
 long tui_selected(const struct tui *t);
 void tui_select(struct tui *t, long position);
+
+/* The process selected or shown on the screen on top; NULL: none. It lives
+ * until the next snapshot, or until the screen is left. */
+const struct gk_process *tui_process(const struct tui *t);
 
 bool tui_is_tagged(const struct tui *t, const struct gk_process *p);
 void tui_tag_toggle(struct tui *t, const struct gk_process *p);

@@ -38,13 +38,6 @@ static void pause_it(struct tui *t)
 
 /* ---- selection ---- */
 
-static const struct gk_process *selected_process(const struct tui *t)
-{
-	long at = tui_selected(t);
-
-	return at < 0 ? NULL : &t->snap->processes[t->list[at]];
-}
-
 /* Moves the selection; past the ends a screen that scrolls whole does so. */
 static void move(struct tui *t, long by)
 {
@@ -92,7 +85,7 @@ static void select_last(struct tui *t)
 
 static void tag(struct tui *t)
 {
-	const struct gk_process *p = selected_process(t);
+	const struct gk_process *p = tui_process(t);
 
 	if (p)
 		tui_tag_toggle(t, p);
@@ -134,14 +127,19 @@ static void page_down(struct tui *t)
 	page(t, t->rows - 1);
 }
 
+static int step(const struct tui *t)
+{
+	return view_of(t)->step ? view_of(t)->step : SCROLL_HOST;
+}
+
 static void scroll_left(struct tui *t)
 {
-	t->scroll_left -= SCROLL_HOST;
+	t->scroll_left -= step(t);
 }
 
 static void scroll_right(struct tui *t)
 {
-	t->scroll_left += SCROLL_HOST;
+	t->scroll_left += step(t);
 }
 
 static void scroll_start(struct tui *t)
@@ -219,6 +217,11 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_SELECT_LAST] = select_last,
     [ACTION_TAG] = tag,
     [ACTION_CLEAR] = clear,
+    [ACTION_INTERRUPT] = tui_ask_interrupt,
+    [ACTION_TERMINATE] = tui_ask_terminate,
+    [ACTION_KILL] = tui_ask_kill,
+    [ACTION_SIGNAL_TREE] = tui_ask_tree,
+    [ACTION_RENICE] = tui_ask_renice,
     [ACTION_PAGE_UP] = page_up,
     [ACTION_PAGE_DOWN] = page_down,
     [ACTION_SCROLL_LEFT] = scroll_left,

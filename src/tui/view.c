@@ -13,14 +13,32 @@ static size_t main_count(const struct tui *t)
 	return t->list_count;
 }
 
+static const struct gk_process *main_process(const struct tui *t)
+{
+	long at = tui_selected(t);
+
+	return at < 0 ? NULL : &t->snap->processes[t->list[at]];
+}
+
 static const struct view views[SCREEN_COUNT] = {
     [SCREEN_MAIN] = {.title = "main",
 		     .draw = view_main,
 		     .count = main_count,
 		     .selected = tui_selected,
 		     .select = tui_select,
+		     .process = main_process,
 		     .scrolls_whole = true},
-    [SCREEN_TREE] = {.title = "tree"},
+    [SCREEN_TREE] = {.title = "tree",
+		     .draw = view_tree,
+		     .open = view_tree_open,
+		     .close = view_tree_close,
+		     .frame = view_tree_frame,
+		     .act = view_tree_act,
+		     .count = view_tree_count,
+		     .selected = view_tree_selected,
+		     .select = view_tree_select,
+		     .process = view_tree_process,
+		     .step = 5},
     [SCREEN_METRICS] = {.title = "process"},
     [SCREEN_ENVIRON] = {.title = "environment"},
     [SCREEN_HELP] = {.title = "help"},
@@ -32,6 +50,13 @@ static const struct view views[SCREEN_COUNT] = {
 const struct view *view_of(const struct tui *t)
 {
 	return &views[t->screen];
+}
+
+const struct gk_process *tui_process(const struct tui *t)
+{
+	const struct view *view = view_of(t);
+
+	return view->process ? view->process(t) : NULL;
 }
 
 /* ---- which screen is on top ---- */

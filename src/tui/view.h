@@ -31,6 +31,9 @@ struct view {
 	size_t (*count)(const struct tui *t);
 	long (*selected)(const struct tui *t);
 	void (*select)(struct tui *t, long position);
+	/* The process that is selected or shown; NULL: none. */
+	const struct gk_process *(*process)(const struct tui *t);
+	int step;           /* columns that Left and Right scroll; 0: 2 */
 	bool scrolls_whole; /* pages scroll it; otherwise they select */
 };
 
@@ -58,5 +61,16 @@ int view_processes_height(const struct tui *t, bool compact);
 
 /* Whole screens: their number of lines. */
 int view_main(struct tui *t, struct grid *g);
+
+/* The tree screen. */
+int view_tree(struct tui *t, struct grid *g);
+bool view_tree_open(struct tui *t);
+void view_tree_close(struct tui *t);
+void view_tree_frame(struct tui *t);
+bool view_tree_act(struct tui *t, enum tui_action action);
+size_t view_tree_count(const struct tui *t);
+long view_tree_selected(const struct tui *t);
+void view_tree_select(struct tui *t, long position);
+const struct gk_process *view_tree_process(const struct tui *t);
 
 #endif

@@ -1,0 +1,25 @@
+/*
+ * tree.h - the state of the tree screen: the processes in their family while
+ * it is open, and which trees are closed.
+ */
+#ifndef GK_TUI_TREE_H
+#define GK_TUI_TREE_H
+
+#include "core/proctree.h"
+
+struct tui_tree_closed {
+	pid_t pid;
+	uint64_t start_ticks;
+};
+
+struct tui_tree {
+	int proc_fd; /* a directory to read as /proc; 0: /proc */
+	struct gk_procfs *fs;
+	struct gk_tree *tree; /* NULL: not open */
+	unsigned *rows; /* nodes that are shown: none under a closed one */
+	size_t row_count;
+	struct tui_tree_closed *closed;
+	size_t closed_count;
+};
+
+#endif

@@ -1,0 +1,480 @@
+/*
+ * view_tree.c - the tree screen: processes on GPUs with their ancestors and
+ * children. A tree that is closed is one line with the sums of it.
+ */
+#include "format/names.h"
+#include "tui/value.h"
+#include "tui/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_ROWS   1
+#define FOOT_ROWS   1
+#define COMMAND_MIN 24
+#define DEPTH_MAX   64 /* branches of deeper processes begin there */
+#define HINT        "(Press ^C(INT)/T(TERM)/K(KILL) to send signals)"
+#define GREEN       2
+#define YELLOW      3
+#define CYAN        6
+
+enum column {
+	COLUMN_PID,
+	COLUMN_USER,
+	COLUMN_DEVICE,
+	COLUMN_MEMORY,
+	COLUMN_SM,
+	COLUMN_THREADS,
+	COLUMN_CPU,
+	COLUMN_HOST,
+	COLUMN_TIME,
+	COLUMN_COUNT
+};
+
+static const struct tui_column columns[COLUMN_COUNT] = {
+    [COLUMN_PID] = {"PID", 7, GK_RIGHT, 0},
+    [COLUMN_USER] = {"USER", 8, GK_RIGHT, 6},
+    [COLUMN_DEVICE] = {"DEVICE", 9, GK_RIGHT, 7},
+    [COLUMN_MEMORY] = {"GPU-MEM", 8, GK_RIGHT, 2},
+    [COLUMN_SM] = {"%SM", 4, GK_RIGHT, 1},
+    [COLUMN_THREADS] = {"NLWP", 4, GK_RIGHT, 3},
+    [COLUMN_CPU] = {"%CPU", 5, GK_RIGHT, 8},
+    [COLUMN_HOST] = {"%MEM", 5, GK_RIGHT, 5},
+    [COLUMN_TIME] = {"TIME", 8, GK_RIGHT, 4},
+};
+
+/* ---- which rows there are ---- */
+
+static size_t find_closed(const struct tui_tree *tree,
+			  const struct gk_process *p)
+{
+	size_t i = 0;
+
+	while (i < tree->closed_count &&
+	       (tree->closed[i].pid != p->pid ||
+		tree->closed[i].start_ticks != p->start_ticks))
+		i++;
+	return i;
+}
+
+static bool is_closed(const struct tui_tree *tree,
+		      const struct gk_tree_node *node)
+{
+	return node->size > 1 &&
+	       find_closed(tree, &node->process) < tree->closed_count;
+}
+
+static void list_rows(struct tui_tree *tree)
+{
+	size_t count = tree->tree ? tree->tree->count : 0;
+	unsigned *rows = realloc(tree->rows, (count + 1) * sizeof *rows);
+
+	tree->row_count = 0;
+	if (!rows)
+		return;
+	tree->rows = rows;
+	for (size_t i = 0; i < count;) {
+		const struct gk_tree_node *node = &tree->tree->nodes[i];
+
+		rows[tree->row_count++] = (unsigned)i;
+		i += is_closed(tree, node) ? node->size : 1;
+	}
+}
+
+static const struct gk_tree_node *node_of(const struct tui_tree *tree,
+					  long position)
+{
+	return &tree->tree->nodes[tree->rows[position]];
+}
+
+void view_tree_frame(struct tui *t)
+{
+	struct tui_tree *tree = &t->tree;
+	struct gk_tree *next;
+
+	if (gk_tree_take(tree->fs, t->snap, t->list, t->list_count, &next))
+		return;
+	gk_tree_free(tree->tree);
+	tree->tree = next;
+	list_rows(tree);
+}
+
+bool view_tree_open(struct tui *t)
+{
+	struct tui_tree *tree = &t->tree;
+	int r = gk_procfs_open(tree->proc_fd ? tree->proc_fd : -1, &tree->fs);
+
+	if (r) {
+		tui_say(t, "/proc cannot be read: %s.", gk_strerror(r));
+		return false;
+	}
+	view_tree_frame(t);
+	return true;
+}
+
+void view_tree_close(struct tui *t)
+{
+	struct tui_tree *tree = &t->tree;
+
+	gk_tree_free(tree->tree);
+	gk_procfs_close(tree->fs);
+	free(tree->rows);
+	tree->tree = NULL;
+	tree->fs = NULL;
+	tree->rows = NULL;
+	tree->row_count = 0;
+}
+
+/* ---- selection, closing and opening ---- */
+
+size_t view_tree_count(const struct tui *t)
+{
+	return t->tree.row_count;
+}
+
+long view_tree_selected(const struct tui *t)
+{
+	for (size_t i = 0; t->selected.pid && i < t->tree.row_count; i++) {
+		const struct gk_process *p =
+		    &node_of(&t->tree, (long)i)->process;
+
+		if (p->pid == t->selected.pid &&
+		    p->start_ticks == t->selected.start_ticks)
+			return (long)i;
+	}
+	return -1;
+}
+
+/* On any device: the main screen marks the first one that the process uses. */
+void view_tree_select(struct tui *t, long position)
+{
+	memset(&t->selected, 0, sizeof t->selected);
+	if (position < 0 || (size_t)position >= t->tree.row_count)
+		return;
+	t->selected.pid = node_of(&t->tree, position)->process.pid;
+	t->selected.start_ticks =
+	    node_of(&t->tree, position)->process.start_ticks;
+}
+
+const struct gk_process *view_tree_process(const struct tui *t)
+{
+	long at = view_tree_selected(t);
+
+	return at < 0 ? NULL : &node_of(&t->tree, at)->process;
+}
+
+static void close_it(struct tui_tree *tree, const struct gk_process *p)
+{
+	struct tui_tree_closed *more =
+	    realloc(tree->closed, (tree->closed_count + 1) * sizeof *more);
+
+	if (!more)
+		return;
+	tree->closed = more;
+	more[tree->closed_count++] =
+	    (struct tui_tree_closed){p->pid, p->start_ticks};
+}
+
+static void select_parent(struct tui *t, const struct gk_tree_node *node)
+{
+	const struct gk_process *p;
+
+	if (node->parent < 0)
+		return;
+	p = &t->tree.tree->nodes[node->parent].process;
+	memset(&t->selected, 0, sizeof t->selected);
+	t->selected.pid = p->pid;
+	t->selected.start_ticks = p->start_ticks;
+}
+
+/* A line that cannot be closed leads to the one that can. */
+static void collapse(struct tui *t)
+{
+	long at = view_tree_selected(t);
+	const struct gk_tree_node *node;
+
+	if (at < 0)
+		return;
+	node = node_of(&t->tree, at);
+	if (node->size == 1 || is_closed(&t->tree, node))
+		select_parent(t, node);
+	else
+		close_it(&t->tree, &node->process);
+}
+
+static void expand(struct tui *t)
+{
+	struct tui_tree *tree = &t->tree;
+	long at = view_tree_selected(t);
+	size_t i;
+
+	if (at < 0)
+		return;
+	i = find_closed(tree, &node_of(tree, at)->process);
+	if (i < tree->closed_count)
+		tree->closed[i] = tree->closed[--tree->closed_count];
+}
+
+bool view_tree_act(struct tui *t, enum tui_action action)
+{
+	if (action == ACTION_COLLAPSE)
+		collapse(t);
+	else if (action == ACTION_EXPAND)
+		expand(t);
+	else if (action == ACTION_REFRESH)
+		view_tree_frame(t);
+	else
+		return false;
+	list_rows(&t->tree);
+	return true;
+}
+
+/* ---- drawing ---- */
+
+/* "GPU 0,1:2", or "Host". */
+static const char *device_text(const struct tui *t,
+			       const struct gk_tree_node *node, char *dst)
+{
+	char label[GK_NAME_MAX];
+	size_t len = 0;
+
+	if (!node->on_gpu)
+		return "Host";
+	*dst = '\0';
+	for (size_t i = 0; i < t->snap->process_count; i++) {
+		const struct gk_process *p = &t->snap->processes[i];
+
+		if (p->pid != node->process.pid || len >= GK_NAME_MAX)
+			continue;
+		gk_device_label(label, &t->snap->devices[p->device]);
+		len += (size_t)snprintf(dst + len, GK_NAME_MAX - len, "%s%s",
+					len ? "," : "GPU ", label);
+	}
+	return dst;
+}
+
+static const char *cell_text(const struct tui *t,
+			     const struct gk_tree_node *node, enum column c,
+			     char *dst)
+{
+	const struct gk_process *p = &node->process;
+	const struct gk_value *m = is_closed(&t->tree, node) ? node->sum : p->m;
+
+	switch (c) {
+	case COLUMN_PID:
+		snprintf(dst, GK_NAME_MAX, "%d", (int)p->pid);
+		return dst;
+	case COLUMN_USER:
+		return *p->user ? p->user : "N/A";
+	case COLUMN_DEVICE:
+		return device_text(t, node, dst);
+	case COLUMN_THREADS:
+		snprintf(dst, GK_NAME_MAX, "%" PRIu64, node->threads);
+		return node->threads ? dst : "N/A";
+	case COLUMN_MEMORY:
+		return node->on_gpu || m == node->sum
+			   ? tui_value(dst, m[GK_PM_GPU_MEM], GK_UNIT_BYTES)
+			   : "";
+	case COLUMN_SM:
+		return node->on_gpu || m == node->sum
+			   ? tui_value(dst, m[GK_PM_SM_UTIL], GK_UNIT_NONE)
+			   : "";
+	case COLUMN_CPU:
+		return tui_share(dst, m[GK_PM_CPU]);
+	case COLUMN_HOST:
+		return tui_share(
+		    dst, tui_part(m[GK_PM_RSS], t->snap->host.mem_total));
+	case COLUMN_TIME:
+	case COLUMN_COUNT:
+		break;
+	}
+	return tui_value(dst, p->m[GK_PM_RUN_TIME], GK_UNIT_NANOSECOND);
+}
+
+/* The lines of the family that pass a process, and its own branch. */
+static void add_branches(struct gk_buf *out, const struct tui_tree *tree,
+			 const struct gk_tree_node *node)
+{
+	bool last[DEPTH_MAX];
+	const struct gk_tree_node *at = node;
+	int depth = 0;
+
+	for (; at->parent >= 0 && depth < DEPTH_MAX;
+	     at = &tree->tree->nodes[at->parent])
+		last[depth++] = at->last;
+	while (--depth > 0)
+		gk_buf_puts(out, last[depth] ? "   " : "│  ");
+	if (depth == 0)
+		gk_buf_puts(out, last[0] ? "└─" : "├─");
+	if (is_closed(tree, node))
+		gk_buf_puts(out, "[+]");
+	if (node->parent >= 0 || is_closed(tree, node))
+		gk_buf_putc(out, ' ');
+}
+
+static const char *command_of(const struct gk_process *p)
+{
+	static const char *const words[] = {
+	    [GK_PROCESS_RUNNING] = NULL,
+	    [GK_PROCESS_GONE] = "No Such Process",
+	    [GK_PROCESS_ZOMBIE] = "Zombie Process",
+	    [GK_PROCESS_NO_PERMISSION] = NULL,
+	};
+
+	if (words[p->state])
+		return words[p->state];
+	if (*p->command)
+		return p->command;
+	return *p->name ? p->name : "No Permissions";
+}
+
+/* What is scrolled to the left vanishes under the columns. */
+static void draw_row(const struct tui *t, struct grid *g, int row,
+		     const struct gk_tree_node *node, unsigned shown)
+{
+	int width = tui_columns_width(columns, COLUMN_COUNT, shown) + 1;
+	const char *command = command_of(&node->process);
+	struct gk_buf text = {0};
+	char cell[GK_NAME_MAX];
+	int column;
+
+	gk_buf_puts(&text, "");
+	add_branches(&text, &t->tree, node);
+	column = grid_line(g, row, width - t->scroll_left, text.data, text.len,
+			   (struct grid_style){GREEN, GRID_BOLD});
+	grid_line(g, row, column, command, strlen(command), GRID_PLAIN);
+	grid_blank(g, row, 0, 1, width);
+	text.len = 0;
+	for (int c = 0; c < COLUMN_COUNT; c++)
+		if (shown >> c & 1)
+			tui_column_add(
+			    &text, &columns[c],
+			    cell_text(t, node, (enum column)c, cell));
+	grid_line(g, row, 0, text.data, text.len, GRID_PLAIN);
+	gk_buf_free(&text);
+}
+
+static void mark_row(const struct tui *t, struct grid *g, int row,
+		     const struct gk_process *p, bool selected)
+{
+	bool tagged = tui_is_tagged(t, p);
+
+	if (selected || tagged)
+		grid_tint(g, row, 0, g->columns, tagged ? YELLOW : GREEN);
+	if (selected)
+		grid_mark(g, row, 0, g->columns, GRID_REVERSE, GRID_BOLD);
+	else if (tagged)
+		grid_mark(g, row, 0, g->columns, GRID_BOLD, 0);
+	else if (t->uid && p->uid != t->uid)
+		grid_mark(g, row, 0, g->columns, GRID_DIM, 0);
+}
+
+static void draw_head(const struct tui *t, struct grid *g, unsigned shown)
+{
+	struct grid_style style = {CYAN, GRID_REVERSE};
+	int hint = g->columns - (int)strlen(HINT), width;
+	struct gk_buf text = {0};
+
+	for (int c = 0; c < COLUMN_COUNT; c++)
+		if (shown >> c & 1)
+			tui_column_add(&text, &columns[c], columns[c].title);
+	gk_buf_puts(&text, " COMMAND");
+	width = (int)text.len;
+	gk_buf_pad(&text, ' ', (size_t)g->columns);
+	grid_line(g, 0, 0, text.data, text.len, style);
+	if (!t->options.readonly && hint > width &&
+	    (t->tag_count || view_tree_selected(t) >= 0))
+		grid_line(g, 0, hint, HINT, strlen(HINT), style);
+	gk_buf_free(&text);
+}
+
+/* The sums of the tree of the selected process, or of all. */
+static void draw_foot(const struct tui *t, struct grid *g)
+{
+	const struct gk_tree *tree = t->tree.tree;
+	long at = view_tree_selected(t);
+	struct gk_value sum[GK_PM_COUNT];
+	char who[32] = "All", memory[GK_UNITS_MAX], host[GK_UNITS_MAX];
+	char cpu[GK_UNITS_MAX], sm[GK_UNITS_MAX], text[256];
+	size_t size = tree->count;
+
+	for (int m = 0; m < GK_PM_COUNT; m++)
+		sum[m].why = GK_ABSENT_NOT_SUPPORTED;
+	if (at >= 0) {
+		const struct gk_tree_node *node = node_of(&t->tree, at);
+
+		memcpy(sum, node->sum, sizeof sum);
+		size = node->size;
+		snprintf(who, sizeof who, "Tree of %d", node->process.pid);
+	}
+	for (size_t i = 0; at < 0 && i < tree->count; i++)
+		for (int m = 0; m < GK_PM_COUNT; m++)
+			gk_value_add(&sum[m], tree->nodes[i].process.m[m]);
+	snprintf(text, sizeof text,
+		 "%s: %zu process%s  GPU-MEM %s  SM %s  CPU %s  Host memory %s",
+		 who, size, size == 1 ? "" : "es",
+		 tui_value(memory, sum[GK_PM_GPU_MEM], GK_UNIT_BYTES),
+		 tui_value(sm, sum[GK_PM_SM_UTIL], GK_UNIT_PERCENT),
+		 tui_value(cpu, sum[GK_PM_CPU], GK_UNIT_CENTIPERCENT),
+		 tui_value(host, sum[GK_PM_RSS], GK_UNIT_BYTES));
+	grid_line(g, g->rows - 1, 0, text, strlen(text),
+		  (struct grid_style){CYAN, GRID_BOLD});
+}
+
+/* Columns of the longest line behind the columns. */
+static int longest(const struct tui_tree *tree)
+{
+	int most = 0;
+
+	for (size_t i = 0; i < tree->row_count; i++) {
+		const struct gk_tree_node *node = node_of(tree, (long)i);
+		const char *command = command_of(&node->process);
+		int width = (int)gk_columns(command, strlen(command)) + 6 +
+			    3 * (int)node->depth;
+
+		most = width > most ? width : most;
+	}
+	return most;
+}
+
+static void clamp_left(struct tui *t, int room)
+{
+	int most = t->scroll_left > 0 ? longest(&t->tree) - room : 0;
+
+	if (t->scroll_left > most)
+		t->scroll_left = most;
+	if (t->scroll_left < 0)
+		t->scroll_left = 0;
+}
+
+int view_tree(struct tui *t, struct grid *g)
+{
+	unsigned shown =
+	    tui_columns_fit(columns, COLUMN_COUNT, g->columns, COMMAND_MIN);
+	int room =
+	    g->columns - 1 - tui_columns_width(columns, COLUMN_COUNT, shown);
+	int rows = g->rows - HEAD_ROWS - FOOT_ROWS;
+	long selected = view_tree_selected(t);
+
+	view_follow(t, selected < 0 ? -1 : (int)selected + HEAD_ROWS, HEAD_ROWS,
+		    rows);
+	clamp_left(t, room);
+	for (int i = 0; i < rows; i++) {
+		long at = i + t->scroll;
+
+		if (at < 0 || (size_t)at >= t->tree.row_count)
+			break;
+		draw_row(t, g, HEAD_ROWS + i, node_of(&t->tree, at), shown);
+		mark_row(t, g, HEAD_ROWS + i, &node_of(&t->tree, at)->process,
+			 at == selected);
+	}
+	if (!t->tree.row_count)
+		grid_line(g, HEAD_ROWS, 1, GK_NO_PROCESSES,
+			  strlen(GK_NO_PROCESSES), GRID_PLAIN);
+	draw_head(t, g, shown);
+	draw_foot(t, g);
+	t->first_process_line = HEAD_ROWS - t->scroll;
+	return (int)t->tree.row_count + HEAD_ROWS + FOOT_ROWS;
+}
