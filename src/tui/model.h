@@ -14,6 +14,7 @@
 #include "tui/prompt.h"
 #include "tui/signal.h"
 #include "tui/term.h"
+#include "tui/time.h"
 #include "tui/tree.h"
 
 #include <gpukit/gpukit.h>
@@ -95,6 +96,7 @@ struct tui {
 	char message[256]; /* on the last row, until message_until_ns */
 	uint64_t message_until_ns;
 
+	struct tui_time time; /* of all graphs */
 	struct tui_tree tree;
 
 	struct tui_prompt prompt; /* over the screen, while open */

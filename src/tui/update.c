@@ -152,6 +152,28 @@ static void scroll_end(struct tui *t)
 	t->scroll_left = FAR_RIGHT;
 }
 
+/* ---- time ---- */
+
+static void time_back(struct tui *t)
+{
+	tui_time_move(t, -1);
+}
+
+static void time_forward(struct tui *t)
+{
+	tui_time_move(t, 1);
+}
+
+static void zoom_in(struct tui *t)
+{
+	tui_time_zoom(t, -1);
+}
+
+static void zoom_out(struct tui *t)
+{
+	tui_time_zoom(t, 1);
+}
+
 /* ---- display and order ---- */
 
 static void mode_auto(struct tui *t)
@@ -228,6 +250,11 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_SCROLL_RIGHT] = scroll_right,
     [ACTION_SCROLL_START] = scroll_start,
     [ACTION_SCROLL_END] = scroll_end,
+    [ACTION_TIME_BACK] = time_back,
+    [ACTION_TIME_FORWARD] = time_forward,
+    [ACTION_TIME_NOW] = tui_time_now,
+    [ACTION_ZOOM_IN] = zoom_in,
+    [ACTION_ZOOM_OUT] = zoom_out,
     [ACTION_SORT_NEXT] = sort_next,
     [ACTION_SORT_PREVIOUS] = sort_previous,
     [ACTION_SORT_REVERSE] = sort_reverse,

@@ -130,6 +130,21 @@ static int clamp(int value, int low, int high)
 			     : value;
 }
 
+/* What is not as usual about the time, at the right of the last row. */
+static void draw_time(const struct tui *t, struct grid *g)
+{
+	char text[64];
+	int column;
+
+	tui_time_text(t, text);
+	column = g->columns - (int)strlen(text) - 2;
+	if (!*text || column < 0)
+		return;
+	grid_line(g, g->rows - 1, column, " ", 1, GRID_PLAIN);
+	grid_line(g, g->rows - 1, column + 1, text, strlen(text),
+		  (struct grid_style){3, GRID_BOLD | GRID_REVERSE});
+}
+
 /* The scroll that went past the end is drawn again. */
 void tui_draw(struct tui *t, struct grid *g)
 {
@@ -143,6 +158,7 @@ void tui_draw(struct tui *t, struct grid *g)
 			break;
 		t->scroll = scroll;
 	}
+	draw_time(t, g);
 }
 
 void view_follow(struct tui *t, int line, int first, int rows)

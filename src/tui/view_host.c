@@ -2,7 +2,6 @@
  * view_host.c - the host on the main screen: two lines of bars, or graphs of
  * CPU and memory beside those of the GPUs.
  */
-#include "base/clock.h"
 #include "format/boxed_part.h"
 #include "tui/graph.h"
 #include "tui/view.h"
@@ -48,14 +47,8 @@ struct block {
 	float upper_values[VALUES_MAX], lower_values[VALUES_MAX];
 };
 
-static struct gk_history_span span_of(const struct tui *t, int columns)
-{
-	return (struct gk_history_span){.end_ns = t->snap->mono_ns,
-					.step_ns = GK_NS_PER_S,
-					.count = (unsigned)columns * 2};
-}
-
-static void draw_block(struct grid *g, int line, const struct block *b)
+static void draw_block(const struct tui *t, struct grid *g, int line,
+		       const struct block *b)
 {
 	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
 	struct graph upper = {.row = line,
@@ -72,7 +65,8 @@ static void draw_block(struct grid *g, int line, const struct block *b)
 	lower.style.color = b->lower_color;
 	graph_draw(g, &upper, b->upper_values);
 	graph_draw(g, &lower, b->lower_values);
-	graph_axis(g, line + UPPER_ROWS, b->column, b->width, GK_NS_PER_S, dim);
+	graph_axis(g, line + UPPER_ROWS, b->column, b->width, tui_time_step(t),
+		   dim);
 	grid_line(g, line, b->column, b->upper, strlen(b->upper), GRID_PLAIN);
 	grid_line(g, line + UPPER_ROWS + LOWER_ROWS, b->column, b->lower,
 		  strlen(b->lower), GRID_PLAIN);
@@ -98,7 +92,7 @@ static int at_most(int a, int b)
 
 static void host_block(const struct tui *t, struct block *b)
 {
-	struct gk_history_span span = span_of(t, b->width);
+	struct gk_history_span span = tui_time_span(t, b->width);
 
 	gk_history_of_host(t->history, GK_HH_CPU, span, b->upper_values);
 	gk_history_of_host(t->history, GK_HH_MEM, span, b->lower_values);
@@ -110,7 +104,7 @@ static void host_block(const struct tui *t, struct block *b)
 
 static void gpu_block(const struct tui *t, struct block *b)
 {
-	struct gk_history_span span = span_of(t, b->width);
+	struct gk_history_span span = tui_time_span(t, b->width);
 
 	gk_history_of_devices(t->history, GK_HD_MEM, span, b->upper_values);
 	gk_history_of_devices(t->history, GK_HD_GPU_UTIL, span,
@@ -133,12 +127,12 @@ int view_host(struct tui *t, struct grid *g, int line, bool compact)
 	if (view_host_height(t, compact) == 2)
 		return view_bars(t, g, line);
 	host_block(t, &b);
-	draw_block(g, line, &b);
+	draw_block(t, g, line, &b);
 	if (t->columns < BARS_FROM)
 		return FULL_HEIGHT - 1;
 	b.column = LEFT_WIDTH + 2;
 	b.width = at_most(t->columns - LEFT_WIDTH - 3, VALUES_MAX / 2);
 	gpu_block(t, &b);
-	draw_block(g, line, &b);
+	draw_block(t, g, line, &b);
 	return FULL_HEIGHT - 1;
 }

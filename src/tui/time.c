@@ -1,0 +1,95 @@
+/* time.c - looking back in time; see time.h. */
+#include "tui/time.h"
+
+#include "base/clock.h"
+#include "format/units.h"
+#include "tui/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_MAX  64
+#define MOVE_DOTS 30
+
+static const unsigned steps_s[] = {1, 2, 5, 10, 30, 60, 120, 300, 600};
+
+#define STEPS ((int)(sizeof steps_s / sizeof *steps_s))
+
+uint64_t tui_time_step(const struct tui *t)
+{
+	return t->time.step_ns ? t->time.step_ns : GK_NS_PER_S;
+}
+
+static uint64_t now(const struct tui *t)
+{
+	return t->snap ? t->snap->mono_ns : 0;
+}
+
+struct gk_history_span tui_time_span(const struct tui *t, int columns)
+{
+	return (struct gk_history_span){
+	    .end_ns = t->time.end_ns ? t->time.end_ns : now(t),
+	    .step_ns = tui_time_step(t),
+	    .count = columns > 0 ? (unsigned)columns * 2 : 0,
+	};
+}
+
+void tui_time_move(struct tui *t, int by)
+{
+	uint64_t end = t->time.end_ns ? t->time.end_ns : now(t);
+	uint64_t begin = gk_history_begin(t->history);
+	uint64_t jump = MOVE_DOTS * tui_time_step(t);
+
+	if (by > 0) {
+		t->time.end_ns = end + jump < now(t) ? end + jump : 0;
+		return;
+	}
+	if (end <= begin + jump) {
+		tui_say(t, "Nothing is known of the time before.");
+		return;
+	}
+	t->time.end_ns = end - jump;
+}
+
+void tui_time_now(struct tui *t)
+{
+	t->time = (struct tui_time){0};
+}
+
+void tui_time_zoom(struct tui *t, int by)
+{
+	int i = 0;
+
+	while (i < STEPS - 1 && steps_s[i] * GK_NS_PER_S < tui_time_step(t))
+		i++;
+	i += by;
+	if (i < 0 || i >= STEPS)
+		return;
+	t->time.step_ns = steps_s[i] * GK_NS_PER_S;
+}
+
+static void add(char *dst, const char *text)
+{
+	size_t len = strlen(dst);
+
+	snprintf(dst + len, TEXT_MAX - len, "%s%s", len ? ", " : "", text);
+}
+
+void tui_time_text(const struct tui *t, char *dst)
+{
+	char text[TEXT_MAX], time[GK_UNITS_MAX];
+
+	*dst = '\0';
+	if (t->paused)
+		add(dst, "PAUSED");
+	if (t->time.end_ns && t->time.end_ns < now(t)) {
+		gk_human_time(time, (int64_t)(now(t) - t->time.end_ns), 4);
+		snprintf(text, sizeof text, "%s ago", time);
+		add(dst, text);
+	}
+	if (tui_time_step(t) > GK_NS_PER_S) {
+		snprintf(text, sizeof text, "%u s a dot",
+			 (unsigned)(tui_time_step(t) / GK_NS_PER_S));
+		add(dst, text);
+	}
+}

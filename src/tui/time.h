@@ -1,0 +1,35 @@
+/*
+ * time.h - the time that graphs show: up to now, or up to a moment before,
+ * and how much of it a dot is.
+ */
+#ifndef GK_TUI_TIME_H
+#define GK_TUI_TIME_H
+
+#include "core/history.h"
+
+struct tui;
+
+struct tui_time {
+	uint64_t end_ns;  /* CLOCK_MONOTONIC; 0: now, which goes on */
+	uint64_t step_ns; /* a dot; 0: a second */
+};
+
+/* What a graph of some columns shows, two values a column. */
+struct gk_history_span tui_time_span(const struct tui *t, int columns);
+
+uint64_t tui_time_step(const struct tui *t);
+
+/* Back (negative) and forward by part of a graph; never past what is known. */
+void tui_time_move(struct tui *t, int by);
+void tui_time_now(struct tui *t);
+
+/* A dot is longer (positive) or shorter. */
+void tui_time_zoom(struct tui *t, int by);
+
+/*
+ * What is not as usual: "PAUSED", "5:30 ago", "10 s a dot"; "" when nothing
+ * is. Room for 64 bytes.
+ */
+void tui_time_text(const struct tui *t, char *dst);
+
+#endif
