@@ -1,6 +1,7 @@
 /* bar.c - bars of block characters; see bar.h. */
 #include "format/bar.h"
 
+#include "format/gradient.h"
 #include "format/width.h"
 
 #include <stdio.h>
@@ -25,9 +26,18 @@ struct gk_value gk_tenths(struct gk_value part, struct gk_value whole)
 	return (struct gk_value){.v = tenths > 0 ? (int64_t)tenths : 0};
 }
 
-/* Bar of eighths in a room of cells; returns the cells it took. */
-static int add_blocks(struct gk_buf *out, struct gk_value tenths, int cells)
+static void add_block(struct gk_buf *out, const struct gk_bar *bar, double at,
+		      const char *block)
 {
+	if (bar->colorful)
+		gk_buf_printf(out, "\033[38;5;%dm", gk_gradient(at));
+	gk_buf_puts(out, block);
+}
+
+/* Bar of eighths in a room of cells; returns the cells it took. */
+static int add_blocks(struct gk_buf *out, const struct gk_bar *bar, int cells)
+{
+	struct gk_value tenths = bar->tenths;
 	static const char *const parts[] = {"",  "▏", "▎", "▍",
 					    "▌", "▋", "▊", "▉"};
 	int64_t v = tenths.v < 0 ? 0 : tenths.v > 1000 ? 1000 : tenths.v;
@@ -42,8 +52,9 @@ static int add_blocks(struct gk_buf *out, struct gk_value tenths, int cells)
 	eighths = eighths ? eighths : 1;
 	full = (int)(eighths / 8);
 	for (int i = 0; i < full; i++)
-		gk_buf_puts(out, "█");
-	gk_buf_puts(out, parts[eighths % 8]);
+		add_block(out, bar, (double)i / cells, "█");
+	if (eighths % 8)
+		add_block(out, bar, (double)full / cells, parts[eighths % 8]);
 	return full + (eighths % 8 != 0);
 }
 
@@ -73,7 +84,7 @@ void gk_format_bar(struct gk_buf *out, const struct gk_bar *bar, int width)
 	bool text_first;
 
 	gk_buf_puts(out, bar->title);
-	room -= add_blocks(out, bar->tenths, cells) + 1;
+	room -= add_blocks(out, bar, cells) + 1;
 	text_first = bar->text_first && text_width <= room;
 	percent_text(percent, sizeof percent, bar,
 		     text_first ? room - text_width - 1 : room);

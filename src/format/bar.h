@@ -15,6 +15,7 @@ struct gk_bar {
 	bool text_first;        /* text beside the bar, percent at the right;
 				   else the other way round */
 	bool whole;             /* the percentage has no decimal */
+	bool colorful;          /* blocks in a gradient of 256 colours */
 };
 
 /*

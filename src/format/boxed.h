@@ -23,7 +23,7 @@ struct gk_boxed_options {
 	bool color;
 	bool colorful; /* bars in a gradient of 256 colours */
 	bool compact;  /* one line a GPU */
-	bool dense;    /* no rules between GPUs */
+	bool dense;    /* neither a title nor rules between GPUs */
 	bool processes;
 	struct gk_limits gpu, memory; /* zero: the above */
 	int width;        /* of the terminal; less than 79 counts as 79 */

@@ -12,6 +12,13 @@ struct gk_box {
 	const struct gk_snapshot *snap;
 	const struct gk_boxed_options *o;
 	int width; /* columns of the whole report */
+
+	/* What only the viewer wants of the table of GPUs. */
+	struct {
+		bool on;   /* ages of all that is wrong, MIG rows together */
+		bool open; /* its lower border begins the box below */
+		size_t first, count; /* devices shown; 0: all of them */
+	} live;
 };
 
 /* How busy something is. An unknown value counts as moderate. */
@@ -34,6 +41,11 @@ struct gk_value gk_tenths_of_percent(struct gk_value percent);
 void gk_box_repeat(struct gk_buf *out, const char *text, int count);
 void gk_box_line(struct gk_box *box, const char *left, const char *text,
 		 const char *right);
+
+/* Whether a rule stands before a device that is not the first shown; the
+ * position behind the last device shown. */
+bool gk_box_rule_before(const struct gk_box *box, size_t position);
+size_t gk_box_devices_end(const struct gk_box *box);
 
 void gk_box_devices(struct gk_box *box);
 void gk_box_host(struct gk_box *box);
