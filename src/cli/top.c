@@ -1,101 +1,112 @@
-/* top.c - `gpukit top`: the options of the viewer. */
+/* top.c - `gpukit top`: the viewer where there is a terminal, else a report. */
+#include "cli/top.h"
+
 #include "base/clock.h"
-#include "base/err.h"
-#include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/open.h"
-#include "cli/output.h"
-#include "tui/app.h"
+#include "tui/config.h"
 
-#include <argp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
-enum key {
-	KEY_INTERVAL = 0x101,
-	KEY_READONLY,
-	KEY_LIGHT,
-	KEY_COLORFUL,
-};
-
-#define INTERVAL_LEAST_NS (10 * GK_NS_PER_MS)
-
-static const struct argp_option options[] = {
-    {"interval", KEY_INTERVAL, "SEC", 0, "Read the GPUs every SEC seconds (1)",
-     0},
-    {"ascii", 'U', 0, 0, "ASCII only", 0},
-    {"no-unicode", 'U', 0, OPTION_ALIAS, NULL, 0},
-    {"readonly", KEY_READONLY, 0, 0, "No signals, nothing is changed", 0},
-    {"light", KEY_LIGHT, 0, 0, "For terminals with a light background", 0},
-    {"colorful", KEY_COLORFUL, 0, 0, "Bars in a gradient of colours", 0},
-    {0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int failed(const char *what, int err)
 {
-	struct tui_options *o = state->input;
-
-	switch (key) {
-	case KEY_INTERVAL:
-		o->interval_ns = gk_arg_duration(state, "--interval", arg,
-						 INTERVAL_LEAST_NS);
-		return 0;
-	case 'U':
-		o->term.ascii = true;
-		return 0;
-	case KEY_READONLY:
-		o->readonly = true;
-		return 0;
-	case KEY_LIGHT:
-		o->term.theme = TUI_LIGHT;
-		return 0;
-	case KEY_COLORFUL:
-		o->boxed.colorful = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "what is '%s'? There are only options", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	fprintf(stderr, "gpukit top: %s: %s\n", what, gk_strerror(err));
+	return GK_EXIT_FAILURE;
 }
 
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .doc = "Shows GPUs and their processes, live.",
-};
-
-static int failed(int err)
+static int report(const struct top *top, struct gk *gk)
 {
-	fprintf(stderr, "gpukit top: %s\n",
-		err == GK_ERR_NOT_SUPPORTED
-		    ? "stdin and stdout must be a terminal that can place its "
-		      "cursor; for anything else there is `gpukit stat`"
-		    : gk_strerror(err));
+	struct gk_snapshot *snap;
+	int status, err = gk_snapshot_take(gk, &snap);
+
+	if (err)
+		return failed("cannot read the GPUs", err);
+	status = top_report(top, snap);
+	gk_snapshot_free(snap);
+	return status;
+}
+
+/* What was seen last stays on the normal screen, unless a signal ended it. */
+static int view(struct top *top, struct gk *gk)
+{
+	struct gk_snapshot *last = NULL;
+	int ended_by = 0, status = GK_EXIT_OK;
+	int err = tui_run(gk, &top->viewer, &ended_by, &last);
+
+	if (err)
+		status = failed("the viewer cannot run", err);
+	else if (ended_by)
+		status = 128 + ended_by;
+	else if (last)
+		status = top_report(top, last);
+	gk_snapshot_free(last);
+	return status;
+}
+
+static int run_on(struct top *top, struct gk *gk)
+{
+	bool terminal = term_usable();
+	int status;
+
+	if (top->when == TOP_AUTO && top->once_by_default)
+		top->when = TOP_ONCE;
+	if (terminal && top->when != TOP_ONCE)
+		return view(top, gk);
+	status = report(top, gk);
+	if (top->when != TOP_MONITOR)
+		return status;
+	fputs("gpukit top: -m wants stdin and stdout to be a terminal that "
+	      "can place its cursor; this was one report\n",
+	      stderr);
 	return GK_EXIT_FAILURE;
+}
+
+/* What is said later wins: config file, environment, command line. */
+static int configure(struct top *top, int argc, char **argv)
+{
+	char message[1024] = "";
+	int err = tui_config_load(&top->viewer, message, sizeof message);
+	int status = GK_EXIT_OK;
+
+	if (!err)
+		status = top_environment(top);
+	top_parse(top, argc, argv); /* --help comes before all errors */
+	if (!err)
+		return status;
+	fprintf(stderr, "gpukit top: %s\n", message);
+	return GK_EXIT_FAILURE;
+}
+
+/* What no option says. */
+static void look_around(struct top *top)
+{
+	const char *no_color = getenv("NO_COLOR");
+	struct tui_options *o = &top->viewer;
+
+	o->pick.visible = getenv("CUDA_VISIBLE_DEVICES");
+	o->pick.order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
+	if (gk_use_ascii())
+		o->term.ascii = true;
+	if (no_color && *no_color && top->color != GK_COLOR_ALWAYS)
+		o->term.theme = TUI_MONO;
 }
 
 static int run(int argc, char **argv)
 {
-	struct tui_options o = {
-	    .boxed = {.color = true, .processes = true},
-	    .term = {.mouse = true, .ascii = gk_use_ascii()},
-	    .interval_ns = GK_NS_PER_S,
-	};
+	struct top top = {.viewer = TUI_OPTIONS_DEFAULT};
 	struct gk_options machine = GK_OPTIONS_DEFAULT;
-	int ended_by = 0, status;
 	struct gk *gk;
+	int status = configure(&top, argc, argv);
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
-		return GK_EXIT_USAGE;
-	status = gk_cli_open("top", &machine, &gk);
-	if (status)
-		return status;
-	status = tui_run(gk, &o, &ended_by);
-	status = status ? failed(status) : GK_EXIT_OK;
-	status = gk_cli_close(gk, ended_by ? 128 + ended_by : status);
+	look_around(&top);
+	signal(SIGPIPE, SIG_IGN);
+	if (!status)
+		status = gk_cli_open("top", &machine, &gk);
+	if (!status)
+		status = gk_cli_close(gk, run_on(&top, gk));
+	top_free(&top);
 	return status;
 }
 

@@ -15,12 +15,15 @@
 #include <unistd.h>
 
 #define PROCESSES_REMEMBERED 256
+#define ALERT_COLOR          1                  /* red */
 #define FRAME_NS             (GK_NS_PER_S / 60) /* no more often */
 
 struct app {
 	struct tui t;
 	struct gk *gk;
-	struct gk_snapshot *snap; /* the newest */
+	/* The frame that is shown; the part of it that is asked for. */
+	struct gk_snapshot *snap, part;
+	struct tui_alerts alerts;
 	struct grid grid;
 	int signals; /* signalfd */
 	int ended_by;
@@ -42,12 +45,32 @@ static void draw_message(struct app *a)
 		  (struct grid_style){GRID_COLOR_NONE, GRID_REVERSE});
 }
 
+/* Alerts have the last row, which the screens then do without. */
+static void draw_screen(struct app *a)
+{
+	struct tui *t = &a->t;
+	struct grid *g = &a->grid;
+	int rows = g->rows, kept = a->alerts.on && rows > 1;
+	struct gk_buf line = {0};
+
+	t->rows = g->rows = rows - kept;
+	tui_draw(t, g);
+	tui_layer_draw(t, g);
+	g->rows = rows;
+	if (!kept)
+		return;
+	tui_alerts_line(&a->alerts, &line);
+	grid_blank(g, rows - 1, 0, 1, g->columns);
+	grid_line(g, rows - 1, 0, line.data ? line.data : "", line.len,
+		  (struct grid_style){ALERT_COLOR, GRID_BOLD | GRID_REVERSE});
+	gk_buf_free(&line);
+}
+
 static void draw(struct app *a)
 {
 	struct tui *t = &a->t;
 
-	tui_draw(t, &a->grid);
-	tui_layer_draw(t, &a->grid);
+	draw_screen(a);
 	draw_message(a);
 	if (t->options.term.ascii)
 		grid_to_ascii(&a->grid);
@@ -66,28 +89,76 @@ static bool resize(struct app *a)
 
 /* ---- what comes in ---- */
 
-static void take_frame(struct app *a)
+static void check_alerts(struct app *a, const struct gk_snapshot *snap)
 {
-	struct gk_snapshot *snap;
+	const struct tui_alert_rules *rules = &a->t.options.alerts;
+	int error;
 
-	if (gk_watch_next(a->gk, &snap))
+	tui_alerts_reap();
+	if (!tui_alerts_update(&a->alerts, rules, snap))
 		return;
-	gk_history_add(a->t.history, snap);
-	if (a->t.paused) {
-		gk_snapshot_free(snap);
-		return;
-	}
+	a->dirty = true;
+	term_beep();
+	error = tui_alerts_run(&a->alerts, rules, snap->mono_ns);
+	if (error)
+		tui_say(&a->t, "%s: %s", rules->command[0], strerror(error));
+}
+
+static void forget_frame(struct app *a)
+{
+	gk_pick_free(&a->part);
 	gk_snapshot_free(a->snap);
-	a->t.snap = a->snap = snap;
+	a->snap = NULL;
+	a->t.snap = NULL;
+}
+
+/* Shows a frame, which it takes over. */
+static void show_frame(struct app *a, struct gk_snapshot *snap,
+		       const struct gk_snapshot *part)
+{
+	forget_frame(a);
+	a->snap = snap;
+	a->part = *part;
+	a->t.snap = &a->part;
 	tui_list_update(&a->t);
 	tui_frame(&a->t);
 	a->dirty = true;
 }
 
-static void stop(struct app *a)
+static void take_frame(struct app *a)
 {
+	struct gk_snapshot *snap, part;
+
+	if (gk_watch_next(a->gk, &snap))
+		return;
+	if (gk_pick(snap, &a->t.options.pick, NULL, &part)) {
+		gk_snapshot_free(snap);
+		return;
+	}
+	gk_history_add(a->t.history, &part);
+	check_alerts(a, &part);
+	if (!a->t.paused) {
+		show_frame(a, snap, &part);
+		return;
+	}
+	gk_pick_free(&part);
+	gk_snapshot_free(snap);
+}
+
+/*
+ * Stops here until SIGCONT. The whole group stops, as the terminal would have
+ * it: a launcher in front of us is what the shell waits for.
+ */
+static void stop(struct app *a, pid_t whom)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
 	term_suspend();
-	kill(getpid(), SIGSTOP);
+	kill(whom, SIGTSTP);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	term_resume();
 	resize(a);
 }
@@ -100,7 +171,7 @@ static void take_keys(struct app *a)
 		if (key == TUI_KEY_RESIZE)
 			resize(a);
 		else if (key == ('z' | (tui_key)TUI_CTRL))
-			stop(a);
+			stop(a, 0);
 		else
 			tui_key_pressed(&a->t, key);
 		a->dirty = true;
@@ -123,7 +194,7 @@ static void take_signal(struct app *a)
 		resize(a);
 		break;
 	case SIGTSTP:
-		stop(a);
+		stop(a, getpid());
 		break;
 	case SIGINT:
 		tui_key_pressed(&a->t, 'c' | (tui_key)TUI_CTRL);
@@ -218,9 +289,16 @@ static int prepare(struct app *a, const struct tui_options *options)
 
 	t->options = *options;
 	who(t);
-	t->keymap = tui_keymap_new(options->vi);
+	t->sort = options->sort;
+	t->reversed = options->reversed;
+	t->keymap = tui_keymap_new(options->key_set == KEYS_VI);
 	t->history = gk_history_new(PROCESSES_REMEMBERED);
-	return t->keymap && t->history ? 0 : GK_ERR_NOMEM;
+	if (!t->keymap || !t->history)
+		return GK_ERR_NOMEM;
+	for (size_t i = 0; i < options->binding_count; i++)
+		tui_keymap_set(t->keymap, options->bindings[i].action,
+			       options->bindings[i].keys);
+	return 0;
 }
 
 static void release(struct app *a)
@@ -230,7 +308,8 @@ static void release(struct app *a)
 	while (tui_back(t))
 		;
 	free(t->tree.closed);
-	gk_snapshot_free(a->snap);
+	forget_frame(a);
+	tui_alerts_free(&a->alerts);
 	gk_history_free(t->history);
 	tui_keymap_free(t->keymap);
 	grid_free(&a->grid);
@@ -257,7 +336,20 @@ static int run(struct app *a)
 	return r;
 }
 
-int tui_run(struct gk *gk, const struct tui_options *options, int *ret_signal)
+/* What is left of the viewer: its options as set, and what it showed last. */
+static void hand_back(struct app *a, struct tui_options *options,
+		      struct gk_snapshot **ret_last)
+{
+	const char *user = options->boxed.user;
+
+	*options = a->t.options;
+	options->boxed.user = user;
+	*ret_last = a->snap;
+	a->snap = NULL;
+}
+
+int tui_run(struct gk *gk, struct tui_options *options, int *ret_signal,
+	    struct gk_snapshot **ret_last)
 {
 	struct app *a = calloc(1, sizeof *a);
 	sigset_t before;
@@ -270,7 +362,10 @@ int tui_run(struct gk *gk, const struct tui_options *options, int *ret_signal)
 	r = a->signals < 0 ? gk_err_from_errno(errno) : prepare(a, options);
 	if (!r)
 		r = run(a);
-	*ret_signal = a->ended_by;
+	if (!r) {
+		*ret_signal = a->ended_by;
+		hand_back(a, options, ret_last);
+	}
 	if (a->signals >= 0)
 		close(a->signals);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

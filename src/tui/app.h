@@ -10,8 +10,11 @@
 /*
  * Runs until the user leaves, or SIGTERM or SIGHUP comes. gk must be open and
  * not watched yet; it stays the caller's. 0 or a gk_err; *ret_signal is the
- * signal that ended it, or 0. GK_ERR_NOT_SUPPORTED: no terminal.
+ * signal that ended it, or 0; options are as the user left them; *ret_last is
+ * the whole snapshot that was shown last, for the caller to free, or NULL.
+ * GK_ERR_NOT_SUPPORTED: not term_usable().
  */
-int tui_run(struct gk *gk, const struct tui_options *options, int *ret_signal);
+int tui_run(struct gk *gk, struct tui_options *options, int *ret_signal,
+	    struct gk_snapshot **ret_last);
 
 #endif

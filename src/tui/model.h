@@ -8,7 +8,9 @@
 
 #include "base/str.h"
 #include "core/history.h"
+#include "core/pick.h"
 #include "format/boxed.h"
+#include "tui/alert.h"
 #include "tui/dialog.h"
 #include "tui/key.h"
 #include "tui/prompt.h"
@@ -18,6 +20,21 @@
 #include "tui/tree.h"
 
 #include <gpukit/gpukit.h>
+
+enum tui_sort {
+	SORT_NATURAL,
+	SORT_PID,
+	SORT_USER,
+	SORT_MEMORY,
+	SORT_SM,
+	SORT_BANDWIDTH,
+	SORT_CPU,
+	SORT_HOST,
+	SORT_TIME,
+	SORT_COUNT
+};
+
+enum tui_key_set { KEYS_STANDARD, KEYS_VI };
 
 enum tui_mode { MODE_AUTO, MODE_FULL, MODE_COMPACT };
 
@@ -44,13 +61,29 @@ struct tui_filter {
 	uint64_t memory_over;   /* bytes of GPU memory */
 };
 
+/* Keys that the config file gives an action. */
+struct tui_binding {
+	char *action, *keys;
+};
+
+/* Made by tui_config_read() and the command line; see config.h. */
 struct tui_options {
 	struct gk_boxed_options boxed;
 	enum tui_mode mode;
 	struct term_options term;
-	bool readonly, vi, host_hidden;
+	bool readonly, reversed;
+	bool devices_hidden, host_hidden, processes_hidden;
+	enum tui_sort sort;
+	enum tui_key_set key_set;
 	uint64_t interval_ns;
 	struct tui_filter filter;
+	struct gk_pick pick; /* all that is ever shown */
+	struct tui_alert_rules alerts;
+	char *path; /* of the config file; NULL: none can be */
+	struct tui_binding *bindings;
+	size_t binding_count;
+	char **columns; /* of the process table; count 0: the usual ones */
+	size_t column_count;
 };
 
 /* A process on a device, whatever snapshot it is in. */
@@ -64,19 +97,6 @@ struct tui_identity {
 struct tui_place {
 	enum tui_screen screen;
 	int scroll, scroll_left;
-};
-
-enum tui_sort {
-	SORT_NATURAL,
-	SORT_PID,
-	SORT_USER,
-	SORT_MEMORY,
-	SORT_SM,
-	SORT_BANDWIDTH,
-	SORT_CPU,
-	SORT_HOST,
-	SORT_TIME,
-	SORT_COUNT
 };
 
 struct tui {

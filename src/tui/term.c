@@ -15,6 +15,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* It takes words of everyday life for macros. */
+#include <term.h>
+#undef columns
+#undef lines
+
 #define ESC_DELAY_MS 25
 
 /* Pairs of curses: 1 + colour, on the terminal's own background. */
@@ -74,14 +79,24 @@ void term_options_set(const struct term_options *options)
 	    options->mouse ? ALL_MOUSE_EVENTS | REPORT_MOUSE_POSITION : 0;
 
 	term.options = *options;
+	if (!term.open)
+		return;
 	mousemask(mask, NULL);
 	mouseinterval(0);
 	term_forget();
 }
 
+bool term_usable(void)
+{
+	int err;
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+	       setupterm(NULL, STDOUT_FILENO, &err) == OK && cursor_address;
+}
+
 int term_open(const struct term_options *options)
 {
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+	if (!term_usable())
 		return GK_ERR_NOT_SUPPORTED;
 	/* newterm() and not initscr(), which ends the program on failure. */
 	term.screen = newterm(NULL, stdout, stdin);
@@ -146,7 +161,8 @@ void term_forget(void)
 
 void term_beep(void)
 {
-	beep();
+	if (term.open)
+		beep();
 }
 
 /* ---- showing ---- */

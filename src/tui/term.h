@@ -17,9 +17,12 @@ struct term_options {
 	bool mouse;
 };
 
+/* Whether stdin and stdout are a terminal that can place its cursor. */
+bool term_usable(void);
+
 /*
- * Takes the terminal at stdin and stdout: GK_ERR_NOT_SUPPORTED when it is
- * none, or one that cannot place its cursor. It is given back by term_close(),
+ * Takes the terminal at stdin and stdout: GK_ERR_NOT_SUPPORTED when it
+ * is not usable. It is given back by term_close(),
  * and by the signals that end a program, crashes included.
  */
 int term_open(const struct term_options *options);

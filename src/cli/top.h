@@ -1,0 +1,58 @@
+/*
+ * top.h - `gpukit top`: what its options, its environment and its config file
+ * chose.
+ */
+#ifndef GK_CLI_TOP_H
+#define GK_CLI_TOP_H
+
+#include "cli/output.h"
+#include "tui/app.h"
+
+enum top_when {
+	TOP_AUTO, /* the viewer on a terminal, else a report */
+	TOP_ONCE,
+	TOP_MONITOR,
+};
+
+struct top {
+	struct tui_options viewer;
+	enum top_when when;
+	bool once_by_default; /* of the environment: TOP_AUTO is TOP_ONCE */
+	enum gk_color_choice color;
+	/* What viewer.pick points to. */
+	struct gk_buf gpus;
+	char **users;
+	pid_t *pids;
+};
+
+/*
+ * The command line into *top. Ends the command for --help, --version and what
+ * is wrong.
+ */
+void top_parse(struct top *top, int argc, char **argv);
+
+/*
+ * The environment into *top: GPUKIT_ variables, else those of nvitop. 0, or
+ * GK_EXIT_USAGE after a message about one of ours; of nvitop's, what means
+ * nothing is passed over.
+ */
+int top_environment(struct top *top);
+
+/*
+ * Words of GPUKIT_MONITOR_MODE ("full,light"); false at one that is none,
+ * with those before it applied.
+ */
+bool top_modes(struct top *top, const char *words);
+
+/* "20,80" or "20 80": percents from 1 to 99, the smaller one first or not. */
+bool top_limits(const char *text, struct gk_limits *ret_limits);
+
+/*
+ * Prints the report in boxes of the part of a snapshot that is asked for. A
+ * gk_exit: 1, after a message, when a GPU that was asked for is not there.
+ */
+int top_report(const struct top *top, const struct gk_snapshot *snap);
+
+void top_free(struct top *top);
+
+#endif

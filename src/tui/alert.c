@@ -1,0 +1,207 @@
+/* alert.c - which alerts are on; see alert.h. */
+#include "tui/alert.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MINUTE (60 * GK_NS_PER_S)
+
+/* ---- what the kinds measure ---- */
+
+static struct gk_value temperature(const struct gk_device *d)
+{
+	return d->m[GK_M_TEMP];
+}
+
+static struct gk_value power(const struct gk_device *d)
+{
+	struct gk_value drawn = d->m[GK_M_POWER];
+	struct gk_value limit = d->m[GK_M_POWER_ENFORCED];
+
+	if (limit.why != GK_PRESENT)
+		limit = d->m[GK_M_POWER_LIMIT];
+	if (drawn.why == GK_PRESENT &&
+	    (limit.why != GK_PRESENT || limit.v <= 0))
+		drawn.why = GK_ABSENT_NOT_SUPPORTED;
+	else if (drawn.why == GK_PRESENT)
+		drawn.v = drawn.v * 100 / limit.v;
+	return drawn;
+}
+
+/* 1: processes hold memory, and the GPU does nothing. */
+static struct gk_value idle(const struct gk_device *d)
+{
+	struct gk_value busy = d->m[GK_M_GPU_UTIL];
+
+	if (busy.why == GK_PRESENT)
+		busy.v = !busy.v && d->process_count;
+	return busy;
+}
+
+static struct gk_value ecc(const struct gk_device *d)
+{
+	return d->m[GK_M_ECC_UNCORRECTED];
+}
+
+static const struct {
+	const char *name;
+	struct gk_value (*read)(const struct gk_device *d);
+	int margin; /* below the threshold, where it ends */
+	bool lasts; /* the value is 0 or 1, the threshold minutes of 1 */
+	bool grows; /* a count: each rise is an alert again */
+	/* Value, then threshold. */
+	const char *format;
+} kinds[ALERT_KINDS] = {
+    [ALERT_TEMPERATURE] = {.name = "temperature",
+			   .read = temperature,
+			   .margin = 2,
+			   .format =
+			       "%" PRId64 " C (alert from %" PRId64 " C)"},
+    [ALERT_POWER] = {.name = "power",
+		     .read = power,
+		     .margin = 2,
+		     .format = "%" PRId64 "%% of the power limit (alert from "
+			       "%" PRId64 "%%)"},
+    [ALERT_IDLE] = {.name = "idle",
+		    .read = idle,
+		    .lasts = true,
+		    .format = "held but idle for %" PRId64
+			      " min (alert from %" PRId64 ")"},
+    [ALERT_ECC] = {.name = "ecc",
+		   .read = ecc,
+		   .grows = true,
+		   .format = "%" PRId64 " uncorrected memory errors (alert "
+			     "from %" PRId64 ")"},
+};
+
+static int64_t limit_of(const struct tui_alert_rules *r,
+			enum tui_alert_kind kind)
+{
+	const int64_t limits[ALERT_KINDS] = {
+	    [ALERT_TEMPERATURE] = r->temperature,
+	    [ALERT_POWER] = r->power,
+	    [ALERT_IDLE] = r->idle,
+	    [ALERT_ECC] = r->ecc,
+	};
+
+	return limits[kind];
+}
+
+/* ---- rows ---- */
+
+static struct tui_alert *row_of(struct tui_alerts *alerts,
+				const struct gk_device *d,
+				enum tui_alert_kind kind)
+{
+	struct tui_alert *more;
+
+	for (size_t i = 0; i < alerts->count; i++)
+		if (alerts->rows[i].kind == kind &&
+		    !strcmp(alerts->rows[i].uuid, d->uuid))
+			return &alerts->rows[i];
+	more = realloc(alerts->rows, (alerts->count + 1) * sizeof *more);
+	if (!more)
+		return NULL;
+	alerts->rows = more;
+	more += alerts->count++;
+	*more = (struct tui_alert){.gpu = d->index, .kind = kind};
+	gk_str_copy(more->uuid, sizeof more->uuid, d->uuid);
+	return more;
+}
+
+/* What a condition that has to last comes to: minutes so far. */
+static int64_t minutes(struct tui_alert *a, int64_t holds, uint64_t now_ns)
+{
+	if (!holds)
+		a->since_ns = 0;
+	else if (!a->since_ns)
+		a->since_ns = now_ns;
+	return holds ? (int64_t)((now_ns - a->since_ns) / NS_PER_MINUTE) : -1;
+}
+
+static void update(struct tui_alert *a, int64_t limit, int64_t value,
+		   uint64_t now_ns)
+{
+	bool was = a->on;
+	int64_t before = a->value;
+
+	if (kinds[a->kind].lasts)
+		value = minutes(a, value, now_ns);
+	a->value = value;
+	a->limit = limit;
+	a->on = limit && value >= limit - (was ? kinds[a->kind].margin : 0);
+	a->fresh = a->on && (!was || (kinds[a->kind].grows && value > before));
+}
+
+bool tui_alerts_update(struct tui_alerts *alerts,
+		       const struct tui_alert_rules *rules,
+		       const struct gk_snapshot *snap)
+{
+	bool fresh = false;
+
+	for (size_t i = 0; i < alerts->count; i++)
+		alerts->rows[i].fresh = false;
+	for (size_t i = 0; i < snap->device_count * ALERT_KINDS; i++) {
+		const struct gk_device *d = &snap->devices[i / ALERT_KINDS];
+		enum tui_alert_kind kind = i % ALERT_KINDS;
+		struct gk_value value = kinds[kind].read(d);
+		struct tui_alert *a;
+
+		if (d->mig_index >= 0 || value.why != GK_PRESENT)
+			continue;
+		a = row_of(alerts, d, kind);
+		if (!a)
+			return fresh;
+		update(a, limit_of(rules, kind), value.v, snap->mono_ns);
+		fresh |= a->fresh;
+	}
+	alerts->on = 0;
+	for (size_t i = 0; i < alerts->count; i++)
+		alerts->on += alerts->rows[i].on;
+	return fresh;
+}
+
+void tui_alerts_free(struct tui_alerts *alerts)
+{
+	free(alerts->rows);
+	*alerts = (struct tui_alerts){0};
+}
+
+/* ---- texts ---- */
+
+const char *tui_alert_kind_name(enum tui_alert_kind kind)
+{
+	return kinds[kind].name;
+}
+
+void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap)
+{
+	char what[128];
+
+	/* The formats above take just these. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(what, sizeof what, kinds[alert->kind].format, alert->value,
+		 alert->limit);
+#pragma GCC diagnostic pop
+	snprintf(dst, cap, "GPU %u: %s", alert->gpu, what);
+}
+
+void tui_alerts_line(const struct tui_alerts *alerts, struct gk_buf *out)
+{
+	const char *between = "! ";
+
+	for (size_t i = 0; i < alerts->count; i++) {
+		char text[160];
+
+		if (!alerts->rows[i].on)
+			continue;
+		tui_alert_text(&alerts->rows[i], text, sizeof text);
+		gk_buf_printf(out, "%s%s", between, text);
+		between = "; ";
+	}
+}

@@ -1,0 +1,82 @@
+/*
+ * alert.h - what the user wants to be told: a GPU that is hot, that draws much
+ * power, whose memory is held while it does nothing, or whose memory failed.
+ * Rules and a snapshot in, alerts out; running the command is apart.
+ */
+#ifndef GK_TUI_ALERT_H
+#define GK_TUI_ALERT_H
+
+#include "base/str.h"
+
+#include <gpukit/gpukit.h>
+
+/* From the config file; 0: no such alert. */
+struct tui_alert_rules {
+	int temperature; /* degrees Celsius */
+	int power;       /* percent of the limit in force */
+	int idle;        /* minutes */
+	bool ecc;        /* uncorrected errors */
+	/* Arguments of a program that is run for each alert, NULL at the end;
+	 * NULL: none. The rules own it. */
+	char **command;
+	uint64_t command_ns; /* the same alert runs it not again within */
+};
+
+enum tui_alert_kind {
+	ALERT_TEMPERATURE,
+	ALERT_POWER,
+	ALERT_IDLE,
+	ALERT_ECC,
+	ALERT_KINDS
+};
+
+/* A row for each GPU and kind; it keeps what must be remembered. */
+struct tui_alert {
+	char uuid[GK_NAME_MAX];
+	unsigned gpu;
+	enum tui_alert_kind kind;
+	bool on, fresh;       /* fresh: since the last update */
+	int64_t value, limit; /* in the unit of the kind */
+	uint64_t since_ns;    /* of a condition that has to last; 0: not */
+	uint64_t run_ns;      /* when the command ran for it; 0: never */
+};
+
+struct tui_alerts {
+	struct tui_alert *rows;
+	size_t count;
+	size_t on; /* how many are on */
+};
+
+/*
+ * Takes a snapshot in; true when an alert began. One that is on ends a little
+ * below its threshold, so that it does not flicker. A GPU that cannot be read
+ * changes nothing.
+ */
+bool tui_alerts_update(struct tui_alerts *alerts,
+		       const struct tui_alert_rules *rules,
+		       const struct gk_snapshot *snap);
+void tui_alerts_free(struct tui_alerts *alerts);
+
+/* "temperature"... */
+const char *tui_alert_kind_name(enum tui_alert_kind kind);
+
+/* "GPU 3: 95 C (alert from 90 C)". */
+void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap);
+
+/* All that are on, in a line. */
+void tui_alerts_line(const struct tui_alerts *alerts, struct gk_buf *out);
+
+/*
+ * Runs the command for the alerts that are fresh and may; never waits for it.
+ * No shell; its streams are /dev/null; GPUKIT_ALERT, GPUKIT_ALERT_GPU,
+ * GPUKIT_ALERT_UUID, GPUKIT_ALERT_VALUE, GPUKIT_ALERT_LIMIT and
+ * GPUKIT_ALERT_TEXT tell it what. Returns 0, or the errno value of a program
+ * that cannot be started.
+ */
+int tui_alerts_run(struct tui_alerts *alerts,
+		   const struct tui_alert_rules *rules, uint64_t now_ns);
+
+/* Takes the exit status of commands that ended. */
+void tui_alerts_reap(void);
+
+#endif

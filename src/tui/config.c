@@ -1,0 +1,323 @@
+/* config.c - reading the config file; see config.h. */
+#include "tui/config.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "tui/settings.h"
+#include "yaml/yaml.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MOST  (64 * 1024)
+#define WORDS_MOST 64
+
+const struct tui_options TUI_OPTIONS_DEFAULT = {
+    .boxed = {.color = true, .processes = true},
+    .term = {.mouse = true},
+    .interval_ns = GK_NS_PER_S,
+    .alerts = {.command_ns = 60 * GK_NS_PER_S},
+};
+
+struct reader {
+	struct gk_yaml y;
+	struct tui_options *o;
+	const yaml_node_t *mapping; /* that is read */
+	const char *group;          /* its key and a dot; "" at the top */
+	struct tui_keymap *keymap;  /* to try keys on */
+};
+
+static int refuse(struct reader *r, const yaml_node_t *at, const char *name,
+		  const char *wants)
+{
+	return gk_yaml_fail(&r->y, gk_yaml_line(at), "%s: wants %s", name,
+			    wants);
+}
+
+/* ---- lists of words ---- */
+
+/* The words of a list, or of one scalar; -1: something else, or too many. */
+static int words_of(struct reader *r, const yaml_node_t *node,
+		    const char **words)
+{
+	int count = 0;
+
+	if (node->type == YAML_SCALAR_NODE) {
+		words[0] = gk_yaml_scalar(node);
+		return 1;
+	}
+	if (node->type != YAML_SEQUENCE_NODE)
+		return -1;
+	for (yaml_node_item_t *i = node->data.sequence.items.start;
+	     i < node->data.sequence.items.top; i++) {
+		yaml_node_t *item = yaml_document_get_node(&r->y.document, *i);
+
+		if (item->type != YAML_SCALAR_NODE || count == WORDS_MOST)
+			return -1;
+		words[count++] = gk_yaml_scalar(item);
+	}
+	return count;
+}
+
+static void free_words(char **words)
+{
+	for (char **w = words; w && *w; w++)
+		free(*w);
+	free(words);
+}
+
+/* A copy, NULL at the end; NULL without memory. */
+static char **copy_words(const char *const *words, size_t count)
+{
+	char **copy = calloc(count + 1, sizeof *copy);
+
+	for (size_t i = 0; copy && i < count; i++) {
+		copy[i] = strdup(words[i]);
+		if (!copy[i]) {
+			free_words(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+static int read_words(struct reader *r, const char *name,
+		      const yaml_node_t *node, const char *wants,
+		      char ***ret_words, size_t *ret_count)
+{
+	const char *words[WORDS_MOST];
+	int count =
+	    node->type == YAML_SEQUENCE_NODE ? words_of(r, node, words) : -1;
+	char **copy;
+
+	if (count < 1)
+		return refuse(r, node, name, wants);
+	copy = copy_words(words, (size_t)count);
+	if (!copy)
+		return GK_ERR_NOMEM;
+	free_words(*ret_words);
+	*ret_words = copy;
+	*ret_count = (size_t)count;
+	return 0;
+}
+
+/* ---- keys that are no settings ---- */
+
+static int read_command(struct reader *r, const char *name,
+			const yaml_node_t *node)
+{
+	size_t count;
+
+	return read_words(r, name, node, "a list: a program and its arguments",
+			  &r->o->alerts.command, &count);
+}
+
+static int read_columns(struct reader *r, const char *name,
+			const yaml_node_t *node)
+{
+	return read_words(r, name, node, "a list of columns", &r->o->columns,
+			  &r->o->column_count);
+}
+
+static int read_binding(void *data, const yaml_node_t *key,
+			const yaml_node_t *value)
+{
+	struct reader *r = data;
+	struct tui_options *o = r->o;
+	struct tui_binding *more;
+
+	if (value->type != YAML_SCALAR_NODE ||
+	    !tui_keymap_set(r->keymap, gk_yaml_scalar(key),
+			    gk_yaml_scalar(value)))
+		return gk_yaml_fail(
+		    &r->y, gk_yaml_line(key),
+		    "keys: %s: no such action, or its keys are none; an "
+		    "example: 'search: F3 Ctrl-F o+x'",
+		    gk_yaml_scalar(key));
+	more = realloc(o->bindings, (o->binding_count + 1) * sizeof *more);
+	if (!more)
+		return GK_ERR_NOMEM;
+	o->bindings = more;
+	more += o->binding_count;
+	more->action = strdup(gk_yaml_scalar(key));
+	more->keys = strdup(gk_yaml_scalar(value));
+	o->binding_count++;
+	return more->action && more->keys ? 0 : GK_ERR_NOMEM;
+}
+
+static int read_bindings(struct reader *r, const char *name,
+			 const yaml_node_t *node)
+{
+	int err;
+
+	if (node->type != YAML_MAPPING_NODE)
+		return refuse(r, node, name, "a mapping of actions to keys");
+	r->keymap = tui_keymap_new(false);
+	if (!r->keymap)
+		return GK_ERR_NOMEM;
+	err = gk_yaml_each(&r->y, node, read_binding, r);
+	tui_keymap_free(r->keymap);
+	return err;
+}
+
+static const struct {
+	const char *name;
+	int (*read)(struct reader *r, const char *name,
+		    const yaml_node_t *node);
+} others[] = {
+    {"keys", read_bindings},
+    {"columns", read_columns},
+    {"alerts.command", read_command},
+};
+#define OTHERS (sizeof others / sizeof *others)
+
+/* ---- the file ---- */
+
+static int read_setting(struct reader *r, const struct tui_setting *s,
+			const yaml_node_t *node)
+{
+	const char *words[WORDS_MOST];
+	int count = words_of(r, node, words);
+	char wants[256];
+
+	if (count >= 0 && tui_setting_set(s, r->o, words, (size_t)count))
+		return 0;
+	tui_setting_wants(s, wants, sizeof wants);
+	return refuse(r, node, s->name, wants);
+}
+
+static int unknown(struct reader *r, const yaml_node_t *key, const char *name)
+{
+	const char *known[64];
+	const char *like;
+	size_t n = 0;
+
+	for (size_t i = 0; i < tui_setting_count; i++)
+		known[n++] = tui_settings[i].name;
+	for (size_t i = 0; i < OTHERS; i++)
+		known[n++] = others[i].name;
+	known[n++] = "alerts";
+	known[n++] = "panels";
+	known[n] = NULL;
+	like = gk_yaml_like(name, known);
+	return gk_yaml_fail(&r->y, gk_yaml_line(key), "%s: no such key%s%s%s",
+			    name, like ? "; is it " : "", like ? like : "",
+			    like ? "?" : "");
+}
+
+static bool is_group(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < tui_setting_count; i++)
+		if (!strncmp(tui_settings[i].name, name, len) &&
+		    tui_settings[i].name[len] == '.')
+			return true;
+	return false;
+}
+
+static int read_pair(void *data, const yaml_node_t *key,
+		     const yaml_node_t *value);
+
+static int read_group(struct reader *r, const char *name,
+		      const yaml_node_t *node)
+{
+	struct reader in = *r;
+	char group[128 + 1];
+
+	if (node->type != YAML_MAPPING_NODE)
+		return refuse(r, node, name, "a mapping");
+	snprintf(group, sizeof group, "%s.", name);
+	in.group = group;
+	in.mapping = node;
+	return gk_yaml_each(&in.y, node, read_pair, &in);
+}
+
+static int read_pair(void *data, const yaml_node_t *key,
+		     const yaml_node_t *value)
+{
+	struct reader *r = data;
+	const struct tui_setting *s;
+	char name[128];
+
+	snprintf(name, sizeof name, "%s%s", r->group, gk_yaml_scalar(key));
+	if (gk_yaml_value(&r->y, r->mapping, gk_yaml_scalar(key)) != value)
+		return gk_yaml_fail(&r->y, gk_yaml_line(key), "%s: said twice",
+				    name);
+	s = strchr(gk_yaml_scalar(key), '.') ? NULL : tui_setting_find(name);
+	if (s)
+		return read_setting(r, s, value);
+	for (size_t i = 0; i < OTHERS; i++)
+		if (!strcmp(others[i].name, name))
+			return others[i].read(r, name, value);
+	if (!*r->group && is_group(name))
+		return read_group(r, name, value);
+	return unknown(r, key, name);
+}
+
+static int read_top(void *data, const yaml_node_t *top)
+{
+	struct reader *r = data;
+
+	r->mapping = top;
+	return gk_yaml_each(&r->y, top, read_pair, r);
+}
+
+int tui_config_read(const char *path, struct tui_options *o, char *message,
+		    size_t cap)
+{
+	struct reader r = {.y = {.path = path,
+				 .what = "config file",
+				 .limit = FILE_MOST,
+				 .message = message,
+				 .cap = cap},
+			   .o = o,
+			   .group = ""};
+	int err = gk_yaml_read(&r.y, read_top, &r);
+
+	if (err == GK_ERR_NOMEM)
+		snprintf(message, cap, "%s: out of memory", path);
+	return err;
+}
+
+/* The path of the file; NULL: no directory for it is known. */
+static char *path_of(void)
+{
+	const char *config = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	char *path = NULL;
+
+	/* The XDG base directory specification: a relative one is none. */
+	if (config && *config == '/') {
+		if (asprintf(&path, "%s/gpukit/top.yaml", config) < 0)
+			return NULL;
+	} else if (home && *home == '/') {
+		if (asprintf(&path, "%s/.config/gpukit/top.yaml", home) < 0)
+			return NULL;
+	}
+	return path;
+}
+
+int tui_config_load(struct tui_options *o, char *message, size_t cap)
+{
+	o->path = path_of();
+	if (!o->path ||
+	    (access(o->path, F_OK) && (errno == ENOENT || errno == ENOTDIR)))
+		return 0;
+	return tui_config_read(o->path, o, message, cap);
+}
+
+void tui_options_free(struct tui_options *o)
+{
+	for (size_t i = 0; i < o->binding_count; i++) {
+		free(o->bindings[i].action);
+		free(o->bindings[i].keys);
+	}
+	free(o->bindings);
+	free_words(o->columns);
+	free_words(o->alerts.command);
+	free(o->path);
+}

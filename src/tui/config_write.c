@@ -1,0 +1,110 @@
+/* config_write.c - writing the config file; see config.h. */
+#include "base/err.h"
+#include "base/fs.h"
+#include "tui/config.h"
+#include "tui/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* In double quotes, where YAML escapes as C does. */
+static void quote(struct gk_buf *out, const char *text)
+{
+	gk_buf_putc(out, '"');
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			gk_buf_printf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			gk_buf_printf(out, "\\x%02x", c);
+		else
+			gk_buf_putc(out, (char)c);
+	}
+	gk_buf_putc(out, '"');
+}
+
+static void list(struct gk_buf *out, const char *key, char *const *words)
+{
+	gk_buf_printf(out, "%s: [", key);
+	for (size_t i = 0; words[i]; i++) {
+		gk_buf_puts(out, i ? ", " : "");
+		quote(out, words[i]);
+	}
+	gk_buf_puts(out, "]\n");
+}
+
+/* Rows of a group stand together in the table: its key goes before them. */
+static void settings(const struct tui_options *o, struct gk_buf *out)
+{
+	const char *group = "";
+	size_t group_len = 0;
+
+	for (size_t i = 0; i < tui_setting_count; i++) {
+		const char *name = tui_settings[i].name;
+		const char *dot = strchr(name, '.');
+		size_t len = dot ? (size_t)(dot - name) : 0;
+		char value[TUI_SETTING_TEXT];
+
+		if (dot && (len != group_len || strncmp(name, group, len) != 0))
+			gk_buf_printf(out, "%.*s:\n", (int)len, name);
+		group = name;
+		group_len = len;
+		gk_buf_printf(out, "%s%s: %s\n", dot ? "  " : "",
+			      dot ? dot + 1 : name,
+			      tui_setting_text(&tui_settings[i], o, value));
+	}
+}
+
+void tui_config_text(const struct tui_options *o, struct gk_buf *out)
+{
+	gk_buf_puts(out, "# Settings of `gpukit top`, written by its settings "
+			 "screen (F2).\n");
+	settings(o, out);
+	/* The last group of the table is that of the alerts. */
+	if (o->alerts.command)
+		list(out, "  command", o->alerts.command);
+	if (o->column_count)
+		list(out, "columns", o->columns);
+	if (o->binding_count)
+		gk_buf_puts(out, "keys:\n");
+	for (size_t i = 0; i < o->binding_count; i++) {
+		gk_buf_printf(out, "  %s: ", o->bindings[i].action);
+		quote(out, o->bindings[i].keys);
+		gk_buf_putc(out, '\n');
+	}
+}
+
+/* Makes the directories that a file lies in, from the top on. */
+static int make_directories(const char *path)
+{
+	char *copy = strdup(path);
+	int err = copy ? 0 : GK_ERR_NOMEM;
+
+	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; !err && slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(copy, 0700) && errno != EEXIST)
+			err = gk_err_from_errno(errno);
+		*slash = '/';
+	}
+	free(copy);
+	return err;
+}
+
+int tui_config_save(const struct tui_options *o)
+{
+	struct gk_buf text = {0};
+	int err;
+
+	if (!o->path)
+		return GK_ERR_NOT_FOUND;
+	tui_config_text(o, &text);
+	err = text.failed ? GK_ERR_NOMEM : make_directories(o->path);
+	if (!err)
+		err = gk_write_atomic(o->path, text.data, text.len, 0600);
+	gk_buf_free(&text);
+	return err;
+}

@@ -1,0 +1,411 @@
+/* settings.c - the table of settings, and values as text; see settings.h. */
+#include "tui/settings.h"
+
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define AT(member)    offsetof(struct tui_options, member)
+#define NS_PER_MS     (GK_NS_PER_S / 1000)
+#define PERCENT_LEAST 1
+#define PERCENT_MOST  99
+#define PERCENT_STEP  5
+#define TENTHS        10
+
+static const char *const modes[] = {"auto", "full", "compact", NULL};
+static const char *const themes[] = {"dark", "light", "mono", NULL};
+static const char *const key_sets[] = {"standard", "vi", NULL};
+
+const struct tui_setting tui_settings[] = {
+    {.name = "mode",
+     .help = "height of the panels",
+     .kind = SETTING_CHOICE,
+     .at = AT(mode),
+     .words = modes},
+    {.name = "theme",
+     .help = "colours for that background",
+     .kind = SETTING_CHOICE,
+     .at = AT(term.theme),
+     .words = themes},
+    {.name = "colorful",
+     .help = "bars in a gradient of colours",
+     .kind = SETTING_YES,
+     .at = AT(boxed.colorful)},
+    {.name = "ascii",
+     .help = "draw with ASCII alone",
+     .kind = SETTING_YES,
+     .at = AT(term.ascii)},
+    {.name = "mouse",
+     .help = "the mouse selects (else it marks text)",
+     .kind = SETTING_YES,
+     .at = AT(term.mouse)},
+    {.name = "readonly",
+     .help = "no signals, nothing is changed",
+     .kind = SETTING_YES,
+     .at = AT(readonly)},
+    {.name = "key-set",
+     .help = "keys of nvitop, or in vi's manner",
+     .kind = SETTING_CHOICE,
+     .at = AT(key_set),
+     .words = key_sets,
+     .later = true},
+    {.name = "interval",
+     .help = "seconds between readings",
+     .kind = SETTING_SECONDS,
+     .at = AT(interval_ns),
+     .least = 10,
+     .most = 3600000,
+     .step = 250,
+     .later = true},
+    {.name = "sort",
+     .help = "order of the processes at the start",
+     .kind = SETTING_SORT,
+     .at = AT(sort),
+     .later = true},
+    {.name = "reversed",
+     .help = "that order inverted",
+     .kind = SETTING_YES,
+     .at = AT(reversed),
+     .later = true},
+    {.name = "gpu-util-thresh",
+     .help = "percent from which a GPU is yellow, red",
+     .kind = SETTING_PERCENTS,
+     .at = AT(boxed.gpu)},
+    {.name = "mem-util-thresh",
+     .help = "the same of its memory",
+     .kind = SETTING_PERCENTS,
+     .at = AT(boxed.memory)},
+    {.name = "panels.devices",
+     .help = "show the GPUs",
+     .kind = SETTING_NO,
+     .at = AT(devices_hidden)},
+    {.name = "panels.host",
+     .help = "show the host",
+     .kind = SETTING_NO,
+     .at = AT(host_hidden)},
+    {.name = "panels.processes",
+     .help = "show the processes",
+     .kind = SETTING_NO,
+     .at = AT(processes_hidden)},
+    {.name = "alerts.temperature",
+     .help = "alert from that many degrees Celsius",
+     .kind = SETTING_NUMBER,
+     .at = AT(alerts.temperature),
+     .least = 30,
+     .most = 150,
+     .step = 5},
+    {.name = "alerts.power",
+     .help = "alert from that percent of the power limit",
+     .kind = SETTING_NUMBER,
+     .at = AT(alerts.power),
+     .least = 5,
+     .most = 200,
+     .step = 5},
+    {.name = "alerts.idle",
+     .help = "alert after so many minutes of memory held and no work",
+     .kind = SETTING_NUMBER,
+     .at = AT(alerts.idle),
+     .least = 1,
+     .most = 100000,
+     .step = 5},
+    {.name = "alerts.ecc",
+     .help = "alert when memory errors were not corrected",
+     .kind = SETTING_YES,
+     .at = AT(alerts.ecc)},
+    {.name = "alerts.every",
+     .help = "seconds before an alert runs its command again",
+     .kind = SETTING_SECONDS,
+     .at = AT(alerts.command_ns),
+     .least = 1000,
+     .most = 86400000,
+     .step = 30000},
+};
+const size_t tui_setting_count = sizeof tui_settings / sizeof *tui_settings;
+
+const struct tui_setting *tui_setting_find(const char *name)
+{
+	for (size_t i = 0; i < tui_setting_count; i++)
+		if (!strcmp(tui_settings[i].name, name))
+			return &tui_settings[i];
+	return NULL;
+}
+
+/* ---- the value of a row ---- */
+
+static void *of(const struct tui_setting *s, struct tui_options *o)
+{
+	return (char *)o + s->at;
+}
+
+static const void *const_of(const struct tui_setting *s,
+			    const struct tui_options *o)
+{
+	return (const char *)o + s->at;
+}
+
+/* The word of a number: of the table, or "gpu-mem" of SORT_GPU_MEM. */
+static bool word_of(const struct tui_setting *s, int i, char *dst)
+{
+	const char *from;
+	size_t n = 0;
+
+	if (s->kind != SETTING_SORT)
+		from = s->words[i];
+	else
+		from = i < SORT_COUNT ? tui_keys[tui_sorts[i].action].action +
+					    strlen("SORT_")
+				      : NULL;
+	for (; from && from[n] && n < TUI_SETTING_TEXT - 1; n++)
+		dst[n] = from[n] == '_' ? '-'
+					: (char)tolower((unsigned char)from[n]);
+	dst[n] = '\0';
+	return from != NULL;
+}
+
+static int words_of(const struct tui_setting *s)
+{
+	char word[TUI_SETTING_TEXT];
+	int count = 0;
+
+	while (word_of(s, count, word))
+		count++;
+	return count;
+}
+
+/* What zeros stand for. */
+static struct gk_limits limits_of(const struct tui_setting *s,
+				  const struct tui_options *o)
+{
+	struct gk_limits limits = *(const struct gk_limits *)const_of(s, o);
+
+	if (limits.heavy)
+		return limits;
+	return s->at == AT(boxed.gpu) ? GK_LIMITS_GPU : GK_LIMITS_MEMORY;
+}
+
+const char *tui_setting_text(const struct tui_setting *s,
+			     const struct tui_options *o, char *dst)
+{
+	const void *value = const_of(s, o);
+	struct gk_limits limits;
+
+	switch (s->kind) {
+	case SETTING_YES:
+	case SETTING_NO:
+		snprintf(dst, TUI_SETTING_TEXT, "%s",
+			 *(const bool *)value == (s->kind == SETTING_YES)
+			     ? "true"
+			     : "false");
+		break;
+	case SETTING_CHOICE:
+	case SETTING_SORT:
+		word_of(s, *(const int *)value, dst);
+		break;
+	case SETTING_NUMBER:
+		snprintf(dst, TUI_SETTING_TEXT,
+			 *(const int *)value ? "%d" : "off",
+			 *(const int *)value);
+		break;
+	case SETTING_SECONDS:
+		snprintf(dst, TUI_SETTING_TEXT, "%g",
+			 (double)*(const uint64_t *)value /
+			     (double)GK_NS_PER_S);
+		break;
+	case SETTING_PERCENTS:
+		limits = limits_of(s, o);
+		snprintf(dst, TUI_SETTING_TEXT, "[%d, %d]",
+			 limits.moderate / TENTHS, limits.heavy / TENTHS);
+		break;
+	}
+	return dst;
+}
+
+/* ---- words to values ---- */
+
+static bool set_bool(const struct tui_setting *s, bool *value, const char *word)
+{
+	bool yes = !strcmp(word, "true");
+
+	if (!yes && strcmp(word, "false") != 0)
+		return false;
+	*value = yes == (s->kind == SETTING_YES);
+	return true;
+}
+
+static bool set_word(const struct tui_setting *s, int *value, const char *word)
+{
+	char known[TUI_SETTING_TEXT];
+
+	for (int i = 0; word_of(s, i, known); i++)
+		if (!strcmp(known, word)) {
+			*value = i;
+			return true;
+		}
+	return false;
+}
+
+static bool in_range(const struct tui_setting *s, int64_t number)
+{
+	return number >= s->least && number <= s->most;
+}
+
+static bool set_number(const struct tui_setting *s, int *value,
+		       const char *word)
+{
+	int64_t number = 0;
+
+	if (strcmp(word, "off") != 0 &&
+	    (gk_parse_int(word, &number) || !in_range(s, number)))
+		return false;
+	*value = (int)number;
+	return true;
+}
+
+static bool set_seconds(const struct tui_setting *s, uint64_t *value,
+			const char *word)
+{
+	uint64_t ns;
+
+	if (gk_parse_duration(word, &ns) ||
+	    ns < (uint64_t)s->least * NS_PER_MS ||
+	    ns > (uint64_t)s->most * NS_PER_MS)
+		return false;
+	*value = ns;
+	return true;
+}
+
+static bool set_percents(struct gk_limits *value, const char *low,
+			 const char *high)
+{
+	int64_t a, b;
+
+	if (gk_parse_int(low, &a) || gk_parse_int(high, &b) ||
+	    a < PERCENT_LEAST || b > PERCENT_MOST || a >= b)
+		return false;
+	*value = (struct gk_limits){(int)a * TENTHS, (int)b * TENTHS};
+	return true;
+}
+
+bool tui_setting_set(const struct tui_setting *s, struct tui_options *o,
+		     const char *const *words, size_t count)
+{
+	void *value = of(s, o);
+
+	if (count != (s->kind == SETTING_PERCENTS ? 2 : 1))
+		return false;
+	switch (s->kind) {
+	case SETTING_YES:
+	case SETTING_NO:
+		return set_bool(s, value, words[0]);
+	case SETTING_CHOICE:
+	case SETTING_SORT:
+		return set_word(s, value, words[0]);
+	case SETTING_NUMBER:
+		return set_number(s, value, words[0]);
+	case SETTING_SECONDS:
+		return set_seconds(s, value, words[0]);
+	case SETTING_PERCENTS:
+		return set_percents(value, words[0], words[1]);
+	}
+	return false;
+}
+
+void tui_setting_wants(const struct tui_setting *s, char *dst, size_t cap)
+{
+	char word[TUI_SETTING_TEXT];
+	size_t at = 0;
+
+	switch (s->kind) {
+	case SETTING_YES:
+	case SETTING_NO:
+		snprintf(dst, cap, "true or false");
+		return;
+	case SETTING_CHOICE:
+	case SETTING_SORT:
+		*dst = '\0';
+		for (int i = 0; word_of(s, i, word) && at < cap; i++)
+			at += (size_t)snprintf(dst + at, cap - at, "%s%s",
+					       i ? ", " : "one of ", word);
+		return;
+	case SETTING_NUMBER:
+		snprintf(dst, cap, "off, or a number from %d to %d", s->least,
+			 s->most);
+		return;
+	case SETTING_SECONDS:
+		snprintf(dst, cap, "seconds from %g to %g", s->least / 1e3,
+			 s->most / 1e3);
+		return;
+	case SETTING_PERCENTS:
+		snprintf(dst, cap,
+			 "two percents from %d to %d, the smaller one first, "
+			 "such as [10, 75]",
+			 PERCENT_LEAST, PERCENT_MOST);
+		return;
+	}
+}
+
+/* ---- steps ---- */
+
+/* Off, then from the least on. */
+static int next_number(const struct tui_setting *s, int value, int by)
+{
+	int first = (s->least + s->step - 1) / s->step * s->step;
+
+	if (!value)
+		return by > 0 ? first : 0;
+	value += by * s->step;
+	return value > s->most ? s->most : value < first ? 0 : value;
+}
+
+static uint64_t next_seconds(const struct tui_setting *s, uint64_t value,
+			     int by)
+{
+	uint64_t step = (uint64_t)s->step * NS_PER_MS;
+	uint64_t most = (uint64_t)s->most * NS_PER_MS;
+
+	value = value / step * step + (by > 0         ? step
+				       : value % step ? 0
+						      : -step);
+	return value < step || value > most ? step : value;
+}
+
+/* The upper one; both are moved by editing the file. */
+static struct gk_limits next_limits(struct gk_limits limits, int by)
+{
+	limits.heavy += by * PERCENT_STEP * TENTHS;
+	if (limits.heavy > PERCENT_MOST * TENTHS ||
+	    limits.heavy <= limits.moderate)
+		limits.heavy -= by * PERCENT_STEP * TENTHS;
+	return limits;
+}
+
+void tui_setting_step(const struct tui_setting *s, struct tui_options *o,
+		      int by)
+{
+	void *value = of(s, o);
+	int count;
+
+	switch (s->kind) {
+	case SETTING_YES:
+	case SETTING_NO:
+		*(bool *)value = !*(bool *)value;
+		return;
+	case SETTING_CHOICE:
+	case SETTING_SORT:
+		count = words_of(s);
+		*(int *)value = (*(int *)value + by + count) % count;
+		return;
+	case SETTING_NUMBER:
+		*(int *)value = next_number(s, *(int *)value, by);
+		return;
+	case SETTING_SECONDS:
+		*(uint64_t *)value = next_seconds(s, *(uint64_t *)value, by);
+		return;
+	case SETTING_PERCENTS:
+		*(struct gk_limits *)value = next_limits(limits_of(s, o), by);
+		return;
+	}
+}
