@@ -21,7 +21,9 @@ struct content {
 	uint64_t filled;
 	uint64_t machine; /* the seed, which tells machines apart */
 	uint64_t device;
-	uint64_t part; /* 0: of the whole device; else GPU instance + 1 */
+	/* 0: of the whole device; else GPU instance + 1, and its life from bit
+	 * 32 on: a later instance of that id is another. */
+	uint64_t part;
 	struct gkf_state state;
 	uint64_t link[GKF_LINKS_MAX][2]; /* bytes received, sent */
 };
@@ -147,7 +149,7 @@ static nvmlReturn_t sample_part(const struct call *c, unsigned gi_id,
 		return NVML_ERROR_INVALID_ARGUMENT;
 	begin_sample(c, &now);
 	gkf_mig_sums(c->machine, c->index, gi_id, &sums);
-	now.part = gi_id + 1;
+	now.part = (uint64_t)gi.life << 32 | (gi_id + 1);
 	now.state.gpu_sum = sums.gpu;
 	now.state.sm_active_sum = sums.sm;
 	now.state.sm_occupancy_sum = sums.occupancy;
@@ -348,15 +350,17 @@ static struct gkf_profile board_of(const struct call *c,
 	    gkf_board(c->machine, (unsigned)sample->device)->profile;
 	struct gkf_mig_gi gi;
 
-	if (!sample->part ||
-	    gkf_mig_gi_read(c->machine, (unsigned)sample->device,
-			    (unsigned)sample->part - 1, &gi))
+	if (!sample->part)
 		return p;
+	p.nvlinks = p.pcie_width = 0;
+	p.encoders = p.decoders = p.jpegs = p.ofas = 0;
+	if (gkf_mig_gi_read(c->machine, (unsigned)sample->device,
+			    (unsigned)sample->part - 1, &gi))
+		return p; /* it is gone */
 	p.encoders = gi.profile->encoders;
 	p.decoders = gi.profile->decoders;
 	p.jpegs = gi.profile->jpegs;
 	p.ofas = gi.profile->ofas;
-	p.nvlinks = p.pcie_width = 0;
 	return p;
 }
 
