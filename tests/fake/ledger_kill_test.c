@@ -1,34 +1,16 @@
 /*
  * A process is killed at every store of every ledger operation, and at random
  * moments; the machine must be whole each time.
- *
- * A tracer steps the child through the operation instruction by instruction
- * and compares the mapped file after each: an instruction that changed it is
- * a store. Then, for each store, a fresh child runs into a breakpoint just
- * behind it and is killed there.
  */
 #include "fake/fixture.h"
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "fake/private.h"
+#include "fake/stores.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 #define HELD (2 * GIB)
 
@@ -104,22 +86,16 @@ static void child(enum operation op)
 	fx.file->device[0].state[1].bin = bin;
 	/* No slot was ever used beyond: each time the same stores are made. */
 	atomic_store(&fx.file->slots_high, slot + 1);
-	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-	raise(SIGSTOP);
-	perform(op, slot);
-	raise(SIGSTOP);
-	_exit(0);
+	TRACED(perform(op, slot));
 }
 
 static pid_t start(enum operation op)
 {
-	int status;
 	pid_t pid = fork();
 
 	if (!pid)
 		child(op);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+	await_start(pid);
 	return pid;
 }
 
@@ -145,99 +121,6 @@ static bool changed(void)
 		}
 	}
 	return differ;
-}
-
-#ifdef __x86_64__
-#define BREAKPOINT 0xccL /* int3; it leaves the counter behind itself */
-#define PC         offsetof(struct user, regs.rip)
-#else
-#define BREAKPOINT 0L /* unknown */
-#define PC         0
-#endif
-
-/* Just behind a store: where, and at which time of being there. */
-struct site {
-	uintptr_t pc;
-	unsigned time;
-};
-
-#define STORES_MAX 256
-#define STEPS_MAX  (1 << 20)
-
-/* Resumes the child; false when the operation is over. */
-static bool resume(pid_t pid, enum __ptrace_request how)
-{
-	int status;
-
-	assert_int_equal(ptrace(how, pid, NULL, NULL), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSTOPPED(status));
-	if (WSTOPSIG(status) == SIGSTOP)
-		return false;
-	assert_int_equal(WSTOPSIG(status), SIGTRAP);
-	return true;
-}
-
-static unsigned times(const uintptr_t *pcs, size_t count, uintptr_t pc)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < count; i++)
-		n += pcs[i] == pc;
-	return n;
-}
-
-/* Steps to the end of the operation. Returns how many stores it has. */
-static unsigned record(pid_t pid, struct site sites[STORES_MAX])
-{
-	uintptr_t *pcs = malloc(STEPS_MAX * sizeof *pcs);
-	unsigned stores = 0;
-	size_t n = 0;
-
-	assert_non_null(pcs);
-	changed();
-	while (resume(pid, PTRACE_SINGLESTEP)) {
-		assert_in_range(n, 0, STEPS_MAX - 1);
-		pcs[n++] = (uintptr_t)ptrace(PTRACE_PEEKUSER, pid, PC, NULL);
-		if (!changed())
-			continue;
-		assert_in_range(stores, 0, STORES_MAX - 1);
-		sites[stores++] =
-		    (struct site){pcs[n - 1], times(pcs, n, pcs[n - 1])};
-	}
-	free(pcs);
-	return stores;
-}
-
-static void poke(pid_t pid, uintptr_t pc, long text)
-{
-	assert_int_equal(ptrace(PTRACE_POKETEXT, pid, pc, text), 0);
-}
-
-/* Runs to just behind a store. */
-static void run_to(pid_t pid, const struct site *site)
-{
-	long text = ptrace(PTRACE_PEEKTEXT, pid, site->pc, NULL);
-	long stop = (text & ~0xffL) | BREAKPOINT;
-
-	poke(pid, site->pc, stop);
-	assert_true(resume(pid, PTRACE_CONT));
-	for (unsigned i = 1; i < site->time; i++) {
-		poke(pid, site->pc, text);
-		assert_int_equal(ptrace(PTRACE_POKEUSER, pid, PC, site->pc), 0);
-		assert_true(resume(pid, PTRACE_SINGLESTEP));
-		poke(pid, site->pc, stop);
-		assert_true(resume(pid, PTRACE_CONT));
-	}
-	assert_int_equal(ptrace(PTRACE_PEEKUSER, pid, PC, NULL), site->pc + 1);
-}
-
-static void end(pid_t pid)
-{
-	int status;
-
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
 /* What must hold whatever happened: the lock can be had, the books balance,
@@ -283,11 +166,11 @@ static void killed_at_every_store(void **state)
 	struct site sites[STORES_MAX];
 
 	(void)state;
-	if (SANITIZED || !BREAKPOINT)
+	if (!CAN_RECORD)
 		skip();
 	for (int op = 0; op < OPERATIONS; op++) {
 		pid_t pid = start(op);
-		unsigned stores = record(pid, sites);
+		unsigned stores = record(pid, sites, changed);
 
 		end(pid);
 		check_whole();
