@@ -233,7 +233,7 @@ int fake_ctl(int argc, char **argv)
 	static const struct argp_option options[] = {
 	    {"name", 'n', "MACHINE", 0,
 	     "the machine; default: GPUKIT_MACHINE, or the only one", 0},
-	    {"json", 'j', NULL, 0, "for ls, show and coverage", 0},
+	    {"json", 'j', NULL, 0, "for ls, show, clock and coverage", 0},
 	    {"by-caller", 'c', NULL, 0,
 	     "for coverage: which program was refused what", 0},
 	    {0}};
