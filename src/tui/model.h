@@ -13,6 +13,7 @@
 #include "tui/alert.h"
 #include "tui/dialog.h"
 #include "tui/key.h"
+#include "tui/metrics.h"
 #include "tui/prompt.h"
 #include "tui/signal.h"
 #include "tui/term.h"
@@ -118,6 +119,7 @@ struct tui {
 
 	struct tui_time time; /* of all graphs */
 	struct tui_tree tree;
+	struct tui_metrics metrics;
 
 	struct tui_prompt prompt; /* over the screen, while open */
 	struct tui_dialog dialog; /* over both, while open */

@@ -25,10 +25,11 @@ static uint64_t now(const struct tui *t)
 	return t->snap ? t->snap->mono_ns : 0;
 }
 
+/* The second that has begun is shown too: it holds the newest values. */
 struct gk_history_span tui_time_span(const struct tui *t, int columns)
 {
 	return (struct gk_history_span){
-	    .end_ns = t->time.end_ns ? t->time.end_ns : now(t),
+	    .end_ns = t->time.end_ns ? t->time.end_ns : now(t) + GK_NS_PER_S,
 	    .step_ns = tui_time_step(t),
 	    .count = columns > 0 ? (unsigned)columns * 2 : 0,
 	};

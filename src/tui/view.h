@@ -73,4 +73,9 @@ long view_tree_selected(const struct tui *t);
 void view_tree_select(struct tui *t, long position);
 const struct gk_process *view_tree_process(const struct tui *t);
 
+/* The screen of a process. */
+int view_metrics(struct tui *t, struct grid *g);
+bool view_metrics_open(struct tui *t);
+const struct gk_process *view_metrics_process(const struct tui *t);
+
 #endif

@@ -1,0 +1,123 @@
+/* plot.c - a graph with its scale; see plot.h. */
+#include "tui/plot.h"
+
+#include "format/width.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_ROWS 2 /* taken by the texts */
+#define TICK_ROWS 2 /* a tick for so many rows at most */
+
+/* Numbers of a scale, from the greatest down, times a power of ten. */
+static const float tick_numbers[] = {8, 5, 4, 2, 1};
+
+int plot_columns(int columns)
+{
+	int most = PLOT_VALUES_MAX / 2;
+
+	return columns > most ? most : columns;
+}
+
+float plot_last(const float *values, unsigned count)
+{
+	return count ? values[count - 1] : NAN;
+}
+
+float plot_max(const float *values, unsigned count)
+{
+	float most = NAN;
+
+	for (unsigned i = 0; i < count; i++)
+		if (isnan(most) || values[i] > most)
+			most = values[i];
+	return most;
+}
+
+float plot_top(const float *values, unsigned count, float least, float most)
+{
+	float top = 1.25F * plot_max(values, count);
+
+	return isnan(top) || top < least ? least : top > most ? most : top;
+}
+
+/* Rows from the axis to where a value ends: 0 is the row beside it. */
+static int row_of(const struct plot *plot, float value)
+{
+	float rows = value / plot->top * (float)plot->rows;
+
+	/* What fills a row ends in it. */
+	return (int)(rows - 0.01F);
+}
+
+static void draw_tick(struct grid *g, const struct plot *plot, int from_axis,
+		      float value)
+{
+	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
+	char text[32];
+	int row = plot->hanging ? plot->row + from_axis
+				: plot->row + plot->rows - 1 - from_axis;
+
+	if (value < 1)
+		snprintf(text, sizeof text, "├╴%.1f%s ", (double)value,
+			 plot->unit);
+	else
+		snprintf(text, sizeof text, "├╴%.0f%s ", (double)value,
+			 plot->unit);
+	grid_line(g, row, plot->column - 1, text, strlen(text), dim);
+}
+
+static void draw_ticks(struct grid *g, const struct plot *plot)
+{
+	float power = 1;
+	int last = plot->rows - TEXT_ROWS + 1;
+
+	while (power * 10 <= plot->top)
+		power *= 10;
+	for (; last > 0 && power >= plot->top / 1000; power /= 10) {
+		for (size_t i = 0;
+		     i < sizeof tick_numbers / sizeof *tick_numbers; i++) {
+			float value = tick_numbers[i] * power;
+			int row = row_of(plot, value);
+
+			if (value > plot->top || row < 1 ||
+			    row > last - TICK_ROWS)
+				continue;
+			draw_tick(g, plot, row, value);
+			last = row;
+		}
+	}
+}
+
+static void draw_text(struct grid *g, const struct plot *plot, int from_edge,
+		      const char *text)
+{
+	int row = plot->hanging ? plot->row + plot->rows - 1 - from_edge
+				: plot->row + from_edge;
+
+	if (!*text || from_edge >= plot->rows)
+		return;
+	grid_line(g, row, plot->column, " ", 1, GRID_PLAIN);
+	grid_line(g, row, plot->column + 1, text,
+		  gk_fit(text, strlen(text), (size_t)(plot->columns - 1)),
+		  (struct grid_style){plot->color, GRID_BOLD});
+}
+
+void plot_draw(struct grid *g, const struct plot *plot, const float *values)
+{
+	struct graph graph = {.row = plot->row,
+			      .column = plot->column,
+			      .rows = plot->rows,
+			      .columns = plot->columns,
+			      .top = plot->top,
+			      .hanging = plot->hanging,
+			      .style = {plot->color, 0}};
+
+	if (plot->rows <= 0 || plot->columns <= 1 || !(plot->top > 0))
+		return;
+	graph_draw(g, &graph, values);
+	draw_ticks(g, plot);
+	draw_text(g, plot, 0, plot->outer);
+	draw_text(g, plot, 1, plot->inner);
+}

@@ -1,0 +1,354 @@
+/*
+ * view_metrics.c - the screen of one process: its row and four graphs of what
+ * it did since the viewer started.
+ */
+#include "base/str.h"
+#include "format/names.h"
+#include "tui/box.h"
+#include "tui/plot.h"
+#include "tui/value.h"
+#include "tui/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD_ROWS   5 /* border, who, titles, values, rule */
+#define COMMAND_MIN 10
+#define MIB         (1024.0F * 1024.0F)
+
+enum column {
+	COLUMN_GPU,
+	COLUMN_PID,
+	COLUMN_USER,
+	COLUMN_MEMORY,
+	COLUMN_SM,
+	COLUMN_BANDWIDTH,
+	COLUMN_ENC,
+	COLUMN_DEC,
+	COLUMN_CPU,
+	COLUMN_HOST,
+	COLUMN_TIME,
+	COLUMN_COUNT
+};
+
+/* The last of them goes first. */
+static const struct tui_column columns[COLUMN_COUNT] = {
+    [COLUMN_GPU] = {"GPU", 4, GK_RIGHT, 10},
+    [COLUMN_PID] = {"PID", 9, GK_RIGHT, 0},
+    [COLUMN_USER] = {"USER", 7, GK_RIGHT, 9},
+    [COLUMN_MEMORY] = {"GPU-MEM", 8, GK_RIGHT, 8},
+    [COLUMN_SM] = {"%SM", 3, GK_RIGHT, 7},
+    [COLUMN_BANDWIDTH] = {"%GMBW", 5, GK_RIGHT, 6},
+    [COLUMN_ENC] = {"%ENC", 4, GK_RIGHT, 5},
+    [COLUMN_DEC] = {"%DEC", 4, GK_RIGHT, 4},
+    [COLUMN_CPU] = {"%CPU", 5, GK_RIGHT, 3},
+    [COLUMN_HOST] = {"%MEM", 5, GK_RIGHT, 2},
+    [COLUMN_TIME] = {"TIME", 8, GK_RIGHT, 1},
+};
+
+/* ---- which process ---- */
+
+static bool is_it(const struct tui *t, const struct gk_process *p, pid_t pid,
+		  uint64_t start_ticks, const char *uuid)
+{
+	return p->pid == pid && p->start_ticks == start_ticks &&
+	       (!*uuid || !strcmp(t->snap->devices[p->device].uuid, uuid));
+}
+
+static const struct gk_process *find(const struct tui *t, pid_t pid,
+				     uint64_t start_ticks, const char *uuid)
+{
+	for (size_t i = 0; i < t->snap->process_count; i++)
+		if (is_it(t, &t->snap->processes[i], pid, start_ticks, uuid))
+			return &t->snap->processes[i];
+	return NULL;
+}
+
+const struct gk_process *view_metrics_process(const struct tui *t)
+{
+	const struct tui_metrics *m = &t->metrics;
+
+	return find(t, m->pid, m->start_ticks, m->uuid);
+}
+
+static float mebibytes(struct gk_value value)
+{
+	return value.why == GK_PRESENT ? (float)value.v / MIB : 0;
+}
+
+bool view_metrics_open(struct tui *t)
+{
+	const struct tui_identity *s = &t->selected;
+	const struct gk_process *p = find(t, s->pid, s->start_ticks, s->uuid);
+	struct tui_metrics *m = &t->metrics;
+	const struct gk_device *d;
+
+	if (!s->pid || !p) {
+		tui_say(t,
+			s->pid ? "Process %d is on no GPU."
+			       : "Select a process first.",
+			(int)s->pid);
+		return false;
+	}
+	d = &t->snap->devices[p->device];
+	*m = (struct tui_metrics){
+	    .pid = p->pid,
+	    .start_ticks = p->start_ticks,
+	    .gpu_total = mebibytes(d->m[GK_M_MEM_TOTAL]),
+	    .host_total = mebibytes(t->snap->host.mem_total),
+	};
+	gk_str_copy(m->uuid, sizeof m->uuid, d->uuid);
+	gk_device_label(m->gpu, d);
+	gk_str_copy(m->user, sizeof m->user, *p->user ? p->user : "N/A");
+	gk_str_copy(m->command, sizeof m->command,
+		    *p->command ? p->command : p->name);
+	return true;
+}
+
+/* ---- its row ---- */
+
+static char *percent(char *dst, struct gk_value value)
+{
+	return tui_value(dst, value, GK_UNIT_NONE);
+}
+
+static const char *cell_text(const struct tui *t, const struct gk_process *p,
+			     enum column c, char *dst)
+{
+	static const enum gk_process_metric shares[COLUMN_COUNT] = {
+	    [COLUMN_SM] = GK_PM_SM_UTIL,
+	    [COLUMN_BANDWIDTH] = GK_PM_MEM_UTIL,
+	    [COLUMN_ENC] = GK_PM_ENC_UTIL,
+	    [COLUMN_DEC] = GK_PM_DEC_UTIL,
+	};
+	const struct tui_metrics *m = &t->metrics;
+
+	if (c == COLUMN_GPU)
+		return m->gpu;
+	if (c == COLUMN_USER)
+		return m->user;
+	if (c == COLUMN_PID) {
+		snprintf(dst, GK_UNITS_MAX, "%d %s", (int)m->pid,
+			 p ? gk_process_type_letter(p->types) : "-");
+		return dst;
+	}
+	if (!p)
+		return "-";
+	if (c == COLUMN_MEMORY)
+		return tui_value(dst, p->m[GK_PM_GPU_MEM], GK_UNIT_BYTES);
+	if (c == COLUMN_CPU)
+		return tui_share(dst, p->m[GK_PM_CPU]);
+	if (c == COLUMN_HOST)
+		return tui_share(
+		    dst, tui_part(p->m[GK_PM_RSS], t->snap->host.mem_total));
+	if (c == COLUMN_TIME)
+		return tui_value(dst, p->m[GK_PM_RUN_TIME], GK_UNIT_NANOSECOND);
+	return percent(dst, p->m[shares[c]]);
+}
+
+/* The command stands in the first line where it has no column. */
+static void draw_head(const struct tui *t, struct grid *g)
+{
+	const struct tui_metrics *m = &t->metrics;
+	const struct gk_process *p = view_metrics_process(t);
+	int inner = g->columns - 4, room, end;
+	bool has_column;
+	unsigned shown = tui_columns_fit(columns, COLUMN_COUNT, inner, 0);
+	struct gk_buf titles = {0}, values = {0};
+	char cell[GK_UNITS_MAX], who[2 * GK_NAME_MAX + 2];
+
+	for (int c = 0; c < COLUMN_COUNT; c++) {
+		if (!(shown >> c & 1))
+			continue;
+		tui_column_add(&titles, &columns[c], columns[c].title);
+		tui_column_add(&values, &columns[c],
+			       cell_text(t, p, (enum column)c, cell));
+	}
+	room = inner - (int)titles.len - 1;
+	has_column = room >= COMMAND_MIN;
+	if (has_column)
+		gk_buf_puts(&titles, " COMMAND");
+	grid_line(g, 2, 2, titles.data, titles.len, GRID_PLAIN);
+	end = grid_line(g, 3, 2, values.data, values.len, GRID_PLAIN);
+	if (has_column)
+		box_text(g, 3, end + 1, room, m->command, GRID_PLAIN);
+	snprintf(who, sizeof who, "%s%s%s", t->user ? t->user : "",
+		 t->user ? "@" : "", t->snap->host.hostname);
+	end = box_text(g, 1, 2, inner, p ? "Process:" : "Process, ended:",
+		       p ? GRID_PLAIN : (struct grid_style){1, GRID_BOLD});
+	room = inner + 2 - end - 2 - (int)gk_columns(who, strlen(who));
+	if (!has_column)
+		box_text(g, 1, end + 1, room, m->command, GRID_PLAIN);
+	box_text_right(g, 1, g->columns - 2, who,
+		       (struct grid_style){2, GRID_BOLD});
+	gk_buf_free(&titles);
+	gk_buf_free(&values);
+}
+
+/* ---- its graphs ---- */
+
+/* How the four graphs differ. */
+static const struct part {
+	const char *title;
+	enum gk_history_process series;
+	bool right, lower;
+	uint16_t color;
+	float least; /* percent at the top of the scale, at least */
+} parts[] = {
+    {"CPU", GK_HP_CPU, false, false, 6, 10},
+    {"GPU-MEM", GK_HP_GPU_MEM, true, false, 5, 10},
+    {"HOST-MEM", GK_HP_RSS, false, true, 4, 10},
+    {"GPU-SM", GK_HP_SM, true, true, 3, 10},
+};
+
+/* MiB that are 100 %; 0: the series is in percent. */
+static float whole_of(const struct tui *t, const struct part *part)
+{
+	if (part->series == GK_HP_GPU_MEM)
+		return t->metrics.gpu_total;
+	return part->series == GK_HP_RSS ? t->metrics.host_total : 0;
+}
+
+static bool in_mebibytes(const struct part *part)
+{
+	return part->series == GK_HP_GPU_MEM || part->series == GK_HP_RSS;
+}
+
+/* "101.0%", "1500MiB (1.8%)". */
+static void number(char *dst, size_t cap, const struct part *part, float value,
+		   float whole)
+{
+	char size[GK_UNITS_MAX];
+
+	if (isnan(value))
+		snprintf(dst, cap, "N/A");
+	else if (!in_mebibytes(part))
+		snprintf(dst, cap, "%.1f%%", (double)value);
+	else if (!(whole > 0))
+		snprintf(dst, cap, "%s",
+			 gk_human_size(size, (int64_t)(value * MIB)));
+	else
+		snprintf(dst, cap, "%s (%.1f%%)",
+			 gk_human_size(size, (int64_t)(value * MIB)),
+			 (double)(100 * value / whole));
+}
+
+static void texts(struct plot *plot, const struct part *part,
+		  const float *values, unsigned count, float whole)
+{
+	char text[64], size[GK_UNITS_MAX];
+	const char *total = "";
+	char of[GK_UNITS_MAX + 4];
+
+	number(text, sizeof text, part, plot_last(values, count), whole);
+	snprintf(plot->inner, sizeof plot->inner, "    %s: %s ", part->title,
+		 text);
+	if (in_mebibytes(part) && whole > 0) {
+		snprintf(of, sizeof of, " / %s",
+			 gk_human_size(size, (int64_t)(whole * MIB)));
+		total = of;
+	}
+	number(text, sizeof text, part, plot_max(values, count), whole);
+	snprintf(plot->outer, sizeof plot->outer, "MAX %s: %s%s ", part->title,
+		 text, total);
+}
+
+static void to_percent(const struct part *part, float *values, unsigned count,
+		       float whole)
+{
+	for (unsigned i = 0; in_mebibytes(part) && i < count; i++)
+		values[i] = whole > 0 ? 100 * values[i] / whole : NAN;
+}
+
+static float highest(const struct tui *t, const struct part *part)
+{
+	float all = 100 * (float)t->snap->host.cpus;
+
+	return part->series != GK_HP_CPU ? 100 : all > 1000 ? all : 1000;
+}
+
+static void draw_part(const struct tui *t, struct grid *g,
+		      const struct part *part, struct plot plot)
+{
+	const struct tui_metrics *m = &t->metrics;
+	struct gk_history_span span = tui_time_span(t, plot.columns);
+	float values[PLOT_VALUES_MAX], whole = whole_of(t, part), least;
+
+	gk_history_of_process(t->history, m->pid, m->start_ticks, m->uuid,
+			      part->series, span, values);
+	texts(&plot, part, values, span.count, whole);
+	to_percent(part, values, span.count, whole);
+	least = isnan(plot_max(values, span.count)) ? 100 : part->least;
+	plot.top = plot_top(values, span.count, least, highest(t, part));
+	plot.unit = "%";
+	plot.color = part->color;
+	plot.hanging = part->lower;
+	plot_draw(g, &plot, values);
+}
+
+/* Where the lines of the box are. */
+struct frame {
+	int middle; /* column between left and right */
+	int axis;   /* row between upper and lower */
+	int end;    /* last row */
+};
+
+static struct plot place(const struct grid *g, const struct frame *f,
+			 const struct part *part)
+{
+	struct plot plot = {0};
+
+	plot.row = part->lower ? f->axis + 1 : HEAD_ROWS;
+	plot.rows = part->lower ? f->end - f->axis - 1 : f->axis - HEAD_ROWS;
+	plot.column = part->right ? f->middle + 1 : 1;
+	plot.columns = plot_columns(part->right ? g->columns - f->middle - 2
+						: f->middle - 1);
+	return plot;
+}
+
+static void draw_frame(struct grid *g, const struct frame *f)
+{
+	static const struct grid_style plain = GRID_PLAIN;
+	int w = g->columns;
+
+	box_rule(g, 0, 0, w, "╒", "═", "╕");
+	box_rule(g, HEAD_ROWS - 1, 0, w, "╞", "═", "╡");
+	box_rule(g, f->end, 0, w, "╘", "═", "╛");
+	box_side(g, 1, HEAD_ROWS - 2, 0, "│");
+	box_side(g, 1, HEAD_ROWS - 2, w - 1, "│");
+	box_side(g, HEAD_ROWS, f->end - HEAD_ROWS, 0, "│");
+	box_side(g, HEAD_ROWS, f->end - HEAD_ROWS, w - 1, "│");
+	box_side(g, HEAD_ROWS, f->end - HEAD_ROWS, f->middle, "│");
+	box_text(g, HEAD_ROWS - 1, f->middle, 1, "╤", plain);
+	box_text(g, f->end, f->middle, 1, "╧", plain);
+	box_text(g, f->axis, 0, 1, "├", plain);
+	box_text(g, f->axis, f->middle, 1, "┼", plain);
+	box_text(g, f->axis, w - 1, 1, "┤", plain);
+}
+
+static void draw_axes(const struct tui *t, struct grid *g,
+		      const struct frame *f)
+{
+	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
+	uint64_t step = tui_time_step(t);
+
+	graph_axis(g, f->axis, 1, f->middle - 1, step, dim);
+	graph_axis(g, f->axis, f->middle + 1, g->columns - f->middle - 2, step,
+		   dim);
+}
+
+int view_metrics(struct tui *t, struct grid *g)
+{
+	struct frame f = {.middle = (g->columns - 1) / 2,
+			  .axis = (HEAD_ROWS + g->rows - 1) / 2,
+			  .end = g->rows - 1};
+
+	t->first_process_line = -1;
+	draw_frame(g, &f);
+	draw_head(t, g);
+	draw_axes(t, g, &f);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		draw_part(t, g, &parts[i], place(g, &f, &parts[i]));
+	return g->rows;
+}
