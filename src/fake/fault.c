@@ -81,10 +81,21 @@ static const uint8_t gravity[] = {
     [NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET] = 3,
 };
 
+/* Memory that waits for a reset wants one, however it came to that. */
+static int advice_of_memory(const struct gkf_machine *m, unsigned device)
+{
+	struct gkf_ecc_rows rows;
+
+	return gkf_ecc_rows(m, device, &rows) &&
+		       rows.pending[GKF_ECC_BY_UNCORRECTED]
+		   ? NVML_GPU_RECOVERY_ACTION_GPU_RESET
+		   : NVML_GPU_RECOVERY_ACTION_NONE;
+}
+
 int gkf_fault_recovery(struct gkf_machine *m, unsigned device)
 {
 	uint64_t left = active(m, device);
-	int advice = NVML_GPU_RECOVERY_ACTION_NONE;
+	int advice = advice_of_memory(m, device);
 
 	for (; left; left &= left - 1) {
 		int of = gkf_faults[__builtin_ctzll(left)].recovery;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "fake/ecc.h"
 #include "fake/fault_text.h"
+#include "fake/reset.h"
 
 #include <pthread.h>
 
@@ -136,6 +137,20 @@ static void the_gravest_advice_is_given(void **state)
 	assert_int_equal(gkf_fault_recovery(fx.m, 0),
 			 NVML_GPU_RECOVERY_ACTION_NODE_REBOOT);
 	assert_int_equal(gkf_fault_recovery(fx.m, 1),
+			 NVML_GPU_RECOVERY_ACTION_NONE);
+}
+
+static void memory_that_waits_wants_a_reset(void **state)
+{
+	(void)state;
+	gkf_ecc_error(fx.m, 0, GKF_ECC_CORRECTED, GKF_ECC_DRAM, 2);
+	assert_int_equal(gkf_fault_recovery(fx.m, 0),
+			 NVML_GPU_RECOVERY_ACTION_NONE);
+	gkf_ecc_error(fx.m, 0, GKF_ECC_SECDED, GKF_ECC_DRAM, 1);
+	assert_int_equal(gkf_fault_recovery(fx.m, 0),
+			 NVML_GPU_RECOVERY_ACTION_GPU_RESET);
+	assert_int_equal(gkf_device_reset(fx.m, 0), 0);
+	assert_int_equal(gkf_fault_recovery(fx.m, 0),
 			 NVML_GPU_RECOVERY_ACTION_NONE);
 }
 
@@ -327,6 +342,7 @@ int main(void)
 	    T(what_is_printed_can_be_typed),
 	    T(a_board_has_only_its_own_faults),
 	    T(the_gravest_advice_is_given),
+	    T(memory_that_waits_wants_a_reset),
 	    T(a_reset_mends_what_it_can),
 	    T(a_fault_hides_what_was_set),
 	    T(a_bad_link_replays),
