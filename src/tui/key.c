@@ -224,6 +224,17 @@ static enum tui_action find_action(const char *name)
 	return ACTION_NONE;
 }
 
+/* The last ones first: a key that the table gives to another action, too. */
+static void to_front(struct binding *bindings, size_t count, size_t last)
+{
+	for (; last; last--) {
+		struct binding b = bindings[count - 1];
+
+		memmove(bindings + 1, bindings, (count - 1) * sizeof *bindings);
+		bindings[0] = b;
+	}
+}
+
 bool tui_keymap_set(struct tui_keymap *map, const char *action,
 		    const char *keys)
 {
@@ -235,6 +246,7 @@ bool tui_keymap_set(struct tui_keymap *map, const char *action,
 	for (size_t i = 0; i < map->count; i++)
 		if (i >= before || map->bindings[i].action != id)
 			map->bindings[kept++] = map->bindings[i];
+	to_front(map->bindings, kept, map->count - before);
 	map->count = kept;
 	return true;
 }

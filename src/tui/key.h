@@ -102,7 +102,8 @@ void tui_keymap_free(struct tui_keymap *map);
 
 /*
  * Gives an action other keys ("F6 Ctrl-K o+x"; "" for none) in place of all
- * that it had. False: action or a key is not known, and nothing has changed.
+ * that it had; where they belong to others, they are taken away. False: action
+ * or a key is not known, and nothing has changed.
  */
 bool tui_keymap_set(struct tui_keymap *map, const char *action,
 		    const char *keys);

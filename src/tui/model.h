@@ -134,6 +134,8 @@ struct tui {
 	struct tui_tag *tags;
 	size_t tag_count;
 
+	long setting; /* selected on the settings screen */
+
 	int scroll;             /* first line of the screen that is shown */
 	int scroll_left;        /* columns of the host part scrolled away */
 	int line_count;         /* lines of the screen as last drawn */

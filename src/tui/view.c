@@ -47,7 +47,12 @@ static const struct view views[SCREEN_COUNT] = {
     [SCREEN_HELP] = {.title = "help"},
     [SCREEN_DEVICE] = {.title = "device"},
     [SCREEN_USERS] = {.title = "users"},
-    [SCREEN_SETTINGS] = {.title = "settings"},
+    [SCREEN_SETTINGS] = {.title = "settings",
+			 .draw = view_settings,
+			 .act = view_settings_act,
+			 .count = view_settings_count,
+			 .selected = view_settings_selected,
+			 .select = view_settings_select},
 };
 
 const struct view *view_of(const struct tui *t)

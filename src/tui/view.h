@@ -77,5 +77,11 @@ const struct gk_process *view_tree_process(const struct tui *t);
 int view_metrics(struct tui *t, struct grid *g);
 bool view_metrics_open(struct tui *t);
 const struct gk_process *view_metrics_process(const struct tui *t);
+/* The settings screen. */
+int view_settings(struct tui *t, struct grid *g);
+bool view_settings_act(struct tui *t, enum tui_action action);
+size_t view_settings_count(const struct tui *t);
+long view_settings_selected(const struct tui *t);
+void view_settings_select(struct tui *t, long position);
 
 #endif

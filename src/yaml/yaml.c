@@ -173,7 +173,9 @@ static int read_document(struct gk_yaml *y, yaml_parser_t *parser,
 		    parser->problem ? parser->problem : "not YAML");
 	}
 	top = yaml_document_get_root_node(&y->document);
-	if (!top || top->type != YAML_MAPPING_NODE)
+	if (!top && y->may_be_empty)
+		err = 0;
+	else if (!top || top->type != YAML_MAPPING_NODE)
 		err = gk_yaml_fail(y, top ? gk_yaml_line(top) : 1,
 				   "no mapping; allowed is one YAML mapping, "
 				   "a 'key: value' a line");

@@ -19,6 +19,7 @@ struct gk_yaml {
 	size_t limit;     /* bytes a file may have */
 	char *message;    /* of the first failure; one line */
 	size_t cap;
+	bool may_be_empty;        /* nothing but comments: use is not called */
 	yaml_document_t document; /* during gk_yaml_use */
 };
 
