@@ -317,6 +317,7 @@ static void release(struct app *a)
 	free(t->tags);
 	tui_dialog_close(t);
 	tui_signal_free(t);
+	tui_words_free(&t->words);
 	free((char *)(uintptr_t)t->user);
 }
 

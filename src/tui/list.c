@@ -128,7 +128,8 @@ void tui_list_update(struct tui *t)
 	}
 	t->list_count = 0;
 	for (size_t i = 0; i < count; i++)
-		if (passes(t, &t->snap->processes[i]))
+		if (passes(t, &t->snap->processes[i]) &&
+		    tui_words_hold(&t->words, t->snap, &t->snap->processes[i]))
 			t->list[t->list_count++] = (unsigned)i;
 	if (t->list_count)
 		qsort_r(t->list, t->list_count, sizeof *t->list, compare, t);

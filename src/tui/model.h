@@ -12,6 +12,8 @@
 #include "format/boxed.h"
 #include "tui/alert.h"
 #include "tui/dialog.h"
+#include "tui/environ.h"
+#include "tui/filter.h"
 #include "tui/key.h"
 #include "tui/metrics.h"
 #include "tui/prompt.h"
@@ -119,11 +121,15 @@ struct tui {
 
 	struct tui_time time; /* of all graphs */
 	struct tui_tree tree;
+	struct tui_environ environ;
 	struct tui_metrics metrics;
 
 	struct tui_prompt prompt; /* over the screen, while open */
 	struct tui_dialog dialog; /* over both, while open */
 	struct tui_signal signal; /* what a dialog or prompt asks about */
+
+	struct tui_words words; /* the filter that was typed */
+	char words_before[TUI_PROMPT_MAX];
 
 	/* Processes as they are listed: positions in snap->processes. */
 	unsigned *list;

@@ -183,15 +183,15 @@ static void newer(struct tui *t)
 }
 
 /* Puts the text behind the others, once; the oldest gives way. */
-static void remember(struct tui_prompt *p)
+static void remember(struct tui_prompt *p, enum tui_prompt_past past,
+		     const char *text)
 {
-	enum tui_prompt_past past = p->kind->past;
 	char(*texts)[TUI_PROMPT_MAX] = p->past[past].texts;
 	size_t *count = &p->past[past].count, i = 0;
 
-	if (past == PROMPT_FORGETS || !p->len)
+	if (past == PROMPT_FORGETS || !*text)
 		return;
-	while (i < *count && strcmp(texts[i], p->text))
+	while (i < *count && strcmp(texts[i], text))
 		i++;
 	if (i == *count && i == TUI_PROMPT_PAST)
 		i = 0;
@@ -200,7 +200,7 @@ static void remember(struct tui_prompt *p)
 			(*count - i - 1) * sizeof *texts);
 		--*count;
 	}
-	memcpy(texts[(*count)++], p->text, p->len + 1);
+	strcpy(texts[(*count)++], text);
 }
 
 /* The kind is told last, and may open another prompt. */
@@ -211,9 +211,10 @@ static void enter(struct tui *t)
 	char text[TUI_PROMPT_MAX];
 
 	memcpy(text, p->text, p->len + 1);
-	remember(p);
 	p->kind = NULL;
-	if (kind->entered && !kind->entered(t, text) && !p->kind)
+	if (!kind->entered || kind->entered(t, text))
+		remember(p, kind->past, text);
+	else if (!p->kind)
 		p->kind = kind;
 }
 

@@ -244,6 +244,7 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_KILL] = tui_ask_kill,
     [ACTION_SIGNAL_TREE] = tui_ask_tree,
     [ACTION_RENICE] = tui_ask_renice,
+    [ACTION_FILTER] = tui_ask_filter,
     [ACTION_PAGE_UP] = page_up,
     [ACTION_PAGE_DOWN] = page_down,
     [ACTION_SCROLL_LEFT] = scroll_left,

@@ -62,6 +62,19 @@ int view_processes_height(const struct tui *t, bool compact);
 /* Whole screens: their number of lines. */
 int view_main(struct tui *t, struct grid *g);
 
+/* The environment screen. */
+int view_environ(struct tui *t, struct grid *g);
+bool view_environ_open(struct tui *t);
+void view_environ_close(struct tui *t);
+bool view_environ_act(struct tui *t, enum tui_action action);
+size_t view_environ_count(const struct tui *t);
+long view_environ_selected(const struct tui *t);
+void view_environ_select(struct tui *t, long position);
+
+/* The help screen. */
+int view_help(struct tui *t, struct grid *g);
+bool view_help_act(struct tui *t, enum tui_action action);
+
 /* The tree screen. */
 int view_tree(struct tui *t, struct grid *g);
 bool view_tree_open(struct tui *t);

@@ -33,6 +33,7 @@ void screen_end(struct screen *s)
 {
 	tui_dialog_close(&s->t);
 	tui_signal_free(&s->t);
+	tui_words_free(&s->t.words);
 	tui_keymap_free(s->t.keymap);
 	gk_history_free(s->t.history);
 	grid_free(&s->g);

@@ -1,0 +1,216 @@
+/* environ.c - /proc/<pid>/environ, and what in it is secret. */
+#include "tui/environ.h"
+
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/pidstat.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define READ_FIRST (64 << 10)
+#define READ_MAX   (16 << 20)
+
+/* ---- secrets ---- */
+
+enum where { ANYWHERE, AT_END, WHOLE };
+
+/* Words in the name of a variable, and where in one of its parts ("A_B"). */
+static const struct {
+	const char *word;
+	enum where where;
+} secret_words[] = {
+    {"TOKEN", ANYWHERE},      {"SECRET", ANYWHERE}, {"PASSWORD", ANYWHERE},
+    {"PASSWD", ANYWHERE},     {"PASS", AT_END},     {"PASSPHRASE", ANYWHERE},
+    {"CREDENTIAL", ANYWHERE}, {"COOKIE", ANYWHERE}, {"PRIVATE", ANYWHERE},
+    {"BEARER", ANYWHERE},     {"JWT", ANYWHERE},    {"SIGNATURE", ANYWHERE},
+    {"KEY", AT_END},          {"KEYS", AT_END},     {"AUTH", AT_END},
+    {"CREDS", AT_END},        {"DSN", WHOLE},       {"SALT", WHOLE},
+    {"PAT", WHOLE},
+};
+
+static bool has_word(const char *part, size_t len, const char *word,
+		     enum where where)
+{
+	size_t n = strlen(word);
+
+	if (n > len || (where == WHOLE && n != len))
+		return false;
+	for (size_t i = where == ANYWHERE ? 0 : len - n; i + n <= len; i++)
+		if (!strncasecmp(part + i, word, n))
+			return true;
+	return false;
+}
+
+static bool is_secret_part(const char *part, size_t len)
+{
+	for (size_t i = 0; i < sizeof secret_words / sizeof *secret_words; i++)
+		if (has_word(part, len, secret_words[i].word,
+			     secret_words[i].where))
+			return true;
+	return false;
+}
+
+/* "scheme://user:password@host" */
+static bool has_password(const char *value)
+{
+	const char *user = strstr(value, "://"), *at;
+
+	if (!user)
+		return false;
+	user += 3;
+	at = user + strcspn(user, "@/?# ");
+	return *at == '@' && memchr(user, ':', (size_t)(at - user));
+}
+
+bool tui_is_secret(const char *key, const char *value)
+{
+	while (*key) {
+		size_t len = 0;
+
+		while (isalnum((unsigned char)key[len]))
+			len++;
+		if (is_secret_part(key, len))
+			return true;
+		key += len;
+		key += *key != '\0';
+	}
+	return has_password(value);
+}
+
+const char *tui_environ_value(const struct tui_environ *e, size_t at)
+{
+	const struct tui_variable *v = &e->list[at];
+
+	return v->secret && !e->unmasked && *v->value ? "********" : v->value;
+}
+
+/* ---- reading ---- */
+
+/* Reads a file of the kernel whole; it does not tell its size. */
+static ssize_t read_whole(int proc, const char *path, char **ret_bytes)
+{
+	for (size_t cap = READ_FIRST; cap <= READ_MAX; cap *= 4) {
+		char *bytes = malloc(cap);
+		ssize_t n;
+
+		if (!bytes)
+			return GK_ERR_NOMEM;
+		n = gk_read_at(proc, path, bytes, cap);
+		if (n >= 0 && (size_t)n < cap - 1) {
+			*ret_bytes = bytes;
+			return n;
+		}
+		free(bytes);
+		if (n < 0)
+			return n;
+	}
+	return GK_ERR_TOO_MANY;
+}
+
+/* Adds a text in printable form: a newline is seen as such. Room is enough. */
+static char *add_clean(char *dst, size_t room, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		size_t n = gk_str_clean(dst, room, text, len);
+
+		dst += n;
+		room -= n;
+		text += len;
+		if (*text) {
+			text++;
+			n = gk_str_copy(dst, room, "␤");
+			dst += n;
+			room -= n;
+		}
+	}
+	*dst = '\0';
+	return dst + 1;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(((const struct tui_variable *)a)->key,
+		      ((const struct tui_variable *)b)->key);
+}
+
+/* Bytes become at most three: what is no UTF-8 is U+FFFD, a newline ␤. */
+static int parse(struct tui_environ *e, const char *bytes, size_t len)
+{
+	size_t room = 3 * len + 2, count = 0;
+	char *at = malloc(room);
+
+	for (size_t i = 0; i < len; i++)
+		count += !bytes[i];
+	e->list = calloc(count + 1, sizeof *e->list);
+	e->text = (struct gk_buf){.data = at, .cap = room};
+	if (!at || !e->list)
+		return GK_ERR_NOMEM;
+	for (const char *p = bytes; p < bytes + len; p += strlen(p) + 1) {
+		struct tui_variable *v = &e->list[e->count];
+		char *end =
+		    add_clean(at, room - (size_t)(at - e->text.data), p);
+		char *sign = strchr(at, '=');
+
+		if (!*p)
+			continue;
+		if (sign)
+			*sign = '\0';
+		v->key = at;
+		v->value = sign ? sign + 1 : "";
+		v->secret = tui_is_secret(v->key, v->value);
+		e->count++;
+		at = end;
+	}
+	qsort(e->list, e->count, sizeof *e->list, by_key);
+	return 0;
+}
+
+static bool is_still(const struct tui_environ *e, int proc)
+{
+	struct gk_pidstat st;
+
+	return !gk_pidstat_read(proc, e->who.pid, &st) &&
+	       st.start == e->who.start_ticks;
+}
+
+static void forget(struct tui_environ *e)
+{
+	free(e->list);
+	free(e->text.data);
+	e->list = NULL;
+	e->text = (struct gk_buf){0};
+	e->count = 0;
+}
+
+int tui_environ_read(struct tui_environ *e, int proc)
+{
+	char path[32], *bytes = NULL;
+	ssize_t n;
+
+	forget(e);
+	snprintf(path, sizeof path, "%d/environ", (int)e->who.pid);
+	n = read_whole(proc, path, &bytes);
+	if (n >= 0 && !is_still(e, proc))
+		n = GK_ERR_NOT_FOUND;
+	if (n > 0)
+		n = parse(e, bytes, (size_t)n);
+	free(bytes);
+	if (n)
+		forget(e);
+	e->error = (int)n;
+	if (e->selected >= e->count)
+		e->selected = e->count ? e->count - 1 : 0;
+	return e->error;
+}
+
+void tui_environ_free(struct tui_environ *e)
+{
+	forget(e);
+	gk_buf_free(&e->title);
+	*e = (struct tui_environ){0};
+}

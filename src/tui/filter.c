@@ -1,0 +1,310 @@
+/* filter.c - words that choose processes; see filter.h. */
+#include "tui/filter.h"
+
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what words say ---- */
+
+static bool has_text(const struct tui_filter_word *w,
+		     const struct gk_snapshot *snap, const struct gk_process *p)
+{
+	char pid[16];
+
+	(void)snap;
+	snprintf(pid, sizeof pid, "%d", (int)p->pid);
+	return strcasestr(p->command, w->text) ||
+	       strcasestr(p->name, w->text) || strstr(pid, w->text);
+}
+
+static bool has_name(const struct tui_filter_word *w,
+		     const struct gk_snapshot *snap, const struct gk_process *p)
+{
+	(void)snap;
+	return !regexec(w->regex, p->command, 0, NULL, 0) ||
+	       !regexec(w->regex, p->name, 0, NULL, 0);
+}
+
+static bool has_user(const struct tui_filter_word *w,
+		     const struct gk_snapshot *snap, const struct gk_process *p)
+{
+	const char *at = w->text;
+	size_t len = strlen(p->user);
+
+	(void)snap;
+	while (*at) {
+		size_t n = strcspn(at, ",");
+
+		if (n == len && !strncmp(at, p->user, n))
+			return true;
+		at += n + (at[n] == ',');
+	}
+	return false;
+}
+
+static bool is_on_gpu(const struct tui_filter_word *w,
+		      const struct gk_snapshot *snap,
+		      const struct gk_process *p)
+{
+	unsigned index = snap->devices[p->device].index;
+
+	return index < 64 && w->gpus >> index & 1;
+}
+
+static bool has_type(const struct tui_filter_word *w,
+		     const struct gk_snapshot *snap, const struct gk_process *p)
+{
+	(void)snap;
+	return (p->types & w->types) == w->types;
+}
+
+/* What is not known is neither above nor below. */
+static bool compares(const struct tui_filter_word *w,
+		     const struct gk_snapshot *snap, const struct gk_process *p)
+{
+	struct gk_value value = p->m[w->metric];
+
+	(void)snap;
+	return value.why == GK_PRESENT &&
+	       (w->below ? value.v < w->limit : value.v > w->limit);
+}
+
+/* ---- reading words ---- */
+
+static const char *read_name(struct tui_filter_word *w, const char *value)
+{
+	static const int flags = REG_EXTENDED | REG_ICASE | REG_NOSUB;
+
+	w->regex = malloc(sizeof *w->regex);
+	if (w->regex && !regcomp(w->regex, value, flags))
+		return NULL;
+	free(w->regex);
+	w->regex = NULL;
+	return "a regular expression";
+}
+
+static const char *read_user(struct tui_filter_word *w, const char *value)
+{
+	gk_str_copy(w->text, sizeof w->text, value);
+	return NULL;
+}
+
+/* A number below 64 at *text, which moves behind it; -1: none. */
+static int read_index(const char **text)
+{
+	char *end;
+	unsigned long n = strtoul(*text, &end, 10);
+
+	if (!isdigit((unsigned char)**text) || n > 63)
+		return -1;
+	*text = end;
+	return (int)n;
+}
+
+static const char *read_gpus(struct tui_filter_word *w, const char *value)
+{
+	do {
+		int first = read_index(&value), last = first;
+
+		if (first >= 0 && *value == '-') {
+			value++;
+			last = read_index(&value);
+		}
+		if (first < 0 || last < first || (*value && *value != ','))
+			return "numbers of GPUs, as 0-3,5";
+		for (int i = first; i <= last; i++)
+			w->gpus |= 1ULL << i;
+	} while (*value++ == ',');
+	return NULL;
+}
+
+static const char *read_type(struct tui_filter_word *w, const char *value)
+{
+	static const struct {
+		char letter;
+		unsigned types;
+	} table[] = {
+	    {'C', GK_PROCESS_COMPUTE},
+	    {'G', GK_PROCESS_GRAPHICS},
+	    {'X', GK_PROCESS_COMPUTE | GK_PROCESS_GRAPHICS},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (toupper((unsigned char)*value) == table[i].letter &&
+		    !value[1])
+			w->types = table[i].types;
+	return w->types ? NULL : "C, G or X";
+}
+
+static const struct {
+	const char *key;
+	const char *(*read)(struct tui_filter_word *w, const char *value);
+	bool (*holds)(const struct tui_filter_word *w,
+		      const struct gk_snapshot *snap,
+		      const struct gk_process *p);
+} keys[] = {
+    {"name", read_name, has_name},
+    {"user", read_user, has_user},
+    {"gpu", read_gpus, is_on_gpu},
+    {"type", read_type, has_type},
+};
+
+static const struct {
+	const char *key;
+	enum gk_process_metric metric;
+} numbers[] = {
+    {"mem", GK_PM_GPU_MEM}, {"sm", GK_PM_SM_UTIL},    {"cpu", GK_PM_CPU},
+    {"host", GK_PM_RSS},    {"time", GK_PM_RUN_TIME},
+};
+
+/* A number as a person types it, in the unit of the metric. */
+static const char *read_number(enum gk_process_metric metric, const char *value,
+			       int64_t *ret_number)
+{
+	uint64_t size;
+	char *end;
+	double percent;
+
+	switch ((int)gk_process_metrics[metric].unit) {
+	case GK_UNIT_BYTES:
+		if (gk_parse_size(value, &size) || size > INT64_MAX)
+			return "a size, as 4GiB";
+		*ret_number = (int64_t)size;
+		return NULL;
+	case GK_UNIT_NANOSECOND:
+		if (gk_parse_duration(value, &size) || size > INT64_MAX)
+			return "a time, as 2h";
+		*ret_number = (int64_t)size;
+		return NULL;
+	default:
+		percent = strtod(value, &end);
+		if (!isdigit((unsigned char)*value) || percent > 1e6 ||
+		    (*end && strcmp(end, "%") != 0))
+			return "a percentage, as 50";
+		if (gk_process_metrics[metric].unit == GK_UNIT_CENTIPERCENT)
+			percent *= 100;
+		*ret_number = (int64_t)percent;
+		return NULL;
+	}
+}
+
+static bool is_key(const char *word, const char *key, const char *behind)
+{
+	size_t len = strlen(key);
+
+	return !strncmp(word, key, len) && word[len] &&
+	       strchr(behind, word[len]);
+}
+
+/* Reads one word; returns what is wrong, or NULL. */
+static const char *read_word(struct tui_filter_word *w, const char *word)
+{
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		if (!is_key(word, keys[i].key, ":"))
+			continue;
+		word += strlen(keys[i].key) + 1;
+		w->holds = keys[i].holds;
+		return *word ? keys[i].read(w, word) : "something behind it";
+	}
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		if (!is_key(word, numbers[i].key, "<>"))
+			continue;
+		word += strlen(numbers[i].key);
+		w->holds = compares;
+		w->metric = numbers[i].metric;
+		w->below = *word == '<';
+		return read_number(w->metric, word + 1, &w->limit);
+	}
+	w->holds = has_text;
+	gk_str_copy(w->text, sizeof w->text, word);
+	return NULL;
+}
+
+/* Takes the next word off a text; false at its end. */
+static bool next_word(const char **text, bool *ret_not, char *dst)
+{
+	const char *at = *text + strspn(*text, " ");
+	bool quoted;
+	size_t len;
+
+	if (!*at)
+		return false;
+	*ret_not = *at == '!' && at[1] && at[1] != ' ';
+	at += *ret_not;
+	quoted = *at == '"';
+	at += quoted;
+	len = strcspn(at, quoted ? "\"" : " ");
+	memcpy(dst, at, len);
+	dst[len] = '\0';
+	*text = at + len + (quoted && at[len]);
+	return true;
+}
+
+static void say_wrong(const char *word, const char *wanted, char *error,
+		      size_t cap)
+{
+	if (wanted)
+		snprintf(error, cap, "%.40s: wanted %s", word, wanted);
+	else
+		snprintf(error, cap, "more than %d words", TUI_FILTER_WORDS);
+}
+
+bool tui_words_parse(struct tui_words *words, const char *text, char *error,
+		     size_t cap)
+{
+	struct tui_words *new = calloc(1, sizeof *new);
+	char word[TUI_PROMPT_MAX];
+	bool not, good = new != NULL;
+
+	if (!good || gk_str_copy(new->text, sizeof new->text, text) >=
+			 sizeof new->text) {
+		snprintf(error, cap, "too long");
+		free(new);
+		return false;
+	}
+	while (good && next_word(&text, &not, word)) {
+		struct tui_filter_word *w = &new->words[new->count];
+		bool full = new->count == TUI_FILTER_WORDS;
+		const char *wanted = full ? NULL : read_word(w, word);
+
+		good = !full && !wanted;
+		if (good) {
+			w->not = not ;
+			new->count++;
+		} else {
+			say_wrong(word, wanted, error, cap);
+		}
+	}
+	if (good) {
+		tui_words_free(words);
+		*words = *new;
+	} else {
+		tui_words_free(new);
+	}
+	free(new);
+	return good;
+}
+
+void tui_words_free(struct tui_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (words->words[i].regex) {
+			regfree(words->words[i].regex);
+			free(words->words[i].regex);
+		}
+	memset(words, 0, sizeof *words);
+}
+
+bool tui_words_hold(const struct tui_words *words,
+		    const struct gk_snapshot *snap, const struct gk_process *p)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (words->words[i].holds(&words->words[i], snap, p) ==
+		    words->words[i].not )
+			return false;
+	return true;
+}

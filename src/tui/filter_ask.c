@@ -1,0 +1,43 @@
+/* filter_ask.c - the prompt of the filter. */
+#include "tui/model.h"
+
+#include <string.h>
+
+/* What is typed filters at once; what is wrong leaves what was right. */
+static void try_words(struct tui *t, const char *text)
+{
+	char error[sizeof t->prompt.note];
+
+	if (tui_words_parse(&t->words, text, error, sizeof error))
+		tui_list_update(t);
+	else
+		tui_prompt_note(t, error);
+}
+
+static bool take_words(struct tui *t, const char *text)
+{
+	try_words(t, text);
+	if (strcmp(t->words.text, text) != 0)
+		return false;
+	tui_frame(t);
+	return true;
+}
+
+static void restore_words(struct tui *t)
+{
+	try_words(t, t->words_before);
+	tui_frame(t);
+}
+
+static const struct tui_prompt_kind kind = {
+    .past = PROMPT_FILTER,
+    .changed = try_words,
+    .entered = take_words,
+    .cancelled = restore_words,
+};
+
+void tui_ask_filter(struct tui *t)
+{
+	gk_str_copy(t->words_before, sizeof t->words_before, t->words.text);
+	tui_prompt_open(t, &kind, "Filter: ", t->words.text);
+}

@@ -1,0 +1,238 @@
+/* view_help.c - the help screen: made from the table of keys in force. */
+#include "tui/filter.h"
+#include "tui/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN_MIN 58 /* two columns from twice this on */
+#define KEYS_MAX   26 /* columns of the names of keys */
+
+enum { GREEN = 2, YELLOW = 3, MAGENTA = 5, CYAN = 6, RED = 1 };
+
+static const char *const titles[GROUP_COUNT] = {
+    [GROUP_GENERAL] = "General",
+    [GROUP_DISPLAY] = "Display",
+    [GROUP_MOVE] = "Moving",
+    [GROUP_PROCESS] = "Processes",
+    [GROUP_SCREEN] = "Screens",
+    [GROUP_FIND] = "Finding",
+    [GROUP_SORT] = "Order (a capital second letter inverts it)",
+    [GROUP_TIME] = "Time of the graphs",
+};
+
+/* A line of a column: a title, or keys and what they do. */
+struct line {
+	char keys[KEYS_MAX * 4 + 1]; /* UTF-8 */
+	const char *help;            /* NULL: a title */
+	bool dim;
+};
+
+struct lines {
+	struct line *list;
+	size_t count;
+};
+
+static struct line *add(struct lines *lines, const char *keys, const char *help)
+{
+	struct line *more =
+	    reallocarray(lines->list, lines->count + 1, sizeof *more);
+
+	if (!more)
+		return NULL;
+	lines->list = more;
+	more += lines->count++;
+	*more = (struct line){.help = help};
+	gk_str_copy(more->keys, sizeof more->keys, keys);
+	return more;
+}
+
+static const struct {
+	const char *keys, *help;
+} mouse[] = {
+    {"Click", "select a process, or sort by a column"},
+    {"Wheel", "previous or next line"},
+    {"Ctrl-Wheel", "five lines"},
+    {"Shift-Wheel", "scroll left or right"},
+};
+
+static const struct {
+	const char *keys, *help;
+} words[] = {
+    {"text", "a part of the command or the pid"},
+    {"name:REGEX", "the command matches"},
+    {"user:ANA,BOB", "one of these users"},
+    {"gpu:0-3,5", "on one of these GPUs"},
+    {"type:C", "C computes, G draws, X does both"},
+    {"mem>4GiB", "also <; mem, host, sm, cpu, time"},
+    {"!WORD", "what does not hold"},
+};
+
+/* What signals do is dim where there are none. */
+static bool is_refused(const struct tui *t, enum tui_action action)
+{
+	static const enum tui_action refused[] = {
+	    ACTION_INTERRUPT,   ACTION_TERMINATE, ACTION_KILL,
+	    ACTION_SIGNAL_TREE, ACTION_RENICE,
+	};
+
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if (refused[i] == action)
+			return t->options.readonly;
+	return false;
+}
+
+static void add_group(const struct tui *t, enum tui_key_group group,
+		      struct lines *lines)
+{
+	char keys[KEYS_MAX * 4 + 1];
+
+	add(lines, titles[group], NULL);
+	for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
+		struct line *line;
+
+		if (tui_keys[a].group != group)
+			continue;
+		tui_keymap_names(t->keymap, (enum tui_action)a, keys,
+				 sizeof keys);
+		line = add(lines, *keys ? keys : "(no key)", tui_keys[a].help);
+		if (line)
+			line->dim = is_refused(t, (enum tui_action)a);
+	}
+	add(lines, "", "");
+}
+
+static void add_all(const struct tui *t, struct lines *lines)
+{
+	for (int g = 0; g < GROUP_COUNT; g++)
+		if (titles[g])
+			add_group(t, (enum tui_key_group)g, lines);
+	add(lines, "Words of a filter", NULL);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		add(lines, words[i].keys, words[i].help);
+	add(lines, "", "");
+	add(lines, "Mouse", NULL);
+	for (size_t i = 0; i < sizeof mouse / sizeof *mouse; i++)
+		add(lines, mouse[i].keys, mouse[i].help);
+}
+
+/* ---- drawing ---- */
+
+static int put(struct grid *g, int row, int column, const char *text,
+	       uint16_t color, unsigned attribute)
+{
+	return grid_line(g, row, column, text, strlen(text),
+			 (struct grid_style){color, (uint16_t)attribute});
+}
+
+/* "GPU  light < 10% moderate < 75% heavy", in the colours of the three. */
+static void draw_limits(struct grid *g, int row, const char *what,
+			struct gk_limits limits)
+{
+	char light[32], moderate[32];
+	int column = put(g, row, 0, what, GRID_COLOR_NONE, 0);
+
+	snprintf(light, sizeof light, "light < %g%%  ", limits.moderate / 10.0);
+	snprintf(moderate, sizeof moderate, "moderate < %g%%  ",
+		 limits.heavy / 10.0);
+	column = put(g, row, column, light, GREEN, 0);
+	column = put(g, row, column, moderate, YELLOW, 0);
+	put(g, row, column, "heavy", RED, 0);
+}
+
+static struct gk_limits or_usual(struct gk_limits limits,
+				 struct gk_limits usual)
+{
+	return limits.moderate || limits.heavy ? limits : usual;
+}
+
+static int draw_head(const struct tui *t, struct grid *g, int row)
+{
+	const struct gk_boxed_options *o = &t->options.boxed;
+
+	put(g, row, 0, "gpukit " GPUKIT_VERSION " - any other key goes back",
+	    CYAN, GRID_BOLD);
+	put(g, row + 2, 0,
+	    "Types of processes: C computes, G draws, X does both",
+	    GRID_COLOR_NONE, 0);
+	draw_limits(g, row + 3, "GPU utilisation and power: ",
+		    or_usual(o->gpu, GK_LIMITS_GPU));
+	draw_limits(g, row + 4, "Memory and its bandwidth:  ",
+		    or_usual(o->memory, GK_LIMITS_MEMORY));
+	return 6;
+}
+
+/* How wide the names of keys are in some lines. */
+static int keys_width(const struct lines *lines)
+{
+	int most = 0;
+
+	for (size_t i = 0; i < lines->count; i++) {
+		int len = (int)strlen(lines->list[i].keys);
+
+		if (lines->list[i].help && len > most)
+			most = len;
+	}
+	return most > KEYS_MAX ? KEYS_MAX : most;
+}
+
+static void draw_line(struct grid *g, int row, int column, int keys,
+		      const struct line *line)
+{
+	unsigned dim = line->dim ? GRID_DIM : 0;
+	int end;
+
+	if (!line->help) {
+		put(g, row, column, line->keys, CYAN, GRID_BOLD);
+		return;
+	}
+	end = put(g, row, column, line->keys, MAGENTA, GRID_BOLD | dim);
+	if (end < column + keys)
+		end = column + keys;
+	put(g, row, end + 2, line->help, GRID_COLOR_NONE, dim);
+}
+
+/* Where the second column begins: at the title nearest to the middle. */
+static size_t middle(const struct lines *lines)
+{
+	size_t best = lines->count;
+
+	for (size_t i = 1; i < lines->count; i++) {
+		bool above = i < lines->count / 2;
+
+		if (lines->list[i].help)
+			continue;
+		if (above || best == lines->count)
+			best = i;
+	}
+	return best;
+}
+
+int view_help(struct tui *t, struct grid *g)
+{
+	struct lines lines = {0};
+	int top, keys, row = -t->scroll;
+	size_t half;
+
+	add_all(t, &lines);
+	half = g->columns >= 2 * COLUMN_MIN ? middle(&lines) : lines.count;
+	keys = keys_width(&lines);
+	top = draw_head(t, g, row);
+	for (size_t i = 0; i < lines.count; i++)
+		draw_line(g, row + top + (int)(i < half ? i : i - half),
+			  i < half ? 0 : g->columns / 2, keys, &lines.list[i]);
+	if (half < lines.count - half)
+		half = lines.count - half;
+	free(lines.list);
+	return top + (int)half;
+}
+
+/* What moves stays; any other key goes back, and does nothing else. */
+bool view_help_act(struct tui *t, enum tui_action action)
+{
+	if (tui_keys[action].group == GROUP_MOVE && action != ACTION_NONE)
+		return false;
+	tui_back(t);
+	return true;
+}
