@@ -164,6 +164,18 @@ def test_the_same_seed_gives_the_same_minute(tmp_path, minute):
                       "--seed", 12)[0][-1] != first[0][-1]
 
 
+def test_a_clock_that_stands_shows_the_same_however_late(tmp_path, minute):
+    one = Machine(tmp_path / "stands", "--scenario", minute, "--frozen")
+    try:
+        clock(one, "step", "20.05s")
+        at_once = snapshot(one)
+        assert '"sm_utilization_percent": null' not in at_once
+        time.sleep(1.2)  # longer ago than the second that stat asks for
+        assert snapshot(one) == at_once
+    finally:
+        one.stop()
+
+
 def test_real_time_leads_to_the_same_values(tmp_path, minute):
     one = Machine(tmp_path / "real", "--scenario", minute, "--speed", 60)
     try:

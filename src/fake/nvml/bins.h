@@ -26,4 +26,16 @@ static inline uint64_t bin_stamp_us(const struct call *c, uint64_t bin)
 	return gkf_wall_us(c->machine, (bin + 1) * GKF_BIN_NS);
 }
 
+/*
+ * How long the clock has been standing still: stamps are of when it stopped,
+ * while callers reckon with a wall clock that goes on.
+ */
+static inline uint64_t bin_stood_us(const struct call *c)
+{
+	uint64_t now = gkf_wall_us(c->machine, gkf_machine_ns(c->machine));
+	uint64_t wall = front_wall_us();
+
+	return gkf_clock_get(c->machine).speed || wall < now ? 0 : wall - now;
+}
+
 #endif

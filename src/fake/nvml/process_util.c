@@ -11,16 +11,23 @@ struct window {
 	uint64_t stamp_us;
 };
 
+/*
+ * "The last second" of a caller ends when a clock that stands was stopped;
+ * only the newest stamp itself means that it has seen all there is.
+ */
 static bool window_since(const struct call *c, uint64_t last_seen_us,
 			 struct window *w)
 {
 	uint64_t now = gkf_machine_bin(c->machine);
-	uint64_t waver = bin_waver_us(c);
+	uint64_t waver = bin_waver_us(c), stood = bin_stood_us(c);
 
 	if (!now)
 		return false;
 	w->last = w->first = now - 1;
 	w->stamp_us = bin_stamp_us(c, w->last);
+	if (last_seen_us > w->stamp_us + waver ||
+	    last_seen_us + waver < w->stamp_us)
+		last_seen_us -= last_seen_us < stood ? last_seen_us : stood;
 	while (w->first && w->last - w->first + 1 < GKF_BINS_PER_S &&
 	       bin_stamp_us(c, w->first - 1) > last_seen_us + waver)
 		w->first--;
