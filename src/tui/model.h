@@ -17,6 +17,7 @@
 #include "tui/key.h"
 #include "tui/metrics.h"
 #include "tui/prompt.h"
+#include "tui/search.h"
 #include "tui/signal.h"
 #include "tui/term.h"
 #include "tui/time.h"
@@ -128,6 +129,7 @@ struct tui {
 	struct tui_dialog dialog; /* over both, while open */
 	struct tui_signal signal; /* what a dialog or prompt asks about */
 
+	struct tui_search search;
 	struct tui_words words; /* the filter that was typed */
 	char words_before[TUI_PROMPT_MAX];
 
@@ -145,6 +147,7 @@ struct tui {
 	int scroll;             /* first line of the screen that is shown */
 	int scroll_left;        /* columns of the host part scrolled away */
 	int line_count;         /* lines of the screen as last drawn */
+	const struct grid *drawn; /* last; NULL: never */
 	int first_process_line; /* where list[0] was drawn, or -1 */
 };
 

@@ -1,6 +1,7 @@
 /* update.c - what the actions do to the model. */
 #include "base/clock.h"
 #include "tui/layer.h"
+#include "tui/mouse.h"
 #include "tui/view.h"
 
 #include <stdarg.h>
@@ -244,6 +245,8 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_KILL] = tui_ask_kill,
     [ACTION_SIGNAL_TREE] = tui_ask_tree,
     [ACTION_RENICE] = tui_ask_renice,
+    [ACTION_SEARCH] = tui_ask_search,
+    [ACTION_SEARCH_NEXT] = tui_search_next,
     [ACTION_FILTER] = tui_ask_filter,
     [ACTION_PAGE_UP] = page_up,
     [ACTION_PAGE_DOWN] = page_down,
@@ -296,6 +299,10 @@ void tui_do(struct tui *t, enum tui_action action)
 
 void tui_key_pressed(struct tui *t, tui_key key)
 {
+	if (key == TUI_KEY_MOUSE) {
+		tui_mouse(t, term_mouse());
+		return;
+	}
 	if (tui_layer_key(t, key))
 		return;
 	tui_do(t,

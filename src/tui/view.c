@@ -13,6 +13,11 @@ static size_t main_count(const struct tui *t)
 	return t->list_count;
 }
 
+static void main_text(const struct tui *t, size_t at, struct gk_buf *out)
+{
+	tui_search_process(&t->snap->processes[t->list[at]], out);
+}
+
 static const struct gk_process *main_process(const struct tui *t)
 {
 	long at = tui_selected(t);
@@ -26,6 +31,7 @@ static const struct view views[SCREEN_COUNT] = {
 		     .count = main_count,
 		     .selected = tui_selected,
 		     .select = tui_select,
+		     .text = main_text,
 		     .process = main_process,
 		     .scrolls_whole = true},
     [SCREEN_TREE] = {.title = "tree",
@@ -37,6 +43,8 @@ static const struct view views[SCREEN_COUNT] = {
 		     .count = view_tree_count,
 		     .selected = view_tree_selected,
 		     .select = view_tree_select,
+		     .at = view_tree_at,
+		     .text = view_tree_text,
 		     .process = view_tree_process,
 		     .step = 5},
     [SCREEN_METRICS] = {.title = "process",
@@ -51,6 +59,8 @@ static const struct view views[SCREEN_COUNT] = {
 			.count = view_environ_count,
 			.selected = view_environ_selected,
 			.select = view_environ_select,
+			.at = view_environ_at,
+			.text = view_environ_text,
 			.step = 5},
     [SCREEN_HELP] = {.title = "help",
 		     .draw = view_help,
@@ -177,6 +187,7 @@ void tui_draw(struct tui *t, struct grid *g)
 		t->scroll = scroll;
 	}
 	draw_time(t, g);
+	t->drawn = g;
 }
 
 void view_follow(struct tui *t, int line, int first, int rows)

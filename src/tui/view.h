@@ -34,6 +34,10 @@ struct view {
 	/* The process that is selected or shown; NULL: none. */
 	const struct gk_process *(*process)(const struct tui *t);
 	int step;           /* columns that Left and Right scroll; 0: 2 */
+	/* The line of the list that is seen at a row of the screen, or -1. */
+	long (*at)(const struct tui *t, int row);
+	/* What a search looks at in a line of the list. */
+	void (*text)(const struct tui *t, size_t position, struct gk_buf *out);
 	bool scrolls_whole; /* pages scroll it; otherwise they select */
 };
 
@@ -70,6 +74,8 @@ bool view_environ_act(struct tui *t, enum tui_action action);
 size_t view_environ_count(const struct tui *t);
 long view_environ_selected(const struct tui *t);
 void view_environ_select(struct tui *t, long position);
+long view_environ_at(const struct tui *t, int row);
+void view_environ_text(const struct tui *t, size_t at, struct gk_buf *out);
 
 /* The help screen. */
 int view_help(struct tui *t, struct grid *g);
@@ -84,6 +90,8 @@ bool view_tree_act(struct tui *t, enum tui_action action);
 size_t view_tree_count(const struct tui *t);
 long view_tree_selected(const struct tui *t);
 void view_tree_select(struct tui *t, long position);
+long view_tree_at(const struct tui *t, int row);
+void view_tree_text(const struct tui *t, size_t at, struct gk_buf *out);
 const struct gk_process *view_tree_process(const struct tui *t);
 
 /* The screen of a process. */

@@ -221,3 +221,16 @@ int view_environ(struct tui *t, struct grid *g)
 	draw_head(t, g);
 	return (int)e->count + HEAD_ROWS;
 }
+
+long view_environ_at(const struct tui *t, int row)
+{
+	long at = row - HEAD_ROWS + t->scroll;
+
+	return row >= HEAD_ROWS && at < (long)t->environ.count ? at : -1;
+}
+
+void view_environ_text(const struct tui *t, size_t at, struct gk_buf *out)
+{
+	gk_buf_printf(out, "%s=%s", t->environ.list[at].key,
+		      tui_environ_value(&t->environ, at));
+}

@@ -478,3 +478,18 @@ int view_tree(struct tui *t, struct grid *g)
 	t->first_process_line = HEAD_ROWS - t->scroll;
 	return (int)t->tree.row_count + HEAD_ROWS + FOOT_ROWS;
 }
+
+long view_tree_at(const struct tui *t, int row)
+{
+	long at = row - HEAD_ROWS + t->scroll;
+
+	return row >= HEAD_ROWS && row < t->rows - FOOT_ROWS &&
+		       at < (long)t->tree.row_count
+		   ? at
+		   : -1;
+}
+
+void view_tree_text(const struct tui *t, size_t at, struct gk_buf *out)
+{
+	tui_search_process(&node_of(&t->tree, (long)at)->process, out);
+}

@@ -1,0 +1,118 @@
+/* mouse.c - clicks and the wheel; see mouse.h. */
+#include "tui/mouse.h"
+
+#include "tui/layer.h"
+#include "tui/view.h"
+
+#include <string.h>
+#include <wchar.h>
+
+#define FAST 5 /* lines, with Ctrl */
+
+static void turn(struct tui *t, struct term_mouse mouse)
+{
+	bool up = mouse.what == MOUSE_WHEEL_UP;
+	int times = mouse.ctrl ? FAST : 1;
+
+	if (mouse.shift) {
+		tui_do(t, up ? ACTION_SCROLL_LEFT : ACTION_SCROLL_RIGHT);
+		return;
+	}
+	while (times--)
+		tui_do(t, up ? ACTION_SELECT_PREVIOUS : ACTION_SELECT_NEXT);
+}
+
+/* ---- titles of columns ---- */
+
+/* A blank, the arrow at the sorted column, or the frame. */
+static bool is_between(wchar_t c)
+{
+	return !c || wcschr(L" ▲▼^│|", c);
+}
+
+static bool has_word(const struct grid *g, int row, const char *word)
+{
+	int len = (int)strlen(word), i;
+
+	for (int c = 0; c + len <= g->columns; c++) {
+		for (i = 0; i < len; i++)
+			if (grid_at(g, row, c + i)->c != (wchar_t)word[i])
+				break;
+		if (i == len)
+			return true;
+	}
+	return false;
+}
+
+/* The word at a place, or "" where there is none. */
+static void word_at(const struct grid *g, int row, int column, char *dst,
+		    size_t cap)
+{
+	size_t len = 0;
+
+	while (column > 0 && !is_between(grid_at(g, row, column)->c) &&
+	       !is_between(grid_at(g, row, column - 1)->c))
+		column--;
+	for (; column < g->columns && len + 1 < cap; column++) {
+		wchar_t c = grid_at(g, row, column)->c;
+
+		if (is_between(c) || c > 0x7f)
+			break;
+		dst[len++] = (char)c;
+	}
+	dst[len] = '\0';
+}
+
+/* Only the main screen is sorted; its titles name PID and COMMAND. */
+static bool sort_by_title(struct tui *t, const struct grid *g, int row,
+			  int column)
+{
+	char word[32];
+
+	if (t->screen != SCREEN_MAIN || !has_word(g, row, "PID") ||
+	    !has_word(g, row, "COMMAND"))
+		return false;
+	word_at(g, row, column, word, sizeof word);
+	for (int s = 0; s < SORT_COUNT; s++) {
+		if (strcmp(word, tui_sorts[s].column) != 0)
+			continue;
+		tui_do(t, t->sort == (enum tui_sort)s ? ACTION_SORT_REVERSE
+						      : tui_sorts[s].action);
+		return true;
+	}
+	return false;
+}
+
+/* ---- clicks ---- */
+
+static void click(struct tui *t, int row, int column)
+{
+	const struct view *view = view_of(t);
+	const struct grid *g = t->drawn;
+	long at = view->at ? view->at(t, row) : -1;
+
+	if (at < 0 && g && row >= 0 && row < g->rows && column >= 0 &&
+	    column < g->columns && sort_by_title(t, g, row, column))
+		return;
+	if (view->select && view->at)
+		view->select(t, at);
+}
+
+void tui_mouse(struct tui *t, struct term_mouse mouse)
+{
+	if (tui_layer_mouse(t, mouse))
+		return;
+	t->pending = TUI_KEY_NONE;
+	switch (mouse.what) {
+	case MOUSE_WHEEL_UP:
+	case MOUSE_WHEEL_DOWN:
+		turn(t, mouse);
+		break;
+	case MOUSE_PRESS:
+	case MOUSE_DOUBLE:
+		click(t, mouse.row, mouse.column);
+		break;
+	case MOUSE_NOTHING:
+		break;
+	}
+}

@@ -1,0 +1,150 @@
+/* The mouse on screens: clicks on lines and titles, the wheel. */
+#include "tui/screen.h"
+
+#include "tui/mouse.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct screen s;
+
+static int begin(void **state)
+{
+	(void)state;
+	screen_begin(&s, 24, 80);
+	fixture_init(&s.f, 2);
+	for (pid_t pid = 11; pid < 31; pid++)
+		fixture_add_process(&s.f, 0, pid, "python3 train.py");
+	tui_list_update(&s.t);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tui_environ_free(&s.t.environ);
+	screen_end(&s);
+	return 0;
+}
+
+static void mouse(enum term_mouse_what what, int row, int column)
+{
+	tui_mouse(&s.t, (struct term_mouse){
+			    .what = what, .row = row, .column = column});
+}
+
+static void wheel(enum term_mouse_what what, bool ctrl, bool shift)
+{
+	tui_mouse(&s.t, (struct term_mouse){
+			    .what = what, .ctrl = ctrl, .shift = shift});
+}
+
+static void the_wheel_moves_the_selection(void **state)
+{
+	(void)state;
+	wheel(MOUSE_WHEEL_DOWN, false, false);
+	assert_int_equal(s.t.selected.pid, 11);
+	wheel(MOUSE_WHEEL_DOWN, true, false);
+	assert_int_equal(s.t.selected.pid, 16);
+	wheel(MOUSE_WHEEL_UP, false, false);
+	assert_int_equal(s.t.selected.pid, 15);
+	wheel(MOUSE_WHEEL_DOWN, false, true);
+	assert_int_equal(s.t.selected.pid, 15);
+	assert_int_equal(s.t.scroll_left, 2);
+	wheel(MOUSE_WHEEL_UP, false, true);
+	assert_int_equal(s.t.scroll_left, 0);
+}
+
+/* Titles as the main screen has them, at the top of what was drawn. */
+static void draw_titles(void)
+{
+	static const char titles[] =
+	    "│ GPU     PID      USER  GPU-MEM▼%SM %GMBW  %CPU  %MEM  TIME  "
+	    "COMMAND │";
+
+	grid_clear(&s.g);
+	grid_line(&s.g, 0, 0, titles, sizeof titles - 1, GRID_PLAIN);
+	s.t.drawn = &s.g;
+}
+
+static void a_title_sorts(void **state)
+{
+	int column;
+
+	(void)state;
+	draw_titles();
+	screen_find(&s, "GPU-MEM", &column);
+	mouse(MOUSE_PRESS, 0, column + 6);
+	assert_int_equal(s.t.sort, SORT_MEMORY);
+	assert_false(s.t.reversed);
+	mouse(MOUSE_PRESS, 0, column);
+	assert_int_equal(s.t.sort, SORT_MEMORY);
+	assert_true(s.t.reversed);
+	screen_find(&s, "%SM", &column);
+	mouse(MOUSE_PRESS, 0, column);
+	assert_int_equal(s.t.sort, SORT_SM);
+	assert_false(s.t.reversed);
+	mouse(MOUSE_PRESS, 0, column - 1); /* the arrow */
+	screen_find(&s, "COMMAND", &column);
+	mouse(MOUSE_PRESS, 0, column); /* no order is by that */
+	assert_int_equal(s.t.sort, SORT_SM);
+	mouse(MOUSE_PRESS, 500, 500);
+}
+
+/* The same words elsewhere are no titles. */
+static void other_words_do_not_sort(void **state)
+{
+	(void)state;
+	grid_clear(&s.g);
+	grid_line(&s.g, 3, 0, "│ GPU  Name", 12, GRID_PLAIN);
+	s.t.drawn = &s.g;
+	s.t.sort = SORT_PID;
+	mouse(MOUSE_PRESS, 3, 3);
+	assert_int_equal(s.t.sort, SORT_PID);
+}
+
+static void a_click_selects_a_line(void **state)
+{
+	static struct tui_variable list[] = {
+	    {"A", "1", false}, {"B", "2", false}, {"C", "3", false}};
+
+	(void)state;
+	s.t.environ.list = malloc(sizeof list);
+	memcpy(s.t.environ.list, list, sizeof list);
+	s.t.environ.count = 3;
+	s.t.screen = SCREEN_ENVIRON;
+	screen_draw(&s);
+	mouse(MOUSE_PRESS, screen_find(&s, "C=3", NULL), 40);
+	assert_int_equal(s.t.environ.selected, 2);
+	mouse(MOUSE_PRESS, 20, 0);
+	mouse(MOUSE_PRESS, 0, 0);
+	assert_int_equal(s.t.environ.selected, 2);
+}
+
+static void a_dialog_takes_the_mouse(void **state)
+{
+	(void)state;
+	screen_press(&s, "Home T");
+	assert_non_null(s.t.dialog.kind);
+	wheel(MOUSE_WHEEL_DOWN, false, false);
+	assert_int_equal(s.t.selected.pid, 11);
+	assert_int_equal(s.t.dialog.current, 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    T(the_wheel_moves_the_selection), T(a_title_sorts),
+	    T(other_words_do_not_sort),       T(a_click_selects_a_line),
+	    T(a_dialog_takes_the_mouse),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_setup, NULL);
+}
