@@ -262,6 +262,13 @@ GK_API int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap);
 /* A descriptor that polls readable when gk_watch_next() would not wait. */
 GK_API int gk_watch_fd(struct gk *gk);
 
+/*
+ * While watching: has the GPU of an NVML index read tiers (bits 1 << gk_tier)
+ * once more, without waiting; a later frame shows them. For what is too costly
+ * to be read always. GK_ERR_INVALID: not watching, no such GPU or tier.
+ */
+GK_API int gk_watch_ask(struct gk *gk, unsigned index, unsigned tiers);
+
 /* Age of a tier of a device in a snapshot, ns; UINT64_MAX if never read. */
 GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,
 			      const struct gk_device *device,

@@ -104,6 +104,14 @@ int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 	return gk_compose(gk, NULL, ret_snap);
 }
 
+int gk_watch_ask(struct gk *gk, unsigned index, unsigned wanted)
+{
+	if (gk->timer < 0 || index >= gk->gpu_count ||
+	    wanted >= 1U << GK_TIER_HOST)
+		return GK_ERR_INVALID;
+	return gk_worker_ask(gk->workers[index], wanted);
+}
+
 int gk_watch_fd(struct gk *gk)
 {
 	return gk->timer;

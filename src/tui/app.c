@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "tui/view.h"
 #include "tui/layer.h"
 
 #include <errno.h>
@@ -125,12 +126,22 @@ static void show_frame(struct app *a, struct gk_snapshot *snap,
 	a->dirty = true;
 }
 
+/* PCIe traffic blocks the driver: it is read only of the GPU looked at. */
+static void ask_for_traffic(struct app *a)
+{
+	int index = view_device_index(&a->t);
+
+	if (index >= 0)
+		gk_watch_ask(a->gk, (unsigned)index, 1U << GK_TIER_ASKED);
+}
+
 static void take_frame(struct app *a)
 {
 	struct gk_snapshot *snap, part;
 
 	if (gk_watch_next(a->gk, &snap))
 		return;
+	ask_for_traffic(a);
 	if (gk_pick(snap, &a->t.options.pick, NULL, &part)) {
 		gk_snapshot_free(snap);
 		return;

@@ -11,6 +11,7 @@
 #include "core/pick.h"
 #include "format/boxed.h"
 #include "tui/alert.h"
+#include "tui/device.h"
 #include "tui/dialog.h"
 #include "tui/environ.h"
 #include "tui/filter.h"
@@ -124,6 +125,7 @@ struct tui {
 	struct tui_tree tree;
 	struct tui_environ environ;
 	struct tui_metrics metrics;
+	struct tui_device device;
 
 	struct tui_prompt prompt; /* over the screen, while open */
 	struct tui_dialog dialog; /* over both, while open */

@@ -98,6 +98,14 @@ const struct gk_process *view_tree_process(const struct tui *t);
 int view_metrics(struct tui *t, struct grid *g);
 bool view_metrics_open(struct tui *t);
 const struct gk_process *view_metrics_process(const struct tui *t);
+
+/* The screen of a GPU. */
+int view_device(struct tui *t, struct grid *g);
+bool view_device_open(struct tui *t);
+bool view_device_act(struct tui *t, enum tui_action action);
+
+/* The NVML index of the GPU that it shows; -1: it is not on top. */
+int view_device_index(const struct tui *t);
 /* The settings screen. */
 int view_settings(struct tui *t, struct grid *g);
 bool view_settings_act(struct tui *t, enum tui_action action);

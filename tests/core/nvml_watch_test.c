@@ -239,6 +239,33 @@ static void tiers_have_periods_of_their_own(void **state)
 	assert_int_equal(scripted_calls("nvmlDeviceGetPcieThroughput"), 0);
 }
 
+static void what_is_asked_for_is_read_once_of_one_gpu(void **state)
+{
+	const struct gk_snapshot *snap;
+	int frames = 0;
+
+	(void)state;
+	scripted_open();
+	assert_int_equal(gk_watch_ask(t.gk, 1, 1U << GK_TIER_ASKED),
+			 GK_ERR_INVALID);
+	assert_int_equal(gk_watch_start(t.gk, PERIOD), 0);
+	assert_int_equal(gk_watch_ask(t.gk, 99, 1U << GK_TIER_ASKED),
+			 GK_ERR_INVALID);
+	assert_int_equal(gk_watch_ask(t.gk, 1, 1U << GK_TIER_HOST),
+			 GK_ERR_INVALID);
+	assert_int_equal(gk_watch_ask(t.gk, 1, 1U << GK_TIER_ASKED), 0);
+	do {
+		snap = next();
+	} while (!snap->devices[1].read_ns[GK_TIER_ASKED] && frames++ < 500);
+	assert_int_equal(snap->devices[1].m[GK_M_PCIE_TX].why, GK_PRESENT);
+	assert_int_equal(snap->devices[0].m[GK_M_PCIE_TX].why,
+			 GK_ABSENT_NOT_READ);
+	for (int i = 0; i < 5; i++)
+		next();
+	/* To and fro, once each. */
+	assert_int_equal(scripted_calls("nvmlDeviceGetPcieThroughput"), 2);
+}
+
 /* A GPU that is read less often than the timeout is not late for that. */
 static void a_long_period_is_not_a_hang(void **state)
 {
@@ -348,6 +375,7 @@ int main(void)
 	    SCRIPTED_TEST(a_hang_makes_a_gpu_stale_not_the_frames_late),
 	    SCRIPTED_TEST(watching_starts_although_a_gpu_hangs),
 	    SCRIPTED_TEST(tiers_have_periods_of_their_own),
+	    SCRIPTED_TEST(what_is_asked_for_is_read_once_of_one_gpu),
 	    SCRIPTED_TEST(a_long_period_is_not_a_hang),
 	    SCRIPTED_TEST(a_lost_gpu_is_seen_and_found_again),
 	    SCRIPTED_TEST(processes_are_in_every_frame),

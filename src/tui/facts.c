@@ -1,0 +1,287 @@
+/* facts.c - what a snapshot knows of a GPU; see facts.h. */
+#include "tui/facts.h"
+
+#include "base/clock.h"
+#include "format/names.h"
+#include "tui/value.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Readings of what blocks the driver that are older than this say nothing. */
+#define ASKED_AGE_MAX (5 * GK_NS_PER_S)
+
+struct fact {
+	const char *title;
+	/* Adds the text: of metrics, or of the device as a whole. */
+	void (*add)(struct gk_buf *out, const struct fact *fact,
+		    const struct gk_snapshot *snap, const struct gk_device *d);
+	enum gk_metric a, b;
+	const char *words; /* between or of the values */
+};
+
+static void add_value(struct gk_buf *out, const struct gk_device *d,
+		      enum gk_metric metric)
+{
+	char text[GK_UNITS_MAX];
+
+	gk_buf_puts(out,
+		    tui_value(text, d->m[metric], gk_metrics[metric].unit));
+}
+
+#define ADD(name)                                                              \
+	static void name(struct gk_buf *out, const struct fact *fact,          \
+			 const struct gk_snapshot *snap,                       \
+			 const struct gk_device *d)
+
+static void add_text(struct gk_buf *out, const char *text)
+{
+	gk_buf_puts(out, *text ? text : "N/A");
+}
+
+/* ---- of the device ---- */
+
+ADD(health)
+{
+	char text[GK_NAME_MAX];
+
+	(void)fact;
+	gk_device_trouble(text, snap, d);
+	gk_buf_puts(out, *text ? text : "ok");
+}
+
+ADD(bus_id)
+{
+	(void)fact;
+	(void)snap;
+	add_text(out, d->bus_id);
+}
+
+ADD(serial)
+{
+	(void)fact;
+	(void)snap;
+	add_text(out, d->serial);
+}
+
+ADD(vbios)
+{
+	(void)fact;
+	(void)snap;
+	add_text(out, d->vbios);
+}
+
+ADD(node)
+{
+	(void)fact;
+	(void)snap;
+	if (d->minor < 0)
+		gk_buf_puts(out, "N/A");
+	else
+		gk_buf_printf(out, "/dev/nvidia%d", d->minor);
+}
+
+ADD(compute_capability)
+{
+	(void)fact;
+	(void)snap;
+	if (d->compute_major < 0)
+		gk_buf_puts(out, "N/A");
+	else
+		gk_buf_printf(out, "%d.%d", d->compute_major, d->compute_minor);
+}
+
+ADD(processes)
+{
+	(void)fact;
+	(void)snap;
+	if (d->processes_why == GK_PRESENT)
+		gk_buf_printf(out, "%u", d->process_count);
+	else
+		gk_buf_puts(out, "N/A");
+}
+
+/* ---- of metrics ---- */
+
+ADD(one)
+{
+	(void)snap;
+	add_value(out, d, fact->a);
+}
+
+/* "a / b", and in brackets what part it is. */
+ADD(part)
+{
+	struct gk_value share = tui_part(d->m[fact->a], d->m[fact->b]);
+	char text[GK_UNITS_MAX];
+
+	(void)snap;
+	add_value(out, d, fact->a);
+	gk_buf_puts(out, " / ");
+	add_value(out, d, fact->b);
+	if (share.why == GK_PRESENT)
+		gk_buf_printf(out, " (%s)",
+			      tui_value(text, share, GK_UNIT_CENTIPERCENT));
+}
+
+/* "a of b". */
+ADD(of)
+{
+	(void)snap;
+	gk_buf_puts(out, fact->words);
+	add_value(out, d, fact->a);
+	gk_buf_puts(out, " of ");
+	gk_buf_puts(out, fact->words);
+	add_value(out, d, fact->b);
+}
+
+/* "a to b". */
+ADD(range)
+{
+	(void)snap;
+	add_value(out, d, fact->a);
+	gk_buf_puts(out, " to ");
+	add_value(out, d, fact->b);
+}
+
+ADD(pstate)
+{
+	(void)snap;
+	if (d->m[fact->a].why == GK_PRESENT)
+		gk_buf_putc(out, 'P');
+	add_value(out, d, fact->a);
+}
+
+/* A word of a list "off|on" by number. */
+ADD(word)
+{
+	struct gk_value value = d->m[fact->a];
+	const char *at = fact->words;
+
+	(void)snap;
+	if (value.why != GK_PRESENT) {
+		gk_buf_puts(out, "N/A");
+		return;
+	}
+	for (int64_t i = 0; i < value.v && at; i++) {
+		at = strchr(at, '|');
+		at = at ? at + 1 : NULL;
+	}
+	if (at)
+		gk_buf_add(out, at, strcspn(at, "|"));
+	else
+		gk_buf_printf(out, "%" PRId64, value.v);
+}
+
+/* What was read only because it was asked for may be old. */
+ADD(traffic)
+{
+	char text[GK_UNITS_MAX];
+
+	if (d->m[fact->a].why != GK_PRESENT ||
+	    gk_device_age(snap, d, GK_TIER_ASKED) > ASKED_AGE_MAX) {
+		gk_buf_puts(out, "N/A");
+		return;
+	}
+	gk_buf_printf(out, "%s/s", gk_human_size(text, d->m[fact->a].v));
+}
+
+/* Bits of nvmlClocksEventReasons, as NVML's documentation explains them. */
+static const struct {
+	unsigned long long bit;
+	const char *words;
+} reasons[] = {
+    {0x1, "idle"},
+    {0x2, "set clocks"},
+    {0x4, "power limit"},
+    {0x8, "hardware slowdown"},
+    {0x10, "sync boost"},
+    {0x20, "too warm"},
+    {0x40, "overheated"},
+    {0x80, "power brake"},
+    {0x100, "display clocks"},
+};
+
+ADD(event_reasons)
+{
+	struct gk_value value = d->m[fact->a];
+	unsigned long long left = (unsigned long long)value.v;
+	bool first = true;
+
+	(void)snap;
+	if (value.why != GK_PRESENT || !left) {
+		gk_buf_puts(out, value.why == GK_PRESENT ? "none" : "N/A");
+		return;
+	}
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+		if (!(left & reasons[i].bit))
+			continue;
+		gk_buf_printf(out, "%s%s", first ? "" : ", ", reasons[i].words);
+		left &= ~reasons[i].bit;
+		first = false;
+	}
+	if (left)
+		gk_buf_printf(out, "%s%#llx", first ? "" : ", ", left);
+}
+
+static const struct fact facts[] = {
+    {.title = "Health", .add = health},
+    {.title = "Bus", .add = bus_id},
+    {.title = "Device file", .add = node},
+    {.title = "Serial", .add = serial},
+    {.title = "VBIOS", .add = vbios},
+    {.title = "Compute capability", .add = compute_capability},
+    {.title = "Processes", .add = processes},
+    {"Performance state", pstate, GK_M_PSTATE, 0, NULL},
+    {"Utilisation", one, GK_M_GPU_UTIL, 0, NULL},
+    {"Memory bandwidth", one, GK_M_MEM_UTIL, 0, NULL},
+    {"Encoder", one, GK_M_ENC_UTIL, 0, NULL},
+    {"Decoder", one, GK_M_DEC_UTIL, 0, NULL},
+    {"Memory", part, GK_M_MEM_USED, GK_M_MEM_TOTAL, NULL},
+    {"Memory free", one, GK_M_MEM_FREE, 0, NULL},
+    {"Memory reserved", one, GK_M_MEM_RESERVED, 0, NULL},
+    {"BAR1", part, GK_M_BAR1_USED, GK_M_BAR1_TOTAL, NULL},
+    {"Power", part, GK_M_POWER, GK_M_POWER_ENFORCED, NULL},
+    {"Power limit", one, GK_M_POWER_LIMIT, 0, NULL},
+    {"Power default", one, GK_M_POWER_DEFAULT, 0, NULL},
+    {"Power range", range, GK_M_POWER_MIN, GK_M_POWER_MAX, NULL},
+    {"Energy", one, GK_M_ENERGY, 0, NULL},
+    {"Temperature", one, GK_M_TEMP, 0, NULL},
+    {"Slows down at", one, GK_M_TEMP_SLOWDOWN, 0, NULL},
+    {"Shuts down at", one, GK_M_TEMP_SHUTDOWN, 0, NULL},
+    {"Fan", one, GK_M_FAN, 0, NULL},
+    {"SM clock", of, GK_M_SM_CLOCK, GK_M_SM_CLOCK_MAX, ""},
+    {"Memory clock", of, GK_M_MEM_CLOCK, GK_M_MEM_CLOCK_MAX, ""},
+    {"Graphics clock", one, GK_M_GR_CLOCK, 0, NULL},
+    {"Video clock", one, GK_M_VIDEO_CLOCK, 0, NULL},
+    {"PCIe generation", of, GK_M_PCIE_GEN, GK_M_PCIE_GEN_MAX, ""},
+    {"PCIe width", of, GK_M_PCIE_WIDTH, GK_M_PCIE_WIDTH_MAX, "x"},
+    {"PCIe to GPU", traffic, GK_M_PCIE_RX, 0, NULL},
+    {"PCIe from GPU", traffic, GK_M_PCIE_TX, 0, NULL},
+    {"ECC", word, GK_M_ECC_MODE, 0, "off|on"},
+    {"ECC corrected", one, GK_M_ECC_CORRECTED, 0, NULL},
+    {"ECC uncorrected", one, GK_M_ECC_UNCORRECTED, 0, NULL},
+    {"Persistence", word, GK_M_PERSISTENCE, 0, "off|on"},
+    {"Compute mode", word, GK_M_COMPUTE_MODE, 0,
+     "default|exclusive thread|prohibited|exclusive process"},
+    {"Display", word, GK_M_DISPLAY_ACTIVE, 0, "inactive|active"},
+    {"Display attached", word, GK_M_DISPLAY_MODE, 0, "no|yes"},
+    {"MIG", word, GK_M_MIG_MODE, 0, "off|on"},
+    {"Clocks held by", event_reasons, GK_M_THROTTLE, 0, NULL},
+};
+
+int tui_fact_count(void)
+{
+	return (int)(sizeof facts / sizeof *facts);
+}
+
+const char *tui_fact_title(int fact)
+{
+	return facts[fact].title;
+}
+
+void tui_fact_add(struct gk_buf *out, int fact, const struct gk_snapshot *snap,
+		  const struct gk_device *device)
+{
+	facts[fact].add(out, &facts[fact], snap, device);
+}

@@ -1,0 +1,21 @@
+/*
+ * facts.h - everything that a snapshot knows of a GPU, in words.
+ */
+#ifndef GK_TUI_FACTS_H
+#define GK_TUI_FACTS_H
+
+#include "base/str.h"
+
+#include <gpukit/gpukit.h>
+
+/* How many facts there are; the last may be long and wants its own line. */
+int tui_fact_count(void);
+
+/* The title of one. */
+const char *tui_fact_title(int fact);
+
+/* Adds its value as text. */
+void tui_fact_add(struct gk_buf *out, int fact, const struct gk_snapshot *snap,
+		  const struct gk_device *device);
+
+#endif
