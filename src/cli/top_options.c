@@ -186,7 +186,9 @@ static void monitor(struct argp_state *state, struct top *top, const char *arg)
 		argp_error(state, "-1 and -m exclude each other");
 	top->when = TOP_MONITOR;
 	/* A mode that is not said is that of the environment. */
-	if (arg || more_words(state))
+	if (!arg && more_words(state))
+		arg = state->argv[state->next++];
+	if (arg)
 		top->viewer.mode =
 		    gk_arg_choose(state, "--monitor", modes, arg);
 }

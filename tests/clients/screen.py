@@ -66,9 +66,11 @@ class Screen(pyte.Screen):
 
 
 class Terminal:
-    """Runs argv in a terminal of its own."""
+    """Runs argv in a terminal of its own. `more` is added to the
+    environment; None takes away."""
 
-    def __init__(self, argv, env, columns=160, rows=60):
+    def __init__(self, argv, env, columns=160, rows=60, **more):
+        env = {**env, "TERM": "screen-256color", "LC_ALL": "C.UTF-8", **more}
         self.screen = Screen(columns, rows)
         self.stream = Stream(self.screen)
         self.bytes = 0
@@ -78,7 +80,7 @@ class Terminal:
         self.modes = termios.tcgetattr(self.line)
         self.process = subprocess.Popen(
             argv, stdin=self.line, stdout=self.line, stderr=self.line,
-            env={**env, "TERM": "screen-256color", "LC_ALL": "C.UTF-8"},
+            env={k: v for k, v in env.items() if v is not None},
             start_new_session=True, preexec_fn=self._control)
 
     @staticmethod
@@ -88,6 +90,12 @@ class Terminal:
     @property
     def text(self):
         return "\n".join(self.screen.display)
+
+    def resize(self, columns, rows):
+        """A window of another size; the kernel sends SIGWINCH."""
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, columns, 0, 0))
+        self.screen.resize(rows, columns)
 
     def draw(self, seconds):
         """Draws what comes; back after `seconds` at most, or at once when

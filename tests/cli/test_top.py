@@ -1,0 +1,223 @@
+"""`gpukit top` as a command: options, environment, config file, reports."""
+
+import os
+import re
+
+import pytest
+
+PROCESS = re.compile(r"^│\s+(\d+)\s+(\d+) (\S+)\s+(\S+)\s+(\S+)", re.M)
+GPU = re.compile(r"^│\s+(\d+)  \S+ +O[nf]", re.M)
+LOADS = ("--load", "train:0,mem=1GiB,util=20", "--load",
+         "infer:2,n=2,mem=2GiB,util=30", "--frozen")
+
+
+def gpus(text):
+    return [int(index) for index in GPU.findall(text)]
+
+
+def pids(text):
+    return [int(row[1]) for row in PROCESS.findall(text)]
+
+
+@pytest.fixture
+def top(gpukit, machine, tmp_path):
+    """top(OPTION..., **environment) on a machine of four GPUs and three
+    processes; no terminal."""
+    made = machine("--gpus", "a100:4", *LOADS)
+
+    def run(*options, **env):
+        return gpukit("top", *options, env={
+            **made.env, "XDG_CONFIG_HOME": str(tmp_path), "LC_ALL": "C.UTF-8",
+            "COLUMNS": "100", **env})
+
+    run.machine = made
+    return run
+
+
+def configure(tmp_path, text):
+    (tmp_path / "gpukit").mkdir(exist_ok=True)
+    (tmp_path / "gpukit" / "top.yaml").write_text(text)
+
+
+def test_once_is_the_report_in_boxes(gpukit, top):
+    def steady(text):
+        """Without what time changes."""
+        return re.sub(r"[\d.:]+|[▏▎▍▌▋▊▉█ ]+", "", text)
+
+    done = top("-1")
+    assert done.returncode == 0 and done.stderr == ""
+    assert steady(done.stdout) == steady(gpukit.ok(
+        "stat", "--boxed", env={**top.machine.env, "LC_ALL": "C.UTF-8",
+                                "COLUMNS": "100"}))
+    for options in ((), ("--once",)):
+        again = top(*options)
+        assert again.returncode == 0
+        assert gpus(again.stdout) == [0, 1, 2, 3]
+        assert len(pids(again.stdout)) == 3
+
+
+def test_monitor_wants_a_terminal(top):
+    for options in (("-m",), ("--monitor=full",), ("-m", "compact")):
+        done = top(*options)
+        assert done.returncode == 1
+        assert gpus(done.stdout) == [0, 1, 2, 3]
+        assert "terminal" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("options, wanted", [
+    (("-o", "0", "2"), [0, 2]), (("--only", "3"), [3]), (("-o", "1,2"), [1, 2]),
+    (("-o", "2", "-ov"), [2]), (("-ov",), [1, 3]), (("--only-visible",), [1, 3]),
+])
+def test_gpus(top, options, wanted):
+    done = top(*options, CUDA_VISIBLE_DEVICES="3,1")
+    assert done.returncode == 0, done.stderr
+    assert gpus(done.stdout) == wanted
+
+
+def test_a_gpu_that_is_not_there(top):
+    done = top("-o", "0", "9")
+    assert done.returncode == 1
+    assert gpus(done.stdout) == [0]
+    assert done.stderr.startswith("gpukit top: no GPU 9")
+
+
+def test_processes(top):
+    everything = pids(top("-1").stdout)
+    first, *others = everything
+    user = PROCESS.findall(top("-1").stdout)[0][3]
+    for options, wanted in (
+            (("-p", first), [first]), (("--pid", *others), others),
+            (("-u",), everything), (("-u", "nobody", user), everything),
+            (("-u", "nobody"), []), (("-c",), everything),
+            (("-C",), everything), (("-g",), []), (("-G",), []),
+            (("-o", "2", "-p", *everything), others)):
+        done = top(*options)
+        assert done.returncode == 0, (options, done.stderr)
+        assert pids(done.stdout) == wanted, options
+
+
+@pytest.mark.parametrize("options, says", [
+    (("-1", "-m"), "exclude"), (("--interval", "0.001"), "--interval"),
+    (("--interval", "x"), "--interval"), (("-o", "x"), "--only"),
+    (("-p", "0"), "--pid"), (("-p", "x"), "--pid"), (("x",), "what is 'x'"),
+    (("--gpu-util-thresh", "10"), "two percents"),
+    (("--gpu-util-thresh", "10", "100"), "two percents"),
+    (("--mem-util-thresh", "0", "10"), "two percents"),
+    (("-m", "high"), "auto"), (("--keys", "emacs"), "--keys"),
+    (("--nonsense",), "nonsense"),
+])
+def test_wrong_usage(top, options, says):
+    done = top(*options)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert says in done.stderr
+
+
+def test_help_and_version(top):
+    for options in (("-h",), ("--help",)):
+        done = top(*options)
+        assert done.returncode == 0
+        for option in ("-1", "-m", "-U", "-o", "-u", "-p", "-c", "-C", "-g",
+                       "-G", "--interval", "--readonly", "--colorful",
+                       "--force-color", "--light", "--gpu-util-thresh",
+                       "--mem-util-thresh", "--only-visible"):
+            assert option in done.stdout
+    for options in (("-V",), ("--version",)):
+        done = top(*options)
+        assert done.returncode == 0
+        assert re.fullmatch(r"gpukit [\d.]+\n", done.stdout)
+
+
+def test_looks(top):
+    assert top("-1").stdout.isascii() is False
+    assert top("-1", "-U").stdout.isascii()
+    assert top("-1", "--no-unicode").stdout.isascii()
+    assert top("-1", LC_ALL="C").stdout.isascii()
+    assert "\x1b[" not in top("-1").stdout
+    assert "\x1b[" in top("-1", "--force-color").stdout
+    assert "\x1b[" in top("-1", "--force-color", NO_COLOR="1").stdout
+
+
+def gpu_color(text):
+    """Of the index of GPU 0: the number of an ANSI colour."""
+    return re.search(r"\x1b\[([\d;]+)m\s+0  A100", text).group(1)
+
+
+def test_thresholds(top):
+    """GPU 0 is busy for some 20 % and holds 1 %."""
+    light, moderate, heavy = (
+        gpu_color(top("-1", "--force-color", "--gpu-util-thresh", low, high)
+                  .stdout)
+        for low, high in ((60, 90), (5, 90), (1, 5)))
+    assert len({light, moderate, heavy}) == 3
+    for name in ("GPUKIT_GPU_UTILIZATION_THRESHOLDS",
+                 "NVITOP_GPU_UTILIZATION_THRESHOLDS"):
+        done = top("-1", "--force-color", **{name: "1,5"})
+        assert gpu_color(done.stdout) == heavy
+    both = top("-1", "--force-color", GPUKIT_GPU_UTILIZATION_THRESHOLDS="5,90",
+               NVITOP_GPU_UTILIZATION_THRESHOLDS="1,5")
+    assert gpu_color(both.stdout) == moderate
+    option = top("-1", "--force-color", "--gpu-util-thresh", "60", "90",
+                 GPUKIT_GPU_UTILIZATION_THRESHOLDS="1,5")
+    assert gpu_color(option.stdout) == light
+
+
+def test_later_sources_win(top, tmp_path):
+    configure(tmp_path, "gpu-util-thresh: [1, 5]\n")
+    heavy = gpu_color(top("-1", "--force-color").stdout)
+    moderate = gpu_color(top(
+        "-1", "--force-color",
+        GPUKIT_GPU_UTILIZATION_THRESHOLDS="5,90").stdout)
+    light = gpu_color(top(
+        "-1", "--force-color", "--gpu-util-thresh", "60", "90",
+        GPUKIT_GPU_UTILIZATION_THRESHOLDS="5,90").stdout)
+    assert len({light, moderate, heavy}) == 3
+
+
+@pytest.mark.parametrize("name, value", [
+    ("MONITOR_MODE", "high"), ("MONITOR_ALWAYS", "maybe"),
+    ("MONITOR_THEME", "pink"), ("GPU_UTILIZATION_THRESHOLDS", "1"),
+    ("MEMORY_UTILIZATION_THRESHOLDS", "90,200")])
+def test_wrong_variables(top, name, value):
+    """Ours are told; what another program's mean is not ours to judge."""
+    done = top("-1", **{f"GPUKIT_{name}": value})
+    assert done.returncode == 2
+    assert f"GPUKIT_{name} wants" in done.stderr
+    assert top("-1", **{f"NVITOP_{name}": value}).returncode == 0
+
+
+def test_a_wrong_config_file(top, tmp_path):
+    configure(tmp_path, "mode: full\nalerts:\n  temprature: 80\n")
+    done = top("-1")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    path = tmp_path / "gpukit" / "top.yaml"
+    assert done.stderr == (f"gpukit top: {path}:3: alerts.temprature: no such "
+                           "key; is it alerts.temperature?\n")
+    assert top("--help").returncode == 0
+
+
+def test_the_home_directory_s_config_file(top, tmp_path):
+    os.makedirs(tmp_path / "home" / ".config" / "gpukit")
+    (tmp_path / "home" / ".config" / "gpukit" / "top.yaml").write_text("x: 1\n")
+    done = top("-1", HOME=str(tmp_path / "home"), XDG_CONFIG_HOME="")
+    assert done.returncode == 1 and ":1: x: no such key" in done.stderr
+    relative = top("-1", HOME=str(tmp_path / "home"),
+                   XDG_CONFIG_HOME="relative")
+    assert relative.returncode == 1
+
+
+def test_nobody_reads(top, gpukit):
+    """A reader that goes away is no failure."""
+    done = gpukit("fake", "--", "sh", "-c",
+                  f"{gpukit.path} top -1 | true; {gpukit.path} top -1 "
+                  "| head -n 1 | wc -l")
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_no_driver(gpukit):
+    done = gpukit("top", "-1")
+    if done.returncode == 0:
+        pytest.skip("there is a driver")
+    assert done.returncode == 1
+    assert "no NVIDIA driver" in done.stderr
