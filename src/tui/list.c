@@ -6,18 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER(name, column_, descending_)                                      \
-	[SORT_##name] = {.column = column_,                                    \
+#define ORDER(name, id_, title, descending_)                                   \
+	[SORT_##name] = {.id = GK_COLUMN_##id_,                                \
+			 .column = title,                                      \
 			 .descending = descending_,                            \
 			 .action = ACTION_SORT_##name,                         \
 			 .reversed = ACTION_SORT_##name##_R}
 
 const struct tui_sort_info tui_sorts[SORT_COUNT] = {
-    ORDER(NATURAL, "GPU", false), ORDER(PID, "PID", false),
-    ORDER(USER, "USER", false),   ORDER(MEMORY, "GPU-MEM", true),
-    ORDER(SM, "%SM", true),       ORDER(BANDWIDTH, "%GMBW", true),
-    ORDER(CPU, "%CPU", true),     ORDER(HOST, "%MEM", true),
-    ORDER(TIME, "TIME", true),
+    ORDER(NATURAL, GPU, "GPU", false), ORDER(PID, PID, "PID", false),
+    ORDER(USER, USER, "USER", false),  ORDER(MEMORY, GPU_MEM, "GPU-MEM", true),
+    ORDER(SM, SM, "%SM", true),        ORDER(BANDWIDTH, GMBW, "%GMBW", true),
+    ORDER(CPU, CPU, "%CPU", true),     ORDER(HOST, MEM, "%MEM", true),
+    ORDER(TIME, TIME, "TIME", true),
 };
 
 /* ---- filter ---- */
@@ -48,44 +49,15 @@ static bool passes(const struct tui *t, const struct gk_process *p)
 
 /* ---- order ---- */
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_values(struct gk_value a, struct gk_value b)
-{
-	return compare_numbers(gk_value_or_none(a), gk_value_or_none(b));
-}
-
-/* Ascending by a column, without regard to ties. */
-static int compare_column(enum tui_sort sort, const struct gk_process *a,
-			  const struct gk_process *b)
-{
-	static const enum gk_process_metric metrics[SORT_COUNT] = {
-	    [SORT_MEMORY] = GK_PM_GPU_MEM,     [SORT_SM] = GK_PM_SM_UTIL,
-	    [SORT_BANDWIDTH] = GK_PM_MEM_UTIL, [SORT_CPU] = GK_PM_CPU,
-	    [SORT_HOST] = GK_PM_RSS,           [SORT_TIME] = GK_PM_RUN_TIME,
-	};
-
-	if (sort == SORT_NATURAL)
-		return compare_numbers(a->device, b->device);
-	if (sort == SORT_PID)
-		return compare_numbers(a->pid, b->pid);
-	if (sort == SORT_USER)
-		return strcmp(a->user, b->user);
-	return compare_values(a->m[metrics[sort]], b->m[metrics[sort]]);
-}
-
 static int compare_natural(const struct gk_process *a,
 			   const struct gk_process *b)
 {
-	int order = compare_numbers(a->device, b->device);
+	static const enum gk_column columns[] = {GK_COLUMN_GPU, GK_COLUMN_USER,
+						 GK_COLUMN_PID};
+	int order = 0;
 
-	if (!order)
-		order = strcmp(a->user, b->user);
-	if (!order)
-		order = compare_numbers(a->pid, b->pid);
+	for (size_t i = 0; !order && i < sizeof columns / sizeof *columns; i++)
+		order = gk_column_compare(columns[i], a, b);
 	return order;
 }
 
@@ -103,11 +75,11 @@ static int compare(const void *left, const void *right, void *data)
 	int order = 0;
 
 	if (t->sort == SORT_NATURAL)
-		order = compare_column(SORT_NATURAL, a, b);
+		order = gk_column_compare(GK_COLUMN_GPU, a, b);
 	if (!order && a_gone != b_gone)
 		return a_gone ? 1 : -1;
 	if (!order)
-		order = compare_column(t->sort, a, b);
+		order = gk_column_compare(tui_sorts[t->sort].id, a, b);
 	if (order)
 		return descending ? -order : order;
 	return compare_natural(a, b);

@@ -10,6 +10,7 @@
 #include "core/history.h"
 #include "core/pick.h"
 #include "format/boxed.h"
+#include "format/columns.h"
 #include "tui/alert.h"
 #include "tui/device.h"
 #include "tui/dialog.h"
@@ -17,6 +18,7 @@
 #include "tui/filter.h"
 #include "tui/key.h"
 #include "tui/metrics.h"
+#include "tui/main_screen.h"
 #include "tui/prompt.h"
 #include "tui/search.h"
 #include "tui/signal.h"
@@ -121,6 +123,7 @@ struct tui {
 	char message[256]; /* on the last row, until message_until_ns */
 	uint64_t message_until_ns;
 
+	struct tui_main main;
 	struct tui_time time; /* of all graphs */
 	struct tui_tree tree;
 	struct tui_environ environ;
@@ -167,8 +170,9 @@ const struct gk_process *tui_process(const struct tui *t);
 bool tui_is_tagged(const struct tui *t, const struct gk_process *p);
 void tui_tag_toggle(struct tui *t, const struct gk_process *p);
 
-/* The column behind a sort order: its title, and whether big comes first. */
+/* The column behind a sort order, its title, and whether big comes first. */
 struct tui_sort_info {
+	enum gk_column id;
 	const char *column;
 	bool descending;
 	enum tui_action action, reversed;

@@ -28,6 +28,8 @@ static const struct gk_process *main_process(const struct tui *t)
 static const struct view views[SCREEN_COUNT] = {
     [SCREEN_MAIN] = {.title = "main",
 		     .draw = view_main,
+		     .act = view_main_act,
+		     .at = view_main_at,
 		     .count = main_count,
 		     .selected = tui_selected,
 		     .select = tui_select,

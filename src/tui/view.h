@@ -53,15 +53,8 @@ void view_follow(struct tui *t, int line, int first, int rows);
 /* Draws the lines of a text from a line on; returns how many there are. */
 int view_lines(struct grid *g, int line, const struct gk_buf *text);
 
-/* The main screen's parts; compact: fewer lines. */
-int view_devices(struct tui *t, struct grid *g, int line, bool compact);
-int view_host(struct tui *t, struct grid *g, int line, bool compact);
-int view_processes(struct tui *t, struct grid *g, int line, bool compact);
-
-/* Heights of the same, without drawing. */
-int view_devices_height(const struct tui *t, bool compact);
-int view_host_height(const struct tui *t, bool compact);
-int view_processes_height(const struct tui *t, bool compact);
+/* Keys of the main screen; see main_screen.h. */
+bool view_main_act(struct tui *t, enum tui_action action);
 
 /* Whole screens: their number of lines. */
 int view_main(struct tui *t, struct grid *g);

@@ -1,57 +1,155 @@
-/* view_devices.c - the time and the table of GPUs of the main screen. */
+/* view_devices.c - the table of GPUs on the main screen. */
 #include "format/boxed_part.h"
-#include "format/units.h"
+#include "format/names.h"
+#include "tui/main_screen.h"
 #include "tui/view.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define HINT "(Press h for help or q to quit)"
+#define NOTE_COLUMN 3
 
-static void count_devices(const struct tui *t, int *gpus, int *migs)
+/* Lines of a style around the devices, and of a GPU. */
+static const struct {
+	int head, narrow_head, gpu;
+	bool compact, dense;
+} styles[] = {
+    [DEVICES_FULL] = {6, 5, 2, false, false},
+    [DEVICES_COMPACT] = {5, 5, 1, true, false},
+    [DEVICES_DENSE] = {3, 3, 1, true, true},
+};
+
+#define NO_DEVICES_HEIGHT 5
+
+static struct gk_box box_of(struct gk_boxed_options *options,
+			    const struct tui *t, const struct main_plan *plan)
 {
-	*gpus = *migs = 0;
+	*options = t->options.boxed;
+	options->compact = styles[plan->devices].compact;
+	options->dense = styles[plan->devices].dense;
+	return (struct gk_box){
+	    .snap = t->snap,
+	    .o = options,
+	    .width = plan->width,
+	    .live = {.on = true,
+		     .open = view_host_height(t, plan) > 2,
+		     .first = plan->first,
+		     .count = plan->count},
+	};
+}
+
+static int head_of(const struct main_plan *plan)
+{
+	return plan->width < GK_BOXED_WIDTH_MIN
+		   ? styles[plan->devices].narrow_head
+		   : styles[plan->devices].head;
+}
+
+static int device_height(const struct tui *t, const struct main_plan *plan,
+			 size_t i)
+{
+	return t->snap->devices[i].mig_index < 0 ? styles[plan->devices].gpu
+						 : 1;
+}
+
+int view_devices_height(const struct tui *t, const struct main_plan *plan)
+{
+	struct gk_boxed_options options;
+	struct gk_box box = box_of(&options, t, plan);
+	int lines = head_of(plan) + 1;
+
+	if (t->options.devices_hidden)
+		return 0;
+	if (!t->snap->device_count)
+		return NO_DEVICES_HEIGHT;
+	for (size_t i = plan->first; i < gk_box_devices_end(&box); i++)
+		lines +=
+		    gk_box_rule_before(&box, i) + device_height(t, plan, i);
+	return lines;
+}
+
+/* ---- the GPU of the selected process ---- */
+
+/* Marks what lies between the borders of a line. */
+static void mark_cells(struct grid *g, int row, unsigned add, unsigned remove)
+{
+	if (row < 0 || row >= g->rows)
+		return;
+	for (int c = 0; c < g->columns; c++)
+		if (grid_at(g, row, c)->c != L'│')
+			grid_mark(g, row, c, 1, add, remove);
+}
+
+/* Bold rows for the GPU of the selected process, dim ones for the others. */
+static void mark_devices(const struct tui *t, struct grid *g, int line,
+			 const struct main_plan *plan)
+{
+	struct gk_boxed_options options;
+	struct gk_box box = box_of(&options, t, plan);
+	long at = tui_selected(t);
+	unsigned chosen;
+
+	if (at < 0)
+		return;
+	chosen = t->snap->devices[t->snap->processes[t->list[at]].device].index;
+	line += head_of(plan);
+	for (size_t i = plan->first; i < gk_box_devices_end(&box); i++) {
+		bool bold = t->snap->devices[i].index == chosen;
+
+		line += gk_box_rule_before(&box, i);
+		for (int k = device_height(t, plan, i); k > 0; k--)
+			mark_cells(g, line++, bold ? GRID_BOLD : GRID_DIM, 0);
+	}
+}
+
+/* ---- pages ---- */
+
+static void first_key(const struct tui *t, enum tui_action action, char *dst,
+		      size_t cap)
+{
+	tui_keymap_names(t->keymap, action, dst, cap);
+	dst[strcspn(dst, " ")] = '\0';
+}
+
+/* On the lower border: which GPUs these are. */
+static void draw_note(const struct tui *t, struct grid *g, int line,
+		      const struct main_plan *plan)
+{
+	char first[GK_NAME_MAX], last[GK_NAME_MAX], keys[2][TUI_KEY_NAME_MAX];
+	const struct gk_device *d = t->snap->devices;
+	unsigned gpus = 0;
+	char text[320];
+
+	if (plan->pages < 2)
+		return;
 	for (size_t i = 0; i < t->snap->device_count; i++)
-		*(t->snap->devices[i].mig_index < 0 ? gpus : migs) += 1;
+		gpus += d[i].mig_index < 0;
+	gk_device_label(first, &d[plan->first]);
+	gk_device_label(last, &d[plan->first + plan->count - 1]);
+	first_key(t, ACTION_DEVICES_PREVIOUS, keys[0], sizeof *keys);
+	first_key(t, ACTION_DEVICES_NEXT, keys[1], sizeof *keys);
+	snprintf(text, sizeof text, " GPU %s%s%s of %u (%s %s) ", first,
+		 plan->count > 1 ? "-" : "", plan->count > 1 ? last : "", gpus,
+		 keys[0], keys[1]);
+	grid_line(g, line, NOTE_COLUMN, text, strlen(text),
+		  (struct grid_style){GRID_COLOR_NONE, GRID_BOLD});
 }
 
-/* Time, title, heads and borders, and a rule between two of the lines. */
-int view_devices_height(const struct tui *t, bool compact)
+int view_devices(struct tui *t, struct grid *g, int line,
+		 const struct main_plan *plan)
 {
-	int gpus, migs;
-
-	count_devices(t, &gpus, &migs);
-	if (!gpus)
-		return 6;
-	return (compact ? 4 : 5) + (compact ? 2 : 3) * gpus + 2 * migs + 2;
-}
-
-static void draw_time(const struct tui *t, struct grid *g, int line)
-{
-	char text[GK_UNITS_MAX];
-	int column = GK_BOXED_WIDTH_MIN - (int)strlen(HINT);
-
-	gk_local_time(text, t->snap->wall_ns);
-	grid_line(g, line, 0, text, strlen(text), GRID_PLAIN);
-	grid_line(g, line, column, HINT, strlen(HINT), GRID_PLAIN);
-	grid_mark(g, line, column + 7, 1, GRID_BOLD | GRID_ITALIC, 0);
-	grid_tint(g, line, column + 7, 1, 5);
-	grid_mark(g, line, column + 21, 1, GRID_BOLD | GRID_ITALIC, 0);
-	grid_tint(g, line, column + 21, 1, 5);
-}
-
-int view_devices(struct tui *t, struct grid *g, int line, bool compact)
-{
-	struct gk_boxed_options options = t->options.boxed;
+	struct gk_boxed_options options;
+	struct gk_box box = box_of(&options, t, plan);
 	struct gk_buf text = {0};
-	struct gk_box box = {.out = &text, .snap = t->snap, .o = &options};
 	int lines;
 
-	options.compact = compact;
-	box.width =
-	    t->columns > GK_BOXED_WIDTH_MIN ? t->columns : GK_BOXED_WIDTH_MIN;
-	draw_time(t, g, line);
+	if (t->options.devices_hidden)
+		return 0;
+	box.out = &text;
 	gk_box_devices(&box);
-	lines = 1 + view_lines(g, line + 1, &text);
+	lines = view_lines(g, line, &text);
+	mark_devices(t, g, line, plan);
+	draw_note(t, g, line + lines - 1, plan);
 	gk_buf_free(&text);
 	return lines;
 }

@@ -1,138 +1,353 @@
 /*
  * view_host.c - the host on the main screen: two lines of bars, or graphs of
- * CPU and memory beside those of the GPUs.
+ * CPU, memory and swap beside two graphs of the GPUs.
  */
+#include "base/clock.h"
 #include "format/boxed_part.h"
+#include "format/gradient.h"
 #include "tui/graph.h"
+#include "tui/main_screen.h"
 #include "tui/view.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FULL_HEIGHT 12 /* the first line is the table's lower border */
+#define BARS_HEIGHT 2
+#define FULL_HEIGHT 12 /* eleven rows and the lower border */
 #define LEFT_WIDTH  77
 #define UPPER_ROWS  5
 #define LOWER_ROWS  5
 #define BARS_FROM   100 /* columns from which there are graphs of GPUs */
 #define VALUES_MAX  1024
+#define LABEL_MAX   80
 
-int view_host_height(const struct tui *t, bool compact)
+enum { BLUE = 4, MAGENTA = 5, CYAN = 6 };
+
+/* A graph of GPUs; top 0: what the values reach. */
+struct series {
+	enum gk_history_device what;
+	const char *title, *unit;
+	float top;
+};
+
+/* Above and below the axis, one pair at a time. */
+static const struct series pairs[][2] = {
+    {{GK_HD_MEM, "MEM", "%", 100}, {GK_HD_GPU_UTIL, "UTL", "%", 100}},
+    {{GK_HD_POWER, "POWER", " W", 0}, {GK_HD_TEMP, "TEMP", " C", 100}},
+    {{GK_HD_MEM_UTIL, "MBW", "%", 100}, {GK_HD_SM_CLOCK, "SM", " MHz", 0}},
+    {{GK_HD_PCIE_RX, "PCIE RX", " MiB/s", 0},
+     {GK_HD_PCIE_TX, "PCIE TX", " MiB/s", 0}},
+    {{GK_HD_ENC, "ENC", "%", 100}, {GK_HD_DEC, "DEC", "%", 100}},
+};
+
+#define PAIRS (sizeof pairs / sizeof *pairs)
+
+bool view_host_graph(struct tui *t, int by)
 {
-	if (t->options.host_hidden)
-		return 0;
-	return compact || t->options.term.ascii ? 2 : FULL_HEIGHT - 1;
+	t->main.graph = (t->main.graph + by) % (int)PAIRS;
+	return true;
 }
 
-static int view_bars(struct tui *t, struct grid *g, int line)
+int view_host_height(const struct tui *t, const struct main_plan *plan)
+{
+	if (plan->host_hidden)
+		return 0;
+	if (plan->host_compact || t->options.term.ascii)
+		return BARS_HEIGHT;
+	return FULL_HEIGHT + t->options.devices_hidden;
+}
+
+static int draw_bars(struct tui *t, struct grid *g, int line,
+		     const struct main_plan *plan)
 {
 	struct gk_buf text = {0};
-	struct gk_box box = {
-	    .out = &text, .snap = t->snap, .o = &t->options.boxed};
+	struct gk_box box = {.out = &text,
+			     .snap = t->snap,
+			     .o = &t->options.boxed,
+			     .width = plan->width,
+			     .live = {.on = true}};
 	int lines;
 
-	box.width =
-	    t->columns > GK_BOXED_WIDTH_MIN ? t->columns : GK_BOXED_WIDTH_MIN;
 	gk_box_host(&box);
 	lines = view_lines(g, line, &text);
 	gk_buf_free(&text);
 	return lines;
 }
 
-/* A block of two graphs with the axis of time between them. */
-struct block {
-	int column, width;
-	uint16_t upper_color, lower_color;
-	char upper[64], lower[64]; /* labels */
-	float upper_values[VALUES_MAX], lower_values[VALUES_MAX];
-};
+/* ---- graphs ---- */
 
-static void draw_block(const struct tui *t, struct grid *g, int line,
-		       const struct block *b)
+/* Each row of a gradient in its own colour, from the base on. */
+static void draw_graph(const struct tui *t, struct grid *g,
+		       const struct graph *graph, const float *values)
 {
-	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
-	struct graph upper = {.row = line,
-			      .column = b->column,
-			      .rows = UPPER_ROWS,
-			      .columns = b->width,
-			      .top = 100,
-			      .style = {b->upper_color, 0}};
-	struct graph lower = upper;
+	graph_draw(g, graph, values);
+	if (!t->options.boxed.colorful)
+		return;
+	for (int r = 0; r < graph->rows; r++) {
+		int row = graph->hanging ? graph->row + r
+					 : graph->row + graph->rows - 1 - r;
 
-	lower.row = line + UPPER_ROWS + 1;
-	lower.rows = LOWER_ROWS;
-	lower.hanging = true;
-	lower.style.color = b->lower_color;
-	graph_draw(g, &upper, b->upper_values);
-	graph_draw(g, &lower, b->lower_values);
-	graph_axis(g, line + UPPER_ROWS, b->column, b->width, tui_time_step(t),
-		   dim);
-	grid_line(g, line, b->column, b->upper, strlen(b->upper), GRID_PLAIN);
-	grid_line(g, line + UPPER_ROWS + LOWER_ROWS, b->column, b->lower,
-		  strlen(b->lower), GRID_PLAIN);
+		grid_tint(g, row, graph->column, graph->columns,
+			  gk_gradient((r + 0.5) / graph->rows));
+	}
 }
 
-static float last_of(const float *values, unsigned count)
+static void draw_label(struct grid *g, int line, int column, int width,
+		       const char *text)
 {
-	return count ? values[count - 1] : NAN;
+	if ((int)strlen(text) <= width)
+		grid_line(g, line, column, text, strlen(text), GRID_PLAIN);
 }
 
-static void label(char *dst, size_t cap, const char *title, float value)
+static void draw_axis(const struct tui *t, struct grid *g, int line, int column,
+		      int width)
 {
-	if (isnan(value))
-		snprintf(dst, cap, " %s: N/A ", title);
+	graph_axis(g, line + UPPER_ROWS, column, width, tui_time_step(t),
+		   (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
+}
+
+/* ---- the host ---- */
+
+static void load_text(char *dst, size_t cap, const struct gk_host *h)
+{
+	size_t at = (size_t)snprintf(dst, cap, " Load Average:");
+
+	for (int i = 0; i < 3; i++) {
+		struct gk_value load = h->load_centi[i];
+
+		if (load.why != GK_PRESENT)
+			at += (size_t)snprintf(dst + at, cap - at, " N/A");
+		else if (load.v >= 999950)
+			at += (size_t)snprintf(dst + at, cap - at, " 9999+");
+		else
+			at += (size_t)snprintf(dst + at, cap - at, " %.2f",
+					       (double)load.v / 100.0);
+	}
+	snprintf(dst + at, cap - at, " ");
+}
+
+static float last_of(const float *values, struct gk_history_span span)
+{
+	return span.count ? values[span.count - 1] : NAN;
+}
+
+/* " MEM: 16.00GiB (25.0%) "; of the past only the share. */
+static void share_text(const struct tui *t, char *dst, const char *title,
+		       struct gk_value total, struct gk_value left, float past)
+{
+	double gib = 1 << 30, used = (double)(total.v - left.v);
+
+	if (t->time.end_ns && isnan(past))
+		snprintf(dst, LABEL_MAX, " %s: N/A ", title);
+	else if (t->time.end_ns)
+		snprintf(dst, LABEL_MAX, " %s: %.1f%% ", title, (double)past);
+	else if (total.why != GK_PRESENT || left.why != GK_PRESENT)
+		snprintf(dst, LABEL_MAX, " %s: N/A ", title);
 	else
-		snprintf(dst, cap, " %s: %.1f%% ", title, (double)value);
+		snprintf(dst, LABEL_MAX, " %s: %.2fGiB (%.1f%%) ", title,
+			 used / gib,
+			 total.v > 0 ? 100.0 * used / (double)total.v : 0.0);
 }
 
-static int at_most(int a, int b)
+static void cpu_text(const struct tui *t, char *dst, float past)
 {
-	return a < b ? a : b;
+	struct gk_value cpu = t->snap->host.cpu_centipercent;
+	double now = t->time.end_ns ? (double)past : (double)cpu.v / 100.0;
+
+	if (t->time.end_ns ? isnan(past) : cpu.why != GK_PRESENT)
+		snprintf(dst, LABEL_MAX, " CPU: N/A ");
+	else
+		snprintf(dst, LABEL_MAX, " CPU: %.1f%% ", now);
 }
 
-static void host_block(const struct tui *t, struct block *b)
+static void draw_host(const struct tui *t, struct grid *g, int line, int width)
 {
-	struct gk_history_span span = tui_time_span(t, b->width);
+	static const struct {
+		enum gk_history_host what;
+		int row, rows;
+		bool hanging;
+		uint16_t color;
+	} rows[] = {
+	    {GK_HH_CPU, 0, UPPER_ROWS, false, CYAN},
+	    {GK_HH_MEM, UPPER_ROWS + 1, LOWER_ROWS - 1, true, MAGENTA},
+	    {GK_HH_SWAP, UPPER_ROWS + LOWER_ROWS, 1, false, BLUE},
+	};
+	struct gk_history_span span = tui_time_span(t, width);
+	const struct gk_host *h = &t->snap->host;
+	float values[VALUES_MAX], last[GK_HH_COUNT];
+	char label[LABEL_MAX];
 
-	gk_history_of_host(t->history, GK_HH_CPU, span, b->upper_values);
-	gk_history_of_host(t->history, GK_HH_MEM, span, b->lower_values);
-	label(b->upper, sizeof b->upper, "CPU",
-	      last_of(b->upper_values, span.count));
-	label(b->lower, sizeof b->lower, "MEM",
-	      last_of(b->lower_values, span.count));
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct graph graph = {.row = line + rows[i].row,
+				      .column = 1,
+				      .rows = rows[i].rows,
+				      .columns = width,
+				      .top = 100,
+				      .hanging = rows[i].hanging,
+				      .style = {rows[i].color, 0}};
+
+		gk_history_of_host(t->history, rows[i].what, span, values);
+		draw_graph(t, g, &graph, values);
+		last[rows[i].what] = last_of(values, span);
+	}
+	load_text(label, sizeof label, h);
+	draw_label(g, line, 1, width, label);
+	cpu_text(t, label, last[GK_HH_CPU]);
+	draw_label(g, line + 1, 1, width, label);
+	share_text(t, label, "MEM", h->mem_total, h->mem_available,
+		   last[GK_HH_MEM]);
+	draw_label(g, line + FULL_HEIGHT - 3, 1, width, label);
+	share_text(t, label, "SWP", h->swap_total, h->swap_free,
+		   last[GK_HH_SWAP]);
+	draw_label(g, line + FULL_HEIGHT - 2, 1, width, label);
+	draw_axis(t, g, line, 1, width);
 }
 
-static void gpu_block(const struct tui *t, struct block *b)
-{
-	struct gk_history_span span = tui_time_span(t, b->width);
+/* ---- the GPUs ---- */
 
-	gk_history_of_devices(t->history, GK_HD_MEM, span, b->upper_values);
-	gk_history_of_devices(t->history, GK_HD_GPU_UTIL, span,
-			      b->lower_values);
-	label(b->upper, sizeof b->upper, "AVG GPU MEM",
-	      last_of(b->upper_values, span.count));
-	label(b->lower, sizeof b->lower, "AVG GPU UTL",
-	      last_of(b->lower_values, span.count));
+static unsigned gpu_count(const struct tui *t)
+{
+	unsigned gpus = 0;
+
+	for (size_t i = 0; i < t->snap->device_count; i++)
+		gpus += t->snap->devices[i].mig_index < 0;
+	return gpus;
 }
 
-int view_host(struct tui *t, struct grid *g, int line, bool compact)
+/* The only GPU, or that of the selected process; NULL: all. */
+static const struct gk_device *chosen_gpu(const struct tui *t)
 {
-	struct block b = {.column = 1,
-			  .width = LEFT_WIDTH,
-			  .upper_color = 6,
-			  .lower_color = 5};
+	long at = tui_selected(t);
+	const struct gk_device *d;
 
-	if (t->options.host_hidden)
-		return 0;
-	if (view_host_height(t, compact) == 2)
-		return view_bars(t, g, line);
-	host_block(t, &b);
-	draw_block(t, g, line, &b);
-	if (t->columns < BARS_FROM)
-		return FULL_HEIGHT - 1;
-	b.column = LEFT_WIDTH + 2;
-	b.width = at_most(t->columns - LEFT_WIDTH - 3, VALUES_MAX / 2);
-	gpu_block(t, &b);
-	draw_block(t, g, line, &b);
-	return FULL_HEIGHT - 1;
+	if (gpu_count(t) == 1)
+		return &t->snap->devices[0];
+	if (at < 0)
+		return NULL;
+	d = &t->snap->devices[t->snap->processes[t->list[at]].device];
+	return d->parent >= 0 ? &t->snap->devices[d->parent] : d;
+}
+
+static float top_of(const float *values, unsigned count, float top)
+{
+	float most = 1;
+
+	if (top > 0)
+		return top;
+	for (unsigned i = 0; i < count; i++)
+		if (values[i] > most)
+			most = values[i];
+	return most * 1.25F;
+}
+
+static void gpu_label(const struct tui *t, char *dst,
+		      const struct gk_device *gpu, const char *title,
+		      const char *unit, float value)
+{
+	char number[24] = "N/A", which[16] = "AVG GPU";
+
+	if (!isnan(value))
+		snprintf(number, sizeof number, "%.1f%s", (double)value, unit);
+	if (gpu && gpu_count(t) > 1)
+		snprintf(which, sizeof which, "GPU %u", gpu->index);
+	else if (gpu)
+		snprintf(which, sizeof which, "GPU");
+	snprintf(dst, LABEL_MAX, " %s %s: %s ", which, title, number);
+}
+
+static void draw_gpus(const struct tui *t, struct grid *g, int line, int column,
+		      int width)
+{
+	const struct gk_device *gpu = chosen_gpu(t);
+	struct gk_history_span span = tui_time_span(t, width);
+	float values[VALUES_MAX];
+	char label[LABEL_MAX];
+
+	for (int lower = 0; lower < 2; lower++) {
+		const struct series *of = &pairs[t->main.graph][lower];
+		struct graph graph = {
+		    .row = line + (lower ? UPPER_ROWS + 1 : 0),
+		    .column = column,
+		    .rows = lower ? LOWER_ROWS : UPPER_ROWS,
+		    .columns = width,
+		    .hanging = lower,
+		};
+
+		if (gpu)
+			gk_history_of_device(t->history, gpu->uuid, of->what,
+					     span, values);
+		else
+			gk_history_of_devices(t->history, of->what, span,
+					      values);
+		graph.top = top_of(values, span.count, of->top);
+		graph.style.color = 2;
+		draw_graph(t, g, &graph, values);
+		gpu_label(t, label, gpu, of->title, of->unit,
+			  last_of(values, span));
+		draw_label(g, line + (lower ? FULL_HEIGHT - 2 : 0), column,
+			   width, label);
+	}
+	draw_axis(t, g, line, column, width);
+}
+
+/* ---- the box ---- */
+
+/* Borders left and right of the blocks, at the axis with a branch. */
+static void draw_sides(struct grid *g, int line, int column, int last)
+{
+	for (int r = 0; r < FULL_HEIGHT - 1; r++) {
+		const char *side = r != UPPER_ROWS ? "│"
+				   : !column       ? "├"
+				   : last          ? "┤"
+						   : "┼";
+
+		grid_line(g, line + r, column, side, strlen(side), GRID_PLAIN);
+	}
+}
+
+/* An upper or lower border; middle: a column with a branch, or 0. */
+static void draw_border(struct grid *g, int line, int width, int middle,
+			const char *const ends[3])
+{
+	for (int c = 0; c < width; c++) {
+		const char *text = !c               ? ends[0]
+				   : c == width - 1 ? ends[2]
+				   : c == middle    ? ends[1]
+						    : "═";
+
+		grid_line(g, line, c, text, strlen(text), GRID_PLAIN);
+	}
+}
+
+int view_host(struct tui *t, struct grid *g, int line,
+	      const struct main_plan *plan)
+{
+	static const char *const upper[] = {"╒", "╤", "╕"};
+	static const char *const lower[] = {"╘", "╧", "╛"};
+	int height = view_host_height(t, plan), left = LEFT_WIDTH;
+	bool gpus = plan->width >= BARS_FROM && t->snap->device_count;
+	int width = gpus ? plan->width : LEFT_WIDTH + 2, right;
+
+	if (height <= BARS_HEIGHT)
+		return height ? draw_bars(t, g, line, plan) : 0;
+	if (plan->width < width) {
+		width = plan->width;
+		left = width - 2;
+	}
+	if (t->options.devices_hidden)
+		draw_border(g, line++, width, gpus ? left + 1 : 0, upper);
+	draw_host(t, g, line, left);
+	draw_sides(g, line, 0, false);
+	draw_sides(g, line, left + 1, !gpus);
+	right = width - left - 3;
+	if (right > VALUES_MAX / 2)
+		right = VALUES_MAX / 2;
+	if (gpus) {
+		draw_gpus(t, g, line, left + 2, right);
+		draw_sides(g, line, width - 1, true);
+	}
+	draw_border(g, line + FULL_HEIGHT - 1, width, gpus ? left + 1 : 0,
+		    lower);
+	return height;
 }

@@ -1,10 +1,14 @@
 /*
  * view_main.c - the main screen: GPUs over the host over the processes, as
  * tall as the terminal allows, the whole of it scrolled where it is taller.
+ * The first line, and the titles of the processes, stay.
  */
+#include "tui/main_screen.h"
 #include "tui/view.h"
 
 #include <string.h>
+
+#define STICKY 2 /* rows that stay above scrolled processes */
 
 int view_lines(struct grid *g, int line, const struct gk_buf *text)
 {
@@ -22,43 +26,127 @@ int view_lines(struct grid *g, int line, const struct gk_buf *text)
 	return count;
 }
 
-/* Which parts are compact. GPUs shrink first, then the host, then the rest. */
-struct layout {
-	bool devices, host, processes;
-};
-
-static int height(const struct tui *t, struct layout l)
+/* Whether another process was selected since the screen was drawn. */
+static bool selection_moved(struct tui *t)
 {
-	return view_devices_height(t, l.devices) + view_host_height(t, l.host) +
-	       view_processes_height(t, l.processes);
+	struct tui_main *m = &t->main;
+	long at = tui_selected(t);
+	const struct gk_process *p =
+	    at < 0 ? NULL : &t->snap->processes[t->list[at]];
+	pid_t pid = p ? p->pid : 0;
+	unsigned device = p ? p->device : 0;
+	bool moved =
+	    p && (pid != m->followed_pid || device != m->followed_device);
+
+	m->followed_pid = pid;
+	m->followed_device = device;
+	return moved;
 }
 
-static struct layout choose_layout(const struct tui *t)
+/* Scrolls to the selected process; to the top where it is seen from there. */
+static void follow(struct tui *t, const struct main_plan *plan, int first_row)
 {
-	static const struct layout steps[] = {
-	    {false, false, false},
-	    {true, false, false},
-	    {true, true, false},
-	    {true, true, true},
-	};
-	size_t last = sizeof steps / sizeof *steps - 1, i = 0;
+	int line = first_row + view_process_line(t, plan, tui_selected(t));
 
-	if (t->options.mode == MODE_FULL)
-		return steps[0];
-	if (t->options.mode == MODE_COMPACT)
-		return steps[last];
-	while (i < last && height(t, steps[i]) > t->rows)
-		i++;
-	return steps[i];
+	if (line < t->rows - 1)
+		t->scroll = 0;
+	else
+		view_follow(t, line, STICKY, t->rows - STICKY - 1);
+}
+
+/* The first line, and the titles when they have been scrolled away. */
+static void draw_sticky(struct tui *t, struct grid *g,
+			const struct main_plan *plan)
+{
+	int first = t->main.first_row - t->scroll;
+
+	if (t->scroll <= 0)
+		return;
+	grid_blank(g, 0, 0, 1, g->columns);
+	view_summary(t, g, 0);
+	if (t->main.first_row < 0 || first - 2 >= 1 || t->rows <= STICKY)
+		return;
+	grid_blank(g, 1, 0, 1, g->columns);
+	view_process_titles(t, g, 1, plan);
+	grid_mark(g, 1, 0, g->columns, GRID_BOLD, 0);
+}
+
+static int draw_waiting(struct grid *g)
+{
+	static const char text[] = "Reading the GPUs...";
+
+	grid_line(g, 0, 0, text, sizeof text - 1, GRID_PLAIN);
+	return 1;
 }
 
 int view_main(struct tui *t, struct grid *g)
 {
-	struct layout l = choose_layout(t);
-	int line = -t->scroll;
+	bool moved;
+	struct main_plan plan;
+	int line = 1;
 
-	line += view_devices(t, g, line, l.devices);
-	line += view_host(t, g, line, l.host);
-	line += view_processes(t, g, line, l.processes);
+	if (!t->snap)
+		return draw_waiting(g);
+	moved = selection_moved(t);
+	plan = main_plan(t, moved);
+	t->main.page = plan.page;
+	line += view_devices_height(t, &plan) + view_host_height(t, &plan);
+	t->main.ruled = !plan.processes_compact;
+	t->main.first_row = t->options.processes_hidden
+				? -1
+				: line + (plan.processes_tight ? 2 : 5);
+	if (moved && t->main.first_row >= 0)
+		follow(t, &plan, t->main.first_row);
+	t->first_process_line = t->main.first_row - t->scroll;
+	line = -t->scroll;
+	view_summary(t, g, line++);
+	line += view_devices(t, g, line, &plan);
+	line += view_host(t, g, line, &plan);
+	line += view_processes(t, g, line, &plan);
+	draw_sticky(t, g, &plan);
 	return line + t->scroll;
+}
+
+/* ---- its keys ---- */
+
+static bool turn_page(struct tui *t, int by)
+{
+	int pages = t->snap ? main_plan(t, false).pages : 1;
+
+	t->main.page += by;
+	if (pages < 2)
+		tui_say(t, "All GPUs are shown.");
+	if (t->main.page >= pages)
+		t->main.page = pages - 1;
+	if (t->main.page < 0)
+		t->main.page = 0;
+	return true;
+}
+
+static bool scroll_page(struct tui *t, int by)
+{
+	int rows = t->rows - STICKY - 1;
+
+	t->scroll += by * (rows > 0 ? rows : 1);
+	return true;
+}
+
+bool view_main_act(struct tui *t, enum tui_action action)
+{
+	static const struct {
+		enum tui_action action;
+		bool (*does)(struct tui *t, int by);
+		int by;
+	} acts[] = {
+	    {ACTION_DEVICES_PREVIOUS, turn_page, -1},
+	    {ACTION_DEVICES_NEXT, turn_page, 1},
+	    {ACTION_PAGE_UP, scroll_page, -1},
+	    {ACTION_PAGE_DOWN, scroll_page, 1},
+	    {ACTION_GRAPH, view_host_graph, 1},
+	};
+
+	for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+		if (acts[i].action == action)
+			return acts[i].does(t, acts[i].by);
+	return false;
 }

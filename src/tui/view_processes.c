@@ -1,27 +1,384 @@
-/* view_processes.c - the table of processes of the main screen. */
-#include "format/boxed_part.h"
+/*
+ * view_processes.c - the table of processes on the main screen. Only the rows
+ * that are seen are written.
+ */
+#include "format/boxed_processes.h"
+#include "format/names.h"
+#include "tui/main_screen.h"
 #include "tui/view.h"
 
-int view_processes_height(const struct tui *t, bool compact)
-{
-	int rows = (int)t->list_count;
+#include <stdio.h>
+#include <string.h>
 
-	(void)compact;
-	return 6 + (rows ? rows : 1);
+#define CYAN            6
+#define YELLOW          3
+#define FRAME           5 /* hint, upper border, names, titles, rule */
+#define LEAST           7 /* the frame, one line, the lower border */
+#define TIGHT           2 /* titles, rule */
+#define COLUMN_TEXT_MAX (GK_COLUMN_COUNT * 16)
+
+static bool ruled(const struct tui *t, const struct main_plan *plan)
+{
+	return !plan->processes_compact && t->sort == SORT_NATURAL;
 }
 
-int view_processes(struct tui *t, struct grid *g, int line, bool compact)
+static unsigned device_at(const struct tui *t, long position)
 {
-	struct gk_buf text = {0};
-	struct gk_box box = {
-	    .out = &text, .snap = t->snap, .o = &t->options.boxed};
-	int lines;
+	return t->snap->processes[t->list[position]].device;
+}
 
-	(void)compact;
-	box.width =
-	    t->columns > GK_BOXED_WIDTH_MIN ? t->columns : GK_BOXED_WIDTH_MIN;
-	gk_box_processes(&box);
-	lines = view_lines(g, line + 1, &text);
+int view_process_line(const struct tui *t, const struct main_plan *plan,
+		      long position)
+{
+	int line = (int)position;
+
+	if (ruled(t, plan))
+		for (long i = 1; i <= position; i++)
+			line += device_at(t, i) != device_at(t, i - 1);
+	return line;
+}
+
+int view_processes_height(const struct tui *t, const struct main_plan *plan)
+{
+	int rows = 1, least = plan->processes_tight ? TIGHT + 2 : LEAST;
+
+	if (t->options.processes_hidden)
+		return 0;
+	if (t->list_count)
+		rows = view_process_line(t, plan, (long)t->list_count - 1) + 1;
+	rows += (plan->processes_tight ? TIGHT : FRAME) + 1;
+	return rows > least ? rows : least;
+}
+
+long view_main_at(const struct tui *t, int row)
+{
+	struct main_plan plan = {.processes_compact = !t->main.ruled};
+	int line = row + t->scroll - t->main.first_row;
+	long i = line < (long)t->list_count ? line : (long)t->list_count - 1;
+
+	if (t->main.first_row < 0 || line < 0)
+		return -1;
+	while (i > 0 && view_process_line(t, &plan, i) > line)
+		i--;
+	return i >= 0 && view_process_line(t, &plan, i) == line ? i : -1;
+}
+
+/* ---- columns ---- */
+
+/* Those of the settings, or the usual ones when they are not all known. */
+static struct gk_columns columns_of(const struct tui *t)
+{
+	struct gk_columns columns = gk_columns_default;
+	char text[COLUMN_TEXT_MAX] = "";
+	size_t at = 0;
+	const char *bad;
+
+	for (size_t i = 0; i < t->options.column_count && at < sizeof text; i++)
+		at += (size_t)snprintf(text + at, sizeof text - at, "%s ",
+				       t->options.columns[i]);
+	if (*text && at < sizeof text)
+		gk_columns_parse(text, &columns, &bad);
+	return columns;
+}
+
+static void measure(const struct tui *t, const struct main_plan *plan,
+		    struct gk_process_table *table, struct gk_box *box)
+{
+	struct gk_columns columns = columns_of(t);
+
+	box->snap = t->snap;
+	box->o = &t->options.boxed;
+	box->width = plan->width;
+	gk_process_table_measure(table, box, &columns);
+	table->scroll = t->scroll_left;
+}
+
+/* Draws the text that has been written, and forgets it. */
+static void flush(struct grid *g, int line, struct gk_buf *text)
+{
+	view_lines(g, line, text);
+	text->len = 0;
+}
+
+/* ---- above the rows ---- */
+
+static bool can_signal(const struct tui *t, const struct gk_process *p)
+{
+	return p->state != GK_PROCESS_GONE && (!t->uid || p->uid == t->uid);
+}
+
+static bool can_act(const struct tui *t)
+{
+	long at = tui_selected(t);
+
+	return !t->options.readonly &&
+	       (t->tag_count ||
+		(at >= 0 && can_signal(t, &t->snap->processes[t->list[at]])));
+}
+
+static const char *first_key(const struct tui *t, enum tui_action action,
+			     char *dst, size_t cap)
+{
+	tui_keymap_names(t->keymap, action, dst, cap);
+	dst[strcspn(dst, " ")] = '\0';
+	return dst;
+}
+
+/* Which keys send which signals: magenta. */
+static void draw_signals(const struct tui *t, struct grid *g, int line,
+			 int used, int width)
+{
+	static const struct {
+		enum tui_action action;
+		const char *signal, *behind;
+	} rows[] = {
+	    {ACTION_INTERRUPT, "(INT)", "/"},
+	    {ACTION_TERMINATE, "(TERM)", "/"},
+	    {ACTION_KILL, "(KILL)", " to send signals)"},
+	};
+	char text[128] = "(Press ", key[64];
+	int at[3], len[3], column;
+	size_t end = strlen(text);
+
+	for (int i = 0; i < 3; i++) {
+		first_key(t, rows[i].action, key, sizeof key);
+		at[i] = (int)end;
+		len[i] = (int)strlen(key);
+		end +=
+		    (size_t)snprintf(text + end, sizeof text - end, "%.24s%s%s",
+				     key, rows[i].signal, rows[i].behind);
+	}
+	column = width - (int)strlen(text);
+	if (column < used + 1)
+		return;
+	grid_line(g, line, column, text, strlen(text), GRID_PLAIN);
+	for (int i = 0; i < 3; i++) {
+		grid_mark(g, line, column + at[i], len[i],
+			  GRID_BOLD | GRID_ITALIC, 0);
+		grid_tint(g, line, column + at[i], len[i], 5);
+	}
+}
+
+static void draw_hint(const struct tui *t, struct grid *g, int line, int width)
+{
+	static const char caution[] = "!CAUTION: SUPERUSER LOGGED-IN.";
+	int used = 0;
+
+	if (!t->uid && !t->options.readonly)
+		used = grid_line(g, line, 0, caution, sizeof caution - 1,
+				 (struct grid_style){YELLOW, GRID_BOLD});
+	if (can_act(t))
+		draw_signals(t, g, line, used, width);
+}
+
+/* How many are shown, tagged, not to be seen in /proc. */
+static void note_of(const struct tui *t, char *dst, size_t cap, int room)
+{
+	size_t gone = 0, at = 0;
+
+	*dst = '\0';
+	for (size_t i = 0; i < t->snap->process_count; i++)
+		gone += t->snap->processes[i].state == GK_PROCESS_GONE;
+	if (t->list_count != t->snap->process_count)
+		at += (size_t)snprintf(dst + at, cap - at, " %zu of %zu",
+				       t->list_count, t->snap->process_count);
+	if (t->tag_count)
+		at += (size_t)snprintf(dst + at, cap - at, " %zu tagged",
+				       t->tag_count);
+	if (gone)
+		snprintf(dst + at, cap - at,
+			 " %zu not in /proc (a container? hidepid?)", gone);
+	if ((int)strlen(dst) > room)
+		dst[at] = '\0';
+	if ((int)strlen(dst) > room)
+		*dst = '\0';
+}
+
+static void draw_names(const struct tui *t, struct grid *g, int line,
+		       struct gk_box *box)
+{
+	char note[128];
+	int room = box->width - (int)sizeof "│ Processes: @ │";
+
+	room -= (int)gk_columns(t->snap->host.hostname,
+				strlen(t->snap->host.hostname));
+	room -= t->user ? (int)gk_columns(t->user, strlen(t->user)) : 0;
+	note_of(t, note, sizeof note, room);
+	gk_box_who(box, note);
+	flush(g, line, box->out);
+}
+
+/* The titles; the one that orders is bold and underlined, with an arrow. */
+static void draw_titles(const struct tui *t, struct grid *g, int line,
+			const struct gk_process_table *table)
+{
+	const struct tui_sort_info *sort = &tui_sorts[t->sort];
+	bool descending = sort->descending != t->reversed;
+	const char *arrow = descending ? "▼" : "▲";
+	struct grid_style style = {GRID_COLOR_NONE, GRID_BOLD};
+	int at, width;
+
+	gk_process_table_titles(table);
+	flush(g, line, table->box->out);
+	if (!gk_process_table_find(table, sort->id, &at, &width))
+		return;
+	grid_mark(g, line, at, width, GRID_BOLD | GRID_UNDERLINE, 0);
+	grid_line(g, line, at + width, arrow, strlen(arrow), style);
+}
+
+void view_process_titles(struct tui *t, struct grid *g, int line,
+			 const struct main_plan *plan)
+{
+	struct gk_process_table table = {0};
+	struct gk_buf text = {0};
+	struct gk_box box = {.out = &text};
+
+	measure(t, plan, &table, &box);
+	draw_titles(t, g, line, &table);
 	gk_buf_free(&text);
-	return lines + 1;
+}
+
+/* Everything above the rows; returns the line of the first. */
+static int draw_frame(const struct tui *t, struct grid *g, int line,
+		      const struct main_plan *plan,
+		      const struct gk_process_table *table)
+{
+	struct gk_box *box = table->box;
+
+	if (!plan->processes_tight) {
+		draw_hint(t, g, line++, box->width);
+		gk_box_line(box, "╒", "═", "╕");
+		flush(g, line++, box->out);
+		draw_names(t, g, line++, box);
+	}
+	draw_titles(t, g, line++, table);
+	gk_box_line(box, "╞", "═", "╡");
+	flush(g, line++, box->out);
+	return line;
+}
+
+/* ---- rows ---- */
+
+static const struct gk_process *process_at(const struct tui *t, long i)
+{
+	return &t->snap->processes[t->list[i]];
+}
+
+/* Selected, tagged, or the selected process on another GPU. */
+static void mark_row(const struct tui *t, struct grid *g, int line, int width,
+		     long i, long selected)
+{
+	const struct gk_process *p = process_at(t, i);
+	bool tagged = tui_is_tagged(t, p);
+
+	if (i == selected) {
+		grid_tint(g, line, 1, width - 2, tagged ? YELLOW : CYAN);
+		grid_mark(g, line, 1, width - 2, GRID_BOLD | GRID_REVERSE,
+			  GRID_DIM);
+		return;
+	}
+	if (tagged) {
+		grid_tint(g, line, 1, width - 2, YELLOW);
+		grid_mark(g, line, 1, width - 2, GRID_BOLD, GRID_DIM);
+	}
+	if (selected >= 0 && p->pid == process_at(t, selected)->pid)
+		grid_line(g, line, 1, "=", 1,
+			  (struct grid_style){GRID_COLOR_NONE,
+					      GRID_BOLD | GRID_BLINK});
+}
+
+static void draw_rule(struct grid *g, int line, struct gk_box *box)
+{
+	gk_box_line(box, "├", "─", "┤");
+	flush(g, line, box->out);
+}
+
+/* The sideways scroll ends where the longest row that is seen does. */
+static void limit_scroll(struct tui *t, struct gk_process_table *table,
+			 long first, long end)
+{
+	int wanted = 0, most;
+
+	for (long i = first; i < end; i++) {
+		int w = gk_process_table_wanted(table, process_at(t, i));
+
+		wanted = w > wanted ? w : wanted;
+	}
+	most = wanted > table->room ? wanted - table->room : 0;
+	if (t->scroll_left > most)
+		t->scroll_left = most;
+	if (t->scroll_left < 0)
+		t->scroll_left = 0;
+	table->scroll = t->scroll_left;
+}
+
+/* The positions of the rows that are seen, [*ret_first, *ret_end). */
+static void seen(const struct tui *t, const struct grid *g, int line,
+		 const struct main_plan *plan, long *ret_first, long *ret_end)
+{
+	long count = (long)t->list_count, i = 0;
+	bool rules = ruled(t, plan);
+
+	for (; i < count && line < 0; i++, line++)
+		if (rules && i && device_at(t, i) != device_at(t, i - 1))
+			line++;
+	*ret_first = i > 0 ? i - 1 : 0;
+	for (; i < count && line < g->rows; i++, line++)
+		if (rules && i && device_at(t, i) != device_at(t, i - 1))
+			line++;
+	*ret_end = i;
+}
+
+static void draw_rows(const struct tui *t, struct grid *g, int line,
+		      const struct main_plan *plan,
+		      const struct gk_process_table *table, long first,
+		      long end)
+{
+	long selected = tui_selected(t);
+
+	for (long i = first; i < end; i++) {
+		int at = line + view_process_line(t, plan, i);
+
+		if (i && ruled(t, plan) &&
+		    device_at(t, i) != device_at(t, i - 1))
+			draw_rule(g, at - 1, table->box);
+		gk_process_table_row(table, process_at(t, i));
+		flush(g, at, table->box->out);
+		mark_row(t, g, at, plan->width, i, selected);
+	}
+}
+
+static void draw_none(const struct tui *t, struct grid *g, int line,
+		      struct gk_box *box)
+{
+	gk_box_no_processes(box, t->snap->process_count
+				     ? "No process passes the filter"
+				     : gk_no_processes_text(t->snap));
+	flush(g, line, box->out);
+}
+
+int view_processes(struct tui *t, struct grid *g, int line,
+		   const struct main_plan *plan)
+{
+	struct gk_process_table table = {0};
+	struct gk_buf text = {0};
+	struct gk_box box = {.out = &text};
+	int height = view_processes_height(t, plan);
+	int first_line = line + (plan->processes_tight ? TIGHT : FRAME);
+	long first, end;
+
+	if (t->options.processes_hidden)
+		return 0;
+	measure(t, plan, &table, &box);
+	seen(t, g, first_line, plan, &first, &end);
+	limit_scroll(t, &table, first, end);
+	draw_frame(t, g, line, plan, &table);
+	if (t->list_count)
+		draw_rows(t, g, first_line, plan, &table, first, end);
+	else
+		draw_none(t, g, first_line, &box);
+	gk_box_line(&box, "╘", "═", "╛");
+	flush(g, line + height - 1, &text);
+	gk_buf_free(&text);
+	return height;
 }
