@@ -25,6 +25,7 @@
 #include "tui/term.h"
 #include "tui/time.h"
 #include "tui/tree.h"
+#include "tui/users.h"
 
 #include <gpukit/gpukit.h>
 
@@ -129,6 +130,7 @@ struct tui {
 	struct tui_environ environ;
 	struct tui_metrics metrics;
 	struct tui_device device;
+	struct tui_users users;
 
 	struct tui_prompt prompt; /* over the screen, while open */
 	struct tui_dialog dialog; /* over both, while open */
@@ -149,11 +151,11 @@ struct tui {
 
 	long setting; /* selected on the settings screen */
 
-	int scroll;             /* first line of the screen that is shown */
-	int scroll_left;        /* columns of the host part scrolled away */
-	int line_count;         /* lines of the screen as last drawn */
+	int scroll;               /* first line of the screen that is shown */
+	int scroll_left;          /* columns of the host part scrolled away */
+	int line_count;           /* lines of the screen as last drawn */
 	const struct grid *drawn; /* last; NULL: never */
-	int first_process_line; /* where list[0] was drawn, or -1 */
+	int first_process_line;   /* where list[0] was drawn, or -1 */
 };
 
 /* The rows of the process list, ordered and filtered; called after changes. */

@@ -33,7 +33,7 @@ struct view {
 	void (*select)(struct tui *t, long position);
 	/* The process that is selected or shown; NULL: none. */
 	const struct gk_process *(*process)(const struct tui *t);
-	int step;           /* columns that Left and Right scroll; 0: 2 */
+	int step; /* columns that Left and Right scroll; 0: 2 */
 	/* The line of the list that is seen at a row of the screen, or -1. */
 	long (*at)(const struct tui *t, int row);
 	/* What a search looks at in a line of the list. */
@@ -99,6 +99,18 @@ bool view_device_act(struct tui *t, enum tui_action action);
 
 /* The NVML index of the GPU that it shows; -1: it is not on top. */
 int view_device_index(const struct tui *t);
+
+/* The users screen. */
+int view_users(struct tui *t, struct grid *g);
+bool view_users_open(struct tui *t);
+void view_users_close(struct tui *t);
+void view_users_frame(struct tui *t);
+bool view_users_act(struct tui *t, enum tui_action action);
+size_t view_users_count(const struct tui *t);
+long view_users_selected(const struct tui *t);
+void view_users_select(struct tui *t, long position);
+long view_users_at(const struct tui *t, int row);
+void view_users_text(const struct tui *t, size_t position, struct gk_buf *out);
 /* The settings screen. */
 int view_settings(struct tui *t, struct grid *g);
 bool view_settings_act(struct tui *t, enum tui_action action);

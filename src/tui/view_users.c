@@ -1,0 +1,369 @@
+/* view_users.c - the users screen: sums of the processes of each user. */
+#include "base/str.h"
+#include "core/proctree.h"
+#include "format/names.h"
+#include "tui/box.h"
+#include "tui/value.h"
+#include "tui/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_ROWS 1
+#define FOOT_ROWS 1
+#define GREEN     2
+#define CYAN      6
+
+static const struct tui_column columns[USER_ORDERS] = {
+    [USER_BY_NAME] = {"USER", 16, GK_LEFT, 0},
+    [USER_BY_PROCESSES] = {"PROCESSES", 10, GK_RIGHT, 2},
+    [USER_BY_GPUS] = {"GPUS", 5, GK_RIGHT, 4},
+    [USER_BY_MEMORY] = {"GPU-MEM", 10, GK_RIGHT, 6},
+    [USER_BY_SM] = {"%SM", 6, GK_RIGHT, 5},
+    [USER_BY_CPU] = {"%CPU", 8, GK_RIGHT, 3},
+    [USER_BY_HOST] = {"HOST-MEM", 10, GK_RIGHT, 1},
+};
+
+/* ---- sums ---- */
+
+static const struct gk_process *listed(const struct tui *t, unsigned at)
+{
+	return &t->snap->processes[at];
+}
+
+/* By user, then by process. */
+static int by_owner(const void *left, const void *right, void *data)
+{
+	const struct gk_process *a = listed(data, *(const unsigned *)left);
+	const struct gk_process *b = listed(data, *(const unsigned *)right);
+	int order = strcmp(a->user, b->user);
+
+	return order ? order : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* What comes from /proc counts once for a process on several GPUs. */
+static void add_process(struct tui_user *user, const struct gk_process *p,
+			bool again)
+{
+	user->processes += !again;
+	for (int m = 0; m < GK_PM_COUNT; m++)
+		if (!again || gk_process_metrics[m].tier != GK_TIER_HOST)
+			gk_value_add(&user->sum[m], p->m[m]);
+}
+
+static struct tui_user *new_user(struct tui_users *all, const char *name)
+{
+	struct tui_user *user = &all->users[all->count++];
+
+	*user = (struct tui_user){0};
+	gk_str_copy(user->name, sizeof user->name, name);
+	for (int m = 0; m < GK_PM_COUNT; m++)
+		user->sum[m].why = GK_ABSENT_NOT_SUPPORTED;
+	return user;
+}
+
+/* order: the listed processes by owner; seen: a mark for each device. */
+static void sum_up(struct tui *t, const unsigned *order, size_t *seen)
+{
+	const struct gk_process *last = NULL;
+	struct tui_user *user = NULL;
+
+	t->users.count = 0;
+	for (size_t i = 0; i < t->list_count; i++) {
+		const struct gk_process *p = listed(t, order[i]);
+
+		if (!last || strcmp(last->user, p->user))
+			user = new_user(&t->users, p->user);
+		add_process(user, p,
+			    last && !strcmp(last->user, p->user) &&
+				last->pid == p->pid);
+		if (seen[p->device] != t->users.count)
+			user->gpus++;
+		seen[p->device] = t->users.count;
+		last = p;
+	}
+}
+
+static int64_t figure(const struct tui_user *user, enum tui_user_order order)
+{
+	static const enum gk_process_metric metrics[USER_ORDERS] = {
+	    [USER_BY_MEMORY] = GK_PM_GPU_MEM,
+	    [USER_BY_SM] = GK_PM_SM_UTIL,
+	    [USER_BY_CPU] = GK_PM_CPU,
+	    [USER_BY_HOST] = GK_PM_RSS,
+	};
+
+	if (order == USER_BY_PROCESSES)
+		return user->processes;
+	if (order == USER_BY_GPUS)
+		return user->gpus;
+	return gk_value_or_none(user->sum[metrics[order]]);
+}
+
+static enum tui_user_order order_of(const struct tui_users *all)
+{
+	return all->chosen ? all->order : USER_BY_MEMORY;
+}
+
+/* Names rise, figures fall. */
+static int by_order(const void *left, const void *right, void *data)
+{
+	const struct tui_users *all = data;
+	const struct tui_user *a = left, *b = right;
+	enum tui_user_order order = order_of(all);
+	int64_t x, y;
+	int result = 0;
+
+	if (order != USER_BY_NAME) {
+		x = figure(a, order);
+		y = figure(b, order);
+		result = (x < y) - (x > y);
+	}
+	if (!result)
+		result = strcmp(a->name, b->name);
+	return all->reversed ? -result : result;
+}
+
+void view_users_frame(struct tui *t)
+{
+	struct tui_users *all = &t->users;
+	size_t count = t->list_count;
+	unsigned *order = calloc(count + 1, sizeof *order);
+	size_t *seen = calloc(t->snap->device_count + 1, sizeof *seen);
+	struct tui_user *users =
+	    realloc(all->users, (count + 1) * sizeof *users);
+
+	if (users)
+		all->users = users;
+	if (order && seen && users) {
+		if (count)
+			memcpy(order, t->list, count * sizeof *order);
+		qsort_r(order, count, sizeof *order, by_owner, t);
+		sum_up(t, order, seen);
+		qsort_r(users, all->count, sizeof *users, by_order, all);
+	}
+	free(order);
+	free(seen);
+}
+
+bool view_users_open(struct tui *t)
+{
+	view_users_frame(t);
+	return t->users.users != NULL;
+}
+
+void view_users_close(struct tui *t)
+{
+	free(t->users.users);
+	t->users.users = NULL;
+	t->users.count = 0;
+}
+
+/* ---- selection and order ---- */
+
+size_t view_users_count(const struct tui *t)
+{
+	return t->users.count;
+}
+
+long view_users_selected(const struct tui *t)
+{
+	const struct tui_users *all = &t->users;
+
+	for (size_t i = 0; all->is_selected && i < all->count; i++)
+		if (!strcmp(all->users[i].name, all->selected))
+			return (long)i;
+	return -1;
+}
+
+void view_users_select(struct tui *t, long position)
+{
+	struct tui_users *all = &t->users;
+
+	all->is_selected = position >= 0 && (size_t)position < all->count;
+	if (all->is_selected)
+		gk_str_copy(all->selected, sizeof all->selected,
+			    all->users[position].name);
+}
+
+static void sort_by(struct tui_users *all, int by)
+{
+	all->order = (enum tui_user_order)(
+	    ((int)order_of(all) + by + USER_ORDERS) % USER_ORDERS);
+	all->chosen = true;
+	all->reversed = false;
+}
+
+bool view_users_act(struct tui *t, enum tui_action action)
+{
+	if (action == ACTION_SORT_NEXT)
+		sort_by(&t->users, 1);
+	else if (action == ACTION_SORT_PREVIOUS)
+		sort_by(&t->users, -1);
+	else if (action == ACTION_SORT_REVERSE)
+		t->users.reversed = !t->users.reversed;
+	else
+		return false;
+	view_users_frame(t);
+	return true;
+}
+
+long view_users_at(const struct tui *t, int row)
+{
+	long at = row - HEAD_ROWS + t->scroll;
+
+	return row >= HEAD_ROWS && row < t->rows - FOOT_ROWS && at >= 0 &&
+		       (size_t)at < t->users.count
+		   ? at
+		   : -1;
+}
+
+static const char *name_of(const struct tui_user *user)
+{
+	return *user->name ? user->name : "N/A";
+}
+
+void view_users_text(const struct tui *t, size_t position, struct gk_buf *out)
+{
+	gk_buf_puts(out, name_of(&t->users.users[position]));
+}
+
+/* ---- drawing ---- */
+
+static const char *cell_text(const struct tui_user *user,
+			     enum tui_user_order column, char *dst)
+{
+	switch (column) {
+	case USER_BY_NAME:
+		return name_of(user);
+	case USER_BY_PROCESSES:
+	case USER_BY_GPUS:
+		snprintf(dst, GK_UNITS_MAX, "%u",
+			 column == USER_BY_GPUS ? user->gpus : user->processes);
+		return dst;
+	case USER_BY_MEMORY:
+		return tui_value(dst, user->sum[GK_PM_GPU_MEM], GK_UNIT_BYTES);
+	case USER_BY_SM:
+		return tui_value(dst, user->sum[GK_PM_SM_UTIL], GK_UNIT_NONE);
+	case USER_BY_CPU:
+		return tui_share(dst, user->sum[GK_PM_CPU]);
+	case USER_BY_HOST:
+		return tui_value(dst, user->sum[GK_PM_RSS], GK_UNIT_BYTES);
+	case USER_ORDERS:
+		break;
+	}
+	return "";
+}
+
+static void draw_user(struct grid *g, int row, const struct tui_user *user,
+		      unsigned shown, struct grid_style style)
+{
+	struct gk_buf text = {0};
+	char cell[GK_UNITS_MAX];
+
+	gk_buf_putc(&text, ' ');
+	for (int c = 0; c < USER_ORDERS; c++)
+		if (shown >> c & 1)
+			tui_column_add(
+			    &text, &columns[c],
+			    cell_text(user, (enum tui_user_order)c, cell));
+	gk_buf_pad(&text, ' ', (size_t)g->columns);
+	grid_line(g, row, 0, text.data, text.len, style);
+	gk_buf_free(&text);
+}
+
+/* The column that orders them has an arrow. */
+static void draw_head(const struct tui *t, struct grid *g, unsigned shown)
+{
+	enum tui_user_order order = order_of(&t->users);
+	bool rising = (order == USER_BY_NAME) != t->users.reversed;
+	struct gk_buf text = {0};
+	char title[32];
+
+	gk_buf_putc(&text, ' ');
+	for (int c = 0; c < USER_ORDERS; c++) {
+		if (!(shown >> c & 1))
+			continue;
+		snprintf(title, sizeof title, "%s%s", columns[c].title,
+			 c != (int)order ? ""
+			 : rising        ? "▲"
+					 : "▼");
+		tui_column_add(&text, &columns[c], title);
+	}
+	gk_buf_pad(&text, ' ', (size_t)g->columns);
+	grid_line(g, 0, 0, text.data, text.len,
+		  (struct grid_style){CYAN, GRID_REVERSE});
+	gk_buf_free(&text);
+}
+
+/* Those of processes that are listed. */
+static unsigned gpus_in_use(const struct tui *t)
+{
+	unsigned count = 0;
+
+	for (unsigned d = 0; d < t->snap->device_count; d++)
+		for (size_t i = 0; i < t->list_count; i++)
+			if (listed(t, t->list[i])->device == d) {
+				count++;
+				break;
+			}
+	return count;
+}
+
+static void draw_foot(const struct tui *t, struct grid *g, unsigned shown)
+{
+	struct tui_user total = {0};
+
+	for (int m = 0; m < GK_PM_COUNT; m++)
+		total.sum[m].why = GK_ABSENT_NOT_SUPPORTED;
+	for (size_t i = 0; i < t->users.count; i++) {
+		total.processes += t->users.users[i].processes;
+		for (int m = 0; m < GK_PM_COUNT; m++)
+			gk_value_add(&total.sum[m], t->users.users[i].sum[m]);
+	}
+	total.gpus = gpus_in_use(t);
+	snprintf(total.name, sizeof total.name, "%zu user%s", t->users.count,
+		 t->users.count == 1 ? "" : "s");
+	draw_user(g, g->rows - 1, &total, shown,
+		  (struct grid_style){CYAN, GRID_BOLD});
+}
+
+static struct grid_style style_of(const struct tui *t,
+				  const struct tui_user *user, bool selected)
+{
+	struct grid_style style = GRID_PLAIN;
+
+	if (selected)
+		style = (struct grid_style){GREEN, GRID_REVERSE};
+	else if (t->user && !strcmp(user->name, t->user))
+		style.attribute = GRID_BOLD;
+	return style;
+}
+
+int view_users(struct tui *t, struct grid *g)
+{
+	unsigned shown = tui_columns_fit(columns, USER_ORDERS, g->columns, 1);
+	int rows = g->rows - HEAD_ROWS - FOOT_ROWS;
+	long selected;
+
+	view_users_frame(t); /* the filter may have changed */
+	selected = view_users_selected(t);
+	view_follow(t, selected < 0 ? -1 : (int)selected + HEAD_ROWS, HEAD_ROWS,
+		    rows);
+	for (int i = 0; i < rows; i++) {
+		long at = i + t->scroll;
+
+		if (at >= 0 && (size_t)at < t->users.count)
+			draw_user(
+			    g, HEAD_ROWS + i, &t->users.users[at], shown,
+			    style_of(t, &t->users.users[at], at == selected));
+	}
+	if (!t->users.count)
+		box_text(g, HEAD_ROWS, 1, g->columns - 1,
+			 gk_no_processes_text(t->snap), GRID_PLAIN);
+	draw_head(t, g, shown);
+	draw_foot(t, g, shown);
+	t->first_process_line = -1;
+	return (int)t->users.count + HEAD_ROWS + FOOT_ROWS;
+}
