@@ -13,6 +13,8 @@
 
 struct tui;
 
+#define MAIN_STICKY 2 /* rows that stay above what is scrolled */
+
 /* Part of struct tui; zero it to start. */
 struct tui_main {
 	int page;  /* of the GPUs, where not all of them fit */
@@ -20,7 +22,8 @@ struct tui_main {
 	/* The selection that the screen has been scrolled to. */
 	pid_t followed_pid;
 	unsigned followed_device;
-	int first_row; /* line of the first process as last drawn, or -1 */
+	int first_row; /* line of the first process as last drawn, or less than
+			  1 */
 	bool ruled;    /* with rules between the GPUs */
 };
 

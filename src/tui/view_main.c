@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define STICKY 2 /* rows that stay above scrolled processes */
-
 int view_lines(struct grid *g, int line, const struct gk_buf *text)
 {
 	const char *at = text->data, *end = at + text->len;
@@ -51,7 +49,7 @@ static void follow(struct tui *t, const struct main_plan *plan, int first_row)
 	if (line < t->rows - 1)
 		t->scroll = 0;
 	else
-		view_follow(t, line, STICKY, t->rows - STICKY - 1);
+		view_follow(t, line, MAIN_STICKY, t->rows - MAIN_STICKY - 1);
 }
 
 /* The first line, and the titles when they have been scrolled away. */
@@ -64,7 +62,7 @@ static void draw_sticky(struct tui *t, struct grid *g,
 		return;
 	grid_blank(g, 0, 0, 1, g->columns);
 	view_summary(t, g, 0);
-	if (t->main.first_row < 0 || first - 2 >= 1 || t->rows <= STICKY)
+	if (t->main.first_row < 0 || first - 2 >= 1 || t->rows <= MAIN_STICKY)
 		return;
 	grid_blank(g, 1, 0, 1, g->columns);
 	view_process_titles(t, g, 1, plan);
@@ -125,7 +123,7 @@ static bool turn_page(struct tui *t, int by)
 
 static bool scroll_page(struct tui *t, int by)
 {
-	int rows = t->rows - STICKY - 1;
+	int rows = t->rows - MAIN_STICKY - 1;
 
 	t->scroll += by * (rows > 0 ? rows : 1);
 	return true;

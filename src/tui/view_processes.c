@@ -12,9 +12,10 @@
 
 #define CYAN            6
 #define YELLOW          3
-#define FRAME           5 /* hint, upper border, names, titles, rule */
-#define LEAST           7 /* the frame, one line, the lower border */
-#define TIGHT           2 /* titles, rule */
+#define FRAME           5  /* hint, upper border, names, titles, rule */
+#define LEAST           7  /* the frame, one line, the lower border */
+#define TIGHT           2  /* titles, rule */
+#define FILTER_COLUMNS  40 /* of its words */
 #define COLUMN_TEXT_MAX (GK_COLUMN_COUNT * 16)
 
 static bool ruled(const struct tui *t, const struct main_plan *plan)
@@ -56,7 +57,8 @@ long view_main_at(const struct tui *t, int row)
 	int line = row + t->scroll - t->main.first_row;
 	long i = line < (long)t->list_count ? line : (long)t->list_count - 1;
 
-	if (t->main.first_row < 0 || line < 0)
+	if (t->main.first_row <= 0 || line < 0 ||
+	    (t->scroll > 0 && row < MAIN_STICKY))
 		return -1;
 	while (i > 0 && view_process_line(t, &plan, i) > line)
 		i--;
@@ -171,7 +173,7 @@ static void draw_hint(const struct tui *t, struct grid *g, int line, int width)
 		draw_signals(t, g, line, used, width);
 }
 
-/* How many are shown, tagged, not to be seen in /proc. */
+/* How many are shown, by which words; tagged; not to be seen in /proc. */
 static void note_of(const struct tui *t, char *dst, size_t cap, int room)
 {
 	size_t gone = 0, at = 0;
@@ -182,6 +184,12 @@ static void note_of(const struct tui *t, char *dst, size_t cap, int room)
 	if (t->list_count != t->snap->process_count)
 		at += (size_t)snprintf(dst + at, cap - at, " %zu of %zu",
 				       t->list_count, t->snap->process_count);
+	if (*t->words.text)
+		at += (size_t)snprintf(dst + at, cap - at, " [%.*s]",
+				       (int)gk_fit(t->words.text,
+						   strlen(t->words.text),
+						   FILTER_COLUMNS),
+				       t->words.text);
 	if (t->tag_count)
 		at += (size_t)snprintf(dst + at, cap - at, " %zu tagged",
 				       t->tag_count);
@@ -197,7 +205,7 @@ static void note_of(const struct tui *t, char *dst, size_t cap, int room)
 static void draw_names(const struct tui *t, struct grid *g, int line,
 		       struct gk_box *box)
 {
-	char note[128];
+	char note[256];
 	int room = box->width - (int)sizeof "│ Processes: @ │";
 
 	room -= (int)gk_columns(t->snap->host.hostname,

@@ -17,7 +17,6 @@
 #define CLOCK_AT    11 /* "01:42:38" in the time as ctime() has it */
 #define CLOCK_WIDTH 8
 #define MAGENTA     5
-#define YELLOW      3
 #define TIME_ROOM   25
 
 /* ---- all GPUs; of those in trouble no values count ---- */
@@ -128,25 +127,15 @@ static void draw_hint(struct grid *g, int line, int column,
 
 /* ---- the line ---- */
 
-/* The time, alone where there is no room for the date; what is not as usual
- * behind it. Returns the column behind. */
+/* The time, alone where there is no room for the date; the column behind. */
 static int draw_time(const struct tui *t, struct grid *g, int line)
 {
-	char text[GK_UNITS_MAX], state[64];
-	bool whole = g->columns >= GK_BOXED_WIDTH_MIN;
-	int column;
+	char text[GK_UNITS_MAX];
 
 	gk_local_time(text, t->snap->wall_ns);
-	if (whole)
-		column = grid_line(g, line, 0, text, strlen(text), GRID_PLAIN);
-	else
-		column = grid_line(g, line, 0, text + CLOCK_AT, CLOCK_WIDTH,
-				   GRID_PLAIN);
-	tui_time_text(t, state);
-	if (!*state)
-		return column;
-	return grid_line(g, line, column + 1, state, strlen(state),
-			 (struct grid_style){YELLOW, GRID_BOLD});
+	if (g->columns >= GK_BOXED_WIDTH_MIN)
+		return grid_line(g, line, 0, text, strlen(text), GRID_PLAIN);
+	return grid_line(g, line, 0, text + CLOCK_AT, CLOCK_WIDTH, GRID_PLAIN);
 }
 
 void view_summary(struct tui *t, struct grid *g, int line)
