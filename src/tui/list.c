@@ -6,19 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER(name, id_, title, descending_)                                   \
+#define ORDER(name, id_, descending_)                                          \
 	[SORT_##name] = {.id = GK_COLUMN_##id_,                                \
-			 .column = title,                                      \
 			 .descending = descending_,                            \
 			 .action = ACTION_SORT_##name,                         \
 			 .reversed = ACTION_SORT_##name##_R}
 
 const struct tui_sort_info tui_sorts[SORT_COUNT] = {
-    ORDER(NATURAL, GPU, "GPU", false), ORDER(PID, PID, "PID", false),
-    ORDER(USER, USER, "USER", false),  ORDER(MEMORY, GPU_MEM, "GPU-MEM", true),
-    ORDER(SM, SM, "%SM", true),        ORDER(BANDWIDTH, GMBW, "%GMBW", true),
-    ORDER(CPU, CPU, "%CPU", true),     ORDER(HOST, MEM, "%MEM", true),
-    ORDER(TIME, TIME, "TIME", true),
+    ORDER(NATURAL, GPU, false), ORDER(PID, PID, false),
+    ORDER(USER, USER, false),   ORDER(MEMORY, GPU_MEM, true),
+    ORDER(SM, SM, true),        ORDER(BANDWIDTH, GMBW, true),
+    ORDER(CPU, CPU, true),      ORDER(HOST, MEM, true),
+    ORDER(TIME, TIME, true),
 };
 
 /* ---- filter ---- */

@@ -175,7 +175,6 @@ void tui_tag_toggle(struct tui *t, const struct gk_process *p);
 /* The column behind a sort order, its title, and whether big comes first. */
 struct tui_sort_info {
 	enum gk_column id;
-	const char *column;
 	bool descending;
 	enum tui_action action, reversed;
 };

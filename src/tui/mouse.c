@@ -74,7 +74,7 @@ static bool sort_by_title(struct tui *t, const struct grid *g, int row,
 		return false;
 	word_at(g, row, column, word, sizeof word);
 	for (int s = 0; s < SORT_COUNT; s++) {
-		if (strcmp(word, tui_sorts[s].column) != 0)
+		if (strcmp(word, gk_column_infos[tui_sorts[s].id].title) != 0)
 			continue;
 		tui_do(t, t->sort == (enum tui_sort)s ? ACTION_SORT_REVERSE
 						      : tui_sorts[s].action);

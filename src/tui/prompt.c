@@ -33,6 +33,7 @@ void tui_prompt_open(struct tui *t, const struct tui_prompt_kind *kind,
 
 	p->kind = kind;
 	p->past_at = 0;
+	t->message_until_ns = 0; /* it would lie over the prompt */
 	gk_str_copy(p->label, sizeof p->label, label);
 	set_text(p, text);
 	changed(t);

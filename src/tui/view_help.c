@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMN_MIN 58 /* two columns from twice this on */
-#define KEYS_MAX   26 /* columns of the names of keys */
+#define KEYS_MAX 26 /* columns of the names of keys */
+#define GAP      2
 
 enum { GREEN = 2, YELLOW = 3, MAGENTA = 5, CYAN = 6, RED = 1 };
 
@@ -177,6 +177,23 @@ static int keys_width(const struct lines *lines)
 	return most > KEYS_MAX ? KEYS_MAX : most;
 }
 
+/* How wide a column of lines is. */
+static int column_width(const struct lines *lines, int keys)
+{
+	int most = 0;
+
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct line *line = &lines->list[i];
+		int len = (int)strlen(line->keys);
+
+		len = line->help && len < keys ? keys : len;
+		if (line->help)
+			len += GAP + (int)strlen(line->help);
+		most = len > most ? len : most;
+	}
+	return most;
+}
+
 static void draw_line(struct grid *g, int row, int column, int keys,
 		      const struct line *line)
 {
@@ -190,7 +207,7 @@ static void draw_line(struct grid *g, int row, int column, int keys,
 	end = put(g, row, column, line->keys, MAGENTA, GRID_BOLD | dim);
 	if (end < column + keys)
 		end = column + keys;
-	put(g, row, end + 2, line->help, GRID_COLOR_NONE, dim);
+	put(g, row, end + GAP, line->help, GRID_COLOR_NONE, dim);
 }
 
 /* Where the second column begins: at the title nearest to the middle. */
@@ -212,16 +229,17 @@ static size_t middle(const struct lines *lines)
 int view_help(struct tui *t, struct grid *g)
 {
 	struct lines lines = {0};
-	int top, keys, row = -t->scroll;
+	int top, keys, width, row = -t->scroll;
 	size_t half;
 
 	add_all(t, &lines);
-	half = g->columns >= 2 * COLUMN_MIN ? middle(&lines) : lines.count;
 	keys = keys_width(&lines);
+	width = column_width(&lines, keys) + GAP;
+	half = g->columns >= 2 * width - GAP ? middle(&lines) : lines.count;
 	top = draw_head(t, g, row);
 	for (size_t i = 0; i < lines.count; i++)
 		draw_line(g, row + top + (int)(i < half ? i : i - half),
-			  i < half ? 0 : g->columns / 2, keys, &lines.list[i]);
+			  i < half ? 0 : width, keys, &lines.list[i]);
 	if (half < lines.count - half)
 		half = lines.count - half;
 	free(lines.list);

@@ -30,7 +30,7 @@ static const struct row {
 static int begin(void **state)
 {
 	(void)state;
-	screen_begin(&s, 30, 100);
+	screen_begin(&s, 60, 100);
 	fixture_init(&s.f, 3);
 	s.t.snap = &s.f.snap;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -168,6 +168,9 @@ static void typing_filters_at_once(void **state)
 	screen_press(&s, "Enter");
 	assert_null(s.t.prompt.kind);
 	assert_string_equal(listed(), "304");
+	screen_draw(&s);
+	assert_true(screen_find(&s, "1 of 4 [python gpu:2]", NULL) >= 0);
+	assert_int_equal(screen_find(&s, "blender", NULL), -1);
 }
 
 static void escape_restores_and_nothing_is_everything(void **state)

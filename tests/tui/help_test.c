@@ -51,7 +51,7 @@ static void every_action_is_there_with_its_keys(void **state)
 static void it_has_two_columns_where_there_is_room(void **state)
 {
 	(void)state;
-	screen_resize(&s, 60, 140);
+	screen_resize(&s, 60, 160);
 	screen_press(&s, "?");
 	screen_draw(&s);
 	assert_true(s.t.line_count < 60);

@@ -16,7 +16,7 @@ static struct screen s;
 static int begin(void **state)
 {
 	(void)state;
-	screen_begin(&s, 24, 80);
+	screen_begin(&s, 70, 100);
 	fixture_init(&s.f, 2);
 	for (pid_t pid = 11; pid < 31; pid++)
 		fixture_add_process(&s.f, 0, pid, "python3 train.py");
@@ -60,38 +60,29 @@ static void the_wheel_moves_the_selection(void **state)
 	assert_int_equal(s.t.scroll_left, 0);
 }
 
-/* Titles as the main screen has them, at the top of what was drawn. */
-static void draw_titles(void)
-{
-	static const char titles[] =
-	    "│ GPU     PID      USER  GPU-MEM▼%SM %GMBW  %CPU  %MEM  TIME  "
-	    "COMMAND │";
-
-	grid_clear(&s.g);
-	grid_line(&s.g, 0, 0, titles, sizeof titles - 1, GRID_PLAIN);
-	s.t.drawn = &s.g;
-}
-
 static void a_title_sorts(void **state)
 {
-	int column;
+	int row, column;
 
 	(void)state;
-	draw_titles();
-	screen_find(&s, "GPU-MEM", &column);
-	mouse(MOUSE_PRESS, 0, column + 6);
+	screen_draw(&s);
+	row = screen_find(&s, "GPU-MEM", &column);
+	mouse(MOUSE_PRESS, row, column + 6);
 	assert_int_equal(s.t.sort, SORT_MEMORY);
 	assert_false(s.t.reversed);
-	mouse(MOUSE_PRESS, 0, column);
+	screen_draw(&s);
+	mouse(MOUSE_PRESS, row, column);
 	assert_int_equal(s.t.sort, SORT_MEMORY);
 	assert_true(s.t.reversed);
 	screen_find(&s, "%SM", &column);
-	mouse(MOUSE_PRESS, 0, column);
+	mouse(MOUSE_PRESS, row, column);
 	assert_int_equal(s.t.sort, SORT_SM);
 	assert_false(s.t.reversed);
-	mouse(MOUSE_PRESS, 0, column - 1); /* the arrow */
+	screen_draw(&s);
+	assert_true(screen_find(&s, "%SM▼", NULL) == row);
+	mouse(MOUSE_PRESS, row, column + 3); /* the arrow */
 	screen_find(&s, "COMMAND", &column);
-	mouse(MOUSE_PRESS, 0, column); /* no order is by that */
+	mouse(MOUSE_PRESS, row, column); /* no order is by that */
 	assert_int_equal(s.t.sort, SORT_SM);
 	mouse(MOUSE_PRESS, 500, 500);
 }
@@ -99,13 +90,31 @@ static void a_title_sorts(void **state)
 /* The same words elsewhere are no titles. */
 static void other_words_do_not_sort(void **state)
 {
+	int row, column;
+
 	(void)state;
-	grid_clear(&s.g);
-	grid_line(&s.g, 3, 0, "│ GPU  Name", 12, GRID_PLAIN);
-	s.t.drawn = &s.g;
 	s.t.sort = SORT_PID;
-	mouse(MOUSE_PRESS, 3, 3);
+	screen_draw(&s);
+	row = screen_find(&s, "GPU", &column);
+	assert_true(row < screen_find(&s, "%SM", NULL));
+	mouse(MOUSE_PRESS, row, column);
 	assert_int_equal(s.t.sort, SORT_PID);
+}
+
+static void a_click_selects_a_process(void **state)
+{
+	int row;
+
+	(void)state;
+	screen_draw(&s);
+	row = screen_find(&s, " 13 C", NULL);
+	assert_true(row > 0);
+	mouse(MOUSE_PRESS, row, 70);
+	assert_int_equal(s.t.selected.pid, 13);
+	mouse(MOUSE_PRESS, row + 2, 70);
+	assert_int_equal(s.t.selected.pid, 15);
+	mouse(MOUSE_PRESS, 3, 10);
+	assert_int_equal(s.t.selected.pid, 0);
 }
 
 static void a_click_selects_a_line(void **state)
@@ -121,7 +130,7 @@ static void a_click_selects_a_line(void **state)
 	screen_draw(&s);
 	mouse(MOUSE_PRESS, screen_find(&s, "C=3", NULL), 40);
 	assert_int_equal(s.t.environ.selected, 2);
-	mouse(MOUSE_PRESS, 20, 0);
+	mouse(MOUSE_PRESS, 40, 0);
 	mouse(MOUSE_PRESS, 0, 0);
 	assert_int_equal(s.t.environ.selected, 2);
 }
@@ -143,7 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(the_wheel_moves_the_selection), T(a_title_sorts),
 	    T(other_words_do_not_sort),       T(a_click_selects_a_line),
-	    T(a_dialog_takes_the_mouse),
+	    T(a_click_selects_a_process),     T(a_dialog_takes_the_mouse),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);
