@@ -261,7 +261,8 @@ static void list(const struct tui_tag *who, const char *command)
 			tui_select(&s.t, i);
 }
 
-static void assert_said(const char *format, ...)
+static void __attribute__((format(printf, 1, 2)))
+assert_said(const char *format, ...)
 {
 	char wanted[256];
 	va_list args;
