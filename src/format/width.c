@@ -18,9 +18,14 @@ static wchar_t decode(const char *s, size_t n)
 /* Columns of the character at s; its length goes to *ret_len. */
 static size_t step(const char *s, size_t left, size_t *ret_len)
 {
-	size_t n = gk_utf8_len(s, left);
+	size_t n;
 	int width;
 
+	if ((unsigned char)*s < 0x80) {
+		*ret_len = 1;
+		return 1;
+	}
+	n = gk_utf8_len(s, left);
 	*ret_len = n ? n : 1;
 	if (n <= 1)
 		return 1;

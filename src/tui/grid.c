@@ -119,36 +119,64 @@ static void put(struct grid *g, int row, int column, wchar_t c, int width,
 	}
 }
 
+/*
+ * The common characters without asking the C library: ASCII and the drawings
+ * from U+2500 to U+25BF, one column each. 0: it is another.
+ */
+static size_t read_common(const char *text, size_t len, wchar_t *ret_c)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	if (*s >= 0x20 && *s < 0x7f) {
+		*ret_c = (wchar_t)*s;
+		return 1;
+	}
+	if (len < 3 || s[0] != 0xe2 || s[1] < 0x94 || s[1] > 0x96 ||
+	    (s[2] & 0xc0) != 0x80)
+		return 0;
+	*ret_c = (wchar_t)(0x2000 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
+	return 3;
+}
+
+/* Any character and its columns; what is no text is a question mark. */
+static size_t read_any(const char *text, size_t len, wchar_t *ret_c,
+		       int *ret_width)
+{
+	mbstate_t state = {0};
+	size_t used = mbrtowc(ret_c, text, len, &state);
+
+	if (used == 0 || used > len) {
+		used = 1;
+		*ret_c = L'?';
+	}
+	*ret_width = wcwidth(*ret_c);
+	if (*ret_width < 0) {
+		*ret_c = L'?';
+		*ret_width = 1;
+	}
+	return used;
+}
+
 int grid_line(struct grid *g, int row, int column, const char *text, size_t len,
 	      struct grid_style base)
 {
 	struct grid_style style = base;
-	mbstate_t state = {0};
 	size_t used;
 
 	if (row < 0 || row >= g->rows)
 		return column;
 	for (size_t i = 0; i < len && column < g->columns; i += used) {
 		wchar_t c;
-		int width;
+		int width = 1;
 
 		if (text[i] == '\033') {
 			used = read_sgr(text + i, len - i, base, &style);
 			if (used > 1)
 				continue;
 		}
-		used = mbrtowc(&c, text + i, len - i, &state);
-		if (used == 0 || used > len - i) {
-			/* No text at all, or cut: one column of a question. */
-			memset(&state, 0, sizeof state);
-			used = 1;
-			c = L'?';
-		}
-		width = wcwidth(c);
-		if (width < 0) {
-			c = L'?';
-			width = 1;
-		}
+		used = read_common(text + i, len - i, &c);
+		if (!used)
+			used = read_any(text + i, len - i, &c, &width);
 		if (width > 0)
 			put(g, row, column, c, width, style);
 		column += width;
