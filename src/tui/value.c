@@ -16,7 +16,7 @@ static const struct {
     [GK_UNIT_PERCENT] = {1, 0, "%"},
     [GK_UNIT_CENTIPERCENT] = {100, 1, "%"},
     [GK_UNIT_MILLIWATT] = {1000, 0, "W"},
-    [GK_UNIT_MILLIJOULE] = {3.6e9, 2, "kWh"},
+    [GK_UNIT_MILLIJOULE] = {3.6e6, 1, "Wh"},
     [GK_UNIT_CELSIUS] = {1, 0, "C"},
     [GK_UNIT_HERTZ] = {1e6, 0, "MHz"},
 };
