@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+import top
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",
                                        os.path.join(ROOT, "build")))
@@ -31,6 +33,9 @@ FAKE_DIR = os.path.join(BUILD, "lib", "gpukit", "fake")
 BIN = os.path.dirname(sys.executable)
 MEASURE = os.path.join(BUILD, "bench", "bench-measure")
 NVML = os.path.join(BUILD, "bench", "bench-nvml-getter")
+VIEWERS = ([GPUKIT, "top", "--interval", "1"],
+           [os.path.join(BIN, "nvitop"), "-m", "--interval", "1"],
+           os.path.join(BUILD, "bench", "bench-nvml-open"))
 MACHINE = ["--gpus", "a100-sxm4-80gb:8", "--load", "train:0-7,n=4,mem=2GiB"]
 PROGRAMS = {
     "true": ["true"],  # what starting and ending any program costs
@@ -273,8 +278,10 @@ def main():
             values = take_turns(machine.env, options.runs)
             taken, seen = stat_frames(machine.env, options.frames)
             peer = gpustat_frames(machine.env, options.frames // 10)
+            viewers = top.rows(table, latency, machine.env, VIEWERS)
         raw[latency] = {"runs": values, "frames_taken": taken,
-                        "frames_read": seen, "gpustat_frames": peer}
+                        "frames_read": seen, "gpustat_frames": peer,
+                        "viewers": viewers}
         costs(table, latency, values)
         periods(table, latency, taken, seen, peer)
     functions(table, nvml())

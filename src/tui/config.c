@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "format/columns.h"
 #include "tui/settings.h"
 #include "yaml/yaml.h"
 
@@ -118,8 +119,20 @@ static int read_command(struct reader *r, const char *name,
 static int read_columns(struct reader *r, const char *name,
 			const yaml_node_t *node)
 {
-	return read_words(r, name, node, "a list of columns", &r->o->columns,
-			  &r->o->column_count);
+	struct gk_buf text = {0};
+	struct gk_columns columns;
+	const char *bad = "";
+	int err = read_words(r, name, node, "a list of columns", &r->o->columns,
+			     &r->o->column_count);
+
+	for (size_t i = 0; !err && i < r->o->column_count; i++)
+		gk_buf_printf(&text, "%s,", r->o->columns[i]);
+	if (!err && text.data && !gk_columns_parse(text.data, &columns, &bad))
+		err = gk_yaml_fail(&r->y, gk_yaml_line(node),
+				   "%s: '%.*s' is no column, or comes twice",
+				   name, (int)strcspn(bad, ","), bad);
+	gk_buf_free(&text);
+	return err;
 }
 
 static int read_binding(void *data, const yaml_node_t *key,

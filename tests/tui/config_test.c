@@ -122,6 +122,8 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	    {"keys:\n  pause: F6\n  halt: F7\n", ":3: ", "halt"},
 	    {"keys:\n  pause: F66\n", ":2: ", "its keys are none"},
 	    {"columns: gpu\n", ":1: ", "a list of columns"},
+	    {"columns: [gpu, pdi]\n", ":1: ", "'pdi' is no column"},
+	    {"columns: [gpu, gpu]\n", ":1: ", "comes twice"},
 	    {"mode: auto\nmode: full\n", ":2: ", "said twice"},
 	    {"mode: auto\n---\nmode: full\n", ":3: ", "a second document"},
 	    {"- mode\n", ":1: ", "mapping"},
