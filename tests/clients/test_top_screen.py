@@ -27,6 +27,17 @@ def size(text):
     return float(number) * UNITS[unit]
 
 
+def share(text):
+    return -1.0 if text == "N/A" else float(text)
+
+
+def seconds(text):
+    total = 0
+    for part in text.split(":"):
+        total = 60 * total + int(part)
+    return total
+
+
 def rows(text):
     return [match.groups() for match in PROCESS.finditer(text)]
 
@@ -93,6 +104,34 @@ def test_numbers_are_those_of_stat(top, gpukit):
         assert size(memory) == process["gpu_memory_bytes"]
         assert int(sm) == process["sm_utilization_percent"]
         assert int(bandwidth) == process["memory_utilization_percent"]
+    leave(terminal)
+
+
+# Second key, column, how it is read, and whether the largest comes first.
+ORDERS = [(b"p", 1, int, False), (b"g", 4, size, True), (b"s", 5, int, True),
+          (b"b", 6, int, True), (b"c", 7, share, True), (b"m", 8, share, True),
+          (b"t", 9, seconds, True)]
+
+
+@pytest.mark.parametrize("key, column, value, descending", ORDERS)
+def test_order(top, key, column, value, descending):
+    """Each order is that of its column, and its capital inverts it."""
+    terminal = top()
+    terminal.wait_for(lambda text: len(rows(text)) == 5)
+
+    def ordered(down):
+        def check(text):
+            values = [value(row[column]) for row in rows(text)]
+            return (("▼" if down else "▲") in text
+                    and values == sorted(values, reverse=down))
+        return check
+
+    terminal.send(b"o" + key)
+    terminal.wait_for(ordered(descending), 5)
+    terminal.send(b"o" + key.upper())
+    terminal.wait_for(ordered(not descending), 5)
+    terminal.send(b"/")
+    terminal.wait_for(ordered(descending), 5)
     leave(terminal)
 
 
