@@ -60,7 +60,16 @@ static int compare_natural(const struct gk_process *a,
 	return order;
 }
 
-/* Those that are gone come last in every order. */
+static int compare_by(enum tui_sort sort, bool reversed,
+		      const struct gk_process *a, const struct gk_process *b)
+{
+	int order = gk_column_compare(tui_sorts[sort].id, a, b);
+
+	return tui_sorts[sort].descending != reversed ? -order : order;
+}
+
+/* Those that are gone come last in every order, by GPU on each GPU. Ties are
+ * in the order before this one. */
 static int compare(const void *left, const void *right, void *data)
 {
 	const struct tui *t = data;
@@ -68,20 +77,30 @@ static int compare(const void *left, const void *right, void *data)
 	    &t->snap->processes[*(const unsigned *)left];
 	const struct gk_process *b =
 	    &t->snap->processes[*(const unsigned *)right];
-	bool descending = tui_sorts[t->sort].descending != t->reversed;
 	bool a_gone = a->state == GK_PROCESS_GONE;
 	bool b_gone = b->state == GK_PROCESS_GONE;
 	int order = 0;
 
 	if (t->sort == SORT_NATURAL)
-		order = gk_column_compare(GK_COLUMN_GPU, a, b);
+		order = compare_by(SORT_NATURAL, t->reversed, a, b);
 	if (!order && a_gone != b_gone)
 		return a_gone ? 1 : -1;
 	if (!order)
-		order = gk_column_compare(tui_sorts[t->sort].id, a, b);
-	if (order)
-		return descending ? -order : order;
-	return compare_natural(a, b);
+		order = compare_by(t->sort, t->reversed, a, b);
+	if (!order && t->sort != SORT_NATURAL)
+		order = compare_by(t->sort_before, t->reversed_before, a, b);
+	return order ? order : compare_natural(a, b);
+}
+
+void tui_sort_by(struct tui *t, enum tui_sort sort, bool reversed)
+{
+	if (sort != t->sort) {
+		t->sort_before = t->sort;
+		t->reversed_before = t->reversed;
+	}
+	t->sort = sort;
+	t->reversed = reversed;
+	tui_list_update(t);
 }
 
 void tui_list_update(struct tui *t)

@@ -143,8 +143,8 @@ struct tui {
 	/* Processes as they are listed: positions in snap->processes. */
 	unsigned *list;
 	size_t list_count, list_cap;
-	enum tui_sort sort;
-	bool reversed;
+	enum tui_sort sort, sort_before; /* before: among those that tie */
+	bool reversed, reversed_before;
 	struct tui_identity selected;
 	struct tui_tag *tags;
 	size_t tag_count;
@@ -160,6 +160,9 @@ struct tui {
 
 /* The rows of the process list, ordered and filtered; called after changes. */
 void tui_list_update(struct tui *t);
+
+/* Another order; the one that was stays among those that tie in it. */
+void tui_sort_by(struct tui *t, enum tui_sort sort, bool reversed);
 
 /* Position in t->list of the selected process, or -1. */
 long tui_selected(const struct tui *t);

@@ -192,26 +192,19 @@ static void mode_compact(struct tui *t)
 	t->options.mode = MODE_COMPACT;
 }
 
-static void sort_by(struct tui *t, enum tui_sort sort, bool reversed)
-{
-	t->sort = sort;
-	t->reversed = reversed;
-	tui_list_update(t);
-}
-
 static void sort_next(struct tui *t)
 {
-	sort_by(t, (t->sort + 1) % SORT_COUNT, false);
+	tui_sort_by(t, (t->sort + 1) % SORT_COUNT, false);
 }
 
 static void sort_previous(struct tui *t)
 {
-	sort_by(t, (t->sort + SORT_COUNT - 1) % SORT_COUNT, false);
+	tui_sort_by(t, (t->sort + SORT_COUNT - 1) % SORT_COUNT, false);
 }
 
 static void sort_reverse(struct tui *t)
 {
-	sort_by(t, t->sort, !t->reversed);
+	tui_sort_by(t, t->sort, !t->reversed);
 }
 
 static bool sort_by_action(struct tui *t, enum tui_action action)
@@ -220,7 +213,8 @@ static bool sort_by_action(struct tui *t, enum tui_action action)
 		if (tui_sorts[s].action != action &&
 		    tui_sorts[s].reversed != action)
 			continue;
-		sort_by(t, (enum tui_sort)s, tui_sorts[s].reversed == action);
+		tui_sort_by(t, (enum tui_sort)s,
+			    tui_sorts[s].reversed == action);
 		return true;
 	}
 	return false;

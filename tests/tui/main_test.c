@@ -352,6 +352,52 @@ static void the_gpu_of_the_selected_is_bold(void **state)
 	screen_end(&s);
 }
 
+/* ---- order ---- */
+
+static pid_t pid_at(size_t i)
+{
+	return s.f.processes[s.t.list[i]].pid;
+}
+
+/* By SM, then by user: within a user the order by SM stays. */
+static void ties_keep_the_order_before(void **state)
+{
+	static const int64_t sm[] = {10, 30, 20, 40};
+
+	(void)state;
+	many(2, 4, 60, 120);
+	for (int i = 0; i < 4; i++) {
+		s.f.processes[i].m[GK_PM_SM_UTIL] = present(sm[i]);
+		s.f.processes[i].user = i % 2 ? "bob" : "ann";
+	}
+	screen_press(&s, "o s o u");
+	assert_int_equal(pid_at(0), 1002);
+	assert_int_equal(pid_at(1), 1000);
+	assert_int_equal(pid_at(2), 1003);
+	assert_int_equal(pid_at(3), 1001);
+	screen_press(&s, "o n");
+	assert_int_equal(pid_at(0), 1000);
+	s.f.processes[3].state = GK_PROCESS_GONE;
+	screen_press(&s, "o s"); /* of the most SM, but gone */
+	assert_int_equal(pid_at(3), 1003);
+	screen_press(&s, "/");
+	assert_int_equal(pid_at(3), 1003);
+	screen_end(&s);
+}
+
+static void a_click_on_titles_that_stay_is_no_row(void **state)
+{
+	(void)state;
+	many(16, 60, 24, 80);
+	screen_press(&s, "End");
+	screen_draw(&s);
+	assert_true(s.t.scroll > 30);
+	assert_int_equal(view_main_at(&s.t, 0), -1);
+	assert_int_equal(view_main_at(&s.t, 1), -1);
+	assert_int_not_equal(view_main_at(&s.t, 2), -1);
+	screen_end(&s);
+}
+
 /* ---- columns ---- */
 
 static void the_order_is_marked(void **state)
@@ -465,6 +511,8 @@ int main(void)
 	    cmocka_unit_test(rows_are_found_again),
 	    cmocka_unit_test(marks_of_rows),
 	    cmocka_unit_test(the_gpu_of_the_selected_is_bold),
+	    cmocka_unit_test(ties_keep_the_order_before),
+	    cmocka_unit_test(a_click_on_titles_that_stay_is_no_row),
 	    cmocka_unit_test(the_order_is_marked),
 	    cmocka_unit_test(the_host_part_scrolls),
 	    cmocka_unit_test(columns_are_chosen),
