@@ -56,27 +56,23 @@ static nvmlReturn_t read_utilization(const struct gk_nvml *nvml,
 	return r;
 }
 
-static nvmlReturn_t read_encoder(const struct gk_nvml *nvml, nvmlDevice_t dev,
-				 int64_t out[VALUES_MAX])
-{
-	unsigned int busy = 0, period_us;
-	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetEncoderUtilization,
-				      dev, &busy, &period_us);
+/* How busy an engine is; over which time is not told. */
+#define ENGINE(name, function)                                                 \
+	static nvmlReturn_t name(const struct gk_nvml *nvml, nvmlDevice_t dev, \
+				 int64_t out[VALUES_MAX])                      \
+	{                                                                      \
+		unsigned int busy = 0, period_us;                              \
+		nvmlReturn_t r =                                               \
+		    GK_NVML_CALL(nvml, function, dev, &busy, &period_us);      \
+                                                                               \
+		out[0] = busy;                                                 \
+		return r;                                                      \
+	}
 
-	out[0] = busy;
-	return r;
-}
-
-static nvmlReturn_t read_decoder(const struct gk_nvml *nvml, nvmlDevice_t dev,
-				 int64_t out[VALUES_MAX])
-{
-	unsigned int busy = 0, period_us;
-	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetDecoderUtilization,
-				      dev, &busy, &period_us);
-
-	out[0] = busy;
-	return r;
-}
+ENGINE(read_encoder, nvmlDeviceGetEncoderUtilization)
+ENGINE(read_decoder, nvmlDeviceGetDecoderUtilization)
+ENGINE(read_jpeg, nvmlDeviceGetJpgUtilization)
+ENGINE(read_optical_flow, nvmlDeviceGetOfaUtilization)
 
 /* The older call counts the driver's reserve as used and does not tell it. */
 static nvmlReturn_t read_memory(const struct gk_nvml *nvml, nvmlDevice_t dev,
@@ -201,6 +197,32 @@ static nvmlReturn_t read_ecc_uncorrected(const struct gk_nvml *nvml,
 			       out);
 }
 
+static nvmlReturn_t read_remapped_rows(const struct gk_nvml *nvml,
+				       nvmlDevice_t dev,
+				       int64_t out[VALUES_MAX])
+{
+	unsigned int rows[4] = {0};
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetRemappedRows, dev,
+				      &rows[0], &rows[1], &rows[2], &rows[3]);
+
+	for (int i = 0; i < 4; i++)
+		out[i] = rows[i];
+	return r;
+}
+
+/* A field has a result of its own. */
+static nvmlReturn_t read_memory_temperature(const struct gk_nvml *nvml,
+					    nvmlDevice_t dev,
+					    int64_t out[VALUES_MAX])
+{
+	nvmlFieldValue_t field = {.fieldId = NVML_FI_DEV_MEMORY_TEMP};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetFieldValues, dev, 1, &field);
+
+	out[0] = field.value.uiVal;
+	return r ? r : field.nvmlReturn;
+}
+
 static nvmlReturn_t read_bar1(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			      int64_t out[VALUES_MAX])
 {
@@ -228,6 +250,13 @@ static const struct {
     {read_utilization, {GK_M_GPU_UTIL, GK_M_MEM_UTIL}, 2},
     {read_encoder, {GK_M_ENC_UTIL}, 1},
     {read_decoder, {GK_M_DEC_UTIL}, 1},
+    {read_jpeg, {GK_M_JPG_UTIL}, 1},
+    {read_optical_flow, {GK_M_OFA_UTIL}, 1},
+    {read_memory_temperature, {GK_M_TEMP_MEM}, 1},
+    {read_remapped_rows,
+     {GK_M_ROWS_CORRECTED, GK_M_ROWS_UNCORRECTED, GK_M_ROWS_PENDING,
+      GK_M_ROWS_FAILED},
+     4},
     {read_memory,
      {GK_M_MEM_USED, GK_M_MEM_FREE, GK_M_MEM_RESERVED, GK_M_MEM_TOTAL},
      4},

@@ -38,6 +38,10 @@
 	X(OPT, nvmlDeviceGetUtilizationRates)                                  \
 	X(OPT, nvmlDeviceGetEncoderUtilization)                                \
 	X(OPT, nvmlDeviceGetDecoderUtilization)                                \
+	X(OPT, nvmlDeviceGetJpgUtilization)                                    \
+	X(OPT, nvmlDeviceGetOfaUtilization)                                    \
+	X(OPT, nvmlDeviceGetRemappedRows)                                      \
+	X(OPT, nvmlDeviceGetFieldValues)                                       \
 	X(OPT, nvmlDeviceGetMemoryInfo_v2)                                     \
 	X(OPT, nvmlDeviceGetMemoryInfo)                                        \
 	X(OPT, nvmlDeviceGetPowerUsage)                                        \

@@ -144,6 +144,27 @@ ADD(range)
 	add_value(out, d, fact->b);
 }
 
+/* Memory rows that were replaced, by the kind of their errors. */
+ADD(rows)
+{
+	(void)snap;
+	add_value(out, d, fact->a);
+	gk_buf_puts(out, " corr., ");
+	add_value(out, d, fact->b);
+	gk_buf_puts(out, " uncorr.");
+}
+
+ADD(remapping)
+{
+	(void)snap;
+	if (d->m[fact->a].why != GK_PRESENT)
+		gk_buf_puts(out, "N/A");
+	else if (gk_value_or_none(d->m[fact->b]) > 0)
+		gk_buf_puts(out, "failed");
+	else
+		gk_buf_puts(out, d->m[fact->a].v ? "pending a reset" : "ok");
+}
+
 ADD(pstate)
 {
 	(void)snap;
@@ -237,6 +258,8 @@ static const struct fact facts[] = {
     {"Memory bandwidth", one, GK_M_MEM_UTIL, 0, NULL},
     {"Encoder", one, GK_M_ENC_UTIL, 0, NULL},
     {"Decoder", one, GK_M_DEC_UTIL, 0, NULL},
+    {"JPEG", one, GK_M_JPG_UTIL, 0, NULL},
+    {"Optical flow", one, GK_M_OFA_UTIL, 0, NULL},
     {"Memory", part, GK_M_MEM_USED, GK_M_MEM_TOTAL, NULL},
     {"Memory free", one, GK_M_MEM_FREE, 0, NULL},
     {"Memory reserved", one, GK_M_MEM_RESERVED, 0, NULL},
@@ -247,13 +270,14 @@ static const struct fact facts[] = {
     {"Power range", range, GK_M_POWER_MIN, GK_M_POWER_MAX, NULL},
     {"Energy", one, GK_M_ENERGY, 0, NULL},
     {"Temperature", one, GK_M_TEMP, 0, NULL},
+    {"Memory temperature", one, GK_M_TEMP_MEM, 0, NULL},
     {"Slows down at", one, GK_M_TEMP_SLOWDOWN, 0, NULL},
     {"Shuts down at", one, GK_M_TEMP_SHUTDOWN, 0, NULL},
     {"Fan", one, GK_M_FAN, 0, NULL},
     {"SM clock", of, GK_M_SM_CLOCK, GK_M_SM_CLOCK_MAX, ""},
     {"Memory clock", of, GK_M_MEM_CLOCK, GK_M_MEM_CLOCK_MAX, ""},
-    {"Graphics clock", one, GK_M_GR_CLOCK, 0, NULL},
-    {"Video clock", one, GK_M_VIDEO_CLOCK, 0, NULL},
+    {"Graphics clock", of, GK_M_GR_CLOCK, GK_M_GR_CLOCK_MAX, ""},
+    {"Video clock", of, GK_M_VIDEO_CLOCK, GK_M_VIDEO_CLOCK_MAX, ""},
     {"PCIe generation", of, GK_M_PCIE_GEN, GK_M_PCIE_GEN_MAX, ""},
     {"PCIe width", of, GK_M_PCIE_WIDTH, GK_M_PCIE_WIDTH_MAX, "x"},
     {"PCIe to GPU", traffic, GK_M_PCIE_RX, 0, NULL},
@@ -261,6 +285,8 @@ static const struct fact facts[] = {
     {"ECC", word, GK_M_ECC_MODE, 0, "off|on"},
     {"ECC corrected", one, GK_M_ECC_CORRECTED, 0, NULL},
     {"ECC uncorrected", one, GK_M_ECC_UNCORRECTED, 0, NULL},
+    {"Rows remapped", rows, GK_M_ROWS_CORRECTED, GK_M_ROWS_UNCORRECTED, NULL},
+    {"Row remapping", remapping, GK_M_ROWS_PENDING, GK_M_ROWS_FAILED, NULL},
     {"Persistence", word, GK_M_PERSISTENCE, 0, "off|on"},
     {"Compute mode", word, GK_M_COMPUTE_MODE, 0,
      "default|exclusive thread|prohibited|exclusive process"},

@@ -212,6 +212,36 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t dev,
 	}
 BUSY(nvmlDeviceGetEncoderUtilization, 11)
 BUSY(nvmlDeviceGetDecoderUtilization, 12)
+BUSY(nvmlDeviceGetJpgUtilization, 13)
+BUSY(nvmlDeviceGetOfaUtilization, 14)
+
+nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t dev,
+				       unsigned int *corrected,
+				       unsigned int *uncorrected,
+				       unsigned int *pending,
+				       unsigned int *failed)
+{
+	ENTER_GPU(dev);
+	*corrected = 3;
+	*uncorrected = 2;
+	*pending = 1;
+	*failed = 0;
+	LEAVE(r);
+}
+
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t dev, int count,
+				      nvmlFieldValue_t *values)
+{
+	ENTER_GPU(dev);
+	for (int i = 0; i < count; i++) {
+		values[i].nvmlReturn =
+		    values[i].fieldId == NVML_FI_DEV_MEMORY_TEMP
+			? NVML_SUCCESS
+			: NVML_ERROR_NOT_SUPPORTED;
+		values[i].value.uiVal = 77;
+	}
+	LEAVE(r);
+}
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t dev, nvmlMemory_t *memory)
 {

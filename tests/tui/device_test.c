@@ -95,6 +95,14 @@ static void facts_are_in_words(void **state)
 	assert_string_equal(fact("BAR1"), "1.00MiB / 128.0GiB (0.0%)");
 	assert_string_equal(fact("Compute mode"), "default");
 	assert_string_equal(fact("Fan"), "100%");
+	assert_string_equal(fact("Row remapping"), "N/A");
+	s.f.devices[1].m[GK_M_ROWS_CORRECTED] = present(2);
+	s.f.devices[1].m[GK_M_ROWS_UNCORRECTED] = present(1);
+	s.f.devices[1].m[GK_M_ROWS_PENDING] = present(1);
+	assert_string_equal(fact("Rows remapped"), "2 corr., 1 uncorr.");
+	assert_string_equal(fact("Row remapping"), "pending a reset");
+	s.f.devices[1].m[GK_M_ROWS_FAILED] = present(1);
+	assert_string_equal(fact("Row remapping"), "failed");
 	s.f.devices[1].m[GK_M_COMPUTE_MODE] = present(3);
 	assert_string_equal(fact("Compute mode"), "exclusive process");
 	s.f.devices[1].m[GK_M_THROTTLE] = present(0);
