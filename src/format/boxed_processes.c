@@ -306,26 +306,36 @@ int gk_box_processes_width(const struct gk_snapshot *snap)
 	return widest + t.driver_width + BORDERS;
 }
 
+/* A text in a colour, cut to so many columns; returns those it took. */
+static int add_name(struct gk_box *box, enum gk_color color, const char *text,
+		    int room)
+{
+	int width = at_most((int)gk_columns(text, strlen(text)), room);
+
+	gk_color_start(box->out, box->o->color, color);
+	gk_cell(box->out, text, width > 0 ? (size_t)width : 0, GK_LEFT, "..");
+	gk_color_end(box->out, box->o->color, color);
+	return width;
+}
+
+/* The host is cut before the user. */
 void gk_box_who(struct gk_box *box, const char *note)
 {
 	const struct gk_boxed_options *o = box->o;
-	enum gk_color color = o->uid ? GK_BOLD_MAGENTA : GK_BOLD_YELLOW;
 	const char *user = o->user ? o->user : "";
 	const char *host = box->snap->host.hostname;
 	int room = box->width - 4 - (int)strlen("Processes:") -
-		   (int)gk_columns(note, strlen(note)) -
-		   (int)gk_columns(user, strlen(user)) -
-		   (int)gk_columns(host, strlen(host)) - (*user ? 1 : 0);
+		   (int)gk_columns(note, strlen(note)) - (*user ? 1 : 0);
+	int blanks = room - (int)gk_columns(user, strlen(user)) -
+		     (int)gk_columns(host, strlen(host));
 
 	gk_buf_printf(box->out, "│ Processes:%s", note);
-	gk_buf_pad(box->out, ' ', room > 0 ? (size_t)room : 0);
-	gk_color_start(box->out, o->color, color);
-	gk_add_clean(box->out, user, strlen(user));
-	gk_color_end(box->out, o->color, color);
+	gk_buf_pad(box->out, ' ', blanks > 0 ? (size_t)blanks : 0);
+	room -= blanks > 0 ? blanks : 0;
+	room -= add_name(box, o->uid ? GK_BOLD_MAGENTA : GK_BOLD_YELLOW, user,
+			 room);
 	gk_buf_puts(box->out, *user ? "@" : "");
-	gk_color_start(box->out, o->color, GK_BOLD_GREEN);
-	gk_add_clean(box->out, host, strlen(host));
-	gk_color_end(box->out, o->color, GK_BOLD_GREEN);
+	add_name(box, GK_BOLD_GREEN, host, room);
 	gk_buf_puts(box->out, " │\n");
 }
 

@@ -176,6 +176,52 @@ static void no_border_is_torn(void **state)
 		}
 }
 
+/* Wide, combining, foreign characters, scrolled by any number of columns. */
+static void any_command_keeps_the_borders(void **state)
+{
+	static const char *const commands[] = {
+	    "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢"
+	    "字",
+	    "e\xcc\x81"
+	    "e\xcc\x81 \xff\xfe \x1b[31m red \x1b[2J and so on and on",
+	    "",
+	};
+
+	(void)state;
+	for (int columns = 40; columns < 130; columns += 3) {
+		screen_begin(&s, 50, columns);
+		for (int i = 0; i < 3; i++) {
+			s.f.processes[i].command = commands[i];
+			s.f.processes[i].user = commands[i];
+			s.f.processes[i].state = GK_PROCESS_RUNNING;
+		}
+		strcpy(s.f.snap.host.hostname,
+		       "a-host.with.a.name.that.is.longer.than.a.terminal");
+		tui_list_update(&s.t);
+		for (int k = 0; k < 60; k++) {
+			screen_draw(&s);
+			for (int r = 1; r < s.g.rows; r++)
+				assert_row_closed(r);
+			s.t.scroll_left++;
+		}
+		screen_end(&s);
+	}
+}
+
+static void narrow_and_hidden(void **state)
+{
+	(void)state;
+	begin(44, 60);
+	screen_press(&s, "f");
+	golden("full");
+	begin(34, 110);
+	s.t.options.devices_hidden = true;
+	golden("no-devices");
+	begin(34, 110);
+	s.t.options.host_hidden = s.t.options.processes_hidden = true;
+	golden("devices-only");
+}
+
 /* What the heights say is what is drawn: the last line is the lower border. */
 static void heights_are_true(void **state)
 {
@@ -503,6 +549,8 @@ int main(void)
 	    cmocka_unit_test(a_selected_process),
 	    cmocka_unit_test(ascii),
 	    cmocka_unit_test(no_border_is_torn),
+	    cmocka_unit_test(any_command_keeps_the_borders),
+	    cmocka_unit_test(narrow_and_hidden),
 	    cmocka_unit_test(heights_are_true),
 	    cmocka_unit_test(panels_shrink_in_turn),
 	    cmocka_unit_test(gpus_that_do_not_fit_are_paged),
