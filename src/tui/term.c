@@ -56,7 +56,8 @@ static void crashed(int number)
 static void catch_crashes(bool on)
 {
 	struct sigaction action = {.sa_handler = on ? crashed : SIG_DFL,
-				   .sa_flags = SA_RESETHAND | SA_NODEFER};
+				   .sa_flags =
+				       (int)(SA_RESETHAND | SA_NODEFER)};
 
 	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
 		sigaction(deadly[i], &action, NULL);
