@@ -7,6 +7,7 @@
 #include "fake/ecc_repair.h"
 #include "fake/mig.h"
 #include "fake/mix.h"
+#include "fake/fault.h"
 #include "fake/private.h"
 
 #include <stdlib.h>
@@ -280,7 +281,7 @@ static void happen(struct gkf_machine *m, unsigned device,
 
 static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 {
-	int r;
+	int r, advice;
 
 	if ((unsigned)e->kind >= GKF_ECC_KINDS ||
 	    (unsigned)e->place >= GKF_ECC_PLACES || !e->count ||
@@ -294,12 +295,14 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 	r = gkf_lock(m);
 	if (r)
 		return r;
+	advice = gkf_fault_recovery(m, device);
 	happen(m, device, e);
 	gkf_event_push(m, device,
 		       e->kind == GKF_ECC_CORRECTED
 			   ? nvmlEventTypeSingleBitEccError
 			   : nvmlEventTypeDoubleBitEccError,
 		       0, GKF_NO_INSTANCE);
+	gkf_fault_tell_recovery(m, device, advice);
 	gkf_unlock(m);
 	return 0;
 }

@@ -108,6 +108,13 @@ int gkf_fault_recovery(struct gkf_machine *m, unsigned device)
 
 /* ---- events; the caller holds the lock ---- */
 
+void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device, int before)
+{
+	if (gkf_fault_recovery(m, device) != before)
+		gkf_event_push(m, device, nvmlEventTypeGpuRecoveryAction, 0,
+			       GKF_NO_INSTANCE);
+}
+
 static void push_each(struct gkf_machine *m, unsigned device, uint64_t types)
 {
 	for (; types; types &= types - 1)
@@ -182,8 +189,7 @@ static void begin(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
 	mark(m, device, fault, argument);
 	push_xid(m, device, xid);
 	push_each(m, device, gkf_faults[fault].events);
-	if (gkf_fault_recovery(m, device) != advice)
-		push_each(m, device, nvmlEventTypeGpuRecoveryAction);
+	gkf_fault_tell_recovery(m, device, advice);
 }
 
 /* What the driver says of memory errors, and of their repair. */
@@ -381,8 +387,7 @@ static void end(struct gkf_machine *m, unsigned device, uint64_t faults)
 
 	repair_memory(m, device, faults & active(m, device));
 	atomic_fetch_and(&state_of(m, device)->active, ~faults);
-	if (gkf_fault_recovery(m, device) != advice)
-		push_each(m, device, nvmlEventTypeGpuRecoveryAction);
+	gkf_fault_tell_recovery(m, device, advice);
 }
 
 int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults)

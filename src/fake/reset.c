@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "fake/ecc.h"
+#include "fake/fault.h"
 #include "fake/mig.h"
 #include "fake/private.h"
 #include "fake/smoothing.h"
@@ -43,7 +44,7 @@ static void apply_modes(struct gkf_device *dev)
 int gkf_device_reset(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_device *dev;
-	int r;
+	int r, advice;
 
 	if (device >= m->device_count)
 		return GK_ERR_RANGE;
@@ -52,7 +53,9 @@ int gkf_device_reset(struct gkf_machine *m, unsigned device)
 		return r;
 	dev = &m->file->device[device];
 	gkf_state_advance(m, device);
+	advice = gkf_fault_recovery(m, device);
 	gkf_ecc_reset(m, device);
+	gkf_fault_tell_recovery(m, device, advice);
 	gkf_smoothing_reset(m, device);
 	gkf_mig_reset(m, device);
 	apply_modes(dev);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "fake/ecc.h"
+#include "fake/reset.h"
 #include "fake/scenario.h"
 
 #include <pthread.h>
@@ -194,6 +195,12 @@ static void memory_errors_are_told_by_kind(void **state)
 	assert_int_equal(gkf_ecc_error(fx->m, 0, GKF_ECC_PARITY, GKF_ECC_L2, 1),
 			 0);
 	expect_event(set, nvmlEventTypeDoubleBitEccError, 0);
+	assert_int_equal(
+	    gkf_ecc_error(fx->m, 0, GKF_ECC_SECDED, GKF_ECC_DRAM, 1), 0);
+	expect_event(set, nvmlEventTypeDoubleBitEccError, 0);
+	expect_event(set, nvmlEventTypeGpuRecoveryAction, 0);
+	assert_int_equal(gkf_device_reset(fx->m, 0), 0);
+	expect_event(set, nvmlEventTypeGpuRecoveryAction, 0);
 	assert_int_equal(
 	    gkf_ecc_error(fx->m, 0, GKF_ECC_CORRECTED, GKF_ECC_L2, 1), 0);
 	expect_nothing(set);
