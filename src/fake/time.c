@@ -6,6 +6,10 @@
 
 #define REAL_SPEED 1000
 
+/* Two clocks are read together when no more than this lies between. */
+#define TOGETHER_NS (50 * GK_NS_PER_US)
+#define READINGS    8
+
 struct gkf_clock gkf_clock_get(const struct gkf_machine *m)
 {
 	struct gkf_file *f = m->file;
@@ -56,12 +60,34 @@ uint64_t gkf_machine_bin(const struct gkf_machine *m)
 	return gkf_machine_ns(m) / GKF_BIN_NS;
 }
 
+/*
+ * Both clocks at one moment. Whoever is put to sleep between two readings
+ * reads again; the closest of a few is taken.
+ */
+static void read_clocks(uint64_t *ret_wall, uint64_t *ret_boot)
+{
+	uint64_t closest = UINT64_MAX;
+
+	for (int i = 0; i < READINGS && closest > TOGETHER_NS; i++) {
+		uint64_t before = gk_boot_ns(), wall = gk_wall_ns();
+		uint64_t apart = gk_boot_ns() - before;
+
+		if (apart >= closest)
+			continue;
+		closest = apart;
+		*ret_wall = wall;
+		*ret_boot = before;
+	}
+}
+
 uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns)
 {
 	struct gkf_clock c = gkf_clock_get(m);
-	uint64_t wall = gk_wall_ns(), boot = gk_boot_ns();
-	int64_t ago = (int64_t)(machine_at(&c, boot) - machine_ns);
+	uint64_t wall = 0, boot = 0;
+	int64_t ago;
 
+	read_clocks(&wall, &boot);
+	ago = (int64_t)(machine_at(&c, boot) - machine_ns);
 	if (c.speed && c.speed != REAL_SPEED)
 		ago = (int64_t)((__int128_t)ago * REAL_SPEED / c.speed);
 	if (!c.speed)
