@@ -236,11 +236,11 @@ static error_t parse_pick(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		if (strcmp(arg, "v")) {
+		if (strcmp(arg, "v"))
 			each_word(state, top, arg, add_gpus);
-			return 0;
-		}
-		/* fall through */
+		else /* "-ov" */
+			pick->only_visible = true;
+		return 0;
 	case KEY_ONLY_VISIBLE:
 		pick->only_visible = true;
 		return 0;
