@@ -159,7 +159,7 @@ static void what_was_entered_comes_back(void **state)
 
 static void the_oldest_gives_way(void **state)
 {
-	char text[8];
+	char text[16];
 
 	(void)state;
 	for (int i = 0; i < TUI_PROMPT_PAST + 4; i++) {
