@@ -1,0 +1,28 @@
+#!/bin/sh
+# Draws the pictures of README.md anew, from what the built command shows in a
+# terminal: docs/pictures.sh (needs tmux and python3).
+set -eu
+cd "$(dirname "$0")/.."
+gpukit=build/bin/gpukit
+# picture NAME TITLE COLUMNS ROWS KEYS: what top shows after these keys
+picture() {
+	socket=gpukit-picture-$1-$$
+	tmux -L "$socket" new-session -d -x "$3" -y "$4" \
+		"$gpukit fake --gpus a100-sxm4-80gb:3,h100:1 \
+		--mig 3=3g.40gb+2g.20gb+1g.10gb --speed 4 \
+		--load train:0-1,mem=60GiB,util=92,period=40s \
+		--load infer:2,mem=24GiB,util=45,n=2 \
+		--load train:3:0,mem=20GiB -- $gpukit top -m ${6:-full}"
+	sleep "${SECONDS_OF_HISTORY:-75}"
+	for key in $5; do
+		tmux -L "$socket" send-keys "$key"
+	done
+	sleep 1
+	tmux -L "$socket" capture-pane -e -p |
+		python3 tools/ansi-to-svg.py "$2" >"docs/$1.svg.new"
+	mv "docs/$1.svg.new" "docs/$1.svg"
+	tmux -L "$socket" kill-server
+}
+
+picture top "gpukit top" 140 44 "Down Down" auto
+picture top-device "gpukit top: one GPU" 120 40 "d"
