@@ -4,7 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 gpukit=build/bin/gpukit
-# picture NAME TITLE COLUMNS ROWS KEYS: what top shows after these keys
+
+# picture NAME TITLE COLUMNS ROWS KEYS [MODE]: what top shows after these keys
 picture() {
 	socket=gpukit-picture-$1-$$
 	tmux -L "$socket" new-session -d -x "$3" -y "$4" \
