@@ -163,6 +163,25 @@ static void mode_cell(const struct gk_box_table *t, const struct gk_device *d)
 		11, GK_RIGHT, "");
 }
 
+/* The second and third column: how full and how busy a GPU is. */
+static void usage_cells(const struct gk_box_table *t, const struct gk_device *d,
+			const struct gk_texts *x, enum gk_color color)
+{
+	struct gk_buf *out = t->box->out;
+
+	cell_next(t, color);
+	gk_buf_putc(out, ' ');
+	gk_cell(out, x->memory, 20, GK_RIGHT, "");
+	gk_buf_putc(out, ' ');
+	cell_next(t, color);
+	gk_buf_putc(out, ' ');
+	gk_cell(out, x->util, 7, GK_RIGHT, "");
+	gk_buf_puts(out, "  ");
+	mode_cell(t, d);
+	gk_buf_putc(out, ' ');
+	cell_end(t, color);
+}
+
 static void second_line(const struct gk_box_table *t, const struct gk_device *d,
 			const struct gk_texts *x, enum gk_color color)
 {
@@ -178,17 +197,7 @@ static void second_line(const struct gk_box_table *t, const struct gk_device *d,
 	gk_buf_putc(out, ' ');
 	gk_cell(out, x->power, 13, GK_RIGHT, "");
 	gk_buf_putc(out, ' ');
-	cell_next(t, color);
-	gk_buf_putc(out, ' ');
-	gk_cell(out, x->memory, 20, GK_RIGHT, "");
-	gk_buf_putc(out, ' ');
-	cell_next(t, color);
-	gk_buf_putc(out, ' ');
-	gk_cell(out, x->util, 7, GK_RIGHT, "");
-	gk_buf_puts(out, "  ");
-	mode_cell(t, d);
-	gk_buf_putc(out, ' ');
-	cell_end(t, color);
+	usage_cells(t, d, x, color);
 }
 
 /* The last word of "NVIDIA A100-SXM4-80GB MIG 1g.10gb". */
@@ -243,17 +252,7 @@ static void compact_line(const struct gk_box_table *t,
 	gk_buf_putc(out, ' ');
 	gk_cell(out, x->power, 12, GK_RIGHT, "");
 	gk_buf_putc(out, ' ');
-	cell_next(t, color);
-	gk_buf_putc(out, ' ');
-	gk_cell(out, x->memory, 20, GK_RIGHT, "");
-	gk_buf_putc(out, ' ');
-	cell_next(t, color);
-	gk_buf_putc(out, ' ');
-	gk_cell(out, x->util, 7, GK_RIGHT, "");
-	gk_buf_puts(out, "  ");
-	mode_cell(t, d);
-	gk_buf_putc(out, ' ');
-	cell_end(t, color);
+	usage_cells(t, d, x, color);
 }
 
 void gk_box_device(const struct gk_box_table *t, const struct gk_device *d)
