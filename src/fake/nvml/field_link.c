@@ -210,17 +210,24 @@ nvmlReturn_t field_link_state(const struct call *c, unsigned scope,
 	return r;
 }
 
+/* The state of a link; one that is down has nothing more to tell. */
+static nvmlReturn_t state_if_up(const struct call *c, unsigned scope,
+				unsigned arg, uint64_t *ret_state)
+{
+	nvmlReturn_t r = field_link_state(c, scope, arg, ret_state);
+
+	return !r && *ret_state == GKF_LINK_DOWN ? NVML_ERROR_NOT_SUPPORTED : r;
+}
+
 /* Of links that are up: they run fast, or they sleep. */
 nvmlReturn_t field_link_power(const struct call *c, unsigned scope,
 			      unsigned arg, uint64_t *ret_number)
 {
 	uint64_t state;
-	nvmlReturn_t r = field_link_state(c, scope, arg, &state);
+	nvmlReturn_t r = state_if_up(c, scope, arg, &state);
 
 	if (r)
 		return r;
-	if (state == GKF_LINK_DOWN)
-		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = state == GKF_LINK_SLEEP
 			  ? NVML_NVLINK_POWER_STATE_LOW
 			  : NVML_NVLINK_POWER_STATE_HIGH_SPEED;
@@ -242,12 +249,10 @@ nvmlReturn_t field_link_remote(const struct call *c, unsigned scope,
 			       unsigned arg, uint64_t *ret_number)
 {
 	uint64_t state;
-	nvmlReturn_t r = field_link_state(c, scope, arg, &state);
+	nvmlReturn_t r = state_if_up(c, scope, arg, &state);
 
 	if (r)
 		return r;
-	if (state == GKF_LINK_DOWN)
-		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = gkf_link_end(c->machine, c->index, scope).link;
 	return NVML_SUCCESS;
 }
