@@ -31,6 +31,19 @@ struct fixture {
 	struct gkf_file *file;
 };
 
+/* A machine as a spec says. */
+static inline void fixture_open_spec(struct fixture *fx,
+				     const struct gkf_machine_spec *spec)
+{
+	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
+	assert_non_null(mkdtemp(fx->dir));
+	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
+	assert_int_equal(gkf_machine_create(fx->path, spec), 0);
+	setenv("GPUKIT_MACHINE", fx->path, 1);
+	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
+	fx->file = gkf_machine_file(fx->m);
+}
+
 /* A machine of `count` GPUs. */
 static inline void fixture_open_of(struct fixture *fx,
 				   const struct gkf_profile *profiles,
@@ -39,13 +52,7 @@ static inline void fixture_open_of(struct fixture *fx,
 	struct gkf_machine_spec spec = {
 	    .device_count = count, .profiles = profiles, .seed = 7};
 
-	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
-	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
-	assert_int_equal(gkf_machine_create(fx->path, &spec), 0);
-	setenv("GPUKIT_MACHINE", fx->path, 1);
-	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
-	fx->file = gkf_machine_file(fx->m);
+	fixture_open_spec(fx, &spec);
 }
 
 /* A machine of `count` default GPUs. */

@@ -24,12 +24,7 @@ static void open_of(struct fixture *fx, const char *id, unsigned n)
 		assert_int_equal(gkf_profile_load(PROFILES, id, &profiles[i],
 						  message, sizeof message),
 				 0);
-	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
-	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
-	assert_int_equal(gkf_machine_create(fx->path, &spec), 0);
-	assert_int_equal(gkf_machine_open(fx->path, &fx->m), 0);
-	fx->file = gkf_machine_file(fx->m);
+	fixture_open_spec(fx, &spec);
 }
 
 /* As much time as sends so many bytes, at 6 MB/s: 1 MB a bin. */

@@ -441,13 +441,7 @@ static int setup_scenario(void **state)
 					.scenario = &table};
 	struct fixture *fx = calloc(1, sizeof(*fx));
 
-	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
-	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
-	assert_int_equal(gkf_machine_create(fx->path, &spec), 0);
-	setenv("GPUKIT_MACHINE", fx->path, 1);
-	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
-	fx->file = gkf_machine_file(fx->m);
+	fixture_open_spec(fx, &spec);
 	front_load();
 	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
 	*state = fx;

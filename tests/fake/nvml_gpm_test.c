@@ -28,13 +28,7 @@ static int setup(void **state)
 	profiles[0].compute_major = 9;
 	profiles[0].compute_minor = 0;
 	profiles[0].decoders = 7;
-	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
-	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
-	assert_int_equal(gkf_machine_create(fx->path, &spec), 0);
-	setenv("GPUKIT_MACHINE", fx->path, 1);
-	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
-	fx->file = gkf_machine_file(fx->m);
+	fixture_open_spec(fx, &spec);
 	front_load();
 	*state = fx;
 	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);

@@ -15,13 +15,7 @@ static void open_with(struct fixture *fx, unsigned n, enum gkf_layout layout)
 
 	for (unsigned i = 0; i < n; i++)
 		profiles[i] = gkf_profile_default;
-	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
-	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
-	assert_int_equal(gkf_machine_create(fx->path, &spec), 0);
-	setenv("GPUKIT_MACHINE", fx->path, 1);
-	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
-	fx->file = gkf_machine_file(fx->m);
+	fixture_open_spec(fx, &spec);
 	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
 }
 

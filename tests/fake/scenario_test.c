@@ -27,12 +27,7 @@ static void open_with(struct fixture *fx, const struct gkf_step *steps,
 					.frozen = true,
 					.scenario = &table};
 
-	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
-	assert_non_null(mkdtemp(fx->dir));
-	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
-	assert_int_equal(gkf_machine_create(fx->path, &spec), 0);
-	assert_int_equal(gkf_machine_open(fx->path, &fx->m), 0);
-	fx->file = gkf_machine_file(fx->m);
+	fixture_open_spec(fx, &spec);
 }
 
 static struct gkf_step set(uint64_t bin, unsigned device, int64_t temperature)
