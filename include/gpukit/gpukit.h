@@ -253,6 +253,13 @@ GK_API void gk_snapshot_free(struct gk_snapshot *snap);
 GK_API int gk_watch_start(struct gk *gk, uint64_t period_ns);
 
 /*
+ * The same without waiting: until a GPU has answered its values are
+ * GK_ABSENT_NOT_READ. A frame comes at once, and until a period has passed
+ * further ones as GPUs answer for the first time.
+ */
+GK_API int gk_watch_begin(struct gk *gk, uint64_t period_ns);
+
+/*
  * Waits for the next frame and returns what is known then, without waiting
  * for a slow GPU. Frames missed by the caller are skipped, never queued.
  * GK_ERR_TIMEOUT: a signal handler ran (EINTR); call again or leave.

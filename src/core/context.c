@@ -4,7 +4,6 @@
 #include "base/err.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #define TIMEOUT_NS GK_NS_PER_S
 #define GPUS_MAX   1024
@@ -50,7 +49,7 @@ int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 		return GK_ERR_NOMEM;
 	if (!options)
 		options = &standard;
-	gk->timer = -1;
+	gk->watch = gk->timer = gk->news = -1;
 	gk->with = options->with;
 	gk->timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	for (int t = 0; t < GK_TIER_COUNT; t++)
@@ -93,8 +92,7 @@ int gk_close(struct gk *gk)
 	all = stop_workers(gk);
 	if (all && gk->nvml)
 		gk_nvml_close(gk->nvml);
-	if (gk->timer >= 0)
-		close(gk->timer);
+	gk_watch_close(gk);
 	gk_procfs_close(gk->procfs);
 	free(gk->workers);
 	free(gk);
@@ -112,7 +110,7 @@ static unsigned tiers_wanted(const struct gk *gk)
 	return tiers;
 }
 
-static int ask_all(struct gk *gk)
+int gk_ask_all(struct gk *gk)
 {
 	for (size_t i = 0; i < gk->gpu_count; i++) {
 		int r = gk_worker_ask(gk->workers[i], tiers_wanted(gk));
@@ -130,7 +128,7 @@ int gk_read_once(struct gk *gk, bool *late)
 	int r;
 
 	gk_span_begin(&span, "wait for the GPUs");
-	r = ask_all(gk);
+	r = gk_ask_all(gk);
 	for (size_t i = 0; !r && i < gk->gpu_count; i++) {
 		bool idle = gk_worker_wait(gk->workers[i], until);
 

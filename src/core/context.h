@@ -18,8 +18,11 @@ struct gk {
 	uint64_t timeout_ns;
 	bool was_late;                     /* a GPU did not answer in time */
 	uint64_t period_ns[GK_TIER_COUNT]; /* as asked for by options */
-	int timer;                         /* of gk_watch, -1 without */
-	uint64_t frame_ns;                 /* its period */
+	/* Of gk_watch; descriptors are -1 without. */
+	int watch;         /* an epoll of the two below */
+	int timer, news;   /* frames; first readings, until the first frame */
+	uint64_t frame_ns; /* the period */
+	uint64_t begun_ns; /* by gk_watch_begin(), else 0 */
 };
 
 /*
@@ -27,6 +30,12 @@ struct gk {
  * whether GPU i has not answered by then; NULL: not asked for. 0 or a gk_err.
  */
 int gk_read_once(struct gk *gk, bool *late);
+
+/* Has all GPUs read once, without waiting. 0 or a gk_err. */
+int gk_ask_all(struct gk *gk);
+
+/* Closes what watching has opened. */
+void gk_watch_close(struct gk *gk);
 
 /*
  * Makes a snapshot of what the workers have published. late[i] says that GPU

@@ -77,6 +77,11 @@ int gk_procfs_dir(const struct gk_procfs *fs)
 	return fs->dir;
 }
 
+void gk_procfs_forget(struct gk_procfs *fs)
+{
+	fs->before_count = 0;
+}
+
 void gk_procfs_begin(struct gk_procfs *fs, uint64_t mono_ns, uint64_t boot_ns)
 {
 	fs->mono_ns = mono_ns;

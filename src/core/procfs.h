@@ -20,6 +20,9 @@ void gk_procfs_close(struct gk_procfs *fs);
 /* The descriptor in use. */
 int gk_procfs_dir(const struct gk_procfs *fs);
 
+/* Forgets the snapshot before: differences from it would be noise. */
+void gk_procfs_forget(struct gk_procfs *fs);
+
 /* Begins a snapshot taken at a moment of CLOCK_MONOTONIC and since boot. */
 void gk_procfs_begin(struct gk_procfs *fs, uint64_t mono_ns, uint64_t boot_ns);
 

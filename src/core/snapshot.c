@@ -42,6 +42,10 @@ static bool overdue(const struct gk *gk, const struct gk_device *dev)
 	uint64_t patience = gk->timeout_ns +
 			    2 * (period > gk->frame_ns ? period : gk->frame_ns);
 
+	if (!read) {
+		read = gk->begun_ns;
+		patience = gk->timeout_ns;
+	}
 	return dev->health == GK_HEALTH_OK && now > read + patience;
 }
 

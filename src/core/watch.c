@@ -4,6 +4,8 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -53,60 +55,134 @@ static void schedule(struct gk *gk, uint64_t first_frame_ns)
 	}
 }
 
-static int start_timer(struct gk *gk)
-{
-	struct itimerspec spec = {.it_interval = gk_timespec(gk->frame_ns)};
-	uint64_t begin = gk_mono_ns();
-	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+/* ---- descriptors ---- */
 
-	if (timer < 0)
-		return gk_err_from_errno(errno);
-	spec.it_value = gk_timespec(begin);
-	if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0) {
+void gk_watch_close(struct gk *gk)
+{
+	int *fds[] = {&gk->watch, &gk->timer, &gk->news};
+
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+static bool await(struct gk *gk, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return fd >= 0 && !epoll_ctl(gk->watch, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* A timer from a moment on, and how many news are there already. */
+static int open_descriptors(struct gk *gk, uint64_t first_ns, unsigned news)
+{
+	struct itimerspec spec = {.it_interval = gk_timespec(gk->frame_ns),
+				  .it_value = gk_timespec(first_ns)};
+
+	gk->watch = epoll_create1(EPOLL_CLOEXEC);
+	gk->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	gk->news = eventfd(news, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (gk->watch < 0 || !await(gk, gk->timer) || !await(gk, gk->news) ||
+	    timerfd_settime(gk->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0) {
 		int r = gk_err_from_errno(errno);
 
-		close(timer);
+		gk_watch_close(gk);
 		return r;
 	}
-	gk->timer = timer;
-	schedule(gk, begin + gk->frame_ns);
 	return 0;
 }
 
-int gk_watch_start(struct gk *gk, uint64_t period_ns)
-{
-	int r;
+/* ---- beginning ---- */
 
+static int check_period(const struct gk *gk, uint64_t period_ns)
+{
 	if (!period_ns)
 		return GK_ERR_INVALID;
 	if (period_ns > PERIOD_MAX_NS)
 		return GK_ERR_RANGE;
-	if (gk->timer >= 0)
-		return GK_ERR_EXISTS;
+	return gk->watch >= 0 ? GK_ERR_EXISTS : 0;
+}
+
+int gk_watch_start(struct gk *gk, uint64_t period_ns)
+{
+	int r = check_period(gk, period_ns);
+	uint64_t begin;
+
 	/* The first frame is to show something. No snapshot is made of it:
 	 * shares of CPU time since a moment ago would be noise. */
-	r = gk_read_once(gk, NULL);
+	if (!r)
+		r = gk_read_once(gk, NULL);
 	if (r)
 		return r;
 	gk->frame_ns = period_ns;
-	return start_timer(gk);
+	gk->begun_ns = 0; /* who has not answered yet is late */
+	begin = gk_mono_ns();
+	r = open_descriptors(gk, begin, 0);
+	if (!r)
+		schedule(gk, begin + period_ns);
+	return r;
+}
+
+int gk_watch_begin(struct gk *gk, uint64_t period_ns)
+{
+	int r = check_period(gk, period_ns);
+
+	if (r)
+		return r;
+	gk->frame_ns = period_ns;
+	gk->begun_ns = gk_mono_ns();
+	r = open_descriptors(gk, gk->begun_ns + period_ns, 1);
+	for (size_t i = 0; !r && i < gk->gpu_count; i++)
+		gk_worker_tell(gk->workers[i], gk->news);
+	if (!r)
+		r = gk_ask_all(gk);
+	if (r)
+		return r;
+	schedule(gk, gk->begun_ns + period_ns);
+	return 0;
+}
+
+/* ---- frames ---- */
+
+/* Waits for either descriptor. The first frame ends the news. */
+static int await_frame(struct gk *gk, bool *ret_early)
+{
+	struct epoll_event event[2];
+	uint64_t count;
+
+	if (epoll_wait(gk->watch, event, 2, -1) < 0)
+		return errno == EINTR ? GK_ERR_TIMEOUT
+				      : gk_err_from_errno(errno);
+	*ret_early = read(gk->timer, &count, sizeof count) < 0;
+	if (*ret_early)
+		(void)!read(gk->news, &count, sizeof count);
+	else
+		epoll_ctl(gk->watch, EPOLL_CTL_DEL, gk->news, NULL);
+	return 0;
 }
 
 int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 {
-	uint64_t expired;
+	bool early;
+	int r;
 
-	if (gk->timer < 0)
+	if (gk->watch < 0)
 		return GK_ERR_INVALID;
-	if (read(gk->timer, &expired, sizeof expired) != sizeof expired)
-		return errno == EINTR ? GK_ERR_TIMEOUT
-				      : gk_err_from_errno(errno);
+	r = await_frame(gk, &early);
+	if (r)
+		return r;
+	if (early) { /* just behind the one before */
+		gk_procfs_forget(gk->procfs);
+		gk->host_before = (struct gk_host_before){0};
+	}
 	return gk_compose(gk, NULL, ret_snap);
 }
 
 int gk_watch_ask(struct gk *gk, unsigned index, unsigned wanted)
 {
-	if (gk->timer < 0 || index >= gk->gpu_count ||
+	if (gk->watch < 0 || index >= gk->gpu_count ||
 	    wanted >= 1U << GK_TIER_HOST)
 		return GK_ERR_INVALID;
 	return gk_worker_ask(gk->workers[index], wanted);
@@ -114,5 +190,5 @@ int gk_watch_ask(struct gk *gk, unsigned index, unsigned wanted)
 
 int gk_watch_fd(struct gk *gk)
 {
-	return gk->timer;
+	return gk->watch;
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 /* NVML's own calls nest some kilobytes deep. */
 #define STACK_SIZE (256 * 1024)
@@ -22,6 +23,8 @@ struct gk_worker {
 	pthread_cond_t told; /* from the thread: idle, ended */
 	unsigned asked;      /* bits of tiers */
 	bool running;        /* there is a thread; the caller's own */
+	unsigned told_tiers; /* that were read, as news says */
+	int news;            /* an eventfd, or -1 */
 	bool busy, stop, ended;
 	uint64_t due_ns[GK_TIER_COUNT], period_ns[GK_TIER_COUNT];
 	struct gk_reading published;
@@ -74,6 +77,16 @@ static void publish(struct gk_worker *w)
 		p->device_count = gpu->unit_count;
 		p->listed_count = gpu->listed_count;
 	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* What was never known is news at once. */
+static void tell(struct gk_worker *w, int tier)
+{
+	pthread_mutex_lock(&w->lock);
+	if (w->news >= 0 && !w->stop && !(w->told_tiers & 1U << tier))
+		eventfd_write(w->news, 1);
+	w->told_tiers |= 1U << tier;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -157,6 +170,7 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 		if (gk_gpu_read(&w->gpu, (enum gk_tier)t))
 			wanted |= whole;
 		publish(w);
+		tell(w, t);
 	}
 }
 
@@ -236,9 +250,17 @@ int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
 		return r;
 	}
 	init_sync(w);
+	w->news = -1;
 	publish(w);
 	*ret_worker = w;
 	return 0;
+}
+
+void gk_worker_tell(struct gk_worker *w, int fd)
+{
+	pthread_mutex_lock(&w->lock);
+	w->news = fd;
+	pthread_mutex_unlock(&w->lock);
 }
 
 int gk_worker_ask(struct gk_worker *w, unsigned tiers)

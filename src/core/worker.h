@@ -25,6 +25,13 @@ int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
 		  struct gk_worker **ret_worker);
 
 /*
+ * Has a worker write to an eventfd, which must not block, whenever a tier was
+ * read for the first time; before the first gk_worker_ask(). It is written to
+ * no more after gk_worker_end().
+ */
+void gk_worker_tell(struct gk_worker *worker, int fd);
+
+/*
  * Asks for tiers (bits 1 << gk_tier) to be read once, without waiting. The
  * first time it starts the thread, which finds its work there. 0 or the
  * gk_err of having no thread.

@@ -310,6 +310,65 @@ static void processes_are_in_every_frame(void **state)
 		assert_int_equal(next()->process_count, 1);
 }
 
+/* Frames until all GPUs but the first have answered; none may wait for it. */
+static void others_are_seen_while_a_gpu_hangs_from_the_start(void **state)
+{
+	uint64_t begin = gk_mono_ns();
+	bool seen = false;
+
+	(void)state;
+	scripted_open();
+	SCRIPT(t.s->gpu[0].hang = true; t.s->gpu[1].util = 66);
+	assert_int_equal(gk_watch_begin(t.gk, 3600 * GK_NS_PER_S), 0);
+	assert_int_equal(next()->device_count, 2);
+	assert_true(gk_mono_ns() - begin < GK_NS_PER_S / 2);
+	while (!seen) {
+		seen = next()->devices[1].read_ns[GK_TIER_MEDIUM] != 0;
+		assert_int_equal(t.snap->devices[0].health, GK_HEALTH_OK);
+		assert_int_equal(t.snap->devices[0].m[GK_M_GPU_UTIL].why,
+				 GK_ABSENT_NOT_READ);
+	}
+	assert_value(t.snap->devices[1].m[GK_M_GPU_UTIL], 66);
+	SCRIPT(t.s->gpu[0].hang = false; t.s->gpu[0].util = 33);
+	while (!t.snap->devices[0].read_ns[GK_TIER_FAST])
+		next();
+	assert_value(t.snap->devices[0].m[GK_M_GPU_UTIL], 33);
+}
+
+/* It is late when it had its time, although frames come more often. */
+static void a_gpu_that_never_answers_is_stale_in_time(void **state)
+{
+	uint64_t begin;
+
+	(void)state;
+	t.options.timeout_ns = 100 * GK_NS_PER_MS;
+	scripted_open();
+	SCRIPT(t.s->gpu[0].hang = true);
+	begin = gk_mono_ns();
+	assert_int_equal(gk_watch_begin(t.gk, PERIOD), 0);
+	while (next()->devices[0].health == GK_HEALTH_OK)
+		assert_true(t.snap->mono_ns - begin < 10 * GK_NS_PER_S);
+	assert_true(t.snap->mono_ns - begin >= 90 * GK_NS_PER_MS);
+	assert_int_equal(t.snap->devices[0].m[GK_M_GPU_UTIL].why,
+			 GK_ABSENT_TIMEOUT);
+	assert_int_equal(t.snap->devices[1].health, GK_HEALTH_OK);
+	SCRIPT(t.s->gpu[0].hang = false);
+}
+
+/* What comes by itself in between does not move the frames. */
+static void beginning_keeps_to_the_grid(void **state)
+{
+	uint64_t begin;
+
+	(void)state;
+	scripted_open();
+	begin = gk_mono_ns();
+	assert_int_equal(gk_watch_begin(t.gk, PERIOD), 0);
+	while (next()->mono_ns < begin + PERIOD)
+		;
+	check_grid();
+}
+
 static void periods_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
@@ -377,6 +436,9 @@ int main(void)
 	    SCRIPTED_TEST(tiers_have_periods_of_their_own),
 	    SCRIPTED_TEST(what_is_asked_for_is_read_once_of_one_gpu),
 	    SCRIPTED_TEST(a_long_period_is_not_a_hang),
+	    SCRIPTED_TEST(others_are_seen_while_a_gpu_hangs_from_the_start),
+	    SCRIPTED_TEST(a_gpu_that_never_answers_is_stale_in_time),
+	    SCRIPTED_TEST(beginning_keeps_to_the_grid),
 	    SCRIPTED_TEST(a_lost_gpu_is_seen_and_found_again),
 	    SCRIPTED_TEST(processes_are_in_every_frame),
 	    SCRIPTED_TEST(periods_that_cannot_be_are_refused),
