@@ -47,11 +47,12 @@ enum gk_kind { GK_KIND_GAUGE, GK_KIND_COUNTER, GK_KIND_STATE };
 
 /* How often a value is read, and by whom. */
 enum gk_tier {
-	GK_TIER_FAST,   /* utilisation, memory, clocks, power */
-	GK_TIER_MEDIUM, /* process lists and what costs more than 100 us */
-	GK_TIER_SLOW,   /* limits, modes, ECC, links */
-	GK_TIER_ASKED,  /* blocks the driver: only with GK_WITH_PCIE */
-	GK_TIER_HOST,   /* from /proc, not from the driver */
+	GK_TIER_FAST,       /* utilisation, memory, clocks, power */
+	GK_TIER_MEDIUM,     /* process lists and what costs more than 100 us */
+	GK_TIER_SLOW,       /* limits, modes, ECC, links */
+	GK_TIER_ASKED,      /* blocks the driver: only with GK_WITH_PCIE */
+	GK_TIER_HOST,       /* from /proc, not from the driver */
+	GK_TIER_HOST_ASKED, /* the same, each only with its bit of gk_with */
 	GK_TIER_COUNT
 };
 
@@ -94,6 +95,7 @@ enum gk_absence {
 	GK_ABSENT_HIDDEN,  /* /proc does not show it (hidepid, container) */
 	GK_ABSENT_ONE_SNAPSHOT, /* a difference needs two snapshots */
 	GK_ABSENT_RESET,        /* the GPU must be reset first */
+	GK_ABSENT_NONE,         /* read, and this process or device has none */
 	GK_ABSENCE_COUNT
 };
 
@@ -168,6 +170,11 @@ struct gk_process {
 	const char *name;      /* comm; "" if unknown */
 	const char *command;   /* arguments joined by blanks, made printable */
 	const char *container; /* container id from its cgroup; "" if none */
+	const char *pod;       /* uid of its Kubernetes pod; "" if none */
+	/* Its working directory, made printable; "" while cwd_why says why. */
+	const char *cwd;
+	enum gk_absence cwd_why;
+	char stat; /* R running, S sleeping, D in I/O, T stopped, Z...; 0 */
 	/* Arguments as the process has them, NUL-separated; may hold any byte
 	 * but is cut at args_len. */
 	const char *args;
@@ -207,6 +214,12 @@ enum gk_with {
 	GK_WITHOUT_PROCESSES = 2, /* no process lists, no /proc/<pid> */
 	GK_WITHOUT_COMMANDS = 4,  /* no command lines, no containers */
 	GK_WITHOUT_SLOW = 8,      /* no SLOW tier in one-shot snapshots */
+	/* Of each process; without its bit a value is GK_ABSENT_NOT_READ. */
+	GK_WITH_THREADS = 0x10000, /* threads, priority, nice value */
+	GK_WITH_IO = 0x20000,      /* bytes read and written */
+	GK_WITH_CWD = 0x40000,     /* its working directory */
+	GK_WITH_RANK = 0x80000,    /* its rank, from its environment */
+	GK_WITH_PROCESS_ALL = 0xf0000,
 };
 
 struct gk_options {
@@ -275,6 +288,12 @@ GK_API int gk_watch_fd(struct gk *gk);
  * to be read always. GK_ERR_INVALID: not watching, no such GPU or tier.
  */
 GK_API int gk_watch_ask(struct gk *gk, unsigned index, unsigned tiers);
+
+/*
+ * From the next snapshot on, reads of each process what these bits of
+ * GK_WITH_PROCESS_ALL say, and of those nothing else; other bits are ignored.
+ */
+GK_API void gk_read_of_processes(struct gk *gk, unsigned with);
 
 /* Age of a tier of a device in a snapshot, ns; UINT64_MAX if never read. */
 GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,

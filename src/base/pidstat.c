@@ -18,6 +18,8 @@ enum {
 	PPID = 4,
 	UTIME = 14,
 	STIME = 15,
+	PRIORITY = 18,
+	NICE = 19,
 	THREADS = 20,
 	START = 22,
 	RSS = 24
@@ -52,6 +54,8 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 	st.ppid = (pid_t)field[PPID];
 	st.utime = field[UTIME];
 	st.stime = field[STIME];
+	st.priority = (int64_t)field[PRIORITY];
+	st.nice = (int64_t)field[NICE];
 	st.threads = field[THREADS];
 	st.start = field[START];
 	st.rss_pages = field[RSS];

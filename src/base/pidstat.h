@@ -13,6 +13,7 @@ struct gk_pidstat {
 	char state;            /* R S D Z X ... */
 	uint64_t utime, stime; /* clock ticks */
 	uint64_t start;        /* clock ticks since boot */
+	int64_t priority, nice;
 	uint64_t threads;
 	uint64_t rss_pages;
 };

@@ -1,4 +1,4 @@
-/* container.c - the container of a process, by the name of its cgroup. */
+/* container.c - the container and the pod of a process, by its cgroup. */
 #include "core/procfs.h"
 
 #include <ctype.h>
@@ -69,6 +69,37 @@ static const char *find_named(const char *text, size_t *ret_len)
 		return at;
 	}
 	return NULL;
+}
+
+/*
+ * A uid is a UUID, in names of systemd's with '_' for '-', or of pods that
+ * the node itself starts 32 hex digits.
+ */
+static size_t uid_len(const char *text)
+{
+	size_t len = strspn(text, "0123456789abcdef-_");
+
+	if (len == 36 && text[8] == text[13] && strchr("-_", text[8]))
+		return len;
+	return len == 32 && hex_run(text) == len ? len : 0;
+}
+
+size_t gk_pod_uid(const char *cgroup, char dst[GK_POD_UID_MAX])
+{
+	const char *at = strstr(cgroup, "kubepods");
+	size_t len = 0;
+
+	for (; at && !len; at = strstr(at + 1, "pod")) {
+		if (strncmp(at, "pod", 3) || !strchr("/-", at[-1]))
+			continue;
+		len = uid_len(at + 3);
+		memcpy(dst, at + 3, len);
+	}
+	for (size_t i = 0; i < len; i++)
+		if (dst[i] == '_')
+			dst[i] = '-';
+	dst[len] = '\0';
+	return len;
 }
 
 const char *gk_container_id(const char *cgroup, size_t *ret_len)

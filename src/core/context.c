@@ -99,6 +99,12 @@ int gk_close(struct gk *gk)
 	return all ? 0 : GK_ERR_TIMEOUT;
 }
 
+void gk_read_of_processes(struct gk *gk, unsigned with)
+{
+	gk->with &= ~(unsigned)GK_WITH_PROCESS_ALL;
+	gk->with |= with & GK_WITH_PROCESS_ALL;
+}
+
 static unsigned tiers_wanted(const struct gk *gk)
 {
 	unsigned tiers = 1U << GK_TIER_FAST | 1U << GK_TIER_MEDIUM;

@@ -26,6 +26,7 @@ static const char *const absence[GK_ABSENCE_COUNT] = {
     [GK_ABSENT_HIDDEN] = "hidden by /proc",
     [GK_ABSENT_ONE_SNAPSHOT] = "needs two snapshots",
     [GK_ABSENT_RESET] = "GPU requires restart",
+    [GK_ABSENT_NONE] = "there is none",
 };
 
 const char *gk_absence_text(enum gk_absence why)

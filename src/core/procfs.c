@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/pidstat.h"
 #include "base/str.h"
+#include "core/procasked.h"
 #include "core/users.h"
 
 #include <errno.h>
@@ -19,10 +20,11 @@
 /* Longer command lines are cut: some programs put whole scripts there. */
 #define ARGS_MAX 65536
 
-/* CPU time of a process at a snapshot. */
+/* What a difference of two snapshots needs of a process. */
 struct seen {
 	pid_t pid;
 	uint64_t start, ticks;
+	struct gk_procasked asked;
 };
 
 struct gk_procfs {
@@ -31,8 +33,9 @@ struct gk_procfs {
 	uint64_t tick_ns, page_size;
 	uint64_t mono_ns, boot_ns; /* of this snapshot */
 	uint64_t before_ns;        /* of the one before; 0: none */
-	struct seen *before, *now; /* sorted by when they were asked */
+	struct seen *before, *now; /* in the order in which they were read */
 	size_t before_count, now_count, cap;
+	size_t next; /* of before: who is likely to be asked next */
 	struct gk_users users;
 	char args[ARGS_MAX + 1];
 };
@@ -86,7 +89,7 @@ void gk_procfs_begin(struct gk_procfs *fs, uint64_t mono_ns, uint64_t boot_ns)
 {
 	fs->mono_ns = mono_ns;
 	fs->boot_ns = boot_ns;
-	fs->now_count = 0;
+	fs->now_count = fs->next = 0;
 }
 
 void gk_procfs_end(struct gk_procfs *fs)
@@ -119,21 +122,36 @@ static bool make_room(struct gk_procfs *fs)
 	return true;
 }
 
-static void remember(struct gk_procfs *fs, const struct gk_pidstat *st)
+static void remember(struct gk_procfs *fs, const struct gk_pidstat *st,
+		     const struct gk_procasked *asked)
 {
 	if (make_room(fs))
-		fs->now[fs->now_count++] =
-		    (struct seen){st->pid, st->start, st->utime + st->stime};
+		fs->now[fs->now_count++] = (struct seen){
+		    st->pid, st->start, st->utime + st->stime, *asked};
 }
 
-static const struct seen *recall(const struct gk_procfs *fs,
+/* Snapshots are read in the same order: looked for from the last one on. */
+static const struct seen *recall(struct gk_procfs *fs,
 				 const struct gk_pidstat *st)
 {
-	for (size_t i = 0; i < fs->before_count; i++)
-		if (fs->before[i].pid == st->pid &&
-		    fs->before[i].start == st->start)
-			return &fs->before[i];
+	for (size_t n = 0; n < fs->before_count; n++) {
+		size_t i = (fs->next + n) % fs->before_count;
+		const struct seen *seen = &fs->before[i];
+
+		if (seen->pid != st->pid)
+			continue;
+		fs->next = i + 1;
+		return seen->start == st->start ? seen : NULL;
+	}
 	return NULL;
+}
+
+/* Nanoseconds since the snapshot before; 0: there was none. */
+static uint64_t span_of(const struct gk_procfs *fs)
+{
+	return fs->before_ns && fs->mono_ns > fs->before_ns
+		   ? fs->mono_ns - fs->before_ns
+		   : 0;
 }
 
 /* A product of what the kernel says, for a value: never negative. */
@@ -144,14 +162,13 @@ static int64_t bounded(uint64_t count, uint64_t unit)
 
 /* Hundredths of a percent of one core, between two snapshots. */
 static struct gk_value cpu_share(const struct gk_procfs *fs,
+				 const struct seen *seen,
 				 const struct gk_pidstat *st)
 {
-	const struct seen *seen = recall(fs, st);
-	uint64_t ticks = st->utime + st->stime, span;
+	uint64_t ticks = st->utime + st->stime, span = span_of(fs);
 
-	if (!seen || fs->mono_ns <= fs->before_ns)
+	if (!seen || !span)
 		return (struct gk_value){.why = GK_ABSENT_ONE_SNAPSHOT};
-	span = fs->mono_ns - fs->before_ns;
 	ticks = ticks > seen->ticks ? ticks - seen->ticks : 0;
 	return (struct gk_value){
 	    .v = (int64_t)((double)(ticks * fs->tick_ns) * 10000.0 /
@@ -169,8 +186,9 @@ static struct gk_value run_time(const struct gk_procfs *fs,
 	};
 }
 
-static void set_absent(struct gk_process *p, enum gk_absence why)
+static void set_absent(unsigned with, struct gk_process *p, enum gk_absence why)
 {
+	gk_procasked_absent(with, why, p);
 	p->m[GK_PM_CPU].why = why;
 	p->m[GK_PM_RSS].why = why;
 	p->m[GK_PM_RUN_TIME].why = why;
@@ -221,7 +239,7 @@ static void read_command(struct gk_procfs *fs, struct gk_arena *arena,
 static void read_container(struct gk_procfs *fs, struct gk_arena *arena,
 			   struct gk_process *p)
 {
-	char cgroup[4096];
+	char cgroup[4096], pod[GK_POD_UID_MAX];
 	const char *id;
 	size_t len;
 
@@ -230,6 +248,9 @@ static void read_container(struct gk_procfs *fs, struct gk_arena *arena,
 	id = gk_container_id(cgroup, &len);
 	if (id)
 		p->container = clean(arena, id, len);
+	len = gk_pod_uid(cgroup, pod);
+	if (len)
+		p->pod = clean(arena, pod, len);
 }
 
 static void read_owner(struct gk_procfs *fs, struct gk_arena *arena,
@@ -247,20 +268,43 @@ static void read_owner(struct gk_procfs *fs, struct gk_arena *arena,
 	p->user = clean(arena, name, strlen(name));
 }
 
-static void take_stat(struct gk_procfs *fs, struct gk_arena *arena,
-		      const struct gk_pidstat *st, struct gk_process *p)
+static void read_asked(struct gk_procfs *fs, unsigned with,
+		       struct gk_arena *arena, const struct seen *before,
+		       struct gk_procasked *now, struct gk_process *p)
 {
+	const struct gk_procasked_from from = {
+	    .dir = fs->dir,
+	    .with = with,
+	    .span_ns = span_of(fs),
+	    .arena = arena,
+	    .room = fs->args,
+	    .room_size = sizeof fs->args,
+	};
+
+	gk_procasked_read(&from, before ? &before->asked : NULL, now, p);
+}
+
+static void take_stat(struct gk_procfs *fs, unsigned with,
+		      struct gk_arena *arena, const struct gk_pidstat *st,
+		      struct gk_process *p)
+{
+	const struct seen *before = recall(fs, st);
+	struct gk_procasked asked = {0};
+
 	p->parent = st->ppid;
 	p->start_ticks = st->start;
 	p->state = st->state == 'Z' || st->state == 'X' ? GK_PROCESS_ZOMBIE
 							: GK_PROCESS_RUNNING;
 	p->name = clean(arena, st->comm, strlen(st->comm));
-	p->m[GK_PM_CPU] = cpu_share(fs, st);
+	p->stat = st->state;
+	p->m[GK_PM_CPU] = cpu_share(fs, before, st);
 	p->m[GK_PM_RSS] = (struct gk_value){
 	    .v = bounded(st->rss_pages, fs->page_size),
 	};
 	p->m[GK_PM_RUN_TIME] = run_time(fs, st);
-	remember(fs, st);
+	gk_procasked_stat(with, st, p);
+	read_asked(fs, with, arena, before, &asked, p);
+	remember(fs, st, &asked);
 }
 
 void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
@@ -270,20 +314,22 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 	int r;
 
 	p->uid = (uid_t)-1;
-	p->user = p->name = p->command = p->container = p->args = "";
+	p->user = p->name = p->command = p->container = p->pod = p->args = "";
+	gk_procasked_absent(with, GK_ABSENT_HIDDEN, p);
 	read_owner(fs, arena, p);
 	r = gk_pidstat_read(fs->dir, p->pid, &st);
 	if (r == GK_ERR_NOT_FOUND) {
 		p->state = GK_PROCESS_GONE;
-		set_absent(p, GK_ABSENT_HIDDEN);
+		set_absent(with, p, GK_ABSENT_HIDDEN);
 		return;
 	}
 	if (r) {
 		p->state = GK_PROCESS_NO_PERMISSION;
-		set_absent(p, r == GK_ERR_PERMISSION ? GK_ABSENT_PERMISSION
-						     : GK_ABSENT_HIDDEN);
+		set_absent(with, p,
+			   r == GK_ERR_PERMISSION ? GK_ABSENT_PERMISSION
+						  : GK_ABSENT_HIDDEN);
 	} else {
-		take_stat(fs, arena, &st, p);
+		take_stat(fs, with, arena, &st, p);
 	}
 	if (with & GK_WITHOUT_COMMANDS)
 		return;

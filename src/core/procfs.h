@@ -1,8 +1,8 @@
 /*
  * procfs.h - what /proc tells of a process, through one directory handle.
  *
- * Remembers the CPU time of each process between two snapshots, and the names
- * of users. Belongs to one thread.
+ * Remembers the CPU time and I/O of each process between two snapshots, and the
+ * names of users. Belongs to one thread.
  */
 #ifndef GK_CORE_PROCFS_H
 #define GK_CORE_PROCFS_H
@@ -43,5 +43,12 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
  * length; NULL when there is none. Pure.
  */
 const char *gk_container_id(const char *cgroup, size_t *ret_len);
+
+/*
+ * The uid of the Kubernetes pod in a cgroup file, as kubectl prints it; its
+ * length, 0 when there is none. Pure.
+ */
+#define GK_POD_UID_MAX 40
+size_t gk_pod_uid(const char *cgroup, char dst[GK_POD_UID_MAX]);
 
 #endif

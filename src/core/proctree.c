@@ -207,7 +207,7 @@ static void take_from_snapshot(struct family *f, const struct gk_process *p)
 		return;
 	e->process.types |= p->types;
 	for (int m = 0; m < GK_PM_COUNT; m++) {
-		if (gk_process_metrics[m].tier == GK_TIER_HOST)
+		if (gk_process_metrics[m].tier >= GK_TIER_HOST)
 			e->process.m[m] = p->m[m];
 		else
 			gk_value_add(&e->process.m[m], p->m[m]);

@@ -147,7 +147,7 @@ static void copy_host_part(struct gk_process *to, const struct gk_process *from)
 	whole.device = to->device;
 	whole.types = to->types;
 	for (int i = 0; i < GK_PM_COUNT; i++)
-		if (gk_process_metrics[i].tier != GK_TIER_HOST)
+		if (gk_process_metrics[i].tier < GK_TIER_HOST)
 			whole.m[i] = to->m[i];
 	*to = whole;
 }

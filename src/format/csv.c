@@ -53,6 +53,8 @@ static void metrics(struct gk_buf *out, const struct gk_metric_info *info,
 	char digits[GK_UNITS_MAX];
 
 	for (size_t i = 0; i < count; i++) {
+		if (info[i].tier == GK_TIER_HOST_ASKED)
+			continue;
 		if (values[i].why == GK_PRESENT)
 			gk_buf_puts(
 			    out, gk_number(digits, values[i].v, info[i].unit));
@@ -73,6 +75,8 @@ static void titles(struct gk_buf *out, const char *columns,
 	gk_buf_puts(out, columns);
 	gk_buf_putc(out, ',');
 	for (size_t i = 0; i < count; i++) {
+		if (info[i].tier == GK_TIER_HOST_ASKED)
+			continue;
 		gk_buf_puts(out, info[i].name);
 		gk_buf_putc(out, ',');
 	}

@@ -123,19 +123,27 @@ static void seconds(struct json *j, const char *name, uint64_t ns)
 		      (unsigned long long)(ns % GK_NS_PER_S));
 }
 
+/* Costly ones that nobody asked for are no keys. */
+static bool is_key(const struct gk_metric_info *info, struct gk_value value)
+{
+	return info->tier != GK_TIER_HOST_ASKED ||
+	       value.why != GK_ABSENT_NOT_READ;
+}
+
 /* list_why: of the list of processes of a device. */
 static void metrics(struct json *j, const struct gk_metric_info *info,
 		    const struct gk_value *values, size_t count,
 		    enum gk_absence list_why)
 {
 	for (size_t i = 0; i < count; i++)
-		value(j, info[i].name, values[i], info[i].unit);
+		if (is_key(&info[i], values[i]))
+			value(j, info[i].name, values[i], info[i].unit);
 	if (!(j->flags & GK_JSON_WHY))
 		return;
 	key(j, "why");
 	open_group(j, '{');
 	for (size_t i = 0; i < count; i++)
-		if (values[i].why != GK_PRESENT)
+		if (values[i].why != GK_PRESENT && is_key(&info[i], values[i]))
 			text(j, info[i].name, gk_absence_text(values[i].why));
 	if (list_why != GK_PRESENT)
 		text(j, "processes", gk_absence_text(list_why));

@@ -48,7 +48,7 @@ static void add_process(struct tui_user *user, const struct gk_process *p,
 {
 	user->processes += !again;
 	for (int m = 0; m < GK_PM_COUNT; m++)
-		if (!again || gk_process_metrics[m].tier != GK_TIER_HOST)
+		if (!again || gk_process_metrics[m].tier < GK_TIER_HOST)
 			gk_value_add(&user->sum[m], p->m[m]);
 }
 

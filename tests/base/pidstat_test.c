@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Fields 4 to 24; 14 and 15, 20, 22 and 24 are those that are used. */
+/* Fields 4 to 24; 14, 15, 18, 19, 20, 22 and 24 are those that are used. */
 #define REST " S 10 0 0 0 -1 4194560 1 2 3 4 700 80 5 6 20 0 9 0 123456 999 77"
 
 static struct gk_pidstat parse(const char *line)
@@ -36,7 +36,13 @@ static void the_fields_are_where_the_kernel_puts_them(void **state)
 	assert_int_equal(st.state, 'S');
 	assert_int_equal(st.utime, 700);
 	assert_int_equal(st.stime, 80);
+	assert_int_equal(st.priority, 20);
+	assert_int_equal(st.nice, 0);
 	assert_int_equal(st.threads, 9);
+	st = parse("7 (x) S 1 0 0 0 -1 0 1 2 3 4 7 8 5 6 -51 -5 9 0 1 9 7");
+	assert_int_equal(st.priority, -51);
+	assert_int_equal(st.nice, -5);
+	st = parse("4242 (python)" REST " 0 0 0\n");
 	assert_int_equal(st.start, 123456);
 	assert_int_equal(st.rss_pages, 77);
 }

@@ -69,10 +69,34 @@ static void managers_name_their_groups_so(void **state)
 	}
 }
 
+static void pods_have_uids(void **state)
+{
+	static const char uid[] = "8a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
+	char pod[GK_POD_UID_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool has = strstr(rows[i].cgroup, "pod8a1b");
+		size_t len = gk_pod_uid(rows[i].cgroup, pod);
+
+		assert_int_equal(len, has ? strlen(uid) : 0);
+		assert_string_equal(pod, has ? uid : "");
+	}
+	/* Pods that the node itself starts. */
+	gk_pod_uid("0::/kubepods/podfedcba9876543210fedcba9876543210/" ID1,
+		   pod);
+	assert_string_equal(pod, "fedcba9876543210fedcba9876543210");
+	/* Outside of Kubernetes it is only a word. */
+	assert_int_equal(gk_pod_uid("0::/user.slice/" POD "/x\n", pod), 0);
+	assert_int_equal(gk_pod_uid("0::/kubepods/pod/x\n", pod), 0);
+	assert_int_equal(gk_pod_uid("kubepods", pod), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(managers_name_their_groups_so),
+	    cmocka_unit_test(pods_have_uids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

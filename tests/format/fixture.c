@@ -147,12 +147,18 @@ struct gk_process *fixture_add_process(struct fixture *f, unsigned device,
 	    .name = "python3",
 	    .command = command,
 	    .container = "",
+	    .pod = "",
+	    .cwd = "",
+	    .cwd_why = GK_ABSENT_NOT_READ,
+	    .stat = 'S',
 	    .args = command,
 	    .args_len = strcspn(command, " "),
 	    .start_ticks = 4711,
 	};
 	for (int i = 0; i < GK_PM_COUNT; i++)
-		p->m[i] = (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
+		p->m[i].why = gk_process_metrics[i].tier == GK_TIER_HOST_ASKED
+				  ? GK_ABSENT_NOT_READ
+				  : GK_ABSENT_NOT_SUPPORTED;
 	p->m[GK_PM_GPU_MEM] = present(1500 * MIB);
 	p->m[GK_PM_SM_UTIL] = present(16);
 	p->m[GK_PM_MEM_UTIL] = present(8);
@@ -190,7 +196,7 @@ static void add_processes(struct fixture *f)
 	p->user = p->name = "";
 	p->uid = (uid_t)-1;
 	p->args_len = 0;
-	for (int i = GK_PM_CPU; i < GK_PM_COUNT; i++)
+	for (int i = GK_PM_CPU; i <= GK_PM_RUN_TIME; i++)
 		p->m[i].why = GK_ABSENT_HIDDEN;
 	p = fixture_add_process(f, 1, 999, "");
 	p->state = GK_PROCESS_ZOMBIE;
