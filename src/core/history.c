@@ -1,8 +1,8 @@
-/* history.c - rings of several resolutions; see history.h. */
+/* history.c - which series there are, and what goes into them. */
 #include "core/history.h"
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "core/series.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,41 +10,22 @@
 
 #define MIB (1024.0 * 1024.0)
 
-/* Ten minutes by the second, two hours by ten, a day by the minute. */
-static const struct {
-	uint64_t period_ns;
-	uint32_t length;
-} levels[] = {
-    {GK_NS_PER_S, 600},
-    {10 * GK_NS_PER_S, 720},
-    {60 * GK_NS_PER_S, 1440},
-};
-#define LEVELS       3
-#define RING_ALL     (600 + 720 + 1440)
-#define RING_PROCESS 600 /* processes are kept by the second only */
+/* Frames without a new reading after which there is a gap. */
+#define LATE_MAX 1
 
 const struct gk_history_info gk_history_devices[GK_HD_COUNT] = {
-#define SERIES(id, title_, unit_) [GK_HD_##id] = {title_, unit_},
+#define SERIES(id, title_, unit_, metric_, scale_)                             \
+	[GK_HD_##id] = {title_, unit_, GK_M_##metric_, scale_},
     GK_HISTORY_DEVICE(SERIES)
 #undef SERIES
-};
-
-/* The bin that is being filled, and how often it was added to. */
-struct level {
-	uint64_t bin;
-	uint32_t added;
-};
-
-struct series {
-	struct level level[LEVELS];
-	unsigned levels; /* in use */
-	float *ring;     /* of one level behind that of the other */
 };
 
 struct device {
 	char uuid[GK_NAME_MAX];
 	bool mig;
-	struct series series[GK_HD_COUNT];
+	uint64_t read_ns[GK_TIER_COUNT]; /* of what was taken in last */
+	unsigned late; /* frames since a reading of the FAST tier */
+	struct gk_series series[GK_HD_COUNT];
 	float *rings;
 };
 
@@ -53,143 +34,19 @@ struct process {
 	uint64_t start_ticks;
 	char uuid[GK_NAME_MAX];
 	uint64_t seen_ns;
-	struct series series[GK_HP_COUNT];
-	float rings[GK_HP_COUNT][RING_PROCESS];
+	struct gk_series series[GK_HP_COUNT];
+	float rings[GK_HP_COUNT][GK_SERIES_FINE];
 };
 
 struct gk_history {
 	uint64_t begin_ns;
-	struct series host[GK_HH_COUNT];
-	float host_rings[GK_HH_COUNT][RING_ALL];
+	struct gk_series host[GK_HH_COUNT];
+	float host_rings[GK_HH_COUNT][GK_SERIES_ALL];
 	struct device *devices;
 	size_t device_count;
 	struct process **processes;
 	size_t process_count, processes_max;
 };
-
-/* ---- one series ---- */
-
-static void init_series(struct series *s, float *ring, unsigned count)
-{
-	*s = (struct series){.levels = count, .ring = ring};
-}
-
-static float *ring_of(const struct series *s, unsigned level)
-{
-	float *ring = s->ring;
-
-	for (unsigned i = 0; i < level; i++)
-		ring += levels[i].length;
-	return ring;
-}
-
-/* Says that nothing is known of the bins between the last one and this. */
-static void forget_gap(float *ring, uint32_t length, uint64_t from, uint64_t to)
-{
-	if (to - from > length)
-		from = to - length;
-	for (uint64_t b = from + 1; b < to; b++)
-		ring[b % length] = NAN;
-}
-
-static void add_to(struct series *s, unsigned level, uint64_t now_ns,
-		   float value)
-{
-	struct level *l = &s->level[level];
-	uint32_t length = levels[level].length;
-	uint64_t bin = now_ns / levels[level].period_ns;
-	float *ring = ring_of(s, level);
-	float *at = &ring[bin % length];
-
-	if (!l->added) {
-		for (uint32_t i = 0; i < length; i++)
-			ring[i] = NAN;
-		l->bin = bin;
-	}
-	if (bin != l->bin) {
-		if (bin > l->bin)
-			forget_gap(ring, length, l->bin, bin);
-		l->bin = bin;
-		l->added = 0;
-	}
-	*at = l->added ? *at + (value - *at) / (float)(l->added + 1) : value;
-	l->added++;
-}
-
-static void add(struct series *s, uint64_t now_ns, double value)
-{
-	if (isnan(value))
-		return;
-	for (unsigned i = 0; i < s->levels; i++)
-		add_to(s, i, now_ns, (float)value);
-}
-
-/* The mean of the bins of a level between two moments. */
-static float mean(const struct series *s, unsigned level, uint64_t from_ns,
-		  uint64_t to_ns)
-{
-	const struct level *l = &s->level[level];
-	uint64_t period = levels[level].period_ns;
-	uint32_t length = levels[level].length, n = 0;
-	const float *ring = ring_of(s, level);
-	uint64_t first = from_ns / period, last = (to_ns - 1) / period;
-	double sum = 0;
-
-	if (last > l->bin)
-		last = l->bin;
-	if (l->bin >= length && first <= l->bin - length)
-		first = l->bin - length + 1;
-	for (uint64_t b = first; b <= last; b++) {
-		float value = ring[b % length];
-
-		if (isnan(value))
-			continue;
-		sum += (double)value;
-		n++;
-	}
-	return n ? (float)(sum / n) : NAN;
-}
-
-/* The finest level that reaches back far enough; else the coarsest. */
-static unsigned choose_level(const struct series *s,
-			     struct gk_history_span span)
-{
-	uint64_t length = span.count * span.step_ns;
-	uint64_t begin = span.end_ns > length ? span.end_ns - length : 0;
-	unsigned i = 0;
-
-	while (i + 1 < s->levels) {
-		uint64_t reach = levels[i].period_ns * levels[i].length;
-		uint64_t newest = s->level[i].bin * levels[i].period_ns;
-
-		if (newest < reach || newest - reach <= begin)
-			break;
-		i++;
-	}
-	return i;
-}
-
-static void read_series(const struct series *s, struct gk_history_span span,
-			float *out)
-{
-	uint64_t to = span.end_ns;
-	unsigned level = s->levels ? choose_level(s, span) : 0;
-
-	for (unsigned i = span.count; i > 0; i--) {
-		uint64_t from = to > span.step_ns ? to - span.step_ns : 0;
-
-		out[i - 1] = s->levels && s->level[level].added && to
-				 ? mean(s, level, from, to)
-				 : NAN;
-		to = from;
-	}
-}
-
-static void nothing(struct gk_history_span span, float *out)
-{
-	for (unsigned i = 0; i < span.count; i++)
-		out[i] = NAN;
-}
 
 /* ---- what is kept ---- */
 
@@ -206,33 +63,43 @@ static double scaled(struct gk_value value, double divisor)
 				       : (double)NAN;
 }
 
-static double of_device(const struct gk_device *d, enum gk_history_device what)
+/*
+ * Whether there is a reading behind the values of a tier. All tiers that are
+ * always read are believed as long as the fastest is read anew: its thread is
+ * theirs.
+ */
+static bool is_fresh(const struct device *d, const struct gk_device *from,
+		     enum gk_tier tier)
 {
-	static const struct {
-		enum gk_metric metric;
-		double divisor;
-	} sources[GK_HD_COUNT] = {
-	    [GK_HD_GPU_UTIL] = {GK_M_GPU_UTIL, 1},
-	    [GK_HD_MEM_UTIL] = {GK_M_MEM_UTIL, 1},
-	    [GK_HD_POWER] = {GK_M_POWER, 1000},
-	    [GK_HD_TEMP] = {GK_M_TEMP, 1},
-	    [GK_HD_SM_CLOCK] = {GK_M_SM_CLOCK, 1e6},
-	    [GK_HD_MEM_CLOCK] = {GK_M_MEM_CLOCK, 1e6},
-	    [GK_HD_FAN] = {GK_M_FAN, 1},
-	    [GK_HD_ENC] = {GK_M_ENC_UTIL, 1},
-	    [GK_HD_DEC] = {GK_M_DEC_UTIL, 1},
-	    [GK_HD_PCIE_TX] = {GK_M_PCIE_TX, MIB},
-	    [GK_HD_PCIE_RX] = {GK_M_PCIE_RX, MIB},
-	};
-
-	if (d->health != GK_HEALTH_OK)
-		return (double)NAN;
-	if (what == GK_HD_MEM)
-		return share(d->m[GK_M_MEM_USED], d->m[GK_M_MEM_TOTAL]);
-	return scaled(d->m[sources[what].metric], sources[what].divisor);
+	if (tier == GK_TIER_ASKED)
+		return from->read_ns[tier] != d->read_ns[tier];
+	return d->late <= LATE_MAX;
 }
 
+static void count_late(struct device *d, const struct gk_device *from)
+{
+	if (from->read_ns[GK_TIER_FAST] != d->read_ns[GK_TIER_FAST])
+		d->late = 0;
+	else
+		d->late++;
+}
+
+static double of_device(const struct device *d, const struct gk_device *from,
+			enum gk_history_device what)
+{
+	const struct gk_history_info *info = &gk_history_devices[what];
+
+	if (from->health != GK_HEALTH_OK ||
+	    !is_fresh(d, from, gk_metrics[info->metric].tier))
+		return (double)NAN;
+	if (what == GK_HD_MEM)
+		return share(from->m[GK_M_MEM_USED], from->m[GK_M_MEM_TOTAL]);
+	return scaled(from->m[info->metric], info->scale);
+}
+
+/* What a GPU that does not answer once said of a process is no news. */
 static double of_process(const struct gk_process *p,
+			 const struct gk_device *device,
 			 enum gk_history_process what)
 {
 	static const struct {
@@ -245,6 +112,9 @@ static double of_process(const struct gk_process *p,
 	    [GK_HP_SM] = {GK_PM_SM_UTIL, 1},
 	};
 
+	if (gk_process_metrics[sources[what].metric].tier == GK_TIER_MEDIUM &&
+	    device->health != GK_HEALTH_OK)
+		return (double)NAN;
 	return scaled(p->m[sources[what].metric], sources[what].divisor);
 }
 
@@ -284,13 +154,15 @@ static struct device *new_device(struct gk_history *h,
 	h->devices = more;
 	d = &more[h->device_count];
 	*d = (struct device){.mig = from->mig_index >= 0};
-	d->rings = calloc(GK_HD_COUNT * (size_t)RING_ALL, sizeof *d->rings);
+	d->rings =
+	    calloc(GK_HD_COUNT * (size_t)GK_SERIES_ALL, sizeof *d->rings);
 	if (!d->rings)
 		return NULL;
 	gk_str_copy(d->uuid, sizeof d->uuid, from->uuid);
 	for (int i = 0; i < GK_HD_COUNT; i++)
-		init_series(&d->series[i], d->rings + (size_t)i * RING_ALL,
-			    LEVELS);
+		gk_series_init(&d->series[i],
+			       d->rings + (size_t)i * GK_SERIES_ALL,
+			       GK_SERIES_LEVELS);
 	h->device_count = n;
 	return d;
 }
@@ -342,7 +214,7 @@ static struct process *new_process(struct gk_history *h,
 	p->start_ticks = from->start_ticks;
 	gk_str_copy(p->uuid, sizeof p->uuid, uuid);
 	for (int i = 0; i < GK_HP_COUNT; i++)
-		init_series(&p->series[i], p->rings[i], 1);
+		gk_series_init(&p->series[i], p->rings[i], 1);
 	return p;
 }
 
@@ -360,7 +232,7 @@ struct gk_history *gk_history_new(unsigned processes_max)
 	}
 	h->processes_max = processes_max;
 	for (int i = 0; i < GK_HH_COUNT; i++)
-		init_series(&h->host[i], h->host_rings[i], LEVELS);
+		gk_series_init(&h->host[i], h->host_rings[i], GK_SERIES_LEVELS);
 	return h;
 }
 
@@ -380,7 +252,8 @@ void gk_history_free(struct gk_history *h)
 static void add_process(struct gk_history *h, const struct gk_snapshot *snap,
 			const struct gk_process *from)
 {
-	const char *uuid = snap->devices[from->device].uuid;
+	const struct gk_device *device = &snap->devices[from->device];
+	const char *uuid = device->uuid;
 	struct process *p = find_process(h, from->pid, from->start_ticks, uuid);
 
 	if (!p)
@@ -389,8 +262,25 @@ static void add_process(struct gk_history *h, const struct gk_snapshot *snap,
 		return;
 	p->seen_ns = snap->mono_ns;
 	for (int i = 0; i < GK_HP_COUNT; i++)
-		add(&p->series[i], snap->mono_ns,
-		    of_process(from, (enum gk_history_process)i));
+		gk_series_add(
+		    &p->series[i], snap->mono_ns,
+		    of_process(from, device, (enum gk_history_process)i));
+}
+
+static void add_device(struct gk_history *h, const struct gk_snapshot *snap,
+		       const struct gk_device *from)
+{
+	struct device *d = find_device(h, from->uuid);
+
+	if (!d)
+		d = new_device(h, from);
+	if (!d)
+		return;
+	count_late(d, from);
+	for (int i = 0; i < GK_HD_COUNT; i++)
+		gk_series_add(&d->series[i], snap->mono_ns,
+			      of_device(d, from, (enum gk_history_device)i));
+	memcpy(d->read_ns, from->read_ns, sizeof d->read_ns);
 }
 
 void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap)
@@ -398,28 +288,26 @@ void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap)
 	if (!h->begin_ns)
 		h->begin_ns = snap->mono_ns;
 	for (int i = 0; i < GK_HH_COUNT; i++)
-		add(&h->host[i], snap->mono_ns,
-		    of_host(&snap->host, (enum gk_history_host)i));
-	for (size_t k = 0; k < snap->device_count; k++) {
-		const struct gk_device *from = &snap->devices[k];
-		struct device *d = find_device(h, from->uuid);
-
-		if (!d)
-			d = new_device(h, from);
-		for (int i = 0; d && i < GK_HD_COUNT; i++)
-			add(&d->series[i], snap->mono_ns,
-			    of_device(from, (enum gk_history_device)i));
-	}
+		gk_series_add(&h->host[i], snap->mono_ns,
+			      of_host(&snap->host, (enum gk_history_host)i));
+	for (size_t k = 0; k < snap->device_count; k++)
+		add_device(h, snap, &snap->devices[k]);
 	for (size_t k = 0; k < snap->process_count; k++)
 		add_process(h, snap, &snap->processes[k]);
 }
 
 /* ---- reading ---- */
 
+static void nothing(struct gk_history_span span, float *out)
+{
+	for (unsigned i = 0; i < span.count; i++)
+		out[i] = NAN;
+}
+
 void gk_history_of_host(const struct gk_history *h, enum gk_history_host what,
 			struct gk_history_span span, float *out)
 {
-	read_series(&h->host[what], span, out);
+	gk_series_read(&h->host[what], span, out);
 }
 
 void gk_history_of_device(const struct gk_history *h, const char *uuid,
@@ -429,7 +317,7 @@ void gk_history_of_device(const struct gk_history *h, const char *uuid,
 	const struct device *d = find_device(h, uuid);
 
 	if (d)
-		read_series(&d->series[what], span, out);
+		gk_series_read(&d->series[what], span, out);
 	else
 		nothing(span, out);
 }
@@ -451,7 +339,8 @@ void gk_history_of_devices(const struct gk_history *h,
 		for (size_t k = 0; k < h->device_count; k++) {
 			if (h->devices[k].mig)
 				continue;
-			read_series(&h->devices[k].series[what], one, &value);
+			gk_series_read(&h->devices[k].series[what], one,
+				       &value);
 			if (isnan(value))
 				continue;
 			sum += value;
@@ -469,7 +358,7 @@ void gk_history_of_process(const struct gk_history *h, pid_t pid,
 	const struct process *p = find_process(h, pid, start_ticks, uuid);
 
 	if (p)
-		read_series(&p->series[what], span, out);
+		gk_series_read(&p->series[what], span, out);
 	else
 		nothing(span, out);
 }

@@ -9,25 +9,30 @@
 #include <gpukit/gpukit.h>
 
 /*
- * What of a device is kept: HISTORY_DEVICE(id, "title", "unit as shown").
- * Values are in the unit shown: percent, watts, degrees, MHz, MiB/s.
+ * What of a device is kept: SERIES(id, "title", "unit as shown", metric, how
+ * much of the metric is one unit). Memory is shown as a part of all memory.
  */
 #define GK_HISTORY_DEVICE(SERIES)                                              \
-	SERIES(GPU_UTIL, "GPU utilisation", "%")                               \
-	SERIES(MEM, "memory", "%")                                             \
-	SERIES(MEM_UTIL, "memory bandwidth", "%")                              \
-	SERIES(POWER, "power", "W")                                            \
-	SERIES(TEMP, "temperature", "C")                                       \
-	SERIES(SM_CLOCK, "SM clock", "MHz")                                    \
-	SERIES(MEM_CLOCK, "memory clock", "MHz")                               \
-	SERIES(FAN, "fan", "%")                                                \
-	SERIES(ENC, "encoder", "%")                                            \
-	SERIES(DEC, "decoder", "%")                                            \
-	SERIES(PCIE_TX, "PCIe from GPU", "MiB/s")                              \
-	SERIES(PCIE_RX, "PCIe to GPU", "MiB/s")
+	SERIES(GPU_UTIL, "GPU utilisation", "%", GPU_UTIL, 1)                  \
+	SERIES(MEM, "memory", "%", MEM_USED, 1)                                \
+	SERIES(POWER, "power", "W", POWER, 1e3)                                \
+	SERIES(TEMP, "temperature", "C", TEMP, 1)                              \
+	SERIES(MEM_UTIL, "memory bandwidth", "%", MEM_UTIL, 1)                 \
+	SERIES(TEMP_MEM, "memory temperature", "C", TEMP_MEM, 1)               \
+	SERIES(SM_CLOCK, "SM clock", "MHz", SM_CLOCK, 1e6)                     \
+	SERIES(MEM_CLOCK, "memory clock", "MHz", MEM_CLOCK, 1e6)               \
+	SERIES(PCIE_RX, "PCIe to GPU", "MiB/s", PCIE_RX, 1048576)              \
+	SERIES(PCIE_TX, "PCIe from GPU", "MiB/s", PCIE_TX, 1048576)            \
+	SERIES(ENC, "encoder", "%", ENC_UTIL, 1)                               \
+	SERIES(DEC, "decoder", "%", DEC_UTIL, 1)                               \
+	SERIES(JPG, "JPEG", "%", JPG_UTIL, 1)                                  \
+	SERIES(OFA, "optical flow", "%", OFA_UTIL, 1)                          \
+	SERIES(GR_CLOCK, "graphics clock", "MHz", GR_CLOCK, 1e6)               \
+	SERIES(VIDEO_CLOCK, "video clock", "MHz", VIDEO_CLOCK, 1e6)            \
+	SERIES(FAN, "fan", "%", FAN, 1)
 
 enum gk_history_device {
-#define SERIES(id, title, unit) GK_HD_##id,
+#define SERIES(id, title, unit, metric, scale) GK_HD_##id,
 	GK_HISTORY_DEVICE(SERIES)
 #undef SERIES
 	    GK_HD_COUNT
@@ -47,6 +52,8 @@ enum gk_history_process {
 
 struct gk_history_info {
 	const char *title, *unit;
+	enum gk_metric metric;
+	double scale; /* of the metric, in a unit of the series */
 };
 
 extern const struct gk_history_info gk_history_devices[GK_HD_COUNT];
@@ -60,7 +67,11 @@ struct gk_history;
 struct gk_history *gk_history_new(unsigned processes_max);
 void gk_history_free(struct gk_history *h);
 
-/* Takes in a snapshot; several within a second are averaged. */
+/*
+ * Takes in a snapshot; several within a second are averaged. A device's values
+ * count once for each time that they were read: where nothing was read anew
+ * there is a gap. Only one late frame is bridged for what is read always.
+ */
 void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap);
 
 /*

@@ -13,30 +13,61 @@
 
 struct fact {
 	const char *title;
-	/* Adds the text: of metrics, or of the device as a whole. */
-	void (*add)(struct gk_buf *out, const struct fact *fact,
+	/* Adds the text: of metrics, or of the device as a whole; false: there
+	 * is none, and the text says why. */
+	bool (*add)(struct gk_buf *out, const struct fact *fact,
 		    const struct gk_snapshot *snap, const struct gk_device *d);
 	enum gk_metric a, b;
 	const char *words; /* between or of the values */
 };
 
-static void add_value(struct gk_buf *out, const struct gk_device *d,
+#define ADD(name)                                                              \
+	static bool name(struct gk_buf *out, const struct fact *fact,          \
+			 const struct gk_snapshot *snap,                       \
+			 const struct gk_device *d)
+
+/* Shorter than gk_absence_text(): it stands where a number would. */
+const char *tui_absence(enum gk_absence why)
+{
+	static const char *const words[GK_ABSENCE_COUNT] = {
+	    [GK_ABSENT_NO_FUNCTION] = "unknown to driver",
+	    [GK_ABSENT_PERMISSION] = "no permission",
+	    [GK_ABSENT_TIMEOUT] = "no answer",
+	    [GK_ABSENT_ERROR] = "driver error",
+	    [GK_ABSENT_RESET] = "wants a reset",
+	};
+
+	return words[why] ? words[why] : gk_absence_text(why);
+}
+
+static bool say_absent(struct gk_buf *out, enum gk_absence why)
+{
+	gk_buf_puts(out, tui_absence(why));
+	return false;
+}
+
+static bool has(const struct gk_device *d, enum gk_metric metric)
+{
+	return d->m[metric].why == GK_PRESENT;
+}
+
+/* The value, or why there is none. */
+static bool add_value(struct gk_buf *out, const struct gk_device *d,
 		      enum gk_metric metric)
 {
 	char text[GK_UNITS_MAX];
 
+	if (!has(d, metric))
+		return say_absent(out, d->m[metric].why);
 	gk_buf_puts(out,
 		    tui_value(text, d->m[metric], gk_metrics[metric].unit));
+	return true;
 }
 
-#define ADD(name)                                                              \
-	static void name(struct gk_buf *out, const struct fact *fact,          \
-			 const struct gk_snapshot *snap,                       \
-			 const struct gk_device *d)
-
-static void add_text(struct gk_buf *out, const char *text)
+static bool add_text(struct gk_buf *out, const char *text)
 {
-	gk_buf_puts(out, *text ? text : "N/A");
+	gk_buf_puts(out, *text ? text : "unknown");
+	return *text;
 }
 
 /* ---- of the device ---- */
@@ -44,31 +75,38 @@ static void add_text(struct gk_buf *out, const char *text)
 ADD(health)
 {
 	char text[GK_NAME_MAX];
+	uint64_t age = gk_device_age(snap, d, GK_TIER_FAST);
 
 	(void)fact;
 	gk_device_trouble(text, snap, d);
-	gk_buf_puts(out, *text ? text : "ok");
+	if (!*text)
+		return add_text(out, "ok");
+	gk_buf_puts(out, text);
+	if (d->health != GK_HEALTH_STALE && age != UINT64_MAX)
+		gk_buf_printf(out, " for %s",
+			      gk_human_time(text, (int64_t)age, 4));
+	return true;
 }
 
 ADD(bus_id)
 {
 	(void)fact;
 	(void)snap;
-	add_text(out, d->bus_id);
+	return add_text(out, d->bus_id);
 }
 
 ADD(serial)
 {
 	(void)fact;
 	(void)snap;
-	add_text(out, d->serial);
+	return add_text(out, d->serial);
 }
 
 ADD(vbios)
 {
 	(void)fact;
 	(void)snap;
-	add_text(out, d->vbios);
+	return add_text(out, d->vbios);
 }
 
 ADD(node)
@@ -76,9 +114,9 @@ ADD(node)
 	(void)fact;
 	(void)snap;
 	if (d->minor < 0)
-		gk_buf_puts(out, "N/A");
-	else
-		gk_buf_printf(out, "/dev/nvidia%d", d->minor);
+		return add_text(out, "");
+	gk_buf_printf(out, "/dev/nvidia%d", d->minor);
+	return true;
 }
 
 ADD(compute_capability)
@@ -86,19 +124,19 @@ ADD(compute_capability)
 	(void)fact;
 	(void)snap;
 	if (d->compute_major < 0)
-		gk_buf_puts(out, "N/A");
-	else
-		gk_buf_printf(out, "%d.%d", d->compute_major, d->compute_minor);
+		return add_text(out, "");
+	gk_buf_printf(out, "%d.%d", d->compute_major, d->compute_minor);
+	return true;
 }
 
 ADD(processes)
 {
 	(void)fact;
 	(void)snap;
-	if (d->processes_why == GK_PRESENT)
-		gk_buf_printf(out, "%u", d->process_count);
-	else
-		gk_buf_puts(out, "N/A");
+	if (d->processes_why != GK_PRESENT)
+		return say_absent(out, d->processes_why);
+	gk_buf_printf(out, "%u", d->process_count);
+	return true;
 }
 
 /* ---- of metrics ---- */
@@ -106,7 +144,7 @@ ADD(processes)
 ADD(one)
 {
 	(void)snap;
-	add_value(out, d, fact->a);
+	return add_value(out, d, fact->a);
 }
 
 /* "a / b", and in brackets what part it is. */
@@ -116,61 +154,61 @@ ADD(part)
 	char text[GK_UNITS_MAX];
 
 	(void)snap;
-	add_value(out, d, fact->a);
+	if (!add_value(out, d, fact->a))
+		return false;
+	if (!has(d, fact->b))
+		return true;
 	gk_buf_puts(out, " / ");
 	add_value(out, d, fact->b);
 	if (share.why == GK_PRESENT)
 		gk_buf_printf(out, " (%s)",
 			      tui_value(text, share, GK_UNIT_CENTIPERCENT));
+	return true;
 }
 
 /* "a of b". */
 ADD(of)
 {
 	(void)snap;
+	if (!has(d, fact->a))
+		return add_value(out, d, fact->a);
 	gk_buf_puts(out, fact->words);
 	add_value(out, d, fact->a);
+	if (!has(d, fact->b))
+		return true;
 	gk_buf_puts(out, " of ");
 	gk_buf_puts(out, fact->words);
-	add_value(out, d, fact->b);
+	return add_value(out, d, fact->b);
 }
 
 /* "a to b". */
 ADD(range)
 {
 	(void)snap;
+	if (!has(d, fact->a) || !has(d, fact->b))
+		return say_absent(out, has(d, fact->a) ? d->m[fact->b].why
+						       : d->m[fact->a].why);
 	add_value(out, d, fact->a);
 	gk_buf_puts(out, " to ");
-	add_value(out, d, fact->b);
-}
-
-/* Memory rows that were replaced, by the kind of their errors. */
-ADD(rows)
-{
-	(void)snap;
-	add_value(out, d, fact->a);
-	gk_buf_puts(out, " corr., ");
-	add_value(out, d, fact->b);
-	gk_buf_puts(out, " uncorr.");
+	return add_value(out, d, fact->b);
 }
 
 ADD(remapping)
 {
 	(void)snap;
-	if (d->m[fact->a].why != GK_PRESENT)
-		gk_buf_puts(out, "N/A");
-	else if (gk_value_or_none(d->m[fact->b]) > 0)
-		gk_buf_puts(out, "failed");
-	else
-		gk_buf_puts(out, d->m[fact->a].v ? "pending a reset" : "ok");
+	if (!has(d, fact->a))
+		return add_value(out, d, fact->a);
+	if (gk_value_or_none(d->m[fact->b]) > 0)
+		return add_text(out, "failed");
+	return add_text(out, d->m[fact->a].v ? "pending a reset" : "ok");
 }
 
 ADD(pstate)
 {
 	(void)snap;
-	if (d->m[fact->a].why == GK_PRESENT)
+	if (has(d, fact->a))
 		gk_buf_putc(out, 'P');
-	add_value(out, d, fact->a);
+	return add_value(out, d, fact->a);
 }
 
 /* A word of a list "off|on" by number. */
@@ -180,10 +218,8 @@ ADD(word)
 	const char *at = fact->words;
 
 	(void)snap;
-	if (value.why != GK_PRESENT) {
-		gk_buf_puts(out, "N/A");
-		return;
-	}
+	if (value.why != GK_PRESENT)
+		return say_absent(out, value.why);
 	for (int64_t i = 0; i < value.v && at; i++) {
 		at = strchr(at, '|');
 		at = at ? at + 1 : NULL;
@@ -192,6 +228,7 @@ ADD(word)
 		gk_buf_add(out, at, strcspn(at, "|"));
 	else
 		gk_buf_printf(out, "%" PRId64, value.v);
+	return true;
 }
 
 /* What was read only because it was asked for may be old. */
@@ -199,12 +236,12 @@ ADD(traffic)
 {
 	char text[GK_UNITS_MAX];
 
-	if (d->m[fact->a].why != GK_PRESENT ||
-	    gk_device_age(snap, d, GK_TIER_ASKED) > ASKED_AGE_MAX) {
-		gk_buf_puts(out, "N/A");
-		return;
-	}
+	if (!has(d, fact->a))
+		return add_value(out, d, fact->a);
+	if (gk_device_age(snap, d, GK_TIER_ASKED) > ASKED_AGE_MAX)
+		return say_absent(out, GK_ABSENT_NOT_READ);
 	gk_buf_printf(out, "%s/s", gk_human_size(text, d->m[fact->a].v));
+	return true;
 }
 
 /* Bits of nvmlClocksEventReasons, as NVML's documentation explains them. */
@@ -230,10 +267,10 @@ ADD(event_reasons)
 	bool first = true;
 
 	(void)snap;
-	if (value.why != GK_PRESENT || !left) {
-		gk_buf_puts(out, value.why == GK_PRESENT ? "none" : "N/A");
-		return;
-	}
+	if (value.why != GK_PRESENT)
+		return say_absent(out, value.why);
+	if (!left)
+		return add_text(out, "none");
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
 		if (!(left & reasons[i].bit))
 			continue;
@@ -243,6 +280,7 @@ ADD(event_reasons)
 	}
 	if (left)
 		gk_buf_printf(out, "%s%#llx", first ? "" : ", ", left);
+	return true;
 }
 
 static const struct fact facts[] = {
@@ -285,7 +323,8 @@ static const struct fact facts[] = {
     {"ECC", word, GK_M_ECC_MODE, 0, "off|on"},
     {"ECC corrected", one, GK_M_ECC_CORRECTED, 0, NULL},
     {"ECC uncorrected", one, GK_M_ECC_UNCORRECTED, 0, NULL},
-    {"Rows remapped", rows, GK_M_ROWS_CORRECTED, GK_M_ROWS_UNCORRECTED, NULL},
+    {"Rows, corrected", one, GK_M_ROWS_CORRECTED, 0, NULL},
+    {"Rows, uncorrected", one, GK_M_ROWS_UNCORRECTED, 0, NULL},
     {"Row remapping", remapping, GK_M_ROWS_PENDING, GK_M_ROWS_FAILED, NULL},
     {"Persistence", word, GK_M_PERSISTENCE, 0, "off|on"},
     {"Compute mode", word, GK_M_COMPUTE_MODE, 0,
@@ -306,8 +345,8 @@ const char *tui_fact_title(int fact)
 	return facts[fact].title;
 }
 
-void tui_fact_add(struct gk_buf *out, int fact, const struct gk_snapshot *snap,
+bool tui_fact_add(struct gk_buf *out, int fact, const struct gk_snapshot *snap,
 		  const struct gk_device *device)
 {
-	facts[fact].add(out, &facts[fact], snap, device);
+	return facts[fact].add(out, &facts[fact], snap, device);
 }

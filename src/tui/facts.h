@@ -14,8 +14,11 @@ int tui_fact_count(void);
 /* The title of one. */
 const char *tui_fact_title(int fact);
 
-/* Adds its value as text. */
-void tui_fact_add(struct gk_buf *out, int fact, const struct gk_snapshot *snap,
+/* Adds its value as text; false: there is none, and the text says why. */
+bool tui_fact_add(struct gk_buf *out, int fact, const struct gk_snapshot *snap,
 		  const struct gk_device *device);
+
+/* Why a value is absent, in at most 20 columns. */
+const char *tui_absence(enum gk_absence why);
 
 #endif

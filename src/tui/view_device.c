@@ -5,20 +5,16 @@
 #include "base/str.h"
 #include "format/names.h"
 #include "tui/box.h"
+#include "tui/device_part.h"
 #include "tui/facts.h"
-#include "tui/plot.h"
 #include "tui/value.h"
 #include "tui/view.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FACT_WIDTH  38 /* columns that a fact wants */
+#define FACT_WIDTH  40 /* columns that a fact wants */
 #define TITLE_WIDTH 19
-#define GRAPH_ROWS  9 /* at least: two graphs, their axis, the borders */
-#define GRAPHS      4 /* at a time */
-#define PAGES       (GK_HD_COUNT / GRAPHS)
 #define HINT        "Left Right: GPU  g: graphs"
 #define RED         1
 #define CYAN        6
@@ -97,7 +93,7 @@ bool view_device_act(struct tui *t, enum tui_action action)
 	else if (action == ACTION_SCROLL_RIGHT)
 		step(t, 1);
 	else if (action == ACTION_GRAPH)
-		t->device.graphs = (t->device.graphs + 1) % PAGES;
+		device_graphs_next(t, shown(t));
 	else
 		return false;
 	return true;
@@ -134,23 +130,38 @@ static void draw_head(const struct tui *t, struct grid *g, int line,
 	(void)t;
 }
 
+/* What is too long loses its brackets, and only then its end. */
+static void cut(struct gk_buf *text, int width)
+{
+	char *bracket = text->len ? strstr(text->data, " (") : NULL;
+
+	if (bracket && (int)gk_columns(text->data, text->len) > width) {
+		*bracket = '\0';
+		text->len = (size_t)(bracket - text->data);
+	}
+}
+
 static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 		      int width, int fact)
 {
 	const struct gk_device *d = shown(t);
 	struct grid_style style = GRID_PLAIN;
-	struct gk_buf text = {0};
+	struct gk_buf text = {0}, cell = {0};
+	int room = width - TITLE_WIDTH - 2;
 
 	gk_cell(&text, tui_fact_title(fact), TITLE_WIDTH - 1, GK_LEFT, "");
 	grid_line(g, line, column + 1, text.data, text.len,
 		  (struct grid_style){CYAN, 0});
 	text.len = 0;
-	tui_fact_add(&text, fact, t->snap, d);
-	if (fact == 0 && d->health != GK_HEALTH_OK)
+	if (!tui_fact_add(&text, fact, t->snap, d))
+		style = (struct grid_style){GRID_COLOR_NONE, GRID_DIM};
+	else if (fact == 0 && d->health != GK_HEALTH_OK)
 		style = (struct grid_style){RED, GRID_BOLD};
-	box_text(g, line, column + TITLE_WIDTH + 1, width - TITLE_WIDTH - 2,
-		 text.data, style);
+	cut(&text, room);
+	gk_cell(&cell, text.data, (size_t)room, GK_LEFT, "+");
+	box_text(g, line, column + TITLE_WIDTH + 1, room, cell.data, style);
 	gk_buf_free(&text);
+	gk_buf_free(&cell);
 }
 
 /* Column by column, so that what belongs together stays together. */
@@ -189,108 +200,28 @@ static int draw_migs(const struct tui *t, struct grid *g, int line,
 	return rows;
 }
 
-/* ---- graphs ---- */
-
-static const uint16_t colors[GRAPHS] = {6, 5, 2, 3};
-
-static float value_of(struct gk_value value, float divisor)
+static int draw_body(const struct tui *t, struct grid *g, int line,
+		     const struct gk_device *d)
 {
-	return value.why == GK_PRESENT ? (float)value.v / divisor : 0;
+	int rows = draw_facts(t, g, line);
+
+	return rows + draw_migs(t, g, line + rows, d);
 }
 
-/* Where the scale of a series ends: for what has an end, there. */
-static float top_of(const struct gk_device *d, enum gk_history_device what,
-		    const float *values, unsigned count)
+/* Graphs have what the rest leaves; what is drawn below the grid is cut. */
+static int graph_rows(const struct tui *t, struct grid *g,
+		      const struct gk_device *d)
 {
-	float top = 0;
+	int rest = g->rows - 1 - draw_body(t, g, g->rows, d);
+	int least = device_graphs_least(g->rows);
 
-	if (!strcmp(gk_history_devices[what].unit, "%"))
-		top = 100;
-	else if (what == GK_HD_POWER)
-		top = value_of(d->m[GK_M_POWER_ENFORCED], 1e3F);
-	else if (what == GK_HD_SM_CLOCK)
-		top = value_of(d->m[GK_M_SM_CLOCK_MAX], 1e6F);
-	else if (what == GK_HD_MEM_CLOCK)
-		top = value_of(d->m[GK_M_MEM_CLOCK_MAX], 1e6F);
-	else if (what == GK_HD_TEMP)
-		top = value_of(d->m[GK_M_TEMP_SLOWDOWN], 1);
-	return top > 0 ? top : plot_top(values, count, 10, INFINITY);
-}
-
-static void number(char *dst, size_t cap, float value, const char *unit)
-{
-	if (isnan(value))
-		snprintf(dst, cap, "N/A");
-	else
-		snprintf(dst, cap, "%.0f%s", (double)value, unit);
-}
-
-static void draw_graph(const struct tui *t, struct grid *g,
-		       const struct gk_device *d, int i, struct plot plot)
-{
-	enum gk_history_device what = (enum gk_history_device)(
-	    t->device.graphs % PAGES * GRAPHS + (unsigned)i);
-	const struct gk_history_info *info = &gk_history_devices[what];
-	struct gk_history_span span = tui_time_span(t, plot.columns);
-	float values[PLOT_VALUES_MAX];
-	char last[32], most[32];
-
-	gk_history_of_device(t->history, d->uuid, what, span, values);
-	number(last, sizeof last, plot_last(values, span.count), info->unit);
-	number(most, sizeof most, plot_max(values, span.count), info->unit);
-	snprintf(plot.outer, sizeof plot.outer, "%s: %s (max %s) ", info->title,
-		 last, most);
-	plot.top = top_of(d, what, values, span.count);
-	plot.unit = info->unit;
-	plot.color = colors[i];
-	plot_draw(g, &plot, values);
-}
-
-static void draw_frame(const struct tui *t, struct grid *g, int line, int rows,
-		       int middle, int axis)
-{
-	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
-	int w = g->columns, end = line + rows - 1;
-
-	box_rule(g, line, 0, w, "╒", "═", "╕");
-	box_rule(g, end, 0, w, "╘", "═", "╛");
-	box_side(g, line + 1, rows - 2, 0, "│");
-	box_side(g, line + 1, rows - 2, middle, "│");
-	box_side(g, line + 1, rows - 2, w - 1, "│");
-	box_text(g, line, middle, 1, "╤", GRID_PLAIN);
-	box_text(g, end, middle, 1, "╧", GRID_PLAIN);
-	graph_axis(g, axis, 1, middle - 1, tui_time_step(t), dim);
-	graph_axis(g, axis, middle + 1, w - middle - 2, tui_time_step(t), dim);
-	box_text(g, axis, 0, 1, "├", GRID_PLAIN);
-	box_text(g, axis, middle, 1, "┼", GRID_PLAIN);
-	box_text(g, axis, w - 1, 1, "┤", GRID_PLAIN);
-}
-
-static void draw_graphs(const struct tui *t, struct grid *g, int line, int rows,
-			const struct gk_device *d)
-{
-	int middle = (g->columns - 1) / 2, axis = line + rows / 2;
-
-	draw_frame(t, g, line, rows, middle, axis);
-	for (int i = 0; i < GRAPHS; i++) {
-		bool lower = i >= 2, right = i % 2;
-		struct plot plot = {
-		    .row = lower ? axis + 1 : line + 1,
-		    .rows = lower ? line + rows - axis - 2 : axis - line - 1,
-		    .column = right ? middle + 1 : 1,
-		    .columns = plot_columns(right ? g->columns - middle - 2
-						  : middle - 1),
-		    .hanging = lower,
-		};
-
-		draw_graph(t, g, d, i, plot);
-	}
+	return rest > least ? rest : least;
 }
 
 int view_device(struct tui *t, struct grid *g)
 {
 	const struct gk_device *d = shown(t);
-	int line = -t->scroll, rows;
+	int line = 1 - t->scroll;
 
 	t->first_process_line = -1;
 	if (!d) {
@@ -298,11 +229,8 @@ int view_device(struct tui *t, struct grid *g)
 			  GRID_PLAIN);
 		return 1;
 	}
-	draw_head(t, g, line++, d);
-	line += draw_facts(t, g, line);
-	line += draw_migs(t, g, line, d);
-	rows = g->rows - (line + t->scroll);
-	rows = rows < GRAPH_ROWS ? GRAPH_ROWS : rows;
-	draw_graphs(t, g, line, rows, d);
-	return line + rows + t->scroll;
+	line += device_graphs(t, g, line, graph_rows(t, g, d), d);
+	line += draw_body(t, g, line, d);
+	draw_head(t, g, 0, d);
+	return line + t->scroll;
 }

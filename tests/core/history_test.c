@@ -51,21 +51,36 @@ static void util(unsigned device, int64_t percent)
 	devices[device].m[GK_M_GPU_UTIL] = (struct gk_value){.v = percent};
 }
 
-static void take(double seconds)
+/* A frame in which nothing was read anew. */
+static void take_late(double seconds)
 {
 	snap.mono_ns = AT(seconds);
 	gk_history_add(history, &snap);
 }
 
-static float one(const char *uuid, double end_s, double step_s)
+static void take(double seconds)
+{
+	for (int i = 0; i < 2; i++)
+		if (devices[i].health == GK_HEALTH_OK)
+			devices[i].read_ns[GK_TIER_FAST] = AT(seconds);
+	take_late(seconds);
+}
+
+static float one_of(enum gk_history_device what, const char *uuid, double end_s,
+		    double step_s)
 {
 	struct gk_history_span span = {.end_ns = AT(end_s),
 				       .step_ns = (uint64_t)(step_s * 1e9),
 				       .count = 1};
 	float value;
 
-	gk_history_of_device(history, uuid, GK_HD_GPU_UTIL, span, &value);
+	gk_history_of_device(history, uuid, what, span, &value);
 	return value;
+}
+
+static float one(const char *uuid, double end_s, double step_s)
+{
+	return one_of(GK_HD_GPU_UTIL, uuid, end_s, step_s);
 }
 
 static void several_within_a_second_are_averaged(void **state)
@@ -126,6 +141,69 @@ static void devices_are_averaged(void **state)
 	assert_float_equal(values[1], 10, 1e-3);
 }
 
+static float traffic(double end_s)
+{
+	return one_of(GK_HD_PCIE_RX, "GPU-a", end_s, 1);
+}
+
+/* PCIe traffic is read while somebody looks: before and after is a gap. */
+static void what_was_not_asked_for_is_a_gap(void **state)
+{
+	struct gk_device *d = &devices[0];
+
+	(void)state;
+	take(0.5);
+	d->m[GK_M_PCIE_RX] = (struct gk_value){.v = 3 << 20};
+	d->read_ns[GK_TIER_ASKED] = AT(1.4);
+	take(1.5);
+	take(2.5);
+	d->m[GK_M_PCIE_RX].v = 5 << 20;
+	d->read_ns[GK_TIER_ASKED] = AT(3.4);
+	take(3.5);
+	take(4.5);
+	assert_true(isnan(traffic(1)));
+	assert_float_equal(traffic(2), 3, 1e-3);
+	assert_true(isnan(traffic(3)));
+	assert_float_equal(traffic(4), 5, 1e-3);
+	assert_true(isnan(traffic(5)));
+}
+
+/* It hangs, but has not done so for long enough to be called stale. */
+static void what_hangs_is_a_gap_after_one_late_frame(void **state)
+{
+	(void)state;
+	util(0, 40);
+	take(0.5);
+	take_late(1.5);
+	take_late(2.5);
+	take_late(3.5);
+	take(4.5);
+	assert_float_equal(one("GPU-a", 1, 1), 40, 1e-3);
+	assert_float_equal(one("GPU-a", 2, 1), 40, 1e-3);
+	assert_true(isnan(one("GPU-a", 3, 1)));
+	assert_true(isnan(one("GPU-a", 4, 1)));
+	assert_float_equal(one("GPU-a", 5, 1), 40, 1e-3);
+}
+
+/* Every series is the metric that its row names, in its unit. */
+static void a_series_is_its_metric(void **state)
+{
+	(void)state;
+	for (int i = 0; i < GK_HD_COUNT; i++) {
+		const struct gk_history_info *info = &gk_history_devices[i];
+
+		devices[0].m[info->metric] =
+		    (struct gk_value){.v = (int64_t)((10 + i) * info->scale)};
+	}
+	devices[0].m[GK_M_MEM_TOTAL] = (struct gk_value){.v = 50};
+	devices[0].read_ns[GK_TIER_ASKED] = AT(0.5);
+	take(0.5);
+	for (int i = 0; i < GK_HD_COUNT; i++)
+		assert_float_equal(
+		    one_of((enum gk_history_device)i, "GPU-a", 1, 1),
+		    i == GK_HD_MEM ? 2 * (10 + i) : 10 + i, 1e-3);
+}
+
 static float memory_of(pid_t pid, uint64_t start)
 {
 	struct gk_history_span span = {
@@ -177,6 +255,9 @@ int main(void)
 	    T(a_gap_is_unknown),
 	    T(what_is_old_is_kept_more_coarsely),
 	    T(devices_are_averaged),
+	    T(what_was_not_asked_for_is_a_gap),
+	    T(what_hangs_is_a_gap_after_one_late_frame),
+	    T(a_series_is_its_metric),
 	    T(processes_make_room),
 	    T(more_than_fit_are_left_out),
 	};

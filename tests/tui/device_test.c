@@ -19,6 +19,7 @@ static void live(int seconds)
 		struct gk_device *d = &s.f.devices[1];
 
 		s.f.snap.mono_ns += GK_NS_PER_S;
+		d->read_ns[GK_TIER_FAST] = s.f.snap.mono_ns;
 		d->m[GK_M_GPU_UTIL] = present(i % 50 * 2);
 		d->m[GK_M_POWER] = present(100000 + i * 2000);
 		d->m[GK_M_TEMP] = present(40 + i / 4);
@@ -95,11 +96,12 @@ static void facts_are_in_words(void **state)
 	assert_string_equal(fact("BAR1"), "1.00MiB / 128.0GiB (0.0%)");
 	assert_string_equal(fact("Compute mode"), "default");
 	assert_string_equal(fact("Fan"), "100%");
-	assert_string_equal(fact("Row remapping"), "N/A");
+	assert_string_equal(fact("Row remapping"), "not supported");
 	s.f.devices[1].m[GK_M_ROWS_CORRECTED] = present(2);
 	s.f.devices[1].m[GK_M_ROWS_UNCORRECTED] = present(1);
 	s.f.devices[1].m[GK_M_ROWS_PENDING] = present(1);
-	assert_string_equal(fact("Rows remapped"), "2 corr., 1 uncorr.");
+	assert_string_equal(fact("Rows, corrected"), "2");
+	assert_string_equal(fact("Rows, uncorrected"), "1");
 	assert_string_equal(fact("Row remapping"), "pending a reset");
 	s.f.devices[1].m[GK_M_ROWS_FAILED] = present(1);
 	assert_string_equal(fact("Row remapping"), "failed");
@@ -116,12 +118,12 @@ static void old_traffic_is_no_traffic(void **state)
 	struct gk_device *d = &s.f.devices[1];
 
 	(void)state;
-	assert_string_equal(fact("PCIe to GPU"), "N/A");
+	assert_string_equal(fact("PCIe to GPU"), "not supported");
 	d->m[GK_M_PCIE_RX] = present(3 << 20);
 	d->read_ns[GK_TIER_ASKED] = s.f.snap.mono_ns - GK_NS_PER_S;
 	assert_string_equal(fact("PCIe to GPU"), "3.00MiB/s");
 	d->read_ns[GK_TIER_ASKED] = s.f.snap.mono_ns - 9 * GK_NS_PER_S;
-	assert_string_equal(fact("PCIe to GPU"), "N/A");
+	assert_string_equal(fact("PCIe to GPU"), "not read yet");
 }
 
 /* MIG devices are lines of their GPU and no stations. */
@@ -168,20 +170,45 @@ static void what_is_lost_says_so(void **state)
 
 static void graphs_are_chosen(void **state)
 {
-	static const char *const titles[] = {"GPU utilisation: 38% (max 98%)",
-					     "temperature: 69C (max 69C)",
-					     "encoder: 0% (max 0%)"};
+	/* Ten have values, six fit: the second page is as full as the first. */
+	static const char *const titles[][2] = {
+	    {"GPU utilisation: 38% (max 98%)", "SM clock: 1410MHz"},
+	    {"memory bandwidth: 16% (max 16%)", "fan: 100% (max 100%)"},
+	};
 
 	(void)state;
 	screen_resize(&s, 40, 120);
 	screen_press(&s, "d Right");
-	for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-		screen_draw(&s);
-		assert_int_not_equal(screen_find(&s, titles[i], NULL), -1);
+	for (size_t i = 0; i < 4; i++) {
+		for (size_t k = 0; k < 2; k++) {
+			screen_draw(&s);
+			assert_int_not_equal(
+			    screen_find(&s, titles[i % 2][k], NULL), -1);
+		}
 		screen_press(&s, "g");
 	}
+}
+
+/* Traffic that is not read any more is a gap, not its last value. */
+static void graphs_have_no_old_traffic(void **state)
+{
+	struct gk_device *d = &s.f.devices[1];
+
+	(void)state;
+	d->m[GK_M_PCIE_RX] = present(300 << 20);
+	d->m[GK_M_PCIE_TX] = present(20LL << 30);
+	d->read_ns[GK_TIER_ASKED] = s.f.snap.mono_ns + GK_NS_PER_S;
+	live(1);
+	screen_resize(&s, 40, 120);
+	screen_press(&s, "d Right g");
 	screen_draw(&s);
-	assert_int_not_equal(screen_find(&s, titles[0], NULL), -1);
+	assert_int_not_equal(screen_find(&s, "PCIe to GPU: 300.0MiB/s", NULL),
+			     -1);
+	assert_int_not_equal(screen_find(&s, "╴20GiB/s", NULL), -1);
+	live(5);
+	screen_draw(&s);
+	assert_int_not_equal(screen_find(&s, "PCIe to GPU: not read", NULL),
+			     -1);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -196,6 +223,7 @@ int main(void)
 	    T(it_opens_at_the_gpu_of_the_selected_process),
 	    T(what_is_lost_says_so),
 	    T(graphs_are_chosen),
+	    T(graphs_have_no_old_traffic),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

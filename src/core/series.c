@@ -1,0 +1,135 @@
+/* series.c - rings of several resolutions; see series.h. */
+#include "core/series.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+/* Ten minutes by the second, two hours by ten, a day by the minute. */
+static const struct {
+	uint64_t period_ns;
+	uint32_t length;
+} levels[] = {
+    {GK_NS_PER_S, 600},
+    {10 * GK_NS_PER_S, 720},
+    {60 * GK_NS_PER_S, 1440},
+};
+
+_Static_assert(600 + 720 + 1440 == GK_SERIES_ALL, "the rings of all levels");
+_Static_assert(600 == GK_SERIES_FINE, "the ring of the finest level");
+
+void gk_series_init(struct gk_series *s, float *ring, unsigned count)
+{
+	*s = (struct gk_series){.levels = count, .ring = ring};
+}
+
+static float *ring_of(const struct gk_series *s, unsigned level)
+{
+	float *ring = s->ring;
+
+	for (unsigned i = 0; i < level; i++)
+		ring += levels[i].length;
+	return ring;
+}
+
+/* Says that nothing is known of the bins between the last one and this. */
+static void forget_gap(float *ring, uint32_t length, uint64_t from, uint64_t to)
+{
+	if (to - from > length)
+		from = to - length;
+	for (uint64_t b = from + 1; b < to; b++)
+		ring[b % length] = NAN;
+}
+
+static void add_to(struct gk_series *s, unsigned level, uint64_t now_ns,
+		   float value)
+{
+	struct gk_level *l = &s->level[level];
+	uint32_t length = levels[level].length;
+	uint64_t bin = now_ns / levels[level].period_ns;
+	float *ring = ring_of(s, level);
+	float *at = &ring[bin % length];
+
+	if (!l->added) {
+		for (uint32_t i = 0; i < length; i++)
+			ring[i] = NAN;
+		l->bin = bin;
+	}
+	if (bin != l->bin) {
+		if (bin > l->bin)
+			forget_gap(ring, length, l->bin, bin);
+		l->bin = bin;
+		l->added = 0;
+	}
+	*at = l->added ? *at + (value - *at) / (float)(l->added + 1) : value;
+	l->added++;
+}
+
+void gk_series_add(struct gk_series *s, uint64_t now_ns, double value)
+{
+	if (isnan(value))
+		return;
+	for (unsigned i = 0; i < s->levels; i++)
+		add_to(s, i, now_ns, (float)value);
+}
+
+/* The mean of the bins of a level between two moments. */
+static float mean(const struct gk_series *s, unsigned level, uint64_t from_ns,
+		  uint64_t to_ns)
+{
+	const struct gk_level *l = &s->level[level];
+	uint64_t period = levels[level].period_ns;
+	uint32_t length = levels[level].length, n = 0;
+	const float *ring = ring_of(s, level);
+	uint64_t first = from_ns / period, last = (to_ns - 1) / period;
+	double sum = 0;
+
+	if (last > l->bin)
+		last = l->bin;
+	if (l->bin >= length && first <= l->bin - length)
+		first = l->bin - length + 1;
+	for (uint64_t b = first; b <= last; b++) {
+		float value = ring[b % length];
+
+		if (isnan(value))
+			continue;
+		sum += (double)value;
+		n++;
+	}
+	return n ? (float)(sum / n) : NAN;
+}
+
+/* The finest level that reaches back far enough; else the coarsest. */
+static unsigned choose_level(const struct gk_series *s,
+			     struct gk_history_span span)
+{
+	uint64_t length = span.count * span.step_ns;
+	uint64_t begin = span.end_ns > length ? span.end_ns - length : 0;
+	unsigned i = 0;
+
+	while (i + 1 < s->levels) {
+		uint64_t reach = levels[i].period_ns * levels[i].length;
+		uint64_t newest = s->level[i].bin * levels[i].period_ns;
+
+		if (newest < reach || newest - reach <= begin)
+			break;
+		i++;
+	}
+	return i;
+}
+
+void gk_series_read(const struct gk_series *s, struct gk_history_span span,
+		    float *out)
+{
+	uint64_t to = span.end_ns;
+	unsigned level = s->levels ? choose_level(s, span) : 0;
+
+	for (unsigned i = span.count; i > 0; i--) {
+		uint64_t from = to > span.step_ns ? to - span.step_ns : 0;
+
+		out[i - 1] = s->levels && s->level[level].added && to
+				 ? mean(s, level, from, to)
+				 : NAN;
+		to = from;
+	}
+}

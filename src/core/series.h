@@ -1,0 +1,36 @@
+/*
+ * series.h - a value over time, in rings of fixed size: the finest for
+ * minutes, the coarsest for a day. One thread.
+ */
+#ifndef GK_CORE_SERIES_H
+#define GK_CORE_SERIES_H
+
+#include "core/history.h"
+
+#define GK_SERIES_LEVELS 3
+#define GK_SERIES_FINE   600  /* floats of the finest level alone */
+#define GK_SERIES_ALL    2760 /* floats of all levels */
+
+/* The bin that is being filled, and how often it was added to. */
+struct gk_level {
+	uint64_t bin;
+	uint32_t added;
+};
+
+struct gk_series {
+	struct gk_level level[GK_SERIES_LEVELS];
+	unsigned levels; /* in use, the finest first */
+	float *ring;     /* of one level behind that of the other */
+};
+
+/* The ring stays the caller's: GK_SERIES_FINE floats for one level,
+ * GK_SERIES_ALL for all. */
+void gk_series_init(struct gk_series *s, float *ring, unsigned levels);
+
+/* Adds a value; several of one bin are averaged, NAN leaves a gap. */
+void gk_series_add(struct gk_series *s, uint64_t now_ns, double value);
+
+void gk_series_read(const struct gk_series *s, struct gk_history_span span,
+		    float *out);
+
+#endif
