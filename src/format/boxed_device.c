@@ -79,8 +79,10 @@ void gk_box_name(struct gk_box *box, const struct gk_device *d, size_t columns)
 
 	gk_device_trouble(trouble, box->snap, d);
 	snprintf(text, sizeof text, "ERROR: %s", trouble);
-	if (d->health == GK_HEALTH_OK ||
-	    (d->health == GK_HEALTH_STALE && *d->name))
+	if (d->health == GK_HEALTH_OK && !d->read_ns[GK_TIER_FAST])
+		gk_cell(box->out, GK_READING, columns, GK_LEFT, "");
+	else if (d->health == GK_HEALTH_OK ||
+		 (d->health == GK_HEALTH_STALE && *d->name))
 		gk_cell_tail(box->out, short_name(d), columns, "..");
 	else
 		gk_cell(box->out, text, columns, GK_LEFT, "..");
@@ -157,10 +159,13 @@ static void mode_cell(const struct gk_box_table *t, const struct gk_device *d)
 	bool wrong = t->box->live.on ? d->health != GK_HEALTH_OK
 				     : d->health == GK_HEALTH_STALE;
 
-	gk_cell(t->box->out,
-		wrong ? gk_box_trouble(trouble, t->box, d)
-		      : word(d->m[GK_M_COMPUTE_MODE], compute_modes, 4),
-		11, GK_RIGHT, "");
+	const char *text = word(d->m[GK_M_COMPUTE_MODE], compute_modes, 4);
+
+	if (wrong)
+		text = gk_box_trouble(trouble, t->box, d);
+	else if (!d->read_ns[GK_TIER_FAST])
+		text = GK_READING;
+	gk_cell(t->box->out, text, 11, GK_RIGHT, "");
 }
 
 /* The second and third column: how full and how busy a GPU is. */

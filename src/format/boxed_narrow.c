@@ -58,7 +58,9 @@ static void memory_text(struct gk_buf *dst, const struct gk_box *box,
 	char used[GK_UNITS_MAX], total[GK_UNITS_MAX], trouble[GK_UNITS_MAX];
 	const char *text = gk_size_or_na(used, d->m[GK_M_MEM_USED]);
 
-	if (d->health == GK_HEALTH_OK)
+	if (d->health == GK_HEALTH_OK && !d->read_ns[GK_TIER_FAST])
+		gk_buf_puts(dst, GK_READING);
+	else if (d->health == GK_HEALTH_OK)
 		gk_buf_printf(dst, "%s/%s", text,
 			      gk_size_or_na(total, d->m[GK_M_MEM_TOTAL]));
 	else if (d->health == GK_HEALTH_STALE)

@@ -53,6 +53,12 @@ char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 	return dst;
 }
 
+bool gk_device_unread(const struct gk_device *device)
+{
+	return device->health == GK_HEALTH_OK && device->mig_index < 0 &&
+	       !device->read_ns[GK_TIER_MEDIUM];
+}
+
 bool gk_processes_known(const struct gk_device *device)
 {
 	return (device->health == GK_HEALTH_OK ||
@@ -63,7 +69,7 @@ bool gk_processes_known(const struct gk_device *device)
 
 const char *gk_no_processes_text(const struct gk_snapshot *snap)
 {
-	bool answers = false;
+	bool answers = false, unread = false;
 
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *dev = &snap->devices[i];
@@ -73,7 +79,10 @@ const char *gk_no_processes_text(const struct gk_snapshot *snap)
 		if (dev->processes_why == GK_PRESENT)
 			return GK_NO_PROCESSES;
 		answers = true;
+		unread |= gk_device_unread(dev);
 	}
+	if (unread)
+		return GK_READING;
 	if (!snap->device_count)
 		return GK_NO_PROCESSES;
 	return answers ? GK_NOT_LISTED : GK_NO_ANSWER;

@@ -8,6 +8,7 @@
 
 #define GK_NO_DEVICES   "No visible devices found"
 #define GK_NO_PROCESSES "No running processes found"
+#define GK_READING      "reading..."
 #define GK_NO_ANSWER    "Processes unknown: no GPU answers"
 #define GK_NOT_LISTED   "Processes unknown: the driver does not list them"
 
@@ -26,6 +27,9 @@ char *gk_device_label(char *dst, const struct gk_device *device);
  */
 char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 			const struct gk_device *device);
+
+/* It has not answered yet, and nothing is wrong: not all is known of it. */
+bool gk_device_unread(const struct gk_device *device);
 
 /*
  * Whether the driver has said which processes are on a device; else their

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "format/names.h"
 #include "tui/view.h"
 #include "tui/layer.h"
 
@@ -19,6 +20,9 @@
 #define ALERT_COLOR          1                  /* red */
 #define FRAME_NS             (GK_NS_PER_S / 60) /* no more often */
 
+/* GPUs that answer within this are not shown as unread before. */
+#define FIRST_NS (8 * GK_NS_PER_MS)
+
 struct app {
 	struct tui t;
 	struct gk *gk;
@@ -28,8 +32,9 @@ struct app {
 	struct grid grid;
 	int signals; /* signalfd */
 	int ended_by;
-	bool dirty; /* something changed since it was drawn */
-	uint64_t drawn_ns;
+	bool dirty;      /* something changed since it was drawn */
+	bool whole;      /* all GPUs have been read, or are known to be ill */
+	uint64_t due_ns; /* no drawing before */
 };
 
 /* ---- drawing ---- */
@@ -78,7 +83,7 @@ static void draw(struct app *a)
 	if (!term_show(&a->grid))
 		a->ended_by = SIGHUP;
 	a->dirty = false;
-	a->drawn_ns = gk_mono_ns();
+	a->due_ns = gk_mono_ns() + FRAME_NS;
 }
 
 static bool resize(struct app *a)
@@ -135,6 +140,23 @@ static void ask_for_traffic(struct app *a)
 		gk_watch_ask(a->gk, (unsigned)index, 1U << GK_TIER_ASKED);
 }
 
+static bool is_whole(const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (gk_device_unread(&snap->devices[i]))
+			return false;
+	return true;
+}
+
+/* What is waited for is drawn at once when it is there. */
+static void see_whole(struct app *a, const struct gk_snapshot *snap)
+{
+	if (a->whole || !is_whole(snap))
+		return;
+	a->whole = true;
+	a->due_ns = 0;
+}
+
 static void take_frame(struct app *a)
 {
 	struct gk_snapshot *snap, part;
@@ -146,6 +168,7 @@ static void take_frame(struct app *a)
 		gk_snapshot_free(snap);
 		return;
 	}
+	see_whole(a, snap);
 	gk_history_add(a->t.history, &part);
 	check_alerts(a, &part);
 	if (!a->t.paused) {
@@ -219,7 +242,7 @@ static void take_signal(struct app *a)
 /* Milliseconds that may be slept: until the next frame may be drawn. */
 static int patience(const struct app *a)
 {
-	uint64_t now = gk_mono_ns(), due = a->drawn_ns + FRAME_NS;
+	uint64_t now = gk_mono_ns(), due = a->due_ns;
 
 	if (a->dirty)
 		return now >= due ? 0 : (int)((due - now) / GK_NS_PER_MS) + 1;
@@ -334,13 +357,14 @@ static void release(struct app *a)
 
 static int run(struct app *a)
 {
-	int r = gk_watch_start(a->gk, a->t.options.interval_ns);
+	int r = gk_watch_begin(a->gk, a->t.options.interval_ns);
 
 	if (!r)
 		r = term_open(&a->t.options.term);
 	if (r)
 		return r;
 	r = resize(a) ? 0 : GK_ERR_NOMEM;
+	a->due_ns = gk_mono_ns() + FIRST_NS;
 	take_frame(a);
 	if (!r)
 		loop(a);
