@@ -30,7 +30,7 @@ static const char *advice_for(int nvml)
 	return "see `dmesg | grep -i nvrm`";
 }
 
-static void explain(const char *verb, const struct gk_options *options, int err,
+void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
 		    int nvml)
 {
 	const char *library =
@@ -58,7 +58,7 @@ int gk_cli_open(const char *verb, const struct gk_options *options,
 
 	if (!err)
 		return GK_EXIT_OK;
-	explain(verb, options, err, nvml);
+	gk_cli_explain(verb, options, err, nvml);
 	return GK_EXIT_FAILURE;
 }
 

@@ -14,6 +14,10 @@
 int gk_cli_open(const char *verb, const struct gk_options *options,
 		struct gk **ret_gk);
 
+/* The line alone, for what gk_open() has returned and put into *ret_nvml. */
+void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
+		    int nvml);
+
 /*
  * Ends a verb: closes gk and returns status. Does not return when a worker is
  * stuck in the driver, for then exit() would wait for it.

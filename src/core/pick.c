@@ -72,12 +72,12 @@ static uint64_t speed_of(const struct gk_device *d)
 	       (clock.why == GK_PRESENT ? (uint64_t)clock.v / 1000000 : 0);
 }
 
-static void describe(const struct gk_snapshot *snap,
-		     struct gk_candidate *candidates)
+void gk_pick_candidates(const struct gk_snapshot *snap,
+			struct gk_candidate *ret_candidates)
 {
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
-		struct gk_candidate *c = &candidates[i];
+		struct gk_candidate *c = &ret_candidates[i];
 
 		c->index = d->index;
 		c->mig_index = d->mig_index;
@@ -100,7 +100,7 @@ static int mark_visible(const struct gk_snapshot *snap,
 	int err = candidates && chosen ? 0 : GK_ERR_NOMEM;
 
 	if (!err) {
-		describe(snap, candidates);
+		gk_pick_candidates(snap, candidates);
 		err = gk_cuda_visible(pick->visible, pick->order, candidates,
 				      snap->device_count, chosen, &count, NULL);
 	}

@@ -37,6 +37,11 @@ int gk_pick(const struct gk_snapshot *snap, const struct gk_pick *pick,
 	    long *ret_missing, struct gk_snapshot *ret_part);
 void gk_pick_free(struct gk_snapshot *part);
 
+/* What gk_cuda_visible() chooses from: device_count of them, whose UUIDs are
+ * the snapshot's. */
+void gk_pick_candidates(const struct gk_snapshot *snap,
+			struct gk_candidate *ret_candidates);
+
 /* Whether list is numbers with commas between them. */
 bool gk_pick_valid(const char *list);
 
