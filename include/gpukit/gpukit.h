@@ -51,6 +51,8 @@ enum gk_tier {
 	GK_TIER_MEDIUM,     /* process lists and what costs more than 100 us */
 	GK_TIER_SLOW,       /* limits, modes, ECC, links */
 	GK_TIER_ASKED,      /* blocks the driver: only with GK_WITH_PCIE */
+	GK_TIER_DETAIL,     /* what few ask for: only with GK_WITH_DETAIL */
+	GK_TIER_EVENT,      /* told as it happens: only with GK_WITH_EVENTS */
 	GK_TIER_HOST,       /* from /proc, not from the driver */
 	GK_TIER_HOST_ASKED, /* the same, each only with its bit of gk_with */
 	GK_TIER_COUNT
@@ -62,6 +64,23 @@ enum gk_metric {
 #undef METRIC
 	GK_M_COUNT
 };
+
+/* Some of the metrics. Zeroed: none. */
+struct gk_metric_set {
+	uint64_t bits[(GK_M_COUNT + 63) / 64];
+};
+
+static inline void gk_metric_set_add(struct gk_metric_set *set,
+				     enum gk_metric metric)
+{
+	set->bits[metric / 64] |= (uint64_t)1 << metric % 64;
+}
+
+static inline bool gk_metric_set_has(const struct gk_metric_set *set,
+				     enum gk_metric metric)
+{
+	return set->bits[metric / 64] >> metric % 64 & 1;
+}
 
 enum gk_process_metric {
 #define METRIC(id, name, unit, kind, tier, help) GK_PM_##id,
@@ -85,7 +104,7 @@ GK_API extern const struct gk_metric_info gk_process_metrics[GK_PM_COUNT];
 /* Why a value is absent. Absent is never 0 and never guessed. */
 enum gk_absence {
 	GK_PRESENT,
-	GK_ABSENT_NOT_READ,      /* its tier has not been read yet */
+	GK_ABSENT_NOT_READ,      /* not read yet, or not asked for */
 	GK_ABSENT_NOT_SUPPORTED, /* this GPU or driver has no such value */
 	GK_ABSENT_NO_FUNCTION,   /* the driver library lacks the function */
 	GK_ABSENT_PERMISSION,
@@ -108,6 +127,65 @@ struct gk_value {
 	enum gk_absence why;
 };
 
+/* Facts of a GPU that are words. */
+enum gk_fact {
+#define TEXT(id, name, help) GK_T_##id,
+#include <gpukit/texts.def>
+#undef TEXT
+	GK_T_COUNT
+};
+
+/* Values of one NVLink. */
+enum gk_link_metric {
+#define LINK(id, name, unit, kind, help) GK_L_##id,
+#include <gpukit/links.def>
+#undef LINK
+	GK_L_COUNT
+};
+
+struct gk_fact_info {
+	const char *name, *help;
+};
+
+/* Rows of texts.def and links.def, in the order of the enums. */
+GK_API extern const struct gk_fact_info gk_facts[GK_T_COUNT];
+GK_API extern const struct gk_metric_info gk_link_metrics[GK_L_COUNT];
+
+#define GK_NAME_MAX  96
+#define GK_LINKS_MAX 36 /* links that NVML can name */
+
+/* One text: valid only when why is GK_PRESENT. */
+struct gk_text {
+	char s[GK_NAME_MAX];
+	enum gk_absence why;
+};
+
+/* What is at the other end of a link. */
+enum gk_link_end {
+	GK_LINK_END_UNKNOWN, /* the link is down, or the driver does not say */
+	GK_LINK_END_GPU,
+	GK_LINK_END_SWITCH,
+	GK_LINK_END_CPU,
+	GK_LINK_END_COUNT
+};
+
+/* "gpu"; never NULL. */
+GK_API const char *gk_link_end_name(enum gk_link_end end);
+
+struct gk_link {
+	unsigned index; /* NVML's number of the link; there may be holes */
+	enum gk_link_end end;
+	char remote_bus_id[32]; /* as in gk_device; empty if unknown */
+	struct gk_value m[GK_L_COUNT];
+};
+
+/* What the DETAIL tier has beside numbers. */
+struct gk_detail {
+	struct gk_text facts[GK_T_COUNT];
+	unsigned link_count;
+	struct gk_link links[GK_LINKS_MAX];
+};
+
 enum gk_health {
 	GK_HEALTH_OK,
 	GK_HEALTH_LOST, /* NVML says lost; retried at every snapshot */
@@ -116,8 +194,6 @@ enum gk_health {
 	GK_HEALTH_STALE,
 	GK_HEALTH_ERROR, /* NVML cannot use it; nvml_error says why */
 };
-
-#define GK_NAME_MAX 96
 
 /*
  * A GPU, or a MIG device of one. MIG devices follow their GPU in the list;
@@ -140,6 +216,9 @@ struct gk_device {
 	/* Monotonic time of the last answer of each tier; 0 = none yet. */
 	uint64_t read_ns[GK_TIER_COUNT];
 	struct gk_value m[GK_M_COUNT];
+	/* The snapshot's; NULL for a MIG device and where the DETAIL tier has
+	 * not been read. */
+	const struct gk_detail *detail;
 	unsigned process_count;
 	/* Why the list of processes is not known; GK_PRESENT: it is. */
 	enum gk_absence processes_why;
@@ -193,6 +272,41 @@ struct gk_host {
 	struct gk_value swap_total, swap_free;    /* bytes */
 };
 
+/* The way between two GPUs, nearest first; "closest common ancestor". */
+enum gk_path {
+	GK_PATH_UNKNOWN,
+	GK_PATH_SELF,
+	GK_PATH_BOARD,      /* on one board */
+	GK_PATH_SINGLE,     /* one PCIe switch */
+	GK_PATH_MULTIPLE,   /* several PCIe switches, no host bridge */
+	GK_PATH_HOSTBRIDGE, /* a PCIe host bridge */
+	GK_PATH_NODE,       /* several host bridges of one NUMA node */
+	GK_PATH_SYSTEM,     /* between NUMA nodes */
+	GK_PATH_COUNT
+};
+
+/* "host bridge"; never NULL. */
+GK_API const char *gk_path_name(enum gk_path path);
+
+struct gk_peer {
+	enum gk_path path;
+	unsigned nvlinks; /* active links that lead there, by switches too */
+};
+
+/* Where a GPU is. Lists are as "0-15,32-47"; empty if unknown. */
+struct gk_place {
+	char cpus[256];      /* CPUs near to it */
+	char numa_nodes[64]; /* NUMA nodes of host memory near to it */
+	int numa_node;       /* NUMA node that its memory is, -1: none */
+};
+
+/* count whole GPUs by NVML index, in NVML's order. */
+struct gk_topology {
+	size_t count;
+	const struct gk_place *places; /* count */
+	const struct gk_peer *peers;   /* count rows of count */
+};
+
 /* All devices, processes and the host at one moment: plain data. */
 struct gk_snapshot {
 	uint64_t wall_ns; /* nanoseconds since 1970, UTC */
@@ -205,6 +319,8 @@ struct gk_snapshot {
 	struct gk_device *devices;
 	size_t process_count;
 	struct gk_process *processes; /* by device, then pid */
+	/* Read once; the snapshot's. NULL without GK_WITH_TOPOLOGY. */
+	const struct gk_topology *topology;
 };
 
 struct gk; /* an open driver library with its devices */
@@ -214,6 +330,11 @@ enum gk_with {
 	GK_WITHOUT_PROCESSES = 2, /* no process lists, no /proc/<pid> */
 	GK_WITHOUT_COMMANDS = 4,  /* no command lines, no containers */
 	GK_WITHOUT_SLOW = 8,      /* no SLOW tier in one-shot snapshots */
+	GK_WITH_DETAIL = 16,      /* read the DETAIL tier */
+	GK_WITH_TOPOLOGY = 32,    /* read the topology, once */
+	/* Wait for Xid errors from gk_open() on. The thread that waits may
+	 * outlive gk_close() by a second; it disturbs nobody. */
+	GK_WITH_EVENTS = 64,
 	/* Of each process; without its bit a value is GK_ABSENT_NOT_READ. */
 	GK_WITH_THREADS = 0x10000, /* threads, priority, nice value */
 	GK_WITH_IO = 0x20000,      /* bytes read and written */
@@ -226,7 +347,10 @@ struct gk_options {
 	const char *nvml_path; /* NULL: libnvidia-ml.so.1 by the loader */
 	int proc_fd;           /* directory to read as /proc; -1: /proc */
 	unsigned with;         /* bits of gk_with */
-	uint64_t timeout_ns;   /* patience with one GPU; 0: one second */
+	/* Only these metrics of devices are read, in whatever tiers; the
+	 * others are GK_ABSENT_NOT_READ. NULL: all. Not used after gk_open. */
+	const struct gk_metric_set *only;
+	uint64_t timeout_ns; /* patience with one GPU; 0: one second */
 	/* How often gk_watch reads a tier; 0: 1, 5 and 15 frames but at least
 	 * 100 ms, 1 s and 5 s. */
 	uint64_t period_ns[GK_TIER_COUNT];

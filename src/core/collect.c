@@ -1,51 +1,19 @@
 /* collect.c - one row per NVML call: what it is asked and what it gives. */
 #include "core/collect.h"
 
+#include "core/collect_row.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Scales of collect.def. NVML documents PCIe throughput in KB/s, decimal as
- * transfer rates are, while its memory sizes are in bytes. */
-enum { MHZ = 1000000, KB = 1000 };
-
-/* Most numbers that one call gives. */
-#define VALUES_MAX 4
-
-/* A number that the call did not give. */
-#define MISSING INT64_MIN
-
-/* Asks the driver; on success out[] holds the numbers in base units. */
-typedef nvmlReturn_t reader(const struct gk_nvml *nvml, nvmlDevice_t dev,
-			    int64_t out[VALUES_MAX]);
-
-#define GET(metric, function, type, scale)                                     \
-	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,          \
-					  nvmlDevice_t dev,                    \
-					  int64_t out[VALUES_MAX])             \
-	{                                                                      \
-		type raw = (type)0;                                            \
-		nvmlReturn_t r = GK_NVML_CALL(nvml, function, dev, &raw);      \
-                                                                               \
-		out[0] = (int64_t)raw * (scale);                               \
-		return r;                                                      \
-	}
-#define GET_OF(metric, function, argument, type, scale)                        \
-	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,          \
-					  nvmlDevice_t dev,                    \
-					  int64_t out[VALUES_MAX])             \
-	{                                                                      \
-		type raw = (type)0;                                            \
-		nvmlReturn_t r =                                               \
-		    GK_NVML_CALL(nvml, function, dev, argument, &raw);         \
-                                                                               \
-		out[0] = (int64_t)raw * (scale);                               \
-		return r;                                                      \
-	}
+#define GET    GK_ROW_GET
+#define GET_OF GK_ROW_GET_OF
 #include "core/collect.def"
 #undef GET
 #undef GET_OF
 
 static nvmlReturn_t read_utilization(const struct gk_nvml *nvml,
-				     nvmlDevice_t dev, int64_t out[VALUES_MAX])
+				     nvmlDevice_t dev,
+				     int64_t out[GK_ROW_VALUES])
 {
 	nvmlUtilization_t u = {0};
 	nvmlReturn_t r =
@@ -59,7 +27,7 @@ static nvmlReturn_t read_utilization(const struct gk_nvml *nvml,
 /* How busy an engine is; over which time is not told. */
 #define ENGINE(name, function)                                                 \
 	static nvmlReturn_t name(const struct gk_nvml *nvml, nvmlDevice_t dev, \
-				 int64_t out[VALUES_MAX])                      \
+				 int64_t out[GK_ROW_VALUES])                   \
 	{                                                                      \
 		unsigned int busy = 0, period_us;                              \
 		nvmlReturn_t r =                                               \
@@ -76,7 +44,7 @@ ENGINE(read_optical_flow, nvmlDeviceGetOfaUtilization)
 
 /* The older call counts the driver's reserve as used and does not tell it. */
 static nvmlReturn_t read_memory(const struct gk_nvml *nvml, nvmlDevice_t dev,
-				int64_t out[VALUES_MAX])
+				int64_t out[GK_ROW_VALUES])
 {
 	nvmlMemory_v2_t m = {.version = nvmlMemory_v2};
 	nvmlMemory_t old = {0};
@@ -92,13 +60,14 @@ static nvmlReturn_t read_memory(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	r = GK_NVML_CALL(nvml, nvmlDeviceGetMemoryInfo, dev, &old);
 	out[0] = (int64_t)old.used;
 	out[1] = (int64_t)old.free;
-	out[2] = MISSING;
+	out[2] = GK_ROW_MISSING;
 	out[3] = (int64_t)old.total;
 	return r;
 }
 
 static nvmlReturn_t read_temperature(const struct gk_nvml *nvml,
-				     nvmlDevice_t dev, int64_t out[VALUES_MAX])
+				     nvmlDevice_t dev,
+				     int64_t out[GK_ROW_VALUES])
 {
 	nvmlTemperature_t t = {.version = nvmlTemperature_v1,
 			       .sensorType = NVML_TEMPERATURE_GPU};
@@ -117,7 +86,7 @@ static nvmlReturn_t read_temperature(const struct gk_nvml *nvml,
 /* "Throttle" is the name of the same before driver 535. */
 static nvmlReturn_t read_event_reasons(const struct gk_nvml *nvml,
 				       nvmlDevice_t dev,
-				       int64_t out[VALUES_MAX])
+				       int64_t out[GK_ROW_VALUES])
 {
 	unsigned long long mask = 0;
 	nvmlReturn_t r;
@@ -135,7 +104,7 @@ static nvmlReturn_t read_event_reasons(const struct gk_nvml *nvml,
 
 static nvmlReturn_t read_power_constraints(const struct gk_nvml *nvml,
 					   nvmlDevice_t dev,
-					   int64_t out[VALUES_MAX])
+					   int64_t out[GK_ROW_VALUES])
 {
 	unsigned int low = 0, high = 0;
 	nvmlReturn_t r =
@@ -148,7 +117,7 @@ static nvmlReturn_t read_power_constraints(const struct gk_nvml *nvml,
 }
 
 static nvmlReturn_t read_mig_mode(const struct gk_nvml *nvml, nvmlDevice_t dev,
-				  int64_t out[VALUES_MAX])
+				  int64_t out[GK_ROW_VALUES])
 {
 	unsigned int current = 0, pending;
 	nvmlReturn_t r =
@@ -159,7 +128,7 @@ static nvmlReturn_t read_mig_mode(const struct gk_nvml *nvml, nvmlDevice_t dev,
 }
 
 static nvmlReturn_t read_ecc_mode(const struct gk_nvml *nvml, nvmlDevice_t dev,
-				  int64_t out[VALUES_MAX])
+				  int64_t out[GK_ROW_VALUES])
 {
 	nvmlEnableState_t current = NVML_FEATURE_DISABLED, pending;
 	nvmlReturn_t r =
@@ -183,7 +152,7 @@ static nvmlReturn_t read_ecc_errors(const struct gk_nvml *nvml,
 
 static nvmlReturn_t read_ecc_corrected(const struct gk_nvml *nvml,
 				       nvmlDevice_t dev,
-				       int64_t out[VALUES_MAX])
+				       int64_t out[GK_ROW_VALUES])
 {
 	return read_ecc_errors(nvml, dev, NVML_MEMORY_ERROR_TYPE_CORRECTED,
 			       out);
@@ -191,7 +160,7 @@ static nvmlReturn_t read_ecc_corrected(const struct gk_nvml *nvml,
 
 static nvmlReturn_t read_ecc_uncorrected(const struct gk_nvml *nvml,
 					 nvmlDevice_t dev,
-					 int64_t out[VALUES_MAX])
+					 int64_t out[GK_ROW_VALUES])
 {
 	return read_ecc_errors(nvml, dev, NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
 			       out);
@@ -199,7 +168,7 @@ static nvmlReturn_t read_ecc_uncorrected(const struct gk_nvml *nvml,
 
 static nvmlReturn_t read_remapped_rows(const struct gk_nvml *nvml,
 				       nvmlDevice_t dev,
-				       int64_t out[VALUES_MAX])
+				       int64_t out[GK_ROW_VALUES])
 {
 	unsigned int rows[4] = {0};
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetRemappedRows, dev,
@@ -213,7 +182,7 @@ static nvmlReturn_t read_remapped_rows(const struct gk_nvml *nvml,
 /* A field has a result of its own. */
 static nvmlReturn_t read_memory_temperature(const struct gk_nvml *nvml,
 					    nvmlDevice_t dev,
-					    int64_t out[VALUES_MAX])
+					    int64_t out[GK_ROW_VALUES])
 {
 	nvmlFieldValue_t field = {.fieldId = NVML_FI_DEV_MEMORY_TEMP};
 	nvmlReturn_t r =
@@ -224,7 +193,7 @@ static nvmlReturn_t read_memory_temperature(const struct gk_nvml *nvml,
 }
 
 static nvmlReturn_t read_bar1(const struct gk_nvml *nvml, nvmlDevice_t dev,
-			      int64_t out[VALUES_MAX])
+			      int64_t out[GK_ROW_VALUES])
 {
 	nvmlBAR1Memory_t bar1 = {0};
 	nvmlReturn_t r =
@@ -236,11 +205,7 @@ static nvmlReturn_t read_bar1(const struct gk_nvml *nvml, nvmlDevice_t dev,
 }
 
 /* The tier of a row is the tier of its metrics, in metrics.def. */
-static const struct {
-	reader *read;
-	enum gk_metric gives[VALUES_MAX];
-	unsigned count;
-} rows[] = {
+static const struct gk_row rows[] = {
 #define GET(metric, function, type, scale) {read_##metric, {GK_M_##metric}, 1},
 #define GET_OF(metric, function, argument, type, scale)                        \
 	{read_##metric, {GK_M_##metric}, 1},
@@ -270,43 +235,87 @@ static const struct {
     {read_bar1, {GK_M_BAR1_USED, GK_M_BAR1_TOTAL}, 2},
 };
 
-_Static_assert(COUNT(rows) <= 64, "a row is a bit of *unsupported");
+/* The rows of a tier, and the place of the first in *unsupported. */
+static const struct gk_row *rows_of(enum gk_tier tier, size_t *ret_count,
+				    size_t *ret_place)
+{
+	if (tier == GK_TIER_DETAIL) {
+		*ret_place = COUNT(rows);
+		return gk_detail_rows(ret_count);
+	}
+	*ret_place = 0;
+	*ret_count = COUNT(rows);
+	return rows;
+}
 
-static void store(size_t row, enum gk_absence why,
-		  const int64_t out[VALUES_MAX],
+static void store(const struct gk_row *row, enum gk_absence why,
+		  const int64_t out[GK_ROW_VALUES],
 		  struct gk_value values[GK_M_COUNT])
 {
-	for (unsigned i = 0; i < rows[row].count; i++) {
-		struct gk_value *value = &values[rows[row].gives[i]];
+	for (unsigned i = 0; i < row->count; i++) {
+		struct gk_value *value = &values[row->gives[i]];
 
 		value->why = why;
-		if (!why && out[i] == MISSING)
+		if (!why && out[i] == GK_ROW_MISSING)
 			value->why = GK_ABSENT_NOT_SUPPORTED;
 		value->v = value->why ? 0 : out[i];
 	}
 }
 
+static bool wanted(const struct gk_row *row, enum gk_tier tier,
+		   const struct gk_metric_set *only)
+{
+	if (gk_metrics[row->gives[0]].tier != tier)
+		return false;
+	for (unsigned i = 0; only && i < row->count; i++)
+		if (gk_metric_set_has(only, row->gives[i]))
+			return true;
+	return !only;
+}
+
+static nvmlReturn_t read_row(const struct gk_nvml *nvml, nvmlDevice_t handle,
+			     const struct gk_row *row, bool is_mig,
+			     struct gk_value values[GK_M_COUNT])
+{
+	int64_t out[GK_ROW_VALUES] = {0};
+	nvmlReturn_t r = row->read(nvml, handle, out);
+
+	if (gk_nvml_is_lost(r))
+		return r;
+	/* How drivers say that only whole GPUs have such a thing. */
+	if (is_mig && r == NVML_ERROR_INVALID_ARGUMENT)
+		r = NVML_ERROR_NOT_SUPPORTED;
+	store(row, gk_nvml_absence(r), out, values);
+	return r;
+}
+
 nvmlReturn_t gk_collect(const struct gk_nvml *nvml, nvmlDevice_t handle,
-			enum gk_tier tier, bool is_mig, uint64_t *unsupported,
+			enum gk_tier tier, bool is_mig,
+			const struct gk_metric_set *only,
+			struct gk_row_set *unsupported,
 			struct gk_value values[GK_M_COUNT])
 {
-	for (size_t row = 0; row < COUNT(rows); row++) {
-		int64_t out[VALUES_MAX] = {0};
-		nvmlReturn_t r;
+	size_t count, place;
+	const struct gk_row *row = rows_of(tier, &count, &place);
+	nvmlReturn_t r;
 
-		if (gk_metrics[rows[row].gives[0]].tier != tier ||
-		    *unsupported >> row & 1)
+	_Static_assert(COUNT(rows) + GK_ROWS_DETAIL <= GK_ROWS_MAX,
+		       "each has a bit in *unsupported");
+	for (const struct gk_row *end = row + count; row < end;
+	     row++, place++) {
+		uint64_t bit = 1ULL << place % 64;
+
+		if (!wanted(row, tier, only) ||
+		    unsupported->bits[place / 64] & bit)
 			continue;
-		r = rows[row].read(nvml, handle, out);
+		r = read_row(nvml, handle, row, is_mig, values);
 		if (gk_nvml_is_lost(r))
 			return r;
-		/* How drivers say that only whole GPUs have such a thing. */
-		if (is_mig && r == NVML_ERROR_INVALID_ARGUMENT)
-			r = NVML_ERROR_NOT_SUPPORTED;
 		if (r == NVML_ERROR_NOT_SUPPORTED ||
 		    r == NVML_ERROR_FUNCTION_NOT_FOUND)
-			*unsupported |= 1ULL << row;
-		store(row, gk_nvml_absence(r), out, values);
+			unsupported->bits[place / 64] |= bit;
 	}
-	return NVML_SUCCESS;
+	if (tier != GK_TIER_DETAIL)
+		return NVML_SUCCESS;
+	return gk_collect_fields(nvml, handle, only, values);
 }

@@ -8,6 +8,9 @@
 #define TIMEOUT_NS GK_NS_PER_S
 #define GPUS_MAX   1024
 
+/* What needs gk_nvml_more(). */
+#define WITH_MORE (GK_WITH_DETAIL | GK_WITH_TOPOLOGY | GK_WITH_EVENTS)
+
 /* For the calls under way when the end comes, where a GPU is known to hang:
  * it has made a snapshot wait already. */
 #define GRACE_NS (200 * GK_NS_PER_MS)
@@ -19,7 +22,8 @@ static int start_workers(struct gk *gk, unsigned count)
 		return GK_ERR_NOMEM;
 	for (; gk->gpu_count < count; gk->gpu_count++) {
 		int r = gk_worker_new(gk->nvml, (unsigned)gk->gpu_count,
-				      gk->with, &gk->workers[gk->gpu_count]);
+				      gk->with, gk->choosy ? &gk->only : NULL,
+				      &gk->workers[gk->gpu_count]);
 
 		if (r)
 			return r;
@@ -51,12 +55,17 @@ int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 		options = &standard;
 	gk->watch = gk->timer = gk->news = -1;
 	gk->with = options->with;
+	gk->choosy = options->only;
+	if (options->only)
+		gk->only = *options->only;
 	gk->timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	for (int t = 0; t < GK_TIER_COUNT; t++)
 		gk->period_ns[t] = options->period_ns[t];
 	r = gk_procfs_open(options->proc_fd, &gk->procfs);
 	if (!r)
 		r = gk_nvml_open(options->nvml_path, &nvml, &gk->nvml);
+	if (!r && gk->with & WITH_MORE)
+		gk_nvml_more(gk->nvml);
 	if (!r)
 		r = list_gpus(gk, &nvml);
 	if (r) {
@@ -113,6 +122,8 @@ static unsigned tiers_wanted(const struct gk *gk)
 		tiers |= 1U << GK_TIER_SLOW;
 	if (gk->with & GK_WITH_PCIE)
 		tiers |= 1U << GK_TIER_ASKED;
+	if (gk->with & GK_WITH_DETAIL)
+		tiers |= 1U << GK_TIER_DETAIL;
 	return tiers;
 }
 

@@ -15,6 +15,8 @@ struct gk {
 	struct gk_procfs *procfs;
 	struct gk_host_before host_before;
 	unsigned with;
+	bool choosy; /* reads only the metrics of only */
+	struct gk_metric_set only;
 	uint64_t timeout_ns;
 	bool was_late;                     /* a GPU did not answer in time */
 	uint64_t period_ns[GK_TIER_COUNT]; /* as asked for by options */

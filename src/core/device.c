@@ -1,7 +1,7 @@
 /* device.c - opening a GPU, its identity, MIG devices, loss; see device.h. */
 #include "core/device.h"
 
-#include "core/collect.h"
+#include "core/detail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,32 @@
 
 #define LISTED_FIRST 32
 
-static void clear_values(struct gk_device *dev, enum gk_absence why)
+/* What nobody asks for is not read, whatever else is the matter. */
+bool gk_is_asked(unsigned with, const struct gk_metric_set *only,
+		 enum gk_metric metric)
 {
-	for (int i = 0; i < GK_M_COUNT; i++)
-		dev->m[i] = (struct gk_value){.why = why};
+	enum gk_tier tier = gk_metrics[metric].tier;
+
+	if ((tier == GK_TIER_DETAIL && !(with & GK_WITH_DETAIL)) ||
+	    (tier == GK_TIER_EVENT && !(with & GK_WITH_EVENTS)))
+		return false;
+	return !only || gk_metric_set_has(only, metric);
 }
 
-static void start_unit(struct gk_gpu_unit *unit, unsigned index)
+static void clear_values(const struct gk_gpu *gpu, struct gk_device *dev,
+			 enum gk_absence why)
+{
+	const struct gk_metric_set *only = gpu->choosy ? &gpu->only : NULL;
+
+	for (int i = 0; i < GK_M_COUNT; i++) {
+		dev->m[i] = (struct gk_value){.why = GK_ABSENT_NOT_READ};
+		if (gk_is_asked(gpu->with, only, (enum gk_metric)i))
+			dev->m[i].why = why;
+	}
+}
+
+static void start_unit(const struct gk_gpu *gpu, struct gk_gpu_unit *unit,
+		       unsigned index)
 {
 	*unit = (struct gk_gpu_unit){.dev = {.index = index}};
 	unit->dev.mig_index = unit->dev.parent = -1;
@@ -25,13 +44,16 @@ static void start_unit(struct gk_gpu_unit *unit, unsigned index)
 	unit->dev.minor = -1;
 	unit->dev.compute_major = unit->dev.compute_minor = -1;
 	unit->dev.processes_why = GK_ABSENT_NOT_READ;
-	clear_values(&unit->dev, GK_ABSENT_NOT_READ);
+	clear_values(gpu, &unit->dev, GK_ABSENT_NOT_READ);
 }
 
 int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
-		unsigned with)
+		unsigned with, const struct gk_metric_set *only)
 {
 	*gpu = (struct gk_gpu){.nvml = nvml, .with = with};
+	gpu->choosy = only;
+	if (only)
+		gpu->only = *only;
 	gpu->units = calloc(1, sizeof *gpu->units);
 	gpu->listed = calloc(LISTED_FIRST, sizeof *gpu->listed);
 	if (!gpu->units || !gpu->listed ||
@@ -41,7 +63,7 @@ int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
 	}
 	gpu->listed_cap = LISTED_FIRST;
 	gpu->unit_count = 1;
-	start_unit(&gpu->units[0], index);
+	start_unit(gpu, &gpu->units[0], index);
 	return 0;
 }
 
@@ -52,6 +74,7 @@ void gk_gpu_fini(struct gk_gpu *gpu)
 	free(gpu->units);
 	free(gpu->listed);
 	free(gpu->scratch.bytes);
+	free(gpu->detail);
 	*gpu = (struct gk_gpu){0};
 }
 
@@ -153,7 +176,7 @@ static void find_mig(struct gk_gpu *gpu, unsigned slot,
 {
 	struct gk_gpu_unit *known;
 
-	start_unit(unit, gpu->units[0].dev.index);
+	start_unit(gpu, unit, gpu->units[0].dev.index);
 	if (GK_NVML_CALL(gpu->nvml, nvmlDeviceGetMigDeviceHandleByIndex,
 			 gpu->units[0].handle, slot, &unit->handle)) {
 		unit->handle = NULL;
@@ -216,6 +239,8 @@ static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
 
 	gpu->open = false;
 	gpu->listed_count = 0;
+	free(gpu->detail);
+	gpu->detail = NULL;
 	for (size_t i = 0; i < gpu->unit_count; i++) {
 		struct gk_device *dev = &gpu->units[i].dev;
 
@@ -223,7 +248,7 @@ static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
 		    why == GK_ABSENT_LOST ? GK_HEALTH_LOST : GK_HEALTH_ERROR;
 		dev->nvml_error = (int)answer;
 		dev->processes_why = why;
-		clear_values(dev, why);
+		clear_values(gpu, dev, why);
 	}
 }
 
@@ -243,10 +268,11 @@ static bool open_gpu(struct gk_gpu *gpu)
 	gpu->unit_count = 1;
 	gpu->listed_count = 0;
 	gk_util_free(&unit->util);
-	unit->unsupported = unit->unsupported_lists = 0;
+	unit->unsupported = (struct gk_row_set){0};
+	unit->unsupported_lists = 0;
 	unit->dev.health = GK_HEALTH_OK;
 	unit->dev.nvml_error = 0;
-	clear_values(&unit->dev, GK_ABSENT_NOT_READ);
+	clear_values(gpu, &unit->dev, GK_ABSENT_NOT_READ);
 	identify_gpu(gpu->nvml, unit);
 	scan_mig(gpu);
 	gpu->open = true;
@@ -261,12 +287,15 @@ static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
 		struct gk_gpu_unit *unit = &gpu->units[i];
 
 		r = gk_collect(gpu->nvml, unit->handle, tier, i > 0,
+			       gpu->choosy ? &gpu->only : NULL,
 			       &unit->unsupported, unit->dev.m);
 		if (!r)
 			unit->dev.read_ns[tier] = gk_mono_ns();
 	}
 	if (!r && tier == GK_TIER_MEDIUM && !(gpu->with & GK_WITHOUT_PROCESSES))
 		r = gk_gpu_list(gpu);
+	if (!r && tier == GK_TIER_DETAIL)
+		r = gk_detail_read(gpu);
 	return r;
 }
 
@@ -280,8 +309,10 @@ static nvmlReturn_t refresh(struct gk_gpu *gpu)
 		r = read_units(gpu, GK_TIER_FAST);
 	if (!r && changed)
 		r = read_units(gpu, GK_TIER_MEDIUM);
-	for (size_t i = 0; i < gpu->unit_count; i++)
-		gpu->units[i].unsupported = gpu->units[i].unsupported_lists = 0;
+	for (size_t i = 0; i < gpu->unit_count; i++) {
+		gpu->units[i].unsupported = (struct gk_row_set){0};
+		gpu->units[i].unsupported_lists = 0;
+	}
 	return r;
 }
 

@@ -7,7 +7,7 @@
 #ifndef GK_CORE_DEVICE_H
 #define GK_CORE_DEVICE_H
 
-#include "core/nvml.h"
+#include "core/collect.h"
 #include "core/util.h"
 
 /* A process in the lists of a unit; m: the metrics that the driver gives. */
@@ -21,27 +21,40 @@ struct gk_listed {
 /* The GPU itself or a MIG device of it. */
 struct gk_gpu_unit {
 	nvmlDevice_t handle;
-	uint64_t unsupported;       /* see gk_collect() */
-	unsigned unsupported_lists; /* bits of gk_process_type */
+	struct gk_row_set unsupported; /* see gk_collect() */
+	unsigned unsupported_lists;    /* bits of gk_process_type */
 	struct gk_util util;
 	struct gk_device dev; /* parent is set by whoever makes the list */
 };
 
 struct gk_gpu {
 	const struct gk_nvml *nvml;
-	unsigned with;             /* bits of gk_with */
+	unsigned with; /* bits of gk_with */
+	bool choosy;   /* only the metrics of only */
+	struct gk_metric_set only;
 	bool open;                 /* units[0].handle is good */
 	struct gk_gpu_unit *units; /* the GPU, then its MIG devices */
 	size_t unit_count;
 	struct gk_listed *listed;
 	size_t listed_count, listed_cap;
 	struct gk_records scratch; /* what list calls write to */
+	struct gk_detail *detail;  /* of the GPU; NULL until read */
 };
 
-/* 0 or GK_ERR_NOMEM; asks the driver nothing. End with gk_gpu_fini(). */
+/*
+ * 0 or GK_ERR_NOMEM; asks the driver nothing. only may be NULL and is copied.
+ * End with gk_gpu_fini().
+ */
 int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
-		unsigned with);
+		unsigned with, const struct gk_metric_set *only);
 void gk_gpu_fini(struct gk_gpu *gpu);
+
+/*
+ * Whether a metric is read with these bits of gk_with and this choice (NULL:
+ * all), apart from what gk_watch_ask() asks for.
+ */
+bool gk_is_asked(unsigned with, const struct gk_metric_set *only,
+		 enum gk_metric metric);
 
 /*
  * Reads one tier of the GPU and its MIG devices. Returns true when it had to

@@ -14,6 +14,19 @@ const struct gk_metric_info gk_process_metrics[GK_PM_COUNT] = {
 
 #undef METRIC
 
+const struct gk_fact_info gk_facts[GK_T_COUNT] = {
+#define TEXT(id, name, help) {name, help},
+#include <gpukit/texts.def>
+#undef TEXT
+};
+
+const struct gk_metric_info gk_link_metrics[GK_L_COUNT] = {
+#define LINK(id, name, unit, kind, help)                                       \
+	{name, help, GK_UNIT_##unit, GK_KIND_##kind, GK_TIER_DETAIL},
+#include <gpukit/links.def>
+#undef LINK
+};
+
 static const char *const absence[GK_ABSENCE_COUNT] = {
     [GK_PRESENT] = "present",
     [GK_ABSENT_NOT_READ] = "not read yet",
@@ -34,4 +47,32 @@ const char *gk_absence_text(enum gk_absence why)
 	if ((unsigned)why >= GK_ABSENCE_COUNT || !absence[why])
 		return "unknown";
 	return absence[why];
+}
+
+const char *gk_link_end_name(enum gk_link_end end)
+{
+	static const char *const names[GK_LINK_END_COUNT] = {
+	    [GK_LINK_END_UNKNOWN] = "unknown",
+	    [GK_LINK_END_GPU] = "gpu",
+	    [GK_LINK_END_SWITCH] = "switch",
+	    [GK_LINK_END_CPU] = "cpu",
+	};
+
+	return (unsigned)end < GK_LINK_END_COUNT ? names[end] : "unknown";
+}
+
+const char *gk_path_name(enum gk_path path)
+{
+	static const char *const names[GK_PATH_COUNT] = {
+	    [GK_PATH_UNKNOWN] = "unknown",
+	    [GK_PATH_SELF] = "self",
+	    [GK_PATH_BOARD] = "one board",
+	    [GK_PATH_SINGLE] = "one PCIe switch",
+	    [GK_PATH_MULTIPLE] = "PCIe switches",
+	    [GK_PATH_HOSTBRIDGE] = "host bridge",
+	    [GK_PATH_NODE] = "one NUMA node",
+	    [GK_PATH_SYSTEM] = "between NUMA nodes",
+	};
+
+	return (unsigned)path < GK_PATH_COUNT ? names[path] : "unknown";
 }

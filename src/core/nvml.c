@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum need { REQ, OPT };
+enum need { REQ, OPT, MORE };
 
 static const struct {
 	const char *name;
@@ -39,23 +39,36 @@ static void *open_library(const char *path)
 	return library;
 }
 
+static void *look_up(struct gk_nvml *nvml, size_t i)
+{
+	void *address = dlsym(nvml->library, symbols[i].name);
+
+	memcpy((char *)nvml + symbols[i].offset, &address, sizeof address);
+	return address;
+}
+
 /* Fills the pointers; false when a required function is missing. */
 static bool resolve(struct gk_nvml *nvml)
 {
 	bool complete = true;
 
 	for (size_t i = 0; i < COUNT(symbols); i++) {
-		void *address = dlsym(nvml->library, symbols[i].name);
-
-		memcpy((char *)nvml + symbols[i].offset, &address,
-		       sizeof address);
-		if (!address && symbols[i].need == REQ) {
-			gk_log(GK_LOG_ERROR, "driver library lacks %s",
-			       symbols[i].name);
-			complete = false;
-		}
+		if (symbols[i].need == MORE || look_up(nvml, i) ||
+		    symbols[i].need == OPT)
+			continue;
+		gk_log(GK_LOG_ERROR, "driver library lacks %s",
+		       symbols[i].name);
+		complete = false;
 	}
 	return complete;
+}
+
+void gk_nvml_more(struct gk_nvml *nvml)
+{
+	for (size_t i = 0; !nvml->more && i < COUNT(symbols); i++)
+		if (symbols[i].need == MORE)
+			look_up(nvml, i);
+	nvml->more = true;
 }
 
 static void read_versions(struct gk_nvml *nvml)

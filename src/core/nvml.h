@@ -13,7 +13,10 @@
 #include "abi/nvml_abi.h"
 #include "base/trace.h"
 
-/* X(need, symbol): REQ functions are in every driver that can be used. */
+/*
+ * X(need, symbol): REQ functions are in every driver that can be used; MORE
+ * ones are looked up by gk_nvml_more() only.
+ */
 #define GK_NVML_USED(X)                                                        \
 	X(REQ, nvmlInit_v2)                                                    \
 	X(REQ, nvmlShutdown)                                                   \
@@ -82,13 +85,57 @@
 	X(OPT, nvmlDeviceGetMPSComputeRunningProcesses)                        \
 	X(OPT, nvmlDeviceGetProcessUtilization)                                \
 	X(OPT, nvmlDeviceGetConfComputeMemSizeInfo)                            \
-	X(OPT, nvmlDeviceGetRunningProcessDetailList)
+	X(OPT, nvmlDeviceGetRunningProcessDetailList)                          \
+	X(MORE, nvmlDeviceGetSupportedClocksEventReasons)                      \
+	X(MORE, nvmlDeviceGetSupportedClocksThrottleReasons)                   \
+	X(MORE, nvmlDeviceGetMarginTemperature)                                \
+	X(MORE, nvmlDeviceGetApplicationsClock)                                \
+	X(MORE, nvmlDeviceGetDefaultApplicationsClock)                         \
+	X(MORE, nvmlDeviceGetDefaultEccMode)                                   \
+	X(MORE, nvmlDeviceGetMemoryErrorCounter)                               \
+	X(MORE, nvmlDeviceGetAccountingMode)                                   \
+	X(MORE, nvmlDeviceGetAccountingBufferSize)                             \
+	X(MORE, nvmlDeviceGetGpuMaxPcieLinkGeneration)                         \
+	X(MORE, nvmlDeviceGetNumaNodeId)                                       \
+	X(MORE, nvmlDeviceGetMemoryBusWidth)                                   \
+	X(MORE, nvmlDeviceGetNumGpuCores)                                      \
+	X(MORE, nvmlDeviceGetMultiGpuBoard)                                    \
+	X(MORE, nvmlDeviceGetBoardId)                                          \
+	X(MORE, nvmlDeviceGetModuleId)                                         \
+	X(MORE, nvmlDeviceGetGspFirmwareMode)                                  \
+	X(MORE, nvmlDeviceGetGspFirmwareVersion)                               \
+	X(MORE, nvmlDeviceGetAddressingMode)                                   \
+	X(MORE, nvmlDeviceGetEncoderStats)                                     \
+	X(MORE, nvmlDeviceGetFBCStats)                                         \
+	X(MORE, nvmlDeviceGetRowRemapperHistogram)                             \
+	X(MORE, nvmlDeviceGetRepairStatus)                                     \
+	X(MORE, nvmlDeviceGetBrand)                                            \
+	X(MORE, nvmlDeviceGetArchitecture)                                     \
+	X(MORE, nvmlDeviceGetBoardPartNumber)                                  \
+	X(MORE, nvmlDeviceGetInforomImageVersion)                              \
+	X(MORE, nvmlDeviceGetInforomVersion)                                   \
+	X(MORE, nvmlDeviceGetNvLinkState)                                      \
+	X(MORE, nvmlDeviceGetNvLinkVersion)                                    \
+	X(MORE, nvmlDeviceGetNvLinkRemotePciInfo_v2)                           \
+	X(MORE, nvmlDeviceGetNvLinkRemoteDeviceType)                           \
+	X(MORE, nvmlDeviceGetNvLinkErrorCounter)                               \
+	X(MORE, nvmlDeviceGetTopologyCommonAncestor)                           \
+	X(MORE, nvmlDeviceGetCpuAffinity)                                      \
+	X(MORE, nvmlDeviceGetMemoryAffinity)                                   \
+	X(MORE, nvmlDeviceGetIndex)                                            \
+	X(MORE, nvmlDeviceRegisterEvents)                                      \
+	X(MORE, nvmlDeviceGetSupportedEventTypes)                              \
+	X(MORE, nvmlEventSetCreate)                                            \
+	X(MORE, nvmlEventSetFree)                                              \
+	X(MORE, nvmlEventSetWait_v2)                                           \
+	X(MORE, nvmlEventSetWait)
 
 struct gk_nvml {
 	void *library;
 	char driver_version[GK_NAME_MAX]; /* empty if unknown */
 	char nvml_version[GK_NAME_MAX];
 	int cuda_version; /* 13000 = 13.0, 0 if unknown */
+	bool more;        /* gk_nvml_more() was called */
 #define X(need, symbol) __typeof__(&symbol) symbol;
 	GK_NVML_USED(X)
 #undef X
@@ -119,6 +166,12 @@ struct gk_nvml {
  */
 int gk_nvml_open(const char *path, int *ret_nvml_error,
 		 struct gk_nvml **ret_nvml);
+
+/*
+ * Looks up the functions of details, links, topology and events. Before the
+ * first use of one, and by one thread; more calls do nothing.
+ */
+void gk_nvml_more(struct gk_nvml *nvml);
 
 /*
  * Ends the use. The library stays mapped: drivers leave threads and handlers

@@ -49,11 +49,14 @@ static bool overdue(const struct gk *gk, const struct gk_device *dev)
 	return dev->health == GK_HEALTH_OK && now > read + patience;
 }
 
-static void mark_late(struct gk_device *dev)
+static void mark_late(const struct gk *gk, struct gk_device *dev)
 {
+	const struct gk_metric_set *only = gk->choosy ? &gk->only : NULL;
+
 	dev->health = GK_HEALTH_STALE;
 	for (int i = 0; i < GK_M_COUNT; i++)
-		if (dev->m[i].why == GK_ABSENT_NOT_READ)
+		if (dev->m[i].why == GK_ABSENT_NOT_READ &&
+		    gk_is_asked(gk->with, only, (enum gk_metric)i))
 			dev->m[i].why = GK_ABSENT_TIMEOUT;
 	if (dev->processes_why == GK_ABSENT_NOT_READ)
 		dev->processes_why = GK_ABSENT_TIMEOUT;
@@ -77,8 +80,8 @@ static int grow(struct gk_snapshot *snap, const struct gk_reading *reading)
 	return 0;
 }
 
-static void add_device(struct gk_snapshot *snap, const struct gk_device *dev,
-		       size_t gpu, bool late)
+static void add_device(const struct gk *gk, struct gk_snapshot *snap,
+		       const struct gk_device *dev, size_t gpu, bool late)
 {
 	struct gk_device *to = &snap->devices[snap->device_count];
 
@@ -86,7 +89,7 @@ static void add_device(struct gk_snapshot *snap, const struct gk_device *dev,
 	to->process_count = 0;
 	to->parent = snap->device_count == gpu ? -1 : (int)gpu;
 	if (late)
-		mark_late(to);
+		mark_late(gk, to);
 	snap->device_count++;
 }
 
@@ -102,9 +105,26 @@ static void add_process(struct gk_snapshot *snap,
 	snap->devices[p->device].process_count++;
 }
 
-static int add_gpu(struct gk *gk, struct gk_snapshot *snap, size_t index,
+/* The GPU's own; MIG devices have none. */
+static int add_detail(struct whole *whole, const struct gk_reading *reading,
+		      size_t gpu)
+{
+	struct gk_detail *detail;
+
+	if (!reading->detail)
+		return 0;
+	detail = gk_arena_room(&whole->arena, sizeof *detail);
+	if (!detail)
+		return GK_ERR_NOMEM;
+	*detail = *reading->detail;
+	whole->snap.devices[gpu].detail = detail;
+	return 0;
+}
+
+static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 		   const bool *late)
 {
+	struct gk_snapshot *snap = &whole->snap;
 	struct gk_reading reading;
 	size_t gpu = snap->device_count;
 	bool is_late;
@@ -116,9 +136,11 @@ static int add_gpu(struct gk *gk, struct gk_snapshot *snap, size_t index,
 	gk->was_late |= is_late;
 	r = grow(snap, &reading);
 	for (size_t i = 0; !r && i < reading.device_count; i++)
-		add_device(snap, &reading.devices[i], gpu, is_late);
+		add_device(gk, snap, &reading.devices[i], gpu, is_late);
 	for (size_t i = 0; !r && i < reading.listed_count; i++)
 		add_process(snap, &reading.listed[i], gpu);
+	if (!r)
+		r = add_detail(whole, &reading, gpu);
 	gk_reading_free(&reading);
 	return r;
 }
@@ -197,7 +219,7 @@ static int fill(struct gk *gk, const bool *late, struct whole *whole)
 	/* Never NULL, so that loops and sorting need no special case. */
 	r = grow(snap, &(struct gk_reading){0});
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
-		r = add_gpu(gk, snap, i, late);
+		r = add_gpu(gk, whole, i, late);
 	if (r)
 		return r;
 	gk_span_begin(&span, "read processes");

@@ -23,6 +23,7 @@ static const struct {
     [GK_TIER_MEDIUM] = {5, GK_NS_PER_S},
     [GK_TIER_SLOW] = {15, 5 * GK_NS_PER_S},
     [GK_TIER_ASKED] = {5, GK_NS_PER_S},
+    [GK_TIER_DETAIL] = {15, 5 * GK_NS_PER_S},
 };
 
 static uint64_t period_of(const struct gk *gk, enum gk_tier tier)
@@ -30,6 +31,10 @@ static uint64_t period_of(const struct gk *gk, enum gk_tier tier)
 	uint64_t period = tiers[tier].frames * gk->frame_ns;
 
 	if (tier == GK_TIER_ASKED && !(gk->with & GK_WITH_PCIE))
+		return 0;
+	if (tier == GK_TIER_DETAIL && !(gk->with & GK_WITH_DETAIL))
+		return 0;
+	if (tier > GK_TIER_DETAIL)
 		return 0;
 	if (gk->period_ns[tier])
 		return gk->period_ns[tier];
@@ -183,8 +188,10 @@ int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 int gk_watch_ask(struct gk *gk, unsigned index, unsigned wanted)
 {
 	if (gk->watch < 0 || index >= gk->gpu_count ||
-	    wanted >= 1U << GK_TIER_HOST)
+	    wanted >= 2U << GK_TIER_DETAIL)
 		return GK_ERR_INVALID;
+	if (wanted & 1U << GK_TIER_DETAIL)
+		gk_nvml_more(gk->nvml);
 	return gk_worker_ask(gk->workers[index], wanted);
 }
 

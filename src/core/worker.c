@@ -35,6 +35,7 @@ void gk_reading_free(struct gk_reading *reading)
 {
 	free(reading->devices);
 	free(reading->listed);
+	free(reading->detail);
 	*reading = (struct gk_reading){0};
 }
 
@@ -49,6 +50,20 @@ static void *room(void *items, size_t *cap, size_t count, size_t size)
 	if (more)
 		*cap = count;
 	return more;
+}
+
+/* Without memory the last reading stays. */
+static void publish_detail(struct gk_reading *p, const struct gk_detail *detail)
+{
+	if (!detail) {
+		free(p->detail);
+		p->detail = NULL;
+		return;
+	}
+	if (!p->detail)
+		p->detail = malloc(sizeof *p->detail);
+	if (p->detail)
+		*p->detail = *detail;
 }
 
 /* Shows what the thread has read. Without memory the last reading stays. */
@@ -76,6 +91,7 @@ static void publish(struct gk_worker *w)
 			       gpu->listed_count * sizeof *listed);
 		p->device_count = gpu->unit_count;
 		p->listed_count = gpu->listed_count;
+		publish_detail(p, gpu->detail);
 	}
 	pthread_mutex_unlock(&w->lock);
 }
@@ -164,7 +180,9 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 
 	if (!(w->gpu.with & GK_WITHOUT_SLOW))
 		whole |= 1U << GK_TIER_SLOW;
-	for (int t = 0; t < GK_TIER_HOST && !must_end(w); t++) {
+	if (w->gpu.with & GK_WITH_DETAIL)
+		whole |= 1U << GK_TIER_DETAIL;
+	for (int t = 0; t <= GK_TIER_DETAIL && !must_end(w); t++) {
 		if (!(wanted & (1U << t)))
 			continue;
 		if (gk_gpu_read(&w->gpu, (enum gk_tier)t))
@@ -237,6 +255,7 @@ static void destroy(struct gk_worker *w)
 }
 
 int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
+		  const struct gk_metric_set *only,
 		  struct gk_worker **ret_worker)
 {
 	struct gk_worker *w = calloc(1, sizeof *w);
@@ -244,7 +263,7 @@ int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
 
 	if (!w)
 		return GK_ERR_NOMEM;
-	r = gk_gpu_init(&w->gpu, nvml, index, with);
+	r = gk_gpu_init(&w->gpu, nvml, index, with, only);
 	if (r) {
 		free(w);
 		return r;
@@ -326,7 +345,7 @@ static int copy_items(const void *items, size_t count, size_t size,
 int gk_worker_copy(struct gk_worker *w, struct gk_reading *ret_reading)
 {
 	struct gk_reading copy;
-	void *devices = NULL, *listed = NULL;
+	void *devices = NULL, *listed = NULL, *detail = NULL;
 	int r;
 
 	pthread_mutex_lock(&w->lock);
@@ -336,13 +355,18 @@ int gk_worker_copy(struct gk_worker *w, struct gk_reading *ret_reading)
 	if (!r)
 		r = copy_items(copy.listed, copy.listed_count,
 			       sizeof *copy.listed, &listed);
+	if (!r)
+		r = copy_items(copy.detail, copy.detail != NULL,
+			       sizeof *copy.detail, &detail);
 	pthread_mutex_unlock(&w->lock);
 	if (r) {
 		free(devices);
+		free(listed);
 		return r;
 	}
 	copy.devices = devices;
 	copy.listed = listed;
+	copy.detail = detail;
 	*ret_reading = copy;
 	return 0;
 }

@@ -18,10 +18,15 @@ struct gk_reading {
 	size_t device_count;
 	struct gk_listed *listed; /* unit counts from devices */
 	size_t listed_count;
+	struct gk_detail *detail; /* of the GPU; NULL: not read */
 };
 
-/* Prepares the worker of a GPU. End with gk_worker_stop(). */
+/*
+ * Prepares the worker of a GPU; only may be NULL and is copied. End with
+ * gk_worker_stop().
+ */
 int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
+		  const struct gk_metric_set *only,
 		  struct gk_worker **ret_worker);
 
 /*

@@ -47,13 +47,20 @@ static void number(struct gk_buf *out, int64_t value, bool present)
 	gk_buf_putc(out, ',');
 }
 
+/* What is read only when asked for, apart from PCIe, has no column. */
+static bool is_column(const struct gk_metric_info *info)
+{
+	return info->tier != GK_TIER_DETAIL && info->tier != GK_TIER_EVENT &&
+	       info->tier != GK_TIER_HOST_ASKED;
+}
+
 static void metrics(struct gk_buf *out, const struct gk_metric_info *info,
 		    const struct gk_value *values, size_t count)
 {
 	char digits[GK_UNITS_MAX];
 
 	for (size_t i = 0; i < count; i++) {
-		if (info[i].tier == GK_TIER_HOST_ASKED)
+		if (!is_column(&info[i]))
 			continue;
 		if (values[i].why == GK_PRESENT)
 			gk_buf_puts(
@@ -75,7 +82,7 @@ static void titles(struct gk_buf *out, const char *columns,
 	gk_buf_puts(out, columns);
 	gk_buf_putc(out, ',');
 	for (size_t i = 0; i < count; i++) {
-		if (info[i].tier == GK_TIER_HOST_ASKED)
+		if (!is_column(&info[i]))
 			continue;
 		gk_buf_puts(out, info[i].name);
 		gk_buf_putc(out, ',');

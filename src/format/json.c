@@ -126,8 +126,11 @@ static void seconds(struct json *j, const char *name, uint64_t ns)
 /* Costly ones that nobody asked for are no keys. */
 static bool is_key(const struct gk_metric_info *info, struct gk_value value)
 {
-	return info->tier != GK_TIER_HOST_ASKED ||
-	       value.why != GK_ABSENT_NOT_READ;
+	bool costly = info->tier == GK_TIER_DETAIL ||
+		      info->tier == GK_TIER_EVENT ||
+		      info->tier == GK_TIER_HOST_ASKED;
+
+	return !costly || value.why != GK_ABSENT_NOT_READ;
 }
 
 /* list_why: of the list of processes of a device. */
@@ -202,11 +205,14 @@ static void process(struct json *j, const struct gk_process *p)
 static void ages(struct json *j, const struct gk_snapshot *snap,
 		 const struct gk_device *d)
 {
-	static const char *const names[] = {"fast", "medium", "slow", "asked"};
+	static const char *const names[] = {"fast", "medium", "slow", "asked",
+					    "detail"};
 
 	key(j, "age_seconds");
 	open_group(j, '{');
-	for (int i = 0; i < GK_TIER_HOST; i++) {
+	for (int i = 0; i <= GK_TIER_DETAIL; i++) {
+		if (i == GK_TIER_DETAIL && !d->read_ns[i])
+			continue;
 		if (!d->read_ns[i])
 			text(j, names[i], "");
 		else

@@ -1,0 +1,316 @@
+/* collect_detail.c - the calls of the DETAIL tier, as in collect.c. */
+#include "core/collect_row.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Scope of a field value: the sum over all links. */
+#define ALL_LINKS UINT32_MAX
+
+#define GET    GK_ROW_GET
+#define GET_OF GK_ROW_GET_OF
+#define ECC(metric, type, counter, location)                                   \
+	static nvmlReturn_t read_##metric(const struct gk_nvml *nvml,          \
+					  nvmlDevice_t dev,                    \
+					  int64_t out[GK_ROW_VALUES])          \
+	{                                                                      \
+		unsigned long long raw = 0;                                    \
+		nvmlReturn_t r = GK_NVML_CALL(                                 \
+		    nvml, nvmlDeviceGetMemoryErrorCounter, dev,                \
+		    NVML_MEMORY_ERROR_TYPE_##type, NVML_##counter,             \
+		    NVML_MEMORY_LOCATION_##location, &raw);                    \
+                                                                               \
+		out[0] = (int64_t)raw;                                         \
+		return r;                                                      \
+	}
+#define FIELD(metric, field, scope, scale)
+#include "core/detail.def"
+#undef GET
+#undef GET_OF
+#undef ECC
+#undef FIELD
+
+static nvmlReturn_t read_margin(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				int64_t out[GK_ROW_VALUES])
+{
+	nvmlMarginTemperature_t margin = {.version = nvmlMarginTemperature_v1};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetMarginTemperature, dev, &margin);
+
+	out[0] = margin.marginTemperature;
+	return r;
+}
+
+/* "Throttle" is the name of the same before driver 535. */
+static nvmlReturn_t read_supported_reasons(const struct gk_nvml *nvml,
+					   nvmlDevice_t dev,
+					   int64_t out[GK_ROW_VALUES])
+{
+	unsigned long long mask = 0;
+	nvmlReturn_t r;
+
+	if (nvml->nvmlDeviceGetSupportedClocksEventReasons)
+		r = GK_NVML_CALL(nvml, nvmlDeviceGetSupportedClocksEventReasons,
+				 dev, &mask);
+	else
+		r = GK_NVML_CALL(nvml,
+				 nvmlDeviceGetSupportedClocksThrottleReasons,
+				 dev, &mask);
+	out[0] = (int64_t)mask;
+	return r;
+}
+
+static nvmlReturn_t read_bar1_free(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				   int64_t out[GK_ROW_VALUES])
+{
+	nvmlBAR1Memory_t bar1 = {0};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetBAR1MemoryInfo, dev, &bar1);
+
+	out[0] = (int64_t)bar1.bar1Free;
+	return r;
+}
+
+static nvmlReturn_t read_mig_pending(const struct gk_nvml *nvml,
+				     nvmlDevice_t dev,
+				     int64_t out[GK_ROW_VALUES])
+{
+	unsigned int current, pending = 0;
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetMigMode, dev, &current, &pending);
+
+	out[0] = pending;
+	return r;
+}
+
+static nvmlReturn_t read_ecc_pending(const struct gk_nvml *nvml,
+				     nvmlDevice_t dev,
+				     int64_t out[GK_ROW_VALUES])
+{
+	nvmlEnableState_t current, pending = NVML_FEATURE_DISABLED;
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetEccMode, dev, &current, &pending);
+
+	out[0] = (int64_t)pending;
+	return r;
+}
+
+static nvmlReturn_t read_gsp(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			     int64_t out[GK_ROW_VALUES])
+{
+	unsigned int enabled = 0, normal = 0;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetGspFirmwareMode, dev,
+				      &enabled, &normal);
+
+	out[0] = enabled;
+	out[1] = normal;
+	return r;
+}
+
+static nvmlReturn_t read_addressing(const struct gk_nvml *nvml,
+				    nvmlDevice_t dev,
+				    int64_t out[GK_ROW_VALUES])
+{
+	nvmlDeviceAddressingMode_t mode = {.version =
+					       nvmlDeviceAddressingMode_v1};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetAddressingMode, dev, &mode);
+
+	out[0] = mode.value;
+	return r;
+}
+
+static nvmlReturn_t read_pci_ids(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				 int64_t out[GK_ROW_VALUES])
+{
+	nvmlPciInfo_t pci = {0};
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetPciInfo_v3, dev, &pci);
+
+	out[0] = pci.pciDeviceId;
+	out[1] = pci.pciSubSystemId;
+	return r;
+}
+
+static nvmlReturn_t read_encoder(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				 int64_t out[GK_ROW_VALUES])
+{
+	unsigned int sessions = 0, fps = 0, latency_us = 0;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetEncoderStats, dev,
+				      &sessions, &fps, &latency_us);
+
+	out[0] = sessions;
+	out[1] = fps;
+	out[2] = (int64_t)latency_us * US;
+	return r;
+}
+
+static nvmlReturn_t read_capture(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				 int64_t out[GK_ROW_VALUES])
+{
+	nvmlFBCStats_t stats = {0};
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetFBCStats, dev, &stats);
+
+	out[0] = stats.sessionsCount;
+	out[1] = stats.averageFPS;
+	out[2] = (int64_t)stats.averageLatency * US;
+	return r;
+}
+
+static nvmlReturn_t read_remap_banks(const struct gk_nvml *nvml,
+				     nvmlDevice_t dev,
+				     int64_t out[GK_ROW_VALUES])
+{
+	nvmlRowRemapperHistogramValues_t banks = {0};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetRowRemapperHistogram, dev, &banks);
+
+	out[0] = banks.max;
+	out[1] = banks.high;
+	out[2] = banks.partial;
+	out[3] = banks.low;
+	out[4] = banks.none;
+	return r;
+}
+
+static nvmlReturn_t read_repairs(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				 int64_t out[GK_ROW_VALUES])
+{
+	nvmlRepairStatus_t repair = {.version = nvmlRepairStatus_v1};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetRepairStatus, dev, &repair);
+
+	out[0] = repair.bChannelRepairPending;
+	out[1] = repair.bTpcRepairPending;
+	return r;
+}
+
+static nvmlReturn_t read_confidential(const struct gk_nvml *nvml,
+				      nvmlDevice_t dev,
+				      int64_t out[GK_ROW_VALUES])
+{
+	nvmlConfComputeMemSizeInfo_t memory = {0};
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetConfComputeMemSizeInfo,
+				      dev, &memory);
+
+	out[0] = (int64_t)memory.protectedMemSizeKib * KIB;
+	out[1] = (int64_t)memory.unprotectedMemSizeKib * KIB;
+	return r;
+}
+
+static const struct gk_row rows[] = {
+#define GET(metric, function, type, scale) {read_##metric, {GK_M_##metric}, 1},
+#define GET_OF(metric, function, argument, type, scale)                        \
+	{read_##metric, {GK_M_##metric}, 1},
+#define ECC(metric, type, counter, location)                                   \
+	{read_##metric, {GK_M_##metric}, 1},
+#define FIELD(metric, field, scope, scale)
+#include "core/detail.def"
+#undef GET
+#undef GET_OF
+#undef ECC
+#undef FIELD
+    {read_margin, {GK_M_TEMP_MARGIN}, 1},
+    {read_supported_reasons, {GK_M_EVENT_REASONS_SUPPORTED}, 1},
+    {read_bar1_free, {GK_M_BAR1_FREE}, 1},
+    {read_mig_pending, {GK_M_MIG_PENDING}, 1},
+    {read_ecc_pending, {GK_M_ECC_PENDING}, 1},
+    {read_gsp, {GK_M_GSP_MODE, GK_M_GSP_MODE_DEFAULT}, 2},
+    {read_addressing, {GK_M_ADDRESSING_MODE}, 1},
+    {read_pci_ids, {GK_M_PCI_DEVICE_ID, GK_M_PCI_SUBSYSTEM_ID}, 2},
+    {read_encoder, {GK_M_ENC_SESSIONS, GK_M_ENC_FPS, GK_M_ENC_LATENCY}, 3},
+    {read_capture, {GK_M_FBC_SESSIONS, GK_M_FBC_FPS, GK_M_FBC_LATENCY}, 3},
+    {read_remap_banks,
+     {GK_M_REMAP_BANKS_MAX, GK_M_REMAP_BANKS_HIGH, GK_M_REMAP_BANKS_PARTIAL,
+      GK_M_REMAP_BANKS_LOW, GK_M_REMAP_BANKS_NONE},
+     5},
+    {read_repairs, {GK_M_REPAIR_CHANNEL, GK_M_REPAIR_TPC}, 2},
+    {read_confidential, {GK_M_CC_MEM_PROTECTED, GK_M_CC_MEM_UNPROTECTED}, 2},
+};
+
+_Static_assert(COUNT(rows) <= GK_ROWS_DETAIL, "each has a bit in gk_row_set");
+
+const struct gk_row *gk_detail_rows(size_t *ret_count)
+{
+	*ret_count = COUNT(rows);
+	return rows;
+}
+
+/* ---- field values ---- */
+
+static const struct field {
+	enum gk_metric metric;
+	unsigned id, scope;
+	int64_t scale;
+} fields[] = {
+#define GET(metric, function, type, scale)
+#define GET_OF(metric, function, argument, type, scale)
+#define ECC(metric, type, counter, location)
+#define FIELD(metric, field, scope, scale) {GK_M_##metric, field, scope, scale},
+#include "core/detail.def"
+#undef GET
+#undef GET_OF
+#undef ECC
+#undef FIELD
+};
+
+static int64_t number(const nvmlFieldValue_t *field)
+{
+	switch (field->valueType) {
+	case NVML_VALUE_TYPE_DOUBLE:
+		return (int64_t)field->value.dVal;
+	case NVML_VALUE_TYPE_UNSIGNED_INT:
+		return field->value.uiVal;
+	case NVML_VALUE_TYPE_UNSIGNED_LONG:
+		return (int64_t)field->value.ulVal;
+	case NVML_VALUE_TYPE_SIGNED_LONG_LONG:
+		return field->value.sllVal;
+	case NVML_VALUE_TYPE_SIGNED_INT:
+		return field->value.siVal;
+	case NVML_VALUE_TYPE_UNSIGNED_SHORT:
+		return field->value.usVal;
+	case NVML_VALUE_TYPE_UNSIGNED_LONG_LONG:
+	case NVML_VALUE_TYPE_COUNT:
+	default:
+		return (int64_t)field->value.ullVal;
+	}
+}
+
+struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
+			       int64_t scale)
+{
+	nvmlReturn_t r = all ? all : field->nvmlReturn;
+	struct gk_value value = {.why = gk_nvml_absence(r)};
+
+	/* How a driver that is older than the field answers. */
+	if (r == NVML_ERROR_INVALID_ARGUMENT)
+		value.why = GK_ABSENT_NOT_SUPPORTED;
+	if (!value.why)
+		value.v = number(field) * scale;
+	return value;
+}
+
+nvmlReturn_t gk_collect_fields(const struct gk_nvml *nvml, nvmlDevice_t handle,
+			       const struct gk_metric_set *only,
+			       struct gk_value values[GK_M_COUNT])
+{
+	nvmlFieldValue_t asked[COUNT(fields)] = {0};
+	const struct field *of[COUNT(fields)];
+	nvmlReturn_t r;
+	int count = 0;
+
+	for (size_t i = 0; i < COUNT(fields); i++) {
+		if (only && !gk_metric_set_has(only, fields[i].metric))
+			continue;
+		of[count] = &fields[i];
+		asked[count].fieldId = fields[i].id;
+		asked[count++].scopeId = fields[i].scope;
+	}
+	if (!count)
+		return NVML_SUCCESS;
+	r = GK_NVML_CALL(nvml, nvmlDeviceGetFieldValues, handle, count, asked);
+	if (gk_nvml_is_lost(r))
+		return r;
+	for (int i = 0; i < count; i++)
+		values[of[i]->metric] =
+		    gk_field_value(&asked[i], r, of[i]->scale);
+	return NVML_SUCCESS;
+}
