@@ -56,6 +56,9 @@ void tui_words_free(struct tui_words *words);
 bool tui_words_hold(const struct tui_words *words,
 		    const struct gk_snapshot *snap, const struct gk_process *p);
 
+/* Filters by words that are right, as if they were typed. */
+void tui_filter_by(struct tui *t, const char *text);
+
 /* The key: a prompt that filters while the user types. */
 void tui_ask_filter(struct tui *t);
 

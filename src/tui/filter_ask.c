@@ -23,10 +23,15 @@ static bool take_words(struct tui *t, const char *text)
 	return true;
 }
 
+void tui_filter_by(struct tui *t, const char *text)
+{
+	try_words(t, text);
+	tui_frame(t);
+}
+
 static void restore_words(struct tui *t)
 {
-	try_words(t, t->words_before);
-	tui_frame(t);
+	tui_filter_by(t, t->words_before);
 }
 
 static const struct tui_prompt_kind kind = {

@@ -93,10 +93,15 @@ static void tag(struct tui *t)
 	move(t, 1);
 }
 
+/* The filter last, and only if there was nothing else. */
 static void clear(struct tui *t)
 {
+	bool more = tui_selected(t) >= 0 || t->tag_count;
+
 	tui_select(t, -1);
 	t->tag_count = 0;
+	if (!more && t->words.count)
+		tui_filter_by(t, "");
 }
 
 static void refresh(struct tui *t)

@@ -195,8 +195,29 @@ static void sort_by(struct tui_users *all, int by)
 	all->reversed = false;
 }
 
+/* Back to the screen below, where only that user is left; Esc ends it. */
+static void show_only(struct tui *t)
+{
+	char text[sizeof "user:" + GK_NAME_MAX];
+	long at = view_users_selected(t);
+
+	if (at < 0 || !*t->users.users[at].name) {
+		tui_say(t, at < 0 ? "no user is selected"
+				  : "whose processes these are is not known");
+		return;
+	}
+	snprintf(text, sizeof text, "user:%s", t->users.users[at].name);
+	tui_back(t);
+	tui_select(t, -1);
+	tui_filter_by(t, text);
+}
+
 bool view_users_act(struct tui *t, enum tui_action action)
 {
+	if (action == ACTION_USER_ONLY) {
+		show_only(t);
+		return true;
+	}
 	if (action == ACTION_SORT_NEXT)
 		sort_by(&t->users, 1);
 	else if (action == ACTION_SORT_PREVIOUS)

@@ -105,6 +105,40 @@ static void the_selection_stays_with_its_user(void **state)
 	assert_int_equal(screen_find(&s, "alice", NULL), 2);
 }
 
+static void enter_shows_one_user_until_esc(void **state)
+{
+	size_t all = s.t.list_count;
+
+	(void)state;
+	screen_press(&s, "Down u Enter"); /* none is selected there */
+	assert_int_equal(s.t.screen, SCREEN_USERS);
+	while (strcmp(s.t.users.selected, "alice"))
+		screen_press(&s, "Down");
+	screen_press(&s, "Enter");
+	assert_int_equal(s.t.screen, SCREEN_MAIN);
+	assert_string_equal(s.t.words.text, "user:alice");
+	assert_in_range(s.t.list_count, 1, all - 1);
+	for (size_t i = 0; i < s.t.list_count; i++)
+		assert_string_equal(s.f.processes[s.t.list[i]].user, "alice");
+	screen_press(&s, "Down Esc");
+	assert_in_range(s.t.list_count, 1, all - 1);
+	assert_int_equal(tui_selected(&s.t), -1);
+	screen_press(&s, "Esc");
+	assert_int_equal(s.t.list_count, all);
+	assert_string_equal(s.t.words.text, "");
+}
+
+static void a_user_without_a_name_cannot_be_chosen(void **state)
+{
+	(void)state;
+	screen_press(&s, "u End");
+	while (*s.t.users.selected)
+		screen_press(&s, "Up");
+	screen_press(&s, "Enter");
+	assert_int_equal(s.t.screen, SCREEN_USERS);
+	assert_non_null(strstr(s.t.message, "not known"));
+}
+
 static void nobody_is_said(void **state)
 {
 	(void)state;
@@ -121,8 +155,12 @@ static void nobody_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    T(users_are_drawn),         T(a_process_on_two_gpus_is_one),
-	    T(the_order_can_be_chosen), T(the_selection_stays_with_its_user),
+	    T(users_are_drawn),
+	    T(a_process_on_two_gpus_is_one),
+	    T(the_order_can_be_chosen),
+	    T(the_selection_stays_with_its_user),
+	    T(enter_shows_one_user_until_esc),
+	    T(a_user_without_a_name_cannot_be_chosen),
 	    T(nobody_is_said),
 	};
 
