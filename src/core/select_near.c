@@ -1,0 +1,151 @@
+/*
+ * select_near.c - which of some GPUs belong together: joined by NVLinks, on
+ * one NUMA node, near on PCIe.
+ */
+#include "core/select.h"
+
+#include <string.h>
+
+/* More GPUs than one host has; the search is over sets of them in a word. */
+#define MOST 64
+
+struct near {
+	size_t count;
+	/* What a pair costs; in each word the rank of a set is added last. */
+	uint64_t cost[MOST][MOST];
+};
+
+/* Costs by weight; a pair of 64 GPUs' 2016 cannot fill the next field. */
+#define NOT_LINKED ((uint64_t)1 << 48)
+#define TWO_NODES  ((uint64_t)1 << 36)
+#define STEP       ((uint64_t)1 << 20)
+
+static const struct gk_place *place(const struct gk_snapshot *snap,
+				    const struct gk_selectable *s)
+{
+	return &snap->topology->places[snap->devices[s->device].index];
+}
+
+static uint64_t pair_cost(const struct gk_snapshot *snap,
+			  const struct gk_selectable *a,
+			  const struct gk_selectable *b)
+{
+	const struct gk_topology *t = snap->topology;
+	const struct gk_peer *peer =
+	    &t->peers[snap->devices[a->device].index * t->count +
+		      snap->devices[b->device].index];
+	uint64_t cost = 0;
+
+	if (strcmp(place(snap, a)->numa_nodes, place(snap, b)->numa_nodes))
+		cost += TWO_NODES;
+	if (!peer->nvlinks)
+		return cost + NOT_LINKED + STEP * (uint64_t)peer->path;
+	if (peer->nvlinks < GK_PATH_COUNT)
+		cost += STEP * (GK_PATH_COUNT - peer->nvlinks);
+	return cost;
+}
+
+static void measure(const struct gk_snapshot *snap,
+		    const struct gk_selectable *usable, struct near *near)
+{
+	for (size_t i = 0; i < near->count; i++)
+		for (size_t k = 0; k < near->count; k++)
+			near->cost[i][k] =
+			    pair_cost(snap, &usable[i], &usable[k]);
+}
+
+/* What one more GPU adds to a set. */
+static uint64_t added(const struct near *near, uint64_t set, size_t one)
+{
+	uint64_t cost = one;
+
+	for (size_t i = 0; i < near->count; i++)
+		if (set >> i & 1)
+			cost += near->cost[i][one];
+	return cost;
+}
+
+/* Grows a set from one GPU, the cheapest next each time. Its cost. */
+static uint64_t grow(const struct near *near, size_t first, size_t size,
+		     uint64_t *ret_set)
+{
+	uint64_t set = (uint64_t)1 << first, total = first;
+
+	for (size_t have = 1; have < size; have++) {
+		uint64_t least = UINT64_MAX;
+		size_t best = 0;
+
+		for (size_t i = 0; i < near->count; i++) {
+			uint64_t cost;
+
+			if (set >> i & 1)
+				continue;
+			cost = added(near, set, i);
+			if (cost < least) {
+				least = cost;
+				best = i;
+			}
+		}
+		set |= (uint64_t)1 << best;
+		total += least;
+	}
+	*ret_set = set;
+	return total;
+}
+
+static uint64_t best_of_size(const struct near *near, size_t size,
+			     uint64_t *ret_set)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < near->count; i++) {
+		uint64_t set, cost = grow(near, i, size, &set);
+
+		if (cost < least) {
+			least = cost;
+			*ret_set = set;
+		}
+	}
+	return least;
+}
+
+/* The chosen ones first, all in their order. */
+static void put_first(struct gk_selectable *usable, size_t count, uint64_t set)
+{
+	struct gk_selectable others[MOST];
+	size_t chosen = 0, rest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (set >> i & 1)
+			usable[chosen++] = usable[i];
+		else
+			others[rest++] = usable[i];
+	}
+	memcpy(usable + chosen, others, rest * sizeof *others);
+}
+
+size_t gk_select_near(const struct gk_snapshot *snap,
+		      struct gk_selectable *usable, size_t count, size_t least,
+		      size_t most)
+{
+	size_t size = count < most ? count : most;
+	struct near near = {.count = count};
+	uint64_t set = 0;
+
+	if (count > MOST || size < 2)
+		return size;
+	for (size_t i = 0; i < count; i++)
+		if (snap->devices[usable[i].device].index >=
+		    snap->topology->count)
+			return size;
+	measure(snap, usable, &near);
+	/* As many as are all joined, if that is a choice left to us. */
+	for (size_t n = size; n > 1 && n >= least; n--)
+		if (best_of_size(&near, n, &set) < NOT_LINKED) {
+			size = n;
+			break;
+		}
+	best_of_size(&near, size, &set);
+	put_first(usable, count, set);
+	return size;
+}
