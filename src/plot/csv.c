@@ -1,0 +1,203 @@
+/* csv.c - see csv.h. A row lies whole in the block before it is taken apart. */
+#include "plot/csv.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Also the longest row: command lines are cut at 64 KiB by whoever records. */
+#define BLOCK      (1 << 20)
+#define FIELDS_MAX 256
+
+struct gk_csv {
+	int fd;
+	bool ended, skipping; /* the rest of a line longer than the block */
+	uint64_t line;        /* of what begins at `at` */
+	char *at, *end;
+	struct gk_csv_field fields[FIELDS_MAX];
+	char block[BLOCK];
+};
+
+int gk_csv_open(int fd, struct gk_csv **ret_csv)
+{
+	struct gk_csv *csv = malloc(sizeof *csv);
+
+	if (!csv)
+		return GK_ERR_NOMEM;
+	csv->fd = fd;
+	csv->ended = csv->skipping = false;
+	csv->line = 1;
+	csv->at = csv->end = csv->block;
+	*ret_csv = csv;
+	return 0;
+}
+
+void gk_csv_close(struct gk_csv *csv)
+{
+	free(csv);
+}
+
+/* Moves what is left to the front and reads on; false: nothing more fits. */
+static int fill(struct gk_csv *csv, bool *ret_more)
+{
+	size_t left = (size_t)(csv->end - csv->at);
+	ssize_t n;
+
+	memmove(csv->block, csv->at, left);
+	csv->at = csv->block;
+	csv->end = csv->block + left;
+	*ret_more = false;
+	if (csv->ended || left == BLOCK)
+		return 0;
+	do
+		n = read(csv->fd, csv->end, BLOCK - left);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return gk_err_from_errno(errno);
+	csv->ended = !n;
+	csv->end += n;
+	*ret_more = n > 0;
+	return 0;
+}
+
+/* The newline that ends the row, outside quotes; NULL: not in the block. */
+static char *row_end(const struct gk_csv *csv)
+{
+	char *p = csv->at;
+
+	for (;;) {
+		char *newline = memchr(p, '\n', (size_t)(csv->end - p));
+		char *stop = newline ? newline : csv->end;
+		char *quote = memchr(p, '"', (size_t)(stop - p));
+
+		if (!quote)
+			return newline;
+		quote = memchr(quote + 1, '"', (size_t)(csv->end - quote - 1));
+		if (!quote)
+			return NULL;
+		p = quote + 1;
+	}
+}
+
+/* Behind the field at p, whose end is a comma or the end; NULL: broken. */
+static char *field_end(char *p, char *end)
+{
+	char *comma;
+
+	if (p == end || *p != '"') {
+		comma = memchr(p, ',', (size_t)(end - p));
+		comma = comma ? comma : end;
+		return memchr(p, '"', (size_t)(comma - p)) ? NULL : comma;
+	}
+	do {
+		p = memchr(p + 1, '"', (size_t)(end - p - 1));
+		if (!p)
+			return NULL;
+		p++;
+	} while (p < end && *p == '"');
+	return p == end || *p == ',' ? p : NULL;
+}
+
+/* Takes the quotes off in place. */
+static void unquote(struct gk_csv_field *field, char *text)
+{
+	char *to = text, *end = text + field->len - 1;
+
+	for (char *p = text + 1; p < end; p++) {
+		p += *p == '"';
+		*to++ = *p;
+	}
+	field->len = (size_t)(to - text);
+}
+
+/* Nothing is changed before the whole row is known to be good. */
+static int split(struct gk_csv *csv, char *end, struct gk_csv_row *row)
+{
+	char *p = csv->at, *stop;
+
+	for (row->count = 0;; p = stop + 1) {
+		stop = field_end(p, end);
+		if (!stop || row->count == FIELDS_MAX)
+			return GK_ERR_CORRUPT;
+		csv->fields[row->count++] =
+		    (struct gk_csv_field){p, (size_t)(stop - p)};
+		if (stop == end)
+			break;
+	}
+	for (size_t i = 0; i < row->count; i++)
+		if (csv->fields[i].len && csv->fields[i].text[0] == '"')
+			unquote(&csv->fields[i], csv->fields[i].text);
+	return 0;
+}
+
+static uint64_t lines_in(const char *p, const char *end)
+{
+	uint64_t n = 0;
+
+	while ((p = memchr(p, '\n', (size_t)(end - p)))) {
+		n++;
+		p++;
+	}
+	return n;
+}
+
+/* Leaves a broken row: on with the line behind its first one. */
+static int skip_line(struct gk_csv *csv)
+{
+	char *newline = memchr(csv->at, '\n', (size_t)(csv->end - csv->at));
+
+	csv->at = newline ? newline + 1 : csv->end;
+	csv->skipping = !newline;
+	csv->line++;
+	return GK_ERR_CORRUPT;
+}
+
+static int skip_rest(struct gk_csv *csv)
+{
+	bool more = true;
+	int r = 0;
+
+	while (csv->skipping && more && !r) {
+		char *newline =
+		    memchr(csv->at, '\n', (size_t)(csv->end - csv->at));
+
+		csv->at = newline ? newline + 1 : csv->end;
+		csv->skipping = !newline;
+		if (!newline)
+			r = fill(csv, &more);
+	}
+	return r;
+}
+
+int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
+{
+	bool more = true;
+	char *end, *text_end;
+	int r = skip_rest(csv);
+
+	if (r)
+		return r;
+
+	while (!(end = row_end(csv)) && more) {
+		r = fill(csv, &more);
+		if (r)
+			return r;
+	}
+	row->line = csv->line;
+	if (!end && csv->at == csv->end)
+		return GK_ERR_NOT_FOUND;
+	/* Whoever writes rows ends each: one without an end was cut off. */
+	if (!end)
+		return skip_line(csv);
+	text_end = end > csv->at && end[-1] == '\r' ? end - 1 : end;
+	row->fields = csv->fields;
+	if (split(csv, text_end, row))
+		return skip_line(csv);
+	csv->line += lines_in(csv->at, end + 1);
+	csv->at = end + 1;
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* What a row of a recording says. */
+#include "unit.h"
+
+#include "base/err.h"
+#include "plot/sheet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static char text[256];
+static struct gk_csv_field fields[16];
+
+/* A row of words between commas. */
+static struct gk_csv_row row_of(const char *line)
+{
+	struct gk_csv_row row = {.fields = fields, .line = 1};
+
+	strcpy(text, line);
+	for (char *p = text;; p += fields[row.count++].len + 1) {
+		fields[row.count] = (struct gk_csv_field){p, strcspn(p, ",")};
+		if (!p[fields[row.count].len])
+			break;
+	}
+	row.count++;
+	return row;
+}
+
+static int read_row(const char *header, const char *line,
+		    struct gk_plot_row *ret)
+{
+	struct gk_plot_sheet sheet;
+	struct gk_csv_row row = row_of(header);
+
+	assert_true(gk_plot_header(&row, &sheet));
+	row = row_of(line);
+	return gk_plot_read(&sheet, &row, ret);
+}
+
+static void columns_are_found_by_name(void **state)
+{
+	struct gk_plot_row row;
+
+	(void)state;
+	assert_int_equal(
+	    read_row("power_watts,other,timestamp,memory_used_bytes,pid",
+		     "250.5,x,2026-11-21T09:30:01.250,3145728,77", &row),
+	    0);
+	assert_int_equal(row.time_ms, 1795253401250);
+	assert_float_equal(row.value[GK_PLOT_POWER], 250.5, 1e-9);
+	assert_float_equal(row.value[GK_PLOT_MEMORY], 3, 1e-9);
+	assert_true(isnan(row.value[GK_PLOT_CPU]));
+	assert_int_equal(row.pid.len, 2);
+	assert_int_equal(row.gpu.len, 0);
+}
+
+static void files_of_something_else_are_refused(void **state)
+{
+	static const char *const headers[] = {"", "timestamp", "a,b,c",
+					      "gpu_mem_mib,pid",
+					      "Timestamp,gpu_mem_mib"};
+	struct gk_plot_sheet sheet;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+		struct gk_csv_row row = row_of(headers[i]);
+
+		assert_false(gk_plot_header(&row, &sheet));
+	}
+}
+
+static void an_empty_value_is_absent(void **state)
+{
+	struct gk_plot_row row;
+
+	(void)state;
+	assert_int_equal(read_row("timestamp,gpu_mem_mib,cpu_pct",
+				  "2026-11-21 09:30:00,,-1.5", &row),
+			 0);
+	assert_true(isnan(row.value[GK_PLOT_MEMORY]));
+	assert_float_equal(row.value[GK_PLOT_CPU], -1.5, 1e-9);
+}
+
+static void broken_rows_are_told(void **state)
+{
+	static const char *const lines[] = {
+	    "2026-11-21T09:30:00",      "2026-11-21T09:30:00,1,2",
+	    "2026-13-21T09:30:00,1",    "2026-11-21T25:30:00,1",
+	    "26-11-21T09:30:00,1",      ",1",
+	    "2026-11-21T09:30:00,one",  "2026-11-21T09:30:00,1e5",
+	    "2026-11-21T09:30:00,-",    "2026-11-21T09:30:00,nan",
+	    "2026-11-21T09:30:00,0x10", "2026-11-21T09:30:00, 1",
+	};
+	struct gk_plot_row row;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		if (read_row("timestamp,used_mib", lines[i], &row) !=
+		    GK_ERR_CORRUPT)
+			fail_msg("taken: %s", lines[i]);
+}
+
+/* Leap years, centuries and the turn of the year against the C library. */
+static void dates_are_counted_right(void **state)
+{
+	static const char *const days[] = {"1970-01-01", "1999-12-31",
+					   "2000-02-29", "2026-03-01",
+					   "2100-03-01", "2400-12-31"};
+	struct gk_plot_row row;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+		struct tm tm = {0};
+		char line[64];
+
+		assert_non_null(strptime(days[i], "%Y-%m-%d", &tm));
+		snprintf(line, sizeof line, "%sT00:00:00,1", days[i]);
+		assert_int_equal(read_row("timestamp,used_mib", line, &row), 0);
+		assert_int_equal(row.time_ms, (int64_t)timegm(&tm) * 1000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(columns_are_found_by_name),
+	    cmocka_unit_test(files_of_something_else_are_refused),
+	    cmocka_unit_test(an_empty_value_is_absent),
+	    cmocka_unit_test(broken_rows_are_told),
+	    cmocka_unit_test(dates_are_counted_right),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
