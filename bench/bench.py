@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+import plot
 import top
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -285,6 +286,7 @@ def main():
         costs(table, latency, values)
         periods(table, latency, taken, seen, peer)
     functions(table, nvml())
+    plot.rows(table, GPUKIT)
     least = statistics.median(raw["none"]["runs"]["true"]["wall"])
     print(f"{host}; 8 GPUs, 32 processes; medians of {options.runs} runs, "
           f"{options.frames} frames; `true` takes {least:.2f} ms\n")
