@@ -11,9 +11,12 @@
 
 #define GK_PM_NONE (-1)
 
+/* Of columns.def. */
+enum { GK_ORDER_UP, GK_ORDER_DOWN };
+
 const struct gk_column_info gk_column_infos[GK_COLUMN_COUNT] = {
 #define COLUMN(id, name_, title_, part_, width_, align_, mark_, worth_,        \
-	       metric, help_)                                                  \
+	       metric, order_, help_)                                          \
 	[GK_COLUMN_##id] = {.name = name_,                                     \
 			    .title = title_,                                   \
 			    .help = help_,                                     \
@@ -21,13 +24,15 @@ const struct gk_column_info gk_column_infos[GK_COLUMN_COUNT] = {
 			    .width = width_,                                   \
 			    .align = align_,                                   \
 			    .mark = mark_,                                     \
-			    .worth = worth_},
+			    .worth = worth_,                                   \
+			    .descending = GK_ORDER_##order_},
 #include "format/columns.def"
 #undef COLUMN
 };
 
 static const int metrics[GK_COLUMN_COUNT] = {
-#define COLUMN(id, name, title, part, width, align, mark, worth, metric, help) \
+#define COLUMN(id, name, title, part, width, align, mark, worth, metric,       \
+	       order, help)                                                    \
 	[GK_COLUMN_##id] = GK_PM_##metric,
 #include "format/columns.def"
 #undef COLUMN
@@ -47,7 +52,7 @@ bool gk_columns_have(const struct gk_columns *columns, enum gk_column column)
 	return memchr(columns->id, (int)column, (size_t)columns->count);
 }
 
-static enum gk_column find(const char *name, size_t len)
+enum gk_column gk_column_find(const char *name, size_t len)
 {
 	int i = 0;
 
@@ -87,7 +92,7 @@ bool gk_columns_parse(const char *text, struct gk_columns *ret_columns,
 	for (text += strspn(text, between); *text;
 	     text += strspn(text, between)) {
 		size_t len = strcspn(text, between);
-		enum gk_column column = find(text, len);
+		enum gk_column column = gk_column_find(text, len);
 
 		if (column == GK_COLUMN_COUNT ||
 		    gk_columns_have(&all, column)) {
@@ -105,6 +110,39 @@ bool gk_columns_parse(const char *text, struct gk_columns *ret_columns,
 	add_part(&sorted, &all, GK_PART_HOST);
 	*ret_columns = sorted;
 	return true;
+}
+
+char *gk_columns_text(char *dst, const struct gk_columns *columns)
+{
+	size_t at = 0;
+
+	*dst = '\0';
+	for (int i = 0; i < columns->count && at < GK_COLUMNS_TEXT; i++)
+		at += (size_t)snprintf(dst + at, GK_COLUMNS_TEXT - at, "%s%s",
+				       i ? ", " : "",
+				       gk_column_infos[columns->id[i]].name);
+	return dst;
+}
+
+unsigned gk_column_with(enum gk_column column)
+{
+	switch ((int)column) {
+	case GK_COLUMN_THREADS:
+	case GK_COLUMN_PRIORITY:
+	case GK_COLUMN_NICE:
+		return GK_WITH_THREADS;
+	case GK_COLUMN_IO_READ:
+	case GK_COLUMN_IO_WRITTEN:
+	case GK_COLUMN_IO_READ_RATE:
+	case GK_COLUMN_IO_WRITE_RATE:
+		return GK_WITH_IO;
+	case GK_COLUMN_CWD:
+		return GK_WITH_CWD;
+	case GK_COLUMN_RANK:
+		return GK_WITH_RANK;
+	default:
+		return 0;
+	}
 }
 
 /* ---- texts ---- */
@@ -236,6 +274,88 @@ TEXT(ppid)
 	return p->parent ? number(dst, p->parent) : not_available;
 }
 
+/* A number that has no unit. */
+static const char *plain(char *dst, struct gk_value value)
+{
+	return value.why == GK_PRESENT ? number(dst, value.v) : not_available;
+}
+
+TEXT(state)
+{
+	(void)snap;
+	snprintf(dst, GK_NAME_MAX, "%c", p->stat ? p->stat : '?');
+	return dst;
+}
+
+TEXT(threads)
+{
+	(void)snap;
+	return plain(dst, p->m[GK_PM_THREADS]);
+}
+
+TEXT(priority)
+{
+	(void)snap;
+	return plain(dst, p->m[GK_PM_PRIORITY]);
+}
+
+TEXT(nice)
+{
+	(void)snap;
+	return plain(dst, p->m[GK_PM_NICE]);
+}
+
+TEXT(io_read)
+{
+	(void)snap;
+	return size(dst, p->m[GK_PM_IO_READ]);
+}
+
+TEXT(io_written)
+{
+	(void)snap;
+	return size(dst, p->m[GK_PM_IO_WRITTEN]);
+}
+
+TEXT(io_read_rate)
+{
+	(void)snap;
+	return size(dst, p->m[GK_PM_IO_READ_RATE]);
+}
+
+TEXT(io_write_rate)
+{
+	(void)snap;
+	return size(dst, p->m[GK_PM_IO_WRITE_RATE]);
+}
+
+/* Most processes have none: it is no failure. */
+TEXT(rank)
+{
+	(void)snap;
+	return p->m[GK_PM_RANK].why == GK_ABSENT_NONE
+		   ? "-"
+		   : plain(dst, p->m[GK_PM_RANK]);
+}
+
+TEXT(pod)
+{
+	(void)dst, (void)snap;
+	return *p->pod ? p->pod : "-";
+}
+
+TEXT(cwd)
+{
+	(void)dst, (void)snap;
+	return p->cwd_why == GK_PRESENT ? p->cwd : not_available;
+}
+
+TEXT(name)
+{
+	(void)dst, (void)snap;
+	return *p->name ? p->name : not_available;
+}
+
 TEXT(container)
 {
 	(void)dst, (void)snap;
@@ -278,6 +398,18 @@ const char *gk_column_text(enum gk_column column, char *dst,
 	    [GK_COLUMN_TIME] = time_text,
 	    [GK_COLUMN_PPID] = ppid_text,
 	    [GK_COLUMN_CONTAINER] = container_text,
+	    [GK_COLUMN_POD] = pod_text,
+	    [GK_COLUMN_CWD] = cwd_text,
+	    [GK_COLUMN_NAME] = name_text,
+	    [GK_COLUMN_STATE] = state_text,
+	    [GK_COLUMN_RANK] = rank_text,
+	    [GK_COLUMN_THREADS] = threads_text,
+	    [GK_COLUMN_PRIORITY] = priority_text,
+	    [GK_COLUMN_NICE] = nice_text,
+	    [GK_COLUMN_IO_READ] = io_read_text,
+	    [GK_COLUMN_IO_WRITTEN] = io_written_text,
+	    [GK_COLUMN_IO_READ_RATE] = io_read_rate_text,
+	    [GK_COLUMN_IO_WRITE_RATE] = io_write_rate_text,
 	    [GK_COLUMN_COMMAND] = command_text,
 	};
 
@@ -291,64 +423,78 @@ static int compare_numbers(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-#define COMPARE(name)                                                          \
-	static int compare_##name(const struct gk_process *a,                  \
-				  const struct gk_process *b)
-
-COMPARE(gpu)
+/* The word that a column of words is ordered by; "": unknown. */
+static const char *word_of(enum gk_column column, const struct gk_process *p)
 {
-	return compare_numbers(a->device, b->device);
+	switch ((int)column) {
+	case GK_COLUMN_TYPE:
+		return gk_process_type_letter(p->types);
+	case GK_COLUMN_USER:
+		return p->user;
+	case GK_COLUMN_CONTAINER:
+		return p->container;
+	case GK_COLUMN_POD:
+		return p->pod;
+	case GK_COLUMN_CWD:
+		return p->cwd;
+	case GK_COLUMN_NAME:
+		return p->name;
+	default:
+		return *p->command ? p->command : p->name;
+	}
 }
 
-COMPARE(pid)
+/* The number that a column of numbers is ordered by; false: unknown. */
+static bool number_of(enum gk_column column, const struct gk_process *p,
+		      int64_t *ret_number)
 {
-	return compare_numbers(a->pid, b->pid);
+	switch ((int)column) {
+	case GK_COLUMN_GPU:
+		*ret_number = p->device;
+		return true;
+	case GK_COLUMN_PID:
+		*ret_number = p->pid;
+		return true;
+	case GK_COLUMN_PPID:
+		*ret_number = p->parent;
+		return p->parent > 0;
+	case GK_COLUMN_STATE:
+		*ret_number = p->stat;
+		return p->stat != 0;
+	default:
+		*ret_number = p->m[metrics[column]].v;
+		return p->m[metrics[column]].why == GK_PRESENT;
+	}
 }
 
-COMPARE(type)
+static bool is_word(enum gk_column column)
 {
-	return strcmp(gk_process_type_letter(a->types),
-		      gk_process_type_letter(b->types));
+	return metrics[column] == GK_PM_NONE && column != GK_COLUMN_GPU &&
+	       column != GK_COLUMN_PID && column != GK_COLUMN_PPID &&
+	       column != GK_COLUMN_STATE;
 }
 
-COMPARE(user)
+int gk_column_order(enum gk_column column, bool descending,
+		    const struct gk_process *a, const struct gk_process *b)
 {
-	return strcmp(a->user, b->user);
-}
+	int64_t x = 0, y = 0;
+	bool a_known, b_known;
+	int order;
 
-COMPARE(ppid)
-{
-	return compare_numbers(a->parent, b->parent);
-}
+	if (is_word(column)) {
+		const char *v = word_of(column, a), *w = word_of(column, b);
 
-COMPARE(container)
-{
-	return strcmp(a->container, b->container);
-}
-
-COMPARE(command)
-{
-	return strcmp(*a->command ? a->command : a->name,
-		      *b->command ? b->command : b->name);
-}
-
-int gk_column_compare(enum gk_column column, const struct gk_process *a,
-		      const struct gk_process *b)
-{
-	static int (*const compare_columns[GK_COLUMN_COUNT])(
-	    const struct gk_process *, const struct gk_process *) = {
-	    [GK_COLUMN_GPU] = compare_gpu,
-	    [GK_COLUMN_PID] = compare_pid,
-	    [GK_COLUMN_TYPE] = compare_type,
-	    [GK_COLUMN_USER] = compare_user,
-	    [GK_COLUMN_PPID] = compare_ppid,
-	    [GK_COLUMN_CONTAINER] = compare_container,
-	    [GK_COLUMN_COMMAND] = compare_command,
-	};
-	int metric = metrics[column];
-
-	if (compare_columns[column])
-		return compare_columns[column](a, b);
-	return compare_numbers(gk_value_or_none(a->m[metric]),
-			       gk_value_or_none(b->m[metric]));
+		a_known = *v;
+		b_known = *w;
+		order = strcmp(v, w);
+	} else {
+		a_known = number_of(column, a, &x);
+		b_known = number_of(column, b, &y);
+		order = compare_numbers(x, y);
+	}
+	if (a_known != b_known)
+		return a_known ? -1 : 1;
+	if (!a_known)
+		return 0;
+	return descending ? -order : order;
 }

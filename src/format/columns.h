@@ -25,6 +25,7 @@ struct gk_column_info {
 	enum gk_align align;
 	const char *mark;
 	int worth;
+	bool descending; /* big usually comes first */
 };
 
 extern const struct gk_column_info gk_column_infos[GK_COLUMN_COUNT];
@@ -48,8 +49,18 @@ extern const struct gk_columns gk_columns_default;
 bool gk_columns_parse(const char *text, struct gk_columns *ret_columns,
 		      const char **ret_bad);
 
+/* The same back as text: "gpu, pid, user". Room for GK_COLUMNS_TEXT bytes. */
+#define GK_COLUMNS_TEXT (GK_COLUMN_COUNT * 18)
+char *gk_columns_text(char *dst, const struct gk_columns *columns);
+
+/* The column of a name; GK_COLUMN_COUNT: there is none. */
+enum gk_column gk_column_find(const char *name, size_t len);
+
 /* Whether a column is among them. */
 bool gk_columns_have(const struct gk_columns *columns, enum gk_column column);
+
+/* What must be read of processes to show or order by a column: of gk_with. */
+unsigned gk_column_with(enum gk_column column);
 
 /*
  * The text of a process in a column: dst, which has room for GK_NAME_MAX
@@ -61,10 +72,10 @@ const char *gk_column_text(enum gk_column column, char *dst,
 			   const struct gk_process *process);
 
 /*
- * Orders two processes of a snapshot ascending by a column; what is absent
- * comes first.
+ * Orders two processes of a snapshot by a column, big first or small first;
+ * what is absent comes behind either way.
  */
-int gk_column_compare(enum gk_column column, const struct gk_process *a,
-		      const struct gk_process *b);
+int gk_column_order(enum gk_column column, bool descending,
+		    const struct gk_process *a, const struct gk_process *b);
 
 #endif

@@ -161,6 +161,7 @@ static void take_frame(struct app *a)
 {
 	struct gk_snapshot *snap, part;
 
+	gk_read_of_processes(a->gk, tui_with(&a->t));
 	if (gk_watch_next(a->gk, &snap))
 		return;
 	ask_for_traffic(a);
@@ -323,8 +324,7 @@ static int prepare(struct app *a, const struct tui_options *options)
 
 	t->options = *options;
 	who(t);
-	t->sort = options->sort;
-	t->reversed = options->reversed;
+	t->order = options->order;
 	t->keymap = tui_keymap_new(options->key_set == KEYS_VI);
 	t->history = gk_history_new(PROCESSES_REMEMBERED);
 	if (!t->keymap || !t->history)

@@ -120,14 +120,18 @@ static int read_columns(struct reader *r, const char *name,
 			const yaml_node_t *node)
 {
 	struct gk_buf text = {0};
-	struct gk_columns columns;
-	const char *bad = "";
-	int err = read_words(r, name, node, "a list of columns", &r->o->columns,
-			     &r->o->column_count);
+	const char *words[WORDS_MOST], *bad = "";
+	int err = 0, count = node->type == YAML_SEQUENCE_NODE
+				 ? words_of(r, node, words)
+				 : -1;
 
-	for (size_t i = 0; !err && i < r->o->column_count; i++)
-		gk_buf_printf(&text, "%s,", r->o->columns[i]);
-	if (!err && text.data && !gk_columns_parse(text.data, &columns, &bad))
+	if (count < 1)
+		return refuse(r, node, name, "a list of columns");
+	for (int i = 0; i < count; i++)
+		gk_buf_printf(&text, "%s,", words[i]);
+	if (!text.data)
+		err = GK_ERR_NOMEM;
+	else if (!gk_columns_parse(text.data, &r->o->columns, &bad))
 		err = gk_yaml_fail(&r->y, gk_yaml_line(node),
 				   "%s: '%.*s' is no column, or comes twice",
 				   name, (int)strcspn(bad, ","), bad);
@@ -331,7 +335,6 @@ void tui_options_free(struct tui_options *o)
 		free(o->bindings[i].keys);
 	}
 	free(o->bindings);
-	free_words(o->columns);
 	free_words(o->alerts.command);
 	free(o->path);
 }

@@ -60,14 +60,17 @@ static void settings(const struct tui_options *o, struct gk_buf *out)
 
 void tui_config_text(const struct tui_options *o, struct gk_buf *out)
 {
+	char columns[GK_COLUMNS_TEXT];
+
 	gk_buf_puts(out, "# Settings of `gpukit top`, written by its settings "
 			 "screen (F2).\n");
 	settings(o, out);
 	/* The last group of the table is that of the alerts. */
 	if (o->alerts.command)
 		list(out, "  command", o->alerts.command);
-	if (o->column_count)
-		list(out, "columns", o->columns);
+	if (o->columns.count)
+		gk_buf_printf(out, "columns: [%s]\n",
+			      gk_columns_text(columns, &o->columns));
 	if (o->binding_count)
 		gk_buf_puts(out, "keys:\n");
 	for (size_t i = 0; i < o->binding_count; i++) {

@@ -46,13 +46,80 @@ static bool has_user(const struct tui_filter_word *w,
 	return false;
 }
 
+/* Takes "3" or "3-5" off a text; false: it is neither. */
+static bool next_range(const char **text, unsigned long *ret_first,
+		       unsigned long *ret_last)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return false;
+	*ret_first = *ret_last = strtoul(*text, &end, 10);
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		*ret_last = strtoul(end + 1, &end, 10);
+	*text = end;
+	return *ret_first <= *ret_last && (!*end || *end == ',');
+}
+
+/* Whether a number is in "0-3,5", which has been checked. */
+static bool is_among(const char *text, uint64_t number)
+{
+	unsigned long first, last;
+
+	while (next_range(&text, &first, &last)) {
+		if (number >= first && number <= last)
+			return true;
+		text += *text == ',';
+	}
+	return false;
+}
+
 static bool is_on_gpu(const struct tui_filter_word *w,
 		      const struct gk_snapshot *snap,
 		      const struct gk_process *p)
 {
-	unsigned index = snap->devices[p->device].index;
+	return is_among(w->text, snap->devices[p->device].index);
+}
 
-	return index < 64 && w->gpus >> index & 1;
+static bool has_rank(const struct tui_filter_word *w,
+		     const struct gk_snapshot *snap, const struct gk_process *p)
+{
+	struct gk_value rank = p->m[GK_PM_RANK];
+
+	(void)snap;
+	return rank.why == GK_PRESENT && is_among(w->text, (uint64_t)rank.v);
+}
+
+static bool is_in_container(const struct tui_filter_word *w,
+			    const struct gk_snapshot *snap,
+			    const struct gk_process *p)
+{
+	(void)snap;
+	return !strncmp(p->container, w->text, strlen(w->text));
+}
+
+static bool is_in_pod(const struct tui_filter_word *w,
+		      const struct gk_snapshot *snap,
+		      const struct gk_process *p)
+{
+	(void)snap;
+	return !strncmp(p->pod, w->text, strlen(w->text));
+}
+
+static bool is_in_directory(const struct tui_filter_word *w,
+			    const struct gk_snapshot *snap,
+			    const struct gk_process *p)
+{
+	(void)snap;
+	return strstr(p->cwd, w->text);
+}
+
+static bool has_state(const struct tui_filter_word *w,
+		      const struct gk_snapshot *snap,
+		      const struct gk_process *p)
+{
+	(void)snap;
+	return p->stat && strchr(w->text, p->stat);
 }
 
 static bool has_type(const struct tui_filter_word *w,
@@ -87,39 +154,22 @@ static const char *read_name(struct tui_filter_word *w, const char *value)
 	return "a regular expression";
 }
 
-static const char *read_user(struct tui_filter_word *w, const char *value)
+static const char *read_text(struct tui_filter_word *w, const char *value)
 {
 	gk_str_copy(w->text, sizeof w->text, value);
 	return NULL;
 }
 
-/* A number below 64 at *text, which moves behind it; -1: none. */
-static int read_index(const char **text)
+static const char *read_ranges(struct tui_filter_word *w, const char *value)
 {
-	char *end;
-	unsigned long n = strtoul(*text, &end, 10);
+	const char *at = value;
+	unsigned long first, last;
 
-	if (!isdigit((unsigned char)**text) || n > 63)
-		return -1;
-	*text = end;
-	return (int)n;
-}
-
-static const char *read_gpus(struct tui_filter_word *w, const char *value)
-{
 	do {
-		int first = read_index(&value), last = first;
-
-		if (first >= 0 && *value == '-') {
-			value++;
-			last = read_index(&value);
-		}
-		if (first < 0 || last < first || (*value && *value != ','))
-			return "numbers of GPUs, as 0-3,5";
-		for (int i = first; i <= last; i++)
-			w->gpus |= 1ULL << i;
-	} while (*value++ == ',');
-	return NULL;
+		if (!next_range(&at, &first, &last))
+			return "numbers, as 0-3,5";
+	} while (*at++ == ',');
+	return read_text(w, value);
 }
 
 static const char *read_type(struct tui_filter_word *w, const char *value)
@@ -146,19 +196,37 @@ static const struct {
 	bool (*holds)(const struct tui_filter_word *w,
 		      const struct gk_snapshot *snap,
 		      const struct gk_process *p);
+	unsigned with;
 } keys[] = {
-    {"name", read_name, has_name},
-    {"user", read_user, has_user},
-    {"gpu", read_gpus, is_on_gpu},
-    {"type", read_type, has_type},
+    {"name", read_name, has_name, 0},
+    {"user", read_text, has_user, 0},
+    {"gpu", read_ranges, is_on_gpu, 0},
+    {"type", read_type, has_type, 0},
+    {"rank", read_ranges, has_rank, GK_WITH_RANK},
+    {"container", read_text, is_in_container, 0},
+    {"pod", read_text, is_in_pod, 0},
+    {"cwd", read_text, is_in_directory, GK_WITH_CWD},
+    {"state", read_text, has_state, 0},
 };
 
 static const struct {
 	const char *key;
 	enum gk_process_metric metric;
+	unsigned with;
 } numbers[] = {
-    {"mem", GK_PM_GPU_MEM}, {"sm", GK_PM_SM_UTIL},    {"cpu", GK_PM_CPU},
-    {"host", GK_PM_RSS},    {"time", GK_PM_RUN_TIME},
+    {"mem", GK_PM_GPU_MEM, 0},
+    {"sm", GK_PM_SM_UTIL, 0},
+    {"enc", GK_PM_ENC_UTIL, 0},
+    {"dec", GK_PM_DEC_UTIL, 0},
+    {"cpu", GK_PM_CPU, 0},
+    {"host", GK_PM_RSS, 0},
+    {"time", GK_PM_RUN_TIME, 0},
+    {"threads", GK_PM_THREADS, GK_WITH_THREADS},
+    {"nice", GK_PM_NICE, GK_WITH_THREADS},
+    {"io-read", GK_PM_IO_READ_RATE, GK_WITH_IO},
+    {"io-write", GK_PM_IO_WRITE_RATE, GK_WITH_IO},
+    {"read", GK_PM_IO_READ, GK_WITH_IO},
+    {"written", GK_PM_IO_WRITTEN, GK_WITH_IO},
 };
 
 /* A number as a person types it, in the unit of the metric. */
@@ -170,6 +238,9 @@ static const char *read_number(enum gk_process_metric metric, const char *value,
 	double percent;
 
 	switch ((int)gk_process_metrics[metric].unit) {
+	case GK_UNIT_NONE:
+		return gk_parse_int(value, ret_number) ? "a number, as 16"
+						       : NULL;
 	case GK_UNIT_BYTES:
 		if (gk_parse_size(value, &size) || size > INT64_MAX)
 			return "a size, as 4GiB";
@@ -208,6 +279,7 @@ static const char *read_word(struct tui_filter_word *w, const char *word)
 			continue;
 		word += strlen(keys[i].key) + 1;
 		w->holds = keys[i].holds;
+		w->with = keys[i].with;
 		return *word ? keys[i].read(w, word) : "something behind it";
 	}
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -216,6 +288,7 @@ static const char *read_word(struct tui_filter_word *w, const char *word)
 		word += strlen(numbers[i].key);
 		w->holds = compares;
 		w->metric = numbers[i].metric;
+		w->with = numbers[i].with;
 		w->below = *word == '<';
 		return read_number(w->metric, word + 1, &w->limit);
 	}
@@ -297,6 +370,15 @@ void tui_words_free(struct tui_words *words)
 			free(words->words[i].regex);
 		}
 	memset(words, 0, sizeof *words);
+}
+
+unsigned tui_words_with(const struct tui_words *words)
+{
+	unsigned with = 0;
+
+	for (size_t i = 0; i < words->count; i++)
+		with |= words->words[i].with;
+	return with;
 }
 
 bool tui_words_hold(const struct tui_words *words,

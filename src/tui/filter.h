@@ -8,7 +8,12 @@
  *	user:ANA,BOB   whose
  *	gpu:0-3,5      where, MIG devices with their GPU
  *	type:C         C computes, G draws, X does both
- *	mem>4GiB       also <; mem, host (bytes), sm, cpu (percent), time
+ *	rank:0-3,5     its rank in a job
+ *	container:ID   the beginning of its id; also pod:, and cwd: a part of it
+ *	state:RD       one of the letters
+ *	mem>4GiB       also <; mem, host, read, written (bytes), io-read,
+ *	               io-write (a second), sm, enc, dec, cpu (percent), time,
+ *	               threads, nice
  */
 #ifndef GK_TUI_FILTER_H
 #define GK_TUI_FILTER_H
@@ -25,13 +30,13 @@ struct tui;
 
 struct tui_filter_word {
 	bool not ;
+	unsigned with; /* of gk_with */
 	/* A row of the table of words. */
 	bool (*holds)(const struct tui_filter_word *word,
 		      const struct gk_snapshot *snap,
 		      const struct gk_process *p);
 	char text[TUI_PROMPT_MAX];
 	regex_t *regex; /* owned */
-	uint64_t gpus;  /* a bit each */
 	unsigned types; /* all of them */
 	enum gk_process_metric metric;
 	bool below;
@@ -52,6 +57,9 @@ struct tui_words {
 bool tui_words_parse(struct tui_words *words, const char *text, char *error,
 		     size_t cap);
 void tui_words_free(struct tui_words *words);
+
+/* What of processes must be read for them: of gk_with. */
+unsigned tui_words_with(const struct tui_words *words);
 
 bool tui_words_hold(const struct tui_words *words,
 		    const struct gk_snapshot *snap, const struct gk_process *p);

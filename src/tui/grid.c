@@ -225,6 +225,8 @@ static wchar_t ascii_of(wchar_t c)
 	    {L"▏▎▍▌▋▊▉█░▒▓", L'|'},
 	    {L"▲", L'^'},
 	    {L"▼", L'v'},
+	    {L"△", L'^'},
+	    {L"▽", L'v'},
 	};
 
 	if (c < 0x80)

@@ -6,19 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER(name, id_, descending_)                                          \
-	[SORT_##name] = {.id = GK_COLUMN_##id_,                                \
-			 .descending = descending_,                            \
-			 .action = ACTION_SORT_##name,                         \
-			 .reversed = ACTION_SORT_##name##_R}
+/* ---- columns ---- */
 
-const struct tui_sort_info tui_sorts[SORT_COUNT] = {
-    ORDER(NATURAL, GPU, false), ORDER(PID, PID, false),
-    ORDER(USER, USER, false),   ORDER(MEMORY, GPU_MEM, true),
-    ORDER(SM, SM, true),        ORDER(BANDWIDTH, GMBW, true),
-    ORDER(CPU, CPU, true),      ORDER(HOST, MEM, true),
-    ORDER(TIME, TIME, true),
-};
+struct gk_columns tui_columns(const struct tui *t)
+{
+	return t->options.columns.count ? t->options.columns
+					: gk_columns_default;
+}
+
+unsigned tui_with(const struct tui *t)
+{
+	struct gk_columns columns = tui_columns(t);
+	unsigned with = gk_column_with(t->order.first.column) |
+			gk_column_with(t->order.second.column) |
+			tui_words_with(&t->words);
+
+	for (int i = 0; i < columns.count; i++)
+		with |= gk_column_with(columns.id[i]);
+	return with;
+}
 
 /* ---- filter ---- */
 
@@ -48,59 +54,13 @@ static bool passes(const struct tui *t, const struct gk_process *p)
 
 /* ---- order ---- */
 
-static int compare_natural(const struct gk_process *a,
-			   const struct gk_process *b)
-{
-	static const enum gk_column columns[] = {GK_COLUMN_GPU, GK_COLUMN_USER,
-						 GK_COLUMN_PID};
-	int order = 0;
-
-	for (size_t i = 0; !order && i < sizeof columns / sizeof *columns; i++)
-		order = gk_column_compare(columns[i], a, b);
-	return order;
-}
-
-static int compare_by(enum tui_sort sort, bool reversed,
-		      const struct gk_process *a, const struct gk_process *b)
-{
-	int order = gk_column_compare(tui_sorts[sort].id, a, b);
-
-	return tui_sorts[sort].descending != reversed ? -order : order;
-}
-
-/* Those that are gone come last in every order, by GPU on each GPU. Ties are
- * in the order before this one. */
 static int compare(const void *left, const void *right, void *data)
 {
 	const struct tui *t = data;
-	const struct gk_process *a =
-	    &t->snap->processes[*(const unsigned *)left];
-	const struct gk_process *b =
-	    &t->snap->processes[*(const unsigned *)right];
-	bool a_gone = a->state == GK_PROCESS_GONE;
-	bool b_gone = b->state == GK_PROCESS_GONE;
-	int order = 0;
 
-	if (t->sort == SORT_NATURAL)
-		order = compare_by(SORT_NATURAL, t->reversed, a, b);
-	if (!order && a_gone != b_gone)
-		return a_gone ? 1 : -1;
-	if (!order)
-		order = compare_by(t->sort, t->reversed, a, b);
-	if (!order && t->sort != SORT_NATURAL)
-		order = compare_by(t->sort_before, t->reversed_before, a, b);
-	return order ? order : compare_natural(a, b);
-}
-
-void tui_sort_by(struct tui *t, enum tui_sort sort, bool reversed)
-{
-	if (sort != t->sort) {
-		t->sort_before = t->sort;
-		t->reversed_before = t->reversed;
-	}
-	t->sort = sort;
-	t->reversed = reversed;
-	tui_list_update(t);
+	return tui_order_compare(&t->order,
+				 &t->snap->processes[*(const unsigned *)left],
+				 &t->snap->processes[*(const unsigned *)right]);
 }
 
 void tui_list_update(struct tui *t)

@@ -19,6 +19,7 @@
 #include "tui/key.h"
 #include "tui/metrics.h"
 #include "tui/main_screen.h"
+#include "tui/order.h"
 #include "tui/prompt.h"
 #include "tui/search.h"
 #include "tui/signal.h"
@@ -28,19 +29,6 @@
 #include "tui/users.h"
 
 #include <gpukit/gpukit.h>
-
-enum tui_sort {
-	SORT_NATURAL,
-	SORT_PID,
-	SORT_USER,
-	SORT_MEMORY,
-	SORT_SM,
-	SORT_BANDWIDTH,
-	SORT_CPU,
-	SORT_HOST,
-	SORT_TIME,
-	SORT_COUNT
-};
 
 enum tui_key_set { KEYS_STANDARD, KEYS_VI };
 
@@ -79,9 +67,9 @@ struct tui_options {
 	struct gk_boxed_options boxed;
 	enum tui_mode mode;
 	struct term_options term;
-	bool readonly, reversed;
+	bool readonly;
 	bool devices_hidden, host_hidden, processes_hidden;
-	enum tui_sort sort;
+	struct tui_order order;
 	enum tui_key_set key_set;
 	uint64_t interval_ns;
 	struct tui_filter filter;
@@ -90,8 +78,7 @@ struct tui_options {
 	char *path; /* of the config file; NULL: none can be */
 	struct tui_binding *bindings;
 	size_t binding_count;
-	char **columns; /* of the process table; count 0: the usual ones */
-	size_t column_count;
+	struct gk_columns columns; /* count 0: the usual ones */
 };
 
 /* A process on a device, whatever snapshot it is in. */
@@ -143,8 +130,7 @@ struct tui {
 	/* Processes as they are listed: positions in snap->processes. */
 	unsigned *list;
 	size_t list_count, list_cap;
-	enum tui_sort sort, sort_before; /* before: among those that tie */
-	bool reversed, reversed_before;
+	struct tui_order order;
 	struct tui_identity selected;
 	struct tui_tag *tags;
 	size_t tag_count;
@@ -161,8 +147,11 @@ struct tui {
 /* The rows of the process list, ordered and filtered; called after changes. */
 void tui_list_update(struct tui *t);
 
-/* Another order; the one that was stays among those that tie in it. */
-void tui_sort_by(struct tui *t, enum tui_sort sort, bool reversed);
+/* The columns of processes that are chosen. */
+struct gk_columns tui_columns(const struct tui *t);
+
+/* What columns, order and filter need to know of processes: of gk_with. */
+unsigned tui_with(const struct tui *t);
 
 /* Position in t->list of the selected process, or -1. */
 long tui_selected(const struct tui *t);
@@ -174,14 +163,6 @@ const struct gk_process *tui_process(const struct tui *t);
 
 bool tui_is_tagged(const struct tui *t, const struct gk_process *p);
 void tui_tag_toggle(struct tui *t, const struct gk_process *p);
-
-/* The column behind a sort order, its title, and whether big comes first. */
-struct tui_sort_info {
-	enum gk_column id;
-	bool descending;
-	enum tui_action action, reversed;
-};
-extern const struct tui_sort_info tui_sorts[SORT_COUNT];
 
 /* What a key or a mouse does. */
 void tui_key_pressed(struct tui *t, tui_key key);

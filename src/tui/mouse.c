@@ -24,10 +24,10 @@ static void turn(struct tui *t, struct term_mouse mouse)
 
 /* ---- titles of columns ---- */
 
-/* A blank, the arrow at the sorted column, or the frame. */
+/* A blank, the arrow at a sorted column, or the frame. */
 static bool is_between(wchar_t c)
 {
-	return !c || wcschr(L" ▲▼^│|", c);
+	return !c || wcschr(L" ▲▼△▽^│|", c);
 }
 
 static bool has_word(const struct grid *g, int row, const char *word)
@@ -73,11 +73,10 @@ static bool sort_by_title(struct tui *t, const struct grid *g, int row,
 	    !has_word(g, row, "COMMAND"))
 		return false;
 	word_at(g, row, column, word, sizeof word);
-	for (int s = 0; s < SORT_COUNT; s++) {
-		if (strcmp(word, gk_column_infos[tui_sorts[s].id].title) != 0)
+	for (int c = 0; *word && c < GK_COLUMN_COUNT; c++) {
+		if (strcmp(word, gk_column_infos[c].title) != 0)
 			continue;
-		tui_do(t, t->sort == (enum tui_sort)s ? ACTION_SORT_REVERSE
-						      : tui_sorts[s].action);
+		tui_order_click(t, (enum gk_column)c);
 		return true;
 	}
 	return false;

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,12 +62,12 @@ const struct tui_setting tui_settings[] = {
     {.name = "sort",
      .help = "order of the processes at the start",
      .kind = SETTING_SORT,
-     .at = AT(sort),
+     .at = AT(order),
      .later = true},
     {.name = "reversed",
      .help = "that order inverted",
      .kind = SETTING_YES,
-     .at = AT(reversed),
+     .at = AT(order.first.reversed),
      .later = true},
     {.name = "gpu-util-thresh",
      .help = "percent from which a GPU is yellow, red",
@@ -146,23 +145,27 @@ static const void *const_of(const struct tui_setting *s,
 	return (const char *)o + s->at;
 }
 
-/* The word of a number: of the table, or "gpu-mem" of SORT_GPU_MEM. */
+/* The word of a number: of the table, or the name of a column. */
 static bool word_of(const struct tui_setting *s, int i, char *dst)
 {
 	const char *from;
-	size_t n = 0;
 
 	if (s->kind != SETTING_SORT)
 		from = s->words[i];
 	else
-		from = i < SORT_COUNT ? tui_keys[tui_sorts[i].action].action +
-					    strlen("SORT_")
-				      : NULL;
-	for (; from && from[n] && n < TUI_SETTING_TEXT - 1; n++)
-		dst[n] = from[n] == '_' ? '-'
-					: (char)tolower((unsigned char)from[n]);
-	dst[n] = '\0';
+		from = i < GK_COLUMN_COUNT ? tui_sort_name((enum gk_column)i)
+					   : NULL;
+	gk_str_copy(dst, TUI_SETTING_TEXT, from ? from : "");
 	return from != NULL;
+}
+
+/* The first one's direction is a setting of its own. */
+static const char *order_text(const struct tui_order *order, char *dst)
+{
+	struct tui_order usual = *order;
+
+	usual.first.reversed = false;
+	return tui_order_text(&usual, dst);
 }
 
 static int words_of(const struct tui_setting *s)
@@ -201,8 +204,10 @@ const char *tui_setting_text(const struct tui_setting *s,
 			     : "false");
 		break;
 	case SETTING_CHOICE:
-	case SETTING_SORT:
 		word_of(s, *(const int *)value, dst);
+		break;
+	case SETTING_SORT:
+		order_text(value, dst);
 		break;
 	case SETTING_NUMBER:
 		snprintf(dst, TUI_SETTING_TEXT,
@@ -294,6 +299,8 @@ bool tui_setting_set(const struct tui_setting *s, struct tui_options *o,
 {
 	void *value = of(s, o);
 
+	if (s->kind == SETTING_SORT)
+		return tui_order_parse(words, count, value);
 	if (count != (s->kind == SETTING_PERCENTS ? 2 : 1))
 		return false;
 	switch (s->kind) {
@@ -301,7 +308,6 @@ bool tui_setting_set(const struct tui_setting *s, struct tui_options *o,
 	case SETTING_NO:
 		return set_bool(s, value, words[0]);
 	case SETTING_CHOICE:
-	case SETTING_SORT:
 		return set_word(s, value, words[0]);
 	case SETTING_NUMBER:
 		return set_number(s, value, words[0]);
@@ -309,6 +315,8 @@ bool tui_setting_set(const struct tui_setting *s, struct tui_options *o,
 		return set_seconds(s, value, words[0]);
 	case SETTING_PERCENTS:
 		return set_percents(value, words[0], words[1]);
+	case SETTING_SORT: /* above */
+		break;
 	}
 	return false;
 }
@@ -323,8 +331,12 @@ void tui_setting_wants(const struct tui_setting *s, char *dst, size_t cap)
 	case SETTING_NO:
 		snprintf(dst, cap, "true or false");
 		return;
-	case SETTING_CHOICE:
 	case SETTING_SORT:
+		snprintf(dst, cap,
+			 "one or two columns such as [user, gpu-memory], '-' "
+			 "before one for the other direction, or natural");
+		return;
+	case SETTING_CHOICE:
 		*dst = '\0';
 		for (int i = 0; word_of(s, i, word) && at < cap; i++)
 			at += (size_t)snprintf(dst + at, cap - at, "%s%s",
@@ -382,6 +394,15 @@ static struct gk_limits next_limits(struct gk_limits limits, int by)
 	return limits;
 }
 
+/* The next column, and nothing for those that tie. */
+static void next_order(struct tui_order *order, int by)
+{
+	int column = (int)order->first.column + by + GK_COLUMN_COUNT;
+
+	order->first.column = (enum gk_column)(column % GK_COLUMN_COUNT);
+	order->second = (struct tui_sort){0};
+}
+
 void tui_setting_step(const struct tui_setting *s, struct tui_options *o,
 		      int by)
 {
@@ -394,9 +415,11 @@ void tui_setting_step(const struct tui_setting *s, struct tui_options *o,
 		*(bool *)value = !*(bool *)value;
 		return;
 	case SETTING_CHOICE:
-	case SETTING_SORT:
 		count = words_of(s);
 		*(int *)value = (*(int *)value + by + count) % count;
+		return;
+	case SETTING_SORT:
+		next_order(value, by);
 		return;
 	case SETTING_NUMBER:
 		*(int *)value = next_number(s, *(int *)value, by);

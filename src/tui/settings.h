@@ -11,7 +11,7 @@ enum tui_setting_kind {
 	SETTING_YES,      /* bool */
 	SETTING_NO,       /* bool, told the other way round */
 	SETTING_CHOICE,   /* an enum: the words in its order */
-	SETTING_SORT,     /* enum tui_sort */
+	SETTING_SORT,     /* struct tui_order */
 	SETTING_NUMBER,   /* int; 0 is "off" */
 	SETTING_SECONDS,  /* uint64_t, nanoseconds */
 	SETTING_PERCENTS, /* struct gk_limits */

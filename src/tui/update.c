@@ -180,7 +180,7 @@ static void zoom_out(struct tui *t)
 	tui_time_zoom(t, 1);
 }
 
-/* ---- display and order ---- */
+/* ---- display ---- */
 
 static void mode_auto(struct tui *t)
 {
@@ -195,34 +195,6 @@ static void mode_full(struct tui *t)
 static void mode_compact(struct tui *t)
 {
 	t->options.mode = MODE_COMPACT;
-}
-
-static void sort_next(struct tui *t)
-{
-	tui_sort_by(t, (t->sort + 1) % SORT_COUNT, false);
-}
-
-static void sort_previous(struct tui *t)
-{
-	tui_sort_by(t, (t->sort + SORT_COUNT - 1) % SORT_COUNT, false);
-}
-
-static void sort_reverse(struct tui *t)
-{
-	tui_sort_by(t, t->sort, !t->reversed);
-}
-
-static bool sort_by_action(struct tui *t, enum tui_action action)
-{
-	for (int s = 0; s < SORT_COUNT; s++) {
-		if (tui_sorts[s].action != action &&
-		    tui_sorts[s].reversed != action)
-			continue;
-		tui_sort_by(t, (enum tui_sort)s,
-			    tui_sorts[s].reversed == action);
-		return true;
-	}
-	return false;
 }
 
 static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
@@ -258,9 +230,6 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_TIME_NOW] = tui_time_now,
     [ACTION_ZOOM_IN] = zoom_in,
     [ACTION_ZOOM_OUT] = zoom_out,
-    [ACTION_SORT_NEXT] = sort_next,
-    [ACTION_SORT_PREVIOUS] = sort_previous,
-    [ACTION_SORT_REVERSE] = sort_reverse,
 };
 
 static const struct {
@@ -293,7 +262,7 @@ void tui_do(struct tui *t, enum tui_action action)
 	if (handlers[action])
 		handlers[action](t);
 	else if (!open_by_action(t, action))
-		sort_by_action(t, action);
+		tui_order_act(t, action);
 }
 
 void tui_key_pressed(struct tui *t, tui_key key)

@@ -62,10 +62,10 @@ static const struct {
 } words[] = {
     {"text", "a part of the command or the pid"},
     {"name:REGEX", "the command matches"},
-    {"user:ANA,BOB", "one of these users"},
-    {"gpu:0-3,5", "on one of these GPUs"},
+    {"user:ANA,BOB", "these users; also container:, pod:, cwd:"},
+    {"gpu:0-3,5", "on these GPUs; rank:0-7 in a job"},
     {"type:C", "C computes, G draws, X does both"},
-    {"mem>4GiB", "also <; mem, host, sm, cpu, time"},
+    {"mem>4GiB", "also <; sm cpu host time threads io-read"},
     {"!WORD", "what does not hold"},
 };
 

@@ -10,17 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CYAN            6
-#define YELLOW          3
-#define FRAME           5  /* hint, upper border, names, titles, rule */
-#define LEAST           7  /* the frame, one line, the lower border */
-#define TIGHT           2  /* titles, rule */
-#define FILTER_COLUMNS  40 /* of its words */
-#define COLUMN_TEXT_MAX (GK_COLUMN_COUNT * 16)
+#define CYAN           6
+#define YELLOW         3
+#define FRAME          5  /* hint, upper border, names, titles, rule */
+#define LEAST          7  /* the frame, one line, the lower border */
+#define TIGHT          2  /* titles, rule */
+#define FILTER_COLUMNS 40 /* of its words */
 
 static bool ruled(const struct tui *t, const struct main_plan *plan)
 {
-	return !plan->processes_compact && t->sort == SORT_NATURAL;
+	return !plan->processes_compact &&
+	       t->order.first.column == GK_COLUMN_GPU;
 }
 
 static unsigned device_at(const struct tui *t, long position)
@@ -67,26 +67,10 @@ long view_main_at(const struct tui *t, int row)
 
 /* ---- columns ---- */
 
-/* Those of the settings, or the usual ones when they are not all known. */
-static struct gk_columns columns_of(const struct tui *t)
-{
-	struct gk_columns columns = gk_columns_default;
-	char text[COLUMN_TEXT_MAX] = "";
-	size_t at = 0;
-	const char *bad;
-
-	for (size_t i = 0; i < t->options.column_count && at < sizeof text; i++)
-		at += (size_t)snprintf(text + at, sizeof text - at, "%s ",
-				       t->options.columns[i]);
-	if (*text && at < sizeof text)
-		gk_columns_parse(text, &columns, &bad);
-	return columns;
-}
-
 static void measure(const struct tui *t, const struct main_plan *plan,
 		    struct gk_process_table *table, struct gk_box *box)
 {
-	struct gk_columns columns = columns_of(t);
+	struct gk_columns columns = tui_columns(t);
 
 	box->snap = t->snap;
 	box->o = &t->options.boxed;
@@ -216,22 +200,36 @@ static void draw_names(const struct tui *t, struct grid *g, int line,
 	flush(g, line, box->out);
 }
 
-/* The titles; the one that orders is bold and underlined, with an arrow. */
+/* An arrow behind the title of a column that orders. */
+static void mark_title(struct grid *g, int line,
+		       const struct gk_process_table *table,
+		       struct tui_sort sort, const char *arrows[2],
+		       unsigned attribute)
+{
+	const char *arrow = arrows[tui_sort_descends(sort)];
+	struct grid_style style = {GRID_COLOR_NONE, attribute};
+	int at, width;
+
+	if (!gk_process_table_find(table, sort.column, &at, &width))
+		return;
+	grid_mark(g, line, at, width, attribute | GRID_UNDERLINE, 0);
+	grid_line(g, line, at + width, arrow, strlen(arrow), style);
+}
+
+/* The titles; the one that orders is bold and underlined, with an arrow, the
+ * one for those that tie has a thin one. */
 static void draw_titles(const struct tui *t, struct grid *g, int line,
 			const struct gk_process_table *table)
 {
-	const struct tui_sort_info *sort = &tui_sorts[t->sort];
-	bool descending = sort->descending != t->reversed;
-	const char *arrow = descending ? "▼" : "▲";
-	struct grid_style style = {GRID_COLOR_NONE, GRID_BOLD};
-	int at, width;
+	static const char *first[] = {"▲", "▼"}, *second[] = {"△", "▽"};
+	const struct tui_order *order = &t->order;
 
 	gk_process_table_titles(table);
 	flush(g, line, table->box->out);
-	if (!gk_process_table_find(table, sort->id, &at, &width))
-		return;
-	grid_mark(g, line, at, width, GRID_BOLD | GRID_UNDERLINE, 0);
-	grid_line(g, line, at + width, arrow, strlen(arrow), style);
+	if (order->second.column != order->first.column &&
+	    (order->second.column != GK_COLUMN_GPU || order->second.reversed))
+		mark_title(g, line, table, order->second, second, 0);
+	mark_title(g, line, table, order->first, first, GRID_BOLD);
 }
 
 void view_process_titles(struct tui *t, struct grid *g, int line,

@@ -64,7 +64,7 @@ static void all_of_it_is_read(void **state)
 				   "mouse: false\n"
 				   "key-set: vi\n"
 				   "interval: 0.5\n"
-				   "sort: cpu\n"
+				   "sort: [cpu, -user]\n"
 				   "gpu-util-thresh: [20, 60]\n"
 				   "panels:\n  host: false\n"
 				   "alerts:\n"
@@ -84,7 +84,10 @@ static void all_of_it_is_read(void **state)
 	assert_false(o.term.mouse);
 	assert_int_equal(o.key_set, KEYS_VI);
 	assert_int_equal(o.interval_ns, GK_NS_PER_S / 2);
-	assert_int_equal(o.sort, SORT_CPU);
+	assert_int_equal(o.order.first.column, GK_COLUMN_CPU);
+	assert_int_equal(o.order.second.column, GK_COLUMN_USER);
+	assert_false(o.order.first.reversed);
+	assert_true(o.order.second.reversed);
 	assert_int_equal(o.boxed.gpu.moderate, 200);
 	assert_int_equal(o.boxed.gpu.heavy, 600);
 	assert_true(o.host_hidden);
@@ -96,8 +99,8 @@ static void all_of_it_is_read(void **state)
 	assert_string_equal(o.alerts.command[0], "logger");
 	assert_string_equal(o.alerts.command[1], "a b");
 	assert_null(o.alerts.command[2]);
-	assert_int_equal(o.column_count, 2);
-	assert_string_equal(o.columns[1], "pid");
+	assert_int_equal(o.columns.count, 2);
+	assert_int_equal(o.columns.id[1], GK_COLUMN_PID);
 	assert_int_equal(o.binding_count, 1);
 	assert_string_equal(o.bindings[0].keys, "F6 o+x");
 	tui_options_free(&o);
@@ -121,6 +124,9 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	    {"alerts.ecc: true\n", ":1: ", "no such key"},
 	    {"keys:\n  pause: F6\n  halt: F7\n", ":3: ", "halt"},
 	    {"keys:\n  pause: F66\n", ":2: ", "its keys are none"},
+	    {"sort: size\n", ":1: ", "one or two columns"},
+	    {"sort: [user, size]\n", ":1: ", "one or two columns"},
+	    {"sort: [user, pid, cpu]\n", ":1: ", "one or two columns"},
 	    {"columns: gpu\n", ":1: ", "a list of columns"},
 	    {"columns: [gpu, pdi]\n", ":1: ", "'pdi' is no column"},
 	    {"columns: [gpu, gpu]\n", ":1: ", "comes twice"},

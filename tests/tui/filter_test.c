@@ -27,6 +27,28 @@ static const struct row {
     {304, 2, "eve", GK_PROCESS_COMPUTE, "python2 serve.py", 9000, 0, 0},
 };
 
+/* 304 has none of it. */
+static void add_what_is_asked(void)
+{
+	static const char *const directories[] = {"/srv/a", "/home/bob",
+						  "/srv/b"};
+	struct gk_process *p = s.f.snap.processes;
+
+	for (int i = 0; i < 3; i++) {
+		p[i].m[GK_PM_RANK] = present(i * 100);
+		p[i].m[GK_PM_THREADS] = present(1 << i * 4);
+		p[i].m[GK_PM_NICE] = present(5 - i * 5);
+		p[i].m[GK_PM_IO_READ_RATE] = present(i << 20);
+		p[i].m[GK_PM_IO_WRITTEN] = present((int64_t)i << 30);
+		p[i].m[GK_PM_ENC_UTIL] = present(i * 10);
+		p[i].container = i ? "cafe0123" : "cab";
+		p[i].pod = i == 1 ? "8dc9e1a4-5c0b" : "";
+		p[i].cwd = directories[i];
+		p[i].stat = i ? 'S' : 'D';
+	}
+	p[3].stat = 0;
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -46,6 +68,7 @@ static int begin(void **state)
 		p->m[GK_PM_CPU] = present(r->cpu * 100);
 	}
 	s.f.snap.processes[3].m[GK_PM_SM_UTIL].why = GK_ABSENT_NOT_SUPPORTED;
+	add_what_is_asked();
 	tui_list_update(&s.t);
 	return 0;
 }
@@ -101,6 +124,7 @@ static void words_choose(void **state)
 	    {"user:an", ""},
 	    {"gpu:0", "101 102"},
 	    {"gpu:1-2", "203 304"},
+	    {"gpu:64", ""},
 	    {"gpu:0,2-63", "101 102 304"},
 	    {"type:C", "101 203 304"},
 	    {"type:g", "102 203"},
@@ -115,6 +139,25 @@ static void words_choose(void **state)
 	    {"!user:ana", "102 304"},
 	    {"!python !gpu:0", "203"},
 	    {"http://x", ""},
+	    {"rank:0", "101"},
+	    {"rank:0-99,200", "101 203"},
+	    {"!rank:0", "102 203 304"},
+	    {"container:ca", "101 102 203"},
+	    {"container:cafe", "102 203"},
+	    {"container:fe", ""},
+	    {"pod:8dc9", "102"},
+	    {"cwd:/srv/", "101 203"},
+	    {"state:D", "101"},
+	    {"state:SD", "101 102 203"},
+	    {"threads>15", "102 203"},
+	    {"threads<16", "101"},
+	    {"nice<0", "203"},
+	    {"io-read>1.5MiB", "203"},
+	    {"written>512M", "102 203"},
+	    {"enc>15", "203"},
+	    {"read", ""}, /* a text: nothing is compared */
+	    {"user:ana,bob name:b.*e container:cafe mem>1GiB gpu:1 type:C",
+	     "203"},
 	};
 
 	(void)state;
@@ -127,10 +170,13 @@ static void what_is_wrong_is_said(void **state)
 	static const struct {
 		const char *words, *error;
 	} table[] = {
-	    {"gpu:x", "gpu:x: wanted numbers of GPUs, as 0-3,5"},
-	    {"gpu:3-1", "gpu:3-1: wanted numbers of GPUs, as 0-3,5"},
-	    {"gpu:64", "gpu:64: wanted numbers of GPUs, as 0-3,5"},
-	    {"gpu:1,", "gpu:1,: wanted numbers of GPUs, as 0-3,5"},
+	    {"gpu:x", "gpu:x: wanted numbers, as 0-3,5"},
+	    {"gpu:3-1", "gpu:3-1: wanted numbers, as 0-3,5"},
+	    {"gpu:0-", "gpu:0-: wanted numbers, as 0-3,5"},
+	    {"rank:first", "rank:first: wanted numbers, as 0-3,5"},
+	    {"threads>many", "threads>many: wanted a number, as 16"},
+	    {"io-read>fast", "io-read>fast: wanted a size, as 4GiB"},
+	    {"gpu:1,", "gpu:1,: wanted numbers, as 0-3,5"},
 	    {"user:", "user:: wanted something behind it"},
 	    {"type:Q", "type:Q: wanted C, G or X"},
 	    {"mem>lots", "mem>lots: wanted a size, as 4GiB"},
@@ -151,6 +197,32 @@ static void what_is_wrong_is_said(void **state)
 		assert_string_equal(error, table[i].error);
 	}
 	assert_string_equal(s.t.words.text, "user:eve");
+}
+
+static void what_words_need_is_read(void **state)
+{
+	static const struct {
+		const char *words;
+		unsigned with;
+	} table[] = {
+	    {"", 0},
+	    {"mem>4GiB user:ana name:x pod:a container:b state:S", 0},
+	    {"rank:0", GK_WITH_RANK},
+	    {"!cwd:/srv", GK_WITH_CWD},
+	    {"threads>3", GK_WITH_THREADS},
+	    {"nice>3", GK_WITH_THREADS},
+	    {"io-write>3 rank:1", GK_WITH_IO | GK_WITH_RANK},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		char error[96];
+
+		assert_true(tui_words_parse(&s.t.words, table[i].words, error,
+					    sizeof error));
+		assert_int_equal(tui_words_with(&s.t.words), table[i].with);
+		assert_int_equal(tui_with(&s.t), table[i].with);
+	}
 }
 
 static void typing_filters_at_once(void **state)
@@ -195,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(words_choose),
 	    T(what_is_wrong_is_said),
+	    T(what_words_need_is_read),
 	    T(typing_filters_at_once),
 	    T(escape_restores_and_nothing_is_everything),
 	};

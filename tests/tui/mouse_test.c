@@ -68,22 +68,23 @@ static void a_title_sorts(void **state)
 	screen_draw(&s);
 	row = screen_find(&s, "GPU-MEM", &column);
 	mouse(MOUSE_PRESS, row, column + 6);
-	assert_int_equal(s.t.sort, SORT_MEMORY);
-	assert_false(s.t.reversed);
+	assert_int_equal(s.t.order.first.column, GK_COLUMN_GPU_MEM);
+	assert_false(s.t.order.first.reversed);
 	screen_draw(&s);
 	mouse(MOUSE_PRESS, row, column);
-	assert_int_equal(s.t.sort, SORT_MEMORY);
-	assert_true(s.t.reversed);
+	assert_int_equal(s.t.order.first.column, GK_COLUMN_GPU_MEM);
+	assert_true(s.t.order.first.reversed);
 	screen_find(&s, "%SM", &column);
 	mouse(MOUSE_PRESS, row, column);
-	assert_int_equal(s.t.sort, SORT_SM);
-	assert_false(s.t.reversed);
+	assert_int_equal(s.t.order.first.column, GK_COLUMN_SM);
+	assert_false(s.t.order.first.reversed);
 	screen_draw(&s);
 	assert_true(screen_find(&s, "%SM▼", NULL) == row);
 	mouse(MOUSE_PRESS, row, column + 3); /* the arrow */
 	screen_find(&s, "COMMAND", &column);
-	mouse(MOUSE_PRESS, row, column); /* no order is by that */
-	assert_int_equal(s.t.sort, SORT_SM);
+	mouse(MOUSE_PRESS, row, column);
+	assert_int_equal(s.t.order.first.column, GK_COLUMN_COMMAND);
+	assert_int_equal(s.t.order.second.column, GK_COLUMN_SM);
 	mouse(MOUSE_PRESS, 500, 500);
 }
 
@@ -93,12 +94,12 @@ static void other_words_do_not_sort(void **state)
 	int row, column;
 
 	(void)state;
-	s.t.sort = SORT_PID;
+	s.t.order.first.column = GK_COLUMN_PID;
 	screen_draw(&s);
 	row = screen_find(&s, "GPU", &column);
 	assert_true(row < screen_find(&s, "%SM", NULL));
 	mouse(MOUSE_PRESS, row, column);
-	assert_int_equal(s.t.sort, SORT_PID);
+	assert_int_equal(s.t.order.first.column, GK_COLUMN_PID);
 }
 
 static void a_click_selects_a_process(void **state)
