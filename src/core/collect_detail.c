@@ -1,10 +1,15 @@
 /* collect_detail.c - the calls of the DETAIL tier, as in collect.c. */
+#include "core/collect_board.h"
 #include "core/collect_row.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Scope of a field value: the sum over all links. */
 #define ALL_LINKS UINT32_MAX
+
+/* Scopes of the field values of power. */
+#define MODULE_POWER NVML_POWER_SCOPE_MODULE
+#define MEMORY_POWER NVML_POWER_SCOPE_MEMORY
 
 #define GET    GK_ROW_GET
 #define GET_OF GK_ROW_GET_OF
@@ -224,6 +229,37 @@ static const struct gk_row rows[] = {
      5},
     {read_repairs, {GK_M_REPAIR_CHANNEL, GK_M_REPAIR_TPC}, 2},
     {read_confidential, {GK_M_CC_MEM_PROTECTED, GK_M_CC_MEM_UNPROTECTED}, 2},
+    {gk_read_pci_class, {GK_M_PCI_CLASS}, 1},
+    {gk_read_pdi, {GK_M_PDI}, 1},
+    {gk_read_inforom_valid, {GK_M_INFOROM_VALID}, 1},
+    {gk_read_capabilities, {GK_M_CAPABILITIES}, 1},
+    {gk_read_c2c, {GK_M_C2C_MODE}, 1},
+    {gk_read_encryption,
+     {GK_M_DRAM_ENCRYPTION, GK_M_DRAM_ENCRYPTION_PENDING},
+     2},
+    {gk_read_protected, {GK_M_PROTECTED_TOTAL, GK_M_PROTECTED_USED}, 2},
+    {gk_read_fabric,
+     {GK_M_FABRIC_STATE, GK_M_FABRIC_STATUS, GK_M_FABRIC_CLIQUE,
+      GK_M_FABRIC_HEALTH, GK_M_FABRIC_SUMMARY},
+     5},
+    {gk_read_platform,
+     {GK_M_PLATFORM_SLOT, GK_M_PLATFORM_TRAY, GK_M_PLATFORM_HOST,
+      GK_M_PLATFORM_PEER},
+     4},
+    {gk_read_unrepairable, {GK_M_UNREPAIRABLE}, 1},
+    {gk_read_sram,
+     {GK_M_SRAM_PARITY_AGG, GK_M_SRAM_SECDED_AGG, GK_M_SRAM_PARITY,
+      GK_M_SRAM_SECDED, GK_M_SRAM_L2, GK_M_SRAM_SM, GK_M_SRAM_PCIE,
+      GK_M_SRAM_MCU, GK_M_SRAM_OTHER, GK_M_SRAM_THRESHOLD},
+     10},
+    {gk_read_mig_parts,
+     {GK_M_MIG_SMS, GK_M_MIG_COPIES, GK_M_MIG_DECODERS, GK_M_MIG_ENCODERS,
+      GK_M_MIG_JPEGS, GK_M_MIG_OFAS},
+     6},
+    {gk_read_instances,
+     {GK_M_GI_PROFILE, GK_M_GI_START, GK_M_GI_SIZE, GK_M_CI_PROFILE,
+      GK_M_CI_START, GK_M_CI_SIZE},
+     6},
 };
 
 _Static_assert(COUNT(rows) <= GK_ROWS_DETAIL, "each has a bit in gk_row_set");

@@ -9,14 +9,14 @@
 #include "core/nvml.h"
 
 /* Most numbers that one call gives. */
-#define GK_ROW_VALUES 5
+#define GK_ROW_VALUES 12
 
 /* A number that the call did not give. */
 #define GK_ROW_MISSING INT64_MIN
 
 /* Scales. NVML documents PCIe throughput in KB/s, decimal as transfer rates
  * are, while its memory sizes are in bytes or KiB. */
-enum { MHZ = 1000000, KB = 1000, KIB = 1024, US = 1000 };
+enum { MHZ = 1000000, KB = 1000, KIB = 1024, US = 1000, MS = 1000000 };
 
 /* Asks the driver; on success out[] holds the numbers in base units. */
 typedef nvmlReturn_t gk_row_reader(const struct gk_nvml *nvml, nvmlDevice_t dev,

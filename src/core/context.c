@@ -15,16 +15,34 @@
  * it has made a snapshot wait already. */
 #define GRACE_NS (200 * GK_NS_PER_MS)
 
+/* What all workers tell of their GPUs. */
+static int open_shared(struct gk *gk, unsigned count)
+{
+	if (gk->with & GK_WITH_TOPOLOGY)
+		gk->places = gk_places_new(count);
+	if (gk->with & GK_WITH_TOPOLOGY && !gk->places)
+		return GK_ERR_NOMEM;
+	if (gk->with & GK_WITH_EVENTS)
+		return gk_events_open(gk->nvml, count, &gk->events);
+	return 0;
+}
+
 static int start_workers(struct gk *gk, unsigned count)
 {
-	gk->workers = calloc(count + 1, sizeof *gk->workers);
-	if (!gk->workers)
-		return GK_ERR_NOMEM;
-	for (; gk->gpu_count < count; gk->gpu_count++) {
-		int r = gk_worker_new(gk->nvml, (unsigned)gk->gpu_count,
-				      gk->with, gk->choosy ? &gk->only : NULL,
-				      &gk->workers[gk->gpu_count]);
+	struct gk_gpu_options options = {
+	    .with = gk->with,
+	    .only = gk->choosy ? &gk->only : NULL,
+	};
+	int r = open_shared(gk, count);
 
+	gk->workers = calloc(count + 1, sizeof *gk->workers);
+	if (r || !gk->workers)
+		return r ? r : GK_ERR_NOMEM;
+	options.events = gk->events;
+	options.places = gk->places;
+	for (; gk->gpu_count < count; gk->gpu_count++) {
+		r = gk_worker_new(gk->nvml, (unsigned)gk->gpu_count, &options,
+				  &gk->workers[gk->gpu_count]);
 		if (r)
 			return r;
 	}
@@ -99,6 +117,8 @@ int gk_close(struct gk *gk)
 	if (!gk)
 		return 0;
 	all = stop_workers(gk);
+	gk_events_close(gk->events);
+	gk_places_unref(gk->places);
 	if (all && gk->nvml)
 		gk_nvml_close(gk->nvml);
 	gk_watch_close(gk);

@@ -4,7 +4,9 @@
 #ifndef GK_CORE_CONTEXT_H
 #define GK_CORE_CONTEXT_H
 
+#include "core/events.h"
 #include "core/host.h"
+#include "core/places.h"
 #include "core/procfs.h"
 #include "core/worker.h"
 
@@ -12,6 +14,8 @@ struct gk {
 	struct gk_nvml *nvml;
 	struct gk_worker **workers;
 	size_t gpu_count;
+	struct gk_events *events; /* NULL without GK_WITH_EVENTS */
+	struct gk_places *places; /* NULL without GK_WITH_TOPOLOGY */
 	struct gk_procfs *procfs;
 	struct gk_host_before host_before;
 	unsigned with;

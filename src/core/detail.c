@@ -3,6 +3,7 @@
 
 #include "core/collect_row.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,59 @@ INFOROM(read_inforom_ecc, NVML_INFOROM_ECC)
 INFOROM(read_inforom_power, NVML_INFOROM_POWER)
 #undef INFOROM
 
+/* 16 bytes as 8-4-4-4-12 digits. */
+static nvmlReturn_t read_fabric_cluster(const struct gk_nvml *nvml,
+					nvmlDevice_t dev, char s[GK_NAME_MAX])
+{
+	nvmlGpuFabricInfo_v2_t fabric = {.version = nvmlGpuFabricInfo_v2};
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetGpuFabricInfoV, dev,
+				      (nvmlGpuFabricInfoV_t *)&fabric);
+	size_t len = 0;
+
+	for (int i = 0; i < NVML_GPU_FABRIC_UUID_LEN; i++)
+		len += (size_t)snprintf(
+		    s + len, GK_NAME_MAX - len, "%s%02x",
+		    i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+		    fabric.clusterUuid[i]);
+	return r;
+}
+
+static nvmlReturn_t read_chassis(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				 char s[GK_NAME_MAX])
+{
+	nvmlPlatformInfo_v2_t info = {.version = nvmlPlatformInfo_v2};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetPlatformInfo, dev, &info);
+
+	memcpy(s, info.chassisSerialNumber, sizeof info.chassisSerialNumber);
+	s[sizeof info.chassisSerialNumber] = '\0';
+	return r;
+}
+
+static nvmlReturn_t read_fabric_guid(const struct gk_nvml *nvml,
+				     nvmlDevice_t dev, char s[GK_NAME_MAX])
+{
+	nvmlPlatformInfo_v2_t info = {.version = nvmlPlatformInfo_v2};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetPlatformInfo, dev, &info);
+	uint64_t guid;
+
+	memcpy(&guid, info.ibGuid, sizeof guid);
+	snprintf(s, GK_NAME_MAX, "0x%016" PRIx64, guid);
+	return r;
+}
+
+static nvmlReturn_t read_hostname(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				  char s[GK_NAME_MAX])
+{
+	nvmlHostname_v1_t name = {0};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetHostname_v1, dev, &name);
+
+	snprintf(s, GK_NAME_MAX, "%.*s", (int)sizeof name.value, name.value);
+	return r;
+}
+
 typedef nvmlReturn_t text_reader(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				 char s[GK_NAME_MAX]);
 
@@ -126,6 +180,10 @@ static text_reader *const texts[GK_T_COUNT] = {
     [GK_T_INFOROM_OEM] = read_inforom_oem,
     [GK_T_INFOROM_ECC] = read_inforom_ecc,
     [GK_T_INFOROM_POWER] = read_inforom_power,
+    [GK_T_FABRIC_CLUSTER] = read_fabric_cluster,
+    [GK_T_CHASSIS_SERIAL] = read_chassis,
+    [GK_T_FABRIC_GUID] = read_fabric_guid,
+    [GK_T_GPU_HOSTNAME] = read_hostname,
 };
 
 static nvmlReturn_t read_texts(const struct gk_nvml *nvml, nvmlDevice_t dev,
@@ -249,7 +307,7 @@ static nvmlReturn_t read_link_fields(const struct gk_nvml *nvml,
 }
 
 /* What a link beyond the last, and a GPU without links, answers. */
-static bool no_more_links(nvmlReturn_t r, unsigned index)
+bool gk_link_is_last(nvmlReturn_t r, unsigned index)
 {
 	return r == NVML_ERROR_INVALID_ARGUMENT ||
 	       r == NVML_ERROR_FUNCTION_NOT_FOUND ||
@@ -267,7 +325,7 @@ static nvmlReturn_t read_links(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 		if (gk_nvml_is_lost(r))
 			return r;
-		if (no_more_links(r, i))
+		if (gk_link_is_last(r, i))
 			break;
 		if (r == NVML_ERROR_NOT_SUPPORTED)
 			continue;

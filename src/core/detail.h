@@ -13,6 +13,9 @@
  */
 nvmlReturn_t gk_detail_read(struct gk_gpu *gpu);
 
+/* Whether NvLinkState's answer says that there is no link from this on. */
+bool gk_link_is_last(nvmlReturn_t answer, unsigned link);
+
 /*
  * Which bus the other end of a link is on, as "00000000:01:00.0"; "" if
  * unknown. Also used for the topology.

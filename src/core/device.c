@@ -2,6 +2,8 @@
 #include "core/device.h"
 
 #include "core/detail.h"
+#include "core/events.h"
+#include "core/places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +50,17 @@ static void start_unit(const struct gk_gpu *gpu, struct gk_gpu_unit *unit,
 }
 
 int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
-		unsigned with, const struct gk_metric_set *only)
+		const struct gk_gpu_options *options)
 {
-	*gpu = (struct gk_gpu){.nvml = nvml, .with = with};
-	gpu->choosy = only;
-	if (only)
-		gpu->only = *only;
+	*gpu = (struct gk_gpu){
+	    .nvml = nvml,
+	    .with = options->with,
+	    .choosy = options->only,
+	    .events = gk_events_ref(options->events),
+	    .places = gk_places_ref(options->places),
+	};
+	if (options->only)
+		gpu->only = *options->only;
 	gpu->units = calloc(1, sizeof *gpu->units);
 	gpu->listed = calloc(LISTED_FIRST, sizeof *gpu->listed);
 	if (!gpu->units || !gpu->listed ||
@@ -75,6 +82,8 @@ void gk_gpu_fini(struct gk_gpu *gpu)
 	free(gpu->listed);
 	free(gpu->scratch.bytes);
 	free(gpu->detail);
+	gk_events_unref(gpu->events);
+	gk_places_unref(gpu->places);
 	*gpu = (struct gk_gpu){0};
 }
 
@@ -275,8 +284,15 @@ static bool open_gpu(struct gk_gpu *gpu)
 	clear_values(gpu, &unit->dev, GK_ABSENT_NOT_READ);
 	identify_gpu(gpu->nvml, unit);
 	scan_mig(gpu);
+	gk_events_want(gpu->events, unit->dev.index, unit->handle);
 	gpu->open = true;
 	return true;
+}
+
+void gk_gpu_place(struct gk_gpu *gpu)
+{
+	gk_places_read(gpu->places, gpu->nvml, &gpu->units[0].dev,
+		       gpu->units[0].handle);
 }
 
 static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)

@@ -27,8 +27,18 @@ struct gk_gpu_unit {
 	struct gk_device dev; /* parent is set by whoever makes the list */
 };
 
+/* What is read of GPUs, and who else is told of them. */
+struct gk_gpu_options {
+	unsigned with;                    /* bits of gk_with */
+	const struct gk_metric_set *only; /* NULL: all metrics; is copied */
+	struct gk_events *events;         /* NULL: none; is referenced */
+	struct gk_places *places;         /* NULL: none; is referenced */
+};
+
 struct gk_gpu {
 	const struct gk_nvml *nvml;
+	struct gk_events *events;
+	struct gk_places *places;
 	unsigned with; /* bits of gk_with */
 	bool choosy;   /* only the metrics of only */
 	struct gk_metric_set only;
@@ -41,12 +51,9 @@ struct gk_gpu {
 	struct gk_detail *detail;  /* of the GPU; NULL until read */
 };
 
-/*
- * 0 or GK_ERR_NOMEM; asks the driver nothing. only may be NULL and is copied.
- * End with gk_gpu_fini().
- */
+/* 0 or GK_ERR_NOMEM; asks the driver nothing. End with gk_gpu_fini(). */
 int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
-		unsigned with, const struct gk_metric_set *only);
+		const struct gk_gpu_options *options);
 void gk_gpu_fini(struct gk_gpu *gpu);
 
 /*
@@ -61,6 +68,12 @@ bool gk_is_asked(unsigned with, const struct gk_metric_set *only,
  * open the GPU first: the other tiers are then worth reading soon.
  */
 bool gk_gpu_read(struct gk_gpu *gpu, enum gk_tier tier);
+
+/*
+ * After it was opened: asks where the GPU is, for the topology. It may take
+ * milliseconds.
+ */
+void gk_gpu_place(struct gk_gpu *gpu);
 
 /*
  * Reads the process lists of all units (lists.c). NVML_SUCCESS, or the answer

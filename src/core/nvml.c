@@ -110,12 +110,21 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
 		return GK_ERR_DRIVER;
 	}
 	read_versions(nvml);
+	nvml->uses = 1;
 	*ret_nvml = nvml;
 	return 0;
 }
 
+struct gk_nvml *gk_nvml_ref(struct gk_nvml *nvml)
+{
+	atomic_fetch_add(&nvml->uses, 1);
+	return nvml;
+}
+
 void gk_nvml_close(struct gk_nvml *nvml)
 {
+	if (atomic_fetch_sub(&nvml->uses, 1) != 1)
+		return;
 	GK_NVML_CALL(nvml, nvmlShutdown);
 	free(nvml);
 }

@@ -13,6 +13,8 @@
 #include "abi/nvml_abi.h"
 #include "base/trace.h"
 
+#include <stdatomic.h>
+
 /*
  * X(need, symbol): REQ functions are in every driver that can be used; MORE
  * ones are looked up by gk_nvml_more() only.
@@ -128,6 +130,32 @@
 	X(MORE, nvmlEventSetCreate)                                            \
 	X(MORE, nvmlEventSetFree)                                              \
 	X(MORE, nvmlEventSetWait_v2)                                           \
+	X(MORE, nvmlDeviceGetPciInfoExt)                                       \
+	X(MORE, nvmlDeviceGetPdi)                                              \
+	X(MORE, nvmlDeviceGetCapabilities)                                     \
+	X(MORE, nvmlDeviceGetC2cModeInfoV)                                     \
+	X(MORE, nvmlDeviceGetDramEncryptionMode)                               \
+	X(MORE, nvmlDeviceGetConfComputeProtectedMemoryUsage)                  \
+	X(MORE, nvmlDeviceGetGpuFabricInfoV)                                   \
+	X(MORE, nvmlDeviceGetPlatformInfo)                                     \
+	X(MORE, nvmlDeviceGetUnrepairableMemoryFlag_v1)                        \
+	X(MORE, nvmlDeviceGetSramEccErrorStatus)                               \
+	X(MORE, nvmlDeviceGetAttributes_v2)                                    \
+	X(MORE, nvmlDeviceGetDeviceHandleFromMigDeviceHandle)                  \
+	X(MORE, nvmlDeviceGetGpuInstanceById)                                  \
+	X(MORE, nvmlDeviceGetMaxCustomerBoostClock)                            \
+	X(MORE, nvmlDeviceGetVirtualizationMode)                               \
+	X(MORE, nvmlDeviceGetHostname_v1)                                      \
+	X(MORE, nvmlDeviceGetAccountingPids)                                   \
+	X(MORE, nvmlDeviceGetAccountingStats)                                  \
+	X(MORE, nvmlDeviceGetRetiredPages_v2)                                  \
+	X(MORE, nvmlDeviceGetSupportedMemoryClocks)                            \
+	X(MORE, nvmlDeviceGetSupportedGraphicsClocks)                          \
+	X(MORE, nvmlDeviceValidateInforom)                                     \
+	X(MORE, nvmlDeviceIsMigDeviceHandle)                                   \
+	X(MORE, nvmlGpuInstanceGetInfo)                                        \
+	X(MORE, nvmlGpuInstanceGetComputeInstanceById)                         \
+	X(MORE, nvmlComputeInstanceGetInfo_v2)                                 \
 	X(MORE, nvmlEventSetWait)
 
 struct gk_nvml {
@@ -136,6 +164,7 @@ struct gk_nvml {
 	char nvml_version[GK_NAME_MAX];
 	int cuda_version; /* 13000 = 13.0, 0 if unknown */
 	bool more;        /* gk_nvml_more() was called */
+	atomic_uint uses;
 #define X(need, symbol) __typeof__(&symbol) symbol;
 	GK_NVML_USED(X)
 #undef X
@@ -173,9 +202,13 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
  */
 void gk_nvml_more(struct gk_nvml *nvml);
 
+/* One more user, who ends the use by gk_nvml_close(). */
+struct gk_nvml *gk_nvml_ref(struct gk_nvml *nvml);
+
 /*
- * Ends the use. The library stays mapped: drivers leave threads and handlers
- * behind that run its code. No other thread may be inside it.
+ * Ends a use; the last one shuts the driver library down. The library stays
+ * mapped: drivers leave threads and handlers behind that run its code. No
+ * other thread may then be inside it.
  */
 void gk_nvml_close(struct gk_nvml *nvml);
 

@@ -141,6 +141,8 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 		add_process(snap, &reading.listed[i], gpu);
 	if (!r)
 		r = add_detail(whole, &reading, gpu);
+	if (!r && gk->events)
+		gk_events_get(gk->events, &snap->devices[gpu]);
 	gk_reading_free(&reading);
 	return r;
 }
@@ -220,6 +222,8 @@ static int fill(struct gk *gk, const bool *late, struct whole *whole)
 	r = grow(snap, &(struct gk_reading){0});
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
 		r = add_gpu(gk, whole, i, late);
+	if (!r && gk->places)
+		r = gk_places_copy(gk->places, &whole->arena, &snap->topology);
 	if (r)
 		return r;
 	gk_span_begin(&span, "read processes");

@@ -1,18 +1,12 @@
 /* worker.c - the thread of a GPU; see worker.h. */
 #include "core/worker.h"
 
-#include "base/err.h"
+#include "core/thread.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-
-/* NVML's own calls nest some kilobytes deep. */
-#define STACK_SIZE (256 * 1024)
 
 struct gk_worker {
 	struct gk_gpu gpu; /* the thread's own */
@@ -183,12 +177,17 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 	if (w->gpu.with & GK_WITH_DETAIL)
 		whole |= 1U << GK_TIER_DETAIL;
 	for (int t = 0; t <= GK_TIER_DETAIL && !must_end(w); t++) {
+		bool opened;
+
 		if (!(wanted & (1U << t)))
 			continue;
-		if (gk_gpu_read(&w->gpu, (enum gk_tier)t))
-			wanted |= whole;
+		opened = gk_gpu_read(&w->gpu, (enum gk_tier)t);
 		publish(w);
 		tell(w, t);
+		if (!opened)
+			continue;
+		wanted |= whole;
+		gk_gpu_place(&w->gpu);
 	}
 }
 
@@ -207,41 +206,11 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* What a crash raises must reach its handler in the thread that crashes. */
-static const int of_crashes[] = {SIGSEGV, SIGBUS,  SIGFPE,
-				 SIGILL,  SIGTRAP, SIGABRT};
-
-/* All other signals are for the program's own threads. */
-static int start_thread(struct gk_worker *w)
-{
-	sigset_t all, before;
-	pthread_attr_t attr;
-	size_t least = (size_t)PTHREAD_STACK_MIN;
-	int error;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr,
-				  STACK_SIZE > least ? STACK_SIZE : least);
-	sigfillset(&all);
-	for (size_t i = 0; i < sizeof of_crashes / sizeof *of_crashes; i++)
-		sigdelset(&all, of_crashes[i]);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&w->thread, &attr, work, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return error ? gk_err_from_errno(error) : 0;
-}
-
 static void init_sync(struct gk_worker *w)
 {
-	pthread_condattr_t attr;
-
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&w->wake, &attr);
-	pthread_cond_init(&w->told, &attr);
-	pthread_condattr_destroy(&attr);
+	gk_cond_init(&w->wake);
+	gk_cond_init(&w->told);
 }
 
 static void destroy(struct gk_worker *w)
@@ -254,8 +223,8 @@ static void destroy(struct gk_worker *w)
 	free(w);
 }
 
-int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
-		  const struct gk_metric_set *only,
+int gk_worker_new(const struct gk_nvml *nvml, unsigned index,
+		  const struct gk_gpu_options *options,
 		  struct gk_worker **ret_worker)
 {
 	struct gk_worker *w = calloc(1, sizeof *w);
@@ -263,7 +232,7 @@ int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
 
 	if (!w)
 		return GK_ERR_NOMEM;
-	r = gk_gpu_init(&w->gpu, nvml, index, with, only);
+	r = gk_gpu_init(&w->gpu, nvml, index, options);
 	if (r) {
 		free(w);
 		return r;
@@ -294,7 +263,7 @@ int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 		pthread_cond_signal(&w->wake); /* it wakes to a free lock */
 		return 0;
 	}
-	r = start_thread(w);
+	r = gk_thread_start(&w->thread, work, w);
 	w->running = !r;
 	if (r) {
 		pthread_mutex_lock(&w->lock);

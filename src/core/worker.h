@@ -21,12 +21,9 @@ struct gk_reading {
 	struct gk_detail *detail; /* of the GPU; NULL: not read */
 };
 
-/*
- * Prepares the worker of a GPU; only may be NULL and is copied. End with
- * gk_worker_stop().
- */
-int gk_worker_new(const struct gk_nvml *nvml, unsigned index, unsigned with,
-		  const struct gk_metric_set *only,
+/* Prepares the worker of a GPU. End with gk_worker_stop(). */
+int gk_worker_new(const struct gk_nvml *nvml, unsigned index,
+		  const struct gk_gpu_options *options,
 		  struct gk_worker **ret_worker);
 
 /*

@@ -1,0 +1,379 @@
+/* events.c - the thread that waits for Xids; see events.h. */
+#include "core/events.h"
+
+#include "base/clock.h"
+#include "core/thread.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* The first waits are short, for GPUs that are opened one after the other:
+ * NVML shows a wait that began nothing of GPUs registered later. */
+#define WAIT_FIRST_MS 20
+#define WAIT_MAX_MS   1000
+
+/* Between two tries of what was refused; the first. */
+#define REST_FIRST_MS 100
+
+/* Patience of gk_events_close() with a thread that is about to end. */
+#define CLOSE_NS (100 * GK_NS_PER_MS)
+
+/* All but handle and registered, which are the thread's own, is guarded. */
+struct gpu {
+	bool wanted; /* to be registered */
+	nvmlDevice_t wanted_handle;
+	bool registered;
+	nvmlDevice_t handle;
+	enum gk_absence why; /* of the values below */
+	uint64_t count, last, last_ns;
+};
+
+struct gk_events {
+	struct gk_nvml *nvml;
+	atomic_uint references;
+	nvmlEventSet_t set; /* the thread's own; NULL: none */
+	/* The thread's own: of the next wait, and of the rest after an error.
+	 */
+	unsigned wait_ms, rest_ms;
+	unsigned seen; /* asks that it has taken; its own */
+	pthread_mutex_t lock;
+	pthread_cond_t wake; /* to the thread */
+	pthread_cond_t told; /* from the thread: waits in the driver, ended */
+	bool stop, waiting, ended;
+	unsigned asks; /* calls of gk_events_want() so far */
+	size_t gpu_count;
+	struct gpu gpu[];
+};
+
+struct gk_events *gk_events_ref(struct gk_events *e)
+{
+	if (e)
+		atomic_fetch_add(&e->references, 1);
+	return e;
+}
+
+void gk_events_unref(struct gk_events *e)
+{
+	if (!e || atomic_fetch_sub(&e->references, 1) != 1)
+		return;
+	pthread_cond_destroy(&e->wake);
+	pthread_cond_destroy(&e->told);
+	pthread_mutex_destroy(&e->lock);
+	free(e);
+}
+
+/* ---- the thread ---- */
+
+static void drop_set(struct gk_events *e)
+{
+	if (e->set)
+		GK_NVML_CALL(e->nvml, nvmlEventSetFree, e->set);
+	e->set = NULL;
+	for (size_t i = 0; i < e->gpu_count; i++)
+		e->gpu[i].registered = false;
+}
+
+static nvmlReturn_t listen_to(struct gk_events *e, nvmlDevice_t handle)
+{
+	unsigned long long types = 0;
+	nvmlReturn_t r = GK_NVML_CALL(e->nvml, nvmlDeviceGetSupportedEventTypes,
+				      handle, &types);
+
+	if (!r && !(types & nvmlEventTypeXidCriticalError))
+		r = NVML_ERROR_NOT_SUPPORTED;
+	if (!r && !e->set)
+		r = GK_NVML_CALL(e->nvml, nvmlEventSetCreate, &e->set);
+	if (!r)
+		r = GK_NVML_CALL(e->nvml, nvmlDeviceRegisterEvents, handle,
+				 nvmlEventTypeXidCriticalError, e->set);
+	return r;
+}
+
+/* A refusal for good is not tried again; a GPU that is lost is. */
+static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
+{
+	nvmlReturn_t r = listen_to(e, gpu->handle);
+	enum gk_absence why = gk_nvml_absence(r);
+
+	gpu->registered = !r;
+	pthread_mutex_lock(&e->lock);
+	if (!r || why == GK_ABSENT_NOT_SUPPORTED ||
+	    why == GK_ABSENT_NO_FUNCTION || why == GK_ABSENT_PERMISSION)
+		gpu->wanted = false;
+	/* What came before the GPU was lost is known still. */
+	if (gpu->why)
+		gpu->why = why;
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* Takes over what is wanted; a GPU that came back needs a new set. */
+static void take_wanted(struct gk_events *e, bool *ret_again)
+{
+	bool again = false;
+
+	pthread_mutex_lock(&e->lock);
+	e->seen = e->asks;
+	for (size_t i = 0; i < e->gpu_count; i++)
+		again |= e->gpu[i].wanted && e->gpu[i].registered;
+	for (size_t i = 0; i < e->gpu_count; i++) {
+		struct gpu *gpu = &e->gpu[i];
+
+		gpu->wanted |= again && gpu->registered;
+		if (gpu->wanted)
+			gpu->handle = gpu->wanted_handle;
+	}
+	pthread_mutex_unlock(&e->lock);
+	*ret_again = again;
+}
+
+static bool is_wanted(struct gk_events *e, const struct gpu *gpu)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&e->lock);
+	wanted = gpu->wanted && gpu->handle && !e->stop;
+	pthread_mutex_unlock(&e->lock);
+	return wanted;
+}
+
+static void register_wanted(struct gk_events *e)
+{
+	bool again;
+
+	take_wanted(e, &again);
+	if (again)
+		drop_set(e);
+	for (size_t i = 0; i < e->gpu_count; i++)
+		if (is_wanted(e, &e->gpu[i]))
+			listen_to_gpu(e, &e->gpu[i]);
+}
+
+static struct gpu *gpu_of(struct gk_events *e, nvmlDevice_t handle)
+{
+	unsigned index;
+
+	for (size_t i = 0; i < e->gpu_count; i++)
+		if (e->gpu[i].registered && e->gpu[i].handle == handle)
+			return &e->gpu[i];
+	if (GK_NVML_CALL(e->nvml, nvmlDeviceGetIndex, handle, &index) ||
+	    index >= e->gpu_count)
+		return NULL;
+	return &e->gpu[index];
+}
+
+static void count(struct gk_events *e, const nvmlEventData_t *data)
+{
+	struct gpu *gpu = gpu_of(e, data->device);
+
+	if (!gpu || !(data->eventType & nvmlEventTypeXidCriticalError))
+		return;
+	pthread_mutex_lock(&e->lock);
+	gpu->count++;
+	gpu->last = data->eventData;
+	gpu->last_ns = gk_wall_ns();
+	pthread_mutex_unlock(&e->lock);
+}
+
+static nvmlReturn_t wait_event(struct gk_events *e, nvmlEventData_t *ret_data)
+{
+	if (e->nvml->nvmlEventSetWait_v2)
+		return GK_NVML_CALL(e->nvml, nvmlEventSetWait_v2, e->set,
+				    ret_data, e->wait_ms);
+	return GK_NVML_CALL(e->nvml, nvmlEventSetWait, e->set, ret_data,
+			    e->wait_ms);
+}
+
+static bool any_wanted(const struct gk_events *e)
+{
+	for (size_t i = 0; i < e->gpu_count; i++)
+		if (e->gpu[i].wanted)
+			return true;
+	return false;
+}
+
+static bool any_registered(const struct gk_events *e)
+{
+	for (size_t i = 0; i < e->gpu_count; i++)
+		if (e->gpu[i].registered)
+			return true;
+	return false;
+}
+
+/* Sleeps where there is nothing to wait for in the driver: until somebody
+ * wants something, or for a while where something was refused. False: the
+ * end. */
+static bool rest(struct gk_events *e)
+{
+	struct timespec until =
+	    gk_timespec(gk_mono_ns() + e->rest_ms * GK_NS_PER_MS);
+	bool go_on;
+	int late = 0;
+
+	pthread_mutex_lock(&e->lock);
+	while (!late && !e->stop && e->seen == e->asks)
+		if (any_wanted(e))
+			late =
+			    pthread_cond_timedwait(&e->wake, &e->lock, &until);
+		else
+			pthread_cond_wait(&e->wake, &e->lock);
+	go_on = !e->stop;
+	pthread_mutex_unlock(&e->lock);
+	return go_on;
+}
+
+/* An error is of a GPU that is lost: all are registered anew, after a rest. */
+static void start_anew(struct gk_events *e)
+{
+	pthread_mutex_lock(&e->lock);
+	for (size_t i = 0; i < e->gpu_count; i++)
+		e->gpu[i].wanted |= e->gpu[i].registered;
+	pthread_mutex_unlock(&e->lock);
+	drop_set(e);
+	rest(e);
+}
+
+static unsigned longer(unsigned ms)
+{
+	return ms * 2 < WAIT_MAX_MS ? ms * 2 : WAIT_MAX_MS;
+}
+
+static void expect(struct gk_events *e)
+{
+	nvmlEventData_t data = {0};
+	nvmlReturn_t r = wait_event(e, &data);
+
+	if (!r)
+		count(e, &data);
+	if (r && r != NVML_ERROR_TIMEOUT) {
+		start_anew(e);
+		e->rest_ms = longer(e->rest_ms);
+		return;
+	}
+	e->wait_ms = longer(e->wait_ms);
+	e->rest_ms = REST_FIRST_MS;
+}
+
+/* Says whether the thread is in the driver's wait. False: it is to end. */
+static bool set_waiting(struct gk_events *e, bool waiting)
+{
+	bool go_on;
+
+	pthread_mutex_lock(&e->lock);
+	go_on = !e->stop;
+	e->waiting = waiting && go_on;
+	pthread_cond_broadcast(&e->told);
+	pthread_mutex_unlock(&e->lock);
+	return go_on;
+}
+
+static void end(struct gk_events *e)
+{
+	drop_set(e);
+	gk_nvml_close(e->nvml);
+	pthread_mutex_lock(&e->lock);
+	e->ended = true;
+	pthread_cond_broadcast(&e->told);
+	pthread_mutex_unlock(&e->lock);
+	gk_events_unref(e);
+}
+
+static void *run(void *arg)
+{
+	struct gk_events *e = arg;
+	bool go_on = rest(e);
+
+	while (go_on) {
+		register_wanted(e);
+		if (!any_registered(e)) {
+			go_on = rest(e);
+			e->rest_ms = longer(e->rest_ms);
+			continue;
+		}
+		go_on = set_waiting(e, true);
+		if (go_on)
+			expect(e);
+		go_on &= set_waiting(e, false);
+	}
+	end(e);
+	return NULL;
+}
+
+/* ---- for the others ---- */
+
+int gk_events_open(struct gk_nvml *nvml, size_t gpus,
+		   struct gk_events **ret_events)
+{
+	struct gk_events *e = calloc(1, sizeof *e + gpus * sizeof *e->gpu);
+	pthread_t thread;
+	int r;
+
+	if (!e)
+		return GK_ERR_NOMEM;
+	e->references = 2;
+	e->nvml = gk_nvml_ref(nvml);
+	e->wait_ms = WAIT_FIRST_MS;
+	e->rest_ms = REST_FIRST_MS;
+	e->gpu_count = gpus;
+	for (size_t i = 0; i < gpus; i++)
+		e->gpu[i].why = GK_ABSENT_NOT_READ;
+	pthread_mutex_init(&e->lock, NULL);
+	gk_cond_init(&e->wake);
+	gk_cond_init(&e->told);
+	r = gk_thread_start(&thread, run, e);
+	if (r) {
+		gk_nvml_close(e->nvml);
+		e->references = 1;
+		gk_events_unref(e);
+		return r;
+	}
+	pthread_detach(thread);
+	*ret_events = e;
+	return 0;
+}
+
+void gk_events_want(struct gk_events *e, unsigned index, nvmlDevice_t handle)
+{
+	if (!e)
+		return;
+	pthread_mutex_lock(&e->lock);
+	e->gpu[index].wanted = true;
+	e->gpu[index].wanted_handle = handle;
+	e->asks++;
+	pthread_cond_signal(&e->wake);
+	pthread_mutex_unlock(&e->lock);
+}
+
+void gk_events_get(struct gk_events *e, struct gk_device *dev)
+{
+	const struct gpu *gpu = &e->gpu[dev->index];
+	struct gk_value *m = dev->m;
+	enum gk_absence why;
+
+	pthread_mutex_lock(&e->lock);
+	why = gpu->why;
+	m[GK_M_XID_COUNT] = (struct gk_value){(int64_t)gpu->count, why};
+	m[GK_M_XID_LAST] = (struct gk_value){(int64_t)gpu->last, why};
+	m[GK_M_XID_TIME] = (struct gk_value){(int64_t)gpu->last_ns, why};
+	if (!why && !gpu->count)
+		m[GK_M_XID_TIME].why = GK_ABSENT_NONE;
+	pthread_mutex_unlock(&e->lock);
+	if (!why)
+		dev->read_ns[GK_TIER_EVENT] = gk_mono_ns();
+}
+
+void gk_events_close(struct gk_events *e)
+{
+	struct timespec until = gk_timespec(gk_mono_ns() + CLOSE_NS);
+
+	if (!e)
+		return;
+	pthread_mutex_lock(&e->lock);
+	e->stop = true;
+	pthread_cond_signal(&e->wake);
+	while (!e->ended && !e->waiting &&
+	       pthread_cond_timedwait(&e->told, &e->lock, &until) != ETIMEDOUT)
+		;
+	pthread_mutex_unlock(&e->lock);
+	gk_events_unref(e);
+}
