@@ -1,4 +1,4 @@
-/* fault_table.c - what can be wrong, by fault.def and xid.def; look-ups. */
+/* fault_table.c - what can be wrong, by fault.def and abi/xid.def; look-ups. */
 #include "fake/fault.h"
 
 #include "abi/nvml_abi.h"
@@ -43,7 +43,7 @@ const struct gkf_xid_info gkf_xids[] = {
 	 .name = name_,                                                        \
 	 .becomes = GKF_FAULT_##becomes_,                                      \
 	 .events = (events_)},
-#include "fake/xid.def"
+#include "abi/xid.def"
 #undef XID
 };
 #undef GKF_FAULT_NONE

@@ -105,6 +105,23 @@ const char *gk_nvml_text(int nvml_return)
 	return "Unknown Error";
 }
 
+const char *gk_xid_text(int64_t number)
+{
+	static const struct {
+		int number;
+		const char *text;
+	} rows[] = {
+#define XID(number, becomes, events, name) {number, name},
+#include "abi/xid.def"
+#undef XID
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].number == number)
+			return rows[i].text;
+	return "unknown error";
+}
+
 const char *gk_health_name(enum gk_health health)
 {
 	static const char *const names[] = {

@@ -57,4 +57,7 @@ const char *gk_process_type_letter(unsigned types);
 size_t gk_process_program(const struct gk_process *process,
 			  const char **ret_program);
 
+/* What an Xid means: "GPU has fallen off the bus"; never NULL. */
+const char *gk_xid_text(int64_t number);
+
 #endif
