@@ -1,6 +1,7 @@
 /* history.c - which series there are, and what goes into them. */
 #include "core/history.h"
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "core/series.h"
 
@@ -12,6 +13,9 @@
 
 /* Frames without a new reading after which there is a gap. */
 #define LATE_MAX 1
+
+/* What a counter grew by over a longer time says nothing of its end. */
+#define COUNTED_MAX_NS (5 * GK_NS_PER_S)
 
 const struct gk_history_info gk_history_devices[GK_HD_COUNT] = {
 #define SERIES(id, title_, unit_, metric_, scale_)                             \
@@ -25,6 +29,7 @@ struct device {
 	bool mig;
 	uint64_t read_ns[GK_TIER_COUNT]; /* of what was taken in last */
 	unsigned late; /* frames since a reading of the FAST tier */
+	struct gk_value before[GK_HD_COUNT]; /* of counters, at that time */
 	struct gk_series series[GK_HD_COUNT];
 	float *rings;
 };
@@ -71,7 +76,7 @@ static double scaled(struct gk_value value, double divisor)
 static bool is_fresh(const struct device *d, const struct gk_device *from,
 		     enum gk_tier tier)
 {
-	if (tier == GK_TIER_ASKED)
+	if (tier == GK_TIER_ASKED || tier == GK_TIER_DETAIL)
 		return from->read_ns[tier] != d->read_ns[tier];
 	return d->late <= LATE_MAX;
 }
@@ -84,7 +89,25 @@ static void count_late(struct device *d, const struct gk_device *from)
 		d->late++;
 }
 
-static double of_device(const struct device *d, const struct gk_device *from,
+/* What a counter grew by in a second, since it was read before. */
+static double rate(struct device *d, const struct gk_device *from,
+		   enum gk_history_device what)
+{
+	const struct gk_history_info *info = &gk_history_devices[what];
+	enum gk_tier tier = gk_metrics[info->metric].tier;
+	uint64_t passed = from->read_ns[tier] - d->read_ns[tier];
+	struct gk_value now = from->m[info->metric], before = d->before[what];
+
+	d->before[what] = now;
+	if (!d->read_ns[tier] || passed > COUNTED_MAX_NS ||
+	    now.why != GK_PRESENT || before.why != GK_PRESENT ||
+	    now.v < before.v)
+		return (double)NAN;
+	return (double)(now.v - before.v) / info->scale * (double)GK_NS_PER_S /
+	       (double)passed;
+}
+
+static double of_device(struct device *d, const struct gk_device *from,
 			enum gk_history_device what)
 {
 	const struct gk_history_info *info = &gk_history_devices[what];
@@ -94,6 +117,8 @@ static double of_device(const struct device *d, const struct gk_device *from,
 		return (double)NAN;
 	if (what == GK_HD_MEM)
 		return share(from->m[GK_M_MEM_USED], from->m[GK_M_MEM_TOTAL]);
+	if (gk_metrics[info->metric].kind == GK_KIND_COUNTER)
+		return rate(d, from, what);
 	return scaled(from->m[info->metric], info->scale);
 }
 

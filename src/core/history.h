@@ -10,7 +10,8 @@
 
 /*
  * What of a device is kept: SERIES(id, "title", "unit as shown", metric, how
- * much of the metric is one unit). Memory is shown as a part of all memory.
+ * much of the metric is one unit). Memory is shown as a part of all memory, a
+ * counter as what it grew by in a second.
  */
 #define GK_HISTORY_DEVICE(SERIES)                                              \
 	SERIES(GPU_UTIL, "GPU utilisation", "%", GPU_UTIL, 1)                  \
@@ -23,6 +24,8 @@
 	SERIES(MEM_CLOCK, "memory clock", "MHz", MEM_CLOCK, 1e6)               \
 	SERIES(PCIE_RX, "PCIe to GPU", "MiB/s", PCIE_RX, 1048576)              \
 	SERIES(PCIE_TX, "PCIe from GPU", "MiB/s", PCIE_TX, 1048576)            \
+	SERIES(NVLINK_RX, "NVLink to GPU", "MiB/s", NVLINK_RX, 1048576)        \
+	SERIES(NVLINK_TX, "NVLink from GPU", "MiB/s", NVLINK_TX, 1048576)      \
 	SERIES(ENC, "encoder", "%", ENC_UTIL, 1)                               \
 	SERIES(DEC, "decoder", "%", DEC_UTIL, 1)                               \
 	SERIES(JPG, "JPEG", "%", JPG_UTIL, 1)                                  \

@@ -20,6 +20,9 @@
 #define ALERT_COLOR          1                  /* red */
 #define FRAME_NS             (GK_NS_PER_S / 60) /* no more often */
 
+/* What is costly is read no more often; a little less than a frame. */
+#define ASK_NS (900 * GK_NS_PER_MS)
+
 /* GPUs that answer within this are not shown as unread before. */
 #define FIRST_NS (8 * GK_NS_PER_MS)
 
@@ -33,6 +36,8 @@ struct app {
 	int signals; /* signalfd */
 	int ended_by;
 	bool dirty;      /* something changed since it was drawn */
+	int asked;       /* the GPU that more was asked of last */
+	uint64_t ask_ns; /* when it is asked again */
 	bool whole;      /* all GPUs have been read, or are known to be ill */
 	uint64_t due_ns; /* no drawing before */
 };
@@ -131,13 +136,21 @@ static void show_frame(struct app *a, struct gk_snapshot *snap,
 	a->dirty = true;
 }
 
-/* PCIe traffic blocks the driver: it is read only of the GPU looked at. */
-static void ask_for_traffic(struct app *a)
+/*
+ * PCIe traffic blocks the driver, and details are many calls: they are read
+ * only of the GPU that is looked at, and not with every frame of a fast viewer.
+ */
+static void ask_for_more(struct app *a)
 {
 	int index = view_device_index(&a->t);
+	uint64_t now = gk_mono_ns();
 
-	if (index >= 0)
-		gk_watch_ask(a->gk, (unsigned)index, 1U << GK_TIER_ASKED);
+	if (index < 0 || (a->asked == index && now < a->ask_ns))
+		return;
+	gk_watch_ask(a->gk, (unsigned)index,
+		     1U << GK_TIER_ASKED | 1U << GK_TIER_DETAIL);
+	a->asked = index;
+	a->ask_ns = now + ASK_NS;
 }
 
 static bool is_whole(const struct gk_snapshot *snap)
@@ -164,7 +177,7 @@ static void take_frame(struct app *a)
 	gk_read_of_processes(a->gk, tui_with(&a->t));
 	if (gk_watch_next(a->gk, &snap))
 		return;
-	ask_for_traffic(a);
+	ask_for_more(a);
 	if (gk_pick(snap, &a->t.options.pick, NULL, &part)) {
 		gk_snapshot_free(snap);
 		return;
@@ -211,6 +224,7 @@ static void take_keys(struct app *a)
 			tui_key_pressed(&a->t, key);
 		a->dirty = true;
 	}
+	ask_for_more(a);
 }
 
 static void take_signal(struct app *a)

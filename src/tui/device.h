@@ -6,9 +6,18 @@
 
 #include <gpukit/gpukit.h>
 
+/* Bytes that NVLinks carried until a moment; CLOCK_MONOTONIC, 0: unknown. */
+struct tui_links {
+	uint64_t read_ns;
+	struct gk_value rx[GK_LINKS_MAX], tx[GK_LINKS_MAX];
+};
+
 struct tui_device {
 	char uuid[GK_NAME_MAX]; /* "": the first */
-	unsigned graphs;        /* which four of them */
+	unsigned graphs;        /* which page of them */
+	/* The last two readings, of the GPU that was shown then. */
+	char links_uuid[GK_NAME_MAX];
+	struct tui_links links, before;
 };
 
 #endif

@@ -18,4 +18,23 @@ int device_graphs(const struct tui *t, struct grid *g, int line, int rows,
 /* The next graphs, round about. */
 void device_graphs_next(struct tui *t, const struct gk_device *d);
 
+/* Its NVLinks, folded into columns. */
+int device_links(const struct tui *t, struct grid *g, int line,
+		 const struct gk_device *d);
+
+/* Takes in what a new snapshot says of its links. */
+void device_links_frame(struct tui *t, const struct gk_device *d);
+
+/* The ways to the other GPUs, and which CPUs are near. */
+int device_peers(const struct tui *t, struct grid *g, int line,
+		 const struct gk_device *d);
+
+/* Its MIG devices: a bar of what they have of it, and a line for each. */
+int device_migs(const struct tui *t, struct grid *g, int line,
+		const struct gk_device *d);
+
+/* A title at the left of a line, where the titles of facts are; returns the
+ * column of what follows. */
+int device_title(struct grid *g, int line, const char *title);
+
 #endif

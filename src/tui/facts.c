@@ -19,6 +19,8 @@ struct fact {
 		    const struct gk_snapshot *snap, const struct gk_device *d);
 	enum gk_metric a, b;
 	const char *words; /* between or of the values */
+	enum gk_fact text;
+	bool is_long;
 };
 
 #define ADD(name)                                                              \
@@ -139,6 +141,21 @@ ADD(processes)
 	return true;
 }
 
+ADD(detail)
+{
+	const struct gk_detail *detail = d->detail;
+
+	(void)snap;
+	/* Why there are no details at all any of their numbers tells. */
+	if (!detail)
+		return say_absent(out, has(d, GK_M_GSP_MODE)
+					   ? GK_ABSENT_NOT_READ
+					   : d->m[GK_M_GSP_MODE].why);
+	if (detail->facts[fact->text].why != GK_PRESENT)
+		return say_absent(out, detail->facts[fact->text].why);
+	return add_text(out, detail->facts[fact->text].s);
+}
+
 /* ---- of metrics ---- */
 
 ADD(one)
@@ -231,6 +248,21 @@ ADD(word)
 	return true;
 }
 
+/* A word now, and another after a reset. */
+ADD(pending)
+{
+	if (!word(out, fact, snap, d))
+		return false;
+	if (has(d, fact->b) && d->m[fact->b].v != d->m[fact->a].v) {
+		struct fact next = {.a = fact->b, .words = fact->words};
+
+		gk_buf_puts(out, ", ");
+		word(out, &next, snap, d);
+		gk_buf_puts(out, " after reset");
+	}
+	return true;
+}
+
 /* What was read only because it was asked for may be old. */
 ADD(traffic)
 {
@@ -262,10 +294,11 @@ static const struct {
 
 ADD(event_reasons)
 {
-	struct gk_value value = d->m[fact->a];
+	struct gk_value value = d->m[GK_M_THROTTLE];
 	unsigned long long left = (unsigned long long)value.v;
 	bool first = true;
 
+	(void)fact;
 	(void)snap;
 	if (value.why != GK_PRESENT)
 		return say_absent(out, value.why);
@@ -283,61 +316,50 @@ ADD(event_reasons)
 	return true;
 }
 
+ADD(last_xid)
+{
+	struct gk_value count = d->m[GK_M_XID_COUNT];
+	struct gk_value number = d->m[GK_M_XID_LAST];
+	struct gk_value time = d->m[GK_M_XID_TIME];
+	char text[GK_UNITS_MAX];
+
+	(void)fact;
+	if (count.why != GK_PRESENT)
+		return say_absent(out, count.why);
+	if (!count.v || number.why != GK_PRESENT)
+		return add_text(out, "none since the viewer started");
+	gk_buf_printf(out, "%" PRId64 ", %s", number.v, gk_xid_text(number.v));
+	if (time.why == GK_PRESENT && time.v <= (int64_t)snap->wall_ns)
+		gk_buf_printf(
+		    out, ", %s ago",
+		    gk_human_time(text, (int64_t)snap->wall_ns - time.v, 4));
+	gk_buf_printf(out, "; %" PRId64 " in all", count.v);
+	return true;
+}
+
 static const struct fact facts[] = {
-    {.title = "Health", .add = health},
-    {.title = "Bus", .add = bus_id},
-    {.title = "Device file", .add = node},
-    {.title = "Serial", .add = serial},
-    {.title = "VBIOS", .add = vbios},
-    {.title = "Compute capability", .add = compute_capability},
-    {.title = "Processes", .add = processes},
-    {"Performance state", pstate, GK_M_PSTATE, 0, NULL},
-    {"Utilisation", one, GK_M_GPU_UTIL, 0, NULL},
-    {"Memory bandwidth", one, GK_M_MEM_UTIL, 0, NULL},
-    {"Encoder", one, GK_M_ENC_UTIL, 0, NULL},
-    {"Decoder", one, GK_M_DEC_UTIL, 0, NULL},
-    {"JPEG", one, GK_M_JPG_UTIL, 0, NULL},
-    {"Optical flow", one, GK_M_OFA_UTIL, 0, NULL},
-    {"Memory", part, GK_M_MEM_USED, GK_M_MEM_TOTAL, NULL},
-    {"Memory free", one, GK_M_MEM_FREE, 0, NULL},
-    {"Memory reserved", one, GK_M_MEM_RESERVED, 0, NULL},
-    {"BAR1", part, GK_M_BAR1_USED, GK_M_BAR1_TOTAL, NULL},
-    {"Power", part, GK_M_POWER, GK_M_POWER_ENFORCED, NULL},
-    {"Power limit", one, GK_M_POWER_LIMIT, 0, NULL},
-    {"Power default", one, GK_M_POWER_DEFAULT, 0, NULL},
-    {"Power range", range, GK_M_POWER_MIN, GK_M_POWER_MAX, NULL},
-    {"Energy", one, GK_M_ENERGY, 0, NULL},
-    {"Temperature", one, GK_M_TEMP, 0, NULL},
-    {"Memory temperature", one, GK_M_TEMP_MEM, 0, NULL},
-    {"Slows down at", one, GK_M_TEMP_SLOWDOWN, 0, NULL},
-    {"Shuts down at", one, GK_M_TEMP_SHUTDOWN, 0, NULL},
-    {"Fan", one, GK_M_FAN, 0, NULL},
-    {"SM clock", of, GK_M_SM_CLOCK, GK_M_SM_CLOCK_MAX, ""},
-    {"Memory clock", of, GK_M_MEM_CLOCK, GK_M_MEM_CLOCK_MAX, ""},
-    {"Graphics clock", of, GK_M_GR_CLOCK, GK_M_GR_CLOCK_MAX, ""},
-    {"Video clock", of, GK_M_VIDEO_CLOCK, GK_M_VIDEO_CLOCK_MAX, ""},
-    {"PCIe generation", of, GK_M_PCIE_GEN, GK_M_PCIE_GEN_MAX, ""},
-    {"PCIe width", of, GK_M_PCIE_WIDTH, GK_M_PCIE_WIDTH_MAX, "x"},
-    {"PCIe to GPU", traffic, GK_M_PCIE_RX, 0, NULL},
-    {"PCIe from GPU", traffic, GK_M_PCIE_TX, 0, NULL},
-    {"ECC", word, GK_M_ECC_MODE, 0, "off|on"},
-    {"ECC corrected", one, GK_M_ECC_CORRECTED, 0, NULL},
-    {"ECC uncorrected", one, GK_M_ECC_UNCORRECTED, 0, NULL},
-    {"Rows, corrected", one, GK_M_ROWS_CORRECTED, 0, NULL},
-    {"Rows, uncorrected", one, GK_M_ROWS_UNCORRECTED, 0, NULL},
-    {"Row remapping", remapping, GK_M_ROWS_PENDING, GK_M_ROWS_FAILED, NULL},
-    {"Persistence", word, GK_M_PERSISTENCE, 0, "off|on"},
-    {"Compute mode", word, GK_M_COMPUTE_MODE, 0,
-     "default|exclusive thread|prohibited|exclusive process"},
-    {"Display", word, GK_M_DISPLAY_ACTIVE, 0, "inactive|active"},
-    {"Display attached", word, GK_M_DISPLAY_MODE, 0, "no|yes"},
-    {"MIG", word, GK_M_MIG_MODE, 0, "off|on"},
-    {"Clocks held by", event_reasons, GK_M_THROTTLE, 0, NULL},
+#define WHOLE(title, add) {title, add, 0, 0, NULL, 0, false},
+#define TEXT(title, id)   {title, detail, 0, 0, NULL, GK_T_##id, false},
+#define ONE(title, id)    {title, one, GK_M_##id, 0, NULL, 0, false},
+#define TWO(title, add, a, b, words)                                           \
+	{title, add, GK_M_##a, GK_M_##b, words, 0, false},
+#define LONG(title, add) {title, add, 0, 0, NULL, 0, true},
+#include "tui/facts.def"
+#undef WHOLE
+#undef TEXT
+#undef ONE
+#undef TWO
+#undef LONG
 };
 
 int tui_fact_count(void)
 {
 	return (int)(sizeof facts / sizeof *facts);
+}
+
+bool tui_fact_is_long(int fact)
+{
+	return facts[fact].is_long;
 }
 
 const char *tui_fact_title(int fact)

@@ -8,8 +8,11 @@
 
 #include <gpukit/gpukit.h>
 
-/* How many facts there are; the last may be long and wants its own line. */
+/* How many facts there are. */
 int tui_fact_count(void);
+
+/* It may be long and wants its own line; those are the last. */
+bool tui_fact_is_long(int fact);
 
 /* The title of one. */
 const char *tui_fact_title(int fact);

@@ -68,6 +68,7 @@ static const struct view views[SCREEN_COUNT] = {
     [SCREEN_DEVICE] = {.title = "device",
 		       .draw = view_device,
 		       .open = view_device_open,
+		       .frame = view_device_frame,
 		       .act = view_device_act},
     [SCREEN_USERS] = {.title = "users",
 		      .draw = view_users,

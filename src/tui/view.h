@@ -95,6 +95,7 @@ const struct gk_process *view_metrics_process(const struct tui *t);
 /* The screen of a GPU. */
 int view_device(struct tui *t, struct grid *g);
 bool view_device_open(struct tui *t);
+void view_device_frame(struct tui *t);
 bool view_device_act(struct tui *t, enum tui_action action);
 
 /* The NVML index of the GPU that it shows; -1: it is not on top. */

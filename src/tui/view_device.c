@@ -99,6 +99,14 @@ bool view_device_act(struct tui *t, enum tui_action action)
 	return true;
 }
 
+void view_device_frame(struct tui *t)
+{
+	const struct gk_device *d = shown(t);
+
+	if (d)
+		device_links_frame(t, d);
+}
+
 /* ---- text ---- */
 
 static int text_columns(const struct grid *g)
@@ -106,11 +114,14 @@ static int text_columns(const struct grid *g)
 	return g->columns < 2 * FACT_WIDTH ? 1 : g->columns / FACT_WIDTH;
 }
 
-static int fact_rows(const struct grid *g)
+/* How many facts share a line with others. */
+static int short_facts(void)
 {
-	int columns = text_columns(g);
+	int n = 0;
 
-	return (tui_fact_count() - 1 + columns - 1) / columns;
+	while (n < tui_fact_count() && !tui_fact_is_long(n))
+		n++;
+	return n;
 }
 
 static void draw_head(const struct tui *t, struct grid *g, int line,
@@ -128,6 +139,17 @@ static void draw_head(const struct tui *t, struct grid *g, int line,
 	if (hint > end)
 		grid_line(g, line, hint, HINT, strlen(HINT), style);
 	(void)t;
+}
+
+int device_title(struct grid *g, int line, const char *title)
+{
+	struct gk_buf text = {0};
+
+	gk_cell(&text, title, TITLE_WIDTH - 1, GK_LEFT, "");
+	grid_line(g, line, 1, text.data, text.len,
+		  (struct grid_style){CYAN, 0});
+	gk_buf_free(&text);
+	return TITLE_WIDTH + 1;
 }
 
 /* What is too long loses its brackets, and only then its end. */
@@ -167,45 +189,28 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 /* Column by column, so that what belongs together stays together. */
 static int draw_facts(const struct tui *t, struct grid *g, int line)
 {
-	int columns = text_columns(g), rows = fact_rows(g);
-	int width = g->columns / columns, last = tui_fact_count() - 1;
+	int columns = text_columns(g), count = short_facts();
+	int width = g->columns / columns, all = tui_fact_count();
+	int rows = (count + columns - 1) / columns;
 
-	for (int i = 0; i < last; i++)
+	for (int i = 0; i < count; i++)
 		draw_fact(t, g, line + i % rows, i / rows * width, width, i);
-	draw_fact(t, g, line + rows, 0, g->columns, last);
-	return rows + 1;
-}
-
-static int draw_migs(const struct tui *t, struct grid *g, int line,
-		     const struct gk_device *gpu)
-{
-	int rows = 0;
-
-	for (size_t i = 0; i < t->snap->device_count; i++) {
-		const struct gk_device *d = &t->snap->devices[i];
-		const char *profile = strrchr(d->name, ' ');
-		char text[256], used[GK_UNITS_MAX], total[GK_UNITS_MAX];
-
-		if (is_gpu(d) || &t->snap->devices[d->parent] != gpu)
-			continue;
-		snprintf(text, sizeof text,
-			 " MIG %d  %s  GI/CI %d/%d  %s / %s  %u process%s",
-			 d->mig_index, profile ? profile + 1 : d->name,
-			 d->gpu_instance, d->compute_instance,
-			 tui_value(used, d->m[GK_M_MEM_USED], GK_UNIT_BYTES),
-			 tui_value(total, d->m[GK_M_MEM_TOTAL], GK_UNIT_BYTES),
-			 d->process_count, d->process_count == 1 ? "" : "es");
-		box_text(g, line + rows++, 0, g->columns, text, GRID_PLAIN);
-	}
+	for (int i = count; i < all; i++)
+		draw_fact(t, g, line + rows++, 0, g->columns, i);
 	return rows;
 }
 
+/* Graphs apart, which have what the rest leaves. */
 static int draw_body(const struct tui *t, struct grid *g, int line,
 		     const struct gk_device *d)
 {
-	int rows = draw_facts(t, g, line);
+	int begin = line;
 
-	return rows + draw_migs(t, g, line + rows, d);
+	line += draw_facts(t, g, line);
+	line += device_links(t, g, line, d);
+
+	line += device_migs(t, g, line, d);
+	return line - begin;
 }
 
 /* Graphs have what the rest leaves; what is drawn below the grid is cut. */
