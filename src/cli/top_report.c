@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define COLORS_LEAST   8
+#define COLORS_OF_BARS 256
+
 /* Whose processes are not dim, and how wide the terminal is. */
 static struct gk_boxed_options options_of(const struct top *top)
 {
@@ -19,6 +22,10 @@ static struct gk_boxed_options options_of(const struct top *top)
 	entry = getpwuid(o.uid);
 	o.user = entry ? entry->pw_name : NULL;
 	o.color = gk_use_color(top->color);
+	if (top->color != GK_COLOR_ALWAYS && term_usable()) {
+		o.color &= term_colors() >= COLORS_LEAST;
+		o.colorful &= term_colors() >= COLORS_OF_BARS;
+	}
 	o.compact = o.dense = false;
 	o.processes = true;
 	gk_terminal_size(&o.width, &rows);

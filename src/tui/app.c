@@ -218,6 +218,10 @@ static void take_keys(struct app *a)
 	while (!a->t.quit && (key = term_key()) != TUI_KEY_NONE) {
 		if (key == TUI_KEY_RESIZE)
 			resize(a);
+		else if (term_pasted() && !a->t.prompt.kind)
+			tui_say(&a->t, "pasted text is not taken for keys");
+		else if (term_pasted() && key == TUI_KEY_ENTER)
+			tui_key_pressed(&a->t, ' ');
 		else if (key == ('z' | (tui_key)TUI_CTRL))
 			stop(a, 0);
 		else

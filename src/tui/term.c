@@ -3,12 +3,15 @@
 
 #include "tui/term.h"
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/str.h"
+#include "tui/color.h"
+#include "tui/crash.h"
 
 #include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +25,12 @@
 
 #define ESC_DELAY_MS 25
 
+/* Codes for what curses has no key for. */
+enum { PASTE_BEGIN = KEY_MAX + 0x400, PASTE_END };
+
+/* A paste whose end was lost ends when nothing comes for so long. */
+#define PASTE_NS (GK_NS_PER_S / 2)
+
 /* Pairs of curses: 1 + colour, on the terminal's own background. */
 #define PAIR(color) ((short)((color) + 1))
 
@@ -31,47 +40,71 @@ static struct {
 	struct grid shown; /* what the terminal shows */
 	int colors;
 	struct term_mouse mouse;
+	bool tells_pastes, pasting;
+	uint64_t pasted_ns; /* when the last of it came */
 	SCREEN *screen;
 } term;
 
-/* Signals that would leave the terminal as it is. */
-static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+/* ---- beginning and end ---- */
 
-/*
- * Of a crash: what curses would send is written by hand, since curses may be
- * what crashed.
- */
-static void crashed(int number)
+/* A capability without the delays ("$<5>") that terminals once needed. */
+static void add_text(struct gk_buf *out, const char *text)
 {
-	static const char restore[] = "\033[?1000l\033[?1002l\033[?1006l\033[m"
-				      "\033[?25h\033[?1l\033>\033[?1049l\r";
-	ssize_t n = write(STDOUT_FILENO, restore, sizeof restore - 1);
+	while (text && *text) {
+		size_t n = strcspn(text, "$");
 
-	(void)n;
-	reset_shell_mode(); /* a call of tcsetattr(), no more */
-	signal(number, SIG_DFL);
-	raise(number);
+		gk_buf_add(out, text, n);
+		text += n;
+		if (text[0] == '$' && text[1] == '<')
+			text += strcspn(text, ">");
+		else if (*text)
+			gk_buf_putc(out, '$');
+		text += *text != '\0';
+	}
 }
 
-static void catch_crashes(bool on)
+/* What curses would send at the end; it may be curses that crashes. */
+static void prepare_for_crash(void)
 {
-	struct sigaction action = {.sa_handler = on ? crashed : SIG_DFL,
-				   .sa_flags =
-				       (int)(SA_RESETHAND | SA_NODEFER)};
+	struct gk_buf text = {0};
 
-	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-		sigaction(deadly[i], &action, NULL);
+	if (key_mouse)
+		gk_buf_puts(&text, "\033[?1000l\033[?1002l\033[?1006l");
+	if (term.tells_pastes)
+		gk_buf_puts(&text, "\033[?2004l");
+	add_text(&text, exit_attribute_mode);
+	add_text(&text, cursor_normal);
+	add_text(&text, keypad_local);
+	add_text(&text, exit_ca_mode);
+	gk_buf_putc(&text, '\r');
+	if (text.data)
+		tui_crash_text(text.data, text.len);
+	gk_buf_free(&text);
+}
+
+/* Numbers of colours are red, green and blue, but for the first few. */
+static bool has_rgb(void)
+{
+	return COLORS == 1 << 24;
+}
+
+static int number_of(int color)
+{
+	return has_rgb() && color >= 8 ? (int)tui_color_rgb((unsigned)color)
+				       : color;
 }
 
 static void init_colors(void)
 {
+	int ground;
+
 	term.colors = 0;
 	if (!has_colors() || start_color() == ERR)
 		return;
-	use_default_colors();
-	term.colors = COLORS < 256 ? COLORS : 256;
+	ground = use_default_colors() == OK ? -1 : COLOR_BLACK;
+	term.colors = COLORS >= 256 ? 256 : COLORS >= 16 ? 16 : 8;
 	for (int i = 0; i < term.colors && PAIR(i) < COLOR_PAIRS; i++)
-		init_pair(PAIR(i), (short)i, -1);
+		init_extended_pair(PAIR(i), number_of(i), ground);
 }
 
 void term_options_set(const struct term_options *options)
@@ -95,14 +128,48 @@ bool term_usable(void)
 	       setupterm(NULL, STDOUT_FILENO, &err) == OK && cursor_address;
 }
 
+/* Terminals that can tell what is pasted from what is typed do. */
+static void tell_pastes(bool on)
+{
+	if (!term.tells_pastes)
+		return;
+	putp(on ? "\033[?2004h" : "\033[?2004l");
+	fflush(stdout); /* which curses does not write to */
+}
+
+/*
+ * Few descriptions say that a terminal can; those that come from xterm can,
+ * or pass it over.
+ */
+static void listen_to_pastes(void)
+{
+	term.tells_pastes =
+	    exit_ca_mode && strstr(exit_ca_mode, "1049") && key_mouse;
+	if (!term.tells_pastes)
+		return;
+	define_key("\033[200~", PASTE_BEGIN);
+	define_key("\033[201~", PASTE_END);
+	tell_pastes(true);
+}
+
+int term_colors(void)
+{
+	int colors = cur_term ? tigetnum("colors") : 0;
+
+	return colors > 0 ? colors : 0;
+}
+
 int term_open(const struct term_options *options)
 {
 	if (!term_usable())
 		return GK_ERR_NOT_SUPPORTED;
+	tui_crash_catch();
 	/* newterm() and not initscr(), which ends the program on failure. */
 	term.screen = newterm(NULL, stdout, stdin);
-	if (!term.screen)
+	if (!term.screen) {
+		tui_crash_release();
 		return GK_ERR_NOT_SUPPORTED;
+	}
 	set_escdelay(ESC_DELAY_MS);
 	raw();
 	noecho();
@@ -112,7 +179,9 @@ int term_open(const struct term_options *options)
 	curs_set(0);
 	init_colors();
 	term.open = true;
-	catch_crashes(true);
+	listen_to_pastes();
+	prepare_for_crash();
+	term_resized();
 	term_options_set(options);
 	return 0;
 }
@@ -122,21 +191,24 @@ void term_close(void)
 	if (!term.open)
 		return;
 	term.open = false;
-	catch_crashes(false);
 	mousemask(0, NULL);
+	tell_pastes(false);
 	endwin();
+	tui_crash_release();
 	delscreen(term.screen);
 	grid_free(&term.shown);
 }
 
 void term_suspend(void)
 {
+	tell_pastes(false);
 	endwin();
 }
 
 void term_resume(void)
 {
 	refresh();
+	tell_pastes(true);
 	term_forget();
 }
 
@@ -177,7 +249,6 @@ static const struct {
     {GRID_BLINK, WA_BLINK},   {GRID_REVERSE, WA_REVERSE},
 };
 
-/* A colour of 256 on a terminal that has fewer: the nearest of the first. */
 static int color_of(unsigned color)
 {
 	if (color == GRID_COLOR_NONE || !term.colors ||
@@ -185,9 +256,7 @@ static int color_of(unsigned color)
 		return -1;
 	if (term.options.theme == TUI_LIGHT && color == 7)
 		color = 0; /* white would not be seen */
-	if ((int)color < term.colors)
-		return (int)color;
-	return color < 16 ? (int)color - 8 : (int)(color % 7) + 1;
+	return tui_color_among(color, term.colors);
 }
 
 static void set_style(struct grid_style style)
@@ -338,20 +407,48 @@ struct term_mouse term_mouse(void)
 	return term.mouse;
 }
 
+/* Whether a key code was the begin or the end of a paste. */
+static bool see_paste(wint_t c)
+{
+	if (c != PASTE_BEGIN && c != PASTE_END)
+		return false;
+	term.pasting = c == PASTE_BEGIN;
+	return true;
+}
+
+static void time_paste(void)
+{
+	uint64_t now = gk_mono_ns();
+
+	if (term.pasting && now - term.pasted_ns > PASTE_NS)
+		term.pasting = false;
+	term.pasted_ns = now;
+}
+
 static tui_key read_key(void)
 {
 	wint_t c;
 	tui_key key;
 	int r = get_wch(&c);
 
+	while (r == KEY_CODE_YES && see_paste(c)) {
+		term.pasted_ns = gk_mono_ns();
+		r = get_wch(&c);
+	}
 	if (r == ERR)
 		return TUI_KEY_NONE;
+	time_paste();
 	if (r != KEY_CODE_YES)
 		return from_character(c);
 	key = from_special(c);
 	if (key == TUI_KEY_MOUSE)
 		read_mouse();
 	return key != TUI_KEY_NONE ? key : from_name(c);
+}
+
+bool term_pasted(void)
+{
+	return term.pasting;
 }
 
 tui_key term_key(void)
@@ -362,5 +459,9 @@ tui_key term_key(void)
 		return key;
 	/* Alt-x arrives as Esc, then x, at once. */
 	next = read_key();
+	if (next == TUI_KEY_ESCAPE) { /* typed twice */
+		ungetch(27);
+		return TUI_KEY_ESCAPE;
+	}
 	return next == TUI_KEY_NONE ? TUI_KEY_ESCAPE : next | TUI_ALT;
 }

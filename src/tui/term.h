@@ -20,6 +20,9 @@ struct term_options {
 /* Whether stdin and stdout are a terminal that can place its cursor. */
 bool term_usable(void);
 
+/* How many colours it has; 0 where that is not known. After term_usable(). */
+int term_colors(void);
+
 /*
  * Takes the terminal at stdin and stdout: GK_ERR_NOT_SUPPORTED when it
  * is not usable. It is given back by term_close(),
@@ -50,6 +53,9 @@ void term_beep(void);
 
 /* The next key that was typed, or TUI_KEY_NONE; never waits. */
 tui_key term_key(void);
+
+/* Whether that key was not typed but came out of a clipboard. */
+bool term_pasted(void);
 
 /* What the mouse did when term_key() said TUI_KEY_MOUSE. */
 enum term_mouse_what {

@@ -74,6 +74,7 @@ class Terminal:
         self.screen = Screen(columns, rows)
         self.stream = Stream(self.screen)
         self.bytes = 0
+        self.raw = bytearray()
         self.master, self.line = os.openpty()
         fcntl.ioctl(self.line, termios.TIOCSWINSZ,
                     struct.pack("HHHH", rows, columns, 0, 0))
@@ -103,6 +104,7 @@ class Terminal:
         if select.select([self.master], [], [], seconds)[0]:
             data = os.read(self.master, 65536)
             self.bytes += len(data)
+            self.raw += data
             self.stream.feed(data)
 
     def send(self, keys):

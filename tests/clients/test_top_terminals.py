@@ -1,0 +1,193 @@
+"""`gpukit top` on terminals of all kinds, and what users do to them."""
+
+import re
+import subprocess
+import time
+
+import pytest
+
+from test_top_screen import leave, rows, top  # noqa: F401
+
+SGR = re.compile(rb"\x1b\[([\d;:]*)m")
+
+# Kinds that not every machine has a description of.
+KINDS = r"""
+gpukit-16|sixteen colours,
+	colors#16, pairs#256, op=\E[39;49m,
+	setaf=\E[%?%p1%{8}%<%t3%p1%d%e9%p1%{8}%-%d%;m,
+	setab=\E[%?%p1%{8}%<%t4%p1%d%e10%p1%{8}%-%d%;m, use=xterm,
+gpukit-direct|any red green and blue,
+	RGB, colors#0x1000000, pairs#0x7FFF, op=\E[39;49m,
+	setaf=\E[%?%p1%{8}%<%t3%p1%d%e38;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
+	setab=\E[%?%p1%{8}%<%t4%p1%d%e48;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
+	use=xterm-256color,
+"""
+
+
+@pytest.fixture(scope="session")
+def terminfo(tmp_path_factory):
+    """A directory of descriptions, for TERMINFO."""
+    place = tmp_path_factory.mktemp("terminfo")
+    (place / "kinds").write_text(KINDS)
+    subprocess.run(["tic", "-x", "-o", place, place / "kinds"], check=True)
+    return str(place)
+
+
+def colors(raw):
+    """The colours that came, as SGR has them."""
+    found = set()
+    for match in SGR.finditer(bytes(raw)):
+        numbers = match[1].decode().replace(":", ";").split(";")
+        while numbers:
+            number = numbers.pop(0)
+            if number in ("38", "48"):
+                count = 2 if numbers[0] == "5" else 4
+                found.add((number, *numbers[:count]))
+                numbers = numbers[count:]
+            elif re.fullmatch("[349][0-7]|10[0-7]", number):
+                found.add((number,))
+    return found
+
+
+@pytest.mark.parametrize("term", ["vt100", "linux", "screen", "xterm",
+                                  "xterm-256color", "tmux-256color"])
+def test_kinds(top, term):  # noqa: F811
+    """Each shows the same, works, and is left as it was."""
+    terminal = top("--colorful", TERM=term)
+    terminal.wait_for(lambda text: len(rows(text)) == 5)
+    terminal.send(b"op")
+    terminal.wait_for("PID▲")
+    leave(terminal)
+    if term == "vt100":
+        assert not colors(terminal.raw)
+
+
+def is_green(parts):
+    red, green, blue = map(int, parts)
+    return green > red and green > blue
+
+
+@pytest.mark.parametrize("term, allowed", [
+    ("xterm", r"3[0-7]"), ("linux", r"3[0-7]"), ("gpukit-16", r"[39][0-7]"),
+    ("xterm-256color", r"[39][0-7]|38 5 \d+"),
+    ("gpukit-direct", r"3[0-7]|38 2 \d+ \d+ \d+")])
+def test_bars_in_colours(top, terminfo, term, allowed):  # noqa: F811
+    """The gradient of nearly nothing is green, however many colours there
+    are, and nothing has a background of its own."""
+    terminal = top("--colorful", TERM=term, TERMINFO=terminfo)
+    leave(terminal)
+    viewer, _, report = terminal.raw.partition(b"\x1b[?1049l")
+    found = {" ".join(color) for color in colors(viewer)}
+    assert found and all(re.fullmatch(allowed, color) for color in found)
+    more = [color.split()[2:] for color in found if color.startswith("38 ")]
+    assert bool(more) == ("256" in term or "direct" in term)
+    if "direct" in term:
+        assert any(is_green(shade) for shade in more)
+        assert all(max(map(int, shade)) > 60 for shade in more)
+    if "256" not in term:
+        assert "32" in found
+    if not more:
+        assert all(re.fullmatch("[39][0-7]", " ".join(color))
+                   for color in colors(report))
+
+
+def test_sizes_of_the_environment(top):  # noqa: F811
+    """They are of the terminal of somebody else: the window counts."""
+    terminal = top(LINES="24", COLUMNS="80")
+    terminal.wait_for(lambda text: len(rows(text)) == 5)
+    assert max(len(line.rstrip()) for line in terminal.screen.display) == 120
+    leave(terminal)
+
+
+def test_a_window_of_one_cell(top):  # noqa: F811
+    terminal = top("--interval", "0.1")
+    for columns, lines in ((1, 1), (2, 1), (1, 2), (3, 3), (500, 2), (2, 200),
+                           (1, 1), (120, 60)):
+        terminal.resize(columns, lines)
+        terminal.draw_for(0.3)
+        terminal.send(b"h\x1b\x1btud\x1b\x1b\x1b")
+        terminal.draw_for(0.1)
+        assert terminal.process.poll() is None
+    terminal.wait_for(lambda text: len(rows(text)) == 5)
+    leave(terminal)
+
+
+def test_what_is_pasted_are_no_keys(top):  # noqa: F811
+    """A text with q, K and Enter in it, as a clipboard may have them."""
+    terminal = top()
+    assert b"\x1b[?2004h" in terminal.raw
+    terminal.send(b"\x1bOB")
+    text = (b"quit Kill Tx\rqK\r" * 700)[:10000]
+    for at in range(0, len(text), 1000):
+        terminal.send((b"\x1b[200~" if not at else b"") + text[at:at + 1000])
+        terminal.draw(0.05)
+    terminal.send(b"\x1b[201~")
+    terminal.wait_for("pasted text is not taken for keys", 5)
+    assert "SIGKILL" not in terminal.text
+    terminal.send(b"op")
+    terminal.wait_for("PID▲", 5)
+    leave(terminal)
+    assert terminal.raw.rindex(b"\x1b[?2004l") > \
+        terminal.raw.rindex(b"\x1b[?2004h")
+
+
+def test_a_filter_may_be_pasted(top):  # noqa: F811
+    terminal = top()
+    terminal.send(b"\\\x1b[200~gpu:2\r\x1b[201~\r")
+    terminal.wait_for(lambda text: len(rows(text)) == 3, 5)
+    leave(terminal)
+
+
+def test_a_paste_without_an_end(top):  # noqa: F811
+    terminal = top()
+    terminal.send(b"\x1b[200~qqq")
+    terminal.wait_for("pasted text", 5)
+    time.sleep(0.7)
+    leave(terminal)
+
+
+def test_ten_kilobytes_of_nonsense(top):  # noqa: F811
+    """All bytes but those that leave, signal or stop."""
+    terminal = top("--readonly")
+    noise = bytes(b for b in range(256) if b not in b"qQ\x1a")
+    for _ in range(40):
+        terminal.send(noise)
+        terminal.draw_for(0.02)
+        assert terminal.process.poll() is None
+    terminal.send(b"\r\x1b" + b"\x1b" * 20)
+    terminal.draw_for(1)
+    terminal.send(b"\x1b\x1b\x1b")
+    terminal.draw_for(0.5)
+    terminal.send(b"\x1b")
+    terminal.draw_for(0.3)
+    leave(terminal)
+
+
+@pytest.mark.parametrize("redirect", ["</dev/null", "| cat", "<&-", ">&-"])
+def test_half_a_terminal(top, gpukit, redirect):  # noqa: F811
+    """One report where there is nothing to read keys from, or no screen."""
+    terminal = top(argv=["sh", "-c", f"{gpukit.path} top {redirect}; "
+                         "echo DONE $?"], wait=None)
+    assert terminal.ends(10)
+    assert "DONE" in terminal.text
+    assert not terminal.screen.alternate
+    assert ("Processes:" in terminal.text) == (redirect != ">&-")
+
+
+def test_a_background_job_waits(top, gpukit):  # noqa: F811
+    """It stops until the shell gives it the terminal, as others do."""
+    terminal = top(argv=["sh", "-c", f"set -m; {gpukit.path} top & sleep 1; "
+                         "echo HERE; read line; fg >/dev/null"], wait="HERE")
+    assert not terminal.screen.alternate
+    terminal.send(b"\n")
+    terminal.wait_for("Processes:", 10)
+    terminal.send(b"q")
+    assert terminal.ends(5)
+    terminal.left_intact()
+
+
+def test_over_script(top, gpukit, tmp_path):  # noqa: F811
+    terminal = top(argv=["script", "-qec", f"{gpukit.path} top",
+                         str(tmp_path / "typescript")])
+    terminal.wait_for(lambda text: len(rows(text)) == 5)
+    leave(terminal)
