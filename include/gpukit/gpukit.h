@@ -76,6 +76,14 @@ static inline void gk_metric_set_add(struct gk_metric_set *set,
 	set->bits[metric / 64] |= (uint64_t)1 << metric % 64;
 }
 
+static inline void gk_metric_set_add_all(struct gk_metric_set *set,
+					 const enum gk_metric *metrics,
+					 size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		gk_metric_set_add(set, metrics[i]);
+}
+
 static inline bool gk_metric_set_has(const struct gk_metric_set *set,
 				     enum gk_metric metric)
 {
@@ -179,11 +187,39 @@ struct gk_link {
 	struct gk_value m[GK_L_COUNT];
 };
 
+/* What a process used, while the driver's accounting was on. */
+struct gk_account {
+	unsigned pid;
+	bool running;
+	struct gk_value gpu_util, mem_util; /* percent of its life */
+	struct gk_value max_memory;         /* bytes */
+	struct gk_value time;               /* ns that it used the GPU */
+};
+
+enum gk_page_cause { GK_PAGE_CORRECTED, GK_PAGE_UNCORRECTED };
+
+/* A page of memory that is not used any more because of errors. */
+struct gk_page {
+	uint64_t address;
+	uint64_t wall_ns; /* when it was retired; 0: unknown */
+	enum gk_page_cause cause;
+};
+
+/* A pair of clocks that can be set. */
+struct gk_clock {
+	unsigned memory_mhz, graphics_mhz;
+};
+
 /* What the DETAIL tier has beside numbers. */
 struct gk_detail {
 	struct gk_text facts[GK_T_COUNT];
 	unsigned link_count;
 	struct gk_link links[GK_LINKS_MAX];
+	/* Empty without GK_WITH_LISTS. */
+	size_t account_count, page_count, clock_count;
+	const struct gk_account *accounts; /* oldest first */
+	const struct gk_page *pages;
+	const struct gk_clock *clocks; /* highest first */
 };
 
 enum gk_health {
@@ -332,9 +368,14 @@ enum gk_with {
 	GK_WITHOUT_SLOW = 8,      /* no SLOW tier in one-shot snapshots */
 	GK_WITH_DETAIL = 16,      /* read the DETAIL tier */
 	GK_WITH_TOPOLOGY = 32,    /* read the topology, once */
+	/* No bus id, serial number, VBIOS, minor number, compute capability. */
+	GK_WITHOUT_BOARD = 128,
+	GK_WITHOUT_PROCESS_UTIL = 256, /* no utilisation of single processes */
 	/* Wait for Xid errors from gk_open() on. The thread that waits may
 	 * outlive gk_close() by a second; it disturbs nobody. */
 	GK_WITH_EVENTS = 64,
+	/* The lists of gk_detail: accounts, retired pages, clocks. */
+	GK_WITH_LISTS = 128,
 	/* Of each process; without its bit a value is GK_ABSENT_NOT_READ. */
 	GK_WITH_THREADS = 0x10000, /* threads, priority, nice value */
 	GK_WITH_IO = 0x20000,      /* bytes read and written */

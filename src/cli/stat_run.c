@@ -253,13 +253,42 @@ static int watch(struct run *run, struct gk *gk)
 	return status;
 }
 
-/* What the format does not show need not be read. */
-static struct gk_options machine_options(const struct gk_stat *stat)
+/* The metrics that the format shows; false: all. */
+static bool shown_metrics(const struct gk_stat *stat, struct gk_metric_set *set)
+{
+	switch (stat->format) {
+	case GK_STAT_TEXT:
+		gk_gpustat_metrics(&stat->text, set);
+		return true;
+	case GK_STAT_BOXED:
+		gk_boxed_metrics(set);
+		return true;
+	case GK_STAT_CSV_PROCESSES:
+		/* Lists of processes are checked by it. */
+		gk_metric_set_add(set, GK_M_MEM_TOTAL);
+		return true;
+	case GK_STAT_JSON:
+	case GK_STAT_JSON_LINES:
+	case GK_STAT_CSV_DEVICES:
+		break;
+	}
+	return false;
+}
+
+/* What the format does not show need not be read; set: room for only. */
+static struct gk_options machine_options(const struct gk_stat *stat,
+					 struct gk_metric_set *set)
 {
 	const struct gk_gpustat_options *text = &stat->text;
 	struct gk_options options = stat->machine;
 	bool plain = stat->format == GK_STAT_TEXT;
 
+	if (shown_metrics(stat, set))
+		options.only = set;
+	if (plain)
+		options.with |= GK_WITHOUT_BOARD;
+	if (plain || stat->format == GK_STAT_CSV_DEVICES)
+		options.with |= GK_WITHOUT_PROCESS_UTIL;
 	if (stat->format == GK_STAT_CSV_DEVICES ||
 	    (plain && !text->show_cmd && !text->show_full_cmd))
 		options.with |= GK_WITHOUT_COMMANDS;
@@ -272,7 +301,8 @@ static struct gk_options machine_options(const struct gk_stat *stat)
 
 int gk_stat_run(const struct gk_stat *stat)
 {
-	struct gk_options options = machine_options(stat);
+	struct gk_metric_set set = {0};
+	struct gk_options options = machine_options(stat, &set);
 	struct run run = {
 	    .stat = stat,
 	    .color = gk_use_color(stat->color),

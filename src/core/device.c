@@ -102,14 +102,12 @@ static void drop_placeholder(char *text)
 		field[sizeof field - 1] = '\0';                                \
 	} while (0)
 
-static void identify_gpu(const struct gk_nvml *nvml, struct gk_gpu_unit *unit)
+static void identify_board(const struct gk_nvml *nvml, struct gk_gpu_unit *unit)
 {
 	struct gk_device *dev = &unit->dev;
 	nvmlPciInfo_t pci = {0};
 	unsigned minor;
 
-	TEXT(nvml, nvmlDeviceGetName, unit->handle, dev->name);
-	TEXT(nvml, nvmlDeviceGetUUID, unit->handle, dev->uuid);
 	TEXT(nvml, nvmlDeviceGetSerial, unit->handle, dev->serial);
 	TEXT(nvml, nvmlDeviceGetVbiosVersion, unit->handle, dev->vbios);
 	drop_placeholder(dev->serial);
@@ -122,6 +120,14 @@ static void identify_gpu(const struct gk_nvml *nvml, struct gk_gpu_unit *unit)
 	if (GK_NVML_CALL(nvml, nvmlDeviceGetCudaComputeCapability, unit->handle,
 			 &dev->compute_major, &dev->compute_minor))
 		dev->compute_major = dev->compute_minor = -1;
+}
+
+static void identify_gpu(const struct gk_gpu *gpu, struct gk_gpu_unit *unit)
+{
+	TEXT(gpu->nvml, nvmlDeviceGetName, unit->handle, unit->dev.name);
+	TEXT(gpu->nvml, nvmlDeviceGetUUID, unit->handle, unit->dev.uuid);
+	if (!(gpu->with & GK_WITHOUT_BOARD))
+		identify_board(gpu->nvml, unit);
 }
 
 /* A MIG device is where its GPU is: what it cannot say itself is the GPU's. */
@@ -282,7 +288,7 @@ static bool open_gpu(struct gk_gpu *gpu)
 	unit->dev.health = GK_HEALTH_OK;
 	unit->dev.nvml_error = 0;
 	clear_values(gpu, &unit->dev, GK_ABSENT_NOT_READ);
-	identify_gpu(gpu->nvml, unit);
+	identify_gpu(gpu, unit);
 	scan_mig(gpu);
 	gk_events_want(gpu->events, unit->dev.index, unit->handle);
 	gpu->open = true;

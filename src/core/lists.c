@@ -217,6 +217,8 @@ nvmlReturn_t gk_gpu_list(struct gk_gpu *gpu)
 	gpu->listed_count = 0;
 	for (unsigned i = 0; !r && i < gpu->unit_count; i++)
 		r = list_unit(gpu, i);
+	if (gpu->with & GK_WITHOUT_PROCESS_UTIL)
+		return r;
 	for (unsigned i = 0; !r && i < gpu->unit_count; i++)
 		r = utilize_unit(gpu, i);
 	return r;

@@ -111,3 +111,20 @@ void gk_format_boxed(struct gk_buf *out, const struct gk_snapshot *snap,
 	gk_buf_putc(out, '\n');
 	gk_box_processes(&box);
 }
+
+void gk_boxed_metrics(struct gk_metric_set *set)
+{
+	static const enum gk_metric shown[] = {
+	    GK_M_GPU_UTIL,     GK_M_MEM_UTIL,
+	    GK_M_MEM_USED,     GK_M_MEM_TOTAL,
+	    GK_M_MEM_CLOCK,    GK_M_SM_CLOCK,
+	    GK_M_POWER,        GK_M_POWER_LIMIT,
+	    GK_M_TEMP,         GK_M_FAN,
+	    GK_M_PSTATE,       GK_M_ECC_UNCORRECTED,
+	    GK_M_PERSISTENCE,  GK_M_MIG_MODE,
+	    GK_M_COMPUTE_MODE, GK_M_DISPLAY_ACTIVE,
+	    GK_M_BAR1_USED,    GK_M_BAR1_TOTAL,
+	};
+
+	gk_metric_set_add_all(set, shown, sizeof shown / sizeof *shown);
+}

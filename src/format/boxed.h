@@ -35,4 +35,7 @@ struct gk_boxed_options {
 void gk_format_boxed(struct gk_buf *out, const struct gk_snapshot *snap,
 		     const struct gk_boxed_options *options);
 
+/* Adds the metrics of devices that the report shows. */
+void gk_boxed_metrics(struct gk_metric_set *set);
+
 #endif

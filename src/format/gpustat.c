@@ -92,16 +92,17 @@ static void add_name(struct page *p, const struct gk_device *d)
 	gk_buf_puts(p->out, " |");
 }
 
+static const struct {
+	unsigned bit;
+	const char *title;
+	enum gk_metric metric;
+} codecs[] = {
+    {GK_CODEC_ENC, "E: ", GK_M_ENC_UTIL},
+    {GK_CODEC_DEC, "D: ", GK_M_DEC_UTIL},
+};
+
 static void add_codec(struct page *p, const struct gk_device *d)
 {
-	static const struct {
-		unsigned bit;
-		const char *title;
-		enum gk_metric metric;
-	} codecs[] = {
-	    {GK_CODEC_ENC, "E: ", GK_M_ENC_UTIL},
-	    {GK_CODEC_DEC, "D: ", GK_M_DEC_UTIL},
-	};
 	const char *before = " (";
 
 	for (int i = 0; i < 2; i++) {
@@ -311,4 +312,22 @@ void gk_format_gpustat(struct gk_buf *out, const struct gk_snapshot *snap,
 		gk_buf_puts(out, GK_NO_DEVICES "\n");
 	else if (options->processes && !snap->process_count)
 		gk_buf_printf(out, "%s\n", gk_no_processes_text(snap));
+}
+
+void gk_gpustat_metrics(const struct gk_gpustat_options *options,
+			struct gk_metric_set *set)
+{
+	static const enum gk_metric always[] = {GK_M_TEMP, GK_M_GPU_UTIL,
+						GK_M_MEM_USED, GK_M_MEM_TOTAL};
+
+	gk_metric_set_add_all(set, always, sizeof always / sizeof *always);
+	if (options->show_fan)
+		gk_metric_set_add(set, GK_M_FAN);
+	for (int i = 0; i < 2; i++)
+		if (options->codec & codecs[i].bit)
+			gk_metric_set_add(set, codecs[i].metric);
+	if (options->power)
+		gk_metric_set_add(set, GK_M_POWER);
+	if (options->power & GK_POWER_LIMIT)
+		gk_metric_set_add(set, GK_M_POWER_ENFORCED);
 }

@@ -25,4 +25,8 @@ struct gk_gpustat_options {
 void gk_format_gpustat(struct gk_buf *out, const struct gk_snapshot *snap,
 		       const struct gk_gpustat_options *options);
 
+/* Adds the metrics of devices that the text shows. */
+void gk_gpustat_metrics(const struct gk_gpustat_options *options,
+			struct gk_metric_set *set);
+
 #endif
