@@ -2,6 +2,7 @@
 #include "core/detail.h"
 
 #include "core/collect_row.h"
+#include "core/detail_lists.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -349,6 +350,9 @@ nvmlReturn_t gk_detail_read(struct gk_gpu *gpu)
 	r = read_texts(gpu->nvml, gpu->units[0].handle, detail->facts);
 	if (!r)
 		r = read_links(gpu->nvml, gpu->units[0].handle, detail);
+	if (!r && gpu->with & GK_WITH_LISTS)
+		r = gk_detail_lists_read(gpu->nvml, gpu->units[0].handle,
+					 &detail);
 	if (r) {
 		free(detail);
 		return r;

@@ -1,6 +1,7 @@
 /* worker.c - the thread of a GPU; see worker.h. */
 #include "core/worker.h"
 
+#include "core/detail_lists.h"
 #include "core/thread.h"
 
 #include <errno.h>
@@ -46,18 +47,19 @@ static void *room(void *items, size_t *cap, size_t count, size_t size)
 	return more;
 }
 
-/* Without memory the last reading stays. */
+static struct gk_detail *copy_detail(const struct gk_detail *detail)
+{
+	struct gk_detail *copy = malloc(gk_detail_size(detail));
+
+	if (copy)
+		gk_detail_copy(copy, detail);
+	return copy;
+}
+
 static void publish_detail(struct gk_reading *p, const struct gk_detail *detail)
 {
-	if (!detail) {
-		free(p->detail);
-		p->detail = NULL;
-		return;
-	}
-	if (!p->detail)
-		p->detail = malloc(sizeof *p->detail);
-	if (p->detail)
-		*p->detail = *detail;
+	free(p->detail);
+	p->detail = detail ? copy_detail(detail) : NULL;
 }
 
 /* Shows what the thread has read. Without memory the last reading stays. */
@@ -314,7 +316,8 @@ static int copy_items(const void *items, size_t count, size_t size,
 int gk_worker_copy(struct gk_worker *w, struct gk_reading *ret_reading)
 {
 	struct gk_reading copy;
-	void *devices = NULL, *listed = NULL, *detail = NULL;
+	void *devices = NULL, *listed = NULL;
+	struct gk_detail *detail = NULL;
 	int r;
 
 	pthread_mutex_lock(&w->lock);
@@ -324,9 +327,10 @@ int gk_worker_copy(struct gk_worker *w, struct gk_reading *ret_reading)
 	if (!r)
 		r = copy_items(copy.listed, copy.listed_count,
 			       sizeof *copy.listed, &listed);
-	if (!r)
-		r = copy_items(copy.detail, copy.detail != NULL,
-			       sizeof *copy.detail, &detail);
+	if (!r && copy.detail) {
+		detail = copy_detail(copy.detail);
+		r = detail ? 0 : GK_ERR_NOMEM;
+	}
 	pthread_mutex_unlock(&w->lock);
 	if (r) {
 		free(devices);

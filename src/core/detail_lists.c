@@ -1,0 +1,208 @@
+/* detail_lists.c - accounts, retired pages, clocks; see detail_lists.h. */
+#include "core/detail_lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Documented limits: NVML keeps 4000 accounts and 64 pages for each cause.
+ * The clocks of boards in the field are some hundreds. */
+enum { ACCOUNTS_MAX = 4000, PAGES_MAX = 64, MEMORY_MAX = 64, CLOCKS_MAX = 512 };
+
+#define NS_PER_MS 1000000
+#define NS_PER_US 1000
+
+/* While they are read: arrays of their own. */
+struct lists {
+	struct gk_account *accounts;
+	struct gk_page *pages;
+	struct gk_clock *clocks;
+	size_t account_count, page_count, clock_count;
+};
+
+static nvmlReturn_t add_account(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				unsigned pid, struct lists *to)
+{
+	nvmlAccountingStats_t stats = {0};
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetAccountingStats, dev, pid, &stats);
+	struct gk_account *account;
+
+	/* It may have been forgotten since it was listed. */
+	if (r)
+		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
+	account = &to->accounts[to->account_count++];
+	*account = (struct gk_account){
+	    .pid = pid,
+	    .running = stats.isRunning != 0,
+	    .gpu_util.v = stats.gpuUtilization,
+	    .mem_util.v = stats.memoryUtilization,
+	    .max_memory.v = (int64_t)stats.maxMemoryUsage,
+	    .time.v = (int64_t)stats.time * NS_PER_MS,
+	};
+	/* NVML_VALUE_NOT_AVAILABLE as what it is in each width. */
+	if (stats.gpuUtilization == UINT32_MAX)
+		account->gpu_util.why = GK_ABSENT_NOT_SUPPORTED;
+	if (stats.memoryUtilization == UINT32_MAX)
+		account->mem_util.why = GK_ABSENT_NOT_SUPPORTED;
+	if (stats.maxMemoryUsage == UINT64_MAX)
+		account->max_memory.why = GK_ABSENT_NOT_SUPPORTED;
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t read_accounts(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				  struct lists *to)
+{
+	unsigned *pids = calloc(ACCOUNTS_MAX, sizeof *pids);
+	unsigned count = ACCOUNTS_MAX;
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	to->accounts = calloc(ACCOUNTS_MAX, sizeof *to->accounts);
+	if (pids && to->accounts)
+		r = GK_NVML_CALL(nvml, nvmlDeviceGetAccountingPids, dev, &count,
+				 pids);
+	if (!pids || !to->accounts || r)
+		count = 0;
+	r = gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
+	for (unsigned i = 0; !r && i < count; i++)
+		r = add_account(nvml, dev, pids[i], to);
+	free(pids);
+	return r;
+}
+
+static nvmlReturn_t add_pages(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			      nvmlPageRetirementCause_t nvml_cause,
+			      enum gk_page_cause cause, struct lists *to)
+{
+	unsigned long long address[PAGES_MAX], time_us[PAGES_MAX];
+	unsigned count = PAGES_MAX;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetRetiredPages_v2, dev,
+				      nvml_cause, &count, address, time_us);
+
+	for (unsigned i = 0; !r && i < count; i++)
+		to->pages[to->page_count++] =
+		    (struct gk_page){.address = address[i],
+				     .wall_ns = time_us[i] * NS_PER_US,
+				     .cause = cause};
+	return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
+}
+
+static nvmlReturn_t read_pages(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			       struct lists *to)
+{
+	nvmlReturn_t r;
+
+	to->pages = calloc(2 * PAGES_MAX, sizeof *to->pages);
+	if (!to->pages)
+		return NVML_SUCCESS;
+	r = add_pages(nvml, dev,
+		      NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS,
+		      GK_PAGE_CORRECTED, to);
+	if (r)
+		return r;
+	return add_pages(nvml, dev,
+			 NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR,
+			 GK_PAGE_UNCORRECTED, to);
+}
+
+static nvmlReturn_t add_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			       unsigned memory_mhz, struct lists *to)
+{
+	unsigned mhz[CLOCKS_MAX];
+	unsigned count = CLOCKS_MAX;
+	nvmlReturn_t r =
+	    GK_NVML_CALL(nvml, nvmlDeviceGetSupportedGraphicsClocks, dev,
+			 memory_mhz, &count, mhz);
+	struct gk_clock *more;
+
+	if (r)
+		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
+	more = realloc(to->clocks, (to->clock_count + count) * sizeof *more);
+	if (!more)
+		return NVML_SUCCESS;
+	to->clocks = more;
+	for (unsigned i = 0; i < count; i++)
+		to->clocks[to->clock_count++] =
+		    (struct gk_clock){memory_mhz, mhz[i]};
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t read_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				struct lists *to)
+{
+	unsigned mhz[MEMORY_MAX];
+	unsigned count = MEMORY_MAX;
+	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetSupportedMemoryClocks,
+				      dev, &count, mhz);
+
+	if (r)
+		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
+	for (unsigned i = 0; !r && i < count; i++)
+		r = add_clocks(nvml, dev, mhz[i], to);
+	return r;
+}
+
+/* Puts the lists behind the detail. The widest items come first. */
+static void append(struct gk_detail **detail, const struct lists *lists)
+{
+	size_t accounts = lists->account_count * sizeof *lists->accounts;
+	size_t pages = lists->page_count * sizeof *lists->pages;
+	size_t clocks = lists->clock_count * sizeof *lists->clocks;
+	struct gk_detail *d =
+	    realloc(*detail, sizeof *d + accounts + pages + clocks);
+	char *at;
+
+	if (!d)
+		return;
+	at = (char *)(d + 1);
+	d->account_count = lists->account_count;
+	d->page_count = lists->page_count;
+	d->clock_count = lists->clock_count;
+	d->accounts = (void *)at;
+	d->pages = (void *)(at + accounts);
+	d->clocks = (void *)(at + accounts + pages);
+	if (accounts)
+		memcpy(at, lists->accounts, accounts);
+	if (pages)
+		memcpy(at + accounts, lists->pages, pages);
+	if (clocks)
+		memcpy(at + accounts + pages, lists->clocks, clocks);
+	*detail = d;
+}
+
+nvmlReturn_t gk_detail_lists_read(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				  struct gk_detail **detail)
+{
+	struct lists lists = {0};
+	nvmlReturn_t r = read_accounts(nvml, dev, &lists);
+
+	if (!r)
+		r = read_pages(nvml, dev, &lists);
+	if (!r)
+		r = read_clocks(nvml, dev, &lists);
+	if (!r)
+		append(detail, &lists);
+	free(lists.accounts);
+	free(lists.pages);
+	free(lists.clocks);
+	return r;
+}
+
+size_t gk_detail_size(const struct gk_detail *d)
+{
+	return sizeof *d + d->account_count * sizeof *d->accounts +
+	       d->page_count * sizeof *d->pages +
+	       d->clock_count * sizeof *d->clocks;
+}
+
+void gk_detail_copy(struct gk_detail *to, const struct gk_detail *from)
+{
+	const char *base = (const char *)from;
+	char *at = (char *)to;
+
+	memcpy(to, from, gk_detail_size(from));
+	if (!from->accounts)
+		return;
+	to->accounts = (void *)(at + ((const char *)from->accounts - base));
+	to->pages = (void *)(at + ((const char *)from->pages - base));
+	to->clocks = (void *)(at + ((const char *)from->clocks - base));
+}
