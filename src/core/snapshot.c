@@ -1,5 +1,8 @@
 /* snapshot.c - putting together what workers and /proc tell. */
+#include "core/snapshot.h"
+
 #include "core/context.h"
+#include "core/detail_lists.h"
 
 #include "base/str.h"
 
@@ -11,6 +14,17 @@ struct whole {
 	struct gk_snapshot snap; /* first: the address that callers have */
 	struct gk_arena arena;
 };
+
+int gk_snapshot_new(struct gk_arena **ret_arena, struct gk_snapshot **ret_snap)
+{
+	struct whole *whole = calloc(1, sizeof *whole);
+
+	if (!whole)
+		return GK_ERR_NOMEM;
+	*ret_arena = &whole->arena;
+	*ret_snap = &whole->snap;
+	return 0;
+}
 
 void gk_snapshot_free(struct gk_snapshot *snap)
 {
@@ -113,10 +127,10 @@ static int add_detail(struct whole *whole, const struct gk_reading *reading,
 
 	if (!reading->detail)
 		return 0;
-	detail = gk_arena_room(&whole->arena, sizeof *detail);
+	detail = gk_arena_room(&whole->arena, gk_detail_size(reading->detail));
 	if (!detail)
 		return GK_ERR_NOMEM;
-	*detail = *reading->detail;
+	gk_detail_copy(detail, reading->detail);
 	whole->snap.devices[gpu].detail = detail;
 	return 0;
 }
