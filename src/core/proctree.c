@@ -2,27 +2,24 @@
 #include "core/proctree.h"
 
 #include "base/err.h"
-#include "base/pidstat.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* A process of /proc, or one that the driver lists and /proc does not. */
+/* A member of the family, or one that the driver lists and /proc does not. */
 struct entry {
+	struct gk_member *member; /* NULL: /proc does not show it */
 	pid_t pid, ppid;
 	uint64_t start, threads;
 	bool wanted, on_gpu;
 	int child, next; /* first child, next sibling; -1: none */
-	struct gk_process process;
+	struct gk_process *process;
 };
 
 struct family {
 	struct entry *entries;
-	size_t count, cap;
+	size_t count;
+	struct gk_process *processes; /* of those that are wanted */
 	struct gk_tree *tree;
 };
 
@@ -36,59 +33,32 @@ void gk_value_add(struct gk_value *sum, struct gk_value value)
 
 /* ---- who there is ---- */
 
-static struct entry *add_entry(struct family *f)
+static struct entry *add_entry(struct family *f, pid_t pid)
 {
-	size_t cap = f->cap ? f->cap * 2 : 256;
-	struct entry *more;
+	struct entry *e = &f->entries[f->count++];
 
-	if (f->count == f->cap) {
-		more = realloc(f->entries, cap * sizeof *more);
-		if (!more)
-			return NULL;
-		f->entries = more;
-		f->cap = cap;
-	}
-	f->entries[f->count] = (struct entry){.child = -1, .next = -1};
-	return &f->entries[f->count++];
+	*e = (struct entry){.pid = pid, .child = -1, .next = -1};
+	return e;
 }
 
-static int take_process(struct family *f, int proc, const char *name)
+/* With room for some more. */
+static int take_members(struct family *f, struct gk_family *all, size_t more)
 {
-	struct gk_pidstat st;
-	struct entry *e;
-	char *end;
-	long pid = strtol(name, &end, 10);
+	size_t count;
+	struct gk_member *members = gk_family_members(all, &count);
 
-	if (*end || pid <= 0 || gk_pidstat_read(proc, (pid_t)pid, &st))
-		return 0;
-	e = add_entry(f);
-	if (!e)
+	f->entries = calloc(count + more + 1, sizeof *f->entries);
+	if (!f->entries)
 		return GK_ERR_NOMEM;
-	e->pid = st.pid;
-	e->ppid = st.ppid;
-	e->start = st.start;
-	e->threads = st.threads;
-	return 0;
-}
+	for (size_t i = 0; i < count; i++) {
+		struct entry *e = add_entry(f, members[i].pid);
 
-static int scan(struct family *f, int proc)
-{
-	int fd = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *d;
-	int r = 0;
-
-	if (!dir) {
-		r = gk_err_from_errno(errno);
-		if (fd >= 0)
-			close(fd);
-		return r;
+		e->member = &members[i];
+		e->ppid = members[i].ppid;
+		e->start = members[i].start;
+		e->threads = members[i].threads;
 	}
-	while (!r && (d = readdir(dir)))
-		if (*d->d_name >= '1' && *d->d_name <= '9')
-			r = take_process(f, proc, d->d_name);
-	closedir(dir);
-	return r;
+	return 0;
 }
 
 static int by_pid(const void *left, const void *right)
@@ -124,7 +94,7 @@ static struct entry *parent_of(const struct family *f, size_t count,
 /* ---- who is wanted ---- */
 
 /* A process that /proc does not show gets an entry of its own, at the end. */
-static int want(struct family *f, size_t scanned, pid_t pid)
+static void want(struct family *f, size_t scanned, pid_t pid)
 {
 	struct entry *e = find(f, scanned, pid);
 
@@ -132,12 +102,8 @@ static int want(struct family *f, size_t scanned, pid_t pid)
 		if (f->entries[i].pid == pid)
 			e = &f->entries[i];
 	if (!e)
-		e = add_entry(f);
-	if (!e)
-		return GK_ERR_NOMEM;
-	e->pid = pid;
+		e = add_entry(f, pid);
 	e->on_gpu = e->wanted = true;
-	return 0;
 }
 
 static void want_ancestors(struct family *f, struct entry *e)
@@ -146,16 +112,13 @@ static void want_ancestors(struct family *f, struct entry *e)
 		e->wanted = true;
 }
 
-static int want_all(struct family *f, const struct gk_snapshot *snap,
-		    const unsigned *chosen, size_t count)
+static void want_all(struct family *f, const struct gk_snapshot *snap,
+		     const unsigned *chosen, size_t count)
 {
 	size_t scanned = f->count;
 
-	if (scanned)
-		qsort(f->entries, scanned, sizeof *f->entries, by_pid);
 	for (size_t i = 0; i < count; i++)
-		if (want(f, scanned, snap->processes[chosen[i]].pid))
-			return GK_ERR_NOMEM;
+		want(f, scanned, snap->processes[chosen[i]].pid);
 	if (f->count > scanned)
 		qsort(f->entries, f->count, sizeof *f->entries, by_pid);
 	for (size_t i = 0; i < f->count; i++) {
@@ -167,7 +130,6 @@ static int want_all(struct family *f, const struct gk_snapshot *snap,
 		else if (parent && parent->on_gpu)
 			e->wanted = true;
 	}
-	return 0;
 }
 
 static void keep_wanted(struct family *f)
@@ -182,36 +144,45 @@ static void keep_wanted(struct family *f)
 
 /* ---- what they do ---- */
 
-static void read_all(struct family *f, struct gk_procfs *fs,
-		     const struct gk_snapshot *snap)
-{
-	gk_procfs_begin(fs, snap->mono_ns, snap->host.boot_ns);
-	for (size_t i = 0; i < f->count; i++) {
-		struct entry *e = &f->entries[i];
-		struct gk_process *p = &e->process;
-
-		p->pid = e->pid;
-		for (int m = 0; m < GK_PM_COUNT; m++)
-			p->m[m].why = GK_ABSENT_NOT_SUPPORTED;
-		gk_procfs_read(fs, 0, &f->tree->strings, p);
-	}
-	gk_procfs_end(fs);
-}
-
 /* What the snapshot knows of a process, summed over its devices. */
 static void take_from_snapshot(struct family *f, const struct gk_process *p)
 {
 	struct entry *e = find(f, f->count, p->pid);
 
-	if (!e || !e->on_gpu)
+	if (!e->process->pid) {
+		*e->process = *p;
 		return;
-	e->process.types |= p->types;
-	for (int m = 0; m < GK_PM_COUNT; m++) {
-		if (gk_process_metrics[m].tier >= GK_TIER_HOST)
-			e->process.m[m] = p->m[m];
-		else
-			gk_value_add(&e->process.m[m], p->m[m]);
 	}
+	e->process->types |= p->types;
+	for (int m = 0; m < GK_PM_COUNT; m++)
+		if (gk_process_metrics[m].tier < GK_TIER_HOST)
+			gk_value_add(&e->process->m[m], p->m[m]);
+}
+
+/* Those on GPUs are in the snapshot, the others are read. */
+static int read_all(struct family *f, struct gk_family *all,
+		    const struct gk_snapshot *snap, const unsigned *chosen,
+		    size_t count)
+{
+	f->processes = calloc(f->count + 1, sizeof *f->processes);
+	if (!f->processes)
+		return GK_ERR_NOMEM;
+	for (size_t i = 0; i < f->count; i++)
+		f->entries[i].process = &f->processes[i];
+	for (size_t i = 0; i < count; i++)
+		take_from_snapshot(f, &snap->processes[chosen[i]]);
+	for (size_t i = 0; i < f->count; i++) {
+		struct entry *e = &f->entries[i];
+		const struct gk_process *p =
+		    e->on_gpu ? e->process : gk_family_read(all, e->member);
+
+		if (!p)
+			return GK_ERR_NOMEM;
+		*e->process = *p;
+		if (p->m[GK_PM_THREADS].why == GK_PRESENT)
+			e->threads = (uint64_t)p->m[GK_PM_THREADS].v;
+	}
+	return 0;
 }
 
 /* ---- in which order ---- */
@@ -219,8 +190,8 @@ static void take_from_snapshot(struct family *f, const struct gk_process *p)
 static int by_family(const void *left, const void *right, void *data)
 {
 	const struct entry *entries = data;
-	const struct gk_process *a = &entries[*(const int *)left].process;
-	const struct gk_process *b = &entries[*(const int *)right].process;
+	const struct gk_process *a = entries[*(const int *)left].process;
+	const struct gk_process *b = entries[*(const int *)right].process;
 	bool a_gone = a->state == GK_PROCESS_GONE;
 	bool b_gone = b->state == GK_PROCESS_GONE;
 	int order = a_gone - b_gone;
@@ -257,7 +228,7 @@ static int add_node(struct family *f, const struct entry *e, int parent)
 	struct gk_tree_node *node = &tree->nodes[tree->count];
 
 	*node = (struct gk_tree_node){
-	    .process = e->process,
+	    .process = *e->process,
 	    .threads = e->threads,
 	    .parent = parent,
 	    .depth = parent < 0 ? 0 : tree->nodes[parent].depth + 1,
@@ -323,23 +294,24 @@ static int arrange(struct family *f)
 	return order && path && f->tree->nodes ? 0 : GK_ERR_NOMEM;
 }
 
-int gk_tree_take(struct gk_procfs *fs, const struct gk_snapshot *snap,
+int gk_tree_take(struct gk_family *family, const struct gk_snapshot *snap,
 		 const unsigned *chosen, size_t count,
 		 struct gk_tree **ret_tree)
 {
 	struct family f = {.tree = calloc(1, sizeof *f.tree)};
-	int r = f.tree ? scan(&f, gk_procfs_dir(fs)) : GK_ERR_NOMEM;
+	int r = f.tree ? gk_family_scan(family, snap) : GK_ERR_NOMEM;
 
 	if (!r)
-		r = want_all(&f, snap, chosen, count);
+		r = take_members(&f, family, count);
 	if (!r) {
+		want_all(&f, snap, chosen, count);
 		keep_wanted(&f);
-		read_all(&f, fs, snap);
-		for (size_t i = 0; i < count; i++)
-			take_from_snapshot(&f, &snap->processes[chosen[i]]);
-		r = arrange(&f);
+		r = read_all(&f, family, snap, chosen, count);
 	}
+	if (!r)
+		r = arrange(&f);
 	free(f.entries);
+	free(f.processes);
 	if (r)
 		gk_tree_free(f.tree);
 	else
@@ -351,7 +323,6 @@ void gk_tree_free(struct gk_tree *tree)
 {
 	if (!tree)
 		return;
-	gk_arena_free(&tree->strings);
 	free(tree->nodes);
 	free(tree);
 }

@@ -2,17 +2,19 @@
  * proctree.h - processes on GPUs in their family: their ancestors up to the
  * first process, and their direct children.
  *
- * It reads all of /proc, so it is taken only while somebody looks at it.
+ * /proc is read once for each snapshot, however many trees are taken of it,
+ * and only while somebody looks at one.
  */
 #ifndef GK_CORE_PROCTREE_H
 #define GK_CORE_PROCTREE_H
 
-#include "core/procfs.h"
+#include "core/family.h"
 
 struct gk_tree_node {
 	/*
-	 * The process, its strings owned by the tree. m is of the process on
-	 * all its GPUs together; device means nothing.
+	 * The process, its strings owned by the snapshot and the family, until
+	 * the next scan. m is of the process on all its GPUs together; device
+	 * means nothing.
 	 */
 	struct gk_process process;
 	struct gk_value sum[GK_PM_COUNT]; /* with all its descendants */
@@ -27,17 +29,17 @@ struct gk_tree_node {
 struct gk_tree {
 	size_t count;
 	struct gk_tree_node *nodes; /* parents first, siblings together */
-	struct gk_arena strings;
 };
 
 /*
  * Takes the tree of some processes of a snapshot (positions in
  * snap->processes). Siblings are in the order: those that are gone last, then
  * by user, then by pid. CPU shares of processes that are on no GPU are known
- * from the second tree on that the same fs takes. Belongs to the thread of fs.
- * Free *ret_tree with gk_tree_free(). GK_ERR_NOMEM, or why /proc is closed.
+ * from the second snapshot on that the same family reads. Belongs to the
+ * thread of the family. Free *ret_tree with gk_tree_free(). GK_ERR_NOMEM, or
+ * why /proc is closed.
  */
-int gk_tree_take(struct gk_procfs *fs, const struct gk_snapshot *snap,
+int gk_tree_take(struct gk_family *family, const struct gk_snapshot *snap,
 		 const unsigned *chosen, size_t count,
 		 struct gk_tree **ret_tree);
 void gk_tree_free(struct gk_tree *tree);

@@ -19,7 +19,8 @@ unsigned tui_with(const struct tui *t)
 	struct gk_columns columns = tui_columns(t);
 	unsigned with = gk_column_with(t->order.first.column) |
 			gk_column_with(t->order.second.column) |
-			tui_words_with(&t->words);
+			tui_words_with(&t->words) |
+			(t->tree.tree ? GK_WITH_THREADS : 0);
 
 	for (int i = 0; i < columns.count; i++)
 		with |= gk_column_with(columns.id[i]);

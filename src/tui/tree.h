@@ -14,7 +14,7 @@ struct tui_tree_closed {
 
 struct tui_tree {
 	int proc_fd; /* a directory to read as /proc; 0: /proc */
-	struct gk_procfs *fs;
+	struct gk_family *family;
 	struct gk_tree *tree; /* NULL: not open */
 	unsigned *rows; /* nodes that are shown: none under a closed one */
 	size_t row_count;

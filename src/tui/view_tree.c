@@ -94,8 +94,9 @@ void view_tree_frame(struct tui *t)
 	struct tui_tree *tree = &t->tree;
 	struct gk_tree *next;
 
-	if (gk_tree_take(tree->fs, t->snap, t->list, t->list_count, &next))
-		return;
+	/* The strings of the old one may have gone with its snapshot. */
+	if (gk_tree_take(tree->family, t->snap, t->list, t->list_count, &next))
+		next = NULL;
 	gk_tree_free(tree->tree);
 	tree->tree = next;
 	list_rows(tree);
@@ -104,7 +105,8 @@ void view_tree_frame(struct tui *t)
 bool view_tree_open(struct tui *t)
 {
 	struct tui_tree *tree = &t->tree;
-	int r = gk_procfs_open(tree->proc_fd ? tree->proc_fd : -1, &tree->fs);
+	int r =
+	    gk_family_open(tree->proc_fd ? tree->proc_fd : -1, &tree->family);
 
 	if (r) {
 		tui_say(t, "/proc cannot be read: %s.", gk_strerror(r));
@@ -119,10 +121,10 @@ void view_tree_close(struct tui *t)
 	struct tui_tree *tree = &t->tree;
 
 	gk_tree_free(tree->tree);
-	gk_procfs_close(tree->fs);
+	gk_family_close(tree->family);
 	free(tree->rows);
 	tree->tree = NULL;
-	tree->fs = NULL;
+	tree->family = NULL;
 	tree->rows = NULL;
 	tree->row_count = 0;
 }
@@ -398,7 +400,7 @@ static void draw_foot(const struct tui *t, struct grid *g)
 	struct gk_value sum[GK_PM_COUNT];
 	char who[32] = "All", memory[GK_UNITS_MAX], host[GK_UNITS_MAX];
 	char cpu[GK_UNITS_MAX], sm[GK_UNITS_MAX], text[256];
-	size_t size = tree->count;
+	size_t size = tree ? tree->count : 0;
 
 	for (int m = 0; m < GK_PM_COUNT; m++)
 		sum[m].why = GK_ABSENT_NOT_SUPPORTED;
@@ -409,7 +411,7 @@ static void draw_foot(const struct tui *t, struct grid *g)
 		size = node->size;
 		snprintf(who, sizeof who, "Tree of %d", node->process.pid);
 	}
-	for (size_t i = 0; at < 0 && i < tree->count; i++)
+	for (size_t i = 0; tree && at < 0 && i < tree->count; i++)
 		for (int m = 0; m < GK_PM_COUNT; m++)
 			gk_value_add(&sum[m], tree->nodes[i].process.m[m]);
 	snprintf(text, sizeof text,

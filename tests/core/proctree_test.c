@@ -5,7 +5,7 @@
 #include "core/proctree.h"
 
 static struct tree proc;
-static struct gk_procfs *fs;
+static struct gk_family *family;
 static struct gk_snapshot snap;
 static struct gk_process processes[8];
 static struct gk_tree *tree;
@@ -14,7 +14,7 @@ static int setup(void **state)
 {
 	(void)state;
 	tree_make(&proc);
-	assert_int_equal(gk_procfs_open(proc.fd, &fs), 0);
+	assert_int_equal(gk_family_open(proc.fd, &family), 0);
 	memset(processes, 0, sizeof processes);
 	snap = (struct gk_snapshot){.mono_ns = 100 * GK_NS_PER_S,
 				    .host.boot_ns = 100 * GK_NS_PER_S,
@@ -27,7 +27,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	gk_tree_free(tree);
-	gk_procfs_close(fs);
+	gk_family_close(family);
 	tree_remove(&proc);
 	return 0;
 }
@@ -45,6 +45,18 @@ static void is_there(int pid, int ppid, unsigned long start)
 					    .rss = 100});
 	snprintf(name, sizeof name, "%d/cmdline", pid);
 	tree_write(&proc, name, "run\0it", 6);
+}
+
+static void ends(int pid)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "%d/stat", pid);
+	assert_int_equal(unlinkat(proc.fd, name, 0), 0);
+	snprintf(name, sizeof name, "%d/cmdline", pid);
+	assert_int_equal(unlinkat(proc.fd, name, 0), 0);
+	snprintf(name, sizeof name, "%d", pid);
+	assert_int_equal(unlinkat(proc.fd, name, AT_REMOVEDIR), 0);
 }
 
 static void on_gpu(int pid, unsigned device, int64_t bytes)
@@ -69,7 +81,13 @@ static void take(void)
 		chosen[i] = i;
 	gk_tree_free(tree);
 	assert_int_equal(
-	    gk_tree_take(fs, &snap, chosen, snap.process_count, &tree), 0);
+	    gk_tree_take(family, &snap, chosen, snap.process_count, &tree), 0);
+}
+
+static void next_snapshot(void)
+{
+	snap.mono_ns += GK_NS_PER_S;
+	take();
 }
 
 /* The pids in order, each with its depth: "1 .42 ..43". */
@@ -183,6 +201,7 @@ static void who_is_gone_stands_alone_at_the_end(void **state)
 	on_gpu(7, 0, 1000);
 	on_gpu(7, 1, 1000);
 	on_gpu(42, 0, 1000);
+	processes[0].state = processes[1].state = GK_PROCESS_GONE;
 	take();
 	assert_string_equal(shape(), "1 .42 7");
 	assert_int_equal(tree->nodes[2].process.state, GK_PROCESS_GONE);
@@ -199,7 +218,8 @@ static void nobody_is_his_own_ancestor(void **state)
 	assert_string_equal(shape(), "42 .43");
 	/* Of itself: a line that was torn. */
 	is_there(43, 43, 10);
-	take();
+	for (int i = 0; i < 8; i++)
+		next_snapshot();
 	assert_string_equal(shape(), "43");
 }
 
@@ -228,6 +248,73 @@ static void a_deep_family_is_walked_whole(void **state)
 	assert_int_equal(tree->nodes[399].parent, 0);
 }
 
+static void proc_is_read_once_for_each_snapshot(void **state)
+{
+	(void)state;
+	is_there(1, 0, 0);
+	is_there(42, 1, 10);
+	on_gpu(42, 0, 1000);
+	take();
+	is_there(43, 42, 11);
+	is_there(1, 0, 0);
+	take();
+	assert_string_equal(shape(), "1 .42");
+	next_snapshot();
+	assert_string_equal(shape(), "1 .42 ..43");
+}
+
+/* What another filter lets in is read then, of the same snapshot. */
+static void other_processes_may_be_chosen(void **state)
+{
+	unsigned second = 1;
+
+	(void)state;
+	is_there(1, 0, 0);
+	is_there(20, 1, 5);
+	is_there(42, 1, 10);
+	is_there(50, 20, 12);
+	on_gpu(42, 0, 1000);
+	on_gpu(50, 0, 1000);
+	take();
+	assert_string_equal(shape(), "1 .20 ..50 .42");
+	gk_tree_free(tree);
+	assert_int_equal(gk_tree_take(family, &snap, &second, 1, &tree), 0);
+	assert_string_equal(shape(), "1 .20 ..50");
+	assert_string_equal(tree->nodes[1].process.command, "run it");
+}
+
+static void who_ends_is_gone_at_the_next_snapshot(void **state)
+{
+	(void)state;
+	is_there(1, 0, 0);
+	is_there(42, 1, 10);
+	is_there(43, 42, 11);
+	on_gpu(42, 0, 1000);
+	take();
+	assert_string_equal(shape(), "1 .42 ..43");
+	ends(43);
+	next_snapshot();
+	assert_string_equal(shape(), "1 .42");
+}
+
+/* Their new parent is known at once. */
+static void orphans_are_read_again(void **state)
+{
+	(void)state;
+	is_there(1, 0, 0);
+	is_there(42, 1, 10);
+	is_there(60, 1, 11);
+	is_there(61, 60, 12);
+	on_gpu(42, 0, 1000);
+	on_gpu(61, 0, 1000);
+	take();
+	assert_string_equal(shape(), "1 .60 ..61 .42");
+	is_there(61, 42, 12);
+	ends(60);
+	next_snapshot();
+	assert_string_equal(shape(), "1 .42 ..61");
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -242,6 +329,10 @@ int main(void)
 	    T(nobody_is_his_own_ancestor),
 	    T(without_processes_there_is_no_tree),
 	    T(a_deep_family_is_walked_whole),
+	    T(proc_is_read_once_for_each_snapshot),
+	    T(other_processes_may_be_chosen),
+	    T(who_ends_is_gone_at_the_next_snapshot),
+	    T(orphans_are_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

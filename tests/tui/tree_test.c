@@ -2,6 +2,10 @@
 #include "core/tree.h"
 #include "tui/screen.h"
 
+#include "base/clock.h"
+
+#include <pwd.h>
+
 static struct screen s;
 static struct tree proc;
 
@@ -29,11 +33,28 @@ static void rename_users(void)
 			tree->nodes[i].process.user = "ana";
 }
 
+/* The snapshot tells the same of processes as the files do. */
+static void agree(void)
+{
+	struct passwd *entry = getpwuid(geteuid());
+
+	for (size_t i = 0; i < s.f.snap.process_count; i++) {
+		struct gk_process *p = &s.f.snap.processes[i];
+
+		if (p->pid == 999)
+			p->state = GK_PROCESS_GONE;
+		p->user = p->state == GK_PROCESS_GONE ? ""
+			  : entry                     ? entry->pw_name
+						      : "0";
+	}
+}
+
 static int begin(void **state)
 {
 	(void)state;
 	tree_make(&proc);
 	screen_begin(&s, 24, 80);
+	agree();
 	is_there(1, 0, "/sbin/init", 1);
 	is_there(300, 1, "sshd", 2);
 	is_there(15699, 300, "/usr/bin/python3 train.py --epochs 90", 4711);
@@ -175,10 +196,16 @@ static void the_command_scrolls_under_the_columns(void **state)
 	assert_int_equal(after, before);
 }
 
-static void a_new_frame_shows_who_came(void **state)
+static void a_new_snapshot_shows_who_came(void **state)
 {
 	(void)state;
 	is_there(15800, 15699, "python3 newcomer", 5000);
+	/* No key reads /proc again. */
+	screen_press(&s, "- + F4 p y Enter Ctrl-R");
+	tui_frame(&s.t);
+	screen_draw(&s);
+	assert_int_equal(screen_find(&s, "newcomer", NULL), -1);
+	s.f.snap.mono_ns += GK_NS_PER_S;
 	tui_frame(&s.t);
 	screen_draw(&s);
 	assert_int_not_equal(screen_find(&s, "newcomer", NULL), -1);
@@ -197,7 +224,7 @@ int main(void)
 	    T(a_filter_holds_here_too),
 	    T(a_long_list_follows_the_selection),
 	    T(the_command_scrolls_under_the_columns),
-	    T(a_new_frame_shows_who_came),
+	    T(a_new_snapshot_shows_who_came),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);
