@@ -74,7 +74,7 @@ static enum tui_sent hold(int proc, const struct tui_tag *who, int *ret_fd)
 
 enum tui_sent tui_signal_send(int proc, const struct tui_tag *who, int number)
 {
-	int fd, error;
+	int fd = -1, error;
 	enum tui_sent sent = hold(proc, who, &fd);
 
 	if (sent)
@@ -120,7 +120,7 @@ enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice)
 {
 	char path[32];
 	enum tui_sent sent;
-	int fd, error;
+	int fd = -1, error;
 	DIR *tasks;
 
 	snprintf(path, sizeof path, "%d/task", (int)who->pid);
