@@ -5,9 +5,11 @@
 
 #define MIB (1ULL << 20)
 
-/* Of the device, or of the GPU instance that a MIG device is in. */
+/* Of the device, or of the GPU instance that a MIG device is in. What the dead
+ * held is free also for those who never list processes. */
 static nvmlReturn_t read_memory(const struct call *c, struct gkf_memory *ret_m)
 {
+	gkf_reap(c->machine, false);
 	if (c->instance == GKF_NO_INSTANCE) {
 		gkf_memory(c->machine, c->index, ret_m);
 		return NVML_SUCCESS;
