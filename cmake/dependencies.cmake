@@ -16,6 +16,8 @@ endfunction()
 
 gk_library(yaml yaml-0.1)
 gk_library(jansson jansson)
+gk_library(pcre2 libpcre2-8)
+gk_library(zstd libzstd)
 gk_library(curses ncursesw)
 gk_library(tinfo tinfo)
 target_link_libraries(gk::curses INTERFACE gk::tinfo)

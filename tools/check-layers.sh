@@ -24,7 +24,8 @@ layer base
 layer abi
 layer core base abi
 layer format core base abi
-layer cli tui format core base fake limit abi
+layer record format core base
+layer cli tui record format core base fake limit abi
 layer yaml base
 layer tui format core base yaml
 layer fake base abi yaml

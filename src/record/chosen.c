@@ -1,0 +1,293 @@
+/* chosen.c - the table of processes seen; see chosen.h. */
+#include "record/chosen.h"
+
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/pidstat.h"
+#include "base/str.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND_MAX 65536 /* longer command lines are cut */
+#define DEPTH_MAX   256   /* ancestors looked at */
+#define WHY_MAX     256
+
+/* A process that was seen. */
+struct entry {
+	pid_t pid;
+	uint64_t start; /* ticks since boot */
+	char name[64];  /* another one: it runs another program now */
+	char *command;
+	bool chosen;
+	unsigned sample; /* the last that asked for it */
+};
+
+/* One that was named by its pid. */
+struct root {
+	pid_t pid;
+	uint64_t start; /* 0: was not there */
+};
+
+struct gk_chosen {
+	int proc;
+	bool children, ever;
+	struct root *roots;
+	size_t root_count;
+	pcre2_code *regex;
+	pcre2_match_data *match;
+	struct entry *entries;
+	size_t count, cap;
+	size_t next; /* entry that is likely asked for next */
+	unsigned sample;
+	char room[COMMAND_MAX];
+};
+
+/* ---- judging ---- */
+
+/* Arguments joined by blanks, a copy; NULL without memory. */
+static char *read_command(struct gk_chosen *c, pid_t pid)
+{
+	char path[32];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/cmdline", (int)pid);
+	n = gk_read_at(c->proc, path, c->room, sizeof c->room);
+	while (n > 0 && c->room[n - 1] == '\0')
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (!c->room[i])
+			c->room[i] = ' ';
+	return strndup(c->room, n > 0 ? (size_t)n : 0);
+}
+
+static bool is_named(const struct gk_chosen *c, pid_t pid, uint64_t start)
+{
+	for (size_t i = 0; i < c->root_count; i++)
+		if (c->roots[i].pid == pid &&
+		    (!c->roots[i].start || c->roots[i].start == start))
+			return true;
+	return false;
+}
+
+/* Our own command line holds every expression that we are given. */
+static bool matches(const struct gk_chosen *c, const struct entry *e)
+{
+	return c->regex && e->pid != getpid() &&
+	       pcre2_match(c->regex, (PCRE2_SPTR)e->command, strlen(e->command),
+			   0, 0, c->match, NULL) >= 0;
+}
+
+static struct entry *look(struct gk_chosen *c, pid_t pid, uint64_t start,
+			  pid_t parent, const char *name, unsigned depth);
+
+static bool of_chosen(struct gk_chosen *c, pid_t parent, unsigned depth)
+{
+	struct gk_pidstat st;
+	const struct entry *e;
+
+	if (!c->children || parent <= 0 || depth > DEPTH_MAX ||
+	    gk_pidstat_read(c->proc, parent, &st))
+		return false;
+	e = look(c, parent, st.start, st.ppid, st.comm, depth);
+	return e && e->chosen;
+}
+
+/* ---- the table ---- */
+
+static struct entry *find(struct gk_chosen *c, pid_t pid, uint64_t start)
+{
+	for (size_t n = 0; n < c->count; n++) {
+		size_t i = (c->next + n) % c->count;
+
+		if (c->entries[i].pid != pid || c->entries[i].start != start)
+			continue;
+		c->next = i + 1;
+		return &c->entries[i];
+	}
+	return NULL;
+}
+
+static struct entry *add(struct gk_chosen *c, pid_t pid, uint64_t start)
+{
+	if (c->count == c->cap) {
+		size_t cap = c->cap ? c->cap * 2 : 64;
+		struct entry *more = realloc(c->entries, cap * sizeof *more);
+
+		if (!more)
+			return NULL;
+		c->entries = more;
+		c->cap = cap;
+	}
+	c->entries[c->count] = (struct entry){.pid = pid, .start = start};
+	return &c->entries[c->count++];
+}
+
+/* Which of them belongs to a process; judged anew with another program. */
+static struct entry *look(struct gk_chosen *c, pid_t pid, uint64_t start,
+			  pid_t parent, const char *name, unsigned depth)
+{
+	struct entry *e = find(c, pid, start);
+	bool all = !c->root_count && !c->regex, inherited;
+
+	if (!e || strncmp(e->name, name, sizeof e->name - 1) != 0) {
+		/* May move the table. */
+		inherited = of_chosen(c, parent, depth + 1);
+		e = find(c, pid, start);
+		if (!e)
+			e = add(c, pid, start);
+		if (!e)
+			return NULL;
+		gk_str_copy(e->name, sizeof e->name, name);
+		free(e->command);
+		e->command = read_command(c, pid);
+		if (!e->command)
+			e->command = strdup("");
+		e->chosen |= all || inherited || is_named(c, pid, start) ||
+			     (e->command && matches(c, e));
+		c->ever |= e->chosen;
+	}
+	e->sample = c->sample;
+	return e;
+}
+
+const char *gk_chosen_command(struct gk_chosen *c, const struct gk_process *p)
+{
+	const struct entry *e = look(c, p->pid, p->start_ticks, p->parent,
+				     p->name ? p->name : "", 0);
+
+	return e && e->chosen ? e->command : NULL;
+}
+
+bool gk_chosen_has(struct gk_chosen *c, pid_t pid)
+{
+	struct gk_pidstat st;
+	const struct entry *e;
+
+	if (gk_pidstat_read(c->proc, pid, &st))
+		return false;
+	e = look(c, pid, st.start, st.ppid, st.comm, 0);
+	return e && e->chosen;
+}
+
+void gk_chosen_end(struct gk_chosen *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->entries[i].sample == c->sample)
+			c->entries[kept++] = c->entries[i];
+		else
+			free(c->entries[i].command);
+	}
+	c->count = kept;
+	c->next = 0;
+	c->sample++;
+}
+
+/* ---- the end of processes ---- */
+
+static bool is_gone(const struct gk_chosen *c, pid_t pid, uint64_t start)
+{
+	struct gk_pidstat st;
+
+	return !start || gk_pidstat_read(c->proc, pid, &st) ||
+	       st.start != start || st.state == 'Z' || st.state == 'X';
+}
+
+bool gk_chosen_all_gone(struct gk_chosen *c)
+{
+	for (size_t i = 0; i < c->root_count; i++)
+		if (!is_gone(c, c->roots[i].pid, c->roots[i].start))
+			return false;
+	for (size_t i = 0; i < c->count; i++)
+		if (c->entries[i].chosen &&
+		    !is_gone(c, c->entries[i].pid, c->entries[i].start))
+			return false;
+	return c->ever || c->root_count;
+}
+
+/* ---- beginning and end ---- */
+
+static int take_roots(struct gk_chosen *c, const struct gk_chosen_options *o)
+{
+	struct gk_pidstat st;
+
+	c->roots = calloc(o->pid_count + 1, sizeof *c->roots);
+	if (!c->roots)
+		return GK_ERR_NOMEM;
+	for (size_t i = 0; i < o->pid_count; i++) {
+		bool there = !gk_pidstat_read(c->proc, o->pids[i], &st);
+
+		c->roots[i] = (struct root){o->pids[i], there ? st.start : 0};
+	}
+	c->root_count = o->pid_count;
+	return 0;
+}
+
+static int compile(struct gk_chosen *c, const char *regex, bool *ret_literal,
+		   char *ret_why)
+{
+	/* A command line may hold any bytes, and lines. */
+	uint32_t how = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
+	PCRE2_SIZE at;
+	int error;
+
+	*ret_literal = false;
+	c->regex = pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED,
+				 how | PCRE2_DOTALL, &error, &at, NULL);
+	if (!c->regex) {
+		pcre2_get_error_message(error, (PCRE2_UCHAR *)ret_why, WHY_MAX);
+		*ret_literal = true;
+		c->regex =
+		    pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED,
+				  PCRE2_LITERAL, &error, &at, NULL);
+	}
+	if (c->regex)
+		c->match = pcre2_match_data_create(1, NULL);
+	return c->match ? 0 : GK_ERR_NOMEM;
+}
+
+int gk_chosen_new(const struct gk_chosen_options *o, bool *ret_literal,
+		  char *ret_why, struct gk_chosen **ret_chosen)
+{
+	struct gk_chosen *c = calloc(1, sizeof *c);
+	int r;
+
+	*ret_literal = false;
+	if (!c)
+		return GK_ERR_NOMEM;
+	c->children = o->children;
+	c->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = c->proc < 0 ? gk_err_from_errno(errno) : take_roots(c, o);
+	if (!r && o->regex)
+		r = compile(c, o->regex, ret_literal, ret_why);
+	if (r) {
+		gk_chosen_free(c);
+		return r;
+	}
+	*ret_chosen = c;
+	return 0;
+}
+
+void gk_chosen_free(struct gk_chosen *c)
+{
+	if (!c)
+		return;
+	if (c->proc >= 0)
+		close(c->proc);
+	for (size_t i = 0; i < c->count; i++)
+		free(c->entries[i].command);
+	free(c->entries);
+	free(c->roots);
+	pcre2_match_data_free(c->match);
+	pcre2_code_free(c->regex);
+	free(c);
+}

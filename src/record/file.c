@@ -1,0 +1,337 @@
+/* file.c - opening, writing and putting aside; see file.h. */
+#include "record/file.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NEW_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC)
+#define TRIES     100
+#define SUFFIX    24 /* ".1234567.12.tmp" */
+
+/* ---- trouble ---- */
+
+static int __attribute__((format(printf, 3, 4)))
+trouble(struct gk_record_file *f, int err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(f->trouble, sizeof f->trouble, format, args);
+	va_end(args);
+	return err;
+}
+
+static int failed(struct gk_record_file *f, const char *what, int error)
+{
+	return trouble(f, gk_err_from_errno(error), "cannot %s %s: %s", what,
+		       f->path, strerror(error));
+}
+
+/* ---- writing ---- */
+
+/* What the two sides of a vfork() share. */
+struct piece {
+	int fd;
+	bool regular;
+	const char *bytes;
+	size_t len;
+	uint64_t before; /* bytes in the file */
+	volatile int error;
+};
+
+/* Only system calls: it may run in the child of a vfork(). */
+static void put(struct piece *p)
+{
+	size_t done = 0;
+	struct stat st;
+
+	while (done < p->len) {
+		ssize_t n = write(p->fd, p->bytes + done, p->len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			p->error = n < 0 ? errno : EIO;
+			break;
+		}
+		done += (size_t)n;
+	}
+	/* Unless somebody else has appended meanwhile. */
+	if (p->error && done && p->regular && !fstat(p->fd, &st) &&
+	    (uint64_t)st.st_size == p->before + done)
+		(void)!ftruncate(p->fd, (off_t)p->before);
+}
+
+/*
+ * The kernel looks for SIGKILL before each page that it copies, so that a
+ * write over a page's end may be cut there. A child of vfork() has its own
+ * signals: whoever kills the recorder does not kill the write under way.
+ */
+static void put_surely(struct piece *p)
+{
+	pid_t child = vfork();
+
+	if (child == 0) {
+		setsid(); /* nor does whoever kills our group */
+		put(p);
+		_exit(0);
+	}
+	if (child < 0)
+		put(p);
+	else
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			;
+}
+
+static bool in_one_page(const struct piece *p)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return p->before / page == (p->before + p->len - 1) / page;
+}
+
+int gk_record_file_write(struct gk_record_file *f, const char *bytes,
+			 size_t len)
+{
+	struct piece p = {f->fd, f->regular, bytes, len, 0, 0};
+	struct stat st;
+
+	if (!len)
+		return 0;
+	if (fstat(f->fd, &st) < 0)
+		return failed(f, "look at", errno);
+	if (f->regular && !st.st_nlink)
+		return trouble(f, GK_ERR_NOT_FOUND,
+			       "%s was removed, or its directory was; nothing "
+			       "more is recorded",
+			       f->path);
+	p.before = (uint64_t)st.st_size;
+	if (!f->regular || in_one_page(&p))
+		put(&p);
+	else
+		put_surely(&p);
+	f->ended = p.error == EPIPE;
+	return p.error ? failed(f, "write to", p.error) : 0;
+}
+
+/* ---- beginning ---- */
+
+static int begin(struct gk_record_file *f)
+{
+	f->begun_ns = gk_mono_ns();
+	return gk_record_file_write(f, f->options.header,
+				    f->options.header_len);
+}
+
+/* A file beside path, under a name that nobody has. */
+static int open_beside(struct gk_record_file *f, char *beside, size_t cap)
+{
+	int fd = -1;
+
+	for (unsigned i = 0; fd < 0 && i < TRIES; i++) {
+		snprintf(beside, cap, "%s.%d.%u.tmp", f->path, (int)getpid(),
+			 i);
+		fd = open(beside, NEW_FLAGS, f->options.mode);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+static int replace(struct gk_record_file *f)
+{
+	char beside[PATH_MAX + SUFFIX];
+	int r;
+
+	f->fd = open_beside(f, beside, sizeof beside);
+	if (f->fd < 0)
+		return failed(f, "create", errno);
+	f->regular = true;
+	r = fchmod(f->fd, f->options.mode) < 0 ? failed(f, "create", errno)
+					       : begin(f);
+	if (!r && rename(beside, f->path) < 0)
+		r = failed(f, "create", errno);
+	if (r)
+		unlink(beside);
+	return r;
+}
+
+static bool same_header(const struct gk_record_file *f)
+{
+	char bytes[4096];
+	size_t done = 0, len = f->options.header_len;
+
+	while (done < len) {
+		size_t part =
+		    len - done < sizeof bytes ? len - done : sizeof bytes;
+		ssize_t n = pread(f->fd, bytes, part, (off_t)done);
+
+		if (n <= 0 ||
+		    memcmp(bytes, f->options.header + done, (size_t)n))
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+/* What a crash of the machine, or an editor, left unfinished. */
+static int mend_end(struct gk_record_file *f, uint64_t size)
+{
+	uint64_t end = f->options.whole ? f->options.whole(f->fd, size) : size;
+	char last = '\n';
+
+	if (end < size && ftruncate(f->fd, (off_t)end) < 0)
+		return failed(f, "cut", errno);
+	if (f->options.binary || pread(f->fd, &last, 1, (off_t)end - 1) != 1 ||
+	    last == '\n')
+		return 0;
+	return gk_record_file_write(f, "\n", 1);
+}
+
+static int go_on(struct gk_record_file *f, const struct stat *st)
+{
+	if (f->options.mode_told && fchmod(f->fd, f->options.mode) < 0)
+		return failed(f, "set the mode of", errno);
+	if (!st->st_size)
+		return begin(f);
+	if (!same_header(f))
+		return trouble(f, GK_ERR_INVALID,
+			       "%s begins with another header; give another "
+			       "--output, or leave out --append to replace it",
+			       f->path);
+	/* Rows of several recorders mix; parts of one stream do not. */
+	if (f->options.binary && flock(f->fd, LOCK_EX | LOCK_NB) < 0)
+		return trouble(f, GK_ERR_IN_USE,
+			       "%s is being recorded to by another process",
+			       f->path);
+	f->begun_ns = gk_mono_ns();
+	return mend_end(f, (uint64_t)st->st_size);
+}
+
+static int append(struct gk_record_file *f)
+{
+	struct stat st;
+
+	f->fd =
+	    open(f->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+		 f->options.mode);
+	if (f->fd < 0 || fstat(f->fd, &st) < 0)
+		return failed(f, "open", errno);
+	f->regular = S_ISREG(st.st_mode);
+	return f->regular ? go_on(f, &st) : begin(f);
+}
+
+/* A pipe or a terminal: nothing can be replaced there. */
+static int open_stream(struct gk_record_file *f)
+{
+	f->fd = strcmp(f->options.path, "-") != 0
+		    ? open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+		    : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	return f->fd < 0 ? failed(f, "open", errno) : begin(f);
+}
+
+/* Of a link, what it leads to is replaced. */
+static int resolve(struct gk_record_file *f, bool *ret_stream)
+{
+	bool standard = !strcmp(f->options.path, "-");
+	const char *path = standard ? "standard output" : f->options.path;
+	struct stat st;
+
+	if (strlen(path) >= sizeof f->path)
+		return trouble(f, GK_ERR_INVALID, "the path is too long");
+	if (standard || !realpath(path, f->path))
+		strcpy(f->path, path);
+	*ret_stream = standard;
+	if (standard || stat(f->path, &st) < 0)
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return failed(f, "write to", EISDIR);
+	*ret_stream = !S_ISREG(st.st_mode);
+	return 0;
+}
+
+int gk_record_file_open(struct gk_record_file *f,
+			const struct gk_record_file_options *options)
+{
+	bool stream = false;
+	int r;
+
+	*f = (struct gk_record_file){.options = *options, .fd = -1};
+	r = resolve(f, &stream);
+	if (!r)
+		r = stream            ? open_stream(f)
+		    : options->append ? append(f)
+				      : replace(f);
+	if (r && f->fd >= 0) {
+		close(f->fd);
+		f->fd = -1;
+	}
+	return r;
+}
+
+/* ---- putting aside ---- */
+
+bool gk_record_file_full(const struct gk_record_file *f, size_t len)
+{
+	const struct gk_record_file_options *o = &f->options;
+	struct stat st;
+
+	if (!f->regular || fstat(f->fd, &st) < 0 ||
+	    (uint64_t)st.st_size <= o->header_len)
+		return false;
+	if (o->rotate_ns && gk_mono_ns() - f->begun_ns >= o->rotate_ns)
+		return true;
+	return o->rotate_bytes && (uint64_t)st.st_size + len > o->rotate_bytes;
+}
+
+/* NAME.N.EXT, in the same directory. */
+static void aside(const struct gk_record_file *f, unsigned number, char *dst,
+		  size_t cap)
+{
+	const char *name = strrchr(f->path, '/');
+	const char *dot = strrchr(name ? name + 1 : f->path, '.');
+	size_t stem = strlen(f->path);
+
+	/* A dot that begins a name begins no extension. */
+	if (dot && dot != (name ? name + 1 : f->path))
+		stem = (size_t)(dot - f->path);
+	snprintf(dst, cap, "%.*s.%u%s", (int)stem, f->path, number,
+		 f->path + stem);
+}
+
+int gk_record_file_rotate(struct gk_record_file *f)
+{
+	char name[PATH_MAX + SUFFIX];
+	int r;
+
+	do
+		aside(f, ++f->number, name, sizeof name);
+	while ((r = renameat2(AT_FDCWD, f->path, AT_FDCWD, name,
+			      RENAME_NOREPLACE)) < 0 &&
+	       errno == EEXIST);
+	if (r < 0)
+		return failed(f, "put aside", errno);
+	r = gk_record_file_close(f);
+	return r ? r : replace(f);
+}
+
+int gk_record_file_close(struct gk_record_file *f)
+{
+	int r = 0;
+
+	if (f->fd >= 0 && close(f->fd) < 0 && errno != EINTR)
+		r = failed(f, "write to", errno);
+	f->fd = -1;
+	return r;
+}

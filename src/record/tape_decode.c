@@ -1,0 +1,302 @@
+/* tape_decode.c - bytes into structs, by the names of a schema. */
+#include "record/tape_decode.h"
+
+#include "core/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GPUS_MAX 4096
+
+/* A field as a tape has it; NULL: we have none of that name. */
+struct column {
+	char type;
+	const struct gk_tape_field *field;
+};
+
+struct columns {
+	struct column *rows;
+	size_t count;
+};
+
+struct gk_tape_schema {
+	struct columns kinds[GK_TAPE_KINDS];
+	struct gk_tape_absences absences;
+};
+
+/* A block being read. */
+struct reader {
+	const struct gk_tape_schema *schema;
+	struct gk_tape_cursor *cursor;
+	struct gk_arena *arena;
+	struct gk_snapshot *snap;
+};
+
+/* ---- the schema ---- */
+
+struct gk_tape_schema *gk_tape_schema_new(void)
+{
+	return calloc(1, sizeof(struct gk_tape_schema));
+}
+
+void gk_tape_schema_free(struct gk_tape_schema *schema)
+{
+	for (int i = 0; schema && i < GK_TAPE_KINDS; i++)
+		free(schema->kinds[i].rows);
+	free(schema);
+}
+
+static const struct gk_tape_field *find(enum gk_tape_kind kind,
+					const char *name, size_t len)
+{
+	const struct gk_tape_fields *fields = &gk_tape_fields[kind];
+
+	for (size_t i = 0; i < fields->count; i++)
+		if (strlen(fields->rows[i].name) == len &&
+		    !memcmp(fields->rows[i].name, name, len))
+			return &fields->rows[i];
+	return NULL;
+}
+
+/* A field takes two bytes at least. */
+static int read_columns(struct columns *columns, enum gk_tape_kind kind,
+			struct gk_tape_cursor *c)
+{
+	uint64_t count = gk_tape_get(c);
+
+	free(columns->rows);
+	*columns = (struct columns){0};
+	if (c->bad || count > (uint64_t)(c->end - c->at) / 2)
+		return GK_ERR_CORRUPT;
+	columns->rows = calloc(count + 1, sizeof *columns->rows);
+	if (!columns->rows)
+		return GK_ERR_NOMEM;
+	columns->count = (size_t)count;
+	for (size_t i = 0; i < count; i++) {
+		char type = c->at < c->end ? (char)*c->at++ : 0;
+		size_t len;
+		const char *name = gk_tape_get_text(c, &len);
+
+		columns->rows[i] = (struct column){type, find(kind, name, len)};
+	}
+	return c->bad ? GK_ERR_CORRUPT : 0;
+}
+
+static enum gk_absence absence_of(const char *text, size_t len)
+{
+	for (int i = 0; i < GK_ABSENCE_COUNT; i++) {
+		const char *ours = gk_absence_text((enum gk_absence)i);
+
+		if (strlen(ours) == len && !memcmp(ours, text, len))
+			return (enum gk_absence)i;
+	}
+	return GK_ABSENT_ERROR;
+}
+
+/* The first is always presence. */
+static int read_absences(struct gk_tape_absences *absences,
+			 struct gk_tape_cursor *c)
+{
+	uint64_t count = gk_tape_get(c);
+
+	if (c->bad || !count ||
+	    count > sizeof absences->of / sizeof *absences->of)
+		return GK_ERR_CORRUPT;
+	absences->count = (size_t)count;
+	for (size_t i = 0; i < count; i++) {
+		size_t len;
+		const char *text = gk_tape_get_text(c, &len);
+
+		absences->of[i] = i ? absence_of(text, len) : GK_PRESENT;
+	}
+	return c->bad ? GK_ERR_CORRUPT : 0;
+}
+
+int gk_tape_schema_read(struct gk_tape_schema *schema, struct gk_tape_cursor *c)
+{
+	uint64_t kinds = gk_tape_get(c);
+	int r = kinds == GK_TAPE_KINDS ? 0 : GK_ERR_CORRUPT;
+
+	for (int i = 0; !r && i < GK_TAPE_KINDS; i++)
+		r = read_columns(&schema->kinds[i], (enum gk_tape_kind)i, c);
+	return r ? r : read_absences(&schema->absences, c);
+}
+
+/* ---- structs ---- */
+
+static void take(const struct reader *r, enum gk_tape_kind kind, void *to)
+{
+	const struct columns *columns = &r->schema->kinds[kind];
+
+	gk_tape_blank(kind, to);
+	for (size_t i = 0; !r->cursor->bad && i < columns->count; i++)
+		gk_tape_get_field(r->cursor, columns->rows[i].type,
+				  &r->schema->absences, r->arena,
+				  columns->rows[i].field, to);
+}
+
+/* How many follow, each of some bytes at least; 0 and bad: too many. */
+static size_t take_count(const struct reader *r, size_t most)
+{
+	uint64_t count = gk_tape_get(r->cursor);
+
+	if (count > most ||
+	    count > (uint64_t)(r->cursor->end - r->cursor->at)) {
+		r->cursor->bad = true;
+		return 0;
+	}
+	return (size_t)count;
+}
+
+static void *room(const struct reader *r, size_t size)
+{
+	void *bytes = gk_arena_room(r->arena, size ? size : 1);
+
+	if (bytes)
+		memset(bytes, 0, size);
+	else
+		r->cursor->bad = true;
+	return bytes;
+}
+
+static void take_detail(const struct reader *r, struct gk_device *device)
+{
+	struct gk_detail *detail;
+
+	if (!take_count(r, 1))
+		return;
+	detail = room(r, sizeof *detail);
+	if (!detail)
+		return;
+	take(r, GK_TAPE_DETAIL, detail);
+	detail->link_count = (unsigned)take_count(r, GK_LINKS_MAX);
+	for (unsigned i = 0; i < detail->link_count; i++) {
+		take(r, GK_TAPE_LINK, &detail->links[i]);
+		if (detail->links[i].end >= GK_LINK_END_COUNT)
+			detail->links[i].end = GK_LINK_END_UNKNOWN;
+	}
+	device->detail = detail;
+}
+
+/* Positions must be such, whoever wrote them. */
+static void check_device(const struct reader *r, size_t at)
+{
+	struct gk_device *device = &r->snap->devices[at];
+
+	if (device->mig_index < 0)
+		device->parent = -1;
+	else if (device->parent < 0 || (size_t)device->parent >= at)
+		r->cursor->bad = true;
+	if (device->health > GK_HEALTH_ERROR)
+		device->health = GK_HEALTH_ERROR;
+	device->process_count = 0;
+}
+
+static void take_devices(const struct reader *r)
+{
+	size_t count = take_count(r, GPUS_MAX);
+	struct gk_device *devices = calloc(count + 1, sizeof *devices);
+
+	if (!devices) {
+		r->cursor->bad = true;
+		return;
+	}
+	r->snap->devices = devices;
+	r->snap->device_count = count;
+	for (size_t i = 0; !r->cursor->bad && i < count; i++) {
+		take(r, GK_TAPE_DEVICE, &devices[i]);
+		take_detail(r, &devices[i]);
+		check_device(r, i);
+	}
+}
+
+static void check_process(const struct reader *r, struct gk_process *p)
+{
+	if (p->device >= r->snap->device_count) {
+		r->cursor->bad = true;
+		return;
+	}
+	if (p->state > GK_PROCESS_NO_PERMISSION)
+		p->state = GK_PROCESS_GONE;
+	r->snap->devices[p->device].process_count++;
+}
+
+static void take_processes(const struct reader *r)
+{
+	size_t count = take_count(r, SIZE_MAX);
+	size_t cap = 0;
+
+	r->snap->processes = calloc(1, sizeof *r->snap->processes);
+	if (!r->snap->processes)
+		r->cursor->bad = true;
+	/* Room grows with what is read: a count alone may be anything. */
+	for (size_t i = 0; !r->cursor->bad && i < count; i++) {
+		struct gk_process *more = r->snap->processes;
+
+		if (i == cap) {
+			cap = cap ? cap * 2 : 64;
+			more = realloc(more, cap * sizeof *more);
+		}
+		if (!more) {
+			r->cursor->bad = true;
+			return;
+		}
+		r->snap->processes = more;
+		more[i] = (struct gk_process){0};
+		take(r, GK_TAPE_PROCESS, &more[i]);
+		check_process(r, &more[i]);
+		r->snap->process_count = i + 1;
+	}
+}
+
+static void take_topology(const struct reader *r)
+{
+	struct gk_topology *topology;
+	struct gk_place *places;
+	struct gk_peer *peers;
+	size_t count;
+
+	if (!take_count(r, 1))
+		return;
+	count = take_count(r, GPUS_MAX);
+	if (count * count > (size_t)(r->cursor->end - r->cursor->at)) {
+		r->cursor->bad = true;
+		return;
+	}
+	topology = room(r, sizeof *topology);
+	places = room(r, count * sizeof *places);
+	peers = room(r, count * count * sizeof *peers);
+	if (r->cursor->bad)
+		return;
+	for (size_t i = 0; i < count; i++)
+		take(r, GK_TAPE_PLACE, &places[i]);
+	for (size_t i = 0; i < count * count; i++) {
+		take(r, GK_TAPE_PEER, &peers[i]);
+		if (peers[i].path >= GK_PATH_COUNT)
+			peers[i].path = GK_PATH_UNKNOWN;
+	}
+	*topology = (struct gk_topology){count, places, peers};
+	r->snap->topology = topology;
+}
+
+int gk_tape_decode(const struct gk_tape_schema *schema,
+		   struct gk_tape_cursor *cursor, struct gk_snapshot **ret_snap)
+{
+	struct reader reader = {.schema = schema, .cursor = cursor};
+	int r = gk_snapshot_new(&reader.arena, &reader.snap);
+
+	if (r)
+		return r;
+	take(&reader, GK_TAPE_SNAPSHOT, reader.snap);
+	take_devices(&reader);
+	if (!cursor->bad)
+		take_processes(&reader);
+	if (!cursor->bad)
+		take_topology(&reader);
+	if (cursor->bad) {
+		gk_snapshot_free(reader.snap);
+		return GK_ERR_CORRUPT;
+	}
+	*ret_snap = reader.snap;
+	return 0;
+}
