@@ -465,6 +465,14 @@ GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,
 			      const struct gk_device *device,
 			      enum gk_tier tier);
 
+/*
+ * NVML functions that are wanted for what was asked for, and that the driver
+ * library has in no version: their values are GK_ABSENT_NO_FUNCTION. Writes at
+ * most cap names, static texts, and returns how many there are.
+ */
+GK_API size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
+				   size_t cap);
+
 /* What CUDA_VISIBLE_DEVICES chooses from. */
 struct gk_candidate {
 	unsigned index; /* NVML index of the GPU */

@@ -35,12 +35,14 @@ static int view(struct top *top, struct gk *gk)
 	int ended_by = 0, status = GK_EXIT_OK;
 	int err = tui_run(gk, &top->viewer, &ended_by, &last);
 
-	if (err)
+	if (err) {
 		status = failed("the viewer cannot run", err);
-	else if (ended_by)
+	} else if (ended_by) {
 		status = 128 + ended_by;
-	else if (last)
+	} else if (last) {
 		status = top_report(top, last);
+		top_tell_missing(gk, last);
+	}
 	gk_snapshot_free(last);
 	return status;
 }
@@ -55,6 +57,7 @@ static int run_on(struct top *top, struct gk *gk)
 	if (terminal && top->when != TOP_ONCE)
 		return view(top, gk);
 	status = report(top, gk);
+	top_tell_watch();
 	if (top->when != TOP_MONITOR)
 		return status;
 	fputs("gpukit top: -m wants stdin and stdout to be a terminal that "

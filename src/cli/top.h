@@ -53,6 +53,13 @@ bool top_limits(const char *text, struct gk_limits *ret_limits);
  */
 int top_report(const struct top *top, const struct gk_snapshot *snap);
 
+/*
+ * Hints on stderr: which NVML functions the driver lacks, where stderr is a
+ * terminal; and that watch(1) is not needed, where it runs this command.
+ */
+void top_tell_missing(const struct gk *gk, const struct gk_snapshot *snap);
+void top_tell_watch(void);
+
 void top_free(struct top *top);
 
 #endif

@@ -1,11 +1,14 @@
 """`gpukit top` on terminals of all kinds, and what users do to them."""
 
 import re
+import shutil
 import subprocess
 import time
 
 import pytest
 
+from conftest import clean_env
+from screen import Terminal
 from test_top_screen import leave, rows, top  # noqa: F401
 
 SGR = re.compile(rb"\x1b\[([\d;:]*)m")
@@ -191,3 +194,39 @@ def test_over_script(top, gpukit, tmp_path):  # noqa: F811
                          str(tmp_path / "typescript")])
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     leave(terminal)
+
+
+@pytest.mark.parametrize("driver, lacks", [("470", True), ("610", False)])
+def test_functions_that_the_driver_lacks(gpukit, tmp_path, driver, lacks):
+    """Told at the end and on a terminal only; not of versions of what is
+    there, and not by a driver that lacks none."""
+    told = tmp_path / "told"
+    for command in (f"{gpukit.path} top", f"{gpukit.path} top 2>{told}"):
+        terminal = Terminal(
+            [gpukit.path, "fake", "--gpus", "a100", "--driver", driver, "--",
+             "sh", "-c", command],
+            clean_env(XDG_CONFIG_HOME=str(tmp_path)), 100, 60)
+        try:
+            terminal.wait_for("No running processes")
+            leave(terminal)
+            hint = ("nvmlDeviceGetJpgUtilization\n" in re.sub(
+                " +\n", "\n", terminal.text))
+            assert hint == (lacks and "2>" not in command)
+            assert ("lacks NVML functions" in terminal.text) == hint
+            for name in ("RunningProcesses", "nvmlDeviceGetMemoryInfo",
+                         "ClocksEventReasons", "GetTemperatureV"):
+                assert name not in terminal.text
+        finally:
+            terminal.close()
+    assert told.read_text() == ""
+
+
+@pytest.mark.parametrize("options", [["-t", "-n1"], ["-t", "-x", "-n1"]])
+def test_watch_is_not_needed(top, gpukit, options):  # noqa: F811
+    if not shutil.which("watch"):
+        pytest.skip("no watch(1) here")
+    terminal = top(argv=["watch", *options, gpukit.path, "top"],
+                   wait="this is watch(1)")
+    assert len(rows(terminal.text)) == 5 or "Processes" in terminal.text
+    plain = gpukit("top", env=top.machine.env)
+    assert plain.stderr == ""

@@ -1,0 +1,97 @@
+/* missing.c - which NVML functions that are wanted a driver does not have. */
+#include "core/context.h"
+
+#include <string.h>
+
+enum { REQ, OPT, MORE };
+
+static const struct {
+	const char *name;
+	size_t offset;
+	int need;
+} functions[] = {
+#define X(need, symbol) {#symbol, offsetof(struct gk_nvml, symbol), need},
+    GK_NVML_USED(X)
+#undef X
+};
+#define FUNCTIONS (sizeof functions / sizeof *functions)
+
+/* Looked for to know how a driver lays out its lists, never called. */
+static const char *const signs[] = {
+    "nvmlDeviceGetConfComputeMemSizeInfo",
+    "nvmlDeviceGetRunningProcessDetailList",
+};
+
+/* Functions of two names. */
+static const char *const same[][2] = {
+    {"nvmlDeviceGetCurrentClocksEventReasons",
+     "nvmlDeviceGetCurrentClocksThrottleReasons"},
+    {"nvmlDeviceGetSupportedClocksEventReasons",
+     "nvmlDeviceGetSupportedClocksThrottleReasons"},
+    {"nvmlDeviceGetTemperatureV", "nvmlDeviceGetTemperature"},
+};
+
+static bool is_sign(const char *name)
+{
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (!strcmp(signs[i], name))
+			return true;
+	return false;
+}
+
+/* The length of a name without its version, "_v2". */
+static size_t stem(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 3 && name[len - 3] == '_' && name[len - 2] == 'v' ? len - 3
+								       : len;
+}
+
+/* Whether one function may stand in for another. */
+static bool are_alike(const char *a, const char *b)
+{
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		if ((!strcmp(a, same[i][0]) && !strcmp(b, same[i][1])) ||
+		    (!strcmp(a, same[i][1]) && !strcmp(b, same[i][0])))
+			return true;
+	return stem(a) == stem(b) && !strncmp(a, b, stem(a));
+}
+
+static bool is_there(const struct gk_nvml *nvml, size_t i)
+{
+	void *address;
+
+	memcpy(&address, (const char *)nvml + functions[i].offset,
+	       sizeof address);
+	return address != NULL;
+}
+
+/* Neither it nor another of its kind is there; of those the first counts. */
+static bool is_missing(const struct gk_nvml *nvml, size_t i)
+{
+	const char *name = functions[i].name;
+
+	if (is_sign(name) || (functions[i].need == MORE && !nvml->more))
+		return false;
+	for (size_t k = 0; k < FUNCTIONS; k++)
+		if (are_alike(functions[k].name, name) &&
+		    (is_there(nvml, k) || k < i))
+			return false;
+	return true;
+}
+
+size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
+			    size_t cap)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		if (!is_missing(gk->nvml, i))
+			continue;
+		if (count < cap)
+			ret_names[count] = functions[i].name;
+		count++;
+	}
+	return count;
+}
