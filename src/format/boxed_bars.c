@@ -64,14 +64,13 @@ void gk_box_bars(const struct gk_box_table *t, const struct gk_device *d,
 	enum bar_kind kinds[] = {left, right};
 	struct gk_buf *out = t->box->out;
 
-	for (int i = 0; i < t->bar_count; i++) {
-		if (kinds[i] == BAR_NONE) {
-			gk_buf_pad(out, ' ', (size_t)t->bars[i]);
-			gk_buf_puts(out, "│");
-			continue;
-		}
+	for (int i = 0; i < t->bar_count && kinds[i] != BAR_NONE; i++) {
+		int width = t->bars[i];
+
+		if (i + 1 < t->bar_count && kinds[i + 1] == BAR_NONE)
+			width += 1 + t->bars[i + 1];
 		gk_buf_putc(out, ' ');
-		gk_box_bar(t->box, d, kinds[i], t->bars[i] - 2);
+		gk_box_bar(t->box, d, kinds[i], width - 2);
 		gk_buf_puts(out, " │");
 	}
 	gk_buf_putc(out, '\n');

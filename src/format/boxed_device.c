@@ -235,7 +235,7 @@ static void mig_line(const struct gk_box_table *t, const struct gk_device *d,
 	gk_cell(out, x->memory, 20, GK_RIGHT, "");
 	gk_buf_putc(out, ' ');
 	cell_next(t, color);
-	gk_buf_printf(out, " BAR1: %8s / %-3s ",
+	gk_buf_printf(out, " BAR1: %8s / %3s ",
 		      gk_size_or_na(used, d->m[GK_M_BAR1_USED]), percent);
 	cell_end(t, color);
 }
@@ -253,7 +253,7 @@ static void compact_line(const struct gk_box_table *t,
 	gk_buf_putc(out, ' ');
 	gk_cell(out, x->temp, 4, GK_RIGHT, "");
 	gk_buf_putc(out, ' ');
-	gk_cell(out, x->pstate, 3, GK_CENTER, "");
+	gk_cell(out, x->pstate, 3, GK_RIGHT, "");
 	gk_buf_putc(out, ' ');
 	gk_cell(out, x->power, 12, GK_RIGHT, "");
 	gk_buf_putc(out, ' ');

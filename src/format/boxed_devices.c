@@ -28,7 +28,19 @@ static const struct rule top = {"═", "╒", "╤", "╕", NULL, NULL, NULL};
 static const struct rule open_bottom = {"═", "╞", "╧", "╡", "╪", "╧", "╡"};
 static const struct rule bottom = {"═", "╘", "╧", "╛", "╧", "╧", "╛"};
 
-static void add_rule(const struct gk_box_table *t, const struct rule *rule)
+/* Where the left bars end: nowhere beside MIG devices, which have one bar. */
+static const char *cross_of(const struct rule *rule, bool mig_above,
+			    bool mig_below)
+{
+	if (mig_above && mig_below)
+		return rule->line;
+	if (mig_above)
+		return rule == &between ? "┬" : rule->line;
+	return mig_below ? "┴" : rule->bars_cross;
+}
+
+static void add_crossed(const struct gk_box_table *t, const struct rule *rule,
+			const char *cross)
 {
 	struct gk_buf *out = t->box->out;
 	bool bars = t->bar_count && rule->bars_left;
@@ -42,10 +54,27 @@ static void add_rule(const struct gk_box_table *t, const struct rule *rule)
 	gk_buf_puts(out, bars ? rule->bars_left : rule->right);
 	for (int i = 0; bars && i < t->bar_count; i++) {
 		gk_box_repeat(out, rule->line, t->bars[i]);
-		gk_buf_puts(out, i + 1 < t->bar_count ? rule->bars_cross
-						      : rule->bars_right);
+		gk_buf_puts(out,
+			    i + 1 < t->bar_count ? cross : rule->bars_right);
 	}
 	gk_buf_putc(out, '\n');
+}
+
+static void add_rule(const struct gk_box_table *t, const struct rule *rule)
+{
+	add_crossed(t, rule, rule->bars_cross);
+}
+
+/* The rule behind a device, and before the next one shown if there is one. */
+static void add_rule_at(const struct gk_box_table *t, const struct rule *rule,
+			size_t position)
+{
+	const struct gk_device *devices = t->box->snap->devices;
+	bool below = position < gk_box_devices_end(t->box);
+
+	add_crossed(t, rule,
+		    cross_of(rule, devices[position - 1].mig_index >= 0,
+			     below && devices[position].mig_index >= 0));
 }
 
 static void title_parts(const struct gk_snapshot *snap,
@@ -72,8 +101,8 @@ static void add_title(struct gk_box *box)
 	for (int i = 0; i < 3; i++)
 		room -= (int)gk_columns(parts[i], strlen(parts[i]));
 	room = room > 2 ? room : 2;
-	gk_buf_printf(box->out, "│ %s%*s%s%*s%s │\n", parts[0], room / 2, "",
-		      parts[1], room - room / 2, "", parts[2]);
+	gk_buf_printf(box->out, "│ %s%*s%s%*s%s │\n", parts[0], room - room / 2,
+		      "", parts[1], room / 2, "", parts[2]);
 }
 
 /* The same without the words, as far as they fit. */
@@ -155,14 +184,14 @@ static void no_devices(struct gk_box *box)
 	gk_box_line(&narrow, open ? "╞" : "╘", "═", open ? "╡" : "╛");
 }
 
-/* MIG devices of one GPU stand together in the viewer. */
+/* MIG devices of one GPU stand together. */
 bool gk_box_rule_before(const struct gk_box *box, size_t i)
 {
 	const struct gk_device *d = &box->snap->devices[i];
 
 	if (i == box->live.first || box->o->dense)
 		return false;
-	return !box->live.on || d->mig_index < 0 || d[-1].mig_index < 0;
+	return d->mig_index < 0 || d[-1].mig_index < 0;
 }
 
 size_t gk_box_devices_end(const struct gk_box *box)
@@ -192,8 +221,9 @@ void gk_box_devices(struct gk_box *box)
 	add_head(&t);
 	for (size_t i = box->live.first; i < gk_box_devices_end(box); i++) {
 		if (gk_box_rule_before(box, i))
-			add_rule(&t, &between);
+			add_rule_at(&t, &between, i);
 		gk_box_device(&t, &box->snap->devices[i]);
 	}
-	add_rule(&t, box->live.open ? &open_bottom : &bottom);
+	add_rule_at(&t, box->live.open ? &open_bottom : &bottom,
+		    gk_box_devices_end(box));
 }

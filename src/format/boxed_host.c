@@ -57,10 +57,14 @@ static void add_load(struct gk_box *box)
 {
 	const struct gk_value *load = box->snap->host.load_centi;
 
-	gk_buf_puts(box->out, "  ( Load Average:");
+	gk_buf_puts(box->out, "  ");
+	gk_color_start(box->out, box->o->color, GK_BOLD);
+	gk_buf_puts(box->out, "( Load Average:");
 	for (int i = 0; i < 3; i++) {
 		if (load[i].why != GK_PRESENT)
 			gk_buf_puts(box->out, "   N/A");
+		else if (load[i].v >= 999950)
+			gk_buf_puts(box->out, " 9999+");
 		else if (load[i].v >= 10000)
 			gk_buf_printf(box->out, " %5.0f",
 				      (double)load[i].v / 100.0);
@@ -68,7 +72,9 @@ static void add_load(struct gk_box *box)
 			gk_buf_printf(box->out, " %5.2f",
 				      (double)load[i].v / 100.0);
 	}
-	gk_buf_puts(box->out, " )\n");
+	gk_buf_puts(box->out, " )");
+	gk_color_end(box->out, box->o->color, GK_BOLD);
+	gk_buf_putc(box->out, '\n');
 }
 
 /* Bars in halves; of the load the numbers alone. */

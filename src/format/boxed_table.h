@@ -37,7 +37,8 @@ char *gk_box_trouble(char *dst, const struct gk_box *box,
 /* All lines of a device, bars included. */
 void gk_box_device(const struct gk_box_table *t, const struct gk_device *d);
 
-/* The bars right of one line of a device, and the end of the line. */
+/* The bars right of one line of a device, and the end of the line. The left
+ * one is as wide as both where there is no right one. */
 enum bar_kind { BAR_MEM, BAR_MBW, BAR_UTL, BAR_PWR, BAR_NONE };
 
 void gk_box_bars(const struct gk_box_table *t, const struct gk_device *d,

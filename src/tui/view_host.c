@@ -117,11 +117,11 @@ static void load_text(char *dst, size_t cap, const struct gk_host *h)
 		struct gk_value load = h->load_centi[i];
 
 		if (load.why != GK_PRESENT)
-			at += (size_t)snprintf(dst + at, cap - at, " N/A");
+			at += (size_t)snprintf(dst + at, cap - at, "   N/A");
 		else if (load.v >= 999950)
 			at += (size_t)snprintf(dst + at, cap - at, " 9999+");
 		else
-			at += (size_t)snprintf(dst + at, cap - at, " %.2f",
+			at += (size_t)snprintf(dst + at, cap - at, " %5.2f",
 					       (double)load.v / 100.0);
 	}
 	snprintf(dst + at, cap - at, " ");
