@@ -146,6 +146,13 @@ static inline void scripted_await_hang(unsigned gpu)
 	pthread_mutex_unlock(&t.s->lock);
 }
 
+/* A metric that is read without a bit of gk_with. */
+static inline bool everyday(int metric)
+{
+	return gk_metrics[metric].tier != GK_TIER_DETAIL &&
+	       gk_metrics[metric].tier != GK_TIER_EVENT;
+}
+
 #define assert_value(value, want)                                              \
 	do {                                                                   \
 		assert_int_equal((value).why, GK_PRESENT);                     \

@@ -1,16 +1,11 @@
 /* scripted_nvml.c - the driver library of the tests; see scripted_nvml.h. */
-#include "core/scripted_nvml.h"
+#include "core/scripted_call.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-struct nvmlDevice_st {
-	unsigned gpu;
-	int mig; /* -1: the GPU */
-};
-
-static struct script s = {
+struct script s = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .changed = PTHREAD_COND_INITIALIZER,
 };
@@ -21,8 +16,7 @@ struct script *script(void)
 	return &s;
 }
 
-/* Counts the call; its scripted answer. */
-static nvmlReturn_t called(const char *name)
+nvmlReturn_t called(const char *name)
 {
 	for (int i = 0; i < SCRIPT_FUNCTIONS; i++) {
 		if (!s.function[i].name)
@@ -52,8 +46,7 @@ static void dawdle(struct script_gpu *gpu)
 	pthread_cond_broadcast(&s.changed);
 }
 
-/* Takes the lock, which LEAVE() gives back. */
-static nvmlReturn_t enter(const char *name, nvmlDevice_t dev)
+nvmlReturn_t enter(const char *name, nvmlDevice_t dev)
 {
 	struct script_gpu *gpu = &s.gpu[dev->gpu];
 	nvmlReturn_t r;
@@ -68,24 +61,10 @@ static nvmlReturn_t enter(const char *name, nvmlDevice_t dev)
 	return r;
 }
 
-#define LEAVE(r)                                                               \
-	do {                                                                   \
-		pthread_mutex_unlock(&s.lock);                                 \
-		return (r);                                                    \
-	} while (0)
-
-/* What only a GPU has: MIG devices refuse it. */
-#define ENTER_GPU(dev)                                                         \
-	nvmlReturn_t r = enter(__func__, dev);                                 \
-	if (!r && (dev)->mig >= 0)                                             \
-		r = NVML_ERROR_NOT_SUPPORTED;                                  \
-	if (r)                                                                 \
-	LEAVE(r)
-
-#define ENTER(dev)                                                             \
-	nvmlReturn_t r = enter(__func__, dev);                                 \
-	if (r)                                                                 \
-	LEAVE(r)
+nvmlDevice_t gpu_handle(unsigned gpu)
+{
+	return &devices[gpu][0];
+}
 
 nvmlReturn_t nvmlInit_v2(void)
 {
@@ -233,13 +212,8 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t dev, int count,
 				      nvmlFieldValue_t *values)
 {
 	ENTER_GPU(dev);
-	for (int i = 0; i < count; i++) {
-		values[i].nvmlReturn =
-		    values[i].fieldId == NVML_FI_DEV_MEMORY_TEMP
-			? NVML_SUCCESS
-			: NVML_ERROR_NOT_SUPPORTED;
-		values[i].value.uiVal = 77;
-	}
+	for (int i = 0; i < count; i++)
+		script_field(dev, &values[i]);
 	LEAVE(r);
 }
 
@@ -252,20 +226,6 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t dev, nvmlMemory_t *memory)
 	LEAVE(r);
 }
 
-#define UINT(function, value)                                                  \
-	nvmlReturn_t function(nvmlDevice_t dev, unsigned int *to)              \
-	{                                                                      \
-		ENTER_GPU(dev);                                                \
-		*to = value;                                                   \
-		LEAVE(r);                                                      \
-	}
-#define UINT_OF(function, type, value)                                         \
-	nvmlReturn_t function(nvmlDevice_t dev, type of, unsigned int *to)     \
-	{                                                                      \
-		ENTER_GPU(dev);                                                \
-		*to = value;                                                   \
-		LEAVE(r);                                                      \
-	}
 UINT(nvmlDeviceGetMinorNumber, dev->gpu + 100)
 UINT(nvmlDeviceGetPowerUsage, 123456)
 UINT(nvmlDeviceGetPowerManagementLimit, 400000)

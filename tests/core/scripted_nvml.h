@@ -16,7 +16,9 @@
 #define SCRIPT_GPUS       64
 #define SCRIPT_MIG        8
 #define SCRIPT_PROCESSES  400
-#define SCRIPT_FUNCTIONS  96
+#define SCRIPT_FUNCTIONS  192
+#define SCRIPT_LINKS      18
+#define SCRIPT_XIDS       16
 #define SCRIPT_ALL        (-1) /* every GPU */
 #define SCRIPT_TOTAL      (80 * GIB)
 #define SCRIPT_RESERVED   GIB
@@ -48,6 +50,25 @@ struct script_gpu {
 	nvmlProcessUtilizationSample_t sample[8];
 	unsigned sample_count;
 	unsigned long long asked_since; /* of the last question for samples */
+	unsigned links;                 /* NVLinks that it has */
+	unsigned active;                /* bit l: link l is up */
+	/* Where a link leads: a GPU, or SCRIPT_GPUS and a switch. */
+	unsigned leads_to[SCRIPT_LINKS];
+};
+
+/* What waits of the event sets, and what came. */
+struct script_events {
+	int sets;                     /* created minus freed */
+	bool registered[SCRIPT_GPUS]; /* in the last set */
+	unsigned registrations;
+	nvmlReturn_t wait; /* answer of a wait, 0: as it is */
+	bool hang;         /* waits wait until it is taken back */
+	unsigned waiting;  /* waits now */
+	unsigned waits;    /* waits so far */
+	struct {
+		unsigned gpu, xid;
+	} xid[SCRIPT_XIDS];
+	unsigned xids;
 };
 
 /* Everything is guarded by lock. */
@@ -65,6 +86,7 @@ struct script {
 		unsigned calls;
 	} function[SCRIPT_FUNCTIONS];
 	int inits; /* minus shutdowns */
+	struct script_events events;
 };
 
 typedef struct script *script_of(void);
