@@ -290,6 +290,8 @@ static bool open_gpu(struct gk_gpu *gpu)
 	clear_values(gpu, &unit->dev, GK_ABSENT_NOT_READ);
 	identify_gpu(gpu, unit);
 	scan_mig(gpu);
+	unit = &gpu->units[0]; /* may have moved */
+	unit = &gpu->units[0]; /* the scan may have moved it */
 	gk_events_want(gpu->events, unit->dev.index, unit->handle);
 	gpu->open = true;
 	return true;
