@@ -119,6 +119,8 @@ static struct gk_listed *add(struct gk_gpu *gpu, unsigned unit, pid_t pid)
 	}
 	listed = &gpu->listed[gpu->listed_count++];
 	*listed = (struct gk_listed){.pid = pid, .unit = unit};
+	for (int i = 0; i < GK_PM_COUNT; i++)
+		listed->m[i].why = GK_ABSENT_NOT_READ;
 	listed->m[GK_PM_GPU_MEM].why = GK_ABSENT_NOT_SUPPORTED;
 	return listed;
 }
