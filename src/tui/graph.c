@@ -25,12 +25,12 @@ static int height_of(const struct graph *graph, float value)
 	float share = value / graph->top;
 	int most = graph->rows * 4, dots;
 
-	if (isnan(value) || !(share > 0))
+	if (isnan(share))
 		return 0;
 	if (share >= 1)
 		return most;
 	dots = (int)(share * (float)most + 0.5F);
-	return dots ? dots : 1;
+	return dots > 0 ? dots : 1;
 }
 
 /* How many of the dots of a column are in a row; rows count from the base. */
@@ -68,17 +68,24 @@ void graph_draw(struct grid *g, const struct graph *graph, const float *values)
 			  height_of(graph, values[2 * c + 1]));
 }
 
-static const unsigned ticks_s[] = {30,   60,   120,   300,   600,   1200, 1800,
-				   3600, 7200, 14400, 28800, 43200, 86400};
+static const unsigned ticks_s[] = {30,   60,    120,   180,   240,
+				   300,  600,   1200,  1800,  3600,
+				   7200, 14400, 28800, 43200, 86400};
 
 static void tick_text(char *dst, size_t cap, unsigned seconds)
 {
 	if (seconds < 300)
-		snprintf(dst, cap, "╴%us├", seconds);
+		snprintf(dst, cap, "%us", seconds);
 	else if (seconds < 7200)
-		snprintf(dst, cap, "╴%um├", seconds / 60);
+		snprintf(dst, cap, "%um", seconds / 60);
 	else
-		snprintf(dst, cap, "╴%uh├", seconds / 3600);
+		snprintf(dst, cap, "%uh", seconds / 3600);
+}
+
+static int put(struct grid *g, int row, int column, const char *text,
+	       struct grid_style style)
+{
+	return grid_line(g, row, column, text, strlen(text), style);
 }
 
 void graph_axis(struct grid *g, int row, int column, int columns,
@@ -88,19 +95,20 @@ void graph_axis(struct grid *g, int row, int column, int columns,
 	int free = column + columns; /* ticks end before the one drawn last */
 
 	for (int c = 0; c < columns; c++)
-		grid_line(g, row, column + c, "─", strlen("─"), style);
+		put(g, row, column + c, "─", GRID_PLAIN);
 	for (size_t i = 0; i < sizeof ticks_s / sizeof *ticks_s; i++) {
 		uint64_t values = ticks_s[i] * GK_NS_PER_S / step_ns;
-		int width, end = column + columns - (int)(values / 2);
+		int width, end = column + columns - (int)(values / 2) + 1, at;
 
 		tick_text(text, sizeof text, ticks_s[i]);
-		/* Both box characters take three bytes and one column. */
-		width = (int)strlen(text) - 4;
+		width = (int)strlen(text) + 2;
 		if (values / 2 > (uint64_t)columns || end - width <= column)
 			break;
 		if (end >= free)
 			continue;
-		grid_line(g, row, end - width, text, strlen(text), style);
+		at = put(g, row, end - width, "╴", GRID_PLAIN);
+		at = put(g, row, at, text, style);
+		put(g, row, at, "├", GRID_PLAIN);
 		free = end - width;
 	}
 }

@@ -15,14 +15,15 @@ struct graph {
 };
 
 /*
- * Draws 2 * columns values, the newest last; NAN leaves a gap. A value that
- * is not zero shows at least one dot.
+ * Draws 2 * columns values, the newest last; NAN leaves a gap, any other
+ * value shows at least one dot.
  */
 void graph_draw(struct grid *g, const struct graph *graph, const float *values);
 
 /*
  * Draws the line of times between two graphs: a rule with "╴60s├" where 30 s,
- * 60 s, 120 s... ago are, for step_ns a value.
+ * 60 s, 120 s... ago are, for step_ns a value. The branch is above the first
+ * cell of that time. style: of the times.
  */
 void graph_axis(struct grid *g, int row, int column, int columns,
 		uint64_t step_ns, struct grid_style style);

@@ -78,12 +78,8 @@ static int draw_bars(struct tui *t, struct grid *g, int line,
 /* ---- graphs ---- */
 
 /* Each row of a gradient in its own colour, from the base on. */
-static void draw_graph(const struct tui *t, struct grid *g,
-		       const struct graph *graph, const float *values)
+static void tint_rows(struct grid *g, const struct graph *graph)
 {
-	graph_draw(g, graph, values);
-	if (!t->options.boxed.colorful)
-		return;
 	for (int r = 0; r < graph->rows; r++) {
 		int row = graph->hanging ? graph->row + r
 					 : graph->row + graph->rows - 1 - r;
@@ -188,7 +184,7 @@ static void draw_host(const struct tui *t, struct grid *g, int line, int width)
 				      .style = {rows[i].color, 0}};
 
 		gk_history_of_host(t->history, rows[i].what, span, values);
-		draw_graph(t, g, &graph, values);
+		graph_draw(g, &graph, values);
 		last[rows[i].what] = last_of(values, span);
 	}
 	load_text(label, sizeof label, h);
@@ -256,6 +252,24 @@ static void gpu_label(const struct tui *t, char *dst,
 	snprintf(dst, LABEL_MAX, " %s %s: %s ", which, title, number);
 }
 
+/* How busy it is now: of shares, by the limits that bars have. */
+static uint16_t color_of(const struct tui *t, const struct series *of,
+			 float value)
+{
+	static const uint16_t colors[] = {
+	    [GK_LIGHT] = 2, [GK_MODERATE] = 3, [GK_HEAVY] = 1};
+	struct gk_value tenths = {.why = isnan(value) ? GK_ABSENT_NOT_SUPPORTED
+						      : GK_PRESENT};
+
+	if (strcmp(of->unit, "%") != 0)
+		return colors[GK_LIGHT];
+	if (tenths.why == GK_PRESENT)
+		tenths.v = (int64_t)(value * 10);
+	if (of->what == GK_HD_MEM || of->what == GK_HD_MEM_UTIL)
+		return colors[gk_memory_intensity(&t->options.boxed, tenths)];
+	return colors[gk_gpu_intensity(&t->options.boxed, tenths)];
+}
+
 static void draw_gpus(const struct tui *t, struct grid *g, int line, int column,
 		      int width)
 {
@@ -281,8 +295,10 @@ static void draw_gpus(const struct tui *t, struct grid *g, int line, int column,
 			gk_history_of_devices(t->history, of->what, span,
 					      values);
 		graph.top = top_of(values, span.count, of->top);
-		graph.style.color = 2;
-		draw_graph(t, g, &graph, values);
+		graph.style.color = color_of(t, of, last_of(values, span));
+		graph_draw(g, &graph, values);
+		if (t->options.boxed.colorful)
+			tint_rows(g, &graph);
 		gpu_label(t, label, gpu, of->title, of->unit,
 			  last_of(values, span));
 		draw_label(g, line + (lower ? FULL_HEIGHT - 2 : 0), column,

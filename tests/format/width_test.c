@@ -66,7 +66,7 @@ static void ascii_keeps_the_shape(void **state)
 
 	(void)state;
 	gk_add_ascii(&out, text, strlen(text));
-	check(&out, "+=+|## 35 C ??");
+	check(&out, "+=+||| 35 C ??");
 }
 
 int main(void)

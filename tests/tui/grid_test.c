@@ -88,7 +88,7 @@ static void drawings_have_ascii(void **state)
 	(void)state;
 	line(0, 0, "╒═│├▎█░⣿▲é");
 	grid_to_ascii(&g);
-	assert_row(0, L"+-|||||=^?");
+	assert_row(0, L"+=|||||=^?");
 }
 
 static void marks_stay_inside(void **state)
