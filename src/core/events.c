@@ -344,22 +344,32 @@ void gk_events_want(struct gk_events *e, unsigned index, nvmlDevice_t handle)
 	pthread_mutex_unlock(&e->lock);
 }
 
-void gk_events_get(struct gk_events *e, struct gk_device *dev)
+static void put(const struct gpu *gpu, struct gk_value *m)
 {
-	const struct gpu *gpu = &e->gpu[dev->index];
-	struct gk_value *m = dev->m;
-	enum gk_absence why;
+	enum gk_absence why = gpu->why;
 
-	pthread_mutex_lock(&e->lock);
-	why = gpu->why;
 	m[GK_M_XID_COUNT] = (struct gk_value){(int64_t)gpu->count, why};
 	m[GK_M_XID_LAST] = (struct gk_value){(int64_t)gpu->last, why};
 	m[GK_M_XID_TIME] = (struct gk_value){(int64_t)gpu->last_ns, why};
 	if (!why && !gpu->count)
 		m[GK_M_XID_TIME].why = GK_ABSENT_NONE;
-	pthread_mutex_unlock(&e->lock);
-	if (!why)
+}
+
+void gk_events_get(struct gk_events *e, struct gk_device *dev)
+{
+	static const struct gpu mig = {.why = GK_ABSENT_NOT_SUPPORTED};
+	const struct gpu *gpu = &e->gpu[dev->index];
+
+	if (dev->mig_index >= 0) {
+		put(&mig, dev->m);
+		return;
+	}
+	pthread_mutex_lock(&e->lock);
+	if (gpu->why != GK_ABSENT_NOT_READ)
+		put(gpu, dev->m);
+	if (!gpu->why)
 		dev->read_ns[GK_TIER_EVENT] = gk_mono_ns();
+	pthread_mutex_unlock(&e->lock);
 }
 
 void gk_events_close(struct gk_events *e)

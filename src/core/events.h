@@ -24,7 +24,10 @@ int gk_events_open(struct gk_nvml *nvml, size_t gpus,
 void gk_events_want(struct gk_events *events, unsigned index,
 		    nvmlDevice_t handle);
 
-/* Writes the metrics of the tier EVENT of a GPU, and when they were known. */
+/*
+ * Writes the metrics of the tier EVENT of a device, and when they were known.
+ * What is not known yet stays as it is; a MIG device has none of its own.
+ */
 void gk_events_get(struct gk_events *events, struct gk_device *dev);
 
 /* A reference more. NULL stays NULL. */

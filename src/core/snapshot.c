@@ -155,8 +155,8 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 		add_process(snap, &reading.listed[i], gpu);
 	if (!r)
 		r = add_detail(whole, &reading, gpu);
-	if (!r && gk->events)
-		gk_events_get(gk->events, &snap->devices[gpu]);
+	for (size_t i = gpu; !r && gk->events && i < snap->device_count; i++)
+		gk_events_get(gk->events, &snap->devices[i]);
 	gk_reading_free(&reading);
 	return r;
 }

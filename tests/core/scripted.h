@@ -117,14 +117,21 @@ static inline void scripted_answer(const char *name, nvmlReturn_t answer)
 	pthread_mutex_unlock(&t.s->lock);
 }
 
-static inline unsigned scripted_calls(const char *name)
+/* Under the lock. */
+static inline unsigned scripted_calls_locked(const char *name)
 {
-	unsigned calls = 0;
-
-	pthread_mutex_lock(&t.s->lock);
 	for (int i = 0; i < SCRIPT_FUNCTIONS && t.s->function[i].name; i++)
 		if (!strcmp(t.s->function[i].name, name))
-			calls = t.s->function[i].calls;
+			return t.s->function[i].calls;
+	return 0;
+}
+
+static inline unsigned scripted_calls(const char *name)
+{
+	unsigned calls;
+
+	pthread_mutex_lock(&t.s->lock);
+	calls = scripted_calls_locked(name);
 	pthread_mutex_unlock(&t.s->lock);
 	return calls;
 }

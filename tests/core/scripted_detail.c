@@ -320,13 +320,14 @@ nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
 	s.events.waits++;
 	s.events.waiting++;
 	pthread_cond_broadcast(&s.changed);
-	while (s.events.hang)
-		pthread_cond_wait(&s.changed, &s.lock);
 	while (!r) {
+		while (s.events.hang)
+			pthread_cond_wait(&s.changed, &s.lock);
 		r = s.events.wait;
 		if (r || take_xid(data))
 			break;
-		if (pthread_cond_timedwait(&s.changed, &s.lock, &until))
+		if (pthread_cond_timedwait(&s.changed, &s.lock, &until) &&
+		    !s.events.hang)
 			r = NVML_ERROR_TIMEOUT;
 	}
 	s.events.waiting--;
