@@ -31,15 +31,15 @@ static const struct {
 			       "no system memory (see gpukit record --system)",
 			       10240, "GiB", 1024},
     [GK_PLOT_CPU] = {"CPU, lifetime average", "% of a core",
-		     "no CPU time (see gpukit record --system)", INFINITY, "",
+		     "no CPU time (see gpukit record --system)", HUGE_VAL, "",
 		     1},
-    [GK_PLOT_UTILIZATION] = {"GPU utilisation", "%", "no utilisation", INFINITY,
+    [GK_PLOT_UTILIZATION] = {"GPU utilisation", "%", "no utilisation", HUGE_VAL,
 			     "", 1},
     [GK_PLOT_POWER] = {"Power", "W", "no power (see gpukit record --devices)",
-		       INFINITY, "", 1},
+		       HUGE_VAL, "", 1},
     [GK_PLOT_TEMPERATURE] = {"Temperature", "C",
 			     "no temperature (see gpukit record --devices)",
-			     INFINITY, "", 1},
+			     HUGE_VAL, "", 1},
 };
 
 /* Okabe and Ito's colours, which most colour-blind people can tell apart;

@@ -143,7 +143,7 @@ static bool read_number(const struct gk_csv_field *field, double *ret)
 	double value = 0, unit = 1;
 	const char *first;
 
-	*ret = NAN;
+	*ret = (double)NAN;
 	if (p == end)
 		return true;
 	first = p += negative;

@@ -38,7 +38,7 @@ static void add(int64_t ms, const char *gpu, const char *pid, double memory)
 	strcpy(of_gpu, gpu);
 	strcpy(of_pid, pid);
 	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
-		row.value[q] = NAN;
+		row.value[q] = (double)NAN;
 	row.value[GK_PLOT_MEMORY] = memory;
 	assert_int_equal(gk_plot_chart_add(&chart, &row), 0);
 }

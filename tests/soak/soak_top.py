@@ -199,6 +199,8 @@ def main():
     print(f"{options.seconds:g} s, {len(run.memory)} steps: memory "
           f"{run.memory[0][1]} KiB at first, grew by {run.growth()} KiB after "
           f"the first minute; {len(run.torn)} torn screens")
+    print("KiB every half minute:", *(
+        memory for second, memory in run.memory if second % 30 == 0))
     for before, after in run.torn:
         print("SHOWN\n" + before + "\nREDRAWN\n" + after)
     if run.torn or run.growth() > 1024:
