@@ -1,0 +1,131 @@
+"""`gpukit record` when it is killed, and when there is no room."""
+
+import json
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import GPUKIT, clean_env
+from test_record import (HEADER, one_line, record,  # noqa: F401 (a fixture)
+                         rows)
+from tools import wait_until
+
+KILLS = 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form, name", [("csv", "gpu_log.csv"),
+                                        ("jsonl", "gpu_log.jsonl")])
+def test_kill_9_leaves_whole_rows(record, form, name):  # noqa: F811
+    """At any moment: of the start, of an append, of a rotation."""
+    path = record.place / name
+    seen = 0
+    for turn in range(KILLS // 2):
+        process = record.start("-i", "0.01", "--append", "--format", form,
+                               "--rotate", "40K")
+        time.sleep(random.uniform(0, 0.1))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stderr.close()
+        for file in record.place.iterdir():
+            if file.name.endswith(".tmp"):
+                file.unlink()  # it had no name yet
+                continue
+            text = file.read_text()
+            if form == "csv":
+                assert text.startswith(HEADER + "\n"), (turn, file)
+                assert all(line.count(",") == 6 for line in
+                           text.splitlines()), (turn, file)
+            else:
+                for line in text.splitlines():
+                    json.loads(line)
+            assert text == "" or text.endswith("\n"), (turn, file)
+            seen += text.count("\n")
+    assert path.exists() and seen > 1000
+
+
+def test_a_limit_of_file_sizes(record):  # noqa: F811
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+
+    done = record("-i", "0.01", preexec_fn=limit)
+    one_line(done, 1, "gpu_log.csv", "File too large")
+    got = rows(record.log)
+    assert len(got) > 50 and len(got) % 4 == 0
+    assert 9000 < record.log.stat().st_size <= 10000
+
+
+FULL = """
+mkdir disk
+mount -t tmpfs -o size=32k none disk
+echo precious > disk/old.csv
+cd disk
+"$G" record -i 0.01 -o log.csv || echo "exit $?" >&2
+head -c 100000 /dev/zero > filler 2>/dev/null || true
+"$G" record -i 0.01 -o old.csv 2>/dev/null || echo "exit $?" >&2
+cat old.csv >&2
+ls >&2
+cp log.csv ..
+"""
+
+
+def test_a_full_disk(record):  # noqa: F811
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec",
+         FULL], text=True, capture_output=True, cwd=record.place, check=False,
+        timeout=60, env=clean_env(G=GPUKIT, **record.machine.env))
+    if "unshare" in done.stderr:
+        pytest.skip("user namespaces are not allowed here")
+    lines = done.stderr.splitlines()
+    assert "No space left on device" in lines[0] and "log.csv" in lines[0]
+    assert lines[1:] == ["exit 1", "exit 1", "precious", "filler", "log.csv",
+                         "old.csv"]
+    got = rows(record.place / "log.csv")
+    assert len(got) > 50 and len(got) % 4 == 0
+
+
+def test_the_directory_goes(record):  # noqa: F811
+    gone = record.place / "gone"
+    gone.mkdir()
+    process = record.start("-i", "0.01", "-o", gone / "x.csv")
+    wait_until(lambda: (gone / "x.csv").exists())
+    shutil.rmtree(gone)
+    assert process.wait(timeout=10) == 1
+    text = process.stderr.read()
+    assert text.count("\n") == 1 and "removed" in text and "x.csv" in text
+
+
+def test_the_directory_goes_before_a_rotation(record):  # noqa: F811
+    gone = record.place / "gone"
+    gone.mkdir()
+    process = record.start("-i", "0.01", "-o", gone / "x.csv", "--rotate",
+                           "2K")
+    wait_until(lambda: (gone / "x.2.csv").exists())
+    gone.rename(record.place / "away")
+    assert process.wait(timeout=10) == 1
+    assert process.stderr.read().count("\n") == 1
+    for path in (record.place / "away").iterdir():
+        assert len(rows(path)) % 4 == 0
+
+
+def test_a_hanging_gpu_is_left_out(record):  # noqa: F811
+    record.machine.ctl("fail", "1", "hang")
+    began = time.monotonic()
+    done = record("--count", 2, "-i", "0.1", "--timeout", "0.2")
+    assert done.returncode == 0 and time.monotonic() - began < 5
+    assert {row["gpu_index"] for row in rows(record.log)} == {"0"}
+
+
+def test_no_file_is_for_others(record):  # noqa: F811
+    """Command lines may hold secrets: nobody else can read any file."""
+    process = record.start("-i", "0.01", "--rotate", "2K", umask=0)
+    wait_until(lambda: (record.place / "gpu_log.2.csv").exists())
+    process.terminate()
+    assert process.wait(timeout=10) == 0
+    for path in record.place.iterdir():
+        assert path.stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,191 @@
+"""`gpukit record` and families of processes: --children, --until-exit, and
+commands that it runs. Load processes are started by a launcher that is part
+of the command, so that they are its children."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import GPUKIT, clean_env
+from test_record import ok, one_line, record, rows  # noqa: F401 (a fixture)
+from tools import children, wait_until
+
+FAKE = [GPUKIT, "fake", "--gpus", "a100-sxm4-80gb:2", "--load"]
+
+
+@pytest.fixture
+def family(tmp_path):
+    """Runs `gpukit record ARGS...` with {root} as the pid of a launcher whose
+    children are four processes on two GPUs; others are on them as well."""
+    path = tmp_path / "machine"
+
+    def run(*args, inside=None):
+        launcher = subprocess.Popen(
+            FAKE + ["train:0-1,n=2,mem=1GiB", "--name", str(path), "--",
+                    "sh", "-c", "echo up; exec cat"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=clean_env())
+        assert launcher.stdout.readline() == "up\n"
+        wait_until(lambda: len(children(launcher.pid)) == 5)
+        env = clean_env(GPUKIT_MACHINE=str(path), LD_LIBRARY_PATH=os.path.join(
+            os.path.dirname(os.path.dirname(GPUKIT)), "lib/gpukit/fake"))
+        command = [GPUKIT, "record", *[str(arg).replace("{root}",
+                                                        str(launcher.pid))
+                                       for arg in args]]
+        process = subprocess.Popen(command, cwd=tmp_path, env=env, text=True,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        try:
+            if inside:
+                inside(process, launcher)
+            out, err = process.communicate(timeout=30)
+        finally:
+            launcher.stdin.close()
+            launcher.wait(timeout=30)
+            launcher.stdout.close()
+        return subprocess.CompletedProcess(command, process.returncode, out,
+                                           err)
+
+    run.log = tmp_path / "gpu_log.csv"
+    return run
+
+
+def test_children(family):
+    ok(family("--pid", "{root}", "--count", 1))
+    assert rows(family.log) == []
+    ok(family("--pid", "{root}", "--children", "--count", 1))
+    assert len(rows(family.log)) == 4
+    ok(family("--match", r"gpukit fake .*--load", "--children", "--count", 1))
+    assert len(rows(family.log)) == 4
+
+
+def test_a_system_row_of_a_family(family):
+    ok(family("--system", "{root}", "--count", 1))
+    alone, = rows(family.log)
+    ok(family("--system", "{root}", "--children", "--count", 1))
+    together, = rows(family.log)
+    assert alone["used_mib"] == "" and together["used_mib"] == "4096"
+    assert float(together["cpu_pct"]) >= float(alone["cpu_pct"])
+
+
+@pytest.mark.parametrize("args", [
+    ["--pid", "{root}", "--children"], ["--system", "{root}"],
+    ["--match", "gpukit-load"]])
+def test_until_exit(family, args):
+    def end(process, launcher):
+        wait_until(lambda: family.log.exists() and rows(family.log))
+        assert process.poll() is None
+        launcher.stdin.close()
+
+    began = time.monotonic()
+    ok(family(*args, "--until-exit", "-i", "0.2", inside=end))
+    assert rows(family.log) and time.monotonic() - began < 10
+
+
+def test_until_exit_does_not_wait_for_a_sample(family):
+    """The end of the only process ends a recording of 30 s intervals."""
+    def end(process, launcher):
+        wait_until(lambda: family.log.exists() and rows(family.log))
+        launcher.stdin.close()
+
+    began = time.monotonic()
+    ok(family("--system", "{root}", "--until-exit", inside=end))
+    assert time.monotonic() - began < 10
+
+
+def test_until_exit_of_nobody(family):
+    ok(family("--pid", 2 ** 22 + 1, "--until-exit"))
+    assert rows(family.log) == []
+
+
+# ---- commands ----
+
+# A program whose child is on GPU 1 for two seconds.
+USER = """
+import subprocess, sys, time
+load = subprocess.Popen(
+    ["gpukit-load", "train", "gpu=1", "mem=3GiB", "util=60", "period=30s"],
+    executable=sys.argv[1])
+time.sleep(2)
+load.kill()
+load.wait()
+"""
+
+
+def test_the_summary(record):  # noqa: F811
+    """The other processes of the machine are not in it."""
+    done = record("--", sys.executable, "-c", USER, GPUKIT)
+    assert done.returncode == 0
+    text = done.stderr
+    assert re.search(r": 2\.\d s, exit status 0\n", text), text
+    assert "peak GPU memory   3072MiB (GPU 1: 3072MiB)\n" in text
+    assert re.search(r"mean utilisation  GPU 1: [\d.]+ % \([\d.]+ % by the "
+                     r"command\)\n", text), text
+    joules = float(re.search(r"energy +([\d.]+) J", text).group(1))
+    assert 2 * 40 < joules < 3 * 400  # an A100 between idle and its limit
+    got = rows(record.log)
+    assert 1 <= len(got) <= 3
+    assert {(row["gpu_index"], row["gpu_mem_mib"]) for row in got} == {
+        ("1", "3072")}
+
+
+def test_a_command_that_uses_no_gpu(record):  # noqa: F811
+    assert "on no GPU" in record("--", "true").stderr
+
+
+def test_the_exit_status_is_that_of_the_command(record):  # noqa: F811
+    for script, status in (("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)):
+        done = record("--", "sh", "-c", script)
+        assert done.returncode == status, done.stderr
+        assert done.stderr.startswith("gpukit record: sh: ")
+    done = record("--", "/nonexistent/command")
+    assert done.returncode == 127 and "command not found" in done.stderr
+    done = record("--", "/")
+    assert done.returncode == 126
+    done = record("--", "sh", "-c", "echo out; cat")
+    assert done.stdout == "out\n"
+
+
+def test_no_command_without_a_machine(gpukit, tmp_path):
+    done = gpukit("record", "--", "touch", "ran", cwd=tmp_path)
+    one_line(done, 1, "driver")
+    assert os.listdir(tmp_path) == []
+
+
+def test_signals_are_passed_on(record):  # noqa: F811
+    process = record.start("--", sys.executable, "-c", (
+        "import signal, sys, time\n"
+        "signal.signal(15, lambda *_: sys.exit(42))\n"
+        "print('up', flush=True)\ntime.sleep(100)"), stdout=subprocess.PIPE)
+    assert process.stdout.readline() == "up\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=10) == 42
+    assert "exit status 42" in process.stderr.read()
+    process.stdout.close()
+
+
+def test_the_command_starts_with_the_signals_of_the_caller(record):  # noqa: F811
+    mask = "grep -E 'Sig(Blk|Ign)' /proc/self/status"
+    plain = subprocess.run(["sh", "-c", mask], text=True, check=True,
+                           capture_output=True).stdout
+    done = record("--", "sh", "-c", mask)
+    blocked = re.search(r"SigBlk:\t(\w+)", done.stdout).group(1)
+    assert blocked == re.search(r"SigBlk:\t(\w+)", plain).group(1)
+
+
+def test_a_full_disk_does_not_end_the_command(record):  # noqa: F811
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
+
+    done = record("-i", "0.1", "--", sys.executable, "-c",
+                  USER + "\nprint('done')", GPUKIT, preexec_fn=limit)
+    assert done.returncode == 1 and done.stdout == "done\n"
+    assert "File too large" in done.stderr.splitlines()[0]
+    assert "peak GPU memory   3072MiB" in done.stderr
+    assert rows(record.log)
