@@ -137,10 +137,11 @@ def test_the_values_are_those_of_proc(top, tmp_path):
 
     def are_there(text):
         rows = table(text)
-        return len(rows) == len(JOBS) and all(row["CWD"] != "N/A"
-                                              for row in rows)
+        return len(rows) == len(JOBS) and all(
+            row.get("CWD", "N/A") != "N/A" and "NAME" in row for row in rows)
 
     terminal.wait_for(are_there)
+    terminal.draw_for(0.1)  # the rest of that frame
     for row in table(terminal.text):
         pid = int(row["PID"])
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
@@ -161,11 +162,13 @@ def test_two_columns(top):
     terminal = top("gpu, pid, user, gpu-memory, nice, command")
     terminal.wait_for(lambda text: len(table(text)) == len(JOBS))
     terminal.send(b"ogou")
-    terminal.wait_for(lambda text: "USER▲" in text and "GPU-MEM▽" in text, 5)
-    assert by("GPU-MEM")(terminal.text) == [n << 30 for n in (4, 3, 2, 1)]
+    terminal.wait_for(lambda text: "USER▲" in text and "GPU-MEM▽" in text
+                      and by("GPU-MEM")(text) == [n << 30
+                                                  for n in (4, 3, 2, 1)], 5)
     terminal.send(b"oGou")
-    terminal.wait_for(lambda text: "USER▲" in text and "GPU-MEM△" in text, 5)
-    assert by("GPU-MEM")(terminal.text) == [n << 30 for n in (1, 2, 3, 4)]
+    terminal.wait_for(lambda text: "USER▲" in text and "GPU-MEM△" in text
+                      and by("GPU-MEM")(text) == [n << 30
+                                                  for n in (1, 2, 3, 4)], 5)
     leave(terminal)
 
 
