@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import GPUKIT, clean_env
+from conftest import GPUKIT, ROOT, clean_env
 from screen import Terminal
 
 # GPU, memory in GiB, encoder, decoder, variables of its environment.
@@ -155,6 +155,18 @@ def test_the_values_are_those_of_proc(top, tmp_path):
         assert number(row["RANK"]) == ranks[index]
         assert str(tmp_path / f"d{index}").startswith(row["CWD"][:-2])
     leave(terminal)
+
+
+def test_the_documentation_names_every_column():
+    def read(*path):
+        with open(os.path.join(ROOT, *path), encoding="utf-8") as f:
+            return f.read()
+
+    rows = re.findall(r'^COLUMN\(\w+, "([\w-]+)", "([^"]*)",',
+                      read("src", "format", "columns.def"), re.M)
+    assert len(rows) > 20
+    section = read("docs", "TOP.md").split("## Columns")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `([\w-]+)` \| (\S*) \|", section, re.M) == rows
 
 
 def test_two_columns(top):
