@@ -47,14 +47,19 @@ static int view(struct top *top, struct gk *gk)
 	return status;
 }
 
+static bool wants_viewer(const struct top *top)
+{
+	bool once = top->when == TOP_ONCE ||
+		    (top->when == TOP_AUTO && top->once_by_default);
+
+	return !once && term_usable();
+}
+
 static int run_on(struct top *top, struct gk *gk)
 {
-	bool terminal = term_usable();
 	int status;
 
-	if (top->when == TOP_AUTO && top->once_by_default)
-		top->when = TOP_ONCE;
-	if (terminal && top->when != TOP_ONCE)
+	if (wants_viewer(top))
 		return view(top, gk);
 	status = report(top, gk);
 	top_tell_watch();
@@ -105,6 +110,9 @@ static int run(int argc, char **argv)
 
 	look_around(&top);
 	signal(SIGPIPE, SIG_IGN);
+	/* The screen of a GPU tells of the Xids since the viewer started. */
+	if (!status && wants_viewer(&top))
+		machine.with |= GK_WITH_EVENTS | GK_WITH_TOPOLOGY;
 	if (!status)
 		status = gk_cli_open("top", &machine, &gk);
 	if (!status)

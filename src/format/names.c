@@ -22,7 +22,8 @@ static uint64_t youngest(const struct gk_snapshot *snap,
 {
 	uint64_t last = 0;
 
-	for (int i = 0; i < GK_TIER_HOST; i++)
+	/* That no Xid came is no answer. */
+	for (int i = 0; i < GK_TIER_EVENT; i++)
 		if (device->read_ns[i] > last)
 			last = device->read_ns[i];
 	if (!last)

@@ -18,6 +18,9 @@ struct tui_device {
 	/* The last two readings, of the GPU that was shown then. */
 	char links_uuid[GK_NAME_MAX];
 	struct tui_links links, before;
+	/* What the GPU that is shown said while it was well. */
+	struct gk_device last;
+	struct gk_detail last_detail;
 };
 
 #endif

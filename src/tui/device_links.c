@@ -164,30 +164,29 @@ static void draw_link(const struct tui *t, struct grid *g, int line, int column,
 
 /* ---- all of them ---- */
 
-/* "18 of 18 up, 25.00GiB/s each; CRC 0, replay 0, recovery 0". */
+/* "18/18 up, 25.00GiB/s; CRC 0, data 0, replay 0, recovery 0". */
 static void draw_sums(const struct tui *t, struct grid *g, int line,
 		      const struct gk_device *d)
 {
 	static const struct {
 		enum gk_metric metric;
 		const char *name;
-	} sums[] = {{GK_M_NVLINK_CRC_FLIT, "flit CRC"},
-		    {GK_M_NVLINK_CRC_DATA, "data CRC"},
+	} sums[] = {{GK_M_NVLINK_CRC_FLIT, "CRC"},
+		    {GK_M_NVLINK_CRC_DATA, "data"},
 		    {GK_M_NVLINK_REPLAY, "replay"},
 		    {GK_M_NVLINK_RECOVERY, "recovery"}};
 	const struct gk_detail *detail = d->detail;
 	struct gk_value speed = detail->links[0].m[GK_L_SPEED];
 	struct gk_buf text = {0};
 	char size[GK_UNITS_MAX];
-	const char *between = "; errors: ";
+	const char *between = "; ";
 	unsigned up = 0;
 
 	for (unsigned i = 0; i < detail->link_count; i++)
 		up += is_up(&detail->links[i]);
-	gk_buf_printf(&text, "%u of %u up", up, detail->link_count);
+	gk_buf_printf(&text, "%u/%u up", up, detail->link_count);
 	if (speed.why == GK_PRESENT)
-		gk_buf_printf(&text, ", %s/s each way",
-			      gk_human_size(size, speed.v));
+		gk_buf_printf(&text, ", %s/s", gk_human_size(size, speed.v));
 	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
 		struct gk_value v = d->m[sums[i].metric];
 

@@ -1,10 +1,11 @@
 /*
- * device_migs.c - the MIG devices of a GPU: what part of its memory each GPU
- * instance has, as a bar, and a line for each device.
+ * device_migs.c - the MIG devices of a GPU: which slices of its memory each GPU
+ * instance has, and a line for each device.
  */
 #include "format/width.h"
 #include "tui/box.h"
 #include "tui/device_part.h"
+#include "tui/facts.h"
 #include "tui/value.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ static bool is_first_of_instance(const struct tui *t, const struct gk_device *d)
 static void draw_block(struct grid *g, int line, int from, int to,
 		       const char *text, struct grid_style style)
 {
-	int room = to - from - 2;
+	int room = to - from - 1;
 
 	if (to <= from)
 		return;
@@ -52,56 +53,107 @@ static void draw_block(struct grid *g, int line, int from, int to,
 		box_text(g, line, from + 1, room, text, style);
 }
 
-/* Blocks as wide as the memory of the GPU instances, then what is free. */
-static void draw_bar(const struct tui *t, struct grid *g, int line,
-		     const struct gk_device *gpu)
+/* How many memory slices a GPU has: the driver does not say. */
+static int slices_of(const struct tui *t, const struct gk_device *gpu)
 {
-	int begin = device_title(g, line, "MIG layout"), n = 0;
-	int width = g->columns - begin - 1, at = begin;
-	double total = (double)gpu->m[GK_M_MEM_TOTAL].v, sum = 0;
+	double whole = (double)gpu->m[GK_M_MEM_TOTAL].v, own = 0, size = 0;
 
 	for (size_t i = 0; i < t->snap->device_count; i++) {
 		const struct gk_device *d = &t->snap->devices[i];
-		struct gk_value own = d->m[GK_M_MEM_TOTAL];
-		int end;
+		struct gk_value total = d->m[GK_M_MEM_TOTAL];
+
+		if (!is_of(t, d, gpu) || total.why != GK_PRESENT ||
+		    d->m[GK_M_GI_SIZE].why != GK_PRESENT ||
+		    (double)total.v <= own)
+			continue;
+		own = (double)total.v;
+		size = (double)d->m[GK_M_GI_SIZE].v;
+	}
+	return own > 0 && gpu->m[GK_M_MEM_TOTAL].why == GK_PRESENT
+		   ? (int)(whole * size / own + 0.5)
+		   : 0;
+}
+
+/* The memory slices of the GPU, and who has them. */
+static void draw_bar(const struct tui *t, struct grid *g, int line,
+		     const struct gk_device *gpu)
+{
+	int slices = slices_of(t, gpu), n = 0;
+	int begin = device_title(g, line, "Memory slices");
+	int width = slices ? (g->columns - begin - 1) / slices : 0;
+
+	if (width < 1) {
+		box_text(g, line, begin, g->columns,
+			 tui_absence(GK_ABSENT_NOT_READ),
+			 (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
+		return;
+	}
+	for (int i = 0; i < slices; i++)
+		draw_block(g, line, begin + i * width, begin + (i + 1) * width,
+			   "free",
+			   (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
+	for (size_t i = 0; i < t->snap->device_count; i++) {
+		const struct gk_device *d = &t->snap->devices[i];
+		struct gk_value start = d->m[GK_M_GI_START];
+		struct gk_value size = d->m[GK_M_GI_SIZE];
+		size_t color = (size_t)n % (sizeof colors / sizeof *colors);
 
 		if (!is_of(t, d, gpu) || !is_first_of_instance(t, d) ||
-		    own.why != GK_PRESENT)
+		    start.why != GK_PRESENT || size.why != GK_PRESENT)
 			continue;
-		sum += (double)own.v;
-		end = begin + (int)(sum / total * width + 0.5);
-		end = end > begin + width ? begin + width : end;
-		draw_block(
-		    g, line, at, end, profile_of(d),
-		    (struct grid_style){
-			colors[(size_t)n++ % (sizeof colors / sizeof *colors)],
-			GRID_REVERSE});
-		at = end;
+		draw_block(g, line, begin + (int)start.v * width,
+			   begin + (int)(start.v + size.v) * width,
+			   profile_of(d),
+			   (struct grid_style){colors[color], GRID_REVERSE});
+		n++;
 	}
-	/* Roundings of the driver are not free memory. */
-	if (begin + width - at > width / 16)
-		draw_block(g, line, at, begin + width, "free",
-			   (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
 }
 
 /* ---- the lines ---- */
 
+/* "0-3"; "-" if unknown. */
+static char *slices_text(char dst[24], struct gk_value start,
+			 struct gk_value size)
+{
+	if (start.why != GK_PRESENT || size.why != GK_PRESENT)
+		strcpy(dst, "-");
+	else if (size.v == 1)
+		snprintf(dst, 24, "%d", (int)start.v);
+	else
+		snprintf(dst, 24, "%d-%d", (int)start.v,
+			 (int)(start.v + size.v - 1));
+	return dst;
+}
+
+#define LINE "%-9s %6s %9s / %-9s %6s %7s %5s"
+
+static void draw_titles(struct grid *g, int line)
+{
+	char text[96];
+
+	snprintf(text, sizeof text, LINE, "profile", "GI/CI", "memory", "total",
+		 "slices", "compute", "procs");
+	box_text(g, line, device_title(g, line, ""), g->columns, text,
+		 (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
+}
+
 static void draw_mig(struct grid *g, int line, const struct gk_device *d)
 {
-	char text[256], used[GK_UNITS_MAX], total[GK_UNITS_MAX];
+	char text[256], used[GK_UNITS_MAX], total[GK_UNITS_MAX], title[32];
+	char memory[24], compute[24], instance[32], count[16];
 
-	snprintf(text, sizeof text, "%-8s GI/CI %d/%d  %s / %s  %u process%s",
-		 profile_of(d), d->gpu_instance, d->compute_instance,
+	snprintf(instance, sizeof instance, "%d/%d", d->gpu_instance,
+		 d->compute_instance);
+	snprintf(count, sizeof count, "%u", d->process_count);
+	snprintf(text, sizeof text, LINE, profile_of(d), instance,
 		 tui_value(used, d->m[GK_M_MEM_USED], GK_UNIT_BYTES),
 		 tui_value(total, d->m[GK_M_MEM_TOTAL], GK_UNIT_BYTES),
-		 d->process_count, d->process_count == 1 ? "" : "es");
-	{
-		char title[32];
-
-		snprintf(title, sizeof title, "MIG %d", d->mig_index);
-		box_text(g, line, device_title(g, line, title), g->columns,
-			 text, GRID_PLAIN);
-	}
+		 slices_text(memory, d->m[GK_M_GI_START], d->m[GK_M_GI_SIZE]),
+		 slices_text(compute, d->m[GK_M_CI_START], d->m[GK_M_CI_SIZE]),
+		 d->processes_why == GK_PRESENT ? count : "-");
+	snprintf(title, sizeof title, "MIG %d", d->mig_index);
+	box_text(g, line, device_title(g, line, title), g->columns, text,
+		 GRID_PLAIN);
 }
 
 int device_migs(const struct tui *t, struct grid *g, int line,
@@ -111,11 +163,10 @@ int device_migs(const struct tui *t, struct grid *g, int line,
 
 	for (size_t i = 0; i < t->snap->device_count; i++)
 		if (is_of(t, &t->snap->devices[i], gpu))
-			draw_mig(g, line + 1 + rows++, &t->snap->devices[i]);
+			draw_mig(g, line + 2 + rows++, &t->snap->devices[i]);
 	if (!rows)
 		return 0;
-	if (gpu->m[GK_M_MEM_TOTAL].why == GK_PRESENT &&
-	    gpu->m[GK_M_MEM_TOTAL].v > 0)
-		draw_bar(t, g, line, gpu);
-	return 1 + rows;
+	draw_bar(t, g, line, gpu);
+	draw_titles(g, line + 1);
+	return 2 + rows;
 }

@@ -74,22 +74,6 @@ static bool add_text(struct gk_buf *out, const char *text)
 
 /* ---- of the device ---- */
 
-ADD(health)
-{
-	char text[GK_NAME_MAX];
-	uint64_t age = gk_device_age(snap, d, GK_TIER_FAST);
-
-	(void)fact;
-	gk_device_trouble(text, snap, d);
-	if (!*text)
-		return add_text(out, "ok");
-	gk_buf_puts(out, text);
-	if (d->health != GK_HEALTH_STALE && age != UINT64_MAX)
-		gk_buf_printf(out, " for %s",
-			      gk_human_time(text, (int64_t)age, 4));
-	return true;
-}
-
 ADD(bus_id)
 {
 	(void)fact;
@@ -328,12 +312,13 @@ ADD(last_xid)
 		return say_absent(out, count.why);
 	if (!count.v || number.why != GK_PRESENT)
 		return add_text(out, "none since the viewer started");
-	gk_buf_printf(out, "%" PRId64 ", %s", number.v, gk_xid_text(number.v));
+	gk_buf_printf(out, "%" PRId64, number.v);
 	if (time.why == GK_PRESENT && time.v <= (int64_t)snap->wall_ns)
 		gk_buf_printf(
 		    out, ", %s ago",
 		    gk_human_time(text, (int64_t)snap->wall_ns - time.v, 4));
-	gk_buf_printf(out, "; %" PRId64 " in all", count.v);
+	gk_buf_printf(out, ": %s (%" PRId64 " in all)", gk_xid_text(number.v),
+		      count.v);
 	return true;
 }
 

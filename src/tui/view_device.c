@@ -48,6 +48,56 @@ static void show(struct tui *t, const struct gk_device *d)
 	gk_str_copy(t->device.uuid, sizeof t->device.uuid, d->uuid);
 }
 
+/* ---- what it said ---- */
+
+static bool is_gone(const struct gk_device *d)
+{
+	return d->health == GK_HEALTH_LOST || d->health == GK_HEALTH_ERROR;
+}
+
+/* Of a GPU that is lost, what it said last, if that was seen here. */
+static const struct gk_device *values_of(const struct tui *t,
+					 const struct gk_device *d)
+{
+	return is_gone(d) && !strcmp(t->device.last.uuid, d->uuid)
+		   ? &t->device.last
+		   : d;
+}
+
+static void remember(struct tui_device *s, const struct gk_device *d)
+{
+	s->last = *d;
+	if (!d->detail)
+		return;
+	s->last_detail = *d->detail;
+	s->last.detail = &s->last_detail;
+}
+
+/* Xids are told of a GPU that is lost, too. */
+static void remember_xids(struct gk_device *last, const struct gk_device *d)
+{
+	static const enum gk_metric ids[] = {GK_M_XID_COUNT, GK_M_XID_LAST,
+					     GK_M_XID_TIME};
+
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		last->m[ids[i]] = d->m[ids[i]];
+}
+
+void view_device_frame(struct tui *t)
+{
+	const struct gk_device *d = shown(t);
+
+	if (!d)
+		return;
+	device_links_frame(t, d);
+	if (!is_gone(d))
+		remember(&t->device, d);
+	else if (values_of(t, d) != d)
+		remember_xids(&t->device.last, d);
+}
+
+/* ---- moving ---- */
+
 /* Opens at the GPU of the selected process. */
 bool view_device_open(struct tui *t)
 {
@@ -60,6 +110,8 @@ bool view_device_open(struct tui *t)
 		show(t, d);
 	if (!shown(t))
 		tui_say(t, GK_NO_DEVICES ".");
+	else
+		view_device_frame(t);
 	return shown(t) != NULL;
 }
 
@@ -77,6 +129,7 @@ static void step(struct tui *t, int by)
 		at = (at + by + count) % count;
 	while (!is_gpu(&t->snap->devices[at]));
 	show(t, &t->snap->devices[at]);
+	view_device_frame(t);
 }
 
 int view_device_index(const struct tui *t)
@@ -99,29 +152,11 @@ bool view_device_act(struct tui *t, enum tui_action action)
 	return true;
 }
 
-void view_device_frame(struct tui *t)
-{
-	const struct gk_device *d = shown(t);
-
-	if (d)
-		device_links_frame(t, d);
-}
-
 /* ---- text ---- */
 
 static int text_columns(const struct grid *g)
 {
 	return g->columns < 2 * FACT_WIDTH ? 1 : g->columns / FACT_WIDTH;
-}
-
-/* How many facts share a line with others. */
-static int short_facts(void)
-{
-	int n = 0;
-
-	while (n < tui_fact_count() && !tui_fact_is_long(n))
-		n++;
-	return n;
 }
 
 static void draw_head(const struct tui *t, struct grid *g, int line,
@@ -164,9 +199,8 @@ static void cut(struct gk_buf *text, int width)
 }
 
 static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
-		      int width, int fact)
+		      int width, const struct gk_device *d, int fact)
 {
-	const struct gk_device *d = shown(t);
 	struct grid_style style = GRID_PLAIN;
 	struct gk_buf text = {0}, cell = {0};
 	int room = width - TITLE_WIDTH - 2;
@@ -177,8 +211,6 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 	text.len = 0;
 	if (!tui_fact_add(&text, fact, t->snap, d))
 		style = (struct grid_style){GRID_COLOR_NONE, GRID_DIM};
-	else if (fact == 0 && d->health != GK_HEALTH_OK)
-		style = (struct grid_style){RED, GRID_BOLD};
 	cut(&text, room);
 	gk_cell(&cell, text.data, (size_t)room, GK_LEFT, "+");
 	box_text(g, line, column + TITLE_WIDTH + 1, room, cell.data, style);
@@ -186,28 +218,63 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 	gk_buf_free(&cell);
 }
 
-/* Column by column, so that what belongs together stays together. */
-static int draw_facts(const struct tui *t, struct grid *g, int line)
+/* What is long first; the rest column by column, so that what belongs together
+ * stays together. */
+static int draw_facts(const struct tui *t, struct grid *g, int line,
+		      const struct gk_device *d)
 {
-	int columns = text_columns(g), count = short_facts();
-	int width = g->columns / columns, all = tui_fact_count();
-	int rows = (count + columns - 1) / columns;
+	int columns = text_columns(g), all = tui_fact_count(), n = 0;
+	int width = g->columns / columns;
+	int first = line, rows;
 
-	for (int i = 0; i < count; i++)
-		draw_fact(t, g, line + i % rows, i / rows * width, width, i);
-	for (int i = count; i < all; i++)
-		draw_fact(t, g, line + rows++, 0, g->columns, i);
-	return rows;
+	for (; n < all && tui_fact_is_long(n); n++)
+		draw_fact(t, g, line++, 0, g->columns, d, n);
+	rows = (all - n + columns - 1) / columns;
+	for (int i = 0; i < all - n; i++)
+		draw_fact(t, g, line + i % rows, i / rows * width, width, d,
+			  n + i);
+	return line + rows - first;
+}
+
+/* What is wrong with it, and how old is what is shown; nothing when it is well.
+ */
+static int draw_trouble(const struct tui *t, struct grid *g, int line,
+			const struct gk_device *d)
+{
+	struct grid_style style = {RED, GRID_BOLD | GRID_REVERSE};
+	const struct gk_device *values = values_of(t, d);
+	uint64_t age = gk_device_age(t->snap, values, GK_TIER_FAST);
+	char trouble[GK_NAME_MAX], time[GK_UNITS_MAX];
+	char text[2 * GK_NAME_MAX + 64];
+
+	gk_device_trouble(trouble, t->snap, d);
+	if (!*trouble)
+		return 0;
+	if (age == UINT64_MAX || (is_gone(d) && values == d))
+		snprintf(text, sizeof text, " %s: nothing is known of it",
+			 trouble);
+	else if (d->health == GK_HEALTH_STALE)
+		snprintf(text, sizeof text, " %s: values are from before",
+			 trouble);
+	else
+		snprintf(text, sizeof text, " %s: values are %s old", trouble,
+			 gk_human_time(time, (int64_t)age, 4));
+	for (int c = 0; c < g->columns; c++)
+		grid_line(g, line, c, " ", 1, style);
+	box_text(g, line, 0, g->columns, text, style);
+	return 1;
 }
 
 /* Graphs apart, which have what the rest leaves. */
 static int draw_body(const struct tui *t, struct grid *g, int line,
 		     const struct gk_device *d)
 {
+	const struct gk_device *values = values_of(t, d);
 	int begin = line;
 
-	line += draw_facts(t, g, line);
-	line += device_links(t, g, line, d);
+	line += draw_facts(t, g, line, values);
+	line += device_peers(t, g, line, d);
+	line += device_links(t, g, line, values);
 
 	line += device_migs(t, g, line, d);
 	return line - begin;
@@ -217,7 +284,8 @@ static int draw_body(const struct tui *t, struct grid *g, int line,
 static int graph_rows(const struct tui *t, struct grid *g,
 		      const struct gk_device *d)
 {
-	int rest = g->rows - 1 - draw_body(t, g, g->rows, d);
+	int rest = g->rows - 1 - draw_trouble(t, g, g->rows, d) -
+		   draw_body(t, g, g->rows, d);
 	int least = device_graphs_least(g->rows);
 
 	return rest > least ? rest : least;
@@ -234,6 +302,7 @@ int view_device(struct tui *t, struct grid *g)
 			  GRID_PLAIN);
 		return 1;
 	}
+	line += draw_trouble(t, g, line, d);
 	line += device_graphs(t, g, line, graph_rows(t, g, d), d);
 	line += draw_body(t, g, line, d);
 	draw_head(t, g, 0, d);
