@@ -26,6 +26,7 @@ enum key {
 	KEY_NO_COLOR,
 	KEY_WIDTH,
 	KEY_PCIE,
+	KEY_DETAIL,
 	KEY_CPU_WINDOW,
 	KEY_TIMEOUT,
 	KEY_NVML,
@@ -72,6 +73,10 @@ static const struct argp_option options[] = {
     {"ascii", 'U', 0, 0, "ASCII only", 4},
     {.doc = "Reading the machine:", .group = 5},
     {"pcie", KEY_PCIE, 0, 0, "Also PCIe traffic, which costs 40 ms a GPU", 5},
+    {"detail", KEY_DETAIL, 0, 0,
+     "With JSON: also what few ask for, NVLinks and the topology; with "
+     "--interval also Xid errors",
+     5},
     {"cpu-window", KEY_CPU_WINDOW, "SEC", 0,
      "Read twice, SEC seconds apart, for CPU % in a single report", 5},
     {"timeout", KEY_TIMEOUT, "SEC", 0,
@@ -198,9 +203,12 @@ static void check(struct argp_state *state, struct gk_stat *stat)
 	if (!stat->interval_ns &&
 	    (stat->count || stat->format == GK_STAT_JSON_LINES))
 		stat->interval_ns = GK_NS_PER_S;
-	if (stat->why && stat->format != GK_STAT_JSON &&
-	    stat->format != GK_STAT_JSON_LINES)
+	if (stat->format == GK_STAT_JSON || stat->format == GK_STAT_JSON_LINES)
+		return;
+	if (stat->why)
 		argp_error(state, "--why needs --json or --json-lines");
+	if (stat->machine.with & GK_WITH_DETAIL)
+		argp_error(state, "--detail needs --json or --json-lines");
 }
 
 static error_t parse_machine(int key, char *arg, struct argp_state *state)
@@ -210,6 +218,9 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_PCIE:
 		stat->machine.with |= GK_WITH_PCIE;
+		return 0;
+	case KEY_DETAIL:
+		stat->machine.with |= GK_WITH_DETAIL | GK_WITH_TOPOLOGY;
 		return 0;
 	case KEY_CPU_WINDOW:
 		stat->cpu_window_ns =

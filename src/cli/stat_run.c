@@ -294,6 +294,9 @@ static struct gk_options machine_options(const struct gk_stat *stat,
 		options.with |= GK_WITHOUT_COMMANDS;
 	if (!text->processes)
 		options.with |= GK_WITHOUT_PROCESSES;
+	/* They are counted from the opening on. */
+	if (options.with & GK_WITH_DETAIL && stat->interval_ns)
+		options.with |= GK_WITH_EVENTS;
 	if (plain && !(text->power & GK_POWER_LIMIT) && !stat->interval_ns)
 		options.with |= GK_WITHOUT_SLOW;
 	return options;

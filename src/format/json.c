@@ -250,6 +250,82 @@ static void identity(struct json *j, const struct gk_device *d)
 		gk_buf_puts(j->out, "null");
 }
 
+/* The reason of an absent text of a table goes to "why". */
+static void facts(struct json *j, const struct gk_text *texts)
+{
+	key(j, "facts");
+	open_group(j, '{');
+	for (int i = 0; i < GK_T_COUNT; i++)
+		text(j, gk_facts[i].name, texts[i].why ? "" : texts[i].s);
+	if (j->flags & GK_JSON_WHY) {
+		key(j, "why");
+		open_group(j, '{');
+		for (int i = 0; i < GK_T_COUNT; i++)
+			if (texts[i].why)
+				text(j, gk_facts[i].name,
+				     gk_absence_text(texts[i].why));
+		close_group(j, '}');
+	}
+	close_group(j, '}');
+}
+
+/* What only the DETAIL tier brings. */
+static void detail(struct json *j, const struct gk_detail *d)
+{
+	if (!d)
+		return;
+	facts(j, d->facts);
+	key(j, "links");
+	open_group(j, '[');
+	for (unsigned i = 0; i < d->link_count; i++) {
+		const struct gk_link *link = &d->links[i];
+
+		next(j);
+		open_group(j, '{');
+		number(j, "index", link->index, GK_UNIT_NONE);
+		text(j, "end", gk_link_end_name(link->end));
+		text(j, "remote_bus_id", link->remote_bus_id);
+		metrics(j, gk_link_metrics, link->m, GK_L_COUNT, GK_PRESENT);
+		close_group(j, '}');
+	}
+	close_group(j, ']');
+}
+
+static void peer(struct json *j, const struct gk_peer *peer)
+{
+	next(j);
+	open_group(j, '{');
+	text(j, "path", gk_path_name(peer->path));
+	number(j, "nvlinks", peer->nvlinks, GK_UNIT_NONE);
+	close_group(j, '}');
+}
+
+/* Where the GPUs are, in NVML's order, each with the ways to all. */
+static void topology(struct json *j, const struct gk_topology *t)
+{
+	if (!t)
+		return;
+	key(j, "topology");
+	open_group(j, '[');
+	for (size_t i = 0; i < t->count; i++) {
+		const struct gk_place *place = &t->places[i];
+
+		next(j);
+		open_group(j, '{');
+		text(j, "cpus", place->cpus);
+		text(j, "numa_nodes", place->numa_nodes);
+		number_or_null(j, "numa_node", place->numa_node,
+			       place->numa_node >= 0);
+		key(j, "peers");
+		open_group(j, '[');
+		for (size_t to = 0; to < t->count; to++)
+			peer(j, &t->peers[i * t->count + to]);
+		close_group(j, ']');
+		close_group(j, '}');
+	}
+	close_group(j, ']');
+}
+
 /* An empty array says that there are none; null, that nobody knows. */
 static void processes(struct json *j, const struct gk_snapshot *snap, size_t at)
 {
@@ -277,6 +353,7 @@ static void device(struct json *j, const struct gk_snapshot *snap, size_t at)
 	number_or_null(j, "nvml_error", d->nvml_error, d->nvml_error != 0);
 	ages(j, snap, d);
 	metrics(j, gk_metrics, d->m, GK_M_COUNT, d->processes_why);
+	detail(j, d->detail);
 	processes(j, snap, at);
 	close_group(j, '}');
 }
@@ -317,6 +394,7 @@ void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 	     snap->cuda_version ? gk_cuda_version(line, snap->cuda_version)
 				: "");
 	host(&j, &snap->host);
+	topology(&j, snap->topology);
 	key(&j, "devices");
 	open_group(&j, '[');
 	for (size_t i = 0; i < snap->device_count; i++)
