@@ -10,6 +10,8 @@ install(TARGETS gpukit-fake nvml-front gpukit-audit
 get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)
 install(DIRECTORY ${directories}
 	DESTINATION ${GPUKIT_FAKE_INSTALL} USE_SOURCE_PERMISSIONS)
+install(DIRECTORY ${GPUKIT_FAKE_DIR}/bin
+	DESTINATION ${GPUKIT_FAKE_INSTALL} USE_SOURCE_PERMISSIONS)
 install(DIRECTORY include/gpukit DESTINATION include)
 install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
 	FILES_MATCHING PATTERN "*.yaml")

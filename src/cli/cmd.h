@@ -22,6 +22,7 @@ extern const struct gk_cmd *const gk_cmds[];
 
 extern const struct gk_cmd gk_cmd_top;
 extern const struct gk_cmd gk_cmd_stat;
+extern const struct gk_cmd gk_cmd_smi;
 extern const struct gk_cmd gk_cmd_record;
 extern const struct gk_cmd gk_cmd_select;
 extern const struct gk_cmd gk_cmd_plot;

@@ -112,7 +112,7 @@ static int prepend(const char *variable, const char *path)
 /* The environment in which programs find the made-up machine. */
 static int enter(const char *machine, const char *generation)
 {
-	char relative[64], dir[PATH_MAX - 64], file[PATH_MAX];
+	char relative[64], dir[PATH_MAX - 64], file[PATH_MAX], bin[PATH_MAX];
 
 	snprintf(relative, sizeof relative, "lib/gpukit/fake%s%s",
 		 generation ? "/" : "", generation ? generation : "");
@@ -128,7 +128,11 @@ static int enter(const char *machine, const char *generation)
 				    "';' in a directory; install elsewhere",
 				    dir);
 	snprintf(file, sizeof file, "%s/libgpukit-audit.so", dir);
+	/* Without a PATH there is a default one, which must stay. */
 	if (setenv("GPUKIT_MACHINE", machine, 1) ||
+	    (getenv("PATH") &&
+	     !gk_where("lib/gpukit/fake/bin", bin, sizeof bin) &&
+	     prepend("PATH", bin)) ||
 	    prepend("LD_LIBRARY_PATH", dir) ||
 	    (!SANITIZED && prepend("LD_AUDIT", file)))
 		return fake_failure("out of memory");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,14 @@ static int help(FILE *to)
 	return flushed(to);
 }
 
+/* On the made-up machine's PATH the command has that name too. */
+static bool is_nvidia_smi(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(slash ? slash + 1 : path, "nvidia-smi");
+}
+
 int main(int argc, char **argv)
 {
 	const struct gk_cmd *cmd;
@@ -59,6 +68,8 @@ int main(int argc, char **argv)
 	argp_err_exit_status = GK_EXIT_USAGE;
 	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
 		return fake_load_main(argc, argv);
+	if (argc && is_nvidia_smi(argv[0]))
+		return gk_cmd_smi.run(argc, argv);
 	if (argc < 2) {
 		help(stderr);
 		return GK_EXIT_USAGE;

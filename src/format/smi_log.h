@@ -7,6 +7,9 @@
 
 #include "format/smi_value.h"
 
+/* Parts whose values take more than metrics to read. */
+enum { GK_SMI_PIDS = 1 << 7, GK_SMI_SUPPORTED_CLOCKS = 1 << 9 };
+
 /* The parts that -d chooses, as bits; 0 is everything. */
 struct gk_smi_section {
 	const char *name;

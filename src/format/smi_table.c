@@ -122,7 +122,7 @@ static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
 					    "Prohibited", "E. Process"};
 	static const char *const mig_modes[] = {"Disabled", "Enabled"};
 	char name[CELL], a[CELL], b[CELL], c[CELL], e[CELL], f[CELL], g[CELL];
-	char pstate[CELL];
+	char h[CELL], pstate[CELL];
 	const struct gk_value *m = d->m;
 
 	short_name(name, d->name);
@@ -137,7 +137,7 @@ static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
 	    number(c, m[GK_M_POWER], 1000, "W"),
 	    number(e, m[GK_M_POWER_ENFORCED], 1000, "W"),
 	    mib(f, m[GK_M_MEM_USED]), mib(g, m[GK_M_MEM_TOTAL]),
-	    number(pstate, m[GK_M_GPU_UTIL], 1, "%"),
+	    number(h, m[GK_M_GPU_UTIL], 1, "%"),
 	    choose(m[GK_M_COMPUTE_MODE], modes, 4));
 	gk_buf_printf(out, "|%41s|%24s| %20s |\n", "", "",
 		      choose(m[GK_M_MIG_MODE], mig_modes, 2));
