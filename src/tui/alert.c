@@ -2,6 +2,7 @@
 #include "tui/alert.h"
 
 #include "base/clock.h"
+#include "format/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,18 +11,25 @@
 
 #define NS_PER_MINUTE (60 * GK_NS_PER_S)
 
+/* How long an Xid is told of. */
+#define XID_LASTS_NS (10 * NS_PER_MINUTE)
+
 /* ---- what the kinds measure ---- */
 
-static struct gk_value temperature(const struct gk_device *d)
+static struct gk_value temperature(const struct gk_snapshot *snap,
+				   const struct gk_device *d)
 {
+	(void)snap;
 	return d->m[GK_M_TEMP];
 }
 
-static struct gk_value power(const struct gk_device *d)
+static struct gk_value power(const struct gk_snapshot *snap,
+			     const struct gk_device *d)
 {
 	struct gk_value drawn = d->m[GK_M_POWER];
 	struct gk_value limit = d->m[GK_M_POWER_ENFORCED];
 
+	(void)snap;
 	if (limit.why != GK_PRESENT)
 		limit = d->m[GK_M_POWER_LIMIT];
 	if (drawn.why == GK_PRESENT &&
@@ -33,28 +41,50 @@ static struct gk_value power(const struct gk_device *d)
 }
 
 /* 1: processes hold memory, and the GPU does nothing. */
-static struct gk_value idle(const struct gk_device *d)
+static struct gk_value idle(const struct gk_snapshot *snap,
+			    const struct gk_device *d)
 {
 	struct gk_value busy = d->m[GK_M_GPU_UTIL];
 
+	(void)snap;
 	if (busy.why == GK_PRESENT)
 		busy.v = !busy.v && d->process_count;
 	return busy;
 }
 
-static struct gk_value ecc(const struct gk_device *d)
+static struct gk_value ecc(const struct gk_snapshot *snap,
+			   const struct gk_device *d)
 {
+	(void)snap;
 	return d->m[GK_M_ECC_UNCORRECTED];
+}
+
+/* The last of the last minutes; 0: none. It is told of a lost GPU too. */
+static struct gk_value xid(const struct gk_snapshot *snap,
+			   const struct gk_device *d)
+{
+	struct gk_value number = d->m[GK_M_XID_LAST];
+	struct gk_value time = d->m[GK_M_XID_TIME];
+	uint64_t now = snap->wall_ns;
+
+	if (number.why == GK_PRESENT &&
+	    (time.why != GK_PRESENT ||
+	     (now > (uint64_t)time.v && now - (uint64_t)time.v > XID_LASTS_NS)))
+		number.v = 0;
+	return number;
 }
 
 static const struct {
 	const char *name;
-	struct gk_value (*read)(const struct gk_device *d);
+	struct gk_value (*read)(const struct gk_snapshot *snap,
+				const struct gk_device *d);
 	int margin; /* below the threshold, where it ends */
 	bool lasts; /* the value is 0 or 1, the threshold minutes of 1 */
-	bool grows; /* a count: each rise is an alert again */
+	bool grows; /* each rise of a count is an alert again */
+	enum gk_metric count;
 	/* Value, then threshold. */
 	const char *format;
+	const char *(*meaning)(int64_t value); /* behind that; NULL: none */
 } kinds[ALERT_KINDS] = {
     [ALERT_TEMPERATURE] = {.name = "temperature",
 			   .read = temperature,
@@ -74,8 +104,15 @@ static const struct {
     [ALERT_ECC] = {.name = "ecc",
 		   .read = ecc,
 		   .grows = true,
+		   .count = GK_M_ECC_UNCORRECTED,
 		   .format = "%" PRId64 " uncorrected memory errors (alert "
 			     "from %" PRId64 ")"},
+    [ALERT_XID] = {.name = "xid",
+		   .read = xid,
+		   .grows = true,
+		   .count = GK_M_XID_COUNT,
+		   .format = "Xid %" PRId64 ": ",
+		   .meaning = gk_xid_text},
 };
 
 static int64_t limit_of(const struct tui_alert_rules *r,
@@ -86,6 +123,7 @@ static int64_t limit_of(const struct tui_alert_rules *r,
 	    [ALERT_POWER] = r->power,
 	    [ALERT_IDLE] = r->idle,
 	    [ALERT_ECC] = r->ecc,
+	    [ALERT_XID] = r->xid,
 	};
 
 	return limits[kind];
@@ -124,17 +162,25 @@ static int64_t minutes(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 }
 
 static void update(struct tui_alert *a, int64_t limit, int64_t value,
-		   uint64_t now_ns)
+		   int64_t count, uint64_t now_ns)
 {
 	bool was = a->on;
-	int64_t before = a->value;
 
 	if (kinds[a->kind].lasts)
 		value = minutes(a, value, now_ns);
 	a->value = value;
 	a->limit = limit;
 	a->on = limit && value >= limit - (was ? kinds[a->kind].margin : 0);
-	a->fresh = a->on && (!was || (kinds[a->kind].grows && value > before));
+	a->fresh = a->on && (!was || count > a->count);
+	a->count = count;
+}
+
+/* What its rise is told again; always 0 for kinds that do not grow. */
+static int64_t count_of(const struct gk_device *d, enum tui_alert_kind kind)
+{
+	struct gk_value count = d->m[kinds[kind].count];
+
+	return kinds[kind].grows && count.why == GK_PRESENT ? count.v : 0;
 }
 
 bool tui_alerts_update(struct tui_alerts *alerts,
@@ -148,7 +194,7 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 	for (size_t i = 0; i < snap->device_count * ALERT_KINDS; i++) {
 		const struct gk_device *d = &snap->devices[i / ALERT_KINDS];
 		enum tui_alert_kind kind = i % ALERT_KINDS;
-		struct gk_value value = kinds[kind].read(d);
+		struct gk_value value = kinds[kind].read(snap, d);
 		struct tui_alert *a;
 
 		if (d->mig_index >= 0 || value.why != GK_PRESENT)
@@ -156,7 +202,8 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		a = row_of(alerts, d, kind);
 		if (!a)
 			return fresh;
-		update(a, limit_of(rules, kind), value.v, snap->mono_ns);
+		update(a, limit_of(rules, kind), value.v, count_of(d, kind),
+		       snap->mono_ns);
 		fresh |= a->fresh;
 	}
 	alerts->on = 0;
@@ -188,7 +235,10 @@ void tui_alert_text(const struct tui_alert *alert, char *dst, size_t cap)
 	snprintf(what, sizeof what, kinds[alert->kind].format, alert->value,
 		 alert->limit);
 #pragma GCC diagnostic pop
-	snprintf(dst, cap, "GPU %u: %s", alert->gpu, what);
+	snprintf(dst, cap, "GPU %u: %s%s", alert->gpu, what,
+		 kinds[alert->kind].meaning
+		     ? kinds[alert->kind].meaning(alert->value)
+		     : "");
 }
 
 void tui_alerts_line(const struct tui_alerts *alerts, struct gk_buf *out)

@@ -1,6 +1,7 @@
 /*
  * alert.h - what the user wants to be told: a GPU that is hot, that draws much
- * power, whose memory is held while it does nothing, or whose memory failed.
+ * power, whose memory is held while it does nothing, whose memory failed, or
+ * of which the driver told an Xid error.
  * Rules and a snapshot in, alerts out; running the command is apart.
  */
 #ifndef GK_TUI_ALERT_H
@@ -16,6 +17,7 @@ struct tui_alert_rules {
 	int power;       /* percent of the limit in force */
 	int idle;        /* minutes */
 	bool ecc;        /* uncorrected errors */
+	bool xid;        /* Xid errors, each of them */
 	/* Arguments of a program that is run for each alert, NULL at the end;
 	 * NULL: none. The rules own it. */
 	char **command;
@@ -27,6 +29,7 @@ enum tui_alert_kind {
 	ALERT_POWER,
 	ALERT_IDLE,
 	ALERT_ECC,
+	ALERT_XID,
 	ALERT_KINDS
 };
 
@@ -36,7 +39,8 @@ struct tui_alert {
 	unsigned gpu;
 	enum tui_alert_kind kind;
 	bool on, fresh;       /* fresh: since the last update */
-	int64_t value, limit; /* in the unit of the kind */
+	int64_t value, limit; /* in the unit of the kind; an Xid's number */
+	int64_t count;        /* of what is told again when it grows */
 	uint64_t since_ns;    /* of a condition that has to last; 0: not */
 	uint64_t run_ns;      /* when the command ran for it; 0: never */
 };

@@ -406,6 +406,41 @@ static void each_memory_error_is_told(void **state)
 	tui_alerts_free(&alerts);
 }
 
+/* Each is told with its meaning, of a GPU that is lost too, for ten minutes. */
+static void each_xid_is_told(void **state)
+{
+	struct tui_alert_rules rules = {.xid = true};
+	struct tui_alerts alerts = {0};
+	struct gk_buf line = {0};
+
+	(void)state;
+	snap.wall_ns = 5000 * GK_NS_PER_S;
+	set_metric(GK_M_XID_COUNT, 0);
+	set_metric(GK_M_XID_LAST, 0);
+	assert_false(at(&alerts, &rules, 1));
+	set_metric(GK_M_XID_COUNT, 1);
+	set_metric(GK_M_XID_LAST, 31);
+	set_metric(GK_M_XID_TIME, 4999 * GK_NS_PER_S);
+	assert_true(at(&alerts, &rules, 2));
+	assert_false(at(&alerts, &rules, 3));
+	set_metric(GK_M_XID_COUNT, 2); /* the same number again */
+	assert_true(at(&alerts, &rules, 4));
+	set_metric(GK_M_XID_COUNT, 3);
+	set_metric(GK_M_XID_LAST, 79);
+	gpu.health = GK_HEALTH_LOST;
+	assert_true(at(&alerts, &rules, 5));
+	tui_alerts_line(&alerts, &line);
+	assert_string_equal(line.data,
+			    "! GPU 3: Xid 79: GPU has fallen off the bus");
+	assert_int_equal(alerts.rows[0].value, 79);
+	snap.wall_ns = (4999 + 601) * GK_NS_PER_S;
+	assert_false(at(&alerts, &rules, 6));
+	assert_int_equal(alerts.on, 0);
+	gpu.health = GK_HEALTH_OK;
+	gk_buf_free(&line);
+	tui_alerts_free(&alerts);
+}
+
 static int lines_of(const char *file)
 {
 	FILE *f = fopen(file, "r");
@@ -491,6 +526,7 @@ int main(void)
 	    cmocka_unit_test_setup(power_is_of_the_limit, clear_gpu),
 	    cmocka_unit_test_setup(idle_has_to_last, clear_gpu),
 	    cmocka_unit_test_setup(each_memory_error_is_told, clear_gpu),
+	    cmocka_unit_test_setup(each_xid_is_told, clear_gpu),
 	    cmocka_unit_test_setup(the_command_runs_and_is_limited, clear_gpu),
 	    cmocka_unit_test_setup(a_command_that_is_not_there_is_told,
 				   clear_gpu),
