@@ -7,6 +7,7 @@
 #include "base/pidstat.h"
 #include "base/str.h"
 #include "core/procasked.h"
+#include "core/procwords.h"
 #include "core/users.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ struct seen {
 	pid_t pid;
 	uint64_t start, ticks;
 	struct gk_procasked asked;
+	struct gk_procwords words;
 };
 
 struct gk_procfs {
@@ -63,6 +65,12 @@ int gk_procfs_open(int dir, struct gk_procfs **ret_fs)
 	return 0;
 }
 
+static void forget_words(struct seen *seen, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		gk_procwords_free(&seen[i].words);
+}
+
 void gk_procfs_close(struct gk_procfs *fs)
 {
 	if (!fs)
@@ -70,6 +78,7 @@ void gk_procfs_close(struct gk_procfs *fs)
 	if (fs->own_dir)
 		close(fs->dir);
 	gk_users_free(&fs->users);
+	forget_words(fs->before, fs->before_count);
 	free(fs->before);
 	free(fs->now);
 	free(fs);
@@ -82,6 +91,7 @@ int gk_procfs_dir(const struct gk_procfs *fs)
 
 void gk_procfs_forget(struct gk_procfs *fs)
 {
+	forget_words(fs->before, fs->before_count);
 	fs->before_count = 0;
 }
 
@@ -96,6 +106,8 @@ void gk_procfs_end(struct gk_procfs *fs)
 {
 	struct seen *swap = fs->before;
 
+	/* Those that are still there have taken theirs along. */
+	forget_words(fs->before, fs->before_count);
 	fs->before = fs->now;
 	fs->before_count = fs->now_count;
 	fs->now = swap;
@@ -122,21 +134,24 @@ static bool make_room(struct gk_procfs *fs)
 	return true;
 }
 
-static void remember(struct gk_procfs *fs, const struct gk_pidstat *st,
-		     const struct gk_procasked *asked)
+static struct seen *remember(struct gk_procfs *fs, const struct gk_pidstat *st,
+			     const struct gk_procasked *asked)
 {
-	if (make_room(fs))
-		fs->now[fs->now_count++] = (struct seen){
-		    st->pid, st->start, st->utime + st->stime, *asked};
+	if (!make_room(fs))
+		return NULL;
+	fs->now[fs->now_count] = (struct seen){.pid = st->pid,
+					       .start = st->start,
+					       .ticks = st->utime + st->stime,
+					       .asked = *asked};
+	return &fs->now[fs->now_count++];
 }
 
 /* Snapshots are read in the same order: looked for from the last one on. */
-static const struct seen *recall(struct gk_procfs *fs,
-				 const struct gk_pidstat *st)
+static struct seen *recall(struct gk_procfs *fs, const struct gk_pidstat *st)
 {
 	for (size_t n = 0; n < fs->before_count; n++) {
 		size_t i = (fs->next + n) % fs->before_count;
-		const struct seen *seen = &fs->before[i];
+		struct seen *seen = &fs->before[i];
 
 		if (seen->pid != st->pid)
 			continue;
@@ -284,11 +299,13 @@ static void read_asked(struct gk_procfs *fs, unsigned with,
 	gk_procasked_read(&from, before ? &before->asked : NULL, now, p);
 }
 
-static void take_stat(struct gk_procfs *fs, unsigned with,
-		      struct gk_arena *arena, const struct gk_pidstat *st,
-		      struct gk_process *p)
+/* Where the words of the process are kept; NULL: nowhere. */
+static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
+				      struct gk_arena *arena,
+				      const struct gk_pidstat *st,
+				      struct gk_process *p)
 {
-	const struct seen *before = recall(fs, st);
+	struct seen *before = recall(fs, st), *now;
 	struct gk_procasked asked = {0};
 
 	p->parent = st->ppid;
@@ -304,35 +321,52 @@ static void take_stat(struct gk_procfs *fs, unsigned with,
 	p->m[GK_PM_RUN_TIME] = run_time(fs, st);
 	gk_procasked_stat(with, st, p);
 	read_asked(fs, with, arena, before, &asked, p);
-	remember(fs, st, &asked);
+	now = remember(fs, st, &asked);
+	if (now && before) {
+		now->words = before->words;
+		before->words = (struct gk_procwords){0};
+	}
+	return now ? &now->words : NULL;
+}
+
+static void read_words(struct gk_procfs *fs, unsigned with,
+		       struct gk_arena *arena, struct gk_procwords *kept,
+		       struct gk_process *p)
+{
+	if (kept && gk_procwords_give(kept, fs->mono_ns, arena, p))
+		return;
+	read_owner(fs, arena, p);
+	if (!(with & GK_WITHOUT_COMMANDS)) {
+		read_command(fs, arena, p);
+		read_container(fs, arena, p);
+	}
+	if (kept)
+		gk_procwords_keep(kept, fs->mono_ns, p);
 }
 
 void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 		    struct gk_process *p)
 {
+	struct gk_procwords *kept = NULL;
 	struct gk_pidstat st;
 	int r;
 
 	p->uid = (uid_t)-1;
 	p->user = p->name = p->command = p->container = p->pod = p->args = "";
 	gk_procasked_absent(with, GK_ABSENT_HIDDEN, p);
-	read_owner(fs, arena, p);
 	r = gk_pidstat_read(fs->dir, p->pid, &st);
-	if (r == GK_ERR_NOT_FOUND) {
+	if (!r) {
+		kept = take_stat(fs, with, arena, &st, p);
+	} else if (r == GK_ERR_NOT_FOUND) {
 		p->state = GK_PROCESS_GONE;
 		set_absent(with, p, GK_ABSENT_HIDDEN);
+		read_owner(fs, arena, p);
 		return;
-	}
-	if (r) {
+	} else {
 		p->state = GK_PROCESS_NO_PERMISSION;
 		set_absent(with, p,
 			   r == GK_ERR_PERMISSION ? GK_ABSENT_PERMISSION
 						  : GK_ABSENT_HIDDEN);
-	} else {
-		take_stat(fs, with, arena, &st, p);
 	}
-	if (with & GK_WITHOUT_COMMANDS)
-		return;
-	read_command(fs, arena, p);
-	read_container(fs, arena, p);
+	read_words(fs, with, arena, kept, p);
 }

@@ -127,11 +127,11 @@ static void empty_and_blank_command_lines(void **state)
 	assert_string_equal(p.name, "kthreadd");
 	assert_string_equal(p.container, "");
 	tree_write(&tree, "2/cmdline", "\0\0\0", 3);
-	p = look(2, 100, 0);
+	p = look(2, 110, 0);
 	assert_string_equal(p.command, "");
 	assert_int_equal(p.args_len, 3);
 	tree_write(&tree, "2/cmdline", "\0a\0", 3);
-	assert_string_equal(look(2, 100, 0).command, " a");
+	assert_string_equal(look(2, 120, 0).command, " a");
 }
 
 static void very_long_command_lines_are_cut(void **state)
@@ -239,7 +239,7 @@ static void a_user_without_a_name_is_a_number(void **state)
 	assert_string_equal(p.user, "3999999999");
 	assert_int_equal(p.uid, 3999999999U);
 	assert_int_equal(fchownat(tree.fd, "42", 0, 0, 0), 0);
-	assert_string_equal(look(42, 100, 0).user, "root");
+	assert_string_equal(look(42, 110, 0).user, "root");
 }
 
 static const struct {
@@ -559,6 +559,23 @@ static void what_is_not_permitted_says_so(void **state)
 	assert_int_equal(status, 0);
 }
 
+static void words_are_kept_for_seconds_and_a_new_name_ends_them(void **state)
+{
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "sh", 'S', 7, 0, 0, 5, 1});
+	tree_text(&tree, "42/cmdline", "one");
+	assert_string_equal(look(42, 10, 0).command, "one");
+	tree_text(&tree, "42/cmdline", "two");
+	assert_string_equal(look(42, 14, 0).command, "one");
+	assert_string_equal(look(42, 17, 0).command, "two");
+	tree_text(&tree, "42/cmdline", "three");
+	tree_stat(&tree, (struct tree_stat){42, "bash", 'S', 7, 0, 0, 5, 1});
+	assert_string_equal(look(42, 18, 0).command, "three");
+	tree_text(&tree, "42/cmdline", "four");
+	tree_stat(&tree, (struct tree_stat){42, "bash", 'S', 7, 0, 0, 6, 1});
+	assert_string_equal(look(42, 19, 0).command, "four");
+}
+
 static void a_pod_is_told_by_its_cgroup(void **state)
 {
 	(void)state;
@@ -569,7 +586,7 @@ static void a_pod_is_told_by_its_cgroup(void **state)
 	assert_string_equal(look(42, 10, 0).pod,
 			    "8dc9e1a4-5c0b-4d4e-9f0a-0123456789ab");
 	tree_text(&tree, "42/cgroup", "0::/lxc/box\n");
-	assert_string_equal(look(42, 11, 0).pod, "");
+	assert_string_equal(look(42, 20, 0).pod, "");
 }
 
 static void the_true_proc_knows_this_process(void **state)
@@ -619,6 +636,7 @@ int main(void)
 	    T(a_rank_that_comes_later_is_seen),
 	    T(what_is_not_there_says_why),
 	    T(what_is_not_permitted_says_so),
+	    T(words_are_kept_for_seconds_and_a_new_name_ends_them),
 	    T(a_pod_is_told_by_its_cgroup),
 	    T(the_true_proc_knows_this_process),
 	};

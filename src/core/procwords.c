@@ -1,0 +1,81 @@
+/* procwords.c - see procwords.h. */
+#include "core/procwords.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A process may change its arguments, or call exec() under the same name: it
+ * is read again after this time, and a little more by its pid, so that not all
+ * are due at the same snapshot. */
+#define AGE_MAX (5 * GK_NS_PER_S)
+#define STAGGER (100 * GK_NS_PER_MS)
+
+/* Name, user, command, container and pod, each with a NUL, then the
+ * arguments, which may hold any byte. */
+enum { NAME, USER, COMMAND, CONTAINER, POD, TEXTS };
+
+struct gk_procwords_block {
+	uid_t uid;
+	size_t args_len;
+	size_t at[TEXTS + 1]; /* in bytes; the last is of the arguments */
+	char bytes[];
+};
+
+void gk_procwords_free(struct gk_procwords *words)
+{
+	free(words->block);
+	*words = (struct gk_procwords){0};
+}
+
+bool gk_procwords_give(const struct gk_procwords *words, uint64_t now_ns,
+		       struct gk_arena *arena, struct gk_process *p)
+{
+	const struct gk_procwords_block *block = words->block;
+	const char *copy;
+	uint64_t most = AGE_MAX + (unsigned)p->pid % 16 * STAGGER;
+
+	if (!block || now_ns - words->read_ns > most ||
+	    strcmp(block->bytes + block->at[NAME], p->name) != 0)
+		return false;
+	copy = gk_arena_copy(arena, block->bytes,
+			     block->at[TEXTS] + block->args_len);
+	if (!copy)
+		return false;
+	p->uid = block->uid;
+	p->user = copy + block->at[USER];
+	p->command = copy + block->at[COMMAND];
+	p->container = copy + block->at[CONTAINER];
+	p->pod = copy + block->at[POD];
+	p->args = copy + block->at[TEXTS];
+	p->args_len = block->args_len;
+	return true;
+}
+
+void gk_procwords_keep(struct gk_procwords *words, uint64_t now_ns,
+		       const struct gk_process *p)
+{
+	const char *const texts[TEXTS] = {
+	    [NAME] = p->name,       [USER] = p->user,
+	    [COMMAND] = p->command, [CONTAINER] = p->container,
+	    [POD] = p->pod,
+	};
+	struct gk_procwords_block *block;
+	size_t at[TEXTS + 1] = {0};
+
+	for (int i = 0; i < TEXTS; i++)
+		at[i + 1] = at[i] + strlen(texts[i]) + 1;
+	gk_procwords_free(words);
+	block = malloc(sizeof *block + at[TEXTS] + p->args_len);
+	if (!block)
+		return;
+	block->uid = p->uid;
+	block->args_len = p->args_len;
+	memcpy(block->at, at, sizeof at);
+	for (int i = 0; i < TEXTS; i++)
+		memcpy(block->bytes + at[i], texts[i], at[i + 1] - at[i]);
+	if (p->args_len)
+		memcpy(block->bytes + at[TEXTS], p->args, p->args_len);
+	*words = (struct gk_procwords){block, now_ns};
+}
