@@ -11,6 +11,7 @@ import select
 import signal
 import statistics
 import subprocess
+import sys
 import time
 
 import jsonschema
@@ -156,11 +157,68 @@ def test_json_follows_its_schema(stat):
         schema = json.load(file)
     validator = jsonschema.Draft202012Validator(schema)
     for args in (["--json"], ["--json", "--why", "--pcie"],
+                 ["--json", "--detail"], ["--json", "--detail", "--why"],
                  ["--json", "--cpu-window", "0.05"],
                  ["--json", "--no-processes"]):
         validator.validate(json.loads(ok(stat(*args))))
     assert {d["processes"] is None for d in json.loads(
         ok(stat("--json", "--no-processes")))["devices"]} == {True}
+
+
+def test_the_schema_has_every_metric():
+    subprocess.run([sys.executable, os.path.join(ROOT, "tools",
+                                                 "stat-schema.py"), "--check"],
+                   check=True, timeout=60)
+
+
+def test_details_are_asked_for(stat):
+    plain = json.loads(ok(stat("--json")))
+    data = json.loads(ok(stat("--json", "--detail", "--why")))
+    first = data["devices"][0]
+    added = set(first) - set(plain["devices"][0])
+    assert {"facts", "links", "power_instant_watts",
+            "bar1_free_bytes"} <= added
+    assert "topology" not in plain
+    assert "detail" not in plain["devices"][0]["age_seconds"]
+    assert first["age_seconds"]["detail"] < 5
+    assert first["facts"]["architecture"] == "Ampere"
+    assert first["facts"]["inforom_power_version"] is None
+    assert first["facts"]["why"]["inforom_power_version"] == "not supported"
+    assert (first["bar1_free_bytes"] + first["bar1_used_bytes"] ==
+            first["bar1_total_bytes"])
+    assert len(first["links"]) == 12
+    assert {link["end"] for link in first["links"]} == {"switch"}
+    assert sum(link["transmit_bytes_total"] for link in first["links"]) <= \
+        first["nvlink_transmit_bytes_total"] + len(first["links"]) * 1024
+    # One reading only: nobody has waited for Xids.
+    assert "xid_errors_total" not in first
+    assert data["topology"][0]["peers"][0]["path"] == "self"
+    assert data["topology"][0]["peers"][1]["nvlinks"] == 12
+    assert stat("--detail").returncode == 2
+
+
+def test_xids_are_counted_in_a_stream(stat):
+    with subprocess.Popen([*stat.command, "--json-lines", "--detail", "-i",
+                           "0.05"], env=stat.env, stdout=subprocess.PIPE,
+                          text=True) as stream:
+        end = time.monotonic() + 30
+        raised = False
+        for line in stream.stdout:
+            xids = [device["xid_errors_total"]
+                    if "xid_errors_total" in device else None
+                    for device in json.loads(line)["devices"]]
+            if not raised and None not in xids:
+                assert xids == [0, 0, 0, 0]
+                assert stat.machine.ctl(
+                    "fail", "2", "xid=13").returncode == 0
+                raised = True
+            if xids[2] == 1 or time.monotonic() > end:
+                break
+        stream.terminate()
+    last = json.loads(line)["devices"]
+    assert [d["xid_last"] for d in last] == [0, 0, 13, 0]
+    assert abs(last[2]["xid_last_unix_seconds"] - time.time()) < 60
+    assert last[1]["xid_last_unix_seconds"] is None
 
 
 def test_json_says_what_the_machine_is(stat):
