@@ -58,6 +58,23 @@ static void it_has_two_columns_where_there_is_room(void **state)
 	assert_true(screen_find(&s, "graphs of a shorter time", NULL) >= 0);
 }
 
+/* All of it comes from keys.def: a new key shows up here. */
+static void it_looks_so(void **state)
+{
+	(void)state;
+	screen_press(&s, "h");
+	assert_screen(&s, "tui/help-80x24");
+	screen_press(&s, "PageDown");
+	assert_screen(&s, "tui/help-80x24-below");
+	screen_press(&s, "Home");
+	screen_resize(&s, 40, 120);
+	assert_screen(&s, "tui/help-120x40");
+	screen_resize(&s, 10, 40);
+	assert_screen(&s, "tui/help-40x10");
+	screen_resize(&s, 60, 200);
+	assert_screen(&s, "tui/help-200x60");
+}
+
 static void keys_of_the_config_are_shown(void **state)
 {
 	int column;
@@ -122,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(every_action_is_there_with_its_keys),
 	    T(it_has_two_columns_where_there_is_room),
+	    T(it_looks_so),
 	    T(keys_of_the_config_are_shown),
 	    T(it_is_paged_and_any_other_key_leaves),
 	    T(read_only_dims_what_is_refused),
