@@ -438,6 +438,12 @@ GK_API int gk_watch_start(struct gk *gk, uint64_t period_ns);
 GK_API int gk_watch_begin(struct gk *gk, uint64_t period_ns);
 
 /*
+ * Another period from now on, the next frame one of them away. GK_ERR_INVALID:
+ * a period of 0, or not watching; GK_ERR_RANGE: one of years.
+ */
+GK_API int gk_watch_period(struct gk *gk, uint64_t period_ns);
+
+/*
  * Waits for the next frame and returns what is known then, without waiting
  * for a slow GPU. Frames missed by the caller are skipped, never queued.
  * GK_ERR_TIMEOUT: a signal handler ran (EINTR); call again or leave.

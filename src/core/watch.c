@@ -149,6 +149,23 @@ int gk_watch_begin(struct gk *gk, uint64_t period_ns)
 	return 0;
 }
 
+int gk_watch_period(struct gk *gk, uint64_t period_ns)
+{
+	uint64_t first = gk_mono_ns() + period_ns;
+	struct itimerspec spec = {.it_interval = gk_timespec(period_ns),
+				  .it_value = gk_timespec(first)};
+
+	if (gk->watch < 0 || !period_ns)
+		return GK_ERR_INVALID;
+	if (period_ns > PERIOD_MAX_NS)
+		return GK_ERR_RANGE;
+	if (timerfd_settime(gk->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0)
+		return gk_err_from_errno(errno);
+	gk->frame_ns = period_ns;
+	schedule(gk, first);
+	return 0;
+}
+
 /* ---- frames ---- */
 
 /* Waits for either descriptor. The first frame ends the news. */

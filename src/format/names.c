@@ -70,21 +70,20 @@ bool gk_processes_known(const struct gk_device *device)
 
 const char *gk_no_processes_text(const struct gk_snapshot *snap)
 {
-	bool answers = false, unread = false;
+	bool answers = false, unread = false, listed = !snap->device_count;
 
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *dev = &snap->devices[i];
 
 		if (dev->health != GK_HEALTH_OK)
 			continue;
-		if (dev->processes_why == GK_PRESENT)
-			return GK_NO_PROCESSES;
 		answers = true;
+		listed |= dev->processes_why == GK_PRESENT;
 		unread |= gk_device_unread(dev);
 	}
 	if (unread)
 		return GK_READING;
-	if (!snap->device_count)
+	if (listed)
 		return GK_NO_PROCESSES;
 	return answers ? GK_NOT_LISTED : GK_NO_ANSWER;
 }

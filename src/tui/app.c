@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "format/names.h"
 #include "tui/view.h"
+#include "tui/bindings.h"
 #include "tui/layer.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ struct app {
 	uint64_t ask_ns; /* when it is asked again */
 	bool whole;      /* all GPUs have been read, or are known to be ill */
 	uint64_t due_ns; /* no drawing before */
+	uint64_t period_ns;
 };
 
 /* ---- drawing ---- */
@@ -274,6 +276,15 @@ static int patience(const struct app *a)
 	return -1;
 }
 
+/* What the settings screen may have changed. */
+static void keep_period(struct app *a)
+{
+	if (a->period_ns == a->t.options.interval_ns)
+		return;
+	a->period_ns = a->t.options.interval_ns;
+	gk_watch_period(a->gk, a->period_ns);
+}
+
 static void expire_message(struct app *a)
 {
 	if (!a->t.message_until_ns || gk_mono_ns() < a->t.message_until_ns)
@@ -302,6 +313,7 @@ static void loop(struct app *a)
 			take_signal(a);
 		if (fds[2].revents & POLLIN)
 			take_frame(a);
+		keep_period(a);
 		expire_message(a);
 		if (a->dirty && patience(a) == 0)
 			draw(a);
@@ -343,13 +355,10 @@ static int prepare(struct app *a, const struct tui_options *options)
 	t->options = *options;
 	who(t);
 	t->order = options->order;
-	t->keymap = tui_keymap_new(options->key_set == KEYS_VI);
+	t->keymap = tui_bindings_map(options);
 	t->history = gk_history_new(PROCESSES_REMEMBERED);
 	if (!t->keymap || !t->history)
 		return GK_ERR_NOMEM;
-	for (size_t i = 0; i < options->binding_count; i++)
-		tui_keymap_set(t->keymap, options->bindings[i].action,
-			       options->bindings[i].keys);
 	return 0;
 }
 
@@ -375,8 +384,10 @@ static void release(struct app *a)
 
 static int run(struct app *a)
 {
-	int r = gk_watch_begin(a->gk, a->t.options.interval_ns);
+	int r;
 
+	a->period_ns = a->t.options.interval_ns;
+	r = gk_watch_begin(a->gk, a->period_ns);
 	if (!r)
 		r = term_open(&a->t.options.term);
 	if (r)

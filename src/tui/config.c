@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_MOST  (64 * 1024)
 #define WORDS_MOST 64
 
 const struct tui_options TUI_OPTIONS_DEFAULT = {
@@ -288,7 +287,7 @@ int tui_config_read(const char *path, struct tui_options *o, char *message,
 {
 	struct reader r = {.y = {.path = path,
 				 .what = "config file",
-				 .limit = FILE_MOST,
+				 .limit = TUI_CONFIG_MOST,
 				 .may_be_empty = true,
 				 .message = message,
 				 .cap = cap},

@@ -7,6 +7,8 @@
 
 #include "tui/model.h"
 
+#define TUI_CONFIG_MOST (64 * 1024) /* bytes of the file */
+
 /* What the viewer does where nobody says otherwise. */
 extern const struct tui_options TUI_OPTIONS_DEFAULT;
 
@@ -29,8 +31,10 @@ void tui_config_text(const struct tui_options *o, struct gk_buf *out);
 
 /*
  * Writes the file whole or not at all, and makes its directory (0700). 0 or a
- * gk_err; GK_ERR_NOT_FOUND: there is no home directory.
+ * gk_err; GK_ERR_NOT_FOUND: there is no home directory. What has comments of
+ * the user is kept beside it as top.yaml.bak, and *ret_kept says so. A link is
+ * followed.
  */
-int tui_config_save(const struct tui_options *o);
+int tui_config_save(const struct tui_options *o, bool *ret_kept);
 
 #endif

@@ -5,9 +5,14 @@
 #include "tui/settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+static const char our_comment[] = "# Settings of `gpukit top`, written by its "
+				  "settings screen (F2).\n";
 
 /* In double quotes, where YAML escapes as C does. */
 static void quote(struct gk_buf *out, const char *text)
@@ -62,8 +67,7 @@ void tui_config_text(const struct tui_options *o, struct gk_buf *out)
 {
 	char columns[GK_COLUMNS_TEXT];
 
-	gk_buf_puts(out, "# Settings of `gpukit top`, written by its settings "
-			 "screen (F2).\n");
+	gk_buf_puts(out, our_comment);
 	settings(o, out);
 	/* The last group of the table is that of the alerts. */
 	if (o->alerts.command)
@@ -97,17 +101,53 @@ static int make_directories(const char *path)
 	return err;
 }
 
-int tui_config_save(const struct tui_options *o)
+/* Whether the user wrote comments: ours is the first line, or there is none. */
+static bool has_comments(const char *text)
+{
+	if (!strncmp(text, our_comment, sizeof our_comment - 1))
+		text += sizeof our_comment - 1;
+	return strchr(text, '#') != NULL;
+}
+
+static int keep(const char *path, bool *ret_kept)
+{
+	char *text, *beside = NULL;
+	ssize_t len;
+	int err = 0;
+
+	text = calloc(1, TUI_CONFIG_MOST + 1);
+	if (!text)
+		return GK_ERR_NOMEM;
+	len = gk_read_at(AT_FDCWD, path, text, TUI_CONFIG_MOST + 1);
+	if (len > 0 && has_comments(text)) {
+		err = asprintf(&beside, "%s.bak", path) < 0
+			  ? GK_ERR_NOMEM
+			  : gk_write_atomic(beside, text, (size_t)len, 0600);
+		*ret_kept = !err;
+		free(beside);
+	}
+	free(text);
+	return err;
+}
+
+int tui_config_save(const struct tui_options *o, bool *ret_kept)
 {
 	struct gk_buf text = {0};
+	char *target;
 	int err;
 
+	*ret_kept = false;
 	if (!o->path)
 		return GK_ERR_NOT_FOUND;
+	target = realpath(o->path, NULL);
 	tui_config_text(o, &text);
 	err = text.failed ? GK_ERR_NOMEM : make_directories(o->path);
+	if (!err && target)
+		err = keep(target, ret_kept);
 	if (!err)
-		err = gk_write_atomic(o->path, text.data, text.len, 0600);
+		err = gk_write_atomic(target ? target : o->path, text.data,
+				      text.len, 0600);
 	gk_buf_free(&text);
+	free(target);
 	return err;
 }

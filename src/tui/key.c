@@ -224,6 +224,18 @@ static enum tui_action find_action(const char *name)
 	return ACTION_NONE;
 }
 
+char *tui_action_name(enum tui_action action, char *dst)
+{
+	const char *id = tui_keys[action].action;
+	size_t n = 0;
+
+	for (; id[n] && n < TUI_ACTION_NAME - 1; n++)
+		dst[n] =
+		    id[n] == '_' ? '-' : (char)tolower((unsigned char)id[n]);
+	dst[n] = '\0';
+	return dst;
+}
+
 /* The last ones first: a key that the table gives to another action, too. */
 static void to_front(struct binding *bindings, size_t count, size_t last)
 {
@@ -294,4 +306,69 @@ enum tui_action tui_keymap_take(const struct tui_keymap *map, unsigned screen,
 	return before != TUI_KEY_NONE
 		   ? tui_keymap_take(map, screen, key, pending)
 		   : ACTION_NONE;
+}
+
+/* ---- conflicts ---- */
+
+/* What the keys of a row do on a screen. */
+static enum tui_action outcome(const struct tui_keymap *map,
+			       const struct binding *b, unsigned screen)
+{
+	tui_key pending = TUI_KEY_NONE;
+	enum tui_action action =
+	    tui_keymap_take(map, screen, b->first, &pending);
+
+	if (action != ACTION_NONE || b->second == TUI_KEY_NONE)
+		return action;
+	return tui_keymap_take(map, screen, b->second, &pending);
+}
+
+bool tui_keymap_reaches(const struct tui_keymap *map, enum tui_action action,
+			unsigned screen)
+{
+	for (size_t i = 0; i < map->count; i++)
+		if (map->bindings[i].action == action &&
+		    outcome(map, &map->bindings[i], screen) == action)
+			return true;
+	return false;
+}
+
+/* Whom a row is in conflict with about an action, on one screen. */
+static enum tui_action rival(const struct tui_keymap *map,
+			     const struct binding *b, enum tui_action action,
+			     unsigned screen)
+{
+	enum tui_action does;
+
+	if (!(tui_keys[b->action].screens & tui_keys[action].screens & screen))
+		return ACTION_NONE;
+	does = outcome(map, b, screen);
+	if (b->action == action)
+		return does == action ? ACTION_NONE : does;
+	return does == action ? b->action : ACTION_NONE;
+}
+
+enum tui_action tui_keymap_conflict(const struct tui_keymap *map,
+				    enum tui_action action, char *key,
+				    size_t cap, bool *ret_loses)
+{
+	char parts[2][TUI_KEY_NAME_MAX] = {"", ""};
+
+	for (size_t i = 0; i < map->count; i++) {
+		const struct binding *b = &map->bindings[i];
+
+		for (unsigned screen = 1; screen & ON_ALL; screen <<= 1) {
+			enum tui_action other = rival(map, b, action, screen);
+
+			if (other == ACTION_NONE)
+				continue;
+			if (b->second != TUI_KEY_NONE)
+				tui_key_name(parts[1], b->second);
+			snprintf(key, cap, "%s%s",
+				 tui_key_name(parts[0], b->first), parts[1]);
+			*ret_loses = b->action == action;
+			return other;
+		}
+	}
+	return ACTION_NONE;
 }

@@ -113,6 +113,22 @@ bool tui_keymap_set(struct tui_keymap *map, const char *action,
 void tui_keymap_names(const struct tui_keymap *map, enum tui_action action,
 		      char *dst, size_t cap);
 
+/* "select-next", as the config file says it. */
+#define TUI_ACTION_NAME 32
+char *tui_action_name(enum tui_action action, char *dst);
+
+/* Whether a key of an action does it on a screen (one bit). */
+bool tui_keymap_reaches(const struct tui_keymap *map, enum tui_action action,
+			unsigned screen);
+
+/*
+ * The first action that loses a key to this one (*ret_loses false), or that
+ * this one loses a key to; ACTION_NONE: there is none. Names the key.
+ */
+enum tui_action tui_keymap_conflict(const struct tui_keymap *map,
+				    enum tui_action action, char *key,
+				    size_t cap, bool *ret_loses);
+
 /*
  * What a key does on a screen, after the keys before it: *pending is the key
  * that began a sequence, or TUI_KEY_NONE. A key that only begins one does

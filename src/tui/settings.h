@@ -24,7 +24,6 @@ struct tui_setting {
 	size_t at; /* in struct tui_options */
 	const char *const *words;
 	int least, most, step; /* of numbers; of seconds: milliseconds */
-	bool later;            /* from the next start on */
 };
 
 extern const struct tui_setting tui_settings[];

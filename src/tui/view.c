@@ -83,10 +83,13 @@ static const struct view views[SCREEN_COUNT] = {
 		      .text = view_users_text},
     [SCREEN_SETTINGS] = {.title = "settings",
 			 .draw = view_settings,
+			 .open = view_settings_open,
 			 .act = view_settings_act,
 			 .count = view_settings_count,
 			 .selected = view_settings_selected,
-			 .select = view_settings_select},
+			 .select = view_settings_select,
+			 .at = view_settings_at,
+			 .text = view_settings_text},
 };
 
 const struct view *view_of(const struct tui *t)

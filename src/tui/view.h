@@ -114,9 +114,13 @@ long view_users_at(const struct tui *t, int row);
 void view_users_text(const struct tui *t, size_t position, struct gk_buf *out);
 /* The settings screen. */
 int view_settings(struct tui *t, struct grid *g);
+bool view_settings_open(struct tui *t);
 bool view_settings_act(struct tui *t, enum tui_action action);
 size_t view_settings_count(const struct tui *t);
 long view_settings_selected(const struct tui *t);
 void view_settings_select(struct tui *t, long position);
+long view_settings_at(const struct tui *t, int row);
+void view_settings_text(const struct tui *t, size_t position,
+			struct gk_buf *out);
 
 #endif

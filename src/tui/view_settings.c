@@ -1,26 +1,33 @@
 /*
- * view_settings.c - the settings screen: the table of settings, a line each;
- * what is changed holds at once and is written when the user says so.
+ * view_settings.c - the settings screen: a line for each thing that can be
+ * set; what is changed holds at once and is written when the user says so.
  */
 #include "base/err.h"
 #include "tui/config.h"
+#include "tui/items.h"
 #include "tui/settings.h"
 #include "tui/view.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #define HEAD        1 /* the title */
-#define NAME_WIDTH  20
-#define VALUE_WIDTH 12
+#define NAME_WIDTH  22
+#define VALUE_WIDTH 14
 #define CYAN        6
 #define YELLOW      3
+
+/* What is set now is what is shown, and saved. */
+bool view_settings_open(struct tui *t)
+{
+	t->options.order = t->order;
+	return true;
+}
 
 size_t view_settings_count(const struct tui *t)
 {
 	(void)t;
-	return tui_setting_count;
+	return tui_item_count();
 }
 
 long view_settings_selected(const struct tui *t)
@@ -28,20 +35,46 @@ long view_settings_selected(const struct tui *t)
 	return t->setting;
 }
 
+/* Behind the last one the name of the file is seen. */
 void view_settings_select(struct tui *t, long position)
 {
+	int line, last = (int)tui_item_count() - 1;
+
 	t->setting = position < 0 ? 0 : position;
-	view_follow(t, HEAD + (int)t->setting, HEAD, t->rows - HEAD);
+	line = HEAD + (int)t->setting + (t->setting == last ? 2 : 0);
+	view_follow(t, line, HEAD, t->rows - HEAD);
+}
+
+long view_settings_at(const struct tui *t, int row)
+{
+	long at = row - HEAD + t->scroll;
+
+	return row >= HEAD && at < (long)tui_item_count() ? at : -1;
+}
+
+void view_settings_text(const struct tui *t, size_t position,
+			struct gk_buf *out)
+{
+	struct tui_item item = tui_item_at(t, position);
+	char name[TUI_ITEM_NAME], value[TUI_ITEM_TEXT];
+
+	gk_buf_printf(out, "%s %s %s", tui_item_name(item, name),
+		      tui_item_value(t, item, value), tui_item_help(item));
+}
+
+static struct tui_item selected(const struct tui *t)
+{
+	return tui_item_at(t, (size_t)t->setting);
 }
 
 /* ---- drawing ---- */
 
-static void draw_title(const struct tui *t, struct grid *g)
+static void draw_title(struct grid *g)
 {
-	static const char text[] = "Settings   Enter: change   s: save   "
-				   "* from the next start on";
+	static const char text[] =
+	    " Settings   Enter: change   Del: as usual   < >: move a column   "
+	    "s: save";
 
-	(void)t;
 	grid_blank(g, 0, 0, 1, g->columns);
 	grid_line(g, 0, 0, text, strlen(text),
 		  (struct grid_style){CYAN, GRID_REVERSE});
@@ -51,15 +84,16 @@ static void draw_title(const struct tui *t, struct grid *g)
 
 static void draw_row(const struct tui *t, struct grid *g, size_t i)
 {
-	const struct tui_setting *s = &tui_settings[i];
+	struct tui_item item = tui_item_at(t, i);
 	int row = HEAD + (int)i - t->scroll;
-	char value[TUI_SETTING_TEXT], text[256];
+	char name[TUI_ITEM_NAME], value[TUI_ITEM_TEXT];
+	char text[TUI_ITEM_NAME + TUI_ITEM_TEXT + 128];
 
-	if (row < HEAD)
+	if (row < HEAD || row >= g->rows)
 		return;
-	snprintf(text, sizeof text, " %-*s %-*s %c %s", NAME_WIDTH, s->name,
-		 VALUE_WIDTH, tui_setting_text(s, &t->options, value),
-		 s->later ? '*' : ' ', s->help);
+	snprintf(text, sizeof text, " %-*s %-*s %s", NAME_WIDTH,
+		 tui_item_name(item, name), VALUE_WIDTH,
+		 tui_item_value(t, item, value), tui_item_help(item));
 	grid_line(g, row, 0, text, strlen(text), GRID_PLAIN);
 	grid_mark(g, row, NAME_WIDTH + 2, VALUE_WIDTH, GRID_BOLD, 0);
 	if ((long)i != t->setting)
@@ -71,39 +105,84 @@ static void draw_row(const struct tui *t, struct grid *g, size_t i)
 int view_settings(struct tui *t, struct grid *g)
 {
 	const char *path = t->options.path ? t->options.path : "none";
-	int row = HEAD + (int)tui_setting_count + 1 - t->scroll;
+	int count = (int)tui_item_count(), row = HEAD + count + 1 - t->scroll;
 	char text[300];
 
-	for (size_t i = 0; i < tui_setting_count; i++)
-		draw_row(t, g, i);
+	for (int i = 0; i < count; i++)
+		draw_row(t, g, (size_t)i);
 	snprintf(text, sizeof text, " File: %s", path);
 	if (row >= HEAD)
 		grid_line(g, row, 0, text, strlen(text),
 			  (struct grid_style){YELLOW, 0});
-	draw_title(t, g);
-	return HEAD + (int)tui_setting_count + 2;
+	draw_title(g);
+	return HEAD + count + 2;
+}
+
+/* ---- typing a value ---- */
+
+/* While it is typed: what is wrong, and whose keys these are. */
+static void tried(struct tui *t, const char *text)
+{
+	char note[sizeof t->prompt.note];
+
+	tui_item_try(t, selected(t), text, note, sizeof note);
+	tui_prompt_note(t, note);
+}
+
+static bool entered(struct tui *t, const char *text)
+{
+	char note[sizeof t->prompt.note];
+	bool good = tui_item_set(t, selected(t), text, note, sizeof note);
+
+	if (!good)
+		tui_prompt_note(t, note);
+	else if (*note)
+		tui_say(t, "%s", note);
+	return good;
+}
+
+static const struct tui_prompt_kind kind = {
+    .past = PROMPT_FORGETS,
+    .changed = tried,
+    .entered = entered,
+};
+
+static void edit(struct tui *t)
+{
+	char name[TUI_ITEM_NAME], label[TUI_ITEM_NAME + 2];
+	char value[TUI_ITEM_TEXT];
+
+	snprintf(label, sizeof label, "%s: ", tui_item_name(selected(t), name));
+	tui_prompt_open(t, &kind, label, tui_item_value(t, selected(t), value));
 }
 
 /* ---- keys ---- */
 
-static void change(struct tui *t, int by)
+/* A column that moves stays selected. */
+static void change(struct tui *t,
+		   void (*how)(struct tui *, struct tui_item, int), int by)
 {
-	const struct tui_setting *s = &tui_settings[t->setting];
+	struct tui_item item = selected(t);
 
-	/* What forbids changes is not undone from inside. */
-	if (s->at == offsetof(struct tui_options, readonly) &&
-	    t->options.readonly) {
-		tui_say(t, "readonly lasts until the viewer is left");
-		return;
-	}
-	tui_setting_step(s, &t->options, by);
-	term_options_set(&t->options.term);
-	tui_list_update(t);
+	how(t, item, by);
+	view_settings_select(t, (long)tui_item_position(t, item));
+}
+
+static void step(struct tui *t, int by, bool by_enter)
+{
+	struct tui_item item = selected(t);
+	bool steps = item.kind == ITEM_SETTING || item.kind == ITEM_COLUMN;
+
+	if (steps && (!by_enter || tui_item_is_choice(item)))
+		change(t, tui_item_step, by);
+	else
+		edit(t);
 }
 
 static void save(struct tui *t)
 {
-	int err = tui_config_save(&t->options);
+	bool kept;
+	int err = tui_config_save(&t->options, &kept);
 
 	if (err == GK_ERR_NOT_FOUND)
 		tui_say(t, "nothing is saved: there is no home directory");
@@ -111,20 +190,38 @@ static void save(struct tui *t)
 		tui_say(t, "%s is not written: %s", t->options.path,
 			gk_strerror(err));
 	else
-		tui_say(t, "saved in %s", t->options.path);
+		tui_say(t, "saved in %s%s", t->options.path,
+			kept ? "; what it was, with its comments, in .bak"
+			     : "");
 }
 
 bool view_settings_act(struct tui *t, enum tui_action action)
 {
-	bool on =
-	    action == ACTION_SETTING_CHANGE || action == ACTION_SCROLL_RIGHT;
-
-	if (action == ACTION_SETTINGS_SAVE)
+	switch ((int)action) {
+	case ACTION_SETTINGS_SAVE:
 		save(t);
-	else if (on || action == ACTION_SETTING_CHANGE_BACK ||
-		 action == ACTION_SCROLL_LEFT)
-		change(t, on ? 1 : -1);
-	else
+		return true;
+	case ACTION_SETTING_EDIT:
+		step(t, 1, true);
+		return true;
+	case ACTION_SETTING_CHANGE:
+	case ACTION_SCROLL_RIGHT:
+		step(t, 1, false);
+		return true;
+	case ACTION_SETTING_CHANGE_BACK:
+	case ACTION_SCROLL_LEFT:
+		step(t, -1, false);
+		return true;
+	case ACTION_SETTING_RESET:
+		tui_item_reset(t, selected(t));
+		return true;
+	case ACTION_COLUMN_LEFT:
+		change(t, tui_item_move, -1);
+		return true;
+	case ACTION_COLUMN_RIGHT:
+		change(t, tui_item_move, 1);
+		return true;
+	default:
 		return false;
-	return true;
+	}
 }

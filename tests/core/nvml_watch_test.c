@@ -369,6 +369,26 @@ static void beginning_keeps_to_the_grid(void **state)
 	check_grid();
 }
 
+static void the_period_can_be_changed(void **state)
+{
+	uint64_t begin;
+
+	(void)state;
+	scripted_open();
+	assert_int_equal(gk_watch_period(t.gk, PERIOD), GK_ERR_INVALID);
+	assert_int_equal(gk_watch_start(t.gk, 3600 * GK_NS_PER_S), 0);
+	next();
+	assert_int_equal(gk_watch_period(t.gk, 0), GK_ERR_INVALID);
+	assert_int_equal(gk_watch_period(t.gk, UINT64_MAX), GK_ERR_RANGE);
+	assert_int_equal(gk_watch_period(t.gk, PERIOD), 0);
+	SCRIPT(t.s->gpu[1].util = 44);
+	begin = gk_mono_ns();
+	for (int i = 0; i < 20; i++)
+		next();
+	assert_true(gk_mono_ns() - begin >= 19 * PERIOD);
+	assert_value(t.snap->devices[1].m[GK_M_GPU_UTIL], 44);
+}
+
 static void periods_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
@@ -439,6 +459,7 @@ int main(void)
 	    SCRIPTED_TEST(others_are_seen_while_a_gpu_hangs_from_the_start),
 	    SCRIPTED_TEST(a_gpu_that_never_answers_is_stale_in_time),
 	    SCRIPTED_TEST(beginning_keeps_to_the_grid),
+	    SCRIPTED_TEST(the_period_can_be_changed),
 	    SCRIPTED_TEST(a_lost_gpu_is_seen_and_found_again),
 	    SCRIPTED_TEST(processes_are_in_every_frame),
 	    SCRIPTED_TEST(periods_that_cannot_be_are_refused),
