@@ -48,6 +48,25 @@ static void every_width(void **state)
 }
 
 /* All lines of a table are equally wide from its head on. */
+/* What the report does not show need not be read. */
+static void it_says_what_it_shows(void **state)
+{
+	static const int widths[] = {79, 100, 160};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct gk_metric_set set = {0};
+		struct gk_buf whole = {0}, part = {0};
+
+		fixture_everything(&fixture);
+		format(&whole, widths[i], true);
+		gk_boxed_metrics(&set);
+		fixture_read_only(&fixture, &set);
+		format(&part, widths[i], true);
+		assert_same_text(&whole, &part);
+	}
+}
+
 static void lines_are_of_one_width(void **state)
 {
 	(void)state;
@@ -144,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_width),
+	    cmocka_unit_test(it_says_what_it_shows),
 	    cmocka_unit_test(lines_are_of_one_width),
 	    cmocka_unit_test(nothing_is_said_in_words),
 	    cmocka_unit_test(many_gpus),

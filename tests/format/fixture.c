@@ -21,6 +21,16 @@ struct gk_value present(int64_t v)
 	return (struct gk_value){.v = v};
 }
 
+/* As a snapshot is that nobody asked for details. */
+static void set_absent(struct gk_device *d, enum gk_absence why)
+{
+	for (int i = 0; i < GK_M_COUNT; i++)
+		d->m[i] =
+		    (struct gk_value){.why = gk_metrics[i].tier < GK_TIER_DETAIL
+						 ? why
+						 : GK_ABSENT_NOT_READ};
+}
+
 static void set_metrics(struct gk_device *d, int64_t load)
 {
 	static const struct {
@@ -43,8 +53,7 @@ static void set_metrics(struct gk_device *d, int64_t load)
 	    {GK_M_ECC_UNCORRECTED, 0},
 	};
 
-	for (int i = 0; i < GK_M_COUNT; i++)
-		d->m[i] = (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
+	set_absent(d, GK_ABSENT_NOT_SUPPORTED);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		d->m[rows[i].metric] = present(rows[i].value);
 	d->m[GK_M_GPU_UTIL] = present(load);
@@ -114,8 +123,7 @@ struct gk_device *fixture_add_mig(struct fixture *f, int index)
 	while (f->devices[parent].mig_index >= 0)
 		parent--;
 	d = add_device(f);
-	for (int i = 0; i < GK_M_COUNT; i++)
-		d->m[i] = (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
+	set_absent(d, GK_ABSENT_NOT_SUPPORTED);
 	d->m[GK_M_MEM_USED] = present(12 * MIB + MIB / 2);
 	d->m[GK_M_MEM_TOTAL] = present(9 * GIB + GIB / 2);
 	d->m[GK_M_BAR1_USED] = present(0);
@@ -174,8 +182,7 @@ static void make_unhealthy(struct gk_device *d, enum gk_health health,
 {
 	d->health = health;
 	d->nvml_error = health == GK_HEALTH_LOST ? 15 : 0;
-	for (int i = 0; i < GK_M_COUNT; i++)
-		d->m[i].why = why;
+	set_absent(d, why);
 }
 
 static void add_processes(struct fixture *f)
@@ -251,4 +258,22 @@ int fixture_setup(void **state)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	return setlocale(LC_CTYPE, "C.UTF-8") ? 0 : -1;
+}
+
+void fixture_read_only(struct fixture *f, const struct gk_metric_set *only)
+{
+	for (size_t i = 0; i < f->snap.device_count; i++)
+		for (int m = 0; m < GK_M_COUNT; m++)
+			if (!gk_metric_set_has(only, (enum gk_metric)m))
+				f->devices[i].m[m] = (struct gk_value){
+				    .why = GK_ABSENT_NOT_READ};
+}
+
+void assert_same_text(struct gk_buf *a, struct gk_buf *b)
+{
+	assert_true(a->len > 0);
+	assert_int_equal(a->len, b->len);
+	assert_memory_equal(a->data, b->data, a->len);
+	gk_buf_free(a);
+	gk_buf_free(b);
 }

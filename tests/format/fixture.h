@@ -34,6 +34,12 @@ struct gk_process *fixture_add_process(struct fixture *f, unsigned device,
 /* Two GPUs with processes of every state, a MIG GPU, a lost one. */
 void fixture_everything(struct fixture *f);
 
+/* All devices as they are when only some metrics are read. */
+void fixture_read_only(struct fixture *f, const struct gk_metric_set *only);
+
+/* Fails the test unless both are the same bytes. Frees both. */
+void assert_same_text(struct gk_buf *a, struct gk_buf *b);
+
 /* A value that is there. */
 struct gk_value present(int64_t v);
 

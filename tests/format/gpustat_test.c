@@ -50,6 +50,29 @@ static void all_switches(void **state)
 	golden(&options, "gpustat-all-color");
 }
 
+/* What the text does not show need not be read. */
+static void it_says_what_it_shows(void **state)
+{
+	struct gk_gpustat_options options[] = {plain, everything(), plain,
+					       plain};
+
+	(void)state;
+	options[2].codec = GK_CODEC_DEC;
+	options[3].power = GK_POWER_DRAW | GK_POWER_LIMIT;
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+		struct gk_metric_set set = {0};
+		struct gk_buf whole = {0}, part = {0};
+
+		options[i].color = true;
+		fixture_everything(&fixture);
+		gk_format_gpustat(&whole, &fixture.snap, &options[i]);
+		gk_gpustat_metrics(&options[i], &set);
+		fixture_read_only(&fixture, &set);
+		gk_format_gpustat(&part, &fixture.snap, &options[i]);
+		assert_same_text(&whole, &part);
+	}
+}
+
 static void parts_can_be_left_out(void **state)
 {
 	struct gk_gpustat_options options = plain;
@@ -135,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(default_text),
 	    cmocka_unit_test(all_switches),
+	    cmocka_unit_test(it_says_what_it_shows),
 	    cmocka_unit_test(parts_can_be_left_out),
 	    cmocka_unit_test(nothing_is_said_in_words),
 	    cmocka_unit_test(gpus_that_do_not_answer_may_have_processes),

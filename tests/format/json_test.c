@@ -91,14 +91,95 @@ static void every_metric_is_a_key(void **state)
 	fixture_everything(&fixture);
 	root = parsed(0);
 	for (int i = 0; i < GK_M_COUNT; i++)
-		assert_non_null(
-		    json_object_get(device(root, 0), gk_metrics[i].name));
+		assert_true(
+		    !json_object_get(device(root, 0), gk_metrics[i].name) ==
+		    (gk_metrics[i].tier >= GK_TIER_DETAIL));
 	for (int i = 0; i < GK_PM_COUNT; i++)
 		assert_true(gk_process_metrics[i].tier == GK_TIER_HOST_ASKED ||
 			    json_object_get(process(root, 0, 0),
 					    gk_process_metrics[i].name));
 	assert_null(json_object_get(process(root, 0, 0), "threads"));
 	assert_null(json_object_get(device(root, 0), "why"));
+	json_decref(root);
+}
+
+static const struct gk_detail detail = {
+    .facts = {[GK_T_BRAND] = {"Made \"up\"", GK_PRESENT},
+	      [GK_T_GSP_VERSION] = {"", GK_ABSENT_NO_FUNCTION}},
+    .link_count = 2,
+    .links = {{.index = 0,
+	       .end = GK_LINK_END_SWITCH,
+	       .remote_bus_id = "00000000:05:00.0",
+	       .m = {[GK_L_TX] = {1LL << 60, GK_PRESENT}}},
+	      {.index = 4, .m = {[GK_L_TX] = {0, GK_ABSENT_NOT_SUPPORTED}}}},
+};
+static const struct gk_place places[] = {{"0-3", "0", -1}, {"", "", 7}};
+static const struct gk_peer peers[] = {{GK_PATH_SELF, 0},
+				       {GK_PATH_SYSTEM, 12},
+				       {GK_PATH_SYSTEM, 12},
+				       {GK_PATH_SELF, 0}};
+static const struct gk_topology topology = {2, places, peers};
+
+/* Nothing of it is there unless it was read. */
+static void details_are_shown_where_they_were_read(void **state)
+{
+	json_t *root, *links, *facts;
+
+	(void)state;
+	fixture_everything(&fixture);
+	fixture.devices[0].detail = &detail;
+	fixture.devices[0].m[GK_M_XID_COUNT] = present(3);
+	fixture.devices[1].m[GK_M_XID_COUNT].why = GK_ABSENT_NOT_READ;
+	fixture.devices[0].read_ns[GK_TIER_DETAIL] = fixture.snap.mono_ns;
+	root = parsed(GK_JSON_WHY);
+	facts = json_object_get(device(root, 0), "facts");
+	assert_string_equal(text_of(facts, "brand"), "Made \"up\"");
+	assert_true(
+	    json_is_null(json_object_get(facts, "gsp_firmware_version")));
+	assert_string_equal(
+	    text_of(json_object_get(facts, "why"), "gsp_firmware_version"),
+	    gk_absence_text(GK_ABSENT_NO_FUNCTION));
+	links = json_object_get(device(root, 0), "links");
+	assert_int_equal(json_array_size(links), 2);
+	assert_string_equal(text_of(json_array_get(links, 0), "end"), "switch");
+	assert_true(json_integer_value(json_object_get(
+			json_array_get(links, 0), "transmit_bytes_total")) ==
+		    1LL << 60);
+	assert_true(json_is_null(
+	    json_object_get(json_array_get(links, 1), "transmit_bytes_total")));
+	assert_int_equal(json_integer_value(json_object_get(
+			     device(root, 0), "xid_errors_total")),
+			 3);
+	assert_null(json_object_get(device(root, 1), "xid_errors_total"));
+	assert_null(json_object_get(device(root, 1), "facts"));
+	assert_null(json_object_get(device(root, 1), "links"));
+	assert_null(json_object_get(
+	    json_object_get(device(root, 1), "age_seconds"), "detail"));
+	assert_null(json_object_get(root, "topology"));
+	json_decref(root);
+}
+
+static void the_topology_is_a_table(void **state)
+{
+	json_t *root, *places_of, *peer;
+
+	(void)state;
+	fixture_everything(&fixture);
+	fixture.snap.topology = &topology;
+	root = parsed(0);
+	places_of = json_object_get(root, "topology");
+	assert_int_equal(json_array_size(places_of), 2);
+	assert_string_equal(text_of(json_array_get(places_of, 0), "cpus"),
+			    "0-3");
+	assert_true(json_is_null(
+	    json_object_get(json_array_get(places_of, 0), "numa_node")));
+	assert_true(json_is_null(
+	    json_object_get(json_array_get(places_of, 1), "cpus")));
+	peer = json_array_get(
+	    json_object_get(json_array_get(places_of, 0), "peers"), 1);
+	assert_string_equal(text_of(peer, "path"), "between NUMA nodes");
+	assert_int_equal(json_integer_value(json_object_get(peer, "nvlinks")),
+			 12);
 	json_decref(root);
 }
 
@@ -203,6 +284,8 @@ int main(void)
 	    cmocka_unit_test(lines_are_lines),
 	    cmocka_unit_test(both_shapes_say_the_same),
 	    cmocka_unit_test(every_metric_is_a_key),
+	    cmocka_unit_test(details_are_shown_where_they_were_read),
+	    cmocka_unit_test(the_topology_is_a_table),
 	    cmocka_unit_test(absent_is_null_with_a_reason),
 	    cmocka_unit_test(unknown_processes_are_null),
 	    cmocka_unit_test(integers_stay_exact),
