@@ -164,6 +164,9 @@ int term_open(const struct term_options *options)
 	if (!term_usable())
 		return GK_ERR_NOT_SUPPORTED;
 	tui_crash_catch();
+	/* LINES and COLUMNS may be of a shell elsewhere. */
+	use_env(FALSE);
+	use_tioctl(TRUE);
 	/* newterm() and not initscr(), which ends the program on failure. */
 	term.screen = newterm(NULL, stdout, stdin);
 	if (!term.screen) {
@@ -181,7 +184,6 @@ int term_open(const struct term_options *options)
 	term.open = true;
 	listen_to_pastes();
 	prepare_for_crash();
-	term_resized();
 	term_options_set(options);
 	return 0;
 }

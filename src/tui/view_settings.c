@@ -13,6 +13,8 @@
 
 #define HEAD        1 /* the title */
 #define NAME_WIDTH  22
+#define NAME_WIDE   30 /* where there is room */
+#define WIDE        110
 #define VALUE_WIDTH 14
 #define CYAN        6
 #define YELLOW      3
@@ -86,16 +88,17 @@ static void draw_row(const struct tui *t, struct grid *g, size_t i)
 {
 	struct tui_item item = tui_item_at(t, i);
 	int row = HEAD + (int)i - t->scroll;
+	int width = g->columns < WIDE ? NAME_WIDTH : NAME_WIDE;
 	char name[TUI_ITEM_NAME], value[TUI_ITEM_TEXT];
 	char text[TUI_ITEM_NAME + TUI_ITEM_TEXT + 128];
 
 	if (row < HEAD || row >= g->rows)
 		return;
-	snprintf(text, sizeof text, " %-*s %-*s %s", NAME_WIDTH,
+	snprintf(text, sizeof text, " %-*s %-*s %s", width,
 		 tui_item_name(item, name), VALUE_WIDTH,
 		 tui_item_value(t, item, value), tui_item_help(item));
 	grid_line(g, row, 0, text, strlen(text), GRID_PLAIN);
-	grid_mark(g, row, NAME_WIDTH + 2, VALUE_WIDTH, GRID_BOLD, 0);
+	grid_mark(g, row, width + 2, VALUE_WIDTH, GRID_BOLD, 0);
 	if ((long)i != t->setting)
 		return;
 	grid_tint(g, row, 0, g->columns, CYAN);

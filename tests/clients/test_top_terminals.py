@@ -96,10 +96,12 @@ def test_bars_in_colours(top, terminfo, term, allowed):  # noqa: F811
 
 def test_sizes_of_the_environment(top):  # noqa: F811
     """They are of the terminal of somebody else: the window counts."""
-    terminal = top(LINES="24", COLUMNS="80")
+    terminal = top(LINES="10", COLUMNS="50")
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     assert max(len(line.rstrip()) for line in terminal.screen.display) == 120
     leave(terminal)
+    assert b"\x1b[1;10r" not in terminal.raw
+    assert terminal.text.rstrip().count("\n") > 20
 
 
 def test_a_window_of_one_cell(top):  # noqa: F811
