@@ -1,0 +1,68 @@
+/*
+ * export.h - `gpukit export`: what its options chose, and the run.
+ */
+#ifndef GK_CLI_EXPORT_H
+#define GK_CLI_EXPORT_H
+
+#include "format/prometheus.h"
+
+#include <gpukit/gpukit.h>
+
+struct gk_export {
+	const char *address, *port;
+	const char *cert, *key, *client_ca, *auth; /* files, or NULL */
+	uint64_t interval_ns;
+	struct gk_prometheus show;
+	struct gk_options machine;
+};
+
+/* Serves until a signal comes; a gk_exit, after a message when it is not 0. */
+int gk_export_run(const struct gk_export *export);
+
+/* ---- export_files.c ---- */
+
+/* The users that may ask, one "user:password" a line of a private file. */
+struct gk_export_users {
+	char *text; /* the file, cut at line ends and colons */
+	struct {
+		char *name, *password;
+	} * user;
+	size_t count;
+};
+
+/*
+ * Reads a whole file, at most a MiB, with a NUL behind it; NULL after a
+ * message that names it. With secret it must be readable by its owner alone.
+ */
+char *gk_export_read(const char *path, bool secret);
+
+/* 0 or a gk_exit after a message. */
+int gk_export_users_read(const char *path, struct gk_export_users *ret_users);
+void gk_export_users_free(struct gk_export_users *users);
+
+/* Takes as long for a wrong password as for the right one. */
+bool gk_export_users_allow(const struct gk_export_users *users,
+			   const char *name, const char *password);
+
+/* Overwrites what is secret, then frees it. NULL is allowed. */
+void gk_export_forget(char *text);
+
+/* ---- export_feed.c ---- */
+
+struct gk_http_request;
+struct gk_http_page;
+
+/* The newest snapshot, and the pages made of it when somebody asks. */
+struct gk_feed;
+
+struct gk_feed *gk_feed_new(const struct gk_export *export);
+void gk_feed_free(struct gk_feed *feed);
+
+/* Takes a snapshot over. */
+void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap);
+
+/* Of another thread than gk_feed_put(). See http.h. */
+void gk_feed_page(struct gk_feed *feed, const struct gk_http_request *request,
+		  struct gk_http_page *ret_page);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * http.h - the web server of `gpukit export`: small pages from memory, over
+ * HTTP or HTTPS, that no client can hold up.
+ *
+ * It is a module of its own (libgpukit-http.so), loaded when it is wanted, so
+ * that no other verb loads libmicrohttpd and its libraries. It knows nothing
+ * of GPUs.
+ */
+#ifndef GK_EXPORT_HTTP_H
+#define GK_EXPORT_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct gk_http_request {
+	const char *path;
+	const char *accept; /* header, "" if there is none */
+};
+
+/*
+ * A page. body must stay until the next call; number tells pages of one slot
+ * apart: the same number is the same page, and costs nothing again.
+ */
+struct gk_http_page {
+	unsigned status;
+	const char *type;
+	const char *body;
+	size_t len;
+	unsigned slot; /* below GK_HTTP_SLOTS */
+	uint64_t number;
+};
+
+#define GK_HTTP_SLOTS 8
+
+struct gk_http_options {
+	const struct sockaddr *address;
+	socklen_t address_len;
+	/* PEM texts; cert and key NULL: no TLS. client_ca: clients must show
+	 * a certificate of it. */
+	const char *cert, *key, *client_ca;
+	const char *realm;
+	/* All are called by one thread. allowed NULL: everybody is. */
+	bool (*allowed)(void *owner, const char *user, const char *password);
+	void (*page)(void *owner, const struct gk_http_request *request,
+		     struct gk_http_page *ret_page);
+	void *owner;
+};
+
+struct gk_http;
+
+/* What the module exports, by the name "gk_http". */
+struct gk_http_module {
+	/*
+	 * Starts to listen and to answer. On failure NULL, and *ret_why is a
+	 * static text, errno what the system said or 0.
+	 */
+	struct gk_http *(*start)(const struct gk_http_options *options,
+				 const char **ret_why);
+	/* The port, for an address that left it to the system (0). */
+	uint16_t (*port)(const struct gk_http *http);
+	void (*stop)(struct gk_http *http);
+};
+
+#endif

@@ -1,0 +1,115 @@
+/* prometheus.c - a snapshot for Prometheus; see prometheus.h. */
+#include "format/prometheus_part.h"
+
+#include "format/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *gk_render_hostname(const struct gk_rendering *r)
+{
+	return r->options->hostname ? r->options->hostname
+				    : r->snap->host.hostname;
+}
+
+void gk_render_labels(struct gk_rendering *r, gk_labels_fn *labels)
+{
+	for (size_t i = 0; i < r->snap->device_count; i++)
+		labels(r, &r->snap->devices[i], &r->device_labels[i]);
+}
+
+char *gk_divided(char *dst, int64_t value, int64_t divisor)
+{
+	snprintf(dst, GK_UNITS_MAX, "%.6g", (double)value / (double)divisor);
+	if (divisor == 1 || !(value % divisor))
+		snprintf(dst, GK_UNITS_MAX, "%" PRId64, value / divisor);
+	else if (value / divisor > 999)
+		snprintf(dst, GK_UNITS_MAX, "%.3f",
+			 (double)value / (double)divisor);
+	return dst;
+}
+
+static int64_t gpu_memory(const struct gk_process *p)
+{
+	return p->m[GK_PM_GPU_MEM].why ? -1 : p->m[GK_PM_GPU_MEM].v;
+}
+
+/* Marks the processes with the most memory, as many as there may be. */
+static void choose_processes(struct gk_rendering *r)
+{
+	size_t most = r->options->most_processes, count = 0;
+
+	for (size_t i = 0; i < r->snap->process_count; i++)
+		r->shown[i] = r->options->processes;
+	if (!r->options->processes || !most || r->snap->process_count <= most)
+		return;
+	/* How many have more: quadratic, for thousands at most. */
+	for (size_t i = 0; i < r->snap->process_count; i++) {
+		int64_t own = gpu_memory(&r->snap->processes[i]);
+		size_t before = 0;
+
+		for (size_t k = 0; k < r->snap->process_count; k++) {
+			int64_t other = gpu_memory(&r->snap->processes[k]);
+
+			before += other > own || (other == own && k < i);
+		}
+		r->shown[i] = before < most;
+		count += r->shown[i];
+	}
+	r->left_out = r->snap->process_count - count;
+}
+
+static void (*const renderers[GK_NAMES_COUNT])(struct gk_rendering *) = {
+    [GK_NAMES_GPUKIT] = gk_render_own,
+    [GK_NAMES_DCGM] = gk_render_dcgm,
+    [GK_NAMES_NVITOP] = gk_render_nvitop,
+};
+
+void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
+			  const struct gk_prometheus *options)
+{
+	struct gk_rendering r = {
+	    .text = {.out = out,
+		     .openmetrics = options->openmetrics &&
+				    options->names == GK_NAMES_GPUKIT},
+	    .snap = snap,
+	    .options = options,
+	};
+
+	r.device_labels =
+	    calloc(snap->device_count + 1, sizeof *r.device_labels);
+	r.shown = calloc(snap->process_count + 1, sizeof *r.shown);
+	if (r.device_labels && r.shown) {
+		choose_processes(&r);
+		renderers[options->names](&r);
+		gk_exposition_end(&r.text);
+	} else {
+		out->failed = true;
+	}
+	for (size_t i = 0; r.device_labels && i < snap->device_count; i++) {
+		out->failed |= r.device_labels[i].failed;
+		gk_buf_free(&r.device_labels[i]);
+	}
+	free(r.device_labels);
+	free(r.shown);
+}
+
+void gk_prometheus_metrics(const struct gk_prometheus *options,
+			   struct gk_metric_set *ret_set, bool *ret_detail)
+{
+	struct gk_metric_set set = {0};
+
+	if (options->names == GK_NAMES_DCGM)
+		gk_dcgm_metrics(&set);
+	else if (options->names == GK_NAMES_NVITOP)
+		gk_nvitop_metrics(&set);
+	else
+		gk_own_metrics(options, &set);
+	*ret_detail = options->names == GK_NAMES_NVITOP;
+	for (int i = 0; i < GK_M_COUNT; i++)
+		if (gk_metric_set_has(&set, (enum gk_metric)i) &&
+		    gk_metrics[i].tier == GK_TIER_DETAIL)
+			*ret_detail = true;
+	*ret_set = set;
+}
