@@ -44,6 +44,8 @@ void gk_family_close(struct gk_family *family)
 {
 	if (!family)
 		return;
+	if (family->mono_ns)
+		gk_procfs_end(family->fs);
 	gk_procfs_close(family->fs);
 	gk_arena_free(&family->arena);
 	free(family->now.members);
