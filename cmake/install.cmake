@@ -17,3 +17,5 @@ install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
 	FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY scenarios/ DESTINATION share/gpukit/scenarios
 	FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY packaging/grafana packaging/prometheus packaging/systemd
+	DESTINATION share/gpukit)
