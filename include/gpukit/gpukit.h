@@ -375,7 +375,7 @@ enum gk_with {
 	 * outlive gk_close() by a second; it disturbs nobody. */
 	GK_WITH_EVENTS = 64,
 	/* The lists of gk_detail: accounts, retired pages, clocks. */
-	GK_WITH_LISTS = 128,
+	GK_WITH_LISTS = 512,
 	/* Of each process; without its bit a value is GK_ABSENT_NOT_READ. */
 	GK_WITH_THREADS = 0x10000, /* threads, priority, nice value */
 	GK_WITH_IO = 0x20000,      /* bytes read and written */

@@ -282,12 +282,27 @@ static unsigned with_tiers(const struct gk_metric_set *wanted)
 	return with;
 }
 
+/* The place of a board is asked for by -i as well. */
+static bool reads_boards(const struct smi *smi)
+{
+	bool shows = smi->mode == SMI_QUERY
+			 ? gk_smi_wants(&smi->chosen, gk_smi_is_board)
+			 : smi->mode != SMI_LIST;
+
+	return shows || (smi->ids && strchr(smi->ids, ':'));
+}
+
 static unsigned with(const struct smi *smi, const struct gk_metric_set *wanted)
 {
 	unsigned with = modes[smi->mode].with | with_tiers(wanted);
 
-	if (smi->mode == SMI_QUERY && gk_smi_wants_facts(&smi->chosen))
+	if (smi->mode == SMI_QUERY &&
+	    gk_smi_wants(&smi->chosen, gk_smi_is_fact))
 		with |= GK_WITH_DETAIL;
+	if (!reads_boards(smi))
+		with |= GK_WITHOUT_BOARD;
+	if (smi->mode != SMI_PMON)
+		with |= GK_WITHOUT_PROCESS_UTIL;
 	if (!reads_processes(smi))
 		with |= GK_WITHOUT_PROCESSES;
 	if (reads_lists(smi))

@@ -203,7 +203,7 @@ void gk_smi_gpu_instances(struct gk_buf *out, const struct gk_snapshot *snap)
 			continue;
 		placement(place, d->m[GK_M_GI_START], d->m[GK_M_GI_SIZE]);
 		profile_id(id, d->m[GK_M_GI_PROFILE]);
-		gk_buf_printf(out, "|%4u  MIG %-16s%5s%9d%13s     |\n%s",
+		gk_buf_printf(out, "|%4u  MIG %-16s%4s%9d%13s     |\n%s",
 			      d->index, gi_profile(d), id, d->gpu_instance,
 			      place, gi_line);
 	}

@@ -276,10 +276,11 @@ void gk_smi_wanted(const struct gk_smi_chosen *chosen,
 		gk_smi_want(&chosen->fields[i]->source, set);
 }
 
-bool gk_smi_wants_facts(const struct gk_smi_chosen *chosen)
+bool gk_smi_wants(const struct gk_smi_chosen *chosen,
+		  bool (*is_such)(const struct gk_smi_source *source))
 {
 	for (size_t i = 0; i < chosen->count; i++)
-		if (gk_smi_is_fact(&chosen->fields[i]->source))
+		if (is_such(&chosen->fields[i]->source))
 			return true;
 	return false;
 }

@@ -61,8 +61,9 @@ const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
 /* The metrics that they show. */
 void gk_smi_wanted(const struct gk_smi_chosen *chosen,
 		   struct gk_metric_set *set);
-/* Whether one of them is a fact of gk_detail. */
-bool gk_smi_wants_facts(const struct gk_smi_chosen *chosen);
+/* Whether one of them is such: gk_smi_is_fact, gk_smi_is_board. */
+bool gk_smi_wants(const struct gk_smi_chosen *chosen,
+		  bool (*is)(const struct gk_smi_source *source));
 
 /* The line of titles, and the rows of a snapshot. */
 void gk_smi_csv_titles(struct gk_buf *out, const struct gk_smi_chosen *chosen);

@@ -425,6 +425,19 @@ bool gk_smi_is_fact(const struct gk_smi_source *source)
 	       source->show == gk_smi_placed_fact;
 }
 
+bool gk_smi_is_board(const struct gk_smi_source *source)
+{
+	static gk_smi_show *const shows[] = {
+	    gk_smi_serial, gk_smi_bus_id, gk_smi_pci,
+	    gk_smi_minor,  gk_smi_vbios,  gk_smi_capability,
+	};
+
+	for (size_t i = 0; i < COUNT(shows); i++)
+		if (source->show == shows[i])
+			return true;
+	return false;
+}
+
 void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set)
 {
 	gk_smi_show *show = source->show;

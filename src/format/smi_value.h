@@ -61,8 +61,9 @@ gk_smi_show gk_smi_fabric, gk_smi_fabric_status, gk_smi_fabric_uuid,
 
 /* Adds the metrics that a source reads. */
 void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set);
-/* Whether it is a fact of gk_detail. */
+/* Whether it is a fact of gk_detail; what GK_WITHOUT_BOARD leaves out. */
 bool gk_smi_is_fact(const struct gk_smi_source *source);
+bool gk_smi_is_board(const struct gk_smi_source *source);
 
 /* The sources of a table, as arguments of its rows. */
 #define NUMBER(metric)          gk_smi_number, GK_M_##metric, 0

@@ -176,13 +176,24 @@ static uint64_t part(const struct call *c, unsigned places)
 	return sum(c, GKF_ECC_AGGREGATE, places, GKF_ECC_UNCORRECTED);
 }
 
+/*
+ * A GeForce RTX 4080 SUPER, whose memory has no ECC, tells it as well (capture
+ * of nvidia-smi 595.71.05): then all is 0.
+ */
+static bool tells_sram(const struct call *c)
+{
+	bool has_ecc = c->board->profile.ecc >= 0;
+
+	return c->board->profile.compute_major >= 8 && (!has_ecc || is_on(c));
+}
+
 nvmlReturn_t nvmlDeviceGetSramEccErrorStatus(nvmlDevice_t device,
 					     nvmlEccSramErrorStatus_t *status)
 {
 	ENTER_DEVICE(nvmlDeviceGetSramEccErrorStatus, device, status != NULL);
 	if (!TAKES(status->version, nvmlEccSramErrorStatus_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (c.board->profile.compute_major < 8 || !is_on(&c))
+	if (!tells_sram(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*status = (nvmlEccSramErrorStatus_t){
 	    .version = status->version,
