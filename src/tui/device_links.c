@@ -135,7 +135,7 @@ static void draw_titles(struct grid *g, int line, int column, bool wide)
 	char text[CELL_WIDE + 1];
 
 	snprintf(text, sizeof text, " %2s %-4s %-*s %8s %8s %4s", "#", "ver",
-		 wide ? 17 : 6, "end", "to GPU", "from", "err");
+		 wide ? 17 : 6, "end", "rx/s", "tx/s", "err");
 	grid_line(g, line, column, text, strlen(text),
 		  (struct grid_style){GRID_COLOR_NONE, GRID_DIM});
 }
