@@ -13,9 +13,10 @@ void tui_shell_free(char **words)
 	free(words);
 }
 
-/* Reads one word; NULL: a quote is open at the end. *text moves behind it. */
-static const char *read_word(const char *text, struct gk_buf *out)
+/* Reads a word, and moves behind it; false: a quote is open at the end. */
+static bool read_word(const char **rest, struct gk_buf *out)
 {
+	const char *text = *rest;
 	char quote = '\0';
 
 	for (; *text && (quote || *text != ' '); text++) {
@@ -28,7 +29,8 @@ static const char *read_word(const char *text, struct gk_buf *out)
 		else
 			gk_buf_putc(out, *text);
 	}
-	return quote ? NULL : text;
+	*rest = text;
+	return !quote;
 }
 
 static bool add_word(char ***words, size_t *count, const char *word)
@@ -53,8 +55,7 @@ bool tui_shell_split(const char *text, char ***ret_words)
 	     text += strspn(text, " ")) {
 		struct gk_buf word = {0};
 
-		text = read_word(text, &word);
-		good = text && !word.failed &&
+		good = read_word(&text, &word) && !word.failed &&
 		       add_word(&words, &count, word.data ? word.data : "");
 		gk_buf_free(&word);
 	}
