@@ -32,7 +32,8 @@ static void clear_values(const struct gk_gpu *gpu, struct gk_device *dev,
 
 	for (int i = 0; i < GK_M_COUNT; i++) {
 		dev->m[i] = (struct gk_value){.why = GK_ABSENT_NOT_READ};
-		if (gk_is_asked(gpu->with, only, (enum gk_metric)i))
+		if (why != GK_ABSENT_NOT_READ &&
+		    gk_is_asked(gpu->with, only, (enum gk_metric)i))
 			dev->m[i].why = why;
 	}
 }
