@@ -25,8 +25,9 @@ layer abi
 layer core base abi
 layer format core base abi
 layer record format core base
+layer plot base
 layer export format core base
-layer cli tui export record format core base fake limit abi
+layer cli tui plot export record format core base fake limit abi
 layer yaml base
 layer tui format core base yaml
 layer fake base abi yaml
