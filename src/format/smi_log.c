@@ -119,7 +119,7 @@ static void rows(struct gk_buf *out, const struct gk_smi_at *at,
 		 const struct row *row, size_t count, unsigned sections,
 		 bool xml);
 
-enum { COLUMN = 55, PROCESS_COLUMN = 38, STEP = 4 };
+enum { COLUMN = 55, PROCESS_COLUMN = 42, STEP = 4 };
 
 /* A key and the colon after it, at a column. */
 static void key(struct gk_buf *out, int depth, const char *label, int column)
