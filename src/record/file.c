@@ -17,7 +17,11 @@
 
 #define NEW_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC)
 #define TRIES     100
-#define SUFFIX    24 /* ".1234567.12.tmp" */
+
+/* A write under way is waited for. */
+#define LOOKS   100
+#define LOOK_NS (10 * GK_NS_PER_MS)
+#define SUFFIX  24 /* ".1234567.12.tmp" */
 
 /* ---- trouble ---- */
 
@@ -185,16 +189,29 @@ static bool same_header(const struct gk_record_file *f)
 	return true;
 }
 
+/* Whether the last line has its end; another recorder may be at it. */
+static bool line_ends(const struct gk_record_file *f)
+{
+	struct stat st;
+	char last = 0;
+
+	for (int i = 0; i < LOOKS; i++) {
+		if (fstat(f->fd, &st) < 0 ||
+		    pread(f->fd, &last, 1, st.st_size - 1) != 1 || last == '\n')
+			return true;
+		gk_sleep_until(gk_mono_ns() + LOOK_NS);
+	}
+	return false;
+}
+
 /* What a crash of the machine, or an editor, left unfinished. */
 static int mend_end(struct gk_record_file *f, uint64_t size)
 {
 	uint64_t end = f->options.whole ? f->options.whole(f->fd, size) : size;
-	char last = '\n';
 
 	if (end < size && ftruncate(f->fd, (off_t)end) < 0)
 		return failed(f, "cut", errno);
-	if (f->options.binary || pread(f->fd, &last, 1, (off_t)end - 1) != 1 ||
-	    last == '\n')
+	if (f->options.binary || line_ends(f))
 		return 0;
 	return gk_record_file_write(f, "\n", 1);
 }

@@ -1,0 +1,250 @@
+/* Which processes are chosen, on true ones that the test starts. */
+#include "unit.h"
+
+#include "base/pidstat.h"
+#include "record/chosen.h"
+#include "record/system.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM "/bin/sleep"
+
+static struct gk_chosen *chosen;
+static bool literal;
+static char why[256];
+static int proc;
+
+/* A process of some arguments; its pid is the answer of fork(). */
+static pid_t start(const char *const *argv)
+{
+	struct gk_pidstat st;
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execv(PROGRAM, (char *const *)(uintptr_t)argv);
+		_exit(1);
+	}
+	do
+		assert_int_equal(gk_pidstat_read(proc, pid, &st), 0);
+	while (strcmp(st.comm, "sleep") != 0);
+	return pid;
+}
+
+static pid_t start_sleep(const char *name)
+{
+	return start((const char *const[]){name, "1000", NULL});
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void choose(struct gk_chosen_options options)
+{
+	assert_int_equal(gk_chosen_new(&options, &literal, why, &chosen), 0);
+}
+
+static const char *command_of(pid_t pid)
+{
+	struct gk_process p = {.pid = pid};
+	struct gk_pidstat st;
+
+	assert_int_equal(gk_pidstat_read(proc, pid, &st), 0);
+	p.start_ticks = st.start;
+	p.parent = st.ppid;
+	p.name = st.comm;
+	return gk_chosen_command(chosen, &p);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	proc = open("/proc", O_RDONLY | O_DIRECTORY);
+	return proc < 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	gk_chosen_free(chosen);
+	chosen = NULL;
+	return close(proc);
+}
+
+static void commands_are_whole_and_as_they_are(void **state)
+{
+	static const char *const argv[] = {"say \"hi\",\nworld", "1000", NULL};
+	pid_t pid = start(argv);
+
+	(void)state;
+	choose((struct gk_chosen_options){0});
+	assert_string_equal(command_of(pid), "say \"hi\",\nworld 1000");
+	end(pid);
+}
+
+static void an_expression_sees_all_of_a_command(void **state)
+{
+	static const struct {
+		const char *regex;
+		bool matches, literal;
+	} rows[] = {
+	    {"^train", true, false},        {"train.*1000$", true, false},
+	    {"(?<=tra)in", true, false},    {"TRAIN", false, false},
+	    {"(?i)TRAIN", true, false},     {"^1000", false, false},
+	    {"train\\b.1000", true, false}, {"", true, false},
+	    {"train(", false, true},        {"rain 1[", false, true},
+	    {"*ain", false, true},
+	};
+	pid_t pid = start_sleep("train");
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		choose((struct gk_chosen_options){.regex = rows[i].regex});
+		assert_int_equal(literal, rows[i].literal);
+		assert_int_equal(command_of(pid) != NULL, rows[i].matches);
+		gk_chosen_free(chosen);
+		chosen = NULL;
+	}
+	end(pid);
+	pid = start_sleep("a train( of");
+	choose((struct gk_chosen_options){.regex = "train("});
+	assert_true(literal && strlen(why) > 5);
+	assert_non_null(command_of(pid));
+	end(pid);
+}
+
+static void bytes_that_are_no_text_are_no_trouble(void **state)
+{
+	pid_t pid = start_sleep("bad\xff\xfe byte");
+
+	(void)state;
+	choose((struct gk_chosen_options){.regex = "byte 1000$"});
+	assert_non_null(command_of(pid));
+	end(pid);
+}
+
+static void a_pid_that_is_used_again_is_another_process(void **state)
+{
+	pid_t pid = start_sleep("one"), other = start_sleep("two");
+	struct gk_process p = {.pid = pid, .name = "sleep"};
+	struct gk_pidstat st;
+
+	(void)state;
+	choose((struct gk_chosen_options){.pids = &pid, .pid_count = 1});
+	assert_non_null(command_of(pid));
+	assert_null(command_of(other));
+	assert_int_equal(gk_pidstat_read(proc, pid, &st), 0);
+	p.start_ticks = st.start + 1;
+	assert_null(gk_chosen_command(chosen, &p));
+	assert_false(gk_chosen_all_gone(chosen));
+	end(pid);
+	assert_true(gk_chosen_all_gone(chosen));
+	end(other);
+}
+
+/* A child of a child, started by a shell that waits. */
+static pid_t start_family(pid_t *ret_grandchild)
+{
+	int pipes[2];
+	pid_t child;
+
+	assert_int_equal(pipe(pipes), 0);
+	child = fork();
+	if (!child) {
+		pid_t grandchild = start_sleep("grandchild");
+
+		(void)!write(pipes[1], &grandchild, sizeof grandchild);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(pipes[0], ret_grandchild, sizeof(pid_t)),
+			 sizeof(pid_t));
+	close(pipes[0]);
+	close(pipes[1]);
+	return child;
+}
+
+static void families_are_chosen_whole(void **state)
+{
+	pid_t grandchild, child = start_family(&grandchild), self = getpid();
+
+	(void)state;
+	choose((struct gk_chosen_options){.pids = &self, .pid_count = 1});
+	assert_null(command_of(grandchild));
+	gk_chosen_free(chosen);
+	choose((struct gk_chosen_options){
+	    .pids = &self, .pid_count = 1, .children = true});
+	assert_non_null(command_of(grandchild));
+	gk_chosen_end(chosen);
+	end(child); /* it stays one of the family */
+	assert_non_null(command_of(grandchild));
+	kill(grandchild, SIGKILL);
+}
+
+static void the_recorder_is_no_root_of_a_match(void **state)
+{
+	pid_t pid = start_sleep("other");
+
+	(void)state;
+	choose((struct gk_chosen_options){.regex = "^[^ ]*test-record-chosen$",
+					  .children = true});
+	assert_null(command_of(pid));
+	assert_null(command_of(getpid()));
+	end(pid);
+}
+
+static void usage_is_of_a_process_or_a_family(void **state)
+{
+	pid_t grandchild, child = start_family(&grandchild);
+	struct gk_process processes[] = {
+	    {.pid = grandchild, .m[GK_PM_GPU_MEM].v = 100},
+	    {.pid = grandchild, .device = 1, .m[GK_PM_GPU_MEM].v = 23},
+	    {.pid = getpid(), .m[GK_PM_GPU_MEM].v = 1000},
+	};
+	struct gk_snapshot snap = {.processes = processes, .process_count = 3};
+	struct gk_usage usage;
+	uint64_t started = 0;
+
+	(void)state;
+	gk_usage_read(proc, child, &started, false, &snap, &usage);
+	assert_true(usage.there && started);
+	assert_int_equal(usage.used.why, GK_ABSENT_NONE);
+	assert_true(usage.cpus.len > 0);
+	gk_buf_free(&usage.cpus);
+	gk_usage_read(proc, child, &started, true, &snap, &usage);
+	assert_int_equal(usage.used.v, 123);
+	gk_buf_free(&usage.cpus);
+	started++; /* another process of that pid */
+	gk_usage_read(proc, child, &started, true, &snap, &usage);
+	assert_false(usage.there);
+	kill(grandchild, SIGKILL);
+	end(child);
+	started = 0;
+	gk_usage_read(proc, child, &started, false, &snap, &usage);
+	assert_false(usage.there);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+	    T(commands_are_whole_and_as_they_are),
+	    T(an_expression_sees_all_of_a_command),
+	    T(bytes_that_are_no_text_are_no_trouble),
+	    T(a_pid_that_is_used_again_is_another_process),
+	    T(families_are_chosen_whole),
+	    T(the_recorder_is_no_root_of_a_match),
+	    T(usage_is_of_a_process_or_a_family),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
