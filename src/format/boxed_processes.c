@@ -334,7 +334,7 @@ void gk_box_who(struct gk_box *box, const char *note)
 	room -= blanks > 0 ? blanks : 0;
 	room -= add_name(box, o->uid ? GK_BOLD_MAGENTA : GK_BOLD_YELLOW, user,
 			 room);
-	gk_buf_puts(box->out, *user ? "@" : "");
+	gk_paint(box->out, o->color && *user, GK_BOLD, *user ? "@" : "");
 	add_name(box, GK_BOLD_GREEN, host, room);
 	gk_buf_puts(box->out, " │\n");
 }

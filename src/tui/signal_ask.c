@@ -111,12 +111,12 @@ static void add_question(const struct tui *t, struct gk_buf *out)
 	const struct gk_process *p = find(t, s->who);
 
 	if (s->tree)
-		gk_buf_puts(out, "Send a signal to the whole tree?\n");
+		gk_buf_puts(out, "Send signal to the whole tree?\n");
 	else if (s->count > 1)
-		gk_buf_puts(out, "Send a signal to these processes?\n");
+		gk_buf_puts(out, "Send signal to the following processes?\n");
 	else
-		gk_buf_printf(out, "Send a signal to process %d%s%s%s?\n",
-			      (int)s->who->pid, p ? " (" : "", p ? p->user : "",
+		gk_buf_printf(out, "Send signal to process %d%s%s%s?\n",
+			      (int)s->who->pid, p ? "(" : "", p ? p->user : "",
 			      p ? ")" : "");
 }
 

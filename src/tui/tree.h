@@ -18,6 +18,7 @@ struct tui_tree {
 	struct gk_tree *tree; /* NULL: not open */
 	unsigned *rows; /* nodes that are shown: none under a closed one */
 	size_t row_count;
+	int widths[3]; /* of pids, users, devices: the longest */
 	struct tui_tree_closed *closed;
 	size_t closed_count;
 };

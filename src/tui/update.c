@@ -107,6 +107,7 @@ static void clear(struct tui *t)
 static void refresh(struct tui *t)
 {
 	tui_select(t, -1);
+	t->tag_count = 0;
 	t->scroll = t->scroll_left = 0;
 	term_forget();
 }

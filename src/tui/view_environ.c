@@ -139,8 +139,15 @@ static void draw_head(const struct tui *t, struct grid *g)
 
 	grid_blank(g, 0, 0, HEAD_ROWS, g->columns);
 	column = grid_line(g, 0, 0, prefix, sizeof prefix - 1, bold);
-	if (title->len)
-		grid_line(g, 0, column, title->data, title->len, bold);
+	if (title->len) {
+		const char *command = strstr(title->data, "): ");
+		size_t len =
+		    command ? (size_t)(command - title->data) + 2 : title->len;
+
+		column = grid_line(g, 0, column, title->data, len, bold);
+		grid_line(g, 0, column, title->data + len, title->len - len,
+			  GRID_PLAIN);
+	}
 	for (int c = 0; c < g->columns; c++)
 		grid_line(g, 1, c, "#", 1, green);
 }

@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CYAN           6
+#define RED            1
 #define YELLOW         3
+#define MAGENTA        5
+#define CYAN           6
 #define FRAME          5  /* hint, upper border, names, titles, rule */
 #define LEAST          7  /* the frame, one line, the lower border */
 #define TIGHT          2  /* titles, rule */
@@ -102,15 +104,22 @@ static bool can_act(const struct tui *t)
 		(at >= 0 && can_signal(t, &t->snap->processes[t->list[at]])));
 }
 
+/* The first key of an action; Ctrl-C as "^C". */
 static const char *first_key(const struct tui *t, enum tui_action action,
 			     char *dst, size_t cap)
 {
+	static const char ctrl[] = "Ctrl-";
+
 	tui_keymap_names(t->keymap, action, dst, cap);
 	dst[strcspn(dst, " ")] = '\0';
+	if (strncmp(dst, ctrl, sizeof ctrl - 1))
+		return dst;
+	dst += sizeof ctrl - 2;
+	*dst = '^';
 	return dst;
 }
 
-/* Which keys send which signals: magenta. */
+/* Which keys, magenta, send which signals, red. */
 static void draw_signals(const struct tui *t, struct grid *g, int line,
 			 int used, int width)
 {
@@ -118,21 +127,23 @@ static void draw_signals(const struct tui *t, struct grid *g, int line,
 		enum tui_action action;
 		const char *signal, *behind;
 	} rows[] = {
-	    {ACTION_INTERRUPT, "(INT)", "/"},
-	    {ACTION_TERMINATE, "(TERM)", "/"},
-	    {ACTION_KILL, "(KILL)", " to send signals)"},
+	    {ACTION_INTERRUPT, "INT", "/"},
+	    {ACTION_TERMINATE, "TERM", "/"},
+	    {ACTION_KILL, "KILL", " to send signals)"},
 	};
-	char text[128] = "(Press ", key[64];
+	char text[128] = "(Press ", names[64];
 	int at[3], len[3], column;
 	size_t end = strlen(text);
 
 	for (int i = 0; i < 3; i++) {
-		first_key(t, rows[i].action, key, sizeof key);
+		const char *key =
+		    first_key(t, rows[i].action, names, sizeof names);
+
 		at[i] = (int)end;
 		len[i] = (int)strlen(key);
-		end +=
-		    (size_t)snprintf(text + end, sizeof text - end, "%.24s%s%s",
-				     key, rows[i].signal, rows[i].behind);
+		end += (size_t)snprintf(text + end, sizeof text - end,
+					"%.24s(%s)%s", key, rows[i].signal,
+					rows[i].behind);
 	}
 	column = width - (int)strlen(text);
 	if (column < used + 1)
@@ -141,18 +152,25 @@ static void draw_signals(const struct tui *t, struct grid *g, int line,
 	for (int i = 0; i < 3; i++) {
 		grid_mark(g, line, column + at[i], len[i],
 			  GRID_BOLD | GRID_ITALIC, 0);
-		grid_tint(g, line, column + at[i], len[i], 5);
+		grid_tint(g, line, column + at[i], len[i], MAGENTA);
+		grid_mark(g, line, column + at[i] + len[i] + 1,
+			  (int)strlen(rows[i].signal), GRID_BOLD, 0);
+		grid_tint(g, line, column + at[i] + len[i] + 1,
+			  (int)strlen(rows[i].signal), RED);
 	}
 }
 
 static void draw_hint(const struct tui *t, struct grid *g, int line, int width)
 {
-	static const char caution[] = "!CAUTION: SUPERUSER LOGGED-IN.";
+	static const char caution[] = "CAUTION: SUPERUSER LOGGED-IN.";
 	int used = 0;
 
-	if (!t->uid && !t->options.readonly)
-		used = grid_line(g, line, 0, caution, sizeof caution - 1,
-				 (struct grid_style){YELLOW, GRID_BOLD});
+	if (!t->uid) {
+		used = grid_line(g, line, 1, "!", 1,
+				 (struct grid_style){RED, GRID_BLINK});
+		used = grid_line(g, line, used, caution, sizeof caution - 1,
+				 (struct grid_style){YELLOW, GRID_ITALIC});
+	}
 	if (can_act(t))
 		draw_signals(t, g, line, used, width);
 }

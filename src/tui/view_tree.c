@@ -13,7 +13,10 @@
 
 #define HEAD_ROWS   1
 #define FOOT_ROWS   1
-#define COMMAND_MIN 24
+#define COMMAND_MIN 30
+#define PID_MAX     10
+#define USER_MAX    24
+#define DEVICE_MAX  24 /* columns of "GPU 0,1,2:0" */
 #define DEPTH_MAX   64 /* branches of deeper processes begin there */
 #define HINT        "(Press ^C(INT)/T(TERM)/K(KILL) to send signals)"
 #define GREEN       2
@@ -33,10 +36,11 @@ enum column {
 	COLUMN_COUNT
 };
 
-static const struct tui_column columns[COLUMN_COUNT] = {
-    [COLUMN_PID] = {"PID", 7, GK_RIGHT, 0},
-    [COLUMN_USER] = {"USER", 8, GK_RIGHT, 6},
-    [COLUMN_DEVICE] = {"DEVICE", 9, GK_RIGHT, 7},
+/* The first three are as wide as what is in them, but not less. */
+static const struct tui_column usual[COLUMN_COUNT] = {
+    [COLUMN_PID] = {"PID", 4, GK_RIGHT, 0},
+    [COLUMN_USER] = {"USER", 5, GK_RIGHT, 6},
+    [COLUMN_DEVICE] = {"DEVICE", 7, GK_RIGHT, 7},
     [COLUMN_MEMORY] = {"GPU-MEM", 8, GK_RIGHT, 2},
     [COLUMN_SM] = {"%SM", 4, GK_RIGHT, 1},
     [COLUMN_THREADS] = {"NLWP", 4, GK_RIGHT, 3},
@@ -44,6 +48,14 @@ static const struct tui_column columns[COLUMN_COUNT] = {
     [COLUMN_HOST] = {"%MEM", 5, GK_RIGHT, 5},
     [COLUMN_TIME] = {"TIME", 8, GK_RIGHT, 4},
 };
+
+static void columns_of(const struct tui *t, struct tui_column *columns)
+{
+	memcpy(columns, usual, sizeof usual);
+	for (int c = COLUMN_PID; c <= COLUMN_DEVICE; c++)
+		if (t->tree.widths[c] > columns[c].width)
+			columns[c].width = t->tree.widths[c];
+}
 
 /* ---- which rows there are ---- */
 
@@ -89,6 +101,30 @@ static const struct gk_tree_node *node_of(const struct tui_tree *tree,
 	return &tree->tree->nodes[tree->rows[position]];
 }
 
+static const char *cell_text(const struct tui *t,
+			     const struct gk_tree_node *node, enum column c,
+			     char *dst);
+
+static void measure(struct tui *t)
+{
+	static const int most[] = {PID_MAX, USER_MAX, DEVICE_MAX};
+	struct tui_tree *tree = &t->tree;
+	char text[GK_NAME_MAX];
+
+	memset(tree->widths, 0, sizeof tree->widths);
+	for (size_t i = 0; tree->tree && i < tree->tree->count; i++)
+		for (int c = COLUMN_PID; c <= COLUMN_DEVICE; c++) {
+			const char *cell = cell_text(t, &tree->tree->nodes[i],
+						     (enum column)c, text);
+			int width = (int)gk_columns(cell, strlen(cell)) +
+				    (c != COLUMN_PID);
+
+			width = width > most[c] ? most[c] : width;
+			if (width > tree->widths[c])
+				tree->widths[c] = width;
+		}
+}
+
 void view_tree_frame(struct tui *t)
 {
 	struct tui_tree *tree = &t->tree;
@@ -100,6 +136,7 @@ void view_tree_frame(struct tui *t)
 	gk_tree_free(tree->tree);
 	tree->tree = next;
 	list_rows(tree);
+	measure(t);
 }
 
 bool view_tree_open(struct tui *t)
@@ -334,7 +371,8 @@ static const char *command_of(const struct gk_process *p)
 
 /* What is scrolled to the left vanishes under the columns. */
 static void draw_row(const struct tui *t, struct grid *g, int row,
-		     const struct gk_tree_node *node, unsigned shown)
+		     const struct gk_tree_node *node,
+		     const struct tui_column *columns, unsigned shown)
 {
 	int width = tui_columns_width(columns, COLUMN_COUNT, shown) + 1;
 	const char *command = command_of(&node->process);
@@ -366,29 +404,48 @@ static void mark_row(const struct tui *t, struct grid *g, int row,
 	if (selected || tagged)
 		grid_tint(g, row, 0, g->columns, tagged ? YELLOW : GREEN);
 	if (selected)
-		grid_mark(g, row, 0, g->columns, GRID_REVERSE, GRID_BOLD);
+		grid_mark(g, row, 0, g->columns, GRID_REVERSE | GRID_BOLD,
+			  GRID_DIM);
 	else if (tagged)
 		grid_mark(g, row, 0, g->columns, GRID_BOLD, 0);
 	else if (t->uid && p->uid != t->uid)
 		grid_mark(g, row, 0, g->columns, GRID_DIM, 0);
 }
 
-static void draw_head(const struct tui *t, struct grid *g, unsigned shown)
+/* Whether there is something to signal; tagged processes of others count. */
+static bool can_signal(const struct tui *t)
 {
-	struct grid_style style = {CYAN, GRID_REVERSE};
-	int hint = g->columns - (int)strlen(HINT), width;
+	const struct gk_process *p = view_tree_process(t);
+
+	return !t->options.readonly &&
+	       (t->tag_count || (p && (!t->uid || p->uid == t->uid)));
+}
+
+/* Over the title of the command where there is no room beside it. */
+static void draw_hint(const struct tui *t, struct grid *g, int titles)
+{
+	struct grid_style style = {CYAN, GRID_REVERSE | GRID_BOLD};
+	int column = g->columns - (int)strlen(HINT);
+
+	if (can_signal(t) && column > titles)
+		grid_line(g, 0, column, HINT, strlen(HINT), style);
+}
+
+static void draw_head(const struct tui *t, struct grid *g,
+		      const struct tui_column *columns, unsigned shown)
+{
+	struct grid_style style = {CYAN, GRID_REVERSE | GRID_BOLD};
 	struct gk_buf text = {0};
+	int titles;
 
 	for (int c = 0; c < COLUMN_COUNT; c++)
 		if (shown >> c & 1)
 			tui_column_add(&text, &columns[c], columns[c].title);
+	titles = (int)text.len;
 	gk_buf_puts(&text, " COMMAND");
-	width = (int)text.len;
 	gk_buf_pad(&text, ' ', (size_t)g->columns);
 	grid_line(g, 0, 0, text.data, text.len, style);
-	if (!t->options.readonly && hint > width &&
-	    (t->tag_count || view_tree_selected(t) >= 0))
-		grid_line(g, 0, hint, HINT, strlen(HINT), style);
+	draw_hint(t, g, titles);
 	gk_buf_free(&text);
 }
 
@@ -453,13 +510,14 @@ static void clamp_left(struct tui *t, int room)
 
 int view_tree(struct tui *t, struct grid *g)
 {
-	unsigned shown =
-	    tui_columns_fit(columns, COLUMN_COUNT, g->columns, COMMAND_MIN);
-	int room =
-	    g->columns - 1 - tui_columns_width(columns, COLUMN_COUNT, shown);
-	int rows = g->rows - HEAD_ROWS - FOOT_ROWS;
+	struct tui_column columns[COLUMN_COUNT];
+	int rows = g->rows - HEAD_ROWS - FOOT_ROWS, room;
 	long selected = view_tree_selected(t);
+	unsigned shown;
 
+	columns_of(t, columns);
+	shown = tui_columns_fit(columns, COLUMN_COUNT, g->columns, COMMAND_MIN);
+	room = g->columns - 1 - tui_columns_width(columns, COLUMN_COUNT, shown);
 	view_follow(t, selected < 0 ? -1 : (int)selected + HEAD_ROWS, HEAD_ROWS,
 		    rows);
 	clamp_left(t, room);
@@ -468,14 +526,15 @@ int view_tree(struct tui *t, struct grid *g)
 
 		if (at < 0 || (size_t)at >= t->tree.row_count)
 			break;
-		draw_row(t, g, HEAD_ROWS + i, node_of(&t->tree, at), shown);
+		draw_row(t, g, HEAD_ROWS + i, node_of(&t->tree, at), columns,
+			 shown);
 		mark_row(t, g, HEAD_ROWS + i, &node_of(&t->tree, at)->process,
 			 at == selected);
 	}
 	if (!t->tree.row_count)
 		grid_line(g, HEAD_ROWS, 1, GK_NO_PROCESSES,
 			  strlen(GK_NO_PROCESSES), GRID_PLAIN);
-	draw_head(t, g, shown);
+	draw_head(t, g, columns, shown);
 	draw_foot(t, g);
 	t->first_process_line = HEAD_ROWS - t->scroll;
 	return (int)t->tree.row_count + HEAD_ROWS + FOOT_ROWS;

@@ -316,7 +316,7 @@ static void the_tagged_are_meant_not_the_selected(void **state)
 	list(c, "python3 c.py");
 	screen_press(&s, "T");
 	screen_draw(&s);
-	assert_true(screen_find(&s, "Send a signal to these", NULL) >= 0);
+	assert_true(screen_find(&s, "Send signal to the following", NULL) >= 0);
 	assert_true(screen_find(&s, ": python3 b.py", NULL) >= 0);
 	screen_press(&s, "Enter");
 	assert_int_equal(ended_by(&a), SIGTERM);
