@@ -210,35 +210,45 @@ static int edge(const struct grid *g, const struct shape *s, int column)
 	return column * (g->columns - 1) / s->columns;
 }
 
+/* Where the axis meets a side: of one band, which it ends, or of two. */
+static const char *joint(const struct shape *s, int column)
+{
+	static const char *const signs[2][3] = {{"└", "┴", "┘"},
+						{"├", "┼", "┤"}};
+
+	return signs[s->bands == 2][column == s->columns ? 2 : column > 0];
+}
+
+static void draw_side(struct grid *g, const struct shape *s, int column)
+{
+	int at = edge(g, s, column), end = s->line + s->rows - 1;
+	bool inside = column > 0 && column < s->columns;
+
+	box_side(g, s->line + 1, end - s->line - 1, at, "│");
+	box_text(g, s->axis, at, 1, joint(s, column), GRID_PLAIN);
+	if (inside)
+		box_text(g, s->line, at, 1, "╤", GRID_PLAIN);
+	if (inside && s->bands == 2)
+		box_text(g, end, at, 1, "╧", GRID_PLAIN);
+}
+
 static void draw_frame(const struct tui *t, struct grid *g,
 		       const struct shape *s)
 {
 	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
-	int w = g->columns, end = s->line + s->rows - 1;
-	bool two = s->bands == 2;
+	int end = s->line + s->rows - 1;
 
-	box_rule(g, s->line, 0, w, "╒", "═", "╕");
-	if (two)
-		box_rule(g, end, 0, w, "╘", "═", "╛");
-	for (int c = 0; c <= s->columns; c++) {
-		bool first = !c, last = c == s->columns;
-		int at = edge(g, s, c);
+	box_rule(g, s->line, 0, g->columns, "╒", "═", "╕");
+	if (s->bands == 2)
+		box_rule(g, end, 0, g->columns, "╘", "═", "╛");
+	for (int c = 0; c < s->columns; c++) {
+		int at = edge(g, s, c) + 1;
 
-		box_side(g, s->line + 1, end - s->line - 1, at, "│");
-		if (!last)
-			graph_axis(g, s->axis, at + 1,
-				   edge(g, s, c + 1) - at - 1, tui_time_step(t),
-				   dim);
-		if (!first && !last)
-			box_text(g, s->line, at, 1, "╤", GRID_PLAIN);
-		if (!first && !last && two)
-			box_text(g, end, at, 1, "╧", GRID_PLAIN);
-		box_text(g, s->axis, at, 1,
-			 first  ? (two ? "├" : "└")
-			 : last ? (two ? "┤" : "┘")
-				: (two ? "┼" : "┴"),
-			 GRID_PLAIN);
+		graph_axis(g, s->axis, at, edge(g, s, c + 1) - at,
+			   tui_time_step(t), dim);
 	}
+	for (int c = 0; c <= s->columns; c++)
+		draw_side(g, s, c);
 }
 
 static struct plot place(const struct grid *g, const struct shape *s, int i)
