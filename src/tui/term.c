@@ -120,12 +120,30 @@ void term_options_set(const struct term_options *options)
 	term_forget();
 }
 
-bool term_usable(void)
+/* Asked once: the description is read for it, and let go. */
+static struct {
+	bool known, usable;
+	int colors;
+} kind;
+
+static void look_at_kind(void)
 {
 	int err;
 
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
-	       setupterm(NULL, STDOUT_FILENO, &err) == OK && cursor_address;
+	kind.known = true;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+	    setupterm(NULL, STDOUT_FILENO, &err) != OK)
+		return;
+	kind.usable = cursor_address != NULL;
+	kind.colors = tigetnum("colors");
+	del_curterm(cur_term);
+}
+
+bool term_usable(void)
+{
+	if (!kind.known)
+		look_at_kind();
+	return kind.usable;
 }
 
 /* Terminals that can tell what is pasted from what is typed do. */
@@ -154,9 +172,7 @@ static void listen_to_pastes(void)
 
 int term_colors(void)
 {
-	int colors = cur_term ? tigetnum("colors") : 0;
-
-	return colors > 0 ? colors : 0;
+	return term_usable() && kind.colors > 0 ? kind.colors : 0;
 }
 
 int term_open(const struct term_options *options)

@@ -20,7 +20,7 @@ struct term_options {
 /* Whether stdin and stdout are a terminal that can place its cursor. */
 bool term_usable(void);
 
-/* How many colours it has; 0 where that is not known. After term_usable(). */
+/* How many colours it has; 0 where it has none or is not usable. */
 int term_colors(void);
 
 /*
