@@ -210,6 +210,25 @@ struct gk_clock {
 	unsigned memory_mhz, graphics_mhz;
 };
 
+/* What the driver keeps the last values of. */
+enum gk_sampled {
+	GK_SAMPLED_POWER, /* mW */
+	GK_SAMPLED_GPU,   /* percent, as those below */
+	GK_SAMPLED_MEMORY,
+	GK_SAMPLED_ENCODER,
+	GK_SAMPLED_DECODER,
+	GK_SAMPLED_SM_CLOCK, /* Hz */
+	GK_SAMPLED_MEMORY_CLOCK,
+	GK_SAMPLED_COUNT
+};
+
+struct gk_samples {
+	enum gk_absence why; /* GK_ABSENT_NONE: it has none yet */
+	unsigned count;
+	uint64_t duration_ns; /* from the first to the last */
+	int64_t max, min, avg;
+};
+
 /* What the DETAIL tier has beside numbers. */
 struct gk_detail {
 	struct gk_text facts[GK_T_COUNT];
@@ -220,6 +239,7 @@ struct gk_detail {
 	const struct gk_account *accounts; /* oldest first */
 	const struct gk_page *pages;
 	const struct gk_clock *clocks; /* highest first */
+	struct gk_samples samples[GK_SAMPLED_COUNT]; /* as the lists */
 };
 
 enum gk_health {
@@ -374,7 +394,7 @@ enum gk_with {
 	/* Wait for Xid errors from gk_open() on. The thread that waits may
 	 * outlive gk_close() by a second; it disturbs nobody. */
 	GK_WITH_EVENTS = 64,
-	/* The lists of gk_detail: accounts, retired pages, clocks. */
+	/* The lists of gk_detail: accounts, retired pages, clocks; samples. */
 	GK_WITH_LISTS = 512,
 	/* Of each process; without its bit a value is GK_ABSENT_NOT_READ. */
 	GK_WITH_THREADS = 0x10000, /* threads, priority, nice value */

@@ -119,7 +119,8 @@ static int take_moment(struct smi *smi, const char *arg)
 	for (; *arg; arg++) {
 		if (*arg != 'D' && *arg != 'T')
 			return invalid();
-		smi->mon.moment |= *arg == 'D' ? GK_SMI_DATE : GK_SMI_CLOCK;
+		smi->mon.moment |=
+		    *arg == 'D' ? GK_SMI_WITH_DATE : GK_SMI_WITH_TIME;
 	}
 	return 0;
 }

@@ -259,7 +259,7 @@ static bool reads_processes(const struct smi *smi)
 static bool reads_lists(const struct smi *smi)
 {
 	if (smi->mode == SMI_LOG)
-		return smi->xml || smi->sections & GK_SMI_SUPPORTED_CLOCKS;
+		return smi->xml || smi->sections & GK_SMI_LISTED;
 	return smi->mode == SMI_QUERY &&
 	       (smi->chosen.query->rows == GK_SMI_PER_ACCOUNT ||
 		smi->chosen.query->rows == GK_SMI_PER_PAGE ||

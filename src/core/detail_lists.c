@@ -1,6 +1,8 @@
 /* detail_lists.c - accounts, retired pages, clocks; see detail_lists.h. */
 #include "core/detail_lists.h"
 
+#include "core/collect_row.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +143,67 @@ static nvmlReturn_t read_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return r;
 }
 
+/* ---- samples ---- */
+
+/* More than any driver keeps. */
+enum { SAMPLES_MAX = 2048 };
+
+static const struct {
+	nvmlSamplingType_t type;
+	int64_t scale;
+} sampled[GK_SAMPLED_COUNT] = {
+    [GK_SAMPLED_POWER] = {NVML_TOTAL_POWER_SAMPLES, 1},
+    [GK_SAMPLED_GPU] = {NVML_GPU_UTILIZATION_SAMPLES, 1},
+    [GK_SAMPLED_MEMORY] = {NVML_MEMORY_UTILIZATION_SAMPLES, 1},
+    [GK_SAMPLED_ENCODER] = {NVML_ENC_UTILIZATION_SAMPLES, 1},
+    [GK_SAMPLED_DECODER] = {NVML_DEC_UTILIZATION_SAMPLES, 1},
+    [GK_SAMPLED_SM_CLOCK] = {NVML_PROCESSOR_CLK_SAMPLES, MHZ},
+    [GK_SAMPLED_MEMORY_CLOCK] = {NVML_MEMORY_CLK_SAMPLES, MHZ},
+};
+
+/* All kinds that are read are unsigned int. */
+static void sum_up(const nvmlSample_t *from, unsigned count, int64_t scale,
+		   struct gk_samples *to)
+{
+	int64_t sum = 0;
+
+	to->min = INT64_MAX;
+	for (unsigned i = 0; i < count; i++) {
+		int64_t v = from[i].sampleValue.uiVal * scale;
+
+		sum += v;
+		to->min = v < to->min ? v : to->min;
+		to->max = v > to->max ? v : to->max;
+	}
+	to->count = count;
+	to->avg = sum / count;
+	to->duration_ns =
+	    (from[count - 1].timeStamp - from[0].timeStamp) * NS_PER_US;
+}
+
+static nvmlReturn_t read_samples(const struct gk_nvml *nvml, nvmlDevice_t dev,
+				 struct gk_samples *to)
+{
+	nvmlSample_t *samples = calloc(SAMPLES_MAX, sizeof *samples);
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	for (int i = 0; samples && !r && i < GK_SAMPLED_COUNT; i++) {
+		nvmlValueType_t type;
+		unsigned count = SAMPLES_MAX;
+
+		r = GK_NVML_CALL(nvml, nvmlDeviceGetSamples, dev,
+				 sampled[i].type, 0, &type, &count, samples);
+		to[i].why = gk_nvml_absence(r);
+		if (r == NVML_ERROR_NOT_FOUND || (!r && !count))
+			to[i].why = GK_ABSENT_NONE;
+		if (!to[i].why)
+			sum_up(samples, count, sampled[i].scale, &to[i]);
+		r = gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
+	}
+	free(samples);
+	return r;
+}
+
 /* Puts the lists behind the detail. The widest items come first. */
 static void append(struct gk_detail **detail, const struct lists *lists)
 {
@@ -179,6 +242,8 @@ nvmlReturn_t gk_detail_lists_read(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		r = read_pages(nvml, dev, &lists);
 	if (!r)
 		r = read_clocks(nvml, dev, &lists);
+	if (!r)
+		r = read_samples(nvml, dev, (*detail)->samples);
 	if (!r)
 		append(detail, &lists);
 	free(lists.accounts);

@@ -149,6 +149,7 @@
 	X(MORE, nvmlDeviceGetAccountingPids)                                   \
 	X(MORE, nvmlDeviceGetAccountingStats)                                  \
 	X(MORE, nvmlDeviceGetRetiredPages_v2)                                  \
+	X(MORE, nvmlDeviceGetSamples)                                          \
 	X(MORE, nvmlDeviceGetSupportedMemoryClocks)                            \
 	X(MORE, nvmlDeviceGetSupportedGraphicsClocks)                          \
 	X(MORE, nvmlDeviceValidateInforom)                                     \

@@ -1,5 +1,6 @@
 /* smi_log.c - the tables of -q as text and as XML; see smi_log.h. */
 #include "format/smi_log.h"
+#include "format/smi_log_lists.h"
 
 #include "format/units.h"
 
@@ -12,11 +13,11 @@
 enum section {
 	ANY = 0,
 	MEMORY = 1 << 0,
-	UTILIZATION = 1 << 1,
+	UTILIZATION = GK_SMI_UTILIZATION,
 	ECC = 1 << 2,
 	TEMPERATURE = 1 << 3,
-	POWER = 1 << 4,
-	CLOCK = 1 << 5,
+	POWER = GK_SMI_POWER,
+	CLOCK = GK_SMI_CLOCK,
 	COMPUTE = 1 << 6,
 	PIDS = GK_SMI_PIDS,
 	PERFORMANCE = 1 << 8,
@@ -103,8 +104,6 @@ static const enum gk_metric judged[] = {GK_M_SRAM_PARITY, GK_M_MARGIN_SHUTDOWN};
 
 /* ---- lists: what is no table ---- */
 
-typedef void list(struct gk_buf *out, const struct gk_smi_at *at, bool xml);
-
 struct row {
 	int depth; /* 1 and more */
 	unsigned section;
@@ -112,54 +111,12 @@ struct row {
 	enum when when;
 	int collapse; /* of a group: a metric, or -1 */
 	struct gk_smi_source source;
-	list *list;
+	gk_smi_log_list *list;
 };
 
 static void rows(struct gk_buf *out, const struct gk_smi_at *at,
 		 const struct row *row, size_t count, unsigned sections,
 		 bool xml);
-
-enum { COLUMN = 55, PROCESS_COLUMN = 42, STEP = 4 };
-
-/* A key and the colon after it, at a column. */
-static void key(struct gk_buf *out, int depth, const char *label, int column)
-{
-	gk_buf_printf(out, "%*s%-*s: ", depth * STEP, "", column - depth * STEP,
-		      label);
-}
-
-static void tabs(struct gk_buf *out, int depth)
-{
-	gk_buf_pad(out, '\t', (size_t)depth + 1);
-}
-
-void gk_smi_escape(struct gk_buf *out, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
-			gk_buf_puts(out, "&amp;");
-			break;
-		case '<':
-			gk_buf_puts(out, "&lt;");
-			break;
-		case '>':
-			gk_buf_puts(out, "&gt;");
-			break;
-		default:
-			gk_buf_putc(out, *text);
-		}
-}
-
-/* <name>value</name> on a line of its own. */
-static void element(struct gk_buf *out, int depth, const char *name,
-		    const char *value)
-{
-	tabs(out, depth);
-	gk_buf_printf(out, "<%s>", name);
-	gk_smi_escape(out, value);
-	gk_buf_printf(out, "</%s>\n", name);
-}
 
 #define SHOW(name)                                                             \
 	static enum gk_absence gk_smi_##name(                                  \
@@ -195,14 +152,16 @@ SHOW(instance)
 #define PART(section, label, element, when, metric)                            \
 	{1, section, label, element, NULL, when, metric, {NULL, 0, 0}, NULL},
 #define LIST(section, function)                                                \
-	{1, section, NULL, NULL, NULL, ALWAYS, -1, {NULL, 0, 0}, function},
+	{1,    section,      NULL,                                             \
+	 NULL, NULL,         ALWAYS,                                           \
+	 -1,   {NULL, 0, 0}, gk_smi_log_##function},
 
 static const struct row mig_rows[] = {
 #include "format/smi_mig.def"
 };
 
-static void mig_devices(struct gk_buf *out, const struct gk_smi_at *at,
-			bool xml)
+void gk_smi_log_mig_devices(struct gk_buf *out, const struct gk_smi_at *at,
+			    bool xml)
 {
 	struct gk_smi_at mig = *at;
 	bool any = false;
@@ -220,124 +179,6 @@ static void mig_devices(struct gk_buf *out, const struct gk_smi_at *at,
 	if (xml)
 		gk_buf_puts(out, any ? "\t\t</mig_devices>\n"
 				     : "\t\t\tNone\n\t\t</mig_devices>\n");
-}
-
-/* One line of a process, or its element. */
-static void of_process(struct gk_buf *out, int depth, const char *label,
-		       const char *name, const char *value, bool xml)
-{
-	if (xml) {
-		element(out, 3, name, value);
-		return;
-	}
-	key(out, depth, label, PROCESS_COLUMN);
-	gk_buf_printf(out, "%s\n", value);
-}
-
-static void process(struct gk_buf *out, const struct gk_snapshot *snap,
-		    const struct gk_process *p, bool xml)
-{
-	const struct gk_device *d = &snap->devices[p->device];
-	struct gk_buf text = {0}, name = {0};
-	char gi[16] = "N/A", ci[16] = "N/A", pid[16], memory[32] = "N/A";
-	struct gk_value used = p->m[GK_PM_GPU_MEM];
-
-	if (d->gpu_instance >= 0)
-		gk_number(gi, d->gpu_instance, GK_UNIT_NONE);
-	if (d->compute_instance >= 0)
-		gk_number(ci, d->compute_instance, GK_UNIT_NONE);
-	gk_number(pid, p->pid, GK_UNIT_NONE);
-	if (!used.why)
-		gk_buf_printf(&text, "%" PRId64 " MiB", gk_smi_to_mib(used.v));
-	if (text.data)
-		gk_str_copy(memory, sizeof memory, text.data);
-	gk_smi_process_name(&name, p);
-	gk_buf_puts(out, xml ? "\t\t\t<process_info>\n" : "");
-	of_process(out, 2, "GPU instance ID", "gpu_instance_id", gi, xml);
-	of_process(out, 2, "Compute instance ID", "compute_instance_id", ci,
-		   xml);
-	of_process(out, 2, "Process ID", "pid", pid, xml);
-	of_process(out, 3, "Type", "type", gk_smi_process_type(p), xml);
-	of_process(out, 3, "Name", "process_name", name.data ? name.data : "",
-		   xml);
-	of_process(out, 3, "Used GPU Memory", "used_memory", memory, xml);
-	gk_buf_puts(out, xml ? "\t\t\t</process_info>\n" : "");
-	out->failed |= text.failed | name.failed;
-	gk_buf_free(&text);
-	gk_buf_free(&name);
-}
-
-static void processes(struct gk_buf *out, const struct gk_smi_at *at, bool xml)
-{
-	const struct gk_snapshot *snap = at->snap;
-	bool any = false;
-
-	if (xml)
-		gk_buf_puts(out, "\t\t<processes>\n");
-	for (size_t i = 0; i < snap->process_count; i++) {
-		const struct gk_process *p = &snap->processes[i];
-
-		if (snap->devices[p->device].index != at->device->index)
-			continue;
-		if (!any && !xml)
-			gk_buf_puts(out, "    Processes\n");
-		process(out, snap, p, xml);
-		any = true;
-	}
-	if (xml) {
-		gk_buf_puts(out, "\t\t</processes>\n");
-	} else if (!any) {
-		key(out, 1, "Processes", COLUMN);
-		gk_buf_puts(out, "None\n");
-	}
-}
-
-static void clock_line(struct gk_buf *out, int depth, const char *label,
-		       const char *name, unsigned mhz, bool xml)
-{
-	char text[32];
-
-	gk_number(text, mhz, GK_UNIT_NONE);
-	strcat(text, " MHz");
-	if (xml) {
-		element(out, 3, name, text);
-		return;
-	}
-	key(out, depth, label, COLUMN);
-	gk_buf_printf(out, "%s\n", text);
-}
-
-/* Memory clocks, and under each the graphics clocks that go with it. */
-static void supported_clocks(struct gk_buf *out, const struct gk_smi_at *at,
-			     bool xml)
-{
-	const struct gk_detail *detail = at->device->detail;
-	size_t count = detail ? detail->clock_count : 0;
-
-	if (!count && !xml) {
-		key(out, 1, "Supported Clocks", COLUMN);
-		gk_buf_puts(out, "N/A\n");
-		return;
-	}
-	gk_buf_puts(out, xml ? "\t\t<supported_clocks>\n"
-			     : "    Supported Clocks\n");
-	for (size_t i = 0; i < count; i++) {
-		const struct gk_clock *clock = &detail->clocks[i];
-		bool first = !i || clock[-1].memory_mhz != clock->memory_mhz;
-
-		if (first && xml)
-			gk_buf_printf(out, "%s\t\t\t<supported_mem_clock>\n",
-				      i ? "\t\t\t</supported_mem_clock>\n"
-					: "");
-		if (first)
-			clock_line(out, 2, "Memory", "value", clock->memory_mhz,
-				   xml);
-		clock_line(out, 3, "Graphics", "supported_graphics_clock",
-			   clock->graphics_mhz, xml);
-	}
-	if (xml)
-		gk_buf_printf(out, "%s\t\t</supported_clocks>\n",
-			      count ? "\t\t\t</supported_mem_clock>\n" : "");
 }
 
 static const struct row gpu_rows[] = {
@@ -372,11 +213,11 @@ static void text_row(struct gk_buf *out, const struct gk_smi_at *at,
 	if (!row->label)
 		return;
 	if (!row->source.show && !collapsed(row, at)) {
-		gk_buf_printf(out, "%*s%s\n", row->depth * STEP, "",
+		gk_buf_printf(out, "%*s%s\n", row->depth * GK_SMI_STEP, "",
 			      row->label);
 		return;
 	}
-	key(out, row->depth, row->label, COLUMN);
+	gk_smi_key(out, row->depth, row->label, GK_SMI_COLUMN);
 	if (row->source.show)
 		value(out, at, row);
 	else
@@ -395,7 +236,7 @@ static void close_to(struct gk_buf *out, struct open *open, int depth)
 	for (int i = (int)COUNT(open->name) - 1; i >= depth; i--) {
 		if (!open->name[i])
 			continue;
-		tabs(out, i);
+		gk_smi_tabs(out, i);
 		gk_buf_printf(out, "</%s>\n", open->name[i]);
 		open->name[i] = NULL;
 	}
@@ -411,7 +252,7 @@ static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
 	if (!row->element)
 		return;
 	if (!row->source.show && !collapsed(row, at)) {
-		tabs(out, depth);
+		gk_smi_tabs(out, depth);
 		gk_buf_printf(out, "<%s>\n", row->element);
 		open->name[depth] = row->element;
 		return;
@@ -421,7 +262,7 @@ static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
 	shown = text.data ? text.data : row->source.show ? "" : "N/A";
 	if (row->when == HEXADECIMAL && !strncmp(shown, "0x", 2))
 		shown += 2;
-	element(out, depth, row->element, shown);
+	gk_smi_element(out, depth, row->element, shown);
 	out->failed |= text.failed;
 	gk_buf_free(&text);
 }
@@ -447,7 +288,8 @@ static void rows(struct gk_buf *out, const struct gk_smi_at *at,
 		    !holds(row->when, at))
 			continue;
 		/* Long, and not asked for by most. */
-		if (section == SUPPORTED_CLOCKS && !sections && !xml)
+		if (row->list && section & GK_SMI_LISTED && !sections &&
+		    (!xml || section != SUPPORTED_CLOCKS))
 			continue;
 		if (!row->source.show && collapsed(row, at))
 			skip = row->depth;
@@ -530,11 +372,11 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 
 	gk_buf_puts(out, "\n==============NVSMI LOG==============\n\n");
 	for (size_t i = 0; i < count; i++) {
-		key(out, 0, head[i].label, COLUMN);
+		gk_smi_key(out, 0, head[i].label, GK_SMI_COLUMN);
 		gk_buf_printf(out, "%s\n", head[i].value);
 	}
 	gk_buf_putc(out, '\n');
-	key(out, 0, "Attached GPUs", COLUMN);
+	gk_smi_key(out, 0, "Attached GPUs", GK_SMI_COLUMN);
 	gk_buf_printf(out, "%u\n", gpus);
 	for (size_t i = 0; i < snap->device_count; i++) {
 		struct gk_smi_at at = {
@@ -559,7 +401,7 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 			 "\"nvsmi_device_v12.dtd\">\n"
 			 "<nvidia_smi_log>\n");
 	for (size_t i = 0; i < count; i++)
-		element(out, 0, head[i].element, head[i].value);
+		gk_smi_element(out, 0, head[i].element, head[i].value);
 	gk_buf_printf(out, "\t<attached_gpus>%u</attached_gpus>\n", gpus);
 	for (size_t i = 0; i < snap->device_count; i++) {
 		struct gk_smi_at at = {

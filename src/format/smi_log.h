@@ -8,7 +8,16 @@
 #include "format/smi_value.h"
 
 /* Parts whose values take more than metrics to read. */
-enum { GK_SMI_PIDS = 1 << 7, GK_SMI_SUPPORTED_CLOCKS = 1 << 9 };
+enum {
+	GK_SMI_UTILIZATION = 1 << 1,
+	GK_SMI_POWER = 1 << 4,
+	GK_SMI_CLOCK = 1 << 5,
+	GK_SMI_PIDS = 1 << 7,
+	GK_SMI_SUPPORTED_CLOCKS = 1 << 9,
+	/* What GK_WITH_LISTS is needed for. */
+	GK_SMI_LISTED = GK_SMI_UTILIZATION | GK_SMI_POWER | GK_SMI_CLOCK |
+			GK_SMI_SUPPORTED_CLOCKS,
+};
 
 /* The parts that -d chooses, as bits; 0 is everything. */
 struct gk_smi_section {

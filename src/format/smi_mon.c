@@ -77,9 +77,9 @@ static bool is_shown(const struct gk_smi_mon *mon, char group)
 static void moment(struct gk_buf *out, const struct gk_smi_mon *mon,
 		   const char *date, const char *time)
 {
-	if (mon->moment & GK_SMI_DATE)
+	if (mon->moment & GK_SMI_WITH_DATE)
 		gk_buf_printf(out, "%-12s", date);
-	if (mon->moment & GK_SMI_CLOCK)
+	if (mon->moment & GK_SMI_WITH_TIME)
 		gk_buf_printf(out, "%-12s", time);
 }
 

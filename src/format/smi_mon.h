@@ -6,7 +6,7 @@
 
 #include "format/smi_value.h"
 
-enum gk_smi_moment { GK_SMI_DATE = 1, GK_SMI_CLOCK = 2 };
+enum gk_smi_moment { GK_SMI_WITH_DATE = 1, GK_SMI_WITH_TIME = 2 };
 
 /* What is shown. */
 struct gk_smi_mon {

@@ -259,6 +259,25 @@ def test_sections_of_the_log(smi):
     assert "        Memory" in clocks and "            Graphics" in clocks
 
 
+def test_sections_with_samples(smi):
+    text = smi.ok("-q", "-d", "POWER,UTILIZATION,CLOCK", "-i", "0")
+    for title, unit in [("Power", r"\d+\.\d\d W"),
+                        ("GPU Utilization", r"\d+ %"),
+                        ("Memory Utilization", r"\d+ %"),
+                        ("ENC Utilization", r"\d+ %"),
+                        ("DEC Utilization", r"\d+ %"),
+                        ("SM Clock", r"\d+ MHz"),
+                        ("Memory Clock", r"\d+ MHz")]:
+        found = re.search(
+            rf"^    {title} Samples\n +Duration +: \d+\.\d\d sec\n"
+            rf" +Number of Samples +: (\d+)\n +Max +: ({unit})\n"
+            rf" +Min +: ({unit})\n +Avg +: ({unit})$", text, re.M)
+        assert found and int(found[1]) > 10, (title, text)
+        high, low, mean = (float(found[i].split()[0]) for i in (2, 3, 4))
+        assert low <= mean <= high
+    assert "Samples" not in smi.ok("-q")
+
+
 def names(element):
     return [child.tag for child in element]
 
