@@ -1,0 +1,267 @@
+/* smi_test.c - nvidia-smi's formats of values that are rare on a machine. */
+#include "format/smi_log.h"
+#include "format/smi_mon.h"
+#include "format/smi_query.h"
+#include "format/smi_table.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct gk_device device;
+static struct gk_process process;
+static struct gk_snapshot snap;
+static struct gk_buf out;
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&device, 0, sizeof device);
+	device.mig_index = device.parent = -1;
+	device.gpu_instance = device.compute_instance = -1;
+	for (int i = 0; i < GK_M_COUNT; i++)
+		device.m[i].why = GK_ABSENT_NOT_SUPPORTED;
+	process = (struct gk_process){.pid = 7, .name = "", .types = 1};
+	for (int i = 0; i < GK_PM_COUNT; i++)
+		process.m[i].why = GK_ABSENT_NOT_SUPPORTED;
+	snap = (struct gk_snapshot){.driver_version = "590.48.01",
+				    .devices = &device,
+				    .device_count = 1,
+				    .processes = &process};
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	gk_buf_free(&out);
+	out = (struct gk_buf){0};
+	return 0;
+}
+
+static void put(enum gk_metric metric, int64_t v)
+{
+	device.m[metric] = (struct gk_value){.v = v};
+}
+
+/* The row of one field. */
+static const char *row(const char *field)
+{
+	struct gk_smi_chosen *chosen = calloc(1, sizeof *chosen);
+	char unknown[128];
+
+	assert_int_equal(gk_smi_choose(gk_smi_queries, field, chosen, unknown),
+			 0);
+	end(NULL);
+	gk_smi_csv_rows(&out, &snap, chosen, true, 1);
+	free(chosen);
+	return out.data;
+}
+
+static void every_reason_of_absence_has_its_word(void **state)
+{
+	static const struct {
+		enum gk_absence why;
+		const char *bracketed, *bare;
+	} words[] = {
+	    {GK_ABSENT_NOT_SUPPORTED, "[N/A]\n", "N/A\n"},
+	    {GK_ABSENT_NO_FUNCTION, "[Function Not Found]\n",
+	     "Function Not Found\n"},
+	    {GK_ABSENT_PERMISSION, "[Insufficient Permissions]\n",
+	     "Insufficient Permissions\n"},
+	    {GK_ABSENT_LOST, "[GPU is lost]\n", "GPU is lost\n"},
+	    {GK_ABSENT_TIMEOUT, "[Unknown Error]\n", "Unknown Error\n"},
+	    {GK_ABSENT_ERROR, "[Unknown Error]\n", "Unknown Error\n"},
+	    {GK_ABSENT_RESET, "[GPU requires reset]\n", "GPU requires reset\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		device.m[GK_M_POWER].why = words[i].why;
+		device.m[GK_M_TEMP_MEM].why = words[i].why;
+		assert_string_equal(row("power.draw"), words[i].bracketed);
+		assert_string_equal(row("temperature.memory"), words[i].bare);
+	}
+}
+
+static void numbers_are_scaled_and_rounded(void **state)
+{
+	(void)state;
+	put(GK_M_MEM_USED, (1LL << 20) * 3 + 1);
+	assert_string_equal(row("memory.used"), "4 MiB\n");
+	put(GK_M_MEM_USED, 0);
+	assert_string_equal(row("memory.used"), "0 MiB\n");
+	put(GK_M_POWER, 69859);
+	assert_string_equal(row("power.draw"), "69.85 W\n");
+	put(GK_M_POWER, 5);
+	assert_string_equal(row("power.draw"), "0.00 W\n");
+	put(GK_M_SM_CLOCK, 1980000000);
+	assert_string_equal(row("clocks.sm"), "1980 MHz\n");
+	put(GK_M_HELD_POWER, 15820333506999);
+	assert_string_equal(row("clocks_event_reasons_counters.sw_power_cap"),
+			    "15820333506 us\n");
+	put(GK_M_THROTTLE, 0x1ff);
+	assert_string_equal(row("clocks_event_reasons.active"),
+			    "0x00000000000001FF\n");
+	put(GK_M_PCI_CLASS, 0x302);
+	assert_string_equal(row("pci.baseClass,pci.subClass"), "0x3, 0x2\n");
+	put(GK_M_TEMP_MARGIN, -3);
+	assert_string_equal(row("temperature.gpu.tlimit"), "-3\n");
+}
+
+static void states_without_a_word_are_absent(void **state)
+{
+	(void)state;
+	put(GK_M_COMPUTE_MODE, 2);
+	assert_string_equal(row("compute_mode"), "Prohibited\n");
+	put(GK_M_COMPUTE_MODE, 9);
+	assert_string_equal(row("compute_mode"), "[N/A]\n");
+	put(GK_M_COMPUTE_MODE, -1);
+	assert_string_equal(row("compute_mode"), "[N/A]\n");
+	put(GK_M_PSTATE, 32);
+	assert_string_equal(row("pstate"), "[N/A]\n");
+	put(GK_M_FABRIC_STATE, 0);
+	put(GK_M_FABRIC_CLIQUE, 4);
+	assert_string_equal(row("fabric.state,fabric.cliqueId"), "N/A, N/A\n");
+	put(GK_M_FABRIC_STATE, 3);
+	assert_string_equal(row("fabric.state,fabric.cliqueId"),
+			    "Completed, 4\n");
+}
+
+static void places_on_the_bus(void **state)
+{
+	(void)state;
+	assert_string_equal(row("pci.bus"), "[N/A]\n");
+	strcpy(device.bus_id, "00010000:C4:1F.0");
+	assert_string_equal(row("pci.domain,pci.bus,pci.device"),
+			    "0x10000, 0xC4, 0x1F\n");
+}
+
+static void what_is_deprecated_depends_on_the_driver(void **state)
+{
+	(void)state;
+	put(GK_M_CLOCK_GR_APP, 1410000000);
+	assert_string_equal(row("clocks.applications.graphics"),
+			    "[Requested functionality has been deprecated]\n");
+	strcpy(snap.driver_version, "535.261.03");
+	assert_string_equal(row("clocks.applications.graphics"), "1410 MHz\n");
+	strcpy(snap.driver_version, "");
+	assert_string_equal(row("driver_version"), "[N/A]\n");
+}
+
+static void names_of_processes(void **state)
+{
+	static const char args[] = "/usr/bin/a\tb\0--secret";
+
+	(void)state;
+	snap.process_count = 1;
+	gk_smi_process_name(&out, &process);
+	assert_string_equal(out.data, "[Insufficient Permissions]");
+	process.state = GK_PROCESS_GONE;
+	end(NULL);
+	gk_smi_process_name(&out, &process);
+	assert_string_equal(out.data, "[Not Found]");
+	process.name = "short";
+	end(NULL);
+	gk_smi_process_name(&out, &process);
+	assert_string_equal(out.data, "short");
+	process.args = args;
+	process.args_len = sizeof args;
+	end(NULL);
+	gk_smi_process_name(&out, &process);
+	assert_string_equal(out.data, "/usr/bin/a?b");
+}
+
+static void long_names_lose_an_end(void **state)
+{
+	(void)state;
+	snap.process_count = 1;
+	strcpy(device.name, "NVIDIA GeForce RTX 4080 SUPER");
+	process.name = "/a/very/long/way/to/a/program/that/is/here";
+	gk_smi_table(&out, &snap);
+	assert_non_null(strstr(out.data, "NVIDIA GeForce RTX 4080 ...    "));
+	assert_non_null(
+	    strstr(out.data, "   ...ng/way/to/a/program/that/is/here"));
+	for (const char *at = strchr(out.data, '\n') + 1; *at;) {
+		const char *next = strchr(at, '\n');
+
+		assert_true(next == at || next - at == 91);
+		at = next + 1;
+	}
+}
+
+static void growth_is_seen_between_two_lines(void **state)
+{
+	static const struct gk_smi_mon mon = {.groups = "v"};
+	struct gk_device old;
+	struct gk_snapshot before;
+
+	(void)state;
+	put(GK_M_HELD_POWER, 0);
+	put(GK_M_HELD_THERMAL, 0);
+	old = device;
+	before = snap;
+	before.devices = &old;
+	gk_smi_dmon(&out, &snap, NULL, &mon);
+	assert_string_equal(out.data, "    0      0      0 \n");
+	put(GK_M_HELD_POWER, 250000000);
+	put(GK_M_HELD_THERMAL, 1);
+	snap.mono_ns = 1000000000;
+	end(NULL);
+	gk_smi_dmon(&out, &snap, &before, &mon);
+	assert_string_equal(out.data, "    0     25      1 \n");
+}
+
+static void markup_is_escaped(void **state)
+{
+	(void)state;
+	gk_smi_escape(&out, "<a href=\"x\">&");
+	assert_string_equal(out.data, "&lt;a href=\"x\"&gt;&amp;");
+}
+
+static void fields_are_found_by_both_names(void **state)
+{
+	struct gk_smi_chosen *chosen = calloc(1, sizeof *chosen);
+	char unknown[128];
+
+	(void)state;
+	for (const struct gk_smi_query *q = gk_smi_queries; q->option; q++) {
+		for (size_t i = 0; i < q->count; i++) {
+			const struct gk_smi_field *f = &q->fields[i];
+
+			assert_int_equal(
+			    gk_smi_choose(q, f->name, chosen, unknown), 0);
+			assert_ptr_equal(chosen->fields[0], f);
+			if (!f->other)
+				continue;
+			assert_int_equal(
+			    gk_smi_choose(q, f->other, chosen, unknown), 0);
+			assert_ptr_equal(chosen->fields[0], f);
+		}
+	}
+	assert_int_equal(gk_smi_choose(gk_smi_queries, "index, nonsense ,x",
+				       chosen, unknown),
+			 GK_ERR_NOT_FOUND);
+	assert_string_equal(unknown, "nonsense");
+	free(chosen);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(every_reason_of_absence_has_its_word),
+	    TEST(numbers_are_scaled_and_rounded),
+	    TEST(states_without_a_word_are_absent),
+	    TEST(places_on_the_bus),
+	    TEST(what_is_deprecated_depends_on_the_driver),
+	    TEST(names_of_processes),
+	    TEST(long_names_lose_an_end),
+	    TEST(growth_is_seen_between_two_lines),
+	    TEST(markup_is_escaped),
+	    TEST(fields_are_found_by_both_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
