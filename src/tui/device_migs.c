@@ -27,6 +27,14 @@ static const char *profile_of(const struct gk_device *d)
 	return blank ? blank + 1 : d->name;
 }
 
+/* "3g.40gb" of "2c.3g.40gb". */
+static const char *instance_of(const struct gk_device *d)
+{
+	const char *profile = profile_of(d), *compute = strstr(profile, "c.");
+
+	return compute ? compute + 2 : profile;
+}
+
 /* ---- the bar ---- */
 
 /* Compute instances share the memory of their GPU instance. */
@@ -103,7 +111,7 @@ static void draw_bar(const struct tui *t, struct grid *g, int line,
 			continue;
 		draw_block(g, line, begin + (int)start.v * width,
 			   begin + (int)(start.v + size.v) * width,
-			   profile_of(d),
+			   instance_of(d),
 			   (struct grid_style){colors[color], GRID_REVERSE});
 		n++;
 	}

@@ -311,7 +311,7 @@ ADD(last_xid)
 	if (count.why != GK_PRESENT)
 		return say_absent(out, count.why);
 	if (!count.v || number.why != GK_PRESENT)
-		return add_text(out, "none since the viewer started");
+		return add_text(out, "none since start");
 	gk_buf_printf(out, "%" PRId64, number.v);
 	if (time.why == GK_PRESENT && time.v <= (int64_t)snap->wall_ns)
 		gk_buf_printf(

@@ -117,7 +117,7 @@ def test_a_gpu_fails_while_it_is_looked_at(top):
     """Its Xid is told, its last values stay; the others go on."""
     terminal = top("--gpus", "a100:2", config="alerts: {xid: true}\n")
     terminal.send(b"d")
-    terminal.wait_for("none since the viewer started")
+    terminal.wait_for("none since start")
     terminal.wait_for("Architecture       Ampere")
     terminal.machine.ctl("fail", "0", "xid=79")
     terminal.wait_for("GPU is lost: values are 0:0")
