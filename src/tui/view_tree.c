@@ -18,7 +18,6 @@
 #define USER_MAX    24
 #define DEVICE_MAX  24 /* columns of "GPU 0,1,2:0" */
 #define DEPTH_MAX   64 /* branches of deeper processes begin there */
-#define HINT        "(Press ^C(INT)/T(TERM)/K(KILL) to send signals)"
 #define GREEN       2
 #define YELLOW      3
 #define CYAN        6
@@ -421,14 +420,24 @@ static bool can_signal(const struct tui *t)
 	       (t->tag_count || (p && (!t->uid || p->uid == t->uid)));
 }
 
-/* Over the title of the command where there is no room beside it. */
+/* The longer one that leaves the titles of the columns, or none. */
 static void draw_hint(const struct tui *t, struct grid *g, int titles)
 {
+	static const char *const hints[] = {
+	    "(Press ^C(INT)/T(TERM)/K(KILL) to send signals)",
+	    "(^C INT, T TERM, K KILL)",
+	    "(^C T K: signals)",
+	};
 	struct grid_style style = {CYAN, GRID_REVERSE | GRID_BOLD};
-	int column = g->columns - (int)strlen(HINT);
 
-	if (can_signal(t) && column > titles)
-		grid_line(g, 0, column, HINT, strlen(HINT), style);
+	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+		int width = (int)strlen(hints[i]), column = g->columns - width;
+
+		if (!can_signal(t) || column <= titles)
+			continue;
+		grid_line(g, 0, column, hints[i], (size_t)width, style);
+		return;
+	}
 }
 
 static void draw_head(const struct tui *t, struct grid *g,
