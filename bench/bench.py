@@ -24,6 +24,7 @@ import tempfile
 import time
 
 import plot
+import record
 import top
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -280,9 +281,10 @@ def main():
             taken, seen = stat_frames(machine.env, options.frames)
             peer = gpustat_frames(machine.env, options.frames // 10)
             viewers = top.rows(table, latency, machine.env, VIEWERS)
+            recorded = record.rows(table, latency, GPUKIT, machine.env)
         raw[latency] = {"runs": values, "frames_taken": taken,
                         "frames_read": seen, "gpustat_frames": peer,
-                        "viewers": viewers}
+                        "viewers": viewers, "recorded": recorded}
         costs(table, latency, values)
         periods(table, latency, taken, seen, peer)
     functions(table, nvml())
