@@ -181,7 +181,7 @@ static void long_names_lose_an_end(void **state)
 	gk_smi_table(&out, &snap);
 	assert_non_null(strstr(out.data, "NVIDIA GeForce RTX 4080 ...    "));
 	assert_non_null(
-	    strstr(out.data, "   ...ng/way/to/a/program/that/is/here"));
+	    strstr(out.data, "   ...ong/way/to/a/program/that/is/here"));
 	for (const char *at = strchr(out.data, '\n') + 1; *at;) {
 		const char *next = strchr(at, '\n');
 
