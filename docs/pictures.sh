@@ -18,7 +18,7 @@ picture() {
 	for key in $5; do
 		tmux -L "$socket" send-keys "$key"
 	done
-	sleep 1
+	sleep 4 # rates need two readings
 	tmux -L "$socket" capture-pane -e -p |
 		python3 tools/ansi-to-svg.py "$2" >"docs/$1.svg.new"
 	mv "docs/$1.svg.new" "docs/$1.svg"
@@ -26,4 +26,4 @@ picture() {
 }
 
 picture top "gpukit top" 140 44 "Down Down" auto
-picture top-device "gpukit top: one GPU" 120 40 "d"
+picture top-device "gpukit top: one GPU" 120 56 "d"
