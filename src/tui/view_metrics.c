@@ -17,6 +17,8 @@
 #define COMMAND_MIN 10
 #define MIB         (1024.0F * 1024.0F)
 
+enum { GREEN = 2, YELLOW = 3, MAGENTA = 5 };
+
 enum column {
 	COLUMN_GPU,
 	COLUMN_PID,
@@ -147,10 +149,33 @@ static const char *cell_text(const struct tui *t, const struct gk_process *p,
 	return percent(dst, p->m[shares[c]]);
 }
 
+/* As on the main screen: the user magenta, root yellow; the host green. */
+static void draw_who(const struct tui *t, struct grid *g, const char *who)
+{
+	int column = g->columns - 2 - (int)gk_columns(who, strlen(who));
+	int user = t->user ? (int)gk_columns(t->user, strlen(t->user)) : 0;
+
+	box_text_right(g, 1, g->columns - 2, who,
+		       (struct grid_style){GREEN, GRID_BOLD});
+	grid_tint(g, 1, column, user, t->uid ? MAGENTA : YELLOW);
+	grid_tint(g, 1, column + user, user ? 1 : 0, GRID_COLOR_NONE);
+}
+
+static void draw_command(const struct tui *t, struct grid *g, int row,
+			 int column, int room)
+{
+	struct gk_buf text = {0};
+
+	if (room <= 0)
+		return;
+	gk_cell(&text, t->metrics.command, (size_t)room, GK_LEFT, "..");
+	grid_line(g, row, column, text.data, text.len, GRID_PLAIN);
+	gk_buf_free(&text);
+}
+
 /* The command stands in the first line where it has no column. */
 static void draw_head(const struct tui *t, struct grid *g)
 {
-	const struct tui_metrics *m = &t->metrics;
 	const struct gk_process *p = view_metrics_process(t);
 	int inner = g->columns - 4, room, end;
 	bool has_column;
@@ -172,16 +197,15 @@ static void draw_head(const struct tui *t, struct grid *g)
 	grid_line(g, 2, 2, titles.data, titles.len, GRID_PLAIN);
 	end = grid_line(g, 3, 2, values.data, values.len, GRID_PLAIN);
 	if (has_column)
-		box_text(g, 3, end + 1, room, m->command, GRID_PLAIN);
+		draw_command(t, g, 3, end + 1, room);
 	snprintf(who, sizeof who, "%s%s%s", t->user ? t->user : "",
 		 t->user ? "@" : "", t->snap->host.hostname);
 	end = box_text(g, 1, 2, inner, p ? "Process:" : "Process, ended:",
 		       p ? GRID_PLAIN : (struct grid_style){1, GRID_BOLD});
 	room = inner + 2 - end - 2 - (int)gk_columns(who, strlen(who));
 	if (!has_column)
-		box_text(g, 1, end + 1, room, m->command, GRID_PLAIN);
-	box_text_right(g, 1, g->columns - 2, who,
-		       (struct grid_style){2, GRID_BOLD});
+		draw_command(t, g, 1, end + 1, room);
+	draw_who(t, g, who);
 	gk_buf_free(&titles);
 	gk_buf_free(&values);
 }
