@@ -41,7 +41,8 @@ static int view(struct top *top, struct gk *gk)
 		status = 128 + ended_by;
 	} else if (last) {
 		status = top_report(top, last);
-		top_tell_missing(gk, last);
+		if (gk)
+			top_tell_missing(gk, last);
 	}
 	gk_snapshot_free(last);
 	return status;
@@ -69,6 +70,19 @@ static int run_on(struct top *top, struct gk *gk)
 	      "can place its cursor; this was one report\n",
 	      stderr);
 	return GK_EXIT_FAILURE;
+}
+
+static int play(struct top *top)
+{
+	struct top_replay replay;
+	int status = top_replay_open(top, &replay);
+
+	if (status)
+		return status;
+	status = wants_viewer(top) ? view(top, NULL)
+				   : top_replay_report(top, &replay);
+	top_replay_close(&replay);
+	return status;
 }
 
 /* What is said later wins: config file, environment, command line. */
@@ -103,13 +117,18 @@ static void look_around(struct top *top)
 
 static int run(int argc, char **argv)
 {
-	struct top top = {.viewer = TUI_OPTIONS_DEFAULT};
+	struct top top = {.viewer = TUI_OPTIONS_DEFAULT, .speed = 1};
 	struct gk_options machine = GK_OPTIONS_DEFAULT;
 	struct gk *gk;
 	int status = configure(&top, argc, argv);
 
 	look_around(&top);
 	signal(SIGPIPE, SIG_IGN);
+	if (!status && top.replay) {
+		status = play(&top);
+		top_free(&top);
+		return status;
+	}
 	/* The screen of a GPU tells of the Xids since the viewer started. */
 	if (!status && wants_viewer(&top))
 		machine.with |= GK_WITH_EVENTS | GK_WITH_TOPOLOGY;

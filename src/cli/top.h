@@ -19,6 +19,8 @@ struct top {
 	enum top_when when;
 	bool once_by_default; /* of the environment: TOP_AUTO is TOP_ONCE */
 	enum gk_color_choice color;
+	const char *replay; /* a tape to play; NULL: the machine is shown */
+	double speed;       /* of it */
 	/* What viewer.pick points to. */
 	struct gk_buf gpus;
 	char **users;
@@ -59,6 +61,19 @@ int top_report(const struct top *top, const struct gk_snapshot *snap);
  */
 void top_tell_missing(const struct gk *gk, const struct gk_snapshot *snap);
 void top_tell_watch(void);
+
+/* A recording that is played; it is what top->viewer.replay shows. */
+struct top_replay {
+	struct gk_replay *replay;
+	struct tui_replay frames;
+};
+
+/* 0, or a gk_exit after a message. */
+int top_replay_open(struct top *top, struct top_replay *ret_replay);
+void top_replay_close(struct top_replay *replay);
+
+/* The last snapshot, for a report. */
+int top_replay_report(const struct top *top, struct top_replay *replay);
 
 void top_free(struct top *top);
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/top.h"
+#include "record/replay.h"
 #include "tui/config.h"
 
 #include <argp.h>
@@ -23,6 +24,8 @@ enum key {
 	KEY_MEMORY_LIMITS,
 	KEY_ONLY_VISIBLE,
 	KEY_KEYS,
+	KEY_REPLAY,
+	KEY_SPEED,
 };
 
 #define MAYBE             OPTION_ARG_OPTIONAL
@@ -35,6 +38,11 @@ static const struct argp_option options[] = {
     {"interval", KEY_INTERVAL, "SEC", 0, "Read the GPUs every SEC seconds (1)",
      1},
     {"readonly", KEY_READONLY, 0, 0, "No signals, nothing is changed", 1},
+    {"replay", KEY_REPLAY, "FILE", 0,
+     "Show a recording of `gpukit record --snapshots`: p stands still, ( and "
+     ") go back and forward, F7 and F8 make it slower and faster",
+     1},
+    {"speed", KEY_SPEED, "N", 0, "How fast that goes: 0.001 to 1000 (1)", 1},
     {"keys", KEY_KEYS, "standard|vi", 0, "Keys in vi's manner", 1},
     {.doc = "Which GPUs and processes:", .group = 2},
     {"only", 'o', "IDX...", 0, "Only the GPUs with these indices", 2},
@@ -200,6 +208,20 @@ static void once(struct argp_state *state, struct top *top)
 	top->when = TOP_ONCE;
 }
 
+static double speed(struct argp_state *state, const char *arg)
+{
+	char *end;
+	double value = strtod(arg, &end);
+
+	if (end == arg || *end || !(value >= GK_REPLAY_SPEED_MIN) ||
+	    value > GK_REPLAY_SPEED_MAX)
+		argp_error(state,
+			   "--speed wants a number from 0.001 to 1000, "
+			   "not '%s'",
+			   arg);
+	return value;
+}
+
 static error_t parse_look(int key, char *arg, struct argp_state *state)
 {
 	struct top *top = state->input;
@@ -285,6 +307,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_READONLY:
 		o->readonly = true;
+		return 0;
+	case KEY_REPLAY:
+		top->replay = arg;
+		return 0;
+	case KEY_SPEED:
+		top->speed = speed(state, arg);
 		return 0;
 	case KEY_KEYS:
 		o->key_set = gk_arg_choose(state, "--keys", key_sets, arg);

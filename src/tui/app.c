@@ -27,6 +27,9 @@
 /* GPUs that answer within this are not shown as unread before. */
 #define FIRST_NS (8 * GK_NS_PER_MS)
 
+/* Of a recording, what graphs show of the time before a jump. */
+#define FRAMES_BEFORE 300
+
 struct app {
 	struct tui t;
 	struct gk *gk;
@@ -107,6 +110,9 @@ static void check_alerts(struct app *a, const struct gk_snapshot *snap)
 	const struct tui_alert_rules *rules = &a->t.options.alerts;
 	int error;
 
+	/* Nobody is to be told of what has long passed. */
+	if (a->t.options.replay)
+		return;
 	tui_alerts_reap();
 	if (!tui_alerts_update(&a->alerts, rules, snap))
 		return;
@@ -147,7 +153,7 @@ static void ask_for_more(struct app *a)
 	int index = view_device_index(&a->t);
 	uint64_t now = gk_mono_ns();
 
-	if (index < 0 || (a->asked == index && now < a->ask_ns))
+	if (index < 0 || !a->gk || (a->asked == index && now < a->ask_ns))
 		return;
 	gk_watch_ask(a->gk, (unsigned)index,
 		     1U << GK_TIER_ASKED | 1U << GK_TIER_DETAIL);
@@ -172,12 +178,52 @@ static void see_whole(struct app *a, const struct gk_snapshot *snap)
 	a->due_ns = 0;
 }
 
+/* A recording that jumped has another past. */
+static void recall(struct app *a, const struct gk_snapshot *now)
+{
+	const struct tui_replay *replay = a->t.options.replay;
+	struct gk_history *history = gk_history_new(PROCESSES_REMEMBERED);
+	struct gk_snapshot *snap, part;
+
+	if (!history)
+		return;
+	for (size_t n = FRAMES_BEFORE; n; n--) {
+		if (replay->before(replay->data, n, &snap))
+			continue;
+		if (snap->mono_ns < now->mono_ns &&
+		    !gk_pick(snap, &a->t.options.pick, NULL, &part)) {
+			gk_history_add(history, &part);
+			gk_pick_free(&part);
+		}
+		gk_snapshot_free(snap);
+	}
+	gk_history_free(a->t.history);
+	a->t.history = history;
+}
+
+static int next_frame(struct app *a, bool *ret_jumped,
+		      struct gk_snapshot **ret_snap)
+{
+	const struct tui_replay *replay = a->t.options.replay;
+	int r;
+
+	*ret_jumped = false;
+	if (!replay) {
+		gk_read_of_processes(a->gk, tui_with(&a->t));
+		return gk_watch_next(a->gk, ret_snap);
+	}
+	r = replay->next(replay->data, ret_jumped, ret_snap);
+	if (!r && *ret_jumped)
+		recall(a, *ret_snap);
+	return r;
+}
+
 static void take_frame(struct app *a)
 {
 	struct gk_snapshot *snap, part;
+	bool jumped;
 
-	gk_read_of_processes(a->gk, tui_with(&a->t));
-	if (gk_watch_next(a->gk, &snap))
+	if (next_frame(a, &jumped, &snap))
 		return;
 	ask_for_more(a);
 	if (gk_pick(snap, &a->t.options.pick, NULL, &part)) {
@@ -187,7 +233,7 @@ static void take_frame(struct app *a)
 	see_whole(a, snap);
 	gk_history_add(a->t.history, &part);
 	check_alerts(a, &part);
-	if (!a->t.paused) {
+	if (!a->t.paused || jumped) {
 		show_frame(a, snap, &part);
 		return;
 	}
@@ -279,10 +325,15 @@ static int patience(const struct app *a)
 /* What the settings screen may have changed. */
 static void keep_period(struct app *a)
 {
+	const struct tui_replay *replay = a->t.options.replay;
+
+	if (replay)
+		replay->pause(replay->data, a->t.paused);
 	if (a->period_ns == a->t.options.interval_ns)
 		return;
 	a->period_ns = a->t.options.interval_ns;
-	gk_watch_period(a->gk, a->period_ns);
+	if (!replay)
+		gk_watch_period(a->gk, a->period_ns);
 }
 
 static void expire_message(struct app *a)
@@ -295,10 +346,11 @@ static void expire_message(struct app *a)
 
 static void loop(struct app *a)
 {
+	const struct tui_replay *replay = a->t.options.replay;
 	struct pollfd fds[] = {
 	    {.fd = STDIN_FILENO, .events = POLLIN},
 	    {.fd = a->signals, .events = POLLIN},
-	    {.fd = gk_watch_fd(a->gk), .events = POLLIN},
+	    {.fd = replay ? replay->fd : gk_watch_fd(a->gk), .events = POLLIN},
 	};
 
 	while (!a->t.quit && !a->ended_by) {
@@ -387,7 +439,7 @@ static int run(struct app *a)
 	int r;
 
 	a->period_ns = a->t.options.interval_ns;
-	r = gk_watch_begin(a->gk, a->period_ns);
+	r = a->gk ? gk_watch_begin(a->gk, a->period_ns) : 0;
 	if (!r)
 		r = term_open(&a->t.options.term);
 	if (r)

@@ -21,6 +21,7 @@
 #include "tui/main_screen.h"
 #include "tui/order.h"
 #include "tui/prompt.h"
+#include "tui/replay.h"
 #include "tui/search.h"
 #include "tui/signal.h"
 #include "tui/term.h"
@@ -78,7 +79,8 @@ struct tui_options {
 	char *path; /* of the config file; NULL: none can be */
 	struct tui_binding *bindings;
 	size_t binding_count;
-	struct gk_columns columns; /* count 0: the usual ones */
+	struct gk_columns columns;       /* count 0: the usual ones */
+	const struct tui_replay *replay; /* NULL: a machine is shown */
 };
 
 /* A process on a device, whatever snapshot it is in. */

@@ -40,7 +40,13 @@ void tui_time_move(struct tui *t, int by)
 	uint64_t end = t->time.end_ns ? t->time.end_ns : now(t);
 	uint64_t begin = gk_history_begin(t->history);
 	uint64_t jump = MOVE_DOTS * tui_time_step(t);
+	const struct tui_replay *replay = t->options.replay;
 
+	if (replay) {
+		replay->seek(replay->data,
+			     by > 0 ? (int64_t)jump : -(int64_t)jump);
+		return;
+	}
 	if (by > 0) {
 		t->time.end_ns = end + jump < now(t) ? end + jump : 0;
 		return;
@@ -54,7 +60,28 @@ void tui_time_move(struct tui *t, int by)
 
 void tui_time_now(struct tui *t)
 {
+	const struct tui_replay *replay = t->options.replay;
+
 	t->time = (struct tui_time){0};
+	if (replay)
+		replay->seek_end(replay->data);
+}
+
+bool tui_replay_refuses(struct tui *t)
+{
+	if (t->options.replay)
+		tui_say(t, "The processes of a recording cannot be asked.");
+	return t->options.replay;
+}
+
+void tui_time_faster(struct tui *t, int by)
+{
+	const struct tui_replay *replay = t->options.replay;
+
+	if (replay)
+		replay->faster(replay->data, by);
+	else
+		tui_say(t, "Only a recording can go faster or slower.");
 }
 
 void tui_time_zoom(struct tui *t, int by)
@@ -81,6 +108,8 @@ void tui_time_text(const struct tui *t, char *dst)
 	char text[TEXT_MAX], time[GK_UNITS_MAX];
 
 	*dst = '\0';
+	if (t->options.replay)
+		t->options.replay->text(t->options.replay->data, dst, TEXT_MAX);
 	if (t->paused)
 		add(dst, "PAUSED");
 	if (t->time.end_ns && t->time.end_ns < now(t)) {

@@ -19,9 +19,15 @@ struct gk_history_span tui_time_span(const struct tui *t, int columns);
 
 uint64_t tui_time_step(const struct tui *t);
 
-/* Back (negative) and forward by part of a graph; never past what is known. */
+/*
+ * Back (negative) and forward by part of a graph; never past what is known. A
+ * recording is played from there on.
+ */
 void tui_time_move(struct tui *t, int by);
 void tui_time_now(struct tui *t);
+
+/* A recording goes twice as fast (1) or half as fast (-1). */
+void tui_time_faster(struct tui *t, int by);
 
 /* A dot is longer (positive) or shorter. */
 void tui_time_zoom(struct tui *t, int by);

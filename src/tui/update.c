@@ -181,6 +181,16 @@ static void zoom_out(struct tui *t)
 	tui_time_zoom(t, 1);
 }
 
+static void slower(struct tui *t)
+{
+	tui_time_faster(t, -1);
+}
+
+static void faster(struct tui *t)
+{
+	tui_time_faster(t, 1);
+}
+
 /* ---- display ---- */
 
 static void mode_auto(struct tui *t)
@@ -231,6 +241,8 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_TIME_NOW] = tui_time_now,
     [ACTION_ZOOM_IN] = zoom_in,
     [ACTION_ZOOM_OUT] = zoom_out,
+    [ACTION_SLOWER] = slower,
+    [ACTION_FASTER] = faster,
 };
 
 static const struct {
@@ -248,7 +260,9 @@ static bool open_by_action(struct tui *t, enum tui_action action)
 	for (size_t i = 0; i < sizeof screens / sizeof *screens; i++) {
 		if (screens[i].action != action)
 			continue;
-		tui_open(t, screens[i].screen);
+		if ((action != ACTION_TREE && action != ACTION_ENVIRON) ||
+		    !tui_replay_refuses(t))
+			tui_open(t, screens[i].screen);
 		return true;
 	}
 	return false;

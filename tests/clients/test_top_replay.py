@@ -1,0 +1,165 @@
+"""`gpukit top --replay`: a recording in a terminal, played, stopped, sought."""
+
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+from conftest import GPUKIT, clean_env
+from screen import Terminal
+
+FIRST, LAST = 20, 79  # degrees of GPU 0, one a snapshot
+PLACE = re.compile(r"REPLAY x([\d.]+) (\d+) %")
+
+
+@pytest.fixture(scope="module")
+def tape(tmp_path_factory):
+    """Some seconds in which GPU 0 becomes a degree warmer with each of its 60
+    snapshots."""
+    place = tmp_path_factory.mktemp("tape")
+    path = place / "x.tape"
+    script = (f'for t in $(seq {FIRST} {LAST}); do "$G" fake ctl set 0 '
+              f'temperature=$t >/dev/null; "$G" record --snapshots --append '
+              f'--count 1 -o {path}; done')
+    subprocess.run([GPUKIT, "fake", "--gpus", "a100:2", "--load",
+                    "train:0,mem=1GiB", "--", "sh", "-ec", script],
+                   check=True, env=clean_env(G=GPUKIT), timeout=120)
+    return path
+
+
+@pytest.fixture
+def replay(tape, tmp_path):
+    started = []
+
+    def start(*options):
+        started.append(Terminal(
+            [GPUKIT, "top", "--replay", str(tape), *options],
+            clean_env(XDG_CONFIG_HOME=str(tmp_path)), 120, 60))
+        started[-1].wait_for("REPLAY")
+        return started[-1]
+
+    yield start
+    for terminal in started:
+        terminal.close()
+
+
+def temperature(text):
+    found = re.search(r"^│ +0  .*A100.*\n│.*?(\d+)C ", text, re.M)
+    return int(found[1]) if found else None
+
+
+def place(text):
+    """(speed, percent)"""
+    found = PLACE.search(text)
+    return float(found[1]), int(found[2])
+
+
+def steady(terminal):
+    """The temperature, when nothing moves any more."""
+    terminal.draw_for(0.5)
+    before = temperature(terminal.text)
+    terminal.draw_for(0.5)
+    assert temperature(terminal.text) == before
+    return before
+
+
+def leave(terminal):
+    terminal.send(b"q")
+    assert terminal.ends(10) and terminal.status == 0
+    terminal.left_intact()
+
+
+def test_it_plays_to_the_end_without_a_driver(replay):
+    terminal = replay("--speed", "0.5")
+    seen = set()
+    terminal.wait_for(lambda text: seen.add(temperature(text)) or
+                      "100 %" in text)
+    assert steady(terminal) == LAST
+    assert len(seen) > 10 and seen - {None} <= set(range(FIRST, LAST + 1))
+    assert "gpukit-load" in terminal.text
+    leave(terminal)
+
+
+def test_pause_seek_and_speed(replay):
+    terminal = replay("--speed", "1")
+    terminal.send(b"p")
+    terminal.wait_for("PAUSED")
+    begin = steady(terminal)
+    assert begin < LAST
+    terminal.send(b")")  # further than the recording goes
+    terminal.wait_for(lambda text: temperature(text) == LAST)
+    terminal.send(b"(")
+    terminal.wait_for(lambda text: temperature(text) == FIRST)
+    assert steady(terminal) == FIRST
+    terminal.send(b"\x1b[19~")  # F8
+    terminal.wait_for(lambda text: place(text)[0] == 2)
+    terminal.send(b"\x1b[18~" * 2)  # F7
+    terminal.wait_for(lambda text: place(text)[0] == 0.5)
+    terminal.send(b"0")
+    terminal.wait_for(lambda text: temperature(text) == LAST)
+    terminal.send(b"(p")
+    terminal.wait_for(lambda text: "PAUSED" not in text and
+                      (temperature(text) or LAST) < LAST)
+    leave(terminal)
+
+
+def test_its_speed_is_that_of_the_recording(replay, tape):
+    """From one figure to another, at twice the speed."""
+    terminal = replay("--speed", "2")
+    terminal.wait_for(lambda text: (temperature(text) or 0) >= FIRST + 10)
+    began = time.monotonic()
+    first = temperature(terminal.text)
+    terminal.wait_for(lambda text: temperature(text) >= LAST - 10)
+    took = time.monotonic() - began
+    share = (temperature(terminal.text) - first) / (LAST - FIRST)
+    assert 0.5 < took / (share * span(tape) / 2) < 2
+    leave(terminal)
+
+
+def span(tape):
+    """Seconds between the first and last snapshot, from the heads."""
+    data, at, times = tape.read_bytes(), 16, []
+    while at < len(data):
+        assert data[at:at + 4] == b"GKTB"
+        times.append(int.from_bytes(data[at + 16:at + 24], "little"))
+        at += 32 + int.from_bytes(data[at + 8:at + 12], "little")
+    assert len(times) == LAST - FIRST + 1
+    return (times[-1] - times[0]) / 1e9
+
+
+def test_nothing_is_done_to_processes(replay):
+    terminal = replay()
+    terminal.wait_for("gpukit-load")
+    terminal.send(b"p\x1bOB")
+    terminal.send(b"t")
+    terminal.wait_for("cannot be asked")
+    terminal.send(b"e")
+    terminal.wait_for("cannot be asked")
+    terminal.send(b"T")
+    terminal.draw_for(0.3)
+    assert "SIGTERM" not in terminal.text
+    leave(terminal)
+
+
+def test_without_a_terminal_it_is_a_report(gpukit, tape):
+    done = gpukit("top", "--replay", tape, env={"LC_ALL": "C.UTF-8"})
+    assert done.returncode == 0 and done.stderr == ""
+    assert temperature(done.stdout) == LAST
+
+
+def test_what_is_no_recording_is_told(gpukit, tmp_path, tape):
+    other = tmp_path / "x.csv"
+    other.write_text("timestamp,gpu_index\n" * 20)
+    for path, what in ((other, "no recording"), ("/nonexistent", "not found"),
+                       (os.devnull, "no recording")):
+        done = gpukit("top", "--replay", path)
+        assert done.returncode == 1 and done.stdout == ""
+        assert done.stderr.count("\n") == 1 and what in done.stderr
+    torn = tmp_path / "torn.tape"
+    torn.write_bytes(tape.read_bytes()[:-100])
+    done = gpukit("top", "--replay", torn)
+    assert done.returncode == 0 and "damaged" in done.stderr
+    assert temperature(done.stdout) == LAST - 1
+    assert gpukit("top", "--replay", tape, "--speed", "0").returncode == 2
