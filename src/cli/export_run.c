@@ -30,6 +30,8 @@
 /* Limits, links and totals change slowly; a reading costs the driver. */
 #define SLOW_LEAST_NS   (5 * GK_NS_PER_S)
 #define DETAIL_LEAST_NS (10 * GK_NS_PER_S)
+/* Where rates are shown; counters of links move in steps. */
+#define RATES_LEAST_NS (1 * GK_NS_PER_S)
 
 struct server {
 	const struct gk_export *export;

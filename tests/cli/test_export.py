@@ -1,0 +1,696 @@
+"""`gpukit export`: pages, values, names, locks, and clients of all sorts."""
+
+import http.client
+import json
+import os
+import random
+import re
+import select
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import pytest
+
+from conftest import BUILD, GPUKIT, ROOT, clean_env
+from exporter import Exporter, Metrics
+from tools import wait_until
+
+EIGHT = ["--gpus", "a100-sxm4-80gb:8", "--load", "train:0-3,mem=30GiB",
+         "--load", "infer:4-5,n=2,mem=8GiB"]
+OPENMETRICS = {"Accept": "application/openmetrics-text;version=1.0.0,"
+                         "text/plain;version=0.0.4;q=0.5"}
+
+pytestmark = pytest.mark.skipif(
+    not os.path.exists(os.path.join(BUILD, "lib/gpukit/libgpukit-http.so"))
+    and not os.environ.get("CI"), reason="built without libmicrohttpd")
+
+
+@pytest.fixture
+def export(machine):
+    """export(machine options, export options) starts one; export.made is
+    its machine."""
+    started = []
+
+    def start(made, *options, **how):
+        start.made = machine(*made)
+        started.append(Exporter(start.made.env, "-i", "0.1", *options, **how))
+        return started[-1]
+
+    yield start
+    for one in started:
+        status, said = one.stop()
+        assert (status, said) == (0, ""), (status, said)
+
+
+# ---- pages ----
+
+def test_the_pages(export):
+    e = export(EIGHT)
+    status, headers, body = e.get("/metrics")
+    assert status == 200
+    assert headers["Content-Type"] == \
+        "text/plain; version=0.0.4; charset=utf-8"
+    assert headers["Cache-Control"] == "no-store"
+    assert "gpukit_device_up" in body
+    assert e.get("/healthz")[::2] == (200, "ok\n")
+    assert e.get("/")[0] == 200
+    for path in ("/metrics/", "/nope", "/METRICS", "/../etc/passwd"):
+        assert e.get(path)[0] == 404, path
+    for method in ("POST", "PUT", "DELETE", "BREW"):
+        status, headers, _ = e.get("/metrics", method=method)
+        assert (status, headers["Allow"]) == (405, "GET, HEAD")
+    status, headers, body = e.get("/metrics", method="HEAD")
+    assert (status, body) == (200, "") and int(headers["Content-Length"]) > 99
+
+
+@pytest.mark.parametrize("accept, wanted", [
+    (None, False), ("", False), ("*/*", False), ("text/plain", False),
+    ("application/openmetrics-text", True),
+    (OPENMETRICS["Accept"], True),
+    ("text/plain,application/openmetrics-text;q=0.4", False),
+    ("application/openmetrics-text;q=0,text/plain;q=0.1", False)])
+def test_the_format_is_what_the_client_accepts(export, accept, wanted):
+    e = export(["--gpus", "t4:1"])
+    headers = {} if accept is None else {"Accept": accept}
+    _, headers, body = e.get("/metrics", headers)
+    assert ("openmetrics" in headers["Content-Type"]) == wanted
+    assert body.endswith("# EOF\n") == wanted
+
+
+# ---- values ----
+
+def test_every_family_has_type_and_help_and_base_units(export):
+    e = export(EIGHT, "--all", "--processes", "--pcie")
+    plain = e.next_metrics()
+    opened = Metrics(e.get("/metrics", OPENMETRICS)[2])
+    for name, series in plain.items():
+        assert re.fullmatch("gpukit_[a-z0-9_]+", name), name
+        assert plain.types[name] in ("gauge", "counter"), name
+        assert len(plain.helps[name]) > 5, name
+        assert (plain.types[name] == "counter") == name.endswith("_total")
+        assert not re.search("percent|_mib|_mhz|milli", name), name
+        if name.endswith("_ratio"):
+            assert all(0 <= value <= 64 for _, value in series), name
+    for name in opened:
+        family = re.sub("(_total|_info)$", "", name)
+        kind = opened.types[family]
+        assert {"counter": "_total", "info": "_info"}.get(kind, "") == \
+            name[len(family):], name
+        unit = re.search("_(bytes|seconds|joules|watts|hertz|celsius|ratio)"
+                         "(_per_second)?$", family)
+        assert opened.units.get(family) == (unit and unit[0][1:]), name
+    assert set(opened) == set(plain)
+    assert sum(map(len, plain.values())) > 1500
+
+
+def test_the_values_are_those_of_stat(export, gpukit):
+    e = export(["--gpus", "a100-sxm4-80gb:2,t4:1", "--frozen", "--load",
+                "train:0,mem=30GiB"], "--processes")
+    export.made.ctl("set", "1", "temperature=77", "energy=123456789")
+    m = e.next_metrics()
+    stat = gpukit.json("stat", "--json", env=export.made.env)
+    for device in stat["devices"]:
+        gpu = {"gpu": str(device["index"]), "uuid": device["uuid"]}
+        for name, key, scale in [
+                ("gpu_utilization_ratio", "gpu_utilization_percent", 100),
+                ("memory_used_bytes", "memory_used_bytes", 1),
+                ("power_watts", "power_watts", 1),
+                ("temperature_celsius", "temperature_celsius", 1),
+                ("sm_clock_hertz", "sm_clock_hertz", 1),
+                ("energy_joules_total", "energy_joules", 1)]:
+            assert m.of("gpukit_" + name, **gpu) == pytest.approx(
+                device[key] / scale), (name, device["index"])
+        assert m.of("gpukit_device_up", **gpu) == 1
+        # Absent is absent: no fan on the passive boards.
+        assert (device["fan_speed_percent"] is not None) == any(
+            have["uuid"] == device["uuid"]
+            for have, _ in m.get("gpukit_fan_speed_ratio", []))
+    assert m.of("gpukit_temperature_celsius", gpu="1") == 77
+    process = stat["devices"][0]["processes"][0]
+    assert m.of("gpukit_process_gpu_memory_bytes", gpu="0",
+                pid=str(process["pid"])) == 30 << 30
+    assert m.of("gpukit_processes", gpu="0") == 1
+    assert "NaN" not in m.text
+
+
+def test_counters_count(export):
+    e = export(["--gpus", "h100:2"])
+    m = e.next_metrics()
+    assert m.of("gpukit_xid_errors_total", gpu="1") == 0
+    export.made.ctl("fail", "1", "xid=31")
+    wait_until(lambda: e.metrics().of("gpukit_xid_errors_total", gpu="1") == 1)
+    m = e.metrics()
+    assert m.of("gpukit_xid_last", gpu="1") == 31
+    assert m.of("gpukit_xid_errors_total", gpu="0") == 0
+    first = m.of("gpukit_energy_joules_total", gpu="0")
+    wait_until(
+        lambda: e.metrics().of("gpukit_energy_joules_total", gpu="0") > first)
+    assert m.of("gpukit_pcie_replay_total", gpu="0") == 0
+
+
+def test_a_lost_gpu_stays_and_is_down(export):
+    e = export(["--gpus", "t4:2"])
+    export.made.ctl("fail", "0", "lost")
+    wait_until(lambda: e.metrics().of("gpukit_device_up", gpu="0") == 0)
+    m = e.next_metrics()
+    assert m.of("gpukit_device_up", gpu="1") == 1
+    assert not [1 for have, _ in m["gpukit_power_watts"]
+                if have["gpu"] == "0"]
+    assert e.get("/healthz")[0] == 200
+
+
+def test_a_gpu_that_hangs_blocks_nobody(machine):
+    m = machine("--gpus", "t4:2")
+    m.ctl("fail", "0", "nvmlDeviceGetPowerUsage=hang")
+    e = Exporter(m.env, "-i", "0.1", "--timeout", "0.3")
+    try:
+        wait_until(lambda: "gpukit_power_watts" in e.metrics())
+        wait_until(lambda: e.metrics().of("gpukit_device_up", gpu="0") == 0)
+        begun = time.monotonic()
+        found = e.metrics()
+        assert time.monotonic() - begun < 1
+        assert found.of("gpukit_device_up", gpu="1") == 1
+        assert found.of("gpukit_power_watts", gpu="1") > 0
+    finally:
+        assert e.stop()[0] == 0
+
+
+def test_mig_devices_have_labels_of_their_own(export):
+    e = export(["--gpus", "a100-sxm4-80gb:1", "--mig", "0=3g.40gb+2g.20gb"])
+    m = e.next_metrics()
+    infos = {have["gpu"]: have for have, _ in m["gpukit_device_info"]}
+    assert set(infos) == {"0", "0:0", "0:1"}
+    assert infos["0:1"]["parent_uuid"] == infos["0"]["uuid"]
+    assert infos["0:1"]["uuid"].startswith("MIG-")
+    assert m.of("gpukit_memory_total_bytes", gpu="0:0") > \
+        m.of("gpukit_memory_total_bytes", gpu="0:1") > 0
+
+
+# ---- processes ----
+
+def test_processes_are_shown_only_when_asked_for(export):
+    e = export(EIGHT)
+    assert "gpukit_process" not in e.next_metrics().text
+    assert e.json()["devices"][0]["processes"] is None
+
+
+def test_their_number_has_a_cap(export):
+    e = export(["--gpus", "t4:1", "--load", "idle:0,mem=100MiB,n=6",
+                "--load", "idle:0,mem=2GiB,n=2"],
+               "--processes", "--max-processes", "3")
+    m = e.next_metrics()
+    sizes = sorted(value for _, value in m["gpukit_process_gpu_memory_bytes"])
+    assert sizes == [100 << 20, 2 << 30, 2 << 30]
+    assert m.of("gpukit_processes_left_out") == 5
+    assert m.of("gpukit_processes") == 8
+    assert len(m["gpukit_process_info"]) == 3
+
+
+def test_command_lines_are_shown_only_when_asked_for(export):
+    e = export(EIGHT, "--processes")
+    assert "mem=30GiB" not in e.next_metrics().text
+    body = e.get("/api/v1/snapshot")[2]
+    assert "mem=30GiB" not in body and "gpukit-load" in body
+    e = export(EIGHT, "--processes", "--commands")
+    assert 'command="gpukit-load train gpu=0 mem=30GiB' in \
+        e.next_metrics().text
+    assert "mem=30GiB" in e.get("/api/v1/snapshot")[2]
+
+
+# ---- one reading for all ----
+
+def test_scrapes_read_nothing(export):
+    """A thousand scrapes of one frame see one frame, and cost one."""
+    e = export(["--gpus", "a100-sxm4-80gb:8"], "-i", "30", ready=False)
+    e.await_status("/metrics", 200)
+    wait_until(lambda: "gpukit_power_watts" in e.metrics())
+    connection = e.connection()
+    frames, bodies = set(), set()
+    begun = time.monotonic()
+    for _ in range(1000):
+        connection.request("GET", "/metrics")
+        body = connection.getresponse().read().decode()
+        frames.add(re.search("gpukit_frames_total (.*)", body)[1])
+        bodies.add(body)
+    assert time.monotonic() - begun < 10
+    assert len(frames) <= 2 and len(bodies) == len(frames)
+
+
+# ---- names of others ----
+
+DCGM = """SM_CLOCK MEM_CLOCK MEMORY_TEMP GPU_TEMP POWER_USAGE
+TOTAL_ENERGY_CONSUMPTION PCIE_REPLAY_COUNTER GPU_UTIL MEM_COPY_UTIL ENC_UTIL
+DEC_UTIL XID_ERRORS FB_FREE FB_USED FB_RESERVED UNCORRECTABLE_REMAPPED_ROWS
+CORRECTABLE_REMAPPED_ROWS ROW_REMAP_FAILURE""".split()
+
+
+def test_names_of_dcgm(export, gpukit):
+    e = export(["--gpus", "a100-sxm4-80gb:2", "--frozen", "--mig",
+                "1=3g.40gb", "--load", "train:0,mem=30GiB"],
+               "--names", "dcgm", "--hostname", "node-1")
+    wanted = {"DCGM_FI_DEV_" + name for name in DCGM}
+    wait_until(lambda: set(e.metrics()) >= wanted)
+    m = e.metrics()
+    assert set(m) == wanted
+    gpu = gpukit.json("stat", "--json", env=export.made.env)["devices"][0]
+    have, used = m["DCGM_FI_DEV_FB_USED"][0]
+    assert have == {
+        "gpu": "0", "UUID": gpu["uuid"], "pci_bus_id": gpu["bus_id"],
+        "device": "nvidia0", "modelName": "NVIDIA A100-SXM4-80GB",
+        "Hostname": "node-1", "DCGM_FI_DRIVER_VERSION": "580.95.05"}
+    assert used == gpu["memory_used_bytes"] >> 20
+    assert m["DCGM_FI_DEV_POWER_USAGE"][0][1] == gpu["power_watts"]
+    assert m["DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"][0][1] == pytest.approx(
+        gpu["energy_joules"] * 1000)
+    assert m["DCGM_FI_DEV_SM_CLOCK"][0][1] == gpu["sm_clock_hertz"] / 1e6
+    assert m.types["DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"] == "counter"
+    mig = [have for have, _ in m["DCGM_FI_DEV_FB_USED"]
+           if "GPU_I_ID" in have]
+    assert len(mig) == 1 and mig[0]["gpu"] == "1"
+    assert mig[0]["GPU_I_PROFILE"] == "3g.40gb"
+    # The blanks of DCGM never leak.
+    assert "9223372036854775" not in m.text
+    assert e.get("/metrics", OPENMETRICS)[1]["Content-Type"].startswith(
+        "text/plain")
+
+
+NVITOP = """nvitop_info host_uptime_Second host_cpu_percent_Percentage
+host_virtual_memory_total_MiB host_virtual_memory_used_MiB
+host_virtual_memory_free_MiB host_virtual_memory_percent_Percentage
+host_swap_memory_total_MiB host_swap_memory_used_MiB
+host_swap_memory_free_MiB host_swap_memory_percent_Percentage
+host_load_average_1m_Percentage host_load_average_5m_Percentage
+host_load_average_15m_Percentage host_net_io_tx_data_MiB
+host_net_io_rx_data_MiB host_net_io_tx_packets_Packet
+host_net_io_rx_packets_Packet host_disk_io_read_data_MiB
+host_disk_io_write_data_MiB gpu_utilization_Percentage
+gpu_memory_utilization_Percentage gpu_encoder_utilization_Percentage
+gpu_decoder_utilization_Percentage gpu_memory_total_MiB gpu_memory_used_MiB
+gpu_memory_free_MiB gpu_memory_percent_Percentage gpu_clock_sm_MHz
+gpu_clock_memory_MHz gpu_clock_graphics_MHz gpu_clock_video_MHz
+gpu_power_usage_W gpu_power_limit_W gpu_temperature_C
+gpu_fan_speed_Percentage gpu_pcie_tx_throughput_MiBps
+gpu_pcie_rx_throughput_MiBps gpu_nvlink_total_tx_throughput_MiBps
+gpu_nvlink_total_rx_throughput_MiBps gpu_nvlink_mean_tx_throughput_MiBps
+gpu_nvlink_mean_rx_throughput_MiBps gpu_nvlink_tx_throughput_MiBps
+gpu_nvlink_rx_throughput_MiBps process_info_info
+process_running_time_Second process_cpu_percent_Percentage
+process_rss_memory_MiB process_memory_percent_Percentage
+process_gpu_memory_MiB process_gpu_sm_utilization_Percentage
+process_gpu_memory_utilization_Percentage
+process_gpu_encoder_utilization_Percentage
+process_gpu_decoder_utilization_Percentage""".split()
+# Only where file systems lie on disks of the host's own.
+MOUNTS = {f"host_disk_usage_{name}" for name in
+          ("total_MiB", "used_MiB", "free_MiB", "percent_Percentage")}
+
+
+def test_names_of_nvitop(export, gpukit):
+    e = export(["--gpus", "a100-sxm4-80gb:2", "--load",
+                "train:0,mem=30GiB"], "--names", "nvitop", "--processes",
+               "--pcie", "--hostname", "node-1")
+    link = "gpu_nvlink_total_tx_throughput_MiBps"
+    wait_until(lambda: any(value > 0 for _, value in
+                           e.metrics().get(link, [])))
+    m = e.metrics()
+    assert set(m) - MOUNTS == set(NVITOP)
+    assert set(m.types.values()) == {"gauge"}
+    gpu = gpukit.json("stat", "--json", env=export.made.env)["devices"][0]
+    have, total = m["gpu_memory_total_MiB"][0]
+    assert have == {"hostname": "node-1", "index": "0", "uuid": gpu["uuid"],
+                    "devicename": "NVIDIA A100-SXM4-80GB"}
+    assert total == 81920
+    assert m.of("gpu_memory_percent_Percentage", index="0") == 37.5
+    have, held = m["process_gpu_memory_MiB"][0]
+    assert (have["username"], held) == (
+        gpu["processes"][0]["user"], 30 * 1024)
+    assert m["process_info_info"][0][0]["command"] == "gpukit-load"
+    assert m["process_info_info"][0][0]["status"] in ("sleeping", "running")
+    # Twelve links, and what each carries adds up.
+    sent = [value for have, value in m["gpu_nvlink_tx_throughput_MiBps"]
+            if have["index"] == "0"]
+    assert len(sent) == 12 and sum(sent) == pytest.approx(
+        m.of("gpu_nvlink_total_tx_throughput_MiBps", index="0"), rel=0.01)
+    assert sum(sent) > 0
+    assert m.of("nvitop_info", device_count="2", cuda_driver_version="13.0",
+                driver_version="580.95.05") == 1
+
+
+# ---- who may ask ----
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory):
+    """ca, server and client: PEM files of throw-away keys."""
+    at = tmp_path_factory.mktemp("pki")
+
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=at, check=True,
+                       capture_output=True, stdin=subprocess.DEVNULL)
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+           "-nodes"]
+    for ca in ("ca", "other-ca"):
+        openssl("req", "-x509", *key, "-keyout", f"{ca}.key", "-out",
+                f"{ca}.pem", "-subj", f"/CN={ca}", "-days", "2")
+    for name, ca in (("server", "ca"), ("client", "ca"),
+                     ("stranger", "other-ca")):
+        openssl("req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr",
+                "-subj", f"/CN={name}", "-addext",
+                "subjectAltName=IP:127.0.0.1")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.pem",
+                "-CAkey", f"{ca}.key", "-CAcreateserial", "-out",
+                f"{name}.pem", "-days", "2", "-copy_extensions", "copy")
+    for path in at.glob("*.key"):
+        path.chmod(0o600)
+    return at
+
+
+def tls(certificates):
+    return ["--tls-cert", certificates / "server.pem",
+            "--tls-key", certificates / "server.key"]
+
+
+def trusting(certificates, client=None):
+    context = ssl.create_default_context(cafile=certificates / "ca.pem")
+    if client:
+        context.load_cert_chain(certificates / f"{client}.pem",
+                                certificates / f"{client}.key")
+    return context
+
+
+def test_tls(export, certificates):
+    e = export(["--gpus", "t4:1"], *tls(certificates))
+    assert e.scheme == "https"
+    context = trusting(certificates)
+    assert e.get("/metrics", context=context)[0] == 200
+    old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
+    old.minimum_version = ssl.TLSVersion.TLSv1
+    old.maximum_version = ssl.TLSVersion.TLSv1_1
+    old.set_ciphers("ALL:@SECLEVEL=0")
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        e.get("/metrics", context=old)
+    # Plain HTTP is not answered, and hurts nobody.
+    with socket.create_connection((e.host, e.port), timeout=20) as plain:
+        plain.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"gpukit" not in plain.recv(1000)
+    assert e.get("/metrics", context=context)[0] == 200
+
+
+def test_client_certificates(export, certificates):
+    e = export(["--gpus", "t4:1"], *tls(certificates), "--tls-client-ca",
+               certificates / "ca.pem", ready=False)
+    client = trusting(certificates, "client")
+    e.await_status("/metrics", 200, context=client)
+    assert e.get("/metrics", context=trusting(certificates))[0] == 403
+    try:
+        status = e.get("/metrics",
+                       context=trusting(certificates, "stranger"))[0]
+    except (ssl.SSLError, ConnectionError):
+        status = 403
+    assert status == 403
+
+
+def test_passwords(export, tmp_path):
+    users = tmp_path / "users"
+    users.write_text("# who\nann:se:cret\nbob:pass\n")
+    users.chmod(0o600)
+    e = export(["--gpus", "t4:1"], "--auth", users, ready=False)
+    e.await_status("/healthz", 200, user=("bob", "pass"))
+    assert e.get("/metrics", user=("ann", "se:cret"))[0] == 200
+    for user in (None, ("ann", "secret"), ("ann", ""), ("", ""),
+                 ("ann", "pass"), ("bob", "pas"), ("bob", "passs"),
+                 ("bo", "pass"), ("eve", "pass"), ("ann", "x" * 3000)):
+        status, headers, body = e.get("/metrics", user=user)
+        assert status == 401 and "gpukit_" not in body, user
+        assert headers["WWW-Authenticate"].startswith("Basic realm=")
+    for word in ("Basic", "Basic !!!", "Basic " + "A" * 3001, "Bearer x"):
+        assert e.get("/metrics", {"Authorization": word})[0] == 401
+    with open(f"/proc/{e.process.pid}/cmdline", encoding="ascii") as f:
+        assert "se:cret" not in f.read()
+
+
+# ---- wrong use ----
+
+@pytest.mark.parametrize("words, part", [
+    (["--port", "70000"], "--port"), (["--port", "x"], "--port"),
+    (["--names", "zabbix"], "gpukit, dcgm or nvitop"), (["stray"], "stray"),
+    (["--tls-cert", "x"], "together"), (["--tls-client-ca", "x"], "needs"),
+    (["--commands"], "--processes"), (["--max-processes", "0"], "from 1"),
+    (["--all", "--names", "dcgm"], "--all"), (["-i", "0"], "--interval"),
+    (["--nvml", ""], "--nvml")])
+def test_wrong_usage_is_2(gpukit, words, part):
+    done = gpukit("export", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert part in done.stderr
+
+
+def test_failures_are_one_line(gpukit, machine, tmp_path):
+    env = machine("--gpus", "t4:1").env
+    users = tmp_path / "users"
+    users.write_text("ann:x\n")
+    users.chmod(0o644)
+    empty = tmp_path / "empty"
+    empty.write_text("# nobody\n")
+    empty.chmod(0o600)
+    bad = tmp_path / "bad"
+    bad.write_text("nothing:\n")
+    bad.chmod(0o600)
+    junk = tmp_path / "junk.pem"
+    junk.write_text("no certificate")
+    junk.chmod(0o600)
+    taken = socket.create_server(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
+    for words, part in [
+            (["--auth", users], "chmod 600"), (["--auth", empty], "USER"),
+            (["--auth", bad], "USER:PASSWORD"),
+            (["--auth", tmp_path / "none"], "No such file"),
+            (["--auth", tmp_path], "regular file"),
+            (["--tls-cert", junk, "--tls-key", junk], "certificate"),
+            (["--port", port], "Address already in use"),
+            (["--listen", "no.such.host.invalid"], "no.such.host.invalid"),
+            (["--listen", "203.0.113.9"], "203.0.113.9")]:
+        done = gpukit("export", *words, env=env)
+        assert done.returncode == 1, (words, done.stderr)
+        assert done.stderr.startswith("gpukit export: "), done.stderr
+        assert done.stderr.count("\n") == 1 and part in done.stderr, (
+            words, done.stderr)
+    taken.close()
+    done = gpukit("export", "--nvml", "/nonexistent.so")
+    assert done.returncode == 1 and "no NVIDIA driver" in done.stderr
+
+
+def test_it_listens_at_home_only(export):
+    e = export(["--gpus", "t4:1"])
+    assert e.host == "127.0.0.1"
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        here = [line.split()[1] for line in f
+                if line.split()[1].endswith(f":{e.port:04X}")
+                and line.split()[3] == "0A"]
+    assert here == [f"0100007F:{e.port:04X}"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"),
+                    reason="no IPv6 here")
+def test_ipv6(machine):
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("no IPv6 address here")
+    e = Exporter(machine("--gpus", "t4:1").env, "--listen", "::1")
+    assert e.get("/healthz")[0] == 200
+    assert e.stop() == (0, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_it_well(machine, number):
+    e = Exporter(machine("--gpus", "t4:1").env)
+    idle = socket.create_connection((e.host, e.port))
+    begun = time.monotonic()
+    assert e.stop(number) == (0, "")
+    assert time.monotonic() - begun < 2
+    idle.close()
+
+
+def test_the_service_manager_is_told(machine, tmp_path):
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+        told.bind(path)
+        told.settimeout(20)
+        env = {**machine("--gpus", "t4:1").env, "NOTIFY_SOCKET": path}
+        e = Exporter(env)
+        assert told.recv(100) == b"READY=1"
+        assert e.stop()[0] == 0
+        assert told.recv(100) == b"STOPPING=1"
+
+
+# ---- clients of all sorts ----
+
+def quick(e, limit=1.0, **how):
+    begun = time.monotonic()
+    assert e.get("/metrics", **how)[0] == 200
+    took = time.monotonic() - begun
+    assert took < limit, took
+    return took
+
+
+def connect(e, count, first=b""):
+    sockets = []
+    for _ in range(count):
+        one = socket.create_connection((e.host, e.port), timeout=20)
+        if first:
+            try:
+                one.sendall(first)
+            except OSError:
+                pass  # it had to go already
+        sockets.append(one)
+    return sockets
+
+
+@pytest.mark.parametrize("first", [
+    b"", b"G", b"GET /metrics HTTP/1.1\r\nHost: x\r\n",
+    b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n",
+    b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 4])
+def test_five_hundred_connections_block_nobody(export, first):
+    """Idle, half a request, one that never ends, answers never read."""
+    e = export(EIGHT)
+    before = e.memory()
+    sockets = connect(e, 500, first)
+    for _ in range(20):
+        quick(e)
+    assert e.memory() - before < 16 << 20
+    for one in sockets:
+        one.close()
+    quick(e)
+
+
+def test_one_that_scrapes_stays_connected_meanwhile(export):
+    e = export(["--gpus", "t4:1"])
+    kept = e.connection()
+    kept.request("GET", "/metrics")
+    assert kept.getresponse().read()
+    sockets = connect(e, 300, b"GET")
+    mine = kept.sock.getsockname()
+    kept.request("GET", "/metrics")
+    assert kept.getresponse().read() and kept.sock.getsockname() == mine
+    for one in sockets:
+        one.close()
+
+
+@pytest.mark.slow
+def test_a_request_has_ten_seconds(export):
+    """A client that sends a byte now and then is cut off."""
+    e = export(["--gpus", "t4:1"])
+    slow = socket.create_connection((e.host, e.port), timeout=20)
+    begun = time.monotonic()
+    try:
+        for byte in b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 1000:
+            slow.sendall(bytes([byte]))
+            if select.select([slow], [], [], 0.3)[0]:
+                break
+    except OSError:
+        pass
+    assert 8 < time.monotonic() - begun < 14
+    slow.close()
+    quick(e)
+
+
+def test_half_open_connections_over_tls(export, certificates):
+    e = export(["--gpus", "t4:1"], *tls(certificates))
+    sockets = connect(e, 400, b"\x16\x03\x01\x02\x00")
+    for _ in range(5):
+        quick(e, context=trusting(certificates))
+    for one in sockets:
+        one.close()
+
+
+PARTS = [b"GET ", b"HEAD ", b"POST ", b"/metrics", b"/", b"%2e%2e/", b"?a=b",
+         b" HTTP/1.1", b" HTTP/1.0", b" HTTP/9.9", b"\r\n", b"\n", b"\r",
+         b"Host: x", b"Accept: ", b"application/openmetrics-text",
+         b"Content-Length: ", b"-1", b"99999999999999999999", b"0", b"5",
+         b"Transfer-Encoding: chunked", b"Connection: close", b"\0", b"\xff",
+         b"Authorization: Basic ", b"QQ==", b":", b";q=", b",", b"A" * 9000,
+         b"X: " + b"y" * 4000, b"Expect: 100-continue", b"ffffffffffff\r\n",
+         b"Upgrade: h2c", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]
+
+
+def garbage(random_):
+    shape = random_.random()
+    if shape < 0.2:
+        return random_.randbytes(random_.randrange(1, 3000))
+    if shape < 0.4:
+        request = bytearray(b"GET /metrics HTTP/1.1\r\nHost: x\r\n"
+                            b"Accept: text/plain\r\n\r\n")
+        for _ in range(random_.randrange(1, 6)):
+            request[random_.randrange(len(request))] = random_.randrange(256)
+        return bytes(request)
+    return b"".join(random_.choice(PARTS)
+                    for _ in range(random_.randrange(1, 25)))
+
+
+@pytest.mark.slow
+def test_garbage_harms_nobody(export, tmp_path):
+    users = tmp_path / "users"
+    users.write_text("ann:secret\n")
+    users.chmod(0o600)
+    e = export(["--gpus", "t4:2"], "--auth", users, "--processes",
+               ready=False)
+    ann = ("ann", "secret")
+    e.await_status("/metrics", 200, user=ann)
+    seed = int(os.environ.get("GPUKIT_SEED", "20"))
+    random_ = random.Random(seed)
+    count = int(os.environ.get("GPUKIT_REQUESTS", "3000"))
+    for i in range(count):
+        with socket.create_connection((e.host, e.port), timeout=20) as one:
+            try:
+                one.sendall(garbage(random_))
+                if random_.random() < 0.5:
+                    one.shutdown(socket.SHUT_WR)
+                    said = one.recv(2000)
+                    assert b"gpukit_" not in said, (seed, i)
+            except OSError:
+                pass
+        assert e.process.poll() is None, (seed, i)
+        if i % 500 == 0:
+            quick(e, user=ann)
+    quick(e, user=ann)
+    assert e.memory() < 32 << 20
+
+
+def test_many_scrape_at_once(export):
+    e = export(EIGHT)
+    failed = []
+
+    def scrape():
+        try:
+            connection = e.connection()
+            for _ in range(20):
+                connection.request("GET", "/metrics")
+                answer = connection.getresponse()
+                assert answer.status == 200
+                Metrics(answer.read().decode())
+        except (AssertionError, OSError, http.client.HTTPException) as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=scrape) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+# ---- what comes with it ----
+
+def test_the_unit_is_one(export):
+    """Options of the unit exist, and systemd has no complaint."""
+    path = os.path.join(ROOT, "packaging", "systemd",
+                        "gpukit-export.service")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    assert "Type=notify" in text and "DynamicUser=yes" in text
+    assert re.search(r"^ExecStart=\S+/gpukit export ", text, re.M)

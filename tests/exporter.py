@@ -1,0 +1,147 @@
+"""`gpukit export` for tests: a running one, and its metrics as Python."""
+
+import base64
+import http.client
+import json
+import re
+import signal
+import ssl
+import subprocess
+import time
+
+from conftest import GPUKIT, clean_env
+
+SAMPLE = re.compile(
+    r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$')
+LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(,|$)')
+
+
+def labels(text):
+    found, at = {}, 0
+    while at < len(text):
+        match = LABEL.match(text, at)
+        assert match, text[at:]
+        assert match[1] not in found, text
+        found[match[1]] = match[2].replace('\\"', '"').replace("\\\\", "\\")
+        at = match.end()
+    return found
+
+
+class Metrics(dict):
+    """{name: [(labels, value)]}; types and helps by family."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.types, self.helps, self.units = text, {}, {}, {}
+        seen, last = set(), None
+        for line in text.splitlines():
+            if line == "# EOF":
+                continue
+            if line.startswith("# "):
+                kind, name, rest = line[2:].split(" ", 2)
+                table = {"TYPE": self.types, "HELP": self.helps,
+                         "UNIT": self.units}[kind]
+                assert name not in table, f"{name} twice"
+                table[name] = rest
+                continue
+            match = SAMPLE.match(line)
+            assert match, line
+            name = match[1]
+            # All samples of a family come together.
+            if name != last:
+                assert name not in seen, f"{name} in two places"
+                seen.add(name)
+            last = name
+            series = self.setdefault(name, [])
+            series.append((labels(match[2] or ""), float(match[3])))
+        for name, series in self.items():
+            keys = [tuple(sorted(pair[0].items())) for pair in series]
+            assert len(set(keys)) == len(keys), f"{name}: a series twice"
+
+    def of(self, name, **wanted):
+        """The only value of a metric with those labels."""
+        found = [value for have, value in self[name]
+                 if wanted.items() <= have.items()]
+        assert len(found) == 1, (name, wanted, found)
+        return found[0]
+
+
+class Exporter:
+    """A running `gpukit export`; stop() it."""
+
+    def __init__(self, env, *options, ready=True):
+        self.process = subprocess.Popen(
+            [GPUKIT, "export", "--port", "0", *map(str, options)], text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, env=clean_env(**env))
+        line = self.process.stderr.readline()
+        match = re.fullmatch(
+            r"gpukit export: (https?)://\[?(.*?)\]?:(\d+)/metrics\n", line)
+        assert match, line
+        self.scheme, self.host, self.port = match[1], match[2], int(match[3])
+        if ready:
+            self.await_status("/healthz", 200)
+
+    def connection(self, timeout=20, context=None):
+        if self.scheme == "https":
+            return http.client.HTTPSConnection(
+                self.host, self.port, timeout=timeout,
+                context=context or ssl._create_unverified_context())
+        return http.client.HTTPConnection(self.host, self.port,
+                                          timeout=timeout)
+
+    def get(self, path, headers=None, user=None, method="GET", **how):
+        """Status, headers and body."""
+        headers = dict(headers or {})
+        if user:
+            word = base64.b64encode(":".join(user).encode()).decode()
+            headers["Authorization"] = f"Basic {word}"
+        connection = self.connection(**how)
+        try:
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def await_status(self, path, status, seconds=20, **how):
+        end = time.monotonic() + seconds
+        while self.get(path, **how)[0] != status:
+            assert time.monotonic() < end, f"{path} is never {status}"
+            time.sleep(0.02)
+
+    def metrics(self, path="/metrics", **how):
+        status, _, body = self.get(path, **how)
+        assert status == 200, body
+        return Metrics(body)
+
+    def next_metrics(self):
+        """Of a frame that was begun after this call."""
+        def frame():
+            found = self.metrics()
+            return found.of("gpukit_frames_total"), found
+        first = frame()[0]
+        while True:
+            number, found = frame()
+            if number >= first + 2:
+                return found
+            time.sleep(0.01)
+
+    def json(self):
+        status, headers, body = self.get("/api/v1/snapshot")
+        assert (status, headers["Content-Type"]) == (200, "application/json")
+        return json.loads(body)
+
+    def memory(self, key="VmRSS"):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
+            for line in f:
+                if line.startswith(key + ":"):
+                    return int(line.split()[1]) * 1024
+        raise AssertionError(key)
+
+    def stop(self, number=signal.SIGTERM):
+        """Its exit status and what it said beside its address."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        said = self.process.communicate(timeout=20)[1]
+        return self.process.returncode, said
