@@ -6,6 +6,7 @@
 #include "format/units.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void gk_smi_key(struct gk_buf *out, int depth, const char *label, int column)
@@ -63,7 +64,8 @@ static void process(struct gk_buf *out, const struct gk_snapshot *snap,
 {
 	const struct gk_device *d = &snap->devices[p->device];
 	struct gk_buf text = {0}, name = {0};
-	char gi[16] = "N/A", ci[16] = "N/A", pid[16], memory[32] = "N/A";
+	char gi[GK_UNITS_MAX] = "N/A", ci[GK_UNITS_MAX] = "N/A";
+	char pid[GK_UNITS_MAX], memory[GK_UNITS_MAX] = "N/A";
 	struct gk_value used = p->m[GK_PM_GPU_MEM];
 
 	if (d->gpu_instance >= 0)
@@ -120,10 +122,9 @@ void gk_smi_log_processes(struct gk_buf *out, const struct gk_smi_at *at,
 static void clock_line(struct gk_buf *out, int depth, const char *label,
 		       const char *name, unsigned mhz, bool xml)
 {
-	char text[32];
+	char text[GK_UNITS_MAX];
 
-	gk_number(text, mhz, GK_UNIT_NONE);
-	strcat(text, " MHz");
+	snprintf(text, sizeof text, "%u MHz", mhz);
 	if (xml) {
 		gk_smi_element(out, 3, name, text);
 		return;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Room for one cell. */
-#define CELL 48
+#define CELL GK_UNITS_MAX
 
 static const char line[] =
     "+-----------------------------------------------------------------------"
