@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/fake_options.h"
+#include "cli/fake_replay.h"
 #include "fake/nvml/generations.h"
 
 #include <errno.h>
@@ -158,7 +159,8 @@ static void set_time(const struct fake_options *a,
 		spec->speed = a->scenario.speed;
 }
 
-static int create(const struct fake_options *a, char *ret_path, size_t cap)
+static int create(const struct fake_options *a,
+		  const struct fake_replay *replay, char *ret_path, size_t cap)
 {
 	struct gkf_profile *profiles =
 	    calloc(GKF_DEVICES_MAX, sizeof *profiles);
@@ -178,12 +180,17 @@ static int create(const struct fake_options *a, char *ret_path, size_t cap)
 	if (a->scenario_name) {
 		spec.profiles = a->scenario.profiles;
 		spec.device_count = a->scenario.device_count;
+	} else if (replay->tape) {
+		code =
+		    fake_replay_profiles(replay, profiles, &spec.device_count);
 	} else if (fake_parse_gpus("--gpus", a->gpus, profiles,
 				   &spec.device_count, message)) {
 		code = fake_usage("%s", message);
 	}
 	if (!code)
 		code = create_at(a, &spec, ret_path, cap);
+	if (!code && replay->tape)
+		code = fake_replay_identify(replay, ret_path);
 	free(profiles);
 	return code;
 }
@@ -237,21 +244,33 @@ static int start_time(const struct fake_options *a, const char *path)
 
 static uint64_t end_of(const struct fake_options *a)
 {
-	return a->until_end
+	return a->until_end && a->scenario_name
 		   ? (a->scenario.begin + a->scenario.duration) * GKF_BIN_NS
 		   : UINT64_MAX;
 }
 
-static int run_on(struct fake_options *a, const char *path)
+static int start_children(struct fake_options *a, struct fake_replay *replay,
+			  const char *path, struct fake_children *children)
 {
-	struct fake_children children = {0};
 	const struct gkf_scenario *scenario =
 	    a->scenario_name ? &a->scenario : NULL;
+
+	if (replay->tape)
+		return fake_replay_start(replay, a, path, children);
+	if (!a->load_count && !scenario && !a->frozen)
+		return 0;
+	return fake_children_start(path, a->loads, a->load_count, scenario,
+				   a->warm_up_ns, children);
+}
+
+static int run_on(struct fake_options *a, struct fake_replay *replay,
+		  const char *path)
+{
+	struct fake_children children = {0};
 	int code = fake_mig_apply(path, a->migs);
 
-	if (!code && (a->load_count || scenario || a->frozen))
-		code = fake_children_start(path, a->loads, a->load_count,
-					   scenario, a->warm_up_ns, &children);
+	if (!code)
+		code = start_children(a, replay, path, &children);
 	if (!code)
 		code = fake_signals_pending();
 	if (!code)
@@ -266,25 +285,29 @@ static int run_on(struct fake_options *a, const char *path)
 
 static int launch(struct fake_options *a)
 {
+	struct fake_replay replay = {0};
 	char path[PATH_MAX];
 	int code = 0;
 
 	fake_remove_orphans();
 	fake_signals_hold();
-	if (a->scenario_name)
+	if (a->replay)
+		code = fake_replay_open(a, &replay);
+	else if (a->scenario_name)
 		code = load_scenario(a);
 	else if (a->until_end)
 		code = fake_usage("--until-end: of which scenario? Say "
-				  "--scenario NAME as well");
+				  "--scenario NAME or --replay FILE as well");
 	if (!a->gpus)
 		a->gpus = DEFAULT_GPUS;
 	if (!code)
-		code = create(a, path, sizeof path);
+		code = create(a, &replay, path, sizeof path);
 	if (!code) {
-		code = run_on(a, path);
+		code = run_on(a, &replay, path);
 		unlink(path);
 	}
 	gkf_scenario_free(&a->scenario);
+	fake_replay_close(&replay);
 	return code;
 }
 

@@ -22,6 +22,7 @@ enum {
 	KEY_SPEED = 0x200,
 	KEY_FROZEN,
 	KEY_UNTIL_END,
+	KEY_REPLAY,
 };
 
 /* Long enough for a load to have heated its GPU. */
@@ -73,8 +74,12 @@ static const struct argp_option options[] = {
      "what happens on the machine over time: a scenario that `gpukit fake "
      "scenario ls` lists, or the path of one",
      0},
+    {"replay", KEY_REPLAY, "FILE", 0,
+     "the machine of a recording of `gpukit record --snapshots`: its GPUs, "
+     "values and processes as they were, from its first snapshot on",
+     0},
     {"until-end", KEY_UNTIL_END, NULL, 0,
-     "tell CMD to end (SIGTERM) when the scenario is over", 0},
+     "tell CMD to end (SIGTERM) when the scenario or recording is over", 0},
     {"speed", KEY_SPEED, "N", 0,
      "how fast machine time passes, 0.001 to 1000 of real time", 0},
     {"frozen", KEY_FROZEN, NULL, 0,
@@ -101,6 +106,9 @@ static error_t parse_time(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_SCENARIO:
 		a->scenario_name = arg;
+		return 0;
+	case KEY_REPLAY:
+		a->replay = arg;
 		return 0;
 	case KEY_SPEED:
 		if (gkf_speed_parse(arg, &a->speed))

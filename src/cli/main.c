@@ -1,6 +1,7 @@
 /* main.c - finds the verb and runs it. */
 #include "cli/cmd.h"
 #include "cli/fake.h"
+#include "cli/fake_stand_in.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct gk_cmd *find(const char *name)
@@ -66,6 +68,8 @@ int main(int argc, char **argv)
 	guard_streams();
 	setlocale(LC_CTYPE, "");
 	argp_err_exit_status = GK_EXIT_USAGE;
+	if (getenv(FAKE_STAND_IN))
+		return fake_stand_in_main();
 	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
 		return fake_load_main(argc, argv);
 	if (argc && is_nvidia_smi(argv[0]))

@@ -161,8 +161,9 @@ uint64_t gkf_crowd_quiet_until(const struct gkf_crowd *c, uint64_t bin)
 
 	for (unsigned i = 0; i < c->count; i++) {
 		const struct gkf_wave *w = &c->member[i].wave;
-		bool works =
-		    w->kind == GKF_WAVE_TRAIN || w->kind == GKF_WAVE_INFER;
+		bool works = w->kind == GKF_WAVE_TRAIN ||
+			     w->kind == GKF_WAVE_INFER ||
+			     (w->kind == GKF_WAVE_STEADY && w->util_permille);
 
 		if (works && gkf_wave_present(w, bin))
 			return bin;

@@ -232,6 +232,25 @@ int gkf_detach(struct gkf_machine *m, unsigned index)
 	return 0;
 }
 
+/* Whole words, as when the slot was taken: readers see old or new ones. */
+int gkf_tune(struct gkf_machine *m, unsigned index, const struct gkf_wave *wave)
+{
+	struct gkf_wave tuned = *wave;
+	struct gkf_slot *slot;
+	unsigned device;
+	int r = lock_own(m, index, &slot, &device);
+
+	if (r)
+		return r;
+	gkf_state_advance(m, device);
+	tuned.load = slot->wave.load;
+	tuned.start_bin = slot->wave.start_bin;
+	tuned.stop_bin = slot->wave.stop_bin;
+	copy_words((char *)&slot->wave, (const char *)&tuned, sizeof tuned);
+	gkf_unlock(m);
+	return 0;
+}
+
 int gkf_alloc(struct gkf_machine *m, unsigned index, uint64_t bytes)
 {
 	struct gkf_memory memory;

@@ -46,6 +46,13 @@ GKF_API int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 				unsigned *ret_slot);
 
 /*
+ * From now on a slot of this process works as a wave says; when it came and
+ * goes stays.
+ */
+GKF_API int gkf_tune(struct gkf_machine *m, unsigned slot,
+		     const struct gkf_wave *wave);
+
+/*
  * Takes or gives back device memory for a slot of this process.
  * GK_ERR_NO_SPACE when the device, or the GPU instance, has not that much
  * left, GK_ERR_RANGE when more is given back than held; nothing changes then.

@@ -52,7 +52,9 @@ static struct work share_out(const struct gkf_drive *d)
 	(((work)->kind[GKF_WAVE_TRAIN] *                                       \
 	      gkf_activities[GKF_WAVE_TRAIN].column +                          \
 	  (work)->kind[GKF_WAVE_INFER] *                                       \
-	      gkf_activities[GKF_WAVE_INFER].column) /                         \
+	      gkf_activities[GKF_WAVE_INFER].column +                          \
+	  (work)->kind[GKF_WAVE_STEADY] *                                      \
+	      gkf_activities[GKF_WAVE_STEADY].column) /                        \
 	 1000)
 
 static void step_engines(const struct gkf_drive *d, const struct work *w,

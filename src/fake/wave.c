@@ -15,6 +15,8 @@ const struct gkf_activity gkf_activities[GKF_WAVE_KINDS] = {
 			.nvlink = 150},
     [GKF_WAVE_INFER] =
 	{.power = 650, .sm = 700, .occupancy = 300, .tensor = 250, .pcie = 20},
+    [GKF_WAVE_STEADY] =
+	{.power = 1000, .sm = 950, .occupancy = 450, .tensor = 600, .pcie = 20},
 };
 
 /* value +- spread, uniform over the bins of this wave. */
@@ -69,5 +71,7 @@ uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin)
 		busy = train(wave, bin - wave->start_bin, bin);
 	else if (wave->kind == GKF_WAVE_INFER)
 		busy = infer(wave, bin - wave->start_bin, bin);
+	else if (wave->kind == GKF_WAVE_STEADY)
+		busy = wave->util_permille;
 	return busy < 0 ? 0 : busy > 1000 ? 1000 : (uint32_t)busy;
 }

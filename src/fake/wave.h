@@ -15,10 +15,11 @@
 #define GKF_BIN_NS     (1000000000ULL / GKF_BINS_PER_S)
 
 enum gkf_wave_kind {
-	GKF_WAVE_NONE,  /* holds memory, never busy */
-	GKF_WAVE_IDLE,  /* as NONE: an attached but waiting process */
-	GKF_WAVE_TRAIN, /* steps near util, a dip to a fifth each period */
-	GKF_WAVE_INFER, /* bursts around util that swell with the period */
+	GKF_WAVE_NONE,   /* holds memory, never busy */
+	GKF_WAVE_IDLE,   /* as NONE: an attached but waiting process */
+	GKF_WAVE_TRAIN,  /* steps near util, a dip to a fifth each period */
+	GKF_WAVE_INFER,  /* bursts around util that swell with the period */
+	GKF_WAVE_STEADY, /* util in every bin: what a recording says */
 	GKF_WAVE_KINDS,
 };
 

@@ -1,0 +1,165 @@
+"""`gpukit fake --replay`: a machine whose NVML answers follow a recording."""
+
+import json
+import subprocess
+import time
+
+import pytest
+
+from conftest import GPUKIT, NVML, clean_env
+from tools import alive, one_line
+
+VALUES = {"temperature": 71, "power": 234567, "utilization": 83,
+          "memory-utilization": 41, "sm-clock": 1111, "memory-clock": 1212,
+          "pstate": 3, "energy": 987654321, "encoder": 12, "decoder": 13,
+          "ecc-corrected": 7}
+KEYS = ("name", "uuid", "bus_id", "serial", "minor_number",
+        "compute_capability", "vbios_version", "memory_total_bytes",
+        "memory_used_bytes", "memory_reserved_bytes",
+        "temperature_celsius", "power_watts", "gpu_utilization_percent",
+        "memory_utilization_percent", "sm_clock_hertz",
+        "memory_clock_hertz", "performance_state", "energy_joules",
+        "encoder_utilization_percent", "decoder_utilization_percent",
+        "ecc_errors_corrected_volatile_total", "power_limit_watts",
+        "power_limit_max_watts", "fan_speed_percent", "pcie_link_generation",
+        "pcie_link_width", "health")
+PROCESS_KEYS = ("command", "args", "name", "types", "gpu_memory_bytes",
+                "sm_utilization_percent", "memory_utilization_percent")
+
+
+def on(*options, script, **env):
+    done = subprocess.run([GPUKIT, "fake", *map(str, options), "--", "sh",
+                           "-ec", script], text=True, capture_output=True,
+                          env=clean_env(G=GPUKIT, **env), timeout=40,
+                          check=False)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """(tape, what `stat --json` said while it was made)"""
+    path = tmp_path_factory.mktemp("tape") / "x.tape"
+    text = on("--gpus", "h100:1,rtx-4090:2", "--seed", 77, "--load",
+              "train:0+1,n=2,mem=3GiB,util=40", "--driver", "570", "--frozen",
+              script='"$G" fake ctl set 0 ' +
+              " ".join(f"{k}={v}" for k, v in VALUES.items()) +
+              ' >/dev/null; "$G" fake ctl set 1 extra-memory=1073741824 fan=66'
+              f' >/dev/null; "$G" record --snapshots --count 1 -o {path}; '
+              '"$G" stat --json')
+    return path, json.loads(text)
+
+
+def test_the_machine_is_the_one_recorded(recorded):
+    path, before = recorded
+    after = json.loads(on("--replay", path, script='"$G" stat --json'))
+    assert after["driver_version"] == before["driver_version"]
+    assert len(after["devices"]) == 3
+    for a, b in zip(after["devices"], before["devices"]):
+        assert {k: a[k] for k in KEYS} == {k: b[k] for k in KEYS}
+        assert len(a["processes"]) == len(b["processes"])
+        key = lambda p: p["command"]  # noqa: E731
+        for p, q in zip(sorted(a["processes"], key=key),
+                        sorted(b["processes"], key=key)):
+            wanted = {k: q[k] for k in PROCESS_KEYS}
+            assert {k: p[k] for k in PROCESS_KEYS} == wanted
+            assert p["pid"] != q["pid"]
+
+
+def test_any_client_sees_it(recorded, tmp_path):
+    script = tmp_path / "client.py"
+    script.write_text(NVML + "print(count(), name(0), temperature(0))")
+    path, before = recorded
+    out = on("--replay", path, script=f"python3 {script}")
+    assert out == f"3 {before['devices'][0]['name']} 71\n"
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory):
+    """A second each of 40, 60 and 80 degrees; the GPU is lost in the second,
+    and its process ends before the third."""
+    path = tmp_path_factory.mktemp("tape") / "x.tape"
+    on("--gpus", "a100:2", script=f'''
+set_to() {{ "$G" fake ctl set 1 temperature=$1 >/dev/null; }}
+record() {{ "$G" record --snapshots --append -i 0.1 --count 10 -o {path}; }}
+"$G" fake load train:1,mem=2GiB & load=$!; trap "kill $load" EXIT
+while ! "$G" stat -c | grep -q gpukit-load; do sleep 0.02; done
+set_to 40; record
+"$G" fake ctl fail 0 lost >/dev/null; set_to 60; record
+"$G" fake ctl clear 0 lost >/dev/null
+trap - EXIT; kill $load; wait $load || true
+set_to 80; record
+''')
+    return path
+
+
+WATCH = ('for i in $(seq 400); do "$G" stat --json --why; '
+         'sleep 0.02; done')
+
+
+def reports(text):
+    decoder, at, found = json.JSONDecoder(), 0, []
+    while at < len(text.rstrip()):
+        report, at = decoder.raw_decode(text, at)
+        found.append(report)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return found
+
+
+def test_it_follows_the_recording(story):
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [GPUKIT, "fake", "--replay", str(story), "--until-end", "--speed", "2",
+         "--", "sh", "-c", WATCH], stdout=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE, env=clean_env(G=GPUKIT))
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 143 and err == ""
+    assert 1 < time.monotonic() - began < 20
+    out = out[:out.rindex("\n}\n") + 3]  # the last may be cut
+    seen = []
+    for report in reports(out):
+        gpu, other = report["devices"][1], report["devices"][0]
+        state = (gpu["temperature_celsius"], other["health"] == "lost",
+                 len(gpu["processes"]))
+        if not seen or seen[-1] != state:
+            seen.append(state)
+    # Values of one snapshot are set one after the other.
+    for state in ((40, False, 1), (60, True, 1), (80, False, 0)):
+        assert state in seen, seen
+    assert [s[0] for s in seen] == sorted(s[0] for s in seen)
+
+
+def test_frozen_is_the_first_snapshot(story):
+    out = on("--replay", story, "--frozen", script='sleep 1; "$G" stat --json')
+    assert json.loads(out)["devices"][1]["temperature_celsius"] == 40
+
+
+def test_nobody_is_left(story):
+    out = on("--replay", story, "--frozen", script='"$G" stat --json')
+    pid = json.loads(out)["devices"][1]["processes"][0]["pid"]
+    time.sleep(0.1)
+    assert not alive(pid)
+
+
+def test_a_recording_of_it_is_the_same(recorded, tmp_path):
+    path, _ = recorded
+    again = tmp_path / "again.tape"
+    on("--replay", path,
+       script=f'"$G" record --snapshots --count 1 -o {again}')
+    show = '"$G" stat --json'
+    first = json.loads(on("--replay", path, script=show))
+    second = json.loads(on("--replay", again, script=show))
+    for a, b in zip(first["devices"], second["devices"]):
+        assert {k: a[k] for k in KEYS} == {k: b[k] for k in KEYS}
+
+
+def test_what_cannot_be_played(gpukit, recorded, tmp_path):
+    path, _ = recorded
+    other = tmp_path / "x.csv"
+    other.write_text("a,b\n" * 20)
+    one_line(gpukit("fake", "--replay", other, "--", "true"), 1,
+             "no recording")
+    one_line(gpukit("fake", "--replay", "/nonexistent", "--", "true"), 1,
+             "not found")
+    one_line(gpukit("fake", "--replay", path, "--gpus", "t4", "--", "true"),
+             2, "--gpus")
