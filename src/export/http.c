@@ -102,10 +102,10 @@ static void end_late(struct gk_http *http)
 	struct connection *c;
 
 	while ((c = http->busy.after) != &http->busy &&
-	       now - c->since_ns > REQUEST_NS)
+	       now > c->since_ns + REQUEST_NS)
 		end_connection(http, c);
 	while ((c = http->idle.after) != &http->idle &&
-	       now - c->since_ns > IDLE_NS)
+	       now > c->since_ns + IDLE_NS)
 		end_connection(http, c);
 }
 
