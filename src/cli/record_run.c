@@ -250,6 +250,8 @@ static void choose_metrics(const struct record *record,
 	if (record->snapshots) {
 		options->with |= GK_WITH_DETAIL | GK_WITH_TOPOLOGY |
 				 GK_WITH_EVENTS | GK_WITH_PROCESS_ALL;
+		if (record->command != RECORD_COMMAND_FULL)
+			options->with |= GK_WITHOUT_COMMANDS;
 		return;
 	}
 	options->with |= GK_WITHOUT_COMMANDS;
