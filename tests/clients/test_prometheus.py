@@ -1,0 +1,219 @@
+"""A real Prometheus scrapes `gpukit export`: the dashboard's queries return
+data, the alerts fire for what they are for."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from conftest import ROOT, clean_env
+from exporter import Exporter
+
+PACKAGING = os.path.join(ROOT, "packaging")
+RULES = os.path.join(PACKAGING, "prometheus", "gpukit.rules.yml")
+LOCAL = os.path.join(ROOT, "build", "prometheus", "usr", "bin")
+
+
+def program(name):
+    found = shutil.which(name, path=LOCAL) or shutil.which(name)
+    if not found:
+        if os.environ.get("CI"):
+            pytest.fail(f"no {name}: ./run test gets it")
+        pytest.skip(f"no {name}")
+    return found
+
+
+def promtool(*words, text=None):
+    done = subprocess.run([program("promtool"), *words], text=True,
+                          input=text, capture_output=True, check=False,
+                          timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def dashboard():
+    with open(os.path.join(PACKAGING, "grafana", "gpukit.json"),
+              encoding="utf-8") as f:
+        return json.load(f)
+
+
+def queries():
+    """(panel, query as Grafana sends it)."""
+    for panel in dashboard()["panels"]:
+        for target in panel.get("targets", []):
+            text = target["expr"].replace("$__rate_interval", "4s")
+            for variable in ("instance", "gpu"):
+                text = text.replace(f"${variable}", ".*")
+            assert "$" not in text, text
+            yield panel["title"], text
+
+
+class Prometheus:
+    def __init__(self, directory, port, rules):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        config = directory / "prometheus.yml"
+        config.write_text(json.dumps({
+            "global": {"scrape_interval": "500ms",
+                       "evaluation_interval": "500ms"},
+            "rule_files": [str(rules)],
+            "scrape_configs": [{
+                "job_name": "gpukit",
+                "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]}))
+        self.log = open(directory / "log", "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [program("prometheus"), f"--config.file={config}",
+             f"--storage.tsdb.path={directory}/data",
+             f"--web.listen-address=127.0.0.1:{self.port}"],
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL,
+            env=clean_env(GOMAXPROCS="1"))
+
+    def ask(self, path, **how):
+        url = (f"http://127.0.0.1:{self.port}/api/v1/{path}?" +
+               urllib.parse.urlencode(how))
+        try:
+            with urllib.request.urlopen(url, timeout=20) as answer:
+                return json.load(answer)["data"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{how}: {error.read().decode()}") from None
+
+    def query(self, text):
+        return self.ask("query", query=text)["result"]
+
+    def until(self, what, seconds=60):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                if what():
+                    return
+            except (urllib.error.URLError, ConnectionError):
+                pass
+            if time.monotonic() > end or self.process.poll() is not None:
+                self.log.seek(0)
+                raise AssertionError(self.log.read()[-3000:])
+            time.sleep(0.2)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait(timeout=20)
+        self.log.close()
+
+
+@pytest.fixture
+def scraped(machine, tmp_path):
+    """scraped(machine options, export options): machine, exporter and the
+    Prometheus that scrapes it; alerts do not wait."""
+    stack = []
+
+    def start(made, *options):
+        with open(RULES, encoding="utf-8") as f:
+            text = re.sub(r"^( +for: ).*", r"\g<1>0s", f.read(), flags=re.M)
+        rules = tmp_path / "rules.yml"
+        rules.write_text(text)
+        m = machine(*made)
+        exporter = Exporter(m.env, "-i", "0.2", *options)
+        stack.append(exporter)
+        prometheus = Prometheus(tmp_path, exporter.port, rules)
+        stack.append(prometheus)
+        prometheus.until(lambda: prometheus.query("up{job='gpukit'} == 1"))
+        return m, exporter, prometheus
+
+    yield start
+    for one in reversed(stack):
+        one.stop()
+
+
+def test_the_rules_are_valid():
+    assert "14 rules found" in promtool("check", "rules", RULES)
+
+
+@pytest.mark.parametrize("options", [[], ["--processes", "--all", "--pcie"]])
+def test_promtool_finds_no_fault_in_the_metrics(machine, options):
+    e = Exporter(machine("--gpus", "h100:2,t4:1", "--load",
+                         "train:0,mem=20GiB").env, "-i", "0.1", *options)
+    try:
+        time.sleep(0.5)
+        text = e.next_metrics().text
+        if "--all" in options:  # the width of a bus is counted in bits
+            text = re.sub(".*gpukit_memory_bus_width_bits.*\n", "", text)
+        assert promtool("check", "metrics", text=text) == ""
+    finally:
+        assert e.stop() == (0, "")
+
+
+# Panels of what the healthy machine below has none of.
+EMPTY = {"Reasons now"}
+
+
+@pytest.mark.slow
+def test_every_query_of_the_dashboard_returns_data(scraped):
+    m, _, prometheus = scraped(
+        ["--gpus", "h100:2", "--load", "train:0,mem=30GiB"], "--processes",
+        "--pcie")
+    # Counters need some readings of the slowest values.
+    prometheus.until(lambda: prometheus.query(
+        "count_over_time(gpukit_nvlink_transmit_bytes_total[4s]) > 5"))
+    asked = list(queries())
+    assert len(asked) > 35
+    empty = {title for title, text in asked if not prometheus.query(text)}
+    assert empty <= EMPTY
+    # Every metric that it names is one that there is.
+    known = set(prometheus.ask("label/__name__/values"))
+    for _, text in asked:
+        assert set(re.findall("gpukit_[a-z0-9_]+", text)) <= known
+    # What the queries say is what the machine is.
+    used = {r["metric"]["gpu"]: float(r["value"][1])
+            for r in prometheus.query("gpukit_memory_used_bytes")}
+    assert used == {"0": 30 << 30, "1": 0}
+    # It has asked for OpenMetrics, which names families like this.
+    meta = prometheus.ask("metadata", metric="gpukit_energy_joules")
+    assert meta["gpukit_energy_joules"][0]["type"] == "counter"
+    assert meta["gpukit_energy_joules"][0]["unit"] == "joules"
+    m.ctl("set", "1", "power=300W")
+    prometheus.until(lambda: prometheus.query(
+        'gpukit_power_watts{gpu="1"} == 300'))
+
+
+def firing(prometheus):
+    return {(a["labels"]["alertname"], a["labels"].get("gpu"))
+            for a in prometheus.ask("alerts")["alerts"]
+            if a["state"] == "firing"}
+
+
+FAULTS = {
+    "GpukitGpuDown": ("0", ["fail", "0", "lost"]),
+    "GpukitXid": ("1", ["fail", "1", "xid=31"]),
+    "GpukitHot": ("2", ["set", "2", "temperature=99"]),
+    "GpukitPcieNarrow": ("3", ["fail", "3", "pcie=1x4"]),
+    "GpukitEccUncorrected": ("4", ["ecc", "4", "parity", "l2", "3"]),
+}
+
+
+@pytest.mark.slow
+def test_alerts_fire_for_what_they_are_for(scraped):
+    m, exporter, prometheus = scraped(["--gpus", "a100-sxm4-80gb:6"])
+    prometheus.until(lambda: prometheus.query(
+        "count_over_time(gpukit_xid_errors_total[1m]) > 3"))
+    rules = prometheus.ask("rules")["groups"][0]["rules"]
+    assert len(rules) == 14
+    prometheus.until(lambda: all(
+        rule["health"] == "ok" for rule in
+        prometheus.ask("rules")["groups"][0]["rules"]))
+    assert firing(prometheus) == set()
+    for name, (gpu, words) in FAULTS.items():
+        done = m.ctl(*words)
+        assert done.returncode == 0, done.stderr
+        prometheus.until(lambda n=name, g=gpu: (n, g) in firing(prometheus))
+    # Of GPU 5, with which nothing is wrong, nobody complains.
+    assert not [1 for _, gpu in firing(prometheus) if gpu == "5"]
+    exporter.stop()
+    prometheus.until(
+        lambda: ("GpukitExportDown", None) in firing(prometheus))
