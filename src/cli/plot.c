@@ -6,6 +6,7 @@
 #include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
+#include "cli/plot_tape.h"
 #include "plot/chart.h"
 #include "plot/draw.h"
 #include "plot/script.h"
@@ -54,7 +55,8 @@ static const struct argp_option options[] = {
     {"util", KEY_UTIL, 0, 0, "a panel of GPU utilisation", 3},
     {"power", KEY_POWER, 0, 0, "a panel of power", 3},
     {"temperature", KEY_TEMPERATURE, 0, 0, "a panel of temperature", 3},
-    {"size", KEY_SIZE, "WxH", 0, "size in pixels (1200x800)", 4},
+    {"size", KEY_SIZE, "WxH", 0,
+     "size in pixels (1200x800, longer with more than three panels)", 4},
     {"title", KEY_TITLE, "TEXT", 0, "title (the names of the files)", 4},
     {"help", 'h', 0, 0, "show this help", -1},
     {0},
@@ -250,7 +252,24 @@ static int read_csv(const char *name, int fd, struct gk_plot_chart *chart,
 	return r;
 }
 
-static int read_file(const char *name, struct gk_plot_chart *chart)
+/* GK_ERR_INVALID: this is no tape, and nothing was said. */
+static int read_tape(const char *name, struct gk_plot_chart *chart)
+{
+	struct gk_plot_losses losses = {0};
+	int r = gk_plot_tape(name, chart, &losses);
+
+	if (r && r != GK_ERR_INVALID)
+		failure("cannot read", name, r);
+	if (losses.bytes || losses.snapshots)
+		fprintf(stderr,
+			"gpukit plot: '%s' is damaged: %llu bytes and %llu "
+			"snapshots skipped\n",
+			name, (unsigned long long)losses.bytes,
+			(unsigned long long)losses.snapshots);
+	return r;
+}
+
+static int read_rows_of(const char *name, struct gk_plot_chart *chart)
 {
 	bool is_stdin = !strcmp(name, "-");
 	uint64_t broken = 0;
@@ -259,7 +278,6 @@ static int read_file(const char *name, struct gk_plot_chart *chart)
 	fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return failure("cannot open", name, gk_err_from_errno(errno));
-	gk_plot_chart_begin(chart, name);
 	r = read_csv(name, fd, chart, &broken);
 	if (broken)
 		fprintf(stderr, "gpukit plot: '%s': %llu broken rows skipped\n",
@@ -267,6 +285,16 @@ static int read_file(const char *name, struct gk_plot_chart *chart)
 	if (!is_stdin)
 		close(fd);
 	return r;
+}
+
+static int read_file(const char *name, struct gk_plot_chart *chart)
+{
+	int r = GK_ERR_INVALID;
+
+	gk_plot_chart_begin(chart, name);
+	if (strcmp(name, "-") != 0)
+		r = read_tape(name, chart);
+	return r == GK_ERR_INVALID ? read_rows_of(name, chart) : r;
 }
 
 static int read_files(const struct plot *plot, struct gk_plot_chart *chart)
@@ -301,6 +329,16 @@ static void set_panels(const struct plot *plot, struct gk_plot_chart *chart)
 	chart->group[GK_PLOT_TEMPERATURE] = GK_PLOT_PER_GPU;
 }
 
+/* Three panels fill a screen; more make the picture longer. */
+static unsigned picture_height(const struct plot *plot)
+{
+	unsigned count = 2;
+
+	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
+		count += plot->wanted[q];
+	return count > 3 ? count * 250 : 800;
+}
+
 static struct gk_plot_look look_of(const struct plot *plot)
 {
 	struct gk_plot_look look = {
@@ -311,6 +349,10 @@ static struct gk_plot_look look_of(const struct plot *plot)
 	};
 	int columns, rows;
 
+	if (!plot->width) {
+		look.width = 1200;
+		look.height = picture_height(plot);
+	}
 	if (plot->form != GK_PLOT_TERMINAL)
 		return look;
 	gk_terminal_size(&columns, &rows);
@@ -389,7 +431,7 @@ static int draw(const struct plot *plot, const struct gk_plot_chart *chart)
 
 static int run(int argc, char **argv)
 {
-	struct plot plot = {.width = 1200, .height = 800};
+	struct plot plot = {0};
 	struct gk_plot_chart chart;
 	int status = GK_EXIT_FAILURE;
 

@@ -14,9 +14,11 @@
 /* Bins of a picture at most; pictures are seldom wider in pixels. */
 #define COLUMNS 2048
 
-/* Rows of several processes repeat what is the host's: the last one counts. */
+/* Rows repeat what is the host's for each process, and what is a process's for
+ * each GPU: the last one counts. */
 static const bool repeated[GK_PLOT_QUANTITIES] = {
     [GK_PLOT_SYSTEM_MEMORY] = true,
+    [GK_PLOT_CPU] = true,
 };
 
 int gk_plot_chart_init(struct gk_plot_chart *chart)

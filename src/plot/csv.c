@@ -130,7 +130,9 @@ static int split(struct gk_csv *csv, char *end, struct gk_csv_row *row)
 	}
 	for (size_t i = 0; i < row->count; i++)
 		if (csv->fields[i].len && csv->fields[i].text[0] == '"')
-			unquote(&csv->fields[i], csv->fields[i].text);
+			unquote(&csv->fields[i],
+				csv->block +
+				    (csv->fields[i].text - csv->block));
 	return 0;
 }
 

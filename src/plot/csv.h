@@ -12,7 +12,7 @@
 
 /* Not NUL-terminated; quotes are taken off. Valid until the next row. */
 struct gk_csv_field {
-	char *text;
+	const char *text;
 	size_t len;
 };
 

@@ -30,7 +30,7 @@ static const struct {
     [GK_PLOT_SYSTEM_MEMORY] = {"System memory", "MiB",
 			       "no system memory (see gpukit record --system)",
 			       10240, "GiB", 1024},
-    [GK_PLOT_CPU] = {"CPU, lifetime average", "% of a core",
+    [GK_PLOT_CPU] = {"CPU", "% of a core",
 		     "no CPU time (see gpukit record --system)", HUGE_VAL, "",
 		     1},
     [GK_PLOT_UTILIZATION] = {"GPU utilisation", "%", "no utilisation", HUGE_VAL,
@@ -313,13 +313,17 @@ static void add_layout(struct gk_buf *out, const struct gk_plot_look *look,
 				 "reverse maxcols 1 samplen 1\n");
 	else
 		gk_buf_puts(
-		    out, "set lmargin at screen 0.07\n"
-			 "set rmargin at screen 0.75\n"
+		    out, "set offsets graph 0, graph 0, graph 0.08, graph 0\n"
 			 "set key at screen 0.76, graph 1 left top "
 			 "vertical Left reverse maxcols 1 maxrows 12 samplen 2 "
 			 "font ',9' spacing 0.85\n");
 	gk_buf_printf(out, "set multiplot layout %u,1 title ", count);
 	quote(out, look->title, SIZE_MAX);
+	/* Under the panels: times and days; between them: times and a title. */
+	if (look->form != GK_PLOT_TERMINAL)
+		gk_buf_printf(out, " margins 0.07,0.75,%.3f,%.3f spacing %.3f",
+			      60.0 / look->height, 1 - 60.0 / look->height,
+			      68.0 / look->height);
 	gk_buf_putc(out, '\n');
 }
 

@@ -160,10 +160,7 @@ static bool read_number(const struct gk_csv_field *field, double *ret)
 
 static struct gk_csv_field at(const struct gk_csv_row *row, int column)
 {
-	static char none[1];
-
-	return column < 0 ? (struct gk_csv_field){none, 0}
-			  : row->fields[column];
+	return column < 0 ? (struct gk_csv_field){"", 0} : row->fields[column];
 }
 
 int gk_plot_read(const struct gk_plot_sheet *sheet,

@@ -166,3 +166,38 @@ def test_in_the_terminal(recording):
     assert "GPU memory" in done.stdout and "\x1b" not in done.stdout
     assert max(len(line.rstrip()) for line in lines) <= 100
     assert 20 <= len(lines) <= 24
+
+
+def test_snapshots(gpukit, machine, tmp_path):
+    made = machine("--gpus", "h100:2", "--load", "train:0-1,mem=9GiB")
+    tape = tmp_path / "tape"
+    gpukit.ok("record", "--snapshots", "--interval", "0.05", "--count", "20",
+              "--output", tape, env=made.env)
+    text = texts(svg(gpukit, tmp_path, tape, "--per-gpu", "--power",
+                     "--temperature", "--util", "--cpu"))
+    assert "GPU 0" in text and "GPU 1" in text and "gpukit-load" in text
+    assert " no " not in text
+    assert "gpukit-load" in texts(svg(gpukit, tmp_path, tape, "--per-pid"))
+    whole = tape.read_bytes()
+    tape.write_bytes(whole[:len(whole) - 20])
+    done = gpukit("plot", tape, "-o", tmp_path / "out.png")
+    assert done.returncode == 0 and "is damaged" in done.stderr
+    tape.write_bytes(whole[:20])
+    done = gpukit("plot", tape, "-o", tmp_path / "out.png")
+    assert done.returncode == 1 and "cannot read" in done.stderr
+
+
+@pytest.mark.parametrize("options", [
+    (), ("--devices",), ("--system", "1"), ("--children", "--pid", "1")])
+def test_what_record_writes(gpukit, machine, tmp_path, options):
+    made = machine("--gpus", "h100:2", "--load", "train:0-1,mem=9GiB")
+    log = tmp_path / "log.csv"
+    gpukit.ok("record", *options, "--interval", "0.05", "--count", "5", "-o",
+              log, env=made.env)
+    picture = tmp_path / "out.png"
+    done = gpukit("plot", log, "-o", picture, "--util", "--power", "--cpu")
+    if len(log.read_text().splitlines()) > 1:
+        assert done.returncode == 0 and not done.stderr
+        assert picture.read_bytes().startswith(b"\x89PNG")
+    else:
+        assert done.returncode == 1 and "no rows" in done.stderr
