@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+import export
 import plot
 import record
 import top
@@ -282,9 +283,11 @@ def main():
             peer = gpustat_frames(machine.env, options.frames // 10)
             viewers = top.rows(table, latency, machine.env, VIEWERS)
             recorded = record.rows(table, latency, GPUKIT, machine.env)
+            exported = export.rows(table, latency, GPUKIT, machine.env)
         raw[latency] = {"runs": values, "frames_taken": taken,
                         "frames_read": seen, "gpustat_frames": peer,
-                        "viewers": viewers, "recorded": recorded}
+                        "viewers": viewers, "recorded": recorded,
+                        "exported": exported}
         costs(table, latency, values)
         periods(table, latency, taken, seen, peer)
     functions(table, nvml())
