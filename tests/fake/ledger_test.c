@@ -48,6 +48,32 @@ static void held_bytes_are_what_was_taken(void **state)
 	assert_int_equal(gkf_held_bytes(fx.m, 1), 0);
 }
 
+/* What a recording says of it, now; not when it came. */
+static void a_slot_works_as_it_is_tuned(void **state)
+{
+	struct gkf_wave wave = {.kind = GKF_WAVE_STEADY, .util_permille = 300};
+	struct gkf_process p;
+	uint64_t came;
+	unsigned slot, count;
+
+	(void)state;
+	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &wave, &slot), 0);
+	gkf_processes(fx.m, 0, GKF_COMPUTE, &p, 1, &count);
+	came = p.wave.start_bin;
+	assert_int_equal(gkf_wave_at(&p.wave, came + 1), 300);
+	assert_int_equal(gkf_wave_at(&p.wave, came + 1000000), 300);
+	wave.util_permille = 770;
+	wave.start_bin = 1;
+	wave.stop_bin = 2;
+	assert_int_equal(gkf_tune(fx.m, slot, &wave), 0);
+	gkf_processes(fx.m, 0, GKF_COMPUTE, &p, 1, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(p.wave.start_bin, came);
+	assert_int_equal(gkf_wave_at(&p.wave, came + 1), 770);
+	assert_int_equal(gkf_detach(fx.m, slot), 0);
+	assert_int_not_equal(gkf_tune(fx.m, slot, &wave), 0);
+}
+
 static void a_device_gives_no_more_than_it_has(void **state)
 {
 	uint64_t all = free_bytes(0);
@@ -223,6 +249,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, open_two, close_it)
 	const struct CMUnitTest tests[] = {
 	    T(held_bytes_are_what_was_taken),
+	    T(a_slot_works_as_it_is_tuned),
 	    T(a_device_gives_no_more_than_it_has),
 	    T(wrong_devices_and_slots_are_refused),
 	    T(nobody_touches_the_slot_of_another),
