@@ -189,11 +189,11 @@ def firing(prometheus):
 
 
 FAULTS = {
-    "GpukitGpuDown": ("0", ["fail", "0", "lost"]),
     "GpukitXid": ("1", ["fail", "1", "xid=31"]),
     "GpukitHot": ("2", ["set", "2", "temperature=99"]),
     "GpukitPcieNarrow": ("3", ["fail", "3", "pcie=1x4"]),
     "GpukitEccUncorrected": ("4", ["ecc", "4", "parity", "l2", "3"]),
+    "GpukitGpuDown": ("0", ["fail", "0", "lost"]),
 }
 
 
