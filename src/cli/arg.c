@@ -46,6 +46,23 @@ static const struct gk_choice *find(const struct gk_choice *rows,
 	return rows->name ? rows : NULL;
 }
 
+/* Leaves with a message that names all there are. */
+static void refuse(struct argp_state *state, const char *option,
+		   const struct gk_choice *rows, const char *arg)
+{
+	struct gk_buf names = {0};
+
+	for (const struct gk_choice *row = rows; row->name; row++)
+		gk_buf_printf(&names, "%s%s",
+			      row == rows    ? ""
+			      : !row[1].name ? " or "
+					     : ", ",
+			      row->name);
+	argp_error(state, "%s takes %s, not '%s'", option,
+		   names.data ? names.data : rows->name, arg);
+	gk_buf_free(&names);
+}
+
 unsigned gk_arg_choose(struct argp_state *state, const char *option,
 		       const struct gk_choice *rows, const char *arg)
 {
@@ -54,8 +71,7 @@ unsigned gk_arg_choose(struct argp_state *state, const char *option,
 	if (arg) {
 		found = find(rows, arg);
 		if (!found)
-			argp_error(state, "%s takes %s, not '%s'", option,
-				   rows->name, arg);
+			refuse(state, option, rows, arg);
 	} else if (*gk_arg_following(state) &&
 		   find(rows, gk_arg_following(state))) {
 		found = find(rows, state->argv[state->next++]);

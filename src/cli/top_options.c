@@ -155,8 +155,9 @@ static void users(struct argp_state *state, struct top *top, const char *arg)
 		add_self(state, top);
 }
 
+/* such_as: what is usual. */
 static struct gk_limits limits(struct argp_state *state, const char *option,
-			       const char *arg)
+			       const char *such_as, const char *arg)
 {
 	struct gk_limits result = {0};
 	char text[64];
@@ -167,9 +168,9 @@ static struct gk_limits limits(struct argp_state *state, const char *option,
 			 state->argv[state->next++]);
 	if (!top_limits(text, &result))
 		argp_error(state,
-			   "%s wants two percents from 1 to 99 such as 10 75, "
+			   "%s wants two percents from 1 to 99 such as %s, "
 			   "not '%s'",
-			   option, text);
+			   option, such_as, text);
 	return result;
 }
 
@@ -241,10 +242,11 @@ static error_t parse_look(int key, char *arg, struct argp_state *state)
 		o->term.theme = TUI_LIGHT;
 		return 0;
 	case KEY_GPU_LIMITS:
-		o->boxed.gpu = limits(state, "--gpu-util-thresh", arg);
+		o->boxed.gpu = limits(state, "--gpu-util-thresh", "10 75", arg);
 		return 0;
 	case KEY_MEMORY_LIMITS:
-		o->boxed.memory = limits(state, "--mem-util-thresh", arg);
+		o->boxed.memory =
+		    limits(state, "--mem-util-thresh", "10 80", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -103,7 +103,9 @@ def test_processes(top):
     (("--gpu-util-thresh", "10"), "two percents"),
     (("--gpu-util-thresh", "10", "100"), "two percents"),
     (("--mem-util-thresh", "0", "10"), "two percents"),
-    (("-m", "high"), "auto"), (("--keys", "emacs"), "--keys"),
+    (("--mem-util-thresh", "5"), "such as 10 80"),
+    (("-m", "high"), "--monitor takes auto, full or compact, not 'high'"),
+    (("--keys", "emacs"), "--keys takes standard or vi, not"),
     (("--nonsense",), "nonsense"),
 ])
 def test_wrong_usage(top, options, says):
