@@ -63,6 +63,13 @@ static void word_at(const struct grid *g, int row, int column, char *dst,
 	dst[len] = '\0';
 }
 
+/* As it is, or without the '%' that an arrow took the place of. */
+static bool is_title(const char *word, const char *title)
+{
+	return !strcmp(word, title) ||
+	       (*title == '%' && !strcmp(word, title + 1));
+}
+
 /* Only the main screen is sorted; its titles name PID and COMMAND. */
 static bool sort_by_title(struct tui *t, const struct grid *g, int row,
 			  int column)
@@ -74,7 +81,7 @@ static bool sort_by_title(struct tui *t, const struct grid *g, int row,
 		return false;
 	word_at(g, row, column, word, sizeof word);
 	for (int c = 0; *word && c < GK_COLUMN_COUNT; c++) {
-		if (strcmp(word, gk_column_infos[c].title) != 0)
+		if (!is_title(word, gk_column_infos[c].title))
 			continue;
 		tui_order_click(t, (enum gk_column)c);
 		return true;

@@ -36,17 +36,15 @@ static int by_sort(struct tui_sort sort, const struct gk_process *a,
 	return gk_column_order(sort.column, tui_sort_descends(sort), a, b);
 }
 
-static int naturally(const struct gk_process *a, const struct gk_process *b)
+static int naturally(bool reversed, const struct gk_process *a,
+		     const struct gk_process *b)
 {
-	static const struct tui_sort sorts[] = {
-	    {.column = GK_COLUMN_GPU},
-	    {.column = GK_COLUMN_USER},
-	    {.column = GK_COLUMN_PID},
-	};
+	static const enum gk_column columns[] = {GK_COLUMN_GPU, GK_COLUMN_USER,
+						 GK_COLUMN_PID};
 	int order = 0;
 
-	for (size_t i = 0; !order && i < COUNT(sorts); i++)
-		order = by_sort(sorts[i], a, b);
+	for (size_t i = 0; !order && i < COUNT(columns); i++)
+		order = by_sort((struct tui_sort){columns[i], reversed}, a, b);
 	return order;
 }
 
@@ -64,7 +62,8 @@ int tui_order_compare(const struct tui_order *order, const struct gk_process *a,
 		result = by_sort(order->first, a, b);
 	if (!result)
 		result = by_sort(order->second, a, b);
-	return result ? result : naturally(a, b);
+	return result ? result
+		      : naturally(natural && order->first.reversed, a, b);
 }
 
 /* ---- as words ---- */

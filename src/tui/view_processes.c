@@ -218,6 +218,33 @@ static void draw_names(const struct tui *t, struct grid *g, int line,
 	flush(g, line, box->out);
 }
 
+static bool is_blank(const struct grid *g, int line, int column)
+{
+	return grid_at(g, line, column)->c == L' ';
+}
+
+/*
+ * Room for an arrow behind a title that another one follows: it moves into
+ * the blanks before it, or loses its '%'.
+ */
+static void make_room(struct grid *g, int line, int *at, int *width)
+{
+	int next = *at + *width + 1;
+	struct grid_cell *title;
+
+	if (line < 0 || line >= g->rows || next >= g->columns ||
+	    grid_at(g, line, next)->c >= 0x80 || is_blank(g, line, next))
+		return;
+	title = grid_at(g, line, *at);
+	if (is_blank(g, line, *at - 1) && is_blank(g, line, *at - 2)) {
+		memmove(title - 1, title, (size_t)*width * sizeof *title);
+		--*at;
+	} else if (title->c == L'%') {
+		--*width;
+		memmove(title, title + 1, (size_t)*width * sizeof *title);
+	}
+}
+
 /* An arrow behind the title of a column that orders. */
 static void mark_title(struct grid *g, int line,
 		       const struct gk_process_table *table,
@@ -230,6 +257,7 @@ static void mark_title(struct grid *g, int line,
 
 	if (!gk_process_table_find(table, sort.column, &at, &width))
 		return;
+	make_room(g, line, &at, &width);
 	grid_mark(g, line, at, width, attribute | GRID_UNDERLINE, 0);
 	grid_line(g, line, at + width, arrow, strlen(arrow), style);
 }

@@ -76,7 +76,9 @@ def table(text):
     head = next((i for i, line in enumerate(lines) if " PID" in line), None)
     if head is None:
         return []
-    titles = re.sub("[▲▼△▽│]", " ", lines[head]).split()
+    # An arrow may take the place of a title's '%'.
+    head_line = re.sub(r"(?<!\S)(SM|ENC|DEC)(?=[▲▼△▽])", r"%\1", lines[head])
+    titles = re.sub("[▲▼△▽│]", " ", head_line).split()
     rows = []
     for line in lines[head + 2:]:
         if not line.startswith("│"):
@@ -96,7 +98,8 @@ def is_ordered(title, down):
         values = by(title)(text)
         known = [v for v in values if v is not None]
         return (known and len(values) == len(JOBS)
-                and re.search(f"{re.escape(title)}{'▼' if down else '▲'}", text)
+                and re.search(f"{re.escape(title.lstrip('%'))}"
+                              f"{'▼' if down else '▲'}", text)
                 and known == sorted(known, reverse=down)
                 and values[:len(known)] == known)
     return check

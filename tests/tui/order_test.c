@@ -171,6 +171,19 @@ static void the_order_before_is_that_of_ties(void **state)
 	assert_string_equal(listed(), "1324");
 }
 
+/* Users and pids of one GPU, too. */
+static void the_natural_order_turns_as_a_whole(void **state)
+{
+	(void)state;
+	two_users();
+	for (size_t i = 0; i < s.f.snap.process_count; i++)
+		s.f.snap.processes[i].device = 1;
+	screen_press(&s, "o n");
+	assert_string_equal(listed(), "1324");
+	screen_press(&s, "o N");
+	assert_string_equal(listed(), "4231");
+}
+
 static void the_header_marks_both(void **state)
 {
 	(void)state;
@@ -306,6 +319,7 @@ int main(void)
 	    T(what_is_absent_comes_last_both_ways),
 	    T(who_is_gone_comes_last_in_every_order),
 	    T(the_order_before_is_that_of_ties),
+	    T(the_natural_order_turns_as_a_whole),
 	    T(the_header_marks_both),
 	    T(the_keys_go_through_the_columns_shown),
 	    T(letters_are_those_of_nvitop),
