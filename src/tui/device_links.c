@@ -144,7 +144,7 @@ static void draw_link(const struct tui *t, struct grid *g, int line, int column,
 		      const struct gk_link *link, unsigned at, bool wide)
 {
 	const struct tui_device *s = &t->device;
-	char text[128], end[64], rx[GK_UNITS_MAX], tx[GK_UNITS_MAX];
+	char text[192], end[64], rx[GK_UNITS_MAX], tx[GK_UNITS_MAX];
 	char count[GK_UNITS_MAX] = "-";
 	int64_t wrong = errors(link);
 	struct grid_style style = GRID_PLAIN;

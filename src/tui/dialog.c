@@ -12,6 +12,7 @@
 #define GAP       2  /* between buttons, and beside them */
 #define FRAMED    (BUTTON + 2 + GAP)
 #define WIDTH_MAX 78 /* inside the box */
+#define RED       1
 
 void tui_dialog_open(struct tui *t, const struct tui_dialog_kind *kind,
 		     struct gk_buf *text, int button)
@@ -258,6 +259,17 @@ static void draw_text(const struct tui_dialog *d, struct grid *g,
 	}
 }
 
+static void put_label(struct grid *g, int row, int column,
+		      const struct tui_button *b, unsigned attribute)
+{
+	int len = (int)strlen(b->label);
+
+	put(g, row, column, b->label, (size_t)len, attribute);
+	if (b->red)
+		grid_tint(g, row, column + b->red, len - b->red, RED);
+	grid_mark(g, row, column + b->letter, 1, GRID_UNDERLINE, 0);
+}
+
 static void draw_framed(const struct tui_dialog *d, struct grid *g, int i,
 			int column)
 {
@@ -265,16 +277,14 @@ static void draw_framed(const struct tui_dialog *d, struct grid *g, int i,
 				 *const side[] = {"│", " ", "│"},
 				 *const bottom[] = {"└", "─", "┘"};
 	const struct tui_button *b = &d->kind->buttons[i];
-	int len = (int)strlen(b->label);
-	int at = column + 1 + (BUTTON - len) / 2;
+	int at = column + 1 + (BUTTON - (int)strlen(b->label)) / 2;
 	unsigned current = i == d->current ? GRID_BOLD | GRID_REVERSE : 0;
 
 	put_row(g, d->row, column, BUTTON, top, current & GRID_BOLD);
 	put_row(g, d->row + 1, column, BUTTON, side, current & GRID_BOLD);
 	put_row(g, d->row + 2, column, BUTTON, bottom, current & GRID_BOLD);
 	grid_mark(g, d->row + 1, column + 1, BUTTON, current, 0);
-	put(g, d->row + 1, at, b->label, (size_t)len, current);
-	grid_mark(g, d->row + 1, at + b->letter, 1, GRID_UNDERLINE, 0);
+	put_label(g, d->row + 1, at, b, current);
 }
 
 static void draw_plain(const struct tui_dialog *d, struct grid *g, int i,
@@ -283,8 +293,7 @@ static void draw_plain(const struct tui_dialog *d, struct grid *g, int i,
 	const struct tui_button *b = &d->kind->buttons[i];
 	unsigned current = i == d->current ? GRID_BOLD | GRID_REVERSE : 0;
 
-	put(g, d->row, column, b->label, strlen(b->label), current);
-	grid_mark(g, d->row, column + b->letter, 1, GRID_UNDERLINE, 0);
+	put_label(g, d->row, column, b, current);
 }
 
 static int longest_label(const struct tui_dialog_kind *kind)

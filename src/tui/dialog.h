@@ -15,6 +15,7 @@ struct tui;
 struct tui_button {
 	const char *label; /* ASCII */
 	int letter;        /* place in it of the letter that chooses it */
+	int red;           /* from this place on it is red; 0: it is not */
 };
 
 /* What is asked. */

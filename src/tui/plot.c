@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_ROWS 2 /* taken by the texts */
-#define TICK_ROWS 2 /* a tick for so many rows at most */
+#define TEXT_ROWS 2    /* taken by the texts */
+#define TICK_ROWS 2    /* a tick for so many rows at most */
+#define NEAR      0.3F /* rows that a tick should not be off */
 
 /* Numbers of a scale, from the greatest down, times a power of ten. */
 static const float tick_numbers[] = {8, 5, 4, 2, 1};
@@ -42,13 +43,17 @@ float plot_top(const float *values, unsigned count, float least, float most)
 	return isnan(top) || top < least ? least : top > most ? most : top;
 }
 
-/* Rows from the axis to where a value ends: 0 is the row beside it. */
-static int row_of(const struct plot *plot, float value)
+/*
+ * The row, 0 beside the axis, that ends at a value, as near as may be; off is
+ * how far from there, in rows.
+ */
+static int row_of(const struct plot *plot, float value, float *ret_off)
 {
 	float rows = value / plot->top * (float)plot->rows;
+	float end = rintf(rows);
 
-	/* What fills a row ends in it. */
-	return (int)(rows - 0.01F);
+	*ret_off = fabsf(rows - end);
+	return (int)end - 1;
 }
 
 static void draw_tick(struct grid *g, const struct plot *plot, int from_axis,
@@ -68,10 +73,11 @@ static void draw_tick(struct grid *g, const struct plot *plot, int from_axis,
 	grid_line(g, row, plot->column - 1, text, strlen(text), dim);
 }
 
-static void draw_ticks(struct grid *g, const struct plot *plot)
+/* Those that are no further than this from the end of their row; how many. */
+static int draw_near(struct grid *g, const struct plot *plot, float furthest)
 {
-	float power = 1;
-	int last = plot->rows - TEXT_ROWS + 1;
+	float power = 1, off;
+	int last = plot->rows - TEXT_ROWS + 1, drawn = 0;
 
 	while (power * 10 <= plot->top)
 		power *= 10;
@@ -79,15 +85,23 @@ static void draw_ticks(struct grid *g, const struct plot *plot)
 		for (size_t i = 0;
 		     i < sizeof tick_numbers / sizeof *tick_numbers; i++) {
 			float value = tick_numbers[i] * power;
-			int row = row_of(plot, value);
+			int row = row_of(plot, value, &off);
 
 			if (value > plot->top || row < 1 ||
-			    row > last - TICK_ROWS)
+			    row > last - TICK_ROWS || off > furthest)
 				continue;
 			draw_tick(g, plot, row, value);
 			last = row;
+			drawn++;
 		}
 	}
+	return drawn;
+}
+
+static void draw_ticks(struct grid *g, const struct plot *plot)
+{
+	if (!draw_near(g, plot, NEAR))
+		draw_near(g, plot, 1);
 }
 
 static void draw_text(struct grid *g, const struct plot *plot, int from_edge,

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const struct tui_button buttons[] = {
-    {"SIGTERM", 3}, {"SIGKILL", 3}, {"SIGINT", 3}, {"Cancel", 0}};
+    {"SIGTERM", 3, 3}, {"SIGKILL", 3, 3}, {"SIGINT", 3, 3}, {"Cancel", 0, 0}};
 static const int numbers[] = {SIGTERM, SIGKILL, SIGINT};
 
 enum { BUTTON_TERM, BUTTON_KILL, BUTTON_INT, BUTTON_CANCEL };

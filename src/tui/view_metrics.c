@@ -3,6 +3,7 @@
  * it did since the viewer started.
  */
 #include "base/str.h"
+#include "format/boxed_part.h"
 #include "format/names.h"
 #include "tui/box.h"
 #include "tui/plot.h"
@@ -13,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_ROWS   5 /* border, who, titles, values, rule */
+#define HEAD_ROWS   5  /* border, who, titles, values, rule */
+#define RULED_MIN   20 /* rows; from there on a rule below the titles */
 #define COMMAND_MIN 10
 #define MIB         (1024.0F * 1024.0F)
 
@@ -173,41 +175,72 @@ static void draw_command(const struct tui *t, struct grid *g, int row,
 	gk_buf_free(&text);
 }
 
-/* The command stands in the first line where it has no column. */
-static void draw_head(const struct tui *t, struct grid *g)
+static bool titles_ruled(const struct grid *g)
 {
-	const struct gk_process *p = view_metrics_process(t);
-	int inner = g->columns - 4, room, end;
-	bool has_column;
+	return g->rows >= RULED_MIN;
+}
+
+static int head_rows(const struct grid *g)
+{
+	return HEAD_ROWS + titles_ruled(g);
+}
+
+/* The GPU is in the colour of how busy it is. */
+static void add_value(const struct tui *t, const struct gk_process *p,
+		      enum column c, struct gk_buf *out)
+{
+	bool on = p && c == COLUMN_GPU;
+	enum gk_color color = on ? gk_device_color(&t->options.boxed,
+						   &t->snap->devices[p->device])
+				 : GK_PLAIN;
+	char text[GK_UNITS_MAX];
+
+	gk_color_start(out, on, color);
+	tui_column_add(out, &columns[c], cell_text(t, p, c, text));
+	gk_color_end(out, on, color);
+}
+
+/* Titles and values; whether there is room for the command, too. */
+static bool draw_table(const struct tui *t, struct grid *g,
+		       const struct gk_process *p)
+{
+	int inner = g->columns - 4, row = head_rows(g) - 2, room, end;
 	unsigned shown = tui_columns_fit(columns, COLUMN_COUNT, inner, 0);
 	struct gk_buf titles = {0}, values = {0};
-	char cell[GK_UNITS_MAX], who[2 * GK_NAME_MAX + 2];
 
 	for (int c = 0; c < COLUMN_COUNT; c++) {
 		if (!(shown >> c & 1))
 			continue;
 		tui_column_add(&titles, &columns[c], columns[c].title);
-		tui_column_add(&values, &columns[c],
-			       cell_text(t, p, (enum column)c, cell));
+		add_value(t, p, (enum column)c, &values);
 	}
 	room = inner - (int)titles.len - 1;
-	has_column = room >= COMMAND_MIN;
-	if (has_column)
+	if (room >= COMMAND_MIN)
 		gk_buf_puts(&titles, " COMMAND");
 	grid_line(g, 2, 2, titles.data, titles.len, GRID_PLAIN);
-	end = grid_line(g, 3, 2, values.data, values.len, GRID_PLAIN);
-	if (has_column)
-		draw_command(t, g, 3, end + 1, room);
+	end = grid_line(g, row, 2, values.data, values.len, GRID_PLAIN);
+	if (room >= COMMAND_MIN)
+		draw_command(t, g, row, end + 1, room);
+	gk_buf_free(&titles);
+	gk_buf_free(&values);
+	return room >= COMMAND_MIN;
+}
+
+/* The command stands in the first line where it has no column. */
+static void draw_head(const struct tui *t, struct grid *g)
+{
+	const struct gk_process *p = view_metrics_process(t);
+	int inner = g->columns - 4, room, end;
+	char who[2 * GK_NAME_MAX + 2];
+
 	snprintf(who, sizeof who, "%s%s%s", t->user ? t->user : "",
 		 t->user ? "@" : "", t->snap->host.hostname);
 	end = box_text(g, 1, 2, inner, p ? "Process:" : "Process, ended:",
 		       p ? GRID_PLAIN : (struct grid_style){1, GRID_BOLD});
 	room = inner + 2 - end - 2 - (int)gk_columns(who, strlen(who));
-	if (!has_column)
+	if (!draw_table(t, g, p))
 		draw_command(t, g, 1, end + 1, room);
 	draw_who(t, g, who);
-	gk_buf_free(&titles);
-	gk_buf_free(&values);
 }
 
 /* ---- its graphs ---- */
@@ -313,6 +346,7 @@ static void draw_part(const struct tui *t, struct grid *g,
 
 /* Where the lines of the box are. */
 struct frame {
+	int top;    /* first row of the graphs */
 	int middle; /* column between left and right */
 	int axis;   /* row between upper and lower */
 	int end;    /* last row */
@@ -323,8 +357,8 @@ static struct plot place(const struct grid *g, const struct frame *f,
 {
 	struct plot plot = {0};
 
-	plot.row = part->lower ? f->axis + 1 : HEAD_ROWS;
-	plot.rows = part->lower ? f->end - f->axis - 1 : f->axis - HEAD_ROWS;
+	plot.row = part->lower ? f->axis + 1 : f->top;
+	plot.rows = part->lower ? f->end - f->axis - 1 : f->axis - f->top;
 	plot.column = part->right ? f->middle + 1 : 1;
 	plot.columns = plot_columns(part->right ? g->columns - f->middle - 2
 						: f->middle - 1);
@@ -337,14 +371,16 @@ static void draw_frame(struct grid *g, const struct frame *f)
 	int w = g->columns;
 
 	box_rule(g, 0, 0, w, "╒", "═", "╕");
-	box_rule(g, HEAD_ROWS - 1, 0, w, "╞", "═", "╡");
+	box_rule(g, f->top - 1, 0, w, "╞", "═", "╡");
 	box_rule(g, f->end, 0, w, "╘", "═", "╛");
-	box_side(g, 1, HEAD_ROWS - 2, 0, "│");
-	box_side(g, 1, HEAD_ROWS - 2, w - 1, "│");
-	box_side(g, HEAD_ROWS, f->end - HEAD_ROWS, 0, "│");
-	box_side(g, HEAD_ROWS, f->end - HEAD_ROWS, w - 1, "│");
-	box_side(g, HEAD_ROWS, f->end - HEAD_ROWS, f->middle, "│");
-	box_text(g, HEAD_ROWS - 1, f->middle, 1, "╤", plain);
+	box_side(g, 1, f->top - 2, 0, "│");
+	box_side(g, 1, f->top - 2, w - 1, "│");
+	if (titles_ruled(g))
+		box_rule(g, f->top - 3, 0, w, "├", "─", "┤");
+	box_side(g, f->top, f->end - f->top, 0, "│");
+	box_side(g, f->top, f->end - f->top, w - 1, "│");
+	box_side(g, f->top, f->end - f->top, f->middle, "│");
+	box_text(g, f->top - 1, f->middle, 1, "╤", plain);
 	box_text(g, f->end, f->middle, 1, "╧", plain);
 	box_text(g, f->axis, 0, 1, "├", plain);
 	box_text(g, f->axis, f->middle, 1, "┼", plain);
@@ -364,8 +400,10 @@ static void draw_axes(const struct tui *t, struct grid *g,
 
 int view_metrics(struct tui *t, struct grid *g)
 {
-	struct frame f = {.middle = (g->columns - 1) / 2,
-			  .axis = (HEAD_ROWS + g->rows - 1) / 2,
+	int top = head_rows(g);
+	struct frame f = {.top = top,
+			  .middle = (g->columns - 1) / 2,
+			  .axis = (top + g->rows - 1) / 2,
 			  .end = g->rows - 1};
 
 	t->first_process_line = -1;

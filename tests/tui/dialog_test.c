@@ -20,7 +20,7 @@ static void on_choice(struct tui *t, int button)
 }
 
 static const struct tui_button buttons[] = {
-    {"SIGTERM", 3}, {"SIGKILL", 3}, {"SIGINT", 3}, {"Cancel", 0}};
+    {"SIGTERM", 3, 3}, {"SIGKILL", 3, 3}, {"SIGINT", 3, 3}, {"Cancel", 0, 0}};
 
 static const struct tui_dialog_kind kind = {
     .buttons = buttons, .count = 4, .cancel = 3, .chosen = on_choice};
@@ -108,6 +108,22 @@ static void keys_answer(void **state)
 	check("x F5 Down", NOT_YET);
 }
 
+static void signals_are_red(void **state)
+{
+	int row, column;
+
+	(void)state;
+	ask(QUESTION, 0);
+	screen_draw(&s);
+	row = screen_find(&s, "SIGKILL", &column);
+	assert_int_not_equal(grid_at(&s.g, row, column)->style.color, 1);
+	for (int i = 3; i < 7; i++)
+		assert_int_equal(grid_at(&s.g, row, column + i)->style.color,
+				 1);
+	row = screen_find(&s, "Cancel", &column);
+	assert_int_not_equal(grid_at(&s.g, row, column)->style.color, 1);
+}
+
 /* The key that opened it may repeat. */
 static void the_current_letter_does_not_answer(void **state)
 {
@@ -149,7 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(it_lies_in_the_middle), T(it_fits_a_small_terminal),
 	    T(keys_answer),           T(the_current_letter_does_not_answer),
-	    T(the_mouse_answers),
+	    T(signals_are_red),       T(the_mouse_answers),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);

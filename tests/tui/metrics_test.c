@@ -84,7 +84,7 @@ static void the_decoder_is_not_the_encoder(void **state)
 	screen_resize(&s, 24, 100);
 	screen_press(&s, "Enter");
 	screen_draw(&s);
-	screen_row(&s, 3, &row);
+	screen_row(&s, 4, &row);
 	assert_non_null(strstr(row.data, "  11   22 "));
 	gk_buf_free(&row);
 }
@@ -95,7 +95,7 @@ static void the_scale_follows_the_values(void **state)
 	screen_resize(&s, 40, 120);
 	screen_press(&s, "Enter");
 	screen_draw(&s);
-	assert_int_not_equal(screen_find(&s, "├╴200% ", NULL), -1);
+	assert_int_not_equal(screen_find(&s, "├╴100% ", NULL), -1);
 	/* A minute of little to do: the scale shrinks with what is shown. */
 	for (int i = 0; i < 200; i++) {
 		s.f.snap.mono_ns += GK_NS_PER_S;
@@ -103,12 +103,12 @@ static void the_scale_follows_the_values(void **state)
 		gk_history_add(s.t.history, &s.f.snap);
 	}
 	screen_draw(&s);
-	assert_int_equal(screen_find(&s, "├╴200% ", NULL), -1);
+	assert_int_equal(screen_find(&s, "├╴100% ", NULL), -1);
 	assert_int_not_equal(screen_find(&s, "├╴8% ", NULL), -1);
 	/* The high values come back when one looks back. */
 	screen_press(&s, "- -");
 	screen_draw(&s);
-	assert_int_not_equal(screen_find(&s, "├╴200% ", NULL), -1);
+	assert_int_not_equal(screen_find(&s, "├╴100% ", NULL), -1);
 }
 
 static void looking_back_shows_what_was(void **state)
