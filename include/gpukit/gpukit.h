@@ -394,6 +394,9 @@ enum gk_with {
 	/* Wait for Xid errors from gk_open() on. The thread that waits may
 	 * outlive gk_close() by a second; it disturbs nobody. */
 	GK_WITH_EVENTS = 64,
+	/* Nothing from /proc: neither of the host nor of processes, whose lists
+	 * are the driver's alone. */
+	GK_WITHOUT_PROC = 1024,
 	/* The lists of gk_detail: accounts, retired pages, clocks; samples. */
 	GK_WITH_LISTS = 512,
 	/* Of each process; without its bit a value is GK_ABSENT_NOT_READ. */

@@ -254,7 +254,10 @@ static void choose_metrics(const struct record *record,
 			options->with |= GK_WITHOUT_COMMANDS;
 		return;
 	}
-	options->with |= GK_WITHOUT_COMMANDS;
+	/* Of processes a glance is enough, once: see chosen.h. */
+	options->with |= record->style.kind == GK_RECORD_SYSTEM
+			     ? GK_WITHOUT_COMMANDS
+			     : GK_WITHOUT_PROC;
 	if (record->style.kind == GK_RECORD_DEVICES) {
 		options->with |= GK_WITH_DETAIL | GK_WITH_EVENTS;
 		if (!record->job)

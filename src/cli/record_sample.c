@@ -62,14 +62,14 @@ void record_sample_close(struct record_sample *s)
 /* ---- rows ---- */
 
 static const char *command_of(const struct record *record,
-			      const struct gk_process *p, const char *full)
+			      const struct gk_chosen_process *p)
 {
 	if (record->command == RECORD_NONE)
 		return "";
 	/* Kernel threads, the dead and the hidden have no command line. */
-	if (record->command == RECORD_COMMAND_NAME || !*full)
-		return p->name ? p->name : "";
-	return full;
+	if (record->command == RECORD_COMMAND_NAME || !*p->command)
+		return p->name;
+	return p->command;
 }
 
 static void processes(struct record_sample *s, const struct gk_snapshot *snap,
@@ -77,16 +77,16 @@ static void processes(struct record_sample *s, const struct gk_snapshot *snap,
 {
 	for (size_t i = 0; i < snap->process_count; i++) {
 		const struct gk_process *p = &snap->processes[i];
-		const char *full = gk_chosen_command(s->chosen, p);
+		struct gk_chosen_process chosen;
 
-		if (!full)
+		if (!gk_chosen_take(s->chosen, p->pid, &chosen))
 			continue;
 		if (s->record->job)
 			gk_summary_process(&s->summary, p);
 		if (write)
 			gk_row_process(&s->out, &s->record->style, time,
 				       &snap->devices[p->device], p,
-				       command_of(s->record, p, full));
+				       command_of(s->record, &chosen));
 	}
 	gk_chosen_end(s->chosen);
 }

@@ -112,7 +112,7 @@ static void read_memory(int proc, struct gk_host *host)
 	}
 }
 
-void gk_host_read(int proc, struct gk_host_before *before, struct gk_host *host)
+static void read_names(struct gk_host *host)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -121,6 +121,24 @@ void gk_host_read(int proc, struct gk_host_before *before, struct gk_host *host)
 	host->hostname[sizeof host->hostname - 1] = '\0';
 	host->boot_ns = gk_boot_ns();
 	host->cpus = cpus > 0 ? (unsigned)cpus : 1;
+}
+
+void gk_host_pass(struct gk_host *host)
+{
+	const struct gk_value unread = {.why = GK_ABSENT_NOT_READ};
+
+	host->boot_ns = gk_boot_ns();
+	host->cpus = 1;
+	host->cpu_centipercent = unread;
+	for (int i = 0; i < 3; i++)
+		host->load_centi[i] = unread;
+	host->mem_total = host->mem_available = unread;
+	host->swap_total = host->swap_free = unread;
+}
+
+void gk_host_read(int proc, struct gk_host_before *before, struct gk_host *host)
+{
+	read_names(host);
 	read_stat(proc, before, host);
 	read_load(proc, host);
 	read_memory(proc, host);

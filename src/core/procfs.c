@@ -344,6 +344,13 @@ static void read_words(struct gk_procfs *fs, unsigned with,
 		gk_procwords_keep(kept, fs->mono_ns, p);
 }
 
+void gk_procfs_pass(unsigned with, struct gk_process *p)
+{
+	p->uid = (uid_t)-1;
+	p->user = p->name = p->command = p->container = p->pod = p->args = "";
+	set_absent(with, p, GK_ABSENT_NOT_READ);
+}
+
 void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 		    struct gk_process *p)
 {

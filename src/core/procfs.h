@@ -37,6 +37,9 @@ void gk_procfs_end(struct gk_procfs *fs);
 void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 		    struct gk_process *p);
 
+/* The same of a process that nobody asks /proc about. */
+void gk_procfs_pass(unsigned with, struct gk_process *p);
+
 /*
  * The container of a process by its cgroup file: the id (64 hex digits, or
  * the name for LXC and systemd-nspawn) as an offset into text, *ret_len its

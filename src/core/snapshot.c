@@ -204,6 +204,12 @@ static int read_processes(struct gk *gk, struct whole *whole)
 	for (size_t i = 0; i < snap->process_count; i++)
 		sorted[i] = &snap->processes[i];
 	qsort(sorted, snap->process_count, sizeof *sorted, by_pid);
+	if (gk->with & GK_WITHOUT_PROC) {
+		for (size_t i = 0; i < snap->process_count; i++)
+			gk_procfs_pass(gk->with, sorted[i]);
+		free(sorted);
+		return 0;
+	}
 	gk_procfs_begin(gk->procfs, snap->mono_ns, snap->host.boot_ns);
 	for (size_t i = 0; i < snap->process_count; i++)
 		if (i && sorted[i]->pid == sorted[i - 1]->pid)
@@ -230,7 +236,11 @@ static int fill(struct gk *gk, const bool *late, struct whole *whole)
 		    gk->nvml->nvml_version);
 	snap->cuda_version = gk->nvml->cuda_version;
 	gk_span_begin(&span, "read the host");
-	gk_host_read(gk_procfs_dir(gk->procfs), &gk->host_before, &snap->host);
+	if (gk->with & GK_WITHOUT_PROC)
+		gk_host_pass(&snap->host);
+	else
+		gk_host_read(gk_procfs_dir(gk->procfs), &gk->host_before,
+			     &snap->host);
 	gk_span_end(&span);
 	/* Never NULL, so that loops and sorting need no special case. */
 	r = grow(snap, &(struct gk_reading){0});

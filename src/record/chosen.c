@@ -11,9 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define COMMAND_MAX 65536 /* longer command lines are cut */
@@ -27,6 +29,7 @@ struct entry {
 	char name[64];  /* another one: it runs another program now */
 	char *command;
 	bool chosen;
+	int pidfd;       /* readable when it has ended; -1: none */
 	unsigned sample; /* the last that asked for it */
 };
 
@@ -115,18 +118,53 @@ static struct entry *find(struct gk_chosen *c, pid_t pid, uint64_t start)
 	return NULL;
 }
 
+/* Whether its pid may be that of another process by now. */
+static bool has_ended(const struct entry *e)
+{
+	struct pollfd end = {.fd = e->pidfd, .events = POLLIN};
+
+	return e->pidfd < 0 || poll(&end, 1, 0) != 0;
+}
+
+/* By its pid alone; NULL: it must be looked at. */
+static struct entry *recall(struct gk_chosen *c, pid_t pid)
+{
+	for (size_t n = 0; n < c->count; n++) {
+		size_t i = (c->next + n) % c->count;
+
+		if (c->entries[i].pid != pid)
+			continue;
+		c->next = i + 1;
+		return has_ended(&c->entries[i]) ? NULL : &c->entries[i];
+	}
+	return NULL;
+}
+
+static void forget(struct entry *e)
+{
+	free(e->command);
+	if (e->pidfd >= 0)
+		close(e->pidfd);
+}
+
 static struct entry *add(struct gk_chosen *c, pid_t pid, uint64_t start)
 {
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
 	if (c->count == c->cap) {
 		size_t cap = c->cap ? c->cap * 2 : 64;
 		struct entry *more = realloc(c->entries, cap * sizeof *more);
 
-		if (!more)
+		if (!more) {
+			if (pidfd >= 0)
+				close(pidfd);
 			return NULL;
+		}
 		c->entries = more;
 		c->cap = cap;
 	}
-	c->entries[c->count] = (struct entry){.pid = pid, .start = start};
+	c->entries[c->count] =
+	    (struct entry){.pid = pid, .start = start, .pidfd = pidfd};
 	return &c->entries[c->count++];
 }
 
@@ -158,23 +196,27 @@ static struct entry *look(struct gk_chosen *c, pid_t pid, uint64_t start,
 	return e;
 }
 
-const char *gk_chosen_command(struct gk_chosen *c, const struct gk_process *p)
+/* As it is now; a process that cannot be seen has neither start nor name. */
+static struct entry *look_up(struct gk_chosen *c, pid_t pid)
 {
-	const struct entry *e = look(c, p->pid, p->start_ticks, p->parent,
-				     p->name ? p->name : "", 0);
+	struct gk_pidstat st = {0};
 
-	return e && e->chosen ? e->command : NULL;
+	gk_pidstat_read(c->proc, pid, &st);
+	return look(c, pid, st.start, st.ppid, st.comm, 0);
 }
 
-bool gk_chosen_has(struct gk_chosen *c, pid_t pid)
+bool gk_chosen_take(struct gk_chosen *c, pid_t pid,
+		    struct gk_chosen_process *ret_process)
 {
-	struct gk_pidstat st;
-	const struct entry *e;
+	struct entry *e = recall(c, pid);
 
-	if (gk_pidstat_read(c->proc, pid, &st))
+	if (!e)
+		e = look_up(c, pid);
+	if (!e)
 		return false;
-	e = look(c, pid, st.start, st.ppid, st.comm, 0);
-	return e && e->chosen;
+	e->sample = c->sample;
+	*ret_process = (struct gk_chosen_process){e->name, e->command};
+	return e->chosen;
 }
 
 void gk_chosen_end(struct gk_chosen *c)
@@ -185,7 +227,7 @@ void gk_chosen_end(struct gk_chosen *c)
 		if (c->entries[i].sample == c->sample)
 			c->entries[kept++] = c->entries[i];
 		else
-			free(c->entries[i].command);
+			forget(&c->entries[i]);
 	}
 	c->count = kept;
 	c->next = 0;
@@ -284,7 +326,7 @@ void gk_chosen_free(struct gk_chosen *c)
 	if (c->proc >= 0)
 		close(c->proc);
 	for (size_t i = 0; i < c->count; i++)
-		free(c->entries[i].command);
+		forget(&c->entries[i]);
 	free(c->entries);
 	free(c->roots);
 	pcre2_match_data_free(c->match);

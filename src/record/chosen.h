@@ -1,8 +1,8 @@
 /*
  * chosen.h - which processes are recorded, and what their commands are.
  *
- * A process is judged once, when it is first seen, and remembered by pid and
- * start: a sample costs nothing but a look into a table. One thread.
+ * A process is judged once, when it is first seen, and remembered until it
+ * ends: a sample costs nothing but a look into a table. One thread.
  */
 #ifndef GK_RECORD_CHOSEN_H
 #define GK_RECORD_CHOSEN_H
@@ -28,16 +28,19 @@ int gk_chosen_new(const struct gk_chosen_options *options, bool *ret_literal,
 		  char *ret_why, struct gk_chosen **ret_chosen);
 void gk_chosen_free(struct gk_chosen *chosen);
 
-/*
- * One process of the sample at hand; the text is valid until the sample after
- * next. Whole command: arguments joined by blanks, any UTF-8; "" if unknown.
- * NULL: it is not chosen.
- */
-const char *gk_chosen_command(struct gk_chosen *chosen,
-			      const struct gk_process *process);
+/* Texts are valid until the end of the next sample. */
+struct gk_chosen_process {
+	const char *name;    /* comm; "" if unknown */
+	const char *command; /* arguments joined by blanks, any bytes, whole */
+};
 
-/* The same for a process that need not be on a GPU; false: not chosen. */
-bool gk_chosen_has(struct gk_chosen *chosen, pid_t pid);
+/*
+ * One process of the sample at hand: whether it is chosen, and what it runs.
+ * While a process runs on, it is what it was when it was first seen: who is
+ * on a GPU does not become another program.
+ */
+bool gk_chosen_take(struct gk_chosen *chosen, pid_t pid,
+		    struct gk_chosen_process *ret_process);
 
 /* Ends a sample: processes that it did not ask for are forgotten. */
 void gk_chosen_end(struct gk_chosen *chosen);
