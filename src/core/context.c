@@ -11,8 +11,9 @@
 /* What needs gk_nvml_more(). */
 #define WITH_MORE (GK_WITH_DETAIL | GK_WITH_TOPOLOGY | GK_WITH_EVENTS)
 
-/* For the calls under way when the end comes, where a GPU is known to hang:
- * it has made a snapshot wait already. */
+/* For the calls under way when the end comes: with less, a thread that waits
+ * for the processor were taken for a GPU that hangs. It is enough where one is
+ * known to hang, since that has made a snapshot wait already. */
 #define GRACE_NS (200 * GK_NS_PER_MS)
 
 /* What all workers tell of their GPUs. */
@@ -36,7 +37,8 @@ static int start_workers(struct gk *gk, unsigned count)
 	int r = open_shared(gk, count);
 
 	gk->workers = calloc(count + 1, sizeof *gk->workers);
-	if (r || !gk->workers)
+	gk->stale = calloc(count + 1, sizeof *gk->stale);
+	if (r || !gk->workers || !gk->stale)
 		return r ? r : GK_ERR_NOMEM;
 	options.events = gk->events;
 	options.places = gk->places;
@@ -99,8 +101,8 @@ int gk_open(const struct gk_options *options, int *ret_nvml, struct gk **ret_gk)
 /* Whether all have ended; the others go on using the driver library. */
 static bool stop_workers(struct gk *gk)
 {
-	uint64_t until =
-	    gk_mono_ns() + (gk->was_late ? GRACE_NS : gk->timeout_ns);
+	bool brief = gk->was_late || gk->timeout_ns < GRACE_NS;
+	uint64_t until = gk_mono_ns() + (brief ? GRACE_NS : gk->timeout_ns);
 	bool all = true;
 
 	for (size_t i = 0; i < gk->gpu_count; i++)
@@ -124,6 +126,7 @@ int gk_close(struct gk *gk)
 	gk_watch_close(gk);
 	gk_procfs_close(gk->procfs);
 	free(gk->workers);
+	free(gk->stale);
 	free(gk);
 	return all ? 0 : GK_ERR_TIMEOUT;
 }

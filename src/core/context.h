@@ -23,12 +23,17 @@ struct gk {
 	struct gk_metric_set only;
 	uint64_t timeout_ns;
 	bool was_late;                     /* a GPU did not answer in time */
+	bool *stale;                       /* each GPU, in the last snapshot */
 	uint64_t period_ns[GK_TIER_COUNT]; /* as asked for by options */
 	/* Of gk_watch; descriptors are -1 without. */
 	int watch;         /* an epoll of the two below */
 	int timer, news;   /* frames; first readings, until the first frame */
 	uint64_t frame_ns; /* the period */
 	uint64_t begun_ns; /* by gk_watch_begin(), else 0 */
+	uint64_t frame_at_ns; /* when the last frame was made; 0: none yet */
+	/* Since when GPUs are read as they are to be: again after the process
+	 * was stopped, or by another period. 0: always. */
+	uint64_t resumed_ns;
 };
 
 /*

@@ -48,7 +48,8 @@ uint64_t gk_device_age(const struct gk_snapshot *snap,
 	return snap->mono_ns > read ? snap->mono_ns - read : 0;
 }
 
-/* While watching, a GPU is late when two readings in a row are overdue. */
+/* While watching, a GPU is late when two readings in a row are overdue. Those
+ * that nobody could make until a moment are due from then on. */
 static bool overdue(const struct gk *gk, const struct gk_device *dev)
 {
 	uint64_t read = dev->read_ns[GK_TIER_FAST], now = gk_mono_ns();
@@ -60,6 +61,8 @@ static bool overdue(const struct gk *gk, const struct gk_device *dev)
 		read = gk->begun_ns;
 		patience = gk->timeout_ns;
 	}
+	if (read < gk->resumed_ns && !gk->stale[dev->index])
+		read = gk->resumed_ns;
 	return dev->health == GK_HEALTH_OK && now > read + patience;
 }
 
@@ -72,7 +75,8 @@ static void mark_late(const struct gk *gk, struct gk_device *dev)
 		if (dev->m[i].why == GK_ABSENT_NOT_READ &&
 		    gk_is_asked(gk->with, only, (enum gk_metric)i))
 			dev->m[i].why = GK_ABSENT_TIMEOUT;
-	if (dev->processes_why == GK_ABSENT_NOT_READ)
+	if (dev->processes_why == GK_ABSENT_NOT_READ &&
+	    !(gk->with & GK_WITHOUT_PROCESSES))
 		dev->processes_why = GK_ABSENT_TIMEOUT;
 }
 
@@ -148,6 +152,7 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 		return r;
 	is_late = late ? late[index] : overdue(gk, &reading.devices[0]);
 	gk->was_late |= is_late;
+	gk->stale[index] = is_late;
 	r = grow(snap, &reading);
 	for (size_t i = 0; !r && i < reading.device_count; i++)
 		add_device(gk, snap, &reading.devices[i], gpu, is_late);

@@ -143,15 +143,20 @@ int gk_watch_begin(struct gk *gk, uint64_t period_ns)
 		gk_worker_tell(gk->workers[i], gk->news);
 	if (!r)
 		r = gk_ask_all(gk);
-	if (r)
-		return r;
-	schedule(gk, gk->begun_ns + period_ns);
-	return 0;
+	if (!r) {
+		schedule(gk, gk->begun_ns + period_ns);
+		return 0;
+	}
+	/* Who runs already must not write to what is closed. */
+	for (size_t i = 0; i < gk->gpu_count; i++)
+		gk_worker_tell(gk->workers[i], -1);
+	gk_watch_close(gk);
+	return r;
 }
 
 int gk_watch_period(struct gk *gk, uint64_t period_ns)
 {
-	uint64_t first = gk_mono_ns() + period_ns;
+	uint64_t now = gk_mono_ns(), first = now + period_ns;
 	struct itimerspec spec = {.it_interval = gk_timespec(period_ns),
 				  .it_value = gk_timespec(first)};
 
@@ -162,6 +167,7 @@ int gk_watch_period(struct gk *gk, uint64_t period_ns)
 	if (timerfd_settime(gk->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0)
 		return gk_err_from_errno(errno);
 	gk->frame_ns = period_ns;
+	gk->resumed_ns = now;
 	schedule(gk, first);
 	return 0;
 }
@@ -185,6 +191,16 @@ static int await_frame(struct gk *gk, bool *ret_early)
 	return 0;
 }
 
+/* A process that was stopped has made no readings. */
+static void notice_stop(struct gk *gk)
+{
+	uint64_t now = gk_mono_ns(), before = gk->frame_at_ns;
+
+	if (before && now - before > gk->timeout_ns + 2 * gk->frame_ns)
+		gk->resumed_ns = now;
+	gk->frame_at_ns = now;
+}
+
 int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 {
 	bool early;
@@ -199,6 +215,7 @@ int gk_watch_next(struct gk *gk, struct gk_snapshot **ret_snap)
 		gk_procfs_forget(gk->procfs);
 		gk->host_before = (struct gk_host_before){0};
 	}
+	notice_stop(gk);
 	return gk_compose(gk, NULL, ret_snap);
 }
 

@@ -26,7 +26,7 @@ static const struct gk_snapshot *next(void)
 	return t.snap;
 }
 
-enum { FRAMES = 100, QUARTER = FRAMES / 4 };
+enum { FRAMES = 100, QUARTER = FRAMES / 4, TRIES = 8 };
 
 /* How far a moment lies from the nearest point of the grid through `from`. */
 static int64_t off_grid(uint64_t moment, uint64_t from)
@@ -54,16 +54,15 @@ static int64_t median(const uint64_t *moments, uint64_t from)
 }
 
 /*
- * The last frames lie where the first ones do between the points of the grid.
- * A loaded machine shows single frames late, which must not move the others:
- * hence medians. A drift of 50 us a frame would be 4 ms in the end.
+ * The last frames lie where the first ones do between the points of the grid:
+ * how far from there. Single frames are late on a loaded machine, which must
+ * not move the others: hence medians.
  */
-static void check_grid(void)
+static int64_t drift_of_frames(void)
 {
 	uint64_t moment[FRAMES];
 	int64_t drift;
 
-	next(); /* at once, not at a point of the grid */
 	for (int i = 0; i < FRAMES; i++) {
 		moment[i] = next()->mono_ns;
 		assert_true(!i || moment[i] > moment[i - 1]);
@@ -72,10 +71,28 @@ static void check_grid(void)
 		median(moment, moment[0]);
 	if (drift < 0)
 		drift = -drift;
-	if (drift > (int64_t)PERIOD / 2)
-		drift = (int64_t)PERIOD - drift;
-	if (drift > (int64_t)PERIOD / 5)
-		fail_msg("%ld ns from the grid", (long)drift);
+	return drift > (int64_t)PERIOD / 2 ? (int64_t)PERIOD - drift : drift;
+}
+
+/*
+ * A drift of 50 us a frame is 4 ms in the end, each time. A machine whose load
+ * comes or goes meanwhile moves medians as well: one quiet time is enough.
+ */
+static void check_grid(void)
+{
+	uint64_t begin, taken = 0;
+	int64_t drift = 0;
+
+	next(); /* at once, not at a point of the grid */
+	for (int i = 0; i < TRIES; i++) {
+		begin = gk_mono_ns();
+		drift = drift_of_frames();
+		taken = gk_mono_ns() - begin;
+		if (drift <= (int64_t)PERIOD / 5 && taken < 2 * FRAMES * PERIOD)
+			return;
+	}
+	fail_msg("%ld ns from the grid, in %lu ns", (long)drift,
+		 (unsigned long)taken);
 }
 
 static void frames_keep_to_the_grid(void **state)
@@ -85,22 +102,24 @@ static void frames_keep_to_the_grid(void **state)
 	check_grid();
 }
 
-/* Each call on GPU 0 takes three periods: frames come all the same. */
+/* A worker that is in a slow call when its test ends gets the time for it. */
+static int hasten_and_teardown(void **state)
+{
+	SCRIPT(t.s->gpu[0].delay_ms = 0);
+	return scripted_teardown(state);
+}
+
+/* Each call on GPU 0 takes three periods: frames come all the same. Had each
+ * frame waited for one call only, they took longer than is allowed. */
 static void a_slow_gpu_delays_no_frame(void **state)
 {
-	uint64_t begin;
-
 	(void)state;
 	scripted_open();
 	scripted_take();
 	SCRIPT(t.s->gpu[0].delay_ms = 30);
 	assert_int_equal(gk_watch_start(t.gk, PERIOD), 0);
-	begin = gk_mono_ns();
 	check_grid();
-	/* Had each frame waited for one call only, it were three times this. */
-	assert_true(gk_mono_ns() - begin < 2 * FRAMES * PERIOD);
 	assert_value(t.snap->devices[1].m[GK_M_GPU_UTIL], 1);
-	SCRIPT(t.s->gpu[0].delay_ms = 0);
 }
 
 static void values_are_of_shortly_before_the_frame(void **state)
@@ -172,10 +191,22 @@ static void missed_frames_are_skipped(void **state)
 	start(PERIOD);
 	next();
 	nanosleep(&busy, NULL); /* the caller misses ten */
-	begin = next()->mono_ns;
+	begin = gk_mono_ns();
+	next();
 	for (int i = 0; i < 10; i++)
 		next();
 	assert_true(t.snap->mono_ns - begin > 9 * PERIOD);
+}
+
+/* A thread that a loaded machine does not let run looks late for a while. */
+static void await_health(unsigned gpu)
+{
+	unsigned frames = 0;
+
+	while (t.snap->devices[gpu].health != GK_HEALTH_OK) {
+		assert_true(++frames < 1000);
+		next();
+	}
 }
 
 static void a_hang_makes_a_gpu_stale_not_the_frames_late(void **state)
@@ -192,7 +223,8 @@ static void a_hang_makes_a_gpu_stale_not_the_frames_late(void **state)
 	/* Not before its time, and the others stay fresh. */
 	assert_true(gk_device_age(t.snap, &t.snap->devices[0], GK_TIER_FAST) >=
 		    50 * GK_NS_PER_MS);
-	assert_int_equal(t.snap->devices[1].health, GK_HEALTH_OK);
+	await_health(1);
+	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_STALE);
 	assert_value(t.snap->devices[0].m[GK_M_GPU_UTIL], 0);
 	SCRIPT(t.s->gpu[0].hang = false);
 	for (frames = 0; next()->devices[0].health != GK_HEALTH_OK;)
@@ -209,7 +241,7 @@ static void watching_starts_although_a_gpu_hangs(void **state)
 	scripted_open();
 	begin = gk_mono_ns();
 	assert_int_equal(gk_watch_start(t.gk, PERIOD), 0);
-	assert_true(gk_mono_ns() - begin < GK_NS_PER_S);
+	assert_true(gk_mono_ns() - begin < 5 * GK_NS_PER_S);
 	for (unsigned i = 0; next()->devices[0].health != GK_HEALTH_STALE; i++)
 		assert_true(i < 1000);
 	assert_absent(t.snap->devices[0].m[GK_M_GPU_UTIL], TIMEOUT);
@@ -316,11 +348,12 @@ static void others_are_seen_while_a_gpu_hangs_from_the_start(void **state)
 	uint64_t begin = gk_mono_ns();
 
 	(void)state;
+	t.options.timeout_ns = 10 * GK_NS_PER_S;
 	scripted_open();
 	SCRIPT(t.s->gpu[0].hang = true; t.s->gpu[1].util = 66);
 	assert_int_equal(gk_watch_begin(t.gk, 3600 * GK_NS_PER_S), 0);
 	assert_int_equal(next()->device_count, 2);
-	assert_true(gk_mono_ns() - begin < GK_NS_PER_S / 2);
+	assert_true(gk_mono_ns() - begin < 5 * GK_NS_PER_S);
 	/* The first frame may show it all: then no other comes. */
 	while (!t.snap->devices[1].read_ns[GK_TIER_MEDIUM]) {
 		next();
@@ -351,7 +384,7 @@ static void a_gpu_that_never_answers_is_stale_in_time(void **state)
 	assert_true(t.snap->mono_ns - begin >= 90 * GK_NS_PER_MS);
 	assert_int_equal(t.snap->devices[0].m[GK_M_GPU_UTIL].why,
 			 GK_ABSENT_TIMEOUT);
-	assert_int_equal(t.snap->devices[1].health, GK_HEALTH_OK);
+	await_health(1);
 	SCRIPT(t.s->gpu[0].hang = false);
 }
 
@@ -380,13 +413,41 @@ static void the_period_can_be_changed(void **state)
 	next();
 	assert_int_equal(gk_watch_period(t.gk, 0), GK_ERR_INVALID);
 	assert_int_equal(gk_watch_period(t.gk, UINT64_MAX), GK_ERR_RANGE);
+	begin = gk_mono_ns();
 	assert_int_equal(gk_watch_period(t.gk, PERIOD), 0);
 	SCRIPT(t.s->gpu[1].util = 44);
-	begin = gk_mono_ns();
 	for (int i = 0; i < 20; i++)
 		next();
-	assert_true(gk_mono_ns() - begin >= 19 * PERIOD);
+	assert_true(gk_mono_ns() - begin >= 20 * PERIOD);
+	/* The readings have followed. */
+	for (int i = 0; i < 1000 && t.snap->devices[1].m[GK_M_GPU_UTIL].v != 44;
+	     i++)
+		next();
 	assert_value(t.snap->devices[1].m[GK_M_GPU_UTIL], 44);
+}
+
+/* Its last reading is old because none was due, which is no hang. */
+static void a_shorter_period_makes_nobody_late(void **state)
+{
+	uint64_t begin;
+
+	(void)state;
+	t.options.timeout_ns = GK_NS_PER_S / 2;
+	start(3600 * GK_NS_PER_S);
+	next();
+	gk_sleep_until(gk_mono_ns() + GK_NS_PER_S);
+	SCRIPT(t.s->gpu[0].hang = true);
+	begin = gk_mono_ns();
+	assert_int_equal(gk_watch_period(t.gk, PERIOD), 0);
+	assert_int_equal(next()->devices[0].health, GK_HEALTH_OK);
+	/* It is when it had its time. */
+	while (next()->devices[0].health != GK_HEALTH_STALE)
+		assert_true(t.snap->mono_ns - begin < 10 * GK_NS_PER_S);
+	assert_true(t.snap->mono_ns - begin >= GK_NS_PER_S / 2);
+	/* Another period does not excuse it. */
+	assert_int_equal(gk_watch_period(t.gk, 2 * PERIOD), 0);
+	assert_int_equal(next()->devices[0].health, GK_HEALTH_STALE);
+	SCRIPT(t.s->gpu[0].hang = false);
 }
 
 static void periods_that_cannot_be_are_refused(void **state)
@@ -446,7 +507,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    SCRIPTED_TEST(frames_keep_to_the_grid),
-	    SCRIPTED_TEST(a_slow_gpu_delays_no_frame),
+	    cmocka_unit_test_setup_teardown(a_slow_gpu_delays_no_frame,
+					    scripted_setup,
+					    hasten_and_teardown),
 	    SCRIPTED_TEST(values_are_of_shortly_before_the_frame),
 	    SCRIPTED_TEST(the_first_frame_is_full),
 	    SCRIPTED_TEST(the_descriptor_is_readable_when_a_frame_is_due),
@@ -460,6 +523,7 @@ int main(void)
 	    SCRIPTED_TEST(a_gpu_that_never_answers_is_stale_in_time),
 	    SCRIPTED_TEST(beginning_keeps_to_the_grid),
 	    SCRIPTED_TEST(the_period_can_be_changed),
+	    SCRIPTED_TEST(a_shorter_period_makes_nobody_late),
 	    SCRIPTED_TEST(a_lost_gpu_is_seen_and_found_again),
 	    SCRIPTED_TEST(processes_are_in_every_frame),
 	    SCRIPTED_TEST(periods_that_cannot_be_are_refused),
