@@ -2,6 +2,8 @@
 #include "core/collect_board.h"
 #include "core/collect_row.h"
 
+#include <math.h>
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Scope of a field value: the sum over all links. */
@@ -288,26 +290,40 @@ static const struct field {
 #undef FIELD
 };
 
-static int64_t number(const nvmlFieldValue_t *field)
+/* The number of a field in base units; false: it is none. Drivers say "not
+ * available" by the largest number, too. */
+static bool number(const nvmlFieldValue_t *field, int64_t scale,
+		   int64_t *ret_number)
 {
+	int64_t raw;
+
 	switch (field->valueType) {
 	case NVML_VALUE_TYPE_DOUBLE:
-		return (int64_t)field->value.dVal;
+		if (!(fabs(field->value.dVal) < 0x1p63))
+			return false;
+		raw = (int64_t)field->value.dVal;
+		break;
 	case NVML_VALUE_TYPE_UNSIGNED_INT:
-		return field->value.uiVal;
-	case NVML_VALUE_TYPE_UNSIGNED_LONG:
-		return (int64_t)field->value.ulVal;
+		raw = field->value.uiVal;
+		break;
 	case NVML_VALUE_TYPE_SIGNED_LONG_LONG:
-		return field->value.sllVal;
+		raw = field->value.sllVal;
+		break;
 	case NVML_VALUE_TYPE_SIGNED_INT:
-		return field->value.siVal;
+		raw = field->value.siVal;
+		break;
 	case NVML_VALUE_TYPE_UNSIGNED_SHORT:
-		return field->value.usVal;
+		raw = field->value.usVal;
+		break;
+	case NVML_VALUE_TYPE_UNSIGNED_LONG:
 	case NVML_VALUE_TYPE_UNSIGNED_LONG_LONG:
 	case NVML_VALUE_TYPE_COUNT:
 	default:
-		return (int64_t)field->value.ullVal;
+		if (field->value.ullVal > INT64_MAX)
+			return false;
+		raw = (int64_t)field->value.ullVal;
 	}
+	return !__builtin_mul_overflow(raw, scale, ret_number);
 }
 
 struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
@@ -319,8 +335,8 @@ struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
 	/* How a driver that is older than the field answers. */
 	if (r == NVML_ERROR_INVALID_ARGUMENT)
 		value.why = GK_ABSENT_NOT_SUPPORTED;
-	if (!value.why)
-		value.v = number(field) * scale;
+	if (!value.why && !number(field, scale, &value.v))
+		value = (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
 	return value;
 }
 

@@ -21,6 +21,12 @@ struct lists {
 	size_t account_count, page_count, clock_count;
 };
 
+/* Whatever a driver counts, no more came than there was room for. */
+static unsigned least(unsigned count, unsigned room)
+{
+	return count < room ? count : room;
+}
+
 static nvmlReturn_t add_account(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				unsigned pid, struct lists *to)
 {
@@ -64,6 +70,7 @@ static nvmlReturn_t read_accounts(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				 pids);
 	if (!pids || !to->accounts || r)
 		count = 0;
+	count = least(count, ACCOUNTS_MAX);
 	r = gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	for (unsigned i = 0; !r && i < count; i++)
 		r = add_account(nvml, dev, pids[i], to);
@@ -80,6 +87,7 @@ static nvmlReturn_t add_pages(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetRetiredPages_v2, dev,
 				      nvml_cause, &count, address, time_us);
 
+	count = least(count, PAGES_MAX);
 	for (unsigned i = 0; !r && i < count; i++)
 		to->pages[to->page_count++] =
 		    (struct gk_page){.address = address[i],
@@ -116,7 +124,8 @@ static nvmlReturn_t add_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			 memory_mhz, &count, mhz);
 	struct gk_clock *more;
 
-	if (r)
+	count = least(count, CLOCKS_MAX);
+	if (r || !count)
 		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	more = realloc(to->clocks, (to->clock_count + count) * sizeof *more);
 	if (!more)
@@ -138,6 +147,7 @@ static nvmlReturn_t read_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 	if (r)
 		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
+	count = least(count, MEMORY_MAX);
 	for (unsigned i = 0; !r && i < count; i++)
 		r = add_clocks(nvml, dev, mhz[i], to);
 	return r;
@@ -197,7 +207,8 @@ static nvmlReturn_t read_samples(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		if (r == NVML_ERROR_NOT_FOUND || (!r && !count))
 			to[i].why = GK_ABSENT_NONE;
 		if (!to[i].why)
-			sum_up(samples, count, sampled[i].scale, &to[i]);
+			sum_up(samples, least(count, SAMPLES_MAX),
+			       sampled[i].scale, &to[i]);
 		r = gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	}
 	free(samples);

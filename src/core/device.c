@@ -19,7 +19,8 @@ bool gk_is_asked(unsigned with, const struct gk_metric_set *only,
 {
 	enum gk_tier tier = gk_metrics[metric].tier;
 
-	if ((tier == GK_TIER_DETAIL && !(with & GK_WITH_DETAIL)) ||
+	if ((tier == GK_TIER_ASKED && !(with & GK_WITH_PCIE)) ||
+	    (tier == GK_TIER_DETAIL && !(with & GK_WITH_DETAIL)) ||
 	    (tier == GK_TIER_EVENT && !(with & GK_WITH_EVENTS)))
 		return false;
 	return !only || gk_metric_set_has(only, metric);
@@ -263,7 +264,8 @@ static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
 		dev->health =
 		    why == GK_ABSENT_LOST ? GK_HEALTH_LOST : GK_HEALTH_ERROR;
 		dev->nvml_error = (int)answer;
-		dev->processes_why = why;
+		if (!(gpu->with & GK_WITHOUT_PROCESSES))
+			dev->processes_why = why;
 		clear_values(gpu, dev, why);
 	}
 }
@@ -291,7 +293,6 @@ static bool open_gpu(struct gk_gpu *gpu)
 	clear_values(gpu, &unit->dev, GK_ABSENT_NOT_READ);
 	identify_gpu(gpu, unit);
 	scan_mig(gpu);
-	unit = &gpu->units[0]; /* may have moved */
 	unit = &gpu->units[0]; /* the scan may have moved it */
 	gk_events_want(gpu->events, unit->dev.index, unit->handle);
 	gpu->open = true;

@@ -127,6 +127,19 @@ static void read_place(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		place->numa_node = (int)node;
 }
 
+/* Links are told apart by where their ends are, with or without
+ * GK_WITHOUT_BOARD. */
+static void read_bus_id(const struct gk_nvml *nvml, const struct gk_device *gpu,
+			struct seat *seat)
+{
+	nvmlPciInfo_t pci = {0};
+
+	memcpy(seat->bus_id, gpu->bus_id, sizeof seat->bus_id);
+	if (!*seat->bus_id &&
+	    !GK_NVML_CALL(nvml, nvmlDeviceGetPciInfo_v3, seat->handle, &pci))
+		memcpy(seat->bus_id, pci.busId, sizeof seat->bus_id - 1);
+}
+
 /* Only active links lead somewhere. */
 static void read_links(const struct gk_nvml *nvml, struct seat *seat)
 {
@@ -199,8 +212,10 @@ static bool is_repeated(const struct seat *seat, unsigned link)
 /* Links straight to the other, and by every switch that both are at. */
 static unsigned nvlinks(const struct seat *a, const struct seat *b)
 {
-	unsigned n = links_to(a, GK_LINK_END_GPU, b->bus_id);
+	unsigned n = 0;
 
+	if (*b->bus_id)
+		n = links_to(a, GK_LINK_END_GPU, b->bus_id);
 	for (unsigned i = 0; i < a->link_count; i++) {
 		const char *bus_id = a->links[i].bus_id;
 		unsigned from, to;
@@ -251,7 +266,7 @@ void gk_places_read(struct gk_places *p, const struct gk_nvml *nvml,
 	handles = calloc(p->count, sizeof *handles);
 	if (!handles)
 		return;
-	memcpy(seat.bus_id, gpu->bus_id, sizeof seat.bus_id);
+	read_bus_id(nvml, gpu, &seat);
 	read_place(nvml, handle, &seat.place);
 	read_links(nvml, &seat);
 	sit_down(p, gpu->index, &seat, handles);

@@ -108,6 +108,7 @@ static void links_are_listed(void **state)
 	assert_absent(detail->links[2].m[GK_L_ECC_DATA], NOT_SUPPORTED);
 	assert_value(detail->links[2].m[GK_L_TX], 1024 * (3 + 2));
 	assert_value(detail->links[2].m[GK_L_SPEED], 25000000000);
+	assert_absent(detail->links[2].m[GK_L_RX], NOT_SUPPORTED);
 	assert_int_equal(t.snap->devices[1].detail->link_count, 0);
 }
 
@@ -251,13 +252,25 @@ static void the_topology_tells_ways_and_places(void **state)
 			 15);
 }
 
+/* 0 = 1 by two links; 2 and 3 meet at two switches, 3 + 1 links. */
+static void check_nvlinks(unsigned with)
+{
+	t.options.with = with;
+	scripted_open();
+	scripted_take();
+	assert_int_equal(peer(0, 1)->nvlinks, 2);
+	assert_int_equal(peer(1, 0)->nvlinks, 2);
+	assert_int_equal(peer(2, 3)->nvlinks, 4);
+	assert_int_equal(peer(3, 2)->nvlinks, 4);
+	assert_int_equal(peer(0, 2)->nvlinks, 0);
+}
+
 static void nvlinks_lead_straight_and_by_switches(void **state)
 {
 	struct script_gpu *g = t.s->gpu;
 
 	(void)state;
 	scripted_reset(4);
-	/* 0 = 1 by two links; 2 and 3 meet at two switches, 3 + 1 links. */
 	SCRIPT(g[0].links = g[1].links = 3; g[0].active = g[1].active = 3;
 	       g[0].leads_to[0] = g[0].leads_to[1] = 1;
 	       g[1].leads_to[0] = g[1].leads_to[1] = 0;
@@ -266,14 +279,11 @@ static void nvlinks_lead_straight_and_by_switches(void **state)
 		       g[2].leads_to[i] = SCRIPT_GPUS + (i < 3 ? 1 : 2);
 		       g[3].leads_to[i] = SCRIPT_GPUS + (i < 5 ? 1 : 2);
 	       });
-	t.options.with = GK_WITH_TOPOLOGY;
-	scripted_open();
-	scripted_take();
-	assert_int_equal(peer(0, 1)->nvlinks, 2);
-	assert_int_equal(peer(1, 0)->nvlinks, 2);
-	assert_int_equal(peer(2, 3)->nvlinks, 4);
-	assert_int_equal(peer(3, 2)->nvlinks, 4);
-	assert_int_equal(peer(0, 2)->nvlinks, 0);
+	check_nvlinks(GK_WITH_TOPOLOGY);
+	assert_int_equal(gk_close(t.gk), 0);
+	t.gk = NULL;
+	check_nvlinks(GK_WITH_TOPOLOGY | GK_WITHOUT_BOARD);
+	assert_string_equal(t.snap->devices[0].bus_id, "");
 }
 
 static void a_hanging_gpu_leaves_its_ways_unknown(void **state)
@@ -343,11 +353,20 @@ static void what_is_not_wanted_is_not_lost(void **state)
 	(void)state;
 	gk_metric_set_add(&only, GK_M_TEMP);
 	t.options.only = &only;
+	t.options.with = GK_WITHOUT_PROCESSES;
+	t.options.timeout_ns = 50 * GK_NS_PER_MS;
 	scripted_open();
 	SCRIPT(t.s->gpu[0].handle = NVML_ERROR_GPU_IS_LOST);
+	SCRIPT(t.s->gpu[1].hang = true);
 	scripted_take();
+	SCRIPT(t.s->gpu[1].hang = false);
 	assert_absent(t.snap->devices[0].m[GK_M_TEMP], LOST);
-	assert_absent(t.snap->devices[0].m[GK_M_POWER], NOT_READ);
+	assert_absent(t.snap->devices[1].m[GK_M_TEMP], TIMEOUT);
+	for (int i = 0; i < 2; i++) {
+		assert_absent(t.snap->devices[i].m[GK_M_POWER], NOT_READ);
+		assert_int_equal(t.snap->devices[i].processes_why,
+				 GK_ABSENT_NOT_READ);
+	}
 }
 
 static void the_board_and_samples_can_be_left_out(void **state)

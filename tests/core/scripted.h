@@ -156,7 +156,8 @@ static inline void scripted_await_hang(unsigned gpu)
 /* A metric that is read without a bit of gk_with. */
 static inline bool everyday(int metric)
 {
-	return gk_metrics[metric].tier != GK_TIER_DETAIL &&
+	return gk_metrics[metric].tier != GK_TIER_ASKED &&
+	       gk_metrics[metric].tier != GK_TIER_DETAIL &&
 	       gk_metrics[metric].tier != GK_TIER_EVENT;
 }
 

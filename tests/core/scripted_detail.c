@@ -1,6 +1,7 @@
 /* scripted_detail.c - details, links and topology of the scripted GPUs. */
 #include "core/scripted_call.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +21,9 @@ static const struct {
     {NVML_FI_DEV_PCIE_REPLAY_COUNTER, NVML_VALUE_TYPE_UNSIGNED_INT, 9},
     {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG,
      3},
+    /* How drivers say that they have none, although they answer. */
+    {NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG,
+     INT64_MIN},
     {NVML_FI_DEV_NVLINK_GET_SPEED, NVML_VALUE_TYPE_UNSIGNED_INT, 25000},
     {NVML_FI_DEV_ECC_SBE_AGG_TOTAL, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG,
      1LL << 40},
