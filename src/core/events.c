@@ -41,7 +41,8 @@ struct gk_events {
 	pthread_cond_t wake; /* to the thread */
 	pthread_cond_t told; /* from the thread: waits in the driver, ended */
 	bool stop, waiting, ended;
-	unsigned asks; /* calls of gk_events_want() so far */
+	unsigned asks;     /* calls of gk_events_want() so far */
+	uint64_t heard_ns; /* when the driver last said what came, or nothing */
 	size_t gpu_count;
 	struct gpu gpu[];
 };
@@ -77,9 +78,11 @@ static void drop_set(struct gk_events *e)
 static nvmlReturn_t listen_to(struct gk_events *e, nvmlDevice_t handle)
 {
 	unsigned long long types = 0;
-	nvmlReturn_t r = GK_NVML_CALL(e->nvml, nvmlDeviceGetSupportedEventTypes,
-				      handle, &types);
+	nvmlReturn_t r = NVML_ERROR_FUNCTION_NOT_FOUND;
 
+	if (e->nvml->nvmlEventSetWait_v2 || e->nvml->nvmlEventSetWait)
+		r = GK_NVML_CALL(e->nvml, nvmlDeviceGetSupportedEventTypes,
+				 handle, &types);
 	if (!r && !(types & nvmlEventTypeXidCriticalError))
 		r = NVML_ERROR_NOT_SUPPORTED;
 	if (!r && !e->set)
@@ -101,6 +104,8 @@ static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 	if (!r || why == GK_ABSENT_NOT_SUPPORTED ||
 	    why == GK_ABSENT_NO_FUNCTION || why == GK_ABSENT_PERMISSION)
 		gpu->wanted = false;
+	if (!r)
+		e->heard_ns = gk_mono_ns();
 	/* What came before the GPU was lost is known still. */
 	if (gpu->why)
 		gpu->why = why;
@@ -160,6 +165,13 @@ static struct gpu *gpu_of(struct gk_events *e, nvmlDevice_t handle)
 	    index >= e->gpu_count)
 		return NULL;
 	return &e->gpu[index];
+}
+
+static void hear(struct gk_events *e)
+{
+	pthread_mutex_lock(&e->lock);
+	e->heard_ns = gk_mono_ns();
+	pthread_mutex_unlock(&e->lock);
 }
 
 static void count(struct gk_events *e, const nvmlEventData_t *data)
@@ -250,6 +262,7 @@ static void expect(struct gk_events *e)
 		e->rest_ms = longer(e->rest_ms);
 		return;
 	}
+	hear(e);
 	e->wait_ms = longer(e->wait_ms);
 	e->rest_ms = REST_FIRST_MS;
 }
@@ -368,7 +381,7 @@ void gk_events_get(struct gk_events *e, struct gk_device *dev)
 	if (gpu->why != GK_ABSENT_NOT_READ)
 		put(gpu, dev->m);
 	if (!gpu->why)
-		dev->read_ns[GK_TIER_EVENT] = gk_mono_ns();
+		dev->read_ns[GK_TIER_EVENT] = e->heard_ns;
 	pthread_mutex_unlock(&e->lock);
 }
 

@@ -25,7 +25,8 @@ void gk_events_want(struct gk_events *events, unsigned index,
 		    nvmlDevice_t handle);
 
 /*
- * Writes the metrics of the tier EVENT of a device, and when they were known.
+ * Writes the metrics of the tier EVENT of a device, and when the driver last
+ * said what came: a second ago at most while it answers.
  * What is not known yet stays as it is; a MIG device has none of its own.
  */
 void gk_events_get(struct gk_events *events, struct gk_device *dev);

@@ -159,12 +159,18 @@ static void closing_does_not_wait_for_the_driver(void **state)
 
 static void a_wait_that_hangs_disturbs_nobody(void **state)
 {
+	uint64_t heard;
+
 	(void)state;
 	open_and_listen();
 	SCRIPT(t.s->events.hang = true);
 	assert_true(await(t.s->events.waiting));
 	SCRIPT(t.s->gpu[0].util = 55);
+	heard = scripted_take()->devices[0].read_ns[GK_TIER_EVENT];
+	gk_sleep_until(gk_mono_ns() + 5 * GK_NS_PER_MS);
 	scripted_take();
+	/* Its age tells that nothing is known of the time since. */
+	assert_true(t.snap->devices[0].read_ns[GK_TIER_EVENT] == heard);
 	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_OK);
 	assert_value(t.snap->devices[0].m[GK_M_GPU_UTIL], 55);
 	assert_value(t.snap->devices[0].m[GK_M_XID_COUNT], 0);
