@@ -11,6 +11,10 @@
 
 #define MIB (1024.0 * 1024.0)
 
+/* So many devices are remembered although they are gone: MIG devices come and
+ * go with names of their own, for ever. */
+#define DEVICES_KEPT 64
+
 /* Frames without a new reading after which there is a gap. */
 #define LATE_MAX 1
 
@@ -28,6 +32,7 @@ struct device {
 	char uuid[GK_NAME_MAX];
 	bool mig;
 	uint64_t read_ns[GK_TIER_COUNT]; /* of what was taken in last */
+	uint64_t seen_ns;
 	unsigned late; /* frames since a reading of the FAST tier */
 	struct gk_value before[GK_HD_COUNT]; /* of counters, at that time */
 	struct gk_series series[GK_HD_COUNT];
@@ -44,7 +49,7 @@ struct process {
 };
 
 struct gk_history {
-	uint64_t begin_ns;
+	uint64_t begin_ns, before_ns, now_ns; /* snapshots: first, last two */
 	struct gk_series host[GK_HH_COUNT];
 	float host_rings[GK_HH_COUNT][GK_SERIES_ALL];
 	struct device *devices;
@@ -168,27 +173,53 @@ static struct device *find_device(const struct gk_history *h, const char *uuid)
 	return NULL;
 }
 
-static struct device *new_device(struct gk_history *h,
-				 const struct gk_device *from)
+/* Of many devices the one that is gone for longest; NULL: none is. */
+static struct device *gone_device(const struct gk_history *h)
+{
+	struct device *oldest = NULL;
+
+	for (size_t i = 0; i < h->device_count; i++) {
+		struct device *d = &h->devices[i];
+
+		if (d->seen_ns < h->before_ns &&
+		    (!oldest || d->seen_ns < oldest->seen_ns))
+			oldest = d;
+	}
+	return h->device_count < DEVICES_KEPT ? NULL : oldest;
+}
+
+/* A place more, with rings. */
+static struct device *place_device(struct gk_history *h)
 {
 	size_t n = h->device_count + 1;
-	struct device *more = realloc(h->devices, n * sizeof *more), *d;
+	struct device *more = realloc(h->devices, n * sizeof *more);
+	float *rings;
 
 	if (!more)
 		return NULL;
 	h->devices = more;
-	d = &more[h->device_count];
-	*d = (struct device){.mig = from->mig_index >= 0};
-	d->rings =
-	    calloc(GK_HD_COUNT * (size_t)GK_SERIES_ALL, sizeof *d->rings);
-	if (!d->rings)
+	rings = calloc(GK_HD_COUNT * (size_t)GK_SERIES_ALL, sizeof *rings);
+	if (!rings)
 		return NULL;
+	more[h->device_count] = (struct device){.rings = rings};
+	return &more[h->device_count++];
+}
+
+static struct device *new_device(struct gk_history *h,
+				 const struct gk_device *from)
+{
+	struct device *d = gone_device(h);
+
+	if (!d)
+		d = place_device(h);
+	if (!d)
+		return NULL;
+	*d = (struct device){.mig = from->mig_index >= 0, .rings = d->rings};
 	gk_str_copy(d->uuid, sizeof d->uuid, from->uuid);
 	for (int i = 0; i < GK_HD_COUNT; i++)
 		gk_series_init(&d->series[i],
 			       d->rings + (size_t)i * GK_SERIES_ALL,
 			       GK_SERIES_LEVELS);
-	h->device_count = n;
 	return d;
 }
 
@@ -301,6 +332,7 @@ static void add_device(struct gk_history *h, const struct gk_snapshot *snap,
 		d = new_device(h, from);
 	if (!d)
 		return;
+	d->seen_ns = snap->mono_ns;
 	count_late(d, from);
 	for (int i = 0; i < GK_HD_COUNT; i++)
 		gk_series_add(&d->series[i], snap->mono_ns,
@@ -312,6 +344,8 @@ void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap)
 {
 	if (!h->begin_ns)
 		h->begin_ns = snap->mono_ns;
+	h->before_ns = h->now_ns;
+	h->now_ns = snap->mono_ns;
 	for (int i = 0; i < GK_HH_COUNT; i++)
 		gk_series_add(&h->host[i], snap->mono_ns,
 			      of_host(&snap->host, (enum gk_history_host)i));

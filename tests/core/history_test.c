@@ -10,6 +10,7 @@
 #include "core/history.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define AT(seconds) (1000 * GK_NS_PER_S + (uint64_t)((seconds)*1e9))
@@ -283,6 +284,26 @@ static void more_than_fit_are_left_out(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* MIG devices that are made and destroyed have a new name each time. */
+static void devices_that_are_gone_make_room(void **state)
+{
+	(void)state;
+	devices[1].mig_index = 0;
+	util(0, 10);
+	for (int i = 0; i < 200; i++) {
+		sprintf(devices[1].uuid, "MIG-%d", i);
+		util(1, 20);
+		take(i);
+	}
+	assert_true(isnan(one_of(GK_HD_GPU_UTIL, "MIG-0", 1, 1)));
+	assert_true(isnan(one_of(GK_HD_GPU_UTIL, "MIG-100", 101, 1)));
+	/* The last ones, and who was there all the time, are remembered. */
+	assert_true(one_of(GK_HD_GPU_UTIL, "MIG-180", 181, 1) == 20);
+	assert_true(one_of(GK_HD_GPU_UTIL, "MIG-199", 200, 1) == 20);
+	assert_true(one_of(GK_HD_GPU_UTIL, "GPU-a", 1, 1) == 10);
+	assert_true(one_of(GK_HD_GPU_UTIL, "GPU-a", 200, 1) == 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +316,7 @@ int main(void)
 	    T(a_counter_is_shown_as_its_growth),
 	    T(a_series_is_its_metric),
 	    T(processes_make_room),
+	    T(devices_that_are_gone_make_room),
 	    T(more_than_fit_are_left_out),
 	};
 
