@@ -153,7 +153,8 @@ static void of_snapshot(struct gk_feed *feed, enum slot slot, const char *type,
 	}
 	page->status = 200;
 	page->type = type;
-	page->body = body->data;
+	/* Nothing may have answered yet, and then there is no text. */
+	page->body = body->data ? body->data : "";
 	page->len = body->len;
 	page->slot = slot;
 	page->number = feed->number;
