@@ -201,6 +201,7 @@ static void place(struct player *p, const struct gk_snapshot *snap,
 	actor->order.places[actor->order.count++] =
 	    (struct fake_stand_in_place){
 		.gpu = gpu,
+		.mig = (uint32_t)(snap->devices[q->device].mig_index + 1),
 		.types = q->types ? q->types & 7 : GKF_COMPUTE,
 		.bytes = mem.why ? 0 : (uint64_t)mem.v,
 		.sm = percent(q->m[GK_PM_SM_UTIL]),

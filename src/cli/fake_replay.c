@@ -126,6 +126,59 @@ static void take_facts(const struct gk_device *d, struct gkf_profile *p)
 	bound(p);
 }
 
+/* "3g.40gb" of "NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb", with its "1c". */
+static const char *mig_profile(const struct gk_device *d, char *ret_slice,
+			       size_t cap)
+{
+	const char *at = strstr(d->name, " MIG ");
+	size_t len;
+
+	*ret_slice = '\0';
+	if (!at)
+		return "";
+	at += strlen(" MIG ");
+	len = strspn(at, "0123456789");
+	if (at[len] != 'c')
+		return at;
+	snprintf(ret_slice, cap, "%.*s", (int)len + 1, at);
+	return at + len + 2;
+}
+
+/* How a GPU is split, as --mig has it: "3g.40gb(1c+2c)+1g.10gb". */
+static void split(const struct gk_snapshot *snap, int gpu,
+		  struct gkf_profile *p)
+{
+	struct gk_buf out = {0};
+	int instance = -1;
+	char slice[8];
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+		const char *profile = mig_profile(d, slice, sizeof slice);
+		bool same = d->gpu_instance == instance;
+
+		if (d->parent != gpu)
+			continue;
+		if (same && *slice && out.len)
+			out.len--; /* the bracket */
+		if (!same)
+			gk_buf_printf(&out, "%s%s", out.len ? "+" : "",
+				      profile);
+		if (*slice)
+			gk_buf_printf(&out, "%s%s)", same ? "+" : "(", slice);
+		instance = d->gpu_instance;
+	}
+	p->mig_layout[0] = '\0';
+	if (p->mig >= 0)
+		p->mig = snap->devices[gpu].m[GK_M_MIG_MODE].why == GK_PRESENT
+			     ? snap->devices[gpu].m[GK_M_MIG_MODE].v == 1
+			     : 0;
+	if (p->mig > 0 && out.len && !out.failed &&
+	    out.len < sizeof p->mig_layout)
+		gk_str_copy(p->mig_layout, sizeof p->mig_layout, out.data);
+	gk_buf_free(&out);
+}
+
 /* The profile whose GPUs have that name; else the default one. */
 static void find_profile(const char *name, const char *dir,
 			 struct gkf_profile *ret_profile)
@@ -173,7 +226,8 @@ int fake_replay_profiles(const struct fake_replay *replay,
 			ret_profiles[count] = ret_profiles[count - 1];
 		else
 			find_profile(d->name, dir, &ret_profiles[count]);
-		take_facts(d, &ret_profiles[count++]);
+		take_facts(d, &ret_profiles[count]);
+		split(replay->first, (int)i, &ret_profiles[count++]);
 	}
 	*ret_count = count;
 	return 0;

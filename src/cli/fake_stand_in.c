@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/fake.h"
+#include "fake/mig.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +109,9 @@ void fake_stand_in_end(struct fake_stand_in *s)
 
 /* ---- the process itself ---- */
 
-/* A GPU that it is on. */
+#define PLACES (GKF_DEVICES_MAX * (GKF_MIG_MAX + 1))
+
+/* A GPU or MIG device that it is on. */
 struct hold {
 	bool on;
 	unsigned slot;
@@ -144,6 +147,20 @@ static void resize(struct gkf_machine *m, struct hold *h, uint64_t bytes)
 		h->bytes = bytes;
 }
 
+static int attach(struct gkf_machine *m, const struct fake_stand_in_place *p,
+		  const struct gkf_wave *wave, unsigned *ret_slot)
+{
+	struct gkf_mig_ci ci;
+	int r;
+
+	if (!p->mig)
+		return gkf_attach(m, p->gpu, p->types, wave, ret_slot);
+	r = gkf_mig_by_index(m, p->gpu, p->mig - 1, &ci);
+	return r ? r
+		 : gkf_attach_instance(m, p->gpu, GKF_INSTANCE(ci.gi, ci.id),
+				       p->types, wave, ret_slot);
+}
+
 static void follow(struct gkf_machine *m, const struct fake_stand_in_place *p,
 		   struct hold *h)
 {
@@ -152,7 +169,7 @@ static void follow(struct gkf_machine *m, const struct fake_stand_in_place *p,
 	if (h->on && h->types != p->types)
 		leave(m, h);
 	if (!h->on) {
-		if (gkf_attach(m, p->gpu, p->types, &wave, &h->slot))
+		if (attach(m, p, &wave, &h->slot))
 			return;
 		h->on = true;
 		h->types = p->types;
@@ -162,18 +179,24 @@ static void follow(struct gkf_machine *m, const struct fake_stand_in_place *p,
 	resize(m, h, p->bytes);
 }
 
+static unsigned number_of(const struct fake_stand_in_place *p)
+{
+	return p->gpu * (GKF_MIG_MAX + 1) + p->mig;
+}
+
 static void obey(struct gkf_machine *m, const struct fake_stand_in_order *order,
 		 struct hold *holds)
 {
-	bool named[GKF_DEVICES_MAX] = {0};
+	bool named[PLACES] = {0};
 
 	for (uint32_t i = 0; i < order->count; i++)
-		named[order->places[i].gpu] = true;
-	for (unsigned gpu = 0; gpu < GKF_DEVICES_MAX; gpu++)
-		if (!named[gpu])
-			leave(m, &holds[gpu]);
+		named[number_of(&order->places[i])] = true;
+	for (unsigned i = 0; i < PLACES; i++)
+		if (!named[i])
+			leave(m, &holds[i]);
 	for (uint32_t i = 0; i < order->count; i++)
-		follow(m, &order->places[i], &holds[order->places[i].gpu]);
+		follow(m, &order->places[i],
+		       &holds[number_of(&order->places[i])]);
 }
 
 static bool is_sound(const struct fake_stand_in_order *order, ssize_t len)
@@ -181,14 +204,15 @@ static bool is_sound(const struct fake_stand_in_order *order, ssize_t len)
 	if (len != sizeof *order || order->count > FAKE_STAND_IN_PLACES)
 		return false;
 	for (uint32_t i = 0; i < order->count; i++)
-		if (order->places[i].gpu >= GKF_DEVICES_MAX)
+		if (order->places[i].gpu >= GKF_DEVICES_MAX ||
+		    order->places[i].mig > GKF_MIG_MAX)
 			return false;
 	return true;
 }
 
 int fake_stand_in_main(void)
 {
-	static struct hold holds[GKF_DEVICES_MAX];
+	static struct hold holds[PLACES];
 	char text[128];
 	struct fake_stand_in_order order;
 	struct gkf_machine *m;
@@ -206,8 +230,8 @@ int fake_stand_in_main(void)
 		obey(m, &order, holds);
 		(void)!send(fd, "", 1, MSG_NOSIGNAL);
 	}
-	for (unsigned gpu = 0; gpu < GKF_DEVICES_MAX; gpu++)
-		leave(m, &holds[gpu]);
+	for (unsigned i = 0; i < PLACES; i++)
+		leave(m, &holds[i]);
 	gkf_machine_close(m);
 	return GK_EXIT_OK;
 }

@@ -18,6 +18,7 @@
 /* What one of them is told to be on a GPU. */
 struct fake_stand_in_place {
 	uint32_t gpu, types;
+	uint32_t mig; /* index of the MIG device + 1; 0: none */
 	uint64_t bytes;
 	uint32_t sm, mem, enc, dec; /* percent */
 };

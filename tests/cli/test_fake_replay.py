@@ -153,6 +153,25 @@ def test_a_recording_of_it_is_the_same(recorded, tmp_path):
         assert {k: a[k] for k in KEYS} == {k: b[k] for k in KEYS}
 
 
+def test_mig_devices_are_played(tmp_path):
+    path = tmp_path / "mig.tape"
+    before = json.loads(on(
+        "--gpus", "a100:2", "--mig", "0=3g.40gb+2g.20gb(1c+1c)+1g.10gb",
+        "--load", "train:0:0+0:2,mem=2GiB", "--load", "train:1,mem=1GiB",
+        script=f'"$G" record --snapshots --count 1 -o {path}; '
+        '"$G" stat --json'))
+    after = json.loads(on("--replay", path, script='"$G" stat --json'))
+
+    def shape(report):
+        return [(d["label"], d["name"], d["memory_total_bytes"],
+                 [(p["command"], p["gpu_memory_bytes"])
+                  for p in d["processes"]]) for d in report["devices"]]
+
+    assert len(before["devices"]) == 6
+    assert sum(len(d["processes"]) for d in before["devices"]) == 3
+    assert shape(after) == shape(before)
+
+
 def test_what_cannot_be_played(gpukit, recorded, tmp_path):
     path, _ = recorded
     other = tmp_path / "x.csv"
