@@ -327,16 +327,31 @@ static void aside(const struct gk_record_file *f, unsigned number, char *dst,
 		 f->path + stem);
 }
 
+/* Replaces nothing; not every file system can promise that. */
+static int move_to(const char *from, const char *to)
+{
+	struct stat st;
+
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL)
+		return -1;
+	if (!lstat(to, &st)) {
+		errno = EEXIST;
+		return -1;
+	}
+	return rename(from, to);
+}
+
 int gk_record_file_rotate(struct gk_record_file *f)
 {
 	char name[PATH_MAX + SUFFIX];
 	int r;
 
-	do
+	do {
 		aside(f, ++f->number, name, sizeof name);
-	while ((r = renameat2(AT_FDCWD, f->path, AT_FDCWD, name,
-			      RENAME_NOREPLACE)) < 0 &&
-	       errno == EEXIST);
+		r = move_to(f->path, name);
+	} while (r < 0 && errno == EEXIST);
 	if (r < 0)
 		return failed(f, "put aside", errno);
 	r = gk_record_file_close(f);
