@@ -3,13 +3,19 @@
 import base64
 import http.client
 import json
+import os
 import re
 import signal
 import ssl
 import subprocess
 import time
 
-from conftest import GPUKIT, clean_env
+import pytest
+
+from conftest import BUILD, GPUKIT, clean_env
+
+EIGHT = ["--gpus", "a100-sxm4-80gb:8", "--load", "train:0-3,mem=30GiB",
+         "--load", "infer:4-5,n=2,mem=8GiB"]
 
 SAMPLE = re.compile(
     r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$')
@@ -145,3 +151,25 @@ class Exporter:
             self.process.send_signal(number)
         said = self.process.communicate(timeout=20)[1]
         return self.process.returncode, said
+
+
+BUILT = pytest.mark.skipif(
+    not os.path.exists(os.path.join(BUILD, "lib/gpukit/libgpukit-http.so"))
+    and not os.environ.get("CI"), reason="built without libmicrohttpd")
+
+
+@pytest.fixture
+def export(machine):
+    """export(machine options, export options) starts one; export.made is
+    its machine."""
+    started = []
+
+    def start(made, *options, **how):
+        start.made = machine(*made)
+        started.append(Exporter(start.made.env, "-i", "0.1", *options, **how))
+        return started[-1]
+
+    yield start
+    for one in started:
+        status, said = one.stop()
+        assert (status, said) == (0, ""), (status, said)
