@@ -52,10 +52,28 @@ void tui_crash_catch(void)
 	handle(true);
 }
 
-void tui_crash_text(const char *text, size_t len)
+static void add(const char *text, size_t len)
 {
-	kept.len = len < sizeof kept.text ? len : sizeof kept.text - 1;
-	memcpy(kept.text, text, kept.len);
+	size_t room = sizeof kept.text - 1 - kept.len;
+
+	len = len < room ? len : room;
+	memcpy(kept.text + kept.len, text, len);
+	kept.len += len;
+}
+
+void tui_crash_add(const char *text)
+{
+	while (text && *text) {
+		size_t n = strcspn(text, "$");
+
+		add(text, n);
+		text += n;
+		if (text[0] == '$' && text[1] == '<')
+			text += strcspn(text, ">");
+		else if (*text)
+			add(text, 1);
+		text += *text != '\0';
+	}
 }
 
 void tui_crash_release(void)

@@ -5,15 +5,16 @@
 #ifndef GK_TUI_CRASH_H
 #define GK_TUI_CRASH_H
 
-#include <stddef.h>
-
 /*
  * Before the terminal at stdout is taken: from now on a crash gives it back
- * the modes that it has now, after the bytes of a text, which is cut at 255.
- * The stack is that of the calling thread; others crash on their own.
+ * the modes that it has now, after what is added here, 255 bytes at most. The
+ * stack is that of the calling thread; others crash on their own.
  */
 void tui_crash_catch(void);
-void tui_crash_text(const char *text, size_t len);
+
+/* A capability (NULL: none), without the delays ("$<5>") that terminals once
+ * needed. */
+void tui_crash_add(const char *text);
 
 /* The terminal was given back: a crash is nobody's business any more. */
 void tui_crash_release(void);

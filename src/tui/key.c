@@ -101,6 +101,24 @@ tui_key tui_key_parse(const char *name, size_t len)
 	return key | bits;
 }
 
+tui_key tui_key_of_character(wchar_t c)
+{
+	switch (c) {
+	case L'\r':
+	case L'\n':
+		return TUI_KEY_ENTER;
+	case L'\t':
+		return TUI_KEY_TAB;
+	case 27:
+		return TUI_KEY_ESCAPE;
+	case 127:
+	case 8:
+		return TUI_KEY_BACKSPACE;
+	default:
+		return c < 32 ? (tui_key)(c + 'a' - 1) | TUI_CTRL : (tui_key)c;
+	}
+}
+
 const char *tui_key_name(char *dst, tui_key key)
 {
 	tui_key base = key & ~(tui_key)(TUI_CTRL | TUI_ALT | TUI_SHIFT);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <wchar.h>
 
 /* A character, or one of these, with modifiers added. */
 enum tui_special {
@@ -93,6 +94,9 @@ extern const struct tui_key_info tui_keys[ACTION_COUNT];
 tui_key tui_key_parse(const char *name, size_t len);
 #define TUI_KEY_NAME_MAX 24
 const char *tui_key_name(char *dst, tui_key key);
+
+/* The key of a character that a terminal sent: 3 is Ctrl-C. */
+tui_key tui_key_of_character(wchar_t c);
 
 /* The keys of every action: the table's, or what the config file says. */
 struct tui_keymap;

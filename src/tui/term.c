@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/str.h"
 #include "tui/color.h"
 #include "tui/crash.h"
+#include "tui/mouse_code.h"
 
 #include <curses.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define ESC_DELAY_MS 25
 
 /* Codes for what curses has no key for. */
-enum { PASTE_BEGIN = KEY_MAX + 0x400, PASTE_END };
+enum { PASTE_BEGIN = KEY_MAX + 0x400, PASTE_END, MOUSE_SGR };
 
 /* A paste whose end was lost ends when nothing comes for so long. */
 #define PASTE_NS (GK_NS_PER_S / 2)
@@ -40,6 +40,7 @@ static struct {
 	struct grid shown; /* what the terminal shows */
 	int colors;
 	struct term_mouse mouse;
+	bool asks_sgr; /* of the mouse; curses does of other terminals */
 	bool tells_pastes, pasting;
 	uint64_t pasted_ns; /* when the last of it came */
 	SCREEN *screen;
@@ -47,39 +48,18 @@ static struct {
 
 /* ---- beginning and end ---- */
 
-/* A capability without the delays ("$<5>") that terminals once needed. */
-static void add_text(struct gk_buf *out, const char *text)
-{
-	while (text && *text) {
-		size_t n = strcspn(text, "$");
-
-		gk_buf_add(out, text, n);
-		text += n;
-		if (text[0] == '$' && text[1] == '<')
-			text += strcspn(text, ">");
-		else if (*text)
-			gk_buf_putc(out, '$');
-		text += *text != '\0';
-	}
-}
-
 /* What curses would send at the end; it may be curses that crashes. */
 static void prepare_for_crash(void)
 {
-	struct gk_buf text = {0};
-
 	if (key_mouse)
-		gk_buf_puts(&text, "\033[?1000l\033[?1002l\033[?1006l");
+		tui_crash_add("\033[?1000l\033[?1002l\033[?1006l");
 	if (term.tells_pastes)
-		gk_buf_puts(&text, "\033[?2004l");
-	add_text(&text, exit_attribute_mode);
-	add_text(&text, cursor_normal);
-	add_text(&text, keypad_local);
-	add_text(&text, exit_ca_mode);
-	gk_buf_putc(&text, '\r');
-	if (text.data)
-		tui_crash_text(text.data, text.len);
-	gk_buf_free(&text);
+		tui_crash_add("\033[?2004l");
+	tui_crash_add(exit_attribute_mode);
+	tui_crash_add(cursor_normal);
+	tui_crash_add(keypad_local);
+	tui_crash_add(exit_ca_mode);
+	tui_crash_add("\r");
 }
 
 /* Numbers of colours are red, green and blue, but for the first few. */
@@ -107,6 +87,26 @@ static void init_colors(void)
 		init_extended_pair(PAIR(i), number_of(i), ground);
 }
 
+/*
+ * The old form of the mouse, the one that descriptions of screen and tmux
+ * tell, has no wheel with Ctrl or Shift: these can the new one as well, or
+ * pass it over.
+ */
+static void tell_mouse(bool on)
+{
+	if (!term.asks_sgr)
+		return;
+	putp(on ? "\033[?1006h" : "\033[?1006l");
+	fflush(stdout); /* which curses does not write to */
+}
+
+static void listen_to_mouse(void)
+{
+	term.asks_sgr = key_mouse && !strcmp(key_mouse, "\033[M");
+	if (term.asks_sgr)
+		define_key("\033[<", MOUSE_SGR);
+}
+
 void term_options_set(const struct term_options *options)
 {
 	mmask_t mask =
@@ -117,6 +117,7 @@ void term_options_set(const struct term_options *options)
 		return;
 	mousemask(mask, NULL);
 	mouseinterval(0);
+	tell_mouse(options->mouse);
 	term_forget();
 }
 
@@ -199,6 +200,7 @@ int term_open(const struct term_options *options)
 	init_colors();
 	term.open = true;
 	listen_to_pastes();
+	listen_to_mouse();
 	prepare_for_crash();
 	term_options_set(options);
 	return 0;
@@ -210,6 +212,7 @@ void term_close(void)
 		return;
 	term.open = false;
 	mousemask(0, NULL);
+	tell_mouse(false);
 	tell_pastes(false);
 	endwin();
 	tui_crash_release();
@@ -219,6 +222,7 @@ void term_close(void)
 
 void term_suspend(void)
 {
+	tell_mouse(false);
 	tell_pastes(false);
 	endwin();
 }
@@ -226,6 +230,7 @@ void term_suspend(void)
 void term_resume(void)
 {
 	refresh();
+	tell_mouse(term.options.mouse);
 	tell_pastes(true);
 	term_forget();
 }
@@ -358,24 +363,6 @@ static tui_key from_special(wint_t c)
 	return TUI_KEY_NONE;
 }
 
-static tui_key from_character(wint_t c)
-{
-	switch (c) {
-	case '\r':
-	case '\n':
-		return TUI_KEY_ENTER;
-	case '\t':
-		return TUI_KEY_TAB;
-	case 27:
-		return TUI_KEY_ESCAPE;
-	case 127:
-	case 8:
-		return TUI_KEY_BACKSPACE;
-	default:
-		return c < 32 ? (tui_key)(c + 'a' - 1) | TUI_CTRL : (tui_key)c;
-	}
-}
-
 /* A key that curses names by its terminfo entry: "kLFT3" is Alt-Left. */
 static tui_key from_name(wint_t c)
 {
@@ -420,6 +407,27 @@ static void read_mouse(void)
 	term.mouse = m;
 }
 
+/* The rest of its text comes at once, or is lost. */
+static tui_key read_sgr(void)
+{
+	char text[TUI_MOUSE_CODE_MAX] = "";
+	bool good = true, ended = false;
+	wint_t c;
+
+	timeout(ESC_DELAY_MS);
+	for (size_t i = 0; good && !ended && i + 1 < sizeof text; i++) {
+		good = get_wch(&c) == OK && c < 0x80;
+		if (good)
+			text[i] = (char)c;
+		ended = c == 'M' || c == 'm';
+	}
+	nodelay(stdscr, TRUE);
+	term.mouse = (struct term_mouse){0};
+	if (good)
+		tui_mouse_code(text, &term.mouse);
+	return TUI_KEY_MOUSE;
+}
+
 struct term_mouse term_mouse(void)
 {
 	return term.mouse;
@@ -457,7 +465,9 @@ static tui_key read_key(void)
 		return TUI_KEY_NONE;
 	time_paste();
 	if (r != KEY_CODE_YES)
-		return from_character(c);
+		return tui_key_of_character((wchar_t)c);
+	if (c == MOUSE_SGR)
+		return read_sgr();
 	key = from_special(c);
 	if (key == TUI_KEY_MOUSE)
 		read_mouse();

@@ -136,6 +136,34 @@ def test_what_is_pasted_are_no_keys(top):  # noqa: F811
         terminal.raw.rindex(b"\x1b[?2004h")
 
 
+def selected(screen):
+    """Which of the processes is shown in reverse, or None."""
+    for row, line in enumerate(screen.display):
+        if "gpukit-load" in line and screen.buffer[row][60].reverse:
+            return line
+    return None
+
+
+@pytest.mark.parametrize("term", ["screen-256color", "tmux-256color", "xterm"])
+def test_wheel_with_control(top, term):  # noqa: F811
+    """Five at once, in the form of the mouse that tells of Ctrl."""
+    terminal = top(TERM=term)
+    assert b"\x1b[?1006" in terminal.raw
+    terminal.wait_for(lambda text: len(rows(text)) == 5)
+    last = rows(terminal.text)[-1][1]
+    terminal.send(b"\x1b[<65;10;5M")
+    terminal.wait_for(lambda _: selected(terminal.screen), 5)
+    first = selected(terminal.screen)
+    terminal.send(b"\x1b[<81;10;5M")
+    terminal.wait_for(
+        lambda _: selected(terminal.screen) not in (None, first), 5)
+    assert f" {last} " in selected(terminal.screen)
+    leave(terminal)
+    assert terminal.raw.rindex(b"\x1b[?1006l") > \
+        terminal.raw.rindex(b"\x1b[?1006;1000h" if term == "xterm"
+                            else b"\x1b[?1006h")
+
+
 def test_a_filter_may_be_pasted(top):  # noqa: F811
     terminal = top()
     terminal.send(b"\\\x1b[200~gpu:2\r\x1b[201~\r")

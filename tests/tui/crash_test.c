@@ -55,7 +55,7 @@ static void take_terminal(void)
 	setrlimit(RLIMIT_CORE, &none);
 	dup2(pty.line, STDOUT_FILENO);
 	tui_crash_catch();
-	tui_crash_text(given_back, sizeof given_back - 1);
+	tui_crash_add(given_back);
 	cfmakeraw(&raw);
 	tcsetattr(STDOUT_FILENO, TCSANOW, &raw);
 }

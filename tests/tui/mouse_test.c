@@ -2,6 +2,7 @@
 #include "tui/screen.h"
 
 #include "tui/mouse.h"
+#include "tui/mouse_code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,6 +44,48 @@ static void wheel(enum term_mouse_what what, bool ctrl, bool shift)
 	tui_mouse(&s.t, (struct term_mouse){
 			    .what = what, .ctrl = ctrl, .shift = shift});
 }
+
+/* ---- what terminals write ---- */
+
+static void check_code(const char *text, enum term_mouse_what what, bool ctrl,
+		       bool shift)
+{
+	struct term_mouse m = {.row = -1};
+
+	assert_true(tui_mouse_code(text, &m));
+	assert_int_equal(m.what, what);
+	assert_int_equal(m.ctrl, ctrl);
+	assert_int_equal(m.shift, shift);
+	assert_int_equal(m.column, 9);
+	assert_int_equal(m.row, 4);
+}
+
+static void codes_are_read(void **state)
+{
+	static const char *const bad[] = {
+	    "",       "M",      "0;1M",    "0;0;1M",    "0;1;0M",
+	    "x;1;1M", "0;1;1x", "0;1;1MM", "9999;1;1M", "0;1;999999M"};
+	struct term_mouse m = {.row = 7};
+
+	(void)state;
+	check_code("0;10;5M", MOUSE_PRESS, false, false);
+	check_code("0;10;5m", MOUSE_NOTHING, false, false);
+	check_code("1;10;5M", MOUSE_NOTHING, false, false);
+	check_code("2;10;5M", MOUSE_PRESS, false, false);
+	check_code("32;10;5M", MOUSE_NOTHING, false, false);
+	check_code("64;10;5M", MOUSE_WHEEL_UP, false, false);
+	check_code("65;10;5M", MOUSE_WHEEL_DOWN, false, false);
+	check_code("69;10;5M", MOUSE_WHEEL_DOWN, false, true);
+	check_code("80;10;5M", MOUSE_WHEEL_UP, true, false);
+	check_code("66;10;5M", MOUSE_NOTHING, false, false);
+	check_code("128;10;5M", MOUSE_NOTHING, false, false);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (tui_mouse_code(bad[i], &m))
+			fail_msg("%s", bad[i]);
+	assert_int_equal(m.row, 7);
+}
+
+/* ---- what it does ---- */
 
 static void the_wheel_moves_the_selection(void **state)
 {
@@ -154,9 +197,13 @@ static void a_dialog_takes_the_mouse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    T(the_wheel_moves_the_selection), T(a_title_sorts),
-	    T(other_words_do_not_sort),       T(a_click_selects_a_line),
-	    T(a_click_selects_a_process),     T(a_dialog_takes_the_mouse),
+	    cmocka_unit_test(codes_are_read),
+	    T(the_wheel_moves_the_selection),
+	    T(a_title_sorts),
+	    T(other_words_do_not_sort),
+	    T(a_click_selects_a_line),
+	    T(a_click_selects_a_process),
+	    T(a_dialog_takes_the_mouse),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);
