@@ -106,11 +106,11 @@ def test_one_recorder_a_tape(record):  # noqa: F811
 
 
 def test_each_file_of_a_rotation_is_a_tape(record, gpukit):  # noqa: F811
-    ok(record("--snapshots", "-i", "0.01", "--count", 60, "--rotate", "8K",
+    ok(record("--snapshots", "-i", "0.01", "--count", 150, "--rotate", "8K",
               "-o", record.place / "x.tape"))
     files = list(record.place.iterdir())
     assert len(files) > 2
-    assert sum(blocks(path)[0] for path in files) == 60
+    assert sum(blocks(path)[0] for path in files) == 150
     for path in files:
         assert path.stat().st_size <= 8 << 10
         text, errors = report(gpukit, path)
