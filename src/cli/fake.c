@@ -278,7 +278,7 @@ static int run_on(struct fake_options *a, struct fake_replay *replay,
 	if (!code)
 		code =
 		    fake_run(path, a->generation ? a->generation->name : NULL,
-			     a->command, end_of(a));
+			     a->command, end_of(a), &children);
 	fake_children_end(&children);
 	return code;
 }

@@ -56,6 +56,11 @@ int fake_children_start(const char *path, char *const *specs, unsigned count,
 			const struct gkf_scenario *scenario,
 			uint64_t warm_up_ns,
 			struct fake_children *ret_children);
+
+/* Forgets those that have ended by themselves, so that no zombie stays. */
+void fake_children_reap(struct fake_children *children);
+
+/* Ends them, stopped ones too, and waits until they have. */
 void fake_children_end(struct fake_children *children);
 
 /* A load process itself: runs until SIGTERM, SIGINT or its time is over. */
@@ -66,10 +71,11 @@ int fake_load_main(int argc, char **argv);
  * a driver generation (the name of its directory; NULL: the default one). Its
  * exit status, 128 + signal, 127 when it is not found, 126 when it cannot be
  * run. The caller has called fake_signals_hold(). When the machine's time is
- * end_ns the command is told to end; UINT64_MAX: never.
+ * end_ns the command is told to end; UINT64_MAX: never. Children that end
+ * meanwhile are reaped.
  */
 int fake_run(const char *path, const char *generation, char **argv,
-	     uint64_t end_ns);
+	     uint64_t end_ns, struct fake_children *children);
 
 /* Holds back the signals that fake_run() and fake_signals_wait() handle. */
 void fake_signals_hold(void);
@@ -84,7 +90,10 @@ int fake_signals_pending(void);
 /* Waits for SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
 void fake_signals_wait(void);
 
-/* The same for so long at most; whether one came. */
+/* Waits for one of them, or SIGCHLD; which it was. */
+int fake_signals_next(void);
+
+/* As fake_signals_wait() for so long at most; whether one came. */
 bool fake_signals_wait_for(uint64_t ns);
 
 /*

@@ -310,20 +310,6 @@ out:
 	return code;
 }
 
-void fake_children_end(struct fake_children *children)
-{
-	for (unsigned i = 0; i < children->count; i++) {
-		/* A stopped one would not hear the first. */
-		kill(children->pid[i], SIGTERM);
-		kill(children->pid[i], SIGCONT);
-	}
-	for (unsigned i = 0; i < children->count; i++)
-		while (waitpid(children->pid[i], NULL, 0) < 0 && errno == EINTR)
-			;
-	free(children->pid);
-	*children = (struct fake_children){0};
-}
-
 /* ---- gpukit fake load ---- */
 
 struct arguments {
@@ -364,7 +350,8 @@ int fake_load(int argc, char **argv)
 	    parse,
 	    "SPEC...",
 	    "Puts load on a running made-up machine until it is "
-	    "interrupted. SPEC is what --load of `gpukit fake` takes.",
+	    "interrupted or all its processes have ended. SPEC is what --load "
+	    "of `gpukit fake` takes.",
 	    NULL,
 	    NULL,
 	    NULL};
@@ -382,7 +369,8 @@ int fake_load(int argc, char **argv)
 				   0, &children);
 	if (code)
 		return code;
-	fake_signals_wait();
+	while (children.count && fake_signals_next() == SIGCHLD)
+		fake_children_reap(&children);
 	fake_children_end(&children);
 	return GK_EXIT_OK;
 }

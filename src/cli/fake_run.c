@@ -73,6 +73,17 @@ void fake_signals_wait(void)
 		;
 }
 
+int fake_signals_next(void)
+{
+	sigset_t set = held_set();
+	int number;
+
+	do
+		number = sigwaitinfo(&set, NULL);
+	while (number < 0);
+	return number;
+}
+
 bool fake_signals_wait_for(uint64_t ns)
 {
 	const struct timespec timeout = gk_timespec(ns);
@@ -175,12 +186,14 @@ static int next_signal(struct gkf_machine *m, uint64_t end_ns, siginfo_t *info)
  * Signals that a process sent are passed on. Those that a terminal sent have
  * reached the command already.
  */
-static int await(pid_t pid, struct gkf_machine *m, uint64_t end_ns)
+static int await(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
+		 struct fake_children *children)
 {
 	siginfo_t info;
 	int status;
 
 	while (waitpid(pid, &status, WNOHANG) != pid) {
+		fake_children_reap(children);
 		if (m && !gkf_real_until(m, end_ns)) {
 			kill(pid, SIGTERM);
 			m = NULL; /* once is enough */
@@ -194,7 +207,7 @@ static int await(pid_t pid, struct gkf_machine *m, uint64_t end_ns)
 }
 
 int fake_run(const char *path, const char *generation, char **argv,
-	     uint64_t end_ns)
+	     uint64_t end_ns, struct fake_children *children)
 {
 	struct gkf_machine *m = NULL;
 	pid_t pid;
@@ -212,7 +225,7 @@ int fake_run(const char *path, const char *generation, char **argv,
 	}
 	if (!pid)
 		become(argv);
-	code = await(pid, m, end_ns);
+	code = await(pid, m, end_ns, children);
 	gkf_machine_close(m);
 	return code;
 }

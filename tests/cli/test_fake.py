@@ -316,6 +316,29 @@ def test_load_on_a_running_machine(machine):
     assert one.show(2)["gpus"][0]["processes"] == 0
 
 
+def test_a_load_that_was_ended_is_no_zombie(machine):
+    one = machine("--load", "idle:0,n=2")
+    pid = next(pid for pid in children(one.process.pid)
+               if cmdline(pid)[0] == "gpukit-load")
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+    assert one.show(0)["gpus"][0]["processes"] == 1
+
+
+def test_load_ends_with_the_last_of_its_processes(machine):
+    one = machine()
+    with subprocess.Popen([GPUKIT, "fake", "load", "--name", one.path,
+                           "idle:2,n=2"], env=clean_env()) as load:
+        wait_until(lambda: one.show(2)["gpus"][0]["processes"] == 2)
+        first, last = children(load.pid)
+        os.kill(first, signal.SIGTERM)
+        wait_until(lambda: children(load.pid) == [last])
+        assert load.poll() is None
+        os.kill(last, signal.SIGKILL)
+        assert load.wait(timeout=30) == 0
+    assert one.show(2)["gpus"][0]["processes"] == 0
+
+
 def test_load_outlives_a_hangup_that_is_ignored(machine):
     one = machine()
     with subprocess.Popen(["nohup", GPUKIT, "fake", "load", "--name", one.path,
