@@ -177,6 +177,30 @@ static void await_xids(unsigned gpu, int64_t count)
 	fail_msg("never %ld Xids", (long)count);
 }
 
+/* While watching, in a frame, with the moment that it came. */
+static void check_watched_xid(unsigned gpu, unsigned xid)
+{
+	int64_t before = snap->devices[gpu].m[GK_M_XID_COUNT].v;
+	int64_t begin = (int64_t)gk_wall_ns();
+	const struct gk_value *m = NULL;
+
+	assert_int_equal(gk_watch_start(gk, 10 * GK_NS_PER_MS), 0);
+	assert_int_equal(gkf_xid(fx.m, gpu, xid), 0);
+	for (int i = 0; i < 1000; i++) {
+		gk_snapshot_free(snap);
+		snap = NULL;
+		assert_int_equal(gk_watch_next(gk, &snap), 0);
+		m = snap->devices[gpu].m;
+		if (m[GK_M_XID_COUNT].v > before)
+			break;
+	}
+	assert_int_equal(m[GK_M_XID_COUNT].v, before + 1);
+	assert_int_equal(m[GK_M_XID_LAST].v, xid);
+	assert_int_equal(m[GK_M_XID_TIME].why, GK_PRESENT);
+	assert_true(m[GK_M_XID_TIME].v >= begin);
+	assert_true(m[GK_M_XID_TIME].v <= (int64_t)gk_wall_ns());
+}
+
 /* The last test: what listens ends up to a second after it. */
 static void xids_come_by_themselves(void **state)
 {
@@ -204,6 +228,7 @@ static void xids_come_by_themselves(void **state)
 		gk_sleep_until(gk_mono_ns() + 200 * GK_NS_PER_MS);
 		take();
 	}
+	check_watched_xid(1, 31);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #define PERIOD (10 * GK_NS_PER_MS)
 
@@ -450,6 +451,35 @@ static void a_shorter_period_makes_nobody_late(void **state)
 	SCRIPT(t.s->gpu[0].hang = false);
 }
 
+static void stop_for_a_second(void)
+{
+	pid_t self = getpid(), child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		gk_sleep_until(gk_mono_ns() + GK_NS_PER_S);
+		kill(self, SIGCONT);
+		_exit(0);
+	}
+	raise(SIGSTOP);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* Nothing was read meanwhile, and the first frame comes before it is. */
+static void who_was_stopped_sees_no_hang(void **state)
+{
+	unsigned frames = 0;
+
+	(void)state;
+	t.options.timeout_ns = GK_NS_PER_S / 5;
+	start(PERIOD);
+	SCRIPT(t.s->gpu[0].delay_ms = 2);
+	while (next()->devices[0].health != GK_HEALTH_OK)
+		assert_true(++frames < 1000);
+	stop_for_a_second();
+	assert_int_equal(next()->devices[0].health, GK_HEALTH_OK);
+}
+
 static void periods_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
@@ -524,6 +554,9 @@ int main(void)
 	    SCRIPTED_TEST(beginning_keeps_to_the_grid),
 	    SCRIPTED_TEST(the_period_can_be_changed),
 	    SCRIPTED_TEST(a_shorter_period_makes_nobody_late),
+	    cmocka_unit_test_setup_teardown(who_was_stopped_sees_no_hang,
+					    scripted_setup,
+					    hasten_and_teardown),
 	    SCRIPTED_TEST(a_lost_gpu_is_seen_and_found_again),
 	    SCRIPTED_TEST(processes_are_in_every_frame),
 	    SCRIPTED_TEST(periods_that_cannot_be_are_refused),
