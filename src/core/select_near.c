@@ -34,12 +34,13 @@ static uint64_t pair_cost(const struct gk_snapshot *snap,
 	const struct gk_peer *peer =
 	    &t->peers[snap->devices[a->device].index * t->count +
 		      snap->devices[b->device].index];
-	uint64_t cost = 0;
+	/* A way that is not known is no better than the farthest. */
+	uint64_t path = peer->path ? peer->path : GK_PATH_COUNT, cost = 0;
 
 	if (strcmp(place(snap, a)->numa_nodes, place(snap, b)->numa_nodes))
 		cost += TWO_NODES;
 	if (!peer->nvlinks)
-		return cost + NOT_LINKED + STEP * (uint64_t)peer->path;
+		return cost + NOT_LINKED + STEP * path;
 	if (peer->nvlinks < GK_PATH_COUNT)
 		cost += STEP * (GK_PATH_COUNT - peer->nvlinks);
 	return cost;

@@ -340,6 +340,18 @@ static void pairs_stay_together(void **state)
 	exactly(&m, 4, "5 1 7 3");
 }
 
+static void a_way_that_is_not_known_is_no_near_one(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	make(&m, eight, COUNT(eight));
+	wire(&m, "abcdefgh", "00000000");
+	exactly(&m, 2, "5 1");
+	m.peers[5 * 8 + 1].path = m.peers[1 * 8 + 5].path = GK_PATH_UNKNOWN;
+	exactly(&m, 2, "5 7");
+}
+
 static void without_topology_nothing_changes(void **state)
 {
 	struct machine m;
@@ -363,6 +375,7 @@ int main(void)
 	    cmocka_unit_test(one_island_is_preferred),
 	    cmocka_unit_test(without_links_one_node_is_preferred),
 	    cmocka_unit_test(pairs_stay_together),
+	    cmocka_unit_test(a_way_that_is_not_known_is_no_near_one),
 	    cmocka_unit_test(without_topology_nothing_changes),
 	};
 
