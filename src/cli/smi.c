@@ -43,9 +43,10 @@ static int period(struct smi *smi, const char *arg, uint64_t unit)
 	return 0;
 }
 
+/* Seconds; -l may stand alone. */
 static int take_loop(struct smi *smi, const char *arg)
 {
-	return period(smi, arg, GK_NS_PER_S);
+	return period(smi, arg ? arg : "5", GK_NS_PER_S);
 }
 
 static int take_loop_ms(struct smi *smi, const char *arg)
@@ -157,48 +158,48 @@ static int take_xml(struct smi *smi, const char *arg)
 
 struct option {
 	const char *brief, *full; /* with their dashes; NULL: none */
-	bool has_arg;
+	enum { BARE, WITH_ARG, MAYBE_ARG } arg;
 	int (*take)(struct smi *smi, const char *arg);
 };
 
 static const struct option options[] = {
-    {"-h", "--help", false, take_help},
-    {NULL, "--version", false, take_version},
-    {"-L", "--list-gpus", false, take_list},
-    {"-q", "--query", false, take_log},
-    {"-x", "--xml-format", false, take_xml},
-    {"-d", "--display", true, take_sections},
-    {"-i", "--id", true, take_ids},
-    {"-f", "--filename", true, take_file},
-    {"-l", "--loop", true, take_loop},
-    {"-lms", "--loop-ms", true, take_loop_ms},
-    {NULL, "--format", true, take_format},
+    {"-h", "--help", BARE, take_help},
+    {NULL, "--version", BARE, take_version},
+    {"-L", "--list-gpus", BARE, take_list},
+    {"-q", "--query", BARE, take_log},
+    {"-x", "--xml-format", BARE, take_xml},
+    {"-d", "--display", WITH_ARG, take_sections},
+    {"-i", "--id", WITH_ARG, take_ids},
+    {"-f", "--filename", WITH_ARG, take_file},
+    {"-l", "--loop", MAYBE_ARG, take_loop},
+    {"-lms", "--loop-ms", WITH_ARG, take_loop_ms},
+    {NULL, "--format", WITH_ARG, take_format},
     {0},
 };
 
 static const struct option mon_options[] = {
-    {"-h", "--help", false, take_help},
-    {"-i", "--id", true, take_ids},
-    {"-d", "--delay", true, take_loop},
-    {"-c", "--count", true, take_count},
-    {"-s", "--select", true, take_groups},
-    {"-o", "--options", true, take_moment},
-    {"-f", "--filename", true, take_file},
+    {"-h", "--help", BARE, take_help},
+    {"-i", "--id", WITH_ARG, take_ids},
+    {"-d", "--delay", WITH_ARG, take_loop},
+    {"-c", "--count", WITH_ARG, take_count},
+    {"-s", "--select", WITH_ARG, take_groups},
+    {"-o", "--options", WITH_ARG, take_moment},
+    {"-f", "--filename", WITH_ARG, take_file},
     {0},
 };
 
 static const struct option topo_options[] = {
-    {"-h", "--help", false, take_help},
-    {"-m", "--matrix", false, take_matrix},
-    {"-i", "--id", true, take_ids},
+    {"-h", "--help", BARE, take_help},
+    {"-m", "--matrix", BARE, take_matrix},
+    {"-i", "--id", WITH_ARG, take_ids},
     {0},
 };
 
 static const struct option mig_options[] = {
-    {"-h", "--help", false, take_help},
-    {"-lgi", "--list-gpu-instances", false, take_gpu_instances},
-    {"-lci", "--list-compute-instances", false, take_compute_instances},
-    {"-i", "--id", true, take_ids},
+    {"-h", "--help", BARE, take_help},
+    {"-lgi", "--list-gpu-instances", BARE, take_gpu_instances},
+    {"-lci", "--list-compute-instances", BARE, take_compute_instances},
+    {"-i", "--id", WITH_ARG, take_ids},
     {0},
 };
 
@@ -250,6 +251,12 @@ static int take_query(struct smi *smi, const char *word, char **next,
 	return invalid();
 }
 
+/* Whether the next word is no argument. */
+static bool ends_here(const char *next)
+{
+	return !next || *next == '-';
+}
+
 static int parse(struct smi *smi, const struct option *table, char **word)
 {
 	int status = 0;
@@ -264,9 +271,10 @@ static int parse(struct smi *smi, const struct option *table, char **word)
 			word += took;
 			continue;
 		}
-		if (!option || (arg && !option->has_arg))
+		if (!option || (arg && option->arg == BARE))
 			return invalid();
-		if (option->has_arg && !arg) {
+		if (option->arg != BARE && !arg &&
+		    !(option->arg == MAYBE_ARG && ends_here(word[1]))) {
 			arg = *++word;
 			if (!arg)
 				return invalid();

@@ -30,7 +30,7 @@ static const struct line lines[] = {
     {SMI_HELP, "-i,   --id=",
      "only these GPUs: index, UUID or PCI bus id; "
      "several with commas"},
-    {SMI_HELP, "-l,   --loop=", "again and again, every so many seconds"},
+    {SMI_HELP, "-l,   --loop=", "again and again, every so many seconds (5)"},
     {SMI_HELP, "-lms, --loop-ms=", "the same in milliseconds"},
     {SMI_HELP, "-f,   --filename=", "into a file"},
     {SMI_HELP, "--version", "versions of driver, NVML and CUDA"},

@@ -20,13 +20,16 @@ void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap)
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 
-		if (d->mig_index < 0)
-			gk_buf_printf(out, "GPU %u: %s (UUID: %s)\n", d->index,
-				      d->name, d->uuid);
-		else
-			gk_buf_printf(out,
-				      "  MIG %-12sDevice %2d: (UUID: %s)\n",
-				      profile(d), d->mig_index, d->uuid);
+		if (d->mig_index < 0) {
+			gk_buf_printf(out, "GPU %u: ", d->index);
+			gk_smi_text(out, d, d->name);
+		} else {
+			gk_buf_printf(out, "  MIG %-12sDevice %2d:", profile(d),
+				      d->mig_index);
+		}
+		gk_buf_puts(out, " (UUID: ");
+		gk_smi_text(out, d, d->uuid);
+		gk_buf_puts(out, ")\n");
 	}
 }
 

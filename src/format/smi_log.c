@@ -384,7 +384,9 @@ void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 
 		if (at.device->mig_index >= 0)
 			continue;
-		gk_buf_printf(out, "GPU %s\n", at.device->bus_id);
+		gk_buf_puts(out, "GPU ");
+		gk_smi_text(out, at.device, at.device->bus_id);
+		gk_buf_putc(out, '\n');
 		rows(out, &at, gpu_rows, COUNT(gpu_rows), sections, false);
 		gk_buf_putc(out, '\n');
 	}
@@ -409,7 +411,9 @@ void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
 
 		if (at.device->mig_index >= 0)
 			continue;
-		gk_buf_printf(out, "\t<gpu id=\"%s\">\n", at.device->bus_id);
+		gk_buf_puts(out, "\t<gpu id=\"");
+		gk_smi_text(out, at.device, at.device->bus_id);
+		gk_buf_puts(out, "\">\n");
 		rows(out, &at, gpu_rows, COUNT(gpu_rows), ANY, true);
 		gk_buf_puts(out, "\t</gpu>\n\n");
 	}

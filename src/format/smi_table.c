@@ -105,15 +105,10 @@ static const char *ecc(char dst[CELL], const struct gk_device *d)
 	return number(dst, d->m[GK_M_ECC_UNCORRECTED], 1, "");
 }
 
-/* Long names lose their end. */
-static void short_name(char dst[CELL], const char *name)
+/* What a GPU is, or that it does not tell. */
+static const char *known(const char *text)
 {
-	enum { ROOM = 27 };
-
-	if (strlen(name) <= ROOM)
-		gk_str_copy(dst, CELL, name);
-	else
-		snprintf(dst, CELL, "%.*s...", ROOM - 3, name);
+	return *text ? text : "ERR!";
 }
 
 static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
@@ -121,13 +116,14 @@ static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
 	static const char *const modes[] = {"Default", "E. Thread",
 					    "Prohibited", "E. Process"};
 	static const char *const mig_modes[] = {"Disabled", "Enabled"};
-	char name[CELL], a[CELL], b[CELL], c[CELL], e[CELL], f[CELL], g[CELL];
+	char a[CELL], b[CELL], c[CELL], e[CELL], f[CELL], g[CELL];
 	char h[CELL], pstate[CELL];
 	const struct gk_value *m = d->m;
 
-	short_name(name, d->name);
-	gk_buf_printf(out, "|%4u  %-30s %-3s |   %-16s %3s | %20s |\n",
-		      d->index, name, on_off(m[GK_M_PERSISTENCE]), d->bus_id,
+	gk_buf_printf(out, "|%4u  ", d->index);
+	gk_cell(out, known(d->name), 27, GK_LEFT, "...");
+	gk_buf_printf(out, "%4s%-4s|   %-16s%4s | %20s |\n", "",
+		      on_off(m[GK_M_PERSISTENCE]), known(d->bus_id),
 		      on_off(m[GK_M_DISPLAY_ACTIVE]), ecc(a, d));
 	snprintf(pstate, sizeof pstate, "P%" PRId64, m[GK_M_PSTATE].v);
 	gk_buf_printf(

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define MEBI         (1LL << 20)
@@ -190,10 +189,38 @@ SHOW(none)
 	return GK_ABSENT_NOT_SUPPORTED;
 }
 
+/* Why a GPU does not tell what it is. */
+static enum gk_absence unknown(const struct gk_device *d)
+{
+	static const enum gk_absence whys[] = {
+	    [GK_HEALTH_OK] = GK_ABSENT_NOT_SUPPORTED,
+	    [GK_HEALTH_LOST] = GK_ABSENT_LOST,
+	    [GK_HEALTH_STALE] = GK_ABSENT_TIMEOUT,
+	    [GK_HEALTH_ERROR] = GK_ABSENT_ERROR,
+	};
+
+	return whys[d->health];
+}
+
 static enum gk_absence known(struct gk_buf *out, const char *text)
 {
 	gk_add_clean(out, text, strlen(text));
 	return *text ? GK_PRESENT : GK_ABSENT_NOT_SUPPORTED;
+}
+
+static enum gk_absence told(struct gk_buf *out, const struct gk_device *d,
+			    const char *text)
+{
+	return known(out, text) ? unknown(d) : GK_PRESENT;
+}
+
+void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
+		 const char *text)
+{
+	enum gk_absence why = told(out, d, text);
+
+	if (why)
+		gk_buf_puts(out, gk_smi_absent_bare(why));
 }
 
 SHOW(fact)
@@ -228,22 +255,22 @@ SHOW(count)
 
 SHOW(name)
 {
-	return known(out, at->device->name);
+	return told(out, at->device, at->device->name);
 }
 
 SHOW(serial)
 {
-	return known(out, at->device->serial);
+	return told(out, at->device, at->device->serial);
 }
 
 SHOW(uuid)
 {
-	return known(out, at->device->uuid);
+	return told(out, at->device, at->device->uuid);
 }
 
 SHOW(bus_id)
 {
-	return known(out, at->device->bus_id);
+	return told(out, at->device, at->device->bus_id);
 }
 
 /* A part of 00000000:83:00.0: its place, and digits as arg says. */
@@ -256,7 +283,7 @@ SHOW(pci)
 	const char *bus_id = at->device->bus_id;
 
 	if (strlen(bus_id) != strlen("00000000:83:00.0"))
-		return GK_ABSENT_NOT_SUPPORTED;
+		return unknown(at->device);
 	gk_buf_printf(out, "0x%0*lX", parts[arg].digits,
 		      strtoul(bus_id + parts[arg].offset, NULL, 16));
 	return GK_PRESENT;
@@ -271,14 +298,14 @@ SHOW(index)
 SHOW(minor)
 {
 	if (at->device->minor < 0)
-		return GK_ABSENT_NOT_SUPPORTED;
+		return unknown(at->device);
 	gk_buf_printf(out, "%d", at->device->minor);
 	return GK_PRESENT;
 }
 
 SHOW(vbios)
 {
-	return known(out, at->device->vbios);
+	return told(out, at->device, at->device->vbios);
 }
 
 SHOW(capability)
@@ -286,7 +313,7 @@ SHOW(capability)
 	const struct gk_device *d = at->device;
 
 	if (d->compute_major < 0)
-		return GK_ABSENT_NOT_SUPPORTED;
+		return unknown(d);
 	gk_buf_printf(out, "%d.%d", d->compute_major, d->compute_minor);
 	return GK_PRESENT;
 }
@@ -453,62 +480,4 @@ void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set)
 		gk_metric_set_add(set, GK_M_ECC_MODE);
 	if (show == gk_smi_egm)
 		gk_metric_set_add(set, GK_M_CAPABILITIES);
-}
-
-void gk_smi_time(char *dst, uint64_t wall_ns)
-{
-	time_t s = (time_t)(wall_ns / GK_NS_PER_S);
-	char date[24];
-	struct tm tm;
-
-	localtime_r(&s, &tm);
-	strftime(date, sizeof date, "%Y/%m/%d %H:%M:%S", &tm);
-	snprintf(dst, 32, "%s.%03u", date,
-		 (unsigned)(wall_ns / GK_NS_PER_MS % 1000));
-}
-
-void gk_smi_date(char *dst, uint64_t wall_ns)
-{
-	time_t s = (time_t)(wall_ns / GK_NS_PER_S);
-	struct tm tm;
-
-	localtime_r(&s, &tm);
-	strftime(dst, 32, "%a %b %e %H:%M:%S %Y", &tm);
-}
-
-int gk_smi_major(const struct gk_snapshot *snap)
-{
-	return atoi(snap->driver_version);
-}
-
-void gk_smi_process_name(struct gk_buf *out, const struct gk_process *process)
-{
-	size_t len =
-	    strnlen(process->args ? process->args : "", process->args_len);
-
-	if (len)
-		gk_add_clean(out, process->args, len);
-	else if (*process->name)
-		gk_add_clean(out, process->name, strlen(process->name));
-	else
-		gk_buf_puts(out, process->state == GK_PROCESS_GONE
-				     ? "[Not Found]"
-				     : "[Insufficient Permissions]");
-}
-
-const char *gk_smi_process_type(const struct gk_process *process)
-{
-	static const char *const letters[8] = {"",  "C",   "G",   "C+G",
-					       "M", "M+C", "M+G", "M+C+G"};
-
-	return letters[process->types & 7];
-}
-
-unsigned gk_smi_gpus(const struct gk_snapshot *snap)
-{
-	unsigned count = 0;
-
-	for (size_t i = 0; i < snap->device_count; i++)
-		count += snap->devices[i].mig_index < 0;
-	return count;
 }

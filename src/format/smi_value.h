@@ -97,6 +97,10 @@ int64_t gk_smi_to_mib(int64_t bytes);
 const char *gk_smi_absent(enum gk_absence why);
 const char *gk_smi_absent_bare(enum gk_absence why);
 
+/* A text that a GPU has, foreign bytes cleaned; "": why it is absent, bare. */
+void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
+		 const char *text);
+
 #define GK_SMI_DEPRECATED "Requested functionality has been deprecated"
 
 /* 2026/07/14 08:12:38.696 in local time. Room for 32 bytes. */

@@ -90,7 +90,8 @@ def test_an_option_takes_its_argument_both_ways(smi):
     (["-x"], INVALID + "\n"),
     (["-L", "-q"], INVALID + "\n"),
     (["-l", "0"], INVALID + "\n"),
-    (["-l"], INVALID + "\n"),
+    (["-lms"], INVALID + "\n"),
+    (["--loop="], INVALID + "\n"),
     (["-lms", "soon"], INVALID + "\n"),
     (["--format=csv"], INVALID + "\n"),
     (["pmon", "-s", "x"], INVALID + "\n"),
@@ -160,7 +161,28 @@ def test_a_lost_gpu(smi):
     rows = smi.rows("--query-gpu=index,temperature.gpu,power.draw")
     assert rows[1] == ["1", "[GPU is lost]", "[GPU is lost]"]
     assert rows[0][1].isdigit()
-    assert "ERR!" in smi.ok()
+    rows = smi.rows("--query-gpu=name,uuid,serial,pci.bus_id,compute_cap")
+    assert rows[1] == ["[GPU is lost]"] * 5
+    assert smi.ok("-L").splitlines()[1] == (
+        "GPU 1: GPU is lost (UUID: GPU is lost)")
+    assert "\nGPU GPU is lost\n" in smi.ok("-q", "-d", "MEMORY")
+    table = smi.ok().splitlines()[1:]
+    assert {len(line) for line in table if line} == {91}
+    assert any(line.startswith("|   1  ERR! ") for line in table)
+
+
+def test_names_that_are_long_and_not_ascii(machine, tmp_path):
+    profile = tmp_path / "mine.yaml"
+    name = "Gerät ☃ mit recht langem Namen"
+    profile.write_text(f'inherits: t4\nsource: mine\nname: "{name}"\n',
+                       encoding="utf-8")
+    smi = Smi(machine("--gpus", str(profile)))
+    smi.env["LC_ALL"] = "C.UTF-8"
+    assert f"GPU 0: {name} (UUID: GPU-" in smi.ok("-L")
+    table = smi.ok().splitlines()[1:]
+    assert any(line.startswith("|   0  " + name[:24] + "...    ")
+               for line in table)
+    assert {len(line) for line in table if line} == {91}
 
 
 def test_processes(smi):
@@ -212,6 +234,22 @@ def test_repetition(smi):
     done.stdout.close()
     assert lines == ["index\n"] + ["0\n"] * 5
     assert time.monotonic() - begin >= 0.2
+
+
+def test_a_loop_without_a_number_is_of_5_seconds(smi):
+    started = subprocess.Popen(
+        [GPUKIT, "smi", "-l", "--query-gpu=index", "--format=csv,noheader"],
+        text=True, stdout=subprocess.PIPE, env=smi.env)
+    try:
+        lines = [started.stdout.readline() for _ in range(3)]
+        begin = time.monotonic()
+        lines.append(started.stdout.readline())
+        assert lines == ["0\n", "1\n", "2\n", "0\n"]
+        assert 4 < time.monotonic() - begin < 7
+    finally:
+        started.send_signal(signal.SIGINT)
+        assert started.wait() == -signal.SIGINT
+        started.stdout.close()
 
 
 def test_dmon_shows_all_groups(smi):
