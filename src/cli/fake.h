@@ -128,4 +128,10 @@ void fake_remove_orphans(void);
 int fake_choose(const char *name, char *ret_path, size_t cap);
 int fake_open(const char *path, struct gkf_machine **ret);
 
+/*
+ * For one that may not open the machine at path: whose it is, and what to do,
+ * without an end of line. cap at least FAKE_MESSAGE_MAX.
+ */
+void fake_whose(const char *path, char *ret_text, size_t cap);
+
 #endif

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,11 +158,37 @@ int fake_choose(const char *name, char *ret_path, size_t cap)
 				  "or a path",
 				  name);
 	/* Opening would make the default machine. */
-	if (access(ret_path, F_OK))
+	if (access(ret_path, F_OK) && errno != EACCES)
 		return fake_failure("no machine at %s: %s; `gpukit fake ctl "
 				    "ls` lists them",
 				    ret_path, strerror(errno));
 	return 0;
+}
+
+void fake_whose(const char *path, char *ret_text, size_t cap)
+{
+	struct passwd *owner;
+	struct stat st;
+	char who[64];
+
+	if (stat(path, &st)) {
+		snprintf(ret_text, cap,
+			 "machine %s: its directory is closed to you; set "
+			 "GPUKIT_MACHINE to a machine of yours, or make this "
+			 "one elsewhere with --name PATH",
+			 path);
+		return;
+	}
+	owner = getpwuid(st.st_uid);
+	if (owner)
+		gk_str_copy(who, sizeof who, owner->pw_name);
+	else
+		snprintf(who, sizeof who, "user %u", (unsigned)st.st_uid);
+	snprintf(ret_text, cap,
+		 "machine %s: it belongs to %s and you may not read and write "
+		 "it (mode %04o); `chmod a+rw` as %s lets everybody, or set "
+		 "GPUKIT_MACHINE to a machine of yours",
+		 path, who, (unsigned)st.st_mode & 07777, who);
 }
 
 static const char *advice(int err)
@@ -173,9 +200,6 @@ static const char *advice(int err)
 	case GK_ERR_CORRUPT:
 		return "is no machine file; remove it or choose another "
 		       "--name";
-	case GK_ERR_PERMISSION:
-		return "not readable and writable for you; choose another "
-		       "--name";
 	case GK_ERR_NOT_FOUND:
 		return "is not there; `gpukit fake ctl ls` lists the machines";
 	default:
@@ -185,11 +209,15 @@ static const char *advice(int err)
 
 int fake_open(const char *path, struct gkf_machine **ret)
 {
-	char found[PATH_MAX] = "";
+	char found[PATH_MAX] = "", text[FAKE_MESSAGE_MAX];
 	int err = gkf_machine_open(path, ret);
 
 	if (!err)
 		return 0;
 	gkf_machine_path(path, found, sizeof found);
+	if (err == GK_ERR_PERMISSION) {
+		fake_whose(found, text, sizeof text);
+		return fake_failure("%s", text);
+	}
 	return fake_failure("machine %s: %s", found, advice(err));
 }

@@ -2,8 +2,10 @@
 #include "cli/open.h"
 
 #include "cli/cmd.h"
+#include "cli/fake.h"
 #include "format/names.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,11 +21,36 @@ static const struct {
     {18, "reboot, or reload the kernel module, after a driver update"},
 };
 
-static const char *advice_for(int nvml)
+/*
+ * What is wrong with the made-up machine that GPUKIT_MACHINE names; NULL:
+ * nothing, so what it answers is what a driver would.
+ */
+static const char *machine_advice(char *text, size_t cap)
 {
-	if (getenv("GPUKIT_MACHINE"))
-		return "GPUKIT_MACHINE names no machine of this gpukit; "
-		       "`gpukit fake ctl ls` lists those there are";
+	char path[PATH_MAX];
+	struct gkf_machine *m;
+	int err = gkf_machine_open(NULL, &m);
+
+	if (!err) {
+		gkf_machine_close(m);
+		return NULL;
+	}
+	if (err == GK_ERR_PERMISSION &&
+	    !gkf_machine_path(NULL, path, sizeof path)) {
+		fake_whose(path, text, cap);
+		return text;
+	}
+	return "GPUKIT_MACHINE names no machine of this gpukit; "
+	       "`gpukit fake ctl ls` lists those there are";
+}
+
+static const char *advice_for(int nvml, char *text, size_t cap)
+{
+	const char *advice =
+	    getenv("GPUKIT_MACHINE") ? machine_advice(text, cap) : NULL;
+
+	if (advice)
+		return advice;
 	for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
 		if (advices[i].code == nvml)
 			return advices[i].advice;
@@ -33,6 +60,7 @@ static const char *advice_for(int nvml)
 void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
 		    int nvml)
 {
+	char text[FAKE_MESSAGE_MAX];
 	const char *library =
 	    options->nvml_path ? options->nvml_path : "libnvidia-ml.so.1";
 
@@ -44,7 +72,8 @@ void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
 	else if (err == GK_ERR_DRIVER)
 		fprintf(stderr,
 			"gpukit %s: the NVIDIA driver refuses: %s (%d); %s\n",
-			verb, gk_nvml_text(nvml), nvml, advice_for(nvml));
+			verb, gk_nvml_text(nvml), nvml,
+			advice_for(nvml, text, sizeof text));
 	else
 		fprintf(stderr, "gpukit %s: cannot open the driver: %s\n", verb,
 			gk_strerror(err));

@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from conftest import GPUKIT, clean_env
+from conftest import GPUKIT, Machine, clean_env
 from tools import one_line
 
 MAGIC = 0x314D54494B555047
@@ -210,7 +210,80 @@ def test_an_unreadable_machine(machine):
         done = subprocess.run([command, "fake", "ctl", "show", "--name", path],
                               text=True, capture_output=True, check=False,
                               env=clean_env(), preexec_fn=drop, timeout=60)
-        one_line(done, 1, path, "not readable and writable for you")
+        one_line(done, 1, path, "you may not read and write it (mode 0000)")
+
+
+@pytest.fixture
+def stranger(gpukit):
+    """A directory that all may enter, with a gpukit to run there as another
+    user; only root can become one."""
+    del gpukit
+    if os.getuid():
+        pytest.skip("only root can become another user")
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        os.chmod(directory, 0o755)
+        for place in ("bin", "lib"):
+            shutil.copytree(os.path.join(os.path.dirname(GPUKIT), "..", place),
+                            os.path.join(directory, place), symlinks=True)
+        command = os.path.join(directory, "bin", "gpukit")
+        library = os.path.join(directory, "lib", "gpukit", "fake")
+
+        def drop():
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+
+        def run(path, *args):
+            env = clean_env(GPUKIT_MACHINE=path, LD_LIBRARY_PATH=library)
+            return subprocess.run([command, *args], text=True,
+                                  capture_output=True, check=False, env=env,
+                                  cwd="/", preexec_fn=drop, timeout=60)
+
+        run.directory = directory
+        yield run
+
+
+def test_the_machine_of_another_user(stranger):
+    path = os.path.join(stranger.directory, "m")
+    one = Machine(path, "--gpus", "h100:2")
+    try:
+        told = (f"machine {path}: it belongs to root and you may not read "
+                "and write it (mode 0600); `chmod a+rw` as root lets "
+                "everybody, or set GPUKIT_MACHINE to a machine of yours\n")
+        done = stranger(path, "fake", "ctl", "show")
+        assert one_line(done, 1) == "gpukit fake: " + told
+        done = stranger(path, "stat")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == ("gpukit stat: the NVIDIA driver refuses: "
+                               "Insufficient Permissions (4); " + told)
+        os.chmod(path, 0o666)
+        assert stranger(path, "stat").stdout.count("H100") == 2
+        assert stranger(path, "fake", "ctl", "show").returncode == 0
+    finally:
+        one.stop()
+
+
+def test_a_machine_behind_a_closed_door(stranger):
+    closed = os.path.join(stranger.directory, "closed")
+    os.mkdir(closed, 0o700)
+    path = os.path.join(closed, "m")
+    one = Machine(path)
+    try:
+        told = f"machine {path}: its directory is closed to you; set GPUKIT_"
+        one_line(stranger(path, "fake", "ctl", "show"), 1, told, "--name PATH")
+        done = stranger(path, "stat")
+        assert done.returncode == 1
+        assert told in done.stderr
+    finally:
+        one.stop()
+
+
+def test_a_driver_that_refuses_is_no_missing_machine(gpukit, machine):
+    one = machine()
+    assert one.ctl("fail", "driver-mismatch").returncode == 0
+    done = gpukit("stat", env=one.env)
+    assert done.returncode == 1
+    assert "(18); reboot, or reload the kernel module" in done.stderr
 
 
 def test_names_that_are_no_text(private_shm):
