@@ -95,13 +95,16 @@ def test_what_nvisel_gets_wrong_is_an_error(machine):
 
 
 def test_feeding_nvidia_smi(machine):
-    """`select -0 -O uuid | xargs -0 -I {} PROGRAM --id={}`."""
-    m = machine("--frozen", "--gpus", "a100-sxm4-80gb:3")
+    m = machine("--frozen", "--gpus", "a100-sxm4-80gb:3", "--load",
+                "idle:1,mem=10GiB")
+    smi = os.path.join(FAKE_DIR, "bin", "nvidia-smi")
     done = subprocess.run(
-        ["sh", "-c", f"{GPUKIT} select -0 -O uuid -n 2 | "
-         "xargs -0 -I '{}' printf '<%s>' --id='{}'"],
+        ["sh", "-c", f"{GPUKIT} select -0 -O uuid -n 3 | xargs -0 -I '{{}}' "
+         f"{smi} --id='{{}}' --query-gpu=index,memory.free --format=csv"],
         text=True, capture_output=True, env=clean_env(**m.env), timeout=60,
         check=True)
-    uuids = [gpu["uuid"] for gpu in m.show()["gpus"]]
-    assert done.stdout == f"<--id={uuids[2]}><--id={uuids[1]}>"
-    assert FAKE_DIR in m.env["LD_LIBRARY_PATH"]
+    lines = done.stdout.splitlines()
+    assert lines[::2] == ["index, memory.free [MiB]"] * 3
+    assert [line.split(",")[0] for line in lines[1::2]] == ["2", "0", "1"]
+    free = [int(line.split()[1]) for line in lines[1::2]]
+    assert free[0] == free[1] == free[2] + 10240
