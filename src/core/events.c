@@ -27,6 +27,7 @@ struct gpu {
 	nvmlDevice_t handle;
 	enum gk_absence why; /* of the values below */
 	uint64_t count, last, last_ns;
+	uint64_t heard_ns; /* when the driver last said what came, or nothing */
 };
 
 struct gk_events {
@@ -41,8 +42,7 @@ struct gk_events {
 	pthread_cond_t wake; /* to the thread */
 	pthread_cond_t told; /* from the thread: waits in the driver, ended */
 	bool stop, waiting, ended;
-	unsigned asks;     /* calls of gk_events_want() so far */
-	uint64_t heard_ns; /* when the driver last said what came, or nothing */
+	unsigned asks; /* calls of gk_events_want() so far */
 	size_t gpu_count;
 	struct gpu gpu[];
 };
@@ -105,7 +105,7 @@ static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 	    why == GK_ABSENT_NO_FUNCTION || why == GK_ABSENT_PERMISSION)
 		gpu->wanted = false;
 	if (!r)
-		e->heard_ns = gk_mono_ns();
+		gpu->heard_ns = gk_mono_ns();
 	/* What came before the GPU was lost is known still. */
 	if (gpu->why)
 		gpu->why = why;
@@ -170,7 +170,9 @@ static struct gpu *gpu_of(struct gk_events *e, nvmlDevice_t handle)
 static void hear(struct gk_events *e)
 {
 	pthread_mutex_lock(&e->lock);
-	e->heard_ns = gk_mono_ns();
+	for (size_t i = 0; i < e->gpu_count; i++)
+		if (e->gpu[i].registered)
+			e->gpu[i].heard_ns = gk_mono_ns();
 	pthread_mutex_unlock(&e->lock);
 }
 
@@ -381,7 +383,7 @@ void gk_events_get(struct gk_events *e, struct gk_device *dev)
 	if (gpu->why != GK_ABSENT_NOT_READ)
 		put(gpu, dev->m);
 	if (!gpu->why)
-		dev->read_ns[GK_TIER_EVENT] = e->heard_ns;
+		dev->read_ns[GK_TIER_EVENT] = gpu->heard_ns;
 	pthread_mutex_unlock(&e->lock);
 }
 

@@ -215,6 +215,8 @@ static void a_gpu_that_comes_back_is_listened_to_anew(void **state)
 	/* What is known stays. */
 	assert_value(t.snap->devices[0].m[GK_M_XID_COUNT], 1);
 	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_LOST);
+	assert_true(t.snap->devices[0].read_ns[GK_TIER_EVENT] <
+		    t.snap->devices[1].read_ns[GK_TIER_EVENT]);
 	SCRIPT(t.s->gpu[0].all = t.s->gpu[0].handle = NVML_SUCCESS);
 	scripted_take();
 	assert_true(await(t.s->events.registered[0]));
