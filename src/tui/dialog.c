@@ -237,25 +237,26 @@ static void draw_text(const struct tui_dialog *d, struct grid *g,
 {
 	const char *at = d->text.data;
 	int width, lines = count_lines(&d->text, &width);
-	int room = b->width - 2;
-	char rest[32];
+	size_t room = (size_t)larger(b->width - 2, 0);
 
 	for (int i = 0; i < b->lines; i++) {
+		bool cut = i == b->lines - 1 && lines > b->lines;
 		size_t len = strcspn(at, "\n");
-		size_t fits = gk_fit(at, len, (size_t)larger(room, 0));
-		int used = (int)gk_columns(at, fits);
+		const char *text = at;
 		int column = b->column + 2;
+		char rest[32];
 
-		if (i == b->lines - 1 && lines > b->lines) {
+		if (cut) {
 			snprintf(rest, sizeof rest, "... and %d more",
 				 lines - i);
-			at = rest;
-			fits = strlen(rest);
-		} else if (!i) {
-			column = b->column + 1 + (b->width - used) / 2;
+			text = rest;
 		}
-		put(g, b->row + 1 + i, column, at, fits, i ? 0 : GRID_BOLD);
 		at += len + (at[len] == '\n');
+		len = gk_fit(text, cut ? strlen(rest) : len, room);
+		if (!i && !cut)
+			column = b->column + 1 +
+				 (b->width - (int)gk_columns(text, len)) / 2;
+		put(g, b->row + 1 + i, column, text, len, i ? 0 : GRID_BOLD);
 	}
 }
 

@@ -80,6 +80,26 @@ static void it_fits_a_small_terminal(void **state)
 	assert_grid(&s, "tui/dialog_small");
 }
 
+/* The count of what does not fit stays in the box, too. */
+static void it_fits_the_smallest_terminals(void **state)
+{
+	(void)state;
+	for (int rows = 1; rows < 9; rows++)
+		for (int columns = 1; columns < 60; columns += 3) {
+			screen_resize(&s, rows, columns);
+			ask("Send a signal to a process with a long name?\n"
+			    "one with a name that is longer than the box is\n"
+			    "two\nthree\nfour\nfive\nsix\nseven\n",
+			    0);
+			draw_over_dots();
+			assert_int_equal(s.t.dialog.current, 0);
+		}
+	screen_resize(&s, 4, 12);
+	ask(QUESTION "2 a process\n", 0);
+	draw_over_dots();
+	assert_int_equal(grid_at(&s.g, 1, 11)->c, L'│');
+}
+
 static void check(const char *keys, int expected)
 {
 	ask(QUESTION, 0);
@@ -163,9 +183,13 @@ static void the_mouse_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    T(it_lies_in_the_middle), T(it_fits_a_small_terminal),
-	    T(keys_answer),           T(the_current_letter_does_not_answer),
-	    T(signals_are_red),       T(the_mouse_answers),
+	    T(it_lies_in_the_middle),
+	    T(it_fits_a_small_terminal),
+	    T(it_fits_the_smallest_terminals),
+	    T(keys_answer),
+	    T(the_current_letter_does_not_answer),
+	    T(signals_are_red),
+	    T(the_mouse_answers),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, NULL);
