@@ -16,9 +16,12 @@
 
 /* ---- secrets ---- */
 
-enum where { ANYWHERE, AT_END, WHOLE };
+enum where { ANYWHERE, AT_END, WHOLE, BEHIND };
 
-/* Words in the name of a variable, and where in one of its parts ("A_B"). */
+/*
+ * Words in the name of a variable, and where in one of its parts ("A_B").
+ * BEHIND: a whole part, but not the first: PWD itself is a directory.
+ */
 static const struct {
 	const char *word;
 	enum where where;
@@ -29,15 +32,19 @@ static const struct {
     {"BEARER", ANYWHERE},     {"JWT", ANYWHERE},    {"SIGNATURE", ANYWHERE},
     {"KEY", AT_END},          {"KEYS", AT_END},     {"AUTH", AT_END},
     {"CREDS", AT_END},        {"DSN", WHOLE},       {"SALT", WHOLE},
-    {"PAT", WHOLE},
+    {"PAT", WHOLE},           {"PWD", BEHIND},
 };
+
+/* What stands before a secret within a value. */
+static const char *const secret_signs[] = {
+    "password=", "pwd=", "accountkey=", "sharedaccesssignature="};
 
 static bool has_word(const char *part, size_t len, const char *word,
 		     enum where where)
 {
 	size_t n = strlen(word);
 
-	if (n > len || (where == WHOLE && n != len))
+	if (n > len || (where >= WHOLE && n != len))
 		return false;
 	for (size_t i = where == ANYWHERE ? 0 : len - n; i + n <= len; i++)
 		if (!strncasecmp(part + i, word, n))
@@ -45,40 +52,51 @@ static bool has_word(const char *part, size_t len, const char *word,
 	return false;
 }
 
-static bool is_secret_part(const char *part, size_t len)
+static bool is_secret_part(const char *part, size_t len, bool first)
 {
 	for (size_t i = 0; i < sizeof secret_words / sizeof *secret_words; i++)
-		if (has_word(part, len, secret_words[i].word,
+		if ((secret_words[i].where != BEHIND || !first) &&
+		    has_word(part, len, secret_words[i].word,
 			     secret_words[i].where))
 			return true;
 	return false;
 }
 
-/* "scheme://user:password@host" */
+/* "scheme://user:password@host", one of many perhaps */
 static bool has_password(const char *value)
 {
-	const char *user = strstr(value, "://"), *at;
+	while ((value = strstr(value, "://"))) {
+		size_t len;
 
-	if (!user)
-		return false;
-	user += 3;
-	at = user + strcspn(user, "@/?# ");
-	return *at == '@' && memchr(user, ':', (size_t)(at - user));
+		value += 3;
+		len = strcspn(value, "@/?# ");
+		if (value[len] == '@' && memchr(value, ':', len))
+			return true;
+	}
+	return false;
+}
+
+static bool has_sign(const char *value)
+{
+	for (size_t i = 0; i < sizeof secret_signs / sizeof *secret_signs; i++)
+		if (strcasestr(value, secret_signs[i]))
+			return true;
+	return false;
 }
 
 bool tui_is_secret(const char *key, const char *value)
 {
-	while (*key) {
+	for (const char *part = key; *part;) {
 		size_t len = 0;
 
-		while (isalnum((unsigned char)key[len]))
+		while (isalnum((unsigned char)part[len]))
 			len++;
-		if (is_secret_part(key, len))
+		if (is_secret_part(part, len, part == key))
 			return true;
-		key += len;
-		key += *key != '\0';
+		part += len;
+		part += *part != '\0';
 	}
-	return has_password(value);
+	return has_password(value) || has_sign(value);
 }
 
 const char *tui_environ_value(const struct tui_environ *e, size_t at)

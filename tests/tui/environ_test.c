@@ -42,6 +42,11 @@ static void secrets_are_known(void **state)
 	    {"PWD", "/", false},
 	    {"XAUTHORITY", "/x", false},
 	    {"PASSENGERS", "3", false},
+	    {"MYSQL_PWD", "x", true},
+	    {"OLDPWD", "/", false},
+	    {"BROKERS", "amqp://a/b,amqp://ana:hunter2@b", true},
+	    {"CONNECTION", "host=db Password=hunter2", true},
+	    {"STORAGE", "AccountName=a;AccountKey=b==", true},
 	    {"CUDA_VISIBLE_DEVICES", "0", false},
 	    {"", "", false},
 	};
