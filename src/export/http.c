@@ -121,9 +121,11 @@ static void connection_changed(void *owner, struct MHD_Connection *connection,
 		    connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 		c = calloc(1, sizeof *c);
-		*context = c;
-		if (!c || !info)
+		if (!c || !info) {
+			free(c);
 			return;
+		}
+		*context = c;
 		c->fd = info->connect_fd;
 		if (++http->count > MOST_CONNECTIONS)
 			end_oldest(http);
