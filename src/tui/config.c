@@ -318,11 +318,17 @@ static char *path_of(void)
 	return path;
 }
 
+/* Whoever became another user may still have the closed HOME of the first. */
+static bool is_out_of_reach(const char *path)
+{
+	return access(path, F_OK) &&
+	       (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
+}
+
 int tui_config_load(struct tui_options *o, char *message, size_t cap)
 {
 	o->path = path_of();
-	if (!o->path ||
-	    (access(o->path, F_OK) && (errno == ENOENT || errno == ENOTDIR)))
+	if (!o->path || is_out_of_reach(o->path))
 		return 0;
 	return tui_config_read(o->path, o, message, cap);
 }

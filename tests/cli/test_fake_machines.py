@@ -233,8 +233,10 @@ def stranger(gpukit):
             os.setgid(65534)
             os.setuid(65534)
 
-        def run(path, *args):
-            env = clean_env(GPUKIT_MACHINE=path, LD_LIBRARY_PATH=library)
+        def run(path, *args, home="/tmp"):
+            env = clean_env(GPUKIT_MACHINE=path, LD_LIBRARY_PATH=library,
+                            HOME=home)
+            env.pop("XDG_CONFIG_HOME", None)
             return subprocess.run([command, *args], text=True,
                                   capture_output=True, check=False, env=env,
                                   cwd="/", preexec_fn=drop, timeout=60)
@@ -259,6 +261,11 @@ def test_the_machine_of_another_user(stranger):
         os.chmod(path, 0o666)
         assert stranger(path, "stat").stdout.count("H100") == 2
         assert stranger(path, "fake", "ctl", "show").returncode == 0
+        closed = os.path.join(stranger.directory, "home")
+        os.mkdir(closed, 0o700)
+        done = stranger(path, "top", "--once", home=closed)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("H100") >= 2
     finally:
         one.stop()
 
