@@ -18,8 +18,8 @@ void tui_options_free(struct tui_options *o);
 /*
  * Reads $XDG_CONFIG_HOME/gpukit/top.yaml, or ~/.config/gpukit/top.yaml, into
  * options, and remembers its path there; no file is no error, nor one behind a
- * directory that is closed to this user. 0, or a gk_err
- * after one line "file:line: ..." in message.
+ * directory that is closed to this user. 0, or a gk_err after one line
+ * "file:line: ..." in message.
  */
 int tui_config_load(struct tui_options *o, char *message, size_t cap);
 
