@@ -280,8 +280,9 @@ static int read_rows_of(const char *name, struct gk_plot_chart *chart)
 		return failure("cannot open", name, gk_err_from_errno(errno));
 	r = read_csv(name, fd, chart, &broken);
 	if (broken)
-		fprintf(stderr, "gpukit plot: '%s': %llu broken rows skipped\n",
-			name, (unsigned long long)broken);
+		fprintf(stderr,
+			"gpukit plot: '%s': %llu broken row%s skipped\n", name,
+			(unsigned long long)broken, broken == 1 ? "" : "s");
 	if (!is_stdin)
 		close(fd);
 	return r;
@@ -329,14 +330,32 @@ static void set_panels(const struct plot *plot, struct gk_plot_chart *chart)
 	chart->group[GK_PLOT_TEMPERATURE] = GK_PLOT_PER_GPU;
 }
 
-/* Three panels fill a screen; more make the picture longer. */
-static unsigned picture_height(const struct plot *plot)
+/* Lines of a terminal that a panel needs to be one. */
+#define PANEL_LINES 8
+
+static unsigned panels_of(const struct plot *plot)
 {
 	unsigned count = 2;
 
 	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
 		count += plot->wanted[q];
+	return count;
+}
+
+/* Three panels fill a screen; more make the picture longer. */
+static unsigned picture_height(const struct plot *plot)
+{
+	unsigned count = panels_of(plot);
+
 	return count > 3 ? count * 250 : 800;
+}
+
+/* It scrolls rather than be too small to be read. */
+static unsigned terminal_height(const struct plot *plot, int rows)
+{
+	unsigned least = panels_of(plot) * PANEL_LINES + 1;
+
+	return rows - 1 > (int)least ? (unsigned)rows - 1 : least;
 }
 
 static struct gk_plot_look look_of(const struct plot *plot)
@@ -356,8 +375,8 @@ static struct gk_plot_look look_of(const struct plot *plot)
 	if (plot->form != GK_PLOT_TERMINAL)
 		return look;
 	gk_terminal_size(&columns, &rows);
-	look.width = (unsigned)columns;
-	look.height = (unsigned)(rows > 2 ? rows - 1 : rows);
+	look.width = columns > 30 ? (unsigned)columns : 30;
+	look.height = terminal_height(plot, rows);
 	look.color = gk_use_color(GK_COLOR_AUTO);
 	return look;
 }

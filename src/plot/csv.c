@@ -175,6 +175,15 @@ static int skip_rest(struct gk_csv *csv)
 	return r;
 }
 
+/* What some editors put before the first line of a UTF-8 file. */
+static void skip_mark(struct gk_csv *csv, const char *end)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+
+	if (csv->line == 1 && end - csv->at >= 3 && !memcmp(csv->at, mark, 3))
+		csv->at += 3;
+}
+
 int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 {
 	bool more = true;
@@ -195,6 +204,7 @@ int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 	/* Whoever writes rows ends each: one without an end was cut off. */
 	if (!end)
 		return skip_line(csv);
+	skip_mark(csv, end);
 	text_end = end > csv->at && end[-1] == '\r' ? end - 1 : end;
 	row->fields = csv->fields;
 	if (split(csv, text_end, row))

@@ -1,8 +1,8 @@
 /*
  * csv.h - rows of a CSV file (RFC 4180), read as a stream.
  *
- * Lines may end in LF or CR LF; a quoted field may hold either. Memory stays
- * at one block whatever the file's size.
+ * Lines may end in LF or CR LF; a quoted field may hold either. A byte order
+ * mark is passed over. Memory stays at one block whatever the file's size.
  */
 #ifndef GK_PLOT_CSV_H
 #define GK_PLOT_CSV_H

@@ -124,8 +124,11 @@ static void add_time(struct gk_buf *out, int64_t ms)
 		      (int)(ms % 1000));
 }
 
-static void add_axes(struct gk_buf *out, const struct gk_plot_chart *chart)
+static void add_axes(struct gk_buf *out, const struct gk_plot_chart *chart,
+		     enum gk_plot_form form)
 {
+	/* gnuplot has wrong numbers for light greys of a terminal. */
+	const char *grid = form == GK_PLOT_TERMINAL ? "#c8c8d8" : "#d0d0d0";
 	int64_t first = chart->first_ms, last = chart->last_ms;
 
 	if (last <= first)
@@ -135,10 +138,9 @@ static void add_axes(struct gk_buf *out, const struct gk_plot_chart *chart)
 		      "set xdata time\n"
 		      "set timefmt '%%s'\n"
 		      "set format x \"%s\"\n"
-		      "set grid linecolor rgb '#d0d0d0'\n"
-		      "set yrange [0:*]\n"
+		      "set grid linecolor rgb '%s'\n"
 		      "set xrange ['",
-		      time_format(last - first));
+		      time_format(last - first), grid);
 	add_time(out, first);
 	gk_buf_puts(out, "':'");
 	add_time(out, last);
@@ -243,6 +245,21 @@ static bool several_files(const struct gk_plot_chart *chart,
 	return false;
 }
 
+/* Whether there is room below 0 to be left. */
+static bool below_zero(const struct gk_plot_chart *chart,
+		       const struct choice *shown)
+{
+	for (size_t i = 0; i < shown->count; i++) {
+		const struct gk_plot_series *series =
+		    &chart->lines[shown->index[i]].series;
+
+		for (size_t k = 0; k < series->count; k++)
+			if (series->bins[k].min < 0)
+				return true;
+	}
+	return false;
+}
+
 static void add_heading(struct gk_buf *out, int quantity,
 			const struct choice *shown, bool large)
 {
@@ -295,6 +312,8 @@ static void add_panel(struct gk_buf *out, const struct gk_plot_chart *chart,
 			      panels[quantity].absent);
 		return;
 	}
+	gk_buf_printf(out, "set yrange [%s:*]\n",
+		      below_zero(chart, shown) ? "*" : "0");
 	for (size_t i = 0; i < shown->count; i++)
 		add_data(out, i, &chart->lines[shown->index[i]].series,
 			 gk_plot_chart_gap(chart),
@@ -340,7 +359,7 @@ void gk_plot_script(const struct gk_plot_chart *chart,
 	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
 		count += chart->wanted[q];
 	add_terminal(out, look);
-	add_axes(out, chart);
+	add_axes(out, chart, look->form);
 	add_layout(out, look, count);
 	for (int q = 0; q < GK_PLOT_QUANTITIES; q++) {
 		if (!chart->wanted[q])

@@ -92,6 +92,13 @@ static int64_t days_since_1970(int year, int month, int day)
 	return y * 365 + y / 4 - y / 100 + y / 400 + day_of_year + day - 719469;
 }
 
+static int last_day(int year, int month)
+{
+	bool leap = year % 4 == 0 && (year % 100 || year % 400 == 0);
+
+	return month == 2 ? 28 + leap : 30 + (month + month / 8) % 2;
+}
+
 /* Thousandths behind a point; what follows the number is left alone. */
 static int thousandths(const char *p, size_t len)
 {
@@ -122,9 +129,9 @@ static bool read_time(const struct gk_csv_field *field, int64_t *ret_ms)
 	hour = digits(p + 11, 2);
 	minute = digits(p + 14, 2);
 	second = digits(p + 17, 2);
-	if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31 ||
-	    hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
-	    second > 60)
+	if (year < 0 || month < 1 || month > 12 || day < 1 ||
+	    day > last_day(year, month) || hour < 0 || hour > 23 ||
+	    minute < 0 || minute > 59 || second < 0 || second > 60)
 		return false;
 	*ret_ms =
 	    (((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) *

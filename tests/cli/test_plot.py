@@ -107,6 +107,23 @@ def test_broken_rows_are_counted(gpukit, tmp_path):
     assert done.stderr == (f"gpukit plot: '{path}': 4 broken rows skipped\n")
 
 
+def test_one_broken_row_is_one(gpukit, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("\ufeff" + HEADER + rows(1, 2) + "x\n", encoding="utf-8")
+    done = gpukit("plot", path, "-o", tmp_path / "out.png")
+    assert done.returncode == 0
+    assert done.stderr == f"gpukit plot: '{path}': 1 broken row skipped\n"
+
+
+def test_values_below_zero(gpukit, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(DEVICES + "2026-11-21T09:00:00,0,5,-20\n"
+                              "2026-11-21T09:00:10,0,9,-20\n")
+    text = texts(svg(gpukit, tmp_path, path, "--temperature", "--power"))
+    assert re.search(r"\s-20\s", text)
+    assert not re.search(r"\s-[1-9]\s", text)
+
+
 @pytest.mark.parametrize("content, words", [
     ("", "is no recording"), ("a,b\n1,2\n", "is no recording"),
     (HEADER, "no rows"), (HEADER + "x\n", "no rows"),
@@ -166,6 +183,17 @@ def test_in_the_terminal(recording):
     assert "GPU memory" in done.stdout and "\x1b" not in done.stdout
     assert max(len(line.rstrip()) for line in lines) <= 100
     assert 20 <= len(lines) <= 24
+
+
+def test_in_a_small_terminal_every_panel_has_room(recording):
+    options = ["--cpu", "--util", "--power", "--temperature"]
+    done = subprocess.run([GPUKIT, "plot", recording, "--term", *options],
+                          capture_output=True, text=True, check=True,
+                          env=clean_env(COLUMNS="12", LINES="5"))
+    for title in ("GPU memory", "System memory", "CPU", "GPU utilisation",
+                  "Power", "Temperature"):
+        assert done.stdout.count(title) == 1, title
+    assert len(done.stdout.splitlines()) >= 6 * 8
 
 
 def test_snapshots(gpukit, machine, tmp_path):

@@ -46,6 +46,15 @@ static const char *next(void)
 
 #define OPEN(text) open_text(text, sizeof(text) - 1)
 
+static void a_byte_order_mark_is_no_text(void **state)
+{
+	(void)state;
+	OPEN("\xef\xbb\xbf\"a\",b\n\xef\xbb\xbf\n");
+	assert_string_equal(next(), "a|b");
+	assert_string_equal(next(), "\xef\xbb\xbf");
+	end();
+}
+
 static void quotes_are_taken_off(void **state)
 {
 	(void)state;
@@ -125,6 +134,7 @@ static void a_row_without_end_is_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_byte_order_mark_is_no_text),
 	    cmocka_unit_test(quotes_are_taken_off),
 	    cmocka_unit_test(a_broken_row_spoils_no_other),
 	    cmocka_unit_test(rows_cross_the_border_of_blocks),

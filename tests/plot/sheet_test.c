@@ -91,6 +91,8 @@ static void broken_rows_are_told(void **state)
 	    "2026-11-21T09:30:00,one",  "2026-11-21T09:30:00,1e5",
 	    "2026-11-21T09:30:00,-",    "2026-11-21T09:30:00,nan",
 	    "2026-11-21T09:30:00,0x10", "2026-11-21T09:30:00, 1",
+	    "2026-02-29T09:30:00,1",    "2100-02-29T09:30:00,1",
+	    "2026-04-31T09:30:00,1",    "2026-09-31T09:30:00,1",
 	};
 	struct gk_plot_row row;
 
@@ -104,9 +106,10 @@ static void broken_rows_are_told(void **state)
 /* Leap years, centuries and the turn of the year against the C library. */
 static void dates_are_counted_right(void **state)
 {
-	static const char *const days[] = {"1970-01-01", "1999-12-31",
-					   "2000-02-29", "2026-03-01",
-					   "2100-03-01", "2400-12-31"};
+	static const char *const days[] = {
+	    "1970-01-01", "1999-12-31", "2000-02-29", "2026-03-01",
+	    "2100-03-01", "2400-12-31", "2026-07-31", "2026-08-31",
+	    "2026-10-31", "2024-02-29"};
 	struct gk_plot_row row;
 
 	(void)state;
