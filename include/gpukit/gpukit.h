@@ -238,7 +238,7 @@ struct gk_detail {
 	size_t account_count, page_count, clock_count;
 	const struct gk_account *accounts; /* oldest first */
 	const struct gk_page *pages;
-	const struct gk_clock *clocks; /* highest first */
+	const struct gk_clock *clocks;               /* highest first */
 	struct gk_samples samples[GK_SAMPLED_COUNT]; /* as the lists */
 };
 
