@@ -3,19 +3,6 @@
 
 #include <string.h>
 
-enum { REQ, OPT, MORE };
-
-static const struct {
-	const char *name;
-	size_t offset;
-	int need;
-} functions[] = {
-#define X(need, symbol) {#symbol, offsetof(struct gk_nvml, symbol), need},
-    GK_NVML_USED(X)
-#undef X
-};
-#define FUNCTIONS (sizeof functions / sizeof *functions)
-
 /* Looked for to know how a driver lays out its lists, never called. */
 static const char *const signs[] = {
     "nvmlDeviceGetConfComputeMemSizeInfo",
@@ -62,7 +49,7 @@ static bool is_there(const struct gk_nvml *nvml, size_t i)
 {
 	void *address;
 
-	memcpy(&address, (const char *)nvml + functions[i].offset,
+	memcpy(&address, (const char *)nvml + gk_nvml_symbols[i].offset,
 	       sizeof address);
 	return address != NULL;
 }
@@ -70,12 +57,13 @@ static bool is_there(const struct gk_nvml *nvml, size_t i)
 /* Neither it nor another of its kind is there; of those the first counts. */
 static bool is_missing(const struct gk_nvml *nvml, size_t i)
 {
-	const char *name = functions[i].name;
+	const char *name = gk_nvml_symbols[i].name;
 
-	if (is_sign(name) || (functions[i].need == MORE && !nvml->more))
+	if (is_sign(name) ||
+	    (gk_nvml_symbols[i].need == GK_NVML_MORE && !nvml->more))
 		return false;
-	for (size_t k = 0; k < FUNCTIONS; k++)
-		if (are_alike(functions[k].name, name) &&
+	for (size_t k = 0; k < GK_NVML_SYMBOLS; k++)
+		if (are_alike(gk_nvml_symbols[k].name, name) &&
 		    (is_there(nvml, k) || k < i))
 			return false;
 	return true;
@@ -86,11 +74,11 @@ size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < FUNCTIONS; i++) {
+	for (size_t i = 0; i < GK_NVML_SYMBOLS; i++) {
 		if (!is_missing(gk->nvml, i))
 			continue;
 		if (count < cap)
-			ret_names[count] = functions[i].name;
+			ret_names[count] = gk_nvml_symbols[i].name;
 		count++;
 	}
 	return count;

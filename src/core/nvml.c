@@ -10,14 +10,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum need { REQ, OPT, MORE };
-
-static const struct {
-	const char *name;
-	size_t offset;
-	enum need need;
-} symbols[] = {
-#define X(need, symbol) {#symbol, offsetof(struct gk_nvml, symbol), need},
+const struct gk_nvml_symbol gk_nvml_symbols[GK_NVML_SYMBOLS] = {
+#define X(need, symbol)                                                        \
+	{#symbol, offsetof(struct gk_nvml, symbol), GK_NVML_##need},
     GK_NVML_USED(X)
 #undef X
 };
@@ -41,9 +36,10 @@ static void *open_library(const char *path)
 
 static void *look_up(struct gk_nvml *nvml, size_t i)
 {
-	void *address = dlsym(nvml->library, symbols[i].name);
+	void *address = dlsym(nvml->library, gk_nvml_symbols[i].name);
 
-	memcpy((char *)nvml + symbols[i].offset, &address, sizeof address);
+	memcpy((char *)nvml + gk_nvml_symbols[i].offset, &address,
+	       sizeof address);
 	return address;
 }
 
@@ -52,12 +48,12 @@ static bool resolve(struct gk_nvml *nvml)
 {
 	bool complete = true;
 
-	for (size_t i = 0; i < COUNT(symbols); i++) {
-		if (symbols[i].need == MORE || look_up(nvml, i) ||
-		    symbols[i].need == OPT)
+	for (size_t i = 0; i < GK_NVML_SYMBOLS; i++) {
+		if (gk_nvml_symbols[i].need == GK_NVML_MORE ||
+		    look_up(nvml, i) || gk_nvml_symbols[i].need == GK_NVML_OPT)
 			continue;
 		gk_log(GK_LOG_ERROR, "driver library lacks %s",
-		       symbols[i].name);
+		       gk_nvml_symbols[i].name);
 		complete = false;
 	}
 	return complete;
@@ -65,8 +61,8 @@ static bool resolve(struct gk_nvml *nvml)
 
 void gk_nvml_more(struct gk_nvml *nvml)
 {
-	for (size_t i = 0; !nvml->more && i < COUNT(symbols); i++)
-		if (symbols[i].need == MORE)
+	for (size_t i = 0; !nvml->more && i < GK_NVML_SYMBOLS; i++)
+		if (gk_nvml_symbols[i].need == GK_NVML_MORE)
 			look_up(nvml, i);
 	nvml->more = true;
 }

@@ -171,6 +171,21 @@ struct gk_nvml {
 #undef X
 };
 
+enum gk_nvml_need { GK_NVML_REQ, GK_NVML_OPT, GK_NVML_MORE };
+
+/* A function of GK_NVML_USED. */
+struct gk_nvml_symbol {
+	const char *name;
+	size_t offset; /* in struct gk_nvml */
+	enum gk_nvml_need need;
+};
+
+#define X(need, symbol) +1
+enum { GK_NVML_SYMBOLS = GK_NVML_USED(X) };
+#undef X
+
+extern const struct gk_nvml_symbol gk_nvml_symbols[GK_NVML_SYMBOLS];
+
 /*
  * Calls a function of the driver library within a span of its name; a missing
  * one answers NVML_ERROR_FUNCTION_NOT_FOUND.
