@@ -185,7 +185,7 @@ static int open_locks(struct state *s)
 	int err;
 
 	if (!path || !*path)
-		path = GK_RESERVE_FILE;
+		path = gk_reserve_path();
 	if (s->run->also_reserved || (!s->run->reserve && access(path, F_OK)))
 		return 0;
 	err = gk_reserve_open(path, &s->locks);

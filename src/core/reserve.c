@@ -15,6 +15,16 @@
 #define TRY_EVERY_NS  (GK_NS_PER_MS / 4)
 #define TRIES_TO_OPEN 100
 
+const char *gk_reserve_path(void)
+{
+	struct stat st;
+
+	if (!stat("/run/lock", &st) && S_ISDIR(st.st_mode) &&
+	    st.st_mode & S_IWOTH)
+		return "/run/lock/gpukit-reservations";
+	return "/dev/shm/gpukit-reservations";
+}
+
 /*
  * Opens the file or makes it for everybody. Without O_CREAT first: the kernel
  * may refuse that on others' files in sticky directories.
@@ -39,8 +49,6 @@ int gk_reserve_open(const char *path, int *ret_fd)
 	struct stat st;
 	int fd = -1;
 
-	if (!path)
-		path = GK_RESERVE_FILE;
 	for (int i = 0; i < TRIES_TO_OPEN && fd < 0; i++) {
 		fd = open_or_make(path);
 		/* Somebody was faster, or has not opened it to us yet. */

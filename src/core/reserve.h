@@ -12,11 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GK_RESERVE_FILE "/dev/shm/gpukit-reservations"
+/*
+ * The file of this host: in /run/lock where all users may write there, else in
+ * /dev/shm. systemd removes a user's files from that one when they log out
+ * (RemoveIPC), and who comes next would then lock another file.
+ */
+const char *gk_reserve_path(void);
 
 /*
- * Opens the file, which is made if need be; path NULL: GK_RESERVE_FILE. The
- * descriptor closes on exec. 0 or a gk_err.
+ * Opens the file, which is made if need be. The descriptor closes on exec. 0
+ * or a gk_err.
  */
 int gk_reserve_open(const char *path, int *ret_fd);
 

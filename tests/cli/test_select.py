@@ -195,6 +195,11 @@ def hold(select, *words):
     return started
 
 
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+        return f.read().strip()
+
+
 def end(*started):
     for one in started:
         one.kill()
@@ -240,8 +245,7 @@ def test_a_killed_holder_frees_at_once(select):
     for _ in range(5):
         holder = hold(select, "-n", "4")
         fails(select, 4, "-n", "1")
-        with open(f"/proc/{holder.pid}/comm", encoding="ascii") as f:
-            assert f.read() == "cat\n"
+        wait_until(lambda pid=holder.pid: name_of(pid) == "cat")
         waiter = select.start("--reserve", "--wait", "-n", "4", "--",
                               "date", "+%s.%N")
         wait_until(lambda: os.path.exists(f"/proc/{waiter.pid}/fd"))
@@ -342,6 +346,18 @@ def test_all_users_share_the_file(select, tmp_path):
     path.unlink()
     path.symlink_to("/etc/passwd")
     fails(select, 1, "--reserve", "--", "true", says=[str(path)])
+
+
+def test_where_the_locks_are_unless_told(select):
+    select.make(*FOUR)
+    del select.env["GPUKIT_RESERVATIONS"]
+    assert select("-n", "1") == "3\n"
+    shared = os.stat("/run/lock").st_mode & 0o002 if os.path.isdir(
+        "/run/lock") else 0
+    path = f"{'/run/lock' if shared else '/dev/shm'}/gpukit-reservations"
+    held = select("--reserve", "-n", "1", "--", "sh", "-c",
+                  "readlink /proc/$$/fd/*; true")
+    assert path in held.splitlines()
 
 
 # ---- waiting ----
