@@ -28,12 +28,10 @@ void box_side(struct grid *g, int row, int rows, int column, const char *sign)
 int box_text(struct grid *g, int row, int column, int columns, const char *text,
 	     struct grid_style style)
 {
-	size_t len = strlen(text);
-
 	if (columns <= 0)
 		return column;
 	return grid_line(g, row, column, text,
-			 gk_fit(text, len, (size_t)columns), style);
+			 gk_fit(text, strlen(text), (size_t)columns), style);
 }
 
 void box_text_right(struct grid *g, int row, int end, const char *text,

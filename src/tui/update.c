@@ -272,6 +272,9 @@ void tui_do(struct tui *t, enum tui_action action)
 {
 	const struct view *view = view_of(t);
 
+	/* Before the first frame there is nothing to act on. */
+	if (!t->snap && action != ACTION_QUIT)
+		return;
 	if (view->act && view->act(t, action))
 		return;
 	if (handlers[action])

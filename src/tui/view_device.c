@@ -205,6 +205,7 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 	struct gk_buf text = {0}, cell = {0};
 	int room = width - TITLE_WIDTH - 2;
 
+	room = room > 0 ? room : 0;
 	gk_cell(&text, tui_fact_title(fact), TITLE_WIDTH - 1, GK_LEFT, "");
 	grid_line(g, line, column + 1, text.data, text.len,
 		  (struct grid_style){CYAN, 0});

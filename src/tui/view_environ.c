@@ -19,6 +19,7 @@ static void add_place(const struct tui *t, const struct tui_tag *who,
 		      struct gk_buf *out)
 {
 	unsigned types = 0;
+	bool computes, draws;
 
 	for (size_t i = 0; t->snap && i < t->snap->process_count; i++) {
 		const struct gk_process *p = &t->snap->processes[i];
@@ -29,15 +30,14 @@ static void add_place(const struct tui *t, const struct tui_tag *who,
 			      t->snap->devices[p->device].index);
 		types |= p->types;
 	}
+	computes = types & (GK_PROCESS_COMPUTE | GK_PROCESS_MPS);
+	draws = types & GK_PROCESS_GRAPHICS;
 	if (!types)
 		gk_buf_puts(out, "Host");
 	else
-		gk_buf_printf(out, ": %s%s%s",
-			      types & (GK_PROCESS_COMPUTE | GK_PROCESS_MPS)
-				  ? "Compute"
-				  : "",
-			      (types & (types - 1)) ? "+" : "",
-			      types & GK_PROCESS_GRAPHICS ? "Graphics" : "");
+		gk_buf_printf(out, ": %s%s%s", computes ? "Compute" : "",
+			      computes && draws ? "+" : "",
+			      draws ? "Graphics" : "");
 }
 
 static void open_process(struct tui *t, const struct gk_process *p)

@@ -163,6 +163,33 @@ static void open_screen(void)
 	s.t.below[s.t.below_count++] = (struct tui_place){SCREEN_MAIN, 0, 0};
 }
 
+/* A client of MPS computes, and draws nothing. */
+static void the_title_tells_what_it_does(void **state)
+{
+	static const struct {
+		unsigned types;
+		const char *said;
+	} rows[] = {
+	    {GK_PROCESS_COMPUTE, "@GPU 0: Compute): "},
+	    {GK_PROCESS_COMPUTE | GK_PROCESS_MPS, "@GPU 0: Compute): "},
+	    {GK_PROCESS_GRAPHICS, "@GPU 0: Graphics): "},
+	    {GK_PROCESS_COMPUTE | GK_PROCESS_GRAPHICS,
+	     "@GPU 0: Compute+Graphics): "},
+	};
+
+	(void)state;
+	fixture_init(&s.f, 1);
+	fixture_add_process(&s.f, 0, 77, "python3 train.py");
+	tui_list_update(&s.t);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		s.f.snap.processes[0].types = rows[i].types;
+		screen_press(&s, "Home e");
+		assert_int_equal(s.t.screen, SCREEN_ENVIRON);
+		assert_non_null(strstr(s.t.environ.title.data, rows[i].said));
+		screen_press(&s, "Esc");
+	}
+}
+
 static void secrets_are_covered_until_asked_for(void **state)
 {
 	(void)state;
@@ -244,6 +271,7 @@ int main(void)
 	    T(it_is_sorted_and_made_printable),
 	    T(it_may_be_long),
 	    T(another_process_is_not_read),
+	    T(the_title_tells_what_it_does),
 	    T(secrets_are_covered_until_asked_for),
 	    T(it_scrolls),
 	    T(what_cannot_be_read_is_said),
