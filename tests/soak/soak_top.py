@@ -48,7 +48,7 @@ class Crowd:
         self.batches.append(subprocess.Popen(
             [GPUKIT, "fake", "load", "--name", self.machine.path,
              f"train:{gpu},n={BATCH},mem=256MiB"],
-            # Leaks are looked for in the viewer; 25 such looks at once take long.
+            # Leaks are looked for in the viewer; 25 looks at once take long.
             env=clean_env(ASAN_OPTIONS="detect_leaks=0"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
