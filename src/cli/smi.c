@@ -243,10 +243,13 @@ static int take_query(struct smi *smi, const char *word, char **next,
 		      is_option(word + 2, q->option, &list)))
 			continue;
 		*ret_took = !list;
-		smi->list = list ? list : *next;
+		if (!list)
+			list = *next;
+		if (!list || smi->list)
+			return invalid();
+		smi->list = list;
 		smi->chosen.query = q;
-		return smi->list && !smi->chosen.count ? choose(smi, SMI_QUERY)
-						       : invalid();
+		return choose(smi, SMI_QUERY);
 	}
 	return invalid();
 }

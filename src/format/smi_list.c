@@ -76,16 +76,28 @@ static const char *const paths[GK_PATH_COUNT] = {
     [GK_PATH_NODE] = "NODE",    [GK_PATH_SYSTEM] = "SYS",
 };
 
-static void topology_row(struct gk_buf *out, const struct gk_topology *t,
-			 size_t row)
+/* Whether a device is a GPU that the topology is known of. */
+static bool is_placed(const struct gk_snapshot *snap, size_t at)
 {
+	return snap->topology && snap->devices[at].mig_index < 0 &&
+	       snap->devices[at].index < snap->topology->count;
+}
+
+static void topology_row(struct gk_buf *out, const struct gk_snapshot *snap,
+			 unsigned row)
+{
+	const struct gk_topology *t = snap->topology;
 	const struct gk_place *place = &t->places[row];
 
-	gk_buf_printf(out, "GPU%zu\t", row);
-	for (size_t i = 0; i < t->count; i++) {
-		const struct gk_peer *peer = &t->peers[row * t->count + i];
+	gk_buf_printf(out, "GPU%u\t", row);
+	for (size_t i = 0; i < snap->device_count; i++) {
+		unsigned column = snap->devices[i].index;
+		const struct gk_peer *peer;
 
-		if (i == row)
+		if (!is_placed(snap, i))
+			continue;
+		peer = &t->peers[row * t->count + column];
+		if (column == row)
 			gk_buf_puts(out, " X \t");
 		else if (peer->nvlinks)
 			gk_buf_printf(out, "NV%u\t", peer->nvlinks);
@@ -102,14 +114,14 @@ static void topology_row(struct gk_buf *out, const struct gk_topology *t,
 
 void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap)
 {
-	const struct gk_topology *t = snap->topology;
-
 	gk_buf_puts(out, "\t\033[4m");
-	for (size_t i = 0; t && i < t->count; i++)
-		gk_buf_printf(out, "GPU%zu\t", i);
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (is_placed(snap, i))
+			gk_buf_printf(out, "GPU%u\t", snap->devices[i].index);
 	gk_buf_puts(out, "CPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n");
-	for (size_t i = 0; t && i < t->count; i++)
-		topology_row(out, t, i);
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (is_placed(snap, i))
+			topology_row(out, snap, snap->devices[i].index);
 	gk_buf_puts(out,
 		    "\nLegend:\n\n"
 		    "  X    = the GPU itself\n"

@@ -96,6 +96,9 @@ def test_an_option_takes_its_argument_both_ways(smi):
     (["--format=csv"], INVALID + "\n"),
     (["pmon", "-s", "x"], INVALID + "\n"),
     (["dmon", "-c", "-1"], INVALID + "\n"),
+    (["--query-gpu=index", "--query-compute-apps=pid", "--format=csv"],
+     INVALID + "\n"),
+    (["--query-gpu"], INVALID + "\n"),
     (["topo"], INVALID + "\n"),
     (["mig"], INVALID + "\n"),
 ])
@@ -388,9 +391,14 @@ def test_topology_tells_links_and_paths(machine):
     rows = [line.split("\t") for line in smi.ok("topo", "-m").splitlines()]
     assert rows[1][:3] == ["GPU0", " X ", "NV12"]
     assert rows[2][:3] == ["GPU1", "NV12", " X "]
-    smi = Smi(machine("--gpus", "t4:2"))
+    smi = Smi(machine("--gpus", "t4:3"))
     rows = [line.split("\t") for line in smi.ok("topo", "-m").splitlines()]
     assert rows[1][2] in ("PIX", "PXB", "PHB", "NODE", "SYS")
+    some = [line.split("\t") for line in
+            smi.ok("topo", "-m", "-i", "0,2").splitlines()]
+    assert some[0] == rows[0][:2] + rows[0][3:]
+    assert some[1] == rows[1][:2] + rows[1][3:]
+    assert some[2] == rows[3][:2] + rows[3][3:] and some[3] == [""]
 
 
 @pytest.mark.parametrize("args, words", [
