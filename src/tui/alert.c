@@ -151,6 +151,21 @@ static struct tui_alert *row_of(struct tui_alerts *alerts,
 	return more;
 }
 
+/* A lost GPU is no longer hot, nor known to be idle; what was counted stays. */
+static void forget(struct tui_alerts *alerts, const struct gk_device *d,
+		   enum tui_alert_kind kind)
+{
+	for (size_t i = 0; i < alerts->count; i++) {
+		struct tui_alert *a = &alerts->rows[i];
+
+		if (d->health != GK_HEALTH_LOST || kinds[kind].grows ||
+		    a->kind != kind || strcmp(a->uuid, d->uuid) != 0)
+			continue;
+		a->on = false;
+		a->since_ns = 0;
+	}
+}
+
 /* What a condition that has to last comes to: minutes so far. */
 static int64_t minutes(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 {
@@ -197,8 +212,12 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		struct gk_value value = kinds[kind].read(snap, d);
 		struct tui_alert *a;
 
-		if (d->mig_index >= 0 || value.why != GK_PRESENT)
+		if (d->mig_index >= 0)
 			continue;
+		if (value.why != GK_PRESENT) {
+			forget(alerts, d, kind);
+			continue;
+		}
 		a = row_of(alerts, d, kind);
 		if (!a)
 			return fresh;

@@ -1,0 +1,192 @@
+/* Alerts: when they begin and end, and the command that is run. */
+#include "tui/screen.h"
+
+#include "base/clock.h"
+#include "tui/alert.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct fixture f;
+static struct tui_alerts alerts;
+static struct tui_alert_rules rules;
+
+static int begin(void **state)
+{
+	(void)state;
+	fixture_init(&f, 2);
+	f.snap.process_count = 0;
+	for (int i = 0; i < 2; i++)
+		f.devices[i].process_count = 0;
+	rules = (struct tui_alert_rules){0};
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tui_alerts_free(&alerts);
+	return 0;
+}
+
+/* What an update finds with a value of the first GPU: "new", "on" or "". */
+static const char *with(enum gk_metric metric, int64_t value)
+{
+	bool fresh;
+
+	f.devices[0].m[metric] = present(value);
+	fresh = tui_alerts_update(&alerts, &rules, &f.snap);
+	return fresh ? "new" : alerts.on ? "on" : "";
+}
+
+static void heat_ends_below_the_threshold(void **state)
+{
+	(void)state;
+	rules.temperature = 90;
+	assert_string_equal(with(GK_M_TEMP, 89), "");
+	assert_string_equal(with(GK_M_TEMP, 90), "new");
+	assert_string_equal(with(GK_M_TEMP, 95), "on");
+	assert_string_equal(with(GK_M_TEMP, 88), "on");
+	assert_string_equal(with(GK_M_TEMP, 87), "");
+	assert_string_equal(with(GK_M_TEMP, 89), "");
+	assert_string_equal(with(GK_M_TEMP, 90), "new");
+}
+
+static void no_threshold_no_alert(void **state)
+{
+	(void)state;
+	assert_string_equal(with(GK_M_TEMP, 1000), "");
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 1000), "");
+}
+
+static void each_rise_of_a_count_is_new(void **state)
+{
+	(void)state;
+	rules.ecc = 1;
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 0), "");
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 1), "new");
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 1), "on");
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 2), "new");
+}
+
+static void idleness_has_to_last(void **state)
+{
+	(void)state;
+	rules.idle = 2;
+	f.devices[0].process_count = 1;
+	assert_string_equal(with(GK_M_GPU_UTIL, 0), "");
+	f.snap.mono_ns += 119 * GK_NS_PER_S;
+	assert_string_equal(with(GK_M_GPU_UTIL, 0), "");
+	f.snap.mono_ns += GK_NS_PER_S;
+	assert_string_equal(with(GK_M_GPU_UTIL, 0), "new");
+	assert_string_equal(with(GK_M_GPU_UTIL, 1), "");
+	f.snap.mono_ns += GK_NS_PER_S;
+	assert_string_equal(with(GK_M_GPU_UTIL, 0), "");
+}
+
+/* A call that failed once says nothing; a GPU that is lost is not hot. */
+static void a_lost_gpu_is_not_hot(void **state)
+{
+	(void)state;
+	rules.temperature = 90;
+	assert_string_equal(with(GK_M_TEMP, 95), "new");
+	f.devices[0].m[GK_M_TEMP].why = GK_ABSENT_NOT_READ;
+	tui_alerts_update(&alerts, &rules, &f.snap);
+	assert_int_equal(alerts.on, 1);
+	f.devices[0].health = GK_HEALTH_LOST;
+	tui_alerts_update(&alerts, &rules, &f.snap);
+	assert_int_equal(alerts.on, 0);
+	/* Errors that were counted stay. */
+	f.devices[0].health = GK_HEALTH_OK;
+	rules.ecc = 1;
+	assert_string_equal(with(GK_M_ECC_UNCORRECTED, 1), "new");
+	f.devices[0].health = GK_HEALTH_LOST;
+	f.devices[0].m[GK_M_ECC_UNCORRECTED].why = GK_ABSENT_NOT_READ;
+	tui_alerts_update(&alerts, &rules, &f.snap);
+	assert_int_equal(alerts.on, 1);
+}
+
+/* ---- the command ---- */
+
+static char said[] = "/tmp/gpukit-alert-XXXXXX";
+
+/* Until each child has been reaped. */
+static void wait_for_end(void)
+{
+	siginfo_t info;
+
+	for (int i = 0; i < 500; i++) {
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT))
+			return;
+		usleep(10000);
+		tui_alerts_reap();
+	}
+	fail_msg("a child is left");
+}
+
+/* It is told of what, has no signal blocked, and runs once in its time. */
+static void its_command_is_run(void **state)
+{
+	char script[256], text[256] = "";
+	char shell[] = "sh", option[] = "-c";
+	char *argv[] = {shell, option, script, NULL};
+	int fd = mkstemp(said);
+	ssize_t n;
+
+	(void)state;
+	assert_true(fd >= 0);
+	snprintf(script, sizeof script,
+		 "echo \"$GPUKIT_ALERT $GPUKIT_ALERT_GPU $GPUKIT_ALERT_VALUE "
+		 "$GPUKIT_ALERT_LIMIT\" >>%s",
+		 said);
+	rules.temperature = 90;
+	rules.command = argv;
+	rules.command_ns = 60 * GK_NS_PER_S;
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(with(GK_M_TEMP, 95), "new");
+		assert_int_equal(
+		    tui_alerts_run(&alerts, &rules, f.snap.mono_ns), 0);
+		wait_for_end();
+		assert_string_equal(with(GK_M_TEMP, 30), "");
+	}
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	unlink(said);
+	assert_true(n >= 0);
+	assert_string_equal(text, "temperature 0 95 90\n");
+}
+
+static void a_command_that_is_none_is_told(void **state)
+{
+	char path[] = "/nonexistent/command", *argv[] = {path, NULL};
+
+	(void)state;
+	rules.temperature = 90;
+	rules.command = argv;
+	assert_string_equal(with(GK_M_TEMP, 95), "new");
+	assert_int_not_equal(tui_alerts_run(&alerts, &rules, f.snap.mono_ns),
+			     0);
+	wait_for_end();
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    T(heat_ends_below_the_threshold),  T(no_threshold_no_alert),
+	    T(each_rise_of_a_count_is_new),    T(idleness_has_to_last),
+	    T(a_lost_gpu_is_not_hot),          T(its_command_is_run),
+	    T(a_command_that_is_none_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_setup, NULL);
+}
