@@ -244,14 +244,24 @@ static int choose_and_take(struct state *s)
 		   : 0;
 }
 
+/* There are not so many devices, busy or not: no time will change that. */
+static bool hopeless(const struct state *s)
+{
+	return s->run->wanted.least > s->selection.count;
+}
+
 static int not_enough(const struct state *s)
 {
 	struct gk_buf why = {0};
 
 	gk_format_refusals(&why, &s->selection);
-	failure(GK_SELECT_NOT_ENOUGH, "%zu of the %zu devices wanted%s%s",
-		s->selection.chosen, s->run->wanted.least, why.len ? ": " : "",
-		why.len ? why.data : "");
+	if (!why.len)
+		gk_buf_puts(&why, hopeless(s) ? "there are no more"
+					      : "a process can use one MIG "
+						"device only");
+	failure(GK_SELECT_NOT_ENOUGH, "%zu of the %zu devices wanted: %s",
+		s->selection.chosen, s->run->wanted.least,
+		why.data ? why.data : "");
 	gk_buf_free(&why);
 	return GK_SELECT_NOT_ENOUGH;
 }
@@ -283,7 +293,7 @@ static int choose_until_enough(struct state *s)
 			status = choose_and_take(s);
 		if (status || enough(s))
 			return status;
-		if (!run->wait || gk_mono_ns() >= end)
+		if (!run->wait || hopeless(s) || gk_mono_ns() >= end)
 			return not_enough(s);
 		wait_a_while(s, end);
 	}

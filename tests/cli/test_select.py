@@ -375,6 +375,12 @@ def test_waiting_ends_when_there_are_enough(select):
     assert (waiter.returncode, out) == (0, "2\n"), err
 
 
+def test_nobody_waits_for_more_devices_than_there_are(select):
+    select.make(*FOUR, "--mig", "0=3g.40gb+3g.40gb")
+    fails(select, 4, "--wait", "-n", "6", says=["6 devices", "no more"])
+    fails(select, 4, "-n", "4", says=["3 of the 4", "one MIG device only"])
+
+
 def test_waiting_has_an_end(select):
     select.make(*FOUR, "--load", "idle:all,mem=60GiB")
     begun = time.monotonic()
