@@ -35,10 +35,14 @@ struct run {
 	int status;
 };
 
+/* A command goes on, without samples; everything else ends here. */
 static int complain(struct run *run, const char *what, int err)
 {
 	fprintf(stderr, "gpukit record: %s: %s\n", what, gk_strerror(err));
-	run->done = true;
+	run->broken = true;
+	run->done = !run->job.pid;
+	if (run->timer >= 0)
+		epoll_ctl(run->epoll, EPOLL_CTL_DEL, run->timer, NULL);
 	return run->status = GK_EXIT_FAILURE;
 }
 
@@ -95,6 +99,13 @@ static int format(struct run *run, const struct gk_snapshot *snap, bool write,
 	return r;
 }
 
+static bool enough(const struct run *run)
+{
+	int64_t count = run->record->count;
+
+	return count && run->samples >= count;
+}
+
 static void take_sample(struct run *run, bool write)
 {
 	struct gk_snapshot *snap;
@@ -102,7 +113,7 @@ static void take_sample(struct run *run, bool write)
 	bool anew;
 	int r;
 
-	write &= !run->broken;
+	write &= !run->broken && !enough(run);
 	gk_span_begin(&span, "snapshot");
 	r = gk_snapshot_take(run->gk, &snap);
 	gk_span_end(&span);
@@ -118,9 +129,7 @@ static void take_sample(struct run *run, bool write)
 		write_rows(run, anew);
 	if (write)
 		run->samples++;
-	if (run->record->count && run->samples >= run->record->count &&
-	    !run->job.pid)
-		run->done = true;
+	run->done |= enough(run) && !run->job.pid;
 }
 
 static void on_tick(struct run *run)
@@ -297,8 +306,12 @@ static int open_file(struct run *run)
 	options.header_len = run->sample.header.len;
 	options.binary = run->record->snapshots;
 	options.whole = run->record->snapshots ? gk_tape_whole : NULL;
+	options.stop = run->signals;
 	run->fresh = true;
 	if (!gk_record_file_open(&run->file, &options))
+		return GK_EXIT_OK;
+	run->done = run->file.ended && !run->job.pid;
+	if (run->done)
 		return GK_EXIT_OK;
 	fprintf(stderr, "gpukit record: %s\n", run->file.trouble);
 	return GK_EXIT_FAILURE;
@@ -363,7 +376,7 @@ static int run_all(struct run *run, const sigset_t *signals)
 {
 	int status = start(run, signals);
 
-	if (status)
+	if (status || run->done)
 		return gk_cli_close(run->gk, status);
 	record(run);
 	end_job(run);
@@ -373,17 +386,31 @@ static int run_all(struct run *run, const sigset_t *signals)
 	return gk_cli_close(run->gk, run->status ? run->status : status);
 }
 
+/* Those that end a recording; a command gets what it may be waiting for. */
+static void choose_signals(const struct record *record, sigset_t *ret_signals)
+{
+	static const int passed_on[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+	struct sigaction how;
+
+	sigemptyset(ret_signals);
+	sigaddset(ret_signals, SIGINT);
+	sigaddset(ret_signals, SIGTERM);
+	if (!record->job)
+		return;
+	sigaddset(ret_signals, SIGCHLD);
+	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		if (!sigaction(passed_on[i], NULL, &how) &&
+		    how.sa_handler != SIG_IGN)
+			sigaddset(ret_signals, passed_on[i]);
+}
+
 int record_run(struct record *record_)
 {
 	struct run run = {.record = record_, .timer = -1, .job.gate = -1};
 	sigset_t signals, before;
 	int status;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	if (record_->job)
-		sigaddset(&signals, SIGCHLD);
+	choose_signals(record_, &signals);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

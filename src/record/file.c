@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "record/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,10 @@
 #define LOOKS   100
 #define LOOK_NS (10 * GK_NS_PER_MS)
 #define SUFFIX  24 /* ".1234567.12.tmp" */
+
+/* Whoever reads a stream gets this long when we are to end. */
+#define GRACE_MS 1000
+#define OPEN_MS  20 /* between two looks whether somebody reads */
 
 /* ---- trouble ---- */
 
@@ -98,6 +104,46 @@ static void put_surely(struct piece *p)
 			;
 }
 
+static bool stopped(const struct gk_record_file *f, int ms)
+{
+	int stop = f->options.stop;
+	struct pollfd end = {.fd = stop > 0 ? stop : -1, .events = POLLIN};
+
+	return poll(&end, 1, ms) > 0;
+}
+
+/* Whether there is room, or trouble; false: we are to end, and nobody reads. */
+static bool await_room(const struct gk_record_file *f)
+{
+	int stop = f->options.stop;
+	struct pollfd fds[] = {
+	    {.fd = f->fd, .events = POLLOUT},
+	    {.fd = stop > 0 ? stop : -1, .events = POLLIN},
+	};
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	return fds[0].revents || poll(fds, 1, GRACE_MS) > 0;
+}
+
+/* A pipe that can be written to has room for PIPE_BUF bytes. */
+static void put_stream(struct gk_record_file *f, struct piece *p)
+{
+	struct piece part = *p;
+
+	while (!part.error && p->len) {
+		if (!await_room(f)) {
+			p->error = EPIPE;
+			return;
+		}
+		part.len = p->len < PIPE_BUF ? p->len : PIPE_BUF;
+		put(&part);
+		part.bytes += part.len;
+		p->len -= part.len;
+	}
+	p->error = part.error;
+}
+
 static bool in_one_page(const struct piece *p)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -121,7 +167,9 @@ int gk_record_file_write(struct gk_record_file *f, const char *bytes,
 			       "more is recorded",
 			       f->path);
 	p.before = (uint64_t)st.st_size;
-	if (!f->regular || in_one_page(&p))
+	if (!f->regular)
+		put_stream(f, &p);
+	else if (in_one_page(&p))
 		put(&p);
 	else
 		put_surely(&p);
@@ -136,6 +184,16 @@ static int begin(struct gk_record_file *f)
 	f->begun_ns = gk_mono_ns();
 	return gk_record_file_write(f, f->options.header,
 				    f->options.header_len);
+}
+
+/* Rows of several recorders mix; parts of one stream do not. */
+static int claim(struct gk_record_file *f)
+{
+	if (!f->options.binary || !flock(f->fd, LOCK_EX | LOCK_NB) ||
+	    errno != EWOULDBLOCK)
+		return 0;
+	return trouble(f, GK_ERR_IN_USE,
+		       "%s is being recorded to by another process", f->path);
 }
 
 /* A file beside path, under a name that nobody has. */
@@ -163,7 +221,9 @@ static int replace(struct gk_record_file *f)
 		return failed(f, "create", errno);
 	f->regular = true;
 	r = fchmod(f->fd, f->options.mode) < 0 ? failed(f, "create", errno)
-					       : begin(f);
+					       : claim(f);
+	if (!r)
+		r = begin(f);
 	if (!r && rename(beside, f->path) < 0)
 		r = failed(f, "create", errno);
 	if (r)
@@ -216,24 +276,26 @@ static int mend_end(struct gk_record_file *f, uint64_t size)
 	return gk_record_file_write(f, "\n", 1);
 }
 
-static int go_on(struct gk_record_file *f, const struct stat *st)
+static int go_on(struct gk_record_file *f)
 {
-	if (f->options.mode_told && fchmod(f->fd, f->options.mode) < 0)
-		return failed(f, "set the mode of", errno);
-	if (!st->st_size)
-		return begin(f);
-	if (!same_header(f))
+	struct stat st;
+	int r = claim(f);
+
+	if (r)
+		return r;
+	if (fstat(f->fd, &st) < 0)
+		return failed(f, "look at", errno);
+	if (st.st_size && !same_header(f))
 		return trouble(f, GK_ERR_INVALID,
 			       "%s begins with another header; give another "
 			       "--output, or leave out --append to replace it",
 			       f->path);
-	/* Rows of several recorders mix; parts of one stream do not. */
-	if (f->options.binary && flock(f->fd, LOCK_EX | LOCK_NB) < 0)
-		return trouble(f, GK_ERR_IN_USE,
-			       "%s is being recorded to by another process",
-			       f->path);
+	if (f->options.mode_told && fchmod(f->fd, f->options.mode) < 0)
+		return failed(f, "set the mode of", errno);
+	if (!st.st_size)
+		return begin(f);
 	f->begun_ns = gk_mono_ns();
-	return mend_end(f, (uint64_t)st->st_size);
+	return mend_end(f, (uint64_t)st.st_size);
 }
 
 static int append(struct gk_record_file *f)
@@ -246,16 +308,38 @@ static int append(struct gk_record_file *f)
 	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return failed(f, "open", errno);
 	f->regular = S_ISREG(st.st_mode);
-	return f->regular ? go_on(f, &st) : begin(f);
+	return f->regular ? go_on(f) : begin(f);
+}
+
+/* A FIFO opens when somebody reads it. */
+static int open_special(struct gk_record_file *f)
+{
+	int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+	struct stat st;
+
+	while ((f->fd = open(f->path, flags)) < 0) {
+		if (errno != ENXIO || stat(f->path, &st) < 0 ||
+		    !S_ISFIFO(st.st_mode))
+			return failed(f, "open", errno);
+		f->ended = stopped(f, OPEN_MS);
+		if (f->ended)
+			return trouble(f, GK_ERR_TIMEOUT,
+				       "nobody has opened %s to read it",
+				       f->path);
+	}
+	return fcntl(f->fd, F_SETFL, 0) < 0 ? failed(f, "open", errno) : 0;
 }
 
 /* A pipe or a terminal: nothing can be replaced there. */
 static int open_stream(struct gk_record_file *f)
 {
-	f->fd = strcmp(f->options.path, "-") != 0
-		    ? open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-		    : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	return f->fd < 0 ? failed(f, "open", errno) : begin(f);
+	int r = 0;
+
+	if (strcmp(f->options.path, "-") != 0)
+		r = open_special(f);
+	else if ((f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)
+		r = failed(f, "open", errno);
+	return r ? r : begin(f);
 }
 
 /* Of a link, what it leads to is replaced. */
@@ -267,11 +351,15 @@ static int resolve(struct gk_record_file *f, bool *ret_stream)
 
 	if (strlen(path) >= sizeof f->path)
 		return trouble(f, GK_ERR_INVALID, "the path is too long");
-	if (standard || !realpath(path, f->path))
-		strcpy(f->path, path);
+	strcpy(f->path, path);
 	*ret_stream = standard;
-	if (standard || stat(f->path, &st) < 0)
+	if (standard)
 		return 0;
+	/* realpath() alone would follow links that the kernel forbids. */
+	if (stat(path, &st) < 0)
+		return errno == EACCES ? failed(f, "open", errno) : 0;
+	if (!realpath(path, f->path))
+		strcpy(f->path, path);
 	if (S_ISDIR(st.st_mode))
 		return failed(f, "write to", EISDIR);
 	*ret_stream = !S_ISREG(st.st_mode);
@@ -312,47 +400,24 @@ bool gk_record_file_full(const struct gk_record_file *f, size_t len)
 	return o->rotate_bytes && (uint64_t)st.st_size + len > o->rotate_bytes;
 }
 
-/* NAME.N.EXT, in the same directory. */
-static void aside(const struct gk_record_file *f, unsigned number, char *dst,
-		  size_t cap)
+/* Whether the path leads to another file by now. */
+static bool is_other(const struct gk_record_file *f)
 {
-	const char *name = strrchr(f->path, '/');
-	const char *dot = strrchr(name ? name + 1 : f->path, '.');
-	size_t stem = strlen(f->path);
+	struct stat ours, st;
 
-	/* A dot that begins a name begins no extension. */
-	if (dot && dot != (name ? name + 1 : f->path))
-		stem = (size_t)(dot - f->path);
-	snprintf(dst, cap, "%.*s.%u%s", (int)stem, f->path, number,
-		 f->path + stem);
-}
-
-/* Replaces nothing; not every file system can promise that. */
-static int move_to(const char *from, const char *to)
-{
-	struct stat st;
-
-	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL)
-		return -1;
-	if (!lstat(to, &st)) {
-		errno = EEXIST;
-		return -1;
-	}
-	return rename(from, to);
+	return !fstat(f->fd, &ours) && ours.st_nlink && !stat(f->path, &st) &&
+	       (st.st_ino != ours.st_ino || st.st_dev != ours.st_dev);
 }
 
 int gk_record_file_rotate(struct gk_record_file *f)
 {
-	char name[PATH_MAX + SUFFIX];
 	int r;
 
-	do {
-		aside(f, ++f->number, name, sizeof name);
-		r = move_to(f->path, name);
-	} while (r < 0 && errno == EEXIST);
-	if (r < 0)
+	if (is_other(f)) {
+		r = gk_record_file_close(f);
+		return r ? r : append(f);
+	}
+	if (gk_aside(f->path, &f->number) < 0)
 		return failed(f, "put aside", errno);
 	r = gk_record_file_close(f);
 	return r ? r : replace(f);

@@ -23,6 +23,8 @@ struct gk_record_file_options {
 	bool mode_told; /* mode is for a file that is appended to as well */
 	mode_t mode;
 	uint64_t rotate_bytes, rotate_ns; /* 0: never */
+	int stop; /* readable: who reads a stream is waited for no longer, but
+		     a second; 0: none */
 	/* Where the last whole thing ends, of a file that is appended to; the
 	 * rest is cut off. NULL: at the end of the file. */
 	uint64_t (*whole)(int fd, uint64_t size);
@@ -32,7 +34,7 @@ struct gk_record_file {
 	struct gk_record_file_options options;
 	int fd;
 	bool regular;
-	bool ended;        /* nobody reads standard output any more */
+	bool ended;        /* nobody reads the stream (any more) */
 	uint64_t begun_ns; /* CLOCK_MONOTONIC, of this file */
 	unsigned number;   /* of the last file that was put aside */
 	char path[PATH_MAX];
@@ -60,7 +62,8 @@ bool gk_record_file_full(const struct gk_record_file *file, size_t len);
 
 /*
  * Puts the file aside as NAME.1.EXT, NAME.2.EXT and so on, in the order of
- * time, and begins a new one. 0 or a gk_err, with trouble told.
+ * time, and begins a new one. When the path leads to another file by now,
+ * that of another recorder, it goes on there. 0 or a gk_err, with trouble told.
  */
 int gk_record_file_rotate(struct gk_record_file *file);
 

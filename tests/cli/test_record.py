@@ -229,6 +229,39 @@ def test_a_closed_pipe_ends_it(record):
     assert process.stderr.read() == ""
 
 
+def test_who_does_not_read_is_not_waited_for(record):
+    """Neither to open a FIFO, nor to empty a full pipe."""
+    fifo = record.place / "fifo"
+    os.mkfifo(fifo)
+    process = record.start("-i", "0.01", "-o", fifo)
+    time.sleep(0.3)
+    assert process.poll() is None
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    wait_until(lambda: blocked_in_poll(process.pid))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=10) == 0
+    text = os.read(reader, 1 << 20).decode()
+    os.close(reader)
+    assert process.stderr.read() == ""
+    assert text.startswith(HEADER + "\n") and text.count("\n") > 100
+    process = record.start("-o", fifo)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 0
+    assert process.stderr.read() == ""
+
+
+def blocked_in_poll(pid):
+    """Takes no sample any more: it has waited for a second."""
+    def used():
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rsplit(")", 1)[1].split()[11:13]
+
+    before = used()
+    time.sleep(1)
+    return before == used()
+
+
 def test_devices(record):
     ok(record("--devices", "--count", 1))
     got = rows(record.log)
@@ -308,6 +341,16 @@ def test_rotation_by_size(record):
     assert len(times) == 160 and times == sorted(times)
     ok(record("-i", "0.01", "--count", 40, "--rotate", "4K", "--append"))
     assert len(numbered(record.place)) > len(files)
+
+
+def test_rotation_fills_no_gap(record):
+    """What somebody deleted is not what comes next."""
+    for name in ("gpu_log.7.csv", "gpu_log.x.csv", "gpu_log.99.csv.gz"):
+        (record.place / name).touch()
+    ok(record("-i", "0.01", "--count", 10, "--rotate", "1K"))
+    names = {p.name for p in record.place.iterdir()}
+    assert "gpu_log.8.csv" in names and "gpu_log.1.csv" not in names
+    assert "gpu_log.100.csv" not in names
 
 
 def test_rotation_by_time(record):

@@ -152,19 +152,29 @@ def test_the_exit_status_is_that_of_the_command(record):  # noqa: F811
     assert done.stdout == "out\n"
 
 
+def test_a_count_is_that_of_samples(record):  # noqa: F811
+    """The command goes on."""
+    done = record("--devices", "-i", "0.25", "--count", 2, "--", "sleep", "1")
+    assert done.returncode == 0 and "1.0 s" in done.stderr
+    assert len(record.log.read_text().splitlines()) == 1 + 2 * 2
+
+
 def test_no_command_without_a_machine(gpukit, tmp_path):
     done = gpukit("record", "--", "touch", "ran", cwd=tmp_path)
     one_line(done, 1, "driver")
     assert os.listdir(tmp_path) == []
 
 
-def test_signals_are_passed_on(record):  # noqa: F811
+@pytest.mark.parametrize("number", [
+    signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT,
+    signal.SIGUSR1, signal.SIGUSR2])
+def test_signals_are_passed_on(record, number):  # noqa: F811
     process = record.start("--", sys.executable, "-c", (
         "import signal, sys, time\n"
-        "signal.signal(15, lambda *_: sys.exit(42))\n"
+        f"signal.signal({number.value}, lambda *_: sys.exit(42))\n"
         "print('up', flush=True)\ntime.sleep(100)"), stdout=subprocess.PIPE)
     assert process.stdout.readline() == "up\n"
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     assert process.wait(timeout=10) == 42
     assert "exit status 42" in process.stderr.read()
     process.stdout.close()

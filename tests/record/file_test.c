@@ -200,6 +200,56 @@ static void two_may_append_lines_but_not_streams(void **state)
 	gk_record_file_close(&a);
 	assert_int_equal(gk_record_file_open(&b, &options), 0);
 	gk_record_file_close(&b);
+	/* Whoever made it, new or in place of another. */
+	for (int i = 0; i < 2; i++) {
+		options.append = i;
+		unlink(path);
+		assert_int_equal(gk_record_file_open(&a, &options), 0);
+		options.append = true;
+		assert_int_equal(gk_record_file_open(&b, &options),
+				 GK_ERR_IN_USE);
+		gk_record_file_close(&a);
+	}
+	assert_content(path, "a,b\n");
+}
+
+static void who_is_refused_changes_nothing(void **state)
+{
+	struct gk_record_file_options options = plain();
+	struct gk_record_file file;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(gk_record_file_open(&file, &options), 0);
+	gk_record_file_close(&file);
+	options.header = "x,y\n";
+	options.append = options.mode_told = true;
+	options.mode = 0644;
+	assert_int_equal(gk_record_file_open(&file, &options), GK_ERR_INVALID);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* Both recorders of a file put it aside: the second joins the first. */
+static void two_may_put_aside(void **state)
+{
+	struct gk_record_file_options options = plain();
+	struct gk_record_file a, b;
+	char name[80];
+
+	(void)state;
+	options.append = true;
+	assert_int_equal(gk_record_file_open(&a, &options), 0);
+	assert_int_equal(gk_record_file_open(&b, &options), 0);
+	assert_int_equal(gk_record_file_rotate(&a), 0);
+	assert_int_equal(gk_record_file_rotate(&b), 0);
+	assert_int_equal(gk_record_file_write(&a, "1,2\n", 4), 0);
+	assert_int_equal(gk_record_file_write(&b, "3,4\n", 4), 0);
+	gk_record_file_close(&a);
+	gk_record_file_close(&b);
+	assert_content(path, "a,b\n1,2\n3,4\n");
+	snprintf(name, sizeof name, "%s/log.2.csv", dir);
+	assert_int_equal(access(name, F_OK), -1);
 }
 
 static void a_removed_file_is_told(void **state)
@@ -225,6 +275,8 @@ int main(void)
 	    T(what_cannot_be_replaced_stays),
 	    T(what_is_put_aside_replaces_nothing),
 	    T(two_may_append_lines_but_not_streams),
+	    T(who_is_refused_changes_nothing),
+	    T(two_may_put_aside),
 	    T(a_removed_file_is_told),
 	};
 
