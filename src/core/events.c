@@ -66,13 +66,21 @@ void gk_events_unref(struct gk_events *e)
 
 /* ---- the thread ---- */
 
-static void drop_set(struct gk_events *e)
+/* The set without its GPUs; NULL: there is none. */
+static nvmlEventSet_t take_set(struct gk_events *e)
 {
-	if (e->set)
-		GK_NVML_CALL(e->nvml, nvmlEventSetFree, e->set);
+	nvmlEventSet_t set = e->set;
+
 	e->set = NULL;
 	for (size_t i = 0; i < e->gpu_count; i++)
 		e->gpu[i].registered = false;
+	return set;
+}
+
+static void free_set(struct gk_events *e, nvmlEventSet_t set)
+{
+	if (set)
+		GK_NVML_CALL(e->nvml, nvmlEventSetFree, set);
 }
 
 static nvmlReturn_t listen_to(struct gk_events *e, nvmlDevice_t handle)
@@ -142,16 +150,19 @@ static bool is_wanted(struct gk_events *e, const struct gpu *gpu)
 	return wanted;
 }
 
+/* An old set goes when the new one is there: somebody always listens. */
 static void register_wanted(struct gk_events *e)
 {
+	nvmlEventSet_t old = NULL;
 	bool again;
 
 	take_wanted(e, &again);
 	if (again)
-		drop_set(e);
+		old = take_set(e);
 	for (size_t i = 0; i < e->gpu_count; i++)
 		if (is_wanted(e, &e->gpu[i]))
 			listen_to_gpu(e, &e->gpu[i]);
+	free_set(e, old);
 }
 
 static struct gpu *gpu_of(struct gk_events *e, nvmlDevice_t handle)
@@ -236,14 +247,15 @@ static bool rest(struct gk_events *e)
 	return go_on;
 }
 
-/* An error is of a GPU that is lost: all are registered anew, after a rest. */
+/* An error is of a GPU that is lost: all are registered anew, and what comes
+ * to them during the rest waits in the new set. */
 static void start_anew(struct gk_events *e)
 {
 	pthread_mutex_lock(&e->lock);
 	for (size_t i = 0; i < e->gpu_count; i++)
 		e->gpu[i].wanted |= e->gpu[i].registered;
 	pthread_mutex_unlock(&e->lock);
-	drop_set(e);
+	register_wanted(e);
 	rest(e);
 }
 
@@ -284,7 +296,7 @@ static bool set_waiting(struct gk_events *e, bool waiting)
 
 static void end(struct gk_events *e)
 {
-	drop_set(e);
+	free_set(e, take_set(e));
 	gk_nvml_close(e->nvml);
 	pthread_mutex_lock(&e->lock);
 	e->ended = true;

@@ -234,7 +234,7 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t dev, unsigned int words,
 /* ---- events ---- */
 
 /* As opaque to its user as the driver's. */
-static char the_set;
+static char the_sets[64];
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t dev, unsigned int *index)
 {
@@ -261,17 +261,18 @@ nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
 		LEAVE(r);
 	s.events.sets++;
 	memset(s.events.registered, 0, sizeof s.events.registered);
-	*set = (nvmlEventSet_t)(void *)&the_set;
+	s.events.last = (s.events.last + 1) % sizeof the_sets;
+	*set = (nvmlEventSet_t)(void *)&the_sets[s.events.last];
 	LEAVE(r);
 }
 
 nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
 {
-	(void)set;
 	pthread_mutex_lock(&s.lock);
 	called(__func__);
 	s.events.sets--;
-	memset(s.events.registered, 0, sizeof s.events.registered);
+	if ((void *)set == &the_sets[s.events.last])
+		memset(s.events.registered, 0, sizeof s.events.registered);
 	LEAVE(NVML_SUCCESS);
 }
 
@@ -280,7 +281,8 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t dev,
 				      nvmlEventSet_t set)
 {
 	ENTER_GPU(dev);
-	if ((void *)set != &the_set || types != nvmlEventTypeXidCriticalError)
+	if ((void *)set != &the_sets[s.events.last] ||
+	    types != nvmlEventTypeXidCriticalError)
 		LEAVE(NVML_ERROR_INVALID_ARGUMENT);
 	s.events.registered[dev->gpu] = true;
 	s.events.registrations++;

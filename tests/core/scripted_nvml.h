@@ -59,6 +59,7 @@ struct script_gpu {
 /* What waits of the event sets, and what came. */
 struct script_events {
 	int sets;                     /* created minus freed */
+	unsigned last;                /* the one created last */
 	bool registered[SCRIPT_GPUS]; /* in the last set */
 	unsigned registrations;
 	nvmlReturn_t wait; /* answer of a wait, 0: as it is */
