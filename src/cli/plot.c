@@ -13,10 +13,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -288,12 +290,21 @@ static int read_rows_of(const char *name, struct gk_plot_chart *chart)
 	return r;
 }
 
+/* A pipe with a name can be opened only once: it is taken for rows. */
+static bool may_be_tape(const char *name)
+{
+	struct stat st;
+
+	return strcmp(name, "-") != 0 && !stat(name, &st) &&
+	       S_ISREG(st.st_mode);
+}
+
 static int read_file(const char *name, struct gk_plot_chart *chart)
 {
 	int r = GK_ERR_INVALID;
 
 	gk_plot_chart_begin(chart, name);
-	if (strcmp(name, "-") != 0)
+	if (may_be_tape(name))
 		r = read_tape(name, chart);
 	return r == GK_ERR_INVALID ? read_rows_of(name, chart) : r;
 }
@@ -409,20 +420,31 @@ static int complain(int r, const struct gk_buf *complaint)
 	return GK_EXIT_FAILURE;
 }
 
+/* 0 or a failure that has been told. */
+static int write_picture(const struct plot *plot, const struct gk_buf *picture)
+{
+	int r;
+
+	if (plot->form == GK_PLOT_TERMINAL) {
+		signal(SIGPIPE, SIG_IGN);
+		return gk_write_out(picture, "plot") == GK_OUTPUT_FAILED;
+	}
+	r = gk_write_atomic(plot->output, picture->data, picture->len, 0666);
+	if (r)
+		failure("cannot write", plot->output, r);
+	return r;
+}
+
 static int deliver(const struct plot *plot, const struct gk_buf *script)
 {
+	bool window = plot->form == GK_PLOT_WINDOW;
 	struct gk_buf picture = {0}, complaint = {0};
-	int r =
-	    gk_plot_draw(script, plot->output ? &picture : NULL, &complaint);
+	int r = gk_plot_draw(script, window ? NULL : &picture, &complaint);
 
-	if (r) {
+	if (r)
 		complain(r, &complaint);
-	} else if (plot->output) {
-		r = gk_write_atomic(plot->output, picture.data, picture.len,
-				    0666);
-		if (r)
-			failure("cannot write", plot->output, r);
-	}
+	else if (!window)
+		r = write_picture(plot, &picture);
 	gk_buf_free(&picture);
 	gk_buf_free(&complaint);
 	return r ? GK_EXIT_FAILURE : GK_EXIT_OK;

@@ -8,7 +8,7 @@
 
 /*
  * Runs gnuplot on a script. picture not NULL: takes what it draws; NULL: that
- * goes to standard output, or into a window that stays. 0; GK_ERR_NOT_FOUND:
+ * goes into a window that stays. 0; GK_ERR_NOT_FOUND:
  * there is no gnuplot; GK_ERR_CORRUPT: it could not draw, and complaint (not
  * NULL) has what it said; another gk_err.
  */

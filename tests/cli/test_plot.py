@@ -185,6 +185,25 @@ def test_in_the_terminal(recording):
     assert 20 <= len(lines) <= 24
 
 
+def test_a_terminal_that_cannot_be_written_to(recording):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([GPUKIT, "plot", recording, "--term"],
+                              stdout=full, stderr=subprocess.PIPE, text=True,
+                              env=clean_env(), check=False)
+    assert done.returncode == 1 and "cannot write" in done.stderr
+
+
+def test_a_pipe_with_a_name(gpukit, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", 'cat >"$1"', "sh", pipe], text=True,
+                          stdin=subprocess.PIPE) as writer:
+        writer.stdin.write(HEADER + rows())
+        writer.stdin.close()
+        assert "GPU 1" in texts(svg(gpukit, tmp_path, pipe, "--per-gpu"))
+    assert writer.returncode == 0
+
+
 def test_in_a_small_terminal_every_panel_has_room(recording):
     options = ["--cpu", "--util", "--power", "--temperature"]
     done = subprocess.run([GPUKIT, "plot", recording, "--term", *options],
