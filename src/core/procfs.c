@@ -134,10 +134,11 @@ static bool make_room(struct gk_procfs *fs)
 	return true;
 }
 
+/* NULL: there is no room. */
 static struct seen *remember(struct gk_procfs *fs, const struct gk_pidstat *st,
 			     const struct gk_procasked *asked)
 {
-	if (!make_room(fs))
+	if (fs->now_count == fs->cap)
 		return NULL;
 	fs->now[fs->now_count] = (struct seen){.pid = st->pid,
 					       .start = st->start,
@@ -305,9 +306,11 @@ static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 				      const struct gk_pidstat *st,
 				      struct gk_process *p)
 {
-	struct seen *before = recall(fs, st), *now;
+	struct seen *before, *now;
 	struct gk_procasked asked = {0};
 
+	make_room(fs); /* moves both lists, so before one is looked at */
+	before = recall(fs, st);
 	p->parent = st->ppid;
 	p->start_ticks = st->start;
 	p->state = st->state == 'Z' || st->state == 'X' ? GK_PROCESS_ZOMBIE

@@ -296,6 +296,29 @@ static void many_processes_are_each_remembered(void **state)
 	}
 }
 
+/* One more each time, in front: whatever room there is, it runs out while a
+ * process that is known is looked at. */
+static void newcomers_do_not_disturb_the_known(void **state)
+{
+	enum { FIRST = 2000, MOST = 140 };
+
+	(void)state;
+	for (int count = 1; count <= MOST; count++) {
+		gk_procfs_begin(fs, (uint64_t)count * GK_NS_PER_S, 0);
+		tree_stat(&tree, (struct tree_stat){FIRST - count, "x", 'R', 1,
+						    0, 0, 5, 1});
+		for (int i = 0; i < count; i++) {
+			struct gk_process p = {.pid = FIRST - count + i};
+
+			gk_procfs_read(fs, 0, &arena, &p);
+			assert_int_equal(p.m[GK_PM_CPU].why,
+					 i ? GK_PRESENT
+					   : GK_ABSENT_ONE_SNAPSHOT);
+		}
+		gk_procfs_end(fs);
+	}
+}
+
 static void huge_numbers_stay_positive(void **state)
 {
 	struct gk_process p;
@@ -364,6 +387,7 @@ int main(void)
 	    T(a_process_that_was_away_starts_anew),
 	    T(clocks_that_stand_still_give_no_percentage),
 	    T(many_processes_are_each_remembered),
+	    T(newcomers_do_not_disturb_the_known),
 	    T(huge_numbers_stay_positive),
 	    T(words_are_kept_for_seconds_and_a_new_name_ends_them),
 	    T(the_true_proc_knows_this_process),
