@@ -64,7 +64,6 @@ static void await_next(struct gk_replay *r)
 
 /* ---- snapshots ---- */
 
-/* Clocks may have been set back: then the next one is due at once. */
 static void move_on(struct gk_replay *r)
 {
 	uint64_t t = now(r);

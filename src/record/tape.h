@@ -50,11 +50,15 @@ size_t gk_tape_count(const struct gk_tape *tape);
 /* Bytes that could not be read, wherever they are. */
 uint64_t gk_tape_damaged(const struct gk_tape *tape);
 
-/* When a snapshot was taken: nanoseconds since 1970; 0 past the end. */
+/*
+ * When a snapshot was taken: nanoseconds since 1970; 0 past the end. Never
+ * earlier than that of the one before: when the clock was set back the times
+ * of all that follow are later by as much.
+ */
 uint64_t gk_tape_time(const struct gk_tape *tape, size_t at);
 
 /* The last snapshot that is not later than a time; the first if all are. */
-size_t gk_tape_find(const struct gk_tape *tape, uint64_t wall_ns);
+size_t gk_tape_find(const struct gk_tape *tape, uint64_t time_ns);
 
 /*
  * One snapshot; the next one costs least. Free with gk_snapshot_free().

@@ -18,6 +18,7 @@
 /* A block that is there; those that cannot be decoded are not listed. */
 struct block {
 	uint64_t at;
+	uint64_t time_ns; /* wall time that never goes back */
 	struct gk_tape_head head;
 };
 
@@ -113,9 +114,30 @@ uint64_t gk_tape_whole(int fd, uint64_t size)
 	return at;
 }
 
+/*
+ * When the clock was set back, what follows is as much later as it was set
+ * back: or an hour of snapshots would be over at once.
+ */
+static uint64_t time_of(const struct gk_tape *t,
+			const struct gk_tape_head *head)
+{
+	const struct block *last = t->count ? &t->blocks[t->count - 1] : NULL;
+	uint64_t step, time;
+
+	if (!last)
+		return head->wall_ns;
+	step = head->wall_ns > last->head.wall_ns
+		   ? head->wall_ns - last->head.wall_ns
+		   : 0;
+	time = last->time_ns + step;
+	return time < last->time_ns ? last->time_ns : time;
+}
+
 static int add_block(struct gk_tape *t, uint64_t at,
 		     const struct gk_tape_head *head)
 {
+	uint64_t time = time_of(t, head);
+
 	if (t->count == t->cap) {
 		size_t cap = t->cap ? t->cap * 2 : 256;
 		struct block *more = realloc(t->blocks, cap * sizeof *more);
@@ -125,7 +147,7 @@ static int add_block(struct gk_tape *t, uint64_t at,
 		t->blocks = more;
 		t->cap = cap;
 	}
-	t->blocks[t->count++] = (struct block){at, *head};
+	t->blocks[t->count++] = (struct block){at, time, *head};
 	return 0;
 }
 
@@ -229,16 +251,22 @@ uint64_t gk_tape_damaged(const struct gk_tape *t)
 
 uint64_t gk_tape_time(const struct gk_tape *t, size_t at)
 {
-	return at < t->count ? t->blocks[at].head.wall_ns : 0;
+	return at < t->count ? t->blocks[at].time_ns : 0;
 }
 
-/* Clocks are set back at times: the last one, not a bisection. */
-size_t gk_tape_find(const struct gk_tape *t, uint64_t wall_ns)
+size_t gk_tape_find(const struct gk_tape *t, uint64_t time_ns)
 {
-	for (size_t i = t->count; i--;)
-		if (t->blocks[i].head.wall_ns <= wall_ns)
-			return i;
-	return 0;
+	size_t from = 0, to = t->count;
+
+	while (to - from > 1) {
+		size_t middle = from + (to - from) / 2;
+
+		if (t->blocks[middle].time_ns <= time_ns)
+			from = middle;
+		else
+			to = middle;
+	}
+	return from;
 }
 
 /* ---- reading ---- */

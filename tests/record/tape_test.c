@@ -192,6 +192,33 @@ static void any_of_them_can_be_read_in_any_order(void **state)
 	gk_tape_close(tape);
 }
 
+/* As when the clock is set back by an hour half-way. */
+static void time_never_goes_back(void **state)
+{
+	struct gk_tape_writer *w = gk_tape_writer_new();
+	struct gk_buf out = {0};
+	struct gk_tape *tape;
+	const uint64_t s = 1000000000;
+
+	(void)state;
+	gk_buf_add(&out, GK_TAPE_HEADER, GK_TAPE_HEADER_LEN);
+	for (unsigned i = 0; i < 10; i++) {
+		change((int)i);
+		fx.snap.wall_ns = (10000 + i) * s - (i < 5 ? 0 : 3600 * s);
+		assert_int_equal(gk_tape_add(w, &fx.snap, i == 0, &out), 0);
+	}
+	gk_tape_writer_free(w);
+	save(&out);
+	gk_buf_free(&out);
+	tape = open_tape();
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(gk_tape_time(tape, i),
+				 (10000 + i - (i < 5 ? 0 : 1)) * s);
+	assert_int_equal(gk_tape_find(tape, 10003 * s), 3);
+	assert_int_equal(gk_tape_find(tape, 10006 * s), 7);
+	gk_tape_close(tape);
+}
+
 /* Hundreds of places where a writer may have been killed. */
 static void a_tape_cut_anywhere_is_read_up_to_there(void **state)
 {
@@ -325,6 +352,7 @@ int main(void)
 	    T(everything_comes_back),
 	    T(details_and_topology_come_back),
 	    T(any_of_them_can_be_read_in_any_order),
+	    T(time_never_goes_back),
 	    T(a_tape_cut_anywhere_is_read_up_to_there),
 	    T(after_damage_it_goes_on_at_a_key_block),
 	    T(flipped_bits_are_found),
