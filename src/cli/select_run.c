@@ -308,21 +308,33 @@ static void value(const struct state *s, enum gk_select_ids ids,
 	gk_buf_putc(out, '\0');
 }
 
+/* Whether the GPUs are of several models; one that is lost tells none. */
+static bool differ(const struct gk_snapshot *snap)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const char *name = snap->devices[i].name;
+
+		if (snap->devices[i].mig_index >= 0 || !*name)
+			continue;
+		if (first && strcmp(name, first) != 0)
+			return true;
+		first = name;
+	}
+	return false;
+}
+
 /* CUDA numbers GPUs of several models by their speed unless told not to. */
 static void warn_of_order(const struct state *s)
 {
-	const struct gk_device *d = s->snap->devices;
+	enum gk_cuda_order order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
 
-	if (gk_cuda_order(getenv("CUDA_DEVICE_ORDER")) == GK_ORDER_PCI_BUS_ID ||
-	    !s->selection.chosen)
-		return;
-	for (size_t i = 1; i < s->snap->device_count; i++)
-		if (d[i].mig_index < 0 && strcmp(d[i].name, d->name)) {
-			failure(0, "GPUs differ here: CUDA numbers them like "
-				   "this with CUDA_DEVICE_ORDER=PCI_BUS_ID; "
-				   "or use --format uuid");
-			return;
-		}
+	if (order != GK_ORDER_PCI_BUS_ID && s->selection.chosen &&
+	    differ(s->snap))
+		failure(0, "GPUs differ here: CUDA numbers them like this "
+			   "with CUDA_DEVICE_ORDER=PCI_BUS_ID; or use "
+			   "--format uuid");
 }
 
 static int print(const struct state *s)

@@ -134,6 +134,10 @@ def test_gpus_of_several_models_ask_for_an_order(select):
 
     assert "CUDA_DEVICE_ORDER" in told()
     assert "CUDA_DEVICE_ORDER" not in told("-O", "uuid")
+    select.made.ctl("fail", "1", "lost")
+    assert "CUDA_DEVICE_ORDER" not in told()
+    select.made.ctl("clear", "1", "lost")
+    assert "CUDA_DEVICE_ORDER" in told()
     select.env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     assert "CUDA_DEVICE_ORDER" not in told()
 
