@@ -34,6 +34,17 @@ static int tell(const char *path, int err)
 	return fake_failure("--replay %s: %s", path, what);
 }
 
+/* The first that is not damaged. */
+static int read_first(struct gk_tape *tape, struct gk_snapshot **ret_snap)
+{
+	int err = GK_ERR_CORRUPT;
+
+	for (size_t i = 0; err == GK_ERR_CORRUPT && i < gk_tape_count(tape);
+	     i++)
+		err = gk_tape_read(tape, i, ret_snap);
+	return err;
+}
+
 int fake_replay_open(struct fake_options *a, struct fake_replay *ret_replay)
 {
 	struct fake_replay replay = {0};
@@ -45,7 +56,7 @@ int fake_replay_open(struct fake_options *a, struct fake_replay *ret_replay)
 				  "--load, --mig and --scenario");
 	err = gk_tape_open(a->replay, &replay.tape);
 	if (!err)
-		err = gk_tape_read(replay.tape, 0, &replay.first);
+		err = read_first(replay.tape, &replay.first);
 	if (err) {
 		gk_tape_close(replay.tape);
 		return tell(a->replay, err);

@@ -77,6 +77,22 @@ static void move_on(struct gk_replay *r)
 		r->at++;
 }
 
+/* The one at hand; when it is damaged the nearest that is not. */
+static int read_near(struct gk_replay *r, struct gk_snapshot **ret_snap)
+{
+	size_t count = gk_tape_count(r->tape), at = r->at;
+	int err = gk_tape_read(r->tape, at, ret_snap);
+
+	while (err == GK_ERR_CORRUPT && ++at < count)
+		err = gk_tape_read(r->tape, at, ret_snap);
+	if (err == GK_ERR_CORRUPT)
+		for (at = r->at; err == GK_ERR_CORRUPT && at--;)
+			err = gk_tape_read(r->tape, at, ret_snap);
+	if (!err)
+		r->at = at;
+	return err;
+}
+
 int gk_replay_next(struct gk_replay *r, bool *ret_jumped,
 		   struct gk_snapshot **ret_snap)
 {
@@ -89,8 +105,9 @@ int gk_replay_next(struct gk_replay *r, bool *ret_jumped,
 	move_on(r);
 	jumped = r->jumped;
 	r->jumped = false;
+	err =
+	    jumped ? read_near(r, &snap) : gk_tape_read(r->tape, r->at, &snap);
 	await_next(r);
-	err = gk_tape_read(r->tape, r->at, &snap);
 	if (err)
 		return err;
 	*ret_jumped = jumped || snap->mono_ns < r->mono_ns;

@@ -25,8 +25,9 @@ int gk_replay_fd(const struct gk_replay *replay);
 
 /*
  * The snapshot of now, whether or not it is due; those between are left out.
- * *ret_jumped: it does not follow the one before. Free it with
- * gk_snapshot_free(). GK_ERR_CORRUPT: this one is damaged; go on.
+ * *ret_jumped: it does not follow the one before; where that is damaged it is
+ * the nearest that is not. Free it with gk_snapshot_free(). GK_ERR_CORRUPT:
+ * this one is damaged; go on.
  */
 int gk_replay_next(struct gk_replay *replay, bool *ret_jumped,
 		   struct gk_snapshot **ret_snap);

@@ -28,6 +28,7 @@ struct gk_tape {
 	struct block *blocks;
 	size_t count, cap;
 	size_t next; /* block that the stream continues with, or NOWHERE */
+	size_t bad;  /* the last that was found damaged, or NOWHERE */
 	ZSTD_DStream *stream;
 	struct gk_tape_schema *schema;
 	unsigned char *stored, *raw;
@@ -212,7 +213,7 @@ int gk_tape_open(const char *path, struct gk_tape **ret_tape)
 	if (!t)
 		return GK_ERR_NOMEM;
 	t->fd = -1;
-	t->next = NOWHERE;
+	t->next = t->bad = NOWHERE;
 	t->stream = ZSTD_createDStream();
 	t->schema = gk_tape_schema_new();
 	if (t->stream && t->schema)
@@ -337,10 +338,15 @@ int gk_tape_read(struct gk_tape *t, size_t at, struct gk_snapshot **ret_snap)
 
 	if (at >= t->count)
 		return GK_ERR_RANGE;
-	while (from && from != t->next &&
+	while (from && from != t->next && from != t->bad &&
 	       !(t->blocks[from].head.flags & GK_TAPE_KEY))
 		from--;
-	for (; !r && from <= at; from++)
+	if (from == t->bad)
+		return GK_ERR_CORRUPT;
+	for (; !r && from <= at; from++) {
 		r = load(t, from, &cursor);
+		if (r == GK_ERR_CORRUPT)
+			t->bad = from;
+	}
 	return r ? r : gk_tape_decode(t->schema, &cursor, ret_snap);
 }

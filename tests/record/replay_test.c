@@ -138,6 +138,35 @@ static void it_stands_still_and_is_sought(void **state)
 	assert_true(jumped); /* another start of the machine */
 }
 
+/* The last of its bytes is one of the last snapshot. */
+static void damage_is_passed_over(void **state)
+{
+	FILE *file = fopen(path, "r+");
+	bool jumped;
+
+	(void)state;
+	assert_non_null(file);
+	fseek(file, -1, SEEK_END);
+	assert_int_equal(fputc('?', file), '?');
+	fclose(file);
+	play(1);
+	gk_replay_pause(replay, true);
+	gk_replay_seek_end(replay);
+	assert_int_equal(next(&jumped), COUNT_BLOCKS - 2);
+	gk_replay_seek(replay, -(int64_t)GK_NS_PER_S);
+	assert_int_equal(next(&jumped), COUNT_BLOCKS - 11);
+	/* The first, without which those up to the next key say nothing. */
+	file = fopen(path, "r+");
+	assert_non_null(file);
+	fseek(file, 80, SEEK_SET);
+	assert_int_equal(fputc('?', file), '?');
+	fclose(file);
+	gk_replay_free(replay);
+	play(1);
+	assert_int_equal(next(&jumped), 64);
+	assert_true(jumped);
+}
+
 static void its_speed_has_limits(void **state)
 {
 	char text[64];
@@ -161,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(it_takes_its_time_and_ends),
 	    T(it_stands_still_and_is_sought),
+	    T(damage_is_passed_over),
 	    T(its_speed_has_limits),
 	};
 
