@@ -390,6 +390,31 @@ static int show(struct run *run, struct gk_snapshot *snap)
 	return status;
 }
 
+/*
+ * Here nothing tells how old a value is: what a GPU that does not answer has
+ * told before is not shown as if it were of now.
+ */
+static void forget_old(struct gk_snapshot *snap)
+{
+	const struct gk_value none = {.why = GK_ABSENT_TIMEOUT};
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		struct gk_device *d = &snap->devices[i];
+
+		for (int m = 0; d->health == GK_HEALTH_STALE && m < GK_M_COUNT;
+		     m++)
+			d->m[m] = none;
+	}
+	for (size_t i = 0; i < snap->process_count; i++) {
+		struct gk_process *p = &snap->processes[i];
+
+		if (snap->devices[p->device].health != GK_HEALTH_STALE)
+			continue;
+		for (int m = 0; m < GK_PM_COUNT; m++)
+			p->m[m] = none;
+	}
+}
+
 static int report(struct run *run)
 {
 	const struct smi *smi = run->smi;
@@ -398,9 +423,15 @@ static int report(struct run *run)
 
 	while (!status) {
 		struct gk_snapshot *snap;
+		int err = gk_snapshot_take(run->gk, &snap);
 
-		if (gk_snapshot_take(run->gk, &snap))
+		if (err) {
+			fprintf(stderr,
+				"gpukit smi: cannot read the GPUs: %s\n",
+				gk_strerror(err));
 			return SMI_UNKNOWN;
+		}
+		forget_old(snap);
 		status = show(run, snap);
 		if (!smi->period_ns || run->lines == smi->count)
 			return status;

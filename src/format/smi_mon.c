@@ -115,11 +115,12 @@ void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
 	gk_buf_puts(out, " \n");
 }
 
-/* How much a counter grew; before NULL: not at all yet. */
+/* How much a counter grew; not at all when it began anew, or there was none. */
 static int64_t growth(const struct gk_device *d, const struct gk_device *before,
 		      enum gk_metric metric)
 {
-	if (!before || before->m[metric].why)
+	if (!before || before->m[metric].why ||
+	    d->m[metric].v < before->m[metric].v)
 		return 0;
 	return d->m[metric].v - before->m[metric].v;
 }

@@ -174,6 +174,26 @@ def test_a_lost_gpu(smi):
     assert any(line.startswith("|   1  ERR! ") for line in table)
 
 
+def test_a_gpu_that_hangs_tells_no_old_values(smi):
+    started = subprocess.Popen(
+        [GPUKIT, "smi", "--query-gpu=temperature.gpu", "-lms", "100",
+         "--format=csv,noheader", "-i", "1"],
+        text=True, stdout=subprocess.PIPE, env=smi.env)
+    try:
+        assert started.stdout.readline().strip().isdigit()
+        assert smi.one.ctl("fail", "1", "hang").returncode == 0
+        lines = [started.stdout.readline()]
+        while lines[-1].strip().isdigit() and len(lines) < 50:
+            lines.append(started.stdout.readline())
+        lines.append(started.stdout.readline())
+        assert lines[-2:] == ["[Unknown Error]\n"] * 2, lines
+    finally:
+        started.kill()
+        started.wait()
+        started.stdout.close()
+        smi.one.ctl("clear", "1", "hang")
+
+
 def test_names_that_are_long_and_not_ascii(machine, tmp_path):
     profile = tmp_path / "mine.yaml"
     name = "Gerät ☃ mit recht langem Namen"

@@ -210,6 +210,11 @@ static void growth_is_seen_between_two_lines(void **state)
 	end(NULL);
 	gk_smi_dmon(&out, &snap, &before, &mon);
 	assert_string_equal(out.data, "    0     25      1 \n");
+	old = device;
+	put(GK_M_HELD_POWER, 100000000);
+	end(NULL);
+	gk_smi_dmon(&out, &snap, &before, &mon);
+	assert_string_equal(out.data, "    0      0      0 \n");
 }
 
 static void markup_is_escaped(void **state)
