@@ -24,14 +24,7 @@
 
 static int tell(const char *path, int err)
 {
-	const char *what =
-	    err == GK_ERR_INVALID   ? "it is no recording of `gpukit record "
-				      "--snapshots`"
-	    : err == GK_ERR_VERSION ? "a later gpukit made it"
-	    : err == GK_ERR_CORRUPT ? "it holds no whole snapshot"
-				    : gk_strerror(err);
-
-	return fake_failure("--replay %s: %s", path, what);
+	return fake_failure("--replay %s: %s", path, gk_tape_strerror(err));
 }
 
 /* The first that is not damaged. */

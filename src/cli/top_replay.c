@@ -8,14 +8,8 @@
 
 static int complain(const char *path, int err)
 {
-	const char *what =
-	    err == GK_ERR_INVALID   ? "it is no recording of `gpukit record "
-				      "--snapshots`"
-	    : err == GK_ERR_VERSION ? "a later gpukit made it"
-	    : err == GK_ERR_CORRUPT ? "it holds no whole snapshot"
-				    : gk_strerror(err);
-
-	fprintf(stderr, "gpukit top: --replay %s: %s\n", path, what);
+	fprintf(stderr, "gpukit top: --replay %s: %s\n", path,
+		gk_tape_strerror(err));
 	return GK_EXIT_FAILURE;
 }
 

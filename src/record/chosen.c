@@ -21,6 +21,7 @@
 #define COMMAND_MAX 65536 /* longer command lines are cut */
 #define DEPTH_MAX   256   /* ancestors looked at */
 #define WHY_MAX     256
+#define PIDFDS_MAX  512 /* of a thousand descriptors that one may have */
 
 /* A process that was seen. */
 struct entry {
@@ -71,12 +72,19 @@ static char *read_command(struct gk_chosen *c, pid_t pid)
 	return strndup(c->room, n > 0 ? (size_t)n : 0);
 }
 
-static bool is_named(const struct gk_chosen *c, pid_t pid, uint64_t start)
+/* The first that has a pid is meant, not who gets it later. */
+static bool is_named(struct gk_chosen *c, pid_t pid, uint64_t start)
 {
-	for (size_t i = 0; i < c->root_count; i++)
-		if (c->roots[i].pid == pid &&
-		    (!c->roots[i].start || c->roots[i].start == start))
+	for (size_t i = 0; i < c->root_count; i++) {
+		struct root *root = &c->roots[i];
+
+		if (root->pid != pid)
+			continue;
+		if (!root->start)
+			root->start = start;
+		if (root->start == start)
 			return true;
+	}
 	return false;
 }
 
@@ -149,7 +157,8 @@ static void forget(struct entry *e)
 
 static struct entry *add(struct gk_chosen *c, pid_t pid, uint64_t start)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int pidfd =
+	    c->count < PIDFDS_MAX ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 
 	if (c->count == c->cap) {
 		size_t cap = c->cap ? c->cap * 2 : 64;

@@ -45,6 +45,9 @@ struct gk_tape; /* one thread at a time */
 int gk_tape_open(const char *path, struct gk_tape **ret_tape);
 void gk_tape_close(struct gk_tape *tape);
 
+/* Why a tape cannot be opened or read, for people; static. */
+const char *gk_tape_strerror(int err);
+
 size_t gk_tape_count(const struct gk_tape *tape);
 
 /* Bytes that could not be read, wherever they are. */

@@ -240,6 +240,15 @@ void gk_tape_close(struct gk_tape *t)
 	free(t);
 }
 
+const char *gk_tape_strerror(int err)
+{
+	return err == GK_ERR_INVALID   ? "it is no recording of `gpukit record "
+					 "--snapshots`"
+	       : err == GK_ERR_VERSION ? "a later gpukit made it"
+	       : err == GK_ERR_CORRUPT ? "it holds no whole snapshot"
+				       : gk_strerror(err);
+}
+
 size_t gk_tape_count(const struct gk_tape *t)
 {
 	return t->count;
