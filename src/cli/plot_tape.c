@@ -60,6 +60,9 @@ static int add_device(struct gk_plot_chart *chart,
 	struct row row;
 	struct gk_plot_row *to = begin(&row, snap);
 
+	/* The values of a GPU that does not answer are old ones. */
+	if (dev->health == GK_HEALTH_STALE)
+		return 0;
 	name_gpu(&row, dev->index);
 	if (chart->group[GK_PLOT_MEMORY] != GK_PLOT_PER_PID)
 		set(to, GK_PLOT_MEMORY, &dev->m[GK_M_MEM_USED], MIB);

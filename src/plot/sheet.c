@@ -50,6 +50,7 @@ bool gk_plot_header(const struct gk_csv_row *row,
 	    .gpu = find(row, "gpu_index"),
 	    .pid = find(row, "pid"),
 	    .command = find(row, "cmd"),
+	    .health = find(row, "health"),
 	};
 	bool any = false;
 
@@ -170,6 +171,13 @@ static struct gk_csv_field at(const struct gk_csv_row *row, int column)
 	return column < 0 ? (struct gk_csv_field){"", 0} : row->fields[column];
 }
 
+/* Values of a GPU that does not answer are old ones. */
+static bool is_old(const struct gk_plot_sheet *sheet,
+		   const struct gk_csv_row *row)
+{
+	return sheet->health >= 0 && is(&row->fields[sheet->health], "stale");
+}
+
 int gk_plot_read(const struct gk_plot_sheet *sheet,
 		 const struct gk_csv_row *row, struct gk_plot_row *ret)
 {
@@ -185,6 +193,8 @@ int gk_plot_read(const struct gk_plot_sheet *sheet,
 		if (!read_number(&field, &ret->value[q]))
 			return GK_ERR_CORRUPT;
 		ret->value[q] *= sheet->quantity[q] < 0 ? 1 : sheet->factor[q];
+		if (is_old(sheet, row))
+			ret->value[q] = (double)NAN;
 	}
 	return 0;
 }

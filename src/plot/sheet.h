@@ -24,7 +24,7 @@ enum gk_plot_quantity {
 /* Which columns of a file hold what; -1: none. */
 struct gk_plot_sheet {
 	size_t columns;
-	int time, gpu, pid, command;
+	int time, gpu, pid, command, health;
 	int quantity[GK_PLOT_QUANTITIES];
 	double factor[GK_PLOT_QUANTITIES]; /* to the unit above */
 };

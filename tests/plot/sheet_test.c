@@ -82,6 +82,20 @@ static void an_empty_value_is_absent(void **state)
 	assert_float_equal(row.value[GK_PLOT_CPU], -1.5, 1e-9);
 }
 
+static void values_of_a_gpu_that_hangs_are_absent(void **state)
+{
+	static const char header[] = "timestamp,gpu_index,health,power_watts";
+	struct gk_plot_row row;
+
+	(void)state;
+	assert_int_equal(
+	    read_row(header, "2026-11-21T09:30:00,0,stale,70", &row), 0);
+	assert_true(isnan(row.value[GK_PLOT_POWER]));
+	assert_int_equal(read_row(header, "2026-11-21T09:30:00,0,ok,70", &row),
+			 0);
+	assert_float_equal(row.value[GK_PLOT_POWER], 70, 0);
+}
+
 static void broken_rows_are_told(void **state)
 {
 	static const char *const lines[] = {
@@ -130,6 +144,7 @@ int main(void)
 	    cmocka_unit_test(columns_are_found_by_name),
 	    cmocka_unit_test(files_of_something_else_are_refused),
 	    cmocka_unit_test(an_empty_value_is_absent),
+	    cmocka_unit_test(values_of_a_gpu_that_hangs_are_absent),
 	    cmocka_unit_test(broken_rows_are_told),
 	    cmocka_unit_test(dates_are_counted_right),
 	};
