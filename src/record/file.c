@@ -182,6 +182,7 @@ int gk_record_file_write(struct gk_record_file *f, const char *bytes,
 static int begin(struct gk_record_file *f)
 {
 	f->begun_ns = gk_mono_ns();
+	f->old_ns = 0;
 	return gk_record_file_write(f, f->options.header,
 				    f->options.header_len);
 }
@@ -276,6 +277,20 @@ static int mend_end(struct gk_record_file *f, uint64_t size)
 	return gk_record_file_write(f, "\n", 1);
 }
 
+/* 0 where the file system does not tell. */
+static uint64_t age_of(int fd)
+{
+	uint64_t now = gk_wall_ns(), born;
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 ||
+	    !(st.stx_mask & STATX_BTIME) || st.stx_btime.tv_sec < 0)
+		return 0;
+	born =
+	    (uint64_t)st.stx_btime.tv_sec * GK_NS_PER_S + st.stx_btime.tv_nsec;
+	return now > born ? now - born : 0;
+}
+
 static int go_on(struct gk_record_file *f)
 {
 	struct stat st;
@@ -295,6 +310,7 @@ static int go_on(struct gk_record_file *f)
 	if (!st.st_size)
 		return begin(f);
 	f->begun_ns = gk_mono_ns();
+	f->old_ns = age_of(f->fd);
 	return mend_end(f, (uint64_t)st.st_size);
 }
 
@@ -395,7 +411,8 @@ bool gk_record_file_full(const struct gk_record_file *f, size_t len)
 	if (!f->regular || fstat(f->fd, &st) < 0 ||
 	    (uint64_t)st.st_size <= o->header_len)
 		return false;
-	if (o->rotate_ns && gk_mono_ns() - f->begun_ns >= o->rotate_ns)
+	if (o->rotate_ns &&
+	    gk_mono_ns() - f->begun_ns + f->old_ns >= o->rotate_ns)
 		return true;
 	return o->rotate_bytes && (uint64_t)st.st_size + len > o->rotate_bytes;
 }

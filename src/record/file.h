@@ -36,6 +36,7 @@ struct gk_record_file {
 	bool regular;
 	bool ended;        /* nobody reads the stream (any more) */
 	uint64_t begun_ns; /* CLOCK_MONOTONIC, of this file */
+	uint64_t old_ns;   /* how old it was then */
 	unsigned number;   /* of the last file that was put aside */
 	char path[PATH_MAX];
 	char trouble[PATH_MAX + 160]; /* what went wrong, for people */

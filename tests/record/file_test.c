@@ -180,6 +180,36 @@ static void what_is_put_aside_replaces_nothing(void **state)
 	assert_content(name, "a,b\n1,2\n");
 }
 
+/* A recorder that is started anew every hour fills a day's file all the same.
+ */
+static void a_file_grows_old_between_recorders(void **state)
+{
+	struct gk_record_file_options options = plain();
+	struct gk_record_file file;
+	struct statx st;
+
+	(void)state;
+	assert_int_equal(gk_record_file_open(&file, &options), 0);
+	assert_int_equal(gk_record_file_write(&file, "1,2\n", 4), 0);
+	gk_record_file_close(&file);
+	assert_int_equal(statx(AT_FDCWD, path, 0, STATX_BTIME, &st), 0);
+	if (!(st.stx_mask & STATX_BTIME))
+		skip();
+	usleep(300000);
+	options.append = true;
+	options.rotate_ns = 200000000;
+	assert_int_equal(gk_record_file_open(&file, &options), 0);
+	assert_true(gk_record_file_full(&file, 1));
+	assert_int_equal(gk_record_file_rotate(&file), 0);
+	assert_int_equal(gk_record_file_write(&file, "3,4\n", 4), 0);
+	assert_false(gk_record_file_full(&file, 1));
+	gk_record_file_close(&file);
+	options.rotate_ns = 3600000000000;
+	assert_int_equal(gk_record_file_open(&file, &options), 0);
+	assert_false(gk_record_file_full(&file, 1));
+	gk_record_file_close(&file);
+}
+
 static void two_may_append_lines_but_not_streams(void **state)
 {
 	struct gk_record_file_options options = plain();
@@ -274,6 +304,7 @@ int main(void)
 	    T(a_limit_takes_back_what_did_not_fit),
 	    T(what_cannot_be_replaced_stays),
 	    T(what_is_put_aside_replaces_nothing),
+	    T(a_file_grows_old_between_recorders),
 	    T(two_may_append_lines_but_not_streams),
 	    T(who_is_refused_changes_nothing),
 	    T(two_may_put_aside),
