@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
+#include "cli/machine_opt.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -24,9 +25,6 @@ enum key {
 	KEY_MOST,
 	KEY_COMMANDS,
 	KEY_HOSTNAME,
-	KEY_PCIE,
-	KEY_TIMEOUT,
-	KEY_NVML,
 };
 
 static const struct argp_option options[] = {
@@ -52,13 +50,8 @@ static const struct argp_option options[] = {
      3},
     {"hostname", KEY_HOSTNAME, "NAME", 0,
      "Name in labels of dcgm and nvitop (the host's)", 3},
-    {.doc = "Reading the machine:", .group = 4},
-    {"interval", 'i', "SEC", 0, "Time between two readings (1)", 4},
-    {"pcie", KEY_PCIE, 0, 0, "Also PCIe traffic, which costs 40 ms a GPU", 4},
-    {"timeout", KEY_TIMEOUT, "SEC", 0,
-     "Patience with a GPU that does not answer (1)", 4},
-    {"nvml", KEY_NVML, "PATH", 0, "Driver library to load (libnvidia-ml.so.1)",
-     4},
+    {.doc = "Reading the machine:", .group = 5},
+    {"interval", 'i', "SEC", 0, "Time between two readings (1)", 5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
 };
@@ -86,19 +79,6 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 	case 'i':
 		e->interval_ns = gk_arg_duration(state, "--interval", arg,
 						 10 * GK_NS_PER_MS);
-		return 0;
-	case KEY_PCIE:
-		e->machine.with |= GK_WITH_PCIE;
-		return 0;
-	case KEY_TIMEOUT:
-		e->machine.timeout_ns =
-		    gk_arg_duration(state, "--timeout", arg, GK_NS_PER_MS);
-		return 0;
-	case KEY_NVML:
-		/* The loader takes "" for the program itself. */
-		if (!*arg)
-			argp_error(state, "--nvml wants a path, not ''");
-		e->machine.nvml_path = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -173,6 +153,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &e->machine;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "what is '%s'? There are only options", arg);
 		return 0;
@@ -184,9 +167,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {
+    {&gk_machine_pcie_argp, 0, NULL, 0},
+    {0},
+};
+
 static const struct argp argp = {
     .options = options,
     .parser = parse,
+    .children = children,
     .doc = "Serves GPUs to Prometheus: /metrics, /api/v1/snapshot, /healthz."
 	   "\vRuns until SIGINT or SIGTERM. Exit status: 0, 1 after a failure, "
 	   "2 for a wrong option.",

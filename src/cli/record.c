@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
+#include "cli/machine_opt.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -31,9 +32,6 @@ enum key {
 	KEY_ROTATE,
 	KEY_UNTIL_EXIT,
 	KEY_COUNT,
-	KEY_PCIE,
-	KEY_TIMEOUT,
-	KEY_NVML,
 };
 
 static const struct argp_option options[] = {
@@ -68,12 +66,6 @@ static const struct argp_option options[] = {
      3},
     {"mode", KEY_MODE, "OCTAL", 0, "Permissions of the file (0600)", 3},
     {.doc = "Reading the machine:", .group = 5},
-    {"pcie", KEY_PCIE, 0, 0,
-     "Also PCIe traffic of --devices and --snapshots: 40 ms a GPU", 5},
-    {"timeout", KEY_TIMEOUT, "SEC", 0,
-     "Patience with a GPU that does not answer (1)", 5},
-    {"nvml", KEY_NVML, "PATH", 0, "Driver library to load (libnvidia-ml.so.1)",
-     5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
 };
@@ -194,28 +186,6 @@ static unsigned word_of(struct argp_state *state, const char *option,
 
 /* ---- the parser ---- */
 
-static error_t parse_machine(int key, char *arg, struct argp_state *state)
-{
-	struct record *record = state->input;
-
-	switch (key) {
-	case KEY_PCIE:
-		record->machine.with |= GK_WITH_PCIE;
-		return 0;
-	case KEY_TIMEOUT:
-		record->machine.timeout_ns =
-		    gk_arg_duration(state, "--timeout", arg, GK_NS_PER_MS);
-		return 0;
-	case KEY_NVML:
-		if (!*arg)
-			argp_error(state, "--nvml wants a path, not ''");
-		record->machine.nvml_path = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static error_t parse_file(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
@@ -243,7 +213,7 @@ static error_t parse_file(int key, char *arg, struct argp_state *state)
 		file->mode_told = true;
 		return 0;
 	default:
-		return parse_machine(key, arg, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -344,7 +314,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &record->timings;
+		state->child_inputs[0] = &record->machine;
+		state->child_inputs[1] = &record->timings;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!state->quoted || state->next - 1 < state->quoted)
@@ -364,6 +335,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
+    {&gk_machine_pcie_argp, 0, NULL, 0},
     {&gk_timings_argp, 0, NULL, 90},
     {0},
 };

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
+#include "cli/machine_opt.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -24,8 +25,6 @@ enum key {
 	KEY_RESERVE,
 	KEY_RESERVED,
 	KEY_TOPOLOGY,
-	KEY_TIMEOUT,
-	KEY_NVML,
 };
 
 #define MAYBE OPTION_ARG_OPTIONAL
@@ -67,10 +66,6 @@ static const struct argp_option options[] = {
     {"reserve", KEY_RESERVE, 0, 0,
      "Run CMD on the devices, which nobody else gets until it ends", 3},
     {.doc = "Reading the machine:", .group = 5},
-    {"timeout", KEY_TIMEOUT, "SEC", 0,
-     "Patience with a GPU that does not answer (1)", 5},
-    {"nvml", KEY_NVML, "PATH", 0, "Driver library to load (libnvidia-ml.so.1)",
-     5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
 };
@@ -216,16 +211,6 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 	struct gk_select_run *run = state->input;
 
 	switch (key) {
-	case KEY_TIMEOUT:
-		run->machine.timeout_ns =
-		    gk_arg_duration(state, "--timeout", arg, GK_NS_PER_MS);
-		return 0;
-	case KEY_NVML:
-		/* The loader takes "" for the program itself. */
-		if (!*arg)
-			argp_error(state, "--nvml wants a path, not ''");
-		run->machine.nvml_path = arg;
-		return 0;
 	case KEY_WAIT:
 		wait_for(state, run, arg);
 		return 0;
@@ -364,7 +349,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &counts->run.timings;
+		state->child_inputs[0] = &counts->run.machine;
+		state->child_inputs[1] = &counts->run.timings;
 		return 0;
 	case ARGP_KEY_ARG:
 		counts->run.command = state->argv + state->next - 1;
@@ -379,6 +365,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
+    {&gk_machine_argp, 0, NULL, 0},
     {&gk_timings_argp, 0, NULL, 90},
     {0},
 };

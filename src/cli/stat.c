@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
+#include "cli/machine_opt.h"
 #include "core/pick.h"
 
 #include <argp.h>
@@ -25,11 +26,8 @@ enum key {
 	KEY_COLOR,
 	KEY_NO_COLOR,
 	KEY_WIDTH,
-	KEY_PCIE,
 	KEY_DETAIL,
 	KEY_CPU_WINDOW,
-	KEY_TIMEOUT,
-	KEY_NVML,
 };
 
 #define MAYBE OPTION_ARG_OPTIONAL
@@ -72,17 +70,12 @@ static const struct argp_option options[] = {
     {"no-color", KEY_NO_COLOR, 0, 0, "No colours", 4},
     {"ascii", 'U', 0, 0, "ASCII only", 4},
     {.doc = "Reading the machine:", .group = 5},
-    {"pcie", KEY_PCIE, 0, 0, "Also PCIe traffic, which costs 40 ms a GPU", 5},
     {"detail", KEY_DETAIL, 0, 0,
      "With JSON: also what few ask for, NVLinks and the topology; with "
      "--interval also Xid errors",
      5},
     {"cpu-window", KEY_CPU_WINDOW, "SEC", 0,
      "Read twice, SEC seconds apart, for CPU % in a single report", 5},
-    {"timeout", KEY_TIMEOUT, "SEC", 0,
-     "Patience with a GPU that does not answer (1)", 5},
-    {"nvml", KEY_NVML, "PATH", 0, "Driver library to load (libnvidia-ml.so.1)",
-     5},
     {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
     {0},
 };
@@ -216,25 +209,12 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 	struct gk_stat *stat = state->input;
 
 	switch (key) {
-	case KEY_PCIE:
-		stat->machine.with |= GK_WITH_PCIE;
-		return 0;
 	case KEY_DETAIL:
 		stat->machine.with |= GK_WITH_DETAIL | GK_WITH_TOPOLOGY;
 		return 0;
 	case KEY_CPU_WINDOW:
 		stat->cpu_window_ns =
 		    gk_arg_duration(state, "--cpu-window", arg, GK_NS_PER_MS);
-		return 0;
-	case KEY_TIMEOUT:
-		stat->machine.timeout_ns =
-		    gk_arg_duration(state, "--timeout", arg, GK_NS_PER_MS);
-		return 0;
-	case KEY_NVML:
-		/* The loader takes "" for the program itself. */
-		if (!*arg)
-			argp_error(state, "--nvml wants a path, not ''");
-		stat->machine.nvml_path = arg;
 		return 0;
 	default:
 		return parse_text(key, arg, state);
@@ -289,7 +269,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &stat->timings;
+		state->child_inputs[0] = &stat->machine;
+		state->child_inputs[1] = &stat->timings;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "what is '%s'? There are only options", arg);
@@ -303,6 +284,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
+    {&gk_machine_pcie_argp, 0, NULL, 0},
     {&gk_timings_argp, 0, NULL, 90},
     {0},
 };
