@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,9 @@ int main(int argc, char **argv)
 	char name[64];
 
 	guard_streams();
+	/* A worker for each GPU allocates little: a heap of its own for each
+	 * would cost more to map than all of its work. */
+	mallopt(M_ARENA_MAX, 1);
 	setlocale(LC_CTYPE, "");
 	argp_err_exit_status = GK_EXIT_USAGE;
 	if (getenv(FAKE_STAND_IN))

@@ -36,6 +36,10 @@ _Static_assert(!((uint64_t)nvmlEventTypeAll >> TYPES_MAX), "each has a place");
 
 static struct event_set sets[SETS_MAX];
 
+/* No set from here on was ever in use: most programs never touch these pages.
+ */
+static atomic_uint sets_high;
+
 static enum kind kind_of(uint64_t life)
 {
 	return (enum kind)(life % KINDS);
@@ -49,7 +53,7 @@ static uint64_t next_life(uint64_t life, enum kind kind)
 
 void front_drop_events(struct gkf_machine *machine)
 {
-	for (unsigned i = 0; i < SETS_MAX; i++) {
+	for (unsigned i = 0; i < atomic_load(&sets_high); i++) {
 		uint64_t life = atomic_load(&sets[i].life);
 
 		if (kind_of(life) != FREE)
@@ -70,11 +74,21 @@ static struct event_set *find_set(const void *handle, enum kind kind)
 	return &sets[i];
 }
 
+static void raise_high(unsigned to)
+{
+	unsigned high = atomic_load(&sets_high);
+
+	while (high < to &&
+	       !atomic_compare_exchange_weak(&sets_high, &high, to))
+		;
+}
+
 static struct event_set *new_set(const struct call *c, enum kind kind)
 {
 	for (unsigned i = 0; i < SETS_MAX; i++) {
 		uint64_t life = atomic_load(&sets[i].life);
 
+		raise_high(i + 1);
 		if (kind_of(life) != FREE ||
 		    !atomic_compare_exchange_strong(&sets[i].life, &life,
 						    next_life(life, kind)))
