@@ -1,0 +1,41 @@
+/*
+ * stream.h - putting work into streams: the rules of the legacy default
+ * stream, of per-thread ones and of blocking streams are kept here.
+ *
+ * `stream` is what the caller of CUDA gave: a handle, NULL, CU_STREAM_LEGACY
+ * or CU_STREAM_PER_THREAD; per_thread says what NULL means (the _ptds and
+ * _ptsz entry points: the calling thread's own stream).
+ */
+#ifndef GKF_CUDA_STREAM_H
+#define GKF_CUDA_STREAM_H
+
+#include "fake/cuda/front.h"
+
+/*
+ * CUDA_ERROR_INVALID_HANDLE (CUDA_ERROR_INVALID_RESOURCE_HANDLE's name here)
+ * for what is no stream of ctx. Call it before a task is made.
+ */
+CUresult stream_check(CUcontext ctx, CUstream stream, bool per_thread);
+
+/*
+ * Puts a task in; it is the stream's from now on. Never fails after
+ * stream_check().
+ */
+CUresult stream_submit(CUcontext ctx, CUstream stream, bool per_thread,
+		       struct gkf_task *task);
+
+/* The same, and waits until it is done; answers what it came to. */
+CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
+		    struct gkf_task *task);
+
+/* Waits for all that a context was given; answers its sticky error. */
+CUresult stream_drain(CUcontext ctx);
+
+/*
+ * Calls back, on an executor thread, when all that is in the stream now is
+ * done: for what is freed in stream order.
+ */
+CUresult stream_after(CUcontext ctx, CUstream stream, bool per_thread,
+		      void (*done)(void *data), void *data);
+
+#endif

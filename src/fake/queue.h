@@ -1,0 +1,95 @@
+/*
+ * queue.h - streams: work in order, done by executor threads of this process.
+ *
+ * A queue belongs to one device and does one task after the other; queues run
+ * beside each other, as far as the device lets them. Pushing returns at once.
+ * Executor threads block all signals, have a default MXCSR and end within a
+ * bounded time at exit. After fork() the child has no queues.
+ *
+ * Kernels run while this process has its turn on the device (turn.h) and are
+ * its busy time (busy.h); copies are traffic. Both are seen to here.
+ */
+#ifndef GKF_QUEUE_H
+#define GKF_QUEUE_H
+
+#include "fake/machine.h"
+
+/* What a task costs the device. */
+enum gkf_work {
+	GKF_WORK_NONE,    /* host functions, events, waits */
+	GKF_WORK_KERNEL,  /* busy time */
+	GKF_WORK_COPY_IN, /* `bytes` over PCIe to the device */
+	GKF_WORK_COPY_OUT,
+	GKF_WORK_COPY_DEVICE, /* `bytes` inside the device; sets, too */
+};
+
+/*
+ * One piece of work, the head of a bigger struct of whoever pushes it. It
+ * belongs to the queue from the push on, and its memory too.
+ */
+struct gkf_task {
+	/*
+	 * Does it, on an executor thread. 0, or a CUresult: then `failed` of
+	 * the queue is told, and the rest is dropped without being run.
+	 */
+	int (*run)(struct gkf_task *task);
+	/* Lets go of what the struct holds, done or not; may be NULL. */
+	void (*drop)(struct gkf_task *task);
+	uint64_t bytes;
+	uint32_t work; /* enum gkf_work */
+	uint32_t room; /* of gkf_task_new() */
+	struct gkf_task *next;
+	uint64_t number; /* in its queue */
+};
+
+/* `size` bytes, the first of them a zeroed task; NULL: out of memory. */
+GKF_API void *gkf_task_new(size_t size);
+GKF_API void gkf_task_free(void *task); /* of one that was never pushed */
+
+struct gkf_queue;
+
+struct gkf_queue_ask {
+	struct gkf_machine *machine;
+	unsigned device, slot; /* of the machine; of the ledger */
+	int priority;          /* the lower, the sooner */
+	void *owner;           /* handed to `failed` */
+	void (*failed)(void *owner, int result); /* on an executor thread */
+};
+
+/* A place in a queue: all that was pushed up to `number`. */
+struct gkf_ticket {
+	struct gkf_queue *queue; /* NULL: nothing, and always done */
+	uint64_t number;
+};
+
+GKF_API int gkf_queue_new(const struct gkf_queue_ask *ask,
+			  struct gkf_queue **ret_queue);
+
+/*
+ * No more will be pushed: what is in it is still done (drop: thrown away, and
+ * a running kernel told to stop), then the queue goes away by itself. Tickets
+ * of it stay valid and done.
+ */
+GKF_API void gkf_queue_release(struct gkf_queue *queue, bool drop);
+
+GKF_API void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task);
+
+/* What was pushed so far. */
+GKF_API struct gkf_ticket gkf_queue_ticket(struct gkf_queue *queue);
+GKF_API bool gkf_ticket_done(struct gkf_ticket ticket);
+GKF_API void gkf_ticket_wait(struct gkf_ticket ticket);
+
+/* What is pushed from now on starts after the ticket is done. */
+GKF_API void gkf_queue_after(struct gkf_queue *queue, struct gkf_ticket ticket);
+
+/*
+ * Of the calling executor thread: shall the running kernel end early? Kernels
+ * look at every back-branch; they also give up the device there when others
+ * wait for their turn. False on any other thread.
+ */
+GKF_API bool gkf_task_stopped(void);
+
+/* After fork(), in the child. */
+GKF_API void gkf_queue_forget(void);
+
+#endif

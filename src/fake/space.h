@@ -1,0 +1,84 @@
+/*
+ * space.h - the memory that CUDA knows in this process: that of its devices
+ * and the host's that it was told of, under one set of addresses (unified
+ * addressing).
+ *
+ * The memory of a device has two fixed views. The public one, whose addresses
+ * programs get, is PROT_NONE: a host access faults as on a real GPU. The
+ * private one shows the same bytes, of a memfd, to copies and kernels. Both
+ * are reserved when the device is opened; nothing is mapped afterwards. What
+ * is not touched costs nothing. Managed and host memory have one address for
+ * both sides.
+ *
+ * Any thread may call anything. Addresses are CUdeviceptr values.
+ */
+#ifndef GKF_SPACE_H
+#define GKF_SPACE_H
+
+#include "fake/machine.h"
+
+enum gkf_memory_kind {
+	GKF_MEMORY_DEVICE,
+	GKF_MEMORY_MANAGED,    /* host and device use the same address */
+	GKF_MEMORY_HOST,       /* page-locked, allocated here */
+	GKF_MEMORY_REGISTERED, /* the caller's own, page-locked */
+};
+
+/* What a new piece of memory is to be. */
+struct gkf_memory_ask {
+	enum gkf_memory_kind kind;
+	unsigned device; /* of the machine; who pays for it */
+	uint64_t size;   /* bytes, more than 0 */
+	uint64_t align;  /* a power of two; 0: 256, as cuMemAlloc */
+	void *host;      /* GKF_MEMORY_REGISTERED: where it lies */
+	void *owner;     /* of the caller: the context */
+	unsigned flags;  /* of the caller */
+};
+
+/* One piece, copied out. */
+struct gkf_extent {
+	uint64_t base, size; /* as asked for */
+	enum gkf_memory_kind kind;
+	unsigned device, flags;
+	void *owner;
+	void *view;  /* where this process reads `base` */
+	uint64_t id; /* never used twice in a process */
+};
+
+/*
+ * Makes a device's memory usable; `slot` of the ledger pays. Again and again
+ * is fine: each open wants a close. GK_ERR_NOMEM when not even a small part of
+ * the addresses can be reserved (RLIMIT_AS): else the device is smaller, and
+ * the log says so.
+ */
+GKF_API int gkf_space_open(struct gkf_machine *m, unsigned device,
+			   unsigned slot);
+GKF_API void gkf_space_close(unsigned device);
+
+/*
+ * GK_ERR_NO_SPACE: the device has not that much left. The memory is zero where
+ * nobody wrote before in this process. The ledger is charged in whole blocks
+ * (2 MiB), as a driver does it.
+ */
+GKF_API int gkf_space_alloc(const struct gkf_memory_ask *ask,
+			    uint64_t *ret_address);
+
+/* Only the base itself; GK_ERR_NOT_FOUND for anything else. */
+GKF_API int gkf_space_free(uint64_t base);
+
+/* Frees all that an owner has. */
+GKF_API void gkf_space_drop(const void *owner);
+
+/* The piece that an address lies in. False: in none. */
+GKF_API bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent);
+
+/*
+ * Where this process reads and writes [address, address + size): NULL unless
+ * all of it lies in one piece.
+ */
+GKF_API void *gkf_space_view(uint64_t address, uint64_t size);
+
+/* After fork(), in the child: forgets what the parent had. */
+GKF_API void gkf_space_forget(void);
+
+#endif
