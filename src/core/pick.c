@@ -1,6 +1,8 @@
 /* pick.c - a part of a snapshot; see pick.h. */
 #include "core/pick.h"
 
+#include "base/visible.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,18 +60,13 @@ static long missing(const struct gk_snapshot *snap, const char *list)
 
 /* ---- what CUDA sees ---- */
 
-/*
- * A figure that puts GPUs as the CUDA driver does where it can be told from
- * outside: newer, then with the higher clock.
- */
 static uint64_t speed_of(const struct gk_device *d)
 {
 	struct gk_value clock = d->m[GK_M_SM_CLOCK_MAX];
-	uint64_t generation =
-	    (uint64_t)(d->compute_major * 100 + d->compute_minor);
 
-	return generation << 40 |
-	       (clock.why == GK_PRESENT ? (uint64_t)clock.v / 1000000 : 0);
+	return gk_cuda_speed(
+	    d->compute_major, d->compute_minor,
+	    clock.why == GK_PRESENT ? (uint64_t)clock.v / 1000000 : 0);
 }
 
 void gk_pick_candidates(const struct gk_snapshot *snap,
