@@ -4,7 +4,8 @@ set(GPUKIT_FAKE_INSTALL lib/gpukit/fake)
 
 install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
 install(TARGETS gpukit LIBRARY DESTINATION lib)
-install(TARGETS gpukit-fake nvml-front gpukit-audit
+get_property(blas GLOBAL PROPERTY GPUKIT_BLAS_TARGETS)
+install(TARGETS gpukit-fake nvml-front gpukit-audit ${blas}
 	LIBRARY DESTINATION ${GPUKIT_FAKE_INSTALL})
 # Links are kept as such.
 get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)

@@ -1,0 +1,84 @@
+/*
+ * front.c - libcublas and libcublasLt, refusing: every function that can say
+ * so answers NOT_SUPPORTED and logs its name; nothing is computed. Built once
+ * for each library and CUDA major: FRONT_TABLE is its table, FRONT_NAME what
+ * its names begin with. It keeps no state.
+ */
+#include "base/log.h"
+
+#include <stddef.h>
+
+enum status {
+#define CUBLAS_STATUS(name, value, text) STATUS_##name = (value),
+#include "abi/cublas_status.def"
+#undef CUBLAS_STATUS
+};
+
+static const struct {
+	int value;
+	const char *name, *text;
+} statuses[] = {
+#define CUBLAS_STATUS(name, value, text) {value, "CUBLAS_STATUS_" #name, text},
+#include "abi/cublas_status.def"
+#undef CUBLAS_STATUS
+};
+
+#define STATUSES     (sizeof statuses / sizeof *statuses)
+#define UNRECOGNIZED "unrecognized status"
+
+#define PASTE(a, b)        a##b
+#define PREFIXED(a, b)     PASTE(a, b)
+#define FRONT_PREFIX(name) PREFIXED(FRONT_NAME, name)
+
+#define EXPORT __attribute__((visibility("default")))
+
+static int refuse(const char *symbol)
+{
+	gk_log(GK_LOG_WARN, "%s: refused, there is no cuBLAS yet", symbol);
+	return STATUS_NOT_SUPPORTED;
+}
+
+/*
+ * Whatever a caller passes is left alone, in registers and on its stack: the
+ * prototypes need not be known here.
+ */
+#define REFUSED_12(symbol)                                                     \
+	EXPORT int symbol(void);                                               \
+	int symbol(void)                                                       \
+	{                                                                      \
+		return refuse(#symbol);                                        \
+	}
+#if FRONT_MAJOR >= 13
+#define REFUSED_13(symbol) REFUSED_12(symbol)
+#else
+#define REFUSED_13(symbol)
+#endif
+#define CUBLAS(symbol, since) REFUSED_##since(symbol)
+#include FRONT_TABLE
+#undef CUBLAS
+
+EXPORT const char *FRONT_PREFIX(GetStatusName)(int status);
+EXPORT const char *FRONT_PREFIX(GetStatusString)(int status);
+EXPORT size_t FRONT_PREFIX(GetCudartVersion)(void);
+
+const char *FRONT_PREFIX(GetStatusName)(int status)
+{
+	for (size_t i = 0; i < STATUSES; i++)
+		if (statuses[i].value == status)
+			return statuses[i].name;
+	return UNRECOGNIZED;
+}
+
+const char *FRONT_PREFIX(GetStatusString)(int status)
+{
+	for (size_t i = 0; i < STATUSES; i++)
+		if (statuses[i].value == status)
+			return statuses[i].text;
+	return UNRECOGNIZED;
+}
+
+/* The runtime that the original library was built with. */
+size_t FRONT_PREFIX(GetCudartVersion)(void)
+{
+	return FRONT_MAJOR >= 13 ? 13000 : 12080;
+}
