@@ -1,0 +1,66 @@
+# A front (libnvidia-ml.so.1, libcuda.so.1): a library per driver generation,
+# all of the same objects. Objects, so that a function replaces the weak default
+# of its row; the one object of its own (generation.c) hides what is newer than
+# the driver.
+#
+# Each generation has a directory, named after it, that is whole in itself:
+# what is the same for all lies there as links. The default one lies in the
+# directory above, and its own directory leads there.
+set(default_generation 580)
+set(generation_table ${PROJECT_SOURCE_DIR}/src/abi/nvml_generations.def)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+	${generation_table})
+file(STRINGS ${generation_table} generation_rows REGEX "^GENERATION")
+
+# Links in the directory of a generation to what lies above it.
+function(links_above directory)
+	file(MAKE_DIRECTORY ${directory})
+	foreach(name ${ARGN})
+		file(CREATE_LINK ../${name} ${directory}/${name} SYMBOLIC)
+	endforeach()
+endfunction()
+
+# generation_front(TARGET OUTPUT MAP DIRECTORY LIBRARIES...), in the caller's
+# `id`, `level` and `cuda`
+function(generation_front target output map directory)
+	add_library(${target} SHARED generation.c)
+	target_link_libraries(${target} PRIVATE ${ARGN} gk_flags)
+	target_compile_definitions(${target} PRIVATE
+		FRONT_GENERATION=${id} FRONT_LEVEL=${level} FRONT_CUDA=${cuda})
+	target_link_options(${target} PRIVATE -Wl,--version-script=${map}
+		-Wl,-soname,lib${output}.so.1 -Wl,-z,nodelete)
+	set_target_properties(${target} PROPERTIES
+		LIBRARY_OUTPUT_DIRECTORY ${directory} LINK_DEPENDS ${map}
+		OUTPUT_NAME ${output} SUFFIX .so.1 NO_SONAME ON
+		# As installed at once: CMake's padding of a build path would
+		# be an empty entry, which is the current directory.
+		INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
+endfunction()
+
+# gk_fronts(NAME OUTPUT MAP LIBRARIES...): targets NAME-front, which is of the
+# default generation, and NAME-front-ID
+function(gk_fronts name output map)
+	foreach(row ${generation_rows})
+		string(REGEX MATCH
+			"\\((.+), \"(.+)\", ([0-9]+), ([0-9]+), \".+\", ([0-9]+)"
+			_ ${row})
+		set(id ${CMAKE_MATCH_1})
+		set(directory ${GPUKIT_FAKE_DIR}/${CMAKE_MATCH_2})
+		math(EXPR level "${CMAKE_MATCH_3} * 1000 + ${CMAKE_MATCH_4}")
+		set(cuda ${CMAKE_MATCH_5})
+		if(id STREQUAL default_generation)
+			generation_front(${name}-front ${output} ${map}
+				${GPUKIT_FAKE_DIR} ${ARGN})
+			links_above(${directory} lib${output}.so.1)
+		else()
+			generation_front(${name}-front-${id} ${output} ${map}
+				${directory} ${ARGN})
+		endif()
+		links_above(${directory} libgpukit-fake.so libgpukit-audit.so)
+		set_property(GLOBAL APPEND PROPERTY GPUKIT_GENERATION_DIRS
+			${directory})
+	endforeach()
+	get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)
+	list(REMOVE_DUPLICATES directories)
+	set_property(GLOBAL PROPERTY GPUKIT_GENERATION_DIRS ${directories})
+endfunction()
