@@ -6,8 +6,10 @@
 #ifndef GKF_CUDA_HANDLE_H
 #define GKF_CUDA_HANDLE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum handle_kind {
 	HANDLE_CONTEXT = 1,
@@ -26,7 +28,7 @@ enum handle_kind {
 /*
  * A new object of `size` bytes, zeroed, the same size for all of a kind; NULL
  * when there is no memory. handle_free() makes it dead; its memory may become
- * a new object of its kind later.
+ * a new object of its kind later, when many others have died after it.
  */
 void *handle_new(enum handle_kind kind, size_t size);
 void handle_free(void *handle);
@@ -36,5 +38,22 @@ bool handle_is(const void *handle, enum handle_kind kind);
 
 /* Was it one of the kind that is gone now? As far as that is still known. */
 bool handle_was(const void *handle, enum handle_kind kind);
+
+/* What stands before an object. */
+struct handle_head {
+	_Atomic uint64_t life; /* odd: it lives; grows at birth and death */
+	uint32_t kind, next;   /* the next free place + 1 */
+};
+
+/*
+ * Whose life is it? Another number once the object is dead, for ever. Only of
+ * what was an object once.
+ */
+static inline uint64_t handle_life(const void *handle)
+{
+	const struct handle_head *head = handle;
+
+	return atomic_load_explicit(&head[-1].life, memory_order_acquire);
+}
 
 #endif
