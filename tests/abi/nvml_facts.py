@@ -72,7 +72,7 @@ int main(void)
 
 
 def compiler(args, text=None):
-    done = subprocess.run([CC, "-std=gnu17", *DEFINES, *args], input=text,
+    done = subprocess.run([CC, "-std=gnu17", *args], input=text,
                           capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -146,7 +146,15 @@ def parameters(text):
 
 
 class Header:
-    """The names a header declares; facts() adds what the compiler knows."""
+    """The names a header declares; facts() adds what the compiler knows.
+    Other APIs derive from it."""
+
+    function = r"nvml\w+"
+    defines = DEFINES
+    system = "#include <stddef.h>\n"    # what it may include
+    not_compared = {**LEFT_OUT, **OURS}
+    # Enums whose constants are told with their enum.
+    enum = r"\w+_t"
 
     def __init__(self, path):
         self.path = os.path.abspath(path)
@@ -154,7 +162,7 @@ class Header:
         self.aggregates = {}
         self.constants = []
         text = without_system_headers(compiler(
-            ["-E", "-D__attribute__(x)=", self.path]))
+            [*self.defines, "-E", "-D__attribute__(x)=", self.path]))
         text = re.sub(r"_Static_assert\s*\(.*?\)\s*;", "", text, flags=re.S)
         for statement in split_top(text, ";"):
             self._statement(statement)
@@ -172,7 +180,8 @@ class Header:
             kind, name = declarator(m[1])
             self.facts_by_name["typedef " + name] = kind
             return
-        m = re.match(r"(.*?)\b(nvml\w+)\s*\((.*)\)$", squeeze(s), re.S)
+        m = re.match(rf"(.*?)\b({self.function})\s*\((.*)\)$", squeeze(s),
+                     re.S)
         if not m:
             raise RuntimeError("not understood: " + s[:200])
         self.facts_by_name["function " + m[2]] = (
@@ -189,16 +198,17 @@ class Header:
             for item in split_top(body, ","):
                 constant = item.split("=")[0].strip()
                 self.constants.append(constant)
-                if names[0].endswith("_t"):
+                if re.fullmatch(self.enum, names[0]):
                     self.facts_by_name["enumerator " + constant] = names[0]
 
     def _macros(self):
         plain = set(compiler(["-E", "-dM", "-xc", "-"],
-                             "#include <stddef.h>\n").splitlines())
-        for line in compiler(["-E", "-dM", self.path]).splitlines():
+                             self.system).splitlines())
+        for line in compiler([*self.defines, "-E", "-dM",
+                              self.path]).splitlines():
             m = re.match(r"#define (\w+)(\(?)(.*)", line)
             name = m[1]
-            if line in plain or name in LEFT_OUT or name in OURS:
+            if line in plain or name in self.not_compared:
                 continue
             if re.match(r"_|GPUKIT_ABI_", name):
                 continue                        # include guards
@@ -218,7 +228,7 @@ class Header:
         binary = os.path.join(workdir, "facts")
         with open(source, "w", encoding="utf-8") as f:
             f.write(PROGRAM % (self.path, "\n".join(lines)))
-        compiler(["-w", "-o", binary, source])
+        compiler([*self.defines, "-w", "-o", binary, source])
         out = subprocess.run([binary], capture_output=True, text=True,
                              check=True).stdout
         facts = dict(self.facts_by_name)
@@ -226,16 +236,16 @@ class Header:
         return facts
 
 
-def differences(theirs, ours):
+def differences(theirs, ours, left_out=LEFT_OUT, only_ours=OURS):
     """One line for each fact that the two do not share."""
     out = []
     for key in sorted(theirs.keys() | ours.keys()):
         name = re.split(r"[ .]", key)[1]
         if key not in ours:
-            if name not in LEFT_OUT:
+            if name not in left_out:
                 out.append(f"missing here: {key} = {theirs[key]}")
         elif key not in theirs:
-            if name not in OURS:
+            if name not in only_ours:
                 out.append(f"only here: {key} = {ours[key]}")
         elif theirs[key] != ours[key]:
             out.append(f"differs: {key}: NVIDIA {theirs[key]}, "
