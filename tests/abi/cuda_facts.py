@@ -29,7 +29,7 @@ class CudaHeader(Header):
     # versions too, and renames none; _ODR leaves out what it has for itself.
     defines = ["-D__CUDA_API_VERSION_INTERNAL",
                "-D__CUDA_API_VERSION_INTERNAL_ODR"]
-    system = "#include <stdint.h>\n#include <stdlib.h>\n"
+    system = "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
     not_compared = {**LEFT_OUT, **OURS}
     enum = r"\w+"
 
