@@ -21,7 +21,11 @@ enum gkf_work {
 	GKF_WORK_COPY_IN, /* `bytes` over PCIe to the device */
 	GKF_WORK_COPY_OUT,
 	GKF_WORK_COPY_DEVICE, /* `bytes` inside the device; sets, too */
+	GKF_WORK_HOST,        /* a function of the program's; may block */
 };
+
+/* Answer of a task that waits for something in memory: look again later. */
+#define GKF_TASK_AGAIN (-1)
 
 /*
  * One piece of work, the head of a bigger struct of whoever pushes it. It
@@ -31,10 +35,13 @@ struct gkf_task {
 	/*
 	 * Does it, on an executor thread. 0, or a CUresult: then `failed` of
 	 * the queue is told, and the rest is dropped without being run.
+	 * GKF_TASK_AGAIN: it is run once more when something was written, or
+	 * after a short while; no thread is held meanwhile.
 	 */
 	int (*run)(struct gkf_task *task);
 	/* Lets go of what the struct holds, done or not; may be NULL. */
 	void (*drop)(struct gkf_task *task);
+	int *ret_result; /* what it came to; may be NULL */
 	uint64_t bytes;
 	uint32_t work; /* enum gkf_work */
 	uint32_t room; /* of gkf_task_new() */
@@ -56,6 +63,8 @@ struct gkf_queue_ask {
 	void (*failed)(void *owner, int result); /* on an executor thread */
 };
 
+#define GKF_RESULT_ENDED 4 /* CUDA_ERROR_DEINITIALIZED: the process exits */
+
 /* A place in a queue: all that was pushed up to `number`. */
 struct gkf_ticket {
 	struct gkf_queue *queue; /* NULL: nothing, and always done */
@@ -74,13 +83,31 @@ GKF_API void gkf_queue_release(struct gkf_queue *queue, bool drop);
 
 GKF_API void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task);
 
+/*
+ * Pushes, waits until it is done and answers what it came to. The calling
+ * thread does it itself when nothing else is in the queue.
+ */
+GKF_API int gkf_queue_run(struct gkf_queue *queue, struct gkf_task *task);
+
+/*
+ * Of a queue whose device has failed: a running kernel is told to stop, what
+ * is in the queue and what comes is dropped and comes to `result`.
+ */
+GKF_API void gkf_queue_stop(struct gkf_queue *queue, int result);
+
 /* What was pushed so far. */
 GKF_API struct gkf_ticket gkf_queue_ticket(struct gkf_queue *queue);
 GKF_API bool gkf_ticket_done(struct gkf_ticket ticket);
 GKF_API void gkf_ticket_wait(struct gkf_ticket ticket);
 
+/* Waits without sleeping, so long at most; is it done? */
+GKF_API bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns);
+
 /* What is pushed from now on starts after the ticket is done. */
 GKF_API void gkf_queue_after(struct gkf_queue *queue, struct gkf_ticket ticket);
+
+/* Something that a task waits for may have been written by this thread. */
+GKF_API void gkf_queue_look(void);
 
 /*
  * Of the calling executor thread: shall the running kernel end early? Kernels
@@ -88,6 +115,14 @@ GKF_API void gkf_queue_after(struct gkf_queue *queue, struct gkf_ticket ticket);
  * wait for their turn. False on any other thread.
  */
 GKF_API bool gkf_task_stopped(void);
+
+/*
+ * The same for a kernel that is spread over threads: the executor thread hands
+ * gkf_task_place() to its helpers, who ask with it while the task runs.
+ */
+struct gkf_place;
+GKF_API struct gkf_place *gkf_task_place(void);
+GKF_API bool gkf_place_stopped(struct gkf_place *place);
 
 /* After fork(), in the child. */
 GKF_API void gkf_queue_forget(void);
