@@ -10,6 +10,7 @@
 
 #include "abi/cuda_abi.h"
 #include "fake/cuda/handle.h"
+#include "fake/count.h"
 #include "fake/machine.h"
 #include "fake/queue.h"
 
@@ -42,41 +43,105 @@ extern const struct cuda_part_row memory_part, stream_part, module_part;
 struct cuda_device {
 	unsigned index;    /* in the machine */
 	uint32_t instance; /* MIG, or GKF_NO_INSTANCE */
+	uint32_t life;     /* of that instance */
 	const struct gkf_board *board;
-	unsigned slot;     /* of the ledger, while a context is alive */
-	unsigned contexts; /* alive */
-	CUcontext primary; /* NULL while it is not active */
-	unsigned primary_retained, primary_flags;
+	unsigned slot; /* of the ledger, while a context is alive */
+	/* The rest is context.c's and primary.c's. */
+	_Atomic unsigned contexts; /* alive */
+	pthread_mutex_t lock; /* of what is said of the primary context */
+	CUcontext primary;    /* one for ever, once it was retained */
+	unsigned primary_retained;
+	_Atomic unsigned primary_flags;
+};
+
+/* Values of cuda.ready. */
+enum cuda_ready {
+	CUDA_NOT_READY,
+	CUDA_READY,
+	CUDA_FORKED = -1, /* a child of a process that was ready */
+	CUDA_ENDED = -2,  /* the process exits */
 };
 
 /* What cuInit found; written once, before `ready` is set. */
 struct cuda_process {
-	_Atomic int ready; /* 1; after a fork, in the child, -1 */
+	_Atomic int ready; /* enum cuda_ready */
 	struct gkf_machine *machine;
 	struct gkf_file *file;
 	unsigned device_count;
 	struct cuda_device device[GKF_DEVICES_MAX];
 };
-extern struct cuda_process cuda;
+extern __attribute__((visibility("hidden"))) struct cuda_process cuda;
 
+/* A context; that it lives and what is atomic may be read by any thread. */
 struct CUctx_st {
 	struct cuda_device *device;
-	unsigned flags; /* of cuCtxCreate, or of the primary context */
 	bool primary;
+	unsigned api;       /* cuCtxGetApiVersion */
 	uint64_t id;        /* cuCtxGetId */
+	_Atomic bool alive; /* else destroyed, or primary and not active */
 	_Atomic int sticky; /* CUresult that every call answers from now on */
+	_Atomic unsigned flags; /* of cuCtxCreate, or of the primary context */
+	_Atomic unsigned attached; /* cuCtxAttach */
+	_Atomic size_t limit[CU_LIMIT_MAX];
+	_Atomic unsigned cache_config; /* CUfunc_cache */
+	/* Contexts whose memory it may use, and their lives; peer.c. */
+	struct {
+		_Atomic(CUcontext) ctx;
+		_Atomic uint64_t id;
+	} peer[GKF_DEVICES_MAX];
 	void *part[PART_COUNT];
 };
 
-/* NULL: none. The current context of the calling thread. */
+/*
+ * What the calling thread works on: its top of stack, whether or not that
+ * still lives. NULL: nothing.
+ */
 CUcontext ctx_current(void);
+
+/*
+ * The context that a caller means: NULL is the current one. The errors of
+ * front_enter_context() for that; CUDA_ERROR_INVALID_CONTEXT for what is none
+ * and for one that does not live.
+ */
+CUresult ctx_of(CUcontext given, CUcontext *ret_ctx);
 
 /* A fault of the device that the context does not survive. */
 void ctx_stick(CUcontext ctx, CUresult result);
 
 /*
+ * May kernels in `ctx` use memory of `owner`? Of the same device, or peer
+ * access is enabled.
+ */
+bool ctx_reaches(CUcontext ctx, CUcontext owner);
+
+/* The device of that number; NULL: CUDA_ERROR_INVALID_DEVICE. */
+static inline struct cuda_device *front_device(CUdevice device)
+{
+	return (unsigned)device < cuda.device_count ? &cuda.device[device]
+						    : NULL;
+}
+
+/* Its number. */
+static inline CUdevice front_number(const struct cuda_device *d)
+{
+	return (CUdevice)(d - cuda.device);
+}
+
+/* The value of one of its attributes; false: there is no such attribute. */
+bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
+		      int *ret_value);
+
+/* Its memory for programs in bytes: what cuMemGetInfo tells, too. */
+void device_memory(const struct cuda_device *d, uint64_t *ret_total,
+		   uint64_t *ret_free);
+
+/* Does the machine say that the GPU is gone? */
+bool device_is_gone(const struct cuda_device *d);
+
+/*
  * Checks that the driver is initialised (CUDA_ERROR_NOT_INITIALIZED, in a
- * forked child too) and counts the call.
+ * forked child too; CUDA_ERROR_DEINITIALIZED while the process exits) and
+ * counts the call.
  */
 CUresult front_enter(enum cuda_row row);
 
