@@ -5,6 +5,7 @@
  */
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
+#include "fake/charge.h"
 #include "fake/model.h"
 
 #include <dlfcn.h>
@@ -154,7 +155,8 @@ static void add_process(struct gkf_machine *m)
 	if (!children[children_count]) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (gkf_attach(m, 0, GKF_COMPUTE, &none, &slot) ||
-		    gkf_alloc(m, slot, 1 << 20) || write(ready[1], "y", 1) != 1)
+		    gkf_charge(m, slot, 1 << 20) ||
+		    write(ready[1], "y", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/fake.h"
+#include "fake/charge.h"
 #include "fake/mig.h"
 
 #include <errno.h>
@@ -140,8 +141,8 @@ static void leave(struct gkf_machine *m, struct hold *h)
 
 static void resize(struct gkf_machine *m, struct hold *h, uint64_t bytes)
 {
-	int r = bytes > h->bytes ? gkf_alloc(m, h->slot, bytes - h->bytes)
-				 : gkf_free(m, h->slot, h->bytes - bytes);
+	int r = bytes > h->bytes ? gkf_charge(m, h->slot, bytes - h->bytes)
+				 : gkf_refund(m, h->slot, h->bytes - bytes);
 
 	if (!r)
 		h->bytes = bytes;

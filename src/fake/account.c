@@ -130,9 +130,12 @@ void gkf_account_close(struct gkf_machine *m, unsigned index)
 #define CHUNK 256
 
 /* Adds count bins to a process, as far as it was there. */
-static void add_bins(struct gkf_tally *t, const struct gkf_wave *wave,
-		     uint64_t first, unsigned count, const uint32_t *demand)
+static void add_bins(struct gkf_machine *m, unsigned index,
+		     const struct gkf_slot *slot, uint64_t first,
+		     unsigned count, const uint32_t *demand)
 {
+	struct gkf_tally *t = &m->file->tally[index];
+	const struct gkf_wave *wave = &slot->wave;
 	struct gkf_sums sums;
 
 	read_sums(t, &sums);
@@ -141,7 +144,8 @@ static void add_bins(struct gkf_tally *t, const struct gkf_wave *wave,
 
 		if (!gkf_wave_present(wave, first + i))
 			continue;
-		share = gkf_share_at(wave, first + i, demand[i]);
+		share = gkf_share_of(m, slot->device, index, wave, first + i,
+				     demand[i]);
 		sums.bins++;
 		sums.sm += share.sm;
 		sums.mem += share.mem;
@@ -165,8 +169,7 @@ static void add_chunk(struct gkf_machine *m, struct gkf_crowd *crowd,
 		struct gkf_slot slot;
 
 		if (gkf_slot_read_on(m, i, crowd->device, &slot))
-			add_bins(&m->file->tally[i], &slot.wave, first, count,
-				 demand);
+			add_bins(m, i, &slot, first, count, demand);
 	}
 }
 

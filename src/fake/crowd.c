@@ -1,6 +1,7 @@
 /* crowd.c - what the processes of a device want; see crowd.h. */
 #include "fake/crowd.h"
 
+#include "fake/busy.h"
 #include "fake/mig.h"
 #include "fake/private.h"
 
@@ -60,12 +61,29 @@ void gkf_crowd_collect(struct gkf_machine *m, unsigned device,
 			return;
 		}
 		c->member[c->count].wave = slot.wave;
+		c->member[c->count].slot = i;
 		c->member[c->count].instance = place_of(c, slot.instance);
 		c->count++;
 	}
 }
 
-static void add(struct wanted *w, const struct gkf_wave *wave, uint64_t bin,
+/* Busy permille of a process in a bin; adds what it copied. */
+static uint32_t busy_at(struct gkf_machine *m, unsigned slot,
+			const struct gkf_wave *wave, uint64_t bin,
+			struct gkf_drive *drive)
+{
+	struct gkf_done done;
+
+	if (wave->kind != GKF_WAVE_REAL)
+		return gkf_wave_at(wave, bin);
+	gkf_busy_read(m, slot, bin, &done);
+	for (int d = 0; d < GKF_DIRECTIONS; d++)
+		drive->moved[d] += done.moved[d];
+	return done.busy_permille;
+}
+
+static void add(struct wanted *w, struct gkf_machine *m, unsigned slot,
+		const struct gkf_wave *wave, uint64_t bin,
 		struct gkf_drive *drive)
 {
 	uint32_t busy;
@@ -73,7 +91,7 @@ static void add(struct wanted *w, const struct gkf_wave *wave, uint64_t bin,
 	if (!gkf_wave_present(wave, bin))
 		return;
 	drive->attached++;
-	busy = gkf_wave_at(wave, bin);
+	busy = busy_at(m, slot, wave, bin, drive);
 	if (!busy)
 		return;
 	w->sum += busy;
@@ -129,7 +147,7 @@ static void scan(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
 		struct gkf_slot slot;
 
 		if (gkf_slot_read_on(c->m, i, c->device, &slot))
-			add(&w, &slot.wave, bin, drive);
+			add(&w, c->m, i, &slot.wave, bin, drive);
 	}
 	add_whole(&w, drive);
 }
@@ -141,13 +159,15 @@ void gkf_crowd_drive(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
 	drive->attached = drive->demand = 0;
 	drive->mem = drive->enc = drive->dec = drive->jpg = drive->ofa = 0;
 	memset(drive->kind, 0, sizeof drive->kind);
+	memset(drive->moved, 0, sizeof drive->moved);
 	if (!c->all) {
 		scan(c, bin, drive);
 		return;
 	}
 	memset(w, 0, c->instances * sizeof *w);
 	for (unsigned i = 0; i < c->count; i++)
-		add(&w[c->member[i].instance], &c->member[i].wave, bin, drive);
+		add(&w[c->member[i].instance], c->m, c->member[i].slot,
+		    &c->member[i].wave, bin, drive);
 	for (unsigned i = 0; i < c->instances; i++)
 		if (c->instance[i].name == GKF_NO_INSTANCE)
 			add_whole(&w[i], drive);
@@ -155,6 +175,12 @@ void gkf_crowd_drive(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
 			add_part(&w[i], c->instance[i].sm_permille, drive);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Real work: nobody can have worked in the past and not said so by now. */
 uint64_t gkf_crowd_quiet_until(const struct gkf_crowd *c, uint64_t bin)
 {
 	uint64_t until = c->all ? UINT64_MAX : bin;
@@ -167,6 +193,9 @@ uint64_t gkf_crowd_quiet_until(const struct gkf_crowd *c, uint64_t bin)
 
 		if (works && gkf_wave_present(w, bin))
 			return bin;
+		if (w->kind == GKF_WAVE_REAL)
+			until = earlier(
+			    until, gkf_busy_next(c->m, c->member[i].slot, bin));
 		if (w->start_bin > bin && w->start_bin < until)
 			until = w->start_bin;
 		if (w->stop_bin > bin && w->stop_bin < until)

@@ -25,7 +25,7 @@ struct gkf_crowd {
 	} instance[GKF_CROWD_MIGS];
 	struct {
 		struct gkf_wave wave;
-		unsigned instance;
+		unsigned instance, slot;
 	} member[GKF_CROWD_MAX];
 };
 

@@ -141,7 +141,7 @@ GKF_API bool gkf_rule_applies(struct gkf_machine *m, unsigned function,
 GKF_API bool gkf_rule_holds(struct gkf_machine *m, unsigned function,
 			    int device, int *ret_answer);
 
-/* Counts a refusal of a function to a program. */
+/* Counts a refusal of a function to a program; more of it: count.h. */
 GKF_API void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 			       const char *caller);
 

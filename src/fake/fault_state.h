@@ -68,7 +68,7 @@ struct gkf_rules {
 struct gkf_refusal {
 	_Atomic uint64_t key; /* of both; 0: free */
 	_Atomic uint64_t caller[GKF_CALLER_MAX / 8];
-	_Atomic uint64_t function; /* row of nvml.def, + 1 */
+	_Atomic uint64_t function; /* row of nvml.def, + 1; or see count.h */
 	_Atomic uint64_t count;
 };
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m)
 	return ns.st_ino;
 }
 
-struct gkf_identity gkf_self(const struct gkf_machine *m)
+static struct gkf_identity look_up(const struct gkf_machine *m)
 {
 	struct gkf_identity self = {.pid = (int32_t)getpid()};
 	struct gk_pidstat st;
@@ -27,6 +28,62 @@ struct gkf_identity gkf_self(const struct gkf_machine *m)
 	if (gk_pidstat_read(m->proc, self.pid, &st) == 0)
 		self.start = st.start;
 	return self;
+}
+
+/* Threads that look it up at once find the same. */
+static void remember(struct gkf_own *own, const struct gkf_identity *self)
+{
+	atomic_store_explicit(&own->pid, self->pid, memory_order_relaxed);
+	atomic_store_explicit(&own->pid_ns, self->pid_ns, memory_order_relaxed);
+	atomic_store_explicit(&own->start, self->start, memory_order_relaxed);
+	atomic_store_explicit(&own->ready, 1, memory_order_release);
+}
+
+struct gkf_identity gkf_self(const struct gkf_machine *m)
+{
+	struct gkf_own *own = m->own;
+	struct gkf_identity self;
+
+	if (own && atomic_load_explicit(&own->ready, memory_order_acquire))
+		return (struct gkf_identity){
+		    .pid =
+			atomic_load_explicit(&own->pid, memory_order_relaxed),
+		    .pid_ns = atomic_load_explicit(&own->pid_ns,
+						   memory_order_relaxed),
+		    .start = atomic_load_explicit(&own->start,
+						  memory_order_relaxed)};
+	self = look_up(m);
+	if (own)
+		remember(own, &self);
+	return self;
+}
+
+struct gkf_own *gkf_own_new(void)
+{
+	struct gkf_own *own = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (own == MAP_FAILED)
+		return NULL;
+	if (!madvise(own, sizeof *own, MADV_WIPEONFORK))
+		return own;
+	gkf_own_free(own);
+	return NULL;
+}
+
+void gkf_own_free(struct gkf_own *own)
+{
+	if (own)
+		munmap(own, sizeof *own);
+}
+
+bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot)
+{
+	struct gkf_identity self = gkf_self(m);
+
+	return (atomic_load_explicit(&slot->life, memory_order_acquire) & 1) &&
+	       __atomic_load_n(&slot->pid, __ATOMIC_RELAXED) == self.pid &&
+	       __atomic_load_n(&slot->pid_ns, __ATOMIC_RELAXED) == self.pid_ns;
 }
 
 bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,

@@ -3,9 +3,12 @@
 
 #include "base/err.h"
 #include "fake/account.h"
+#include "fake/busy.h"
+#include "fake/charge.h"
 #include "fake/mig.h"
 #include "fake/presence.h"
 #include "fake/private.h"
+#include "fake/turn.h"
 
 #include <string.h>
 
@@ -66,21 +69,44 @@ static unsigned find_free(struct gkf_machine *m)
  * Fills a free slot, then makes it visible by its life word. Killed anywhere
  * before that last store, it has left a free slot behind.
  */
-static void occupy(struct gkf_machine *m, unsigned index,
-		   const struct gkf_slot *content)
+static int occupy(struct gkf_machine *m, unsigned index,
+		  const struct gkf_slot *content)
 {
 	struct gkf_slot *slot = &m->file->slot[index];
 	uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
+	int r = gkf_books_lock(m, content->device);
 
+	if (r)
+		return r;
 	if (gkf_slots_high(m) <= index)
 		atomic_store_explicit(&m->file->slots_high, index + 1,
 				      memory_order_release);
 	gkf_account_open(m, index);
+	gkf_busy_open(m, index);
+	gkf_books_enter(m, content);
 	atomic_thread_fence(memory_order_release);
 	copy_words((char *)slot + sizeof slot->life,
 		   (const char *)content + sizeof slot->life,
 		   sizeof *slot - sizeof slot->life);
 	atomic_store_explicit(&slot->life, life + 1, memory_order_release);
+	gkf_books_unlock(m, content->device);
+	return 0;
+}
+
+int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device)
+{
+	struct gkf_slot *slot = &m->file->slot[index];
+	int r;
+
+	gkf_turn_drop(m, index);
+	gkf_account_close(m, index);
+	r = gkf_books_lock(m, device);
+	if (r)
+		return r;
+	gkf_books_leave(m, slot);
+	atomic_fetch_add_explicit(&slot->life, 1, memory_order_release);
+	gkf_books_unlock(m, device);
+	return 0;
 }
 
 /*
@@ -177,7 +203,7 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 	if (!r && index == GKF_SLOTS_MAX)
 		r = GK_ERR_TOO_MANY;
 	if (!r)
-		occupy(m, index, &content);
+		r = occupy(m, index, &content);
 	gkf_unlock(m);
 	if (!r)
 		*ret_slot = index;
@@ -226,10 +252,9 @@ int gkf_detach(struct gkf_machine *m, unsigned index)
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
-	gkf_account_close(m, index);
-	atomic_fetch_add_explicit(&slot->life, 1, memory_order_release);
+	r = gkf_slot_free(m, index, device);
 	gkf_unlock(m);
-	return 0;
+	return r;
 }
 
 /* Whole words, as when the slot was taken: readers see old or new ones. */
@@ -249,48 +274,6 @@ int gkf_tune(struct gkf_machine *m, unsigned index, const struct gkf_wave *wave)
 	copy_words((char *)&slot->wave, (const char *)&tuned, sizeof tuned);
 	gkf_unlock(m);
 	return 0;
-}
-
-int gkf_alloc(struct gkf_machine *m, unsigned index, uint64_t bytes)
-{
-	struct gkf_memory memory;
-	struct gkf_slot *slot;
-	unsigned device;
-	int r = lock_own(m, index, &slot, &device);
-
-	if (r)
-		return r;
-	gkf_memory(m, device, &memory);
-	/* Loads of a scenario come one after the other; its compiler saw that
-	 * they fit. */
-	if (slot->wave.load)
-		memory.free = memory.total - memory.reserved;
-	if (bytes <= memory.free && slot->instance != GKF_NO_INSTANCE)
-		r = gkf_memory_gi(m, device, GKF_INSTANCE_GI(slot->instance),
-				  &memory);
-	if (!r && bytes > memory.free)
-		r = GK_ERR_NO_SPACE;
-	else if (!r)
-		gkf_account_holds(
-		    m, index, atomic_fetch_add(&slot->bytes, bytes) + bytes);
-	gkf_unlock(m);
-	return r;
-}
-
-int gkf_free(struct gkf_machine *m, unsigned index, uint64_t bytes)
-{
-	struct gkf_slot *slot;
-	unsigned device;
-	int r = lock_own(m, index, &slot, &device);
-
-	if (r)
-		return r;
-	if (bytes > atomic_load(&slot->bytes))
-		r = GK_ERR_RANGE;
-	else
-		atomic_fetch_sub(&slot->bytes, bytes);
-	gkf_unlock(m);
-	return r;
 }
 
 static bool is_present(const struct gkf_slot *slot, uint64_t bin)
@@ -346,7 +329,12 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
 /* Held by an empty GPU instance, for each compute slice; see docs/MIG.md. */
 #define SLICE_HOLDS (8600 * 1024ULL)
 
-static uint64_t instances_hold(struct gkf_machine *m, unsigned device)
+uint64_t gkf_instance_holds(unsigned slices)
+{
+	return slices * SLICE_HOLDS;
+}
+
+uint64_t gkf_instances_hold(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_mig_gi gi;
 	uint64_t held = 0;
@@ -354,7 +342,7 @@ static uint64_t instances_hold(struct gkf_machine *m, unsigned device)
 	if (gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT)
 		for (unsigned i = 0; i < GKF_MIG_GIS; i++)
 			if (!gkf_mig_gi_read(m, device, i, &gi))
-				held += gi.profile->slices * SLICE_HOLDS;
+				held += gkf_instance_holds(gi.profile->slices);
 	return held;
 }
 
@@ -369,7 +357,7 @@ int gkf_memory_gi(struct gkf_machine *m, unsigned device, unsigned gi,
 		return r;
 	memory.total = whole.profile->memory_mib * MIB;
 	memory.used = at_most(held_bytes(m, device, gi) +
-				  whole.profile->slices * SLICE_HOLDS,
+				  gkf_instance_holds(whole.profile->slices),
 			      memory.total);
 	memory.free = memory.total - memory.used;
 	*ret_memory = memory;
@@ -389,7 +377,7 @@ void gkf_memory(struct gkf_machine *m, unsigned device,
 	};
 	uint64_t room = memory.total - memory.reserved;
 
-	memory.used = gkf_held_bytes(m, device) + instances_hold(m, device);
+	memory.used = gkf_held_bytes(m, device) + gkf_instances_hold(m, device);
 	if (extra != GKF_UNSET)
 		memory.used += (uint64_t)extra;
 	memory.used = at_most(memory.used, room);

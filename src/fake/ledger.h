@@ -1,5 +1,6 @@
 /*
- * ledger.h - which process holds how many bytes of which device.
+ * ledger.h - which process holds how many bytes of which device. How it takes
+ * them: charge.h.
  *
  * Owners are (pid, pid namespace, start time). Whoever looks removes dead
  * owners of its own namespace, now and then; those of a foreign namespace are
@@ -51,14 +52,6 @@ GKF_API int gkf_attach_instance(struct gkf_machine *m, unsigned device,
  */
 GKF_API int gkf_tune(struct gkf_machine *m, unsigned slot,
 		     const struct gkf_wave *wave);
-
-/*
- * Takes or gives back device memory for a slot of this process.
- * GK_ERR_NO_SPACE when the device, or the GPU instance, has not that much
- * left, GK_ERR_RANGE when more is given back than held; nothing changes then.
- */
-GKF_API int gkf_alloc(struct gkf_machine *m, unsigned slot, uint64_t bytes);
-GKF_API int gkf_free(struct gkf_machine *m, unsigned slot, uint64_t bytes);
 
 /* Bytes of a device that processes hold (without reserve and set values). */
 GKF_API uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device);

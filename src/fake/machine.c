@@ -108,8 +108,8 @@ static void name_board(struct gkf_board *board, uint64_t seed)
 					      gkf_mix(b) % 10000000000ULL));
 }
 
-static void init_device(struct gkf_device *dev, unsigned i,
-			const struct gkf_profile *profile, uint64_t seed)
+static int init_device(struct gkf_device *dev, unsigned i,
+		       const struct gkf_profile *profile, uint64_t seed)
 {
 	dev->board.profile = *profile;
 	place(&dev->board, i);
@@ -121,6 +121,7 @@ static void init_device(struct gkf_device *dev, unsigned i,
 	for (int b = 0; b < GKF_PAST_BINS; b++)
 		dev->past[b].bin = UINT64_MAX;
 	gkf_physics_rest(profile, &dev->state[0]);
+	return init_lock(&dev->books.lock);
 }
 
 static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
@@ -168,10 +169,12 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 		if (proc >= 0)
 			close(proc);
 	}
-	for (unsigned i = 0; i < spec->device_count; i++)
-		init_device(&f->device[i], i, &spec->profiles[i], spec->seed);
-	f->magic = GKF_MAGIC;
-	return 0;
+	for (unsigned i = 0; !r && i < spec->device_count; i++)
+		r = init_device(&f->device[i], i, &spec->profiles[i],
+				spec->seed);
+	if (!r)
+		f->magic = GKF_MAGIC;
+	return r;
 }
 
 /* Growing a file past the limit of this process would end it by SIGXFSZ. */
@@ -421,6 +424,7 @@ static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
 			      : GKF_LAYOUT_AUTO,
 			  &m->topology);
 	m->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	m->own = gkf_own_new();
 	*ret = m;
 	return 0;
 }
@@ -494,6 +498,7 @@ void gkf_machine_close(struct gkf_machine *m)
 	if (!m)
 		return;
 	munmap(m->file, m->size);
+	gkf_own_free(m->own);
 	if (m->proc >= 0)
 		close(m->proc);
 	free(m);

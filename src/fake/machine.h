@@ -24,6 +24,7 @@
 #include "fake/system_state.h"
 #include "fake/topology.h"
 #include "fake/wave.h"
+#include "fake/work_state.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,7 +36,7 @@
 #define GKF_API __attribute__((visibility("default")))
 
 #define GKF_MAGIC         0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION       2
+#define GKF_VERSION       3
 #define GKF_DEVICES_MAX   64
 #define GKF_SLOTS_MAX     8192
 #define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, with room */
@@ -97,6 +98,8 @@ struct gkf_device {
 	struct gkf_ecc ecc;                  /* errors of its memories */
 	struct gkf_smoothing smoothing;      /* its preset profiles */
 	struct gkf_accounting accounting;
+	struct gkf_books books;          /* of its memory */
+	struct gkf_turn turn[GKF_TURNS]; /* whose kernels run */
 };
 
 /*
@@ -154,15 +157,19 @@ struct gkf_file {
 	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];   /* by row of nvml.def */
 	_Atomic uint64_t refused[GKF_FUNCTIONS_MAX]; /* NOT_SUPPORTED default */
 	_Atomic uint64_t extra_ns[GKF_FUNCTIONS_MAX]; /* latency added by ctl */
+	_Atomic uint64_t cuda_calls[GKF_CUDA_FUNCTIONS_MAX];   /* by row of */
+	_Atomic uint64_t cuda_refused[GKF_CUDA_FUNCTIONS_MAX]; /* cuda.def */
 	_Atomic uint64_t faults; /* of the machine: a bit a gkf_machine_fault */
 	_Atomic uint64_t run_speed; /* what a clock that stood goes on at */
 	struct gkf_scenario_head scenario;
 	struct gkf_rules rules;
 	struct gkf_refusals refusals;
+	struct gkf_name named[GKF_NAMES_MAX]; /* what else was refused */
 	struct gkf_events events;
 	struct gkf_device device[GKF_DEVICES_MAX];
 	struct gkf_slot slot[GKF_SLOTS_MAX];
 	struct gkf_tally tally[GKF_SLOTS_MAX]; /* of each slot */
+	struct gkf_busy busy[GKF_SLOTS_MAX];   /* of each slot */
 	struct gkf_accounts accounts;
 	/* Behind it: the steps of the scenario, then their texts. */
 };

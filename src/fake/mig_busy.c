@@ -4,17 +4,29 @@
  */
 #include "fake/mig.h"
 
+#include "fake/busy.h"
 #include "fake/crowd.h"
 #include "fake/private.h"
 
 /* What the processes of an instance did in a bin; permille of its engines. */
-static void add_slot(struct gkf_mig_sums *s, const struct gkf_wave *wave,
-		     uint64_t bin)
+static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
+		     unsigned device, unsigned slot,
+		     const struct gkf_wave *wave, uint64_t bin)
 {
-	uint64_t busy =
-	    gkf_wave_present(wave, bin) ? gkf_wave_at(wave, bin) : 0;
+	uint64_t busy = 0;
+	struct gkf_done done;
 
-	if (!busy || wave->kind >= GKF_WAVE_KINDS)
+	if (!gkf_wave_present(wave, bin) || wave->kind >= GKF_WAVE_KINDS)
+		return;
+	if (wave->kind == GKF_WAVE_REAL) {
+		gkf_busy_read(m, slot, bin, &done);
+		busy = done.busy_permille;
+		s->dram +=
+		    gkf_moved_permille(&m->boards[device].profile, done.moved);
+	} else {
+		busy = gkf_wave_at(wave, bin);
+	}
+	if (!busy)
 		return;
 	s->gpu += busy;
 	s->sm += busy * gkf_activities[wave->kind].sm / 1000;
@@ -56,7 +68,9 @@ static void sum_crowd(const struct gkf_crowd *crowd, uint64_t bin,
 		unsigned gi = GKF_INSTANCE_GI(crowd->instance[at].name);
 
 		if (gi < GKF_MIG_GIS)
-			add_slot(&sums[gi], &crowd->member[i].wave, bin);
+			add_slot(&sums[gi], crowd->m, crowd->device,
+				 crowd->member[i].slot, &crowd->member[i].wave,
+				 bin);
 	}
 }
 
@@ -70,8 +84,8 @@ static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
 	for (unsigned i = 0; i < high; i++)
 		if (gkf_slot_read_on(m, i, device, &slot) &&
 		    GKF_INSTANCE_GI(slot.instance) < GKF_MIG_GIS)
-			add_slot(&sums[GKF_INSTANCE_GI(slot.instance)],
-				 &slot.wave, bin);
+			add_slot(&sums[GKF_INSTANCE_GI(slot.instance)], m,
+				 device, i, &slot.wave, bin);
 }
 
 static void add_bin(const struct gkf_crowd *crowd, uint64_t bin)
@@ -84,7 +98,7 @@ static void add_bin(const struct gkf_crowd *crowd, uint64_t bin)
 	else
 		sum_slots(crowd->m, crowd->device, bin, sums);
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++)
-		if (sums[gi].gpu)
+		if (sums[gi].gpu || sums[gi].dram)
 			add_words(&mig->sums[gi], &sums[gi],
 				  sums[gi].gpu > 1000 ? sums[gi].gpu : 1000);
 }

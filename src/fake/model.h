@@ -65,4 +65,10 @@ GKF_API uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device,
 GKF_API struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
 				      uint32_t demand_permille);
 
+/* The same of the process in a slot, whatever it does: also real work. */
+GKF_API struct gkf_share gkf_share_of(struct gkf_machine *m, unsigned device,
+				      unsigned slot,
+				      const struct gkf_wave *wave, uint64_t bin,
+				      uint32_t demand_permille);
+
 #endif

@@ -31,7 +31,8 @@ struct work {
 };
 
 /* Processes take turns; a forced utilisation scales what they do. */
-static struct work share_out(const struct gkf_drive *d)
+static struct work share_out(const struct gkf_profile *p,
+			     const struct gkf_drive *d)
 {
 	int64_t wanted = d->demand;
 	struct work w = {.busy = either(d, GKF_V_GPU_UTIL, -1) * 10};
@@ -42,7 +43,8 @@ static struct work share_out(const struct gkf_drive *d)
 		w.kind[k] = d->kind[k] * w.busy / wanted;
 	if (!wanted) /* forced: as if it trained */
 		w.kind[GKF_WAVE_TRAIN] = w.busy;
-	w.mem = wanted ? gkf_clamp(d->mem * w.busy / wanted, 0, 1000) : 0;
+	w.mem = wanted ? d->mem * w.busy / wanted : 0;
+	w.mem = gkf_clamp(w.mem + gkf_moved_permille(p, d->moved), 0, 1000);
 	w.mem = either(d, GKF_V_MEM_UTIL, w.mem / 10) * 10;
 	return w;
 }
@@ -54,7 +56,9 @@ static struct work share_out(const struct gkf_drive *d)
 	  (work)->kind[GKF_WAVE_INFER] *                                       \
 	      gkf_activities[GKF_WAVE_INFER].column +                          \
 	  (work)->kind[GKF_WAVE_STEADY] *                                      \
-	      gkf_activities[GKF_WAVE_STEADY].column) /                        \
+	      gkf_activities[GKF_WAVE_STEADY].column +                         \
+	  (work)->kind[GKF_WAVE_REAL] *                                        \
+	      gkf_activities[GKF_WAVE_REAL].column) /                          \
 	 1000)
 
 static void step_engines(const struct gkf_drive *d, const struct work *w,
@@ -86,11 +90,14 @@ static bool is_busy(const struct gkf_state *s)
 static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
 		     struct gkf_state *s)
 {
-	if (is_busy(s))
+	bool moves =
+	    d->moved[GKF_IN] || d->moved[GKF_OUT] || d->moved[GKF_DEVICE];
+
+	if (is_busy(s) || moves)
 		s->rest_bins = 0;
 	else if (s->rest_bins < REST_BINS)
 		s->rest_bins++;
-	return is_busy(s) ||
+	return is_busy(s) || moves ||
 	       (d->attached && (!p->pstate_idle || s->rest_bins < REST_BINS));
 }
 
@@ -208,18 +215,27 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 	s->mem_power_mw = power.mem_mw;
 }
 
+/* KB/s of so many bytes in a bin; the next whole one. */
+static int64_t kbs_of(uint64_t bytes)
+{
+	return (int64_t)((bytes * GKF_BINS_PER_S + 999) / 1000);
+}
+
 static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
 		       const struct work *w, struct gkf_state *s)
 {
 	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
 	int64_t gen = gkf_clamp(either(d, GKF_V_PCIE_GEN, p->pcie_gen), 1, 6);
-	int64_t pcie = (250000LL << (gen - 1)) *
-		       either(d, GKF_V_PCIE_WIDTH, p->pcie_width) *
-		       WEIGH(w, pcie) / 1000;
+	int64_t most = (250000LL << (gen - 1)) *
+		       either(d, GKF_V_PCIE_WIDTH, p->pcie_width);
+	int64_t pcie = most * WEIGH(w, pcie) / 1000;
+	int64_t out = kbs_of(d->moved[GKF_OUT]), in = kbs_of(d->moved[GKF_IN]);
 	int64_t nvlink = (int64_t)d->links * p->nvlink_mbps * WEIGH(w, nvlink);
 
-	s->pcie_tx_kbs = either(d, GKF_V_PCIE_TX, pcie / 2 + PCIE_REST_KBS);
-	s->pcie_rx_kbs = either(d, GKF_V_PCIE_RX, pcie + PCIE_REST_KBS);
+	s->pcie_tx_kbs =
+	    either(d, GKF_V_PCIE_TX, min(pcie / 2 + out + PCIE_REST_KBS, most));
+	s->pcie_rx_kbs =
+	    either(d, GKF_V_PCIE_RX, min(pcie + in + PCIE_REST_KBS, most));
 	s->nvlink_tx_kbs = either(d, GKF_V_NVLINK_TX, nvlink);
 	s->nvlink_rx_kbs = either(d, GKF_V_NVLINK_RX, nvlink);
 }
@@ -278,7 +294,7 @@ static void step_sums(const struct gkf_drive *d, const struct work *w,
 void gkf_physics_step(const struct gkf_profile *p, const struct gkf_drive *d,
 		      struct gkf_state *s)
 {
-	struct work w = share_out(d);
+	struct work w = share_out(p, d);
 	struct gkf_state before;
 
 	if (d->set[GKF_V_TEMPERATURE] != GKF_UNSET)

@@ -25,7 +25,8 @@ struct gkf_drive {
 	uint32_t attached; /* processes on the device */
 	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
 	uint32_t mem, enc, dec, jpg, ofa;
-	uint32_t kind[GKF_WAVE_KINDS]; /* demand, by kind of work */
+	uint32_t kind[GKF_WAVE_KINDS];  /* demand, by kind of work */
+	uint64_t moved[GKF_DIRECTIONS]; /* bytes that were really copied */
 	unsigned links; /* NVLinks that carry traffic to other GPUs */
 	/*
 	 * Power smoothing: while there is work and so many bins after it the
@@ -35,6 +36,26 @@ struct gkf_drive {
 	/* What is set of the device's values; GKF_UNSET: nothing. */
 	int64_t set[GKF_V_COUNT];
 };
+
+/* Bytes that a board's memory can move in a second; at least 1. */
+static inline uint64_t gkf_bandwidth(const struct gkf_profile *p)
+{
+	/* Two transfers a clock of what NVML calls the memory clock. */
+	return (uint64_t)p->bus_width_bits / 8 * 2 *
+	       (uint64_t)p->mem_clock_max_mhz * 1000000;
+}
+
+/* What copies in a bin do to a board's memory; permille of the bin. */
+static inline uint32_t gkf_moved_permille(const struct gkf_profile *p,
+					  const uint64_t moved[GKF_DIRECTIONS])
+{
+	/* What is copied within the device is read and written. */
+	uint64_t bytes = moved[GKF_IN] + moved[GKF_OUT] + 2 * moved[GKF_DEVICE];
+	__uint128_t permille =
+	    (__uint128_t)bytes * 1000 * GKF_BINS_PER_S / gkf_bandwidth(p);
+
+	return permille < 1000 ? (uint32_t)permille : 1000;
+}
 
 static inline int64_t gkf_clamp(int64_t v, int64_t low, int64_t high)
 {

@@ -12,9 +12,17 @@ struct gkf_identity {
 	uint64_t pid_ns, start;
 };
 
+/* What this process knows of itself; gone in a forked child. */
+struct gkf_own {
+	_Atomic uint32_t ready;
+	_Atomic int32_t pid;
+	_Atomic uint64_t pid_ns, start;
+};
+
 struct gkf_machine {
 	struct gkf_file *file;
-	int proc;      /* /proc, opened once; -1 without */
+	struct gkf_own *own; /* NULL: to be looked up each time */
+	int proc;            /* /proc, opened once; -1 without */
 	int lock_kind; /* what glibc notes of a lock such as the writers' */
 	unsigned device_count;
 	unsigned steps, texts; /* of its scenario; see scenario_state.h */
@@ -46,6 +54,13 @@ void gkf_apply_end(struct gkf_machine *m);
 /* The identity of the calling process; right again after a fork. */
 struct gkf_identity gkf_self(const struct gkf_machine *m);
 
+/* A page that a fork empties, or NULL where the kernel has none such. */
+struct gkf_own *gkf_own_new(void);
+void gkf_own_free(struct gkf_own *own);
+
+/* Is the slot in use, and by this process? Cheap. */
+bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot);
+
 /* The pid namespace of this process; 0 when /proc does not tell. */
 uint64_t gkf_own_namespace(const struct gkf_machine *m);
 
@@ -73,6 +88,12 @@ static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
 	       ret_slot->device == device;
 }
 
+/*
+ * Frees a slot, which takes all that it holds with it. The caller holds the
+ * writers' lock.
+ */
+int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device);
+
 /* Number of slots that may be in use. */
 unsigned gkf_slots_high(const struct gkf_machine *m);
 
@@ -86,6 +107,27 @@ void gkf_values_forced(struct gkf_machine *m, unsigned device,
 
 /* One word of the model's state, as gkf_state_now() gives them all. */
 int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset);
+
+/* The bin that the state of a device is to be computed for next. */
+static inline uint64_t gkf_state_bin(const struct gkf_machine *m,
+				     unsigned device)
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	uint64_t seq =
+	    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
+
+	return __atomic_load_n(&dev->state[seq % 2].bin, __ATOMIC_RELAXED);
+}
+
+/* Bytes that GPU instances hold without any process: one, all of a device. */
+uint64_t gkf_instance_holds(unsigned slices);
+uint64_t gkf_instances_hold(struct gkf_machine *m, unsigned device);
+
+/*
+ * What the dead had running on a device has ended, with the last bin that is
+ * computed. The caller holds the lock.
+ */
+void gkf_reap_busy(struct gkf_machine *m, unsigned device);
 
 /* Brings the state of a device up to now. The caller holds the lock. */
 void gkf_state_advance(struct gkf_machine *m, unsigned device);

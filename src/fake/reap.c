@@ -1,7 +1,7 @@
 /* reap.c - removes the slots of dead owners. */
 #include "base/clock.h"
 #include "base/log.h"
-#include "fake/account.h"
+#include "fake/busy.h"
 #include "fake/private.h"
 
 /* Looking costs some microseconds a process: at most 5 % of anybody's time. */
@@ -14,6 +14,27 @@ static uint64_t bounded(uint64_t pause)
 	return pause < PAUSE_MIN_NS   ? PAUSE_MIN_NS
 	       : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS
 				      : pause;
+}
+
+void gkf_reap_busy(struct gkf_machine *m, unsigned device)
+{
+	unsigned high = gkf_slots_high(m);
+	uint64_t own_ns = 0, computed = gkf_state_bin(m, device) * GKF_BIN_NS;
+
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+		struct gkf_identity owner;
+
+		if (!atomic_load_explicit(&m->file->busy[i].since_ns,
+					  memory_order_relaxed) ||
+		    !gkf_slot_read_on(m, i, device, &slot))
+			continue;
+		own_ns = own_ns ? own_ns : gkf_own_namespace(m);
+		owner =
+		    (struct gkf_identity){slot.pid, slot.pid_ns, slot.start};
+		if (!gkf_alive(m, own_ns, &owner))
+			gkf_busy_close(m, i, computed);
+	}
 }
 
 /* Claims the right to look now; one process in the machine gets it. */
@@ -49,10 +70,7 @@ static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
 		return false;
 	if (atomic_load(&slot->life) == life) {
 		gkf_state_advance(m, device);
-		gkf_account_close(m, index);
-		atomic_store_explicit(&slot->life, life + 1,
-				      memory_order_release);
-		freed = true;
+		freed = !gkf_slot_free(m, index, device);
 	}
 	gkf_unlock(m);
 	return freed;

@@ -3,7 +3,7 @@
  * grows only; no lock: an entry is taken by its key, and what is written into
  * it afterwards is the same whoever writes it.
  */
-#include "fake/fault.h"
+#include "fake/count.h"
 #include "fake/mix.h"
 #include "fake/private.h"
 
@@ -64,7 +64,7 @@ bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
 	uint64_t function = atomic_load(&e->function);
 
 	ret_refused->count = atomic_load(&e->count);
-	if (!function || function > GKF_FUNCTIONS_MAX || !ret_refused->count)
+	if (!function || function > GKF_REFUSED_END || !ret_refused->count)
 		return false;
 	ret_refused->function = (unsigned)function - 1;
 	for (int i = 0; i < GKF_CALLER_MAX / 8; i++)
@@ -80,5 +80,7 @@ void gkf_refusals_forget(struct gkf_machine *m)
 
 	for (unsigned i = 0; i < GKF_REFUSALS_MAX; i++)
 		atomic_store(&table->entry[i].count, 0);
+	for (unsigned i = 0; i < GKF_NAMES_MAX; i++)
+		atomic_store(&m->file->named[i].count, 0);
 	atomic_store(&table->lost, 0);
 }

@@ -1,6 +1,7 @@
 /* state.c - the state of a device, computed once a bin by whoever asks. */
 #include "base/clock.h"
 #include "fake/account.h"
+#include "fake/busy.h"
 #include "fake/crowd.h"
 #include "fake/link.h"
 #include "fake/mig.h"
@@ -212,6 +213,7 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	read_state(dev, &state);
 	if (state.bin >= bin || m->scratch)
 		return;
+	gkf_reap_busy(m, device);
 	first =
 	    bin - state.bin > CATCH_UP_BINS ? bin - CATCH_UP_BINS : state.bin;
 	advance_to(m, device, bin, &state);
@@ -224,11 +226,8 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 /* Whether the state is of the last whole bin, computing it if possible. */
 static void bring_up(struct gkf_machine *m, unsigned device)
 {
-	struct gkf_device *dev = &m->file->device[device];
-	uint64_t now = gkf_machine_bin(m), seq, bin;
+	uint64_t now = gkf_machine_bin(m), bin = gkf_state_bin(m, device);
 
-	seq = atomic_load_explicit(&dev->state_seq, memory_order_acquire);
-	bin = __atomic_load_n(&dev->state[seq % 2].bin, __ATOMIC_RELAXED);
 	if (bin >= now ||
 	    !gkf_trylock(m, now - bin > OLD_BINS ? PATIENCE_NS : 0))
 		return;
@@ -287,4 +286,21 @@ struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
 	    .jpg = shared * wave->jpeg_permille / 10000,
 	    .ofa = shared * wave->ofa_permille / 10000,
 	};
+}
+
+struct gkf_share gkf_share_of(struct gkf_machine *m, unsigned device,
+			      unsigned slot, const struct gkf_wave *wave,
+			      uint64_t bin, uint32_t demand_permille)
+{
+	struct gkf_done done;
+	uint32_t busy, mem;
+
+	if (wave->kind != GKF_WAVE_REAL)
+		return gkf_share_at(wave, bin, demand_permille);
+	gkf_busy_read(m, slot, bin, &done);
+	busy = done.busy_permille;
+	if (demand_permille > 1000)
+		busy = busy * 1000 / demand_permille;
+	mem = gkf_moved_permille(&m->boards[device].profile, done.moved);
+	return (struct gkf_share){.sm = busy / 10, .mem = mem / 10};
 }

@@ -20,6 +20,7 @@ enum gkf_wave_kind {
 	GKF_WAVE_TRAIN,  /* steps near util, a dip to a fifth each period */
 	GKF_WAVE_INFER,  /* bursts around util that swell with the period */
 	GKF_WAVE_STEADY, /* util in every bin: what a recording says */
+	GKF_WAVE_REAL,   /* what its process really does: see busy.h */
 	GKF_WAVE_KINDS,
 };
 
@@ -60,7 +61,10 @@ static inline bool gkf_wave_present(const struct gkf_wave *wave, uint64_t bin)
 	       (!wave->stop_bin || bin < wave->stop_bin);
 }
 
-/* Busy permille of a bin, 0 to 1000; 0 where it is not present. Pure. */
+/*
+ * Busy permille of a bin, 0 to 1000; 0 where it is not present and of real
+ * work. Pure.
+ */
 uint32_t gkf_wave_at(const struct gkf_wave *wave, uint64_t bin);
 
 #endif

@@ -95,10 +95,10 @@ static void memory_given_back_was_used_all_the_same(void **state)
 
 	turn(true);
 	assert_int_equal(gkf_attach(fx->m, 0, GKF_COMPUTE, NULL, &slot), 0);
-	assert_int_equal(gkf_alloc(fx->m, slot, GIB), 0);
-	assert_int_equal(gkf_alloc(fx->m, slot, GIB), 0);
-	assert_int_equal(gkf_free(fx->m, slot, 2 * GIB), 0);
-	assert_int_equal(gkf_alloc(fx->m, slot, 4096), 0);
+	assert_int_equal(gkf_charge(fx->m, slot, GIB), 0);
+	assert_int_equal(gkf_charge(fx->m, slot, GIB), 0);
+	assert_int_equal(gkf_refund(fx->m, slot, 2 * GIB), 0);
+	assert_int_equal(gkf_charge(fx->m, slot, 4096), 0);
 	assert_nvml(stats_of(getpid(), &stats), SUCCESS);
 	assert_int_equal(stats.maxMemoryUsage, 2 * GIB);
 	assert_int_equal(gkf_detach(fx->m, slot), 0);
@@ -224,7 +224,7 @@ static void come_and_go(struct fixture *fx)
 
 	for (;;)
 		if (!gkf_attach(fx->m, 0, GKF_COMPUTE, &steady, &slot)) {
-			gkf_alloc(fx->m, slot, GIB);
+			gkf_charge(fx->m, slot, GIB);
 			gkf_detach(fx->m, slot);
 		}
 }

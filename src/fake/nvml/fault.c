@@ -4,7 +4,7 @@
  */
 #include "fake/nvml/front.h"
 #include "base/clock.h"
-#include "base/str.h"
+#include "fake/count.h"
 #include "fake/scenario.h"
 
 #include <fcntl.h>
@@ -188,30 +188,6 @@ nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row)
 	return (nvmlReturn_t)answer;
 }
 
-static char caller_name[GKF_CALLER_MAX];
-
-static void name_caller(void)
-{
-	char text[GKF_CALLER_MAX + 2];
-	int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	gk_str_copy(caller_name, sizeof(caller_name), *text ? text : "?");
-}
-
-/* The name of this process, as it was when it was first refused something. */
-static const char *caller(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, name_caller);
-	return caller_name;
-}
-
 nvmlReturn_t front_refuse(enum nvml_row row, nvmlDevice_t device)
 {
 	struct call c;
@@ -222,6 +198,6 @@ nvmlReturn_t front_refuse(enum nvml_row row, nvmlDevice_t device)
 		return r;
 	atomic_fetch_add_explicit(&c.file->refused[row], 1,
 				  memory_order_relaxed);
-	gkf_refusal_count(c.machine, row, caller());
+	gkf_refusal_count(c.machine, row, gkf_caller());
 	return NVML_ERROR_NOT_SUPPORTED;
 }

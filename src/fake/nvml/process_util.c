@@ -35,15 +35,16 @@ static bool window_since(const struct call *c, uint64_t last_seen_us,
 }
 
 /* Mean busy percents of a process; false when it did nothing at all. */
-static bool sample(const struct gkf_process *p, const struct window *w,
-		   const uint32_t *demand,
+static bool sample(const struct call *c, const struct gkf_process *p,
+		   const struct window *w, const uint32_t *demand,
 		   nvmlProcessUtilizationInfo_v1_t *ret_sample)
 {
 	unsigned n = (unsigned)(w->last - w->first + 1);
 	struct gkf_share s, sum = {0};
 
 	for (unsigned i = 0; i < n; i++) {
-		s = gkf_share_at(&p->wave, w->first + i, demand[i]);
+		s = gkf_share_of(c->machine, c->index, p->slot, &p->wave,
+				 w->first + i, demand[i]);
 		sum.sm += s.sm;
 		sum.mem += s.mem;
 		sum.enc += s.enc;
@@ -100,7 +101,7 @@ static unsigned busy_samples(const struct call *c, const struct process_list *l,
 		demand[bin - w->first] =
 		    gkf_demand_at(c->machine, c->index, bin);
 	for (unsigned i = 0; i < l->count; i++) {
-		if (!sample(&l->at[i], w, demand, &s))
+		if (!sample(c, &l->at[i], w, demand, &s))
 			continue;
 		if (records)
 			put(records, n, &s);
