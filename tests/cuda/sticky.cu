@@ -1,0 +1,25 @@
+/* A kernel that writes where nothing is: its error stays. */
+#include "runtime.h"
+
+__global__ void store(int *at)
+{
+	*at = 1;
+}
+
+int main(void)
+{
+	void *at;
+
+	OK(cudaMalloc(&at, 100));
+	store<<<1, 1>>>((int *)64);
+	LAUNCHED();
+	EXPECT(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+	EXPECT(cudaGetLastError(), cudaErrorIllegalAddress);
+	EXPECT(cudaMalloc(&at, 100), cudaErrorIllegalAddress);
+	EXPECT(cudaMemset(at, 0, 100), cudaErrorIllegalAddress);
+	store<<<1, 1>>>((int *)at);
+	EXPECT(cudaGetLastError(), cudaErrorIllegalAddress);
+	EXPECT(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+	EXPECT(cudaFree(at), cudaErrorIllegalAddress);
+	return 0;
+}
