@@ -27,12 +27,13 @@ enum gkf_memory_kind {
 /* What a new piece of memory is to be. */
 struct gkf_memory_ask {
 	enum gkf_memory_kind kind;
-	unsigned device; /* of the machine; who pays for it */
-	uint64_t size;   /* bytes, more than 0 */
-	uint64_t align;  /* a power of two; 0: 256, as cuMemAlloc */
-	void *host;      /* GKF_MEMORY_REGISTERED: where it lies */
-	void *owner;     /* of the caller: the context */
-	unsigned flags;  /* of the caller */
+	unsigned device;       /* of the machine; who pays for it */
+	uint64_t size;         /* bytes, more than 0 */
+	uint64_t align;        /* a power of two up to 2 MiB; 0: 512 */
+	void *host;            /* GKF_MEMORY_REGISTERED: where it lies */
+	void *owner;           /* of the caller: the context */
+	unsigned flags;        /* of the caller */
+	struct gkf_pool *pool; /* GKF_MEMORY_DEVICE; NULL: in none */
 };
 
 /* One piece, copied out. */
@@ -41,8 +42,9 @@ struct gkf_extent {
 	enum gkf_memory_kind kind;
 	unsigned device, flags;
 	void *owner;
-	void *view;  /* where this process reads `base` */
-	uint64_t id; /* never used twice in a process */
+	struct gkf_pool *pool; /* NULL: in none */
+	void *view;            /* where this process reads `base` */
+	uint64_t id;           /* never used twice in a process */
 };
 
 /*
@@ -56,9 +58,11 @@ GKF_API int gkf_space_open(struct gkf_machine *m, unsigned device,
 GKF_API void gkf_space_close(unsigned device);
 
 /*
- * GK_ERR_NO_SPACE: the device has not that much left. The memory is zero where
- * nobody wrote before in this process. The ledger is charged in whole blocks
- * (2 MiB), as a driver does it.
+ * GK_ERR_NO_SPACE: the device has not that much left (of page-locked memory:
+ * the host); GK_ERR_NOT_FOUND: the device is not open; GK_ERR_EXISTS: that is
+ * page-locked already, in part or whole. The memory is zero where nobody wrote
+ * before in this process. The ledger is charged in whole blocks (2 MiB), as a
+ * driver does it; for managed and host memory it is not.
  */
 GKF_API int gkf_space_alloc(const struct gkf_memory_ask *ask,
 			    uint64_t *ret_address);
@@ -77,6 +81,33 @@ GKF_API bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent);
  * all of it lies in one piece.
  */
 GKF_API void *gkf_space_view(uint64_t address, uint64_t size);
+
+/* Is it an address that only a device may have, alive or not? */
+GKF_API bool gkf_space_is_reserved(uint64_t address);
+
+/*
+ * A pool keeps blocks charged that are free, for its next pieces: as many as
+ * are in use, or its threshold if that is more. GK_ERR_NOT_FOUND: the device
+ * is not open. max_size: bytes it may ever have; 0: no bound. A released pool
+ * goes away with its last piece.
+ */
+struct gkf_pool;
+struct gkf_pool_usage {
+	uint64_t reserved, reserved_high; /* charged, in blocks */
+	uint64_t used, used_high;         /* by pieces */
+};
+GKF_API int gkf_pool_new(unsigned device, uint64_t max_size,
+			 struct gkf_pool **ret_pool);
+GKF_API void gkf_pool_release(struct gkf_pool *pool);
+GKF_API void gkf_pool_keep(struct gkf_pool *pool, uint64_t threshold);
+
+/* Gives back what is free, as long as it has more than `keep` bytes. */
+GKF_API void gkf_pool_trim(struct gkf_pool *pool, uint64_t keep);
+GKF_API void gkf_pool_read(struct gkf_pool *pool,
+			   struct gkf_pool_usage *ret_usage);
+
+/* The highest values are from now on those of now. */
+GKF_API void gkf_pool_reset(struct gkf_pool *pool, bool reserved, bool used);
 
 /* After fork(), in the child: forgets what the parent had. */
 GKF_API void gkf_space_forget(void);
