@@ -38,7 +38,8 @@ function(generation_front target output map directory)
 endfunction()
 
 # gk_fronts(NAME OUTPUT MAP LIBRARIES...): targets NAME-front, which is of the
-# default generation, and NAME-front-ID
+# default generation, and NAME-front-ID; all of them are in the global property
+# GPUKIT_FRONTS_NAME
 function(gk_fronts name output map)
 	foreach(row ${generation_rows})
 		string(REGEX MATCH
@@ -49,13 +50,17 @@ function(gk_fronts name output map)
 		math(EXPR level "${CMAKE_MATCH_3} * 1000 + ${CMAKE_MATCH_4}")
 		set(cuda ${CMAKE_MATCH_5})
 		if(id STREQUAL default_generation)
-			generation_front(${name}-front ${output} ${map}
+			set(target ${name}-front)
+			generation_front(${target} ${output} ${map}
 				${GPUKIT_FAKE_DIR} ${ARGN})
 			links_above(${directory} lib${output}.so.1)
 		else()
-			generation_front(${name}-front-${id} ${output} ${map}
+			set(target ${name}-front-${id})
+			generation_front(${target} ${output} ${map}
 				${directory} ${ARGN})
 		endif()
+		set_property(GLOBAL APPEND PROPERTY GPUKIT_FRONTS_${name}
+			${target})
 		links_above(${directory} libgpukit-fake.so libgpukit-audit.so)
 		set_property(GLOBAL APPEND PROPERTY GPUKIT_GENERATION_DIRS
 			${directory})
