@@ -137,6 +137,9 @@ void gkf_space_close(unsigned device)
 				     : NULL;
 	if (a && a->opens && !--a->opens) {
 		drop_pieces(a, NULL);
+		pthread_mutex_lock(&a->lock);
+		arena_reclaim(a);
+		pthread_mutex_unlock(&a->lock);
 		arena_wipe(a);
 	}
 	pthread_mutex_unlock(&space.lock);
@@ -254,6 +257,10 @@ int gkf_pool_new(unsigned device, uint64_t max_size, struct gkf_pool **ret_pool)
 		return GK_ERR_NOMEM;
 	pool_init(pool, a);
 	pool->max = max_size;
+	pthread_mutex_lock(&a->lock);
+	pool->next = a->pools;
+	a->pools = pool;
+	pthread_mutex_unlock(&a->lock);
 	*ret_pool = pool;
 	return 0;
 }

@@ -33,7 +33,8 @@ struct shared_block {
 
 struct gkf_pool {
 	struct arena *arena;
-	struct fit small; /* units of its shared blocks */
+	struct gkf_pool *next; /* of the arena */
+	struct fit small;      /* units of its shared blocks */
 	uint64_t max, threshold;
 	uint64_t blocks; /* bytes of blocks in use */
 	struct gkf_pool_usage usage;
@@ -59,7 +60,8 @@ struct arena {
 	struct shared_block **shared; /* by number, from 1 */
 	struct fit_note **note;       /* theirs; page 0 is not used */
 	uint32_t shared_count, first_shared;
-	struct gkf_pool pool; /* what is in no other */
+	struct gkf_pool pool;   /* what is in no other */
+	struct gkf_pool *pools; /* the others */
 };
 
 /*
@@ -70,6 +72,9 @@ struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want);
 
 /* What belongs to a pool is set before any piece is in it. */
 void pool_init(struct gkf_pool *pool, struct arena *arena);
+
+/* All pools give back what they have in reserve. The lock is held. */
+void arena_reclaim(struct arena *a);
 
 /* A piece of `pool`; GK_ERR_NO_SPACE, GK_ERR_NOMEM. */
 int arena_alloc(struct gkf_pool *pool, const struct gkf_memory_ask *ask,

@@ -32,27 +32,6 @@ void pool_init(struct gkf_pool *pool, struct arena *arena)
 
 /* ---- the ledger; the arena's lock is held ---- */
 
-static int pool_charge(struct gkf_pool *pool, uint64_t bytes)
-{
-	struct arena *a = pool->arena;
-	uint64_t blocks = pool->blocks + bytes;
-	uint64_t more;
-	int r;
-
-	if (blocks > pool->usage.reserved) {
-		more = blocks - pool->usage.reserved;
-		if (pool->max && blocks > pool->max)
-			return GK_ERR_NO_SPACE;
-		r = a->machine ? gkf_charge(a->machine, a->slot, more) : 0;
-		if (r)
-			return r;
-		pool->usage.reserved = blocks;
-		raise_to(&pool->usage.reserved_high, blocks);
-	}
-	pool->blocks = blocks;
-	return 0;
-}
-
 static void pool_refund_to(struct gkf_pool *pool, uint64_t keep)
 {
 	struct arena *a = pool->arena;
@@ -63,6 +42,47 @@ static void pool_refund_to(struct gkf_pool *pool, uint64_t keep)
 	if (a->machine)
 		gkf_refund(a->machine, a->slot, pool->usage.reserved - target);
 	pool->usage.reserved = target;
+}
+
+void arena_reclaim(struct arena *a)
+{
+	for (struct gkf_pool *pool = a->pools; pool; pool = pool->next)
+		pool_refund_to(pool, 0);
+}
+
+/* What pools have in reserve is nobody's when it is needed. */
+static int charge(struct arena *a, uint64_t bytes)
+{
+	int r = gkf_charge(a->machine, a->slot, bytes);
+
+	if (r != GK_ERR_NO_SPACE || !a->pools)
+		return r;
+	arena_reclaim(a);
+	return gkf_charge(a->machine, a->slot, bytes);
+}
+
+static int pool_charge(struct gkf_pool *pool, uint64_t bytes)
+{
+	struct arena *a = pool->arena;
+	uint64_t blocks = pool->blocks + bytes;
+	int r = 0;
+
+	if (pool->max && blocks > pool->max)
+		return GK_ERR_NO_SPACE;
+	/* Again: a reclaim takes of this pool, too. */
+	while (!r && blocks > pool->usage.reserved) {
+		uint64_t had = pool->usage.reserved;
+
+		if (a->machine)
+			r = charge(a, blocks - had);
+		if (!r)
+			pool->usage.reserved += blocks - had;
+	}
+	if (r)
+		return r;
+	raise_to(&pool->usage.reserved_high, pool->usage.reserved);
+	pool->blocks = blocks;
+	return 0;
 }
 
 static void pool_repay(struct gkf_pool *pool, uint64_t bytes)
@@ -279,8 +299,14 @@ static uint64_t taken(const struct piece_words *words)
 
 static void pool_end(struct gkf_pool *pool)
 {
-	if (pool->released && !pool->pieces)
-		free(pool);
+	struct gkf_pool **link = &pool->arena->pools;
+
+	if (!pool->released || pool->pieces)
+		return;
+	while (*link != pool)
+		link = &(*link)->next;
+	*link = pool->next;
+	free(pool);
 }
 
 int arena_alloc(struct gkf_pool *pool, const struct gkf_memory_ask *ask,
