@@ -23,6 +23,7 @@ const struct gkf_profile gkf_profile_default = {
     .compute_minor = 0,
     .sm_count = 108,
     .cuda_cores = 6912,
+    .l2_kib = 40960,
     .pci_device_id = 0x20b210de,
     .pci_subsystem_id = 0x147f10de,
     .pcie_gen = 4,

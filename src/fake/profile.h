@@ -30,6 +30,7 @@
 	FIELD(compute_minor, "compute_minor", 0, 99, "compute capability")    \
 	FIELD(sm_count, "sm_count", 1, 1024, "streaming multiprocessors")     \
 	FIELD(cuda_cores, "cuda_cores", 1, 100000, "CUDA cores of the board") \
+	FIELD(l2_kib, "l2_cache_kib", 0, 16777216, "level 2 cache")           \
 	FIELD(pci_device_id, "pci_device_id", 0, 0xffffffff,                  \
 	      "device id << 16 | vendor id")                                  \
 	FIELD(pci_subsystem_id, "pci_subsystem_id", 0, 0xffffffff,            \
