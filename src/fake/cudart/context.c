@@ -1,0 +1,189 @@
+/*
+ * context.c - which context a call works on: the current one, whoever made
+ * it; else the primary context of the thread's device, held from then on.
+ */
+#include "fake/cudart/context.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* A device of which this runtime holds the primary context, or held it. */
+struct primary {
+	CUcontext context;
+	bool held;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct primary *primaries; /* cudart_device_count of them */
+static int *order;                /* cudaSetValidDevices */
+static int order_count;
+
+_Atomic unsigned cudart_resets;
+
+static bool has_room(void)
+{
+	if (!primaries)
+		primaries =
+		    calloc((size_t)cudart_device_count, sizeof *primaries);
+	return primaries;
+}
+
+static CUresult hold(int device, CUcontext *ret_context)
+{
+	struct primary *p = &primaries[device];
+	CUcontext context = NULL;
+	CUresult r;
+
+	if (!p->held) {
+		r = legacy->cuDevicePrimaryCtxRetain(&context, device);
+		if (r)
+			return r;
+		p->context = context;
+		p->held = true;
+	}
+	*ret_context = p->context;
+	return CUDA_SUCCESS;
+}
+
+static cudaError_t primary(int device, CUcontext *ret_context)
+{
+	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (device < 0 || device >= cudart_device_count)
+		return cudaErrorInvalidDevice;
+	pthread_mutex_lock(&lock);
+	if (has_room())
+		r = hold(device, ret_context);
+	pthread_mutex_unlock(&lock);
+	return cudart_error(r);
+}
+
+cudaError_t cudart_primary(int device, CUcontext *ret_context)
+{
+	cudaError_t e = primary(device, ret_context);
+
+	return e ? cudart_fail(e) : cudaSuccess;
+}
+
+/* Is it a primary context that was reset? Then which device's. */
+static bool was_reset(CUcontext context, int *ret_device)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; primaries && i < cudart_device_count && !found; i++)
+		if (primaries[i].context == context && !primaries[i].held) {
+			*ret_device = i;
+			found = true;
+		}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+/* The devices to try, one after the other, for a thread that chose none. */
+static int candidate(int i)
+{
+	int device = i < cudart_device_count ? i : -1;
+
+	pthread_mutex_lock(&lock);
+	if (order_count)
+		device = i < order_count ? order[i] : -1;
+	pthread_mutex_unlock(&lock);
+	return device;
+}
+
+/* A device that another process has for itself is passed over. */
+static cudaError_t first_that_works(CUcontext *ret_context)
+{
+	cudaError_t e, first = cudaErrorDevicesUnavailable;
+	int device;
+
+	for (int i = 0; (device = candidate(i)) >= 0; i++) {
+		e = primary(device, ret_context);
+		if (!e)
+			return e;
+		if (!i)
+			first = e;
+		if (e != cudaErrorDevicesUnavailable)
+			break;
+	}
+	return cudart_fail(first);
+}
+
+static cudaError_t see(CUcontext context)
+{
+	cudart_thread.resets = atomic_load(&cudart_resets);
+	cudart_thread.context = context;
+	return cudaSuccess;
+}
+
+cudaError_t cudart_bind(CUcontext current)
+{
+	CUcontext context = NULL;
+	int device;
+
+	if (current && !was_reset(current, &device))
+		return see(current);
+	if (current)
+		TRY(cudart_primary(device, &context));
+	else if (cudart_thread.chosen)
+		TRY(cudart_primary(cudart_thread.device, &context));
+	else
+		TRY(first_that_works(&context));
+	TRY(done(legacy->cuCtxSetCurrent(context)));
+	return see(context);
+}
+
+cudaError_t cudart_current_device(int *ret_device)
+{
+	CUcontext now = NULL;
+	CUdevice device;
+
+	TRY(done(legacy->cuCtxGetCurrent(&now)));
+	if (now && !was_reset(now, ret_device)) {
+		TRY(done(legacy->cuCtxGetDevice(&device)));
+		*ret_device = device;
+	} else if (!now) {
+		*ret_device =
+		    cudart_thread.chosen ? cudart_thread.device : candidate(0);
+	}
+	return cudaSuccess;
+}
+
+bool context_is_primary(CUcontext context)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; primaries && i < cudart_device_count; i++)
+		found |= primaries[i].context == context;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void context_forget(int device)
+{
+	pthread_mutex_lock(&lock);
+	if (primaries)
+		primaries[device].held = false;
+	atomic_fetch_add(&cudart_resets, 1);
+	pthread_mutex_unlock(&lock);
+}
+
+cudaError_t context_order(const int *devices, int count)
+{
+	int *copy = NULL;
+
+	if (count) {
+		copy = malloc((size_t)count * sizeof *copy);
+		REQUIRE(copy, cudaErrorMemoryAllocation);
+		for (int i = 0; i < count; i++)
+			copy[i] = devices[i];
+	}
+	pthread_mutex_lock(&lock);
+	free(order);
+	order = copy;
+	order_count = count;
+	pthread_mutex_unlock(&lock);
+	return cudaSuccess;
+}

@@ -1,0 +1,70 @@
+/*
+ * init.c - starting: the driver is opened and initialised when the first call
+ * needs it, once for the process. A child that was forked after the start has
+ * no driver.
+ */
+#include "fake/cudart/runtime.h"
+
+#include <pthread.h>
+
+/*
+ * The driver that this runtime needs: one of its own major, whatever the
+ * minor.
+ */
+#define NEEDED (CUDART_MAJOR * 1000)
+
+_Thread_local struct thread cudart_thread;
+_Atomic int cudart_state;
+int cudart_device_count;
+
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&starting);
+}
+
+static void in_parent(void)
+{
+	pthread_mutex_unlock(&starting);
+}
+
+static void in_child(void)
+{
+	if (atomic_load(&cudart_state) == 1)
+		atomic_store(&cudart_state, -cudaErrorInitializationError);
+	pthread_mutex_unlock(&starting);
+}
+
+static cudaError_t start(void)
+{
+	CUresult r;
+
+	if (driver_version() < NEEDED)
+		return cudaErrorInsufficientDriver;
+	r = driver_start();
+	if (!r)
+		r = legacy->cuDeviceGetCount(&cudart_device_count);
+	if (r)
+		return cudart_error(r);
+	if (!cudart_device_count)
+		return cudaErrorNoDevice;
+	pthread_atfork(before_fork, in_parent, in_child);
+	return cudaSuccess;
+}
+
+cudaError_t cudart_start(void)
+{
+	int state;
+
+	pthread_mutex_lock(&starting);
+	state = atomic_load(&cudart_state);
+	if (!state) {
+		cudaError_t e = start();
+
+		state = e ? -(int)e : 1;
+		atomic_store(&cudart_state, state);
+	}
+	pthread_mutex_unlock(&starting);
+	return state == 1 ? cudaSuccess : cudart_fail((cudaError_t)-state);
+}
