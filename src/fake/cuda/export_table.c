@@ -3,16 +3,29 @@
  * are private to it and none of them is here; a row is one of ours, for the
  * libraries that come with this one.
  */
+#include "fake/cuda/export_table.h"
 #include "fake/cuda/front.h"
+#include "fake/count.h"
 
 #include <string.h>
 
 struct export_row {
-	unsigned char uuid[16];
+	const char *uuid;  /* 16 bytes */
 	const void *table; /* NULL: the end */
 };
 
-static const struct export_row rows[] = {{.table = NULL}};
+/* A function of the runtime; it has seen that the driver is initialised. */
+static void refused(const char *symbol)
+{
+	gkf_refuse_named(cuda.machine, GKF_NAMED_RUNTIME, symbol);
+}
+
+static const struct gpukit_table gpukit_table = {sizeof gpukit_table, refused};
+
+static const struct export_row rows[] = {
+    {GPUKIT_TABLE_UUID, &gpukit_table},
+    {NULL, NULL},
+};
 
 CUresult cuGetExportTable(const void **ppExportTable,
 			  const CUuuid *pExportTableId)
@@ -24,8 +37,8 @@ CUresult cuGetExportTable(const void **ppExportTable,
 	*ppExportTable = NULL;
 	if (!pExportTableId)
 		return CUDA_ERROR_INVALID_VALUE;
-	while (row->table &&
-	       memcmp(row->uuid, pExportTableId->bytes, sizeof(row->uuid)) != 0)
+	while (row->table && memcmp(row->uuid, pExportTableId->bytes,
+				    sizeof(pExportTableId->bytes)) != 0)
 		row++;
 	*ppExportTable = row->table;
 	return row->table ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
