@@ -135,7 +135,7 @@ CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
 		return r;
 	ctx->device = d;
 	ctx->api = 3020;
-	ctx->id = atomic_fetch_add(&last_id, 1) + 1;
+	atomic_store(&ctx->id, atomic_fetch_add(&last_id, 1) + 1);
 	atomic_store(&ctx->sticky, CUDA_SUCCESS);
 	atomic_store(&ctx->flags, flags);
 	atomic_store(&ctx->attached, 1);

@@ -48,8 +48,8 @@ struct cuda_device {
 	unsigned slot; /* of the ledger, while a context is alive */
 	/* The rest is context.c's and primary.c's. */
 	_Atomic unsigned contexts; /* alive */
-	pthread_mutex_t lock; /* of what is said of the primary context */
-	CUcontext primary;    /* one for ever, once it was retained */
+	pthread_mutex_t lock;      /* of what is said of the primary context */
+	CUcontext primary;         /* one for ever, once it was retained */
 	unsigned primary_retained;
 	_Atomic unsigned primary_flags;
 };
@@ -76,10 +76,10 @@ extern __attribute__((visibility("hidden"))) struct cuda_process cuda;
 struct CUctx_st {
 	struct cuda_device *device;
 	bool primary;
-	unsigned api;       /* cuCtxGetApiVersion */
-	uint64_t id;        /* cuCtxGetId */
-	_Atomic bool alive; /* else destroyed, or primary and not active */
-	_Atomic int sticky; /* CUresult that every call answers from now on */
+	unsigned api;        /* cuCtxGetApiVersion */
+	_Atomic uint64_t id; /* cuCtxGetId */
+	_Atomic bool alive;  /* else destroyed, or primary and not active */
+	_Atomic int sticky;  /* CUresult that every call answers from now on */
 	_Atomic unsigned flags; /* of cuCtxCreate, or of the primary context */
 	_Atomic unsigned attached; /* cuCtxAttach */
 	_Atomic size_t limit[CU_LIMIT_MAX];

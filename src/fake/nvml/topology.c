@@ -1,13 +1,11 @@
 /*
  * topology.c - what lies between two GPUs: levels of the PCI tree, P2P.
  */
-#include "fake/link.h"
 #include "fake/nvml/affinity.h"
 #include "fake/nvml/front.h"
 #include "fake/nvml/pair.h"
+#include "fake/peer.h"
 #include "fake/presence.h"
-
-#include <string.h>
 
 nvmlReturn_t
 nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDevice_t device2,
@@ -90,58 +88,29 @@ nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpuNumber,
 	return give(found, count, deviceArray);
 }
 
-/*
- * P2P over PCIe: boards of the data centre of one architecture, below one NUMA
- * node: what lies between the nodes forwards no peer traffic here. Consumer
- * boards have none but NVLink (published `nvidia-smi topo -p2p` say GNS).
- */
 static nvmlGpuP2PStatus_t over_pcie(const struct call *c, unsigned other)
 {
-	const struct gkf_profile *a = &c->board->profile;
-	const struct gkf_profile *b = &gkf_board(c->machine, other)->profile;
-
-	if (!*a->part_number || !*b->part_number)
+	switch (gkf_peer_pcie(c->machine, c->index, other)) {
+	case GKF_PEER_CONSUMER:
 		return NVML_P2P_STATUS_GPU_NOT_SUPPORTED;
-	if (strcmp(a->architecture, b->architecture) != 0)
+	case GKF_PEER_MIXED:
 		return NVML_P2P_STATUS_NOT_SUPPORTED;
-	return gkf_topology_distance(gkf_topology(c->machine), c->index,
-				     other) == GKF_SAME_MACHINE
-		   ? NVML_P2P_STATUS_IOH_TOPOLOGY_NOT_SUPPORTED
-		   : NVML_P2P_STATUS_OK;
-}
-
-/* GPUs on an NVSwitch wait for the fabric; those since Hopper say so. */
-static bool fabric_is_up(const struct call *c, unsigned device)
-{
-	int64_t state;
-
-	return !gkf_topology(c->machine)->seat[device].fabric ||
-	       !gkf_value_get(c->machine, device, GKF_V_FABRIC_STATE, &state) ||
-	       state == GKF_FABRIC_COMPLETED;
-}
-
-static bool over_nvlink(const struct call *c, unsigned other)
-{
-	return gkf_links_between(c->machine, c->index, other) &&
-	       fabric_is_up(c, c->index) && fabric_is_up(c, other);
-}
-
-/* GPUs that are split are no peers. */
-static bool is_split_at(const struct call *c, unsigned device)
-{
-	return gkf_mig_mode(&c->file->device[device]) & GKF_MIG_CURRENT;
+	case GKF_PEER_FAR:
+		return NVML_P2P_STATUS_IOH_TOPOLOGY_NOT_SUPPORTED;
+	case GKF_PEER_OK:
+	default:
+		return NVML_P2P_STATUS_OK;
+	}
 }
 
 static nvmlGpuP2PStatus_t p2p(const struct call *c, unsigned other,
 			      nvmlGpuP2PCapsIndex_t index)
 {
-	bool linked = over_nvlink(c, other);
-
-	if (is_split_at(c, c->index) || is_split_at(c, other))
+	if (gkf_peer_split(c->machine, c->index, other))
 		return NVML_P2P_STATUS_NOT_SUPPORTED;
 	if (index == NVML_P2P_CAPS_INDEX_PCI)
 		return over_pcie(c, other);
-	if (linked)
+	if (gkf_peer_nvlink(c->machine, c->index, other))
 		return NVML_P2P_STATUS_OK;
 	return index == NVML_P2P_CAPS_INDEX_READ ||
 		       index == NVML_P2P_CAPS_INDEX_WRITE
