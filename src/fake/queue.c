@@ -23,6 +23,11 @@ static unsigned level_of(int priority)
 					  : GKF_QUEUE_LEVELS - 1;
 }
 
+void gkf_queue_priority(struct gkf_queue *queue, int priority)
+{
+	atomic_store(&queue->level, level_of(priority));
+}
+
 /* One that was used before, which goes on with its numbers, or a new one. */
 static struct gkf_queue *some_queue(void)
 {
@@ -55,7 +60,7 @@ int gkf_queue_new(const struct gkf_queue_ask *ask, struct gkf_queue **ret_queue)
 	if (!queue)
 		return GK_ERR_NOMEM;
 	queue->ask = *ask;
-	queue->level = level_of(ask->priority);
+	gkf_queue_priority(queue, ask->priority);
 	queue->pool = &gkf_room.pool[ask->device];
 	queue->pool->used = true;
 	queue->blocked = (struct gkf_ticket){0};
@@ -169,8 +174,6 @@ void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task)
 	if (is_over(task) || !append(queue, task, &number))
 		return;
 	gkf_pool_add(queue);
-	if (!atomic_load_explicit(&queue->pool->threads, memory_order_relaxed))
-		gkf_pool_help(queue->pool);
 }
 
 struct gkf_ticket gkf_queue_ticket(struct gkf_queue *queue)
@@ -328,16 +331,34 @@ void gkf_queue_serve(struct gkf_queue *queue)
 	}
 }
 
+void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
+		   struct gkf_own *own)
+{
+	own->ticket = (struct gkf_ticket){0};
+	own->serves = false;
+	own->result = GKF_RESULT_ENDED;
+	task->ret_result = &own->result;
+	if (is_over(task))
+		return;
+	own->ticket.queue = queue;
+	own->serves = append(queue, task, &own->ticket.number);
+}
+
+int gkf_queue_do(struct gkf_own *own)
+{
+	struct gkf_queue *queue = own->ticket.queue;
+
+	if (own->serves && serve_one(queue))
+		gkf_pool_add(queue);
+	if (queue)
+		gkf_ticket_sleep(own->ticket);
+	return own->result;
+}
+
 int gkf_queue_run(struct gkf_queue *queue, struct gkf_task *task)
 {
-	struct gkf_ticket ticket = {.queue = queue};
-	int result = GKF_RESULT_ENDED;
+	struct gkf_own own;
 
-	task->ret_result = &result;
-	if (is_over(task))
-		return result;
-	if (append(queue, task, &ticket.number) && serve_one(queue))
-		gkf_pool_add(queue);
-	gkf_ticket_sleep(ticket);
-	return result;
+	gkf_queue_put(queue, task, &own);
+	return gkf_queue_do(&own);
 }

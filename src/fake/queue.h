@@ -90,6 +90,22 @@ GKF_API void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task);
 GKF_API int gkf_queue_run(struct gkf_queue *queue, struct gkf_task *task);
 
 /*
+ * The two halves of it: put keeps its place in the order and takes no time;
+ * gkf_queue_do() must follow, by the same thread.
+ */
+struct gkf_own {
+	struct gkf_ticket ticket;
+	bool serves; /* the task is this thread's to do */
+	int result;
+};
+GKF_API void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
+			   struct gkf_own *own);
+GKF_API int gkf_queue_do(struct gkf_own *own);
+
+/* From its next task on. */
+GKF_API void gkf_queue_priority(struct gkf_queue *queue, int priority);
+
+/*
  * Of a queue whose device has failed: a running kernel is told to stop, what
  * is in the queue and what comes is dropped and comes to `result`.
  */
@@ -100,7 +116,10 @@ GKF_API struct gkf_ticket gkf_queue_ticket(struct gkf_queue *queue);
 GKF_API bool gkf_ticket_done(struct gkf_ticket ticket);
 GKF_API void gkf_ticket_wait(struct gkf_ticket ticket);
 
-/* Waits without sleeping, so long at most; is it done? */
+/*
+ * Waits without sleeping, so long at most; is it done? Where no thread could
+ * be started for the queue's device this does its work.
+ */
 GKF_API bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns);
 
 /* What is pushed from now on starts after the ticket is done. */

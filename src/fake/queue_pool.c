@@ -130,8 +130,10 @@ static void unlock_and_call(struct gkf_pool *pool, struct call call)
 
 static void add_ready(struct gkf_pool *pool, struct gkf_queue *queue)
 {
-	gkf_list_add(&pool->ready[queue->level], queue);
-	pool->levels |= 1u << queue->level;
+	unsigned level = atomic_load(&queue->level);
+
+	gkf_list_add(&pool->ready[level], queue);
+	pool->levels |= 1u << level;
 	atomic_fetch_add(&pool->ready_count, 1);
 }
 

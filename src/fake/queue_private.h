@@ -38,7 +38,7 @@ struct gkf_queue {
 	struct gkf_ticket blocked; /* what it waits for, if it does */
 	struct gkf_pool *pool;
 	struct gkf_queue_ask ask;
-	unsigned level;
+	_Atomic unsigned level; /* of gkf_pool.ready */
 
 	/* Sleepers: the lowest number awaited, and the word they sleep on. */
 	_Atomic uint64_t wake_at;

@@ -33,10 +33,22 @@ bool gkf_ticket_done(struct gkf_ticket ticket)
 				    memory_order_acquire) >= ticket.number;
 }
 
+/* Where no thread could be started those who wait do the work. */
+static bool help(struct gkf_pool *pool)
+{
+	if (atomic_load(&pool->threads))
+		return false;
+	gkf_pool_look(pool);
+	gkf_pool_help(pool);
+	return true;
+}
+
 bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns)
 {
 	uint64_t end = ns ? gk_mono_ns() + ns : 0;
 
+	if (!gkf_ticket_done(ticket))
+		help(ticket.queue->pool);
 	while (!gkf_ticket_done(ticket)) {
 		if (!ns || gk_mono_ns() >= end)
 			return false;
@@ -59,7 +71,6 @@ static void ask_for(struct gkf_queue *queue, uint64_t number)
 /*
  * Whoever finishes a task takes back all that was asked, changes the word and
  * wakes; so a thread that read the word before it asked cannot sleep through.
- * Where no thread could be started the waiting one does the work.
  */
 void gkf_ticket_sleep(struct gkf_ticket ticket)
 {
@@ -68,11 +79,7 @@ void gkf_ticket_sleep(struct gkf_ticket ticket)
 	uint32_t word;
 
 	while (!gkf_ticket_done(ticket)) {
-		alone = !atomic_load(&queue->pool->threads);
-		if (alone) {
-			gkf_pool_look(queue->pool);
-			gkf_pool_help(queue->pool);
-		}
+		alone = help(queue->pool);
 		word = atomic_load(&queue->wake_word);
 		ask_for(queue, ticket.number);
 		if (gkf_ticket_done(ticket))
