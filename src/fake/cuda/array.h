@@ -1,0 +1,29 @@
+/*
+ * array.h - CUDA arrays: rows of elements in memory of a device that nobody
+ * gets the address of. Those of a mipmapped array are its levels.
+ */
+#ifndef GKF_CUDA_ARRAY_H
+#define GKF_CUDA_ARRAY_H
+
+#include "fake/cuda/front.h"
+
+struct CUarray_st {
+	CUcontext ctx;
+	CUDA_ARRAY3D_DESCRIPTOR desc; /* as it was asked for */
+	CUdeviceptr base;             /* of its first element */
+	unsigned char *view;          /* where this process reads it */
+	size_t element;               /* bytes */
+	size_t width;                 /* bytes of a row */
+	size_t height, depth;         /* rows, slices; 1 at the least */
+	size_t pitch, slice;          /* bytes from row to row, and so on */
+	size_t size;                  /* bytes in all */
+	CUmipmappedArray level_of;    /* whose level it is; NULL: of none */
+};
+
+/* Is it an array that lives? */
+bool array_is(CUarray array);
+
+/* Of a context that ends. */
+void array_close(CUcontext ctx);
+
+#endif

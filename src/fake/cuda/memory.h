@@ -1,0 +1,70 @@
+/*
+ * memory.h - memory as the driver API knows it: pieces of space.h, and what is
+ * noted of some of them.
+ */
+#ifndef GKF_CUDA_MEMORY_H
+#define GKF_CUDA_MEMORY_H
+
+#include "fake/cuda/front.h"
+#include "fake/space.h"
+
+/*
+ * In the flags of a piece: it belongs to an array or a module, and cuMemFree
+ * must not touch it.
+ */
+#define MEMORY_FIXED 0x80000000u
+
+/* Of CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
+#define MEMORY_MAX_PITCH 0x7fffffffu
+
+/* Memory of a context's device that goes away with the context. */
+CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
+		      CUdeviceptr *ret_address);
+
+/* The piece that begins at an address and is of one of the kinds (bits). */
+#define MEMORY_BIT(kind) (1u << (kind))
+bool memory_base(CUdeviceptr address, unsigned kinds,
+		 struct gkf_extent *ret_extent);
+
+/* Waits for all work that may use a piece; answers the sticky error. */
+CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e);
+
+/* Frees a piece and what is noted of it. */
+CUresult memory_free(const struct gkf_extent *e);
+
+/*
+ * Places of managed memory: a device's number, CU_DEVICE_CPU, or
+ * CU_DEVICE_INVALID for none.
+ */
+struct memory_advice {
+	bool read_mostly;
+	int preferred, prefetched;
+	uint64_t accessed_by; /* a bit for each device's number */
+	bool accessed_by_host;
+};
+
+/* What is noted of a piece, by its id; made at the first need. */
+struct memory_note {
+	uint64_t id;
+	bool sync_memops;  /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+	unsigned attached; /* cuStreamAttachMemAsync's flags; 0: as made */
+	/* Advice by stretches of pages; the last one ends at the piece's end */
+	unsigned count;
+	struct memory_stretch {
+		uint64_t end;
+		struct memory_advice advice;
+	} * stretch;
+};
+
+/*
+ * The note of a piece, locked, until note_close(); NULL when there is none, or
+ * none can be made (make).
+ */
+struct memory_note *note_open(const struct gkf_extent *e, bool make);
+void note_close(void);
+void note_drop(const struct gkf_extent *e);
+
+/* Are all copies to and from the piece synchronous? */
+bool note_is_sync(const struct gkf_extent *e);
+
+#endif
