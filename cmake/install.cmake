@@ -5,9 +5,11 @@ set(GPUKIT_FAKE_INSTALL lib/gpukit/fake)
 install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
 install(TARGETS gpukit LIBRARY DESTINATION lib)
 get_property(blas GLOBAL PROPERTY GPUKIT_BLAS_TARGETS)
-install(TARGETS gpukit-fake nvml-front gpukit-audit ${blas}
+install(TARGETS gpukit-fake nvml-front cuda-front gpukit-audit ${blas}
 	LIBRARY DESTINATION ${GPUKIT_FAKE_INSTALL})
 # Links are kept as such.
+install(FILES ${GPUKIT_FAKE_DIR}/libcuda.so
+	DESTINATION ${GPUKIT_FAKE_INSTALL})
 get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)
 install(DIRECTORY ${directories}
 	DESTINATION ${GPUKIT_FAKE_INSTALL} USE_SOURCE_PERMISSIONS)
