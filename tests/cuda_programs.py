@@ -87,19 +87,14 @@ def shared(name):
                                to, env=environment()))
 
 
-def static_runtime(major=13):
-    """The directory of our libcudart_static.a."""
-    found = (glob.glob(os.path.join(FAKE_DIR, "**", "libcudart_static.a"),
-                       recursive=True))
-    for path in found:
-        if str(major) in os.path.dirname(os.path.relpath(path, FAKE_DIR)):
-            return os.path.dirname(path)
-    raise AssertionError(f"no static runtime of CUDA {major} in {FAKE_DIR}")
+def runtime_directory(major=13):
+    """What `-L` is given: our libcudart.so and libcudart_static.a."""
+    return os.path.join(FAKE_DIR, f"cuda{major}")
 
 
 def static(name):
     """A program with our runtime inside, by nvcc's environment alone."""
-    thing, where = compiled(name), static_runtime()
+    thing, where = compiled(name), runtime_directory()
     return made(os.path.join(OUT, name + "-static"),
                 [thing, os.path.join(where, "libcudart_static.a")],
                 lambda to: run(

@@ -315,6 +315,7 @@ static int run(int argc, char **argv)
 {
 	static char ctl[] = "gpukit fake ctl", load[] = "gpukit fake load";
 	static char scenario[] = "gpukit fake scenario";
+	static char doctor[] = "gpukit fake doctor";
 	struct fake_options a;
 
 	if (argc > 1 && !strcmp(argv[1], "ctl")) {
@@ -328,6 +329,10 @@ static int run(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "scenario")) {
 		argv[1] = scenario;
 		return fake_scenario(argc - 1, argv + 1);
+	}
+	if (argc > 1 && !strcmp(argv[1], "doctor")) {
+		argv[1] = doctor;
+		return fake_doctor(argc - 1, argv + 1);
 	}
 	fake_options_read(argc, argv, &a);
 	return launch(&a);

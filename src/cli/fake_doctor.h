@@ -1,0 +1,91 @@
+/*
+ * fake_doctor.h - what `gpukit fake doctor` finds in a program or library
+ * without running it, and what it says of that.
+ */
+#ifndef GK_CLI_FAKE_DOCTOR_H
+#define GK_CLI_FAKE_DOCTOR_H
+
+#include "base/str.h"
+#include "cli/fake_elf.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* A copy of a kernel collection's code: PTX, or machine code of one GPU. */
+enum image_kind { IMAGE_PTX, IMAGE_CODE };
+enum image_packing { PACKED_NOT, PACKED_ZSTD, PACKED_LZ4 };
+
+struct image {
+	enum image_kind kind;
+	enum image_packing packing;
+	unsigned arch;    /* 80 is compute capability 8.0 */
+	unsigned module;  /* images of one module say the same thing */
+	bool relocatable; /* of -rdc=true: one of several that are linked */
+	bool empty;       /* machine code without a kernel */
+	size_t size;      /* as it lies in the file */
+};
+
+#define IMAGES_MAX 4096
+
+/* What a file is. */
+enum doctor_kind {
+	KIND_PROGRAM,
+	KIND_LIBRARY,
+	KIND_OBJECT,
+	KIND_SCRIPT,
+	KIND_OTHER,
+};
+
+/* Which CUDA runtime it works with; several may be true. */
+struct runtime {
+	char shared[64]; /* "libcudart.so.13", "": none */
+	bool nvidia_static;
+	unsigned ours_static; /* the CUDA major of ours; 0: it is not there */
+	bool driver;          /* it uses the driver API itself */
+};
+
+struct doctor {
+	const char *path;
+	enum doctor_kind kind;
+	char interpreter[128]; /* of a script */
+	struct runtime runtime;
+	struct image *images;
+	unsigned image_count, module_count;
+	const struct advice *advice[16]; /* why it will not run */
+	unsigned advice_count;
+};
+
+/* One thing to know, and what to do about it ("" where nothing is). */
+struct advice {
+	const char *code; /* for programs: "static-runtime" */
+	const char *says;
+	const char *what_to_do;
+};
+
+/*
+ * Reads a file; capability: of the GPU with the least, 80 for 8.0. 0 or a
+ * gk_err with the result untouched. It refers to what all refers to.
+ */
+int doctor_look(const char *path, struct bytes all, unsigned capability,
+		struct doctor *ret_doctor);
+void doctor_free(struct doctor *doctor);
+
+/* Adds the images of a section of fat binaries. 0 or GK_ERR_NOMEM. */
+int doctor_images(struct bytes section, bool relocatable,
+		  struct doctor *doctor);
+
+/* It carries or asks for something of CUDA. */
+bool doctor_has_cuda(const struct doctor *doctor);
+
+/* As lines for people; libraries: the directory of our own libraries. */
+void doctor_text(const struct doctor *doctor, const char *libraries,
+		 struct gk_buf *buf);
+
+/* As one JSON object, the caller's; NULL without memory. */
+json_t *doctor_json(const struct doctor *doctor, const char *libraries);
+
+/* What to do, with the directory of our libraries put in. */
+void doctor_what_to_do(const struct advice *advice, const char *libraries,
+		       struct gk_buf *buf);
+
+#endif

@@ -1,0 +1,273 @@
+/*
+ * fake_doctor_look.c - which CUDA runtime a file carries, which images, and
+ * whether it will run on a made-up machine.
+ */
+#include "cli/fake_doctor.h"
+
+#include "base/err.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * NVIDIA's runtime, from 11.2 on, asks the driver for the table of this GUID
+ * and cannot work without it: its bytes are in every program that carries the
+ * runtime, stripped or not.
+ */
+static const unsigned char runtime_guid[16] = {
+    0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+    0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+
+/* The note of src/fake/cudart/mark.c. */
+#define OUR_NOTE ".note.gpukit.cudart"
+struct our_note {
+	uint32_t name_size, size, type;
+	char name[8];
+	uint32_t major;
+};
+
+static const struct advice
+    static_runtime =
+	{"static-runtime",
+	 "it carries NVIDIA's own runtime, which works with NVIDIA's own "
+	 "driver "
+	 "only",
+	 "link it again with the shared runtime: -cudart shared, without "
+	 "touching the makefile NVCC_APPEND_FLAGS=\"-cudart shared\", with "
+	 "CMake -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared; or with gpukit's static "
+	 "runtime: NVCC_APPEND_FLAGS=\"-L@\""},
+    no_ptx = {"no-ptx",
+	      "it has kernels as machine code only, which no CPU runs",
+	      "compile it with PTX too: -gencode "
+	      "arch=compute_80,code=compute_80, without touching the makefile "
+	      "NVCC_APPEND_FLAGS=\"-gencode arch=compute_80,code=compute_80\", "
+	      "with CMake -DCMAKE_CUDA_ARCHITECTURES=80-virtual"},
+    new_ptx = {"new-ptx", "its PTX is for newer GPUs than the machine has",
+	       "choose newer GPUs with --gpus, or compile it for "
+	       "older ones too: -gencode "
+	       "arch=compute_80,code=compute_80"},
+    old_runtime = {"old-runtime",
+		   "it needs the shared runtime of another CUDA than 12 or 13",
+		   "build it with CUDA 12 or 13"},
+    wrong_cpu = {"wrong-cpu", "it is made for another CPU",
+		 "build it on this kind of machine"};
+
+/* NVIDIA's libraries that a program may need, by what their names begin with.
+ */
+static const struct {
+	const char *begin;
+	struct advice advice;
+} libraries[] = {
+    {"libcublas",
+     {"cublas", "it needs cuBLAS, whose functions answer NOT_SUPPORTED here",
+      ""}},
+    {"libcufft.so", {"cufft", "it needs cuFFT, which is not made up here", ""}},
+    {"libcurand.so",
+     {"curand", "it needs cuRAND, which carries NVIDIA's runtime", ""}},
+    {"libcusparse.so",
+     {"cusparse", "it needs cuSPARSE, which carries NVIDIA's runtime", ""}},
+    {"libcusolver",
+     {"cusolver", "it needs cuSOLVER, which carries NVIDIA's runtime", ""}},
+    {"libcudnn",
+     {"cudnn", "it needs cuDNN, which carries NVIDIA's runtime", ""}},
+    {"libnccl.so",
+     {"nccl", "it needs NCCL, which carries NVIDIA's runtime", ""}},
+};
+
+static bool holds(struct bytes all, const void *what, size_t size)
+{
+	return all.size && memmem(all.data, all.size, what, size) != NULL;
+}
+
+static unsigned our_major(const struct elf *elf)
+{
+	struct bytes found = elf_find(elf, OUR_NOTE);
+	struct our_note note;
+
+	if (found.size < sizeof note)
+		return 0;
+	memcpy(&note, found.data, sizeof note);
+	return memcmp(note.name, "gpukit", sizeof "gpukit") ? 0 : note.major;
+}
+
+static void advise(struct doctor *doctor, const struct advice *advice)
+{
+	size_t most = sizeof doctor->advice / sizeof *doctor->advice;
+
+	for (unsigned i = 0; i < doctor->advice_count; i++)
+		if (doctor->advice[i] == advice)
+			return;
+	if (doctor->advice_count < most)
+		doctor->advice[doctor->advice_count++] = advice;
+}
+
+static void look_at_library(struct doctor *doctor, const char *name)
+{
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		if (!strncmp(name, libraries[i].begin,
+			     strlen(libraries[i].begin)))
+			advise(doctor, &libraries[i].advice);
+}
+
+static void look_at_runtime(const struct elf *elf, struct doctor *doctor)
+{
+	static const char libcuda[] = "libcuda.so.1";
+	struct runtime *runtime = &doctor->runtime;
+	bool names_driver = holds(elf->all, libcuda, sizeof libcuda - 1);
+	const char *name;
+
+	for (unsigned i = 0; (name = elf_needed(elf, i)); i++) {
+		if (!strncmp(name, "libcudart.so", strlen("libcudart.so")))
+			gk_str_clean(runtime->shared, sizeof runtime->shared,
+				     name, strlen(name));
+		look_at_library(doctor, name);
+	}
+	runtime->ours_static = our_major(elf);
+	runtime->nvidia_static =
+	    names_driver && !runtime->ours_static &&
+	    holds(elf->all, runtime_guid, sizeof runtime_guid);
+	/* A runtime inside names the driver too. */
+	runtime->driver = elf_imports(elf, "cu") && !elf_imports(elf, "cuda")
+			      ? true
+			      : names_driver && !runtime->ours_static &&
+				    !runtime->nvidia_static;
+}
+
+static void look_at_kind(const struct elf *elf, struct doctor *doctor)
+{
+	if (elf->header.e_type == ET_REL)
+		doctor->kind = KIND_OBJECT;
+	else if (elf_is_program(elf))
+		doctor->kind = KIND_PROGRAM;
+	else
+		doctor->kind = KIND_LIBRARY;
+}
+
+/* "#!/usr/bin/env python3": who runs it. */
+static void look_at_script(struct bytes all, struct doctor *doctor)
+{
+	size_t cap = sizeof doctor->interpreter, size = 0;
+
+	doctor->kind = KIND_OTHER;
+	if (all.size < 2 || memcmp(all.data, "#!", 2))
+		return;
+	doctor->kind = KIND_SCRIPT;
+	while (2 + size < all.size && all.data[2 + size] != '\n')
+		size++;
+	gk_str_clean(doctor->interpreter, cap, (const char *)all.data + 2,
+		     size);
+}
+
+/* How the kernels of one module stand. */
+struct standing {
+	bool has_code, has_ptx, fits;
+};
+
+static struct standing standing_of(const struct doctor *doctor, unsigned module,
+				   unsigned capability)
+{
+	struct standing s = {false, false, false};
+
+	for (unsigned i = 0; i < doctor->image_count; i++) {
+		const struct image *image = &doctor->images[i];
+
+		if (image->module != module || image->empty)
+			continue;
+		if (image->kind == IMAGE_CODE) {
+			s.has_code = true;
+			continue;
+		}
+		s.has_ptx = true;
+		s.fits = s.fits || image->arch <= capability;
+	}
+	return s;
+}
+
+/* The parts of -rdc=true that are linked when the program starts. */
+static bool links_ptx(const struct doctor *doctor, unsigned capability)
+{
+	for (unsigned i = 0; i < doctor->image_count; i++)
+		if (doctor->images[i].relocatable &&
+		    doctor->images[i].kind == IMAGE_PTX &&
+		    doctor->images[i].arch <= capability)
+			return true;
+	return false;
+}
+
+static void judge_images(struct doctor *doctor, unsigned capability)
+{
+	if (links_ptx(doctor, capability))
+		return;
+	for (unsigned i = 0; i < doctor->module_count; i++) {
+		struct standing s = standing_of(doctor, i, capability);
+
+		if (s.has_ptx && !s.fits)
+			advise(doctor, &new_ptx);
+		else if (s.has_code && !s.has_ptx)
+			advise(doctor, &no_ptx);
+	}
+}
+
+static void judge(const struct elf *elf, struct doctor *doctor,
+		  unsigned capability)
+{
+#if defined(__x86_64__)
+	const unsigned own = EM_X86_64;
+#else
+	const unsigned own = EM_AARCH64;
+#endif
+	const char *shared = doctor->runtime.shared;
+
+	if (!doctor_has_cuda(doctor))
+		return;
+	if (elf->header.e_machine != own)
+		advise(doctor, &wrong_cpu);
+	if (doctor->runtime.nvidia_static)
+		advise(doctor, &static_runtime);
+	if (*shared && strcmp(shared, "libcudart.so.12") &&
+	    strcmp(shared, "libcudart.so.13"))
+		advise(doctor, &old_runtime);
+	judge_images(doctor, capability);
+}
+
+bool doctor_has_cuda(const struct doctor *doctor)
+{
+	const struct runtime *r = &doctor->runtime;
+
+	return *r->shared || r->nvidia_static || r->ours_static || r->driver ||
+	       doctor->image_count || doctor->advice_count;
+}
+
+int doctor_look(const char *path, struct bytes all, unsigned capability,
+		struct doctor *ret_doctor)
+{
+	struct doctor doctor = {.path = path};
+	struct elf elf;
+	int err;
+
+	if (!elf_read(all, &elf)) {
+		look_at_script(all, &doctor);
+		*ret_doctor = doctor;
+		return 0;
+	}
+	look_at_kind(&elf, &doctor);
+	look_at_runtime(&elf, &doctor);
+	err = doctor_images(elf_find(&elf, ".nv_fatbin"), false, &doctor);
+	if (!err)
+		err = doctor_images(elf_find(&elf, "__nv_relfatbin"), true,
+				    &doctor);
+	if (err) {
+		doctor_free(&doctor);
+		return err;
+	}
+	judge(&elf, &doctor, capability);
+	*ret_doctor = doctor;
+	return 0;
+}
+
+void doctor_free(struct doctor *doctor)
+{
+	free(doctor->images);
+	doctor->images = NULL;
+}

@@ -1,0 +1,209 @@
+"""`gpukit fake doctor`: what it says of a program is so when it is run."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import cuda_programs
+from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
+
+PTX, CODE = "ptx", "code"
+
+# flags of nvcc: (images with kernels, reasons why it does not run on an A100)
+WAYS = {
+    "default": ([], ["static-runtime"]),
+    "shared": (["-cudart", "shared"], []),
+    "arch": (["-cudart", "shared", "-arch=sm_80"], []),
+    "all-major": (["-cudart", "shared", "-arch=all-major"], ["new-ptx"]),
+    "ptx": (["-cudart", "shared", "-arch=compute_80"], []),
+    "two": (["-cudart", "shared", "-gencode",
+             "arch=compute_80,code=[sm_80,compute_80]", "-gencode",
+             "arch=compute_90,code=compute_90"], []),
+    "code": (["-cudart", "shared", "-gencode",
+              "arch=compute_86,code=sm_86"], ["no-ptx"]),
+    "new": (["-cudart", "shared", "-arch=compute_90"], ["new-ptx"]),
+    "fast": (["-cudart", "shared", "--compress-mode=speed"], []),
+    "small": (["-cudart", "shared", "--compress-mode=size"], []),
+    "plain": (["-cudart", "shared", "--no-compress"], []),
+    "code-default": (["-gencode", "arch=compute_86,code=sm_86"],
+                     ["static-runtime", "no-ptx"]),
+    "rdc": (["-cudart", "shared", "-rdc=true"], []),
+    "rdc-code": (["-cudart", "shared", "-rdc=true", "-gencode",
+                  "arch=compute_86,code=sm_86"], ["no-ptx"]),
+}
+
+
+def built(way, source="vector_add"):
+    flags, _ = WAYS[way]
+    path = os.path.join(cuda_programs.SOURCES, source + ".cu")
+    return cuda_programs.made(
+        os.path.join(cuda_programs.OUT, f"{source}-{way}"),
+        [path, cuda_programs.NVCC],
+        lambda to: cuda_programs.run(cuda_programs.NVCC, *flags, path, "-o",
+                                     to, env=cuda_programs.environment()))
+
+
+def look(gpukit, *paths, code=None):
+    done = gpukit("fake", "doctor", "--json", *paths)
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert done.returncode == int(not all(one["runs"] for one in found))
+    if code is not None:
+        assert done.returncode == code
+    return found
+
+
+def runs(program):
+    done = subprocess.run([GPUKIT, "fake", "--", program],
+                          capture_output=True, text=True, check=False,
+                          timeout=60, env=clean_env())
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_says_what_comes_true(gpukit, way):
+    program = built(way)
+    (found,) = look(gpukit, program)
+    assert [r["code"] for r in found["reasons"]] == WAYS[way][1]
+    assert found["runs"] == runs(program)
+
+
+def test_it_knows_the_runtime_of_a_program(gpukit):
+    for way, expected in (("default", (None, True, 0)),
+                          ("shared", ("libcudart.so.13", False, 0))):
+        (found,) = look(gpukit, built(way))
+        runtime = found["runtime"]
+        assert (runtime["shared"], runtime["nvidia_inside"],
+                runtime["gpukit_inside"]) == expected
+        assert not runtime["driver"]
+    (found,) = look(gpukit, cuda_programs.static("vector_add"), code=0)
+    assert found["runtime"] == {"shared": None, "nvidia_inside": False,
+                                "gpukit_inside": 13, "driver": False}
+    (found,) = look(gpukit, cuda_programs.driver("vector_add_driver"), code=0)
+    assert found["runtime"] == {"shared": None, "nvidia_inside": False,
+                                "gpukit_inside": 0, "driver": True}
+    (found,) = look(gpukit, "/bin/sh", code=0)
+    assert found["runtime"] == {"shared": None, "nvidia_inside": False,
+                                "gpukit_inside": 0, "driver": False}
+
+
+@pytest.mark.parametrize("way", ["default", "static"])
+def test_a_stripped_program_keeps_its_runtime(gpukit, tmp_path, way):
+    program = (cuda_programs.static("vector_add") if way == "static"
+               else built(way))
+    (before,) = look(gpukit, program)
+    stripped = str(tmp_path / "stripped")
+    shutil.copy(program, stripped)
+    cuda_programs.run("strip", stripped)
+    (after,) = look(gpukit, stripped)
+    for key in ("runtime", "images", "reasons"):
+        assert after[key] == before[key]
+
+
+def test_the_runtime_of_cuda_12_is_known_too(gpukit):
+    nvidia = os.path.join(cuda_programs.TOOLKIT_12, "lib", "libcudart.so.12")
+    (found,) = look(gpukit, nvidia, code=1)
+    assert found["kind"] == "library" and found["runtime"]["nvidia_inside"]
+    (found,) = look(gpukit, os.path.join(FAKE_DIR, "libcudart.so.12"), code=0)
+    assert found["runtime"]["gpukit_inside"] == 12
+
+
+def test_it_lists_the_images(gpukit):
+    (found,) = look(gpukit, built("two"))
+    images = [(i["kind"], i["arch"], i["packing"]) for i in found["images"]
+              if not i["without_kernels"]]
+    assert images == [(CODE, 80, "none"), (PTX, 80, "zstd"),
+                      (PTX, 90, "zstd")]
+    packings = {way: {i["packing"] for i in look(gpukit, built(way))[0]["images"]
+                      if i["kind"] == PTX}
+                for way in ("fast", "small", "plain")}
+    assert packings == {"fast": {"lz4"}, "small": {"zstd"}, "plain": {"none"}}
+    (found,) = look(gpukit, built("rdc"))
+    assert any(i["to_be_linked"] and i["kind"] == PTX for i in found["images"])
+
+
+def test_the_machine_decides(gpukit):
+    program = built("new")
+    assert gpukit("fake", "doctor", program).returncode == 1
+    done = gpukit("fake", "doctor", "--gpus", "h100-sxm5-80gb:2", program)
+    assert done.returncode == 0 and "runs     yes" in done.stdout
+    done = gpukit("fake", "doctor", "--gpus", "h100-sxm5-80gb,t4", program)
+    assert done.returncode == 1
+
+
+def test_it_says_what_to_do_and_that_helps(gpukit):
+    told = gpukit("fake", "doctor", built("default")).stdout
+    assert "-cudart shared" in told
+    assert "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared" in told
+    flag = re.search(r'NVCC_APPEND_FLAGS="(-L[^"]+)"', told).group(1)
+    assert os.path.exists(os.path.join(flag[2:], "libcudart_static.a"))
+    told = gpukit("fake", "doctor", built("code")).stdout
+    flags = re.search(r'NVCC_APPEND_FLAGS="(-gencode [^"]+)"', told).group(1)
+    out = os.path.join(cuda_programs.OUT, "mended")
+    cuda_programs.run(
+        cuda_programs.NVCC, *WAYS["code"][0],
+        os.path.join(cuda_programs.SOURCES, "vector_add.cu"), "-o", out,
+        env=cuda_programs.environment(NVCC_APPEND_FLAGS=flags))
+    assert gpukit("fake", "doctor", out).returncode == 0
+
+
+def test_scripts_directories_and_what_is_nothing(gpukit, tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("#!/usr/bin/env python3\n")
+    told = gpukit.ok("fake", "doctor", script)
+    assert "script for /usr/bin/env python3" in told
+    done = gpukit("fake", "doctor", os.path.join(ROOT, "README.md"))
+    assert done.returncode == 1 and "neither a program" in done.stdout
+
+    package = tmp_path / "package"
+    (package / "deep").mkdir(parents=True)
+    shutil.copy("/bin/true", package / "tool")
+    shutil.copy(built("shared"), package / "deep" / "thing.so")
+    (found,) = look(gpukit, package, code=0)
+    assert found["path"].endswith("deep/thing.so")
+    shutil.copy(built("default"), package / "deep" / "other.so")
+    assert len(look(gpukit, package, code=1)) == 2
+    (tmp_path / "empty").mkdir()
+    assert "nothing of CUDA" in gpukit.ok("fake", "doctor", tmp_path / "empty")
+
+
+def test_errors_and_usage(gpukit, tmp_path):
+    done = gpukit("fake", "doctor", tmp_path / "missing")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "No such file" in done.stderr
+    assert gpukit("fake", "doctor").returncode == 2
+    assert gpukit("fake", "doctor", "--gpus", "nonsense", "/bin/sh"
+                  ).returncode == 2
+
+
+def damaged(whole, kind, chance):
+    if kind == "cut":
+        return whole[:chance.randrange(len(whole))]
+    changed = bytearray(whole)
+    # The header, the tables behind, and the fat binaries have most to break.
+    for _ in range(chance.randrange(1, 40)):
+        where = chance.choice([0, len(whole) - 3000, whole.find(
+            b"\x50\xed\x55\xba")])
+        changed[(where + chance.randrange(3000)) % len(changed)] = \
+            chance.randrange(256)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("kind", ["cut", "changed"])
+def test_damaged_files_do_no_harm(gpukit, tmp_path, kind):
+    chance = random.Random(6)
+    paths = []
+    for way in ("two", "small", "rdc"):
+        with open(built(way), "rb") as file:
+            whole = file.read()
+        for i in range(100):
+            paths.append(tmp_path / f"{way}{i}")
+            paths[-1].write_bytes(damaged(whole, kind, chance))
+    done = gpukit("fake", "doctor", "--json", *paths)
+    assert done.returncode in (0, 1) and done.stderr == ""
+    assert len(json.loads(done.stdout)) == len(paths)
