@@ -11,6 +11,8 @@ from conftest import BUILD, FAKE_DIR, ROOT
 
 FRONT = os.path.join(FAKE_DIR, "libnvidia-ml.so.1")
 FRONTS = sorted(glob.glob(os.path.join(FAKE_DIR, "*", "libnvidia-ml.so.1")))
+CUDA = os.path.join(FAKE_DIR, "libcuda.so.1")
+CUDAS = sorted(glob.glob(os.path.join(FAKE_DIR, "*", "libcuda.so.1")))
 CORE = os.path.join(FAKE_DIR, "libgpukit-fake.so")
 AUDIT = os.path.join(FAKE_DIR, "libgpukit-audit.so")
 PUBLIC = os.path.join(BUILD, "lib", "libgpukit.so")
@@ -61,7 +63,8 @@ def test_the_public_library_exports_its_header():
 
 
 @pytest.mark.parametrize("library, needs", [
-    *((front, {"libgpukit-fake.so"}) for front in [FRONT, *FRONTS]),
+    *((front, {"libgpukit-fake.so"})
+      for front in [FRONT, *FRONTS, CUDA, *CUDAS]),
     (CORE, set()), (AUDIT, set()), (PUBLIC, set())])
 def test_what_enters_other_processes_needs_libc_alone(library, needs):
     others = {name for name in dynamic(library, "NEEDED")
@@ -69,17 +72,26 @@ def test_what_enters_other_processes_needs_libc_alone(library, needs):
     assert others - LIBC == needs
 
 
-@pytest.mark.parametrize("front", [FRONT, *FRONTS])
+@pytest.mark.parametrize("front", [FRONT, *FRONTS, CUDA, *CUDAS])
 def test_a_front_finds_its_core_beside_itself_only(front):
     assert dynamic(front, "RUNPATH") == ["$ORIGIN"]
-    assert dynamic(front, "SONAME") == ["libnvidia-ml.so.1"]
+    assert dynamic(front, "SONAME") == [os.path.basename(front)]
     assert "NODELETE" in run("readelf", "-d", front)
     for beside in (CORE, AUDIT):
         there = os.path.join(os.path.dirname(front), os.path.basename(beside))
         assert os.path.samefile(there, beside)
 
 
-@pytest.mark.parametrize("library", [FRONT, *FRONTS, CORE, AUDIT, PUBLIC])
+@pytest.mark.parametrize("front", [CUDA, *CUDAS])
+def test_what_cuda_calls_within_itself_is_its_own(front):
+    """No hook comes between: nothing of it is looked up by name."""
+    by_name = re.findall(r" (cu[A-Z]\w*)( \+ \w+)?$",
+                         run("readelf", "-rW", front), re.M)
+    assert not by_name
+
+
+@pytest.mark.parametrize("library", [FRONT, *FRONTS, CUDA, *CUDAS, CORE, AUDIT,
+                                     PUBLIC])
 def test_hardening(library):
     headers = run("readelf", "-lW", library)
     assert "GNU_RELRO" in headers
