@@ -401,7 +401,7 @@ void gkf_queue_forget(void)
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++) {
 		struct gkf_pool *pool = &gkf_room.pool[i];
 
-		if (pool->used)
+		if (atomic_load(&pool->used))
 			memset(pool, 0, sizeof *pool);
 	}
 	pthread_mutex_init(&gkf_room.lock, NULL);

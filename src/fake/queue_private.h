@@ -76,7 +76,7 @@ struct gkf_pool {
 	struct gkf_executor *spinner, *watcher;
 	_Atomic unsigned threads;
 	unsigned in_long; /* of them, in tasks that take long */
-	bool used;
+	_Atomic bool used;
 	struct gkf_executor executor[GKF_EXECUTORS_MAX];
 
 	pthread_mutex_t turn; /* held while the turn is taken or given */

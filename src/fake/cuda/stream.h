@@ -18,6 +18,12 @@
 CUresult stream_check(CUcontext ctx, CUstream stream, bool per_thread);
 
 /*
+ * The context to name with a stream where any will do, as copies and waits for
+ * events do: that of the handle, else ctx.
+ */
+CUcontext stream_context(CUcontext ctx, CUstream stream);
+
+/*
  * Puts a task in; it is the stream's from now on. Never fails after
  * stream_check().
  */
