@@ -1,0 +1,91 @@
+"""numba-cuda, unmodified: kernels written in Python, compiled by libNVVM,
+run through the driver API."""
+
+import subprocess
+import sys
+
+import pytest
+
+import cuda_programs
+from conftest import GPUKIT, clean_env
+
+BEGIN = """
+import time
+import numpy as np
+from numba import cuda
+"""
+
+DEVICES = """
+assert len(cuda.gpus) == 8
+assert cuda.get_current_device().compute_capability == (8, 0)
+assert "A100" in str(cuda.get_current_device().name)
+unused, total = cuda.current_context().get_memory_info()
+assert 0 < unused < total
+with cuda.gpus[3]:
+    assert cuda.get_current_device().id == 3
+"""
+
+COPIES = """
+a = np.arange(100000, dtype=np.float64)
+on_gpu = cuda.to_device(a)
+assert (on_gpu.copy_to_host() == a).all()
+stream = cuda.stream()
+pinned = cuda.pinned_array(1000, dtype=np.int32)
+pinned[:] = 5
+there = cuda.to_device(pinned, stream=stream)
+back = there.copy_to_host(stream=stream)
+stream.synchronize()
+assert (back == 5).all()
+mapped = cuda.mapped_array(10, dtype=np.int32)
+mapped[:] = 3
+managed = cuda.managed_array(10, dtype=np.int32)
+managed[:] = 4
+assert managed.sum() == 40
+"""
+
+EVENTS = """
+begin, end = cuda.event(), cuda.event()
+begin.record()
+begin.synchronize()
+time.sleep(0.05)
+end.record()
+end.synchronize()
+assert 45 < cuda.event_elapsed_time(begin, end) < 5000
+"""
+
+KERNELS = """
+@cuda.jit
+def add(x, y, to):
+    i = cuda.grid(1)
+    if i < to.size:
+        to[i] = x[i] + y[i]
+
+x = np.arange(1000, dtype=np.float32)
+to = cuda.device_array_like(x)
+add[8, 128](cuda.to_device(x), cuda.to_device(x), to)
+assert (to.copy_to_host() == 2 * x).all()
+
+@cuda.jit
+def turn(at):
+    shared = cuda.shared.array(64, dtype=np.int32)
+    i = cuda.threadIdx.x
+    shared[i] = at[i]
+    cuda.syncthreads()
+    at[i] = shared[63 - i]
+
+at = np.arange(64, dtype=np.int32)
+turn[1, 64](at)
+assert (at == np.arange(64)[::-1]).all()
+"""
+
+
+@pytest.mark.parametrize("code", [DEVICES, COPIES, EVENTS, KERNELS], ids=[
+    "devices", "copies", "events", "kernels"])
+def test_numba(code, tmp_path):
+    done = subprocess.run(
+        [GPUKIT, "fake", "--", sys.executable, "-W", "ignore", "-c",
+         BEGIN + code],
+        capture_output=True, text=True, timeout=120, check=False,
+        env=clean_env(CUDA_HOME=cuda_programs.TOOLKIT,
+                      NUMBA_CACHE_DIR=str(tmp_path)))
+    assert done.returncode == 0, done.stderr
