@@ -15,6 +15,8 @@
 static _Thread_local
     __attribute__((tls_model("initial-exec"))) struct stack *mine;
 
+static _Thread_local __attribute__((tls_model("initial-exec"))) bool barred;
+
 static pthread_key_t leaving;
 static bool told_leaving;
 
@@ -87,6 +89,8 @@ static inline CUresult enter(enum cuda_row row)
 
 	if (__builtin_expect(ready != CUDA_READY, 0))
 		return not_ready(ready);
+	if (__builtin_expect(barred, 0))
+		return CUDA_ERROR_NOT_PERMITTED;
 	gkf_cuda_count(cuda.file, row);
 	return CUDA_SUCCESS;
 }
@@ -108,6 +112,11 @@ static inline CUresult take_current(CUcontext *ret_ctx)
 	*ret_ctx = e->ctx;
 	return (CUresult)atomic_load_explicit(&e->ctx->sticky,
 					      memory_order_relaxed);
+}
+
+void front_bar(bool is_barred)
+{
+	barred = is_barred;
 }
 
 CUresult front_enter(enum cuda_row row)

@@ -151,6 +151,12 @@ CUresult front_enter(enum cuda_row row);
  */
 CUresult front_enter_context(enum cuda_row row, CUcontext *ret_ctx);
 
+/*
+ * While a host function runs its thread may not enter:
+ * CUDA_ERROR_NOT_PERMITTED.
+ */
+void front_bar(bool barred);
+
 /* Counts a call that nobody answers; the body of every default. */
 CUresult front_refuse(enum cuda_row row);
 

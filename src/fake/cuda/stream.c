@@ -77,7 +77,8 @@ CUstream stream_new(CUcontext ctx, enum stream_kind kind, int priority)
 	s->sync_policy = CU_SYNC_POLICY_AUTO;
 	pthread_mutex_lock(&streams->lock);
 	link_stream(s);
-	gkf_queue_after(s->queue, streams->since);
+	if (streams->hold)
+		gkf_queue_after(s->queue, gkf_queue_ticket(streams->hold));
 	pthread_mutex_unlock(&streams->lock);
 	return s;
 }
@@ -160,6 +161,8 @@ static void close_streams(CUcontext ctx)
 	}
 	if (streams->gather)
 		gkf_queue_release(streams->gather, false);
+	if (streams->hold)
+		gkf_queue_release(streams->hold, false);
 	pthread_mutex_destroy(&streams->lock);
 	free(streams->left);
 	free(streams);
@@ -176,8 +179,9 @@ static CUresult open_streams(CUcontext ctx)
 	streams->ctx = ctx;
 	ctx->part[PART_STREAM] = streams;
 	streams->gather = queue_new(ctx, 0);
+	streams->hold = queue_new(ctx, 0);
 	streams->legacy = stream_new(ctx, STREAM_LEGACY, 0);
-	if (streams->gather && streams->legacy)
+	if (streams->gather && streams->hold && streams->legacy)
 		return CUDA_SUCCESS;
 	close_streams(ctx);
 	return CUDA_ERROR_OUT_OF_MEMORY;
@@ -450,6 +454,25 @@ CUresult stream_drain(CUcontext ctx)
 	for (unsigned i = 0; i < p.count; i++)
 		stream_wait(ctx, CU_CTX_SCHED_AUTO, p.ticket[i]);
 	return stream_error(ctx);
+}
+
+/* ---- of whole contexts ---- */
+
+void streams_gather(struct streams *streams)
+{
+	for (CUstream s = streams->all; s; s = s->next)
+		gkf_queue_after(streams->gather, gkf_queue_ticket(s->queue));
+	for (unsigned i = 0; i < streams->left_count; i++)
+		gkf_queue_after(streams->gather, streams->left[i].ticket);
+}
+
+/* A queue of nothing but waits, so that one ticket stands for several. */
+void streams_hold_back(struct streams *streams, struct gkf_ticket ticket)
+{
+	gkf_queue_after(streams->hold, ticket);
+	ticket = gkf_queue_ticket(streams->hold);
+	for (CUstream s = streams->all; s; s = s->next)
+		gkf_queue_after(s->queue, ticket);
 }
 
 /* ---- for what is freed in the order of a stream ---- */

@@ -51,7 +51,7 @@ struct streams {
 	struct left *left;
 	unsigned left_count, left_room;
 	struct gkf_queue *gather; /* waits for many things at once */
-	struct gkf_ticket since;  /* every stream waits for it, new ones too */
+	struct gkf_queue *hold;   /* every stream waits for all in it */
 };
 
 /* Tickets that somebody waits for; those beyond the room wait in `gather`. */
@@ -91,6 +91,12 @@ void stream_destroy(CUstream s);
 void stream_order(CUstream s);
 void stream_push(CUstream s, struct gkf_task *task);
 
+/* Under the lock: `gather` waits for all that the context has to do. */
+void streams_gather(struct streams *streams);
+
+/* Under the lock: what streams are given from now on waits for a ticket. */
+void streams_hold_back(struct streams *streams, struct gkf_ticket ticket);
+
 static inline void stream_lock(CUstream s)
 {
 	pthread_mutex_lock(&s->of->lock);
@@ -115,6 +121,9 @@ static inline CUresult stream_error(CUcontext ctx)
 	return (CUresult)atomic_load_explicit(&ctx->sticky,
 					      memory_order_acquire);
 }
+
+/* event.c: is it an event that lives, and what would wait for it? */
+CUresult event_check(CUevent event, struct gkf_ticket *ret_ticket);
 
 /* stream_thread.c: the calling thread's own stream; NULL: no memory. */
 CUstream stream_of_thread(CUcontext ctx);
