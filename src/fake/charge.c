@@ -28,18 +28,24 @@ static uint64_t *gi_of(struct gkf_books *b, uint32_t instance)
 	return gi < GKF_MIG_GIS ? &b->held_gi[gi] : NULL;
 }
 
+/* Others read the sums without the lock. */
+static void put(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
 static void add(struct gkf_books *b, uint32_t instance, uint64_t bytes)
 {
 	uint64_t *gi = gi_of(b, instance);
 
-	b->held += bytes;
+	put(&b->held, b->held + bytes);
 	if (gi)
-		*gi += bytes;
+		put(gi, *gi + bytes);
 }
 
 static void take_away(uint64_t *from, uint64_t bytes)
 {
-	*from -= bytes < *from ? bytes : *from;
+	put(from, bytes < *from ? *from - bytes : 0);
 }
 
 static void subtract(struct gkf_books *b, uint32_t instance, uint64_t bytes)
@@ -56,7 +62,7 @@ void gkf_books_enter(struct gkf_machine *m, const struct gkf_slot *slot)
 	struct gkf_books *b = books_of(m, slot->device);
 
 	if (slot->wave.stop_bin)
-		b->by_clock++;
+		put(&b->by_clock, b->by_clock + 1);
 	else
 		add(b, slot->instance, atomic_load(&slot->bytes));
 }
@@ -77,9 +83,10 @@ static void recount(struct gkf_machine *m, unsigned device)
 	struct gkf_books *b = books_of(m, device);
 	unsigned high = gkf_slots_high(m);
 
-	b->held = b->by_clock = 0;
+	put(&b->held, 0);
+	put(&b->by_clock, 0);
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++)
-		b->held_gi[gi] = 0;
+		put(&b->held_gi[gi], 0);
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 

@@ -314,9 +314,28 @@ static uint64_t held_bytes(struct gkf_machine *m, unsigned device, unsigned gi)
 	return held;
 }
 
+/* How often the slots are looked at for a sum that held all the while. */
+#define READINGS 4
+
+/*
+ * Slots that are looked at one after the other never held all that at once if
+ * some took and others gave meanwhile: then the books did not stand still.
+ */
 uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
 {
-	return held_bytes(m, device, UINT32_MAX);
+	const struct gkf_books *b = &m->file->device[device].books;
+	uint64_t before, after, held;
+	int readings = 0;
+
+	do {
+		before = __atomic_load_n(&b->held, __ATOMIC_ACQUIRE);
+		held = held_bytes(m, device, UINT32_MAX);
+		atomic_thread_fence(memory_order_acquire);
+		after = __atomic_load_n(&b->held, __ATOMIC_RELAXED);
+	} while (before != after && ++readings < READINGS);
+	if (before != after && !__atomic_load_n(&b->by_clock, __ATOMIC_RELAXED))
+		held = after;
+	return held;
 }
 
 #define MIB (1024ULL * 1024)
