@@ -1,17 +1,6 @@
 /* stream_calls.c - creating, destroying and asking streams. */
 #include "fake/cuda/stream_private.h"
 
-/* What cuCtxGetStreamPriorityRange says. */
-#define PRIORITY_LEAST    0
-#define PRIORITY_GREATEST (-5)
-
-static int clamp(int priority)
-{
-	if (priority > PRIORITY_LEAST)
-		return PRIORITY_LEAST;
-	return priority < PRIORITY_GREATEST ? PRIORITY_GREATEST : priority;
-}
-
 static CUresult create(CUcontext ctx, CUstream *phStream, unsigned flags,
 		       int priority)
 {
@@ -22,7 +11,7 @@ static CUresult create(CUcontext ctx, CUstream *phStream, unsigned flags,
 	s = stream_new(ctx,
 		       flags & CU_STREAM_NON_BLOCKING ? STREAM_NON_BLOCKING
 						      : STREAM_BLOCKING,
-		       clamp(priority));
+		       stream_priority(priority));
 	if (!s)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*phStream = s;
@@ -32,7 +21,7 @@ static CUresult create(CUcontext ctx, CUstream *phStream, unsigned flags,
 CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
 {
 	ENTER_CONTEXT(cuStreamCreate, ctx);
-	return create(ctx, phStream, Flags, PRIORITY_LEAST);
+	return create(ctx, phStream, Flags, STREAM_PRIORITY_LEAST);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,

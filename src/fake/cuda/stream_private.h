@@ -18,6 +18,10 @@
 struct streams;
 struct thread_entry;
 
+/* What cuCtxGetStreamPriorityRange says. */
+#define STREAM_PRIORITY_LEAST    0
+#define STREAM_PRIORITY_GREATEST (-5)
+
 enum stream_kind { STREAM_LEGACY, STREAM_BLOCKING, STREAM_NON_BLOCKING };
 
 struct CUstream_st {
@@ -61,6 +65,15 @@ struct pending {
 	unsigned count;
 	bool gathered;
 };
+
+/* The nearest priority that there is. */
+static inline int stream_priority(int priority)
+{
+	if (priority > STREAM_PRIORITY_LEAST)
+		return STREAM_PRIORITY_LEAST;
+	return priority < STREAM_PRIORITY_GREATEST ? STREAM_PRIORITY_GREATEST
+						   : priority;
+}
 
 static inline struct streams *streams_of(CUcontext ctx)
 {
