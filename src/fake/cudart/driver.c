@@ -43,12 +43,14 @@ static CUresult missing(void)
 	return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
 }
 
+/* Asked for more than it can have, a driver might give an older function. */
 static function ask(const char *base, int since, uint64_t flags)
 {
 	CUdriverProcAddressQueryResult status;
 	void *found = NULL;
 
-	if (get(base, &found, since, flags, &status) || !found)
+	if ((version && since > version) ||
+	    get(base, &found, since, flags, &status) || !found)
 		return NULL;
 	return (function)found;
 }

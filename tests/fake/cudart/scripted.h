@@ -1,0 +1,56 @@
+/*
+ * scripted.h - a libcuda.so.1 for the runtime to run on: it counts calls, and
+ * answers what it is told. Its own functions it does in a few lines: contexts,
+ * libraries and their kernels, attributes of devices.
+ */
+#ifndef TESTS_CUDART_SCRIPTED_H
+#define TESTS_CUDART_SCRIPTED_H
+
+#include "abi/cuda_abi.h"
+
+#include <stdbool.h>
+
+#define SCRIPTED_DEVICES 3
+
+/* To be changed before the runtime starts. */
+extern CUDA_EXPORT int scripted_version; /* 13000 */
+extern CUDA_EXPORT bool scripted_has_table;
+
+/* What a function answers from now on, by exact symbol. */
+CUDA_EXPORT void scripted_answer(const char *symbol, CUresult result);
+
+/* How often it was called; NULL: all functions together. */
+CUDA_EXPORT unsigned scripted_calls(const char *symbol);
+
+/* The last one of this thread; "" after scripted_forget(). */
+CUDA_EXPORT const char *scripted_last(void);
+CUDA_EXPORT void scripted_forget(void);
+
+/* What was refused last by way of the table. */
+CUDA_EXPORT const char *scripted_refused(void);
+
+/* Images: what is loaded must be one of these; name NULL ends the list. */
+struct scripted_image {
+	const void *code;
+	const char *const *names; /* kernels and variables */
+	CUresult result;          /* of loading it */
+	int loaded, loads;
+	char memory[64]; /* what all variables are */
+};
+extern CUDA_EXPORT struct scripted_image scripted_images[4];
+
+/* The last launch. */
+struct scripted_launch {
+	const char *kernel; /* its name */
+	unsigned grid[3], block[3], shared;
+	CUstream stream;
+	void **args;
+	bool per_thread;
+};
+extern CUDA_EXPORT struct scripted_launch scripted_launch;
+
+/* The last three-dimensional copies, in order. */
+extern CUDA_EXPORT CUDA_MEMCPY3D scripted_boxes[8];
+extern CUDA_EXPORT unsigned scripted_box_count;
+
+#endif
