@@ -62,6 +62,7 @@ static struct {
 	CUmipmappedArray mipmap;
 	CUmemoryPool pool;
 	CUdevice second;
+	int nothing;
 	void *host; /* of cuMemHostAlloc */
 	char bus[32], path[96];
 } things;
@@ -95,6 +96,8 @@ static const struct {
     {NULL, "peerDevice", &things.second, sizeof things.second},
     {"cuDeviceGetP2PAttribute", "dstDevice", &things.second,
      sizeof things.second},
+    {"cuCtxCreate_v3", "paramsArray", &things.nothing, sizeof things.nothing},
+    {"cuCtxCreate_v3", "numParams", &things.nothing, sizeof things.nothing},
     {"cuMemFreeHost", "p", &things.host, sizeof things.host},
 };
 
@@ -366,7 +369,7 @@ static uint64_t value_of(const char *symbol, const struct arg *a,
 		return 0;
 	if (a->kind == ARG_CALLBACK)
 		return mode == BUFFERS ? (uintptr_t)callback : 0;
-	if (is_pointer(a))
+	if (is_pointer(a) || (a->kind == ARG_ADDRESS && mode == BUFFERS))
 		return mode == BUFFERS ? (uintptr_t)next_buffer() : 0;
 	if (mode == GARBAGE)
 		return UINT64_MAX;
@@ -418,12 +421,16 @@ static uint64_t refused(struct fixture *fx, unsigned row)
 	return atomic_load(&fx->file->cuda_refused[row]);
 }
 
+static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
+
 /* In a child. */
 static void try_row(struct fixture *fx, unsigned row)
 {
 	struct outcome *o = &outcomes[row];
 	uint64_t before;
 
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		signal(signals[i], SIG_DFL); /* cmocka's goes on */
 	alarm(HUNG_S);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	call_all(o, row, EARLY);
@@ -558,6 +565,11 @@ static const struct {
 } unknown[] = {
     {"cuGetExportTable", "no table is known to others"},
     {"cuDeviceGetLuid", "Windows alone has LUIDs"},
+    {"cuMemAlloc", "no device address has 32 bits"},
+    {"cuMemAllocPitch", "no device address has 32 bits"},
+    {"cuMemFree", "no device address has 32 bits"},
+    {"cuMemGetAddressRange", "no device address has 32 bits"},
+    {"cuMemGetHandleForAddressRange", "the devices say they have no dma-buf"},
     {"cuCtxGetExecAffinity", "MPS alone has it"},
     {"cuDeviceGetExecAffinitySupport", "MPS alone has it"},
 };
