@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import cuda_programs
-from conftest import FAKE_DIR, GPUKIT, clean_env
+from conftest import GPUKIT, clean_env
 
 
 def on_machine(program, *options, env=None):
@@ -25,12 +25,10 @@ def test_program(way, name):
 
 
 @pytest.mark.parametrize("name", ["vector_add", "streams", "errors"])
-def test_program_without_the_launcher(name, tmp_path):
-    done = subprocess.run(
-        [cuda_programs.shared(name)], capture_output=True, text=True,
-        check=False, timeout=120,
-        env=clean_env(LD_LIBRARY_PATH=FAKE_DIR,
-                      GPUKIT_MACHINE=str(tmp_path / "machine")))
+def test_program_without_the_launcher(name, machine):
+    done = subprocess.run([cuda_programs.shared(name)], capture_output=True,
+                          text=True, check=False, timeout=120,
+                          env=clean_env(**machine().env))
     assert (done.returncode, done.stderr) == (0, "")
 
 
