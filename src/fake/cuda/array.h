@@ -18,7 +18,23 @@ struct CUarray_st {
 	size_t pitch, slice;          /* bytes from row to row, and so on */
 	size_t size;                  /* bytes in all */
 	CUmipmappedArray level_of;    /* whose level it is; NULL: of none */
+	CUarray next, prev;           /* array.c's */
 };
+
+/*
+ * May a context have such an array? CUDA_ERROR_INVALID_VALUE, and
+ * CUDA_ERROR_NOT_SUPPORTED for what is refused. Bytes of an element.
+ */
+CUresult array_check(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
+		     size_t *ret_element);
+
+/* Its handle without memory; then the memory makes it alive for others. */
+CUarray array_lay_out(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
+		      size_t element);
+void array_settle(CUarray array, CUdeviceptr base);
+
+/* The handle ends; the memory is the caller's. */
+void array_end(CUarray array);
 
 /* Is it an array that lives? */
 bool array_is(CUarray array);

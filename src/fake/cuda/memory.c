@@ -1,4 +1,5 @@
 /* memory.c - device memory of a context: taking, freeing, asking. */
+#include "fake/cuda/array.h"
 #include "fake/cuda/memory.h"
 #include "fake/cuda/stream.h"
 
@@ -31,7 +32,7 @@ bool memory_base(CUdeviceptr address, unsigned kinds,
 	struct gkf_extent e;
 
 	if (!gkf_space_find(address, &e) || e.base != address ||
-	    !(kinds & MEMORY_BIT(e.kind)))
+	    !(kinds & MEMORY_BIT(e.kind)) || note_is_leaving(&e))
 		return false;
 	*ret_extent = e;
 	return true;
@@ -57,6 +58,7 @@ CUresult memory_free(const struct gkf_extent *e)
 /* Everything of a context that is left. */
 static void close_memory(CUcontext ctx)
 {
+	array_close(ctx);
 	gkf_space_drop(ctx);
 }
 

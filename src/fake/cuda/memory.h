@@ -21,7 +21,10 @@
 CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 		      CUdeviceptr *ret_address);
 
-/* The piece that begins at an address and is of one of the kinds (bits). */
+/*
+ * The piece that begins at an address, is of one of the kinds (bits) and was
+ * not freed in the order of a stream.
+ */
 #define MEMORY_BIT(kind) (1u << (kind))
 bool memory_base(CUdeviceptr address, unsigned kinds,
 		 struct gkf_extent *ret_extent);
@@ -32,22 +35,19 @@ CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e);
 /* Frees a piece and what is noted of it. */
 CUresult memory_free(const struct gkf_extent *e);
 
-/*
- * Places of managed memory: a device's number, CU_DEVICE_CPU, or
- * CU_DEVICE_INVALID for none.
- */
+/* Of a stretch of managed memory. */
 struct memory_advice {
-	bool read_mostly;
-	int preferred, prefetched;
+	bool read_mostly, accessed_by_host;
 	uint64_t accessed_by; /* a bit for each device's number */
-	bool accessed_by_host;
+	/* CU_MEM_LOCATION_TYPE_INVALID: none. */
+	CUmemLocation preferred, prefetched;
 };
 
 /* What is noted of a piece, by its id; made at the first need. */
 struct memory_note {
 	uint64_t id;
-	bool sync_memops;  /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
-	unsigned attached; /* cuStreamAttachMemAsync's flags; 0: as made */
+	bool leaving;     /* cuMemFreeAsync was called */
+	bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
 	/* Advice by stretches of pages; the last one ends at the piece's end */
 	unsigned count;
 	struct memory_stretch {
@@ -66,5 +66,8 @@ void note_drop(const struct gkf_extent *e);
 
 /* Are all copies to and from the piece synchronous? */
 bool note_is_sync(const struct gkf_extent *e);
+
+/* Is it to be freed when its stream comes to it? */
+bool note_is_leaving(const struct gkf_extent *e);
 
 #endif

@@ -118,3 +118,13 @@ bool note_is_sync(const struct gkf_extent *e)
 		note_close();
 	return sync;
 }
+
+bool note_is_leaving(const struct gkf_extent *e)
+{
+	struct memory_note *note = note_open(e, false);
+	bool leaving = note && note->leaving;
+
+	if (note)
+		note_close();
+	return leaving;
+}

@@ -1,0 +1,152 @@
+/*
+ * pool_alloc.c - memory in the order of streams. A piece is there when the
+ * call returns; it is free again when what was in the stream before is done.
+ */
+#include "fake/cuda/pool.h"
+#include "fake/cuda/stream.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+
+/* What the piece comes from; made when it is first needed. */
+static CUresult open_pool(CUmemoryPool pool, struct gkf_pool **ret_at)
+{
+	struct gkf_pool *at = atomic_load(&pool->at), *none = NULL;
+	int error;
+
+	if (!at) {
+		error = gkf_pool_new(front_device(pool->device)->index,
+				     pool->bound, &at);
+		if (error)
+			return error == GK_ERR_NOT_FOUND
+				   ? CUDA_ERROR_INVALID_CONTEXT
+				   : front_error(error);
+		gkf_pool_keep(at, atomic_load(&pool->threshold));
+		if (!atomic_compare_exchange_strong(&pool->at, &none, at)) {
+			gkf_pool_release(at);
+			at = none;
+		}
+	}
+	*ret_at = at;
+	return CUDA_SUCCESS;
+}
+
+static CUresult alloc_from(CUmemoryPool pool, size_t size, CUdeviceptr *dptr)
+{
+	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_DEVICE,
+				     .device =
+					 front_device(pool->device)->index,
+				     .size = size,
+				     .owner = pool};
+	CUresult r = open_pool(pool, &ask.pool);
+	uint64_t address;
+	int error;
+
+	if (r)
+		return r;
+	error = gkf_space_alloc(&ask, &address);
+	if (error)
+		return front_error(error);
+	*dptr = address;
+	return CUDA_SUCCESS;
+}
+
+static CUresult cuMemAllocAsync_on(enum cuda_row row, bool per_thread,
+				   CUdeviceptr *dptr, size_t bytesize,
+				   CUstream hStream)
+{
+	CUmemoryPool pool;
+	CUcontext ctx;
+	CUresult r = front_enter_context(row, &ctx);
+
+	if (!r)
+		r = stream_check(ctx, hStream, per_thread);
+	if (!r && (!dptr || !bytesize))
+		r = CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		r = pool_current(front_number(ctx->device), &pool);
+	return r ? r : alloc_from(pool, bytesize, dptr);
+}
+
+BOTH_STREAMS(cuMemAllocAsync, _ptsz,
+	     (CUdeviceptr * dptr, size_t bytesize, CUstream hStream),
+	     (dptr, bytesize, hStream))
+
+static CUresult cuMemAllocFromPoolAsync_on(enum cuda_row row, bool per_thread,
+					   CUdeviceptr *dptr, size_t bytesize,
+					   CUmemoryPool pool, CUstream hStream)
+{
+	CUcontext ctx;
+	CUresult r = front_enter_context(row, &ctx);
+
+	if (!r)
+		r = stream_check(ctx, hStream, per_thread);
+	if (!r && (!dptr || !bytesize || !handle_is(pool, HANDLE_POOL)))
+		r = CUDA_ERROR_INVALID_VALUE;
+	return r ? r : alloc_from(pool, bytesize, dptr);
+}
+
+BOTH_STREAMS(cuMemAllocFromPoolAsync, _ptsz,
+	     (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool,
+	      CUstream hStream),
+	     (dptr, bytesize, pool, hStream))
+
+/* On an executor thread; the piece is nobody's since it was marked. */
+static void free_later(void *data)
+{
+	struct gkf_extent *e = data;
+
+	memory_free(e);
+	free(e);
+}
+
+/* Of two that free the same piece one is told. */
+static CUresult mark(const struct gkf_extent *e)
+{
+	struct memory_note *note = note_open(e, true);
+	CUresult r = CUDA_SUCCESS;
+
+	if (!note)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (note->leaving)
+		r = CUDA_ERROR_INVALID_VALUE;
+	note->leaving = true;
+	note_close();
+	return r;
+}
+
+static CUresult free_async(CUcontext ctx, CUdeviceptr address, CUstream stream,
+			   bool per_thread)
+{
+	struct gkf_extent e, *later;
+	CUresult r;
+
+	if (!memory_base(address, MEMORY_BIT(GKF_MEMORY_DEVICE), &e) ||
+	    (e.flags & MEMORY_FIXED))
+		return CUDA_ERROR_INVALID_VALUE;
+	later = malloc(sizeof(*later));
+	if (!later)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*later = e;
+	r = mark(&e);
+	if (r) {
+		free(later);
+		return r;
+	}
+	return stream_after(ctx, stream, per_thread, free_later, later);
+}
+
+static CUresult cuMemFreeAsync_on(enum cuda_row row, bool per_thread,
+				  CUdeviceptr dptr, CUstream hStream)
+{
+	CUcontext ctx;
+	CUresult r = front_enter_context(row, &ctx);
+
+	if (!r)
+		r = stream_check(ctx, hStream, per_thread);
+	return r ? r : free_async(ctx, dptr, hStream, per_thread);
+}
+
+BOTH_STREAMS(cuMemFreeAsync, _ptsz, (CUdeviceptr dptr, CUstream hStream),
+	     (dptr, hStream))
