@@ -1,0 +1,52 @@
+/* barrier.c - the sixteen barriers of a block. */
+#include "fake/ptx/program.h"
+
+static void release(struct gkf_block *b, unsigned barrier)
+{
+	b->barriers[barrier] = (struct gkf_barrier){0};
+	for (uint32_t i = 0; i < b->warp_count; i++) {
+		struct gkf_warp *w = b->warps[i];
+
+		if (!w->waiting[barrier])
+			continue;
+		w->waiting[barrier] = 0;
+		for (uint32_t p = 0; p < w->paths; p++)
+			if (w->path[p].state == GKF_PATH_BARRIER &&
+			    w->path[p].barrier == barrier)
+				w->path[p].state = GKF_PATH_READY;
+	}
+}
+
+static void look(struct gkf_block *b, unsigned barrier)
+{
+	const struct gkf_barrier *at = &b->barriers[barrier];
+
+	if (at->arrived && (at->expected ? at->rounded >= at->expected
+					 : at->arrived >= b->live))
+		release(b, barrier);
+}
+
+void gkf_barriers_look(struct gkf_block *b)
+{
+	for (unsigned i = 0; i < GKF_BARRIERS; i++)
+		look(b, i);
+}
+
+/* Whole warps count, also those with fewer than 32 threads. */
+void gkf_barrier_arrive(struct gkf_warp *w, uint32_t mask, unsigned barrier,
+			uint32_t count, bool waits)
+{
+	struct gkf_barrier *at = &w->block->barriers[barrier];
+	uint32_t there = w->waiting[barrier] | mask;
+
+	at->arrived += (uint32_t)__builtin_popcount(mask);
+	at->rounded += (uint32_t)__builtin_popcount(mask);
+	if ((there & w->live) == w->live)
+		at->rounded += GKF_LANES - (uint32_t)__builtin_popcount(there);
+	at->expected = count;
+	if (waits) {
+		w->waiting[barrier] = there;
+		gkf_path_block(w, mask, barrier);
+	}
+	look(w->block, barrier);
+}

@@ -1,0 +1,187 @@
+/* control.c - branches, calls, ends, barriers and naps. */
+#include "base/clock.h"
+#include "fake/ptx/lanes.h"
+#include "fake/ptx/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEPTH_MAX  4096     /* calls in calls */
+#define NAP_MAX_NS 1000000U /* of nanosleep */
+#define SLICE_NS   1000000U /* of a sleep, until the next look around */
+
+void gkf_op_bra(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	gkf_path_branch(w, mask, (uint32_t)op->imm);
+}
+
+void gkf_op_exit(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	(void)op;
+	gkf_path_exit(w, mask);
+}
+
+void gkf_op_ret(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	(void)op;
+	gkf_path_return(w, mask);
+}
+
+void gkf_op_trap(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	gkf_run_fail(w, op, (unsigned)__builtin_ctz(mask), GKF_PTX_TRAPPED, 0);
+}
+
+static struct gkf_frame *frame_for(struct gkf_run *run)
+{
+	struct gkf_frame *f = run->spare;
+
+	if (f) {
+		run->spare = f->parent;
+		return f;
+	}
+	return aligned_alloc(64, sizeof *f + run->kernel->max_frame);
+}
+
+void gkf_op_call(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	const struct gkf_code *code = &w->run->kernel->codes[op->call->code];
+	uint32_t local = w->frame->local + w->frame->code->local_size;
+	struct gkf_frame *f;
+
+	if (w->run->stack - local < code->local_size ||
+	    w->frame->depth == DEPTH_MAX) {
+		gkf_run_fail(w, op, (unsigned)__builtin_ctz(mask),
+			     GKF_PTX_STACK_OVERFLOW, 0);
+		return;
+	}
+	f = frame_for(w->run);
+	if (!f) {
+		gkf_run_fail(w, op, 0, GKF_PTX_NO_MEMORY, 0);
+		return;
+	}
+	f->code = code;
+	f->parent = w->frame;
+	f->call = op->call;
+	f->local = local;
+	f->depth = w->frame->depth + 1;
+	for (uint32_t i = 0; i < op->call->in_count; i++) {
+		const struct gkf_copy *c = &op->call->in[i];
+
+		for (unsigned l = 0; l < GKF_LANES; l++) {
+			unsigned char *lane =
+			    w->local + (size_t)l * w->run->stack;
+
+			if (mask >> l & 1)
+				memcpy(lane + local + c->to,
+				       lane + w->frame->local + c->from,
+				       c->size);
+		}
+	}
+	gkf_path_call(w, mask, f);
+}
+
+/* The barrier's number, and how many threads: of the first lane. */
+static bool operands(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		     uint32_t *ret_barrier, uint32_t *ret_count)
+{
+	unsigned lane = (unsigned)__builtin_ctz(mask);
+
+	*ret_barrier = ((const u32 *)gkf_at(w, op->a))[lane];
+	*ret_count = ((const u32 *)gkf_at(w, op->b))[lane];
+	if (*ret_barrier < GKF_BARRIERS && *ret_count % GKF_LANES == 0)
+		return true;
+	gkf_run_fail(w, op, lane, GKF_PTX_TRAPPED, 0);
+	return false;
+}
+
+void gkf_op_bar_sync(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint32_t barrier, count;
+
+	if (operands(w, op, mask, &barrier, &count))
+		gkf_barrier_arrive(w, mask, barrier, count, true);
+}
+
+void gkf_op_bar_arrive(struct gkf_warp *w, const struct gkf_op *op,
+		       uint32_t mask)
+{
+	uint32_t barrier, count;
+
+	if (operands(w, op, mask, &barrier, &count))
+		gkf_barrier_arrive(w, mask, barrier, count, false);
+}
+
+/*
+ * Real time passes: the threads of a launch sleep beside each other, from its
+ * start on, whatever order they are run in.
+ */
+static void nap(struct gkf_warp *w, uint64_t ns)
+{
+	bool (*stopped)(void) = w->run->launch->stopped;
+	uint64_t until, now;
+
+	w->nap_ns += ns;
+	until = w->run->start_ns + w->nap_ns;
+	for (now = gk_mono_ns(); now < until; now = gk_mono_ns()) {
+		uint64_t left = until - now;
+		struct timespec t =
+		    gk_timespec(left < SLICE_NS ? left : SLICE_NS);
+
+		if (stopped && stopped()) {
+			gkf_run_fail(w, NULL, 0, GKF_PTX_STOPPED, 0);
+			return;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	}
+}
+
+static uint32_t longest(struct gkf_warp *w, const struct gkf_op *op,
+			uint32_t mask)
+{
+	const u32 *values = gkf_at(w, op->a);
+	uint32_t most = 0;
+
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		if (mask >> l & 1 && values[l] > most)
+			most = values[l];
+	return most;
+}
+
+void gkf_op_nanosleep(struct gkf_warp *w, const struct gkf_op *op,
+		      uint32_t mask)
+{
+	uint32_t ns = longest(w, op, mask);
+
+	nap(w, ns < NAP_MAX_NS ? ns : NAP_MAX_NS);
+	w->yields = true;
+	w->limit = 0;
+}
+
+/* gpukit_spin_us(us): its parameter lies in the caller's local memory. */
+void gkf_op_spin(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint32_t most = 0;
+
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		uint32_t us;
+
+		memcpy(&us,
+		       w->local + (size_t)l * w->run->stack + w->frame->local +
+			   op->imm,
+		       sizeof us);
+		if (mask >> l & 1 && us > most)
+			most = us;
+	}
+	nap(w, most * (uint64_t)1000);
+}
+
+/* Lanes in lock-step have nothing to wait for but those that went elsewhere. */
+void gkf_op_warp_sync(struct gkf_warp *w, const struct gkf_op *op,
+		      uint32_t mask)
+{
+	uint32_t wanted = ((const u32 *)gkf_at(w, op->a))[__builtin_ctz(mask)];
+
+	gkf_path_gather(w, mask, wanted & w->live);
+}

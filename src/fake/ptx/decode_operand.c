@@ -1,0 +1,311 @@
+/* decode_operand.c - operands as places: registers, constants, addresses. */
+#include "fake/ptx/decode.h"
+#include "fake/ptx/lanes.h"
+#include "fake/ptx/special.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define POOL_MAX (1U << (GKF_AREA_SHIFT - 1))
+
+char gkf_letter(unsigned bytes)
+{
+	return bytes == 1 ? 'b' : bytes == 2 ? 'h' : bytes == 4 ? 'w' : 'l';
+}
+
+char gkf_type_letter(enum gkf_ptx_type type)
+{
+	if (type == GKF_PTX_T_f32)
+		return 'f';
+	if (type == GKF_PTX_T_f64)
+		return 'd';
+	return type == GKF_PTX_T_pred ? 'p'
+				      : gkf_letter(gkf_ptx_types[type].bytes);
+}
+
+static unsigned bytes_of(char letter)
+{
+	switch (letter) {
+	case 'b':
+		return 1;
+	case 'h':
+		return 2;
+	case 'w':
+	case 'f':
+	case 'p':
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+/* Room in the pool for a value of all lanes. */
+static void *pool_room(struct gkf_decoder *d, size_t size)
+{
+	struct gkf_ptx_kernel *k = d->kernel;
+
+	while (d->pool_size + size > d->pool_room) {
+		size_t room = d->pool_room ? d->pool_room * 2 : 4096;
+		unsigned char *grown =
+		    room <= POOL_MAX ? aligned_alloc(64, room) : NULL;
+
+		if (!grown) {
+			d->no_memory = true;
+			return NULL;
+		}
+		if (k->pool)
+			memcpy(grown, k->pool, d->pool_size);
+		free(k->pool);
+		k->pool = grown;
+		d->pool_room = room;
+	}
+	d->pool_size += size;
+	return k->pool + d->pool_size - size;
+}
+
+uint32_t gkf_constant(struct gkf_decoder *d, unsigned bytes, uint64_t value)
+{
+	struct gkf_constant *list;
+	unsigned char *room;
+	uint32_t place;
+
+	for (size_t i = 0; i < d->constant_count; i++)
+		if (d->constants[i].value == value &&
+		    d->constants[i].bytes == bytes)
+			return d->constants[i].place;
+	place = GKF_PLACE(GKF_AREA_POOL, d->pool_size);
+	room = pool_room(d, (size_t)bytes * GKF_LANES);
+	list = gkf_arena_grow(&d->scratch, d->constants, d->constant_count,
+			      &d->constant_room, sizeof *list);
+	if (!room || !list) {
+		d->no_memory = true;
+		return GKF_TRUE;
+	}
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		memcpy(room + (size_t)l * bytes, &value, bytes);
+	d->constants = list;
+	list[d->constant_count++] =
+	    (struct gkf_constant){value, place, (uint8_t)bytes};
+	return place;
+}
+
+uint32_t gkf_temporary(struct gkf_decoder *d, unsigned bytes)
+{
+	uint32_t place = (d->frame_size + 63) & ~63U;
+
+	d->frame_size = place + bytes * GKF_LANES;
+	if (d->frame_size >= 1U << (GKF_AREA_SHIFT - 1))
+		d->no_memory = true;
+	return place;
+}
+
+bool gkf_register(const struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+		  uint32_t *ret_place, unsigned *ret_bytes)
+{
+	enum gkf_ptx_type type;
+
+	if (o->kind != GKF_PTX_OP_REG)
+		return false;
+	type = (enum gkf_ptx_type)d->function->registers[o->index].type;
+	if (type == GKF_PTX_T_pred)
+		return false;
+	*ret_place = d->register_places[o->index];
+	*ret_bytes = gkf_ptx_types[type].bytes;
+	return true;
+}
+
+static uint32_t register_as(const struct gkf_decoder *d,
+			    const struct gkf_ptx_operand *o, char letter)
+{
+	bool is_predicate =
+	    d->function->registers[o->index].type == GKF_PTX_T_pred;
+	uint32_t place = d->register_places[o->index];
+	unsigned bytes;
+
+	if (letter == 'p' || is_predicate)
+		return letter == 'p' && is_predicate ? place : GKF_NOWHERE;
+	if (!gkf_register(d, o, &place, &bytes) || bytes != bytes_of(letter))
+		return GKF_NOWHERE;
+	return place;
+}
+
+/* A number of the text, in the form that the letter wants. */
+static uint64_t bits_as(const struct gkf_ptx_operand *o, char letter)
+{
+	uint64_t value = (uint64_t)o->value;
+
+	if (o->kind == GKF_PTX_OP_INT && letter == 'f')
+		return bits32((float)o->value);
+	if (o->kind == GKF_PTX_OP_INT && letter == 'd')
+		return bits64((double)o->value);
+	if (o->kind == GKF_PTX_OP_F64 && bytes_of(letter) == 4)
+		return bits32((float)float64(value));
+	if (o->kind == GKF_PTX_OP_F32 && bytes_of(letter) == 8)
+		return bits64((double)float32((uint32_t)value));
+	return value;
+}
+
+static uint32_t number(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+		       char letter)
+{
+	unsigned bytes = bytes_of(letter);
+	uint64_t value = bits_as(o, letter);
+
+	if (letter == 'p')
+		value = value ? UINT32_MAX : 0;
+	if (bytes < 8)
+		value &= ((uint64_t)1 << bytes * 8) - 1;
+	return gkf_constant(d, bytes, value);
+}
+
+static uint32_t local_address(struct gkf_decoder *d, uint64_t offset,
+			      unsigned bytes)
+{
+	struct gkf_op *op = gkf_emit(d, gkf_op_local_address);
+
+	op->d = gkf_temporary(d, bytes);
+	op->imm = (int64_t)offset;
+	op->size = (uint8_t)bytes;
+	return op->d;
+}
+
+/* The address of a variable, in its own space. */
+static uint32_t variable(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+			 char letter)
+{
+	const struct gkf_ptx_variable *v = &d->module->variables[o->index];
+	unsigned bytes = bytes_of(letter);
+
+	if (bytes < 4)
+		return GKF_NOWHERE;
+	switch ((enum gkf_ptx_space)v->space) {
+	case GKF_PTX_GLOBAL:
+	case GKF_PTX_CONST:
+		if (bytes != 8)
+			return GKF_NOWHERE;
+		return gkf_constant(
+		    d, 8, d->addresses[o->index] + (uint64_t)o->value);
+	case GKF_PTX_SHARED:
+		return gkf_constant(d, bytes,
+				    d->shared[o->index] + (uint64_t)o->value);
+	case GKF_PTX_LOCAL:
+		return local_address(d, v->offset + (uint64_t)o->value, bytes);
+	case GKF_PTX_PARAM:
+		if (!v->is_kernel_param)
+			return GKF_NOWHERE;
+		return gkf_constant(d, bytes, v->offset + (uint64_t)o->value);
+	case GKF_PTX_REG:
+	case GKF_PTX_GENERIC:
+		break;
+	}
+	return GKF_NOWHERE;
+}
+
+static uint32_t special(struct gkf_decoder *d, const char *name, char letter)
+{
+	uint32_t place = gkf_special_find(name);
+	unsigned bytes = 0;
+	enum gkf_clock_kind which;
+	struct gkf_op *op;
+
+	if (place != GKF_NOWHERE)
+		return bytes_of(letter) == 4 ? place : GKF_NOWHERE;
+	which = gkf_clock_find(name, &bytes);
+	if (which == GKF_CLOCK_KINDS || bytes_of(letter) != bytes)
+		return GKF_NOWHERE;
+	op = gkf_emit(d, gkf_op_clock);
+	op->d = gkf_temporary(d, bytes);
+	op->imm = which;
+	op->size = (uint8_t)bytes;
+	return op->d;
+}
+
+uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+		    char letter)
+{
+	switch ((enum gkf_ptx_operand_kind)o->kind) {
+	case GKF_PTX_OP_REG:
+		return register_as(d, o, letter);
+	case GKF_PTX_OP_INT:
+	case GKF_PTX_OP_F32:
+	case GKF_PTX_OP_F64:
+		return number(d, o, letter);
+	case GKF_PTX_OP_VARIABLE:
+		return variable(d, o, letter);
+	case GKF_PTX_OP_SPECIAL:
+		return special(d, o->name, letter);
+	case GKF_PTX_OP_FUNCTION:
+	case GKF_PTX_OP_LABEL:
+	case GKF_PTX_OP_SINK:
+	case GKF_PTX_OP_PAIR:
+	case GKF_PTX_OP_VECTOR:
+	case GKF_PTX_OP_LIST:
+	case GKF_PTX_OP_ADDRESS:
+	case GKF_PTX_OP_ADDRESSES:
+		break;
+	}
+	return GKF_NOWHERE;
+}
+
+uint32_t gkf_target(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+		    char letter, bool *ret_ok)
+{
+	uint32_t place = GKF_NOWHERE;
+
+	if (o->kind == GKF_PTX_OP_REG && !o->negated)
+		place = register_as(d, o, letter);
+	*ret_ok = place != GKF_NOWHERE || o->kind == GKF_PTX_OP_SINK;
+	return place;
+}
+
+/* What a variable's own space is called in an address. */
+static bool variable_address(struct gkf_decoder *d,
+			     const struct gkf_ptx_operand *base,
+			     enum gkf_ptx_space space, struct gkf_op *op)
+{
+	const struct gkf_ptx_variable *v = &d->module->variables[base->index];
+	enum gkf_ptx_space own = (enum gkf_ptx_space)v->space;
+
+	if (space != GKF_PTX_GENERIC && space != own &&
+	    !(own == GKF_PTX_CONST && space == GKF_PTX_GLOBAL))
+		return false;
+	op->space = (uint8_t)own;
+	op->imm += base->value;
+	op->a = gkf_constant(d, 8, 0);
+	if (own == GKF_PTX_GLOBAL || own == GKF_PTX_CONST)
+		op->imm += (int64_t)d->addresses[base->index];
+	else if (own == GKF_PTX_SHARED)
+		op->imm += d->shared[base->index];
+	else
+		op->imm += (int64_t)v->offset;
+	if (own == GKF_PTX_LOCAL ||
+	    (own == GKF_PTX_PARAM && !v->is_kernel_param)) {
+		op->space = GKF_PTX_LOCAL;
+		op->framed = true;
+	}
+	return own != GKF_PTX_REG;
+}
+
+bool gkf_address(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+		 enum gkf_ptx_space space, struct gkf_op *ret_op)
+{
+	const struct gkf_ptx_operand *base;
+	unsigned bytes;
+
+	if (o->kind != GKF_PTX_OP_ADDRESS)
+		return false;
+	base = gkf_nested(d, o, 0);
+	ret_op->space = (uint8_t)space;
+	ret_op->imm = o->value;
+	if (base->kind == GKF_PTX_OP_VARIABLE)
+		return variable_address(d, base, space, ret_op);
+	if (base->kind == GKF_PTX_OP_INT) {
+		ret_op->a = gkf_constant(d, 8, (uint64_t)base->value);
+		return true;
+	}
+	if (!gkf_register(d, base, &ret_op->a, &bytes) || bytes < 4 ||
+	    bytes > 8)
+		return false;
+	ret_op->narrow_address = bytes == 4;
+	return true;
+}

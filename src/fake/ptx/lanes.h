@@ -1,0 +1,268 @@
+/*
+ * lanes.h - values of lanes, and the arithmetic of PTX that C has not.
+ *
+ * Our own, not libm's: the same bits on every machine.
+ */
+#ifndef GKF_PTX_LANES_H
+#define GKF_PTX_LANES_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The same 32 places are read as one type and as another. */
+#define LANE_TYPE(name, type) typedef type __attribute__((may_alias)) name
+LANE_TYPE(u8, uint8_t);
+LANE_TYPE(s8, int8_t);
+LANE_TYPE(u16, uint16_t);
+LANE_TYPE(s16, int16_t);
+LANE_TYPE(u32, uint32_t);
+LANE_TYPE(s32, int32_t);
+LANE_TYPE(u64, uint64_t);
+LANE_TYPE(s64, int64_t);
+LANE_TYPE(f32, float);
+LANE_TYPE(f64, double);
+#undef LANE_TYPE
+
+/* Lanes do not depend on each other, even where places overlap. */
+#ifdef __clang__
+#define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LANES_APART _Pragma("GCC ivdep")
+#endif
+
+static inline uint32_t bits32(float x)
+{
+	uint32_t u;
+
+	memcpy(&u, &x, sizeof u);
+	return u;
+}
+
+static inline float float32(uint32_t u)
+{
+	float x;
+
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+static inline uint64_t bits64(double x)
+{
+	uint64_t u;
+
+	memcpy(&u, &x, sizeof u);
+	return u;
+}
+
+static inline double float64(uint64_t u)
+{
+	double x;
+
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+/* A NaN that single precision makes is this one. */
+static inline float nan32(float x)
+{
+	return x != x ? float32(0x7fffffff) : x;
+}
+
+static inline float ftz(float x)
+{
+	uint32_t u = bits32(x);
+
+	return u & 0x7f800000 ? x : float32(u & 0x80000000);
+}
+
+static inline float sat32(float x)
+{
+	return x > 0 ? (x < 1 ? x : 1) : 0; /* a NaN becomes 0 */
+}
+
+/* The smaller; a number rather than a NaN; -0 below +0. */
+static inline float min32(float a, float b)
+{
+	if (a != a || b != b)
+		return a != a ? b : a;
+	if (a == b)
+		return float32(bits32(a) | bits32(b));
+	return a < b ? a : b;
+}
+
+static inline double min64(double a, double b)
+{
+	if (a != a || b != b)
+		return a != a ? b : a;
+	if (a == b)
+		return float64(bits64(a) | bits64(b));
+	return a < b ? a : b;
+}
+
+/*
+ * a * b + c, rounded once. The product is exact in double precision; the sum
+ * is rounded to odd there, which leaves the second rounding right.
+ */
+static inline float fused32(float a, float b, float c)
+{
+	double p = (double)a * (double)b, s = p + (double)c;
+	double back = s - p;
+	double error = (p - (s - back)) + ((double)c - back);
+	uint64_t u = bits64(s);
+
+	if (error != 0 && error == error && !(u & 1) &&
+	    (u & 0x7ff0000000000000) != 0x7ff0000000000000)
+		u += (error > 0) == (s > 0) ? 1 : (uint64_t)-1;
+	return (float)float64(u);
+}
+
+static inline int32_t clamp_s32(int64_t x)
+{
+	return (int32_t)(x > INT32_MAX   ? INT32_MAX
+			 : x < INT32_MIN ? INT32_MIN
+					 : x);
+}
+
+static inline int32_t relu(int32_t x)
+{
+	return x < 0 ? 0 : x;
+}
+
+/* The lower 24 bits, signed. */
+static inline int32_t low24(int32_t x)
+{
+	return (int32_t)((uint32_t)x << 8) >> 8;
+}
+
+static inline uint64_t high_u64(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((unsigned __int128)a * b >> 64);
+}
+
+static inline int64_t high_s64(int64_t a, int64_t b)
+{
+	return (int64_t)((__int128)a * b >> 64);
+}
+
+/* By 0: all ones; what is left is the dividend. */
+static inline uint64_t div_u64(uint64_t a, uint64_t b)
+{
+	return b ? a / b : UINT64_MAX;
+}
+
+static inline uint64_t rem_u64(uint64_t a, uint64_t b)
+{
+	return b ? a % b : a;
+}
+
+static inline int64_t div_s64(int64_t a, int64_t b)
+{
+	if (!b)
+		return -1;
+	return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+static inline int64_t rem_s64(int64_t a, int64_t b)
+{
+	if (!b)
+		return a;
+	return b == -1 ? 0 : a % b;
+}
+
+static inline uint64_t reverse64(uint64_t x)
+{
+	x = (x & 0x5555555555555555) << 1 | (x >> 1 & 0x5555555555555555);
+	x = (x & 0x3333333333333333) << 2 | (x >> 2 & 0x3333333333333333);
+	x = (x & 0x0f0f0f0f0f0f0f0f) << 4 | (x >> 4 & 0x0f0f0f0f0f0f0f0f);
+	return __builtin_bswap64(x);
+}
+
+static inline uint32_t reverse32(uint32_t x)
+{
+	return (uint32_t)(reverse64(x) >> 32);
+}
+
+/* The highest bit that is set; all ones: none. */
+static inline uint32_t find_top(uint64_t x)
+{
+	return x ? 63 - (uint32_t)__builtin_clzll(x) : UINT32_MAX;
+}
+
+/* length bits from position on; what lies above the top is the sign, or 0. */
+static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length,
+			       unsigned width, bool is_signed)
+{
+	uint64_t sign, out = 0;
+	uint32_t top;
+
+	position &= 0xff;
+	length &= 0xff;
+	if (!length)
+		return 0;
+	top = position + length - 1 < width - 1 ? position + length - 1
+						: width - 1;
+	sign = is_signed ? x >> top & 1 : 0;
+	if (position < width)
+		out = x >> position;
+	if (position < width && length > width - position)
+		length = width - position;
+	if (position >= width)
+		return sign ? UINT64_MAX : 0;
+	if (length < 64)
+		out &= ((uint64_t)1 << length) - 1;
+	if (sign && length < 64)
+		out |= ~(uint64_t)0 << length;
+	return out;
+}
+
+/* y with length bits of x at a position. */
+static inline uint64_t insert(uint64_t x, uint64_t y, uint32_t position,
+			      uint32_t length, unsigned width)
+{
+	uint64_t mask;
+
+	position &= 0xff;
+	length &= 0xff;
+	if (position >= width || !length)
+		return y;
+	mask = length < 64 ? ((uint64_t)1 << length) - 1 : UINT64_MAX;
+	return (y & ~(mask << position)) | (x & mask) << position;
+}
+
+static inline uint64_t pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* Four bytes of eight; bit 3 of a selector repeats the byte's sign. */
+static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors)
+{
+	uint64_t all = pair(b, a);
+	uint32_t out = 0;
+
+	for (unsigned i = 0; i < 4; i++, selectors >>= 4) {
+		uint32_t byte = (uint32_t)(all >> (selectors & 7) * 8) & 0xff;
+
+		if (selectors & 8)
+			byte = byte & 0x80 ? 0xff : 0;
+		out |= byte << i * 8;
+	}
+	return out;
+}
+
+/* Any function of three bits, by its table of truth. */
+static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c,
+			      uint32_t table)
+{
+	uint32_t out = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		if (table >> i & 1)
+			out |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) &
+			       (i & 1 ? c : ~c);
+	return out;
+}
+
+#endif

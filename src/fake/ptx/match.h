@@ -1,0 +1,34 @@
+/*
+ * match.h - which form of the table (op.def) an instruction is of.
+ *
+ * A pattern is the modifiers in order, between spaces: names joined by "|",
+ * or a class of modifiers.def as "$round", or any "$type"; "?" behind one
+ * makes it optional, "*" lets it stand any number of times.
+ */
+#ifndef GKF_PTX_MATCH_H
+#define GKF_PTX_MATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum gkf_round {
+	GKF_ROUND_NEAREST,
+	GKF_ROUND_ZERO,
+	GKF_ROUND_DOWN,
+	GKF_ROUND_UP,
+};
+enum gkf_bool { GKF_BOOL_NONE, GKF_BOOL_AND, GKF_BOOL_OR, GKF_BOOL_XOR };
+
+/* What the classes of a pattern took; 0 where nothing stood. */
+struct gkf_modifiers {
+	uint8_t round, integral, space, bool_, vector, sem, scope, hint;
+	uint8_t has_round, has_integral;
+	uint8_t type[3]; /* enum gkf_ptx_type, of each $type */
+	uint8_t types;
+};
+
+/* Does "add.rn.f32", without its first word, fit the pattern? */
+bool gkf_match(const char *pattern, const char *modifiers,
+	       struct gkf_modifiers *ret);
+
+#endif

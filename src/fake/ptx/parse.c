@@ -1,0 +1,541 @@
+/* parse.c - PTX modules: tokens, directives of the module, functions' heads. */
+#include "base/err.h"
+#include "fake/ptx/parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct gkf_ptx_type_facts gkf_ptx_types[GKF_PTX_TYPES] = {
+#define TYPE(name, bytes, kind) {#name, bytes, GKF_PTX_##kind},
+#include "fake/ptx/types.def"
+#undef TYPE
+};
+
+enum gkf_ptx_type gkf_ptx_type(const char *name, size_t length)
+{
+	for (unsigned i = 0; i < GKF_PTX_TYPES; i++)
+		if (strlen(gkf_ptx_types[i].name) == length &&
+		    !memcmp(gkf_ptx_types[i].name, name, length))
+			return (enum gkf_ptx_type)i;
+	return GKF_PTX_TYPES;
+}
+
+static void fail(struct gkf_ptx_parser *p, uint32_t line, const char *format,
+		 va_list args)
+{
+	int n;
+
+	if (p->error)
+		return;
+	p->error = GK_ERR_CORRUPT;
+	n = snprintf(p->message, GKF_PTX_MESSAGE_MAX, "line %u: ", line);
+	vsnprintf(p->message + n, GKF_PTX_MESSAGE_MAX - (size_t)n, format,
+		  args);
+	p->token = (struct gkf_ptx_token){.kind = GKF_PTX_END, .text = ""};
+}
+
+void gkf_parse_fail(struct gkf_ptx_parser *p, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fail(p, p->token.line, format, args);
+	va_end(args);
+}
+
+void gkf_parse_fail_at(struct gkf_ptx_parser *p, uint32_t line,
+		       const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fail(p, line, format, args);
+	va_end(args);
+}
+
+void gkf_parse_no_memory(struct gkf_ptx_parser *p)
+{
+	gkf_parse_fail(p, "out of memory");
+	if (p->error == GK_ERR_CORRUPT)
+		p->error = GK_ERR_NOMEM;
+}
+
+void *gkf_parse_room(struct gkf_ptx_parser *p, const void *array, size_t count,
+		     size_t *room, size_t element)
+{
+	void *grown = gkf_arena_grow(p->arena, array, count, room, element);
+
+	if (!grown)
+		gkf_parse_no_memory(p);
+	return grown;
+}
+
+struct gkf_ptx_token gkf_parse_take(struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_token taken = p->token;
+
+	if (!p->error)
+		p->token = gkf_ptx_lex(&p->lexer);
+	if (p->token.kind == GKF_PTX_BAD)
+		gkf_parse_fail(
+		    p, "not a number or text: \"%.*s\"",
+		    (int)(p->token.length > 40 ? 40 : p->token.length),
+		    p->token.text);
+	return taken;
+}
+
+bool gkf_parse_is(const struct gkf_ptx_parser *p, char sign)
+{
+	return p->token.kind == GKF_PTX_SIGN && p->token.sign == sign;
+}
+
+bool gkf_parse_is_word(const struct gkf_ptx_parser *p, const char *word)
+{
+	return (p->token.kind == GKF_PTX_WORD ||
+		p->token.kind == GKF_PTX_DOTTED) &&
+	       strlen(word) == p->token.length &&
+	       !memcmp(word, p->token.text, p->token.length);
+}
+
+bool gkf_parse_try(struct gkf_ptx_parser *p, char sign)
+{
+	bool is = gkf_parse_is(p, sign);
+
+	if (is)
+		gkf_parse_take(p);
+	return is;
+}
+
+bool gkf_parse_try_word(struct gkf_ptx_parser *p, const char *word)
+{
+	bool is = gkf_parse_is_word(p, word);
+
+	if (is)
+		gkf_parse_take(p);
+	return is;
+}
+
+static void unexpected(struct gkf_ptx_parser *p, const char *wanted)
+{
+	int n = p->token.length > 40 ? 40 : (int)p->token.length;
+
+	if (p->token.kind == GKF_PTX_END)
+		gkf_parse_fail(p, "the text ends where %s should be", wanted);
+	else
+		gkf_parse_fail(p, "\"%.*s\" where %s should be", n,
+			       p->token.text, wanted);
+}
+
+void gkf_parse_expect(struct gkf_ptx_parser *p, char sign)
+{
+	char wanted[] = {'"', sign, '"', '\0'};
+
+	if (!gkf_parse_try(p, sign))
+		unexpected(p, wanted);
+}
+
+const char *gkf_parse_name(struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_token t;
+
+	if (p->token.kind != GKF_PTX_WORD) {
+		unexpected(p, "a name");
+		return "";
+	}
+	t = gkf_parse_take(p);
+	return gkf_parse_intern(p, t.text, t.length);
+}
+
+uint64_t gkf_parse_number(struct gkf_ptx_parser *p, uint64_t max)
+{
+	if (p->token.kind != GKF_PTX_INTEGER) {
+		unexpected(p, "a number");
+		return 0;
+	}
+	if (p->token.value > max) {
+		gkf_parse_fail(p, "%.*s is too much", (int)p->token.length,
+			       p->token.text);
+		return 0;
+	}
+	return gkf_parse_take(p).value;
+}
+
+int64_t gkf_parse_signed(struct gkf_ptx_parser *p)
+{
+	bool negative = gkf_parse_try(p, '-');
+	uint64_t value = gkf_parse_number(p, UINT64_MAX);
+
+	return (int64_t)(negative ? 0 - value : value);
+}
+
+enum gkf_ptx_space gkf_parse_space(const struct gkf_ptx_parser *p)
+{
+	static const struct {
+		const char *name;
+		enum gkf_ptx_space space;
+	} spaces[] = {
+	    {".reg", GKF_PTX_REG},       {".param", GKF_PTX_PARAM},
+	    {".local", GKF_PTX_LOCAL},   {".shared", GKF_PTX_SHARED},
+	    {".global", GKF_PTX_GLOBAL}, {".const", GKF_PTX_CONST},
+	};
+
+	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+		if (gkf_parse_is_word(p, spaces[i].name))
+			return spaces[i].space;
+	return GKF_PTX_GENERIC;
+}
+
+/* A directive that ends with its line; the rest is not looked at. */
+static void skip_line(struct gkf_ptx_parser *p)
+{
+	uint32_t line = p->token.line;
+
+	if (p->lexer.line == line)
+		gkf_ptx_lex_skip_line(&p->lexer);
+	gkf_parse_take(p);
+}
+
+static void skip_block(struct gkf_ptx_parser *p)
+{
+	unsigned depth = 0;
+
+	do {
+		depth += gkf_parse_is(p, '{');
+		depth -= depth && gkf_parse_is(p, '}');
+		gkf_parse_take(p);
+	} while (p->token.kind != GKF_PTX_END && depth);
+}
+
+bool gkf_parse_skip(struct gkf_ptx_parser *p)
+{
+	if (gkf_parse_is_word(p, ".loc") || gkf_parse_is_word(p, ".file") ||
+	    (gkf_parse_is(p, '@') && p->lexer.at < p->lexer.end &&
+	     *p->lexer.at == '@')) {
+		skip_line(p);
+	} else if (gkf_parse_try_word(p, ".section")) {
+		gkf_parse_take(p);
+		skip_block(p);
+	} else if (gkf_parse_try_word(p, ".pragma")) {
+		while (p->token.kind == GKF_PTX_STRING || gkf_parse_is(p, ','))
+			gkf_parse_take(p);
+		gkf_parse_expect(p, ';');
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* "9.0" -> 90 */
+static void version(struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_token t = gkf_parse_take(p);
+	unsigned major = 0, minor = 0;
+	char text[16] = "";
+
+	if (t.length < sizeof text)
+		memcpy(text, t.text, t.length);
+	if (t.kind != GKF_PTX_DOUBLE ||
+	    sscanf(text, "%3u.%1u", &major, &minor) != 2) {
+		gkf_parse_fail_at(p, t.line, "not a version");
+		return;
+	}
+	p->module->version = major * 10 + minor;
+	if (p->module->version > p->max_version) {
+		gkf_parse_fail_at(p, t.line,
+				  ".version %u.%u is newer than this driver, "
+				  "which knows %u.%u",
+				  major, minor, p->max_version / 10,
+				  p->max_version % 10);
+		p->error = GK_ERR_VERSION;
+	}
+}
+
+static void target(struct gkf_ptx_parser *p)
+{
+	do {
+		const char *name = gkf_parse_name(p);
+		char *end;
+
+		if (strncmp(name, "sm_", 3))
+			continue;
+		p->module->target = (unsigned)strtoul(name + 3, &end, 10);
+		p->module->target_kind = *end;
+		if (p->module->target < 10 || p->module->target > 999)
+			gkf_parse_fail(p, "no such target: %.40s", name);
+	} while (gkf_parse_try(p, ','));
+}
+
+/* A list of parameters in parentheses; their indices. */
+static const uint32_t *parameters(struct gkf_ptx_parser *p, uint32_t *ret_count)
+{
+	uint32_t *list = NULL, count = 0;
+	size_t room = 0;
+
+	*ret_count = 0;
+	if (!gkf_parse_try(p, '('))
+		return NULL;
+	while (!gkf_parse_is(p, ')') && p->token.kind != GKF_PTX_END) {
+		list = gkf_parse_room(p, list, count, &room, sizeof *list);
+		if (!list)
+			return NULL;
+		list[count++] = gkf_parse_parameter(p);
+		if (!gkf_parse_try(p, ','))
+			break;
+	}
+	gkf_parse_expect(p, ')');
+	*ret_count = count;
+	return list;
+}
+
+/* Where a kernel's parameters lie in the buffer of a launch. */
+static void lay_out(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < f->param_count && !p->error; i++) {
+		struct gkf_ptx_variable *v = &p->variables[f->params[i]];
+
+		at = (at + v->align - 1) & ~(uint64_t)(v->align - 1);
+		v->offset = at;
+		v->is_kernel_param = true;
+		at += v->size;
+		if (at > 32768)
+			gkf_parse_fail(p, "too many parameters");
+	}
+	f->param_size = (uint32_t)at;
+}
+
+/* Parameters of functions are memory of a thread. */
+static void lay_out_local(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
+{
+	for (uint32_t i = 0; i < f->return_count && !p->error; i++)
+		gkf_parse_place(p, f, f->returns[i]);
+	for (uint32_t i = 0; i < f->param_count && !p->error; i++)
+		gkf_parse_place(p, f, f->params[i]);
+}
+
+static void dimensions(struct gkf_ptx_parser *p, uint32_t ret[3])
+{
+	ret[0] = ret[1] = ret[2] = 1;
+	for (unsigned i = 0; i < 3; i++) {
+		ret[i] = (uint32_t)gkf_parse_number(p, UINT32_MAX);
+		if (!gkf_parse_try(p, ','))
+			break;
+	}
+}
+
+/* What stands between a function's head and its body. */
+static void tuning(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
+{
+	uint32_t unused[3];
+
+	while (p->token.kind == GKF_PTX_DOTTED) {
+		if (gkf_parse_skip(p))
+			continue;
+		if (gkf_parse_try_word(p, ".reqntid")) {
+			dimensions(p, f->reqntid);
+		} else if (gkf_parse_try_word(p, ".maxntid")) {
+			dimensions(p, f->maxntid);
+		} else if (gkf_parse_try_word(p, ".minnctapersm")) {
+			f->minnctapersm =
+			    (uint32_t)gkf_parse_number(p, UINT32_MAX);
+		} else if (gkf_parse_try_word(p, ".maxnreg")) {
+			f->maxnreg = (uint32_t)gkf_parse_number(p, UINT32_MAX);
+		} else {
+			gkf_parse_take(p); /* a word, perhaps with numbers */
+			if (p->token.kind == GKF_PTX_INTEGER)
+				dimensions(p, unused);
+		}
+	}
+}
+
+static struct gkf_ptx_function *declare(struct gkf_ptx_parser *p,
+					const char *name)
+{
+	struct gkf_symbol *s = gkf_symbol_find(p, name);
+	struct gkf_ptx_function *f;
+
+	if (s && s->kind == GKF_SYMBOL_FUNCTION &&
+	    p->functions[s->index].has_body)
+		gkf_parse_fail(p, "\"%.80s\" is defined twice", name);
+	if (s && s->kind == GKF_SYMBOL_FUNCTION)
+		return &p->functions[s->index];
+	s = gkf_symbol_add(p, GKF_SYMBOL_FUNCTION, name);
+	f = s ? GKF_APPEND(p, functions) : NULL;
+	if (!f)
+		return NULL;
+	*f = (struct gkf_ptx_function){.name = name};
+	s->index = (uint32_t)p->functions_count - 1;
+	return f;
+}
+
+/* From behind ".entry" or ".func" to the end of the body. */
+static void function(struct gkf_ptx_parser *p, bool is_entry,
+		     enum gkf_ptx_linkage linkage)
+{
+	struct gkf_ptx_function *f,
+	    head = {.is_entry = is_entry, .linkage = (uint8_t)linkage};
+
+	gkf_scope_enter(p);
+	while (gkf_parse_try_word(p, ".attribute"))
+		while (!gkf_parse_try(p, ')') && p->token.kind != GKF_PTX_END)
+			gkf_parse_take(p);
+	if (!is_entry)
+		head.returns = parameters(p, &head.return_count);
+	head.line = p->token.line;
+	head.name = gkf_parse_name(p);
+	head.params = parameters(p, &head.param_count);
+	tuning(p, &head);
+	if (is_entry)
+		lay_out(p, &head);
+	else
+		lay_out_local(p, &head);
+	p->scope = 0; /* the name is the module's */
+	f = declare(p, head.name);
+	p->scope = (uint32_t)p->parents_count;
+	if (f) {
+		*f = head;
+		p->function = f;
+		if (gkf_parse_is(p, '{'))
+			gkf_parse_body(p);
+		else
+			gkf_parse_expect(p, ';');
+	}
+	gkf_scope_leave(p);
+}
+
+static enum gkf_ptx_linkage linkage(struct gkf_ptx_parser *p)
+{
+	if (gkf_parse_try_word(p, ".visible"))
+		return GKF_PTX_VISIBLE;
+	if (gkf_parse_try_word(p, ".extern"))
+		return GKF_PTX_EXTERN;
+	if (gkf_parse_try_word(p, ".weak"))
+		return GKF_PTX_WEAK;
+	if (gkf_parse_try_word(p, ".common"))
+		return GKF_PTX_COMMON;
+	return GKF_PTX_INTERNAL;
+}
+
+/* .alias name, function; */
+static void alias(struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_function *from, *to;
+	const char *name = gkf_parse_name(p), *of;
+	struct gkf_symbol *s;
+
+	gkf_parse_expect(p, ',');
+	of = gkf_parse_name(p);
+	gkf_parse_expect(p, ';');
+	s = gkf_symbol_find(p, of);
+	if (!s || s->kind != GKF_SYMBOL_FUNCTION) {
+		gkf_parse_fail(p, "\"%.80s\" is no function", of);
+		return;
+	}
+	from = declare(p, name);
+	if (!from)
+		return;
+	to = &p->functions[s->index];
+	from = &p->functions[gkf_symbol_find(p, name)->index];
+	*from = *to;
+	from->name = name;
+}
+
+static void directive(struct gkf_ptx_parser *p)
+{
+	enum gkf_ptx_linkage link;
+	enum gkf_ptx_space space;
+
+	if (gkf_parse_skip(p) || gkf_parse_try(p, ';'))
+		return;
+	if (gkf_parse_try_word(p, ".target")) {
+		target(p);
+		return;
+	}
+	if (gkf_parse_try_word(p, ".address_size")) {
+		p->module->address_size = (unsigned)gkf_parse_number(p, 64);
+		return;
+	}
+	if (gkf_parse_try_word(p, ".alias")) {
+		alias(p);
+		return;
+	}
+	link = linkage(p);
+	space = gkf_parse_space(p);
+	if (gkf_parse_is_word(p, ".entry") || gkf_parse_is_word(p, ".func")) {
+		bool is_entry = gkf_parse_is_word(p, ".entry");
+
+		gkf_parse_take(p);
+		function(p, is_entry, link);
+	} else if (space > GKF_PTX_LOCAL) {
+		gkf_parse_take(p);
+		gkf_parse_variables(p, space, link);
+	} else {
+		unexpected(p, "a directive");
+	}
+}
+
+static void module(struct gkf_ptx_parser *p)
+{
+	gkf_parse_take(p); /* the first token comes near */
+	if (!gkf_parse_try_word(p, ".version")) {
+		unexpected(p, ".version");
+		return;
+	}
+	version(p);
+	while (p->token.kind != GKF_PTX_END)
+		directive(p);
+	if (!p->error && !p->module->target)
+		gkf_parse_fail(p, "there is no .target");
+	if (!p->error && p->module->address_size == 32)
+		gkf_parse_fail(p, "addresses of 32 bits are of the past");
+	p->module->variables = p->variables;
+	p->module->variable_count = (uint32_t)p->variables_count;
+	p->module->functions = p->functions;
+	p->module->function_count = (uint32_t)p->functions_count;
+}
+
+int gkf_ptx_module_read(const char *text, size_t size, unsigned max_version,
+			char message[GKF_PTX_MESSAGE_MAX],
+			struct gkf_ptx_module **ret_module)
+{
+	struct gkf_ptx_parser *p = calloc(1, sizeof *p);
+	struct gkf_ptx_module *m = calloc(1, sizeof *m);
+	int error = GK_ERR_NOMEM;
+
+	message[0] = '\0';
+	if (p && m) {
+		p->lexer = (struct gkf_ptx_lexer){text, text + size, 1};
+		p->module = m;
+		p->arena = &m->arena;
+		p->max_version = max_version;
+		p->message = message;
+		module(p);
+		error = p->error;
+		gkf_arena_free(&p->scratch);
+	}
+	free(p);
+	if (error)
+		gkf_ptx_module_free(m);
+	else
+		*ret_module = m;
+	return error;
+}
+
+void gkf_ptx_module_free(struct gkf_ptx_module *m)
+{
+	if (m)
+		gkf_arena_free(&m->arena);
+	free(m);
+}
+
+const struct gkf_ptx_function *
+gkf_ptx_function_find(const struct gkf_ptx_module *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (!strcmp(m->functions[i].name, name))
+			return &m->functions[i];
+	return NULL;
+}

@@ -1,0 +1,123 @@
+/* special.c - %tid, %ctaid, %clock and the like. */
+#include "base/clock.h"
+#include "fake/ptx/special.h"
+#include "fake/ptx/lanes.h"
+#include "fake/ptx/op.h"
+
+#include <string.h>
+
+enum special {
+#define SPECIAL(name, letter, value) SPECIAL_AT(__LINE__),
+#define SPECIAL_AT(line)             SPECIAL_AT_(line)
+#define SPECIAL_AT_(line)            SPECIAL_##line
+#include "fake/ptx/special.def"
+#undef SPECIAL
+	SPECIALS
+};
+
+static const char *const names[SPECIALS] = {
+#define SPECIAL(name, letter, value) "%" #name,
+#include "fake/ptx/special.def"
+#undef SPECIAL
+};
+
+uint32_t gkf_specials_size(void)
+{
+	return SPECIALS * GKF_LANES * sizeof(uint32_t);
+}
+
+uint32_t gkf_special_find(const char *name)
+{
+	for (uint32_t i = 0; i < SPECIALS; i++)
+		if (!strcmp(names[i], name))
+			return GKF_PLACE(GKF_AREA_WARP,
+					 i * GKF_LANES * sizeof(uint32_t));
+	return GKF_NOWHERE;
+}
+
+static uint32_t value_of(const struct gkf_warp *w, enum special which,
+			 unsigned l)
+{
+	const struct gkf_ptx_launch *g = w->run->launch;
+	uint32_t t = w->index * GKF_LANES + l;
+
+	switch (which) {
+#define SPECIAL(name, letter, value)                                           \
+	case SPECIAL_AT(__LINE__):                                             \
+		return value;
+#include "fake/ptx/special.def"
+#undef SPECIAL
+	case SPECIALS:
+		break;
+	}
+	return 0;
+}
+
+/* What a block changes. */
+static bool differs(const char *name)
+{
+	return !strncmp(name, "%ctaid", 6) || !strcmp(name, "%smid");
+}
+
+void gkf_specials_fill(struct gkf_warp *w, bool for_block)
+{
+	u32 *values = (u32 *)(void *)w->base[GKF_AREA_WARP];
+
+	for (unsigned i = 0; i < SPECIALS; i++, values += GKF_LANES) {
+		if (for_block && !differs(names[i]))
+			continue;
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			values[l] = value_of(w, (enum special)i, l);
+	}
+}
+
+enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes)
+{
+	static const struct {
+		const char *name;
+		unsigned bytes;
+	} clocks[GKF_CLOCK_KINDS] = {
+	    [GKF_CLOCK] = {"%clock", 4},
+	    [GKF_CLOCK_HI] = {"%clock_hi", 4},
+	    [GKF_CLOCK64] = {"%clock64", 8},
+	    [GKF_GLOBALTIMER] = {"%globaltimer", 8},
+	    [GKF_GLOBALTIMER_LO] = {"%globaltimer_lo", 4},
+	    [GKF_GLOBALTIMER_HI] = {"%globaltimer_hi", 4},
+	};
+	unsigned i = 0;
+
+	while (i < GKF_CLOCK_KINDS && strcmp(clocks[i].name, name))
+		i++;
+	if (i < GKF_CLOCK_KINDS)
+		*ret_bytes = clocks[i].bytes;
+	return (enum gkf_clock_kind)i;
+}
+
+/* Ticks since this machine was started, or the time of day. */
+static uint64_t read_clock(const struct gkf_warp *w, int64_t which)
+{
+	uint64_t khz = w->run->launch->clock_khz;
+	uint64_t ns;
+
+	if (which >= GKF_GLOBALTIMER)
+		return gk_wall_ns();
+	ns = gk_mono_ns();
+	return khz ? (uint64_t)((unsigned __int128)ns * khz / 1000000) : ns;
+}
+
+void gkf_op_clock(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint64_t value = read_clock(w, op->imm);
+	void *out = gkf_at(w, op->d);
+
+	if (op->imm == GKF_CLOCK_HI || op->imm == GKF_GLOBALTIMER_HI)
+		value >>= 32;
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		if (!(mask >> l & 1))
+			continue;
+		if (op->size == 8)
+			((u64 *)out)[l] = value;
+		else
+			((u32 *)out)[l] = (uint32_t)value;
+	}
+}

@@ -1,0 +1,32 @@
+/*
+ * special.h - special registers: those that keep their value during a block,
+ * and the clocks.
+ */
+#ifndef GKF_PTX_SPECIAL_H
+#define GKF_PTX_SPECIAL_H
+
+#include "fake/ptx/program.h"
+
+enum gkf_clock_kind {
+	GKF_CLOCK,
+	GKF_CLOCK_HI,
+	GKF_CLOCK64,
+	GKF_GLOBALTIMER,
+	GKF_GLOBALTIMER_LO,
+	GKF_GLOBALTIMER_HI,
+	GKF_CLOCK_KINDS,
+};
+
+/* Bytes of a warp's area of special registers. */
+uint32_t gkf_specials_size(void);
+
+/* The place of "%tid.x", all of them 32 bits wide; GKF_NOWHERE: none. */
+uint32_t gkf_special_find(const char *name);
+
+/* "%clock64" is a clock of 64 bits; GKF_CLOCK_KINDS: no clock. */
+enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes);
+
+/* Fills them in. for_block: only those that differ between blocks. */
+void gkf_specials_fill(struct gkf_warp *w, bool for_block);
+
+#endif
