@@ -1,0 +1,133 @@
+/*
+ * cuda_stream.h - work for tests of streams: host functions that stay until
+ * they are let go of, and that tell when they were called.
+ */
+#ifndef TESTS_FAKE_CUDA_STREAM_H
+#define TESTS_FAKE_CUDA_STREAM_H
+
+#include "fake/cuda_front.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+/* A function in a stream that stays there, and one that only passes. */
+struct gate {
+	sem_t inside, open;
+};
+struct mark {
+	sem_t passed;
+};
+
+static inline void await(sem_t *sem)
+{
+	while (sem_wait(sem))
+		assert_int_equal(errno, EINTR);
+}
+
+static inline void gate_stay(void *data)
+{
+	struct gate *gate = data;
+
+	sem_post(&gate->inside);
+	await(&gate->open);
+}
+
+static inline void mark_pass(void *data)
+{
+	sem_post(&((struct mark *)data)->passed);
+}
+
+/* It is in the stream, and runs as soon as the stream lets it. */
+static inline void gate_put(struct gate *gate, CUstream stream)
+{
+	sem_init(&gate->inside, 0, 0);
+	sem_init(&gate->open, 0, 0);
+	assert_cuda(CU(cuLaunchHostFunc)(stream, gate_stay, gate), SUCCESS);
+}
+
+/* The same, and it runs. */
+static inline void gate_enter(struct gate *gate, CUstream stream)
+{
+	gate_put(gate, stream);
+	await(&gate->inside);
+}
+
+static inline void gate_open(struct gate *gate)
+{
+	sem_post(&gate->open);
+}
+
+static inline void mark_put(struct mark *mark, CUstream stream)
+{
+	sem_init(&mark->passed, 0, 0);
+	assert_cuda(CU(cuLaunchHostFunc)(stream, mark_pass, mark), SUCCESS);
+}
+
+static inline bool mark_is_passed(struct mark *mark)
+{
+	int n;
+
+	sem_getvalue(&mark->passed, &n);
+	return n > 0;
+}
+
+/* Within 20 s, which nothing takes that is not stuck. */
+static inline void mark_await(struct mark *mark)
+{
+	struct timespec end = gk_timespec(gk_wall_ns() + 20 * GK_NS_PER_S);
+
+	assert_int_equal(sem_timedwait(&mark->passed, &end), 0);
+	sem_post(&mark->passed);
+}
+
+static inline CUstream stream_made(unsigned flags)
+{
+	CUstream stream = NULL;
+
+	assert_cuda(CU(cuStreamCreate)(&stream, flags), SUCCESS);
+	return stream;
+}
+
+/* What could have happened by now has happened: other streams got on. */
+static inline void let_others_on(void)
+{
+	CUstream other = stream_made(CU_STREAM_NON_BLOCKING);
+	struct mark mark;
+
+	for (int i = 0; i < 20; i++) {
+		mark_put(&mark, other);
+		mark_await(&mark);
+	}
+	assert_cuda(CU(cuStreamDestroy_v2)(other), SUCCESS);
+}
+
+static inline CUevent event_made(unsigned flags)
+{
+	CUevent event = NULL;
+
+	assert_cuda(CU(cuEventCreate)(&event, flags), SUCCESS);
+	return event;
+}
+
+/* A context for each test. */
+static CUcontext test_ctx;
+
+static inline int ctx_setup(void **state)
+{
+	(void)state;
+	return CU(cuCtxCreate_v2)(&test_ctx, 0, 0);
+}
+
+static inline int ctx_teardown(void **state)
+{
+	(void)state;
+	return CU(cuCtxDestroy_v2)(test_ctx);
+}
+
+#define IN_CTX(test)                                                           \
+	cmocka_unit_test_setup_teardown(test, ctx_setup, ctx_teardown)
+
+#endif
