@@ -69,6 +69,7 @@ void gkf_busy_open(struct gkf_machine *m, unsigned slot)
 	struct gkf_busy *b = busy_of(m, slot);
 
 	put(&b->since_ns, 0);
+	put(&b->ended_ns, 0);
 	put(&b->wants_ns, 0);
 	for (unsigned i = 0; i < GKF_BUSY_BINS; i++) {
 		put(&b->bin[i].busy, 0);
@@ -125,6 +126,7 @@ static void settle(struct gkf_busy *b, uint64_t to)
 	if (since && since - 1 < to)
 		note(b, since - 1, to);
 	put(&b->since_ns, 0);
+	put(&b->ended_ns, to + 1);
 	atomic_store_explicit(&b->seq, (seq | 1) + 1, memory_order_release);
 }
 

@@ -19,6 +19,9 @@
 #define UNCLAIMED_NS (10 * GK_NS_PER_MS)
 #define STOPPED_NS   (100 * GK_NS_PER_MS)
 
+/* As long as it takes to hand the device over, at most; machine time. */
+#define PASSING_NS GK_NS_PER_MS
+
 /* A holder: see struct gkf_turn. */
 #define SHARE       (1ULL << 16)
 #define SLOT(w)     ((unsigned)((w)&0xffff) - 1) /* UINT32_MAX: none */
@@ -174,10 +177,29 @@ static void wake(struct gkf_machine *m, unsigned slot)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The next holder's word, or 0; *ret_slot is its slot. */
-static uint64_t choose(const struct place *p, unsigned *ret_slot)
+/*
+ * When the device was handed over: who hands it over has just ended its work,
+ * and finding out who is next is no rest.
+ */
+static uint64_t passed_at(const struct place *p, uint64_t was)
+{
+	uint64_t now = gkf_machine_ns(p->m), ended = 0;
+	unsigned from = SLOT(was);
+
+	if (from < GKF_SLOTS_MAX)
+		ended = atomic_load_explicit(&busy_of(p->m, from)->ended_ns,
+					     memory_order_relaxed);
+	return ended && ended <= now && now - ended < PASSING_NS ? ended - 1
+								 : now;
+}
+
+/*
+ * The word of who comes after holder word `was`, or 0; *ret_slot is its slot.
+ */
+static uint64_t choose(const struct place *p, uint64_t was, unsigned *ret_slot)
 {
 	struct gkf_turn *t = p->turn;
+	uint64_t now = passed_at(p, was);
 	bool more;
 
 	/* Taken away first: who asks from now on asks again. */
@@ -187,7 +209,7 @@ static uint64_t choose(const struct place *p, unsigned *ret_slot)
 		atomic_store(&t->asked, 1);
 	if (*ret_slot == UINT32_MAX)
 		return 0;
-	put(&t->passed_ns, gkf_machine_ns(p->m) + 1);
+	put(&t->passed_ns, now + 1);
 	put(&t->since_ns, gk_mono_ns());
 	return word_of(p->m, *ret_slot);
 }
@@ -206,7 +228,7 @@ static bool pass_on(const struct place *p, uint64_t was)
 	do {
 		unsigned slot = UINT32_MAX;
 		bool asked = atomic_load(&t->asked);
-		uint64_t next = asked ? choose(p, &slot) : 0;
+		uint64_t next = asked ? choose(p, was, &slot) : 0;
 
 		if (!atomic_compare_exchange_strong(&t->holder, &was, next)) {
 			if (asked)

@@ -53,10 +53,11 @@ struct gkf_busy_bin {
 	_Atomic uint64_t moved[GKF_DIRECTIONS];
 };
 
-/* Of a slot; its process alone writes all but `wake`. */
+/* Of a slot; its process alone writes all but `wake` and `wants_ns`. */
 struct gkf_busy {
 	_Atomic uint64_t seq;      /* odd while busy time is being moved */
 	_Atomic uint64_t since_ns; /* machine time + 1 of running work; or 0 */
+	_Atomic uint64_t ended_ns; /* machine time + 1: the last work ended */
 	_Atomic uint64_t wants_ns; /* CLOCK_MONOTONIC: waits for its turn; 0 */
 	_Atomic uint32_t wake;     /* grows when the turn becomes its own */
 	uint32_t unused;
