@@ -72,8 +72,8 @@ static CUresult join_locked(struct cuda_device *d)
 			gkf_detach(cuda.machine, slot);
 		return front_error(error);
 	}
-	d->slot = slot;
-	d->contexts++;
+	if (!d->contexts++)
+		d->slot = slot;
 	return CUDA_SUCCESS;
 }
 

@@ -8,11 +8,15 @@
 /* The object without life; the caller holds the device's lock. */
 static CUcontext object_of(struct cuda_device *d)
 {
-	if (!d->primary)
-		d->primary = handle_new(HANDLE_CONTEXT, sizeof(*d->primary));
-	if (d->primary)
-		d->primary->primary = true;
-	return d->primary;
+	CUcontext ctx = d->primary;
+
+	if (!ctx) {
+		ctx = handle_new(HANDLE_CONTEXT, sizeof(*ctx));
+		if (ctx)
+			ctx->primary = true;
+		d->primary = ctx;
+	}
+	return ctx;
 }
 
 static bool is_active(const struct cuda_device *d)

@@ -45,7 +45,7 @@ struct cuda_device {
 	uint32_t instance; /* MIG, or GKF_NO_INSTANCE */
 	uint32_t life;     /* of that instance */
 	const struct gkf_board *board;
-	unsigned slot; /* of the ledger, while a context is alive */
+	_Atomic unsigned slot; /* of the ledger, while a context is alive */
 	/* The rest is context.c's and primary.c's. */
 	_Atomic unsigned contexts; /* alive */
 	pthread_mutex_t lock;      /* of what is said of the primary context */
