@@ -95,6 +95,7 @@ static void each_has_a_stack_of_its_own(struct fixture *fx)
 }
 
 static CUcontext victims[THREADS];
+static _Atomic unsigned users;
 
 /* Works on a context that another thread takes away: two answers are right. */
 static void *use_anyway(void *arg)
@@ -104,6 +105,7 @@ static void *use_anyway(void *arg)
 	CUresult r;
 
 	expect(w, CU(cuCtxPushCurrent_v2)(victims[w->number]), CUDA_SUCCESS);
+	users++;
 	do {
 		r = CU(cuCtxGetDevice)(&device);
 	} while (!r);
@@ -121,7 +123,8 @@ static void one_destroys_what_another_uses(struct fixture *fx)
 	for (int i = 0; i < THREADS; i++)
 		assert_cuda(CU(cuCtxCreate_v2)(&victims[i], 0, i % 2), SUCCESS);
 	start(w, use_anyway);
-	usleep(20000);
+	while (users < THREADS)
+		sched_yield();
 	for (int i = 0; i < THREADS; i++)
 		wrong |= CU(cuCtxDestroy_v2)(victims[i]);
 	assert_int_equal(join(w), 0);
