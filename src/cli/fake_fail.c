@@ -429,6 +429,10 @@ int ctl_reset(struct ctl *ctl, int argc, char **argv)
 		atomic_store(&ctl->file->calls[i], 0);
 		atomic_store(&ctl->file->refused[i], 0);
 	}
+	for (unsigned i = 0; i < GKF_CUDA_FUNCTIONS_MAX; i++) {
+		atomic_store(&ctl->file->cuda_calls[i], 0);
+		atomic_store(&ctl->file->cuda_refused[i], 0);
+	}
 	gkf_refusals_forget(ctl->machine);
 	return clear_machine(ctl);
 }

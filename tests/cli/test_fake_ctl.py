@@ -1,5 +1,6 @@
 """`gpukit fake ctl`: looking at a running machine and changing it."""
 
+import json
 import subprocess
 import sys
 
@@ -90,6 +91,45 @@ def test_coverage_counts_calls_and_refusals(machine):
     assert rows[0][1:] == ["1", "nvmlDeviceGetVgpuMetadata"]
     assert ["3", "0", "nvmlDeviceGetTemperature"] in rows
     assert ["6", "0", "nvmlDeviceGetHandleByIndex_v2"] in rows
+
+
+REFUSE_CUDA = """
+import os
+assert cuda.cuInit(0) == 0
+for i in range(3):
+    assert cuda.cuCheckpointProcessGetState(os.getpid(), None) == 801
+core = ctypes.CDLL("libgpukit-fake.so")
+opened = ctypes.c_void_p()
+assert core.gkf_machine_open(None, ctypes.byref(opened)) == 0
+for kind, name in (0, b"cudaBanana"), (1, b"ptx: banana.b32"), (1, b"x\x1b"):
+    core.gkf_refuse_named(opened, kind, name)
+"""
+
+
+def test_coverage_counts_what_cuda_programs_are_refused(machine):
+    one = machine()
+    one.python("cuda = ctypes.CDLL('libcuda.so.1')\n" + REFUSE_CUDA)
+    rows = [line.split(None, 2) for line in
+            one.ctl("coverage").stdout.splitlines()[1:]]
+    assert ["3", "3", "cuCheckpointProcessGetState"] in rows
+    assert ["1", "1", "cudaBanana"] in rows
+    assert ["1", "1", "in a kernel: ptx: banana.b32"] in rows
+    assert ["1", "0", "cuInit"] in rows
+    assert "\x1b" not in one.ctl("coverage").stdout
+    told = json.loads(one.ctl("coverage", "--json").stdout)
+    mine = {row["function"]: row for row in told}
+    state = mine["cuCheckpointProcessGetState"]
+    assert (state["library"], state["refused"]) == ("libcuda", 3)
+    assert list(state["callers"].values()) == [3]
+    assert mine["cudaBanana"]["library"] == "libcudart"
+    assert mine["ptx: banana.b32"]["library"] == "kernel"
+    by_caller = json.loads(
+        one.ctl("coverage", "--by-caller", "--json").stdout)
+    assert {"caller": list(state["callers"])[0], "library": "libcuda",
+            "function": "cuCheckpointProcessGetState",
+            "refused": 3} in by_caller
+    assert one.ctl("reset").returncode == 0
+    assert one.ctl("coverage").stdout == "no calls\n"
 
 
 def test_a_function_can_be_made_slow(machine):

@@ -447,6 +447,6 @@ def test_refusals_are_counted_by_caller(machine, client):
         [{caller[0]: 3}]
     told = json.loads(ctl(m, "coverage", "--by-caller", "--json"))
     assert {"caller": caller[0], "function": "nvmlDeviceGetVgpuMetadata",
-            "refused": 3} in told
+            "library": "libnvidia-ml", "refused": 3} in told
     ctl(m, "reset")
     assert "nobody" in ctl(m, "coverage", "--by-caller")
