@@ -18,6 +18,7 @@ static double spin_seconds(unsigned *to, unsigned rounds)
 	double began = now();
 
 	spin<<<1, 1>>>(to, rounds);
+	LAUNCHED();
 	OK(cudaDeviceSynchronize());
 	return now() - began;
 }
