@@ -34,12 +34,12 @@ struct scripted_image {
 	const void *code;
 	const char *const *names; /* kernels and variables */
 	CUresult result;          /* of loading it */
-	int loaded, loads;
+	_Atomic int loaded, loads;
 	char memory[64]; /* what all variables are */
 };
 extern CUDA_EXPORT struct scripted_image scripted_images[4];
 
-/* The last launch. */
+/* The last launch of this thread. */
 struct scripted_launch {
 	const char *kernel; /* its name */
 	unsigned grid[3], block[3], shared;
@@ -47,7 +47,7 @@ struct scripted_launch {
 	void **args;
 	bool per_thread;
 };
-extern CUDA_EXPORT struct scripted_launch scripted_launch;
+extern CUDA_EXPORT _Thread_local struct scripted_launch scripted_launch;
 
 /* The last three-dimensional copies, in order. */
 extern CUDA_EXPORT CUDA_MEMCPY3D scripted_boxes[8];

@@ -15,7 +15,7 @@ struct CUctx_st {
 
 /* A kernel is its name in the image; so is its function. */
 struct scripted_image scripted_images[4];
-struct scripted_launch scripted_launch;
+_Thread_local struct scripted_launch scripted_launch;
 CUDA_MEMCPY3D scripted_boxes[8];
 unsigned scripted_box_count;
 bool scripted_has_table = true;
