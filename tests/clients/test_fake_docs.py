@@ -1,0 +1,60 @@
+"""docs/FAKE.md: its snippets do what they say."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import cuda_programs
+from conftest import BUILD, FAKE_DIR, ROOT, clean_env
+
+BIN = os.path.join(BUILD, "bin")
+
+
+def snippet(language):
+    with open(os.path.join(ROOT, "docs", "FAKE.md"), encoding="utf-8") as file:
+        (found,) = re.findall(rf"^```{language}\n(.*?)^```$", file.read(),
+                              re.M | re.S)
+    return found
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A directory with example.cu, and a way to run shell lines in it."""
+    with open(os.path.join(cuda_programs.SOURCES, "vector_add.cu"),
+              encoding="utf-8") as source:
+        (tmp_path / "example.cu").write_text(source.read())
+    for header in cuda_programs.headers():
+        shutil.copy(header, tmp_path)
+    path = f"{BIN}:{cuda_programs.TOOLKIT}/bin:{os.environ['PATH']}"
+
+    def shell(script, **env):
+        done = subprocess.run(["sh", "-ec", script], cwd=tmp_path, text=True,
+                              capture_output=True, check=False, timeout=200,
+                              env=clean_env(PATH=path, **env))
+        assert done.returncode == 0, (script, done.stdout, done.stderr)
+        return done.stdout
+
+    return tmp_path, shell
+
+
+def test_the_project_of_cmake(project):
+    directory, shell = project
+    (directory / "CMakeLists.txt").write_text(snippet("cmake"))
+    shell("cmake -S . -B out -G Ninja && cmake --build out")
+    assert "0 tests failed out of 1" in shell("ctest --test-dir out")
+
+
+def test_the_job_of_ci(project):
+    """The steps that build and test, in this tree's place of the installed
+    files."""
+    _, shell = project
+    job = snippet("yaml").replace("/usr/local/lib/gpukit/fake", FAKE_DIR)
+    steps = dict(re.findall(
+        r"- name: (\w+)\n        run: (?:\|\n)?(.*?)(?=\n        env|\n      -|\Z)",
+        job, re.S))
+    flags = re.search(r"NVCC_APPEND_FLAGS: (.*)", job).group(1)
+    shell(steps["Build"], NVCC_APPEND_FLAGS=flags)
+    assert "runs     yes" in shell(steps["Test"])
