@@ -20,6 +20,13 @@
 /* So many dead ones are kept apart before the first is used again. */
 #define WAITING 1024
 
+/*
+ * In a program that looks for leaks: what objects point to is not lost. The
+ * name is the sanitizer's.
+ */
+extern __attribute__((weak)) void __lsan_register_root_region(const void *base,
+							      size_t size);
+
 struct slab {
 	/* Written once, before `high` is set. */
 	char *base;
@@ -59,6 +66,8 @@ static bool reserve(struct slab *s, size_t size)
 	s->stride = stride_of(size);
 	s->range = range;
 	s->base = base;
+	if (__lsan_register_root_region)
+		__lsan_register_root_region(base, range);
 	return true;
 }
 
