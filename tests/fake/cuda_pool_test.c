@@ -1,0 +1,332 @@
+/* Memory pools and memory in the order of streams. */
+#include "fake/cuda_memory.h"
+
+static CUmemoryPool standard(void)
+{
+	CUmemoryPool pool = NULL;
+
+	assert_cuda(CU(cuDeviceGetDefaultMemPool)(&pool, 0), SUCCESS);
+	return pool;
+}
+
+static uint64_t told(CUmemoryPool pool, CUmemPool_attribute attribute)
+{
+	cuuint64_t value = 0;
+
+	assert_cuda(CU(cuMemPoolGetAttribute)(pool, attribute, &value),
+		    SUCCESS);
+	return value;
+}
+
+#define RESERVED(pool) told(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+#define USED(pool)     told(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+
+static const CUmemPoolProps on_device_0 = {
+    .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+    .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+};
+
+static CUmemoryPool make_pool(void)
+{
+	CUmemoryPool pool = NULL;
+
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &on_device_0), SUCCESS);
+	return pool;
+}
+
+static void memory_comes_and_goes_with_the_stream(void **state)
+{
+	uint64_t before = free_now();
+	unsigned char own[1000];
+	CUstream stream;
+	CUdeviceptr p;
+
+	(void)state;
+	fill_random(own, sizeof(own), 1);
+	assert_cuda(CU(cuStreamCreate)(&stream, 0), SUCCESS);
+	assert_cuda(CU(cuMemAllocAsync)(&p, 1000, stream), SUCCESS);
+	assert_int_equal(before - free_now(), BLOCK);
+	assert_cuda(CU(cuMemcpyHtoDAsync_v2)(p, own, 1000, stream), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	device_holds(p, own, 1000);
+	assert_cuda(CU(cuMemFreeAsync)(p, stream), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	assert_int_equal(free_now(), before);
+	assert_cuda(CU(cuMemFreeAsync)(p, stream), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemFree_v2)(p), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
+}
+
+static void hold_until(void *data)
+{
+	_Atomic int *go = data;
+
+	while (!atomic_load(go))
+		usleep(200);
+}
+
+/* What is in the stream before may still use it. */
+static void a_free_waits_for_what_was_before(void **state)
+{
+	_Atomic int go = 0;
+	uint64_t before = free_now();
+	CUstream stream;
+	CUdeviceptr p;
+
+	(void)state;
+	assert_cuda(CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING),
+		    SUCCESS);
+	assert_cuda(CU(cuMemAllocAsync)(&p, BLOCK, stream), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
+	assert_cuda(CU(cuMemsetD8Async)(p, 1, BLOCK, stream), SUCCESS);
+	assert_cuda(CU(cuMemFreeAsync)(p, stream), SUCCESS);
+	assert_cuda(CU(cuMemFreeAsync)(p, stream), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemFree_v2)(p), ERROR_INVALID_VALUE);
+	assert_int_equal(before - free_now(), BLOCK);
+	atomic_store(&go, 1);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	assert_int_equal(free_now(), before);
+	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
+}
+
+static void either_memory_is_freed_by_either_call(void **state)
+{
+	uint64_t before = free_now();
+	CUdeviceptr p;
+
+	(void)state;
+	assert_cuda(CU(cuMemAllocAsync)(&p, 100, NULL), SUCCESS);
+	device_free(p);
+	p = device_alloc(100);
+	assert_cuda(CU(cuMemFreeAsync_ptsz)(p, NULL), SUCCESS);
+	settle();
+	assert_int_equal(free_now(), before);
+}
+
+static void a_threshold_keeps_memory(void **state)
+{
+	uint64_t before = free_now();
+	cuuint64_t keep = 8 * BLOCK, zero = 0, one = 1;
+	CUmemoryPool pool = make_pool();
+	CUdeviceptr p, q;
+
+	(void)state;
+	assert_int_equal(told(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0);
+	assert_cuda(CU(cuMemPoolSetAttribute)(
+			pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep),
+		    SUCCESS);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, 10 * BLOCK, pool, NULL),
+		    SUCCESS);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&q, 1, pool, NULL), SUCCESS);
+	assert_int_equal(RESERVED(pool), 11 * BLOCK);
+	assert_int_equal(USED(pool), 10 * BLOCK + 512);
+	assert_cuda(CU(cuMemFreeAsync)(p, NULL), SUCCESS);
+	settle();
+	assert_int_equal(RESERVED(pool), 8 * BLOCK);
+	assert_int_equal(before - free_now(), 8 * BLOCK);
+	assert_int_equal(USED(pool), 512);
+	assert_cuda(CU(cuMemPoolTrimTo)(pool, 3 * BLOCK), SUCCESS);
+	assert_int_equal(RESERVED(pool), 3 * BLOCK);
+	assert_cuda(CU(cuMemPoolTrimTo)(pool, 0), SUCCESS);
+	assert_int_equal(RESERVED(pool), BLOCK);
+	assert_int_equal(told(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH),
+			 11 * BLOCK);
+	assert_cuda(CU(cuMemPoolSetAttribute)(
+			pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &one),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemPoolSetAttribute)(
+			pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &zero),
+		    SUCCESS);
+	assert_int_equal(told(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), BLOCK);
+	assert_int_equal(told(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH),
+			 10 * BLOCK + 512);
+	assert_cuda(CU(cuMemPoolSetAttribute)(
+			pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &zero),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemFreeAsync)(q, NULL), SUCCESS);
+	settle();
+	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
+	assert_int_equal(free_now(), before);
+}
+
+/* It goes away with its last piece. */
+static void a_destroyed_pools_memory_lives_on(void **state)
+{
+	uint64_t before = free_now();
+	CUmemoryPool pool = make_pool(), none = (CUmemoryPool)1;
+	CUdeviceptr p;
+
+	(void)state;
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, 100, pool, NULL), SUCCESS);
+	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
+	assert_cuda(CU(cuMemPoolDestroy)(pool), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemsetD8_v2)(p, 1, 100), SUCCESS);
+	assert_cuda(CU(cuPointerGetAttribute)(
+			&none, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, p),
+		    SUCCESS);
+	assert_null(none);
+	assert_cuda(CU(cuMemFreeAsync)(p, NULL), SUCCESS);
+	settle();
+	assert_int_equal(free_now(), before);
+}
+
+static void a_pool_may_be_bounded(void **state)
+{
+	CUmemPoolProps props = on_device_0;
+	CUmemoryPool pool;
+	CUdeviceptr p, q;
+
+	(void)state;
+	props.maxSize = 2 * BLOCK;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), SUCCESS);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, 2 * BLOCK, pool, NULL),
+		    SUCCESS);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&q, 1, pool, NULL),
+		    ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuMemFreeAsync)(p, NULL), SUCCESS);
+	settle();
+	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
+}
+
+static void a_device_has_a_current_pool(void **state)
+{
+	CUmemoryPool pool = make_pool(), got;
+	CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+	CUdeviceptr p;
+
+	(void)state;
+	assert_cuda(CU(cuDeviceGetMemPool)(&got, 0), SUCCESS);
+	assert_ptr_equal(got, standard());
+	assert_cuda(CU(cuDeviceSetMemPool)(1, pool), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuDeviceSetMemPool)(0, pool), SUCCESS);
+	assert_cuda(
+	    CU(cuMemGetMemPool)(&got, &here, CU_MEM_ALLOCATION_TYPE_PINNED),
+	    SUCCESS);
+	assert_ptr_equal(got, pool);
+	assert_cuda(CU(cuMemGetDefaultMemPool)(&got, &here,
+					       CU_MEM_ALLOCATION_TYPE_PINNED),
+		    SUCCESS);
+	assert_ptr_equal(got, standard());
+	assert_cuda(CU(cuMemAllocAsync)(&p, 100, NULL), SUCCESS);
+	assert_int_equal(USED(pool), 512);
+	assert_cuda(CU(cuPointerGetAttribute)(
+			&got, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, p),
+		    SUCCESS);
+	assert_ptr_equal(got, pool);
+	assert_cuda(CU(cuMemFreeAsync)(p, NULL), SUCCESS);
+	settle();
+	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
+	assert_cuda(CU(cuDeviceGetMemPool)(&got, 0), SUCCESS);
+	assert_ptr_equal(got, standard());
+	assert_cuda(CU(cuMemPoolDestroy)(standard()), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuDeviceGetMemPool)(&got, 99), ERROR_INVALID_DEVICE);
+}
+
+static void access_is_kept(void **state)
+{
+	CUmemoryPool pool = make_pool();
+	CUmemAccessDesc peer = {{CU_MEM_LOCATION_TYPE_DEVICE, 1},
+				CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+	CUmemAccessDesc own = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+			       CU_MEM_ACCESS_FLAGS_PROT_NONE};
+	CUmemAccess_flags flags;
+
+	(void)state;
+	assert_cuda(CU(cuMemPoolGetAccess)(&flags, pool, &own.location),
+		    SUCCESS);
+	assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+	assert_cuda(CU(cuMemPoolGetAccess)(&flags, pool, &peer.location),
+		    SUCCESS);
+	assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+	assert_cuda(CU(cuMemPoolSetAccess)(pool, &peer, 1), SUCCESS);
+	assert_cuda(CU(cuMemPoolGetAccess)(&flags, pool, &peer.location),
+		    SUCCESS);
+	assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+	assert_cuda(CU(cuMemPoolSetAccess)(pool, &own, 1), ERROR_INVALID_VALUE);
+	peer.location.id = 2;
+	assert_cuda(CU(cuMemPoolSetAccess)(pool, &peer, 1),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
+}
+
+static void switches_are_kept(void **state)
+{
+	CUmemoryPool pool = make_pool();
+	int on = -1, off = 0;
+
+	(void)state;
+	for (int a = CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES;
+	     a <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; a++) {
+		assert_cuda(CU(cuMemPoolGetAttribute)(
+				pool, (CUmemPool_attribute)a, &on),
+			    SUCCESS);
+		assert_int_equal(on, 1);
+		assert_cuda(CU(cuMemPoolSetAttribute)(
+				pool, (CUmemPool_attribute)a, &off),
+			    SUCCESS);
+		assert_cuda(CU(cuMemPoolGetAttribute)(
+				pool, (CUmemPool_attribute)a, &on),
+			    SUCCESS);
+		assert_int_equal(on, 0);
+	}
+	assert_cuda(
+	    CU(cuMemPoolGetAttribute)(pool, (CUmemPool_attribute)99, &on),
+	    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
+}
+
+static void what_is_not_there_is_refused(void **state)
+{
+	CUmemPoolProps props = on_device_0;
+	CUmemoryPool pool = (CUmemoryPool)5;
+	char handle[64];
+	CUdeviceptr p = 3;
+
+	(void)state;
+	props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_NOT_SUPPORTED);
+	props = on_device_0;
+	props.location.type = CU_MEM_LOCATION_TYPE_HOST;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_NOT_SUPPORTED);
+	props = on_device_0;
+	props.location.id = 9;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_INVALID_VALUE);
+	props = on_device_0;
+	props.allocType = CU_MEM_ALLOCATION_TYPE_INVALID;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_INVALID_VALUE);
+	assert_ptr_equal(pool, (CUmemoryPool)5);
+	assert_cuda(CU(cuMemPoolExportToShareableHandle)(
+			handle, standard(),
+			CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+		    ERROR_NOT_SUPPORTED);
+	assert_cuda(CU(cuMemAllocAsync)(&p, 0, NULL), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemAllocAsync)(NULL, 1, NULL), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemAllocAsync)(&p, 1ULL << 50, NULL),
+		    ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuMemAllocAsync)(&p, 1, (CUstream)handle),
+		    ERROR_INVALID_HANDLE);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, 1, pool, NULL),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemFreeAsync)((uintptr_t)handle, NULL),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemFreeAsync)(0, NULL), ERROR_INVALID_VALUE);
+	assert_int_equal(p, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(memory_comes_and_goes_with_the_stream),
+	    cmocka_unit_test(a_free_waits_for_what_was_before),
+	    cmocka_unit_test(either_memory_is_freed_by_either_call),
+	    cmocka_unit_test(a_threshold_keeps_memory),
+	    cmocka_unit_test(a_destroyed_pools_memory_lives_on),
+	    cmocka_unit_test(a_pool_may_be_bounded),
+	    cmocka_unit_test(a_device_has_a_current_pool),
+	    cmocka_unit_test(access_is_kept),
+	    cmocka_unit_test(switches_are_kept),
+	    cmocka_unit_test(what_is_not_there_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, memory_setup, memory_teardown);
+}
