@@ -5,13 +5,15 @@ set(GPUKIT_FAKE_INSTALL lib/gpukit/fake)
 install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
 install(TARGETS gpukit LIBRARY DESTINATION lib)
 get_property(blas GLOBAL PROPERTY GPUKIT_BLAS_TARGETS)
-install(TARGETS gpukit-fake nvml-front cuda-front gpukit-audit ${blas}
+get_property(cudart GLOBAL PROPERTY GPUKIT_CUDART_TARGETS)
+install(TARGETS gpukit-fake nvml-front cuda-front gpukit-audit ${blas} ${cudart}
 	LIBRARY DESTINATION ${GPUKIT_FAKE_INSTALL})
 # Links are kept as such.
 install(FILES ${GPUKIT_FAKE_DIR}/libcuda.so
 	DESTINATION ${GPUKIT_FAKE_INSTALL})
 get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)
-install(DIRECTORY ${directories}
+get_property(cudart_directories GLOBAL PROPERTY GPUKIT_CUDART_DIRS)
+install(DIRECTORY ${directories} ${cudart_directories}
 	DESTINATION ${GPUKIT_FAKE_INSTALL} USE_SOURCE_PERMISSIONS)
 install(DIRECTORY ${GPUKIT_FAKE_DIR}/bin
 	DESTINATION ${GPUKIT_FAKE_INSTALL} USE_SOURCE_PERMISSIONS)
