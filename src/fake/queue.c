@@ -61,8 +61,8 @@ int gkf_queue_new(const struct gkf_queue_ask *ask, struct gkf_queue **ret_queue)
 		return GK_ERR_NOMEM;
 	queue->ask = *ask;
 	gkf_queue_priority(queue, ask->priority);
-	queue->pool = &gkf_room.pool[ask->device];
-	atomic_store(&queue->pool->used, true);
+	atomic_store(&queue->pool, &gkf_room.pool[ask->device]);
+	atomic_store(&gkf_room.pool[ask->device].used, true);
 	queue->blocked = (struct gkf_ticket){0};
 	queue->closing = false;
 	atomic_store(&queue->result, 0);

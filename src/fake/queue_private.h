@@ -36,7 +36,7 @@ struct gkf_queue {
 	struct gkf_queue *next; /* of the list it is in */
 	struct gkf_queue *next_of_all;
 	struct gkf_ticket blocked; /* what it waits for, if it does */
-	struct gkf_pool *pool;
+	_Atomic(struct gkf_pool *) pool;
 	struct gkf_queue_ask ask;
 	_Atomic unsigned level; /* of gkf_pool.ready */
 

@@ -360,9 +360,17 @@ static void attributes_are_kept_and_copied(void **state)
 static void captures_are_refused(void **state)
 {
 	CUstream s = stream_made(0);
+	CUstreamCaptureStatus status = 7;
+	cuuint64_t id;
 	CUgraph graph;
 
 	(void)state;
+	assert_cuda(CU(cuStreamGetCaptureInfo_v3)(s, &status, &id, NULL, NULL,
+						  NULL, NULL),
+		    SUCCESS);
+	assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_NONE);
+	assert_cuda(CU(cuStreamGetCaptureInfo)(s, NULL, &id),
+		    ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuStreamBeginCapture_v2)(s, 0), ERROR_NOT_SUPPORTED);
 	assert_cuda(CU(cuStreamEndCapture)(s, &graph), ERROR_NOT_SUPPORTED);
 	assert_cuda(CU(cuStreamQuery)(s), SUCCESS);

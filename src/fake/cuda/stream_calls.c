@@ -133,8 +133,6 @@ GETTER(cuStreamGetFlags, unsigned int,
 GETTER(cuStreamGetCtx, CUcontext, s->ctx)
 GETTER(cuStreamGetId, unsigned long long, s->id)
 GETTER(cuStreamGetDevice, CUdevice, front_number(s->ctx->device))
-GETTER(cuStreamIsCapturing, CUstreamCaptureStatus,
-       CU_STREAM_CAPTURE_STATUS_NONE)
 #undef GETTER
 
 /* There are no green contexts, so no stream is of one. */
@@ -186,3 +184,52 @@ static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
 BOTH_STREAMS(cuStreamWaitEvent, _ptsz,
 	     (CUstream hStream, CUevent hEvent, unsigned int Flags),
 	     (hStream, hEvent, Flags))
+
+/* ---- capture: no stream is ever captured ---- */
+
+static CUresult not_capturing(enum cuda_row row, bool per_thread,
+			      CUstream stream,
+			      CUstreamCaptureStatus *ret_status)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, stream, per_thread, &s);
+
+	if (r)
+		return r;
+	if (!ret_status)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret_status = CU_STREAM_CAPTURE_STATUS_NONE;
+	return CUDA_SUCCESS;
+}
+
+/* What else they tell is of a capture only. */
+#define NOT_CAPTURING(symbol, params)                                          \
+	CUresult symbol params                                                 \
+	{                                                                      \
+		return not_capturing(ROW_##symbol, false, hStream,             \
+				     captureStatus_out);                       \
+	}                                                                      \
+	CUresult symbol##_ptsz params                                          \
+	{                                                                      \
+		return not_capturing(ROW_##symbol##_ptsz, true, hStream,       \
+				     captureStatus_out);                       \
+	}
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+NOT_CAPTURING(cuStreamIsCapturing,
+	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out))
+NOT_CAPTURING(cuStreamGetCaptureInfo,
+	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+	       cuuint64_t *id_out))
+NOT_CAPTURING(cuStreamGetCaptureInfo_v2,
+	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+	       cuuint64_t *id_out, CUgraph *graph_out,
+	       const CUgraphNode **dependencies_out,
+	       size_t *numDependencies_out))
+NOT_CAPTURING(cuStreamGetCaptureInfo_v3,
+	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+	       cuuint64_t *id_out, CUgraph *graph_out,
+	       const CUgraphNode **dependencies_out,
+	       const CUgraphEdgeData **edgeData_out,
+	       size_t *numDependencies_out))
+#undef NOT_CAPTURING

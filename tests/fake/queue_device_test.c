@@ -1,0 +1,229 @@
+/* The threads of queues, and what their work is to the device. */
+#include "fake/queue_probe.h"
+
+#include "fake/busy.h"
+#include "fake/turn.h"
+
+/* ---- threads ---- */
+
+static int look_around(struct probe *probe)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	*(int *)probe->data = sigismember(&blocked, SIGINT) &&
+			      sigismember(&blocked, SIGTERM) &&
+			      sigismember(&blocked, SIGUSR1);
+	return 0;
+}
+
+static void executors_take_no_signals(void **state)
+{
+	struct gkf_queue *queue = new_queue(0);
+	int blocked = 0;
+
+	(void)state;
+	push(queue, GKF_WORK_HOST, look_around, &blocked, 0);
+	finish(queue);
+	assert_true(blocked);
+	gkf_queue_release(queue, false);
+}
+
+#if defined(__x86_64__)
+static int read_mxcsr(struct probe *probe)
+{
+	*(unsigned *)probe->data = __builtin_ia32_stmxcsr() & ~0x3fu;
+	return 0;
+}
+
+static int spoil_mxcsr(struct probe *probe)
+{
+	(void)probe;
+	__builtin_ia32_ldmxcsr(0xffc0); /* flush, to zero */
+	return 0;
+}
+
+static void kernels_have_the_default_floating_point(void **state)
+{
+	struct gkf_queue *queue = new_queue(0);
+	unsigned mode = 0, before = __builtin_ia32_stmxcsr();
+
+	(void)state;
+	push(queue, GKF_WORK_HOST, spoil_mxcsr, NULL, 0);
+	push(queue, GKF_WORK_KERNEL, read_mxcsr, &mode, 0);
+	finish(queue);
+	assert_int_equal(mode, 0x1f80);
+	__builtin_ia32_ldmxcsr(0x9fc0);
+	mode = 0;
+	gkf_queue_run(queue, probe_of(GKF_WORK_KERNEL, read_mxcsr, &mode, 0));
+	assert_int_equal(__builtin_ia32_stmxcsr() & ~0x3fu, 0x9fc0);
+	__builtin_ia32_ldmxcsr(before);
+	assert_int_equal(mode, 0x1f80);
+	gkf_queue_release(queue, false);
+}
+#endif
+
+static uint64_t cpu_ns(void)
+{
+	return gk_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Work that waits for another queue costs no time either. */
+static void idle_queues_cost_no_cpu(void **state)
+{
+	struct gkf_queue *queue = new_queue(0), *other = new_queue(0);
+	struct gate gate;
+	uint64_t before;
+
+	(void)state;
+	gate_init(&gate);
+	push(queue, GKF_WORK_HOST, stay, &gate, 0);
+	gkf_queue_after(other, gkf_queue_ticket(queue));
+	await(&gate.inside);
+	gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
+	before = cpu_ns();
+	gk_sleep_until(gk_mono_ns() + 200 * GK_NS_PER_MS);
+	assert_in_range(cpu_ns() - before, 0, GK_NS_PER_MS);
+	sem_post(&gate.open);
+	finish(other);
+	gkf_queue_release(queue, false);
+	gkf_queue_release(other, false);
+}
+
+/* ---- what it is to the device ---- */
+
+static bool is_busy(void)
+{
+	return atomic_load(&fx.file->busy[slot].since_ns) &&
+	       atomic_load(&fx.file->device[0].turn[0].holder);
+}
+
+static void kernels_run_in_a_turn_and_are_busy_time(void **state)
+{
+	struct gkf_queue *queue[2] = {new_queue(0), new_queue(0)};
+	sem_t inside;
+
+	(void)state;
+	sem_init(&inside, 0, 0);
+	assert_false(is_busy());
+	for (int i = 0; i < 2; i++) {
+		push(queue[i], GKF_WORK_KERNEL, until_stopped, &inside, 0);
+		await(&inside);
+	}
+	assert_true(is_busy());
+	gkf_queue_stop(queue[0], 1);
+	finish(queue[0]);
+	assert_true(is_busy());
+	gkf_queue_stop(queue[1], 1);
+	finish(queue[1]);
+	assert_int_equal(atomic_load(&fx.file->busy[slot].since_ns), 0);
+	for (int i = 0; i < 2; i++)
+		gkf_queue_release(queue[i], false);
+}
+
+/* Two threads of one kernel, as those that do its blocks. */
+struct spread {
+	struct gkf_place *place;
+	sem_t inside;
+};
+
+static void *help_along(void *data)
+{
+	struct spread *spread = data;
+
+	while (!gkf_place_stopped(spread->place))
+		sched_yield();
+	return NULL;
+}
+
+static int run_spread(struct probe *probe)
+{
+	struct spread *spread = probe->data;
+	pthread_t helper;
+
+	spread->place = gkf_task_place();
+	if (!spread->place || pthread_create(&helper, NULL, help_along, spread))
+		return 1;
+	sem_post(&spread->inside);
+	help_along(spread);
+	pthread_join(helper, NULL);
+	return 0;
+}
+
+/* Ten turns of another process, while ours would run for ever. */
+static int take_turns(void)
+{
+	struct gkf_machine *m;
+	unsigned mine;
+
+	if (gkf_machine_open(NULL, &m) ||
+	    gkf_charge_attach(m, 0, GKF_NO_INSTANCE, &mine))
+		return 1;
+	for (int i = 0; i < 10; i++) {
+		if (gkf_turn_take(m, mine, NULL))
+			return 2;
+		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
+		gkf_turn_give(m, mine);
+	}
+	return gkf_detach(m, mine) ? 3 : 0;
+}
+
+static void a_long_kernel_gives_others_their_turn(void **state)
+{
+	struct gkf_queue *queue = new_queue(0);
+	struct spread spread;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_null(gkf_task_place());
+	sem_init(&spread.inside, 0, 0);
+	push(queue, GKF_WORK_KERNEL, run_spread, &spread, 0);
+	await(&spread.inside);
+	pid = fork();
+	if (!pid)
+		_exit(take_turns());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_false(gkf_ticket_done(gkf_queue_ticket(queue)));
+	gkf_queue_stop(queue, 1);
+	finish(queue);
+	gkf_queue_release(queue, false);
+}
+
+static void copies_are_traffic(void **state)
+{
+	struct gkf_queue *queue = new_queue(0);
+	struct gkf_task *task = probe_of(GKF_WORK_COPY_IN, NULL, NULL, 0);
+	uint64_t first = gkf_machine_bin(fx.m), moved = 0;
+	struct gkf_done done;
+
+	(void)state;
+	task->bytes = 123456789;
+	gkf_queue_run(queue, task);
+	while (gkf_machine_bin(fx.m) < first + 2)
+		gk_sleep_until(gk_mono_ns() + 10 * GK_NS_PER_MS);
+	for (uint64_t bin = first; bin < first + 2; bin++) {
+		gkf_busy_read(fx.m, slot, bin, &done);
+		moved += done.moved[GKF_IN];
+		assert_int_equal(done.moved[GKF_OUT], 0);
+	}
+	assert_int_equal(moved, 123456789);
+	gkf_queue_release(queue, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(executors_take_no_signals),
+		cmocka_unit_test(idle_queues_cost_no_cpu),
+		cmocka_unit_test(kernels_run_in_a_turn_and_are_busy_time),
+		cmocka_unit_test(a_long_kernel_gives_others_their_turn),
+		cmocka_unit_test(copies_are_traffic),
+#if defined(__x86_64__)
+		cmocka_unit_test(kernels_have_the_default_floating_point),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, open_one, close_it);
+}
