@@ -38,6 +38,7 @@ static void add(struct gkf_books *b, uint32_t instance, uint64_t bytes)
 {
 	uint64_t *gi = gi_of(b, instance);
 
+	put(&b->changes, b->changes + 1);
 	put(&b->held, b->held + bytes);
 	if (gi)
 		put(gi, *gi + bytes);
@@ -52,6 +53,7 @@ static void subtract(struct gkf_books *b, uint32_t instance, uint64_t bytes)
 {
 	uint64_t *gi = gi_of(b, instance);
 
+	put(&b->changes, b->changes + 1);
 	take_away(&b->held, bytes);
 	if (gi)
 		take_away(gi, bytes);
@@ -219,7 +221,7 @@ static void take(struct gkf_machine *m, unsigned index, unsigned device,
 	uint64_t held =
 	    atomic_load_explicit(&slot->bytes, memory_order_relaxed) + bytes;
 
-	atomic_store_explicit(&slot->bytes, held, memory_order_relaxed);
+	atomic_store_explicit(&slot->bytes, held, memory_order_release);
 	if (!slot->wave.stop_bin)
 		add(books_of(m, device), slot->instance, bytes);
 	gkf_account_holds(m, index, held);
@@ -268,7 +270,7 @@ int gkf_refund(struct gkf_machine *m, unsigned index, uint64_t bytes)
 		r = GK_ERR_RANGE;
 	} else {
 		atomic_store_explicit(&slot->bytes, held - bytes,
-				      memory_order_relaxed);
+				      memory_order_release);
 		if (!slot->wave.stop_bin)
 			subtract(books_of(m, device), slot->instance, bytes);
 	}

@@ -294,7 +294,7 @@ static bool is_in(const struct gkf_slot *slot, unsigned gi)
 		   __atomic_load_n(&slot->instance, __ATOMIC_RELAXED)) == gi;
 }
 
-static uint64_t held_bytes(struct gkf_machine *m, unsigned device, unsigned gi)
+static uint64_t add_up(struct gkf_machine *m, unsigned device, unsigned gi)
 {
 	uint64_t bin = gkf_machine_bin(m);
 	unsigned high = gkf_slots_high(m);
@@ -321,21 +321,28 @@ static uint64_t held_bytes(struct gkf_machine *m, unsigned device, unsigned gi)
  * Slots that are looked at one after the other never held all that at once if
  * some took and others gave meanwhile: then the books did not stand still.
  */
-uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
+static uint64_t held_bytes(struct gkf_machine *m, unsigned device, unsigned gi)
 {
 	const struct gkf_books *b = &m->file->device[device].books;
 	uint64_t before, after, held;
 	int readings = 0;
 
 	do {
-		before = __atomic_load_n(&b->held, __ATOMIC_ACQUIRE);
-		held = held_bytes(m, device, UINT32_MAX);
+		before = __atomic_load_n(&b->changes, __ATOMIC_ACQUIRE);
+		held = add_up(m, device, gi);
 		atomic_thread_fence(memory_order_acquire);
-		after = __atomic_load_n(&b->held, __ATOMIC_RELAXED);
+		after = __atomic_load_n(&b->changes, __ATOMIC_RELAXED);
 	} while (before != after && ++readings < READINGS);
 	if (before != after && !__atomic_load_n(&b->by_clock, __ATOMIC_RELAXED))
-		held = after;
+		held = __atomic_load_n(gi < GKF_MIG_GIS ? &b->held_gi[gi]
+							: &b->held,
+				       __ATOMIC_RELAXED);
 	return held;
+}
+
+uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
+{
+	return held_bytes(m, device, UINT32_MAX);
 }
 
 #define MIB (1024ULL * 1024)

@@ -20,6 +20,7 @@
  */
 struct gkf_books {
 	pthread_mutex_t lock; /* robust, process-shared */
+	uint64_t changes;     /* grows at each change of a slot's bytes */
 	uint64_t held;        /* bytes */
 	uint64_t held_gi[GKF_MIG_GIS];
 	uint64_t by_clock; /* slots that have a stop_bin */
