@@ -313,6 +313,11 @@ uint32_t gkf_ptx_kernel_shared(const struct gkf_ptx_kernel *k)
 	return k->static_shared;
 }
 
+uint32_t gkf_ptx_kernel_constants(const struct gkf_ptx_kernel *k)
+{
+	return k->constants;
+}
+
 uint32_t gkf_ptx_kernel_local(const struct gkf_ptx_kernel *k)
 {
 	return k->stack;

@@ -31,9 +31,13 @@ static bool look(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 	if (o->kind != GKF_PTX_OP_VARIABLE || placed[o->index])
 		return true;
 	v = &d->module->variables[o->index];
-	if (v->space != GKF_PTX_SHARED)
+	if (v->space != GKF_PTX_SHARED && v->space != GKF_PTX_CONST)
 		return true;
 	placed[o->index] = true;
+	if (v->space == GKF_PTX_CONST) {
+		d->kernel->constants += (uint32_t)v->size;
+		return true;
+	}
 	if (v->size)
 		return place(d, o->index);
 	if (v->align > *align)
@@ -71,7 +75,8 @@ bool gkf_lay_out_shared(struct gkf_decoder *d,
 	d->kernel->dynamic_at =
 	    (d->kernel->static_shared + align - 1) & ~(align - 1);
 	for (uint32_t i = 0; i < m->variable_count; i++)
-		if (placed[i] && !m->variables[i].size)
+		if (placed[i] && m->variables[i].space == GKF_PTX_SHARED &&
+		    !m->variables[i].size)
 			d->shared[i] = d->kernel->dynamic_at;
 	return true;
 }

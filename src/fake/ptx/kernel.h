@@ -38,6 +38,7 @@ GKF_API bool gkf_ptx_kernel_refused(const struct gkf_ptx_kernel *kernel,
 
 /* What it needs. */
 GKF_API uint32_t gkf_ptx_kernel_shared(const struct gkf_ptx_kernel *kernel);
+GKF_API uint32_t gkf_ptx_kernel_constants(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_local(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_registers(const struct gkf_ptx_kernel *kernel);
 

@@ -99,6 +99,7 @@ struct gkf_ptx_kernel {
 	uint32_t code_count;
 	unsigned char *pool;
 	uint32_t static_shared; /* bytes */
+	uint32_t constants;     /* bytes of .const that it names */
 	uint32_t dynamic_at;    /* where a launch's own begins */
 	uint32_t max_frame;
 	uint32_t stack; /* bytes of local memory a lane, of all functions */

@@ -1,0 +1,240 @@
+/*
+ * module_source.c - the code of an image: which of a fat binary's images the
+ * device takes, and what is wrong with it.
+ */
+#include "base/err.h"
+#include "base/log.h"
+#include "fake/cuda/generation.h"
+#include "fake/cuda/module.h"
+#include "fake/ptx/fatbin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The PTX that came with a release of CUDA; PTX ISA, "Release Notes". */
+static const struct {
+	unsigned cuda, ptx;
+} releases[] = {
+    {11000, 70}, {11010, 71}, {11020, 72}, {11030, 73}, {11040, 74},
+    {11050, 75}, {11060, 76}, {11070, 77}, {11080, 78}, {12000, 80},
+    {12010, 81}, {12020, 82}, {12030, 83}, {12040, 84}, {12050, 85},
+    {12070, 86}, {12080, 87}, {12090, 88}, {13000, 90}, {13010, 91},
+    {13020, 92}, {13030, 93},
+};
+
+static unsigned newest_ptx(void)
+{
+	unsigned ptx = releases[0].ptx;
+
+	for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
+		if (releases[i].cuda <= front_generation->cuda)
+			ptx = releases[i].ptx;
+	return ptx;
+}
+
+static unsigned capability(const struct cuda_device *d)
+{
+	const struct gkf_profile *p = &d->board->profile;
+
+	return (unsigned)(p->compute_major * 10 + p->compute_minor);
+}
+
+/* sm_90a is for 9.0 alone, sm_100f for its family, sm_80 for all that follow.
+ */
+static bool fits(const struct gkf_ptx_module *m, unsigned device)
+{
+	if (m->target_kind == 'a')
+		return m->target == device;
+	if (m->target_kind == 'f')
+		return m->target <= device && m->target / 10 == device / 10;
+	return m->target <= device;
+}
+
+static CUresult parse(const struct cuda_device *d, const char *text,
+		      size_t size, char *message, struct gkf_ptx_module **ret)
+{
+	struct gkf_ptx_module *m;
+	int error = gkf_ptx_module_read(text, size, newest_ptx(), message, &m);
+
+	if (error == GK_ERR_VERSION)
+		return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+	if (error == GK_ERR_NOMEM)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (error)
+		return CUDA_ERROR_INVALID_PTX;
+	if (!fits(m, capability(d))) {
+		snprintf(message, GKF_PTX_MESSAGE_MAX,
+			 ".target sm_%u%.1s is not for a device of compute "
+			 "capability %u.%u",
+			 m->target, &m->target_kind, capability(d) / 10,
+			 capability(d) % 10);
+		gkf_ptx_module_free(m);
+		return CUDA_ERROR_INVALID_PTX;
+	}
+	*ret = m;
+	return CUDA_SUCCESS;
+}
+
+/* Text begins with .version, after blanks and comments. */
+static bool is_ptx(const char *text, size_t size)
+{
+	return memmem(text, size, ".version", 8) != NULL;
+}
+
+static CUresult read_text(const struct cuda_device *d, const char *text,
+			  size_t size, char *message,
+			  struct gkf_ptx_module **ret)
+{
+	size_t length = size ? strnlen(text, size) : strlen(text);
+
+	if (!is_ptx(text, length)) {
+		snprintf(message, GKF_PTX_MESSAGE_MAX,
+			 "neither PTX nor a fat binary");
+		return CUDA_ERROR_INVALID_IMAGE;
+	}
+	return parse(d, text, length, message, ret);
+}
+
+static CUresult no_image(const struct cuda_device *d, char *message)
+{
+	snprintf(message, GKF_PTX_MESSAGE_MAX,
+		 "no PTX for compute capability %u.%u in the image: only PTX "
+		 "is executed; build with -arch=compute_%u or "
+		 "-gencode arch=compute_%u,code=compute_%u",
+		 capability(d) / 10, capability(d) % 10, capability(d),
+		 capability(d), capability(d));
+	gk_log(GK_LOG_WARN, "%s", message);
+	return CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
+static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
+			    size_t size, char *message,
+			    struct gkf_ptx_module **ret)
+{
+	uint64_t whole = gkf_fatbin_size(fatbin);
+	struct gkf_image image;
+	size_t length;
+	char *text;
+	CUresult r;
+	int error;
+
+	if (!whole || (size && whole > size))
+		return CUDA_ERROR_INVALID_IMAGE;
+	error = gkf_fatbin_choose(fatbin, whole, capability(d), &image);
+	if (!error)
+		error = gkf_image_unpack(&image, &text, &length);
+	if (error == GK_ERR_NOT_FOUND)
+		return no_image(d, message);
+	if (error)
+		return error == GK_ERR_NOMEM ? CUDA_ERROR_OUT_OF_MEMORY
+					     : CUDA_ERROR_INVALID_IMAGE;
+	r = parse(d, text, strnlen(text, length), message, ret);
+	free(text);
+	return r;
+}
+
+/*
+ * A program of several files that call each other (-rdc=true) has one PTX for
+ * each, which nobody links here; one alone needs no linking.
+ */
+static CUresult read_wrapper(const struct cuda_device *d, const void *image,
+			     char *message, struct gkf_ptx_module **ret)
+{
+	struct gkf_fatbin_wrapper w;
+	CUresult r = CUDA_ERROR_NO_BINARY_FOR_GPU;
+
+	memcpy(&w, image, sizeof w);
+	if (w.data)
+		r = read_fatbin(d, w.data, 0, message, ret);
+	if (r != CUDA_ERROR_NO_BINARY_FOR_GPU || w.version < 2 || !w.more ||
+	    !w.more[0])
+		return r;
+	if (!w.more[1])
+		return read_fatbin(d, w.more[0], 0, message, ret);
+	snprintf(message, GKF_PTX_MESSAGE_MAX,
+		 "device code of several files (-rdc=true) is not linked");
+	gk_log(GK_LOG_WARN, "%s", message);
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult read_image(const struct cuda_device *d, const void *image,
+			   size_t size, char *message,
+			   struct gkf_ptx_module **ret)
+{
+	switch (gkf_image_form(image)) {
+	case GKF_FORM_WRAPPER:
+		return size ? CUDA_ERROR_INVALID_IMAGE
+			    : read_wrapper(d, image, message, ret);
+	case GKF_FORM_FATBIN:
+		return read_fatbin(d, image, size, message, ret);
+	case GKF_FORM_ELF:
+		return no_image(d, message);
+	case GKF_FORM_TEXT:
+		break;
+	}
+	return read_text(d, image, size, message, ret);
+}
+
+CUresult module_source_read(const struct cuda_device *d, const void *image,
+			    size_t size, char *message,
+			    struct module_source **ret_source)
+{
+	struct module_source *s = calloc(1, sizeof *s);
+	CUresult r;
+
+	message[0] = '\0';
+	if (!s)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = read_image(d, image, size, message, &s->ptx);
+	if (r) {
+		if (message[0])
+			gk_log(GK_LOG_INFO, "image refused: %s", message);
+		free(s);
+		return r;
+	}
+	atomic_init(&s->references, 1);
+	*ret_source = s;
+	return CUDA_SUCCESS;
+}
+
+void module_source_drop(struct module_source *s)
+{
+	if (!s || atomic_fetch_sub(&s->references, 1) != 1)
+		return;
+	gkf_ptx_module_free(s->ptx);
+	free(s);
+}
+
+/* A whole file, at least a fat binary's header long, with zeros behind. */
+CUresult module_file_read(const char *path, void **ret_bytes, size_t *ret_size)
+{
+	FILE *f = fopen(path, "rbe");
+	CUresult r = CUDA_ERROR_FILE_NOT_FOUND;
+	struct stat st;
+	char *bytes = NULL;
+	size_t size = 0;
+
+	if (!f)
+		return errno == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : r;
+	if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size > (off_t)1 << 30)
+		goto out;
+	bytes = calloc(1, (size_t)st.st_size + 64);
+	if (bytes)
+		size = fread(bytes, 1, (size_t)st.st_size, f);
+	r = bytes ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	if (bytes && !size) {
+		free(bytes);
+		r = CUDA_ERROR_INVALID_IMAGE;
+	}
+	if (!r) {
+		*ret_bytes = bytes;
+		*ret_size = size;
+	}
+out:
+	fclose(f);
+	return r;
+}
