@@ -56,6 +56,9 @@ CUresult copy_go(const struct way *w, const struct copy *copy);
 /* What cuMemcpy2D, 3D and their kin describe. */
 CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p);
 
+/* Its two sides; no side of it is 0. */
+CUresult copy_3d_find(const CUDA_MEMCPY3D *p, struct copy *ret_copy);
+
 /* A row of an array from byte `offset` on, for those who copy to and from. */
 CUresult copy_array_row(CUarray array, size_t offset, size_t size,
 			struct copy_side *ret_side);

@@ -112,7 +112,7 @@ static CUresult find_corner(const struct corner *c, const struct extent *e,
 	}
 }
 
-CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p)
+CUresult copy_3d_find(const CUDA_MEMCPY3D *p, struct copy *ret_copy)
 {
 	const struct extent e = {p->WidthInBytes, p->Height, p->Depth};
 	const struct corner dst = {
@@ -125,13 +125,23 @@ CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p)
 	    p->srcPitch,      p->srcHeight};
 	struct copy c = {
 	    .width = e.width, .height = e.height, .depth = e.depth};
-	CUresult r = stream_check(w->ctx, w->stream, w->per_thread);
+	CUresult r = find_corner(&dst, &e, &c.dst);
 
-	if (r || !e.width || !e.height || !e.depth)
-		return r;
-	r = find_corner(&dst, &e, &c.dst);
 	if (!r)
 		r = find_corner(&src, &e, &c.src);
+	if (!r)
+		*ret_copy = c;
+	return r;
+}
+
+CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p)
+{
+	CUresult r = stream_check(w->ctx, w->stream, w->per_thread);
+	struct copy c;
+
+	if (r || !p->WidthInBytes || !p->Height || !p->Depth)
+		return r;
+	r = copy_3d_find(p, &c);
 	return r ? r : copy_go(w, &c);
 }
 
