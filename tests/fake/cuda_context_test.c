@@ -7,6 +7,7 @@
 #include "fake/ledger.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #define MIB (1ULL << 20)
 
@@ -502,6 +503,24 @@ static void compute_modes_keep_out(struct fixture *fx)
 	created(0);
 }
 
+/* Where addresses are scarce, handles take few of them. */
+static void a_process_with_few_addresses(struct fixture *fx)
+{
+	const struct rlimit few = {700 * MIB, 700 * MIB};
+	CUcontext ctx[50];
+
+	(void)fx;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); /* their shadows alone need more */
+#endif
+	assert_int_equal(setrlimit(RLIMIT_AS, &few), 0);
+	init();
+	for (int i = 0; i < 50; i++)
+		ctx[i] = created(i % 2);
+	for (int i = 0; i < 50; i++)
+		assert_cuda(CU(cuCtxDestroy_v2)(ctx[i]), SUCCESS);
+}
+
 static void a_gpu_that_is_gone_takes_no_context(struct fixture *fx)
 {
 	CUcontext ctx;
@@ -531,6 +550,7 @@ static const struct alone tests[] = {
     ALONE(a_full_device_takes_no_context),
     ALONE(compute_modes_keep_out),
     ALONE(a_gpu_that_is_gone_takes_no_context),
+    ALONE(a_process_with_few_addresses),
 };
 
 ALONE_MAIN(tests)

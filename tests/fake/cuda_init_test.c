@@ -37,6 +37,21 @@ static void the_machine_has_another_driver(struct fixture *fx)
 	assert_cuda(CU(cuInit)(0), SUCCESS);
 }
 
+/* The library of another driver wants a machine of that driver. */
+static void a_library_of_another_generation(struct fixture *fx)
+{
+	int version = 0;
+
+	cuda_load(FAKE_DIR "/535/libcuda.so.1");
+	assert_cuda(CU(cuInit)(0), ERROR_SYSTEM_DRIVER_MISMATCH);
+	strcpy(fx->file->driver_version, "535.261.03");
+	fx->file->cuda_version = 12020;
+	assert_cuda(CU(cuInit)(0), SUCCESS);
+	assert_cuda(CU(cuDriverGetVersion)(&version), SUCCESS);
+	assert_int_equal(version, 12020);
+	assert_null(dlsym(cuda_library, "cuCtxCreate_v4"));
+}
+
 static void a_broken_machine_says_how(struct fixture *fx)
 {
 	static const struct {
@@ -122,6 +137,7 @@ static const struct alone tests[] = {
     ALONE(flags_must_be_none),
     ALONE(without_a_machine_there_is_no_device),
     ALONE(the_machine_has_another_driver),
+    ALONE(a_library_of_another_generation),
     ALONE(a_broken_machine_says_how),
     ALONE(all_threads_may_begin),
     ALONE(calls_are_counted),

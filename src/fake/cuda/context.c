@@ -4,6 +4,7 @@
  */
 #include "fake/cuda/context.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "fake/charge.h"
 #include "fake/cuda/stream.h"
 #include "fake/scenario.h"
@@ -87,6 +88,9 @@ static CUresult join(struct cuda_device *d)
 	pthread_mutex_lock(&joining);
 	r = join_locked(d);
 	pthread_mutex_unlock(&joining);
+	if (r)
+		gk_log(GK_LOG_WARN, "no context on GPU %u: CUDA error %d",
+		       d->index, (int)r);
 	return r;
 }
 

@@ -8,10 +8,12 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
-/* Addresses of a kind; less where they are scarce (RLIMIT_AS). */
-#define RANGE_MOST  (256u << 20)
-#define RANGE_LEAST (1u << 20)
+/* Addresses of a kind; fewer where they are scarce (RLIMIT_AS). */
+#define RANGE_MOST   (256u << 20)
+#define RANGE_SCARCE (16u << 20)
+#define RANGE_LEAST  (1u << 20)
 
 /* Memory becomes usable in steps of this, the first ones smaller. */
 #define STEP_MOST  (4u << 20)
@@ -52,9 +54,18 @@ static size_t stride_of(size_t size)
 	return stride;
 }
 
+static size_t range_wanted(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY
+		   ? RANGE_SCARCE
+		   : RANGE_MOST;
+}
+
 static bool reserve(struct slab *s, size_t size)
 {
-	size_t range = RANGE_MOST;
+	size_t range = range_wanted();
 	void *base;
 
 	do {

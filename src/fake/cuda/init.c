@@ -7,6 +7,7 @@
  */
 #include "fake/cuda/front.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/visible.h"
 #include "fake/cuda/generation.h"
 #include "fake/ledger.h"
@@ -125,6 +126,7 @@ static CUresult find_devices(void)
 		pthread_mutex_init(&cuda.device[i].lock, NULL);
 	}
 	cuda.device_count = r ? 0 : (unsigned)count;
+	gk_log(GK_LOG_INFO, "CUDA sees %zu of %u devices", count, p->count);
 	free(p);
 	if (r)
 		return front_error(r);
@@ -142,8 +144,12 @@ static bool is_our_driver(const struct gkf_file *file)
 
 static CUresult look_at_machine(void)
 {
-	if (!is_our_driver(cuda.file))
+	if (!is_our_driver(cuda.file)) {
+		gk_log(GK_LOG_WARN, "the machine's driver is %.*s, not %s",
+		       (int)sizeof(cuda.file->driver_version) - 1,
+		       cuda.file->driver_version, front_generation->driver);
 		return CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
+	}
 	gkf_scenario_look(cuda.machine, cuda.file);
 	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++)
 		if (gkf_machine_fault_active(cuda.machine, broken[i].fault))
