@@ -34,7 +34,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
 
 /* What the dice made and never destroyed is no leak of the library's. */
 const char *__asan_default_options(void);
-const char *__asan_default_options(void)
+__attribute__((visibility("default"))) const char *__asan_default_options(void)
 {
 	return "detect_leaks=0";
 }
@@ -67,8 +67,7 @@ static void begin_anew(struct dice *d, CUcontext *ctx)
 	CU(cuCtxDestroy_v2)(old);
 	while (!CU(cuCtxPopCurrent_v2)(&old))
 		CU(cuCtxDestroy_v2)(old);
-	if (d == threads)
-		CU(cuDevicePrimaryCtxReset_v2)(0);
+	CU(cuDevicePrimaryCtxReset_v2)((CUdevice)d->number);
 	*ctx = NULL;
 	CU(cuCtxCreate_v2)(ctx, 0, (CUdevice)dice_below(d, 2));
 	dice_begin_anew(d, *ctx);
@@ -138,6 +137,7 @@ static void nobody_crashes_or_hangs(void **state)
 	dice_prepare(cuda_library);
 	wanted = from_environment("GPUKIT_CALLS", CALLS / SLOWER) / THREADS;
 	for (int i = 0; i < THREADS; i++) {
+		threads[i].number = (unsigned)i;
 		threads[i].seed = seed + (unsigned)i;
 		threads[i].state = threads[i].seed;
 		dice_buffers(&threads[i]);

@@ -34,6 +34,7 @@ static const char *const kinds[DICE_KINDS] = {
 };
 enum { ADDRESS, CONTEXT, STREAM, HOST = DICE_KINDS - 1 };
 
+static __typeof__(&cuCtxSynchronize_v2) synchronize;
 static unsigned written[2048], written_count;
 static _Atomic bool *worked;
 
@@ -52,7 +53,10 @@ static bool may_hang(const char *symbol)
 
 void dice_prepare(void *library)
 {
+	void *at = dlsym(library, "cuCtxSynchronize_v2");
+
 	args_prepare(library);
+	memcpy(&synchronize, &at, sizeof at);
 	worked = calloc(entry_point_count, sizeof *worked);
 	for (unsigned i = 0; i < entry_point_count; i++)
 		if (!entry_points[i].weak && !may_hang(entry_points[i].symbol))
@@ -412,6 +416,7 @@ static void fill_sizes(struct dice *d, void *at)
 
 static void fill_code(struct dice *d, void *at)
 {
+	memset(at, 0, PAGES * PAGE);
 	if (one_in(d, 8))
 		memcpy(at, "\x50\xed\x55\xba", 4); /* a fat binary's begin */
 	else
@@ -459,6 +464,7 @@ static const struct {
     {"size_t *", NULL, fill_sizes},
     {"const void *", "image", fill_code},
     {"const void *", "code", fill_code},
+    {"const void *", "fatCubin", fill_code},
     {"void **", "kernelParams", fill_pointers},
     {"void **", NULL, fill_zeros},
     {"CUDA_MEMCPY3D_BATCH_OP *", NULL, fill_zeros},
@@ -489,6 +495,17 @@ static uint64_t pointer(struct dice *d, const struct arg *a)
 	return (uintptr_t)at;
 }
 
+/* A primary context is a thread's own: no other thread may end it. */
+static uint64_t device(struct dice *d)
+{
+	bool primary =
+	    !strncmp(entry_points[d->row].symbol, "cuDevicePrimary", 15);
+
+	if (one_in(d, 8))
+		return 2 + (next(d) >> 1);
+	return primary ? d->number : dice_below(d, 2);
+}
+
 static size_t callback(void)
 {
 	return 0;
@@ -498,7 +515,7 @@ static uint64_t value(struct dice *d, const struct arg *a)
 {
 	switch (a->kind) {
 	case ARG_DEVICE:
-		return one_in(d, 8) ? next(d) : dice_below(d, 2);
+		return device(d);
 	case ARG_ADDRESS:
 		return address(d);
 	case ARG_HANDLE:
@@ -536,6 +553,26 @@ static void harvest(struct dice *d, const struct entry_point *e,
 	}
 }
 
+/*
+ * Work that other contexts still do with memory that goes is a fault of the
+ * program; not of this one.
+ */
+static void settle(const struct dice *d, const char *symbol)
+{
+	static const char *const ends[] = {
+	    "cuMemFree",   "cuMemHostUnregister",  "cuCtxDestroy",
+	    "cuCtxDetach", "cuDevicePrimaryCtxRe", "cuMemPoolDestroy"};
+	CUcontext ctx;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (!strncmp(symbol, ends[i], strlen(ends[i])))
+			for (int k = 0; k < DICE_POOL; k++) {
+				ctx = (CUcontext)d->pool[CONTEXT][k];
+				if (ctx)
+					synchronize(ctx);
+			}
+}
+
 void dice_once(struct dice *d)
 {
 	uint64_t values[ARGS_MAX] = {0};
@@ -546,6 +583,7 @@ void dice_once(struct dice *d)
 	e = &entry_points[d->row];
 	for (unsigned i = 0; i < e->count; i++)
 		values[i] = value(d, &e->arg[i]);
+	settle(d, e->symbol);
 	if (!args_call(e, values)) {
 		worked[d->row] = true;
 		harvest(d, e, values);

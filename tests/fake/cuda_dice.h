@@ -14,6 +14,7 @@
 /* A thread's: what one frees no other uses, as in any sound program. */
 struct dice {
 	uint64_t seed, state;
+	unsigned number; /* of the thread */
 	_Atomic uint64_t done;
 	unsigned row; /* of cuda.def: the call under way */
 	unsigned char *buffers[ARGS_MAX * 4];

@@ -246,6 +246,7 @@ static const struct {
     {"cuMemFree", "no device address has 32 bits"},
     {"cuMemGetAddressRange", "no device address has 32 bits"},
     {"cuMemHostGetDevicePointer", "no device address has 32 bits"},
+    {"cuModuleGetGlobal", "no device address has 32 bits"},
     {"cuMemGetHandleForAddressRange", "the devices say they have no dma-buf"},
     {"cuArrayGetMemoryRequirements", "no array here is mapped later"},
     {"cuArrayGetPlane", "no array here has planes"},

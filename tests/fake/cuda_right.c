@@ -7,9 +7,37 @@
 
 #define ROWS_AT_ONE 32 /* bytes */
 
-static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
-			  ".global .align 4 .u32 thing;\n"
-			  ".visible .entry every()\n{\n\tret;\n}\n";
+static const char ptx[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".visible .global .align 4 .u32 thing;\n"
+    ".visible .global .attribute(.managed) .align 4 .u32 shared;\n"
+    ".visible .entry every(.param .u64 p)\n{\n\tret;\n}\n";
+
+/* The same in a fat binary: its header, the header of an image, the image. */
+static const struct {
+	uint32_t magic;
+	uint16_t version, header_size;
+	uint64_t size; /* of what follows */
+	struct {
+		uint16_t kind, attribute;
+		uint32_t header_size;
+		uint64_t image_size;
+		uint32_t packed_size, options;
+		uint16_t minor, major;
+		uint32_t arch;
+		uint64_t name, flags, reserved, unpacked_size;
+	} image;
+	char text[sizeof ptx + 8 - sizeof ptx % 8];
+} fat = {.magic = 0xba55ed50,
+	 .version = 1,
+	 .header_size = 16,
+	 .size = sizeof fat.image + sizeof fat.text,
+	 .image = {.kind = 1, /* PTX */
+		   .attribute = 0x101,
+		   .header_size = sizeof fat.image,
+		   .image_size = sizeof fat.text,
+		   .major = 7,
+		   .arch = 52}};
 
 /* What right arguments are made of; nothing is NULL, unless nobody made it. */
 static struct {
@@ -26,7 +54,8 @@ static struct {
 	CUmemoryPool pool, made_pool;
 	CUdeviceptr managed;
 	CUdevice second;
-	int nothing, four, global, sync;
+	int nothing, four, global, sync, shared_bytes;
+	const char *thing, *shared;
 	void *host, *registered;
 	char bus[32], path[96];
 } things;
@@ -78,12 +107,27 @@ static const struct {
     SPECIAL("cuStreamAttach", "flags", global),
     SPECIAL("cuPointerSetAttribute", "attribute", sync),
     SPECIAL("cuMipmappedArrayGetLevel", "level", nothing),
+    SPECIAL("cuFuncGetParamInfo", "paramIndex", nothing),
+    SPECIAL("cuKernelGetParamInfo", "paramIndex", nothing),
+    SPECIAL("cuFuncSetAttribute", "attrib", shared_bytes),
+    SPECIAL("cuKernelSetAttribute", "attrib", shared_bytes),
+    SPECIAL("cuLaunch", "extra", nothing),
+    SPECIAL("cuModuleGetGlobal", "name", thing),
+    SPECIAL("cuLibraryGetGlobal", "name", thing),
+    SPECIAL("cuLibraryGetManaged", "name", shared),
 #undef SPECIAL
 };
 
 static void enable_peer(void)
 {
 	CU(cuCtxEnablePeerAccess)(things.peer, 0);
+}
+
+/* As functions were launched before CUDA 4.0. */
+static void shape_blocks(void)
+{
+	CU(cuFuncSetBlockShape)(things.function, 1, 1, 1);
+	CU(cuParamSetSize)(things.function, sizeof(uint64_t));
 }
 
 static void retain_primary(void)
@@ -99,6 +143,9 @@ static const struct {
 	void (*prepare)(void);
 } preparations[] = {
     {"cuCtxDisablePeerAccess", enable_peer},
+    {"cuLaunch", shape_blocks},
+    {"cuLaunchGrid", shape_blocks},
+    {"cuLaunchGridAsync", shape_blocks},
     {"cuDevicePrimaryCtxRelease", retain_primary},
     {"cuDevicePrimaryCtxRelease_v2", retain_primary},
 };
@@ -130,6 +177,9 @@ void right_make(void)
 	things.second = 1;
 	things.four = 4;
 	things.global = CU_MEM_ATTACH_GLOBAL;
+	things.shared_bytes = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+	things.thing = "thing";
+	things.shared = "shared";
 	things.sync = CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
 	CU(cuCtxCreate_v2)(&things.peer, 0, things.second);
 	CU(cuCtxCreate_v2)(&things.ctx, 0, 0);
@@ -302,6 +352,28 @@ static void fill_address(void *at)
 	*(CUdeviceptr *)at = things.memory;
 }
 
+static void fill_other(void *at)
+{
+	*(CUdeviceptr *)at = things.memory + 8192;
+}
+
+static void fill_order(void *at)
+{
+	*(CUmemcpyAttributes *)at = (CUmemcpyAttributes){
+	    .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+}
+
+static void fill_batch(void *at)
+{
+	CUDA_MEMCPY3D_BATCH_OP *op = at;
+
+	op->src.type = op->dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+	op->src.op.ptr.ptr = things.memory;
+	op->dst.op.ptr.ptr = things.memory + 8192;
+	op->extent = (CUextent3D){ROWS_AT_ONE, 1, 1};
+	op->srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+}
+
 static void fill_location(void *at)
 {
 	*(CUmemLocation *)at = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0};
@@ -317,6 +389,12 @@ static void fill_access(void *at)
 static void fill_code(void *at)
 {
 	memcpy(at, ptx, sizeof ptx);
+}
+
+static void fill_fat(void *at)
+{
+	memcpy(at, &fat, sizeof fat);
+	memcpy((char *)at + offsetof(__typeof__(fat), text), ptx, sizeof ptx);
 }
 
 /* What right pointers lead to: by type, or by the parameter's name. */
@@ -343,8 +421,13 @@ static const struct {
     {"const void *", "value", fill_one},
     {"CUdeviceptr *", NULL, fill_address},
     {"CUdeviceptr *", "dptrs", fill_managed},
+    {"CUdeviceptr *", "srcs", fill_other},
+    {"CUmemcpyAttributes *", NULL, fill_order},
+    {"CUDA_MEMCPY3D_BATCH_OP *", NULL, fill_batch},
     {"const void *", "image", fill_code},
     {"const void *", "code", fill_code},
+    {"const void *", "fatCubin", fill_fat},
+    {"void **", "kernelParams", fill_room},
 };
 
 static uint64_t right_pointer(const struct arg *a)
