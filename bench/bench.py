@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+import cuda
 import export
 import plot
 import record
@@ -36,6 +37,7 @@ FAKE_DIR = os.path.join(BUILD, "lib", "gpukit", "fake")
 BIN = os.path.dirname(sys.executable)
 MEASURE = os.path.join(BUILD, "bench", "bench-measure")
 NVML = os.path.join(BUILD, "bench", "bench-nvml-getter")
+CUDA = os.path.join(BUILD, "bench", "bench-cuda-cost")
 VIEWERS = ([GPUKIT, "top", "--interval", "1"],
            [os.path.join(BIN, "nvitop"), "-m", "--interval", "1"],
            os.path.join(BUILD, "bench", "bench-nvml-open"))
@@ -172,15 +174,18 @@ class Table:
     def __init__(self):
         self.rows = []
 
-    def add(self, figure, ours, unit, peer=None, *, most=None, times=None,
-            near=None, ratio=True):
-        """`most`: ours may not be more; `times`: peer / ours may not be
-        less; `near`: (value, distance); `ratio`: whether it says anything."""
+    def add(self, figure, ours, unit, peer=None, *, most=None, least=None,
+            times=None, near=None, ratio=True):
+        """`most`, `least`: ours may not be more, less; `times`: peer / ours
+        may not be less; `near`: (value, distance); `ratio`: whether it says
+        anything."""
         ratio = peer / ours if ratio and peer is not None else None
         wanted = [f"<= {most:,g} {unit}"] if most is not None else []
+        wanted += [f">= {least:,g} {unit}"] if least is not None else []
         wanted += [f">= {times}x"] if times is not None else []
         wanted += [f"{near[0]:g} +- {near[1]:g} {unit}"] if near else []
         well = ((most is None or ours <= most)
+                and (least is None or ours >= least)
                 and (times is None or ratio >= times)
                 and (near is None or abs(ours - near[0]) <= near[1]))
         self.rows.append({
@@ -292,6 +297,7 @@ def main():
         periods(table, latency, taken, seen, peer)
     functions(table, nvml())
     plot.rows(table, GPUKIT)
+    cuda.rows(table, GPUKIT, CUDA)
     least = statistics.median(raw["none"]["runs"]["true"]["wall"])
     print(f"{host}; 8 GPUs, 32 processes; medians of {options.runs} runs, "
           f"{options.frames} frames; `true` takes {least:.2f} ms\n")

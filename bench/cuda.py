@@ -1,0 +1,31 @@
+"""What the CUDA libraries of the made-up machine cost a program."""
+
+import subprocess
+
+# What is printed: (title, unit, most, least) as far as it is wanted.
+WANTED = {
+    "init_ms": ("CUDA: cuInit", "ms", 5, None),
+    "malloc_free_touched_ns": (
+        "CUDA: cudaMalloc and cudaFree of 1 MiB that was touched", "ns", 3000,
+        None),
+    "launch_ns": ("CUDA: an empty launch, queued", "ns", 3000, None),
+    "warm_percent": ("CUDA: 1 GiB to the GPU, of memcpy's speed", "%", None,
+                     95),
+    "cold_percent": (
+        "CUDA: 1 GiB to new memory, of memcpy's into a new memfd", "%", None,
+        90),
+    "malloc_free_alone_ns": ("CUDA: cudaMalloc and cudaFree of 1000 bytes",
+                             "ns", None, None),
+    "malloc_free_among_ns": ("CUDA: the same among 100,000 others", "ns", None,
+                             None),
+}
+
+
+def rows(table, gpukit, program):
+    told = subprocess.run(
+        [gpukit, "fake", "--gpus", "a100-sxm4-80gb", "--", program],
+        check=True, capture_output=True, text=True).stdout
+    found = {name: float(value) for name, value in
+             (line.split() for line in told.splitlines())}
+    for name, (title, unit, most, least) in WANTED.items():
+        table.add(title, found[name], unit, most=most, least=least)

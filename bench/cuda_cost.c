@@ -1,0 +1,256 @@
+/*
+ * cuda_cost.c - what the CUDA libraries cost a program: cuInit, allocations,
+ * launches, copies beside memcpy. On the machine of its environment. Prints
+ * medians, one line a thing.
+ */
+#include "base/clock.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS 9
+#define CALLS  2000
+#define MIB    ((size_t)1 << 20)
+#define GIB    ((size_t)1 << 30)
+#define LIVE   100000
+#define TO_GPU 1 /* cudaMemcpyHostToDevice */
+
+static void *driver, *runtime;
+
+static void *symbol(void *library, const char *name)
+{
+	void *at = library ? dlsym(library, name) : NULL;
+
+	if (!at) {
+		fprintf(stderr, "cuda_cost: %s\n", dlerror());
+		exit(1);
+	}
+	return at;
+}
+
+static void must(int result, const char *what)
+{
+	if (!result)
+		return;
+	fprintf(stderr, "cuda_cost: %s: %d\n", what, result);
+	exit(1);
+}
+
+static int (*device_malloc)(void **at, size_t size);
+static int (*device_free)(void *at);
+static int (*device_set)(void *at, int value, size_t size);
+static int (*device_copy)(void *to, const void *from, size_t size, int kind);
+static int (*device_wait)(void);
+static int (*init)(unsigned flags);
+static int (*load)(void **module, const void *text);
+static int (*find)(void **function, void *module, const char *name);
+static int (*launch)(void *function, unsigned, unsigned, unsigned, unsigned,
+		     unsigned, unsigned, unsigned shared, void *stream,
+		     void **params, void **extra);
+
+static void open_libraries(void)
+{
+	driver = dlopen("libcuda.so.1", RTLD_NOW);
+	runtime = dlopen("libcudart.so.13", RTLD_NOW);
+	init = symbol(driver, "cuInit");
+	load = symbol(driver, "cuModuleLoadData");
+	find = symbol(driver, "cuModuleGetFunction");
+	launch = symbol(driver, "cuLaunchKernel");
+	device_malloc = symbol(runtime, "cudaMalloc");
+	device_free = symbol(runtime, "cudaFree");
+	device_set = symbol(runtime, "cudaMemset");
+	device_copy = symbol(runtime, "cudaMemcpy");
+	device_wait = symbol(runtime, "cudaDeviceSynchronize");
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const double left = *(const double *)a, right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static double median(double *of, size_t n)
+{
+	qsort(of, n, sizeof *of, by_size);
+	return of[n / 2];
+}
+
+/* Milliseconds of cuInit in a process that has done nothing yet. */
+static double one_init(void)
+{
+	double ms = -1;
+	int line[2];
+	pid_t child;
+
+	must(pipe(line), "pipe");
+	child = fork();
+	if (!child) {
+		uint64_t began = gk_mono_ns();
+
+		must(init(0), "cuInit");
+		ms = (double)(gk_mono_ns() - began) / 1e6;
+		_exit(write(line[1], &ms, sizeof ms) != sizeof ms);
+	}
+	must(read(line[0], &ms, sizeof ms) != sizeof ms, "cuInit of a child");
+	waitpid(child, NULL, 0);
+	close(line[0]);
+	close(line[1]);
+	return ms;
+}
+
+static void inits(void)
+{
+	double all[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++)
+		all[i] = one_init();
+	printf("init_ms %.4f\n", median(all, ROUNDS));
+}
+
+/* Nanoseconds of an allocation and of giving it back, touched between. */
+static double pair(size_t size, int touch)
+{
+	static double all[CALLS];
+	uint64_t a, b, c, d;
+	void *at;
+
+	for (int i = 0; i < CALLS; i++) {
+		a = gk_mono_ns();
+		must(device_malloc(&at, size), "cudaMalloc");
+		b = gk_mono_ns();
+		if (touch) {
+			must(device_set(at, i, size), "cudaMemset");
+			must(device_wait(), "cudaDeviceSynchronize");
+		}
+		c = gk_mono_ns();
+		must(device_free(at), "cudaFree");
+		d = gk_mono_ns();
+		all[i] = (double)(b - a + d - c);
+	}
+	return median(all, CALLS);
+}
+
+static void allocations(void)
+{
+	static void *live[LIVE];
+	double alone, among;
+
+	pair(MIB, 1);
+	printf("malloc_free_touched_ns %.0f\n", pair(MIB, 1));
+	alone = pair(1000, 0);
+	for (int i = 0; i < LIVE; i++)
+		must(device_malloc(&live[i], 1000), "cudaMalloc");
+	among = pair(1000, 0);
+	for (int i = 0; i < LIVE; i++)
+		must(device_free(live[(i * 7919L) % LIVE]), "cudaFree");
+	printf("malloc_free_alone_ns %.0f\nmalloc_free_among_ns %.0f\n", alone,
+	       among);
+}
+
+static void launches(void)
+{
+	static const char text[] = ".version 7.0\n.target sm_75\n"
+				   ".address_size 64\n"
+				   ".visible .entry nothing() { ret; }\n";
+	double all[ROUNDS];
+	void *module, *nothing;
+
+	must(load(&module, text), "cuModuleLoadData");
+	must(find(&nothing, module, "nothing"), "cuModuleGetFunction");
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t began = gk_mono_ns();
+
+		for (int n = 0; n < CALLS; n++)
+			must(launch(nothing, 1, 1, 1, 1, 1, 1, 0, NULL, NULL,
+				    NULL),
+			     "cuLaunchKernel");
+		all[i] = (double)(gk_mono_ns() - began) / CALLS;
+		must(device_wait(), "cudaDeviceSynchronize");
+	}
+	printf("launch_ns %.0f\n", median(all, ROUNDS));
+}
+
+static void *fresh_file(int *fd)
+{
+	void *at;
+
+	*fd = memfd_create("bench", MFD_CLOEXEC);
+	must(*fd < 0 || ftruncate(*fd, (off_t)GIB), "memfd_create");
+	at = mmap(NULL, GIB, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	must(at == MAP_FAILED, "mmap");
+	return at;
+}
+
+static double seconds_of_copy(void *to, const void *from)
+{
+	uint64_t began = gk_mono_ns();
+
+	must(device_copy(to, from, GIB, TO_GPU), "cudaMemcpy");
+	return (double)(gk_mono_ns() - began) / 1e9;
+}
+
+static double seconds_of_memcpy(void *to, const void *from)
+{
+	uint64_t began = gk_mono_ns();
+
+	memcpy(to, from, GIB);
+	__asm__ volatile("" ::"r"(to) : "memory");
+	return (double)(gk_mono_ns() - began) / 1e9;
+}
+
+/*
+ * A copy of 1 GiB beside memcpy, in turns: to memory that was written before,
+ * to memory that is new.
+ */
+static void copies(void)
+{
+	double warm[ROUNDS], cold[ROUNDS], plain[ROUNDS], file[ROUNDS];
+	char *from = malloc(GIB), *host = malloc(GIB);
+	void *at, *again, *mapped;
+	int fd;
+
+	must(!from || !host, "memory");
+	memset(from, 1, GIB);
+	memset(host, 1, GIB);
+	must(device_malloc(&at, GIB), "cudaMalloc");
+	seconds_of_copy(at, from);
+	for (int i = 0; i < ROUNDS; i++) {
+		plain[i] = seconds_of_memcpy(host, from);
+		warm[i] = seconds_of_copy(at, from);
+	}
+	must(device_free(at), "cudaFree");
+	free(host);
+	for (int i = 0; i < ROUNDS; i++) {
+		mapped = fresh_file(&fd);
+		file[i] = seconds_of_memcpy(mapped, from);
+		munmap(mapped, GIB);
+		close(fd);
+		must(device_malloc(&again, GIB), "cudaMalloc");
+		cold[i] = seconds_of_copy(again, from);
+		must(device_free(again), "cudaFree");
+		must(device_wait(), "cudaDeviceSynchronize");
+	}
+	printf("warm_percent %.1f\n",
+	       100 * median(plain, ROUNDS) / median(warm, ROUNDS));
+	printf("cold_percent %.1f\n",
+	       100 * median(file, ROUNDS) / median(cold, ROUNDS));
+	free(from);
+}
+
+int main(void)
+{
+	open_libraries();
+	inits();
+	must(init(0), "cuInit");
+	must(device_free(NULL), "cudaFree");
+	allocations();
+	copies();
+	launches();
+	return 0;
+}
