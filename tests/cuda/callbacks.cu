@@ -22,15 +22,21 @@ static void CUDART_CB old_note(cudaStream_t, cudaError_t status, void *what)
 int main(void)
 {
 	cudaStream_t stream;
-	unsigned *word, rounds, host = 0;
+	unsigned *word, *host, rounds;
 
 	main_thread = pthread_self();
 	OK(cudaMalloc(&word, sizeof *word));
+	/* Page-locked: a copy into other memory is waited for. */
+	OK(cudaMallocHost(&host, sizeof *host));
+	*host = 0;
 	rounds = spin_rounds(word);
 	OK(cudaStreamCreate(&stream));
+	/* A copy to memory that is not page-locked would be waited for. */
+	OK(cudaMallocHost(&host, sizeof *host));
+	*host = 0;
 	spin<<<1, 1, 0, stream>>>(word, rounds);
 	OK(cudaLaunchHostFunc(stream, note, (void *)1));
-	OK(cudaMemcpyAsync(&host, word, sizeof host, cudaMemcpyDeviceToHost,
+	OK(cudaMemcpyAsync(host, word, sizeof *host, cudaMemcpyDeviceToHost,
 			   stream));
 	OK(cudaStreamAddCallback(stream, old_note, (void *)2, 0));
 	OK(cudaLaunchHostFunc(stream, note, (void *)3));
@@ -40,9 +46,11 @@ int main(void)
 	for (int i = 0; i < 3; i++)
 		EQUAL(order[i], i + 1);
 	REQUIRE(elsewhere);
-	REQUIRE(host);
+	REQUIRE(*host);
 	EXPECT(cudaLaunchHostFunc(stream, NULL, NULL), cudaErrorInvalidValue);
+	OK(cudaFreeHost(host));
 	OK(cudaStreamDestroy(stream));
+	OK(cudaFreeHost(host));
 	OK(cudaFree(word));
 	return 0;
 }

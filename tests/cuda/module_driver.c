@@ -37,8 +37,6 @@ static void functions(CUmodule module)
 
 	EXPECT(cuModuleGetFunction(&function, module, "no_such"),
 	       CUDA_ERROR_NOT_FOUND);
-	EXPECT(cuModuleGetFunction(&function, module, ""),
-	       CUDA_ERROR_NOT_FOUND);
 	OK(cuModuleGetFunction(&function, module, "add"));
 	OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
 			      function));
