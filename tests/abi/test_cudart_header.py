@@ -280,3 +280,14 @@ def test_every_header_compiles_alone(major, compiler):
         subprocess.run([compiler, "-std=gnu17", *WARNINGS, "-fsyntax-only",
                         f"-DCUDART_MAJOR={major}", "-xc", "-"],
                        input=f'#include "{header}"\n', text=True, check=True)
+
+
+def test_the_driver_is_asked_for_what_its_table_has():
+    asked = re.findall(r"^DRIVER\((\w+), (\w+)\)$", read(os.path.join(
+        ROOT, "src", "fake", "cudart", "driver.def")), re.M)
+    there = dict(re.findall(r"^CUDA\((\w+), (\w+), \d+, LEGACY,", read(
+        os.path.join(ABI, "cuda.def")), re.M))
+    assert len(asked) > 150
+    assert asked == sorted(set(asked))
+    assert [there.get(symbol) for symbol, _ in asked] == [
+        base for _, base in asked]

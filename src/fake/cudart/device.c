@@ -137,4 +137,17 @@ cudaError_t cudaThreadExit(void)
 {
 	return reset();
 }
+
+/* For devices without doubles, of which the last was of 2007. */
+cudaError_t cudaSetDoubleForDevice(double *d)
+{
+	REQUIRE(d, cudaErrorInvalidValue);
+	return cudaSuccess;
+}
+
+cudaError_t cudaSetDoubleForHost(double *d)
+{
+	REQUIRE(d, cudaErrorInvalidValue);
+	return cudaSuccess;
+}
 #endif

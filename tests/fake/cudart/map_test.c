@@ -26,6 +26,8 @@ static struct cudaMemPoolProps props;
 static struct cudaMemLocation where = {.type = cudaMemLocationTypeDevice};
 static struct cudaMemAccessDesc grant;
 static cudaLaunchAttributeValue value;
+static enum cudaStreamCaptureStatus capture;
+static enum cudaStreamCaptureMode mode;
 static struct cudaChannelFormatDesc format = {32, 0, 0, 0,
 					      cudaChannelFormatKindFloat};
 static struct cudaExtent extent = {4, 4, 4};
@@ -158,6 +160,9 @@ static cudaError_t last_call;
 	    cuLibraryLoadData)                                                 \
 	ROW(cudaLibraryUnload((cudaLibrary_t)&scripted_images[0]),             \
 	    cuLibraryUnload)                                                   \
+	ROW(cudaStreamIsCapturing(STREAM, &capture), cuStreamIsCapturing)      \
+	ROW(cudaThreadExchangeStreamCaptureMode(&mode),                        \
+	    cuThreadExchangeStreamCaptureMode)                                 \
 	ROWS_OF_MAJOR
 
 #if CUDART_MAJOR == 12
@@ -169,6 +174,14 @@ static cudaError_t last_call;
 	ROW(cudaMemPrefetchAsync(PTR, 8, 0, STREAM), cuMemPrefetchAsync)       \
 	ROW(cudaMemPrefetchAsync_v2_ptsz(PTR, 8, where, 0, NULL),              \
 	    cuMemPrefetchAsync_v2_ptsz)                                        \
+	ROW(cudaStreamGetCaptureInfo(STREAM, &capture, NULL),                  \
+	    cuStreamGetCaptureInfo)                                            \
+	ROW(cudaStreamGetCaptureInfo_v3_ptsz(STREAM, &capture, NULL, NULL,     \
+					     NULL, NULL, NULL),                \
+	    cuStreamGetCaptureInfo_v3_ptsz)                                    \
+	ROW(cudaMemcpyBatchAsync(OUT, OUT, SIZE, 1, NULL, NULL, 0, NULL,       \
+				 STREAM),                                      \
+	    cuMemcpyBatchAsync)                                                \
 	ROW(cudaThreadSynchronize(), cuCtxSynchronize)
 #else
 #define ROWS_OF_MAJOR                                                          \
@@ -178,6 +191,14 @@ static cudaError_t last_call;
 	    cuMemPrefetchAsync_v2)                                             \
 	ROW(cudaMemPrefetchAsync_ptsz(PTR, 8, where, 0, NULL),                 \
 	    cuMemPrefetchAsync_v2_ptsz)                                        \
+	ROW(cudaStreamGetCaptureInfo(STREAM, &capture, NULL, NULL, NULL, NULL, \
+				     NULL),                                    \
+	    cuStreamGetCaptureInfo_v3)                                         \
+	ROW(cudaMemPrefetchBatchAsync(OUT, SIZE, 1, &where, SIZE, 1, 0,        \
+				      STREAM),                                 \
+	    cuMemPrefetchBatchAsync)                                           \
+	ROW(cudaMemDiscardBatchAsync_ptsz(OUT, SIZE, 1, 0, NULL),              \
+	    cuMemDiscardBatchAsync_ptsz)                                       \
 	ROW(cudaMemGetDefaultMemPool((cudaMemPool_t *)OUT, &where,             \
 				     cudaMemAllocationTypePinned),             \
 	    cuMemGetDefaultMemPool)

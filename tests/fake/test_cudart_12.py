@@ -1,0 +1,40 @@
+"""The CUDA programs with the runtime of CUDA 12, shared and inside: nvcc 12 and
+13 emit the same calls, and the functions that these programs use are the same
+in both runtimes."""
+
+import os
+import subprocess
+
+import pytest
+
+import cuda_programs
+from conftest import GPUKIT, clean_env
+
+# They use what is another struct there, or say that it has to be CUDA 13.
+OTHER = {"occupancy", "versions"}
+NAMES = [name for name in cuda_programs.RUNTIME if name not in OTHER]
+WHERE = cuda_programs.runtime_directory(12)
+
+
+LINKED = {"shared": ["-L" + WHERE, "-lcudart"],
+          "inside": [os.path.join(WHERE, "libcudart_static.a")]}
+
+
+# Each of these is about something that the archive has its own copy of.
+INSIDE = ["errors", "fork", "managed", "symbols", "threads", "vector_add"]
+
+
+@pytest.mark.parametrize("how, name", [
+    *(("shared", name) for name in NAMES),
+    *(("inside", name) for name in INSIDE)])
+def test_program(tmp_path, how, name):
+    program = tmp_path / name
+    cuda_programs.run("c++", cuda_programs.compiled(name), *LINKED[how],
+                      "-lpthread", "-o", str(program))
+    needed = cuda_programs.run("readelf", "-d", str(program))
+    assert ("[libcudart.so.12]" in needed) == (how == "shared")
+    assert "libcudart.so.13" not in needed
+    done = subprocess.run([GPUKIT, "fake", "--", str(program)], check=False,
+                          capture_output=True, text=True, timeout=120,
+                          env=clean_env())
+    assert (done.returncode, done.stderr) == (0, "")
