@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define ARENAS       (GKF_DEVICES_MAX + 2)
@@ -252,8 +252,9 @@ int gkf_pool_new(unsigned device, uint64_t max_size, struct gkf_pool **ret_pool)
 
 	if (!a)
 		return GK_ERR_NOT_FOUND;
-	pool = calloc(1, sizeof(*pool));
-	if (!pool)
+	pool = mmap(NULL, sizeof(*pool), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pool == MAP_FAILED)
 		return GK_ERR_NOMEM;
 	pool_init(pool, a);
 	pool->max = max_size;

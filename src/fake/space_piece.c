@@ -1,7 +1,7 @@
-/* space_piece.c - the table of live pieces. */
+/* space_piece.c - the table of live pieces; its pages are never unmapped. */
 #include "fake/space_piece.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
 
 _Static_assert(sizeof(union piece_bits) == sizeof(struct piece_words),
 	       "copied by words");
@@ -35,8 +35,10 @@ static uint32_t next_number(struct pieces *p)
 	if (high == PIECE_PAGE * PIECE_PAGES)
 		return 0;
 	if (high % PIECE_PAGE == 0) {
-		page = calloc(PIECE_PAGE, sizeof(*page));
-		if (!page)
+		page = mmap(NULL, PIECE_PAGE * sizeof(*page),
+			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+		if (page == MAP_FAILED)
 			return 0;
 		atomic_store_explicit(&p->page[high / PIECE_PAGE], page,
 				      memory_order_release);

@@ -7,7 +7,6 @@
 #include "base/err.h"
 #include "fake/charge.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -306,7 +305,7 @@ static void pool_end(struct gkf_pool *pool)
 	while (*link != pool)
 		link = &(*link)->next;
 	*link = pool->next;
-	free(pool);
+	munmap(pool, sizeof(*pool));
 }
 
 int arena_alloc(struct gkf_pool *pool, const struct gkf_memory_ask *ask,
