@@ -41,7 +41,12 @@ static struct gkf_frame *frame_for(struct gkf_run *run)
 		run->spare = f->parent;
 		return f;
 	}
-	return aligned_alloc(64, sizeof *f + run->kernel->max_frame);
+	f = aligned_alloc(64, sizeof *f + run->kernel->max_frame);
+	if (f) {
+		f->made_before = run->made;
+		run->made = f;
+	}
+	return f;
 }
 
 void gkf_op_call(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)

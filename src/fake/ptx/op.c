@@ -84,6 +84,9 @@ static int rounding(uint8_t round)
 	return modes[round];
 }
 
+#define canon_f32(x) nan32(x)
+#define canon_f64(x) (x)
+
 /* Around memory that the compiler cannot know, the mode is in force. */
 #define ROUND2(id, opcode, pattern, T, value)                                  \
 	HEAD(id)                                                               \
@@ -92,7 +95,7 @@ static int rounding(uint8_t round)
 		IN(T, b, op->b);                                               \
 		T *out = gkf_at(w, op->d);                                     \
 		fesetround(rounding(op->round));                               \
-		EACH(VALUE(T, a); VALUE(T, b); out[l] = value)                 \
+		EACH(VALUE(T, a); VALUE(T, b); out[l] = canon_##T(value))      \
 		fesetround(FE_TONEAREST);                                      \
 	}
 #define ROUND1(id, opcode, pattern, T, value)                                  \
@@ -101,7 +104,7 @@ static int rounding(uint8_t round)
 		IN(T, a, op->a);                                               \
 		T *out = gkf_at(w, op->d);                                     \
 		fesetround(rounding(op->round));                               \
-		EACH(VALUE(T, a); out[l] = value)                              \
+		EACH(VALUE(T, a); out[l] = canon_##T(value))                   \
 		fesetround(FE_TONEAREST);                                      \
 	}
 

@@ -111,6 +111,7 @@ struct gkf_ptx_kernel {
 struct gkf_frame {
 	const struct gkf_code *code;
 	struct gkf_frame *parent;
+	struct gkf_frame *made_before; /* in this launch */
 	const struct gkf_call *call;
 	uint32_t return_pc;
 	uint32_t entered, returned; /* lanes */
@@ -187,6 +188,7 @@ struct gkf_run {
 	uint32_t sm_count;
 	unsigned char *params;   /* only read */
 	struct gkf_frame *spare; /* frames of calls that returned */
+	struct gkf_frame *made;  /* all frames of calls */
 	struct gkf_ptx_window window[GKF_WINDOWS];
 };
 

@@ -148,10 +148,10 @@ static void free_block(struct gkf_block *b)
 	}
 	free(b->warps);
 	free(b->shared);
-	while (b->run->spare) {
-		struct gkf_frame *f = b->run->spare;
+	while (b->run->made) {
+		struct gkf_frame *f = b->run->made;
 
-		b->run->spare = f->parent;
+		b->run->made = f->made_before;
 		free(f);
 	}
 }
