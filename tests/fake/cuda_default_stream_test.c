@@ -269,6 +269,7 @@ static void each_context_has_its_own_default_streams(void **state)
 		assert_cuda(CU(cuCtxDestroy_v2)(second), SUCCESS);
 	}
 	gate_open(&gate);
+	all_done();
 }
 
 int main(void)
