@@ -26,9 +26,6 @@ int main(void)
 
 	main_thread = pthread_self();
 	OK(cudaMalloc(&word, sizeof *word));
-	/* Page-locked: a copy into other memory is waited for. */
-	OK(cudaMallocHost(&host, sizeof *host));
-	*host = 0;
 	rounds = spin_rounds(word);
 	OK(cudaStreamCreate(&stream));
 	/* A copy to memory that is not page-locked would be waited for. */
@@ -50,7 +47,6 @@ int main(void)
 	EXPECT(cudaLaunchHostFunc(stream, NULL, NULL), cudaErrorInvalidValue);
 	OK(cudaFreeHost(host));
 	OK(cudaStreamDestroy(stream));
-	OK(cudaFreeHost(host));
 	OK(cudaFree(word));
 	return 0;
 }
