@@ -32,7 +32,7 @@ def test_program_without_the_launcher(name, machine):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("gpus", ["t4", "h100-sxm5-80gb:2", "gb200:1"])
+@pytest.mark.parametrize("gpus", ["t4", "h100-sxm5-80gb:2", "b200:1"])
 @pytest.mark.parametrize("name", ["vector_add", "versions", "occupancy",
                                   "out_of_memory"])
 def test_program_on_other_gpus(name, gpus):

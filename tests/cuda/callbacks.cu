@@ -28,9 +28,6 @@ int main(void)
 	OK(cudaMalloc(&word, sizeof *word));
 	rounds = spin_rounds(word);
 	OK(cudaStreamCreate(&stream));
-	/* A copy to memory that is not page-locked would be waited for. */
-	OK(cudaMallocHost(&host, sizeof *host));
-	*host = 0;
 	spin<<<1, 1, 0, stream>>>(word, rounds);
 	OK(cudaLaunchHostFunc(stream, note, (void *)1));
 	OK(cudaMemcpyAsync(host, word, sizeof *host, cudaMemcpyDeviceToHost,
