@@ -417,6 +417,44 @@ static void there_can_be_thousands(void **state)
 		assert_cuda(CU(cuStreamDestroy_v2)(s[i]), SUCCESS);
 }
 
+/* Who pushes without end waits at last, instead of filling the memory. */
+static CUstream flooded;
+static _Atomic int flood_pushed;
+
+static void *flood(void *data)
+{
+	assert_cuda(CU(cuCtxSetCurrent)(test_ctx), SUCCESS);
+	for (int i = 0; i < 20000; i++) {
+		assert_cuda(CU(cuLaunchHostFunc)(flooded, count_up, data),
+			    SUCCESS);
+		atomic_fetch_add(&flood_pushed, 1);
+	}
+	return NULL;
+}
+
+static void a_stream_holds_some_thousands(void **state)
+{
+	_Atomic int n = 0;
+	struct gate gate;
+	pthread_t thread;
+	int before;
+
+	(void)state;
+	flooded = stream_made(CU_STREAM_NON_BLOCKING);
+	gate_enter(&gate, flooded);
+	pthread_create(&thread, NULL, flood, &n);
+	do {
+		before = atomic_load(&flood_pushed);
+		let_others_on();
+		gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
+	} while (before < 1000 || before != atomic_load(&flood_pushed));
+	assert_in_range(before, 1000, 10000);
+	gate_open(&gate);
+	pthread_join(thread, NULL);
+	assert_cuda(CU(cuStreamSynchronize)(flooded), SUCCESS);
+	assert_int_equal(n, 20000);
+}
+
 static _Atomic int total;
 
 static void *use_streams(void *data)
@@ -496,6 +534,7 @@ int main(void)
 	    IN_CTX(attributes_are_kept_and_copied),
 	    IN_CTX(captures_are_refused),
 	    IN_CTX(there_can_be_thousands),
+	    IN_CTX(a_stream_holds_some_thousands),
 	    IN_CTX(many_threads_use_streams),
 	    IN_CTX(a_forked_child_ends_at_once),
 	};

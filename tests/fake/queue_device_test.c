@@ -90,6 +90,30 @@ static void idle_queues_cost_no_cpu(void **state)
 	gkf_queue_release(other, false);
 }
 
+/* They are looked at, but not all the time. */
+static void waiting_for_a_word_costs_little(void **state)
+{
+	enum { QUEUES = 50 };
+	struct gkf_queue *queue[QUEUES];
+	_Atomic int word = 0;
+	uint64_t before;
+
+	(void)state;
+	for (int i = 0; i < QUEUES; i++) {
+		queue[i] = new_queue(0);
+		push(queue[i], GKF_WORK_NONE, is_set, &word, 0);
+	}
+	gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
+	before = cpu_ns();
+	gk_sleep_until(gk_mono_ns() + 200 * GK_NS_PER_MS);
+	assert_in_range(cpu_ns() - before, 0, 40 * GK_NS_PER_MS);
+	atomic_store(&word, 1);
+	for (int i = 0; i < QUEUES; i++) {
+		finish(queue[i]);
+		gkf_queue_release(queue[i], false);
+	}
+}
+
 /* ---- what it is to the device ---- */
 
 static bool is_busy(void)
@@ -217,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(executors_take_no_signals),
 		cmocka_unit_test(idle_queues_cost_no_cpu),
+		cmocka_unit_test(waiting_for_a_word_costs_little),
 		cmocka_unit_test(kernels_run_in_a_turn_and_are_busy_time),
 		cmocka_unit_test(a_long_kernel_gives_others_their_turn),
 		cmocka_unit_test(copies_are_traffic),

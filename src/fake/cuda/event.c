@@ -179,8 +179,7 @@ static CUresult record_in(CUevent e, CUstream s)
 
 	if (!record)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	stream_lock(s);
-	stream_order(s);
+	stream_begin(s);
 	r = put(s->queue, record, &ticket);
 	stream_unlock(s);
 	if (r)

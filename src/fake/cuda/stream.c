@@ -282,7 +282,8 @@ static void order_blocking(CUstream s)
 	}
 }
 
-void stream_order(CUstream s)
+/* What is pushed from now on waits for all that it has to wait for. */
+static void stream_order(CUstream s)
 {
 	if (s->kind == STREAM_LEGACY)
 		order_legacy(s->of);
@@ -290,10 +291,35 @@ void stream_order(CUstream s)
 		order_blocking(s);
 }
 
-void stream_push(CUstream s, struct gkf_task *task)
+/*
+ * Who pushes faster than the work is done waits, as for a real driver, whose
+ * streams hold about a thousand launches: memory has an end.
+ */
+#define BACKLOG_MOST 4096
+
+static void wait_for_room(CUstream s)
 {
+	struct gkf_ticket ticket = gkf_queue_ticket(s->queue);
+
+	if (ticket.number <= BACKLOG_MOST)
+		return;
+	ticket.number -= BACKLOG_MOST;
+	if (__builtin_expect(gkf_ticket_done(ticket), 1))
+		return;
+	ticket.number += BACKLOG_MOST / 2;
+	stream_wait(s->ctx, CU_CTX_SCHED_AUTO, ticket);
+}
+
+void stream_begin(CUstream s)
+{
+	wait_for_room(s);
 	stream_lock(s);
 	stream_order(s);
+}
+
+void stream_push(CUstream s, struct gkf_task *task)
+{
+	stream_begin(s);
 	gkf_queue_push(s->queue, task);
 	stream_unlock(s);
 }
@@ -334,8 +360,7 @@ CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
 		gkf_task_free(task);
 		return r;
 	}
-	stream_lock(s);
-	stream_order(s);
+	stream_begin(s);
 	gkf_queue_put(s->queue, task, &own);
 	stream_unlock(s);
 	return (CUresult)gkf_queue_do(&own);

@@ -174,8 +174,7 @@ static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
 	r = event_check(hEvent, &ticket);
 	if (r)
 		return r;
-	stream_lock(s);
-	stream_order(s);
+	stream_begin(s);
 	gkf_queue_after(s->queue, ticket);
 	stream_unlock(s);
 	return CUDA_SUCCESS;

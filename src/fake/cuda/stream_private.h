@@ -98,10 +98,11 @@ CUstream stream_new(CUcontext ctx, enum stream_kind kind, int priority);
 void stream_destroy(CUstream s);
 
 /*
- * Under the lock of its context: what is pushed to the stream from now on
- * waits for all that it has to wait for.
+ * Takes the lock of the stream's context for a push: what is pushed until
+ * stream_unlock() waits for all that it has to wait for. Waits before that
+ * when there is far too much in the stream.
  */
-void stream_order(CUstream s);
+void stream_begin(CUstream s);
 void stream_push(CUstream s, struct gkf_task *task);
 
 /* Under the lock: `gather` waits for all that the context has to do. */
