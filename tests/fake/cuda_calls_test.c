@@ -16,7 +16,7 @@
 
 #define THREADS    2
 #define CALLS      2000000ULL
-#define ANEW_EVERY 4096 /* calls of a thread between new contexts */
+#define ANEW_EVERY 2048 /* calls of a thread between new contexts */
 #define HUNG_S     60
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -59,6 +59,44 @@ static void crashed(int number)
 	raise(number);
 }
 
+#define REMEMBER(d, type, value) dice_remember(d, type, (uint64_t)(value))
+
+/* Something of each kind to begin with; what cannot be had is NULL. */
+static void begin_with_things(struct dice *d)
+{
+	CUDA_ARRAY3D_DESCRIPTOR shape = {16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0};
+	CUdeviceptr memory = 0, managed = 0;
+	CUmipmappedArray mipmap = NULL;
+	CUfunction function = NULL;
+	CUlibrary library = NULL;
+	CUmodule module = NULL;
+	CUkernel kernel = NULL;
+	CUstream stream = NULL;
+	CUevent event = NULL;
+	CUarray array = NULL;
+
+	CU(cuMemAlloc_v2)(&memory, 1 << 20);
+	REMEMBER(d, "CUdeviceptr", memory);
+	CU(cuMemAllocManaged)(&managed, 1 << 16, CU_MEM_ATTACH_GLOBAL);
+	REMEMBER(d, "CUdeviceptr", managed);
+	CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING);
+	REMEMBER(d, "CUstream", stream);
+	CU(cuEventCreate)(&event, CU_EVENT_DEFAULT);
+	REMEMBER(d, "CUevent", event);
+	CU(cuArray3DCreate_v2)(&array, &shape);
+	REMEMBER(d, "CUarray", array);
+	CU(cuMipmappedArrayCreate)(&mipmap, &shape, 3);
+	REMEMBER(d, "CUmipmappedArray", mipmap);
+	CU(cuModuleLoadData)(&module, dice_ptx);
+	REMEMBER(d, "CUmodule", module);
+	CU(cuModuleGetFunction)(&function, module, "every");
+	REMEMBER(d, "CUfunction", function);
+	CU(cuLibraryLoadData)(&library, dice_ptx, NULL, NULL, 0, NULL, NULL, 0);
+	REMEMBER(d, "CUlibrary", library);
+	CU(cuLibraryGetKernel)(&kernel, library, "every");
+	REMEMBER(d, "CUkernel", kernel);
+}
+
 /* A context to begin with, whatever the calls before have left. */
 static void begin_anew(struct dice *d, CUcontext *ctx)
 {
@@ -70,7 +108,9 @@ static void begin_anew(struct dice *d, CUcontext *ctx)
 	CU(cuDevicePrimaryCtxReset_v2)((CUdevice)d->number);
 	*ctx = NULL;
 	CU(cuCtxCreate_v2)(ctx, 0, (CUdevice)dice_below(d, 2));
-	dice_begin_anew(d, *ctx);
+	dice_forget(d);
+	REMEMBER(d, "CUcontext", *ctx);
+	begin_with_things(d);
 }
 
 static void *call_on(void *arg)
