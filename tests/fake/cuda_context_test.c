@@ -503,6 +503,43 @@ static void compute_modes_keep_out(struct fixture *fx)
 	created(0);
 }
 
+/* Writes where nothing is. */
+static const char fault[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+			    ".visible .entry fault()\n{\n"
+			    ".reg .b64 %a;\n.reg .b32 %b;\n"
+			    "mov.u64 %a, 64;\nmov.u32 %b, 1;\n"
+			    "st.global.u32 [%a], %b;\nret;\n}\n";
+
+/* The context answers it from now on, and the process has no other there. */
+static void a_fault_stays(struct fixture *fx)
+{
+	CUcontext broken, primary, other;
+	CUfunction function;
+	CUmodule module;
+	size_t value;
+
+	(void)fx;
+	init();
+	broken = created(0);
+	assert_cuda(CU(cuModuleLoadData)(&module, fault), SUCCESS);
+	assert_cuda(CU(cuModuleGetFunction)(&function, module, "fault"),
+		    SUCCESS);
+	assert_cuda(
+	    CU(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+	    SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+	assert_cuda(CU(cuCtxGetLimit)(&value, CU_LIMIT_STACK_SIZE),
+		    ERROR_ILLEGAL_ADDRESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 0), ERROR_ILLEGAL_ADDRESS);
+	assert_cuda(CU(cuDevicePrimaryCtxRetain)(&primary, 0),
+		    ERROR_ILLEGAL_ADDRESS);
+	other = created(1);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	assert_cuda(CU(cuCtxDestroy_v2)(broken), SUCCESS);
+}
+
 /* The shadows of sanitizers alone take more addresses than this. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FEW_ADDRESSES 1
@@ -552,6 +589,7 @@ static const struct alone tests[] = {
     ALONE(a_full_device_takes_no_context),
     ALONE(compute_modes_keep_out),
     ALONE(a_gpu_that_is_gone_takes_no_context),
+    ALONE(a_fault_stays),
 #ifdef FEW_ADDRESSES
     ALONE(a_process_with_few_addresses),
 #endif

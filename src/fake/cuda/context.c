@@ -133,8 +133,10 @@ static CUresult open_parts(CUcontext ctx)
 
 CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
 {
-	CUresult r = join(d);
+	CUresult r = (CUresult)atomic_load(&d->failed);
 
+	if (!r)
+		r = join(d);
 	if (r)
 		return r;
 	ctx->device = d;

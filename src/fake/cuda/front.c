@@ -146,7 +146,9 @@ void ctx_stick(CUcontext ctx, CUresult result)
 {
 	int none = CUDA_SUCCESS;
 
-	atomic_compare_exchange_strong(&ctx->sticky, &none, result);
+	if (atomic_compare_exchange_strong(&ctx->sticky, &none, result) &&
+	    result != CUDA_ERROR_ASSERT)
+		atomic_store(&ctx->device->failed, result);
 }
 
 CUresult front_refuse(enum cuda_row row)

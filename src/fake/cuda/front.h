@@ -46,7 +46,8 @@ struct cuda_device {
 	uint32_t life;     /* of that instance */
 	const struct gkf_board *board;
 	_Atomic unsigned slot; /* of the ledger, while a context is alive */
-	/* The rest is context.c's and primary.c's. */
+	_Atomic int failed;    /* CUresult that new contexts answer */
+	/* The rest is of context.c and context_primary.c. */
 	_Atomic unsigned contexts; /* alive */
 	pthread_mutex_t lock;      /* of what is said of the primary context */
 	CUcontext primary;         /* one for ever, once it was retained */
@@ -105,7 +106,10 @@ CUcontext ctx_current(void);
  */
 CUresult ctx_of(CUcontext given, CUcontext *ret_ctx);
 
-/* A fault of the device that the context does not survive. */
+/*
+ * A fault of the device that the context does not survive; nor does this
+ * process on that device, unless an assertion of the program's has failed.
+ */
 void ctx_stick(CUcontext ctx, CUresult result);
 
 /*
