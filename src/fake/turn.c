@@ -19,6 +19,9 @@
 #define UNCLAIMED_NS (10 * GK_NS_PER_MS)
 #define STOPPED_NS   (100 * GK_NS_PER_MS)
 
+/* Kernels are often shorter than going to sleep and being woken takes. */
+#define SPIN_NS (20 * GK_NS_PER_US)
+
 /* As long as it takes to hand the device over, at most; machine time. */
 #define PASSING_NS GK_NS_PER_MS
 
@@ -123,21 +126,22 @@ static bool is_alive(struct gkf_machine *m, const struct gkf_slot *slot)
 	struct gkf_identity owner = {
 	    .pid = slot->pid, .pid_ns = slot->pid_ns, .start = slot->start};
 
-	return gkf_alive(m, gkf_own_namespace(m), &owner);
+	return gkf_alive(m, gkf_self(m).pid_ns, &owner);
 }
 
 static bool is_stopped(struct gkf_machine *m, const struct gkf_slot *slot)
 {
 	struct gk_pidstat st;
 
-	return slot->pid_ns == gkf_own_namespace(m) && m->proc >= 0 &&
+	return slot->pid_ns == gkf_self(m).pid_ns && m->proc >= 0 &&
 	       !gk_pidstat_read(m->proc, slot->pid, &st) &&
 	       (st.state == 'T' || st.state == 't');
 }
 
 /*
  * Who has been waiting longest for the same turn; UINT32_MAX: nobody.
- * *ret_more: others wait, too.
+ * *ret_more: others wait, too. One that died waiting does not claim its turn;
+ * see look_after().
  */
 static unsigned find_oldest(const struct place *p, bool *ret_more)
 {
@@ -155,10 +159,6 @@ static unsigned find_oldest(const struct place *p, bool *ret_more)
 		if (!wants || !gkf_slot_read_on(p->m, i, p->device, &slot) ||
 		    index_of(p->m, p->device, i) != p->index)
 			continue;
-		if (!is_alive(p->m, &slot)) {
-			atomic_store(&busy_of(p->m, i)->wants_ns, 0);
-			continue;
-		}
 		n++;
 		if (wants < oldest) {
 			oldest = wants;
@@ -260,12 +260,37 @@ static void look_after(const struct place *p)
 	lost = holder >= GKF_SLOTS_MAX || !SAME(w, word_of(p->m, holder)) ||
 	       !gkf_slot_read_on(p->m, holder, p->device, &slot) ||
 	       !is_alive(p->m, &slot);
-	if (!lost && !SHARES(w) && age >= UNCLAIMED_NS) {
-		atomic_store(&busy_of(p->m, holder)->wants_ns, 0);
+	if (!SHARES(w) && age >= UNCLAIMED_NS)
 		lost = true;
-	}
+	/* It is not handed to it again. */
+	if (lost && holder < GKF_SLOTS_MAX)
+		atomic_store(&busy_of(p->m, holder)->wants_ns, 0);
 	if (lost || (age >= STOPPED_NS && is_stopped(p->m, &slot)))
 		pass_on(p, w);
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/* A short while: has the turn come? */
+static bool comes_soon(const struct place *p)
+{
+	uint64_t me = word_of(p->m, p->slot), until = gk_mono_ns() + SPIN_NS;
+
+	do {
+		uint64_t w = atomic_load(&p->turn->holder);
+
+		if (!w || (SAME(w, me) && !SHARES(w)))
+			return true;
+		relax();
+	} while (gk_mono_ns() < until);
+	return false;
 }
 
 static int wait_turn(const struct place *p, const atomic_bool *stop)
@@ -286,6 +311,8 @@ static int wait_turn(const struct place *p, const atomic_bool *stop)
 			atomic_store(&b->wants_ns, 0);
 			return entered ? 0 : GK_ERR_TIMEOUT;
 		}
+		if (comes_soon(p))
+			continue;
 		if (syscall(SYS_futex, &b->wake, FUTEX_WAIT, word, &look, NULL,
 			    0))
 			look_after(p);
