@@ -261,6 +261,7 @@ static bool kernel(struct gkf_decoder *d, const struct gkf_ptx_function *entry)
 			return false;
 		k->stack += k->codes[i].local_size;
 	}
+	k->block_specials = k->specials & gkf_specials_of_blocks();
 	if (k->recursive)
 		k->stack += RECURSION_ROOM;
 	k->stack = (k->stack + 63) & ~63U;

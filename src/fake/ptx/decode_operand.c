@@ -203,11 +203,12 @@ static uint32_t variable(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 
 static uint32_t special(struct gkf_decoder *d, const char *name, char letter)
 {
-	uint32_t place = gkf_special_find(name);
+	uint32_t bit = 0, place = gkf_special_find(name, &bit);
 	unsigned bytes = 0;
 	enum gkf_clock_kind which;
 	struct gkf_op *op;
 
+	d->kernel->specials |= bit;
 	if (place != GKF_NOWHERE)
 		return bytes_of(letter) == 4 ? place : GKF_NOWHERE;
 	which = gkf_clock_find(name, &bytes);

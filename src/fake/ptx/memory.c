@@ -88,17 +88,99 @@ unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
 	return at;
 }
 
-static bool reach_all(struct gkf_warp *w, const struct gkf_op *op,
-		      uint32_t mask, unsigned char *at[GKF_LANES])
+/* What lanes of one instruction have in common. */
+enum pattern { SCATTERED, SIDE_BY_SIDE, ALL_THE_SAME };
+
+struct reach {
+	unsigned char *at[GKF_LANES];
+	enum pattern pattern; /* of all 32 lanes */
+};
+
+/* Memory that all lanes see alike; the instruction's last, of a device. */
+static struct gkf_ptx_window window_for(struct gkf_warp *w,
+					const struct gkf_op *op)
 {
+	if (op->space == GKF_PTX_SHARED)
+		return (struct gkf_ptx_window){0, w->run->shared_size,
+					       w->block->shared};
+	if (op->space == GKF_PTX_PARAM)
+		return (struct gkf_ptx_window){0, w->run->launch->param_size,
+					       w->run->params};
+	if (op->space == GKF_PTX_LOCAL)
+		return (struct gkf_ptx_window){0};
+	return w->run->window[op->window];
+}
+
+/* Lanes that are not there stand with one that is. */
+static void addresses_of(struct gkf_warp *w, const struct gkf_op *op,
+			 uint32_t mask, uint64_t address[GKF_LANES])
+{
+	unsigned first = (unsigned)__builtin_ctz(mask);
+
+	if (op->narrow_address) {
+		const u32 *a = gkf_at(w, op->a);
+
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			address[l] = (uint32_t)(a[l] + (uint64_t)op->imm);
+	} else {
+		const u64 *a = gkf_at(w, op->a);
+
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			address[l] = a[l] + (uint64_t)op->imm;
+	}
+	for (uint32_t left = ~mask; left; left &= left - 1)
+		address[__builtin_ctz(left)] = address[first];
+}
+
+/* All lanes at once, when they are in the window; false: one after another. */
+static bool reach_together(struct gkf_warp *w, const struct gkf_op *op,
+			   uint32_t mask, struct reach *r)
+{
+	const struct gkf_ptx_window win = window_for(w, op);
+	uint64_t bytes = (uint64_t)op->size * op->count;
+	uint64_t address[GKF_LANES], all = 0, uneven = 0, differ = 0;
+	uint64_t far = 0;
+
+	if (win.size < bytes)
+		return false;
+	addresses_of(w, op, mask, address);
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		uint64_t offset = address[l] - win.base;
+
+		all |= address[l];
+		uneven |= address[l] ^ (address[0] + l * bytes);
+		differ |= address[l] ^ address[0];
+		far |= offset > win.size - bytes;
+		r->at[l] = win.host + offset;
+	}
+	r->pattern = !differ   ? ALL_THE_SAME
+		     : !uneven ? SIDE_BY_SIDE
+			       : SCATTERED;
+	return !far && !(all & (bytes - 1));
+}
+
+static bool reach_all(struct gkf_warp *w, const struct gkf_op *op,
+		      uint32_t mask, struct reach *r)
+{
+	if (__builtin_expect(reach_together(w, op, mask, r), 1))
+		return true;
+	r->pattern = SCATTERED;
 	for (uint32_t left = mask; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctz(left);
 
-		at[l] = gkf_reach(w, op, l);
-		if (!at[l])
+		r->at[l] = gkf_reach(w, op, l);
+		if (!r->at[l])
 			return false;
 	}
 	return true;
+}
+
+/* One after the other in memory as in the register: a copy. */
+static bool is_copy(const struct gkf_op *op, uint32_t mask,
+		    const struct reach *r)
+{
+	return r->pattern == SIDE_BY_SIDE && mask == GKF_ALL_LANES &&
+	       op->count == 1 && op->wide == op->size;
 }
 
 /* What one element of all lanes is loaded by, and stored. */
@@ -110,12 +192,12 @@ typedef void load_fn(unsigned char *const at[GKF_LANES], size_t offset,
 				       size_t offset, void *out,               \
 				       uint32_t mask)                          \
 	{                                                                      \
-		for (unsigned l = 0; l < GKF_LANES; l++)                       \
-			if (mask >> l & 1) {                                   \
-				from x;                                        \
-				memcpy(&x, at[l] + offset, sizeof x);          \
-				((to *)out)[l] = (to)x;                        \
-			}                                                      \
+		for (uint32_t left = mask; left; left &= left - 1) {           \
+			unsigned l = (unsigned)__builtin_ctz(left);            \
+			from x;                                                \
+			memcpy(&x, at[l] + offset, sizeof x);                  \
+			((to *)out)[l] = (to)x;                                \
+		}                                                              \
 	}
 LOAD(u8, u8)
 LOAD(u8, u16)
@@ -149,39 +231,52 @@ static load_fn *const loads[2][4][4] = {
 
 void gkf_op_ld(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
-	unsigned char *at[GKF_LANES];
+	struct reach r;
 	load_fn *load = loads[op->is_signed][__builtin_ctz(op->size)]
 			     [__builtin_ctz(op->wide)];
 
-	if (!reach_all(w, op, mask, at))
+	if (!reach_all(w, op, mask, &r))
 		return;
+	if (is_copy(op, mask, &r) && op->places[0] != GKF_NOWHERE) {
+		memcpy(gkf_at(w, op->places[0]), r.at[0],
+		       (size_t)op->size * GKF_LANES);
+		return;
+	}
 	for (unsigned e = 0; e < op->count; e++)
 		if (op->places[e] != GKF_NOWHERE)
-			load(at, (size_t)e * op->size, gkf_at(w, op->places[e]),
-			     mask);
+			load(r.at, (size_t)e * op->size,
+			     gkf_at(w, op->places[e]), mask);
+}
+
+/* In order of lanes: the last of those that meet stays. */
+static void store(const struct reach *r, size_t offset, const unsigned char *in,
+		  const struct gkf_op *op, uint32_t mask)
+{
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		if (!(mask >> l & 1))
+			continue;
+		if (op->size == 4)
+			memcpy(r->at[l] + offset, in + (size_t)l * op->wide, 4);
+		else
+			memcpy(r->at[l] + offset, in + (size_t)l * op->wide,
+			       op->size);
+	}
 }
 
 void gkf_op_st(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
-	unsigned char *at[GKF_LANES];
+	struct reach r;
 
-	if (!reach_all(w, op, mask, at))
+	if (!reach_all(w, op, mask, &r))
 		return;
-	for (unsigned e = 0; e < op->count; e++) {
-		const unsigned char *in = gkf_at(w, op->places[e]);
-
-		/* In order of lanes: the last of those that meet stays. */
-		for (unsigned l = 0; l < GKF_LANES; l++) {
-			if (!(mask >> l & 1))
-				continue;
-			if (op->size == 4)
-				memcpy(at[l] + e * 4UL,
-				       in + (size_t)l * op->wide, 4);
-			else
-				memcpy(at[l] + (size_t)e * op->size,
-				       in + (size_t)l * op->wide, op->size);
-		}
+	if (is_copy(op, mask, &r)) {
+		memcpy(r.at[0], gkf_at(w, op->places[0]),
+		       (size_t)op->size * GKF_LANES);
+		return;
 	}
+	for (unsigned e = 0; e < op->count; e++)
+		store(&r, (size_t)e * op->size, gkf_at(w, op->places[e]), op,
+		      mask);
 }
 
 void gkf_op_fence(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)

@@ -102,7 +102,9 @@ struct gkf_ptx_kernel {
 	uint32_t constants;     /* bytes of .const that it names */
 	uint32_t dynamic_at;    /* where a launch's own begins */
 	uint32_t max_frame;
-	uint32_t stack; /* bytes of local memory a lane, of all functions */
+	uint32_t stack;    /* bytes of local memory a lane, of all functions */
+	uint32_t specials; /* registers that it reads */
+	uint32_t block_specials; /* of those, what differs between blocks */
 	bool recursive;
 	struct gkf_refused refused; /* name NULL: nothing is */
 };

@@ -73,7 +73,7 @@ static void start_warp(struct gkf_warp *w)
 	w->yields = false;
 	w->nap_ns = 0;
 	memset(w->waiting, 0, sizeof w->waiting);
-	gkf_specials_fill(w, true);
+	gkf_specials_fill(w, w->run->kernel->block_specials);
 }
 
 static void run_block(struct gkf_block *b)
@@ -135,7 +135,8 @@ static struct gkf_warp *new_warp(struct gkf_block *b, uint32_t index)
 		free(room);
 		return NULL;
 	}
-	gkf_specials_fill(w, false);
+	gkf_specials_fill(w,
+			  run->kernel->specials & ~run->kernel->block_specials);
 	return w;
 }
 

@@ -26,12 +26,16 @@ uint32_t gkf_specials_size(void)
 	return SPECIALS * GKF_LANES * sizeof(uint32_t);
 }
 
-uint32_t gkf_special_find(const char *name)
+_Static_assert(SPECIALS <= 32, "a bit for each");
+
+uint32_t gkf_special_find(const char *name, uint32_t *ret_bit)
 {
 	for (uint32_t i = 0; i < SPECIALS; i++)
-		if (!strcmp(names[i], name))
+		if (!strcmp(names[i], name)) {
+			*ret_bit = 1U << i;
 			return GKF_PLACE(GKF_AREA_WARP,
 					 i * GKF_LANES * sizeof(uint32_t));
+		}
 	return GKF_NOWHERE;
 }
 
@@ -54,18 +58,28 @@ static uint32_t value_of(const struct gkf_warp *w, enum special which,
 }
 
 /* What a block changes. */
-static bool differs(const char *name)
+static bool differs(enum special which)
 {
-	return !strncmp(name, "%ctaid", 6) || !strcmp(name, "%smid");
+	return !strncmp(names[which], "%ctaid", 6) ||
+	       !strcmp(names[which], "%smid");
 }
 
-void gkf_specials_fill(struct gkf_warp *w, bool for_block)
+uint32_t gkf_specials_of_blocks(void)
 {
-	u32 *values = (u32 *)(void *)w->base[GKF_AREA_WARP];
+	uint32_t set = 0;
 
-	for (unsigned i = 0; i < SPECIALS; i++, values += GKF_LANES) {
-		if (for_block && !differs(names[i]))
-			continue;
+	for (unsigned i = 0; i < SPECIALS; i++)
+		set |= (uint32_t)differs((enum special)i) << i;
+	return set;
+}
+
+void gkf_specials_fill(struct gkf_warp *w, uint32_t set)
+{
+	for (; set; set &= set - 1) {
+		unsigned i = (unsigned)__builtin_ctz(set);
+		u32 *values = (u32 *)(void *)w->base[GKF_AREA_WARP] +
+			      (size_t)i * GKF_LANES;
+
 		for (unsigned l = 0; l < GKF_LANES; l++)
 			values[l] = value_of(w, (enum special)i, l);
 	}

@@ -20,13 +20,19 @@ enum gkf_clock_kind {
 /* Bytes of a warp's area of special registers. */
 uint32_t gkf_specials_size(void);
 
-/* The place of "%tid.x", all of them 32 bits wide; GKF_NOWHERE: none. */
-uint32_t gkf_special_find(const char *name);
+/*
+ * The place of "%tid.x", all of them 32 bits wide, and the bit that stands for
+ * it in a set; GKF_NOWHERE: none.
+ */
+uint32_t gkf_special_find(const char *name, uint32_t *ret_bit);
 
 /* "%clock64" is a clock of 64 bits; GKF_CLOCK_KINDS: no clock. */
 enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes);
 
-/* Fills them in. for_block: only those that differ between blocks. */
-void gkf_specials_fill(struct gkf_warp *w, bool for_block);
+/* Fills those of a set in. */
+void gkf_specials_fill(struct gkf_warp *w, uint32_t set);
+
+/* Those that differ between blocks. */
+uint32_t gkf_specials_of_blocks(void);
 
 #endif
