@@ -5,7 +5,6 @@
 #include "fake/cuda_front.h"
 
 #include "base/clock.h"
-#include "fake/nvml/generations.h"
 
 #include <pthread.h>
 
@@ -209,41 +208,46 @@ static void ask_for_everything(int newest)
 		}
 }
 
-static void each_generation_knows_its_own(void **state)
-{
-	void *usual = cuda_library;
-
-	(void)state;
-	for (int i = 0; i < GKF_GENERATION_COUNT; i++) {
-		static const struct {
-			const char *name;
-			int cuda;
-		} generations[] = {
+static const struct {
+	const char *name;
+	int cuda;
+} generations[] = {
 #define GENERATION(id, name, major, minor, driver, cuda, ...) {name, cuda},
 #include "abi/nvml_generations.def"
 #undef GENERATION
-		};
-		char path[512];
+};
 
+/* By the function that every driver has. */
+static void ask_an_old_driver(void)
+{
+	__typeof__(&cuGetProcAddress) get = CU(cuGetProcAddress);
+	void *at = nowhere;
+
+	assert_cuda(get("cuInit", &at, -1, 0), ERROR_INVALID_VALUE);
+	assert_ptr_equal(at, nowhere);
+	assert_cuda(get("cuCtxSynchronize", &at, 99999, 0), SUCCESS);
+	assert_ptr_equal(at, cuda_symbol("cuCtxSynchronize"));
+	assert_cuda(get("cuGreenCtxGetId", &at, 99999, 0), ERROR_NOT_FOUND);
+	assert_null(at);
+}
+
+static void each_generation_knows_its_own(void **state)
+{
+	void *usual = cuda_library;
+	char path[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
 		snprintf(path, sizeof path, FAKE_DIR "/%s/libcuda.so.1",
 			 generations[i].name);
 		cuda_load(path);
+		if (generations[i].cuda < 13000)
+			ask_an_old_driver();
 		/* Before 12.0 there is only the old function. */
-		if (generations[i].cuda < 12000) {
+		if (generations[i].cuda < 12000)
 			assert_null(dlsym(cuda_library, "cuGetProcAddress_v2"));
-			void *at = nowhere;
-
-			assert_cuda(CU(cuGetProcAddress)("cuStreamGetId", &at,
-							 99999, 0),
-				    ERROR_NOT_FOUND);
-			assert_null(at);
-			assert_cuda(
-			    CU(cuGetProcAddress)("cuCtxCreate", &at, 99999, 0),
-			    SUCCESS);
-			assert_ptr_equal(at, cuda_symbol("cuCtxCreate_v3"));
-		} else {
+		else
 			ask_for_everything(generations[i].cuda);
-		}
 	}
 	cuda_library = usual;
 }
