@@ -30,6 +30,8 @@ void device_memory(const struct cuda_device *d, uint64_t *ret_total,
 {
 	struct gkf_memory m = {0};
 
+	/* As NVML does: what the dead held is free. */
+	gkf_reap(cuda.machine, false);
 	if (d->instance == GKF_NO_INSTANCE)
 		gkf_memory(cuda.machine, d->index, &m);
 	else
