@@ -61,7 +61,7 @@ static void bad_texts(void)
 	EXPECT(cuModuleLoadDataEx(&module,
 				  ".version 7.0\n.target sm_75\n"
 				  ".address_size 64\n"
-				  ".visible .entry f() { nonsense.u32 %r1; }",
+				  ".visible .entry f( { ret; }",
 				  2, options, values),
 	       CUDA_ERROR_INVALID_PTX);
 	REQUIRE(*log);

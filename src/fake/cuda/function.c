@@ -27,6 +27,7 @@ int function_threads(const struct cuda_device *d,
 }
 
 CUresult function_attribute(const struct cuda_device *d,
+			    const struct gkf_ptx_module *m,
 			    const struct gkf_ptx_function *f,
 			    const struct gkf_ptx_kernel *k,
 			    const struct function_settings *set,
@@ -52,6 +53,8 @@ CUresult function_attribute(const struct cuda_device *d,
 		*ret_value = (int)gkf_ptx_kernel_registers(k);
 		break;
 	case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+		*ret_value = (int)m->target;
+		break;
 	case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
 		*ret_value = (int)(p->compute_major * 10 + p->compute_minor);
 		break;
@@ -167,8 +170,8 @@ CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib,
 		return CUDA_ERROR_INVALID_VALUE;
 	r = decoded(ctx, hfunc, &f, &k);
 	return r ? r
-		 : function_attribute(ctx->device, f->ptx, k, &f->set, attrib,
-				      pi);
+		 : function_attribute(ctx->device, f->image->source->ptx,
+				      f->ptx, k, &f->set, attrib, pi);
 }
 
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib,

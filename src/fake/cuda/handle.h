@@ -22,6 +22,7 @@ enum handle_kind {
 	HANDLE_ARRAY,
 	HANDLE_MIPMAP,
 	HANDLE_POOL,
+	HANDLE_LINK,
 	HANDLE_KINDS,
 };
 

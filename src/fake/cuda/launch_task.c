@@ -164,9 +164,9 @@ static CUresult check_shape(const struct cuda_device *d, const struct launch *l,
 	if (threads > (uint64_t)function_threads(d, f, k))
 		return f->maxntid[0] ? CUDA_ERROR_INVALID_VALUE
 				     : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-	function_attribute(d, f, k, &l->function->set,
-			   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-			   &dynamic);
+	function_attribute(
+	    d, l->function->image->source->ptx, f, k, &l->function->set,
+	    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic);
 	if (l->dynamic_shared > (unsigned)dynamic)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;

@@ -45,8 +45,8 @@ CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib,
 		r = decoded(kernel, &k);
 	if (r)
 		return r;
-	r = function_attribute(d, kernel->ptx, k, &kernel->set[dev], attrib,
-			       pi);
+	r = function_attribute(d, kernel->library->source->ptx, kernel->ptx, k,
+			       &kernel->set[dev], attrib, pi);
 	gkf_ptx_kernel_free(k);
 	return r;
 }

@@ -136,6 +136,7 @@ CUresult kernel_function(CUcontext ctx, CUkernel kernel,
 
 /* Attributes, of a function where d is the device it runs on; function.c. */
 CUresult function_attribute(const struct cuda_device *d,
+			    const struct gkf_ptx_module *m,
 			    const struct gkf_ptx_function *f,
 			    const struct gkf_ptx_kernel *k,
 			    const struct function_settings *set,

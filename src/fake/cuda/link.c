@@ -1,0 +1,193 @@
+/*
+ * link.c - cuLink*: what is linked of one image is that image, which
+ * cuModuleLoadData() and cuLibraryLoadData() take. Several are not linked.
+ */
+#include "fake/cuda/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct CUlinkState_st {
+	struct module_log log;
+	char *image; /* NUL-terminated; NULL: nothing was added */
+	size_t size;
+};
+
+/* Guards all states: programs link seldom. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static CUresult create(unsigned count, CUjit_option *options, void **values,
+		       CUlinkState *state)
+{
+	struct module_log log;
+	CUlinkState made;
+	CUresult r;
+
+	if (!state)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = module_log_open(count, options, values, &log);
+	if (r)
+		return r;
+	made = handle_new(HANDLE_LINK, sizeof *made);
+	if (!made)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	made->log = log;
+	*state = made;
+	return CUDA_SUCCESS;
+}
+
+/* Of PTX the text, of others all bytes. */
+static CUresult keep(CUlinkState state, CUjitInputType type, const void *data,
+		     size_t size)
+{
+	state->size = type == CU_JIT_INPUT_PTX ? strnlen(data, size) : size;
+	state->image = calloc(1, state->size + 1);
+	if (!state->image)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(state->image, data, state->size);
+	return CUDA_SUCCESS;
+}
+
+static CUresult add(enum cuda_row row, const struct cuda_device *d,
+		    CUlinkState state, CUjitInputType type, const void *data,
+		    size_t size)
+{
+	char message[GKF_PTX_MESSAGE_MAX];
+	struct module_source *source;
+	CUresult r;
+
+	if (!handle_is(state, HANDLE_LINK))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (state->image ||
+	    (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)) {
+		module_log_close(&state->log, "only one image, of PTX or a fat "
+					      "binary, is linked");
+		return front_refuse(row);
+	}
+	r = module_source_read(d, data, size, message, &source);
+	if (r) {
+		module_log_close(&state->log, message);
+		return r;
+	}
+	module_source_drop(source);
+	return keep(state, type, data, size);
+}
+
+static CUresult add_data(enum cuda_row row, CUcontext ctx, CUlinkState state,
+			 CUjitInputType type, const void *data, size_t size,
+			 unsigned count, CUjit_option *options, void **values)
+{
+	struct module_log none;
+	CUresult r;
+
+	if (!data || !size || (unsigned)type >= CU_JIT_NUM_INPUT_TYPES)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = module_log_open(count, options, values, &none);
+	if (r)
+		return r;
+	pthread_mutex_lock(&lock);
+	r = add(row, ctx->device, state, type, data, size);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+static CUresult add_file(enum cuda_row row, CUcontext ctx, CUlinkState state,
+			 CUjitInputType type, const char *path, unsigned count,
+			 CUjit_option *options, void **values)
+{
+	void *bytes;
+	size_t size;
+	CUresult r;
+
+	if (!path || (unsigned)type >= CU_JIT_NUM_INPUT_TYPES)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = module_file_read(path, &bytes, &size);
+	if (r)
+		return r;
+	r = add_data(row, ctx, state, type, bytes, size, count, options,
+		     values);
+	free(bytes);
+	return r;
+}
+
+CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options,
+		      void **optionValues, CUlinkState *stateOut)
+{
+	ENTER_CONTEXT(cuLinkCreate, ctx);
+	(void)ctx;
+	return create(numOptions, options, optionValues, stateOut);
+}
+
+CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options,
+			 void **optionValues, CUlinkState *stateOut)
+{
+	ENTER_CONTEXT(cuLinkCreate_v2, ctx);
+	(void)ctx;
+	return create(numOptions, options, optionValues, stateOut);
+}
+
+#define ADD_DATA(symbol)                                                       \
+	CUresult symbol(CUlinkState state, CUjitInputType type, void *data,    \
+			size_t size, const char *name,                         \
+			unsigned int numOptions, CUjit_option *options,        \
+			void **optionValues)                                   \
+	{                                                                      \
+		ENTER_CONTEXT(symbol, ctx);                                    \
+		(void)name;                                                    \
+		return add_data(ROW_##symbol, ctx, state, type, data, size,    \
+				numOptions, options, optionValues);            \
+	}
+ADD_DATA(cuLinkAddData)
+ADD_DATA(cuLinkAddData_v2)
+
+#define ADD_FILE(symbol)                                                       \
+	CUresult symbol(CUlinkState state, CUjitInputType type,                \
+			const char *path, unsigned int numOptions,             \
+			CUjit_option *options, void **optionValues)            \
+	{                                                                      \
+		ENTER_CONTEXT(symbol, ctx);                                    \
+		return add_file(ROW_##symbol, ctx, state, type, path,          \
+				numOptions, options, optionValues);            \
+	}
+ADD_FILE(cuLinkAddFile)
+ADD_FILE(cuLinkAddFile_v2)
+
+CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	ENTER_CONTEXT(cuLinkComplete, ctx);
+	(void)ctx;
+	if (!cubinOut)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&lock);
+	if (!handle_is(state, HANDLE_LINK)) {
+		r = CUDA_ERROR_INVALID_HANDLE;
+	} else if (!state->image) {
+		r = CUDA_ERROR_INVALID_VALUE;
+	} else {
+		module_log_close(&state->log, "");
+		*cubinOut = state->image;
+		/* With the NUL: who passes it on as text needs it. */
+		if (sizeOut)
+			*sizeOut = state->size + 1;
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+CUresult cuLinkDestroy(CUlinkState state)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	ENTER(cuLinkDestroy);
+	pthread_mutex_lock(&lock);
+	if (handle_is(state, HANDLE_LINK)) {
+		free(state->image);
+		handle_free(state);
+	} else {
+		r = CUDA_ERROR_INVALID_HANDLE;
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
