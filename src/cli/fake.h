@@ -67,6 +67,9 @@ void fake_children_end(struct fake_children *children);
 /* A load process itself: runs until SIGTERM, SIGINT or its time is over. */
 int fake_load_main(int argc, char **argv);
 
+/* Says on stderr when a command carries a runtime that cannot work here. */
+void fake_hint(const char *command);
+
 /*
  * Runs a command on the machine at path until it ends, with the libraries of
  * a driver generation (the name of its directory; NULL: the default one). Its

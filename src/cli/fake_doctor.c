@@ -12,15 +12,12 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define DEFAULT_GPUS "a100-sxm4-80gb"
 
@@ -98,38 +95,6 @@ static int read_gpus(struct check *check)
 	return 0;
 }
 
-/* The bytes of a file; NULL data: errno says why; an empty one is "". */
-static struct bytes map(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct bytes all = {NULL, 0};
-	struct stat st;
-	void *at;
-
-	if (fd < 0)
-		return all;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		errno = errno ? errno : EINVAL;
-	} else if (!st.st_size) {
-		all.data = (const unsigned char *)"";
-	} else {
-		at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd,
-			  0);
-		if (at != MAP_FAILED) {
-			all.data = at;
-			all.size = (size_t)st.st_size;
-		}
-	}
-	close(fd);
-	return all;
-}
-
-static void unmap(struct bytes all)
-{
-	if (all.size)
-		munmap((void *)(uintptr_t)all.data, all.size);
-}
-
 /* One file; of a directory only what has to do with CUDA is told. */
 static int look(struct check *check, const char *path, bool quietly)
 {
@@ -138,7 +103,7 @@ static int look(struct check *check, const char *path, bool quietly)
 	int err;
 
 	errno = 0;
-	all = map(path);
+	all = doctor_map(path);
 	if (!all.data)
 		return quietly
 			   ? 0
@@ -147,7 +112,7 @@ static int look(struct check *check, const char *path, bool quietly)
 							  : strerror(errno));
 	err = doctor_look(path, all, check->capability, &doctor);
 	if (err) {
-		unmap(all);
+		doctor_unmap(all);
 		return fake_failure("doctor: %s: %s", path, gk_strerror(err));
 	}
 	check->with_cuda += doctor_has_cuda(&doctor);
@@ -162,7 +127,7 @@ static int look(struct check *check, const char *path, bool quietly)
 	else
 		doctor_text(&doctor, check->libraries, &check->text);
 	doctor_free(&doctor);
-	unmap(all);
+	doctor_unmap(all);
 	return 0;
 }
 

@@ -74,6 +74,10 @@ void doctor_free(struct doctor *doctor);
 int doctor_images(struct bytes section, bool relocatable,
 		  struct doctor *doctor);
 
+/* The bytes of a file; NULL data: errno says why; an empty one is "". */
+struct bytes doctor_map(const char *path);
+void doctor_unmap(struct bytes all);
+
 /* It carries or asks for something of CUDA. */
 bool doctor_has_cuda(const struct doctor *doctor);
 

@@ -217,6 +217,7 @@ int fake_run(const char *path, const char *generation, char **argv,
 		code = fake_open(path, &m);
 	if (code)
 		return code;
+	fake_hint(argv[0]);
 	pid = fork();
 	if (pid < 0) {
 		gkf_machine_close(m);

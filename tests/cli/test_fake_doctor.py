@@ -73,6 +73,13 @@ def test_it_says_what_comes_true(gpukit, way):
     assert found["runs"] == runs(program)
 
 
+@pytest.mark.parametrize("way", ["default", "shared"])
+def test_the_launcher_says_it_of_what_it_starts(gpukit, way):
+    done = gpukit("fake", "--", built(way))
+    assert ("NVIDIA's own CUDA runtime" in done.stderr) == (way == "default")
+    assert (done.returncode == 0) == (way == "shared")
+
+
 def test_it_knows_the_runtime_of_a_program(gpukit):
     for way, expected in (("default", (None, True, 0)),
                           ("shared", ("libcudart.so.13", False, 0))):

@@ -4,9 +4,12 @@
  * libraries that come with this one.
  */
 #include "fake/cuda/export_table.h"
+
+#include "base/log.h"
 #include "fake/cuda/front.h"
 #include "fake/count.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct export_row {
@@ -27,6 +30,19 @@ static const struct export_row rows[] = {
     {NULL, NULL},
 };
 
+/* Once: the error that a program shows then names no reason. */
+static void hint(void)
+{
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+
+	if (gk_log_level() >= GK_LOG_WARN && !atomic_flag_test_and_set(&told))
+		gk_log(GK_LOG_WARN,
+		       "a program asks for a private table of NVIDIA's driver, "
+		       "as NVIDIA's own runtime does, which works with that "
+		       "driver only; `gpukit fake doctor` says how to link "
+		       "it again");
+}
+
 CUresult cuGetExportTable(const void **ppExportTable,
 			  const CUuuid *pExportTableId)
 {
@@ -40,6 +56,8 @@ CUresult cuGetExportTable(const void **ppExportTable,
 	while (row->table && memcmp(row->uuid, pExportTableId->bytes,
 				    sizeof(pExportTableId->bytes)) != 0)
 		row++;
+	if (!row->table)
+		hint();
 	*ppExportTable = row->table;
 	return row->table ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
