@@ -279,6 +279,7 @@ static struct gkf_task *finish(struct gkf_queue *queue, int result)
 	uint64_t number = task->number;
 	bool gone = false;
 
+	queue->looked = false;
 	if (result)
 		fail(queue, result);
 	let_go(task, result);

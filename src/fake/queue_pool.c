@@ -24,7 +24,7 @@
 
 struct gkf_queue_room gkf_room;
 
-static _Thread_local struct gkf_executor *self;
+static GKF_THREAD_WORD struct gkf_executor *self;
 
 static void *execute(void *argument);
 
@@ -112,7 +112,7 @@ static struct call call_as_needed(struct gkf_pool *pool)
 {
 	unsigned ready = atomic_load(&pool->ready_count);
 
-	if (ready > (pool->spinner ? 1 : 0))
+	if (ready > (pool->spinner ? 1 : 0) && ready > pool->quiet)
 		return call_somebody(pool);
 	if (pool->watched.first && !pool->watcher && !pool->spinner)
 		return call_somebody(pool);
@@ -146,6 +146,8 @@ static struct gkf_queue *take_ready(struct gkf_pool *pool)
 		return NULL;
 	level = (unsigned)__builtin_ctz(pool->levels);
 	queue = gkf_list_take(&pool->ready[level]);
+	if (pool->quiet)
+		pool->quiet--;
 	if (!pool->ready[level].first)
 		pool->levels &= ~(1u << level);
 	atomic_fetch_sub(&pool->ready_count, 1);
@@ -167,6 +169,7 @@ void gkf_pool_begin_long(struct gkf_pool *pool)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->in_long++;
+	pool->quiet = 0;
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
@@ -202,8 +205,9 @@ bool gkf_pool_watch(struct gkf_queue *queue)
 	pthread_mutex_lock(&pool->lock);
 	watched = !atomic_load(&queue->result);
 	if (watched) {
-		if (!pool->watched.first)
+		if (!queue->looked)
 			pool->watch_ns = WATCH_FIRST_NS;
+		queue->looked = true;
 		gkf_list_add(&pool->watched, queue);
 		atomic_fetch_add(&gkf_room.watched, 1);
 	}
@@ -287,6 +291,7 @@ static void rest(struct gkf_pool *pool)
 	if (pool->watch_ns < WATCH_LAST_NS)
 		pool->watch_ns *= 2;
 	look(pool);
+	pool->quiet = atomic_load(&pool->ready_count);
 }
 
 /* Sleeps until the process has ended. */

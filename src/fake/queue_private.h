@@ -17,6 +17,9 @@
 #define GKF_QUEUE_LEVELS 16 /* priorities -8..7 */
 #define GKF_CACHE_LINE   64
 
+/* One word in the storage that every thread has from the start: no call. */
+#define GKF_THREAD_WORD _Thread_local __attribute__((tls_model("initial-exec")))
+
 /* Threads of a device, whatever its tasks block in. */
 #define GKF_EXECUTORS_MAX 64
 
@@ -27,6 +30,7 @@ struct gkf_queue {
 	pthread_mutex_t lock;
 	struct gkf_task *head, *tail; /* the one that runs is the head */
 	bool busy, closing;
+	bool looked; /* the head said GKF_TASK_AGAIN before; its server's */
 	struct gkf_queue *waiting; /* for a number of ours, by `next` */
 	_Atomic uint64_t pushed, done;
 	_Atomic int result; /* not 0: everything is dropped with it */
@@ -72,6 +76,7 @@ struct gkf_pool {
 	_Atomic unsigned ready_count;
 	struct gkf_list watched; /* tasks that said GKF_TASK_AGAIN */
 	uint64_t watch_ns;       /* between two looks */
+	unsigned quiet; /* of those ready: the watcher looks at them alone */
 	struct gkf_executor *idle;
 	struct gkf_executor *spinner, *watcher;
 	_Atomic unsigned threads;

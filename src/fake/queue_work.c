@@ -7,7 +7,7 @@
 #include "fake/queue_private.h"
 #include "fake/turn.h"
 
-static _Thread_local struct gkf_place *here;
+static GKF_THREAD_WORD struct gkf_place *here;
 
 #if defined(__x86_64__)
 typedef unsigned floating;
