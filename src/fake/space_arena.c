@@ -4,6 +4,7 @@
 #include "base/log.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define SMALLEST (64ULL << 20)
@@ -40,20 +41,38 @@ static void *map_aligned(uint64_t size)
 }
 
 /*
- * Shows memory of its own at addresses that map_aligned() made. The file is
- * named by the mapping alone, so a program that closes all descriptors does no
- * harm. Not in a child: what it is no part of it must not read.
+ * A file of that size without a name, or -1: memory without a file will do,
+ * too, and a bound on the size of files (RLIMIT_FSIZE) would end the program.
+ */
+static int open_file(uint64_t size)
+{
+	struct rlimit bound;
+	int fd;
+
+	if (getrlimit(RLIMIT_FSIZE, &bound) || bound.rlim_cur < size)
+		return -1;
+	fd = memfd_create("gpukit", MFD_CLOEXEC);
+	if (fd >= 0 && ftruncate(fd, (off_t)size)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Shows memory of its own at addresses that map_aligned() made. Only the
+ * mapping holds it, so a program that closes all descriptors does no harm. Not
+ * in a child: it must not change what is its parent's.
  */
 static bool show_file(void *at, uint64_t size)
 {
-	int fd = memfd_create("gpukit", MFD_CLOEXEC);
-	bool ok;
+	int fd = open_file(size);
+	bool ok =
+	    map(at, size, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd);
 
-	if (fd < 0)
-		return false;
-	ok = !ftruncate(fd, (off_t)size) &&
-	     map(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	if (!ok)
 		return false;
 	madvise(at, size, MADV_DONTFORK);

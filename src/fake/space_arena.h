@@ -2,6 +2,10 @@
  * space_arena.h - a range of addresses that is given out: of a device, of
  * managed memory, of page-locked host memory. Cut in blocks of 2 MiB, which
  * belong to a pool while they are in use; small pieces share a block.
+ *
+ * What is touched is memory of the host, in no file system: /dev/shm may be
+ * full. A program that touches more than the host, or its cgroup, has is ended
+ * by the kernel as with any other memory.
  */
 #ifndef GKF_SPACE_ARENA_H
 #define GKF_SPACE_ARENA_H

@@ -535,6 +535,27 @@ static void copies_go_from_device_to_device(void **state)
 	free(own);
 }
 
+static void the_stream_of_another_device_will_do(void **state)
+{
+	CUdeviceptr p = device_alloc(4096);
+	unsigned char own[4096];
+	CUcontext other;
+	CUstream stream;
+
+	(void)state;
+	fill_random(own, sizeof(own), 9);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&stream, 0), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
+	assert_cuda(CU(cuMemcpyHtoDAsync_v2)(p, own, sizeof(own), stream),
+		    SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	device_holds(p, own, sizeof(own));
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
+	device_free(p);
+}
+
 static void batches_are_copied_whole_or_not_at_all(void **state)
 {
 	unsigned char own[3][100];
@@ -629,6 +650,7 @@ int main(void)
 	    cmocka_unit_test(wrong_copies_are_told),
 	    cmocka_unit_test(wrong_rows_are_told),
 	    cmocka_unit_test(copies_go_from_device_to_device),
+	    cmocka_unit_test(the_stream_of_another_device_will_do),
 	    cmocka_unit_test(batches_are_copied_whole_or_not_at_all),
 	    cmocka_unit_test(batches_copy_bricks),
 	};

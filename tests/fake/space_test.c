@@ -576,6 +576,34 @@ static void without_addresses_a_device_is_smaller(void **state)
 	gkf_reap(fx.m, true);
 }
 
+/* Large files are not what a program with `ulimit -f` should die of. */
+static void a_bound_on_files_bounds_no_device(void **state)
+{
+	struct rlimit limit = {.rlim_cur = MIB, .rlim_max = MIB};
+	int status;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	if (!pid) {
+		uint64_t at;
+		unsigned slot;
+		char *view;
+
+		if (setrlimit(RLIMIT_FSIZE, &limit) ||
+		    gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot) ||
+		    gkf_space_open(fx.m, 0, slot) ||
+		    try_alloc(GKF_MEMORY_DEVICE, 0, 100 * MIB, &at))
+			_exit(1);
+		view = gkf_space_view(at, 100 * MIB);
+		memset(view, 1, 100 * MIB);
+		_exit(gkf_space_free(at) || view[5]);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	gkf_reap(fx.m, true);
+}
+
 #define SPACE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -583,6 +611,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(
 		without_addresses_a_device_is_smaller, setup_closed, teardown),
+	    cmocka_unit_test_setup_teardown(a_bound_on_files_bounds_no_device,
+					    setup_closed, teardown),
 	    SPACE_TEST(a_piece_is_found_by_any_of_its_bytes),
 	    SPACE_TEST(a_view_shows_the_bytes_of_a_piece),
 	    SPACE_TEST(the_host_faults_at_device_memory),

@@ -106,6 +106,15 @@ CUresult copy_go(const struct way *w, const struct copy *copy)
 	    w->ctx, w->stream, w->per_thread, &t->task);
 }
 
+CUresult copy_enter(enum cuda_row row, struct way *w)
+{
+	CUresult r = front_enter_context(row, &w->ctx);
+
+	if (!r)
+		w->ctx = stream_context(w->ctx, w->stream);
+	return r;
+}
+
 CUresult copy_find(uint64_t address, size_t size, enum copy_place place,
 		   struct copy_side *ret_side)
 {

@@ -16,6 +16,12 @@ struct way {
 	bool async; /* it returns as soon as it may */
 };
 
+/*
+ * Enters a call whose stream may be of any context: copies are not bound to
+ * the current device.
+ */
+CUresult copy_enter(enum cuda_row row, struct way *w);
+
 /* What an address may be. */
 enum copy_place {
 	COPY_HOST,   /* any of the host's, page-locked or not */

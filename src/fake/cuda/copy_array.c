@@ -37,7 +37,7 @@ static CUresult copy_ends(enum cuda_row row, struct way *w, struct end dst,
 			  struct end src, size_t size)
 {
 	struct copy c = {.width = size, .height = 1, .depth = 1};
-	CUresult r = front_enter_context(row, &w->ctx);
+	CUresult r = copy_enter(row, w);
 
 	if (!r)
 		r = stream_check(w->ctx, w->stream, w->per_thread);

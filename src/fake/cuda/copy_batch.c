@@ -42,7 +42,7 @@ static CUresult check_attributes(const struct attributes *a, size_t copies)
 /* A batch needs a stream of its own right. */
 static CUresult enter_batch(enum cuda_row row, struct way *w)
 {
-	CUresult r = front_enter_context(row, &w->ctx);
+	CUresult r = copy_enter(row, w);
 
 	if (!r &&
 	    (w->stream == CU_STREAM_LEGACY || (!w->stream && !w->per_thread)))

@@ -10,7 +10,7 @@ static CUresult enter_bytes(enum cuda_row row, struct way *w, uint64_t dst,
 			    enum copy_place dst_place, uint64_t src,
 			    enum copy_place src_place, size_t size)
 {
-	CUresult r = front_enter_context(row, &w->ctx);
+	CUresult r = copy_enter(row, w);
 
 	return r ? r : copy_bytes(w, dst, dst_place, src, src_place, size);
 }
@@ -125,7 +125,7 @@ static CUresult copy_peer(enum cuda_row row, struct way *w,
 			  CUdeviceptr src, size_t size)
 {
 	CUcontext ctx;
-	CUresult r = front_enter_context(row, &w->ctx);
+	CUresult r = copy_enter(row, w);
 
 	for (unsigned i = 0; !r && i < 2; i++)
 		r = ctx_of(contexts[i], &ctx);

@@ -30,7 +30,7 @@
 				    const type *pCopy)                         \
 	{                                                                      \
 		struct way w = {.per_thread = per_thread};                     \
-		CUresult r = front_enter_context(row, &w.ctx);                 \
+		CUresult r = copy_enter(row, &w);                              \
                                                                                \
 		if (!r && !pCopy)                                              \
 			r = CUDA_ERROR_INVALID_VALUE;                          \
@@ -43,7 +43,7 @@
 		struct way w = {.stream = hStream,                             \
 				.per_thread = per_thread,                      \
 				.async = true};                                \
-		CUresult r = front_enter_context(row, &w.ctx);                 \
+		CUresult r = copy_enter(row, &w);                              \
                                                                                \
 		if (!r && !pCopy)                                              \
 			r = CUDA_ERROR_INVALID_VALUE;                          \
@@ -87,7 +87,7 @@ static CUresult copy_peer(enum cuda_row row, struct way *w,
 			  const CUDA_MEMCPY3D_PEER *p)
 {
 	CUcontext ctx;
-	CUresult r = front_enter_context(row, &w->ctx);
+	CUresult r = copy_enter(row, w);
 
 	if (!r && !p)
 		r = CUDA_ERROR_INVALID_VALUE;
