@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,10 @@ static const struct advice
 	       "choose newer GPUs with --gpus, or compile it for "
 	       "older ones too: -gencode "
 	       "arch=compute_80,code=compute_80"},
+    not_linked = {"not-linked",
+		  "it has device code of several files that call each other "
+		  "(-rdc=true), which nobody links here",
+		  "compile it without -rdc=true"},
     old_runtime = {"old-runtime",
 		   "it needs the shared runtime of another CUDA than 12 or 13",
 		   "build it with CUDA 12 or 13"},
@@ -184,21 +189,36 @@ static struct standing standing_of(const struct doctor *doctor, unsigned module,
 	return s;
 }
 
-/* The parts of -rdc=true that are linked when the program starts. */
-static bool links_ptx(const struct doctor *doctor, unsigned capability)
+/* The parts of -rdc=true that are to be linked when the program starts. */
+static unsigned parts(const struct doctor *doctor, unsigned capability,
+		      bool *ret_fits)
 {
-	for (unsigned i = 0; i < doctor->image_count; i++)
-		if (doctor->images[i].relocatable &&
-		    doctor->images[i].kind == IMAGE_PTX &&
-		    doctor->images[i].arch <= capability)
-			return true;
-	return false;
+	unsigned count = 0, last = UINT_MAX;
+
+	*ret_fits = false;
+	for (unsigned i = 0; i < doctor->image_count; i++) {
+		const struct image *image = &doctor->images[i];
+
+		if (!image->relocatable)
+			continue;
+		count += image->module != last;
+		last = image->module;
+		*ret_fits = *ret_fits || (image->kind == IMAGE_PTX &&
+					  image->arch <= capability);
+	}
+	return count;
 }
 
 static void judge_images(struct doctor *doctor, unsigned capability)
 {
-	if (links_ptx(doctor, capability))
+	bool fits;
+	unsigned count = parts(doctor, capability, &fits);
+
+	if (fits) {
+		if (count > 1)
+			advise(doctor, &not_linked);
 		return;
+	}
 	for (unsigned i = 0; i < doctor->module_count; i++) {
 		struct standing s = standing_of(doctor, i, capability);
 

@@ -35,6 +35,8 @@ WAYS = {
     "rdc": (["-cudart", "shared", "-rdc=true"], []),
     "rdc-code": (["-cudart", "shared", "-rdc=true", "-gencode",
                   "arch=compute_86,code=sm_86"], ["no-ptx"]),
+    "rdc-ptx": (["-cudart", "shared", "-rdc=true", "-arch=compute_80"],
+                ["not-linked"]),
 }
 
 

@@ -26,6 +26,9 @@ int main(void)
 
 	main_thread = pthread_self();
 	OK(cudaMalloc(&word, sizeof *word));
+	/* Page-locked: a copy into other memory is waited for. */
+	OK(cudaMallocHost(&host, sizeof *host));
+	*host = 0;
 	rounds = spin_rounds(word);
 	OK(cudaStreamCreate(&stream));
 	spin<<<1, 1, 0, stream>>>(word, rounds);
