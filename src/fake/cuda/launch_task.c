@@ -23,10 +23,7 @@ static bool find(void *context, uint64_t address,
 	CUcontext ctx = context;
 	struct gkf_extent e;
 
-	if (!gkf_space_find(address, &e))
-		return false;
-	if (e.kind == GKF_MEMORY_DEVICE && e.device != ctx->device->index &&
-	    !ctx_reaches(ctx, e.owner))
+	if (!gkf_space_find(address, &e) || !memory_reaches(ctx, &e))
 		return false;
 	*ret_window = (struct gkf_ptx_window){e.base, e.size, e.view};
 	return true;

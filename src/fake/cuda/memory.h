@@ -29,6 +29,9 @@ CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 bool memory_base(CUdeviceptr address, unsigned kinds,
 		 struct gkf_extent *ret_extent);
 
+/* May kernels of a context use a piece? As peers or pools have it. */
+bool memory_reaches(CUcontext ctx, const struct gkf_extent *e);
+
 /* Waits for all work that may use a piece; answers the sticky error. */
 CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e);
 

@@ -22,6 +22,19 @@ CUmemoryPool pool_of(const struct gkf_extent *e)
 	return is_pool(e->owner) ? e->owner : NULL;
 }
 
+bool memory_reaches(CUcontext ctx, const struct gkf_extent *e)
+{
+	CUmemoryPool pool;
+
+	if (e->kind != GKF_MEMORY_DEVICE || e->device == ctx->device->index)
+		return true;
+	if (!e->pool)
+		return ctx_reaches(ctx, e->owner);
+	pool = pool_of(e);
+	return pool &&
+	       (atomic_load(&pool->peers) >> front_number(ctx->device) & 1);
+}
+
 static CUmemoryPool new_pool(CUdevice device)
 {
 	CUmemoryPool pool = handle_new(HANDLE_POOL, sizeof(*pool));
