@@ -106,7 +106,7 @@ int gkf_space_open(struct gkf_machine *m, unsigned device, unsigned slot)
 		a = add_arena(&space.device[device], GKF_MEMORY_DEVICE, want);
 	if (!a) {
 		r = GK_ERR_NOMEM;
-	} else if (!a->opens++) {
+	} else if (!__atomic_fetch_add(&a->opens, 1, __ATOMIC_RELAXED)) {
 		a->device = device;
 		a->machine = m;
 		a->slot = slot;
@@ -135,7 +135,8 @@ void gkf_space_close(unsigned device)
 	pthread_mutex_lock(&space.lock);
 	a = device < GKF_DEVICES_MAX ? atomic_load(&space.device[device])
 				     : NULL;
-	if (a && a->opens && !--a->opens) {
+	if (a && a->opens &&
+	    !__atomic_sub_fetch(&a->opens, 1, __ATOMIC_RELAXED)) {
 		drop_pieces(a, NULL);
 		pthread_mutex_lock(&a->lock);
 		arena_reclaim(a);
