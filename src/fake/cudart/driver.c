@@ -49,12 +49,13 @@ static function ask(const char *base, int since, uint64_t flags)
 	CUdriverProcAddressQueryResult status;
 	void *found = NULL;
 
-	if ((version && since > version) ||
-	    get(base, &found, since, flags, &status) || !found)
+	if (since > version || get(base, &found, since, flags, &status) ||
+	    !found)
 		return NULL;
 	return (function)found;
 }
 
+/* A driver too old for cuGetProcAddress_v2 is too old, but has a version. */
 static void open_driver(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -62,11 +63,8 @@ static void open_driver(void)
 
 	if (!library)
 		return;
+	*(void **)&get_version = dlsym(library, "cuDriverGetVersion");
 	*(void **)&get = dlsym(library, "cuGetProcAddress_v2");
-	if (!get)
-		return;
-	get_version = (__typeof__(get_version))ask("cuDriverGetVersion",
-						   SINCE_cuDriverGetVersion, 0);
 	if (!get_version || get_version(&version))
 		version = 0;
 }
@@ -91,6 +89,8 @@ static void fill(struct driver *set, uint64_t flags, int at_least)
 
 CUresult driver_start(void)
 {
+	if (!get)
+		return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
 	fill(&cudart_driver[LEGACY], CU_GET_PROC_ADDRESS_LEGACY_STREAM, 0);
 	fill(&cudart_driver[PER_THREAD],
 	     CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, SINCE_PER_THREAD);

@@ -1,0 +1,41 @@
+"""Runtimes on drivers of every generation: one of an older major is refused,
+one of an older minor will do; and all tell the same version of CUDA."""
+
+import subprocess
+import sys
+
+import pytest
+
+from conftest import GPUKIT, clean_env
+from generations import GENERATIONS
+
+ASK = """
+import ctypes, sys
+runtime = ctypes.CDLL(f"libcudart.so.{sys.argv[1]}")
+driver, nvml = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libnvidia-ml.so.1")
+def number(function):
+    n = ctypes.c_int(-1)
+    return function(ctypes.byref(n)), n.value
+assert nvml.nvmlInit_v2() == 0
+print(number(runtime.cudaGetDeviceCount), number(runtime.cudaRuntimeGetVersion),
+      number(runtime.cudaDriverGetVersion), number(driver.cuDriverGetVersion),
+      number(nvml.nvmlSystemGetCudaDriverVersion), sep="; ")
+"""
+INSUFFICIENT_DRIVER = 35
+
+
+@pytest.mark.parametrize("major, version", [(12, 12090), (13, 13000)])
+@pytest.mark.parametrize("generation", GENERATIONS, ids=lambda g: g.name)
+def test_a_driver_is_new_enough_or_refused(generation, major, version):
+    done = subprocess.run(
+        [GPUKIT, "fake", "--gpus", "t4:3", "--driver", generation.driver,
+         "--", sys.executable, "-c", ASK, str(major)],
+        capture_output=True, text=True, timeout=60, check=False,
+        env=clean_env())
+    assert done.returncode == 0, done.stderr
+    count, runtime, told, driver, nvml = (
+        eval(part) for part in done.stdout.split(";"))  # pairs of numbers
+    assert runtime == (0, version)
+    assert told == driver == nvml
+    assert count == ((0, 3) if told[1] >= major * 1000
+                     else (INSUFFICIENT_DRIVER, -1))
