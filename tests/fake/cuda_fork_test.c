@@ -184,6 +184,55 @@ static void children_while_others_begin(struct fixture *fx)
 		pthread_join(thread[i], NULL);
 }
 
+/* A library that keeps its lock right over fork(), as runtimes do. */
+static pthread_mutex_t theirs = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_theirs(void)
+{
+	pthread_mutex_lock(&theirs);
+}
+
+static void unlock_theirs(void)
+{
+	pthread_mutex_unlock(&theirs);
+}
+
+/* Before libcuda is loaded: at fork(), what came first is asked last. */
+__attribute__((constructor)) static void come_first(void)
+{
+	pthread_atfork(lock_theirs, unlock_theirs, unlock_theirs);
+}
+
+static void *begin_under_a_lock(void *arg)
+{
+	while (!stop) {
+		lock_theirs();
+		CU(cuInit)(0);
+		unlock_theirs();
+	}
+	return arg;
+}
+
+static void fork_may_take_locks_that_cuinit_is_called_under(struct fixture *fx)
+{
+	pthread_t thread[2];
+
+	(void)fx;
+	setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, begin_under_a_lock, NULL);
+	for (int i = 0; i < 300; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(CU(cuInit)(0) != CUDA_ERROR_NO_DEVICE);
+		assert_int_equal(exit_code(child), 0);
+	}
+	stop = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+}
+
 /* ---- the end ---- */
 
 static CUresult *last_words;
@@ -285,6 +334,7 @@ static const struct alone tests[] = {
     ALONE(a_child_of_one_that_did_not_begin_works),
     ALONE(children_in_a_storm),
     ALONE(children_while_others_begin),
+    ALONE(fork_may_take_locks_that_cuinit_is_called_under),
     ALONE(after_exit_the_driver_is_deinitialised),
     ALONE(threads_may_run_into_the_end),
 };

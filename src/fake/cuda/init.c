@@ -21,7 +21,7 @@
 
 struct cuda_process cuda;
 
-/* Only cuInit takes it, and fork(): a child must not find it taken. */
+/* Only cuInit takes it. */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 /* GPUs that a process which starts now does not find. */
@@ -157,6 +157,13 @@ static CUresult look_at_machine(void)
 	return find_devices();
 }
 
+static void forget_machine(void)
+{
+	cuda.machine = NULL;
+	cuda.file = NULL;
+	cuda.device_count = 0;
+}
+
 /* Without a machine there is no driver, whatever the reason. */
 static CUresult start(void)
 {
@@ -172,9 +179,7 @@ static CUresult start(void)
 	cuda.file = gkf_machine_file(machine);
 	r = look_at_machine();
 	if (r) {
-		cuda.machine = NULL;
-		cuda.file = NULL;
-		cuda.device_count = 0;
+		forget_machine();
 		gkf_machine_close(machine);
 	}
 	return r;
@@ -221,19 +226,10 @@ CUresult cuDriverGetVersion(int *driverVersion)
 	return CUDA_SUCCESS;
 }
 
-static void before_fork(void)
-{
-	pthread_mutex_lock(&starting);
-}
-
-static void in_parent(void)
-{
-	pthread_mutex_unlock(&starting);
-}
-
 /*
  * A driver does not survive fork(): what the parent had stays the parent's.
- * No lock but `starting` is of any use to a child that may not enter.
+ * Whoever was in cuInit is not there any more, so that it may begin anew. No
+ * lock is taken before fork(): callers of cuInit may hold others.
  */
 static void in_child(void)
 {
@@ -242,13 +238,15 @@ static void in_child(void)
 	if (atomic_compare_exchange_strong(&cuda.ready, &ready, CUDA_FORKED)) {
 		gkf_queue_forget();
 		gkf_space_forget();
+	} else if (ready == CUDA_NOT_READY) {
+		forget_machine();
+		pthread_mutex_init(&starting, NULL);
 	}
-	pthread_mutex_unlock(&starting);
 }
 
 __attribute__((constructor)) static void load(void)
 {
-	pthread_atfork(before_fork, in_parent, in_child);
+	pthread_atfork(NULL, NULL, in_child);
 }
 
 /*
