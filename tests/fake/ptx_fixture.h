@@ -15,7 +15,7 @@
 #define PTX_NEWEST 90
 
 /* The pieces of memory that a kernel sees. */
-#define PIECES 16
+#define PIECES 32
 struct ptx_memory {
 	struct gkf_ptx_window piece[PIECES];
 	unsigned count;

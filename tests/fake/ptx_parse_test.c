@@ -1,0 +1,315 @@
+/* Modules as compilers write them, and what is wrong with broken ones. */
+#include "fake/ptx_fixture.h"
+
+#include "base/err.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Both code generators of nvcc: that of CUDA 12 (NVVM 7), too, and the newest.
+ */
+static const char *const forms[] = {"forms_75.ptx", "forms_100.ptx"};
+
+static const struct gkf_ptx_variable *variable(const struct ptx_program *p,
+					       const char *name)
+{
+	for (uint32_t i = 0; i < p->module->variable_count; i++)
+		if (!strcmp(p->module->variables[i].name, name))
+			return &p->module->variables[i];
+	fail_msg("no %s", name);
+	return NULL;
+}
+
+static void declarations_are_read(const char *file)
+{
+	const struct gkf_ptx_function *f;
+	const struct gkf_ptx_variable *v;
+	struct ptx_program p;
+
+	ptx_load_file(&p, file);
+	assert_int_equal(p.module->version, 90);
+	assert_int_equal(p.module->address_size, 64);
+	v = variable(&p, "table");
+	assert_int_equal(v->space, GKF_PTX_CONST);
+	assert_int_equal(v->size, 16);
+	assert_int_equal(v->data[8], 3);
+	v = variable(&p, "big");
+	assert_int_equal(v->size, 8000);
+	assert_int_equal(v->align, 8);
+	assert_int_equal(v->data_size, 0);
+	v = variable(&p, "to_counter");
+	assert_int_equal(v->fixup_count, 1);
+	assert_string_equal(v->fixups[0].symbol, "counter");
+	v = variable(&p, "shared_by_both");
+	assert_true(v->managed);
+	assert_int_equal((int8_t)v->data[0], -5);
+	f = gkf_ptx_function_find(p.module, "bounded");
+	assert_int_equal(f->maxntid[0], 96);
+	assert_int_equal(f->maxntid[1], 1);
+	assert_int_equal(f->minnctapersm, 2);
+	f = gkf_ptx_function_find(p.module, "reduce");
+	assert_int_equal(f->param_count, 3);
+	assert_int_equal(f->param_size, 32);
+	assert_int_equal(p.module->variables[f->params[2]].offset, 16);
+	f = gkf_ptx_function_find(p.module, "vprintf");
+	assert_false(f->has_body);
+	assert_int_equal(f->linkage, GKF_PTX_EXTERN);
+	ptx_unload(&p);
+}
+
+static float halves(float x, int n)
+{
+	return n ? x * 0.5F + halves(x - 1, n - 1) : sqrtf(x);
+}
+
+static unsigned assembled(unsigned n)
+{
+	unsigned r = 0;
+
+	do
+		r += 3;
+	while (r < n);
+	do
+		r += 5;
+	while (r < 50);
+	return r;
+}
+
+static void kernels_come_to_what_c_does(const char *file)
+{
+	struct ptx_program p;
+	int out[96] = {0}, in[128], sum = 3 * 0 + 2 + 7;
+	float x[40];
+	struct {
+		uint64_t in, out;
+		int a, gap;
+		double b;
+	} args = {.a = 3, .b = 2.5};
+	uint64_t at;
+
+	ptx_load_file(&p, file);
+	args.out = at = ptx_show(&p, out, sizeof out);
+	assert_int_equal(ptx_run(&p, "bounded", 1, 96, &at, 8), GKF_PTX_DONE);
+	assert_int_equal(out[0], 1);
+	assert_int_equal(out[1], 3);
+	assert_int_equal(out[94], 2);
+	assert_int_equal(ptx_run(&p, "assembled", 1, 96, &at, 8), GKF_PTX_DONE);
+	for (unsigned i = 0; i < 96; i++)
+		assert_int_equal(out[i], assembled(i));
+	for (int i = 0; i < 128; i++)
+		sum += 3 * (in[i] = i * i - 5);
+	out[0] = 0;
+	args.in = ptx_show(&p, in, sizeof in);
+	p.dynamic_shared = 512;
+	assert_int_equal(ptx_run(&p, "reduce", 1, 128, &args, sizeof args),
+			 GKF_PTX_DONE);
+	assert_int_equal(out[0], sum);
+	for (int i = 0; i < 40; i++)
+		x[i] = (float)i + 10;
+	at = ptx_show(&p, x, sizeof x);
+	assert_int_equal(ptx_run(&p, "recursive", 1, 40, &at, 8), GKF_PTX_DONE);
+	for (int i = 0; i < 40; i++)
+		assert_true(x[i] == halves((float)i + 10, i & 7));
+	ptx_unload(&p);
+}
+
+static void bytes_are_stirred(const char *file)
+{
+	long long x[8];
+	unsigned char bytes[40];
+	struct ptx_program p;
+	struct {
+		uint64_t x, bytes;
+		int n;
+	} args = {.n = 13};
+
+	ptx_load_file(&p, file);
+	for (int i = 0; i < 8; i++)
+		x[i] = 1000003LL * i * i - 77;
+	for (int i = 0; i < 40; i++)
+		bytes[i] = (unsigned char)(i * 7);
+	args.x = ptx_show(&p, x, sizeof x);
+	args.bytes = ptx_show(&p, bytes, sizeof bytes);
+	assert_int_equal(ptx_run(&p, "stirs", 1, 40, &args, 20), GKF_PTX_DONE);
+	for (int t = 0; t < 40; t++) {
+		unsigned char b = (unsigned char)(t * 7), want;
+		long long local = x[13 & 7] * (1 << (13 & 7));
+
+		want = (unsigned char)(t % 5 == 0   ? b + 3
+				       : t % 5 == 1 ? (int)(local % 251)
+				       : t % 5 == 2 ? b / 14
+				       : t % 5 == 3 ? (int)(-1.25F * (float)t)
+						    : __builtin_popcount(
+							  (unsigned)(13 * t)));
+		assert_int_equal(bytes[t], want);
+	}
+	ptx_unload(&p);
+}
+
+/* What it calls is nowhere. */
+static void a_kernel_that_prints_is_refused(const char *file)
+{
+	struct ptx_program p;
+	int n = 3;
+
+	ptx_load_file(&p, file);
+	assert_int_equal(ptx_run(&p, "says", 1, 1, &n, 4), GKF_PTX_REFUSED);
+	ptx_unload(&p);
+}
+
+static void nvcc_is_understood(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		declarations_are_read(forms[i]);
+		kernels_come_to_what_c_does(forms[i]);
+		bytes_are_stirred(forms[i]);
+		a_kernel_that_prints_is_refused(forms[i]);
+	}
+}
+
+/* Two arrays as numba hands them over, in pieces. */
+static void numba_is_understood(void **state)
+{
+	struct array {
+		uint64_t parent, meminfo, nitems, itemsize, data, shape, stride;
+	};
+	struct {
+		float a;
+		struct array x, y;
+	} args = {.a = 3};
+	float x[50], y[50];
+	struct ptx_program p;
+	const char *kernel;
+
+	(void)state;
+	ptx_load_file(&p, "numba.ptx");
+	kernel = p.module->functions[0].name;
+	args.x = args.y = (struct array){
+	    .nitems = 50, .itemsize = 4, .shape = 50, .stride = 4};
+	for (int i = 0; i < 50; i++) {
+		x[i] = (float)(i - 25);
+		y[i] = (float)i;
+	}
+	args.x.data = ptx_show(&p, x, sizeof x);
+	args.y.data = ptx_show(&p, y, sizeof y);
+	assert_int_equal(ptx_run(&p, kernel, 2, 32, &args, sizeof args),
+			 GKF_PTX_DONE);
+	for (int i = 0; i < 50; i++)
+		assert_true(y[i] ==
+			    3 * (i < 23 ? -2 : (float)(i - 25)) + (float)i);
+	ptx_unload(&p);
+}
+
+/* Of all kinds; the rest of an initialiser is zero. */
+static void initialisers_are_laid_out(void **state)
+{
+	struct ptx_program p;
+	const struct gkf_ptx_variable *v;
+
+	(void)state;
+	ptx_load(&p, ".version 6.4\n.target sm_50, debug\n.address_size 64\n"
+		     "/* a comment */ .file 1 \"x.cu\"\n"
+		     ".visible .global .align 8 .u16 m[2][3] ="
+		     " {{1, 0x2, 03}, {0b100}};\n"
+		     ".global .f32 f = -1.5, g = 0f40490FDB;\n"
+		     ".const .f64 d[] = {1e3, -2, 0d3FF0000000000000};\n"
+		     ".global .v2 .f32 v[2] = {{1.0, 2.0}, {3.0}};\n"
+		     ".global .u64 at[2] = {m+4, generic(f)-1};\n"
+		     ".weak .global .b8 unset[10];\n"
+		     ".section .debug_str { .b8 1,2 }\n");
+	v = variable(&p, "m");
+	assert_int_equal(v->size, 12);
+	assert_memory_equal(v->data, "\1\0\2\0\3\0\4\0", 8);
+	assert_int_equal(v->data_size, 8);
+	v = variable(&p, "g");
+	assert_memory_equal(v->data, "\xdb\x0f\x49\x40", 4);
+	v = variable(&p, "f");
+	assert_memory_equal(v->data, "\0\0\xc0\xbf", 4);
+	v = variable(&p, "d");
+	assert_int_equal(v->size, 24);
+	v = variable(&p, "v");
+	assert_int_equal(v->size, 16);
+	assert_memory_equal(v->data + 8, "\0\0\x40\x40", 4);
+	v = variable(&p, "at");
+	assert_int_equal(v->fixup_count, 2);
+	assert_int_equal(v->fixups[0].addend, 4);
+	assert_int_equal(v->fixups[1].addend, -1);
+	assert_int_equal(v->fixups[1].offset, 8);
+	ptx_unload(&p);
+}
+
+static void errors_tell_line_and_what(void **state)
+{
+#define BEGIN ".version 8.0\n.target sm_70\n.address_size 64\n"
+	static const struct {
+		const char *text, *message;
+	} wrong[] = {
+	    {"", "line 1: the text ends where .version should be"},
+	    {".target sm_70\n", "line 1: \".target\" where .version"},
+	    {".version 8.0\n", "there is no .target"},
+	    {BEGIN ".entry f() {", "line 4: the text ends"},
+	    {BEGIN ".entry f() { bra away; }", "line 4: \"away\" is not"},
+	    {BEGIN ".entry f() {\n\n add.u32 %r1, %r1, 0x; }", "line 6: not a"},
+	    {BEGIN ".entry f() { ret }", "line 4"},
+	    {BEGIN ".entry f() { .reg .b99 %r; }", "\".b99\" where a type"},
+	    {BEGIN ".entry f() { .reg .b32 a, a; }", "\"a\" is declared twice"},
+	    {BEGIN ".entry f() { @x ret; }", "a guard is a predicate"},
+	    {BEGIN ".entry f() {} .entry f() {}", "\"f\" is defined twice"},
+	    {BEGIN ".global .u8 x[2] = {1, 2, 3};", "more values than \"x\""},
+	    {BEGIN ".global .align 3 .u8 x;", "power of two"},
+	    {BEGIN ".entry f() { mov.u32 %r1, 99999999999999999999; }",
+	     "not a number"},
+	    {BEGIN "nonsense", "\"nonsense\" where a directive"},
+	};
+	char message[GKF_PTX_MESSAGE_MAX];
+	struct gkf_ptx_module *m;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		assert_int_equal(gkf_ptx_module_read(wrong[i].text,
+						     strlen(wrong[i].text),
+						     PTX_NEWEST, message, &m),
+				 GK_ERR_CORRUPT);
+		if (!strstr(message, wrong[i].message))
+			fail_msg("\"%s\", not \"%s\"", message,
+				 wrong[i].message);
+	}
+	assert_int_equal(
+	    gkf_ptx_module_read(BEGIN, strlen(BEGIN), 79, message, &m),
+	    GK_ERR_VERSION);
+	assert_non_null(strstr(message, "8.0 is newer"));
+}
+
+/* Names of blocks are their own, and labels are found from inside. */
+static void scopes_hide_names(void **state)
+{
+	uint64_t out[32] = {0};
+
+	(void)state;
+	assert_int_equal(
+	    ptx_body("{ .reg .b32 %r1; mov.u32 %r1, 5; mov.u32 %r2, 0;\n"
+		     "  { .reg .b32 %r<4>; mov.u32 %r3, 9;\n"
+		     "    again: sub.u32 %r3, %r3, 1;\n"
+		     "    setp.ne.u32 %p1, %r3, 0; @%p1 bra again; }\n"
+		     "  add.u32 %r2, %r2, %r1; bra done; }\n"
+		     "again: trap;\n"
+		     "done: add.u32 %r2, %r2, %r1; st.global.u32 [%rd2], %r2;",
+		     NULL, out),
+	    GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(out[l], 5 + l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(nvcc_is_understood),
+	    cmocka_unit_test(numba_is_understood),
+	    cmocka_unit_test(initialisers_are_laid_out),
+	    cmocka_unit_test(errors_tell_line_and_what),
+	    cmocka_unit_test(scopes_hide_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
