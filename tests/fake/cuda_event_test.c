@@ -1,7 +1,6 @@
 /* cuda_event_test.c - events: when they are reached, their time, errors. */
 #include "fake/cuda_stream.h"
 
-
 static float elapsed(CUevent from, CUevent to)
 {
 	float ms = -1;
