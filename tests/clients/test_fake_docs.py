@@ -58,3 +58,28 @@ def test_the_job_of_ci(project):
     flags = re.search(r"NVCC_APPEND_FLAGS: (.*)", job).group(1)
     shell(steps["Build"], NVCC_APPEND_FLAGS=flags)
     assert "runs     yes" in shell(steps["Test"])
+
+
+MAIN = """
+#include <cstdio>
+int main()
+{
+	cudaEvent_t begin, end;
+	float ms = -1;
+	cudaEventCreate(&begin);
+	cudaEventCreate(&end);
+	cudaEventRecord(begin);
+	busy<<<1, 1>>>(100000);
+	cudaEventRecord(end);
+	cudaEventSynchronize(end);
+	cudaEventElapsedTime(&ms, begin, end);
+	printf("%g", ms);
+}
+"""
+
+
+def test_the_kernel_of_a_known_time(project):
+    directory, shell = project
+    (directory / "busy.cu").write_text(snippet("cuda") + MAIN)
+    shell("nvcc -arch=compute_75 -cudart shared busy.cu -o busy")
+    assert 100 <= float(shell("gpukit fake -- ./busy")) < 5000
