@@ -253,7 +253,8 @@ static CUresult create(CUcontext ctx, CUarray *handle,
 		ENTER_CONTEXT(symbol, ctx);                                    \
 		if (!pHandle || !pAllocateArray)                               \
 			return CUDA_ERROR_INVALID_VALUE;                       \
-		return create(ctx, pHandle, read(pAllocateArray));             \
+		return memory_counted(                                         \
+		    ROW_##symbol, create(ctx, pHandle, read(pAllocateArray))); \
 	}
 
 CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, AS_2D)

@@ -89,7 +89,7 @@ cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 		return CUDA_ERROR_INVALID_VALUE;
 	r = array_check(ctx, d, &element);
 	if (r)
-		return r;
+		return memory_counted(ROW_cuMipmappedArrayCreate, r);
 	m = handle_new(HANDLE_MIPMAP, sizeof(*m));
 	if (!m)
 		return CUDA_ERROR_OUT_OF_MEMORY;

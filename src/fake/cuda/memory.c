@@ -26,6 +26,13 @@ CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 	return CUDA_SUCCESS;
 }
 
+CUresult memory_counted(enum cuda_row row, CUresult r)
+{
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		gkf_cuda_refuse(cuda.machine, row);
+	return r;
+}
+
 bool memory_base(CUdeviceptr address, unsigned kinds,
 		 struct gkf_extent *ret_extent)
 {
@@ -228,6 +235,6 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr,
 			 CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE) ||
 	    !gkf_space_view(dptr, size))
 		return CUDA_ERROR_INVALID_VALUE;
-	gkf_cuda_refuse(cuda.machine, ROW_cuMemGetHandleForAddressRange);
-	return CUDA_ERROR_NOT_SUPPORTED;
+	return memory_counted(ROW_cuMemGetHandleForAddressRange,
+			      CUDA_ERROR_NOT_SUPPORTED);
 }

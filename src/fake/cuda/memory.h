@@ -17,6 +17,9 @@
 /* Of CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
 #define MEMORY_MAX_PITCH 0x7fffffffu
 
+/* Counts what is refused (CUDA_ERROR_NOT_SUPPORTED), and answers it. */
+CUresult memory_counted(enum cuda_row row, CUresult r);
+
 /* Memory of a context's device that goes away with the context. */
 CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 		      CUdeviceptr *ret_address);

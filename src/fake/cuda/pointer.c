@@ -160,7 +160,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute_id,
 	r = attribute(attribute_id, ptr, &room);
 	if (!r)
 		memcpy(data, &room, size_of(attribute_id));
-	return r;
+	return memory_counted(ROW_cuPointerGetAttribute, r);
 }
 
 /* What an address has not is told as nothing, and is no error. */

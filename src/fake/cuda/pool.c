@@ -117,14 +117,14 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 }
 
 /* Pools of pinned memory on devices are all there is. */
-static CUresult check_place(const CUmemLocation *location,
+static CUresult check_place(enum cuda_row row, const CUmemLocation *location,
 			    CUmemAllocationType type)
 {
 	if (!location || type == CU_MEM_ALLOCATION_TYPE_INVALID)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (type != CU_MEM_ALLOCATION_TYPE_PINNED ||
 	    location->type != CU_MEM_LOCATION_TYPE_DEVICE)
-		return CUDA_ERROR_NOT_SUPPORTED;
+		return memory_counted(row, CUDA_ERROR_NOT_SUPPORTED);
 	return CUDA_SUCCESS;
 }
 
@@ -134,7 +134,7 @@ CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
 	CUresult r;
 
 	ENTER(cuMemGetDefaultMemPool);
-	r = check_place(location, type);
+	r = check_place(ROW_cuMemGetDefaultMemPool, location, type);
 	return r ? r : get_pool(location->id, false, pool_out);
 }
 
@@ -144,7 +144,7 @@ CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
 	CUresult r;
 
 	ENTER(cuMemGetMemPool);
-	r = check_place(location, type);
+	r = check_place(ROW_cuMemGetMemPool, location, type);
 	return r ? r : get_pool(location->id, true, pool);
 }
 
@@ -154,7 +154,7 @@ CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
 	CUresult r;
 
 	ENTER(cuMemSetMemPool);
-	r = check_place(location, type);
+	r = check_place(ROW_cuMemSetMemPool, location, type);
 	return r ? r : set_pool(location->id, pool);
 }
 
@@ -169,16 +169,15 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 	ENTER(cuMemPoolCreate);
 	if (!pool || !p)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check_place(&p->location, p->allocType);
+	r = check_place(ROW_cuMemPoolCreate, &p->location, p->allocType);
 	if (r)
 		return r;
 	if (!front_device(p->location.id))
 		return CUDA_ERROR_INVALID_VALUE;
 	/* Handles that other processes could open, hardware that unpacks. */
-	if (p->handleTypes != CU_MEM_HANDLE_TYPE_NONE || p->usage) {
-		gkf_cuda_refuse(cuda.machine, ROW_cuMemPoolCreate);
-		return CUDA_ERROR_NOT_SUPPORTED;
-	}
+	if (p->handleTypes != CU_MEM_HANDLE_TYPE_NONE || p->usage)
+		return memory_counted(ROW_cuMemPoolCreate,
+				      CUDA_ERROR_NOT_SUPPORTED);
 	made = new_pool(p->location.id);
 	if (!made)
 		return CUDA_ERROR_OUT_OF_MEMORY;
