@@ -1,12 +1,13 @@
 """Runtimes on drivers of every generation: one of an older major is refused,
 one of an older minor will do; and all tell the same version of CUDA."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
-from conftest import GPUKIT, clean_env
+from conftest import FAKE_DIR, GPUKIT, clean_env
 from generations import GENERATIONS
 
 ASK = """
@@ -39,3 +40,29 @@ def test_a_driver_is_new_enough_or_refused(generation, major, version):
     assert told == driver == nvml
     assert count == ((0, 3) if told[1] >= major * 1000
                      else (INSUFFICIENT_DRIVER, -1))
+
+
+ALONE = """
+import ctypes
+runtime, n = ctypes.CDLL(LIBRARY), ctypes.c_int(-1)
+print(runtime.cudaGetDeviceCount(ctypes.byref(n)), n.value,
+      runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(1)),
+      runtime.cudaDriverGetVersion(ctypes.byref(n)), n.value)
+"""
+
+
+@pytest.mark.parametrize("major", [12, 13])
+def test_without_any_driver(tmp_path, major):
+    library = os.path.join(FAKE_DIR, f"libcudart.so.{major}")
+    (tmp_path / "alone").symlink_to(library)
+    done = subprocess.run(
+        [sys.executable, "-c",
+         ALONE.replace("LIBRARY", repr(str(tmp_path / "alone")))],
+        capture_output=True, text=True, timeout=60, check=False,
+        env=clean_env())
+    if "libcuda.so.1 " in subprocess.run(["ldconfig", "-p"], capture_output=True,
+                                   text=True, check=False).stdout:
+        pytest.skip("this machine has a driver")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == [str(INSUFFICIENT_DRIVER), "-1",
+                                   str(INSUFFICIENT_DRIVER), "0", "0"]

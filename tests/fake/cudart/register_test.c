@@ -235,6 +235,80 @@ static void kernels_by_handle(void **state)
 		    ErrorInvalidDeviceFunction);
 }
 
+static void launches_with_attributes(void **state)
+{
+	cudaLaunchAttribute attribute = {
+	    .id = cudaLaunchAttributePriority,
+	    .val.priority = -3,
+	};
+	cudaLaunchConfig_t config = {
+	    .gridDim = {4, 1, 1},
+	    .blockDim = {32, 2, 1},
+	    .dynamicSmemBytes = 128,
+	    .stream = (cudaStream_t)(uintptr_t)0x5000,
+	    .attrs = &attribute,
+	    .numAttrs = 1,
+	};
+
+	(void)state;
+	assert_cuda(cudaLaunchKernelExC(&config, (const void *)scale, NULL),
+		    Success);
+	assert_string_equal(scripted_launch.kernel, "_Z4scalPf");
+	assert_int_equal(scripted_launch.grid[0], 4);
+	assert_int_equal(scripted_launch.block[1], 2);
+	assert_int_equal(scripted_launch.shared, 128);
+	assert_ptr_equal(scripted_launch.stream, config.stream);
+	assert_int_equal(scripted_launch.attributes, 1);
+	assert_int_equal(scripted_launch.first.id,
+			 CU_LAUNCH_ATTRIBUTE_PRIORITY);
+	assert_int_equal(scripted_launch.first.value.priority, -3);
+	assert_cuda(
+	    cudaLaunchKernelExC_ptsz(&config, (const void *)scale, NULL),
+	    Success);
+	assert_true(scripted_launch.per_thread);
+	config.gridDim.y = 0;
+	assert_cuda(cudaLaunchKernelExC(&config, (const void *)scale, NULL),
+		    ErrorInvalidConfiguration);
+	assert_cuda(cudaLaunchKernelExC(NULL, (const void *)scale, NULL),
+		    ErrorInvalidValue);
+	assert_cuda(cudaLaunchCooperativeKernel((const void *)add,
+						(dim3){2, 1, 1},
+						(dim3){8, 1, 1}, NULL, 0, NULL),
+		    Success);
+	assert_true(scripted_launch.cooperative);
+	assert_int_equal(scripted_launch.grid[0], 2);
+}
+
+static void attributes_of_kernels(void **state)
+{
+	struct cudaFuncAttributes a;
+	int blocks;
+
+	(void)state;
+	assert_cuda(cudaFuncGetAttributes(&a, (const void *)add), Success);
+	assert_int_equal(a.maxThreadsPerBlock, 0);
+	assert_int_equal(a.sharedSizeBytes,
+			 100 * CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+	assert_int_equal(a.numRegs, 100 * CU_FUNC_ATTRIBUTE_NUM_REGS);
+	assert_int_equal(a.maxDynamicSharedSizeBytes,
+			 100 * CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+	assert_cuda(cudaFuncGetAttributes(&a, &lost),
+		    ErrorInvalidDeviceFunction);
+	assert_cuda(cudaFuncSetAttribute(
+			(const void *)add,
+			cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 16),
+		    Success);
+	assert_string_equal(scripted_last(), "cuFuncSetAttribute");
+	assert_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+			&blocks, (const void *)add, 128, 0),
+		    Success);
+	assert_string_equal(scripted_last(),
+			    "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+	assert_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+			&blocks, &lost, 128, 0, 0),
+		    ErrorInvalidDeviceFunction);
+}
+
 static void symbols(void **state)
 {
 	char *memory = scripted_images[0].memory;
@@ -410,6 +484,8 @@ int main(void)
 	    cmocka_unit_test(per_thread_stubs_have_their_own_stream),
 	    cmocka_unit_test(configurations_nest),
 	    cmocka_unit_test(kernels_by_handle),
+	    cmocka_unit_test(launches_with_attributes),
+	    cmocka_unit_test(attributes_of_kernels),
 	    cmocka_unit_test(symbols),
 	};
 	int failed = cmocka_run_group_tests(before, NULL, NULL);

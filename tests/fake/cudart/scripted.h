@@ -45,7 +45,9 @@ struct scripted_launch {
 	unsigned grid[3], block[3], shared;
 	CUstream stream;
 	void **args;
-	bool per_thread;
+	bool per_thread, cooperative;
+	unsigned attributes;     /* cuLaunchKernelEx: how many */
+	CUlaunchAttribute first; /* of them */
 };
 extern CUDA_EXPORT _Thread_local struct scripted_launch scripted_launch;
 

@@ -273,19 +273,73 @@ static CUresult launch(const struct scripted_launch *l, CUfunction f)
 			unsigned int bz, unsigned int shared, CUstream stream, \
 			void **args, void **extra)                             \
 	{                                                                      \
+		struct scripted_launch l = {                                   \
+		    .grid = {gx, gy, gz},                                      \
+		    .block = {bx, by, bz},                                     \
+		    .shared = shared,                                          \
+		    .stream = stream,                                          \
+		    .args = args,                                              \
+		    .per_thread = (own),                                       \
+		};                                                             \
 		(void)extra;                                                   \
 		ENTER(symbol);                                                 \
-		return launch(&(struct scripted_launch){NULL,                  \
-							{gx, gy, gz},          \
-							{bx, by, bz},          \
-							shared,                \
-							stream,                \
-							args,                  \
-							own},                  \
-			      f);                                              \
+		return launch(&l, f);                                          \
 	}
 LAUNCH(cuLaunchKernel, false)
 LAUNCH(cuLaunchKernel_ptsz, true)
+
+#define LAUNCH_EX(symbol, own)                                                 \
+	CUresult symbol(const CUlaunchConfig *c, CUfunction f, void **args,    \
+			void **extra)                                          \
+	{                                                                      \
+		struct scripted_launch l = {                                   \
+		    .grid = {c->gridDimX, c->gridDimY, c->gridDimZ},           \
+		    .block = {c->blockDimX, c->blockDimY, c->blockDimZ},       \
+		    .shared = c->sharedMemBytes,                               \
+		    .stream = c->hStream,                                      \
+		    .args = args,                                              \
+		    .per_thread = (own),                                       \
+		    .attributes = c->numAttrs,                                 \
+		};                                                             \
+		(void)extra;                                                   \
+		ENTER(symbol);                                                 \
+		if (c->numAttrs)                                               \
+			l.first = c->attrs[0];                                 \
+		return launch(&l, f);                                          \
+	}
+LAUNCH_EX(cuLaunchKernelEx, false)
+LAUNCH_EX(cuLaunchKernelEx_ptsz, true)
+
+#define LAUNCH_COOPERATIVE(symbol, own)                                        \
+	CUresult symbol(CUfunction f, unsigned int gx, unsigned int gy,        \
+			unsigned int gz, unsigned int bx, unsigned int by,     \
+			unsigned int bz, unsigned int shared, CUstream stream, \
+			void **args)                                           \
+	{                                                                      \
+		struct scripted_launch l = {                                   \
+		    .grid = {gx, gy, gz},                                      \
+		    .block = {bx, by, bz},                                     \
+		    .shared = shared,                                          \
+		    .stream = stream,                                          \
+		    .args = args,                                              \
+		    .per_thread = (own),                                       \
+		    .cooperative = true,                                       \
+		};                                                             \
+		ENTER(symbol);                                                 \
+		return launch(&l, f);                                          \
+	}
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, false)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, true)
+
+/* Each attribute is 100 times its number. */
+CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib,
+			    CUfunction hfunc)
+{
+	(void)hfunc;
+	ENTER(cuFuncGetAttribute);
+	*pi = 100 * (int)attrib;
+	return CUDA_SUCCESS;
+}
 
 static void note_box(const CUDA_MEMCPY3D *box)
 {
