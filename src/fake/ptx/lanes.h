@@ -27,7 +27,7 @@ LANE_TYPE(f64, double);
 
 /* Lanes do not depend on each other, even where places overlap. */
 #ifdef __clang__
-#define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
+#define LANES_APART
 #else
 #define LANES_APART _Pragma("GCC ivdep")
 #endif

@@ -22,8 +22,8 @@ enum gkf_ptx_type gkf_ptx_type(const char *name, size_t length)
 	return GKF_PTX_TYPES;
 }
 
-static void fail(struct gkf_ptx_parser *p, uint32_t line, const char *format,
-		 va_list args)
+static __attribute__((format(printf, 3, 0))) void
+fail(struct gkf_ptx_parser *p, uint32_t line, const char *format, va_list args)
 {
 	int n;
 

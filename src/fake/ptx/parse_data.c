@@ -52,9 +52,11 @@ static void type_of(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v)
 	v->vector = 1;
 	while (gkf_parse_try_word(p, ".attribute")) {
 		gkf_parse_expect(p, '(');
-		while (!gkf_parse_is(p, ')') && p->token.kind != GKF_PTX_END)
-			v->managed |= gkf_parse_is_word(p, ".managed") |
-				      (gkf_parse_take(p).kind == GKF_PTX_BAD);
+		while (!gkf_parse_is(p, ')') && p->token.kind != GKF_PTX_END) {
+			if (gkf_parse_is_word(p, ".managed"))
+				v->managed = true;
+			gkf_parse_take(p);
+		}
 		gkf_parse_expect(p, ')');
 	}
 	for (;;) {
