@@ -3,7 +3,7 @@
  * needs it, once for the process. A child that was forked after the start has
  * no driver.
  */
-#include "fake/cudart/runtime.h"
+#include "fake/cudart/registry.h"
 
 #include <pthread.h>
 
@@ -22,10 +22,12 @@ static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static void before_fork(void)
 {
 	pthread_mutex_lock(&starting);
+	registry_hold();
 }
 
 static void in_parent(void)
 {
+	registry_release();
 	pthread_mutex_unlock(&starting);
 }
 
@@ -33,7 +35,7 @@ static void in_child(void)
 {
 	if (atomic_load(&cudart_state) == 1)
 		atomic_store(&cudart_state, -cudaErrorInitializationError);
-	pthread_mutex_unlock(&starting);
+	in_parent();
 }
 
 static cudaError_t start(void)

@@ -19,6 +19,16 @@ struct image {
 
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
+void registry_hold(void)
+{
+	pthread_mutex_lock(&writing);
+}
+
+void registry_release(void)
+{
+	pthread_mutex_unlock(&writing);
+}
+
 static struct image *image_of(void **handle)
 {
 	return (struct image *)(void *)handle;

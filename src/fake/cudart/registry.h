@@ -25,6 +25,10 @@ struct entry {
 	_Atomic(CUkernel) kernel;
 };
 
+/* Around a fork: nobody is in the middle of registering. */
+void registry_hold(void);
+void registry_release(void);
+
 /* NULL: nothing is registered there. Any thread, without a lock. */
 struct entry *registry_find(const void *host);
 
