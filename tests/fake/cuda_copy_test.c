@@ -1,4 +1,4 @@
-/* Copies and sets: every form against a model, errors, when calls return. */
+/* Copies: every form against a model, errors, when calls return. */
 #include "fake/cuda_memory.h"
 
 /* ---- one piece of memory of each sort, and what should be in it ---- */
@@ -366,71 +366,6 @@ static void a_synchronous_copy_comes_after_what_was_before(void **state)
 	device_free(p);
 }
 
-/* ---- sets ---- */
-
-static void sets_fill_exactly_what_they_say(void **state)
-{
-	CUdeviceptr p = device_alloc(4096);
-	unsigned char model[4096];
-	uint16_t *half = (uint16_t *)model;
-	uint32_t *word = (uint32_t *)model;
-
-	(void)state;
-	memset(model, 3, sizeof(model));
-	assert_cuda(CU(cuMemsetD8_v2)(p, 3, 4096), SUCCESS);
-	assert_cuda(CU(cuMemsetD8Async)(p + 5, 0xab, 17, NULL), SUCCESS);
-	memset(model + 5, 0xab, 17);
-	assert_cuda(CU(cuMemsetD16_v2_ptds)(p + 100, 0x1234, 9), SUCCESS);
-	for (unsigned i = 50; i < 59; i++)
-		half[i] = 0x1234;
-	assert_cuda(CU(cuMemsetD32Async_ptsz)(p + 200, 0xdeadbeef, 3, NULL),
-		    SUCCESS);
-	for (unsigned i = 50; i < 53; i++)
-		word[i] = 0xdeadbeef;
-	settle();
-	assert_cuda(CU(cuMemsetD2D32_v2)(p + 1024, 256, 77, 5, 4), SUCCESS);
-	assert_cuda(CU(cuMemsetD2D8Async)(p + 2048, 100, 1, 3, 4, NULL),
-		    SUCCESS);
-	assert_cuda(CU(cuMemsetD2D16Async)(p + 3000, 10, 2, 5, 4, NULL),
-		    SUCCESS);
-	for (unsigned y = 0; y < 4; y++) {
-		for (unsigned x = 0; x < 5; x++)
-			word[(1024 + y * 256) / 4 + x] = 77;
-		memset(model + 2048 + y * 100, 1, 3);
-		for (unsigned x = 0; x < 5; x++)
-			half[(3000 + y * 10) / 2 + x] = 2;
-	}
-	device_holds(p, model, sizeof(model));
-	device_free(p);
-}
-
-static void wrong_sets_are_told(void **state)
-{
-	CUdeviceptr p = device_alloc(4096);
-	unsigned char own[64];
-
-	(void)state;
-	assert_cuda(CU(cuMemsetD8_v2)(p, 1, 4097), ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD32_v2)(p, 1, SIZE_MAX / 2),
-		    ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD16_v2)(p + 1, 1, 1), ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD32_v2)(p + 2, 1, 1), ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD8_v2)((uintptr_t)own, 1, 1),
-		    ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD8_v2)(0, 1, 1), ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD2D32_v2)(p, 16, 1, 5, 2), ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD2D32_v2)(p, 18, 1, 4, 2), ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD2D8_v2)(p, 1ULL << 31, 1, 1, 2),
-		    ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD2D8_v2)(p, 512, 1, 512, 9),
-		    ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemsetD8_v2)(p, 1, 0), SUCCESS);
-	assert_cuda(CU(cuMemsetD2D8_v2)(p, 512, 1, 512, 8), SUCCESS);
-	settle();
-	device_free(p);
-	assert_cuda(CU(cuMemsetD8_v2)(p, 1, 1), ERROR_INVALID_VALUE);
-}
-
 /* ---- what cannot be copied ---- */
 
 static void wrong_copies_are_told(void **state)
@@ -556,87 +491,6 @@ static void the_stream_of_another_device_will_do(void **state)
 	device_free(p);
 }
 
-static void batches_are_copied_whole_or_not_at_all(void **state)
-{
-	unsigned char own[3][100];
-	CUdeviceptr p = device_alloc(1000);
-	CUdeviceptr dst[3] = {p, p + 300, p + 600};
-	CUdeviceptr src[3] = {(uintptr_t)own[0], (uintptr_t)own[1],
-			      (uintptr_t)own[2]};
-	size_t sizes[3] = {100, 50, 100}, from[1] = {0}, fail = 77;
-	CUmemcpyAttributes attributes = {.srcAccessOrder =
-					     CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
-	CUstream stream;
-
-	(void)state;
-	fill_random(own, sizeof(own), 5);
-	assert_cuda(CU(cuStreamCreate)(&stream, 0), SUCCESS);
-	assert_cuda(CU(cuMemcpyBatchAsync)(dst, src, sizes, 3, &attributes,
-					   from, 1, &fail, stream),
-		    SUCCESS);
-	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
-	device_holds(p, own[0], 100);
-	device_holds(p + 300, own[1], 50);
-	device_holds(p + 600, own[2], 100);
-	dst[1] = p + 990;
-	own[0][0] ^= 1;
-	assert_cuda(CU(cuMemcpyBatchAsync)(dst, src, sizes, 3, &attributes,
-					   from, 1, &fail, stream),
-		    ERROR_INVALID_VALUE);
-	assert_int_equal(fail, 1);
-	own[0][0] ^= 1;
-	device_holds(p, own[0], 100);
-	assert_cuda(CU(cuMemcpyBatchAsync_v2)(dst, src, sizes, 1, &attributes,
-					      from, 1, NULL),
-		    ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemcpyBatchAsync_v2)(dst, src, sizes, 1, &attributes,
-					      from, 0, stream),
-		    ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
-	device_free(p);
-}
-
-static void batches_copy_bricks(void **state)
-{
-	enum { W = 12, H = 5, D = 3 };
-	unsigned char own[D][H][W], back[D][H][W] = {{{0}}};
-	CUDA_MEMCPY3D_BATCH_OP op = {
-	    .src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER},
-	    .dst = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER},
-	    .extent = {W - 2, H - 1, D},
-	    .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL};
-	CUdeviceptr p = device_alloc((W - 2) * (H - 1) * D);
-	size_t fail = 5;
-	CUstream stream;
-
-	(void)state;
-	fill_random(own, sizeof(own), 6);
-	op.src.op.ptr.ptr = (uintptr_t)own;
-	op.src.op.ptr.rowLength = W;
-	op.src.op.ptr.layerHeight = H;
-	op.dst.op.ptr.ptr = p;
-	assert_cuda(CU(cuStreamCreate)(&stream, 0), SUCCESS);
-	assert_cuda(CU(cuMemcpy3DBatchAsync)(1, &op, &fail, 0, stream),
-		    SUCCESS);
-	op.src = op.dst;
-	op.dst.op.ptr.ptr = (uintptr_t)back;
-	op.dst.op.ptr.rowLength = W;
-	op.dst.op.ptr.layerHeight = H;
-	assert_cuda(CU(cuMemcpy3DBatchAsync_v2)(1, &op, 0, stream), SUCCESS);
-	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
-	for (unsigned z = 0; z < D; z++) {
-		for (unsigned y = 0; y < H - 1; y++)
-			assert_memory_equal(own[z][y], back[z][y], W - 2);
-		assert_int_equal(back[z][H - 1][0], 0);
-	}
-	op.extent.depth++;
-	assert_cuda(CU(cuMemcpy3DBatchAsync)(1, &op, &fail, 0, stream),
-		    ERROR_INVALID_VALUE);
-	assert_int_equal(fail, 0);
-	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
-	device_free(p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -645,14 +499,10 @@ int main(void)
 	    cmocka_unit_test(pageable_memory_is_read_before_the_call_returns),
 	    cmocka_unit_test(copies_of_page_locked_memory_return_at_once),
 	    cmocka_unit_test(a_synchronous_copy_comes_after_what_was_before),
-	    cmocka_unit_test(sets_fill_exactly_what_they_say),
-	    cmocka_unit_test(wrong_sets_are_told),
 	    cmocka_unit_test(wrong_copies_are_told),
 	    cmocka_unit_test(wrong_rows_are_told),
 	    cmocka_unit_test(copies_go_from_device_to_device),
 	    cmocka_unit_test(the_stream_of_another_device_will_do),
-	    cmocka_unit_test(batches_are_copied_whole_or_not_at_all),
-	    cmocka_unit_test(batches_copy_bricks),
 	};
 
 	return cmocka_run_group_tests(tests, memory_setup, memory_teardown);
