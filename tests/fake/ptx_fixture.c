@@ -42,21 +42,13 @@ static void place(struct ptx_program *p, uint32_t index)
 	p->addresses[index] = ptx_show(p, bytes, v->size);
 }
 
-static uint64_t address_of(struct ptx_program *p, const char *name)
-{
-	for (uint32_t i = 0; i < p->module->variable_count; i++)
-		if (!strcmp(p->module->variables[i].name, name))
-			return p->addresses[i];
-	return 0;
-}
-
 static void fix(struct ptx_program *p, uint32_t index)
 {
 	const struct gkf_ptx_variable *v = &p->module->variables[index];
 	struct gkf_ptx_window w = {0};
 
 	for (uint32_t i = 0; i < v->fixup_count; i++) {
-		uint64_t value = (address_of(p, v->fixups[i].symbol) +
+		uint64_t value = (p->addresses[v->fixups[i].variable] +
 				  (uint64_t)v->fixups[i].addend) >>
 				 v->fixups[i].shift;
 
@@ -66,26 +58,42 @@ static void fix(struct ptx_program *p, uint32_t index)
 	}
 }
 
-static void load(struct ptx_program *p, const char *text, size_t size)
+static struct gkf_ptx_module *read_text(const char *text, size_t size)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
-	int error;
+	struct gkf_ptx_module *m = NULL;
 
-	memset(p, 0, sizeof *p);
-	error =
-	    gkf_ptx_module_read(text, size, PTX_NEWEST, message, &p->module);
-	if (error)
+	if (gkf_ptx_module_read(text, size, PTX_NEWEST, message, &m))
 		fail_msg("%s", message);
-	assert_true(p->module->variable_count <= COUNT(p->addresses));
-	for (uint32_t i = 0; i < p->module->variable_count; i++)
+	return m;
+}
+
+static void load(struct ptx_program *p, struct gkf_ptx_module *m)
+{
+	memset(p, 0, sizeof *p);
+	p->module = m;
+	assert_true(m->variable_count <= COUNT(p->addresses));
+	for (uint32_t i = 0; i < m->variable_count; i++)
 		place(p, i);
-	for (uint32_t i = 0; i < p->module->variable_count; i++)
+	for (uint32_t i = 0; i < m->variable_count; i++)
 		fix(p, i);
+}
+
+void ptx_load_two(struct ptx_program *p, const char *one, const char *two)
+{
+	struct gkf_ptx_module *parts[] = {read_text(one, strlen(one)),
+					  read_text(two, strlen(two))},
+			      *all;
+	char message[GKF_PTX_MESSAGE_MAX];
+
+	if (gkf_ptx_module_link(parts, 2, message, &all))
+		fail_msg("%s", message);
+	load(p, all);
 }
 
 void ptx_load(struct ptx_program *p, const char *text)
 {
-	load(p, text, strlen(text));
+	load(p, read_text(text, strlen(text)));
 }
 
 void *ptx_read_file(const char *name, size_t *ret_size)
@@ -109,7 +117,7 @@ void ptx_load_file(struct ptx_program *p, const char *name)
 	size_t size;
 	char *text = ptx_read_file(name, &size);
 
-	load(p, text, size);
+	load(p, read_text(text, size));
 	free(text);
 }
 

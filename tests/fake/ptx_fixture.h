@@ -32,6 +32,8 @@ struct ptx_program {
 
 void ptx_load(struct ptx_program *p, const char *text);
 void ptx_load_file(struct ptx_program *p, const char *name); /* of tests/data */
+/* Two texts, linked. */
+void ptx_load_two(struct ptx_program *p, const char *one, const char *two);
 void ptx_unload(struct ptx_program *p);
 
 /* Lets kernels see size bytes; answers their address. */

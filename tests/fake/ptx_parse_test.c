@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define BEGIN ".version 8.0\n.target sm_70\n.address_size 64\n"
+
 /* Both code generators of nvcc: that of CUDA 12 (NVVM 7), too, and the newest.
  */
 static const char *const forms[] = {"forms_75.ptx", "forms_100.ptx"};
@@ -241,7 +243,6 @@ static void initialisers_are_laid_out(void **state)
 
 static void errors_tell_line_and_what(void **state)
 {
-#define BEGIN ".version 8.0\n.target sm_70\n.address_size 64\n"
 	static const struct {
 		const char *text, *message;
 	} wrong[] = {
@@ -281,6 +282,39 @@ static void errors_tell_line_and_what(void **state)
 	assert_non_null(strstr(message, "8.0 is newer"));
 }
 
+/* Names that are extern are another's; those of one are not. */
+static void modules_are_linked(void **state)
+{
+	struct ptx_program p;
+	uint32_t out = 0;
+	uint64_t at;
+
+	(void)state;
+	ptx_load_two(
+	    &p,
+	    BEGIN ".extern .func (.param .b32 r) twice(.param .b32 x);\n"
+		  ".extern .global .u32 common;\n"
+		  ".global .u32 own = 5;\n.global .u64 to_own = own;\n"
+		  ".visible .entry k(.param .u64 out) {\n"
+		  ".reg .b64 %rd<4>; .reg .b32 %r<5>;\n"
+		  "ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [common];\n"
+		  "{ .param .b32 x; st.param.b32 [x], %r1; .param .b32 r;\n"
+		  "call (r), twice, (x); ld.param.b32 %r2, [r]; }\n"
+		  "ld.global.u64 %rd2, [to_own]; ld.global.u32 %r3, [%rd2];\n"
+		  "add.u32 %r2, %r2, %r3; st.global.u32 [%rd1], %r2; ret; }\n",
+	    BEGIN ".visible .global .u32 common = 100;\n"
+		  ".global .u32 own = 7000;\n.global .u64 to_own = own;\n"
+		  ".visible .func (.param .b32 r) twice(.param .b32 x) {\n"
+		  ".reg .b64 %rd; .reg .b32 %r<3>;\n"
+		  "ld.param.b32 %r1, [x]; shl.b32 %r1, %r1, 1;\n"
+		  "ld.global.u64 %rd, [to_own]; ld.global.u32 %r2, [%rd];\n"
+		  "add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret; }\n");
+	at = ptx_show(&p, &out, sizeof out);
+	assert_int_equal(ptx_run(&p, "k", 1, 1, &at, 8), GKF_PTX_DONE);
+	assert_int_equal(out, 200 + 7000 + 5);
+	ptx_unload(&p);
+}
+
 /* Names of blocks are their own, and labels are found from inside. */
 static void scopes_hide_names(void **state)
 {
@@ -308,6 +342,7 @@ int main(void)
 	    cmocka_unit_test(numba_is_understood),
 	    cmocka_unit_test(initialisers_are_laid_out),
 	    cmocka_unit_test(errors_tell_line_and_what),
+	    cmocka_unit_test(modules_are_linked),
 	    cmocka_unit_test(scopes_hide_names),
 	};
 

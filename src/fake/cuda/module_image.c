@@ -42,16 +42,6 @@ static CUresult place(struct module_image *image, uint32_t index)
 	return CUDA_SUCCESS;
 }
 
-static uint64_t address_of(const struct module_image *image, const char *name)
-{
-	const struct gkf_ptx_module *m = image->source->ptx;
-
-	for (uint32_t i = 0; i < m->variable_count; i++)
-		if (image->addresses[i] && !strcmp(m->variables[i].name, name))
-			return image->addresses[i];
-	return 0;
-}
-
 /* Initialisers that are addresses of other variables. */
 static CUresult fix(const struct module_image *image, uint32_t index)
 {
@@ -64,8 +54,10 @@ static CUresult fix(const struct module_image *image, uint32_t index)
 	view = gkf_space_view(image->addresses[index], v->size);
 	for (uint32_t i = 0; i < v->fixup_count; i++) {
 		const struct gkf_ptx_fixup *f = &v->fixups[i];
-		uint64_t value = address_of(image, f->symbol);
+		uint64_t value = 0;
 
+		if (f->variable != GKF_PTX_NO_VARIABLE)
+			value = image->addresses[f->variable];
 		if (!value) {
 			gk_log(GK_LOG_WARN,
 			       "%s: the address of %s is not known", v->name,

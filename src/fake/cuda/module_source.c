@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define PARTS_MAX 1024 /* files of a program */
+
 /* The PTX that came with a release of CUDA; PTX ISA, "Release Notes". */
 static const struct {
 	unsigned cuda, ptx;
@@ -127,7 +129,7 @@ static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
 	if (!error)
 		error = gkf_image_unpack(&image, &text, &length);
 	if (error == GK_ERR_NOT_FOUND)
-		return no_image(d, message);
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	if (error)
 		return error == GK_ERR_NOMEM ? CUDA_ERROR_OUT_OF_MEMORY
 					     : CUDA_ERROR_INVALID_IMAGE;
@@ -136,28 +138,59 @@ static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
 	return r;
 }
 
-/*
- * A program of several files that call each other (-rdc=true) has one PTX for
- * each, which nobody links here; one alone needs no linking.
- */
+/* The PTX of each of the fat binaries that has one; 0 parts: none has. */
+static CUresult read_parts(const struct cuda_device *d,
+			   const void *const *fatbins, char *message,
+			   struct gkf_ptx_module **parts, unsigned *ret_count)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	for (unsigned i = 0; fatbins[i] && !r; i++) {
+		if (*ret_count == PARTS_MAX)
+			return CUDA_ERROR_NOT_SUPPORTED;
+		r = read_fatbin(d, fatbins[i], 0, message, &parts[*ret_count]);
+		if (!r)
+			++*ret_count;
+		else if (r == CUDA_ERROR_NO_BINARY_FOR_GPU)
+			r = CUDA_SUCCESS;
+	}
+	return r;
+}
+
+/* A program of several files that call each other (-rdc=true). */
+static CUresult link_parts(const struct cuda_device *d,
+			   const void *const *fatbins, char *message,
+			   struct gkf_ptx_module **ret)
+{
+	struct gkf_ptx_module *parts[PARTS_MAX];
+	unsigned count = 0;
+	CUresult r = read_parts(d, fatbins, message, parts, &count);
+	int error;
+
+	if (!r && !count)
+		r = CUDA_ERROR_NO_BINARY_FOR_GPU;
+	if (!r) {
+		error = gkf_ptx_module_link(parts, count, message, ret);
+		if (!error)
+			return CUDA_SUCCESS;
+		r = error == GK_ERR_NOMEM ? CUDA_ERROR_OUT_OF_MEMORY
+					  : CUDA_ERROR_INVALID_PTX;
+	}
+	while (count)
+		gkf_ptx_module_free(parts[--count]);
+	return r;
+}
+
 static CUresult read_wrapper(const struct cuda_device *d, const void *image,
 			     char *message, struct gkf_ptx_module **ret)
 {
 	struct gkf_fatbin_wrapper w;
-	CUresult r = CUDA_ERROR_NO_BINARY_FOR_GPU;
 
 	memcpy(&w, image, sizeof w);
-	if (w.data)
-		r = read_fatbin(d, w.data, 0, message, ret);
-	if (r != CUDA_ERROR_NO_BINARY_FOR_GPU || w.version < 2 || !w.more ||
-	    !w.more[0])
-		return r;
-	if (!w.more[1])
-		return read_fatbin(d, w.more[0], 0, message, ret);
-	snprintf(message, GKF_PTX_MESSAGE_MAX,
-		 "device code of several files (-rdc=true) is not linked");
-	gk_log(GK_LOG_WARN, "%s", message);
-	return CUDA_ERROR_NOT_SUPPORTED;
+	if (w.version >= 2 && w.more && w.more[0])
+		return link_parts(d, w.more, message, ret);
+	return w.data ? read_fatbin(d, w.data, 0, message, ret)
+		      : CUDA_ERROR_INVALID_IMAGE;
 }
 
 static CUresult read_image(const struct cuda_device *d, const void *image,
@@ -171,7 +204,7 @@ static CUresult read_image(const struct cuda_device *d, const void *image,
 	case GKF_FORM_FATBIN:
 		return read_fatbin(d, image, size, message, ret);
 	case GKF_FORM_ELF:
-		return no_image(d, message);
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	case GKF_FORM_TEXT:
 		break;
 	}
@@ -189,6 +222,8 @@ CUresult module_source_read(const struct cuda_device *d, const void *image,
 	if (!s)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = read_image(d, image, size, message, &s->ptx);
+	if (r == CUDA_ERROR_NO_BINARY_FOR_GPU)
+		r = no_image(d, message);
 	if (r) {
 		if (message[0])
 			gk_log(GK_LOG_INFO, "image refused: %s", message);

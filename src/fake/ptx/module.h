@@ -59,10 +59,13 @@ enum gkf_ptx_linkage {
 	GKF_PTX_COMMON,
 };
 
+#define GKF_PTX_NO_VARIABLE UINT32_MAX
+
 /* A place of an initialiser that holds an address, known when loaded. */
 struct gkf_ptx_fixup {
 	const char *symbol;
-	uint64_t offset; /* in the variable */
+	uint32_t variable; /* of the module, or GKF_PTX_NO_VARIABLE */
+	uint64_t offset;   /* in the variable */
 	int64_t addend;
 	uint8_t bytes; /* that are written */
 	uint8_t shift; /* of the address, in bits, before it is written */
@@ -163,6 +166,8 @@ struct gkf_ptx_module {
 	uint32_t variable_count;
 	const struct gkf_ptx_function *functions;
 	uint32_t function_count;
+	struct gkf_ptx_module **parts; /* that it was linked of */
+	unsigned part_count;
 };
 
 /* Longest message of the reader, with its NUL. */
@@ -179,6 +184,16 @@ GKF_API int gkf_ptx_module_read(const char *text, size_t size,
 				char message[GKF_PTX_MESSAGE_MAX],
 				struct gkf_ptx_module **ret_module);
 GKF_API void gkf_ptx_module_free(struct gkf_ptx_module *module);
+
+/*
+ * Makes one module of several: names that are extern in one are those that
+ * another defines. The result owns its parts; after a failure they are still
+ * the caller's. GK_ERR_CORRUPT with a message: a variable is nowhere.
+ */
+GKF_API int gkf_ptx_module_link(struct gkf_ptx_module *const *parts,
+				unsigned count,
+				char message[GKF_PTX_MESSAGE_MAX],
+				struct gkf_ptx_module **ret_module);
 
 /* NULL when the module has none of that name. */
 GKF_API const struct gkf_ptx_function *

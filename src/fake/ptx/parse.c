@@ -526,8 +526,11 @@ int gkf_ptx_module_read(const char *text, size_t size, unsigned max_version,
 
 void gkf_ptx_module_free(struct gkf_ptx_module *m)
 {
-	if (m)
-		gkf_arena_free(&m->arena);
+	if (!m)
+		return;
+	for (unsigned i = 0; i < m->part_count; i++)
+		gkf_ptx_module_free(m->parts[i]);
+	gkf_arena_free(&m->arena);
 	free(m);
 }
 

@@ -162,6 +162,7 @@ static void put(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
 static void address(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
 		    uint64_t mask)
 {
+	const struct gkf_symbol *symbol;
 	struct gkf_ptx_fixup *fixup;
 	bool generic = gkf_parse_try_word(p, "generic");
 
@@ -174,6 +175,10 @@ static void address(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
 	fixup = &f->fixups[f->v->fixup_count++];
 	f->v->fixups = f->fixups;
 	fixup->symbol = gkf_parse_name(p);
+	symbol = gkf_symbol_find(p, fixup->symbol);
+	fixup->variable = GKF_PTX_NO_VARIABLE;
+	if (symbol && symbol->kind == GKF_SYMBOL_VARIABLE)
+		fixup->variable = symbol->index;
 	if (generic)
 		gkf_parse_expect(p, ')');
 	fixup->offset = at;
