@@ -146,4 +146,11 @@ GKF_API bool gkf_place_stopped(struct gkf_place *place);
 /* After fork(), in the child. */
 GKF_API void gkf_queue_forget(void);
 
+/*
+ * The process exits: kernels are told to stop, what runs is waited for, half a
+ * second at most; nothing else is begun, and what is pushed is dropped. Done
+ * by itself when this library is taken down, if nobody did before.
+ */
+GKF_API void gkf_queue_end(void);
+
 #endif

@@ -383,16 +383,13 @@ static bool is_any_working(void)
 	return false;
 }
 
-/*
- * The libraries that tasks use are about to be taken down: kernels are told to
- * stop, the rest of the work is left undone, and what runs is waited for.
- */
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) void gkf_queue_end(void)
 {
 	uint64_t patience = gk_mono_ns() + END_PATIENCE_NS;
 	struct gkf_queue *queue;
 
-	atomic_store(&gkf_room.ending, true);
+	if (atomic_exchange(&gkf_room.ending, true))
+		return;
 	pthread_mutex_lock(&gkf_room.lock);
 	for (queue = gkf_room.queues; queue; queue = queue->next_of_all)
 		atomic_store(&queue->stop, true);

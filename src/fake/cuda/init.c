@@ -250,8 +250,8 @@ __attribute__((constructor)) static void load(void)
 }
 
 /*
- * From now on nobody enters. What this process holds is given back at once,
- * not only when somebody notices that it is gone.
+ * From now on nobody enters, and work ends. What this process holds is given
+ * back at once, not only when somebody notices that it is gone.
  */
 __attribute__((destructor)) static void end(void)
 {
@@ -262,6 +262,7 @@ __attribute__((destructor)) static void end(void)
 			atomic_store(&cuda.ready, CUDA_ENDED);
 		return;
 	}
+	gkf_queue_end();
 	for (unsigned i = 0; i < cuda.device_count; i++)
 		if (cuda.device[i].contexts)
 			gkf_detach(cuda.machine, cuda.device[i].slot);
