@@ -301,6 +301,14 @@ static uint64_t nvml_used_by(pid_t pid)
 	return 0;
 }
 
+/* Whoever looks buries the dead, though not at every look. */
+static void await_used(uint64_t bytes)
+{
+	for (unsigned i = 0; i < 500 && nvml_used() != bytes; i++)
+		usleep(10000);
+	assert_int_equal(nvml_used(), bytes);
+}
+
 /* The other process: a context on device 1, then what stdin says. */
 static int hold(void)
 {
@@ -322,15 +330,35 @@ static int hold(void)
 	return 0;
 }
 
+/* Takes and gives back until it is killed. */
+static int storm(void)
+{
+	uint64_t seed = (uint64_t)getpid() * 7919;
+	CUdeviceptr p[16] = {0};
+	CUcontext ctx;
+
+	cuda_load(CUDA_FRONT);
+	if (CU(cuInit)(0) || CU(cuCtxCreate_v2)(&ctx, 0, 1))
+		return 1;
+	puts("ready");
+	fflush(stdout);
+	for (unsigned i = 0;; i = (i + 1) % 16) {
+		if (p[i] && CU(cuMemFree_v2)(p[i]))
+			return 2;
+		if (CU(cuMemAlloc_v2)(&p[i], 1 + next_random(&seed) % GIB))
+			return 3;
+	}
+}
+
 struct other {
 	pid_t pid;
 	FILE *to, *from;
 };
 
-static struct other start_other(void)
+static struct other start_other(char *mode)
 {
 	posix_spawn_file_actions_t actions;
-	char own[] = "hold", *argv[] = {own, own, NULL}, line[64];
+	char *argv[] = {mode, mode, NULL}, line[64];
 	struct other o;
 	int in[2], out[2];
 
@@ -374,6 +402,7 @@ static void end_other(struct other *o, int signal)
 static void another_process_sees_every_byte(void **state)
 {
 	static const int ends[] = {0, SIGKILL};
+	char mode[] = "hold";
 	struct other o;
 	uint64_t empty, context_bytes;
 
@@ -384,7 +413,7 @@ static void another_process_sees_every_byte(void **state)
 	assert_int_equal(NV(nvmlInit_v2)(), 0);
 	empty = nvml_used();
 	for (unsigned i = 0; i < 2; i++) {
-		o = start_other();
+		o = start_other(mode);
 		context_bytes = nvml_used_by(o.pid);
 		assert_true(context_bytes > 0);
 		assert_int_equal(nvml_used(), empty + context_bytes);
@@ -398,10 +427,31 @@ static void another_process_sees_every_byte(void **state)
 		assert_int_equal(nvml_used(),
 				 empty + context_bytes + 2 * BLOCK + 10 * GIB);
 		end_other(&o, ends[i]);
-		usleep(200000); /* whoever looks buries at most so often */
+		await_used(empty);
 		assert_int_equal(nvml_used_by(o.pid), 0);
-		assert_int_equal(nvml_used(), empty);
 	}
+	assert_int_equal(NV(nvmlShutdown)(), 0);
+}
+
+static void a_storm_of_kills_leaves_nothing(void **state)
+{
+	char mode[] = "storm";
+	struct other o[4];
+	uint64_t empty;
+
+	(void)state;
+	assert_int_equal(NV(nvmlInit_v2)(), 0);
+	empty = nvml_used();
+	for (unsigned round = 0; round < 10; round++) {
+		for (unsigned i = 0; i < 4; i++)
+			o[i] = start_other(mode);
+		assert_true(nvml_used() > empty);
+		usleep(round * 1000);
+		for (unsigned i = 0; i < 4; i++)
+			end_other(&o[i], SIGKILL);
+	}
+	await_used(empty);
+	assert_int_equal(nvml_used_by(o[0].pid), 0);
 	assert_int_equal(NV(nvmlShutdown)(), 0);
 }
 
@@ -422,10 +472,10 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(many_live_beside_each_other),
 	    cmocka_unit_test(threads_do_not_disturb_each_other),
 	    cmocka_unit_test(another_process_sees_every_byte),
+	    cmocka_unit_test(a_storm_of_kills_leaves_nothing),
 	};
 
-	(void)argv;
-	return argc > 1 ? hold()
-			: cmocka_run_group_tests(tests, memory_setup,
-						 memory_teardown);
+	if (argc > 1)
+		return !strcmp(argv[1], "hold") ? hold() : storm();
+	return cmocka_run_group_tests(tests, memory_setup, memory_teardown);
 }
