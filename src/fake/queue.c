@@ -157,10 +157,15 @@ static void let_go(struct gkf_task *task, int result)
 		task->drop(task);
 }
 
+static bool is_ending(void)
+{
+	return atomic_load_explicit(&gkf_room.ending, memory_order_relaxed);
+}
+
 /* When the process exits nobody serves queues any more. */
 static bool is_over(struct gkf_task *task)
 {
-	if (!atomic_load_explicit(&gkf_room.ending, memory_order_relaxed))
+	if (!is_ending())
 		return false;
 	let_go(task, GKF_RESULT_ENDED);
 	gkf_task_free(task);
@@ -303,10 +308,9 @@ static struct gkf_task *finish(struct gkf_queue *queue, int result)
 	return next;
 }
 
-/* One task; false: the queue is not the caller's any more. */
-static bool serve_one(struct gkf_queue *queue)
+/* What step() came to; false: the queue is not the caller's any more. */
+static bool go_on(struct gkf_queue *queue, int result)
 {
-	int result = step(queue, queue->head);
 	bool more;
 
 	if (result == GKF_TASK_AGAIN)
@@ -317,13 +321,18 @@ static bool serve_one(struct gkf_queue *queue)
 	return more;
 }
 
+/*
+ * At the end of the process nobody is told what its work came to: threads that
+ * wait for it end waiting.
+ */
 void gkf_queue_serve(struct gkf_queue *queue)
 {
 	struct gkf_pool *pool = queue->pool;
+	int result;
 
-	while (serve_one(queue)) {
-		if (atomic_load_explicit(&gkf_room.ending,
-					 memory_order_relaxed))
+	for (;;) {
+		result = step(queue, queue->head);
+		if (is_ending() || !go_on(queue, result))
 			return;
 		if (gkf_pool_pressed(pool)) {
 			gkf_pool_add(queue);
@@ -349,7 +358,7 @@ int gkf_queue_do(struct gkf_own *own)
 {
 	struct gkf_queue *queue = own->ticket.queue;
 
-	if (own->serves && serve_one(queue))
+	if (own->serves && go_on(queue, step(queue, queue->head)))
 		gkf_pool_add(queue);
 	if (queue)
 		gkf_ticket_sleep(own->ticket);
