@@ -188,5 +188,5 @@ void gkf_op_warp_sync(struct gkf_warp *w, const struct gkf_op *op,
 {
 	uint32_t wanted = ((const u32 *)gkf_at(w, op->a))[__builtin_ctz(mask)];
 
-	gkf_path_gather(w, mask, wanted & w->live);
+	gkf_path_gather(w, mask, wanted & w->live, false);
 }

@@ -66,7 +66,8 @@ void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier)
 	w->limit = 0;
 }
 
-void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted)
+void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted,
+		     bool again)
 {
 	struct gkf_path *p = &w->path[w->current];
 
@@ -79,6 +80,9 @@ void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted)
 	}
 	p->state = GKF_PATH_WARP;
 	p->wanted = wanted;
+	p->again = again;
+	w->pc -= again && p == &w->path[w->current];
+	p->pc -= again && p != &w->path[w->current];
 	w->limit = 0;
 }
 
@@ -92,8 +96,10 @@ static void let_go(struct gkf_warp *w)
 			there |= w->path[i].mask;
 	for (uint32_t i = 0; there && i < w->paths; i++)
 		if (w->path[i].state == GKF_PATH_WARP &&
-		    !(w->path[i].wanted & w->live & ~there))
+		    !(w->path[i].wanted & w->live & ~there)) {
 			w->path[i].state = GKF_PATH_READY;
+			w->path[i].let_go = w->path[i].again;
+		}
 }
 
 void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame)
@@ -252,6 +258,8 @@ bool gkf_path_choose(struct gkf_warp *w)
 	w->mask = p->mask;
 	w->pc = p->pc;
 	w->base[GKF_AREA_FRAME] = w->frame->registers;
+	w->let_go = p->let_go;
+	w->path[w->current].let_go = false;
 	w->limit = UINT32_MAX;
 	for (uint32_t i = 0; i < w->paths; i++) {
 		struct gkf_path *o = &w->path[i];

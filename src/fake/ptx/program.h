@@ -134,6 +134,8 @@ struct gkf_path {
 	uint32_t mask, pc;
 	uint8_t state; /* enum gkf_path_state */
 	uint8_t barrier;
+	bool again;      /* it comes back to where it waited */
+	bool let_go;     /* it has waited, and need not again */
 	uint32_t wanted; /* lanes that it waits for */
 	uint32_t waited; /* turns it was passed over */
 };
@@ -157,6 +159,7 @@ struct gkf_warp {
 	int32_t patience; /* back-branches until others have a turn */
 	uint32_t turn;    /* choices for which the path keeps its turn */
 	bool yields;
+	bool let_go;    /* the path has waited for lanes, which have come */
 	uint32_t lanes; /* that the block has here */
 	struct gkf_frame *frame, *root;
 	struct gkf_run *run;
@@ -211,8 +214,12 @@ void gkf_run_fail(struct gkf_warp *w, const struct gkf_op *op, unsigned lane,
 void gkf_path_branch(struct gkf_warp *w, uint32_t taken, uint32_t target);
 void gkf_path_exit(struct gkf_warp *w, uint32_t mask);
 void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier);
-/* Waits until all lanes that are wanted wait like this. */
-void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted);
+/*
+ * Waits until all lanes that are wanted wait like this; again: and comes back
+ * to the same instruction, with let_go.
+ */
+void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted,
+		     bool again);
 void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame);
 void gkf_path_return(struct gkf_warp *w, uint32_t mask);
 bool gkf_path_choose(struct gkf_warp *w);
