@@ -27,6 +27,7 @@ struct heard {
 	CUresult status;
 	pthread_t thread;
 	int times;
+	struct mark mark;
 };
 
 static void hear(CUstream stream, CUresult status, void *data)
@@ -37,6 +38,7 @@ static void hear(CUstream stream, CUresult status, void *data)
 	heard->status = status;
 	heard->thread = pthread_self();
 	heard->times++;
+	mark_pass(&heard->mark);
 }
 
 static void a_callback_hears_its_stream_and_status(void **state)
@@ -45,6 +47,7 @@ static void a_callback_hears_its_stream_and_status(void **state)
 	struct heard heard = {.status = CUDA_ERROR_UNKNOWN};
 
 	(void)state;
+	sem_init(&heard.mark.passed, 0, 0);
 	assert_cuda(CU(cuStreamAddCallback)(s, hear, &heard, 0), SUCCESS);
 	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
 	assert_ptr_equal(heard.stream, s);
@@ -141,6 +144,7 @@ static void after_an_error_callbacks_hear_of_it(void **state)
 	int n = 0;
 
 	(void)state;
+	sem_init(&heard.mark.passed, 0, 0);
 	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 1), SUCCESS);
 	s = stream_made(0);
 	other = stream_made(CU_STREAM_NON_BLOCKING);
@@ -157,7 +161,9 @@ static void after_an_error_callbacks_hear_of_it(void **state)
 	assert_cuda(CU(cuStreamWaitValue32_v2)(other, kept, 9, 1), SUCCESS);
 	assert_cuda(CU(cuStreamQuery)(other), ERROR_NOT_READY);
 	gate_open(&gate);
+	/* Answers as soon as there is an error, which callbacks hear later. */
 	assert_cuda(CU(cuStreamSynchronize)(s), ERROR_ILLEGAL_ADDRESS);
+	mark_await(&heard.mark);
 	assert_int_equal(n, 0);
 	assert_int_equal(heard.times, 1);
 	assert_cuda(heard.status, ERROR_ILLEGAL_ADDRESS);
