@@ -7,25 +7,26 @@
 
 #include "base/str.h"
 #include "cli/fake_elf.h"
+#include "fake/ptx/fatbin.h"
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* A copy of a kernel collection's code: PTX, or machine code of one GPU. */
-enum image_kind { IMAGE_PTX, IMAGE_CODE };
-enum image_packing { PACKED_NOT, PACKED_ZSTD, PACKED_LZ4 };
-
+/* One image of a module's kernels: PTX, or machine code of one GPU. */
 struct image {
-	enum image_kind kind;
-	enum image_packing packing;
-	unsigned arch;    /* 80 is compute capability 8.0 */
+	struct gkf_image found;
 	unsigned module;  /* images of one module say the same thing */
 	bool relocatable; /* of -rdc=true: one of several that are linked */
 	bool empty;       /* machine code without a kernel */
-	size_t size;      /* as it lies in the file */
 };
 
-#define IMAGES_MAX 4096
+/* A kernel that would be refused, and the first reason. */
+struct refused_kernel {
+	char kernel[96], instruction[64];
+};
+
+#define REFUSED_MAX 16 /* that are named */
+#define IMAGES_MAX  4096
 
 /* What a file is. */
 enum doctor_kind {
@@ -51,6 +52,9 @@ struct doctor {
 	struct runtime runtime;
 	struct image *images;
 	unsigned image_count, module_count;
+	struct refused_kernel refused[REFUSED_MAX];
+	unsigned kernel_count, refused_count; /* of the PTX that is taken */
+	bool unlinked;                   /* its parts could not be linked */
 	const struct advice *advice[16]; /* why it will not run */
 	unsigned advice_count;
 };
@@ -77,6 +81,12 @@ int doctor_images(struct bytes section, bool relocatable,
 /* The bytes of a file; NULL data: errno says why; an empty one is "". */
 struct bytes doctor_map(const char *path);
 void doctor_unmap(struct bytes all);
+
+/*
+ * Reads the PTX that a GPU of that capability takes. 0 or GK_ERR_NOMEM; text
+ * that is no PTX has no kernels.
+ */
+int doctor_kernels(struct doctor *doctor, unsigned capability);
 
 /* It carries or asks for something of CUDA. */
 bool doctor_has_cuda(const struct doctor *doctor);

@@ -1,89 +1,39 @@
 /*
- * fake_doctor_images.c - what lies in a section of fat binaries: containers,
- * each with the images of one module. Nothing is unpacked but machine code
- * that may hold no kernel at all.
+ * fake_doctor_images.c - what lies in a section of fat binaries: each of them
+ * has the images of one module.
  */
 #include "cli/fake_doctor.h"
 
 #include "base/err.h"
+#include "fake/ptx/fatbin.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
-#define CONTAINER_MAGIC 0xba55ed50u
-#define CONTAINER_ALIGN 8
-
-struct container {
-	uint32_t magic;
-	uint16_t version, header_size;
-	uint64_t size; /* of what follows */
-};
-
-/* The first 64 bytes of an entry; its header may be longer. */
-struct entry {
-	uint16_t kind, version;
-	uint32_t header_size;
-	uint64_t size;        /* of the image, padding included */
-	uint32_t packed_size; /* 0: it is not packed */
-	uint32_t options;
-	uint16_t minor, major;
-	uint32_t arch;
-	uint64_t source_name;
-	uint64_t flags;
-	uint64_t reserved;
-	uint64_t unpacked_size;
-};
-
-_Static_assert(sizeof(struct container) == 16, "as nvcc writes it");
-_Static_assert(sizeof(struct entry) == 64, "as nvcc writes it");
-
-enum { KIND_PTX = 1, KIND_ELF = 2 };
-#define FLAG_LZ4     0x2000u
-#define FLAG_ZSTD    0x8000u
-#define UNPACKED_MAX ((size_t)64 << 20)
+#define FATBIN_ALIGN 8
 
 /* A file of machine code without a section of code. */
-static bool has_no_kernel(struct bytes file)
+static bool has_no_kernel(const struct gkf_image *image)
 {
-	struct bytes contents;
+	struct bytes file, contents;
 	const char *name;
+	bool none = true;
 	struct elf elf;
+	char *unpacked;
 
-	if (!elf_read(file, &elf))
+	if (gkf_image_unpack(image, &unpacked, &file.size))
 		return false;
-	for (unsigned i = 0; elf_section(&elf, i, &name, &contents); i++)
-		if (!strncmp(name, ".text.", strlen(".text.")))
-			return false;
-	return true;
+	file.data = (const unsigned char *)unpacked;
+	none = elf_read(file, &elf);
+	for (unsigned i = 0; none && elf_section(&elf, i, &name, &contents);
+	     i++)
+		none = strncmp(name, ".text.", strlen(".text.")) != 0;
+	free(unpacked);
+	return none;
 }
 
-static bool is_empty(const struct image *image, const struct entry *entry,
-		     struct bytes packed)
-{
-	struct bytes file = packed;
-	unsigned char *room;
-	bool empty;
-
-	if (image->kind != IMAGE_CODE || image->packing == PACKED_LZ4)
-		return false;
-	if (image->packing == PACKED_NOT)
-		return has_no_kernel(file);
-	if (entry->unpacked_size > UNPACKED_MAX)
-		return false;
-	room = malloc(entry->unpacked_size + 1);
-	if (!room)
-		return false;
-	file.data = room;
-	file.size = ZSTD_decompress(room, entry->unpacked_size, packed.data,
-				    entry->packed_size);
-	empty = !ZSTD_isError(file.size) && has_no_kernel(file);
-	free(room);
-	return empty;
-}
-
-static int add(struct doctor *doctor, const struct entry *entry,
-	       struct bytes payload, bool relocatable)
+static int add(struct doctor *doctor, const struct gkf_image *found,
+	       bool relocatable)
 {
 	struct image *image;
 
@@ -95,65 +45,56 @@ static int add(struct doctor *doctor, const struct entry *entry,
 		return 0;
 	image = &doctor->images[doctor->image_count++];
 	*image = (struct image){
-	    .kind = entry->kind == KIND_PTX ? IMAGE_PTX : IMAGE_CODE,
-	    .packing = entry->flags & FLAG_ZSTD  ? PACKED_ZSTD
-		       : entry->flags & FLAG_LZ4 ? PACKED_LZ4
-						 : PACKED_NOT,
-	    .arch = entry->arch,
+	    .found = *found,
 	    .module = doctor->module_count,
 	    .relocatable = relocatable,
-	    .size = payload.size,
+	    .empty = found->kind == GKF_IMAGE_ELF && has_no_kernel(found),
 	};
-	image->empty = entry->packed_size <= payload.size &&
-		       is_empty(image, entry, payload);
 	return 0;
 }
 
-static int add_container(struct bytes entries, bool relocatable,
-			 struct doctor *doctor)
+static int add_module(struct bytes fatbin, bool relocatable,
+		      struct doctor *doctor)
 {
-	struct entry entry;
+	struct gkf_image image;
+	size_t at = 0;
 	int err = 0;
 
-	for (size_t at = 0; !err;) {
-		struct bytes head = bytes_part(entries, at, sizeof entry);
-		struct bytes payload;
-
-		if (!head.data)
-			break;
-		memcpy(&entry, head.data, sizeof entry);
-		if (entry.header_size < sizeof entry)
-			break;
-		at += entry.header_size;
-		payload = bytes_part(entries, at, entry.size);
-		if (!payload.data)
-			break;
-		if (entry.kind == KIND_PTX || entry.kind == KIND_ELF)
-			err = add(doctor, &entry, payload, relocatable);
-		at += entry.size;
-	}
+	while (!err && !gkf_fatbin_next(fatbin.data, fatbin.size, &at, &image))
+		if (image.kind != GKF_IMAGE_OTHER)
+			err = add(doctor, &image, relocatable);
+	doctor->module_count++;
 	return err;
+}
+
+/* The fat binary at an offset, as far as it is there; empty: there is none. */
+static struct bytes fatbin_at(struct bytes section, size_t at)
+{
+	struct bytes head = bytes_part(section, at, 16);
+	struct bytes all = {NULL, 0};
+	uint64_t size;
+
+	if (!head.data || gkf_image_form(head.data) != GKF_FORM_FATBIN)
+		return all;
+	size = gkf_fatbin_size(head.data);
+	return size ? bytes_part(section, at,
+				 size < section.size - at ? size
+							  : section.size - at)
+		    : all;
 }
 
 int doctor_images(struct bytes section, bool relocatable, struct doctor *doctor)
 {
-	struct container head;
 	int err = 0;
 
-	for (size_t at = 0; !err && at + sizeof head <= section.size;) {
-		struct bytes entries;
+	for (size_t at = 0; !err && at < section.size;) {
+		struct bytes fatbin = fatbin_at(section, at);
 
-		memcpy(&head, section.data + at, sizeof head);
-		if (head.magic != CONTAINER_MAGIC ||
-		    head.header_size < sizeof head) {
-			at += CONTAINER_ALIGN;
-			continue;
-		}
-		at += head.header_size;
-		entries = bytes_part(section, at, head.size);
-		err = add_container(entries, relocatable, doctor);
-		doctor->module_count++;
-		at += entries.size;
+		if (fatbin.size)
+			err = add_module(fatbin, relocatable, doctor);
+		at += (fatbin.size + FATBIN_ALIGN - 1) / FATBIN_ALIGN *
+		      FATBIN_ALIGN;
+		at += fatbin.size ? 0 : FATBIN_ALIGN;
 	}
 	return err;
 }

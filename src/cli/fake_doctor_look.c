@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +48,11 @@ static const struct advice
 	       "older ones too: -gencode "
 	       "arch=compute_80,code=compute_80"},
     not_linked = {"not-linked",
-		  "it has device code of several files that call each other "
-		  "(-rdc=true), which nobody links here",
-		  "compile it without -rdc=true"},
+		  "its device code (-rdc=true) does not fit together", ""},
+    refused = {"refused-instruction",
+	       "it has kernels with instructions that are not executed: these "
+	       "are refused when they are launched",
+	       ""},
     old_runtime = {"old-runtime",
 		   "it needs the shared runtime of another CUDA than 12 or 13",
 		   "build it with CUDA 12 or 13"},
@@ -179,46 +180,31 @@ static struct standing standing_of(const struct doctor *doctor, unsigned module,
 
 		if (image->module != module || image->empty)
 			continue;
-		if (image->kind == IMAGE_CODE) {
+		if (image->found.kind == GKF_IMAGE_ELF) {
 			s.has_code = true;
 			continue;
 		}
 		s.has_ptx = true;
-		s.fits = s.fits || image->arch <= capability;
+		s.fits = s.fits || image->found.arch <= capability;
 	}
 	return s;
 }
 
-/* The parts of -rdc=true that are to be linked when the program starts. */
-static unsigned parts(const struct doctor *doctor, unsigned capability,
-		      bool *ret_fits)
+/* Are there parts of -rdc=true that are linked when the program starts? */
+static bool has_parts(const struct doctor *doctor, unsigned capability)
 {
-	unsigned count = 0, last = UINT_MAX;
-
-	*ret_fits = false;
-	for (unsigned i = 0; i < doctor->image_count; i++) {
-		const struct image *image = &doctor->images[i];
-
-		if (!image->relocatable)
-			continue;
-		count += image->module != last;
-		last = image->module;
-		*ret_fits = *ret_fits || (image->kind == IMAGE_PTX &&
-					  image->arch <= capability);
-	}
-	return count;
+	for (unsigned i = 0; i < doctor->image_count; i++)
+		if (doctor->images[i].relocatable &&
+		    doctor->images[i].found.kind == GKF_IMAGE_PTX &&
+		    doctor->images[i].found.arch <= capability)
+			return true;
+	return false;
 }
 
 static void judge_images(struct doctor *doctor, unsigned capability)
 {
-	bool fits;
-	unsigned count = parts(doctor, capability, &fits);
-
-	if (fits) {
-		if (count > 1)
-			advise(doctor, &not_linked);
+	if (has_parts(doctor, capability))
 		return;
-	}
 	for (unsigned i = 0; i < doctor->module_count; i++) {
 		struct standing s = standing_of(doctor, i, capability);
 
@@ -249,6 +235,10 @@ static void judge(const struct elf *elf, struct doctor *doctor,
 	    strcmp(shared, "libcudart.so.13"))
 		advise(doctor, &old_runtime);
 	judge_images(doctor, capability);
+	if (doctor->unlinked)
+		advise(doctor, &not_linked);
+	if (doctor->refused_count)
+		advise(doctor, &refused);
 }
 
 bool doctor_has_cuda(const struct doctor *doctor)
@@ -277,6 +267,8 @@ int doctor_look(const char *path, struct bytes all, unsigned capability,
 	if (!err)
 		err = doctor_images(elf_find(&elf, "__nv_relfatbin"), true,
 				    &doctor);
+	if (!err)
+		err = doctor_kernels(&doctor, capability);
 	if (err) {
 		doctor_free(&doctor);
 		return err;

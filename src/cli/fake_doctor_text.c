@@ -10,9 +10,10 @@ static const char *const kinds[] = {
 };
 
 static const char *const packings[] = {
-    [PACKED_NOT] = "none",
-    [PACKED_ZSTD] = "zstd",
-    [PACKED_LZ4] = "lz4",
+    [GKF_PLAIN] = "none",
+    [GKF_ZSTD] = "zstd",
+    [GKF_LZ4] = "lz4",
+    [GKF_UNKNOWN_PACKING] = "unknown",
 };
 
 /* How lines after the first are set in. */
@@ -45,17 +46,32 @@ static void runtime_text(const struct runtime *r, struct gk_buf *buf)
 
 static void image_text(const struct image *image, struct gk_buf *buf)
 {
-	gk_buf_printf(buf, "%s %s_%u, %zu bytes",
-		      image->kind == IMAGE_PTX ? "PTX" : "machine code",
-		      image->kind == IMAGE_PTX ? "compute" : "sm", image->arch,
-		      image->size);
-	if (image->packing != PACKED_NOT)
-		gk_buf_printf(buf, ", %s", packings[image->packing]);
+	bool ptx = image->found.kind == GKF_IMAGE_PTX;
+
+	gk_buf_printf(buf, "%s_%u, %zu bytes",
+		      ptx ? "PTX compute" : "machine code sm",
+		      image->found.arch, image->found.stored);
+	if (image->found.packing != GKF_PLAIN)
+		gk_buf_printf(buf, ", %s", packings[image->found.packing]);
 	if (image->relocatable)
 		gk_buf_puts(buf, ", to be linked");
 	if (image->empty)
 		gk_buf_puts(buf, ", without kernels");
 	gk_buf_putc(buf, '\n');
+}
+
+static void kernels_text(const struct doctor *doctor, struct gk_buf *buf)
+{
+	if (!doctor->kernel_count)
+		return;
+	gk_buf_printf(buf, "  kernels  %u", doctor->kernel_count);
+	if (doctor->refused_count)
+		gk_buf_printf(buf, ", %u of them refused",
+			      doctor->refused_count);
+	gk_buf_putc(buf, '\n');
+	for (unsigned i = 0; i < doctor->refused_count && i < REFUSED_MAX; i++)
+		gk_buf_printf(buf, INDENT "%s: %s\n", doctor->refused[i].kernel,
+			      doctor->refused[i].instruction);
 }
 
 static void images_text(const struct doctor *doctor, struct gk_buf *buf)
@@ -118,6 +134,7 @@ void doctor_text(const struct doctor *doctor, const char *libraries,
 		      kinds[doctor->kind]);
 	runtime_text(&doctor->runtime, buf);
 	images_text(doctor, buf);
+	kernels_text(doctor, buf);
 	verdict_text(doctor, libraries, buf);
 }
 
@@ -130,13 +147,14 @@ static json_t *images_json(const struct doctor *doctor)
 
 		json_array_append_new(
 		    list,
-		    json_pack("{s:s, s:i, s:i, s:s, s:I, s:b, s:b}", "kind",
-			      image->kind == IMAGE_PTX ? "ptx" : "code", "arch",
-			      (int)image->arch, "module", (int)image->module,
-			      "packing", packings[image->packing], "bytes",
-			      (json_int_t)image->size, "to_be_linked",
-			      image->relocatable, "without_kernels",
-			      image->empty));
+		    json_pack(
+			"{s:s, s:i, s:i, s:s, s:I, s:b, s:b}", "kind",
+			image->found.kind == GKF_IMAGE_PTX ? "ptx" : "code",
+			"arch", (int)image->found.arch, "module",
+			(int)image->module, "packing",
+			packings[image->found.packing], "bytes",
+			(json_int_t)image->found.stored, "to_be_linked",
+			image->relocatable, "without_kernels", image->empty));
 	}
 	return list;
 }
@@ -159,17 +177,31 @@ static json_t *reasons_json(const struct doctor *doctor, const char *libraries)
 	return list;
 }
 
+static json_t *refused_json(const struct doctor *doctor)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < doctor->refused_count && i < REFUSED_MAX; i++)
+		json_array_append_new(
+		    list,
+		    json_pack("{s:s, s:s}", "kernel", doctor->refused[i].kernel,
+			      "instruction", doctor->refused[i].instruction));
+	return list;
+}
+
 json_t *doctor_json(const struct doctor *doctor, const char *libraries)
 {
 	const struct runtime *r = &doctor->runtime;
 	char path[4096];
 
 	gk_str_clean(path, sizeof path, doctor->path, strlen(doctor->path));
-	return json_pack("{s:s, s:s, s:{s:s?, s:b, s:i, s:b}, s:o, s:b, s:o}",
-			 "path", path, "kind", kinds[doctor->kind], "runtime",
-			 "shared", *r->shared ? r->shared : NULL,
-			 "nvidia_inside", r->nvidia_static, "gpukit_inside",
-			 (int)r->ours_static, "driver", r->driver, "images",
-			 images_json(doctor), "runs", !doctor->advice_count,
-			 "reasons", reasons_json(doctor, libraries));
+	return json_pack(
+	    "{s:s, s:s, s:{s:s?, s:b, s:i, s:b}, s:o, s:i, s:i, s:o, s:b, s:o}",
+	    "path", path, "kind", kinds[doctor->kind], "runtime", "shared",
+	    *r->shared ? r->shared : NULL, "nvidia_inside", r->nvidia_static,
+	    "gpukit_inside", (int)r->ours_static, "driver", r->driver, "images",
+	    images_json(doctor), "kernels", (int)doctor->kernel_count,
+	    "kernels_refused", (int)doctor->refused_count, "refused",
+	    refused_json(doctor), "runs", !doctor->advice_count, "reasons",
+	    reasons_json(doctor, libraries));
 }

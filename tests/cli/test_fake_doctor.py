@@ -36,7 +36,7 @@ WAYS = {
     "rdc-code": (["-cudart", "shared", "-rdc=true", "-gencode",
                   "arch=compute_86,code=sm_86"], ["no-ptx"]),
     "rdc-ptx": (["-cudart", "shared", "-rdc=true", "-arch=compute_80"],
-                ["not-linked"]),
+                []),
 }
 
 
@@ -134,6 +134,82 @@ def test_it_lists_the_images(gpukit):
     assert packings == {"fast": {"lz4"}, "small": {"zstd"}, "plain": {"none"}}
     (found,) = look(gpukit, built("rdc"))
     assert any(i["to_be_linked"] and i["kind"] == PTX for i in found["images"])
+
+
+# Sums by the tensor cores: not executed yet, and refused at the launch.
+TENSOR = """
+#include <mma.h>
+#include <cstdio>
+__global__ void product(half *a, half *b, float *to)
+{
+	using namespace nvcuda::wmma;
+	fragment<matrix_a, 16, 16, 16, half, row_major> left;
+	fragment<matrix_b, 16, 16, 16, half, col_major> right;
+	fragment<accumulator, 16, 16, 16, float> sum;
+	fill_fragment(sum, 0.0f);
+	load_matrix_sync(left, a, 16);
+	load_matrix_sync(right, b, 16);
+	mma_sync(sum, left, right, sum);
+	store_matrix_sync(to, sum, 16, mem_row_major);
+}
+__global__ void plain(int *at) { *at = 1; }
+int main()
+{
+	product<<<1, 32>>>(nullptr, nullptr, nullptr);
+	if (cudaGetLastError() != cudaErrorNotSupported)
+		return 2;
+	int *at;
+	cudaMalloc(&at, 4);
+	plain<<<1, 1>>>(at);
+	return cudaDeviceSynchronize() ? 3 : 0;
+}
+"""
+
+
+TWO_FILES = ("""
+__device__ int twice(int);
+__global__ void work(int *at) { *at = twice(21); }
+int main()
+{
+	int *at, host = 0;
+	cudaMalloc(&at, 4);
+	work<<<1, 1>>>(at);
+	cudaMemcpy(&host, at, 4, cudaMemcpyDeviceToHost);
+	return host != 42;
+}
+""", "__device__ int twice(int x) { return 2 * x; }\n")
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "compute_75"])
+def test_device_code_of_two_files_is_linked(gpukit, tmp_path, arch):
+    files = [str(tmp_path / f"{i}.cu") for i in range(2)]
+    for path, text in zip(files, TWO_FILES):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    program = tmp_path / "program"
+    cuda_programs.run(cuda_programs.NVCC, "-cudart", "shared", "-rdc=true",
+                      f"-arch={arch}", *files, "-o", str(program),
+                      env=cuda_programs.environment())
+    (found,) = look(gpukit, program, code=0)
+    assert (found["kernels"], found["kernels_refused"]) == (1, 0)
+    assert runs(program)
+
+
+def test_it_names_the_kernels_that_will_be_refused(gpukit, tmp_path):
+    (tmp_path / "tensor.cu").write_text(TENSOR)
+    program = tmp_path / "tensor"
+    cuda_programs.run(cuda_programs.NVCC, "-cudart", "shared",
+                      "-arch=compute_80", str(tmp_path / "tensor.cu"), "-o",
+                      str(program), env=cuda_programs.environment())
+    (found,) = look(gpukit, program, code=1)
+    assert [r["code"] for r in found["reasons"]] == ["refused-instruction"]
+    assert (found["kernels"], found["kernels_refused"]) == (2, 1)
+    (refused,) = found["refused"]
+    assert "product" in refused["kernel"]
+    assert refused["instruction"].startswith("wmma.")
+    assert runs(program)
+    (found,) = look(gpukit, built("shared"), code=0)
+    assert (found["kernels"], found["kernels_refused"]) == (1, 0)
 
 
 def test_the_machine_decides(gpukit):
