@@ -21,9 +21,9 @@
 
 /* What is remembered: addresses and handles, alive and gone. */
 static const char *const kinds[DICE_KINDS] = {
-    "CUdeviceptr", "CUcontext",        "CUstream",     "CUevent",
-    "CUmodule",    "CUfunction",       "CUlibrary",    "CUkernel",
-    "CUarray",     "CUmipmappedArray", "CUmemoryPool", "void *",
+    "CUdeviceptr",  "CUcontext",   "CUstream", "CUevent", "CUmodule",
+    "CUfunction",   "CUlibrary",   "CUkernel", "CUarray", "CUmipmappedArray",
+    "CUmemoryPool", "CUlinkState", "void *",
 };
 
 static __typeof__(&cuCtxSynchronize_v2) synchronize;
@@ -320,6 +320,10 @@ static void harvest(struct dice *d, const struct entry_point *e,
 			 e->arg[i].type);
 		if (type[strlen(type) - 1] == ' ')
 			type[strlen(type) - 1] = '\0';
+		/* Code and images are no memory to be written to. */
+		if (dice_kind_of(type) == HOST &&
+		    strncmp(e->symbol, "cuMem", 5) != 0)
+			continue;
 		if (dice_kind_of(type) < DICE_KINDS)
 			remember(d, dice_kind_of(type),
 				 *(const uint64_t *)(uintptr_t)values[i]);

@@ -11,7 +11,7 @@
 #define DICE_BUFFER 65536 /* bytes */
 #define DICE_FEW    24    /* DICE_FEW^3 bytes fit into a buffer twice */
 
-#define DICE_KINDS 12 /* of handles and addresses that are remembered */
+#define DICE_KINDS 13 /* of handles and addresses that are remembered */
 #define DICE_POOL  48 /* of a kind; some are gone */
 
 /* A thread's: what one frees no other uses, as in any sound program. */

@@ -52,10 +52,13 @@ static struct {
 	CUarray array;
 	CUmipmappedArray mipmap;
 	CUmemoryPool pool, made_pool;
+	CUlinkState link;
+	char code[sizeof ptx];
+	size_t code_size;
 	CUdeviceptr managed;
 	CUdevice second;
 	int nothing, four, global, sync, shared_bytes;
-	const char *thing, *shared;
+	const char *thing, *shared, *file;
 	void *host, *registered;
 	char bus[32], path[96];
 } things;
@@ -69,6 +72,7 @@ static const struct {
     {"CUfunction", &things.function},     {"CUlibrary", &things.library},
     {"CUkernel", &things.kernel},         {"CUarray", &things.array},
     {"CUmipmappedArray", &things.mipmap}, {"CUmemoryPool", &things.pool},
+    {"CUlinkState", &things.link},
 };
 
 /* Texts by the name of the parameter. */
@@ -112,6 +116,9 @@ static const struct {
     SPECIAL("cuFuncSetAttribute", "attrib", shared_bytes),
     SPECIAL("cuKernelSetAttribute", "attrib", shared_bytes),
     SPECIAL("cuLaunch", "extra", nothing),
+    SPECIAL("cuLinkAdd", "size", code_size),
+    SPECIAL("cuLinkAdd", "numOptions", nothing),
+    SPECIAL("cuLinkAddFile", "path", file),
     SPECIAL("cuModuleGetGlobal", "name", thing),
     SPECIAL("cuLibraryGetGlobal", "name", thing),
     SPECIAL("cuLibraryGetManaged", "name", shared),
@@ -121,6 +128,13 @@ static const struct {
 static void enable_peer(void)
 {
 	CU(cuCtxEnablePeerAccess)(things.peer, 0);
+}
+
+static void add_code(void)
+{
+	CU(cuLinkAddData_v2)
+	(things.link, CU_JIT_INPUT_PTX, things.code, sizeof ptx, "every", 0,
+	 NULL, NULL);
 }
 
 /* As functions were launched before CUDA 4.0. */
@@ -143,6 +157,7 @@ static const struct {
 	void (*prepare)(void);
 } preparations[] = {
     {"cuCtxDisablePeerAccess", enable_peer},
+    {"cuLinkComplete", add_code},
     {"cuLaunch", shape_blocks},
     {"cuLaunchGrid", shape_blocks},
     {"cuLaunchGridAsync", shape_blocks},
@@ -178,7 +193,10 @@ void right_make(void)
 	things.four = 4;
 	things.global = CU_MEM_ATTACH_GLOBAL;
 	things.shared_bytes = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+	memcpy(things.code, ptx, sizeof ptx);
 	things.thing = "thing";
+	things.file = things.path;
+	things.code_size = sizeof ptx;
 	things.shared = "shared";
 	things.sync = CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
 	CU(cuCtxCreate_v2)(&things.peer, 0, things.second);
@@ -192,6 +210,7 @@ void right_make(void)
 	CU(cuLibraryLoadData)
 	(&things.library, ptx, NULL, NULL, 0, NULL, NULL, 0);
 	CU(cuLibraryGetKernel)(&things.kernel, things.library, "every");
+	CU(cuLinkCreate_v2)(0, NULL, NULL, &things.link);
 	CU(cuArrayCreate_v2)(&things.array, &plane);
 	CU(cuMipmappedArrayCreate)(&things.mipmap, &levels, 2);
 	CU(cuDeviceGetDefaultMemPool)(&things.pool, 0);
@@ -427,6 +446,7 @@ static const struct {
     {"const void *", "image", fill_code},
     {"const void *", "code", fill_code},
     {"const void *", "fatCubin", fill_fat},
+    {"void *", "data", fill_code},
     {"void **", "kernelParams", fill_room},
 };
 
