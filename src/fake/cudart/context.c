@@ -65,8 +65,8 @@ cudaError_t cudart_primary(int device, CUcontext *ret_context)
 	return e ? cudart_fail(e) : cudaSuccess;
 }
 
-/* Is it a primary context that was reset? Then which device's. */
-static bool was_reset(CUcontext context, int *ret_device)
+/* Was it a primary context that is reset now? Then which device's. */
+static bool was_primary(CUcontext context, int *ret_device)
 {
 	bool found = false;
 
@@ -78,6 +78,18 @@ static bool was_reset(CUcontext context, int *ret_device)
 		}
 	pthread_mutex_unlock(&lock);
 	return found;
+}
+
+/*
+ * Is the current context one that was reset? Its handle may be that of another
+ * one by now, which lives.
+ */
+static bool was_reset(CUcontext current, int *ret_device)
+{
+	CUdevice device;
+
+	return was_primary(current, ret_device) &&
+	       legacy->cuCtxGetDevice(&device);
 }
 
 /* The devices to try, one after the other, for a thread that chose none. */

@@ -102,6 +102,21 @@ static void after_a_reset_all_begins_anew(void)
 	CHECK(scripted_calls("cuDevicePrimaryCtxRetain") == 2);
 }
 
+/* The driver may give what was reset to somebody else. */
+static void a_handle_is_used_again(void)
+{
+	CUcontext made;
+	int device;
+
+	CHECK(device_of_allocation() == 0);
+	CHECK_CUDA(cudaDeviceReset(), Success);
+	CHECK(!cuCtxCreate_v2(&made, SCRIPTED_SAME_HANDLE, 2));
+	CHECK_CUDA(cudaGetDevice(&device), Success);
+	CHECK(device == 2);
+	CHECK(device_of_allocation() == 2);
+	CHECK(scripted_calls("cuDevicePrimaryCtxRetain") == 1);
+}
+
 static void devices_in_order_of_choice(void)
 {
 	int order[] = {2, 1}, wrong[] = {0, SCRIPTED_DEVICES}, device;
@@ -291,6 +306,7 @@ static void refusals_are_counted_by_name(void)
 IN_CHILD(each_thread_has_its_device)
 IN_CHILD(the_driver_may_choose)
 IN_CHILD(after_a_reset_all_begins_anew)
+IN_CHILD(a_handle_is_used_again)
 IN_CHILD(devices_in_order_of_choice)
 IN_CHILD(what_binds_fails)
 IN_CHILD(the_last_error)
@@ -306,6 +322,7 @@ int main(void)
 	    cmocka_unit_test(each_thread_has_its_device_there),
 	    cmocka_unit_test(the_driver_may_choose_there),
 	    cmocka_unit_test(after_a_reset_all_begins_anew_there),
+	    cmocka_unit_test(a_handle_is_used_again_there),
 	    cmocka_unit_test(devices_in_order_of_choice_there),
 	    cmocka_unit_test(what_binds_fails_there),
 	    cmocka_unit_test(the_last_error_there),

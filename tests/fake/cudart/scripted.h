@@ -12,6 +12,9 @@
 
 #define SCRIPTED_DEVICES 3
 
+/* Flags of cuCtxCreate: the new context has the handle of the current one. */
+#define SCRIPTED_SAME_HANDLE 0x7777
+
 /* To be changed before the runtime starts. */
 extern CUDA_EXPORT int scripted_version; /* 13000 */
 extern CUDA_EXPORT bool scripted_has_table;

@@ -93,20 +93,33 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 	return CUDA_SUCCESS;
 }
 
+/* What uses the current context finds it alive. */
+static CUresult alive(void)
+{
+	if (!current)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return current->active ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
 CUresult cuCtxGetDevice(CUdevice *device)
 {
 	ENTER(cuCtxGetDevice);
-	if (!current)
-		return CUDA_ERROR_INVALID_CONTEXT;
+	if (alive())
+		return alive();
 	*device = current->device;
 	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
-	(void)flags;
 	ENTER(cuCtxCreate_v2);
-	current = *pctx = &made[dev];
+	*pctx = &made[dev];
+	if (flags == SCRIPTED_SAME_HANDLE) {
+		*pctx = current;
+		current->active = true;
+		current->device = dev;
+	}
+	current = *pctx;
 	return CUDA_SUCCESS;
 }
 
@@ -123,14 +136,6 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 	ENTER(cuDevicePrimaryCtxReset_v2);
 	primary[dev].active = false;
 	return CUDA_SUCCESS;
-}
-
-/* What uses the current context finds it alive. */
-static CUresult alive(void)
-{
-	if (!current)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	return current->active ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 /* The device is in the address. */
