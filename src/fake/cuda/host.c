@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ static CUresult alloc_host(CUcontext ctx, void **pp, size_t size,
 		return CUDA_ERROR_INVALID_VALUE;
 	error = gkf_space_alloc(&ask, &address);
 	if (error)
-		return front_error(error);
+		return memory_error(error);
 	*pp = (void *)(uintptr_t)address;
 	return CUDA_SUCCESS;
 }
@@ -107,7 +108,7 @@ CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 	return CUDA_SUCCESS;
 }
 
-/* Is something mapped at every page of it? */
+/* Is something mapped at every page of it, as far as the kernel tells? */
 static bool is_mapped(uintptr_t at, size_t size)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -119,7 +120,7 @@ static bool is_mapped(uintptr_t at, size_t size)
 
 		if (part > sizeof(seen) * page)
 			part = sizeof(seen) * page;
-		if (mincore((void *)at, part, seen))
+		if (mincore((void *)at, part, seen) && errno == ENOMEM)
 			return false;
 	}
 	return true;

@@ -27,7 +27,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize,
 	ask.owner = ctx;
 	error = gkf_space_alloc(&ask, &address);
 	if (error)
-		return front_error(error);
+		return memory_error(error);
 	*dptr = address;
 	return CUDA_SUCCESS;
 }

@@ -21,9 +21,15 @@ CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 	int error = gkf_space_alloc(&ask, &address);
 
 	if (error)
-		return front_error(error);
+		return memory_error(error);
 	*ret_address = address;
 	return CUDA_SUCCESS;
+}
+
+CUresult memory_error(int gk_err)
+{
+	return gk_err == GK_ERR_NOT_FOUND ? CUDA_ERROR_DEVICE_UNAVAILABLE
+					  : front_error(gk_err);
 }
 
 CUresult memory_counted(enum cuda_row row, CUresult r)

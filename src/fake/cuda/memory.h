@@ -20,6 +20,12 @@
 /* Counts what is refused (CUDA_ERROR_NOT_SUPPORTED), and answers it. */
 CUresult memory_counted(enum cuda_row row, CUresult r);
 
+/*
+ * What an error of gkf_space_alloc() is called: a device that the process has
+ * no more (its MIG instance is gone) is CUDA_ERROR_DEVICE_UNAVAILABLE.
+ */
+CUresult memory_error(int gk_err);
+
 /* Memory of a context's device that goes away with the context. */
 CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 		      CUdeviceptr *ret_address);

@@ -47,7 +47,7 @@ static CUresult alloc_from(CUmemoryPool pool, size_t size, CUdeviceptr *dptr)
 		return r;
 	error = gkf_space_alloc(&ask, &address);
 	if (error)
-		return front_error(error);
+		return memory_error(error);
 	*dptr = address;
 	return CUDA_SUCCESS;
 }
