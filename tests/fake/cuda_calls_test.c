@@ -15,7 +15,7 @@
 #include <pthread.h>
 
 #define THREADS    2
-#define CALLS      2000000ULL
+#define CALLS      1000000ULL
 #define ANEW_EVERY 2048 /* calls of a thread between new contexts */
 #define HUNG_S     60
 
