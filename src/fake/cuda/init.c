@@ -205,24 +205,36 @@ CUresult cuInit(unsigned int Flags)
 	return r ? r : front_enter(ROW_cuInit);
 }
 
-/* Works before cuInit, too: then the machine is only looked at. */
-CUresult cuDriverGetVersion(int *driverVersion)
+/* The machine is only looked at: nobody has begun. */
+static unsigned version_before_init(void)
 {
-	struct gkf_machine *machine;
 	unsigned version = front_generation->cuda;
+	struct gkf_machine *machine;
 
-	if (!driverVersion)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!front_enter(ROW_cuDriverGetVersion)) {
-		version = cuda.file->cuda_version;
-	} else if (!gkf_machine_open(NULL, &machine)) {
+	if (!gkf_machine_open(NULL, &machine)) {
 		struct gkf_file *file = gkf_machine_file(machine);
 
 		version = file->cuda_version;
 		gkf_cuda_count(file, ROW_cuDriverGetVersion);
 		gkf_machine_close(machine);
 	}
-	*driverVersion = (int)version;
+	return version;
+}
+
+/* Works before cuInit, in a forked child and at the end, too. */
+CUresult cuDriverGetVersion(int *driverVersion)
+{
+	CUresult r = front_enter(ROW_cuDriverGetVersion);
+	int ready = atomic_load(&cuda.ready);
+
+	if (!driverVersion)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!r || ready == CUDA_FORKED)
+		*driverVersion = (int)cuda.file->cuda_version;
+	else if (ready == CUDA_ENDED)
+		*driverVersion = (int)front_generation->cuda;
+	else
+		*driverVersion = (int)version_before_init();
 	return CUDA_SUCCESS;
 }
 
