@@ -162,15 +162,35 @@ cudaError_t cudart_current_device(int *ret_device)
 	return cudaSuccess;
 }
 
-bool context_is_primary(CUcontext context)
+/* Does this runtime hold it? */
+static bool is_held(CUcontext context)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&lock);
 	for (int i = 0; primaries && i < cudart_device_count; i++)
-		found |= primaries[i].context == context;
+		found |= primaries[i].held && primaries[i].context == context;
 	pthread_mutex_unlock(&lock);
 	return found;
+}
+
+/* The program may hold one that this runtime has never asked for. */
+bool context_is_primary(CUcontext current)
+{
+	CUcontext primary_context = NULL;
+	unsigned int flags;
+	CUdevice device;
+	int active = 0, reset;
+
+	if (is_held(current) || was_reset(current, &reset))
+		return true;
+	if (legacy->cuCtxGetDevice(&device) ||
+	    legacy->cuDevicePrimaryCtxGetState(device, &flags, &active) ||
+	    !active ||
+	    legacy->cuDevicePrimaryCtxRetain(&primary_context, device))
+		return false;
+	legacy->cuDevicePrimaryCtxRelease_v2(device);
+	return primary_context == current;
 }
 
 void context_forget(int device)

@@ -6,8 +6,8 @@
 
 #include "fake/cudart/runtime.h"
 
-/* Is it the primary context of a device, as far as this runtime knows it? */
-bool context_is_primary(CUcontext context);
+/* Is the current context the primary one of its device? */
+bool context_is_primary(CUcontext current);
 
 /* The primary context of a device was reset: it is no longer held. */
 void context_forget(int device);

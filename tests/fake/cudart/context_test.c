@@ -68,6 +68,9 @@ static void the_driver_may_choose(void)
 	CHECK(!cuDevicePrimaryCtxRetain(&primary, 1));
 	CHECK(!cuCtxSetCurrent(primary));
 	CHECK(device_of_allocation() == 1);
+	/* A primary one is, whoever holds it. */
+	CHECK_CUDA(cudaDeviceReset(), Success);
+	CHECK(scripted_calls("cuDevicePrimaryCtxReset_v2") == 1);
 	CHECK_CUDA(cudaSetDevice(0), Success);
 	CHECK(device_of_allocation() == 0);
 }

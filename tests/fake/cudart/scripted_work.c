@@ -131,6 +131,15 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 	return CUDA_SUCCESS;
 }
 
+CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags,
+				    int *active)
+{
+	ENTER(cuDevicePrimaryCtxGetState);
+	*flags = 0;
+	*active = primary[dev].active;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
 	ENTER(cuDevicePrimaryCtxReset_v2);
