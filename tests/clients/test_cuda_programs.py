@@ -40,6 +40,32 @@ def test_program_on_other_gpus(name, gpus):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("driver", ["535", "570"])
+def test_a_driver_that_is_too_old_for_the_runtime(driver):
+    done = on_machine(cuda_programs.shared("vector_add"), "--driver", driver)
+    assert done.returncode == 1
+    assert "cudaErrorInsufficientDriver" in done.stderr
+
+
+@pytest.mark.parametrize("driver", ["535", "570", "610"])
+def test_a_program_of_the_driver_on_drivers_old_and_new(driver):
+    program = cuda_programs.driver("memory_driver")
+    done = on_machine(program, "--driver", driver)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_machine_code_alone_is_refused_as_by_a_gpu_it_is_not_for(tmp_path):
+    program = str(tmp_path / "program")
+    cuda_programs.run(
+        cuda_programs.NVCC, "-cudart", "shared", "-gencode",
+        "arch=compute_86,code=sm_86",
+        os.path.join(cuda_programs.SOURCES, "vector_add.cu"), "-o", program,
+        env=cuda_programs.environment())
+    done = on_machine(program)
+    assert done.returncode == 1
+    assert "cudaErrorNoKernelImageForDevice" in done.stderr
+
+
 def test_the_kept_kernels_are_what_nvcc_makes(tmp_path):
     made = tmp_path / "kernels.ptx"
     cuda_programs.run(cuda_programs.NVCC, "-ptx", *cuda_programs.ARCH,
