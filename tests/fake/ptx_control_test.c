@@ -227,6 +227,36 @@ static void barriers_count_who_is_there(void **state)
 	ptx_unload(&p);
 }
 
+/* 100 threads; those below 40, all, and none say yes, one after the other. */
+static void barriers_count_what_is_said(void **state)
+{
+	struct ptx_program p;
+	uint32_t out[100];
+	uint64_t at;
+
+	(void)state;
+	ptx_load(
+	    &p, HEAD
+	    ".entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .pred %p<9>;\n"
+	    ".reg .b64 %rd<3>; ld.param.u64 %rd1, [out];\n"
+	    "mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;\n"
+	    "add.u64 %rd1, %rd1, %rd2; setp.lt.u32 %p1, %r1, 40;\n"
+	    "bar.red.popc.u32 %r2, 0, %p1;\n"
+	    "barrier.red.popc.aligned.u32 %r3, 0, !%p1;\n"
+	    "bar.red.and.pred %p2, 1, %p1; bar.red.or.pred %p3, 1, %p1;\n"
+	    "setp.lt.u32 %p4, %r1, 100; bar.red.and.pred %p5, 1, %p4;\n"
+	    "bar.red.or.pred %p6, 2, 128, !%p4;\n"
+	    "mad.lo.u32 %r2, %r3, 1000, %r2;\n"
+	    "@%p2 add.u32 %r2, %r2, 100000; @%p3 add.u32 %r2, %r2, 200000;\n"
+	    "@%p5 add.u32 %r2, %r2, 400000; @%p6 add.u32 %r2, %r2, 800000;\n"
+	    "st.global.u32 [%rd1], %r2; ret; }\n");
+	at = ptx_show(&p, out, sizeof out);
+	assert_int_equal(ptx_run(&p, "k", 2, 100, &at, 8), GKF_PTX_DONE);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(out[i], 600000 + 60 * 1000 + 40);
+	ptx_unload(&p);
+}
+
 /* A warp waits for what another warp of its block writes. */
 static void warps_wait_for_warps(void **state)
 {
@@ -468,6 +498,7 @@ int main(void)
 	    cmocka_unit_test(endless_calls_overflow),
 	    cmocka_unit_test(blocks_share_and_wait),
 	    cmocka_unit_test(barriers_count_who_is_there),
+	    cmocka_unit_test(barriers_count_what_is_said),
 	    cmocka_unit_test(warps_wait_for_warps),
 	    cmocka_unit_test(atomics_lose_nothing),
 	    cmocka_unit_test(spaces_are_told_by_address),

@@ -3,7 +3,9 @@
 
 static void release(struct gkf_block *b, unsigned barrier)
 {
-	b->barriers[barrier] = (struct gkf_barrier){0};
+	struct gkf_barrier *at = &b->barriers[barrier];
+
+	*at = (struct gkf_barrier){.all_yes = at->yes, .all_no = at->no};
 	for (uint32_t i = 0; i < b->warp_count; i++) {
 		struct gkf_warp *w = b->warps[i];
 

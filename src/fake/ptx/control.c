@@ -109,6 +109,41 @@ void gkf_op_bar_sync(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 		gkf_barrier_arrive(w, mask, barrier, count, true);
 }
 
+/* As bar.sync, and threads say yes or no. */
+void gkf_op_bar_red(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint32_t barrier, count, said = *(const u32 *)gkf_at(w, op->c);
+	struct gkf_barrier *at;
+
+	if (!operands(w, op, mask, &barrier, &count))
+		return;
+	said = (op->flip_c ? ~said : said) & mask;
+	at = &w->block->barriers[barrier];
+	at->yes += (uint32_t)__builtin_popcount(said);
+	at->no += (uint32_t)__builtin_popcount(mask & ~said);
+	gkf_barrier_arrive(w, mask, barrier, count, true);
+}
+
+/* What they said: how many yes; all of them; any of them. */
+void gkf_op_bar_result(struct gkf_warp *w, const struct gkf_op *op,
+		       uint32_t mask)
+{
+	uint32_t barrier =
+	    ((const u32 *)gkf_at(w, op->a))[__builtin_ctz(mask)] % GKF_BARRIERS;
+	const struct gkf_barrier *at = &w->block->barriers[barrier];
+	u32 *out = gkf_at(w, op->d);
+	bool is;
+
+	if (op->bool_ == GKF_BOOL_NONE) {
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			if (mask >> l & 1)
+				out[l] = at->all_yes;
+		return;
+	}
+	is = op->bool_ == GKF_BOOL_AND ? !at->all_no : at->all_yes > 0;
+	*out = (*out & ~mask) | (is ? mask : 0);
+}
+
 void gkf_op_bar_arrive(struct gkf_warp *w, const struct gkf_op *op,
 		       uint32_t mask)
 {

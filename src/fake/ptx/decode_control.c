@@ -133,6 +133,40 @@ bool gkf_decode_bar(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	return true;
 }
 
+/* The result, the barrier, how many threads, what each says. */
+bool gkf_decode_bar_red(struct gkf_decoder *d,
+			const struct gkf_ptx_instruction *i,
+			const struct gkf_form *form,
+			const struct gkf_modifiers *m)
+{
+	uint32_t target, a, b, c;
+	const struct gkf_ptx_operand *said;
+	struct gkf_op *op;
+	bool ok;
+
+	if (i->count < 3 || i->count > 4)
+		return false;
+	said = gkf_operand(d, i, i->count - 1U);
+	target = gkf_target(d, gkf_operand(d, i, 0), m->bool_ ? 'p' : 'w', &ok);
+	a = gkf_source(d, gkf_operand(d, i, 1), 'w');
+	b = i->count > 3 ? gkf_source(d, gkf_operand(d, i, 2), 'w')
+			 : gkf_constant(d, 4, 0);
+	c = gkf_source(d, said, 'p');
+	if (!ok || target == GKF_NOWHERE || a == GKF_NOWHERE ||
+	    b == GKF_NOWHERE || c == GKF_NOWHERE)
+		return false;
+	op = gkf_emit(d, form->run);
+	op->a = a;
+	op->b = b;
+	op->c = c;
+	op->flip_c = said->negated;
+	op = gkf_emit(d, gkf_op_bar_result);
+	op->a = a;
+	op->d = target;
+	op->bool_ = m->bool_;
+	return true;
+}
+
 static bool one_word(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		     const struct gkf_form *form)
 {

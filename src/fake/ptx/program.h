@@ -143,8 +143,10 @@ struct gkf_path {
 /* Counts of a phase: threads that came, and warps' worth of them. */
 struct gkf_barrier {
 	uint32_t arrived;
-	uint32_t rounded;  /* 32 for each warp that came whole */
-	uint32_t expected; /* 0: all threads that there are */
+	uint32_t rounded;         /* 32 for each warp that came whole */
+	uint32_t expected;        /* 0: all threads that there are */
+	uint32_t yes, no;         /* what its threads said */
+	uint32_t all_yes, all_no; /* of the phase before */
 };
 
 struct gkf_run; /* a launch */
