@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define TEXT_MAX  ((size_t)1 << 30)
 #define PARTS_MAX 1024 /* files of a program */
 
 /* The PTX that came with a release of CUDA; PTX ISA, "Release Notes". */
@@ -90,8 +91,10 @@ static CUresult read_text(const struct cuda_device *d, const char *text,
 			  size_t size, char *message,
 			  struct gkf_ptx_module **ret)
 {
-	size_t length = size ? strnlen(text, size) : strlen(text);
+	size_t length = 0;
 
+	if (size <= TEXT_MAX)
+		length = size ? strnlen(text, size) : strlen(text);
 	if (!is_ptx(text, length)) {
 		snprintf(message, GKF_PTX_MESSAGE_MAX,
 			 "neither PTX nor a fat binary");
