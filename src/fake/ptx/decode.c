@@ -160,11 +160,22 @@ static void refuse(struct gkf_decoder *d, const struct gkf_ptx_instruction *i)
 					  .line = i->line};
 }
 
+static const struct gkf_memo *form_of(struct gkf_decoder *d, const char *name)
+{
+	struct gkf_memo *m = &d->memos[((uintptr_t)name >> 4) % GKF_MEMOS];
+
+	if (m->name != name) {
+		m->name = name;
+		m->form = gkf_form_find(name, &m->modifiers);
+	}
+	return m;
+}
+
 static void instruction(struct gkf_decoder *d,
 			const struct gkf_ptx_instruction *i)
 {
-	struct gkf_modifiers m;
-	const struct gkf_form *form = gkf_form_find(i->name, &m);
+	const struct gkf_memo *memo = form_of(d, i->name);
+	const struct gkf_form *form = memo->form;
 
 	d->line = i->line;
 	d->guard = GKF_TRUE;
@@ -173,7 +184,7 @@ static void instruction(struct gkf_decoder *d,
 		d->guard = d->register_places[i->guard];
 	if (i->guard_negated)
 		d->guard_flip = UINT32_MAX;
-	if (!form || !form->decode(d, i, form, &m))
+	if (!form || !form->decode(d, i, form, &memo->modifiers))
 		refuse(d, i);
 }
 

@@ -13,6 +13,14 @@ struct gkf_constant {
 	uint8_t bytes;
 };
 
+/* The form of a name: equal names are one pointer. */
+struct gkf_memo {
+	const char *name;
+	const struct gkf_form *form;
+	struct gkf_modifiers modifiers;
+};
+#define GKF_MEMOS 256
+
 struct gkf_decoder {
 	struct gkf_ptx_kernel *kernel;
 	const struct gkf_ptx_module *module;
@@ -23,6 +31,7 @@ struct gkf_decoder {
 	struct gkf_constant *constants;
 	size_t constant_count, constant_room;
 	size_t code_room;
+	struct gkf_memo memos[GKF_MEMOS];
 	uint32_t *shared; /* offsets of variables in shared memory */
 	/* Of the function. */
 	const struct gkf_ptx_function *function;
