@@ -148,6 +148,7 @@ static int init_file(struct gkf_file *f, const struct gkf_machine_spec *spec)
 	gkf_scenario_init(f, spec->scenario);
 	f->clock[0] = (struct gkf_clock){
 	    .real_ns = gk_boot_ns(),
+	    .wall_ns = gk_wall_ns(),
 	    .speed = spec->frozen  ? 0
 		     : spec->speed ? spec->speed
 				   : 1000,

@@ -108,7 +108,8 @@ struct gkf_device {
  */
 struct gkf_clock {
 	uint64_t real_ns, machine_ns;
-	uint64_t speed; /* permille; 0: it stands still */
+	uint64_t wall_ns; /* since 1970, at real_ns */
+	uint64_t speed;   /* permille; 0: it stands still */
 };
 #define GKF_SPEED_MAX 1000000
 

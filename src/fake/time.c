@@ -24,6 +24,7 @@ struct gkf_clock gkf_clock_get(const struct gkf_machine *m)
 		c.real_ns = __atomic_load_n(&at->real_ns, __ATOMIC_RELAXED);
 		c.machine_ns =
 		    __atomic_load_n(&at->machine_ns, __ATOMIC_RELAXED);
+		c.wall_ns = __atomic_load_n(&at->wall_ns, __ATOMIC_RELAXED);
 		c.speed = __atomic_load_n(&at->speed, __ATOMIC_RELAXED);
 		atomic_thread_fence(memory_order_acquire);
 	} while (atomic_load_explicit(&f->clock_seq, memory_order_relaxed) !=
@@ -86,12 +87,12 @@ uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns)
 	uint64_t wall = 0, boot = 0;
 	int64_t ago;
 
+	if (!c.speed) /* exactly the same, whoever asks when */
+		return (c.wall_ns - (c.machine_ns - machine_ns)) / GK_NS_PER_US;
 	read_clocks(&wall, &boot);
 	ago = (int64_t)(machine_at(&c, boot) - machine_ns);
-	if (c.speed && c.speed != REAL_SPEED)
+	if (c.speed != REAL_SPEED)
 		ago = (int64_t)((__int128_t)ago * REAL_SPEED / c.speed);
-	if (!c.speed)
-		wall -= boot - c.real_ns; /* of when it was stopped */
 	return (wall - (uint64_t)ago) / GK_NS_PER_US;
 }
 
@@ -119,6 +120,7 @@ static void commit(struct gkf_file *f, const struct gkf_clock *c)
 	atomic_thread_fence(memory_order_release);
 	__atomic_store_n(&to->real_ns, c->real_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&to->machine_ns, c->machine_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->wall_ns, c->wall_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&to->speed, c->speed, __ATOMIC_RELAXED);
 	atomic_store_explicit(&f->clock_seq, seq + 1, memory_order_release);
 }
@@ -136,8 +138,13 @@ static int change(struct gkf_machine *m, uint64_t later_ns, uint64_t speed,
 	c = gkf_clock_get(m);
 	now = gk_boot_ns();
 	c.machine_ns = machine_at(&c, now) + later_ns;
-	/* A clock that stands is stepped in wall time, too. */
-	c.real_ns = !c.speed && keep_speed ? c.real_ns + later_ns : now;
+	if (!c.speed && keep_speed) { /* it is stepped in wall time, too */
+		c.real_ns += later_ns;
+		c.wall_ns += later_ns;
+	} else {
+		c.real_ns = now;
+		c.wall_ns = gk_wall_ns();
+	}
 	if (!keep_speed && !speed && c.speed)
 		atomic_store(&m->file->run_speed, c.speed);
 	if (!keep_speed)

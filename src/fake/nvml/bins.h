@@ -10,12 +10,12 @@
 /*
  * Two clocks are read to place a bin in wall time, so the stamp of one bin
  * wavers. Only what is newer by more than this is another bin; at high speeds
- * bins are close to one another.
+ * bins are close to one another. When the clock stands nothing wavers.
  */
 static inline uint64_t bin_waver_us(const struct call *c)
 {
 	uint64_t speed = gkf_clock_get(c->machine).speed;
-	uint64_t quarter = GKF_BIN_NS / 4 / (speed ? speed : 1000);
+	uint64_t quarter = speed ? GKF_BIN_NS / 4 / speed : 0;
 
 	return quarter < 1000 ? quarter : 1000;
 }
