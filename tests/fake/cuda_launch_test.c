@@ -300,7 +300,7 @@ static const char spin[] =
 
 static void spinning_takes_its_time(struct fixture *fx)
 {
-	unsigned us = 50000;
+	unsigned us = 500000;
 	void *params[] = {&us};
 	uint64_t start;
 	CUmodule m;
@@ -312,12 +312,12 @@ static void spinning_takes_its_time(struct fixture *fx)
 	assert_cuda(CU(cuLaunchKernel)(function_in(m, "gpukit_spin"), 3, 1, 1,
 				       64, 1, 1, 0, NULL, params, NULL),
 		    SUCCESS);
-	assert_true(gk_mono_ns() - start < 50 * GK_NS_PER_MS);
+	assert_true(gk_mono_ns() - start < 500 * GK_NS_PER_MS);
 	assert_cuda(CU(cuStreamQuery)(NULL), ERROR_NOT_READY);
 	assert_cuda(CU(cuModuleUnload)(m), SUCCESS);
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
-	assert_true(gk_mono_ns() - start >= 50 * GK_NS_PER_MS);
-	assert_true(gk_mono_ns() - start < 5 * GK_NS_PER_S);
+	assert_true(gk_mono_ns() - start >= 500 * GK_NS_PER_MS);
+	assert_true(gk_mono_ns() - start < 20 * GK_NS_PER_S);
 }
 
 static void occupancy_follows_the_device(struct fixture *fx)
