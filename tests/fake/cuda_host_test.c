@@ -1,6 +1,8 @@
 /* Page-locked memory of the host: allocated, registered, mapped. */
 #include "fake/cuda_memory.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 static void locked_memory_is_the_hosts_and_the_devices(void **state)
@@ -41,6 +43,49 @@ static void flags_are_kept(void **state)
 			     CU_MEMHOSTALLOC_WRITECOMBINED);
 	assert_cuda(CU(cuMemHostGetFlags)(&flags, &flags), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemFreeHost)(own), SUCCESS);
+}
+
+/* Held up until it is told to go on; then it takes its time. */
+static _Atomic int may_go_on, has_ended;
+static void hold_up(void *data)
+{
+	(void)data;
+	while (!atomic_load(&may_go_on))
+		sched_yield();
+	usleep(20000);
+	atomic_store(&has_ended, 1);
+}
+
+static void go_on(void *data)
+{
+	(void)data;
+	atomic_store(&may_go_on, 1);
+}
+
+/* The memory of one context, the work of another, freed in a third. */
+static void freeing_waits_for_the_work_of_any_context(void **state)
+{
+	CUcontext other, third;
+	CUdeviceptr p;
+	CUstream s;
+	char *own;
+
+	(void)state;
+	assert_cuda(
+	    CU(cuMemHostAlloc)((void **)&own, BLOCK, CU_MEMHOSTALLOC_PORTABLE),
+	    SUCCESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	p = device_alloc(BLOCK);
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(s, hold_up, NULL), SUCCESS);
+	assert_cuda(CU(cuMemcpyDtoHAsync_v2)(own, p, BLOCK, s), SUCCESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&third, 0, 0), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(NULL, go_on, NULL), SUCCESS);
+	assert_cuda(CU(cuMemFreeHost)(own), SUCCESS);
+	assert_int_equal(atomic_load(&has_ended), 1);
+	assert_cuda(CU(cuCtxDestroy_v2)(third), SUCCESS);
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
 }
 
 static void wrong_asks_are_told(void **state)
@@ -173,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(locked_memory_is_the_hosts_and_the_devices),
 	    cmocka_unit_test(flags_are_kept),
+	    cmocka_unit_test(freeing_waits_for_the_work_of_any_context),
 	    cmocka_unit_test(wrong_asks_are_told),
 	    cmocka_unit_test(registered_memory_is_the_devices_too),
 	    cmocka_unit_test(what_is_not_mapped_is_not_registered),

@@ -51,14 +51,17 @@ bool memory_base(CUdeviceptr address, unsigned kinds,
 	return true;
 }
 
+/* May work of a context use a piece? */
+static bool concerns(CUcontext ctx, const void *data)
+{
+	const struct gkf_extent *e = data;
+
+	return e->kind != GKF_MEMORY_DEVICE || memory_reaches(ctx, e);
+}
+
 CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e)
 {
-	CUcontext owner = e->owner;
-	CUresult r = CUDA_SUCCESS;
-
-	if (owner != ctx && handle_is(owner, HANDLE_CONTEXT))
-		r = stream_drain(owner);
-	return r ? r : stream_drain(ctx);
+	return stream_drain_all(ctx, concerns, e);
 }
 
 CUresult memory_free(const struct gkf_extent *e)

@@ -1,16 +1,10 @@
 /*
- * stream.c - the streams of a context: which one a caller means, what waits
- * for what, and waiting for them.
+ * stream.c - the streams of a context: which one a caller means, and what
+ * waits for what.
  */
 #include "fake/cuda/stream_private.h"
-#include "base/clock.h"
 
-#include <sched.h>
 #include <stdlib.h>
-
-/* How long a waiting thread looks before it sleeps, by the context's flags. */
-#define SPIN_AUTO_NS (20 * GK_NS_PER_US)
-#define SPIN_LONG_NS (50 * GK_NS_PER_MS)
 
 /* ---- coming and going ---- */
 
@@ -153,6 +147,7 @@ static void close_streams(CUcontext ctx)
 	struct streams *streams = streams_of(ctx);
 	CUstream s, next;
 
+	streams_strike_off(streams);
 	stream_leave_threads(streams);
 	for (s = streams->all; s; s = next) {
 		next = s->next;
@@ -178,6 +173,7 @@ static CUresult open_streams(CUcontext ctx)
 	pthread_mutex_init(&streams->lock, NULL);
 	streams->ctx = ctx;
 	ctx->part[PART_STREAM] = streams;
+	streams_enlist(streams);
 	streams->gather = queue_new(ctx, 0);
 	streams->hold = queue_new(ctx, 0);
 	streams->legacy = stream_new(ctx, STREAM_LEGACY, 0);
@@ -364,121 +360,6 @@ CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
 	gkf_queue_put(s->queue, task, &own);
 	stream_unlock(s);
 	return (CUresult)gkf_queue_do(&own);
-}
-
-/* ---- waiting ---- */
-
-static void add_pending(struct streams *streams, struct pending *p,
-			struct gkf_ticket ticket)
-{
-	if (gkf_ticket_done(ticket))
-		return;
-	if (p->count < PENDING_ROOM - 1) {
-		p->ticket[p->count++] = ticket;
-		return;
-	}
-	gkf_queue_after(streams->gather, ticket);
-	p->gathered = true;
-}
-
-static void end_pending(struct streams *streams, struct pending *p)
-{
-	if (p->gathered)
-		p->ticket[p->count++] = gkf_queue_ticket(streams->gather);
-}
-
-static void add_left(struct streams *streams, struct pending *p,
-		     bool blocking_only)
-{
-	for (unsigned i = 0; i < streams->left_count; i++)
-		if (streams->left[i].blocking || !blocking_only)
-			add_pending(streams, p, streams->left[i].ticket);
-}
-
-void stream_pending(CUstream s, struct pending *ret_pending)
-{
-	struct streams *streams = s->of;
-	struct pending *p = ret_pending;
-
-	p->count = 0;
-	p->gathered = false;
-	stream_lock(s);
-	add_pending(streams, p, gkf_queue_ticket(s->queue));
-	if (s->kind == STREAM_LEGACY) {
-		for (CUstream a = streams->active; a; a = a->next_active)
-			add_pending(streams, p, gkf_queue_ticket(a->queue));
-		add_left(streams, p, true);
-	}
-	end_pending(streams, p);
-	stream_unlock(s);
-}
-
-static bool is_queue_done(struct gkf_queue *queue)
-{
-	return gkf_ticket_spin(gkf_queue_ticket(queue), 0);
-}
-
-bool stream_is_done(CUstream s)
-{
-	struct streams *streams = s->of;
-	bool done = is_queue_done(s->queue);
-
-	if (s->kind != STREAM_LEGACY)
-		return done;
-	stream_lock(s);
-	for (CUstream a = streams->active; a && done; a = a->next_active)
-		done = is_queue_done(a->queue);
-	for (unsigned i = 0; i < streams->left_count && done; i++)
-		done = !streams->left[i].blocking ||
-		       gkf_ticket_done(streams->left[i].ticket);
-	stream_unlock(s);
-	return done;
-}
-
-static void yield_for(struct gkf_ticket ticket, uint64_t ns)
-{
-	uint64_t end = gk_mono_ns() + ns;
-
-	while (!gkf_ticket_spin(ticket, 0) && gk_mono_ns() < end)
-		sched_yield();
-}
-
-void stream_wait(CUcontext ctx, unsigned policy, struct gkf_ticket ticket)
-{
-	if (gkf_ticket_done(ticket))
-		return;
-	if (policy == CU_CTX_SCHED_AUTO)
-		policy = atomic_load(&ctx->flags) & CU_CTX_SCHED_MASK;
-	switch (policy) {
-	case CU_CTX_SCHED_SPIN:
-		gkf_ticket_spin(ticket, SPIN_LONG_NS);
-		break;
-	case CU_CTX_SCHED_YIELD:
-		yield_for(ticket, SPIN_LONG_NS);
-		break;
-	case CU_CTX_SCHED_BLOCKING_SYNC:
-		break;
-	default:
-		gkf_ticket_spin(ticket, SPIN_AUTO_NS);
-	}
-	gkf_ticket_wait(ticket);
-}
-
-CUresult stream_drain(CUcontext ctx)
-{
-	struct streams *streams = streams_of(ctx);
-	struct pending p = {.count = 0};
-
-	pthread_mutex_lock(&streams->lock);
-	for (CUstream s = streams->all; s; s = s->next)
-		add_pending(streams, &p, gkf_queue_ticket(s->queue));
-	add_left(streams, &p, false);
-	add_pending(streams, &p, gkf_queue_ticket(streams->gather));
-	end_pending(streams, &p);
-	pthread_mutex_unlock(&streams->lock);
-	for (unsigned i = 0; i < p.count; i++)
-		stream_wait(ctx, CU_CTX_SCHED_AUTO, p.ticket[i]);
-	return stream_error(ctx);
 }
 
 /* ---- of whole contexts ---- */

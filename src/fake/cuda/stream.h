@@ -38,6 +38,14 @@ CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
 CUresult stream_drain(CUcontext ctx);
 
 /*
+ * Waits for all that those contexts of the process were given which `concerns`
+ * names, one that ends meanwhile included; answers the sticky error of ctx.
+ */
+CUresult stream_drain_all(CUcontext ctx,
+			  bool (*concerns)(CUcontext other, const void *data),
+			  const void *data);
+
+/*
  * Calls back, on an executor thread, when all that is in the stream now is
  * done: for what is freed in stream order.
  */

@@ -51,6 +51,8 @@ struct left {
 struct streams {
 	pthread_mutex_t lock;
 	CUcontext ctx;
+	struct streams *next; /* of the process, in the order of `serial` */
+	uint64_t serial;
 	CUstream all, legacy, active;
 	struct left *left;
 	unsigned left_count, left_room;
@@ -104,6 +106,10 @@ void stream_destroy(CUstream s);
  */
 void stream_begin(CUstream s);
 void stream_push(CUstream s, struct gkf_task *task);
+
+/* They begin and end to be among those that stream_drain_all() finds. */
+void streams_enlist(struct streams *streams);
+void streams_strike_off(struct streams *streams);
 
 /* Under the lock: `gather` waits for all that the context has to do. */
 void streams_gather(struct streams *streams);
