@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -198,7 +199,7 @@ void arena_wipe(struct arena *a)
 	pthread_mutex_lock(&a->lock);
 	madvise(a->view, a->size,
 		a->kind == GKF_MEMORY_HOST ? MADV_DONTNEED : MADV_REMOVE);
-	madvise(a->dirty, blocks, MADV_DONTNEED);
+	memset(a->dirty, 0, blocks);
 	a->kept = 0;
 	pthread_mutex_unlock(&a->lock);
 }

@@ -2,6 +2,7 @@
 #include "fake/space_fixture.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 static void a_piece_is_found_by_any_of_its_bytes(void **state)
 {
@@ -143,6 +144,29 @@ static uint64_t random_word(uint64_t *seed)
 	*seed ^= *seed >> 7;
 	*seed ^= *seed << 17;
 	return *seed;
+}
+
+/* Of a freed block that is soon used again; also after a device was closed. */
+static void freed_memory_is_kept_for_the_next(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		uint64_t address[4];
+		unsigned char *view, is_there = 0;
+
+		for (int i = 0; i < 4; i++) {
+			address[i] = alloc(0, BLOCK);
+			view = gkf_space_view(address[i], 1);
+			*view = 1;
+		}
+		gkf_space_free(address[3]);
+		assert_int_equal(mincore(view, 1, &is_there), 0);
+		assert_true(is_there & 1);
+		gkf_space_close(0);
+		assert_int_equal(mincore(view, 1, &is_there), 0);
+		assert_false(is_there & 1);
+		assert_int_equal(gkf_space_open(fx.m, 0, slots[0]), 0);
+	}
 }
 
 /* No two live pieces share a byte, and each is found. */
@@ -408,6 +432,7 @@ int main(void)
 	    SPACE_TEST(the_host_faults_at_device_memory),
 	    SPACE_TEST(the_ledger_is_charged_in_blocks),
 	    SPACE_TEST(memory_ends_exactly_where_the_ledger_ends),
+	    SPACE_TEST(freed_memory_is_kept_for_the_next),
 	    SPACE_TEST(pieces_at_random_never_overlap),
 	    SPACE_TEST(many_pieces_live_beside_each_other),
 	    SPACE_TEST(managed_memory_has_one_address),
