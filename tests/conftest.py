@@ -3,8 +3,10 @@
 GPUKIT_BUILD names the build tree; default: build/ in the source tree.
 """
 
+import glob
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,8 +28,18 @@ def clean_env(**more):
     return env
 
 
+def remove_what_the_dead_left(pattern="/dev/shm/gpukit-test-*-*"):
+    """The machines of C tests that were killed: gpukit-test-PID-NAME."""
+    for path in glob.glob(pattern):
+        pid = os.path.basename(path).split("-")[2]
+        if not os.path.exists(f"/proc/{pid}"):
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes half a minute")
+    if not hasattr(config, "workerinput"):  # of the session, not of each
+        remove_what_the_dead_left()
 
 
 def pytest_collection_modifyitems(items):

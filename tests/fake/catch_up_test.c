@@ -41,7 +41,7 @@ static void open_twin(struct twin *t, const char *name)
 static int open_twins(void **state)
 {
 	(void)state;
-	strcpy(dir, "/dev/shm/gpukit-test-XXXXXX");
+	snprintf(dir, sizeof dir, "/dev/shm/gpukit-test-%d-XXXXXX", getpid());
 	assert_non_null(mkdtemp(dir));
 	open_twin(&often, "often");
 	open_twin(&once, "once");

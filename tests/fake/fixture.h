@@ -32,11 +32,12 @@ struct fixture {
 	struct gkf_file *file;
 };
 
-/* A machine as a spec says. */
+/* A machine as a spec says. conftest.py removes those of the dead. */
 static inline void fixture_open_spec(struct fixture *fx,
 				     const struct gkf_machine_spec *spec)
 {
-	strcpy(fx->dir, "/dev/shm/gpukit-test-XXXXXX");
+	snprintf(fx->dir, sizeof fx->dir, "/dev/shm/gpukit-test-%d-XXXXXX",
+		 getpid());
 	assert_non_null(mkdtemp(fx->dir));
 	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
 	assert_int_equal(gkf_machine_create(fx->path, spec), 0);
