@@ -58,8 +58,7 @@ static void only_what_is_newer(void **state)
 	assert_nvml(power(s[n - 1].timeStamp, &m, again), ERROR_NOT_FOUND);
 	assert_nvml(power(s[n - 3].timeStamp, &m, again), SUCCESS);
 	assert_int_equal(m, 2);
-	assert_in_range(again[0].timeStamp, s[n - 2].timeStamp - 500,
-			s[n - 2].timeStamp + 500);
+	assert_int_equal(again[0].timeStamp, s[n - 2].timeStamp);
 	gkf_machine_age(fx->m, 3 * BIN_NS);
 	m = 200;
 	assert_nvml(power(s[n - 1].timeStamp, &m, again), SUCCESS);
@@ -79,12 +78,10 @@ static void no_more_than_there_is_room_for(void **state)
 	assert_nvml(power(0, &n, s), SUCCESS);
 	assert_int_equal(n, 4);
 	assert_int_equal((unsigned char)s[4].sampleValue.uiVal, 0xa5);
-	assert_in_range(s[0].timeStamp, all[0].timeStamp - 500,
-			all[0].timeStamp + 500);
+	assert_int_equal(s[0].timeStamp, all[0].timeStamp);
 	n = 9;
 	assert_nvml(power(s[3].timeStamp, &n, s), SUCCESS);
-	assert_in_range(s[0].timeStamp, all[4].timeStamp - 500,
-			all[4].timeStamp + 500);
+	assert_int_equal(s[0].timeStamp, all[4].timeStamp);
 	n = 0;
 	assert_nvml(power(0, &n, s), ERROR_INVALID_ARGUMENT);
 	assert_nvml(samples_of(NVML_SAMPLINGTYPE_COUNT, 0, &m, all),
@@ -118,11 +115,52 @@ static void history_is_not_changed_by_what_is_set_later(void **state)
 	assert_int_equal(s[0].sampleValue.uiVal, 30);
 }
 
+static nvmlReturn_t shares(unsigned long long since,
+			   nvmlProcessUtilizationSample_t *ret_one)
+{
+	unsigned n = 1;
+
+	return NV(nvmlDeviceGetProcessUtilization)(device_at(0), ret_one, &n,
+						   since);
+}
+
+static const struct gkf_wave busy = {
+    .kind = GKF_WAVE_TRAIN,
+    .util_permille = 800,
+    .mem_permille = 400,
+    .period_ns = 60 * GK_NS_PER_S,
+    .seed = 1,
+};
+
+/* Some moment that is near the newest stamp is not that stamp. */
+static void only_the_stamp_itself_was_seen(void **state)
+{
+	static const int near[] = {-1000000, -900, -2, 2, 900, 1000000};
+	struct fixture *fx = *state;
+	struct resident r = fixture_resident(fx, 0, GKF_COMPUTE, GIB, &busy);
+	nvmlProcessUtilizationSample_t first, s;
+
+	gkf_machine_age(fx->m, 6 * BIN_NS);
+	usleep(2200000); /* the wall clock is a second ahead */
+	assert_nvml(shares(0, &first), SUCCESS);
+	assert_int_equal(first.pid, r.pid);
+	assert_nvml(shares(first.timeStamp, &s), ERROR_NOT_FOUND);
+	for (unsigned i = 0; i < sizeof near / sizeof *near; i++) {
+		assert_nvml(
+		    shares(first.timeStamp + (unsigned long long)near[i], &s),
+		    SUCCESS);
+		assert_int_equal(s.timeStamp, first.timeStamp);
+		assert_int_equal(s.smUtil, first.smUtil);
+	}
+	fixture_end(&r);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, front_teardown)
 	const struct CMUnitTest tests[] = {
 	    TEST(only_what_is_newer),
+	    TEST(only_the_stamp_itself_was_seen),
 	    TEST(no_more_than_there_is_room_for),
 	    TEST(history_is_not_changed_by_what_is_set_later),
 	};
