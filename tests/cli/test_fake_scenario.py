@@ -230,14 +230,17 @@ def test_faults_come_on_time_for_a_process_that_only_calls(machine, tmp_path):
                     "  - {at: 200s, gpu: 0, clear: hang}\n"
                     "  - {at: 300s, gpu: 0, xid: 31}\n"
                     "  - {at: 400s, gpu: 0, fail: lost}\n")
-    one = machine("--scenario", path, "--speed", 100)
-    assert one.python("""
+    one = machine("--scenario", path, "--speed", 100, "--frozen")
+    run = [GPUKIT, "fake", "ctl", "--name", one.path, "clock", "run"]
+    assert one.python(f"run = {run!r}" + """
+import subprocess
 d = device(0)
 text = ctypes.create_string_buffer(96)
 event = (ctypes.c_ubyte * 64)()
 sets = ctypes.c_void_p()
 assert nvml.nvmlEventSetCreate(ctypes.byref(sets)) == 0
 assert nvml.nvmlDeviceRegisterEvents(d, ctypes.c_ulonglong(8), sets) == 0
+subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
 longest = 0
 began = time.monotonic()
 while time.monotonic() - began < 2.3:
