@@ -232,8 +232,10 @@ static int step(struct gkf_queue *queue, struct gkf_task *task)
 {
 	int result = atomic_load_explicit(&queue->result, memory_order_acquire);
 
-	if (result)
+	if (result) {
+		gkf_work_leave(queue);
 		return result;
+	}
 	if (task->run == is_barrier) {
 		struct barrier *barrier = (struct barrier *)task;
 
@@ -321,6 +323,12 @@ static bool go_on(struct gkf_queue *queue, int result)
 	return more;
 }
 
+static void hand_over(struct gkf_queue *queue)
+{
+	gkf_work_leave(queue);
+	gkf_pool_add(queue);
+}
+
 /*
  * At the end of the process nobody is told what its work came to: threads that
  * wait for it end waiting.
@@ -332,10 +340,12 @@ void gkf_queue_serve(struct gkf_queue *queue)
 
 	for (;;) {
 		result = step(queue, queue->head);
+		if (is_ending() && result != GKF_TASK_AGAIN)
+			gkf_work_leave(queue);
 		if (is_ending() || !go_on(queue, result))
 			return;
 		if (gkf_pool_pressed(pool)) {
-			gkf_pool_add(queue);
+			hand_over(queue);
 			return;
 		}
 	}
@@ -359,7 +369,7 @@ int gkf_queue_do(struct gkf_own *own)
 	struct gkf_queue *queue = own->ticket.queue;
 
 	if (own->serves && go_on(queue, step(queue, queue->head)))
-		gkf_pool_add(queue);
+		hand_over(queue);
 	if (queue)
 		gkf_ticket_sleep(own->ticket);
 	return own->result;

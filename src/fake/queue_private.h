@@ -30,7 +30,8 @@ struct gkf_queue {
 	pthread_mutex_t lock;
 	struct gkf_task *head, *tail; /* the one that runs is the head */
 	bool busy, closing;
-	bool looked; /* the head said GKF_TASK_AGAIN before; its server's */
+	bool looked;   /* the head said GKF_TASK_AGAIN before; its server's */
+	bool has_turn; /* between two kernels; its server's */
 	struct gkf_queue *waiting; /* for a number of ours, by `next` */
 	_Atomic uint64_t pushed, done;
 	_Atomic int result; /* not 0: everything is dropped with it */
@@ -170,6 +171,9 @@ void gkf_pool_help(struct gkf_pool *pool);
 
 /* Runs a task with all that it costs, on the calling thread. */
 int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
+
+/* The turn is given back if the last kernel left it to the next. */
+void gkf_work_leave(struct gkf_queue *queue);
 void gkf_work_plain_floating(void);
 void gkf_work_forget(void);
 

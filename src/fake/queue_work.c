@@ -65,18 +65,29 @@ static bool take_turn(struct gkf_place *place)
 	return true;
 }
 
-static void give_turn(struct gkf_place *place)
+static void give_back(struct gkf_queue *queue)
 {
-	struct gkf_queue *queue = place->queue;
 	struct gkf_pool *pool = queue->pool;
 
-	if (!atomic_exchange(&place->has_turn, false))
-		return;
 	pthread_mutex_lock(&pool->turn);
 	if (!--pool->kernels)
 		gkf_busy_end(queue->ask.machine, queue->ask.slot);
 	pthread_mutex_unlock(&pool->turn);
 	gkf_turn_give(queue->ask.machine, queue->ask.slot);
+}
+
+static void give_turn(struct gkf_place *place)
+{
+	if (atomic_exchange(&place->has_turn, false))
+		give_back(place->queue);
+}
+
+void gkf_work_leave(struct gkf_queue *queue)
+{
+	if (!queue->has_turn)
+		return;
+	queue->has_turn = false;
+	give_back(queue);
 }
 
 static bool is_due(const struct gkf_place *place)
@@ -115,15 +126,45 @@ bool gkf_task_stopped(void)
 	return here && gkf_place_stopped(here);
 }
 
+/* The turn that the kernel before left, or one to wait for. */
+static bool begin_turn(struct gkf_place *place)
+{
+	if (!place->queue->has_turn)
+		return take_turn(place);
+	place->queue->has_turn = false;
+	atomic_store(&place->has_turn, true);
+	return true;
+}
+
+/*
+ * Whoever gave up the turn after each short kernel would wait for a whole
+ * slice of the others each time. So it is left to a kernel that comes next in
+ * the queue, as long as the slice lasts.
+ */
+static void end_turn(struct gkf_place *place, const struct gkf_task *task,
+		     int result)
+{
+	struct gkf_queue *queue = place->queue;
+	bool goes_on;
+
+	pthread_mutex_lock(&queue->lock);
+	goes_on = task->next && task->next->work == GKF_WORK_KERNEL;
+	pthread_mutex_unlock(&queue->lock);
+	if (!goes_on || result || is_due(place) || atomic_load(&queue->stop))
+		give_turn(place);
+	else
+		queue->has_turn = atomic_exchange(&place->has_turn, false);
+}
+
 static int run_kernel(struct gkf_place *place, struct gkf_task *task)
 {
 	struct gkf_queue *queue = place->queue;
 	floating old = floating_default();
 	int result = 0;
 
-	if (take_turn(place))
+	if (begin_turn(place))
 		result = task->run(task);
-	give_turn(place);
+	end_turn(place, task, result);
 	floating_set(old);
 	/* What stopped early has not done its work. */
 	if (!result && atomic_load(&queue->stop))

@@ -215,6 +215,95 @@ static void a_long_kernel_gives_others_their_turn(void **state)
 	gkf_queue_release(queue, false);
 }
 
+/* Permille of the bins that are over, of those that begin at `first`. */
+static uint32_t busy_since(struct gkf_machine *m, unsigned of, uint64_t first)
+{
+	uint64_t end = gkf_machine_bin(m);
+	uint32_t sum = 0;
+
+	for (uint64_t bin = first; bin < end; bin++) {
+		struct gkf_done done;
+
+		gkf_busy_read(m, of, bin, &done);
+		sum += done.busy_permille;
+	}
+	return sum;
+}
+
+static int run_300_us(struct probe *probe)
+{
+	uint64_t end = gk_mono_ns() + 300 * GK_NS_PER_US;
+
+	(void)probe;
+	while (gk_mono_ns() < end)
+		;
+	return 0;
+}
+
+static int spin_until_stopped(struct probe *probe)
+{
+	sem_post(probe->data);
+	while (!gkf_task_stopped())
+		;
+	return 0;
+}
+
+static bool is_half(struct gkf_machine *m, unsigned one, unsigned other)
+{
+	uint64_t first = gkf_machine_bin(m) + 1;
+	uint32_t part, both;
+
+	while (gkf_machine_bin(m) < first + 4)
+		gk_sleep_until(gk_mono_ns() + 10 * GK_NS_PER_MS);
+	part = busy_since(m, one, first);
+	both = part + busy_since(m, other, first);
+	return part >= both * 40 / 100 && part <= both * 60 / 100;
+}
+
+/*
+ * Short kernels, one after the other, in a process beside ours. Several looks:
+ * on a loaded host it is chance who gets a CPU.
+ */
+static int run_short_ones(void)
+{
+	unsigned theirs = slot;
+	struct gkf_queue *queue;
+
+	gkf_queue_forget();
+	if (gkf_machine_open(NULL, &fx.m) ||
+	    gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot))
+		return 1;
+	queue = new_queue(0);
+	for (int i = 0; i < 20000; i++)
+		push(queue, GKF_WORK_KERNEL, run_300_us, NULL, 0);
+	for (int i = 0; i < 8; i++) {
+		if (is_half(fx.m, slot, theirs))
+			return 0;
+	}
+	return 2;
+}
+
+static void short_kernels_get_half_of_the_device(void **state)
+{
+	struct gkf_queue *queue = new_queue(0);
+	sem_t inside;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	sem_init(&inside, 0, 0);
+	push(queue, GKF_WORK_KERNEL, spin_until_stopped, &inside, 0);
+	await(&inside);
+	pid = fork();
+	if (!pid)
+		_exit(run_short_ones());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	gkf_queue_stop(queue, 1);
+	finish(queue);
+	gkf_queue_release(queue, false);
+}
+
 static void copies_are_traffic(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);
@@ -244,6 +333,7 @@ int main(void)
 		cmocka_unit_test(waiting_for_a_word_costs_little),
 		cmocka_unit_test(kernels_run_in_a_turn_and_are_busy_time),
 		cmocka_unit_test(a_long_kernel_gives_others_their_turn),
+		cmocka_unit_test(short_kernels_get_half_of_the_device),
 		cmocka_unit_test(copies_are_traffic),
 #if defined(__x86_64__)
 		cmocka_unit_test(kernels_have_the_default_floating_point),
