@@ -487,10 +487,45 @@ static void clocks_go_forward(void **state)
 	assert_true(gk_wall_ns() - out[31] < GK_NS_PER_S * 60);
 }
 
+/* A short nap is not as long as the system's shortest sleep. */
+static void naps_are_short(void **state)
+{
+	uint64_t out[32], shortest = UINT64_MAX;
+
+	(void)state;
+	for (unsigned i = 0; i < 300; i++) {
+		assert_int_equal(
+		    ptx_body("mov.u64 %rd4, %clock64; nanosleep.u32 5000;\n"
+			     "mov.u64 %rd5, %clock64;\n"
+			     "sub.u64 %rd6, %rd5, %rd4;\n"
+			     "st.global.u64 [%rd2], %rd6;",
+			     NULL, out),
+		    GKF_PTX_DONE);
+		if (out[0] < shortest)
+			shortest = out[0];
+	}
+	assert_in_range(shortest, 1000, 30000);
+}
+
+/* Nothing local in the kernel: no address is one there. */
+static void no_local_memory_is_no_memory(void **state)
+{
+	uint64_t out[32] = {0};
+
+	(void)state;
+	assert_int_equal(ptx_body("mov.u64 %rd4, 0;\n"
+				  "ld.local.u32 %r2, [%rd4];\n"
+				  "st.global.u32 [%rd2], %r2;",
+				  NULL, out),
+			 GKF_PTX_ILLEGAL_ADDRESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ways_part_and_meet),
+	    cmocka_unit_test(naps_are_short),
+	    cmocka_unit_test(no_local_memory_is_no_memory),
 	    cmocka_unit_test(loops_end_when_each_lane_is_done),
 	    cmocka_unit_test(predicates_are_put_together),
 	    cmocka_unit_test(lanes_wait_for_lanes_of_their_warp),

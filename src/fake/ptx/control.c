@@ -10,6 +10,7 @@
 #define DEPTH_MAX  4096     /* calls in calls */
 #define NAP_MAX_NS 1000000U /* of nanosleep */
 #define SLICE_NS   1000000U /* of a sleep, until the next look around */
+#define LATE_NS    100000U  /* that a sleep may end late: not slept */
 
 void gkf_op_bra(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
@@ -166,14 +167,16 @@ static void nap(struct gkf_warp *w, uint64_t ns)
 	until = w->run->start_ns + w->nap_ns;
 	for (now = gk_mono_ns(); now < until; now = gk_mono_ns()) {
 		uint64_t left = until - now;
+		uint64_t rest = left > LATE_NS ? left - LATE_NS : 0;
 		struct timespec t =
-		    gk_timespec(left < SLICE_NS ? left : SLICE_NS);
+		    gk_timespec(rest < SLICE_NS ? rest : SLICE_NS);
 
 		if (stopped && stopped()) {
 			gkf_run_fail(w, NULL, 0, GKF_PTX_STOPPED, 0);
 			return;
 		}
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+		if (rest)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 	}
 }
 

@@ -49,6 +49,8 @@ static unsigned char *inside(struct gkf_warp *w, unsigned lane,
 	if (space == GKF_PTX_SHARED)
 		return part(w->block->shared, w->run->shared_size, offset,
 			    bytes);
+	if (space == GKF_PTX_LOCAL && !w->local)
+		return NULL;
 	if (space == GKF_PTX_LOCAL)
 		return part(w->local + (uint64_t)lane * w->run->stack,
 			    w->run->stack, offset, bytes);
