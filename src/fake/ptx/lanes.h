@@ -190,6 +190,12 @@ static inline uint32_t find_top(uint64_t x)
 	return x ? 63 - (uint32_t)__builtin_clzll(x) : UINT32_MAX;
 }
 
+/* How far left until the highest bit that is set is on top; or all ones. */
+static inline uint32_t find_shift(uint64_t x, uint32_t width)
+{
+	return x ? width - 1 - find_top(x) : UINT32_MAX;
+}
+
 /* length bits from position on; what lies above the top is the sign, or 0. */
 static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length,
 			       unsigned width, bool is_signed)
