@@ -230,7 +230,8 @@ def test_names_of_dcgm(export, gpukit):
                 "1=3g.40gb", "--load", "train:0,mem=30GiB"],
                "--names", "dcgm", "--hostname", "node-1")
     wanted = {"DCGM_FI_DEV_" + name for name in DCGM}
-    wait_until(lambda: set(e.metrics()) >= wanted)
+    wait_until(lambda: set(e.metrics()) >= wanted and any(
+        "GPU_I_ID" in have for have, _ in e.metrics()["DCGM_FI_DEV_FB_USED"]))
     m = e.metrics()
     assert set(m) == wanted
     gpu = gpukit.json("stat", "--json", env=export.made.env)["devices"][0]

@@ -83,6 +83,8 @@ class Prometheus:
             with urllib.request.urlopen(url, timeout=20) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as error:
+            if error.code == 503:  # it still begins
+                raise ConnectionError(how) from None
             raise AssertionError(f"{how}: {error.read().decode()}") from None
 
     def query(self, text):
