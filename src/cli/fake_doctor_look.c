@@ -13,11 +13,12 @@
 /*
  * NVIDIA's runtime, from 11.2 on, asks the driver for the table of this GUID
  * and cannot work without it: its bytes are in every program that carries the
- * runtime, stripped or not.
+ * runtime, stripped or not. Here is their complement, which the compiler may
+ * not turn round: gpukit itself carries no runtime.
  */
-static const unsigned char runtime_guid[16] = {
-    0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
-    0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+static const volatile unsigned char runtime_guid[16] = {
+    0x94, 0x2a, 0x04, 0x93, 0xa4, 0x0b, 0x18, 0xb5,
+    0x76, 0x78, 0x26, 0xc6, 0xed, 0x02, 0x62, 0x06};
 
 /* The note of src/fake/cudart/mark.c. */
 #define OUR_NOTE ".note.gpukit.cudart"
@@ -86,6 +87,15 @@ static bool holds(struct bytes all, const void *what, size_t size)
 	return all.size && memmem(all.data, all.size, what, size) != NULL;
 }
 
+static bool holds_runtime_guid(struct bytes all)
+{
+	unsigned char guid[sizeof runtime_guid];
+
+	for (size_t i = 0; i < sizeof guid; i++)
+		guid[i] = (unsigned char)~runtime_guid[i];
+	return holds(all, guid, sizeof guid);
+}
+
 static unsigned our_major(const struct elf *elf)
 {
 	struct bytes found = elf_find(elf, OUR_NOTE);
@@ -130,9 +140,8 @@ static void look_at_runtime(const struct elf *elf, struct doctor *doctor)
 		look_at_library(doctor, name);
 	}
 	runtime->ours_static = our_major(elf);
-	runtime->nvidia_static =
-	    names_driver && !runtime->ours_static &&
-	    holds(elf->all, runtime_guid, sizeof runtime_guid);
+	runtime->nvidia_static = names_driver && !runtime->ours_static &&
+				 holds_runtime_guid(elf->all);
 	/* A runtime inside names the driver too. */
 	runtime->driver = elf_imports(elf, "cu") && !elf_imports(elf, "cuda")
 			      ? true

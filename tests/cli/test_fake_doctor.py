@@ -75,6 +75,14 @@ def test_it_says_what_comes_true(gpukit, way):
     assert found["runs"] == runs(program)
 
 
+def test_gpukit_itself_carries_no_runtime(gpukit):
+    """It knows what to look for, which must not be found in it."""
+    (found,) = look(gpukit, GPUKIT, code=0)
+    assert not found["runtime"]["nvidia_inside"]
+    done = gpukit("fake", "--", "nvidia-smi", "-L")
+    assert done.returncode == 0 and done.stderr == ""
+
+
 @pytest.mark.parametrize("way", ["default", "shared"])
 def test_the_launcher_says_it_of_what_it_starts(gpukit, way):
     done = gpukit("fake", "--", built(way))
