@@ -172,6 +172,19 @@ def test_the_archive_defines_the_rows_and_nothing_else(major):
 
 
 @each
+def test_the_archive_shows_nothing_to_other_libraries(major):
+    """Two plugins that carry it, of two majors even, are kept apart."""
+    archive = os.path.join(FAKE_DIR, f"cuda{major}", "libcudart_static.a")
+    told = subprocess.run(["readelf", "-sW", archive], check=True,
+                          capture_output=True, text=True).stdout
+    symbols = [line.split() for line in told.splitlines()
+               if re.search(r" (GLOBAL|WEAK) ", line)]
+    defined = [row for row in symbols if row[6] != "UND"]
+    assert {row[5] for row in defined} == {"HIDDEN"}
+    assert {row[7] for row in defined} == set(rows(major))
+
+
+@each
 def test_needs_libc_alone(major):
     library = os.path.join(FAKE_DIR, f"libcudart.so.{major}")
     told = subprocess.run(["readelf", "-dW", library], check=True,
