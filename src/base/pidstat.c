@@ -22,13 +22,14 @@ enum {
 	NICE = 19,
 	THREADS = 20,
 	START = 22,
-	RSS = 24
+	RSS = 24,
+	STACK = 28
 };
 
 int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 {
 	const char *open = strchr(line, '('), *close = strrchr(line, ')');
-	uint64_t field[RSS + 1] = {0};
+	uint64_t field[STACK + 1] = {0};
 	struct gk_pidstat st = {0};
 	size_t len;
 	const char *p;
@@ -43,11 +44,11 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 	st.pid = (pid_t)strtol(line, NULL, 10);
 	st.state = close[2];
 	p = close + 3;
-	for (int i = PPID; i <= RSS; i++) {
+	for (int i = PPID; i <= STACK; i++) {
 		char *end;
 
 		field[i] = strtoull(p, &end, 10);
-		if (end == p)
+		if (end == p && i <= RSS)
 			return GK_ERR_CORRUPT;
 		p = end;
 	}
@@ -59,6 +60,7 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 	st.threads = field[THREADS];
 	st.start = field[START];
 	st.rss_pages = field[RSS];
+	st.stack = field[STACK];
 	*ret_stat = st;
 	return 0;
 }

@@ -16,6 +16,7 @@ struct gk_pidstat {
 	int64_t priority, nice;
 	uint64_t threads;
 	uint64_t rss_pages;
+	uint64_t stack; /* where it begins; 0: the caller may not know */
 };
 
 /*

@@ -25,8 +25,10 @@ static struct gkf_identity look_up(const struct gkf_machine *m)
 	if (m->proc < 0)
 		return self;
 	self.pid_ns = gkf_own_namespace(m);
-	if (gk_pidstat_read(m->proc, self.pid, &st) == 0)
+	if (gk_pidstat_read(m->proc, self.pid, &st) == 0) {
 		self.start = st.start;
+		self.stack = st.stack;
+	}
 	return self;
 }
 
@@ -36,6 +38,7 @@ static void remember(struct gkf_own *own, const struct gkf_identity *self)
 	atomic_store_explicit(&own->pid, self->pid, memory_order_relaxed);
 	atomic_store_explicit(&own->pid_ns, self->pid_ns, memory_order_relaxed);
 	atomic_store_explicit(&own->start, self->start, memory_order_relaxed);
+	atomic_store_explicit(&own->stack, self->stack, memory_order_relaxed);
 	atomic_store_explicit(&own->ready, 1, memory_order_release);
 }
 
@@ -50,7 +53,9 @@ struct gkf_identity gkf_self(const struct gkf_machine *m)
 			atomic_load_explicit(&own->pid, memory_order_relaxed),
 		    .pid_ns = atomic_load_explicit(&own->pid_ns,
 						   memory_order_relaxed),
-		    .start = atomic_load_explicit(&own->start,
+		    .start =
+			atomic_load_explicit(&own->start, memory_order_relaxed),
+		    .stack = atomic_load_explicit(&own->stack,
 						  memory_order_relaxed)};
 	self = look_up(m);
 	if (own)
@@ -99,6 +104,9 @@ bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
 	if (m->proc < 0 || gk_pidstat_read(m->proc, owner->pid, &st) != 0)
 		return true;
 	if (owner->start && st.start != owner->start)
+		return false;
+	/* What a program held ends when the process begins another one. */
+	if (owner->stack && st.stack && st.stack != owner->stack)
 		return false;
 	/* A dead first thread with living others is still a process. */
 	return !((st.state == 'Z' || st.state == 'X') && st.threads <= 1);

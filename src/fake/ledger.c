@@ -176,7 +176,8 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 				   .instance = instance,
 				   .pid = self.pid,
 				   .pid_ns = self.pid_ns,
-				   .start = self.start};
+				   .start = self.start,
+				   .stack = self.stack};
 	unsigned index;
 	int r;
 

@@ -127,6 +127,7 @@ struct gkf_slot {
 	uint32_t instance; /* GKF_INSTANCE(gi, ci), or GKF_NO_INSTANCE */
 	uint64_t pid_ns;   /* inode of /proc/self/ns/pid */
 	uint64_t start;    /* start time of the process, clock ticks */
+	uint64_t stack;    /* where its stack begins: another one after exec */
 	struct gkf_wave wave;
 };
 

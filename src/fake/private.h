@@ -10,13 +10,14 @@
 struct gkf_identity {
 	int32_t pid;
 	uint64_t pid_ns, start;
+	uint64_t stack; /* another one after exec; 0: not known */
 };
 
 /* What this process knows of itself; gone in a forked child. */
 struct gkf_own {
 	_Atomic uint32_t ready;
 	_Atomic int32_t pid;
-	_Atomic uint64_t pid_ns, start;
+	_Atomic uint64_t pid_ns, start, stack;
 };
 
 struct gkf_machine {
@@ -66,7 +67,8 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m);
 
 /*
  * Whether an owner is alive: a zombie is not, nor a process that has taken
- * over the pid. Owners of another pid namespace than own_ns count as alive.
+ * over the pid, nor one that runs another program since. Owners of another pid
+ * namespace than own_ns count as alive.
  */
 bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
 	       const struct gkf_identity *owner);

@@ -30,8 +30,8 @@ void gkf_reap_busy(struct gkf_machine *m, unsigned device)
 		    !gkf_slot_read_on(m, i, device, &slot))
 			continue;
 		own_ns = own_ns ? own_ns : gkf_own_namespace(m);
-		owner =
-		    (struct gkf_identity){slot.pid, slot.pid_ns, slot.start};
+		owner = (struct gkf_identity){slot.pid, slot.pid_ns, slot.start,
+					      slot.stack};
 		if (!gkf_alive(m, own_ns, &owner))
 			gkf_busy_close(m, i, computed);
 	}
@@ -95,10 +95,11 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 		if (!gkf_slot_read(m, i, &slot, &life))
 			continue;
 		if (slot.pid != last.pid || slot.start != last.start ||
-		    slot.pid_ns != last.pid_ns) {
+		    slot.stack != last.stack || slot.pid_ns != last.pid_ns) {
 			last = (struct gkf_identity){.pid = slot.pid,
 						     .pid_ns = slot.pid_ns,
-						     .start = slot.start};
+						     .start = slot.start,
+						     .stack = slot.stack};
 			last_alive = gkf_alive(m, own_ns, &last);
 		}
 		if (!last_alive && bury(m, i, life, slot.device))

@@ -123,8 +123,10 @@ static bool enter(const struct place *p)
 
 static bool is_alive(struct gkf_machine *m, const struct gkf_slot *slot)
 {
-	struct gkf_identity owner = {
-	    .pid = slot->pid, .pid_ns = slot->pid_ns, .start = slot->start};
+	struct gkf_identity owner = {.pid = slot->pid,
+				     .pid_ns = slot->pid_ns,
+				     .start = slot->start,
+				     .stack = slot->stack};
 
 	return gkf_alive(m, gkf_self(m).pid_ns, &owner);
 }

@@ -45,6 +45,9 @@ static void the_fields_are_where_the_kernel_puts_them(void **state)
 	st = parse("4242 (python)" REST " 0 0 0\n");
 	assert_int_equal(st.start, 123456);
 	assert_int_equal(st.rss_pages, 77);
+	assert_int_equal(st.stack, 0);
+	st = parse("4242 (python)" REST " 18446744073709551615 1 2 140721 3\n");
+	assert_int_equal(st.stack, 140721);
 }
 
 static void a_name_may_hold_anything(void **state)
