@@ -315,7 +315,7 @@ static bool go_on(struct gkf_queue *queue, int result)
 {
 	bool more;
 
-	if (result == GKF_TASK_AGAIN)
+	if (result == GKF_TASK_AGAIN || result == GKF_TASK_FORKED)
 		return false;
 	more = finish(queue, result);
 	if (atomic_load_explicit(&gkf_room.watched, memory_order_relaxed))

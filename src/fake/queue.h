@@ -4,7 +4,8 @@
  * A queue belongs to one device and does one task after the other; queues run
  * beside each other, as far as the device lets them. Pushing returns at once.
  * Executor threads block all signals, have a default MXCSR and end within a
- * bounded time at exit. After fork() the child has no queues.
+ * bounded time at exit. After fork() the child has no queues; one that a task
+ * forked ends, with status 0, where the task returns.
  *
  * Kernels run while this process has its turn on the device (turn.h) and are
  * its busy time (busy.h); copies are traffic. Both are seen to here.

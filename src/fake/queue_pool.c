@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How long one thread of a pool looks for work before it sleeps. */
 #define SPIN_NS (20 * GK_NS_PER_US)
@@ -182,6 +183,11 @@ void gkf_pool_end_long(struct gkf_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 }
 
+bool gkf_is_executor(void)
+{
+	return self;
+}
+
 /* Work of the same or a higher priority, and nobody free to do it. */
 bool gkf_pool_pressed(struct gkf_pool *pool)
 {
@@ -339,8 +345,12 @@ static void *execute(void *argument)
 	for (;;) {
 		struct gkf_queue *queue = next_queue(pool, count_cpus() > 1);
 
+		/* Whoever ends the process says so before it looks here. */
 		atomic_store(&self->working, true);
-		gkf_queue_serve(queue);
+		if (!atomic_load(&gkf_room.ending))
+			gkf_queue_serve(queue);
+		if (!self) /* its task forked: the queue is the parent's */
+			_exit(0);
 		atomic_store(&self->working, false);
 	}
 	return NULL;

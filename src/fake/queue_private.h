@@ -164,12 +164,19 @@ bool gkf_pool_pressed(struct gkf_pool *pool);
 void gkf_pool_begin_long(struct gkf_pool *pool);
 void gkf_pool_end_long(struct gkf_pool *pool);
 
+/* Is the calling thread one of a pool's? Not in a child any more. */
+bool gkf_is_executor(void);
+
 /* Does what is ready in the calling thread, where there are no others. */
 void gkf_pool_help(struct gkf_pool *pool);
 
 /* queue_work.c */
 
-/* Runs a task with all that it costs, on the calling thread. */
+/*
+ * Runs a task with all that it costs, on the calling thread. GKF_TASK_FORKED:
+ * an executor's task forked, and this is the child, which has no queues.
+ */
+#define GKF_TASK_FORKED (-2)
 int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
 
 /* The turn is given back if the last kernel left it to the next. */

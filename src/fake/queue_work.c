@@ -218,7 +218,7 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
 	struct gkf_place place = {.queue = queue,
 				  .outer = here,
 				  .yielding = PTHREAD_MUTEX_INITIALIZER};
-	bool is_long = takes_long(task);
+	bool is_long = takes_long(task), serves = gkf_is_executor();
 	int result;
 
 	if (is_long)
@@ -228,7 +228,7 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
 	here = place.outer;
 	if (is_long)
 		gkf_pool_end_long(queue->pool);
-	return result;
+	return serves && !gkf_is_executor() ? GKF_TASK_FORKED : result;
 }
 
 void gkf_work_forget(void)

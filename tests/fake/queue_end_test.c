@@ -143,6 +143,35 @@ static int child(void (*act)(void), uint64_t *ret_ns)
 	return status;
 }
 
+static int fork_and_return(struct probe *probe)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		gkf_queue_forget();
+	else
+		*(pid_t *)probe->data = pid;
+	return 0;
+}
+
+static void a_child_of_a_host_function_has_no_queues(void **state)
+{
+	struct gkf_queue *queue = new_queue(0);
+	pid_t pid = 0;
+	uint64_t last = 0;
+	int status;
+
+	(void)state;
+	push(queue, GKF_WORK_HOST, fork_and_return, &pid, 0);
+	push(queue, GKF_WORK_NONE, note_order, &last, 1);
+	finish(queue);
+	assert_int_equal(last, 1);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	gkf_queue_release(queue, false);
+}
+
 static sem_t child_inside;
 
 static void exit_amid_work(void)
@@ -324,6 +353,7 @@ int main(void)
 	    cmocka_unit_test(a_stopped_queue_stops_its_kernel),
 	    cmocka_unit_test(a_queue_is_thrown_away_whatever_it_does),
 	    cmocka_unit_test(a_released_queue_still_does_its_work),
+	    cmocka_unit_test(a_child_of_a_host_function_has_no_queues),
 	    cmocka_unit_test(a_process_exits_amid_work),
 	    cmocka_unit_test(a_host_function_does_not_hold_up_the_exit),
 	    cmocka_unit_test(a_host_function_may_exit),
