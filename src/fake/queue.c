@@ -286,6 +286,8 @@ static struct gkf_task *finish(struct gkf_queue *queue, int result)
 	uint64_t number = task->number;
 	bool gone = false;
 
+	if (queue->looked)
+		gkf_pool_found(queue->pool);
 	queue->looked = false;
 	if (result)
 		fail(queue, result);

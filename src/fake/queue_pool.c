@@ -221,6 +221,13 @@ bool gkf_pool_watch(struct gkf_queue *queue)
 	return watched;
 }
 
+void gkf_pool_found(struct gkf_pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	pool->quiet = 0;
+	unlock_and_call(pool, call_as_needed(pool));
+}
+
 static void look(struct gkf_pool *pool)
 {
 	struct gkf_queue *queue;

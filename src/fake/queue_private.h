@@ -154,6 +154,9 @@ void gkf_pool_add(struct gkf_queue *queue);
 /* One whose task wants to be run again; false: it is to be dropped. */
 bool gkf_pool_watch(struct gkf_queue *queue);
 
+/* What one waited for has come: the watcher is busy with it from now on. */
+void gkf_pool_found(struct gkf_pool *pool);
+
 /* All that are watched are looked at now. */
 void gkf_pool_look(struct gkf_pool *pool);
 

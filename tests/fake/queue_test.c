@@ -240,6 +240,52 @@ static int note_start(struct probe *probe)
 	return 0;
 }
 
+static int take_100_us(struct probe *probe)
+{
+	uint64_t end = gk_mono_ns() + 100 * GK_NS_PER_US;
+
+	(void)probe;
+	while (gk_mono_ns() < end)
+		;
+	return 0;
+}
+
+/* Whoever looks after tasks that wait may find much to do in one of them. */
+static void what_waits_is_looked_at_while_others_work(void **state)
+{
+	enum { TASKS = 3000 };
+	struct gkf_queue *busy = new_queue(0), *other = new_queue(0);
+	struct gate gate;
+
+	(void)state;
+	gate_init(&gate);
+	/* Two threads at least. */
+	push(busy, GKF_WORK_HOST, stay, &gate, 0);
+	push(other, GKF_WORK_HOST, stay, &gate, 0);
+	await(&gate.inside);
+	await(&gate.inside);
+	sem_post(&gate.open);
+	sem_post(&gate.open);
+	finish(busy);
+	finish(other);
+	for (int round = 0; round < 4; round++) {
+		_Atomic int words[2] = {0, 0};
+
+		push(busy, GKF_WORK_NONE, is_set, &words[0], 0);
+		push(other, GKF_WORK_NONE, is_set, &words[1], 0);
+		for (int i = 0; i < TASKS; i++)
+			push(busy, GKF_WORK_NONE, take_100_us, NULL, 0);
+		gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
+		atomic_store(&words[0], 1);
+		atomic_store(&words[1], 1);
+		finish(other);
+		assert_false(gkf_ticket_done(gkf_queue_ticket(busy)));
+		finish(busy);
+	}
+	gkf_queue_release(busy, false);
+	gkf_queue_release(other, false);
+}
+
 static void the_more_urgent_goes_first(void **state)
 {
 	enum { LOW = 50, THREADS_MAX = 256 };
@@ -384,6 +430,7 @@ int main(void)
 	    cmocka_unit_test(what_comes_later_waits_for_the_other_queue),
 	    cmocka_unit_test(queues_that_wait_hold_no_threads),
 	    cmocka_unit_test(tasks_that_wait_for_a_word_hold_no_threads),
+	    cmocka_unit_test(what_waits_is_looked_at_while_others_work),
 	    cmocka_unit_test(the_more_urgent_goes_first),
 	    cmocka_unit_test(many_hands_keep_every_order),
 	};
