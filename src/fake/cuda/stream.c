@@ -173,14 +173,15 @@ static CUresult open_streams(CUcontext ctx)
 	pthread_mutex_init(&streams->lock, NULL);
 	streams->ctx = ctx;
 	ctx->part[PART_STREAM] = streams;
-	streams_enlist(streams);
 	streams->gather = queue_new(ctx, 0);
 	streams->hold = queue_new(ctx, 0);
 	streams->legacy = stream_new(ctx, STREAM_LEGACY, 0);
-	if (streams->gather && streams->hold && streams->legacy)
-		return CUDA_SUCCESS;
-	close_streams(ctx);
-	return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!streams->gather || !streams->hold || !streams->legacy) {
+		close_streams(ctx);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	streams_enlist(streams); /* others may look at it from now on */
+	return CUDA_SUCCESS;
 }
 
 const struct cuda_part_row stream_part = {open_streams, close_streams};

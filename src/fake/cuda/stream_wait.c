@@ -32,11 +32,13 @@ void streams_strike_off(struct streams *streams)
 	struct streams **at = &contexts.first;
 
 	pthread_mutex_lock(&contexts.lock);
-	while (*at != streams)
+	while (*at && *at != streams)
 		at = &(*at)->next;
-	*at = streams->next;
-	if (!*at)
-		contexts.end = at;
+	if (*at) { /* one that never came so far is not there */
+		*at = streams->next;
+		if (!*at)
+			contexts.end = at;
+	}
 	pthread_mutex_unlock(&contexts.lock);
 }
 
