@@ -18,8 +18,6 @@ static struct primary *primaries; /* cudart_device_count of them */
 static int *order;                /* cudaSetValidDevices */
 static int order_count;
 
-_Atomic unsigned cudart_resets;
-
 static bool has_room(void)
 {
 	if (!primaries)
@@ -65,14 +63,14 @@ cudaError_t cudart_primary(int device, CUcontext *ret_context)
 	return e ? cudart_fail(e) : cudaSuccess;
 }
 
-/* Was it a primary context that is reset now? Then which device's. */
+/* Is or was it a primary context of this runtime's? Then which device's. */
 static bool was_primary(CUcontext context, int *ret_device)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&lock);
 	for (int i = 0; primaries && i < cudart_device_count && !found; i++)
-		if (primaries[i].context == context && !primaries[i].held) {
+		if (primaries[i].context == context) {
 			*ret_device = i;
 			found = true;
 		}
@@ -81,15 +79,20 @@ static bool was_primary(CUcontext context, int *ret_device)
 }
 
 /*
- * Is the current context one that was reset? Its handle may be that of another
- * one by now, which lives.
+ * Is the current context one that was reset: by this runtime, by another one in
+ * the process, or by the program itself? Its handle may be that of another one
+ * by now, which lives.
  */
 static bool was_reset(CUcontext current, int *ret_device)
 {
 	CUdevice device;
+	int found;
 
-	return was_primary(current, ret_device) &&
-	       legacy->cuCtxGetDevice(&device);
+	if (!was_primary(current, &found) ||
+	    legacy->cuCtxGetDevice(&device) != CUDA_ERROR_CONTEXT_IS_DESTROYED)
+		return false;
+	*ret_device = found;
+	return true;
 }
 
 /* The devices to try, one after the other, for a thread that chose none. */
@@ -122,28 +125,23 @@ static cudaError_t first_that_works(CUcontext *ret_context)
 	return cudart_fail(first);
 }
 
-static cudaError_t see(CUcontext context)
+cudaError_t cudart_bind(void)
 {
-	cudart_thread.resets = atomic_load(&cudart_resets);
-	cudart_thread.context = context;
-	return cudaSuccess;
-}
-
-cudaError_t cudart_bind(CUcontext current)
-{
-	CUcontext context = NULL;
+	CUcontext current = NULL, context = NULL;
 	int device;
 
+	TRY(done(legacy->cuCtxGetCurrent(&current)));
 	if (current && !was_reset(current, &device))
-		return see(current);
-	if (current)
+		return cudaSuccess;
+	if (current) {
+		context_forget(device);
 		TRY(cudart_primary(device, &context));
-	else if (cudart_thread.chosen)
+	} else if (cudart_thread.chosen) {
 		TRY(cudart_primary(cudart_thread.device, &context));
-	else
+	} else {
 		TRY(first_that_works(&context));
-	TRY(done(legacy->cuCtxSetCurrent(context)));
-	return see(context);
+	}
+	return done(legacy->cuCtxSetCurrent(context));
 }
 
 cudaError_t cudart_current_device(int *ret_device)
@@ -198,7 +196,6 @@ void context_forget(int device)
 	pthread_mutex_lock(&lock);
 	if (primaries)
 		primaries[device].held = false;
-	atomic_fetch_add(&cudart_resets, 1);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -24,11 +24,9 @@ struct launch_config {
 #define LAUNCH_DEPTH_MAX 16
 
 struct thread {
-	cudaError_t last;  /* cudaGetLastError */
-	bool chosen;       /* device is what cudaSetDevice was told */
-	int device;        /* meaningful if chosen */
-	unsigned resets;   /* cudart_resets when context was looked at */
-	CUcontext context; /* the current one when it was last looked at */
+	cudaError_t last; /* cudaGetLastError */
+	bool chosen;      /* device is what cudaSetDevice was told */
+	int device;       /* meaningful if chosen */
 	unsigned depth;
 	struct launch_config config[LAUNCH_DEPTH_MAX];
 };
@@ -37,15 +35,12 @@ extern _Thread_local struct thread cudart_thread;
 /* 1: started. 0: not yet. Less: -cudaError_t that every call answers. */
 extern _Atomic int cudart_state;
 
-/* How often devices were reset: contexts have to be looked at again. */
-extern _Atomic unsigned cudart_resets;
-
 /* Devices that the driver has; after a start. */
 extern int cudart_device_count;
 
 /* Slow ways of the two functions below; init.c, context.c. */
 cudaError_t cudart_start(void);
-cudaError_t cudart_bind(CUcontext current);
+cudaError_t cudart_bind(void);
 
 /* Remembers an error (not cudaSuccess) as this thread's last; answers it. */
 cudaError_t cudart_fail(cudaError_t error);
@@ -74,21 +69,15 @@ static inline cudaError_t cudart_enter(void)
 static inline cudaError_t cudart_enter_context(void)
 {
 	cudaError_t e = cudart_enter();
-	CUcontext now = NULL;
+	CUdevice device;
 	CUresult r;
 
 	if (e)
 		return e;
-	r = cudart_driver[LEGACY].cuCtxGetCurrent(&now);
-	if (__builtin_expect(r != CUDA_SUCCESS, 0))
-		return cudart_fail(cudart_error(r));
-	if (__builtin_expect(now && now == cudart_thread.context &&
-				 cudart_thread.resets ==
-				     atomic_load_explicit(&cudart_resets,
-							  memory_order_relaxed),
-			     1))
-		return cudaSuccess;
-	return cudart_bind(now);
+	/* Of a context that lives: another runtime may have reset it. */
+	r = cudart_driver[LEGACY].cuCtxGetDevice(&device);
+	return __builtin_expect(r == CUDA_SUCCESS, 1) ? cudaSuccess
+						      : cudart_bind();
 }
 
 /* What a function answers that ends in a call of the driver. */

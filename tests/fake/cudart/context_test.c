@@ -105,6 +105,19 @@ static void after_a_reset_all_begins_anew(void)
 	CHECK(scripted_calls("cuDevicePrimaryCtxRetain") == 2);
 }
 
+/* A plugin with a runtime of its own, or the program itself. */
+static void somebody_else_resets(void)
+{
+	CHECK(device_of_allocation() == 0);
+	CHECK(!cuDevicePrimaryCtxReset_v2(0));
+	CHECK(device_of_allocation() == 0);
+	CHECK(scripted_calls("cuDevicePrimaryCtxRetain") == 2);
+	CHECK(!cuDevicePrimaryCtxReset_v2(0));
+	CHECK_CUDA(cudaDeviceReset(), Success);
+	CHECK(device_of_allocation() == 0);
+	CHECK(scripted_calls("cuDevicePrimaryCtxRetain") == 3);
+}
+
 /* The driver may give what was reset to somebody else. */
 static void a_handle_is_used_again(void)
 {
@@ -309,6 +322,7 @@ static void refusals_are_counted_by_name(void)
 IN_CHILD(each_thread_has_its_device)
 IN_CHILD(the_driver_may_choose)
 IN_CHILD(after_a_reset_all_begins_anew)
+IN_CHILD(somebody_else_resets)
 IN_CHILD(a_handle_is_used_again)
 IN_CHILD(devices_in_order_of_choice)
 IN_CHILD(what_binds_fails)
@@ -325,6 +339,7 @@ int main(void)
 	    cmocka_unit_test(each_thread_has_its_device_there),
 	    cmocka_unit_test(the_driver_may_choose_there),
 	    cmocka_unit_test(after_a_reset_all_begins_anew_there),
+	    cmocka_unit_test(somebody_else_resets_there),
 	    cmocka_unit_test(a_handle_is_used_again_there),
 	    cmocka_unit_test(devices_in_order_of_choice_there),
 	    cmocka_unit_test(what_binds_fails_there),

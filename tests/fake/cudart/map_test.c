@@ -239,10 +239,10 @@ static void nothing_is_nothing(void **state)
 	assert_cuda(cudaFreeArray(NULL), Success);
 	scripted_forget();
 	assert_cuda(cudaMemcpy(NULL, NULL, 0, cudaMemcpyHostToDevice), Success);
-	assert_string_equal(scripted_last(), "cuCtxGetCurrent");
+	assert_string_equal(scripted_last(), "cuCtxGetDevice");
 	assert_cuda(cudaMemset(NULL, 0, 0), Success);
 	assert_cuda(cudaMemset2D(PTR, 8, 0, 8, 0), Success);
-	assert_string_equal(scripted_last(), "cuCtxGetCurrent");
+	assert_string_equal(scripted_last(), "cuCtxGetDevice");
 }
 
 static void wrong_arguments(void **state)
