@@ -96,13 +96,12 @@ static int occupy(struct gkf_machine *m, unsigned index,
 int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device)
 {
 	struct gkf_slot *slot = &m->file->slot[index];
-	int r;
+	int r = gkf_books_lock(m, device);
 
-	gkf_turn_drop(m, index);
-	gkf_account_close(m, index);
-	r = gkf_books_lock(m, device);
 	if (r)
 		return r;
+	gkf_turn_drop(m, index);
+	gkf_account_close(m, index);
 	gkf_books_leave(m, slot);
 	atomic_fetch_add_explicit(&slot->life, 1, memory_order_release);
 	gkf_books_unlock(m, device);

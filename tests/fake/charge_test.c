@@ -203,6 +203,24 @@ static void an_overwritten_lock_is_told(void **state)
 	assert_int_equal(gkf_refund(fx.m, slot, 0), GK_ERR_CORRUPT);
 }
 
+/* And a slot that cannot be freed is no end of a process. */
+static void an_overwritten_lock_ends_no_account(void **state)
+{
+	pthread_mutex_t *lock = &fx.file->device[0].books.lock;
+	uint64_t before = atomic_load(&fx.file->accounts.count);
+	int kind = lock->__data.__kind;
+	unsigned slot = attached(0);
+
+	(void)state;
+	atomic_store(&fx.file->device[0].set[GKF_V_ACCOUNTING], 1);
+	lock->__data.__kind = 77;
+	assert_int_equal(gkf_detach(fx.m, slot), GK_ERR_CORRUPT);
+	assert_int_equal(atomic_load(&fx.file->accounts.count), before);
+	lock->__data.__kind = kind;
+	assert_int_equal(gkf_detach(fx.m, slot), 0);
+	assert_int_equal(atomic_load(&fx.file->accounts.count), before + 1);
+}
+
 static void die_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -389,6 +407,7 @@ int main(void)
 	    T(memory_of_the_dead_is_there_at_once),
 	    T(further_contexts_cost_less),
 	    T(an_overwritten_lock_is_told),
+	    T(an_overwritten_lock_ends_no_account),
 	    T(a_race_never_overshoots),
 	    T(threads_of_a_process_share_its_slot),
 	    T(a_storm_of_kills_leaves_it_whole),
