@@ -67,6 +67,17 @@ static struct gkf_executor *new_executor(struct gkf_pool *pool)
 	return NULL;
 }
 
+/* Those who wait look again whether there is a thread that does the work. */
+static void wake_all_waiters(void)
+{
+	struct gkf_queue *queue;
+
+	pthread_mutex_lock(&gkf_room.lock);
+	for (queue = gkf_room.queues; queue; queue = queue->next_of_all)
+		gkf_wake_waiters(queue, UINT64_MAX - 1);
+	pthread_mutex_unlock(&gkf_room.lock);
+}
+
 /* Without the lock. */
 static void start(struct gkf_executor *e)
 {
@@ -88,6 +99,7 @@ static void start(struct gkf_executor *e)
 	atomic_fetch_sub(&pool->threads, 1);
 	atomic_store(&e->alive, false);
 	pthread_mutex_unlock(&pool->lock);
+	wake_all_waiters();
 }
 
 /* Who is to be called once the lock is released. */

@@ -271,15 +271,19 @@ static void use_after_fork(void)
 }
 
 /* Where the system gives no threads. */
-static bool no_threads;
+static _Atomic bool no_threads;
+static _Thread_local bool slowly; /* it says so */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		   void *(*start)(void *), void *argument)
 {
 	static __typeof__(&pthread_create) real;
 
-	if (no_threads)
+	if (atomic_load(&no_threads)) {
+		if (slowly)
+			gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
 		return EAGAIN;
+	}
 	if (!real)
 		real = (__typeof__(real))dlsym(RTLD_NEXT, "pthread_create");
 	return real(thread, attr, start, argument);
@@ -309,6 +313,39 @@ static void without_threads_who_waits_does_the_work(void **state)
 
 	(void)state;
 	assert_int_equal(child(work_without_threads, &ns), 0);
+}
+
+static void *push_and_wait(void *data)
+{
+	/* After the other has begun to start a thread. */
+	gk_sleep_until(gk_mono_ns() + 5 * GK_NS_PER_MS);
+	push(data, GKF_WORK_NONE, NULL, NULL, 0);
+	finish(data);
+	return NULL;
+}
+
+/* Who waits meanwhile does not hope for that thread for ever. */
+static void wait_for_no_thread(void)
+{
+	struct gkf_queue *a = new_queue(0), *b = new_queue(0);
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, push_and_wait, b))
+		_exit(1);
+	slowly = true;
+	atomic_store(&no_threads, true);
+	push(a, GKF_WORK_NONE, NULL, NULL, 0);
+	alarm(10);
+	pthread_join(thread, NULL);
+	_exit(0);
+}
+
+static void who_waits_learns_that_no_thread_comes(void **state)
+{
+	uint64_t ns;
+
+	(void)state;
+	assert_int_equal(child(wait_for_no_thread, &ns), 0);
 }
 
 static _Atomic bool storming;
@@ -358,6 +395,7 @@ int main(void)
 	    cmocka_unit_test(a_host_function_does_not_hold_up_the_exit),
 	    cmocka_unit_test(a_host_function_may_exit),
 	    cmocka_unit_test(without_threads_who_waits_does_the_work),
+	    cmocka_unit_test(who_waits_learns_that_no_thread_comes),
 	    cmocka_unit_test(a_forked_child_starts_clean),
 	};
 
