@@ -35,6 +35,7 @@ struct driver cudart_driver[DRIVER_SETS];
 
 static __typeof__(cuGetProcAddress_v2) *get;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static int version;
 
 /* What stands for a function that this driver lacks. */
@@ -55,10 +56,31 @@ static function ask(const char *base, int since, uint64_t flags)
 	return (function)found;
 }
 
+void driver_hold(void)
+{
+	pthread_mutex_lock(&opening);
+}
+
+void driver_release(void)
+{
+	pthread_mutex_unlock(&opening);
+}
+
+/* A library that is half loaded would stay so in a forked child. */
+static void *load(void)
+{
+	void *library;
+
+	driver_hold();
+	library = dlopen("libcuda.so.1", RTLD_NOW);
+	driver_release();
+	return library;
+}
+
 /* A driver too old for cuGetProcAddress_v2 is too old, but has a version. */
 static void open_driver(void)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_NOW);
+	void *library = load();
 	__typeof__(cuDriverGetVersion) *get_version;
 
 	if (!library)

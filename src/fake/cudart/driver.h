@@ -25,6 +25,10 @@ extern struct driver cudart_driver[DRIVER_SETS];
  */
 int driver_version(void);
 
+/* Around a fork: nobody is in the middle of opening it. */
+void driver_hold(void);
+void driver_release(void);
+
 /* Fills both sets and calls cuInit. Only with a driver_version(). */
 CUresult driver_start(void);
 

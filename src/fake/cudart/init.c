@@ -21,21 +21,30 @@ static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 static void before_fork(void)
 {
-	pthread_mutex_lock(&starting);
+	driver_hold();
 	registry_hold();
 }
 
 static void in_parent(void)
 {
 	registry_release();
-	pthread_mutex_unlock(&starting);
+	driver_release();
 }
 
+/* Whoever was starting is not in the child, which may begin anew. */
 static void in_child(void)
 {
-	if (atomic_load(&cudart_state) == 1)
-		atomic_store(&cudart_state, -cudaErrorInitializationError);
+	int started = 1;
+
 	in_parent();
+	pthread_mutex_init(&starting, NULL);
+	atomic_compare_exchange_strong(&cudart_state, &started,
+				       -cudaErrorInitializationError);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
 }
 
 static cudaError_t start(void)
@@ -49,10 +58,7 @@ static cudaError_t start(void)
 		r = legacy->cuDeviceGetCount(&cudart_device_count);
 	if (r)
 		return cudart_error(r);
-	if (!cudart_device_count)
-		return cudaErrorNoDevice;
-	pthread_atfork(before_fork, in_parent, in_child);
-	return cudaSuccess;
+	return cudart_device_count ? cudaSuccess : cudaErrorNoDevice;
 }
 
 cudaError_t cudart_start(void)
