@@ -38,9 +38,13 @@ static unsigned bucket_of(const char *name)
 	return hash % BUCKETS;
 }
 
-/* What came with a newer CUDA than this driver's is not there. */
+/*
+ * What came with a newer CUDA than this driver's is not there. A child that is
+ * forked in the middle of it does it again.
+ */
 static void fill(void)
 {
+	memset(first, 0, sizeof(first));
 	for (unsigned i = 0; i < ROW_COUNT; i++) {
 		unsigned bucket = bucket_of(entries[i].base);
 
