@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static CUcontext begin(void)
@@ -320,6 +322,90 @@ static void spinning_takes_its_time(struct fixture *fx)
 	assert_true(gk_mono_ns() - start < 20 * GK_NS_PER_S);
 }
 
+#define BIG 67108864
+
+static const char big[] = ".version 7.0\n.target sm_50\n.address_size 64\n"
+			  ".visible .global .align 4 .b8 a[67108864];\n"
+			  ".visible .entry k() { ret; }\n";
+
+/* What is still to be written into it is not written into another's memory. */
+static void variables_are_there_while_they_are_filled(struct fixture *fx)
+{
+	unsigned char seen[2] = {0};
+	CUdeviceptr a, other;
+	CUstream slow, fast;
+	CUmodule m;
+	size_t size;
+
+	(void)fx;
+	begin();
+	assert_cuda(CU(cuStreamCreate)(&slow, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&fast, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuModuleLoadData)(&m, big), SUCCESS);
+	assert_cuda(CU(cuModuleGetGlobal_v2)(&a, &size, m, "a"), SUCCESS);
+	assert_int_equal(size, BIG);
+	for (unsigned i = 0; i < 20; i++)
+		assert_cuda(CU(cuMemsetD8Async)(a, 7, size, slow), SUCCESS);
+	assert_cuda(CU(cuModuleUnload)(m), SUCCESS);
+	assert_cuda(CU(cuMemAlloc_v2)(&other, BIG), SUCCESS);
+	assert_cuda(CU(cuMemsetD8Async)(other, 85, BIG, fast), SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	assert_cuda(CU(cuMemcpyDtoH_v2)(seen, other, 1), SUCCESS);
+	assert_cuda(CU(cuMemcpyDtoH_v2)(seen + 1, other + BIG - 1, 1), SUCCESS);
+	assert_int_equal(seen[0], 85);
+	assert_int_equal(seen[1], 85);
+	/* A variable that lies where something was is 0. */
+	assert_cuda(CU(cuMemFree_v2)(other), SUCCESS);
+	assert_cuda(CU(cuModuleLoadData)(&m, big), SUCCESS);
+	assert_cuda(CU(cuModuleGetGlobal_v2)(&a, &size, m, "a"), SUCCESS);
+	for (size_t at = 0; at < BIG; at += BIG / 64) {
+		assert_cuda(CU(cuMemcpyDtoH_v2)(seen, a + at, 2), SUCCESS);
+		assert_int_equal(seen[0] | seen[1], 0);
+	}
+	assert_cuda(CU(cuMemcpyDtoH_v2)(seen, a + BIG - 2, 2), SUCCESS);
+	assert_int_equal(seen[0] | seen[1], 0);
+}
+
+static long peak_kib(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+static void variables_cost_what_is_touched(struct fixture *fx)
+{
+	static const char huge[] =
+	    ".version 7.0\n.target sm_50\n.address_size 64\n"
+	    ".visible .global .align 4 .b8 a[30000000000];\n"
+	    ".visible .entry k() { ret; }\n";
+	CUmodule m;
+
+	(void)fx;
+	begin();
+	assert_cuda(CU(cuModuleLoadData)(&m, huge), SUCCESS);
+	assert_in_range(peak_kib(), 1, 1 << 20);
+}
+
+/* 48 KiB are what a kernel may have without asking at its launch. */
+static void too_much_shared_memory_is_no_kernel(struct fixture *fx)
+{
+	static const char text[] =
+	    ".version 7.0\n.target sm_50\n.address_size 64\n"
+	    ".visible .entry k() {\n"
+	    ".shared .align 4 .b8 s[49156]; .reg .b64 %rd<2>;\n"
+	    "mov.u64 %rd1, s; ret; }\n";
+	CUmodule m;
+
+	(void)fx;
+	begin();
+	assert_cuda(CU(cuModuleLoadData)(&m, text), SUCCESS);
+	assert_cuda(CU(cuLaunchKernel)(function_in(m, "k"), 1, 1, 1, 1, 1, 1, 0,
+				       NULL, NULL, NULL),
+		    ERROR_INVALID_PTX);
+}
+
 static void occupancy_follows_the_device(struct fixture *fx)
 {
 	int blocks, grid, block, value;
@@ -346,6 +432,9 @@ static void occupancy_follows_the_device(struct fixture *fx)
 	    CU(cuOccupancyAvailableDynamicSMemPerBlock)(&shared, f, 2, 1024),
 	    SUCCESS);
 	assert_int_equal(shared, 81 * 1024);
+	assert_cuda(
+	    CU(cuOccupancyAvailableDynamicSMemPerBlock)(&shared, f, 1, INT_MAX),
+	    ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuFuncGetAttribute)(
 			&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f),
 		    SUCCESS);
@@ -361,6 +450,9 @@ static const struct alone tests[] = {
     ALONE(a_wild_address_ends_the_context),
     ALONE(what_is_not_executed_is_refused),
     ALONE(spinning_takes_its_time),
+    ALONE(variables_are_there_while_they_are_filled),
+    ALONE(variables_cost_what_is_touched),
+    ALONE(too_much_shared_memory_is_no_kernel),
     ALONE(occupancy_follows_the_device),
 };
 

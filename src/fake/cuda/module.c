@@ -3,6 +3,7 @@
  * context or by cuModuleUnload().
  */
 #include "fake/cuda/module.h"
+#include "fake/cuda/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,15 +192,36 @@ static CUresult check(CUcontext ctx, CUmodule m)
 	return m->ctx == ctx ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
+/* The lock is held. */
+static CUresult check_unload(CUcontext ctx, CUmodule m)
+{
+	CUresult r = check(ctx, m);
+
+	return !r && m->library ? CUDA_ERROR_NOT_PERMITTED : r;
+}
+
+static bool everyone(CUcontext ctx, const void *data)
+{
+	(void)ctx;
+	(void)data;
+	return true;
+}
+
+/* Copies and fills of its variables are work that holds no module. */
 CUresult cuModuleUnload(CUmodule hmod)
 {
+	bool waits;
 	CUresult r;
 
 	ENTER_CONTEXT(cuModuleUnload, ctx);
 	pthread_mutex_lock(&module_lock);
-	r = check(ctx, hmod);
-	if (!r && hmod->library)
-		r = CUDA_ERROR_NOT_PERMITTED;
+	r = check_unload(ctx, hmod);
+	waits = !r && module_has_memory(hmod->image);
+	pthread_mutex_unlock(&module_lock);
+	if (waits)
+		stream_drain_all(ctx, everyone, NULL);
+	pthread_mutex_lock(&module_lock);
+	r = check_unload(ctx, hmod);
 	if (!r)
 		module_end(hmod);
 	pthread_mutex_unlock(&module_lock);

@@ -103,8 +103,13 @@ void module_source_drop(struct module_source *s);
 CUresult module_image_new(CUcontext ctx, struct module_source *source,
 			  struct module_image **ret_image);
 void module_image_drop(struct module_image *image);
+bool module_has_memory(const struct module_image *image);
 
-/* The kernel of a function, made when it is first wanted. */
+/*
+ * The kernel of a function, made when it is first wanted;
+ * CUDA_ERROR_INVALID_PTX when it has more shared memory than an assembler
+ * takes.
+ */
 CUresult module_kernel(struct module_image *image,
 		       const struct gkf_ptx_function *f,
 		       const struct gkf_ptx_kernel **ret_kernel);

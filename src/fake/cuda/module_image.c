@@ -8,11 +8,35 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define PAGE        4096U
+#define MUCH        ((size_t)1 << 20)
+#define STATIC_MOST 49152U /* bytes of shared memory that need no asking */
 
 static bool has_memory(const struct gkf_ptx_variable *v)
 {
 	return (v->space == GKF_PTX_GLOBAL || v->space == GKF_PTX_CONST) &&
 	       v->size && v->linkage != GKF_PTX_EXTERN;
+}
+
+/*
+ * What was used before may lie there. Of much memory whole pages are given
+ * back, so that what is not touched costs nothing.
+ */
+static void clear(unsigned char *at, size_t size)
+{
+	size_t head = -(uintptr_t)at & (PAGE - 1), pages;
+
+	if (size >= MUCH) {
+		pages = (size - head) & -(size_t)PAGE;
+		if (!madvise(at + head, pages, MADV_REMOVE)) {
+			memset(at, 0, head);
+			at += head + pages;
+			size -= head + pages;
+		}
+	}
+	memset(at, 0, size);
 }
 
 static CUresult place(struct module_image *image, uint32_t index)
@@ -36,7 +60,7 @@ static CUresult place(struct module_image *image, uint32_t index)
 	view = gkf_space_view(image->addresses[index], v->size);
 	if (!view)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	memset(view, 0, v->size);
+	clear(view, v->size);
 	if (v->data_size)
 		memcpy(view, v->data, v->data_size);
 	return CUDA_SUCCESS;
@@ -111,6 +135,14 @@ CUresult module_image_new(CUcontext ctx, struct module_source *source,
 	return CUDA_SUCCESS;
 }
 
+bool module_has_memory(const struct module_image *image)
+{
+	for (uint32_t i = 0; i < image->source->ptx->variable_count; i++)
+		if (image->addresses[i])
+			return true;
+	return false;
+}
+
 void module_image_drop(struct module_image *image)
 {
 	const struct gkf_ptx_module *m;
@@ -155,6 +187,8 @@ CUresult module_kernel(struct module_image *image,
 		else
 			gkf_ptx_kernel_free(made);
 	}
+	if (gkf_ptx_kernel_shared(k) > STATIC_MOST)
+		return CUDA_ERROR_INVALID_PTX;
 	*ret_kernel = k;
 	return CUDA_SUCCESS;
 }

@@ -193,6 +193,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 	if (r)
 		return r;
 	if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0 ||
+	    blockSize > function_threads(ctx->device, f->ptx, k) ||
 	    occupancy_blocks(ctx->device, k, blockSize, 0) < numBlocks)
 		return CUDA_ERROR_INVALID_VALUE;
 	all = function_limit(
