@@ -8,6 +8,7 @@
 
 #define RECURSION_ROOM (64U << 10) /* bytes a lane, of local memory */
 #define CODES_MAX      4096
+#define FRAME_MAX      (1U << (GKF_AREA_SHIFT - 1)) /* bytes */
 
 static const struct gkf_op nothing;
 
@@ -208,13 +209,17 @@ static bool place_registers(struct gkf_decoder *d)
 				continue;
 			d->register_places[r] = d->frame_size;
 			d->frame_size += bytes * GKF_LANES;
+			if (d->frame_size >= FRAME_MAX)
+				return false;
 		}
 	for (uint32_t r = 0; r < f->register_count; r++)
 		if (f->registers[r].type == GKF_PTX_T_pred) {
 			d->register_places[r] = d->frame_size;
 			d->frame_size += sizeof(uint32_t);
+			if (d->frame_size >= FRAME_MAX)
+				return false;
 		}
-	return d->frame_size < 1U << (GKF_AREA_SHIFT - 1);
+	return true;
 }
 
 /* From indices of instructions to those of ops. */
