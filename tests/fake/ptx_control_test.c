@@ -490,10 +490,11 @@ static void clocks_go_forward(void **state)
 /* A short nap is not as long as the system's shortest sleep. */
 static void naps_are_short(void **state)
 {
-	uint64_t out[32], shortest = UINT64_MAX;
+	uint64_t out[32], start, shortest = UINT64_MAX;
 
 	(void)state;
 	for (unsigned i = 0; i < 300; i++) {
+		start = gk_mono_ns();
 		assert_int_equal(
 		    ptx_body("mov.u64 %rd4, %clock64; nanosleep.u32 5000;\n"
 			     "mov.u64 %rd5, %clock64;\n"
@@ -501,10 +502,11 @@ static void naps_are_short(void **state)
 			     "st.global.u64 [%rd2], %rd6;",
 			     NULL, out),
 		    GKF_PTX_DONE);
+		assert_true(gk_mono_ns() - start >= 5000);
 		if (out[0] < shortest)
 			shortest = out[0];
 	}
-	assert_in_range(shortest, 1000, 30000);
+	assert_true(shortest < 30000);
 }
 
 /* Nothing local in the kernel: no address is one there. */
