@@ -503,7 +503,8 @@ static void naps_are_short(void **state)
 			     NULL, out),
 		    GKF_PTX_DONE);
 		assert_true(gk_mono_ns() - start >= 5000);
-		if (out[0] < shortest)
+		/* Less: it was over before the instruction was reached. */
+		if (out[0] >= 3000 && out[0] < shortest)
 			shortest = out[0];
 	}
 	assert_true(shortest < 30000);
