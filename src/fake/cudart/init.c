@@ -19,8 +19,13 @@ int cudart_device_count;
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
+/*
+ * A start that goes on is waited for. What it loads meanwhile is not told of
+ * this fork, so a child in the middle of it could not begin anew.
+ */
 static void before_fork(void)
 {
+	pthread_mutex_lock(&starting);
 	driver_hold();
 	registry_hold();
 }
@@ -29,17 +34,14 @@ static void in_parent(void)
 {
 	registry_release();
 	driver_release();
+	pthread_mutex_unlock(&starting);
 }
 
-/* Whoever was starting is not in the child, which may begin anew. */
 static void in_child(void)
 {
-	int started = 1;
-
+	if (atomic_load(&cudart_state) == 1)
+		atomic_store(&cudart_state, -cudaErrorInitializationError);
 	in_parent();
-	pthread_mutex_init(&starting, NULL);
-	atomic_compare_exchange_strong(&cudart_state, &started,
-				       -cudaErrorInitializationError);
 }
 
 __attribute__((constructor)) static void load(void)
