@@ -406,6 +406,31 @@ static void too_much_shared_memory_is_no_kernel(struct fixture *fx)
 		    ERROR_INVALID_PTX);
 }
 
+/* The registers of a text are not those of a processor. */
+static void a_text_with_many_registers_starts(struct fixture *fx)
+{
+	char *text = calloc(1, 1 << 16);
+	size_t at = 0;
+	CUmodule m;
+
+	(void)fx;
+	begin();
+	assert_non_null(text);
+	at += (size_t)sprintf(text, ".version 7.0\n.target sm_50\n"
+				    ".address_size 64\n.visible .entry k() {\n"
+				    ".reg .b32 %%r<1000>; mov.u32 %%r0, 1;\n");
+	for (unsigned i = 1; i < 1000; i++)
+		at += (size_t)sprintf(text + at, "add.u32 %%r%u, %%r%u, 1;\n",
+				      i, i - 1);
+	strcpy(text + at, "ret; }\n");
+	assert_cuda(CU(cuModuleLoadData)(&m, text), SUCCESS);
+	assert_cuda(CU(cuLaunchKernel)(function_in(m, "k"), 1, 1, 1, 1024, 1, 1,
+				       0, NULL, NULL, NULL),
+		    SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	free(text);
+}
+
 static void occupancy_follows_the_device(struct fixture *fx)
 {
 	int blocks, grid, block, value;
@@ -453,6 +478,7 @@ static const struct alone tests[] = {
     ALONE(variables_are_there_while_they_are_filled),
     ALONE(variables_cost_what_is_touched),
     ALONE(too_much_shared_memory_is_no_kernel),
+    ALONE(a_text_with_many_registers_starts),
     ALONE(occupancy_follows_the_device),
 };
 

@@ -8,6 +8,7 @@
 
 #define RECURSION_ROOM (64U << 10) /* bytes a lane, of local memory */
 #define CODES_MAX      4096
+#define REGISTERS_MAX  64 /* 65536 of a block, by 1024 threads */
 #define FRAME_MAX      (1U << (GKF_AREA_SHIFT - 1)) /* bytes */
 
 static const struct gkf_op nothing;
@@ -340,13 +341,18 @@ uint32_t gkf_ptx_kernel_local(const struct gkf_ptx_kernel *k)
 	return k->stack;
 }
 
-/* As ptxas might: what lives at once is less than what there is. */
+/*
+ * A guess of what an assembler would need, which lets registers be used again
+ * and again. It is never so many that a block of 1024 threads would not start.
+ */
 uint32_t gkf_ptx_kernel_registers(const struct gkf_ptx_kernel *k)
 {
 	uint32_t most = k->codes[0].frame_size / (GKF_LANES * 4) / 2;
 
 	most = (most + 16 + 7) & ~7U;
+	if (most > REGISTERS_MAX)
+		most = REGISTERS_MAX;
 	if (k->source->maxnreg && most > k->source->maxnreg)
 		most = k->source->maxnreg;
-	return most > 255 ? 255 : most;
+	return most;
 }
