@@ -431,6 +431,37 @@ static void a_text_with_many_registers_starts(struct fixture *fx)
 	free(text);
 }
 
+/* The kernels that use no table of functions run. */
+static void a_table_of_functions_refuses_its_callers(struct fixture *fx)
+{
+	static const char text[] =
+	    ".version 7.0\n.target sm_50\n.address_size 64\n"
+	    ".func one() { ret; }\n.func two() { ret; }\n"
+	    ".visible .global .align 8 .u64 table[2] = {one, two};\n"
+	    ".visible .entry plain() { ret; }\n"
+	    ".visible .entry caller() { .reg .b64 %rd<2>;\n"
+	    "p: .callprototype _ ();\n"
+	    "ld.global.u64 %rd1, [table]; call %rd1, p; ret; }\n";
+	uint64_t seen[2] = {0};
+	CUdeviceptr at;
+	size_t size;
+	CUmodule m;
+
+	(void)fx;
+	begin();
+	assert_cuda(CU(cuModuleLoadData)(&m, text), SUCCESS);
+	assert_cuda(CU(cuLaunchKernel)(function_in(m, "plain"), 1, 1, 1, 1, 1,
+				       1, 0, NULL, NULL, NULL),
+		    SUCCESS);
+	assert_cuda(CU(cuLaunchKernel)(function_in(m, "caller"), 1, 1, 1, 1, 1,
+				       1, 0, NULL, NULL, NULL),
+		    ERROR_NOT_SUPPORTED);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	assert_cuda(CU(cuModuleGetGlobal_v2)(&at, &size, m, "table"), SUCCESS);
+	assert_cuda(CU(cuMemcpyDtoH_v2)(seen, at, sizeof seen), SUCCESS);
+	assert_true(seen[0] && seen[1] && seen[0] != seen[1]);
+}
+
 static void occupancy_follows_the_device(struct fixture *fx)
 {
 	int blocks, grid, block, value;
@@ -479,6 +510,7 @@ static const struct alone tests[] = {
     ALONE(variables_cost_what_is_touched),
     ALONE(too_much_shared_memory_is_no_kernel),
     ALONE(a_text_with_many_registers_starts),
+    ALONE(a_table_of_functions_refuses_its_callers),
     ALONE(occupancy_follows_the_device),
 };
 

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE        4096U
-#define MUCH        ((size_t)1 << 20)
-#define STATIC_MOST 49152U /* bytes of shared memory that need no asking */
+#define PAGE         4096U
+#define MUCH         ((size_t)1 << 20)
+#define FUNCTIONS_AT ((uint64_t)4 << 48)
+#define STATIC_MOST  49152U /* bytes of shared memory that need no asking */
 
 static bool has_memory(const struct gkf_ptx_variable *v)
 {
@@ -66,7 +67,19 @@ static CUresult place(struct module_image *image, uint32_t index)
 	return CUDA_SUCCESS;
 }
 
-/* Initialisers that are addresses of other variables. */
+/*
+ * Functions lie where no memory is. Their addresses are told apart, no more:
+ * a kernel that calls by address is refused.
+ */
+static uint64_t function_address(const struct gkf_ptx_module *m,
+				 const char *name)
+{
+	const struct gkf_ptx_function *f = gkf_ptx_function_find(m, name);
+
+	return f ? FUNCTIONS_AT + (uint64_t)(f - m->functions) * 16 : 0;
+}
+
+/* Initialisers that are addresses of variables and functions. */
 static CUresult fix(const struct module_image *image, uint32_t index)
 {
 	const struct gkf_ptx_variable *v =
@@ -82,6 +95,8 @@ static CUresult fix(const struct module_image *image, uint32_t index)
 
 		if (f->variable != GKF_PTX_NO_VARIABLE)
 			value = image->addresses[f->variable];
+		else
+			value = function_address(image->source->ptx, f->symbol);
 		if (!value) {
 			gk_log(GK_LOG_WARN,
 			       "%s: the address of %s is not known", v->name,
