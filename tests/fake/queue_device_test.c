@@ -106,7 +106,8 @@ static void waiting_for_a_word_costs_little(void **state)
 	gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
 	before = cpu_ns();
 	gk_sleep_until(gk_mono_ns() + 200 * GK_NS_PER_MS);
-	assert_in_range(cpu_ns() - before, 0, 30 * GK_NS_PER_MS);
+	/* Of 200 ms; 5 without a sanitizer. */
+	assert_in_range(cpu_ns() - before, 0, 100 * GK_NS_PER_MS);
 	atomic_store(&word, 1);
 	for (int i = 0; i < QUEUES; i++) {
 		finish(queue[i]);
