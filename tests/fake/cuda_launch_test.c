@@ -366,6 +366,33 @@ static void variables_are_there_while_they_are_filled(struct fixture *fx)
 	assert_int_equal(seen[0] | seen[1], 0);
 }
 
+/* The same of a library, which waits for nobody. */
+static void variables_of_a_library_are_left_to_their_context(struct fixture *fx)
+{
+	CUdeviceptr a, other;
+	CUstream slow, fast;
+	unsigned char seen;
+	CUlibrary l;
+	size_t size;
+
+	(void)fx;
+	begin();
+	assert_cuda(CU(cuStreamCreate)(&slow, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&fast, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(
+	    CU(cuLibraryLoadData)(&l, big, NULL, NULL, 0, NULL, NULL, 0),
+	    SUCCESS);
+	assert_cuda(CU(cuLibraryGetGlobal)(&a, &size, l, "a"), SUCCESS);
+	for (unsigned i = 0; i < 20; i++)
+		assert_cuda(CU(cuMemsetD8Async)(a, 7, size, slow), SUCCESS);
+	assert_cuda(CU(cuLibraryUnload)(l), SUCCESS);
+	assert_cuda(CU(cuMemAlloc_v2)(&other, BIG), SUCCESS);
+	assert_cuda(CU(cuMemsetD8Async)(other, 85, BIG, fast), SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	assert_cuda(CU(cuMemcpyDtoH_v2)(&seen, other, 1), SUCCESS);
+	assert_int_equal(seen, 85);
+}
+
 static long peak_kib(void)
 {
 	struct rusage u;
@@ -507,6 +534,7 @@ static const struct alone tests[] = {
     ALONE(what_is_not_executed_is_refused),
     ALONE(spinning_takes_its_time),
     ALONE(variables_are_there_while_they_are_filled),
+    ALONE(variables_of_a_library_are_left_to_their_context),
     ALONE(variables_cost_what_is_touched),
     ALONE(too_much_shared_memory_is_no_kernel),
     ALONE(a_text_with_many_registers_starts),

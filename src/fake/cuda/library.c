@@ -3,6 +3,7 @@
  * context has a module of it from the first use on.
  */
 #include "fake/cuda/module.h"
+#include "fake/cuda/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -152,16 +153,26 @@ void library_forget(CUlibrary lib, CUmodule m)
 		atomic_store(&lib->kernels[i]->last_ctx, 0);
 }
 
+/*
+ * Runtimes do this when the process exits, maybe while a kernel runs that
+ * never ends: so nothing is waited for. Variables that work may still use are
+ * left to their context.
+ */
 CUresult cuLibraryUnload(CUlibrary library)
 {
+	bool busy;
+
 	ENTER(cuLibraryUnload);
+	busy = !stream_all_done();
 	pthread_mutex_lock(&module_lock);
 	if (!handle_is(library, HANDLE_LIBRARY)) {
 		pthread_mutex_unlock(&module_lock);
 		return CUDA_ERROR_INVALID_HANDLE;
 	}
-	while (library->module_count)
+	while (library->module_count) {
+		library->modules[0]->image->leaves_memory = busy;
 		module_end(library->modules[0]);
+	}
 	release(library);
 	pthread_mutex_unlock(&module_lock);
 	return CUDA_SUCCESS;

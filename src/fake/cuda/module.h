@@ -27,6 +27,7 @@ struct module_image {
 	CUcontext ctx;
 	uint64_t ctx_id;
 	uint64_t *addresses; /* of the source's variables; 0: no memory */
+	bool leaves_memory;  /* to its context, when the image goes */
 	struct gkf_ptx_kernel *_Atomic
 	    *kernels; /* by function; NULL: not yet */
 };

@@ -169,7 +169,7 @@ void module_image_drop(struct module_image *image)
 	for (uint32_t i = 0; image->addresses && i < m->variable_count; i++) {
 		struct gkf_extent e;
 
-		if (image->addresses[i] &&
+		if (!image->leaves_memory && image->addresses[i] &&
 		    gkf_space_find(image->addresses[i], &e) &&
 		    e.base == image->addresses[i] && e.owner == image->ctx &&
 		    e.flags == MEMORY_FIXED && image->ctx->id == image->ctx_id)

@@ -45,6 +45,9 @@ CUresult stream_drain_all(CUcontext ctx,
 			  bool (*concerns)(CUcontext other, const void *data),
 			  const void *data);
 
+/* Has no context of the process anything to do? */
+bool stream_all_done(void);
+
 /*
  * Calls back, on an executor thread, when all that is in the stream now is
  * done: for what is freed in stream order.

@@ -191,3 +191,14 @@ CUresult stream_drain_all(CUcontext ctx,
 	} while (s);
 	return stream_error(ctx);
 }
+
+bool stream_all_done(void)
+{
+	struct pending p = {.count = 0};
+
+	pthread_mutex_lock(&contexts.lock);
+	for (struct streams *s = contexts.first; s && !p.count; s = s->next)
+		collect(s, &p);
+	pthread_mutex_unlock(&contexts.lock);
+	return !p.count;
+}
