@@ -22,6 +22,20 @@ static bool literal;
 static char why[256];
 static int proc;
 
+/* Its name is there before its arguments are. */
+static bool has_arguments(pid_t pid)
+{
+	char path[64], first;
+	bool has;
+	int fd;
+
+	snprintf(path, sizeof path, "%d/cmdline", (int)pid);
+	fd = openat(proc, path, O_RDONLY);
+	has = fd >= 0 && read(fd, &first, 1) == 1;
+	close(fd);
+	return has;
+}
+
 /* A process of some arguments; its pid is the answer of fork(). */
 static pid_t start(const char *const *argv)
 {
@@ -35,7 +49,7 @@ static pid_t start(const char *const *argv)
 	}
 	do
 		assert_int_equal(gk_pidstat_read(proc, pid, &st), 0);
-	while (strcmp(st.comm, "sleep") != 0);
+	while (strcmp(st.comm, "sleep") != 0 || !has_arguments(pid));
 	return pid;
 }
 

@@ -95,6 +95,7 @@ static bool becomes_whole(void)
 
 static void no_kill_cuts_what_belongs_together(void **state)
 {
+	bool was_written = false;
 	unsigned seed = 1;
 
 	(void)state;
@@ -107,11 +108,12 @@ static void no_kill_cuts_what_belongs_together(void **state)
 		kill(child, SIGKILL);
 		assert_int_equal(waitpid(child, NULL, 0), child);
 		assert_true(becomes_whole());
+		was_written |= size_of(path) > PIECE;
 		/* Not the disk of the tester. */
 		if (size_of(path) > 20000000)
 			assert_int_equal(truncate(path, 4), 0);
 	}
-	assert_true(size_of(path) > PIECE);
+	assert_true(was_written);
 }
 
 static void a_limit_takes_back_what_did_not_fit(void **state)
