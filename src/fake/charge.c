@@ -251,8 +251,11 @@ int gkf_charge(struct gkf_machine *m, unsigned index, uint64_t bytes)
 {
 	int r = try_charge(m, index, bytes);
 
-	if (r == GK_ERR_NO_SPACE && gkf_reap(m, true))
+	/* Whoever removes the dead: another process may just have done it. */
+	if (r == GK_ERR_NO_SPACE) {
+		gkf_reap(m, true);
 		r = try_charge(m, index, bytes);
+	}
 	return r;
 }
 
@@ -285,9 +288,11 @@ int gkf_charge_attach(struct gkf_machine *m, unsigned device, uint32_t instance,
 	int r = gkf_attach_instance(m, device, instance, GKF_COMPUTE, &real,
 				    ret_slot);
 
-	if ((r == GK_ERR_TOO_MANY || r == GK_ERR_IN_USE) && gkf_reap(m, true))
+	if (r == GK_ERR_TOO_MANY || r == GK_ERR_IN_USE) {
+		gkf_reap(m, true);
 		r = gkf_attach_instance(m, device, instance, GKF_COMPUTE, &real,
 					ret_slot);
+	}
 	return r;
 }
 

@@ -337,16 +337,21 @@ static int storm(void)
 	CUdeviceptr p[16] = {0};
 	CUcontext ctx;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	cuda_load(CUDA_FRONT);
 	if (CU(cuInit)(0) || CU(cuCtxCreate_v2)(&ctx, 0, 1))
 		return 1;
 	puts("ready");
 	fflush(stdout);
 	for (unsigned i = 0;; i = (i + 1) % 16) {
-		if (p[i] && CU(cuMemFree_v2)(p[i]))
-			return 2;
-		if (CU(cuMemAlloc_v2)(&p[i], 1 + next_random(&seed) % GIB))
-			return 3;
+		CUresult r = p[i] ? CU(cuMemFree_v2)(p[i]) : CUDA_SUCCESS;
+
+		if (!r)
+			r = CU(cuMemAlloc_v2)(&p[i],
+					      1 + next_random(&seed) % GIB);
+		if (r)
+			return fprintf(stderr, "storm: CUDA error %d\n",
+				       (int)r);
 	}
 }
 
