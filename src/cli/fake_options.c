@@ -201,13 +201,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse,
-    "[--] CMD [ARG...]\nctl ...\nload SPEC...\nscenario ...",
+    "[--] CMD [ARG...]\nctl ...\nload SPEC...\nscenario ...\ndoctor FILE...",
     "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status "
     "is CMD's.\v"
     "`gpukit fake ctl --help` tells how to look at a running "
     "machine and to change it, `gpukit fake load --help` how to "
     "put load on it, `gpukit fake scenario ls` which scenarios "
-    "there are.\n\nEnvironment: GPUKIT_PROFILES is a directory of "
+    "there are, `gpukit fake doctor FILE` whether a CUDA program "
+    "will run.\n\nEnvironment: GPUKIT_PROFILES is a directory of "
     "profiles in place of gpukit's own, GPUKIT_SCENARIOS one of "
     "scenarios.",
     NULL,
