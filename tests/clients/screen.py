@@ -110,6 +110,14 @@ class Terminal:
     def send(self, keys):
         os.write(self.master, keys)
 
+    def _finish(self):
+        """A frame may come in several pieces: draws the rest of the one
+        that has begun, which follows at once."""
+        end = time.monotonic() + 0.2
+        while (time.monotonic() < end and
+               select.select([self.master], [], [], 0.01)[0]):
+            self.draw(0)
+
     def wait_for(self, what, seconds=30):
         """Until what(text) is true, or the text has the words given."""
         seen = what if callable(what) else lambda text: what in text
@@ -119,6 +127,7 @@ class Terminal:
                                                  self.text)
             assert time.monotonic() < end, f"no {what} in\n{self.text}"
             self.draw(0.1)
+        self._finish()
         return self.text
 
     def draw_for(self, seconds):
