@@ -10,6 +10,32 @@
 
 #define PATIENCE_NS GK_NS_PER_S
 
+int gkf_lock_init(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+	int error = pthread_mutexattr_init(&attr);
+
+	if (error)
+		return gk_err_from_errno(error);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	error = pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	return error ? gk_err_from_errno(error) : 0;
+}
+
+int gkf_lock_kind(int *ret_kind)
+{
+	pthread_mutex_t lock;
+	int r = gkf_lock_init(&lock);
+
+	if (r)
+		return r;
+	*ret_kind = lock.__data.__kind;
+	pthread_mutex_destroy(&lock);
+	return 0;
+}
+
 /*
  * Every change under the lock is committed by one store, so what a dead
  * holder left is whole and needs no repair.

@@ -52,6 +52,17 @@ static inline bool gkf_applying(const struct gkf_machine *m)
 void gkf_apply_at(struct gkf_machine *m, uint64_t machine_ns);
 void gkf_apply_end(struct gkf_machine *m);
 
+/*
+ * The file of a new machine. size: bytes that it takes, or GK_ERR_TOO_MANY.
+ * init: fills that many zeroed bytes.
+ */
+int gkf_file_size(const struct gkf_machine_spec *spec, size_t *ret_size);
+int gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec);
+
+/* A robust lock between processes; what glibc notes in one of this kind. */
+int gkf_lock_init(pthread_mutex_t *lock);
+int gkf_lock_kind(int *ret_kind);
+
 /* The identity of the calling process; right again after a fork. */
 struct gkf_identity gkf_self(const struct gkf_machine *m);
 
