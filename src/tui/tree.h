@@ -23,4 +23,17 @@ struct tui_tree {
 	size_t closed_count;
 };
 
+struct tui;
+
+/* Whether all below a process is in its line. */
+bool tree_is_closed(const struct tui_tree *tree,
+		    const struct gk_tree_node *node);
+
+/* The node in a row; position < row_count. */
+const struct gk_tree_node *tree_node(const struct tui_tree *tree,
+				     long position);
+
+/* Notes how wide the columns must be for a new frame. */
+void tree_measure(struct tui *t);
+
 #endif

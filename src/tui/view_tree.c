@@ -1,6 +1,6 @@
 /*
- * view_tree.c - the tree screen: processes on GPUs with their ancestors and
- * children. A tree that is closed is one line with the sums of it.
+ * view_tree.c - drawing the tree screen: processes on GPUs with their ancestors
+ * and children. A tree that is closed is one line with the sums of it.
  */
 #include "format/names.h"
 #include "tui/value.h"
@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEAD_ROWS   1
@@ -56,221 +55,6 @@ static void columns_of(const struct tui *t, struct tui_column *columns)
 			columns[c].width = t->tree.widths[c];
 }
 
-/* ---- which rows there are ---- */
-
-static size_t find_closed(const struct tui_tree *tree,
-			  const struct gk_process *p)
-{
-	size_t i = 0;
-
-	while (i < tree->closed_count &&
-	       (tree->closed[i].pid != p->pid ||
-		tree->closed[i].start_ticks != p->start_ticks))
-		i++;
-	return i;
-}
-
-static bool is_closed(const struct tui_tree *tree,
-		      const struct gk_tree_node *node)
-{
-	return node->size > 1 &&
-	       find_closed(tree, &node->process) < tree->closed_count;
-}
-
-static void list_rows(struct tui_tree *tree)
-{
-	size_t count = tree->tree ? tree->tree->count : 0;
-	unsigned *rows = realloc(tree->rows, (count + 1) * sizeof *rows);
-
-	tree->row_count = 0;
-	if (!rows)
-		return;
-	tree->rows = rows;
-	for (size_t i = 0; i < count;) {
-		const struct gk_tree_node *node = &tree->tree->nodes[i];
-
-		rows[tree->row_count++] = (unsigned)i;
-		i += is_closed(tree, node) ? node->size : 1;
-	}
-}
-
-static const struct gk_tree_node *node_of(const struct tui_tree *tree,
-					  long position)
-{
-	return &tree->tree->nodes[tree->rows[position]];
-}
-
-static const char *cell_text(const struct tui *t,
-			     const struct gk_tree_node *node, enum column c,
-			     char *dst);
-
-static void measure(struct tui *t)
-{
-	static const int most[] = {PID_MAX, USER_MAX, DEVICE_MAX};
-	struct tui_tree *tree = &t->tree;
-	char text[GK_NAME_MAX];
-
-	memset(tree->widths, 0, sizeof tree->widths);
-	for (size_t i = 0; tree->tree && i < tree->tree->count; i++)
-		for (int c = COLUMN_PID; c <= COLUMN_DEVICE; c++) {
-			const char *cell = cell_text(t, &tree->tree->nodes[i],
-						     (enum column)c, text);
-			int width = (int)gk_columns(cell, strlen(cell)) +
-				    (c != COLUMN_PID);
-
-			width = width > most[c] ? most[c] : width;
-			if (width > tree->widths[c])
-				tree->widths[c] = width;
-		}
-}
-
-void view_tree_frame(struct tui *t)
-{
-	struct tui_tree *tree = &t->tree;
-	struct gk_tree *next;
-
-	/* The strings of the old one may have gone with its snapshot. */
-	if (gk_tree_take(tree->family, t->snap, t->list, t->list_count, &next))
-		next = NULL;
-	gk_tree_free(tree->tree);
-	tree->tree = next;
-	list_rows(tree);
-	measure(t);
-}
-
-bool view_tree_open(struct tui *t)
-{
-	struct tui_tree *tree = &t->tree;
-	int r =
-	    gk_family_open(tree->proc_fd ? tree->proc_fd : -1, &tree->family);
-
-	if (r) {
-		tui_say(t, "/proc cannot be read: %s.", gk_strerror(r));
-		return false;
-	}
-	view_tree_frame(t);
-	return true;
-}
-
-void view_tree_close(struct tui *t)
-{
-	struct tui_tree *tree = &t->tree;
-
-	gk_tree_free(tree->tree);
-	gk_family_close(tree->family);
-	free(tree->rows);
-	tree->tree = NULL;
-	tree->family = NULL;
-	tree->rows = NULL;
-	tree->row_count = 0;
-}
-
-/* ---- selection, closing and opening ---- */
-
-size_t view_tree_count(const struct tui *t)
-{
-	return t->tree.row_count;
-}
-
-long view_tree_selected(const struct tui *t)
-{
-	for (size_t i = 0; t->selected.pid && i < t->tree.row_count; i++) {
-		const struct gk_process *p =
-		    &node_of(&t->tree, (long)i)->process;
-
-		if (p->pid == t->selected.pid &&
-		    p->start_ticks == t->selected.start_ticks)
-			return (long)i;
-	}
-	return -1;
-}
-
-/* On any device: the main screen marks the first one that the process uses. */
-void view_tree_select(struct tui *t, long position)
-{
-	memset(&t->selected, 0, sizeof t->selected);
-	if (position < 0 || (size_t)position >= t->tree.row_count)
-		return;
-	t->selected.pid = node_of(&t->tree, position)->process.pid;
-	t->selected.start_ticks =
-	    node_of(&t->tree, position)->process.start_ticks;
-}
-
-const struct gk_process *view_tree_process(const struct tui *t)
-{
-	long at = view_tree_selected(t);
-
-	return at < 0 ? NULL : &node_of(&t->tree, at)->process;
-}
-
-static void close_it(struct tui_tree *tree, const struct gk_process *p)
-{
-	struct tui_tree_closed *more =
-	    realloc(tree->closed, (tree->closed_count + 1) * sizeof *more);
-
-	if (!more)
-		return;
-	tree->closed = more;
-	more[tree->closed_count++] =
-	    (struct tui_tree_closed){p->pid, p->start_ticks};
-}
-
-static void select_parent(struct tui *t, const struct gk_tree_node *node)
-{
-	const struct gk_process *p;
-
-	if (node->parent < 0)
-		return;
-	p = &t->tree.tree->nodes[node->parent].process;
-	memset(&t->selected, 0, sizeof t->selected);
-	t->selected.pid = p->pid;
-	t->selected.start_ticks = p->start_ticks;
-}
-
-/* A line that cannot be closed leads to the one that can. */
-static void collapse(struct tui *t)
-{
-	long at = view_tree_selected(t);
-	const struct gk_tree_node *node;
-
-	if (at < 0)
-		return;
-	node = node_of(&t->tree, at);
-	if (node->size == 1 || is_closed(&t->tree, node))
-		select_parent(t, node);
-	else
-		close_it(&t->tree, &node->process);
-}
-
-static void expand(struct tui *t)
-{
-	struct tui_tree *tree = &t->tree;
-	long at = view_tree_selected(t);
-	size_t i;
-
-	if (at < 0)
-		return;
-	i = find_closed(tree, &node_of(tree, at)->process);
-	if (i < tree->closed_count)
-		tree->closed[i] = tree->closed[--tree->closed_count];
-}
-
-bool view_tree_act(struct tui *t, enum tui_action action)
-{
-	if (action == ACTION_COLLAPSE)
-		collapse(t);
-	else if (action == ACTION_EXPAND)
-		expand(t);
-	else if (action == ACTION_REFRESH)
-		view_tree_frame(t);
-	else
-		return false;
-	list_rows(&t->tree);
-	return true;
-}
-
-/* ---- drawing ---- */
-
 /* "GPU 0,1:2", or "Host". */
 static const char *device_text(const struct tui *t,
 			       const struct gk_tree_node *node, char *dst)
@@ -298,7 +82,8 @@ static const char *cell_text(const struct tui *t,
 			     char *dst)
 {
 	const struct gk_process *p = &node->process;
-	const struct gk_value *m = is_closed(&t->tree, node) ? node->sum : p->m;
+	const struct gk_value *m =
+	    tree_is_closed(&t->tree, node) ? node->sum : p->m;
 
 	switch (c) {
 	case COLUMN_PID:
@@ -331,6 +116,26 @@ static const char *cell_text(const struct tui *t,
 	return tui_value(dst, p->m[GK_PM_RUN_TIME], GK_UNIT_NANOSECOND);
 }
 
+void tree_measure(struct tui *t)
+{
+	static const int most[] = {PID_MAX, USER_MAX, DEVICE_MAX};
+	struct tui_tree *tree = &t->tree;
+	char text[GK_NAME_MAX];
+
+	memset(tree->widths, 0, sizeof tree->widths);
+	for (size_t i = 0; tree->tree && i < tree->tree->count; i++)
+		for (int c = COLUMN_PID; c <= COLUMN_DEVICE; c++) {
+			const char *cell = cell_text(t, &tree->tree->nodes[i],
+						     (enum column)c, text);
+			int width = (int)gk_columns(cell, strlen(cell)) +
+				    (c != COLUMN_PID);
+
+			width = width > most[c] ? most[c] : width;
+			if (width > tree->widths[c])
+				tree->widths[c] = width;
+		}
+}
+
 /* The lines of the family that pass a process, and its own branch. */
 static void add_branches(struct gk_buf *out, const struct tui_tree *tree,
 			 const struct gk_tree_node *node)
@@ -346,9 +151,9 @@ static void add_branches(struct gk_buf *out, const struct tui_tree *tree,
 		gk_buf_puts(out, last[depth] ? "   " : "│  ");
 	if (depth == 0)
 		gk_buf_puts(out, last[0] ? "└─" : "├─");
-	if (is_closed(tree, node))
+	if (tree_is_closed(tree, node))
 		gk_buf_puts(out, "[+]");
-	if (node->parent >= 0 || is_closed(tree, node))
+	if (node->parent >= 0 || tree_is_closed(tree, node))
 		gk_buf_putc(out, ' ');
 }
 
@@ -471,7 +276,7 @@ static void draw_foot(const struct tui *t, struct grid *g)
 	for (int m = 0; m < GK_PM_COUNT; m++)
 		sum[m].why = GK_ABSENT_NOT_SUPPORTED;
 	if (at >= 0) {
-		const struct gk_tree_node *node = node_of(&t->tree, at);
+		const struct gk_tree_node *node = tree_node(&t->tree, at);
 
 		memcpy(sum, node->sum, sizeof sum);
 		size = node->size;
@@ -497,7 +302,7 @@ static int longest(const struct tui_tree *tree)
 	int most = 0;
 
 	for (size_t i = 0; i < tree->row_count; i++) {
-		const struct gk_tree_node *node = node_of(tree, (long)i);
+		const struct gk_tree_node *node = tree_node(tree, (long)i);
 		const char *command = command_of(&node->process);
 		int width = (int)gk_columns(command, strlen(command)) + 6 +
 			    3 * (int)node->depth;
@@ -535,9 +340,9 @@ int view_tree(struct tui *t, struct grid *g)
 
 		if (at < 0 || (size_t)at >= t->tree.row_count)
 			break;
-		draw_row(t, g, HEAD_ROWS + i, node_of(&t->tree, at), columns,
+		draw_row(t, g, HEAD_ROWS + i, tree_node(&t->tree, at), columns,
 			 shown);
-		mark_row(t, g, HEAD_ROWS + i, &node_of(&t->tree, at)->process,
+		mark_row(t, g, HEAD_ROWS + i, &tree_node(&t->tree, at)->process,
 			 at == selected);
 	}
 	if (!t->tree.row_count)
@@ -557,9 +362,4 @@ long view_tree_at(const struct tui *t, int row)
 		       at < (long)t->tree.row_count
 		   ? at
 		   : -1;
-}
-
-void view_tree_text(const struct tui *t, size_t at, struct gk_buf *out)
-{
-	tui_search_process(&node_of(&t->tree, (long)at)->process, out);
 }
