@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "fake/mig.h"
-#include "fake/mix.h"
 #include "fake/model.h"
 
 #include <stdio.h>
@@ -16,13 +15,7 @@
 /* A step that a later one took back. */
 #define DROPPED GKF_STEP_KINDS
 
-/* Within a bin: first all else, then loads find their place. */
-enum { PHASE_FIRST, PHASE_PLACE, PHASE_MEMORY };
-
-#define MIB (1024ULL * 1024)
-#define GIB (1024.0 * 1024 * 1024)
-
-static int out_of_memory(struct gkf_build *b)
+int gkf_build_nomem(struct gkf_build *b)
 {
 	return gk_yaml_fail(&b->yaml, 0, "out of memory"), GK_ERR_NOMEM;
 }
@@ -40,7 +33,7 @@ int gkf_build_machine(struct gkf_build *b, unsigned line)
 		       r;
 	b->tracks = calloc(b->s.device_count + 1, sizeof *b->tracks);
 	if (!b->tracks)
-		return out_of_memory(b);
+		return gkf_build_nomem(b);
 	for (unsigned d = 0; !r && d < b->s.device_count; d++) {
 		const char *layout = b->s.profiles[d].mig_layout, *part;
 
@@ -105,7 +98,7 @@ static int grow(struct gkf_build *b)
 	if (origins)
 		b->origins = origins;
 	if (!steps || !origins)
-		return out_of_memory(b);
+		return gkf_build_nomem(b);
 	b->step_cap = cap;
 	return 0;
 }
@@ -124,7 +117,7 @@ static int add_text(struct gkf_build *b, const char *text, uint32_t *ret_at)
 	*ret_at = (uint32_t)texts->len;
 	gk_buf_add(texts, text, len);
 	if (texts->failed)
-		return out_of_memory(b);
+		return gkf_build_nomem(b);
 	if (texts->len > GKF_STEP_TEXTS_MAX)
 		return gk_yaml_fail(&b->yaml, b->line,
 				    "too many notes; a scenario has room for "
@@ -133,8 +126,8 @@ static int add_text(struct gkf_build *b, const char *text, uint32_t *ret_at)
 	return 0;
 }
 
-static int add_at(struct gkf_build *b, uint64_t bin, unsigned phase,
-		  struct gkf_step step, const char *text)
+int gkf_build_at(struct gkf_build *b, uint64_t bin, unsigned phase,
+		 struct gkf_step step, const char *text)
 {
 	int err = grow(b);
 
@@ -153,17 +146,17 @@ int gkf_build_step(struct gkf_build *b, enum gkf_step_kind kind,
 		   uint32_t device, uint32_t number, int64_t argument,
 		   const char *text)
 {
-	return add_at(b, b->bin, PHASE_FIRST,
-		      (struct gkf_step){.kind = kind,
-					.device = device,
-					.number = number,
-					.argument = argument},
-		      text);
+	return gkf_build_at(b, b->bin, GKF_PHASE_FIRST,
+			    (struct gkf_step){.kind = kind,
+					      .device = device,
+					      .number = number,
+					      .argument = argument},
+			    text);
 }
 
 /* ---- values ---- */
 
-static int64_t value_at(const struct gkf_track *t, uint64_t bin)
+int64_t gkf_track_at(const struct gkf_track *t, uint64_t bin)
 {
 	uint64_t passed = bin - t->start;
 
@@ -192,12 +185,12 @@ static void cut(struct gkf_build *b, unsigned device, enum gkf_value value)
 static int add_set(struct gkf_build *b, uint64_t bin, unsigned device,
 		   enum gkf_value value, int64_t to)
 {
-	return add_at(b, bin, PHASE_FIRST,
-		      (struct gkf_step){.kind = GKF_STEP_SET,
-					.device = device,
-					.number = (uint32_t)value,
-					.argument = to},
-		      NULL);
+	return gkf_build_at(b, bin, GKF_PHASE_FIRST,
+			    (struct gkf_step){.kind = GKF_STEP_SET,
+					      .device = device,
+					      .number = (uint32_t)value,
+					      .argument = to},
+			    NULL);
 }
 
 int gkf_build_set(struct gkf_build *b, unsigned device, enum gkf_value value,
@@ -225,12 +218,12 @@ int gkf_build_ramp(struct gkf_build *b, unsigned device, enum gkf_value value,
 	t = (struct gkf_track){.known = true,
 			       .start = b->bin,
 			       .bins = bins,
-			       .from = from ? *from : value_at(old, b->bin),
+			       .from = from ? *from : gkf_track_at(old, b->bin),
 			       .to = to};
 	cut(b, device, value);
 	*old = t;
 	for (uint64_t i = 0; !err && i <= bins; i++) {
-		int64_t now = value_at(&t, t.start + i);
+		int64_t now = gkf_track_at(&t, t.start + i);
 
 		if (now != last)
 			err = add_set(b, t.start + i, device, value, now);
@@ -239,222 +232,7 @@ int gkf_build_ramp(struct gkf_build *b, unsigned device, enum gkf_value value,
 	return err;
 }
 
-/* ---- loads ---- */
-
-static struct gkf_wave wave_of(struct gkf_build *b,
-			       const struct gkf_load_spec *spec)
-{
-	uint64_t mix = gkf_mix(b->s.seed ^ gkf_mix(b->s.load_count + 1));
-	struct gkf_wave wave = gkf_spec_wave(spec, (uint32_t)mix);
-
-	wave.load = b->last_load;
-	wave.start_bin = b->bin;
-	wave.stop_bin = GKF_SCENARIO_FOREVER;
-	return wave;
-}
-
-static int add_process(struct gkf_build *b, const char *name, unsigned device,
-		       unsigned mig, const struct gkf_load_spec *spec)
-{
-	const struct gkf_profile *p = &b->s.profiles[device];
-	struct gkf_scenario_load *load;
-
-	if (b->s.load_count == GKF_SCENARIO_LOADS_MAX)
-		return gk_yaml_fail(&b->yaml, b->line,
-				    "load: %s: too many; a scenario has at "
-				    "most %d processes",
-				    name, GKF_SCENARIO_LOADS_MAX);
-	if (!b->s.loads)
-		b->s.loads = calloc(GKF_SCENARIO_LOADS_MAX, sizeof *b->s.loads);
-	if (!b->s.loads)
-		return out_of_memory(b);
-	load = &b->s.loads[b->s.load_count];
-	*load = (struct gkf_scenario_load){
-	    .device = device,
-	    .mig = mig,
-	    .bytes = gkf_spec_bytes(
-		spec, (uint64_t)(p->memory_mib - p->reserved_mib), p),
-	    .wave = wave_of(b, spec),
-	    .line = b->line,
-	};
-	load->most = load->bytes;
-	gk_str_copy(load->name, sizeof load->name, name);
-	b->s.load_count++;
-	return 0;
-}
-
-static bool runs(const struct gkf_scenario_load *load, const char *name)
-{
-	return load->wave.stop_bin == GKF_SCENARIO_FOREVER &&
-	       !strcmp(load->name, name);
-}
-
-/* The n processes of a load at one place. */
-static int add_processes(struct gkf_build *b, const char *name, unsigned device,
-			 unsigned mig, const struct gkf_load_spec *spec)
-{
-	int err = 0;
-
-	if (mig != GKF_LOAD_NO_MIG && !spec->mem)
-		return gk_yaml_fail(&b->yaml, b->line,
-				    "load: %s: mem= is missing; a load in a "
-				    "MIG device must say how much it takes",
-				    name);
-	b->last_load++;
-	for (unsigned i = 0; !err && i < spec->n; i++)
-		err = add_process(b, name, device, mig, spec);
-	if (!err && mig != GKF_LOAD_NO_MIG)
-		err = add_at(b, b->bin, PHASE_PLACE,
-			     (struct gkf_step){.kind = GKF_STEP_PLACE,
-					       .device = device,
-					       .number = b->last_load,
-					       .argument = mig},
-			     NULL);
-	return err;
-}
-
-int gkf_build_load_start(struct gkf_build *b, const char *name,
-			 const struct gkf_load_spec *spec)
-{
-	int err = 0;
-
-	for (unsigned i = 0; i < b->s.load_count; i++)
-		if (runs(&b->s.loads[i], name))
-			return gk_yaml_fail(
-			    &b->yaml, b->line,
-			    "load: start: '%s' runs already, since line %u",
-			    name, b->s.loads[i].line);
-	for (unsigned d = 0; !err && d < b->s.device_count; d++) {
-		if (spec->gpus >> d & 1)
-			err = add_processes(b, name, d, GKF_LOAD_NO_MIG, spec);
-		for (unsigned k = 0; !err && k < GKF_MIG_MAX; k++)
-			if (spec->mig[d] >> k & 1)
-				err = add_processes(b, name, d, k, spec);
-	}
-	return err;
-}
-
-static int not_running(struct gkf_build *b, const char *name)
-{
-	return gk_yaml_fail(&b->yaml, b->line,
-			    "load: no load '%s' runs at that time", name);
-}
-
-int gkf_build_load_stop(struct gkf_build *b, const char *name)
-{
-	bool found = false;
-
-	for (unsigned i = 0; i < b->s.load_count; i++) {
-		struct gkf_scenario_load *load = &b->s.loads[i];
-
-		if (!runs(load, name))
-			continue;
-		if (load->wave.start_bin >= b->bin)
-			return gk_yaml_fail(&b->yaml, b->line,
-					    "load: stop: '%s' starts at that "
-					    "very time",
-					    name);
-		load->wave.stop_bin = b->bin;
-		found = true;
-	}
-	return found ? 0 : not_running(b, name);
-}
-
-/* Bytes that a process has before the current bin. */
-static int64_t bytes_now(const struct gkf_build *b,
-			 const struct gkf_scenario_load *load)
-{
-	int64_t bytes = (int64_t)load->bytes;
-	uint64_t bin = 0;
-
-	for (unsigned i = 0; i < b->s.step_count; i++) {
-		const struct gkf_step *step = &b->s.steps[i];
-
-		if (step->kind == GKF_STEP_MEMORY &&
-		    step->number == load->wave.load && step->bin >= bin &&
-		    step->bin <= b->bin) {
-			bytes = step->argument;
-			bin = step->bin;
-		}
-	}
-	return bytes;
-}
-
-static int change_memory(struct gkf_build *b, struct gkf_scenario_load *load,
-			 uint64_t bytes, uint64_t bins)
-{
-	struct gkf_track t = {.known = true,
-			      .start = b->bin,
-			      .bins = bins,
-			      .from = bytes_now(b, load),
-			      .to = (int64_t)bytes};
-	int64_t last = t.from;
-	int err = 0;
-
-	for (uint64_t i = 0; !err && i <= bins; i++) {
-		int64_t now = value_at(&t, t.start + i);
-
-		if (now != last || !bins)
-			err =
-			    add_at(b, t.start + i, PHASE_MEMORY,
-				   (struct gkf_step){.kind = GKF_STEP_MEMORY,
-						     .device = load->device,
-						     .number = load->wave.load,
-						     .argument = now},
-				   NULL);
-		last = now;
-	}
-	if (load->most < bytes)
-		load->most = bytes;
-	return err;
-}
-
-int gkf_build_load_memory(struct gkf_build *b, const char *name, uint64_t bytes,
-			  uint64_t bins)
-{
-	unsigned done = 0; /* the n processes of a place share a number */
-	bool found = false;
-	int err = 0;
-
-	for (unsigned i = 0; !err && i < b->s.load_count; i++) {
-		struct gkf_scenario_load *load = &b->s.loads[i];
-
-		if (!runs(load, name))
-			continue;
-		found = true;
-		if (load->most < bytes)
-			load->most = bytes;
-		if (load->wave.load != done)
-			err = change_memory(b, load, bytes, bins);
-		done = load->wave.load;
-	}
-	return err ? err : found ? 0 : not_running(b, name);
-}
-
 /* ---- all together ---- */
-
-/* What the processes of a GPU hold at the most when one starts. */
-static int check_fit(struct gkf_build *b, const struct gkf_scenario_load *new)
-{
-	const struct gkf_profile *p = &b->s.profiles[new->device];
-	uint64_t room = (uint64_t)(p->memory_mib - p->reserved_mib) * MIB;
-	double held = 0;
-
-	for (unsigned i = 0; i < b->s.load_count; i++) {
-		const struct gkf_scenario_load *l = &b->s.loads[i];
-
-		if (l->device == new->device &&
-		    gkf_wave_present(&l->wave, new->wave.start_bin))
-			held += (double)l->most;
-	}
-	if (held <= (double)room)
-		return 0;
-	return gk_yaml_fail(&b->yaml, new->line,
-			    "load: %s: GPU %u (%s) has %.1f GiB, %.1f GiB "
-			    "are asked for at that time; lower mem= or n=",
-			    new->name, new->device, p->name, (double)room / GIB,
-			    held / GIB);
-}
 
 /* Steps beside their origins, to be sorted as one. */
 struct pair {
@@ -479,7 +257,7 @@ static int sort(struct gkf_build *b)
 	unsigned n = 0;
 
 	if (!pairs)
-		return out_of_memory(b);
+		return gkf_build_nomem(b);
 	for (unsigned i = 0; i < b->s.step_count; i++)
 		if (b->s.steps[i].kind != DROPPED)
 			pairs[n++] =
@@ -493,7 +271,7 @@ static int sort(struct gkf_build *b)
 	free(pairs);
 	b->s.lines = calloc(n + 1, sizeof *b->s.lines);
 	if (!b->s.lines)
-		return out_of_memory(b);
+		return gkf_build_nomem(b);
 	for (unsigned i = 0; i < n; i++)
 		b->s.lines[i] = b->origins[i].line;
 	return 0;
@@ -562,7 +340,7 @@ int gkf_build_finish(struct gkf_build *b)
 	int err = 0;
 
 	for (unsigned i = 0; !err && i < b->s.load_count; i++)
-		err = check_fit(b, &b->s.loads[i]);
+		err = gkf_build_fits(b, &b->s.loads[i]);
 	if (!err)
 		err = sort(b);
 	return err ? err : rehearse(b);

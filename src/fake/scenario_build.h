@@ -1,6 +1,7 @@
 /*
  * scenario_build.h - a scenario while it is compiled: steps and loads are
- * added by scenario_yaml.c, put in order and tried by scenario_build.c.
+ * added by scenario_yaml.c, put in order and tried by scenario_build.c. The
+ * loads are scenario_loads.c's.
  */
 #ifndef GKF_SCENARIO_BUILD_H
 #define GKF_SCENARIO_BUILD_H
@@ -14,6 +15,9 @@ struct gkf_track {
 	uint64_t start, bins; /* bins 0: no ramp */
 	int64_t from, to;
 };
+
+/* Within a bin: first all else, then loads find their place. */
+enum gkf_phase { GKF_PHASE_FIRST, GKF_PHASE_PLACE, GKF_PHASE_MEMORY };
 
 /* Where in the file a step comes from, and its place among its bin's. */
 struct gkf_origin {
@@ -50,6 +54,13 @@ int gkf_build_step(struct gkf_build *b, enum gkf_step_kind kind,
 		   uint32_t device, uint32_t number, int64_t argument,
 		   const char *text);
 
+/* Adds a step of any bin; its bin and text are set here. */
+int gkf_build_at(struct gkf_build *b, uint64_t bin, unsigned phase,
+		 struct gkf_step step, const char *text);
+
+/* What a ramp has come to. */
+int64_t gkf_track_at(const struct gkf_track *t, uint64_t bin);
+
 /* A value of a device from now on; GKF_UNSET gives it back to the model. */
 int gkf_build_set(struct gkf_build *b, unsigned device, enum gkf_value value,
 		  int64_t to);
@@ -64,6 +75,12 @@ int gkf_build_load_start(struct gkf_build *b, const char *name,
 int gkf_build_load_stop(struct gkf_build *b, const char *name);
 int gkf_build_load_memory(struct gkf_build *b, const char *name, uint64_t bytes,
 			  uint64_t bins);
+
+/* Whether the processes of a GPU have room when this one starts. */
+int gkf_build_fits(struct gkf_build *b, const struct gkf_scenario_load *load);
+
+/* Tells that memory is out. */
+int gkf_build_nomem(struct gkf_build *b);
 
 /* Puts all in order, tries it, checks that loads fit. */
 int gkf_build_finish(struct gkf_build *b);

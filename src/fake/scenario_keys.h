@@ -49,6 +49,23 @@ int gkf_key_word(struct gkf_build *b, const char *key, const yaml_node_t *node,
 int gkf_key_no_value(struct gkf_build *b, const yaml_node_t *node);
 int gkf_key_no_fault(struct gkf_build *b, const yaml_node_t *node);
 
+/* Refuses a step that names no GPU. */
+int gkf_key_gpus(struct gkf_build *b, const yaml_node_t *node, const char *key);
+
+/* With an int err: each GPU that the step names, until one fails. */
+#define GKF_FOR_GPUS(b, d)                                                     \
+	for (unsigned d = 0; !err && d < (b)->s.device_count; d++)             \
+		if ((b)->gpus >> d & 1)
+
+/* The same step for each GPU of the step that is read. */
+int gkf_key_step_all(struct gkf_build *b, const yaml_node_t *node,
+		     const char *key, enum gkf_step_kind kind, uint32_t number,
+		     int64_t argument, const char *text);
+
+/* What fails and what is mended. */
+gkf_key_read gkf_key_fail, gkf_key_xid, gkf_key_clear, gkf_key_reset,
+    gkf_key_ecc;
+
 /*
  * Rules by which single functions fail: {function: ..., answer: ...}; taking
  * them back by function (NULL: all), GK_ERR_NOT_FOUND when it is no function.

@@ -2,8 +2,6 @@
 #include "fake/scenario_keys.h"
 
 #include "base/err.h"
-#include "fake/ecc.h"
-#include "fake/fault_text.h"
 #include "fake/model.h"
 
 #include <string.h>
@@ -100,8 +98,7 @@ static int read_load(struct gkf_build *b, const yaml_node_t *node)
 
 /* ---- what a step does ---- */
 
-static int each_gpu(struct gkf_build *b, const yaml_node_t *node,
-		    const char *key)
+int gkf_key_gpus(struct gkf_build *b, const yaml_node_t *node, const char *key)
 {
 	return b->has_gpus
 		   ? 0
@@ -111,17 +108,13 @@ static int each_gpu(struct gkf_build *b, const yaml_node_t *node,
 				    key);
 }
 
-#define FOR_GPUS(b, d)                                                         \
-	for (unsigned d = 0; !err && d < (b)->s.device_count; d++)             \
-		if ((b)->gpus >> d & 1)
-
-static int step_all(struct gkf_build *b, const yaml_node_t *node,
-		    const char *key, enum gkf_step_kind kind, uint32_t number,
-		    int64_t argument, const char *text)
+int gkf_key_step_all(struct gkf_build *b, const yaml_node_t *node,
+		     const char *key, enum gkf_step_kind kind, uint32_t number,
+		     int64_t argument, const char *text)
 {
-	int err = each_gpu(b, node, key);
+	int err = gkf_key_gpus(b, node, key);
 
-	FOR_GPUS(b, d)
+	GKF_FOR_GPUS(b, d)
 	err = gkf_build_step(b, kind, d, number, argument, text);
 	return err;
 }
@@ -154,7 +147,7 @@ static int read_number(struct gkf_build *b, enum gkf_value value,
 	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 	int err = 0;
 
-	FOR_GPUS(b, d)
+	GKF_FOR_GPUS(b, d)
 	if (!gkf_value_range(b->m, d, value, &min, &max))
 		err = GKF_BUILD_FAIL(b, node, "%s: GPU %u (%s) has none",
 				     info->name, d, b->s.profiles[d].name);
@@ -180,14 +173,14 @@ static int set_one(void *data, const yaml_node_t *key, const yaml_node_t *node)
 
 	if (!err)
 		err = read_number(b, (enum gkf_value)value, node, &to);
-	FOR_GPUS(b, d)
+	GKF_FOR_GPUS(b, d)
 	err = gkf_build_set(b, d, (enum gkf_value)value, to);
 	return err;
 }
 
 static int read_set(struct gkf_build *b, const yaml_node_t *node)
 {
-	int err = each_gpu(b, node, "set");
+	int err = gkf_key_gpus(b, node, "set");
 
 	if (!err && node->type != YAML_MAPPING_NODE)
 		err = GKF_BUILD_FAIL(b, node,
@@ -207,7 +200,7 @@ static int read_ramp(struct gkf_build *b, const yaml_node_t *node)
 	const yaml_node_t *at[4];
 	int64_t from = 0, to;
 	uint64_t bins;
-	int value, err = each_gpu(b, node, "ramp");
+	int value, err = gkf_key_gpus(b, node, "ramp");
 
 	if (!err)
 		err = gkf_keys_find(b, "ramp", node, keys, 4, at);
@@ -220,141 +213,10 @@ static int read_ramp(struct gkf_build *b, const yaml_node_t *node)
 	if (!err)
 		err = gkf_key_time(b, "over", at[3], 1, GKF_DURATION_MAX_NS,
 				   &bins);
-	FOR_GPUS(b, d)
+	GKF_FOR_GPUS(b, d)
 	err = gkf_build_ramp(b, d, (enum gkf_value)value, at[1] ? &from : NULL,
 			     to, bins);
 	return err;
-}
-
-static int machine_fault(struct gkf_build *b, const char *name, bool on)
-{
-	int fault = gkf_machine_fault_by_name(name);
-
-	return fault < 0 ? GK_ERR_NOT_FOUND
-			 : gkf_build_step(b, GKF_STEP_MACHINE_FAULT,
-					  GKF_STEP_NO_DEVICE, (uint32_t)fault,
-					  on, NULL);
-}
-
-static int read_fail(struct gkf_build *b, const yaml_node_t *node)
-{
-	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
-	char allowed[GKF_FAULT_TEXT_MAX];
-	struct gkf_breakage breakage;
-	int err = machine_fault(b, text, true);
-
-	if (err != GK_ERR_NOT_FOUND)
-		return err;
-	err = gkf_fault_parse(text, &breakage, allowed);
-	if (err == GK_ERR_NOT_FOUND)
-		return gkf_key_no_fault(b, node);
-	if (err)
-		return GKF_BUILD_FAIL(b, node, "fail: %.80s: must be %s", text,
-				      allowed);
-	if (breakage.is_xid)
-		return step_all(b, node, "fail", GKF_STEP_XID, breakage.xid, 0,
-				NULL);
-	return step_all(b, node, "fail", GKF_STEP_FAULT, breakage.fault,
-			(int64_t)breakage.argument, NULL);
-}
-
-static int read_xid(struct gkf_build *b, const yaml_node_t *node)
-{
-	int64_t number;
-
-	if (node->type != YAML_SCALAR_NODE || !gk_yaml_integer(node, &number) ||
-	    number < 0 || number > 9999 || !gkf_xid_find((unsigned)number))
-		return GKF_BUILD_FAIL(b, node,
-				      "xid: must be the number of an Xid that "
-				      "`gpukit fake ctl fail` knows, such as "
-				      "79");
-	return step_all(b, node, "xid", GKF_STEP_XID, (uint32_t)number, 0,
-			NULL);
-}
-
-static int clear_all(struct gkf_build *b)
-{
-	int err = gkf_key_rule_clear(b, NULL);
-
-	FOR_GPUS(b, d)
-	{
-		err = gkf_build_step(b, GKF_STEP_MEND, d, 0, -1, NULL);
-		for (int v = 0; !err && v < GKF_V_COUNT; v++)
-			if (b->tracks[d][v].known)
-				err = gkf_build_set(b, d, (enum gkf_value)v,
-						    GKF_UNSET);
-	}
-	return err;
-}
-
-/* The name of a value, a fault or both; `all`. */
-static int read_clear(struct gkf_build *b, const yaml_node_t *node)
-{
-	const char *text =
-	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
-	int value = gkf_value_by_name(text), fault = gkf_fault_by_name(text);
-	int err = machine_fault(b, text, false);
-
-	if (err == GK_ERR_NOT_FOUND)
-		err = gkf_key_rule_clear(b, text);
-	if (err != GK_ERR_NOT_FOUND)
-		return err;
-	err = each_gpu(b, node, "clear");
-	if (!err && !strcmp(text, "all"))
-		return clear_all(b);
-	if (!err && value < 0 && fault < 0)
-		return gkf_key_no_fault(b, node);
-	if (!err && fault >= 0)
-		err = step_all(b, node, "clear", GKF_STEP_MEND, 0,
-			       (int64_t)GKF_FAULT_BIT(fault), NULL);
-	FOR_GPUS(b, d)
-	if (value >= 0 && b->tracks[d][value].known)
-		err = gkf_build_set(b, d, (enum gkf_value)value, GKF_UNSET);
-	return err;
-}
-
-static int read_reset(struct gkf_build *b, const yaml_node_t *node)
-{
-	bool yes;
-	int err = gkf_key_bool(b, "reset", node, &yes);
-
-	return err || !yes
-		   ? err
-		   : step_all(b, node, "reset", GKF_STEP_RESET, 0, 0, NULL);
-}
-
-/* ecc: { corrected: 3, place: dram } */
-static int read_ecc(struct gkf_build *b, const yaml_node_t *node)
-{
-	static const struct gkf_key keys[] = {
-	    {.name = "corrected"},
-	    {.name = "uncorrected"},
-	    {.name = "place"},
-	};
-	const yaml_node_t *at[3], *count;
-	unsigned place = GKF_ECC_DRAM;
-	int64_t number;
-	int err = gkf_keys_find(b, "ecc", node, keys, 3, at);
-
-	if (err)
-		return err;
-	if (!at[0] == !at[1])
-		return GKF_BUILD_FAIL(b, node,
-				      "ecc: must be {corrected: COUNT} or "
-				      "{uncorrected: COUNT}, with place: "
-				      "dram, l2...");
-	count = at[0] ? at[0] : at[1];
-	err = gkf_key_integer(b, "ecc", count, 1, GKF_ECC_COUNT_MAX, &number);
-	if (!err && at[2])
-		err =
-		    gkf_key_word(b, "place", at[2], gkf_ecc_place_name, &place);
-	return err ? err
-		   : step_all(b, node, "ecc", GKF_STEP_ECC,
-			      (at[0] ? GKF_ECC_CORRECTED : GKF_ECC_SECDED)
-				      << 16 |
-				  place,
-			      number, NULL);
 }
 
 /* mig: { destroy: all, enable: true, create: 3g.40gb+1g.10gb } */
@@ -377,17 +239,18 @@ static int read_mig(struct gkf_build *b, const yaml_node_t *node)
 		err = gkf_key_integer(b, "mig: destroy: 'all' or", at[0], 0,
 				      GKF_MIG_MAX - 1, &index);
 	if (!err && at[0])
-		err = step_all(b, node, "mig", GKF_STEP_MIG_DESTROY,
-			       (uint32_t)index, 0, NULL);
+		err = gkf_key_step_all(b, node, "mig", GKF_STEP_MIG_DESTROY,
+				       (uint32_t)index, 0, NULL);
 	if (!err && at[1])
 		err = gkf_key_bool(b, "enable", at[1], &on);
 	if (!err && at[1])
-		err = step_all(b, node, "mig", GKF_STEP_MIG_MODE, 0, on, NULL);
+		err = gkf_key_step_all(b, node, "mig", GKF_STEP_MIG_MODE, 0, on,
+				       NULL);
 	if (!err && at[2])
 		err = gkf_key_text(b, "create", at[2], layout, sizeof layout);
 	if (!err && at[2])
-		err =
-		    step_all(b, node, "mig", GKF_STEP_MIG_CREATE, 0, 0, layout);
+		err = gkf_key_step_all(b, node, "mig", GKF_STEP_MIG_CREATE, 0,
+				       0, layout);
 	return err;
 }
 
@@ -401,14 +264,14 @@ static const struct gkf_key step_keys[] = {
     [EVERY] = {.name = "every"},
     [TIMES] = {.name = "times"},
     [DO] = {.name = "note", .read = read_note},
-    {.name = "clear", .item = read_clear},
-    {.name = "reset", .read = read_reset},
+    {.name = "clear", .item = gkf_key_clear},
+    {.name = "reset", .read = gkf_key_reset},
     {.name = "mig", .read = read_mig},
     {.name = "set", .read = read_set},
     {.name = "ramp", .item = read_ramp},
-    {.name = "ecc", .item = read_ecc},
-    {.name = "xid", .item = read_xid},
-    {.name = "fail", .item = read_fail},
+    {.name = "ecc", .item = gkf_key_ecc},
+    {.name = "xid", .item = gkf_key_xid},
+    {.name = "fail", .item = gkf_key_fail},
     {.name = "rule", .item = gkf_key_rule},
     {.name = "load", .item = read_load},
 };
