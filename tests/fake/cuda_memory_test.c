@@ -33,13 +33,29 @@ static void wrong_frees_are_told(void **state)
 	assert_cuda(CU(cuMemFree_v2)(p + 1), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemFree_v2)(small + 512), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemFree_v2)((uintptr_t)foreign), ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuMemFree_v2)(0), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemFree_v2)(UINT64_MAX), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemFreeHost)((void *)(uintptr_t)p),
 		    ERROR_INVALID_VALUE);
 	device_free(p);
 	assert_cuda(CU(cuMemFree_v2)(p), ERROR_INVALID_VALUE);
 	device_free(small);
+}
+
+/* As free(NULL); drivers answer so, though no document says it. */
+static void nothing_may_be_freed(void **state)
+{
+	void *none = state;
+
+	assert_cuda(CU(cuMemFree_v2)(0), SUCCESS);
+	assert_cuda(CU(cuMemFree)(0), SUCCESS);
+	assert_cuda(CU(cuMemFreeHost)(NULL), SUCCESS);
+	assert_cuda(CU(cuMemHostAlloc)(&none, 0, 0), SUCCESS);
+	assert_null(none);
+	none = state;
+	assert_cuda(CU(cuMemAllocHost_v2)(&none, 0), SUCCESS);
+	assert_null(none);
+	assert_cuda(CU(cuMemHostUnregister)(NULL), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemFreeAsync)(0, NULL), ERROR_INVALID_VALUE);
 }
 
 static void wrong_sizes_are_told(void **state)
@@ -465,6 +481,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_taken_is_there),
 	    cmocka_unit_test(wrong_frees_are_told),
+	    cmocka_unit_test(nothing_may_be_freed),
 	    cmocka_unit_test(wrong_sizes_are_told),
 	    cmocka_unit_test(pitched_rows_are_aligned),
 	    cmocka_unit_test(a_range_is_told_of_any_of_its_addresses),

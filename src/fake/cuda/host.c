@@ -14,6 +14,7 @@
 	(CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |          \
 	 CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
 
+/* 0 bytes are no error here: they are NULL, which may be freed. */
 static CUresult alloc_host(CUcontext ctx, void **pp, size_t size,
 			   unsigned flags)
 {
@@ -25,8 +26,12 @@ static CUresult alloc_host(CUcontext ctx, void **pp, size_t size,
 	uint64_t address;
 	int error;
 
-	if (!pp || !size || (flags & ~ALLOC_FLAGS))
+	if (!pp || (flags & ~ALLOC_FLAGS))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!size) {
+		*pp = NULL;
+		return CUDA_SUCCESS;
+	}
 	error = gkf_space_alloc(&ask, &address);
 	if (error)
 		return memory_error(error);
@@ -58,6 +63,8 @@ CUresult cuMemFreeHost(void *p)
 	CUresult r;
 
 	ENTER_CONTEXT(cuMemFreeHost, ctx);
+	if (!p)
+		return CUDA_SUCCESS;
 	if (!memory_base((uintptr_t)p, MEMORY_BIT(GKF_MEMORY_HOST), &e))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = memory_quiet(ctx, &e);
@@ -161,6 +168,7 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 	return register_host(ctx, p, bytesize, Flags);
 }
 
+/* What is page-locked, but was not registered just there, is a wrong value. */
 CUresult cuMemHostUnregister(void *p)
 {
 	struct gkf_extent e;
@@ -170,7 +178,9 @@ CUresult cuMemHostUnregister(void *p)
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!memory_base((uintptr_t)p, MEMORY_BIT(GKF_MEMORY_REGISTERED), &e))
-		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+		return find_locked(p, &e)
+			   ? CUDA_ERROR_INVALID_VALUE
+			   : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	r = memory_quiet(ctx, &e);
 	return r ? r : memory_free(&e);
 }

@@ -142,11 +142,14 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
 	return r ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* Nothing is freed of nothing, as with free(). */
 static CUresult free_piece(CUcontext ctx, CUdeviceptr address)
 {
 	struct gkf_extent e;
 	CUresult r;
 
+	if (!address)
+		return CUDA_SUCCESS;
 	if (!memory_base(address,
 			 MEMORY_BIT(GKF_MEMORY_DEVICE) |
 			     MEMORY_BIT(GKF_MEMORY_MANAGED),
