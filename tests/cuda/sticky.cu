@@ -21,5 +21,11 @@ int main(void)
 	EXPECT(cudaGetLastError(), cudaErrorIllegalAddress);
 	EXPECT(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 	EXPECT(cudaFree(at), cudaErrorIllegalAddress);
+	/* What asks the device for nothing says so, too. */
+	EXPECT(cudaFree(NULL), cudaErrorIllegalAddress);
+	EXPECT(cudaMemset(at, 0, 0), cudaErrorIllegalAddress);
+	EXPECT(cudaMalloc(&at, 0), cudaErrorIllegalAddress);
+	OK(cudaDeviceReset());
+	EXPECT(cudaMalloc(&at, 100), cudaErrorIllegalAddress);
 	return 0;
 }

@@ -132,7 +132,8 @@ cudaError_t cudart_bind(void)
 
 	TRY(done(legacy->cuCtxGetCurrent(&current)));
 	if (current && !was_reset(current, &device))
-		return cudaSuccess;
+		/* Its own error; by now another thread may have mended it. */
+		return done(legacy->cuCtxGetDevice(&device));
 	if (current) {
 		context_forget(device);
 		TRY(cudart_primary(device, &context));
@@ -144,19 +145,28 @@ cudaError_t cudart_bind(void)
 	return done(legacy->cuCtxSetCurrent(context));
 }
 
+/* A context that has failed tells nothing; of its own this knows without. */
+static cudaError_t device_of(CUcontext context, int *ret_device)
+{
+	CUdevice device;
+	CUresult r = legacy->cuCtxGetDevice(&device);
+
+	if (!r)
+		*ret_device = device;
+	else if (!was_primary(context, ret_device))
+		return done(r);
+	return cudaSuccess;
+}
+
 cudaError_t cudart_current_device(int *ret_device)
 {
 	CUcontext now = NULL;
-	CUdevice device;
 
 	TRY(done(legacy->cuCtxGetCurrent(&now)));
-	if (now && !was_reset(now, ret_device)) {
-		TRY(done(legacy->cuCtxGetDevice(&device)));
-		*ret_device = device;
-	} else if (!now) {
-		*ret_device =
-		    cudart_thread.chosen ? cudart_thread.device : candidate(0);
-	}
+	if (now)
+		return device_of(now, ret_device);
+	*ret_device =
+	    cudart_thread.chosen ? cudart_thread.device : candidate(0);
 	return cudaSuccess;
 }
 

@@ -171,6 +171,7 @@ static void *fresh_thread(void *unused)
 static void the_last_error(void)
 {
 	pthread_t thread;
+	int device;
 	void *p;
 
 	scripted_answer("cuMemAlloc_v2", CUDA_ERROR_OUT_OF_MEMORY);
@@ -190,7 +191,11 @@ static void the_last_error(void)
 	CHECK_CUDA(cudaDeviceSynchronize(), ErrorIllegalAddress);
 	CHECK_CUDA(cudaGetLastError(), ErrorIllegalAddress);
 	CHECK_CUDA(cudaGetLastError(), ErrorIllegalAddress);
+	scripted_answer("cuCtxGetDevice", CUDA_ERROR_ILLEGAL_ADDRESS);
+	CHECK_CUDA(cudaFree(NULL), ErrorIllegalAddress);
+	CHECK_CUDA(cudaGetDevice(&device), Success);
 	CHECK_CUDA(cudaDeviceReset(), Success);
+	scripted_answer("cuCtxGetDevice", CUDA_SUCCESS);
 	CHECK_CUDA(cudaGetLastError(), Success);
 }
 
