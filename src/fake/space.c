@@ -196,6 +196,13 @@ int gkf_space_free(uint64_t base)
 	return a ? arena_free(a, base) : registered_remove(base);
 }
 
+int gkf_space_renew(uint64_t base, uint64_t size)
+{
+	struct arena *a = arena_of(base);
+
+	return a ? arena_renew(a, base, size) : GK_ERR_NOT_FOUND;
+}
+
 void gkf_space_drop(const void *owner)
 {
 	unsigned count =

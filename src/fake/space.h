@@ -70,6 +70,16 @@ GKF_API int gkf_space_alloc(const struct gkf_memory_ask *ask,
 /* Only the base itself; GK_ERR_NOT_FOUND for anything else. */
 GKF_API int gkf_space_free(uint64_t base);
 
+/* What a piece of that size takes, unless it was asked to be aligned. */
+GKF_API uint64_t gkf_space_room(uint64_t size);
+
+/*
+ * The piece that begins there ends, and another one of the same owner begins,
+ * with another id, of a size that takes as much. GK_ERR_NOT_FOUND, and
+ * GK_ERR_RANGE for another room.
+ */
+GKF_API int gkf_space_renew(uint64_t base, uint64_t size);
+
 /* Frees all that an owner has. */
 GKF_API void gkf_space_drop(const void *owner);
 

@@ -87,6 +87,9 @@ int arena_alloc(struct gkf_pool *pool, const struct gkf_memory_ask *ask,
 /* The piece that begins at an address; GK_ERR_NOT_FOUND when none does. */
 int arena_free(struct arena *a, uint64_t base);
 
+/* The same address with a new piece; GK_ERR_NOT_FOUND, GK_ERR_RANGE. */
+int arena_renew(struct arena *a, uint64_t base, uint64_t size);
+
 /* The piece that an address of the arena lies in. */
 bool arena_find(const struct arena *a, uint64_t address,
 		struct piece_words *ret_words);

@@ -60,6 +60,12 @@ uint32_t piece_new(struct pieces *p, const struct piece_words *words)
 	return number;
 }
 
+void piece_change(struct pieces *p, uint32_t number,
+		  const struct piece_words *words)
+{
+	write_words(piece_at(p, number), words);
+}
+
 void piece_free(struct pieces *p, uint32_t number)
 {
 	static const struct piece_words none;

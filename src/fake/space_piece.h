@@ -39,6 +39,8 @@ struct pieces {
 
 /* 0: out of memory, or of numbers. */
 uint32_t piece_new(struct pieces *p, const struct piece_words *words);
+void piece_change(struct pieces *p, uint32_t number,
+		  const struct piece_words *words);
 void piece_free(struct pieces *p, uint32_t number);
 
 /* A whole copy of a live piece; false: there is none of that number. */

@@ -368,6 +368,49 @@ int arena_free(struct arena *a, uint64_t base)
 	return r;
 }
 
+uint64_t gkf_space_room(uint64_t size)
+{
+	return round_up(size, size <= SMALL_MAX ? UNIT_SIZE : BLOCK_SIZE);
+}
+
+/* The number of the piece that begins at an address. */
+static uint32_t piece_at_base(const struct arena *a, uint64_t base)
+{
+	uint64_t offset = base - a->base;
+	uint32_t entry = atomic_load_explicit(&a->block[offset / BLOCK_SIZE],
+					      memory_order_relaxed);
+
+	if (!(entry & 1))
+		return entry >> 1;
+	return atomic_load_explicit(
+	    &a->shared[entry >> 1]->piece[offset % BLOCK_SIZE / UNIT_SIZE],
+	    memory_order_relaxed);
+}
+
+int arena_renew(struct arena *a, uint64_t base, uint64_t size)
+{
+	struct piece_words words;
+	struct gkf_pool *pool;
+	int r = GK_ERR_NOT_FOUND;
+
+	pthread_mutex_lock(&a->lock);
+	if (arena_find(a, base, &words) && words.base == base)
+		r = gkf_space_room(size) == gkf_space_room(words.size)
+			? 0
+			: GK_ERR_RANGE;
+	if (!r) {
+		pool = (struct gkf_pool *)(uintptr_t)words.pool;
+		pool->usage.used -= taken(&words);
+		words.size = size;
+		words.id = space_id();
+		pool->usage.used += taken(&words);
+		raise_to(&pool->usage.used_high, pool->usage.used);
+		piece_change(&a->pieces, piece_at_base(a, base), &words);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return r;
+}
+
 /* ---- pools of callers ---- */
 
 void gkf_pool_release(struct gkf_pool *pool)

@@ -89,6 +89,96 @@ static void a_free_waits_for_what_was_before(void **state)
 	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
 }
 
+static CUdeviceptr pool_alloc(size_t size, CUstream stream)
+{
+	CUdeviceptr p = 0;
+
+	assert_cuda(CU(cuMemAllocAsync)(&p, size, stream), SUCCESS);
+	return p;
+}
+
+/* A stream that frees and allocates again needs the memory once. */
+static void a_stream_has_again_what_it_freed(void **state)
+{
+	size_t size = free_now() / 4 * 3, small = 1000;
+	cuuint64_t zero = 0;
+	_Atomic int go = 0;
+	CUstream stream;
+	CUdeviceptr p, q;
+
+	(void)state;
+	assert_cuda(CU(cuMemPoolSetAttribute)(
+			standard(), CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero),
+		    SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING),
+		    SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
+	p = pool_alloc(size, stream);
+	q = pool_alloc(small, stream);
+	for (int i = 0; i < 100; i++) {
+		assert_cuda(CU(cuMemFreeAsync)(p, stream), SUCCESS);
+		assert_cuda(CU(cuMemFreeAsync)(q, stream), SUCCESS);
+		assert_cuda(CU(cuMemFreeAsync)(q, stream), ERROR_INVALID_VALUE);
+		assert_int_equal(pool_alloc(small - i, stream), q);
+		assert_int_equal(pool_alloc(size - i, stream), p);
+	}
+	assert_cuda(CU(cuMemsetD8Async)(q, 1, small - 99, stream), SUCCESS);
+	assert_cuda(CU(cuMemsetD8Async)(q, 1, small - 98, stream),
+		    ERROR_INVALID_VALUE);
+	assert_true(told(standard(), CU_MEMPOOL_ATTR_USED_MEM_HIGH) <=
+		    size + BLOCK);
+	atomic_store(&go, 1);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	device_free(p);
+	device_free(q);
+	assert_int_equal(USED(standard()), 0);
+	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
+}
+
+static void soon(void *data)
+{
+	(void)data;
+	usleep(50000);
+}
+
+/* What another stream still has to free is waited for, not missed. */
+static void what_leaves_is_waited_for(void **state)
+{
+	size_t size = free_now() / 4 * 3;
+	CUmemoryPool pool = make_pool();
+	CUstream a, b;
+	CUdeviceptr p;
+	int off = 0;
+
+	(void)state;
+	assert_cuda(CU(cuStreamCreate)(&a, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&b, CU_STREAM_NON_BLOCKING), SUCCESS);
+	p = pool_alloc(size, a);
+	for (int i = 1; i < 5; i++) {
+		assert_cuda(CU(cuLaunchHostFunc)(a, soon, NULL), SUCCESS);
+		assert_cuda(CU(cuMemFreeAsync)(p, a), SUCCESS);
+		p = pool_alloc(size + BLOCK * i, i & 1 ? b : a);
+	}
+	assert_cuda(CU(cuStreamSynchronize)(a), SUCCESS);
+	assert_cuda(CU(cuMemFreeAsync)(p, b), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(b), SUCCESS);
+	assert_cuda(
+	    CU(cuMemPoolSetAttribute)(
+		pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, &off),
+	    SUCCESS);
+	p = pool_alloc(size, a);
+	assert_cuda(CU(cuLaunchHostFunc)(a, soon, NULL), SUCCESS);
+	assert_cuda(CU(cuMemFreeAsync)(p, a), SUCCESS);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, size, pool, b),
+		    ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, size + BLOCK, pool, a),
+		    SUCCESS);
+	device_free(p);
+	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
+	assert_cuda(CU(cuStreamDestroy_v2)(a), SUCCESS);
+	assert_cuda(CU(cuStreamDestroy_v2)(b), SUCCESS);
+}
+
 static void either_memory_is_freed_by_either_call(void **state)
 {
 	uint64_t before = free_now();
@@ -318,6 +408,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(memory_comes_and_goes_with_the_stream),
 	    cmocka_unit_test(a_free_waits_for_what_was_before),
+	    cmocka_unit_test(a_stream_has_again_what_it_freed),
+	    cmocka_unit_test(what_leaves_is_waited_for),
 	    cmocka_unit_test(either_memory_is_freed_by_either_call),
 	    cmocka_unit_test(a_threshold_keeps_memory),
 	    cmocka_unit_test(a_destroyed_pools_memory_lives_on),

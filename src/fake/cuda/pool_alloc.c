@@ -7,8 +7,6 @@
 
 #include "base/err.h"
 
-#include <stdlib.h>
-
 /* What the piece comes from; made when it is first needed. */
 static CUresult open_pool(CUmemoryPool pool, struct gkf_pool **ret_at)
 {
@@ -32,8 +30,17 @@ static CUresult open_pool(CUmemoryPool pool, struct gkf_pool **ret_at)
 	return CUDA_SUCCESS;
 }
 
-static CUresult alloc_from(CUmemoryPool pool, size_t size, CUdeviceptr *dptr)
+/*
+ * When there is no more, what leaves is waited for: on a GPU the stream would
+ * wait, here it is the caller.
+ */
+static CUresult alloc_from(CUmemoryPool pool, size_t size, uint64_t stream,
+			   CUdeviceptr *dptr)
 {
+	bool any = atomic_load(
+	    &pool->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES -
+			 1]);
+
 	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_DEVICE,
 				     .device =
 					 front_device(pool->device)->index,
@@ -45,7 +52,12 @@ static CUresult alloc_from(CUmemoryPool pool, size_t size, CUdeviceptr *dptr)
 
 	if (r)
 		return r;
-	error = gkf_space_alloc(&ask, &address);
+	if (pool_take_back(ask.pool, stream, size, dptr))
+		return CUDA_SUCCESS;
+	do
+		error = gkf_space_alloc(&ask, &address);
+	while (error == GK_ERR_NO_SPACE &&
+	       pool_await(ask.device, any ? 0 : stream));
 	if (error)
 		return memory_error(error);
 	*dptr = address;
@@ -66,7 +78,9 @@ static CUresult cuMemAllocAsync_on(enum cuda_row row, bool per_thread,
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = pool_current(front_number(ctx->device), &pool);
-	return r ? r : alloc_from(pool, bytesize, dptr);
+	return r ? r
+		 : alloc_from(pool, bytesize,
+			      stream_number(ctx, hStream, per_thread), dptr);
 }
 
 BOTH_STREAMS(cuMemAllocAsync, _ptsz,
@@ -84,7 +98,9 @@ static CUresult cuMemAllocFromPoolAsync_on(enum cuda_row row, bool per_thread,
 		r = stream_check(ctx, hStream, per_thread);
 	if (!r && (!dptr || !bytesize || !handle_is(pool, HANDLE_POOL)))
 		r = CUDA_ERROR_INVALID_VALUE;
-	return r ? r : alloc_from(pool, bytesize, dptr);
+	return r ? r
+		 : alloc_from(pool, bytesize,
+			      stream_number(ctx, hStream, per_thread), dptr);
 }
 
 BOTH_STREAMS(cuMemAllocFromPoolAsync, _ptsz,
@@ -92,49 +108,15 @@ BOTH_STREAMS(cuMemAllocFromPoolAsync, _ptsz,
 	      CUstream hStream),
 	     (dptr, bytesize, pool, hStream))
 
-/* On an executor thread; the piece is nobody's since it was marked. */
-static void free_later(void *data)
-{
-	struct gkf_extent *e = data;
-
-	memory_free(e);
-	free(e);
-}
-
-/* Of two that free the same piece one is told. */
-static CUresult mark(const struct gkf_extent *e)
-{
-	struct memory_note *note = note_open(e, true);
-	CUresult r = CUDA_SUCCESS;
-
-	if (!note)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (note->leaving)
-		r = CUDA_ERROR_INVALID_VALUE;
-	note->leaving = true;
-	note_close();
-	return r;
-}
-
 static CUresult free_async(CUcontext ctx, CUdeviceptr address, CUstream stream,
 			   bool per_thread)
 {
-	struct gkf_extent e, *later;
-	CUresult r;
+	struct gkf_extent e;
 
 	if (!memory_base(address, MEMORY_BIT(GKF_MEMORY_DEVICE), &e) ||
 	    (e.flags & MEMORY_FIXED))
 		return CUDA_ERROR_INVALID_VALUE;
-	later = malloc(sizeof(*later));
-	if (!later)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	*later = e;
-	r = mark(&e);
-	if (r) {
-		free(later);
-		return r;
-	}
-	return stream_after(ctx, stream, per_thread, free_later, later);
+	return pool_leave(ctx, &e, stream, per_thread);
 }
 
 static CUresult cuMemFreeAsync_on(enum cuda_row row, bool per_thread,

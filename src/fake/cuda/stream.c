@@ -219,6 +219,13 @@ CUresult stream_find(CUcontext ctx, CUstream given, bool per_thread,
 	return CUDA_SUCCESS;
 }
 
+uint64_t stream_number(CUcontext ctx, CUstream stream, bool per_thread)
+{
+	CUstream s;
+
+	return stream_find(ctx, stream, per_thread, &s) ? 0 : s->id;
+}
+
 CUresult stream_enter(enum cuda_row row, CUstream given, bool per_thread,
 		      CUstream *ret_stream)
 {
@@ -405,7 +412,8 @@ static void call_done(struct gkf_task *task)
 }
 
 CUresult stream_after(CUcontext ctx, CUstream stream, bool per_thread,
-		      void (*done)(void *data), void *data)
+		      void (*done)(void *data), void *data,
+		      struct gkf_ticket *ret_ticket)
 {
 	CUstream s;
 	struct after *after;
@@ -416,10 +424,12 @@ CUresult stream_after(CUcontext ctx, CUstream stream, bool per_thread,
 	after = gkf_task_new(sizeof(*after));
 	if (!after)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	after->task.work = GKF_WORK_MARK;
 	after->task.run = nothing;
 	after->task.drop = call_done;
 	after->done = done;
 	after->data = data;
 	stream_push(s, &after->task);
+	*ret_ticket = gkf_queue_ticket(s->queue);
 	return CUDA_SUCCESS;
 }

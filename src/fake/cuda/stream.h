@@ -48,11 +48,15 @@ CUresult stream_drain_all(CUcontext ctx,
 /* Has no context of the process anything to do? */
 bool stream_all_done(void);
 
+/* Its number, of cuStreamGetId(), never used twice; 0: there is no such one. */
+uint64_t stream_number(CUcontext ctx, CUstream stream, bool per_thread);
+
 /*
  * Calls back, on an executor thread, when all that is in the stream now is
- * done: for what is freed in stream order.
+ * done: for what is freed in stream order. The ticket is done after that.
  */
 CUresult stream_after(CUcontext ctx, CUstream stream, bool per_thread,
-		      void (*done)(void *data), void *data);
+		      void (*done)(void *data), void *data,
+		      struct gkf_ticket *ret_ticket);
 
 #endif
