@@ -398,76 +398,6 @@ static void what_has_no_row_is_refused(void **state)
 			fail_msg("%s", bodies[i]);
 }
 
-/* Sums of halves of the warp by xor; neighbours; what all read of one. */
-static void lanes_exchange_values(void **state)
-{
-	uint64_t out[32] = {0};
-
-	(void)state;
-	assert_int_equal(
-	    ptx_body("mul.lo.u32 %r2, %r1, %r1; mov.u32 %r4, %r2;\n"
-		     "mov.u32 %r3, 8;\n"
-		     "top: shfl.sync.bfly.b32 %r5, %r4, %r3, 31, -1;\n"
-		     "add.u32 %r4, %r4, %r5; shr.u32 %r3, %r3, 1;\n"
-		     "setp.ne.u32 %p1, %r3, 0; @%p1 bra top;\n"
-		     "shfl.sync.up.b32 %r6|%p2, %r2, 1, 0, -1;\n"
-		     "shfl.sync.down.b32 %r7|%p3, %r2, 2, 0x181f, 0xffffffff;\n"
-		     "shfl.sync.idx.b32 %r8, %r2, 5, 31, -1;\n"
-		     "@!%p2 mov.u32 %r6, 7777; @!%p3 mov.u32 %r7, 8888;\n"
-		     "add.u32 %r8, %r8, %r7; mad.lo.u32 %r6, %r6, 10000, %r8;\n"
-		     "st.global.v2.u32 [%rd2], {%r4, %r6};",
-		     NULL, out),
-	    GKF_PTX_DONE);
-	for (unsigned l = 0; l < 32; l++) {
-		unsigned sum = 0, up = l ? (l - 1) * (l - 1) : 7777;
-		unsigned down = l % 8 < 6 ? (l + 2) * (l + 2) : 8888;
-
-		for (unsigned i = l & 16; i < (l & 16) + 16; i++)
-			sum += i * i;
-		assert_int_equal((uint32_t)out[l], sum);
-		assert_int_equal(out[l] >> 32, up * 10000 + 25 + down);
-	}
-}
-
-/* Also when they come by other ways, and some have ended. */
-static void lanes_vote_together(void **state)
-{
-	uint64_t out[32] = {0};
-
-	(void)state;
-	assert_int_equal(
-	    ptx_body(
-		"setp.eq.u32 %p1, %r1, 3; @%p1 exit;\n"
-		"setp.lt.u32 %p1, %r1, 9; mov.u32 %r2, 0;\n"
-		"@%p1 bra few; bra all;\n"
-		"few: activemask.b32 %r2;\n"
-		"all: vote.sync.ballot.b32 %r3, %p1, -1;\n"
-		"vote.sync.any.pred %p2, %p1, -1;\n"
-		"vote.sync.all.pred %p3, %p1, -1;\n"
-		"vote.sync.uni.pred %p4, !%p2, -1;\n"
-		"and.b32 %r4, %r1, 3; match.any.sync.b32 %r5, %r4, -1;\n"
-		"selp.b32 %r6, 1, 0, %p2; @%p3 add.u32 %r6, %r6, 2;\n"
-		"@%p4 add.u32 %r6, %r6, 4;\n"
-		"redux.sync.max.u32 %r7, %r1, -1;\n"
-		"redux.sync.xor.b32 %r8, %r1, -1;\n"
-		"mad.lo.u32 %r6, %r7, 16, %r6;\n"
-		"mad.lo.u32 %r6, %r8, 0x10000, %r6; xor.b32 %r3, %r3, %r2;\n"
-		"xor.b32 %r3, %r3, %r5; st.global.v2.u32 [%rd2], {%r3, %r6};",
-		NULL, out),
-	    GKF_PTX_DONE);
-	for (unsigned l = 0; l < 32; l++) {
-		uint32_t few = 0x1f7, same = 0;
-
-		if (l == 3)
-			continue;
-		for (unsigned i = l & 3; i < 32; i += 4)
-			same |= i == 3 ? 0 : 1U << i;
-		assert_int_equal((uint32_t)out[l],
-				 (l < 9 ? few : 0) ^ few ^ same);
-		assert_int_equal(out[l] >> 32, 5 + 31 * 16 + (3 << 16));
-	}
-}
-
 static void clocks_go_forward(void **state)
 {
 	uint64_t out[32] = {0};
@@ -542,8 +472,6 @@ int main(void)
 	    cmocka_unit_test(spaces_are_told_by_address),
 	    cmocka_unit_test(errors_tell_where),
 	    cmocka_unit_test(what_has_no_row_is_refused),
-	    cmocka_unit_test(lanes_exchange_values),
-	    cmocka_unit_test(lanes_vote_together),
 	    cmocka_unit_test(clocks_go_forward),
 	};
 

@@ -219,12 +219,3 @@ void gkf_op_spin(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	}
 	nap(w, most * (uint64_t)1000);
 }
-
-/* Lanes in lock-step have nothing to wait for but those that went elsewhere. */
-void gkf_op_warp_sync(struct gkf_warp *w, const struct gkf_op *op,
-		      uint32_t mask)
-{
-	uint32_t wanted = ((const u32 *)gkf_at(w, op->a))[__builtin_ctz(mask)];
-
-	gkf_path_gather(w, mask, wanted & w->live, false);
-}

@@ -167,30 +167,17 @@ bool gkf_decode_bar_red(struct gkf_decoder *d,
 	return true;
 }
 
-static bool one_word(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
-		     const struct gkf_form *form)
-{
-	uint32_t a = i->count == 1 ? gkf_source(d, gkf_operand(d, i, 0), 'w')
-				   : GKF_NOWHERE;
-
-	if (a == GKF_NOWHERE)
-		return false;
-	gkf_emit(d, form->run)->a = a;
-	return true;
-}
-
-bool gkf_decode_warp(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
-		     const struct gkf_form *form, const struct gkf_modifiers *m)
-{
-	(void)m;
-	return one_word(d, i, form);
-}
-
 bool gkf_decode_nanosleep(struct gkf_decoder *d,
 			  const struct gkf_ptx_instruction *i,
 			  const struct gkf_form *form,
 			  const struct gkf_modifiers *m)
 {
+	uint32_t a = i->count == 1 ? gkf_source(d, gkf_operand(d, i, 0), 'w')
+				   : GKF_NOWHERE;
+
 	(void)m;
-	return one_word(d, i, form);
+	if (a == GKF_NOWHERE)
+		return false;
+	gkf_emit(d, form->run)->a = a;
+	return true;
 }

@@ -107,7 +107,7 @@ bool gkf_decode_lanes(struct gkf_decoder *d,
 	op->e = members;
 	op->flip_c = flip;
 	op->imm = how(i->name);
-	op->size = letters[0] == 'l' ? 8 : 4;
+	op->size = votes ? 0 : letters[0] == 'l' ? 8 : 4;
 	return true;
 }
 
@@ -126,4 +126,19 @@ bool gkf_decode_active(struct gkf_decoder *d,
 	if (ok && target != GKF_NOWHERE)
 		gkf_emit(d, form->run)->d = target;
 	return ok;
+}
+
+/* bar.warp.sync: the lanes that take part. */
+bool gkf_decode_warp(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
+		     const struct gkf_form *form, const struct gkf_modifiers *m)
+{
+	uint32_t members = i->count == 1
+			       ? gkf_source(d, gkf_operand(d, i, 0), 'w')
+			       : GKF_NOWHERE;
+
+	(void)m;
+	if (members == GKF_NOWHERE)
+		return false;
+	gkf_emit(d, form->run)->e = members;
+	return true;
 }

@@ -66,40 +66,53 @@ void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier)
 	w->limit = 0;
 }
 
-void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted,
-		     bool again)
+void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted)
 {
-	struct gkf_path *p = &w->path[w->current];
+	add(w, mask, w->pc - 1, GKF_PATH_WARP, 0);
+	w->path[w->paths - 1].wanted = wanted;
+	w->gathered |= mask;
+	w->mask &= ~mask;
+}
 
-	if (!(wanted & ~mask))
-		return;
-	if (mask != w->mask) {
-		add(w, mask, w->pc, GKF_PATH_WARP, 0);
-		w->mask &= ~mask;
-		p = &w->path[w->paths - 1];
-	}
-	p->state = GKF_PATH_WARP;
-	p->wanted = wanted;
-	p->again = again;
-	w->pc -= again && p == &w->path[w->current];
-	p->pc -= again && p != &w->path[w->current];
-	w->limit = 0;
+/* Lanes that wait for the same ones as a path does. */
+static uint32_t gathered(const struct gkf_warp *w, const struct gkf_path *p)
+{
+	uint32_t there = 0;
+
+	for (uint32_t i = 0; i < w->paths; i++)
+		if (w->path[i].state == GKF_PATH_WARP &&
+		    w->path[i].wanted == p->wanted)
+			there |= w->path[i].mask;
+	return there;
+}
+
+/* A path acts with those that it met, and may go on. */
+static void act(struct gkf_warp *w, struct gkf_path *p)
+{
+	const struct gkf_op *op = &p->frame->code->ops[p->pc++];
+
+	w->base[GKF_AREA_FRAME] = p->frame->registers;
+	op->run(w, op, p->mask);
+	w->gathered &= ~p->mask;
+	p->state = GKF_PATH_READY;
 }
 
 /* Paths go on whose lanes have all come. */
 static void let_go(struct gkf_warp *w)
 {
-	uint32_t there = 0;
+	for (uint32_t i = 0; w->gathered && i < w->paths; i++) {
+		uint32_t wanted = w->path[i].wanted;
 
-	for (uint32_t i = 0; i < w->paths; i++)
-		if (w->path[i].state == GKF_PATH_WARP)
-			there |= w->path[i].mask;
-	for (uint32_t i = 0; there && i < w->paths; i++)
-		if (w->path[i].state == GKF_PATH_WARP &&
-		    !(w->path[i].wanted & w->live & ~there)) {
-			w->path[i].state = GKF_PATH_READY;
-			w->path[i].let_go = w->path[i].again;
-		}
+		if (w->path[i].state != GKF_PATH_WARP)
+			continue;
+		w->met = gathered(w, &w->path[i]);
+		if (!(wanted & w->live & ~w->met))
+			for (uint32_t j = i; j < w->paths; j++)
+				if (w->path[j].state == GKF_PATH_WARP &&
+				    w->path[j].wanted == wanted)
+					act(w, &w->path[j]);
+		w->met = 0;
+	}
 }
 
 void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame)
@@ -109,8 +122,7 @@ void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame)
 	if (rest)
 		add(w, rest, w->pc, GKF_PATH_READY, 0);
 	frame->return_pc = w->pc;
-	frame->entered = mask;
-	frame->returned = 0;
+	frame->inside = mask;
 	w->mask = mask;
 	w->frame = frame;
 	w->pc = 0;
@@ -118,7 +130,8 @@ void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame)
 }
 
 /* Results go to the caller's local memory, in the lanes that return. */
-static void hand_back(struct gkf_warp *w, const struct gkf_frame *f)
+static void hand_back(struct gkf_warp *w, const struct gkf_frame *f,
+		      uint32_t mask)
 {
 	for (uint32_t i = 0; i < f->call->out_count; i++) {
 		const struct gkf_copy *c = &f->call->out[i];
@@ -127,23 +140,19 @@ static void hand_back(struct gkf_warp *w, const struct gkf_frame *f)
 			unsigned char *lane =
 			    w->local + (size_t)l * w->run->stack;
 
-			if (f->returned >> l & 1)
+			if (mask >> l & 1)
 				memcpy(lane + f->parent->local + c->to,
 				       lane + f->local + c->from, c->size);
 		}
 	}
 }
 
-/* Frames that all have left, of the path that runs, which has no lanes. */
+/* The frame that the path is in, and those around it that all have left. */
 static void leave(struct gkf_warp *w)
 {
-	while (!w->mask && w->frame->parent &&
-	       w->frame->returned == w->frame->entered) {
+	while (w->frame->parent && !w->frame->inside) {
 		struct gkf_frame *f = w->frame;
 
-		hand_back(w, f);
-		w->mask = f->returned;
-		w->pc = f->return_pc;
 		w->frame = f->parent;
 		f->parent = w->run->spare;
 		w->run->spare = f;
@@ -151,14 +160,27 @@ static void leave(struct gkf_warp *w)
 	w->limit = 0;
 }
 
+/*
+ * Lanes that return need not wait for the others, who may be waiting for what
+ * these do next. They meet again because deeper frames run first.
+ */
 void gkf_path_return(struct gkf_warp *w, uint32_t mask)
 {
-	if (!w->frame->parent) {
+	struct gkf_frame *f = w->frame;
+	uint32_t rest = w->mask & ~mask;
+
+	if (!f->parent) {
 		gkf_path_exit(w, mask);
 		return;
 	}
-	w->frame->returned |= mask;
-	w->mask &= ~mask;
+	hand_back(w, f, mask);
+	if (rest)
+		add(w, rest, w->pc, GKF_PATH_READY, 0);
+	f->inside &= ~mask;
+	w->mask = mask;
+	w->pc = f->return_pc;
+	if (f->inside)
+		w->frame = f->parent;
 	leave(w);
 }
 
@@ -168,7 +190,7 @@ void gkf_path_exit(struct gkf_warp *w, uint32_t mask)
 	w->mask &= ~mask;
 	w->block->live -= (uint32_t)__builtin_popcount(mask);
 	for (struct gkf_frame *f = w->frame; f; f = f->parent)
-		f->entered &= ~mask;
+		f->inside &= ~mask;
 	leave(w);
 	gkf_barriers_look(w->block);
 }
@@ -258,8 +280,6 @@ bool gkf_path_choose(struct gkf_warp *w)
 	w->mask = p->mask;
 	w->pc = p->pc;
 	w->base[GKF_AREA_FRAME] = w->frame->registers;
-	w->let_go = p->let_go;
-	w->path[w->current].let_go = false;
 	w->limit = UINT32_MAX;
 	for (uint32_t i = 0; i < w->paths; i++) {
 		struct gkf_path *o = &w->path[i];

@@ -116,8 +116,8 @@ struct gkf_frame {
 	struct gkf_frame *made_before; /* in this launch */
 	const struct gkf_call *call;
 	uint32_t return_pc;
-	uint32_t entered, returned; /* lanes */
-	uint32_t local;             /* where its local memory begins */
+	uint32_t inside; /* lanes, also of what they call from here */
+	uint32_t local;  /* where its local memory begins */
 	uint32_t depth;
 	_Alignas(64) unsigned char registers[];
 };
@@ -134,9 +134,7 @@ struct gkf_path {
 	uint32_t mask, pc;
 	uint8_t state; /* enum gkf_path_state */
 	uint8_t barrier;
-	bool again;      /* it comes back to where it waited */
-	bool let_go;     /* it has waited, and need not again */
-	uint32_t wanted; /* lanes that it waits for */
+	uint32_t wanted; /* lanes that it waits for, as the instruction says */
 	uint32_t waited; /* turns it was passed over */
 };
 
@@ -161,8 +159,11 @@ struct gkf_warp {
 	int32_t patience; /* back-branches until others have a turn */
 	uint32_t turn;    /* choices for which the path keeps its turn */
 	bool yields;
-	bool let_go;    /* the path has waited for lanes, which have come */
-	uint32_t lanes; /* that the block has here */
+	/* Of lanes that wait for each other: what they bring, and whose. */
+	uint64_t brought[GKF_LANES];
+	uint32_t gathered; /* lanes that wait, and have brought theirs */
+	uint32_t met;      /* lanes that have come, while they act; else 0 */
+	uint32_t lanes;    /* that the block has here */
 	struct gkf_frame *frame, *root;
 	struct gkf_run *run;
 	struct gkf_block *block;
@@ -217,11 +218,11 @@ void gkf_path_branch(struct gkf_warp *w, uint32_t taken, uint32_t target);
 void gkf_path_exit(struct gkf_warp *w, uint32_t mask);
 void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier);
 /*
- * Waits until all lanes that are wanted wait like this; again: and comes back
- * to the same instruction, with let_go.
+ * Waits until all lanes that are wanted wait for the same ones, wherever they
+ * stand. Then the instruction is run again by each, with met, before any of
+ * them goes on.
  */
-void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted,
-		     bool again);
+void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted);
 void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame);
 void gkf_path_return(struct gkf_warp *w, uint32_t mask);
 bool gkf_path_choose(struct gkf_warp *w);

@@ -62,7 +62,8 @@ static void start_warp(struct gkf_warp *w)
 	uint32_t lanes = left < GKF_LANES ? (1U << left) - 1 : GKF_ALL_LANES;
 	struct gkf_frame *f = w->root;
 
-	w->live = w->lanes = w->mask = f->entered = lanes;
+	w->live = w->lanes = w->mask = f->inside = lanes;
+	w->gathered = w->met = 0;
 	w->frame = f;
 	w->pc = w->limit = 0;
 	w->paths = 1;

@@ -1,6 +1,7 @@
 /*
  * warp_op.c - what lanes of a warp do together: shuffles, votes, matches,
- * reductions. All lanes that are wanted have come before it is done.
+ * reductions. All lanes that are wanted have come before it is done; each
+ * brings a value, and sees those of all that came.
  */
 #include "fake/ptx/lanes.h"
 #include "fake/ptx/warp_op.h"
@@ -10,25 +11,67 @@ static uint32_t word(struct gkf_warp *w, uint32_t place, unsigned lane)
 	return ((const u32 *)gkf_at(w, place))[lane];
 }
 
-/*
- * Have the lanes come that an instruction names in its last operand? If not,
- * those that have wait, and come here again. Lanes of the same path that a
- * guard keeps away are not waited for.
- */
-static bool together(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
-{
-	uint32_t wanted;
+/* What lanes of mask do with what all have brought, who know of each other. */
+typedef void act_fn(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		    uint32_t all);
 
-	if (op->e == GKF_NOWHERE)
-		return true;
-	wanted = word(w, op->e, (unsigned)__builtin_ctz(mask)) & w->live;
-	wanted &= ~(w->mask & ~mask);
-	if (!(wanted & ~mask) || w->let_go) {
-		w->let_go = false;
-		return true;
+/* Values of lanes, but of those who wait with theirs. */
+static void bring(struct gkf_warp *w, const struct gkf_op *op)
+{
+	const void *a = gkf_at(w, op->a);
+	uint32_t said = *(const u32 *)a;
+
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		if (w->gathered >> l & 1)
+			continue;
+		if (op->size == 8)
+			w->brought[l] = ((const u64 *)a)[l];
+		else if (op->size == 4)
+			w->brought[l] = ((const u32 *)a)[l];
+		else
+			w->brought[l] = (op->flip_c ? ~said : said) >> l & 1;
 	}
-	gkf_path_gather(w, mask, wanted, true);
-	return false;
+}
+
+/* Those of a set that name the same lanes as its first does. */
+static uint32_t alike(const u32 *members, uint32_t set)
+{
+	uint32_t same = 0, first = members[__builtin_ctz(set)];
+
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		same |= (uint32_t)(members[l] == first) << l;
+	return same & set;
+}
+
+/*
+ * Lanes act with those that their last operand names, each group of them by
+ * itself. A group that is not whole waits, and comes back when it has met.
+ */
+static void together(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		     act_fn *act)
+{
+	const u32 *members;
+	uint32_t group;
+
+	if (w->met) {
+		act(w, op, mask, w->met);
+		return;
+	}
+	bring(w, op);
+	if (op->e == GKF_NOWHERE) {
+		act(w, op, mask, mask);
+		return;
+	}
+	members = gkf_at(w, op->e);
+	for (uint32_t left = mask; left; left &= ~group) {
+		uint32_t wanted = members[__builtin_ctz(left)];
+
+		group = alike(members, left);
+		if (wanted & w->live & ~group)
+			gkf_path_gather(w, group, wanted);
+		else
+			act(w, op, group, group);
+	}
 }
 
 static void put(struct gkf_warp *w, uint32_t place, uint32_t mask,
@@ -77,13 +120,13 @@ static bool source(enum gkf_warp_how how, uint32_t lane, uint32_t b, uint32_t c,
 	return *ret_lane <= limit;
 }
 
-void gkf_op_shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+static void shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		    uint32_t all)
 {
 	uint32_t value[GKF_LANES], inside = 0;
 	u32 *out;
 
-	if (!together(w, op, mask))
-		return;
+	(void)all;
 	for (uint32_t l = 0; l < GKF_LANES; l++) {
 		uint32_t from = l;
 
@@ -92,7 +135,7 @@ void gkf_op_shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 			inside |= 1U << l;
 		else
 			from = l;
-		value[l] = word(w, op->a, from & 31);
+		value[l] = (uint32_t)w->brought[from & 31];
 	}
 	if (op->d != GKF_NOWHERE) {
 		out = gkf_at(w, op->d);
@@ -104,28 +147,26 @@ void gkf_op_shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 		put_predicate(w, op->places[0], mask, inside);
 }
 
-void gkf_op_vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		 uint32_t all)
 {
-	uint32_t said;
+	uint32_t said = 0;
 
-	if (!together(w, op, mask))
-		return;
-	said = *(const u32 *)gkf_at(w, op->a);
-	if (op->flip_c)
-		said = ~said;
-	said &= mask;
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		said |= (uint32_t)w->brought[l] << l;
+	said &= all;
 	switch (op->imm) {
 	case GKF_VOTE_BALLOT:
 		put(w, op->d, mask, said);
 		return;
 	case GKF_VOTE_ALL:
-		said = said == mask ? mask : 0;
+		said = said == all ? mask : 0;
 		break;
 	case GKF_VOTE_ANY:
 		said = said ? mask : 0;
 		break;
 	default: /* all say the same */
-		said = !said || said == mask ? mask : 0;
+		said = !said || said == all ? mask : 0;
 		break;
 	}
 	put_predicate(w, op->d, mask, said);
@@ -136,44 +177,31 @@ void gkf_op_active(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	put(w, op->d, mask, mask);
 }
 
-static uint64_t value_of(struct gkf_warp *w, const struct gkf_op *op,
-			 unsigned l)
-{
-	return op->size == 8 ? ((const u64 *)gkf_at(w, op->a))[l]
-			     : word(w, op->a, l);
-}
-
-/* Lanes that have the same value. */
-static uint32_t alike(struct gkf_warp *w, const struct gkf_op *op,
-		      uint32_t mask, uint64_t value)
+/* Lanes that brought the same value as one did. */
+static uint32_t equals(const struct gkf_warp *w, uint32_t all, unsigned lane)
 {
 	uint32_t same = 0;
 
 	for (unsigned l = 0; l < GKF_LANES; l++)
-		if (mask >> l & 1 && value_of(w, op, l) == value)
-			same |= 1U << l;
-	return same;
+		same |= (uint32_t)(w->brought[l] == w->brought[lane]) << l;
+	return same & all;
 }
 
-void gkf_op_match(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+static void match(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		  uint32_t all)
 {
-	uint32_t same[GKF_LANES] = {0}, all;
-	unsigned first = (unsigned)__builtin_ctz(mask);
+	bool whole = equals(w, all, (unsigned)__builtin_ctz(all)) == all;
 
-	if (!together(w, op, mask))
-		return;
-	all = alike(w, op, mask, value_of(w, op, first)) == mask ? mask : 0;
 	for (uint32_t left = mask; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctz(left);
+		uint32_t same = equals(w, all, l);
 
-		same[l] = op->imm == GKF_MATCH_ALL
-			      ? all
-			      : alike(w, op, mask, value_of(w, op, l));
+		if (op->imm == GKF_MATCH_ALL)
+			same = whole ? all : 0;
+		put(w, op->d, 1U << l, same);
 	}
-	for (unsigned l = 0; l < GKF_LANES; l++)
-		put(w, op->d, mask & 1U << l, same[l]);
 	if (op->places)
-		put_predicate(w, op->places[0], mask, all);
+		put_predicate(w, op->places[0], mask, whole ? mask : 0);
 }
 
 static uint32_t joined(enum gkf_warp_how how, uint32_t a, uint32_t b)
@@ -198,15 +226,35 @@ static uint32_t joined(enum gkf_warp_how how, uint32_t a, uint32_t b)
 	}
 }
 
-void gkf_op_reduce(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+static void reduce(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		   uint32_t all)
 {
-	uint32_t left, sum;
+	uint32_t sum = (uint32_t)w->brought[__builtin_ctz(all)], left;
 
-	if (!together(w, op, mask))
-		return;
-	sum = word(w, op->a, (unsigned)__builtin_ctz(mask));
-	for (left = mask & (mask - 1); left; left &= left - 1)
+	for (left = all & (all - 1); left; left &= left - 1)
 		sum = joined((enum gkf_warp_how)op->imm, sum,
-			     word(w, op->a, (unsigned)__builtin_ctz(left)));
+			     (uint32_t)w->brought[__builtin_ctz(left)]);
 	put(w, op->d, mask, sum);
 }
+
+/* bar.warp.sync: lanes in lock-step need no more than to have met. */
+static void meet(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		 uint32_t all)
+{
+	(void)w;
+	(void)op;
+	(void)mask;
+	(void)all;
+}
+
+#define TOGETHER(name, act)                                                    \
+	void gkf_op_##name(struct gkf_warp *w, const struct gkf_op *op,        \
+			   uint32_t mask)                                      \
+	{                                                                      \
+		together(w, op, mask, act);                                    \
+	}
+TOGETHER(shuffle, shuffle)
+TOGETHER(vote, vote)
+TOGETHER(match, match)
+TOGETHER(reduce, reduce)
+TOGETHER(warp_sync, meet)
