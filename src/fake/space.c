@@ -137,6 +137,7 @@ void gkf_space_close(unsigned device)
 				     : NULL;
 	if (a && a->opens &&
 	    !__atomic_sub_fetch(&a->opens, 1, __ATOMIC_RELAXED)) {
+		resident_evict(a, a->size);
 		drop_pieces(a, NULL);
 		pthread_mutex_lock(&a->lock);
 		arena_reclaim(a);
@@ -144,6 +145,12 @@ void gkf_space_close(unsigned device)
 		arena_wipe(a);
 	}
 	pthread_mutex_unlock(&space.lock);
+}
+
+struct arena *device_arena(unsigned device)
+{
+	return atomic_load_explicit(&space.device[device],
+				    memory_order_acquire);
 }
 
 static struct arena *open_arena(unsigned device)
@@ -201,6 +208,17 @@ int gkf_space_renew(uint64_t base, uint64_t size)
 	struct arena *a = arena_of(base);
 
 	return a ? arena_renew(a, base, size) : GK_ERR_NOT_FOUND;
+}
+
+void gkf_space_move(uint64_t address, uint64_t size, unsigned device)
+{
+	const struct arena *to =
+	    device < GKF_DEVICES_MAX ? open_arena(device) : NULL;
+	const struct arena *a = arena_of(address);
+
+	if (a && a->kind == GKF_MEMORY_MANAGED && size &&
+	    size <= a->size - (address - a->base))
+		resident_move(a, address, size, to);
 }
 
 void gkf_space_drop(const void *owner)
@@ -283,4 +301,5 @@ void gkf_space_forget(void)
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
 		atomic_store(&space.device[i], NULL);
 	registered_forget();
+	resident_forget();
 }

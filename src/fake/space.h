@@ -62,7 +62,8 @@ GKF_API void gkf_space_close(unsigned device);
  * the host); GK_ERR_NOT_FOUND: the device is not open; GK_ERR_EXISTS: that is
  * page-locked already, in part or whole. The memory is zero where nobody wrote
  * before in this process. The ledger is charged in whole blocks (2 MiB), as a
- * driver does it; for managed and host memory it is not.
+ * driver does it; for host memory it is not, for managed memory where it was
+ * moved to a device.
  */
 GKF_API int gkf_space_alloc(const struct gkf_memory_ask *ask,
 			    uint64_t *ret_address);
@@ -79,6 +80,15 @@ GKF_API uint64_t gkf_space_room(uint64_t size);
  * GK_ERR_RANGE for another room.
  */
 GKF_API int gkf_space_renew(uint64_t base, uint64_t size);
+
+/*
+ * Managed memory moves to a device, or back: the device's ledger is charged
+ * for the blocks that it lies in, until they move on or are freed. What has no
+ * room there stays on the host; and what a device was given gives way when its
+ * memory is asked for.
+ */
+#define GKF_SPACE_HOST UINT32_MAX
+GKF_API void gkf_space_move(uint64_t address, uint64_t size, unsigned device);
 
 /* Frees all that an owner has. */
 GKF_API void gkf_space_drop(const void *owner);

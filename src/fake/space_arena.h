@@ -100,6 +100,20 @@ void arena_wipe(struct arena *a);
 /* A number for a new piece that no other of the process has. */
 uint64_t space_id(void);
 
+/* Of a device that was opened once. */
+struct arena *device_arena(unsigned device);
+
+/*
+ * Managed memory that was moved to devices. resident_move(): to a device, or to
+ * the host (NULL). resident_free(): the blocks are nobody's any more.
+ * resident_evict(): so much leaves a device, or all that is there; false: none.
+ */
+void resident_move(const struct arena *managed, uint64_t address, uint64_t size,
+		   const struct arena *device);
+void resident_free(uint32_t block, uint32_t n);
+bool resident_evict(const struct arena *device, uint64_t bytes);
+void resident_forget(void);
+
 /* Host memory of the program, wherever it lies. */
 int registered_add(const struct gkf_memory_ask *ask, uint64_t *ret_address);
 int registered_remove(uint64_t base);

@@ -49,15 +49,21 @@ void arena_reclaim(struct arena *a)
 		pool_refund_to(pool, 0);
 }
 
-/* What pools have in reserve is nobody's when it is needed. */
+/*
+ * What pools have in reserve is nobody's when it is needed, and managed memory
+ * can be elsewhere.
+ */
 static int charge(struct arena *a, uint64_t bytes)
 {
 	int r = gkf_charge(a->machine, a->slot, bytes);
 
-	if (r != GK_ERR_NO_SPACE || !a->pools)
-		return r;
-	arena_reclaim(a);
-	return gkf_charge(a->machine, a->slot, bytes);
+	if (r == GK_ERR_NO_SPACE && a->pools) {
+		arena_reclaim(a);
+		r = gkf_charge(a->machine, a->slot, bytes);
+	}
+	if (r == GK_ERR_NO_SPACE && resident_evict(a, bytes))
+		r = gkf_charge(a->machine, a->slot, bytes);
+	return r;
 }
 
 static int pool_charge(struct gkf_pool *pool, uint64_t bytes)
@@ -138,6 +144,8 @@ static void give_blocks(struct gkf_pool *pool, uint32_t block, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		atomic_store_explicit(&a->block[block + i], 0,
 				      memory_order_release);
+	if (a->kind == GKF_MEMORY_MANAGED)
+		resident_free(block, n);
 	drop_pages(a, block, n);
 	fit_give(&a->blocks, block, n, &first, &length);
 	pool_repay(pool, n * BLOCK_SIZE);

@@ -56,6 +56,83 @@ static void a_device_may_be_oversubscribed(void **state)
 	device_free(p);
 }
 
+static void prefetch(CUdeviceptr p, size_t size, CUdevice to)
+{
+	assert_cuda(CU(cuMemPrefetchAsync)(p, size, to, NULL), SUCCESS);
+	settle();
+}
+
+static void prefetched_memory_is_the_devices(void **state)
+{
+	uint64_t before = free_now();
+	CUdeviceptr p = managed(20 * BLOCK), small = managed(1000);
+
+	(void)state;
+	assert_int_equal(free_now(), before);
+	prefetch(p, 20 * BLOCK, 0);
+	assert_int_equal(before - free_now(), 20 * BLOCK);
+	prefetch(p + BLOCK, 20 * BLOCK - BLOCK, 0);
+	assert_int_equal(before - free_now(), 20 * BLOCK);
+	prefetch(small, 1, 0);
+	assert_int_equal(before - free_now(), 21 * BLOCK);
+	prefetch(p + 5 * BLOCK, 3 * BLOCK, CU_DEVICE_CPU);
+	assert_int_equal(before - free_now(), 18 * BLOCK);
+	device_free(p);
+	assert_int_equal(before - free_now(), BLOCK);
+	device_free(small);
+	assert_int_equal(free_now(), before);
+}
+
+/* What needs room on a device gets it. */
+static void prefetched_memory_gives_way(void **state)
+{
+	uint64_t before = free_now(), all = before / BLOCK * BLOCK;
+	CUdeviceptr p, q, device;
+
+	(void)state;
+#ifdef __SANITIZE_THREAD__
+	skip(); /* it leaves few addresses */
+#endif
+	p = managed(200 * GIB);
+	q = managed(BLOCK);
+	prefetch(p, 200 * GIB, 0);
+	assert_int_equal(free_now(), before - all);
+	prefetch(q, BLOCK, 0);
+	device = device_alloc(all - 10 * BLOCK);
+	assert_in_range(free_now(), before - all, before - all + 10 * BLOCK);
+	prefetch(p, 200 * GIB, 0);
+	assert_int_equal(free_now(), before - all);
+	device_free(p);
+	device_free(q);
+	assert_int_equal(before - free_now(), all - 10 * BLOCK);
+	device_free(device);
+	assert_int_equal(free_now(), before);
+}
+
+/* Another device pays, and a context that ends leaves nothing behind. */
+static void memory_moves_between_devices(void **state)
+{
+	uint64_t before = free_now(), there;
+	CUdeviceptr p = managed(4 * BLOCK);
+	CUcontext other;
+
+	(void)state;
+	prefetch(p, 4 * BLOCK, 0);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	there = free_now();
+	prefetch(p, 2 * BLOCK, 1);
+	assert_int_equal(there - free_now(), 2 * BLOCK);
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	assert_int_equal(before - free_now(), 2 * BLOCK);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	assert_int_equal(free_now(), there);
+	prefetch(p, 4 * BLOCK, 1);
+	assert_int_equal(there - free_now(), 4 * BLOCK);
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	device_free(p);
+	assert_int_equal(free_now(), before);
+}
+
 static void wrong_asks_are_told(void **state)
 {
 	CUdeviceptr p = 3, q = managed(PAGE), d = device_alloc(PAGE);
@@ -275,6 +352,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(both_sides_see_the_same),
 	    cmocka_unit_test(a_device_may_be_oversubscribed),
+	    cmocka_unit_test(prefetched_memory_is_the_devices),
+	    cmocka_unit_test(prefetched_memory_gives_way),
+	    cmocka_unit_test(memory_moves_between_devices),
 	    cmocka_unit_test(wrong_asks_are_told),
 	    cmocka_unit_test(advice_holds_for_the_pages_it_was_given),
 	    cmocka_unit_test(places_are_told),

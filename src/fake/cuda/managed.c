@@ -1,7 +1,7 @@
 /*
- * managed.c - managed memory: pages that host and device share. It moves
- * nowhere here, so advice and prefetching change nothing but what is told of
- * them; they are checked and kept.
+ * managed.c - managed memory: pages that host and device share. Its bytes move
+ * nowhere here, so advice changes nothing but what is told of them, and
+ * prefetching also which device pays.
  */
 #include "fake/cuda/managed.h"
 #include "fake/cuda/stream.h"

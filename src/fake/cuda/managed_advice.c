@@ -1,6 +1,6 @@
 /* managed_advice.c - cuMemAdvise, cuMemPrefetchAsync and their kin. */
+#include "fake/cuda/copy.h"
 #include "fake/cuda/managed.h"
-#include "fake/cuda/stream.h"
 
 /* A location as CUdevice told it: a device, or the host. */
 static CUmemLocation location_of(CUdevice device)
@@ -115,32 +115,66 @@ static void fetch(struct memory_advice *a, const void *data)
 	a->prefetched = *(const CUmemLocation *)data;
 }
 
-static CUresult prefetch(CUdeviceptr at, size_t count, CUmemLocation location)
+/* The pages move when the stream comes to it. */
+struct move_task {
+	struct gkf_task task;
+	uint64_t at, size;
+	unsigned device; /* of the machine, or GKF_SPACE_HOST */
+};
+
+static int run_move(struct gkf_task *task)
+{
+	const struct move_task *t = (const struct move_task *)task;
+
+	gkf_space_move(t->at, t->size, t->device);
+	return CUDA_SUCCESS;
+}
+
+static CUresult move(const struct way *w, const struct managed_range *range,
+		     const CUmemLocation *to)
+{
+	struct move_task *t = gkf_task_new(sizeof(*t));
+
+	if (!t)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	t->task.run = run_move;
+	t->task.work = GKF_WORK_NONE;
+	t->at = range->piece.base + range->from;
+	t->size = range->to - range->from;
+	t->device = to->type == CU_MEM_LOCATION_TYPE_DEVICE
+			? front_device(to->id)->index
+			: GKF_SPACE_HOST;
+	return stream_submit(w->ctx, w->stream, w->per_thread, &t->task);
+}
+
+static CUresult prefetch(const struct way *w, CUdeviceptr at, size_t count,
+			 CUmemLocation location)
 {
 	struct managed_range range;
 	CUresult r = managed_range(at, count, &range);
 
 	if (!r)
 		r = check_location(&location);
-	return r ? r : managed_change(&range, fetch, &location);
+	if (!r)
+		r = managed_change(&range, fetch, &location);
+	return r ? r : move(w, &range, &location);
 }
 
-static CUresult enter_stream(enum cuda_row row, CUstream stream,
-			     bool per_thread)
+static CUresult enter_stream(enum cuda_row row, struct way *w)
 {
-	CUcontext ctx;
-	CUresult r = front_enter_context(row, &ctx);
+	CUresult r = front_enter_context(row, &w->ctx);
 
-	return r ? r : stream_check(ctx, stream, per_thread);
+	return r ? r : stream_check(w->ctx, w->stream, w->per_thread);
 }
 
 static CUresult cuMemPrefetchAsync_on(enum cuda_row row, bool per_thread,
 				      CUdeviceptr devPtr, size_t count,
 				      CUdevice dstDevice, CUstream hStream)
 {
-	CUresult r = enter_stream(row, hStream, per_thread);
+	struct way w = {.stream = hStream, .per_thread = per_thread};
+	CUresult r = enter_stream(row, &w);
 
-	return r ? r : prefetch(devPtr, count, location_of(dstDevice));
+	return r ? r : prefetch(&w, devPtr, count, location_of(dstDevice));
 }
 
 BOTH_STREAMS(cuMemPrefetchAsync, _ptsz,
@@ -153,11 +187,12 @@ static CUresult cuMemPrefetchAsync_v2_on(enum cuda_row row, bool per_thread,
 					 CUmemLocation location,
 					 unsigned int flags, CUstream hStream)
 {
-	CUresult r = enter_stream(row, hStream, per_thread);
+	struct way w = {.stream = hStream, .per_thread = per_thread};
+	CUresult r = enter_stream(row, &w);
 
 	if (!r && flags)
 		r = CUDA_ERROR_INVALID_VALUE;
-	return r ? r : prefetch(devPtr, count, location);
+	return r ? r : prefetch(&w, devPtr, count, location);
 }
 
 BOTH_STREAMS(cuMemPrefetchAsync_v2, _ptsz,
@@ -207,7 +242,8 @@ static CUresult run_batch(enum cuda_row row, bool per_thread, CUstream stream,
 			  const struct batch *b, bool fetches,
 			  unsigned long long flags)
 {
-	CUresult r = enter_stream(row, stream, per_thread);
+	struct way w = {.stream = stream, .per_thread = per_thread};
+	CUresult r = enter_stream(row, &w);
 	size_t place = 0;
 
 	if (!r && flags)
@@ -217,7 +253,7 @@ static CUresult run_batch(enum cuda_row row, bool per_thread, CUstream stream,
 	for (size_t i = 0; !r && fetches && i < b->count; i++) {
 		if (place + 1 < b->locations && b->from[place + 1] == i)
 			place++;
-		r = prefetch(b->at[i], b->size[i], b->location[place]);
+		r = prefetch(&w, b->at[i], b->size[i], b->location[place]);
 	}
 	return r;
 }
