@@ -16,7 +16,8 @@ import pytest
 from conftest import ROOT
 from cuda_facts import LEFT_OUT, OURS, CudaHeader, pointer_types
 from nvml_facts import compiler, differences, without_system_headers
-from test_nvml_header import WARNINGS, kinds, read, write
+from test_nvml_header import (WARNINGS, changed, kinds, read, without_layout,
+                              write)
 
 ABI = os.path.join(ROOT, "src", "abi")
 
@@ -196,16 +197,7 @@ MUTATIONS = {
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_change_here_is_reported(theirs, tmp_path, name):
     file, old, new, report = MUTATIONS[name]
-    copy = tmp_path / "abi"
-    shutil.copytree(ABI, copy)
-    # Else the sizes held at compile time would catch some changes first.
-    types = read(copy / "cuda_types.h")
-    assert '#include "cuda_layout.h"\n' in types
-    write(copy / "cuda_types.h",
-          types.replace('#include "cuda_layout.h"\n', ""))
-    text = read(copy / file)
-    assert text.count(old) == 1
-    write(copy / file, text.replace(old, new))
+    copy = without_layout(changed(tmp_path / "abi", file, old, new), "cuda")
     found = compare(theirs, abi_facts(copy, tmp_path))
     assert any(report in line for line in found), found
 
@@ -315,9 +307,6 @@ def test_every_header_compiles_alone(compiler_name):
 
 
 def test_sizes_are_held_without_nvidias_header(tmp_path):
-    copy = tmp_path / "abi"
-    shutil.copytree(ABI, copy)
-    file, old, new, _ = MUTATIONS["struct grows"]
-    write(copy / file, read(copy / file).replace(old, new))
+    copy = changed(tmp_path / "abi", *MUTATIONS["struct grows"][:3])
     with pytest.raises(RuntimeError, match="CUmemcpyAttributes is not 24 byt"):
         abi_facts(copy, tmp_path)

@@ -18,7 +18,7 @@ from conftest import FAKE_DIR, ROOT
 from cudart_facts import (ALL, FOREIGN, LEFT_OUT, OURS, CudartHeader,
                           emitted)
 from nvml_facts import differences
-from test_nvml_header import WARNINGS, kinds, read, write
+from test_nvml_header import WARNINGS, changed, kinds, read, write
 
 ABI = os.path.join(ROOT, "src", "abi")
 TOOLKITS = {12: os.path.join(ROOT, "build", "cuda12", "nvidia",
@@ -271,11 +271,7 @@ MUTATIONS = {
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_change_here_is_reported(facts, tmp_path, name):
     major, file, old, new, report = MUTATIONS[name]
-    copy = tmp_path / "abi"
-    shutil.copytree(ABI, copy)
-    text = read(copy / file)
-    assert text.count(old) == 1
-    write(copy / file, text.replace(old, new))
+    copy = changed(tmp_path / "abi", file, old, new)
     found = differences(facts("theirs", major),
                         ours(major, str(copy)).facts(str(tmp_path)),
                         LEFT_OUT, OURS)

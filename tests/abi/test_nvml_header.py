@@ -34,6 +34,25 @@ def write(path, text):
         f.write(text)
 
 
+def changed(directory, file, old, new):
+    """A copy of the headers in which one text is another one."""
+    shutil.copytree(ABI, directory)
+    text = read(directory / file)
+    assert text.count(old) == 1
+    write(directory / file, text.replace(old, new))
+    return directory
+
+
+def without_layout(directory, types):
+    """Else the sizes held at compile time would catch some changes first."""
+    layout = f'#include "{types}_layout.h"\n'
+    path = directory / f"{types}_types.h"
+    text = read(path)
+    assert layout in text
+    write(path, text.replace(layout, ""))
+    return directory
+
+
 def abi_facts(directory, workdir):
     return Header(os.path.join(directory, "nvml_abi.h")).facts(str(workdir))
 
@@ -189,16 +208,7 @@ MUTATIONS = {
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_change_here_is_reported(theirs, tmp_path, name):
     file, old, new, report = MUTATIONS[name]
-    copy = tmp_path / "abi"
-    shutil.copytree(ABI, copy)
-    # Else the sizes held at compile time would catch some changes first.
-    types = read(copy / "nvml_types.h")
-    assert '#include "nvml_layout.h"\n' in types
-    write(copy / "nvml_types.h",
-          types.replace('#include "nvml_layout.h"\n', ""))
-    text = read(copy / file)
-    assert text.count(old) == 1
-    write(copy / file, text.replace(old, new))
+    copy = without_layout(changed(tmp_path / "abi", file, old, new), "nvml")
     found = differences(theirs, abi_facts(copy, tmp_path))
     assert any(report in line for line in found), found
 
@@ -266,9 +276,6 @@ def test_every_header_compiles_alone(compiler):
 
 
 def test_sizes_are_held_without_nvidias_header(tmp_path):
-    copy = tmp_path / "abi"
-    shutil.copytree(ABI, copy)
-    file, old, new, _ = MUTATIONS["record grows to 84 bytes"]
-    write(copy / file, read(copy / file).replace(old, new))
+    copy = changed(tmp_path / "abi", *MUTATIONS["record grows to 84 bytes"][:3])
     with pytest.raises(RuntimeError, match="nvmlPciInfo_t is not 68 bytes"):
         abi_facts(copy, tmp_path)
