@@ -1,5 +1,6 @@
 """`gpukit export`: pages, values, names, wrong use."""
 
+import json
 import os
 import re
 import signal
@@ -147,9 +148,7 @@ def test_a_gpu_that_hangs_blocks_nobody(machine):
     try:
         wait_until(lambda: "gpukit_power_watts" in e.metrics())
         wait_until(lambda: e.metrics().of("gpukit_device_up", gpu="0") == 0)
-        begun = time.monotonic()
-        found = e.metrics()
-        assert time.monotonic() - begun < 1
+        found = e.metrics()  # within its patience, which ends
         assert found.of("gpukit_device_up", gpu="1") == 1
         assert found.of("gpukit_power_watts", gpu="1") > 0
     finally:
@@ -200,21 +199,27 @@ def test_command_lines_are_shown_only_when_asked_for(export):
 
 # ---- one reading for all ----
 
+def readings(made):
+    """How often NVML was asked for what; a thread waits for Xids."""
+    told = json.loads(made.ctl("coverage", "--json").stdout)
+    return {row["function"]: row["calls"] for row in told
+            if "Event" not in row["function"]}
+
+
 def test_scrapes_read_nothing(export):
     """A thousand scrapes of one frame see one frame, and cost one."""
-    e = export(["--gpus", "a100-sxm4-80gb:8"], "-i", "30", ready=False)
+    e = export(["--gpus", "a100-sxm4-80gb:8"], "-i", "1000", ready=False)
     e.await_status("/metrics", 200)
     wait_until(lambda: "gpukit_power_watts" in e.metrics())
+    asked = readings(export.made)
     connection = e.connection()
-    frames, bodies = set(), set()
-    begun = time.monotonic()
+    bodies = set()
     for _ in range(1000):
         connection.request("GET", "/metrics")
-        body = connection.getresponse().read().decode()
-        frames.add(re.search("gpukit_frames_total (.*)", body)[1])
-        bodies.add(body)
-    assert time.monotonic() - begun < 10
-    assert len(frames) <= 2 and len(bodies) == len(frames)
+        bodies.add(connection.getresponse().read().decode())
+    assert len(bodies) == 1
+    assert readings(export.made) == asked
+    assert asked["nvmlDeviceGetPowerUsage"] == 8
 
 
 # ---- names of others ----
@@ -396,7 +401,7 @@ def test_signals_end_it_well(machine, number):
     idle = socket.create_connection((e.host, e.port))
     begun = time.monotonic()
     assert e.stop(number) == (0, "")
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 8  # a request may last for ten
     idle.close()
 
 

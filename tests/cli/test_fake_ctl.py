@@ -138,12 +138,12 @@ def test_a_function_can_be_made_slow(machine):
             "nvml.nvmlDeviceGetTemperature(d, 0, ctypes.byref(t))\n"
             "print(time.monotonic() - s)")
     key = "latency.nvmlDeviceGetTemperature"
-    assert float(one.python(code)) < 0.05
-    assert one.ctl("set", f"{key}=60ms").returncode == 0
-    assert f"* {key} 60 ms" in one.ctl("show").stdout
-    assert 0.06 <= float(one.python(code)) < 0.5
+    assert float(one.python(code)) < 0.5
+    assert one.ctl("set", f"{key}=700ms").returncode == 0
+    assert f"* {key} 700 ms" in one.ctl("show").stdout
+    assert 0.7 <= float(one.python(code)) < 5
     assert one.ctl("set", f"{key}=0").returncode == 0
-    assert float(one.python(code)) < 0.05
+    assert float(one.python(code)) < 0.5
 
 
 def test_the_latency_model_can_be_switched(gpukit, machine):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from conftest import GPUKIT, NVML, clean_env
-from tools import alive, one_line
+from tools import alive, one_line, wait_until
 
 VALUES = {"temperature": 71, "power": 234567, "utilization": 83,
           "memory-utilization": 41, "sm-clock": 1111, "memory-clock": 1212,
@@ -109,12 +109,12 @@ def reports(text):
 def test_it_follows_the_recording(story):
     began = time.monotonic()
     process = subprocess.Popen(
-        [GPUKIT, "fake", "--replay", str(story), "--until-end", "--speed", "2",
-         "--", "sh", "-c", WATCH], stdout=subprocess.PIPE, text=True,
+        [GPUKIT, "fake", "--replay", str(story), "--until-end", "--", "sh",
+         "-c", WATCH], stdout=subprocess.PIPE, text=True,
         stderr=subprocess.PIPE, env=clean_env(G=GPUKIT))
     out, err = process.communicate(timeout=60)
     assert process.returncode == 143 and err == ""
-    assert 1 < time.monotonic() - began < 20
+    assert 2.5 < time.monotonic() - began < 40
     out = out[:out.rindex("\n}\n") + 3]  # the last may be cut
     seen = []
     for report in reports(out):
@@ -137,8 +137,7 @@ def test_frozen_is_the_first_snapshot(story):
 def test_nobody_is_left(story):
     out = on("--replay", story, "--frozen", script='"$G" stat --json')
     pid = json.loads(out)["devices"][1]["processes"][0]["pid"]
-    time.sleep(0.1)
-    assert not alive(pid)
+    wait_until(lambda: not alive(pid))
 
 
 def test_a_recording_of_it_is_the_same(recorded, tmp_path):

@@ -177,7 +177,8 @@ def test_a_clock_that_stands_shows_the_same_however_late(tmp_path, minute):
 
 
 def test_real_time_leads_to_the_same_values(tmp_path, minute):
-    one = Machine(tmp_path / "real", "--scenario", minute, "--speed", 60)
+    # At a speed that leaves a busy host a second before the end.
+    one = Machine(tmp_path / "real", "--scenario", minute, "--speed", 20)
     try:
         while clock(one)["scenario"]["at_ns"] < 40e9:
             stat(one)  # whoever looks moves it on
@@ -247,7 +248,7 @@ while time.monotonic() - began < 2.3:
     s = time.monotonic()
     assert nvml.nvmlDeviceGetName(d, text, 96) == 0
     longest = max(longest, time.monotonic() - s)
-assert longest > 0.7, longest
+assert longest > 0.3, longest
 s = time.monotonic()
 assert nvml.nvmlEventSetWait_v2(sets, event, 5000) == 0
 assert time.monotonic() - s < 3

@@ -18,17 +18,31 @@ from tools import wait_until
 KILLS = 200
 
 
+def time_to_write(record, path, *args):  # noqa: F811
+    """Seconds until there are some samples in a recorder's file: what is
+    killed within twice that time is at all that it does."""
+    began = time.monotonic()
+    process = record.start("-i", "0.01", *args)
+    wait_until(lambda: path.exists() and path.stat().st_size > 2000)
+    took = time.monotonic() - began
+    process.terminate()
+    process.wait()
+    process.stderr.close()
+    return took
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form, name", [("csv", "gpu_log.csv"),
                                         ("jsonl", "gpu_log.jsonl")])
 def test_kill_9_leaves_whole_rows(record, form, name):  # noqa: F811
     """At any moment: of the start, of an append, of a rotation."""
     path = record.place / name
+    args = ["--append", "--format", form, "--rotate", "40K"]
+    patience = 2 * time_to_write(record, path, *args)
     seen = 0
     for turn in range(KILLS // 2):
-        process = record.start("-i", "0.01", "--append", "--format", form,
-                               "--rotate", "40K")
-        time.sleep(random.uniform(0, 0.1))
+        process = record.start("-i", "0.01", *args)
+        time.sleep(random.uniform(0, patience))
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stderr.close()
@@ -117,7 +131,7 @@ def test_a_hanging_gpu_is_left_out(record):  # noqa: F811
     record.machine.ctl("fail", "1", "hang")
     began = time.monotonic()
     done = record("--count", 2, "-i", "0.1", "--timeout", "0.2")
-    assert done.returncode == 0 and time.monotonic() - began < 5
+    assert done.returncode == 0 and time.monotonic() - began < 30
     assert {row["gpu_index"] for row in rows(record.log)} == {"0"}
 
 

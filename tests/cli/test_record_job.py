@@ -85,7 +85,7 @@ def test_until_exit(family, args):
 
     began = time.monotonic()
     ok(family(*args, "--until-exit", "-i", "0.2", inside=end))
-    assert rows(family.log) and time.monotonic() - began < 10
+    assert rows(family.log) and time.monotonic() - began < 25
 
 
 def test_until_exit_does_not_wait_for_a_sample(family):
@@ -96,7 +96,7 @@ def test_until_exit_does_not_wait_for_a_sample(family):
 
     began = time.monotonic()
     ok(family("--system", "{root}", "--until-exit", inside=end))
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 25
 
 
 def test_until_exit_of_nobody(family):
@@ -123,14 +123,16 @@ def test_the_summary(record):  # noqa: F811
     done = record("--", sys.executable, "-c", USER, GPUKIT)
     assert done.returncode == 0
     text = done.stderr
-    assert re.search(r": 2\.\d s, exit status 0\n", text), text
+    took = float(re.search(r": (\d+\.\d) s, exit status 0\n", text)[1])
+    assert 2 <= took < 20
     assert "peak GPU memory   3072MiB (GPU 1: 3072MiB)\n" in text
     assert re.search(r"mean utilisation  GPU 1: [\d.]+ % \([\d.]+ % by the "
                      r"command\)\n", text), text
     joules = float(re.search(r"energy +([\d.]+) J", text).group(1))
-    assert 2 * 40 < joules < 3 * 400  # an A100 between idle and its limit
+    # An A100 between idle and its limit.
+    assert 2 * 40 < joules < (took + 1) * 400
     got = rows(record.log)
-    assert 1 <= len(got) <= 3
+    assert 1 <= len(got) <= took + 1
     assert {(row["gpu_index"], row["gpu_mem_mib"]) for row in got} == {
         ("1", "3072")}
 
@@ -155,7 +157,8 @@ def test_the_exit_status_is_that_of_the_command(record):  # noqa: F811
 def test_a_count_is_that_of_samples(record):  # noqa: F811
     """The command goes on."""
     done = record("--devices", "-i", "0.25", "--count", 2, "--", "sleep", "1")
-    assert done.returncode == 0 and "1.0 s" in done.stderr
+    assert done.returncode == 0
+    assert 1 <= float(re.search(r": (\d+\.\d) s", done.stderr)[1]) < 20
     assert len(record.log.read_text().splitlines()) == 1 + 2 * 2
 
 

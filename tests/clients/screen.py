@@ -65,6 +65,29 @@ class Screen(pyte.Screen):
             self._switch(False)
 
 
+def state_of(pid):
+    """The letter that /proc has for a process's main thread; X: it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8",
+                  errors="replace") as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "X"
+
+
+def family(pid):
+    """The process and all that it has started."""
+    found = [pid]
+    for parent in found:
+        try:
+            with open(f"/proc/{parent}/task/{parent}/children",
+                      encoding="ascii") as f:
+                found += map(int, f.read().split())
+        except OSError:
+            pass  # it is gone
+    return found
+
+
 class Terminal:
     """Runs argv in a terminal of its own. `more` is added to the
     environment; None takes away."""
@@ -110,25 +133,34 @@ class Terminal:
     def send(self, keys):
         os.write(self.master, keys)
 
+    def _rests(self):
+        """All that was written is drawn, and the programs wait for something.
+        A frame may come in several pieces, and a busy machine may take a
+        program its turn between them; then its main thread could still run."""
+        return (not any(state_of(pid) in "RD"
+                        for pid in family(self.process.pid))
+                and not select.select([self.master], [], [], 0.01)[0])
+
     def _finish(self):
-        """A frame may come in several pieces: draws the rest of the one
-        that has begun, which follows at once."""
-        end = time.monotonic() + 0.2
-        while (time.monotonic() < end and
-               select.select([self.master], [], [], 0.01)[0]):
-            self.draw(0)
+        """Draws the rest of a frame that has begun."""
+        end = time.monotonic() + 2
+        while not self._rests() and time.monotonic() < end:
+            self.draw(0.01)
 
     def wait_for(self, what, seconds=30):
-        """Until what(text) is true, or the text has the words given."""
+        """Until what(text) is true of a whole frame, or it has the words
+        given; that frame. `what` sees unfinished ones, too."""
         seen = what if callable(what) else lambda text: what in text
         end = time.monotonic() + seconds
-        while not seen(self.text):
+        while True:
+            if seen(self.text):
+                self._finish()
+                if seen(self.text):
+                    return self.text
             assert self.process.poll() is None, (self.process.poll(),
                                                  self.text)
             assert time.monotonic() < end, f"no {what} in\n{self.text}"
             self.draw(0.1)
-        self._finish()
-        return self.text
 
     def draw_for(self, seconds):
         end = time.monotonic() + seconds

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from conftest import GPUKIT, clean_env
-from screen import Terminal
+from screen import Terminal, state_of
 
 LOADS = ("--gpus", "a100:4", "--load", "train:0,mem=1GiB,util=20",
          "--load", "train:1,mem=3GiB,util=50",
@@ -200,11 +200,6 @@ def test_a_window_of_another_size(top):
         assert terminal.process.poll() is None
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     leave(terminal)
-
-
-def state_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        return f.read().rsplit(")", 1)[1].split()[0]
 
 
 def test_ctrl_z_and_fg(top):
