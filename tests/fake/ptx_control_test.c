@@ -440,6 +440,27 @@ static void naps_are_short(void **state)
 	assert_true(shortest < 30000);
 }
 
+/* However long the kernel has worked before: half a millisecond each. */
+static void naps_begin_when_they_are_reached(void **state)
+{
+	uint64_t out[32];
+
+	(void)state;
+	assert_int_equal(ptx_body("mov.u64 %rd4, %globaltimer;\n"
+				  "again: mov.u64 %rd5, %globaltimer;\n"
+				  "sub.u64 %rd6, %rd5, %rd4;\n"
+				  "setp.lt.u64 %p1, %rd6, 5000000;\n"
+				  "@%p1 bra again;\n"
+				  "nanosleep.u32 500000;\n"
+				  "nanosleep.u32 500000;\n"
+				  "mov.u64 %rd4, %globaltimer;\n"
+				  "sub.u64 %rd6, %rd4, %rd5;\n"
+				  "st.global.u64 [%rd2], %rd6;",
+				  NULL, out),
+			 GKF_PTX_DONE);
+	assert_in_range(out[0], 990000, GK_NS_PER_S);
+}
+
 /* Nothing local in the kernel: no address is one there. */
 static void no_local_memory_is_no_memory(void **state)
 {
@@ -458,6 +479,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ways_part_and_meet),
 	    cmocka_unit_test(naps_are_short),
+	    cmocka_unit_test(naps_begin_when_they_are_reached),
 	    cmocka_unit_test(no_local_memory_is_no_memory),
 	    cmocka_unit_test(loops_end_when_each_lane_is_done),
 	    cmocka_unit_test(predicates_are_put_together),

@@ -154,30 +154,44 @@ void gkf_op_bar_arrive(struct gkf_warp *w, const struct gkf_op *op,
 		gkf_barrier_arrive(w, mask, barrier, count, false);
 }
 
-/*
- * Real time passes: the threads of a launch sleep beside each other, from its
- * start on, whatever order they are run in.
- */
-static void nap(struct gkf_warp *w, uint64_t ns)
+uint64_t gkf_run_awake_ns(const struct gkf_run *run)
 {
-	bool (*stopped)(void) = w->run->launch->stopped;
-	uint64_t until, now;
+	return gk_mono_ns() - run->start_ns - run->slept_ns;
+}
 
-	w->nap_ns += ns;
-	until = w->run->start_ns + w->nap_ns;
-	for (now = gk_mono_ns(); now < until; now = gk_mono_ns()) {
+/* Until a moment; false: the launch was stopped. */
+static bool sleep_until(const struct gkf_run *run, uint64_t until)
+{
+	bool (*stopped)(void) = run->launch->stopped;
+
+	for (uint64_t now = gk_mono_ns(); now < until; now = gk_mono_ns()) {
 		uint64_t left = until - now;
 		uint64_t rest = left > LATE_NS ? left - LATE_NS : 0;
 		struct timespec t =
 		    gk_timespec(rest < SLICE_NS ? rest : SLICE_NS);
 
-		if (stopped && stopped()) {
-			gkf_run_fail(w, NULL, 0, GKF_PTX_STOPPED, 0);
-			return;
-		}
+		if (stopped && stopped())
+			return false;
 		if (rest)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 	}
+	return true;
+}
+
+/*
+ * Real time passes. Blocks run one after another but sleep beside each other:
+ * for a thread the launch began when its block did, less what others slept.
+ */
+static void nap(struct gkf_warp *w, uint64_t ns)
+{
+	struct gkf_run *run = w->run;
+	uint64_t awake = gkf_run_awake_ns(run), before = gk_mono_ns();
+	uint64_t lived = awake - run->block_ns + w->nap_ns;
+
+	w->nap_ns += ns;
+	if (!sleep_until(run, run->start_ns + lived + ns))
+		gkf_run_fail(w, NULL, 0, GKF_PTX_STOPPED, 0);
+	run->slept_ns += gk_mono_ns() - before;
 }
 
 static uint32_t longest(struct gkf_warp *w, const struct gkf_op *op,

@@ -189,9 +189,10 @@ struct gkf_run {
 	const struct gkf_ptx_launch *launch;
 	const struct gkf_ptx_kernel *kernel;
 	struct gkf_ptx_report *report;
-	enum gkf_ptx_end end; /* GKF_PTX_DONE while all is well */
-	uint64_t start_ns;
-	uint32_t stack; /* bytes of local memory a lane */
+	enum gkf_ptx_end end;        /* GKF_PTX_DONE while all is well */
+	uint64_t start_ns, slept_ns; /* slept: by all threads */
+	uint64_t block_ns; /* not slept until the block began, if any slept */
+	uint32_t stack;    /* bytes of local memory a lane */
 	uint32_t shared_size;
 	uint32_t sm_count;
 	unsigned char *params;   /* only read */
@@ -205,6 +206,9 @@ static inline void *gkf_at(struct gkf_warp *w, uint32_t place)
 	return w->base[place >> GKF_AREA_SHIFT] +
 	       (place & ((1U << GKF_AREA_SHIFT) - 1));
 }
+
+/* What a launch has taken until now, less what its threads slept. */
+uint64_t gkf_run_awake_ns(const struct gkf_run *run);
 
 /* Ends the launch for a reason; the first one counts. */
 void gkf_run_fail(struct gkf_warp *w, const struct gkf_op *op, unsigned lane,

@@ -83,6 +83,8 @@ static void run_block(struct gkf_block *b)
 	bool progress = true;
 
 	b->live = b->threads;
+	if (run->slept_ns)
+		run->block_ns = gkf_run_awake_ns(run);
 	memset(b->barriers, 0, sizeof b->barriers);
 	for (uint32_t i = 0; i < b->warp_count; i++)
 		start_warp(b->warps[i]);
