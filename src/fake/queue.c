@@ -108,7 +108,7 @@ void gkf_queue_stop(struct gkf_queue *queue, int result)
 	pthread_mutex_unlock(&queue->lock);
 	if (on.queue && unblock(on.queue, queue))
 		gkf_pool_add(queue);
-	gkf_pool_look(queue->pool);
+	gkf_pool_stir(queue->pool);
 }
 
 void gkf_queue_release(struct gkf_queue *queue, bool drop)
@@ -242,6 +242,8 @@ static int step(struct gkf_queue *queue, struct gkf_task *task)
 		return block(queue, barrier->ticket) ? GKF_TASK_AGAIN : 0;
 	}
 	result = gkf_work_run(queue, task);
+	if (result == GKF_TASK_LATER)
+		return GKF_TASK_AGAIN;
 	if (result == GKF_TASK_AGAIN && !gkf_pool_watch(queue))
 		result = atomic_load(&queue->result);
 	return result;

@@ -176,23 +176,82 @@ void gkf_pool_add(struct gkf_queue *queue)
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
-void gkf_pool_begin_long(struct gkf_pool *pool)
+/* NULL: a task that ends by itself. */
+static struct gkf_seats *
+seats_of(struct gkf_pool *pool, const struct gkf_task *task, unsigned *ret_most)
 {
-	if (!self)
-		return;
-	pthread_mutex_lock(&pool->lock);
-	pool->in_long++;
-	pool->quiet = 0;
-	unlock_and_call(pool, call_as_needed(pool));
+	switch ((enum gkf_work)task->work) {
+	case GKF_WORK_KERNEL:
+		*ret_most = GKF_KERNELS_MAX;
+		return &pool->kernel_seats;
+	case GKF_WORK_HOST:
+		*ret_most = GKF_HOSTS_MAX;
+		return &pool->host_seats;
+	case GKF_WORK_NONE:
+	case GKF_WORK_MARK:
+	case GKF_WORK_COPY_IN:
+	case GKF_WORK_COPY_OUT:
+	case GKF_WORK_COPY_DEVICE:
+		break;
+	}
+	return NULL;
 }
 
-void gkf_pool_end_long(struct gkf_pool *pool)
+/* A queue that has the turn keeps its seat; one that was stopped needs none. */
+static bool sit(struct gkf_queue *queue, const struct gkf_task *task)
+{
+	unsigned most;
+	struct gkf_seats *seats = seats_of(queue->pool, task, &most);
+
+	if (!seats)
+		return true;
+	if (seats->taken >= most && !queue->has_turn &&
+	    !atomic_load(&queue->result)) {
+		gkf_list_add(&seats->waiting, queue);
+		return false;
+	}
+	seats->taken++;
+	return true;
+}
+
+static void stand_up(struct gkf_pool *pool, const struct gkf_task *task)
+{
+	unsigned most;
+	struct gkf_seats *seats = seats_of(pool, task, &most);
+	struct gkf_queue *next;
+
+	if (!seats || seats->taken-- > most)
+		return;
+	next = gkf_list_take(&seats->waiting);
+	if (next)
+		add_ready(pool, next);
+}
+
+bool gkf_pool_begin_long(struct gkf_queue *queue, const struct gkf_task *task)
+{
+	struct gkf_pool *pool = queue->pool;
+	bool begins;
+
+	if (!self)
+		return true;
+	pthread_mutex_lock(&pool->lock);
+	begins = sit(queue, task);
+	if (begins) {
+		pool->in_long++;
+		pool->quiet = 0;
+	}
+	unlock_and_call(pool, call_as_needed(pool));
+	return begins;
+}
+
+void gkf_pool_end_long(struct gkf_pool *pool, const struct gkf_task *task)
 {
 	if (!self)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->in_long--;
-	pthread_mutex_unlock(&pool->lock);
+	stand_up(pool, task);
+	unlock_and_call(pool, call_as_needed(pool));
 }
 
 bool gkf_is_executor(void)
@@ -254,6 +313,23 @@ void gkf_pool_look(struct gkf_pool *pool)
 {
 	pthread_mutex_lock(&pool->lock);
 	look(pool);
+	unlock_and_call(pool, call_as_needed(pool));
+}
+
+static void all_ready(struct gkf_pool *pool, struct gkf_list *list)
+{
+	struct gkf_queue *queue;
+
+	while ((queue = gkf_list_take(list)))
+		add_ready(pool, queue);
+}
+
+void gkf_pool_stir(struct gkf_pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	look(pool);
+	all_ready(pool, &pool->kernel_seats.waiting);
+	all_ready(pool, &pool->host_seats.waiting);
 	unlock_and_call(pool, call_as_needed(pool));
 }
 

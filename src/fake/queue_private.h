@@ -20,8 +20,13 @@
 /* One word in the storage that every thread has from the start: no call. */
 #define GKF_THREAD_WORD _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* Threads of a device, whatever its tasks block in. */
-#define GKF_EXECUTORS_MAX 64
+/*
+ * Threads of a device, and how many of them what may block for ever can take:
+ * the rest is left to what ends by itself. GPUs run 128 kernels at once.
+ */
+#define GKF_EXECUTORS_MAX 192
+#define GKF_KERNELS_MAX   128
+#define GKF_HOSTS_MAX     48
 
 struct gkf_pool;
 
@@ -70,6 +75,12 @@ struct gkf_list {
 	struct gkf_queue *first, *last;
 };
 
+/* Places for tasks that may block; queues without one wait here. */
+struct gkf_seats {
+	unsigned taken;
+	struct gkf_list waiting;
+};
+
 struct gkf_pool {
 	pthread_mutex_t lock;
 	struct gkf_list ready[GKF_QUEUE_LEVELS];
@@ -82,6 +93,7 @@ struct gkf_pool {
 	struct gkf_executor *spinner, *watcher;
 	_Atomic unsigned threads;
 	unsigned in_long; /* of them, in tasks that take long */
+	struct gkf_seats kernel_seats, host_seats;
 	_Atomic bool used;
 	struct gkf_executor executor[GKF_EXECUTORS_MAX];
 
@@ -163,9 +175,15 @@ void gkf_pool_look(struct gkf_pool *pool);
 /* Shall a thread leave its queue to the end of the line? */
 bool gkf_pool_pressed(struct gkf_pool *pool);
 
-/* Around a task that may take long: other threads do the rest meanwhile. */
-void gkf_pool_begin_long(struct gkf_pool *pool);
-void gkf_pool_end_long(struct gkf_pool *pool);
+/* One of them was stopped: nothing here is waited for any more. */
+void gkf_pool_stir(struct gkf_pool *pool);
+
+/*
+ * Around a task that may take long: other threads do the rest meanwhile. False:
+ * there are too many of its kind, and the queue is in other hands.
+ */
+bool gkf_pool_begin_long(struct gkf_queue *queue, const struct gkf_task *task);
+void gkf_pool_end_long(struct gkf_pool *pool, const struct gkf_task *task);
 
 /* Is the calling thread one of a pool's? Not in a child any more. */
 bool gkf_is_executor(void);
@@ -178,8 +196,10 @@ void gkf_pool_help(struct gkf_pool *pool);
 /*
  * Runs a task with all that it costs, on the calling thread. GKF_TASK_FORKED:
  * an executor's task forked, and this is the child, which has no queues.
+ * GKF_TASK_LATER: it was not begun, and the queue is in other hands.
  */
 #define GKF_TASK_FORKED (-2)
+#define GKF_TASK_LATER  (-3)
 int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
 
 /* The turn is given back if the last kernel left it to the next. */

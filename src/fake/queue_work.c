@@ -136,6 +136,40 @@ static bool begin_turn(struct gkf_place *place)
 	return true;
 }
 
+/* Copies that take no longer than it takes to give the turn away. */
+#define INSTANT_BYTES (64 * 1024)
+
+static bool is_instant(const struct gkf_task *task)
+{
+	switch ((enum gkf_work)task->work) {
+	case GKF_WORK_MARK:
+		return true;
+	case GKF_WORK_COPY_IN:
+	case GKF_WORK_COPY_OUT:
+	case GKF_WORK_COPY_DEVICE:
+		return task->bytes <= INSTANT_BYTES;
+	case GKF_WORK_NONE:
+	case GKF_WORK_KERNEL:
+	case GKF_WORK_HOST:
+		break;
+	}
+	return false;
+}
+
+/* Is the next thing in the queue that takes time another kernel? */
+static bool kernel_follows(struct gkf_queue *queue, const struct gkf_task *task)
+{
+	const struct gkf_task *next;
+	bool follows;
+
+	pthread_mutex_lock(&queue->lock);
+	for (next = task->next; next && is_instant(next); next = next->next)
+		;
+	follows = next && next->work == GKF_WORK_KERNEL;
+	pthread_mutex_unlock(&queue->lock);
+	return follows;
+}
+
 /*
  * Whoever gave up the turn after each short kernel would wait for a whole
  * slice of the others each time. So it is left to a kernel that comes next in
@@ -145,12 +179,9 @@ static void end_turn(struct gkf_place *place, const struct gkf_task *task,
 		     int result)
 {
 	struct gkf_queue *queue = place->queue;
-	bool goes_on;
 
-	pthread_mutex_lock(&queue->lock);
-	goes_on = task->next && task->next->work == GKF_WORK_KERNEL;
-	pthread_mutex_unlock(&queue->lock);
-	if (!goes_on || result || is_due(place) || atomic_load(&queue->stop))
+	if (result || !kernel_follows(queue, task) || is_due(place) ||
+	    atomic_load(&queue->stop))
 		give_turn(place);
 	else
 		queue->has_turn = atomic_exchange(&place->has_turn, false);
@@ -200,6 +231,7 @@ static int run_by_kind(struct gkf_place *place, struct gkf_task *task)
 		count_copy(place->queue, task);
 		return result;
 	case GKF_WORK_NONE:
+	case GKF_WORK_MARK:
 	case GKF_WORK_HOST:
 		break;
 	}
@@ -221,13 +253,13 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
 	bool is_long = takes_long(task), serves = gkf_is_executor();
 	int result;
 
-	if (is_long)
-		gkf_pool_begin_long(queue->pool);
+	if (is_long && !gkf_pool_begin_long(queue, task))
+		return GKF_TASK_LATER;
 	here = &place;
 	result = run_by_kind(&place, task);
 	here = place.outer;
 	if (is_long)
-		gkf_pool_end_long(queue->pool);
+		gkf_pool_end_long(queue->pool, task);
 	return serves && !gkf_is_executor() ? GKF_TASK_FORKED : result;
 }
 

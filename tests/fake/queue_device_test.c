@@ -305,6 +305,54 @@ static void short_kernels_get_half_of_the_device(void **state)
 	gkf_queue_release(queue, false);
 }
 
+static int note_turn(struct probe *probe)
+{
+	uint64_t holder = atomic_load(&fx.file->device[0].turn[0].holder);
+
+	*(bool *)probe->data = (holder & 0xffff) == slot + 1;
+	return 0;
+}
+
+/* Events and small copies between them are not worth a turn, big ones are. */
+static void kernels_keep_the_turn_over_events(void **state)
+{
+	static const struct {
+		unsigned work;
+		uint64_t bytes;
+		bool keeps;
+	} between[] = {
+	    {GKF_WORK_MARK, 0, true},
+	    {GKF_WORK_COPY_OUT, 4, true},
+	    {GKF_WORK_KERNEL, 0, true},
+	    {GKF_WORK_COPY_IN, 1 << 20, false},
+	    {GKF_WORK_KERNEL, 0, true},
+	    {GKF_WORK_HOST, 0, false},
+	    {GKF_WORK_KERNEL, 0, true},
+	    {GKF_WORK_MARK, 0, false}, /* none follows */
+	};
+	bool had[sizeof between / sizeof *between];
+	struct gkf_queue *queue = new_queue(0);
+	struct gate gate;
+
+	(void)state;
+	gate_init(&gate);
+	push(queue, GKF_WORK_NONE, stay, &gate, 0);
+	push(queue, GKF_WORK_KERNEL, NULL, NULL, 0);
+	for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
+		struct gkf_task *task =
+		    probe_of(between[i].work, note_turn, &had[i], 0);
+
+		task->bytes = between[i].bytes;
+		gkf_queue_push(queue, task);
+	}
+	sem_post(&gate.open);
+	finish(queue);
+	for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+		assert_int_equal(had[i], between[i].keeps);
+	assert_int_equal(atomic_load(&fx.file->device[0].turn[0].holder), 0);
+	gkf_queue_release(queue, false);
+}
+
 static void copies_are_traffic(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);
@@ -336,6 +384,7 @@ int main(void)
 		cmocka_unit_test(a_long_kernel_gives_others_their_turn),
 		cmocka_unit_test(short_kernels_get_half_of_the_device),
 		cmocka_unit_test(copies_are_traffic),
+		cmocka_unit_test(kernels_keep_the_turn_over_events),
 #if defined(__x86_64__)
 		cmocka_unit_test(kernels_have_the_default_floating_point),
 #endif

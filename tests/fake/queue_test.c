@@ -286,6 +286,40 @@ static void what_waits_is_looked_at_while_others_work(void **state)
 	gkf_queue_release(other, false);
 }
 
+/* However many functions of the program's block, kernels and events go on. */
+static void functions_that_block_hold_up_nobody_else(void **state)
+{
+	enum { MANY = 300 };
+	struct gkf_queue *blocked[MANY], *stopped, *other = new_queue(0);
+	struct gate gate;
+
+	(void)state;
+	gate_init(&gate);
+	for (unsigned i = 0; i < MANY; i++) {
+		blocked[i] = new_queue(0);
+		push(blocked[i], GKF_WORK_HOST, stay, &gate, 0);
+	}
+	for (unsigned i = 0; i < 32; i++)
+		await(&gate.inside);
+	push(other, GKF_WORK_KERNEL, NULL, NULL, 0);
+	push(other, GKF_WORK_NONE, NULL, NULL, 0);
+	finish(other);
+	/* One that has not begun can be stopped. */
+	stopped = new_queue(0);
+	push(stopped, GKF_WORK_HOST, stay, &gate, 0);
+	gk_sleep_until(gk_mono_ns() + 10 * GK_NS_PER_MS);
+	gkf_queue_stop(stopped, 719);
+	finish(stopped);
+	for (unsigned i = 0; i < MANY; i++)
+		sem_post(&gate.open);
+	for (unsigned i = 0; i < MANY; i++) {
+		finish(blocked[i]);
+		gkf_queue_release(blocked[i], false);
+	}
+	gkf_queue_release(stopped, false);
+	gkf_queue_release(other, false);
+}
+
 static void the_more_urgent_goes_first(void **state)
 {
 	enum { LOW = 50, THREADS_MAX = 256 };
@@ -433,6 +467,7 @@ int main(void)
 	    cmocka_unit_test(what_waits_is_looked_at_while_others_work),
 	    cmocka_unit_test(the_more_urgent_goes_first),
 	    cmocka_unit_test(many_hands_keep_every_order),
+	    cmocka_unit_test(functions_that_block_hold_up_nobody_else),
 	};
 
 	return cmocka_run_group_tests(tests, open_one, close_it);
