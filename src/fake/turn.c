@@ -195,13 +195,10 @@ static uint64_t passed_at(const struct place *p, uint64_t was)
 								 : now;
 }
 
-/*
- * The word of who comes after holder word `was`, or 0; *ret_slot is its slot.
- */
-static uint64_t choose(const struct place *p, uint64_t was, unsigned *ret_slot)
+/* The word of who comes next, or 0; *ret_slot is its slot. */
+static uint64_t choose(const struct place *p, unsigned *ret_slot)
 {
 	struct gkf_turn *t = p->turn;
-	uint64_t now = passed_at(p, was);
 	bool more;
 
 	/* Taken away first: who asks from now on asks again. */
@@ -209,11 +206,43 @@ static uint64_t choose(const struct place *p, uint64_t was, unsigned *ret_slot)
 	*ret_slot = find_oldest(p, &more);
 	if (more)
 		atomic_store(&t->asked, 1);
-	if (*ret_slot == UINT32_MAX)
-		return 0;
-	put(&t->passed_ns, now + 1);
-	put(&t->since_ns, gk_mono_ns());
-	return word_of(p->m, *ret_slot);
+	return *ret_slot == UINT32_MAX ? 0 : word_of(p->m, *ret_slot);
+}
+
+/* A word that is written before it is true, and what it was. */
+struct claim {
+	_Atomic uint64_t *word;
+	uint64_t was, is;
+};
+
+static struct claim claim(_Atomic uint64_t *word, uint64_t is)
+{
+	return (struct claim){word, atomic_exchange(word, is), is};
+}
+
+static void take_back(struct claim c)
+{
+	atomic_compare_exchange_strong(c.word, &c.is, c.was);
+}
+
+/*
+ * Changes the holder's word. When the turn begins stands there first: whoever
+ * looks after the new holder must not find it late.
+ */
+static bool hand_to(const struct place *p, uint64_t *was, uint64_t next)
+{
+	struct gkf_turn *t = p->turn;
+	struct claim passed, since;
+
+	if (!next)
+		return atomic_compare_exchange_strong(&t->holder, was, 0);
+	passed = claim(&t->passed_ns, passed_at(p, *was) + 1);
+	since = claim(&t->since_ns, gk_mono_ns());
+	if (atomic_compare_exchange_strong(&t->holder, was, next))
+		return true;
+	take_back(since);
+	take_back(passed);
+	return false;
 }
 
 /*
@@ -230,9 +259,9 @@ static bool pass_on(const struct place *p, uint64_t was)
 	do {
 		unsigned slot = UINT32_MAX;
 		bool asked = atomic_load(&t->asked);
-		uint64_t next = asked ? choose(p, was, &slot) : 0;
+		uint64_t next = asked ? choose(p, &slot) : 0;
 
-		if (!atomic_compare_exchange_strong(&t->holder, &was, next)) {
+		if (!hand_to(p, &was, next)) {
 			if (asked)
 				atomic_store(&t->asked, 1);
 			return ended;
