@@ -216,7 +216,11 @@ static void levels_are_halves(void **state)
 	CUarray a, first;
 
 	(void)state;
-	assert_cuda(CU(cuMipmappedArrayCreate)(&m, &d, 0), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMipmappedArrayCreate)(&m, &d, 0), SUCCESS);
+	assert_cuda(CU(cuMipmappedArrayGetLevel)(&a, m, 0), SUCCESS);
+	assert_cuda(CU(cuMipmappedArrayGetLevel)(&a, m, 1),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMipmappedArrayDestroy)(m), SUCCESS);
 	assert_cuda(CU(cuMipmappedArrayCreate)(&m, &d, 30), SUCCESS);
 	for (unsigned i = 0; i < 7; i++) {
 		assert_cuda(CU(cuMipmappedArrayGetLevel)(&a, m, i), SUCCESS);
@@ -233,6 +237,50 @@ static void levels_are_halves(void **state)
 	assert_cuda(CU(cuArrayGetDescriptor_v2)(&level, first),
 		    ERROR_INVALID_HANDLE);
 	assert_int_equal(free_now(), before);
+}
+
+static CUresult make_bytes(size_t width, size_t height, size_t depth,
+			   unsigned flags, unsigned levels)
+{
+	const CUDA_ARRAY3D_DESCRIPTOR d = {
+	    width, height, depth, CU_AD_FORMAT_UNSIGNED_INT8, 1, flags};
+	CUmipmappedArray m;
+	CUarray a;
+	CUresult r = levels ? CU(cuMipmappedArrayCreate)(&m, &d, levels)
+			    : CU(cuArray3DCreate_v2)(&a, &d);
+
+	if (r)
+		return r;
+	return levels ? CU(cuMipmappedArrayDestroy)(m) : CU(cuArrayDestroy)(a);
+}
+
+/* The bounds of an A100, as its attributes tell them. */
+static void flags_and_levels_have_bounds_of_their_own(void **state)
+{
+	const unsigned surface = CUDA_ARRAY3D_SURFACE_LDST;
+	const unsigned gather = CUDA_ARRAY3D_TEXTURE_GATHER;
+	const size_t big = 32768;
+
+	(void)state;
+	assert_cuda(make_bytes(4 * big, 0, 0, 0, 0), SUCCESS);
+	assert_cuda(make_bytes(4 * big + 1, 0, 0, 0, 0), ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(big, 0, 0, surface, 0), SUCCESS);
+	assert_cuda(make_bytes(big + 1, 0, 0, surface, 0), ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(big, 0, 0, 0, 20), SUCCESS);
+	assert_cuda(make_bytes(big + 1, 0, 0, 0, 20), ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(8, big, 0, 0, 20), SUCCESS);
+	assert_cuda(make_bytes(8, big + 1, 0, 0, 20), ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(8, big + 1, 0, 0, 0), SUCCESS);
+	assert_cuda(make_bytes(8, big, 0, gather, 0), SUCCESS);
+	assert_cuda(make_bytes(8, big + 1, 0, gather, 0), ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(8, 8, 8, gather, 0), ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(8, 0, 0, gather, 0), ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(8, 8, big, 0, 0), SUCCESS);
+	assert_cuda(make_bytes(8, 8, big + 1, 0, 0), ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(8, big / 2, 8, 0, 0), SUCCESS);
+	assert_cuda(make_bytes(8, big / 2, big / 2 + 1, 0, 0),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(make_bytes(8, 8, big, surface, 0), ERROR_INVALID_VALUE);
 }
 
 static void arrays_end_with_their_context(void **state)
@@ -269,6 +317,7 @@ int main(void)
 	    cmocka_unit_test(bytes_go_to_arrays_and_back),
 	    cmocka_unit_test(what_needs_other_arrays_says_so),
 	    cmocka_unit_test(levels_are_halves),
+	    cmocka_unit_test(flags_and_levels_have_bounds_of_their_own),
 	    cmocka_unit_test(arrays_end_with_their_context),
 	};
 

@@ -59,21 +59,49 @@ enum shape {
 	SHAPE_2D_LAYERED,
 	SHAPE_CUBE,
 	SHAPE_CUBE_LAYERED,
+	SHAPES
 };
 
-/* The attributes that bound a shape; 0: it has no such side. */
-#define A(name) CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE##name
-static const CUdevice_attribute bounds[][3] = {
-    [SHAPE_1D] = {A(1D_WIDTH), 0, 0},
-    [SHAPE_2D] = {A(2D_WIDTH), A(2D_HEIGHT), 0},
-    [SHAPE_3D] = {A(3D_WIDTH), A(3D_HEIGHT), A(3D_DEPTH)},
-    [SHAPE_1D_LAYERED] = {A(1D_LAYERED_WIDTH), 0, A(1D_LAYERED_LAYERS)},
-    [SHAPE_2D_LAYERED] = {A(2D_LAYERED_WIDTH), A(2D_LAYERED_HEIGHT),
-			  A(2D_LAYERED_LAYERS)},
-    [SHAPE_CUBE] = {A(CUBEMAP_WIDTH), A(CUBEMAP_WIDTH), 0},
-    [SHAPE_CUBE_LAYERED] = {A(CUBEMAP_LAYERED_WIDTH), A(CUBEMAP_LAYERED_WIDTH),
-			    A(CUBEMAP_LAYERED_LAYERS)},
+/*
+ * The attributes that bound a shape; 0: it has no such side. Surfaces have
+ * bounds of their own, and some shapes when they are mipmapped or gathered
+ * from; those without rows have the plain ones. A 3D array may be within the
+ * alternate bounds as well.
+ */
+struct bound {
+	CUdevice_attribute side[3];
 };
+#define A(name) CU_DEVICE_ATTRIBUTE_MAXIMUM_##name
+#define SHAPES_OF(what)                                                        \
+	[SHAPE_1D] = {{A(what##1D_WIDTH), 0, 0}},                              \
+	[SHAPE_2D] = {{A(what##2D_WIDTH), A(what##2D_HEIGHT), 0}},             \
+	[SHAPE_3D] = {{A(what##3D_WIDTH), A(what##3D_HEIGHT),                  \
+		       A(what##3D_DEPTH)}},                                    \
+	[SHAPE_1D_LAYERED] = {{A(what##1D_LAYERED_WIDTH), 0,                   \
+			       A(what##1D_LAYERED_LAYERS)}},                   \
+	[SHAPE_2D_LAYERED] = {{A(what##2D_LAYERED_WIDTH),                      \
+			       A(what##2D_LAYERED_HEIGHT),                     \
+			       A(what##2D_LAYERED_LAYERS)}},                   \
+	[SHAPE_CUBE] = {{A(what##CUBEMAP_WIDTH), A(what##CUBEMAP_WIDTH), 0}},  \
+	[SHAPE_CUBE_LAYERED] = {{A(what##CUBEMAP_LAYERED_WIDTH),               \
+				 A(what##CUBEMAP_LAYERED_WIDTH),               \
+				 A(what##CUBEMAP_LAYERED_LAYERS)}}
+static const struct bound textures[SHAPES] = {SHAPES_OF(TEXTURE)};
+static const struct bound surfaces[SHAPES] = {SHAPES_OF(SURFACE)};
+static const struct bound mipmaps[SHAPES] = {
+    [SHAPE_1D] = {{A(TEXTURE1D_MIPMAPPED_WIDTH), 0, 0}},
+    [SHAPE_2D] = {{A(TEXTURE2D_MIPMAPPED_WIDTH), A(TEXTURE2D_MIPMAPPED_HEIGHT),
+		   0}},
+};
+static const struct bound gathers[SHAPES] = {
+    [SHAPE_2D] = {{A(TEXTURE2D_GATHER_WIDTH), A(TEXTURE2D_GATHER_HEIGHT), 0}},
+};
+static const struct bound alternates[SHAPES] = {
+    [SHAPE_3D] = {{A(TEXTURE3D_WIDTH_ALTERNATE), A(TEXTURE3D_HEIGHT_ALTERNATE),
+		   A(TEXTURE3D_DEPTH_ALTERNATE)}},
+};
+#undef A
+#undef SHAPES_OF
 
 static enum shape shape_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
@@ -88,29 +116,50 @@ static enum shape shape_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 	return d->Height ? SHAPE_2D : SHAPE_1D;
 }
 
-static bool is_within(CUcontext ctx, CUdevice_attribute bound, size_t size)
+static bool is_within(CUcontext ctx, const struct bound *bound,
+		      const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
+	const size_t size[] = {d->Width, d->Height, d->Depth};
 	int most;
 
-	return !bound || !device_attribute(ctx->device, bound, &most) ||
-	       size <= (size_t)most;
+	for (unsigned i = 0; i < 3; i++)
+		if (bound->side[i] &&
+		    device_attribute(ctx->device, bound->side[i], &most) &&
+		    size[i] > (size_t)most)
+			return false;
+	return true;
 }
 
-static bool sides_fit(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d)
+/* Is it within all bounds that its flags are about? */
+static bool sides_fit(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
+		      bool mipmapped)
 {
 	enum shape shape = shape_of(d);
-	const CUdevice_attribute *bound = bounds[shape];
+
+	if ((d->Flags & CUDA_ARRAY3D_SURFACE_LDST) &&
+	    !is_within(ctx, &surfaces[shape], d))
+		return false;
+	if (mipmapped && !is_within(ctx, &mipmaps[shape], d))
+		return false;
+	if ((d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER) &&
+	    (shape != SHAPE_2D || !is_within(ctx, &gathers[shape], d)))
+		return false;
+	return is_within(ctx, &textures[shape], d) ||
+	       (alternates[shape].side[0] &&
+		is_within(ctx, &alternates[shape], d));
+}
+
+/* Does it have the sides that its shape needs? */
+static bool is_shape(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+	enum shape shape = shape_of(d);
 
 	if (!d->Width || (shape == SHAPE_3D && !d->Height) ||
 	    ((d->Flags & CUDA_ARRAY3D_LAYERED) && !d->Depth))
 		return false;
-	if ((d->Flags & CUDA_ARRAY3D_CUBEMAP) &&
-	    (d->Width != d->Height || !d->Depth || d->Depth % 6 ||
-	     (shape == SHAPE_CUBE && d->Depth != 6)))
-		return false;
-	return is_within(ctx, bound[0], d->Width) &&
-	       is_within(ctx, bound[1], d->Height) &&
-	       is_within(ctx, bound[2], d->Depth);
+	return !(d->Flags & CUDA_ARRAY3D_CUBEMAP) ||
+	       (d->Width == d->Height && d->Depth && d->Depth % 6 == 0 &&
+		(shape == SHAPE_CUBE_LAYERED || d->Depth == 6));
 }
 
 #define REFUSED_FLAGS                                                          \
@@ -122,11 +171,12 @@ static bool sides_fit(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d)
 	 CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT)
 
 CUresult array_check(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
-		     size_t *ret_element)
+		     bool mipmapped, size_t *ret_element)
 {
 	if (d->Flags & REFUSED_FLAGS)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	if ((d->Flags & ~(unsigned)KNOWN_FLAGS) || !sides_fit(ctx, d))
+	if ((d->Flags & ~(unsigned)KNOWN_FLAGS) || !is_shape(d) ||
+	    !sides_fit(ctx, d, mipmapped))
 		return CUDA_ERROR_INVALID_VALUE;
 	return element_size(d, ret_element);
 }
@@ -217,7 +267,7 @@ static CUresult create(CUcontext ctx, CUarray *handle,
 	CUdeviceptr base;
 	size_t element;
 	CUarray a;
-	CUresult r = array_check(ctx, d, &element);
+	CUresult r = array_check(ctx, d, false, &element);
 
 	if (r)
 		return r;

@@ -22,11 +22,12 @@ struct CUarray_st {
 };
 
 /*
- * May a context have such an array? CUDA_ERROR_INVALID_VALUE, and
- * CUDA_ERROR_NOT_SUPPORTED for what is refused. Bytes of an element.
+ * May a context have such an array, or one with levels (mipmapped)?
+ * CUDA_ERROR_INVALID_VALUE, and CUDA_ERROR_NOT_SUPPORTED for what is refused.
+ * Bytes of an element.
  */
 CUresult array_check(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
-		     size_t *ret_element);
+		     bool mipmapped, size_t *ret_element);
 
 /* Its handle without memory; then the memory makes it alive for others. */
 CUarray array_lay_out(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,

@@ -2,7 +2,7 @@
 #include "fake/cuda/array.h"
 #include "fake/cuda/memory.h"
 
-#define LEVELS_MAX 17 /* of 65536 elements in a row, and one */
+#define LEVELS_MAX 17 /* of 65536 elements in a row, more than there may be */
 
 struct CUmipmappedArray_st {
 	CUdeviceptr base;
@@ -32,7 +32,8 @@ static CUDA_ARRAY3D_DESCRIPTOR below(const CUDA_ARRAY3D_DESCRIPTOR *d)
 	return next;
 }
 
-/* 1 + log2 of the longest side. */
+/* As many as are asked for: 1 at least, 1 + log2 of the longest side at most.
+ */
 static unsigned levels_of(CUDA_ARRAY3D_DESCRIPTOR d, unsigned asked)
 {
 	unsigned levels = 1;
@@ -45,7 +46,9 @@ static unsigned levels_of(CUDA_ARRAY3D_DESCRIPTOR d, unsigned asked)
 			break;
 		d = next;
 	}
-	return asked < levels ? asked : levels;
+	if (asked > levels)
+		return levels;
+	return asked ? asked : 1;
 }
 
 /* The handles of all levels; bytes of them all, 0: out of memory. */
@@ -85,9 +88,9 @@ cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 	CUresult r;
 
 	ENTER_CONTEXT(cuMipmappedArrayCreate, ctx);
-	if (!pHandle || !d || !numMipmapLevels)
+	if (!pHandle || !d)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = array_check(ctx, d, &element);
+	r = array_check(ctx, d, true, &element);
 	if (r)
 		return memory_counted(ROW_cuMipmappedArrayCreate, r);
 	m = handle_new(HANDLE_MIPMAP, sizeof(*m));
