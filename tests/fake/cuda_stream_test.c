@@ -53,6 +53,38 @@ static void a_stream_is_what_was_asked_for(void **state)
 	assert_int_equal(capture, CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
+static CUstreamCaptureMode exchanged(CUstreamCaptureMode mode)
+{
+	assert_cuda(CU(cuThreadExchangeStreamCaptureMode)(&mode), SUCCESS);
+	return mode;
+}
+
+static void *fresh_mode(void *unused)
+{
+	assert_int_equal(exchanged(CU_STREAM_CAPTURE_MODE_RELAXED),
+			 CU_STREAM_CAPTURE_MODE_GLOBAL);
+	return unused;
+}
+
+/* Nothing is captured, but programs set and put back what they would allow. */
+static void threads_exchange_their_mode_of_capture(void **state)
+{
+	CUstreamCaptureMode none = (CUstreamCaptureMode)3;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(exchanged(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+			 CU_STREAM_CAPTURE_MODE_GLOBAL);
+	assert_int_equal(pthread_create(&thread, NULL, fresh_mode, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_cuda(CU(cuThreadExchangeStreamCaptureMode)(&none),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuThreadExchangeStreamCaptureMode)(NULL),
+		    ERROR_INVALID_VALUE);
+	assert_int_equal(exchanged(CU_STREAM_CAPTURE_MODE_GLOBAL),
+			 CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+}
+
 static void what_is_no_stream_is_told(void **state)
 {
 	CUstream gone = stream_made(0), s = NULL;
@@ -522,6 +554,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    IN_CTX(a_stream_is_what_was_asked_for),
+	    IN_CTX(threads_exchange_their_mode_of_capture),
 	    IN_CTX(what_is_no_stream_is_told),
 	    IN_CTX(a_destroyed_stream_still_does_its_work),
 	    IN_CTX(a_context_that_is_destroyed_waits_for_its_work),

@@ -232,3 +232,18 @@ NOT_CAPTURING(cuStreamGetCaptureInfo_v3,
 	       const CUgraphEdgeData **edgeData_out,
 	       size_t *numDependencies_out))
 #undef NOT_CAPTURING
+
+/* Programs set it around what a capture must not see, whether one goes on. */
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	static _Thread_local
+	    __attribute__((tls_model("initial-exec"))) unsigned own;
+	unsigned before = own;
+
+	ENTER(cuThreadExchangeStreamCaptureMode);
+	if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	own = (unsigned)*mode;
+	*mode = (CUstreamCaptureMode)before;
+	return CUDA_SUCCESS;
+}
