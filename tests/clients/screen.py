@@ -162,6 +162,20 @@ class Terminal:
             assert time.monotonic() < end, f"no {what} in\n{self.text}"
             self.draw(0.1)
 
+    def settle(self, seconds=0.2):
+        """Until the program has read all keys and has been at rest for so
+        long; what it waits for after an Esc is over then."""
+        end = time.monotonic() + 30
+        quiet = None
+        while not quiet or time.monotonic() < quiet:
+            assert time.monotonic() < end, self.text
+            unread = fcntl.ioctl(self.line, termios.FIONREAD, bytes(4))
+            if any(unread) or not self._rests():
+                quiet = None
+                self.draw(0.01)
+            else:
+                quiet = quiet or time.monotonic() + seconds
+
     def draw_for(self, seconds):
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.process.poll() is None:

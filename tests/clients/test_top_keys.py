@@ -200,8 +200,8 @@ def test_key(machine, tmp_path, action, key):
             effect = Shown(effect)
         terminal.send(keys.encode())
         terminal.draw_for(0.2 if keys else 0)
-        old = terminal.wait_for(effect.before, 10)
+        old = terminal.wait_for(effect.before)
         terminal.send(code(key).encode())
-        terminal.wait_for(lambda text: effect.after(text, old), 10)
+        terminal.wait_for(lambda text: effect.after(text, old))
     finally:
         terminal.close()

@@ -122,14 +122,14 @@ def test_every_column_orders_by_the_keys(top):
     terminal.wait_for(lambda text: len(table(text)) == len(JOBS))
     terminal.wait_for(lambda text: None not in by("THR")(text))
     terminal.send(b"op")
-    terminal.wait_for(is_ordered("PID", False), 5)
+    terminal.wait_for(is_ordered("PID", False))
     for title, down in shown:
         terminal.send(b".")
-        terminal.wait_for(is_ordered(title, down), 5)
+        terminal.wait_for(is_ordered(title, down))
         terminal.send(b"/")
-        terminal.wait_for(is_ordered(title, not down), 5)
+        terminal.wait_for(is_ordered(title, not down))
     terminal.send(b",")
-    terminal.wait_for(is_ordered("WRITTEN", True), 5)
+    terminal.wait_for(is_ordered("WRITTEN", True))
     leave(terminal)
 
 
@@ -179,20 +179,20 @@ def test_two_columns(top):
     terminal.send(b"ogou")
     terminal.wait_for(lambda text: "USER▲" in text and "GPU-MEM▽" in text
                       and by("GPU-MEM")(text) == [n << 30
-                                                  for n in (4, 3, 2, 1)], 5)
+                                                  for n in (4, 3, 2, 1)])
     terminal.send(b"oGou")
     terminal.wait_for(lambda text: "USER▲" in text and "GPU-MEM△" in text
                       and by("GPU-MEM")(text) == [n << 30
-                                                  for n in (1, 2, 3, 4)], 5)
+                                                  for n in (1, 2, 3, 4)])
     leave(terminal)
 
 
 def test_two_columns_of_the_config(top):
     terminal = top("gpu, pid, user, gpu-memory, encoder, command",
                    "sort: [user, -encoder]\n")
-    terminal.wait_for(lambda text: "USER▲" in text and "%ENC△" in text, 5)
+    terminal.wait_for(lambda text: "USER▲" in text and "%ENC△" in text)
     terminal.wait_for(lambda text: by("%ENC")(text) == sorted(
-        by("%ENC")(text)) and len(table(text)) == len(JOBS), 5)
+        by("%ENC")(text)) and len(table(text)) == len(JOBS))
     leave(terminal)
 
 
@@ -205,10 +205,10 @@ def test_a_click_on_a_title(top):
     at = bytes([32 + lines[line].index("%DEC") + 2, 32 + line + 1])
     press = b"\x1b[M " + at + b"\x1b[M#" + at
     terminal.send(press)
-    terminal.wait_for(is_ordered("%DEC", True), 5)
+    terminal.wait_for(is_ordered("%DEC", True))
     terminal.draw_for(0.6)  # two clicks in a row are one double click
     terminal.send(press)
-    terminal.wait_for(is_ordered("%DEC", False), 5)
+    terminal.wait_for(is_ordered("%DEC", False))
     leave(terminal)
 
 
@@ -225,16 +225,16 @@ def test_filters(top, words, memory):
     terminal.send(F4 + words.encode() + b"\r")
     terminal.wait_for(lambda text: f"[{words}]" in text and {
         n / (1 << 30) for n in by("GPU-MEM")(text)
-        if n is not None} == memory, 5)
+        if n is not None} == memory)
     leave(terminal)
 
 
 def test_a_wrong_regular_expression_is_told(top):
     terminal = top("gpu, pid, gpu-memory, command")
     terminal.send(F4 + b"name:(")
-    terminal.wait_for("wanted a regular expression", 5)
+    terminal.wait_for("wanted a regular expression")
     terminal.send(b"\x1b")
-    terminal.wait_for(lambda text: len(table(text)) == len(JOBS), 5)
+    terminal.wait_for(lambda text: len(table(text)) == len(JOBS))
     leave(terminal)
 
 
@@ -247,9 +247,9 @@ def test_the_tree_shows_who_comes(top):
     terminal = top("gpu, pid, command")
     terminal.wait_for(lambda text: len(table(text)) == len(JOBS))
     terminal.send(b"t")
-    terminal.wait_for(on_gpus(len(JOBS)), 5)
+    terminal.wait_for(on_gpus(len(JOBS)))
     top.add()
-    terminal.wait_for(on_gpus(len(JOBS) + 1), 5)
+    terminal.wait_for(on_gpus(len(JOBS) + 1))
     terminal.send(b"q")
-    terminal.wait_for("Processes:", 5)
+    terminal.wait_for("Processes:")
     leave(terminal)

@@ -44,7 +44,7 @@ def test_the_hint_fits_at_79_columns(top):
     terminal.wait_for("gpukit-load i")
     assert HINT not in terminal.text
     terminal.send(DOWN)
-    terminal.wait_for(HINT, 5)
+    terminal.wait_for(HINT)
     line = line_with(terminal.text, HINT)
     assert len(line.rstrip()) == 79
     if not os.getuid():
@@ -55,10 +55,9 @@ def test_refresh_forgets_tags(top):
     terminal = top(TWO)
     terminal.wait_for("gpukit-load i")
     terminal.send(DOWN + b"  ")
-    terminal.wait_for("2 tagged", 5)
+    terminal.wait_for("2 tagged")
     terminal.send(b"r")
-    terminal.wait_for(lambda text: "tagged" not in text and HINT not in text,
-                      5)
+    terminal.wait_for(lambda text: "tagged" not in text and HINT not in text)
 
 
 def test_mig_devices_have_one_bar(top):
@@ -89,14 +88,14 @@ def test_zero_is_drawn(top):
     """Swap in use is never unknown; a host without load has a CPU graph."""
     terminal = top(TWO, "-m", "full", columns=160, rows=60)
     terminal.wait_for(lambda text: re.search("[⢀⣀⣠-⣿] *│",
-                                             line_with(text, " SWP: ")), 10)
+                                             line_with(text, " SWP: ")))
 
 
 def test_the_tree_has_the_hint_too(top):
     terminal = top(TWO, columns=120)
     terminal.wait_for("gpukit-load i")
     terminal.send(DOWN + b"t")
-    terminal.wait_for(lambda text: HINT in text.splitlines()[0], 10)
+    terminal.wait_for(lambda text: HINT in text.splitlines()[0])
     terminal.resize(80, 24)
     terminal.wait_for(lambda text: re.search(r"\(.*\^C.* T.* K.*\)",
-                                             text.splitlines()[0]), 10)
+                                             text.splitlines()[0]))

@@ -83,7 +83,7 @@ def test_it_plays_to_the_end_without_a_driver(replay):
 
 
 def test_pause_seek_and_speed(replay):
-    terminal = replay("--speed", "1")
+    terminal = replay("--speed", "0.1")
     terminal.send(b"p")
     terminal.wait_for("PAUSED")
     begin = steady(terminal)
@@ -94,9 +94,9 @@ def test_pause_seek_and_speed(replay):
     terminal.wait_for(lambda text: temperature(text) == FIRST)
     assert steady(terminal) == FIRST
     terminal.send(b"\x1b[19~")  # F8
-    terminal.wait_for(lambda text: place(text)[0] == 2)
+    terminal.wait_for(lambda text: place(text)[0] == 0.2)
     terminal.send(b"\x1b[18~" * 2)  # F7
-    terminal.wait_for(lambda text: place(text)[0] == 0.5)
+    terminal.wait_for(lambda text: place(text)[0] == 0.05)
     terminal.send(b"0")
     terminal.wait_for(lambda text: temperature(text) == LAST)
     terminal.send(b"(p")

@@ -127,11 +127,11 @@ def test_order(top, key, column, value, descending):
         return check
 
     terminal.send(b"o" + key)
-    terminal.wait_for(ordered(descending), 5)
+    terminal.wait_for(ordered(descending))
     terminal.send(b"o" + key.upper())
-    terminal.wait_for(ordered(not descending), 5)
+    terminal.wait_for(ordered(not descending))
     terminal.send(b"/")
-    terminal.wait_for(ordered(descending), 5)
+    terminal.wait_for(ordered(descending))
     leave(terminal)
 
 
@@ -186,9 +186,13 @@ def test_leaving_prints_the_report(top):
 
 def test_a_filter_holds_for_all_frames(top):
     terminal = top("--interval", "0.05", "-u", "nobody")
-    terminal.draw_for(0.5)
-    assert not rows(terminal.text)
-    assert len(GPU.findall(terminal.text)) == 4
+    terminal.wait_for(lambda text: len(GPU.findall(text)) == 4)
+    seen = []
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        terminal.draw(0.05)
+        seen += rows(terminal.text)
+    assert not seen
     leave(terminal)
 
 
@@ -196,7 +200,7 @@ def test_a_window_of_another_size(top):
     terminal = top()
     for columns, lines in ((80, 24), (40, 10), (200, 70), (120, 60)):
         terminal.resize(columns, lines)
-        terminal.draw_for(0.4)
+        terminal.settle()
         assert terminal.process.poll() is None
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     leave(terminal)
@@ -210,12 +214,12 @@ def test_ctrl_z_and_fg(top):
                  lambda t: os.kill(child_of(t), signal.SIGTSTP)):
         terminal = top(argv=["sh", "-c", shell])
         stop(terminal)
-        terminal.wait_for("STOPPED", 10)
+        terminal.wait_for("STOPPED")
         assert not terminal.screen.alternate
         assert not terminal.screen.cursor.hidden
         assert state_of(child_of(terminal)) == "T"
         terminal.send(b"\n")
-        terminal.wait_for("Processes:", 10)
+        terminal.wait_for("Processes:")
         assert terminal.screen.alternate
         terminal.send(b"q")
         assert terminal.ends(10)
@@ -252,7 +256,7 @@ def test_sigcont_draws_anew(top):
         time.sleep(0.01)
     terminal.screen.reset()
     terminal.process.send_signal(signal.SIGCONT)
-    terminal.wait_for("Processes:", 5)
+    terminal.wait_for("Processes:")
     leave(terminal)
 
 
@@ -290,7 +294,7 @@ def test_a_locale_without_utf_8(top):
 def test_modes_of_the_environment(top):
     def lines(**more):
         terminal = top(rows=100, **more)
-        terminal.draw_for(0.3)
+        terminal.wait_for(lambda text: text.count("gpukit-load") == 5)
         drawn = terminal.text.rstrip().count("\n")
         leave(terminal)
         return drawn
@@ -314,12 +318,12 @@ def test_an_alert(top, tmp_path):
     assert "alert" not in terminal.text
     done = top.machine.ctl("set", "3", "temperature=95")
     assert done.returncode == 0, done.stderr
-    terminal.wait_for("! GPU 3: 95 C (alert from 90 C)", 10)
+    terminal.wait_for("! GPU 3: 95 C (alert from 90 C)")
     end = time.monotonic() + 10
     while not (told.exists() and told.read_text()):
         assert time.monotonic() < end
         time.sleep(0.01)
     top.machine.ctl("set", "3", "temperature=40")
-    terminal.wait_for(lambda text: "alert from" not in text, 10)
+    terminal.wait_for(lambda text: "alert from" not in text)
     assert told.read_text() == "GPU 3: 95 C (alert from 90 C)\n"
     leave(terminal)

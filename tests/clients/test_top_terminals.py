@@ -109,9 +109,9 @@ def test_a_window_of_one_cell(top):  # noqa: F811
     for columns, lines in ((1, 1), (2, 1), (1, 2), (3, 3), (500, 2), (2, 200),
                            (1, 1), (120, 60)):
         terminal.resize(columns, lines)
-        terminal.draw_for(0.3)
+        terminal.settle(0.05)
         terminal.send(b"h\x1b\x1btud\x1b\x1b\x1b")
-        terminal.draw_for(0.1)
+        terminal.settle(0.05)
         assert terminal.process.poll() is None
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     leave(terminal)
@@ -127,10 +127,10 @@ def test_what_is_pasted_are_no_keys(top):  # noqa: F811
         terminal.send((b"\x1b[200~" if not at else b"") + text[at:at + 1000])
         terminal.draw(0.05)
     terminal.send(b"\x1b[201~")
-    terminal.wait_for("pasted text is not taken for keys", 5)
+    terminal.wait_for("pasted text is not taken for keys")
     assert "SIGKILL" not in terminal.text
     terminal.send(b"op")
-    terminal.wait_for("PID▲", 5)
+    terminal.wait_for("PID▲")
     leave(terminal)
     assert terminal.raw.rindex(b"\x1b[?2004l") > \
         terminal.raw.rindex(b"\x1b[?2004h")
@@ -152,11 +152,11 @@ def test_wheel_with_control(top, term):  # noqa: F811
     terminal.wait_for(lambda text: len(rows(text)) == 5)
     last = rows(terminal.text)[-1][1]
     terminal.send(b"\x1b[<65;10;5M")
-    terminal.wait_for(lambda _: selected(terminal.screen), 5)
+    terminal.wait_for(lambda _: selected(terminal.screen))
     first = selected(terminal.screen)
     terminal.send(b"\x1b[<81;10;5M")
     terminal.wait_for(
-        lambda _: selected(terminal.screen) not in (None, first), 5)
+        lambda _: selected(terminal.screen) not in (None, first))
     assert f" {last} " in selected(terminal.screen)
     leave(terminal)
     asked = re.findall(rb"\x1b\[\?1006[;0-9]*([hl])", terminal.raw)
@@ -166,14 +166,14 @@ def test_wheel_with_control(top, term):  # noqa: F811
 def test_a_filter_may_be_pasted(top):  # noqa: F811
     terminal = top()
     terminal.send(b"\\\x1b[200~gpu:2\r\x1b[201~\r")
-    terminal.wait_for(lambda text: len(rows(text)) == 3, 5)
+    terminal.wait_for(lambda text: len(rows(text)) == 3)
     leave(terminal)
 
 
 def test_a_paste_without_an_end(top):  # noqa: F811
     terminal = top()
     terminal.send(b"\x1b[200~qqq")
-    terminal.wait_for("pasted text", 5)
+    terminal.wait_for("pasted text")
     time.sleep(0.7)
     leave(terminal)
 
@@ -186,12 +186,9 @@ def test_ten_kilobytes_of_nonsense(top):  # noqa: F811
         terminal.send(noise)
         terminal.draw_for(0.02)
         assert terminal.process.poll() is None
-    terminal.send(b"\r\x1b" + b"\x1b" * 20)
-    terminal.draw_for(1)
-    terminal.send(b"\x1b\x1b\x1b")
-    terminal.draw_for(0.5)
-    terminal.send(b"\x1b")
-    terminal.draw_for(0.3)
+    for keys in (b"\r\x1b" + b"\x1b" * 20, b"\x1b\x1b\x1b", b"\x1b"):
+        terminal.send(keys)
+        terminal.settle()
     leave(terminal)
 
 
@@ -212,7 +209,7 @@ def test_a_background_job_waits(top, gpukit):  # noqa: F811
                          "echo HERE; read line; fg >/dev/null"], wait="HERE")
     assert not terminal.screen.alternate
     terminal.send(b"\n")
-    terminal.wait_for("Processes:", 10)
+    terminal.wait_for("Processes:")
     terminal.send(b"q")
     assert terminal.ends(5)
     terminal.left_intact()

@@ -71,10 +71,9 @@ def private_kib(pid):
 def shown(terminal, columns, rows):
     """The screen after a full redraw: the window is another one for a
     moment."""
-    terminal.resize(columns - 1, rows)
-    terminal.draw_for(0.3)
-    terminal.resize(columns, rows)
-    terminal.draw_for(0.3)
+    for width in (columns - 1, columns):
+        terminal.resize(width, rows)
+        terminal.settle()
     return terminal.text
 
 
