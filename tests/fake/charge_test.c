@@ -143,7 +143,8 @@ static void a_forked_child_has_no_slot(void **state)
 	(void)state;
 	assert_int_equal(gkf_charge(fx.m, slot, GIB), 0);
 	for (int raw = 0; raw < 2; raw++) {
-		pid_t pid = raw ? (pid_t)syscall(SYS_fork) : fork();
+		pid_t pid = raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)
+				: fork();
 		unsigned own;
 		int status;
 
