@@ -90,6 +90,13 @@ def test_the_launcher_says_it_of_what_it_starts(gpukit, way):
     assert (done.returncode == 0) == (way == "shared")
 
 
+def test_nvidias_runtime_tells_that_the_driver_is_not_nvidias():
+    done = subprocess.run([GPUKIT, "fake", "--", built("default")],
+                          capture_output=True, text=True, check=False,
+                          timeout=60, env=clean_env())
+    assert "cudaErrorStubLibrary" in done.stdout + done.stderr
+
+
 def test_it_knows_the_runtime_of_a_program(gpukit):
     for way, expected in (("default", (None, True, 0)),
                           ("shared", ("libcudart.so.13", False, 0))):

@@ -30,7 +30,7 @@ static const struct export_row rows[] = {
     {NULL, NULL},
 };
 
-/* Once: the error that a program shows then names no reason. */
+/* Once: the error that a program shows then says little of the reason. */
 static void hint(void)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -43,6 +43,10 @@ static void hint(void)
 		       "it again");
 }
 
+/*
+ * NVIDIA's runtime hands the result to its caller as it stands, for every call
+ * from then on: "CUDA driver is a stub library" is as near as it gets.
+ */
 CUresult cuGetExportTable(const void **ppExportTable,
 			  const CUuuid *pExportTableId)
 {
@@ -59,5 +63,5 @@ CUresult cuGetExportTable(const void **ppExportTable,
 	if (!row->table)
 		hint();
 	*ppExportTable = row->table;
-	return row->table ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return row->table ? CUDA_SUCCESS : CUDA_ERROR_STUB_LIBRARY;
 }
