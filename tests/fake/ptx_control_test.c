@@ -314,6 +314,35 @@ static void atomics_lose_nothing(void **state)
 	ptx_unload(&p);
 }
 
+/* Global memory flushes sums of single precision, shared memory does not. */
+static void atomic_sums_flush_where_the_hardware_does(void **state)
+{
+	struct ptx_program p;
+	uint32_t out[6] = {1, 0x00800000, 3, 0, 0, 0};
+	uint64_t at;
+
+	(void)state;
+	ptx_load(&p, HEAD
+		 ".shared .b32 sh;\n"
+		 ".entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %rd;\n"
+		 "ld.param.u64 %rd, [out];\n"
+		 "red.global.add.f32 [%rd], 0f3F800000;\n"
+		 "red.add.f32 [%rd+4], 0f80000001;\n"
+		 "atom.global.add.f32 %r1, [%rd+8], 0f00000004;\n"
+		 "st.shared.b32 [sh], 5; atom.shared.add.f32 %r2, [sh], "
+		 "0f00000006;\n"
+		 "ld.shared.b32 %r2, [sh];\n"
+		 "st.global.v2.b32 [%rd+16], {%r1, %r2}; ret; }\n");
+	at = ptx_show(&p, out, sizeof out);
+	assert_int_equal(ptx_run(&p, "k", 1, 1, &at, 8), GKF_PTX_DONE);
+	assert_int_equal(out[0], 0x3f800000);
+	assert_int_equal(out[1], 0x00800000);
+	assert_int_equal(out[2], 0);
+	assert_int_equal(out[4], 3);
+	assert_int_equal(out[5], 11);
+	ptx_unload(&p);
+}
+
 /* Generic addresses of shared, local and parameter memory; vectors; packs. */
 static void spaces_are_told_by_address(void **state)
 {
@@ -491,6 +520,7 @@ int main(void)
 	    cmocka_unit_test(barriers_count_what_is_said),
 	    cmocka_unit_test(warps_wait_for_warps),
 	    cmocka_unit_test(atomics_lose_nothing),
+	    cmocka_unit_test(atomic_sums_flush_where_the_hardware_does),
 	    cmocka_unit_test(spaces_are_told_by_address),
 	    cmocka_unit_test(errors_tell_where),
 	    cmocka_unit_test(what_has_no_row_is_refused),

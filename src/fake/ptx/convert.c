@@ -104,7 +104,7 @@ static double finish64(double x, const struct gkf_op *op)
 }
 
 /* To floating point, rounded as told; memory is what the mode applies to. */
-#define CAST_TO(D, A, finish)                                                  \
+#define CAST_TO(D, A, take, finish)                                            \
 	static void cast_##D##_##A(struct gkf_warp *w,                         \
 				   const struct gkf_op *op, uint32_t mask)     \
 	{                                                                      \
@@ -114,7 +114,7 @@ static double finish64(double x, const struct gkf_op *op)
 			fesetround(mode_of(op->round));                        \
 		for (unsigned l = 0; l < GKF_LANES; l++)                       \
 			if (mask >> l & 1)                                     \
-				out[l] = finish((D)a[l], op);                  \
+				out[l] = finish((D)take(a[l]), op);            \
 		if (op->round)                                                 \
 			fesetround(FE_TONEAREST);                              \
 	}
@@ -161,13 +161,14 @@ static double finish64(double x, const struct gkf_op *op)
 	SAT_II(D, s64, min, max)                                               \
 	CAST_FI(D, f32, min, max)                                              \
 	CAST_FI(D, f64, min, max)                                              \
-	CAST_TO(f32, D, finish32)                                              \
-	CAST_TO(f64, D, finish64)
+	CAST_TO(f32, D, , finish32)                                            \
+	CAST_TO(f64, D, , finish64)
 INTEGERS(FROM_ALL)
-CAST_TO(f32, f64, finish32)
-CAST_TO(f64, f32, finish64)
-CAST_TO(f32, f32, finish32)
-CAST_TO(f64, f64, finish64)
+CAST_TO(f32, f64, , finish32)
+#define FLUSHED(x) (op->flush ? ftz(x) : (x))
+CAST_TO(f64, f32, FLUSHED, finish64)
+CAST_TO(f32, f32, , finish32)
+CAST_TO(f64, f64, , finish64)
 CAST_WHOLE(f32, finish32)
 CAST_WHOLE(f64, finish64)
 

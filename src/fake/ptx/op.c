@@ -164,6 +164,16 @@ static void put_test(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		put_predicate(w, op->d, mask, value);                          \
 	}
 
+/* Sums in shared memory keep subnormal numbers, others do not (PTX ISA). */
+static float atomic_sum(const struct gkf_warp *w, const unsigned char *at,
+			float a, float b)
+{
+	uintptr_t offset = (uintptr_t)at - (uintptr_t)w->block->shared;
+
+	return nan32(offset < w->run->shared_size ? a + b
+						  : ftz(ftz(a) + ftz(b)));
+}
+
 /*
  * Lanes one after the other, as they would be in some order. Bits are
  * compared, so that a NaN does not wait for itself.
