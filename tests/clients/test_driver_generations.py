@@ -83,6 +83,8 @@ def test_a_binding_works_on_a_driver(busy, own, on):
 def test_nvitop_and_stat_agree_with_the_machine(busy, generation):
     one, env = busy(generation)
     held = loads(one.process.pid)
+    # It grows warmer between two looks.
+    assert one.ctl("clock", "pause").returncode == 0
     seen = from_python(NVITOP_API, env)
     told = stat(env)
     assert {gpu: d["processes"] for gpu, d in seen.items()} == held
