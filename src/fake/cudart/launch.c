@@ -4,6 +4,12 @@
  */
 #include "fake/cudart/function.h"
 
+#include <string.h>
+
+/*
+ * A launch whose arguments throw never takes its own back: of those that lie
+ * here, the oldest is the one that nobody waits for.
+ */
 unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
 					 size_t sharedMem,
 					 struct CUstream_st *stream)
@@ -11,7 +17,8 @@ unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
 	struct thread *t = &cudart_thread;
 
 	if (t->depth == LAUNCH_DEPTH_MAX)
-		return cudart_fail(cudaErrorLaunchOutOfResources);
+		memmove(t->config, t->config + 1,
+			--t->depth * sizeof *t->config);
 	t->config[t->depth++] =
 	    (struct launch_config){gridDim, blockDim, sharedMem, stream};
 	return cudaSuccess;

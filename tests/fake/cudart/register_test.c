@@ -218,6 +218,27 @@ static void configurations_nest(void **state)
 		    ErrorMissingConfiguration);
 }
 
+/* f<<<...>>>(throws()), again and again: its configuration stays behind. */
+static void configurations_may_be_left_behind(void **state)
+{
+	dim3 one = {1, 1, 1}, last = {5, 1, 1}, grid, block;
+	cudaStream_t stream;
+	size_t shared;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(__cudaPushCallConfiguration(one, one, 0, NULL),
+				 0);
+	assert_int_equal(__cudaPushCallConfiguration(last, one, 3, NULL), 0);
+	assert_cuda(__cudaPopCallConfiguration(&grid, &block, &shared, &stream),
+		    Success);
+	assert_int_equal(grid.x, 5);
+	assert_int_equal(shared, 3);
+	while (!__cudaPopCallConfiguration(&grid, &block, &shared, &stream))
+		assert_int_equal(grid.x, 1);
+	cudaGetLastError();
+}
+
 static void kernels_by_handle(void **state)
 {
 	dim3 one = {1, 1, 1};
@@ -483,6 +504,7 @@ int main(void)
 	    cmocka_unit_test(as_nvcc_13_emits_it),
 	    cmocka_unit_test(per_thread_stubs_have_their_own_stream),
 	    cmocka_unit_test(configurations_nest),
+	    cmocka_unit_test(configurations_may_be_left_behind),
 	    cmocka_unit_test(kernels_by_handle),
 	    cmocka_unit_test(launches_with_attributes),
 	    cmocka_unit_test(attributes_of_kernels),
