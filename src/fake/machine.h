@@ -36,7 +36,7 @@
 #define GKF_API __attribute__((visibility("default")))
 
 #define GKF_MAGIC         0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION       3
+#define GKF_VERSION       4
 #define GKF_DEVICES_MAX   64
 #define GKF_SLOTS_MAX     8192
 #define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, with room */

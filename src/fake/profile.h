@@ -118,7 +118,8 @@ struct gkf_profile {
 	char inforom_image[24]; /* empty: none */
 	char inforom_oem[8];    /* of its objects, "2.1"; empty: has it not */
 	char inforom_ecc[8];
-	char mig_layout[96]; /* as gkf_mig_layout(); empty: not split */
+	char mig_layout[96];    /* as gkf_mig_layout(); empty: not split */
+	int64_t cuda_clock_mhz; /* what CUDA calls the rate; 0: the highest */
 #define FIELD(member, key, min, max, help) int64_t member;
 	GKF_PROFILE_INTEGERS(FIELD)
 #undef FIELD

@@ -43,6 +43,8 @@ const struct gkf_field gkf_fields[] = {
     {"mig_layout", GKF_FIELD_TEXT, PLACE(mig_layout), .optional = true,
      .may_be_none = true,
      .help = "how it is split at the start, as 3g.40gb+1g.10gb"},
+    {"cuda_clock_mhz", GKF_FIELD_INTEGER, PLACE(cuda_clock_mhz), 0, 10000,
+     .optional = true, .help = "clock rate as CUDA tells it; 0: the highest"},
 #define FIELD(member, yaml_key, low, high, text)                               \
 	{yaml_key, GKF_FIELD_INTEGER, PLACE(member), low, high, .help = text},
     GKF_PROFILE_INTEGERS(FIELD)

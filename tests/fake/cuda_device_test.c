@@ -206,6 +206,27 @@ static void settings_are_those_of_now(struct fixture *fx)
 			 CU_COMPUTEMODE_EXCLUSIVE_PROCESS);
 	assert_int_equal(GET(0, ECC_ENABLED), 0);
 	assert_int_equal(GET(1, ECC_ENABLED), 1);
+	/* A display that could be used sets no limit, one that is does. */
+	fx->file->device[0].set[GKF_V_DISPLAY_MODE] = 1;
+	assert_int_equal(GET(0, KERNEL_EXEC_TIMEOUT), 0);
+	fx->file->device[0].set[GKF_V_DISPLAY_ACTIVE] = 1;
+	assert_int_equal(GET(0, KERNEL_EXEC_TIMEOUT), 1);
+}
+
+/* That of an H100; and of consumer boards, what is printed on the box. */
+static void rates_are_those_of_device_queries(struct fixture *fx)
+{
+	struct gkf_profile two[2] = {gkf_profile_default, gkf_profile_default};
+
+	two[0].display_mode = 1;
+	two[1].sm_clock_max_mhz = 2100;
+	two[1].cuda_clock_mhz = 1695;
+	remake(fx, two, 2);
+	setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+	init();
+	assert_int_equal(GET(0, KERNEL_EXEC_TIMEOUT), 0);
+	assert_int_equal(GET(0, CLOCK_RATE), 1410000);
+	assert_int_equal(GET(1, CLOCK_RATE), 1695000);
 }
 
 static void properties_are_attributes(struct fixture *fx)
@@ -530,6 +551,7 @@ static const struct alone tests[] = {
     ALONE(all_attributes_answer),
     ALONE(attributes_follow_model_and_architecture),
     ALONE(settings_are_those_of_now),
+    ALONE(rates_are_those_of_device_queries),
     ALONE(properties_are_attributes),
     ALONE(what_is_not_there_says_so),
     ALONE(devices_are_visible_as_cuda_reads_them),
