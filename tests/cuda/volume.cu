@@ -168,6 +168,7 @@ static void boxes_go_everywhere(cudaStream_t stream)
 static void boxes_that_do_not_fit(void)
 {
 	cudaChannelFormatDesc one = cudaCreateChannelDesc<float>();
+	cudaChannelFormatDesc small = cudaCreateChannelDesc<short>();
 	volume v = numbers(1);
 	cudaMemcpy3DParms p = {};
 	const cudaPos shifts[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -184,8 +185,40 @@ static void boxes_that_do_not_fit(void)
 	p.dstPos = make_cudaPos(0, 0, 0);
 	p.dstPtr = p.srcPtr;
 	EXPECT(cudaMemcpy3D(&p), cudaErrorInvalidValue);
+	p.dstPtr = p.srcPtr = {};
+	OK(cudaMalloc3DArray(&p.srcArray, &small, make_cudaExtent(W, H, D)));
+	p.extent = make_cudaExtent(W / 8, H, D);
+	p.kind = cudaMemcpyDeviceToDevice;
+	EXPECT(cudaMemcpy3D(&p), cudaErrorInvalidValue);
 	cudaGetLastError();
+	OK(cudaFreeArray(p.srcArray));
 	OK(cudaFreeArray(p.dstArray));
+}
+
+/* Nothing is set when the last plane does not fit, or there are too many. */
+static void fills_that_do_not_fit(void)
+{
+	cudaExtent box = make_cudaExtent(16, 4, 8);
+	unsigned char host[16 * 5 * 8];
+	cudaPitchedPtr at;
+
+	OK(cudaMalloc(&at.ptr, sizeof host));
+	OK(cudaMemset(at.ptr, 1, sizeof host));
+	at.pitch = at.xsize = 16;
+	at.ysize = 5;
+	OK(cudaMemset3D(at, 2, box));
+	box.depth = 9;
+	EXPECT(cudaMemset3D(at, 3, box), cudaErrorInvalidValue);
+	box.depth = (size_t)1 << 62;
+	EXPECT(cudaMemset3D(at, 3, box), cudaErrorInvalidValue);
+	box.height = 5;
+	box.depth = (size_t)1 << 63;
+	EXPECT(cudaMemset3D(at, 3, box), cudaErrorInvalidValue);
+	cudaGetLastError();
+	OK(cudaMemcpy(host, at.ptr, sizeof host, cudaMemcpyDeviceToHost));
+	for (size_t i = 0; i < sizeof host; i++)
+		EQUAL(host[i], i / 16 % 5 < 4 ? 2 : 1);
+	OK(cudaFree(at.ptr));
 }
 
 int main(void)
@@ -196,6 +229,7 @@ int main(void)
 	rows_are_smoothed();
 	boxes_go_everywhere(stream);
 	boxes_that_do_not_fit();
+	fills_that_do_not_fit();
 	OK(cudaStreamDestroy(stream));
 	return 0;
 }

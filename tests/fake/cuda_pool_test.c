@@ -378,6 +378,12 @@ static void what_is_not_there_is_refused(void **state)
 	props = on_device_0;
 	props.location.type = CU_MEM_LOCATION_TYPE_HOST;
 	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_NOT_SUPPORTED);
+	props.location.type = CU_MEM_LOCATION_TYPE_NONE;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_INVALID_VALUE);
+	props.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_NOT_SUPPORTED);
+	props.location.type = 9;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_INVALID_VALUE);
 	props = on_device_0;
 	props.location.id = 9;
 	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_INVALID_VALUE);

@@ -120,7 +120,12 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 static CUresult check_place(enum cuda_row row, const CUmemLocation *location,
 			    CUmemAllocationType type)
 {
-	if (!location || type == CU_MEM_ALLOCATION_TYPE_INVALID)
+	if (!location ||
+	    (type != CU_MEM_ALLOCATION_TYPE_PINNED &&
+	     type != CU_MEM_ALLOCATION_TYPE_MANAGED) ||
+	    (unsigned)location->type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT ||
+	    (type == CU_MEM_ALLOCATION_TYPE_PINNED &&
+	     location->type == CU_MEM_LOCATION_TYPE_NONE))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (type != CU_MEM_ALLOCATION_TYPE_PINNED ||
 	    location->type != CU_MEM_LOCATION_TYPE_DEVICE)

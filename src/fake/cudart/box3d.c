@@ -26,6 +26,13 @@ static cudaError_t end_of(struct end *ret_end, size_t *ret_unit,
 	return cudaSuccess;
 }
 
+/* Two arrays have elements of the same size. */
+static bool fit_together(const struct end *to, size_t dst_unit,
+			 const struct end *from, size_t src_unit)
+{
+	return !to->array || !from->array || dst_unit == src_unit;
+}
+
 /* The extent's width counts elements as soon as an array takes part. */
 static struct box size_of(struct cudaExtent extent, size_t dst_unit,
 			  size_t src_unit)
@@ -46,6 +53,8 @@ static cudaError_t copy_3d(const struct driver *d, const cudaStream_t *queue,
 	REQUIRE(p, cudaErrorInvalidValue);
 	TRY(end_of(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
 	TRY(end_of(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
+	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
+		cudaErrorInvalidValue);
 	box = size_of(p->extent, dst_unit, src_unit);
 	return box_copy(d, queue, &to, &from, box, p->kind);
 }
@@ -94,6 +103,8 @@ static cudaError_t copy_3d_peer(const struct driver *d,
 	REQUIRE(p, cudaErrorInvalidValue);
 	TRY(end_of(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
 	TRY(end_of(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
+	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
+		cudaErrorInvalidValue);
 	box = size_of(p->extent, dst_unit, src_unit);
 	if (!box.width || !box.height || !box.depth)
 		return cudaSuccess;

@@ -34,18 +34,23 @@ static cudaError_t fill(const struct driver *d, struct box *b,
 					  size_t height, cudaStream_t stream),
 			cudaStream_t stream)
 {
+	size_t step, last, rows;
+
 	ENTER_CONTEXT();
 	if (!b->width || !b->height || !b->depth)
 		return cudaSuccess;
 	REQUIRE(b->height == 1 || b->width <= b->pitch,
 		cudaErrorInvalidPitchValue);
-	if (b->rows == b->height) {
-		b->height *= b->depth; /* no gaps: one plane */
-		b->depth = 1;
-	}
-	for (size_t z = 0; z < b->depth; z++)
-		TRY(done(plane(d, b, b->at + z * b->pitch * b->rows, b->height,
-			       stream)));
+	REQUIRE(!__builtin_mul_overflow(b->pitch, b->rows, &step) &&
+		    !__builtin_mul_overflow(step, b->depth - 1, &last) &&
+		    !__builtin_add_overflow(b->at, last, &last) &&
+		    !__builtin_mul_overflow(b->height, b->depth, &rows),
+		cudaErrorInvalidValue);
+	if (b->rows == b->height) /* no gaps: one plane */
+		return done(plane(d, b, b->at, rows, stream));
+	/* The last one first: if any does not fit, nothing is set. */
+	for (size_t z = b->depth; z--;)
+		TRY(done(plane(d, b, b->at + z * step, b->height, stream)));
 	return cudaSuccess;
 }
 
