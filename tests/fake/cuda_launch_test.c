@@ -322,6 +322,33 @@ static void spinning_takes_its_time(struct fixture *fx)
 	assert_true(gk_mono_ns() - start < 20 * GK_NS_PER_S);
 }
 
+/* Then an error comes with the launch that it arose in. */
+static void launches_block_if_asked_to(struct fixture *fx)
+{
+	static const char text[] =
+	    ".version 7.0\n.target sm_50\n.address_size 64\n"
+	    ".visible .entry k() { .reg .b64 %rd; mov.u64 %rd, 64;\n"
+	    "st.global.b64 [%rd], %rd; ret; }\n";
+	unsigned us = 50000;
+	void *params[] = {&us};
+	CUstream s;
+	CUmodule m;
+
+	(void)fx;
+	setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+	begin();
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuModuleLoadData)(&m, spin), SUCCESS);
+	assert_cuda(CU(cuLaunchKernel)(function_in(m, "gpukit_spin"), 1, 1, 1,
+				       1, 1, 1, 0, s, params, NULL),
+		    SUCCESS);
+	assert_cuda(CU(cuStreamQuery)(s), SUCCESS);
+	assert_cuda(CU(cuModuleLoadData)(&m, text), SUCCESS);
+	assert_cuda(CU(cuLaunchKernel)(function_in(m, "k"), 1, 1, 1, 1, 1, 1, 0,
+				       s, NULL, NULL),
+		    ERROR_ILLEGAL_ADDRESS);
+}
+
 #define BIG 67108864
 
 static const char big[] = ".version 7.0\n.target sm_50\n.address_size 64\n"
@@ -533,6 +560,7 @@ static const struct alone tests[] = {
     ALONE(a_wild_address_ends_the_context),
     ALONE(what_is_not_executed_is_refused),
     ALONE(spinning_takes_its_time),
+    ALONE(launches_block_if_asked_to),
     ALONE(variables_are_there_while_they_are_filled),
     ALONE(variables_of_a_library_are_left_to_their_context),
     ALONE(variables_cost_what_is_touched),

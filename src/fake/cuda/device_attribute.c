@@ -81,12 +81,6 @@ static int64_t copy_engines(const struct cuda_device *d)
 					: d->board->profile.copy_engines;
 }
 
-/* Of consumer boards it is what is printed on the box, not the most. */
-static int64_t clock_mhz(const struct gkf_profile *p)
-{
-	return p->cuda_clock_mhz ? p->cuda_clock_mhz : p->sm_clock_max_mhz;
-}
-
 /* A setting of the machine, as it is now; absent is off. */
 static int64_t setting(const struct cuda_device *d, enum gkf_value id)
 {

@@ -68,6 +68,7 @@ struct cuda_process {
 	_Atomic int ready; /* enum cuda_ready */
 	struct gkf_machine *machine;
 	struct gkf_file *file;
+	bool launch_blocking; /* CUDA_LAUNCH_BLOCKING */
 	unsigned device_count;
 	struct cuda_device device[GKF_DEVICES_MAX];
 };
@@ -134,6 +135,12 @@ static inline CUdevice front_number(const struct cuda_device *d)
 /* The value of one of its attributes; false: there is no such attribute. */
 bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 		      int *ret_value);
+
+/* Of consumer boards it is what is printed on the box, not the most. */
+static inline int64_t device_clock_mhz(const struct gkf_profile *p)
+{
+	return p->cuda_clock_mhz ? p->cuda_clock_mhz : p->sm_clock_max_mhz;
+}
 
 /* Its memory for programs in bytes: what cuMemGetInfo tells, too. */
 void device_memory(const struct cuda_device *d, uint64_t *ret_total,

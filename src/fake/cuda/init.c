@@ -164,6 +164,14 @@ static void forget_machine(void)
 	cuda.device_count = 0;
 }
 
+/* Launches wait for their kernels, so that an error comes where it arose. */
+static bool asks_for_blocking(void)
+{
+	const char *asked = getenv("CUDA_LAUNCH_BLOCKING");
+
+	return asked && atoi(asked);
+}
+
 /* Without a machine there is no driver, whatever the reason. */
 static CUresult start(void)
 {
@@ -177,6 +185,7 @@ static CUresult start(void)
 			   : CUDA_ERROR_NO_DEVICE;
 	cuda.machine = machine;
 	cuda.file = gkf_machine_file(machine);
+	cuda.launch_blocking = asks_for_blocking();
 	r = look_at_machine();
 	if (r) {
 		forget_machine();

@@ -215,7 +215,7 @@ static void fill(struct kernel_task *t, CUcontext ctx, const struct launch *l,
 	    .find = find,
 	    .stopped = gkf_task_stopped,
 	    .context = ctx,
-	    .clock_khz = (uint32_t)p->sm_clock_max_mhz * 1000,
+	    .clock_khz = (uint32_t)device_clock_mhz(p) * 1000,
 	    .sm_count = (uint32_t)p->sm_count,
 	};
 	t->task.run = run;
@@ -247,5 +247,7 @@ CUresult launch_start(CUcontext ctx, const struct launch *l)
 		return r;
 	}
 	fill(t, ctx, l, k);
-	return stream_submit(ctx, l->stream, l->per_thread, &t->task);
+	return cuda.launch_blocking
+		   ? stream_run(ctx, l->stream, l->per_thread, &t->task)
+		   : stream_submit(ctx, l->stream, l->per_thread, &t->task);
 }
