@@ -217,12 +217,18 @@ static void barriers_count_who_is_there(void **state)
 		      "mov.u32 %r, %tid.x; setp.lt.u32 %p, %r, 32;\n"
 		      "@%p bra first; bar.arrive 3, 64; ret;\n"
 		      "first: bar.sync 3, 64; ret; }\n"
+		      ".entry half() { .reg .b32 %r<3>; .reg .pred %p;\n"
+		      "mov.u32 %r1, %laneid; setp.ge.u32 %p, %r1, 16;\n"
+		      "@%p bra later; bar.sync 3, 64; ret;\n"
+		      "later: add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 900;\n"
+		      "@%p bra later; exit; }\n"
 		      ".entry dead() { .reg .b32 %r; .reg .pred %p;\n"
 		      "mov.u32 %r, %tid.x; setp.lt.u32 %p, %r, 32;\n"
 		      "@%p bra first; bar.sync 3, 96; ret;\n"
 		      "first: bar.sync 4, 64; ret; }\n");
 	assert_int_equal(ptx_run(&p, "early", 2, 100, NULL, 0), GKF_PTX_DONE);
 	assert_int_equal(ptx_run(&p, "named", 2, 64, NULL, 0), GKF_PTX_DONE);
+	assert_int_equal(ptx_run(&p, "half", 2, 64, NULL, 0), GKF_PTX_DONE);
 	assert_int_equal(ptx_run(&p, "dead", 1, 64, NULL, 0), GKF_PTX_DEADLOCK);
 	ptx_unload(&p);
 }

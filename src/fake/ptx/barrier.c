@@ -9,9 +9,9 @@ static void release(struct gkf_block *b, unsigned barrier)
 	for (uint32_t i = 0; i < b->warp_count; i++) {
 		struct gkf_warp *w = b->warps[i];
 
-		if (!w->waiting[barrier])
+		if (!w->came[barrier])
 			continue;
-		w->waiting[barrier] = 0;
+		w->came[barrier] = 0;
 		for (uint32_t p = 0; p < w->paths; p++)
 			if (w->path[p].state == GKF_PATH_BARRIER &&
 			    w->path[p].barrier == barrier)
@@ -19,11 +19,25 @@ static void release(struct gkf_block *b, unsigned barrier)
 	}
 }
 
+/* A warp counts whole when all of its threads came that have not ended. */
+static uint32_t rounded(const struct gkf_block *b, unsigned barrier)
+{
+	uint32_t count = b->barriers[barrier].arrived;
+
+	for (uint32_t i = 0; i < b->warp_count; i++) {
+		uint32_t came = b->warps[i]->came[barrier];
+
+		if (came && !(b->warps[i]->live & ~came))
+			count += GKF_LANES - (uint32_t)__builtin_popcount(came);
+	}
+	return count;
+}
+
 static void look(struct gkf_block *b, unsigned barrier)
 {
 	const struct gkf_barrier *at = &b->barriers[barrier];
 
-	if (at->arrived && (at->expected ? at->rounded >= at->expected
+	if (at->arrived && (at->expected ? rounded(b, barrier) >= at->expected
 					 : at->arrived >= b->live))
 		release(b, barrier);
 }
@@ -34,21 +48,15 @@ void gkf_barriers_look(struct gkf_block *b)
 		look(b, i);
 }
 
-/* Whole warps count, also those with fewer than 32 threads. */
 void gkf_barrier_arrive(struct gkf_warp *w, uint32_t mask, unsigned barrier,
 			uint32_t count, bool waits)
 {
 	struct gkf_barrier *at = &w->block->barriers[barrier];
-	uint32_t there = w->waiting[barrier] | mask;
 
 	at->arrived += (uint32_t)__builtin_popcount(mask);
-	at->rounded += (uint32_t)__builtin_popcount(mask);
-	if ((there & w->live) == w->live)
-		at->rounded += GKF_LANES - (uint32_t)__builtin_popcount(there);
 	at->expected = count;
-	if (waits) {
-		w->waiting[barrier] = there;
+	w->came[barrier] |= mask;
+	if (waits)
 		gkf_path_block(w, mask, barrier);
-	}
 	look(w->block, barrier);
 }

@@ -138,10 +138,9 @@ struct gkf_path {
 	uint32_t waited; /* turns it was passed over */
 };
 
-/* Counts of a phase: threads that came, and warps' worth of them. */
+/* Counts of a phase. */
 struct gkf_barrier {
-	uint32_t arrived;
-	uint32_t rounded;         /* 32 for each warp that came whole */
+	uint32_t arrived;         /* threads */
 	uint32_t expected;        /* 0: all threads that there are */
 	uint32_t yes, no;         /* what its threads said */
 	uint32_t all_yes, all_no; /* of the phase before */
@@ -170,7 +169,7 @@ struct gkf_warp {
 	uint32_t index;       /* in the block */
 	uint64_t nap_ns;      /* that its threads have slept in this block */
 	unsigned char *local; /* lane after lane */
-	uint32_t waiting[GKF_BARRIERS]; /* lanes at each barrier */
+	uint32_t came[GKF_BARRIERS]; /* lanes, in a barrier's phase */
 	struct gkf_path path[GKF_LANES + 1];
 };
 

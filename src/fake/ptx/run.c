@@ -73,7 +73,7 @@ static void start_warp(struct gkf_warp *w)
 	w->turn = 0;
 	w->yields = false;
 	w->nap_ns = 0;
-	memset(w->waiting, 0, sizeof w->waiting);
+	memset(w->came, 0, sizeof w->came);
 	gkf_specials_fill(w, w->run->kernel->block_specials);
 }
 
