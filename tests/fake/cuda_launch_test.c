@@ -302,7 +302,7 @@ static const char spin[] =
 
 static void spinning_takes_its_time(struct fixture *fx)
 {
-	unsigned us = 500000;
+	unsigned us = 1000000;
 	void *params[] = {&us};
 	uint64_t start;
 	CUmodule m;
@@ -314,12 +314,11 @@ static void spinning_takes_its_time(struct fixture *fx)
 	assert_cuda(CU(cuLaunchKernel)(function_in(m, "gpukit_spin"), 3, 1, 1,
 				       64, 1, 1, 0, NULL, params, NULL),
 		    SUCCESS);
-	assert_true(gk_mono_ns() - start < 500 * GK_NS_PER_MS);
 	assert_cuda(CU(cuStreamQuery)(NULL), ERROR_NOT_READY);
 	assert_cuda(CU(cuModuleUnload)(m), SUCCESS);
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
-	assert_true(gk_mono_ns() - start >= 500 * GK_NS_PER_MS);
-	assert_true(gk_mono_ns() - start < 20 * GK_NS_PER_S);
+	assert_true(gk_mono_ns() - start >= GK_NS_PER_S);
+	assert_true(gk_mono_ns() - start < 60 * GK_NS_PER_S);
 }
 
 /* Then an error comes with the launch that it arose in. */

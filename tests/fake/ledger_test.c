@@ -180,15 +180,18 @@ static void looking_all_the_time_reaps_now_and_then(void **state)
 {
 	struct gkf_process list[1];
 	unsigned count;
-	uint64_t first;
+	uint64_t first, began, passed;
 
 	(void)state;
-	gkf_reap(fx.m, true);
-	first = atomic_load(&fx.file->reaped_ns);
-	for (int i = 0; i < 100; i++)
-		gkf_processes(fx.m, 0, 7, list, 1, &count);
-	assert_true(atomic_load(&fx.file->reaped_ns) - first <
-		    200 * GK_NS_PER_MS);
+	do { /* unless somebody else had the CPU meanwhile */
+		gkf_reap(fx.m, true);
+		first = atomic_load(&fx.file->reaped_ns);
+		began = gk_mono_ns();
+		for (int i = 0; i < 100; i++)
+			gkf_processes(fx.m, 0, 7, list, 1, &count);
+		passed = gk_mono_ns() - began;
+	} while (passed > 40 * GK_NS_PER_MS);
+	assert_true(atomic_load(&fx.file->reaped_ns) == first);
 	assert_true(atomic_load(&fx.file->reap_pause_ns) >= 50 * GK_NS_PER_MS);
 }
 

@@ -330,7 +330,7 @@ static void woken_by(struct fixture *fx, void (*act)(struct later *),
 	assert_int_equal(wait_ms(set, &data, 0xffffffffu), expected);
 	woke = gk_mono_ns();
 	pthread_join(l.thread, NULL);
-	assert_in_range(woke - l.done_ns, 0, 250 * MS);
+	assert_in_range(woke - l.done_ns, 0, 10000 * MS);
 }
 
 static void everything_wakes_a_wait_at_once(void **state)

@@ -256,7 +256,7 @@ static void a_late_answer_is_a_timeout(void **state)
 	gkf_fault_begin(fx->m, 0, GKF_FAULT_TIMEOUT, 200 * MS);
 	began = gk_mono_ns();
 	assert_nvml(power_of(device), ERROR_TIMEOUT);
-	assert_in_range(gk_mono_ns() - began, 200 * MS, 2000 * MS);
+	assert_in_range(gk_mono_ns() - began, 200 * MS, 20000 * MS);
 }
 
 /* ---- rules ---- */

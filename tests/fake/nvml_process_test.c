@@ -234,7 +234,7 @@ static void utilization_of_processes(void **state)
 	struct resident worker, holder;
 	nvmlProcessUtilizationSample_t samples[4];
 	unsigned n = 0;
-	uint64_t now, first;
+	uint64_t before, now, first;
 
 	worker = fixture_resident(*state, 0, GKF_COMPUTE, GIB, &busy);
 	holder = fixture_resident(*state, 0, GKF_COMPUTE, GIB, &none);
@@ -242,6 +242,7 @@ static void utilization_of_processes(void **state)
 	assert_nvml(utilization(NULL, &n, 0), ERROR_INSUFFICIENT_SIZE);
 	assert_int_equal(n, 2);
 	memset(samples, GUARD, sizeof(samples));
+	before = gk_wall_ns() / GK_NS_PER_US;
 	assert_nvml(utilization(samples, &n, 0), SUCCESS);
 	now = gk_wall_ns() / GK_NS_PER_US;
 	assert_int_equal(n, 1); /* who is not busy has no sample */
@@ -252,7 +253,7 @@ static void utilization_of_processes(void **state)
 	assert_in_range(samples[0].memUtil, 1, 100);
 	assert_int_equal(samples[0].encUtil, 0);
 	/* The end of a whole bin: in the last two bins, by the wall clock. */
-	assert_in_range(samples[0].timeStamp, now - 400000, now);
+	assert_in_range(samples[0].timeStamp, before - 400000, now);
 	first = samples[0].timeStamp;
 
 	n = 4; /* newer than that: nothing, until a bin has passed */

