@@ -49,40 +49,42 @@ void arena_reclaim(struct arena *a)
 		pool_refund_to(pool, 0);
 }
 
-/*
- * What pools have in reserve is nobody's when it is needed, and managed memory
- * can be elsewhere.
- */
-static int charge(struct arena *a, uint64_t bytes)
+/* Reserves so much for a pool's blocks, if it has not that much already. */
+static int reserve(struct gkf_pool *pool, uint64_t blocks)
 {
-	int r = gkf_charge(a->machine, a->slot, bytes);
+	struct arena *a = pool->arena;
+	int r = 0;
 
-	if (r == GK_ERR_NO_SPACE && a->pools) {
-		arena_reclaim(a);
-		r = gkf_charge(a->machine, a->slot, bytes);
-	}
-	if (r == GK_ERR_NO_SPACE && resident_evict(a, bytes))
-		r = gkf_charge(a->machine, a->slot, bytes);
+	if (blocks <= pool->usage.reserved)
+		return 0;
+	if (a->machine)
+		r = gkf_charge(a->machine, a->slot,
+			       blocks - pool->usage.reserved);
+	if (!r)
+		pool->usage.reserved = blocks;
 	return r;
 }
 
+/*
+ * What pools have in reserve, this one too, is nobody's when it is needed, and
+ * managed memory can be elsewhere.
+ */
 static int pool_charge(struct gkf_pool *pool, uint64_t bytes)
 {
 	struct arena *a = pool->arena;
 	uint64_t blocks = pool->blocks + bytes;
-	int r = 0;
+	int r;
 
 	if (pool->max && blocks > pool->max)
 		return GK_ERR_NO_SPACE;
-	/* Again: a reclaim takes of this pool, too. */
-	while (!r && blocks > pool->usage.reserved) {
-		uint64_t had = pool->usage.reserved;
-
-		if (a->machine)
-			r = charge(a, blocks - had);
-		if (!r)
-			pool->usage.reserved += blocks - had;
+	r = reserve(pool, blocks);
+	if (r == GK_ERR_NO_SPACE && a->pools) {
+		arena_reclaim(a);
+		r = reserve(pool, blocks);
 	}
+	if (r == GK_ERR_NO_SPACE &&
+	    resident_evict(a, blocks - pool->usage.reserved))
+		r = reserve(pool, blocks);
 	if (r)
 		return r;
 	raise_to(&pool->usage.reserved_high, pool->usage.reserved);

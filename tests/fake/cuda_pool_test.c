@@ -240,6 +240,31 @@ static void a_threshold_keeps_memory(void **state)
 }
 
 /* It goes away with its last piece. */
+/* What a pool keeps counts when it needs more, but not twice. */
+static void a_reserve_is_no_memory_of_its_own(void **state)
+{
+	cuuint64_t keep = 10 * BLOCK;
+	CUmemoryPool pool = make_pool();
+	CUdeviceptr p, rest;
+
+	(void)state;
+	assert_cuda(CU(cuMemPoolSetAttribute)(
+			pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep),
+		    SUCCESS);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, keep, pool, NULL), SUCCESS);
+	device_free(p);
+	assert_int_equal(RESERVED(pool), keep);
+	rest = device_alloc(free_now() / BLOCK * BLOCK - 4 * BLOCK);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, 15 * BLOCK, pool, NULL),
+		    ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, 14 * BLOCK, pool, NULL),
+		    SUCCESS);
+	assert_true(free_now() < BLOCK);
+	device_free(p);
+	device_free(rest);
+	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
+}
+
 static void a_destroyed_pools_memory_lives_on(void **state)
 {
 	uint64_t before = free_now();
@@ -418,6 +443,7 @@ int main(void)
 	    cmocka_unit_test(what_leaves_is_waited_for),
 	    cmocka_unit_test(either_memory_is_freed_by_either_call),
 	    cmocka_unit_test(a_threshold_keeps_memory),
+	    cmocka_unit_test(a_reserve_is_no_memory_of_its_own),
 	    cmocka_unit_test(a_destroyed_pools_memory_lives_on),
 	    cmocka_unit_test(a_pool_may_be_bounded),
 	    cmocka_unit_test(a_device_has_a_current_pool),
