@@ -417,7 +417,7 @@ static CUDA_MEMCPY2D sound_2d(CUdeviceptr p, const void *own)
 
 static void wrong_rows_are_told(void **state)
 {
-	CUdeviceptr p = device_alloc(1024);
+	CUdeviceptr before = device_alloc(1024), p = device_alloc(1024);
 	char own[1024] = {0};
 	CUDA_MEMCPY2D c;
 
@@ -440,11 +440,15 @@ static void wrong_rows_are_told(void **state)
 	CASE(c.Height = SIZE_MAX, ERROR_INVALID_VALUE);
 	CASE(c.WidthInBytes = SIZE_MAX, ERROR_INVALID_VALUE);
 	CASE(c.dstY = SIZE_MAX / 2, ERROR_INVALID_VALUE);
+	/* So far that it would be at the piece before. */
+	assert_int_equal(p - before, 1024);
+	CASE((c.dstY = (1ULL << 57) - 8, c.Height = 1), ERROR_INVALID_VALUE);
 	CASE(c.Height = 0, SUCCESS);
 	CASE((c.Height = 1, c.srcPitch = 0, c.dstPitch = 0), SUCCESS);
 	assert_cuda(CU(cuMemcpy2D_v2)(NULL), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemcpy3D_v2)(NULL), ERROR_INVALID_VALUE);
 	device_free(p);
+	device_free(before);
 }
 
 static void copies_go_from_device_to_device(void **state)

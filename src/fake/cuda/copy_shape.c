@@ -63,7 +63,8 @@ static CUresult find_rows(const struct corner *c, const struct extent *e,
 	size_t from, to;
 	CUresult r;
 
-	if (!base || !is_sound(c, e) || !reach(c, e, &from, &to))
+	if (!base || !is_sound(c, e) || !reach(c, e, &from, &to) ||
+	    base + to < base)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = copy_find(base + from, to - from, place, &side);
 	if (r)
