@@ -1,6 +1,8 @@
 /* Memory pools and memory in the order of streams. */
 #include "fake/cuda_memory.h"
 
+#include <pthread.h>
+
 static CUmemoryPool standard(void)
 {
 	CUmemoryPool pool = NULL;
@@ -177,6 +179,63 @@ static void what_leaves_is_waited_for(void **state)
 	assert_cuda(CU(cuMemPoolDestroy)(pool), SUCCESS);
 	assert_cuda(CU(cuStreamDestroy_v2)(a), SUCCESS);
 	assert_cuda(CU(cuStreamDestroy_v2)(b), SUCCESS);
+}
+
+#define WORDS 3000 /* at the most, of a piece */
+
+/* Takes pieces and gives them back in its stream; what it writes stays its. */
+static void *use_the_pool(void *data)
+{
+	uint64_t seed = (uintptr_t)data;
+	unsigned *own = malloc(WORDS * sizeof(*own));
+	CUresult bad = CU(cuCtxSetCurrent)(context);
+	CUdeviceptr p[4] = {0};
+	size_t words[4];
+	CUstream stream;
+
+	bad |= CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING);
+	for (unsigned i = 0; !bad && i < 500; i++) {
+		unsigned at = next_random(&seed) % 4;
+
+		if (p[at]) {
+			bad |= CU(cuMemcpyDtoHAsync_v2)(own, p[at],
+							words[at] * 4, stream);
+			bad |= CU(cuMemFreeAsync)(p[at], stream);
+			for (size_t w = 0; w < words[at]; w++)
+				bad |= own[w] != ((uintptr_t)data << 8 | at);
+		}
+		words[at] = 1 + next_random(&seed) % 5 * (WORDS / 5);
+		bad |=
+		    CU(cuMemAllocAsync)(&p[at], words[at] * 4 - i % 3, stream);
+		words[at]--;
+		bad |= CU(cuMemsetD32Async)(p[at], (uintptr_t)data << 8 | at,
+					    words[at], stream);
+	}
+	for (unsigned at = 0; at < 4; at++)
+		bad |= p[at] ? CU(cuMemFreeAsync)(p[at], stream) : 0;
+	bad |= CU(cuStreamSynchronize)(stream);
+	bad |= CU(cuStreamDestroy_v2)(stream);
+	free(own);
+	return bad ? data : NULL;
+}
+
+static void threads_share_a_pool(void **state)
+{
+	uint64_t before = free_now();
+	pthread_t threads[8];
+	void *bad;
+
+	(void)state;
+	for (uintptr_t i = 0; i < 8; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_the_pool,
+						(void *)(i + 1)),
+				 0);
+	for (unsigned i = 0; i < 8; i++) {
+		pthread_join(threads[i], &bad);
+		assert_null(bad);
+	}
+	assert_int_equal(USED(standard()), 0);
+	assert_int_equal(free_now(), before);
 }
 
 static void either_memory_is_freed_by_either_call(void **state)
@@ -441,6 +500,7 @@ int main(void)
 	    cmocka_unit_test(a_free_waits_for_what_was_before),
 	    cmocka_unit_test(a_stream_has_again_what_it_freed),
 	    cmocka_unit_test(what_leaves_is_waited_for),
+	    cmocka_unit_test(threads_share_a_pool),
 	    cmocka_unit_test(either_memory_is_freed_by_either_call),
 	    cmocka_unit_test(a_threshold_keeps_memory),
 	    cmocka_unit_test(a_reserve_is_no_memory_of_its_own),
