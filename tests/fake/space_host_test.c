@@ -23,6 +23,23 @@ static void what_is_freed_goes_back_to_the_host(void **state)
 	assert_true(resident() < before + 300 * MIB);
 }
 
+/* Also when pieces of theirs outlive them. */
+static void released_pools_leave_nothing(void **state)
+{
+	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_DEVICE, .size = 100};
+	uint64_t before = resident(), at;
+
+	(void)state;
+	skip_sanitized(true);
+	for (unsigned i = 0; i < 10000; i++) {
+		assert_int_equal(gkf_pool_new(0, 0, &ask.pool), 0);
+		assert_int_equal(gkf_space_alloc(&ask, &at), 0);
+		gkf_pool_release(ask.pool);
+		assert_int_equal(gkf_space_free(at), 0);
+	}
+	assert_true(resident() < before + 20 * MIB);
+}
+
 static void large_devices_cost_nothing_until_touched(void **state)
 {
 	struct gkf_profile profiles[8];
@@ -124,6 +141,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(a_bound_on_files_bounds_no_device,
 					    setup_closed, teardown),
 	    SPACE_TEST(what_is_freed_goes_back_to_the_host),
+	    SPACE_TEST(released_pools_leave_nothing),
 	    SPACE_TEST(large_devices_cost_nothing_until_touched),
 	};
 
