@@ -65,6 +65,41 @@ static void three(void)
 	OK(cudaFree(at.ptr));
 }
 
+/* A slice there and the same slice back, as two copies of a batch each. */
+static void batch(void)
+{
+#if CUDART_VERSION >= 13000
+	size_t bytes = W * sizeof(int) * H;
+	cudaMemcpy3DBatchOp ops[2] = {};
+	cudaStream_t stream;
+	char *at;
+
+	OK(cudaMalloc(&at, 2 * bytes));
+	OK(cudaStreamCreate(&stream));
+	for (int i = 0; i < 2; i++) {
+		ops[i].src.type = cudaMemcpyOperandTypePointer;
+		ops[i].src.op.ptr.ptr = host[i];
+		ops[i].dst.type = cudaMemcpyOperandTypePointer;
+		ops[i].dst.op.ptr.ptr = at + i * bytes;
+		ops[i].extent = make_cudaExtent(W * sizeof(int), H, 1);
+		ops[i].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+	}
+	OK(cudaMemcpy3DBatchAsync(2, ops, 0, stream));
+	for (int i = 0; i < 2; i++) {
+		ops[i].src.op.ptr.ptr = at + i * bytes;
+		ops[i].dst.op.ptr.ptr = back[i];
+	}
+	memset(back, 0, sizeof back);
+	OK(cudaMemcpy3DBatchAsync(2, ops, 0, stream));
+	OK(cudaStreamSynchronize(stream));
+	EQUAL(memcmp(host, back, 2 * bytes), 0);
+	EXPECT(cudaMemcpy3DBatchAsync(2, ops, 1, stream),
+	       cudaErrorInvalidValue);
+	OK(cudaStreamDestroy(stream));
+	OK(cudaFree(at));
+#endif
+}
+
 int main(void)
 {
 	for (int z = 0; z < D; z++)
@@ -73,5 +108,6 @@ int main(void)
 				host[z][y][x] = 1 + x + 100 * y + 10000 * z;
 	two();
 	three();
+	batch();
 	return 0;
 }

@@ -182,6 +182,9 @@ static cudaError_t last_call;
 	ROW(cudaMemcpyBatchAsync(OUT, OUT, SIZE, 1, NULL, NULL, 0, NULL,       \
 				 STREAM),                                      \
 	    cuMemcpyBatchAsync)                                                \
+	ROW(cudaMemcpy3DBatchAsync(1, (struct cudaMemcpy3DBatchOp *)OUT, NULL, \
+				   0, STREAM),                                 \
+	    cuMemcpy3DBatchAsync)                                              \
 	ROW(cudaThreadSynchronize(), cuCtxSynchronize)
 #else
 #define ROWS_OF_MAJOR                                                          \
@@ -197,6 +200,9 @@ static cudaError_t last_call;
 	ROW(cudaMemPrefetchBatchAsync(OUT, SIZE, 1, &where, SIZE, 1, 0,        \
 				      STREAM),                                 \
 	    cuMemPrefetchBatchAsync)                                           \
+	ROW(cudaMemcpy3DBatchAsync_ptsz(1, (struct cudaMemcpy3DBatchOp *)OUT,  \
+					0, STREAM),                            \
+	    cuMemcpy3DBatchAsync_v2_ptsz)                                      \
 	ROW(cudaMemDiscardBatchAsync_ptsz(OUT, SIZE, 1, 0, NULL),              \
 	    cuMemDiscardBatchAsync_ptsz)                                       \
 	ROW(cudaMemGetDefaultMemPool((cudaMemPool_t *)OUT, &where,             \
