@@ -93,6 +93,8 @@ bool gkf_parse_is_word(const struct gkf_ptx_parser *p, const char *word);
 bool gkf_parse_try(struct gkf_ptx_parser *p, char sign);
 bool gkf_parse_try_word(struct gkf_ptx_parser *p, const char *word);
 void gkf_parse_expect(struct gkf_ptx_parser *p, char sign);
+/* Fails: the token is not what is wanted. */
+void gkf_parse_unexpected(struct gkf_ptx_parser *p, const char *wanted);
 
 /* A name, taken; "" after an error. */
 const char *gkf_parse_name(struct gkf_ptx_parser *p);
