@@ -433,6 +433,21 @@ static void what_has_no_row_is_refused(void **state)
 			fail_msg("%s", bodies[i]);
 }
 
+/* Blocks run one after the other: those of a cluster could not. */
+static void clusters_are_refused(void **state)
+{
+	struct ptx_program p;
+
+	(void)state;
+	ptx_load(
+	    &p, HEAD
+	    ".entry two() .reqnctapercluster 2, 1, 1 { ret; }\n"
+	    ".entry one() .explicitcluster .reqnctapercluster 1 { ret; }\n");
+	assert_int_equal(ptx_run(&p, "two", 2, 32, NULL, 0), GKF_PTX_REFUSED);
+	assert_int_equal(ptx_run(&p, "one", 2, 32, NULL, 0), GKF_PTX_DONE);
+	ptx_unload(&p);
+}
+
 static void clocks_go_forward(void **state)
 {
 	uint64_t out[32] = {0};
@@ -530,6 +545,7 @@ int main(void)
 	    cmocka_unit_test(spaces_are_told_by_address),
 	    cmocka_unit_test(errors_tell_where),
 	    cmocka_unit_test(what_has_no_row_is_refused),
+	    cmocka_unit_test(clusters_are_refused),
 	    cmocka_unit_test(clocks_go_forward),
 	};
 

@@ -162,6 +162,19 @@ static void refuse(struct gkf_decoder *d, const struct gkf_ptx_instruction *i)
 					  .line = i->line};
 }
 
+/* Blocks that belong together would have to run at the same time. */
+static void refuse_cluster(struct gkf_decoder *d,
+			   const struct gkf_ptx_function *entry)
+{
+	const uint32_t *c = entry->cluster;
+
+	if ((uint64_t)c[0] * c[1] * c[2] > 1)
+		d->kernel->refused =
+		    (struct gkf_refused){.function = entry->name,
+					 .name = ".reqnctapercluster",
+					 .line = entry->line};
+}
+
 static const struct gkf_memo *form_of(struct gkf_decoder *d, const char *name)
 {
 	struct gkf_memo *m = &d->memos[((uintptr_t)name >> 4) % GKF_MEMOS];
@@ -269,6 +282,7 @@ static bool kernel(struct gkf_decoder *d, const struct gkf_ptx_function *entry)
 
 	d->shared = gkf_arena_get(&d->scratch, (d->module->variable_count + 1) *
 						   sizeof *d->shared);
+	refuse_cluster(d, entry);
 	gkf_constant(d, 4, UINT32_MAX); /* GKF_TRUE */
 	gkf_callee(d, entry);
 	if (!d->shared || d->no_memory || !gkf_lay_out_shared(d, entry))

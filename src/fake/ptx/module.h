@@ -147,6 +147,7 @@ struct gkf_ptx_function {
 	uint32_t local_size; /* bytes a thread: .local, and .param but for a
 				kernel's own */
 	uint32_t reqntid[3], maxntid[3]; /* 0: not said */
+	uint32_t cluster[3];             /* blocks; 0: not said */
 	uint32_t minnctapersm, maxnreg;
 	const struct gkf_ptx_instruction *code;
 	uint32_t code_count;

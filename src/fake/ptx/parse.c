@@ -189,6 +189,8 @@ static void tuning(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 			dimensions(p, f->reqntid);
 		} else if (gkf_parse_try_word(p, ".maxntid")) {
 			dimensions(p, f->maxntid);
+		} else if (gkf_parse_try_word(p, ".reqnctapercluster")) {
+			dimensions(p, f->cluster);
 		} else if (gkf_parse_try_word(p, ".minnctapersm")) {
 			f->minnctapersm =
 			    (uint32_t)gkf_parse_number(p, UINT32_MAX);
