@@ -126,11 +126,12 @@ class Exporter:
         def frame():
             found = self.metrics()
             return found.of("gpukit_frames_total"), found
-        first = frame()[0]
+        first, end = frame()[0], time.monotonic() + 60
         while True:
             number, found = frame()
             if number >= first + 2:
                 return found
+            assert time.monotonic() < end, "no new frame"
             time.sleep(0.01)
 
     def json(self):
