@@ -188,13 +188,19 @@ def test_the_command_gets_its_devices_and_its_status_is_ours(select):
     assert select("-C", "1") == "3\n"
 
 
-def hold(select, *words):
-    """A command that has its devices; how to end it: its stdin."""
-    started = subprocess.Popen(
+def begin(select, *words):
+    """A command that says which devices it has and holds them until it is
+    ended."""
+    return subprocess.Popen(
         [GPUKIT, "select", "--reserve", *words, "--", "sh", "-c",
          'echo "$CUDA_VISIBLE_DEVICES"; exec cat >&2'], text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, env=clean_env(**select.env))
+
+
+def hold(select, *words):
+    """The same, when it has them."""
+    started = begin(select, *words)
     started.devices = started.stdout.readline().strip()
     return started
 
@@ -334,12 +340,10 @@ def test_without_waiting_nobody_fails_who_need_not(select):
     """Four callers at once for one device each of four: all get one."""
     select.make(*FOUR)
     for _ in range(5):
-        started = [select.start("--reserve", "-n", "1", "--", "sh", "-c",
-                                'echo $CUDA_VISIBLE_DEVICES; exec sleep 1')
-                   for _ in range(4)]
-        told = [one.communicate(timeout=60) for one in started]
-        assert sorted(out for out, _ in told) == [
-            "0\n", "1\n", "2\n", "3\n"], told
+        started = [begin(select, "-n", "1") for _ in range(4)]
+        told = [one.stdout.readline() for one in started]
+        end(*started)
+        assert sorted(told) == ["0\n", "1\n", "2\n", "3\n"]
 
 
 def test_all_users_share_the_file(select, tmp_path):
