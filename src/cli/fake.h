@@ -67,7 +67,7 @@ void fake_children_end(struct fake_children *children);
 /* A load process itself: runs until SIGTERM, SIGINT or its time is over. */
 int fake_load_main(int argc, char **argv);
 
-/* Says on stderr when a command carries a runtime that cannot work here. */
+/* Says on stderr when a command carries what cannot work here. */
 void fake_hint(const char *command);
 
 /*

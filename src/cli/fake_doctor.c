@@ -104,21 +104,21 @@ static int look(struct check *check, const char *path, bool quietly)
 
 	errno = 0;
 	all = doctor_map(path);
-	if (!all.data)
-		return quietly
-			   ? 0
-			   : fake_failure("doctor: %s: %s", path,
-					  errno == EINVAL ? "not a file"
-							  : strerror(errno));
+	if (!all.data) {
+		if (!quietly)
+			check->code = fake_failure(
+			    "doctor: %s: %s", path,
+			    errno == EINVAL ? "not a file" : strerror(errno));
+		return 0;
+	}
 	err = doctor_look(path, all, check->capability, &doctor);
 	if (err) {
 		doctor_unmap(all);
 		return fake_failure("doctor: %s: %s", path, gk_strerror(err));
 	}
 	check->with_cuda += doctor_has_cuda(&doctor);
-	if (doctor.advice_count || doctor.kind == KIND_OTHER)
-		check->code = quietly && !doctor.advice_count ? check->code
-							      : GK_EXIT_FAILURE;
+	if (doctor.advice_count && (!quietly || doctor.kind != KIND_OTHER))
+		check->code = GK_EXIT_FAILURE;
 	if (quietly && !doctor_has_cuda(&doctor))
 		;
 	else if (check->json)

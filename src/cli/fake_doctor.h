@@ -33,6 +33,7 @@ enum doctor_kind {
 	KIND_PROGRAM,
 	KIND_LIBRARY,
 	KIND_OBJECT,
+	KIND_IMAGE, /* kernels for cuModuleLoad: PTX, cubin, fat binary */
 	KIND_SCRIPT,
 	KIND_OTHER,
 };
@@ -41,6 +42,7 @@ enum doctor_kind {
 struct runtime {
 	char shared[64]; /* "libcudart.so.13", "": none */
 	bool nvidia_static;
+	bool replaced;        /* it is NVIDIA's: the launcher has ours opened */
 	unsigned ours_static; /* the CUDA major of ours; 0: it is not there */
 	bool driver;          /* it uses the driver API itself */
 };
@@ -48,6 +50,7 @@ struct runtime {
 struct doctor {
 	const char *path;
 	enum doctor_kind kind;
+	unsigned capability;   /* of the GPU with the least, 80 for 8.0 */
 	char interpreter[128]; /* of a script */
 	struct runtime runtime;
 	struct image *images;
@@ -59,12 +62,18 @@ struct doctor {
 	unsigned advice_count;
 };
 
-/* One thing to know, and what to do about it ("" where nothing is). */
+/*
+ * One thing to know, and what to do about it ("" where nothing is): @ stands
+ * for the directory of our libraries, # for the compute capability.
+ */
 struct advice {
 	const char *code; /* for programs: "static-runtime" */
 	const char *says;
 	const char *what_to_do;
 };
+
+/* Machine code only; the launcher tells it, too. */
+extern const struct advice doctor_no_ptx;
 
 /*
  * Reads a file; capability: of the GPU with the least, 80 for 8.0. 0 or a
@@ -78,15 +87,19 @@ void doctor_free(struct doctor *doctor);
 int doctor_images(struct bytes section, bool relocatable,
 		  struct doctor *doctor);
 
+/* Adds a file that is an image itself, PTX or machine code. The same. */
+int doctor_image(struct bytes file, enum gkf_image_kind kind,
+		 struct doctor *doctor);
+
 /* The bytes of a file; NULL data: errno says why; an empty one is "". */
 struct bytes doctor_map(const char *path);
 void doctor_unmap(struct bytes all);
 
 /*
- * Reads the PTX that a GPU of that capability takes. 0 or GK_ERR_NOMEM; text
+ * Reads the PTX that a GPU of its capability takes. 0 or GK_ERR_NOMEM; text
  * that is no PTX has no kernels.
  */
-int doctor_kernels(struct doctor *doctor, unsigned capability);
+int doctor_kernels(struct doctor *doctor);
 
 /* It carries or asks for something of CUDA. */
 bool doctor_has_cuda(const struct doctor *doctor);
@@ -99,7 +112,7 @@ void doctor_text(const struct doctor *doctor, const char *libraries,
 json_t *doctor_json(const struct doctor *doctor, const char *libraries);
 
 /* What to do, with the directory of our libraries put in. */
-void doctor_what_to_do(const struct advice *advice, const char *libraries,
-		       struct gk_buf *buf);
+void doctor_what_to_do(const struct doctor *doctor, const struct advice *advice,
+		       const char *libraries, struct gk_buf *buf);
 
 #endif

@@ -53,6 +53,24 @@ static int add(struct doctor *doctor, const struct gkf_image *found,
 	return 0;
 }
 
+/* 75 of the line ".target sm_75"; 0: it has none. */
+static unsigned ptx_arch(struct bytes text)
+{
+	static const char target[] = ".target sm_";
+	const char *found =
+	    memmem(text.data, text.size, target, sizeof target - 1);
+	const char *end = (const char *)text.data + text.size;
+	unsigned arch = 0;
+
+	if (!found)
+		return 0;
+	for (found += sizeof target - 1;
+	     found < end && *found >= '0' && *found <= '9' && arch < 1000;
+	     found++)
+		arch = arch * 10 + (unsigned)(*found - '0');
+	return arch;
+}
+
 static int add_module(struct bytes fatbin, bool relocatable,
 		      struct doctor *doctor)
 {
@@ -81,6 +99,24 @@ static struct bytes fatbin_at(struct bytes section, size_t at)
 				 size < section.size - at ? size
 							  : section.size - at)
 		    : all;
+}
+
+int doctor_image(struct bytes file, enum gkf_image_kind kind,
+		 struct doctor *doctor)
+{
+	struct gkf_image image = {.kind = kind,
+				  .packing = GKF_PLAIN,
+				  .bytes = file.data,
+				  .stored = file.size,
+				  .size = file.size};
+	int err;
+
+	image.arch = kind == GKF_IMAGE_ELF
+			 ? gkf_cubin_arch(file.data, file.size)
+			 : ptx_arch(file);
+	err = add(doctor, &image, false);
+	doctor->module_count++;
+	return err;
 }
 
 int doctor_images(struct bytes section, bool relocatable, struct doctor *doctor)

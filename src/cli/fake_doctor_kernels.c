@@ -122,7 +122,7 @@ static int judge_parts(struct doctor *doctor, struct parts *parts)
 	return err;
 }
 
-int doctor_kernels(struct doctor *doctor, unsigned capability)
+int doctor_kernels(struct doctor *doctor)
 {
 	struct parts parts = {.count = 0};
 	unsigned last = UINT_MAX;
@@ -134,7 +134,11 @@ int doctor_kernels(struct doctor *doctor, unsigned capability)
 		if (doctor->images[i].module == last)
 			continue;
 		last = doctor->images[i].module;
-		m = read_module(doctor, i, capability);
+		/* What it lacks comes from those that it is linked with. */
+		if (doctor->images[i].relocatable &&
+		    doctor->kind == KIND_OBJECT)
+			continue;
+		m = read_module(doctor, i, doctor->capability);
 		if (m && doctor->images[i].relocatable &&
 		    parts.count < PARTS_MAX) {
 			parts.module[parts.count++] = m;

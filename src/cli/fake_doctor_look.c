@@ -37,17 +37,13 @@ static const struct advice
 	 "link it again with the shared runtime: -cudart shared, without "
 	 "touching the makefile NVCC_APPEND_FLAGS=\"-cudart shared\", with "
 	 "CMake -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared; or with gpukit's static "
-	 "runtime: NVCC_APPEND_FLAGS=\"-L@\""},
-    no_ptx = {"no-ptx",
-	      "it has kernels as machine code only, which no CPU runs",
-	      "compile it with PTX too: -gencode "
-	      "arch=compute_80,code=compute_80, without touching the makefile "
-	      "NVCC_APPEND_FLAGS=\"-gencode arch=compute_80,code=compute_80\", "
-	      "with CMake -DCMAKE_CUDA_ARCHITECTURES=80-virtual"},
+	 "runtime: NVCC_APPEND_FLAGS=\"-L@\", where CMake links "
+	 "CUDA::cudart_static "
+	 "-DCUDA_cudart_static_LIBRARY=@/libcudart_static.a"},
     new_ptx = {"new-ptx", "its PTX is for newer GPUs than the machine has",
 	       "choose newer GPUs with --gpus, or compile it for "
 	       "older ones too: -gencode "
-	       "arch=compute_80,code=compute_80"},
+	       "arch=compute_#,code=compute_#"},
     not_linked = {"not-linked",
 		  "its device code (-rdc=true) does not fit together", ""},
     refused = {"refused-instruction",
@@ -58,7 +54,15 @@ static const struct advice
 		   "it needs the shared runtime of another CUDA than 12 or 13",
 		   "build it with CUDA 12 or 13"},
     wrong_cpu = {"wrong-cpu", "it is made for another CPU",
-		 "build it on this kind of machine"};
+		 "build it on this kind of machine"},
+    nothing = {"nothing", "it is neither a program nor a library", ""};
+
+const struct advice doctor_no_ptx = {
+    "no-ptx", "it has kernels as machine code only, which no CPU runs",
+    "compile it with PTX too: -gencode arch=compute_#,code=compute_#, without "
+    "touching the makefile NVCC_APPEND_FLAGS=\"-gencode "
+    "arch=compute_#,code=compute_#\", with CMake "
+    "-DCMAKE_CUDA_ARCHITECTURES=#-virtual"};
 
 /* NVIDIA's libraries that a program may need, by what their names begin with.
  */
@@ -126,6 +130,14 @@ static void look_at_library(struct doctor *doctor, const char *name)
 			advise(doctor, &libraries[i].advice);
 }
 
+static bool is_shared_runtime(const struct elf *elf)
+{
+	const char *name = elf_soname(elf);
+
+	return name && (!strcmp(name, "libcudart.so.12") ||
+			!strcmp(name, "libcudart.so.13"));
+}
+
 static void look_at_runtime(const struct elf *elf, struct doctor *doctor)
 {
 	static const char libcuda[] = "libcuda.so.1";
@@ -142,6 +154,7 @@ static void look_at_runtime(const struct elf *elf, struct doctor *doctor)
 	runtime->ours_static = our_major(elf);
 	runtime->nvidia_static = names_driver && !runtime->ours_static &&
 				 holds_runtime_guid(elf->all);
+	runtime->replaced = runtime->nvidia_static && is_shared_runtime(elf);
 	/* A runtime inside names the driver too. */
 	runtime->driver = elf_imports(elf, "cu") && !elf_imports(elf, "cuda")
 			      ? true
@@ -159,19 +172,19 @@ static void look_at_kind(const struct elf *elf, struct doctor *doctor)
 		doctor->kind = KIND_LIBRARY;
 }
 
-/* "#!/usr/bin/env python3": who runs it. */
-static void look_at_script(struct bytes all, struct doctor *doctor)
+/* "#!/usr/bin/env python3": who runs it; false: it is no script. */
+static bool look_at_script(struct bytes all, struct doctor *doctor)
 {
 	size_t cap = sizeof doctor->interpreter, size = 0;
 
-	doctor->kind = KIND_OTHER;
 	if (all.size < 2 || memcmp(all.data, "#!", 2))
-		return;
+		return false;
 	doctor->kind = KIND_SCRIPT;
 	while (2 + size < all.size && all.data[2 + size] != '\n')
 		size++;
 	gk_str_clean(doctor->interpreter, cap, (const char *)all.data + 2,
 		     size);
+	return true;
 }
 
 /* How the kernels of one module stand. */
@@ -179,8 +192,7 @@ struct standing {
 	bool has_code, has_ptx, fits;
 };
 
-static struct standing standing_of(const struct doctor *doctor, unsigned module,
-				   unsigned capability)
+static struct standing standing_of(const struct doctor *doctor, unsigned module)
 {
 	struct standing s = {false, false, false};
 
@@ -194,38 +206,46 @@ static struct standing standing_of(const struct doctor *doctor, unsigned module,
 			continue;
 		}
 		s.has_ptx = true;
-		s.fits = s.fits || image->found.arch <= capability;
+		s.fits = s.fits || image->found.arch <= doctor->capability;
 	}
 	return s;
 }
 
 /* Are there parts of -rdc=true that are linked when the program starts? */
-static bool has_parts(const struct doctor *doctor, unsigned capability)
+static bool has_parts(const struct doctor *doctor)
 {
 	for (unsigned i = 0; i < doctor->image_count; i++)
 		if (doctor->images[i].relocatable &&
 		    doctor->images[i].found.kind == GKF_IMAGE_PTX &&
-		    doctor->images[i].found.arch <= capability)
+		    doctor->images[i].found.arch <= doctor->capability)
 			return true;
 	return false;
 }
 
-static void judge_images(struct doctor *doctor, unsigned capability)
+static void judge_images(struct doctor *doctor)
 {
-	if (has_parts(doctor, capability))
+	if (has_parts(doctor))
 		return;
 	for (unsigned i = 0; i < doctor->module_count; i++) {
-		struct standing s = standing_of(doctor, i, capability);
+		struct standing s = standing_of(doctor, i);
 
 		if (s.has_ptx && !s.fits)
 			advise(doctor, &new_ptx);
 		else if (s.has_code && !s.has_ptx)
-			advise(doctor, &no_ptx);
+			advise(doctor, &doctor_no_ptx);
 	}
 }
 
-static void judge(const struct elf *elf, struct doctor *doctor,
-		  unsigned capability)
+static void judge_kernels(struct doctor *doctor)
+{
+	judge_images(doctor);
+	if (doctor->unlinked)
+		advise(doctor, &not_linked);
+	if (doctor->refused_count)
+		advise(doctor, &refused);
+}
+
+static void judge(const struct elf *elf, struct doctor *doctor)
 {
 #if defined(__x86_64__)
 	const unsigned own = EM_X86_64;
@@ -238,16 +258,12 @@ static void judge(const struct elf *elf, struct doctor *doctor,
 		return;
 	if (elf->header.e_machine != own)
 		advise(doctor, &wrong_cpu);
-	if (doctor->runtime.nvidia_static)
+	if (doctor->runtime.nvidia_static && !doctor->runtime.replaced)
 		advise(doctor, &static_runtime);
 	if (*shared && strcmp(shared, "libcudart.so.12") &&
 	    strcmp(shared, "libcudart.so.13"))
 		advise(doctor, &old_runtime);
-	judge_images(doctor, capability);
-	if (doctor->unlinked)
-		advise(doctor, &not_linked);
-	if (doctor->refused_count)
-		advise(doctor, &refused);
+	judge_kernels(doctor);
 }
 
 bool doctor_has_cuda(const struct doctor *doctor)
@@ -255,34 +271,81 @@ bool doctor_has_cuda(const struct doctor *doctor)
 	const struct runtime *r = &doctor->runtime;
 
 	return *r->shared || r->nvidia_static || r->ours_static || r->driver ||
-	       doctor->image_count || doctor->advice_count;
+	       doctor->image_count ||
+	       (doctor->advice_count && doctor->kind != KIND_OTHER);
+}
+
+/* A program, a library or what is linked to be one. */
+static int look_at_elf(const struct elf *elf, struct doctor *doctor)
+{
+	int err;
+
+	look_at_kind(elf, doctor);
+	look_at_runtime(elf, doctor);
+	err = doctor_images(elf_find(elf, ".nv_fatbin"), false, doctor);
+	if (!err)
+		err = doctor_images(elf_find(elf, "__nv_relfatbin"), true,
+				    doctor);
+	if (!err)
+		err = doctor_kernels(doctor);
+	if (!err)
+		judge(elf, doctor);
+	return err;
+}
+
+/* PTX begins with its version, after comments. */
+static bool is_ptx(struct bytes all)
+{
+	static const char version[] = ".version", target[] = ".target";
+	const unsigned char *found =
+	    memmem(all.data, all.size, version, sizeof version - 1);
+	size_t at = found ? (size_t)(found - all.data) : 0;
+
+	return found && !memchr(all.data, 0, at) &&
+	       (!at || all.data[at - 1] == '\n') &&
+	       memmem(found, all.size - at, target, sizeof target - 1);
+}
+
+/* Kernels that a program loads from a file; everything else is nothing. */
+static int look_at_image(struct bytes all, bool is_code, struct doctor *doctor)
+{
+	int err = 0;
+
+	doctor->kind = KIND_IMAGE;
+	if (is_code)
+		err = doctor_image(all, GKF_IMAGE_ELF, doctor);
+	else if (is_ptx(all))
+		err = doctor_image(all, GKF_IMAGE_PTX, doctor);
+	else if (all.size >= sizeof(uint64_t) * 2 &&
+		 gkf_image_form(all.data) == GKF_FORM_FATBIN)
+		err = doctor_images(all, false, doctor);
+	if (!err && doctor->image_count)
+		err = doctor_kernels(doctor);
+	if (!doctor->image_count) {
+		doctor->kind = KIND_OTHER;
+		advise(doctor, &nothing);
+	}
+	judge_kernels(doctor);
+	return err;
 }
 
 int doctor_look(const char *path, struct bytes all, unsigned capability,
 		struct doctor *ret_doctor)
 {
-	struct doctor doctor = {.path = path};
+	struct doctor doctor = {.path = path, .capability = capability};
+	bool is_elf;
 	struct elf elf;
-	int err;
+	int err = 0;
 
-	if (!elf_read(all, &elf)) {
-		look_at_script(all, &doctor);
-		*ret_doctor = doctor;
-		return 0;
-	}
-	look_at_kind(&elf, &doctor);
-	look_at_runtime(&elf, &doctor);
-	err = doctor_images(elf_find(&elf, ".nv_fatbin"), false, &doctor);
-	if (!err)
-		err = doctor_images(elf_find(&elf, "__nv_relfatbin"), true,
-				    &doctor);
-	if (!err)
-		err = doctor_kernels(&doctor, capability);
+	is_elf = elf_read(all, &elf);
+	if (is_elf && elf.header.e_machine != EM_CUDA)
+		err = look_at_elf(&elf, &doctor);
+	else if (is_elf || !look_at_script(all, &doctor))
+		err = look_at_image(all, is_elf, &doctor);
 	if (err) {
 		doctor_free(&doctor);
 		return err;
 	}
-	judge(&elf, &doctor, capability);
 	*ret_doctor = doctor;
 	return 0;
 }

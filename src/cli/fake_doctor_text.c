@@ -5,8 +5,8 @@
 
 static const char *const kinds[] = {
     [KIND_PROGRAM] = "program", [KIND_LIBRARY] = "library",
-    [KIND_OBJECT] = "object",   [KIND_SCRIPT] = "script",
-    [KIND_OTHER] = "other",
+    [KIND_OBJECT] = "object",   [KIND_IMAGE] = "image of kernels",
+    [KIND_SCRIPT] = "script",   [KIND_OTHER] = "other",
 };
 
 static const char *const packings[] = {
@@ -29,7 +29,10 @@ static void runtime_text(const struct runtime *r, struct gk_buf *buf)
 		comma = "; ";
 	}
 	if (r->nvidia_static) {
-		gk_buf_printf(buf, "%sNVIDIA's, inside", comma);
+		gk_buf_printf(buf, "%sNVIDIA's, inside%s", comma,
+			      r->replaced ? ", for which the launcher has "
+					    "gpukit's opened"
+					  : "");
 		comma = "; ";
 	}
 	if (r->ours_static) {
@@ -84,12 +87,14 @@ static void images_text(const struct doctor *doctor, struct gk_buf *buf)
 	}
 }
 
-void doctor_what_to_do(const struct advice *advice, const char *libraries,
-		       struct gk_buf *buf)
+void doctor_what_to_do(const struct doctor *doctor, const struct advice *advice,
+		       const char *libraries, struct gk_buf *buf)
 {
 	for (const char *p = advice->what_to_do; *p; p++)
 		if (*p == '@')
 			gk_buf_puts(buf, libraries);
+		else if (*p == '#')
+			gk_buf_printf(buf, "%u", doctor->capability);
 		else
 			gk_buf_putc(buf, *p);
 }
@@ -106,7 +111,7 @@ static void verdict_text(const struct doctor *doctor, const char *libraries,
 		if (!*advice->what_to_do)
 			continue;
 		gk_buf_puts(buf, "  do       ");
-		doctor_what_to_do(advice, libraries, buf);
+		doctor_what_to_do(doctor, advice, libraries, buf);
 		gk_buf_putc(buf, '\n');
 	}
 }
@@ -130,9 +135,10 @@ void doctor_text(const struct doctor *doctor, const char *libraries,
 		return;
 	}
 	gk_buf_printf(buf, "%s: %s %s\n", path,
-		      doctor->kind == KIND_OBJECT ? "an" : "a",
+		      strchr("aeiou", *kinds[doctor->kind]) ? "an" : "a",
 		      kinds[doctor->kind]);
-	runtime_text(&doctor->runtime, buf);
+	if (doctor->kind != KIND_IMAGE)
+		runtime_text(&doctor->runtime, buf);
 	images_text(doctor, buf);
 	kernels_text(doctor, buf);
 	verdict_text(doctor, libraries, buf);
@@ -167,7 +173,7 @@ static json_t *reasons_json(const struct doctor *doctor, const char *libraries)
 		const struct advice *advice = doctor->advice[i];
 		struct gk_buf text = {0};
 
-		doctor_what_to_do(advice, libraries, &text);
+		doctor_what_to_do(doctor, advice, libraries, &text);
 		json_array_append_new(
 		    list,
 		    json_pack("{s:s, s:s, s:s}", "code", advice->code, "says",

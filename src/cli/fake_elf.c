@@ -85,7 +85,9 @@ struct bytes elf_find(const struct elf *elf, const char *name)
 	return (struct bytes){NULL, 0};
 }
 
-const char *elf_needed(const struct elf *elf, unsigned index)
+/* The text of the index-th dynamic entry of a kind. */
+static const char *dynamic_text(const struct elf *elf, Elf64_Sxword tag,
+				unsigned index)
 {
 	struct bytes dynamic = elf_find(elf, ".dynamic");
 	struct bytes texts = elf_find(elf, ".dynstr");
@@ -94,9 +96,19 @@ const char *elf_needed(const struct elf *elf, unsigned index)
 	for (size_t at = 0;
 	     copy(dynamic, at, &entry, sizeof entry) && entry.d_tag != DT_NULL;
 	     at += sizeof entry)
-		if (entry.d_tag == DT_NEEDED && !index--)
+		if (entry.d_tag == tag && !index--)
 			return text_at(texts, entry.d_un.d_val);
 	return NULL;
+}
+
+const char *elf_needed(const struct elf *elf, unsigned index)
+{
+	return dynamic_text(elf, DT_NEEDED, index);
+}
+
+const char *elf_soname(const struct elf *elf)
+{
+	return dynamic_text(elf, DT_SONAME, 0);
 }
 
 bool elf_imports(const struct elf *elf, const char *prefix)

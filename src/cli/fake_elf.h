@@ -39,6 +39,9 @@ struct bytes elf_find(const struct elf *elf, const char *name);
 /* The index-th library that it needs (DT_NEEDED); NULL after the last. */
 const char *elf_needed(const struct elf *elf, unsigned index);
 
+/* The name by which others need it (DT_SONAME); NULL: it has none. */
+const char *elf_soname(const struct elf *elf);
+
 /*
  * Whether it asks others for a symbol whose name is the prefix followed by an
  * upper-case letter.

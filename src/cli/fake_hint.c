@@ -67,31 +67,45 @@ static bool find(const char *name, char *ret_path, size_t cap)
 	return false;
 }
 
-static bool has_static_runtime(const char *path)
+/* What cannot run on any machine, and the doctor has a word for. */
+static const char *trouble_of(const struct doctor *doctor)
+{
+	if (doctor->runtime.nvidia_static)
+		return "carries NVIDIA's own CUDA runtime, which works with "
+		       "NVIDIA's own driver only";
+	for (unsigned i = 0; i < doctor->advice_count; i++)
+		if (doctor->advice[i] == &doctor_no_ptx)
+			return "has kernels as machine code only, which no CPU "
+			       "runs";
+	return NULL;
+}
+
+/* No kernel is judged: there is no GPU of capability 0. */
+static const char *find_trouble(const char *path)
 {
 	struct bytes all = doctor_map(path);
+	const char *trouble = NULL;
 	struct doctor doctor;
-	bool has = false;
 
 	if (!all.data)
-		return false;
+		return NULL;
 	if (all.size <= SIZE_MAX_LOOKED &&
 	    !doctor_look(path, all, 0, &doctor)) {
-		has = doctor.runtime.nvidia_static;
+		trouble = trouble_of(&doctor);
 		doctor_free(&doctor);
 	}
 	doctor_unmap(all);
-	return has;
+	return trouble;
 }
 
 void fake_hint(const char *command)
 {
+	const char *trouble = NULL;
 	char path[PATH_MAX];
 
-	if (find(command, path, sizeof path) && has_static_runtime(path))
-		fake_failure(
-		    "%s carries NVIDIA's own CUDA runtime, which works "
-		    "with NVIDIA's own driver only; `gpukit fake "
-		    "doctor %s` says how to link it again",
-		    command, path);
+	if (find(command, path, sizeof path))
+		trouble = find_trouble(path);
+	if (trouble)
+		fake_failure("%s %s; `gpukit fake doctor %s` says what to do",
+			     command, trouble, path);
 }

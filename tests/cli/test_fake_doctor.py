@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -83,10 +84,11 @@ def test_gpukit_itself_carries_no_runtime(gpukit):
     assert done.returncode == 0 and done.stderr == ""
 
 
-@pytest.mark.parametrize("way", ["default", "shared"])
+@pytest.mark.parametrize("way", ["default", "shared", "code", "rdc-code"])
 def test_the_launcher_says_it_of_what_it_starts(gpukit, way):
     done = gpukit("fake", "--", built(way))
     assert ("NVIDIA's own CUDA runtime" in done.stderr) == (way == "default")
+    assert ("machine code only" in done.stderr) == way.endswith("code")
     assert (done.returncode == 0) == (way == "shared")
 
 
@@ -131,8 +133,13 @@ def test_a_stripped_program_keeps_its_runtime(gpukit, tmp_path, way):
 
 def test_the_runtime_of_cuda_12_is_known_too(gpukit):
     nvidia = os.path.join(cuda_programs.TOOLKIT_12, "lib", "libcudart.so.12")
-    (found,) = look(gpukit, nvidia, code=1)
+    (found,) = look(gpukit, nvidia, code=0)
     assert found["kind"] == "library" and found["runtime"]["nvidia_inside"]
+    count = ("import ctypes, sys; n = ctypes.c_int();"
+             "print(ctypes.CDLL(sys.argv[1]).cudaGetDeviceCount("
+             "ctypes.byref(n)), n.value)")
+    told = gpukit.ok("fake", "--", sys.executable, "-c", count, nvidia)
+    assert told == "0 8\n"
     (found,) = look(gpukit, os.path.join(FAKE_DIR, "libcudart.so.12"), code=0)
     assert found["runtime"]["gpukit_inside"] == 12
 
@@ -227,6 +234,33 @@ def test_it_names_the_kernels_that_will_be_refused(gpukit, tmp_path):
     assert (found["kernels"], found["kernels_refused"]) == (1, 0)
 
 
+def test_files_of_kernels(gpukit, tmp_path):
+    source = os.path.join(cuda_programs.SOURCES, "vector_add.cu")
+    for kind, flags, expected in (
+            ("cubin", ["-arch=sm_80"], (CODE, ["no-ptx"])),
+            ("ptx", ["-arch=compute_80"], (PTX, [])),
+            ("fatbin", ["-arch=compute_80"], (PTX, [])),
+            ("fatbin", ["-arch=compute_90"], (PTX, ["new-ptx"]))):
+        out = tmp_path / f"kernels.{kind}"
+        cuda_programs.run(cuda_programs.NVCC, f"-{kind}", *flags, source,
+                          "-o", str(out), env=cuda_programs.environment())
+        (found,) = look(gpukit, out)
+        assert found["kind"] == "image of kernels"
+        assert (found["images"][0]["kind"],
+                [r["code"] for r in found["reasons"]]) == expected
+        assert found["kernels"] == (not expected[1])
+
+
+def test_an_object_is_linked_later(gpukit, tmp_path):
+    (tmp_path / "part.cu").write_text(TWO_FILES[0])
+    out = tmp_path / "part.o"
+    cuda_programs.run(cuda_programs.NVCC, "-dc", "-arch=compute_75",
+                      str(tmp_path / "part.cu"), "-o", str(out),
+                      env=cuda_programs.environment())
+    (found,) = look(gpukit, out, code=0)
+    assert found["kind"] == "object"
+
+
 def test_the_machine_decides(gpukit):
     program = built("new")
     assert gpukit("fake", "doctor", program).returncode == 1
@@ -242,6 +276,8 @@ def test_it_says_what_to_do_and_that_helps(gpukit):
     assert "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared" in told
     flag = re.search(r'NVCC_APPEND_FLAGS="(-L[^"]+)"', told).group(1)
     assert os.path.exists(os.path.join(flag[2:], "libcudart_static.a"))
+    told = gpukit("fake", "doctor", "--gpus", "t4", built("code")).stdout
+    assert "arch=compute_75,code=compute_75" in told
     told = gpukit("fake", "doctor", built("code")).stdout
     flags = re.search(r'NVCC_APPEND_FLAGS="(-gencode [^"]+)"', told).group(1)
     out = os.path.join(cuda_programs.OUT, "mended")
@@ -259,6 +295,7 @@ def test_scripts_directories_and_what_is_nothing(gpukit, tmp_path):
     assert "script for /usr/bin/env python3" in told
     done = gpukit("fake", "doctor", os.path.join(ROOT, "README.md"))
     assert done.returncode == 1 and "neither a program" in done.stdout
+    look(gpukit, os.path.join(ROOT, "README.md"), code=1)
 
     package = tmp_path / "package"
     (package / "deep").mkdir(parents=True)
@@ -276,6 +313,8 @@ def test_errors_and_usage(gpukit, tmp_path):
     done = gpukit("fake", "doctor", tmp_path / "missing")
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert "No such file" in done.stderr
+    done = gpukit("fake", "doctor", tmp_path / "missing", "/bin/sh")
+    assert done.returncode == 1 and "/bin/sh: a program" in done.stdout
     assert gpukit("fake", "doctor").returncode == 2
     assert gpukit("fake", "doctor", "--gpus", "nonsense", "/bin/sh"
                   ).returncode == 2
