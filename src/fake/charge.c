@@ -95,7 +95,7 @@ static void recount(struct gkf_machine *m, unsigned device)
 		if (!gkf_slot_read_on(m, i, device, &slot))
 			continue;
 		gkf_books_enter(m, &slot);
-		gkf_account_holds(m, i, slot.bytes);
+		gkf_account_holds(m, i, gkf_slot_own(&slot));
 	}
 	gk_log(GK_LOG_INFO, "a process died while taking memory of GPU %u",
 	       device);
@@ -213,21 +213,32 @@ static int lock_own(struct gkf_machine *m, unsigned index, unsigned *ret_device)
 	return 0;
 }
 
-/* The slot's word is the truth, so it is changed first. */
-static void take(struct gkf_machine *m, unsigned index, unsigned device,
-		 uint64_t bytes)
+static void change(_Atomic uint64_t *word, uint64_t by)
 {
-	struct gkf_slot *slot = &m->file->slot[index];
-	uint64_t held =
-	    atomic_load_explicit(&slot->bytes, memory_order_relaxed) + bytes;
-
-	atomic_store_explicit(&slot->bytes, held, memory_order_release);
-	if (!slot->wave.stop_bin)
-		add(books_of(m, device), slot->instance, bytes);
-	gkf_account_holds(m, index, held);
+	atomic_store_explicit(
+	    word, atomic_load_explicit(word, memory_order_relaxed) + by,
+	    memory_order_release);
 }
 
-static int try_charge(struct gkf_machine *m, unsigned index, uint64_t bytes)
+/*
+ * The slot's words are the truth, so they are changed first; never more is
+ * managed than held.
+ */
+static void take(struct gkf_machine *m, unsigned index, unsigned device,
+		 uint64_t bytes, bool managed)
+{
+	struct gkf_slot *slot = &m->file->slot[index];
+
+	change(&slot->bytes, bytes);
+	if (managed)
+		change(&slot->managed, bytes);
+	if (!slot->wave.stop_bin)
+		add(books_of(m, device), slot->instance, bytes);
+	gkf_account_holds(m, index, gkf_slot_own(slot));
+}
+
+static int try_charge(struct gkf_machine *m, unsigned index, uint64_t bytes,
+		      bool managed)
 {
 	const struct gkf_slot *slot = &m->file->slot[index % GKF_SLOTS_MAX];
 	unsigned device;
@@ -240,26 +251,38 @@ static int try_charge(struct gkf_machine *m, unsigned index, uint64_t bytes)
 		   ? rest_by_clock(m, device, slot)
 		   : rest_by_books(m, device, slot);
 	if (bytes <= left)
-		take(m, index, device, bytes);
+		take(m, index, device, bytes, managed);
 	else
 		r = GK_ERR_NO_SPACE;
 	gkf_books_unlock(m, device);
 	return r;
 }
 
-int gkf_charge(struct gkf_machine *m, unsigned index, uint64_t bytes)
+static int charge(struct gkf_machine *m, unsigned index, uint64_t bytes,
+		  bool managed)
 {
-	int r = try_charge(m, index, bytes);
+	int r = try_charge(m, index, bytes, managed);
 
 	/* Whoever removes the dead: another process may just have done it. */
 	if (r == GK_ERR_NO_SPACE) {
 		gkf_reap(m, true);
-		r = try_charge(m, index, bytes);
+		r = try_charge(m, index, bytes, managed);
 	}
 	return r;
 }
 
-int gkf_refund(struct gkf_machine *m, unsigned index, uint64_t bytes)
+int gkf_charge(struct gkf_machine *m, unsigned index, uint64_t bytes)
+{
+	return charge(m, index, bytes, false);
+}
+
+int gkf_charge_managed(struct gkf_machine *m, unsigned index, uint64_t bytes)
+{
+	return charge(m, index, bytes, true);
+}
+
+static int refund(struct gkf_machine *m, unsigned index, uint64_t bytes,
+		  bool managed)
 {
 	struct gkf_slot *slot = &m->file->slot[index % GKF_SLOTS_MAX];
 	uint64_t held;
@@ -268,17 +291,28 @@ int gkf_refund(struct gkf_machine *m, unsigned index, uint64_t bytes)
 
 	if (r)
 		return r;
-	held = atomic_load_explicit(&slot->bytes, memory_order_relaxed);
+	held = managed ? atomic_load(&slot->managed) : gkf_slot_own(slot);
 	if (bytes > held) {
 		r = GK_ERR_RANGE;
 	} else {
-		atomic_store_explicit(&slot->bytes, held - bytes,
-				      memory_order_release);
+		if (managed)
+			change(&slot->managed, -bytes);
+		change(&slot->bytes, -bytes);
 		if (!slot->wave.stop_bin)
 			subtract(books_of(m, device), slot->instance, bytes);
 	}
 	gkf_books_unlock(m, device);
 	return r;
+}
+
+int gkf_refund(struct gkf_machine *m, unsigned index, uint64_t bytes)
+{
+	return refund(m, index, bytes, false);
+}
+
+int gkf_refund_managed(struct gkf_machine *m, unsigned index, uint64_t bytes)
+{
+	return refund(m, index, bytes, true);
 }
 
 int gkf_charge_attach(struct gkf_machine *m, unsigned device, uint32_t instance,

@@ -43,6 +43,15 @@ GKF_API int gkf_charge(struct gkf_machine *m, unsigned slot, uint64_t bytes);
 GKF_API int gkf_refund(struct gkf_machine *m, unsigned slot, uint64_t bytes);
 
 /*
+ * The same of managed memory that has come to the device: it is taken like any
+ * other, but a driver does not count it as the memory of a process.
+ */
+GKF_API int gkf_charge_managed(struct gkf_machine *m, unsigned slot,
+			       uint64_t bytes);
+GKF_API int gkf_refund_managed(struct gkf_machine *m, unsigned slot,
+			       uint64_t bytes);
+
+/*
  * The rest is for the machine's core: the books of a device, locked. A
  * slot's bytes, and its coming and going, change under them. Take the
  * writers' lock first where both are needed.

@@ -436,7 +436,7 @@ int gkf_processes_in(struct gkf_machine *m, unsigned device, uint32_t instance,
 			    .pid = slot.pid,
 			    .types = slot.types,
 			    .instance = slot.instance,
-			    .bytes = slot.bytes,
+			    .bytes = gkf_slot_own(&slot),
 			    .wave = slot.wave,
 			};
 		count++;

@@ -17,7 +17,7 @@ struct gkf_process {
 	int32_t pid;
 	uint32_t types;
 	uint32_t instance; /* GKF_INSTANCE(gi, ci), or GKF_NO_INSTANCE */
-	uint64_t bytes;
+	uint64_t bytes;    /* device memory, less what is managed */
 	struct gkf_wave wave;
 };
 

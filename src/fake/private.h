@@ -101,6 +101,17 @@ static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
 	       ret_slot->device == device;
 }
 
+/* What a driver tells as the memory of the process. */
+static inline uint64_t gkf_slot_own(const struct gkf_slot *slot)
+{
+	uint64_t managed =
+	    atomic_load_explicit(&slot->managed, memory_order_relaxed);
+	uint64_t bytes =
+	    atomic_load_explicit(&slot->bytes, memory_order_relaxed);
+
+	return managed < bytes ? bytes - managed : 0;
+}
+
 /*
  * Frees a slot, which takes all that it holds with it. The caller holds the
  * writers' lock.

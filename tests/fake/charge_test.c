@@ -70,6 +70,48 @@ static void what_is_charged_is_held(void **state)
 	assert_int_equal(gkf_charge(fx.m, slot, 1), GK_ERR_NOT_FOUND);
 }
 
+static uint64_t told_of(unsigned slot)
+{
+	struct gkf_process list[GKF_SLOTS_MAX];
+	unsigned count;
+
+	assert_int_equal(
+	    gkf_processes(fx.m, 0, GKF_COMPUTE, list, GKF_SLOTS_MAX, &count),
+	    0);
+	for (unsigned i = 0; i < count; i++)
+		if (list[i].slot == slot)
+			return list[i].bytes;
+	fail();
+	return 0;
+}
+
+/* Managed memory is the device's, not the process's. */
+static void managed_memory_is_told_of_nobody(void **state)
+{
+	unsigned slot = attached(0);
+	uint64_t all = free_bytes(0);
+
+	(void)state;
+	assert_int_equal(gkf_charge(fx.m, slot, GIB), 0);
+	assert_int_equal(gkf_charge_managed(fx.m, slot, 3 * GIB), 0);
+	assert_int_equal(free_bytes(0), all - 4 * GIB);
+	assert_int_equal(told_of(slot), GIB);
+	assert_int_equal(gkf_refund(fx.m, slot, GIB + 1), GK_ERR_RANGE);
+	assert_int_equal(gkf_refund_managed(fx.m, slot, 3 * GIB + 1),
+			 GK_ERR_RANGE);
+	assert_int_equal(gkf_charge_managed(fx.m, slot, all - 4 * GIB + 1),
+			 GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_refund_managed(fx.m, slot, 2 * GIB), 0);
+	assert_int_equal(told_of(slot), GIB);
+	assert_balanced(0);
+	assert_int_equal(gkf_detach(fx.m, slot), 0);
+	assert_int_equal(free_bytes(0), all);
+	slot = attached(0);
+	assert_int_equal(gkf_charge(fx.m, slot, 7), 0);
+	assert_int_equal(told_of(slot), 7);
+	assert_balanced(0);
+}
+
 static void the_last_byte_can_be_had_and_no_more(void **state)
 {
 	unsigned slot = attached(0);
@@ -401,6 +443,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, open_two, close_it)
 	const struct CMUnitTest tests[] = {
 	    T(what_is_charged_is_held),
+	    T(managed_memory_is_told_of_nobody),
 	    T(the_last_byte_can_be_had_and_no_more),
 	    T(what_comes_by_the_clock_counts),
 	    T(a_gpu_instance_has_its_own_room),
