@@ -84,6 +84,26 @@ static CUresult of_function(enum cuda_row row, CUfunction given,
 				 ret_kernel);
 }
 
+/*
+ * None when a block would be too big for the device, or asks for more shared
+ * memory than is set for the kernel. Launch bounds do not count.
+ */
+static int blocks_of(CUcontext ctx, CUfunction f,
+		     const struct gkf_ptx_kernel *k, int threads,
+		     size_t dynamic)
+{
+	int most = 0;
+
+	function_attribute(
+	    ctx->device, f->image->source->ptx, f->ptx, k, &f->set,
+	    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &most);
+	if (dynamic > (size_t)most ||
+	    threads > function_limit(ctx->device,
+				     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
+		return 0;
+	return occupancy_blocks(ctx->device, k, threads, dynamic);
+}
+
 static CUresult active(enum cuda_row row, int *numBlocks, CUfunction func,
 		       int blockSize, size_t dynamic, unsigned flags)
 {
@@ -97,9 +117,7 @@ static CUresult active(enum cuda_row row, int *numBlocks, CUfunction func,
 	if (!numBlocks || blockSize <= 0 ||
 	    flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
 		return CUDA_ERROR_INVALID_VALUE;
-	*numBlocks = blockSize > function_threads(ctx->device, f->ptx, k)
-			 ? 0
-			 : occupancy_blocks(ctx->device, k, blockSize, dynamic);
+	*numBlocks = blocks_of(ctx, f, k, blockSize, dynamic);
 	return CUDA_SUCCESS;
 }
 
@@ -144,7 +162,7 @@ static CUresult potential(enum cuda_row row, int *minGridSize, int *blockSize,
 
 		if (shared_of)
 			dynamic = shared_of(threads);
-		blocks = occupancy_blocks(ctx->device, k, threads, dynamic);
+		blocks = blocks_of(ctx, f, k, threads, dynamic);
 		if (blocks * threads > best * best_blocks) {
 			best = threads;
 			best_blocks = blocks;
