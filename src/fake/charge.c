@@ -237,6 +237,54 @@ static void take(struct gkf_machine *m, unsigned index, unsigned device,
 	gkf_account_holds(m, index, gkf_slot_own(slot));
 }
 
+static void let_go(struct gkf_machine *m, unsigned device,
+		   struct gkf_slot *slot, uint64_t bytes, bool managed)
+{
+	if (managed)
+		change(&slot->managed, -bytes);
+	change(&slot->bytes, -bytes);
+	if (!slot->wave.stop_bin)
+		subtract(books_of(m, device), slot->instance, bytes);
+}
+
+/* Managed memory that another process than `by` has in the same place. */
+static uint64_t managed_of(const struct gkf_slot *slot, unsigned device,
+			   const struct gkf_slot *by)
+{
+	uint32_t instance = __atomic_load_n(&slot->instance, __ATOMIC_RELAXED);
+
+	if (!(atomic_load(&slot->life) & 1) || slot == by ||
+	    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) != device ||
+	    GKF_INSTANCE_GI(instance) != GKF_INSTANCE_GI(by->instance))
+		return 0;
+	return atomic_load(&slot->managed);
+}
+
+/*
+ * Managed memory can be on the host as well, so it gives way, whosever it is:
+ * all that is needed, or nothing.
+ */
+static bool evict(struct gkf_machine *m, unsigned device,
+		  const struct gkf_slot *by, uint64_t needed)
+{
+	unsigned high = gkf_slots_high(m);
+	uint64_t found = 0;
+
+	for (unsigned i = 0; i < high && found < needed; i++)
+		found += managed_of(&m->file->slot[i], device, by);
+	if (found < needed)
+		return false;
+	for (unsigned i = 0; i < high && needed; i++) {
+		struct gkf_slot *slot = &m->file->slot[i];
+		uint64_t part = managed_of(slot, device, by);
+
+		part = part < needed ? part : needed;
+		let_go(m, device, slot, part, true);
+		needed -= part;
+	}
+	return true;
+}
+
 static int try_charge(struct gkf_machine *m, unsigned index, uint64_t bytes,
 		      bool managed)
 {
@@ -250,7 +298,7 @@ static int try_charge(struct gkf_machine *m, unsigned index, uint64_t bytes,
 	left = __builtin_expect(books_of(m, device)->by_clock != 0, 0)
 		   ? rest_by_clock(m, device, slot)
 		   : rest_by_books(m, device, slot);
-	if (bytes <= left)
+	if (bytes <= left || (!managed && evict(m, device, slot, bytes - left)))
 		take(m, index, device, bytes, managed);
 	else
 		r = GK_ERR_NO_SPACE;
@@ -292,15 +340,12 @@ static int refund(struct gkf_machine *m, unsigned index, uint64_t bytes,
 	if (r)
 		return r;
 	held = managed ? atomic_load(&slot->managed) : gkf_slot_own(slot);
-	if (bytes > held) {
+	if (managed && bytes > held)
+		bytes = held;
+	if (bytes > held)
 		r = GK_ERR_RANGE;
-	} else {
-		if (managed)
-			change(&slot->managed, -bytes);
-		change(&slot->bytes, -bytes);
-		if (!slot->wave.stop_bin)
-			subtract(books_of(m, device), slot->instance, bytes);
-	}
+	else
+		let_go(m, device, slot, bytes, managed);
 	gkf_books_unlock(m, device);
 	return r;
 }

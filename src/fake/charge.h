@@ -44,7 +44,8 @@ GKF_API int gkf_refund(struct gkf_machine *m, unsigned slot, uint64_t bytes);
 
 /*
  * The same of managed memory that has come to the device: it is taken like any
- * other, but a driver does not count it as the memory of a process.
+ * other, but a driver does not count it as the memory of a process, and it is
+ * taken away when another process needs room; then less is given back.
  */
 GKF_API int gkf_charge_managed(struct gkf_machine *m, unsigned slot,
 			       uint64_t bytes);

@@ -97,8 +97,6 @@ static void managed_memory_is_told_of_nobody(void **state)
 	assert_int_equal(free_bytes(0), all - 4 * GIB);
 	assert_int_equal(told_of(slot), GIB);
 	assert_int_equal(gkf_refund(fx.m, slot, GIB + 1), GK_ERR_RANGE);
-	assert_int_equal(gkf_refund_managed(fx.m, slot, 3 * GIB + 1),
-			 GK_ERR_RANGE);
 	assert_int_equal(gkf_charge_managed(fx.m, slot, all - 4 * GIB + 1),
 			 GK_ERR_NO_SPACE);
 	assert_int_equal(gkf_refund_managed(fx.m, slot, 2 * GIB), 0);
@@ -110,6 +108,31 @@ static void managed_memory_is_told_of_nobody(void **state)
 	assert_int_equal(gkf_charge(fx.m, slot, 7), 0);
 	assert_int_equal(told_of(slot), 7);
 	assert_balanced(0);
+}
+
+/* Somebody else needs the room: a slot of its own stands for a process. */
+static void managed_memory_gives_way_to_others(void **state)
+{
+	unsigned slot = attached(0), other = attached(0), there = attached(1);
+	uint64_t all = free_bytes(0);
+
+	(void)state;
+	assert_int_equal(gkf_charge_managed(fx.m, slot, all - 2 * GIB), 0);
+	assert_int_equal(gkf_charge_managed(fx.m, there, GIB), 0);
+	assert_int_equal(gkf_charge(fx.m, other, all + 1), GK_ERR_NO_SPACE);
+	assert_int_equal(free_bytes(0), 2 * GIB);
+	assert_int_equal(gkf_charge_managed(fx.m, other, 3 * GIB),
+			 GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_charge(fx.m, other, 5 * GIB), 0);
+	assert_int_equal(free_bytes(0), 0);
+	assert_balanced(0);
+	assert_int_equal(gkf_charge(fx.m, slot, 1), GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_charge(fx.m, other, all - 5 * GIB), 0);
+	assert_int_equal(gkf_refund_managed(fx.m, slot, all), 0);
+	assert_int_equal(told_of(slot), 0);
+	assert_int_equal(told_of(other), all);
+	assert_balanced(0);
+	assert_balanced(1);
 }
 
 static void the_last_byte_can_be_had_and_no_more(void **state)
@@ -444,6 +467,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(what_is_charged_is_held),
 	    T(managed_memory_is_told_of_nobody),
+	    T(managed_memory_gives_way_to_others),
 	    T(the_last_byte_can_be_had_and_no_more),
 	    T(what_comes_by_the_clock_counts),
 	    T(a_gpu_instance_has_its_own_room),
