@@ -448,6 +448,29 @@ static void clusters_are_refused(void **state)
 	ptx_unload(&p);
 }
 
+static bool at_once(void)
+{
+	return true;
+}
+
+/* Also those that hold no loop: a grid may have 2^31 blocks. */
+static void kernels_stop_when_told(void **state)
+{
+	struct ptx_program p;
+	uint32_t count = 0;
+	uint64_t at;
+
+	(void)state;
+	ptx_load(&p, HEAD ".entry k(.param .u64 out) { .reg .b64 %rd;\n"
+			  "ld.param.u64 %rd, [out];\n"
+			  "red.global.add.u32 [%rd], 1; ret; }\n");
+	at = ptx_show(&p, &count, sizeof count);
+	p.stopped = at_once;
+	assert_int_equal(ptx_run(&p, "k", 1000, 1, &at, 8), GKF_PTX_STOPPED);
+	assert_int_equal(count, 1);
+	ptx_unload(&p);
+}
+
 static void clocks_go_forward(void **state)
 {
 	uint64_t out[32] = {0};
@@ -546,6 +569,7 @@ int main(void)
 	    cmocka_unit_test(errors_tell_where),
 	    cmocka_unit_test(what_has_no_row_is_refused),
 	    cmocka_unit_test(clusters_are_refused),
+	    cmocka_unit_test(kernels_stop_when_told),
 	    cmocka_unit_test(clocks_go_forward),
 	};
 

@@ -144,6 +144,7 @@ enum gkf_ptx_end ptx_run(struct ptx_program *p, const char *name,
 					.params = params,
 					.param_size = (uint32_t)size,
 					.find = find,
+					.stopped = p->stopped,
 					.context = &p->memory};
 	enum gkf_ptx_end end;
 

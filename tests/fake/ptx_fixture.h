@@ -28,6 +28,7 @@ struct ptx_program {
 	struct ptx_memory memory;
 	struct gkf_ptx_report report;
 	uint32_t dynamic_shared;
+	bool (*stopped)(void); /* NULL: never */
 };
 
 void ptx_load(struct ptx_program *p, const char *text);

@@ -70,7 +70,7 @@ struct gkf_ptx_launch {
 	/* The memory an address lies in; false: in none. */
 	bool (*find)(void *context, uint64_t address,
 		     struct gkf_ptx_window *ret_window);
-	bool (*stopped)(void); /* asked at back-branches */
+	bool (*stopped)(void); /* asked at back-branches, after blocks */
 	void *context;
 	uint32_t clock_khz; /* of %clock; 0: a tick is a nanosecond */
 	uint32_t sm_count;  /* that %smid goes through; 0: 1 */

@@ -192,6 +192,10 @@ static void run_grid(struct gkf_run *run, struct gkf_block *b)
 				b->at[2] = z;
 				run_block(b);
 				b->number++;
+				if (run->launch->stopped &&
+				    run->launch->stopped())
+					gkf_run_fail(b->warps[0], NULL, 0,
+						     GKF_PTX_STOPPED, 0);
 				if (run->end != GKF_PTX_DONE)
 					return;
 			}
