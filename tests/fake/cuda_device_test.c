@@ -229,6 +229,32 @@ static void rates_are_those_of_device_queries(struct fixture *fx)
 	assert_int_equal(GET(1, CLOCK_RATE), 1695000);
 }
 
+static void a_level_2_cache_may_keep_nothing(struct fixture *fx)
+{
+	CUlaunchAttributeValue value = {.accessPolicyWindow = {.hitRatio = 1}};
+	struct gkf_profile two[2] = {gkf_profile_default, gkf_profile_default};
+	const CUlaunchAttributeID window =
+	    CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW;
+	CUcontext ctx;
+
+	two[1].compute_major = 7;
+	two[1].compute_minor = 5;
+	remake(fx, two, 2);
+	setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+	init();
+	assert_int_equal(GET(1, MAX_PERSISTING_L2_CACHE_SIZE), 0);
+	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 1), SUCCESS);
+	assert_cuda(CU(cuCtxResetPersistingL2Cache)(), ERROR_NOT_SUPPORTED);
+	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 0), SUCCESS);
+	assert_cuda(CU(cuCtxResetPersistingL2Cache)(), SUCCESS);
+	value.accessPolicyWindow.num_bytes =
+	    (size_t)GET(0, MAX_ACCESS_POLICY_WINDOW_SIZE);
+	assert_cuda(CU(cuStreamSetAttribute)(NULL, window, &value), SUCCESS);
+	value.accessPolicyWindow.num_bytes++;
+	assert_cuda(CU(cuStreamSetAttribute)(NULL, window, &value),
+		    ERROR_INVALID_VALUE);
+}
+
 static void properties_are_attributes(struct fixture *fx)
 {
 	CUdevprop prop;
@@ -552,6 +578,7 @@ static const struct alone tests[] = {
     ALONE(attributes_follow_model_and_architecture),
     ALONE(settings_are_those_of_now),
     ALONE(rates_are_those_of_device_queries),
+    ALONE(a_level_2_cache_may_keep_nothing),
     ALONE(properties_are_attributes),
     ALONE(what_is_not_there_says_so),
     ALONE(devices_are_visible_as_cuda_reads_them),

@@ -89,7 +89,10 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 /* Nothing persists in a cache that is not modelled. */
 CUresult cuCtxResetPersistingL2Cache(void)
 {
+	size_t most;
+
 	ENTER_CONTEXT(cuCtxResetPersistingL2Cache, ctx);
-	(void)ctx;
-	return CUDA_SUCCESS;
+	return reaches(ctx, CU_LIMIT_PERSISTING_L2_CACHE_SIZE, &most)
+		   ? CUDA_SUCCESS
+		   : CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -14,6 +14,18 @@ static bool is_domain(unsigned domain)
 	return domain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
 }
 
+/* No longer than the device says, where it says so. */
+static bool is_window(CUstream s, const CUaccessPolicyWindow *window)
+{
+	int most = 0;
+
+	device_attribute(s->ctx->device,
+			 CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE,
+			 &most);
+	return window->hitRatio >= 0.0F && window->hitRatio <= 1.0F &&
+	       (!most || window->num_bytes <= (size_t)most);
+}
+
 static void set_priority(CUstream s, int priority)
 {
 	s->priority = stream_priority(priority);
@@ -27,8 +39,7 @@ static CUresult set(CUstream s, CUstreamAttrID attr,
 
 	switch ((int)attr) {
 	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-		ok = value->accessPolicyWindow.hitRatio >= 0.0F &&
-		     value->accessPolicyWindow.hitRatio <= 1.0F;
+		ok = is_window(s, &value->accessPolicyWindow);
 		if (ok)
 			s->window = *value;
 		break;
