@@ -1,4 +1,5 @@
-"""NVIDIA's Python bindings of the driver API (cuda-bindings), unmodified."""
+"""NVIDIA's Python bindings of the driver API (cuda-bindings), and what
+NVIDIA built upon them (cuda-core), unmodified."""
 
 import os
 import subprocess
@@ -139,4 +140,35 @@ from cuda.bindings import runtime
 error, _ = runtime.cudaMalloc(10)
 print(error.name)
 """)
-    assert told.strip() != "cudaSuccess"
+    assert told.strip() == "cudaErrorStubLibrary"
+
+
+CORE = """
+import ctypes, sys
+import numpy as np
+from cuda.core import (Device, EventOptions, LaunchConfig,
+                       LegacyPinnedMemoryResource, ObjectCode, launch)
+
+device = Device(5)
+device.set_current()
+assert device.compute_capability == (8, 0)
+stream = device.create_stream()
+with open(sys.argv[1], "rb") as file:
+    fill = ObjectCode.from_ptx(file.read()).get_kernel("fill")
+assert fill.occupancy.max_active_blocks_per_multiprocessor(128, 0) == 16
+on_gpu = device.memory_resource.allocate(4000, stream=stream)
+on_host = LegacyPinnedMemoryResource().allocate(4000)
+begin = stream.record(options=EventOptions(enable_timing=True))
+launch(stream, LaunchConfig(grid=8, block=128), fill, on_gpu, np.int32(42),
+       np.int32(1000))
+on_host.copy_from(on_gpu, stream=stream)
+end = stream.record(options=EventOptions(enable_timing=True))
+stream.sync()
+assert 0 < end - begin < 5000
+back = (ctypes.c_int * 1000).from_address(int(on_host.handle))
+assert list(back) == [42] * 1000
+"""
+
+
+def test_cuda_core():
+    python(CORE, cuda_programs.KERNELS)
