@@ -21,6 +21,9 @@ struct ptx_memory {
 	unsigned count;
 };
 
+/* What a module begins with. */
+#define HEAD ".version 8.0\n.target sm_70\n.address_size 64\n"
+
 /* A module with memory for its variables. */
 struct ptx_program {
 	struct gkf_ptx_module *module;

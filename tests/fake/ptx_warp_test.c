@@ -158,18 +158,17 @@ static void groups_act_by_themselves(void **state)
 }
 
 static const char locking[] =
-    ".version 8.0\n.target sm_70\n.address_size 64\n"
-    ".func lock(.param .b64 at) {\n"
-    ".reg .b32 %r; .reg .b64 %rd; .reg .pred %p;\n"
-    "ld.param.u64 %rd, [at];\n"
-    "again: atom.global.cas.b32 %r, [%rd], 0, 1;\n"
-    "setp.ne.u32 %p, %r, 0; @%p bra again; ret; }\n"
-    ".entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
-    "ld.param.u64 %rd1, [out];\n"
-    "{ .param .b64 a; st.param.b64 [a], %rd1; call lock, (a); }\n"
-    "ld.volatile.global.u32 %r1, [%rd1+4]; add.u32 %r1, %r1, 1;\n"
-    "st.volatile.global.u32 [%rd1+4], %r1; membar.gl;\n"
-    "atom.global.exch.b32 %r2, [%rd1], 0; ret; }\n";
+    HEAD ".func lock(.param .b64 at) {\n"
+	 ".reg .b32 %r; .reg .b64 %rd; .reg .pred %p;\n"
+	 "ld.param.u64 %rd, [at];\n"
+	 "again: atom.global.cas.b32 %r, [%rd], 0, 1;\n"
+	 "setp.ne.u32 %p, %r, 0; @%p bra again; ret; }\n"
+	 ".entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+	 "ld.param.u64 %rd1, [out];\n"
+	 "{ .param .b64 a; st.param.b64 [a], %rd1; call lock, (a); }\n"
+	 "ld.volatile.global.u32 %r1, [%rd1+4]; add.u32 %r1, %r1, 1;\n"
+	 "st.volatile.global.u32 [%rd1+4], %r1; membar.gl;\n"
+	 "atom.global.exch.b32 %r2, [%rd1], 0; ret; }\n";
 
 static void who_returned_waits_for_nobody(void **state)
 {
