@@ -60,6 +60,40 @@ def test_the_job_of_ci(project):
     assert "runs     yes" in shell(steps["Test"])
 
 
+HOST_PROJECT = """
+cmake_minimum_required(VERSION 3.22)
+project(host LANGUAGES CXX)
+find_package(CUDAToolkit REQUIRED)
+foreach(kind cudart cudart_static)
+	add_executable(of_${kind} host.cpp)
+	target_link_libraries(of_${kind} CUDA::${kind})
+endforeach()
+"""
+
+HOST = """
+#include <cuda_runtime.h>
+int main()
+{
+	void *at;
+	return cudaMalloc(&at, 100) || cudaFree(at);
+}
+"""
+
+
+def test_programs_that_nvcc_does_not_link(project):
+    directory, shell = project
+    (directory / "CMakeLists.txt").write_text(HOST_PROJECT)
+    (directory / "host.cpp").write_text(HOST)
+    with open(os.path.join(ROOT, "docs", "FAKE.md"), encoding="utf-8") as file:
+        (flag,) = re.findall(r"-DCUDA_cudart_static_LIBRARY=\S+", file.read())
+    flag = flag.replace("/usr/local/lib/gpukit/fake", FAKE_DIR)
+    shell(f"cmake -S . -B out -G Ninja {flag} && cmake --build out")
+    told = shell("gpukit fake doctor out/of_cudart out/of_cudart_static")
+    assert "gpukit's of CUDA 13, inside" in told
+    for kind in ("cudart", "cudart_static"):
+        shell(f"gpukit fake -- out/of_{kind}")
+
+
 MAIN = """
 #include <cstdio>
 int main()
