@@ -238,6 +238,42 @@ static void threads_share_a_pool(void **state)
 	assert_int_equal(free_now(), before);
 }
 
+/* The stream says where, whatever is current. */
+static void a_streams_device_gives_the_memory(void **state)
+{
+	uint64_t before = free_now(), there;
+	CUcontext other;
+	CUstream stream;
+	CUdeviceptr p;
+	int device = 7;
+
+	(void)state;
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&stream, 0), SUCCESS);
+	there = free_now();
+	assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
+	p = pool_alloc(BLOCK, stream);
+	assert_int_equal(free_now(), before);
+	assert_cuda(CU(cuPointerGetAttribute)(
+			&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p),
+		    SUCCESS);
+	assert_int_equal(device, 1);
+	assert_cuda(CU(cuMemFreeAsync)(p, stream), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, 1, standard(), stream),
+		    SUCCESS);
+	assert_int_equal(before - free_now(), BLOCK);
+	assert_cuda(CU(cuMemFreeAsync)(p, stream), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	assert_int_equal(free_now(), before);
+	assert_cuda(CU(cuMemAllocAsync)(&p, 1, (CUstream)&p),
+		    ERROR_INVALID_HANDLE);
+	assert_cuda(CU(cuCtxSetCurrent)(other), SUCCESS);
+	assert_int_equal(free_now(), there);
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
+}
+
 static void either_memory_is_freed_by_either_call(void **state)
 {
 	uint64_t before = free_now();
@@ -501,6 +537,7 @@ int main(void)
 	    cmocka_unit_test(a_stream_has_again_what_it_freed),
 	    cmocka_unit_test(what_leaves_is_waited_for),
 	    cmocka_unit_test(threads_share_a_pool),
+	    cmocka_unit_test(a_streams_device_gives_the_memory),
 	    cmocka_unit_test(either_memory_is_freed_by_either_call),
 	    cmocka_unit_test(a_threshold_keeps_memory),
 	    cmocka_unit_test(a_reserve_is_no_memory_of_its_own),

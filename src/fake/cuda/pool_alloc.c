@@ -64,16 +64,26 @@ static CUresult alloc_from(CUmemoryPool pool, size_t size, uint64_t stream,
 	return CUDA_SUCCESS;
 }
 
+/* Enters a call whose stream, of any context, says which device it is for. */
+static CUresult enter(enum cuda_row row, CUstream stream, bool per_thread,
+		      CUcontext *ret_ctx)
+{
+	CUresult r = front_enter_context(row, ret_ctx);
+
+	if (r)
+		return r;
+	*ret_ctx = stream_context(*ret_ctx, stream);
+	return stream_check(*ret_ctx, stream, per_thread);
+}
+
 static CUresult cuMemAllocAsync_on(enum cuda_row row, bool per_thread,
 				   CUdeviceptr *dptr, size_t bytesize,
 				   CUstream hStream)
 {
 	CUmemoryPool pool;
 	CUcontext ctx;
-	CUresult r = front_enter_context(row, &ctx);
+	CUresult r = enter(row, hStream, per_thread, &ctx);
 
-	if (!r)
-		r = stream_check(ctx, hStream, per_thread);
 	if (!r && (!dptr || !bytesize))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
@@ -92,10 +102,8 @@ static CUresult cuMemAllocFromPoolAsync_on(enum cuda_row row, bool per_thread,
 					   CUmemoryPool pool, CUstream hStream)
 {
 	CUcontext ctx;
-	CUresult r = front_enter_context(row, &ctx);
+	CUresult r = enter(row, hStream, per_thread, &ctx);
 
-	if (!r)
-		r = stream_check(ctx, hStream, per_thread);
 	if (!r && (!dptr || !bytesize || !handle_is(pool, HANDLE_POOL)))
 		r = CUDA_ERROR_INVALID_VALUE;
 	return r ? r
@@ -123,10 +131,8 @@ static CUresult cuMemFreeAsync_on(enum cuda_row row, bool per_thread,
 				  CUdeviceptr dptr, CUstream hStream)
 {
 	CUcontext ctx;
-	CUresult r = front_enter_context(row, &ctx);
+	CUresult r = enter(row, hStream, per_thread, &ctx);
 
-	if (!r)
-		r = stream_check(ctx, hStream, per_thread);
 	return r ? r : free_async(ctx, dptr, hStream, per_thread);
 }
 
