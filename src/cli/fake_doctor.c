@@ -83,6 +83,9 @@ static int read_gpus(struct check *check)
 
 	if (fake_parse_gpus("--gpus", check->gpus, profiles, &count, message))
 		return fake_usage("%s", message);
+	if (!count)
+		return fake_usage("--gpus: no program of CUDA runs on a "
+				  "machine without GPUs");
 	check->capability = UINT_MAX;
 	for (unsigned i = 0; i < count; i++) {
 		unsigned capability =

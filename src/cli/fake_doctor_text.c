@@ -16,6 +16,9 @@ static const char *const packings[] = {
     [GKF_UNKNOWN_PACKING] = "unknown",
 };
 
+/* The least compute capability that nvcc 13 compiles for. */
+#define NVCC_13_BEGINS 75
+
 /* How lines after the first are set in. */
 #define INDENT "           "
 
@@ -97,6 +100,10 @@ void doctor_what_to_do(const struct doctor *doctor, const struct advice *advice,
 			gk_buf_printf(buf, "%u", doctor->capability);
 		else
 			gk_buf_putc(buf, *p);
+	if (doctor->capability < NVCC_13_BEGINS &&
+	    strchr(advice->what_to_do, '#'))
+		gk_buf_puts(buf, "; nvcc of CUDA 13 begins with 75, that of 12 "
+				 "has older ones");
 }
 
 static void verdict_text(const struct doctor *doctor, const char *libraries,

@@ -278,6 +278,9 @@ def test_it_says_what_to_do_and_that_helps(gpukit):
     assert os.path.exists(os.path.join(flag[2:], "libcudart_static.a"))
     told = gpukit("fake", "doctor", "--gpus", "t4", built("code")).stdout
     assert "arch=compute_75,code=compute_75" in told
+    told = gpukit("fake", "doctor", "--gpus", "v100-sxm2-32gb",
+                  built("code")).stdout
+    assert "compute_70" in told and "nvcc of CUDA 13 begins with 75" in told
     told = gpukit("fake", "doctor", built("code")).stdout
     flags = re.search(r'NVCC_APPEND_FLAGS="(-gencode [^"]+)"', told).group(1)
     out = os.path.join(cuda_programs.OUT, "mended")
@@ -316,8 +319,9 @@ def test_errors_and_usage(gpukit, tmp_path):
     done = gpukit("fake", "doctor", tmp_path / "missing", "/bin/sh")
     assert done.returncode == 1 and "/bin/sh: a program" in done.stdout
     assert gpukit("fake", "doctor").returncode == 2
-    assert gpukit("fake", "doctor", "--gpus", "nonsense", "/bin/sh"
-                  ).returncode == 2
+    for gpus in ("nonsense", "none"):
+        assert gpukit("fake", "doctor", "--gpus", gpus, "/bin/sh"
+                      ).returncode == 2
 
 
 def damaged(whole, kind, chance):
