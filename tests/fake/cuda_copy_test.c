@@ -474,6 +474,73 @@ static void copies_go_from_device_to_device(void **state)
 	free(own);
 }
 
+static CUresult copy_all(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from,
+			 CUcontext from_ctx, bool boxes)
+{
+	const CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+					.srcDevice = from,
+					.srcContext = from_ctx,
+					.srcPitch = 1024,
+					.dstMemoryType = CU_MEMORYTYPE_DEVICE,
+					.dstDevice = to,
+					.dstContext = to_ctx,
+					.dstPitch = 1024,
+					.WidthInBytes = 1024,
+					.Height = KIB,
+					.Depth = 1};
+
+	return boxes ? CU(cuMemcpy3DPeer)(&box)
+		     : CU(cuMemcpyPeer)(to, to_ctx, from, from_ctx, MIB);
+}
+
+/* A stream of the current context whose next work waits for a word. */
+static CUstream held_stream(_Atomic int *go)
+{
+	CUstream s;
+
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(s, hold_until, go), SUCCESS);
+	return s;
+}
+
+/* Behind all that both devices were given, before all that they are given. */
+static void copies_between_devices_keep_the_order_of_both(void **state)
+{
+	CUdeviceptr p = device_alloc(MIB), q;
+	unsigned char *own;
+	CUstream from, to;
+	CUcontext other;
+
+	(void)state;
+	assert_cuda(CU(cuMemHostAlloc)((void **)&own, MIB, 0), SUCCESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	q = device_alloc(MIB);
+	for (int boxes = 0; boxes < 2; boxes++) {
+		_Atomic int go = 0;
+
+		to = held_stream(&go);
+		assert_cuda(CU(cuMemsetD8Async)(q, 1, MIB, to), SUCCESS);
+		assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
+		from = held_stream(&go);
+		assert_cuda(CU(cuMemsetD8Async)(p, 7, MIB, from), SUCCESS);
+		/* The host does not wait. */
+		assert_cuda(copy_all(q, other, p, context, boxes), SUCCESS);
+		assert_cuda(CU(cuMemsetD8Async)(p, 9, MIB, from), SUCCESS);
+		assert_cuda(CU(cuCtxSetCurrent)(other), SUCCESS);
+		assert_cuda(CU(cuMemcpyDtoHAsync_v2)(own, q, MIB, to), SUCCESS);
+		atomic_store(&go, 1);
+		assert_cuda(CU(cuStreamSynchronize)(to), SUCCESS);
+		assert_int_equal(own[0], 7);
+		assert_int_equal(own[MIB - 1], 7);
+		assert_cuda(CU(cuStreamDestroy_v2)(to), SUCCESS);
+	}
+	assert_cuda(CU(cuMemFreeHost)(own), SUCCESS);
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
+	settle();
+	device_free(p);
+}
+
 static void the_stream_of_another_device_will_do(void **state)
 {
 	CUdeviceptr p = device_alloc(4096);
@@ -506,6 +573,7 @@ int main(void)
 	    cmocka_unit_test(wrong_copies_are_told),
 	    cmocka_unit_test(wrong_rows_are_told),
 	    cmocka_unit_test(copies_go_from_device_to_device),
+	    cmocka_unit_test(copies_between_devices_keep_the_order_of_both),
 	    cmocka_unit_test(the_stream_of_another_device_will_do),
 	};
 

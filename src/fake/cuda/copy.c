@@ -115,6 +115,29 @@ CUresult copy_enter(enum cuda_row row, struct way *w)
 	return r;
 }
 
+CUresult copy_peer_begin(const struct way *w, const CUcontext contexts[2])
+{
+	CUcontext of[3] = {w->ctx};
+	CUresult r = CUDA_SUCCESS;
+
+	for (unsigned i = 0; !r && i < 2; i++)
+		r = ctx_of(contexts[i], &of[i + 1]);
+	for (unsigned i = 0; !r && !w->async && i < 3; i++)
+		stream_follow(w->ctx, w->per_thread, of[i]);
+	return r;
+}
+
+void copy_peer_end(const struct way *w, const CUcontext contexts[2])
+{
+	CUcontext of[3] = {w->ctx};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (ctx_of(contexts[i], &of[i + 1]))
+			return;
+	for (unsigned i = 0; !w->async && i < 3; i++)
+		stream_lead(w->ctx, w->per_thread, of[i]);
+}
+
 CUresult copy_find(uint64_t address, size_t size, enum copy_place place,
 		   struct copy_side *ret_side)
 {

@@ -56,6 +56,14 @@ CUresult copy_bytes(const struct way *w, uint64_t dst,
 		    enum copy_place dst_place, uint64_t src,
 		    enum copy_place src_place, size_t size);
 
+/*
+ * Before and after a copy between contexts, dst and src: both must live, and
+ * the work is the current one's. One that names no stream comes between all
+ * that these three contexts were given and what they are given from now on.
+ */
+CUresult copy_peer_begin(const struct way *w, const CUcontext contexts[2]);
+void copy_peer_end(const struct way *w, const CUcontext contexts[2]);
+
 /* Does a copy, or puts it into its stream. */
 CUresult copy_go(const struct way *w, const struct copy *copy);
 

@@ -119,17 +119,19 @@ OLD_ASYNC(cuMemcpyDtoDAsync,
 
 /* ---- from device to device ---- */
 
-/* Both contexts must live; the work is the current one's. */
 static CUresult copy_peer(enum cuda_row row, struct way *w,
 			  const CUcontext contexts[2], CUdeviceptr dst,
 			  CUdeviceptr src, size_t size)
 {
-	CUcontext ctx;
 	CUresult r = copy_enter(row, w);
 
-	for (unsigned i = 0; !r && i < 2; i++)
-		r = ctx_of(contexts[i], &ctx);
-	return r ? r : copy_bytes(w, dst, COPY_DEVICE, src, COPY_DEVICE, size);
+	if (!r)
+		r = copy_peer_begin(w, contexts);
+	if (r)
+		return r;
+	r = copy_bytes(w, dst, COPY_DEVICE, src, COPY_DEVICE, size);
+	copy_peer_end(w, contexts);
+	return r;
 }
 
 static CUresult cuMemcpyPeer_on(enum cuda_row row, bool per_thread,

@@ -82,20 +82,22 @@ NEW(cuMemcpy3D_v2, CUDA_MEMCPY3D, AS_3D)
 NEW_ASYNC(cuMemcpy2DAsync_v2, CUDA_MEMCPY2D, AS_2D)
 NEW_ASYNC(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, AS_3D)
 
-/* Both contexts must live; the work is the current one's. */
+#define CONTEXTS(p) ((CUcontext[]){(p)->dstContext, (p)->srcContext})
+
 static CUresult copy_peer(enum cuda_row row, struct way *w,
 			  const CUDA_MEMCPY3D_PEER *p)
 {
-	CUcontext ctx;
 	CUresult r = copy_enter(row, w);
 
 	if (!r && !p)
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
-		r = ctx_of(p->dstContext, &ctx);
-	if (!r)
-		r = ctx_of(p->srcContext, &ctx);
-	return r ? r : copy_3d(w, AS_3D(p));
+		r = copy_peer_begin(w, CONTEXTS(p));
+	if (r)
+		return r;
+	r = copy_3d(w, AS_3D(p));
+	copy_peer_end(w, CONTEXTS(p));
+	return r;
 }
 
 static CUresult cuMemcpy3DPeer_on(enum cuda_row row, bool per_thread,

@@ -45,6 +45,14 @@ CUresult stream_drain_all(CUcontext ctx,
 			  bool (*concerns)(CUcontext other, const void *data),
 			  const void *data);
 
+/*
+ * The default stream that the caller has in ctx and all of a context, its own
+ * or another one: what the stream is given from now on waits for all that the
+ * context was given; and the other way round.
+ */
+void stream_follow(CUcontext ctx, bool per_thread, CUcontext of);
+void stream_lead(CUcontext ctx, bool per_thread, CUcontext of);
+
 /* Has no context of the process anything to do? */
 bool stream_all_done(void);
 

@@ -1,6 +1,6 @@
 /*
  * stream_wait.c - waiting for a stream, for a context, for all contexts that
- * have to do with something.
+ * have to do with something; streams that wait for contexts.
  */
 #include "base/clock.h"
 #include "fake/cuda/stream_private.h"
@@ -190,6 +190,35 @@ CUresult stream_drain_all(CUcontext ctx,
 		wait_pending(ctx, &p);
 	} while (s);
 	return stream_error(ctx);
+}
+
+void stream_follow(CUcontext ctx, bool per_thread, CUcontext of)
+{
+	struct streams *streams = streams_of(of);
+	struct gkf_ticket ticket;
+	CUstream s;
+
+	if (stream_find(ctx, NULL, per_thread, &s))
+		return;
+	pthread_mutex_lock(&streams->lock);
+	streams_gather(streams);
+	ticket = gkf_queue_ticket(streams->gather);
+	pthread_mutex_unlock(&streams->lock);
+	stream_lock(s);
+	gkf_queue_after(s->queue, ticket);
+	stream_unlock(s);
+}
+
+void stream_lead(CUcontext ctx, bool per_thread, CUcontext of)
+{
+	struct streams *streams = streams_of(of);
+	CUstream s;
+
+	if (stream_find(ctx, NULL, per_thread, &s))
+		return;
+	pthread_mutex_lock(&streams->lock);
+	streams_hold_back(streams, gkf_queue_ticket(s->queue));
+	pthread_mutex_unlock(&streams->lock);
 }
 
 bool stream_all_done(void)
