@@ -408,11 +408,45 @@ static void tables_of_truth_are_followed(void **state)
 	}
 }
 
+/* All lanes at once by the processor, some of them by our own arithmetic. */
+static void fused_numbers_are_the_same_everywhere(void **state)
+{
+	u64 out[32];
+
+	(void)state;
+	memset(out, 0xff, sizeof out);
+	assert_int_equal(
+	    ptx_body(
+		"and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0;\n"
+		"mov.u32 %r2, 0; mov.u32 %r3, %r1; mov.u32 %r4, 0;\n"
+		"top: mad.lo.u32 %r3, %r3, 1664525, 1013904223;\n"
+		"and.b32 %r5, %r3, 0x80ffffff; or.b32 %r5, %r5, 0x3e000000;\n"
+		"mov.b32 %f1, %r5;\n"
+		"mad.lo.u32 %r3, %r3, 1664525, 1013904223;\n"
+		"and.b32 %r6, %r3, 0x80ffffff; or.b32 %r6, %r6, 0x3e000000;\n"
+		"mov.b32 %f2, %r6;\n"
+		"mad.lo.u32 %r3, %r3, 1664525, 1013904223;\n"
+		"and.b32 %r7, %r3, 0x87ffffff; or.b32 %r7, %r7, 0x38000000;\n"
+		"mov.b32 %f3, %r7;\n"
+		"fma.rn.f32 %f4, %f1, %f2, %f3;\n"
+		"@%p1 fma.rn.f32 %f5, %f1, %f2, %f3;\n"
+		"@!%p1 fma.rn.f32 %f5, %f1, %f2, %f3;\n"
+		"mov.b32 %r8, %f4; mov.b32 %r9, %f5;\n"
+		"setp.ne.b32 %p2, %r8, %r9; @%p2 add.u32 %r4, %r4, 1;\n"
+		"add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 5000;\n"
+		"@%p2 bra top; st.global.b32 [%rd2], %r4;",
+		NULL, out),
+	    GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal((u32)out[l], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_instruction_agrees_with_c),
 	    cmocka_unit_test(tables_of_truth_are_followed),
+	    cmocka_unit_test(fused_numbers_are_the_same_everywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,47 @@
 		     out[l] = value)                                           \
 	}
 
+/* The processor's own, where it has one: the same bits in less time. */
+#if defined(__x86_64__)
+static bool can_fuse(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+__attribute__((target("avx2,fma"))) static void fuse(const f32 *a, const f32 *b,
+						     const f32 *c, f32 *out)
+{
+	LANES_APART
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		out[l] = nan32(__builtin_fmaf(a[l], b[l], c[l]));
+}
+#else
+static bool can_fuse(void)
+{
+	return false;
+}
+
+static void fuse(const f32 *a, const f32 *b, const f32 *c, f32 *out)
+{
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		out[l] = nan32(fused32(a[l], b[l], c[l]));
+}
+#endif
+
+#define FUSE(id, opcode, pattern)                                              \
+	HEAD(id)                                                               \
+	{                                                                      \
+		IN(f32, a, op->a);                                             \
+		IN(f32, b, op->b);                                             \
+		IN(f32, c, op->c);                                             \
+		f32 *out = gkf_at(w, op->d);                                   \
+		if (mask == GKF_ALL_LANES && can_fuse())                       \
+			fuse(in_a, in_b, in_c, out);                           \
+		else                                                           \
+			EACH(VALUE(f32, a); VALUE(f32, b); VALUE(f32, c);      \
+			     out[l] = nan32(fused32(a, b, c)))                 \
+	}
+
 static int rounding(uint8_t round)
 {
 	static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
@@ -212,6 +253,7 @@ static float atomic_sum(const struct gkf_warp *w, const unsigned char *at,
 #undef OP3
 #undef OP4
 #undef OP2P
+#undef FUSE
 #undef ROUND1
 #undef ROUND2
 #undef TEST
@@ -268,6 +310,7 @@ const struct gkf_form gkf_forms[] = {
 	ROW(id, opcode, pattern, L_##R "=" L_##A L_##B L_##C L_##D)
 #define OP2P(id, opcode, pattern, T, value)                                    \
 	ROW(id, opcode, pattern, L_##T "=" L_##T L_##T "p")
+#define FUSE(id, opcode, pattern) ROW(id, opcode, pattern, "f=fff")
 #define ROUND1(id, opcode, pattern, T, value)                                  \
 	ROW(id, opcode, pattern, L_##T "=" L_##T)
 #define ROUND2(id, opcode, pattern, T, value)                                  \
