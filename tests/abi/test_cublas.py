@@ -3,6 +3,7 @@ are, libc only; every function says that it refuses, and is logged."""
 
 import ctypes
 import glob
+import json
 import os
 import re
 import subprocess
@@ -72,15 +73,26 @@ for symbol in sys.argv[2:]:
 
 
 @pytest.mark.parametrize("name,major", LIBRARIES)
-def test_every_function_refuses_and_is_logged(name, major):
+def test_every_function_refuses_and_is_logged(machine, name, major):
     symbols = sorted(rows(name, major))
     done = subprocess.run(
         [sys.executable, "-c", CALL_ALL, path_of(name, major), *symbols],
-        env=clean_env(GPUKIT_LOG="warn"), capture_output=True, text=True,
+        env=clean_env(GPUKIT_LOG="warn", **machine().env), capture_output=True, text=True,
         timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     logged = re.findall(r"warn: (\w+): refused", done.stderr)
     assert logged == symbols
+
+
+@pytest.mark.parametrize("name,major", LIBRARIES)
+def test_what_it_refuses_is_counted(machine, name, major):
+    one, symbol = machine(), sorted(rows(name, major))[0]
+    subprocess.run(
+        [sys.executable, "-c", CALL_ALL, path_of(name, major), symbol, symbol],
+        env=clean_env(**one.env), check=True, timeout=60)
+    told = json.loads(one.ctl("coverage", "--json").stdout)
+    (found,) = (row for row in told if row["function"] == symbol)
+    assert (found["library"], found["refused"]) == ("libcublas", 2)
 
 
 @pytest.mark.parametrize("name,major", LIBRARIES)

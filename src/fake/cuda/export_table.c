@@ -23,7 +23,13 @@ static void refused(const char *symbol)
 	gkf_refuse_named(cuda.machine, GKF_NAMED_RUNTIME, symbol);
 }
 
-static const struct gpukit_table gpukit_table = {sizeof gpukit_table, refused};
+static void refused_blas(const char *symbol)
+{
+	gkf_refuse_named(cuda.machine, GKF_NAMED_CUBLAS, symbol);
+}
+
+static const struct gpukit_table gpukit_table = {sizeof gpukit_table, refused,
+						 refused_blas};
 
 static const struct export_row rows[] = {
     {GPUKIT_TABLE_UUID, &gpukit_table},

@@ -12,8 +12,12 @@
 
 struct gpukit_table {
 	size_t size; /* of the table, for what later versions append */
-	/* Counts a call that a library above refused, by its name. */
+	/*
+	 * Count a call that a library above refused, by its name: the runtime,
+	 * cuBLAS. After cuInit.
+	 */
 	void (*refused)(const char *symbol);
+	void (*refused_blas)(const char *symbol);
 };
 
 #endif

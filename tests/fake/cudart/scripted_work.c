@@ -404,7 +404,8 @@ const char *scripted_refused(void)
 CUresult cuGetExportTable(const void **ppExportTable,
 			  const CUuuid *pExportTableId)
 {
-	static const struct gpukit_table table = {sizeof table, refused};
+	static const struct gpukit_table table = {.size = sizeof table,
+						  .refused = refused};
 
 	ENTER(cuGetExportTable);
 	if (!scripted_has_table ||
