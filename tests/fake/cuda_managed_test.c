@@ -306,6 +306,11 @@ static void batches_fetch_each_to_its_place(void **state)
 	    CU_DEVICE_CPU);
 	assert_cuda(CU(cuMemDiscardBatchAsync)(p, sizes, 3, 0, stream),
 		    SUCCESS);
+	assert_cuda(CU(cuMemDiscardBatchAsync)(p, sizes, 3, 0, NULL),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemPrefetchBatchAsync)(p, sizes, 3, places, from, 2, 0,
+						CU_STREAM_LEGACY),
+		    ERROR_INVALID_VALUE);
 	from[1] = 3;
 	assert_cuda(CU(cuMemPrefetchBatchAsync)(p, sizes, 3, places, from, 2, 0,
 						stream),
@@ -316,6 +321,50 @@ static void batches_fetch_each_to_its_place(void **state)
 	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
 	for (unsigned i = 0; i < 3; i++)
 		device_free(p[i]);
+}
+
+/* A node holds memory, and only processors access it. */
+static void nodes_are_places_not_processors(void **state)
+{
+	CUmemLocation node = {CU_MEM_LOCATION_TYPE_HOST_NUMA, 0};
+	const CUmemLocation near = {CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 77};
+	CUdeviceptr p = managed(PAGE);
+
+	(void)state;
+	assert_cuda(
+	    CU(cuMemAdvise_v2)(p, PAGE, CU_MEM_ADVISE_SET_ACCESSED_BY, node),
+	    ERROR_INVALID_VALUE);
+	assert_cuda(
+	    CU(cuMemAdvise_v2)(p, PAGE, CU_MEM_ADVISE_SET_ACCESSED_BY, near),
+	    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemAdvise_v2)(
+			p, PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, near),
+		    SUCCESS);
+	assert_int_equal(
+	    told(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, p, PAGE),
+	    CU_MEM_LOCATION_TYPE_HOST_NUMA);
+	assert_int_not_equal(
+	    told(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID, p, PAGE), 77);
+	device_free(p);
+}
+
+/* The stream may be of another device, and so may the place. */
+static void any_stream_fetches_to_any_place(void **state)
+{
+	uint64_t before = free_now();
+	CUdeviceptr p = managed(BLOCK);
+	CUcontext other;
+	CUstream stream;
+
+	(void)state;
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&stream, 0), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
+	assert_cuda(CU(cuMemPrefetchAsync)(p, BLOCK, 0, stream), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	assert_int_equal(before - free_now(), BLOCK);
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	device_free(p);
 }
 
 static void memory_is_attached_to_streams(void **state)
@@ -360,6 +409,8 @@ int main(void)
 	    cmocka_unit_test(places_are_told),
 	    cmocka_unit_test(several_are_told_at_once),
 	    cmocka_unit_test(batches_fetch_each_to_its_place),
+	    cmocka_unit_test(nodes_are_places_not_processors),
+	    cmocka_unit_test(any_stream_fetches_to_any_place),
 	    cmocka_unit_test(memory_is_attached_to_streams),
 	};
 

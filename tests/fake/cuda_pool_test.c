@@ -268,6 +268,14 @@ static void a_streams_device_gives_the_memory(void **state)
 	assert_int_equal(free_now(), before);
 	assert_cuda(CU(cuMemAllocAsync)(&p, 1, (CUstream)&p),
 		    ERROR_INVALID_HANDLE);
+	/* A handle is enough: none need be current. */
+	while (!CU(cuCtxPopCurrent_v2)(NULL))
+		;
+	p = pool_alloc(1, stream);
+	assert_cuda(CU(cuMemFreeAsync)(p, NULL), ERROR_INVALID_CONTEXT);
+	assert_cuda(CU(cuMemFreeAsync)(p, stream), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
+	assert_cuda(CU(cuMemAllocAsync)(&p, 1, NULL), ERROR_INVALID_CONTEXT);
 	assert_cuda(CU(cuCtxSetCurrent)(other), SUCCESS);
 	assert_int_equal(free_now(), there);
 	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
@@ -498,6 +506,8 @@ static void what_is_not_there_is_refused(void **state)
 	props = on_device_0;
 	props.location.type = CU_MEM_LOCATION_TYPE_HOST;
 	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_NOT_SUPPORTED);
+	props.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_INVALID_VALUE);
 	props.location.type = CU_MEM_LOCATION_TYPE_NONE;
 	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_INVALID_VALUE);
 	props.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;

@@ -22,6 +22,9 @@ struct way {
  */
 CUresult copy_enter(enum cuda_row row, struct way *w);
 
+/* The same of a batch: the legacy default stream takes none. */
+CUresult copy_enter_batch(enum cuda_row row, struct way *w);
+
 /* What an address may be. */
 enum copy_place {
 	COPY_HOST,   /* any of the host's, page-locked or not */

@@ -39,8 +39,7 @@ static CUresult check_attributes(const struct attributes *a, size_t copies)
 	return r;
 }
 
-/* A batch needs a stream of its own right. */
-static CUresult enter_batch(enum cuda_row row, struct way *w)
+CUresult copy_enter_batch(enum cuda_row row, struct way *w)
 {
 	CUresult r = copy_enter(row, w);
 
@@ -96,7 +95,7 @@ static CUresult copy_rows(enum cuda_row row, struct way *w,
 			  const struct rows *b, const struct attributes *a,
 			  size_t *fail)
 {
-	CUresult r = enter_batch(row, w);
+	CUresult r = copy_enter_batch(row, w);
 	struct copy c;
 
 	*fail = NOWHERE;
@@ -184,7 +183,7 @@ static CUresult copy_ops(enum cuda_row row, struct way *w,
 			 const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count,
 			 unsigned long long flags, size_t *fail)
 {
-	CUresult r = enter_batch(row, w);
+	CUresult r = copy_enter_batch(row, w);
 	struct copy c;
 
 	*fail = NOWHERE;

@@ -2,6 +2,8 @@
 #include "fake/cuda/copy.h"
 #include "fake/cuda/managed.h"
 
+#include <sched.h>
+
 /* A location as CUdevice told it: a device, or the host. */
 static CUmemLocation location_of(CUdevice device)
 {
@@ -10,9 +12,14 @@ static CUmemLocation location_of(CUdevice device)
 		   : (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, device};
 }
 
-/* The id of what has none is told as 0. */
+/*
+ * The id of what has none is told as 0; the node that is near the caller is
+ * told as the node that it is.
+ */
 static CUresult check_location(CUmemLocation *l)
 {
+	unsigned node = 0;
+
 	switch (l->type) {
 	case CU_MEM_LOCATION_TYPE_DEVICE:
 		return front_device(l->id) ? CUDA_SUCCESS
@@ -20,8 +27,12 @@ static CUresult check_location(CUmemLocation *l)
 	case CU_MEM_LOCATION_TYPE_HOST_NUMA:
 		return l->id < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 	case CU_MEM_LOCATION_TYPE_HOST:
-	case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
 		l->id = 0;
+		return CUDA_SUCCESS;
+	case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+		getcpu(NULL, &node);
+		l->type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+		l->id = (int)node;
 		return CUDA_SUCCESS;
 	case CU_MEM_LOCATION_TYPE_INVALID:
 	case CU_MEM_LOCATION_TYPE_MAX:
@@ -90,6 +101,11 @@ static CUresult advise(CUdeviceptr at, size_t count, struct asked asked)
 	r = managed_range(at, count, &range);
 	if (!r && has_location(asked.advice))
 		r = check_location(&asked.location);
+	if (!r &&
+	    (asked.advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
+	     asked.advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) &&
+	    asked.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
+		r = CUDA_ERROR_INVALID_VALUE; /* a processor, not a node */
 	return r ? r : managed_change(&range, apply, &asked);
 }
 
@@ -162,7 +178,7 @@ static CUresult prefetch(const struct way *w, CUdeviceptr at, size_t count,
 
 static CUresult enter_stream(enum cuda_row row, struct way *w)
 {
-	CUresult r = front_enter_context(row, &w->ctx);
+	CUresult r = copy_enter(row, w);
 
 	return r ? r : stream_check(w->ctx, w->stream, w->per_thread);
 }
@@ -243,7 +259,7 @@ static CUresult run_batch(enum cuda_row row, bool per_thread, CUstream stream,
 			  unsigned long long flags)
 {
 	struct way w = {.stream = stream, .per_thread = per_thread};
-	CUresult r = enter_stream(row, &w);
+	CUresult r = copy_enter_batch(row, &w);
 	size_t place = 0;
 
 	if (!r && flags)

@@ -123,7 +123,7 @@ static CUresult check_place(enum cuda_row row, const CUmemLocation *location,
 	if (!location ||
 	    (type != CU_MEM_ALLOCATION_TYPE_PINNED &&
 	     type != CU_MEM_ALLOCATION_TYPE_MANAGED) ||
-	    (unsigned)location->type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT ||
+	    (unsigned)location->type > CU_MEM_LOCATION_TYPE_HOST_NUMA ||
 	    (type == CU_MEM_ALLOCATION_TYPE_PINNED &&
 	     location->type == CU_MEM_LOCATION_TYPE_NONE))
 		return CUDA_ERROR_INVALID_VALUE;

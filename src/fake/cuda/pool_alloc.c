@@ -64,25 +64,13 @@ static CUresult alloc_from(CUmemoryPool pool, size_t size, uint64_t stream,
 	return CUDA_SUCCESS;
 }
 
-/* Enters a call whose stream, of any context, says which device it is for. */
-static CUresult enter(enum cuda_row row, CUstream stream, bool per_thread,
-		      CUcontext *ret_ctx)
-{
-	CUresult r = front_enter_context(row, ret_ctx);
-
-	if (r)
-		return r;
-	*ret_ctx = stream_context(*ret_ctx, stream);
-	return stream_check(*ret_ctx, stream, per_thread);
-}
-
 static CUresult cuMemAllocAsync_on(enum cuda_row row, bool per_thread,
 				   CUdeviceptr *dptr, size_t bytesize,
 				   CUstream hStream)
 {
 	CUmemoryPool pool;
 	CUcontext ctx;
-	CUresult r = enter(row, hStream, per_thread, &ctx);
+	CUresult r = stream_enter_context(row, hStream, per_thread, &ctx);
 
 	if (!r && (!dptr || !bytesize))
 		r = CUDA_ERROR_INVALID_VALUE;
@@ -102,7 +90,7 @@ static CUresult cuMemAllocFromPoolAsync_on(enum cuda_row row, bool per_thread,
 					   CUmemoryPool pool, CUstream hStream)
 {
 	CUcontext ctx;
-	CUresult r = enter(row, hStream, per_thread, &ctx);
+	CUresult r = stream_enter_context(row, hStream, per_thread, &ctx);
 
 	if (!r && (!dptr || !bytesize || !handle_is(pool, HANDLE_POOL)))
 		r = CUDA_ERROR_INVALID_VALUE;
@@ -131,7 +119,7 @@ static CUresult cuMemFreeAsync_on(enum cuda_row row, bool per_thread,
 				  CUdeviceptr dptr, CUstream hStream)
 {
 	CUcontext ctx;
-	CUresult r = enter(row, hStream, per_thread, &ctx);
+	CUresult r = stream_enter_context(row, hStream, per_thread, &ctx);
 
 	return r ? r : free_async(ctx, dptr, hStream, per_thread);
 }

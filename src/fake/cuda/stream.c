@@ -245,6 +245,17 @@ CUresult stream_enter(enum cuda_row row, CUstream given, bool per_thread,
 	return stream_error(given->ctx);
 }
 
+CUresult stream_enter_context(enum cuda_row row, CUstream stream,
+			      bool per_thread, CUcontext *ret_ctx)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, stream, per_thread, &s);
+
+	if (!r)
+		*ret_ctx = s->ctx;
+	return r;
+}
+
 CUcontext stream_context(CUcontext ctx, CUstream stream)
 {
 	return !is_default(stream) && handle_is(stream, HANDLE_STREAM)

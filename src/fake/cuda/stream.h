@@ -18,6 +18,13 @@
 CUresult stream_check(CUcontext ctx, CUstream stream, bool per_thread);
 
 /*
+ * Enters a call about a stream of any context, whose context it answers: with
+ * a handle none need be current.
+ */
+CUresult stream_enter_context(enum cuda_row row, CUstream stream,
+			      bool per_thread, CUcontext *ret_ctx);
+
+/*
  * The context to name with a stream where any will do, as copies and waits for
  * events do: that of the handle, else ctx.
  */
