@@ -12,6 +12,7 @@
 #include "fake/mig.h"
 #include "fake/physics.h"
 #include "fake/private.h"
+#include "fake/turn.h"
 
 static struct fixture fx;
 static unsigned slot;
@@ -360,6 +361,53 @@ static void a_new_owner_begins_anew(void **state)
 	}
 }
 
+static unsigned permille(uint64_t bin)
+{
+	struct gkf_done done;
+
+	gkf_busy_read(fx.m, slot, bin, &done);
+	return done.busy_permille;
+}
+
+/* What work came to was noted, and its process died before it said so. */
+static void work_that_was_noted_counts_once(void **state)
+{
+	struct gkf_busy *b = &fx.file->busy[slot];
+	uint64_t bin = gkf_machine_bin(fx.m), since;
+
+	(void)state;
+	gkf_busy_begin(fx.m, slot);
+	since = atomic_load(&b->since_ns);
+	pass(GKF_BIN_NS / 2);
+	gkf_busy_end(fx.m, slot);
+	assert_int_equal(permille(bin), 500);
+	atomic_store(&b->since_ns, since);
+	atomic_fetch_sub(&b->seq, 1);
+	pass(GKF_BIN_NS / 4);
+	gkf_busy_close(fx.m, slot, gkf_machine_ns(fx.m));
+	assert_int_equal(permille(bin), 500);
+	assert_int_equal(atomic_load(&b->since_ns), 0);
+}
+
+/* From the moment on at which the one before ended its work. */
+static void a_device_that_is_handed_over_does_not_rest(void **state)
+{
+	struct gkf_turn *turn = &fx.file->device[0].turn[0];
+	uint64_t bin = gkf_machine_bin(fx.m), begun = gkf_machine_ns(fx.m);
+
+	(void)state;
+	assert_int_equal(gkf_turn_take(fx.m, slot, NULL), 0);
+	atomic_store(&turn->passed_ns, begun + 1); /* as the one before does */
+	pass(GKF_BIN_NS / 2);
+	for (int twice = 0; twice < 2; twice++) {
+		gkf_busy_begin(fx.m, slot);
+		gkf_busy_end(fx.m, slot);
+		assert_int_equal(permille(bin), 500);
+		pass(GKF_BIN_NS / 4);
+	}
+	gkf_turn_give(fx.m, slot);
+}
+
 static uint64_t quiet(uint64_t bin)
 {
 	static struct gkf_crowd crowd;
@@ -447,6 +495,8 @@ int main(void)
 	    T(the_dead_do_not_work),
 	    T(others_cannot_work_for_it),
 	    T(a_new_owner_begins_anew),
+	    T(work_that_was_noted_counts_once),
+	    T(a_device_that_is_handed_over_does_not_rest),
 	    T(quiet_ends_where_work_is),
 	    T(the_work_of_many_is_added_up),
 	    T(what_it_costs),
