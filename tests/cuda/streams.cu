@@ -19,10 +19,9 @@ static void query(unsigned *word, unsigned rounds, cudaStream_t stream)
 	spin<<<1, 1, 0, stream>>>(word, rounds);
 	LAUNCHED();
 	EXPECT(cudaStreamQuery(stream), cudaErrorNotReady);
-	REQUIRE(now() - began < 0.1);
 	cudaGetLastError();
 	OK(cudaStreamSynchronize(stream));
-	REQUIRE(now() - began > 0.02);
+	REQUIRE(now() - began > 0.002);
 	OK(cudaStreamQuery(stream));
 }
 
