@@ -282,6 +282,39 @@ static void errors_tell_line_and_what(void **state)
 	assert_non_null(strstr(message, "8.0 is newer"));
 }
 
+/* A weak definition gives way, and is not in memory a second time. */
+static void strong_names_are_taken(void **state)
+{
+	struct ptx_program p;
+	uint32_t out = 0;
+	uint64_t at;
+
+	(void)state;
+	ptx_load_two(
+	    &p,
+	    BEGIN ".weak .global .u32 v = 1;\n"
+		  ".weak .func (.param .b32 r) f() { .reg .b32 %r;\n"
+		  "mov.b32 %r, 10; st.param.b32 [r], %r; ret; }\n"
+		  ".visible .entry k(.param .u64 out) {\n"
+		  ".reg .b64 %rd; .reg .b32 %r<5>;\n"
+		  "ld.param.u64 %rd, [out]; ld.global.u32 %r1, [v];\n"
+		  "{ .param .b32 r; call (r), f; ld.param.b32 %r2, [r]; }\n"
+		  "add.u32 %r1, %r1, %r2; st.global.u32 [%rd], %r1; ret; }\n",
+	    BEGIN ".visible .global .u32 v = 2;\n"
+		  ".visible .func (.param .b32 r) f() { .reg .b32 %r;\n"
+		  "mov.b32 %r, 20; st.param.b32 [r], %r; ret; }\n");
+	at = ptx_show(&p, &out, sizeof out);
+	assert_int_equal(ptx_run(&p, "k", 1, 1, &at, 8), GKF_PTX_DONE);
+	assert_int_equal(out, 22);
+	for (uint32_t i = 0, seen = 0; i < p.module->variable_count; i++) {
+		const struct gkf_ptx_variable *v = &p.module->variables[i];
+
+		seen += !strcmp(v->name, "v") && v->linkage != GKF_PTX_EXTERN;
+		assert_true(seen <= 1);
+	}
+	ptx_unload(&p);
+}
+
 /* Names that are extern are another's; those of one are not. */
 static void modules_are_linked(void **state)
 {
@@ -343,6 +376,7 @@ int main(void)
 	    cmocka_unit_test(initialisers_are_laid_out),
 	    cmocka_unit_test(errors_tell_line_and_what),
 	    cmocka_unit_test(modules_are_linked),
+	    cmocka_unit_test(strong_names_are_taken),
 	    cmocka_unit_test(scopes_hide_names),
 	};
 

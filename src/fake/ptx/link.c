@@ -34,27 +34,43 @@ static bool is_open(const struct gkf_ptx_variable *v)
 	       v->space != GKF_PTX_PARAM;
 }
 
-/* The definition of a name, of those so far added; UINT32_MAX: none. */
+/* The definition of a name, a weak one if there is no other; or UINT32_MAX. */
 static uint32_t defined_variable(const struct linking *l, const char *name,
 				 uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (is_open(&l->variables[i]) &&
-		    is_shared_name(l->variables[i].linkage) &&
-		    !strcmp(l->variables[i].name, name))
+	uint32_t weak = UINT32_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gkf_ptx_variable *v = &l->variables[i];
+
+		if (!is_open(v) || !is_shared_name(v->linkage) ||
+		    strcmp(v->name, name))
+			continue;
+		if (v->linkage != GKF_PTX_WEAK)
 			return i;
-	return UINT32_MAX;
+		if (weak == UINT32_MAX)
+			weak = i;
+	}
+	return weak;
 }
 
 static uint32_t defined_function(const struct linking *l, const char *name,
 				 uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (l->functions[i].has_body &&
-		    is_shared_name(l->functions[i].linkage) &&
-		    !strcmp(l->functions[i].name, name))
+	uint32_t weak = UINT32_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gkf_ptx_function *f = &l->functions[i];
+
+		if (!f->has_body || !is_shared_name(f->linkage) ||
+		    strcmp(f->name, name))
+			continue;
+		if (f->linkage != GKF_PTX_WEAK)
 			return i;
-	return UINT32_MAX;
+		if (weak == UINT32_MAX)
+			weak = i;
+	}
+	return weak;
 }
 
 /* All one after the other; what is extern is settled afterwards. */
@@ -78,7 +94,7 @@ static void gather(struct linking *l)
 	l->all->function_count = functions;
 }
 
-/* Names that parts share lead to their first definition. */
+/* Names that parts share lead to one definition. */
 static void settle(const struct linking *l)
 {
 	for (unsigned k = 0; k < l->count; k++) {
@@ -105,6 +121,18 @@ static void settle(const struct linking *l)
 				p->functions[i] = at;
 		}
 	}
+}
+
+/* What another part defines in its place is not there twice. */
+static void forget_others(struct linking *l)
+{
+	uint32_t variable = 0;
+
+	for (unsigned k = 0; k < l->count; k++)
+		for (uint32_t i = 0; i < l->parts[k].m->variable_count;
+		     i++, variable++)
+			if (l->parts[k].variables[i] != variable)
+				l->variables[variable].linkage = GKF_PTX_EXTERN;
 }
 
 static const uint32_t *renumbered(struct linking *l, const struct part *p,
@@ -233,6 +261,7 @@ int gkf_ptx_module_link(struct gkf_ptx_module *const *parts, unsigned count,
 		goto no_memory;
 	gather(&l);
 	settle(&l);
+	forget_others(&l);
 	if (!copy(&l))
 		goto no_memory;
 	name = missing(&l);
