@@ -58,6 +58,34 @@ static void device_memory_is_told(void **state)
 	device_free(p);
 }
 
+/* Where kernels of the current context may not use it, it is none for them. */
+static void what_is_out_of_reach_has_no_device_pointer(void **state)
+{
+	CUdeviceptr p = device_alloc(100);
+	CUpointer_attribute two[] = {CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+				     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+	uint64_t value = 7;
+	int ordinal = 7;
+	void *values[] = {&value, &ordinal};
+	CUcontext other;
+
+	(void)state;
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	assert_cuda(ask(&value, two[0], p), ERROR_INVALID_VALUE);
+	assert_int_equal(value, 7);
+	assert_cuda(CU(cuPointerGetAttributes)(2, two, values, p), SUCCESS);
+	assert_int_equal(value, 0);
+	assert_int_equal(ordinal, 0);
+	assert_cuda(CU(cuCtxEnablePeerAccess)(context, 0), SUCCESS);
+	assert_int_equal(word(two[0], p), p);
+	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(NULL), SUCCESS);
+	assert_cuda(ask(&value, two[0], p), ERROR_INVALID_CONTEXT);
+	assert_cuda(ask(&ordinal, two[1], p), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
+	device_free(p);
+}
+
 static void an_id_is_never_used_again(void **state)
 {
 	CUdeviceptr p = device_alloc(100);
@@ -167,7 +195,7 @@ static void open_later(void *data)
 	atomic_store((_Atomic int *)data, 1);
 }
 
-/* An asynchronous copy of such memory has ended when the call returns. */
+/* A synchronous copy inside a device has ended, too, when the call returns. */
 static void copies_are_made_synchronous(void **state)
 {
 	_Atomic int go = 0;
@@ -176,20 +204,31 @@ static void copies_are_made_synchronous(void **state)
 	CUstream stream, other;
 
 	(void)state;
+	assert_cuda(CU(cuStreamCreate)(&stream, 0), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&other, CU_STREAM_NON_BLOCKING),
+		    SUCCESS);
 	assert_int_equal(number(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), 0);
 	assert_cuda(CU(cuPointerSetAttribute)(
 			&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p + 7),
 		    SUCCESS);
 	assert_int_equal(number(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), 1);
-	assert_cuda(CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING),
-		    SUCCESS);
-	assert_cuda(CU(cuStreamCreate)(&other, CU_STREAM_NON_BLOCKING),
-		    SUCCESS);
 	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
-	assert_cuda(CU(cuLaunchHostFunc)(other, open_later, &go), SUCCESS);
 	assert_cuda(CU(cuMemcpyDtoDAsync_v2)(q, p, 4096, stream), SUCCESS);
+	assert_cuda(CU(cuMemsetD8Async)(p, 1, 4096, stream), SUCCESS);
+	assert_cuda(CU(cuStreamQuery)(stream), ERROR_NOT_READY);
+	assert_cuda(CU(cuLaunchHostFunc)(other, open_later, &go), SUCCESS);
+	assert_cuda(CU(cuMemcpyDtoD_v2)(q, p, 4096), SUCCESS);
 	assert_int_equal(atomic_load(&go), 1);
 	assert_cuda(CU(cuStreamQuery)(stream), SUCCESS);
+	/* What was before ends before the attribute is set. */
+	atomic_store(&go, 0);
+	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
+	assert_cuda(CU(cuMemsetD8_v2)(q, 1, 4096), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(other, open_later, &go), SUCCESS);
+	assert_cuda(
+	    CU(cuPointerSetAttribute)(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, q),
+	    SUCCESS);
+	assert_int_equal(atomic_load(&go), 1);
 	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
 	assert_cuda(CU(cuStreamDestroy_v2)(other), SUCCESS);
 	device_free(p);
@@ -251,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(device_memory_is_told),
+	    cmocka_unit_test(what_is_out_of_reach_has_no_device_pointer),
 	    cmocka_unit_test(an_id_is_never_used_again),
 	    cmocka_unit_test(host_memory_is_told),
 	    cmocka_unit_test(foreign_memory_is_no_memory_of_cuda),

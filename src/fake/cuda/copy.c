@@ -74,7 +74,9 @@ enum manner { LEFT, STAGED, WAITED };
 static enum manner manner_of(const struct way *w, const struct copy *c,
 			     uint64_t bytes)
 {
-	if (c->dst.sync || c->src.sync)
+	if (c->src.at_once)
+		return WAITED;
+	if (!w->async && (c->dst.sync || c->src.sync))
 		return WAITED;
 	if (!w->async)
 		return c->dst.exact && c->src.exact ? LEFT : WAITED;

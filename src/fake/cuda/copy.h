@@ -40,6 +40,7 @@ struct copy_side {
 	bool exact;          /* device memory, of which nobody else reads */
 	bool paged;          /* host memory that CUDA does not know */
 	bool sync;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+	bool at_once;        /* read before the call returns */
 };
 
 struct copy {

@@ -85,7 +85,7 @@ static CUresult go_rows(const struct way *w, const struct rows *b,
 			break;
 		if (a->set[set].srcAccessOrder ==
 		    CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
-			c.src.sync = true;
+			c.src.at_once = true;
 		r = copy_go(w, &c);
 	}
 	return r;
@@ -196,8 +196,8 @@ static CUresult copy_ops(enum cuda_row row, struct way *w,
 	}
 	for (size_t i = 0; !r && i < count; i++) {
 		r = find_op(&ops[i], &c);
-		c.src.sync |= ops[i].srcAccessOrder ==
-			      CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+		c.src.at_once = ops[i].srcAccessOrder ==
+				CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
 		if (!r)
 			r = copy_go(w, &c);
 	}

@@ -76,7 +76,7 @@ struct memory_note *note_open(const struct gkf_extent *e, bool make);
 void note_close(void);
 void note_drop(const struct gkf_extent *e);
 
-/* Are all copies to and from the piece synchronous? */
+/* Do all synchronous copies to and from the piece wait until they are done? */
 bool note_is_sync(const struct gkf_extent *e);
 
 /* Is it to be freed when its stream comes to it? */

@@ -74,9 +74,21 @@ static CUresult unknown(CUpointer_attribute a, union value *v)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* May kernels of the current context use it? */
+static CUresult reaches(const struct gkf_extent *e)
+{
+	CUcontext ctx = ctx_current();
+
+	if (!ctx || ctx_of(ctx, &ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return memory_reaches(ctx, e) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult known(CUpointer_attribute a, CUdeviceptr at,
 		      const struct gkf_extent *e, union value *v)
 {
+	CUresult r = CUDA_SUCCESS;
+
 	*v = (union value){0};
 	switch (a) {
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -87,7 +99,8 @@ static CUresult known(CUpointer_attribute a, CUdeviceptr at,
 		    is_host(e) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-		v->word = at;
+		r = reaches(e);
+		v->word = r ? 0 : at;
 		break;
 	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
 		if (e->kind == GKF_MEMORY_DEVICE)
@@ -134,7 +147,7 @@ static CUresult known(CUpointer_attribute a, CUdeviceptr at,
 	default:
 		break;
 	}
-	return CUDA_SUCCESS;
+	return r;
 }
 
 static CUresult attribute(CUpointer_attribute a, CUdeviceptr at, void *data)
@@ -198,5 +211,6 @@ CUresult cuPointerSetAttribute(const void *value,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	note->sync_memops = on != 0;
 	note_close();
-	return CUDA_SUCCESS;
+	/* What was begun before is over then, too. */
+	return on ? memory_quiet(e.owner, &e) : CUDA_SUCCESS;
 }

@@ -94,7 +94,7 @@ static CUresult set(const struct way *w, const struct set_ask *a)
 	t->height = a->height;
 	t->size = a->size;
 	t->value = a->value;
-	wait = side.sync || (!w->async && !side.exact);
+	wait = !w->async && (side.sync || !side.exact);
 	return (wait ? stream_run : stream_submit)(w->ctx, w->stream,
 						   w->per_thread, &t->task);
 }
