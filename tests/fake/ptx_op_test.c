@@ -169,7 +169,7 @@ static f32 rounded(int mode, char op, volatile f32 a, volatile f32 b)
 	volatile f32 r;
 
 	fesetround(mode);
-	r = op == '+' ? a + b : a * b;
+	r = op == '+' ? a + b : op == '*' ? a * b : a / b;
 	fesetround(FE_TONEAREST);
 	return r;
 }
