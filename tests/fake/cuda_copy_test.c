@@ -532,7 +532,9 @@ static void copies_between_devices_keep_the_order_of_both(void **state)
 		assert_cuda(CU(cuStreamSynchronize)(to), SUCCESS);
 		assert_int_equal(own[0], 7);
 		assert_int_equal(own[MIB - 1], 7);
+		assert_cuda(CU(cuStreamSynchronize)(from), SUCCESS);
 		assert_cuda(CU(cuStreamDestroy_v2)(to), SUCCESS);
+		assert_cuda(CU(cuStreamDestroy_v2)(from), SUCCESS);
 	}
 	assert_cuda(CU(cuMemFreeHost)(own), SUCCESS);
 	assert_cuda(CU(cuCtxDestroy_v2)(other), SUCCESS);
