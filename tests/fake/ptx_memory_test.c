@@ -1,0 +1,143 @@
+/* Memory as lanes of one instruction use it, when it was found before. */
+#include "fake/ptx_fixture.h"
+
+#include <stdio.h>
+
+/*
+ * The same access by a warp, `times` in all, each `step` further on: the first
+ * finds the memory, the next ones know it. The last lane begins 8 bytes before
+ * its end.
+ */
+static enum gkf_ptx_end walk(const char *load, unsigned step, unsigned times)
+{
+	uint64_t in[32] = {0}, out[32];
+	char body[512];
+
+	snprintf(body, sizeof body,
+		 "mov.u32 %%r2, 0;\n"
+		 "again: %s\n"
+		 "add.u64 %%rd1, %%rd1, %u; add.u32 %%r2, %%r2, 1;\n"
+		 "setp.lt.u32 %%p1, %%r2, %u;\n"
+		 "@%%p1 bra again;\n",
+		 load, step, times);
+	return ptx_body(body, in, out);
+}
+
+static void the_end_of_memory_is_the_end(void **state)
+{
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		enum gkf_ptx_end end =
+		    more ? GKF_PTX_ILLEGAL_ADDRESS : GKF_PTX_DONE;
+
+		assert_int_equal(walk("ld.global.u8 %r3, [%rd1];", 1, 8 + more),
+				 end);
+		assert_int_equal(walk("st.global.u8 [%rd1], %r3;", 1, 8 + more),
+				 end);
+		assert_int_equal(
+		    walk("ld.global.u32 %r3, [%rd1];", 4, 2 + more), end);
+	}
+}
+
+static void every_access_is_aligned(void **state)
+{
+	(void)state;
+	assert_int_equal(walk("ld.global.u32 %r3, [%rd1];", 2, 2),
+			 GKF_PTX_MISALIGNED);
+	assert_int_equal(walk("st.global.u64 [%rd1], %rd1;", 4, 2),
+			 GKF_PTX_MISALIGNED);
+	assert_int_equal(walk("ld.global.v2.u32 {%r3, %r4}, [%rd1];", 4, 2),
+			 GKF_PTX_MISALIGNED);
+}
+
+static void signs_are_extended_as_told(void **state)
+{
+	uint64_t in[32], out[32] = {0};
+
+	(void)state;
+	for (unsigned l = 0; l < 32; l++)
+		in[l] = 0x80000000 + l;
+	assert_int_equal(ptx_body("ld.global.s32 %rd4, [%rd1];\n"
+				  "st.global.u64 [%rd2], %rd4;",
+				  in, out),
+			 GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(out[l], 0xffffffff80000000 + l);
+	assert_int_equal(ptx_body("ld.global.u32 %rd4, [%rd1];\n"
+				  "st.global.u64 [%rd2], %rd4;",
+				  in, out),
+			 GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(out[l], in[l]);
+}
+
+/* Of lanes that store at one place the last one stays. */
+static void lanes_that_meet_store_in_order(void **state)
+{
+	uint64_t out[32] = {0};
+
+	(void)state;
+	assert_int_equal(ptx_body(".shared .align 8 .b32 s[2];\n"
+				  "st.shared.u32 [s+4], %r1;\n"
+				  "ld.shared.u32 %r2, [s+4];\n"
+				  "cvt.u64.u32 %rd4, %r2;\n"
+				  "st.global.u64 [%rd2], %rd4;",
+				  NULL, out),
+			 GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(out[l], 31);
+}
+
+/* Lanes that are not asked keep what they knew. */
+static void predicates_are_of_those_who_ask(void **state)
+{
+	uint64_t out[32] = {0};
+
+	(void)state;
+	assert_int_equal(
+	    ptx_body(".shared .align 8 .b32 s[2];\n"
+		     "mov.u64 %rd4, s; cvta.shared.u64 %rd4, %rd4;\n"
+		     "setp.eq.u32 %p1, %r1, %r1;\n"
+		     "setp.lt.u32 %p2, %r1, 16;\n"
+		     "@%p2 isspacep.local %p1, %rd4;\n"
+		     "selp.u64 %rd5, 1, 0, %p1;\n"
+		     "st.global.u64 [%rd2], %rd5;",
+		     NULL, out),
+	    GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(out[l], l >= 16);
+}
+
+/* A mode of rounding is that of its instruction alone. */
+static void rounding_ends_with_its_instruction(void **state)
+{
+	uint64_t in[32], out[32] = {0};
+
+	(void)state;
+	for (unsigned l = 0; l < 32; l++)
+		in[l] = 0xffffffffff;
+	assert_int_equal(ptx_body("ld.global.u64 %rd4, [%rd1];\n"
+				  "cvt.rz.f32.u64 %f1, %rd4;\n"
+				  "cvt.rn.f32.u64 %f2, %rd4;\n"
+				  "setp.lt.f32 %p1, %f1, %f2;\n"
+				  "selp.u64 %rd5, 1, 0, %p1;\n"
+				  "st.global.u64 [%rd2], %rd5;",
+				  in, out),
+			 GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(out[l], 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_end_of_memory_is_the_end),
+	    cmocka_unit_test(every_access_is_aligned),
+	    cmocka_unit_test(signs_are_extended_as_told),
+	    cmocka_unit_test(lanes_that_meet_store_in_order),
+	    cmocka_unit_test(predicates_are_of_those_who_ask),
+	    cmocka_unit_test(rounding_ends_with_its_instruction),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
