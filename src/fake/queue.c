@@ -232,10 +232,8 @@ static int step(struct gkf_queue *queue, struct gkf_task *task)
 {
 	int result = atomic_load_explicit(&queue->result, memory_order_acquire);
 
-	if (result) {
-		gkf_work_leave(queue);
+	if (result)
 		return result;
-	}
 	if (task->run == is_barrier) {
 		struct barrier *barrier = (struct barrier *)task;
 
@@ -327,12 +325,6 @@ static bool go_on(struct gkf_queue *queue, int result)
 	return more;
 }
 
-static void hand_over(struct gkf_queue *queue)
-{
-	gkf_work_leave(queue);
-	gkf_pool_add(queue);
-}
-
 /*
  * At the end of the process nobody is told what its work came to: threads that
  * wait for it end waiting.
@@ -344,12 +336,10 @@ void gkf_queue_serve(struct gkf_queue *queue)
 
 	for (;;) {
 		result = step(queue, queue->head);
-		if (is_ending() && result != GKF_TASK_AGAIN)
-			gkf_work_leave(queue);
 		if (is_ending() || !go_on(queue, result))
 			return;
 		if (gkf_pool_pressed(pool)) {
-			hand_over(queue);
+			gkf_pool_add(queue);
 			return;
 		}
 	}
@@ -373,7 +363,7 @@ int gkf_queue_do(struct gkf_own *own)
 	struct gkf_queue *queue = own->ticket.queue;
 
 	if (own->serves && go_on(queue, step(queue, queue->head)))
-		hand_over(queue);
+		gkf_pool_add(queue);
 	if (queue)
 		gkf_ticket_sleep(own->ticket);
 	return own->result;

@@ -17,8 +17,7 @@
 
 /* What a task costs the device. */
 enum gkf_work {
-	GKF_WORK_NONE,    /* waits, copies on the host */
-	GKF_WORK_MARK,    /* over in an instant: events, what is let go of */
+	GKF_WORK_NONE,    /* events, waits, copies on the host */
 	GKF_WORK_KERNEL,  /* busy time */
 	GKF_WORK_COPY_IN, /* `bytes` over PCIe to the device */
 	GKF_WORK_COPY_OUT,

@@ -188,7 +188,6 @@ seats_of(struct gkf_pool *pool, const struct gkf_task *task, unsigned *ret_most)
 		*ret_most = GKF_HOSTS_MAX;
 		return &pool->host_seats;
 	case GKF_WORK_NONE:
-	case GKF_WORK_MARK:
 	case GKF_WORK_COPY_IN:
 	case GKF_WORK_COPY_OUT:
 	case GKF_WORK_COPY_DEVICE:
@@ -197,7 +196,7 @@ seats_of(struct gkf_pool *pool, const struct gkf_task *task, unsigned *ret_most)
 	return NULL;
 }
 
-/* A queue that has the turn keeps its seat; one that was stopped needs none. */
+/* One that was stopped needs no seat. */
 static bool sit(struct gkf_queue *queue, const struct gkf_task *task)
 {
 	unsigned most;
@@ -205,8 +204,7 @@ static bool sit(struct gkf_queue *queue, const struct gkf_task *task)
 
 	if (!seats)
 		return true;
-	if (seats->taken >= most && !queue->has_turn &&
-	    !atomic_load(&queue->result)) {
+	if (seats->taken >= most && !atomic_load(&queue->result)) {
 		gkf_list_add(&seats->waiting, queue);
 		return false;
 	}
@@ -399,6 +397,7 @@ static void rest(struct gkf_pool *pool)
 static void park(struct gkf_pool *pool)
 {
 	pthread_mutex_unlock(&pool->lock);
+	gkf_work_release(pool);
 	for (;;)
 		gkf_sleep_on(&self->woken, atomic_load(&self->woken), 0);
 }
@@ -414,6 +413,12 @@ static struct gkf_queue *next_queue(struct gkf_pool *pool, bool may_spin)
 		queue = take_ready(pool);
 		if (queue)
 			break;
+		if (atomic_load(&pool->keeps)) {
+			pthread_mutex_unlock(&pool->lock);
+			gkf_work_release(pool);
+			pthread_mutex_lock(&pool->lock);
+			continue;
+		}
 		if (may_spin && !pool->spinner && !pool->watched.first) {
 			may_spin = false;
 			spin(pool);

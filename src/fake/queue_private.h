@@ -35,8 +35,7 @@ struct gkf_queue {
 	pthread_mutex_t lock;
 	struct gkf_task *head, *tail; /* the one that runs is the head */
 	bool busy, closing;
-	bool looked;   /* the head said GKF_TASK_AGAIN before; its server's */
-	bool has_turn; /* between two kernels; its server's */
+	bool looked; /* the head said GKF_TASK_AGAIN before; its server's */
 	struct gkf_queue *waiting; /* for a number of ours, by `next` */
 	_Atomic uint64_t pushed, done;
 	_Atomic int result; /* not 0: everything is dropped with it */
@@ -98,7 +97,12 @@ struct gkf_pool {
 	struct gkf_executor executor[GKF_EXECUTORS_MAX];
 
 	pthread_mutex_t turn; /* held while the turn is taken or given */
-	unsigned kernels;     /* of this process that run now */
+	unsigned kernels;     /* of this process that run now, and the kept */
+	/* The turn of a kernel that ended, until there is nothing to do for
+	 * the thread that ran it; under `turn`. */
+	_Atomic bool keeps;
+	struct gkf_machine *kept_machine;
+	unsigned kept_slot;
 };
 
 struct gkf_queue_room {
@@ -202,8 +206,8 @@ void gkf_pool_help(struct gkf_pool *pool);
 #define GKF_TASK_LATER  (-3)
 int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
 
-/* The turn is given back if the last kernel left it to the next. */
-void gkf_work_leave(struct gkf_queue *queue);
+/* Gives back the turn that a kernel left to the next one, if it did. */
+void gkf_work_release(struct gkf_pool *pool);
 void gkf_work_plain_floating(void);
 void gkf_work_forget(void);
 

@@ -43,6 +43,93 @@ void gkf_work_plain_floating(void)
 	floating_default();
 }
 
+/* ---- a turn that is kept for the next kernel of any queue ---- */
+
+static bool keeps(const struct gkf_pool *pool)
+{
+	return atomic_load_explicit(&pool->keeps, memory_order_relaxed);
+}
+
+void gkf_work_release(struct gkf_pool *pool)
+{
+	struct gkf_machine *machine;
+	unsigned slot;
+	bool kept;
+
+	if (__builtin_expect(!keeps(pool), 1))
+		return;
+	pthread_mutex_lock(&pool->turn);
+	kept = atomic_exchange(&pool->keeps, false);
+	machine = pool->kept_machine;
+	slot = pool->kept_slot;
+	if (kept && !--pool->kernels)
+		gkf_busy_end(machine, slot);
+	pthread_mutex_unlock(&pool->turn);
+	if (kept)
+		gkf_turn_give(machine, slot);
+}
+
+/* An executor alone: it releases it when it finds nothing to do. */
+static bool keep(struct gkf_place *place)
+{
+	const struct gkf_queue_ask *ask = &place->queue->ask;
+	struct gkf_pool *pool = place->queue->pool;
+	bool kept;
+
+	if (!gkf_is_executor())
+		return false;
+	pthread_mutex_lock(&pool->turn);
+	kept = !keeps(pool);
+	if (kept) {
+		pool->kept_machine = ask->machine;
+		pool->kept_slot = ask->slot;
+		atomic_store(&pool->keeps, true);
+		atomic_store(&place->has_turn, false);
+	}
+	pthread_mutex_unlock(&pool->turn);
+	return kept;
+}
+
+/* A turn that is over is not kept any longer. */
+static bool adopt(struct gkf_place *place)
+{
+	const struct gkf_queue_ask *ask = &place->queue->ask;
+	struct gkf_pool *pool = place->queue->pool;
+	bool adopted;
+
+	if (!keeps(pool))
+		return false;
+	pthread_mutex_lock(&pool->turn);
+	adopted = keeps(pool) && pool->kept_machine == ask->machine &&
+		  pool->kept_slot == ask->slot &&
+		  !gkf_turn_due(ask->machine, ask->slot);
+	if (adopted) {
+		atomic_store(&pool->keeps, false);
+		atomic_store(&place->has_turn, true);
+	}
+	pthread_mutex_unlock(&pool->turn);
+	if (!adopted)
+		gkf_work_release(pool);
+	return adopted;
+}
+
+/* Work that is no kernel goes on in a kept turn if it is short. */
+static void look_at_kept(struct gkf_pool *pool, bool is_long)
+{
+	bool over;
+
+	if (__builtin_expect(!keeps(pool), 1))
+		return;
+	pthread_mutex_lock(&pool->turn);
+	over = is_long || (keeps(pool) &&
+			   gkf_turn_due(pool->kept_machine, pool->kept_slot));
+	pthread_mutex_unlock(&pool->turn);
+	if (over)
+		gkf_work_release(pool);
+}
+
+/* ---- turns of kernels ---- */
+
 /*
  * Busy time begins with the first kernel of the process that has the turn and
  * ends with the last. False: the kernel was told to stop while it waited. A
@@ -52,9 +139,11 @@ static bool take_turn(struct gkf_place *place)
 {
 	struct gkf_queue *queue = place->queue;
 	struct gkf_pool *pool = queue->pool;
-	int r =
-	    gkf_turn_take(queue->ask.machine, queue->ask.slot, &queue->stop);
+	int r;
 
+	if (adopt(place))
+		return true;
+	r = gkf_turn_take(queue->ask.machine, queue->ask.slot, &queue->stop);
 	if (r)
 		return !atomic_load(&queue->stop);
 	pthread_mutex_lock(&pool->turn);
@@ -80,14 +169,6 @@ static void give_turn(struct gkf_place *place)
 {
 	if (atomic_exchange(&place->has_turn, false))
 		give_back(place->queue);
-}
-
-void gkf_work_leave(struct gkf_queue *queue)
-{
-	if (!queue->has_turn)
-		return;
-	queue->has_turn = false;
-	give_back(queue);
 }
 
 static bool is_due(const struct gkf_place *place)
@@ -126,65 +207,18 @@ bool gkf_task_stopped(void)
 	return here && gkf_place_stopped(here);
 }
 
-/* The turn that the kernel before left, or one to wait for. */
-static bool begin_turn(struct gkf_place *place)
-{
-	if (!place->queue->has_turn)
-		return take_turn(place);
-	place->queue->has_turn = false;
-	atomic_store(&place->has_turn, true);
-	return true;
-}
-
-/* Copies that take no longer than it takes to give the turn away. */
-#define INSTANT_BYTES (64 * 1024)
-
-static bool is_instant(const struct gkf_task *task)
-{
-	switch ((enum gkf_work)task->work) {
-	case GKF_WORK_MARK:
-		return true;
-	case GKF_WORK_COPY_IN:
-	case GKF_WORK_COPY_OUT:
-	case GKF_WORK_COPY_DEVICE:
-		return task->bytes <= INSTANT_BYTES;
-	case GKF_WORK_NONE:
-	case GKF_WORK_KERNEL:
-	case GKF_WORK_HOST:
-		break;
-	}
-	return false;
-}
-
-/* Is the next thing in the queue that takes time another kernel? */
-static bool kernel_follows(struct gkf_queue *queue, const struct gkf_task *task)
-{
-	const struct gkf_task *next;
-	bool follows;
-
-	pthread_mutex_lock(&queue->lock);
-	for (next = task->next; next && is_instant(next); next = next->next)
-		;
-	follows = next && next->work == GKF_WORK_KERNEL;
-	pthread_mutex_unlock(&queue->lock);
-	return follows;
-}
-
 /*
  * Whoever gave up the turn after each short kernel would wait for a whole
- * slice of the others each time. So it is left to a kernel that comes next in
- * the queue, as long as the slice lasts.
+ * slice of the others each time. So it is kept for a kernel that comes next,
+ * of this queue or another, as long as the slice lasts.
  */
-static void end_turn(struct gkf_place *place, const struct gkf_task *task,
-		     int result)
+static void end_turn(struct gkf_place *place, int result)
 {
-	struct gkf_queue *queue = place->queue;
-
-	if (result || !kernel_follows(queue, task) || is_due(place) ||
-	    atomic_load(&queue->stop))
+	if (!atomic_load(&place->has_turn))
+		return;
+	if (result || is_due(place) || atomic_load(&place->queue->stop) ||
+	    !keep(place))
 		give_turn(place);
-	else
-		queue->has_turn = atomic_exchange(&place->has_turn, false);
 }
 
 static int run_kernel(struct gkf_place *place, struct gkf_task *task)
@@ -193,9 +227,9 @@ static int run_kernel(struct gkf_place *place, struct gkf_task *task)
 	floating old = floating_default();
 	int result = 0;
 
-	if (begin_turn(place))
+	if (take_turn(place))
 		result = task->run(task);
-	end_turn(place, task, result);
+	end_turn(place, result);
 	floating_set(old);
 	/* What stopped early has not done its work. */
 	if (!result && atomic_load(&queue->stop))
@@ -231,7 +265,6 @@ static int run_by_kind(struct gkf_place *place, struct gkf_task *task)
 		count_copy(place->queue, task);
 		return result;
 	case GKF_WORK_NONE:
-	case GKF_WORK_MARK:
 	case GKF_WORK_HOST:
 		break;
 	}
@@ -255,6 +288,8 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
 
 	if (is_long && !gkf_pool_begin_long(queue, task))
 		return GKF_TASK_LATER;
+	if (task->work != GKF_WORK_KERNEL)
+		look_at_kept(queue->pool, is_long);
 	here = &place;
 	result = run_by_kind(&place, task);
 	here = place.outer;

@@ -321,14 +321,14 @@ static void kernels_keep_the_turn_over_events(void **state)
 		uint64_t bytes;
 		bool keeps;
 	} between[] = {
-	    {GKF_WORK_MARK, 0, true},
+	    {GKF_WORK_NONE, 0, true},
 	    {GKF_WORK_COPY_OUT, 4, true},
 	    {GKF_WORK_KERNEL, 0, true},
 	    {GKF_WORK_COPY_IN, 1 << 20, false},
 	    {GKF_WORK_KERNEL, 0, true},
 	    {GKF_WORK_HOST, 0, false},
 	    {GKF_WORK_KERNEL, 0, true},
-	    {GKF_WORK_MARK, 0, false}, /* none follows */
+	    {GKF_WORK_NONE, 0, true}, /* until there is nothing to do */
 	};
 	bool had[sizeof between / sizeof *between];
 	struct gkf_queue *queue = new_queue(0);
@@ -349,8 +349,39 @@ static void kernels_keep_the_turn_over_events(void **state)
 	finish(queue);
 	for (size_t i = 0; i < sizeof between / sizeof *between; i++)
 		assert_int_equal(had[i], between[i].keeps);
-	assert_int_equal(atomic_load(&fx.file->device[0].turn[0].holder), 0);
 	gkf_queue_release(queue, false);
+	while (atomic_load(&fx.file->device[0].turn[0].holder))
+		sched_yield();
+}
+
+/* Nor is going to another queue, whose kernel waited for this one's. */
+static void kernels_of_two_queues_keep_the_turn(void **state)
+{
+	struct gkf_queue *queue[2] = {new_queue(0), new_queue(0)};
+	bool had[40] = {false};
+	unsigned kept = 0;
+	struct gate gate;
+
+	(void)state;
+	gate_init(&gate);
+	push(queue[0], GKF_WORK_NONE, stay, &gate, 0);
+	for (unsigned i = 0; i < 40; i++) {
+		push(queue[i & 1], GKF_WORK_NONE, note_turn, &had[i], 0);
+		push(queue[i & 1], GKF_WORK_KERNEL, NULL, NULL, 0);
+		gkf_queue_after(queue[!(i & 1)],
+				gkf_queue_ticket(queue[i & 1]));
+	}
+	sem_post(&gate.open);
+	for (unsigned i = 0; i < 2; i++) {
+		finish(queue[i]);
+		gkf_queue_release(queue[i], false);
+	}
+	for (unsigned i = 0; i < 40; i++)
+		kept += had[i];
+	/* Another thread may have come first, now and then. */
+	assert_in_range(kept, 20, 39);
+	while (atomic_load(&fx.file->device[0].turn[0].holder))
+		sched_yield();
 }
 
 static void copies_are_traffic(void **state)
@@ -385,6 +416,7 @@ int main(void)
 		cmocka_unit_test(short_kernels_get_half_of_the_device),
 		cmocka_unit_test(copies_are_traffic),
 		cmocka_unit_test(kernels_keep_the_turn_over_events),
+		cmocka_unit_test(kernels_of_two_queues_keep_the_turn),
 #if defined(__x86_64__)
 		cmocka_unit_test(kernels_have_the_default_floating_point),
 #endif

@@ -163,7 +163,6 @@ static CUresult put(struct gkf_queue *queue, struct record *record,
 	t = gkf_task_new(sizeof(*t));
 	if (!t)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	t->task.work = GKF_WORK_MARK;
 	t->task.run = reach;
 	t->task.drop = drop_record;
 	t->record = record_hold(record);

@@ -435,7 +435,6 @@ CUresult stream_after(CUcontext ctx, CUstream stream, bool per_thread,
 	after = gkf_task_new(sizeof(*after));
 	if (!after)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	after->task.work = GKF_WORK_MARK;
 	after->task.run = nothing;
 	after->task.drop = call_done;
 	after->done = done;
