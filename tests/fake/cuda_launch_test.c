@@ -288,6 +288,8 @@ static void what_is_not_executed_is_refused(struct fixture *fx)
 	assert_int_equal(size, 4);
 	assert_cuda(CU(cuMemcpyDtoH_v2)(&value, counter, 4), SUCCESS);
 	assert_int_equal(value, 42);
+	assert_cuda(CU(cuMemFree_v2)(counter), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemcpyDtoH_v2)(&value, counter, 4), SUCCESS);
 	assert_cuda(CU(cuModuleGetGlobal_v2)(&counter, &size, m, "none"),
 		    ERROR_NOT_FOUND);
 }

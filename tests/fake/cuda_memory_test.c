@@ -94,6 +94,52 @@ static void pitched_rows_are_aligned(void **state)
 	assert_cuda(CU(cuMemGetAddressRange_v2)(NULL, &size, p), SUCCESS);
 	assert_int_equal(size, 1024 * 30);
 	device_free(p);
+	assert_cuda(CU(cuMemAllocPitch_v2)(&p, &pitch, 1024, 2, 16), SUCCESS);
+	assert_int_equal(pitch, 1024);
+	device_free(p);
+}
+
+struct later {
+	CUdeviceptr at;
+	_Atomic bool freed;
+};
+
+static void *free_later(void *data)
+{
+	struct later *l = data;
+
+	if (CU(cuCtxSetCurrent)(context) || CU(cuMemFree_v2)(l->at))
+		return data;
+	atomic_store(&l->freed, true);
+	return NULL;
+}
+
+static void wait_for_go(void *data)
+{
+	while (!atomic_load((_Atomic bool *)data))
+		usleep(200);
+}
+
+/* Work that is under way may use it yet. */
+static void memory_is_freed_when_the_work_is_done(void **state)
+{
+	struct later l = {.at = device_alloc(MIB)};
+	_Atomic bool go = false;
+	pthread_t thread;
+	CUstream s;
+
+	(void)state;
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(s, wait_for_go, &go), SUCCESS);
+	assert_cuda(CU(cuMemsetD8Async)(l.at, 1, MIB, s), SUCCESS);
+	assert_int_equal(pthread_create(&thread, NULL, free_later, &l), 0);
+	usleep(50000);
+	assert_false(atomic_load(&l.freed));
+	atomic_store(&go, true);
+	pthread_join(thread, NULL);
+	assert_true(atomic_load(&l.freed));
+	assert_cuda(CU(cuStreamQuery)(s), SUCCESS);
+	assert_cuda(CU(cuStreamDestroy_v2)(s), SUCCESS);
 }
 
 static void a_range_is_told_of_any_of_its_addresses(void **state)
@@ -484,6 +530,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(nothing_may_be_freed),
 	    cmocka_unit_test(wrong_sizes_are_told),
 	    cmocka_unit_test(pitched_rows_are_aligned),
+	    cmocka_unit_test(memory_is_freed_when_the_work_is_done),
 	    cmocka_unit_test(a_range_is_told_of_any_of_its_addresses),
 	    cmocka_unit_test(the_host_faults_there),
 	    cmocka_unit_test(all_see_the_same_bytes),

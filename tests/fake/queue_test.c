@@ -320,6 +320,29 @@ static void functions_that_block_hold_up_nobody_else(void **state)
 	gkf_queue_release(other, false);
 }
 
+/* It does not wait for the other queue any more. */
+static void what_is_blocked_can_be_stopped(void **state)
+{
+	struct gkf_queue *first = new_queue(0), *second = new_queue(0);
+	unsigned before = atomic_load(&ran);
+	struct gate gate;
+
+	(void)state;
+	gate_init(&gate);
+	push(first, GKF_WORK_HOST, stay, &gate, 0);
+	await(&gate.inside);
+	gkf_queue_after(second, gkf_queue_ticket(first));
+	push(second, GKF_WORK_NONE, NULL, NULL, 0);
+	gk_sleep_until(gk_mono_ns() + 10 * GK_NS_PER_MS);
+	gkf_queue_stop(second, 719);
+	finish(second);
+	assert_int_equal(atomic_load(&ran), before);
+	sem_post(&gate.open);
+	finish(first);
+	gkf_queue_release(first, false);
+	gkf_queue_release(second, false);
+}
+
 static void the_more_urgent_goes_first(void **state)
 {
 	enum { LOW = 50, THREADS_MAX = 256 };
@@ -465,6 +488,7 @@ int main(void)
 	    cmocka_unit_test(queues_that_wait_hold_no_threads),
 	    cmocka_unit_test(tasks_that_wait_for_a_word_hold_no_threads),
 	    cmocka_unit_test(what_waits_is_looked_at_while_others_work),
+	    cmocka_unit_test(what_is_blocked_can_be_stopped),
 	    cmocka_unit_test(the_more_urgent_goes_first),
 	    cmocka_unit_test(many_hands_keep_every_order),
 	    cmocka_unit_test(functions_that_block_hold_up_nobody_else),
