@@ -32,6 +32,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array,
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
 
+	ENTER();
 	REQUIRE(array, cudaErrorInvalidValue);
 	TRY(describe(&d, desc, extent, flags));
 	return done(legacy->cuArray3DCreate_v2((CUarray *)array, &d));
@@ -52,6 +53,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
 
+	ENTER();
 	REQUIRE(mipmappedArray, cudaErrorInvalidValue);
 	TRY(describe(&d, desc, extent, flags));
 	return done(legacy->cuMipmappedArrayCreate(

@@ -17,8 +17,8 @@ static cudaError_t check(int device)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-	REQUIRE(count, cudaErrorInvalidValue);
 	ENTER();
+	REQUIRE(count, cudaErrorInvalidValue);
 	*count = cudart_device_count;
 	return cudaSuccess;
 }
@@ -27,8 +27,8 @@ cudaError_t cudaGetDevice(int *device)
 {
 	int now = 0;
 
-	REQUIRE(device, cudaErrorInvalidValue);
 	ENTER();
+	REQUIRE(device, cudaErrorInvalidValue);
 	TRY(cudart_current_device(&now));
 	*device = now;
 	return cudaSuccess;
@@ -82,8 +82,8 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 	unsigned int found = 0;
 	int device = 0, active;
 
-	REQUIRE(flags, cudaErrorInvalidValue);
 	ENTER();
+	REQUIRE(flags, cudaErrorInvalidValue);
 	TRY(done(legacy->cuCtxGetCurrent(&now)));
 	if (now && !context_is_primary(now)) {
 		TRY(done(legacy->cuCtxGetFlags(&found)));

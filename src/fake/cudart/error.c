@@ -43,10 +43,12 @@ static bool is_sticky(cudaError_t error)
 	return false;
 }
 
+/* Both begin the runtime, and where it cannot begin say so for ever. */
 cudaError_t cudaGetLastError(void)
 {
 	cudaError_t last = cudart_thread.last;
 
+	TRY(cudart_unstarted());
 	if (!is_sticky(last))
 		cudart_thread.last = cudaSuccess;
 	return last;
@@ -54,6 +56,7 @@ cudaError_t cudaGetLastError(void)
 
 cudaError_t cudaPeekAtLastError(void)
 {
+	TRY(cudart_unstarted());
 	return cudart_thread.last;
 }
 

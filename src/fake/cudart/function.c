@@ -43,6 +43,7 @@ cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr,
 				const void *symbolPtr)
 {
+	ENTER();
 	REQUIRE(functionPtr, cudaErrorInvalidValue);
 	return function_here(symbolPtr, functionPtr);
 }
@@ -84,6 +85,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr,
 	struct cudaFuncAttributes found = {0};
 	CUfunction function;
 
+	ENTER();
 	REQUIRE(attr, cudaErrorInvalidValue);
 	TRY(function_here(func, &function));
 	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {

@@ -63,7 +63,8 @@ static cudaError_t start(void)
 	return cudart_device_count ? cudaSuccess : cudaErrorNoDevice;
 }
 
-cudaError_t cudart_start(void)
+/* Started or not: what cudart_state is from now on. */
+static int begin(void)
 {
 	int state;
 
@@ -76,5 +77,23 @@ cudaError_t cudart_start(void)
 		atomic_store(&cudart_state, state);
 	}
 	pthread_mutex_unlock(&starting);
+	return state;
+}
+
+cudaError_t cudart_start(void)
+{
+	int state = begin();
+
 	return state == 1 ? cudaSuccess : cudart_fail((cudaError_t)-state);
+}
+
+cudaError_t cudart_unstarted(void)
+{
+	int state = atomic_load_explicit(&cudart_state, memory_order_acquire);
+
+	if (!state)
+		state = begin();
+	return state == 1 || state == -cudaErrorInitializationError
+		   ? cudaSuccess
+		   : (cudaError_t)-state;
 }

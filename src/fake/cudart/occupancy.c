@@ -44,6 +44,7 @@ cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
 	CUfunction function;
 	CUlaunchConfig c;
 
+	ENTER();
 	REQUIRE(launchConfig, cudaErrorInvalidValue);
 	TRY(function_here(func, &function));
 	c = function_config(launchConfig);
@@ -58,6 +59,7 @@ cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
 	CUfunction function;
 	CUlaunchConfig c;
 
+	ENTER();
 	REQUIRE(launchConfig, cudaErrorInvalidValue);
 	TRY(function_here(func, &function));
 	c = function_config(launchConfig);

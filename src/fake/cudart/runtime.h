@@ -42,6 +42,13 @@ extern int cudart_device_count;
 cudaError_t cudart_start(void);
 cudaError_t cudart_bind(void);
 
+/*
+ * Why the runtime could not be started, which is tried first; cudaSuccess: it
+ * was, in this process or the one that it was forked from. Nothing is
+ * remembered.
+ */
+cudaError_t cudart_unstarted(void);
+
 /* Remembers an error (not cudaSuccess) as this thread's last; answers it. */
 cudaError_t cudart_fail(cudaError_t error);
 

@@ -33,6 +33,7 @@ cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
 {
 	struct variable v;
 
+	ENTER();
 	REQUIRE(devPtr, cudaErrorInvalidValue);
 	TRY(find(&v, symbol));
 	*devPtr = v.at;
@@ -43,6 +44,7 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 {
 	struct variable v;
 
+	ENTER();
 	REQUIRE(size, cudaErrorInvalidValue);
 	TRY(find(&v, symbol));
 	*size = v.size;
@@ -56,6 +58,7 @@ static cudaError_t part(char **ret_at, const void *symbol, size_t count,
 {
 	struct variable v;
 
+	ENTER();
 	REQUIRE(kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault ||
 		    kind == other_kind,
 		cudaErrorInvalidMemcpyDirection);

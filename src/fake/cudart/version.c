@@ -39,9 +39,9 @@ static cudaError_t cudaGetDriverEntryPointByVersion_by(
 	void *found = NULL;
 	CUresult r;
 
+	ENTER();
 	REQUIRE(symbol && funcPtr && flags <= cudaEnablePerThreadDefaultStream,
 		cudaErrorInvalidValue);
-	ENTER();
 	REQUIRE(version <= (unsigned)driver_version(), cudaErrorInvalidValue);
 	r = d->cuGetProcAddress_v2(symbol, &found, (int)version,
 				   set_flags(d, flags), &status);

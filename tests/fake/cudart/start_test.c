@@ -10,11 +10,36 @@ static void nothing_before_the_first_call(void **state)
 {
 	(void)state;
 	assert_int_equal(scripted_calls(NULL), 0);
-	assert_cuda(cudaPeekAtLastError(), Success);
-	assert_cuda(cudaGetLastError(), Success);
 	assert_string_equal(cudaGetErrorName(cudaErrorNotReady),
 			    "cudaErrorNotReady");
 	assert_int_equal(scripted_calls(NULL), 0);
+}
+
+/* As NVIDIA's does, seen without a driver and without a device. */
+static void the_last_error_starts_it_too(void)
+{
+	CHECK_CUDA(cudaGetLastError(), Success);
+	CHECK(scripted_calls("cuInit") == 1);
+	CHECK_CUDA(cudaPeekAtLastError(), Success);
+	CHECK(scripted_calls("cuInit") == 1);
+}
+
+static void arguments_come_after_the_start(void)
+{
+	scripted_answer("cuInit", CUDA_ERROR_NO_DEVICE);
+	CHECK_CUDA(cudaGetDeviceCount(NULL), ErrorNoDevice);
+	CHECK_CUDA(cudaGetDevice(NULL), ErrorNoDevice);
+	CHECK_CUDA(cudaGetDeviceFlags(NULL), ErrorNoDevice);
+	CHECK_CUDA(cudaFuncGetAttributes(NULL, NULL), ErrorNoDevice);
+	CHECK_CUDA(cudaGetFuncBySymbol(NULL, NULL), ErrorNoDevice);
+	CHECK_CUDA(cudaGetSymbolAddress(NULL, NULL), ErrorNoDevice);
+	CHECK_CUDA(cudaGetSymbolSize(NULL, NULL), ErrorNoDevice);
+	CHECK_CUDA(cudaMallocArray(NULL, NULL, 0, 0, 0), ErrorNoDevice);
+	CHECK_CUDA(cudaMemcpyToSymbol(NULL, NULL, 1, 0, cudaMemcpyDeviceToHost),
+		   ErrorNoDevice);
+	CHECK_CUDA(cudaOccupancyMaxActiveClusters(NULL, NULL, NULL),
+		   ErrorNoDevice);
+	CHECK_CUDA(cudaGetDriverEntryPoint(NULL, NULL, 7, NULL), ErrorNoDevice);
 }
 
 static void versions_are_told_without_starting(void)
@@ -40,7 +65,8 @@ static void a_driver_of_an_older_major_is_refused(void)
 	CHECK_CUDA(cudaMalloc(&p, 1), ErrorInsufficientDriver);
 	CHECK(p == (void *)1);
 	CHECK_CUDA(cudaGetLastError(), ErrorInsufficientDriver);
-	CHECK_CUDA(cudaGetLastError(), Success);
+	CHECK_CUDA(cudaGetLastError(), ErrorInsufficientDriver);
+	CHECK_CUDA(cudaPeekAtLastError(), ErrorInsufficientDriver);
 	CHECK(scripted_calls("cuInit") == 0);
 	CHECK_CUDA(cudaDriverGetVersion(&n), Success);
 	CHECK(n == CUDART_MAJOR * 1000 - 1);
@@ -164,6 +190,8 @@ static void a_child_may_start(void)
 		in_child(work);                                                \
 		assert_int_equal(scripted_calls(NULL), 0);                     \
 	}
+IN_CHILD(the_last_error_starts_it_too)
+IN_CHILD(arguments_come_after_the_start)
 IN_CHILD(versions_are_told_without_starting)
 IN_CHILD(a_driver_of_an_older_major_is_refused)
 IN_CHILD(a_driver_of_an_older_minor_will_do)
@@ -175,6 +203,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(nothing_before_the_first_call),
+	    cmocka_unit_test(the_last_error_starts_it_too_there),
+	    cmocka_unit_test(arguments_come_after_the_start_there),
 	    cmocka_unit_test(versions_are_told_without_starting_there),
 	    cmocka_unit_test(a_driver_of_an_older_major_is_refused_there),
 	    cmocka_unit_test(a_driver_of_an_older_minor_will_do_there),
