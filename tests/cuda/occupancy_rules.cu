@@ -56,6 +56,26 @@ static void same_size(const struct by_rules *rules, void (*kernel)(int *),
 	EQUAL(size, wanted_size);
 }
 
+/* So many blocks fit when each asks for what it may, and it may ask so. */
+static void check_room(void (*kernel)(int *), size_t most)
+{
+	for (int blocks = 1; blocks <= 32; blocks++) {
+		size_t room = 0;
+		int fit = 0;
+
+		OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel,
+								 96, 0));
+		if (fit < blocks)
+			return;
+		OK(cudaOccupancyAvailableDynamicSMemPerBlock(&room, kernel,
+							     blocks, 96));
+		REQUIRE(room <= most);
+		OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel,
+								 96, room));
+		REQUIRE(fit >= blocks);
+	}
+}
+
 static void check(void (*kernel)(int *))
 {
 	static const size_t asked[] = {0,     1,     1000,  1024,   8192,
@@ -75,6 +95,7 @@ static void check(void (*kernel)(int *))
 			same_blocks(&rules, kernel, threads, dynamic);
 	same_size(&rules, kernel, 0);
 	same_size(&rules, kernel, 20000);
+	check_room(kernel, attributes.maxDynamicSharedSizeBytes);
 }
 
 /* As it is, and with all the shared memory that it may ask for. */

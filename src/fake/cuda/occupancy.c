@@ -84,6 +84,18 @@ static CUresult of_function(enum cuda_row row, CUfunction given,
 				 ret_kernel);
 }
 
+/* Shared memory that a launch may ask for, as things are set. */
+static int most_dynamic(CUcontext ctx, CUfunction f,
+			const struct gkf_ptx_kernel *k)
+{
+	int most = 0;
+
+	function_attribute(
+	    ctx->device, f->image->source->ptx, f->ptx, k, &f->set,
+	    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &most);
+	return most;
+}
+
 /*
  * None when a block would be too big for the device, or asks for more shared
  * memory than is set for the kernel. Launch bounds do not count.
@@ -92,12 +104,7 @@ static int blocks_of(CUcontext ctx, CUfunction f,
 		     const struct gkf_ptx_kernel *k, int threads,
 		     size_t dynamic)
 {
-	int most = 0;
-
-	function_attribute(
-	    ctx->device, f->image->source->ptx, f->ptx, k, &f->set,
-	    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &most);
-	if (dynamic > (size_t)most ||
+	if (dynamic > (size_t)most_dynamic(ctx, f, k) ||
 	    threads > function_limit(ctx->device,
 				     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
 		return 0;
@@ -222,10 +229,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 	each = all / numBlocks / shared_unit(ctx->device) *
 		   shared_unit(ctx->device) -
 	       own;
-	each = least(
-	    each, function_limit(
-		      ctx->device,
-		      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
-	*dynamicSmemSize = (size_t)(each - (int)gkf_ptx_kernel_shared(k));
+	each = least(each - (int)gkf_ptx_kernel_shared(k),
+		     most_dynamic(ctx, f, k));
+	*dynamicSmemSize = (size_t)each;
 	return CUDA_SUCCESS;
 }
