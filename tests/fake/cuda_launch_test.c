@@ -180,6 +180,8 @@ static void wrong_shapes_are_refused(struct fixture *fx)
 	    {{1, 1, 1}, {1, 1, 1}, 49153, CUDA_ERROR_INVALID_VALUE},
 	    {{1, 1, 1}, {1024, 1, 1}, 49152, CUDA_SUCCESS},
 	};
+	CUcontext here, other;
+	CUstream elsewhere;
 
 	(void)fx;
 	begin();
@@ -196,6 +198,13 @@ static void wrong_shapes_are_refused(struct fixture *fx)
 	    ERROR_INVALID_VALUE);
 	assert_cuda(
 	    CU(cuLaunchKernel)(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL),
+	    ERROR_INVALID_HANDLE);
+	assert_cuda(CU(cuCtxGetCurrent)(&here), SUCCESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 0), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&elsewhere, 0), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(here), SUCCESS);
+	assert_cuda(
+	    CU(cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, elsewhere, params, NULL),
 	    ERROR_INVALID_HANDLE);
 	assert_cuda(
 	    CU(cuFuncSetAttribute)(
@@ -539,6 +548,14 @@ static void occupancy_follows_the_device(struct fixture *fx)
 	    SUCCESS);
 	assert_int_equal(block, 1024);
 	assert_int_equal(grid, 2 * 108);
+	assert_cuda(
+	    CU(cuOccupancyAvailableDynamicSMemPerBlock)(&shared, f, 2, 1024),
+	    SUCCESS);
+	assert_int_equal(shared, 48 * 1024); /* until it asks for more */
+	assert_cuda(
+	    CU(cuFuncSetAttribute)(
+		f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 163 * 1024),
+	    SUCCESS);
 	assert_cuda(
 	    CU(cuOccupancyAvailableDynamicSMemPerBlock)(&shared, f, 2, 1024),
 	    SUCCESS);
