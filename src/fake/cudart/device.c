@@ -141,12 +141,14 @@ cudaError_t cudaThreadExit(void)
 /* For devices without doubles, of which the last was of 2007. */
 cudaError_t cudaSetDoubleForDevice(double *d)
 {
+	ENTER();
 	REQUIRE(d, cudaErrorInvalidValue);
 	return cudaSuccess;
 }
 
 cudaError_t cudaSetDoubleForHost(double *d)
 {
+	ENTER();
 	REQUIRE(d, cudaErrorInvalidValue);
 	return cudaSuccess;
 }
