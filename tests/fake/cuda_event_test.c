@@ -298,12 +298,15 @@ static void a_context_is_recorded_and_waits_as_a_whole(void **state)
 	CUstream a = stream_made(0), free = stream_made(CU_STREAM_NON_BLOCKING);
 	CUstream later;
 	CUevent all = event_made(0), event = event_made(0);
-	struct gate gate[2];
+	CUstream gone = stream_made(CU_STREAM_NON_BLOCKING);
+	struct gate gate[3];
 	struct mark mark[2];
 
 	(void)state;
 	gate_enter(&gate[0], a);
 	gate_enter(&gate[1], free);
+	gate_enter(&gate[2], gone);
+	assert_cuda(CU(cuStreamDestroy_v2)(gone), SUCCESS);
 	assert_cuda(CU(cuCtxRecordEvent)(test_ctx, all), SUCCESS);
 	assert_cuda(CU(cuEventRecord)(event, free), SUCCESS);
 	assert_cuda(CU(cuCtxWaitEvent)(test_ctx, event), SUCCESS);
@@ -311,13 +314,16 @@ static void a_context_is_recorded_and_waits_as_a_whole(void **state)
 	mark_put(&mark[0], later);
 	gate_open(&gate[0]);
 	mark_put(&mark[1], a);
+	gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
 	assert_cuda(CU(cuEventQuery)(all), ERROR_NOT_READY);
 	assert_false(mark_is_passed(&mark[0]));
 	assert_false(mark_is_passed(&mark[1]));
 	gate_open(&gate[1]);
-	assert_cuda(CU(cuEventSynchronize)(all), SUCCESS);
 	mark_await(&mark[0]);
 	mark_await(&mark[1]);
+	assert_cuda(CU(cuEventQuery)(all), ERROR_NOT_READY);
+	gate_open(&gate[2]);
+	assert_cuda(CU(cuEventSynchronize)(all), SUCCESS);
 }
 
 /* Records and waits from many threads on the same events. */

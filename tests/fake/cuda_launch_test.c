@@ -249,6 +249,10 @@ static void parameters_come_in_a_buffer(struct fixture *fx)
 	assert_cuda(
 	    CU(cuLaunchKernel)(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, extra),
 	    ERROR_INVALID_VALUE);
+	extra[2] = CU_LAUNCH_PARAM_END; /* no size at all */
+	assert_cuda(
+	    CU(cuLaunchKernel)(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, extra),
+	    ERROR_INVALID_VALUE);
 }
 
 static void a_wild_address_ends_the_context(struct fixture *fx)
