@@ -157,6 +157,35 @@ static void groups_act_by_themselves(void **state)
 	}
 }
 
+/* Lanes vote while others of the warp wait with numbers that they shuffle. */
+static void votes_are_of_voters_alone(void **state)
+{
+	uint64_t out[32] = {0};
+
+	(void)state;
+	assert_int_equal(
+	    ptx_body("mov.u32 %r2, 0xffffffff; mov.u32 %r4, 7;\n"
+		     "setp.gt.u32 %p1, %r1, 3; @%p1 bra many;\n"
+		     "shfl.sync.bfly.b32 %r3, %r2, 4, 31, 0xff; bra end;\n"
+		     "many: setp.lt.u32 %p1, %r1, 8; @%p1 bra late;\n"
+		     "setp.eq.u32 %p2, %r1, 30;\n"
+		     "vote.sync.ballot.b32 %r3, %p2, 0xffffff00;\n"
+		     "vote.sync.all.pred %p3, %p2, 0xffffff00;\n"
+		     "vote.sync.uni.pred %p4, %p2, 0xffffff00;\n"
+		     "selp.b32 %r4, 1, 0, %p3; @%p4 add.u32 %r4, %r4, 2;\n"
+		     "bra end;\n"
+		     "late: shfl.sync.bfly.b32 %r3, %r1, 4, 31, 0xff;\n"
+		     "end: st.global.v2.u32 [%rd2], {%r3, %r4};",
+		     NULL, out),
+	    GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++) {
+		uint32_t got = l < 4 ? l + 4 : l < 8 ? UINT32_MAX : 1U << 30;
+
+		assert_int_equal((uint32_t)out[l], got);
+		assert_int_equal(out[l] >> 32, l < 8 ? 7 : 0);
+	}
+}
+
 static const char locking[] =
     HEAD ".func lock(.param .b64 at) {\n"
 	 ".reg .b32 %r; .reg .b64 %rd; .reg .pred %p;\n"
@@ -193,6 +222,7 @@ int main(void)
 	    cmocka_unit_test(lanes_meet_from_different_places),
 	    cmocka_unit_test(lanes_wait_for_who_waits_for_them),
 	    cmocka_unit_test(groups_act_by_themselves),
+	    cmocka_unit_test(votes_are_of_voters_alone),
 	    cmocka_unit_test(who_returned_waits_for_nobody),
 	};
 

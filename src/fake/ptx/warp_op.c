@@ -152,8 +152,9 @@ static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 {
 	uint32_t said = 0;
 
+	/* What is no voter's may be more than a bit. */
 	for (unsigned l = 0; l < GKF_LANES; l++)
-		said |= (uint32_t)w->brought[l] << l;
+		said |= (uint32_t)(w->brought[l] & 1) << l;
 	said &= all;
 	switch (op->imm) {
 	case GKF_VOTE_BALLOT:
