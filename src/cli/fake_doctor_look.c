@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,26 +213,29 @@ static struct standing standing_of(const struct doctor *doctor, unsigned module)
 }
 
 /* Are there parts of -rdc=true that are linked when the program starts? */
-static bool has_parts(const struct doctor *doctor)
+static bool has_parts(const struct doctor *doctor, unsigned capability)
 {
 	for (unsigned i = 0; i < doctor->image_count; i++)
 		if (doctor->images[i].relocatable &&
 		    doctor->images[i].found.kind == GKF_IMAGE_PTX &&
-		    doctor->images[i].found.arch <= doctor->capability)
+		    doctor->images[i].found.arch <= capability)
 			return true;
 	return false;
 }
 
+/* What nvcc linked is machine code; its PTX is in the parts. */
 static void judge_images(struct doctor *doctor)
 {
-	if (has_parts(doctor))
+	bool is_linked = has_parts(doctor, UINT_MAX);
+
+	if (has_parts(doctor, doctor->capability))
 		return;
 	for (unsigned i = 0; i < doctor->module_count; i++) {
 		struct standing s = standing_of(doctor, i);
 
 		if (s.has_ptx && !s.fits)
 			advise(doctor, &new_ptx);
-		else if (s.has_code && !s.has_ptx)
+		else if (s.has_code && !s.has_ptx && !is_linked)
 			advise(doctor, &doctor_no_ptx);
 	}
 }

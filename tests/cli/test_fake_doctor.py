@@ -38,6 +38,8 @@ WAYS = {
                   "arch=compute_86,code=sm_86"], ["no-ptx"]),
     "rdc-ptx": (["-cudart", "shared", "-rdc=true", "-arch=compute_80"],
                 []),
+    "rdc-new": (["-cudart", "shared", "-rdc=true", "-arch=sm_90"],
+                ["new-ptx"]),
 }
 
 
@@ -84,12 +86,13 @@ def test_gpukit_itself_carries_no_runtime(gpukit):
     assert done.returncode == 0 and done.stderr == ""
 
 
-@pytest.mark.parametrize("way", ["default", "shared", "code", "rdc-code"])
+@pytest.mark.parametrize("way", ["default", "shared", "code", "rdc",
+                                 "rdc-code"])
 def test_the_launcher_says_it_of_what_it_starts(gpukit, way):
     done = gpukit("fake", "--", built(way))
     assert ("NVIDIA's own CUDA runtime" in done.stderr) == (way == "default")
     assert ("machine code only" in done.stderr) == way.endswith("code")
-    assert (done.returncode == 0) == (way == "shared")
+    assert (done.returncode == 0) == (way in ("shared", "rdc"))
 
 
 def test_nvidias_runtime_tells_that_the_driver_is_not_nvidias():
