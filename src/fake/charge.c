@@ -66,7 +66,7 @@ void gkf_books_enter(struct gkf_machine *m, const struct gkf_slot *slot)
 	if (slot->wave.stop_bin)
 		put(&b->by_clock, b->by_clock + 1);
 	else
-		add(b, slot->instance, atomic_load(&slot->bytes));
+		add(b, slot->instance, gkf_slot_held(slot));
 }
 
 void gkf_books_leave(struct gkf_machine *m, const struct gkf_slot *slot)
@@ -76,7 +76,7 @@ void gkf_books_leave(struct gkf_machine *m, const struct gkf_slot *slot)
 	if (slot->wave.stop_bin)
 		take_away(&b->by_clock, 1);
 	else
-		subtract(b, slot->instance, atomic_load(&slot->bytes));
+		subtract(b, slot->instance, gkf_slot_held(slot));
 }
 
 /* The holder died in the middle of a change: what the slots say is right. */
@@ -95,7 +95,7 @@ static void recount(struct gkf_machine *m, unsigned device)
 		if (!gkf_slot_read_on(m, i, device, &slot))
 			continue;
 		gkf_books_enter(m, &slot);
-		gkf_account_holds(m, i, gkf_slot_own(&slot));
+		gkf_account_holds(m, i, atomic_load(&slot.bytes));
 	}
 	gk_log(GK_LOG_INFO, "a process died while taking memory of GPU %u",
 	       device);
@@ -213,36 +213,34 @@ static int lock_own(struct gkf_machine *m, unsigned index, unsigned *ret_device)
 	return 0;
 }
 
-static void change(_Atomic uint64_t *word, uint64_t by)
+/*
+ * The slot's words are the truth, so they are changed first, and one store
+ * does it: whoever is killed here may have changed the slot of another process.
+ */
+static void change(struct gkf_slot *slot, uint64_t by, bool managed)
 {
+	_Atomic uint64_t *word = managed ? &slot->managed : &slot->bytes;
+
 	atomic_store_explicit(
 	    word, atomic_load_explicit(word, memory_order_relaxed) + by,
 	    memory_order_release);
 }
 
-/*
- * The slot's words are the truth, so they are changed first; never more is
- * managed than held.
- */
 static void take(struct gkf_machine *m, unsigned index, unsigned device,
 		 uint64_t bytes, bool managed)
 {
 	struct gkf_slot *slot = &m->file->slot[index];
 
-	change(&slot->bytes, bytes);
-	if (managed)
-		change(&slot->managed, bytes);
+	change(slot, bytes, managed);
 	if (!slot->wave.stop_bin)
 		add(books_of(m, device), slot->instance, bytes);
-	gkf_account_holds(m, index, gkf_slot_own(slot));
+	gkf_account_holds(m, index, atomic_load(&slot->bytes));
 }
 
 static void let_go(struct gkf_machine *m, unsigned device,
 		   struct gkf_slot *slot, uint64_t bytes, bool managed)
 {
-	if (managed)
-		change(&slot->managed, -bytes);
-	change(&slot->bytes, -bytes);
+	change(slot, -bytes, managed);
 	if (!slot->wave.stop_bin)
 		subtract(books_of(m, device), slot->instance, bytes);
 }
@@ -339,7 +337,7 @@ static int refund(struct gkf_machine *m, unsigned index, uint64_t bytes,
 
 	if (r)
 		return r;
-	held = managed ? atomic_load(&slot->managed) : gkf_slot_own(slot);
+	held = atomic_load(managed ? &slot->managed : &slot->bytes);
 	if (managed && bytes > held)
 		bytes = held;
 	if (bytes > held)

@@ -308,8 +308,7 @@ static uint64_t add_up(struct gkf_machine *m, unsigned device, unsigned gi)
 		    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) ==
 			device &&
 		    is_in(slot, gi) && is_present(slot, bin))
-			held += atomic_load_explicit(&slot->bytes,
-						     memory_order_relaxed);
+			held += gkf_slot_held(slot);
 	}
 	return held;
 }
@@ -436,7 +435,7 @@ int gkf_processes_in(struct gkf_machine *m, unsigned device, uint32_t instance,
 			    .pid = slot.pid,
 			    .types = slot.types,
 			    .instance = slot.instance,
-			    .bytes = gkf_slot_own(&slot),
+			    .bytes = atomic_load(&slot.bytes),
 			    .wave = slot.wave,
 			};
 		count++;

@@ -120,8 +120,8 @@ struct gkf_clock {
  */
 struct gkf_slot {
 	_Atomic uint64_t life;
-	_Atomic uint64_t bytes;   /* device memory held, contexts included */
-	_Atomic uint64_t managed; /* of them, what is not told to be its own */
+	_Atomic uint64_t bytes;   /* its own device memory, with contexts */
+	_Atomic uint64_t managed; /* beside it, managed memory that came */
 	uint32_t device;
 	uint32_t types;    /* bits of gkf_process_type */
 	int32_t pid;       /* in its own pid namespace */

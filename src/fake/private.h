@@ -101,15 +101,11 @@ static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
 	       ret_slot->device == device;
 }
 
-/* What a driver tells as the memory of the process. */
-static inline uint64_t gkf_slot_own(const struct gkf_slot *slot)
+/* What it takes of its device. */
+static inline uint64_t gkf_slot_held(const struct gkf_slot *slot)
 {
-	uint64_t managed =
-	    atomic_load_explicit(&slot->managed, memory_order_relaxed);
-	uint64_t bytes =
-	    atomic_load_explicit(&slot->bytes, memory_order_relaxed);
-
-	return managed < bytes ? bytes - managed : 0;
+	return atomic_load_explicit(&slot->bytes, memory_order_relaxed) +
+	       atomic_load_explicit(&slot->managed, memory_order_relaxed);
 }
 
 /*

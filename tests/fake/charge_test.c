@@ -110,6 +110,39 @@ static void managed_memory_is_told_of_nobody(void **state)
 	assert_balanced(0);
 }
 
+static atomic_bool enough;
+
+static void *come_and_go(void *data)
+{
+	unsigned slot = *(const unsigned *)data;
+
+	while (!atomic_load(&enough))
+		if (gkf_charge_managed(fx.m, slot, GIB) ||
+		    gkf_refund_managed(fx.m, slot, GIB))
+			return data;
+	return NULL;
+}
+
+/* Nor for a moment, while it comes or goes. */
+static void managed_memory_is_never_told(void **state)
+{
+	uint64_t until = gk_mono_ns() + 200 * GK_NS_PER_MS, told = 0;
+	unsigned slot = attached(0);
+	pthread_t thread;
+	void *failed;
+
+	(void)state;
+	atomic_store(&enough, false);
+	assert_int_equal(pthread_create(&thread, NULL, come_and_go, &slot), 0);
+	while (gk_mono_ns() < until && !told)
+		told = told_of(slot);
+	atomic_store(&enough, true);
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	assert_int_equal(told, 0);
+	assert_balanced(0);
+}
+
 /* Somebody else needs the room: a slot of its own stands for a process. */
 static void managed_memory_gives_way_to_others(void **state)
 {
@@ -467,6 +500,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(what_is_charged_is_held),
 	    T(managed_memory_is_told_of_nobody),
+	    T(managed_memory_is_never_told),
 	    T(managed_memory_gives_way_to_others),
 	    T(the_last_byte_can_be_had_and_no_more),
 	    T(what_comes_by_the_clock_counts),
