@@ -286,13 +286,14 @@ static void errors_tell_line_and_what(void **state)
 static void strong_names_are_taken(void **state)
 {
 	struct ptx_program p;
-	uint32_t out = 0;
+	uint32_t out = 0, kernels = 0;
 	uint64_t at;
 
 	(void)state;
 	ptx_load_two(
 	    &p,
-	    BEGIN ".weak .global .u32 v = 1;\n"
+	    BEGIN ".weak .entry e() { ret; }\n"
+		  ".weak .global .u32 v = 1;\n"
 		  ".weak .func (.param .b32 r) f() { .reg .b32 %r;\n"
 		  "mov.b32 %r, 10; st.param.b32 [r], %r; ret; }\n"
 		  ".visible .entry k(.param .u64 out) {\n"
@@ -300,7 +301,8 @@ static void strong_names_are_taken(void **state)
 		  "ld.param.u64 %rd, [out]; ld.global.u32 %r1, [v];\n"
 		  "{ .param .b32 r; call (r), f; ld.param.b32 %r2, [r]; }\n"
 		  "add.u32 %r1, %r1, %r2; st.global.u32 [%rd], %r1; ret; }\n",
-	    BEGIN ".visible .global .u32 v = 2;\n"
+	    BEGIN ".weak .entry e() { ret; }\n"
+		  ".visible .global .u32 v = 2;\n"
 		  ".visible .func (.param .b32 r) f() { .reg .b32 %r;\n"
 		  "mov.b32 %r, 20; st.param.b32 [r], %r; ret; }\n");
 	at = ptx_show(&p, &out, sizeof out);
@@ -312,6 +314,10 @@ static void strong_names_are_taken(void **state)
 		seen += !strcmp(v->name, "v") && v->linkage != GKF_PTX_EXTERN;
 		assert_true(seen <= 1);
 	}
+	for (uint32_t i = 0; i < p.module->function_count; i++)
+		kernels += p.module->functions[i].is_entry &&
+			   p.module->functions[i].has_body;
+	assert_int_equal(kernels, 2);
 	ptx_unload(&p);
 }
 

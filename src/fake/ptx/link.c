@@ -126,13 +126,18 @@ static void settle(const struct linking *l)
 /* What another part defines in its place is not there twice. */
 static void forget_others(struct linking *l)
 {
-	uint32_t variable = 0;
+	uint32_t variable = 0, function = 0;
 
-	for (unsigned k = 0; k < l->count; k++)
-		for (uint32_t i = 0; i < l->parts[k].m->variable_count;
-		     i++, variable++)
-			if (l->parts[k].variables[i] != variable)
+	for (unsigned k = 0; k < l->count; k++) {
+		const struct part *p = &l->parts[k];
+
+		for (uint32_t i = 0; i < p->m->variable_count; i++, variable++)
+			if (p->variables[i] != variable)
 				l->variables[variable].linkage = GKF_PTX_EXTERN;
+		for (uint32_t i = 0; i < p->m->function_count; i++, function++)
+			if (p->functions[i] != function)
+				l->functions[function].has_body = false;
+	}
 }
 
 static const uint32_t *renumbered(struct linking *l, const struct part *p,
