@@ -121,6 +121,7 @@ void gkf_queue_release(struct gkf_queue *queue, bool drop)
 	queue->closing = true;
 	idle = !queue->busy;
 	pthread_mutex_unlock(&queue->lock);
+	gkf_work_release(queue->pool);
 	if (idle)
 		recycle(queue);
 }

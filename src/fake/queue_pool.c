@@ -506,6 +506,9 @@ __attribute__((destructor)) void gkf_queue_end(void)
 	pthread_mutex_unlock(&gkf_room.lock);
 	while (is_any_working() && gk_mono_ns() < patience)
 		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS / 4);
+	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
+		if (atomic_load(&gkf_room.pool[i].used))
+			gkf_work_release(&gkf_room.pool[i]);
 }
 
 void gkf_queue_forget(void)

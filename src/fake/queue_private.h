@@ -96,11 +96,12 @@ struct gkf_pool {
 	_Atomic bool used;
 	struct gkf_executor executor[GKF_EXECUTORS_MAX];
 
-	pthread_mutex_t turn; /* held while the turn is taken or given */
+	pthread_mutex_t turn; /* held while kernels are counted */
 	unsigned kernels;     /* of this process that run now, and the kept */
 	/* The turn of a kernel that ended, until there is nothing to do for
 	 * the thread that ran it; under `turn`. */
 	_Atomic bool keeps;
+	bool kept_rests; /* copies came since: it is not among the kernels */
 	struct gkf_machine *kept_machine;
 	unsigned kept_slot;
 };
@@ -206,7 +207,10 @@ void gkf_pool_help(struct gkf_pool *pool);
 #define GKF_TASK_LATER  (-3)
 int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
 
-/* Gives back the turn that a kernel left to the next one, if it did. */
+/*
+ * Gives back the turn that a kernel left to the next one, if it did; when it
+ * returns no other thread is about to.
+ */
 void gkf_work_release(struct gkf_pool *pool);
 void gkf_work_plain_floating(void);
 void gkf_work_forget(void);

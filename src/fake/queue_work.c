@@ -45,6 +45,21 @@ void gkf_work_plain_floating(void)
 
 /* ---- a turn that is kept for the next kernel of any queue ---- */
 
+/* Kernels that run, under `turn`: their busy time is a union. */
+static void count_in(struct gkf_pool *pool, struct gkf_machine *m,
+		     unsigned slot)
+{
+	if (!pool->kernels++)
+		gkf_busy_begin(m, slot);
+}
+
+static void count_out(struct gkf_pool *pool, struct gkf_machine *m,
+		      unsigned slot)
+{
+	if (!--pool->kernels)
+		gkf_busy_end(m, slot);
+}
+
 static bool keeps(const struct gkf_pool *pool)
 {
 	return atomic_load_explicit(&pool->keeps, memory_order_relaxed);
@@ -53,20 +68,15 @@ static bool keeps(const struct gkf_pool *pool)
 void gkf_work_release(struct gkf_pool *pool)
 {
 	struct gkf_machine *machine;
-	unsigned slot;
-	bool kept;
 
-	if (__builtin_expect(!keeps(pool), 1))
-		return;
 	pthread_mutex_lock(&pool->turn);
-	kept = atomic_exchange(&pool->keeps, false);
 	machine = pool->kept_machine;
-	slot = pool->kept_slot;
-	if (kept && !--pool->kernels)
-		gkf_busy_end(machine, slot);
+	if (atomic_exchange(&pool->keeps, false)) {
+		if (!pool->kept_rests)
+			count_out(pool, machine, pool->kept_slot);
+		gkf_turn_give(machine, pool->kept_slot);
+	}
 	pthread_mutex_unlock(&pool->turn);
-	if (kept)
-		gkf_turn_give(machine, slot);
 }
 
 /* An executor alone: it releases it when it finds nothing to do. */
@@ -83,6 +93,7 @@ static bool keep(struct gkf_place *place)
 	if (kept) {
 		pool->kept_machine = ask->machine;
 		pool->kept_slot = ask->slot;
+		pool->kept_rests = false;
 		atomic_store(&pool->keeps, true);
 		atomic_store(&place->has_turn, false);
 	}
@@ -104,6 +115,8 @@ static bool adopt(struct gkf_place *place)
 		  pool->kept_slot == ask->slot &&
 		  !gkf_turn_due(ask->machine, ask->slot);
 	if (adopted) {
+		if (pool->kept_rests)
+			count_in(pool, ask->machine, ask->slot);
 		atomic_store(&pool->keeps, false);
 		atomic_store(&place->has_turn, true);
 	}
@@ -113,8 +126,11 @@ static bool adopt(struct gkf_place *place)
 	return adopted;
 }
 
-/* Work that is no kernel goes on in a kept turn if it is short. */
-static void look_at_kept(struct gkf_pool *pool, bool is_long)
+/*
+ * Work that is no kernel goes on in a kept turn if it is short. Copies are no
+ * busy time: there may be many, and no kernel after them.
+ */
+static void look_at_kept(struct gkf_pool *pool, unsigned work, bool is_long)
 {
 	bool over;
 
@@ -123,6 +139,11 @@ static void look_at_kept(struct gkf_pool *pool, bool is_long)
 	pthread_mutex_lock(&pool->turn);
 	over = is_long || (keeps(pool) &&
 			   gkf_turn_due(pool->kept_machine, pool->kept_slot));
+	if (!over && keeps(pool) && work != GKF_WORK_NONE &&
+	    !pool->kept_rests) {
+		pool->kept_rests = true;
+		count_out(pool, pool->kept_machine, pool->kept_slot);
+	}
 	pthread_mutex_unlock(&pool->turn);
 	if (over)
 		gkf_work_release(pool);
@@ -147,8 +168,7 @@ static bool take_turn(struct gkf_place *place)
 	if (r)
 		return !atomic_load(&queue->stop);
 	pthread_mutex_lock(&pool->turn);
-	if (!pool->kernels++)
-		gkf_busy_begin(queue->ask.machine, queue->ask.slot);
+	count_in(pool, queue->ask.machine, queue->ask.slot);
 	pthread_mutex_unlock(&pool->turn);
 	atomic_store(&place->has_turn, true);
 	return true;
@@ -159,8 +179,7 @@ static void give_back(struct gkf_queue *queue)
 	struct gkf_pool *pool = queue->pool;
 
 	pthread_mutex_lock(&pool->turn);
-	if (!--pool->kernels)
-		gkf_busy_end(queue->ask.machine, queue->ask.slot);
+	count_out(pool, queue->ask.machine, queue->ask.slot);
 	pthread_mutex_unlock(&pool->turn);
 	gkf_turn_give(queue->ask.machine, queue->ask.slot);
 }
@@ -289,7 +308,7 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
 	if (is_long && !gkf_pool_begin_long(queue, task))
 		return GKF_TASK_LATER;
 	if (task->work != GKF_WORK_KERNEL)
-		look_at_kept(queue->pool, is_long);
+		look_at_kept(queue->pool, task->work, is_long);
 	here = &place;
 	result = run_by_kind(&place, task);
 	here = place.outer;

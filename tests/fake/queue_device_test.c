@@ -350,8 +350,43 @@ static void kernels_keep_the_turn_over_events(void **state)
 	for (size_t i = 0; i < sizeof between / sizeof *between; i++)
 		assert_int_equal(had[i], between[i].keeps);
 	gkf_queue_release(queue, false);
-	while (atomic_load(&fx.file->device[0].turn[0].holder))
-		sched_yield();
+	assert_int_equal(atomic_load(&fx.file->device[0].turn[0].holder), 0);
+	assert_int_equal(atomic_load(&fx.file->busy[slot].since_ns), 0);
+}
+
+static int note_busy(struct probe *probe)
+{
+	*(bool *)probe->data = atomic_load(&fx.file->busy[slot].since_ns);
+	return 0;
+}
+
+/* Nor are they busy time, however many come. */
+static void copies_in_a_kept_turn_are_not_busy_time(void **state)
+{
+	static const struct {
+		unsigned work;
+		bool busy;
+	} row[] = {
+	    {GKF_WORK_KERNEL, true},    {GKF_WORK_NONE, true},
+	    {GKF_WORK_COPY_OUT, false}, {GKF_WORK_COPY_DEVICE, false},
+	    {GKF_WORK_NONE, false},     {GKF_WORK_KERNEL, true},
+	    {GKF_WORK_KERNEL, true},    {GKF_WORK_COPY_IN, false},
+	};
+	bool had[sizeof row / sizeof *row];
+	struct gkf_queue *queue = new_queue(0);
+	struct gate gate;
+
+	(void)state;
+	gate_init(&gate);
+	push(queue, GKF_WORK_NONE, stay, &gate, 0);
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		push(queue, row[i].work, note_busy, &had[i], 0);
+	sem_post(&gate.open);
+	finish(queue);
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		assert_int_equal(had[i], row[i].busy);
+	gkf_queue_release(queue, false);
+	assert_int_equal(atomic_load(&fx.file->busy[slot].since_ns), 0);
 }
 
 /* Nor is going to another queue, whose kernel waited for this one's. */
@@ -380,8 +415,7 @@ static void kernels_of_two_queues_keep_the_turn(void **state)
 		kept += had[i];
 	/* Another thread may have come first, now and then. */
 	assert_in_range(kept, 20, 39);
-	while (atomic_load(&fx.file->device[0].turn[0].holder))
-		sched_yield();
+	assert_int_equal(atomic_load(&fx.file->device[0].turn[0].holder), 0);
 }
 
 static void copies_are_traffic(void **state)
@@ -416,6 +450,7 @@ int main(void)
 		cmocka_unit_test(short_kernels_get_half_of_the_device),
 		cmocka_unit_test(copies_are_traffic),
 		cmocka_unit_test(kernels_keep_the_turn_over_events),
+		cmocka_unit_test(copies_in_a_kept_turn_are_not_busy_time),
 		cmocka_unit_test(kernels_of_two_queues_keep_the_turn),
 #if defined(__x86_64__)
 		cmocka_unit_test(kernels_have_the_default_floating_point),
