@@ -58,6 +58,8 @@ struct doctor {
 	struct refused_kernel refused[REFUSED_MAX];
 	unsigned kernel_count, refused_count; /* of the PTX that is taken */
 	bool unlinked;                   /* its parts could not be linked */
+	bool unreadable;                 /* what should be PTX is none */
+	bool unfit;                      /* PTX for other GPUs alone */
 	const struct advice *advice[16]; /* why it will not run */
 	unsigned advice_count;
 };

@@ -85,22 +85,37 @@ struct parts {
 	unsigned count;
 };
 
-/* The PTX of the module whose first image is `first`; NULL: none fits. */
-static struct gkf_ptx_module *read_module(const struct doctor *doctor,
-					  unsigned first, unsigned capability)
+static int read_image(const struct image *image, struct gkf_ptx_module **ret)
 {
-	const struct image *image = choose(doctor, first, capability);
 	char message[GKF_PTX_MESSAGE_MAX];
-	struct gkf_ptx_module *m = NULL;
 	size_t size;
 	char *text;
+	int err = gkf_image_unpack(&image->found, &text, &size);
 
-	if (!image || gkf_image_unpack(&image->found, &text, &size))
-		return NULL;
-	if (gkf_ptx_module_read(text, size, ANY_PTX, message, &m))
-		m = NULL;
+	if (err)
+		return err;
+	err = gkf_ptx_module_read(text, size, ANY_PTX, message, ret);
 	free(text);
-	return m;
+	return err;
+}
+
+/* The PTX of the module whose first image is `first`; NULL: none fits. */
+static struct gkf_ptx_module *read_module(struct doctor *doctor, unsigned first)
+{
+	const struct image *image = choose(doctor, first, doctor->capability);
+	struct gkf_ptx_module *m;
+
+	if (!image)
+		return NULL;
+	if (read_image(image, &m)) {
+		doctor->unreadable = true;
+		return NULL;
+	}
+	if (gkf_ptx_module_fits(m, doctor->capability))
+		return m;
+	doctor->unfit = true;
+	gkf_ptx_module_free(m);
+	return NULL;
 }
 
 static int judge_parts(struct doctor *doctor, struct parts *parts)
@@ -138,7 +153,7 @@ int doctor_kernels(struct doctor *doctor)
 		if (doctor->images[i].relocatable &&
 		    doctor->kind == KIND_OBJECT)
 			continue;
-		m = read_module(doctor, i, doctor->capability);
+		m = read_module(doctor, i);
 		if (m && doctor->images[i].relocatable &&
 		    parts.count < PARTS_MAX) {
 			parts.module[parts.count++] = m;

@@ -45,6 +45,11 @@ static const struct advice
 	       "choose newer GPUs with --gpus, or compile it for "
 	       "older ones too: -gencode "
 	       "arch=compute_#,code=compute_#"},
+    unfit = {"other-ptx",
+	     "its PTX is for GPUs of one kind alone, as that of sm_90a is",
+	     "compile it for all that follow: -gencode "
+	     "arch=compute_#,code=compute_#"},
+    unreadable = {"bad-ptx", "what should be its PTX cannot be read", ""},
     not_linked = {"not-linked",
 		  "its device code (-rdc=true) does not fit together", ""},
     refused = {"refused-instruction",
@@ -243,6 +248,10 @@ static void judge_images(struct doctor *doctor)
 static void judge_kernels(struct doctor *doctor)
 {
 	judge_images(doctor);
+	if (doctor->unfit)
+		advise(doctor, &unfit);
+	if (doctor->unreadable)
+		advise(doctor, &unreadable);
 	if (doctor->unlinked)
 		advise(doctor, &not_linked);
 	if (doctor->refused_count)

@@ -38,6 +38,8 @@ WAYS = {
                   "arch=compute_86,code=sm_86"], ["no-ptx"]),
     "rdc-ptx": (["-cudart", "shared", "-rdc=true", "-arch=compute_80"],
                 []),
+    "one-kind": (["-cudart", "shared", "-gencode",
+                  "arch=compute_90a,code=compute_90a"], ["new-ptx"]),
     "rdc-new": (["-cudart", "shared", "-rdc=true", "-arch=sm_90"],
                 ["new-ptx"]),
 }
@@ -252,6 +254,24 @@ def test_files_of_kernels(gpukit, tmp_path):
         assert (found["images"][0]["kind"],
                 [r["code"] for r in found["reasons"]]) == expected
         assert found["kernels"] == (not expected[1])
+
+
+def test_ptx_for_one_kind_of_gpu(gpukit):
+    """sm_90a is no older GPU's than those of 10.0, but none of theirs."""
+    program = built("one-kind")
+    for gpus, reasons in (("h100", []), ("b200", ["other-ptx"])):
+        done = gpukit("fake", "doctor", "--json", "--gpus", gpus, program)
+        (found,) = json.loads(done.stdout)
+        assert [r["code"] for r in found["reasons"]] == reasons
+        done = gpukit("fake", "--gpus", gpus, "--", program)
+        assert (done.returncode == 0) == (not reasons)
+
+
+def test_text_that_is_no_ptx(gpukit, tmp_path):
+    (tmp_path / "broken.ptx").write_text(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k( {}\n")
+    (found,) = look(gpukit, tmp_path / "broken.ptx", code=1)
+    assert [r["code"] for r in found["reasons"]] == ["bad-ptx"]
 
 
 def test_an_object_is_linked_later(gpukit, tmp_path):

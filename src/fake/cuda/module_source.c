@@ -45,17 +45,6 @@ static unsigned capability(const struct cuda_device *d)
 	return (unsigned)(p->compute_major * 10 + p->compute_minor);
 }
 
-/* sm_90a is for 9.0 alone, sm_100f for its family, sm_80 for all that follow.
- */
-static bool fits(const struct gkf_ptx_module *m, unsigned device)
-{
-	if (m->target_kind == 'a')
-		return m->target == device;
-	if (m->target_kind == 'f')
-		return m->target <= device && m->target / 10 == device / 10;
-	return m->target <= device;
-}
-
 static CUresult parse(const struct cuda_device *d, const char *text,
 		      size_t size, char *message, struct gkf_ptx_module **ret)
 {
@@ -68,7 +57,7 @@ static CUresult parse(const struct cuda_device *d, const char *text,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (error)
 		return CUDA_ERROR_INVALID_PTX;
-	if (!fits(m, capability(d))) {
+	if (!gkf_ptx_module_fits(m, capability(d))) {
 		snprintf(message, GKF_PTX_MESSAGE_MAX,
 			 ".target sm_%u%.1s is not for a device of compute "
 			 "capability %u.%u",

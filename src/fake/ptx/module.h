@@ -186,6 +186,10 @@ GKF_API int gkf_ptx_module_read(const char *text, size_t size,
 				struct gkf_ptx_module **ret_module);
 GKF_API void gkf_ptx_module_free(struct gkf_ptx_module *module);
 
+/* Is it for a device of that compute capability, 80 for 8.0? */
+GKF_API bool gkf_ptx_module_fits(const struct gkf_ptx_module *module,
+				 unsigned capability);
+
 /*
  * Makes one module of several: names that are extern in one are those that
  * another defines. The result owns its parts; after a failure they are still

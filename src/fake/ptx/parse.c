@@ -377,6 +377,18 @@ int gkf_ptx_module_read(const char *text, size_t size, unsigned max_version,
 	return error;
 }
 
+/* sm_90a is for 9.0 alone, sm_100f for its family, sm_80 for all that follow.
+ */
+bool gkf_ptx_module_fits(const struct gkf_ptx_module *m, unsigned capability)
+{
+	if (m->target_kind == 'a')
+		return m->target == capability;
+	if (m->target_kind == 'f')
+		return m->target <= capability &&
+		       m->target / 10 == capability / 10;
+	return m->target <= capability;
+}
+
 void gkf_ptx_module_free(struct gkf_ptx_module *m)
 {
 	if (!m)
