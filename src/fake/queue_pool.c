@@ -472,10 +472,13 @@ void gkf_pool_help(struct gkf_pool *pool)
 
 /* ---- the end ---- */
 
+/* Whoever exits may hold locks, so threads give back the kept turn. */
 static bool is_working(const struct gkf_pool *pool)
 {
 	if (!atomic_load(&pool->threads))
 		return false;
+	if (atomic_load(&pool->keeps))
+		return true;
 	for (unsigned i = 0; i < GKF_EXECUTORS_MAX; i++) {
 		if (&pool->executor[i] != self &&
 		    atomic_load(&pool->executor[i].working))
@@ -506,9 +509,6 @@ __attribute__((destructor)) void gkf_queue_end(void)
 	pthread_mutex_unlock(&gkf_room.lock);
 	while (is_any_working() && gk_mono_ns() < patience)
 		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS / 4);
-	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
-		if (atomic_load(&gkf_room.pool[i].used))
-			gkf_work_release(&gkf_room.pool[i]);
 }
 
 void gkf_queue_forget(void)

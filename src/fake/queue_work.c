@@ -71,10 +71,11 @@ void gkf_work_release(struct gkf_pool *pool)
 
 	pthread_mutex_lock(&pool->turn);
 	machine = pool->kept_machine;
-	if (atomic_exchange(&pool->keeps, false)) {
+	if (keeps(pool)) {
 		if (!pool->kept_rests)
 			count_out(pool, machine, pool->kept_slot);
 		gkf_turn_give(machine, pool->kept_slot);
+		atomic_store(&pool->keeps, false);
 	}
 	pthread_mutex_unlock(&pool->turn);
 }
