@@ -61,19 +61,27 @@ static int judge_module(struct doctor *doctor, const struct gkf_ptx_module *m)
 	return err;
 }
 
-/* The images of a module from `first` on: the PTX that its device takes. */
+/*
+ * The images of a module from `first` on: the PTX that its device takes, as
+ * gkf_fatbin_choose() tells it.
+ */
 static const struct image *choose(const struct doctor *doctor, unsigned first,
-				  unsigned capability)
+				  const struct image *before)
 {
 	const struct image *best = NULL;
 
 	for (unsigned i = first; i < doctor->image_count; i++) {
 		const struct image *image = &doctor->images[i];
 
-		if (image->module == doctor->images[first].module &&
-		    image->found.kind == GKF_IMAGE_PTX &&
-		    image->found.arch <= capability &&
-		    (!best || image->found.arch > best->found.arch))
+		if (image->module != doctor->images[first].module ||
+		    image->found.kind != GKF_IMAGE_PTX ||
+		    image->found.arch > doctor->capability)
+			continue;
+		if (before && (image->found.arch > before->found.arch ||
+			       (image->found.arch == before->found.arch &&
+				image <= before)))
+			continue;
+		if (!best || image->found.arch > best->found.arch)
 			best = image;
 	}
 	return best;
@@ -102,20 +110,23 @@ static int read_image(const struct image *image, struct gkf_ptx_module **ret)
 /* The PTX of the module whose first image is `first`; NULL: none fits. */
 static struct gkf_ptx_module *read_module(struct doctor *doctor, unsigned first)
 {
-	const struct image *image = choose(doctor, first, doctor->capability);
-	struct gkf_ptx_module *m;
+	const struct image *image = NULL;
+	struct gkf_ptx_module *m = NULL;
+	bool unfit = false;
 
-	if (!image)
-		return NULL;
-	if (read_image(image, &m)) {
-		doctor->unreadable = true;
-		return NULL;
+	while (!m && (image = choose(doctor, first, image))) {
+		if (read_image(image, &m)) {
+			doctor->unreadable = true;
+			return NULL;
+		}
+		if (!gkf_ptx_module_fits(m, doctor->capability)) {
+			unfit = true;
+			gkf_ptx_module_free(m);
+			m = NULL;
+		}
 	}
-	if (gkf_ptx_module_fits(m, doctor->capability))
-		return m;
-	doctor->unfit = true;
-	gkf_ptx_module_free(m);
-	return NULL;
+	doctor->unfit = doctor->unfit || (unfit && !m);
+	return m;
 }
 
 static int judge_parts(struct doctor *doctor, struct parts *parts)

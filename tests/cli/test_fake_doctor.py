@@ -40,6 +40,9 @@ WAYS = {
                 []),
     "one-kind": (["-cudart", "shared", "-gencode",
                   "arch=compute_90a,code=compute_90a"], ["new-ptx"]),
+    "some-kind": (["-cudart", "shared", "-gencode",
+                   "arch=compute_90a,code=compute_90a", "-gencode",
+                   "arch=compute_80,code=compute_80"], []),
     "rdc-new": (["-cudart", "shared", "-rdc=true", "-arch=sm_90"],
                 ["new-ptx"]),
 }
@@ -258,8 +261,11 @@ def test_files_of_kernels(gpukit, tmp_path):
 
 def test_ptx_for_one_kind_of_gpu(gpukit):
     """sm_90a is no older GPU's than those of 10.0, but none of theirs."""
-    program = built("one-kind")
-    for gpus, reasons in (("h100", []), ("b200", ["other-ptx"])):
+    for way, gpus, reasons in (("one-kind", "h100", []),
+                               ("one-kind", "b200", ["other-ptx"]),
+                               ("some-kind", "h100", []),
+                               ("some-kind", "b200", [])):
+        program = built(way)
         done = gpukit("fake", "doctor", "--json", "--gpus", gpus, program)
         (found,) = json.loads(done.stdout)
         assert [r["code"] for r in found["reasons"]] == reasons

@@ -39,9 +39,9 @@ static void images_of(const char *name, enum gkf_packing packing)
 
 	assert_int_equal(gkf_image_form(bytes), GKF_FORM_FATBIN);
 	assert_int_equal(gkf_fatbin_size(bytes), size);
-	assert_int_equal(gkf_fatbin_choose(bytes, size, 74, &image),
+	assert_int_equal(gkf_fatbin_choose(bytes, size, 74, NULL, &image),
 			 GK_ERR_NOT_FOUND);
-	assert_int_equal(gkf_fatbin_choose(bytes, size, 80, &image), 0);
+	assert_int_equal(gkf_fatbin_choose(bytes, size, 80, NULL, &image), 0);
 	assert_int_equal(image.kind, GKF_IMAGE_PTX);
 	assert_int_equal(image.arch, 75);
 	assert_int_equal(image.packing, packing);

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			free(bytes);
 		}
 	} while (offset < size);
-	gkf_fatbin_choose(data, size, 90, &image);
+	gkf_fatbin_choose(data, size, 90, NULL, &image);
 	gkf_cubin_arch(data, size);
 	return 0;
 }

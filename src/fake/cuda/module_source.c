@@ -45,6 +45,7 @@ static unsigned capability(const struct cuda_device *d)
 	return (unsigned)(p->compute_major * 10 + p->compute_minor);
 }
 
+/* NO_BINARY_FOR_GPU: it is for others. */
 static CUresult parse(const struct cuda_device *d, const char *text,
 		      size_t size, char *message, struct gkf_ptx_module **ret)
 {
@@ -64,8 +65,9 @@ static CUresult parse(const struct cuda_device *d, const char *text,
 			 m->target, &m->target_kind, capability(d) / 10,
 			 capability(d) % 10);
 		gkf_ptx_module_free(m);
-		return CUDA_ERROR_INVALID_PTX;
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	}
+	message[0] = '\0'; /* of another before */
 	*ret = m;
 	return CUDA_SUCCESS;
 }
@@ -81,6 +83,7 @@ static CUresult read_text(const struct cuda_device *d, const char *text,
 			  struct gkf_ptx_module **ret)
 {
 	size_t length = 0;
+	CUresult r;
 
 	if (size <= TEXT_MAX)
 		length = size ? strnlen(text, size) : strlen(text);
@@ -89,7 +92,8 @@ static CUresult read_text(const struct cuda_device *d, const char *text,
 			 "neither PTX nor a fat binary");
 		return CUDA_ERROR_INVALID_IMAGE;
 	}
-	return parse(d, text, length, message, ret);
+	r = parse(d, text, length, message, ret);
+	return r == CUDA_ERROR_NO_BINARY_FOR_GPU ? CUDA_ERROR_INVALID_PTX : r;
 }
 
 static CUresult no_image(const struct cuda_device *d, char *message)
@@ -104,29 +108,46 @@ static CUresult no_image(const struct cuda_device *d, char *message)
 	return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
-			    size_t size, char *message,
+static CUresult read_packed(const struct cuda_device *d,
+			    const struct gkf_image *image, char *message,
 			    struct gkf_ptx_module **ret)
 {
-	uint64_t whole = gkf_fatbin_size(fatbin);
-	struct gkf_image image;
 	size_t length;
 	char *text;
+	int error = gkf_image_unpack(image, &text, &length);
 	CUresult r;
-	int error;
 
-	if (!whole || (size && whole > size))
-		return CUDA_ERROR_INVALID_IMAGE;
-	error = gkf_fatbin_choose(fatbin, whole, capability(d), &image);
-	if (!error)
-		error = gkf_image_unpack(&image, &text, &length);
-	if (error == GK_ERR_NOT_FOUND)
-		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	if (error)
 		return error == GK_ERR_NOMEM ? CUDA_ERROR_OUT_OF_MEMORY
 					     : CUDA_ERROR_INVALID_IMAGE;
 	r = parse(d, text, strnlen(text, length), message, ret);
 	free(text);
+	return r;
+}
+
+/* The newest that is for this device: PTX of sm_90a is for 9.0 alone. */
+static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
+			    size_t size, char *message,
+			    struct gkf_ptx_module **ret)
+{
+	uint64_t whole = gkf_fatbin_size(fatbin);
+	const struct gkf_image *before = NULL;
+	struct gkf_image image;
+	CUresult r;
+	int error;
+
+	if (!whole || (size && whole > size))
+		return CUDA_ERROR_INVALID_IMAGE;
+	do {
+		error = gkf_fatbin_choose(fatbin, whole, capability(d), before,
+					  &image);
+		if (error)
+			return error == GK_ERR_NOT_FOUND
+				   ? CUDA_ERROR_NO_BINARY_FOR_GPU
+				   : CUDA_ERROR_INVALID_IMAGE;
+		r = read_packed(d, &image, message, ret);
+		before = &image;
+	} while (r == CUDA_ERROR_NO_BINARY_FOR_GPU);
 	return r;
 }
 

@@ -184,7 +184,16 @@ int gkf_image_unpack(const struct gkf_image *i, char **ret_bytes,
 	return 0;
 }
 
+/* Newer ones come first; of the same age those that lie first. */
+static bool is_after(const struct gkf_image *image,
+		     const struct gkf_image *before)
+{
+	return !before || image->arch < before->arch ||
+	       (image->arch == before->arch && image->bytes > before->bytes);
+}
+
 int gkf_fatbin_choose(const void *fatbin, size_t size, unsigned capability,
+		      const struct gkf_image *before,
 		      struct gkf_image *ret_image)
 {
 	struct gkf_image image, best = {0};
@@ -193,7 +202,7 @@ int gkf_fatbin_choose(const void *fatbin, size_t size, unsigned capability,
 
 	while (!(error = gkf_fatbin_next(fatbin, size, &offset, &image)))
 		if (image.kind == GKF_IMAGE_PTX && image.arch <= capability &&
-		    image.arch > best.arch)
+		    image.arch > best.arch && is_after(&image, before))
 			best = image;
 	if (error != GK_ERR_NOT_FOUND)
 		return error;

@@ -63,10 +63,13 @@ GKF_API int gkf_image_unpack(const struct gkf_image *image, char **ret_bytes,
 
 /*
  * The PTX that a device of a compute capability (major * 10 + minor) takes:
- * the newest one that is not above it. GK_ERR_NOT_FOUND.
+ * the newest one that is not above it, or of those that come after one that it
+ * was told before (NULL: none was). GK_ERR_NOT_FOUND.
  */
 GKF_API int gkf_fatbin_choose(const void *fatbin, size_t size,
-			      unsigned capability, struct gkf_image *ret_image);
+			      unsigned capability,
+			      const struct gkf_image *before,
+			      struct gkf_image *ret_image);
 
 /* The architecture of a cubin: 75; 0: it does not tell. size: at least 64. */
 GKF_API unsigned gkf_cubin_arch(const void *elf, size_t size);
