@@ -176,55 +176,6 @@ void gkf_pool_add(struct gkf_queue *queue)
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
-/* NULL: a task that ends by itself. */
-static struct gkf_seats *
-seats_of(struct gkf_pool *pool, const struct gkf_task *task, unsigned *ret_most)
-{
-	switch ((enum gkf_work)task->work) {
-	case GKF_WORK_KERNEL:
-		*ret_most = GKF_KERNELS_MAX;
-		return &pool->kernel_seats;
-	case GKF_WORK_HOST:
-		*ret_most = GKF_HOSTS_MAX;
-		return &pool->host_seats;
-	case GKF_WORK_NONE:
-	case GKF_WORK_COPY_IN:
-	case GKF_WORK_COPY_OUT:
-	case GKF_WORK_COPY_DEVICE:
-		break;
-	}
-	return NULL;
-}
-
-/* One that was stopped needs no seat. */
-static bool sit(struct gkf_queue *queue, const struct gkf_task *task)
-{
-	unsigned most;
-	struct gkf_seats *seats = seats_of(queue->pool, task, &most);
-
-	if (!seats)
-		return true;
-	if (seats->taken >= most && !atomic_load(&queue->result)) {
-		gkf_list_add(&seats->waiting, queue);
-		return false;
-	}
-	seats->taken++;
-	return true;
-}
-
-static void stand_up(struct gkf_pool *pool, const struct gkf_task *task)
-{
-	unsigned most;
-	struct gkf_seats *seats = seats_of(pool, task, &most);
-	struct gkf_queue *next;
-
-	if (!seats || seats->taken-- > most)
-		return;
-	next = gkf_list_take(&seats->waiting);
-	if (next)
-		add_ready(pool, next);
-}
-
 bool gkf_pool_begin_long(struct gkf_queue *queue, const struct gkf_task *task)
 {
 	struct gkf_pool *pool = queue->pool;
@@ -233,7 +184,7 @@ bool gkf_pool_begin_long(struct gkf_queue *queue, const struct gkf_task *task)
 	if (!self)
 		return true;
 	pthread_mutex_lock(&pool->lock);
-	begins = sit(queue, task);
+	begins = gkf_seats_take(queue, task);
 	if (begins) {
 		pool->in_long++;
 		pool->quiet = 0;
@@ -244,11 +195,15 @@ bool gkf_pool_begin_long(struct gkf_queue *queue, const struct gkf_task *task)
 
 void gkf_pool_end_long(struct gkf_pool *pool, const struct gkf_task *task)
 {
+	struct gkf_queue *next;
+
 	if (!self)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->in_long--;
-	stand_up(pool, task);
+	next = gkf_seats_leave(pool, task);
+	if (next)
+		add_ready(pool, next);
 	unlock_and_call(pool, call_as_needed(pool));
 }
 

@@ -196,6 +196,15 @@ bool gkf_is_executor(void);
 /* Does what is ready in the calling thread, where there are no others. */
 void gkf_pool_help(struct gkf_pool *pool);
 
+/* queue_seats.c; the pool's lock is held */
+
+/* For a task that begins; false: its queue waits for one. */
+bool gkf_seats_take(struct gkf_queue *queue, const struct gkf_task *task);
+
+/* For one that ended. A queue that waited for its seat, or NULL. */
+struct gkf_queue *gkf_seats_leave(struct gkf_pool *pool,
+				  const struct gkf_task *task);
+
 /* queue_work.c */
 
 /*
