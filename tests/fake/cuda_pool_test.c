@@ -72,8 +72,8 @@ static void a_free_waits_for_what_was_before(void **state)
 {
 	_Atomic int go = 0;
 	uint64_t before = free_now();
+	CUdeviceptr p, none;
 	CUstream stream;
-	CUdeviceptr p;
 
 	(void)state;
 	assert_cuda(CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING),
@@ -85,6 +85,9 @@ static void a_free_waits_for_what_was_before(void **state)
 	assert_cuda(CU(cuMemFreeAsync)(p, stream), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemFree_v2)(p), ERROR_INVALID_VALUE);
 	assert_int_equal(before - free_now(), BLOCK);
+	/* Nothing is waited for in vain. */
+	assert_cuda(CU(cuMemAllocAsync)(&none, 1ULL << 50, stream),
+		    ERROR_OUT_OF_MEMORY);
 	atomic_store(&go, 1);
 	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
 	assert_int_equal(free_now(), before);

@@ -30,6 +30,15 @@ static CUresult open_pool(CUmemoryPool pool, struct gkf_pool **ret_at)
 	return CUDA_SUCCESS;
 }
 
+/* Would it have room if nobody had any? */
+static bool may_fit(CUmemoryPool pool, size_t size)
+{
+	uint64_t all, left;
+
+	device_memory(front_device(pool->device), &all, &left);
+	return size <= all && (!pool->bound || size <= pool->bound);
+}
+
 /*
  * When there is no more, what leaves is waited for: on a GPU the stream would
  * wait, here it is the caller.
@@ -56,7 +65,7 @@ static CUresult alloc_from(CUmemoryPool pool, size_t size, uint64_t stream,
 		return CUDA_SUCCESS;
 	do
 		error = gkf_space_alloc(&ask, &address);
-	while (error == GK_ERR_NO_SPACE &&
+	while (error == GK_ERR_NO_SPACE && may_fit(pool, size) &&
 	       pool_await(ask.device, any ? 0 : stream));
 	if (error)
 		return memory_error(error);
