@@ -45,9 +45,10 @@ typedef void gkf_op_fn(struct gkf_warp *w, const struct gkf_op *op,
 
 struct gkf_op {
 	gkf_op_fn *run;
-	uint32_t guard;         /* place of a predicate */
-	uint32_t guard_flip;    /* all ones: where it is false */
-	uint32_t d, e, a, b, c; /* places; e: a second result */
+	uint32_t guard;      /* place of a predicate */
+	uint32_t guard_flip; /* all ones: where it is false */
+	/* Places; e: a second result, a fourth operand, who acts together. */
+	uint32_t d, e, a, b, c;
 	uint32_t line;
 	int64_t imm;    /* a number, an offset, the target of a branch */
 	uint8_t size;   /* bytes of what is loaded, stored, copied */
@@ -60,7 +61,7 @@ struct gkf_op {
 	bool is_signed;
 	bool narrow_address; /* 32 bits of it in a register */
 	bool framed;         /* relative to the frame's local memory */
-	bool flip_c;         /* the predicate c is negated */
+	bool flip_c;         /* the predicate that it reads is negated */
 	bool flush;          /* subnormal numbers count as 0 */
 	bool saturate;
 	const uint32_t *places; /* of a vector's elements */
