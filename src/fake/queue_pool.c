@@ -455,14 +455,17 @@ __attribute__((destructor)) void gkf_queue_end(void)
 {
 	uint64_t patience = gk_mono_ns() + END_PATIENCE_NS;
 	struct gkf_queue *queue;
+	bool any;
 
 	if (atomic_exchange(&gkf_room.ending, true))
 		return;
 	pthread_mutex_lock(&gkf_room.lock);
 	for (queue = gkf_room.queues; queue; queue = queue->next_of_all)
 		atomic_store(&queue->stop, true);
+	/* Programs of NVML alone do not pay for a look at all pools. */
+	any = gkf_room.queues;
 	pthread_mutex_unlock(&gkf_room.lock);
-	while (is_any_working() && gk_mono_ns() < patience)
+	while (any && is_any_working() && gk_mono_ns() < patience)
 		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS / 4);
 }
 

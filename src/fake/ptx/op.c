@@ -5,6 +5,10 @@
 #include <fenv.h>
 #include <string.h>
 
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
+
 /* All lanes, or those of the mask; `expression` sees lane l. */
 #define EACH(expression)                                                       \
 	if (mask == GKF_ALL_LANES) {                                           \
@@ -76,11 +80,17 @@
 		     out[l] = value)                                           \
 	}
 
-/* The processor's own, where it has one: the same bits in less time. */
-#if defined(__x86_64__)
-static bool can_fuse(void)
+/*
+ * The processor's own, where it has one: the same bits in less time. It is the
+ * dynamic loader that is asked: the compiler's way has every program look at
+ * its processor when it starts, which takes long in a virtual one.
+ */
+#if defined(CPU_FEATURE_ACTIVE)
+static bool can_fuse;
+
+__attribute__((constructor)) static void ask_processor(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+	can_fuse = CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA);
 }
 
 __attribute__((target("avx2,fma"))) static void fuse(const f32 *a, const f32 *b,
@@ -91,10 +101,7 @@ __attribute__((target("avx2,fma"))) static void fuse(const f32 *a, const f32 *b,
 		out[l] = nan32(__builtin_fmaf(a[l], b[l], c[l]));
 }
 #else
-static bool can_fuse(void)
-{
-	return false;
-}
+static const bool can_fuse;
 
 static void fuse(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 {
@@ -110,7 +117,7 @@ static void fuse(const f32 *a, const f32 *b, const f32 *c, f32 *out)
 		IN(f32, b, op->b);                                             \
 		IN(f32, c, op->c);                                             \
 		f32 *out = gkf_at(w, op->d);                                   \
-		if (mask == GKF_ALL_LANES && can_fuse())                       \
+		if (mask == GKF_ALL_LANES && can_fuse)                         \
 			fuse(in_a, in_b, in_c, out);                           \
 		else                                                           \
 			EACH(VALUE(f32, a); VALUE(f32, b); VALUE(f32, c);      \
