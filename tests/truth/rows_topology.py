@@ -15,8 +15,27 @@ ONE, FOUR = ("--gpus", "t4"), ("--gpus", "t4:4")
 SINGLE, HOSTBRIDGE, SYSTEM = 10, 30, 50
 OK, NOT_SUPPORTED = 0, 5
 NVLINK = pynvml.NVML_P2P_CAPS_INDEX_NVLINK
-ONLINE = sorted(cpu for cpu in range(os.sysconf("SC_NPROCESSORS_CONF"))
-                if cpu in os.sched_getaffinity(0))
+
+
+def online():
+    """The processors of the host, of lists such as "0-3,6"."""
+    with open("/sys/devices/system/cpu/online", encoding="ascii") as file:
+        ends = [part.split("-") for part in file.read().split(",")]
+    return [cpu for end in ends
+            for cpu in range(int(end[0]), int(end[-1]) + 1)]
+
+
+def allowed():
+    """Those that a thread may run on, whatever it was bound to."""
+    bound_to = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, ONLINE)
+    widest = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, bound_to)
+    return widest
+
+
+ONLINE = online()
+ALLOWED = allowed()
 
 
 def first_and_last(*args):
@@ -71,7 +90,7 @@ def bound(c):
 def unbound(c):
     """Where a thread on one processor may run, after the call if it came."""
     def clear():
-        os.sched_setaffinity(0, ONLINE[:1])
+        os.sched_setaffinity(0, ALLOWED[:1])
         if "clear" in c.keep:
             c.call(c.function, c.device)
         return sorted(os.sched_getaffinity(0))
@@ -103,8 +122,9 @@ ROWS = [
     Changes("nvmlDeviceGetMemoryAffinity", near_last(0), Another(*FOUR),
             machine=ONE, before=[0], after=[1]),
     Changes("nvmlDeviceSetCpuAffinity", bound, Another(*FOUR),
-            machine=ONE, before=ONLINE, after=half(ONLINE)),
+            machine=ONE, before=ALLOWED,
+            after=[cpu for cpu in half(ONLINE) if cpu in ALLOWED]),
     Changes("nvmlDeviceClearCpuAffinity", unbound,
             Does(lambda c: c.keep.update(clear=True)),
-            before=ONLINE[:1], after=ONLINE),
+            before=ALLOWED[:1], after=ALLOWED),
 ]
