@@ -110,7 +110,7 @@ class Exporter:
         finally:
             connection.close()
 
-    def await_status(self, path, status, seconds=20, **how):
+    def await_status(self, path, status, seconds=60, **how):
         end = time.monotonic() + seconds
         while self.get(path, **how)[0] != status:
             assert time.monotonic() < end, f"{path} is never {status}"
@@ -133,6 +133,32 @@ class Exporter:
                 return found
             assert time.monotonic() < end, "no new frame"
             time.sleep(0.01)
+
+    def until(self, what, seconds=60):
+        """The first metrics of which what(metrics) is true; what is not among
+        them yet is no failure."""
+        end = time.monotonic() + seconds
+        while True:
+            found = self.metrics()
+            try:
+                if what(found):
+                    return found
+            except (LookupError, AssertionError):
+                pass
+            assert time.monotonic() < end, f"never happened:\n{found.text}"
+            time.sleep(0.02)
+
+    def await_whole(self, asked=False, seconds=60):
+        """Until all of every device has been read at least once."""
+        end = time.monotonic() + seconds
+        while True:
+            ages = [device["age_seconds"] for device in self.json()["devices"]]
+            if not any(age is None for device in ages
+                       for what, age in device.items()
+                       if asked or what != "asked"):
+                return
+            assert time.monotonic() < end, ages
+            time.sleep(0.02)
 
     def json(self):
         status, headers, body = self.get("/api/v1/snapshot")
@@ -162,12 +188,15 @@ BUILT = pytest.mark.skipif(
 @pytest.fixture
 def export(machine):
     """export(machine options, export options) starts one; export.made is
-    its machine."""
+    its machine. Unless ready=False, it has read all that it will."""
     started = []
 
-    def start(made, *options, **how):
+    def start(made, *options, ready=True):
         start.made = machine(*made)
-        started.append(Exporter(start.made.env, "-i", "0.1", *options, **how))
+        started.append(Exporter(start.made.env, "-i", "0.1", *options,
+                                ready=ready))
+        if ready:
+            started[-1].await_whole(asked="--pcie" in options)
         return started[-1]
 
     yield start
