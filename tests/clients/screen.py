@@ -147,19 +147,30 @@ class Terminal:
         while not self._rests() and time.monotonic() < end:
             self.draw(0.01)
 
-    def wait_for(self, what, seconds=30):
+    def wait_for(self, what, seconds=60):
         """Until what(text) is true of a whole frame, or it has the words
-        given; that frame. `what` sees unfinished ones, too."""
-        seen = what if callable(what) else lambda text: what in text
+        given; that frame. `what` sees unfinished ones, too: what it raises
+        at half a number is not yet an answer."""
+        trouble = []
+
+        def seen():
+            try:
+                return what(self.text) if callable(what) \
+                    else what in self.text
+            except Exception as error:  # pylint: disable=broad-except
+                trouble[:] = [error]
+                return False
+
         end = time.monotonic() + seconds
         while True:
-            if seen(self.text):
+            if seen():
                 self._finish()
-                if seen(self.text):
+                if seen():
                     return self.text
             assert self.process.poll() is None, (self.process.poll(),
                                                  self.text)
-            assert time.monotonic() < end, f"no {what} in\n{self.text}"
+            assert time.monotonic() < end, \
+                f"no {what} in\n{self.text}\n{trouble}"
             self.draw(0.1)
 
     def settle(self, seconds=0.2):

@@ -65,7 +65,7 @@ def test_details_are_asked_for_only_while_it_is_open(top):
     after = calls(terminal.machine)
     assert {n: after[n] for n in ASKED} == {n: left[n] for n in ASKED}
     terminal.send(b"q")
-    assert terminal.ends(10)
+    assert terminal.ends(30)
 
 
 def test_numbers_are_those_of_stat(top, gpukit):

@@ -192,7 +192,7 @@ def test_key(machine, tmp_path, action, key):
         terminal.wait_for(lambda text: text.count("gpukit-load") == 5)
         if action == "QUIT":
             terminal.send(code(key).encode())
-            assert terminal.ends(10) and terminal.status == 0
+            assert terminal.ends(30) and terminal.status == 0
             terminal.left_intact()
             return
         keys, effect = EFFECTS[action]

@@ -107,7 +107,7 @@ def is_ordered(title, down):
 
 def leave(terminal):
     terminal.send(b"q")
-    assert terminal.ends(10)
+    assert terminal.ends(30)
     assert terminal.status == 0
     terminal.left_intact()
 
@@ -140,12 +140,15 @@ def test_the_values_are_those_of_proc(top, tmp_path):
 
     def are_there(text):
         rows = table(text)
-        return len(rows) == len(JOBS) and all(
-            row.get("CWD", "N/A") != "N/A" and "NAME" in row for row in rows)
+        return (len(rows) == len(JOBS)
+                and all(row["CWD"] != "N/A" and "NAME" in row
+                        and None not in (number(row[title]) for title in
+                                         ("PPID", "PRI", "NI", "THR"))
+                        for row in rows)
+                and sum(number(row["RANK"]) is not None
+                        for row in rows) == len(JOBS) - 1)
 
-    terminal.wait_for(are_there)
-    terminal.draw_for(0.1)  # the rest of that frame
-    for row in table(terminal.text):
+    for row in table(terminal.wait_for(are_there)):
         pid = int(row["PID"])
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
             fields = f.read().rsplit(")", 1)[1].split()

@@ -65,13 +65,15 @@ def test_mig_devices_have_one_bar(top):
     terminal = top(("--gpus", "a100-sxm4-80gb:2", "--mig",
                     "0=3g.40gb+2g.20gb"), "-m",
                    "full", columns=160, rows=60)
-    lines = terminal.text.splitlines()
+    bars = re.compile(r"BAR1: +\S+ / +\d+% │ MEM: .* \d+\.\d% │")
+    text = terminal.wait_for(lambda text: all(
+        bars.search(line_with(text, part)) for part in ("3g.40gb", "2g.20gb")))
+    lines = text.splitlines()
     first = next(i for i, line in enumerate(lines) if "3g.40gb" in line)
     assert "2g.20gb" in lines[first + 1]
     for line in lines[first:first + 2]:
         assert line.count("│") == 5
         assert len(line.rstrip()) == 160
-        assert re.search(r"BAR1: +\S+ / +\d+% │ MEM: .* \d+\.\d% │", line)
     assert lines[first - 1].count("┴") == 1
     assert lines[first + 2].count("┬") == 1
     assert lines[first - 1].index("┴") == lines[first + 2].index("┬")

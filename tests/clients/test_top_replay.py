@@ -67,15 +67,15 @@ def steady(terminal):
 
 def leave(terminal):
     terminal.send(b"q")
-    assert terminal.ends(10) and terminal.status == 0
+    assert terminal.ends(30) and terminal.status == 0
     terminal.left_intact()
 
 
-def test_it_plays_to_the_end_without_a_driver(replay):
+def test_it_plays_to_the_end_without_a_driver(replay, tape):
     terminal = replay("--speed", "0.5")
     seen = set()
     terminal.wait_for(lambda text: seen.add(temperature(text)) or
-                      "100 %" in text)
+                      "100 %" in text, 60 + 2 * times(tape)[-1])
     assert steady(terminal) == LAST
     assert len(seen) > 10 and seen - {None} <= set(range(FIRST, LAST + 1))
     assert "gpukit-load" in terminal.text
@@ -106,25 +106,33 @@ def test_pause_seek_and_speed(replay):
 
 
 def times(tape):
-    """Seconds of each snapshot, from the heads of the blocks."""
+    """Seconds from the first to each snapshot, from the heads of blocks."""
     data, at, found = tape.read_bytes(), 16, []
     while at < len(data):
         assert data[at:at + 4] == b"GKTB"
         found.append(int.from_bytes(data[at + 16:at + 24], "little") / 1e9)
         at += 32 + int.from_bytes(data[at + 8:at + 12], "little")
     assert len(found) == LAST - FIRST + 1
-    return found
+    return [time - found[0] for time in found]
 
 
 def test_its_speed_is_that_of_the_recording(replay, tape):
-    """From one figure to another, at half the speed."""
+    """At half the speed, what is seen of the second half is as late as what
+    is seen of the first. A busy machine draws much of it later, not all."""
     terminal = replay("--speed", "0.5")
-    terminal.wait_for(lambda text: (temperature(text) or 0) >= FIRST + 10)
-    began, first = time.monotonic(), temperature(terminal.text)
-    terminal.wait_for(lambda text: temperature(text) >= LAST - 10)
-    took, last = time.monotonic() - began, temperature(terminal.text)
-    recorded = times(tape)[last - FIRST] - times(tape)[first - FIRST]
-    assert abs(took - 2 * recorded) < 0.5 + 0.3 * recorded
+    recorded, seen = times(tape), {}
+
+    def look(text):
+        seen.setdefault(temperature(text), time.monotonic())
+        return "100 %" in text
+
+    terminal.wait_for(look, 60 + 2 * recorded[-1])
+    seen.pop(None, 0)
+    late = [[seen[t] - 2 * recorded[t - FIRST] for t in half if t in seen]
+            for half in (range(FIRST, (FIRST + LAST) // 2),
+                         range((FIRST + LAST) // 2, LAST + 1))]
+    first, second = (sorted(half)[len(half) // 4] for half in late)
+    assert abs(second - first) < 0.05 + 0.2 * recorded[-1], late
     leave(terminal)
 
 

@@ -72,7 +72,7 @@ def top(gpukit, machine, tmp_path):
 
 def leave(terminal, keys=b"q"):
     terminal.send(keys)
-    assert terminal.ends(10)
+    assert terminal.ends(30)
     assert terminal.status == 0
     terminal.left_intact()
 
@@ -80,7 +80,9 @@ def leave(terminal, keys=b"q"):
 def test_numbers_are_those_of_stat(top, gpukit):
     """Time stands still on that machine: both see the same."""
     terminal = top()
-    terminal.wait_for(lambda text: len(rows(text)) == 5)
+    # A GPU without processes may be the last to answer.
+    terminal.wait_for(lambda text: len(rows(text)) == 5 and
+                      len(GPU.findall(text)) == 4)
     report = gpukit.json("stat", "--json", env=top.machine.env)
     seen = {int(m[1]): m.groups()[1:] for m in GPU.finditer(terminal.text)}
     assert len(seen) == 4
@@ -222,7 +224,7 @@ def test_ctrl_z_and_fg(top):
         terminal.wait_for("Processes:")
         assert terminal.screen.alternate
         terminal.send(b"q")
-        assert terminal.ends(10)
+        assert terminal.ends(30)
         assert "ENDED 0" in terminal.text
         terminal.left_intact()
 
@@ -243,7 +245,7 @@ def test_the_terminal_is_given_back(top, number, status):
     terminal = top()
     assert terminal.screen.alternate
     terminal.process.send_signal(number)
-    assert terminal.ends(10)
+    assert terminal.ends(30)
     assert terminal.status == status
     terminal.left_intact()
 
@@ -265,7 +267,7 @@ def test_the_terminal_goes_away(top):
     os.close(terminal.master)
     os.close(terminal.line)
     try:
-        assert terminal.process.wait(10) == 129
+        assert terminal.process.wait(30) == 129
     finally:
         terminal.master, terminal.line = os.openpty()
 
@@ -275,11 +277,11 @@ def test_the_terminal_goes_away(top):
 def test_terminals_that_cannot_be_used(top, more):
     """One report, and no word about it unless the viewer was asked for."""
     plain = top(wait=None, **more)
-    assert plain.ends(10)
+    assert plain.ends(30)
     assert plain.status == 0
     assert "Processes:" in plain.text and "gpukit top:" not in plain.text
     asked = top("-m", wait=None, **more)
-    assert asked.ends(10)
+    assert asked.ends(30)
     assert asked.status == 1
     assert "gpukit top: -m wants" in asked.text
 
@@ -305,7 +307,7 @@ def test_modes_of_the_environment(top):
     assert lines(NVITOP_MONITOR_MODE="compact",
                  GPUKIT_MONITOR_MODE="auto") == full
     once = top(wait=None, NVITOP_MONITOR_ALWAYS="false")
-    assert once.ends(10) and once.status == 0
+    assert once.ends(30) and once.status == 0
     assert not once.screen.alternate
 
 
@@ -319,7 +321,7 @@ def test_an_alert(top, tmp_path):
     done = top.machine.ctl("set", "3", "temperature=95")
     assert done.returncode == 0, done.stderr
     terminal.wait_for("! GPU 3: 95 C (alert from 90 C)")
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while not (told.exists() and told.read_text()):
         assert time.monotonic() < end
         time.sleep(0.01)
