@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from conftest import GPUKIT, clean_env
-from tools import one_line, alive, children, cmdline, wait_until
+from tools import one_line, alive, children, loads_of, wait_until
 
 # ---- the command ----
 
@@ -258,8 +258,7 @@ def test_how_many_gpus_there_can_be(machine, gpus, count):
 def test_load_is_real_processes(machine):
     one = machine("--load", "train:0-1,n=2,mem=20GiB,util=80", "--load",
                   "infer:3,enc=40", "--load", "idle:all")
-    loads = [cmdline(pid) for pid in children(one.process.pid)]
-    loads = [args for args in loads if args[0] == "gpukit-load"]
+    loads = list(loads_of(one.process.pid).values())
     assert len(loads) == 2 * 2 + 1 + 8
     assert ["gpukit-load", "train", "gpu=1", "mem=20GiB", "util=80",
             "period=30s", "membw=55", "seed=3"] in loads
@@ -297,8 +296,7 @@ def test_load_ends_with_the_command(machine):
 
 def test_load_ends_with_a_killed_launcher(machine):
     one = machine("--load", "train:all,n=4,mem=1GiB")
-    pids = [pid for pid in children(one.process.pid)
-            if cmdline(pid)[0] == "gpukit-load"]
+    pids = list(loads_of(one.process.pid))
     assert len(pids) == 32
     one.kill()
     wait_until(lambda: not any(alive(pid) for pid in pids))
@@ -309,8 +307,9 @@ def test_load_on_a_running_machine(machine):
     with subprocess.Popen([GPUKIT, "fake", "load", "--name", one.path,
                            "train:2,mem=8GiB", "idle:2,mem=1GiB"],
                           env=clean_env()) as load:
-        wait_until(lambda: one.show(2)["gpus"][0]["processes"] == 2)
-        assert one.show(2)["gpus"][0]["memory_used"] == 9 << 30
+        # A process is there before its memory is.
+        wait_until(lambda: one.show(2)["gpus"][0]["memory_used"] == 9 << 30)
+        assert one.show(2)["gpus"][0]["processes"] == 2
         load.send_signal(signal.SIGINT)
         assert load.wait(timeout=30) == 0
     assert one.show(2)["gpus"][0]["processes"] == 0
@@ -318,8 +317,7 @@ def test_load_on_a_running_machine(machine):
 
 def test_a_load_that_was_ended_is_no_zombie(machine):
     one = machine("--load", "idle:0,n=2")
-    pid = next(pid for pid in children(one.process.pid)
-               if cmdline(pid)[0] == "gpukit-load")
+    pid = next(iter(loads_of(one.process.pid)))
     os.kill(pid, signal.SIGTERM)
     wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
     assert one.show(0)["gpus"][0]["processes"] == 1

@@ -361,7 +361,7 @@ def test_a_client_that_hangs_can_be_ended(machine, client):
     ask.ask("n.nvmlDeviceGetPowerUsage(d[0])")
     time.sleep(0.2)
     ask.process.terminate()
-    assert ask.process.wait(timeout=10) == -signal.SIGTERM
+    assert ask.process.wait(timeout=30) == -signal.SIGTERM
 
 
 def test_the_machine_cannot_be_initialised(gpukit, machine):

@@ -51,23 +51,23 @@ def test_it_holds_what_stat_shows(record, gpukit):  # noqa: F811
 
 @pytest.mark.slow
 def test_kill_9_leaves_a_readable_tape(record, gpukit):  # noqa: F811
-    tape, before = record.place / "x.tape", 0
+    tape, before, turn = record.place / "x.tape", 0, 0
     args = ["--snapshots", "--append", "-o", tape]
     patience = 2 * time_to_write(record, tape, *args)
-    for turn in range(KILLS):
+    while turn < KILLS or before <= KILLS:
+        assert turn < 10 * KILLS, "nothing is written"
         process = record.start("-i", "0.01", *args)
         time.sleep(random.uniform(0, patience))
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stderr.close()
-        if not tape.exists() or not tape.stat().st_size:
-            continue
         # A write under way ends although its process was killed.
         wait_until(lambda: blocks(tape)[2] == 0)
         count, keys, _ = blocks(tape)
         assert count >= before and keys <= turn + 2 + count // 64
-        before = count
-    assert before > KILLS
+        # On a machine that has become busier all of it takes longer.
+        patience *= 0.98 if count > before else 1.1
+        before, turn = count, turn + 1
     _, errors = report(gpukit, tape)
     assert errors == ""
 
@@ -103,7 +103,7 @@ def test_one_recorder_a_tape(record):  # noqa: F811
     one_line(record("--snapshots", "--append", "--count", 1, "-o", tape), 1,
              "another process")
     first.terminate()
-    assert first.wait(timeout=10) == 0
+    assert first.wait(timeout=30) == 0
     first.stderr.close()
 
 

@@ -1,7 +1,6 @@
 """`gpukit stat` as a user meets it, on made-up machines."""
 
 import csv
-import fcntl
 import io
 import json
 import os
@@ -10,17 +9,15 @@ import re
 import resource
 import select
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 
 import jsonschema
 import pytest
 
 from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
-from tools import drift, wait_until
+from tools import drift, is_full, wait_until
 
 A100 = "NVIDIA A100-SXM4-80GB"
 
@@ -36,7 +33,7 @@ def stat(gpukit, machine):
                       **kwargs)
 
     # The jobs start while the machine is up already.
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while run("--csv=processes").stdout.count(f",{1 << 30},") < 2:
         assert time.monotonic() < deadline, run("--json").stdout
         time.sleep(0.02)
@@ -341,12 +338,12 @@ def timing_rows(text):
 
 def test_timings_point_at_the_slow_call(stat):
     assert stat.machine.ctl(
-        "set", "latency.nvmlDeviceGetFanSpeed=50ms").returncode == 0
+        "set", "latency.nvmlDeviceGetFanSpeed=500ms").returncode == 0
     done = stat("-F", "--timings")
     assert done.returncode == 0
     rows = timing_rows(done.stderr)
     assert "nvmlDeviceGetFanSpeed" in rows[0][5], done.stderr
-    assert float(rows[0][4]) >= 50
+    assert float(rows[0][4]) >= 500
     selfs = [float(row[1]) for row in rows if not row[5].startswith("wait")]
     assert selfs == sorted(selfs, reverse=True)
     done = stat("-F", "--timings", "--timings-sort", "cumulative")
@@ -387,7 +384,7 @@ def test_a_closed_pipe_ends_it_quietly(stat):
                           env=stat.env) as process:
         json.loads(process.stdout.readline())
         process.stdout.close()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=30) == 0
         assert process.stderr.read() == b""
 
 
@@ -400,13 +397,6 @@ def test_a_signal_ends_it_cleanly(stat, number):
         process.send_signal(number)
         assert process.wait(timeout=20) == 0
         assert process.stderr.read() == b""
-
-
-def is_full(pipe):
-    """As much is in it as goes in: the writer of small pieces waits."""
-    size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
-    held = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
-    return held[0] > size - 16384
 
 
 def test_a_signal_ends_it_even_when_nobody_reads(stat):
@@ -494,7 +484,7 @@ class Terminal:
 def test_watching_on_a_terminal_restores_it(stat):
     with Terminal(stat, "-i", "0.05", "--count", "3") as terminal:
         seen = terminal.read()
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=30) == 0
     assert seen.startswith(terminal.ON) and seen.endswith(terminal.OFF)
     assert seen.count(b"\033[H") == 3
     assert A100.encode() in seen
@@ -507,7 +497,7 @@ def test_every_end_gives_the_terminal_back(stat, number, status):
     with Terminal(stat, "-i", "0.05") as terminal:
         terminal.read(A100.encode())
         terminal.process.send_signal(number)
-        assert terminal.process.wait(timeout=10) == status
+        assert terminal.process.wait(timeout=30) == status
         assert terminal.read().endswith(terminal.OFF)
 
 
@@ -527,13 +517,13 @@ def test_a_stop_gives_the_terminal_back_for_its_time(stat):
         os.waitpid(terminal.process.pid, os.WUNTRACED)
         terminal.process.send_signal(signal.SIGCONT)
         terminal.process.send_signal(signal.SIGTERM)
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=30) == 0
 
 
 def test_messages_come_after_the_screen(stat):
     with Terminal(stat, "-i", "0.05", "--id", "9") as terminal:
         seen = terminal.read()
-        assert terminal.process.wait(timeout=10) == 1
+        assert terminal.process.wait(timeout=30) == 1
     assert b"no GPU 9" in seen.split(terminal.OFF)[-1]
 
 
@@ -541,7 +531,7 @@ def test_a_dumb_terminal_gets_plain_frames(stat):
     with Terminal(stat, "-i", "0.05", "--count", "2",
                   term="dumb") as terminal:
         seen = terminal.read()
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=30) == 0
     assert b"\033" not in seen and seen.count(b"[3]") == 2
 
 

@@ -1,7 +1,10 @@
 """What the tests of `gpukit fake` share."""
 
 import bisect
+import fcntl
 import signal
+import struct
+import termios
 import time
 
 
@@ -31,8 +34,23 @@ def children(pid):
 
 
 def cmdline(pid):
+    """Empty in the midst of an exec."""
     with open(f"/proc/{pid}/cmdline", "rb") as f:
         return f.read().decode().split("\0")[:-1]
+
+
+def loads_of(launcher):
+    """The load processes of a launcher: {pid: its arguments}."""
+    found = {pid: cmdline(pid) for pid in children(launcher)}
+    return {pid: args for pid, args in found.items()
+            if args[:1] == ["gpukit-load"]}
+
+
+def is_full(pipe):
+    """As much is in it as goes in: the writer of small pieces waits."""
+    size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    held = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
+    return held[0] > size - 16384
 
 
 def minds(pid, number):
@@ -64,7 +82,7 @@ def drift(times, period):
                for a, b in zip(at, at[1:]))
 
 
-def wait_until(what, seconds=20):
+def wait_until(what, seconds=60):
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "never happened"
