@@ -302,17 +302,8 @@ static void pageable_memory_is_read_before_the_call_returns(void **state)
 
 /* ---- order and time ---- */
 
-static void hold_until(void *data)
-{
-	_Atomic int *go = data;
-
-	while (!atomic_load(go))
-		usleep(200);
-}
-
 static void copies_of_page_locked_memory_return_at_once(void **state)
 {
-	_Atomic int go = 0;
 	CUdeviceptr p = device_alloc(MIB), q = device_alloc(MIB);
 	unsigned char *own;
 	CUstream stream;
@@ -324,13 +315,13 @@ static void copies_of_page_locked_memory_return_at_once(void **state)
 	memset(own, 1, MIB);
 	assert_cuda(CU(cuMemsetD8_v2)(p, 7, MIB), SUCCESS);
 	settle();
-	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
+	hold(stream);
 	assert_cuda(CU(cuMemcpyDtoDAsync_v2)(q, p, MIB, stream), SUCCESS);
 	assert_cuda(CU(cuMemcpyDtoHAsync_v2)(own, q, MIB, stream), SUCCESS);
 	assert_cuda(CU(cuMemsetD8Async)(p, 9, MIB, stream), SUCCESS);
 	assert_cuda(CU(cuStreamQuery)(stream), ERROR_NOT_READY);
 	assert_int_equal(own[5], 1);
-	atomic_store(&go, 1);
+	let_go(NULL);
 	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
 	assert_int_equal(own[5], 7);
 	assert_int_equal(own[MIB - 1], 7);
@@ -345,7 +336,6 @@ static void copies_of_page_locked_memory_return_at_once(void **state)
 /* The legacy stream waits for blocking streams, so a synchronous copy too. */
 static void a_synchronous_copy_comes_after_what_was_before(void **state)
 {
-	_Atomic int go = 1;
 	CUdeviceptr p = device_alloc(8 * MIB);
 	unsigned char got = 0;
 	CUstream stream;
@@ -353,7 +343,7 @@ static void a_synchronous_copy_comes_after_what_was_before(void **state)
 	(void)state;
 	assert_cuda(CU(cuStreamCreate)(&stream, 0), SUCCESS);
 	for (unsigned i = 0; i < 50; i++) {
-		assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go),
+		assert_cuda(CU(cuLaunchHostFunc)(stream, let_go, NULL),
 			    SUCCESS);
 		assert_cuda(
 		    CU(cuMemsetD8Async)(p, (unsigned char)i, 8 * MIB, stream),
@@ -493,13 +483,13 @@ static CUresult copy_all(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from,
 		     : CU(cuMemcpyPeer)(to, to_ctx, from, from_ctx, MIB);
 }
 
-/* A stream of the current context whose next work waits for a word. */
-static CUstream held_stream(_Atomic int *go)
+/* A stream of the current context whose next work waits. */
+static CUstream held_stream(void)
 {
 	CUstream s;
 
 	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
-	assert_cuda(CU(cuLaunchHostFunc)(s, hold_until, go), SUCCESS);
+	hold(s);
 	return s;
 }
 
@@ -516,19 +506,17 @@ static void copies_between_devices_keep_the_order_of_both(void **state)
 	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
 	q = device_alloc(MIB);
 	for (int boxes = 0; boxes < 2; boxes++) {
-		_Atomic int go = 0;
-
-		to = held_stream(&go);
+		to = held_stream();
 		assert_cuda(CU(cuMemsetD8Async)(q, 1, MIB, to), SUCCESS);
 		assert_cuda(CU(cuCtxSetCurrent)(context), SUCCESS);
-		from = held_stream(&go);
+		from = held_stream();
 		assert_cuda(CU(cuMemsetD8Async)(p, 7, MIB, from), SUCCESS);
 		/* The host does not wait. */
 		assert_cuda(copy_all(q, other, p, context, boxes), SUCCESS);
 		assert_cuda(CU(cuMemsetD8Async)(p, 9, MIB, from), SUCCESS);
 		assert_cuda(CU(cuCtxSetCurrent)(other), SUCCESS);
 		assert_cuda(CU(cuMemcpyDtoHAsync_v2)(own, q, MIB, to), SUCCESS);
-		atomic_store(&go, 1);
+		let_go(NULL);
 		assert_cuda(CU(cuStreamSynchronize)(to), SUCCESS);
 		assert_int_equal(own[0], 7);
 		assert_int_equal(own[MIB - 1], 7);
@@ -570,12 +558,12 @@ int main(void)
 	    cmocka_unit_test(rows_and_slices_arrive_where_they_should),
 	    cmocka_unit_test(bytes_arrive_whatever_the_call),
 	    cmocka_unit_test(pageable_memory_is_read_before_the_call_returns),
-	    cmocka_unit_test(copies_of_page_locked_memory_return_at_once),
+	    HOLDING_TEST(copies_of_page_locked_memory_return_at_once),
 	    cmocka_unit_test(a_synchronous_copy_comes_after_what_was_before),
 	    cmocka_unit_test(wrong_copies_are_told),
 	    cmocka_unit_test(wrong_rows_are_told),
 	    cmocka_unit_test(copies_go_from_device_to_device),
-	    cmocka_unit_test(copies_between_devices_keep_the_order_of_both),
+	    HOLDING_TEST(copies_between_devices_keep_the_order_of_both),
 	    cmocka_unit_test(the_stream_of_another_device_will_do),
 	};
 

@@ -103,11 +103,10 @@ static void check_pair(const struct name *first, const struct name *second)
 	struct gate gate;
 	struct mark mark;
 
-	sem_init(&gate.inside, 0, 0);
-	sem_init(&gate.open, 0, 0);
+	gate_init(&gate);
 	sem_init(&mark.passed, 0, 0);
-	put(first, gate_stay, &gate);
-	await(&gate.inside);
+	put(first, gate_stay, gate.room);
+	gate_await(&gate);
 	put(second, mark_pass, &mark);
 	if (has_to_wait) {
 		let_others_on();

@@ -7,6 +7,8 @@
 
 #include "fake/cuda_front.h"
 
+#include <stdatomic.h>
+
 #define KIB   (1ULL << 10)
 #define MIB   (1ULL << 20)
 #define BLOCK (2 * MIB)
@@ -80,6 +82,48 @@ static inline uint64_t free_now(void)
 	assert_cuda(CU(cuMemGetInfo_v2)(&left, &total), SUCCESS);
 	return left;
 }
+
+/*
+ * A function that stays in its stream until it is let go of; by the teardown
+ * at the latest, so that a test that failed holds up nobody.
+ */
+static _Atomic bool is_let_go;
+
+static inline void stay(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&is_let_go))
+		usleep(200);
+}
+
+static inline void let_go(void *unused)
+{
+	(void)unused;
+	atomic_store(&is_let_go, true);
+}
+
+/* Not before whoever waits for it waits, most likely. */
+static inline void let_go_later(void *unused)
+{
+	usleep(20000);
+	let_go(unused);
+}
+
+static inline void hold(CUstream stream)
+{
+	atomic_store(&is_let_go, false);
+	assert_cuda(CU(cuLaunchHostFunc)(stream, stay, NULL), SUCCESS);
+}
+
+static inline int let_all_go(void **state)
+{
+	let_go(state);
+	CU(cuCtxSynchronize)();
+	return 0;
+}
+
+#define HOLDING_TEST(test)                                                     \
+	cmocka_unit_test_setup_teardown(test, NULL, let_all_go)
 
 #define MEMORY_MAIN(tests)                                                     \
 	int main(void)                                                         \

@@ -114,29 +114,24 @@ static void *free_later(void *data)
 	return NULL;
 }
 
-static void wait_for_go(void *data)
-{
-	while (!atomic_load((_Atomic bool *)data))
-		usleep(200);
-}
-
 /* Work that is under way may use it yet. */
 static void memory_is_freed_when_the_work_is_done(void **state)
 {
 	struct later l = {.at = device_alloc(MIB)};
-	_Atomic bool go = false;
+	bool early;
 	pthread_t thread;
 	CUstream s;
 
 	(void)state;
 	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
-	assert_cuda(CU(cuLaunchHostFunc)(s, wait_for_go, &go), SUCCESS);
+	hold(s);
 	assert_cuda(CU(cuMemsetD8Async)(l.at, 1, MIB, s), SUCCESS);
 	assert_int_equal(pthread_create(&thread, NULL, free_later, &l), 0);
 	usleep(50000);
-	assert_false(atomic_load(&l.freed));
-	atomic_store(&go, true);
+	early = atomic_load(&l.freed);
+	let_go(NULL); /* before anything else: the thread waits for it */
 	pthread_join(thread, NULL);
+	assert_false(early);
 	assert_true(atomic_load(&l.freed));
 	assert_cuda(CU(cuStreamQuery)(s), SUCCESS);
 	assert_cuda(CU(cuStreamDestroy_v2)(s), SUCCESS);
@@ -372,7 +367,7 @@ static void await_used(uint64_t bytes)
 }
 
 /* The other process: a context on device 1, then what stdin says. */
-static int hold(void)
+static int be_holder(void)
 {
 	CUcontext ctx;
 	CUdeviceptr p;
@@ -530,7 +525,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(nothing_may_be_freed),
 	    cmocka_unit_test(wrong_sizes_are_told),
 	    cmocka_unit_test(pitched_rows_are_aligned),
-	    cmocka_unit_test(memory_is_freed_when_the_work_is_done),
+	    HOLDING_TEST(memory_is_freed_when_the_work_is_done),
 	    cmocka_unit_test(a_range_is_told_of_any_of_its_addresses),
 	    cmocka_unit_test(the_host_faults_there),
 	    cmocka_unit_test(all_see_the_same_bytes),
@@ -545,6 +540,6 @@ int main(int argc, char **argv)
 	};
 
 	if (argc > 1)
-		return !strcmp(argv[1], "hold") ? hold() : storm();
+		return !strcmp(argv[1], "hold") ? be_holder() : storm();
 	return cmocka_run_group_tests(tests, memory_setup, memory_teardown);
 }

@@ -181,24 +181,9 @@ static void several_attributes_come_at_once(void **state)
 	device_free(p);
 }
 
-static void hold_until(void *data)
-{
-	_Atomic int *go = data;
-
-	while (!atomic_load(go))
-		usleep(200);
-}
-
-static void open_later(void *data)
-{
-	usleep(20000);
-	atomic_store((_Atomic int *)data, 1);
-}
-
 /* A synchronous copy inside a device has ended, too, when the call returns. */
 static void copies_are_made_synchronous(void **state)
 {
-	_Atomic int go = 0;
 	CUdeviceptr p = device_alloc(4096), q = device_alloc(4096);
 	unsigned on = 1;
 	CUstream stream, other;
@@ -212,23 +197,22 @@ static void copies_are_made_synchronous(void **state)
 			&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p + 7),
 		    SUCCESS);
 	assert_int_equal(number(CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), 1);
-	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
+	hold(stream);
 	assert_cuda(CU(cuMemcpyDtoDAsync_v2)(q, p, 4096, stream), SUCCESS);
 	assert_cuda(CU(cuMemsetD8Async)(p, 1, 4096, stream), SUCCESS);
 	assert_cuda(CU(cuStreamQuery)(stream), ERROR_NOT_READY);
-	assert_cuda(CU(cuLaunchHostFunc)(other, open_later, &go), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(other, let_go_later, NULL), SUCCESS);
 	assert_cuda(CU(cuMemcpyDtoD_v2)(q, p, 4096), SUCCESS);
-	assert_int_equal(atomic_load(&go), 1);
+	assert_true(atomic_load(&is_let_go));
 	assert_cuda(CU(cuStreamQuery)(stream), SUCCESS);
 	/* What was before ends before the attribute is set. */
-	atomic_store(&go, 0);
-	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
+	hold(stream);
 	assert_cuda(CU(cuMemsetD8_v2)(q, 1, 4096), SUCCESS);
-	assert_cuda(CU(cuLaunchHostFunc)(other, open_later, &go), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(other, let_go_later, NULL), SUCCESS);
 	assert_cuda(
 	    CU(cuPointerSetAttribute)(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, q),
 	    SUCCESS);
-	assert_int_equal(atomic_load(&go), 1);
+	assert_true(atomic_load(&is_let_go));
 	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
 	assert_cuda(CU(cuStreamDestroy_v2)(other), SUCCESS);
 	device_free(p);
@@ -295,7 +279,7 @@ int main(void)
 	    cmocka_unit_test(host_memory_is_told),
 	    cmocka_unit_test(foreign_memory_is_no_memory_of_cuda),
 	    cmocka_unit_test(several_attributes_come_at_once),
-	    cmocka_unit_test(copies_are_made_synchronous),
+	    HOLDING_TEST(copies_are_made_synchronous),
 	    cmocka_unit_test(only_one_attribute_is_set),
 	    cmocka_unit_test(many_pieces_are_noted),
 	};

@@ -59,18 +59,9 @@ static void memory_comes_and_goes_with_the_stream(void **state)
 	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
 }
 
-static void hold_until(void *data)
-{
-	_Atomic int *go = data;
-
-	while (!atomic_load(go))
-		usleep(200);
-}
-
 /* What is in the stream before may still use it. */
 static void a_free_waits_for_what_was_before(void **state)
 {
-	_Atomic int go = 0;
 	uint64_t before = free_now();
 	CUdeviceptr p, none;
 	CUstream stream;
@@ -79,7 +70,7 @@ static void a_free_waits_for_what_was_before(void **state)
 	assert_cuda(CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING),
 		    SUCCESS);
 	assert_cuda(CU(cuMemAllocAsync)(&p, BLOCK, stream), SUCCESS);
-	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
+	hold(stream);
 	assert_cuda(CU(cuMemsetD8Async)(p, 1, BLOCK, stream), SUCCESS);
 	assert_cuda(CU(cuMemFreeAsync)(p, stream), SUCCESS);
 	assert_cuda(CU(cuMemFreeAsync)(p, stream), ERROR_INVALID_VALUE);
@@ -88,7 +79,7 @@ static void a_free_waits_for_what_was_before(void **state)
 	/* Nothing is waited for in vain. */
 	assert_cuda(CU(cuMemAllocAsync)(&none, 1ULL << 50, stream),
 		    ERROR_OUT_OF_MEMORY);
-	atomic_store(&go, 1);
+	let_go(NULL);
 	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
 	assert_int_equal(free_now(), before);
 	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
@@ -107,7 +98,6 @@ static void a_stream_has_again_what_it_freed(void **state)
 {
 	size_t size = free_now() / 4 * 3, small = 1000;
 	cuuint64_t zero = 0;
-	_Atomic int go = 0;
 	CUstream stream;
 	CUdeviceptr p, q;
 
@@ -117,7 +107,7 @@ static void a_stream_has_again_what_it_freed(void **state)
 		    SUCCESS);
 	assert_cuda(CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING),
 		    SUCCESS);
-	assert_cuda(CU(cuLaunchHostFunc)(stream, hold_until, &go), SUCCESS);
+	hold(stream);
 	p = pool_alloc(size, stream);
 	q = pool_alloc(small, stream);
 	for (int i = 0; i < 100; i++) {
@@ -132,7 +122,7 @@ static void a_stream_has_again_what_it_freed(void **state)
 		    ERROR_INVALID_VALUE);
 	assert_true(told(standard(), CU_MEMPOOL_ATTR_USED_MEM_HIGH) <=
 		    size + BLOCK);
-	atomic_store(&go, 1);
+	let_go(NULL);
 	assert_cuda(CU(cuStreamSynchronize)(stream), SUCCESS);
 	device_free(p);
 	device_free(q);
@@ -172,10 +162,11 @@ static void what_leaves_is_waited_for(void **state)
 		pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, &off),
 	    SUCCESS);
 	p = pool_alloc(size, a);
-	assert_cuda(CU(cuLaunchHostFunc)(a, soon, NULL), SUCCESS);
+	hold(a);
 	assert_cuda(CU(cuMemFreeAsync)(p, a), SUCCESS);
 	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, size, pool, b),
 		    ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuLaunchHostFunc)(b, let_go_later, NULL), SUCCESS);
 	assert_cuda(CU(cuMemAllocFromPoolAsync)(&p, size + BLOCK, pool, a),
 		    SUCCESS);
 	device_free(p);
@@ -546,9 +537,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(memory_comes_and_goes_with_the_stream),
-	    cmocka_unit_test(a_free_waits_for_what_was_before),
-	    cmocka_unit_test(a_stream_has_again_what_it_freed),
-	    cmocka_unit_test(what_leaves_is_waited_for),
+	    HOLDING_TEST(a_free_waits_for_what_was_before),
+	    HOLDING_TEST(a_stream_has_again_what_it_freed),
+	    HOLDING_TEST(what_leaves_is_waited_for),
 	    cmocka_unit_test(threads_share_a_pool),
 	    cmocka_unit_test(a_streams_device_gives_the_memory),
 	    cmocka_unit_test(either_memory_is_freed_by_either_call),

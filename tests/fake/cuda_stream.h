@@ -12,10 +12,22 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 
-/* A function in a stream that stays there, and one that only passes. */
-struct gate {
+/*
+ * A function in a stream that stays there, and one that only passes. Whoever
+ * is in a gate must find it when the test has failed and its variables are
+ * gone: gates are here, and the teardown opens them.
+ */
+enum { GATES = 64 };
+static struct gate_room {
 	sem_t inside, open;
+} gate_rooms[GATES];
+static unsigned gates_made;
+static _Atomic bool is_test_over;
+
+struct gate {
+	struct gate_room *room;
 };
 struct mark {
 	sem_t passed;
@@ -29,35 +41,49 @@ static inline void await(sem_t *sem)
 
 static inline void gate_stay(void *data)
 {
-	struct gate *gate = data;
+	struct gate_room *room = data;
 
-	sem_post(&gate->inside);
-	await(&gate->open);
+	sem_post(&room->inside);
+	await(&room->open);
 }
 
 static inline void mark_pass(void *data)
 {
-	sem_post(&((struct mark *)data)->passed);
+	if (!atomic_load(&is_test_over))
+		sem_post(&((struct mark *)data)->passed);
+}
+
+/* At most GATES of a test are closed at once. */
+static inline void gate_init(struct gate *gate)
+{
+	gate->room = &gate_rooms[gates_made++ % GATES];
+	sem_init(&gate->room->inside, 0, 0);
+	sem_init(&gate->room->open, 0, 0);
 }
 
 /* It is in the stream, and runs as soon as the stream lets it. */
 static inline void gate_put(struct gate *gate, CUstream stream)
 {
-	sem_init(&gate->inside, 0, 0);
-	sem_init(&gate->open, 0, 0);
-	assert_cuda(CU(cuLaunchHostFunc)(stream, gate_stay, gate), SUCCESS);
+	gate_init(gate);
+	assert_cuda(CU(cuLaunchHostFunc)(stream, gate_stay, gate->room),
+		    SUCCESS);
 }
 
-/* The same, and it runs. */
+static inline void gate_await(struct gate *gate)
+{
+	await(&gate->room->inside);
+}
+
+/* The same as gate_put(), and it runs. */
 static inline void gate_enter(struct gate *gate, CUstream stream)
 {
 	gate_put(gate, stream);
-	await(&gate->inside);
+	gate_await(gate);
 }
 
 static inline void gate_open(struct gate *gate)
 {
-	sem_post(&gate->open);
+	sem_post(&gate->room->open);
 }
 
 /* Before the test leaves a gate behind: somebody may still be in it. */
@@ -124,12 +150,17 @@ static CUcontext test_ctx;
 static inline int ctx_setup(void **state)
 {
 	(void)state;
+	atomic_store(&is_test_over, false);
 	return CU(cuCtxCreate_v2)(&test_ctx, 0, 0);
 }
 
+/* A gate that a failed test left closed would hold it up for ever. */
 static inline int ctx_teardown(void **state)
 {
 	(void)state;
+	atomic_store(&is_test_over, true);
+	for (unsigned i = 0; i < gates_made && i < GATES; i++)
+		sem_post(&gate_rooms[i].open);
 	return CU(cuCtxDestroy_v2)(test_ctx);
 }
 

@@ -482,9 +482,9 @@ static void a_stream_holds_some_thousands(void **state)
 		let_others_on();
 		gk_sleep_until(gk_mono_ns() + 20 * GK_NS_PER_MS);
 	} while (before < 1000 || before != atomic_load(&flood_pushed));
-	assert_in_range(before, 1000, 10000);
-	gate_open(&gate);
+	gate_open(&gate); /* first: the thread waits for it */
 	pthread_join(thread, NULL);
+	assert_in_range(before, 1000, 10000);
 	assert_cuda(CU(cuStreamSynchronize)(flooded), SUCCESS);
 	assert_int_equal(n, 20000);
 }
@@ -536,7 +536,7 @@ static void a_forked_child_ends_at_once(void **state)
 	struct gate gate;
 	struct mark mark;
 	int status;
-	pid_t pid, waited;
+	pid_t pid;
 
 	(void)state;
 	gate_enter(&gate, s);
@@ -545,11 +545,10 @@ static void a_forked_child_ends_at_once(void **state)
 	if (!pid)
 		exit(CU(cuStreamQuery)(s) == CUDA_ERROR_NOT_INITIALIZED ? 7
 									: 8);
-	waited = waitpid(pid, &status, 0);
-	gate_open(&gate); /* first: a closed gate would hold up the teardown */
-	assert_int_equal(waited, pid);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 7);
+	gate_open(&gate);
 	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
 }
 
