@@ -1,7 +1,11 @@
 /* cuda_exit_test.c - processes that end amid the work of their streams. */
 #include "fake/cuda_stream.h"
 
+#include "base/pidstat.h"
 #include "fake/busy.h"
+
+#include <fcntl.h>
+#include <sched.h>
 
 static const char endless[] = ".version 7.0\n"
 			      ".target sm_50\n"
@@ -61,12 +65,22 @@ static void await_busy(void)
 		sched_yield();
 }
 
+/* The same, of a child: one that ended will not keep it busy any more. */
+static void await_busy_child(pid_t pid)
+{
+	while (!is_device_busy()) {
+		assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+		sched_yield();
+	}
+}
+
 static pid_t start(void (*act)(void))
 {
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		act();
 		_exit(101);
 	}
@@ -109,10 +123,31 @@ static void a_process_exits_amid_an_endless_kernel(void **state)
 	ends_with(start(exit_now), 7 << 8);
 }
 
+static _Atomic pid_t waiter;
+
 static void *synchronize(void *stream)
 {
-	CU(cuStreamSynchronize)(stream);
+	CUresult (*call)(CUstream) = CU(cuStreamSynchronize);
+
+	atomic_store(&waiter, gettid());
+	call(stream);
 	_exit(102);
+}
+
+/* Until the thread sleeps in its call: one that comes later is sent away. */
+static void await_waiter(void)
+{
+	int task = open("/proc/self/task", O_RDONLY | O_DIRECTORY);
+	struct gk_pidstat st = {.state = '?'};
+
+	while (st.state != 'S') {
+		pid_t tid = atomic_load(&waiter);
+
+		sched_yield();
+		if (tid && gk_pidstat_read(task, tid, &st))
+			_exit(104);
+	}
+	close(task);
 }
 
 static void exit_while_waited_for(void)
@@ -122,7 +157,7 @@ static void exit_while_waited_for(void)
 
 	await_busy();
 	pthread_create(&thread, NULL, synchronize, stream);
-	gk_sleep_until(gk_mono_ns() + 10 * GK_NS_PER_MS);
+	await_waiter();
 	exit(8);
 }
 
@@ -188,7 +223,7 @@ static void a_killed_process_leaves_the_device_idle(void **state)
 	pid_t pid = start(run_on);
 
 	(void)state;
-	await_busy();
+	await_busy_child(pid);
 	kill(pid, SIGKILL);
 	ends_with(pid, SIGKILL);
 }
