@@ -320,6 +320,7 @@ static void spinning_takes_its_time(struct fixture *fx)
 	unsigned us = 1000000;
 	void *params[] = {&us};
 	uint64_t start;
+	CUresult asked;
 	CUmodule m;
 
 	(void)fx;
@@ -329,7 +330,10 @@ static void spinning_takes_its_time(struct fixture *fx)
 	assert_cuda(CU(cuLaunchKernel)(function_in(m, "gpukit_spin"), 3, 1, 1,
 				       64, 1, 1, 0, NULL, params, NULL),
 		    SUCCESS);
-	assert_cuda(CU(cuStreamQuery)(NULL), ERROR_NOT_READY);
+	/* Unless the host let a second pass until here. */
+	asked = CU(cuStreamQuery)(NULL);
+	if (gk_mono_ns() - start < GK_NS_PER_S)
+		assert_cuda(asked, ERROR_NOT_READY);
 	assert_cuda(CU(cuModuleUnload)(m), SUCCESS);
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
 	assert_true(gk_mono_ns() - start >= GK_NS_PER_S);
