@@ -291,6 +291,7 @@ static pid_t worker(bool begin)
 	if (!pid) {
 		unsigned own;
 
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &own))
 			_exit(1);
 		if (begin)
@@ -300,9 +301,9 @@ static pid_t worker(bool begin)
 		for (;;)
 			pause();
 	}
+	close(ready[1]); /* or the end of the child would not be read */
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
-	close(ready[1]);
 	return pid;
 }
 
