@@ -439,8 +439,11 @@ static void a_storm_of_forks_is_served(void **state)
 
 	(void)state;
 	assert_int_equal(pipe(ways), 0);
-	for (int i = 0; i < CHILDREN; i++)
-		if (!fork()) {
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (!pid) {
 			uint64_t before = gk_mono_ns();
 			unsigned slot;
 			int r =
@@ -452,6 +455,7 @@ static void a_storm_of_forks_is_served(void **state)
 				r = 1;
 			_exit(r != 0);
 		}
+	}
 	for (int i = 0; i < CHILDREN; i++) {
 		uint64_t took;
 
