@@ -134,9 +134,13 @@ def test_coverage_counts_what_cuda_programs_are_refused(machine):
 
 def test_a_function_can_be_made_slow(machine):
     one = machine()
-    code = ("d = device(0); t = ctypes.c_uint(); s = time.monotonic()\n"
-            "nvml.nvmlDeviceGetTemperature(d, 0, ctypes.byref(t))\n"
-            "print(time.monotonic() - s)")
+    # The fastest of three: a busy machine may be slow at one.
+    code = ("d = device(0); t = ctypes.c_uint(); took = []\n"
+            "for i in range(3):\n"
+            "    s = time.monotonic()\n"
+            "    nvml.nvmlDeviceGetTemperature(d, 0, ctypes.byref(t))\n"
+            "    took.append(time.monotonic() - s)\n"
+            "print(min(took))")
     key = "latency.nvmlDeviceGetTemperature"
     assert float(one.python(code)) < 0.5
     assert one.ctl("set", f"{key}=700ms").returncode == 0

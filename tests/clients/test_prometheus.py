@@ -105,7 +105,7 @@ class Prometheus:
     def query(self, text):
         return self.ask("query", query=text)["result"]
 
-    def until(self, what, seconds=60):
+    def until(self, what, seconds=120):
         end = time.monotonic() + seconds
         while True:
             try:
@@ -177,19 +177,23 @@ def test_every_query_of_the_dashboard_returns_data(scraped):
         "--pcie")
     # Counters need some readings of the slowest values.
     prometheus.until(lambda: prometheus.query(
-        "count_over_time(gpukit_nvlink_transmit_bytes_total[4s]) > 5"))
+        "count_over_time(gpukit_nvlink_transmit_bytes_total[1m]) > 5"))
     asked = list(queries())
     assert len(asked) > 35
-    empty = {title for title, text in asked if not prometheus.query(text)}
-    assert empty <= EMPTY
+    # A rate needs two scrapes in its time, which a busy machine may miss once.
+    wanted = [text for title, text in asked if title not in EMPTY]
+    while wanted:
+        prometheus.until(lambda: prometheus.query(wanted[-1]))
+        wanted.pop()
     # Every metric that it names is one that there is.
     known = set(prometheus.ask("label/__name__/values"))
     for _, text in asked:
         assert set(re.findall("gpukit_[a-z0-9_]+", text)) <= known
     # What the queries say is what the machine is.
-    used = {r["metric"]["gpu"]: float(r["value"][1])
-            for r in prometheus.query("gpukit_memory_used_bytes")}
-    assert used == {"0": 30 << 30, "1": 0}
+    prometheus.until(lambda: {
+        r["metric"]["gpu"]: float(r["value"][1])
+        for r in prometheus.query("gpukit_memory_used_bytes")
+    } == {"0": 30 << 30, "1": 0})
     # It has asked for OpenMetrics, which names families like this.
     meta = prometheus.ask("metadata", metric="gpukit_energy_joules")
     assert meta["gpukit_energy_joules"][0]["type"] == "counter"
@@ -205,6 +209,8 @@ def firing(prometheus):
             if a["state"] == "firing"}
 
 
+# A scrape or a reading that takes too long.
+LATE = {"GpukitExportDown", "GpukitGpuDown"}
 FAULTS = {
     "GpukitXid": ("1", ["fail", "1", "xid=31"]),
     "GpukitHot": ("2", ["set", "2", "temperature=99"]),
@@ -224,13 +230,17 @@ def test_alerts_fire_for_what_they_are_for(scraped):
     prometheus.until(lambda: all(
         rule["health"] == "ok" for rule in
         prometheus.ask("rules")["groups"][0]["rules"]))
-    assert firing(prometheus) == set()
+    # Nothing fires, but for what a busy machine is late with, and that ends.
+    assert {name for name, _ in firing(prometheus)} <= LATE
+    prometheus.until(lambda: firing(prometheus) == set())
     for name, (gpu, words) in FAULTS.items():
         done = m.ctl(*words)
         assert done.returncode == 0, done.stderr
         prometheus.until(lambda n=name, g=gpu: (n, g) in firing(prometheus))
     # Of GPU 5, with which nothing is wrong, nobody complains.
-    assert not [1 for _, gpu in firing(prometheus) if gpu == "5"]
+    assert {name for name, gpu in firing(prometheus) if gpu == "5"} <= LATE
+    prometheus.until(
+        lambda: not [1 for _, gpu in firing(prometheus) if gpu == "5"])
     exporter.stop()
     prometheus.until(
         lambda: ("GpukitExportDown", None) in firing(prometheus))

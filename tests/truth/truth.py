@@ -15,7 +15,7 @@ from conftest import GPUKIT, ROOT, Machine, clean_env
 from nvml_client import FRONT, Refused, answer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE_S = 10
+PATIENCE_S = 60
 ONE_GPU = ("--gpus", "a100-sxm4-80gb")
 
 # ---- how to ask ----
