@@ -53,7 +53,7 @@ class Command:
     path = GPUKIT
 
     def __call__(self, *args, env=None, **kwargs):
-        kwargs.setdefault("timeout", 60)
+        kwargs.setdefault("timeout", 120)
         return subprocess.run([GPUKIT, *map(str, args)], text=True,
                               capture_output=True, stdin=subprocess.DEVNULL,
                               env=clean_env(**(env or {})), check=False,
@@ -100,7 +100,7 @@ class Machine:
         """What a Python program on this machine prints; NVML is ctypes."""
         done = subprocess.run([sys.executable, "-c", NVML + code], text=True,
                               capture_output=True, env=clean_env(**self.env),
-                              check=False, timeout=60)
+                              check=False, timeout=120)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
@@ -171,7 +171,7 @@ def private_shm():
             ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec",
              f"mount -t tmpfs -o size={size} none /dev/shm\n{script}"],
             text=True, capture_output=True, env=clean_env(G=GPUKIT),
-            check=False, timeout=60)
+            check=False, timeout=120)
 
     if run("true").returncode:
         if os.environ.get("CI"):

@@ -9,7 +9,7 @@ cudart = ctypes.CDLL("libcudart.so.13")
 count = ctypes.c_int()
 
 def child():
-    signal.alarm(10)
+    signal.alarm(40)
     os._exit(cudart.cudaGetDeviceCount(ctypes.byref(count)))
 
 def program(delay):

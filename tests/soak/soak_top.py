@@ -102,12 +102,22 @@ class Soak:
     def look_for_tears(self):
         """A frozen machine shows the same again: what differs was torn."""
         self.machine.ctl("clock", "pause")
-        self.terminal.draw_for(2.5)
-        before = self.terminal.text
+        before = self.steady()
         after = shown(self.terminal, *self.size)
         if self.differ(before, after):
             self.torn.append((before, after))
         self.machine.ctl("clock", "run")
+
+    def steady(self):
+        """The screen when it has stayed the same for some frames: processes
+        that were started may still come, GPUs may still be found lost."""
+        text, since = self.terminal.text, time.monotonic()
+        end = since + 60
+        while since + 2.5 > time.monotonic() < end:
+            self.terminal.draw(0.1)
+            if self.differ(text, self.terminal.text):
+                text, since = self.terminal.text, time.monotonic()
+        return self.terminal.text
 
     @staticmethod
     def differ(before, after):
@@ -136,7 +146,9 @@ class Soak:
     def run(self):
         began, second = time.monotonic(), 0
         try:
-            while time.monotonic() < began + self.seconds:
+            # A busy machine takes longer for as many steps.
+            while (time.monotonic() < began + self.seconds
+                   or second < self.seconds / 2):
                 self.step(second)
                 assert self.terminal.process.poll() is None, self.terminal.text
                 second += 1
@@ -159,7 +171,7 @@ class Soak:
         for _ in range(5):
             if self.terminal.process.poll() is None:
                 self.terminal.send(b"q")
-                self.terminal.ends(3)
+                self.terminal.ends(10)
         assert self.terminal.status == 0, self.terminal.text
         self.terminal.left_intact()
 
