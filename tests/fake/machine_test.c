@@ -245,11 +245,13 @@ static void a_stopped_writer_does_not_stop_the_others(void **state)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		gkf_lock(fx.m);
 		if (write(ready[1], "y", 1) == 1)
 			pause();
 		_exit(0);
 	}
+	close(ready[1]); /* or the end of the child would not be read */
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	for (int i = 0; i < 10 && took > GK_NS_PER_S / 2; i++) {
 		begin = gk_mono_ns();

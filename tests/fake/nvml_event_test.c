@@ -84,7 +84,7 @@ static void wait_sleeps_until_its_end(void **state)
 	(void)state;
 	cpu = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	assert_nvml(wait_ms(set, &data, 1000), ERROR_TIMEOUT);
-	assert_in_range(gk_mono_ns() - began, 1000 * MS, 5000 * MS);
+	assert_in_range(gk_mono_ns() - began, 1000 * MS, 20000 * MS);
 	cpu = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	assert_in_range(cpu, 0, 20 * MS);
 	assert_in_range(sleeps_so_far() - sleeps, 1, 3);
@@ -420,13 +420,16 @@ static void the_old_wait_writes_the_old_record(void **state)
 	assert_int_equal(data.computeInstanceId, 0x5a5a);
 }
 
-/* A machine of one GPU: an Xid after 0.5 s, it hangs from 1 to 1.5 s. */
+/*
+ * A machine of one GPU: an Xid after 0.5 s, it hangs from 1 to 5 s, so that a
+ * loaded host does not sleep through it.
+ */
 static int setup_scenario(void **state)
 {
 	static const struct gkf_step steps[] = {
 	    {.bin = 3, .kind = GKF_STEP_XID, .number = 31},
 	    {.bin = 6, .kind = GKF_STEP_FAULT, .number = GKF_FAULT_HANG},
-	    {.bin = 9, .kind = GKF_STEP_MEND, .argument = -1},
+	    {.bin = 30, .kind = GKF_STEP_MEND, .argument = -1},
 	};
 	static const struct gkf_scenario_table table = {
 	    .name = "test",
@@ -460,14 +463,14 @@ static void a_scenario_wakes_who_sleeps(void **state)
 	(void)state;
 	assert_nvml(wait_ms(set, &data, 0xffffffffu), SUCCESS);
 	assert_int_equal(data.eventData, 31);
-	assert_in_range(gk_mono_ns() - began, 1, 3000 * MS);
+	assert_in_range(gk_mono_ns() - began, 1, 20000 * MS);
 	while (took < 200 * MS) {
 		uint64_t call = gk_mono_ns();
 
 		assert_nvml(NV(nvmlDeviceGetPowerUsage)(device, &power),
 			    SUCCESS);
 		took = gk_mono_ns() - call;
-		assert_in_range(gk_mono_ns() - began, 0, 10000 * MS);
+		assert_in_range(gk_mono_ns() - began, 0, 40000 * MS);
 		usleep(10000);
 	}
 }

@@ -43,18 +43,23 @@ static void call_once(enum what what)
 	}
 }
 
-/* The quickest of some calls, each with the handle that it begins with. */
-static uint64_t quickest_ns(enum what what)
+/*
+ * Calls, each with the handle that it begins with: none is quicker than `from`,
+ * and the quickest no slower than `to`, though a loaded host may have to try
+ * for a while.
+ */
+static void takes(enum what what, uint64_t from, uint64_t to)
 {
-	uint64_t began, took, least = UINT64_MAX;
+	uint64_t end = gk_mono_ns() + 20 * GK_NS_PER_S, began, took;
+	uint64_t least = UINT64_MAX;
 
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 5 || (least > to && gk_mono_ns() < end); i++) {
 		began = gk_mono_ns();
 		call_once(what);
 		took = gk_mono_ns() - began;
 		least = took < least ? took : least;
 	}
-	return least;
+	assert_in_range(least, from, to);
 }
 
 static void each_class_takes_its_time(void **state)
@@ -62,20 +67,20 @@ static void each_class_takes_its_time(void **state)
 	struct fixture *fx = *state;
 
 	atomic_store(&fx->file->latency, GKF_LATENCY_REAL);
-	assert_in_range(quickest_ns(PCIE), 20000000, 40000000);
-	assert_in_range(quickest_ns(LIST), 4500000, 15000000);
-	assert_in_range(quickest_ns(FAN), 137000, 1000000);
-	assert_in_range(quickest_ns(MEMORY), 12000, 137000);
-	assert_in_range(quickest_ns(PLAIN), 3000, 100000);
+	takes(PCIE, 20000000, 40000000);
+	takes(LIST, 4500000, 15000000);
+	takes(FAN, 137000, 1000000);
+	takes(MEMORY, 12000, 137000);
+	takes(PLAIN, 3000, 100000);
 	/* A bad handle is found out before the driver is asked. */
-	assert_in_range(quickest_ns(FAILING), 0, 1000000);
+	takes(FAILING, 0, 1000000);
 }
 
 static void nothing_takes_long_without_it(void **state)
 {
 	(void)state;
 	for (enum what what = PCIE; what <= FAILING; what++)
-		assert_in_range(quickest_ns(what), 0, 1000000);
+		takes(what, 0, 1000000);
 }
 
 static void added_latency_of_one_function(void **state)
@@ -83,10 +88,10 @@ static void added_latency_of_one_function(void **state)
 	struct fixture *fx = *state;
 
 	atomic_store(&fx->file->extra_ns[ROW_nvmlDeviceGetFanSpeed], 50000000);
-	assert_in_range(quickest_ns(FAN), 50000000, 90000000);
-	assert_in_range(quickest_ns(MEMORY), 0, 1000000);
+	takes(FAN, 50000000, 90000000);
+	takes(MEMORY, 0, 1000000);
 	atomic_store(&fx->file->extra_ns[ROW_nvmlDeviceGetFanSpeed], 0);
-	assert_in_range(quickest_ns(FAN), 0, 1000000);
+	takes(FAN, 0, 1000000);
 }
 
 static void *call_pcie(void *arg)
@@ -108,7 +113,7 @@ static void calls_wait_for_each_other(void **state)
 		pthread_create(&thread[i], NULL, call_pcie, NULL);
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
-	assert_in_range(gk_mono_ns() - began, 80000000, 4000000000);
+	assert_in_range(gk_mono_ns() - began, 80000000, 20 * GK_NS_PER_S);
 }
 
 /* Killed or stopped inside a call, a process keeps nobody waiting. */
@@ -121,9 +126,11 @@ static void a_dead_or_stopped_caller(void **state)
 	atomic_store(&fx->file->latency, GKF_LATENCY_REAL);
 	pid = fork();
 	assert_true(pid >= 0);
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			call_once(PCIE);
+	}
 	usleep(50000);
 	for (int i = 0; i < 2; i++) {
 		kill(pid, i ? SIGKILL : SIGSTOP);
@@ -131,7 +138,7 @@ static void a_dead_or_stopped_caller(void **state)
 		began = gk_mono_ns();
 		call_once(MEMORY);
 		call_once(MEMORY);
-		assert_in_range(gk_mono_ns() - began, 24000, 1000000000);
+		assert_in_range(gk_mono_ns() - began, 24000, 10 * GK_NS_PER_S);
 	}
 }
 

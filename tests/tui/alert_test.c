@@ -123,7 +123,7 @@ static void wait_for_end(void)
 {
 	siginfo_t info;
 
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 3000; i++) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT))
 			return;
 		usleep(10000);
