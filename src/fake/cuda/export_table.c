@@ -21,6 +21,7 @@ struct export_row {
 static void refused(const char *symbol)
 {
 	gkf_refuse_named(cuda.machine, GKF_NAMED_RUNTIME, symbol);
+	front_tell_refusal(symbol);
 }
 
 static void refused_blas(const char *symbol)

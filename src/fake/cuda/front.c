@@ -157,7 +157,7 @@ CUresult front_refuse(enum cuda_row row)
 
 	if (r)
 		return r;
-	gkf_cuda_refuse(cuda.machine, row);
+	front_count_refusal(row);
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 

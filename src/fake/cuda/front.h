@@ -171,6 +171,12 @@ void front_bar(bool barred);
 /* Counts a call that nobody answers; the body of every default. */
 CUresult front_refuse(enum cuda_row row);
 
+/* Counts a refused call of an initialised process, and logs it. */
+void front_count_refusal(enum cuda_row row);
+
+/* Logs one of any library of ours. */
+void front_tell_refusal(const char *symbol);
+
 /* What a gk_err is called in CUDA. */
 CUresult front_error(int gk_err);
 

@@ -35,7 +35,7 @@ CUresult memory_error(int gk_err)
 CUresult memory_counted(enum cuda_row row, CUresult r)
 {
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
-		gkf_cuda_refuse(cuda.machine, row);
+		front_count_refusal(row);
 	return r;
 }
 

@@ -1,0 +1,42 @@
+"""With GPUKIT_LOG=warn, who calls what is refused reads its name."""
+
+import re
+import sys
+
+import pytest
+
+REFUSED = r'''
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+found, at = ctypes.c_void_p(), ctypes.c_uint64()
+assert not cuda.cuInit(0)
+assert not cuda.cuDevicePrimaryCtxRetain(ctypes.byref(found), 0)
+assert not cuda.cuCtxSetCurrent(found)
+for i in range(2):
+    assert cuda.cuMemAddressReserve(
+        ctypes.byref(at), ctypes.c_size_t(1 << 21), ctypes.c_size_t(0),
+        ctypes.c_uint64(0), ctypes.c_uint64(0)) == 801
+assert cuda.cuMemGetHandleForAddressRange(
+    ctypes.byref(found), ctypes.c_uint64(0), ctypes.c_size_t(1), 1,
+    ctypes.c_uint64(0)) in (1, 801)
+assert not cuda.cuCtxSynchronize()
+for major in (12, 13):
+    runtime = ctypes.CDLL(f"libcudart.so.{major}")
+    assert runtime.cudaGraphCreate(ctypes.byref(found), 0) == 801
+    assert runtime.cudaGetLastError() == 801
+    assert not runtime.cudaDeviceSynchronize()
+'''
+
+NAMES = ["cuMemAddressReserve"] * 2 + ["cudaGraphCreate"] * 2
+
+
+def told(stderr):
+    return re.findall(r"warn: (cu\w+): refused", stderr)
+
+
+@pytest.mark.parametrize("level,names", [("warn", NAMES), ("error", [])])
+def test_refused_calls_are_named(gpukit, level, names):
+    done = gpukit("fake", "--", sys.executable, "-c", REFUSED,
+                  env={"GPUKIT_LOG": level})
+    assert done.returncode == 0, done.stderr
+    assert told(done.stderr) == names
