@@ -237,17 +237,20 @@ static int tell_ready(void)
 }
 
 /*
- * Until a signal comes, or the time of a scenario's load is over: others see
- * neither sooner nor later that it is, so an exact end matters to nobody.
+ * Until a signal comes, or the time of a scenario's load has been over for a
+ * second: nobody sees the load any more, but how GPUs were shared in the last
+ * second is reckoned from those that are attached.
  */
 static void work(struct gkf_machine *m, const struct gkf_wave *wave)
 {
+	uint64_t end_ns = (wave->stop_bin + GKF_BINS_PER_S + 1) * GKF_BIN_NS;
+
 	if (!wave->load || wave->stop_bin >= GKF_SCENARIO_FOREVER) {
 		fake_signals_wait();
 		return;
 	}
 	for (;;) {
-		uint64_t left = gkf_real_until(m, wave->stop_bin * GKF_BIN_NS);
+		uint64_t left = gkf_real_until(m, end_ns);
 
 		if (!left || fake_signals_wait_for(
 				 left < LOOK_AGAIN_NS ? left : LOOK_AGAIN_NS))

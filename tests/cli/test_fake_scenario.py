@@ -164,10 +164,12 @@ def test_the_same_seed_gives_the_same_minute(tmp_path, minute):
                       "--seed", 12)[0][-1] != first[0][-1]
 
 
-def test_a_clock_that_stands_shows_the_same_however_late(tmp_path, minute):
+@pytest.mark.parametrize("moment", ["20.05s", "31s"])  # then a load ends
+def test_a_clock_that_stands_shows_the_same_however_late(tmp_path, minute,
+                                                         moment):
     one = Machine(tmp_path / "stands", "--scenario", minute, "--frozen")
     try:
-        clock(one, "step", "20.05s")
+        clock(one, "step", moment)
         at_once = snapshot(one)
         assert '"sm_utilization_percent": null' not in at_once
         time.sleep(1.2)  # longer ago than the second that stat asks for
