@@ -40,3 +40,26 @@ def test_refused_calls_are_named(gpukit, level, names):
                   env={"GPUKIT_LOG": level})
     assert done.returncode == 0, done.stderr
     assert told(done.stderr) == names
+
+
+BROKEN = r'''
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+found = ctypes.c_void_p()
+assert not cuda.cuInit(0)
+assert not cuda.cuDevicePrimaryCtxRetain(ctypes.byref(found), 0)
+assert not cuda.cuCtxSetCurrent(found)
+assert cuda.cuModuleLoadData(
+    ctypes.byref(found),
+    b".version 7.0\n.target sm_50\n.address_size 64\n.nothing\n") == 218
+assert cuda.cuGetExportTable(
+    ctypes.byref(found), b"no table has this") == 34
+'''
+
+
+def test_why_an_image_does_not_load_and_who_wants_nvidias_driver(gpukit):
+    done = gpukit("fake", "--", sys.executable, "-c", BROKEN,
+                  env={"GPUKIT_LOG": "warn"})
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"warn: image refused: .*nothing", done.stderr)
+    assert re.search(r"warn: \S*ffi\S* asks for a private", done.stderr)

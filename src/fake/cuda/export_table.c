@@ -9,6 +9,7 @@
 #include "fake/cuda/front.h"
 #include "fake/count.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -37,17 +38,24 @@ static const struct export_row rows[] = {
     {NULL, NULL},
 };
 
-/* Once: the error that a program shows then says little of the reason. */
-static void hint(void)
+/*
+ * Once: the error that a program shows then says little of the reason. Others
+ * than the runtime ask too, as NVRTC does, and work without.
+ */
+static void hint(const void *caller)
 {
 	static atomic_flag told = ATOMIC_FLAG_INIT;
+	Dl_info who = {0};
 
-	if (gk_log_level() >= GK_LOG_WARN && !atomic_flag_test_and_set(&told))
-		gk_log(GK_LOG_WARN,
-		       "a program asks for a private table of NVIDIA's driver, "
-		       "as NVIDIA's own runtime does, which works with that "
-		       "driver only; `gpukit fake doctor` says how to link "
-		       "it again");
+	if (gk_log_level() < GK_LOG_WARN || atomic_flag_test_and_set(&told))
+		return;
+	if (!dladdr(caller, &who) || !who.dli_fname)
+		who.dli_fname = "a program";
+	gk_log(GK_LOG_WARN,
+	       "%s asks for a private table of NVIDIA's driver; NVIDIA's own "
+	       "runtime does, and works with that driver only: if calls fail, "
+	       "`gpukit fake doctor` says how to link it again",
+	       who.dli_fname);
 }
 
 /*
@@ -68,7 +76,7 @@ CUresult cuGetExportTable(const void **ppExportTable,
 				    sizeof(pExportTableId->bytes)) != 0)
 		row++;
 	if (!row->table)
-		hint();
+		hint(__builtin_return_address(0));
 	*ppExportTable = row->table;
 	return row->table ? CUDA_SUCCESS : CUDA_ERROR_STUB_LIBRARY;
 }

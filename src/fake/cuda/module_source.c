@@ -104,7 +104,6 @@ static CUresult no_image(const struct cuda_device *d, char *message)
 		 "-gencode arch=compute_%u,code=compute_%u",
 		 capability(d) / 10, capability(d) % 10, capability(d),
 		 capability(d), capability(d));
-	gk_log(GK_LOG_WARN, "%s", message);
 	return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
@@ -239,7 +238,7 @@ CUresult module_source_read(const struct cuda_device *d, const void *image,
 		r = no_image(d, message);
 	if (r) {
 		if (message[0])
-			gk_log(GK_LOG_INFO, "image refused: %s", message);
+			gk_log(GK_LOG_WARN, "image refused: %s", message);
 		free(s);
 		return r;
 	}
