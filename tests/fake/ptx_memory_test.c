@@ -88,6 +88,66 @@ static void lanes_that_meet_store_in_order(void **state)
 		assert_int_equal(out[l], 31);
 }
 
+/* Not bytes; of a vector, its scalars. 32 bits of an index count. */
+static void elements_of_arrays_are_counted(void **state)
+{
+	uint64_t out[32] = {0};
+
+	(void)state;
+	assert_int_equal(
+	    ptx_body(
+		".shared .align 8 .b32 s[64]; .local .b16 l[40];\n"
+		".global .v2 .u32 v[2] = {{1, 2}, {3, 4}};\n"
+		"st.shared.u32 s[%r1], %r1;\n"
+		"st.shared.u32 s[%r1+4*8], 100;\n"
+		"ld.shared.u32 %r2, s[3];\n"
+		"xor.b32 %r3, %r1, 7; ld.shared.u32 %r4, s[%r3+1];\n"
+		"cvt.u16.u32 %rs1, %r1; st.local.u16 l[%rs1], %rs1;\n"
+		"st.local.u16 l[39], 5; ld.local.u16 %rs2, [l+78];\n"
+		"mov.u64 %rd4, 0x100000003; ld.global.u32 %r5, v[%rd4];\n"
+		"mov.u32 %r6, s[2]; mov.u32 %r7, s; sub.u32 %r6, %r6, %r7;\n"
+		"mov.u64 %rd5, v[%r1]; mov.u64 %rd6, v;\n"
+		"sub.u64 %rd5, %rd5, %rd6; cvt.u32.u64 %r8, %rd5;\n"
+		"cvt.u32.u16 %r9, %rs2; ld.local.u16 %rs3, l[%r1];\n"
+		"cvt.u32.u16 %r10, %rs3;\n"
+		"mad.lo.u32 %r2, %r4, 10, %r2;\n"
+		"mad.lo.u32 %r2, %r5, 10000, %r2;\n"
+		"mad.lo.u32 %r2, %r6, 100000, %r2;\n"
+		"mad.lo.u32 %r2, %r9, 1000000, %r2;\n"
+		"mad.lo.u32 %r2, %r8, 10000000, %r2;\n"
+		"cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r10;\n"
+		"mad.lo.u64 %rd4, %rd5, 10000000000, %rd4;\n"
+		"st.global.u64 [%rd2], %rd4;",
+		NULL, out),
+	    GKF_PTX_DONE);
+	for (uint64_t l = 0; l < 32; l++) {
+		uint64_t next = (l ^ 7) + 1, at = next < 32 ? next : 100;
+
+		assert_int_equal(out[l], 3 + at * 10 + 40000 + 800000 +
+					     5000000 + l * 4 * 10000000 +
+					     l * 10000000000);
+	}
+}
+
+/* A vector of registers is its elements. */
+static void vectors_of_registers_are_registers(void **state)
+{
+	uint64_t in[32], out[32] = {0};
+
+	(void)state;
+	for (unsigned l = 0; l < 32; l++)
+		in[l] = (uint64_t)l << 32 | (l + 5);
+	assert_int_equal(ptx_body(".reg .v2 .u32 v, w<3>;\n"
+				  "ld.global.v2.u32 v, [%rd1];\n"
+				  "mov.u32 w1.x, v.g; mov.u32 w1.y, v.r;\n"
+				  "add.u32 w1.x, w1.x, 1;\n"
+				  "st.global.v2.u32 [%rd2], w1;",
+				  in, out),
+			 GKF_PTX_DONE);
+	for (uint64_t l = 0; l < 32; l++)
+		assert_int_equal(out[l], (l + 5) << 32 | (l + 1));
+}
+
 /* Lanes that are not asked keep what they knew. */
 static void predicates_are_of_those_who_ask(void **state)
 {
@@ -135,6 +195,8 @@ int main(void)
 	    cmocka_unit_test(every_access_is_aligned),
 	    cmocka_unit_test(signs_are_extended_as_told),
 	    cmocka_unit_test(lanes_that_meet_store_in_order),
+	    cmocka_unit_test(elements_of_arrays_are_counted),
+	    cmocka_unit_test(vectors_of_registers_are_registers),
 	    cmocka_unit_test(predicates_are_of_those_who_ask),
 	    cmocka_unit_test(rounding_ends_with_its_instruction),
 	};

@@ -4,6 +4,7 @@
 #include "base/err.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define BEGIN ".version 8.0\n.target sm_70\n.address_size 64\n"
@@ -241,6 +242,72 @@ static void initialisers_are_laid_out(void **state)
 	ptx_unload(&p);
 }
 
+/* The values are those of NVIDIA's assembler. */
+static void constants_are_computed(void **state)
+{
+	static const int64_t want[] = {10, 14, -1, 18, 1, -32, 7, 1,
+				       -3, -4, 0,  2,  1, 0,   1, 0,
+				       2,  -1, 1,  1,  3, 5,   2, -3};
+	static const double halves[] = {2.5, -1.5, 0.25, 6};
+	const struct gkf_ptx_variable *v;
+	struct ptx_program p;
+
+	(void)state;
+	ptx_load(&p,
+		 BEGIN ".global .u64 e[] = {3+4*2-1, (3+4)*2, ~0, 1<<4|2,"
+		       "7==7&&1, -WARP_SZ, 1?7:9, (.u64)-1>>63, -7/2, -8>>1,"
+		       "!3, 5 % 3, -1 > 0U, -1 > 0, 0xffffffffffffffff > 0,"
+		       "(.s64)0xffffffffffffffff > 0, 1<<65, -1>>70,"
+		       "(-1 & 1) > -1, 1.5 > 1.0, 0 ? 1 : 0 ? 2 : 3,"
+		       "7 ^ 2 & 3, 12/5U, -7 % 4 };\n"
+		       ".global .f64 d[2*2] = {1.5+1.0, -(1.5), .25, 2.*3.0};\n"
+		       ".global .u16 sized[WARP_SZ/2][1+1];\n");
+	v = variable(&p, "e");
+	assert_int_equal(v->data_size, sizeof want);
+	assert_memory_equal(v->data, want, sizeof want);
+	v = variable(&p, "d");
+	assert_int_equal(v->data_size, sizeof halves);
+	assert_memory_equal(v->data, halves, sizeof halves);
+	assert_int_equal(variable(&p, "sized")->size, 64);
+	ptx_unload(&p);
+}
+
+/* Whatever of the language no kernel of ours needs: it is only read. */
+static void all_of_the_language_is_read(void **state)
+{
+	static const char *const texts[] = {
+	    ".target compute_70 .entry f() { ret; }",
+	    ".entry f() { .reg .b32 a; .loc 1 2 3 mov.b32 a, 1; ret; }",
+	    ".func f() { ret; }\n.section .debug_str {\nname:\n.b8 95,0\n}\n"
+	    ".file 1 \"a.cu\", 1234, 5678\n.entry k() {\n.loc 1 2 3\n"
+	    ".loc 1 4 5, function_name name+4, inlined_at 1 2 3\nret; }",
+	    "# 1 \"a.ptx\"\n.entry f() { ret; }",
+	    "@@DWARF .byte 1\n.entry f() { ret; }",
+	    ".attribute(.managed) .global .f32 v;",
+	    ".global .attribute(.managed, .unified(19,95)) .f32 v;",
+	    ".func .attribute(.unified(19,95)) f() { ret; }",
+	    ".global .texref t = {width = 3, channel_data_type = 1};",
+	    ".global .samplerref s = {addr_mode_0 = wrap};",
+	    ".func (.reg .b32 r) f(.reg .b32 a) { add.u32 r, a, 1; ret; }\n"
+	    ".entry k() { .reg .b32 x; call (x), f, (3); ret; }",
+	    ".entry k() { .reg .b32 a; vadd.u32.u32.u32 a, a.b0, -a.h1, a; }",
+	    ".entry k() { .reg .b64 d; .reg .b32 r; tcgen05.cp.cta_group::1"
+	    ".64x128b.warpx2::02_13 [r], d; }",
+	    ".entry k() { .reg .b64 d; .reg .b32 r;\n"
+	    "cp.async.ca.shared.global.L2::128B [r], [d], (2+2), r; }",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		char text[512];
+		struct ptx_program p;
+
+		snprintf(text, sizeof text, BEGIN "%s", texts[i]);
+		ptx_load(&p, text);
+		ptx_unload(&p);
+	}
+}
+
 static void errors_tell_line_and_what(void **state)
 {
 	static const struct {
@@ -261,6 +328,14 @@ static void errors_tell_line_and_what(void **state)
 	    {BEGIN ".global .align 3 .u8 x;", "power of two"},
 	    {BEGIN ".entry f() { mov.u32 %r1, 99999999999999999999; }",
 	     "not a number"},
+	    {BEGIN ".global .u32 x = 1/0;", "division by zero"},
+	    {BEGIN ".global .u32 x = 1.5;", "\"x\" holds integers"},
+	    {BEGIN ".global .f32 x = 1 + 1.5;", "different types"},
+	    {BEGIN ".global .u32 x[-1];", "line 4: -1 is no size"},
+	    {BEGIN ".entry f() { .reg .v2 .b32 v; mov.b32 v.q, 1; }",
+	     "\".q\" where an element of a vector"},
+	    {BEGIN ".shared .u32 x; .entry f() { mov.u32 x, x[1]; }",
+	     "\"x\" is no array"},
 	    {BEGIN "nonsense", "\"nonsense\" where a directive"},
 	};
 	char message[GKF_PTX_MESSAGE_MAX];
@@ -380,6 +455,8 @@ int main(void)
 	    cmocka_unit_test(nvcc_is_understood),
 	    cmocka_unit_test(numba_is_understood),
 	    cmocka_unit_test(initialisers_are_laid_out),
+	    cmocka_unit_test(constants_are_computed),
+	    cmocka_unit_test(all_of_the_language_is_read),
 	    cmocka_unit_test(errors_tell_line_and_what),
 	    cmocka_unit_test(modules_are_linked),
 	    cmocka_unit_test(strong_names_are_taken),

@@ -77,6 +77,9 @@ char gkf_letter(unsigned bytes);
 /* The letter of a type: "f" and "d" for floating point. */
 char gkf_type_letter(enum gkf_ptx_type type);
 
+/* Between registers of bits of those widths. */
+gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed);
+
 /* The address of [..] in op: place, offset, space. False: not executed. */
 bool gkf_address(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		 enum gkf_ptx_space space, struct gkf_op *ret_op);

@@ -37,7 +37,7 @@ static const struct gkf_copy *copies(struct gkf_decoder *d,
 		from = &d->module->variables[o->index];
 		to = &d->module->variables[wanted[n]];
 		if (from->space != GKF_PTX_PARAM || from->is_kernel_param ||
-		    from->size != to->size)
+		    to->space != GKF_PTX_PARAM || from->size != to->size)
 			return NULL;
 		list[n] = (struct gkf_copy){
 		    .from = (uint32_t)(back ? to : from)->offset,

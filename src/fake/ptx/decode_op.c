@@ -212,7 +212,7 @@ bool gkf_decode_mov(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 			  letter, letter, &op);
 }
 
-static gkf_op_fn *bits_cast(unsigned to, unsigned from, bool is_signed)
+gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed)
 {
 	static const enum gkf_ptx_type plain[] = {GKF_PTX_T_u8, GKF_PTX_T_u16,
 						  GKF_PTX_T_u32, GKF_PTX_T_u64};
@@ -238,7 +238,7 @@ static uint32_t cvt_source(struct gkf_decoder *d,
 			return place;
 		if (bytes < wanted || bytes > 8)
 			return GKF_NOWHERE;
-		op = gkf_emit(d, bits_cast(wanted, bytes, false));
+		op = gkf_emit(d, gkf_bits_cast(wanted, bytes, false));
 		op->a = place;
 		op->d = gkf_temporary(d, wanted);
 		return op->d;
@@ -281,8 +281,8 @@ bool gkf_decode_cvt(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	op->saturate = sat;
 	if (result != target) {
 		op = gkf_emit(
-		    d, bits_cast(bytes, wide,
-				 gkf_ptx_types[to].kind == GKF_PTX_SIGNED));
+		    d, gkf_bits_cast(bytes, wide,
+				     gkf_ptx_types[to].kind == GKF_PTX_SIGNED));
 		op->a = result;
 		op->d = target;
 	}

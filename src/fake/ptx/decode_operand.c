@@ -221,6 +221,66 @@ static uint32_t special(struct gkf_decoder *d, const char *name, char letter)
 	return op->d;
 }
 
+static uint32_t cast(struct gkf_decoder *d, uint32_t place, unsigned to,
+		     unsigned from, bool is_signed)
+{
+	struct gkf_op *op;
+
+	if (place == GKF_NOWHERE || to == from)
+		return place;
+	op = gkf_emit(d, gkf_bits_cast(to, from, is_signed));
+	op->a = place;
+	return op->d = gkf_temporary(d, to);
+}
+
+/* What an instruction of two operands makes of values of that many bytes. */
+static uint32_t computed(struct gkf_decoder *d, const char *name, uint32_t a,
+			 uint32_t b, unsigned bytes)
+{
+	struct gkf_modifiers unused;
+	struct gkf_op *op = gkf_emit(d, gkf_form_find(name, &unused)->run);
+
+	op->a = a;
+	op->b = b;
+	return op->d = gkf_temporary(d, bytes);
+}
+
+/*
+ * Bytes from the beginning of an array to the element that a register says:
+ * 32 bits of it, without a sign, as NVIDIA's assembler has it.
+ */
+static uint32_t distance(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+			 unsigned bytes)
+{
+	const struct gkf_ptx_operand *by = gkf_nested(d, o, 1);
+	const struct gkf_ptx_type_facts *type =
+	    &gkf_ptx_types[d->function->registers[by->index].type];
+	uint32_t index;
+
+	if (type->kind > GKF_PTX_SIGNED || type->bytes < 2 || type->bytes > 8)
+		return GKF_NOWHERE;
+	index = gkf_source(d, by, gkf_letter(type->bytes));
+	index = cast(d, index, 4, type->bytes, type->kind == GKF_PTX_SIGNED);
+	index = cast(d, index, bytes, 4, false);
+	return computed(d, bytes == 8 ? "mul.lo.u64" : "mul.lo.u32", index,
+			gkf_constant(d, bytes, (uint64_t)o->value), bytes);
+}
+
+/* The address of an element, as that of a variable. */
+static uint32_t element(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+			char letter)
+{
+	unsigned bytes = bytes_of(letter);
+	uint32_t from = variable(d, gkf_nested(d, o, 0), letter), by;
+
+	if (from == GKF_NOWHERE || o->count == 1)
+		return from;
+	by = distance(d, o, bytes);
+	if (by == GKF_NOWHERE)
+		return by;
+	return computed(d, bytes == 8 ? "add.u64" : "add.u32", from, by, bytes);
+}
+
 uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		    char letter)
 {
@@ -235,6 +295,8 @@ uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		return variable(d, o, letter);
 	case GKF_PTX_OP_SPECIAL:
 		return special(d, o->name, letter);
+	case GKF_PTX_OP_ELEMENT:
+		return element(d, o, letter);
 	case GKF_PTX_OP_FUNCTION:
 	case GKF_PTX_OP_LABEL:
 	case GKF_PTX_OP_SINK:
@@ -243,6 +305,7 @@ uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 	case GKF_PTX_OP_LIST:
 	case GKF_PTX_OP_ADDRESS:
 	case GKF_PTX_OP_ADDRESSES:
+	case GKF_PTX_OP_MINUS:
 		break;
 	}
 	return GKF_NOWHERE;
@@ -287,12 +350,25 @@ static bool variable_address(struct gkf_decoder *d,
 	return own != GKF_PTX_REG;
 }
 
+static bool element_address(struct gkf_decoder *d,
+			    const struct gkf_ptx_operand *o,
+			    enum gkf_ptx_space space, struct gkf_op *op)
+{
+	if (!variable_address(d, gkf_nested(d, o, 0), space, op))
+		return false;
+	if (o->count > 1)
+		op->a = distance(d, o, 8);
+	return op->a != GKF_NOWHERE;
+}
+
 bool gkf_address(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		 enum gkf_ptx_space space, struct gkf_op *ret_op)
 {
 	const struct gkf_ptx_operand *base;
 	unsigned bytes;
 
+	if (o->kind == GKF_PTX_OP_ELEMENT)
+		return element_address(d, o, space, ret_op);
 	if (o->kind != GKF_PTX_OP_ADDRESS)
 		return false;
 	base = gkf_nested(d, o, 0);

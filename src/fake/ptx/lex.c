@@ -102,6 +102,19 @@ static bool is_fraction(const struct gkf_ptx_lexer *l)
 		 peek(l, i + 1) == '+'));
 }
 
+/* .5 and .5e3, but not the modifiers .2d and .64x128b */
+static bool is_bare_fraction(const struct gkf_ptx_lexer *l)
+{
+	size_t i = 1;
+
+	while (is_digit(peek(l, i)))
+		i++;
+	if (i > 1 && (peek(l, i) == 'e' || peek(l, i) == 'E'))
+		return is_digit(peek(l, i + 1)) || peek(l, i + 1) == '-' ||
+		       peek(l, i + 1) == '+';
+	return i > 1 && !is_letter(peek(l, i));
+}
+
 static void fraction(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 {
 	char text[64], *end;
@@ -166,7 +179,7 @@ static void word(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 		if (is_letter(peek(l, 0)) || is_digit(peek(l, 0)))
 			l->at++;
 		else if (dotted && peek(l, 0) == ':' && peek(l, 1) == ':' &&
-			 is_letter(peek(l, 2)))
+			 (is_letter(peek(l, 2)) || is_digit(peek(l, 2))))
 			l->at += 2;
 		else
 			break;
@@ -200,6 +213,9 @@ struct gkf_ptx_token gkf_ptx_lex(struct gkf_ptx_lexer *l)
 	t.length = 1;
 	if (is_digit(*l->at)) {
 		number(l, &t);
+		t.length = (size_t)(l->at - t.text);
+	} else if (*l->at == '.' && is_bare_fraction(l)) {
+		fraction(l, &t);
 		t.length = (size_t)(l->at - t.text);
 	} else if (is_letter(*l->at) ||
 		   (*l->at == '.' &&

@@ -106,6 +106,10 @@ enum gkf_ptx_operand_kind {
 	GKF_PTX_OP_LIST,      /* (a, b): index, count: operands */
 	GKF_PTX_OP_ADDRESS,   /* [a + value]: index: the operand a */
 	GKF_PTX_OP_ADDRESSES, /* [a, b]: index, count: operands */
+	GKF_PTX_OP_ELEMENT,   /* v[r + 3]: index: the operands v + 3 * value, r,
+				 which is not there when count is 1; value:
+				 bytes of an element */
+	GKF_PTX_OP_MINUS,     /* -a: index: the operand a, no number */
 };
 
 struct gkf_ptx_operand {
@@ -132,8 +136,9 @@ struct gkf_ptx_instruction {
 };
 
 struct gkf_ptx_register {
-	const char *name;
-	uint8_t type; /* enum gkf_ptx_type */
+	const char *name; /* a vector's, for each of its elements */
+	uint8_t type;     /* enum gkf_ptx_type */
+	uint8_t elements; /* in its vector, of the first one; else 0 */
 };
 
 struct gkf_ptx_function {

@@ -38,7 +38,7 @@ enum gkf_ptx_space gkf_parse_space(const struct gkf_ptx_parser *p)
 	return GKF_PTX_GENERIC;
 }
 
-/* A directive that ends with its line; the rest is not looked at. */
+/* "@@DWARF", "# 1 "file"": the rest of the line is not looked at. */
 static void skip_line(struct gkf_ptx_parser *p)
 {
 	uint32_t line = p->token.line;
@@ -46,6 +46,39 @@ static void skip_line(struct gkf_ptx_parser *p)
 	if (p->lexer.line == line)
 		gkf_ptx_lex_skip_line(&p->lexer);
 	gkf_parse_take(p);
+}
+
+static void skip_integers(struct gkf_ptx_parser *p, unsigned count)
+{
+	while (count--)
+		gkf_parse_number(p, UINT64_MAX);
+}
+
+/* .file 1 "name", with a time and a size or without */
+static void skip_file(struct gkf_ptx_parser *p)
+{
+	skip_integers(p, 1);
+	if (p->token.kind == GKF_PTX_STRING)
+		gkf_parse_take(p);
+	else
+		gkf_parse_unexpected(p, "a name in quotes");
+	while (gkf_parse_try(p, ','))
+		skip_integers(p, 1);
+}
+
+/* .loc 1 2 3, function_name label+4, inlined_at 1 2 3 */
+static void skip_loc(struct gkf_ptx_parser *p)
+{
+	skip_integers(p, 3);
+	while (gkf_parse_try(p, ',')) {
+		if (gkf_parse_try_word(p, "inlined_at")) {
+			skip_integers(p, 3);
+		} else {
+			gkf_parse_try_word(p, "function_name");
+			gkf_parse_name(p);
+			gkf_parse_offset(p);
+		}
+	}
 }
 
 static void skip_block(struct gkf_ptx_parser *p)
@@ -61,10 +94,17 @@ static void skip_block(struct gkf_ptx_parser *p)
 
 bool gkf_parse_skip(struct gkf_ptx_parser *p)
 {
-	if (gkf_parse_is_word(p, ".loc") || gkf_parse_is_word(p, ".file") ||
-	    (gkf_parse_is(p, '@') && p->lexer.at < p->lexer.end &&
-	     *p->lexer.at == '@')) {
+	struct gkf_ptx_token next = {.kind = GKF_PTX_END};
+
+	if (gkf_parse_is(p, '@') || gkf_parse_is(p, '#'))
+		next = gkf_parse_peek(p);
+	if (next.kind == GKF_PTX_SIGN ? next.sign == '@'
+				      : next.kind == GKF_PTX_INTEGER) {
 		skip_line(p);
+	} else if (gkf_parse_try_word(p, ".loc")) {
+		skip_loc(p);
+	} else if (gkf_parse_try_word(p, ".file")) {
+		skip_file(p);
 	} else if (gkf_parse_try_word(p, ".section")) {
 		gkf_parse_take(p);
 		skip_block(p);
@@ -109,9 +149,10 @@ static void target(struct gkf_ptx_parser *p)
 		const char *name = gkf_parse_name(p);
 		char *end;
 
-		if (strncmp(name, "sm_", 3))
+		if (strncmp(name, "sm_", 3) && strncmp(name, "compute_", 8))
 			continue;
-		p->module->target = (unsigned)strtoul(name + 3, &end, 10);
+		p->module->target =
+		    (unsigned)strtoul(strchr(name, '_') + 1, &end, 10);
 		p->module->target_kind = *end;
 		if (p->module->target < 10 || p->module->target > 999)
 			gkf_parse_fail(p, "no such target: %.40s", name);
@@ -232,9 +273,9 @@ static void function(struct gkf_ptx_parser *p, bool is_entry,
 	    head = {.is_entry = is_entry, .linkage = (uint8_t)linkage};
 
 	gkf_scope_enter(p);
-	while (gkf_parse_try_word(p, ".attribute"))
-		while (!gkf_parse_try(p, ')') && p->token.kind != GKF_PTX_END)
-			gkf_parse_take(p);
+	p->registers = NULL;
+	p->registers_count = p->registers_room = 0;
+	gkf_parse_attributes(p);
 	if (!is_entry)
 		head.returns = parameters(p, &head.return_count);
 	head.line = p->token.line;
@@ -315,7 +356,9 @@ static void directive(struct gkf_ptx_parser *p)
 		alias(p);
 		return;
 	}
+	p->managed = gkf_parse_attributes(p);
 	link = linkage(p);
+	p->managed |= gkf_parse_attributes(p);
 	space = gkf_parse_space(p);
 	if (gkf_parse_is_word(p, ".entry") || gkf_parse_is_word(p, ".func")) {
 		bool is_entry = gkf_parse_is_word(p, ".entry");
@@ -325,6 +368,7 @@ static void directive(struct gkf_ptx_parser *p)
 	} else if (space > GKF_PTX_LOCAL) {
 		gkf_parse_take(p);
 		gkf_parse_variables(p, space, link);
+		p->managed = false;
 	} else {
 		gkf_parse_unexpected(p, "a directive");
 	}

@@ -18,11 +18,18 @@ enum gkf_symbol_kind {
 	GKF_SYMBOL_LABEL,
 };
 
+/* What a constant expression comes to. */
+struct gkf_ptx_number {
+	uint8_t kind; /* GKF_PTX_INTEGER, _SINGLE or _DOUBLE */
+	bool is_unsigned;
+	uint64_t value; /* a fraction's bits */
+};
+
 struct gkf_symbol {
 	struct gkf_symbol *next;  /* of the same hash */
 	struct gkf_symbol *older; /* declared before */
 	const char *name;
-	uint8_t kind, type;
+	uint8_t kind, type, vector;
 	uint32_t scope;
 	uint32_t index; /* variable, function; a label's instruction */
 	uint64_t count; /* of a range; 0: the name is the register itself */
@@ -69,6 +76,8 @@ struct gkf_ptx_parser {
 	GKF_GROWING(uint32_t, parents); /* of scopes */
 	uint32_t scope;
 	unsigned depth;
+	bool managed; /* said before the space of a variable */
+	bool calls;   /* of an instruction: its operands may be lists */
 };
 
 /* A place for one more element of p->name, counted; NULL: out of memory. */
@@ -88,6 +97,7 @@ void gkf_parse_no_memory(struct gkf_ptx_parser *p);
 
 /* Goes on to the next token; answers the one that was taken. */
 struct gkf_ptx_token gkf_parse_take(struct gkf_ptx_parser *p);
+struct gkf_ptx_token gkf_parse_peek(const struct gkf_ptx_parser *p);
 bool gkf_parse_is(const struct gkf_ptx_parser *p, char sign);
 bool gkf_parse_is_word(const struct gkf_ptx_parser *p, const char *word);
 bool gkf_parse_try(struct gkf_ptx_parser *p, char sign);
@@ -99,9 +109,15 @@ void gkf_parse_unexpected(struct gkf_ptx_parser *p, const char *wanted);
 /* A name, taken; "" after an error. */
 const char *gkf_parse_name(struct gkf_ptx_parser *p);
 
-/* A number that fits, taken; a sign before it is allowed when negative is. */
+/* A plain number that fits, taken. */
 uint64_t gkf_parse_number(struct gkf_ptx_parser *p, uint64_t max);
+
+/* Constant expressions; expression.c. The latter ones want an integer. */
+struct gkf_ptx_number gkf_parse_constant(struct gkf_ptx_parser *p);
 int64_t gkf_parse_signed(struct gkf_ptx_parser *p);
+uint64_t gkf_parse_size(struct gkf_ptx_parser *p, uint64_t max);
+/* "+ 4", "- 4" or nothing, behind a name. */
+int64_t gkf_parse_offset(struct gkf_ptx_parser *p);
 
 /* One pointer for equal texts. */
 const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
@@ -112,7 +128,10 @@ struct gkf_symbol *gkf_symbol_add(struct gkf_ptx_parser *p,
 				  enum gkf_symbol_kind kind, const char *name);
 struct gkf_symbol *gkf_symbol_find(const struct gkf_ptx_parser *p,
 				   const char *name);
-/* The register of a name: its index in the function; -1: there is none. */
+/*
+ * The register of a name: its index in the function; -1: there is none. Of a
+ * vector: the first of its elements.
+ */
 int64_t gkf_symbol_register(struct gkf_ptx_parser *p, const char *name);
 void gkf_scope_enter(struct gkf_ptx_parser *p);
 void gkf_scope_leave(struct gkf_ptx_parser *p);
@@ -132,6 +151,13 @@ enum gkf_ptx_type gkf_parse_type(struct gkf_ptx_parser *p);
 
 /* The body of p->function, from '{' on; parse_body.c. */
 void gkf_parse_body(struct gkf_ptx_parser *p);
+
+/* .attribute(...), any number of them; true when one says .managed. */
+bool gkf_parse_attributes(struct gkf_ptx_parser *p);
+
+/* Registers for a declared name; NULL: out of memory. */
+struct gkf_ptx_register *gkf_symbol_registers(struct gkf_ptx_parser *p,
+					      struct gkf_symbol *s);
 
 /* Directives that say nothing to us: true when one was skipped. */
 bool gkf_parse_skip(struct gkf_ptx_parser *p);

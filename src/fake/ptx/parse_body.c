@@ -14,20 +14,20 @@ static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 /* Registers of one type: names, or ranges as %r<9>. */
 static void registers(struct gkf_ptx_parser *p)
 {
-	enum gkf_ptx_type type;
+	uint8_t vector = gkf_parse_try_word(p, ".v2")   ? 2
+			 : gkf_parse_try_word(p, ".v4") ? 4
+							: 0;
+	enum gkf_ptx_type type = gkf_parse_type(p);
 
-	while (gkf_parse_is_word(p, ".v2") || gkf_parse_is_word(p, ".v4"))
-		gkf_parse_fail(p, "vectors of registers are not known");
-	type = gkf_parse_type(p);
 	do {
 		const char *name = gkf_parse_name(p);
 		struct gkf_symbol *s =
 		    gkf_symbol_add(p, GKF_SYMBOL_RANGE, name);
-		struct gkf_ptx_register *r;
 
 		if (!s)
 			return;
 		s->type = (uint8_t)type;
+		s->vector = vector;
 		if (gkf_parse_try(p, '<')) {
 			s->count = gkf_parse_number(p, UINT32_MAX);
 			gkf_parse_expect(p, '>');
@@ -35,16 +35,28 @@ static void registers(struct gkf_ptx_parser *p)
 				s->kind = GKF_SYMBOL_LABEL;
 			continue;
 		}
-		r = GKF_APPEND(p, registers);
-		if (!r)
+		if (!gkf_symbol_registers(p, s))
 			return;
-		*r = (struct gkf_ptx_register){name, (uint8_t)type};
-		s->index = (uint32_t)p->registers_count - 1;
 	} while (gkf_parse_try(p, ','));
 	gkf_parse_expect(p, ';');
 }
 
-/* Operands up to a sign; they lie together once all of them are read. */
+/* The operands of another one lie together. */
+static void adopt(struct gkf_ptx_parser *p, struct gkf_ptx_operand *parent,
+		  const struct gkf_ptx_operand *list, uint16_t count)
+{
+	parent->index = (uint32_t)p->operands_count;
+	parent->count = count;
+	for (uint16_t i = 0; i < count; i++) {
+		struct gkf_ptx_operand *o = GKF_APPEND(p, operands);
+
+		if (!o)
+			return;
+		*o = list[i];
+	}
+}
+
+/* Operands up to a sign. */
 static void operands(struct gkf_ptx_parser *p, struct gkf_ptx_operand *parent,
 		     char end, unsigned depth)
 {
@@ -63,15 +75,33 @@ static void operands(struct gkf_ptx_parser *p, struct gkf_ptx_operand *parent,
 			break;
 	}
 	gkf_parse_expect(p, end);
-	parent->index = (uint32_t)p->operands_count;
-	parent->count = count;
-	for (uint16_t i = 0; i < count; i++) {
-		struct gkf_ptx_operand *o = GKF_APPEND(p, operands);
+	adopt(p, parent, list, count);
+}
 
-		if (!o)
-			return;
-		*o = list[i];
+/* An element of an array: its index counts elements, not bytes. */
+static void element(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
+{
+	const struct gkf_ptx_variable *v = &p->variables[o->index];
+	struct gkf_ptx_operand parts[2] = {*o};
+	int64_t bytes = gkf_ptx_types[v->type].bytes, r = -1;
+	uint16_t count = 1;
+
+	gkf_parse_expect(p, '[');
+	if (p->token.kind == GKF_PTX_WORD && !gkf_parse_is_word(p, "WARP_SZ"))
+		r = gkf_symbol_register(p, gkf_parse_name(p));
+	if (r >= 0) {
+		parts[count++] = (struct gkf_ptx_operand){
+		    .kind = GKF_PTX_OP_REG, .index = (uint32_t)r};
+		parts[0].value = gkf_parse_offset(p) * bytes;
+	} else {
+		parts[0].value = gkf_parse_signed(p) * bytes;
 	}
+	gkf_parse_expect(p, ']');
+	if (!v->is_array)
+		gkf_parse_fail(p, "\"%.80s\" is no array", v->name);
+	o->kind = GKF_PTX_OP_ELEMENT;
+	o->value = bytes;
+	adopt(p, o, parts, count);
 }
 
 /* What names a name that is not a register. */
@@ -83,17 +113,13 @@ static void symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 	if (s && s->kind == GKF_SYMBOL_VARIABLE) {
 		o->kind = GKF_PTX_OP_VARIABLE;
 		o->index = s->index;
-		o->value = 0;
-		if (gkf_parse_is(p, '+') || gkf_parse_is(p, '-')) {
-			gkf_parse_try(p, '+');
-			o->value = gkf_parse_signed(p);
-		}
+		if (gkf_parse_is(p, '['))
+			element(p, o);
+		else
+			o->value = gkf_parse_offset(p);
 	} else if (s && s->kind == GKF_SYMBOL_FUNCTION) {
 		o->kind = GKF_PTX_OP_FUNCTION;
 		o->index = s->index;
-	} else if (!strcmp(name, "WARP_SZ")) {
-		o->kind = GKF_PTX_OP_INT;
-		o->value = 32;
 	} else if (name[0] == '%') {
 		o->kind = GKF_PTX_OP_SPECIAL;
 		o->name = name;
@@ -105,16 +131,16 @@ static void symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 	}
 }
 
-/* %tid.x and the like are one name. */
-static const char *word(struct gkf_ptx_parser *p)
+/* "%tid" and ".x" are one name. */
+static const char *join(struct gkf_ptx_parser *p, const char *name)
 {
 	char text[NAME_MAX_LENGTH];
-	const char *name = gkf_parse_name(p);
 	size_t length = strlen(name);
 
-	if (name[0] != '%' || p->token.kind != GKF_PTX_DOTTED ||
-	    length + p->token.length >= sizeof text)
+	if (length + p->token.length >= sizeof text) {
+		gkf_parse_fail(p, "\"%.80s\" is not declared", name);
 		return name;
+	}
 	memcpy(text, name, length);
 	memcpy(text + length, p->token.text, p->token.length);
 	length += p->token.length;
@@ -122,56 +148,73 @@ static const char *word(struct gkf_ptx_parser *p)
 	return gkf_parse_intern(p, text, length);
 }
 
+/* Of a vector: all of it, or the element that follows. */
+static void vector(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
+		   uint32_t first, unsigned elements)
+{
+	static const char names[] = "xyzwrgba";
+	struct gkf_ptx_operand all[4];
+	const char *which = NULL;
+
+	for (unsigned i = 0; i < elements; i++)
+		all[i] = (struct gkf_ptx_operand){.kind = GKF_PTX_OP_REG,
+						  .index = first + i};
+	if (p->token.kind != GKF_PTX_DOTTED) {
+		adopt(p, o, all, (uint16_t)elements);
+		o->kind = GKF_PTX_OP_VECTOR;
+		return;
+	}
+	if (p->token.length == 2)
+		which = memchr(names, p->token.text[1], sizeof names - 1);
+	if (!which || (unsigned)(which - names) % 4 >= elements) {
+		gkf_parse_unexpected(p, "an element of a vector");
+		return;
+	}
+	*o = all[(which - names) % 4];
+	gkf_parse_take(p);
+}
+
 static void name_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 {
-	const char *name = word(p);
+	const char *name = gkf_parse_name(p);
 	int64_t r = gkf_symbol_register(p, name);
 
-	if (r >= 0) {
+	if (r >= 0 && p->registers[r].elements) {
+		vector(p, o, (uint32_t)r, p->registers[r].elements);
+	} else if (r >= 0 && p->token.kind == GKF_PTX_DOTTED) {
+		o->name = join(p, name); /* bytes of it, %r1.b0 */
+		o->kind = GKF_PTX_OP_SPECIAL;
+	} else if (r >= 0) {
 		o->kind = GKF_PTX_OP_REG;
 		o->index = (uint32_t)r;
 	} else {
+		if (name[0] == '%' && p->token.kind == GKF_PTX_DOTTED)
+			name = join(p, name);
 		symbol(p, o, name);
 	}
 }
 
 static void number_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 {
-	bool negative = false;
-	struct gkf_ptx_token t;
+	struct gkf_ptx_number n = gkf_parse_constant(p);
 
-	while (gkf_parse_is(p, '-') || gkf_parse_is(p, '+'))
-		negative ^= gkf_parse_take(p).sign == '-';
-	t = gkf_parse_take(p);
-	o->value = (int64_t)t.value;
-	if (t.kind == GKF_PTX_INTEGER) {
-		o->kind = GKF_PTX_OP_INT;
-		o->value = (int64_t)(negative ? 0 - t.value : t.value);
-	} else if (t.kind == GKF_PTX_SINGLE) {
-		o->kind = GKF_PTX_OP_F32;
-		o->value ^= (int64_t)negative << 31;
-	} else if (t.kind == GKF_PTX_DOUBLE) {
-		o->kind = GKF_PTX_OP_F64;
-		o->value = (int64_t)(t.value ^ (uint64_t)negative << 63);
-	} else {
-		gkf_parse_fail_at(p, t.line,
-				  "\"%.*s\" where an operand should be",
-				  t.length > 40 ? 40 : (int)t.length, t.text);
-	}
+	o->value = (int64_t)n.value;
+	o->kind = n.kind == GKF_PTX_INTEGER  ? GKF_PTX_OP_INT
+		  : n.kind == GKF_PTX_SINGLE ? GKF_PTX_OP_F32
+					     : GKF_PTX_OP_F64;
 }
 
 /* [base], [base + 4], [base, {x, y}] */
 static void address(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		    unsigned depth)
 {
-	struct gkf_ptx_operand base = {0}, *room;
-	int64_t offset = 0;
+	struct gkf_ptx_operand base = {0};
+	int64_t offset;
 
 	operand(p, &base, depth + 1);
-	if (gkf_parse_is(p, '+') || gkf_parse_is(p, '-')) {
-		gkf_parse_try(p, '+');
-		offset = gkf_parse_signed(p);
-	}
+	if (base.kind == GKF_PTX_OP_ELEMENT)
+		gkf_parse_fail(p, "an element stands without brackets");
+	offset = gkf_parse_offset(p);
 	if (gkf_parse_try(p, ',')) {
 		struct gkf_ptx_operand rest = {0};
 
@@ -181,29 +224,44 @@ static void address(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		gkf_parse_expect(p, ']');
 		o->kind = GKF_PTX_OP_ADDRESS;
 	}
-	o->index = (uint32_t)p->operands_count;
-	o->count = 1;
 	o->value = offset;
-	room = GKF_APPEND(p, operands);
-	if (room)
-		*room = base;
+	adopt(p, o, &base, 1);
 }
 
 static void pair(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		 unsigned depth)
 {
-	struct gkf_ptx_operand both[2] = {*o}, *room;
+	struct gkf_ptx_operand both[2] = {*o};
 
 	operand(p, &both[1], depth + 1);
-	*o = (struct gkf_ptx_operand){.kind = GKF_PTX_OP_PAIR,
-				      .count = 2,
-				      .index = (uint32_t)p->operands_count};
-	for (unsigned i = 0; i < 2; i++) {
-		room = GKF_APPEND(p, operands);
-		if (!room)
-			return;
-		*room = both[i];
-	}
+	*o = (struct gkf_ptx_operand){.kind = GKF_PTX_OP_PAIR};
+	adopt(p, o, both, 2);
+}
+
+static bool is_name(const struct gkf_ptx_token *t)
+{
+	return t->kind == GKF_PTX_WORD &&
+	       (t->length != 7 || memcmp(t->text, "WARP_SZ", 7));
+}
+
+/* "!p" and "-r" are no expressions. */
+static bool try_prefix(struct gkf_ptx_parser *p, char sign)
+{
+	struct gkf_ptx_token next;
+
+	if (!gkf_parse_is(p, sign))
+		return false;
+	next = gkf_parse_peek(p);
+	return is_name(&next) && gkf_parse_try(p, sign);
+}
+
+static void minus(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
+{
+	struct gkf_ptx_operand of = {0};
+
+	name_operand(p, &of);
+	o->kind = GKF_PTX_OP_MINUS;
+	adopt(p, o, &of, 1);
 }
 
 static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
@@ -214,15 +272,17 @@ static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		gkf_parse_fail(p, "operands in operands in operands");
 		return;
 	}
-	o->negated = gkf_parse_try(p, '!');
-	if (p->token.kind == GKF_PTX_WORD) {
+	o->negated = try_prefix(p, '!');
+	if (is_name(&p->token)) {
 		name_operand(p, o);
+	} else if (try_prefix(p, '-')) {
+		minus(p, o);
 	} else if (gkf_parse_try(p, '[')) {
 		address(p, o, depth);
 	} else if (gkf_parse_try(p, '{')) {
 		operands(p, o, '}', depth + 1);
 		o->kind = GKF_PTX_OP_VECTOR;
-	} else if (gkf_parse_try(p, '(')) {
+	} else if (p->calls && gkf_parse_try(p, '(')) {
 		operands(p, o, ')', depth + 1);
 		o->kind = GKF_PTX_OP_LIST;
 	} else {
@@ -295,6 +355,7 @@ static void instruction(struct gkf_ptx_parser *p)
 	if (p->token.kind != GKF_PTX_WORD && p->token.kind != GKF_PTX_DOTTED)
 		gkf_parse_name(p); /* fails */
 	i.name = opcode(p);
+	p->calls = !strncmp(i.name, "call", 4);
 	operands(p, &all, ';', 0);
 	i.first = all.index;
 	i.count = all.count;
@@ -316,12 +377,11 @@ static void prototype(struct gkf_ptx_parser *p)
 
 static bool is_label(struct gkf_ptx_parser *p)
 {
-	struct gkf_ptx_lexer ahead = p->lexer;
 	struct gkf_ptx_token t;
 
 	if (p->token.kind != GKF_PTX_WORD)
 		return false;
-	t = gkf_ptx_lex(&ahead);
+	t = gkf_parse_peek(p);
 	return t.kind == GKF_PTX_SIGN && t.sign == ':';
 }
 
@@ -365,9 +425,8 @@ void gkf_parse_body(struct gkf_ptx_parser *p)
 
 	p->code = NULL;
 	p->operands = NULL;
-	p->registers = NULL;
-	p->code_count = p->operands_count = p->registers_count = 0;
-	p->code_room = p->operands_room = p->registers_room = 0;
+	p->code_count = p->operands_count = 0;
+	p->code_room = p->operands_room = 0;
 	gkf_parse_expect(p, '{');
 	while (p->token.kind != GKF_PTX_END) {
 		if (!gkf_parse_is(p, '}'))

@@ -46,19 +46,28 @@ static void alignment(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v)
 		v->align = (uint32_t)align;
 }
 
+bool gkf_parse_attributes(struct gkf_ptx_parser *p)
+{
+	bool managed = false;
+
+	while (gkf_parse_try_word(p, ".attribute")) {
+		unsigned depth = 0;
+
+		do {
+			managed |= gkf_parse_is_word(p, ".managed");
+			depth += gkf_parse_is(p, '(');
+			depth -= depth && gkf_parse_is(p, ')');
+			gkf_parse_take(p);
+		} while (depth && p->token.kind != GKF_PTX_END);
+	}
+	return managed;
+}
+
 /* Attributes, alignment, vector and type: what variables of a list share. */
 static void type_of(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v)
 {
 	v->vector = 1;
-	while (gkf_parse_try_word(p, ".attribute")) {
-		gkf_parse_expect(p, '(');
-		while (!gkf_parse_is(p, ')') && p->token.kind != GKF_PTX_END) {
-			if (gkf_parse_is_word(p, ".managed"))
-				v->managed = true;
-			gkf_parse_take(p);
-		}
-		gkf_parse_expect(p, ')');
-	}
+	v->managed = gkf_parse_attributes(p) | p->managed;
 	for (;;) {
 		if (gkf_parse_try_word(p, ".align"))
 			alignment(p, v);
@@ -105,7 +114,7 @@ static void named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
 			return;
 		}
 		length[f->dimensions++] =
-		    gkf_parse_is(p, ']') ? 0 : gkf_parse_number(p, SIZE_LIMIT);
+		    gkf_parse_is(p, ']') ? 0 : gkf_parse_size(p, SIZE_LIMIT);
 		gkf_parse_expect(p, ']');
 	}
 	v->is_array = f->dimensions > 0;
@@ -184,47 +193,57 @@ static void address(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
 	fixup->offset = at;
 	fixup->bytes = (uint8_t)f->bytes;
 	fixup->shift = mask ? (uint8_t)__builtin_ctzll(mask) : 0;
-	if (gkf_parse_is(p, '+') || gkf_parse_is(p, '-')) {
-		gkf_parse_try(p, '+');
-		fixup->addend = gkf_parse_signed(p);
-	}
+	fixup->addend = gkf_parse_offset(p);
 	put(p, f, at, 0);
+}
+
+/* The bits of a number as the type of the variable has them. */
+static uint64_t converted(struct gkf_ptx_number n, unsigned bytes)
+{
+	uint64_t bits = n.value;
+	double d;
+	float f;
+
+	if (n.kind == GKF_PTX_DOUBLE && bytes == 4) {
+		memcpy(&d, &bits, sizeof d);
+		f = (float)d;
+		bits = 0;
+		memcpy(&bits, &f, sizeof f);
+	} else if (n.kind == GKF_PTX_SINGLE && bytes == 8) {
+		memcpy(&f, &bits, sizeof f);
+		d = (double)f;
+		memcpy(&bits, &d, sizeof d);
+	}
+	return bits;
 }
 
 static void value(struct gkf_ptx_parser *p, struct filling *f, uint64_t at)
 {
-	bool negative = gkf_parse_try(p, '-');
-	struct gkf_ptx_token t = p->token;
-	uint64_t bits = t.value;
-	double d;
-	float s;
+	uint8_t kind = gkf_ptx_types[f->v->type].kind;
+	struct gkf_ptx_number n;
 
-	if (t.kind == GKF_PTX_WORD) {
+	if (p->token.kind == GKF_PTX_WORD && !gkf_parse_is_word(p, "WARP_SZ")) {
 		address(p, f, at, 0);
 		return;
 	}
-	if (t.kind == GKF_PTX_DOUBLE && f->bytes == 4) {
-		memcpy(&d, &bits, sizeof d);
-		s = (float)d;
-		bits = 0;
-		memcpy(&bits, &s, sizeof s);
-	} else if (t.kind != GKF_PTX_INTEGER && t.kind != GKF_PTX_SINGLE &&
-		   t.kind != GKF_PTX_DOUBLE) {
-		gkf_parse_fail(p, "\"%.*s\" where a value should be",
-			       t.length > 40 ? 40 : (int)t.length, t.text);
-		return;
-	}
-	gkf_parse_take(p);
-	if (t.kind == GKF_PTX_INTEGER && gkf_parse_try(p, '(')) {
-		address(p, f, at, t.value);
+	n = gkf_parse_constant(p);
+	if (n.kind == GKF_PTX_INTEGER && gkf_parse_try(p, '(')) {
+		address(p, f, at, n.value);
 		gkf_parse_expect(p, ')');
 		return;
 	}
-	if (negative && t.kind == GKF_PTX_INTEGER)
-		bits = 0 - bits;
-	else if (negative)
-		bits ^= (uint64_t)1 << (f->bytes * 8 - 1);
-	put(p, f, at, bits);
+	if (n.kind != GKF_PTX_INTEGER &&
+	    (kind == GKF_PTX_UNSIGNED || kind == GKF_PTX_SIGNED))
+		gkf_parse_fail(p, "\"%.80s\" holds integers", f->v->name);
+	put(p, f, at, converted(n, f->bytes));
+}
+
+/* What a texture or a sampler is like, which nobody asks for. */
+static void settings(struct gkf_ptx_parser *p)
+{
+	while (!gkf_parse_is(p, '}') && p->token.kind != GKF_PTX_END)
+		gkf_parse_take(p);
+	gkf_parse_expect(p, '}');
 }
 
 /* { } of a dimension; what is not said is 0. */
@@ -235,6 +254,10 @@ static void values(struct gkf_ptx_parser *p, struct filling *f,
 
 	if (!gkf_parse_try(p, '{')) {
 		value(p, f, at);
+		return;
+	}
+	if (gkf_ptx_types[f->v->type].kind == GKF_PTX_OPAQUE) {
+		settings(p);
 		return;
 	}
 	/* Rows, scalars, or the elements of a vector. */
@@ -319,10 +342,28 @@ void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
 	gkf_parse_expect(p, ';');
 }
 
+/* Of an old function: the register is its body's, the variable for those who
+ * count parameters. */
+static uint32_t register_parameter(struct gkf_ptx_parser *p,
+				   const struct gkf_ptx_variable *v)
+{
+	struct gkf_symbol *s = gkf_symbol_add(p, GKF_SYMBOL_RANGE, v->name);
+	struct gkf_ptx_variable *room;
+
+	if (!s)
+		return 0;
+	s->type = v->type;
+	s->vector = v->vector > 1 ? v->vector : 0;
+	room = gkf_symbol_registers(p, s) ? GKF_APPEND(p, variables) : NULL;
+	if (!room)
+		return 0;
+	*room = *v;
+	return (uint32_t)p->variables_count - 1;
+}
+
 uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_variable v = {.space = (uint8_t)gkf_parse_space(p)};
-	struct gkf_symbol *s;
 	struct filling f = {0};
 	int64_t index;
 
@@ -337,13 +378,8 @@ uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
 		return 0;
 	}
 	named(p, &v, &f);
-	if (v.space == GKF_PTX_REG) {
-		s = gkf_symbol_add(p, GKF_SYMBOL_RANGE, v.name);
-		if (s)
-			s->type = v.type;
-		gkf_parse_fail(p, "parameters in registers are of the past");
-		return 0;
-	}
+	if (v.space == GKF_PTX_REG)
+		return register_parameter(p, &v);
 	index = p->error ? -1 : enlist(p, &v);
 	return index < 0 ? 0 : (uint32_t)index;
 }

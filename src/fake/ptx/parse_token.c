@@ -101,6 +101,14 @@ bool gkf_parse_try_word(struct gkf_ptx_parser *p, const char *word)
 	return is;
 }
 
+/* The token behind the one that is not yet taken. */
+struct gkf_ptx_token gkf_parse_peek(const struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_lexer ahead = p->lexer;
+
+	return gkf_ptx_lex(&ahead);
+}
+
 void gkf_parse_unexpected(struct gkf_ptx_parser *p, const char *wanted)
 {
 	int n = p->token.length > 40 ? 40 : (int)p->token.length;
@@ -144,12 +152,4 @@ uint64_t gkf_parse_number(struct gkf_ptx_parser *p, uint64_t max)
 		return 0;
 	}
 	return gkf_parse_take(p).value;
-}
-
-int64_t gkf_parse_signed(struct gkf_ptx_parser *p)
-{
-	bool negative = gkf_parse_try(p, '-');
-	uint64_t value = gkf_parse_number(p, UINT64_MAX);
-
-	return (int64_t)(negative ? 0 - value : value);
 }

@@ -72,26 +72,42 @@ struct gkf_symbol *gkf_symbol_add(struct gkf_ptx_parser *p,
 	return s;
 }
 
+struct gkf_ptx_register *gkf_symbol_registers(struct gkf_ptx_parser *p,
+					      struct gkf_symbol *s)
+{
+	struct gkf_ptx_register *r = NULL;
+	unsigned elements = s->vector ? s->vector : 1;
+
+	s->index = (uint32_t)p->registers_count;
+	for (unsigned i = 0; i < elements; i++) {
+		r = GKF_APPEND(p, registers);
+		if (!r)
+			return NULL;
+		*r = (struct gkf_ptx_register){s->name, s->type,
+					       i ? 0 : s->vector};
+	}
+	return r;
+}
+
 /* A register comes into being when it is first used. */
 static int64_t materialise(struct gkf_ptx_parser *p,
 			   const struct gkf_symbol *range, const char *name)
 {
-	struct gkf_ptx_register *r;
 	struct gkf_symbol *s, **bucket;
 
 	s = gkf_arena_get(&p->scratch, sizeof *s);
-	r = s ? GKF_APPEND(p, registers) : NULL;
-	if (!r) {
+	if (!s) {
 		gkf_parse_no_memory(p);
 		return -1;
 	}
-	*r = (struct gkf_ptx_register){name, range->type};
-	bucket = &p->buckets[hash(name, strlen(name))];
 	*s = (struct gkf_symbol){.name = name,
 				 .kind = GKF_SYMBOL_RANGE,
 				 .type = range->type,
-				 .scope = range->scope,
-				 .index = (uint32_t)p->registers_count - 1};
+				 .vector = range->vector,
+				 .scope = range->scope};
+	if (!gkf_symbol_registers(p, s))
+		return -1;
+	bucket = &p->buckets[hash(name, strlen(name))];
 	s->next = *bucket;
 	s->older = p->newest;
 	*bucket = p->newest = s;
