@@ -5,6 +5,8 @@ import subprocess
 # What is printed: (title, unit, most, least) as far as it is wanted.
 WANTED = {
     "init_ms": ("CUDA: cuInit", "ms", 5, None),
+    "look_ups_us": ("CUDA: cuGetProcAddress of every function, 637 times",
+                    "us", None, None),
     "malloc_free_touched_ns": (
         "CUDA: cudaMalloc and cudaFree of 1 MiB that was touched", "ns", 3000,
         None),

@@ -47,6 +47,8 @@ static int (*device_set)(void *at, int value, size_t size);
 static int (*device_copy)(void *to, const void *from, size_t size, int kind);
 static int (*device_wait)(void);
 static int (*init)(unsigned flags);
+static int (*look_up)(const char *base, void **at, int version, uint64_t flags,
+		      int *status);
 static int (*load)(void **module, const void *text);
 static int (*find)(void **function, void *module, const char *name);
 static int (*launch)(void *function, unsigned, unsigned, unsigned, unsigned,
@@ -58,6 +60,7 @@ static void open_libraries(void)
 	driver = dlopen("libcuda.so.1", RTLD_NOW);
 	runtime = dlopen("libcudart.so.13", RTLD_NOW);
 	init = symbol(driver, "cuInit");
+	look_up = symbol(driver, "cuGetProcAddress_v2");
 	load = symbol(driver, "cuModuleLoadData");
 	find = symbol(driver, "cuModuleGetFunction");
 	launch = symbol(driver, "cuLaunchKernel");
@@ -121,6 +124,31 @@ static void inits(void)
 	for (int i = 0; i < ROUNDS; i++)
 		all[i] = one_init();
 	printf("init_ms %.4f\n", median(all, ROUNDS));
+}
+
+/* Microseconds of asking for every function, as a runtime does at its start. */
+static void look_ups(void)
+{
+	static const struct {
+		const char *base;
+		int since;
+	} rows[] = {
+#define CUDA(symbol, base, since, stream, params) {#base, since},
+#include "abi/cuda.def"
+#undef CUDA
+	};
+	double all[ROUNDS];
+	void *at;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t began = gk_mono_ns();
+
+		for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+			must(look_up(rows[r].base, &at, rows[r].since, 0, NULL),
+			     rows[r].base);
+		all[i] = (double)(gk_mono_ns() - began) / 1e3;
+	}
+	printf("look_ups_us %.1f\n", median(all, ROUNDS));
 }
 
 /* Nanoseconds of an allocation and of giving it back, touched between. */
@@ -256,6 +284,7 @@ int main(void)
 	open_libraries();
 	inits();
 	must(init(0), "cuInit");
+	look_ups();
 	must(device_free(NULL), "cudaFree");
 	allocations();
 	copies();

@@ -4,7 +4,6 @@
  */
 #include "fake/cuda_front.h"
 
-#include "base/clock.h"
 
 #include <pthread.h>
 
@@ -284,27 +283,6 @@ static void threads_ask_at_once(void **state)
 	}
 }
 
-/* What a CUDA runtime asks when it starts; the best of some. */
-static void a_runtime_starts_quickly(void **state)
-{
-	__typeof__(&cuGetProcAddress_v2) get = CU(cuGetProcAddress_v2);
-	uint64_t best = UINT64_MAX;
-
-	(void)state;
-	for (int turn = 0; turn < 5; turn++) {
-		uint64_t begin = gk_mono_ns(), took;
-		void *at;
-
-		for (size_t i = 0; i < 440; i++)
-			get(rows[i].base, &at, rows[i].since, DEFAULT, NULL);
-		took = gk_mono_ns() - begin;
-		best = took < best ? took : best;
-	}
-	print_message("440 look-ups: %llu us\n",
-		      (unsigned long long)best / 1000);
-	assert_true(best < GK_NS_PER_S / 1000);
-}
-
 static void private_tables_are_not_there(void **state)
 {
 	/* Two that NVIDIA's runtime asks for. */
@@ -340,7 +318,6 @@ int main(void)
 	    cmocka_unit_test(wrong_arguments),
 	    cmocka_unit_test(the_old_function_has_no_status),
 	    cmocka_unit_test(each_generation_knows_its_own),
-	    cmocka_unit_test(a_runtime_starts_quickly),
 	    cmocka_unit_test(private_tables_are_not_there),
 	};
 
