@@ -30,6 +30,8 @@ struct gkf_decoder {
 	size_t pool_size, pool_room;
 	struct gkf_constant *constants;
 	size_t constant_count, constant_room;
+	uint32_t *constant_table; /* by value: index + 1; 0: free */
+	size_t constant_slots;    /* a power of two, or 0 */
 	size_t code_room;
 	struct gkf_memo memos[GKF_MEMOS];
 	uint32_t *shared; /* offsets of variables in shared memory */

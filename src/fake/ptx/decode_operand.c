@@ -63,16 +63,55 @@ static void *pool_room(struct gkf_decoder *d, size_t size)
 	return k->pool + d->pool_size - size;
 }
 
+static uint32_t *probe(const struct gkf_decoder *d, unsigned bytes,
+		       uint64_t value)
+{
+	uint64_t h = (value + bytes) * 0x9e3779b97f4a7c15U;
+
+	for (h ^= h >> 32;; h++) {
+		uint32_t *slot =
+		    &d->constant_table[h & (d->constant_slots - 1)];
+
+		if (!*slot || (d->constants[*slot - 1].value == value &&
+			       d->constants[*slot - 1].bytes == bytes))
+			return slot;
+	}
+}
+
+/* Where the table has a constant, or has room for it; NULL: no memory. */
+static uint32_t *constant_slot(struct gkf_decoder *d, unsigned bytes,
+			       uint64_t value)
+{
+	size_t slots = d->constant_slots ? d->constant_slots : 32;
+
+	if (d->constant_count * 2 >= d->constant_slots) {
+		uint32_t *table =
+		    gkf_arena_get(&d->scratch, slots * 2 * sizeof *table);
+
+		if (!table) {
+			d->no_memory = true;
+			return NULL;
+		}
+		d->constant_table = table;
+		d->constant_slots = slots * 2;
+		for (size_t i = 0; i < d->constant_count; i++)
+			*probe(d, d->constants[i].bytes,
+			       d->constants[i].value) = (uint32_t)i + 1;
+	}
+	return probe(d, bytes, value);
+}
+
 uint32_t gkf_constant(struct gkf_decoder *d, unsigned bytes, uint64_t value)
 {
 	struct gkf_constant *list;
 	unsigned char *room;
-	uint32_t place;
+	uint32_t place, *slot;
 
-	for (size_t i = 0; i < d->constant_count; i++)
-		if (d->constants[i].value == value &&
-		    d->constants[i].bytes == bytes)
-			return d->constants[i].place;
+	slot = constant_slot(d, bytes, value);
+	if (!slot)
+		return GKF_TRUE;
+	if (*slot)
+		return d->constants[*slot - 1].place;
 	place = GKF_PLACE(GKF_AREA_POOL, d->pool_size);
 	room = pool_room(d, (size_t)bytes * GKF_LANES);
 	list = gkf_arena_grow(&d->scratch, d->constants, d->constant_count,
@@ -86,6 +125,7 @@ uint32_t gkf_constant(struct gkf_decoder *d, unsigned bytes, uint64_t value)
 	d->constants = list;
 	list[d->constant_count++] =
 	    (struct gkf_constant){value, place, (uint8_t)bytes};
+	*slot = (uint32_t)d->constant_count;
 	return place;
 }
 

@@ -288,7 +288,7 @@ static void function(struct gkf_ptx_parser *p, bool is_entry,
 		lay_out_local(p, &head);
 	p->scope = 0; /* the name is the module's */
 	f = declare(p, head.name);
-	p->scope = (uint32_t)p->parents_count;
+	p->scope = (uint32_t)p->scopes_count;
 	if (f) {
 		*f = head;
 		p->function = f;
@@ -409,7 +409,8 @@ int gkf_ptx_module_read(const char *text, size_t size, unsigned max_version,
 		p->arena = &m->arena;
 		p->max_version = max_version;
 		p->message = message;
-		module(p);
+		if (gkf_symbols_begin(p))
+			module(p);
 		error = p->error;
 		gkf_arena_free(&p->scratch);
 	}

@@ -43,11 +43,18 @@ struct gkf_label_use {
 
 struct gkf_ptx_name {
 	struct gkf_ptx_name *next;
+	uint32_t hash;
 	char text[];
 };
 
-#define GKF_PTX_BUCKETS 4096
-#define GKF_PTX_DEPTH   256 /* of nested { } */
+/* A block of { }: the one around it, and the newest symbol when it began. */
+struct gkf_ptx_scope {
+	uint32_t parent;
+	struct gkf_symbol *before;
+};
+
+#define GKF_PTX_BUCKETS 4096 /* at first; a power of two */
+#define GKF_PTX_DEPTH   256  /* of nested { } */
 
 /* An array that grows in the arena. */
 #define GKF_GROWING(type, name)                                                \
@@ -63,8 +70,10 @@ struct gkf_ptx_parser {
 	unsigned max_version;
 	int error; /* gk_err */
 	char *message;
-	struct gkf_symbol *buckets[GKF_PTX_BUCKETS], *newest;
-	struct gkf_ptx_name *names[GKF_PTX_BUCKETS];
+	/* Names and what they stand for, by their hash. */
+	struct gkf_ptx_name **names;
+	struct gkf_symbol **buckets, *newest;
+	uint32_t bucket_count, name_count;
 	GKF_GROWING(struct gkf_ptx_variable, variables);
 	GKF_GROWING(struct gkf_ptx_function, functions);
 	/* Of the function that is being read. */
@@ -73,7 +82,7 @@ struct gkf_ptx_parser {
 	GKF_GROWING(struct gkf_ptx_operand, operands);
 	GKF_GROWING(struct gkf_ptx_register, registers);
 	GKF_GROWING(struct gkf_label_use, uses);
-	GKF_GROWING(uint32_t, parents); /* of scopes */
+	GKF_GROWING(struct gkf_ptx_scope, scopes);
 	uint32_t scope;
 	unsigned depth;
 	bool managed; /* said before the space of a variable */
@@ -123,7 +132,8 @@ int64_t gkf_parse_offset(struct gkf_ptx_parser *p);
 const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
 			     size_t length);
 
-/* Symbols; symbols.c. */
+/* Symbols; symbols.c. False: no memory. */
+bool gkf_symbols_begin(struct gkf_ptx_parser *p);
 struct gkf_symbol *gkf_symbol_add(struct gkf_ptx_parser *p,
 				  enum gkf_symbol_kind kind, const char *name);
 struct gkf_symbol *gkf_symbol_find(const struct gkf_ptx_parser *p,

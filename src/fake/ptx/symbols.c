@@ -10,32 +10,115 @@ static uint32_t hash(const char *text, size_t length)
 
 	for (size_t i = 0; i < length; i++)
 		h = (h ^ (unsigned char)text[i]) * 16777619U;
-	return (h ^ h >> 15) % GKF_PTX_BUCKETS;
+	return h ^ h >> 15;
+}
+
+static struct gkf_symbol **bucket_of(const struct gkf_ptx_parser *p,
+				     const char *name, size_t length)
+{
+	return &p->buckets[hash(name, length) & (p->bucket_count - 1)];
+}
+
+/* Tables of that many buckets, empty. */
+static bool tables(struct gkf_ptx_parser *p, uint32_t count)
+{
+	struct gkf_ptx_name **names =
+	    gkf_arena_get(&p->scratch, count * sizeof *names);
+	struct gkf_symbol **buckets =
+	    gkf_arena_get(&p->scratch, count * sizeof *buckets);
+
+	if (!names || !buckets) {
+		gkf_parse_no_memory(p);
+		return false;
+	}
+	p->names = names;
+	p->buckets = buckets;
+	p->bucket_count = count;
+	return true;
+}
+
+bool gkf_symbols_begin(struct gkf_ptx_parser *p)
+{
+	return tables(p, GKF_PTX_BUCKETS);
+}
+
+static void move_names(struct gkf_ptx_parser *p, struct gkf_ptx_name *n)
+{
+	while (n) {
+		struct gkf_ptx_name *next = n->next;
+		struct gkf_ptx_name **bucket =
+		    &p->names[n->hash & (p->bucket_count - 1)];
+
+		n->next = *bucket;
+		*bucket = n;
+		n = next;
+	}
+}
+
+/* Those of equal names stay in order, the newest one first. */
+static void move_symbols(struct gkf_ptx_parser *p, struct gkf_symbol *s)
+{
+	struct gkf_symbol *reversed = NULL, **bucket, *next;
+
+	for (; s; s = next) {
+		next = s->next;
+		s->next = reversed;
+		reversed = s;
+	}
+	for (; reversed; reversed = next) {
+		next = reversed->next;
+		bucket = bucket_of(p, reversed->name, strlen(reversed->name));
+		reversed->next = *bucket;
+		*bucket = reversed;
+	}
+}
+
+/* More buckets for many names. */
+static void grow(struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_name **names = p->names;
+	struct gkf_symbol **buckets = p->buckets;
+	uint32_t count = p->bucket_count;
+
+	if (p->name_count < count || count > UINT32_MAX / 8 ||
+	    !tables(p, count * 4))
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		move_names(p, names[i]);
+		move_symbols(p, buckets[i]);
+	}
 }
 
 const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
 			     size_t length)
 {
-	struct gkf_ptx_name **bucket = &p->names[hash(text, length)], *n;
+	uint32_t h = hash(text, length);
+	struct gkf_ptx_name **bucket, *n;
 
-	for (n = *bucket; n; n = n->next)
-		if (!strncmp(n->text, text, length) && !n->text[length])
+	n = p->names[h & (p->bucket_count - 1)];
+	for (; n; n = n->next)
+		if (n->hash == h && !strncmp(n->text, text, length) &&
+		    !n->text[length])
 			return n->text;
 	n = gkf_arena_get(p->arena, sizeof *n + length + 1);
 	if (!n) {
 		gkf_parse_no_memory(p);
 		return "";
 	}
+	grow(p);
 	memcpy(n->text, text, length);
+	bucket = &p->names[h & (p->bucket_count - 1)];
+	n->hash = h;
 	n->next = *bucket;
 	*bucket = n;
+	p->name_count++;
 	return n->text;
 }
 
 static struct gkf_symbol *find(const struct gkf_ptx_parser *p, const char *name,
 			       size_t length)
 {
-	struct gkf_symbol *s = p->buckets[hash(name, length)];
+	struct gkf_symbol *s = *bucket_of(p, name, length);
 
 	while (s && (strncmp(s->name, name, length) || s->name[length]))
 		s = s->next;
@@ -51,7 +134,7 @@ struct gkf_symbol *gkf_symbol_find(const struct gkf_ptx_parser *p,
 struct gkf_symbol *gkf_symbol_add(struct gkf_ptx_parser *p,
 				  enum gkf_symbol_kind kind, const char *name)
 {
-	struct gkf_symbol **bucket = &p->buckets[hash(name, strlen(name))];
+	struct gkf_symbol **bucket = bucket_of(p, name, strlen(name));
 	struct gkf_symbol *s = gkf_symbol_find(p, name);
 
 	if (s && s->scope == p->scope) {
@@ -107,7 +190,7 @@ static int64_t materialise(struct gkf_ptx_parser *p,
 				 .scope = range->scope};
 	if (!gkf_symbol_registers(p, s))
 		return -1;
-	bucket = &p->buckets[hash(name, strlen(name))];
+	bucket = bucket_of(p, name, strlen(name));
 	s->next = *bucket;
 	s->older = p->newest;
 	*bucket = p->newest = s;
@@ -146,16 +229,16 @@ int64_t gkf_symbol_register(struct gkf_ptx_parser *p, const char *name)
 
 void gkf_scope_enter(struct gkf_ptx_parser *p)
 {
-	uint32_t *parent;
+	struct gkf_ptx_scope *scope;
 
 	if (++p->depth > GKF_PTX_DEPTH) {
 		gkf_parse_fail(p, "too many nested blocks");
 		return;
 	}
-	parent = GKF_APPEND(p, parents);
-	if (parent)
-		*parent = p->scope;
-	p->scope = (uint32_t)p->parents_count;
+	scope = GKF_APPEND(p, scopes);
+	if (scope)
+		*scope = (struct gkf_ptx_scope){p->scope, p->newest};
+	p->scope = (uint32_t)p->scopes_count;
 }
 
 void gkf_label_add(struct gkf_ptx_parser *p, const char *name)
@@ -181,7 +264,7 @@ void gkf_label_use(struct gkf_ptx_parser *p, uint32_t operand, const char *name)
  */
 static void settle_labels(struct gkf_ptx_parser *p)
 {
-	uint32_t parent = p->scope ? p->parents[p->scope - 1] : 0;
+	uint32_t parent = p->scope ? p->scopes[p->scope - 1].parent : 0;
 	size_t first = p->uses_count, kept;
 
 	while (first && p->uses[first - 1].scope == p->scope)
@@ -208,22 +291,24 @@ static void settle_labels(struct gkf_ptx_parser *p)
 /* Symbols of the scope are forgotten, those of outer ones stay in place. */
 void gkf_scope_leave(struct gkf_ptx_parser *p)
 {
-	struct gkf_symbol **at = &p->newest;
+	struct gkf_symbol **at = &p->newest, *before = NULL;
 
 	settle_labels(p);
-	while (*at && (*at)->scope) {
+	if (p->scope)
+		before = p->scopes[p->scope - 1].before;
+	while (*at && *at != before) {
 		struct gkf_symbol *s = *at, **link;
 
 		if (s->scope != p->scope) {
 			at = &s->older;
 			continue;
 		}
-		link = &p->buckets[hash(s->name, strlen(s->name))];
+		link = bucket_of(p, s->name, strlen(s->name));
 		while (*link != s)
 			link = &(*link)->next;
 		*link = s->next;
 		*at = s->older;
 	}
 	p->depth--;
-	p->scope = p->scope ? p->parents[p->scope - 1] : 0;
+	p->scope = p->scope ? p->scopes[p->scope - 1].parent : 0;
 }
