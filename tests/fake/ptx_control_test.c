@@ -226,7 +226,7 @@ static void what_has_no_row_is_refused(void **state)
 	    "ld.global.f64x3 %fd1, [%rd1];",
 	    "add.rn.tf32 %f1, %f2, %f3;",
 	    "cvt.s32.f32 %r1, %f1;",
-	    "st.shared::cluster.u32 [%r1], 1;",
+	    "mapa.shared::cluster.u32 %r1, %r2, 0;",
 	};
 
 	(void)state;

@@ -148,6 +148,53 @@ static void vectors_of_registers_are_registers(void **state)
 		assert_int_equal(out[l], (l + 5) << 32 | (l + 1));
 }
 
+/* Hints change nothing, and the assembler takes modifiers as they come. */
+static void modifiers_stand_in_any_order(void **state)
+{
+	static const char *const loads[] = {
+	    "ld.global.L2::128B.u64",
+	    "ld.global.L1::evict_last.L2::64B.u64",
+	    "ld.global.nc.L1::no_allocate.L2::256B.u64",
+	    "ld.relaxed.gpu.global.u64",
+	    "ld.global.relaxed.gpu.u64",
+	    "ld.u64.global.sys.acquire",
+	    "ld.mmio.relaxed.sys.global.u64",
+	    "ld.volatile.u64",
+	    "ld.weak.global.ca.u64",
+	};
+	static const char *const adds[] = {
+	    "atom.add.relaxed.gpu.u64",
+	    "atom.relaxed.gpu.global.add.u64",
+	    "atom.add.global.relaxed.gpu.u64",
+	    "atom.global.gpu.relaxed.add.u64",
+	    "atom.u64.add.sys.acq_rel",
+	    "atom.global.gpu.add.u64",
+	};
+	uint64_t in[32], out[32];
+	char body[512];
+
+	(void)state;
+	for (unsigned l = 0; l < 32; l++)
+		in[l] = l * 77;
+	for (size_t i = 0; i < COUNT(loads) * COUNT(adds); i++) {
+		const char *add = adds[i % COUNT(adds)];
+
+		memset(out, 0, sizeof out);
+		snprintf(body, sizeof body,
+			 "createpolicy.fractional.L2::evict_last.b64 %%rd7;\n"
+			 "griddepcontrol.wait;\n"
+			 "prefetch.global.L2::evict_last [%%rd1];\n"
+			 "%s %%rd4, [%%rd1]; %s %%rd5, [%%rd2], %%rd4;\n"
+			 "ld.global.L2::cache_hint.u64 %%rd4, [%%rd1], %%rd7;\n"
+			 "red%s [%%rd2], %%rd4;\n"
+			 "red.global.add.L2::cache_hint.u64 [%%rd2], 1, %%rd7;",
+			 loads[i / COUNT(adds)], add, add + strlen("atom"));
+		assert_int_equal(ptx_body(body, in, out), GKF_PTX_DONE);
+		for (unsigned l = 0; l < 32; l++)
+			assert_int_equal(out[l], l * 77 * 2 + 1);
+	}
+}
+
 /* Lanes that are not asked keep what they knew. */
 static void predicates_are_of_those_who_ask(void **state)
 {
@@ -196,6 +243,7 @@ int main(void)
 	    cmocka_unit_test(signs_are_extended_as_told),
 	    cmocka_unit_test(lanes_that_meet_store_in_order),
 	    cmocka_unit_test(elements_of_arrays_are_counted),
+	    cmocka_unit_test(modifiers_stand_in_any_order),
 	    cmocka_unit_test(vectors_of_registers_are_registers),
 	    cmocka_unit_test(predicates_are_of_those_who_ask),
 	    cmocka_unit_test(rounding_ends_with_its_instruction),

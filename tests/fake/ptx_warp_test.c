@@ -214,6 +214,34 @@ static void who_returned_waits_for_nobody(void **state)
 	ptx_unload(&p);
 }
 
+/* "sync" may follow what lanes do. */
+static void lanes_act_in_either_spelling(void **state)
+{
+	uint64_t in[32], out[32] = {0};
+
+	(void)state;
+	for (unsigned l = 0; l < 32; l++)
+		in[l] = l;
+	assert_int_equal(
+	    ptx_body("setp.lt.u32 %p1, %r1, 3; setp.lt.u32 %p3, %r1, 5;\n"
+		     "vote.ballot.sync.b32 %r2, %p1, -1;\n"
+		     "vote.any.sync.pred %p2, !%p1, -1;\n"
+		     "sub.s32 %r3, %r1, 9; redux.min.sync.s32 %r4, %r3, -1;\n"
+		     "redux.sync.min.u32 %r5, %r3, -1;\n"
+		     "shfl.bfly.sync.b32 %r6, %r1, 1, 31, -1;\n"
+		     "and.pred %p3, %p3, !%p1; @%p3 add.u32 %r2, %r2, 100;\n"
+		     "selp.u32 %r7, 1, 0, %p2;\n"
+		     "sub.u32 %r2, %r2, %r4; add.u32 %r2, %r2, %r5;\n"
+		     "mad.lo.u32 %r2, %r7, 1000, %r2;\n"
+		     "mad.lo.u32 %r2, %r6, 10000, %r2;\n"
+		     "cvt.u64.u32 %rd4, %r2; st.global.u64 [%rd2], %rd4;",
+		     in, out),
+	    GKF_PTX_DONE);
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(out[l], 7 + (l == 3 || l == 4 ? 100 : 0) + 9 +
+					     1000 + (l ^ 1) * 10000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +252,7 @@ int main(void)
 	    cmocka_unit_test(groups_act_by_themselves),
 	    cmocka_unit_test(votes_are_of_voters_alone),
 	    cmocka_unit_test(who_returned_waits_for_nobody),
+	    cmocka_unit_test(lanes_act_in_either_spelling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,6 +114,14 @@ bool gkf_decode_nothing(struct gkf_decoder *d,
 	return true;
 }
 
+static uint32_t opposite(struct gkf_decoder *d, uint32_t predicate)
+{
+	struct gkf_op *op = gkf_emit(d, gkf_op_not_pred);
+
+	op->a = predicate;
+	return op->d = gkf_temporary(d, sizeof(uint32_t));
+}
+
 /* Operands as the signature says: a result, then up to four values. */
 bool gkf_decode_signature(struct gkf_decoder *d,
 			  const struct gkf_ptx_instruction *i,
@@ -135,11 +143,13 @@ bool gkf_decode_signature(struct gkf_decoder *d,
 		const struct gkf_ptx_operand *o = gkf_operand(d, i, n + 1);
 
 		place[n] = gkf_source(d, o, letters[n]);
-		if (place[n] == GKF_NOWHERE)
+		if (place[n] == GKF_NOWHERE ||
+		    (o->negated && letters[n] != 'p'))
 			return false;
-		if (o->negated && (letters[n] != 'p' || n != 2))
-			return false;
-		flip |= o->negated;
+		if (o->negated && n == 2)
+			flip = true;
+		else if (o->negated)
+			place[n] = opposite(d, place[n]);
 	}
 	op = gkf_emit(d, form->run);
 	op->d = target;

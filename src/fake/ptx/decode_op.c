@@ -37,12 +37,18 @@ bool gkf_decode_test(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	return true;
 }
 
+/* The last operand of some is a policy of the cache, which has no effect. */
+static bool has_policy(const struct gkf_ptx_instruction *i)
+{
+	return strstr(i->name, ".L2::cache_hint") != NULL;
+}
+
 static bool atomic(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		   const struct gkf_form *form, const struct gkf_modifiers *m,
 		   unsigned first, uint32_t target)
 {
 	char letter = form->signature[0];
-	unsigned left = i->count - first;
+	unsigned left = i->count - first - has_policy(i);
 	bool swaps = strstr(form->pattern, "cas") != NULL;
 	struct gkf_op where = {0}, *op;
 	uint32_t b, c = GKF_TRUE;
@@ -373,9 +379,7 @@ static bool transfer(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	const uint32_t *places;
 	uint8_t wide;
 
-	/* A third operand is a policy of the cache. */
-	if (i->count < 2 || i->count > 3 ||
-	    (i->count == 3 && !strstr(i->name, "cache_hint")) || bytes > 8 ||
+	if (i->count != 2U + has_policy(i) || bytes > 8 ||
 	    type == GKF_PTX_T_pred)
 		return false;
 	value = gkf_operand(d, i, loads ? 0 : 1);
@@ -415,6 +419,28 @@ bool gkf_decode_st(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 {
 	(void)form;
 	return transfer(d, i, m, false);
+}
+
+/* A policy of the cache is some number. */
+bool gkf_decode_policy(struct gkf_decoder *d,
+		       const struct gkf_ptx_instruction *i,
+		       const struct gkf_form *form,
+		       const struct gkf_modifiers *m)
+{
+	uint32_t target;
+	struct gkf_op *op;
+	bool ok;
+
+	(void)m;
+	if (!i->count)
+		return false;
+	target = gkf_target(d, gkf_operand(d, i, 0), 'l', &ok);
+	if (!ok || target == GKF_NOWHERE)
+		return false;
+	op = gkf_emit(d, form->run);
+	op->d = target;
+	op->a = gkf_constant(d, 8, 0);
+	return true;
 }
 
 bool gkf_decode_fence(struct gkf_decoder *d,

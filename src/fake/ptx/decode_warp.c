@@ -9,33 +9,27 @@ static const struct {
 	const char *opcode, *word;
 	enum gkf_warp_how how;
 } hows[] = {
-    {"shfl", ".up", GKF_SHUFFLE_UP},
-    {"shfl", ".down", GKF_SHUFFLE_DOWN},
-    {"shfl", ".bfly", GKF_SHUFFLE_XOR},
-    {"shfl", ".idx", GKF_SHUFFLE_INDEX},
-    {"vote", ".ballot", GKF_VOTE_BALLOT},
-    {"vote", ".all", GKF_VOTE_ALL},
-    {"vote", ".any", GKF_VOTE_ANY},
-    {"vote", ".uni", GKF_VOTE_SAME},
-    {"match", ".any", GKF_MATCH_ANY},
-    {"match", ".all", GKF_MATCH_ALL},
-    {"redux", ".add.", GKF_REDUCE_ADD},
-    {"redux", ".min.u", GKF_REDUCE_MIN_U},
-    {"redux", ".max.u", GKF_REDUCE_MAX_U},
-    {"redux", ".min.s", GKF_REDUCE_MIN_S},
-    {"redux", ".max.s", GKF_REDUCE_MAX_S},
-    {"redux", ".and.", GKF_REDUCE_AND},
-    {"redux", ".or.", GKF_REDUCE_OR},
-    {"redux", ".xor.", GKF_REDUCE_XOR},
+    {"shfl", ".up", GKF_SHUFFLE_UP},      {"shfl", ".down", GKF_SHUFFLE_DOWN},
+    {"shfl", ".bfly", GKF_SHUFFLE_XOR},   {"shfl", ".idx", GKF_SHUFFLE_INDEX},
+    {"vote", ".ballot", GKF_VOTE_BALLOT}, {"vote", ".all", GKF_VOTE_ALL},
+    {"vote", ".any", GKF_VOTE_ANY},       {"vote", ".uni", GKF_VOTE_SAME},
+    {"match", ".any", GKF_MATCH_ANY},     {"match", ".all", GKF_MATCH_ALL},
+    {"redux", ".add", GKF_REDUCE_ADD},    {"redux", ".min", GKF_REDUCE_MIN_U},
+    {"redux", ".max", GKF_REDUCE_MAX_U},  {"redux", ".and", GKF_REDUCE_AND},
+    {"redux", ".or", GKF_REDUCE_OR},      {"redux", ".xor", GKF_REDUCE_XOR},
 };
 
-static enum gkf_warp_how how(const char *name)
+static enum gkf_warp_how how(const char *name, bool is_signed)
 {
 	size_t i = 0;
 
 	while (strncmp(name, hows[i].opcode, strlen(hows[i].opcode)) ||
 	       !strstr(name, hows[i].word))
 		i++; /* a row of op.def let it pass: it is one of them */
+	if (is_signed && hows[i].how == GKF_REDUCE_MIN_U)
+		return GKF_REDUCE_MIN_S;
+	if (is_signed && hows[i].how == GKF_REDUCE_MAX_U)
+		return GKF_REDUCE_MAX_S;
 	return hows[i].how;
 }
 
@@ -106,7 +100,7 @@ bool gkf_decode_lanes(struct gkf_decoder *d,
 	op->c = place[2];
 	op->e = members;
 	op->flip_c = flip;
-	op->imm = how(i->name);
+	op->imm = how(i->name, strstr(i->name, ".s32") != NULL);
 	op->size = votes ? 0 : letters[0] == 'l' ? 8 : 4;
 	return true;
 }

@@ -78,6 +78,59 @@ static bool take(struct piece term, struct piece word, struct gkf_modifiers *m)
 	return false;
 }
 
+/* Classes as patterns have them one after another; words come between. */
+static const struct {
+	const char *class;
+	uint8_t rank;
+} ranks[] = {
+    {"sem", 0},      {"scope", 1}, {"space", 2},   {"hint", 3},
+    {"sync", 4},     {"bool", 6},  {"round", 7},   {"ftz", 8},
+    {"integral", 7}, {"sat", 9},   {"vector", 10},
+};
+#define RANK_WORD 5
+#define RANK_TYPE 11
+
+static uint8_t rank_of_class(struct piece class)
+{
+	for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+		if (same(class, ranks[i].class))
+			return ranks[i].rank;
+	return RANK_WORD;
+}
+
+static uint8_t rank_of(struct piece word)
+{
+	if (gkf_ptx_type(word.at, word.length) != GKF_PTX_TYPES)
+		return RANK_TYPE;
+	for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
+		if (same(word, modifiers[i].name))
+			return rank_of_class((struct piece){
+			    modifiers[i].class, strlen(modifiers[i].class)});
+	return rank_of_class(word); /* sync, ftz, sat are alone */
+}
+
+bool gkf_match_order(const char *text, char ret[GKF_MODIFIERS_MAX])
+{
+	size_t length = 0;
+
+	if (strlen(text) >= GKF_MODIFIERS_MAX)
+		return false;
+	for (uint8_t rank = 0; rank <= RANK_TYPE; rank++) {
+		struct piece word = {text, 0};
+
+		for (; *word.at; word.at += word.length) {
+			word.length = strcspn(++word.at, ".");
+			if (rank_of(word) != rank)
+				continue;
+			ret[length++] = '.';
+			memcpy(ret + length, word.at, word.length);
+			length += word.length;
+		}
+	}
+	ret[length] = '\0';
+	return true;
+}
+
 /* Greedy: of optional terms the first that fits takes a word. */
 bool gkf_match(const char *pattern, const char *text, struct gkf_modifiers *ret)
 {

@@ -27,6 +27,13 @@ struct gkf_modifiers {
 	uint8_t types;
 };
 
+/*
+ * Modifiers in the order that patterns have them: the assembler takes most of
+ * them in any. Of equal rank they stay as they are. False: too long.
+ */
+#define GKF_MODIFIERS_MAX 160
+bool gkf_match_order(const char *modifiers, char ret[GKF_MODIFIERS_MAX]);
+
 /* Does "add.rn.f32", without its first word, fit the pattern? */
 bool gkf_match(const char *pattern, const char *modifiers,
 	       struct gkf_modifiers *ret);

@@ -303,7 +303,7 @@ MOVE(64)
 #define L_f32 "f"
 #define L_f64 "d"
 
-#define ATOMIC "$sem? $scope? $space? $scope? "
+#define ATOMIC "$sem? $scope? $space? $hint* "
 const struct gkf_form gkf_forms[] = {
 #define ROW(id, opcode, pattern, signature)                                    \
 	{#opcode, pattern, signature, op_##id, gkf_decode_signature},
@@ -326,9 +326,8 @@ const struct gkf_form gkf_forms[] = {
 #define TEST(id, pattern, T, test)                                             \
 	{"setp", pattern, L_##T L_##T, op_setp_##id, gkf_decode_test},
 #define ATOM(id, name, types, T, value)                                        \
-	{"atom", ATOMIC name " $hint? " types, L_##T, op_atom_##id,            \
-	 gkf_decode_atom},                                                     \
-	    {"red", ATOMIC name " $hint? " types, L_##T, op_atom_##id,         \
+	{"atom", ATOMIC name " " types, L_##T, op_atom_##id, gkf_decode_atom}, \
+	    {"red", ATOMIC name " " types, L_##T, op_atom_##id,                \
 	     gkf_decode_red},
 #define HAND(opcode, pattern, decode, run)                                     \
 	{#opcode, pattern, NULL, run, decode},
@@ -336,18 +335,30 @@ const struct gkf_form gkf_forms[] = {
 };
 const unsigned gkf_form_count = sizeof gkf_forms / sizeof *gkf_forms;
 
-const struct gkf_form *gkf_form_find(const char *name,
-				     struct gkf_modifiers *ret_modifiers)
+static const struct gkf_form *find(const char *opcode, size_t length,
+				   const char *modifiers,
+				   struct gkf_modifiers *ret_modifiers)
 {
-	size_t length = strcspn(name + 1, ".") + 1;
-
 	for (unsigned i = 0; i < gkf_form_count; i++) {
 		const struct gkf_form *f = &gkf_forms[i];
 
 		if (strlen(f->opcode) == length &&
-		    !memcmp(f->opcode, name, length) &&
-		    gkf_match(f->pattern, name + length, ret_modifiers))
+		    !memcmp(f->opcode, opcode, length) &&
+		    gkf_match(f->pattern, modifiers, ret_modifiers))
 			return f;
 	}
 	return NULL;
+}
+
+const struct gkf_form *gkf_form_find(const char *name,
+				     struct gkf_modifiers *ret_modifiers)
+{
+	size_t length = strcspn(name + 1, ".") + 1;
+	const struct gkf_form *f =
+	    find(name, length, name + length, ret_modifiers);
+	char ordered[GKF_MODIFIERS_MAX];
+
+	if (!f && gkf_match_order(name + length, ordered))
+		f = find(name, length, ordered, ret_modifiers);
+	return f;
 }

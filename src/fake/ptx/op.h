@@ -44,7 +44,7 @@ gkf_decode_fn gkf_decode_plain, gkf_decode_nothing, gkf_decode_signature,
     gkf_decode_cvta_to, gkf_decode_isspacep, gkf_decode_ld, gkf_decode_st,
     gkf_decode_fence, gkf_decode_bra, gkf_decode_call, gkf_decode_bar,
     gkf_decode_warp, gkf_decode_nanosleep, gkf_decode_lanes, gkf_decode_bar_red,
-    gkf_decode_active;
+    gkf_decode_active, gkf_decode_policy;
 gkf_op_fn gkf_op_not_pred, gkf_op_mov_pred, gkf_op_mov16, gkf_op_mov32,
     gkf_op_mov64, gkf_op_cvta, gkf_op_cvta_to, gkf_op_isspacep, gkf_op_ld,
     gkf_op_ld_param, gkf_op_st, gkf_op_fence, gkf_op_bra, gkf_op_ret,
