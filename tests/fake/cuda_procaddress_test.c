@@ -4,7 +4,6 @@
  */
 #include "fake/cuda_front.h"
 
-
 #include <pthread.h>
 
 #define DEFAULT    CU_GET_PROC_ADDRESS_DEFAULT
