@@ -290,6 +290,7 @@ static void all_of_the_language_is_read(void **state)
 	    ".global .samplerref s = {addr_mode_0 = wrap};",
 	    ".func (.reg .b32 r) f(.reg .b32 a) { add.u32 r, a, 1; ret; }\n"
 	    ".entry k() { .reg .b32 x; call (x), f, (3); ret; }",
+	    ".func f(.param .b64 _, .param .b8 _[4]); .entry k() { ret; }",
 	    ".entry k() { .reg .b32 a; vadd.u32.u32.u32 a, a.b0, -a.h1, a; }",
 	    ".entry k() { .reg .b64 d; .reg .b32 r; tcgen05.cp.cta_group::1"
 	    ".64x128b.warpx2::02_13 [r], d; }",

@@ -342,23 +342,30 @@ void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
 	gkf_parse_expect(p, ';');
 }
 
+/* A variable that nobody can name. */
+static uint32_t nameless(struct gkf_ptx_parser *p,
+			 const struct gkf_ptx_variable *v)
+{
+	struct gkf_ptx_variable *room = GKF_APPEND(p, variables);
+
+	if (!room)
+		return 0;
+	*room = *v;
+	return (uint32_t)p->variables_count - 1;
+}
+
 /* Of an old function: the register is its body's, the variable for those who
  * count parameters. */
 static uint32_t register_parameter(struct gkf_ptx_parser *p,
 				   const struct gkf_ptx_variable *v)
 {
 	struct gkf_symbol *s = gkf_symbol_add(p, GKF_SYMBOL_RANGE, v->name);
-	struct gkf_ptx_variable *room;
 
 	if (!s)
 		return 0;
 	s->type = v->type;
 	s->vector = v->vector > 1 ? v->vector : 0;
-	room = gkf_symbol_registers(p, s) ? GKF_APPEND(p, variables) : NULL;
-	if (!room)
-		return 0;
-	*room = *v;
-	return (uint32_t)p->variables_count - 1;
+	return gkf_symbol_registers(p, s) ? nameless(p, v) : 0;
 }
 
 uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
@@ -373,13 +380,11 @@ uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
 	}
 	gkf_parse_take(p);
 	type_of(p, &v);
-	if (gkf_parse_is_word(p, "_")) { /* of a prototype */
-		gkf_parse_take(p);
-		return 0;
-	}
 	named(p, &v, &f);
 	if (v.space == GKF_PTX_REG)
 		return register_parameter(p, &v);
+	if (!strcmp(v.name, "_"))
+		return nameless(p, &v);
 	index = p->error ? -1 : enlist(p, &v);
 	return index < 0 ? 0 : (uint32_t)index;
 }
