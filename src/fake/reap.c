@@ -4,7 +4,10 @@
 #include "fake/busy.h"
 #include "fake/private.h"
 
-/* Looking costs some microseconds a process: at most 5 % of anybody's time. */
+/*
+ * Looking costs some microseconds a process: at most 5 % of anybody's time,
+ * which is its thread's CPU time; a host that was busy meanwhile is no cost.
+ */
 #define PAUSE_MIN_NS (50 * GK_NS_PER_MS)
 #define PAUSE_MAX_NS (5 * GK_NS_PER_S)
 #define PAUSE_FACTOR 20
@@ -85,7 +88,7 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 
 	if (!claim(m->file, force))
 		return 0;
-	begin = gk_mono_ns();
+	begin = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	own_ns = gkf_own_namespace(m);
 	high = gkf_slots_high(m);
 	for (unsigned i = 0; i < high; i++) {
@@ -106,7 +109,7 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 			freed++;
 	}
 	atomic_store(&m->file->reap_pause_ns,
-		     pause_after(gk_mono_ns() - begin));
+		     pause_after(gk_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin));
 	if (freed)
 		gk_log(GK_LOG_INFO, "removed %u slots of dead processes",
 		       freed);
