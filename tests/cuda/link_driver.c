@@ -1,5 +1,101 @@
-/* The driver's linker: what comes of one text is a module like another. */
+/*
+ * The driver's linker: what comes of one text, or of several that call each
+ * other, is a module like another.
+ */
 #include "driver.h"
+
+#define HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
+
+static const char calls[] =
+    HEAD ".extern .func (.param .b32 r) twice (.param .b32 x);\n"
+	 ".extern .global .align 4 .u32 more;\n"
+	 ".visible .entry work(.param .u64 at)\n"
+	 "{\n"
+	 "	.reg .b32 %r<4>;\n"
+	 "	.reg .b64 %rd<3>;\n"
+	 "	ld.param.u64 %rd1, [at];\n"
+	 "	cvta.to.global.u64 %rd2, %rd1;\n"
+	 "	ld.global.u32 %r1, [%rd2];\n"
+	 "	{\n"
+	 "	.param .b32 p0;\n"
+	 "	.param .b32 p1;\n"
+	 "	st.param.b32 [p0], %r1;\n"
+	 "	call.uni (p1), twice, (p0);\n"
+	 "	ld.param.b32 %r2, [p1];\n"
+	 "	}\n"
+	 "	ld.global.u32 %r3, [more];\n"
+	 "	add.u32 %r2, %r2, %r3;\n"
+	 "	st.global.u32 [%rd2], %r2;\n"
+	 "	ret;\n"
+	 "}\n";
+
+static const char called[] =
+    HEAD ".visible .global .align 4 .u32 more = 5;\n"
+	 ".visible .func (.param .b32 r) twice (.param .b32 x)\n"
+	 "{\n"
+	 "	.reg .b32 %r<3>;\n"
+	 "	ld.param.b32 %r1, [x];\n"
+	 "	add.u32 %r2, %r1, %r1;\n"
+	 "	st.param.b32 [r], %r2;\n"
+	 "	ret;\n"
+	 "}\n";
+
+static CUresult add(CUlinkState link, const char *text, const char *name)
+{
+	return cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)text,
+			     strlen(text) + 1, name, 0, NULL, NULL);
+}
+
+/* The image is copied, as programs do that keep it in a file. */
+static void two_texts(void)
+{
+	void *image, *copy, *params[1];
+	unsigned value = 30;
+	CUlinkState link;
+	CUmodule module;
+	CUdeviceptr at;
+	size_t size;
+
+	OK(cuLinkCreate(0, NULL, NULL, &link));
+	OK(add(link, calls, "calls"));
+	OK(add(link, called, "called"));
+	OK(cuLinkComplete(link, &image, &size));
+	copy = malloc(size);
+	REQUIRE(copy);
+	memcpy(copy, image, size);
+	OK(cuLinkDestroy(link));
+	OK(cuModuleLoadData(&module, copy));
+	free(copy);
+
+	OK(cuMemAlloc(&at, sizeof value));
+	OK(cuMemcpyHtoD(at, &value, sizeof value));
+	params[0] = &at;
+	OK(cuLaunchKernel(kernel(module, "work"), 1, 1, 1, 1, 1, 1, 0, NULL,
+			  params, NULL));
+	OK(cuMemcpyDtoH(&value, at, sizeof value));
+	EQUAL(value, 65);
+	OK(cuMemFree(at));
+	OK(cuModuleUnload(module));
+}
+
+/* A variable that nobody has: told when all is linked. */
+static void one_is_missing(void)
+{
+	static const char other[] = HEAD ".visible .global .u32 another;\n";
+	char log[4096] = "";
+	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
+				  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+	void *values[] = {log, (void *)sizeof log}, *image;
+	CUlinkState link;
+	size_t size;
+
+	OK(cuLinkCreate(2, options, values, &link));
+	OK(add(link, calls, "calls"));
+	OK(add(link, other, "other"));
+	REQUIRE(cuLinkComplete(link, &image, &size) != CUDA_SUCCESS);
+	REQUIRE(strstr(log, "more") || strstr(log, "twice"));
+	OK(cuLinkDestroy(link));
+}
 
 int main(void)
 {
@@ -43,5 +139,8 @@ int main(void)
 	REQUIRE(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "/no/such/file", 0, NULL,
 			      NULL) == CUDA_ERROR_FILE_NOT_FOUND);
 	OK(cuLinkDestroy(link));
+
+	two_texts();
+	one_is_missing();
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * link.c - cuLink*: what is linked of one image is that image, which
- * cuModuleLoadData() and cuLibraryLoadData() take. Several are not linked.
+ * cuModuleLoadData() and cuLibraryLoadData() take; of several, a bundle.
  */
 #include "fake/cuda/module.h"
 
@@ -9,8 +9,9 @@
 
 struct CUlinkState_st {
 	struct module_log log;
-	char *image; /* NUL-terminated; NULL: nothing was added */
-	size_t size;
+	struct module_part *parts;
+	unsigned count;
+	void *bundle; /* NULL: not of several, or not completed */
 };
 
 /* Guards all states: programs link seldom. */
@@ -36,15 +37,23 @@ static CUresult create(unsigned count, CUjit_option *options, void **values,
 	return CUDA_SUCCESS;
 }
 
-/* Of PTX the text, of others all bytes. */
+/* Of PTX the text, of others all bytes; a NUL behind. */
 static CUresult keep(CUlinkState state, CUjitInputType type, const void *data,
 		     size_t size)
 {
-	state->size = type == CU_JIT_INPUT_PTX ? strnlen(data, size) : size;
-	state->image = calloc(1, state->size + 1);
-	if (!state->image)
+	struct module_part *p =
+	    realloc(state->parts, (state->count + 1) * sizeof *state->parts);
+
+	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	memcpy(state->image, data, state->size);
+	state->parts = p;
+	p += state->count;
+	p->size = type == CU_JIT_INPUT_PTX ? strnlen(data, size) : size;
+	p->bytes = calloc(1, p->size + 1);
+	if (!p->bytes)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(p->bytes, data, p->size);
+	state->count++;
 	return CUDA_SUCCESS;
 }
 
@@ -58,10 +67,12 @@ static CUresult add(enum cuda_row row, const struct cuda_device *d,
 
 	if (!handle_is(state, HANDLE_LINK))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (state->image ||
+	if (state->bundle)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (state->count == MODULE_PARTS_MAX ||
 	    (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)) {
-		module_log_close(&state->log, "only one image, of PTX or a fat "
-					      "binary, is linked");
+		module_log_close(&state->log,
+				 "only PTX and fat binaries are linked");
 		return front_refuse(row);
 	}
 	r = module_source_read(d, data, size, message, &source);
@@ -152,26 +163,59 @@ ADD_DATA(cuLinkAddData_v2)
 ADD_FILE(cuLinkAddFile)
 ADD_FILE(cuLinkAddFile_v2)
 
+/* What several images lack, or have twice, is found when they are linked. */
+static CUresult bundle(CUlinkState state, const struct cuda_device *d)
+{
+	char message[GKF_PTX_MESSAGE_MAX];
+	struct module_source *source;
+	CUresult r;
+
+	if (state->count == 1 || state->bundle)
+		return CUDA_SUCCESS;
+	state->bundle = module_bundle_new(state->parts, state->count);
+	if (!state->bundle)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = module_source_read(d, state->bundle, 0, message, &source);
+	if (!r) {
+		module_source_drop(source);
+		return r;
+	}
+	module_log_close(&state->log, message);
+	free(state->bundle);
+	state->bundle = NULL;
+	return r;
+}
+
+static CUresult complete(CUlinkState state, const struct cuda_device *d,
+			 void **ret_image, size_t *ret_size)
+{
+	CUresult r;
+
+	if (!handle_is(state, HANDLE_LINK))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!state->count)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = bundle(state, d);
+	if (r)
+		return r;
+	module_log_close(&state->log, "");
+	*ret_image = state->bundle ? state->bundle : state->parts[0].bytes;
+	/* With the NUL: who passes it on as text needs it. */
+	if (ret_size)
+		*ret_size = state->bundle ? module_bundle_size(state->bundle)
+					  : state->parts[0].size + 1;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 {
-	CUresult r = CUDA_SUCCESS;
+	CUresult r;
 
 	ENTER_CONTEXT(cuLinkComplete, ctx);
-	(void)ctx;
 	if (!cubinOut)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&lock);
-	if (!handle_is(state, HANDLE_LINK)) {
-		r = CUDA_ERROR_INVALID_HANDLE;
-	} else if (!state->image) {
-		r = CUDA_ERROR_INVALID_VALUE;
-	} else {
-		module_log_close(&state->log, "");
-		*cubinOut = state->image;
-		/* With the NUL: who passes it on as text needs it. */
-		if (sizeOut)
-			*sizeOut = state->size + 1;
-	}
+	r = complete(state, ctx->device, cubinOut, sizeOut);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -183,7 +227,10 @@ CUresult cuLinkDestroy(CUlinkState state)
 	ENTER(cuLinkDestroy);
 	pthread_mutex_lock(&lock);
 	if (handle_is(state, HANDLE_LINK)) {
-		free(state->image);
+		while (state->count)
+			free(state->parts[--state->count].bytes);
+		free(state->parts);
+		free(state->bundle);
 		handle_free(state);
 	} else {
 		r = CUDA_ERROR_INVALID_HANDLE;

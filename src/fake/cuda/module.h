@@ -97,6 +97,28 @@ void module_log_close(const struct module_log *log, const char *message);
 CUresult module_source_read(const struct cuda_device *d, const void *image,
 			    size_t size, char *message,
 			    struct module_source **ret_source);
+
+/*
+ * Images that are to be linked, in one piece of memory that loads as an image
+ * does; module_bundle.c.
+ */
+#define MODULE_PARTS_MAX 1024 /* files of a program */
+
+struct module_part {
+	char *bytes; /* a NUL behind */
+	size_t size; /* without it */
+};
+
+/* The caller's to free(); NULL: no memory. */
+void *module_bundle_new(const struct module_part *parts, unsigned count);
+bool module_is_bundle(const void *image, size_t size);
+size_t module_bundle_size(const void *bundle);
+
+/* The images of it, as pointers with NULL behind; at most size bytes, 0: any.
+ */
+CUresult module_bundle_open(const void *bundle, size_t size,
+			    const void *ret_images[MODULE_PARTS_MAX + 1]);
+
 CUresult module_file_read(const char *path, void **ret_bytes, size_t *ret_size);
 void module_source_drop(struct module_source *s);
 

@@ -14,8 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TEXT_MAX  ((size_t)1 << 30)
-#define PARTS_MAX 1024 /* files of a program */
+#define TEXT_MAX ((size_t)1 << 30)
 
 /* The PTX that came with a release of CUDA; PTX ISA, "Release Notes". */
 static const struct {
@@ -150,17 +149,21 @@ static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
 	return r;
 }
 
-/* The PTX of each of the fat binaries that has one; 0 parts: none has. */
+/* The PTX of each of the images that has one; 0 parts: none has. */
 static CUresult read_parts(const struct cuda_device *d,
-			   const void *const *fatbins, char *message,
+			   const void *const *images, char *message,
 			   struct gkf_ptx_module **parts, unsigned *ret_count)
 {
 	CUresult r = CUDA_SUCCESS;
 
-	for (unsigned i = 0; fatbins[i] && !r; i++) {
-		if (*ret_count == PARTS_MAX)
+	for (unsigned i = 0; images[i] && !r; i++) {
+		struct gkf_ptx_module **to = &parts[*ret_count];
+
+		if (*ret_count == MODULE_PARTS_MAX)
 			return CUDA_ERROR_NOT_SUPPORTED;
-		r = read_fatbin(d, fatbins[i], 0, message, &parts[*ret_count]);
+		r = gkf_image_form(images[i]) == GKF_FORM_FATBIN
+			? read_fatbin(d, images[i], 0, message, to)
+			: read_text(d, images[i], 0, message, to);
 		if (!r)
 			++*ret_count;
 		else if (r == CUDA_ERROR_NO_BINARY_FOR_GPU)
@@ -171,12 +174,12 @@ static CUresult read_parts(const struct cuda_device *d,
 
 /* A program of several files that call each other (-rdc=true). */
 static CUresult link_parts(const struct cuda_device *d,
-			   const void *const *fatbins, char *message,
+			   const void *const *images, char *message,
 			   struct gkf_ptx_module **ret)
 {
-	struct gkf_ptx_module *parts[PARTS_MAX];
+	struct gkf_ptx_module *parts[MODULE_PARTS_MAX];
 	unsigned count = 0;
-	CUresult r = read_parts(d, fatbins, message, parts, &count);
+	CUresult r = read_parts(d, images, message, parts, &count);
 	int error;
 
 	if (!r && !count)
@@ -205,10 +208,22 @@ static CUresult read_wrapper(const struct cuda_device *d, const void *image,
 		      : CUDA_ERROR_INVALID_IMAGE;
 }
 
+static CUresult read_bundle(const struct cuda_device *d, const void *bundle,
+			    size_t size, char *message,
+			    struct gkf_ptx_module **ret)
+{
+	const void *images[MODULE_PARTS_MAX + 1];
+	CUresult r = module_bundle_open(bundle, size, images);
+
+	return r ? r : link_parts(d, images, message, ret);
+}
+
 static CUresult read_image(const struct cuda_device *d, const void *image,
 			   size_t size, char *message,
 			   struct gkf_ptx_module **ret)
 {
+	if (module_is_bundle(image, size))
+		return read_bundle(d, image, size, message, ret);
 	switch (gkf_image_form(image)) {
 	case GKF_FORM_WRAPPER:
 		return size ? CUDA_ERROR_INVALID_IMAGE
