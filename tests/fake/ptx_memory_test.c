@@ -180,15 +180,16 @@ static void modifiers_stand_in_any_order(void **state)
 		const char *add = adds[i % COUNT(adds)];
 
 		memset(out, 0, sizeof out);
-		snprintf(body, sizeof body,
-			 "createpolicy.fractional.L2::evict_last.b64 %%rd7;\n"
-			 "griddepcontrol.wait;\n"
-			 "prefetch.global.L2::evict_last [%%rd1];\n"
-			 "%s %%rd4, [%%rd1]; %s %%rd5, [%%rd2], %%rd4;\n"
-			 "ld.global.L2::cache_hint.u64 %%rd4, [%%rd1], %%rd7;\n"
-			 "red%s [%%rd2], %%rd4;\n"
-			 "red.global.add.L2::cache_hint.u64 [%%rd2], 1, %%rd7;",
-			 loads[i / COUNT(adds)], add, add + strlen("atom"));
+		snprintf(
+		    body, sizeof body,
+		    "createpolicy.fractional.L2::evict_last.b64 %%rd7;\n"
+		    "griddepcontrol.wait;\n"
+		    "prefetch.global.L2::evict_last [%%rd1];\n"
+		    "%s %%rd4, [%%rd1]; %s %%rd5, [%%rd2], %%rd4;\n"
+		    "ld.global.L2::cache_hint.u64 {%%rd4}, [%%rd1], %%rd7;\n"
+		    "red%s [%%rd2], %%rd4;\n"
+		    "red.global.add.L2::cache_hint.u64 [%%rd2], 1, %%rd7;",
+		    loads[i / COUNT(adds)], add, add + strlen("atom"));
 		assert_int_equal(ptx_body(body, in, out), GKF_PTX_DONE);
 		for (unsigned l = 0; l < 32; l++)
 			assert_int_equal(out[l], l * 77 * 2 + 1);

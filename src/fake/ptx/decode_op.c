@@ -384,6 +384,8 @@ static bool transfer(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		return false;
 	value = gkf_operand(d, i, loads ? 0 : 1);
 	address = gkf_operand(d, i, loads ? 1 : 0);
+	if (value->kind == GKF_PTX_OP_VECTOR && value->count == 1)
+		value = gkf_nested(d, value, 0); /* {a} is a */
 	if ((value->kind == GKF_PTX_OP_VECTOR) != (count > 1) ||
 	    (count > 1 && value->count != count))
 		return false;
