@@ -6,7 +6,7 @@
 
 #define HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
 
-static const char calls[] =
+static char calls[] =
     HEAD ".extern .func (.param .b32 r) twice (.param .b32 x);\n"
 	 ".extern .global .align 4 .u32 more;\n"
 	 ".visible .entry work(.param .u64 at)\n"
@@ -29,7 +29,7 @@ static const char calls[] =
 	 "	ret;\n"
 	 "}\n";
 
-static const char called[] =
+static char called[] =
     HEAD ".visible .global .align 4 .u32 more = 5;\n"
 	 ".visible .func (.param .b32 r) twice (.param .b32 x)\n"
 	 "{\n"
@@ -40,10 +40,10 @@ static const char called[] =
 	 "	ret;\n"
 	 "}\n";
 
-static CUresult add(CUlinkState link, const char *text, const char *name)
+static CUresult add(CUlinkState link, char *text, const char *name)
 {
-	return cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)text,
-			     strlen(text) + 1, name, 0, NULL, NULL);
+	return cuLinkAddData(link, CU_JIT_INPUT_PTX, text, strlen(text) + 1,
+			     name, 0, NULL, NULL);
 }
 
 /* The image is copied, as programs do that keep it in a file. */
@@ -81,7 +81,7 @@ static void two_texts(void)
 /* A variable that nobody has: told when all is linked. */
 static void one_is_missing(void)
 {
-	static const char other[] = HEAD ".visible .global .u32 another;\n";
+	static char other[] = HEAD ".visible .global .u32 another;\n";
 	char log[4096] = "";
 	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
 				  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};

@@ -1,0 +1,163 @@
+/*
+ * The driver's linker: what it makes of several images goes through files, and
+ * what a file has become of it is not believed.
+ */
+#include "fake/cuda_memory.h"
+
+#define HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
+
+static char calls[] =
+    HEAD ".extern .func (.param .b32 r) twice (.param .b32 x);\n"
+	 ".visible .entry work()\n"
+	 "{\n"
+	 "	.reg .b32 %r<2>;\n"
+	 "	{\n"
+	 "	.param .b32 a;\n"
+	 "	.param .b32 b;\n"
+	 "	mov.u32 %r1, 4;\n"
+	 "	st.param.b32 [a], %r1;\n"
+	 "	call (b), twice, (a);\n"
+	 "	ld.param.b32 %r1, [b];\n"
+	 "	}\n"
+	 "	ret;\n"
+	 "}\n";
+
+static char called[] =
+    HEAD ".visible .func (.param .b32 r) twice (.param .b32 x)\n"
+	 "{\n"
+	 "	.reg .b32 %r<2>;\n"
+	 "	ld.param.b32 %r1, [x];\n"
+	 "	st.param.b32 [r], %r1;\n"
+	 "	ret;\n"
+	 "}\n";
+
+static CUresult add(CUlinkState link, CUjitInputType type, char *text)
+{
+	return CU(cuLinkAddData_v2)(link, type, text, strlen(text) + 1, "name",
+				    0, NULL, NULL);
+}
+
+/* A copy of what is linked of both; the caller's. */
+static unsigned char *linked(size_t *ret_size)
+{
+	unsigned char *copy;
+	CUlinkState link;
+	void *image, *again;
+
+	assert_cuda(CU(cuLinkCreate_v2)(0, NULL, NULL, &link), SUCCESS);
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, calls), SUCCESS);
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, called), SUCCESS);
+	assert_cuda(CU(cuLinkComplete)(link, &image, ret_size), SUCCESS);
+	assert_cuda(CU(cuLinkComplete)(link, &again, NULL), SUCCESS);
+	assert_ptr_equal(again, image);
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, called), ERROR_INVALID_VALUE);
+	copy = malloc(*ret_size);
+	assert_non_null(copy);
+	memcpy(copy, image, *ret_size);
+	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
+	assert_cuda(CU(cuLinkDestroy)(link), ERROR_INVALID_HANDLE);
+	return copy;
+}
+
+static CUresult load_file(const void *bytes, size_t size)
+{
+	char path[] = "/tmp/gpukit-link-XXXXXX";
+	int fd = mkstemp(path);
+	CUmodule module;
+	CUresult r;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+	r = CU(cuModuleLoad)(&module, path);
+	unlink(path);
+	if (!r)
+		assert_cuda(CU(cuModuleUnload)(module), SUCCESS);
+	return r;
+}
+
+static void several_images_are_one(void **state)
+{
+	CUlibrary library;
+	CUkernel kernel;
+	size_t size;
+	unsigned char *image = linked(&size);
+
+	(void)state;
+	assert_cuda(CU(cuLibraryLoadData)(&library, image, NULL, NULL, 0, NULL,
+					  NULL, 0),
+		    SUCCESS);
+	assert_cuda(CU(cuLibraryGetKernel)(&kernel, library, "work"), SUCCESS);
+	assert_cuda(CU(cuLaunchKernel)((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0,
+				       NULL, NULL, NULL),
+		    SUCCESS);
+	settle();
+	assert_cuda(CU(cuLibraryUnload)(library), SUCCESS);
+	assert_cuda(load_file(image, size), SUCCESS);
+	free(image);
+}
+
+static void what_is_cut_off_is_no_image(void **state)
+{
+	size_t size;
+	unsigned char *image = linked(&size);
+
+	(void)state;
+	for (size_t cut = 0; cut < size; cut += cut < 80 ? 1 : 61)
+		assert_cuda(load_file(image, cut), ERROR_INVALID_IMAGE);
+	assert_cuda(load_file(image, size - 1), ERROR_INVALID_IMAGE);
+	free(image);
+}
+
+/* The magic, the sizes and the count: the header and that of the first. */
+static void wrong_sizes_are_not_believed(void **state)
+{
+	size_t size;
+	unsigned char *image = linked(&size);
+
+	(void)state;
+	for (size_t at = 0; at < 40; at++) {
+		unsigned char was = image[at];
+
+		image[at] = 0xff;
+		assert_cuda(load_file(image, size), ERROR_INVALID_IMAGE);
+		image[at] = was;
+	}
+	assert_cuda(load_file(image, size), SUCCESS);
+	free(image);
+}
+
+static void what_is_no_ptx_is_refused(void **state)
+{
+	char log[256] = "";
+	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
+				  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+	void *values[] = {log, (void *)sizeof log}, *image;
+	char hello[] = "hello";
+	CUlinkState link;
+
+	(void)state;
+	assert_cuda(CU(cuLinkCreate_v2)(2, options, values, &link), SUCCESS);
+	assert_cuda(CU(cuLinkComplete)(link, &image, NULL),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(add(link, CU_JIT_INPUT_LIBRARY, calls),
+		    ERROR_NOT_SUPPORTED);
+	assert_non_null(strstr(log, "PTX"));
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, hello), ERROR_INVALID_IMAGE);
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, called), SUCCESS);
+	assert_cuda(CU(cuLinkComplete)(link, &image, NULL), SUCCESS);
+	assert_string_equal(image, called);
+	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(several_images_are_one),
+	    cmocka_unit_test(what_is_cut_off_is_no_image),
+	    cmocka_unit_test(wrong_sizes_are_not_believed),
+	    cmocka_unit_test(what_is_no_ptx_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, memory_setup, memory_teardown);
+}
