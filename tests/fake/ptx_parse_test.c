@@ -290,6 +290,11 @@ static void all_of_the_language_is_read(void **state)
 	    ".global .samplerref s = {addr_mode_0 = wrap};",
 	    ".func (.reg .b32 r) f(.reg .b32 a) { add.u32 r, a, 1; ret; }\n"
 	    ".entry k() { .reg .b32 x; call (x), f, (3); ret; }",
+	    ".entry f() { .reg .b32 r; .reg .b64 d; .reg .pred p;\n"
+	    "mov.u32 r, %envreg31; mov.u64 d, %pm7_64; mov.u32 r, %pm0;\n"
+	    "mov.pred p, %is_explicit_cluster; mov.u32 r, %nctaid.w;\n"
+	    "mov.u32 r, %reserved_smem_offset_1; mov.u32 r, %clock_hi;\n"
+	    "mov.v4.u32 {r, _, _, _}, %tid; mov.u32 r, %cluster_ctaid.z; }",
 	    ".func f(.param .b64 _, .param .b8 _[4]); .entry k() { ret; }",
 	    ".entry k() { .reg .b32 a; vadd.u32.u32.u32 a, a.b0, -a.h1, a; }",
 	    ".entry k() { .reg .b64 d; .reg .b32 r; tcgen05.cp.cta_group::1"
@@ -329,6 +334,10 @@ static void errors_tell_line_and_what(void **state)
 	    {BEGIN ".global .align 3 .u8 x;", "power of two"},
 	    {BEGIN ".entry f() { mov.u32 %r1, 99999999999999999999; }",
 	     "not a number"},
+	    {BEGIN ".entry f() { .reg .b32 %r<3>;\n mov.u32 %r1, %r3; }",
+	     "line 5: \"%r3\" is not declared"},
+	    {BEGIN ".entry f() { .reg .b32 %r; mov.u32 %r, %envreg32; }",
+	     "\"%envreg32\" is not declared"},
 	    {BEGIN ".global .u32 x = 1/0;", "division by zero"},
 	    {BEGIN ".global .u32 x = 1.5;", "\"x\" holds integers"},
 	    {BEGIN ".global .f32 x = 1 + 1.5;", "different types"},

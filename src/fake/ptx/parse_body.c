@@ -1,6 +1,7 @@
 /* parse_body.c - the body of a PTX function: declarations, labels,
  * instructions and their operands. */
 #include "fake/ptx/parse.h"
+#include "fake/ptx/special.h"
 
 #include <string.h>
 
@@ -120,7 +121,7 @@ static void symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 	} else if (s && s->kind == GKF_SYMBOL_FUNCTION) {
 		o->kind = GKF_PTX_OP_FUNCTION;
 		o->index = s->index;
-	} else if (name[0] == '%') {
+	} else if (name[0] == '%' && gkf_special_known(name)) {
 		o->kind = GKF_PTX_OP_SPECIAL;
 		o->name = name;
 	} else if (!strcmp(name, "_")) {

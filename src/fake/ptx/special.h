@@ -26,6 +26,9 @@ uint32_t gkf_specials_size(void);
  */
 uint32_t gkf_special_find(const char *name, uint32_t *ret_bit);
 
+/* Is it one that PTX has, whether or not there is a value for it? */
+bool gkf_special_known(const char *name);
+
 /* "%clock64" is a clock of 64 bits; GKF_CLOCK_KINDS: no clock. */
 enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes);
 
