@@ -4,6 +4,8 @@
  */
 #include "fake/cuda_memory.h"
 
+#include <sys/mman.h>
+
 #define HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
 
 static char calls[] =
@@ -127,6 +129,38 @@ static void wrong_sizes_are_not_believed(void **state)
 	free(image);
 }
 
+/* The array of values is out of reach once the link was begun. */
+static void who_succeeds_needs_no_values(void **state)
+{
+	CUjit_option options[] = {
+	    CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+	    CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char error[64] = "x", info[64] = "x";
+	CUlinkState link;
+	void **values, *image;
+
+	(void)state;
+	values = mmap(NULL, page, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(values, MAP_FAILED);
+	values[0] = error;
+	values[1] = (void *)sizeof error;
+	values[2] = info;
+	values[3] = (void *)sizeof info;
+	assert_cuda(CU(cuLinkCreate_v2)(4, options, values, &link), SUCCESS);
+	assert_null(values[1]);
+	assert_null(values[3]);
+	assert_int_equal(mprotect(values, page, PROT_NONE), 0);
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, calls), SUCCESS);
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, called), SUCCESS);
+	assert_cuda(CU(cuLinkComplete)(link, &image, NULL), SUCCESS);
+	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
+	assert_string_equal(error, "");
+	assert_string_equal(info, "");
+	munmap(values, page);
+}
+
 static void what_is_no_ptx_is_refused(void **state)
 {
 	char log[256] = "";
@@ -143,6 +177,7 @@ static void what_is_no_ptx_is_refused(void **state)
 	assert_cuda(add(link, CU_JIT_INPUT_LIBRARY, calls),
 		    ERROR_NOT_SUPPORTED);
 	assert_non_null(strstr(log, "PTX"));
+	assert_int_equal((uintptr_t)values[1], strlen(log) + 1);
 	assert_cuda(add(link, CU_JIT_INPUT_PTX, hello), ERROR_INVALID_IMAGE);
 	assert_cuda(add(link, CU_JIT_INPUT_PTX, called), SUCCESS);
 	assert_cuda(CU(cuLinkComplete)(link, &image, NULL), SUCCESS);
@@ -156,6 +191,7 @@ int main(void)
 	    cmocka_unit_test(several_images_are_one),
 	    cmocka_unit_test(what_is_cut_off_is_no_image),
 	    cmocka_unit_test(wrong_sizes_are_not_believed),
+	    cmocka_unit_test(who_succeeds_needs_no_values),
 	    cmocka_unit_test(what_is_no_ptx_is_refused),
 	};
 

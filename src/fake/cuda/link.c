@@ -33,6 +33,11 @@ static CUresult create(unsigned count, CUjit_option *options, void **values,
 	if (!made)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	made->log = log;
+	/*
+	 * That nothing is said is told here: cuda-core's array of values is
+	 * gone when a link succeeds, though it ought to live as long.
+	 */
+	module_log_close(&log, "");
 	*state = made;
 	return CUDA_SUCCESS;
 }
@@ -198,7 +203,6 @@ static CUresult complete(CUlinkState state, const struct cuda_device *d,
 	r = bundle(state, d);
 	if (r)
 		return r;
-	module_log_close(&state->log, "");
 	*ret_image = state->bundle ? state->bundle : state->parts[0].bytes;
 	/* With the NUL: who passes it on as text needs it. */
 	if (ret_size)
