@@ -269,12 +269,12 @@ static struct gkf_ptx_function *declare(struct gkf_ptx_parser *p,
 static void function(struct gkf_ptx_parser *p, bool is_entry,
 		     enum gkf_ptx_linkage linkage)
 {
+	bool has_body = false;
 	struct gkf_ptx_function *f,
 	    head = {.is_entry = is_entry, .linkage = (uint8_t)linkage};
 
 	gkf_scope_enter(p);
-	p->registers = NULL;
-	p->registers_count = p->registers_room = 0;
+	p->registers_count = 0;
 	gkf_parse_attributes(p);
 	if (!is_entry)
 		head.returns = parameters(p, &head.return_count);
@@ -292,12 +292,15 @@ static void function(struct gkf_ptx_parser *p, bool is_entry,
 	if (f) {
 		*f = head;
 		p->function = f;
-		if (gkf_parse_is(p, '{'))
+		has_body = gkf_parse_is(p, '{');
+		if (has_body)
 			gkf_parse_body(p);
 		else
 			gkf_parse_expect(p, ';');
 	}
 	gkf_scope_leave(p);
+	if (has_body)
+		gkf_parse_keep_body(p, f);
 }
 
 static enum gkf_ptx_linkage linkage(struct gkf_ptx_parser *p)
@@ -388,9 +391,11 @@ static void module(struct gkf_ptx_parser *p)
 		gkf_parse_fail(p, "there is no .target");
 	if (!p->error && p->module->address_size == 32)
 		gkf_parse_fail(p, "addresses of 32 bits are of the past");
-	p->module->variables = p->variables;
+	p->module->variables = gkf_parse_keep(
+	    p, p->variables, p->variables_count, sizeof *p->variables);
 	p->module->variable_count = (uint32_t)p->variables_count;
-	p->module->functions = p->functions;
+	p->module->functions = gkf_parse_keep(
+	    p, p->functions, p->functions_count, sizeof *p->functions);
 	p->module->function_count = (uint32_t)p->functions_count;
 }
 

@@ -56,7 +56,7 @@ struct gkf_ptx_scope {
 #define GKF_PTX_BUCKETS 4096 /* at first; a power of two */
 #define GKF_PTX_DEPTH   256  /* of nested { } */
 
-/* An array that grows in the arena. */
+/* An array that grows in the scratch arena, for what is read next, too. */
 #define GKF_GROWING(type, name)                                                \
 	type *name;                                                            \
 	size_t name##_count, name##_room
@@ -91,11 +91,24 @@ struct gkf_ptx_parser {
 
 /* A place for one more element of p->name, counted; NULL: out of memory. */
 #define GKF_APPEND(p, name)                                                    \
-	((p)->name = gkf_parse_room((p), (p)->name, (p)->name##_count,         \
-				    &(p)->name##_room, sizeof *(p)->name),     \
-	 (p)->name ? &(p)->name[(p)->name##_count++] : NULL)
+	({                                                                     \
+		__typeof__((p)->name) grown_ =                                 \
+		    gkf_parse_grow((p), (p)->name, (p)->name##_count,          \
+				   &(p)->name##_room, sizeof *(p)->name);      \
+                                                                               \
+		if (grown_)                                                    \
+			(p)->name = grown_;                                    \
+		grown_ ? &grown_[(p)->name##_count++] : NULL;                  \
+	})
+void *gkf_parse_grow(struct gkf_ptx_parser *p, const void *array, size_t count,
+		     size_t *room, size_t element);
+/* The same in the module's arena. */
 void *gkf_parse_room(struct gkf_ptx_parser *p, const void *array, size_t count,
 		     size_t *room, size_t element);
+
+/* A copy of what has grown, as long as it is, in the module's arena. */
+const void *gkf_parse_keep(struct gkf_ptx_parser *p, const void *array,
+			   size_t count, size_t element);
 
 void gkf_parse_fail(struct gkf_ptx_parser *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -161,6 +174,8 @@ enum gkf_ptx_type gkf_parse_type(struct gkf_ptx_parser *p);
 
 /* The body of p->function, from '{' on; parse_body.c. */
 void gkf_parse_body(struct gkf_ptx_parser *p);
+/* What was read of it; its labels are settled by then. */
+void gkf_parse_keep_body(struct gkf_ptx_parser *p, struct gkf_ptx_function *f);
 
 /* .attribute(...), any number of them; true when one says .managed. */
 bool gkf_parse_attributes(struct gkf_ptx_parser *p);

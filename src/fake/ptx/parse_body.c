@@ -422,12 +422,8 @@ static void end(struct gkf_ptx_parser *p)
 void gkf_parse_body(struct gkf_ptx_parser *p)
 {
 	unsigned depth = p->depth;
-	struct gkf_ptx_function *f = p->function;
 
-	p->code = NULL;
-	p->operands = NULL;
 	p->code_count = p->operands_count = 0;
-	p->code_room = p->operands_room = 0;
 	gkf_parse_expect(p, '{');
 	while (p->token.kind != GKF_PTX_END) {
 		if (!gkf_parse_is(p, '}'))
@@ -439,11 +435,17 @@ void gkf_parse_body(struct gkf_ptx_parser *p)
 	}
 	gkf_parse_expect(p, '}');
 	end(p);
+}
+
+void gkf_parse_keep_body(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
+{
 	f->has_body = true;
-	f->code = p->code;
+	f->code = gkf_parse_keep(p, p->code, p->code_count, sizeof *p->code);
 	f->code_count = (uint32_t)p->code_count;
-	f->operands = p->operands;
+	f->operands = gkf_parse_keep(p, p->operands, p->operands_count,
+				     sizeof *p->operands);
 	f->operand_count = (uint32_t)p->operands_count;
-	f->registers = p->registers;
+	f->registers = gkf_parse_keep(p, p->registers, p->registers_count,
+				      sizeof *p->registers);
 	f->register_count = (uint32_t)p->registers_count;
 }

@@ -46,6 +46,28 @@ void gkf_parse_no_memory(struct gkf_ptx_parser *p)
 		p->error = GK_ERR_NOMEM;
 }
 
+void *gkf_parse_grow(struct gkf_ptx_parser *p, const void *array, size_t count,
+		     size_t *room, size_t element)
+{
+	void *grown = gkf_arena_grow(&p->scratch, array, count, room, element);
+
+	if (!grown)
+		gkf_parse_no_memory(p);
+	return grown;
+}
+
+const void *gkf_parse_keep(struct gkf_ptx_parser *p, const void *array,
+			   size_t count, size_t element)
+{
+	void *kept = count ? gkf_arena_get(p->arena, count * element) : NULL;
+
+	if (kept)
+		memcpy(kept, array, count * element);
+	else if (count)
+		gkf_parse_no_memory(p);
+	return kept;
+}
+
 void *gkf_parse_room(struct gkf_ptx_parser *p, const void *array, size_t count,
 		     size_t *room, size_t element)
 {
