@@ -80,9 +80,46 @@ turn[1, 64](at)
 assert (at == np.arange(64)[::-1]).all()
 """
 
+# A function that numba has not compiled: its result goes where the first
+# argument points, and it returns 0.
+LINKED = """
+import os
+file = os.path.join(os.environ["NUMBA_CACHE_DIR"], "twice.ptx")
+with open(file, "w") as to:
+    to.write('''
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .func (.param .b32 status) twice(.param .b64 to, .param .b32 x)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<2>;
+	ld.param.b64 %rd1, [to];
+	ld.param.b32 %r1, [x];
+	add.s32 %r2, %r1, %r1;
+	st.b32 [%rd1], %r2;
+	mov.b32 %r3, 0;
+	st.param.b32 [status], %r3;
+	ret;
+}
+''')
 
-@pytest.mark.parametrize("code", [DEVICES, COPIES, EVENTS, KERNELS], ids=[
-    "devices", "copies", "events", "kernels"])
+twice = cuda.declare_device("twice", "int32(int32)")
+
+@cuda.jit(link=[file])
+def double(at):
+    i = cuda.grid(1)
+    at[i] = twice(at[i])
+
+at = np.arange(64, dtype=np.int32)
+double[2, 32](at)
+assert (at == 2 * np.arange(64)).all()
+"""
+
+
+@pytest.mark.parametrize(
+    "code", [DEVICES, COPIES, EVENTS, KERNELS, LINKED],
+    ids=["devices", "copies", "events", "kernels", "linked"])
 def test_numba(code, tmp_path):
     (tmp_path / "libnvJitLink.so.13").write_bytes(b"")
     done = subprocess.run(
