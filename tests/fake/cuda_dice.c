@@ -75,18 +75,24 @@ void dice_tell_idle(void)
 			       entry_points[written[i]].symbol);
 }
 
+/* Between two pages that nobody may touch. */
+static unsigned char *buffer(void)
+{
+	unsigned char *all = mmap(NULL, DICE_BUFFER + 2 * PAGE, PROT_NONE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (all == MAP_FAILED ||
+	    mprotect(all + PAGE, DICE_BUFFER, PROT_READ | PROT_WRITE))
+		give_up("no memory");
+	return all + PAGE;
+}
+
 void dice_buffers(struct dice *d)
 {
-	for (int i = 0; i < ARGS_MAX * 4; i++) {
-		unsigned char *all =
-		    mmap(NULL, DICE_BUFFER + 2 * PAGE, PROT_NONE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		if (all == MAP_FAILED ||
-		    mprotect(all + PAGE, DICE_BUFFER, PROT_READ | PROT_WRITE))
-			give_up("no memory");
-		d->buffers[i] = all + PAGE;
-	}
+	for (int i = 0; i < DICE_BUFFERS; i++)
+		d->buffers[i] = buffer();
+	for (int i = 0; i < ARGS_MAX; i++)
+		d->arguments[i] = buffer();
 }
 
 /* ---- dice ---- */
@@ -112,14 +118,27 @@ uint64_t dice_few(struct dice *d)
 	return dice_below(d, DICE_FEW);
 }
 
-unsigned char *dice_buffer(struct dice *d)
+static unsigned char *patterned(struct dice *d, unsigned char *at)
 {
 	static const unsigned char patterns[] = {0x00, 0x00, 0xff, 0xa5};
 
-	if (d->used == ARGS_MAX * 4)
+	return memset(at, patterns[dice_below(d, sizeof patterns)],
+		      DICE_BUFFER);
+}
+
+unsigned char *dice_buffer(struct dice *d)
+{
+	if (d->used == DICE_BUFFERS)
 		give_up("too few buffers");
-	return memset(d->buffers[d->used++],
-		      patterns[dice_below(d, sizeof patterns)], DICE_BUFFER);
+	return patterned(d, d->buffers[d->used++]);
+}
+
+/* What a call reads before it returns, which no work may still write to. */
+static unsigned char *argument_buffer(struct dice *d)
+{
+	if (d->arguments_used == ARGS_MAX)
+		give_up("too few buffers of arguments");
+	return patterned(d, d->arguments[d->arguments_used++]);
 }
 
 uint64_t dice_remembered(struct dice *d, size_t kind)
@@ -245,7 +264,7 @@ static uint64_t text(struct dice *d)
 	    "",      "every",           "thing",        "cuInit", "cuMemAlloc",
 	    "cuXxx", "/nowhere/at/all", "0000:07:00.0", "%n%s%d",
 	};
-	unsigned char *at = dice_buffer(d) + DICE_BUFFER;
+	unsigned char *at = argument_buffer(d) + DICE_BUFFER;
 	const char *chosen = texts[dice_below(d, sizeof texts / sizeof *texts)];
 
 	/* Its end is a page that nobody may touch. */
@@ -263,7 +282,7 @@ static uint64_t pointer(struct dice *d, const struct arg *a)
 	if (!strcmp(a->type, "void *") && !strcmp(a->name, "p") &&
 	    !dice_one_in(d, 3))
 		return dice_remembered(d, HOST);
-	at = dice_buffer(d);
+	at = strcmp(a->type, "void *") ? argument_buffer(d) : dice_buffer(d);
 	dice_fill(d, a, at);
 	return (uintptr_t)at;
 }
@@ -356,7 +375,7 @@ void dice_once(struct dice *d)
 	const struct entry_point *e;
 
 	d->row = written[dice_below(d, written_count)];
-	d->used = 0;
+	d->used = d->arguments_used = 0;
 	e = &entry_points[d->row];
 	for (unsigned i = 0; i < e->count; i++)
 		values[i] = value(d, &e->arg[i]);

@@ -8,8 +8,9 @@
 #include "abi/cuda_abi.h"
 #include "fake/cuda_args.h"
 
-#define DICE_BUFFER 65536 /* bytes */
-#define DICE_FEW    24    /* DICE_FEW^3 bytes fit into a buffer twice */
+#define DICE_BUFFER  65536 /* bytes */
+#define DICE_BUFFERS (4 * ARGS_MAX)
+#define DICE_FEW     24 /* DICE_FEW^3 bytes fit into a buffer twice */
 
 #define DICE_KINDS 13 /* of handles and addresses that are remembered */
 #define DICE_POOL  48 /* of a kind; some are gone */
@@ -20,8 +21,11 @@ struct dice {
 	unsigned number; /* of the thread */
 	_Atomic uint64_t done;
 	unsigned row; /* of cuda.def: the call under way */
-	unsigned char *buffers[ARGS_MAX * 4];
-	unsigned used; /* buffers of the call under way */
+	/* Memory for work, which may still write to it in later calls ... */
+	unsigned char *buffers[DICE_BUFFERS];
+	/* ... and what other arguments point to: structs, texts, images. */
+	unsigned char *arguments[ARGS_MAX];
+	unsigned used, arguments_used; /* by the call under way */
 	uint64_t pool[DICE_KINDS][DICE_POOL];
 };
 

@@ -122,7 +122,7 @@ static void fill_array3(struct dice *d, void *at)
 static void fill_launch(struct dice *d, void *at)
 {
 	CUlaunchConfig *c = at;
-	unsigned char *attributes = dice_buffer(d);
+	unsigned char *attributes = (unsigned char *)at + DICE_BUFFER / 2;
 
 	*c = (CUlaunchConfig){.gridDimX = dice_below(d, 4),
 			      .gridDimY = 1,
