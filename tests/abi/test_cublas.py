@@ -15,7 +15,9 @@ from conftest import FAKE_DIR, ROOT, clean_env
 
 LIBRARIES = [(name, major) for name in ("cublas", "cublasLt")
              for major in (12, 13)]
-RIGHT = ("GetCudartVersion", "GetStatusName", "GetStatusString")
+STATUS_AND_RUNTIME = ("GetCudartVersion", "GetStatusName", "GetStatusString")
+RIGHT = {"cublas": STATUS_AND_RUNTIME,
+         "cublasLt": STATUS_AND_RUNTIME + ("GetVersion",)}
 NOT_SUPPORTED = 15
 
 
@@ -41,7 +43,7 @@ def exports(library):
 
 @pytest.mark.parametrize("name,major", LIBRARIES)
 def test_it_exports_its_table_under_the_version_of_the_original(name, major):
-    expected = rows(name, major) | {name + right for right in RIGHT}
+    expected = rows(name, major) | {name + right for right in RIGHT[name]}
     assert exports(path_of(name, major)) == dict.fromkeys(
         expected, f"lib{name}.so.{major}")
 
@@ -93,6 +95,14 @@ def test_what_it_refuses_is_counted(machine, name, major):
     told = json.loads(one.ctl("coverage", "--json").stdout)
     (found,) = (row for row in told if row["function"] == symbol)
     assert (found["library"], found["refused"]) == ("libcublas", 2)
+
+
+@pytest.mark.parametrize("major", [12, 13])
+def test_its_version_is_that_of_its_runtime(major):
+    library = ctypes.CDLL(path_of("cublasLt", major))
+    version = library.cublasLtGetVersion() // 100
+    assert version // 100 == major
+    assert library.cublasLtGetCudartVersion() == version * 10
 
 
 @pytest.mark.parametrize("name,major", LIBRARIES)

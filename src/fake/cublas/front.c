@@ -116,3 +116,16 @@ size_t FRONT_PREFIX(GetCudartVersion)(void)
 {
 	return FRONT_MAJOR >= 13 ? 13000 : 12080;
 }
+
+#ifdef FRONT_HAS_VERSION
+EXPORT size_t FRONT_PREFIX(GetVersion)(void);
+
+/*
+ * Of the release for that runtime (PyPI: nvidia-cublas-cu12 12.8.3.14,
+ * nvidia-cublas 13.0.0.19). cuBLAS's own GetVersion can refuse.
+ */
+size_t FRONT_PREFIX(GetVersion)(void)
+{
+	return FRONT_MAJOR >= 13 ? 130000 : 120803;
+}
+#endif
