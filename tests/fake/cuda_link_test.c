@@ -33,6 +33,38 @@ static char called[] =
 	 "	ret;\n"
 	 "}\n";
 
+/* A fat binary of one text that is not packed: its header and the image's. */
+struct fat {
+	uint32_t magic;
+	uint16_t version, header_size;
+	uint64_t size;
+	uint16_t kind, attribute;
+	uint32_t image_header_size;
+	uint64_t padded_size;
+	uint32_t packed_size, options;
+	uint16_t minor, major;
+	uint32_t arch;
+	uint64_t name, flags, reserved, unpacked;
+	char text[(sizeof called + 7) & ~7U];
+};
+#define FAT_HEADER 16
+
+static struct fat fat_of_called(void)
+{
+	struct fat f = {.magic = 0xba55ed50,
+			.version = 1,
+			.header_size = FAT_HEADER,
+			.size = sizeof f - FAT_HEADER,
+			.kind = 1,
+			.image_header_size =
+			    offsetof(struct fat, text) - FAT_HEADER,
+			.padded_size = sizeof f.text,
+			.arch = 50};
+
+	memcpy(f.text, called, sizeof called);
+	return f;
+}
+
 static CUresult add(CUlinkState link, CUjitInputType type, char *text)
 {
 	return CU(cuLinkAddData_v2)(link, type, text, strlen(text) + 1, "name",
@@ -182,6 +214,94 @@ static void what_is_no_ptx_is_refused(void **state)
 	assert_cuda(add(link, CU_JIT_INPUT_PTX, called), SUCCESS);
 	assert_cuda(CU(cuLinkComplete)(link, &image, NULL), SUCCESS);
 	assert_string_equal(image, called);
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, called), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
+}
+
+/* A binary that is called text would end at its first NUL. */
+static void a_binary_is_no_ptx(void **state)
+{
+	struct fat fat = fat_of_called();
+	CUlinkState link;
+	CUmodule module;
+	void *image;
+	size_t size;
+
+	(void)state;
+	assert_cuda(CU(cuLinkCreate_v2)(0, NULL, NULL, &link), SUCCESS);
+	assert_cuda(CU(cuLinkAddData_v2)(link, CU_JIT_INPUT_PTX, &fat,
+					 sizeof fat, NULL, 0, NULL, NULL),
+		    ERROR_INVALID_IMAGE);
+	assert_cuda(CU(cuLinkAddData_v2)(link, CU_JIT_INPUT_FATBINARY, &fat,
+					 sizeof fat, NULL, 0, NULL, NULL),
+		    SUCCESS);
+	assert_cuda(CU(cuLinkComplete)(link, &image, &size), SUCCESS);
+	assert_true(size >= sizeof fat);
+	assert_memory_equal(image, &fat, sizeof fat);
+	assert_cuda(CU(cuModuleLoadData)(&module, image), SUCCESS);
+	assert_cuda(CU(cuModuleUnload)(module), SUCCESS);
+	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
+}
+
+/* Bytes behind which nothing can be read: two pages, the caller's. */
+static char *at_the_edge(const void *bytes, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_true(size <= page);
+	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+	return memcpy(pages + page - size, bytes, size);
+}
+
+static void nothing_behind_an_image_is_read(void **state)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	struct fat fat = fat_of_called();
+	CUlinkState link;
+
+	(void)state;
+	assert_cuda(CU(cuLinkCreate_v2)(0, NULL, NULL, &link), SUCCESS);
+	for (size_t size = 1; size < sizeof fat; size++) {
+		char *cut = at_the_edge(&fat, size);
+
+		assert_cuda(CU(cuLinkAddData_v2)(link, CU_JIT_INPUT_FATBINARY,
+						 cut, size, NULL, 0, NULL,
+						 NULL),
+			    ERROR_INVALID_IMAGE);
+		munmap((void *)((uintptr_t)cut & ~(page - 1)), 2 * page);
+	}
+	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
+}
+
+/* The fat binary ends the bundle, and says that it is longer. */
+static void an_image_ends_within_its_bundle(void **state)
+{
+	struct fat fat = fat_of_called();
+	CUlinkState link;
+	char *copy, *in;
+	void *image;
+	size_t size;
+
+	(void)state;
+	assert_cuda(CU(cuLinkCreate_v2)(0, NULL, NULL, &link), SUCCESS);
+	assert_cuda(add(link, CU_JIT_INPUT_PTX, calls), SUCCESS);
+	assert_cuda(CU(cuLinkAddData_v2)(link, CU_JIT_INPUT_FATBINARY, &fat,
+					 sizeof fat, NULL, 0, NULL, NULL),
+		    SUCCESS);
+	assert_cuda(CU(cuLinkComplete)(link, &image, &size), SUCCESS);
+	copy = malloc(size);
+	assert_non_null(copy);
+	memcpy(copy, image, size);
+	assert_cuda(load_file(copy, size), SUCCESS);
+	in = memmem(copy, size, &fat, sizeof fat);
+	assert_non_null(in);
+	fat.size += 4096;
+	memcpy(in, &fat, sizeof fat);
+	assert_cuda(load_file(copy, size), ERROR_INVALID_IMAGE);
+	free(copy);
 	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
 }
 
@@ -193,6 +313,9 @@ int main(void)
 	    cmocka_unit_test(wrong_sizes_are_not_believed),
 	    cmocka_unit_test(who_succeeds_needs_no_values),
 	    cmocka_unit_test(what_is_no_ptx_is_refused),
+	    cmocka_unit_test(a_binary_is_no_ptx),
+	    cmocka_unit_test(nothing_behind_an_image_is_read),
+	    cmocka_unit_test(an_image_ends_within_its_bundle),
 	};
 
 	return cmocka_run_group_tests(tests, memory_setup, memory_teardown);

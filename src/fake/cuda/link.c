@@ -12,6 +12,7 @@ struct CUlinkState_st {
 	struct module_part *parts;
 	unsigned count;
 	void *bundle; /* NULL: not of several, or not completed */
+	bool completed;
 };
 
 /* Guards all states: programs link seldom. */
@@ -62,23 +63,35 @@ static CUresult keep(CUlinkState state, CUjitInputType type, const void *data,
 	return CUDA_SUCCESS;
 }
 
+/* NULL: it is linked, if it can be read. */
+static const char *unfit(CUlinkState state, CUjitInputType type)
+{
+	if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)
+		return "only PTX and fat binaries are linked";
+	return state->count == MODULE_PARTS_MAX ? "too many images" : NULL;
+}
+
 static CUresult add(enum cuda_row row, const struct cuda_device *d,
 		    CUlinkState state, CUjitInputType type, const void *data,
 		    size_t size)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct module_source *source;
+	const char *why;
 	CUresult r;
 
 	if (!handle_is(state, HANDLE_LINK))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (state->bundle)
+	if (state->completed)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (state->count == MODULE_PARTS_MAX ||
-	    (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)) {
-		module_log_close(&state->log,
-				 "only PTX and fat binaries are linked");
+	why = unfit(state, type);
+	if (why) {
+		module_log_close(&state->log, why);
 		return front_refuse(row);
+	}
+	if (type == CU_JIT_INPUT_PTX && !module_is_text(data, size)) {
+		module_log_close(&state->log, "no PTX");
+		return CUDA_ERROR_INVALID_IMAGE;
 	}
 	r = module_source_read(d, data, size, message, &source);
 	if (r) {
@@ -203,6 +216,7 @@ static CUresult complete(CUlinkState state, const struct cuda_device *d,
 	r = bundle(state, d);
 	if (r)
 		return r;
+	state->completed = true;
 	*ret_image = state->bundle ? state->bundle : state->parts[0].bytes;
 	/* With the NUL: who passes it on as text needs it. */
 	if (ret_size)

@@ -98,6 +98,9 @@ CUresult module_source_read(const struct cuda_device *d, const void *image,
 			    size_t size, char *message,
 			    struct module_source **ret_source);
 
+/* Is it neither a binary nor a bundle? PTX, perhaps. size: as above. */
+bool module_is_text(const void *image, size_t size);
+
 /*
  * Images that are to be linked, in one piece of memory that loads as an image
  * does; module_bundle.c.
@@ -114,10 +117,13 @@ void *module_bundle_new(const struct module_part *parts, unsigned count);
 bool module_is_bundle(const void *image, size_t size);
 size_t module_bundle_size(const void *bundle);
 
-/* The images of it, as pointers with NULL behind; at most size bytes, 0: any.
+/*
+ * The images of it, as pointers with NULL behind, and their sizes; at most size
+ * bytes, 0: any.
  */
 CUresult module_bundle_open(const void *bundle, size_t size,
-			    const void *ret_images[MODULE_PARTS_MAX + 1]);
+			    const void *ret_images[MODULE_PARTS_MAX + 1],
+			    size_t ret_sizes[MODULE_PARTS_MAX]);
 
 CUresult module_file_read(const char *path, void **ret_bytes, size_t *ret_size);
 void module_source_drop(struct module_source *s);

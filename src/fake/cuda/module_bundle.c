@@ -65,7 +65,8 @@ size_t module_bundle_size(const void *bundle)
 }
 
 CUresult module_bundle_open(const void *bundle, size_t size,
-			    const void *ret_images[MODULE_PARTS_MAX + 1])
+			    const void *ret_images[MODULE_PARTS_MAX + 1],
+			    size_t ret_sizes[MODULE_PARTS_MAX])
 {
 	const char *at = (const char *)bundle + sizeof(struct bundle);
 	struct bundle head;
@@ -88,6 +89,7 @@ CUresult module_bundle_open(const void *bundle, size_t size,
 		if (!p.size || p.size > left || at[sizeof p + p.size - 1])
 			return CUDA_ERROR_INVALID_IMAGE;
 		ret_images[i] = at + sizeof p;
+		ret_sizes[i] = p.size;
 		at += sizeof p + p.size;
 		left -= p.size;
 	}

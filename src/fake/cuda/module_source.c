@@ -14,7 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TEXT_MAX ((size_t)1 << 30)
+#define TEXT_MAX   ((size_t)1 << 30)
+#define BINARY_MIN ((size_t)16) /* a fat binary's header */
 
 /* The PTX that came with a release of CUDA; PTX ISA, "Release Notes". */
 static const struct {
@@ -69,6 +70,19 @@ static CUresult parse(const struct cuda_device *d, const char *text,
 	message[0] = '\0'; /* of another before */
 	*ret = m;
 	return CUDA_SUCCESS;
+}
+
+/* A size that is known may be less than what is looked at. */
+static enum gkf_image_form form_of(const void *image, size_t size)
+{
+	return size && size < BINARY_MIN ? GKF_FORM_TEXT
+					 : gkf_image_form(image);
+}
+
+bool module_is_text(const void *image, size_t size)
+{
+	return !module_is_bundle(image, size) &&
+	       form_of(image, size) == GKF_FORM_TEXT;
 }
 
 /* Text begins with .version, after blanks and comments. */
@@ -149,21 +163,26 @@ static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
 	return r;
 }
 
-/* The PTX of each of the images that has one; 0 parts: none has. */
+/*
+ * The PTX of each of the images that has one; 0 parts: none has. sizes NULL:
+ * only their headers say.
+ */
 static CUresult read_parts(const struct cuda_device *d,
-			   const void *const *images, char *message,
-			   struct gkf_ptx_module **parts, unsigned *ret_count)
+			   const void *const *images, const size_t *sizes,
+			   char *message, struct gkf_ptx_module **parts,
+			   unsigned *ret_count)
 {
 	CUresult r = CUDA_SUCCESS;
 
 	for (unsigned i = 0; images[i] && !r; i++) {
 		struct gkf_ptx_module **to = &parts[*ret_count];
+		size_t size = sizes ? sizes[i] : 0;
 
 		if (*ret_count == MODULE_PARTS_MAX)
 			return CUDA_ERROR_NOT_SUPPORTED;
-		r = gkf_image_form(images[i]) == GKF_FORM_FATBIN
-			? read_fatbin(d, images[i], 0, message, to)
-			: read_text(d, images[i], 0, message, to);
+		r = form_of(images[i], size) == GKF_FORM_FATBIN
+			? read_fatbin(d, images[i], size, message, to)
+			: read_text(d, images[i], size, message, to);
 		if (!r)
 			++*ret_count;
 		else if (r == CUDA_ERROR_NO_BINARY_FOR_GPU)
@@ -174,12 +193,12 @@ static CUresult read_parts(const struct cuda_device *d,
 
 /* A program of several files that call each other (-rdc=true). */
 static CUresult link_parts(const struct cuda_device *d,
-			   const void *const *images, char *message,
-			   struct gkf_ptx_module **ret)
+			   const void *const *images, const size_t *sizes,
+			   char *message, struct gkf_ptx_module **ret)
 {
 	struct gkf_ptx_module *parts[MODULE_PARTS_MAX];
 	unsigned count = 0;
-	CUresult r = read_parts(d, images, message, parts, &count);
+	CUresult r = read_parts(d, images, sizes, message, parts, &count);
 	int error;
 
 	if (!r && !count)
@@ -203,7 +222,7 @@ static CUresult read_wrapper(const struct cuda_device *d, const void *image,
 
 	memcpy(&w, image, sizeof w);
 	if (w.version >= 2 && w.more && w.more[0])
-		return link_parts(d, w.more, message, ret);
+		return link_parts(d, w.more, NULL, message, ret);
 	return w.data ? read_fatbin(d, w.data, 0, message, ret)
 		      : CUDA_ERROR_INVALID_IMAGE;
 }
@@ -213,9 +232,10 @@ static CUresult read_bundle(const struct cuda_device *d, const void *bundle,
 			    struct gkf_ptx_module **ret)
 {
 	const void *images[MODULE_PARTS_MAX + 1];
-	CUresult r = module_bundle_open(bundle, size, images);
+	size_t sizes[MODULE_PARTS_MAX];
+	CUresult r = module_bundle_open(bundle, size, images, sizes);
 
-	return r ? r : link_parts(d, images, message, ret);
+	return r ? r : link_parts(d, images, sizes, message, ret);
 }
 
 static CUresult read_image(const struct cuda_device *d, const void *image,
@@ -224,7 +244,7 @@ static CUresult read_image(const struct cuda_device *d, const void *image,
 {
 	if (module_is_bundle(image, size))
 		return read_bundle(d, image, size, message, ret);
-	switch (gkf_image_form(image)) {
+	switch (form_of(image, size)) {
 	case GKF_FORM_WRAPPER:
 		return size ? CUDA_ERROR_INVALID_IMAGE
 			    : read_wrapper(d, image, message, ret);
@@ -251,6 +271,9 @@ CUresult module_source_read(const struct cuda_device *d, const void *image,
 	r = read_image(d, image, size, message, &s->ptx);
 	if (r == CUDA_ERROR_NO_BINARY_FOR_GPU)
 		r = no_image(d, message);
+	if (r == CUDA_ERROR_INVALID_IMAGE && !message[0])
+		snprintf(message, GKF_PTX_MESSAGE_MAX,
+			 "a binary that is cut off or damaged");
 	if (r) {
 		if (message[0])
 			gk_log(GK_LOG_WARN, "image refused: %s", message);
