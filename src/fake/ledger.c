@@ -130,17 +130,28 @@ static int find_instance(struct gkf_machine *m, unsigned device,
 	return 0;
 }
 
+static bool is_present(const struct gkf_slot *slot, uint64_t bin)
+{
+	const struct gkf_wave *w = &slot->wave;
+	uint64_t stop = __atomic_load_n(&w->stop_bin, __ATOMIC_RELAXED);
+
+	return !stop ||
+	       (bin < stop &&
+		bin >= __atomic_load_n(&w->start_bin, __ATOMIC_RELAXED));
+}
+
 /* Is another process computing on the device? The caller holds the lock. */
 static bool is_taken(struct gkf_machine *m, unsigned device,
 		     const struct gkf_slot *by)
 {
 	unsigned high = gkf_slots_high(m);
+	uint64_t bin = gkf_machine_bin(m);
 
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
 		if (gkf_slot_read_on(m, i, device, &slot) &&
-		    slot.types & GKF_COMPUTE &&
+		    slot.types & GKF_COMPUTE && is_present(&slot, bin) &&
 		    (slot.pid != by->pid || slot.pid_ns != by->pid_ns ||
 		     slot.start != by->start))
 			return true;
@@ -274,16 +285,6 @@ int gkf_tune(struct gkf_machine *m, unsigned index, const struct gkf_wave *wave)
 	copy_words((char *)&slot->wave, (const char *)&tuned, sizeof tuned);
 	gkf_unlock(m);
 	return 0;
-}
-
-static bool is_present(const struct gkf_slot *slot, uint64_t bin)
-{
-	const struct gkf_wave *w = &slot->wave;
-	uint64_t stop = __atomic_load_n(&w->stop_bin, __ATOMIC_RELAXED);
-
-	return !stop ||
-	       (bin < stop &&
-		bin >= __atomic_load_n(&w->start_bin, __ATOMIC_RELAXED));
 }
 
 /* Is the slot in that GPU instance? All ones: the whole device is meant. */

@@ -349,6 +349,25 @@ def test_loads_are_processes_for_their_time(machine, minute):
     assert jobs() == ["job=base", "job=split"]
 
 
+def test_a_load_that_is_over_leaves_an_exclusive_gpu(machine, tmp_path):
+    """The same where it has not begun: nobody is on the GPU then."""
+    path = tmp_path / "over.yaml"
+    path.write_text("description: x\ngpus: t4:1\nduration: 60s\nseed: 1\n"
+                    "loads:\n  one: idle:0,mem=1GiB\n"
+                    "steps:\n  - {at: 5s, load: {stop: one}}\n"
+                    "  - {at: 50s, load: {start: two, "
+                    'spec: "idle:0,mem=1GiB"}}\n')
+    one = machine("--scenario", path, "--frozen")
+    done = one.ctl("set", "0", "compute-mode=3")
+    assert done.returncode == 0, done.stderr
+    code = ("import ctypes; c = ctypes.CDLL('libcuda.so.1'); c.cuInit(0); "
+            "print(c.cuDevicePrimaryCtxRetain("
+            "ctypes.byref(ctypes.c_void_p()), 0))")
+    assert one.python(code) == "46"  # CUDA_ERROR_DEVICE_UNAVAILABLE
+    clock(one, "step", "5.1s")
+    assert one.python(code) == "0"
+
+
 def test_until_end(gpukit, minute):
     began = time.monotonic()
     done = gpukit("fake", "--scenario", minute, "--speed", 40, "--until-end",
