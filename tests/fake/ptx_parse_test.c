@@ -346,6 +346,8 @@ static void errors_tell_line_and_what(void **state)
 	     "\".q\" where an element of a vector"},
 	    {BEGIN ".shared .u32 x; .entry f() { mov.u32 x, x[1]; }",
 	     "\"x\" is no array"},
+	    {BEGIN ".global .b8 a[][1<<40] = {{}, {}, {}};",
+	     "\"a\" is too big"},
 	    {BEGIN "nonsense", "\"nonsense\" where a directive"},
 	};
 	char message[GKF_PTX_MESSAGE_MAX];
@@ -365,6 +367,34 @@ static void errors_tell_line_and_what(void **state)
 	    gkf_ptx_module_read(BEGIN, strlen(BEGIN), 79, message, &m),
 	    GK_ERR_VERSION);
 	assert_non_null(strstr(message, "8.0 is newer"));
+}
+
+/* Whatever the text, it is not read on the stack. */
+static void nesting_has_an_end(void **state)
+{
+	static const char *const pieces[] = {
+	    "1?", "1?1:", "(", "-", "~", "(.u64)", "1+", "1<<1+1*",
+	};
+	char message[GKF_PTX_MESSAGE_MAX];
+	struct gkf_ptx_module *m;
+	const size_t times = 200000;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(pieces); i++) {
+		size_t length = strlen(pieces[i]), begin = sizeof BEGIN - 1;
+		char *text = malloc(begin + 32 + times * length);
+
+		assert_non_null(text);
+		strcpy(text, BEGIN ".global .u32 a = ");
+		begin = strlen(text);
+		for (size_t n = 0; n < times; n++)
+			memcpy(text + begin + n * length, pieces[i], length);
+		strcpy(text + begin + times * length, "!;");
+		assert_int_equal(gkf_ptx_module_read(text, strlen(text),
+						     PTX_NEWEST, message, &m),
+				 GK_ERR_CORRUPT);
+		free(text);
+	}
 }
 
 /* A weak definition gives way, and is not in memory a second time. */
@@ -447,16 +477,17 @@ static void scopes_hide_names(void **state)
 	(void)state;
 	assert_int_equal(
 	    ptx_body("{ .reg .b32 %r1; mov.u32 %r1, 5; mov.u32 %r2, 0;\n"
-		     "  { .reg .b32 %r<4>; mov.u32 %r3, 9;\n"
+		     "  { .reg .b32 %r<4>; mov.u32 %r3, 9; mov.u32 %r5, 2;\n"
 		     "    again: sub.u32 %r3, %r3, 1;\n"
 		     "    setp.ne.u32 %p1, %r3, 0; @%p1 bra again; }\n"
+		     "  add.u32 %r2, %r2, %r5;\n"
 		     "  add.u32 %r2, %r2, %r1; bra done; }\n"
 		     "again: trap;\n"
 		     "done: add.u32 %r2, %r2, %r1; st.global.u32 [%rd2], %r2;",
 		     NULL, out),
 	    GKF_PTX_DONE);
 	for (unsigned l = 0; l < 32; l++)
-		assert_int_equal(out[l], 5 + l);
+		assert_int_equal(out[l], 5 + 2 + l);
 }
 
 int main(void)
@@ -468,6 +499,7 @@ int main(void)
 	    cmocka_unit_test(constants_are_computed),
 	    cmocka_unit_test(all_of_the_language_is_read),
 	    cmocka_unit_test(errors_tell_line_and_what),
+	    cmocka_unit_test(nesting_has_an_end),
 	    cmocka_unit_test(modules_are_linked),
 	    cmocka_unit_test(strong_names_are_taken),
 	    cmocka_unit_test(scopes_hide_names),

@@ -176,7 +176,7 @@ static const struct operator* operator_at(const struct gkf_ptx_parser *p)
 {
 	const char *at = p->token.text;
 
-	if (p->token.kind != GKF_PTX_SIGN && p->token.length != 1)
+	if (p->token.kind != GKF_PTX_SIGN && !gkf_parse_is_word(p, "%"))
 		return NULL; /* a "%" alone is a word */
 	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
 		const char *text = operators[i].text;
@@ -244,10 +244,14 @@ static struct gkf_ptx_number unary(struct gkf_ptx_parser *p, unsigned depth)
 	struct gkf_ptx_number n;
 	char sign;
 
+	if (depth > NESTING_MAX) {
+		gkf_parse_fail(p, "an expression in expressions in others");
+		return whole(0, false);
+	}
 	if (p->token.kind != GKF_PTX_SIGN)
 		return literal(p);
 	sign = p->token.sign;
-	if (!strchr("+-!~(", sign) || depth > NESTING_MAX) {
+	if (!strchr("+-!~(", sign)) {
 		gkf_parse_unexpected(p, "an operand");
 		return whole(0, false);
 	}

@@ -269,6 +269,8 @@ static void values(struct gkf_ptx_parser *p, struct filling *f,
 	while (!gkf_parse_is(p, '}') && p->token.kind != GKF_PTX_END) {
 		values(p, f, dimension + 1, at);
 		at += step;
+		if (at > SIZE_LIMIT)
+			gkf_parse_fail(p, "\"%.80s\" is too big", f->v->name);
 		if (!gkf_parse_try(p, ','))
 			break;
 	}

@@ -115,14 +115,19 @@ const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
 	return n->text;
 }
 
-static struct gkf_symbol *find(const struct gkf_ptx_parser *p, const char *name,
-			       size_t length)
+/* The first of that name, from s on. */
+static struct gkf_symbol *find_from(struct gkf_symbol *s, const char *name,
+				    size_t length)
 {
-	struct gkf_symbol *s = *bucket_of(p, name, length);
-
 	while (s && (strncmp(s->name, name, length) || s->name[length]))
 		s = s->next;
 	return s;
+}
+
+static struct gkf_symbol *find(const struct gkf_ptx_parser *p, const char *name,
+			       size_t length)
+{
+	return find_from(*bucket_of(p, name, length), name, length);
 }
 
 struct gkf_symbol *gkf_symbol_find(const struct gkf_ptx_parser *p,
@@ -197,20 +202,24 @@ static int64_t materialise(struct gkf_ptx_parser *p,
 	return s->index;
 }
 
-/* The range of "%r" that "%r12" is one of. */
+#define DIGITS_MAX 10 /* of a number below UINT32_MAX */
+
+/* The range of "%r" that "%r12" is one of: the innermost that goes so far. */
 static const struct gkf_symbol *range_of(const struct gkf_ptx_parser *p,
 					 const char *name)
 {
 	size_t length = strlen(name), cut = length;
 
-	while (cut > 1 && name[cut - 1] >= '0' && name[cut - 1] <= '9') {
+	while (cut > 1 && length - cut < DIGITS_MAX && name[cut - 1] >= '0' &&
+	       name[cut - 1] <= '9') {
 		const struct gkf_symbol *s = find(p, name, --cut);
+		unsigned long long number = strtoull(name + cut, NULL, 10);
 
 		if (name[cut] == '0' && cut + 1 < length)
 			continue;
-		if (s && s->kind == GKF_SYMBOL_RANGE && s->count &&
-		    strtoull(name + cut, NULL, 10) < s->count)
-			return s;
+		for (; s; s = find_from(s->next, name, cut))
+			if (s->kind == GKF_SYMBOL_RANGE && number < s->count)
+				return s;
 	}
 	return NULL;
 }
