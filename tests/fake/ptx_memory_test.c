@@ -88,7 +88,7 @@ static void lanes_that_meet_store_in_order(void **state)
 		assert_int_equal(out[l], 31);
 }
 
-/* Not bytes; of a vector, its scalars. 32 bits of an index count. */
+/* Not bytes; of a vector, its scalars. 32 bits of a sum are the index. */
 static void elements_of_arrays_are_counted(void **state)
 {
 	uint64_t out[32] = {0};
@@ -104,7 +104,7 @@ static void elements_of_arrays_are_counted(void **state)
 		"xor.b32 %r3, %r1, 7; ld.shared.u32 %r4, s[%r3+1];\n"
 		"cvt.u16.u32 %rs1, %r1; st.local.u16 l[%rs1], %rs1;\n"
 		"st.local.u16 l[39], 5; ld.local.u16 %rs2, [l+78];\n"
-		"mov.u64 %rd4, 0x100000003; ld.global.u32 %r5, v[%rd4];\n"
+		"mov.u64 %rd4, 0x1fffffffe; ld.global.u32 %r5, v[%rd4+5];\n"
 		"mov.u32 %r6, s[2]; mov.u32 %r7, s; sub.u32 %r6, %r6, %r7;\n"
 		"mov.u64 %rd5, v[%r1]; mov.u64 %rd6, v;\n"
 		"sub.u64 %rd5, %rd5, %rd6; cvt.u32.u64 %r8, %rd5;\n"

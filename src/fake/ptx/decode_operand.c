@@ -287,7 +287,7 @@ static uint32_t computed(struct gkf_decoder *d, const char *name, uint32_t a,
 
 /*
  * Bytes from the beginning of an array to the element that a register says:
- * 32 bits of it, without a sign, as NVIDIA's assembler has it.
+ * 32 bits of the sum, without a sign, as NVIDIA's assembler has it.
  */
 static uint32_t distance(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 			 unsigned bytes)
@@ -301,6 +301,9 @@ static uint32_t distance(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		return GKF_NOWHERE;
 	index = gkf_source(d, by, gkf_letter(type->bytes));
 	index = cast(d, index, 4, type->bytes, type->kind == GKF_PTX_SIGNED);
+	if (by->value && index != GKF_NOWHERE)
+		index = computed(d, "add.u32", index,
+				 gkf_constant(d, 4, (uint32_t)by->value), 4);
 	index = cast(d, index, bytes, 4, false);
 	return computed(d, bytes == 8 ? "mul.lo.u64" : "mul.lo.u32", index,
 			gkf_constant(d, bytes, (uint64_t)o->value), bytes);

@@ -106,9 +106,9 @@ enum gkf_ptx_operand_kind {
 	GKF_PTX_OP_LIST,      /* (a, b): index, count: operands */
 	GKF_PTX_OP_ADDRESS,   /* [a + value]: index: the operand a */
 	GKF_PTX_OP_ADDRESSES, /* [a, b]: index, count: operands */
-	GKF_PTX_OP_ELEMENT,   /* v[r + 3]: index: the operands v + 3 * value, r,
-				 which is not there when count is 1; value:
-				 bytes of an element */
+	GKF_PTX_OP_ELEMENT,   /* v[r + 3]: index: the operands v, r with value
+				 3; v[3]: v + 3 * value alone, count is 1;
+				 value: bytes of an element */
 	GKF_PTX_OP_MINUS,     /* -a: index: the operand a, no number */
 };
 

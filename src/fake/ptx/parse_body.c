@@ -84,25 +84,27 @@ static void element(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 {
 	const struct gkf_ptx_variable *v = &p->variables[o->index];
 	struct gkf_ptx_operand parts[2] = {*o};
-	int64_t bytes = gkf_ptx_types[v->type].bytes, r = -1;
-	uint16_t count = 1;
+	uint8_t bytes = gkf_ptx_types[v->type].bytes;
+	int64_t r = -1;
 
 	gkf_parse_expect(p, '[');
 	if (p->token.kind == GKF_PTX_WORD && !gkf_parse_is_word(p, "WARP_SZ"))
 		r = gkf_symbol_register(p, gkf_parse_name(p));
-	if (r >= 0) {
-		parts[count++] = (struct gkf_ptx_operand){
-		    .kind = GKF_PTX_OP_REG, .index = (uint32_t)r};
-		parts[0].value = gkf_parse_offset(p) * bytes;
-	} else {
-		parts[0].value = gkf_parse_signed(p) * bytes;
-	}
+	if (r >= 0)
+		parts[1] = (struct gkf_ptx_operand){
+		    .kind = GKF_PTX_OP_REG,
+		    .index = (uint32_t)r,
+		    .value = gkf_parse_offset(p),
+		};
+	else
+		parts[0].value =
+		    (int64_t)((uint64_t)gkf_parse_signed(p) * bytes);
 	gkf_parse_expect(p, ']');
 	if (!v->is_array)
 		gkf_parse_fail(p, "\"%.80s\" is no array", v->name);
 	o->kind = GKF_PTX_OP_ELEMENT;
 	o->value = bytes;
-	adopt(p, o, parts, count);
+	adopt(p, o, parts, r < 0 ? 1 : 2);
 }
 
 /* What names a name that is not a register. */
