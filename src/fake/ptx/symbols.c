@@ -213,12 +213,12 @@ static const struct gkf_symbol *range_of(const struct gkf_ptx_parser *p,
 	while (cut > 1 && length - cut < DIGITS_MAX && name[cut - 1] >= '0' &&
 	       name[cut - 1] <= '9') {
 		const struct gkf_symbol *s = find(p, name, --cut);
-		unsigned long long number = strtoull(name + cut, NULL, 10);
 
 		if (name[cut] == '0' && cut + 1 < length)
 			continue;
 		for (; s; s = find_from(s->next, name, cut))
-			if (s->kind == GKF_SYMBOL_RANGE && number < s->count)
+			if (s->kind == GKF_SYMBOL_RANGE && s->count &&
+			    strtoull(name + cut, NULL, 10) < s->count)
 				return s;
 	}
 	return NULL;
@@ -226,9 +226,10 @@ static const struct gkf_symbol *range_of(const struct gkf_ptx_parser *p,
 
 int64_t gkf_symbol_register(struct gkf_ptx_parser *p, const char *name)
 {
-	const struct gkf_symbol *s = gkf_symbol_find(p, name);
-	const struct gkf_symbol *range = range_of(p, name);
+	const struct gkf_symbol *s = gkf_symbol_find(p, name), *range = NULL;
 
+	if (!s || s->scope != p->scope) /* else no range is further in */
+		range = range_of(p, name);
 	if (s && (!range || range->scope <= s->scope))
 		return s->kind == GKF_SYMBOL_RANGE && !s->count
 			   ? (int64_t)s->index
