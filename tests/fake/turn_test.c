@@ -303,7 +303,9 @@ static void spinners_get_equal_parts(unsigned count)
 
 	for (unsigned i = 0; i < count; i++) {
 		pid[i] = fork();
+		assert_true(pid[i] >= 0);
 		if (!pid[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			spin(come_in(), until);
 			pause();
 		}
