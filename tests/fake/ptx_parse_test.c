@@ -245,10 +245,10 @@ static void initialisers_are_laid_out(void **state)
 /* The values are those of NVIDIA's assembler. */
 static void constants_are_computed(void **state)
 {
-	static const int64_t want[] = {10, 14, -1, 18, 1, -32, 7, 1,
-				       -3, -4, 0,  2,  1, 0,   1, 0,
-				       2,  -1, 1,  1,  3, 5,   2, -3};
-	static const double halves[] = {2.5, -1.5, 0.25, 6};
+	static const int64_t want[] = {10, 14, -1, 18, 1, -32, 7, 1, -3,
+				       -4, 0,  2,  1,  0, 1,   0, 2, -1,
+				       1,  1,  3,  5,  2, -3,  2};
+	static const double halves[] = {2.5, -1.5, 0.25, 6, 0x1p-1074};
 	const struct gkf_ptx_variable *v;
 	struct ptx_program p;
 
@@ -259,8 +259,9 @@ static void constants_are_computed(void **state)
 		       "!3, 5 % 3, -1 > 0U, -1 > 0, 0xffffffffffffffff > 0,"
 		       "(.s64)0xffffffffffffffff > 0, 1<<65, -1>>70,"
 		       "(-1 & 1) > -1, 1.5 > 1.0, 0 ? 1 : 0 ? 2 : 3,"
-		       "7 ^ 2 & 3, 12/5U, -7 % 4 };\n"
-		       ".global .f64 d[2*2] = {1.5+1.0, -(1.5), .25, 2.*3.0};\n"
+		       "7 ^ 2 & 3, 12/5U, -7 % 4, 5%-3 };\n"
+		       ".global .f64 d[] = {1.5+1.0, -(1.5), .25, 2.*3.0,\n"
+		       "0f00000001};\n"
 		       ".global .u16 sized[WARP_SZ/2][1+1];\n");
 	v = variable(&p, "e");
 	assert_int_equal(v->data_size, sizeof want);

@@ -169,7 +169,10 @@ static uint32_t register_as(const struct gkf_decoder *d,
 	return place;
 }
 
-/* A number of the text, in the form that the letter wants. */
+/*
+ * A number of the text, in the form that the letter wants. Bits that are said
+ * by 0f... are those of doubles, too, as NVIDIA's assembler has it.
+ */
 static uint64_t bits_as(const struct gkf_ptx_operand *o, char letter)
 {
 	uint64_t value = (uint64_t)o->value;
@@ -180,8 +183,6 @@ static uint64_t bits_as(const struct gkf_ptx_operand *o, char letter)
 		return bits64((double)o->value);
 	if (o->kind == GKF_PTX_OP_F64 && bytes_of(letter) == 4)
 		return bits32((float)float64(value));
-	if (o->kind == GKF_PTX_OP_F32 && bytes_of(letter) == 8)
-		return bits64((double)float32((uint32_t)value));
 	return value;
 }
 

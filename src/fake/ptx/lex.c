@@ -151,7 +151,8 @@ static void integer(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 	t->kind = digits(l, base, &t->value) ? GKF_PTX_INTEGER : GKF_PTX_BAD;
 	if (peek(l, 0) == 'U')
 		l->at++;
-	if (is_letter(peek(l, 0)) || is_digit(peek(l, 0)))
+	if ((is_letter(peek(l, 0)) && peek(l, 0) != '%') ||
+	    is_digit(peek(l, 0)))
 		t->kind = GKF_PTX_BAD;
 }
 

@@ -197,7 +197,8 @@ static void address(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
 	put(p, f, at, 0);
 }
 
-/* The bits of a number as the type of the variable has them. */
+/* The bits of a number as the type of the variable has them. Those of 0f...
+ * stay as they are, as NVIDIA's assembler has it. */
 static uint64_t converted(struct gkf_ptx_number n, unsigned bytes)
 {
 	uint64_t bits = n.value;
@@ -209,10 +210,6 @@ static uint64_t converted(struct gkf_ptx_number n, unsigned bytes)
 		f = (float)d;
 		bits = 0;
 		memcpy(&bits, &f, sizeof f);
-	} else if (n.kind == GKF_PTX_SINGLE && bytes == 8) {
-		memcpy(&f, &bits, sizeof f);
-		d = (double)f;
-		memcpy(&bits, &d, sizeof d);
 	}
 	return bits;
 }
