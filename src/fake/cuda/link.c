@@ -8,6 +8,7 @@
 #include <string.h>
 
 struct CUlinkState_st {
+	const struct cuda_device *device; /* of the context it was made in */
 	struct module_log log;
 	struct module_part *parts;
 	unsigned count;
@@ -18,8 +19,8 @@ struct CUlinkState_st {
 /* Guards all states: programs link seldom. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static CUresult create(unsigned count, CUjit_option *options, void **values,
-		       CUlinkState *state)
+static CUresult create(CUcontext ctx, unsigned count, CUjit_option *options,
+		       void **values, CUlinkState *state)
 {
 	struct module_log log;
 	CUlinkState made;
@@ -33,6 +34,7 @@ static CUresult create(unsigned count, CUjit_option *options, void **values,
 	made = handle_new(HANDLE_LINK, sizeof *made);
 	if (!made)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	made->device = ctx->device;
 	made->log = log;
 	/*
 	 * That nothing is said is told here: cuda-core's array of values is
@@ -71,9 +73,8 @@ static const char *unfit(CUlinkState state, CUjitInputType type)
 	return state->count == MODULE_PARTS_MAX ? "too many images" : NULL;
 }
 
-static CUresult add(enum cuda_row row, const struct cuda_device *d,
-		    CUlinkState state, CUjitInputType type, const void *data,
-		    size_t size)
+static CUresult add(enum cuda_row row, CUlinkState state, CUjitInputType type,
+		    const void *data, size_t size)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct module_source *source;
@@ -93,7 +94,7 @@ static CUresult add(enum cuda_row row, const struct cuda_device *d,
 		module_log_close(&state->log, "no PTX");
 		return CUDA_ERROR_INVALID_IMAGE;
 	}
-	r = module_source_read(d, data, size, message, &source);
+	r = module_source_read(state->device, data, size, message, &source);
 	if (r) {
 		module_log_close(&state->log, message);
 		return r;
@@ -102,7 +103,7 @@ static CUresult add(enum cuda_row row, const struct cuda_device *d,
 	return keep(state, type, data, size);
 }
 
-static CUresult add_data(enum cuda_row row, CUcontext ctx, CUlinkState state,
+static CUresult add_data(enum cuda_row row, CUlinkState state,
 			 CUjitInputType type, const void *data, size_t size,
 			 unsigned count, CUjit_option *options, void **values)
 {
@@ -115,12 +116,12 @@ static CUresult add_data(enum cuda_row row, CUcontext ctx, CUlinkState state,
 	if (r)
 		return r;
 	pthread_mutex_lock(&lock);
-	r = add(row, ctx->device, state, type, data, size);
+	r = add(row, state, type, data, size);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
 
-static CUresult add_file(enum cuda_row row, CUcontext ctx, CUlinkState state,
+static CUresult add_file(enum cuda_row row, CUlinkState state,
 			 CUjitInputType type, const char *path, unsigned count,
 			 CUjit_option *options, void **values)
 {
@@ -133,8 +134,7 @@ static CUresult add_file(enum cuda_row row, CUcontext ctx, CUlinkState state,
 	r = module_file_read(path, &bytes, &size);
 	if (r)
 		return r;
-	r = add_data(row, ctx, state, type, bytes, size, count, options,
-		     values);
+	r = add_data(row, state, type, bytes, size, count, options, values);
 	free(bytes);
 	return r;
 }
@@ -143,16 +143,14 @@ CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options,
 		      void **optionValues, CUlinkState *stateOut)
 {
 	ENTER_CONTEXT(cuLinkCreate, ctx);
-	(void)ctx;
-	return create(numOptions, options, optionValues, stateOut);
+	return create(ctx, numOptions, options, optionValues, stateOut);
 }
 
 CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options,
 			 void **optionValues, CUlinkState *stateOut)
 {
 	ENTER_CONTEXT(cuLinkCreate_v2, ctx);
-	(void)ctx;
-	return create(numOptions, options, optionValues, stateOut);
+	return create(ctx, numOptions, options, optionValues, stateOut);
 }
 
 #define ADD_DATA(symbol)                                                       \
@@ -162,8 +160,9 @@ CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options,
 			void **optionValues)                                   \
 	{                                                                      \
 		ENTER_CONTEXT(symbol, ctx);                                    \
+		(void)ctx;                                                     \
 		(void)name;                                                    \
-		return add_data(ROW_##symbol, ctx, state, type, data, size,    \
+		return add_data(ROW_##symbol, state, type, data, size,         \
 				numOptions, options, optionValues);            \
 	}
 ADD_DATA(cuLinkAddData)
@@ -175,14 +174,15 @@ ADD_DATA(cuLinkAddData_v2)
 			CUjit_option *options, void **optionValues)            \
 	{                                                                      \
 		ENTER_CONTEXT(symbol, ctx);                                    \
-		return add_file(ROW_##symbol, ctx, state, type, path,          \
-				numOptions, options, optionValues);            \
+		(void)ctx;                                                     \
+		return add_file(ROW_##symbol, state, type, path, numOptions,   \
+				options, optionValues);                        \
 	}
 ADD_FILE(cuLinkAddFile)
 ADD_FILE(cuLinkAddFile_v2)
 
 /* What several images lack, or have twice, is found when they are linked. */
-static CUresult bundle(CUlinkState state, const struct cuda_device *d)
+static CUresult bundle(CUlinkState state)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct module_source *source;
@@ -193,7 +193,8 @@ static CUresult bundle(CUlinkState state, const struct cuda_device *d)
 	state->bundle = module_bundle_new(state->parts, state->count);
 	if (!state->bundle)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = module_source_read(d, state->bundle, 0, message, &source);
+	r = module_source_read(state->device, state->bundle, 0, message,
+			       &source);
 	if (!r) {
 		module_source_drop(source);
 		return r;
@@ -204,8 +205,7 @@ static CUresult bundle(CUlinkState state, const struct cuda_device *d)
 	return r;
 }
 
-static CUresult complete(CUlinkState state, const struct cuda_device *d,
-			 void **ret_image, size_t *ret_size)
+static CUresult complete(CUlinkState state, void **ret_image, size_t *ret_size)
 {
 	CUresult r;
 
@@ -213,7 +213,7 @@ static CUresult complete(CUlinkState state, const struct cuda_device *d,
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!state->count)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = bundle(state, d);
+	r = bundle(state);
 	if (r)
 		return r;
 	state->completed = true;
@@ -230,10 +230,11 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 	CUresult r;
 
 	ENTER_CONTEXT(cuLinkComplete, ctx);
+	(void)ctx;
 	if (!cubinOut)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&lock);
-	r = complete(state, ctx->device, cubinOut, sizeOut);
+	r = complete(state, cubinOut, sizeOut);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
