@@ -99,7 +99,7 @@ static void barriers_count_what_is_said(void **state)
 	    "barrier.red.popc.aligned.u32 %r3, 0, !%p1;\n"
 	    "bar.red.and.pred %p2, 1, %p1; bar.red.or.pred %p3, 1, %p1;\n"
 	    "setp.lt.u32 %p4, %r1, 100; bar.red.and.pred %p5, 1, %p4;\n"
-	    "bar.red.or.pred %p6, 2, 128, !%p4;\n"
+	    "barrier.cta.red.or.pred.aligned %p6, 2, 128, !%p4;\n"
 	    "mad.lo.u32 %r2, %r3, 1000, %r2;\n"
 	    "@%p2 add.u32 %r2, %r2, 100000; @%p3 add.u32 %r2, %r2, 200000;\n"
 	    "@%p5 add.u32 %r2, %r2, 400000; @%p6 add.u32 %r2, %r2, 800000;\n"

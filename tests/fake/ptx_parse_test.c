@@ -341,6 +341,7 @@ static void errors_tell_line_and_what(void **state)
 	     "\"%envreg32\" is not declared"},
 	    {BEGIN ".global .u32 x = 1/0;", "division by zero"},
 	    {BEGIN ".global .u32 x = 1.5;", "\"x\" holds integers"},
+	    {BEGIN ".global .f32 x = 1;", "\"x\" holds fractions"},
 	    {BEGIN ".global .f32 x = 1 + 1.5;", "different types"},
 	    {BEGIN ".global .u32 x[-1];", "line 4: -1 is no size"},
 	    {BEGIN ".entry f() { .reg .v2 .b32 v; mov.b32 v.q, 1; }",

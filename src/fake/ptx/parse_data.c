@@ -229,9 +229,12 @@ static void value(struct gkf_ptx_parser *p, struct filling *f, uint64_t at)
 		gkf_parse_expect(p, ')');
 		return;
 	}
-	if (n.kind != GKF_PTX_INTEGER &&
-	    (kind == GKF_PTX_UNSIGNED || kind == GKF_PTX_SIGNED))
-		gkf_parse_fail(p, "\"%.80s\" holds integers", f->v->name);
+	if (n.kind == GKF_PTX_INTEGER
+		? kind == GKF_PTX_FLOAT
+		: kind == GKF_PTX_UNSIGNED || kind == GKF_PTX_SIGNED)
+		gkf_parse_fail(p, "\"%.80s\" holds %s", f->v->name,
+			       kind == GKF_PTX_FLOAT ? "fractions"
+						     : "integers");
 	put(p, f, at, converted(n, f->bytes));
 }
 
