@@ -216,7 +216,7 @@ static void initialisers_are_laid_out(void **state)
 		     ".visible .global .align 8 .u16 m[2][3] ="
 		     " {{1, 0x2, 03}, {0b100}};\n"
 		     ".global .f32 f = -1.5, g = 0f40490FDB;\n"
-		     ".const .f64 d[] = {1e3, -2, 0d3FF0000000000000};\n"
+		     ".const .f64 d[] = {1e3, -2., 0d3FF0000000000000};\n"
 		     ".global .v2 .f32 v[2] = {{1.0, 2.0}, {3.0}};\n"
 		     ".global .u64 at[2] = {m+4, generic(f)-1};\n"
 		     ".weak .global .b8 unset[10];\n"
