@@ -109,15 +109,6 @@ static nvmlMemory_v2_t memory(void)
 	return m;
 }
 
-static unsigned utilization(void)
-{
-	nvmlUtilization_t u;
-
-	assert_nvml(NV(nvmlDeviceGetUtilizationRates)(device_at(0), &u),
-		    SUCCESS);
-	return u.gpu;
-}
-
 static unsigned samples(nvmlProcessUtilizationSample_t list[8])
 {
 	unsigned n = 8;
@@ -169,7 +160,7 @@ static void memory_is_the_same_for_all_who_ask(void **state)
 static bool is_busy(unsigned programs, unsigned least)
 {
 	nvmlProcessUtilizationSample_t list[8];
-	unsigned busy = utilization(), n = samples(list), sum = 0;
+	unsigned busy = gpu_utilization(), n = samples(list), sum = 0;
 
 	for (unsigned i = 0; i < n; i++)
 		sum += list[i].smUtil;
@@ -198,7 +189,7 @@ static void a_long_kernel_is_seen_while_it_runs(void **state)
 	assert_int_equal(list[0].pid, r.pid);
 	fixture_end(&r);
 	let_bins_pass();
-	assert_int_equal(utilization(), 0);
+	assert_int_equal(gpu_utilization(), 0);
 }
 
 /* One with long kernels, one with short ones. */
@@ -223,16 +214,6 @@ static void two_programs_share_the_device(void **state)
 	fixture_end(&c);
 }
 
-static unsigned traffic(nvmlPcieUtilCounter_t which)
-{
-	unsigned kilobytes;
-
-	assert_nvml(
-	    NV(nvmlDeviceGetPcieThroughput)(device_at(0), which, &kilobytes),
-	    SUCCESS);
-	return kilobytes;
-}
-
 /* It copies as fast as the host lets it: many times what an idle one moves. */
 static void copies_are_traffic(void **state)
 {
@@ -249,7 +230,7 @@ static void copies_are_traffic(void **state)
 	} while (rx < 100000);
 	assert_true(rx <= 1200000);
 	assert_true(tx < 10000);
-	assert_int_equal(utilization(), 0);
+	assert_int_equal(gpu_utilization(), 0);
 	fixture_end(&r);
 }
 
@@ -271,12 +252,12 @@ static void a_storm_of_kills_leaves_nothing(void **state)
 		if (i < VICTIMS)
 			*at = program((enum task)(i % 4), NULL);
 		usleep((unsigned)rand_r(&seed) % 10000);
-		assert_in_range(utilization(), 0, 100);
+		assert_in_range(gpu_utilization(), 0, 100);
 	}
 	gkf_reap(((struct fixture *)*state)->m, true);
 	assert_int_equal(memory().used, empty.used);
 	let_bins_pass();
-	assert_int_equal(utilization(), 0);
+	assert_int_equal(gpu_utilization(), 0);
 	r[0] = program(LONG, NULL);
 	await_busy(1, 95);
 	fixture_end(&r[0]);

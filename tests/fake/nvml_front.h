@@ -80,6 +80,27 @@ static inline nvmlDevice_t device_at(unsigned index)
 	return device;
 }
 
+/* Of the first GPU, percent. */
+static inline unsigned gpu_utilization(void)
+{
+	nvmlUtilization_t u;
+
+	assert_nvml(NV(nvmlDeviceGetUtilizationRates)(device_at(0), &u),
+		    SUCCESS);
+	return u.gpu;
+}
+
+/* The same, KB/s. */
+static inline unsigned traffic(nvmlPcieUtilCounter_t which)
+{
+	unsigned kilobytes;
+
+	assert_nvml(
+	    NV(nvmlDeviceGetPcieThroughput)(device_at(0), which, &kilobytes),
+	    SUCCESS);
+	return kilobytes;
+}
+
 /* Ends residents whatever the order in which they were started. */
 static inline void end_resident(struct resident *r)
 {

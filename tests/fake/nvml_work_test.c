@@ -86,15 +86,6 @@ static unsigned processes(nvmlProcessInfo_t list[8])
 	return n;
 }
 
-static unsigned utilization(void)
-{
-	nvmlUtilization_t u;
-
-	assert_nvml(NV(nvmlDeviceGetUtilizationRates)(device_at(0), &u),
-		    SUCCESS);
-	return u.gpu;
-}
-
 static unsigned power(void)
 {
 	unsigned mw;
@@ -121,7 +112,7 @@ static void memory_is_seen_to_the_byte(void **state)
 	assert_int_equal(processes(list), 1);
 	assert_int_equal(list[0].pid, r.pid);
 	assert_int_equal(list[0].usedGpuMemory, context + HELD);
-	assert_int_equal(utilization(), 0);
+	assert_int_equal(gpu_utilization(), 0);
 	fixture_end(&r);
 	/* Whoever asks finds out, at the latest when it is time to look. */
 	for (int i = 0; memory().used != empty.used; i++) {
@@ -149,7 +140,7 @@ static bool is_within(unsigned value, unsigned least, unsigned most)
 static bool is_shared_by(unsigned count)
 {
 	nvmlProcessUtilizationSample_t list[8];
-	unsigned share = 100 / count, sum = 0, busy = utilization();
+	unsigned share = 100 / count, sum = 0, busy = gpu_utilization();
 	unsigned n = samples(list);
 
 	for (unsigned i = 0; i < n; i++) {
@@ -192,18 +183,8 @@ static void two_that_spin_share_the_device(void **state)
 	assert_int_equal(list[0].pid, b.pid);
 	fixture_end(&b);
 	let_bins_pass();
-	assert_int_equal(utilization(), 0);
+	assert_int_equal(gpu_utilization(), 0);
 	assert_int_equal(samples(list), 0);
-}
-
-static unsigned traffic(nvmlPcieUtilCounter_t which)
-{
-	unsigned kilobytes;
-
-	assert_nvml(
-	    NV(nvmlDeviceGetPcieThroughput)(device_at(0), which, &kilobytes),
-	    SUCCESS);
-	return kilobytes;
 }
 
 /* It is as fast as it says, or slower, when the host lets it wait. */
@@ -222,7 +203,7 @@ static void copies_are_seen_on_the_link(void **state)
 		assert_in_range(rx, 0, 1200000);
 		assert_in_range(tx, 0, 600000);
 	} while (rx < 300000 || tx < 150000);
-	assert_int_equal(utilization(), 0);
+	assert_int_equal(gpu_utilization(), 0);
 	fixture_end(&r);
 }
 
@@ -246,13 +227,13 @@ static void a_storm_is_watched(void **state)
 		usleep((unsigned)rand_r(&seed) % 10000);
 		/* The dead count until it is time to look for them. */
 		assert_true(memory().used >= empty.used);
-		assert_in_range(utilization(), 0, 100);
+		assert_in_range(gpu_utilization(), 0, 100);
 	}
 	gkf_reap(((struct fixture *)*state)->m, true);
 	assert_int_equal(memory().used, empty.used);
 	assert_int_equal(processes(list), 0);
 	let_bins_pass();
-	assert_int_equal(utilization(), 0);
+	assert_int_equal(gpu_utilization(), 0);
 }
 
 int main(void)
