@@ -260,10 +260,14 @@ static void nothing_behind_an_image_is_read(void **state)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	struct fat fat = fat_of_called();
+	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
+				  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+	char log[256];
+	void *values[] = {log, (void *)sizeof log};
 	CUlinkState link;
 
 	(void)state;
-	assert_cuda(CU(cuLinkCreate_v2)(0, NULL, NULL, &link), SUCCESS);
+	assert_cuda(CU(cuLinkCreate_v2)(2, options, values, &link), SUCCESS);
 	for (size_t size = 1; size < sizeof fat; size++) {
 		char *cut = at_the_edge(&fat, size);
 
@@ -271,6 +275,8 @@ static void nothing_behind_an_image_is_read(void **state)
 						 cut, size, NULL, 0, NULL,
 						 NULL),
 			    ERROR_INVALID_IMAGE);
+		assert_non_null(
+		    strstr(log, size < FAT_HEADER ? "neither PTX" : "damaged"));
 		munmap((void *)((uintptr_t)cut & ~(page - 1)), 2 * page);
 	}
 	assert_cuda(CU(cuLinkDestroy)(link), SUCCESS);
