@@ -373,19 +373,20 @@ static bool variable_address(struct gkf_decoder *d,
 {
 	const struct gkf_ptx_variable *v = &d->module->variables[base->index];
 	enum gkf_ptx_space own = (enum gkf_ptx_space)v->space;
+	uint64_t at = (uint64_t)op->imm + (uint64_t)base->value;
 
 	if (space != GKF_PTX_GENERIC && space != own &&
 	    !(own == GKF_PTX_CONST && space == GKF_PTX_GLOBAL))
 		return false;
 	op->space = (uint8_t)own;
-	op->imm += base->value;
 	op->a = gkf_constant(d, 8, 0);
 	if (own == GKF_PTX_GLOBAL || own == GKF_PTX_CONST)
-		op->imm += (int64_t)d->addresses[base->index];
+		at += d->addresses[base->index];
 	else if (own == GKF_PTX_SHARED)
-		op->imm += d->shared[base->index];
+		at += d->shared[base->index];
 	else
-		op->imm += (int64_t)v->offset;
+		at += v->offset;
+	op->imm = (int64_t)at;
 	if (own == GKF_PTX_LOCAL ||
 	    (own == GKF_PTX_PARAM && !v->is_kernel_param)) {
 		op->space = GKF_PTX_LOCAL;

@@ -69,6 +69,26 @@ static struct gkf_ptx_number real(double d)
 	return n;
 }
 
+/* Division, and what is left of it. */
+static struct gkf_ptx_number divided(struct gkf_ptx_parser *p, bool rest,
+				     struct gkf_ptx_number a,
+				     struct gkf_ptx_number b)
+{
+	uint64_t x = a.value, y = b.value;
+
+	if (!y) {
+		gkf_parse_fail(p, "a division by zero");
+		return a;
+	}
+	if (a.is_unsigned || b.is_unsigned)
+		return whole(rest ? x % y : x / y, true);
+	if (y == UINT64_MAX) /* by -1 */
+		return whole(rest ? 0 : 0 - x, false);
+	return whole((uint64_t)(rest ? (int64_t)x % (int64_t)y
+				     : (int64_t)x / (int64_t)y),
+		     false);
+}
+
 static struct gkf_ptx_number of_integers(struct gkf_ptx_parser *p,
 					 enum operation op,
 					 struct gkf_ptx_number a,
@@ -118,17 +138,7 @@ static struct gkf_ptx_number of_integers(struct gkf_ptx_parser *p,
 	case OP_REM:
 		break;
 	}
-	if (!y) {
-		gkf_parse_fail(p, "a division by zero");
-		return a;
-	}
-	if (u)
-		return whole(op == OP_DIV ? x / y : x % y, true);
-	if (y == UINT64_MAX) /* by -1 */
-		return whole(op == OP_DIV ? 0 - x : 0, false);
-	return whole((uint64_t)(op == OP_DIV ? (int64_t)x / (int64_t)y
-					     : (int64_t)x % (int64_t)y),
-		     false);
+	return divided(p, op == OP_REM, a, b);
 }
 
 static struct gkf_ptx_number of_doubles(struct gkf_ptx_parser *p,
