@@ -315,43 +315,43 @@ static void all_of_the_language_is_read(void **state)
 	}
 }
 
+/* Texts that are refused, and a part of what is said of them. */
+static const struct {
+	const char *text, *message;
+} wrong[] = {
+    {"", "line 1: the text ends where .version should be"},
+    {".target sm_70\n", "line 1: \".target\" where .version"},
+    {".version 8.0\n", "there is no .target"},
+    {BEGIN ".entry f() {", "line 4: the text ends"},
+    {BEGIN ".entry f() { bra away; }", "line 4: \"away\" is not"},
+    {BEGIN ".entry f() {\n\n add.u32 %r1, %r1, 0x; }", "line 6: not a"},
+    {BEGIN ".entry f() { ret }", "line 4"},
+    {BEGIN ".entry f() { .reg .b99 %r; }", "\".b99\" where a type"},
+    {BEGIN ".entry f() { .reg .b32 a, a; }", "\"a\" is declared twice"},
+    {BEGIN ".entry f() { @x ret; }", "a guard is a predicate"},
+    {BEGIN ".entry f() {} .entry f() {}", "\"f\" is defined twice"},
+    {BEGIN ".global .u8 x[2] = {1, 2, 3};", "more values than \"x\""},
+    {BEGIN ".global .align 3 .u8 x;", "power of two"},
+    {BEGIN ".entry f() { mov.u32 %r1, 99999999999999999999; }", "not a number"},
+    {BEGIN ".entry f() { .reg .b32 %r<3>;\n mov.u32 %r1, %r3; }",
+     "line 5: \"%r3\" is not declared"},
+    {BEGIN ".entry f() { .reg .b32 %r; mov.u32 %r, %envreg32; }",
+     "\"%envreg32\" is not declared"},
+    {BEGIN ".global .u32 x = 1/0;", "division by zero"},
+    {BEGIN ".global .u32 x = 1.5;", "\"x\" holds integers"},
+    {BEGIN ".global .f32 x = 1;", "\"x\" holds fractions"},
+    {BEGIN ".global .f32 x = 1 + 1.5;", "different types"},
+    {BEGIN ".global .u32 x[-1];", "line 4: -1 is no size"},
+    {BEGIN ".entry f() { .reg .v2 .b32 v; mov.b32 v.q, 1; }",
+     "\".q\" where an element of a vector"},
+    {BEGIN ".shared .u32 x; .entry f() { mov.u32 x, x[1]; }",
+     "\"x\" is no array"},
+    {BEGIN ".global .b8 a[][1<<40] = {{}, {}, {}};", "\"a\" is too big"},
+    {BEGIN "nonsense", "\"nonsense\" where a directive"},
+};
+
 static void errors_tell_line_and_what(void **state)
 {
-	static const struct {
-		const char *text, *message;
-	} wrong[] = {
-	    {"", "line 1: the text ends where .version should be"},
-	    {".target sm_70\n", "line 1: \".target\" where .version"},
-	    {".version 8.0\n", "there is no .target"},
-	    {BEGIN ".entry f() {", "line 4: the text ends"},
-	    {BEGIN ".entry f() { bra away; }", "line 4: \"away\" is not"},
-	    {BEGIN ".entry f() {\n\n add.u32 %r1, %r1, 0x; }", "line 6: not a"},
-	    {BEGIN ".entry f() { ret }", "line 4"},
-	    {BEGIN ".entry f() { .reg .b99 %r; }", "\".b99\" where a type"},
-	    {BEGIN ".entry f() { .reg .b32 a, a; }", "\"a\" is declared twice"},
-	    {BEGIN ".entry f() { @x ret; }", "a guard is a predicate"},
-	    {BEGIN ".entry f() {} .entry f() {}", "\"f\" is defined twice"},
-	    {BEGIN ".global .u8 x[2] = {1, 2, 3};", "more values than \"x\""},
-	    {BEGIN ".global .align 3 .u8 x;", "power of two"},
-	    {BEGIN ".entry f() { mov.u32 %r1, 99999999999999999999; }",
-	     "not a number"},
-	    {BEGIN ".entry f() { .reg .b32 %r<3>;\n mov.u32 %r1, %r3; }",
-	     "line 5: \"%r3\" is not declared"},
-	    {BEGIN ".entry f() { .reg .b32 %r; mov.u32 %r, %envreg32; }",
-	     "\"%envreg32\" is not declared"},
-	    {BEGIN ".global .u32 x = 1/0;", "division by zero"},
-	    {BEGIN ".global .u32 x = 1.5;", "\"x\" holds integers"},
-	    {BEGIN ".global .f32 x = 1;", "\"x\" holds fractions"},
-	    {BEGIN ".global .f32 x = 1 + 1.5;", "different types"},
-	    {BEGIN ".global .u32 x[-1];", "line 4: -1 is no size"},
-	    {BEGIN ".entry f() { .reg .v2 .b32 v; mov.b32 v.q, 1; }",
-	     "\".q\" where an element of a vector"},
-	    {BEGIN ".shared .u32 x; .entry f() { mov.u32 x, x[1]; }",
-	     "\"x\" is no array"},
-	    {BEGIN ".global .b8 a[][1<<40] = {{}, {}, {}};",
-	     "\"a\" is too big"},
-	    {BEGIN "nonsense", "\"nonsense\" where a directive"},
-	};
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct gkf_ptx_module *m;
 
