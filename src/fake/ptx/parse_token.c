@@ -101,6 +101,7 @@ bool gkf_parse_is_word(const struct gkf_ptx_parser *p, const char *word)
 {
 	return (p->token.kind == GKF_PTX_WORD ||
 		p->token.kind == GKF_PTX_DOTTED) &&
+	       word[0] == p->token.text[0] && /* seldom: it is asked often */
 	       strlen(word) == p->token.length &&
 	       !memcmp(word, p->token.text, p->token.length);
 }
