@@ -3,7 +3,7 @@
  * freeing, copies beside memcpy. Prints a line for each; asserts nothing.
  */
 #include "abi/cuda_abi.h"
-#include "fake/machine.h"
+#include "machine/store/machine.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

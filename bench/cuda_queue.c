@@ -4,8 +4,8 @@
  */
 #include "abi/cuda_abi.h"
 #include "base/clock.h"
-#include "fake/charge.h"
-#include "fake/queue.h"
+#include "machine/store/books.h"
+#include "device/queue.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  */
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
-#include "fake/charge.h"
-#include "fake/model.h"
+#include "machine/store/books.h"
+#include "machine/model/model.h"
 
 #include <dlfcn.h>
 #include <signal.h>

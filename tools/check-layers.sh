@@ -1,6 +1,6 @@
 #!/bin/sh
 # Includes point downwards only: base <- core <- format <- {cli, tui};
-# base <- {fake, limit}; yaml is for fake and tui; core and fake never include
+# base <- {machine, limit}; yaml is for machine and tui; core and machine never include
 # each other. abi is facts and knows nobody.
 set -eu
 bad=0
@@ -27,10 +27,13 @@ layer format core base abi
 layer record format core base
 layer plot base
 layer export format core base
-layer cli tui plot export record format core base fake limit abi
+layer cli tui plot export record format core base fronts device ptx machine limit abi
 layer yaml base
 layer tui format core base yaml
-layer fake base abi yaml
+layer machine base abi yaml
+layer device machine base abi
+layer ptx machine base abi
+layer fronts machine device ptx base abi
 layer limit base abi
 
 curses=$(grep -rlE 'include <(n?curses|ncursesw)' src | grep -v '^src/tui/term.c$' || true)

@@ -1,7 +1,7 @@
 /* main.c - finds the verb and runs it. */
 #include "cli/cmd.h"
-#include "cli/fake.h"
-#include "cli/fake_stand_in.h"
+#include "cli/fake/fake.h"
+#include "cli/fake/replay_process.h"
 
 #include <argp.h>
 #include <errno.h>

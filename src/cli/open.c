@@ -2,7 +2,7 @@
 #include "cli/open.h"
 
 #include "cli/cmd.h"
-#include "cli/fake.h"
+#include "cli/fake/fake.h"
 #include "format/names.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
  * main_plan.c - how the main screen is laid out: panels shrink until all of
  * them fit, GPUs first; where even then not all GPUs fit they are paged.
  */
-#include "format/boxed_part.h"
+#include "format/boxed/part.h"
 #include "tui/main_screen.h"
 #include "tui/model.h"
 

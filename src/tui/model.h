@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "core/history.h"
 #include "core/pick.h"
-#include "format/boxed.h"
+#include "format/boxed/boxed.h"
 #include "format/columns.h"
 #include "tui/alert.h"
 #include "tui/device.h"

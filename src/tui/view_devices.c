@@ -1,5 +1,5 @@
 /* view_devices.c - the table of GPUs on the main screen. */
-#include "format/boxed_part.h"
+#include "format/boxed/part.h"
 #include "format/names.h"
 #include "tui/main_screen.h"
 #include "tui/view.h"

@@ -3,7 +3,7 @@
  * CPU, memory and swap beside two graphs of the GPUs.
  */
 #include "base/clock.h"
-#include "format/boxed_part.h"
+#include "format/boxed/part.h"
 #include "format/gradient.h"
 #include "tui/graph.h"
 #include "tui/main_screen.h"

@@ -3,7 +3,7 @@
  * it did since the viewer started.
  */
 #include "base/str.h"
-#include "format/boxed_part.h"
+#include "format/boxed/part.h"
 #include "format/names.h"
 #include "tui/box.h"
 #include "tui/plot.h"

@@ -2,7 +2,7 @@
  * view_processes.c - the table of processes on the main screen. Only the rows
  * that are seen are written.
  */
-#include "format/boxed_processes.h"
+#include "format/boxed/processes.h"
 #include "format/names.h"
 #include "tui/main_screen.h"
 #include "tui/view.h"

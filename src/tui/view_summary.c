@@ -3,7 +3,7 @@
  * rest is scrolled: the time, all GPUs in figures, the keys for help.
  */
 #include "format/bar.h"
-#include "format/boxed_part.h"
+#include "format/boxed/part.h"
 #include "format/units.h"
 #include "format/width.h"
 #include "tui/main_screen.h"

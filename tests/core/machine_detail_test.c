@@ -1,9 +1,9 @@
 /* Details, links, topology and Xids of the made-up machine. */
-#include "fake/fixture.h"
+#include "machine/fixture.h"
 
 #include "base/clock.h"
-#include "fake/fault.h"
-#include "fake/link.h"
+#include "machine/trouble/fault.h"
+#include "machine/model/link.h"
 
 #include <gpukit/gpukit.h>
 

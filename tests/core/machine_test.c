@@ -1,5 +1,5 @@
 /* libgpukit on the made-up machine: it says what the machine says. */
-#include "fake/fixture.h"
+#include "machine/fixture.h"
 
 #include "abi/nvml_abi.h"
 #include "base/clock.h"

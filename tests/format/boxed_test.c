@@ -1,6 +1,6 @@
 /* boxed_test.c - the report in boxes against golden files. */
 #include "format/bar.h"
-#include "format/boxed.h"
+#include "format/boxed/boxed.h"
 #include "format/fixture.h"
 #include "format/width.h"
 

@@ -1,8 +1,8 @@
 /* smi_test.c - nvidia-smi's formats of values that are rare on a machine. */
-#include "format/smi_log.h"
-#include "format/smi_mon.h"
-#include "format/smi_query.h"
-#include "format/smi_table.h"
+#include "format/smi/log.h"
+#include "format/smi/mon.h"
+#include "format/smi/query.h"
+#include "format/smi/table.h"
 #include "unit.h"
 
 #include <stdlib.h>

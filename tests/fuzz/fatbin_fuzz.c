@@ -1,7 +1,7 @@
 /* Fat binaries: images of any bytes lie inside them, and unpack or do not. */
 #include "fuzz.h"
 
-#include "fake/ptx/fatbin.h"
+#include "ptx/front/fatbin.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Profiles: any bytes load or are refused in one line. */
 #include "fuzz.h"
 
-#include "fake/profile_yaml.h"
+#include "machine/words/profile_yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

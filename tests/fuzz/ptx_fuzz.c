@@ -2,7 +2,7 @@
  * and a warp of it run, whatever it does. */
 #include "fuzz.h"
 
-#include "fake/ptx/kernel.h"
+#include "ptx/interp/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  */
 #include "fuzz.h"
 
-#include "fake/scenario_yaml.h"
+#include "machine/words/scenario_yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

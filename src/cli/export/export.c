@@ -1,0 +1,203 @@
+/* export.c - `gpukit export`: the options; the work is in export_run.c. */
+#include "cli/export/export.h"
+
+#include "base/clock.h"
+#include "cli/arg.h"
+#include "cli/cmd.h"
+#include "cli/machine_opt.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_ADDRESS "127.0.0.1"
+#define DEFAULT_PORT    "9834"
+#define DEFAULT_MOST    100
+
+enum key {
+	KEY_CERT = 0x101,
+	KEY_KEY,
+	KEY_CLIENT_CA,
+	KEY_AUTH,
+	KEY_NAMES,
+	KEY_ALL,
+	KEY_PROCESSES,
+	KEY_MOST,
+	KEY_COMMANDS,
+	KEY_HOSTNAME,
+};
+
+static const struct argp_option options[] = {
+    {.doc = "Where it listens:", .group = 1},
+    {"listen", 'l', "ADDRESS", 0,
+     "Address or name (" DEFAULT_ADDRESS "); 0.0.0.0 or :: is everywhere", 1},
+    {"port", 'p', "PORT", 0, "TCP port (" DEFAULT_PORT "); 0: any", 1},
+    {.doc = "Who may ask:", .group = 2},
+    {"tls-cert", KEY_CERT, "FILE", 0, "Certificate (PEM): HTTPS", 2},
+    {"tls-key", KEY_KEY, "FILE", 0, "Its private key (PEM)", 2},
+    {"tls-client-ca", KEY_CLIENT_CA, "FILE", 0,
+     "Clients show a certificate of this authority (PEM)", 2},
+    {"auth", KEY_AUTH, "FILE", 0,
+     "USER:PASSWORD a line, in a private file: basic authentication", 2},
+    {.doc = "What is shown:", .group = 3},
+    {"names", KEY_NAMES, "gpukit|dcgm|nvitop", 0,
+     "Names and labels of metrics (gpukit)", 3},
+    {"all", KEY_ALL, 0, 0, "Every metric there is", 3},
+    {"processes", KEY_PROCESSES, 0, 0, "Metrics of each process", 3},
+    {"max-processes", KEY_MOST, "N", 0,
+     "Of no more than N, those with the most memory (100)", 3},
+    {"commands", KEY_COMMANDS, 0, 0, "Command lines too; they can hold secrets",
+     3},
+    {"hostname", KEY_HOSTNAME, "NAME", 0,
+     "Name in labels of dcgm and nvitop (the host's)", 3},
+    {.doc = "Reading the machine:", .group = 5},
+    {"interval", 'i', "SEC", 0, "Time between two readings (1)", 5},
+    {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
+    {0},
+};
+
+static enum gk_metric_names names_of(struct argp_state *state, const char *arg)
+{
+	static const char *const names[GK_NAMES_COUNT] = {
+	    [GK_NAMES_GPUKIT] = "gpukit",
+	    [GK_NAMES_DCGM] = "dcgm",
+	    [GK_NAMES_NVITOP] = "nvitop",
+	};
+
+	for (int i = 0; i < GK_NAMES_COUNT; i++)
+		if (!strcmp(names[i], arg))
+			return (enum gk_metric_names)i;
+	argp_error(state, "--names is gpukit, dcgm or nvitop, not '%s'", arg);
+	return GK_NAMES_GPUKIT;
+}
+
+static error_t parse_machine(int key, char *arg, struct argp_state *state)
+{
+	struct gk_export *e = state->input;
+
+	switch (key) {
+	case 'i':
+		e->interval_ns = gk_arg_duration(state, "--interval", arg,
+						 10 * GK_NS_PER_MS);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_show(int key, char *arg, struct argp_state *state)
+{
+	struct gk_export *e = state->input;
+
+	switch (key) {
+	case KEY_NAMES:
+		e->show.names = names_of(state, arg);
+		return 0;
+	case KEY_ALL:
+		e->show.all = true;
+		return 0;
+	case KEY_PROCESSES:
+		e->show.processes = true;
+		return 0;
+	case KEY_MOST:
+		e->show.most_processes = (size_t)gk_arg_number(
+		    state, "--max-processes", arg, 1, 1000000);
+		return 0;
+	case KEY_COMMANDS:
+		e->show.commands = true;
+		return 0;
+	case KEY_HOSTNAME:
+		e->show.hostname = arg;
+		return 0;
+	default:
+		return parse_machine(key, arg, state);
+	}
+}
+
+static void check(struct argp_state *state, const struct gk_export *e)
+{
+	if (!e->cert != !e->key)
+		argp_error(state, "--tls-cert and --tls-key go together");
+	if (e->client_ca && !e->cert)
+		argp_error(state, "--tls-client-ca needs --tls-cert");
+	if (e->show.commands && !e->show.processes)
+		argp_error(state, "--commands needs --processes");
+	if (e->show.all && e->show.names != GK_NAMES_GPUKIT)
+		argp_error(state, "--all needs --names gpukit");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct gk_export *e = state->input;
+
+	switch (key) {
+	case 'l':
+		e->address = arg;
+		return 0;
+	case 'p':
+		gk_arg_number(state, "--port", arg, 0, 65535);
+		e->port = arg;
+		return 0;
+	case KEY_CERT:
+		e->cert = arg;
+		return 0;
+	case KEY_KEY:
+		e->key = arg;
+		return 0;
+	case KEY_CLIENT_CA:
+		e->client_ca = arg;
+		return 0;
+	case KEY_AUTH:
+		e->auth = arg;
+		return 0;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &e->machine;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is '%s'? There are only options", arg);
+		return 0;
+	case ARGP_KEY_END:
+		check(state, e);
+		return 0;
+	default:
+		return parse_show(key, arg, state);
+	}
+}
+
+static const struct argp_child children[] = {
+    {&gk_machine_pcie_argp, 0, NULL, 0},
+    {0},
+};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .doc = "Serves GPUs to Prometheus: /metrics, /api/v1/snapshot, /healthz."
+	   "\vRuns until SIGINT or SIGTERM. Exit status: 0, 1 after a failure, "
+	   "2 for a wrong option.",
+};
+
+static int run(int argc, char **argv)
+{
+	struct gk_export export = {
+	    .address = DEFAULT_ADDRESS,
+	    .port = DEFAULT_PORT,
+	    .interval_ns = GK_NS_PER_S,
+	    .show = {.most_processes = DEFAULT_MOST},
+	    .machine = GK_OPTIONS_DEFAULT,
+	};
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &export))
+		return GK_EXIT_USAGE;
+	return gk_export_run(&export);
+}
+
+const struct gk_cmd gk_cmd_export = {
+    .name = "export",
+    .summary = "serves GPUs to Prometheus over HTTP",
+    .run = run,
+};

@@ -1,0 +1,252 @@
+/*
+ * feed.c - the newest snapshot of `gpukit export` and its pages. One
+ * thread puts snapshots in, another asks for pages; a page is made once a
+ * snapshot, however many ask for it.
+ */
+#include "cli/export/export.h"
+
+#include "base/clock.h"
+#include "export/flows.h"
+#include "export/http.h"
+#include "format/json.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Without a snapshot for so many intervals something is wrong. */
+#define STALE_INTERVALS 3
+#define STALE_LEAST_NS  (5 * GK_NS_PER_S)
+
+enum slot {
+	SLOT_TEXT,
+	SLOT_OPENMETRICS,
+	SLOT_JSON,
+	SLOT_MESSAGE, /* each number another text */
+};
+
+struct gk_feed {
+	const struct gk_export *export;
+	pthread_mutex_t mutex; /* of all that follows */
+	struct gk_snapshot *snap, *before;
+	struct gk_host_flows flows;
+	uint64_t number;   /* of the snapshot, from 1 */
+	uint64_t taken_ns; /* gk_mono_ns() when it came */
+	uint64_t scrapes;
+	struct {
+		struct gk_buf body;
+		uint64_t number; /* of the snapshot it was made of */
+	} made[SLOT_MESSAGE];
+};
+
+struct gk_feed *gk_feed_new(const struct gk_export *export)
+{
+	struct gk_feed *feed = calloc(1, sizeof *feed);
+
+	if (!feed)
+		return NULL;
+	feed->export = export;
+	pthread_mutex_init(&feed->mutex, NULL);
+	return feed;
+}
+
+void gk_feed_free(struct gk_feed *feed)
+{
+	if (!feed)
+		return;
+	for (int i = 0; i < SLOT_MESSAGE; i++)
+		gk_buf_free(&feed->made[i].body);
+	gk_snapshot_free(feed->snap);
+	gk_snapshot_free(feed->before);
+	gk_flows_free(&feed->flows);
+	pthread_mutex_destroy(&feed->mutex);
+	free(feed);
+}
+
+/* What may hold secrets, and nobody has asked for. */
+static void hide_commands(struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->process_count; i++) {
+		snap->processes[i].command = "";
+		snap->processes[i].args_len = 0;
+	}
+}
+
+static uint64_t detail_time(const struct gk_snapshot *snap)
+{
+	return snap && snap->device_count
+		   ? snap->devices[0].read_ns[GK_TIER_DETAIL]
+		   : 0;
+}
+
+void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap)
+{
+	struct gk_snapshot *old;
+
+	if (!feed->export->show.commands)
+		hide_commands(snap);
+	pthread_mutex_lock(&feed->mutex);
+	old = feed->snap;
+	/* Rates are those between the last two readings of counters. */
+	if (feed->export->show.names == GK_NAMES_NVITOP) {
+		gk_flows_read(&feed->flows);
+		if (detail_time(old) && detail_time(old) != detail_time(snap)) {
+			old = feed->before;
+			feed->before = feed->snap;
+		}
+	}
+	feed->snap = snap;
+	feed->number++;
+	feed->taken_ns = gk_mono_ns();
+	pthread_mutex_unlock(&feed->mutex);
+	gk_snapshot_free(old);
+}
+
+/* ---- pages ---- */
+
+static void make(struct gk_feed *feed, enum slot slot, struct gk_buf *out)
+{
+	struct gk_prometheus show = feed->export->show;
+
+	if (slot == SLOT_JSON) {
+		gk_format_json(out, feed->snap,
+			       show.processes ? 0 : GK_JSON_NO_PROCESSES);
+		return;
+	}
+	show.openmetrics = slot == SLOT_OPENMETRICS;
+	show.frames = feed->number;
+	show.scrapes = feed->scrapes;
+	show.flows = &feed->flows;
+	show.before = feed->before;
+	gk_format_prometheus(out, feed->snap, &show);
+}
+
+static void message(struct gk_http_page *page, unsigned status,
+		    const char *text)
+{
+	page->status = status;
+	page->type = "text/plain; charset=utf-8";
+	page->body = text;
+	page->len = strlen(text);
+	page->slot = SLOT_MESSAGE;
+	page->number = (uint64_t)(uintptr_t)text;
+}
+
+static void of_snapshot(struct gk_feed *feed, enum slot slot, const char *type,
+			struct gk_http_page *page)
+{
+	struct gk_buf *body = &feed->made[slot].body;
+
+	if (!feed->snap) {
+		message(page, 503, "nothing has been read yet\n");
+		return;
+	}
+	if (feed->made[slot].number != feed->number) {
+		body->len = 0;
+		body->failed = false;
+		make(feed, slot, body);
+		feed->made[slot].number = body->failed ? 0 : feed->number;
+	}
+	if (body->failed) {
+		message(page, 500, "out of memory\n");
+		return;
+	}
+	page->status = 200;
+	page->type = type;
+	/* Nothing may have answered yet, and then there is no text. */
+	page->body = body->data ? body->data : "";
+	page->len = body->len;
+	page->slot = slot;
+	page->number = feed->number;
+}
+
+/* The quality that an Accept header gives a type: 0 to 1000. */
+static int quality(const char *accept, const char *type)
+{
+	const char *at = strcasestr(accept, type);
+	const char *end = at ? at + strcspn(at, ",") : NULL;
+	const char *q = at ? strstr(at, "q=") : NULL;
+
+	if (!at)
+		return 0;
+	return q && q < end ? (int)(strtod(q + 2, NULL) * 1000) : 1000;
+}
+
+static bool wants_openmetrics(const struct gk_feed *feed, const char *accept)
+{
+	int open = quality(accept, "application/openmetrics-text");
+
+	return feed->export->show.names == GK_NAMES_GPUKIT && open > 0 &&
+	       open >= quality(accept, "text/plain");
+}
+
+static void metrics(struct gk_feed *feed, const struct gk_http_request *request,
+		    struct gk_http_page *page)
+{
+	feed->scrapes++;
+	if (wants_openmetrics(feed, request->accept))
+		of_snapshot(feed, SLOT_OPENMETRICS,
+			    "application/openmetrics-text; version=1.0.0; "
+			    "charset=utf-8",
+			    page);
+	else
+		of_snapshot(feed, SLOT_TEXT,
+			    "text/plain; version=0.0.4; charset=utf-8", page);
+}
+
+static void snapshot(struct gk_feed *feed,
+		     const struct gk_http_request *request,
+		     struct gk_http_page *page)
+{
+	(void)request;
+	of_snapshot(feed, SLOT_JSON, "application/json", page);
+}
+
+static void health(struct gk_feed *feed, const struct gk_http_request *request,
+		   struct gk_http_page *page)
+{
+	uint64_t patience = STALE_INTERVALS * feed->export->interval_ns;
+
+	(void)request;
+	if (patience < STALE_LEAST_NS)
+		patience = STALE_LEAST_NS;
+	if (!feed->snap)
+		message(page, 503, "nothing has been read yet\n");
+	else if (gk_mono_ns() - feed->taken_ns > patience)
+		message(page, 503, "the devices are no longer read\n");
+	else
+		message(page, 200, "ok\n");
+}
+
+static void index_page(struct gk_feed *feed,
+		       const struct gk_http_request *request,
+		       struct gk_http_page *page)
+{
+	(void)feed;
+	(void)request;
+	message(page, 200,
+		"gpukit export\n/metrics\n/api/v1/snapshot\n/healthz\n");
+}
+
+static const struct {
+	const char *path;
+	void (*page)(struct gk_feed *feed,
+		     const struct gk_http_request *request,
+		     struct gk_http_page *page);
+} pages[] = {
+    {"/metrics", metrics},
+    {"/api/v1/snapshot", snapshot},
+    {"/healthz", health},
+    {"/", index_page},
+};
+
+void gk_feed_page(struct gk_feed *feed, const struct gk_http_request *request,
+		  struct gk_http_page *ret_page)
+{
+	pthread_mutex_lock(&feed->mutex);
+	message(ret_page, 404, "no such page\n");
+	for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+		if (!strcmp(pages[i].path, request->path))
+			pages[i].page(feed, request, ret_page);
+	pthread_mutex_unlock(&feed->mutex);
+}

@@ -1,0 +1,280 @@
+/*
+ * ctl.c - `gpukit fake ctl`: looks at a running machine and changes it.
+ */
+#include "cli/fake/ctl.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+#include "machine/trouble/scenario.h"
+
+#include <argp.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct verb {
+	const char *name;
+	int min, max; /* arguments */
+	bool no_machine;
+	int (*run)(struct ctl *ctl, int argc, char **argv);
+	const char *usage;
+} verbs[] = {
+    {"ls", 0, 0, true, ctl_ls, "ls"},
+    {"show", 0, 1, false, ctl_show, "show [GPU]"},
+    {"topology", 0, 0, false, ctl_topology, "topology"},
+    {"clock", 0, 2, false, ctl_clock,
+     "clock [show | pause | run | step TIME | speed N]"},
+    {"set", 1, INT_MAX, false, ctl_set, "set [GPU] KEY=VALUE..."},
+    {"faults", 0, 0, true, ctl_faults, "faults"},
+    {"fail", 1, INT_MAX, false, ctl_fail, "fail [GPU] WHAT..."},
+    {"clear", 1, INT_MAX, false, ctl_clear, "clear [GPU] [WHAT...]"},
+    {"reset", 0, 0, false, ctl_reset, "reset"},
+    {"reset-gpu", 1, 1, false, ctl_reset_gpu, "reset-gpu GPU"},
+    {"mig", 1, 5, false, ctl_mig,
+     "mig GPU [ls | on | off | create LAYOUT [at SLICE] | destroy GI[/CI]]"},
+    {"ecc", 1, 4, false, ctl_ecc, "ecc GPU [KIND PLACE [COUNT]]"},
+    {"coverage", 0, 0, false, ctl_coverage, "coverage [--by-caller]"},
+};
+
+#define VERBS (sizeof verbs / sizeof *verbs)
+#define VERB_NAMES                                                             \
+	"ls, show, topology, clock, set, faults, fail, clear, reset, "         \
+	"reset-gpu, mig, "                                                     \
+	"ecc, "                                                                \
+	"coverage"
+
+static const char *const functions[] = {
+#define NVML(symbol, params) #symbol,
+#include "abi/nvml.def"
+#undef NVML
+};
+
+const unsigned ctl_function_count = sizeof functions / sizeof *functions;
+
+_Static_assert(sizeof functions / sizeof *functions <= GKF_FUNCTIONS_MAX,
+	       "a counter for every function");
+
+int ctl_function_row(const char *name)
+{
+	for (unsigned i = 0; i < ctl_function_count; i++)
+		if (!strcmp(functions[i], name))
+			return (int)i;
+	return -1;
+}
+
+const char *ctl_function_name(unsigned row)
+{
+	return functions[row];
+}
+
+int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask)
+{
+	char message[FAKE_MESSAGE_MAX];
+
+	if (gkf_spec_list(text, gkf_device_count(ctl->machine), ret_mask,
+			  message))
+		return fake_usage("ctl: %s", message);
+	return 0;
+}
+
+int ctl_value(const char *name)
+{
+	struct gk_buf names = {0};
+	int value = gkf_value_by_name(name);
+
+	if (value >= 0)
+		return value;
+	for (int i = 0; i < GKF_V_COUNT; i++)
+		gk_buf_printf(&names, "%s%s", i ? ", " : "",
+			      gkf_values[i].name);
+	fake_usage("ctl: no value '%s'; there are %s", name,
+		   names.data ? names.data : "?");
+	gk_buf_free(&names);
+	return -1;
+}
+
+/* ---- ls ---- */
+
+static const char *state_of(const struct fake_machine *machine)
+{
+	if (machine->err)
+		return gk_strerror(machine->err);
+	if (!machine->creator)
+		return "no launcher";
+	if (machine->creator_foreign)
+		return "launcher in another pid namespace";
+	if (machine->creator_alive)
+		return "running";
+	return machine->processes ? "launcher dead" : "orphan";
+}
+
+/* A file may bear any name; this is what can be shown of it. */
+struct shown {
+	char name[4 * sizeof(((struct fake_machine *)0)->name)];
+};
+
+static struct shown shown(const struct fake_machine *machine)
+{
+	struct shown s;
+
+	gk_str_clean(s.name, sizeof s.name, machine->name,
+		     strlen(machine->name));
+	return s;
+}
+
+static int ls_json(const struct fake_machine *machines, unsigned count)
+{
+	json_t *list = json_array();
+	int r;
+
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(
+		    list, json_pack("{s:s, s:i, s:i, s:i, s:s}", "name",
+				    shown(&machines[i]).name, "gpus",
+				    (int)machines[i].gpus, "processes",
+				    (int)machines[i].processes, "launcher",
+				    (int)machines[i].creator, "state",
+				    state_of(&machines[i])));
+	r = json_dumpf(list, stdout, JSON_INDENT(2));
+	json_decref(list);
+	putchar('\n');
+	return r ? GK_EXIT_FAILURE : GK_EXIT_OK;
+}
+
+int ctl_ls(struct ctl *ctl, int argc, char **argv)
+{
+	struct fake_machine *machines;
+	unsigned count = fake_machines(&machines);
+	int code = GK_EXIT_OK;
+
+	(void)argc, (void)argv;
+	if (ctl->json)
+		code = ls_json(machines, count);
+	else if (!count)
+		puts("no machines");
+	else
+		printf("%-24s %5s %10s %9s  %s\n", "MACHINE", "GPUS",
+		       "PROCESSES", "LAUNCHER", "STATE");
+	for (unsigned i = 0; !ctl->json && i < count; i++)
+		printf("%-24s %5u %10u %9d  %s\n", shown(&machines[i]).name,
+		       machines[i].gpus, machines[i].processes,
+		       (int)machines[i].creator, state_of(&machines[i]));
+	free(machines);
+	return code;
+}
+
+/* ---- the command line ---- */
+
+struct arguments {
+	const char *name;
+	bool json, by_caller;
+	char **args;
+	int count;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 'n':
+		a->name = arg;
+		return 0;
+	case 'j':
+		a->json = true;
+		return 0;
+	case 'c':
+		a->by_caller = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!a->args)
+			a->args = state->argv + state->next - 1;
+		/* Options may follow: permuted arguments are at the end. */
+		a->count++;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no verb; allowed are " VERB_NAMES);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int run_verb(const struct verb *verb, const struct arguments *a)
+{
+	struct ctl ctl = {.json = a->json, .by_caller = a->by_caller};
+	char path[PATH_MAX];
+	int code;
+
+	if (a->count - 1 < verb->min || a->count - 1 > verb->max)
+		return fake_usage("usage: gpukit fake ctl %s", verb->usage);
+	if (verb->no_machine)
+		return verb->run(&ctl, a->count - 1, a->args + 1);
+	code = fake_choose(a->name, path, sizeof path);
+	if (!code)
+		code = fake_open(path, &ctl.machine);
+	if (code)
+		return code;
+	gkf_scenario_poll(ctl.machine);
+	ctl.path = path;
+	ctl.file = gkf_machine_file(ctl.machine);
+	code = verb->run(&ctl, a->count - 1, a->args + 1);
+	gkf_machine_close(ctl.machine);
+	if (!code && fflush(stdout))
+		code = fake_failure("cannot write the output");
+	return code;
+}
+
+int fake_ctl(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+	    {"name", 'n', "MACHINE", 0,
+	     "the machine; default: GPUKIT_MACHINE, or the only one", 0},
+	    {"json", 'j', NULL, 0, "for ls, show, clock and coverage", 0},
+	    {"by-caller", 'c', NULL, 0,
+	     "for coverage: which program was refused what", 0},
+	    {0}};
+	static const struct argp argp = {
+	    options,
+	    parse,
+	    "ls\nshow [GPU]\ntopology\nclock [pause|run|step TIME|speed N]\n"
+	    "set [GPU] KEY=VALUE...\nfaults\n"
+	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"
+	    "reset-gpu GPU\nmig GPU [ls|on|off|create LAYOUT [at SLICE]|"
+	    "destroy GI[/CI]]\necc GPU [KIND PLACE [COUNT]]\n"
+	    "coverage [--by-caller]",
+	    "Looks at a running made-up machine and changes it; every "
+	    "process of the machine sees that at once.\v"
+	    "GPU is an index, a range 0-3, a list 0,2 or all. KEY is a "
+	    "value that `show` lists (temperature=95, power=250W, "
+	    "extra-memory=4GiB), nvlink.LINK.WHAT (nvlink.3.state=down, "
+	    "nvlink.all.crc-data=7), or, for the whole machine, "
+	    "latency=none|real, latency.FUNCTION=50ms, which adds to "
+	    "the time of one NVML function, conf-compute=off|on|devtools, or "
+	    "permission=root|all|none: "
+	    "who may change GPUs through NVML. `fail` breaks what `faults` "
+	    "lists (fail 2 lost, fail 0 pcie=1x4, fail 0 xid=48, fail "
+	    "driver-mismatch), or makes a function fail: "
+	    "fail [GPU] nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN "
+	    "[after=N] [times=N] [probability=P] [seed=N]; =hang never "
+	    "returns. `clear` gives values back to the model and mends "
+	    "what is broken; `reset` does so for all GPUs, and takes back "
+	    "added latencies and counts. `reset-gpu` is what nvidia-smi "
+	    "--gpu-reset does. `ecc` lets memory errors happen (ecc 0 "
+	    "parity l2 3) and shows those that did. `clock` tells machine "
+	    "time and how far a scenario is, stops it and moves it on.",
+	    NULL,
+	    NULL,
+	    NULL};
+	struct arguments a = {0};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	for (size_t i = 0; i < VERBS; i++)
+		if (!strcmp(verbs[i].name, a.args[0]))
+			return run_verb(&verbs[i], &a);
+	return fake_usage("ctl: '%s' is no verb; allowed are " VERB_NAMES,
+			  a.args[0]);
+}

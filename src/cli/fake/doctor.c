@@ -1,0 +1,202 @@
+/*
+ * doctor.c - `gpukit fake doctor`: whether programs will run on a made-up
+ * machine, and what to do about those that will not. Nothing is run.
+ */
+#include "cli/fake/doctor.h"
+
+#include "base/err.h"
+#include "cli/cmd.h"
+#include "cli/fake/fake.h"
+#include "cli/output.h"
+#include "cli/where.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_GPUS "a100-sxm4-80gb"
+
+struct check {
+	const char *gpus;
+	char **paths;
+	bool json;
+	unsigned capability; /* the least of the GPUs, 80 for 8.0 */
+	char libraries[PATH_MAX];
+	struct gk_buf text;
+	json_t *list;
+	unsigned with_cuda; /* files with something of CUDA */
+	int code;
+};
+
+static const struct argp_option options[] = {
+    {"gpus", 'g', "LIST", 0,
+     "the machine it is to run on, as of `gpukit fake` (default: " DEFAULT_GPUS
+     ")",
+     0},
+    {"json", 'j', NULL, 0, "a list of objects instead of lines", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct check *check = state->input;
+
+	switch (key) {
+	case 'g':
+		check->gpus = arg;
+		return 0;
+	case 'j':
+		check->json = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		check->paths = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no file; say which, as in `gpukit fake "
+				  "doctor ./a.out`");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "FILE...",
+    .doc = "Tells whether programs and libraries will run on a made-up "
+	   "machine: which CUDA runtime they carry, which images of kernels, "
+	   "and what to do. Nothing is run; of a directory, such as a Python "
+	   "package, every file is looked at.\v"
+	   "Exit status: 0 all of them run, 1 some will not, 2 usage."};
+
+/* The least compute capability of the machine. */
+static int read_gpus(struct check *check)
+{
+	static struct gkf_profile profiles[GKF_DEVICES_MAX];
+	char message[FAKE_MESSAGE_MAX];
+	unsigned count;
+
+	if (fake_parse_gpus("--gpus", check->gpus, profiles, &count, message))
+		return fake_usage("%s", message);
+	if (!count)
+		return fake_usage("--gpus: no program of CUDA runs on a "
+				  "machine without GPUs");
+	check->capability = UINT_MAX;
+	for (unsigned i = 0; i < count; i++) {
+		unsigned capability =
+		    (unsigned)(profiles[i].compute_major * 10 +
+			       profiles[i].compute_minor);
+
+		if (capability < check->capability)
+			check->capability = capability;
+	}
+	return 0;
+}
+
+/* One file; of a directory only what has to do with CUDA is told. */
+static int look(struct check *check, const char *path, bool quietly)
+{
+	struct bytes all;
+	struct doctor doctor;
+	int err;
+
+	errno = 0;
+	all = doctor_map(path);
+	if (!all.data) {
+		if (!quietly)
+			check->code = fake_failure(
+			    "doctor: %s: %s", path,
+			    errno == EINVAL ? "not a file" : strerror(errno));
+		return 0;
+	}
+	err = doctor_look(path, all, check->capability, &doctor);
+	if (err) {
+		doctor_unmap(all);
+		return fake_failure("doctor: %s: %s", path, gk_strerror(err));
+	}
+	check->with_cuda += doctor_has_cuda(&doctor);
+	if (doctor.advice_count && (!quietly || doctor.kind != KIND_OTHER))
+		check->code = GK_EXIT_FAILURE;
+	if (quietly && !doctor_has_cuda(&doctor))
+		;
+	else if (check->json)
+		json_array_append_new(check->list,
+				      doctor_json(&doctor, check->libraries));
+	else
+		doctor_text(&doctor, check->libraries, &check->text);
+	doctor_free(&doctor);
+	doctor_unmap(all);
+	return 0;
+}
+
+/* nftw(3) has no argument for it. */
+static struct check *walking;
+
+static int visit(const char *path, const struct stat *st, int type,
+		 struct FTW *where)
+{
+	(void)st, (void)where;
+	return type == FTW_F ? look(walking, path, true) : 0;
+}
+
+static int look_at(struct check *check, const char *path)
+{
+	unsigned before = check->with_cuda;
+	struct stat st;
+	int code;
+
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return look(check, path, false);
+	walking = check;
+	code = nftw(path, visit, 64, FTW_PHYS);
+	if (code < 0)
+		return fake_failure("doctor: %s: %s", path, strerror(errno));
+	if (!code && check->with_cuda == before && !check->json)
+		gk_buf_printf(&check->text, "%s: nothing of CUDA in it\n",
+			      path);
+	return code;
+}
+
+static int finish(struct check *check)
+{
+	int code = check->code;
+
+	if (check->json) {
+		char *text = json_dumps(check->list, JSON_INDENT(2));
+
+		gk_buf_printf(&check->text, "%s\n", text ? text : "");
+		free(text);
+	}
+	if (check->text.failed)
+		code = fake_failure("out of memory");
+	else if (check->text.len &&
+		 gk_write_out(&check->text, "fake doctor") == GK_OUTPUT_FAILED)
+		code = GK_EXIT_FAILURE;
+	return code;
+}
+
+int fake_doctor(int argc, char **argv)
+{
+	struct check check = {.gpus = DEFAULT_GPUS};
+	int code = 0;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &check);
+	signal(SIGPIPE, SIG_IGN);
+	code = read_gpus(&check);
+	if (!code && gk_where("lib/gpukit/fake/cuda13", check.libraries,
+			      sizeof check.libraries))
+		code = fake_failure("doctor: gpukit's own place is not known");
+	check.list = json_array();
+	for (char **path = check.paths; !code && *path; path++)
+		code = look_at(&check, *path);
+	if (!code)
+		code = finish(&check);
+	gk_buf_free(&check.text);
+	json_decref(check.list);
+	return code;
+}

@@ -1,0 +1,345 @@
+/*
+ * fake.c - the verb `gpukit fake`: makes a machine, puts load on it, runs a
+ * command there, and takes it all away again.
+ */
+#include "cli/fake/fake.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+#include "cli/fake/options.h"
+#include "cli/fake/replay.h"
+#include "fronts/common/generations.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_GPUS "a100-sxm4-80gb:8"
+#define ATTEMPTS     100 /* at a name for the machine */
+#define VERSION_CAP  sizeof((struct gkf_file *)0)->nvml_version
+
+static void __attribute__((format(printf, 1, 0)))
+say(const char *format, va_list args)
+{
+	char text[FAKE_MESSAGE_MAX], clean[FAKE_MESSAGE_MAX];
+
+	vsnprintf(text, sizeof text, format, args);
+	gk_str_clean(clean, sizeof clean, text, strlen(text));
+	fprintf(stderr, "gpukit fake: %s\n", clean);
+}
+
+int fake_failure(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return GK_EXIT_FAILURE;
+}
+
+int fake_usage(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return GK_EXIT_USAGE;
+}
+
+/*
+ * The command may change its directory: relative paths become absolute.
+ * Without a name one is made up, another one at each attempt.
+ */
+static int machine_path(const char *name, unsigned attempt, char *ret_path,
+			size_t cap)
+{
+	char fresh[48], path[PATH_MAX], cwd[PATH_MAX];
+	int n;
+
+	if (!name) {
+		snprintf(fresh, sizeof fresh, attempt ? "run-%d-%u" : "run-%d",
+			 (int)getpid(), attempt);
+		name = fresh;
+	}
+	if (gkf_machine_path(name, path, sizeof path))
+		return fake_usage("--name: '%s' is no name of a machine; "
+				  "allowed is a name or a path",
+				  name);
+	if (*path == '/')
+		n = snprintf(ret_path, cap, "%s", path);
+	else
+		n = getcwd(cwd, sizeof cwd)
+			? snprintf(ret_path, cap, "%s/%s", cwd, path)
+			: -1;
+	if (n < 0 || (size_t)n >= cap)
+		return fake_failure("--name: %s: %s", name,
+				    n < 0 ? strerror(errno) : "too long");
+	return 0;
+}
+
+static int tell_create(const char *path, int err)
+{
+	switch (err) {
+	case GK_ERR_EXISTS:
+		return fake_failure("machine %s is there already; choose "
+				    "another --name or end what uses it",
+				    path);
+	case GK_ERR_NO_SPACE:
+		return fake_failure(
+		    "%s: no space left for a machine (%zu KiB); "
+		    "make room there or choose another place "
+		    "with --name PATH",
+		    path, sizeof(struct gkf_file) / 1024);
+	default:
+		return fake_failure("machine %s cannot be made: %s; choose "
+				    "another place with --name PATH",
+				    path, gk_strerror(err));
+	}
+}
+
+/*
+ * A made-up name may be taken: pid namespaces that share /dev/shm have the
+ * same pids.
+ */
+static int create_at(const struct fake_options *a,
+		     const struct gkf_machine_spec *spec, char *ret_path,
+		     size_t cap)
+{
+	int err = GK_ERR_EXISTS, code;
+
+	for (unsigned i = 0; err == GK_ERR_EXISTS && i < ATTEMPTS; i++) {
+		code = machine_path(a->name, i, ret_path, cap);
+		if (code)
+			return code;
+		err = gkf_machine_create(ret_path, spec);
+		if (a->name)
+			break;
+	}
+	return err ? tell_create(ret_path, err) : 0;
+}
+
+/* A generation is a version in short; NVML's own begins with CUDA's. */
+static void set_driver(const struct fake_options *a,
+		       struct gkf_machine_spec *spec, char *nvml, size_t cap)
+{
+	const struct gkf_generation *g = a->generation;
+
+	if (!g)
+		return;
+	spec->driver_version =
+	    strcmp(a->driver, g->name) ? a->driver : g->driver;
+	snprintf(nvml, cap, "%u.%s", g->cuda / 1000, spec->driver_version);
+	spec->nvml_version = nvml;
+	spec->cuda_version = g->cuda;
+}
+
+/* With a scenario the clock waits until all its loads are there. */
+static void set_time(const struct fake_options *a,
+		     struct gkf_machine_spec *spec,
+		     struct gkf_scenario_table *table)
+{
+	spec->speed = a->speed;
+	spec->frozen = a->frozen;
+	if (!a->scenario_name)
+		return;
+	*table = gkf_scenario_table(&a->scenario);
+	spec->scenario = table;
+	spec->frozen = true;
+	spec->layout = a->scenario.layout;
+	spec->seed = a->scenario.seed;
+	if (!spec->speed)
+		spec->speed = a->scenario.speed;
+}
+
+static int create(const struct fake_options *a,
+		  const struct fake_replay *replay, char *ret_path, size_t cap)
+{
+	struct gkf_profile *profiles =
+	    calloc(GKF_DEVICES_MAX, sizeof *profiles);
+	struct gkf_machine_spec spec = {.profiles = profiles,
+					.latency = a->latency,
+					.layout = (enum gkf_layout)a->layout,
+					.seed = (uint64_t)a->seed,
+					.owned = true};
+	char message[FAKE_MESSAGE_MAX], nvml[VERSION_CAP];
+	struct gkf_scenario_table table;
+	int code = 0;
+
+	if (!profiles)
+		return fake_failure("out of memory");
+	set_driver(a, &spec, nvml, sizeof nvml);
+	set_time(a, &spec, &table);
+	if (a->scenario_name) {
+		spec.profiles = a->scenario.profiles;
+		spec.device_count = a->scenario.device_count;
+	} else if (replay->tape) {
+		code =
+		    fake_replay_profiles(replay, profiles, &spec.device_count);
+	} else if (fake_parse_gpus("--gpus", a->gpus, profiles,
+				   &spec.device_count, message)) {
+		code = fake_usage("%s", message);
+	}
+	if (!code)
+		code = create_at(a, &spec, ret_path, cap);
+	if (!code && replay->tape)
+		code = fake_replay_identify(replay, ret_path);
+	free(profiles);
+	return code;
+}
+
+/* The scenario, and what it says where the command line says nothing. */
+static int load_scenario(struct fake_options *a)
+{
+	uint64_t seed = (uint64_t)a->seed;
+	struct gkf_scenario_options wanted = {.gpus = a->gpus,
+					      .seed =
+						  a->seed_given ? &seed : NULL,
+					      .warm_up_ns = a->warm_up_ns};
+	int code;
+
+	if (a->load_count || a->mig_count || a->layout)
+		return fake_usage("--scenario: it says itself which loads, "
+				  "MIG devices and topology there are; leave "
+				  "out --load, --mig and --topology");
+	code = fake_scenario_load(a->scenario_name, &wanted, &a->scenario);
+	if (code)
+		return code;
+	/* Its time begins with a bin. */
+	a->warm_up_ns = a->scenario.begin * GKF_BIN_NS;
+	if (a->driver || !*a->scenario.driver)
+		return 0;
+	a->driver = a->scenario.driver;
+	a->generation = gkf_generation_find(a->driver);
+	return a->generation
+		   ? 0
+		   : fake_usage("scenario %s: driver: '%s'; allowed "
+				"are %s and versions of these",
+				a->scenario.name, a->driver, fake_drivers());
+}
+
+/* Ages the machine, and lets time pass if it is to. */
+static int start_time(const struct fake_options *a, const char *path)
+{
+	struct gkf_machine *m;
+	int err = 0, code = fake_open(path, &m);
+
+	if (code)
+		return code;
+	if (a->scenario_name && !a->frozen)
+		err = gkf_clock_speed(
+		    m, atomic_load(&gkf_machine_file(m)->run_speed));
+	gkf_machine_close(m);
+	return err ? fake_failure("the clock cannot be started: %s",
+				  gk_strerror(err))
+		   : 0;
+}
+
+static uint64_t end_of(const struct fake_options *a)
+{
+	return a->until_end && a->scenario_name
+		   ? (a->scenario.begin + a->scenario.duration) * GKF_BIN_NS
+		   : UINT64_MAX;
+}
+
+static int start_children(struct fake_options *a, struct fake_replay *replay,
+			  const char *path, struct fake_children *children)
+{
+	const struct gkf_scenario *scenario =
+	    a->scenario_name ? &a->scenario : NULL;
+
+	if (replay->tape)
+		return fake_replay_start(replay, a, path, children);
+	if (!a->load_count && !scenario && !a->frozen)
+		return 0;
+	return fake_children_start(path, a->loads, a->load_count, scenario,
+				   a->warm_up_ns, children);
+}
+
+static int run_on(struct fake_options *a, struct fake_replay *replay,
+		  const char *path)
+{
+	struct fake_children children = {0};
+	int code = fake_mig_apply(path, a->migs);
+
+	if (!code)
+		code = start_children(a, replay, path, &children);
+	if (!code)
+		code = fake_signals_pending();
+	if (!code)
+		code = start_time(a, path);
+	if (!code)
+		code =
+		    fake_run(path, a->generation ? a->generation->name : NULL,
+			     a->command, end_of(a), &children);
+	fake_children_end(&children);
+	return code;
+}
+
+static int launch(struct fake_options *a)
+{
+	struct fake_replay replay = {0};
+	char path[PATH_MAX];
+	int code = 0;
+
+	fake_remove_orphans();
+	fake_signals_hold();
+	if (a->replay)
+		code = fake_replay_open(a, &replay);
+	else if (a->scenario_name)
+		code = load_scenario(a);
+	else if (a->until_end)
+		code = fake_usage("--until-end: of which scenario? Say "
+				  "--scenario NAME or --replay FILE as well");
+	if (!a->gpus)
+		a->gpus = DEFAULT_GPUS;
+	if (!code)
+		code = create(a, &replay, path, sizeof path);
+	if (!code) {
+		code = run_on(a, &replay, path);
+		unlink(path);
+	}
+	gkf_scenario_free(&a->scenario);
+	fake_replay_close(&replay);
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	static char ctl[] = "gpukit fake ctl", load[] = "gpukit fake load";
+	static char scenario[] = "gpukit fake scenario";
+	static char doctor[] = "gpukit fake doctor";
+	struct fake_options a;
+
+	if (argc > 1 && !strcmp(argv[1], "ctl")) {
+		argv[1] = ctl;
+		return fake_ctl(argc - 1, argv + 1);
+	}
+	if (argc > 1 && !strcmp(argv[1], "load")) {
+		argv[1] = load;
+		return fake_load(argc - 1, argv + 1);
+	}
+	if (argc > 1 && !strcmp(argv[1], "scenario")) {
+		argv[1] = scenario;
+		return fake_scenario(argc - 1, argv + 1);
+	}
+	if (argc > 1 && !strcmp(argv[1], "doctor")) {
+		argv[1] = doctor;
+		return fake_doctor(argc - 1, argv + 1);
+	}
+	fake_options_read(argc, argv, &a);
+	return launch(&a);
+}
+
+const struct gk_cmd gk_cmd_fake = {
+    .name = "fake",
+    .summary = "run a program on a made-up machine of GPUs",
+    .run = run,
+};

@@ -1,0 +1,376 @@
+/*
+ * load.c - load processes: real children, each attached to one GPU with
+ * some memory and a wave, so that monitors find them in /proc.
+ */
+#include "cli/fake/fake.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+#include "cli/fake/load_process.h"
+#include "machine/model/mig.h"
+#include "machine/model/model.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOK_MS 100 /* between looks for a signal */
+#define GIB     (1024.0 * 1024 * 1024)
+
+static uint64_t memory_of(const struct gkf_load_spec *load,
+			  const struct fake_place *place,
+			  const struct gkf_profile *profile)
+{
+	return gkf_spec_bytes(load, place->room_mib, profile);
+}
+
+static bool is_meant(const struct gkf_load_spec *load, unsigned gpu, unsigned k)
+{
+	return k ? load->mig[gpu] >> (k - 1) & 1 : load->gpus >> gpu & 1;
+}
+
+/* What all loads together ask of one place. */
+static int check_place(struct gkf_machine *m, const struct gkf_load_spec *loads,
+		       unsigned count, unsigned gpu, unsigned k)
+{
+	const struct gkf_profile *p = &gkf_board(m, gpu)->profile;
+	struct fake_place place;
+	double asked = 0, room;
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < count; i++) {
+		if (!is_meant(&loads[i], gpu, k))
+			continue;
+		code = fake_place_find(m, gpu, k, &place);
+		if (!code)
+			asked += (double)memory_of(&loads[i], &place, p) *
+				 loads[i].n;
+	}
+	if (code || asked <= 0)
+		return code;
+	room = (double)fake_place_free(m, &place);
+	if (asked > room)
+		return fake_failure(
+		    "--load: GPU %u (%s)%s has %.1f GiB free, %.1f GiB are "
+		    "asked for; lower mem= or n=",
+		    gpu, p->name,
+		    place.mig == FAKE_NO_MIG ? "" : ": MIG device", room / GIB,
+		    asked / GIB);
+	return 0;
+}
+
+/* Before any process starts: do they all fit? */
+static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
+		     unsigned count)
+{
+	int code = 0;
+
+	for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
+		for (unsigned k = 0; !code && k < FAKE_PLACES; k++)
+			code = check_place(m, loads, count, gpu, k);
+	return code;
+}
+
+/* ---- the parent ---- */
+
+/*
+ * Becomes a load process. Signals of the terminal are for the command, so it
+ * leaves the launcher's group; it ends with the launcher.
+ */
+static void __attribute__((noreturn))
+become_job(pid_t launcher, int ready, const char *path,
+	   char text[FAKE_JOB_ARGS][FAKE_JOB_ARG], int argc)
+{
+	char *argv[FAKE_JOB_ARGS + 1] = {0}, fd[16];
+	int null = open("/dev/null", O_RDWR);
+
+	for (int i = 0; i < argc; i++)
+		argv[i] = text[i];
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != launcher)
+		_exit(GK_EXIT_FAILURE);
+	setpgid(0, 0);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	fcntl(ready, F_SETFD, 0);
+	snprintf(fd, sizeof fd, "%d", ready);
+	setenv(FAKE_READY_FD, fd, 1);
+	setenv("GPUKIT_MACHINE", path, 1);
+	fake_signals_release();
+	execv("/proc/self/exe", argv);
+	fake_failure("cannot start a load process: %s", strerror(errno));
+	_exit(GK_EXIT_FAILURE);
+}
+
+static int spawn(const char *path, const struct fake_job *job, int ready,
+		 struct fake_children *children)
+{
+	char text[FAKE_JOB_ARGS][FAKE_JOB_ARG];
+	pid_t launcher = getpid(), pid;
+	int argc = fake_job_format(job, text);
+
+	pid = fork();
+	if (pid < 0)
+		return fake_failure("cannot start a process: %s",
+				    strerror(errno));
+	if (!pid)
+		become_job(launcher, ready, path, text, argc);
+	children->pid[children->count++] = pid;
+	return 0;
+}
+
+/* The n processes of a load at one place. */
+static int spawn_at(struct gkf_machine *m, const char *path,
+		    const struct gkf_load_spec *load, unsigned gpu, unsigned k,
+		    int ready, struct fake_children *children)
+{
+	struct fake_place place;
+	int code = fake_place_find(m, gpu, k, &place);
+
+	for (unsigned i = 0; !code && i < load->n; i++) {
+		struct fake_job job = {
+		    .gpu = gpu,
+		    .mig = place.mig,
+		    .mem = memory_of(load, &place, &gkf_board(m, gpu)->profile),
+		    .wave = gkf_spec_wave(load, children->count + 1)};
+
+		code = spawn(path, &job, ready, children);
+	}
+	return code;
+}
+
+static int spawn_all(struct gkf_machine *m, const char *path,
+		     const struct gkf_load_spec *loads, unsigned count,
+		     int ready, struct fake_children *children)
+{
+	int code = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
+			for (unsigned k = 0; !code && k < FAKE_PLACES; k++)
+				if (is_meant(&loads[i], gpu, k))
+					code = spawn_at(m, path, &loads[i], gpu,
+							k, ready, children);
+	return code;
+}
+
+/* How many processes a load asks for. */
+static unsigned processes_of(const struct gkf_load_spec *load)
+{
+	unsigned places = (unsigned)__builtin_popcountll(load->gpus);
+
+	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
+		places += (unsigned)__builtin_popcount(load->mig[i]);
+	return places * load->n;
+}
+
+/*
+ * A byte from each; an end before that: one has failed, and told why. A
+ * signal ends the wait. child: ask whether it still lives, as the pipe is
+ * held open by the caller as well; 0: no need.
+ */
+static int await_ready(int fd, unsigned count, pid_t child)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	siginfo_t ended = {0};
+	char bytes[64];
+
+	while (count) {
+		size_t want = count < sizeof bytes ? count : sizeof bytes;
+		int code = fake_signals_pending();
+		ssize_t n;
+
+		if (code)
+			return code;
+		if (poll(&ready, 1, LOOK_MS) <= 0) {
+			if (child &&
+			    waitid(P_PID, (id_t)child, &ended,
+				   WEXITED | WNOHANG | WNOWAIT) == 0 &&
+			    ended.si_pid == child)
+				return GK_EXIT_FAILURE;
+			continue;
+		}
+		n = read(fd, bytes, want);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return GK_EXIT_FAILURE;
+		count -= (unsigned)n;
+	}
+	return 0;
+}
+
+/*
+ * One after the other: who is listed before whom is the same in each run.
+ */
+static int spawn_scenario(const char *path, const struct gkf_scenario *s,
+			  const int ready[2], struct fake_children *children)
+{
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < s->load_count; i++) {
+		const struct gkf_scenario_load *load = &s->loads[i];
+		struct fake_job job = {.gpu = load->device,
+				       .mig = load->mig,
+				       .mem = load->bytes,
+				       .wave = load->wave};
+
+		gk_str_copy(job.name, sizeof job.name, load->name);
+		code = spawn(path, &job, ready[1], children);
+		if (!code)
+			code = await_ready(ready[0], 1, children->pid[i]);
+	}
+	return code;
+}
+
+static int start(struct gkf_machine *m, const char *path,
+		 const struct gkf_load_spec *loads, unsigned count,
+		 const struct gkf_scenario *scenario,
+		 struct fake_children *children)
+{
+	unsigned total = scenario ? scenario->load_count : 0;
+	int ready[2], code;
+
+	for (unsigned i = 0; i < count; i++)
+		total += processes_of(&loads[i]);
+	if (total > GKF_SLOTS_MAX)
+		return fake_failure("--load: %u processes are asked for; a "
+				    "machine has room for %d; lower n=",
+				    total, GKF_SLOTS_MAX);
+	children->pid = calloc(total + 1, sizeof *children->pid);
+	if (!children->pid || pipe2(ready, O_CLOEXEC))
+		return fake_failure("cannot start load: %s", strerror(errno));
+	code = spawn_all(m, path, loads, count, ready[1], children);
+	if (!code && scenario)
+		code = spawn_scenario(path, scenario, ready, children);
+	close(ready[1]);
+	if (!code && !scenario)
+		code = await_ready(ready[0], total, 0);
+	close(ready[0]);
+	return code;
+}
+
+/* Also computes what came of it, so that no reader has to. */
+static void warm_up(struct gkf_machine *m, uint64_t ns)
+{
+	gkf_machine_age(m, ns);
+	gkf_machine_settle(m);
+}
+
+static int parse_all(char *const *specs, unsigned count, unsigned gpus,
+		     struct gkf_load_spec *loads)
+{
+	char message[FAKE_MESSAGE_MAX];
+
+	for (unsigned i = 0; i < count; i++)
+		if (gkf_spec_load("--load", specs[i], gpus, &loads[i], message))
+			return fake_usage("%s", message);
+	return 0;
+}
+
+int fake_children_start(const char *path, char *const *specs, unsigned count,
+			const struct gkf_scenario *scenario,
+			uint64_t warm_up_ns, struct fake_children *ret_children)
+{
+	struct fake_children children = {0};
+	struct gkf_load_spec *loads = calloc(count + 1, sizeof *loads);
+	struct gkf_machine *m;
+	int code;
+
+	if (!loads)
+		return fake_failure("out of memory");
+	code = fake_open(path, &m);
+	if (code)
+		goto out;
+	code = parse_all(specs, count, gkf_device_count(m), loads);
+	if (!code)
+		code = check_fit(m, loads, count);
+	if (!code)
+		code = start(m, path, loads, count, scenario, &children);
+	if (!code)
+		warm_up(m, warm_up_ns);
+	gkf_machine_close(m);
+	if (code)
+		fake_children_end(&children);
+	else
+		*ret_children = children;
+out:
+	free(loads);
+	return code;
+}
+
+/* ---- gpukit fake load ---- */
+
+struct arguments {
+	const char *name;
+	char **specs;
+	unsigned count;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case 'n':
+		arguments->name = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments->specs = state->argv + state->next;
+		arguments->count = (unsigned)(state->argc - state->next);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state,
+			   "no load; say which, as in train:0-3,mem=8GiB");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int fake_load(int argc, char **argv)
+{
+	static const struct argp_option argp_options[] = {
+	    {"name", 'n', "MACHINE", 0,
+	     "the machine; default: GPUKIT_MACHINE, or the only one", 0},
+	    {0}};
+	static const struct argp argp = {
+	    argp_options,
+	    parse,
+	    "SPEC...",
+	    "Puts load on a running made-up machine until it is "
+	    "interrupted or all its processes have ended. SPEC is what --load "
+	    "of `gpukit fake` takes.",
+	    NULL,
+	    NULL,
+	    NULL};
+	struct arguments arguments = {0};
+	struct fake_children children;
+	char path[PATH_MAX];
+	int code;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	code = fake_choose(arguments.name, path, sizeof path);
+	if (code)
+		return code;
+	fake_signals_hold();
+	code = fake_children_start(path, arguments.specs, arguments.count, NULL,
+				   0, &children);
+	if (code)
+		return code;
+	while (children.count && fake_signals_next() == SIGCHLD)
+		fake_children_reap(&children);
+	fake_children_end(&children);
+	return GK_EXIT_OK;
+}

@@ -1,0 +1,28 @@
+/*
+ * load_process.h - what one load process does, and how it is told: by arguments
+ * that people can read in a process list.
+ */
+#ifndef GK_CLI_FAKE_JOB_H
+#define GK_CLI_FAKE_JOB_H
+
+#include "cli/fake/place.h"
+#include "machine/words/scenario_yaml.h"
+
+struct fake_job {
+	unsigned gpu, mig; /* mig: FAKE_NO_MIG for none */
+	uint64_t mem;
+	struct gkf_wave wave;         /* of a scenario's load, with its time */
+	char name[GKF_LOAD_NAME_MAX]; /* in its scenario; else "" */
+};
+
+#define FAKE_JOB_ARGS 20
+#define FAKE_JOB_ARG  64
+
+/* The arguments that make a process do it: "gpukit-load train gpu=0 ...". */
+int fake_job_format(const struct fake_job *job,
+		    char text[FAKE_JOB_ARGS][FAKE_JOB_ARG]);
+
+/* To its launcher a process says through this descriptor that it is there. */
+#define FAKE_READY_FD "GPUKIT_LOAD_READY"
+
+#endif

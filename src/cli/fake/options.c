@@ -1,0 +1,222 @@
+/* options.c - the options of `gpukit fake`; see options.h. */
+#include "cli/fake/options.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <argp.h>
+#include <string.h>
+
+enum {
+	KEY_GPUS = 'g',
+	KEY_LOAD = 'l',
+	KEY_NAME = 'n',
+	KEY_DRIVER = 'd',
+	KEY_LATENCY = 0x100,
+	KEY_MIG,
+	KEY_TOPOLOGY,
+	KEY_SEED,
+	KEY_WARM_UP,
+	KEY_SCENARIO = 's',
+	KEY_SPEED = 0x200,
+	KEY_FROZEN,
+	KEY_UNTIL_END,
+	KEY_REPLAY,
+};
+
+/* Long enough for a load to have heated its GPU. */
+#define WARM_UP_NS     (45 * GK_NS_PER_S)
+#define WARM_UP_MAX_NS (30 * 86400 * GK_NS_PER_S)
+
+/* The names of all generations, as "470, 535, ..." */
+#define GENERATION(id, name, ...) ", " name
+static const char drivers[] =
+#include "abi/nvml_generations.def"
+    ;
+#undef GENERATION
+
+const char *fake_drivers(void)
+{
+	return drivers + strlen(", ");
+}
+
+static const struct argp_option options[] = {
+    {"gpus", KEY_GPUS, "LIST", 0,
+     "MODEL[:N],... with MODEL a profile or the path of one; or none "
+     "(default: a100-sxm4-80gb:8)",
+     0},
+    {"load", KEY_LOAD, "SPEC", 0,
+     "real processes that keep GPUs busy: KIND[:GPUS][,KEY=VALUE...], KIND "
+     "train, infer or idle, GPUS such as 0-3, 0+2 or all, or 0:1 for MIG "
+     "device 1 of GPU 0, KEY mem, util, period, n, membw, enc, dec, jpg, "
+     "ofa; may be given several times",
+     0},
+    {"mig", KEY_MIG, "GPUS=LAYOUT", 0,
+     "splits GPUs into MIG devices, such as 0=3g.40gb+2g.20gb+1g.10gb; a "
+     "profile may be followed by @SLICE and by compute instances in "
+     "brackets, 3g.40gb@4(2c+1c); LAYOUT on: only the mode; may be given "
+     "several times",
+     0},
+    {"driver", KEY_DRIVER, "VERSION", 0,
+     "generation of the driver, such as 535, or an exact version of one, "
+     "such as 535.54.03 (default: 580)",
+     0},
+    {"latency", KEY_LATENCY, "none|real", 0,
+     "how long a call takes: as long as it must, or as in the driver", 0},
+    {"topology", KEY_TOPOLOGY, "auto|hgx|pcie|nvl|mesh", 0,
+     "how NVLinks are wired: to switches, nowhere, in pairs, as a cube mesh "
+     "(default: as boards of the model are)",
+     0},
+    {"name", KEY_NAME, "MACHINE", 0,
+     "name of the machine, or the path of its file (default: a new name)", 0},
+    {"scenario", KEY_SCENARIO, "NAME", 0,
+     "what happens on the machine over time: a scenario that `gpukit fake "
+     "scenario ls` lists, or the path of one",
+     0},
+    {"replay", KEY_REPLAY, "FILE", 0,
+     "the machine of a recording of `gpukit record --snapshots`: its GPUs, "
+     "values and processes as they were, from its first snapshot on",
+     0},
+    {"until-end", KEY_UNTIL_END, NULL, 0,
+     "tell CMD to end (SIGTERM) when the scenario or recording is over", 0},
+    {"speed", KEY_SPEED, "N", 0,
+     "how fast machine time passes, 0.001 to 1000 of real time", 0},
+    {"frozen", KEY_FROZEN, NULL, 0,
+     "machine time stands still until `gpukit fake ctl clock` moves it", 0},
+    {"seed", KEY_SEED, "N", 0,
+     "of UUIDs and serial numbers, and of all chance in a scenario", 0},
+    {"warm-up", KEY_WARM_UP, "TIME", 0,
+     "how long the loads seem to have run when CMD starts (default: 45s)", 0},
+    {0}};
+
+static int add_load(struct fake_options *a, char *spec)
+{
+	if (a->load_count == FAKE_LOADS_MAX)
+		return GK_ERR_TOO_MANY;
+	a->loads[a->load_count++] = spec;
+	return 0;
+}
+
+/* The options about time. */
+static error_t parse_time(int key, char *arg, struct argp_state *state)
+{
+	struct fake_options *a = state->input;
+
+	switch (key) {
+	case KEY_SCENARIO:
+		a->scenario_name = arg;
+		return 0;
+	case KEY_REPLAY:
+		a->replay = arg;
+		return 0;
+	case KEY_SPEED:
+		if (gkf_speed_parse(arg, &a->speed))
+			argp_error(state,
+				   "--speed: '%s'; allowed is a number from "
+				   "0.001 to 1000",
+				   arg);
+		return 0;
+	case KEY_FROZEN:
+		a->frozen = true;
+		return 0;
+	case KEY_UNTIL_END:
+		a->until_end = true;
+		return 0;
+	case KEY_WARM_UP:
+		if (gk_parse_duration(arg, &a->warm_up_ns) ||
+		    a->warm_up_ns > WARM_UP_MAX_NS)
+			argp_error(state,
+				   "--warm-up: '%s'; allowed is a time up to "
+				   "30d, such as 0 or 90s",
+				   arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct fake_options *a = state->input;
+
+	switch (key) {
+	case KEY_GPUS:
+		a->gpus = arg;
+		return 0;
+	case KEY_NAME:
+		a->name = arg;
+		return 0;
+	case KEY_LOAD:
+		if (add_load(a, arg))
+			argp_error(state, "at most %d --load", FAKE_LOADS_MAX);
+		return 0;
+	case KEY_MIG:
+		if (a->mig_count == GKF_DEVICES_MAX)
+			argp_error(state, "at most %d --mig", GKF_DEVICES_MAX);
+		a->migs[a->mig_count++] = arg;
+		return 0;
+	case KEY_DRIVER:
+		a->driver = arg;
+		a->generation = gkf_generation_find(arg);
+		if (!a->generation)
+			argp_error(state,
+				   "--driver: '%s'; allowed are %s and "
+				   "versions of these, such as 535.54.03",
+				   arg, fake_drivers());
+		return 0;
+	case KEY_LATENCY:
+		if (strcmp(arg, "none") && strcmp(arg, "real"))
+			argp_error(state,
+				   "--latency: '%s'; allowed are none, "
+				   "real",
+				   arg);
+		a->latency = *arg == 'r' ? GKF_LATENCY_REAL : GKF_LATENCY_NONE;
+		return 0;
+	case KEY_TOPOLOGY:
+		a->layout = gkf_layout_find(arg);
+		if (a->layout < 0)
+			argp_error(state,
+				   "--topology: '%s'; allowed are auto, hgx, "
+				   "pcie, nvl, mesh",
+				   arg);
+		return 0;
+	case KEY_SEED:
+		if (gk_parse_int(arg, &a->seed))
+			argp_error(state, "--seed: '%s' is no integer", arg);
+		a->seed_given = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		a->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no command; say which, as in `gpukit fake "
+				  "-- nvitop`");
+		return 0;
+	default:
+		return parse_time(key, arg, state);
+	}
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "[--] CMD [ARG...]\nctl ...\nload SPEC...\nscenario ...\ndoctor FILE...",
+    "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status "
+    "is CMD's.\v"
+    "`gpukit fake ctl --help` tells how to look at a running "
+    "machine and to change it, `gpukit fake load --help` how to "
+    "put load on it, `gpukit fake scenario ls` which scenarios "
+    "there are, `gpukit fake doctor FILE` whether a CUDA program "
+    "will run.\n\nEnvironment: GPUKIT_PROFILES is a directory of "
+    "profiles in place of gpukit's own, GPUKIT_SCENARIOS one of "
+    "scenarios.",
+    NULL,
+    NULL,
+    NULL};
+
+void fake_options_read(int argc, char **argv, struct fake_options *ret_options)
+{
+	*ret_options = (struct fake_options){.warm_up_ns = WARM_UP_NS};
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, ret_options);
+}

@@ -1,0 +1,39 @@
+/*
+ * options.h - what the options of `gpukit fake` ask for.
+ */
+#ifndef GK_CLI_FAKE_OPTIONS_H
+#define GK_CLI_FAKE_OPTIONS_H
+
+#include "cli/fake/fake.h"
+#include "fronts/common/generations.h"
+
+#define FAKE_LOADS_MAX 256
+
+struct fake_options {
+	const char *gpus, *name;
+	const char *driver; /* a version or a generation; NULL: the default */
+	const struct gkf_generation *generation; /* of driver */
+	char *loads[FAKE_LOADS_MAX];
+	char *migs[GKF_DEVICES_MAX + 1];
+	unsigned mig_count;
+	unsigned load_count;
+	enum gkf_latency latency;
+	int layout; /* enum gkf_layout */
+	int64_t seed;
+	bool seed_given;
+	uint64_t warm_up_ns;
+	const char *replay; /* a tape; NULL: none */
+	const char *scenario_name;
+	struct gkf_scenario scenario; /* when it has a name */
+	uint64_t speed;               /* permille; 0: the scenario's, or 1000 */
+	bool frozen, until_end;
+	char **command;
+};
+
+/* Ends the command, after a line that says why, for a wrong option. */
+void fake_options_read(int argc, char **argv, struct fake_options *ret_options);
+
+/* The names of all driver generations: "470, 535, ..." */
+const char *fake_drivers(void);
+
+#endif

@@ -1,0 +1,268 @@
+/* player.c - plays a recording on a made-up machine, by its clock. */
+#include "cli/fake/replay.h"
+#include "cli/fake/replay_process.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "cli/cmd.h"
+#include "machine/trouble/fault.h"
+#include "machine/model/model.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The processes seem to have worked for a while: samples tell of the past. */
+#define WARM_UP_NS (2 * GK_NS_PER_S)
+
+/* Metrics and what they are on a machine: metric / scale. */
+static const struct {
+	enum gk_metric metric;
+	enum gkf_value value;
+	int64_t scale;
+} values[] = {
+    {GK_M_GPU_UTIL, GKF_V_GPU_UTIL, 1},
+    {GK_M_MEM_UTIL, GKF_V_MEM_UTIL, 1},
+    {GK_M_ENC_UTIL, GKF_V_ENC_UTIL, 1},
+    {GK_M_DEC_UTIL, GKF_V_DEC_UTIL, 1},
+    {GK_M_JPG_UTIL, GKF_V_JPG_UTIL, 1},
+    {GK_M_OFA_UTIL, GKF_V_OFA_UTIL, 1},
+    {GK_M_TEMP, GKF_V_TEMPERATURE, 1},
+    {GK_M_TEMP_MEM, GKF_V_MEM_TEMPERATURE, 1},
+    {GK_M_POWER, GKF_V_POWER, 1},
+    {GK_M_POWER, GKF_V_POWER_AVERAGE, 1},
+    {GK_M_POWER_LIMIT, GKF_V_POWER_LIMIT, 1},
+    {GK_M_FAN, GKF_V_FAN, 1},
+    {GK_M_SM_CLOCK, GKF_V_SM_CLOCK, 1000000},
+    {GK_M_MEM_CLOCK, GKF_V_MEM_CLOCK, 1000000},
+    {GK_M_VIDEO_CLOCK, GKF_V_VIDEO_CLOCK, 1000000},
+    {GK_M_PSTATE, GKF_V_PSTATE, 1},
+    {GK_M_THROTTLE, GKF_V_THROTTLE, 1},
+    {GK_M_ENERGY, GKF_V_ENERGY, 1},
+    {GK_M_PERSISTENCE, GKF_V_PERSISTENCE, 1},
+    {GK_M_DISPLAY_ACTIVE, GKF_V_DISPLAY_ACTIVE, 1},
+    {GK_M_DISPLAY_MODE, GKF_V_DISPLAY_MODE, 1},
+    {GK_M_ECC_MODE, GKF_V_ECC_MODE, 1},
+    {GK_M_ECC_CORRECTED, GKF_V_ECC_CORRECTED, 1},
+    {GK_M_ECC_UNCORRECTED, GKF_V_ECC_UNCORRECTED, 1},
+    {GK_M_PCIE_GEN, GKF_V_PCIE_GEN, 1},
+    {GK_M_PCIE_WIDTH, GKF_V_PCIE_WIDTH, 1},
+    {GK_M_PCIE_TX, GKF_V_PCIE_TX, 1000},
+    {GK_M_PCIE_RX, GKF_V_PCIE_RX, 1000},
+    {GK_M_BAR1_USED, GKF_V_BAR1_USED, 1},
+};
+
+struct player {
+	struct gkf_machine *m;
+	struct fake_stand_in *actors;
+	size_t count, cap;
+	unsigned snapshot; /* number of the one that is played */
+	bool lost[GKF_DEVICES_MAX];
+};
+
+/* ---- GPUs ---- */
+
+/*
+ * The whole GPU that a device is, or is part of; count: none of ours. One that
+ * was lost before the recorder came has no UUID.
+ */
+static unsigned gpu_of(const struct player *p, const struct gk_snapshot *snap,
+		       const struct gk_device *d)
+{
+	const struct gk_device *whole =
+	    d->parent >= 0 ? &snap->devices[d->parent] : d;
+	unsigned count = gkf_device_count(p->m), gpu = 0;
+
+	if (!*whole->uuid)
+		return whole->index < count ? whole->index : count;
+	while (gpu < count &&
+	       strcmp(gkf_board(p->m, gpu)->uuid, whole->uuid) != 0)
+		gpu++;
+	return gpu;
+}
+
+static void lose_or_mend(struct player *p, unsigned gpu, bool lost)
+{
+	if (p->lost[gpu] == lost)
+		return;
+	p->lost[gpu] = lost;
+	if (lost)
+		gkf_fault_begin(p->m, gpu, GKF_FAULT_LOST, 0);
+	else
+		gkf_fault_end(p->m, gpu, GKF_FAULT_BIT(GKF_FAULT_LOST));
+}
+
+/* What the board has not, or not of that size, is left out. */
+static void set_values(struct player *p, unsigned gpu,
+		       const struct gk_device *d)
+{
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		const struct gk_value *v = &d->m[values[i].metric];
+
+		if (v->why == GK_PRESENT)
+			gkf_value_set(p->m, gpu, values[i].value,
+				      v->v / values[i].scale);
+	}
+}
+
+/* Memory in use that no process is known to hold. */
+static int64_t extra_memory(const struct gk_snapshot *snap, size_t at)
+{
+	const struct gk_device *d = &snap->devices[at];
+	int64_t extra = d->m[GK_M_MEM_USED].v;
+
+	if (d->m[GK_M_MEM_USED].why)
+		return 0;
+	for (size_t i = 0; i < snap->process_count; i++) {
+		const struct gk_process *q = &snap->processes[i];
+		const struct gk_device *on = &snap->devices[q->device];
+
+		if ((q->device == at || on->parent == (int)at) &&
+		    !q->m[GK_PM_GPU_MEM].why)
+			extra -= q->m[GK_PM_GPU_MEM].v;
+	}
+	return extra > 0 ? extra : 0;
+}
+
+static void set_gpus(struct player *p, const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+		unsigned gpu = gpu_of(p, snap, d);
+
+		if (d->mig_index >= 0 || gpu == gkf_device_count(p->m))
+			continue;
+		lose_or_mend(p, gpu, d->health == GK_HEALTH_LOST);
+		set_values(p, gpu, d);
+		gkf_value_set(p->m, gpu, GKF_V_EXTRA_MEMORY,
+			      extra_memory(snap, i));
+	}
+}
+
+/* Processes may need the room of what goes. */
+static void make_room(struct player *p)
+{
+	for (unsigned gpu = 0; gpu < gkf_device_count(p->m); gpu++)
+		gkf_value_set(p->m, gpu, GKF_V_EXTRA_MEMORY, 0);
+}
+
+/* ---- processes ---- */
+
+static struct fake_stand_in *actor_of(struct player *p,
+				      const struct gk_process *q)
+{
+	struct fake_stand_in *more;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (p->actors[i].recorded == q->pid &&
+		    p->actors[i].start == q->start_ticks)
+			return &p->actors[i];
+	if (p->count == p->cap) {
+		size_t cap = p->cap ? p->cap * 2 : 64;
+
+		more = realloc(p->actors, cap * sizeof *more);
+		if (!more)
+			return NULL;
+		p->actors = more;
+		p->cap = cap;
+	}
+	if (fake_stand_in_start(q, &p->actors[p->count]))
+		return NULL;
+	return &p->actors[p->count++];
+}
+
+static uint32_t percent(struct gk_value value)
+{
+	return value.why || value.v < 0 ? 0
+	       : value.v > 100          ? 100
+					: (uint32_t)value.v;
+}
+
+static void place(struct player *p, const struct gk_snapshot *snap,
+		  const struct gk_process *q)
+{
+	unsigned gpu = gpu_of(p, snap, &snap->devices[q->device]);
+	struct gk_value mem = q->m[GK_PM_GPU_MEM];
+	struct fake_stand_in *actor;
+
+	if (gpu == gkf_device_count(p->m))
+		return;
+	actor = actor_of(p, q);
+	if (!actor)
+		return;
+	if (actor->seen != p->snapshot)
+		actor->order.count = 0;
+	actor->seen = p->snapshot;
+	if (actor->order.count == FAKE_STAND_IN_PLACES)
+		return;
+	actor->order.places[actor->order.count++] =
+	    (struct fake_stand_in_place){
+		.gpu = gpu,
+		.mig = (uint32_t)(snap->devices[q->device].mig_index + 1),
+		.types = q->types ? q->types & 7 : GKF_COMPUTE,
+		.bytes = mem.why ? 0 : (uint64_t)mem.v,
+		.sm = percent(q->m[GK_PM_SM_UTIL]),
+		.mem = percent(q->m[GK_PM_MEM_UTIL]),
+		.enc = percent(q->m[GK_PM_ENC_UTIL]),
+		.dec = percent(q->m[GK_PM_DEC_UTIL]),
+	    };
+}
+
+/* Those that are no longer there go first: their memory is free then. */
+static void set_processes(struct player *p, const struct gk_snapshot *snap)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snap->process_count; i++)
+		place(p, snap, &snap->processes[i]);
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->actors[i].seen == p->snapshot)
+			p->actors[kept++] = p->actors[i];
+		else
+			fake_stand_in_end(&p->actors[i]);
+	}
+	p->count = kept;
+	gkf_reap(p->m, true);
+	for (size_t i = 0; i < p->count; i++)
+		fake_stand_in_tell(&p->actors[i]);
+}
+
+static void play(struct player *p, const struct gk_snapshot *snap)
+{
+	p->snapshot++;
+	make_room(p);
+	set_processes(p, snap);
+	set_gpus(p, snap);
+}
+
+int fake_player_run(struct gk_replay *replay, struct gkf_machine *m, int ready,
+		    pid_t launcher)
+{
+	struct player player = {.m = m};
+	struct pollfd due = {.fd = gk_replay_fd(replay), .events = POLLIN};
+	struct gk_snapshot *snap;
+	bool jumped;
+
+	for (;;) {
+		if (!gk_replay_next(replay, &jumped, &snap)) {
+			play(&player, snap);
+			gk_snapshot_free(snap);
+		}
+		if (ready >= 0) {
+			gkf_machine_age(m, WARM_UP_NS);
+			gkf_machine_settle(m);
+			(void)!write(ready, "r", 1);
+			close(ready);
+			ready = -1;
+		}
+		if (gk_replay_ended(replay) && launcher) {
+			kill(launcher, SIGTERM);
+			launcher = 0;
+		}
+		while (poll(&due, 1, -1) < 0 && errno == EINTR)
+			;
+	}
+}

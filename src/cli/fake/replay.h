@@ -1,0 +1,43 @@
+/*
+ * replay.h - a made-up machine that does what a recording says.
+ */
+#ifndef GK_CLI_FAKE_REPLAY_H
+#define GK_CLI_FAKE_REPLAY_H
+
+#include "cli/fake/options.h"
+#include "record/replay.h"
+
+struct fake_replay {
+	struct gk_tape *tape; /* until it is played */
+	struct gk_snapshot *first;
+};
+
+/*
+ * Opens what --replay names, and takes the driver version from it where none
+ * was asked for. An exit code, told.
+ */
+int fake_replay_open(struct fake_options *options,
+		     struct fake_replay *ret_replay);
+void fake_replay_close(struct fake_replay *replay);
+
+/* The GPUs of the first snapshot. An exit code, told. */
+int fake_replay_profiles(const struct fake_replay *replay,
+			 struct gkf_profile *ret_profiles, unsigned *ret_count);
+
+/* Their identities, on the machine at path, before anybody opens it. */
+int fake_replay_identify(const struct fake_replay *replay, const char *path);
+
+/*
+ * Starts a child that plays it on the machine at path; back when the machine
+ * is as in the first snapshot. An exit code, told. until_end: the launcher is
+ * told by SIGTERM when it is over.
+ */
+int fake_replay_start(struct fake_replay *replay,
+		      const struct fake_options *options, const char *path,
+		      struct fake_children *ret_children);
+
+/* The child's work, for ever; ready: told by a byte (a descriptor). */
+int fake_player_run(struct gk_replay *replay, struct gkf_machine *m, int ready,
+		    pid_t launcher);
+
+#endif

@@ -1,0 +1,238 @@
+/* replay_process.c - starting them, and what they do; see replay_process.h. */
+#include "cli/fake/replay_process.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+#include "cli/fake/fake.h"
+#include "machine/store/books.h"
+#include "machine/model/mig.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_MS 1000
+
+/* ---- the player's side ---- */
+
+/* As recorded; where no arguments are, its name. NULL without memory. */
+static char **arguments(const struct gk_process *p)
+{
+	size_t count = 0, len = p->args_len;
+	char **argv, *copy;
+
+	for (size_t i = 0; i < len; i++)
+		count += !p->args[i];
+	argv = calloc(count + 3, sizeof *argv);
+	copy = calloc(1, len + 2);
+	if (!argv || !copy)
+		return NULL;
+	if (!len || !*p->args) {
+		argv[0] = (char *)(uintptr_t)p->name;
+		return argv;
+	}
+	memcpy(copy, p->args, len);
+	count = 0;
+	for (size_t i = 0; i < len; i += strlen(copy + i) + 1)
+		argv[count++] = copy + i;
+	return argv;
+}
+
+static void __attribute__((noreturn))
+become(const struct gk_process *p, pid_t player, int fd)
+{
+	char **argv = arguments(p), text[128];
+	int null = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!argv || getppid() != player)
+		_exit(GK_EXIT_FAILURE);
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	fcntl(fd, F_SETFD, 0);
+	snprintf(text, sizeof text, "%d:%s", fd, p->name);
+	setenv(FAKE_STAND_IN, text, 1);
+	execv("/proc/self/exe", argv);
+	_exit(GK_EXIT_FAILURE);
+}
+
+int fake_stand_in_start(const struct gk_process *p,
+			struct fake_stand_in *ret_stand_in)
+{
+	pid_t player = getpid(), pid;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return gk_err_from_errno(errno);
+	pid = fork();
+	if (pid < 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return gk_err_from_errno(errno);
+	}
+	if (!pid)
+		become(p, player, ends[1]);
+	close(ends[1]);
+	*ret_stand_in = (struct fake_stand_in){.recorded = p->pid,
+					       .start = p->start_ticks,
+					       .pid = pid,
+					       .fd = ends[0]};
+	return 0;
+}
+
+void fake_stand_in_tell(struct fake_stand_in *s)
+{
+	struct pollfd answer = {.fd = s->fd, .events = POLLIN};
+	char byte;
+
+	if (send(s->fd, &s->order, sizeof s->order, MSG_NOSIGNAL) < 0)
+		return;
+	if (poll(&answer, 1, ANSWER_MS) > 0)
+		(void)!recv(s->fd, &byte, 1, 0);
+}
+
+void fake_stand_in_end(struct fake_stand_in *s)
+{
+	close(s->fd);
+	kill(s->pid, SIGKILL);
+	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* ---- the process itself ---- */
+
+#define PLACES (GKF_DEVICES_MAX * (GKF_MIG_MAX + 1))
+
+/* A GPU or MIG device that it is on. */
+struct hold {
+	bool on;
+	unsigned slot;
+	uint32_t types;
+	uint64_t bytes;
+};
+
+/* The share is rounded up: what comes of it is rounded down. */
+static struct gkf_wave wave_of(const struct fake_stand_in_place *p)
+{
+	return (struct gkf_wave){
+	    .kind = GKF_WAVE_STEADY,
+	    .util_permille = p->sm * 10,
+	    .mem_permille = p->sm ? (p->mem * 1000 + p->sm - 1) / p->sm : 0,
+	    .encoder_permille = p->enc * 10,
+	    .decoder_permille = p->dec * 10,
+	};
+}
+
+static void leave(struct gkf_machine *m, struct hold *h)
+{
+	if (h->on)
+		gkf_detach(m, h->slot);
+	*h = (struct hold){0};
+}
+
+static void resize(struct gkf_machine *m, struct hold *h, uint64_t bytes)
+{
+	int r = bytes > h->bytes ? gkf_charge(m, h->slot, bytes - h->bytes)
+				 : gkf_refund(m, h->slot, h->bytes - bytes);
+
+	if (!r)
+		h->bytes = bytes;
+}
+
+static int attach(struct gkf_machine *m, const struct fake_stand_in_place *p,
+		  const struct gkf_wave *wave, unsigned *ret_slot)
+{
+	struct gkf_mig_ci ci;
+	int r;
+
+	if (!p->mig)
+		return gkf_attach(m, p->gpu, p->types, wave, ret_slot);
+	r = gkf_mig_by_index(m, p->gpu, p->mig - 1, &ci);
+	return r ? r
+		 : gkf_attach_instance(m, p->gpu, GKF_INSTANCE(ci.gi, ci.id),
+				       p->types, wave, ret_slot);
+}
+
+static void follow(struct gkf_machine *m, const struct fake_stand_in_place *p,
+		   struct hold *h)
+{
+	struct gkf_wave wave = wave_of(p);
+
+	if (h->on && h->types != p->types)
+		leave(m, h);
+	if (!h->on) {
+		if (attach(m, p, &wave, &h->slot))
+			return;
+		h->on = true;
+		h->types = p->types;
+	} else {
+		gkf_tune(m, h->slot, &wave);
+	}
+	resize(m, h, p->bytes);
+}
+
+static unsigned number_of(const struct fake_stand_in_place *p)
+{
+	return p->gpu * (GKF_MIG_MAX + 1) + p->mig;
+}
+
+static void obey(struct gkf_machine *m, const struct fake_stand_in_order *order,
+		 struct hold *holds)
+{
+	bool named[PLACES] = {0};
+
+	for (uint32_t i = 0; i < order->count; i++)
+		named[number_of(&order->places[i])] = true;
+	for (unsigned i = 0; i < PLACES; i++)
+		if (!named[i])
+			leave(m, &holds[i]);
+	for (uint32_t i = 0; i < order->count; i++)
+		follow(m, &order->places[i],
+		       &holds[number_of(&order->places[i])]);
+}
+
+static bool is_sound(const struct fake_stand_in_order *order, ssize_t len)
+{
+	if (len != sizeof *order || order->count > FAKE_STAND_IN_PLACES)
+		return false;
+	for (uint32_t i = 0; i < order->count; i++)
+		if (order->places[i].gpu >= GKF_DEVICES_MAX ||
+		    order->places[i].mig > GKF_MIG_MAX)
+			return false;
+	return true;
+}
+
+int fake_stand_in_main(void)
+{
+	static struct hold holds[PLACES];
+	char text[128];
+	struct fake_stand_in_order order;
+	struct gkf_machine *m;
+	char *name;
+	int fd;
+
+	gk_str_copy(text, sizeof text, getenv(FAKE_STAND_IN));
+	unsetenv(FAKE_STAND_IN);
+	fd = (int)strtol(text, &name, 10);
+	if (*name == ':')
+		prctl(PR_SET_NAME, name + 1);
+	if (gkf_machine_open(NULL, &m))
+		return GK_EXIT_FAILURE;
+	while (is_sound(&order, recv(fd, &order, sizeof order, 0))) {
+		obey(m, &order, holds);
+		(void)!send(fd, "", 1, MSG_NOSIGNAL);
+	}
+	for (unsigned i = 0; i < PLACES; i++)
+		leave(m, &holds[i]);
+	gkf_machine_close(m);
+	return GK_EXIT_OK;
+}

@@ -1,0 +1,55 @@
+/*
+ * replay_process.h - processes in the place of those of a recording: they have
+ * their commands and names, and are on the GPUs that they are told to be on.
+ */
+#ifndef GK_CLI_FAKE_STAND_IN_H
+#define GK_CLI_FAKE_STAND_IN_H
+
+#include <gpukit/gpukit.h>
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* In the environment: its descriptor, a colon and its name. */
+#define FAKE_STAND_IN "GPUKIT_STAND_IN"
+
+#define FAKE_STAND_IN_PLACES 64
+
+/* What one of them is told to be on a GPU. */
+struct fake_stand_in_place {
+	uint32_t gpu, types;
+	uint32_t mig; /* index of the MIG device + 1; 0: none */
+	uint64_t bytes;
+	uint32_t sm, mem, enc, dec; /* percent */
+};
+
+/* A message; places that it does not name are left. */
+struct fake_stand_in_order {
+	uint32_t count;
+	struct fake_stand_in_place places[FAKE_STAND_IN_PLACES];
+};
+
+struct fake_stand_in {
+	pid_t recorded; /* of which process */
+	uint64_t start;
+	pid_t pid;
+	int fd;
+	unsigned seen; /* the last snapshot that had it */
+	struct fake_stand_in_order order;
+};
+
+/*
+ * Starts one for a process, on the machine of GPUKIT_MACHINE; it ends with the
+ * caller. 0 or a gk_err.
+ */
+int fake_stand_in_start(const struct gk_process *process,
+			struct fake_stand_in *ret_stand_in);
+
+/* Tells it where to be, and waits until it is, for a second at most. */
+void fake_stand_in_tell(struct fake_stand_in *stand_in);
+void fake_stand_in_end(struct fake_stand_in *stand_in);
+
+/* The process itself. */
+int fake_stand_in_main(void);
+
+#endif

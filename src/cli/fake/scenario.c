@@ -1,0 +1,365 @@
+/*
+ * scenario.c - scenarios: finding and compiling one for the launcher, and
+ * `gpukit fake scenario`, which checks, lists and shows them.
+ */
+#include "cli/fake/fake.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+#include "cli/where.h"
+#include "machine/model/ecc.h"
+#include "machine/trouble/fault.h"
+#include "machine/model/model.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIRS 3
+
+/* Where scenarios lie: the user's, then gpukit's own; NULL-terminated. */
+struct places {
+	char text[2][PATH_MAX];
+	const char *dirs[DIRS];
+};
+
+static void find_places(struct places *p)
+{
+	const char *own = getenv("GPUKIT_SCENARIOS");
+	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+	unsigned n = 0;
+
+	if (own && *own) {
+		p->dirs[0] = own;
+		p->dirs[1] = NULL;
+		return;
+	}
+	if (data && *data)
+		snprintf(p->text[0], PATH_MAX, "%s/gpukit/scenarios", data);
+	else
+		snprintf(p->text[0], PATH_MAX,
+			 "%s/.local/share/gpukit/scenarios", home ? home : "");
+	if ((data && *data) || home)
+		p->dirs[n++] = p->text[0];
+	if (!gk_where("share/gpukit/scenarios", p->text[1], PATH_MAX))
+		p->dirs[n++] = p->text[1];
+	p->dirs[n] = NULL;
+}
+
+int fake_scenario_load(const char *name, struct gkf_scenario_options *options,
+		       struct gkf_scenario *ret_scenario)
+{
+	char path[PATH_MAX], profiles[PATH_MAX], message[FAKE_MESSAGE_MAX];
+	struct places places;
+	int err;
+
+	find_places(&places);
+	if (gk_where_profiles(profiles, sizeof profiles))
+		return fake_failure("the profiles cannot be found; set "
+				    "GPUKIT_PROFILES to their directory");
+	options->profiles = profiles;
+	err = gkf_scenario_find(places.dirs, name, path, sizeof path, message,
+				sizeof message);
+	if (!err)
+		err = gkf_scenario_compile(path, options, ret_scenario, message,
+					   sizeof message);
+	return err ? fake_usage("%s", message) : 0;
+}
+
+/* ---- show ---- */
+
+/* Steps of one line of the file that are of one kind: a row of the list. */
+struct row {
+	uint64_t first, last; /* bins */
+	unsigned line, times;
+	uint32_t kind, number;
+	uint64_t gpus;
+	int64_t from, to;
+	const char *text;
+};
+
+static bool belongs(const struct row *row, const struct gkf_step *step,
+		    unsigned line)
+{
+	return row->line == line && row->kind == step->kind &&
+	       row->number == step->number;
+}
+
+static void add_step(struct row *rows, unsigned *count,
+		     const struct gkf_scenario *s, unsigned i)
+{
+	const struct gkf_step *step = &s->steps[i];
+	struct row *row = NULL;
+
+	for (unsigned k = *count; k-- && !row;)
+		if (belongs(&rows[k], step, s->lines[i]))
+			row = &rows[k];
+	if (!row) {
+		row = &rows[(*count)++];
+		*row = (struct row){
+		    .first = step->bin,
+		    .line = s->lines[i],
+		    .kind = step->kind,
+		    .number = step->number,
+		    .from = step->argument,
+		    .text = s->texts.data ? s->texts.data + step->text : ""};
+	}
+	row->times += row->last != step->bin || !row->times;
+	row->last = step->bin;
+	row->to = step->argument;
+	if (step->device < 64)
+		row->gpus |= 1ULL << step->device;
+}
+
+static void print_time(const struct gkf_scenario *s, uint64_t bin)
+{
+	double at = ((double)bin - (double)s->begin) / GKF_BINS_PER_S;
+
+	printf("%9.1f ", at < 0 ? 0 : at);
+}
+
+/* "0-3,7" */
+static void print_gpus(uint64_t gpus)
+{
+	char text[256] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 64 && n < sizeof text - 8; i++) {
+		unsigned end = i;
+
+		if (!(gpus >> i & 1))
+			continue;
+		while (end < 63 && gpus >> (end + 1) & 1)
+			end++;
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%u",
+				      n ? "," : "", i);
+		if (end > i)
+			n += (size_t)snprintf(text + n, sizeof text - n, "-%u",
+					      end);
+		i = end;
+	}
+	printf("%-6s ", text);
+}
+
+static void print_set(const struct gkf_scenario *s, const struct row *row)
+{
+	const struct gkf_value_info *info = &gkf_values[row->number];
+
+	if (row->to == GKF_UNSET) {
+		printf("clear %s", info->name);
+		return;
+	}
+	printf("%s ", info->name);
+	if (row->times > 1)
+		printf("%lld to ", (long long)row->from);
+	printf("%lld%s%s", (long long)row->to, *info->unit ? " " : "",
+	       info->unit);
+	if (row->times > 1) {
+		printf(" until ");
+		print_time(s, row->last);
+	}
+}
+
+static void print_mend(const struct row *row)
+{
+	if (row->to == -1) {
+		printf("clear all");
+		return;
+	}
+	for (int i = 0; i < GKF_FAULT_COUNT; i++)
+		if ((uint64_t)row->to >> i & 1)
+			printf("clear %s", gkf_faults[i].name);
+}
+
+static void print_fault(const struct row *row)
+{
+	const struct gkf_fault_info *info = &gkf_faults[row->number];
+
+	printf("fail %s", info->name);
+	if (info->argument == GKF_ARGUMENT_PCIE)
+		printf("=%lldx%lld", (long long)row->to >> 8,
+		       (long long)row->to & 0xff);
+	else if (info->argument != GKF_ARGUMENT_NOTHING)
+		printf("=%lld", (long long)row->to);
+}
+
+static void print_what(const struct gkf_scenario *s, const struct row *row)
+{
+	switch ((enum gkf_step_kind)row->kind) {
+	case GKF_STEP_NOTE:
+		printf("-- %s", row->text);
+		break;
+	case GKF_STEP_SET:
+		print_set(s, row);
+		break;
+	case GKF_STEP_FAULT:
+		print_fault(row);
+		break;
+	case GKF_STEP_MEND:
+		print_mend(row);
+		break;
+	case GKF_STEP_XID:
+		printf("xid %u", row->number);
+		break;
+	case GKF_STEP_ECC:
+		printf("%lld %s errors of %s", (long long)row->to,
+		       row->number >> 16 == GKF_ECC_CORRECTED ? "corrected"
+							      : "uncorrected",
+		       gkf_ecc_place_name(row->number & 0xffff));
+		break;
+	case GKF_STEP_RESET:
+		printf("reset");
+		break;
+	case GKF_STEP_MACHINE_FAULT:
+		printf("%s %s", row->to ? "fail" : "clear",
+		       gkf_machine_faults[row->number].name);
+		break;
+	case GKF_STEP_RULE:
+		printf("%s fails", gkf_rule_function(row->number));
+		break;
+	case GKF_STEP_RULE_DROP:
+		printf("clear %s", row->number == UINT32_MAX
+				       ? "rules"
+				       : gkf_rule_function(row->number));
+		break;
+	case GKF_STEP_MIG_MODE:
+		printf("mig %s", row->to ? "on" : "off");
+		break;
+	case GKF_STEP_MIG_CREATE:
+		printf("mig create %s", row->text);
+		break;
+	case GKF_STEP_MIG_DESTROY:
+		if (row->number == UINT32_MAX)
+			printf("mig destroy all");
+		else
+			printf("mig destroy %u", row->number);
+		break;
+	case GKF_STEP_MEMORY:
+		printf("load %u holds %.1f GiB", row->number,
+		       (double)row->to / (1024.0 * 1024 * 1024));
+		break;
+	case GKF_STEP_PLACE:
+	case GKF_STEP_KINDS:
+		break;
+	}
+	if (row->times > 1 && row->kind != GKF_STEP_SET &&
+	    row->kind != GKF_STEP_MEMORY)
+		printf(", %u times until %.1f", row->times,
+		       ((double)row->last - (double)s->begin) / GKF_BINS_PER_S);
+}
+
+static void print_loads(const struct gkf_scenario *s)
+{
+	for (unsigned i = 0; i < s->load_count; i++) {
+		const struct gkf_scenario_load *l = &s->loads[i];
+
+		print_time(s, l->wave.start_bin);
+		printf("%-6u load %s", l->device, l->name);
+		if (l->mig != GKF_LOAD_NO_MIG)
+			printf(" in MIG device %u", l->mig);
+		if (l->wave.stop_bin < GKF_SCENARIO_FOREVER)
+			printf(" until %.1f",
+			       ((double)l->wave.stop_bin - (double)s->begin) /
+				   GKF_BINS_PER_S);
+		putchar('\n');
+	}
+}
+
+static int show(const char *name)
+{
+	struct gkf_scenario_options options = {.warm_up_ns = 1000000000};
+	struct gkf_scenario s;
+	struct row *rows;
+	unsigned count = 0;
+	int code = fake_scenario_load(name, &options, &s);
+
+	if (code)
+		return code;
+	rows = calloc(s.step_count + 1, sizeof *rows);
+	if (!rows) {
+		gkf_scenario_free(&s);
+		return fake_failure("out of memory");
+	}
+	for (unsigned i = 0; i < s.step_count; i++)
+		add_step(rows, &count, &s, i);
+	printf("%s: %s\n%u GPUs, %.0f s of machine time, %u load processes, "
+	       "%u steps\n\n  SECONDS GPU\n",
+	       s.name, s.description, s.device_count,
+	       (double)s.duration / GKF_BINS_PER_S, s.load_count, s.step_count);
+	print_loads(&s);
+	for (unsigned i = 0; i < count; i++) {
+		if (rows[i].kind == GKF_STEP_PLACE)
+			continue;
+		print_time(&s, rows[i].first);
+		print_gpus(rows[i].gpus);
+		print_what(&s, &rows[i]);
+		putchar('\n');
+	}
+	free(rows);
+	gkf_scenario_free(&s);
+	return GK_EXIT_OK;
+}
+
+/* ---- check, ls ---- */
+
+static int check(const char *name)
+{
+	struct gkf_scenario_options options = {0};
+	struct gkf_scenario s;
+	int code = fake_scenario_load(name, &options, &s);
+
+	if (code)
+		return code;
+	printf("%s: ok: %u GPUs, %.0f s, %u steps, %u load processes\n", name,
+	       s.device_count, (double)s.duration / GKF_BINS_PER_S,
+	       s.step_count, s.load_count);
+	gkf_scenario_free(&s);
+	return GK_EXIT_OK;
+}
+
+static int list(void)
+{
+	struct places places;
+	struct gk_buf paths = {0};
+	int code = GK_EXIT_OK;
+
+	find_places(&places);
+	gkf_scenario_list(places.dirs, &paths);
+	for (size_t at = 0; at < paths.len; at += strlen(paths.data + at) + 1) {
+		struct gkf_scenario_options options = {0};
+		struct gkf_scenario s;
+
+		if (fake_scenario_load(paths.data + at, &options, &s)) {
+			code = GK_EXIT_FAILURE;
+			continue;
+		}
+		printf("%-18s %s\n", s.name, s.description);
+		gkf_scenario_free(&s);
+	}
+	gk_buf_free(&paths);
+	return code;
+}
+
+int fake_scenario(int argc, char **argv)
+{
+	static const char usage[] =
+	    "usage: gpukit fake scenario ls | show NAME | check FILE...";
+	int code = GK_EXIT_OK;
+
+	if (argc == 2 && !strcmp(argv[1], "ls"))
+		code = list();
+	else if (argc == 3 && !strcmp(argv[1], "show"))
+		code = show(argv[2]);
+	else if (argc >= 3 && !strcmp(argv[1], "check"))
+		for (int i = 2; !code && i < argc; i++)
+			code = check(argv[i]);
+	else if (argc == 2 && !strcmp(argv[1], "--help"))
+		puts(usage);
+	else
+		return fake_usage("%s", usage);
+	if (!code && fflush(stdout))
+		code = fake_failure("cannot write the output");
+	return code;
+}

@@ -1,0 +1,384 @@
+/* record.c - `gpukit record`: the options; the work is in record_run.c. */
+#include "cli/record/record.h"
+
+#include "base/clock.h"
+#include "cli/arg.h"
+#include "cli/cmd.h"
+#include "cli/machine_opt.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INTERVAL_NS     (30 * GK_NS_PER_S)
+#define INTERVAL_JOB_NS GK_NS_PER_S
+#define LEAST_NS        (10 * GK_NS_PER_MS)
+
+enum key {
+	KEY_PID = 0x101,
+	KEY_MATCH,
+	KEY_CHILDREN,
+	KEY_SYSTEM,
+	KEY_DEVICES,
+	KEY_SNAPSHOTS,
+	KEY_APPEND,
+	KEY_FORMAT,
+	KEY_CMD,
+	KEY_MODE,
+	KEY_ROTATE,
+	KEY_UNTIL_EXIT,
+	KEY_COUNT,
+};
+
+static const struct argp_option options[] = {
+    {.doc = "What is recorded (default: a row for each process and GPU):",
+     .group = 1},
+    {"pid", KEY_PID, "N...", 0, "Only these processes", 1},
+    {"match", KEY_MATCH, "REGEX", 0,
+     "Only processes whose command line a Perl regular expression matches", 1},
+    {"children", KEY_CHILDREN, 0, 0, "And all that these have started", 1},
+    {"system", KEY_SYSTEM, "PID...", 0,
+     "GPU memory, host memory and processors of these processes", 1},
+    {"devices", KEY_DEVICES, 0, 0, "A row for each GPU, with all its metrics",
+     1},
+    {"snapshots", KEY_SNAPSHOTS, 0, 0,
+     "Everything, compressed, for --replay of `gpukit top` and `gpukit fake`",
+     1},
+    {"cmd", KEY_CMD, "full|name|none", 0,
+     "How much is written of command lines, which may hold secrets (full)", 1},
+    {.doc = "When:", .group = 2},
+    {"interval", 'i', "SEC", 0, "Seconds between samples, from 0.01 (30)", 2},
+    {"count", KEY_COUNT, "N", 0, "End after N samples", 2},
+    {"until-exit", KEY_UNTIL_EXIT, 0, 0,
+     "End when the processes that were asked for have ended", 2},
+    {.doc = "Where to:", .group = 3},
+    {"output", 'o', "FILE", 0, "File to write (./gpu_log.csv); - is stdout", 3},
+    {"append", KEY_APPEND, 0, 0, "Go on with the file; else it is replaced", 3},
+    {"format", KEY_FORMAT, "csv|jsonl", 0,
+     "Comma-separated values, or a JSON object a line (csv)", 3},
+    {"rotate", KEY_ROTATE, "SIZE|TIME", 0,
+     "Begin a new file at a size (100M, 1GiB) or age (10m, 24h); the old one "
+     "becomes NAME.1.EXT, the next NAME.2.EXT",
+     3},
+    {"mode", KEY_MODE, "OCTAL", 0, "Permissions of the file (0600)", 3},
+    {.doc = "Reading the machine:", .group = 5},
+    {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
+    {0},
+};
+
+/* ---- lists of pids ---- */
+
+static void add_pid(struct argp_state *state, struct record *record,
+		    const char *option, const char *text)
+{
+	struct gk_chosen_options *chosen = &record->chosen;
+	pid_t *more =
+	    realloc(record->pids, (chosen->pid_count + 1) * sizeof *more);
+
+	if (!more)
+		argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
+	record->pids = more;
+	chosen->pids = more;
+	more[chosen->pid_count++] =
+	    (pid_t)gk_arg_number(state, option, text, 1, INT32_MAX);
+}
+
+/* "12,13" */
+static void add_pids(struct argp_state *state, struct record *record,
+		     const char *option, const char *list)
+{
+	char word[32];
+
+	do {
+		size_t len = strcspn(list, ",");
+
+		snprintf(word, sizeof word, "%.*s", (int)len, list);
+		add_pid(state, record, option, len < sizeof word ? word : list);
+		list += len;
+	} while (*list++);
+}
+
+/* Numbers that follow belong to it too. */
+static void take_pids(struct argp_state *state, struct record *record,
+		      const char *option, const char *arg)
+{
+	add_pids(state, record, option, arg);
+	while (isdigit((unsigned char)*gk_arg_following(state)))
+		add_pids(state, record, option, state->argv[state->next++]);
+}
+
+/* ---- single arguments ---- */
+
+/* ~/x and ~name/x, which the shell leaves alone behind a '='. */
+static const char *expand(struct argp_state *state, const char *path)
+{
+	size_t len = strcspn(path, "/");
+	struct gk_buf out = {0};
+	const char *home = NULL;
+	struct passwd *entry;
+	char name[256];
+
+	if (*path != '~')
+		return strdup(path);
+	snprintf(name, sizeof name, "%.*s", (int)len - 1, path + 1);
+	if (!*name)
+		home = getenv("HOME");
+	entry = home ? NULL : *name ? getpwnam(name) : getpwuid(getuid());
+	if (entry)
+		home = entry->pw_dir;
+	if (!home)
+		argp_error(state, "--output %s: there is no such user", path);
+	gk_buf_printf(&out, "%s%s", home ? home : "", path + len);
+	return out.data;
+}
+
+static mode_t mode_of(struct argp_state *state, const char *arg)
+{
+	char *end;
+	unsigned long mode = strtoul(arg, &end, 8);
+
+	if (!isdigit((unsigned char)*arg) || *end || mode > 0777)
+		argp_error(state,
+			   "--mode wants permissions such as 0640, not '%s'",
+			   arg);
+	return (mode_t)mode;
+}
+
+/* 10m is a time and 10M a size; a number alone is bytes. */
+static void rotate_of(struct argp_state *state,
+		      struct gk_record_file_options *file, const char *arg)
+{
+	const char *unit = arg + strspn(arg, "0123456789.");
+	uint64_t value = 0;
+	bool time =
+	    islower((unsigned char)*unit) && !gk_parse_duration(arg, &value);
+	int err = time ? 0 : gk_parse_size(arg, &value);
+
+	if (err || !value)
+		argp_error(state,
+			   "--rotate wants a size such as 100M or a time such "
+			   "as 24h, not '%s'",
+			   arg);
+	file->rotate_bytes = time ? 0 : value;
+	file->rotate_ns = time ? value : 0;
+}
+
+static const struct gk_choice formats[] = {{"csv", 0}, {"jsonl", 1}, {0}};
+static const struct gk_choice commands[] = {{"full", RECORD_COMMAND_FULL},
+					    {"name", RECORD_COMMAND_NAME},
+					    {"none", RECORD_NONE},
+					    {0}};
+
+static unsigned word_of(struct argp_state *state, const char *option,
+			const char *wanted, const struct gk_choice *rows,
+			const char *arg)
+{
+	for (; rows->name; rows++)
+		if (!strcmp(rows->name, arg))
+			return rows->bits;
+	argp_error(state, "%s wants %s, not '%s'", option, wanted, arg);
+	return 0;
+}
+
+/* ---- the parser ---- */
+
+static error_t parse_file(int key, char *arg, struct argp_state *state)
+{
+	struct record *record = state->input;
+	struct gk_record_file_options *file = &record->file;
+
+	switch (key) {
+	case 'o':
+		if (!*arg)
+			argp_error(state, "--output wants a file, not ''");
+		free((char *)(uintptr_t)file->path);
+		file->path = expand(state, arg);
+		return 0;
+	case KEY_APPEND:
+		file->append = true;
+		return 0;
+	case KEY_FORMAT:
+		record->style.json =
+		    word_of(state, "--format", "csv or jsonl", formats, arg);
+		return 0;
+	case KEY_ROTATE:
+		rotate_of(state, file, arg);
+		return 0;
+	case KEY_MODE:
+		file->mode = mode_of(state, arg);
+		file->mode_told = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_what(int key, char *arg, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	switch (key) {
+	case KEY_PID:
+		record->asked |= RECORD_PIDS;
+		take_pids(state, record, "--pid", arg);
+		return 0;
+	case KEY_SYSTEM:
+		record->style.kind = GK_RECORD_SYSTEM;
+		record->asked |= RECORD_SYSTEM;
+		take_pids(state, record, "--system", arg);
+		return 0;
+	case KEY_DEVICES:
+		record->style.kind = GK_RECORD_DEVICES;
+		record->asked |= RECORD_DEVICES;
+		return 0;
+	case KEY_SNAPSHOTS:
+		record->snapshots = true;
+		record->asked |= RECORD_SNAPSHOTS;
+		return 0;
+	case KEY_MATCH:
+		record->asked |= RECORD_PIDS;
+		record->chosen.regex = arg;
+		return 0;
+	case KEY_CHILDREN:
+		record->chosen.children = true;
+		return 0;
+	case KEY_CMD:
+		record->command = (enum record_command)word_of(
+		    state, "--cmd", "full, name or none", commands, arg);
+		return 0;
+	default:
+		return parse_file(key, arg, state);
+	}
+}
+
+static void check(struct argp_state *state, struct record *record)
+{
+	const struct gk_chosen_options *chosen = &record->chosen;
+	bool some = chosen->pid_count || chosen->regex;
+
+	if (record->asked & (record->asked - 1))
+		argp_error(state, "--pid and --match, --system, --devices and "
+				  "--snapshots are recordings of their own: "
+				  "take one");
+	if (chosen->children && !some && !record->job)
+		argp_error(state,
+			   "--children needs --pid, --match or --system");
+	if (record->until_exit && !some && !record->job)
+		argp_error(state, "--until-exit needs --pid, --match, "
+				  "--system or a command");
+	if (record->job && some)
+		argp_error(state, "a command is what is recorded: leave out "
+				  "--pid, --match and --system");
+	if (record->snapshots && record->style.json)
+		argp_error(state, "--snapshots have a format of their own");
+}
+
+static void complete(struct argp_state *state, struct record *record)
+{
+	check(state, record);
+	if (!record->interval_ns)
+		record->interval_ns =
+		    record->job ? INTERVAL_JOB_NS : INTERVAL_NS;
+	record->style.milliseconds = record->interval_ns < GK_NS_PER_S;
+	record->style.pid_column = record->chosen.pid_count > 1;
+	if (!record->file.path)
+		record->file.path =
+		    strdup(record->snapshots    ? "gpu_log.tape"
+			   : record->style.json ? "gpu_log.jsonl"
+						: "gpu_log.csv");
+	if (!record->file.path)
+		argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	switch (key) {
+	case 'i':
+		record->interval_ns =
+		    gk_arg_duration(state, "--interval", arg, LEAST_NS);
+		return 0;
+	case KEY_COUNT:
+		record->count =
+		    gk_arg_number(state, "--count", arg, 1, INT64_MAX);
+		return 0;
+	case KEY_UNTIL_EXIT:
+		record->until_exit = true;
+		return 0;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &record->machine;
+		state->child_inputs[1] = &record->timings;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!state->quoted || state->next - 1 < state->quoted)
+			argp_error(state,
+				   "what is '%s'? A command goes behind "
+				   "--",
+				   arg);
+		record->job = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		complete(state, record);
+		return 0;
+	default:
+		return parse_what(key, arg, state);
+	}
+}
+
+static const struct argp_child children[] = {
+    {&gk_machine_pcie_argp, 0, NULL, 0},
+    {&gk_timings_argp, 0, NULL, 90},
+    {0},
+};
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[-- COMMAND [ARG...]]",
+    .doc = "Writes what processes take of the GPUs to a file, every interval, "
+	   "until SIGINT or SIGTERM. With a command: runs it, records it with "
+	   "all that it starts (every second), and tells at its end what it "
+	   "took.\vExit status: 0, 1 after a failure, 2 for a wrong option; "
+	   "with a command its own.",
+    .children = children,
+};
+
+void record_parse(struct record *record, int argc, char **argv)
+{
+	argp_parse(&argp, argc, argv, 0, NULL, record);
+}
+
+void record_free(struct record *record)
+{
+	free(record->pids);
+	free((char *)(uintptr_t)record->file.path);
+}
+
+static int run(int argc, char **argv)
+{
+	struct record record = {
+	    .machine = GK_OPTIONS_DEFAULT,
+	    .file.mode = 0600,
+	};
+	int status;
+
+	record_parse(&record, argc, argv);
+	status = record_run(&record);
+	record_free(&record);
+	return status;
+}
+
+const struct gk_cmd gk_cmd_record = {
+    .name = "record",
+    .summary = "writes what processes take of GPUs to a file",
+    .run = run,
+};

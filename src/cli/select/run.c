@@ -1,0 +1,437 @@
+/*
+ * run.c - `gpukit select`: reads, chooses, waits, reserves, and writes
+ * the result or becomes the command.
+ */
+#include "cli/select/select.h"
+
+#include "base/clock.h"
+#include "cli/cmd.h"
+#include "cli/open.h"
+#include "cli/output.h"
+#include "core/pick.h"
+#include "core/reserve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_EVERY_NS (1 * GK_NS_PER_S)   /* GPUs, while waiting */
+#define LOOK_EVERY_NS (50 * GK_NS_PER_MS) /* reservations */
+#define HIGH_FD       100 /* out of the way of a shell's redirections */
+
+/* What a command finds: its devices, which are not somebody else's to it. */
+#define OWN_VARIABLE "GPUKIT_RESERVED"
+
+struct state {
+	struct gk_select_run *run;
+	struct gk *gk;
+	struct gk_snapshot *snap;
+	struct gk_selection selection;
+	const char *scope; /* see reserve.h */
+	int locks;         /* -1: nobody has reserved anything */
+	unsigned *pool;
+	bool *taken; /* by position in the snapshot's devices */
+};
+
+static int __attribute__((format(printf, 2, 3)))
+failure(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("gpukit select: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return status;
+}
+
+static int cannot_read(int err)
+{
+	return failure(GK_SELECT_NVML, "cannot read the GPUs: %s",
+		       gk_strerror(err));
+}
+
+/* ---- reading ---- */
+
+static int open_machine(struct state *s)
+{
+	static const enum gk_metric used[] = {
+	    GK_M_MEM_FREE, GK_M_MEM_USED, GK_M_MEM_TOTAL,    GK_M_GPU_UTIL,
+	    GK_M_MEM_UTIL, GK_M_MIG_MODE, GK_M_SM_CLOCK_MAX,
+	};
+	struct gk_options options = s->run->machine;
+	struct gk_metric_set only = {0};
+	int nvml = 0, err;
+
+	for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+		gk_metric_set_add(&only, used[i]);
+	options.only = &only;
+	options.with |= s->run->wanted.free_user_count ? GK_WITHOUT_COMMANDS
+						       : GK_WITHOUT_PROCESSES;
+	if (s->run->wanted.topology)
+		options.with |= GK_WITH_TOPOLOGY;
+	err = gk_open(&options, &nvml, &s->gk);
+	if (!err)
+		return 0;
+	gk_cli_explain("select", &options, err, nvml);
+	return err == GK_ERR_NO_DRIVER ? GK_SELECT_NO_DRIVER : GK_SELECT_NVML;
+}
+
+/* Entries by which people say that the list ends there. */
+static bool ends_list(const char *entry)
+{
+	return !strncmp(entry, "-1", 2) || !strncmp(entry, "NoDevFiles", 10);
+}
+
+static int bad_entry(const struct state *s, const char *value, long bad)
+{
+	const char *source =
+	    s->run->inherit == GK_INHERIT_ENV ? "CUDA_VISIBLE_DEVICES" : "-i";
+
+	return failure(GK_SELECT_VISIBLE,
+		       "'%.*s' in %s='%s' is no GPU here, or is there twice; "
+		       "`gpukit stat` lists the GPUs",
+		       (int)strcspn(value + bad, ","), value + bad, source,
+		       value);
+}
+
+/* What CUDA would see of the snapshot's devices. */
+static int inherit(struct state *s)
+{
+	const char *value = s->run->inherit == GK_INHERIT_GIVEN
+				? s->run->inherited
+				: getenv("CUDA_VISIBLE_DEVICES");
+	enum gk_cuda_order order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
+	struct gk_candidate *candidates =
+	    calloc(s->snap->device_count + 1, sizeof *candidates);
+	size_t count = 0;
+	long bad = -1;
+	int err = GK_ERR_NOMEM;
+
+	if (candidates) {
+		gk_pick_candidates(s->snap, candidates);
+		err = gk_cuda_visible(value, order, candidates,
+				      s->snap->device_count, s->pool, &count,
+				      &bad);
+	}
+	free(candidates);
+	if (err)
+		return cannot_read(err);
+	if (bad >= 0 && !ends_list(value + bad))
+		return bad_entry(s, value, bad);
+	s->run->wanted.pool = s->pool;
+	s->run->wanted.pool_count = count;
+	return 0;
+}
+
+static int take_snapshot(struct state *s)
+{
+	struct gk_span span;
+	int err;
+
+	gk_snapshot_free(s->snap);
+	s->snap = NULL;
+	gk_span_begin(&span, "snapshot");
+	err = gk_snapshot_take(s->gk, &s->snap);
+	gk_span_end(&span);
+	if (err)
+		return cannot_read(err);
+	free(s->pool);
+	free(s->taken);
+	s->pool = calloc(s->snap->device_count + 1, sizeof *s->pool);
+	s->taken = calloc(s->snap->device_count + 1, sizeof *s->taken);
+	if (!s->pool || !s->taken)
+		return cannot_read(GK_ERR_NOMEM);
+	s->run->wanted.taken = s->taken;
+	return s->run->inherit ? inherit(s) : 0;
+}
+
+/* ---- reservations ---- */
+
+/* The list that our caller has left for us names it. */
+static bool is_ours(const struct state *s, const char *uuid)
+{
+	const char *own = getenv(OWN_VARIABLE);
+
+	return own && !s->run->reserve && strstr(own, uuid);
+}
+
+/* Reads who is reserved; whether that is another answer than before. */
+static bool look_at_locks(struct state *s)
+{
+	bool changed = false;
+
+	for (size_t i = 0; s->locks >= 0 && i < s->snap->device_count; i++) {
+		const char *uuid = s->snap->devices[i].uuid;
+		bool taken = gk_reserve_held(s->locks, s->scope, uuid) &&
+			     !is_ours(s, uuid);
+
+		changed |= taken != s->taken[i];
+		s->taken[i] = taken;
+	}
+	return changed;
+}
+
+/* The file is made by who reserves; for others it need not be there. */
+static int open_locks(struct state *s)
+{
+	const char *path = getenv("GPUKIT_RESERVATIONS");
+	int err;
+
+	if (!path || !*path)
+		path = gk_reserve_path();
+	if (s->run->also_reserved || (!s->run->reserve && access(path, F_OK)))
+		return 0;
+	err = gk_reserve_open(path, &s->locks);
+	if (!err)
+		return 0;
+	return failure(GK_EXIT_FAILURE,
+		       "cannot open %s: %s; it is for all "
+		       "users to read and write",
+		       path, gk_strerror(err));
+}
+
+static int take_devices(struct state *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->selection.chosen; i++) {
+		unsigned at = s->selection.all[i].device;
+
+		err = gk_reserve_take(s->locks, s->scope,
+				      s->snap->devices[at].uuid);
+	}
+	return err;
+}
+
+/* ---- choosing ---- */
+
+static bool enough(const struct state *s)
+{
+	return s->selection.chosen >= s->run->wanted.least;
+}
+
+static int choose(struct state *s)
+{
+	gk_selection_free(&s->selection);
+	return gk_select(s->snap, &s->run->wanted, &s->selection);
+}
+
+/* Chooses, and takes what it has chosen before anybody else can. */
+static int choose_and_take(struct state *s)
+{
+	int err = 0;
+
+	if (s->run->reserve)
+		err = gk_reserve_enter(s->locks);
+	if (err)
+		return failure(GK_EXIT_FAILURE, "reservations: %s",
+			       gk_strerror(err));
+	look_at_locks(s);
+	err = choose(s);
+	if (!err && s->run->reserve && enough(s))
+		err = take_devices(s);
+	if (s->run->reserve)
+		gk_reserve_leave(s->locks);
+	return err ? failure(GK_EXIT_FAILURE, "cannot choose: %s",
+			     gk_strerror(err))
+		   : 0;
+}
+
+/* There are not so many devices, busy or not: no time will change that. */
+static bool hopeless(const struct state *s)
+{
+	return s->run->wanted.least > s->selection.count;
+}
+
+static int not_enough(const struct state *s)
+{
+	struct gk_buf why = {0};
+
+	gk_format_refusals(&why, &s->selection);
+	if (!why.len)
+		gk_buf_puts(&why, hopeless(s) ? "there are no more"
+					      : "a process can use one MIG "
+						"device only");
+	failure(GK_SELECT_NOT_ENOUGH, "%zu of the %zu devices wanted: %s",
+		s->selection.chosen, s->run->wanted.least,
+		why.data ? why.data : "");
+	gk_buf_free(&why);
+	return GK_SELECT_NOT_ENOUGH;
+}
+
+/* Until there is a reason to read the GPUs again, or no time is left. */
+static void wait_a_while(struct state *s, uint64_t end)
+{
+	uint64_t until = gk_mono_ns() + READ_EVERY_NS;
+
+	if (until > end)
+		until = end;
+	while (gk_mono_ns() < until && !look_at_locks(s)) {
+		uint64_t next = gk_mono_ns() + LOOK_EVERY_NS;
+
+		gk_sleep_until(next < until ? next : until);
+	}
+}
+
+static int choose_until_enough(struct state *s)
+{
+	const struct gk_select_run *run = s->run;
+	uint64_t end = run->wait && run->wait_ns ? gk_mono_ns() + run->wait_ns
+						 : UINT64_MAX;
+
+	for (;;) {
+		int status = take_snapshot(s);
+
+		if (!status)
+			status = choose_and_take(s);
+		if (status || enough(s))
+			return status;
+		if (!run->wait || hopeless(s) || gk_mono_ns() >= end)
+			return not_enough(s);
+		wait_a_while(s, end);
+	}
+}
+
+/* ---- the result ---- */
+
+static void value(const struct state *s, enum gk_select_ids ids,
+		  struct gk_buf *out)
+{
+	gk_format_selection(out, s->snap, &s->selection, ids, ",", 1);
+	gk_buf_putc(out, '\0');
+}
+
+/* Whether the GPUs are of several models; one that is lost tells none. */
+static bool differ(const struct gk_snapshot *snap)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const char *name = snap->devices[i].name;
+
+		if (snap->devices[i].mig_index >= 0 || !*name)
+			continue;
+		if (first && strcmp(name, first) != 0)
+			return true;
+		first = name;
+	}
+	return false;
+}
+
+/* CUDA numbers GPUs of several models by their speed unless told not to. */
+static void warn_of_order(const struct state *s)
+{
+	enum gk_cuda_order order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
+
+	if (order != GK_ORDER_PCI_BUS_ID && s->selection.chosen &&
+	    differ(s->snap))
+		failure(0, "GPUs differ here: CUDA numbers them like this "
+			   "with CUDA_DEVICE_ORDER=PCI_BUS_ID; or use "
+			   "--format uuid");
+}
+
+static int print(const struct state *s)
+{
+	const struct gk_select_run *run = s->run;
+	enum gk_select_ids ids =
+	    gk_selection_ids(s->snap, &s->selection, run->ids);
+	struct gk_buf out = {0}, list = {0};
+	enum gk_output written;
+
+	if (run->json) {
+		gk_format_selection_json(&out, s->snap, &s->selection, ids);
+	} else {
+		gk_format_selection(&out, s->snap, &s->selection, ids,
+				    run->separator, run->separator_len);
+		if (!run->null_ended)
+			gk_buf_putc(&out, '\n');
+		else if (s->selection.chosen)
+			gk_buf_putc(&out, '\0');
+	}
+	value(s, ids, &list);
+	if (!run->json && !list.failed && !isatty(STDOUT_FILENO))
+		fprintf(stderr, "CUDA_VISIBLE_DEVICES=\"%s\"\n", list.data);
+	if (ids == GK_SELECT_INDEX)
+		warn_of_order(s);
+	signal(SIGPIPE, SIG_IGN);
+	written = gk_write_out(&out, "select");
+	gk_buf_free(&out);
+	gk_buf_free(&list);
+	return written == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE : GK_EXIT_OK;
+}
+
+static int set_environment(const struct state *s)
+{
+	enum gk_select_ids ids =
+	    gk_selection_ids(s->snap, &s->selection, s->run->ids);
+	struct gk_buf list = {0}, uuids = {0};
+	int err = 0;
+
+	value(s, ids, &list);
+	value(s, GK_SELECT_UUID, &uuids);
+	if (list.failed || uuids.failed ||
+	    setenv("CUDA_VISIBLE_DEVICES", list.data, 1) ||
+	    setenv(OWN_VARIABLE, uuids.data, 1) ||
+	    (ids == GK_SELECT_INDEX &&
+	     setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1)))
+		err = failure(GK_EXIT_FAILURE, "out of memory");
+	gk_buf_free(&list);
+	gk_buf_free(&uuids);
+	return err;
+}
+
+/*
+ * This process becomes the command, so that whoever kills the command ends
+ * the reservation. Children that keep its descriptors keep that too.
+ */
+static int become(struct state *s)
+{
+	char **argv = s->run->command;
+	int error, status = set_environment(s);
+
+	if (status)
+		return status;
+	if (fcntl(s->locks, F_DUPFD, HIGH_FD) < 0 &&
+	    fcntl(s->locks, F_SETFD, 0) < 0)
+		return failure(GK_EXIT_FAILURE,
+			       "cannot pass on the "
+			       "reservation: %s",
+			       strerror(errno));
+	gk_close(s->gk);
+	s->gk = NULL;
+	execvp(argv[0], argv);
+	error = errno;
+	return failure(error == ENOENT ? 127 : 126, "%s: %s", argv[0],
+		       error == ENOENT ? "command not found" : strerror(error));
+}
+
+int gk_select_run(struct gk_select_run *run)
+{
+	const char *machine = getenv("GPUKIT_MACHINE");
+	struct state s = {
+	    .run = run, .locks = -1, .scope = machine ? machine : ""};
+	int status = open_machine(&s), timings;
+
+	if (status)
+		return status;
+	status = open_locks(&s);
+	if (!status)
+		status = choose_until_enough(&s);
+	timings = gk_timings_report(&run->timings);
+	if (!status)
+		status = run->reserve ? become(&s) : print(&s);
+	gk_selection_free(&s.selection);
+	gk_snapshot_free(s.snap);
+	free(s.pool);
+	free(s.taken);
+	if (s.locks >= 0)
+		close(s.locks);
+	return gk_cli_close(s.gk, status ? status : timings);
+}

@@ -1,0 +1,509 @@
+/* run.c - `gpukit smi`: reads what is shown, writes it once or often. */
+#include "cli/cmd.h"
+#include "cli/smi/smi.h"
+
+#include "base/clock.h"
+#include "core/pick.h"
+#include "format/smi/log.h"
+#include "format/smi/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a run goes by. */
+struct run {
+	struct smi *smi;
+	struct gk *gk;
+	int fd;
+	uint64_t lines;              /* frames so far */
+	struct gk_snapshot *before;  /* for differences; NULL: none */
+	struct gk_metric_set wanted; /* what is read */
+	struct gk_buf out;
+};
+
+/* ---- messages of nvidia-smi ---- */
+
+static const struct {
+	int nvml, status;
+	const char *text;
+} refusals[] = {
+    {4, SMI_NOT_PERMITTED,
+     "Failed to initialize NVML: Insufficient Permissions"},
+    {9, SMI_NO_DRIVER,
+     "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA "
+     "driver. Make sure that the latest NVIDIA driver is installed and "
+     "running.\n"},
+    {15, 15, "Failed to initialize NVML: GPU is lost"},
+    {17, 17,
+     "Failed to initialize NVML: GPU access blocked by the operating "
+     "system"},
+    {18, 18, "Failed to initialize NVML: Driver/library version mismatch"},
+};
+
+static int refused(int err, int nvml)
+{
+	if (err == GK_ERR_NO_DRIVER) {
+		puts("NVIDIA-SMI couldn't find libnvidia-ml.so library in your "
+		     "system. Please make sure that the NVIDIA Display Driver "
+		     "is properly installed and present in your system.\n"
+		     "Please also try adding directory that contains "
+		     "libnvidia-ml.so to your system PATH.\n");
+		return SMI_NO_LIBRARY;
+	}
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+		if (refusals[i].nvml != nvml)
+			continue;
+		puts(refusals[i].text);
+		return refusals[i].status;
+	}
+	puts("Failed to initialize NVML: Unknown Error");
+	return SMI_UNKNOWN;
+}
+
+static int none_found(void)
+{
+	puts("No devices were found");
+	return SMI_NOT_FOUND;
+}
+
+/* ---- -i ---- */
+
+/* 00000000:83:00.0 and its shorter forms 0000:83:00.0 and 83:00.0. */
+static bool parse_bus_id(const char *text, unsigned ret[4])
+{
+	int end = 0;
+
+	if (sscanf(text, "%x:%x:%x.%x%n", &ret[0], &ret[1], &ret[2], &ret[3],
+		   &end) == 4)
+		return !text[end];
+	ret[0] = 0;
+	return sscanf(text, "%x:%x.%x%n", &ret[1], &ret[2], &ret[3], &end) ==
+		   3 &&
+	       !text[end];
+}
+
+static bool is_meant(const struct gk_device *d, const char *id)
+{
+	unsigned asked[4], has[4];
+	int64_t index;
+
+	if (!gk_parse_int(id, &index))
+		return index == d->index;
+	if (!strcasecmp(id, d->uuid))
+		return true;
+	return parse_bus_id(id, asked) && parse_bus_id(d->bus_id, has) &&
+	       !memcmp(asked, has, sizeof has);
+}
+
+/* Adds the index of the GPU that an id means to a list; false: none. */
+static bool add_index(const struct gk_snapshot *snap, const char *id,
+		      struct gk_buf *list)
+{
+	for (size_t i = 0; i < snap->device_count; i++) {
+		if (snap->devices[i].mig_index >= 0 ||
+		    !is_meant(&snap->devices[i], id))
+			continue;
+		gk_buf_printf(list, "%s%u", list->len ? "," : "",
+			      snap->devices[i].index);
+		return true;
+	}
+	return false;
+}
+
+/* The ids of -i as a list of indices. 0 or an exit status. */
+static int indices(const struct gk_snapshot *snap, const char *ids,
+		   struct gk_buf *list)
+{
+	char *copy = strdup(ids), *at = copy, *id;
+	int status = copy ? 0 : SMI_FAILED;
+
+	while (!status && (id = strsep(&at, ",")))
+		if (!add_index(snap, id, list))
+			status = none_found();
+	free(copy);
+	return status;
+}
+
+/* ---- the modes: what is read, what is shown ---- */
+
+static void want_table(const struct smi *smi, struct gk_metric_set *set)
+{
+	(void)smi;
+	gk_smi_table_wanted(set);
+}
+
+static void want_log(const struct smi *smi, struct gk_metric_set *set)
+{
+	gk_smi_log_wanted(smi->sections, set);
+}
+
+static void want_query(const struct smi *smi, struct gk_metric_set *set)
+{
+	gk_smi_wanted(&smi->chosen, set);
+}
+
+static void want_pmon(const struct smi *smi, struct gk_metric_set *set)
+{
+	gk_smi_pmon_wanted(&smi->mon, set);
+}
+
+static void want_dmon(const struct smi *smi, struct gk_metric_set *set)
+{
+	gk_smi_dmon_wanted(&smi->mon, set);
+}
+
+static void want_instances(const struct smi *smi, struct gk_metric_set *set)
+{
+	(void)smi;
+	gk_smi_instances_wanted(set);
+}
+
+#define SHOW(name)                                                             \
+	static void show_##name(struct run *run,                               \
+				const struct gk_snapshot *snap,                \
+				__attribute__((unused)) unsigned gpus)
+
+SHOW(table)
+{
+	gk_smi_table(&run->out, snap);
+}
+
+SHOW(list)
+{
+	gk_smi_list(&run->out, snap);
+}
+
+SHOW(log)
+{
+	if (run->smi->xml)
+		gk_smi_log_xml(&run->out, snap, gpus);
+	else
+		gk_smi_log_text(&run->out, snap, run->smi->sections, gpus);
+}
+
+SHOW(query)
+{
+	const struct smi *smi = run->smi;
+
+	if (smi->titles && !run->lines)
+		gk_smi_csv_titles(&run->out, &smi->chosen);
+	gk_smi_csv_rows(&run->out, snap, &smi->chosen, smi->units, gpus);
+}
+
+SHOW(pmon)
+{
+	if (!run->lines)
+		gk_smi_pmon_titles(&run->out, &run->smi->mon);
+	gk_smi_pmon(&run->out, snap, &run->smi->mon);
+}
+
+SHOW(dmon)
+{
+	if (!run->lines)
+		gk_smi_dmon_titles(&run->out, &run->smi->mon);
+	gk_smi_dmon(&run->out, snap, run->before, &run->smi->mon);
+}
+
+SHOW(topology)
+{
+	gk_smi_topology(&run->out, snap);
+}
+
+SHOW(gpu_instances)
+{
+	gk_smi_gpu_instances(&run->out, snap);
+}
+
+SHOW(compute_instances)
+{
+	gk_smi_compute_instances(&run->out, snap);
+}
+
+SHOW(version)
+{
+	gk_smi_version(&run->out, snap);
+}
+
+static const struct {
+	void (*want)(const struct smi *smi, struct gk_metric_set *set);
+	void (*show)(struct run *run, const struct gk_snapshot *snap,
+		     unsigned gpus);
+	bool processes;
+	unsigned with;
+} modes[SMI_HELP] = {
+    [SMI_TABLE] = {want_table, show_table, true, 0},
+    [SMI_LIST] = {NULL, show_list, false, 0},
+    [SMI_LOG] = {want_log, show_log, true, GK_WITH_DETAIL},
+    [SMI_QUERY] = {want_query, show_query, false, 0},
+    [SMI_PMON] = {want_pmon, show_pmon, true, 0},
+    [SMI_DMON] = {want_dmon, show_dmon, false, 0},
+    [SMI_TOPOLOGY] = {NULL, show_topology, false, GK_WITH_TOPOLOGY},
+    [SMI_GPU_INSTANCES] = {want_instances, show_gpu_instances, false, 0},
+    [SMI_COMPUTE_INSTANCES] = {want_instances, show_compute_instances, false,
+			       0},
+    [SMI_VERSION] = {NULL, show_version, false, 0},
+};
+
+static bool reads_processes(const struct smi *smi)
+{
+	if (smi->mode == SMI_QUERY)
+		return smi->chosen.query->rows == GK_SMI_PER_PROCESS;
+	return modes[smi->mode].processes &&
+	       !(smi->sections && !(smi->sections & GK_SMI_PIDS));
+}
+
+static bool reads_lists(const struct smi *smi)
+{
+	if (smi->mode == SMI_LOG)
+		return smi->xml || smi->sections & GK_SMI_LISTED;
+	return smi->mode == SMI_QUERY &&
+	       (smi->chosen.query->rows == GK_SMI_PER_ACCOUNT ||
+		smi->chosen.query->rows == GK_SMI_PER_PAGE ||
+		smi->chosen.query->rows == GK_SMI_PER_CLOCK);
+}
+
+/* Tiers that are read only when something of them is wanted. */
+static unsigned with_tiers(const struct gk_metric_set *wanted)
+{
+	unsigned with = 0;
+
+	for (int i = 0; i < GK_M_COUNT; i++) {
+		if (!gk_metric_set_has(wanted, (enum gk_metric)i))
+			continue;
+		if (gk_metrics[i].tier == GK_TIER_DETAIL)
+			with |= GK_WITH_DETAIL;
+		if (gk_metrics[i].tier == GK_TIER_ASKED)
+			with |= GK_WITH_PCIE;
+	}
+	return with;
+}
+
+/* The place of a board is asked for by -i as well. */
+static bool reads_boards(const struct smi *smi)
+{
+	bool shows = smi->mode == SMI_QUERY
+			 ? gk_smi_wants(&smi->chosen, gk_smi_is_board)
+			 : smi->mode != SMI_LIST;
+
+	return shows || (smi->ids && strchr(smi->ids, ':'));
+}
+
+static unsigned with(const struct smi *smi, const struct gk_metric_set *wanted)
+{
+	unsigned with = modes[smi->mode].with | with_tiers(wanted);
+
+	if (smi->mode == SMI_QUERY &&
+	    gk_smi_wants(&smi->chosen, gk_smi_is_fact))
+		with |= GK_WITH_DETAIL;
+	if (!reads_boards(smi))
+		with |= GK_WITHOUT_BOARD;
+	if (smi->mode != SMI_PMON)
+		with |= GK_WITHOUT_PROCESS_UTIL;
+	if (!reads_processes(smi))
+		with |= GK_WITHOUT_PROCESSES;
+	if (reads_lists(smi))
+		with |= GK_WITH_DETAIL | GK_WITH_LISTS;
+	return with;
+}
+
+/* All of the GPUs, or those of -i. */
+static int format_picked(struct run *run, const struct gk_snapshot *snap)
+{
+	unsigned gpus = gk_smi_gpus(snap);
+	struct gk_buf list = {0};
+	struct gk_snapshot part;
+	struct gk_pick pick = {0};
+	int status;
+
+	if (!run->smi->ids) {
+		modes[run->smi->mode].show(run, snap, gpus);
+		return SMI_OK;
+	}
+	status = indices(snap, run->smi->ids, &list);
+	pick.gpus = list.data;
+	if (!status && (list.failed || gk_pick(snap, &pick, NULL, &part)))
+		status = SMI_FAILED;
+	if (!status) {
+		modes[run->smi->mode].show(run, &part, gpus);
+		gk_pick_free(&part);
+	}
+	gk_buf_free(&list);
+	return status;
+}
+
+static int write_all(struct run *run)
+{
+	size_t done = 0;
+
+	if (run->out.failed)
+		return SMI_FAILED;
+	while (done < run->out.len) {
+		ssize_t n =
+		    write(run->fd, run->out.data + done, run->out.len - done);
+
+		if (n < 0 && errno != EINTR) {
+			fprintf(stderr,
+				"gpukit smi: cannot write the output: %s\n",
+				strerror(errno));
+			return SMI_FAILED;
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	run->out.len = 0;
+	return SMI_OK;
+}
+
+/* What only the driver's answer can decide. */
+static int check(const struct smi *smi, const struct gk_snapshot *snap)
+{
+	const struct gk_smi_field *field;
+
+	if (smi->mode == SMI_VERSION)
+		return SMI_OK;
+	if (!snap->device_count)
+		return none_found();
+	if (smi->mode != SMI_QUERY)
+		return SMI_OK;
+	field = gk_smi_too_new(&smi->chosen, snap);
+	if (!field)
+		return SMI_OK;
+	printf("Field \"%s\" is not a valid field to query.\n\n", field->name);
+	return SMI_INVALID;
+}
+
+/* A frame from a snapshot, which it keeps or frees. */
+static int show(struct run *run, struct gk_snapshot *snap)
+{
+	int status = check(run->smi, snap);
+
+	if (!status)
+		status = format_picked(run, snap);
+	if (!status)
+		status = write_all(run);
+	run->lines++;
+	gk_snapshot_free(run->before);
+	run->before = snap;
+	return status;
+}
+
+/*
+ * Here nothing tells how old a value is: what a GPU that does not answer has
+ * told before is not shown as if it were of now.
+ */
+static void forget_old(struct gk_snapshot *snap)
+{
+	const struct gk_value none = {.why = GK_ABSENT_TIMEOUT};
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		struct gk_device *d = &snap->devices[i];
+
+		for (int m = 0; d->health == GK_HEALTH_STALE && m < GK_M_COUNT;
+		     m++)
+			d->m[m] = none;
+	}
+	for (size_t i = 0; i < snap->process_count; i++) {
+		struct gk_process *p = &snap->processes[i];
+
+		if (snap->devices[p->device].health != GK_HEALTH_STALE)
+			continue;
+		for (int m = 0; m < GK_PM_COUNT; m++)
+			p->m[m] = none;
+	}
+}
+
+static int report(struct run *run)
+{
+	const struct smi *smi = run->smi;
+	uint64_t next = gk_mono_ns();
+	int status = SMI_OK;
+
+	while (!status) {
+		struct gk_snapshot *snap;
+		int err = gk_snapshot_take(run->gk, &snap);
+
+		if (err) {
+			fprintf(stderr,
+				"gpukit smi: cannot read the GPUs: %s\n",
+				gk_strerror(err));
+			return SMI_UNKNOWN;
+		}
+		forget_old(snap);
+		status = show(run, snap);
+		if (!smi->period_ns || run->lines == smi->count)
+			return status;
+		next += smi->period_ns;
+		if (!status)
+			gk_sleep_until(next);
+	}
+	return status;
+}
+
+static int open_file(struct run *run)
+{
+	const char *file = run->smi->file;
+
+	run->fd = STDOUT_FILENO;
+	if (!file)
+		return SMI_OK;
+	run->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (run->fd >= 0)
+		return SMI_OK;
+	fprintf(stderr, "gpukit smi: cannot write %s: %s\n", file,
+		strerror(errno));
+	return SMI_FAILED;
+}
+
+/* gk_close() says when a worker is stuck: then exit() would wait for it. */
+static void finish(struct run *run, int status)
+{
+	gk_snapshot_free(run->before);
+	gk_buf_free(&run->out);
+	if (run->fd != STDOUT_FILENO)
+		close(run->fd);
+	if (gk_close(run->gk) == GK_ERR_TIMEOUT) {
+		fflush(NULL);
+		_exit(status);
+	}
+}
+
+static int run_on_machine(struct smi *smi)
+{
+	struct gk_options machine = GK_OPTIONS_DEFAULT;
+	struct run run = {.smi = smi};
+	int nvml = 0, err, status;
+
+	if (modes[smi->mode].want)
+		modes[smi->mode].want(smi, &run.wanted);
+	machine.with = with(smi, &run.wanted);
+	machine.only = &run.wanted;
+	status = open_file(&run);
+	if (status)
+		return status;
+	err = gk_open(&machine, &nvml, &run.gk);
+	if (err)
+		return refused(err, nvml);
+	status = report(&run);
+	fflush(stdout);
+	finish(&run, status);
+	return status;
+}
+
+int smi_run(struct smi *smi)
+{
+	struct run run = {.smi = smi, .fd = STDOUT_FILENO};
+	int status;
+
+	if (smi->mode < SMI_HELP)
+		return run_on_machine(smi);
+	if (smi->mode == SMI_HELP_QUERY)
+		gk_smi_query_help(&run.out, smi->chosen.query);
+	else
+		smi_help(&run.out, smi->mode);
+	status = write_all(&run);
+	gk_buf_free(&run.out);
+	return status;
+}

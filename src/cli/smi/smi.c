@@ -1,0 +1,389 @@
+/* smi.c - `gpukit smi`: the options, as nvidia-smi takes them. */
+#include "cli/smi/smi.h"
+
+#include "base/clock.h"
+#include "cli/cmd.h"
+#include "format/smi/log.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Where nvidia-smi tells it: on standard output. */
+static int invalid(void)
+{
+	puts("Invalid combination of input arguments. Please run 'nvidia-smi "
+	     "-h' for help.\n");
+	return SMI_INVALID;
+}
+
+static int take_ids(struct smi *smi, const char *arg)
+{
+	smi->ids = arg;
+	return 0;
+}
+
+static int take_file(struct smi *smi, const char *arg)
+{
+	smi->file = arg;
+	return 0;
+}
+
+/* A number of units, at least one of them. */
+static int period(struct smi *smi, const char *arg, uint64_t unit)
+{
+	int64_t value;
+
+	if (gk_parse_int(arg, &value) || value < 1 || value > 86400000)
+		return invalid();
+	smi->period_ns = (uint64_t)value * unit;
+	return 0;
+}
+
+/* Seconds; -l may stand alone. */
+static int take_loop(struct smi *smi, const char *arg)
+{
+	return period(smi, arg ? arg : "5", GK_NS_PER_S);
+}
+
+static int take_loop_ms(struct smi *smi, const char *arg)
+{
+	return period(smi, arg, GK_NS_PER_MS);
+}
+
+static int take_count(struct smi *smi, const char *arg)
+{
+	int64_t value;
+
+	if (gk_parse_int(arg, &value) || value < 1)
+		return invalid();
+	smi->count = (uint64_t)value;
+	return 0;
+}
+
+static int take_format(struct smi *smi, const char *arg)
+{
+	static const char *const words[] = {"csv", "noheader", "nounits"};
+	bool *const flags[] = {&smi->csv, &smi->titles, &smi->units};
+
+	for (size_t len; *arg; arg += len + (arg[len] == ',')) {
+		size_t i = 0;
+
+		arg += strspn(arg, " ");
+		len = strcspn(arg, ",");
+		while (i < COUNT(words) && (strlen(words[i]) != len ||
+					    strncmp(words[i], arg, len) != 0))
+			i++;
+		if (i == COUNT(words)) {
+			printf("\"%.*s\" is not a valid format option.\n\n",
+			       (int)len, arg);
+			return SMI_INVALID;
+		}
+		*flags[i] = i == 0;
+	}
+	return 0;
+}
+
+static int take_sections(struct smi *smi, const char *arg)
+{
+	for (size_t len; *arg; arg += len + (arg[len] == ',')) {
+		const struct gk_smi_section *section = gk_smi_sections;
+
+		len = strcspn(arg, ",");
+		while (section->name &&
+		       (strlen(section->name) != len ||
+			strncasecmp(section->name, arg, len) != 0))
+			section++;
+		if (!section->name)
+			return invalid();
+		smi->sections |= section->bit;
+	}
+	return 0;
+}
+
+static int take_groups(struct smi *smi, const char *arg)
+{
+	const char *known =
+	    smi->mode == SMI_PMON ? GK_SMI_PMON_GROUPS : GK_SMI_DMON_GROUPS;
+
+	if (!*arg || strspn(arg, known) != strlen(arg))
+		return invalid();
+	smi->mon.groups = arg;
+	return 0;
+}
+
+static int take_moment(struct smi *smi, const char *arg)
+{
+	for (; *arg; arg++) {
+		if (*arg != 'D' && *arg != 'T')
+			return invalid();
+		smi->mon.moment |=
+		    *arg == 'D' ? GK_SMI_WITH_DATE : GK_SMI_WITH_TIME;
+	}
+	return 0;
+}
+
+/* Options that choose what is shown: one of them only. */
+static int choose(struct smi *smi, enum smi_mode mode)
+{
+	if (smi->mode != SMI_TABLE && smi->mode != mode)
+		return invalid();
+	smi->mode = mode;
+	return 0;
+}
+
+#define CHOOSE(name, mode)                                                     \
+	static int take_##name(struct smi *smi, const char *arg)               \
+	{                                                                      \
+		(void)arg;                                                     \
+		return choose(smi, mode);                                      \
+	}
+CHOOSE(help, SMI_HELP)
+CHOOSE(version, SMI_VERSION)
+CHOOSE(list, SMI_LIST)
+CHOOSE(log, SMI_LOG)
+CHOOSE(matrix, SMI_TOPOLOGY)
+CHOOSE(gpu_instances, SMI_GPU_INSTANCES)
+CHOOSE(compute_instances, SMI_COMPUTE_INSTANCES)
+
+static int take_xml(struct smi *smi, const char *arg)
+{
+	(void)arg;
+	smi->xml = true;
+	return 0;
+}
+
+struct option {
+	const char *brief, *full; /* with their dashes; NULL: none */
+	enum { BARE, WITH_ARG, MAYBE_ARG } arg;
+	int (*take)(struct smi *smi, const char *arg);
+};
+
+static const struct option options[] = {
+    {"-h", "--help", BARE, take_help},
+    {NULL, "--version", BARE, take_version},
+    {"-L", "--list-gpus", BARE, take_list},
+    {"-q", "--query", BARE, take_log},
+    {"-x", "--xml-format", BARE, take_xml},
+    {"-d", "--display", WITH_ARG, take_sections},
+    {"-i", "--id", WITH_ARG, take_ids},
+    {"-f", "--filename", WITH_ARG, take_file},
+    {"-l", "--loop", MAYBE_ARG, take_loop},
+    {"-lms", "--loop-ms", WITH_ARG, take_loop_ms},
+    {NULL, "--format", WITH_ARG, take_format},
+    {0},
+};
+
+static const struct option mon_options[] = {
+    {"-h", "--help", BARE, take_help},
+    {"-i", "--id", WITH_ARG, take_ids},
+    {"-d", "--delay", WITH_ARG, take_loop},
+    {"-c", "--count", WITH_ARG, take_count},
+    {"-s", "--select", WITH_ARG, take_groups},
+    {"-o", "--options", WITH_ARG, take_moment},
+    {"-f", "--filename", WITH_ARG, take_file},
+    {0},
+};
+
+static const struct option topo_options[] = {
+    {"-h", "--help", BARE, take_help},
+    {"-m", "--matrix", BARE, take_matrix},
+    {"-i", "--id", WITH_ARG, take_ids},
+    {0},
+};
+
+static const struct option mig_options[] = {
+    {"-h", "--help", BARE, take_help},
+    {"-lgi", "--list-gpu-instances", BARE, take_gpu_instances},
+    {"-lci", "--list-compute-instances", BARE, take_compute_instances},
+    {"-i", "--id", WITH_ARG, take_ids},
+    {0},
+};
+
+/* Whether a word is the option, or the option with =value behind it. */
+static bool is_option(const char *word, const char *name, const char **ret_arg)
+{
+	size_t len = name ? strlen(name) : 0;
+
+	if (!name || strncmp(word, name, len) != 0)
+		return false;
+	*ret_arg = word[len] == '=' ? word + len + 1 : NULL;
+	return !word[len] || word[len] == '=';
+}
+
+static const struct option *find(const struct option *table, const char *word,
+				 const char **ret_arg)
+{
+	for (; table->take; table++)
+		if (is_option(word, table->brief, ret_arg) ||
+		    is_option(word, table->full, ret_arg))
+			return table;
+	return NULL;
+}
+
+/* --query-gpu=... and --help-query-gpu. */
+static int take_query(struct smi *smi, const char *word, char **next,
+		      bool *ret_took)
+{
+	char name[64];
+
+	for (const struct gk_smi_query *q = gk_smi_queries; q->option; q++) {
+		const char *list;
+
+		snprintf(name, sizeof name, "--help-%s", q->option);
+		if (!strcmp(word, name)) {
+			smi->chosen.query = q;
+			return choose(smi, SMI_HELP_QUERY);
+		}
+		if (!is_option(word, name + strlen("--help"), &list) &&
+		    !(!strncmp(word, "--", 2) &&
+		      is_option(word + 2, q->option, &list)))
+			continue;
+		*ret_took = !list;
+		if (!list)
+			list = *next;
+		if (!list || smi->list)
+			return invalid();
+		smi->list = list;
+		smi->chosen.query = q;
+		return choose(smi, SMI_QUERY);
+	}
+	return invalid();
+}
+
+/* Whether the next word is no argument. */
+static bool ends_here(const char *next)
+{
+	return !next || *next == '-';
+}
+
+static int parse(struct smi *smi, const struct option *table, char **word)
+{
+	int status = 0;
+
+	for (; !status && *word; word++) {
+		const char *arg = NULL;
+		const struct option *option = find(table, *word, &arg);
+		bool took = false;
+
+		if (!option && table == options) {
+			status = take_query(smi, *word, word + 1, &took);
+			word += took;
+			continue;
+		}
+		if (!option || (arg && option->arg == BARE))
+			return invalid();
+		if (option->arg != BARE && !arg &&
+		    !(option->arg == MAYBE_ARG && ends_here(word[1]))) {
+			arg = *++word;
+			if (!arg)
+				return invalid();
+		}
+		status = option->take(smi, arg);
+	}
+	return status;
+}
+
+/* Words that come first and have options of their own. */
+static const struct word {
+	const char *name;
+	enum smi_mode mode, help;
+	const char *groups; /* unless -s says else */
+	const struct option *options;
+} words[] = {
+    {"pmon", SMI_PMON, SMI_HELP_PMON, "u", mon_options},
+    {"dmon", SMI_DMON, SMI_HELP_DMON, "puc", mon_options},
+    {"topo", SMI_TABLE, SMI_HELP_TOPOLOGY, NULL, topo_options},
+    {"mig", SMI_TABLE, SMI_HELP_MIG, NULL, mig_options},
+};
+
+static int parse_word(struct smi *smi, const struct word *word, char **rest)
+{
+	int status;
+
+	for (char **arg = rest; *arg; arg++)
+		if (!strcmp(*arg, "-h") || !strcmp(*arg, "--help"))
+			return smi->mode = word->help, 0;
+	smi->mode = word->mode;
+	smi->mon.groups = word->groups;
+	smi->period_ns = word->groups ? GK_NS_PER_S : 0;
+	status = parse(smi, word->options, rest);
+	/* topo and mig want something of them to be asked for. */
+	return status || smi->mode != SMI_TABLE ? status : invalid();
+}
+
+/* What does not go together. */
+static int check(const struct smi *smi)
+{
+	bool log = smi->mode == SMI_LOG;
+
+	if ((smi->xml || smi->sections) && !log)
+		return invalid();
+	if (smi->xml && smi->sections)
+		return invalid();
+	if (smi->mode == SMI_QUERY && !smi->csv) {
+		puts("\"--format=\" switch is missing. Please run 'nvidia-smi "
+		     "-h' for help.\n");
+		return SMI_INVALID;
+	}
+	if (smi->mode != SMI_QUERY && (smi->csv || !smi->titles || !smi->units))
+		return invalid();
+	return 0;
+}
+
+static int choose_fields(struct smi *smi)
+{
+	char unknown[128];
+
+	if (smi->mode != SMI_QUERY)
+		return 0;
+	switch (gk_smi_choose(smi->chosen.query, smi->list, &smi->chosen,
+			      unknown)) {
+	case 0:
+		return 0;
+	case GK_ERR_NOT_FOUND:
+		printf("Field \"%s\" is not a valid field to query.\n\n",
+		       unknown);
+		return SMI_INVALID;
+	default:
+		return invalid();
+	}
+}
+
+int smi_parse(int argc, char **argv, struct smi *ret_smi)
+{
+	int status;
+
+	*ret_smi = (struct smi){.titles = true, .units = true};
+	for (size_t i = 0; argc > 1 && i < COUNT(words); i++)
+		if (!strcmp(argv[1], words[i].name))
+			return parse_word(ret_smi, &words[i], argv + 2);
+	status = parse(ret_smi, options, argv + 1);
+	if (!status)
+		status = check(ret_smi);
+	return status ? status : choose_fields(ret_smi);
+}
+
+static int run(int argc, char **argv)
+{
+	struct smi *smi = calloc(1, sizeof *smi);
+	int status = SMI_FAILED;
+
+	if (smi)
+		status = smi_parse(argc, argv, smi);
+	if (smi && !status)
+		status = smi_run(smi);
+	free(smi);
+	if (fflush(stdout))
+		return SMI_FAILED;
+	return status;
+}
+
+const struct gk_cmd gk_cmd_smi = {
+    .name = "smi",
+    .summary = "What nvidia-smi shows, with its options and formats",
+    .run = run,
+};

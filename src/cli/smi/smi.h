@@ -1,0 +1,63 @@
+/*
+ * smi.h - `gpukit smi`, which stands in for nvidia-smi: what was asked for,
+ * and showing it.
+ */
+#ifndef GK_CLI_SMI_H
+#define GK_CLI_SMI_H
+
+#include "format/smi/mon.h"
+#include "format/smi/query.h"
+
+/* Exit statuses of nvidia-smi. */
+enum smi_exit {
+	SMI_OK = 0,
+	SMI_FAILED = 1, /* what nvidia-smi does not know: no output possible */
+	SMI_INVALID = 2,
+	SMI_NOT_PERMITTED = 4,
+	SMI_NOT_FOUND = 6,
+	SMI_NO_DRIVER = 9,
+	SMI_NO_LIBRARY = 12,
+	SMI_UNKNOWN = 255,
+};
+
+enum smi_mode {
+	SMI_TABLE,
+	SMI_LIST,
+	SMI_LOG,
+	SMI_QUERY,
+	SMI_PMON,
+	SMI_DMON,
+	SMI_TOPOLOGY,
+	SMI_GPU_INSTANCES,
+	SMI_COMPUTE_INSTANCES,
+	SMI_VERSION,
+	SMI_HELP,
+	SMI_HELP_QUERY,
+	SMI_HELP_PMON,
+	SMI_HELP_DMON,
+	SMI_HELP_TOPOLOGY,
+	SMI_HELP_MIG,
+};
+
+struct smi {
+	enum smi_mode mode;
+	const char *ids;    /* list of -i, NULL: all GPUs */
+	const char *file;   /* of -f, NULL: standard output */
+	uint64_t period_ns; /* 0: once */
+	uint64_t count;     /* 0: for ever */
+	bool xml;           /* -x */
+	unsigned sections;  /* of -d */
+	const char *list;   /* fields of a query */
+	bool csv, titles, units;
+	struct gk_smi_mon mon;
+	struct gk_smi_chosen chosen;
+};
+
+/* What a command line asks for. 0, or an exit status after its message. */
+int smi_parse(int argc, char **argv, struct smi *ret_smi);
+
+int smi_run(struct smi *smi);
+
+void smi_help(struct gk_buf *out, enum smi_mode mode);
+
+#endif

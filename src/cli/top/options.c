@@ -1,0 +1,359 @@
+/*
+ * options.c - the command line of `gpukit top`: that of nvitop, and ours.
+ */
+#include "base/clock.h"
+#include "cli/arg.h"
+#include "cli/top/top.h"
+#include "record/replay.h"
+#include "tui/config.h"
+
+#include <argp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum key {
+	KEY_INTERVAL = 0x101,
+	KEY_READONLY,
+	KEY_LIGHT,
+	KEY_COLORFUL,
+	KEY_FORCE_COLOR,
+	KEY_GPU_LIMITS,
+	KEY_MEMORY_LIMITS,
+	KEY_ONLY_VISIBLE,
+	KEY_KEYS,
+	KEY_REPLAY,
+	KEY_SPEED,
+};
+
+#define MAYBE             OPTION_ARG_OPTIONAL
+#define INTERVAL_LEAST_NS (10 * GK_NS_PER_MS)
+
+static const struct argp_option options[] = {
+    {"once", '1', 0, 0, "Print one report", 1},
+    {"monitor", 'm', "auto|full|compact", MAYBE,
+     "Show the viewer, as the height allows, in full or compactly", 1},
+    {"interval", KEY_INTERVAL, "SEC", 0, "Read the GPUs every SEC seconds (1)",
+     1},
+    {"readonly", KEY_READONLY, 0, 0, "No signals, nothing is changed", 1},
+    {"replay", KEY_REPLAY, "FILE", 0,
+     "Show a recording of `gpukit record --snapshots`: p stands still, ( and "
+     ") go back and forward, F7 and F8 make it slower and faster",
+     1},
+    {"speed", KEY_SPEED, "N", 0, "How fast that goes: 0.001 to 1000 (1)", 1},
+    {"keys", KEY_KEYS, "standard|vi", 0, "Keys in vi's manner", 1},
+    {.doc = "Which GPUs and processes:", .group = 2},
+    {"only", 'o', "IDX...", 0, "Only the GPUs with these indices", 2},
+    {"only-visible", KEY_ONLY_VISIBLE, 0, 0,
+     "Only the GPUs in CUDA_VISIBLE_DEVICES; also -ov", 2},
+    {"compute", 'c', 0, 0, "Only processes that compute", 2},
+    {"only-compute", 'C', 0, 0, "Only those that compute and do not draw", 2},
+    {"graphics", 'g', 0, 0, "Only processes that draw", 2},
+    {"only-graphics", 'G', 0, 0, "Only those that draw and do not compute", 2},
+    {"user", 'u', "NAME...", MAYBE, "Only processes of these users (yours)", 2},
+    {"pid", 'p', "PID...", 0, "Only processes with these ids", 2},
+    {.doc = "Looks:", .group = 3},
+    {"ascii", 'U', 0, 0, "ASCII only", 3},
+    {"no-unicode", 'U', 0, OPTION_ALIAS, NULL, 3},
+    {"colorful", KEY_COLORFUL, 0, 0, "Bars in a gradient of colours", 3},
+    {"force-color", KEY_FORCE_COLOR, 0, 0,
+     "Colours even where stdout is no terminal", 3},
+    {"light", KEY_LIGHT, 0, 0, "For terminals with a light background", 3},
+    {"gpu-util-thresh", KEY_GPU_LIMITS, "TH1 TH2", 0,
+     "Percent of utilisation from which a GPU is yellow, red (10 75)", 3},
+    {"mem-util-thresh", KEY_MEMORY_LIMITS, "TH1 TH2", 0,
+     "The same of its memory (10 80)", 3},
+    {.doc = "Help:", .group = -1},
+    {"version", 'V', 0, 0, "Print the version", -1},
+    {NULL, 'h', 0, OPTION_HIDDEN, NULL, 0},
+    {0},
+};
+
+/* ---- arguments of more than one word ---- */
+
+/* Whether another word belongs to the option: it does not begin one. */
+static bool more_words(const struct argp_state *state)
+{
+	const char *word = gk_arg_following(state);
+
+	return *word && *word != '-';
+}
+
+static void *grown(struct argp_state *state, void *list, size_t size)
+{
+	void *more = realloc(list, size);
+
+	if (!more)
+		argp_failure(state, 1, 0, "out of memory");
+	return more;
+}
+
+static void add_gpus(struct argp_state *state, struct top *top, const char *arg)
+{
+	if (!gk_pick_valid(arg))
+		argp_error(state, "--only wants indices such as 0 3, not '%s'",
+			   arg);
+	if (top->gpus.len)
+		gk_buf_putc(&top->gpus, ',');
+	gk_buf_puts(&top->gpus, arg);
+	top->viewer.pick.gpus = top->gpus.data;
+}
+
+static void add_user(struct argp_state *state, struct top *top,
+		     const char *name)
+{
+	struct gk_pick *pick = &top->viewer.pick;
+	char *copy = strdup(name);
+
+	top->users = grown(state, top->users,
+			   (pick->user_count + 1) * sizeof *top->users);
+	if (!copy)
+		argp_failure(state, 1, 0, "out of memory");
+	top->users[pick->user_count++] = copy;
+	pick->users = (const char *const *)top->users;
+}
+
+static void add_self(struct argp_state *state, struct top *top)
+{
+	struct passwd *entry = getpwuid(geteuid());
+	char number[16];
+
+	snprintf(number, sizeof number, "%u", (unsigned)geteuid());
+	add_user(state, top, entry ? entry->pw_name : number);
+}
+
+static void add_pid(struct argp_state *state, struct top *top, const char *arg)
+{
+	struct gk_pick *pick = &top->viewer.pick;
+	pid_t pid = (pid_t)gk_arg_number(state, "--pid", arg, 1, INT32_MAX);
+
+	top->pids =
+	    grown(state, top->pids, (pick->pid_count + 1) * sizeof *top->pids);
+	top->pids[pick->pid_count++] = pid;
+	pick->pids = top->pids;
+}
+
+/* The first word and those behind it. */
+static void
+each_word(struct argp_state *state, struct top *top, const char *first,
+	  void (*add)(struct argp_state *, struct top *, const char *))
+{
+	add(state, top, first);
+	while (more_words(state))
+		add(state, top, state->argv[state->next++]);
+}
+
+static void users(struct argp_state *state, struct top *top, const char *arg)
+{
+	if (arg)
+		each_word(state, top, arg, add_user);
+	else if (more_words(state))
+		each_word(state, top, state->argv[state->next++], add_user);
+	else
+		add_self(state, top);
+}
+
+/* such_as: what is usual. */
+static struct gk_limits limits(struct argp_state *state, const char *option,
+			       const char *such_as, const char *arg)
+{
+	struct gk_limits result = {0};
+	char text[64];
+
+	snprintf(text, sizeof text, "%s", arg);
+	if (!strpbrk(arg, ", ") && more_words(state))
+		snprintf(text, sizeof text, "%s,%s", arg,
+			 state->argv[state->next++]);
+	if (!top_limits(text, &result))
+		argp_error(state,
+			   "%s wants two percents from 1 to 99 such as %s, "
+			   "not '%s'",
+			   option, such_as, text);
+	return result;
+}
+
+/* ---- options ---- */
+
+static const struct gk_choice modes[] = {
+    {"auto", MODE_AUTO},
+    {"full", MODE_FULL},
+    {"compact", MODE_COMPACT},
+    {0},
+};
+
+static const struct gk_choice key_sets[] = {
+    {"standard", KEYS_STANDARD},
+    {"vi", KEYS_VI},
+    {0},
+};
+
+static void monitor(struct argp_state *state, struct top *top, const char *arg)
+{
+	if (top->when == TOP_ONCE)
+		argp_error(state, "-1 and -m exclude each other");
+	top->when = TOP_MONITOR;
+	/* A mode that is not said is that of the environment. */
+	if (!arg && more_words(state))
+		arg = state->argv[state->next++];
+	if (arg)
+		top->viewer.mode =
+		    gk_arg_choose(state, "--monitor", modes, arg);
+}
+
+static void once(struct argp_state *state, struct top *top)
+{
+	if (top->when == TOP_MONITOR)
+		argp_error(state, "-1 and -m exclude each other");
+	top->when = TOP_ONCE;
+}
+
+static double speed(struct argp_state *state, const char *arg)
+{
+	char *end;
+	double value = strtod(arg, &end);
+
+	if (end == arg || *end || !(value >= GK_REPLAY_SPEED_MIN) ||
+	    value > GK_REPLAY_SPEED_MAX)
+		argp_error(state,
+			   "--speed wants a number from 0.001 to 1000, "
+			   "not '%s'",
+			   arg);
+	return value;
+}
+
+static error_t parse_look(int key, char *arg, struct argp_state *state)
+{
+	struct top *top = state->input;
+	struct tui_options *o = &top->viewer;
+
+	switch (key) {
+	case 'U':
+		o->term.ascii = true;
+		return 0;
+	case KEY_COLORFUL:
+		o->boxed.colorful = true;
+		return 0;
+	case KEY_FORCE_COLOR:
+		top->color = GK_COLOR_ALWAYS;
+		return 0;
+	case KEY_LIGHT:
+		o->term.theme = TUI_LIGHT;
+		return 0;
+	case KEY_GPU_LIMITS:
+		o->boxed.gpu = limits(state, "--gpu-util-thresh", "10 75", arg);
+		return 0;
+	case KEY_MEMORY_LIMITS:
+		o->boxed.memory =
+		    limits(state, "--mem-util-thresh", "10 80", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_pick(int key, char *arg, struct argp_state *state)
+{
+	struct top *top = state->input;
+	struct gk_pick *pick = &top->viewer.pick;
+
+	switch (key) {
+	case 'o':
+		if (strcmp(arg, "v"))
+			each_word(state, top, arg, add_gpus);
+		else /* "-ov" */
+			pick->only_visible = true;
+		return 0;
+	case KEY_ONLY_VISIBLE:
+		pick->only_visible = true;
+		return 0;
+	case 'c':
+		pick->compute = true;
+		return 0;
+	case 'C':
+		pick->only_compute = true;
+		return 0;
+	case 'g':
+		pick->graphics = true;
+		return 0;
+	case 'G':
+		pick->only_graphics = true;
+		return 0;
+	case 'u':
+		users(state, top, arg);
+		return 0;
+	case 'p':
+		each_word(state, top, arg, add_pid);
+		return 0;
+	default:
+		return parse_look(key, arg, state);
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct top *top = state->input;
+	struct tui_options *o = &top->viewer;
+
+	switch (key) {
+	case '1':
+		once(state, top);
+		return 0;
+	case 'm':
+		monitor(state, top, arg);
+		return 0;
+	case KEY_INTERVAL:
+		o->interval_ns = gk_arg_duration(state, "--interval", arg,
+						 INTERVAL_LEAST_NS);
+		return 0;
+	case KEY_READONLY:
+		o->readonly = true;
+		return 0;
+	case KEY_REPLAY:
+		top->replay = arg;
+		return 0;
+	case KEY_SPEED:
+		top->speed = speed(state, arg);
+		return 0;
+	case KEY_KEYS:
+		o->key_set = gk_arg_choose(state, "--keys", key_sets, arg);
+		return 0;
+	case 'V':
+		puts("gpukit " GPUKIT_VERSION);
+		exit(0);
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is '%s'? There are only options", arg);
+		return 0;
+	default:
+		return parse_pick(key, arg, state);
+	}
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .doc = "Shows GPUs and their processes, live; `h` there shows the keys. "
+	   "Leaving prints a last report.\vWhere stdin or stdout is no "
+	   "terminal, one report is printed. Exit status: 0, 1 after a "
+	   "failure, 2 for a wrong option. Settings: "
+	   "$XDG_CONFIG_HOME/gpukit/top.yaml.",
+};
+
+void top_parse(struct top *top, int argc, char **argv)
+{
+	argp_parse(&argp, argc, argv, 0, NULL, top);
+}
+
+void top_free(struct top *top)
+{
+	for (size_t i = 0; i < top->viewer.pick.user_count; i++)
+		free(top->users[i]);
+	free(top->users);
+	free(top->pids);
+	gk_buf_free(&top->gpus);
+	tui_options_free(&top->viewer);
+}

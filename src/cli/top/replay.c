@@ -1,0 +1,109 @@
+/* replay.c - `gpukit top --replay`: a tape as frames of the viewer. */
+#include "cli/cmd.h"
+#include "cli/top/top.h"
+#include "record/replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int complain(const char *path, int err)
+{
+	fprintf(stderr, "gpukit top: --replay %s: %s\n", path,
+		gk_tape_strerror(err));
+	return GK_EXIT_FAILURE;
+}
+
+/* ---- what the viewer asks ---- */
+
+static int next(void *data, bool *ret_jumped, struct gk_snapshot **ret_snap)
+{
+	return gk_replay_next(data, ret_jumped, ret_snap);
+}
+
+static int before(void *data, size_t n, struct gk_snapshot **ret_snap)
+{
+	return gk_replay_before(data, n, ret_snap);
+}
+
+static void seek(void *data, int64_t by_ns)
+{
+	gk_replay_seek(data, by_ns);
+}
+
+static void seek_end(void *data)
+{
+	gk_replay_seek_end(data);
+}
+
+static void faster(void *data, int by)
+{
+	gk_replay_faster(data, by);
+}
+
+static void pause_it(void *data, bool paused)
+{
+	gk_replay_pause(data, paused);
+}
+
+static void text(void *data, char *dst, size_t cap)
+{
+	gk_replay_text(data, dst, cap);
+}
+
+/* ---- beginning, end, report ---- */
+
+int top_replay_open(struct top *top, struct top_replay *ret_replay)
+{
+	struct gk_tape *tape;
+	struct gk_replay *replay;
+	int err = gk_tape_open(top->replay, &tape);
+
+	if (err)
+		return complain(top->replay, err);
+	if (gk_tape_damaged(tape))
+		fprintf(stderr,
+			"gpukit top: --replay %s: %llu bytes are damaged and "
+			"left out\n",
+			top->replay, (unsigned long long)gk_tape_damaged(tape));
+	err = gk_replay_new(tape, top->speed, &replay);
+	if (err) {
+		gk_tape_close(tape);
+		return complain(top->replay, err);
+	}
+	*ret_replay = (struct top_replay){
+	    .replay = replay,
+	    .frames = {.data = replay,
+		       .fd = gk_replay_fd(replay),
+		       .next = next,
+		       .before = before,
+		       .seek = seek,
+		       .seek_end = seek_end,
+		       .faster = faster,
+		       .pause = pause_it,
+		       .text = text},
+	};
+	top->viewer.replay = &ret_replay->frames;
+	/* Its pids are those of other processes by now. */
+	top->viewer.readonly = true;
+	return GK_EXIT_OK;
+}
+
+void top_replay_close(struct top_replay *replay)
+{
+	gk_replay_free(replay->replay);
+}
+
+int top_replay_report(const struct top *top, struct top_replay *replay)
+{
+	struct gk_snapshot *snap;
+	bool jumped;
+	int status, err;
+
+	gk_replay_seek_end(replay->replay);
+	err = gk_replay_next(replay->replay, &jumped, &snap);
+	if (err)
+		return complain(top->replay, err);
+	status = top_report(top, snap);
+	gk_snapshot_free(snap);
+	return status;
+}

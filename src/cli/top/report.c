@@ -1,0 +1,68 @@
+/* report.c - the report of `gpukit top`; see top.h. */
+#include "cli/cmd.h"
+#include "cli/top/top.h"
+#include "format/boxed/boxed.h"
+#include "format/width.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define COLORS_LEAST   8
+#define COLORS_OF_BARS 256
+
+/* Whose processes are not dim, and how wide the terminal is. */
+static struct gk_boxed_options options_of(const struct top *top)
+{
+	struct gk_boxed_options o = top->viewer.boxed;
+	struct passwd *entry;
+	int rows;
+
+	o.uid = geteuid();
+	entry = getpwuid(o.uid);
+	o.user = entry ? entry->pw_name : NULL;
+	o.color = gk_use_color(top->color);
+	if (top->color != GK_COLOR_ALWAYS && term_usable()) {
+		o.color &= term_colors() >= COLORS_LEAST;
+		o.colorful &= term_colors() >= COLORS_OF_BARS;
+	}
+	o.compact = o.dense = false;
+	o.processes = true;
+	gk_terminal_size(&o.width, &rows);
+	return o;
+}
+
+static int print(const struct top *top, const struct gk_snapshot *snap)
+{
+	struct gk_boxed_options o = options_of(top);
+	struct gk_buf text = {0}, plain = {0};
+	enum gk_output output;
+
+	gk_format_boxed(&text, snap, &o);
+	if (top->viewer.term.ascii && text.data)
+		gk_add_ascii(&plain, text.data, text.len);
+	output = gk_write_out(top->viewer.term.ascii ? &plain : &text, "top");
+	gk_buf_free(&text);
+	gk_buf_free(&plain);
+	return output == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE : GK_EXIT_OK;
+}
+
+int top_report(const struct top *top, const struct gk_snapshot *snap)
+{
+	struct gk_snapshot part;
+	long missing = -1;
+	int status, err = gk_pick(snap, &top->viewer.pick, &missing, &part);
+
+	if (err) {
+		fprintf(stderr, "gpukit top: %s\n", gk_strerror(err));
+		return GK_EXIT_FAILURE;
+	}
+	status = print(top, &part);
+	gk_pick_free(&part);
+	if (missing < 0)
+		return status;
+	fprintf(stderr,
+		"gpukit top: no GPU %ld; `gpukit stat` lists those there are\n",
+		missing);
+	return GK_EXIT_FAILURE;
+}

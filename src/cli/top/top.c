@@ -1,0 +1,147 @@
+/* top.c - `gpukit top`: the viewer where there is a terminal, else a report. */
+#include "cli/top/top.h"
+
+#include "base/clock.h"
+#include "cli/cmd.h"
+#include "cli/open.h"
+#include "tui/config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int failed(const char *what, int err)
+{
+	fprintf(stderr, "gpukit top: %s: %s\n", what, gk_strerror(err));
+	return GK_EXIT_FAILURE;
+}
+
+static int report(const struct top *top, struct gk *gk)
+{
+	struct gk_snapshot *snap;
+	int status, err = gk_snapshot_take(gk, &snap);
+
+	if (err)
+		return failed("cannot read the GPUs", err);
+	status = top_report(top, snap);
+	gk_snapshot_free(snap);
+	return status;
+}
+
+/* What was seen last stays on the normal screen, unless a signal ended it. */
+static int view(struct top *top, struct gk *gk)
+{
+	struct gk_snapshot *last = NULL;
+	int ended_by = 0, status = GK_EXIT_OK;
+	int err = tui_run(gk, &top->viewer, &ended_by, &last);
+
+	if (err) {
+		status = failed("the viewer cannot run", err);
+	} else if (ended_by) {
+		status = 128 + ended_by;
+	} else if (last) {
+		status = top_report(top, last);
+		if (gk)
+			top_tell_missing(gk, last);
+	}
+	gk_snapshot_free(last);
+	return status;
+}
+
+static bool wants_viewer(const struct top *top)
+{
+	bool once = top->when == TOP_ONCE ||
+		    (top->when == TOP_AUTO && top->once_by_default);
+
+	return !once && term_usable();
+}
+
+static int run_on(struct top *top, struct gk *gk)
+{
+	int status;
+
+	if (wants_viewer(top))
+		return view(top, gk);
+	status = report(top, gk);
+	top_tell_watch();
+	if (top->when != TOP_MONITOR)
+		return status;
+	fputs("gpukit top: -m wants stdin and stdout to be a terminal that "
+	      "can place its cursor; this was one report\n",
+	      stderr);
+	return GK_EXIT_FAILURE;
+}
+
+static int play(struct top *top)
+{
+	struct top_replay replay;
+	int status = top_replay_open(top, &replay);
+
+	if (status)
+		return status;
+	status = wants_viewer(top) ? view(top, NULL)
+				   : top_replay_report(top, &replay);
+	top_replay_close(&replay);
+	return status;
+}
+
+/* What is said later wins: config file, environment, command line. */
+static int configure(struct top *top, int argc, char **argv)
+{
+	char message[1024] = "";
+	int err = tui_config_load(&top->viewer, message, sizeof message);
+	int status = GK_EXIT_OK;
+
+	if (!err)
+		status = top_environment(top);
+	top_parse(top, argc, argv); /* --help comes before all errors */
+	if (!err)
+		return status;
+	fprintf(stderr, "gpukit top: %s\n", message);
+	return GK_EXIT_FAILURE;
+}
+
+/* What no option says. */
+static void look_around(struct top *top)
+{
+	const char *no_color = getenv("NO_COLOR");
+	struct tui_options *o = &top->viewer;
+
+	o->pick.visible = getenv("CUDA_VISIBLE_DEVICES");
+	o->pick.order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
+	if (gk_use_ascii())
+		o->term.ascii = true;
+	if (no_color && *no_color && top->color != GK_COLOR_ALWAYS)
+		o->term.theme = TUI_MONO;
+}
+
+static int run(int argc, char **argv)
+{
+	struct top top = {.viewer = TUI_OPTIONS_DEFAULT, .speed = 1};
+	struct gk_options machine = GK_OPTIONS_DEFAULT;
+	struct gk *gk;
+	int status = configure(&top, argc, argv);
+
+	look_around(&top);
+	signal(SIGPIPE, SIG_IGN);
+	if (!status && top.replay) {
+		status = play(&top);
+		top_free(&top);
+		return status;
+	}
+	/* The screen of a GPU tells of the Xids since the viewer started. */
+	if (!status && wants_viewer(&top))
+		machine.with |= GK_WITH_EVENTS | GK_WITH_TOPOLOGY;
+	if (!status)
+		status = gk_cli_open("top", &machine, &gk);
+	if (!status)
+		status = gk_cli_close(gk, run_on(&top, gk));
+	top_free(&top);
+	return status;
+}
+
+const struct gk_cmd gk_cmd_top = {
+    .name = "top",
+    .summary = "shows GPUs and their processes, live",
+    .run = run,
+};

@@ -1,0 +1,379 @@
+/* queue.c - queues: what is in them, in which order, and what waits for it. */
+#include "base/err.h"
+#include "device/queue_private.h"
+
+/* A task that is nothing but a place where its queue waits for another. */
+struct barrier {
+	struct gkf_task task;
+	struct gkf_ticket ticket;
+};
+
+static int is_barrier(struct gkf_task *task)
+{
+	(void)task;
+	return 0;
+}
+
+static unsigned level_of(int priority)
+{
+	int level = priority + GKF_QUEUE_LEVELS / 2;
+
+	return level < 0                  ? 0
+	       : level < GKF_QUEUE_LEVELS ? (unsigned)level
+					  : GKF_QUEUE_LEVELS - 1;
+}
+
+void gkf_queue_priority(struct gkf_queue *queue, int priority)
+{
+	atomic_store(&queue->level, level_of(priority));
+}
+
+/* One that was used before, which goes on with its numbers, or a new one. */
+static struct gkf_queue *some_queue(void)
+{
+	struct gkf_queue *queue;
+
+	pthread_mutex_lock(&gkf_room.lock);
+	queue = gkf_room.free;
+	if (queue) {
+		gkf_room.free = queue->next;
+	} else {
+		queue = gkf_lasting(sizeof *queue);
+		if (queue) {
+			pthread_mutex_init(&queue->lock, NULL);
+			atomic_init(&queue->wake_at, UINT64_MAX);
+			queue->next_of_all = gkf_room.queues;
+			gkf_room.queues = queue;
+		}
+	}
+	pthread_mutex_unlock(&gkf_room.lock);
+	return queue;
+}
+
+int gkf_queue_new(const struct gkf_queue_ask *ask, struct gkf_queue **ret_queue)
+{
+	struct gkf_queue *queue;
+
+	if (ask->device >= GKF_DEVICES_MAX)
+		return GK_ERR_INVALID;
+	queue = some_queue();
+	if (!queue)
+		return GK_ERR_NOMEM;
+	queue->ask = *ask;
+	gkf_queue_priority(queue, ask->priority);
+	atomic_store(&queue->pool, &gkf_room.pool[ask->device]);
+	atomic_store(&gkf_room.pool[ask->device].used, true);
+	queue->blocked = (struct gkf_ticket){0};
+	queue->closing = false;
+	atomic_store(&queue->result, 0);
+	atomic_store(&queue->stop, atomic_load(&gkf_room.ending));
+	*ret_queue = queue;
+	return 0;
+}
+
+static void recycle(struct gkf_queue *queue)
+{
+	pthread_mutex_lock(&gkf_room.lock);
+	queue->next = gkf_room.free;
+	gkf_room.free = queue;
+	pthread_mutex_unlock(&gkf_room.lock);
+}
+
+/* Takes a queue out of those that wait for `on`; false: it is not there. */
+static bool unblock(struct gkf_queue *on, const struct gkf_queue *queue)
+{
+	struct gkf_queue **at;
+	bool found = false;
+
+	pthread_mutex_lock(&on->lock);
+	for (at = &on->waiting; *at && *at != queue; at = &(*at)->next)
+		;
+	if (*at) {
+		*at = queue->next;
+		found = true;
+	}
+	pthread_mutex_unlock(&on->lock);
+	return found;
+}
+
+void gkf_queue_stop(struct gkf_queue *queue, int result)
+{
+	struct gkf_ticket on;
+	int none = 0;
+
+	atomic_compare_exchange_strong(&queue->result, &none, result);
+	atomic_store(&queue->stop, true);
+	pthread_mutex_lock(&queue->lock);
+	on = queue->blocked;
+	pthread_mutex_unlock(&queue->lock);
+	if (on.queue && unblock(on.queue, queue))
+		gkf_pool_add(queue);
+	gkf_pool_stir(queue->pool);
+}
+
+void gkf_queue_release(struct gkf_queue *queue, bool drop)
+{
+	bool idle;
+
+	if (drop)
+		gkf_queue_stop(queue, GKF_RESULT_ENDED);
+	pthread_mutex_lock(&queue->lock);
+	queue->closing = true;
+	idle = !queue->busy;
+	pthread_mutex_unlock(&queue->lock);
+	gkf_work_release(queue->pool);
+	if (idle)
+		recycle(queue);
+}
+
+/* Appends; true: the queue was not busy, and is the caller's to serve. */
+static bool append(struct gkf_queue *queue, struct gkf_task *task,
+		   uint64_t *ret_number)
+{
+	bool was_busy;
+
+	task->next = NULL;
+	pthread_mutex_lock(&queue->lock);
+	task->number =
+	    atomic_load_explicit(&queue->pushed, memory_order_relaxed) + 1;
+	*ret_number = task->number;
+	if (queue->head)
+		queue->tail->next = task;
+	else
+		queue->head = task;
+	queue->tail = task;
+	was_busy = queue->busy;
+	queue->busy = true;
+	atomic_store_explicit(&queue->pushed, task->number,
+			      memory_order_release);
+	pthread_mutex_unlock(&queue->lock);
+	return !was_busy;
+}
+
+static void let_go(struct gkf_task *task, int result)
+{
+	if (task->ret_result)
+		*task->ret_result = result;
+	if (task->drop)
+		task->drop(task);
+}
+
+static bool is_ending(void)
+{
+	return atomic_load_explicit(&gkf_room.ending, memory_order_relaxed);
+}
+
+/* When the process exits nobody serves queues any more. */
+static bool is_over(struct gkf_task *task)
+{
+	if (!is_ending())
+		return false;
+	let_go(task, GKF_RESULT_ENDED);
+	gkf_task_free(task);
+	return true;
+}
+
+void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task)
+{
+	uint64_t number;
+
+	if (is_over(task) || !append(queue, task, &number))
+		return;
+	gkf_pool_add(queue);
+}
+
+struct gkf_ticket gkf_queue_ticket(struct gkf_queue *queue)
+{
+	return (struct gkf_ticket){
+	    queue, atomic_load_explicit(&queue->pushed, memory_order_acquire)};
+}
+
+void gkf_queue_after(struct gkf_queue *queue, struct gkf_ticket ticket)
+{
+	struct barrier *barrier;
+
+	if (ticket.queue == queue || gkf_ticket_done(ticket))
+		return;
+	barrier = gkf_task_new(sizeof *barrier);
+	if (!barrier) {
+		gkf_ticket_wait(ticket);
+		return;
+	}
+	barrier->task.run = is_barrier;
+	barrier->ticket = ticket;
+	gkf_queue_push(queue, &barrier->task);
+}
+
+/*
+ * Leaves a queue with the one that it waits for; false: it has not to wait.
+ * gkf_queue_stop() sets the result before it looks for the queue there.
+ */
+static bool block(struct gkf_queue *queue, struct gkf_ticket ticket)
+{
+	struct gkf_queue *on = ticket.queue;
+	bool blocked;
+
+	if (gkf_ticket_done(ticket))
+		return false;
+	pthread_mutex_lock(&queue->lock);
+	queue->blocked = ticket;
+	pthread_mutex_unlock(&queue->lock);
+	pthread_mutex_lock(&on->lock);
+	blocked = !gkf_ticket_done(ticket) && !atomic_load(&queue->result);
+	if (blocked) {
+		queue->next = on->waiting;
+		on->waiting = queue;
+	}
+	pthread_mutex_unlock(&on->lock);
+	return blocked;
+}
+
+/* Does a task; GKF_TASK_AGAIN: the queue is in other hands now. */
+static int step(struct gkf_queue *queue, struct gkf_task *task)
+{
+	int result = atomic_load_explicit(&queue->result, memory_order_acquire);
+
+	if (result)
+		return result;
+	if (task->run == is_barrier) {
+		struct barrier *barrier = (struct barrier *)task;
+
+		return block(queue, barrier->ticket) ? GKF_TASK_AGAIN : 0;
+	}
+	result = gkf_work_run(queue, task);
+	if (result == GKF_TASK_LATER)
+		return GKF_TASK_AGAIN;
+	if (result == GKF_TASK_AGAIN && !gkf_pool_watch(queue))
+		result = atomic_load(&queue->result);
+	return result;
+}
+
+static void fail(struct gkf_queue *queue, int result)
+{
+	int none = 0;
+
+	if (!atomic_compare_exchange_strong(&queue->result, &none, result))
+		return;
+	atomic_store(&queue->stop, true);
+	if (queue->ask.failed)
+		queue->ask.failed(queue->ask.owner, result);
+}
+
+/* Those that wait for no more than what is done now. Under the lock. */
+static struct gkf_queue *take_waiting(struct gkf_queue *queue, uint64_t done)
+{
+	struct gkf_queue **at = &queue->waiting, *ready = NULL, *one;
+
+	while ((one = *at)) {
+		if (one->blocked.number > done) {
+			at = &one->next;
+			continue;
+		}
+		*at = one->next;
+		one->next = ready;
+		ready = one;
+	}
+	return ready;
+}
+
+/*
+ * The head is done. The one after it, or NULL: then the queue is no longer
+ * the caller's, and may be somebody else's already.
+ */
+static struct gkf_task *finish(struct gkf_queue *queue, int result)
+{
+	struct gkf_task *task = queue->head, *next;
+	struct gkf_queue *ready, *one;
+	uint64_t number = task->number;
+	bool gone = false;
+
+	if (queue->looked)
+		gkf_pool_found(queue->pool);
+	queue->looked = false;
+	if (result)
+		fail(queue, result);
+	let_go(task, result);
+	pthread_mutex_lock(&queue->lock);
+	next = queue->head = task->next;
+	if (!next) {
+		queue->busy = false;
+		gone = queue->closing;
+	}
+	atomic_store(&queue->done, number);
+	ready = queue->waiting ? take_waiting(queue, number) : NULL;
+	pthread_mutex_unlock(&queue->lock);
+	gkf_task_free(task);
+	gkf_wake_waiters(queue, number);
+	while ((one = ready)) {
+		ready = one->next;
+		gkf_pool_add(one);
+	}
+	if (gone)
+		recycle(queue);
+	return next;
+}
+
+/* What step() came to; false: the queue is not the caller's any more. */
+static bool go_on(struct gkf_queue *queue, int result)
+{
+	bool more;
+
+	if (result == GKF_TASK_AGAIN || result == GKF_TASK_FORKED)
+		return false;
+	more = finish(queue, result);
+	if (atomic_load_explicit(&gkf_room.watched, memory_order_relaxed))
+		gkf_queue_look();
+	return more;
+}
+
+/*
+ * At the end of the process nobody is told what its work came to: threads that
+ * wait for it end waiting.
+ */
+void gkf_queue_serve(struct gkf_queue *queue)
+{
+	struct gkf_pool *pool = queue->pool;
+	int result;
+
+	for (;;) {
+		result = step(queue, queue->head);
+		if (is_ending() || !go_on(queue, result))
+			return;
+		if (gkf_pool_pressed(pool)) {
+			gkf_pool_add(queue);
+			return;
+		}
+	}
+}
+
+void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
+		   struct gkf_own *own)
+{
+	own->ticket = (struct gkf_ticket){0};
+	own->serves = false;
+	own->result = GKF_RESULT_ENDED;
+	task->ret_result = &own->result;
+	if (is_over(task))
+		return;
+	own->ticket.queue = queue;
+	own->serves = append(queue, task, &own->ticket.number);
+}
+
+int gkf_queue_do(struct gkf_own *own)
+{
+	struct gkf_queue *queue = own->ticket.queue;
+
+	if (own->serves && go_on(queue, step(queue, queue->head)))
+		gkf_pool_add(queue);
+	if (queue)
+		gkf_ticket_sleep(own->ticket);
+	return own->result;
+}
+
+int gkf_queue_run(struct gkf_queue *queue, struct gkf_task *task)
+{
+	struct gkf_own own;
+
+	gkf_queue_put(queue, task, &own);
+	return gkf_queue_do(&own);
+}

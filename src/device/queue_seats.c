@@ -1,0 +1,52 @@
+/*
+ * queue_seats.c - how many tasks of a device that may block for ever run at
+ * once, by their kind: kernels, host functions.
+ */
+#include "device/queue_private.h"
+
+/* NULL: a task that ends by itself. */
+static struct gkf_seats *
+seats_of(struct gkf_pool *pool, const struct gkf_task *task, unsigned *ret_most)
+{
+	switch ((enum gkf_work)task->work) {
+	case GKF_WORK_KERNEL:
+		*ret_most = GKF_KERNELS_MAX;
+		return &pool->kernel_seats;
+	case GKF_WORK_HOST:
+		*ret_most = GKF_HOSTS_MAX;
+		return &pool->host_seats;
+	case GKF_WORK_NONE:
+	case GKF_WORK_COPY_IN:
+	case GKF_WORK_COPY_OUT:
+	case GKF_WORK_COPY_DEVICE:
+		break;
+	}
+	return NULL;
+}
+
+/* One that was stopped needs no seat. */
+bool gkf_seats_take(struct gkf_queue *queue, const struct gkf_task *task)
+{
+	unsigned most;
+	struct gkf_seats *seats = seats_of(queue->pool, task, &most);
+
+	if (!seats)
+		return true;
+	if (seats->taken >= most && !atomic_load(&queue->result)) {
+		gkf_list_add(&seats->waiting, queue);
+		return false;
+	}
+	seats->taken++;
+	return true;
+}
+
+struct gkf_queue *gkf_seats_leave(struct gkf_pool *pool,
+				  const struct gkf_task *task)
+{
+	unsigned most;
+	struct gkf_seats *seats = seats_of(pool, task, &most);
+
+	if (!seats || seats->taken-- > most)
+		return NULL;
+	return gkf_list_take(&seats->waiting);
+}

@@ -1,0 +1,104 @@
+/* queue_sleep.c - how threads of the queues sleep and are woken: futexes. */
+#include "base/clock.h"
+#include "device/queue_private.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void gkf_sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
+{
+	struct timespec timeout = gk_timespec(timeout_ns);
+	int error = errno;
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen,
+		timeout_ns ? &timeout : NULL, NULL, 0);
+	errno = error;
+}
+
+void gkf_wake(_Atomic uint32_t *word, int count)
+{
+	int error = errno;
+
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+	errno = error;
+}
+
+bool gkf_ticket_done(struct gkf_ticket ticket)
+{
+	return !ticket.queue ||
+	       atomic_load_explicit(&ticket.queue->done,
+				    memory_order_acquire) >= ticket.number;
+}
+
+/* Where no thread could be started those who wait do the work. */
+static bool help(struct gkf_pool *pool)
+{
+	if (atomic_load(&pool->threads))
+		return false;
+	gkf_pool_look(pool);
+	gkf_pool_help(pool);
+	return true;
+}
+
+bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns)
+{
+	uint64_t end = ns ? gk_mono_ns() + ns : 0;
+
+	if (!gkf_ticket_done(ticket))
+		help(ticket.queue->pool);
+	while (!gkf_ticket_done(ticket)) {
+		if (!ns || gk_mono_ns() >= end)
+			return false;
+		for (int i = 0; i < 16; i++)
+			gkf_pause();
+	}
+	return true;
+}
+
+/* Asks to be woken when the queue has come so far. */
+static void ask_for(struct gkf_queue *queue, uint64_t number)
+{
+	uint64_t lowest = atomic_load(&queue->wake_at);
+
+	while (number < lowest &&
+	       !atomic_compare_exchange_weak(&queue->wake_at, &lowest, number))
+		;
+}
+
+/*
+ * Whoever finishes a task takes back all that was asked, changes the word and
+ * wakes; so a thread that read the word before it asked cannot sleep through.
+ */
+void gkf_ticket_sleep(struct gkf_ticket ticket)
+{
+	struct gkf_queue *queue = ticket.queue;
+	bool alone;
+	uint32_t word;
+
+	while (!gkf_ticket_done(ticket)) {
+		alone = help(queue->pool);
+		word = atomic_load(&queue->wake_word);
+		ask_for(queue, ticket.number);
+		if (gkf_ticket_done(ticket))
+			break;
+		gkf_sleep_on(&queue->wake_word, word, alone ? GK_NS_PER_MS : 0);
+	}
+}
+
+void gkf_ticket_wait(struct gkf_ticket ticket)
+{
+	if (!atomic_load(&gkf_room.ending))
+		gkf_ticket_sleep(ticket);
+}
+
+void gkf_wake_waiters(struct gkf_queue *queue, uint64_t done)
+{
+	if (done < atomic_load(&queue->wake_at))
+		return;
+	atomic_store(&queue->wake_at, UINT64_MAX);
+	atomic_fetch_add(&queue->wake_word, 1);
+	gkf_wake(&queue->wake_word, INT_MAX);
+}

@@ -1,0 +1,324 @@
+/*
+ * queue_work.c - running one task, and what that costs the device: kernels run
+ * in this process's turn and are its busy time, copies are traffic. A kernel
+ * finds floating point as a fresh thread has it.
+ */
+#include "machine/store/busy.h"
+#include "device/queue_private.h"
+#include "machine/store/turn.h"
+
+static GKF_THREAD_WORD struct gkf_place *here;
+
+#if defined(__x86_64__)
+typedef unsigned floating;
+static floating floating_default(void)
+{
+	unsigned old = __builtin_ia32_stmxcsr();
+
+	__builtin_ia32_ldmxcsr(0x1f80); /* all masked, to nearest */
+	return old;
+}
+static void floating_set(floating old)
+{
+	__builtin_ia32_ldmxcsr(old);
+}
+#elif defined(__aarch64__)
+typedef uint64_t floating;
+static void floating_set(floating old)
+{
+	__asm__ volatile("msr fpcr, %0" : : "r"(old));
+}
+static floating floating_default(void)
+{
+	uint64_t old;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r"(old));
+	floating_set(0);
+	return old;
+}
+#endif
+
+void gkf_work_plain_floating(void)
+{
+	floating_default();
+}
+
+/* ---- a turn that is kept for the next kernel of any queue ---- */
+
+/* Kernels that run, under `turn`: their busy time is a union. */
+static void count_in(struct gkf_pool *pool, struct gkf_machine *m,
+		     unsigned slot)
+{
+	if (!pool->kernels++)
+		gkf_busy_begin(m, slot);
+}
+
+static void count_out(struct gkf_pool *pool, struct gkf_machine *m,
+		      unsigned slot)
+{
+	if (!--pool->kernels)
+		gkf_busy_end(m, slot);
+}
+
+static bool keeps(const struct gkf_pool *pool)
+{
+	return atomic_load_explicit(&pool->keeps, memory_order_relaxed);
+}
+
+void gkf_work_release(struct gkf_pool *pool)
+{
+	struct gkf_machine *machine;
+
+	pthread_mutex_lock(&pool->turn);
+	machine = pool->kept_machine;
+	if (keeps(pool)) {
+		if (!pool->kept_rests)
+			count_out(pool, machine, pool->kept_slot);
+		gkf_turn_give(machine, pool->kept_slot);
+		atomic_store(&pool->keeps, false);
+	}
+	pthread_mutex_unlock(&pool->turn);
+}
+
+/* An executor alone: it releases it when it finds nothing to do. */
+static bool keep(struct gkf_place *place)
+{
+	const struct gkf_queue_ask *ask = &place->queue->ask;
+	struct gkf_pool *pool = place->queue->pool;
+	bool kept;
+
+	if (!gkf_is_executor())
+		return false;
+	pthread_mutex_lock(&pool->turn);
+	kept = !keeps(pool);
+	if (kept) {
+		pool->kept_machine = ask->machine;
+		pool->kept_slot = ask->slot;
+		pool->kept_rests = false;
+		atomic_store(&pool->keeps, true);
+		atomic_store(&place->has_turn, false);
+	}
+	pthread_mutex_unlock(&pool->turn);
+	return kept;
+}
+
+/* A turn that is over is not kept any longer. */
+static bool adopt(struct gkf_place *place)
+{
+	const struct gkf_queue_ask *ask = &place->queue->ask;
+	struct gkf_pool *pool = place->queue->pool;
+	bool adopted;
+
+	if (!keeps(pool))
+		return false;
+	pthread_mutex_lock(&pool->turn);
+	adopted = keeps(pool) && pool->kept_machine == ask->machine &&
+		  pool->kept_slot == ask->slot &&
+		  !gkf_turn_due(ask->machine, ask->slot);
+	if (adopted) {
+		if (pool->kept_rests)
+			count_in(pool, ask->machine, ask->slot);
+		atomic_store(&pool->keeps, false);
+		atomic_store(&place->has_turn, true);
+	}
+	pthread_mutex_unlock(&pool->turn);
+	if (!adopted)
+		gkf_work_release(pool);
+	return adopted;
+}
+
+/*
+ * Work that is no kernel goes on in a kept turn if it is short. Copies are no
+ * busy time: there may be many, and no kernel after them.
+ */
+static void look_at_kept(struct gkf_pool *pool, unsigned work, bool is_long)
+{
+	bool over;
+
+	if (__builtin_expect(!keeps(pool), 1))
+		return;
+	pthread_mutex_lock(&pool->turn);
+	over = is_long || (keeps(pool) &&
+			   gkf_turn_due(pool->kept_machine, pool->kept_slot));
+	if (!over && keeps(pool) && work != GKF_WORK_NONE &&
+	    !pool->kept_rests) {
+		pool->kept_rests = true;
+		count_out(pool, pool->kept_machine, pool->kept_slot);
+	}
+	pthread_mutex_unlock(&pool->turn);
+	if (over)
+		gkf_work_release(pool);
+}
+
+/* ---- turns of kernels ---- */
+
+/*
+ * Busy time begins with the first kernel of the process that has the turn and
+ * ends with the last. False: the kernel was told to stop while it waited. A
+ * slot that is not this process's (any more) has no turns to wait for.
+ */
+static bool take_turn(struct gkf_place *place)
+{
+	struct gkf_queue *queue = place->queue;
+	struct gkf_pool *pool = queue->pool;
+	int r;
+
+	if (adopt(place))
+		return true;
+	r = gkf_turn_take(queue->ask.machine, queue->ask.slot, &queue->stop);
+	if (r)
+		return !atomic_load(&queue->stop);
+	pthread_mutex_lock(&pool->turn);
+	count_in(pool, queue->ask.machine, queue->ask.slot);
+	pthread_mutex_unlock(&pool->turn);
+	atomic_store(&place->has_turn, true);
+	return true;
+}
+
+static void give_back(struct gkf_queue *queue)
+{
+	struct gkf_pool *pool = queue->pool;
+
+	pthread_mutex_lock(&pool->turn);
+	count_out(pool, queue->ask.machine, queue->ask.slot);
+	pthread_mutex_unlock(&pool->turn);
+	gkf_turn_give(queue->ask.machine, queue->ask.slot);
+}
+
+static void give_turn(struct gkf_place *place)
+{
+	if (atomic_exchange(&place->has_turn, false))
+		give_back(place->queue);
+}
+
+static bool is_due(const struct gkf_place *place)
+{
+	const struct gkf_queue_ask *ask = &place->queue->ask;
+
+	return atomic_load_explicit(&place->has_turn, memory_order_relaxed) &&
+	       gkf_turn_due(ask->machine, ask->slot);
+}
+
+/* The other threads of the kernel find the turn due, too, and wait here. */
+static void yield_turn(struct gkf_place *place)
+{
+	pthread_mutex_lock(&place->yielding);
+	if (is_due(place)) {
+		give_turn(place);
+		take_turn(place);
+	}
+	pthread_mutex_unlock(&place->yielding);
+}
+
+struct gkf_place *gkf_task_place(void)
+{
+	return here;
+}
+
+bool gkf_place_stopped(struct gkf_place *place)
+{
+	if (__builtin_expect(is_due(place), 0))
+		yield_turn(place);
+	return atomic_load_explicit(&place->queue->stop, memory_order_relaxed);
+}
+
+bool gkf_task_stopped(void)
+{
+	return here && gkf_place_stopped(here);
+}
+
+/*
+ * Whoever gave up the turn after each short kernel would wait for a whole
+ * slice of the others each time. So it is kept for a kernel that comes next,
+ * of this queue or another, as long as the slice lasts.
+ */
+static void end_turn(struct gkf_place *place, int result)
+{
+	if (!atomic_load(&place->has_turn))
+		return;
+	if (result || is_due(place) || atomic_load(&place->queue->stop) ||
+	    !keep(place))
+		give_turn(place);
+}
+
+static int run_kernel(struct gkf_place *place, struct gkf_task *task)
+{
+	struct gkf_queue *queue = place->queue;
+	floating old = floating_default();
+	int result = 0;
+
+	if (take_turn(place))
+		result = task->run(task);
+	end_turn(place, result);
+	floating_set(old);
+	/* What stopped early has not done its work. */
+	if (!result && atomic_load(&queue->stop))
+		result = atomic_load(&queue->result);
+	return result;
+}
+
+static void count_copy(const struct gkf_queue *queue,
+		       const struct gkf_task *task)
+{
+	static const enum gkf_direction direction[] = {
+	    [GKF_WORK_COPY_IN] = GKF_IN,
+	    [GKF_WORK_COPY_OUT] = GKF_OUT,
+	    [GKF_WORK_COPY_DEVICE] = GKF_DEVICE,
+	};
+
+	if (task->bytes)
+		gkf_busy_moved(queue->ask.machine, queue->ask.slot,
+			       direction[task->work], task->bytes);
+}
+
+static int run_by_kind(struct gkf_place *place, struct gkf_task *task)
+{
+	int result;
+
+	switch ((enum gkf_work)task->work) {
+	case GKF_WORK_KERNEL:
+		return run_kernel(place, task);
+	case GKF_WORK_COPY_IN:
+	case GKF_WORK_COPY_OUT:
+	case GKF_WORK_COPY_DEVICE:
+		result = task->run(task);
+		count_copy(place->queue, task);
+		return result;
+	case GKF_WORK_NONE:
+	case GKF_WORK_HOST:
+		break;
+	}
+	return task->run(task);
+}
+
+/* Other tasks of the device are not kept waiting by these. */
+static bool takes_long(const struct gkf_task *task)
+{
+	return task->work == GKF_WORK_KERNEL || task->work == GKF_WORK_HOST ||
+	       task->bytes >= 1 << 20;
+}
+
+int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
+{
+	struct gkf_place place = {.queue = queue,
+				  .outer = here,
+				  .yielding = PTHREAD_MUTEX_INITIALIZER};
+	bool is_long = takes_long(task), serves = gkf_is_executor();
+	int result;
+
+	if (is_long && !gkf_pool_begin_long(queue, task))
+		return GKF_TASK_LATER;
+	if (task->work != GKF_WORK_KERNEL)
+		look_at_kept(queue->pool, task->work, is_long);
+	here = &place;
+	result = run_by_kind(&place, task);
+	here = place.outer;
+	if (is_long)
+		gkf_pool_end_long(queue->pool, task);
+	return serves && !gkf_is_executor() ? GKF_TASK_FORKED : result;
+}
+
+void gkf_work_forget(void)
+{
+	here = NULL;
+}

@@ -1,0 +1,135 @@
+/*
+ * space.h - the memory that CUDA knows in this process: that of its devices
+ * and the host's that it was told of, under one set of addresses (unified
+ * addressing).
+ *
+ * The memory of a device has two fixed views. The public one, whose addresses
+ * programs get, is PROT_NONE: a host access faults as on a real GPU. The
+ * private one shows the same bytes, of a memfd, to copies and kernels. Both
+ * are reserved when the device is opened; nothing is mapped afterwards. What
+ * is not touched costs nothing. Managed and host memory have one address for
+ * both sides.
+ *
+ * Any thread may call anything. Addresses are CUdeviceptr values.
+ */
+#ifndef GKF_SPACE_H
+#define GKF_SPACE_H
+
+#include "machine/store/machine.h"
+
+enum gkf_memory_kind {
+	GKF_MEMORY_DEVICE,
+	GKF_MEMORY_MANAGED,    /* host and device use the same address */
+	GKF_MEMORY_HOST,       /* page-locked, allocated here */
+	GKF_MEMORY_REGISTERED, /* the caller's own, page-locked */
+};
+
+/* What a new piece of memory is to be. */
+struct gkf_memory_ask {
+	enum gkf_memory_kind kind;
+	unsigned device;       /* of the machine; who pays for it */
+	uint64_t size;         /* bytes, more than 0 */
+	uint64_t align;        /* a power of two up to 2 MiB; 0: 512 */
+	void *host;            /* GKF_MEMORY_REGISTERED: where it lies */
+	void *owner;           /* of the caller: the context */
+	unsigned flags;        /* of the caller */
+	struct gkf_pool *pool; /* GKF_MEMORY_DEVICE; NULL: in none */
+};
+
+/* One piece, copied out. */
+struct gkf_extent {
+	uint64_t base, size; /* as asked for */
+	enum gkf_memory_kind kind;
+	unsigned device, flags;
+	void *owner;
+	struct gkf_pool *pool; /* NULL: in none */
+	void *view;            /* where this process reads `base` */
+	uint64_t id;           /* never used twice in a process */
+};
+
+/*
+ * Makes a device's memory usable; `slot` of the ledger pays. Again and again
+ * is fine: each open wants a close. GK_ERR_NOMEM when not even a small part of
+ * the addresses can be reserved (RLIMIT_AS): else the device is smaller, and
+ * the log says so.
+ */
+GKF_API int gkf_space_open(struct gkf_machine *m, unsigned device,
+			   unsigned slot);
+GKF_API void gkf_space_close(unsigned device);
+
+/*
+ * GK_ERR_NO_SPACE: the device has not that much left (of page-locked memory:
+ * the host); GK_ERR_NOT_FOUND: the device is not open; GK_ERR_EXISTS: that is
+ * page-locked already, in part or whole. The memory is zero where nobody wrote
+ * before in this process. The ledger is charged in whole blocks (2 MiB), as a
+ * driver does it; for host memory it is not, for managed memory where it was
+ * moved to a device.
+ */
+GKF_API int gkf_space_alloc(const struct gkf_memory_ask *ask,
+			    uint64_t *ret_address);
+
+/* Only the base itself; GK_ERR_NOT_FOUND for anything else. */
+GKF_API int gkf_space_free(uint64_t base);
+
+/* What a piece of that size takes, unless it was asked to be aligned. */
+GKF_API uint64_t gkf_space_room(uint64_t size);
+
+/*
+ * The piece that begins there ends, and another one of the same owner begins,
+ * with another id, of a size that takes as much. GK_ERR_NOT_FOUND, and
+ * GK_ERR_RANGE for another room.
+ */
+GKF_API int gkf_space_renew(uint64_t base, uint64_t size);
+
+/*
+ * Managed memory moves to a device, or back: the device's ledger is charged
+ * for the blocks that it lies in, until they move on or are freed. What has no
+ * room there stays on the host; and what a device was given gives way when its
+ * memory is asked for.
+ */
+#define GKF_SPACE_HOST UINT32_MAX
+GKF_API void gkf_space_move(uint64_t address, uint64_t size, unsigned device);
+
+/* Frees all that an owner has. */
+GKF_API void gkf_space_drop(const void *owner);
+
+/* The piece that an address lies in. False: in none. */
+GKF_API bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent);
+
+/*
+ * Where this process reads and writes [address, address + size): NULL unless
+ * all of it lies in one piece.
+ */
+GKF_API void *gkf_space_view(uint64_t address, uint64_t size);
+
+/* Is it an address that only a device may have, alive or not? */
+GKF_API bool gkf_space_is_reserved(uint64_t address);
+
+/*
+ * A pool keeps blocks charged that are free, for its next pieces: as many as
+ * are in use, or its threshold if that is more. GK_ERR_NOT_FOUND: the device
+ * is not open. max_size: bytes it may ever have; 0: no bound. A released pool
+ * goes away with its last piece.
+ */
+struct gkf_pool;
+struct gkf_pool_usage {
+	uint64_t reserved, reserved_high; /* charged, in blocks */
+	uint64_t used, used_high;         /* by pieces */
+};
+GKF_API int gkf_pool_new(unsigned device, uint64_t max_size,
+			 struct gkf_pool **ret_pool);
+GKF_API void gkf_pool_release(struct gkf_pool *pool);
+GKF_API void gkf_pool_keep(struct gkf_pool *pool, uint64_t threshold);
+
+/* Gives back what is free, as long as it has more than `keep` bytes. */
+GKF_API void gkf_pool_trim(struct gkf_pool *pool, uint64_t keep);
+GKF_API void gkf_pool_read(struct gkf_pool *pool,
+			   struct gkf_pool_usage *ret_usage);
+
+/* The highest values are from now on those of now. */
+GKF_API void gkf_pool_reset(struct gkf_pool *pool, bool reserved, bool used);
+
+/* After fork(), in the child: forgets what the parent had. */
+GKF_API void gkf_space_forget(void);
+
+#endif

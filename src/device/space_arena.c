@@ -1,0 +1,248 @@
+/* space_arena.c - making ranges of addresses, and looking them up. */
+#include "device/space_arena.h"
+
+#include "base/log.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define SMALLEST (64ULL << 20)
+
+static void *map(void *at, uint64_t size, int prot, int flags, int fd)
+{
+	void *p = mmap(at, size, prot, flags | MAP_NORESERVE, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Zeroed, and only there as far as it is touched. */
+static void *map_table(uint64_t size)
+{
+	return map(NULL, size, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+/* Addresses at a multiple of the block size; nothing can be read there. */
+static void *map_aligned(uint64_t size)
+{
+	unsigned char *p = map(NULL, size + BLOCK_SIZE, PROT_NONE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	uint64_t before;
+
+	if (!p)
+		return NULL;
+	before = -(uintptr_t)p & (BLOCK_SIZE - 1);
+	if (before)
+		munmap(p, before);
+	if (before < BLOCK_SIZE)
+		munmap(p + before + size, BLOCK_SIZE - before);
+	return p + before;
+}
+
+/*
+ * A file of that size without a name, or -1: memory without a file will do,
+ * too, and a bound on the size of files (RLIMIT_FSIZE) would end the program.
+ */
+static int open_file(uint64_t size)
+{
+	struct rlimit bound;
+	int fd;
+
+	if (getrlimit(RLIMIT_FSIZE, &bound) || bound.rlim_cur < size)
+		return -1;
+	fd = memfd_create("gpukit", MFD_CLOEXEC);
+	if (fd >= 0 && ftruncate(fd, (off_t)size)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Shows memory of its own at addresses that map_aligned() made. Only the
+ * mapping holds it, so a program that closes all descriptors does no harm. Not
+ * in a child: it must not change what is its parent's.
+ */
+static bool show_file(void *at, uint64_t size)
+{
+	int fd = open_file(size);
+	bool ok =
+	    map(at, size, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (!ok)
+		return false;
+	madvise(at, size, MADV_DONTFORK);
+	madvise(at, size, MADV_DONTDUMP);
+	return true;
+}
+
+static bool show(struct arena *a)
+{
+	void *at = (void *)(uintptr_t)a->base;
+	bool ok;
+
+	if (a->kind == GKF_MEMORY_HOST) {
+		a->view = at;
+		ok = !mprotect(at, a->size, PROT_READ | PROT_WRITE);
+	} else {
+		a->view =
+		    a->kind == GKF_MEMORY_DEVICE ? map_aligned(a->size) : at;
+		ok = a->view && show_file(a->view, a->size);
+	}
+	if (ok)
+		madvise(a->view, a->size, MADV_HUGEPAGE);
+	return ok;
+}
+
+static void unmap_range(struct arena *a)
+{
+	if (a->view && a->view != (void *)(uintptr_t)a->base)
+		munmap(a->view, a->size);
+	if (a->base)
+		munmap((void *)(uintptr_t)a->base, a->size);
+	a->view = NULL;
+	a->base = 0;
+}
+
+static bool map_range(struct arena *a, uint64_t size)
+{
+	a->size = size;
+	a->base = (uintptr_t)map_aligned(size);
+	if (a->base && show(a))
+		return true;
+	unmap_range(a);
+	return false;
+}
+
+/* When there is little, most of it is left to the program. */
+static bool map_what_fits(struct arena *a, uint64_t want)
+{
+	uint64_t size = want;
+
+	while (!map_range(a, size)) {
+		if (size <= SMALLEST)
+			return false;
+		size /= 2;
+	}
+	if (size == want)
+		return true;
+	if (size > SMALLEST) {
+		unmap_range(a);
+		size = size / 4 > SMALLEST ? size / 4 : SMALLEST;
+		if (!map_range(a, size))
+			return false;
+	}
+	gk_log(GK_LOG_WARN,
+	       "addresses for %llu MiB only, not for %llu, of memory that "
+	       "CUDA sees (RLIMIT_AS?)",
+	       (unsigned long long)(size >> 20),
+	       (unsigned long long)(want >> 20));
+	return true;
+}
+
+/* What is noted of each block. All of it lies together. */
+static bool map_tables(struct arena *a)
+{
+	uint64_t blocks = a->size / BLOCK_SIZE;
+	uint64_t pages = (blocks >> FIT_PAGE_SHIFT) + 1;
+	uint64_t each = sizeof(*a->block) + sizeof(*a->dirty) +
+			sizeof(*a->shared) + sizeof(*a->note) +
+			sizeof(struct fit_note);
+	struct fit_note *notes = map_table(
+	    (blocks + 1) * each + pages * sizeof(*a->blocks.page) + 64);
+	uint32_t first, length, *block;
+
+	if (!notes)
+		return false;
+	a->note = (struct fit_note **)(notes + blocks + 1);
+	a->shared = (struct shared_block **)(a->note + blocks + 1);
+	a->blocks.page = (struct fit_note **)(a->shared + blocks + 1);
+	block = (uint32_t *)(a->blocks.page + pages);
+	a->block = (_Atomic uint32_t *)block;
+	a->dirty = (unsigned char *)(block + blocks + 1);
+	for (uint64_t i = 0; i < pages; i++)
+		a->blocks.page[i] = notes + (i << FIT_PAGE_SHIFT);
+	a->blocks.units = (uint32_t)blocks;
+	fit_give(&a->blocks, 0, (uint32_t)blocks, &first, &length);
+	return true;
+}
+
+struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want)
+{
+	struct arena *a = map_table(sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->kind = kind;
+	a->want = want;
+	if (map_what_fits(a, want)) {
+		if (map_tables(a)) {
+			pthread_mutex_init(&a->lock, NULL);
+			pool_init(&a->pool, a);
+			return a;
+		}
+		unmap_range(a);
+	}
+	munmap(a, sizeof(*a));
+	return NULL;
+}
+
+void arena_wipe(struct arena *a)
+{
+	uint64_t blocks = a->size / BLOCK_SIZE;
+
+	pthread_mutex_lock(&a->lock);
+	madvise(a->view, a->size,
+		a->kind == GKF_MEMORY_HOST ? MADV_DONTNEED : MADV_REMOVE);
+	memset(a->dirty, 0, blocks);
+	a->kept = 0;
+	pthread_mutex_unlock(&a->lock);
+}
+
+/*
+ * The last live piece of a shared block that begins at a unit or before. What
+ * changes meanwhile lies outside the piece that is looked for.
+ */
+static uint32_t find_shared(const struct shared_block *s, unsigned unit)
+{
+	unsigned word = unit / 64;
+	uint64_t bits =
+	    atomic_load_explicit(&s->starts[word], memory_order_acquire) &
+	    (~0ULL >> (63 - unit % 64));
+	uint64_t words;
+
+	if (!bits) {
+		words = atomic_load_explicit(&s->words, memory_order_acquire) &
+			((1ULL << word) - 1);
+		if (!words)
+			return 0;
+		word = 63 - (unsigned)__builtin_clzll(words);
+		bits = atomic_load_explicit(&s->starts[word],
+					    memory_order_acquire);
+		if (!bits)
+			return 0;
+	}
+	unit = word * 64 + 63 - (unsigned)__builtin_clzll(bits);
+	return atomic_load_explicit(&s->piece[unit], memory_order_acquire);
+}
+
+bool arena_find(const struct arena *a, uint64_t address,
+		struct piece_words *ret_words)
+{
+	uint64_t offset = address - a->base;
+	uint32_t entry = atomic_load_explicit(&a->block[offset / BLOCK_SIZE],
+					      memory_order_acquire);
+	uint32_t piece = entry >> 1;
+
+	if (entry & 1)
+		piece = find_shared(
+		    __atomic_load_n(&a->shared[entry >> 1], __ATOMIC_ACQUIRE),
+		    (unsigned)(offset % BLOCK_SIZE / UNIT_SIZE));
+	return piece_read(&a->pieces, piece, ret_words) &&
+	       address - ret_words->base < ret_words->size;
+}

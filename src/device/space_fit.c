@@ -1,0 +1,139 @@
+/* space_fit.c - free spans, in lists by their length. */
+#include "device/space_fit.h"
+
+static struct fit_note *note(const struct fit *f, uint32_t unit)
+{
+	return &f->page[unit >> FIT_PAGE_SHIFT]
+		       [unit & ((1U << FIT_PAGE_SHIFT) - 1)];
+}
+
+/* The list of spans of a length: lengths below FIT_CUTS have one each. */
+static void place(uint32_t length, uint32_t *row, uint32_t *cut)
+{
+	uint32_t log;
+
+	if (length < FIT_CUTS) {
+		*row = 0;
+		*cut = length;
+		return;
+	}
+	log = 31 - (uint32_t)__builtin_clz(length);
+	*row = log - 3;
+	*cut = (length >> (log - 4)) & (FIT_CUTS - 1);
+}
+
+static void insert(struct fit *f, uint32_t first, uint32_t length)
+{
+	uint32_t row, cut, *head;
+
+	place(length, &row, &cut);
+	head = &f->head[row][cut];
+	*note(f, first) = (struct fit_note){.ahead = length, .next = *head};
+	note(f, first + length - 1)->back = length;
+	if (*head)
+		note(f, *head - 1)->prev = first + 1;
+	*head = first + 1;
+	f->rows |= 1U << row;
+	f->cuts[row] |= 1U << cut;
+}
+
+void fit_remove(struct fit *f, uint32_t first)
+{
+	struct fit_note *n = note(f, first);
+	uint32_t row, cut;
+
+	place(n->ahead, &row, &cut);
+	if (n->next)
+		note(f, n->next - 1)->prev = n->prev;
+	if (n->prev)
+		note(f, n->prev - 1)->next = n->next;
+	else
+		f->head[row][cut] = n->next;
+	if (!f->head[row][cut]) {
+		f->cuts[row] &= ~(1U << cut);
+		if (!f->cuts[row])
+			f->rows &= ~(1U << row);
+	}
+	note(f, first + n->ahead - 1)->back = 0;
+	n->ahead = 0;
+}
+
+/* The first span of the lists of longer spans than `length` may be. */
+static uint32_t find_longer(const struct fit *f, uint32_t length)
+{
+	uint32_t row, cut, cuts, rows;
+
+	place(length, &row, &cut);
+	cuts = cut + 1 < FIT_CUTS ? f->cuts[row] & ~0U << (cut + 1) : 0;
+	if (!cuts) {
+		rows = f->rows & ~0U << (row + 1);
+		if (!rows)
+			return 0;
+		row = (uint32_t)__builtin_ctz(rows);
+		cuts = f->cuts[row];
+	}
+	return f->head[row][__builtin_ctz(cuts)];
+}
+
+/* Of the list of that length, whose spans may be too short. */
+static uint32_t find_same(const struct fit *f, uint32_t length, uint32_t tries)
+{
+	uint32_t row, cut, at;
+
+	place(length, &row, &cut);
+	at = f->head[row][cut];
+	while (at && tries-- && note(f, at - 1)->ahead < length)
+		at = note(f, at - 1)->next;
+	return at && note(f, at - 1)->ahead >= length ? at : 0;
+}
+
+bool fit_take(struct fit *f, uint32_t n, uint32_t align, uint32_t *ret_unit)
+{
+	uint32_t need = n + align - 1;
+	uint32_t at = find_same(f, need, 4);
+	uint32_t first, length, start;
+
+	if (!at)
+		at = find_longer(f, need);
+	if (!at)
+		at = find_same(f, need, UINT32_MAX);
+	if (!at)
+		return false;
+	first = at - 1;
+	length = note(f, first)->ahead;
+	fit_remove(f, first);
+	start = (first + align - 1) & ~(align - 1);
+	if (start > first)
+		insert(f, first, start - first);
+	if (first + length > start + n)
+		insert(f, start + n, first + length - start - n);
+	*ret_unit = start;
+	return true;
+}
+
+static bool is_edge(const struct fit *f, uint32_t unit)
+{
+	return unit == 0 || unit >= f->units ||
+	       (f->apart && !(unit & (f->apart - 1)));
+}
+
+void fit_give(struct fit *f, uint32_t unit, uint32_t n, uint32_t *ret_first,
+	      uint32_t *ret_length)
+{
+	uint32_t first = unit, length = n, before, behind;
+
+	before = is_edge(f, unit) ? 0 : note(f, unit - 1)->back;
+	if (before) {
+		first -= before;
+		length += before;
+		fit_remove(f, first);
+	}
+	behind = is_edge(f, unit + n) ? 0 : note(f, unit + n)->ahead;
+	if (behind) {
+		length += behind;
+		fit_remove(f, unit + n);
+	}
+	insert(f, first, length);
+	*ret_first = first;
+	*ret_length = length;
+}

@@ -1,0 +1,148 @@
+/*
+ * space_registered.c - host memory of the program that was page-locked: ranges
+ * that do not overlap, sorted by address.
+ */
+#include "device/space_arena.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	pthread_rwlock_t lock;
+	_Atomic unsigned count; /* 0: lookups need no lock */
+	unsigned room;
+	struct piece_words *row;
+} table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+/* The first row that ends behind an address. The lock is held. */
+static unsigned place(uint64_t address)
+{
+	unsigned low = 0, high = atomic_load(&table.count);
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+		const struct piece_words *w = &table.row[middle];
+
+		if (w->base + w->size <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool make_room(void)
+{
+	unsigned room = table.room ? 2 * table.room : 64;
+	struct piece_words *row;
+
+	if (atomic_load(&table.count) < table.room)
+		return true;
+	row = realloc(table.row, room * sizeof(*row));
+	if (!row)
+		return false;
+	table.row = row;
+	table.room = room;
+	return true;
+}
+
+static int insert(const struct piece_words *words)
+{
+	unsigned count = atomic_load(&table.count);
+	unsigned at = place(words->base);
+
+	if (at < count && table.row[at].base < words->base + words->size)
+		return GK_ERR_EXISTS;
+	if (!make_room())
+		return GK_ERR_NOMEM;
+	memmove(&table.row[at + 1], &table.row[at],
+		(count - at) * sizeof(*words));
+	table.row[at] = *words;
+	atomic_store(&table.count, count + 1);
+	return 0;
+}
+
+int registered_add(const struct gkf_memory_ask *ask, uint64_t *ret_address)
+{
+	struct piece_words words = {.base = (uintptr_t)ask->host,
+				    .size = ask->size,
+				    .owner = (uintptr_t)ask->owner,
+				    .kind = ask->kind,
+				    .device = ask->device,
+				    .flags = ask->flags};
+	struct gkf_extent e;
+	int r;
+
+	if (!words.base || words.base + words.size < words.base ||
+	    gkf_space_is_reserved(words.base))
+		return GK_ERR_INVALID;
+	if (gkf_space_find(words.base, &e))
+		return GK_ERR_EXISTS;
+	words.id = space_id();
+	pthread_rwlock_wrlock(&table.lock);
+	r = insert(&words);
+	pthread_rwlock_unlock(&table.lock);
+	if (!r)
+		*ret_address = words.base;
+	return r;
+}
+
+static void take_out(unsigned at)
+{
+	unsigned count = atomic_load(&table.count) - 1;
+
+	memmove(&table.row[at], &table.row[at + 1],
+		(count - at) * sizeof(*table.row));
+	atomic_store(&table.count, count);
+}
+
+int registered_remove(uint64_t base)
+{
+	int r = GK_ERR_NOT_FOUND;
+	unsigned at;
+
+	pthread_rwlock_wrlock(&table.lock);
+	at = place(base);
+	if (at < atomic_load(&table.count) && table.row[at].base == base) {
+		take_out(at);
+		r = 0;
+	}
+	pthread_rwlock_unlock(&table.lock);
+	return r;
+}
+
+bool registered_find(uint64_t address, struct piece_words *ret_words)
+{
+	bool found;
+	unsigned at;
+
+	if (!atomic_load_explicit(&table.count, memory_order_acquire))
+		return false;
+	pthread_rwlock_rdlock(&table.lock);
+	at = place(address);
+	found = at < atomic_load(&table.count) && table.row[at].base <= address;
+	if (found)
+		*ret_words = table.row[at];
+	pthread_rwlock_unlock(&table.lock);
+	return found;
+}
+
+void registered_drop(const void *owner)
+{
+	pthread_rwlock_wrlock(&table.lock);
+	for (unsigned i = atomic_load(&table.count); i--;)
+		if (table.row[i].owner == (uintptr_t)owner)
+			take_out(i);
+	pthread_rwlock_unlock(&table.lock);
+}
+
+/* What the parent noted is the child's to lose. */
+void registered_forget(void)
+{
+	pthread_rwlock_init(&table.lock, NULL);
+	atomic_store(&table.count, 0);
+	table.room = 0;
+	table.row = NULL;
+}

@@ -1,0 +1,263 @@
+/* list.c - -L, --version, topo -m, mig -lgi; see table.h. */
+#include "format/smi/table.h"
+
+#include "format/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The profile of a MIG device, the end of its name: 3g.40gb. */
+static const char *profile(const struct gk_device *d)
+{
+	const char *at = strstr(d->name, " MIG ");
+
+	return at ? at + strlen(" MIG ") : d->name;
+}
+
+void gk_smi_list(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+
+		if (d->mig_index < 0) {
+			gk_buf_printf(out, "GPU %u: ", d->index);
+			gk_smi_text(out, d, d->name);
+		} else {
+			gk_buf_printf(out, "  MIG %-12sDevice %2d:", profile(d),
+				      d->mig_index);
+		}
+		gk_buf_puts(out, " (UUID: ");
+		gk_smi_text(out, d, d->uuid);
+		gk_buf_puts(out, ")\n");
+	}
+}
+
+void gk_smi_version(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	const char *driver = snap->driver_version;
+	char cuda[GK_UNITS_MAX], nvml[GK_NAME_MAX];
+	bool new_names = gk_smi_major(snap) >= 610;
+	const char *second;
+
+	gk_cuda_version(cuda, snap->cuda_version);
+	/* NVML's version is CUDA's major one and the driver's: 13.590.48. */
+	second = strchr(snap->nvml_version, '.');
+	gk_str_copy(nvml, sizeof nvml, second ? second + 1 : "");
+	for (char *at = nvml, dots = 0; *at; at++)
+		if (*at == '.' && ++dots == 2)
+			*at-- = '\0';
+	gk_buf_printf(out,
+		      "NVIDIA-SMI version  : %s\n"
+		      "NVML version        : %s\n",
+		      driver, nvml);
+	if (!new_names)
+		gk_buf_printf(out,
+			      "DRIVER version      : %s\n"
+			      "CUDA Version        : %s\n",
+			      driver, cuda);
+	else
+		gk_buf_printf(out,
+			      "DRIVER version      : Deprecated, see \"KMD "
+			      "version\" instead\n"
+			      "CUDA version        : Deprecated, see \"CUDA "
+			      "UMD version\" instead\n"
+			      "KMD version         : %s\n"
+			      "CUDA UMD version    : %s\n",
+			      driver, cuda);
+}
+
+/* ---- topo -m ---- */
+
+static const char *const paths[GK_PATH_COUNT] = {
+    [GK_PATH_UNKNOWN] = "N/A",  [GK_PATH_SELF] = "X",
+    [GK_PATH_BOARD] = "PIX",    [GK_PATH_SINGLE] = "PIX",
+    [GK_PATH_MULTIPLE] = "PXB", [GK_PATH_HOSTBRIDGE] = "PHB",
+    [GK_PATH_NODE] = "NODE",    [GK_PATH_SYSTEM] = "SYS",
+};
+
+/* Whether a device is a GPU that the topology is known of. */
+static bool is_placed(const struct gk_snapshot *snap, size_t at)
+{
+	return snap->topology && snap->devices[at].mig_index < 0 &&
+	       snap->devices[at].index < snap->topology->count;
+}
+
+static void topology_row(struct gk_buf *out, const struct gk_snapshot *snap,
+			 unsigned row)
+{
+	const struct gk_topology *t = snap->topology;
+	const struct gk_place *place = &t->places[row];
+
+	gk_buf_printf(out, "GPU%u\t", row);
+	for (size_t i = 0; i < snap->device_count; i++) {
+		unsigned column = snap->devices[i].index;
+		const struct gk_peer *peer;
+
+		if (!is_placed(snap, i))
+			continue;
+		peer = &t->peers[row * t->count + column];
+		if (column == row)
+			gk_buf_puts(out, " X \t");
+		else if (peer->nvlinks)
+			gk_buf_printf(out, "NV%u\t", peer->nvlinks);
+		else
+			gk_buf_printf(out, "%s\t", paths[peer->path]);
+	}
+	gk_buf_printf(out, "%s\t%s\t\t", *place->cpus ? place->cpus : "N/A",
+		      *place->numa_nodes ? place->numa_nodes : "N/A");
+	if (place->numa_node >= 0)
+		gk_buf_printf(out, "%d\n", place->numa_node);
+	else
+		gk_buf_puts(out, "N/A\n");
+}
+
+void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	gk_buf_puts(out, "\t\033[4m");
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (is_placed(snap, i))
+			gk_buf_printf(out, "GPU%u\t", snap->devices[i].index);
+	gk_buf_puts(out, "CPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n");
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (is_placed(snap, i))
+			topology_row(out, snap, snap->devices[i].index);
+	gk_buf_puts(out,
+		    "\nLegend:\n\n"
+		    "  X    = the GPU itself\n"
+		    "  SYS  = by PCIe, and between the NUMA nodes of the CPUs\n"
+		    "  NODE = by PCIe host bridges of one NUMA node\n"
+		    "  PHB  = by one PCIe host bridge\n"
+		    "  PXB  = by PCIe switches, without a host bridge\n"
+		    "  PIX  = by one PCIe switch at most\n"
+		    "  NV#  = by # NVLinks together\n");
+}
+
+/* ---- MIG instances ---- */
+
+static const enum gk_metric of_instances[] = {
+    GK_M_GI_PROFILE, GK_M_GI_START, GK_M_GI_SIZE,
+    GK_M_CI_PROFILE, GK_M_CI_START, GK_M_CI_SIZE,
+};
+
+void gk_smi_instances_wanted(struct gk_metric_set *set)
+{
+	for (size_t i = 0; i < sizeof of_instances / sizeof *of_instances; i++)
+		gk_metric_set_add(set, of_instances[i]);
+}
+
+/* 2:1, right before and left behind the colon. */
+static void placement(char dst[32], struct gk_value start, struct gk_value size)
+{
+	if (start.why || size.why)
+		gk_str_copy(dst, 32, "N/A");
+	else
+		snprintf(dst, 32, "%" PRId64 ":%" PRId64, start.v, size.v);
+}
+
+static void profile_id(char dst[32], struct gk_value id)
+{
+	if (id.why)
+		gk_str_copy(dst, 32, "N/A");
+	else
+		snprintf(dst, 32, "%" PRId64, id.v);
+}
+
+/* The profile of the GPU instance, without the part that computes: 1c. */
+static const char *gi_profile(const struct gk_device *d)
+{
+	const char *name = profile(d);
+	const char *dot = strchr(name, '.');
+
+	return dot && dot > name && dot[-1] == 'c' ? dot + 1 : name;
+}
+
+/* Whether it is the first MIG device of its GPU instance. */
+static bool is_first(const struct gk_snapshot *snap, size_t at)
+{
+	const struct gk_device *d = &snap->devices[at];
+
+	for (size_t i = 0; i < at; i++)
+		if (snap->devices[i].index == d->index &&
+		    snap->devices[i].mig_index >= 0 &&
+		    snap->devices[i].gpu_instance == d->gpu_instance)
+			return false;
+	return true;
+}
+
+static bool none(struct gk_buf *out, const struct gk_snapshot *snap,
+		 const char *what)
+{
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (snap->devices[i].mig_index >= 0)
+			return false;
+	gk_buf_printf(out, "No %s instances found: Not Found\n", what);
+	return true;
+}
+
+static const char gi_line[] =
+    "+---------------------------------------------------------+\n";
+
+void gk_smi_gpu_instances(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	char place[32], id[32];
+
+	if (none(out, snap, "GPU"))
+		return;
+	gk_buf_printf(
+	    out,
+	    "%s| GPU instances:                                          |\n"
+	    "| GPU   Name               Profile  Instance   Placement  |\n"
+	    "|                            ID       ID       Start:Size |\n"
+	    "|=========================================================|\n",
+	    gi_line);
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+
+		if (d->mig_index < 0 || !is_first(snap, i))
+			continue;
+		placement(place, d->m[GK_M_GI_START], d->m[GK_M_GI_SIZE]);
+		profile_id(id, d->m[GK_M_GI_PROFILE]);
+		gk_buf_printf(out, "|%4u  MIG %-16s%4s%9d%13s     |\n%s",
+			      d->index, gi_profile(d), id, d->gpu_instance,
+			      place, gi_line);
+	}
+}
+
+static const char ci_line[] =
+    "+--------------------------------------------------------------------+\n";
+
+void gk_smi_compute_instances(struct gk_buf *out,
+			      const struct gk_snapshot *snap)
+{
+	char place[32], id[32];
+
+	if (none(out, snap, "compute"))
+		return;
+	gk_buf_printf(
+	    out,
+	    "%s| Compute instances:                                            "
+	    " "
+	    "    |\n"
+	    "| GPU     GPU       Name             Profile   Instance   "
+	    "Placement  |\n"
+	    "|       Instance                       ID        ID       "
+	    "Start:Size |\n"
+	    "|         ID                                                    "
+	    "     |\n"
+	    "|================================================================"
+	    "====|\n",
+	    ci_line);
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+
+		if (d->mig_index < 0)
+			continue;
+		placement(place, d->m[GK_M_CI_START], d->m[GK_M_CI_SIZE]);
+		profile_id(id, d->m[GK_M_CI_PROFILE]);
+		gk_buf_printf(out,
+			      "|%4u%7d       MIG %-14s%4s%10d%13s     |\n%s",
+			      d->index, d->gpu_instance, profile(d), id,
+			      d->compute_instance, place, ci_line);
+	}
+}

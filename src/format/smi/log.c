@@ -1,0 +1,421 @@
+/* log.c - the tables of -q as text and as XML; see log.h. */
+#include "format/smi/log.h"
+#include "format/smi/log_lists.h"
+
+#include "format/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum section {
+	ANY = 0,
+	MEMORY = 1 << 0,
+	UTILIZATION = GK_SMI_UTILIZATION,
+	ECC = 1 << 2,
+	TEMPERATURE = 1 << 3,
+	POWER = GK_SMI_POWER,
+	CLOCK = GK_SMI_CLOCK,
+	COMPUTE = 1 << 6,
+	PIDS = GK_SMI_PIDS,
+	PERFORMANCE = 1 << 8,
+	SUPPORTED_CLOCKS = GK_SMI_SUPPORTED_CLOCKS,
+	PAGE_RETIREMENT = 1 << 10,
+	ACCOUNTING = 1 << 11,
+	ENCODER_STATS = 1 << 12,
+	SUPPORTED_GPU_TARGET_TEMP = 1 << 13,
+	VOLTAGE = 1 << 14,
+	FBC_STATS = 1 << 15,
+	ROW_REMAPPER = 1 << 16,
+	GSP_FIRMWARE_VERSION = 1 << 17,
+	POWER_SMOOTHING = 1 << 18,
+	POWER_PROFILES = 1 << 19,
+};
+
+const struct gk_smi_section gk_smi_sections[] = {
+    {"MEMORY", MEMORY},
+    {"UTILIZATION", UTILIZATION},
+    {"ECC", ECC},
+    {"TEMPERATURE", TEMPERATURE},
+    {"POWER", POWER},
+    {"CLOCK", CLOCK},
+    {"COMPUTE", COMPUTE},
+    {"PIDS", PIDS},
+    {"PERFORMANCE", PERFORMANCE},
+    {"SUPPORTED_CLOCKS", SUPPORTED_CLOCKS},
+    {"PAGE_RETIREMENT", PAGE_RETIREMENT},
+    {"ACCOUNTING", ACCOUNTING},
+    {"ENCODER_STATS", ENCODER_STATS},
+    {"SUPPORTED_GPU_TARGET_TEMP", SUPPORTED_GPU_TARGET_TEMP},
+    {"VOLTAGE", VOLTAGE},
+    {"FBC_STATS", FBC_STATS},
+    {"ROW_REMAPPER", ROW_REMAPPER},
+    {"GSP_FIRMWARE_VERSION", GSP_FIRMWARE_VERSION},
+    {"POWER_SMOOTHING", POWER_SMOOTHING},
+    {"POWER_PROFILES", POWER_PROFILES},
+    {0},
+};
+
+enum when {
+	ALWAYS,
+	OLD,         /* from 590 on it says that it is deprecated */
+	HEXADECIMAL, /* XML has it without 0x */
+	BEFORE_610,
+	SINCE_595,
+	SINCE_610,
+	WITH_SRAM, /* the driver tells the parts of SRAM errors */
+	WITHOUT_SRAM,
+	WITH_TLIMIT, /* temperatures are told as distances */
+	WITHOUT_TLIMIT,
+};
+
+static bool holds(enum when when, const struct gk_smi_at *at)
+{
+	const struct gk_value *m = at->device->m;
+	int major = gk_smi_major(at->snap);
+
+	switch (when) {
+	case BEFORE_610:
+		return major < 610;
+	case SINCE_595:
+		return major >= 595;
+	case SINCE_610:
+		return major >= 610;
+	case WITH_SRAM:
+		return !m[GK_M_SRAM_PARITY].why;
+	case WITHOUT_SRAM:
+		return m[GK_M_SRAM_PARITY].why != GK_PRESENT;
+	case WITH_TLIMIT:
+		return !m[GK_M_MARGIN_SHUTDOWN].why;
+	case WITHOUT_TLIMIT:
+		return m[GK_M_MARGIN_SHUTDOWN].why != GK_PRESENT;
+	case ALWAYS:
+	case OLD:
+	case HEXADECIMAL:
+	default:
+		return true;
+	}
+}
+
+/* What holds() looks at. */
+static const enum gk_metric judged[] = {GK_M_SRAM_PARITY, GK_M_MARGIN_SHUTDOWN};
+
+/* ---- lists: what is no table ---- */
+
+struct row {
+	int depth; /* 1 and more */
+	unsigned section;
+	const char *label, *element, *unit;
+	enum when when;
+	int collapse; /* of a group: a metric, or -1 */
+	struct gk_smi_source source;
+	gk_smi_log_list *list;
+};
+
+static void rows(struct gk_buf *out, const struct gk_smi_at *at,
+		 const struct row *row, size_t count, unsigned sections,
+		 bool xml);
+
+#define SHOW(name)                                                             \
+	static enum gk_absence gk_smi_##name(                                  \
+	    struct gk_buf *out, const struct gk_smi_at *at,                    \
+	    __attribute__((unused)) int what,                                  \
+	    __attribute__((unused)) int64_t arg)
+
+SHOW(mig_index)
+{
+	gk_buf_printf(out, "%d", at->device->mig_index);
+	return GK_PRESENT;
+}
+
+/* Of a MIG device: 0 its GPU instance, 1 its compute instance. */
+SHOW(instance)
+{
+	int id = arg ? at->device->compute_instance : at->device->gpu_instance;
+
+	if (id < 0)
+		return GK_ABSENT_NOT_SUPPORTED;
+	gk_buf_printf(out, "%d", id);
+	return GK_PRESENT;
+}
+
+#define ROW(depth, label, element, unit, when, ...)                            \
+	ROW_(depth, ANY, label, element, unit, when, __VA_ARGS__)
+#define TOP(section, label, element, unit, when, ...)                          \
+	ROW_(1, section, label, element, unit, when, __VA_ARGS__)
+#define ROW_(depth, section, label, element, unit, when, ...)                  \
+	{depth, section, label, element, unit, when, -1, {__VA_ARGS__}, NULL},
+#define GROUP(depth, label, element, when, metric)                             \
+	{depth, ANY, label, element, NULL, when, metric, {NULL, 0, 0}, NULL},
+#define PART(section, label, element, when, metric)                            \
+	{1, section, label, element, NULL, when, metric, {NULL, 0, 0}, NULL},
+#define LIST(section, function)                                                \
+	{1,    section,      NULL,                                             \
+	 NULL, NULL,         ALWAYS,                                           \
+	 -1,   {NULL, 0, 0}, gk_smi_log_##function},
+
+static const struct row mig_rows[] = {
+#include "format/smi/mig.def"
+};
+
+void gk_smi_log_mig_devices(struct gk_buf *out, const struct gk_smi_at *at,
+			    bool xml)
+{
+	struct gk_smi_at mig = *at;
+	bool any = false;
+
+	if (xml)
+		gk_buf_puts(out, "\t\t<mig_devices>\n");
+	for (size_t i = 0; i < at->snap->device_count; i++) {
+		mig.device = &at->snap->devices[i];
+		if (mig.device->mig_index < 0 ||
+		    mig.device->index != at->device->index)
+			continue;
+		rows(out, &mig, mig_rows, COUNT(mig_rows), ANY, xml);
+		any = true;
+	}
+	if (xml)
+		gk_buf_puts(out, any ? "\t\t</mig_devices>\n"
+				     : "\t\t\tNone\n\t\t</mig_devices>\n");
+}
+
+static const struct row gpu_rows[] = {
+#include "format/smi/log.def"
+};
+
+/* ---- the tables ---- */
+
+/* The value of a row, or why it is absent; its unit behind it. */
+static void value(struct gk_buf *out, const struct gk_smi_at *at,
+		  const struct row *row)
+{
+	const struct gk_smi_source *source = &row->source;
+	enum gk_absence why;
+
+	if (row->when == OLD && gk_smi_major(at->snap) >= 590) {
+		gk_buf_puts(out, GK_SMI_DEPRECATED);
+		return;
+	}
+	why = source->show(out, at, source->what, source->arg);
+	gk_buf_puts(out, why ? gk_smi_absent_bare(why) : row->unit);
+}
+
+static bool collapsed(const struct row *row, const struct gk_smi_at *at)
+{
+	return row->collapse >= 0 && at->device->m[row->collapse].why;
+}
+
+static void text_row(struct gk_buf *out, const struct gk_smi_at *at,
+		     const struct row *row)
+{
+	if (!row->label)
+		return;
+	if (!row->source.show && !collapsed(row, at)) {
+		gk_buf_printf(out, "%*s%s\n", row->depth * GK_SMI_STEP, "",
+			      row->label);
+		return;
+	}
+	gk_smi_key(out, row->depth, row->label, GK_SMI_COLUMN);
+	if (row->source.show)
+		value(out, at, row);
+	else
+		gk_buf_puts(
+		    out, gk_smi_absent_bare(at->device->m[row->collapse].why));
+	gk_buf_putc(out, '\n');
+}
+
+/* Elements that are open, by depth. */
+struct open {
+	const char *name[8];
+};
+
+static void close_to(struct gk_buf *out, struct open *open, int depth)
+{
+	for (int i = (int)COUNT(open->name) - 1; i >= depth; i--) {
+		if (!open->name[i])
+			continue;
+		gk_smi_tabs(out, i);
+		gk_buf_printf(out, "</%s>\n", open->name[i]);
+		open->name[i] = NULL;
+	}
+}
+
+static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
+		    const struct row *row, int depth, struct open *open)
+{
+	struct gk_buf text = {0};
+	const char *shown;
+
+	close_to(out, open, depth);
+	if (!row->element)
+		return;
+	if (!row->source.show && !collapsed(row, at)) {
+		gk_smi_tabs(out, depth);
+		gk_buf_printf(out, "<%s>\n", row->element);
+		open->name[depth] = row->element;
+		return;
+	}
+	if (row->source.show)
+		value(&text, at, row);
+	shown = text.data ? text.data : row->source.show ? "" : "N/A";
+	if (row->when == HEXADECIMAL && !strncmp(shown, "0x", 2))
+		shown += 2;
+	gk_smi_element(out, depth, row->element, shown);
+	out->failed |= text.failed;
+	gk_buf_free(&text);
+}
+
+/* A row is in the section that the row of depth 1 before it is in. */
+static void rows(struct gk_buf *out, const struct gk_smi_at *at,
+		 const struct row *row, size_t count, unsigned sections,
+		 bool xml)
+{
+	int deeper = at->device->mig_index >= 0 && xml; /* in <mig_devices> */
+	const struct row *end = row + count;
+	struct open open = {{NULL}};
+	unsigned section = ANY;
+	int skip = 0; /* rows deeper than this; 0: none */
+
+	for (; row < end; row++) {
+		if (row->depth == 1)
+			section = row->section;
+		if (skip && row->depth > skip)
+			continue;
+		skip = 0;
+		if ((sections && !(section & sections)) ||
+		    !holds(row->when, at))
+			continue;
+		/* Long, and not asked for by most. */
+		if (row->list && section & GK_SMI_LISTED && !sections &&
+		    (!xml || section != SUPPORTED_CLOCKS))
+			continue;
+		if (!row->source.show && collapsed(row, at))
+			skip = row->depth;
+		if (row->list)
+			close_to(out, &open, 1 + deeper);
+		if (row->list)
+			row->list(out, at, xml);
+		else if (xml)
+			xml_row(out, at, row, row->depth + deeper, &open);
+		else
+			text_row(out, at, row);
+	}
+	close_to(out, &open, 0);
+}
+
+void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set)
+{
+	unsigned section = ANY;
+
+	for (size_t i = 0; i < COUNT(judged); i++)
+		gk_metric_set_add(set, judged[i]);
+	for (size_t i = 0; i < COUNT(gpu_rows); i++) {
+		const struct row *row = &gpu_rows[i];
+
+		if (row->depth == 1)
+			section = row->section;
+		if (sections && !(section & sections))
+			continue;
+		if (row->source.show)
+			gk_smi_want(&row->source, set);
+		if (row->collapse >= 0)
+			gk_metric_set_add(set, (enum gk_metric)row->collapse);
+	}
+	for (size_t i = 0; !sections && i < COUNT(mig_rows); i++)
+		if (mig_rows[i].source.show)
+			gk_smi_want(&mig_rows[i].source, set);
+}
+
+/* ---- the whole ---- */
+
+/* What is told of the machine: label, element, value. */
+struct head {
+	const char *label, *element;
+	char value[192];
+};
+
+static size_t heads(const struct gk_snapshot *snap, struct head head[5])
+{
+	char date[32], cuda[GK_UNITS_MAX];
+	bool new_names = gk_smi_major(snap) >= 610;
+	const char *late =
+	    new_names ? " [Deprecated; will be removed in CUDA 14.0. Use " : "";
+	struct head all[] = {
+	    {"Timestamp", "timestamp", ""},
+	    {"Driver Version", "driver_version", ""},
+	    {"CUDA Version", "cuda_version", ""},
+	    {"KMD Version", "kmd_version", ""},
+	    {"CUDA UMD Version", "cuda_umd_version", ""},
+	};
+
+	gk_smi_date(date, snap->wall_ns);
+	gk_cuda_version(cuda, snap->cuda_version);
+	snprintf(all[0].value, sizeof all[0].value, "%s", date);
+	snprintf(all[1].value, sizeof all[1].value, "%s%s%s",
+		 snap->driver_version, late,
+		 new_names ? "KMD Version instead]" : "");
+	snprintf(all[2].value, sizeof all[2].value, "%s%s%s", cuda, late,
+		 new_names ? "CUDA UMD Version instead]" : "");
+	snprintf(all[3].value, sizeof all[3].value, "%s", snap->driver_version);
+	snprintf(all[4].value, sizeof all[4].value, "%s", cuda);
+	memcpy(head, all, sizeof all);
+	return new_names ? 5 : 3;
+}
+
+void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
+		     unsigned sections, unsigned gpus)
+{
+	struct head head[5];
+	size_t count = heads(snap, head);
+
+	gk_buf_puts(out, "\n==============NVSMI LOG==============\n\n");
+	for (size_t i = 0; i < count; i++) {
+		gk_smi_key(out, 0, head[i].label, GK_SMI_COLUMN);
+		gk_buf_printf(out, "%s\n", head[i].value);
+	}
+	gk_buf_putc(out, '\n');
+	gk_smi_key(out, 0, "Attached GPUs", GK_SMI_COLUMN);
+	gk_buf_printf(out, "%u\n", gpus);
+	for (size_t i = 0; i < snap->device_count; i++) {
+		struct gk_smi_at at = {
+		    .snap = snap, .device = &snap->devices[i], .gpus = gpus};
+
+		if (at.device->mig_index >= 0)
+			continue;
+		gk_buf_puts(out, "GPU ");
+		gk_smi_text(out, at.device, at.device->bus_id);
+		gk_buf_putc(out, '\n');
+		rows(out, &at, gpu_rows, COUNT(gpu_rows), sections, false);
+		gk_buf_putc(out, '\n');
+	}
+}
+
+void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,
+		    unsigned gpus)
+{
+	struct head head[5];
+	size_t count = heads(snap, head);
+
+	gk_buf_puts(out, "<?xml version=\"1.0\" ?>\n"
+			 "<!DOCTYPE nvidia_smi_log SYSTEM "
+			 "\"nvsmi_device_v12.dtd\">\n"
+			 "<nvidia_smi_log>\n");
+	for (size_t i = 0; i < count; i++)
+		gk_smi_element(out, 0, head[i].element, head[i].value);
+	gk_buf_printf(out, "\t<attached_gpus>%u</attached_gpus>\n", gpus);
+	for (size_t i = 0; i < snap->device_count; i++) {
+		struct gk_smi_at at = {
+		    .snap = snap, .device = &snap->devices[i], .gpus = gpus};
+
+		if (at.device->mig_index >= 0)
+			continue;
+		gk_buf_puts(out, "\t<gpu id=\"");
+		gk_smi_text(out, at.device, at.device->bus_id);
+		gk_buf_puts(out, "\">\n");
+		rows(out, &at, gpu_rows, COUNT(gpu_rows), ANY, true);
+		gk_buf_puts(out, "\t</gpu>\n\n");
+	}
+	gk_buf_puts(out, "</nvidia_smi_log>\n");
+}

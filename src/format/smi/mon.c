@@ -1,0 +1,299 @@
+/* mon.c - the columns of pmon and dmon; see mon.h. */
+#include "format/smi/mon.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define MEBI         (1LL << 20)
+#define MEGA         1000000
+
+/* How the number of a metric becomes a cell. */
+enum how {
+	DIVIDED,    /* by scale, cut */
+	ROUNDED_UP, /* by scale */
+	SHARE,      /* of the time since the last line that it grew, percent */
+	GREW,       /* 1: since the last line */
+};
+
+static const struct column {
+	char group;
+	const char *title, *unit;
+	enum gk_metric metric;
+	enum how how;
+	int64_t scale;
+} device_columns[] = {
+    {'p', "pwr", "W", GK_M_POWER, DIVIDED, 1000},
+    {'p', "gtemp", "C", GK_M_TEMP, DIVIDED, 1},
+    {'p', "mtemp", "C", GK_M_TEMP_MEM, DIVIDED, 1},
+    {'u', "sm", "%", GK_M_GPU_UTIL, DIVIDED, 1},
+    {'u', "mem", "%", GK_M_MEM_UTIL, DIVIDED, 1},
+    {'u', "enc", "%", GK_M_ENC_UTIL, DIVIDED, 1},
+    {'u', "dec", "%", GK_M_DEC_UTIL, DIVIDED, 1},
+    {'u', "jpg", "%", GK_M_JPG_UTIL, DIVIDED, 1},
+    {'u', "ofa", "%", GK_M_OFA_UTIL, DIVIDED, 1},
+    {'c', "mclk", "MHz", GK_M_MEM_CLOCK, DIVIDED, MEGA},
+    {'c', "pclk", "MHz", GK_M_SM_CLOCK, DIVIDED, MEGA},
+    {'v', "pviol", "%", GK_M_HELD_POWER, SHARE, 1},
+    {'v', "tviol", "bool", GK_M_HELD_THERMAL, GREW, 1},
+    {'m', "fb", "MB", GK_M_MEM_USED, ROUNDED_UP, MEBI},
+    {'m', "bar1", "MB", GK_M_BAR1_USED, ROUNDED_UP, MEBI},
+    {'m', "ccpm", "MB", GK_M_PROTECTED_USED, ROUNDED_UP, MEBI},
+    {'e', "sbecc", "errs", GK_M_ECC_CORRECTED, DIVIDED, 1},
+    {'e', "dbecc", "errs", GK_M_ECC_UNCORRECTED, DIVIDED, 1},
+    {'e', "pci", "errs", GK_M_PCIE_REPLAY, DIVIDED, 1},
+    {'t', "rxpci", "MB/s", GK_M_PCIE_RX, DIVIDED, MEGA},
+    {'t', "txpci", "MB/s", GK_M_PCIE_TX, DIVIDED, MEGA},
+};
+
+/* Of a process. NOTHING: nobody tells it. */
+#define NOTHING GK_PM_COUNT
+static const struct process_column {
+	char group;
+	const char *title, *unit;
+	enum gk_process_metric metric;
+	int64_t scale;
+} process_columns[] = {
+    {'u', "sm", "%", GK_PM_SM_UTIL, 1},
+    {'u', "mem", "%", GK_PM_MEM_UTIL, 1},
+    {'u', "enc", "%", GK_PM_ENC_UTIL, 1},
+    {'u', "dec", "%", GK_PM_DEC_UTIL, 1},
+    {'u', "jpg", "%", NOTHING, 1},
+    {'u', "ofa", "%", NOTHING, 1},
+    {'m', "fb", "MB", GK_PM_GPU_MEM, MEBI},
+    {'m', "ccpm", "MB", NOTHING, MEBI},
+};
+
+static bool is_shown(const struct gk_smi_mon *mon, char group)
+{
+	return strchr(mon->groups, group) != NULL;
+}
+
+/* The date and the time of a line; in titles what they are. */
+static void moment(struct gk_buf *out, const struct gk_smi_mon *mon,
+		   const char *date, const char *time)
+{
+	if (mon->moment & GK_SMI_WITH_DATE)
+		gk_buf_printf(out, "%-12s", date);
+	if (mon->moment & GK_SMI_WITH_TIME)
+		gk_buf_printf(out, "%-12s", time);
+}
+
+static void moment_of(struct gk_buf *out, const struct gk_smi_mon *mon,
+		      const struct gk_snapshot *snap)
+{
+	time_t s = (time_t)(snap->wall_ns / GK_NS_PER_S);
+	char date[16], time[16];
+	struct tm tm;
+
+	localtime_r(&s, &tm);
+	strftime(date, sizeof date, "%Y%m%d", &tm);
+	strftime(time, sizeof time, "%H:%M:%S", &tm);
+	moment(out, mon, date, time);
+}
+
+/* ---- dmon ---- */
+
+void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
+{
+	gk_buf_putc(out, '#');
+	moment(out, mon, "Date", "Time");
+	gk_buf_puts(out, " gpu");
+	for (size_t i = 0; i < COUNT(device_columns); i++)
+		if (is_shown(mon, device_columns[i].group))
+			gk_buf_printf(out, "%7s", device_columns[i].title);
+	gk_buf_puts(out, " \n#");
+	moment(out, mon, "YYYYMMDD", "HH:MM:SS");
+	gk_buf_puts(out, " Idx");
+	for (size_t i = 0; i < COUNT(device_columns); i++)
+		if (is_shown(mon, device_columns[i].group))
+			gk_buf_printf(out, "%7s", device_columns[i].unit);
+	gk_buf_puts(out, " \n");
+}
+
+/* How much a counter grew; not at all when it began anew, or there was none. */
+static int64_t growth(const struct gk_device *d, const struct gk_device *before,
+		      enum gk_metric metric)
+{
+	if (!before || before->m[metric].why ||
+	    d->m[metric].v < before->m[metric].v)
+		return 0;
+	return d->m[metric].v - before->m[metric].v;
+}
+
+static int64_t shown(const struct column *column, const struct gk_device *d,
+		     const struct gk_device *before, uint64_t period_ns)
+{
+	int64_t v = d->m[column->metric].v;
+
+	switch (column->how) {
+	case ROUNDED_UP:
+		return (v + column->scale - 1) / column->scale;
+	case SHARE:
+		v = growth(d, before, column->metric) * 100;
+		return period_ns ? v / (int64_t)period_ns : 0;
+	case GREW:
+		return growth(d, before, column->metric) > 0;
+	case DIVIDED:
+	default:
+		return v / column->scale;
+	}
+}
+
+static const struct gk_device *same(const struct gk_snapshot *before,
+				    const struct gk_device *d)
+{
+	for (size_t i = 0; before && i < before->device_count; i++)
+		if (before->devices[i].mig_index < 0 &&
+		    before->devices[i].index == d->index)
+			return &before->devices[i];
+	return NULL;
+}
+
+void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
+		 const struct gk_snapshot *before, const struct gk_smi_mon *mon)
+{
+	uint64_t period = before ? snap->mono_ns - before->mono_ns : 0;
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+
+		if (d->mig_index >= 0)
+			continue;
+		gk_buf_putc(out, ' ');
+		moment_of(out, mon, snap);
+		gk_buf_printf(out, "%4u", d->index);
+		for (size_t c = 0; c < COUNT(device_columns); c++) {
+			const struct column *column = &device_columns[c];
+
+			if (!is_shown(mon, column->group))
+				continue;
+			if (d->m[column->metric].why)
+				gk_buf_printf(out, "%7s", "-");
+			else
+				gk_buf_printf(
+				    out, "%7" PRId64,
+				    shown(column, d, same(before, d), period));
+		}
+		gk_buf_puts(out, " \n");
+	}
+}
+
+void gk_smi_dmon_wanted(const struct gk_smi_mon *mon, struct gk_metric_set *set)
+{
+	for (size_t i = 0; i < COUNT(device_columns); i++)
+		if (is_shown(mon, device_columns[i].group))
+			gk_metric_set_add(set, device_columns[i].metric);
+}
+
+/* ---- pmon ---- */
+
+void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon)
+{
+	gk_buf_putc(out, '#');
+	moment(out, mon, "Date", "Time");
+	gk_buf_puts(out, " gpu         pid   type");
+	for (size_t i = 0; i < COUNT(process_columns); i++)
+		if (is_shown(mon, process_columns[i].group))
+			gk_buf_printf(out, "%7s", process_columns[i].title);
+	gk_buf_puts(out, "    command \n#");
+	moment(out, mon, "YYYYMMDD", "HH:MM:SS");
+	gk_buf_puts(out, " Idx           #    C/G");
+	for (size_t i = 0; i < COUNT(process_columns); i++)
+		if (is_shown(mon, process_columns[i].group))
+			gk_buf_printf(out, "%7s", process_columns[i].unit);
+	gk_buf_puts(out, "    name \n");
+}
+
+/*
+ * Utilisation of 0 is shown as none. Protected memory of a process is not
+ * told; where the GPU has none at all it is 0.
+ */
+static void process_cell(struct gk_buf *out,
+			 const struct process_column *column,
+			 const struct gk_process *p, const struct gk_device *d)
+{
+	struct gk_value protected = d->m[GK_M_PROTECTED_TOTAL];
+	struct gk_value value = {.why = GK_ABSENT_NOT_SUPPORTED};
+
+	if (column->metric != NOTHING)
+		value = p->m[column->metric];
+	else if (column->group == 'm' && !protected.why && !protected.v)
+		value.why = GK_PRESENT;
+	if (value.why || (!value.v && column->group == 'u'))
+		gk_buf_printf(out, "%7s", "-");
+	else
+		gk_buf_printf(out, "%7" PRId64,
+			      (value.v + column->scale - 1) / column->scale);
+}
+
+/* The last part of the program's path, 15 bytes of it. */
+static void command(struct gk_buf *out, const struct gk_process *p)
+{
+	struct gk_buf name = {0};
+	const char *base, *slash;
+
+	gk_smi_process_name(&name, p);
+	base = name.data ? name.data : "";
+	slash = strrchr(base, '/');
+	gk_buf_printf(out, "    %-15.15s\n", slash ? slash + 1 : base);
+	out->failed |= name.failed;
+	gk_buf_free(&name);
+}
+
+static void line(struct gk_buf *out, const struct gk_snapshot *snap,
+		 const struct gk_device *d, const struct gk_process *p,
+		 const struct gk_smi_mon *mon)
+{
+	gk_buf_putc(out, ' ');
+	moment_of(out, mon, snap);
+	if (p)
+		gk_buf_printf(out, "%4u%11d%6s", d->index, (int)p->pid,
+			      gk_smi_process_type(p));
+	else
+		gk_buf_printf(out, "%4u%11s%6s", d->index, "-", "-");
+	for (size_t i = 0; i < COUNT(process_columns); i++) {
+		if (!is_shown(mon, process_columns[i].group))
+			continue;
+		if (p)
+			process_cell(out, &process_columns[i], p, d);
+		else
+			gk_buf_printf(out, "%7s", "-");
+	}
+	if (p)
+		command(out, p);
+	else
+		gk_buf_printf(out, "    %-15s\n", "-");
+}
+
+void gk_smi_pmon(struct gk_buf *out, const struct gk_snapshot *snap,
+		 const struct gk_smi_mon *mon)
+{
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_device *d = &snap->devices[i];
+		bool any = false;
+
+		if (d->mig_index >= 0)
+			continue;
+		for (size_t k = 0; k < snap->process_count; k++) {
+			const struct gk_process *p = &snap->processes[k];
+
+			if (snap->devices[p->device].index != d->index)
+				continue;
+			line(out, snap, d, p, mon);
+			any = true;
+		}
+		if (!any)
+			line(out, snap, d, NULL, mon);
+	}
+}
+
+void gk_smi_pmon_wanted(const struct gk_smi_mon *mon, struct gk_metric_set *set)
+{
+	if (is_shown(mon, 'm'))
+		gk_metric_set_add(set, GK_M_PROTECTED_TOTAL);
+}

@@ -1,0 +1,431 @@
+/* query.c - rows of comma-separated values; see query.h. */
+#include "format/smi/query.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Bits of gk_smi_field.when. */
+enum when {
+	ALL = 0,
+	NOT_595 = 1,
+	FROM_595 = 2,
+	FROM_610 = 4,
+	DEPRECATED = 8,
+	BARE = 16,
+};
+
+/* ---- what only lists have ---- */
+
+#define SHOW(name)                                                             \
+	static enum gk_absence gk_smi_##name(                                  \
+	    struct gk_buf *out, const struct gk_smi_at *at,                    \
+	    __attribute__((unused)) int what,                                  \
+	    __attribute__((unused)) int64_t arg)
+
+static enum gk_absence mib(struct gk_buf *out, struct gk_value value)
+{
+	if (!value.why)
+		gk_buf_printf(out, "%" PRId64, gk_smi_to_mib(value.v));
+	return value.why;
+}
+
+SHOW(pid)
+{
+	gk_buf_printf(out, "%d", (int)at->process->pid);
+	return GK_PRESENT;
+}
+
+SHOW(process)
+{
+	gk_smi_process_name(out, at->process);
+	return GK_PRESENT;
+}
+
+SHOW(process_memory)
+{
+	return mib(out, at->process->m[GK_PM_GPU_MEM]);
+}
+
+SHOW(ended_pid)
+{
+	gk_buf_printf(out, "%u", at->account->pid);
+	return GK_PRESENT;
+}
+
+static enum gk_absence number(struct gk_buf *out, struct gk_value value,
+			      int64_t divisor)
+{
+	if (!value.why)
+		gk_buf_printf(out, "%" PRId64, value.v / divisor);
+	return value.why;
+}
+
+SHOW(ended_gpu)
+{
+	return number(out, at->account->gpu_util, 1);
+}
+
+SHOW(ended_memory_util)
+{
+	return number(out, at->account->mem_util, 1);
+}
+
+SHOW(ended_memory)
+{
+	return mib(out, at->account->max_memory);
+}
+
+SHOW(ended_time)
+{
+	return number(out, at->account->time, (int64_t)GK_NS_PER_MS);
+}
+
+SHOW(page_address)
+{
+	if (!at->page)
+		return GK_ABSENT_NOT_SUPPORTED;
+	gk_buf_printf(out, "0x%016" PRIx64, at->page->address);
+	return GK_PRESENT;
+}
+
+SHOW(page_time)
+{
+	char text[32];
+
+	if (!at->page || !at->page->wall_ns)
+		return GK_ABSENT_NOT_SUPPORTED;
+	gk_smi_date(text, at->page->wall_ns);
+	gk_buf_puts(out, text);
+	return GK_PRESENT;
+}
+
+SHOW(page_cause)
+{
+	gk_buf_puts(out, at->cause == GK_PAGE_UNCORRECTED ? "Double Bit ECC"
+							  : "Single Bit ECC");
+	return GK_PRESENT;
+}
+
+SHOW(memory_clock)
+{
+	gk_buf_printf(out, "%u", at->clock->memory_mhz);
+	return GK_PRESENT;
+}
+
+SHOW(graphics_clock)
+{
+	gk_buf_printf(out, "%u", at->clock->graphics_mhz);
+	return GK_PRESENT;
+}
+
+/* ---- the tables ---- */
+
+#define FIELD(name, other, unit, when, source, ...)                            \
+	FIELD_(name, other, unit, when, source, __VA_ARGS__)
+/* A source is three arguments once its macro is expanded. */
+#define FIELD_(name, other, unit, when, show, what, arg, help)                 \
+	{name, other, unit, when, {show, what, arg}, help},
+
+static const struct gk_smi_field gpu[] = {
+#include "format/smi/fields.def"
+};
+
+/* The columns that every list begins with. */
+#define OF_GPU                                                                 \
+	FIELD("timestamp", NULL, NULL, ALL, THIS(timestamp),                   \
+	      "moment of the query, local time")                               \
+	FIELD("gpu_name", NULL, NULL, ALL, THIS(name), "name of the product")  \
+	FIELD("gpu_bus_id", NULL, NULL, ALL, THIS(bus_id),                     \
+	      "place of the GPU on the PCI bus")                               \
+	FIELD("gpu_serial", NULL, NULL, ALL, THIS(serial),                     \
+	      "number printed on the board")                                   \
+	FIELD("gpu_uuid", NULL, NULL, ALL, THIS(uuid),                         \
+	      "identifier that no other GPU has")
+
+static const struct gk_smi_field apps[] = {
+    OF_GPU FIELD("pid", NULL, NULL, ALL, THIS(pid), "process id")
+	FIELD("process_name", "name", NULL, ALL, THIS(process),
+	      "program of the process")
+	    FIELD("used_gpu_memory", "used_memory", "MiB", ALL,
+		  THIS(process_memory), "memory that it holds on the GPU")};
+
+static const struct gk_smi_field accounted[] = {
+    OF_GPU FIELD("vgpu_instance", NULL, NULL, ALL, NONE, "vGPU that it ran on")
+	FIELD("pid", NULL, NULL, ALL, THIS(ended_pid), "process id")
+	    FIELD("gpu_utilization", "gpu_util", "%", ALL, THIS(ended_gpu),
+		  "time with a kernel of it running")
+		FIELD("mem_utilization", "mem_util", "%", ALL,
+		      THIS(ended_memory_util),
+		      "time with it reading or writing memory")
+		    FIELD("max_memory_usage", NULL, "MiB", ALL,
+			  THIS(ended_memory), "most memory that it held")
+			FIELD("time", NULL, "ms", ALL, THIS(ended_time),
+			      "how long it used the GPU")};
+
+static const struct gk_smi_field pages[] = {
+    OF_GPU FIELD("retired_pages.address", NULL, NULL, ALL, THIS(page_address),
+		 "address of a page given up")
+	FIELD("retired_pages.timestamp", NULL, NULL, ALL, THIS(page_time),
+	      "when it was given up")
+	    FIELD("retired_pages.cause", NULL, NULL, ALL, THIS(page_cause),
+		  "Single Bit ECC or Double Bit ECC")};
+
+static const struct gk_smi_field remapped[] = {
+    OF_GPU FIELD("remapped_rows.correctable", "remapped_rows.sbe", NULL, ALL,
+		 NUMBER(ROWS_CORRECTED),
+		 "rows replaced because of corrected errors")
+	FIELD("remapped_rows.uncorrectable", "remapped_rows.dbe", NULL, ALL,
+	      NUMBER(ROWS_UNCORRECTED),
+	      "rows replaced because of uncorrected errors")
+	    FIELD("remapped_rows.pending", NULL, NULL, ALL,
+		  WORD(ROWS_PENDING, YES),
+		  "Yes: a row is replaced at the next reset")
+		FIELD("remapped_rows.failure", NULL, NULL, ALL,
+		      WORD(ROWS_FAILED, YES),
+		      "Yes: a row could not be replaced")};
+
+static const struct gk_smi_field clocks[] = {OF_GPU FIELD(
+    "memory", "mem", "MHz", ALL, THIS(memory_clock),
+    "memory clock") FIELD("graphics", "gr", "MHz", ALL, THIS(graphics_clock),
+			  "graphics clock that goes with it")};
+
+const struct gk_smi_query gk_smi_queries[] = {
+    {"query-gpu", "values of each GPU", GK_SMI_PER_GPU, gpu, COUNT(gpu)},
+    {"query-compute-apps", "processes that compute now", GK_SMI_PER_PROCESS,
+     apps, COUNT(apps)},
+    {"query-accounted-apps", "processes that are accounted for",
+     GK_SMI_PER_ACCOUNT, accounted, COUNT(accounted)},
+    {"query-retired-pages", "memory pages that were given up", GK_SMI_PER_PAGE,
+     pages, COUNT(pages)},
+    {"query-remapped-rows", "memory rows that were replaced", GK_SMI_PER_GPU,
+     remapped, COUNT(remapped)},
+    {"query-supported-clocks", "pairs of clocks that can be set",
+     GK_SMI_PER_CLOCK, clocks, COUNT(clocks)},
+    {0},
+};
+
+/* ---- choosing ---- */
+
+static bool is(const char *name, const char *text, size_t len)
+{
+	return name && strlen(name) == len && !memcmp(name, text, len);
+}
+
+static const struct gk_smi_field *find(const struct gk_smi_query *query,
+				       const char *text, size_t len)
+{
+	for (size_t i = 0; i < query->count; i++)
+		if (is(query->fields[i].name, text, len) ||
+		    is(query->fields[i].other, text, len))
+			return &query->fields[i];
+	return NULL;
+}
+
+int gk_smi_choose(const struct gk_smi_query *query, const char *list,
+		  struct gk_smi_chosen *ret_chosen, char *ret_unknown)
+{
+	struct gk_smi_chosen chosen = {.query = query};
+
+	while (list) {
+		const char *end = strchr(list, ',');
+		const char *text = list + strspn(list, " ");
+		size_t len = strcspn(text, " ,");
+
+		list = end ? end + 1 : NULL;
+		if (chosen.count == GK_SMI_FIELDS_MAX)
+			return GK_ERR_RANGE;
+		chosen.fields[chosen.count] = find(query, text, len);
+		if (!chosen.fields[chosen.count++]) {
+			len = len < 127 ? len : 127;
+			memcpy(ret_unknown, text, len);
+			ret_unknown[len] = '\0';
+			return GK_ERR_NOT_FOUND;
+		}
+	}
+	*ret_chosen = chosen;
+	return 0;
+}
+
+/* Drivers before 590 count as 590: what they knew is not recorded here. */
+static bool known(const struct gk_smi_field *field, int major)
+{
+	bool is_595 = major >= 595 && major < 610;
+
+	return !((field->when & NOT_595 && is_595) ||
+		 (field->when & FROM_595 && major < 595) ||
+		 (field->when & FROM_610 && major < 610));
+}
+
+const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
+					  const struct gk_snapshot *snap)
+{
+	for (size_t i = 0; i < chosen->count; i++)
+		if (!known(chosen->fields[i], gk_smi_major(snap)))
+			return chosen->fields[i];
+	return NULL;
+}
+
+void gk_smi_wanted(const struct gk_smi_chosen *chosen,
+		   struct gk_metric_set *set)
+{
+	for (size_t i = 0; i < chosen->count; i++)
+		gk_smi_want(&chosen->fields[i]->source, set);
+}
+
+bool gk_smi_wants(const struct gk_smi_chosen *chosen,
+		  bool (*is_such)(const struct gk_smi_source *source))
+{
+	for (size_t i = 0; i < chosen->count; i++)
+		if (is_such(&chosen->fields[i]->source))
+			return true;
+	return false;
+}
+
+/* ---- printing ---- */
+
+void gk_smi_csv_titles(struct gk_buf *out, const struct gk_smi_chosen *chosen)
+{
+	for (size_t i = 0; i < chosen->count; i++) {
+		const struct gk_smi_field *field = chosen->fields[i];
+
+		gk_buf_printf(out, "%s%s", i ? ", " : "", field->name);
+		if (field->unit)
+			gk_buf_printf(out, " [%s]", field->unit);
+	}
+	gk_buf_putc(out, '\n');
+}
+
+static void cell(struct gk_buf *out, const struct gk_smi_at *at,
+		 const struct gk_smi_field *field, bool units)
+{
+	const struct gk_smi_source *source = &field->source;
+	enum gk_absence why;
+
+	if (field->when & DEPRECATED && gk_smi_major(at->snap) >= 590) {
+		gk_buf_puts(out, "[" GK_SMI_DEPRECATED "]");
+		return;
+	}
+	why = source->show(out, at, source->what, source->arg);
+	if (why)
+		gk_buf_puts(out, field->when & BARE ? gk_smi_absent_bare(why)
+						    : gk_smi_absent(why));
+	else if (field->unit && units)
+		gk_buf_printf(out, " %s", field->unit);
+}
+
+static void row(struct gk_buf *out, const struct gk_smi_at *at,
+		const struct gk_smi_chosen *chosen, bool units)
+{
+	for (size_t i = 0; i < chosen->count; i++) {
+		gk_buf_puts(out, i ? ", " : "");
+		cell(out, at, chosen->fields[i], units);
+	}
+	gk_buf_putc(out, '\n');
+}
+
+/* Of the GPU and of its MIG devices. */
+static void process_rows(struct gk_buf *out, struct gk_smi_at *at,
+			 const struct gk_smi_chosen *chosen, bool units)
+{
+	const struct gk_snapshot *snap = at->snap;
+
+	for (size_t i = 0; i < snap->process_count; i++) {
+		at->process = &snap->processes[i];
+		if (snap->devices[at->process->device].index ==
+			at->device->index &&
+		    at->process->types & (GK_PROCESS_COMPUTE | GK_PROCESS_MPS))
+			row(out, at, chosen, units);
+	}
+}
+
+static void account_rows(struct gk_buf *out, struct gk_smi_at *at,
+			 const struct gk_smi_chosen *chosen, bool units)
+{
+	const struct gk_detail *detail = at->device->detail;
+
+	for (size_t i = 0; detail && i < detail->account_count; i++) {
+		at->account = &detail->accounts[i];
+		row(out, at, chosen, units);
+	}
+}
+
+/* A row for each cause even where there is no page. */
+static void page_rows(struct gk_buf *out, struct gk_smi_at *at,
+		      const struct gk_smi_chosen *chosen, bool units)
+{
+	static const enum gk_page_cause causes[] = {GK_PAGE_CORRECTED,
+						    GK_PAGE_UNCORRECTED};
+	const struct gk_detail *detail = at->device->detail;
+
+	for (size_t c = 0; c < COUNT(causes); c++) {
+		bool any = false;
+
+		at->cause = causes[c];
+		for (size_t i = 0; detail && i < detail->page_count; i++) {
+			if (detail->pages[i].cause != causes[c])
+				continue;
+			at->page = &detail->pages[i];
+			row(out, at, chosen, units);
+			any = true;
+		}
+		at->page = NULL;
+		if (!any)
+			row(out, at, chosen, units);
+	}
+}
+
+static void clock_rows(struct gk_buf *out, struct gk_smi_at *at,
+		       const struct gk_smi_chosen *chosen, bool units)
+{
+	const struct gk_detail *detail = at->device->detail;
+
+	for (size_t i = 0; detail && i < detail->clock_count; i++) {
+		at->clock = &detail->clocks[i];
+		row(out, at, chosen, units);
+	}
+}
+
+void gk_smi_csv_rows(struct gk_buf *out, const struct gk_snapshot *snap,
+		     const struct gk_smi_chosen *chosen, bool units,
+		     unsigned gpus)
+{
+	typedef void rows_of(struct gk_buf *, struct gk_smi_at *,
+			     const struct gk_smi_chosen *, bool);
+	static rows_of *const rows[] = {
+	    [GK_SMI_PER_PROCESS] = process_rows,
+	    [GK_SMI_PER_ACCOUNT] = account_rows,
+	    [GK_SMI_PER_PAGE] = page_rows,
+	    [GK_SMI_PER_CLOCK] = clock_rows,
+	};
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		struct gk_smi_at at = {
+		    .snap = snap, .device = &snap->devices[i], .gpus = gpus};
+
+		if (at.device->mig_index >= 0)
+			continue;
+		if (chosen->query->rows == GK_SMI_PER_GPU)
+			row(out, &at, chosen, units);
+		else
+			rows[chosen->query->rows](out, &at, chosen, units);
+	}
+}
+
+void gk_smi_query_help(struct gk_buf *out, const struct gk_smi_query *query)
+{
+	gk_buf_printf(out, "What --%s= can ask for (%s):\n", query->option,
+		      query->about);
+	for (size_t i = 0; i < query->count; i++) {
+		const struct gk_smi_field *field = &query->fields[i];
+
+		gk_buf_printf(out, "\n\"%s\"", field->name);
+		if (field->other)
+			gk_buf_printf(out, " or \"%s\"", field->other);
+		gk_buf_printf(out, "\n%s.\n", field->help);
+	}
+	gk_buf_putc(out, '\n');
+}

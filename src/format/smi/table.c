@@ -1,0 +1,277 @@
+/* table.c - the table of GPUs and processes; see table.h. */
+#include "format/smi/table.h"
+
+#include "format/units.h"
+#include "format/width.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Room for one cell. */
+#define CELL GK_UNITS_MAX
+
+static const char line[] =
+    "+-----------------------------------------------------------------------"
+    "------------------+\n";
+static const char gpu_line[] =
+    "+-----------------------------------------+------------------------+----"
+    "------------------+\n";
+static const char mig_line[] =
+    "+------------------+----------------------------------+-----------+-----"
+    "------------------+\n";
+
+static const enum gk_metric shown[] = {
+    GK_M_PERSISTENCE,
+    GK_M_DISPLAY_ACTIVE,
+    GK_M_ECC_MODE,
+    GK_M_ECC_UNCORRECTED,
+    GK_M_FAN,
+    GK_M_TEMP,
+    GK_M_PSTATE,
+    GK_M_POWER,
+    GK_M_POWER_ENFORCED,
+    GK_M_MEM_USED,
+    GK_M_MEM_TOTAL,
+    GK_M_GPU_UTIL,
+    GK_M_COMPUTE_MODE,
+    GK_M_MIG_MODE,
+    GK_M_BAR1_USED,
+    GK_M_BAR1_TOTAL,
+    GK_M_MIG_SMS,
+    GK_M_MIG_COPIES,
+    GK_M_MIG_ENCODERS,
+    GK_M_MIG_DECODERS,
+    GK_M_MIG_OFAS,
+    GK_M_MIG_JPEGS,
+    GK_M_ECC_VOL_U_SRAM,
+};
+
+void gk_smi_table_wanted(struct gk_metric_set *set)
+{
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		gk_metric_set_add(set, shown[i]);
+}
+
+/* A value that is not there: nothing is wrong, or something is. */
+static const char *missing(enum gk_absence why)
+{
+	bool broken = why == GK_ABSENT_LOST || why == GK_ABSENT_ERROR ||
+		      why == GK_ABSENT_RESET || why == GK_ABSENT_TIMEOUT;
+
+	return broken ? "ERR!" : "N/A";
+}
+
+/* A number divided, with its unit behind it. */
+static const char *number(char dst[CELL], struct gk_value value,
+			  int64_t divisor, const char *unit)
+{
+	if (value.why)
+		return missing(value.why);
+	snprintf(dst, CELL, "%" PRId64 "%s", value.v / divisor, unit);
+	return dst;
+}
+
+static const char *mib(char dst[CELL], struct gk_value value)
+{
+	if (value.why)
+		return missing(value.why);
+	snprintf(dst, CELL, "%" PRId64 "MiB", gk_smi_to_mib(value.v));
+	return dst;
+}
+
+static const char *choose(struct gk_value value, const char *const words[],
+			  int64_t count)
+{
+	if (value.why)
+		return missing(value.why);
+	return value.v >= 0 && value.v < count ? words[value.v] : "ERR!";
+}
+
+static const char *on_off(struct gk_value value)
+{
+	static const char *const words[] = {"Off", "On"};
+
+	return choose(value, words, 2);
+}
+
+/* Without counts it says whether there could be any. */
+static const char *ecc(char dst[CELL], const struct gk_device *d)
+{
+	if (d->m[GK_M_MIG_MODE].v && !d->m[GK_M_MIG_MODE].why)
+		return on_off(d->m[GK_M_ECC_MODE]);
+	if (d->m[GK_M_ECC_MODE].why || !d->m[GK_M_ECC_MODE].v)
+		return on_off(d->m[GK_M_ECC_MODE]);
+	return number(dst, d->m[GK_M_ECC_UNCORRECTED], 1, "");
+}
+
+/* What a GPU is, or that it does not tell. */
+static const char *known(const char *text)
+{
+	return *text ? text : "ERR!";
+}
+
+static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
+{
+	static const char *const modes[] = {"Default", "E. Thread",
+					    "Prohibited", "E. Process"};
+	static const char *const mig_modes[] = {"Disabled", "Enabled"};
+	char a[CELL], b[CELL], c[CELL], e[CELL], f[CELL], g[CELL];
+	char h[CELL], pstate[CELL];
+	const struct gk_value *m = d->m;
+
+	gk_buf_printf(out, "|%4u  ", d->index);
+	gk_cell(out, known(d->name), 27, GK_LEFT, "...");
+	gk_buf_printf(out, "%4s%-4s|   %-16s%4s | %20s |\n", "",
+		      on_off(m[GK_M_PERSISTENCE]), known(d->bus_id),
+		      on_off(m[GK_M_DISPLAY_ACTIVE]), ecc(a, d));
+	snprintf(pstate, sizeof pstate, "P%" PRId64, m[GK_M_PSTATE].v);
+	gk_buf_printf(
+	    out, "|%4s %5s    %-4s%14s / %5s |%11s / %9s |%8s %12s |\n",
+	    number(a, m[GK_M_FAN], 1, "%"), number(b, m[GK_M_TEMP], 1, "C"),
+	    m[GK_M_PSTATE].why ? missing(m[GK_M_PSTATE].why) : pstate,
+	    number(c, m[GK_M_POWER], 1000, "W"),
+	    number(e, m[GK_M_POWER_ENFORCED], 1000, "W"),
+	    mib(f, m[GK_M_MEM_USED]), mib(g, m[GK_M_MEM_TOTAL]),
+	    number(h, m[GK_M_GPU_UTIL], 1, "%"),
+	    choose(m[GK_M_COMPUTE_MODE], modes, 4));
+	gk_buf_printf(out, "|%41s|%24s| %20s |\n", "", "",
+		      choose(m[GK_M_MIG_MODE], mig_modes, 2));
+	gk_buf_puts(out, gpu_line);
+}
+
+static void mig_rows(struct gk_buf *out, const struct gk_device *d)
+{
+	char a[CELL], b[CELL], c[CELL], e[CELL], f[CELL], g[CELL], h[CELL];
+	const struct gk_value *m = d->m;
+
+	gk_buf_printf(out, "|%3u%5d%4d%4d  |%19s / %8s    |", d->index,
+		      d->gpu_instance, d->compute_instance, d->mig_index,
+		      mib(a, m[GK_M_MEM_USED]), mib(b, m[GK_M_MEM_TOTAL]));
+	gk_buf_printf(out, "%3s%7s |%3s%4s%5s%5s%5s |\n",
+		      number(a, m[GK_M_MIG_SMS], 1, ""),
+		      number(b, m[GK_M_ECC_VOL_U_SRAM], 1, ""),
+		      number(c, m[GK_M_MIG_COPIES], 1, ""),
+		      number(e, m[GK_M_MIG_ENCODERS], 1, ""),
+		      number(f, m[GK_M_MIG_DECODERS], 1, ""),
+		      number(g, m[GK_M_MIG_OFAS], 1, ""),
+		      number(h, m[GK_M_MIG_JPEGS], 1, ""));
+	gk_buf_printf(out, "|%18s|%19s / %8s    |%11s|%23s|\n", "",
+		      mib(a, m[GK_M_BAR1_USED]), mib(b, m[GK_M_BAR1_TOTAL]), "",
+		      "");
+	gk_buf_puts(out, mig_line);
+}
+
+static void mig_table(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	bool enabled = false, any = false;
+
+	for (size_t i = 0; i < snap->device_count; i++) {
+		const struct gk_value mode = snap->devices[i].m[GK_M_MIG_MODE];
+
+		enabled |=
+		    snap->devices[i].mig_index < 0 && !mode.why && mode.v;
+		any |= snap->devices[i].mig_index >= 0;
+	}
+	if (!enabled)
+		return;
+	gk_buf_printf(out, "\n%s| %-87s |\n", line, "MIG devices:");
+	gk_buf_puts(out, mig_line);
+	gk_buf_puts(
+	    out,
+	    "| GPU  GI  CI  MIG |              Shared Memory-Usage |        "
+	    "Vol|        Shared         |\n"
+	    "|      ID  ID  Dev |                Shared BAR1-Usage | SM     "
+	    "Unc| CE ENC  DEC  OFA  JPG |\n"
+	    "|                  |                                  |        "
+	    "ECC|                       |\n"
+	    "|==================+==================================+==========="
+	    "+=======================|\n");
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (snap->devices[i].mig_index >= 0)
+			mig_rows(out, &snap->devices[i]);
+	if (!any)
+		gk_buf_printf(out, "| %-87s |\n%s", " No MIG devices found",
+			      line);
+}
+
+/* Columns for the name of a process. */
+enum { NAME = 36 };
+
+static void process_row(struct gk_buf *out, const struct gk_snapshot *snap,
+			const struct gk_process *p)
+{
+	const struct gk_device *d = &snap->devices[p->device];
+	char gi[CELL] = "N/A", ci[CELL] = "N/A", used[CELL];
+	struct gk_buf name = {0};
+
+	if (d->gpu_instance >= 0)
+		gk_number(gi, d->gpu_instance, GK_UNIT_NONE);
+	if (d->compute_instance >= 0)
+		gk_number(ci, d->compute_instance, GK_UNIT_NONE);
+	gk_smi_process_name(&name, p);
+	gk_buf_printf(out, "|%5u%6s%5s%16d%7s   ", d->index, gi, ci,
+		      (int)p->pid, gk_smi_process_type(p));
+	gk_cell_tail(out, name.data ? name.data : "", NAME, "...");
+	gk_buf_printf(out, "%10s |\n", mib(used, p->m[GK_PM_GPU_MEM]));
+	out->failed |= name.failed;
+	gk_buf_free(&name);
+}
+
+static void process_table(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	gk_buf_printf(out, "\n%s| %-87s |\n", line, "Processes:");
+	gk_buf_puts(out,
+		    "|  GPU   GI   CI              PID   Type   Process name"
+		    "                        GPU Memory |\n"
+		    "|        ID   ID                                       "
+		    "                        Usage      |\n"
+		    "|====================================================="
+		    "====================================|\n");
+	for (size_t i = 0; i < snap->process_count; i++)
+		process_row(out, snap, &snap->processes[i]);
+	if (!snap->process_count)
+		gk_buf_printf(out, "| %-87s |\n",
+			      " No running processes found");
+	gk_buf_puts(out, line);
+}
+
+static void head(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	const char *driver = snap->driver_version;
+	char date[32], cuda[GK_UNITS_MAX];
+
+	gk_smi_date(date, snap->wall_ns);
+	gk_cuda_version(cuda, snap->cuda_version);
+	gk_buf_printf(out, "%s       \n%s", date, line);
+	if (gk_smi_major(snap) >= 610)
+		gk_buf_printf(out,
+			      "| NVIDIA-SMI %-23sKMD Version: %-14sCUDA UMD "
+			      "Version: %-9s|\n",
+			      driver, driver, cuda);
+	else
+		gk_buf_printf(out,
+			      "| NVIDIA-SMI %-23sDriver Version: %-15sCUDA "
+			      "Version: %-9s|\n",
+			      driver, driver, cuda);
+	gk_buf_puts(out, gpu_line);
+	gk_buf_puts(
+	    out, "| GPU  Name                 Persistence-M | Bus-Id          "
+		 "Disp.A | Volatile Uncorr. ECC |\n"
+		 "| Fan  Temp   Perf          Pwr:Usage/Cap |           "
+		 "Memory-Usage | GPU-Util  Compute M. |\n"
+		 "|                                         |                  "
+		 "      |               MIG M. |\n"
+		 "|=========================================+=================="
+		 "======+======================|\n");
+}
+
+void gk_smi_table(struct gk_buf *out, const struct gk_snapshot *snap)
+{
+	head(out, snap);
+	for (size_t i = 0; i < snap->device_count; i++)
+		if (snap->devices[i].mig_index < 0)
+			gpu_rows(out, &snap->devices[i]);
+	mig_table(out, snap);
+	process_table(out, snap);
+}

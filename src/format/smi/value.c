@@ -1,0 +1,483 @@
+/* value.c - values as nvidia-smi writes them; see value.h. */
+#include "format/smi/value.h"
+
+#include "base/clock.h"
+#include "format/names.h"
+#include "format/width.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define MEBI         (1LL << 20)
+
+/* Words that stand for 0, 1, 2... of a metric. */
+static const char *const words[GK_SMI_WORDS_COUNT][8] = {
+    [GK_SMI_ENABLED] = {"Disabled", "Enabled"},
+    [GK_SMI_YES] = {"No", "Yes"},
+    [GK_SMI_ADDRESSING] = {"None", "HMM", "ATS"},
+    [GK_SMI_COMPUTE] = {"Default", "Exclusive_Thread", "Prohibited",
+			"Exclusive_Process"},
+    [GK_SMI_RECOVERY] = {"None", "Reset", "Reboot", "Drain P2P",
+			 "Drain and Reset", "Recover IMEX Domain"},
+    [GK_SMI_FABRIC] = {NULL, "Not Started", "In Progress", "Completed"},
+    [GK_SMI_PEER] = {"Direct Connected", "Switch Connected"},
+    [GK_SMI_VIRTUAL] = {"None", "Pass-Through", "VGPU", "Host VGPU",
+			"Host VSGA"},
+};
+
+/* What nvidia-smi says of a value that it cannot get. */
+static const char *const absent[GK_ABSENCE_COUNT] = {
+    [GK_ABSENT_NO_FUNCTION] = "[Function Not Found]",
+    [GK_ABSENT_PERMISSION] = "[Insufficient Permissions]",
+    [GK_ABSENT_LOST] = "[GPU is lost]",
+    [GK_ABSENT_TIMEOUT] = "[Unknown Error]",
+    [GK_ABSENT_ERROR] = "[Unknown Error]",
+    [GK_ABSENT_RESET] = "[GPU requires reset]",
+};
+
+static const char *const absent_bare[GK_ABSENCE_COUNT] = {
+    [GK_ABSENT_NO_FUNCTION] = "Function Not Found",
+    [GK_ABSENT_PERMISSION] = "Insufficient Permissions",
+    [GK_ABSENT_LOST] = "GPU is lost",
+    [GK_ABSENT_TIMEOUT] = "Unknown Error",
+    [GK_ABSENT_ERROR] = "Unknown Error",
+    [GK_ABSENT_RESET] = "GPU requires reset",
+};
+
+const char *gk_smi_absent(enum gk_absence why)
+{
+	return absent[why] ? absent[why] : "[N/A]";
+}
+
+const char *gk_smi_absent_bare(enum gk_absence why)
+{
+	return absent_bare[why] ? absent_bare[why] : "N/A";
+}
+
+int64_t gk_smi_to_mib(int64_t bytes)
+{
+	return (bytes + MEBI - 1) / MEBI;
+}
+
+/*
+ * The functions of a table. VALUE ends them where the metric is absent, and
+ * names its number v.
+ */
+#define SHOW(name)                                                             \
+	enum gk_absence gk_smi_##name(                                         \
+	    __attribute__((unused)) struct gk_buf *out,                        \
+	    __attribute__((unused)) const struct gk_smi_at *at,                \
+	    __attribute__((unused)) int what,                                  \
+	    __attribute__((unused)) int64_t arg)
+#define VALUE                                                                  \
+	const struct gk_value value_ = at->device->m[what];                    \
+	const int64_t v = value_.v;                                            \
+                                                                               \
+	if (value_.why)                                                        \
+	return value_.why
+
+SHOW(number)
+{
+	VALUE;
+	gk_buf_printf(out, "%" PRId64, v);
+	return GK_PRESENT;
+}
+
+SHOW(mib)
+{
+	VALUE;
+	gk_buf_printf(out, "%" PRId64, gk_smi_to_mib(v));
+	return GK_PRESENT;
+}
+
+/* What is left of a total (metric arg) when MiB are taken from it. */
+SHOW(mib_left)
+{
+	const struct gk_value total = at->device->m[arg];
+
+	VALUE;
+	if (total.why)
+		return total.why;
+	gk_buf_printf(out, "%" PRId64,
+		      gk_smi_to_mib(total.v) - gk_smi_to_mib(v));
+	return GK_PRESENT;
+}
+
+SHOW(watts)
+{
+	VALUE;
+	gk_buf_printf(out, "%" PRId64 ".%02d", v / 1000, (int)(v % 1000 / 10));
+	return GK_PRESENT;
+}
+
+/* Hundredths. */
+SHOW(centi)
+{
+	VALUE;
+	gk_buf_printf(out, "%" PRId64 ".%02d", v / 100, (int)(v % 100));
+	return GK_PRESENT;
+}
+
+SHOW(mhz)
+{
+	VALUE;
+	gk_buf_printf(out, "%" PRId64, v / 1000000);
+	return GK_PRESENT;
+}
+
+SHOW(us)
+{
+	VALUE;
+	gk_buf_printf(out, "%" PRId64, v / (int64_t)GK_NS_PER_US);
+	return GK_PRESENT;
+}
+
+SHOW(ms)
+{
+	VALUE;
+	gk_buf_printf(out, "%" PRId64, v / (int64_t)GK_NS_PER_MS);
+	return GK_PRESENT;
+}
+
+SHOW(kilo)
+{
+	VALUE;
+	gk_buf_printf(out, "%" PRId64, v / 1000);
+	return GK_PRESENT;
+}
+
+/* As many digits as arg says, at least; 0: in small letters. */
+SHOW(hex)
+{
+	VALUE;
+	if (arg)
+		gk_buf_printf(out, "0x%0*" PRIX64, (int)arg, (uint64_t)v);
+	else
+		gk_buf_printf(out, "0x%" PRIx64, (uint64_t)v);
+	return GK_PRESENT;
+}
+
+/* Byte arg of a number. */
+SHOW(byte)
+{
+	VALUE;
+	gk_buf_printf(out, "0x%X", (unsigned)(v >> 8 * arg & 0xff));
+	return GK_PRESENT;
+}
+
+SHOW(word)
+{
+	VALUE;
+	if (v < 0 || v >= (int64_t)COUNT(words[arg]) || !words[arg][v])
+		return GK_ABSENT_NOT_SUPPORTED;
+	gk_buf_puts(out, words[arg][v]);
+	return GK_PRESENT;
+}
+
+SHOW(bit)
+{
+	VALUE;
+	gk_buf_puts(out, v & arg ? "Active" : "Not Active");
+	return GK_PRESENT;
+}
+
+SHOW(none)
+{
+	return GK_ABSENT_NOT_SUPPORTED;
+}
+
+/* Why a GPU does not tell what it is. */
+static enum gk_absence unknown(const struct gk_device *d)
+{
+	static const enum gk_absence whys[] = {
+	    [GK_HEALTH_OK] = GK_ABSENT_NOT_SUPPORTED,
+	    [GK_HEALTH_LOST] = GK_ABSENT_LOST,
+	    [GK_HEALTH_STALE] = GK_ABSENT_TIMEOUT,
+	    [GK_HEALTH_ERROR] = GK_ABSENT_ERROR,
+	};
+
+	return whys[d->health];
+}
+
+static enum gk_absence known(struct gk_buf *out, const char *text)
+{
+	gk_add_clean(out, text, strlen(text));
+	return *text ? GK_PRESENT : GK_ABSENT_NOT_SUPPORTED;
+}
+
+static enum gk_absence told(struct gk_buf *out, const struct gk_device *d,
+			    const char *text)
+{
+	return known(out, text) ? unknown(d) : GK_PRESENT;
+}
+
+void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
+		 const char *text)
+{
+	enum gk_absence why = told(out, d, text);
+
+	if (why)
+		gk_buf_puts(out, gk_smi_absent_bare(why));
+}
+
+SHOW(fact)
+{
+	const struct gk_detail *detail = at->device->detail;
+
+	if (!detail)
+		return GK_ABSENT_NOT_READ;
+	if (!detail->facts[what].why)
+		known(out, detail->facts[what].s);
+	return detail->facts[what].why;
+}
+
+SHOW(timestamp)
+{
+	char text[32];
+
+	gk_smi_time(text, at->snap->wall_ns);
+	return known(out, text);
+}
+
+SHOW(driver)
+{
+	return known(out, at->snap->driver_version);
+}
+
+SHOW(count)
+{
+	gk_buf_printf(out, "%u", at->gpus);
+	return GK_PRESENT;
+}
+
+SHOW(name)
+{
+	return told(out, at->device, at->device->name);
+}
+
+SHOW(serial)
+{
+	return told(out, at->device, at->device->serial);
+}
+
+SHOW(uuid)
+{
+	return told(out, at->device, at->device->uuid);
+}
+
+SHOW(bus_id)
+{
+	return told(out, at->device, at->device->bus_id);
+}
+
+/* A part of 00000000:83:00.0: its place, and digits as arg says. */
+SHOW(pci)
+{
+	static const struct {
+		unsigned offset;
+		int digits;
+	} parts[] = {{0, 4}, {9, 2}, {12, 2}};
+	const char *bus_id = at->device->bus_id;
+
+	if (strlen(bus_id) != strlen("00000000:83:00.0"))
+		return unknown(at->device);
+	gk_buf_printf(out, "0x%0*lX", parts[arg].digits,
+		      strtoul(bus_id + parts[arg].offset, NULL, 16));
+	return GK_PRESENT;
+}
+
+SHOW(index)
+{
+	gk_buf_printf(out, "%u", at->device->index);
+	return GK_PRESENT;
+}
+
+SHOW(minor)
+{
+	if (at->device->minor < 0)
+		return unknown(at->device);
+	gk_buf_printf(out, "%d", at->device->minor);
+	return GK_PRESENT;
+}
+
+SHOW(vbios)
+{
+	return told(out, at->device, at->device->vbios);
+}
+
+SHOW(capability)
+{
+	const struct gk_device *d = at->device;
+
+	if (d->compute_major < 0)
+		return unknown(d);
+	gk_buf_printf(out, "%d.%d", d->compute_major, d->compute_minor);
+	return GK_PRESENT;
+}
+
+/* 32 is the driver's word for unknown. */
+SHOW(pstate)
+{
+	VALUE;
+	if (v > 15)
+		return GK_ABSENT_NOT_SUPPORTED;
+	gk_buf_printf(out, "P%" PRId64, v);
+	return GK_PRESENT;
+}
+
+/* 1: the check of the inforom succeeded. */
+SHOW(valid)
+{
+	VALUE;
+	gk_buf_puts(out, v ? "valid" : "invalid");
+	return GK_PRESENT;
+}
+
+/* A GPU that is in no fabric has a state of 0, and the rest says nothing. */
+static bool in_fabric(const struct gk_smi_at *at)
+{
+	const struct gk_value state = at->device->m[GK_M_FABRIC_STATE];
+
+	return state.why == GK_PRESENT && state.v > 0;
+}
+
+SHOW(fabric)
+{
+	return in_fabric(at) ? gk_smi_number(out, at, what, arg)
+			     : GK_ABSENT_NOT_SUPPORTED;
+}
+
+SHOW(fabric_uuid)
+{
+	return in_fabric(at) ? gk_smi_fact(out, at, what, arg)
+			     : GK_ABSENT_NOT_SUPPORTED;
+}
+
+SHOW(fabric_status)
+{
+	VALUE;
+	if (!in_fabric(at))
+		return GK_ABSENT_NOT_SUPPORTED;
+	return known(out, v ? gk_nvml_text((int)v) : "Success");
+}
+
+/* Fields of the health mask: their first bit, their width, their words. */
+static const struct {
+	unsigned shift, mask;
+	const char *words[9];
+} healths[] = {
+    {0, 0xff, {NULL, "Healthy", "Unhealthy", "Limited Capacity"}},
+    {0, 3, {NULL, "Degraded", "Full"}},
+    {2, 3, {NULL, "True", "False"}},
+    {4, 3, {NULL, "True", "False"}},
+    {6, 3, {NULL, "True", "False"}},
+    {8,
+     15,
+     {NULL, "None", "Incorrect SysGuid", "Incorrect Chassis SN", "No Partition",
+      "Insufficient NVLinks", "Incompatible GPU Firmware", "Invalid Location",
+      "GPU State Invalid"}},
+    {12, 3, {NULL, "True", "False"}},
+};
+
+SHOW(fabric_health)
+{
+	VALUE;
+	unsigned field =
+	    (unsigned)(v >> healths[arg].shift) & healths[arg].mask;
+
+	if (!in_fabric(at) || field >= COUNT(healths[arg].words) ||
+	    !healths[arg].words[field])
+		return GK_ABSENT_NOT_SUPPORTED;
+	return known(out, healths[arg].words[field]);
+}
+
+/* The serial number of a chassis may be empty, and is then shown so. */
+SHOW(chassis)
+{
+	enum gk_absence why = gk_smi_fact(out, at, GK_T_CHASSIS_SERIAL, 0);
+
+	return why == GK_ABSENT_NONE ? GK_PRESENT : why;
+}
+
+/* In -q a board without a chassis has no place in one. */
+static bool is_placed(const struct gk_smi_at *at)
+{
+	const struct gk_detail *detail = at->device->detail;
+
+	return detail && !detail->facts[GK_T_CHASSIS_SERIAL].why &&
+	       *detail->facts[GK_T_CHASSIS_SERIAL].s;
+}
+
+SHOW(placed)
+{
+	if (!is_placed(at))
+		return GK_ABSENT_NOT_SUPPORTED;
+	return arg < 0 ? gk_smi_number(out, at, what, 0)
+		       : gk_smi_word(out, at, what, arg);
+}
+
+SHOW(placed_fact)
+{
+	return is_placed(at) ? gk_smi_fact(out, at, what, 0)
+			     : GK_ABSENT_NOT_SUPPORTED;
+}
+
+/* In -q only where ECC can be; --query-gpu tells a 0 as well. */
+SHOW(ecc)
+{
+	if (at->device->m[GK_M_ECC_MODE].why)
+		return at->device->m[GK_M_ECC_MODE].why;
+	return arg < 0 ? gk_smi_number(out, at, what, 0)
+		       : gk_smi_word(out, at, what, arg);
+}
+
+SHOW(egm)
+{
+	const struct gk_value capabilities = at->device->m[GK_M_CAPABILITIES];
+
+	if (capabilities.why)
+		return capabilities.why;
+	gk_buf_puts(out, capabilities.v & 1 ? "enabled" : "disabled");
+	return GK_PRESENT;
+}
+
+bool gk_smi_is_fact(const struct gk_smi_source *source)
+{
+	return source->show == gk_smi_fact ||
+	       source->show == gk_smi_fabric_uuid ||
+	       source->show == gk_smi_chassis ||
+	       source->show == gk_smi_placed_fact;
+}
+
+bool gk_smi_is_board(const struct gk_smi_source *source)
+{
+	static gk_smi_show *const shows[] = {
+	    gk_smi_serial, gk_smi_bus_id, gk_smi_pci,
+	    gk_smi_minor,  gk_smi_vbios,  gk_smi_capability,
+	};
+
+	for (size_t i = 0; i < COUNT(shows); i++)
+		if (source->show == shows[i])
+			return true;
+	return false;
+}
+
+void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set)
+{
+	gk_smi_show *show = source->show;
+
+	if (source->what >= 0 && !gk_smi_is_fact(source))
+		gk_metric_set_add(set, (enum gk_metric)source->what);
+	if (show == gk_smi_mib_left)
+		gk_metric_set_add(set, (enum gk_metric)source->arg);
+	if (show == gk_smi_fabric || show == gk_smi_fabric_uuid ||
+	    show == gk_smi_fabric_status || show == gk_smi_fabric_health)
+		gk_metric_set_add(set, GK_M_FABRIC_STATE);
+	if (show == gk_smi_ecc)
+		gk_metric_set_add(set, GK_M_ECC_MODE);
+	if (show == gk_smi_egm)
+		gk_metric_set_add(set, GK_M_CAPABILITIES);
+}

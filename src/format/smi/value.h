@@ -1,0 +1,123 @@
+/*
+ * value.h - one value of a snapshot as nvidia-smi writes it, without its
+ * unit. Tables say which function shows what.
+ */
+#ifndef GK_FORMAT_SMI_VALUE_H
+#define GK_FORMAT_SMI_VALUE_H
+
+#include "base/str.h"
+
+#include <gpukit/gpukit.h>
+
+/* Whose value is shown; what is below device is there in lists of such. */
+struct gk_smi_at {
+	const struct gk_snapshot *snap;
+	const struct gk_device *device;
+	const struct gk_process *process;
+	const struct gk_account *account;
+	const struct gk_page *page; /* NULL: the row of a GPU without any */
+	enum gk_page_cause cause;
+	const struct gk_clock *clock;
+	unsigned gpus; /* whole GPUs there are, shown or not */
+};
+
+/*
+ * Writes a value. what is a metric or a fact, arg depends on the function.
+ * Returns why nothing was written.
+ */
+typedef enum gk_absence gk_smi_show(struct gk_buf *out,
+				    const struct gk_smi_at *at, int what,
+				    int64_t arg);
+
+/* What a row of a table shows. */
+struct gk_smi_source {
+	gk_smi_show *show;
+	int what;
+	int64_t arg;
+};
+
+/* How words stand for numbers. */
+enum gk_smi_words {
+	GK_SMI_ENABLED,
+	GK_SMI_YES,
+	GK_SMI_ADDRESSING,
+	GK_SMI_COMPUTE,
+	GK_SMI_RECOVERY,
+	GK_SMI_FABRIC,
+	GK_SMI_PEER,
+	GK_SMI_VIRTUAL,
+	GK_SMI_WORDS_COUNT
+};
+
+gk_smi_show gk_smi_number, gk_smi_mib, gk_smi_mib_left, gk_smi_watts,
+    gk_smi_mhz, gk_smi_ms, gk_smi_us, gk_smi_kilo, gk_smi_centi, gk_smi_hex,
+    gk_smi_byte, gk_smi_word, gk_smi_bit, gk_smi_fact, gk_smi_none;
+gk_smi_show gk_smi_timestamp, gk_smi_driver, gk_smi_count, gk_smi_name,
+    gk_smi_serial, gk_smi_uuid, gk_smi_bus_id, gk_smi_pci, gk_smi_index,
+    gk_smi_minor, gk_smi_vbios, gk_smi_capability, gk_smi_pstate;
+gk_smi_show gk_smi_fabric, gk_smi_fabric_status, gk_smi_fabric_uuid,
+    gk_smi_fabric_health, gk_smi_valid, gk_smi_chassis, gk_smi_placed,
+    gk_smi_placed_fact, gk_smi_ecc, gk_smi_egm;
+
+/* Adds the metrics that a source reads. */
+void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set);
+/* Whether it is a fact of gk_detail; what GK_WITHOUT_BOARD leaves out. */
+bool gk_smi_is_fact(const struct gk_smi_source *source);
+bool gk_smi_is_board(const struct gk_smi_source *source);
+
+/* The sources of a table, as arguments of its rows. */
+#define NUMBER(metric)          gk_smi_number, GK_M_##metric, 0
+#define MIB(metric)             gk_smi_mib, GK_M_##metric, 0
+#define WATTS(metric)           gk_smi_watts, GK_M_##metric, 0
+#define CLOCK(metric)           gk_smi_mhz, GK_M_##metric, 0
+#define US(metric)              gk_smi_us, GK_M_##metric, 0
+#define MS(metric)              gk_smi_ms, GK_M_##metric, 0
+#define KILO(metric)            gk_smi_kilo, GK_M_##metric, 0
+#define HEX(metric, digits)     gk_smi_hex, GK_M_##metric, digits
+#define BYTE_OF(metric, n)      gk_smi_byte, GK_M_##metric, n
+#define WORD(metric, words)     gk_smi_word, GK_M_##metric, GK_SMI_##words
+#define BIT(metric, mask)       gk_smi_bit, GK_M_##metric, mask
+#define FACT(fact)              gk_smi_fact, GK_T_##fact, 0
+#define THIS(function)          gk_smi_##function, -1, 0
+#define THIS_OF(function, n)    gk_smi_##function, -1, n
+#define OF(function, metric)    gk_smi_##function, GK_M_##metric, 0
+#define NONE                    gk_smi_none, -1, 0
+#define LEFT(metric, total)     gk_smi_mib_left, GK_M_##metric, GK_M_##total
+#define LOW_HEX(metric)         gk_smi_hex, GK_M_##metric, 0
+#define FACT_OF(function, fact) gk_smi_##function, GK_T_##fact, 0
+#define HEALTH(metric, field)   gk_smi_fabric_health, GK_M_FABRIC_##metric, field
+#define PLACED(metric, words)   gk_smi_placed, GK_M_PLATFORM_##metric, words
+#define ECC(metric)             gk_smi_ecc, GK_M_##metric, -1
+#define ECC_WORD(metric)        gk_smi_ecc, GK_M_##metric, GK_SMI_YES
+
+/* Bytes as MiB, any part of one counts as one: as nvidia-smi rounds. */
+int64_t gk_smi_to_mib(int64_t bytes);
+
+/* "[N/A]", "[GPU is lost]"; without the brackets in -q. Never NULL. */
+const char *gk_smi_absent(enum gk_absence why);
+const char *gk_smi_absent_bare(enum gk_absence why);
+
+/* A text that a GPU has, foreign bytes cleaned; "": why it is absent, bare. */
+void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
+		 const char *text);
+
+#define GK_SMI_DEPRECATED "Requested functionality has been deprecated"
+
+/* 2026/07/14 08:12:38.696 in local time. Room for 32 bytes. */
+void gk_smi_time(char *dst, uint64_t wall_ns);
+/* Tue Jul 14 08:12:53 2026 in local time. Room for 32 bytes. */
+void gk_smi_date(char *dst, uint64_t wall_ns);
+
+/* The first number of a driver version; 0 if there is none. */
+int gk_smi_major(const struct gk_snapshot *snap);
+
+/* First argument of a process, else its name, foreign bytes cleaned. */
+void gk_smi_process_name(struct gk_buf *out, const struct gk_process *process);
+
+/* "C", "G", "C+G", "M", "M+C". */
+const char *gk_smi_process_type(const struct gk_process *process);
+
+/* How many whole GPUs. */
+unsigned gk_smi_gpus(const struct gk_snapshot *snap);
+
+#endif

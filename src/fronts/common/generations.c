@@ -1,0 +1,54 @@
+/*
+ * generations.c - the table of driver generations, and which of them a driver
+ * version belongs to.
+ */
+#include "fronts/common/generations.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct gkf_generation gkf_generations[GKF_GENERATION_COUNT] = {
+#define GENERATION(id, name, major, minor, driver, cuda, field_max, events,    \
+		   record)                                                     \
+	[GKF_GENERATION_##id] = {name,  driver,    GKF_LEVEL(major, minor),    \
+				 cuda,  field_max, events,                     \
+				 record},
+#include "abi/nvml_generations.def"
+#undef GENERATION
+};
+
+static const struct gkf_generation *by_name(const char *name)
+{
+	for (unsigned i = 0; i < GKF_GENERATION_COUNT; i++)
+		if (!strcmp(gkf_generations[i].name, name))
+			return &gkf_generations[i];
+	return NULL;
+}
+
+/* "535.54.03" is 535054; 0 for what is no version. */
+static unsigned level_of(const char *driver)
+{
+	unsigned major = 0, minor = 0, patch;
+	int end = 0;
+
+	if (strspn(driver, "0123456789.") == strlen(driver))
+		sscanf(driver, "%3u.%3u%n.%2u%n", &major, &minor, &end, &patch,
+		       &end);
+	return end && !driver[end] ? GKF_LEVEL(major, minor) : 0;
+}
+
+const struct gkf_generation *gkf_generation_find(const char *driver)
+{
+	const struct gkf_generation *g = by_name(driver), *found = NULL;
+	unsigned level;
+
+	if (g)
+		return g;
+	level = level_of(driver);
+	for (g = gkf_generations; g < gkf_generations + GKF_GENERATION_COUNT;
+	     g++)
+		if (g->level / 1000 == level / 1000 &&
+		    (!found || found->level < level))
+			found = g;
+	return found;
+}

@@ -1,0 +1,131 @@
+/*
+ * front.c - libcublas and libcublasLt, refusing: every function that can say
+ * so answers NOT_SUPPORTED, logs its name and has it counted; nothing is
+ * computed. Built once for each library and CUDA major: FRONT_TABLE is its
+ * table, FRONT_NAME what its names begin with.
+ */
+#include "abi/cuda_abi.h"
+#include "base/log.h"
+#include "fronts/common/export_table.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+enum status {
+#define CUBLAS_STATUS(name, value, text) STATUS_##name = (value),
+#include "abi/cublas_status.def"
+#undef CUBLAS_STATUS
+};
+
+static const struct {
+	int value;
+	const char *name, *text;
+} statuses[] = {
+#define CUBLAS_STATUS(name, value, text) {value, "CUBLAS_STATUS_" #name, text},
+#include "abi/cublas_status.def"
+#undef CUBLAS_STATUS
+};
+
+#define STATUSES     (sizeof statuses / sizeof *statuses)
+#define UNRECOGNIZED "unrecognized status"
+
+#define PASTE(a, b)        a##b
+#define PREFIXED(a, b)     PASTE(a, b)
+#define FRONT_PREFIX(name) PREFIXED(FRONT_NAME, name)
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* NULL: the driver cannot count, or does not work. Set once. */
+static void (*count)(const char *symbol);
+
+static void find_counter(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	__typeof__(cuInit) *init;
+	__typeof__(cuGetExportTable) *get;
+	const struct gpukit_table *table;
+	const void *found = NULL;
+	CUuuid id;
+
+	if (!driver)
+		return;
+	*(void **)&init = dlsym(driver, "cuInit");
+	*(void **)&get = dlsym(driver, "cuGetExportTable");
+	memcpy(id.bytes, GPUKIT_TABLE_UUID, sizeof id.bytes);
+	if (!init || !get || init(0) || get(&found, &id) || !found)
+		return;
+	table = found;
+	if (table->size >= sizeof *table)
+		count = table->refused_blas;
+}
+
+static int refuse(const char *symbol)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	gk_log(GK_LOG_WARN, "%s: refused, there is no cuBLAS yet", symbol);
+	pthread_once(&once, find_counter);
+	if (count)
+		count(symbol);
+	return STATUS_NOT_SUPPORTED;
+}
+
+/*
+ * Whatever a caller passes is left alone, in registers and on its stack: the
+ * prototypes need not be known here.
+ */
+#define REFUSED_12(symbol)                                                     \
+	EXPORT int symbol(void);                                               \
+	int symbol(void)                                                       \
+	{                                                                      \
+		return refuse(#symbol);                                        \
+	}
+#if FRONT_MAJOR >= 13
+#define REFUSED_13(symbol) REFUSED_12(symbol)
+#else
+#define REFUSED_13(symbol)
+#endif
+#define CUBLAS(symbol, since) REFUSED_##since(symbol)
+#include FRONT_TABLE
+#undef CUBLAS
+
+EXPORT const char *FRONT_PREFIX(GetStatusName)(int status);
+EXPORT const char *FRONT_PREFIX(GetStatusString)(int status);
+EXPORT size_t FRONT_PREFIX(GetCudartVersion)(void);
+
+const char *FRONT_PREFIX(GetStatusName)(int status)
+{
+	for (size_t i = 0; i < STATUSES; i++)
+		if (statuses[i].value == status)
+			return statuses[i].name;
+	return UNRECOGNIZED;
+}
+
+const char *FRONT_PREFIX(GetStatusString)(int status)
+{
+	for (size_t i = 0; i < STATUSES; i++)
+		if (statuses[i].value == status)
+			return statuses[i].text;
+	return UNRECOGNIZED;
+}
+
+/* The runtime that the original library was built with. */
+size_t FRONT_PREFIX(GetCudartVersion)(void)
+{
+	return FRONT_MAJOR >= 13 ? 13000 : 12080;
+}
+
+#ifdef FRONT_HAS_VERSION
+EXPORT size_t FRONT_PREFIX(GetVersion)(void);
+
+/*
+ * Of the release for that runtime (PyPI: nvidia-cublas-cu12 12.8.3.14,
+ * nvidia-cublas 13.0.0.19). cuBLAS's own GetVersion can refuse.
+ */
+size_t FRONT_PREFIX(GetVersion)(void)
+{
+	return FRONT_MAJOR >= 13 ? 130000 : 120803;
+}
+#endif

@@ -1,0 +1,184 @@
+/*
+ * context.c - a context begins and ends: its part of the machine's ledger, its
+ * memory, streams and modules.
+ */
+#include "fronts/cuda/context.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "machine/store/books.h"
+#include "fronts/cuda/stream.h"
+#include "machine/trouble/scenario.h"
+#include "device/space.h"
+
+/* Whether a device is attached, and who has how many contexts on it. */
+static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
+
+static _Atomic uint64_t last_id;
+
+static const struct cuda_part_row *const parts[PART_COUNT] = {
+    [PART_MEMORY] = &memory_part,
+    [PART_STREAM] = &stream_part,
+    [PART_MODULE] = &module_part,
+};
+
+bool ctx_flags_ok(unsigned flags)
+{
+	switch (flags & CU_CTX_SCHED_MASK) {
+	case CU_CTX_SCHED_AUTO:
+	case CU_CTX_SCHED_SPIN:
+	case CU_CTX_SCHED_YIELD:
+	case CU_CTX_SCHED_BLOCKING_SYNC:
+		return !(flags & ~(unsigned)CU_CTX_FLAGS_MASK);
+	default:
+		return false;
+	}
+}
+
+/* Compute modes, draining, a MIG device that is gone: all say the same. */
+static CUresult attach_error(int error)
+{
+	switch (error) {
+	case GK_ERR_PERMISSION:
+	case GK_ERR_IN_USE:
+	case GK_ERR_NOT_FOUND:
+	case GK_ERR_NOT_SUPPORTED:
+		return CUDA_ERROR_DEVICE_UNAVAILABLE;
+	default:
+		return front_error(error);
+	}
+}
+
+/* Pays for one more context; the first one puts the process on the device. */
+static CUresult join_locked(struct cuda_device *d)
+{
+	unsigned slot = d->slot;
+	uint64_t cost;
+	int error;
+
+	if (!d->contexts) {
+		error = gkf_charge_attach(cuda.machine, d->index, d->instance,
+					  &slot);
+		if (error)
+			return attach_error(error);
+	}
+	cost = gkf_charge_context(cuda.machine, d->index, d->contexts);
+	error = gkf_charge(cuda.machine, slot, cost);
+	if (!error) {
+		error = gkf_space_open(cuda.machine, d->index, slot);
+		if (error)
+			gkf_refund(cuda.machine, slot, cost);
+	}
+	if (error) {
+		if (!d->contexts)
+			gkf_detach(cuda.machine, slot);
+		return front_error(error);
+	}
+	if (!d->contexts++)
+		d->slot = slot;
+	return CUDA_SUCCESS;
+}
+
+static CUresult join(struct cuda_device *d)
+{
+	CUresult r;
+
+	gkf_scenario_look(cuda.machine, cuda.file);
+	if (device_is_gone(d))
+		return CUDA_ERROR_DEVICE_UNAVAILABLE;
+	pthread_mutex_lock(&joining);
+	r = join_locked(d);
+	pthread_mutex_unlock(&joining);
+	if (r)
+		gk_log(GK_LOG_WARN, "no context on GPU %u: CUDA error %d",
+		       d->index, (int)r);
+	return r;
+}
+
+static void quit(struct cuda_device *d)
+{
+	pthread_mutex_lock(&joining);
+	gkf_space_close(d->index);
+	d->contexts--;
+	if (!d->contexts)
+		gkf_detach(cuda.machine, d->slot);
+	else
+		gkf_refund(
+		    cuda.machine, d->slot,
+		    gkf_charge_context(cuda.machine, d->index, d->contexts));
+	pthread_mutex_unlock(&joining);
+}
+
+static void close_parts(CUcontext ctx, unsigned opened)
+{
+	while (opened--)
+		if (parts[opened]->close)
+			parts[opened]->close(ctx);
+}
+
+static CUresult open_parts(CUcontext ctx)
+{
+	CUresult r = CUDA_SUCCESS;
+	unsigned i;
+
+	for (i = 0; i < PART_COUNT; i++) {
+		ctx->part[i] = NULL;
+		r = parts[i]->open ? parts[i]->open(ctx) : CUDA_SUCCESS;
+		if (r)
+			break;
+	}
+	if (r)
+		close_parts(ctx, i);
+	return r;
+}
+
+CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
+{
+	CUresult r = (CUresult)atomic_load(&d->failed);
+
+	if (!r)
+		r = join(d);
+	if (r)
+		return r;
+	ctx->device = d;
+	ctx->api = 3020;
+	atomic_store(&ctx->id, atomic_fetch_add(&last_id, 1) + 1);
+	atomic_store(&ctx->sticky, CUDA_SUCCESS);
+	atomic_store(&ctx->flags, flags);
+	atomic_store(&ctx->attached, 1);
+	atomic_store(&ctx->cache_config, CU_FUNC_CACHE_PREFER_NONE);
+	ctx_limits_init(ctx);
+	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
+		atomic_store(&ctx->peer[i].ctx, NULL);
+	r = open_parts(ctx);
+	if (r)
+		quit(d);
+	else
+		atomic_store(&ctx->alive, true);
+	return r;
+}
+
+CUresult ctx_new(struct cuda_device *d, unsigned flags, CUcontext *ret_ctx)
+{
+	CUcontext ctx = handle_new(HANDLE_CONTEXT, sizeof(*ctx));
+	CUresult r;
+
+	if (!ctx)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = ctx_begin(ctx, d, flags);
+	if (r)
+		handle_free(ctx);
+	else
+		*ret_ctx = ctx;
+	return r;
+}
+
+/* Work that still runs may use everything, so it ends first. */
+bool ctx_end(CUcontext ctx)
+{
+	if (!atomic_exchange(&ctx->alive, false))
+		return false;
+	stream_drain(ctx);
+	close_parts(ctx, PART_COUNT);
+	quit(ctx->device);
+	return true;
+}

@@ -1,0 +1,33 @@
+/*
+ * context.h - contexts come and go; created ones and primary ones alike.
+ */
+#ifndef GKF_CUDA_CONTEXT_H
+#define GKF_CUDA_CONTEXT_H
+
+#include "fronts/cuda/front.h"
+
+/* Are these flags of a context? */
+bool ctx_flags_ok(unsigned flags);
+
+/*
+ * A new context that lives, current nowhere. The machine is told that this
+ * process computes there, and what the context costs.
+ */
+CUresult ctx_new(struct cuda_device *d, unsigned flags, CUcontext *ret_ctx);
+
+/*
+ * The same in an object that did not live: a primary context. One thread at a
+ * time.
+ */
+CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags);
+
+/*
+ * Ends it: waits for its work, takes all that it has. False: somebody else
+ * did. Its handle is the caller's to free.
+ */
+bool ctx_end(CUcontext ctx);
+
+/* What cuCtxSetLimit starts with. */
+void ctx_limits_init(CUcontext ctx);
+
+#endif

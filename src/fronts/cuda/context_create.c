@@ -1,0 +1,200 @@
+/*
+ * context_create.c - creating and destroying contexts, and which one a thread
+ * works on.
+ */
+#include "fronts/cuda/context.h"
+#include "fronts/cuda/stack.h"
+
+/* No MPS server, so nobody gets a share of the SMs; no graphics to share. */
+static CUresult params_error(int affinities, const CUctxCigParam *cig)
+{
+	if (affinities < 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (affinities)
+		return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+	return cig ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+}
+
+/* The new context is current. */
+static CUresult create(CUcontext *pctx, unsigned api, unsigned flags,
+		       CUdevice dev)
+{
+	struct cuda_device *d = front_device(dev);
+	CUcontext ctx;
+	CUresult r;
+
+	if (!pctx || !ctx_flags_ok(flags))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	r = ctx_new(d, flags, &ctx);
+	if (r)
+		return r;
+	ctx->api = api;
+	if (!stack_push(ctx)) {
+		ctx_end(ctx);
+		handle_free(ctx);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	*pctx = ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+	ENTER(cuCtxCreate);
+	return create(pctx, 3010, flags, dev);
+}
+
+CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+	ENTER(cuCtxCreate_v2);
+	return create(pctx, 3020, flags, dev);
+}
+
+CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray,
+			int numParams, unsigned int flags, CUdevice dev)
+{
+	CUresult r;
+
+	ENTER(cuCtxCreate_v3);
+	r = !paramsArray != !numParams ? CUDA_ERROR_INVALID_VALUE
+				       : params_error(numParams, NULL);
+	return r ? r : create(pctx, 3020, flags, dev);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
+			unsigned int flags, CUdevice dev)
+{
+	const CUctxCreateParams *p = ctxCreateParams;
+	CUresult r = CUDA_SUCCESS;
+
+	ENTER(cuCtxCreate_v4);
+	if (p && !p->execAffinityParams != !p->numExecAffinityParams)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (p)
+		r = params_error(p->numExecAffinityParams, p->cigParams);
+	return r ? r : create(pctx, 3020, flags, dev);
+}
+
+/* A primary context is released, not destroyed. */
+static CUresult destroy(CUcontext ctx)
+{
+	bool current = ctx && ctx == ctx_current();
+
+	if (!handle_is(ctx, HANDLE_CONTEXT) || ctx->primary || !ctx_end(ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (current)
+		stack_pop();
+	handle_free(ctx);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDestroy(CUcontext ctx)
+{
+	ENTER(cuCtxDestroy);
+	return destroy(ctx);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+	ENTER(cuCtxDestroy_v2);
+	return destroy(ctx);
+}
+
+CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags)
+{
+	ENTER_CONTEXT(cuCtxAttach, ctx);
+	if (!pctx || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	atomic_fetch_add(&ctx->attached, 1);
+	*pctx = ctx;
+	return CUDA_SUCCESS;
+}
+
+/* Of the current context only; the last one destroys it. */
+CUresult cuCtxDetach(CUcontext ctx)
+{
+	CUcontext current;
+	CUresult r;
+
+	ENTER(cuCtxDetach);
+	r = ctx_of(NULL, &current);
+	if (r == CUDA_ERROR_CONTEXT_IS_DESTROYED || ctx != ctx_current() ||
+	    !ctx || ctx->primary)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return atomic_fetch_sub(&ctx->attached, 1) == 1 ? destroy(ctx)
+							: CUDA_SUCCESS;
+}
+
+/*
+ * May a thread work on it? A primary context need not be active: calls say so
+ * then.
+ */
+static bool is_usable(CUcontext ctx)
+{
+	return handle_is(ctx, HANDLE_CONTEXT) &&
+	       (ctx->primary || atomic_load(&ctx->alive));
+}
+
+static CUresult push(CUcontext ctx)
+{
+	if (!is_usable(ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return stack_push(ctx) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuCtxPushCurrent(CUcontext ctx)
+{
+	ENTER(cuCtxPushCurrent);
+	return push(ctx);
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+{
+	ENTER(cuCtxPushCurrent_v2);
+	return push(ctx);
+}
+
+static CUresult pop(CUcontext *pctx)
+{
+	CUcontext ctx = stack_pop();
+
+	if (!ctx)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (pctx)
+		*pctx = ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent(CUcontext *pctx)
+{
+	ENTER(cuCtxPopCurrent);
+	return pop(pctx);
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *pctx)
+{
+	ENTER(cuCtxPopCurrent_v2);
+	return pop(pctx);
+}
+
+/* Replaces the top of the stack; NULL takes it away. */
+CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+	ENTER(cuCtxSetCurrent);
+	if (ctx && !is_usable(ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	stack_pop();
+	return !ctx || stack_push(ctx) ? CUDA_SUCCESS
+				       : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *pctx)
+{
+	ENTER(cuCtxGetCurrent);
+	if (!pctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	*pctx = ctx_current();
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,98 @@
+/*
+ * context_limit.c - the limits of a context: which there are, where they start
+ * and how far they go (CUDA driver API, cuCtxSetLimit; defaults: CUDA C++
+ * Programming Guide, "Dynamic Global Memory Allocation", "Formatted Output",
+ * "CUDA Dynamic Parallelism").
+ */
+#include "fronts/cuda/context.h"
+
+#include <stdint.h>
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+static const struct limit {
+	size_t start, least, most, step; /* a value is rounded up to a step */
+	/* The attribute that says how far it goes, and that there is such. */
+	CUdevice_attribute bound;
+	unsigned until; /* gone from this compute capability on; 0: never */
+} limits[CU_LIMIT_MAX] = {
+    [CU_LIMIT_STACK_SIZE] = {1 * KIB, 0, 512 * KIB, 16, 0, 0},
+    [CU_LIMIT_PRINTF_FIFO_SIZE] = {1 * MIB, 0, SIZE_MAX / 2, 1, 0, 0},
+    [CU_LIMIT_MALLOC_HEAP_SIZE] = {8 * MIB, 0, SIZE_MAX / 2, 1, 0, 0},
+    [CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = {2, 0, 24, 1, 0, 90},
+    [CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = {2 * KIB, 0, UINT32_MAX, 1, 0,
+						   0},
+    [CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = {64, 0, 128, 1, 0, 0},
+    [CU_LIMIT_PERSISTING_L2_CACHE_SIZE] =
+	{0, 0, SIZE_MAX / 2, 1,
+	 CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 0},
+};
+
+static unsigned capability(CUcontext ctx)
+{
+	const struct gkf_profile *p = &ctx->device->board->profile;
+
+	return (unsigned)(p->compute_major * 10 + p->compute_minor);
+}
+
+/* Has the device such a limit, and how far does it go? */
+static bool reaches(CUcontext ctx, CUlimit id, size_t *ret_most)
+{
+	const struct limit *l = &limits[id];
+	int bound = 0;
+
+	if (!l->most || (l->until && capability(ctx) >= l->until))
+		return false;
+	if (l->bound &&
+	    (!device_attribute(ctx->device, l->bound, &bound) || bound <= 0))
+		return false;
+	*ret_most = l->bound ? (size_t)bound : l->most;
+	return true;
+}
+
+void ctx_limits_init(CUcontext ctx)
+{
+	for (int i = 0; i < CU_LIMIT_MAX; i++)
+		atomic_store(&ctx->limit[i], limits[i].start);
+}
+
+CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+{
+	size_t most;
+
+	ENTER_CONTEXT(cuCtxGetLimit, ctx);
+	if (!pvalue || (unsigned)limit >= CU_LIMIT_MAX)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!reaches(ctx, limit, &most))
+		return CUDA_ERROR_UNSUPPORTED_LIMIT;
+	*pvalue = atomic_load(&ctx->limit[limit]);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+	size_t most, step;
+
+	ENTER_CONTEXT(cuCtxSetLimit, ctx);
+	if ((unsigned)limit >= CU_LIMIT_MAX)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!reaches(ctx, limit, &most))
+		return CUDA_ERROR_UNSUPPORTED_LIMIT;
+	step = limits[limit].step;
+	if (value > most || value < limits[limit].least)
+		return CUDA_ERROR_INVALID_VALUE;
+	atomic_store(&ctx->limit[limit], (value + step - 1) / step * step);
+	return CUDA_SUCCESS;
+}
+
+/* Nothing persists in a cache that is not modelled. */
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+	size_t most;
+
+	ENTER_CONTEXT(cuCtxResetPersistingL2Cache, ctx);
+	return reaches(ctx, CU_LIMIT_PERSISTING_L2_CACHE_SIZE, &most)
+		   ? CUDA_SUCCESS
+		   : CUDA_ERROR_NOT_SUPPORTED;
+}

@@ -1,0 +1,164 @@
+/*
+ * context_primary.c - the primary context of a device: one for all that ask,
+ * alive while somebody holds it. Its handle is the same each time it comes
+ * back to life.
+ */
+#include "fronts/cuda/context.h"
+
+/* The object without life; the caller holds the device's lock. */
+static CUcontext object_of(struct cuda_device *d)
+{
+	CUcontext ctx = d->primary;
+
+	if (!ctx) {
+		ctx = handle_new(HANDLE_CONTEXT, sizeof(*ctx));
+		if (ctx)
+			ctx->primary = true;
+		d->primary = ctx;
+	}
+	return ctx;
+}
+
+static bool is_active(const struct cuda_device *d)
+{
+	return d->primary && atomic_load(&d->primary->alive);
+}
+
+static CUresult retain(struct cuda_device *d, CUcontext *ret_ctx)
+{
+	CUcontext ctx = object_of(d);
+	CUresult r = CUDA_SUCCESS;
+
+	if (!ctx)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!is_active(d))
+		r = ctx_begin(ctx, d, atomic_load(&d->primary_flags));
+	if (r)
+		return r;
+	d->primary_retained++;
+	*ret_ctx = ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+	struct cuda_device *d;
+	CUresult r;
+
+	ENTER(cuDevicePrimaryCtxRetain);
+	d = front_device(dev);
+	if (!pctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_mutex_lock(&d->lock);
+	r = retain(d, pctx);
+	pthread_mutex_unlock(&d->lock);
+	return r;
+}
+
+/* The last one to let go of it ends it; nobody's stack changes. */
+static CUresult release(CUdevice dev)
+{
+	struct cuda_device *d = front_device(dev);
+	CUresult r = CUDA_SUCCESS;
+
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_mutex_lock(&d->lock);
+	if (!d->primary_retained)
+		r = CUDA_ERROR_INVALID_CONTEXT;
+	else if (!--d->primary_retained)
+		ctx_end(d->primary);
+	pthread_mutex_unlock(&d->lock);
+	return r;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+	ENTER(cuDevicePrimaryCtxRelease);
+	return release(dev);
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+	ENTER(cuDevicePrimaryCtxRelease_v2);
+	return release(dev);
+}
+
+/* Ends it whoever holds it; they still have to let go of it. */
+static CUresult reset(CUdevice dev)
+{
+	struct cuda_device *d = front_device(dev);
+
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_mutex_lock(&d->lock);
+	if (d->primary)
+		ctx_end(d->primary);
+	pthread_mutex_unlock(&d->lock);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice dev)
+{
+	ENTER(cuDevicePrimaryCtxReset);
+	return reset(dev);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
+{
+	ENTER(cuDevicePrimaryCtxReset_v2);
+	return reset(dev);
+}
+
+/* Flags of one that is active may change only since CUDA 11. */
+static CUresult set_flags(CUdevice dev, unsigned flags, bool while_active)
+{
+	struct cuda_device *d = front_device(dev);
+	CUresult r = CUDA_SUCCESS;
+
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!ctx_flags_ok(flags))
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&d->lock);
+	if (is_active(d) && !while_active)
+		r = CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE;
+	if (!r)
+		atomic_store(&d->primary_flags, flags);
+	if (!r && is_active(d))
+		atomic_store(&d->primary->flags, flags);
+	pthread_mutex_unlock(&d->lock);
+	return r;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+	ENTER(cuDevicePrimaryCtxSetFlags);
+	return set_flags(dev, flags, false);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
+{
+	ENTER(cuDevicePrimaryCtxSetFlags_v2);
+	return set_flags(dev, flags, true);
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags,
+				    int *active)
+{
+	struct cuda_device *d;
+
+	ENTER(cuDevicePrimaryCtxGetState);
+	d = front_device(dev);
+	if (!flags || !active)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_mutex_lock(&d->lock);
+	*flags = atomic_load(&d->primary_flags);
+	*active = is_active(d);
+	pthread_mutex_unlock(&d->lock);
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,84 @@
+/*
+ * copy.h - copies: from what a caller describes to bytes of this process, and
+ * the rules of when a call returns.
+ */
+#ifndef GKF_CUDA_COPY_H
+#define GKF_CUDA_COPY_H
+
+#include "fronts/cuda/memory.h"
+#include "fronts/cuda/stream.h"
+
+/* Where a call puts its work. */
+struct way {
+	CUcontext ctx;
+	CUstream stream;
+	bool per_thread;
+	bool async; /* it returns as soon as it may */
+};
+
+/*
+ * Enters a call whose stream may be of any context: copies are not bound to
+ * the current device.
+ */
+CUresult copy_enter(enum cuda_row row, struct way *w);
+
+/* The same of a batch: the legacy default stream takes none. */
+CUresult copy_enter_batch(enum cuda_row row, struct way *w);
+
+/* What an address may be. */
+enum copy_place {
+	COPY_HOST,   /* any of the host's, page-locked or not */
+	COPY_DEVICE, /* known to CUDA */
+	COPY_ANY,
+};
+
+/* One side of a copy: bytes that this process can reach. */
+struct copy_side {
+	unsigned char *at;
+	size_t pitch, slice; /* bytes from row to row, from slice to slice */
+	bool device;         /* on a device, or managed */
+	bool exact;          /* device memory, of which nobody else reads */
+	bool paged;          /* host memory that CUDA does not know */
+	bool sync;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+	bool at_once;        /* read before the call returns */
+};
+
+struct copy {
+	struct copy_side dst, src;
+	size_t width, height, depth; /* bytes, rows, slices; more than 0 */
+};
+
+/*
+ * Finds [address, address + size) for a copy; CUDA_ERROR_INVALID_VALUE when it
+ * is not all in one piece, or not where it should be.
+ */
+CUresult copy_find(uint64_t address, size_t size, enum copy_place place,
+		   struct copy_side *ret_side);
+
+/* Bytes in a row from one place to another; size 0 is nothing. */
+CUresult copy_bytes(const struct way *w, uint64_t dst,
+		    enum copy_place dst_place, uint64_t src,
+		    enum copy_place src_place, size_t size);
+
+/*
+ * Before and after a copy between contexts, dst and src: both must live, and
+ * the work is the current one's. One that names no stream comes between all
+ * that these three contexts were given and what they are given from now on.
+ */
+CUresult copy_peer_begin(const struct way *w, const CUcontext contexts[2]);
+void copy_peer_end(const struct way *w, const CUcontext contexts[2]);
+
+/* Does a copy, or puts it into its stream. */
+CUresult copy_go(const struct way *w, const struct copy *copy);
+
+/* What cuMemcpy2D, 3D and their kin describe. */
+CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p);
+
+/* Its two sides; no side of it is 0. */
+CUresult copy_3d_find(const CUDA_MEMCPY3D *p, struct copy *ret_copy);
+
+/* A row of an array from byte `offset` on, for those who copy to and from. */
+CUresult copy_array_row(CUarray array, size_t offset, size_t size,
+			struct copy_side *ret_side);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * device_attribute.c - attributes of devices: attribute.def has a row each,
+ * architecture.def what follows from the compute capability.
+ */
+#include "fronts/cuda/front.h"
+#include "machine/model/mig.h"
+#include "machine/model/model.h"
+
+#include <limits.h>
+
+/* Elements of a texture in linear memory, one dimension. */
+#define TEXTURE1D_LINEAR (1 << 28)
+
+struct architecture {
+	int capability;
+	int threads, blocks, shared, shared_block, reserved, fp64;
+	int persisting, window, domains;
+};
+
+static const struct architecture architectures[] = {
+#define ARCHITECTURE(...) {__VA_ARGS__},
+#include "fronts/cuda/architecture.def"
+#undef ARCHITECTURE
+};
+
+#define ARCHITECTURES (sizeof(architectures) / sizeof(*architectures))
+
+/* The newest that the device is not older than; the oldest at least. */
+static const struct architecture *architecture_of(const struct gkf_profile *p)
+{
+	int64_t capability = p->compute_major * 10 + p->compute_minor;
+	size_t i = ARCHITECTURES - 1;
+
+	while (i && architectures[i].capability > capability)
+		i--;
+	return &architectures[i];
+}
+
+static bool instance_of(const struct cuda_device *d, struct gkf_mig_gi *gi,
+			struct gkf_mig_ci *ci)
+{
+	return d->instance != GKF_NO_INSTANCE &&
+	       !gkf_mig_gi_read(cuda.machine, d->index,
+				GKF_INSTANCE_GI(d->instance), gi) &&
+	       !gkf_mig_ci_read(cuda.machine, d->index,
+				GKF_INSTANCE_GI(d->instance),
+				GKF_INSTANCE_CI(d->instance), ci);
+}
+
+/* What a GPU instance has of a thing that goes with the memory slices. */
+static int64_t part(const struct cuda_device *d, int64_t whole)
+{
+	struct gkf_mig_gi gi;
+	struct gkf_mig_ci ci;
+
+	return instance_of(d, &gi, &ci)
+		   ? whole / GKF_MIG_SLICES * gi.profile->memory_slices
+		   : whole;
+}
+
+static int64_t l2_bytes(const struct cuda_device *d)
+{
+	return part(d, d->board->profile.l2_kib * 1024);
+}
+
+static int64_t sms(const struct cuda_device *d)
+{
+	struct gkf_mig_gi gi;
+	struct gkf_mig_ci ci;
+
+	return instance_of(d, &gi, &ci) ? (int64_t)ci.profile.sms
+					: d->board->profile.sm_count;
+}
+
+static int64_t copy_engines(const struct cuda_device *d)
+{
+	struct gkf_mig_gi gi;
+	struct gkf_mig_ci ci;
+
+	return instance_of(d, &gi, &ci) ? (int64_t)gi.profile->copy
+					: d->board->profile.copy_engines;
+}
+
+/* A setting of the machine, as it is now; absent is off. */
+static int64_t setting(const struct cuda_device *d, enum gkf_value id)
+{
+	int64_t value;
+
+	return gkf_value_get(cuda.machine, d->index, id, &value) ? value : 0;
+}
+
+bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
+		      int *ret_value)
+{
+	const struct gkf_board *b = d->board;
+	const struct gkf_profile *p = &b->profile;
+	const struct architecture *a = architecture_of(p);
+	int64_t value;
+
+	switch (id) {
+#define ATTRIBUTE(attribute, is)                                               \
+	case CU_DEVICE_ATTRIBUTE_##attribute:                                  \
+		value = (is);                                                  \
+		break;
+#include "fronts/cuda/attribute.def"
+#undef ATTRIBUTE
+	case CU_DEVICE_ATTRIBUTE_MAX:
+	default:
+		return false;
+	}
+	*ret_value = (int)value;
+	return true;
+}
+
+CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
+{
+	const struct cuda_device *d;
+
+	ENTER(cuDeviceGetAttribute);
+	d = front_device(dev);
+	if (!pi)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	return device_attribute(d, attrib, pi) ? CUDA_SUCCESS
+					       : CUDA_ERROR_INVALID_VALUE;
+}
+
+static int get(const struct cuda_device *d, CUdevice_attribute id)
+{
+	int value = 0;
+
+	device_attribute(d, id, &value);
+	return value;
+}
+
+#define GET(id) get(d, CU_DEVICE_ATTRIBUTE_##id)
+
+CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
+{
+	const struct cuda_device *d;
+
+	ENTER(cuDeviceGetProperties);
+	d = front_device(dev);
+	if (!prop)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	*prop = (CUdevprop){
+	    .maxThreadsPerBlock = GET(MAX_THREADS_PER_BLOCK),
+	    .maxThreadsDim = {GET(MAX_BLOCK_DIM_X), GET(MAX_BLOCK_DIM_Y),
+			      GET(MAX_BLOCK_DIM_Z)},
+	    .maxGridSize = {GET(MAX_GRID_DIM_X), GET(MAX_GRID_DIM_Y),
+			    GET(MAX_GRID_DIM_Z)},
+	    .sharedMemPerBlock = GET(MAX_SHARED_MEMORY_PER_BLOCK),
+	    .totalConstantMemory = GET(TOTAL_CONSTANT_MEMORY),
+	    .SIMDWidth = GET(WARP_SIZE),
+	    .memPitch = GET(MAX_PITCH),
+	    .regsPerBlock = GET(MAX_REGISTERS_PER_BLOCK),
+	    .clockRate = GET(CLOCK_RATE),
+	    .textureAlign = GET(TEXTURE_ALIGNMENT),
+	};
+	return CUDA_SUCCESS;
+}
+
+/* Bytes of one channel; 0: no format that linear memory is read in. */
+static unsigned format_size(CUarray_format format)
+{
+	switch ((int)format) {
+	case CU_AD_FORMAT_UNSIGNED_INT8:
+	case CU_AD_FORMAT_SIGNED_INT8:
+		return 1;
+	case CU_AD_FORMAT_UNSIGNED_INT16:
+	case CU_AD_FORMAT_SIGNED_INT16:
+	case CU_AD_FORMAT_HALF:
+		return 2;
+	case CU_AD_FORMAT_UNSIGNED_INT32:
+	case CU_AD_FORMAT_SIGNED_INT32:
+	case CU_AD_FORMAT_FLOAT:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements,
+					    CUarray_format format,
+					    unsigned numChannels, CUdevice dev)
+{
+	ENTER(cuDeviceGetTexture1DLinearMaxWidth);
+	if (!maxWidthInElements || !format_size(format) ||
+	    (numChannels != 1 && numChannels != 2 && numChannels != 4))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!front_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	*maxWidthInElements = TEXTURE1D_LINEAR;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,48 @@
+/*
+ * error.c - names and texts of result codes. They need no driver: they answer
+ * before cuInit, and are not counted.
+ */
+#include "fronts/cuda/front.h"
+
+static const struct {
+	int value;
+	const char *name, *text;
+} errors[] = {
+#define CUDA_ERROR(name, value, text) {value, #name, text},
+#include "abi/cuda_error.def"
+#undef CUDA_ERROR
+};
+
+#define ERROR_COUNT (sizeof(errors) / sizeof(*errors))
+
+/* ERROR_COUNT: it is none. */
+static size_t row_of(CUresult error)
+{
+	size_t i = 0;
+
+	while (i < ERROR_COUNT && errors[i].value != (int)error)
+		i++;
+	return i;
+}
+
+static CUresult answer(const char *text, const char **ret_text)
+{
+	if (!ret_text)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret_text = text;
+	return text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **pStr)
+{
+	size_t i = row_of(error);
+
+	return answer(i < ERROR_COUNT ? errors[i].name : NULL, pStr);
+}
+
+CUresult cuGetErrorString(CUresult error, const char **pStr)
+{
+	size_t i = row_of(error);
+
+	return answer(i < ERROR_COUNT ? errors[i].text : NULL, pStr);
+}

@@ -1,0 +1,408 @@
+/*
+ * event.c - events: a moment in a stream, when it is reached, and how long
+ * lies between two of them.
+ *
+ * What an event means changes with each record, while the one before may still
+ * be in its stream: so each record is an object of its own, which the event
+ * and the stream hold.
+ */
+#include "fronts/cuda/stream_private.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+struct record {
+	_Atomic unsigned holders;
+	_Atomic uint64_t reached_ns; /* CLOCK_MONOTONIC; 0: not yet */
+};
+
+struct CUevent_st {
+	CUcontext ctx;
+	uint64_t ctx_id; /* the life of ctx that it belongs to */
+	unsigned flags;
+	pthread_mutex_t lock;     /* of the rest */
+	struct record *record;    /* NULL: not recorded yet */
+	struct gkf_ticket ticket; /* where the record is in its stream */
+};
+
+static struct record *record_new(void)
+{
+	struct record *record = calloc(1, sizeof(*record));
+
+	if (record)
+		atomic_init(&record->holders, 1);
+	return record;
+}
+
+static struct record *record_hold(struct record *record)
+{
+	if (record)
+		atomic_fetch_add(&record->holders, 1);
+	return record;
+}
+
+static void record_drop(struct record *record)
+{
+	if (record && atomic_fetch_sub(&record->holders, 1) == 1)
+		free(record);
+}
+
+/* ---- coming and going ---- */
+
+#define FLAGS                                                                  \
+	(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |                    \
+	 CU_EVENT_INTERPROCESS)
+
+CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+	CUevent e;
+
+	ENTER_CONTEXT(cuEventCreate, ctx);
+	if (!phEvent || Flags & ~(unsigned)FLAGS)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (Flags & CU_EVENT_INTERPROCESS && !(Flags & CU_EVENT_DISABLE_TIMING))
+		return CUDA_ERROR_INVALID_VALUE;
+	e = handle_new(HANDLE_EVENT, sizeof(*e));
+	if (!e)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	pthread_mutex_init(&e->lock, NULL);
+	e->ctx = ctx;
+	e->ctx_id = ctx->id;
+	e->flags = Flags;
+	*phEvent = e;
+	return CUDA_SUCCESS;
+}
+
+/* An event goes with its context; what is left of it can be destroyed. */
+static CUresult check(CUevent e)
+{
+	if (!handle_is(e, HANDLE_EVENT))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (e->ctx->id != e->ctx_id || !atomic_load(&e->ctx->alive))
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	return CUDA_SUCCESS;
+}
+
+/* A record that is still in its stream stays there, of no use to anybody. */
+static CUresult destroy(CUevent e)
+{
+	struct record *record;
+
+	if (!handle_is(e, HANDLE_EVENT))
+		return CUDA_ERROR_INVALID_HANDLE;
+	pthread_mutex_lock(&e->lock);
+	record = e->record;
+	e->record = NULL;
+	pthread_mutex_unlock(&e->lock);
+	record_drop(record);
+	handle_free(e);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(CUevent hEvent)
+{
+	ENTER(cuEventDestroy);
+	return destroy(hEvent);
+}
+
+CUresult cuEventDestroy_v2(CUevent hEvent)
+{
+	ENTER(cuEventDestroy_v2);
+	return destroy(hEvent);
+}
+
+/* ---- recording ---- */
+
+struct record_task {
+	struct gkf_task task;
+	struct record *record;
+};
+
+static int reach(struct gkf_task *task)
+{
+	struct record_task *t = (struct record_task *)task;
+
+	atomic_store_explicit(&t->record->reached_ns, gk_mono_ns(),
+			      memory_order_release);
+	return 0;
+}
+
+static void drop_record(struct gkf_task *task)
+{
+	record_drop(((struct record_task *)task)->record);
+}
+
+/* From now on the event means this record. */
+static void mean(CUevent e, struct record *record, struct gkf_ticket ticket)
+{
+	struct record *before;
+
+	pthread_mutex_lock(&e->lock);
+	before = e->record;
+	e->record = record;
+	e->ticket = ticket;
+	pthread_mutex_unlock(&e->lock);
+	record_drop(before);
+}
+
+/*
+ * An idle queue has reached the record at once: that needs no thread. Under
+ * the lock of the streams.
+ */
+static CUresult put(struct gkf_queue *queue, struct record *record,
+		    struct gkf_ticket *ret_ticket)
+{
+	struct gkf_ticket ticket = gkf_queue_ticket(queue);
+	struct record_task *t;
+
+	if (gkf_ticket_done(ticket)) {
+		atomic_store(&record->reached_ns, gk_mono_ns());
+		*ret_ticket = ticket;
+		return CUDA_SUCCESS;
+	}
+	t = gkf_task_new(sizeof(*t));
+	if (!t)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	t->task.run = reach;
+	t->task.drop = drop_record;
+	t->record = record_hold(record);
+	gkf_queue_push(queue, &t->task);
+	*ret_ticket = gkf_queue_ticket(queue);
+	return CUDA_SUCCESS;
+}
+
+static CUresult record_in(CUevent e, CUstream s)
+{
+	struct record *record = record_new();
+	struct gkf_ticket ticket;
+	CUresult r;
+
+	if (!record)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	stream_begin(s);
+	r = put(s->queue, record, &ticket);
+	stream_unlock(s);
+	if (r)
+		record_drop(record);
+	else
+		mean(e, record, ticket);
+	return r;
+}
+
+static CUresult record_on(enum cuda_row row, bool per_thread, CUevent hEvent,
+			  CUstream hStream, unsigned flags)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (r)
+		return r;
+	/* CU_EVENT_RECORD_EXTERNAL has a meaning in a capture only. */
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check(hEvent);
+	if (r)
+		return r;
+	return hEvent->ctx == s->ctx ? record_in(hEvent, s)
+				     : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult cuEventRecord_on(enum cuda_row row, bool per_thread,
+				 CUevent hEvent, CUstream hStream)
+{
+	return record_on(row, per_thread, hEvent, hStream, 0);
+}
+
+BOTH_STREAMS(cuEventRecord, _ptsz, (CUevent hEvent, CUstream hStream),
+	     (hEvent, hStream))
+
+static CUresult cuEventRecordWithFlags_on(enum cuda_row row, bool per_thread,
+					  CUevent hEvent, CUstream hStream,
+					  unsigned int flags)
+{
+	return record_on(row, per_thread, hEvent, hStream, flags);
+}
+
+BOTH_STREAMS(cuEventRecordWithFlags, _ptsz,
+	     (CUevent hEvent, CUstream hStream, unsigned int flags),
+	     (hEvent, hStream, flags))
+
+/* ---- asking ---- */
+
+/* What it means now; the record is the caller's to drop, NULL: none. */
+static struct record *look(CUevent e, struct gkf_ticket *ret_ticket)
+{
+	struct record *record;
+
+	pthread_mutex_lock(&e->lock);
+	record = record_hold(e->record);
+	*ret_ticket = e->ticket;
+	pthread_mutex_unlock(&e->lock);
+	return record;
+}
+
+static struct gkf_ticket ticket_of(CUevent e)
+{
+	struct gkf_ticket ticket;
+
+	pthread_mutex_lock(&e->lock);
+	ticket = e->ticket;
+	pthread_mutex_unlock(&e->lock);
+	return ticket;
+}
+
+CUresult event_check(CUevent event, struct gkf_ticket *ret_ticket)
+{
+	CUresult r = check(event);
+
+	if (!r)
+		*ret_ticket = ticket_of(event);
+	return r;
+}
+
+CUresult cuEventQuery(CUevent hEvent)
+{
+	struct gkf_ticket ticket;
+	CUresult r;
+
+	ENTER(cuEventQuery);
+	r = event_check(hEvent, &ticket);
+	if (r)
+		return r;
+	if (!gkf_ticket_spin(ticket, 0))
+		return CUDA_ERROR_NOT_READY;
+	return stream_error(hEvent->ctx);
+}
+
+CUresult cuEventSynchronize(CUevent hEvent)
+{
+	struct gkf_ticket ticket;
+	CUcontext ctx;
+	CUresult r;
+
+	ENTER(cuEventSynchronize);
+	r = event_check(hEvent, &ticket);
+	if (r)
+		return r;
+	ctx = hEvent->ctx;
+	stream_wait(ctx,
+		    hEvent->flags & CU_EVENT_BLOCKING_SYNC
+			? CU_CTX_SCHED_BLOCKING_SYNC
+			: CU_CTX_SCHED_AUTO,
+		    ticket);
+	return stream_error(ctx);
+}
+
+/* When it was reached; NOT_READY while that is still to come. */
+static CUresult time_of(CUevent e, uint64_t *ret_ns)
+{
+	struct gkf_ticket ticket;
+	struct record *record = look(e, &ticket);
+	bool done = gkf_ticket_spin(ticket, 0);
+	CUresult r = CUDA_SUCCESS;
+	uint64_t ns;
+
+	if (!record)
+		return CUDA_ERROR_INVALID_HANDLE;
+	ns = atomic_load_explicit(&record->reached_ns, memory_order_acquire);
+	record_drop(record);
+	if (ns)
+		*ret_ns = ns;
+	else
+		r = done ? stream_error(e->ctx) : CUDA_ERROR_NOT_READY;
+	return r || ns ? r : CUDA_ERROR_UNKNOWN;
+}
+
+static CUresult elapsed(float *pMilliseconds, CUevent start, CUevent end)
+{
+	uint64_t from, to;
+	CUresult r, r2;
+
+	if (!pMilliseconds)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check(start);
+	if (!r)
+		r = check(end);
+	if (r)
+		return r;
+	if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING ||
+	    start->ctx != end->ctx)
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = time_of(start, &from);
+	r2 = time_of(end, &to);
+	/* One that was never recorded goes before one that is not reached. */
+	if (r2 == CUDA_ERROR_INVALID_HANDLE || !r)
+		r = r2;
+	if (r)
+		return r;
+	*pMilliseconds = (float)((double)(int64_t)(to - from) / 1e6);
+	return stream_error(start->ctx);
+}
+
+CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+	ENTER(cuEventElapsedTime);
+	return elapsed(pMilliseconds, hStart, hEnd);
+}
+
+CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
+			       CUevent hEnd)
+{
+	ENTER(cuEventElapsedTime_v2);
+	return elapsed(pMilliseconds, hStart, hEnd);
+}
+
+/* ---- of whole contexts ---- */
+
+/* What all of a context was given, wherever it is. */
+CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
+{
+	struct record *record;
+	struct gkf_ticket ticket;
+	struct streams *streams;
+	CUcontext ctx;
+	CUresult r;
+
+	ENTER(cuCtxRecordEvent);
+	r = ctx_of(hCtx, &ctx);
+	if (!r)
+		r = check(hEvent);
+	if (r)
+		return r;
+	if (hEvent->ctx != ctx)
+		return CUDA_ERROR_INVALID_HANDLE;
+	record = record_new();
+	if (!record)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	streams = streams_of(ctx);
+	pthread_mutex_lock(&streams->lock);
+	streams_gather(streams);
+	r = put(streams->gather, record, &ticket);
+	pthread_mutex_unlock(&streams->lock);
+	if (r)
+		record_drop(record);
+	else
+		mean(hEvent, record, ticket);
+	return r;
+}
+
+/* Every stream waits, those that are made later, too. */
+CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
+{
+	struct gkf_ticket ticket;
+	struct streams *streams;
+	CUcontext ctx;
+	CUresult r;
+
+	ENTER(cuCtxWaitEvent);
+	r = ctx_of(hCtx, &ctx);
+	if (!r)
+		r = event_check(hEvent, &ticket);
+	if (r)
+		return r;
+	streams = streams_of(ctx);
+	pthread_mutex_lock(&streams->lock);
+	streams_hold_back(streams, ticket);
+	pthread_mutex_unlock(&streams->lock);
+	return CUDA_SUCCESS;
+}

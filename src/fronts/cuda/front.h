@@ -1,0 +1,217 @@
+/*
+ * front.h - the room that every entry point of this libcuda goes through: is
+ * the driver initialised, count the call, which context is current.
+ *
+ * A topic file defines the functions of its topic; what they share with others
+ * is declared here or in the topic's own header.
+ */
+#ifndef GKF_CUDA_FRONT_H
+#define GKF_CUDA_FRONT_H
+
+#include "abi/cuda_abi.h"
+#include "fronts/cuda/handle.h"
+#include "machine/store/coverage.h"
+#include "machine/store/machine.h"
+#include "device/queue.h"
+
+/* Rows of cuda.def. */
+enum cuda_row {
+#define CUDA(symbol, base, since, stream, params) ROW_##symbol,
+#include "abi/cuda.def"
+#undef CUDA
+	ROW_COUNT
+};
+
+/*
+ * Whoever has things of its own in every context: called when a context is
+ * made (in this order) and destroyed (in reverse). `state` is a word of the
+ * context, ctx->part[PART_...]. close() may wait for work that still runs.
+ */
+enum cuda_part {
+	PART_MEMORY, /* memory.c */
+	PART_STREAM, /* stream.c */
+	PART_MODULE, /* module.c */
+	PART_COUNT
+};
+struct cuda_part_row {
+	CUresult (*open)(CUcontext ctx);
+	void (*close)(CUcontext ctx);
+};
+extern const struct cuda_part_row memory_part, stream_part, module_part;
+
+/* A device that this process sees; its place in `cuda.device` is CUdevice. */
+struct cuda_device {
+	unsigned index;    /* in the machine */
+	uint32_t instance; /* MIG, or GKF_NO_INSTANCE */
+	uint32_t life;     /* of that instance */
+	const struct gkf_board *board;
+	_Atomic unsigned slot; /* of the ledger, while a context is alive */
+	_Atomic int failed;    /* CUresult that new contexts answer */
+	/* The rest is of context.c and context_primary.c. */
+	_Atomic unsigned contexts; /* alive */
+	pthread_mutex_t lock;      /* of what is said of the primary context */
+	CUcontext primary;         /* one for ever, once it was retained */
+	unsigned primary_retained;
+	_Atomic unsigned primary_flags;
+};
+
+/* Values of cuda.ready. */
+enum cuda_ready {
+	CUDA_NOT_READY,
+	CUDA_READY,
+	CUDA_FORKED = -1, /* a child of a process that was ready */
+	CUDA_ENDED = -2,  /* the process exits */
+};
+
+/* What cuInit found; written once, before `ready` is set. */
+struct cuda_process {
+	_Atomic int ready; /* enum cuda_ready */
+	struct gkf_machine *machine;
+	struct gkf_file *file;
+	bool launch_blocking; /* CUDA_LAUNCH_BLOCKING */
+	unsigned device_count;
+	struct cuda_device device[GKF_DEVICES_MAX];
+};
+extern __attribute__((visibility("hidden"))) struct cuda_process cuda;
+
+/* A context; that it lives and what is atomic may be read by any thread. */
+struct CUctx_st {
+	struct cuda_device *device;
+	bool primary;
+	unsigned api;        /* cuCtxGetApiVersion */
+	_Atomic uint64_t id; /* cuCtxGetId */
+	_Atomic bool alive;  /* else destroyed, or primary and not active */
+	_Atomic int sticky;  /* CUresult that every call answers from now on */
+	_Atomic unsigned flags; /* of cuCtxCreate, or of the primary context */
+	_Atomic unsigned attached; /* cuCtxAttach */
+	_Atomic size_t limit[CU_LIMIT_MAX];
+	_Atomic unsigned cache_config; /* CUfunc_cache */
+	/* Contexts whose memory it may use, and their lives; peer.c. */
+	struct {
+		_Atomic(CUcontext) ctx;
+		_Atomic uint64_t id;
+	} peer[GKF_DEVICES_MAX];
+	void *part[PART_COUNT];
+};
+
+/*
+ * What the calling thread works on: its top of stack, whether or not that
+ * still lives. NULL: nothing.
+ */
+CUcontext ctx_current(void);
+
+/*
+ * The context that a caller means: NULL is the current one. The errors of
+ * front_enter_context() for that; CUDA_ERROR_INVALID_CONTEXT for what is none
+ * and for one that does not live.
+ */
+CUresult ctx_of(CUcontext given, CUcontext *ret_ctx);
+
+/*
+ * A fault of the device that the context does not survive; nor does this
+ * process on that device, unless an assertion of the program's has failed.
+ */
+void ctx_stick(CUcontext ctx, CUresult result);
+
+/*
+ * May kernels in `ctx` use memory of `owner`? Of the same device, or peer
+ * access is enabled.
+ */
+bool ctx_reaches(CUcontext ctx, CUcontext owner);
+
+/* The device of that number; NULL: CUDA_ERROR_INVALID_DEVICE. */
+static inline struct cuda_device *front_device(CUdevice device)
+{
+	return (unsigned)device < cuda.device_count ? &cuda.device[device]
+						    : NULL;
+}
+
+/* Its number. */
+static inline CUdevice front_number(const struct cuda_device *d)
+{
+	return (CUdevice)(d - cuda.device);
+}
+
+/* The value of one of its attributes; false: there is no such attribute. */
+bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
+		      int *ret_value);
+
+/* Of consumer boards it is what is printed on the box, not the most. */
+static inline int64_t device_clock_mhz(const struct gkf_profile *p)
+{
+	return p->cuda_clock_mhz ? p->cuda_clock_mhz : p->sm_clock_max_mhz;
+}
+
+/* Its memory for programs in bytes: what cuMemGetInfo tells, too. */
+void device_memory(const struct cuda_device *d, uint64_t *ret_total,
+		   uint64_t *ret_free);
+
+/* Does the machine say that the GPU is gone? */
+bool device_is_gone(const struct cuda_device *d);
+
+/*
+ * Checks that the driver is initialised (CUDA_ERROR_NOT_INITIALIZED, in a
+ * forked child too; CUDA_ERROR_DEINITIALIZED while the process exits) and
+ * counts the call.
+ */
+CUresult front_enter(enum cuda_row row);
+
+/*
+ * The same, and there is a current context (CUDA_ERROR_INVALID_CONTEXT,
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED) without a sticky error (that error).
+ */
+CUresult front_enter_context(enum cuda_row row, CUcontext *ret_ctx);
+
+/*
+ * While a host function runs its thread may not enter:
+ * CUDA_ERROR_NOT_PERMITTED.
+ */
+void front_bar(bool barred);
+
+/* Counts a call that nobody answers; the body of every default. */
+CUresult front_refuse(enum cuda_row row);
+
+/* Counts a refused call of an initialised process, and logs it. */
+void front_count_refusal(enum cuda_row row);
+
+/* Logs one of any library of ours. */
+void front_tell_refusal(const char *symbol);
+
+/* What a gk_err is called in CUDA. */
+CUresult front_error(int gk_err);
+
+/* Declare what is needed and leave with an error unless all is well. */
+#define ENTER(symbol)                                                          \
+	do {                                                                   \
+		CUresult entered = front_enter(ROW_##symbol);                  \
+		if (entered)                                                   \
+			return entered;                                        \
+	} while (0)
+#define ENTER_CONTEXT(symbol, ctx)                                             \
+	CUcontext ctx;                                                         \
+	do {                                                                   \
+		CUresult entered = front_enter_context(ROW_##symbol, &ctx);    \
+		if (entered)                                                   \
+			return entered;                                        \
+	} while (0)
+
+/*
+ * Both twins of a function with streams: BOTH_STREAMS(cuLaunchHostFunc, _ptsz,
+ * (CUstream s, ...), (s, ...)) defines cuLaunchHostFunc and
+ * cuLaunchHostFunc_ptsz on top of
+ *   static CUresult cuLaunchHostFunc_on(enum cuda_row row, bool per_thread,
+ *                                       CUstream s, ...)
+ * `more` are the arguments' names behind a comma.
+ */
+#define UNWRAP(...) __VA_ARGS__
+#define BOTH_STREAMS(symbol, suffix, params, names)                            \
+	CUresult symbol params                                                 \
+	{                                                                      \
+		return symbol##_on(ROW_##symbol, false, UNWRAP names);         \
+	}                                                                      \
+	CUresult symbol##suffix params                                         \
+	{                                                                      \
+		return symbol##_on(ROW_##symbol##suffix, true, UNWRAP names);  \
+	}
+
+#endif

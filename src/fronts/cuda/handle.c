@@ -1,0 +1,200 @@
+/*
+ * handle.c - a range of addresses for each kind of handle, cut into equal
+ * places, so that a value says where it points without being read through.
+ * Dead places wait in a queue, the longest dead is taken first, and only when
+ * enough of them wait: a stale handle is told from a living one meanwhile.
+ */
+#include "fronts/cuda/handle.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+/* Addresses of a kind; fewer where they are scarce (RLIMIT_AS). */
+#define RANGE_MOST   (256u << 20)
+#define RANGE_SCARCE (16u << 20)
+#define RANGE_LEAST  (1u << 20)
+
+/* Memory becomes usable in steps of this, the first ones smaller. */
+#define STEP_MOST  (4u << 20)
+#define STEP_LEAST (64u << 10)
+
+/* So many dead ones are kept apart before the first is used again. */
+#define WAITING 1024
+
+/*
+ * In a program that looks for leaks: what objects point to is not lost. The
+ * name is the sanitizer's.
+ */
+extern __attribute__((weak)) void __lsan_register_root_region(const void *base,
+							      size_t size);
+
+struct slab {
+	/* Written once, before `high` is set. */
+	char *base;
+	size_t stride, range;
+	_Atomic size_t high; /* bytes that were ever handed out */
+	/* By those who hold the lock only. */
+	pthread_mutex_t lock;
+	size_t usable;
+	uint32_t oldest, newest, waiting; /* places + 1; 0: none */
+} __attribute__((aligned(64)));
+
+static struct slab slabs[HANDLE_KINDS] = {
+    [0 ... HANDLE_KINDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER},
+};
+
+/* A power of two, so that a place is found by masking. */
+static size_t stride_of(size_t size)
+{
+	size_t stride = 64;
+
+	while (stride < size + sizeof(struct handle_head))
+		stride *= 2;
+	return stride;
+}
+
+static size_t range_wanted(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY
+		   ? RANGE_SCARCE
+		   : RANGE_MOST;
+}
+
+static bool reserve(struct slab *s, size_t size)
+{
+	size_t range = range_wanted();
+	void *base;
+
+	do {
+		base = mmap(NULL, range, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	} while (base == MAP_FAILED && (range /= 2) >= RANGE_LEAST);
+	if (base == MAP_FAILED)
+		return false;
+	s->stride = stride_of(size);
+	s->range = range;
+	s->base = base;
+	if (__lsan_register_root_region)
+		__lsan_register_root_region(base, range);
+	return true;
+}
+
+/* Makes the memory behind the last place usable. */
+static bool grow(struct slab *s)
+{
+	size_t step = s->usable < STEP_LEAST ? STEP_LEAST : s->usable;
+
+	step = step < STEP_MOST ? step : STEP_MOST;
+	step = step < s->range - s->usable ? step : s->range - s->usable;
+	if (!step ||
+	    mprotect(s->base + s->usable, step, PROT_READ | PROT_WRITE))
+		return false;
+	s->usable += step;
+	return true;
+}
+
+static struct handle_head *place(const struct slab *s, size_t offset)
+{
+	return (struct handle_head *)(void *)(s->base + offset);
+}
+
+/* The place that is dead longest. */
+static struct handle_head *take_dead(struct slab *s)
+{
+	struct handle_head *head;
+
+	if (!s->oldest)
+		return NULL;
+	head = place(s, (s->oldest - 1) * s->stride);
+	s->oldest = head->next;
+	s->waiting--;
+	return head;
+}
+
+static struct handle_head *take(struct slab *s)
+{
+	size_t at = atomic_load_explicit(&s->high, memory_order_relaxed);
+
+	if (s->waiting > WAITING)
+		return take_dead(s);
+	if (at + s->stride > s->usable && !grow(s))
+		return take_dead(s);
+	atomic_store_explicit(&s->high, at + s->stride, memory_order_release);
+	return place(s, at);
+}
+
+/* By atomic words: somebody may be looking with a stale handle. */
+static void clear(struct handle_head *head, size_t bytes)
+{
+	uint64_t *word = (uint64_t *)(head + 1);
+
+	for (size_t i = 0; i < bytes / sizeof(*word); i++)
+		__atomic_store_n(&word[i], 0, __ATOMIC_RELAXED);
+}
+
+void *handle_new(enum handle_kind kind, size_t size)
+{
+	struct slab *s = &slabs[kind];
+	struct handle_head *head = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	if ((s->base || reserve(s, size)) && stride_of(size) <= s->stride)
+		head = take(s);
+	pthread_mutex_unlock(&s->lock);
+	if (!head)
+		return NULL;
+	clear(head, s->stride - sizeof(*head));
+	head->kind = kind;
+	atomic_fetch_add_explicit(&head->life, 1, memory_order_release);
+	return head + 1;
+}
+
+void handle_free(void *handle)
+{
+	struct handle_head *head = (struct handle_head *)handle - 1;
+	struct slab *s = &slabs[head->kind];
+	uint32_t at;
+
+	pthread_mutex_lock(&s->lock);
+	at = (uint32_t)((size_t)((char *)head - s->base) / s->stride) + 1;
+	atomic_fetch_add_explicit(&head->life, 1, memory_order_release);
+	head->next = 0;
+	if (s->oldest)
+		place(s, (s->newest - 1) * s->stride)->next = at;
+	else
+		s->oldest = at;
+	s->newest = at;
+	s->waiting++;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* How often the place that a value points to changed hands; 0: no place. */
+static uint64_t life_at(const void *handle, enum handle_kind kind)
+{
+	const struct slab *s = &slabs[kind];
+	size_t high = atomic_load_explicit(&s->high, memory_order_acquire);
+	size_t offset;
+
+	if (!high)
+		return 0;
+	offset =
+	    (uintptr_t)handle - sizeof(struct handle_head) - (uintptr_t)s->base;
+	if (offset >= high || offset & (s->stride - 1))
+		return 0;
+	return handle_life(handle);
+}
+
+bool handle_is(const void *handle, enum handle_kind kind)
+{
+	return life_at(handle, kind) & 1;
+}
+
+bool handle_was(const void *handle, enum handle_kind kind)
+{
+	uint64_t life = life_at(handle, kind);
+
+	return life && !(life & 1);
+}

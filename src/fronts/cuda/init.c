@@ -1,0 +1,290 @@
+/*
+ * init.c - cuInit: the machine behind this driver, the GPUs of it that this
+ * process sees, and what becomes of them after fork() and at exit.
+ *
+ * Nothing is ever unmapped, and the library is linked -z nodelete: threads may
+ * be inside calls while the process ends.
+ */
+#include "fronts/cuda/front.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/visible.h"
+#include "fronts/cuda/generation.h"
+#include "machine/store/ledger.h"
+#include "machine/model/mig.h"
+#include "machine/store/listed.h"
+#include "machine/trouble/scenario.h"
+#include "device/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cuda_process cuda;
+
+/* Only cuInit takes it. */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+/* GPUs that a process which starts now does not find. */
+#define UNSEEN                                                                 \
+	(GKF_FAULT_BIT(GKF_FAULT_FALLEN) | GKF_FAULT_BIT(GKF_FAULT_LOST) |     \
+	 GKF_FAULT_BIT(GKF_FAULT_NO_PERMISSION))
+
+/* What a machine that is broken as a whole says to cuInit. */
+static const struct {
+	enum gkf_machine_fault fault;
+	CUresult says;
+} broken[] = {
+    {GKF_MACHINE_FAULT_DRIVER_MISMATCH, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH},
+    {GKF_MACHINE_FAULT_DRIVER_NOT_LOADED, CUDA_ERROR_NO_DEVICE},
+    {GKF_MACHINE_FAULT_INIT_NO_PERMISSION, CUDA_ERROR_NO_DEVICE},
+    {GKF_MACHINE_FAULT_INIT_UNKNOWN, CUDA_ERROR_UNKNOWN},
+};
+
+/* Whole GPUs and MIG devices, as CUDA_VISIBLE_DEVICES may name them. */
+#define PLACES (GKF_DEVICES_MAX * (1 + GKF_MIG_MAX))
+struct places {
+	unsigned count;
+	struct gk_candidate candidate[PLACES];
+	struct cuda_device device[PLACES];
+	char uuid[PLACES][GKF_MIG_UUID_MAX];
+	unsigned chosen[PLACES];
+};
+
+static void add(struct places *p, const struct cuda_device *d, int mig_index,
+		const char *uuid)
+{
+	const struct gkf_board *b = d->board;
+	unsigned i = p->count++;
+
+	strncpy(p->uuid[i], uuid, sizeof(p->uuid[i]) - 1);
+	p->device[i] = *d;
+	p->candidate[i] = (struct gk_candidate){
+	    .index = d->index,
+	    .mig_index = mig_index,
+	    .uuid = p->uuid[i],
+	    .pci_domain = b->pci_domain,
+	    .pci_bus = b->pci_bus,
+	    .pci_device = b->pci_device,
+	    .speed = gk_cuda_speed((int)b->profile.compute_major,
+				   (int)b->profile.compute_minor,
+				   (uint64_t)b->profile.sm_clock_max_mhz),
+	    .mig_enabled =
+		d->instance == GKF_NO_INSTANCE &&
+		gkf_mig_mode(&cuda.file->device[d->index]) & GKF_MIG_CURRENT,
+	};
+}
+
+static void add_instances(struct places *p, const struct cuda_device *whole)
+{
+	struct cuda_device d = *whole;
+	char uuid[GKF_MIG_UUID_MAX];
+	struct gkf_mig_ci ci;
+
+	for (unsigned i = 0; i < GKF_MIG_MAX; i++) {
+		if (gkf_mig_by_index(cuda.machine, d.index, i, &ci))
+			continue;
+		d.instance = GKF_INSTANCE(ci.gi, ci.id);
+		d.life = ci.life;
+		gkf_mig_uuid(cuda.machine, d.index, &ci, uuid);
+		add(p, &d, (int)i, uuid);
+	}
+}
+
+static void find_places(struct places *p)
+{
+	for (unsigned i = 0; i < gkf_device_count(cuda.machine); i++) {
+		struct cuda_device d = {
+		    .index = i,
+		    .instance = GKF_NO_INSTANCE,
+		    .board = gkf_board(cuda.machine, i),
+		};
+
+		if (!gkf_is_listed(cuda.file, i) ||
+		    atomic_load(&cuda.file->device[i].fault.active) & UNSEEN)
+			continue;
+		add(p, &d, -1, d.board->uuid);
+		if (p->candidate[p->count - 1].mig_enabled)
+			add_instances(p, &d);
+	}
+}
+
+/* Those that this process may use, in the order that it asked for. */
+static CUresult find_devices(void)
+{
+	struct places *p = calloc(1, sizeof(*p));
+	size_t count = 0;
+	int r;
+
+	if (!p)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	find_places(p);
+	r = gk_cuda_visible(getenv("CUDA_VISIBLE_DEVICES"),
+			    gk_cuda_order(getenv("CUDA_DEVICE_ORDER")),
+			    p->candidate, p->count, p->chosen, &count, NULL);
+	for (size_t i = 0; !r && i < count; i++) {
+		cuda.device[i] = p->device[p->chosen[i]];
+		pthread_mutex_init(&cuda.device[i].lock, NULL);
+	}
+	cuda.device_count = r ? 0 : (unsigned)count;
+	gk_log(GK_LOG_INFO, "CUDA sees %zu of %u devices", count, p->count);
+	free(p);
+	if (r)
+		return front_error(r);
+	return count ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
+/* The kernel's driver and this library must be of one generation. */
+static bool is_our_driver(const struct gkf_file *file)
+{
+	char driver[sizeof(file->driver_version) + 1] = "";
+
+	memcpy(driver, file->driver_version, sizeof(driver) - 1);
+	return gkf_generation_find(driver) == front_generation;
+}
+
+static CUresult look_at_machine(void)
+{
+	if (!is_our_driver(cuda.file)) {
+		gk_log(GK_LOG_WARN, "the machine's driver is %.*s, not %s",
+		       (int)sizeof(cuda.file->driver_version) - 1,
+		       cuda.file->driver_version, front_generation->driver);
+		return CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
+	}
+	gkf_scenario_look(cuda.machine, cuda.file);
+	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++)
+		if (gkf_machine_fault_active(cuda.machine, broken[i].fault))
+			return broken[i].says;
+	return find_devices();
+}
+
+static void forget_machine(void)
+{
+	cuda.machine = NULL;
+	cuda.file = NULL;
+	cuda.device_count = 0;
+}
+
+/* Launches wait for their kernels, so that an error comes where it arose. */
+static bool asks_for_blocking(void)
+{
+	const char *asked = getenv("CUDA_LAUNCH_BLOCKING");
+
+	return asked && atoi(asked);
+}
+
+/* Without a machine there is no driver, whatever the reason. */
+static CUresult start(void)
+{
+	struct gkf_machine *machine;
+	int error = gkf_machine_open(NULL, &machine);
+	CUresult r;
+
+	if (error)
+		return error == GK_ERR_VERSION || error == GK_ERR_NOMEM
+			   ? front_error(error)
+			   : CUDA_ERROR_NO_DEVICE;
+	cuda.machine = machine;
+	cuda.file = gkf_machine_file(machine);
+	cuda.launch_blocking = asks_for_blocking();
+	r = look_at_machine();
+	if (r) {
+		forget_machine();
+		gkf_machine_close(machine);
+	}
+	return r;
+}
+
+CUresult cuInit(unsigned int Flags)
+{
+	CUresult r = CUDA_SUCCESS;
+	int ready = atomic_load(&cuda.ready);
+
+	if (ready == CUDA_ENDED || ready == CUDA_FORKED)
+		return front_enter(ROW_cuInit);
+	if (Flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (ready == CUDA_NOT_READY) {
+		pthread_mutex_lock(&starting);
+		if (atomic_load(&cuda.ready) == CUDA_NOT_READY)
+			r = start();
+		if (!r && atomic_load(&cuda.ready) == CUDA_NOT_READY)
+			atomic_store(&cuda.ready, CUDA_READY);
+		pthread_mutex_unlock(&starting);
+	}
+	return r ? r : front_enter(ROW_cuInit);
+}
+
+/* The machine is only looked at: nobody has begun. */
+static unsigned version_before_init(void)
+{
+	unsigned version = front_generation->cuda;
+	struct gkf_machine *machine;
+
+	if (!gkf_machine_open(NULL, &machine)) {
+		struct gkf_file *file = gkf_machine_file(machine);
+
+		version = file->cuda_version;
+		gkf_cuda_count(file, ROW_cuDriverGetVersion);
+		gkf_machine_close(machine);
+	}
+	return version;
+}
+
+/* Works before cuInit, in a forked child and at the end, too. */
+CUresult cuDriverGetVersion(int *driverVersion)
+{
+	CUresult r = front_enter(ROW_cuDriverGetVersion);
+	int ready = atomic_load(&cuda.ready);
+
+	if (!driverVersion)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!r || ready == CUDA_FORKED)
+		*driverVersion = (int)cuda.file->cuda_version;
+	else if (ready == CUDA_ENDED)
+		*driverVersion = (int)front_generation->cuda;
+	else
+		*driverVersion = (int)version_before_init();
+	return CUDA_SUCCESS;
+}
+
+/*
+ * A driver does not survive fork(): what the parent had stays the parent's.
+ * Whoever was in cuInit is not there any more, so that it may begin anew. No
+ * lock is taken before fork(): callers of cuInit may hold others.
+ */
+static void in_child(void)
+{
+	int ready = CUDA_READY;
+
+	if (atomic_compare_exchange_strong(&cuda.ready, &ready, CUDA_FORKED)) {
+		gkf_queue_forget();
+		gkf_space_forget();
+	} else if (ready == CUDA_NOT_READY) {
+		forget_machine();
+		pthread_mutex_init(&starting, NULL);
+	}
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+/*
+ * From now on nobody enters, and work ends. What this process holds is given
+ * back at once, not only when somebody notices that it is gone.
+ */
+__attribute__((destructor)) static void end(void)
+{
+	int ready = CUDA_READY;
+
+	if (!atomic_compare_exchange_strong(&cuda.ready, &ready, CUDA_ENDED)) {
+		if (ready == CUDA_NOT_READY)
+			atomic_store(&cuda.ready, CUDA_ENDED);
+		return;
+	}
+	gkf_queue_end();
+	for (unsigned i = 0; i < cuda.device_count; i++)
+		if (cuda.device[i].contexts)
+			gkf_detach(cuda.machine, cuda.device[i].slot);
+}

@@ -1,0 +1,29 @@
+/* launch.h - starting kernels. */
+#ifndef GKF_CUDA_LAUNCH_H
+#define GKF_CUDA_LAUNCH_H
+
+#include "fronts/cuda/module.h"
+
+/* How a kernel is to be run. */
+struct launch {
+	CUfunction function;
+	unsigned grid[3], block[3];
+	unsigned dynamic_shared;
+	CUstream stream;
+	bool per_thread, cooperative;
+	void **params, **extra; /* as cuLaunchKernel is given them */
+	const void *buffer;     /* instead: all parameters as they lie */
+};
+
+/* Checks it all, and puts it into its stream. */
+CUresult launch_start(CUcontext ctx, const struct launch *l);
+
+/*
+ * Blocks of `threads` that fit on an SM beside each other; -1: none can be.
+ * occupancy.c.
+ */
+int occupancy_blocks(const struct cuda_device *d,
+		     const struct gkf_ptx_kernel *k, int threads,
+		     size_t dynamic_shared);
+
+#endif

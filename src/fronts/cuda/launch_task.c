@@ -1,0 +1,253 @@
+/* launch_task.c - a launch in a stream: what it holds, how it runs and ends. */
+#include "base/log.h"
+#include "fronts/cuda/launch.h"
+#include "fronts/cuda/memory.h"
+#include "fronts/cuda/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kernel_task {
+	struct gkf_task task;
+	struct gkf_ptx_launch launch;
+	struct module_image *image;
+	CUcontext ctx;
+	unsigned char params[];
+};
+
+/* Memory that kernels of the context may use. */
+static bool find(void *context, uint64_t address,
+		 struct gkf_ptx_window *ret_window)
+{
+	CUcontext ctx = context;
+	struct gkf_extent e;
+
+	if (!gkf_space_find(address, &e) || !memory_reaches(ctx, &e))
+		return false;
+	*ret_window = (struct gkf_ptx_window){e.base, e.size, e.view};
+	return true;
+}
+
+static const struct {
+	CUresult result;
+	const char *text;
+} ends[] = {
+    [GKF_PTX_DONE] = {CUDA_SUCCESS, ""},
+    [GKF_PTX_REFUSED] = {CUDA_ERROR_NOT_SUPPORTED, "is not executed"},
+    [GKF_PTX_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY,
+			   "needs more memory than the host has"},
+    [GKF_PTX_STOPPED] = {CUDA_ERROR_DEINITIALIZED, "was stopped"},
+    [GKF_PTX_ILLEGAL_ADDRESS] = {CUDA_ERROR_ILLEGAL_ADDRESS,
+				 "used an address where no memory is"},
+    [GKF_PTX_MISALIGNED] = {CUDA_ERROR_MISALIGNED_ADDRESS,
+			    "used an address that is not aligned"},
+    [GKF_PTX_TRAPPED] = {CUDA_ERROR_LAUNCH_FAILED, "ran into a trap"},
+    [GKF_PTX_STACK_OVERFLOW] = {CUDA_ERROR_HARDWARE_STACK_ERROR,
+				"called too deep"},
+    [GKF_PTX_DEADLOCK] = {CUDA_ERROR_LAUNCH_TIMEOUT,
+			  "waits at barriers for threads that never come"},
+};
+
+static int run(struct gkf_task *task)
+{
+	struct kernel_task *t = (struct kernel_task *)task;
+	struct gkf_ptx_report at = {0};
+	enum gkf_ptx_end end = gkf_ptx_run(&t->launch, &at);
+
+	if (end != GKF_PTX_DONE && end != GKF_PTX_STOPPED)
+		gk_log(GK_LOG_ERROR,
+		       "kernel %s %s: line %u, block (%u,%u,%u), thread "
+		       "(%u,%u,%u), address %#llx",
+		       at.function ? at.function : "", ends[end].text, at.line,
+		       at.block[0], at.block[1], at.block[2], at.thread[0],
+		       at.thread[1], at.thread[2],
+		       (unsigned long long)at.address);
+	return (int)ends[end].result;
+}
+
+static void drop(struct gkf_task *task)
+{
+	module_image_drop(((struct kernel_task *)task)->image);
+}
+
+/* Parameter after parameter, or a buffer with all of them. */
+static CUresult take_extra(const struct launch *l, size_t wanted,
+			   unsigned char *params)
+{
+	const void *buffer = NULL;
+	size_t size = SIZE_MAX;
+
+	for (void **e = l->extra; *e != CU_LAUNCH_PARAM_END; e += 2) {
+		if (*e == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			buffer = e[1];
+		else if (*e == CU_LAUNCH_PARAM_BUFFER_SIZE && e[1])
+			size = *(const size_t *)e[1];
+		else
+			return CUDA_ERROR_INVALID_VALUE;
+	}
+	if ((!buffer && wanted) || size == SIZE_MAX || size < wanted)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (wanted)
+		memcpy(params, buffer, wanted);
+	return CUDA_SUCCESS;
+}
+
+static CUresult take_params(const struct launch *l, unsigned char *params)
+{
+	const struct gkf_ptx_function *f = l->function->ptx;
+	const struct gkf_ptx_module *m = l->function->image->source->ptx;
+
+	if (l->params && l->extra)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (l->extra)
+		return take_extra(l, f->param_size, params);
+	if (l->buffer)
+		memcpy(params, l->buffer, f->param_size);
+	else if (f->param_count && !l->params)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (uint32_t i = 0; !l->buffer && i < f->param_count; i++) {
+		const struct gkf_ptx_variable *v = &m->variables[f->params[i]];
+
+		if (!l->params[i])
+			return CUDA_ERROR_INVALID_VALUE;
+		memcpy(params + v->offset, l->params[i], v->size);
+	}
+	return CUDA_SUCCESS;
+}
+
+/* Counted by instruction; told once for each kernel. */
+static CUresult refuse(const struct launch *l, const struct gkf_ptx_refusal *r)
+{
+	static const void *_Atomic told;
+	char name[GKF_NAME_MAX];
+
+	snprintf(name, sizeof name, "ptx: %s", r->instruction);
+	gkf_refuse_named(cuda.machine, GKF_NAMED_KERNEL, name);
+	if (atomic_exchange(&told, l->function->ptx) != l->function->ptx)
+		gk_log(GK_LOG_WARN,
+		       "kernel %s is refused: %s, line %u of %s, is not "
+		       "executed",
+		       l->function->ptx->name, r->instruction, r->line,
+		       r->function);
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static bool within(const struct cuda_device *d, const unsigned dims[3],
+		   CUdevice_attribute first)
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (!dims[i] ||
+		    dims[i] > (unsigned)function_limit(
+				  d, (CUdevice_attribute)(first + i)))
+			return false;
+	return true;
+}
+
+static CUresult check_shape(const struct cuda_device *d, const struct launch *l,
+			    const struct gkf_ptx_kernel *k)
+{
+	const struct gkf_ptx_function *f = l->function->ptx;
+	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+	int dynamic;
+
+	if (!within(d, l->grid, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) ||
+	    !within(d, l->block, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) ||
+	    threads > (uint64_t)function_limit(
+			  d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (f->reqntid[0] && memcmp(f->reqntid, l->block, sizeof l->block))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (threads > (uint64_t)function_threads(d, f, k))
+		return f->maxntid[0] ? CUDA_ERROR_INVALID_VALUE
+				     : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	function_attribute(
+	    d, l->function->image->source->ptx, f, k, &l->function->set,
+	    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic);
+	if (l->dynamic_shared > (unsigned)dynamic)
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+/* All blocks of a cooperative launch fit on the device at once. */
+static CUresult check_cooperative(const struct cuda_device *d,
+				  const struct launch *l,
+				  const struct gkf_ptx_kernel *k)
+{
+	uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+	int each = occupancy_blocks(
+	    d, k, (int)(l->block[0] * l->block[1] * l->block[2]),
+	    l->dynamic_shared);
+	int sms = function_limit(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+
+	return blocks > (uint64_t)each * (uint64_t)sms
+		   ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+		   : CUDA_SUCCESS;
+}
+
+static CUresult check(CUcontext ctx, const struct launch *l,
+		      const struct gkf_ptx_kernel *k)
+{
+	struct gkf_ptx_refusal refusal;
+	CUresult r = check_shape(ctx->device, l, k);
+
+	if (!r && l->cooperative)
+		r = check_cooperative(ctx->device, l, k);
+	if (!r)
+		r = stream_check(ctx, l->stream, l->per_thread);
+	if (!r && __builtin_expect(gkf_ptx_kernel_refused(k, &refusal), 0))
+		r = refuse(l, &refusal);
+	return r;
+}
+
+static void fill(struct kernel_task *t, CUcontext ctx, const struct launch *l,
+		 const struct gkf_ptx_kernel *k)
+{
+	const struct gkf_profile *p = &ctx->device->board->profile;
+
+	t->launch = (struct gkf_ptx_launch){
+	    .kernel = k,
+	    .grid = {l->grid[0], l->grid[1], l->grid[2]},
+	    .block = {l->block[0], l->block[1], l->block[2]},
+	    .dynamic_shared = l->dynamic_shared,
+	    .params = t->params,
+	    .param_size = l->function->ptx->param_size,
+	    .find = find,
+	    .stopped = gkf_task_stopped,
+	    .context = ctx,
+	    .clock_khz = (uint32_t)device_clock_mhz(p) * 1000,
+	    .sm_count = (uint32_t)p->sm_count,
+	};
+	t->task.run = run;
+	t->task.drop = drop;
+	t->task.work = GKF_WORK_KERNEL;
+	t->ctx = ctx;
+	t->image = l->function->image;
+	atomic_fetch_add_explicit(&t->image->references, 1,
+				  memory_order_relaxed);
+}
+
+CUresult launch_start(CUcontext ctx, const struct launch *l)
+{
+	const struct gkf_ptx_function *f = l->function->ptx;
+	const struct gkf_ptx_kernel *k;
+	struct kernel_task *t;
+	CUresult r = module_kernel(l->function->image, f, &k);
+
+	if (!r)
+		r = check(ctx, l, k);
+	if (r)
+		return r;
+	t = gkf_task_new(sizeof *t + f->param_size);
+	if (!t)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = take_params(l, t->params);
+	if (r) {
+		gkf_task_free(t);
+		return r;
+	}
+	fill(t, ctx, l, k);
+	return cuda.launch_blocking
+		   ? stream_run(ctx, l->stream, l->per_thread, &t->task)
+		   : stream_submit(ctx, l->stream, l->per_thread, &t->task);
+}

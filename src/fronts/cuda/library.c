@@ -1,0 +1,393 @@
+/*
+ * library.c - cuLibrary* and cuKernel*: code that belongs to the process; a
+ * context has a module of it from the first use on.
+ */
+#include "fronts/cuda/module.h"
+#include "fronts/cuda/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void release(CUlibrary lib)
+{
+	for (unsigned i = 0; lib->kernels && i < lib->kernel_count; i++)
+		handle_free(lib->kernels[i]);
+	free(lib->kernels);
+	free(lib->modules);
+	module_source_drop(lib->source);
+	handle_free(lib);
+}
+
+static bool add_kernel(CUlibrary lib, const struct gkf_ptx_function *f)
+{
+	CUkernel k = handle_new(HANDLE_KERNEL, sizeof *k);
+
+	if (!k)
+		return false;
+	k->library = lib;
+	k->ptx = f;
+	k->index = lib->kernel_count;
+	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
+		k->set[i].carveout = -1;
+	lib->kernels[lib->kernel_count++] = k;
+	return true;
+}
+
+static bool add_kernels(CUlibrary lib)
+{
+	const struct gkf_ptx_module *m = lib->source->ptx;
+
+	lib->kernels = calloc(m->function_count + 1, sizeof *lib->kernels);
+	if (!lib->kernels)
+		return false;
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (m->functions[i].is_entry && m->functions[i].has_body &&
+		    !add_kernel(lib, &m->functions[i]))
+			return false;
+	return true;
+}
+
+static CUresult check_options(const CUlibraryOption *options, void **values,
+			      unsigned count)
+{
+	if (count && !options)
+		return CUDA_ERROR_INVALID_VALUE;
+	(void)values;
+	for (unsigned i = 0; i < count; i++)
+		if ((unsigned)options[i] >= CU_LIBRARY_NUM_OPTIONS)
+			return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+/* The device whose code it is: of the current context, else the first one. */
+static const struct cuda_device *device(void)
+{
+	CUcontext ctx = ctx_current();
+
+	return handle_is(ctx, HANDLE_CONTEXT) ? ctx->device : &cuda.device[0];
+}
+
+static CUresult load(CUlibrary *library, const void *code, size_t size,
+		     unsigned jit_count, CUjit_option *jit, void **jit_values,
+		     unsigned count, CUlibraryOption *options, void **values)
+{
+	char message[GKF_PTX_MESSAGE_MAX];
+	struct module_log log;
+	CUlibrary lib;
+	CUresult r;
+
+	if (!library || !code)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = module_log_open(jit_count, jit, jit_values, &log);
+	if (!r)
+		r = check_options(options, values, count);
+	if (r)
+		return r;
+	lib = handle_new(HANDLE_LIBRARY, sizeof *lib);
+	if (!lib)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!cuda.device_count)
+		r = CUDA_ERROR_NO_DEVICE;
+	else
+		r = module_source_read(device(), code, size, message,
+				       &lib->source);
+	if (cuda.device_count)
+		module_log_close(&log, message);
+	if (!r && !add_kernels(lib))
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	if (r) {
+		release(lib);
+		return r;
+	}
+	*library = lib;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code,
+			   CUjit_option *jitOptions, void **jitOptionsValues,
+			   unsigned int numJitOptions,
+			   CUlibraryOption *libraryOptions,
+			   void **libraryOptionValues,
+			   unsigned int numLibraryOptions)
+{
+	ENTER(cuLibraryLoadData);
+	return load(library, code, 0, numJitOptions, jitOptions,
+		    jitOptionsValues, numLibraryOptions, libraryOptions,
+		    libraryOptionValues);
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
+			       CUjit_option *jitOptions,
+			       void **jitOptionsValues,
+			       unsigned int numJitOptions,
+			       CUlibraryOption *libraryOptions,
+			       void **libraryOptionValues,
+			       unsigned int numLibraryOptions)
+{
+	void *bytes;
+	size_t size;
+	CUresult r;
+
+	ENTER(cuLibraryLoadFromFile);
+	if (!library || !fileName)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = module_file_read(fileName, &bytes, &size);
+	if (r)
+		return r;
+	r = load(library, bytes, size, numJitOptions, jitOptions,
+		 jitOptionsValues, numLibraryOptions, libraryOptions,
+		 libraryOptionValues);
+	free(bytes);
+	return r;
+}
+
+void library_forget(CUlibrary lib, CUmodule m)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < lib->module_count; i++)
+		if (lib->modules[i] != m)
+			lib->modules[kept++] = lib->modules[i];
+	lib->module_count = kept;
+	for (unsigned i = 0; i < lib->kernel_count; i++)
+		atomic_store(&lib->kernels[i]->last_ctx, 0);
+}
+
+/*
+ * Runtimes do this when the process exits, maybe while a kernel runs that
+ * never ends: so nothing is waited for. Variables that work may still use are
+ * left to their context.
+ */
+CUresult cuLibraryUnload(CUlibrary library)
+{
+	bool busy;
+
+	ENTER(cuLibraryUnload);
+	busy = !stream_all_done();
+	pthread_mutex_lock(&module_lock);
+	if (!handle_is(library, HANDLE_LIBRARY)) {
+		pthread_mutex_unlock(&module_lock);
+		return CUDA_ERROR_INVALID_HANDLE;
+	}
+	while (library->module_count) {
+		library->modules[0]->image->leaves_memory = busy;
+		module_end(library->modules[0]);
+	}
+	release(library);
+	pthread_mutex_unlock(&module_lock);
+	return CUDA_SUCCESS;
+}
+
+static CUmodule module_in(CUlibrary lib, CUcontext ctx)
+{
+	for (unsigned i = 0; i < lib->module_count; i++)
+		if (lib->modules[i]->ctx == ctx)
+			return lib->modules[i];
+	return NULL;
+}
+
+static bool has_room(CUlibrary lib)
+{
+	unsigned room = lib->module_room ? lib->module_room * 2 : 4;
+	CUmodule *grown;
+
+	if (lib->module_count < lib->module_room)
+		return true;
+	grown = realloc(lib->modules, room * sizeof *grown);
+	if (!grown)
+		return false;
+	lib->modules = grown;
+	lib->module_room = room;
+	return true;
+}
+
+/* The functions of a module of a library are its kernels', in order. */
+static void join(CUlibrary lib, CUmodule m)
+{
+	for (unsigned i = 0; i < lib->kernel_count; i++) {
+		CUkernel k = lib->kernels[i];
+		const struct function_settings *from =
+		    &k->set[front_number(m->ctx->device)];
+		CUfunction f = m->functions[i];
+
+		f->kernel = k;
+		f->set.dynamic_shared = from->dynamic_shared;
+		f->set.carveout = from->carveout;
+		f->set.non_portable = from->non_portable;
+		f->set.policy = from->policy;
+		for (unsigned n = 0; n < 3; n++)
+			f->set.cluster[n] = from->cluster[n];
+	}
+}
+
+/* The module of a library in a context, made if need be; with the lock. */
+static CUresult instantiate(CUlibrary lib, CUcontext ctx, CUmodule *ret_module)
+{
+	CUmodule m = module_in(lib, ctx);
+	CUresult r;
+
+	if (!m) {
+		if (!has_room(lib))
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		r = module_new(ctx, lib->source, lib, &m);
+		if (r)
+			return r;
+		join(lib, m);
+		lib->modules[lib->module_count++] = m;
+		module_enlist(m);
+	}
+	*ret_module = m;
+	return CUDA_SUCCESS;
+}
+
+static CUresult in_context(CUcontext ctx, CUlibrary library,
+			   CUmodule *ret_module)
+{
+	CUresult r = CUDA_ERROR_INVALID_HANDLE;
+
+	pthread_mutex_lock(&module_lock);
+	if (handle_is(library, HANDLE_LIBRARY))
+		r = instantiate(library, ctx, ret_module);
+	pthread_mutex_unlock(&module_lock);
+	return r;
+}
+
+CUresult kernel_function(CUcontext ctx, CUkernel kernel,
+			 CUfunction *ret_function)
+{
+	CUmodule m;
+	CUresult r;
+
+	if (atomic_load_explicit(&kernel->last_ctx, memory_order_acquire) ==
+	    ctx->id) {
+		*ret_function = atomic_load(&kernel->last);
+		return CUDA_SUCCESS;
+	}
+	r = in_context(ctx, kernel->library, &m);
+	if (r)
+		return r;
+	*ret_function = m->functions[kernel->index];
+	atomic_store(&kernel->last_ctx, 0);
+	atomic_store(&kernel->last, *ret_function);
+	atomic_store(&kernel->last_ctx, ctx->id);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
+{
+	ENTER_CONTEXT(cuLibraryGetModule, ctx);
+	return pMod ? in_context(ctx, library, pMod) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library,
+			    const char *name)
+{
+	ENTER(cuLibraryGetKernel);
+	if (!pKernel || !name)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_is(library, HANDLE_LIBRARY))
+		return CUDA_ERROR_INVALID_HANDLE;
+	for (unsigned i = 0; i < library->kernel_count; i++)
+		if (!strcmp(library->kernels[i]->ptx->name, name)) {
+			*pKernel = library->kernels[i];
+			return CUDA_SUCCESS;
+		}
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
+{
+	ENTER(cuLibraryGetKernelCount);
+	if (!count)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_is(lib, HANDLE_LIBRARY))
+		return CUDA_ERROR_INVALID_HANDLE;
+	*count = lib->kernel_count;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels,
+				   CUlibrary lib)
+{
+	ENTER(cuLibraryEnumerateKernels);
+	if (!kernels || !numKernels)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_is(lib, HANDLE_LIBRARY))
+		return CUDA_ERROR_INVALID_HANDLE;
+	for (unsigned i = 0; i < numKernels && i < lib->kernel_count; i++)
+		kernels[i] = lib->kernels[i];
+	return CUDA_SUCCESS;
+}
+
+static bool is_managed(CUlibrary library, const char *name)
+{
+	const struct gkf_ptx_module *m = library->source->ptx;
+
+	for (uint32_t i = 0; i < m->variable_count; i++)
+		if (m->variables[i].managed &&
+		    !strcmp(m->variables[i].name, name))
+			return true;
+	return false;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+			    const char *name)
+{
+	CUmodule m;
+	CUresult r;
+
+	ENTER_CONTEXT(cuLibraryGetGlobal, ctx);
+	if (!name || (!dptr && !bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = in_context(ctx, library, &m);
+	return r ? r : module_global(m->image, name, dptr, bytes);
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes,
+			     CUlibrary library, const char *name)
+{
+	CUmodule m;
+	CUresult r;
+
+	ENTER_CONTEXT(cuLibraryGetManaged, ctx);
+	if (!name || (!dptr && !bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = in_context(ctx, library, &m);
+	if (r)
+		return r;
+	if (!is_managed(library, name))
+		return CUDA_ERROR_NOT_FOUND;
+	return module_global(m->image, name, dptr, bytes);
+}
+
+CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
+{
+	ENTER_CONTEXT(cuKernelGetFunction, ctx);
+	if (!pFunc)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_is(kernel, HANDLE_KERNEL))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return kernel_function(ctx, kernel, pFunc);
+}
+
+CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
+{
+	ENTER(cuKernelGetLibrary);
+	if (!pLib)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_is(kernel, HANDLE_KERNEL))
+		return CUDA_ERROR_INVALID_HANDLE;
+	*pLib = kernel->library;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetName(const char **name, CUkernel hfunc)
+{
+	ENTER(cuKernelGetName);
+	if (!name)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_is(hfunc, HANDLE_KERNEL))
+		return CUDA_ERROR_INVALID_HANDLE;
+	*name = hfunc->ptx->name;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,112 @@
+/*
+ * library_kernel.c - attributes of kernels, which are kept for each device
+ * and handed to the functions of its contexts.
+ */
+#include "fronts/cuda/module.h"
+
+#include <stdlib.h>
+
+/*
+ * What a kernel needs on a device: of a function there, else as decoded for
+ * nowhere, which differs in addresses alone.
+ */
+static CUresult decoded(CUkernel k, struct gkf_ptx_kernel **ret_kernel)
+{
+	const struct gkf_ptx_module *m = k->library->source->ptx;
+	uint64_t *none = calloc(m->variable_count + 1, sizeof *none);
+	int error = 1;
+
+	if (none)
+		error = gkf_ptx_kernel_new(m, none, k->ptx, ret_kernel);
+	free(none);
+	return error ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+static CUresult check(CUkernel kernel, CUdevice dev, struct cuda_device **ret)
+{
+	if (!handle_is(kernel, HANDLE_KERNEL))
+		return CUDA_ERROR_INVALID_HANDLE;
+	*ret = front_device(dev);
+	return *ret ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib,
+			      CUkernel kernel, CUdevice dev)
+{
+	struct cuda_device *d;
+	struct gkf_ptx_kernel *k;
+	CUresult r;
+
+	ENTER(cuKernelGetAttribute);
+	if (!pi)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check(kernel, dev, &d);
+	if (!r)
+		r = decoded(kernel, &k);
+	if (r)
+		return r;
+	r = function_attribute(d, kernel->library->source->ptx, kernel->ptx, k,
+			       &kernel->set[dev], attrib, pi);
+	gkf_ptx_kernel_free(k);
+	return r;
+}
+
+/* Functions that there are already learn of it, too. */
+static void tell(CUkernel kernel, const struct cuda_device *d,
+		 const struct gkf_ptx_kernel *k, CUfunction_attribute attrib,
+		 int val)
+{
+	CUlibrary lib = kernel->library;
+
+	pthread_mutex_lock(&module_lock);
+	for (unsigned i = 0; i < lib->module_count; i++)
+		if (lib->modules[i]->ctx->device == d)
+			function_set(
+			    d, k,
+			    &lib->modules[i]->functions[kernel->index]->set,
+			    attrib, val);
+	pthread_mutex_unlock(&module_lock);
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val,
+			      CUkernel kernel, CUdevice dev)
+{
+	struct cuda_device *d;
+	struct gkf_ptx_kernel *k;
+	CUresult r;
+
+	ENTER(cuKernelSetAttribute);
+	r = check(kernel, dev, &d);
+	if (!r)
+		r = decoded(kernel, &k);
+	if (r)
+		return r;
+	r = function_set(d, k, &kernel->set[dev], attrib, val);
+	if (!r)
+		tell(kernel, d, k, attrib, val);
+	gkf_ptx_kernel_free(k);
+	return r;
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config,
+				CUdevice dev)
+{
+	struct cuda_device *d;
+	CUresult r;
+
+	ENTER(cuKernelSetCacheConfig);
+	r = check(kernel, dev, &d);
+	if (!r && (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
+		r = CUDA_ERROR_INVALID_VALUE;
+	return r;
+}
+
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex,
+			      size_t *paramOffset, size_t *paramSize)
+{
+	ENTER(cuKernelGetParamInfo);
+	if (!handle_is(kernel, HANDLE_KERNEL))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return function_parameter(kernel->library->source->ptx, kernel->ptx,
+				  paramIndex, paramOffset, paramSize);
+}

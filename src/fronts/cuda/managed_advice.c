@@ -1,0 +1,314 @@
+/* managed_advice.c - cuMemAdvise, cuMemPrefetchAsync and their kin. */
+#include "fronts/cuda/copy.h"
+#include "fronts/cuda/managed.h"
+
+#include <sched.h>
+
+/* A location as CUdevice told it: a device, or the host. */
+static CUmemLocation location_of(CUdevice device)
+{
+	return device == CU_DEVICE_CPU
+		   ? (CUmemLocation){CU_MEM_LOCATION_TYPE_HOST, 0}
+		   : (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, device};
+}
+
+/*
+ * The id of what has none is told as 0; the node that is near the caller is
+ * told as the node that it is.
+ */
+static CUresult check_location(CUmemLocation *l)
+{
+	unsigned node = 0;
+
+	switch (l->type) {
+	case CU_MEM_LOCATION_TYPE_DEVICE:
+		return front_device(l->id) ? CUDA_SUCCESS
+					   : CUDA_ERROR_INVALID_DEVICE;
+	case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+		return l->id < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+	case CU_MEM_LOCATION_TYPE_HOST:
+		l->id = 0;
+		return CUDA_SUCCESS;
+	case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+		getcpu(NULL, &node);
+		l->type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+		l->id = (int)node;
+		return CUDA_SUCCESS;
+	case CU_MEM_LOCATION_TYPE_INVALID:
+	case CU_MEM_LOCATION_TYPE_MAX:
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+struct asked {
+	CUmem_advise advice;
+	CUmemLocation location;
+};
+
+static void note_access(struct memory_advice *a, const CUmemLocation *l,
+			bool on)
+{
+	uint64_t bit = 1ULL << (l->id & 63);
+
+	if (l->type != CU_MEM_LOCATION_TYPE_DEVICE)
+		a->accessed_by_host = on;
+	else
+		a->accessed_by =
+		    on ? a->accessed_by | bit : a->accessed_by & ~bit;
+}
+
+static void apply(struct memory_advice *a, const void *data)
+{
+	const struct asked *asked = data;
+
+	switch (asked->advice) {
+	case CU_MEM_ADVISE_SET_READ_MOSTLY:
+	case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+		a->read_mostly = asked->advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
+		break;
+	case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+		a->preferred = asked->location;
+		break;
+	case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+		a->preferred = (CUmemLocation){CU_MEM_LOCATION_TYPE_INVALID, 0};
+		break;
+	case CU_MEM_ADVISE_SET_ACCESSED_BY:
+	case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
+	default:
+		note_access(a, &asked->location,
+			    asked->advice == CU_MEM_ADVISE_SET_ACCESSED_BY);
+		break;
+	}
+}
+
+/* Of some advice the location does not matter. */
+static bool has_location(CUmem_advise advice)
+{
+	return advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
+	       advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
+	       advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+}
+
+static CUresult advise(CUdeviceptr at, size_t count, struct asked asked)
+{
+	struct managed_range range;
+	CUresult r;
+
+	if (asked.advice < CU_MEM_ADVISE_SET_READ_MOSTLY ||
+	    asked.advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = managed_range(at, count, &range);
+	if (!r && has_location(asked.advice))
+		r = check_location(&asked.location);
+	if (!r &&
+	    (asked.advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
+	     asked.advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) &&
+	    asked.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
+		r = CUDA_ERROR_INVALID_VALUE; /* a processor, not a node */
+	return r ? r : managed_change(&range, apply, &asked);
+}
+
+CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+		     CUdevice device)
+{
+	ENTER_CONTEXT(cuMemAdvise, ctx);
+	return advise(devPtr, count,
+		      (struct asked){advice, location_of(device)});
+}
+
+CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+			CUmemLocation location)
+{
+	ENTER_CONTEXT(cuMemAdvise_v2, ctx);
+	return advise(devPtr, count, (struct asked){advice, location});
+}
+
+/* ---- prefetching ---- */
+
+static void fetch(struct memory_advice *a, const void *data)
+{
+	a->prefetched = *(const CUmemLocation *)data;
+}
+
+/* The pages move when the stream comes to it. */
+struct move_task {
+	struct gkf_task task;
+	uint64_t at, size;
+	unsigned device; /* of the machine, or GKF_SPACE_HOST */
+};
+
+static int run_move(struct gkf_task *task)
+{
+	const struct move_task *t = (const struct move_task *)task;
+
+	gkf_space_move(t->at, t->size, t->device);
+	return CUDA_SUCCESS;
+}
+
+static CUresult move(const struct way *w, const struct managed_range *range,
+		     const CUmemLocation *to)
+{
+	struct move_task *t = gkf_task_new(sizeof(*t));
+
+	if (!t)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	t->task.run = run_move;
+	t->task.work = GKF_WORK_NONE;
+	t->at = range->piece.base + range->from;
+	t->size = range->to - range->from;
+	t->device = to->type == CU_MEM_LOCATION_TYPE_DEVICE
+			? front_device(to->id)->index
+			: GKF_SPACE_HOST;
+	return stream_submit(w->ctx, w->stream, w->per_thread, &t->task);
+}
+
+static CUresult prefetch(const struct way *w, CUdeviceptr at, size_t count,
+			 CUmemLocation location)
+{
+	struct managed_range range;
+	CUresult r = managed_range(at, count, &range);
+
+	if (!r)
+		r = check_location(&location);
+	if (!r)
+		r = managed_change(&range, fetch, &location);
+	return r ? r : move(w, &range, &location);
+}
+
+static CUresult enter_stream(enum cuda_row row, struct way *w)
+{
+	CUresult r = copy_enter(row, w);
+
+	return r ? r : stream_check(w->ctx, w->stream, w->per_thread);
+}
+
+static CUresult cuMemPrefetchAsync_on(enum cuda_row row, bool per_thread,
+				      CUdeviceptr devPtr, size_t count,
+				      CUdevice dstDevice, CUstream hStream)
+{
+	struct way w = {.stream = hStream, .per_thread = per_thread};
+	CUresult r = enter_stream(row, &w);
+
+	return r ? r : prefetch(&w, devPtr, count, location_of(dstDevice));
+}
+
+BOTH_STREAMS(cuMemPrefetchAsync, _ptsz,
+	     (CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+	      CUstream hStream),
+	     (devPtr, count, dstDevice, hStream))
+
+static CUresult cuMemPrefetchAsync_v2_on(enum cuda_row row, bool per_thread,
+					 CUdeviceptr devPtr, size_t count,
+					 CUmemLocation location,
+					 unsigned int flags, CUstream hStream)
+{
+	struct way w = {.stream = hStream, .per_thread = per_thread};
+	CUresult r = enter_stream(row, &w);
+
+	if (!r && flags)
+		r = CUDA_ERROR_INVALID_VALUE;
+	return r ? r : prefetch(&w, devPtr, count, location);
+}
+
+BOTH_STREAMS(cuMemPrefetchAsync_v2, _ptsz,
+	     (CUdeviceptr devPtr, size_t count, CUmemLocation location,
+	      unsigned int flags, CUstream hStream),
+	     (devPtr, count, location, flags, hStream))
+
+/* ---- batches ---- */
+
+/* Pieces of memory; locations apply from an index on, the first from 0. */
+struct batch {
+	const CUdeviceptr *at;
+	const size_t *size;
+	size_t count;
+	const CUmemLocation *location; /* NULL: of none */
+	const size_t *from;
+	size_t locations;
+};
+
+static bool is_ordered(const struct batch *b)
+{
+	if (!b->location || !b->from || !b->locations ||
+	    b->locations > b->count || b->from[0])
+		return false;
+	for (size_t i = 1; i < b->locations; i++)
+		if (b->from[i] <= b->from[i - 1] || b->from[i] >= b->count)
+			return false;
+	return true;
+}
+
+static CUresult check_batch(const struct batch *b, bool fetches)
+{
+	struct managed_range range;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!b->at || !b->size || !b->count || (fetches && !is_ordered(b)))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; !r && i < b->count; i++)
+		r = managed_range(b->at[i], b->size[i], &range);
+	for (size_t i = 0; !r && fetches && i < b->locations; i++)
+		r = check_location(
+		    &(CUmemLocation){b->location[i].type, b->location[i].id});
+	return r;
+}
+
+static CUresult run_batch(enum cuda_row row, bool per_thread, CUstream stream,
+			  const struct batch *b, bool fetches,
+			  unsigned long long flags)
+{
+	struct way w = {.stream = stream, .per_thread = per_thread};
+	CUresult r = copy_enter_batch(row, &w);
+	size_t place = 0;
+
+	if (!r && flags)
+		r = CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		r = check_batch(b, fetches);
+	for (size_t i = 0; !r && fetches && i < b->count; i++) {
+		if (place + 1 < b->locations && b->from[place + 1] == i)
+			place++;
+		r = prefetch(&w, b->at[i], b->size[i], b->location[place]);
+	}
+	return r;
+}
+
+/* What is thrown away may be anything from then on: what it was, too. */
+static CUresult cuMemDiscardBatchAsync_on(enum cuda_row row, bool per_thread,
+					  CUdeviceptr *dptrs, size_t *sizes,
+					  size_t count,
+					  unsigned long long flags,
+					  CUstream hStream)
+{
+	const struct batch b = {.at = dptrs, .size = sizes, .count = count};
+
+	return run_batch(row, per_thread, hStream, &b, false, flags);
+}
+
+BOTH_STREAMS(cuMemDiscardBatchAsync, _ptsz,
+	     (CUdeviceptr * dptrs, size_t *sizes, size_t count,
+	      unsigned long long flags, CUstream hStream),
+	     (dptrs, sizes, count, flags, hStream))
+
+/* Two that fetch: FETCH(symbol). */
+#define FETCH_PARAMS                                                           \
+	CUdeviceptr *dptrs, size_t *sizes, size_t count,                       \
+	    CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,              \
+	    size_t numPrefetchLocs, unsigned long long flags, CUstream hStream
+#define FETCH(symbol)                                                          \
+	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
+				    FETCH_PARAMS)                              \
+	{                                                                      \
+		const struct batch b = {dptrs,           sizes,                \
+					count,           prefetchLocs,         \
+					prefetchLocIdxs, numPrefetchLocs};     \
+                                                                               \
+		return run_batch(row, per_thread, hStream, &b, true, flags);   \
+	}                                                                      \
+	BOTH_STREAMS(symbol, _ptsz, (FETCH_PARAMS),                            \
+		     (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs,      \
+		      numPrefetchLocs, flags, hStream))
+
+FETCH(cuMemPrefetchBatchAsync)
+FETCH(cuMemDiscardAndPrefetchBatchAsync)

@@ -1,0 +1,38 @@
+/* mem_pool.h - the memory pools that programs have handles of. */
+#ifndef GKF_CUDA_POOL_H
+#define GKF_CUDA_POOL_H
+
+#include "fronts/cuda/memory.h"
+
+struct CUmemPoolHandle_st {
+	CUdevice device;
+	bool standard;  /* the device's default pool */
+	uint64_t bound; /* bytes it may have; 0: no bound */
+	_Atomic uint64_t threshold;
+	_Atomic int reuse[3];          /* REUSE_... attributes */
+	_Atomic uint64_t peers;        /* a bit for each device with access */
+	_Atomic(struct gkf_pool *) at; /* made with its first piece */
+};
+
+/* The pool that a piece with a pool is of. */
+CUmemoryPool pool_of(const struct gkf_extent *e);
+
+/* What a device takes memory from when nobody says. */
+CUresult pool_current(CUdevice device, CUmemoryPool *ret_pool);
+
+/*
+ * What was freed in the order of a stream that has not come there yet is
+ * leaving: nobody may use it, but what the same stream allocates later may
+ * have its place at once, and others when the stream has come there.
+ */
+CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
+		    bool per_thread);
+
+/* A leaving piece for `stream`, by its number; false: none suits. */
+bool pool_take_back(const struct gkf_pool *at, uint64_t stream, size_t size,
+		    CUdeviceptr *ret_address);
+
+/* Waits for one that leaves on a device, of that stream or of any (0). */
+bool pool_await(unsigned device, uint64_t stream);
+
+#endif

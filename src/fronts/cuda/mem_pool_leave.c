@@ -1,0 +1,168 @@
+/*
+ * mem_pool_leave.c - memory that was freed in the order of a stream, until the
+ * stream comes there: in the order of the frees, under one lock.
+ */
+#include "fronts/cuda/mem_pool.h"
+#include "fronts/cuda/stream.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct leaving {
+	struct leaving *next, **at; /* at NULL: in the list no more */
+	struct gkf_extent e;
+	uint64_t stream;          /* its number */
+	struct gkf_ticket ticket; /* queue NULL: not known yet */
+	unsigned holders;         /* who frees it, and the stream */
+	bool ends;                /* the stream came there */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct leaving *first, **last;
+} list = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &list.first};
+
+static void append(struct leaving *l)
+{
+	pthread_mutex_lock(&list.lock);
+	l->at = list.last;
+	*list.last = l;
+	list.last = &l->next;
+	pthread_mutex_unlock(&list.lock);
+}
+
+/* The lock is held. */
+static void take_out(struct leaving *l)
+{
+	if (!l->at)
+		return;
+	*l->at = l->next;
+	if (l->next)
+		l->next->at = l->at;
+	else
+		list.last = l->at;
+	l->at = NULL;
+}
+
+static void let_go(struct leaving *l)
+{
+	bool last;
+
+	pthread_mutex_lock(&list.lock);
+	last = !--l->holders;
+	pthread_mutex_unlock(&list.lock);
+	if (last)
+		free(l);
+}
+
+/*
+ * The stream came there. The piece stays in the list until it is free, so that
+ * whoever looks for memory meanwhile waits.
+ */
+static void end(void *data)
+{
+	struct leaving *l = data;
+	bool ours;
+
+	pthread_mutex_lock(&list.lock);
+	ours = l->at;
+	l->ends = true;
+	pthread_mutex_unlock(&list.lock);
+	if (ours)
+		memory_free(&l->e);
+	pthread_mutex_lock(&list.lock);
+	take_out(l);
+	pthread_mutex_unlock(&list.lock);
+	let_go(l);
+}
+
+/* Of two that free the same piece one is told. */
+static CUresult mark(const struct gkf_extent *e, bool leaving)
+{
+	struct memory_note *note = note_open(e, true);
+	CUresult r = CUDA_SUCCESS;
+
+	if (!note)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (note->leaving == leaving)
+		r = CUDA_ERROR_INVALID_VALUE;
+	note->leaving = leaving;
+	note_close();
+	return r;
+}
+
+/* There was no memory for it: the piece lives on. */
+static void stay(struct leaving *l)
+{
+	pthread_mutex_lock(&list.lock);
+	take_out(l);
+	pthread_mutex_unlock(&list.lock);
+	mark(&l->e, false);
+	free(l);
+}
+
+CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
+		    bool per_thread)
+{
+	struct leaving *l = calloc(1, sizeof(*l));
+	struct gkf_ticket ticket;
+	CUresult r = l ? mark(e, true) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (r) {
+		free(l);
+		return r;
+	}
+	l->e = *e;
+	l->stream = stream_number(ctx, stream, per_thread);
+	l->holders = 2;
+	append(l);
+	r = stream_after(ctx, stream, per_thread, end, l, &ticket);
+	if (r) {
+		stay(l);
+		return r;
+	}
+	pthread_mutex_lock(&list.lock);
+	l->ticket = ticket;
+	pthread_mutex_unlock(&list.lock);
+	let_go(l);
+	return CUDA_SUCCESS;
+}
+
+bool pool_take_back(const struct gkf_pool *at, uint64_t stream, size_t size,
+		    CUdeviceptr *ret_address)
+{
+	uint64_t room = gkf_space_room(size);
+	struct gkf_extent e;
+	struct leaving *l;
+
+	pthread_mutex_lock(&list.lock);
+	for (l = list.first; l; l = l->next)
+		if (l->stream == stream && l->e.pool == at && !l->ends &&
+		    gkf_space_room(l->e.size) == room &&
+		    !gkf_space_renew(l->e.base, size))
+			break;
+	if (l) {
+		take_out(l);
+		e = l->e;
+	}
+	pthread_mutex_unlock(&list.lock);
+	if (!l)
+		return false;
+	note_drop(&e);
+	*ret_address = e.base;
+	return true;
+}
+
+bool pool_await(unsigned device, uint64_t stream)
+{
+	struct gkf_ticket ticket = {0};
+
+	pthread_mutex_lock(&list.lock);
+	for (struct leaving *l = list.first; l && !ticket.queue; l = l->next)
+		if (l->e.device == device && (!stream || l->stream == stream))
+			ticket = l->ticket;
+	pthread_mutex_unlock(&list.lock);
+	if (ticket.queue)
+		gkf_ticket_wait(ticket);
+	return ticket.queue;
+}

@@ -1,0 +1,300 @@
+/*
+ * module.c - cuModule*: modules of a context. Their handles die with the
+ * context or by cuModuleUnload().
+ */
+#include "fronts/cuda/module.h"
+#include "fronts/cuda/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The modules of a context are a list that begins in its part. */
+void module_enlist(CUmodule m)
+{
+	m->next = m->ctx->part[PART_MODULE];
+	m->ctx->part[PART_MODULE] = m;
+}
+
+static void strike(CUmodule m)
+{
+	CUmodule at = m->ctx->part[PART_MODULE], before = NULL;
+
+	while (at && at != m) {
+		before = at;
+		at = at->next;
+	}
+	if (before)
+		before->next = m->next;
+	else if (at)
+		m->ctx->part[PART_MODULE] = m->next;
+}
+
+static void release(CUmodule m)
+{
+	for (unsigned i = 0; m->functions && i < m->function_count; i++)
+		if (m->functions[i])
+			handle_free(m->functions[i]);
+	free(m->functions);
+	module_image_drop(m->image);
+	handle_free(m);
+}
+
+void module_end(CUmodule m)
+{
+	strike(m);
+	if (m->library)
+		library_forget(m->library, m);
+	release(m);
+}
+
+static unsigned count_kernels(const struct gkf_ptx_module *m)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < m->function_count; i++)
+		count += m->functions[i].is_entry && m->functions[i].has_body;
+	return count;
+}
+
+static bool add_functions(CUmodule m)
+{
+	const struct gkf_ptx_module *ptx = m->image->source->ptx;
+
+	m->functions = calloc(count_kernels(ptx) + 1, sizeof *m->functions);
+	if (!m->functions)
+		return false;
+	for (uint32_t i = 0; i < ptx->function_count; i++) {
+		const struct gkf_ptx_function *p = &ptx->functions[i];
+		CUfunction f;
+
+		if (!p->is_entry || !p->has_body)
+			continue;
+		f = handle_new(HANDLE_FUNCTION, sizeof *f);
+		if (!f)
+			return false;
+		f->module = m;
+		f->image = m->image;
+		f->ptx = p;
+		f->set.carveout = -1;
+		f->block[0] = f->block[1] = f->block[2] = 1;
+		m->functions[m->function_count++] = f;
+	}
+	return true;
+}
+
+CUresult module_new(CUcontext ctx, struct module_source *source,
+		    CUlibrary library, CUmodule *ret_module)
+{
+	CUmodule m = handle_new(HANDLE_MODULE, sizeof *m);
+	CUresult r;
+
+	if (!m)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	m->ctx = ctx;
+	m->library = library;
+	r = module_image_new(ctx, source, &m->image);
+	if (!r && !add_functions(m))
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	if (r) {
+		release(m);
+		return r;
+	}
+	*ret_module = m;
+	return CUDA_SUCCESS;
+}
+
+/* Work that still runs holds what it needs. */
+static void close_part(CUcontext ctx)
+{
+	CUmodule m;
+
+	pthread_mutex_lock(&module_lock);
+	while ((m = ctx->part[PART_MODULE]))
+		module_end(m);
+	pthread_mutex_unlock(&module_lock);
+}
+
+const struct cuda_part_row module_part = {NULL, close_part};
+
+static CUresult load(CUcontext ctx, const void *image, size_t size,
+		     unsigned count, CUjit_option *options, void **values,
+		     CUmodule *module)
+{
+	char message[GKF_PTX_MESSAGE_MAX];
+	struct module_source *source;
+	struct module_log log;
+	CUmodule m;
+	CUresult r;
+
+	if (!module || !image)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = module_log_open(count, options, values, &log);
+	if (r)
+		return r;
+	r = module_source_read(ctx->device, image, size, message, &source);
+	module_log_close(&log, message);
+	if (r)
+		return r;
+	r = module_new(ctx, source, NULL, &m);
+	module_source_drop(source);
+	if (r)
+		return r;
+	pthread_mutex_lock(&module_lock);
+	module_enlist(m);
+	pthread_mutex_unlock(&module_lock);
+	*module = m;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	ENTER_CONTEXT(cuModuleLoadData, ctx);
+	return load(ctx, image, 0, 0, NULL, NULL, module);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
+			    unsigned int numOptions, CUjit_option *options,
+			    void **optionValues)
+{
+	ENTER_CONTEXT(cuModuleLoadDataEx, ctx);
+	return load(ctx, image, 0, numOptions, options, optionValues, module);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
+{
+	ENTER_CONTEXT(cuModuleLoadFatBinary, ctx);
+	return load(ctx, fatCubin, 0, 0, NULL, NULL, module);
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *fname)
+{
+	void *bytes;
+	size_t size;
+	CUresult r;
+
+	ENTER_CONTEXT(cuModuleLoad, ctx);
+	if (!module || !fname)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = module_file_read(fname, &bytes, &size);
+	if (r)
+		return r;
+	r = load(ctx, bytes, size, 0, NULL, NULL, module);
+	free(bytes);
+	return r;
+}
+
+static CUresult check(CUcontext ctx, CUmodule m)
+{
+	if (!handle_is(m, HANDLE_MODULE))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return m->ctx == ctx ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* The lock is held. */
+static CUresult check_unload(CUcontext ctx, CUmodule m)
+{
+	CUresult r = check(ctx, m);
+
+	return !r && m->library ? CUDA_ERROR_NOT_PERMITTED : r;
+}
+
+static bool everyone(CUcontext ctx, const void *data)
+{
+	(void)ctx;
+	(void)data;
+	return true;
+}
+
+/* Copies and fills of its variables are work that holds no module. */
+CUresult cuModuleUnload(CUmodule hmod)
+{
+	bool waits;
+	CUresult r;
+
+	ENTER_CONTEXT(cuModuleUnload, ctx);
+	pthread_mutex_lock(&module_lock);
+	r = check_unload(ctx, hmod);
+	waits = !r && module_has_memory(hmod->image);
+	pthread_mutex_unlock(&module_lock);
+	if (waits)
+		stream_drain_all(ctx, everyone, NULL);
+	pthread_mutex_lock(&module_lock);
+	r = check_unload(ctx, hmod);
+	if (!r)
+		module_end(hmod);
+	pthread_mutex_unlock(&module_lock);
+	return r;
+}
+
+CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
+{
+	CUresult r;
+
+	ENTER_CONTEXT(cuModuleGetFunction, ctx);
+	if (!hfunc || !name || !*name)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check(ctx, hmod);
+	if (r)
+		return r;
+	for (unsigned i = 0; i < hmod->function_count; i++)
+		if (!strcmp(hmod->functions[i]->ptx->name, name)) {
+			*hfunc = hmod->functions[i];
+			return CUDA_SUCCESS;
+		}
+	return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
+{
+	CUresult r;
+
+	ENTER_CONTEXT(cuModuleGetFunctionCount, ctx);
+	if (!count)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check(ctx, mod);
+	if (!r)
+		*count = mod->function_count;
+	return r;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions,
+				    unsigned int numFunctions, CUmodule mod)
+{
+	CUresult r;
+
+	ENTER_CONTEXT(cuModuleEnumerateFunctions, ctx);
+	if (!functions || !numFunctions)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check(ctx, mod);
+	for (unsigned i = 0; !r && i < numFunctions && i < mod->function_count;
+	     i++)
+		functions[i] = mod->functions[i];
+	return r;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
+			      const char *name)
+{
+	CUresult r;
+
+	ENTER_CONTEXT(cuModuleGetGlobal_v2, ctx);
+	if (!name || (!dptr && !bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check(ctx, hmod);
+	return r ? r : module_global(hmod->image, name, dptr, bytes);
+}
+
+/* Kernels are decoded when they are first wanted. */
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+	const char *asked = getenv("CUDA_MODULE_LOADING");
+
+	ENTER(cuModuleGetLoadingMode);
+	if (!mode)
+		return CUDA_ERROR_INVALID_VALUE;
+	*mode = asked && !strcmp(asked, "EAGER") ? CU_MODULE_EAGER_LOADING
+						 : CU_MODULE_LAZY_LOADING;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,74 @@
+/* module_jit.c - options of the JIT: logs are written, the rest is checked. */
+#include "fronts/cuda/module.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned size_of(void *value)
+{
+	return (unsigned)(uintptr_t)value;
+}
+
+static CUresult take(CUjit_option option, void **place, struct module_log *log)
+{
+	switch ((unsigned)option) {
+	case CU_JIT_INFO_LOG_BUFFER:
+		log->info = *place;
+		break;
+	case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+		log->info_size = size_of(*place);
+		log->info_used = place;
+		break;
+	case CU_JIT_ERROR_LOG_BUFFER:
+		log->error = *place;
+		break;
+	case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+		log->error_size = size_of(*place);
+		log->error_used = place;
+		break;
+	case CU_JIT_WALL_TIME:
+		log->wall_place = place;
+		break;
+	default:
+		return (unsigned)option < CU_JIT_NUM_OPTIONS
+			   ? CUDA_SUCCESS
+			   : CUDA_ERROR_INVALID_VALUE;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult module_log_open(unsigned count, const CUjit_option *options,
+			 void **values, struct module_log *ret_log)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	*ret_log = (struct module_log){0};
+	if (count && (!options || !values))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned i = 0; i < count && !r; i++)
+		r = take(options[i], &values[i], ret_log);
+	return r;
+}
+
+/* The place of the size tells how much was written, as the driver does. */
+static void put(char *buffer, unsigned size, void **used, const char *message)
+{
+	unsigned length = 0;
+
+	if (buffer && size) {
+		snprintf(buffer, size, "%s", message);
+		length = (unsigned)strlen(buffer);
+		if (length)
+			length++;
+	}
+	if (used)
+		*used = (void *)(uintptr_t)length;
+}
+
+void module_log_close(const struct module_log *log, const char *message)
+{
+	put(log->error, log->error_size, log->error_used, message);
+	put(log->info, log->info_size, log->info_used, "");
+	if (log->wall_place)
+		*log->wall_place = NULL; /* the bits of 0.0 */
+}

@@ -1,0 +1,236 @@
+/*
+ * occupancy.c - cuOccupancy*: how many blocks fit on an SM: by threads, by
+ * registers and by shared memory, each in the portions that the hardware
+ * gives out.
+ *
+ * Source: CUDA's occupancy calculator, "GPU Data".
+ */
+#include "fronts/cuda/launch.h"
+
+#define WARP          32
+#define REGISTER_UNIT 256 /* registers that a warp gets at once */
+#define WARP_UNIT     4   /* warps that registers are given to */
+
+static int round_up(int value, int unit)
+{
+	return (value + unit - 1) / unit * unit;
+}
+
+static int shared_unit(const struct cuda_device *d)
+{
+	return d->board->profile.compute_major >= 8 ? 128 : 256;
+}
+
+static int by_registers(const struct cuda_device *d,
+			const struct gkf_ptx_kernel *k, int warps)
+{
+	int all = function_limit(
+	    d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+	int a_warp =
+	    round_up((int)gkf_ptx_kernel_registers(k) * WARP, REGISTER_UNIT);
+	int fitting = all / a_warp / WARP_UNIT * WARP_UNIT;
+
+	return fitting / warps;
+}
+
+static int by_shared(const struct cuda_device *d,
+		     const struct gkf_ptx_kernel *k, size_t dynamic)
+{
+	int all = function_limit(
+	    d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+	int most = function_limit(
+	    d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+	int own = function_limit(
+	    d, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+	uint64_t asked = gkf_ptx_kernel_shared(k) + (uint64_t)dynamic;
+	int each;
+
+	if (asked > (uint64_t)most)
+		return 0;
+	each = round_up((int)asked + own, shared_unit(d));
+	return each ? all / each : INT32_MAX;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+int occupancy_blocks(const struct cuda_device *d,
+		     const struct gkf_ptx_kernel *k, int threads,
+		     size_t dynamic_shared)
+{
+	int warps = (threads + WARP - 1) / WARP;
+	int all = function_limit(
+	    d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+	int blocks = function_limit(
+	    d, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+
+	blocks = least(blocks, all / WARP / warps);
+	blocks = least(blocks, by_registers(d, k, warps));
+	return least(blocks, by_shared(d, k, dynamic_shared));
+}
+
+static CUresult of_function(enum cuda_row row, CUfunction given,
+			    CUcontext *ret_ctx, CUfunction *ret_function,
+			    const struct gkf_ptx_kernel **ret_kernel)
+{
+	CUresult r = front_enter_context(row, ret_ctx);
+
+	if (!r)
+		r = function_of(*ret_ctx, given, ret_function);
+	return r ? r
+		 : module_kernel((*ret_function)->image, (*ret_function)->ptx,
+				 ret_kernel);
+}
+
+/* Shared memory that a launch may ask for, as things are set. */
+static int most_dynamic(CUcontext ctx, CUfunction f,
+			const struct gkf_ptx_kernel *k)
+{
+	int most = 0;
+
+	function_attribute(
+	    ctx->device, f->image->source->ptx, f->ptx, k, &f->set,
+	    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &most);
+	return most;
+}
+
+/*
+ * None when a block would be too big for the device, or asks for more shared
+ * memory than is set for the kernel. Launch bounds do not count.
+ */
+static int blocks_of(CUcontext ctx, CUfunction f,
+		     const struct gkf_ptx_kernel *k, int threads,
+		     size_t dynamic)
+{
+	if (dynamic > (size_t)most_dynamic(ctx, f, k) ||
+	    threads > function_limit(ctx->device,
+				     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
+		return 0;
+	return occupancy_blocks(ctx->device, k, threads, dynamic);
+}
+
+static CUresult active(enum cuda_row row, int *numBlocks, CUfunction func,
+		       int blockSize, size_t dynamic, unsigned flags)
+{
+	const struct gkf_ptx_kernel *k;
+	CUcontext ctx;
+	CUfunction f;
+	CUresult r = of_function(row, func, &ctx, &f, &k);
+
+	if (r)
+		return r;
+	if (!numBlocks || blockSize <= 0 ||
+	    flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+		return CUDA_ERROR_INVALID_VALUE;
+	*numBlocks = blocks_of(ctx, f, k, blockSize, dynamic);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks,
+						     CUfunction func,
+						     int blockSize,
+						     size_t dynamicSMemSize)
+{
+	return active(ROW_cuOccupancyMaxActiveBlocksPerMultiprocessor,
+		      numBlocks, func, blockSize, dynamicSMemSize, 0);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize,
+    unsigned int flags)
+{
+	return active(ROW_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+		      numBlocks, func, blockSize, dynamicSMemSize, flags);
+}
+
+/* The size of blocks that keeps most threads at work; the biggest of those. */
+static CUresult potential(enum cuda_row row, int *minGridSize, int *blockSize,
+			  CUfunction func, CUoccupancyB2DSize shared_of,
+			  size_t dynamic, int limit, unsigned flags)
+{
+	const struct gkf_ptx_kernel *k;
+	CUcontext ctx;
+	CUfunction f;
+	int most, best = 0, best_blocks = 0;
+	CUresult r = of_function(row, func, &ctx, &f, &k);
+
+	if (r)
+		return r;
+	if (!minGridSize || !blockSize || limit < 0 ||
+	    flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+		return CUDA_ERROR_INVALID_VALUE;
+	most = function_threads(ctx->device, f->ptx, k);
+	if (limit && limit < most)
+		most = limit;
+	for (int size = round_up(most, WARP); size > 0; size -= WARP) {
+		int threads = least(size, most), blocks;
+
+		if (shared_of)
+			dynamic = shared_of(threads);
+		blocks = blocks_of(ctx, f, k, threads, dynamic);
+		if (blocks * threads > best * best_blocks) {
+			best = threads;
+			best_blocks = blocks;
+		}
+	}
+	*blockSize = best;
+	*minGridSize = best_blocks *
+		       function_limit(ctx->device,
+				      CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+	return CUDA_SUCCESS;
+}
+
+CUresult
+cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize,
+				 CUfunction func,
+				 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+				 size_t dynamicSMemSize, int blockSizeLimit)
+{
+	return potential(ROW_cuOccupancyMaxPotentialBlockSize, minGridSize,
+			 blockSize, func, blockSizeToDynamicSMemSize,
+			 dynamicSMemSize, blockSizeLimit, 0);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(
+    int *minGridSize, int *blockSize, CUfunction func,
+    CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
+    int blockSizeLimit, unsigned int flags)
+{
+	return potential(ROW_cuOccupancyMaxPotentialBlockSizeWithFlags,
+			 minGridSize, blockSize, func,
+			 blockSizeToDynamicSMemSize, dynamicSMemSize,
+			 blockSizeLimit, flags);
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
+						 CUfunction func, int numBlocks,
+						 int blockSize)
+{
+	const struct gkf_ptx_kernel *k;
+	CUcontext ctx;
+	CUfunction f;
+	int all, own, each;
+	CUresult r = of_function(ROW_cuOccupancyAvailableDynamicSMemPerBlock,
+				 func, &ctx, &f, &k);
+
+	if (r)
+		return r;
+	if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0 ||
+	    blockSize > function_threads(ctx->device, f->ptx, k) ||
+	    occupancy_blocks(ctx->device, k, blockSize, 0) < numBlocks)
+		return CUDA_ERROR_INVALID_VALUE;
+	all = function_limit(
+	    ctx->device,
+	    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+	own = function_limit(
+	    ctx->device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+	each = all / numBlocks / shared_unit(ctx->device) *
+		   shared_unit(ctx->device) -
+	       own;
+	each = least(each - (int)gkf_ptx_kernel_shared(k),
+		     most_dynamic(ctx, f, k));
+	*dynamicSmemSize = (size_t)each;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,171 @@
+/*
+ * peer.c - devices that reach each other's memory, and contexts that are
+ * allowed to.
+ */
+#include "machine/model/peer.h"
+#include "fronts/cuda/context.h"
+
+/* Of a device without an NVSwitch. */
+#define CONNECTIONS_MAX 8
+
+/* One thread at a time changes who may use whose memory. */
+static pthread_mutex_t allowing = PTHREAD_MUTEX_INITIALIZER;
+
+static bool can_access(const struct cuda_device *d,
+		       const struct cuda_device *other)
+{
+	unsigned a = d->index, b = other->index;
+
+	return a != b && !gkf_peer_split(cuda.machine, a, b) &&
+	       (gkf_peer_nvlink(cuda.machine, a, b) ||
+		gkf_peer_pcie(cuda.machine, a, b) == GKF_PEER_OK);
+}
+
+CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
+			       CUdevice peerDev)
+{
+	const struct cuda_device *d, *other;
+
+	ENTER(cuDeviceCanAccessPeer);
+	d = front_device(dev);
+	other = front_device(peerDev);
+	if (!canAccessPeer)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!d || !other)
+		return CUDA_ERROR_INVALID_DEVICE;
+	*canAccessPeer = can_access(d, other);
+	return CUDA_SUCCESS;
+}
+
+/* Of two different devices; -1: there is no such attribute. */
+static int attribute(CUdevice_P2PAttribute id, const struct cuda_device *d,
+		     const struct cuda_device *other)
+{
+	bool linked = gkf_peer_nvlink(cuda.machine, d->index, other->index);
+	bool can = can_access(d, other);
+
+	switch (id) {
+	case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
+		return can && !linked;
+	case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
+	case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
+		return can;
+	case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+		return can && linked;
+	case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib,
+				 CUdevice srcDevice, CUdevice dstDevice)
+{
+	const struct cuda_device *d, *other;
+	int found;
+
+	ENTER(cuDeviceGetP2PAttribute);
+	d = front_device(srcDevice);
+	other = front_device(dstDevice);
+	if (!value)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!d || !other || d == other)
+		return CUDA_ERROR_INVALID_DEVICE;
+	found = attribute(attrib, d, other);
+	if (found < 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	*value = found;
+	return CUDA_SUCCESS;
+}
+
+/* The place of a context among those whose memory ctx may use; -1. */
+static int peer_at(CUcontext ctx, CUcontext other)
+{
+	for (int i = 0; i < GKF_DEVICES_MAX; i++)
+		if (atomic_load(&ctx->peer[i].ctx) == other &&
+		    atomic_load(&ctx->peer[i].id) == other->id)
+			return i;
+	return -1;
+}
+
+bool ctx_reaches(CUcontext ctx, CUcontext owner)
+{
+	return ctx->device == owner->device || peer_at(ctx, owner) >= 0;
+}
+
+/* Is the context at this place of another life than the one meant? */
+static bool is_free(CUcontext ctx, int place)
+{
+	CUcontext other = atomic_load(&ctx->peer[place].ctx);
+
+	return !other || !handle_is(other, HANDLE_CONTEXT) ||
+	       !atomic_load(&other->alive) ||
+	       other->id != atomic_load(&ctx->peer[place].id);
+}
+
+static CUresult allow(CUcontext ctx, CUcontext other)
+{
+	int place = -1, taken = 0;
+
+	if (peer_at(ctx, other) >= 0)
+		return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+	for (int i = 0; i < GKF_DEVICES_MAX; i++) {
+		if (!is_free(ctx, i))
+			taken++;
+		else if (place < 0)
+			place = i;
+	}
+	if (place < 0 ||
+	    (taken >= CONNECTIONS_MAX &&
+	     !gkf_topology(cuda.machine)->seat[ctx->device->index].fabric))
+		return CUDA_ERROR_TOO_MANY_PEERS;
+	atomic_store(&ctx->peer[place].id, other->id);
+	atomic_store(&ctx->peer[place].ctx, other);
+	return CUDA_SUCCESS;
+}
+
+/* What cannot be a peer of the current context; NULL means that itself. */
+static CUresult check_peer(CUcontext ctx, CUcontext given)
+{
+	CUcontext other;
+
+	if (!given || given == ctx)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return ctx_of(given, &other);
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
+{
+	CUresult r;
+
+	ENTER_CONTEXT(cuCtxEnablePeerAccess, ctx);
+	if (Flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check_peer(ctx, peerContext);
+	if (r)
+		return r;
+	if (!can_access(ctx->device, peerContext->device))
+		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+	pthread_mutex_lock(&allowing);
+	r = allow(ctx, peerContext);
+	pthread_mutex_unlock(&allowing);
+	return r;
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peerContext)
+{
+	CUresult r;
+	int place;
+
+	ENTER_CONTEXT(cuCtxDisablePeerAccess, ctx);
+	r = check_peer(ctx, peerContext);
+	if (r)
+		return r;
+	pthread_mutex_lock(&allowing);
+	place = peer_at(ctx, peerContext);
+	if (place >= 0)
+		atomic_store(&ctx->peer[place].ctx, NULL);
+	pthread_mutex_unlock(&allowing);
+	return place < 0 ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : CUDA_SUCCESS;
+}

@@ -1,0 +1,216 @@
+/* pointer.c - what an address is: the attributes of pointers. */
+#include "fronts/cuda/memory.h"
+#include "fronts/cuda/mem_pool.h"
+
+#include <string.h>
+
+/* The widest thing that an attribute may be. */
+union value {
+	uint64_t word;
+	uint32_t half;
+	int32_t number;
+	void *pointer;
+};
+
+/* A row for each attribute: how many bytes a caller gets. 0: no such one. */
+static const unsigned char sizes[] = {
+    [CU_POINTER_ATTRIBUTE_CONTEXT] = sizeof(CUcontext),
+    [CU_POINTER_ATTRIBUTE_MEMORY_TYPE] = sizeof(unsigned),
+    [CU_POINTER_ATTRIBUTE_DEVICE_POINTER] = sizeof(CUdeviceptr),
+    [CU_POINTER_ATTRIBUTE_HOST_POINTER] = sizeof(void *),
+    [CU_POINTER_ATTRIBUTE_P2P_TOKENS] =
+	sizeof(CUDA_POINTER_ATTRIBUTE_P2P_TOKENS),
+    [CU_POINTER_ATTRIBUTE_SYNC_MEMOPS] = sizeof(unsigned),
+    [CU_POINTER_ATTRIBUTE_BUFFER_ID] = sizeof(uint64_t),
+    [CU_POINTER_ATTRIBUTE_IS_MANAGED] = sizeof(unsigned),
+    [CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL] = sizeof(int),
+    [CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE] = sizeof(unsigned),
+    [CU_POINTER_ATTRIBUTE_RANGE_START_ADDR] = sizeof(CUdeviceptr),
+    [CU_POINTER_ATTRIBUTE_RANGE_SIZE] = sizeof(size_t),
+    [CU_POINTER_ATTRIBUTE_MAPPED] = sizeof(unsigned),
+    [CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES] = sizeof(uint64_t),
+    [CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE] = sizeof(unsigned),
+    [CU_POINTER_ATTRIBUTE_ACCESS_FLAGS] = sizeof(unsigned),
+    [CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE] = sizeof(CUmemoryPool),
+    [CU_POINTER_ATTRIBUTE_MAPPING_SIZE] = sizeof(size_t),
+    [CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR] = sizeof(CUdeviceptr),
+    [CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID] = sizeof(uint64_t),
+    [CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE] = sizeof(unsigned),
+};
+
+static unsigned size_of(CUpointer_attribute a)
+{
+	return (unsigned)a < sizeof(sizes) ? sizes[a] : 0;
+}
+
+static int ordinal_of(const struct gkf_extent *e)
+{
+	for (unsigned i = 0; i < cuda.device_count; i++)
+		if (cuda.device[i].index == e->device)
+			return (int)i;
+	return CU_DEVICE_INVALID;
+}
+
+static bool is_host(const struct gkf_extent *e)
+{
+	return e->kind == GKF_MEMORY_HOST || e->kind == GKF_MEMORY_REGISTERED;
+}
+
+static unsigned access_of(const struct gkf_extent *e)
+{
+	bool fixed = e->kind == GKF_MEMORY_REGISTERED &&
+		     (e->flags & CU_MEMHOSTREGISTER_READ_ONLY);
+
+	return fixed ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
+		     : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
+}
+
+/* Of what is no memory of CUDA's. */
+static CUresult unknown(CUpointer_attribute a, union value *v)
+{
+	*v = (union value){0};
+	if (a == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+		v->number = CU_DEVICE_INVALID;
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* May kernels of the current context use it? */
+static CUresult reaches(const struct gkf_extent *e)
+{
+	CUcontext ctx = ctx_current();
+
+	if (!ctx || ctx_of(ctx, &ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return memory_reaches(ctx, e) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult known(CUpointer_attribute a, CUdeviceptr at,
+		      const struct gkf_extent *e, union value *v)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	*v = (union value){0};
+	switch (a) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		v->pointer = e->pool ? NULL : e->owner;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		v->half =
+		    is_host(e) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		r = reaches(e);
+		v->word = r ? 0 : at;
+		break;
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		if (e->kind == GKF_MEMORY_DEVICE)
+			return CUDA_ERROR_INVALID_VALUE;
+		v->word = at;
+		break;
+	case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+		return CUDA_ERROR_NOT_SUPPORTED;
+	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+		v->half = note_is_sync(e);
+		break;
+	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+	case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+		v->word = e->id;
+		break;
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		v->half = e->kind == GKF_MEMORY_MANAGED;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		v->number = ordinal_of(e);
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+	case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+		v->word = e->base;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+	case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+		v->word = e->size;
+		break;
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+		v->half = 1;
+		break;
+	case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+		v->half = access_of(e);
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		v->pointer = e->pool ? pool_of(e) : NULL;
+		break;
+	/* No IPC, no RDMA, no engine that decompresses. */
+	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+	default:
+		break;
+	}
+	return r;
+}
+
+static CUresult attribute(CUpointer_attribute a, CUdeviceptr at, void *data)
+{
+	struct gkf_extent e;
+	union value v;
+	CUresult r =
+	    gkf_space_find(at, &e) ? known(a, at, &e, &v) : unknown(a, &v);
+
+	memcpy(data, &v, size_of(a) < sizeof(v) ? size_of(a) : sizeof(v));
+	return r;
+}
+
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute_id,
+			       CUdeviceptr ptr)
+{
+	CUDA_POINTER_ATTRIBUTE_P2P_TOKENS room;
+	CUresult r;
+
+	ENTER(cuPointerGetAttribute);
+	if (!data || !size_of(attribute_id))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = attribute(attribute_id, ptr, &room);
+	if (!r)
+		memcpy(data, &room, size_of(attribute_id));
+	return memory_counted(ROW_cuPointerGetAttribute, r);
+}
+
+/* What an address has not is told as nothing, and is no error. */
+CUresult cuPointerGetAttributes(unsigned int numAttributes,
+				CUpointer_attribute *attributes, void **data,
+				CUdeviceptr ptr)
+{
+	ENTER(cuPointerGetAttributes);
+	if (!numAttributes || !attributes || !data)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned i = 0; i < numAttributes; i++)
+		if (!data[i] || !size_of(attributes[i]) ||
+		    attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
+			return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned i = 0; i < numAttributes; i++)
+		attribute(attributes[i], ptr, data[i]);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuPointerSetAttribute(const void *value,
+			       CUpointer_attribute attribute_id,
+			       CUdeviceptr ptr)
+{
+	struct memory_note *note;
+	struct gkf_extent e;
+	unsigned on;
+
+	ENTER(cuPointerSetAttribute);
+	if (!value || attribute_id != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+	    !gkf_space_find(ptr, &e) || e.kind != GKF_MEMORY_DEVICE || e.pool)
+		return CUDA_ERROR_INVALID_VALUE;
+	memcpy(&on, value, sizeof(on));
+	note = note_open(&e, true);
+	if (!note)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	note->sync_memops = on != 0;
+	note_close();
+	/* What was begun before is over then, too. */
+	return on ? memory_quiet(e.owner, &e) : CUDA_SUCCESS;
+}

@@ -1,0 +1,128 @@
+/*
+ * procaddress.c - cuGetProcAddress: entry points by name, CUDA version and
+ * stream variant. Needs no cuInit and is not counted: a CUDA runtime asks some
+ * 440 times when it starts.
+ */
+#include "fronts/cuda/front.h"
+#include "fronts/cuda/generation.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum stream_kind { LEGACY, PTDS, PTSZ };
+
+static const struct entry {
+	const char *base;
+	void *function;
+	unsigned since;
+	enum stream_kind stream;
+} entries[ROW_COUNT] = {
+#define CUDA(symbol, base, since, stream, params)                              \
+	{#base, (void *)symbol, since, stream},
+#include "abi/cuda.def"
+#undef CUDA
+};
+
+/* Entries by the hash of their base: chains of index + 1, 0 ends them. */
+#define BUCKETS 1024u /* a power of two */
+static uint16_t first[BUCKETS], next[ROW_COUNT];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* FNV-1a */
+static unsigned bucket_of(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return hash % BUCKETS;
+}
+
+/*
+ * What came with a newer CUDA than this driver's is not there. A child that is
+ * forked in the middle of it does it again.
+ */
+static void fill(void)
+{
+	memset(first, 0, sizeof(first));
+	for (unsigned i = 0; i < ROW_COUNT; i++) {
+		unsigned bucket = bucket_of(entries[i].base);
+
+		if (entries[i].since > front_generation->cuda)
+			continue;
+		next[i] = first[bucket];
+		first[bucket] = (uint16_t)(i + 1);
+	}
+}
+
+/* The newer one; of one age, that of the thread's own stream. */
+static bool is_better(const struct entry *e, const struct entry *than)
+{
+	if (!than || e->since != than->since)
+		return !than || e->since > than->since;
+	return e->stream != LEGACY;
+}
+
+/*
+ * The best entry of a base name for a caller of that CUDA version; *ret_known
+ * tells whether there is any of another version.
+ */
+static const struct entry *find(const char *base, unsigned version,
+				bool per_thread, bool *ret_known)
+{
+	const struct entry *best = NULL;
+
+	pthread_once(&once, fill);
+	*ret_known = false;
+	for (unsigned i = first[bucket_of(base)]; i; i = next[i - 1]) {
+		const struct entry *e = &entries[i - 1];
+
+		if (strcmp(e->base, base) != 0 ||
+		    (e->stream != LEGACY && !per_thread))
+			continue;
+		*ret_known = true;
+		if (e->since <= version && is_better(e, best))
+			best = e;
+	}
+	return best;
+}
+
+/*
+ * Since CUDA 13.0 it is documented that a version beyond the driver's is no
+ * value; before, the newest entry was taken.
+ */
+static bool is_usable(int version)
+{
+	unsigned newest = front_generation->cuda;
+
+	return version >= 0 && (newest < 13000 || (unsigned)version <= newest);
+}
+
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
+			     cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *symbolStatus)
+{
+	CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+	const struct entry *e;
+	bool known;
+
+	if (!symbol || !pfn || !is_usable(cudaVersion) ||
+	    flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+		return CUDA_ERROR_INVALID_VALUE;
+	e = find(symbol, (unsigned)cudaVersion,
+		 flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+		 &known);
+	if (!e)
+		status = known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+			       : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	if (symbolStatus)
+		*symbolStatus = status;
+	*pfn = e ? e->function : NULL;
+	return e ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
+			  cuuint64_t flags)
+{
+	return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
+}

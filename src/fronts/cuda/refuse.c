@@ -1,0 +1,40 @@
+/*
+ * refuse.c - calls that are refused are counted, for everybody who asks the
+ * machine, and told to who reads this process's log.
+ */
+#include "base/log.h"
+#include "fronts/cuda/front.h"
+#include "machine/store/coverage.h"
+
+#include <stddef.h>
+
+/* One piece of text and places in it: pointers would be relocated at start. */
+static const struct names {
+#define CUDA(symbol, base, since, stream, params) char symbol[sizeof #symbol];
+#include "abi/cuda.def"
+#undef CUDA
+} names = {
+#define CUDA(symbol, base, since, stream, params) #symbol,
+#include "abi/cuda.def"
+#undef CUDA
+};
+
+static const uint16_t places[ROW_COUNT] = {
+#define CUDA(symbol, base, since, stream, params)                              \
+	offsetof(struct names, symbol),
+#include "abi/cuda.def"
+#undef CUDA
+};
+_Static_assert(sizeof(struct names) <= UINT16_MAX, "places are too narrow");
+
+void front_tell_refusal(const char *symbol)
+{
+	gk_log(GK_LOG_WARN, "%s: refused, a made-up GPU does not do this",
+	       symbol);
+}
+
+void front_count_refusal(enum cuda_row row)
+{
+	gkf_cuda_refuse(cuda.machine, row);
+	front_tell_refusal((const char *)&names + places[row]);
+}

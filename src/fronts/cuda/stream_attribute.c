@@ -1,0 +1,169 @@
+/* stream_attribute.c - what a program sets of a stream. */
+#include "fronts/cuda/stream_private.h"
+
+#include <string.h>
+
+static bool is_policy(unsigned policy)
+{
+	return policy >= CU_SYNC_POLICY_AUTO &&
+	       policy <= CU_SYNC_POLICY_BLOCKING_SYNC;
+}
+
+static bool is_domain(unsigned domain)
+{
+	return domain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+}
+
+/* No longer than the device says, where it says so. */
+static bool is_window(CUstream s, const CUaccessPolicyWindow *window)
+{
+	int most = 0;
+
+	device_attribute(s->ctx->device,
+			 CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE,
+			 &most);
+	return window->hitRatio >= 0.0F && window->hitRatio <= 1.0F &&
+	       (!most || window->num_bytes <= (size_t)most);
+}
+
+static void set_priority(CUstream s, int priority)
+{
+	s->priority = stream_priority(priority);
+	gkf_queue_priority(s->queue, s->priority);
+}
+
+static CUresult set(CUstream s, CUstreamAttrID attr,
+		    const CUstreamAttrValue *value)
+{
+	bool ok = true;
+
+	switch ((int)attr) {
+	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		ok = is_window(s, &value->accessPolicyWindow);
+		if (ok)
+			s->window = *value;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+		ok = is_policy(value->syncPolicy);
+		if (ok)
+			s->sync_policy = value->syncPolicy;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		set_priority(s, value->priority);
+		break;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		s->domain_map = *value;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		ok = is_domain(value->memSyncDomain);
+		if (ok)
+			s->domain = *value;
+		break;
+	default:
+		ok = false;
+	}
+	return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult get(CUstream s, CUstreamAttrID attr,
+		    CUstreamAttrValue *ret_value)
+{
+	CUstreamAttrValue value;
+
+	memset(&value, 0, sizeof(value));
+	switch ((int)attr) {
+	case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+		value = s->window;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+		value.syncPolicy = s->sync_policy;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+		value.priority = s->priority;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+		value = s->domain_map;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+		value = s->domain;
+		break;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	*ret_value = value;
+	return CUDA_SUCCESS;
+}
+
+static CUresult cuStreamSetAttribute_on(enum cuda_row row, bool per_thread,
+					CUstream hStream, CUstreamAttrID attr,
+					const CUstreamAttrValue *value)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (r)
+		return r;
+	if (!value)
+		return CUDA_ERROR_INVALID_VALUE;
+	stream_lock(s);
+	r = set(s, attr, value);
+	stream_unlock(s);
+	return r;
+}
+
+BOTH_STREAMS(cuStreamSetAttribute, _ptsz,
+	     (CUstream hStream, CUstreamAttrID attr,
+	      const CUstreamAttrValue *value),
+	     (hStream, attr, value))
+
+static CUresult cuStreamGetAttribute_on(enum cuda_row row, bool per_thread,
+					CUstream hStream, CUstreamAttrID attr,
+					CUstreamAttrValue *value_out)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (r)
+		return r;
+	if (!value_out)
+		return CUDA_ERROR_INVALID_VALUE;
+	stream_lock(s);
+	r = get(s, attr, value_out);
+	stream_unlock(s);
+	return r;
+}
+
+BOTH_STREAMS(cuStreamGetAttribute, _ptsz,
+	     (CUstream hStream, CUstreamAttrID attr,
+	      CUstreamAttrValue *value_out),
+	     (hStream, attr, value_out))
+
+/* Between streams of one context. The priority is not among them. */
+static const CUstreamAttrID copied[] = {
+    CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+    CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+    CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+    CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+};
+
+static CUresult cuStreamCopyAttributes_on(enum cuda_row row, bool per_thread,
+					  CUstream dst, CUstream src)
+{
+	CUstreamAttrValue value;
+	CUstream to, from;
+	CUresult r = stream_enter(row, dst, per_thread, &to);
+
+	if (!r)
+		r = stream_find(to->ctx, src, per_thread, &from);
+	if (r)
+		return r;
+	stream_lock(to);
+	for (size_t i = 0; i < sizeof(copied) / sizeof(*copied); i++)
+		if (!get(from, copied[i], &value))
+			set(to, copied[i], &value);
+	stream_unlock(to);
+	return CUDA_SUCCESS;
+}
+
+BOTH_STREAMS(cuStreamCopyAttributes, _ptsz, (CUstream dst, CUstream src),
+	     (dst, src))

@@ -1,0 +1,249 @@
+/* stream_calls.c - creating, destroying and asking streams. */
+#include "fronts/cuda/stream_private.h"
+
+static CUresult create(CUcontext ctx, CUstream *phStream, unsigned flags,
+		       int priority)
+{
+	CUstream s;
+
+	if (!phStream || flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
+		return CUDA_ERROR_INVALID_VALUE;
+	s = stream_new(ctx,
+		       flags & CU_STREAM_NON_BLOCKING ? STREAM_NON_BLOCKING
+						      : STREAM_BLOCKING,
+		       stream_priority(priority));
+	if (!s)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*phStream = s;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+	ENTER_CONTEXT(cuStreamCreate, ctx);
+	return create(ctx, phStream, Flags, STREAM_PRIORITY_LEAST);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
+				    int priority)
+{
+	ENTER_CONTEXT(cuStreamCreateWithPriority, ctx);
+	return create(ctx, phStream, flags, priority);
+}
+
+/* A default stream is nobody's to destroy. */
+static CUresult destroy(CUstream s)
+{
+	if (!handle_is(s, HANDLE_STREAM) || s->kind == STREAM_LEGACY ||
+	    s->thread)
+		return CUDA_ERROR_INVALID_HANDLE;
+	stream_destroy(s);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy(CUstream hStream)
+{
+	ENTER(cuStreamDestroy);
+	return destroy(hStream);
+}
+
+CUresult cuStreamDestroy_v2(CUstream hStream)
+{
+	ENTER(cuStreamDestroy_v2);
+	return destroy(hStream);
+}
+
+static CUresult cuStreamQuery_on(enum cuda_row row, bool per_thread,
+				 CUstream hStream)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (r)
+		return r;
+	if (!stream_is_done(s))
+		return CUDA_ERROR_NOT_READY;
+	return stream_error(s->ctx);
+}
+
+BOTH_STREAMS(cuStreamQuery, _ptsz, (CUstream hStream), (hStream))
+
+/* Its own policy, in the words of the context's. */
+static unsigned policy_of(CUstream s)
+{
+	switch (atomic_load_explicit(&s->sync_policy, memory_order_relaxed)) {
+	case CU_SYNC_POLICY_SPIN:
+		return CU_CTX_SCHED_SPIN;
+	case CU_SYNC_POLICY_YIELD:
+		return CU_CTX_SCHED_YIELD;
+	case CU_SYNC_POLICY_BLOCKING_SYNC:
+		return CU_CTX_SCHED_BLOCKING_SYNC;
+	default:
+		return CU_CTX_SCHED_AUTO;
+	}
+}
+
+/* The stream may be destroyed meanwhile, its context may not. */
+static CUresult cuStreamSynchronize_on(enum cuda_row row, bool per_thread,
+				       CUstream hStream)
+{
+	struct pending p;
+	unsigned policy;
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (r)
+		return r;
+	ctx = s->ctx;
+	policy = policy_of(s);
+	stream_pending(s, &p);
+	for (unsigned i = 0; i < p.count; i++)
+		stream_wait(ctx, policy, p.ticket[i]);
+	return stream_error(ctx);
+}
+
+BOTH_STREAMS(cuStreamSynchronize, _ptsz, (CUstream hStream), (hStream))
+
+/*
+ * Getters: NAME(stream, out) with one out, which must be there. `enter` says
+ * whose stream; the value is an expression of `s`.
+ */
+#define GETTER(symbol, type, value)                                            \
+	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
+				    CUstream hStream, type *out)               \
+	{                                                                      \
+		CUstream s;                                                    \
+		CUresult r = stream_enter(row, hStream, per_thread, &s);       \
+                                                                               \
+		if (r)                                                         \
+			return r;                                              \
+		if (!out)                                                      \
+			return CUDA_ERROR_INVALID_VALUE;                       \
+		*out = (value);                                                \
+		return CUDA_SUCCESS;                                           \
+	}                                                                      \
+	BOTH_STREAMS(symbol, _ptsz, (CUstream hStream, type * out),            \
+		     (hStream, out))
+
+GETTER(cuStreamGetPriority, int, s->priority)
+GETTER(cuStreamGetFlags, unsigned int,
+       s->kind == STREAM_NON_BLOCKING ? CU_STREAM_NON_BLOCKING
+				      : CU_STREAM_DEFAULT)
+GETTER(cuStreamGetCtx, CUcontext, s->ctx)
+GETTER(cuStreamGetId, unsigned long long, s->id)
+GETTER(cuStreamGetDevice, CUdevice, front_number(s->ctx->device))
+#undef GETTER
+
+/* There are no green contexts, so no stream is of one. */
+static CUresult cuStreamGetCtx_v2_on(enum cuda_row row, bool per_thread,
+				     CUstream hStream, CUcontext *pCtx,
+				     CUgreenCtx *pGreenCtx)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (r)
+		return r;
+	if (!pCtx && !pGreenCtx)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (pCtx)
+		*pCtx = s->ctx;
+	if (pGreenCtx)
+		*pGreenCtx = NULL;
+	return CUDA_SUCCESS;
+}
+
+BOTH_STREAMS(cuStreamGetCtx_v2, _ptsz,
+	     (CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx),
+	     (hStream, pCtx, pGreenCtx))
+
+static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
+				     CUstream hStream, CUevent hEvent,
+				     unsigned int Flags)
+{
+	struct gkf_ticket ticket;
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (r)
+		return r;
+	/* CU_EVENT_WAIT_EXTERNAL has a meaning in a capture only. */
+	if (Flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = event_check(hEvent, &ticket);
+	if (r)
+		return r;
+	stream_begin(s);
+	gkf_queue_after(s->queue, ticket);
+	stream_unlock(s);
+	return CUDA_SUCCESS;
+}
+
+BOTH_STREAMS(cuStreamWaitEvent, _ptsz,
+	     (CUstream hStream, CUevent hEvent, unsigned int Flags),
+	     (hStream, hEvent, Flags))
+
+/* ---- capture: no stream is ever captured ---- */
+
+static CUresult not_capturing(enum cuda_row row, bool per_thread,
+			      CUstream stream,
+			      CUstreamCaptureStatus *ret_status)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, stream, per_thread, &s);
+
+	if (r)
+		return r;
+	if (!ret_status)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret_status = CU_STREAM_CAPTURE_STATUS_NONE;
+	return CUDA_SUCCESS;
+}
+
+/* What else they tell is of a capture only. */
+#define NOT_CAPTURING(symbol, params)                                          \
+	CUresult symbol params                                                 \
+	{                                                                      \
+		return not_capturing(ROW_##symbol, false, hStream,             \
+				     captureStatus_out);                       \
+	}                                                                      \
+	CUresult symbol##_ptsz params                                          \
+	{                                                                      \
+		return not_capturing(ROW_##symbol##_ptsz, true, hStream,       \
+				     captureStatus_out);                       \
+	}
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+NOT_CAPTURING(cuStreamIsCapturing,
+	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out))
+NOT_CAPTURING(cuStreamGetCaptureInfo,
+	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+	       cuuint64_t *id_out))
+NOT_CAPTURING(cuStreamGetCaptureInfo_v2,
+	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+	       cuuint64_t *id_out, CUgraph *graph_out,
+	       const CUgraphNode **dependencies_out,
+	       size_t *numDependencies_out))
+NOT_CAPTURING(cuStreamGetCaptureInfo_v3,
+	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+	       cuuint64_t *id_out, CUgraph *graph_out,
+	       const CUgraphNode **dependencies_out,
+	       const CUgraphEdgeData **edgeData_out,
+	       size_t *numDependencies_out))
+#undef NOT_CAPTURING
+
+/* Programs set it around what a capture must not see, whether one goes on. */
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	static _Thread_local
+	    __attribute__((tls_model("initial-exec"))) unsigned own;
+	unsigned before = own;
+
+	ENTER(cuThreadExchangeStreamCaptureMode);
+	if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	own = (unsigned)*mode;
+	*mode = (CUstreamCaptureMode)before;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,245 @@
+/*
+ * stream_value.c - words in memory that a stream writes or waits for. A stream
+ * that waits holds no thread; it looks again when something was written, and
+ * after a short while, because the host writes without telling.
+ */
+#include "fronts/cuda/stream_private.h"
+#include "device/space.h"
+
+#include <string.h>
+
+/* What cuStreamBatchMemOp takes at once. */
+#define BATCH_MOST 256
+
+struct batch {
+	struct gkf_task task;
+	unsigned count, next; /* the next one to be done */
+	CUstreamBatchMemOpParams op[];
+};
+
+/* The two kinds, of 32 and 64 bits, in one form. */
+struct word {
+	CUdeviceptr address;
+	uint64_t value;
+	unsigned size; /* bytes; 0: the operation has no word */
+	bool is_wait;
+};
+
+static struct word word_of(const CUstreamBatchMemOpParams *op)
+{
+	struct word w = {.address = op->waitValue.address};
+
+	switch (op->operation) {
+	case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+	case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+		w.is_wait = true;
+		w.size =
+		    op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ? 4 : 8;
+		break;
+	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+		w.size = 4;
+		break;
+	case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+		w.size = 8;
+		break;
+	case CU_STREAM_MEM_OP_BARRIER:
+	case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+		break;
+	}
+	w.value = w.size == 8 ? op->waitValue.value64 : op->waitValue.value;
+	return w;
+}
+
+/* Programs write these words from other threads: one access, in order. */
+static uint64_t load(const void *at, unsigned size)
+{
+	return size == 8
+		   ? __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE)
+		   : __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
+}
+
+static void store(void *at, unsigned size, uint64_t value)
+{
+	if (size == 8)
+		__atomic_store_n((uint64_t *)at, value, __ATOMIC_RELEASE);
+	else
+		__atomic_store_n((uint32_t *)at, (uint32_t)value,
+				 __ATOMIC_RELEASE);
+}
+
+/* "Greater or equal" counts around: by the sign of the difference. */
+static bool is_met(unsigned flags, unsigned size, uint64_t now, uint64_t value)
+{
+	switch (flags & 3) {
+	case CU_STREAM_WAIT_VALUE_GEQ:
+		return size == 8 ? (int64_t)(now - value) >= 0
+				 : (int32_t)(uint32_t)(now - value) >= 0;
+	case CU_STREAM_WAIT_VALUE_EQ:
+		return now == value;
+	case CU_STREAM_WAIT_VALUE_AND:
+		return (now & value) != 0;
+	default: /* NOR */
+		return size == 8 ? ~(now | value) != 0
+				 : (uint32_t) ~(now | value) != 0;
+	}
+}
+
+static int do_one(const CUstreamBatchMemOpParams *op)
+{
+	struct word w = word_of(op);
+	void *at;
+
+	if (!w.size) {
+		atomic_thread_fence(memory_order_seq_cst);
+		return 0;
+	}
+	at = gkf_space_view(w.address, w.size);
+	if (!at)
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	if (w.is_wait)
+		return is_met(op->waitValue.flags, w.size, load(at, w.size),
+			      w.value)
+			   ? 0
+			   : GKF_TASK_AGAIN;
+	store(at, w.size, w.value);
+	return 0;
+}
+
+static int run_batch(struct gkf_task *task)
+{
+	struct batch *batch = (struct batch *)task;
+	int r = 0;
+
+	while (!r && batch->next < batch->count) {
+		r = do_one(&batch->op[batch->next]);
+		if (!r)
+			batch->next++;
+	}
+	return r;
+}
+
+static bool is_wait_flags(unsigned flags)
+{
+	return !(flags & ~(3u | CU_STREAM_WAIT_VALUE_FLUSH));
+}
+
+static CUresult check_word(const CUstreamBatchMemOpParams *op)
+{
+	struct word w = word_of(op);
+	bool flags_ok = w.is_wait ? is_wait_flags(op->waitValue.flags)
+				  : op->writeValue.flags <= 1;
+
+	if (!flags_ok || w.address & (w.size - 1) ||
+	    !gkf_space_view(w.address, w.size))
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_one(const CUstreamBatchMemOpParams *op)
+{
+	switch (op->operation) {
+	case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+	case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+	case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+		return check_word(op);
+	case CU_STREAM_MEM_OP_BARRIER:
+		return op->memoryBarrier.flags <= 1 ? CUDA_SUCCESS
+						    : CUDA_ERROR_INVALID_VALUE;
+	case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+		return op->flushRemoteWrites.flags ? CUDA_ERROR_INVALID_VALUE
+						   : CUDA_SUCCESS;
+	}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* All of them or none. */
+static CUresult push(CUstream s, const CUstreamBatchMemOpParams *ops,
+		     unsigned count)
+{
+	struct batch *batch;
+	CUresult r = CUDA_SUCCESS;
+
+	for (unsigned i = 0; i < count && !r; i++)
+		r = check_one(&ops[i]);
+	if (r)
+		return r;
+	batch = gkf_task_new(sizeof(*batch) + count * sizeof(*ops));
+	if (!batch)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	batch->task.run = run_batch;
+	batch->count = count;
+	batch->next = 0;
+	memcpy(batch->op, ops, count * sizeof(*ops));
+	stream_push(s, &batch->task);
+	return CUDA_SUCCESS;
+}
+
+static CUresult batch_on(enum cuda_row row, bool per_thread, CUstream stream,
+			 unsigned count, const CUstreamBatchMemOpParams *ops,
+			 unsigned flags)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, stream, per_thread, &s);
+
+	if (r)
+		return r;
+	if (flags || count > BATCH_MOST || (count && !ops))
+		return CUDA_ERROR_INVALID_VALUE;
+	return count ? push(s, ops, count) : CUDA_SUCCESS;
+}
+
+static CUresult value_on(enum cuda_row row, bool per_thread, CUstream stream,
+			 CUstreamBatchMemOpType type, CUdeviceptr addr,
+			 uint64_t value, unsigned flags)
+{
+	CUstreamBatchMemOpParams op = {.waitValue = {.operation = type,
+						     .address = addr,
+						     .value64 = value,
+						     .flags = flags}};
+
+	return batch_on(row, per_thread, stream, 1, &op, 0);
+}
+
+/* The first versions differ in what hardware had to be able to do. */
+#define BATCH(symbol)                                                          \
+	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
+				    CUstream stream, unsigned int count,       \
+				    CUstreamBatchMemOpParams *paramArray,      \
+				    unsigned int flags)                        \
+	{                                                                      \
+		return batch_on(row, per_thread, stream, count, paramArray,    \
+				flags);                                        \
+	}                                                                      \
+	BOTH_STREAMS(symbol, _ptsz,                                            \
+		     (CUstream stream, unsigned int count,                     \
+		      CUstreamBatchMemOpParams *paramArray,                    \
+		      unsigned int flags),                                     \
+		     (stream, count, paramArray, flags))
+
+#define VALUE(symbol, type, operation)                                         \
+	static CUresult symbol##_on(enum cuda_row row, bool per_thread,        \
+				    CUstream stream, CUdeviceptr addr,         \
+				    type value, unsigned int flags)            \
+	{                                                                      \
+		return value_on(row, per_thread, stream,                       \
+				CU_STREAM_MEM_OP_##operation, addr, value,     \
+				flags);                                        \
+	}                                                                      \
+	BOTH_STREAMS(symbol, _ptsz,                                            \
+		     (CUstream stream, CUdeviceptr addr, type value,           \
+		      unsigned int flags),                                     \
+		     (stream, addr, value, flags))
+
+BATCH(cuStreamBatchMemOp)
+BATCH(cuStreamBatchMemOp_v2)
+VALUE(cuStreamWaitValue32, cuuint32_t, WAIT_VALUE_32)
+VALUE(cuStreamWaitValue32_v2, cuuint32_t, WAIT_VALUE_32)
+VALUE(cuStreamWaitValue64, cuuint64_t, WAIT_VALUE_64)
+VALUE(cuStreamWaitValue64_v2, cuuint64_t, WAIT_VALUE_64)
+VALUE(cuStreamWriteValue32, cuuint32_t, WRITE_VALUE_32)
+VALUE(cuStreamWriteValue32_v2, cuuint32_t, WRITE_VALUE_32)
+VALUE(cuStreamWriteValue64, cuuint64_t, WRITE_VALUE_64)
+VALUE(cuStreamWriteValue64_v2, cuuint64_t, WRITE_VALUE_64)
+#undef BATCH
+#undef VALUE

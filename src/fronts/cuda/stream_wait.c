@@ -1,0 +1,233 @@
+/*
+ * stream_wait.c - waiting for a stream, for a context, for all contexts that
+ * have to do with something; streams that wait for contexts.
+ */
+#include "base/clock.h"
+#include "fronts/cuda/stream_private.h"
+
+#include <sched.h>
+
+/* How long a waiting thread looks before it sleeps, by the context's flags. */
+#define SPIN_AUTO_NS (20 * GK_NS_PER_US)
+#define SPIN_LONG_NS (50 * GK_NS_PER_MS)
+
+/* All streams of the process, by context; take this lock before theirs. */
+static struct {
+	pthread_mutex_t lock;
+	struct streams *first, **end;
+	uint64_t serial;
+} contexts = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &contexts.first};
+
+void streams_enlist(struct streams *streams)
+{
+	pthread_mutex_lock(&contexts.lock);
+	streams->serial = ++contexts.serial;
+	*contexts.end = streams;
+	contexts.end = &streams->next;
+	pthread_mutex_unlock(&contexts.lock);
+}
+
+void streams_strike_off(struct streams *streams)
+{
+	struct streams **at = &contexts.first;
+
+	pthread_mutex_lock(&contexts.lock);
+	while (*at && *at != streams)
+		at = &(*at)->next;
+	if (*at) { /* one that never came so far is not there */
+		*at = streams->next;
+		if (!*at)
+			contexts.end = at;
+	}
+	pthread_mutex_unlock(&contexts.lock);
+}
+
+static void add_pending(struct streams *streams, struct pending *p,
+			struct gkf_ticket ticket)
+{
+	if (gkf_ticket_done(ticket))
+		return;
+	if (p->count < PENDING_ROOM - 1) {
+		p->ticket[p->count++] = ticket;
+		return;
+	}
+	gkf_queue_after(streams->gather, ticket);
+	p->gathered = true;
+}
+
+static void end_pending(struct streams *streams, struct pending *p)
+{
+	if (p->gathered)
+		p->ticket[p->count++] = gkf_queue_ticket(streams->gather);
+}
+
+static void add_left(struct streams *streams, struct pending *p,
+		     bool blocking_only)
+{
+	for (unsigned i = 0; i < streams->left_count; i++)
+		if (streams->left[i].blocking || !blocking_only)
+			add_pending(streams, p, streams->left[i].ticket);
+}
+
+void stream_pending(CUstream s, struct pending *ret_pending)
+{
+	struct streams *streams = s->of;
+	struct pending *p = ret_pending;
+
+	p->count = 0;
+	p->gathered = false;
+	stream_lock(s);
+	add_pending(streams, p, gkf_queue_ticket(s->queue));
+	if (s->kind == STREAM_LEGACY) {
+		for (CUstream a = streams->active; a; a = a->next_active)
+			add_pending(streams, p, gkf_queue_ticket(a->queue));
+		add_left(streams, p, true);
+	}
+	end_pending(streams, p);
+	stream_unlock(s);
+}
+
+static bool is_queue_done(struct gkf_queue *queue)
+{
+	return gkf_ticket_spin(gkf_queue_ticket(queue), 0);
+}
+
+bool stream_is_done(CUstream s)
+{
+	struct streams *streams = s->of;
+	bool done = is_queue_done(s->queue);
+
+	if (s->kind != STREAM_LEGACY)
+		return done;
+	stream_lock(s);
+	for (CUstream a = streams->active; a && done; a = a->next_active)
+		done = is_queue_done(a->queue);
+	for (unsigned i = 0; i < streams->left_count && done; i++)
+		done = !streams->left[i].blocking ||
+		       gkf_ticket_done(streams->left[i].ticket);
+	stream_unlock(s);
+	return done;
+}
+
+static void yield_for(struct gkf_ticket ticket, uint64_t ns)
+{
+	uint64_t end = gk_mono_ns() + ns;
+
+	while (!gkf_ticket_spin(ticket, 0) && gk_mono_ns() < end)
+		sched_yield();
+}
+
+void stream_wait(CUcontext ctx, unsigned policy, struct gkf_ticket ticket)
+{
+	if (gkf_ticket_done(ticket))
+		return;
+	if (policy == CU_CTX_SCHED_AUTO)
+		policy = atomic_load(&ctx->flags) & CU_CTX_SCHED_MASK;
+	switch (policy) {
+	case CU_CTX_SCHED_SPIN:
+		gkf_ticket_spin(ticket, SPIN_LONG_NS);
+		break;
+	case CU_CTX_SCHED_YIELD:
+		yield_for(ticket, SPIN_LONG_NS);
+		break;
+	case CU_CTX_SCHED_BLOCKING_SYNC:
+		break;
+	default:
+		gkf_ticket_spin(ticket, SPIN_AUTO_NS);
+	}
+	gkf_ticket_wait(ticket);
+}
+
+/* All that a context has to do. */
+static void collect(struct streams *streams, struct pending *p)
+{
+	p->count = 0;
+	p->gathered = false;
+	pthread_mutex_lock(&streams->lock);
+	for (CUstream s = streams->all; s; s = s->next)
+		add_pending(streams, p, gkf_queue_ticket(s->queue));
+	add_left(streams, p, false);
+	add_pending(streams, p, gkf_queue_ticket(streams->gather));
+	end_pending(streams, p);
+	pthread_mutex_unlock(&streams->lock);
+}
+
+static void wait_pending(CUcontext ctx, const struct pending *p)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		stream_wait(ctx, CU_CTX_SCHED_AUTO, p->ticket[i]);
+}
+
+CUresult stream_drain(CUcontext ctx)
+{
+	struct pending p;
+
+	collect(streams_of(ctx), &p);
+	wait_pending(ctx, &p);
+	return stream_error(ctx);
+}
+
+CUresult stream_drain_all(CUcontext ctx,
+			  bool (*concerns)(CUcontext other, const void *data),
+			  const void *data)
+{
+	uint64_t seen = 0;
+	struct streams *s;
+	struct pending p;
+
+	/* Tickets outlive their context, so nothing is held while waiting. */
+	do {
+		p.count = 0;
+		pthread_mutex_lock(&contexts.lock);
+		for (s = contexts.first; s; s = s->next)
+			if (s->serial > seen && concerns(s->ctx, data))
+				break;
+		if (s) {
+			seen = s->serial;
+			collect(s, &p);
+		}
+		pthread_mutex_unlock(&contexts.lock);
+		wait_pending(ctx, &p);
+	} while (s);
+	return stream_error(ctx);
+}
+
+void stream_follow(CUcontext ctx, bool per_thread, CUcontext of)
+{
+	struct streams *streams = streams_of(of);
+	struct gkf_ticket ticket;
+	CUstream s;
+
+	if (stream_find(ctx, NULL, per_thread, &s))
+		return;
+	pthread_mutex_lock(&streams->lock);
+	streams_gather(streams);
+	ticket = gkf_queue_ticket(streams->gather);
+	pthread_mutex_unlock(&streams->lock);
+	stream_lock(s);
+	gkf_queue_after(s->queue, ticket);
+	stream_unlock(s);
+}
+
+void stream_lead(CUcontext ctx, bool per_thread, CUcontext of)
+{
+	struct streams *streams = streams_of(of);
+	CUstream s;
+
+	if (stream_find(ctx, NULL, per_thread, &s))
+		return;
+	pthread_mutex_lock(&streams->lock);
+	streams_hold_back(streams, gkf_queue_ticket(s->queue));
+	pthread_mutex_unlock(&streams->lock);
+}
+
+bool stream_all_done(void)
+{
+	struct pending p = {.count = 0};
+
+	pthread_mutex_lock(&contexts.lock);
+	for (struct streams *s = contexts.first; s && !p.count; s = s->next)
+		collect(s, &p);
+	pthread_mutex_unlock(&contexts.lock);
+	return !p.count;
+}

@@ -1,0 +1,133 @@
+/*
+ * array.c - arrays and mipmapped arrays: making them, and what they are.
+ */
+#include "fronts/cudart/format.h"
+
+static CUarray handle(cudaArray_const_t array)
+{
+	return (CUarray)(uintptr_t)array;
+}
+
+static cudaError_t describe(CUDA_ARRAY3D_DESCRIPTOR *ret,
+			    const struct cudaChannelFormatDesc *desc,
+			    struct cudaExtent extent, unsigned int flags)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d = {
+	    .Width = extent.width,
+	    .Height = extent.height,
+	    .Depth = extent.depth,
+	    .Flags = flags,
+	};
+
+	ENTER_CONTEXT();
+	REQUIRE(desc, cudaErrorInvalidValue);
+	TRY(format_of(desc, &d));
+	*ret = d;
+	return cudaSuccess;
+}
+
+cudaError_t cudaMalloc3DArray(cudaArray_t *array,
+			      const struct cudaChannelFormatDesc *desc,
+			      struct cudaExtent extent, unsigned int flags)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d;
+
+	ENTER();
+	REQUIRE(array, cudaErrorInvalidValue);
+	TRY(describe(&d, desc, extent, flags));
+	return done(legacy->cuArray3DCreate_v2((CUarray *)array, &d));
+}
+
+cudaError_t cudaMallocArray(cudaArray_t *array,
+			    const struct cudaChannelFormatDesc *desc,
+			    size_t width, size_t height, unsigned int flags)
+{
+	return cudaMalloc3DArray(array, desc,
+				 (struct cudaExtent){width, height, 0}, flags);
+}
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
+				     const struct cudaChannelFormatDesc *desc,
+				     struct cudaExtent extent,
+				     unsigned int numLevels, unsigned int flags)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d;
+
+	ENTER();
+	REQUIRE(mipmappedArray, cudaErrorInvalidValue);
+	TRY(describe(&d, desc, extent, flags));
+	return done(legacy->cuMipmappedArrayCreate(
+	    (CUmipmappedArray *)mipmappedArray, &d, numLevels));
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array)
+{
+	ENTER_CONTEXT();
+	return array ? done(legacy->cuArrayDestroy(handle(array)))
+		     : cudaSuccess;
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
+{
+	ENTER_CONTEXT();
+	return mipmappedArray ? done(legacy->cuMipmappedArrayDestroy(
+				    (CUmipmappedArray)mipmappedArray))
+			      : cudaSuccess;
+}
+
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc,
+			       cudaArray_const_t array)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d;
+
+	ENTER_CONTEXT();
+	REQUIRE(desc, cudaErrorInvalidValue);
+	TRY(done(legacy->cuArray3DGetDescriptor_v2(&d, handle(array))));
+	*desc = format_channels(&d);
+	return cudaSuccess;
+}
+
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc,
+			     struct cudaExtent *extent, unsigned int *flags,
+			     cudaArray_t array)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d;
+
+	ENTER_CONTEXT();
+	TRY(done(legacy->cuArray3DGetDescriptor_v2(&d, handle(array))));
+	if (desc)
+		*desc = format_channels(&d);
+	if (extent)
+		*extent = (struct cudaExtent){d.Width, d.Height, d.Depth};
+	if (flags)
+		*flags = d.Flags;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *required,
+			       cudaArray_t array, int device)
+{
+	CUDA_ARRAY_MEMORY_REQUIREMENTS found;
+
+	ENTER_CONTEXT();
+	REQUIRE(required, cudaErrorInvalidValue);
+	TRY(done(legacy->cuArrayGetMemoryRequirements(&found, handle(array),
+						      device)));
+	*required = (struct cudaArrayMemoryRequirements){
+	    .size = found.size, .alignment = found.alignment};
+	return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(
+    size_t *maxWidthInElements, const struct cudaChannelFormatDesc *fmtDesc,
+    int device)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d;
+
+	ENTER();
+	REQUIRE(maxWidthInElements && fmtDesc, cudaErrorInvalidValue);
+	TRY(format_of(fmtDesc, &d));
+	return done(legacy->cuDeviceGetTexture1DLinearMaxWidth(
+	    maxWidthInElements, d.Format, d.NumChannels, device));
+}

@@ -1,0 +1,120 @@
+/*
+ * box3d.c - three-dimensional copies, in a device and between two.
+ */
+#include "fronts/cudart/box.h"
+#include "fronts/cudart/format.h"
+
+/* An end, and bytes per unit of its x: 1, or an element of its array. */
+static cudaError_t end_of(struct end *ret_end, size_t *ret_unit,
+			  cudaArray_const_t array, struct cudaPitchedPtr memory,
+			  struct cudaPos at)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d;
+	size_t unit = 1;
+
+	/* One of both, not none and not two. */
+	REQUIRE(!array != !memory.ptr, cudaErrorInvalidValue);
+	if (array) {
+		TRY(done(legacy->cuArray3DGetDescriptor_v2(
+		    &d, (CUarray)(uintptr_t)array)));
+		unit = format_bytes(&d);
+	}
+	*ret_end =
+	    (struct end){array,       memory.ptr, memory.pitch, memory.ysize,
+			 at.x * unit, at.y,       at.z};
+	*ret_unit = unit;
+	return cudaSuccess;
+}
+
+/* Two arrays have elements of the same size. */
+static bool fit_together(const struct end *to, size_t dst_unit,
+			 const struct end *from, size_t src_unit)
+{
+	return !to->array || !from->array || dst_unit == src_unit;
+}
+
+/* The extent's width counts elements as soon as an array takes part. */
+static struct box size_of(struct cudaExtent extent, size_t dst_unit,
+			  size_t src_unit)
+{
+	size_t unit = dst_unit > src_unit ? dst_unit : src_unit;
+
+	return (struct box){extent.width * unit, extent.height, extent.depth};
+}
+
+static cudaError_t copy_3d(const struct driver *d, const cudaStream_t *queue,
+			   const struct cudaMemcpy3DParms *p)
+{
+	size_t dst_unit, src_unit;
+	struct end to, from;
+	struct box box;
+
+	ENTER_CONTEXT();
+	REQUIRE(p, cudaErrorInvalidValue);
+	TRY(end_of(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
+	TRY(end_of(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
+	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
+		cudaErrorInvalidValue);
+	box = size_of(p->extent, dst_unit, src_unit);
+	return box_copy(d, queue, &to, &from, box, p->kind);
+}
+NOW(cudaMemcpy3D, copy_3d, (const struct cudaMemcpy3DParms *p), (p))
+QUEUED(cudaMemcpy3DAsync, copy_3d,
+       (const struct cudaMemcpy3DParms *p, cudaStream_t stream), (p))
+
+static CUDA_MEMCPY3D_PEER request(const struct end *to, const struct end *from,
+				  struct box box)
+{
+	return (CUDA_MEMCPY3D_PEER){
+	    .srcXInBytes = from->x,
+	    .srcY = from->y,
+	    .srcZ = from->z,
+	    .srcMemoryType =
+		from->array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE,
+	    .srcDevice = (CUdeviceptr)from->at,
+	    .srcArray = (CUarray)(uintptr_t)from->array,
+	    .srcPitch = from->pitch,
+	    .srcHeight = from->rows,
+	    .dstXInBytes = to->x,
+	    .dstY = to->y,
+	    .dstZ = to->z,
+	    .dstMemoryType =
+		to->array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_DEVICE,
+	    .dstDevice = (CUdeviceptr)to->at,
+	    .dstArray = (CUarray)(uintptr_t)to->array,
+	    .dstPitch = to->pitch,
+	    .dstHeight = to->rows,
+	    .WidthInBytes = box.width,
+	    .Height = box.height,
+	    .Depth = box.depth,
+	};
+}
+
+static cudaError_t copy_3d_peer(const struct driver *d,
+				const cudaStream_t *queue,
+				const struct cudaMemcpy3DPeerParms *p)
+{
+	size_t dst_unit, src_unit;
+	CUDA_MEMCPY3D_PEER r;
+	struct end to, from;
+	struct box box;
+
+	ENTER_CONTEXT();
+	REQUIRE(p, cudaErrorInvalidValue);
+	TRY(end_of(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
+	TRY(end_of(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
+	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
+		cudaErrorInvalidValue);
+	box = size_of(p->extent, dst_unit, src_unit);
+	if (!box.width || !box.height || !box.depth)
+		return cudaSuccess;
+	r = request(&to, &from, box);
+	TRY(cudart_primary(p->dstDevice, &r.dstContext));
+	TRY(cudart_primary(p->srcDevice, &r.srcContext));
+	return done(queue ? d->cuMemcpy3DPeerAsync(&r, *queue)
+			  : d->cuMemcpy3DPeer(&r));
+}
+NOW(cudaMemcpy3DPeer, copy_3d_peer, (const struct cudaMemcpy3DPeerParms *p),
+    (p))
+QUEUED(cudaMemcpy3DPeerAsync, copy_3d_peer,
+       (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream), (p))

@@ -1,0 +1,18 @@
+/*
+ * context.h - what the functions about devices need of context.c.
+ */
+#ifndef GKF_CUDART_CONTEXT_H
+#define GKF_CUDART_CONTEXT_H
+
+#include "fronts/cudart/runtime.h"
+
+/* Is the current context the primary one of its device? */
+bool context_is_primary(CUcontext current);
+
+/* The primary context of a device was reset: it is no longer held. */
+void context_forget(int device);
+
+/* The devices that threads try which chose none; count 0: all. */
+cudaError_t context_order(const int *devices, int count);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * copy.c - copies of bytes that lie in a row, and between devices.
+ */
+#include "fronts/cudart/copy.h"
+
+/*
+ * With a direction the driver is told it; without, it sees by the pointers.
+ */
+cudaError_t copy_now(const struct driver *d, void *dst, const void *src,
+		     size_t count, enum cudaMemcpyKind kind)
+{
+	CUdeviceptr to = (CUdeviceptr)dst, from = (CUdeviceptr)src;
+
+	REQUIRE(is_direction(kind), cudaErrorInvalidMemcpyDirection);
+	if (!count)
+		return cudaSuccess;
+	switch (kind) {
+	case cudaMemcpyHostToDevice:
+		return done(d->cuMemcpyHtoD_v2(to, src, count));
+	case cudaMemcpyDeviceToHost:
+		return done(d->cuMemcpyDtoH_v2(dst, from, count));
+	case cudaMemcpyDeviceToDevice:
+		return done(d->cuMemcpyDtoD_v2(to, from, count));
+	case cudaMemcpyHostToHost:
+	case cudaMemcpyDefault:
+	default:
+		return done(d->cuMemcpy(to, from, count));
+	}
+}
+
+cudaError_t copy_queued(const struct driver *d, void *dst, const void *src,
+			size_t count, enum cudaMemcpyKind kind,
+			cudaStream_t stream)
+{
+	CUdeviceptr to = (CUdeviceptr)dst, from = (CUdeviceptr)src;
+
+	REQUIRE(is_direction(kind), cudaErrorInvalidMemcpyDirection);
+	if (!count)
+		return cudaSuccess;
+	switch (kind) {
+	case cudaMemcpyHostToDevice:
+		return done(d->cuMemcpyHtoDAsync_v2(to, src, count, stream));
+	case cudaMemcpyDeviceToHost:
+		return done(d->cuMemcpyDtoHAsync_v2(dst, from, count, stream));
+	case cudaMemcpyDeviceToDevice:
+		return done(d->cuMemcpyDtoDAsync_v2(to, from, count, stream));
+	case cudaMemcpyHostToHost:
+	case cudaMemcpyDefault:
+	default:
+		return done(d->cuMemcpyAsync(to, from, count, stream));
+	}
+}
+
+static cudaError_t cudaMemcpy_by(const struct driver *d, void *dst,
+				 const void *src, size_t count,
+				 enum cudaMemcpyKind kind)
+{
+	ENTER_CONTEXT();
+	return copy_now(d, dst, src, count, kind);
+}
+BOTH(cudaMemcpy, _ptds,
+     (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
+     (dst, src, count, kind))
+
+static cudaError_t cudaMemcpyAsync_by(const struct driver *d, void *dst,
+				      const void *src, size_t count,
+				      enum cudaMemcpyKind kind,
+				      cudaStream_t stream)
+{
+	ENTER_CONTEXT();
+	return copy_queued(d, dst, src, count, kind, stream);
+}
+BOTH(cudaMemcpyAsync, _ptsz,
+     (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
+      cudaStream_t stream),
+     (dst, src, count, kind, stream))
+
+/* Both devices' primary contexts; this thread's stays current. */
+static cudaError_t both_contexts(int dst_device, int src_device,
+				 CUcontext *ret_dst, CUcontext *ret_src)
+{
+	ENTER_CONTEXT();
+	TRY(cudart_primary(dst_device, ret_dst));
+	return cudart_primary(src_device, ret_src);
+}
+
+cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src,
+			   int srcDevice, size_t count)
+{
+	CUcontext to, from;
+
+	TRY(both_contexts(dstDevice, srcDevice, &to, &from));
+	return count ? done(legacy->cuMemcpyPeer((CUdeviceptr)dst, to,
+						 (CUdeviceptr)src, from, count))
+		     : cudaSuccess;
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src,
+				int srcDevice, size_t count,
+				cudaStream_t stream)
+{
+	CUcontext to, from;
+
+	TRY(both_contexts(dstDevice, srcDevice, &to, &from));
+	return count ? done(legacy->cuMemcpyPeerAsync((CUdeviceptr)dst, to,
+						      (CUdeviceptr)src, from,
+						      count, stream))
+		     : cudaSuccess;
+}

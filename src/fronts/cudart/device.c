@@ -1,0 +1,155 @@
+/*
+ * device.c - devices: how many, which one a thread works on, its flags, and
+ * resetting it.
+ */
+#include "fronts/cudart/context.h"
+
+/* Flags of cudaSetDeviceFlags that the driver does not know: always so. */
+#define IMPLIED cudaDeviceMapHost
+#define KNOWN   (cudaDeviceMask | cudaDeviceSyncMemops)
+
+static cudaError_t check(int device)
+{
+	REQUIRE(device >= 0 && device < cudart_device_count,
+		cudaErrorInvalidDevice);
+	return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+	ENTER();
+	REQUIRE(count, cudaErrorInvalidValue);
+	*count = cudart_device_count;
+	return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+	int now = 0;
+
+	ENTER();
+	REQUIRE(device, cudaErrorInvalidValue);
+	TRY(cudart_current_device(&now));
+	*device = now;
+	return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+	CUcontext context = NULL;
+
+	ENTER();
+	TRY(cudart_primary(device, &context));
+	TRY(done(legacy->cuCtxSetCurrent(context)));
+	cudart_thread.chosen = true;
+	cudart_thread.device = device;
+	return cudaSuccess;
+}
+
+cudaError_t cudaSetValidDevices(int *device_arr, int len)
+{
+	ENTER();
+	REQUIRE(len >= 0 && len <= cudart_device_count && (!len || device_arr),
+		cudaErrorInvalidValue);
+	for (int i = 0; i < len; i++)
+		TRY(check(device_arr[i]));
+	return context_order(device_arr, len);
+}
+
+static cudaError_t set_flags(int device, unsigned int flags)
+{
+	unsigned int schedule = flags & cudaDeviceScheduleMask;
+
+	REQUIRE(!(flags & ~(unsigned)KNOWN) && !(schedule & (schedule - 1)),
+		cudaErrorInvalidValue);
+	return done(legacy->cuDevicePrimaryCtxSetFlags_v2(
+	    device, flags & ~(unsigned)IMPLIED));
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags)
+{
+	int device = 0;
+
+	ENTER();
+	TRY(cudart_current_device(&device));
+	TRY(set_flags(device, flags));
+	return cudart_enter_context();
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int *flags)
+{
+	CUcontext now = NULL;
+	unsigned int found = 0;
+	int device = 0, active;
+
+	ENTER();
+	REQUIRE(flags, cudaErrorInvalidValue);
+	TRY(done(legacy->cuCtxGetCurrent(&now)));
+	if (now && !context_is_primary(now)) {
+		TRY(done(legacy->cuCtxGetFlags(&found)));
+	} else {
+		TRY(cudart_current_device(&device));
+		TRY(done(legacy->cuDevicePrimaryCtxGetState(device, &found,
+							    &active)));
+	}
+	*flags = found | IMPLIED;
+	return cudaSuccess;
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int deviceFlags,
+			   unsigned int flags)
+{
+	CUcontext context;
+
+	ENTER();
+	TRY(check(device));
+	REQUIRE(!(flags & ~(unsigned)cudaInitDeviceFlagsAreValid),
+		cudaErrorInvalidValue);
+	if (flags)
+		TRY(set_flags(device, deviceFlags));
+	return cudart_primary(device, &context);
+}
+
+/* A context that is not the device's primary one is its maker's to destroy. */
+static cudaError_t reset(void)
+{
+	CUcontext now = NULL;
+	int device = 0;
+
+	ENTER();
+	TRY(done(legacy->cuCtxGetCurrent(&now)));
+	if (now && !context_is_primary(now))
+		return cudaSuccess;
+	TRY(cudart_current_device(&device));
+	TRY(done(legacy->cuDevicePrimaryCtxReset_v2(device)));
+	context_forget(device);
+	cudart_thread.last = cudaSuccess;
+	return cudaSuccess;
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+	return reset();
+}
+
+#if CUDART_MAJOR == 12
+cudaError_t cudaThreadExit(void)
+{
+	return reset();
+}
+
+/* For devices without doubles, of which the last was of 2007. */
+cudaError_t cudaSetDoubleForDevice(double *d)
+{
+	ENTER();
+	REQUIRE(d, cudaErrorInvalidValue);
+	return cudaSuccess;
+}
+
+cudaError_t cudaSetDoubleForHost(double *d)
+{
+	ENTER();
+	REQUIRE(d, cudaErrorInvalidValue);
+	return cudaSuccess;
+}
+#endif

@@ -1,0 +1,134 @@
+/*
+ * driver.c - opening the driver and asking it for its functions.
+ */
+#include "fronts/cudart/driver.h"
+#include "fronts/common/export_table.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+/* The version in which a symbol appeared: SINCE_cuMemAlloc_v2. */
+enum {
+#define CUDA(symbol, base, since, stream, params) SINCE_##symbol = (since),
+#include "abi/cuda.def"
+#undef CUDA
+};
+
+/* Streams of a thread's own came with this version. */
+#define SINCE_PER_THREAD 7000
+
+static const struct {
+	const char *base;
+	int since;
+	size_t offset;
+} functions[] = {
+#define DRIVER(symbol, base)                                                   \
+	{#base, SINCE_##symbol, offsetof(struct driver, symbol)},
+#include "fronts/cudart/driver.def"
+#undef DRIVER
+};
+
+typedef void (*function)(void);
+
+struct driver cudart_driver[DRIVER_SETS];
+
+static __typeof__(cuGetProcAddress_v2) *get;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+static int version;
+
+/* What stands for a function that this driver lacks. */
+static CUresult missing(void)
+{
+	return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+}
+
+/* Asked for more than it can have, a driver might give an older function. */
+static function ask(const char *base, int since, uint64_t flags)
+{
+	CUdriverProcAddressQueryResult status;
+	void *found = NULL;
+
+	if (since > version || get(base, &found, since, flags, &status) ||
+	    !found)
+		return NULL;
+	return (function)found;
+}
+
+void driver_hold(void)
+{
+	pthread_mutex_lock(&opening);
+}
+
+void driver_release(void)
+{
+	pthread_mutex_unlock(&opening);
+}
+
+/* A library that is half loaded would stay so in a forked child. */
+static void *load(void)
+{
+	void *library;
+
+	driver_hold();
+	library = dlopen("libcuda.so.1", RTLD_NOW);
+	driver_release();
+	return library;
+}
+
+/* A driver too old for cuGetProcAddress_v2 is too old, but has a version. */
+static void open_driver(void)
+{
+	void *library = load();
+	__typeof__(cuDriverGetVersion) *get_version;
+
+	if (!library)
+		return;
+	*(void **)&get_version = dlsym(library, "cuDriverGetVersion");
+	*(void **)&get = dlsym(library, "cuGetProcAddress_v2");
+	if (!get_version || get_version(&version))
+		version = 0;
+}
+
+int driver_version(void)
+{
+	pthread_once(&opened, open_driver);
+	return version;
+}
+
+static void fill(struct driver *set, uint64_t flags, int at_least)
+{
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		int since = functions[i].since;
+		function f = ask(functions[i].base,
+				 since > at_least ? since : at_least, flags);
+
+		*(function *)((char *)set + functions[i].offset) =
+		    f ? f : (function)missing;
+	}
+}
+
+CUresult driver_start(void)
+{
+	if (!get)
+		return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+	fill(&cudart_driver[LEGACY], CU_GET_PROC_ADDRESS_LEGACY_STREAM, 0);
+	fill(&cudart_driver[PER_THREAD],
+	     CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, SINCE_PER_THREAD);
+	return cudart_driver[LEGACY].cuInit(0);
+}
+
+void driver_refused(const char *symbol)
+{
+	const struct gpukit_table *table;
+	const void *found = NULL;
+	CUuuid id;
+
+	memcpy(id.bytes, GPUKIT_TABLE_UUID, sizeof id.bytes);
+	if (cudart_driver[LEGACY].cuGetExportTable(&found, &id) || !found)
+		return;
+	table = found;
+	if (table->size >= sizeof *table)
+		table->refused(symbol);
+}

@@ -1,0 +1,23 @@
+/*
+ * format.h - channel descriptions of the runtime and formats of the driver.
+ */
+#ifndef GKF_CUDART_FORMAT_H
+#define GKF_CUDART_FORMAT_H
+
+#include "fronts/cudart/runtime.h"
+
+/*
+ * Fills Format and NumChannels. cudaErrorInvalidChannelDescriptor for what no
+ * array can have.
+ */
+cudaError_t format_of(const struct cudaChannelFormatDesc *desc,
+		      CUDA_ARRAY3D_DESCRIPTOR *descriptor);
+
+/* And back. */
+struct cudaChannelFormatDesc
+format_channels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
+
+/* Bytes of an element; a block of a compressed format is one. */
+size_t format_bytes(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
+
+#endif

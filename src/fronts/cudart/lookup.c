@@ -1,0 +1,112 @@
+/*
+ * lookup.c - entries by address. Open addressing; a slot that was taken keeps
+ * its key for ever, so that readers need no lock. A table that is full is
+ * copied into one of twice the size and stays for whoever still reads it: all
+ * old ones together are smaller than the one in use.
+ */
+#include "fronts/cudart/lookup.h"
+
+#include <stdlib.h>
+
+#define FIRST_SIZE 64u
+
+struct slot {
+	_Atomic(const void *) host; /* NULL: free, and so the end of a search */
+	_Atomic(struct entry *) entry;
+};
+
+struct table {
+	unsigned bits;
+	size_t used; /* slots that have a key */
+	struct slot slots[];
+};
+
+static _Atomic(struct table *) current;
+
+static size_t size_of(const struct table *t)
+{
+	return (size_t)1 << t->bits;
+}
+
+/* Addresses of functions differ in their middle bits. */
+static size_t place(const struct table *t, const void *host)
+{
+	return (size_t)(((uintptr_t)host * 0x9e3779b97f4a7c15ull) >>
+			(64 - t->bits));
+}
+
+/* The slot of a key, or the free one where it would be. */
+static struct slot *search(struct table *t, const void *host)
+{
+	size_t mask = size_of(t) - 1;
+
+	for (size_t i = place(t, host);; i = (i + 1) & mask) {
+		struct slot *s = &t->slots[i];
+		const void *key =
+		    atomic_load_explicit(&s->host, memory_order_acquire);
+
+		if (!key || key == host)
+			return s;
+	}
+}
+
+struct entry *registry_find(const void *host)
+{
+	struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+	struct slot *s = t && host ? search(t, host) : NULL;
+
+	/* A free slot has no entry. */
+	return s ? atomic_load_explicit(&s->entry, memory_order_acquire) : NULL;
+}
+
+static void insert(struct table *t, struct entry *entry)
+{
+	struct slot *s = search(t, entry->host);
+
+	t->used += !atomic_load_explicit(&s->host, memory_order_relaxed);
+	atomic_store_explicit(&s->entry, entry, memory_order_release);
+	atomic_store_explicit(&s->host, entry->host, memory_order_release);
+}
+
+/* A table with room for one more; NULL: no memory. */
+static struct table *with_room(void)
+{
+	struct table *old =
+	    atomic_load_explicit(&current, memory_order_relaxed);
+	struct table *t;
+	unsigned bits;
+
+	if (old && 4 * (old->used + 1) <= 3 * size_of(old))
+		return old;
+	bits = old ? old->bits + 1 : (unsigned)__builtin_ctz(FIRST_SIZE);
+	t = calloc(1, sizeof *t + ((size_t)1 << bits) * sizeof *t->slots);
+	if (!t)
+		return NULL;
+	t->bits = bits;
+	for (size_t i = 0; old && i < size_of(old); i++) {
+		struct entry *e = atomic_load(&old->slots[i].entry);
+
+		if (e)
+			insert(t, e);
+	}
+	atomic_store_explicit(&current, t, memory_order_release);
+	return t;
+}
+
+bool lookup_put(struct entry *entry)
+{
+	struct table *t = with_room();
+
+	if (t)
+		insert(t, entry);
+	return t;
+}
+
+void lookup_remove(const struct entry *entry)
+{
+	struct table *t = atomic_load_explicit(&current, memory_order_relaxed);
+	struct slot *s = t ? search(t, entry->host) : NULL;
+
+	if (s && atomic_load(&s->entry) == entry)
+		atomic_store_explicit(&s->entry, NULL, memory_order_release);
+}

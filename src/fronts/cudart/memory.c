@@ -1,0 +1,102 @@
+/*
+ * memory.c - allocating and freeing: device, pitched, pinned, stream-ordered.
+ */
+#include "fronts/cudart/runtime.h"
+
+/* What nothing is given for 0 bytes: a pointer that may be freed. */
+static cudaError_t nothing(void **ret_pointer)
+{
+	*ret_pointer = NULL;
+	return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **devPtr, size_t size)
+{
+	ENTER_CONTEXT();
+	REQUIRE(devPtr, cudaErrorInvalidValue);
+	if (!size)
+		return nothing(devPtr);
+	return done(legacy->cuMemAlloc_v2((CUdeviceptr *)devPtr, size));
+}
+
+cudaError_t cudaFree(void *devPtr)
+{
+	ENTER_CONTEXT();
+	return devPtr ? done(legacy->cuMemFree_v2((CUdeviceptr)devPtr))
+		      : cudaSuccess;
+}
+
+static cudaError_t pitched(void **ret_pointer, size_t *ret_pitch, size_t width,
+			   size_t height)
+{
+	if (!width || !height) {
+		*ret_pitch = 0;
+		return nothing(ret_pointer);
+	}
+	/* The widest access: rows suit accesses of any size. */
+	return done(legacy->cuMemAllocPitch_v2((CUdeviceptr *)ret_pointer,
+					       ret_pitch, width, height, 16));
+}
+
+cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width,
+			    size_t height)
+{
+	ENTER_CONTEXT();
+	REQUIRE(devPtr && pitch, cudaErrorInvalidValue);
+	return pitched(devPtr, pitch, width, height);
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr,
+			 struct cudaExtent extent)
+{
+	void *pointer;
+	size_t rows, pitch;
+
+	ENTER_CONTEXT();
+	REQUIRE(pitchedDevPtr, cudaErrorInvalidValue);
+	REQUIRE(!__builtin_mul_overflow(extent.height, extent.depth, &rows),
+		cudaErrorMemoryAllocation);
+	TRY(pitched(&pointer, &pitch, extent.width, rows));
+	*pitchedDevPtr = (struct cudaPitchedPtr){.ptr = pointer,
+						 .pitch = pitch,
+						 .xsize = extent.width,
+						 .ysize = extent.height};
+	return cudaSuccess;
+}
+
+static cudaError_t pinned(void **ret_pointer, size_t size, unsigned int flags)
+{
+	ENTER_CONTEXT();
+	REQUIRE(ret_pointer, cudaErrorInvalidValue);
+	if (!size)
+		return nothing(ret_pointer);
+	return done(legacy->cuMemHostAlloc(ret_pointer, size, flags));
+}
+
+cudaError_t cudaMallocHost(void **ptr, size_t size)
+{
+	return pinned(ptr, size, cudaHostAllocDefault);
+}
+
+cudaError_t cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
+{
+	return pinned(pHost, size, flags);
+}
+
+cudaError_t cudaFreeHost(void *ptr)
+{
+	ENTER_CONTEXT();
+	return ptr ? done(legacy->cuMemFreeHost(ptr)) : cudaSuccess;
+}
+
+static cudaError_t cudaMallocAsync_by(const struct driver *d, void **devPtr,
+				      size_t size, cudaStream_t stream)
+{
+	ENTER_CONTEXT();
+	REQUIRE(devPtr, cudaErrorInvalidValue);
+	if (!size)
+		return nothing(devPtr);
+	return done(d->cuMemAllocAsync((CUdeviceptr *)devPtr, size, stream));
+}
+BOTH(cudaMallocAsync, _ptsz, (void **devPtr, size_t size, cudaStream_t hStream),
+     (devPtr, size, hStream))

@@ -1,0 +1,68 @@
+/*
+ * occupancy.c - how many blocks or clusters of a kernel a device holds.
+ */
+#include "fronts/cudart/function.h"
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize,
+    unsigned int flags)
+{
+	CUfunction function;
+
+	TRY(function_here(func, &function));
+	return done(
+	    legacy->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+		numBlocks, function, blockSize, dynamicSMemSize, flags));
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+    int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize)
+{
+	CUfunction function;
+
+	TRY(function_here(func, &function));
+	return done(legacy->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+	    numBlocks, function, blockSize, dynamicSMemSize));
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
+						      const void *func,
+						      int numBlocks,
+						      int blockSize)
+{
+	CUfunction function;
+
+	TRY(function_here(func, &function));
+	return done(legacy->cuOccupancyAvailableDynamicSMemPerBlock(
+	    dynamicSmemSize, function, numBlocks, blockSize));
+}
+
+cudaError_t
+cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
+				     const cudaLaunchConfig_t *launchConfig)
+{
+	CUfunction function;
+	CUlaunchConfig c;
+
+	ENTER();
+	REQUIRE(launchConfig, cudaErrorInvalidValue);
+	TRY(function_here(func, &function));
+	c = function_config(launchConfig);
+	return done(legacy->cuOccupancyMaxPotentialClusterSize(clusterSize,
+							       function, &c));
+}
+
+cudaError_t
+cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
+			       const cudaLaunchConfig_t *launchConfig)
+{
+	CUfunction function;
+	CUlaunchConfig c;
+
+	ENTER();
+	REQUIRE(launchConfig, cudaErrorInvalidValue);
+	TRY(function_here(func, &function));
+	c = function_config(launchConfig);
+	return done(
+	    legacy->cuOccupancyMaxActiveClusters(numClusters, function, &c));
+}

@@ -1,0 +1,30 @@
+/*
+ * peer.c - access of the current device to the memory of another one.
+ */
+#include "fronts/cudart/runtime.h"
+
+static cudaError_t other(int device, CUcontext *ret_context)
+{
+	int mine = 0;
+
+	ENTER_CONTEXT();
+	TRY(cudart_current_device(&mine));
+	REQUIRE(device != mine, cudaErrorInvalidDevice);
+	return cudart_primary(device, ret_context);
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
+{
+	CUcontext peer;
+
+	TRY(other(peerDevice, &peer));
+	return done(legacy->cuCtxEnablePeerAccess(peer, flags));
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
+{
+	CUcontext peer;
+
+	TRY(other(peerDevice, &peer));
+	return done(legacy->cuCtxDisablePeerAccess(peer));
+}

@@ -1,0 +1,286 @@
+/*
+ * clock_list.c - the clocks and performance states that a board has. Memory
+ * runs at the clock of its state; graphics clocks are 15 MHz apart.
+ */
+#include "fronts/nvml/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STEP_MHZ   15
+#define CLOCKS_MAX 1024
+
+/* Slowest memory: graphics reach twice their clock at rest; estimated. */
+static int64_t graphics_max(const struct gkf_profile *p, int64_t mem_mhz)
+{
+	int64_t slow = 2 * p->sm_clock_idle_mhz;
+
+	return mem_mhz != p->mem_clock_idle_mhz ||
+		       p->mem_clock_idle_mhz == p->mem_clock_max_mhz ||
+		       slow > p->sm_clock_max_mhz
+		   ? p->sm_clock_max_mhz
+		   : slow;
+}
+
+bool clock_has_pstate(const struct gkf_profile *p, nvmlPstates_t pstate)
+{
+	return pstate == NVML_PSTATE_0 || (int64_t)pstate == p->pstate_idle ||
+	       (int64_t)pstate == p->pstate_busy;
+}
+
+static int64_t memory_of(const struct gkf_profile *p, nvmlPstates_t pstate)
+{
+	if (pstate == NVML_PSTATE_0)
+		return p->mem_clock_max_mhz;
+	return (int64_t)pstate == p->pstate_busy ? p->mem_clock_busy_mhz
+						 : p->mem_clock_idle_mhz;
+}
+
+/* Memory clocks, the highest first; how many. */
+static unsigned memory_clocks(const struct gkf_profile *p, unsigned mhz[3])
+{
+	const int64_t all[] = {p->mem_clock_max_mhz, p->mem_clock_busy_mhz,
+			       p->mem_clock_idle_mhz};
+	unsigned n = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (!n || mhz[n - 1] != all[i])
+			mhz[n++] = (unsigned)all[i];
+	return n;
+}
+
+bool clock_is_memory(const struct gkf_profile *p, unsigned mhz)
+{
+	return mhz == p->mem_clock_max_mhz || mhz == p->mem_clock_busy_mhz ||
+	       mhz == p->mem_clock_idle_mhz;
+}
+
+/* Graphics clocks for a memory clock, the highest first; how many. */
+static unsigned graphics_clocks(const struct gkf_profile *p, int64_t mem_mhz,
+				unsigned mhz[CLOCKS_MAX])
+{
+	int64_t at = graphics_max(p, mem_mhz);
+	unsigned n = 0;
+
+	for (; at >= p->sm_clock_idle_mhz && n < CLOCKS_MAX; at -= STEP_MHZ)
+		mhz[n++] = (unsigned)at;
+	return n;
+}
+
+bool clock_is_graphics(const struct gkf_profile *p, unsigned mem_mhz,
+		       unsigned mhz)
+{
+	int64_t most = graphics_max(p, mem_mhz);
+
+	return mhz <= most && mhz >= p->sm_clock_idle_mhz &&
+	       (most - mhz) % STEP_MHZ == 0;
+}
+
+/* Two calls: the first, with no room, tells how much is needed. */
+static nvmlReturn_t tell(const unsigned *from, unsigned n, unsigned *count,
+			 unsigned *to)
+{
+	unsigned room = *count;
+
+	*count = n;
+	if (room < n)
+		return NVML_ERROR_INSUFFICIENT_SIZE;
+	for (unsigned i = 0; i < n; i++)
+		to[i] = from[i];
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device,
+						unsigned int *count,
+						unsigned int *clocksMHz)
+{
+	unsigned mhz[3];
+
+	ENTER_DEVICE(nvmlDeviceGetSupportedMemoryClocks, device,
+		     count && (clocksMHz || !*count));
+	return tell(mhz, memory_clocks(&c.board->profile, mhz), count,
+		    clocksMHz);
+}
+
+nvmlReturn_t nvmlDeviceGetSupportedGraphicsClocks(nvmlDevice_t device,
+						  unsigned int memoryClockMHz,
+						  unsigned int *count,
+						  unsigned int *clocksMHz)
+{
+	unsigned mhz[CLOCKS_MAX];
+
+	ENTER_DEVICE(nvmlDeviceGetSupportedGraphicsClocks, device,
+		     count && (clocksMHz || !*count));
+	if (!clock_is_memory(&c.board->profile, memoryClockMHz))
+		return NVML_ERROR_NOT_FOUND;
+	return tell(mhz,
+		    graphics_clocks(&c.board->profile, memoryClockMHz, mhz),
+		    count, clocksMHz);
+}
+
+nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t device,
+						     nvmlPstates_t *pstates,
+						     unsigned int size)
+{
+	nvmlPstates_t found[NVML_MAX_GPU_PERF_PSTATES];
+	unsigned n = 0, room = size / (unsigned)sizeof(*pstates);
+
+	ENTER_DEVICE(nvmlDeviceGetSupportedPerformanceStates, device,
+		     pstates != NULL);
+	for (int p = 0; p < NVML_MAX_GPU_PERF_PSTATES; p++)
+		if (clock_has_pstate(&c.board->profile, (nvmlPstates_t)p))
+			found[n++] = (nvmlPstates_t)p;
+	if (room < n)
+		return NVML_ERROR_INSUFFICIENT_SIZE;
+	for (unsigned i = 0; i < room && i < NVML_MAX_GPU_PERF_PSTATES; i++)
+		pstates[i] = i < n ? found[i] : NVML_PSTATE_UNKNOWN;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMinMaxClockOfPState(nvmlDevice_t device,
+					      nvmlClockType_t type,
+					      nvmlPstates_t pstate,
+					      unsigned int *minClockMHz,
+					      unsigned int *maxClockMHz)
+{
+	const struct gkf_profile *p;
+	int64_t mem, low, high;
+
+	ENTER_DEVICE(nvmlDeviceGetMinMaxClockOfPState, device,
+		     minClockMHz && maxClockMHz &&
+			 (unsigned)type < NVML_CLOCK_COUNT);
+	p = &c.board->profile;
+	if (!clock_has_pstate(p, pstate))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	mem = memory_of(p, pstate);
+	switch (type) {
+	case NVML_CLOCK_MEM:
+		low = high = mem;
+		break;
+	case NVML_CLOCK_VIDEO:
+		low = p->video_clock_idle_mhz;
+		high = p->video_clock_max_mhz;
+		break;
+	case NVML_CLOCK_GRAPHICS:
+	case NVML_CLOCK_SM:
+	case NVML_CLOCK_COUNT:
+	default:
+		low = p->sm_clock_idle_mhz;
+		high = graphics_max(p, mem);
+	}
+	*minClockMHz = (unsigned)low;
+	*maxClockMHz = (unsigned)high;
+	return NVML_SUCCESS;
+}
+
+/* ---- as text ---- */
+
+struct text {
+	char *at;
+	size_t left;
+};
+
+static void put(struct text *t, const char *name, int64_t value)
+{
+	int n = snprintf(t->at, t->left, "%s=%lld, ", name, (long long)value);
+
+	if (n > 0 && (size_t)n < t->left) {
+		t->at += n;
+		t->left -= (size_t)n;
+	}
+}
+
+/* What is told of a clock: now (or least), least, most, may it be set. */
+static void put_clock(struct text *t, const char *name, int64_t now,
+		      int64_t low, int64_t high, bool editable)
+{
+	char longer[48];
+
+	put(t, name, now);
+	snprintf(longer, sizeof(longer), "%smin", name);
+	put(t, longer, low);
+	snprintf(longer, sizeof(longer), "%smax", name);
+	put(t, longer, high);
+	snprintf(longer, sizeof(longer), "%seditable", name);
+	put(t, longer, editable);
+}
+
+/* Drops the comma that stands last. */
+static void end(struct text *t, const char *with)
+{
+	t->at -= 2;
+	t->left += 2;
+	snprintf(t->at, t->left, "%s", with);
+	t->at += strlen(t->at);
+	t->left -= strlen(with);
+}
+
+static int64_t offset(const struct call *c, enum gkf_value id)
+{
+	int64_t v = 0;
+
+	value(c, id, &v);
+	return v;
+}
+
+/* The clocks of a state, moved by what is asked for; -1: as they are now. */
+static void put_clocks(const struct call *c, struct text *t,
+		       nvmlPstates_t pstate, int64_t sm_now, int64_t mem_now)
+{
+	const struct gkf_profile *p = &c->board->profile;
+	bool editable = p->fans > 0 && pstate == NVML_PSTATE_0;
+	int64_t sm_more = offset(c, GKF_V_SM_OFFSET);
+	int64_t mem = memory_of(p, pstate) + offset(c, GKF_V_MEM_OFFSET);
+	int64_t low = p->sm_clock_idle_mhz + sm_more;
+	int64_t high = graphics_max(p, memory_of(p, pstate)) + sm_more;
+
+	put_clock(t, "nvclock", sm_now < 0 ? low : sm_now, low, high, editable);
+	put_clock(t, "memclock", mem_now < 0 ? mem : mem_now, mem, mem,
+		  editable);
+	/* Two transfers a clock. */
+	put_clock(t, "memtransferrate", 2 * (mem_now < 0 ? mem : mem_now),
+		  2 * mem, 2 * mem, editable);
+}
+
+nvmlReturn_t nvmlDeviceGetPerformanceModes(nvmlDevice_t device,
+					   nvmlDevicePerfModes_t *perfModes)
+{
+	struct text t;
+	unsigned level = 0;
+
+	ENTER_DEVICE(nvmlDeviceGetPerformanceModes, device, perfModes != NULL);
+	if (!TAKES(perfModes->version, nvmlDevicePerfModes_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	t = (struct text){perfModes->str, sizeof(perfModes->str)};
+	/* Levels count up from the slowest state. */
+	for (int p = NVML_MAX_GPU_PERF_PSTATES - 1; p >= 0; p--) {
+		if (!clock_has_pstate(&c.board->profile, (nvmlPstates_t)p))
+			continue;
+		put(&t, "perf", level++);
+		put_clocks(&c, &t, (nvmlPstates_t)p, -1, -1);
+		end(&t, p ? " ; " : " ;");
+	}
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t
+nvmlDeviceGetCurrentClockFreqs(nvmlDevice_t device,
+			       nvmlDeviceCurrentClockFreqs_t *currentClockFreqs)
+{
+	struct text t;
+	unsigned sm = 0, mem = 0;
+	int64_t pstate = 0;
+
+	ENTER_DEVICE(nvmlDeviceGetCurrentClockFreqs, device,
+		     currentClockFreqs != NULL);
+	if (!TAKES(currentClockFreqs->version, nvmlDeviceCurrentClockFreqs_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	t = (struct text){currentClockFreqs->str,
+			  sizeof(currentClockFreqs->str)};
+	clock_now(&c, NVML_CLOCK_GRAPHICS, &sm);
+	clock_now(&c, NVML_CLOCK_MEM, &mem);
+	value(&c, GKF_V_PSTATE, &pstate);
+	put_clocks(&c, &t, (nvmlPstates_t)pstate, sm, mem);
+	end(&t, " ;");
+	return NVML_SUCCESS;
+}

@@ -1,0 +1,12 @@
+/*
+ * conf.h - whether the machine computes confidentially, for all who say so.
+ */
+#ifndef GKF_NVML_CONF_H
+#define GKF_NVML_CONF_H
+
+#include "fronts/nvml/front.h"
+
+/* What is asked for; off unless all GPUs can. */
+enum gkf_conf_compute conf_mode(const struct call *c);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * drain.c - taking a GPU out of the driver and finding it again, by its PCI
+ * address. It must be at rest: no process, and no persistence mode, which
+ * counts as one.
+ */
+#include "fronts/nvml/pci.h"
+#include "fronts/nvml/permission.h"
+
+/* Finds the GPU at the address of a call; its board and index are set. */
+static nvmlReturn_t find(struct call *c, const nvmlPciInfo_t *pci)
+{
+	int at = front_pci_find(c, pci->domain, pci->bus, pci->device);
+
+	if (at < 0)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	c->index = (unsigned)at;
+	c->board = gkf_board(c->machine, c->index);
+	return NVML_SUCCESS;
+}
+
+static bool is_persistent(const struct call *c)
+{
+	int64_t on;
+
+	return value(c, GKF_V_PERSISTENCE, &on) && on;
+}
+
+static bool is_used(const struct call *c)
+{
+	unsigned processes = 0;
+
+	gkf_reap(c->machine, true);
+	gkf_processes(c->machine, c->index, ~0U, NULL, 0, &processes);
+	return processes || is_persistent(c);
+}
+
+nvmlReturn_t nvmlDeviceModifyDrainState(nvmlPciInfo_t *pciInfo,
+					nvmlEnableState_t newState)
+{
+	nvmlReturn_t r;
+
+	ENTER(nvmlDeviceModifyDrainState,
+	      pciInfo && (unsigned)newState <= NVML_FEATURE_ENABLED);
+	r = find(&c, pciInfo);
+	if (r)
+		return r;
+	r = front_permit(&c);
+	if (!r && newState == NVML_FEATURE_ENABLED && is_persistent(&c))
+		r = NVML_ERROR_IN_USE;
+	return r ? r : front_set(&c, GKF_V_DRAIN, newState);
+}
+
+nvmlReturn_t nvmlDeviceQueryDrainState(nvmlPciInfo_t *pciInfo,
+				       nvmlEnableState_t *currentState)
+{
+	nvmlReturn_t r;
+
+	ENTER(nvmlDeviceQueryDrainState, pciInfo && currentState);
+	r = find(&c, pciInfo);
+	if (!r)
+		*currentState = gkf_is_set(c.file, c.index, GKF_V_DRAIN)
+				    ? NVML_FEATURE_ENABLED
+				    : NVML_FEATURE_DISABLED;
+	return r;
+}
+
+static nvmlReturn_t take_out(enum nvml_row row, const nvmlPciInfo_t *pci,
+			     bool arguments_ok)
+{
+	struct call c;
+	nvmlReturn_t r = enter(&c, row, pci && arguments_ok);
+
+	if (!r)
+		r = find(&c, pci);
+	if (!r)
+		r = front_permit(&c);
+	if (r)
+		return r;
+	return is_used(&c) ? NVML_ERROR_IN_USE
+			   : front_set(&c, GKF_V_REMOVED, 1);
+}
+
+nvmlReturn_t nvmlDeviceRemoveGpu(nvmlPciInfo_t *pciInfo)
+{
+	return take_out(ROW_nvmlDeviceRemoveGpu, pciInfo, true);
+}
+
+nvmlReturn_t nvmlDeviceRemoveGpu_v2(nvmlPciInfo_t *pciInfo,
+				    nvmlDetachGpuState_t gpuState,
+				    nvmlPcieLinkState_t linkState)
+{
+	return take_out(ROW_nvmlDeviceRemoveGpu_v2, pciInfo,
+			(unsigned)gpuState <= NVML_DETACH_GPU_REMOVE &&
+			    (unsigned)linkState <= NVML_PCIE_LINK_SHUT_DOWN);
+}
+
+/* Does the part of the PCI tree that is searched hold the board? */
+static bool holds(const nvmlPciInfo_t *pci, const struct gkf_board *b)
+{
+	if (!pci->domain && !pci->bus && !pci->device)
+		return true;
+	return pci->domain == b->pci_domain &&
+	       (!pci->bus || pci->bus == b->pci_bus) &&
+	       (!pci->device || pci->device == b->pci_device);
+}
+
+/* What is found again is in no drain: it is as if new. */
+nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
+{
+	nvmlReturn_t r;
+
+	ENTER(nvmlDeviceDiscoverGpus, pciInfo != NULL);
+	r = front_permit(&c);
+	for (c.index = 0; !r && c.index < c.device_count; c.index++)
+		if (gkf_is_set(c.file, c.index, GKF_V_REMOVED) &&
+		    holds(pciInfo, gkf_board(c.machine, c.index))) {
+			r = front_set(&c, GKF_V_DRAIN, GKF_UNSET);
+			if (!r)
+				r = front_set(&c, GKF_V_REMOVED, GKF_UNSET);
+		}
+	return r;
+}
+
+/* GPUs that the driver was told to leave out, in the order of the bus. */
+static int excluded(const struct call *c, unsigned n)
+{
+	for (unsigned i = 0; i < c->device_count; i++)
+		if (gkf_is_set(c->file, i, GKF_V_EXCLUDED) && n-- == 0)
+			return (int)i;
+	return -1;
+}
+
+nvmlReturn_t nvmlGetExcludedDeviceCount(unsigned int *deviceCount)
+{
+	unsigned n = 0;
+
+	ENTER(nvmlGetExcludedDeviceCount, deviceCount != NULL);
+	while (excluded(&c, n) >= 0)
+		n++;
+	*deviceCount = n;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlGetExcludedDeviceInfoByIndex(unsigned int index,
+					      nvmlExcludedDeviceInfo_t *info)
+{
+	const struct gkf_board *b;
+	struct front_pci pci;
+	int at;
+
+	ENTER(nvmlGetExcludedDeviceInfoByIndex, info != NULL);
+	at = excluded(&c, index);
+	if (at < 0)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	b = gkf_board(c.machine, (unsigned)at);
+	pci = front_pci_of(b);
+	front_pci_v3(&pci, &info->pciInfo);
+	return front_copy(info->uuid, sizeof(info->uuid), b->uuid,
+			  sizeof(b->uuid));
+}

@@ -1,0 +1,32 @@
+/*
+ * ecc.h - error counters, for the getters and for fields by id.
+ */
+#ifndef GKF_NVML_ECC_H
+#define GKF_NVML_ECC_H
+
+#include "machine/model/ecc.h"
+#include "fronts/nvml/front.h"
+
+/*
+ * Errors of a type since the driver was loaded. NOT_SUPPORTED when ECC is off
+ * or the board has none.
+ */
+nvmlReturn_t ecc_errors(const struct call *c, nvmlMemoryErrorType_t type,
+			uint64_t *ret_count);
+
+/*
+ * Errors of a type, of a counter, at bits of places (GKF_ECC_ALL_PLACES,
+ * GKF_ECC_SRAM, GKF_ECC_BIT(GKF_ECC_L2)...). NOT_SUPPORTED as above.
+ */
+nvmlReturn_t ecc_count(const struct call *c, nvmlMemoryErrorType_t type,
+		       nvmlEccCounterType_t counter, unsigned places,
+		       uint64_t *ret_count);
+
+/*
+ * The places that a location of NVML stands for, of errors of a type; 0: this
+ * board does not tell them apart.
+ */
+unsigned ecc_places(const struct call *c, nvmlMemoryErrorType_t type,
+		    nvmlMemoryLocation_t location);
+
+#endif

@@ -1,0 +1,433 @@
+/*
+ * event.c - event sets of devices and of the system. Both live in one table,
+ * whose addresses are the handles. Each set reads the machine's ring of events
+ * from its own place in it; who waits sleeps until the ring grows.
+ */
+#include "fronts/nvml/front.h"
+#include "base/clock.h"
+#include "machine/model/ecc.h"
+
+#include <string.h>
+
+#define SETS_MAX    128
+#define TYPES_MAX   16
+#define NO_INSTANCE 0xffffffffu
+#define SYSTEM_EVENTS                                                          \
+	(nvmlSystemEventTypeGpuDriverUnbind | nvmlSystemEventTypeGpuDriverBind)
+
+/* Types that nobody tells: the model has them when it is brought up to now. */
+#define OF_MODEL ((uint64_t)(nvmlEventTypePState | nvmlEventTypeClock))
+
+enum kind { FREE, OF_DEVICES, OF_SYSTEM, KINDS };
+
+/*
+ * `life` is the kind, and grows by KINDS at each change of hands, so that a
+ * waiter notices a set that was freed or reused under its eyes.
+ */
+struct event_set {
+	_Atomic uint64_t life;
+	_Atomic uint64_t seen;                   /* number of an event */
+	_Atomic uint64_t types[GKF_DEVICES_MAX]; /* of the system: at 0 */
+	/* The last event before a type was registered. */
+	_Atomic uint64_t since[GKF_DEVICES_MAX][TYPES_MAX];
+};
+
+_Static_assert(!((uint64_t)nvmlEventTypeAll >> TYPES_MAX), "each has a place");
+
+static struct event_set sets[SETS_MAX];
+
+/* No set from here on was ever in use: most programs never touch these pages.
+ */
+static atomic_uint sets_high;
+
+static enum kind kind_of(uint64_t life)
+{
+	return (enum kind)(life % KINDS);
+}
+
+/* The next life of a set, as that kind. */
+static uint64_t next_life(uint64_t life, enum kind kind)
+{
+	return life - life % KINDS + KINDS + kind;
+}
+
+void front_drop_events(struct gkf_machine *machine)
+{
+	for (unsigned i = 0; i < atomic_load(&sets_high); i++) {
+		uint64_t life = atomic_load(&sets[i].life);
+
+		if (kind_of(life) != FREE)
+			atomic_store(&sets[i].life, next_life(life, FREE));
+	}
+	gkf_event_wake(machine);
+}
+
+/* The set of a handle, if it is one of this kind. */
+static struct event_set *find_set(const void *handle, enum kind kind)
+{
+	size_t offset = (uintptr_t)handle - (uintptr_t)sets;
+	size_t i = offset / sizeof(*sets);
+
+	if (offset % sizeof(*sets) || i >= SETS_MAX ||
+	    kind_of(atomic_load(&sets[i].life)) != kind)
+		return NULL;
+	return &sets[i];
+}
+
+static void raise_high(unsigned to)
+{
+	unsigned high = atomic_load(&sets_high);
+
+	while (high < to &&
+	       !atomic_compare_exchange_weak(&sets_high, &high, to))
+		;
+}
+
+static struct event_set *new_set(const struct call *c, enum kind kind)
+{
+	for (unsigned i = 0; i < SETS_MAX; i++) {
+		uint64_t life = atomic_load(&sets[i].life);
+
+		raise_high(i + 1);
+		if (kind_of(life) != FREE ||
+		    !atomic_compare_exchange_strong(&sets[i].life, &life,
+						    next_life(life, kind)))
+			continue;
+		for (unsigned d = 0; d < GKF_DEVICES_MAX; d++)
+			atomic_store(&sets[i].types[d], 0);
+		atomic_store(&sets[i].seen, gkf_event_last(c->machine));
+		return &sets[i];
+	}
+	return NULL;
+}
+
+static nvmlReturn_t free_set(const struct call *c, const void *handle,
+			     enum kind kind)
+{
+	struct event_set *set = find_set(handle, kind);
+	uint64_t life = set ? atomic_load(&set->life) : 0;
+
+	if (!set || kind_of(life) != kind ||
+	    !atomic_compare_exchange_strong(&set->life, &life,
+					    next_life(life, FREE)))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	gkf_event_wake(c->machine);
+	return NVML_SUCCESS;
+}
+
+/* ---- which events there are ---- */
+
+#define ECC_EVENTS                                                             \
+	(nvmlEventTypeSingleBitEccError | nvmlEventTypeDoubleBitEccError |     \
+	 nvmlEventTypeSingleBitEccErrorStorm |                                 \
+	 nvmlEventTypeDramRetirementEvent |                                    \
+	 nvmlEventTypeDramRetirementFailure)
+#define POISON_EVENTS                                                          \
+	(nvmlEventTypeNonFatalPoisonError | nvmlEventTypeFatalPoisonError)
+
+/* What this board can tell, in the words of this driver. */
+static uint64_t supported(const struct call *c)
+{
+	const struct gkf_profile *p = &c->board->profile;
+	uint64_t types = nvmlEventTypeXidCriticalError | OF_MODEL |
+			 nvmlEventTypePowerSourceChange |
+			 nvmlEventTypeGpuUnavailableError |
+			 nvmlEventTypeGpuRecoveryAction;
+
+	if (gkf_ecc_on(c->machine, c->index))
+		types |= ECC_EVENTS;
+	/* Errors are contained since Ampere. */
+	if (gkf_ecc_on(c->machine, c->index) && p->compute_major >= 8)
+		types |= POISON_EVENTS;
+	if (p->mig >= 0)
+		types |= nvmlEventMigConfigChange;
+	return types & front_generation->events;
+}
+
+nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device,
+					      unsigned long long *eventTypes)
+{
+	ENTER_DEVICE(nvmlDeviceGetSupportedEventTypes, device,
+		     eventTypes != NULL);
+	*eventTypes = supported(&c);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
+{
+	struct event_set *s;
+
+	ENTER(nvmlEventSetCreate, set != NULL);
+	s = new_set(&c, OF_DEVICES);
+	if (!s)
+		return NVML_ERROR_INSUFFICIENT_RESOURCES;
+	*set = (nvmlEventSet_t)(void *)s;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
+{
+	ENTER(nvmlEventSetFree, set != NULL);
+	return free_set(&c, set, OF_DEVICES);
+}
+
+static void advance_device(const struct call *c, unsigned device)
+{
+	struct gkf_state state;
+
+	gkf_state_now(c->machine, device, &state);
+}
+
+/* What is registered already keeps its beginning. */
+static void listen(const struct call *c, struct event_set *s, unsigned place,
+		   uint64_t types)
+{
+	uint64_t fresh = types & ~atomic_load(&s->types[place]);
+	uint64_t now = gkf_event_last(c->machine);
+
+	for (uint64_t left = fresh; left; left &= left - 1)
+		atomic_store(&s->since[place][__builtin_ctzll(left)], now);
+	atomic_fetch_or(&s->types[place], fresh);
+}
+
+nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device,
+				      unsigned long long eventTypes,
+				      nvmlEventSet_t set)
+{
+	struct event_set *s = find_set(set, OF_DEVICES);
+
+	ENTER_DEVICE(nvmlDeviceRegisterEvents, device,
+		     s && !(eventTypes & ~front_generation->events));
+	if (eventTypes & ~supported(&c))
+		return NVML_ERROR_NOT_SUPPORTED;
+	gkf_event_interest(c.machine, eventTypes);
+	advance_device(&c, c.index); /* what was before is no event */
+	listen(&c, s, c.index, eventTypes);
+	return NVML_SUCCESS;
+}
+
+/* ---- waiting ---- */
+
+static bool is_for(const struct event_set *s, enum kind kind,
+		   const struct gkf_event *e)
+{
+	bool of_system = e->type & GKF_EVENT_SYSTEM;
+	uint64_t type = e->type & ~GKF_EVENT_SYSTEM;
+	unsigned place = of_system ? 0 : e->device;
+
+	return of_system == (kind == OF_SYSTEM) && type &&
+	       !(type >> TYPES_MAX) && place < GKF_DEVICES_MAX &&
+	       atomic_load(&s->types[place]) & type &&
+	       e->number > atomic_load(&s->since[place][__builtin_ctzll(type)]);
+}
+
+/* Takes the next event for a set; each goes to one waiter. */
+static bool take(const struct call *c, struct event_set *s, enum kind kind,
+		 struct gkf_event *ret_event)
+{
+	uint64_t from = atomic_load(&s->seen), at;
+	bool found;
+
+	do {
+		at = from;
+		do {
+			found = gkf_event_next(c->machine, &at, ret_event);
+		} while (found && !is_for(s, kind, ret_event));
+		if (at == from)
+			return false;
+	} while (!atomic_compare_exchange_weak(&s->seen, &from, at));
+	return found;
+}
+
+/* Brings the devices of a set up to now; false: their model tells nothing. */
+static bool advance(const struct call *c, const struct event_set *s,
+		    enum kind kind)
+{
+	bool told = false;
+
+	for (unsigned i = 0; kind == OF_DEVICES && i < c->device_count; i++) {
+		if (!(atomic_load(&s->types[i]) & OF_MODEL))
+			continue;
+		advance_device(c, i);
+		told = true;
+	}
+	return told;
+}
+
+/* No event came: a GPU that is lost brings none any more. */
+static nvmlReturn_t nothing(const struct call *c, const struct event_set *s,
+			    enum kind kind)
+{
+	for (unsigned i = 0; kind == OF_DEVICES && i < c->device_count; i++)
+		if (atomic_load(&s->types[i]) &&
+		    (gkf_fault_active(c->machine, i, GKF_FAULT_FALLEN) ||
+		     gkf_fault_active(c->machine, i, GKF_FAULT_LOST)))
+			return NVML_ERROR_GPU_IS_LOST;
+	return NVML_ERROR_TIMEOUT;
+}
+
+/* Sleeps until the end, or until the model may have something to tell. */
+static void doze(const struct call *c, uint32_t word, bool model, uint64_t ns)
+{
+	uint64_t bin;
+
+	if (model) {
+		bin = gkf_real_until(
+		    c->machine, (gkf_machine_bin(c->machine) + 1) * GKF_BIN_NS);
+		if (bin < ns)
+			ns = bin;
+	}
+	front_sleep(c->machine, word, ns);
+}
+
+/* Waits for an event or for the end of the set. */
+static nvmlReturn_t wait_set(const struct call *c, struct event_set *s,
+			     enum kind kind, unsigned timeout_ms,
+			     struct gkf_event *ret_event)
+{
+	uint64_t life = atomic_load(&s->life);
+	uint64_t now = gk_mono_ns(), end = now + timeout_ms * GK_NS_PER_MS;
+
+	for (;; now = gk_mono_ns()) {
+		uint32_t word = front_look(c->machine);
+		bool model;
+
+		if (!atomic_load(&front_current))
+			return NVML_ERROR_UNINITIALIZED;
+		if (kind_of(life) != kind || atomic_load(&s->life) != life)
+			return NVML_ERROR_INVALID_ARGUMENT;
+		model = advance(c, s, kind);
+		if (take(c, s, kind, ret_event))
+			return NVML_SUCCESS;
+		if (now >= end)
+			return nothing(c, s, kind);
+		doze(c, word, model, end - now);
+	}
+}
+
+static nvmlEventData_t as_data(const struct gkf_event *e)
+{
+	bool whole = e->instance == GKF_NO_INSTANCE;
+
+	return (nvmlEventData_t){
+	    .device = &front_handles[e->device],
+	    .eventType = e->type,
+	    .eventData = e->data,
+	    .gpuInstanceId = whole ? NO_INSTANCE : GKF_INSTANCE_GI(e->instance),
+	    .computeInstanceId =
+		whole ? NO_INSTANCE : GKF_INSTANCE_CI(e->instance),
+	};
+}
+
+/* What callers of nvmlEventSetWait hold; the ids behind came with _v2. */
+#define EVENT_DATA_V1 offsetof(nvmlEventData_t, gpuInstanceId)
+
+/* Writes size bytes of the record. */
+static nvmlReturn_t wait_devices(enum nvml_row row, nvmlEventSet_t set,
+				 nvmlEventData_t *data, size_t size,
+				 unsigned timeout_ms)
+{
+	struct call c;
+	struct event_set *s = find_set(set, OF_DEVICES);
+	struct gkf_event event;
+	nvmlEventData_t got;
+	nvmlReturn_t r = enter(&c, row, s && data);
+
+	if (!r)
+		r = wait_set(&c, s, OF_DEVICES, timeout_ms, &event);
+	if (r)
+		return r;
+	got = as_data(&event);
+	memcpy(data, &got, size);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_t *data,
+			      unsigned int timeoutms)
+{
+	return wait_devices(ROW_nvmlEventSetWait, set, data, EVENT_DATA_V1,
+			    timeoutms);
+}
+
+nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t *data,
+				 unsigned int timeoutms)
+{
+	return wait_devices(ROW_nvmlEventSetWait_v2, set, data, sizeof *data,
+			    timeoutms);
+}
+
+/* ---- of the system ---- */
+
+nvmlReturn_t
+nvmlSystemEventSetCreate(nvmlSystemEventSetCreateRequest_t *request)
+{
+	struct event_set *s;
+
+	ENTER(nvmlSystemEventSetCreate, request != NULL);
+	if (!TAKES(request->version, nvmlSystemEventSetCreateRequest_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	s = new_set(&c, OF_SYSTEM);
+	if (!s)
+		return NVML_ERROR_INSUFFICIENT_RESOURCES;
+	request->set = (nvmlSystemEventSet_t)(void *)s;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemEventSetFree(nvmlSystemEventSetFreeRequest_t *request)
+{
+	ENTER(nvmlSystemEventSetFree, request != NULL);
+	if (!TAKES(request->version, nvmlSystemEventSetFreeRequest_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	return free_set(&c, request->set, OF_SYSTEM);
+}
+
+nvmlReturn_t nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_t *request)
+{
+	struct event_set *s;
+
+	ENTER(nvmlSystemRegisterEvents, request != NULL);
+	if (!TAKES(request->version, nvmlSystemRegisterEventRequest_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	s = find_set(request->set, OF_SYSTEM);
+	if (!s || !request->eventTypes ||
+	    (request->eventTypes & ~(unsigned long long)SYSTEM_EVENTS))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	gkf_event_interest(c.machine, GKF_EVENT_SYSTEM);
+	listen(&c, s, 0, request->eventTypes);
+	return NVML_SUCCESS;
+}
+
+/* A GPU by its place on the PCI bus. */
+static unsigned gpu_id(const struct call *c, unsigned device)
+{
+	const struct gkf_board *b = gkf_board(c->machine, device);
+
+	return b->pci_domain << 16 | b->pci_bus << 8 | b->pci_device << 3;
+}
+
+nvmlReturn_t nvmlSystemEventSetWait(nvmlSystemEventSetWaitRequest_t *request)
+{
+	struct gkf_event event;
+	struct event_set *s;
+	nvmlReturn_t r;
+	unsigned n = 0;
+
+	ENTER(nvmlSystemEventSetWait, request != NULL);
+	if (!TAKES(request->version, nvmlSystemEventSetWaitRequest_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	s = find_set(request->set, OF_SYSTEM);
+	if (!s || !request->data || !request->dataSize)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	r = wait_set(&c, s, OF_SYSTEM, request->timeoutms, &event);
+	while (!r && n < request->dataSize) {
+		request->data[n++] = (nvmlSystemEventData_v1_t){
+		    .eventType = event.type & ~GKF_EVENT_SYSTEM,
+		    .gpuId = gpu_id(&c, event.device),
+		};
+		if (n == request->dataSize || !take(&c, s, OF_SYSTEM, &event))
+			break;
+	}
+	if (!r || r == NVML_ERROR_TIMEOUT)
+		request->numEvent = n;
+	return r;
+}

@@ -1,0 +1,203 @@
+/*
+ * fault.c - what broken GPUs, broken machines and rules make of a call. What a
+ * fault says stands in fault.def; here it is said.
+ */
+#include "fronts/nvml/front.h"
+#include "base/clock.h"
+#include "machine/store/coverage.h"
+#include "machine/trouble/scenario.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Beside the codes of NVML: what a call does instead of an answer. */
+enum {
+	ANSWER_NONE = 0,
+	ANSWER_HANGS = -1,
+	ANSWER_LATE = -2,
+};
+
+#define NVML_ERROR_NONE  ANSWER_NONE
+#define NVML_ERROR_HANGS ANSWER_HANGS
+#define NVML_ERROR_LATE  ANSWER_LATE
+static const struct {
+	int answer, lookup;
+} says[GKF_FAULT_COUNT] = {
+#define FAULT(id, name, argument, least, most, usual, answer_, lookup_,        \
+	      mended, xid, events, recovery, help)                             \
+	[GKF_FAULT_##                                                          \
+	    id] = {(int)NVML_ERROR_##answer_, (int)NVML_ERROR_##lookup_},
+#include "machine/trouble/fault.def"
+#undef FAULT
+};
+#undef NVML_ERROR_NONE
+#undef NVML_ERROR_HANGS
+#undef NVML_ERROR_LATE
+
+enum when { AT_INIT, AT_LOOKUP };
+
+static const struct {
+	enum when when;
+	nvmlReturn_t answer;
+} machine_says[GKF_MACHINE_FAULT_COUNT] = {
+#define MACHINE_FAULT(id, name, when, answer, help)                            \
+	[GKF_MACHINE_FAULT_##id] = {when, NVML_ERROR_##answer},
+#include "machine/trouble/fault.def"
+#undef MACHINE_FAULT
+};
+
+void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns)
+{
+	uint64_t next = gkf_scenario_next_ns(machine), step;
+
+	if (next != UINT64_MAX) {
+		step = gkf_real_until(machine, next);
+		ns = step < ns ? step : ns;
+	}
+	gkf_event_sleep(machine, word, ns);
+}
+
+/* The word to sleep on is taken first: what is done now ends the sleep. */
+uint32_t front_look(struct gkf_machine *machine)
+{
+	uint32_t word = gkf_event_word(machine);
+
+	gkf_scenario_look(machine, gkf_machine_file(machine));
+	return word;
+}
+
+static void hang_on(struct gkf_machine *m, uint32_t word)
+{
+	front_sleep(m, word, UINT64_MAX);
+}
+
+/* Sleeps until the fault is cleared: then the call goes on as if nothing was.
+ */
+static nvmlReturn_t hang(struct gkf_machine *m, unsigned index)
+{
+	for (;;) {
+		uint32_t word = front_look(m);
+
+		if (!gkf_fault_active(m, index, GKF_FAULT_HANG))
+			return NVML_SUCCESS;
+		hang_on(m, word);
+	}
+}
+
+/* The driver gives up after a while, unless the fault is cleared meanwhile. */
+static nvmlReturn_t late(struct gkf_machine *m, unsigned index)
+{
+	uint64_t began = gk_mono_ns();
+
+	for (;;) {
+		uint32_t word = front_look(m);
+		uint64_t ns = gkf_fault_argument(m, index, GKF_FAULT_TIMEOUT);
+		uint64_t passed = gk_mono_ns() - began;
+
+		if (!gkf_fault_active(m, index, GKF_FAULT_TIMEOUT))
+			return NVML_SUCCESS;
+		if (passed >= ns)
+			return NVML_ERROR_TIMEOUT;
+		front_sleep(m, word, ns - passed);
+	}
+}
+
+/*
+ * What the first fault that says anything says. One that was cleared while it
+ * kept the call waiting lets the next one speak.
+ */
+static nvmlReturn_t first_word(const struct call *c, unsigned index,
+			       bool lookup)
+{
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	for (int i = 0; !r && i < GKF_FAULT_COUNT; i++) {
+		int answer = lookup ? says[i].lookup : says[i].answer;
+
+		if (!answer ||
+		    !gkf_fault_active(c->machine, index, (enum gkf_fault)i))
+			continue;
+		if (answer == ANSWER_HANGS)
+			r = hang(c->machine, index);
+		else if (answer == ANSWER_LATE)
+			r = late(c->machine, index);
+		else
+			r = (nvmlReturn_t)answer;
+	}
+	return r;
+}
+
+nvmlReturn_t front_broken(const struct call *c)
+{
+	return first_word(c, c->index, false);
+}
+
+static nvmlReturn_t machine_fault(struct gkf_machine *m, enum when when)
+{
+	for (int i = 0; i < GKF_MACHINE_FAULT_COUNT; i++)
+		if (machine_says[i].when == when &&
+		    gkf_machine_fault_active(m, (enum gkf_machine_fault)i))
+			return machine_says[i].answer;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t front_machine_fault(struct gkf_machine *machine)
+{
+	return machine_fault(machine, AT_INIT);
+}
+
+nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci)
+{
+	nvmlReturn_t r = machine_fault(c->machine, AT_LOOKUP);
+
+	if (r)
+		return r;
+	if (by_pci && gkf_fault_active(c->machine, index, GKF_FAULT_FALLEN))
+		return NVML_ERROR_NOT_FOUND;
+	return first_word(c, index, true);
+}
+
+/* A rule that hangs a call: until somebody changes the rules. */
+static nvmlReturn_t hang_by_rule(const struct call *c, enum nvml_row row,
+				 int device)
+{
+	int answer = GKF_RULE_HANGS;
+
+	while (answer == GKF_RULE_HANGS) {
+		uint32_t word = front_look(c->machine);
+
+		hang_on(c->machine, word);
+		if (!gkf_rule_holds(c->machine, row, device, &answer))
+			return NVML_SUCCESS;
+	}
+	return (nvmlReturn_t)answer;
+}
+
+nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row)
+{
+	int device = c->index == FRONT_NO_DEVICE ? -1 : (int)c->index;
+	int answer;
+
+	front_hold(c->file, row);
+	if (!atomic_load(&c->file->rules.count) ||
+	    !gkf_rule_applies(c->machine, row, device, &answer))
+		return NVML_SUCCESS;
+	if (answer == GKF_RULE_HANGS)
+		return hang_by_rule(c, row, device);
+	return (nvmlReturn_t)answer;
+}
+
+nvmlReturn_t front_refuse(enum nvml_row row, nvmlDevice_t device)
+{
+	struct call c;
+	nvmlReturn_t r;
+
+	r = device ? enter_device(&c, row, device, true) : enter(&c, row, true);
+	if (r)
+		return r;
+	atomic_fetch_add_explicit(&c.file->refused[row], 1,
+				  memory_order_relaxed);
+	gkf_refusal_count(c.machine, row, gkf_caller());
+	return NVML_ERROR_NOT_SUPPORTED;
+}

@@ -1,0 +1,138 @@
+/*
+ * field.c - values by field id, many in one call. What answers an id stands in
+ * fields.def; every other id of NVML is NOT_SUPPORTED, entry by entry.
+ */
+#include "fronts/nvml/field.h"
+
+#include "base/clock.h"
+#include "machine/model/ecc.h"
+#include "machine/model/link.h"
+#include "fronts/nvml/permission.h"
+
+#include <string.h>
+
+#define U32          NVML_VALUE_TYPE_UNSIGNED_INT
+#define U64          NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
+#define S32          NVML_VALUE_TYPE_SIGNED_INT
+#define FACT(member) offsetof(struct gkf_profile, member)
+#define COUNT(sum)   offsetof(struct gkf_state, sum)
+#define ERRORS(type, counter, location)                                        \
+	FIELD_ECC(NVML_MEMORY_ERROR_TYPE_##type, NVML_##counter##_ECC,         \
+		  NVML_MEMORY_LOCATION_##location)
+#define BOTH_CAUSES                                                            \
+	(FIELD_CAUSE(GKF_ECC_BY_CORRECTED) |                                   \
+	 FIELD_CAUSE(GKF_ECC_BY_UNCORRECTED))
+#define FIELD(tail, kind, reader, which)                                       \
+	COUNTER(tail, kind, reader, which, NULL)
+#define COUNTER(tail, kind, reader, which, clearer)                            \
+	[NVML_FI_##tail] = {.read = (reader),                                  \
+			    .clear = (clearer),                                \
+			    .type = (kind),                                    \
+			    .arg = (unsigned)(which)},
+static const struct field fields[NVML_FI_MAX] = {
+#include "fronts/nvml/fields.def"
+};
+#undef U32
+#undef U64
+#undef S32
+#undef FACT
+#undef COUNT
+#undef ERRORS
+#undef BOTH_CAUSES
+#undef FIELD
+#undef COUNTER
+
+/* The row of an id that this driver knows. */
+static const struct field *find(unsigned id)
+{
+	return id && id < front_generation->field_max ? &fields[id] : NULL;
+}
+
+static void put(nvmlFieldValue_t *entry, nvmlValueType_t type, uint64_t number)
+{
+	entry->valueType = type;
+	memset(&entry->value, 0, sizeof(entry->value));
+	if (type == NVML_VALUE_TYPE_UNSIGNED_INT)
+		entry->value.uiVal = (unsigned)number;
+	else if (type == NVML_VALUE_TYPE_SIGNED_INT)
+		entry->value.siVal = (int)number;
+	else
+		entry->value.ullVal = number;
+}
+
+static nvmlReturn_t read_entry(const struct call *c, nvmlFieldValue_t *entry)
+{
+	const struct field *f = find(entry->fieldId);
+	uint64_t number = 0;
+	nvmlReturn_t r;
+
+	if (!f)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (!f->read)
+		return NVML_ERROR_NOT_SUPPORTED;
+	r = f->read(c, entry->scopeId, f->arg, &number);
+	if (!r)
+		put(entry, f->type, number);
+	return r;
+}
+
+static nvmlReturn_t clear_entry(const struct call *c, nvmlFieldValue_t *entry)
+{
+	const struct field *f = find(entry->fieldId);
+	uint64_t number;
+	nvmlReturn_t r;
+
+	if (!f)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (!f->clear)
+		return NVML_ERROR_NOT_SUPPORTED;
+	r = f->read(c, entry->scopeId, f->arg, &number);
+	return r ? r : f->clear(c, entry->scopeId, f->arg, &number);
+}
+
+typedef nvmlReturn_t entry_fn(const struct call *c, nvmlFieldValue_t *entry);
+
+/* Does it to each entry, and notes when, how long and how well. */
+static unsigned each(const struct call *c, int count, nvmlFieldValue_t *entries,
+		     entry_fn *fn)
+{
+	unsigned done = 0;
+
+	for (int i = 0; i < count; i++) {
+		nvmlFieldValue_t *e = &entries[i];
+		uint64_t began = gk_mono_ns();
+
+		e->timestamp = (long long)front_wall_us();
+		e->nvmlReturn = fn(c, e);
+		e->latencyUsec =
+		    (long long)((gk_mono_ns() - began) / GK_NS_PER_US);
+		done += e->nvmlReturn == NVML_SUCCESS;
+	}
+	return done;
+}
+
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int valuesCount,
+				      nvmlFieldValue_t *values)
+{
+	ENTER_DEVICE(nvmlDeviceGetFieldValues, device,
+		     values && valuesCount > 0);
+	each(&c, valuesCount, values, read_entry);
+	return NVML_SUCCESS;
+}
+
+/* Succeeds when anything was cleared; else it says what the first entry says.
+ */
+nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int valuesCount,
+					nvmlFieldValue_t *values)
+{
+	nvmlReturn_t r;
+
+	ENTER_DEVICE(nvmlDeviceClearFieldValues, device,
+		     values && valuesCount > 0);
+	r = front_permit(&c);
+	if (r)
+		return r;
+	return each(&c, valuesCount, values, clear_entry)
+		   ? NVML_SUCCESS
+		   : values[0].nvmlReturn;
+}

@@ -1,0 +1,56 @@
+/*
+ * getters.c - the functions that read one number of a device or of its
+ * profile, and those that read one string; the numbers stand in getters.def.
+ */
+#include "fronts/nvml/front.h"
+
+#define VALUE_GETTER(symbol, type, id)                                         \
+	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \
+	{                                                                      \
+		int64_t v;                                                     \
+		ENTER_DEVICE(symbol, device, out != NULL);                     \
+		if (!value(&c, GKF_V_##id, &v))                                \
+			return NVML_ERROR_NOT_SUPPORTED;                       \
+		*out = (type)v;                                                \
+		return NVML_SUCCESS;                                           \
+	}
+#define PROFILE_GETTER(symbol, type, lowest, member)                           \
+	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device, out != NULL);                     \
+		if (c.board->profile.member < (lowest))                        \
+			return NVML_ERROR_NOT_SUPPORTED;                       \
+		*out = (type)c.board->profile.member;                          \
+		return NVML_SUCCESS;                                           \
+	}
+#define DEVICE_GETTER(symbol, type, expression)                                \
+	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device, out != NULL);                     \
+		*out = (type)(expression);                                     \
+		return NVML_SUCCESS;                                           \
+	}
+#include "fronts/nvml/getters.def"
+#undef VALUE_GETTER
+#undef PROFILE_GETTER
+#undef DEVICE_GETTER
+
+/* A string that the board may lack: then it is empty. */
+static nvmlReturn_t text(char *to, unsigned len, const char *from,
+			 size_t from_len)
+{
+	return *from ? front_copy(to, len, from, from_len)
+		     : NVML_ERROR_NOT_SUPPORTED;
+}
+
+#define TEXT_GETTER(symbol, expression)                                        \
+	nvmlReturn_t symbol(nvmlDevice_t device, char *out, unsigned int len)  \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device, out != NULL);                     \
+		return text(out, len, expression, sizeof(expression));         \
+	}
+TEXT_GETTER(nvmlDeviceGetSerial, c.board->serial)
+TEXT_GETTER(nvmlDeviceGetVbiosVersion, c.board->profile.vbios)
+TEXT_GETTER(nvmlDeviceGetBoardPartNumber, c.board->profile.part_number)
+TEXT_GETTER(nvmlDeviceGetInforomImageVersion, c.board->profile.inforom_image)
+#undef TEXT_GETTER

@@ -1,0 +1,80 @@
+/*
+ * latency.c - how long calls take. With the latency model on, calls
+ * of the whole machine follow one another, as behind the driver's lock.
+ *
+ * Figures: medians measured on an RTX 4090 laptop with driver 610 for fan,
+ * memory and process lists; NVML's documentation for PCIe throughput; 3 us,
+ * the median of a plain getter, for the rest.
+ */
+#include "fronts/nvml/front.h"
+#include "base/clock.h"
+
+/* Below this, sleeping would be later than it is long: watch the clock. */
+#define SPIN_MAX_NS GK_NS_PER_MS
+
+/* Nobody books further ahead: the word was overwritten. */
+#define BOOKED_MAX_NS (600 * GK_NS_PER_S)
+
+#define LIST_NS   4500000
+#define MEMORY_NS 12000
+#define FAN_NS    137000
+#define PCIE_NS   20000000
+#define REST_NS   3000
+
+static const uint32_t real_ns[ROW_COUNT] = {
+    [ROW_nvmlDeviceGetPcieThroughput] = PCIE_NS,
+    [ROW_nvmlDeviceGetComputeRunningProcesses] = LIST_NS,
+    [ROW_nvmlDeviceGetComputeRunningProcesses_v2] = LIST_NS,
+    [ROW_nvmlDeviceGetComputeRunningProcesses_v3] = LIST_NS,
+    [ROW_nvmlDeviceGetGraphicsRunningProcesses] = LIST_NS,
+    [ROW_nvmlDeviceGetGraphicsRunningProcesses_v2] = LIST_NS,
+    [ROW_nvmlDeviceGetGraphicsRunningProcesses_v3] = LIST_NS,
+    [ROW_nvmlDeviceGetMPSComputeRunningProcesses] = LIST_NS,
+    [ROW_nvmlDeviceGetMPSComputeRunningProcesses_v2] = LIST_NS,
+    [ROW_nvmlDeviceGetMPSComputeRunningProcesses_v3] = LIST_NS,
+    [ROW_nvmlDeviceGetRunningProcessDetailList] = LIST_NS,
+    [ROW_nvmlDeviceGetFanSpeed] = FAN_NS,
+    [ROW_nvmlDeviceGetFanSpeed_v2] = FAN_NS,
+    [ROW_nvmlDeviceGetMemoryInfo] = MEMORY_NS,
+    [ROW_nvmlDeviceGetMemoryInfo_v2] = MEMORY_NS,
+};
+
+static void wait_until(uint64_t until, bool sleep)
+{
+	if (sleep)
+		gk_sleep_until(until);
+	while (gk_mono_ns() < until)
+		;
+}
+
+/*
+ * Books the driver for ns after all that is booked, and returns the end. No
+ * lock: a process that is stopped or killed in a call keeps nobody waiting
+ * longer than the call takes.
+ */
+static uint64_t book(struct gkf_file *file, uint64_t ns)
+{
+	uint64_t now = gk_mono_ns(), end;
+	uint64_t busy = atomic_load(&file->driver_busy_ns);
+
+	do {
+		end = busy > now && busy - now < BOOKED_MAX_NS ? busy : now;
+		end += ns;
+	} while (
+	    !atomic_compare_exchange_weak(&file->driver_busy_ns, &busy, end));
+	return end;
+}
+
+void front_hold(struct gkf_file *file, enum nvml_row row)
+{
+	uint64_t extra = atomic_load(&file->extra_ns[row]);
+	uint64_t ns = real_ns[row] ? real_ns[row] : REST_NS;
+	uint64_t now = gk_mono_ns(), end = now;
+
+	if (extra > GKF_EXTRA_MAX_NS)
+		extra = 0;
+	if (atomic_load(&file->latency) == GKF_LATENCY_REAL)
+		end = book(file, ns);
+	end += extra; /* of this call alone */
+	wait_until(end, end - now >= SPIN_MAX_NS);
+}

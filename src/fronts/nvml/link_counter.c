@@ -1,0 +1,190 @@
+/*
+ * link_counter.c - the two counters of traffic that each NVLink has for its
+ * client: what they count, reset, freeze. Links since generation 3 have none;
+ * their traffic is told by field values.
+ */
+#include "machine/model/link.h"
+#include "fronts/nvml/front.h"
+#include "fronts/nvml/link_counter.h"
+
+/* Bytes of a packet and of a flit (a cycle); NVLink 2, estimated. */
+#define PACKET_BYTES 128
+#define CYCLE_BYTES  16
+
+static nvmlReturn_t find(const struct call *c, unsigned link, unsigned counter,
+			 struct gkf_link_counter **ret)
+{
+	if (!gkf_links(c->machine, c->index) ||
+	    c->board->profile.nvlink_version > 2)
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (link >= gkf_links(c->machine, c->index) ||
+	    counter >= GKF_LINK_COUNTERS)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	*ret = &c->file->device[c->index].links.link[link].counter[counter];
+	return NVML_SUCCESS;
+}
+
+/* Leaves the function unless there is such a counter. */
+#define NEEDS_COUNTER(link, counter)                                           \
+	struct gkf_link_counter *k = NULL;                                     \
+	nvmlReturn_t found = find(&c, (link), (counter), &k);                  \
+	if (found)                                                             \
+	return found
+
+static uint64_t load(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* Bytes since the last reset, or those at which the counter stands. */
+static uint64_t counted(const struct call *c, unsigned link,
+			const struct gkf_link_counter *k, enum gkf_way way)
+{
+	uint64_t now, zero = load(&k->zero[way]);
+
+	if (load(&k->frozen) == 1)
+		return load(&k->stop[way]);
+	now = gkf_link_bytes(c->machine, c->index, link, way);
+	return now > zero ? now - zero : 0;
+}
+
+/* Counters that nobody has set up count the bytes of all packets. */
+static uint64_t control_of(const struct gkf_link_counter *k)
+{
+	uint64_t control = load(&k->control);
+
+	return control ? control
+		       : NVML_NVLINK_COUNTER_UNIT_BYTES |
+			     NVML_NVLINK_COUNTER_PKTFILTER_ALL << 8;
+}
+
+static uint64_t in_units(const struct gkf_link_counter *k, uint64_t bytes)
+{
+	switch (control_of(k) & 0xff) {
+	case NVML_NVLINK_COUNTER_UNIT_CYCLES:
+		return bytes / CYCLE_BYTES;
+	case NVML_NVLINK_COUNTER_UNIT_PACKETS:
+		return bytes / PACKET_BYTES;
+	default:
+		return bytes;
+	}
+}
+
+/* What counts no data counts nothing here: data is all there is. */
+#define DATA                                                                   \
+	((uint64_t)(NVML_NVLINK_COUNTER_PKTFILTER_READ |                       \
+		    NVML_NVLINK_COUNTER_PKTFILTER_WRITE |                      \
+		    NVML_NVLINK_COUNTER_PKTFILTER_RESPDATA)                    \
+	 << 8)
+
+nvmlReturn_t link_counter(const struct call *c, unsigned link, unsigned counter,
+			  unsigned long long *ret_rx,
+			  unsigned long long *ret_tx)
+{
+	struct gkf_link_counter *k = NULL;
+	nvmlReturn_t r = find(c, link, counter, &k);
+
+	if (r)
+		return r;
+	*ret_rx = *ret_tx = 0;
+	if (!(control_of(k) & DATA))
+		return NVML_SUCCESS;
+	*ret_rx = in_units(k, counted(c, link, k, GKF_RECEIVED));
+	*ret_tx = in_units(k, counted(c, link, k, GKF_SENT));
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkUtilizationCounter(
+    nvmlDevice_t device, unsigned int link, unsigned int counter,
+    unsigned long long *rxcounter, unsigned long long *txcounter)
+{
+	ENTER_DEVICE(nvmlDeviceGetNvLinkUtilizationCounter, device,
+		     rxcounter && txcounter);
+	return link_counter(&c, link, counter, rxcounter, txcounter);
+}
+
+/* A counter at 0: of the words, the one that is read with the bytes. */
+static void reset_counter(const struct call *c, unsigned link,
+			  struct gkf_link_counter *k)
+{
+	for (int way = GKF_RECEIVED; way <= GKF_SENT; way++) {
+		atomic_store(&k->zero[way],
+			     gkf_link_bytes(c->machine, c->index, link,
+					    (enum gkf_way)way));
+		atomic_store(&k->stop[way], 0);
+	}
+}
+
+nvmlReturn_t nvmlDeviceResetNvLinkUtilizationCounter(nvmlDevice_t device,
+						     unsigned int link,
+						     unsigned int counter)
+{
+	ENTER_DEVICE(nvmlDeviceResetNvLinkUtilizationCounter, device, true);
+	NEEDS_COUNTER(link, counter);
+	reset_counter(&c, link, k);
+	return NVML_SUCCESS;
+}
+
+/* It stands at what it shows, and goes on from there. */
+static void freeze(const struct call *c, unsigned link,
+		   struct gkf_link_counter *k, bool on)
+{
+	for (int way = GKF_RECEIVED; way <= GKF_SENT; way++) {
+		uint64_t shown = counted(c, link, k, (enum gkf_way)way);
+
+		if (on)
+			atomic_store(&k->stop[way], shown);
+		else
+			atomic_store(&k->zero[way],
+				     gkf_link_bytes(c->machine, c->index, link,
+						    (enum gkf_way)way) -
+					 shown);
+	}
+	atomic_store(&k->frozen, on);
+}
+
+nvmlReturn_t nvmlDeviceFreezeNvLinkUtilizationCounter(nvmlDevice_t device,
+						      unsigned int link,
+						      unsigned int counter,
+						      nvmlEnableState_t state)
+{
+	ENTER_DEVICE(nvmlDeviceFreezeNvLinkUtilizationCounter, device,
+		     (unsigned)state <= NVML_FEATURE_ENABLED);
+	NEEDS_COUNTER(link, counter);
+	if ((load(&k->frozen) == 1) != (state == NVML_FEATURE_ENABLED))
+		freeze(&c, link, k, state == NVML_FEATURE_ENABLED);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceSetNvLinkUtilizationControl(
+    nvmlDevice_t device, unsigned int link, unsigned int counter,
+    nvmlNvLinkUtilizationControl_t *control, unsigned int reset)
+{
+	ENTER_DEVICE(nvmlDeviceSetNvLinkUtilizationControl, device,
+		     control != NULL);
+	NEEDS_COUNTER(link, counter);
+	if ((unsigned)control->units >= NVML_NVLINK_COUNTER_UNIT_RESERVED ||
+	    (unsigned)control->pktfilter & ~NVML_NVLINK_COUNTER_PKTFILTER_ALL ||
+	    !control->pktfilter)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	atomic_store(&k->control, (uint64_t)control->units |
+				      (uint64_t)control->pktfilter << 8);
+	if (reset)
+		reset_counter(&c, link, k);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t
+nvmlDeviceGetNvLinkUtilizationControl(nvmlDevice_t device, unsigned int link,
+				      unsigned int counter,
+				      nvmlNvLinkUtilizationControl_t *control)
+{
+	ENTER_DEVICE(nvmlDeviceGetNvLinkUtilizationControl, device,
+		     control != NULL);
+	NEEDS_COUNTER(link, counter);
+	control->units =
+	    (nvmlNvLinkUtilizationCountUnits_t)(control_of(k) & 0xff);
+	control->pktfilter =
+	    (nvmlNvLinkUtilizationCountPktTypes_t)(control_of(k) >> 8 & 0xff);
+	return NVML_SUCCESS;
+}

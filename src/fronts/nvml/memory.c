@@ -1,0 +1,95 @@
+/*
+ * memory.c - device memory, BAR1.
+ */
+#include "fronts/nvml/mig_handle.h"
+
+#define MIB (1ULL << 20)
+
+/* Of the device, or of the GPU instance that a MIG device is in. What the dead
+ * held is free also for those who never list processes. */
+static nvmlReturn_t read_memory(const struct call *c, struct gkf_memory *ret_m)
+{
+	gkf_reap(c->machine, false);
+	if (c->instance == GKF_NO_INSTANCE) {
+		gkf_memory(c->machine, c->index, ret_m);
+		return NVML_SUCCESS;
+	}
+	if (gkf_memory_gi(c->machine, c->index, GKF_INSTANCE_GI(c->instance),
+			  ret_m))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	return mig_confirm(c);
+}
+
+/* This version has no figure for the reserve: it counts as used. */
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
+{
+	struct gkf_memory m;
+	nvmlReturn_t r;
+
+	ENTER_DEVICE(nvmlDeviceGetMemoryInfo, device, memory != NULL);
+	r = read_memory(&c, &m);
+	if (r)
+		return r;
+	memory->total = m.total;
+	memory->free = m.free;
+	memory->used = m.total - m.free;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
+					nvmlMemory_v2_t *memory)
+{
+	struct gkf_memory m;
+	nvmlReturn_t r;
+
+	ENTER_DEVICE(nvmlDeviceGetMemoryInfo_v2, device, memory != NULL);
+	if (!TAKES(memory->version, nvmlMemory_v2))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	r = read_memory(&c, &m);
+	if (r)
+		return r;
+	memory->total = m.total;
+	memory->reserved = m.reserved;
+	memory->free = m.free;
+	memory->used = m.used;
+	return NVML_SUCCESS;
+}
+
+/* Nothing maps the part of a MIG device. */
+static nvmlReturn_t mig_bar1(const struct call *c, nvmlBAR1Memory_t *ret_bar1)
+{
+	struct gkf_mig_gi gi;
+	nvmlReturn_t r = mig_error(gkf_mig_gi_read(
+	    c->machine, c->index, GKF_INSTANCE_GI(c->instance), &gi));
+
+	if (!r)
+		r = mig_confirm(c);
+	if (r)
+		return r;
+	ret_bar1->bar1Total =
+	    MIB *
+	    gkf_mig_bar1_mib(gkf_mig_board(&c->board->profile), gi.profile);
+	ret_bar1->bar1Used = 0;
+	ret_bar1->bar1Free = ret_bar1->bar1Total;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device,
+					 nvmlBAR1Memory_t *bar1Memory)
+{
+	int64_t used;
+	uint64_t total;
+
+	ENTER_DEVICE(nvmlDeviceGetBAR1MemoryInfo, device, bar1Memory != NULL);
+	if (c.instance != GKF_NO_INSTANCE)
+		return mig_bar1(&c, bar1Memory);
+	if (!value(&c, GKF_V_BAR1_USED, &used))
+		return NVML_ERROR_NOT_SUPPORTED;
+	total = (uint64_t)c.board->profile.bar1_mib * MIB;
+	if ((uint64_t)used > total)
+		used = (int64_t)total;
+	bar1Memory->bar1Total = total;
+	bar1Memory->bar1Used = (uint64_t)used;
+	bar1Memory->bar1Free = total - (uint64_t)used;
+	return NVML_SUCCESS;
+}

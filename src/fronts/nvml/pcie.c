@@ -1,0 +1,46 @@
+/*
+ * pcie.c - traffic on PCIe and the speed of its lanes.
+ */
+#include "fronts/nvml/front.h"
+
+nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device,
+					 nvmlPcieUtilCounter_t counter,
+					 unsigned int *value_kib)
+{
+	int64_t v;
+
+	ENTER_DEVICE(nvmlDeviceGetPcieThroughput, device,
+		     value_kib && (unsigned)counter < NVML_PCIE_UTIL_COUNT);
+	if (!value(&c,
+		   counter == NVML_PCIE_UTIL_TX_BYTES ? GKF_V_PCIE_TX
+						      : GKF_V_PCIE_RX,
+		   &v))
+		return NVML_ERROR_NOT_SUPPORTED;
+	*value_kib = (unsigned)v;
+	return NVML_SUCCESS;
+}
+
+/* Megabit a second of a lane in each generation; PCI Express Base 6. */
+nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device,
+				    unsigned int *pcieSpeed)
+{
+	static const unsigned mbps[] = {0,     2500,  5000, 8000,
+					16000, 32000, 64000};
+	int64_t gen;
+
+	ENTER_DEVICE(nvmlDeviceGetPcieSpeed, device, pcieSpeed != NULL);
+	if (!value(&c, GKF_V_PCIE_GEN, &gen) || gen < 1 ||
+	    gen >= (int64_t)(sizeof(mbps) / sizeof(*mbps)))
+		return NVML_ERROR_NOT_SUPPORTED;
+	*pcieSpeed = mbps[gen];
+	return NVML_SUCCESS;
+}
+
+/* NVML numbers the speeds as PCIe its generations. */
+nvmlReturn_t nvmlDeviceGetPcieLinkMaxSpeed(nvmlDevice_t device,
+					   unsigned int *maxSpeed)
+{
+	ENTER_DEVICE(nvmlDeviceGetPcieLinkMaxSpeed, device, maxSpeed != NULL);
+	*maxSpeed = (unsigned)c.board->profile.pcie_gen;
+	return NVML_SUCCESS;
+}

@@ -1,0 +1,216 @@
+/*
+ * platform.c - what a device says of itself and of the platform it sits in:
+ * identifiers beside its UUID, module, addressing, virtualisation, host name.
+ */
+#include "base/mix.h"
+#include "fronts/nvml/permission.h"
+#include "machine/store/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* A number that follows from the UUID; another one for each salt. */
+static uint64_t identifier(const struct call *c, uint64_t salt)
+{
+	uint64_t x = salt;
+
+	for (const char *at = c->board->uuid; *at; at++)
+		x = gkf_mix(x ^ (unsigned char)*at);
+	return x;
+}
+
+static bool is(const struct call *c, const char *architecture)
+{
+	return strcmp(c->board->profile.architecture, architecture) == 0;
+}
+
+enum { SALT_PDI = 1, SALT_IB };
+
+nvmlReturn_t nvmlDeviceGetPdi(nvmlDevice_t device, nvmlPdi_t *pdi)
+{
+	ENTER_DEVICE(nvmlDeviceGetPdi, device, pdi != NULL);
+	if (!TAKES(pdi->version, nvmlPdi_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	pdi->value = identifier(&c, SALT_PDI);
+	return NVML_SUCCESS;
+}
+
+/* 1 for cards as well: published listings of a GeForce say so. */
+static unsigned module(const struct call *c)
+{
+	return c->board->profile.sxm
+		   ? gkf_topology(c->machine)->seat[c->index].module
+		   : 1;
+}
+
+nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned int *moduleId)
+{
+	ENTER_DEVICE(nvmlDeviceGetModuleId, device, moduleId != NULL);
+	*moduleId = module(&c);
+	return NVML_SUCCESS;
+}
+
+#define PEER_DIRECT 0
+#define PEER_SWITCH 1
+#define HOST_ID     1
+
+/*
+ * Published listings before Blackwell say: no chassis, slot 0, tray 0, host 1,
+ * directly connected. Boards since then know their switch and their fabric
+ * identifier (8 bytes).
+ */
+nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device,
+				       nvmlPlatformInfo_t *info)
+{
+	const struct gkf_seat *seat;
+	unsigned char guid[16] = {0};
+	uint64_t ib;
+	bool fabric;
+
+	ENTER_DEVICE(nvmlDeviceGetPlatformInfo, device, info != NULL);
+	seat = &gkf_topology(c.machine)->seat[c.index];
+	fabric = is(&c, "BLACKWELL") && seat->fabric;
+	ib = fabric ? identifier(&c, SALT_IB) : 0;
+	memcpy(guid, &ib, sizeof(ib));
+	if (TAKES(info->version, nvmlPlatformInfo_v1)) {
+		nvmlPlatformInfo_v1_t *v1 = (nvmlPlatformInfo_v1_t *)info;
+
+		*v1 = (nvmlPlatformInfo_v1_t){
+		    .version = nvmlPlatformInfo_v1,
+		    .nodeIndex = HOST_ID,
+		    .peerType = fabric ? PEER_SWITCH : PEER_DIRECT,
+		    .moduleId = (unsigned char)module(&c)};
+		memcpy(v1->ibGuid, guid, sizeof(guid));
+		return NVML_SUCCESS;
+	}
+	if (!TAKES(info->version, nvmlPlatformInfo_v2))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	*info = (nvmlPlatformInfo_v2_t){.version = nvmlPlatformInfo_v2,
+					.hostId = HOST_ID,
+					.peerType =
+					    fabric ? PEER_SWITCH : PEER_DIRECT,
+					.moduleId = (unsigned char)module(&c)};
+	memcpy(info->ibGuid, guid, sizeof(guid));
+	return NVML_SUCCESS;
+}
+
+/* ---- host name: since Blackwell ---- */
+
+nvmlReturn_t nvmlDeviceGetHostname_v1(nvmlDevice_t device,
+				      nvmlHostname_v1_t *hostname)
+{
+	char text[GKF_TEXT_MAX];
+
+	ENTER_DEVICE(nvmlDeviceGetHostname_v1, device, hostname != NULL);
+	if (!is(&c, "BLACKWELL"))
+		return NVML_ERROR_NOT_SUPPORTED;
+	gkf_text_read(&c.file->device[c.index].hostname, text);
+	return front_copy(hostname->value, sizeof(hostname->value), text,
+			  sizeof(text));
+}
+
+/* Letters, digits, dots and dashes, as host names have. */
+static bool is_hostname(const nvmlHostname_v1_t *name)
+{
+	size_t n = strnlen(name->value, sizeof(name->value));
+
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)name->value[i]) &&
+		    name->value[i] != '-' && name->value[i] != '.')
+			return false;
+	return n < sizeof(name->value);
+}
+
+nvmlReturn_t nvmlDeviceSetHostname_v1(nvmlDevice_t device,
+				      nvmlHostname_v1_t *hostname)
+{
+	nvmlReturn_t r;
+
+	ENTER_DEVICE(nvmlDeviceSetHostname_v1, device, hostname != NULL);
+	if (!is(&c, "BLACKWELL"))
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (!is_hostname(hostname))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	r = front_permit(&c);
+	return r ? r
+		 : front_error(gkf_text_write(c.machine,
+					      &c.file->device[c.index].hostname,
+					      hostname->value));
+}
+
+/* ---- what it can ---- */
+
+/* No board of ours lends memory of other nodes. */
+nvmlReturn_t nvmlDeviceGetCapabilities(nvmlDevice_t device,
+				       nvmlDeviceCapabilities_t *caps)
+{
+	ENTER_DEVICE(nvmlDeviceGetCapabilities, device, caps != NULL);
+	if (!TAKES(caps->version, nvmlDeviceCapabilities_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	caps->capMask = 0;
+	return NVML_SUCCESS;
+}
+
+/* Since Turing. */
+nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
+					 nvmlDeviceAddressingMode_t *mode)
+{
+	int64_t v;
+
+	ENTER_DEVICE(nvmlDeviceGetAddressingMode, device, mode != NULL);
+	if (!TAKES(mode->version, nvmlDeviceAddressingMode_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	if (is(&c, "VOLTA") || !value(&c, GKF_V_ADDRESSING, &v))
+		return NVML_ERROR_NOT_SUPPORTED;
+	mode->value = (unsigned)v;
+	return NVML_SUCCESS;
+}
+
+/* H100 and H200 say disabled, consumer boards that they have none. */
+nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device,
+				       nvmlC2cModeInfo_v1_t *c2cModeInfo)
+{
+	ENTER_DEVICE(nvmlDeviceGetC2cModeInfoV, device, c2cModeInfo != NULL);
+	if (!c.board->profile.sxm || c.board->profile.compute_major < 9)
+		return NVML_ERROR_NOT_SUPPORTED;
+	c2cModeInfo->isC2cEnabled = 0;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device,
+					     nvmlGpuVirtualizationMode_t *mode)
+{
+	int64_t v;
+
+	ENTER_DEVICE(nvmlDeviceGetVirtualizationMode, device, mode != NULL);
+	if (!value(&c, GKF_V_VIRTUALIZATION, &v))
+		return NVML_ERROR_NOT_SUPPORTED;
+	*mode = (nvmlGpuVirtualizationMode_t)v;
+	return NVML_SUCCESS;
+}
+
+/* A mode is chosen on hosts of vGPUs alone. */
+nvmlReturn_t nvmlDeviceSetVirtualizationMode(nvmlDevice_t device,
+					     nvmlGpuVirtualizationMode_t mode)
+{
+	ENTER_DEVICE(nvmlDeviceSetVirtualizationMode, device,
+		     (unsigned)mode <= NVML_GPU_VIRTUALIZATION_MODE_HOST_VSGA);
+	return NVML_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- the same on every board we have ---- */
+
+nvmlReturn_t nvmlDeviceGetBusType(nvmlDevice_t device, nvmlBusType_t *type)
+{
+	ENTER_DEVICE(nvmlDeviceGetBusType, device, type != NULL);
+	*type = NVML_BUS_TYPE_PCIE;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device,
+					unsigned int *multiGpuBool)
+{
+	ENTER_DEVICE(nvmlDeviceGetMultiGpuBoard, device, multiGpuBool != NULL);
+	*multiGpuBool = 0;
+	return NVML_SUCCESS;
+}

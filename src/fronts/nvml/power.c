@@ -1,0 +1,81 @@
+/*
+ * power.c - power and its limits, in milliwatts.
+ */
+#include "machine/model/controls.h"
+#include "fronts/nvml/permission.h"
+#include "fronts/nvml/power.h"
+
+/* The mean of the last second where the board has one, else that of now. */
+nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *power)
+{
+	int64_t mw;
+
+	ENTER_DEVICE(nvmlDeviceGetPowerUsage, device, power != NULL);
+	if (!value(&c,
+		   power_has_average(&c.board->profile) ? GKF_V_POWER_AVERAGE
+							: GKF_V_POWER,
+		   &mw))
+		return NVML_ERROR_NOT_SUPPORTED;
+	*power = (unsigned)mw;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t power_limit_in_force(const struct call *c, uint64_t *ret_mw)
+{
+	const struct gkf_profile *p = &c->board->profile;
+	int64_t mw, profiles = 0;
+
+	if (!value(c, GKF_V_POWER_LIMIT, &mw))
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (mw > p->power_max_mw)
+		mw = p->power_max_mw;
+	value(c, GKF_V_POWER_PROFILES, &profiles);
+	*ret_mw = (uint64_t)gkf_power_limit_in_force(p, mw, (uint32_t)profiles);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device,
+					     unsigned int *limit)
+{
+	uint64_t mw;
+	nvmlReturn_t r;
+
+	ENTER_DEVICE(nvmlDeviceGetEnforcedPowerLimit, device, limit != NULL);
+	r = power_limit_in_force(&c, &mw);
+	if (!r)
+		*limit = (unsigned)mw;
+	return r;
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(
+    nvmlDevice_t device, unsigned int *minLimit, unsigned int *maxLimit)
+{
+	ENTER_DEVICE(nvmlDeviceGetPowerManagementLimitConstraints, device,
+		     minLimit && maxLimit);
+	*minLimit = (unsigned)c.board->profile.power_min_mw;
+	*maxLimit = (unsigned)c.board->profile.power_max_mw;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceSetPowerManagementLimit(nvmlDevice_t device,
+					       unsigned int limit)
+{
+	ENTER_DEVICE(nvmlDeviceSetPowerManagementLimit, device, true);
+	return front_set(&c, GKF_V_POWER_LIMIT, limit);
+}
+
+/* No board here has a limit for its module or its memory alone. */
+nvmlReturn_t
+nvmlDeviceSetPowerManagementLimit_v2(nvmlDevice_t device,
+				     nvmlPowerValue_v2_t *powerValue)
+{
+	ENTER_DEVICE(nvmlDeviceSetPowerManagementLimit_v2, device,
+		     powerValue != NULL);
+	if (!TAKES(powerValue->version, nvmlPowerValue_v2))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	if (powerValue->powerScope >= NVML_POWER_SCOPE_COUNT)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (powerValue->powerScope != NVML_POWER_SCOPE_GPU)
+		return NVML_ERROR_NOT_SUPPORTED;
+	return front_set(&c, GKF_V_POWER_LIMIT, powerValue->powerValueMw);
+}

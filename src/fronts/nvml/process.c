@@ -1,0 +1,158 @@
+/*
+ * process.c - who holds memory of a device. Ten functions, one list: they
+ * differ in the kind of process and in the size of a record, which the name
+ * of the symbol decides (16 bytes without a suffix, 24 with _v2 or _v3).
+ */
+#include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/process.h"
+
+#include <stdlib.h>
+
+nvmlReturn_t process_list_read(const struct call *c, unsigned types,
+			       struct process_list *l)
+{
+	unsigned cap = PROCESS_SHORT_LIST;
+	int r;
+
+	l->at = l->room;
+	for (;;) {
+		r = gkf_processes_in(c->machine, c->index, c->instance, types,
+				     l->at, cap, &l->count);
+		if (r || l->count <= cap)
+			return front_error(r);
+		if (l->at != l->room)
+			free(l->at);
+		cap =
+		    l->count + PROCESS_SHORT_LIST; /* some may join meanwhile */
+		l->at = calloc(cap, sizeof(*l->at));
+		if (!l->at) {
+			l->at = l->room;
+			return NVML_ERROR_MEMORY;
+		}
+	}
+}
+
+void process_list_free(struct process_list *l)
+{
+	if (l->at != l->room)
+		free(l->at);
+}
+
+/* All ones without an instance. */
+static unsigned gi_of(const struct gkf_process *p)
+{
+	return p->instance == GKF_NO_INSTANCE ? UINT32_MAX
+					      : GKF_INSTANCE_GI(p->instance);
+}
+
+static unsigned ci_of(const struct gkf_process *p)
+{
+	return p->instance == GKF_NO_INSTANCE ? UINT32_MAX
+					      : GKF_INSTANCE_CI(p->instance);
+}
+
+typedef void put_fn(void *records, unsigned i, const struct gkf_process *p);
+
+static void put_v1(void *records, unsigned i, const struct gkf_process *p)
+{
+	((nvmlProcessInfo_v1_t *)records)[i] = (nvmlProcessInfo_v1_t){
+	    .pid = (unsigned)p->pid,
+	    .usedGpuMemory = p->bytes,
+	};
+}
+
+static void put_v2(void *records, unsigned i, const struct gkf_process *p)
+{
+	((nvmlProcessInfo_v2_t *)records)[i] = (nvmlProcessInfo_v2_t){
+	    .pid = (unsigned)p->pid,
+	    .usedGpuMemory = p->bytes,
+	    .gpuInstanceId = gi_of(p),
+	    .computeInstanceId = ci_of(p),
+	};
+}
+
+/* No memory is confidential here. */
+static void put_detail(void *records, unsigned i, const struct gkf_process *p)
+{
+	((nvmlProcessDetail_v1_t *)records)[i] = (nvmlProcessDetail_v1_t){
+	    .pid = (unsigned)p->pid,
+	    .usedGpuMemory = p->bytes,
+	    .gpuInstanceId = gi_of(p),
+	    .computeInstanceId = ci_of(p),
+	};
+}
+
+/*
+ * Drivers 535.43 to 535.86 wrote the records of the detail list into the _v3
+ * lists, 8 bytes longer than their callers knew.
+ */
+static put_fn *put_v3(void)
+{
+	return front_generation->record == sizeof(nvmlProcessDetail_v1_t)
+		   ? put_detail
+		   : put_v2;
+}
+
+/*
+ * The two-call protocol: *cap is the room at records; it becomes the number
+ * of processes, and nothing is written when they are more than the room.
+ */
+static nvmlReturn_t give_list(const struct call *c, unsigned types,
+			      unsigned *cap, void *records, put_fn *put)
+{
+	struct process_list l;
+	unsigned room = records ? *cap : 0;
+	nvmlReturn_t r = process_list_read(c, types, &l);
+
+	if (!r)
+		r = mig_confirm(c);
+	if (!r) {
+		*cap = l.count;
+		r = l.count > room ? NVML_ERROR_INSUFFICIENT_SIZE
+				   : NVML_SUCCESS;
+	}
+	for (unsigned i = 0; !r && i < l.count; i++)
+		put(records, i, &l.at[i]);
+	process_list_free(&l);
+	return r;
+}
+
+#define LIST(symbol, record, types, put)                                       \
+	nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *infoCount,      \
+			    record *infos)                                     \
+	{                                                                      \
+		ENTER_DEVICE(symbol, device,                                   \
+			     infoCount && (infos || !*infoCount));             \
+		return give_list(&c, types, infoCount, infos, put);            \
+	}
+#define LISTS(name, types)                                                     \
+	LIST(name, nvmlProcessInfo_v1_t, types, put_v1)                        \
+	LIST(name##_v2, nvmlProcessInfo_v2_t, types, put_v2)                   \
+	LIST(name##_v3, nvmlProcessInfo_t, types, put_v3())
+LISTS(nvmlDeviceGetComputeRunningProcesses, GKF_COMPUTE)
+LISTS(nvmlDeviceGetGraphicsRunningProcesses, GKF_GRAPHICS)
+LISTS(nvmlDeviceGetMPSComputeRunningProcesses, GKF_MPS)
+#undef LISTS
+#undef LIST
+
+nvmlReturn_t
+nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
+				      nvmlProcessDetailList_t *plist)
+{
+	static const unsigned types[] = {
+	    [NVML_PROCESS_MODE_COMPUTE] = GKF_COMPUTE,
+	    [NVML_PROCESS_MODE_GRAPHICS] = GKF_GRAPHICS,
+	    [NVML_PROCESS_MODE_MPS] = GKF_MPS,
+	    [NVML_PROCESS_MODE_ALL] = GKF_COMPUTE | GKF_GRAPHICS | GKF_MPS,
+	};
+
+	ENTER_DEVICE(nvmlDeviceGetRunningProcessDetailList, device,
+		     plist != NULL);
+	if (!TAKES(plist->version, nvmlProcessDetailList_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	if (plist->mode >= NVML_PROCESS_MODE_MAX ||
+	    (plist->numProcArrayEntries && !plist->procArray))
+		return NVML_ERROR_INVALID_ARGUMENT;
+	return give_list(&c, types[plist->mode], &plist->numProcArrayEntries,
+			 plist->procArray, put_detail);
+}

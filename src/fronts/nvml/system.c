@@ -1,0 +1,54 @@
+/*
+ * system.c - facts about the whole machine: versions, process names.
+ */
+#include "fronts/nvml/front.h"
+#include "base/fs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
+{
+	ENTER(nvmlSystemGetDriverVersion, version != NULL);
+	return front_copy(version, length, c.file->driver_version,
+			  sizeof(c.file->driver_version));
+}
+
+nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
+{
+	ENTER(nvmlSystemGetNVMLVersion, version != NULL);
+	return front_copy(version, length, c.file->nvml_version,
+			  sizeof(c.file->nvml_version));
+}
+
+/* The first word of the command line; cut where the buffer ends. */
+nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name,
+				      unsigned int length)
+{
+	char path[32], line[4096];
+	ssize_t n;
+
+	ENTER(nvmlSystemGetProcessName, name && length);
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
+	n = gk_read_at(AT_FDCWD, path, line, sizeof(line));
+	if (n < 0)
+		return NVML_ERROR_NOT_FOUND;
+	snprintf(name, length, "%s", line);
+	return NVML_SUCCESS;
+}
+
+/* As remembered: branches are named after the driver they begin with. */
+nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t *branchInfo,
+				       unsigned int length)
+{
+	char text[32];
+
+	ENTER(nvmlSystemGetDriverBranch, branchInfo != NULL);
+	if (!TAKES(branchInfo->version, nvmlSystemDriverBranchInfo_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	if (length > sizeof(branchInfo->branch))
+		length = sizeof(branchInfo->branch);
+	snprintf(text, sizeof(text), "r%u_00", front_generation->level / 1000);
+	return front_copy(branchInfo->branch, length, text, sizeof(text));
+}

@@ -1,0 +1,168 @@
+/*
+ * thermal.c - temperatures and their thresholds, in degrees Celsius.
+ */
+#include "fronts/nvml/permission.h"
+
+#include <string.h>
+
+/* The lowest temperature that fans and clocks can aim at; estimated. */
+#define TARGET_MIN_C 65
+
+nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device,
+				      nvmlTemperatureSensors_t sensorType,
+				      unsigned int *temp)
+{
+	int64_t v;
+
+	ENTER_DEVICE(nvmlDeviceGetTemperature, device,
+		     temp && sensorType == NVML_TEMPERATURE_GPU);
+	if (!value(&c, GKF_V_TEMPERATURE, &v))
+		return NVML_ERROR_NOT_SUPPORTED;
+	*temp = (unsigned)v;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device,
+				       nvmlTemperature_t *temperature)
+{
+	int64_t v;
+
+	ENTER_DEVICE(nvmlDeviceGetTemperatureV, device, temperature != NULL);
+	if (!TAKES(temperature->version, nvmlTemperature_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	if (temperature->sensorType != NVML_TEMPERATURE_GPU)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (!value(&c, GKF_V_TEMPERATURE, &v))
+		return NVML_ERROR_NOT_SUPPORTED;
+	temperature->temperature = (int)v;
+	return NVML_SUCCESS;
+}
+
+/* -1: this board tells no such threshold. */
+static int64_t threshold(const struct call *c, nvmlTemperatureThresholds_t type)
+{
+	const struct gkf_profile *p = &c->board->profile;
+	int64_t target = -1;
+	bool aims = value(c, GKF_V_TARGET_TEMPERATURE, &target);
+	const int64_t of[NVML_TEMPERATURE_THRESHOLD_COUNT] = {
+	    [NVML_TEMPERATURE_THRESHOLD_SHUTDOWN] = p->temp_shutdown_c,
+	    [NVML_TEMPERATURE_THRESHOLD_SLOWDOWN] = p->temp_slowdown_c,
+	    [NVML_TEMPERATURE_THRESHOLD_MEM_MAX] = p->mem_temp_max_c,
+	    [NVML_TEMPERATURE_THRESHOLD_GPU_MAX] = p->temp_max_c,
+	    [NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN] =
+		aims ? TARGET_MIN_C : -1,
+	    [NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR] = target,
+	    [NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX] =
+		aims ? p->temp_max_c : -1,
+	    [NVML_TEMPERATURE_THRESHOLD_GPS_CURR] = -1,
+	};
+
+	return of[type];
+}
+
+nvmlReturn_t
+nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
+				  nvmlTemperatureThresholds_t thresholdType,
+				  unsigned int *temp)
+{
+	int64_t v;
+
+	ENTER_DEVICE(nvmlDeviceGetTemperatureThreshold, device,
+		     temp && (unsigned)thresholdType <
+				 NVML_TEMPERATURE_THRESHOLD_COUNT);
+	v = threshold(&c, thresholdType);
+	if (v < 0)
+		return NVML_ERROR_NOT_SUPPORTED;
+	*temp = (unsigned)v;
+	return NVML_SUCCESS;
+}
+
+/* What the board aims at is all that can be moved. */
+nvmlReturn_t nvmlDeviceSetTemperatureThreshold(
+    nvmlDevice_t device, nvmlTemperatureThresholds_t thresholdType, int *temp)
+{
+	ENTER_DEVICE(nvmlDeviceSetTemperatureThreshold, device,
+		     temp && (unsigned)thresholdType <
+				 NVML_TEMPERATURE_THRESHOLD_COUNT);
+	if (thresholdType != NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR ||
+	    threshold(&c, thresholdType) < 0)
+		return NVML_ERROR_NOT_SUPPORTED;
+	if (*temp < TARGET_MIN_C || *temp > c.board->profile.temp_max_c)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	return front_set(&c, GKF_V_TARGET_TEMPERATURE, *temp);
+}
+
+/*
+ * Up to the highest operating temperature, which is where nvidia-smi's
+ * "T.Limit" of an H200 ends. GeForce and boards before Ada do not tell it.
+ */
+nvmlReturn_t
+nvmlDeviceGetMarginTemperature(nvmlDevice_t device,
+			       nvmlMarginTemperature_t *marginTempInfo)
+{
+	const struct gkf_profile *p;
+	int64_t v;
+
+	ENTER_DEVICE(nvmlDeviceGetMarginTemperature, device,
+		     marginTempInfo != NULL);
+	if (!TAKES(marginTempInfo->version, nvmlMarginTemperature_v1))
+		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+	p = &c.board->profile;
+	if (p->compute_major * 10 + p->compute_minor < 89 ||
+	    strcmp(p->brand, "GEFORCE") == 0 ||
+	    !value(&c, GKF_V_TEMPERATURE, &v))
+		return NVML_ERROR_NOT_SUPPORTED;
+	marginTempInfo->marginTemperature = (int)(p->temp_max_c - v);
+	return NVML_SUCCESS;
+}
+
+/* Sensors in order: core, memory. */
+static const struct {
+	enum gkf_value now;
+	nvmlThermalTarget_t target;
+	size_t max; /* offset in the profile */
+} sensors[] = {
+    {GKF_V_TEMPERATURE, NVML_THERMAL_TARGET_GPU,
+     offsetof(struct gkf_profile, temp_max_c)},
+    {GKF_V_MEM_TEMPERATURE, NVML_THERMAL_TARGET_MEMORY,
+     offsetof(struct gkf_profile, mem_temp_max_c)},
+};
+#define SENSORS (sizeof(sensors) / sizeof(*sensors))
+
+/* Adds a sensor; false when the board has it not. */
+static bool tell_sensor(const struct call *c, unsigned i,
+			nvmlGpuThermalSettings_t *to)
+{
+	int64_t now, max;
+
+	if (!value(c, sensors[i].now, &now))
+		return false;
+	memcpy(&max, (const char *)&c->board->profile + sensors[i].max,
+	       sizeof(max));
+	to->sensor[to->count].controller = NVML_THERMAL_CONTROLLER_GPU_INTERNAL;
+	to->sensor[to->count].defaultMaxTemp = (int)max;
+	to->sensor[to->count].currentTemp = (int)now;
+	to->sensor[to->count].target = sensors[i].target;
+	to->count++;
+	return true;
+}
+
+/* By index, or all of them: NVML_THERMAL_TARGET_ALL. */
+nvmlReturn_t
+nvmlDeviceGetThermalSettings(nvmlDevice_t device, unsigned int sensorIndex,
+			     nvmlGpuThermalSettings_t *pThermalSettings)
+{
+	nvmlGpuThermalSettings_t told = {0};
+
+	ENTER_DEVICE(nvmlDeviceGetThermalSettings, device,
+		     pThermalSettings &&
+			 (sensorIndex < SENSORS ||
+			  sensorIndex == NVML_THERMAL_TARGET_ALL));
+	for (unsigned i = 0; i < SENSORS; i++)
+		if (sensorIndex == i || sensorIndex == NVML_THERMAL_TARGET_ALL)
+			tell_sensor(&c, i, &told);
+	if (!told.count)
+		return NVML_ERROR_NOT_SUPPORTED;
+	*pThermalSettings = told;
+	return NVML_SUCCESS;
+}

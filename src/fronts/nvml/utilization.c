@@ -1,0 +1,54 @@
+/*
+ * utilization.c - how busy the engines of a device are.
+ */
+#include "fronts/nvml/front.h"
+
+/* Figures are of the last whole bin. */
+#define PERIOD_US ((unsigned)(GKF_BIN_NS / 1000))
+
+nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
+					   nvmlUtilization_t *utilization)
+{
+	int64_t gpu, memory;
+
+	ENTER_DEVICE(nvmlDeviceGetUtilizationRates, device,
+		     utilization != NULL);
+	if (!value(&c, GKF_V_GPU_UTIL, &gpu) ||
+	    !value(&c, GKF_V_MEM_UTIL, &memory))
+		return NVML_ERROR_NOT_SUPPORTED;
+	utilization->gpu = (unsigned)gpu;
+	utilization->memory = (unsigned)memory;
+	return NVML_SUCCESS;
+}
+
+/*
+ * Boards since Turing (7.5) call an engine that they lack idle, as the
+ * captures of a 2080 and a 4080 show; older ones do not know it.
+ */
+static bool engine(const struct call *c, enum gkf_value id, int64_t *ret_busy)
+{
+	const struct gkf_profile *p = &c->board->profile;
+
+	if (value(c, id, ret_busy))
+		return true;
+	*ret_busy = 0;
+	return p->compute_major * 10 + p->compute_minor >= 75;
+}
+
+#define ENGINE(symbol, id)                                                     \
+	nvmlReturn_t symbol(nvmlDevice_t device, unsigned int *utilization,    \
+			    unsigned int *samplingPeriodUs)                    \
+	{                                                                      \
+		int64_t v;                                                     \
+		ENTER_DEVICE(symbol, device, utilization &&samplingPeriodUs);  \
+		if (!engine(&c, GKF_V_##id, &v))                               \
+			return NVML_ERROR_NOT_SUPPORTED;                       \
+		*utilization = (unsigned)v;                                    \
+		*samplingPeriodUs = PERIOD_US;                                 \
+		return NVML_SUCCESS;                                           \
+	}
+ENGINE(nvmlDeviceGetEncoderUtilization, ENC_UTIL)
+ENGINE(nvmlDeviceGetDecoderUtilization, DEC_UTIL)
+ENGINE(nvmlDeviceGetJpgUtilization, JPG_UTIL)
+ENGINE(nvmlDeviceGetOfaUtilization, OFA_UTIL)
+#undef ENGINE

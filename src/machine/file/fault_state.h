@@ -1,0 +1,80 @@
+/*
+ * fault_state.h - what the machine file knows of faults: those of a device,
+ * those of the whole machine, rules for single functions, and who was refused.
+ * Every number may have been overwritten by anybody: readers bound it.
+ */
+#ifndef GKF_FAULT_STATE_H
+#define GKF_FAULT_STATE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum gkf_fault {
+#define FAULT(id, ...) GKF_FAULT_##id,
+#include "machine/trouble/fault.def"
+#undef FAULT
+	GKF_FAULT_COUNT
+};
+
+enum gkf_machine_fault {
+#define MACHINE_FAULT(id, ...) GKF_MACHINE_FAULT_##id,
+#include "machine/trouble/fault.def"
+#undef MACHINE_FAULT
+	GKF_MACHINE_FAULT_COUNT
+};
+
+/* The bit of a fault. */
+#define GKF_FAULT_BIT(fault) (1ULL << (fault))
+
+/* Of a device. An argument is written before its bit is. */
+struct gkf_fault_state {
+	_Atomic uint64_t active; /* a bit a fault */
+	_Atomic uint64_t argument[GKF_FAULT_COUNT];
+	_Atomic uint64_t since_ns[GKF_FAULT_COUNT]; /* machine time */
+	_Atomic uint64_t xids; /* Xids since the machine was made */
+	_Atomic uint64_t last_xid;
+};
+
+#define GKF_RULES_MAX 64
+
+/*
+ * A function fails. `life` is odd while the rule holds and grows by one at
+ * each change, so that a reader notices one that changes under its eyes.
+ */
+struct gkf_rule {
+	_Atomic uint64_t life;
+	uint64_t gpus;        /* a bit a device; all ones: calls of none, too */
+	uint32_t function;    /* row of nvml.def */
+	int32_t answer;       /* nvmlReturn_t, or GKF_RULE_HANGS */
+	uint64_t after;       /* calls that still work */
+	uint64_t times;       /* calls that fail at most; 0: all */
+	uint32_t per_million; /* of the calls that could fail */
+	uint32_t unused;
+	uint64_t seed;
+	_Atomic uint64_t calls, failed; /* so far */
+};
+
+#define GKF_RULE_HANGS (-1)
+
+struct gkf_rules {
+	_Atomic uint64_t count; /* 0: nobody needs to look */
+	struct gkf_rule rule[GKF_RULES_MAX];
+};
+
+#define GKF_REFUSALS_MAX 2048
+#define GKF_CALLER_MAX   16 /* of the name of a program; NUL-ended */
+
+/* One program asked for one function that is not there. */
+struct gkf_refusal {
+	_Atomic uint64_t key; /* of both; 0: free */
+	_Atomic uint64_t caller[GKF_CALLER_MAX / 8];
+	_Atomic uint64_t function; /* row of nvml.def, + 1; or see count.h */
+	_Atomic uint64_t count;
+};
+
+struct gkf_refusals {
+	_Atomic uint64_t lost; /* refusals that found no room */
+	struct gkf_refusal entry[GKF_REFUSALS_MAX];
+};
+
+#endif

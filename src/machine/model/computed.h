@@ -1,0 +1,18 @@
+/*
+ * computed.h - values that are no word of the state or of the profile: what
+ * CODE(name) of values.def says is gkf_compute_name().
+ */
+#ifndef GKF_COMPUTED_H
+#define GKF_COMPUTED_H
+
+#include "machine/model/model.h"
+
+typedef int64_t gkf_compute_fn(struct gkf_machine *m, unsigned device);
+
+gkf_compute_fn gkf_compute_power_average, gkf_compute_fan_target,
+    gkf_compute_fan_rpm, gkf_compute_ecc_corrected, gkf_compute_ecc_uncorrected,
+    gkf_compute_ecc_pending, gkf_compute_dram_encryption_pending,
+    gkf_compute_pcie_generation, gkf_compute_bar1_used,
+    gkf_compute_fabric_state;
+
+#endif

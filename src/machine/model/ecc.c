@@ -1,0 +1,389 @@
+/* ecc.c - the counts of the book, and what an error leads to; see ecc.h. */
+#include "machine/model/ecc.h"
+
+#include "abi/nvml_abi.h"
+#include "base/err.h"
+#include "machine/model/computed.h"
+#include "machine/model/ecc_repair.h"
+#include "machine/model/mig.h"
+#include "base/mix.h"
+#include "machine/trouble/fault.h"
+#include "machine/store/private.h"
+
+#include <stdlib.h>
+
+/*
+ * Uncorrected errors of a part's SRAM that field diagnosis lets pass: ours,
+ * NVIDIA does not tell its figure.
+ */
+#define SRAM_THRESHOLD 10
+
+/* Where errors are told on boards before Turing; later, by SRAM and DRAM. */
+#define OLD_PLACES                                                             \
+	(GKF_ECC_BIT(GKF_ECC_L1) | GKF_ECC_BIT(GKF_ECC_L2) |                   \
+	 GKF_ECC_BIT(GKF_ECC_DRAM) | GKF_ECC_BIT(GKF_ECC_REGISTERS) |          \
+	 GKF_ECC_BIT(GKF_ECC_CBU))
+
+/* Volatile counts of DRAM that may be set, and the value that sets them. */
+static const struct {
+	enum gkf_ecc_kind kind;
+	enum gkf_value value;
+} settable[] = {
+    {GKF_ECC_CORRECTED, GKF_V_ECC_CORRECTED},
+    {GKF_ECC_SECDED, GKF_V_ECC_UNCORRECTED},
+};
+#define SETTABLE (sizeof settable / sizeof *settable)
+
+const char *gkf_ecc_place_name(unsigned place)
+{
+	static const char *const names[GKF_ECC_PLACES] = {
+	    [GKF_ECC_L1] = "l1",
+	    [GKF_ECC_L2] = "l2",
+	    [GKF_ECC_DRAM] = "dram",
+	    [GKF_ECC_REGISTERS] = "register-file",
+	    [GKF_ECC_TEXTURE] = "texture",
+	    [GKF_ECC_SHARED] = "shared",
+	    [GKF_ECC_CBU] = "cbu",
+	    [GKF_ECC_MCU] = "mcu",
+	    [GKF_ECC_PCIE] = "pcie",
+	    [GKF_ECC_OTHER] = "other",
+	};
+
+	return place < GKF_ECC_PLACES ? names[place] : NULL;
+}
+
+static const struct gkf_profile *profile_of(const struct gkf_machine *m,
+					    unsigned device)
+{
+	return &m->boards[device].profile;
+}
+
+bool gkf_ecc_on(struct gkf_machine *m, unsigned device)
+{
+	int64_t on;
+
+	return gkf_value_get(m, device, GKF_V_ECC_MODE, &on) && on;
+}
+
+/* Turing is 7.5. */
+unsigned gkf_ecc_places(const struct gkf_machine *m, unsigned device)
+{
+	const struct gkf_profile *p = profile_of(m, device);
+
+	if (p->ecc < 0)
+		return 0;
+	return p->compute_major * 10 + p->compute_minor < 75
+		   ? OLD_PLACES
+		   : GKF_ECC_ALL_PLACES;
+}
+
+static uint64_t load(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static uint64_t counted(const struct gkf_device *dev,
+			enum gkf_ecc_counter counter, unsigned place,
+			unsigned kind)
+{
+	return load(&dev->ecc.counts[counter][place][kind]);
+}
+
+/* The volatile count that somebody has set, if so. */
+static bool set_count(const struct gkf_device *dev, enum gkf_value value,
+		      uint64_t *ret_count)
+{
+	int64_t set =
+	    atomic_load_explicit(&dev->set[value], memory_order_relaxed);
+
+	if (set < 0)
+		return false;
+	*ret_count = (uint64_t)set;
+	return true;
+}
+
+/*
+ * What a set value adds to (or takes from: modulo 2^64) the volatile count of
+ * the book.
+ */
+static uint64_t set_more(const struct gkf_device *dev,
+			 enum gkf_ecc_counter counter, unsigned kinds)
+{
+	uint64_t more = 0, set;
+
+	for (size_t i = 0; i < SETTABLE; i++) {
+		uint64_t d;
+
+		if (!(kinds & GKF_ECC_BIT(settable[i].kind)) ||
+		    !set_count(dev, settable[i].value, &set))
+			continue;
+		d = set - counted(dev, GKF_ECC_VOLATILE, GKF_ECC_DRAM,
+				  settable[i].kind);
+		if (counter == GKF_ECC_VOLATILE || (int64_t)d > 0)
+			more += d;
+	}
+	return more;
+}
+
+uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
+		     enum gkf_ecc_counter counter, unsigned places,
+		     unsigned kinds)
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	uint64_t sum = 0;
+
+	for (unsigned p = 0; p < GKF_ECC_PLACES; p++)
+		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
+			if (places & GKF_ECC_BIT(p) && kinds & GKF_ECC_BIT(k))
+				sum += counted(dev, counter, p, k);
+	if (places & GKF_ECC_BIT(GKF_ECC_DRAM))
+		sum += set_more(dev, counter, kinds);
+	return sum;
+}
+
+/* Takes set counts over into the book. The lock is held. */
+static void fold(struct gkf_device *dev)
+{
+	uint64_t set;
+
+	for (size_t i = 0; i < SETTABLE; i++) {
+		unsigned kind = settable[i].kind;
+		uint64_t old =
+		    counted(dev, GKF_ECC_VOLATILE, GKF_ECC_DRAM, kind);
+
+		if (!set_count(dev, settable[i].value, &set))
+			continue;
+		if (set > old)
+			atomic_fetch_add(&dev->ecc.counts[GKF_ECC_AGGREGATE]
+							 [GKF_ECC_DRAM][kind],
+					 set - old);
+		atomic_store(
+		    &dev->ecc.counts[GKF_ECC_VOLATILE][GKF_ECC_DRAM][kind],
+		    set);
+		atomic_store(&dev->set[settable[i].value], GKF_UNSET);
+	}
+}
+
+static int64_t dram_count(struct gkf_machine *m, unsigned device,
+			  enum gkf_ecc_kind kind)
+{
+	uint64_t n = counted(&m->file->device[device], GKF_ECC_VOLATILE,
+			     GKF_ECC_DRAM, kind);
+
+	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+int64_t gkf_compute_ecc_corrected(struct gkf_machine *m, unsigned device)
+{
+	return dram_count(m, device, GKF_ECC_CORRECTED);
+}
+
+int64_t gkf_compute_ecc_uncorrected(struct gkf_machine *m, unsigned device)
+{
+	return dram_count(m, device, GKF_ECC_SECDED);
+}
+
+/* A place in the memory of the board for the next error. */
+static uint64_t next_address(struct gkf_machine *m, unsigned device)
+{
+	uint64_t number =
+	    atomic_fetch_add(&m->file->device[device].ecc.number, 1);
+	uint64_t size = (uint64_t)profile_of(m, device)->memory_mib << 20;
+
+	return gkf_mix(gkf_mix(m->file->seed + device) + number) % size;
+}
+
+/* The SRAM that is split with the GPU. */
+#define SPLIT_PLACES (GKF_ECC_SM | GKF_ECC_BIT(GKF_ECC_L2))
+
+static uint64_t of_life(uint64_t word, const struct gkf_mig_gi *gi)
+{
+	return word >> 32 == gi->life ? (uint32_t)word : 0;
+}
+
+uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
+			     unsigned gi_id)
+{
+	struct gkf_mig_gi gi;
+
+	return gkf_mig_gi_read(m, device, gi_id, &gi)
+		   ? 0
+		   : of_life(load(&m->file->device[device].ecc.instance[gi_id]),
+			     &gi);
+}
+
+/* Counts errors of the instance that holds the slice of an address. */
+static void note_instance(struct gkf_machine *m, unsigned device,
+			  uint64_t address, uint64_t count)
+{
+	uint64_t size = (uint64_t)profile_of(m, device)->memory_mib << 20;
+	uint64_t slice = address * GKF_MIG_SLICES / size;
+	struct gkf_mig_gi gi;
+
+	for (unsigned id = 0; id < GKF_MIG_GIS; id++) {
+		_Atomic uint64_t *word =
+		    &m->file->device[device].ecc.instance[id];
+		uint64_t sum;
+
+		if (gkf_mig_gi_read(m, device, id, &gi) ||
+		    slice - gi.start >= gi.profile->memory_slices)
+			continue;
+		sum = of_life(load(word), &gi) + count;
+		if (sum > UINT32_MAX)
+			sum = UINT32_MAX;
+		atomic_store(word, (uint64_t)gi.life << 32 | sum);
+	}
+}
+
+struct error {
+	enum gkf_ecc_kind kind;
+	enum gkf_ecc_place place;
+	uint64_t count;
+	bool has_address;
+	uint64_t address;
+};
+
+static void happen_in_sram(struct gkf_machine *m, unsigned device,
+			   const struct error *e)
+{
+	uint64_t address = next_address(m, device);
+
+	gkf_ecc_note_unique(m, device, e->place, e->kind, e->count, address);
+	if (e->kind != GKF_ECC_CORRECTED &&
+	    SPLIT_PLACES & GKF_ECC_BIT(e->place))
+		note_instance(m, device, address, e->count);
+}
+
+/* The lock is held. */
+static void happen(struct gkf_machine *m, unsigned device,
+		   const struct error *e)
+{
+	struct gkf_device *dev = &m->file->device[device];
+	uint64_t hits = e->kind == GKF_ECC_CORRECTED ? e->count : 1;
+	/* More uncorrected errors than rows change nothing more. */
+	uint64_t places = e->count / hits;
+
+	fold(dev);
+	/* The longer count first: it is never behind. */
+	atomic_fetch_add(&dev->ecc.counts[GKF_ECC_AGGREGATE][e->place][e->kind],
+			 e->count);
+	atomic_fetch_add(&dev->ecc.counts[GKF_ECC_VOLATILE][e->place][e->kind],
+			 e->count);
+	if (e->place != GKF_ECC_DRAM) {
+		happen_in_sram(m, device, e);
+		return;
+	}
+	for (uint64_t i = 0; i < places && i < GKF_ECC_ROWS_MAX; i++)
+		gkf_ecc_repair(m, device, e->kind, hits,
+			       e->has_address ? e->address
+					      : next_address(m, device));
+}
+
+static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
+{
+	int r, advice;
+
+	if ((unsigned)e->kind >= GKF_ECC_KINDS ||
+	    (unsigned)e->place >= GKF_ECC_PLACES || !e->count ||
+	    e->count > GKF_ECC_COUNT_MAX)
+		return GK_ERR_RANGE;
+	if (!gkf_ecc_on(m, device) ||
+	    !(gkf_ecc_places(m, device) & GKF_ECC_BIT(e->place)))
+		return GK_ERR_NOT_SUPPORTED;
+	if (e->place == GKF_ECC_DRAM && e->kind == GKF_ECC_PARITY)
+		e->kind = GKF_ECC_SECDED;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	advice = gkf_fault_recovery(m, device);
+	happen(m, device, e);
+	gkf_event_push(m, device,
+		       e->kind == GKF_ECC_CORRECTED
+			   ? nvmlEventTypeSingleBitEccError
+			   : nvmlEventTypeDoubleBitEccError,
+		       0, GKF_NO_INSTANCE);
+	gkf_fault_tell_recovery(m, device, advice);
+	gkf_unlock(m);
+	return 0;
+}
+
+int gkf_ecc_error(struct gkf_machine *m, unsigned device,
+		  enum gkf_ecc_kind kind, enum gkf_ecc_place place,
+		  uint64_t count)
+{
+	struct error e = {.kind = kind, .place = place, .count = count};
+
+	return let_happen(m, device, &e);
+}
+
+int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
+		     enum gkf_ecc_kind kind, uint64_t address, uint64_t count)
+{
+	struct error e = {.kind = kind,
+			  .place = GKF_ECC_DRAM,
+			  .count = count,
+			  .has_address = true,
+			  .address = address};
+
+	if (address >> 20 >= (uint64_t)profile_of(m, device)->memory_mib)
+		return GK_ERR_RANGE;
+	return let_happen(m, device, &e);
+}
+
+static void forget(struct gkf_device *dev, enum gkf_ecc_counter counter)
+{
+	fold(dev);
+	for (unsigned p = 0; p < GKF_ECC_PLACES; p++)
+		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
+			atomic_store(&dev->ecc.counts[counter][p][k], 0);
+	for (unsigned i = 0;
+	     counter == GKF_ECC_AGGREGATE && i < GKF_ECC_UNIQUE_MAX; i++)
+		atomic_store(&dev->ecc.unique[i], 0);
+	for (unsigned i = 0; counter == GKF_ECC_VOLATILE && i < GKF_MIG_GIS;
+	     i++)
+		atomic_store(&dev->ecc.instance[i], 0);
+}
+
+int gkf_ecc_clear(struct gkf_machine *m, unsigned device,
+		  enum gkf_ecc_counter counter)
+{
+	int r;
+
+	if (!gkf_ecc_on(m, device))
+		return GK_ERR_NOT_SUPPORTED;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	forget(&m->file->device[device], counter);
+	gkf_unlock(m);
+	return 0;
+}
+
+void gkf_ecc_reset(struct gkf_machine *m, unsigned device)
+{
+	forget(&m->file->device[device], GKF_ECC_VOLATILE);
+	gkf_ecc_take_effect(m, device);
+}
+
+bool gkf_ecc_sram_exceeded(struct gkf_machine *m, unsigned device)
+{
+	static const unsigned parts[] = {
+	    GKF_ECC_SM, GKF_ECC_BIT(GKF_ECC_L2), GKF_ECC_BIT(GKF_ECC_MCU),
+	    GKF_ECC_BIT(GKF_ECC_PCIE), GKF_ECC_BIT(GKF_ECC_OTHER)};
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (gkf_ecc_sum(m, device, GKF_ECC_AGGREGATE, parts[i],
+				GKF_ECC_UNCORRECTED) > SRAM_THRESHOLD)
+			return true;
+	return false;
+}
+
+struct gkf_ecc_repairs gkf_ecc_repairs(struct gkf_machine *m, unsigned device)
+{
+	return (struct gkf_ecc_repairs){
+	    .channel = load(&m->file->device[device].ecc.channel) != 0,
+	    .tpc = gkf_ecc_sram_exceeded(m, device) &&
+		   gkf_ecc_sum(m, device, GKF_ECC_VOLATILE, GKF_ECC_SM,
+			       GKF_ECC_UNCORRECTED) > 0,
+	};
+}

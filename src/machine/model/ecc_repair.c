@@ -1,0 +1,270 @@
+/*
+ * ecc_repair.c - rows that are remapped, pages that are retired, addresses of
+ * SRAM that failed; see ecc.h.
+ *
+ * A row is a word: its number, and the bits below. Spare rows belong to banks;
+ * eight a bank is what NVIDIA's "GPU memory error management" tells of A100.
+ */
+#include "machine/model/ecc_repair.h"
+
+#include "base/clock.h"
+#include "base/mix.h"
+#include "machine/store/private.h"
+
+#define ROW_SHIFT  12 /* bytes of a row, as an exponent */
+#define ROW_NUMBER ((1ULL << 40) - 1)
+#define ROW_CAUSE  (1ULL << 40) /* uncorrected */
+#define ROW_ACTIVE (1ULL << 41)
+#define ROW_USED   (1ULL << 42)
+#define SPARES     8 /* rows of a bank */
+#define BANKS_MAX  8192
+
+#define PAGE_MASK    0xffffULL /* 64 KiB */
+#define PAGE_USED    1ULL
+#define PAGE_CAUSE   2ULL /* uncorrected */
+#define PAGE_RETIRED 4ULL
+
+#define UNIQUE_USED     (1ULL << 63)
+#define UNIQUE_PARITY   (1ULL << 62)
+#define UNIQUE_PLACE(w) ((unsigned)((w) >> 56) & 0x3f)
+#define UNIQUE_AT(w)    ((uint32_t)((w) >> 32) & 0xffffff)
+
+static uint64_t load(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static unsigned banks_of(const struct gkf_machine *m, unsigned device)
+{
+	int64_t banks = m->boards[device].profile.remap_banks;
+
+	return banks < 0 ? 0 : banks > BANKS_MAX ? BANKS_MAX : (unsigned)banks;
+}
+
+static unsigned bank_of(uint64_t row, unsigned banks)
+{
+	return (unsigned)(gkf_mix(row & ROW_NUMBER) % banks);
+}
+
+bool gkf_ecc_retires(const struct gkf_machine *m, unsigned device)
+{
+	const struct gkf_profile *p = &m->boards[device].profile;
+
+	return p->ecc >= 0 && p->compute_major < 8;
+}
+
+/* A free place among the rows; -1 when all are used, -2: the row is there. */
+static int row_place(const struct gkf_ecc *ecc, uint64_t row, unsigned banks)
+{
+	unsigned used = 0;
+	int place = -1;
+
+	for (int i = 0; i < GKF_ECC_ROWS_MAX; i++) {
+		uint64_t word = load(&ecc->rows[i]);
+
+		if (!(word & ROW_USED)) {
+			place = place < 0 ? i : place;
+			continue;
+		}
+		if ((word & ROW_NUMBER) == row)
+			return -2;
+		used += bank_of(word, banks) == bank_of(row, banks);
+	}
+	return used < SPARES ? place : -1;
+}
+
+static void remap(struct gkf_ecc *ecc, uint64_t address, unsigned banks,
+		  enum gkf_ecc_cause cause)
+{
+	uint64_t row = address >> ROW_SHIFT & ROW_NUMBER;
+	int place = row_place(ecc, row, banks);
+
+	if (place >= 0) {
+		atomic_store(
+		    &ecc->rows[place],
+		    row | ROW_USED |
+			(cause == GKF_ECC_BY_UNCORRECTED ? ROW_CAUSE : 0));
+	} else if (place == -1) {
+		atomic_fetch_add(&ecc->failures, 1);
+		atomic_store(&ecc->channel, 1);
+	}
+}
+
+static void retire(struct gkf_machine *m, struct gkf_ecc *ecc, uint64_t address,
+		   enum gkf_ecc_cause cause)
+{
+	uint64_t page = address & ~PAGE_MASK;
+
+	for (unsigned i = 0; i < GKF_ECC_PAGES_MAX; i++) {
+		uint64_t word = load(&ecc->pages[i].address);
+
+		if (word & PAGE_USED) {
+			if ((word & ~PAGE_MASK) == page)
+				return;
+			continue;
+		}
+		atomic_store(&ecc->pages[i].seconds,
+			     gkf_wall_us(m, gkf_machine_ns(m)) / 1000000);
+		atomic_store(
+		    &ecc->pages[i].address,
+		    page | PAGE_USED |
+			(cause == GKF_ECC_BY_UNCORRECTED ? PAGE_CAUSE : 0));
+		return;
+	}
+	atomic_fetch_add(&ecc->failures, 1);
+}
+
+/* Was the row of this address hit before? It is remembered from now on. */
+static bool seen(struct gkf_ecc *ecc, uint64_t address)
+{
+	uint64_t row = (address >> ROW_SHIFT & ROW_NUMBER) | ROW_USED;
+
+	for (unsigned i = 0; i < GKF_ECC_SEEN_MAX; i++)
+		if (load(&ecc->seen[i]) == row)
+			return true;
+	atomic_store(&ecc->seen[row % GKF_ECC_SEEN_MAX], row);
+	return false;
+}
+
+void gkf_ecc_repair(struct gkf_machine *m, unsigned device,
+		    enum gkf_ecc_kind kind, uint64_t hits, uint64_t address)
+{
+	struct gkf_ecc *ecc = &m->file->device[device].ecc;
+	unsigned banks = banks_of(m, device);
+	enum gkf_ecc_cause cause = kind == GKF_ECC_CORRECTED
+				       ? GKF_ECC_BY_CORRECTED
+				       : GKF_ECC_BY_UNCORRECTED;
+
+	/* One error that was corrected does no harm, two at an address do. */
+	if (cause == GKF_ECC_BY_CORRECTED && hits < 2 && !seen(ecc, address))
+		return;
+	if (banks)
+		remap(ecc, address, banks, cause);
+	else if (gkf_ecc_retires(m, device))
+		retire(m, ecc, address, cause);
+}
+
+void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device)
+{
+	struct gkf_ecc *ecc = &m->file->device[device].ecc;
+
+	for (unsigned i = 0; i < GKF_ECC_ROWS_MAX; i++) {
+		uint64_t word = load(&ecc->rows[i]);
+
+		if (word & ROW_USED)
+			atomic_store(&ecc->rows[i], word | ROW_ACTIVE);
+	}
+	for (unsigned i = 0; i < GKF_ECC_PAGES_MAX; i++) {
+		uint64_t word = load(&ecc->pages[i].address);
+
+		if (word & PAGE_USED)
+			atomic_store(&ecc->pages[i].address,
+				     word | PAGE_RETIRED);
+	}
+	atomic_store(&ecc->channel, 0);
+}
+
+/* Which of the five kinds a bank is, by the spare rows in use. */
+static unsigned availability(unsigned used)
+{
+	static const unsigned char kinds[SPARES + 1] = {0, 1, 1, 2, 2,
+							2, 2, 3, 4};
+
+	return kinds[used > SPARES ? SPARES : used];
+}
+
+bool gkf_ecc_rows(const struct gkf_machine *m, unsigned device,
+		  struct gkf_ecc_rows *ret_rows)
+{
+	const struct gkf_ecc *ecc = &m->file->device[device].ecc;
+	unsigned banks = banks_of(m, device);
+	unsigned char used[BANKS_MAX] = {0};
+	struct gkf_ecc_rows rows = {.failed = load(&ecc->failures) != 0};
+
+	if (!banks)
+		return false;
+	for (unsigned i = 0; i < GKF_ECC_ROWS_MAX; i++) {
+		uint64_t word = load(&ecc->rows[i]);
+		unsigned bank = bank_of(word, banks);
+
+		if (!(word & ROW_USED))
+			continue;
+		used[bank] += used[bank] < SPARES;
+		if (word & ROW_ACTIVE)
+			rows.active[(word & ROW_CAUSE) != 0]++;
+		else
+			rows.pending[(word & ROW_CAUSE) != 0]++;
+	}
+	for (unsigned b = 0; b < banks; b++)
+		rows.banks[availability(used[b])]++;
+	*ret_rows = rows;
+	return true;
+}
+
+unsigned gkf_ecc_pages(const struct gkf_machine *m, unsigned device,
+		       enum gkf_ecc_cause cause, struct gkf_ecc_page *out,
+		       unsigned cap)
+{
+	const struct gkf_ecc *ecc = &m->file->device[device].ecc;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < GKF_ECC_PAGES_MAX; i++) {
+		uint64_t word = atomic_load(&ecc->pages[i].address);
+
+		if (!(word & PAGE_USED) ||
+		    !(word & PAGE_CAUSE) != (cause == GKF_ECC_BY_CORRECTED))
+			continue;
+		if (n < cap)
+			out[n] = (struct gkf_ecc_page){
+			    .address = word & ~PAGE_MASK,
+			    .seconds = load(&ecc->pages[i].seconds),
+			    .pending = !(word & PAGE_RETIRED),
+			};
+		n++;
+	}
+	return n;
+}
+
+void gkf_ecc_note_unique(struct gkf_machine *m, unsigned device,
+			 enum gkf_ecc_place place, enum gkf_ecc_kind kind,
+			 uint64_t count, uint64_t address)
+{
+	struct gkf_ecc *ecc = &m->file->device[device].ecc;
+	uint64_t word = UNIQUE_USED |
+			(kind == GKF_ECC_PARITY ? UNIQUE_PARITY : 0) |
+			(uint64_t)place << 56 | (address & 0xffffff) << 32 |
+			(uint32_t)count;
+
+	if (kind == GKF_ECC_CORRECTED)
+		return;
+	for (unsigned i = 0; i < GKF_ECC_UNIQUE_MAX; i++) {
+		if (load(&ecc->unique[i]) & UNIQUE_USED)
+			continue;
+		atomic_store(&ecc->unique[i], word);
+		return;
+	}
+}
+
+unsigned gkf_ecc_uniques(const struct gkf_machine *m, unsigned device,
+			 struct gkf_ecc_unique *out, unsigned cap)
+{
+	const struct gkf_ecc *ecc = &m->file->device[device].ecc;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < GKF_ECC_UNIQUE_MAX; i++) {
+		uint64_t word = load(&ecc->unique[i]);
+
+		if (!(word & UNIQUE_USED) ||
+		    UNIQUE_PLACE(word) >= GKF_ECC_PLACES)
+			continue;
+		if (n < cap)
+			out[n] = (struct gkf_ecc_unique){
+			    .place = (enum gkf_ecc_place)UNIQUE_PLACE(word),
+			    .parity = (word & UNIQUE_PARITY) != 0,
+			    .address = UNIQUE_AT(word),
+			    .count = (uint32_t)word,
+			};
+		n++;
+	}
+	return n;
+}

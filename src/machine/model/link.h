@@ -1,0 +1,86 @@
+/*
+ * link.h - the NVLinks of a device, now: up or down, errors, traffic, speed.
+ *
+ * device must exist; a link that the board has not is down and counts nothing.
+ * A link is as good as the worse of its ends: one end down, both are, and the
+ * link to a GPU that is lost or was removed is down.
+ */
+#ifndef GKF_LINK_H
+#define GKF_LINK_H
+
+#include "machine/file/link_state.h"
+#include "machine/store/machine.h"
+
+/* Links of a board. */
+GKF_API unsigned gkf_links(const struct gkf_machine *m, unsigned device);
+
+GKF_API enum gkf_link_state gkf_link_state(const struct gkf_machine *m,
+					   unsigned device, unsigned link);
+
+/* Bit per link that is not down. */
+GKF_API uint64_t gkf_links_up(const struct gkf_machine *m, unsigned device);
+
+GKF_API uint64_t gkf_link_error(const struct gkf_machine *m, unsigned device,
+				unsigned link, enum gkf_link_error error);
+
+/* Bytes since the machine was made; never falls. */
+enum gkf_way { GKF_RECEIVED, GKF_SENT };
+GKF_API uint64_t gkf_link_bytes(struct gkf_machine *m, unsigned device,
+				unsigned link, enum gkf_way way);
+
+/* MB/s in one direction, 0 while it is down. */
+GKF_API unsigned gkf_link_mbps(const struct gkf_machine *m, unsigned device,
+			       unsigned link);
+
+/* nvmlNvlinkVersion_t of the board's links; 0: it has none. */
+GKF_API unsigned gkf_link_version(const struct gkf_machine *m, unsigned device);
+
+/* What it leads to, up or not. */
+GKF_API struct gkf_link_end gkf_link_end(const struct gkf_machine *m,
+					 unsigned device, unsigned link);
+
+/*
+ * How long a link must rest until it sleeps, in units of 100 us: 1 to 0x1fff;
+ * 0: the driver's default.
+ */
+GKF_API unsigned gkf_link_threshold(const struct gkf_machine *m,
+				    unsigned device);
+
+/* Share of the links that carry traffic, as NVML numbers the modes. */
+enum gkf_link_bw {
+	GKF_LINK_BW_FULL,
+	GKF_LINK_BW_OFF,
+	GKF_LINK_BW_MIN, /* one link */
+	GKF_LINK_BW_HALF,
+	GKF_LINK_BW_3QUARTER,
+	GKF_LINK_BW_COUNT,
+};
+GKF_API enum gkf_link_bw gkf_link_bw(const struct gkf_machine *m,
+				     unsigned device);
+
+/* Links over which two different GPUs reach each other now; 0: none. */
+GKF_API unsigned gkf_links_between(const struct gkf_machine *m, unsigned a,
+				   unsigned b);
+
+/* Of the value "fabric-state"; 0: on no fabric. */
+#define GKF_FABRIC_COMPLETED 3
+
+/* Links that carry traffic: awake, and as many as the mode allows. */
+GKF_API unsigned gkf_links_carrying(const struct gkf_machine *m,
+				    unsigned device);
+
+/* Setters: 0, GK_ERR_RANGE (no such link, state, ...), or of gkf_lock(). */
+GKF_API int gkf_link_set_state(struct gkf_machine *m, unsigned device,
+			       unsigned link, enum gkf_link_state state);
+GKF_API int gkf_link_set_error(struct gkf_machine *m, unsigned device,
+			       unsigned link, enum gkf_link_error error,
+			       uint64_t count);
+GKF_API int gkf_link_set_threshold(struct gkf_machine *m, unsigned device,
+				   unsigned units);
+GKF_API int gkf_link_set_bw(struct gkf_machine *m, unsigned device,
+			    enum gkf_link_bw mode);
+
+/* All links up, no errors, threshold and mode as a driver leaves them. */
+GKF_API int gkf_links_clear(struct gkf_machine *m, unsigned device);
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * mig_busy.c - how busy each GPU instance was, summed over the bins: what the
+ * performance monitor tells of an instance.
+ */
+#include "machine/model/mig.h"
+
+#include "machine/store/busy.h"
+#include "machine/model/demand.h"
+#include "machine/store/private.h"
+
+/* What the processes of an instance did in a bin; permille of its engines. */
+static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
+		     unsigned device, unsigned slot,
+		     const struct gkf_wave *wave, uint64_t bin)
+{
+	uint64_t busy = 0;
+	struct gkf_done done;
+
+	if (!gkf_wave_present(wave, bin) || wave->kind >= GKF_WAVE_KINDS)
+		return;
+	if (wave->kind == GKF_WAVE_REAL) {
+		gkf_busy_read(m, slot, bin, &done);
+		busy = done.busy_permille;
+		s->dram +=
+		    gkf_moved_permille(&m->boards[device].profile, done.moved);
+	} else {
+		busy = gkf_wave_at(wave, bin);
+	}
+	if (!busy)
+		return;
+	s->gpu += busy;
+	s->sm += busy * gkf_activities[wave->kind].sm / 1000;
+	s->occupancy += busy * gkf_activities[wave->kind].occupancy / 1000;
+	s->tensor += busy * gkf_activities[wave->kind].tensor / 1000;
+	s->dram += busy * wave->mem_permille / 1000;
+	s->enc += busy * wave->encoder_permille / 1000;
+	s->dec += busy * wave->decoder_permille / 1000;
+	s->jpg += busy * wave->jpeg_permille / 1000;
+	s->ofa += busy * wave->ofa_permille / 1000;
+}
+
+/* Words of a sum, which others may be reading. */
+static void add_words(struct gkf_mig_sums *to, const struct gkf_mig_sums *from,
+		      uint64_t scale)
+{
+	uint64_t *t = (uint64_t *)to;
+	const uint64_t *f = (const uint64_t *)from;
+
+	for (size_t i = 0; i < sizeof *to / sizeof *t; i++) {
+		/* Processes take turns: each engine is busy at most always. */
+		uint64_t more = f[i] * 1000 / scale;
+
+		if (more)
+			__atomic_store_n(
+			    &t[i],
+			    __atomic_load_n(&t[i], __ATOMIC_RELAXED) +
+				(more < 1000 ? more : 1000),
+			    __ATOMIC_RELAXED);
+	}
+}
+
+/* What the processes collected did in a bin, by GPU instance. */
+static void sum_crowd(const struct gkf_crowd *crowd, uint64_t bin,
+		      struct gkf_mig_sums sums[GKF_MIG_GIS])
+{
+	for (unsigned i = 0; i < crowd->count; i++) {
+		unsigned at = crowd->member[i].instance;
+		unsigned gi = GKF_INSTANCE_GI(crowd->instance[at].name);
+
+		if (gi < GKF_MIG_GIS)
+			add_slot(&sums[gi], crowd->m, crowd->device,
+				 crowd->member[i].slot, &crowd->member[i].wave,
+				 bin);
+	}
+}
+
+/* The same of too many to be collected. */
+static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
+		      struct gkf_mig_sums sums[GKF_MIG_GIS])
+{
+	unsigned high = gkf_slots_high(m);
+	struct gkf_slot slot;
+
+	for (unsigned i = 0; i < high; i++)
+		if (gkf_slot_read_on(m, i, device, &slot) &&
+		    GKF_INSTANCE_GI(slot.instance) < GKF_MIG_GIS)
+			add_slot(&sums[GKF_INSTANCE_GI(slot.instance)], m,
+				 device, i, &slot.wave, bin);
+}
+
+static void add_bin(const struct gkf_crowd *crowd, uint64_t bin)
+{
+	struct gkf_mig_sums sums[GKF_MIG_GIS] = {0};
+	struct gkf_mig *mig = &crowd->m->file->device[crowd->device].mig;
+
+	if (crowd->all)
+		sum_crowd(crowd, bin, sums);
+	else
+		sum_slots(crowd->m, crowd->device, bin, sums);
+	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++)
+		if (sums[gi].gpu || sums[gi].dram)
+			add_words(&mig->sums[gi], &sums[gi],
+				  sums[gi].gpu > 1000 ? sums[gi].gpu : 1000);
+}
+
+void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
+		  uint64_t end)
+{
+	struct gkf_crowd crowd;
+
+	if (!(gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT))
+		return;
+	gkf_crowd_collect(m, device, &crowd);
+	while (first < end) {
+		uint64_t until = gkf_crowd_quiet_until(&crowd, first);
+
+		if (until > first) {
+			first = until;
+			continue;
+		}
+		add_bin(&crowd, first++);
+	}
+}
+
+void gkf_mig_sums(struct gkf_machine *m, unsigned device, unsigned gi,
+		  struct gkf_mig_sums *ret_sums)
+{
+	const uint64_t *f = (const uint64_t *)&m->file->device[device]
+				.mig.sums[gi % GKF_MIG_GIS];
+	uint64_t *t = (uint64_t *)ret_sums;
+
+	for (size_t i = 0; i < sizeof *ret_sums / sizeof *t; i++)
+		t[i] = __atomic_load_n(&f[i], __ATOMIC_RELAXED);
+}

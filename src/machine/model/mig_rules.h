@@ -1,0 +1,106 @@
+/*
+ * mig_rules.h - which instances a GPU can be split into, and where they may
+ * lie. Facts of mig_profiles.def and pure functions of them: nothing here
+ * knows a machine.
+ */
+#ifndef GKF_MIG_RULES_H
+#define GKF_MIG_RULES_H
+
+#include "machine/file/mig_state.h"
+#include "machine/model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifndef GKF_API
+#define GKF_API __attribute__((visibility("default")))
+#endif
+
+struct gkf_mig_profile {
+	unsigned board;   /* enum of mig_profiles.def */
+	unsigned profile; /* NVML_GPU_INSTANCE_PROFILE_ */
+	unsigned id;
+	const char *name; /* "1g.10gb+me" */
+	unsigned slices, memory_slices;
+	unsigned placements; /* bit s: may begin at memory slice s */
+	unsigned instances;  /* at most this many at a time */
+	unsigned memory_mib, sms;
+	unsigned copy, decoders, encoders, jpegs, ofas;
+};
+
+struct gkf_mig_board {
+	unsigned board;
+	int64_t compute_major, compute_minor, least_mib, most_mib;
+	unsigned slice_sms, bar1_mib;
+	bool resetless; /* the mode changes without a reset of the GPU */
+};
+
+/* NULL for a GPU that cannot be split. */
+GKF_API const struct gkf_mig_board *
+gkf_mig_board(const struct gkf_profile *gpu);
+
+/* The i-th profile of a board, NULL behind the last. */
+GKF_API const struct gkf_mig_profile *
+gkf_mig_profile_at(const struct gkf_mig_board *board, unsigned i);
+
+/* A board's profile by one of its names; NULL when it has none such. */
+GKF_API const struct gkf_mig_profile *
+gkf_mig_profile_by_id(const struct gkf_mig_board *board, unsigned id);
+GKF_API const struct gkf_mig_profile *
+gkf_mig_profile_by_number(const struct gkf_mig_board *board, unsigned profile);
+GKF_API const struct gkf_mig_profile *
+gkf_mig_profile_by_name(const struct gkf_mig_board *board, const char *name,
+			size_t len);
+
+/* BAR1 of an instance, MiB. */
+GKF_API unsigned gkf_mig_bar1_mib(const struct gkf_mig_board *board,
+				  const struct gkf_mig_profile *profile);
+
+/* The id of a GPU instance that lies there, and where one of an id lies. */
+GKF_API unsigned gkf_mig_gi_id(unsigned start, unsigned memory_slices);
+GKF_API unsigned gkf_mig_gi_start(unsigned gi);
+GKF_API unsigned gkf_mig_gi_size(unsigned gi);
+
+/* What is taken of a GPU. */
+struct gkf_mig_use {
+	unsigned taken;     /* bits of memory slices */
+	unsigned count[32]; /* instances of each profile number */
+};
+
+/* Where one more of a profile may begin: bits of memory slices. */
+GKF_API unsigned gkf_mig_free_places(const struct gkf_mig_profile *profile,
+				     const struct gkf_mig_use *use);
+
+/* How many more of a profile fit. */
+GKF_API unsigned gkf_mig_capacity(const struct gkf_mig_profile *profile,
+				  const struct gkf_mig_use *use);
+
+/*
+ * Where the driver puts one when it is not told: the place that leaves most
+ * places to all profiles, the lowest of those. -1 when there is none.
+ */
+GKF_API int gkf_mig_choose(const struct gkf_mig_board *board,
+			   const struct gkf_mig_profile *profile,
+			   const struct gkf_mig_use *use);
+
+/*
+ * Compute instances of n slices in a GPU instance. `number` is NVML's
+ * NVML_COMPUTE_INSTANCE_PROFILE_, which is also the profile id.
+ */
+struct gkf_mig_ci_profile {
+	unsigned number, slices, sms;
+	unsigned placements; /* bit s: may begin at compute slice s */
+	unsigned instances;
+	char name[40]; /* "1c.3g.40gb"; of the whole, the GPU instance's */
+};
+
+/* False when a GPU instance of that profile takes no such. */
+GKF_API bool gkf_mig_ci_profile(const struct gkf_mig_board *board,
+				const struct gkf_mig_profile *gi,
+				unsigned number,
+				struct gkf_mig_ci_profile *ret_profile);
+
+/* The number of the compute profile that is the whole GPU instance. */
+GKF_API unsigned gkf_mig_ci_whole(const struct gkf_mig_profile *gi);
+
+#endif

@@ -1,0 +1,169 @@
+/* model.c - the values of a device; its state over time: state.c. */
+#include "machine/model/model.h"
+
+#include "base/err.h"
+#include "machine/store/account.h"
+#include "machine/model/computed.h"
+#include "machine/model/model_events.h"
+#include "machine/model/physics.h"
+#include "machine/store/private.h"
+
+/* What nobody can have set is not believed. */
+int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
+			 enum gkf_value value)
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	int64_t set =
+	    atomic_load_explicit(&dev->set[value], memory_order_relaxed);
+
+	if (atomic_load_explicit(&dev->fault.active, memory_order_relaxed) &&
+	    gkf_fault_value(m, device, value, &set))
+		return set;
+	return set >= gkf_values[value].min && set <= gkf_values[value].max
+		   ? set
+		   : GKF_UNSET;
+}
+
+void gkf_values_forced(struct gkf_machine *m, unsigned device,
+		       int64_t ret_set[GKF_V_COUNT])
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	bool broken =
+	    atomic_load_explicit(&dev->fault.active, memory_order_relaxed);
+
+	for (int v = 0; v < GKF_V_COUNT; v++) {
+		ret_set[v] =
+		    atomic_load_explicit(&dev->set[v], memory_order_relaxed);
+		if (broken || ret_set[v] != GKF_UNSET)
+			ret_set[v] =
+			    gkf_value_forced(m, device, (enum gkf_value)v);
+	}
+}
+
+/* Where a value comes from when nobody has set it. */
+enum source {
+	FROM_STATE,   /* a word of gkf_state, divided by scale */
+	FROM_PROFILE, /* an integer of the profile */
+	FROM_ZERO,    /* counts and amounts that begin at nothing */
+	FROM_CODE,    /* a function of computed.h */
+};
+
+#define ALWAYS .needs = offsetof(struct gkf_profile, memory_mib)
+#define HAS(member, least)                                                     \
+	.needs = offsetof(struct gkf_profile, member), .need_min = (least)
+#define STATE(member, divisor)                                                 \
+	.source = FROM_STATE, .offset = offsetof(struct gkf_state, member),    \
+	.scale = (divisor)
+#define PROFILE(member)                                                        \
+	.source = FROM_PROFILE, .offset = offsetof(struct gkf_profile, member)
+#define ZERO       .source = FROM_ZERO
+#define CODE(name) .source = FROM_CODE, .compute = gkf_compute_##name
+static const struct {
+	enum source source;
+	size_t offset;
+	int64_t scale;
+	gkf_compute_fn *compute;
+	size_t needs; /* profile integer that must not be below need_min */
+	int64_t need_min;
+} sources[GKF_V_COUNT] = {
+#define VALUE(id, name, min, max, unit, help, ...) [GKF_V_##id] = {__VA_ARGS__},
+#include "machine/model/values.def"
+#undef VALUE
+};
+#undef ALWAYS
+#undef HAS
+#undef STATE
+#undef PROFILE
+#undef ZERO
+#undef CODE
+
+static int64_t word_at(const void *base, size_t offset)
+{
+	return *(const int64_t *)((const char *)base + offset);
+}
+
+static bool has(const struct gkf_profile *profile, enum gkf_value value)
+{
+	return word_at(profile, sources[value].needs) >=
+	       sources[value].need_min;
+}
+
+bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
+		   int64_t *ret_value)
+{
+	const struct gkf_profile *profile = &m->boards[device].profile;
+	const _Atomic uint64_t *broken = &m->file->device[device].fault.active;
+	int64_t set, number;
+
+	if (!has(profile, value))
+		return false;
+	if (atomic_load_explicit(broken, memory_order_relaxed))
+		gkf_fault_catch_up(m, device, value);
+	set = gkf_value_forced(m, device, value);
+	if (set != GKF_UNSET) {
+		*ret_value = set;
+		return true;
+	}
+	switch (sources[value].source) {
+	case FROM_STATE:
+		number = gkf_state_word(m, device, sources[value].offset) /
+			 sources[value].scale;
+		/* Anybody may have written anything there. */
+		*ret_value = gkf_clamp(number, gkf_values[value].min,
+				       gkf_values[value].max);
+		break;
+	case FROM_PROFILE:
+		*ret_value = word_at(profile, sources[value].offset);
+		break;
+	case FROM_ZERO:
+		*ret_value = 0;
+		break;
+	case FROM_CODE:
+		*ret_value = sources[value].compute(m, device);
+		break;
+	}
+	return true;
+}
+
+bool gkf_value_is_set(struct gkf_machine *m, unsigned device,
+		      enum gkf_value value)
+{
+	return gkf_value_forced(m, device, value) != GKF_UNSET;
+}
+
+bool gkf_value_range(struct gkf_machine *m, unsigned device,
+		     enum gkf_value value, int64_t *ret_min, int64_t *ret_max)
+{
+	const struct gkf_profile *profile = &m->boards[device].profile;
+	bool limit = value == GKF_V_POWER_LIMIT;
+
+	if (!has(profile, value))
+		return false;
+	*ret_min = limit ? profile->power_min_mw : gkf_values[value].min;
+	*ret_max = limit ? profile->power_max_mw : gkf_values[value].max;
+	return true;
+}
+
+int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
+		  int64_t to)
+{
+	struct gkf_device *dev = &m->file->device[device];
+	int64_t min, max, before = 0;
+	int r;
+
+	if (!gkf_value_range(m, device, value, &min, &max))
+		return GK_ERR_NOT_SUPPORTED;
+	if (to != GKF_UNSET && (to < min || to > max))
+		return GK_ERR_RANGE;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	gkf_state_advance(m, device);
+	gkf_value_get(m, device, value, &before);
+	if (value == GKF_V_ACCOUNTING && to != 1)
+		gkf_account_forget(m, device);
+	atomic_store(&dev->set[value], to);
+	gkf_notice_set(m, device, value, before);
+	gkf_unlock(m);
+	return 0;
+}

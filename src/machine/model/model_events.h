@@ -1,0 +1,33 @@
+/*
+ * model_events.h - what changes on a device told as events, and what faults do
+ * to its values. For the core's own files; all callers hold the writers' lock,
+ * unless told otherwise.
+ */
+#ifndef GKF_NOTICE_H
+#define GKF_NOTICE_H
+
+#include "machine/model/physics.h"
+
+/* A bin has passed: tells what the model has changed. */
+void gkf_notice_step(struct gkf_machine *m, unsigned device,
+		     const struct gkf_drive *drive,
+		     const struct gkf_state *before,
+		     const struct gkf_state *after);
+
+/* A value was before; tells if it is another now that somebody set it. */
+void gkf_notice_set(struct gkf_machine *m, unsigned device,
+		    enum gkf_value value, int64_t before);
+
+/* Bins first to end - 1 have passed: what faults count meanwhile. */
+void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
+		    uint64_t end);
+
+/* Before a value of a broken GPU is read: is it up to now? No lock. */
+void gkf_fault_catch_up(struct gkf_machine *m, unsigned device,
+			enum gkf_value value);
+
+/* A value that a fault dictates; false: none does. No lock. */
+bool gkf_fault_value(struct gkf_machine *m, unsigned device,
+		     enum gkf_value value, int64_t *ret_value);
+
+#endif

@@ -1,0 +1,51 @@
+/* peer.c - which GPUs are peers; see peer.h. */
+#include "machine/model/peer.h"
+
+#include "machine/model/link.h"
+#include "machine/model/mig.h"
+#include "machine/model/model.h"
+
+#include <string.h>
+
+bool gkf_peer_split(struct gkf_machine *m, unsigned a, unsigned b)
+{
+	const struct gkf_file *f = gkf_machine_file(m);
+
+	return (gkf_mig_mode(&f->device[a]) | gkf_mig_mode(&f->device[b])) &
+	       GKF_MIG_CURRENT;
+}
+
+/* GPUs on an NVSwitch wait for the fabric; those since Hopper say so. */
+static bool fabric_is_up(struct gkf_machine *m, unsigned device)
+{
+	int64_t state;
+
+	return !gkf_topology(m)->seat[device].fabric ||
+	       !gkf_value_get(m, device, GKF_V_FABRIC_STATE, &state) ||
+	       state == GKF_FABRIC_COMPLETED;
+}
+
+bool gkf_peer_nvlink(struct gkf_machine *m, unsigned a, unsigned b)
+{
+	return gkf_links_between(m, a, b) && fabric_is_up(m, a) &&
+	       fabric_is_up(m, b);
+}
+
+/*
+ * Boards of the data centre of one architecture, below one NUMA node: what
+ * lies between the nodes forwards no peer traffic here. Consumer boards have
+ * none but NVLink (published `nvidia-smi topo -p2p` say GNS).
+ */
+enum gkf_peer gkf_peer_pcie(const struct gkf_machine *m, unsigned a, unsigned b)
+{
+	const struct gkf_profile *pa = &gkf_board(m, a)->profile;
+	const struct gkf_profile *pb = &gkf_board(m, b)->profile;
+
+	if (!*pa->part_number || !*pb->part_number)
+		return GKF_PEER_CONSUMER;
+	if (strcmp(pa->architecture, pb->architecture) != 0)
+		return GKF_PEER_MIXED;
+	return gkf_topology_distance(gkf_topology(m), a, b) == GKF_SAME_MACHINE
+		   ? GKF_PEER_FAR
+		   : GKF_PEER_OK;
+}

@@ -1,0 +1,353 @@
+/* physics.c - the model of one bin; see physics.h and docs/MACHINE.md. */
+#include "machine/model/physics.h"
+
+#include "machine/model/controls.h"
+#include "machine/model/heat.h"
+#include "machine/model/power.h"
+
+#include <string.h>
+
+/* Bins after which a board with idle contexts goes to rest, if it ever does. */
+#define REST_BINS (10 * GKF_BINS_PER_S)
+
+/* Traffic of a link on which nothing happens: register accesses, KB/s. */
+#define PCIE_REST_KBS 350
+
+/* A forced value, else the one that the model says. */
+static int64_t either(const struct gkf_drive *d, enum gkf_value value,
+		      int64_t model)
+{
+	return d->set[value] != GKF_UNSET ? d->set[value] : model;
+}
+
+static int64_t min(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Busy time by kind of work, permille of the bin; together at most 1000. */
+struct work {
+	int64_t busy, kind[GKF_WAVE_KINDS], mem;
+};
+
+/* Processes take turns; a forced utilisation scales what they do. */
+static struct work share_out(const struct gkf_profile *p,
+			     const struct gkf_drive *d)
+{
+	int64_t wanted = d->demand;
+	struct work w = {.busy = either(d, GKF_V_GPU_UTIL, -1) * 10};
+
+	if (w.busy < 0)
+		w.busy = min(wanted, 1000);
+	for (int k = 0; k < GKF_WAVE_KINDS && wanted; k++)
+		w.kind[k] = d->kind[k] * w.busy / wanted;
+	if (!wanted) /* forced: as if it trained */
+		w.kind[GKF_WAVE_TRAIN] = w.busy;
+	w.mem = wanted ? d->mem * w.busy / wanted : 0;
+	w.mem = gkf_clamp(w.mem + gkf_moved_permille(p, d->moved), 0, 1000);
+	w.mem = either(d, GKF_V_MEM_UTIL, w.mem / 10) * 10;
+	return w;
+}
+
+/* The work, weighed by a column of the table of activities. */
+#define WEIGH(work, column)                                                    \
+	(((work)->kind[GKF_WAVE_TRAIN] *                                       \
+	      gkf_activities[GKF_WAVE_TRAIN].column +                          \
+	  (work)->kind[GKF_WAVE_INFER] *                                       \
+	      gkf_activities[GKF_WAVE_INFER].column +                          \
+	  (work)->kind[GKF_WAVE_STEADY] *                                      \
+	      gkf_activities[GKF_WAVE_STEADY].column +                         \
+	  (work)->kind[GKF_WAVE_REAL] *                                        \
+	      gkf_activities[GKF_WAVE_REAL].column) /                          \
+	 1000)
+
+static void step_engines(const struct gkf_drive *d, const struct work *w,
+			 struct gkf_state *s)
+{
+	s->demand_permille = d->demand;
+	s->gpu_util = w->busy / 10;
+	s->mem_util = w->mem / 10;
+	s->enc_util = either(d, GKF_V_ENC_UTIL, min(d->enc / 10, 100));
+	s->dec_util = either(d, GKF_V_DEC_UTIL, min(d->dec / 10, 100));
+	s->jpg_util = either(d, GKF_V_JPG_UTIL, min(d->jpg / 10, 100));
+	s->ofa_util = either(d, GKF_V_OFA_UTIL, min(d->ofa / 10, 100));
+	s->sm_active = WEIGH(w, sm);
+	s->sm_occupancy = WEIGH(w, occupancy);
+	s->tensor_active = WEIGH(w, tensor);
+	s->dram_active = w->mem;
+}
+
+static bool is_busy(const struct gkf_state *s)
+{
+	return s->gpu_util || s->enc_util || s->dec_util || s->jpg_util ||
+	       s->ofa_util;
+}
+
+/*
+ * Boards that know only one P-state keep their clocks up while anybody has a
+ * context; the others let them down when nothing has run for a while.
+ */
+static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
+		     struct gkf_state *s)
+{
+	bool moves =
+	    d->moved[GKF_IN] || d->moved[GKF_OUT] || d->moved[GKF_DEVICE];
+
+	if (is_busy(s) || moves)
+		s->rest_bins = 0;
+	else if (s->rest_bins < REST_BINS)
+		s->rest_bins++;
+	return is_busy(s) || moves ||
+	       (d->attached && (!p->pstate_idle || s->rest_bins < REST_BINS));
+}
+
+/* What the board would run at if nothing held it back. */
+static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
+			struct gkf_state *s)
+{
+	int64_t offset = either(d, GKF_V_SM_OFFSET, 0);
+	/* A driver may be told to hold the highest clocks at rest, too. */
+	bool awake = is_awake(p, d, s) || either(d, GKF_V_POWER_MIZER, 0) == 1;
+	int64_t boost =
+	    awake ? p->sm_clock_busy_mhz + offset : p->sm_clock_idle_mhz;
+	int64_t memory =
+	    awake ? p->mem_clock_busy_mhz + either(d, GKF_V_MEM_OFFSET, 0)
+		  : p->mem_clock_idle_mhz;
+
+	boost = gkf_clamp(boost, p->sm_clock_idle_mhz,
+			  p->sm_clock_max_mhz + (offset > 0 ? offset : 0));
+	s->sm_clock_mhz = min(boost, either(d, GKF_V_APP_SM, boost));
+	s->sm_clock_mhz =
+	    min(s->sm_clock_mhz, either(d, GKF_V_LOCK_SM_MAX, s->sm_clock_mhz));
+	s->throttle = is_busy(s) ? 0 : GKF_REASON_IDLE;
+	if (awake && s->sm_clock_mhz < boost)
+		s->throttle |= GKF_REASON_APPLICATIONS;
+	if (s->sm_clock_mhz < either(d, GKF_V_LOCK_SM_MIN, 0))
+		s->sm_clock_mhz = d->set[GKF_V_LOCK_SM_MIN];
+	memory = min(memory, either(d, GKF_V_APP_MEM, memory));
+	memory = min(memory, either(d, GKF_V_LOCK_MEM_MAX, memory));
+	if (memory < either(d, GKF_V_LOCK_MEM_MIN, 0))
+		memory = d->set[GKF_V_LOCK_MEM_MIN];
+	s->mem_clock_mhz = gkf_clamp(memory, 1, INT64_MAX);
+	s->pstate = awake ? p->pstate_busy : p->pstate_idle;
+}
+
+/* Halves of the clock that are asked for, each with its reasons. */
+static const struct {
+	enum gkf_value value;
+	int64_t reasons;
+} slowdowns[] = {
+    {GKF_V_SLOWDOWN, GKF_REASON_HW_SLOWDOWN},
+    {GKF_V_POWER_BRAKE, GKF_REASON_HW_SLOWDOWN | GKF_REASON_POWER_BRAKE},
+    {GKF_V_THERMAL_SLOWDOWN, GKF_REASON_HW_SLOWDOWN | GKF_REASON_HW_THERMAL},
+};
+
+/* Permille of a clock, down to a step that there is. */
+static int64_t lowered(const struct gkf_profile *p, int64_t mhz, int64_t left)
+{
+	int64_t steps = (mhz - mhz * left / 1000 + GKF_CLOCK_STEP_MHZ - 1) /
+			GKF_CLOCK_STEP_MHZ;
+	int64_t low = min(mhz, p->sm_clock_idle_mhz);
+
+	mhz -= steps * GKF_CLOCK_STEP_MHZ;
+	return mhz > low ? mhz : low;
+}
+
+/* Heat, hardware that slows down, and faults: the worst of them counts. */
+static void step_limits(const struct gkf_profile *p, const struct gkf_drive *d,
+			const struct gkf_state *before, struct gkf_state *s)
+{
+	int64_t reasons, left = gkf_heat_limit(p, d, before, &reasons);
+
+	for (size_t i = 0; i < sizeof slowdowns / sizeof *slowdowns; i++)
+		if (either(d, slowdowns[i].value, 0) == 1) {
+			reasons |= slowdowns[i].reasons;
+			left = min(left, 500);
+		}
+	s->throttle |= reasons;
+	if (left < 1000)
+		s->sm_clock_mhz = lowered(p, s->sm_clock_mhz, left);
+}
+
+static int64_t rounded(int64_t mhz)
+{
+	return (mhz + GKF_CLOCK_STEP_MHZ / 2) / GKF_CLOCK_STEP_MHZ *
+	       GKF_CLOCK_STEP_MHZ;
+}
+
+/* What the limit leaves of the clock, then the power that it takes. */
+static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
+		       const struct work *w, struct gkf_state *s)
+{
+	struct gkf_load load = {
+	    .busy = w->busy,
+	    .work = WEIGH(w, power),
+	    .mem = w->mem,
+	    .video =
+		(s->enc_util + s->dec_util + s->jpg_util + s->ofa_util) * 10,
+	};
+	struct gkf_clocks clocks = {
+	    .sm_mhz = s->sm_clock_mhz,
+	    .mem_mhz = either(d, GKF_V_MEM_CLOCK, s->mem_clock_mhz),
+	    .offset_mhz = either(d, GKF_V_SM_OFFSET, 0),
+	};
+	int64_t limit = gkf_power_limit_in_force(
+	    p, either(d, GKF_V_POWER_LIMIT, p->power_limit_mw),
+	    (uint32_t)either(d, GKF_V_POWER_PROFILES, 0));
+	struct gkf_power power;
+
+	clocks.sm_mhz = gkf_power_cap(p, &load, &clocks, limit);
+	if (clocks.sm_mhz < s->sm_clock_mhz)
+		s->throttle |= GKF_REASON_SW_POWER_CAP;
+	clocks.sm_mhz = either(d, GKF_V_SM_CLOCK, clocks.sm_mhz);
+	power = gkf_power_at(p, &load, &clocks);
+	s->sm_clock_mhz = clocks.sm_mhz;
+	s->mem_clock_mhz = clocks.mem_mhz;
+	s->video_clock_mhz = rounded(p->video_clock_max_mhz * s->sm_clock_mhz /
+				     p->sm_clock_max_mhz);
+	s->video_clock_mhz =
+	    gkf_clamp(s->video_clock_mhz, p->video_clock_idle_mhz,
+		      p->video_clock_max_mhz);
+	if (d->attached && s->rest_bins <= d->floor_bins &&
+	    power.board_mw < limit * d->floor_permille / 1000)
+		power.board_mw = limit * d->floor_permille / 1000;
+	s->power_mw = either(d, GKF_V_POWER, power.board_mw);
+	s->mem_power_mw = power.mem_mw;
+}
+
+/* KB/s of so many bytes in a bin; the next whole one. */
+static int64_t kbs_of(uint64_t bytes)
+{
+	return (int64_t)((bytes * GKF_BINS_PER_S + 999) / 1000);
+}
+
+static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
+		       const struct work *w, struct gkf_state *s)
+{
+	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
+	int64_t gen = gkf_clamp(either(d, GKF_V_PCIE_GEN, p->pcie_gen), 1, 6);
+	int64_t most = (250000LL << (gen - 1)) *
+		       either(d, GKF_V_PCIE_WIDTH, p->pcie_width);
+	int64_t pcie = most * WEIGH(w, pcie) / 1000;
+	int64_t out = kbs_of(d->moved[GKF_OUT]), in = kbs_of(d->moved[GKF_IN]);
+	int64_t nvlink = (int64_t)d->links * p->nvlink_mbps * WEIGH(w, nvlink);
+
+	s->pcie_tx_kbs =
+	    either(d, GKF_V_PCIE_TX, min(pcie / 2 + out + PCIE_REST_KBS, most));
+	s->pcie_rx_kbs =
+	    either(d, GKF_V_PCIE_RX, min(pcie + in + PCIE_REST_KBS, most));
+	s->nvlink_tx_kbs = either(d, GKF_V_NVLINK_TX, nvlink);
+	s->nvlink_rx_kbs = either(d, GKF_V_NVLINK_RX, nvlink);
+}
+
+static uint64_t energy_uj(uint64_t mwbins)
+{
+	return mwbins / GKF_BINS_PER_S * 1000 +
+	       mwbins % GKF_BINS_PER_S * 1000 / GKF_BINS_PER_S;
+}
+
+static uint64_t bytes_of(int64_t kbs)
+{
+	return (uint64_t)kbs * 1000 / GKF_BINS_PER_S;
+}
+
+#define THERMAL (GKF_REASON_SW_THERMAL | GKF_REASON_HW_THERMAL)
+/* Low utilisation is one of NVML's limiters, too. */
+#define LIMITERS                                                               \
+	(GKF_REASON_IDLE | GKF_REASON_SW_POWER_CAP | GKF_REASON_SYNC_BOOST |   \
+	 THERMAL | GKF_REASON_POWER_BRAKE)
+
+static void step_reasons(struct gkf_state *s, int64_t reasons)
+{
+	for (unsigned bit = 0; bit < GKF_REASONS; bit++)
+		if (reasons >> bit & 1)
+			s->reason_ns[bit] += GKF_BIN_NS;
+	if (reasons & THERMAL)
+		s->thermal_ns += GKF_BIN_NS;
+	if (reasons & LIMITERS)
+		s->limited_ns += GKF_BIN_NS;
+}
+
+/* What only grows. */
+static void step_sums(const struct gkf_drive *d, const struct work *w,
+		      struct gkf_state *s)
+{
+	s->bin++;
+	s->energy_mwbins += (uint64_t)s->power_mw;
+	s->energy_uj = energy_uj(s->energy_mwbins);
+	s->pcie_tx_bytes += bytes_of(s->pcie_tx_kbs);
+	s->pcie_rx_bytes += bytes_of(s->pcie_rx_kbs);
+	s->nvlink_tx_bytes += bytes_of(s->nvlink_tx_kbs);
+	s->nvlink_rx_bytes += bytes_of(s->nvlink_rx_kbs);
+	step_reasons(s, either(d, GKF_V_THROTTLE, s->throttle));
+	s->gpu_sum += (uint64_t)w->busy;
+	s->sm_active_sum += (uint64_t)s->sm_active;
+	s->sm_occupancy_sum += (uint64_t)s->sm_occupancy;
+	s->tensor_sum += (uint64_t)s->tensor_active;
+	s->dram_sum += (uint64_t)s->dram_active;
+	s->enc_sum += (uint64_t)s->enc_util * 10;
+	s->dec_sum += (uint64_t)s->dec_util * 10;
+	s->jpg_sum += (uint64_t)s->jpg_util * 10;
+	s->ofa_sum += (uint64_t)s->ofa_util * 10;
+}
+
+void gkf_physics_step(const struct gkf_profile *p, const struct gkf_drive *d,
+		      struct gkf_state *s)
+{
+	struct work w = share_out(p, d);
+	struct gkf_state before;
+
+	if (d->set[GKF_V_TEMPERATURE] != GKF_UNSET)
+		s->temp_mc = d->set[GKF_V_TEMPERATURE] * 1000;
+	before = *s;
+	step_engines(d, &w, s);
+	step_clocks(p, d, s);
+	step_limits(p, d, &before, s);
+	step_power(p, d, &w, s);
+	gkf_heat_step(p, d, s);
+	gkf_fan_step(p, d, s);
+	step_links(p, d, &w, s);
+	step_sums(d, &w, s);
+}
+
+void gkf_physics_rest(const struct gkf_profile *p, struct gkf_state *ret_state)
+{
+	*ret_state = (struct gkf_state){
+	    .temp_mc = p->temp_idle_c * 1000,
+	    .mem_temp_mc = (p->mem_temp_idle_c >= 0 ? p->mem_temp_idle_c
+						    : p->temp_idle_c) *
+			   1000,
+	    .power_mw = p->power_idle_mw,
+	    .mem_power_mw = gkf_power_memory_rest(p),
+	    .sm_clock_mhz = p->sm_clock_idle_mhz,
+	    .mem_clock_mhz = p->mem_clock_idle_mhz,
+	    .video_clock_mhz = p->video_clock_idle_mhz,
+	    .pstate = p->pstate_idle,
+	    .throttle = GKF_REASON_IDLE,
+	    .fan_permille =
+		p->fans ? gkf_physics_fan(p, p->temp_idle_c) * 10 : 0,
+	    .fan_temp_mc = p->temp_idle_c * 1000,
+	    .rest_bins = REST_BINS,
+	    .pcie_tx_kbs = PCIE_REST_KBS,
+	    .pcie_rx_kbs = PCIE_REST_KBS,
+	};
+}
+
+bool gkf_physics_is_steady(const struct gkf_state *before,
+			   const struct gkf_state *after)
+{
+	return !memcmp(before, after, offsetof(struct gkf_state, bin));
+}
+
+void gkf_physics_repeat(const struct gkf_state *before, struct gkf_state *s,
+			uint64_t n)
+{
+	const uint64_t *from = &before->bin;
+	uint64_t *to = &s->bin;
+	size_t words = sizeof *s / sizeof *to -
+		       offsetof(struct gkf_state, bin) / sizeof *to;
+
+	for (size_t i = 0; i < words; i++)
+		to[i] += (to[i] - from[i]) * n;
+	s->energy_uj = energy_uj(s->energy_mwbins);
+}

@@ -1,0 +1,121 @@
+/* smoothing.c - see smoothing.h. */
+#include "machine/model/smoothing.h"
+
+#include "base/err.h"
+#include "machine/store/private.h"
+#include "machine/model/wave.h"
+
+/* Of NVML's numbers, those that the model follows. */
+enum { SMOOTHING_FLOOR = 0, SMOOTHING_HYSTERESIS = 3 };
+
+/* What each parameter may be, in thousandths; the presets are estimated. */
+static const struct {
+	int64_t max;
+	int64_t factory[GKF_SMOOTHING_PROFILES];
+} params[GKF_SMOOTHING_PARAMS] = {
+    /* percent of the power limit that is the floor */
+    {100000, {0, 25000, 50000, 70000, 90000}},
+    /* mW/s up, and down */
+    {4000000000, {1000000000, 800000000, 600000000, 400000000, 200000000}},
+    {4000000000, {1000000000, 800000000, 600000000, 400000000, 200000000}},
+    /* ms until it goes down */
+    {3600000000, {500000, 1000000, 2000000, 5000000, 10000000}},
+    /* mW of the secondary floor */
+    {2000000000, {0, 100000000, 100000000, 150000000, 150000000}},
+    /* multipliers of windows */
+    {255000, {1000, 1000, 2000, 4000, 8000}},
+    {255000, {1000, 1000, 2000, 4000, 8000}},
+    /* mW of the offset at which the primary floor begins */
+    {2000000000, {0, 0, 0, 0, 0}},
+};
+
+static bool is_there(unsigned profile, unsigned param)
+{
+	return profile < GKF_SMOOTHING_PROFILES && param < GKF_SMOOTHING_PARAMS;
+}
+
+static uint64_t word(const struct gkf_machine *m, unsigned device,
+		     unsigned profile, unsigned param)
+{
+	return atomic_load_explicit(
+	    &m->file->device[device].smoothing.param[profile][param],
+	    memory_order_relaxed);
+}
+
+/* What nobody can have set is not believed. */
+bool gkf_smoothing_is_set(const struct gkf_machine *m, unsigned device,
+			  unsigned profile, unsigned param)
+{
+	uint64_t w;
+
+	if (!is_there(profile, param))
+		return false;
+	w = word(m, device, profile, param);
+	return w && w - 1 <= (uint64_t)params[param].max;
+}
+
+int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
+			  unsigned profile, unsigned param)
+{
+	uint64_t w;
+
+	if (!is_there(profile, param))
+		return 0;
+	w = word(m, device, profile, param);
+	return w && w - 1 <= (uint64_t)params[param].max
+		   ? (int64_t)(w - 1)
+		   : params[param].factory[profile];
+}
+
+int gkf_smoothing_set(struct gkf_machine *m, unsigned device, unsigned profile,
+		      unsigned param, int64_t value)
+{
+	int r;
+
+	if (!is_there(profile, param) || value < 0 || value > params[param].max)
+		return GK_ERR_RANGE;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	/* The bins before were of the old one, whether anybody looked or not.
+	 */
+	gkf_state_advance(m, device);
+	atomic_store(&m->file->device[device].smoothing.param[profile][param],
+		     (uint64_t)value + 1);
+	gkf_unlock(m);
+	return 0;
+}
+
+/*
+ * Ramps are shorter than a bin. The model forgets after ten seconds how long
+ * a board has rested.
+ */
+#define FLOOR_BINS_MAX (9 * GKF_BINS_PER_S)
+
+void gkf_smoothing_floor(struct gkf_machine *m, unsigned device,
+			 int64_t *ret_permille, int64_t *ret_bins)
+{
+	int64_t on = 0, preset = 0, us;
+
+	*ret_permille = *ret_bins = 0;
+	if (!gkf_value_get(m, device, GKF_V_POWER_SMOOTHING, &on) || !on)
+		return;
+	gkf_value_get(m, device, GKF_V_SMOOTHING_PROFILE, &preset);
+	*ret_permille =
+	    gkf_smoothing_get(m, device, (unsigned)preset, SMOOTHING_FLOOR) /
+	    100;
+	us = gkf_smoothing_get(m, device, (unsigned)preset,
+			       SMOOTHING_HYSTERESIS);
+	*ret_bins = us * GKF_BINS_PER_S / 1000000;
+	if (*ret_bins > FLOOR_BINS_MAX)
+		*ret_bins = FLOOR_BINS_MAX;
+}
+
+void gkf_smoothing_reset(struct gkf_machine *m, unsigned device)
+{
+	struct gkf_smoothing *s = &m->file->device[device].smoothing;
+
+	for (unsigned i = 0; i < GKF_SMOOTHING_PROFILES; i++)
+		for (unsigned p = 0; p < GKF_SMOOTHING_PARAMS; p++)
+			atomic_store(&s->param[i][p], 0);
+}

@@ -1,0 +1,306 @@
+/* state.c - the state of a device, computed once a bin by whoever asks. */
+#include "base/clock.h"
+#include "machine/store/account.h"
+#include "machine/store/busy.h"
+#include "machine/model/demand.h"
+#include "machine/model/link.h"
+#include "machine/model/mig.h"
+#include "machine/model/model_events.h"
+#include "machine/store/private.h"
+#include "machine/model/smoothing.h"
+#include "machine/trouble/scenario.h"
+
+/* More than any value or profile may say. */
+#define POWER_MAX_MW 4000000
+#define TEMP_MAX_MC  200000
+#define REST_MAX     1000000
+
+/*
+ * Longer gaps than a day in which somebody works are filled by what the
+ * day's last bin was like.
+ */
+#define CATCH_UP_BINS (86400ULL * GKF_BINS_PER_S)
+
+/*
+ * A state this much behind is worth waiting for: somebody is catching up with
+ * a long gap. A stopped process that holds the lock costs this much a call.
+ */
+#define OLD_BINS    3
+#define PATIENCE_NS (20 * GK_NS_PER_MS)
+
+/* Words that another process may be writing or reading meanwhile. */
+static void copy_words(uint64_t *to, const uint64_t *from, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		__atomic_store_n(&to[i],
+				 __atomic_load_n(&from[i], __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+}
+
+static void copy_state(struct gkf_state *to, const struct gkf_state *from)
+{
+	copy_words((uint64_t *)to, (const uint64_t *)from,
+		   sizeof *to / sizeof(uint64_t));
+}
+
+/* The figures that are reckoned with stay within reason. */
+static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
+{
+	uint64_t seq;
+
+	do {
+		seq =
+		    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
+		copy_state(ret_state, &dev->state[seq % 2]);
+		atomic_thread_fence(memory_order_acquire);
+	} while (atomic_load_explicit(&dev->state_seq, memory_order_relaxed) !=
+		 seq);
+	ret_state->gpu_util = gkf_clamp(ret_state->gpu_util, 0, 100);
+	ret_state->power_mw = gkf_clamp(ret_state->power_mw, 0, POWER_MAX_MW);
+	ret_state->mem_power_mw =
+	    gkf_clamp(ret_state->mem_power_mw, 0, POWER_MAX_MW);
+	ret_state->temp_mc = gkf_clamp(ret_state->temp_mc, 0, TEMP_MAX_MC);
+	ret_state->mem_temp_mc =
+	    gkf_clamp(ret_state->mem_temp_mc, 0, TEMP_MAX_MC);
+	ret_state->fan_temp_mc =
+	    gkf_clamp(ret_state->fan_temp_mc, 0, TEMP_MAX_MC);
+	ret_state->fan_permille = gkf_clamp(ret_state->fan_permille, 0, 1000);
+	ret_state->rest_bins = gkf_clamp(ret_state->rest_bins, 0, REST_MAX);
+}
+
+/* Writes the copy that does not hold, then says that it does. */
+static void commit_state(struct gkf_device *dev, const struct gkf_state *state)
+{
+	uint64_t seq =
+	    atomic_load_explicit(&dev->state_seq, memory_order_relaxed);
+
+	atomic_thread_fence(memory_order_release);
+	copy_state(&dev->state[(seq + 1) % 2], state);
+	atomic_store_explicit(&dev->state_seq, seq + 1, memory_order_release);
+}
+
+/*
+ * Notes the bin that was just computed. Its number is taken away first and
+ * given last: a reader never takes half of it for the whole.
+ */
+static void remember(struct gkf_device *dev, const struct gkf_state *s)
+{
+	struct gkf_past *past = &dev->past[(s->bin - 1) % GKF_PAST_BINS];
+	struct gkf_past now = {
+	    .bin = s->bin - 1,
+	    .power_mw = (uint32_t)s->power_mw,
+	    .mem_power_mw = (uint32_t)s->mem_power_mw,
+	    .pcie_tx_kbs = (uint32_t)s->pcie_tx_kbs,
+	    .pcie_rx_kbs = (uint32_t)s->pcie_rx_kbs,
+	    .nvlink_tx_kbs = (uint32_t)s->nvlink_tx_kbs,
+	    .nvlink_rx_kbs = (uint32_t)s->nvlink_rx_kbs,
+	    .sm_clock_mhz = (uint16_t)s->sm_clock_mhz,
+	    .mem_clock_mhz = (uint16_t)s->mem_clock_mhz,
+	    .video_clock_mhz = (uint16_t)s->video_clock_mhz,
+	    .temp_c = (uint16_t)(s->temp_mc / 1000),
+	    .sm_active = (uint16_t)s->sm_active,
+	    .sm_occupancy = (uint16_t)s->sm_occupancy,
+	    .tensor_active = (uint16_t)s->tensor_active,
+	    .dram_active = (uint16_t)s->dram_active,
+	    .gpu_util = (uint8_t)s->gpu_util,
+	    .mem_util = (uint8_t)s->mem_util,
+	    .enc_util = (uint8_t)s->enc_util,
+	    .dec_util = (uint8_t)s->dec_util,
+	    .jpg_util = (uint8_t)s->jpg_util,
+	    .ofa_util = (uint8_t)s->ofa_util,
+	    .fan = (uint8_t)(s->fan_permille / 10),
+	    .mem_temp_c = (uint8_t)(s->mem_temp_mc / 1000),
+	    .throttle = (uint16_t)s->throttle,
+	    .pstate = (uint16_t)s->pstate,
+	};
+
+	__atomic_store_n(&past->bin, UINT64_MAX, __ATOMIC_RELAXED);
+	atomic_thread_fence(memory_order_release);
+	copy_words((uint64_t *)past + 1, (const uint64_t *)&now + 1,
+		   sizeof now / sizeof(uint64_t) - 1);
+	__atomic_store_n(&past->bin, now.bin, __ATOMIC_RELEASE);
+}
+
+bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
+		   struct gkf_past *ret_past)
+{
+	struct gkf_past *past =
+	    &m->file->device[device].past[bin % GKF_PAST_BINS];
+	uint64_t found = __atomic_load_n(&past->bin, __ATOMIC_ACQUIRE);
+
+	copy_words((uint64_t *)ret_past, (const uint64_t *)past,
+		   sizeof *past / sizeof(uint64_t));
+	atomic_thread_fence(memory_order_acquire);
+	return found == bin &&
+	       __atomic_load_n(&past->bin, __ATOMIC_RELAXED) == bin;
+}
+
+/* The drive of what does not change while the lock is held. */
+static void drive_of(struct gkf_machine *m, unsigned device,
+		     const struct gkf_crowd *crowd, struct gkf_drive *drive)
+{
+	*drive = (struct gkf_drive){.attached = 0};
+	gkf_values_forced(m, device, drive->set);
+	gkf_smoothing_floor(m, device, &drive->floor_permille,
+			    &drive->floor_bins);
+	/* MIG instances do not reach other GPUs. */
+	drive->links = m->device_count > 1 ? gkf_links_carrying(m, device) : 0;
+	for (unsigned i = 0; i < crowd->instances; i++)
+		if (crowd->instance[i].name != GKF_NO_INSTANCE)
+			drive->links = 0;
+}
+
+/*
+ * How far a state that did not change in its last bin may be taken at once:
+ * while nobody works, or beyond what is computed bin by bin.
+ */
+static uint64_t leap_to(const struct gkf_crowd *crowd,
+			const struct gkf_state *before,
+			const struct gkf_state *state, uint64_t budget,
+			uint64_t end)
+{
+	uint64_t until;
+
+	if (!budget)
+		return end;
+	if (!gkf_physics_is_steady(before, state))
+		return state->bin;
+	/* Also the next bin must be as the last one. */
+	until = gkf_crowd_quiet_until(crowd, state->bin - 1);
+	if (until <= state->bin)
+		return state->bin;
+	return until < end ? until : end;
+}
+
+/* The last bins are gone through one by one: they are remembered. */
+static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
+		       struct gkf_state *state)
+{
+	const struct gkf_profile *profile = &m->boards[device].profile;
+	struct gkf_device *dev = &m->file->device[device];
+	uint64_t end = bin > GKF_PAST_BINS ? bin - GKF_PAST_BINS : 0;
+	uint64_t budget = CATCH_UP_BINS;
+	struct gkf_crowd crowd;
+	struct gkf_drive drive;
+
+	gkf_crowd_collect(m, device, &crowd);
+	drive_of(m, device, &crowd, &drive);
+	while (state->bin < bin) {
+		struct gkf_state before = *state;
+
+		gkf_crowd_drive(&crowd, state->bin, &drive);
+		gkf_physics_step(profile, &drive, state);
+		if (state->bin > end)
+			remember(dev, state);
+		gkf_notice_step(m, device, &drive, &before, state);
+		budget -= budget > 0;
+		if (state->bin < end)
+			gkf_physics_repeat(
+			    &before, state,
+			    leap_to(&crowd, &before, state, budget, end) -
+				state->bin);
+	}
+}
+
+void gkf_state_advance(struct gkf_machine *m, unsigned device)
+{
+	struct gkf_device *dev = &m->file->device[device];
+	uint64_t bin = gkf_machine_bin(m);
+	struct gkf_state state;
+	uint64_t first;
+
+	gkf_scenario_apply(m, bin);
+	read_state(dev, &state);
+	if (state.bin >= bin || m->scratch)
+		return;
+	gkf_reap_busy(m, device);
+	first =
+	    bin - state.bin > CATCH_UP_BINS ? bin - CATCH_UP_BINS : state.bin;
+	advance_to(m, device, bin, &state);
+	commit_state(dev, &state);
+	gkf_fault_bins(m, device, first, bin);
+	gkf_account_bins(m, device, first, bin);
+	gkf_mig_bins(m, device, first, bin);
+}
+
+/* Whether the state is of the last whole bin, computing it if possible. */
+static void bring_up(struct gkf_machine *m, unsigned device)
+{
+	uint64_t now = gkf_machine_bin(m), bin = gkf_state_bin(m, device);
+
+	if (bin >= now ||
+	    !gkf_trylock(m, now - bin > OLD_BINS ? PATIENCE_NS : 0))
+		return;
+	gkf_state_advance(m, device);
+	gkf_unlock(m);
+}
+
+void gkf_state_now(struct gkf_machine *m, unsigned device,
+		   struct gkf_state *ret_state)
+{
+	bring_up(m, device);
+	read_state(&m->file->device[device], ret_state);
+}
+
+int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset)
+{
+	struct gkf_device *dev = &m->file->device[device];
+	uint64_t seq;
+	int64_t word;
+
+	bring_up(m, device);
+	do {
+		seq =
+		    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
+		word = __atomic_load_n(
+		    (int64_t *)((char *)&dev->state[seq % 2] + offset),
+		    __ATOMIC_RELAXED);
+		atomic_thread_fence(memory_order_acquire);
+	} while (atomic_load_explicit(&dev->state_seq, memory_order_relaxed) !=
+		 seq);
+	return word;
+}
+
+uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device, uint64_t bin)
+{
+	struct gkf_drive drive;
+	struct gkf_crowd crowd;
+
+	gkf_crowd_collect(m, device, &crowd);
+	gkf_crowd_drive(&crowd, bin, &drive);
+	return drive.demand;
+}
+
+struct gkf_share gkf_share_at(const struct gkf_wave *wave, uint64_t bin,
+			      uint32_t demand_permille)
+{
+	uint32_t busy = gkf_wave_at(wave, bin);
+	uint32_t shared =
+	    demand_permille > 1000 ? busy * 1000 / demand_permille : busy;
+
+	return (struct gkf_share){
+	    .sm = shared / 10,
+	    .mem = shared * wave->mem_permille / 10000,
+	    .enc = shared * wave->encoder_permille / 10000,
+	    .dec = shared * wave->decoder_permille / 10000,
+	    .jpg = shared * wave->jpeg_permille / 10000,
+	    .ofa = shared * wave->ofa_permille / 10000,
+	};
+}
+
+struct gkf_share gkf_share_of(struct gkf_machine *m, unsigned device,
+			      unsigned slot, const struct gkf_wave *wave,
+			      uint64_t bin, uint32_t demand_permille)
+{
+	struct gkf_done done;
+	uint32_t busy, mem;
+
+	if (wave->kind != GKF_WAVE_REAL)
+		return gkf_share_at(wave, bin, demand_permille);
+	gkf_busy_read(m, slot, bin, &done);
+	busy = done.busy_permille;
+	if (demand_permille > 1000)
+		busy = busy * 1000 / demand_permille;
+	mem = gkf_moved_permille(&m->boards[device].profile, done.moved);
+	return (struct gkf_share){.sm = busy / 10, .mem = mem / 10};
+}

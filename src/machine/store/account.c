@@ -1,0 +1,292 @@
+/* account.c - see account.h. */
+#include "machine/store/account.h"
+
+#include "machine/model/demand.h"
+#include "machine/store/private.h"
+
+static bool is_on(const struct gkf_machine *m, unsigned device)
+{
+	return atomic_load_explicit(
+		   &m->file->device[device].set[GKF_V_ACCOUNTING],
+		   memory_order_relaxed) == 1;
+}
+
+static uint64_t word(const uint64_t *from)
+{
+	return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+
+static void put(uint64_t *to, uint64_t value)
+{
+	__atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+
+static void copy_sums(struct gkf_sums *to, const struct gkf_sums *from)
+{
+	put(&to->bins, word(&from->bins));
+	put(&to->sm, word(&from->sm));
+	put(&to->mem, word(&from->mem));
+}
+
+static void read_sums(const struct gkf_tally *t, struct gkf_sums *ret_sums)
+{
+	uint64_t seq;
+
+	do {
+		seq = atomic_load_explicit(&t->seq, memory_order_acquire);
+		copy_sums(ret_sums, &t->sums[seq % 2]);
+		atomic_thread_fence(memory_order_acquire);
+	} while (atomic_load_explicit(&t->seq, memory_order_relaxed) != seq);
+}
+
+/* Writes the copy that does not hold, then says that it does. */
+static void commit_sums(struct gkf_tally *t, const struct gkf_sums *sums)
+{
+	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
+
+	atomic_thread_fence(memory_order_release);
+	copy_sums(&t->sums[(seq + 1) % 2], sums);
+	atomic_store_explicit(&t->seq, seq + 1, memory_order_release);
+}
+
+void gkf_account_open(struct gkf_machine *m, unsigned slot)
+{
+	struct gkf_tally *t = &m->file->tally[slot];
+
+	atomic_store_explicit(&t->peak, 0, memory_order_relaxed);
+	commit_sums(t, &(struct gkf_sums){0});
+}
+
+void gkf_account_holds(struct gkf_machine *m, unsigned slot, uint64_t bytes)
+{
+	struct gkf_tally *t = &m->file->tally[slot];
+
+	if (atomic_load_explicit(&t->peak, memory_order_relaxed) < bytes)
+		atomic_store_explicit(&t->peak, bytes, memory_order_relaxed);
+}
+
+/* What a slot tells; false when its load has not begun. */
+static bool account_of(struct gkf_machine *m, unsigned index,
+		       const struct gkf_slot *slot, struct gkf_account *ret)
+{
+	const struct gkf_tally *t = &m->file->tally[index];
+	uint64_t bin = gkf_machine_bin(m), stop = slot->wave.stop_bin;
+
+	if (stop && bin < slot->wave.start_bin)
+		return false;
+	*ret = (struct gkf_account){
+	    .pid = slot->pid,
+	    .running = !stop || bin < stop,
+	    .start_ns = slot->wave.start_bin * GKF_BIN_NS,
+	    .end_ns = stop * GKF_BIN_NS,
+	    .peak = atomic_load_explicit(&t->peak, memory_order_relaxed),
+	};
+	read_sums(t, &ret->sums);
+	return true;
+}
+
+/* Loads that were over by then are forgotten. */
+static uint64_t cleared_ns(const struct gkf_machine *m, unsigned device)
+{
+	return atomic_load(&m->file->device[device].accounting.cleared_ns);
+}
+
+/* The number is taken away first and given last. */
+static void push(struct gkf_machine *m, unsigned device,
+		 const struct gkf_account *a)
+{
+	struct gkf_accounts *all = &m->file->accounts;
+	uint64_t number = atomic_load(&all->count) + 1;
+	struct gkf_account_record *to = &all->ring[number % GKF_ACCOUNTS_MAX];
+
+	put(&to->number, 0);
+	atomic_thread_fence(memory_order_release);
+	put(&to->device, device);
+	put(&to->pid, (uint32_t)a->pid);
+	put(&to->start_ns, a->start_ns);
+	put(&to->end_ns, a->end_ns);
+	put(&to->peak, a->peak);
+	copy_sums(&to->sums, &a->sums);
+	__atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
+	atomic_store(&all->count, number);
+}
+
+void gkf_account_close(struct gkf_machine *m, unsigned index)
+{
+	struct gkf_account a;
+	struct gkf_slot slot;
+
+	if (!gkf_slot_read(m, index, &slot, NULL) || !is_on(m, slot.device) ||
+	    !account_of(m, index, &slot, &a))
+		return;
+	if (a.running)
+		a.end_ns = gkf_machine_ns(m);
+	else if (a.end_ns <= cleared_ns(m, slot.device))
+		return;
+	push(m, slot.device, &a);
+}
+
+/* Bins that are added at once. */
+#define CHUNK 256
+
+/* Adds count bins to a process, as far as it was there. */
+static void add_bins(struct gkf_machine *m, unsigned index,
+		     const struct gkf_slot *slot, uint64_t first,
+		     unsigned count, const uint32_t *demand)
+{
+	struct gkf_tally *t = &m->file->tally[index];
+	const struct gkf_wave *wave = &slot->wave;
+	struct gkf_sums sums;
+
+	read_sums(t, &sums);
+	for (unsigned i = 0; i < count; i++) {
+		struct gkf_share share;
+
+		if (!gkf_wave_present(wave, first + i))
+			continue;
+		share = gkf_share_of(m, slot->device, index, wave, first + i,
+				     demand[i]);
+		sums.bins++;
+		sums.sm += share.sm;
+		sums.mem += share.mem;
+	}
+	commit_sums(t, &sums);
+}
+
+static void add_chunk(struct gkf_machine *m, struct gkf_crowd *crowd,
+		      uint64_t first, unsigned count)
+{
+	unsigned high = gkf_slots_high(m);
+	uint32_t demand[CHUNK];
+
+	for (unsigned i = 0; i < count; i++) {
+		struct gkf_drive drive;
+
+		gkf_crowd_drive(crowd, first + i, &drive);
+		demand[i] = drive.demand;
+	}
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+
+		if (gkf_slot_read_on(m, i, crowd->device, &slot))
+			add_bins(m, i, &slot, first, count, demand);
+	}
+}
+
+void gkf_account_bins(struct gkf_machine *m, unsigned device, uint64_t first,
+		      uint64_t end)
+{
+	struct gkf_crowd crowd;
+
+	if (!is_on(m, device))
+		return;
+	gkf_crowd_collect(m, device, &crowd);
+	if (crowd.all && !crowd.count)
+		return;
+	while (first < end) {
+		unsigned n =
+		    end - first < CHUNK ? (unsigned)(end - first) : CHUNK;
+
+		add_chunk(m, &crowd, first, n);
+		first += n;
+	}
+}
+
+static void forget_ended(struct gkf_machine *m, unsigned device)
+{
+	struct gkf_accounting *a = &m->file->device[device].accounting;
+
+	atomic_store(&a->cleared_number, atomic_load(&m->file->accounts.count));
+	atomic_store(&a->cleared_ns, gkf_machine_ns(m));
+}
+
+void gkf_account_forget(struct gkf_machine *m, unsigned device)
+{
+	unsigned high = gkf_slots_high(m);
+	struct gkf_slot slot;
+
+	forget_ended(m, device);
+	for (unsigned i = 0; i < high; i++)
+		if (gkf_slot_read_on(m, i, device, &slot))
+			commit_sums(&m->file->tally[i], &(struct gkf_sums){0});
+}
+
+int gkf_accounts_clear(struct gkf_machine *m, unsigned device)
+{
+	int r = gkf_lock(m);
+
+	if (r)
+		return r;
+	forget_ended(m, device);
+	gkf_unlock(m);
+	return 0;
+}
+
+unsigned gkf_accounts_bound(const struct gkf_machine *m)
+{
+	return gkf_slots_high(m) + GKF_ACCOUNTS_MAX;
+}
+
+/* A record that is whole, of this device and not forgotten. */
+static bool read_record(struct gkf_machine *m, unsigned device, uint64_t number,
+			struct gkf_account *ret)
+{
+	struct gkf_account_record *from =
+	    &m->file->accounts.ring[number % GKF_ACCOUNTS_MAX];
+
+	if (__atomic_load_n(&from->number, __ATOMIC_ACQUIRE) != number ||
+	    word(&from->device) != device)
+		return false;
+	*ret = (struct gkf_account){
+	    .pid = (int32_t)word(&from->pid),
+	    .start_ns = word(&from->start_ns),
+	    .end_ns = word(&from->end_ns),
+	    .peak = word(&from->peak),
+	};
+	copy_sums(&ret->sums, &from->sums);
+	atomic_thread_fence(memory_order_acquire);
+	return word(&from->number) == number;
+}
+
+/* False when visit has had enough. */
+static bool each_slot(struct gkf_machine *m, unsigned device,
+		      gkf_account_visit *visit, void *ctx)
+{
+	uint64_t cleared = cleared_ns(m, device);
+	unsigned high = gkf_slots_high(m);
+
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_account a;
+		struct gkf_slot slot;
+
+		if (!gkf_slot_read_on(m, i, device, &slot) ||
+		    !account_of(m, i, &slot, &a) ||
+		    (!a.running && a.end_ns <= cleared))
+			continue;
+		if (!visit(ctx, &a))
+			return false;
+	}
+	return true;
+}
+
+void gkf_accounts_each(struct gkf_machine *m, unsigned device,
+		       gkf_account_visit *visit, void *ctx)
+{
+	struct gkf_state state;
+	uint64_t last, cleared;
+
+	gkf_state_now(m, device, &state); /* counts all bins that passed */
+	gkf_reap(m, false);
+	if (!each_slot(m, device, visit, ctx))
+		return;
+	last = atomic_load(&m->file->accounts.count);
+	cleared =
+	    atomic_load(&m->file->device[device].accounting.cleared_number);
+	for (unsigned i = 0;
+	     i < GKF_ACCOUNTS_MAX && last - i > cleared && last > i; i++) {
+		struct gkf_account a;
+
+		if (read_record(m, device, last - i, &a) && !visit(ctx, &a))
+			return;
+	}
+}

@@ -1,0 +1,254 @@
+/* busy.c - see busy.h. */
+#include "machine/store/busy.h"
+
+#include "machine/store/private.h"
+#include "machine/store/turn.h"
+#include "machine/model/wave.h"
+
+/* A word of busy time: the bin above, nanoseconds in it below. */
+#define NS_BITS 28
+#define NS_MASK ((1ULL << NS_BITS) - 1)
+_Static_assert(GKF_BIN_NS <= NS_MASK, "a whole bin has room");
+
+/* A word of bytes: the low bits of the bin above. */
+#define BYTES_BITS 36
+#define BYTES_MASK ((1ULL << BYTES_BITS) - 1)
+#define BIN_MASK   ((1ULL << (64 - BYTES_BITS)) - 1)
+
+/*
+ * So many bins behind, whoever works computes what nobody has looked at: half
+ * of what is kept is left for those who are busy with it.
+ */
+#define BEHIND_BINS (GKF_BUSY_BINS / 2)
+
+/* How often a reader looks again before it takes the writer for dead. */
+#define READINGS 64
+
+static struct gkf_busy *busy_of(const struct gkf_machine *m, unsigned slot)
+{
+	return &m->file->busy[slot];
+}
+
+static struct gkf_busy_bin *bin_of(struct gkf_busy *b, uint64_t bin)
+{
+	return &b->bin[bin % GKF_BUSY_BINS];
+}
+
+static uint64_t relaxed(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static void put(_Atomic uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+static uint64_t busy_in(uint64_t word, uint64_t bin)
+{
+	return word >> NS_BITS == bin ? word & NS_MASK : 0;
+}
+
+static uint64_t bytes_in(uint64_t word, uint64_t bin)
+{
+	return word >> BYTES_BITS == (bin & BIN_MASK) ? word & BYTES_MASK : 0;
+}
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_mine(struct gkf_machine *m, unsigned slot)
+{
+	return slot < GKF_SLOTS_MAX && gkf_owns(m, &m->file->slot[slot]);
+}
+
+void gkf_busy_open(struct gkf_machine *m, unsigned slot)
+{
+	struct gkf_busy *b = busy_of(m, slot);
+
+	put(&b->since_ns, 0);
+	put(&b->ended_ns, 0);
+	put(&b->wants_ns, 0);
+	for (unsigned i = 0; i < GKF_BUSY_BINS; i++) {
+		put(&b->bin[i].busy, 0);
+		for (int d = 0; d < GKF_DIRECTIONS; d++)
+			put(&b->bin[i].moved[d], 0);
+	}
+	put(&b->seq, 0);
+}
+
+/* ---- who works ---- */
+
+/* Computes the bins that nobody has looked at, before they are forgotten. */
+static void catch_up(struct gkf_machine *m, unsigned slot, uint64_t bin)
+{
+	unsigned device = m->file->slot[slot].device;
+
+	if (device >= m->device_count ||
+	    gkf_state_bin(m, device) + BEHIND_BINS > bin || !gkf_trylock(m, 0))
+		return;
+	gkf_state_advance(m, device);
+	gkf_unlock(m);
+}
+
+/* Notes [from, to) in its bins, as far as they are kept. */
+static void note(struct gkf_busy *b, uint64_t from, uint64_t to)
+{
+	uint64_t bin = from / GKF_BIN_NS, last = to / GKF_BIN_NS;
+
+	if (last - bin >= GKF_BUSY_BINS) {
+		bin = last - GKF_BUSY_BINS + 1;
+		from = bin * GKF_BIN_NS;
+	}
+	for (; from < to; bin++) {
+		uint64_t until = min((bin + 1) * GKF_BIN_NS, to);
+		_Atomic uint64_t *word = &bin_of(b, bin)->busy;
+		uint64_t ns = busy_in(relaxed(word), bin) + until - from;
+
+		put(word, bin << NS_BITS | min(ns, GKF_BIN_NS));
+		from = until;
+	}
+}
+
+/*
+ * Running work becomes work that is done. A reader that comes in between sees
+ * the odd number and looks again; whoever is killed in between leaves it odd,
+ * and what was running does not count twice.
+ */
+static void settle(struct gkf_busy *b, uint64_t to)
+{
+	uint64_t seq = relaxed(&b->seq), since = relaxed(&b->since_ns);
+
+	put(&b->seq, seq | 1);
+	atomic_thread_fence(memory_order_release);
+	if (since && since - 1 < to)
+		note(b, since - 1, to);
+	put(&b->since_ns, 0);
+	put(&b->ended_ns, to + 1);
+	atomic_store_explicit(&b->seq, (seq | 1) + 1, memory_order_release);
+}
+
+void gkf_busy_begin(struct gkf_machine *m, unsigned slot)
+{
+	uint64_t now, passed;
+
+	if (!is_mine(m, slot))
+		return;
+	now = gkf_machine_ns(m);
+	/* The device did not rest while it was handed over. */
+	passed = gkf_turn_passed(m, slot);
+	if (passed && passed < now)
+		now = passed;
+	atomic_store_explicit(&busy_of(m, slot)->since_ns, now + 1,
+			      memory_order_release);
+}
+
+void gkf_busy_end(struct gkf_machine *m, unsigned slot)
+{
+	uint64_t now;
+
+	if (!is_mine(m, slot))
+		return;
+	now = gkf_machine_ns(m);
+	catch_up(m, slot, now / GKF_BIN_NS);
+	settle(busy_of(m, slot), now);
+}
+
+void gkf_busy_close(struct gkf_machine *m, unsigned slot, uint64_t machine_ns)
+{
+	struct gkf_busy *b = busy_of(m, slot);
+
+	if (!relaxed(&b->since_ns))
+		return;
+	if (relaxed(&b->seq) & 1) /* it was noted when its process died */
+		put(&b->since_ns, 0);
+	settle(b, machine_ns);
+}
+
+void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
+		    enum gkf_direction direction, uint64_t bytes)
+{
+	_Atomic uint64_t *word;
+	uint64_t bin, was;
+
+	if (!is_mine(m, slot) || direction >= GKF_DIRECTIONS)
+		return;
+	bin = gkf_machine_bin(m);
+	word = &bin_of(busy_of(m, slot), bin)->moved[direction];
+	was = relaxed(word);
+	if (was >> BYTES_BITS != (bin & BIN_MASK))
+		catch_up(m, slot, bin);
+	while (!atomic_compare_exchange_weak_explicit(
+	    word, &was,
+	    (bin & BIN_MASK) << BYTES_BITS |
+		min(bytes_in(was, bin) + min(bytes, BYTES_MASK), BYTES_MASK),
+	    memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/* ---- who looks ---- */
+
+/* Done and running work as they were together; *ret_since 0: nothing runs. */
+static uint64_t read_busy(struct gkf_busy *b, uint64_t bin, uint64_t *ret_since)
+{
+	uint64_t seq, again, word;
+	int readings = 0;
+
+	do {
+		seq = atomic_load_explicit(&b->seq, memory_order_acquire);
+		*ret_since = relaxed(&b->since_ns);
+		word = relaxed(&bin_of(b, bin)->busy);
+		atomic_thread_fence(memory_order_acquire);
+		again = relaxed(&b->seq);
+	} while ((seq & 1 || seq != again) && ++readings < READINGS);
+	if (seq & 1)
+		*ret_since = 0;
+	return busy_in(word, bin);
+}
+
+/* How much of a bin lies behind a moment. */
+static uint64_t behind(uint64_t bin, uint64_t ns)
+{
+	uint64_t begin = bin * GKF_BIN_NS, end = begin + GKF_BIN_NS;
+
+	return ns <= begin ? GKF_BIN_NS : ns < end ? end - ns : 0;
+}
+
+void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
+		   struct gkf_done *ret_done)
+{
+	struct gkf_busy *b = busy_of(m, slot % GKF_SLOTS_MAX);
+	uint64_t since, busy = read_busy(b, bin, &since);
+
+	if (since)
+		busy += behind(bin, since - 1);
+	ret_done->busy_permille =
+	    (uint32_t)((min(busy, GKF_BIN_NS) * 1000 + GKF_BIN_NS / 2) /
+		       GKF_BIN_NS);
+	for (int d = 0; d < GKF_DIRECTIONS; d++)
+		ret_done->moved[d] =
+		    bytes_in(relaxed(&bin_of(b, bin)->moved[d]), bin);
+}
+
+uint64_t gkf_busy_next(struct gkf_machine *m, unsigned slot, uint64_t bin)
+{
+	struct gkf_busy *b = busy_of(m, slot);
+	uint64_t since, next = UINT64_MAX;
+
+	read_busy(b, bin, &since);
+	if (since) {
+		next = (since - 1) / GKF_BIN_NS;
+		next = next < bin ? bin : next;
+	}
+	for (uint64_t i = bin; i < bin + GKF_BUSY_BINS && i < next; i++) {
+		struct gkf_done done;
+
+		gkf_busy_read(m, slot, i, &done);
+		if (done.busy_permille || done.moved[GKF_IN] ||
+		    done.moved[GKF_OUT] || done.moved[GKF_DEVICE])
+			return i;
+	}
+	return next;
+}

@@ -1,0 +1,86 @@
+/*
+ * coverage_refused.c - who asked for functions that are not there. A hash table
+ * that grows only; no lock: an entry is taken by its key, and what is written
+ * into it afterwards is the same whoever writes it.
+ */
+#include "machine/store/coverage.h"
+#include "base/mix.h"
+#include "machine/store/private.h"
+
+#include <string.h>
+
+static uint64_t key_of(const uint64_t *caller, unsigned function)
+{
+	uint64_t key = gkf_mix(function);
+
+	for (int i = 0; i < GKF_CALLER_MAX / 8; i++)
+		key = gkf_mix(key ^ caller[i]);
+	return key | 1; /* 0 is a free entry */
+}
+
+/* The entry of a key, new or old; NULL: no room. */
+static struct gkf_refusal *find(struct gkf_refusals *table, uint64_t key)
+{
+	for (unsigned i = 0; i < GKF_REFUSALS_MAX; i++) {
+		struct gkf_refusal *e =
+		    &table->entry[(key + i) % GKF_REFUSALS_MAX];
+		uint64_t found = atomic_load(&e->key);
+
+		if (found == key ||
+		    (!found &&
+		     atomic_compare_exchange_strong(&e->key, &found, key)) ||
+		    found == key)
+			return e;
+	}
+	return NULL;
+}
+
+void gkf_refusal_count(struct gkf_machine *m, unsigned function,
+		       const char *caller)
+{
+	struct gkf_refusals *table = &m->file->refusals;
+	uint64_t name[GKF_CALLER_MAX / 8] = {0};
+	struct gkf_refusal *e;
+
+	memcpy(name, caller, strnlen(caller, sizeof name - 1));
+	e = find(table, key_of(name, function));
+	if (!e) {
+		atomic_fetch_add(&table->lost, 1);
+		return;
+	}
+	if (!atomic_load(&e->function)) {
+		for (int i = 0; i < GKF_CALLER_MAX / 8; i++)
+			atomic_store(&e->caller[i], name[i]);
+		atomic_store(&e->function, function + 1);
+	}
+	atomic_fetch_add(&e->count, 1);
+}
+
+bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
+		      struct gkf_refused *ret_refused)
+{
+	struct gkf_refusal *e = &m->file->refusals.entry[index];
+	uint64_t name[GKF_CALLER_MAX / 8];
+	uint64_t function = atomic_load(&e->function);
+
+	ret_refused->count = atomic_load(&e->count);
+	if (!function || function > GKF_REFUSED_END || !ret_refused->count)
+		return false;
+	ret_refused->function = (unsigned)function - 1;
+	for (int i = 0; i < GKF_CALLER_MAX / 8; i++)
+		name[i] = atomic_load(&e->caller[i]);
+	memcpy(ret_refused->caller, name, sizeof name);
+	ret_refused->caller[GKF_CALLER_MAX - 1] = '\0';
+	return true;
+}
+
+void gkf_refusals_forget(struct gkf_machine *m)
+{
+	struct gkf_refusals *table = &m->file->refusals;
+
+	for (unsigned i = 0; i < GKF_REFUSALS_MAX; i++)
+		atomic_store(&table->entry[i].count, 0);
+	for (unsigned i = 0; i < GKF_NAMES_MAX; i++)
+		atomic_store(&m->file->named[i].count, 0);
+	atomic_store(&table->lost, 0);
+}

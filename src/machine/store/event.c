@@ -1,0 +1,131 @@
+/* event.c - the ring of events and sleeping on it; see event.h. */
+#include "machine/store/event.h"
+
+#include "base/clock.h"
+#include "machine/store/private.h"
+#include "machine/trouble/scenario.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Known to nvml.h as nvmlEventTypeXidCriticalError. */
+#define TYPE_XID 8ULL
+
+/* An hour: a longer sleep gains nothing. */
+#define SLEEP_MAX_NS (3600 * GK_NS_PER_S)
+
+static struct gkf_events *events_of(const struct gkf_machine *m)
+{
+	return &m->file->events;
+}
+
+void gkf_event_wake(struct gkf_machine *m)
+{
+	struct gkf_events *e = events_of(m);
+
+	atomic_fetch_add(&e->wake, 1);
+	if (atomic_load(&e->sleepers))
+		syscall(SYS_futex, &e->wake, FUTEX_WAKE, INT_MAX, NULL, NULL,
+			0);
+}
+
+/*
+ * The number is taken away first and given last, so that a reader never takes
+ * half of an event for the whole; the count makes it known.
+ */
+void gkf_event_push(struct gkf_machine *m, uint32_t device, uint64_t type,
+		    uint64_t data, uint32_t instance)
+{
+	struct gkf_events *e = events_of(m);
+	uint64_t number = atomic_load(&e->count) + 1;
+	struct gkf_event *to = &e->ring[number % GKF_EVENTS_MAX];
+	uint64_t kind = type & GKF_EVENT_SYSTEM ? GKF_EVENT_SYSTEM : type;
+
+	if (!(kind & (TYPE_XID | atomic_load(&e->interest))))
+		return;
+	__atomic_store_n(&to->number, 0, __ATOMIC_RELAXED);
+	atomic_thread_fence(memory_order_release);
+	__atomic_store_n(&to->machine_ns, gkf_machine_ns(m), __ATOMIC_RELAXED);
+	__atomic_store_n(&to->type, type, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->data, data, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->device, device, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->instance, instance, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
+	atomic_store(&e->count, number);
+	gkf_event_wake(m);
+}
+
+void gkf_event_interest(struct gkf_machine *m, uint64_t types)
+{
+	atomic_fetch_or(&events_of(m)->interest, types);
+}
+
+uint64_t gkf_event_last(const struct gkf_machine *m)
+{
+	return atomic_load(&events_of(m)->count);
+}
+
+static bool read_event(const struct gkf_event *from, uint64_t number,
+		       struct gkf_event *ret_event)
+{
+	uint64_t found = __atomic_load_n(&from->number, __ATOMIC_ACQUIRE);
+
+	ret_event->number = number;
+	ret_event->machine_ns =
+	    __atomic_load_n(&from->machine_ns, __ATOMIC_RELAXED);
+	ret_event->type = __atomic_load_n(&from->type, __ATOMIC_RELAXED);
+	ret_event->data = __atomic_load_n(&from->data, __ATOMIC_RELAXED);
+	ret_event->device = __atomic_load_n(&from->device, __ATOMIC_RELAXED);
+	ret_event->instance =
+	    __atomic_load_n(&from->instance, __ATOMIC_RELAXED);
+	atomic_thread_fence(memory_order_acquire);
+	return found == number &&
+	       __atomic_load_n(&from->number, __ATOMIC_RELAXED) == number &&
+	       ret_event->type;
+}
+
+bool gkf_event_next(const struct gkf_machine *m, uint64_t *number,
+		    struct gkf_event *ret_event)
+{
+	const struct gkf_events *e = events_of(m);
+	uint64_t last = atomic_load(&e->count);
+
+	if (last > *number && last - *number > GKF_EVENTS_MAX)
+		*number = last - GKF_EVENTS_MAX;
+	while (*number < last) {
+		const struct gkf_event *at =
+		    &e->ring[++*number % GKF_EVENTS_MAX];
+
+		if (read_event(at, *number, ret_event) &&
+		    ret_event->device < m->device_count)
+			return true;
+	}
+	return false;
+}
+
+uint32_t gkf_event_word(const struct gkf_machine *m)
+{
+	return atomic_load(&events_of(m)->wake);
+}
+
+void gkf_event_sleep(struct gkf_machine *m, uint32_t word, uint64_t timeout_ns)
+{
+	struct gkf_events *e = events_of(m);
+	uint64_t next = gkf_scenario_next_ns(m), longest = SLEEP_MAX_NS;
+	struct timespec ts;
+
+	/* Somebody has to apply the next step of the scenario. */
+	if (next != UINT64_MAX)
+		longest = gkf_real_until(m, next);
+	if (longest > SLEEP_MAX_NS)
+		longest = SLEEP_MAX_NS;
+	ts = gk_timespec(timeout_ns < longest ? timeout_ns : longest);
+
+	/* A sleeper that is killed leaves a system call too much behind. */
+	atomic_fetch_add(&e->sleepers, 1);
+	syscall(SYS_futex, &e->wake, FUTEX_WAIT, word, &ts, NULL, 0);
+	atomic_fetch_sub(&e->sleepers, 1);
+	gkf_scenario_look(m, m->file);
+}

@@ -1,0 +1,113 @@
+/* identity.c - who a process is, and whether it still lives. */
+#include "base/pidstat.h"
+#include "machine/store/private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+uint64_t gkf_own_namespace(const struct gkf_machine *m)
+{
+	struct stat ns;
+
+	if (m->proc < 0 || fstatat(m->proc, "self/ns/pid", &ns, 0) < 0)
+		return 0;
+	return ns.st_ino;
+}
+
+static struct gkf_identity look_up(const struct gkf_machine *m)
+{
+	struct gkf_identity self = {.pid = (int32_t)getpid()};
+	struct gk_pidstat st;
+
+	if (m->proc < 0)
+		return self;
+	self.pid_ns = gkf_own_namespace(m);
+	if (gk_pidstat_read(m->proc, self.pid, &st) == 0) {
+		self.start = st.start;
+		self.stack = st.stack;
+	}
+	return self;
+}
+
+/* Threads that look it up at once find the same. */
+static void remember(struct gkf_own *own, const struct gkf_identity *self)
+{
+	atomic_store_explicit(&own->pid, self->pid, memory_order_relaxed);
+	atomic_store_explicit(&own->pid_ns, self->pid_ns, memory_order_relaxed);
+	atomic_store_explicit(&own->start, self->start, memory_order_relaxed);
+	atomic_store_explicit(&own->stack, self->stack, memory_order_relaxed);
+	atomic_store_explicit(&own->ready, 1, memory_order_release);
+}
+
+struct gkf_identity gkf_self(const struct gkf_machine *m)
+{
+	struct gkf_own *own = m->own;
+	struct gkf_identity self;
+
+	if (own && atomic_load_explicit(&own->ready, memory_order_acquire))
+		return (struct gkf_identity){
+		    .pid =
+			atomic_load_explicit(&own->pid, memory_order_relaxed),
+		    .pid_ns = atomic_load_explicit(&own->pid_ns,
+						   memory_order_relaxed),
+		    .start =
+			atomic_load_explicit(&own->start, memory_order_relaxed),
+		    .stack = atomic_load_explicit(&own->stack,
+						  memory_order_relaxed)};
+	self = look_up(m);
+	if (own)
+		remember(own, &self);
+	return self;
+}
+
+struct gkf_own *gkf_own_new(void)
+{
+	struct gkf_own *own = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (own == MAP_FAILED)
+		return NULL;
+	if (!madvise(own, sizeof *own, MADV_WIPEONFORK))
+		return own;
+	gkf_own_free(own);
+	return NULL;
+}
+
+void gkf_own_free(struct gkf_own *own)
+{
+	if (own)
+		munmap(own, sizeof *own);
+}
+
+bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot)
+{
+	struct gkf_identity self = gkf_self(m);
+
+	return (atomic_load_explicit(&slot->life, memory_order_acquire) & 1) &&
+	       __atomic_load_n(&slot->pid, __ATOMIC_RELAXED) == self.pid &&
+	       __atomic_load_n(&slot->pid_ns, __ATOMIC_RELAXED) == self.pid_ns;
+}
+
+bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
+	       const struct gkf_identity *owner)
+{
+	struct gk_pidstat st;
+
+	if (owner->pid_ns != own_ns)
+		return true;
+	if (kill(owner->pid, 0) < 0 && errno == ESRCH)
+		return false;
+	/* hidepid shows nothing of other users: then kill() has said it. */
+	if (m->proc < 0 || gk_pidstat_read(m->proc, owner->pid, &st) != 0)
+		return true;
+	if (owner->start && st.start != owner->start)
+		return false;
+	/* What a program held ends when the process begins another one. */
+	if (owner->stack && st.stack && st.stack != owner->stack)
+		return false;
+	/* A dead first thread with living others is still a process. */
+	return !((st.state == 'Z' || st.state == 'X') && st.threads <= 1);
+}

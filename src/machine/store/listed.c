@@ -1,0 +1,26 @@
+/* listed.c - see listed.h. */
+#include "machine/store/listed.h"
+
+#include "machine/store/private.h"
+
+unsigned gkf_listed_before(const struct gkf_machine *m, unsigned device)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < device; i++)
+		n += gkf_is_listed(m->file, i);
+	return n;
+}
+
+unsigned gkf_listed_count(const struct gkf_machine *m)
+{
+	return gkf_listed_before(m, m->device_count);
+}
+
+int gkf_listed(const struct gkf_machine *m, unsigned n)
+{
+	for (unsigned i = 0; i < m->device_count; i++)
+		if (gkf_is_listed(m->file, i) && n-- == 0)
+			return (int)i;
+	return -1;
+}

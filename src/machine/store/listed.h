@@ -1,0 +1,33 @@
+/*
+ * listed.h - which GPUs are there: one that was removed or that the driver
+ * was told to leave out is in no list and has no handle. Values of values.def
+ * say so ("removed", "excluded"), so `ctl clear` brings it back.
+ */
+#ifndef GKF_PRESENCE_H
+#define GKF_PRESENCE_H
+
+#include "machine/store/machine.h"
+
+static inline bool gkf_is_set(const struct gkf_file *file, unsigned device,
+			      enum gkf_value flag)
+{
+	return atomic_load_explicit(&file->device[device].set[flag],
+				    memory_order_relaxed) == 1;
+}
+
+/* Does the driver list it? device must exist. */
+static inline bool gkf_is_listed(const struct gkf_file *file, unsigned device)
+{
+	return !gkf_is_set(file, device, GKF_V_REMOVED) &&
+	       !gkf_is_set(file, device, GKF_V_EXCLUDED);
+}
+
+/* How many are listed, and the n-th of them; -1: there are not so many. */
+GKF_API unsigned gkf_listed_count(const struct gkf_machine *m);
+GKF_API int gkf_listed(const struct gkf_machine *m, unsigned n);
+
+/* How many are listed before a device. */
+GKF_API unsigned gkf_listed_before(const struct gkf_machine *m,
+				   unsigned device);
+
+#endif

@@ -1,0 +1,271 @@
+/* machine.c - finding and mapping the machine file. */
+#include "base/err.h"
+#include "base/log.h"
+#include "machine/store/private.h"
+#include "machine/trouble/scenario.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_NAME "default"
+#define PATH_CAP     4096
+
+int gkf_machine_path(const char *name, char *ret_path, size_t cap)
+{
+	char path[PATH_CAP];
+	int n;
+
+	if (!name)
+		name = getenv("GPUKIT_MACHINE");
+	if (!name)
+		name = DEFAULT_NAME;
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return GK_ERR_INVALID;
+	if (strchr(name, '/'))
+		n = snprintf(path, sizeof path, "%s", name);
+	else
+		n = snprintf(path, sizeof path, "/dev/shm/gpukit-%u/%s",
+			     (unsigned)geteuid(), name);
+	if (n < 0 || (size_t)n >= sizeof path || (size_t)n >= cap)
+		return GK_ERR_INVALID;
+	memcpy(ret_path, path, (size_t)n + 1);
+	return 0;
+}
+
+static int make_default(const char *path)
+{
+	struct gkf_profile profiles[GKF_DEFAULT_DEVICES];
+	struct gkf_machine_spec spec = {.device_count = GKF_DEFAULT_DEVICES,
+					.profiles = profiles};
+	int r;
+
+	for (unsigned i = 0; i < GKF_DEFAULT_DEVICES; i++)
+		profiles[i] = gkf_profile_default;
+	r = gkf_machine_create(path, &spec);
+	return r == GK_ERR_EXISTS ? 0 : r;
+}
+
+/* What a file must hold because of its scenario; false: it says nonsense. */
+static bool scenario_size(int fd, uint64_t *ret_size)
+{
+	struct gkf_scenario_head head;
+
+	if (pread(fd, &head, sizeof head,
+		  offsetof(struct gkf_file, scenario)) != sizeof head ||
+	    head.steps > GKF_STEPS_MAX || head.texts > GKF_STEP_TEXTS_MAX)
+		return false;
+	*ret_size = gkf_scenario_size(head.steps, head.texts);
+	return true;
+}
+
+/* Refuses what is no machine before any of it is believed. */
+static int check(int fd, size_t *ret_size)
+{
+	uint64_t behind;
+	struct {
+		uint64_t magic;
+		uint32_t version, size_check;
+	} head;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return gk_err_from_errno(errno);
+	if (!S_ISREG(st.st_mode) ||
+	    pread(fd, &head, sizeof head, 0) != sizeof head ||
+	    head.magic != GKF_MAGIC)
+		return GK_ERR_CORRUPT;
+	if (head.version != GKF_VERSION ||
+	    head.size_check != sizeof(struct gkf_file))
+		return GK_ERR_VERSION;
+	if (!scenario_size(fd, &behind) ||
+	    (uint64_t)st.st_size < sizeof(struct gkf_file) + behind)
+		return GK_ERR_CORRUPT;
+	*ret_size = sizeof(struct gkf_file) + behind;
+	return 0;
+}
+
+static int map(const char *path, struct gkf_file **ret_file, size_t *ret_size)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	void *f;
+	int r;
+
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	r = check(fd, ret_size);
+	if (r)
+		goto out;
+	f = mmap(NULL, *ret_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (f == MAP_FAILED)
+		r = gk_err_from_errno(errno);
+	else
+		*ret_file = f;
+out:
+	close(fd);
+	return r;
+}
+
+/* A string whole within its array. */
+#define ENDS(text) (memchr(text, 0, sizeof(text)) != NULL)
+
+static bool is_sound(const struct gkf_board *b)
+{
+	const struct gkf_profile *p = &b->profile;
+
+#define FIELD(member, key, min, max, help)                                     \
+	if (p->member < (min) || p->member > (max))                            \
+		return false;
+	GKF_PROFILE_INTEGERS(FIELD)
+#undef FIELD
+	return ENDS(p->id) && ENDS(p->name) && ENDS(p->mark) &&
+	       ENDS(p->brand) && ENDS(p->architecture) && ENDS(p->vbios) &&
+	       ENDS(p->part_number) && ENDS(p->inforom_image) &&
+	       ENDS(p->mig_layout) && ENDS(p->inforom_oem) &&
+	       ENDS(p->inforom_ecc) && ENDS(b->uuid) && ENDS(b->serial) &&
+	       p->reserved_mib <= p->memory_mib;
+}
+
+/* This process's view of a mapped file; the mapping stays the caller's. */
+static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
+{
+	const struct gkf_scenario_head *scenario = &f->scenario;
+	unsigned count = f->device_count, steps, texts;
+	struct gkf_machine *m;
+	int kind, r = gkf_lock_kind(&kind);
+
+	if (r)
+		return r;
+	if (count > GKF_DEVICES_MAX || f->lock.__data.__kind != kind)
+		return GK_ERR_CORRUPT;
+	/* It may have changed since its size was taken. */
+	steps = __atomic_load_n(&scenario->steps, __ATOMIC_RELAXED);
+	texts = __atomic_load_n(&scenario->texts, __ATOMIC_RELAXED);
+	if (sizeof *f + gkf_scenario_size(steps, texts) > size)
+		return GK_ERR_CORRUPT;
+	m = calloc(1, sizeof *m + count * sizeof *m->boards);
+	if (!m)
+		return GK_ERR_NOMEM;
+	m->file = f;
+	m->size = size;
+	m->steps = steps;
+	m->texts = texts;
+	m->lock_kind = kind;
+	m->device_count = count;
+	for (unsigned i = 0; i < count; i++) {
+		m->boards[i] = f->device[i].board;
+		if (!is_sound(&m->boards[i])) {
+			free(m);
+			return GK_ERR_CORRUPT;
+		}
+	}
+	gkf_topology_make(m->boards, count,
+			  f->layout < GKF_LAYOUT_COUNT
+			      ? (enum gkf_layout)f->layout
+			      : GKF_LAYOUT_AUTO,
+			  &m->topology);
+	m->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	m->own = gkf_own_new();
+	*ret = m;
+	return 0;
+}
+
+static int open_at(const char *path, struct gkf_machine **ret)
+{
+	struct gkf_file *f = NULL;
+	size_t size = 0;
+	int r = map(path, &f, &size);
+
+	if (r)
+		return r;
+	r = view(f, size, ret);
+	if (r)
+		munmap(f, size);
+	return r;
+}
+
+int gkf_machine_scratch(const struct gkf_machine_spec *spec,
+			struct gkf_machine **ret)
+{
+	struct gkf_file *f;
+	size_t size = 0;
+	int r = gkf_file_size(spec, &size);
+
+	if (r)
+		return r;
+	f = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (f == MAP_FAILED)
+		return gk_err_from_errno(errno);
+	r = gkf_file_init(f, spec);
+	if (!r)
+		r = view(f, size, ret);
+	if (r)
+		munmap(f, size);
+	else
+		(*ret)->scratch = true;
+	return r;
+}
+
+/* Whether a missing machine may be made: only the one with no launcher. */
+static bool is_default(const char *path)
+{
+	char standard[PATH_CAP];
+
+	return !gkf_machine_path(DEFAULT_NAME, standard, sizeof standard) &&
+	       !strcmp(path, standard);
+}
+
+int gkf_machine_open(const char *path, struct gkf_machine **ret)
+{
+	char found[PATH_CAP];
+	int r = gkf_machine_path(path, found, sizeof found);
+
+	if (r)
+		return r;
+	r = open_at(found, ret);
+	if (r == GK_ERR_NOT_FOUND && is_default(found)) {
+		r = make_default(found);
+		if (!r)
+			r = open_at(found, ret);
+	}
+	if (r)
+		gk_log(GK_LOG_WARN, "machine %s: %s", found, gk_strerror(r));
+	return r;
+}
+
+void gkf_machine_close(struct gkf_machine *m)
+{
+	if (!m)
+		return;
+	munmap(m->file, m->size);
+	gkf_own_free(m->own);
+	if (m->proc >= 0)
+		close(m->proc);
+	free(m);
+}
+
+struct gkf_file *gkf_machine_file(struct gkf_machine *m)
+{
+	return m->file;
+}
+
+unsigned gkf_device_count(const struct gkf_machine *m)
+{
+	return m->device_count;
+}
+
+const struct gkf_board *gkf_board(const struct gkf_machine *m, unsigned device)
+{
+	return &m->boards[device];
+}
+
+const struct gkf_topology *gkf_topology(const struct gkf_machine *m)
+{
+	return &m->topology;
+}

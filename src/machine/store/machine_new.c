@@ -1,0 +1,248 @@
+/*
+ * machine_new.c - a machine in the making: what its file holds at first, and
+ * how it appears whole or not at all.
+ */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "machine/model/mig.h"
+#include "base/mix.h"
+#include "machine/model/physics.h"
+#include "machine/store/private.h"
+#include "machine/trouble/scenario.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PATH_CAP 4096
+
+/* The driver generation that is made up. */
+#define DRIVER_VERSION "580.95.05"
+#define NVML_VERSION   "13." DRIVER_VERSION
+#define CUDA_VERSION   13000
+
+static int private_dir(char *dir, size_t cap)
+{
+	int n = snprintf(dir, cap, "/dev/shm/gpukit-%u", (unsigned)geteuid());
+
+	return n < 0 || (size_t)n >= cap ? GK_ERR_INVALID : 0;
+}
+
+/* Where the boards sit: eight buses apart, thirty to a PCI domain. */
+static void place(struct gkf_board *board, unsigned i)
+{
+	board->minor = i;
+	board->pci_domain = i / 30;
+	board->pci_bus = 7 + 8 * (i % 30);
+}
+
+static void name_board(struct gkf_board *board, uint64_t seed)
+{
+	uint64_t a = gkf_mix(seed), b = gkf_mix(a);
+
+	snprintf(board->uuid, sizeof board->uuid,
+		 "GPU-%08x-%04x-%04x-%04x-%012llx", (unsigned)(a >> 32),
+		 (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xffff,
+		 (unsigned)(b >> 48),
+		 (unsigned long long)(b & 0xffffffffffffULL));
+	/* GeForce boards carry no serial number in their inforom. */
+	if (board->profile.part_number[0])
+		snprintf(board->serial, sizeof board->serial, "%013llu",
+			 (unsigned long long)(1320000000000ULL +
+					      gkf_mix(b) % 10000000000ULL));
+}
+
+static int init_device(struct gkf_device *dev, unsigned i,
+		       const struct gkf_profile *profile, uint64_t seed)
+{
+	dev->board.profile = *profile;
+	place(&dev->board, i);
+	name_board(&dev->board, gkf_mix(seed) + i);
+	if (profile->mig > 0 && gkf_mig_board(profile))
+		atomic_init(&dev->mig.mode, GKF_MIG_CURRENT | GKF_MIG_PENDING);
+	for (int v = 0; v < GKF_V_COUNT; v++)
+		atomic_init(&dev->set[v], GKF_UNSET);
+	for (int b = 0; b < GKF_PAST_BINS; b++)
+		dev->past[b].bin = UINT64_MAX;
+	gkf_physics_rest(profile, &dev->state[0]);
+	return gkf_lock_init(&dev->books.lock);
+}
+
+static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
+{
+	const char *driver = spec->driver_version, *nvml = spec->nvml_version;
+
+	gk_str_copy(f->driver_version, sizeof f->driver_version,
+		    driver ? driver : DRIVER_VERSION);
+	gk_str_copy(f->nvml_version, sizeof f->nvml_version,
+		    nvml ? nvml : NVML_VERSION);
+	f->driver_generation = (uint32_t)atoi(f->driver_version);
+	f->cuda_version =
+	    spec->cuda_version ? spec->cuda_version : CUDA_VERSION;
+}
+
+int gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
+{
+	int r = gkf_lock_init(&f->lock);
+
+	if (r)
+		return r;
+	f->version = GKF_VERSION;
+	f->size_check = sizeof *f;
+	gkf_scenario_init(f, spec->scenario);
+	f->clock[0] = (struct gkf_clock){
+	    .real_ns = gk_boot_ns(),
+	    .wall_ns = gk_wall_ns(),
+	    .speed = spec->frozen  ? 0
+		     : spec->speed ? spec->speed
+				   : 1000,
+	};
+	atomic_init(&f->run_speed, spec->speed ? spec->speed : 1000);
+	f->seed = spec->seed;
+	init_driver(f, spec);
+	f->device_count = spec->device_count;
+	f->layout = spec->layout;
+	atomic_init(&f->latency, spec->latency);
+	if (spec->owned) {
+		int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct gkf_machine self = {.file = f, .proc = proc};
+		struct gkf_identity id = gkf_self(&self);
+
+		f->creator_pid = id.pid;
+		f->creator_ns = id.pid_ns;
+		f->creator_start = id.start;
+		if (proc >= 0)
+			close(proc);
+	}
+	for (unsigned i = 0; !r && i < spec->device_count; i++)
+		r = init_device(&f->device[i], i, &spec->profiles[i],
+				spec->seed);
+	if (!r)
+		f->magic = GKF_MAGIC;
+	return r;
+}
+
+/* Growing a file past the limit of this process would end it by SIGXFSZ. */
+static int reserve(int fd, size_t size)
+{
+	struct rlimit limit;
+	int error;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size)
+		return GK_ERR_NO_SPACE;
+	error = posix_fallocate(fd, 0, (off_t)size);
+	return error ? gk_err_from_errno(error) : 0;
+}
+
+static bool has_room(const struct gkf_scenario_table *s)
+{
+	return !s || (s->count <= GKF_STEPS_MAX &&
+		      s->text_size <= GKF_STEP_TEXTS_MAX);
+}
+
+int gkf_file_size(const struct gkf_machine_spec *spec, size_t *ret_size)
+{
+	const struct gkf_scenario_table *s = spec->scenario;
+
+	if (spec->device_count > GKF_DEVICES_MAX || !has_room(s))
+		return GK_ERR_TOO_MANY;
+	*ret_size = sizeof(struct gkf_file) +
+		    (s ? gkf_scenario_size(s->count, s->text_size) : 0);
+	return 0;
+}
+
+/* Fills a new, still nameless file. */
+static int fill(int fd, size_t size, const struct gkf_machine_spec *spec)
+{
+	struct gkf_file *f;
+	int r = reserve(fd, size);
+
+	if (r)
+		return r;
+	f = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (f == MAP_FAILED)
+		return gk_err_from_errno(errno);
+	r = gkf_file_init(f, spec);
+	munmap(f, size);
+	return r;
+}
+
+/* Makes the private directory if the path lies in it. */
+static int make_parent(const char *path)
+{
+	char dir[64];
+	int r = private_dir(dir, sizeof dir);
+	size_t len = strlen(dir);
+
+	if (r || strncmp(path, dir, len) || path[len] != '/')
+		return r;
+	return gk_make_private_dir(dir);
+}
+
+/*
+ * Opens a file for a machine in the making. It has no name, so that nothing is
+ * left of it when its maker is killed; where that cannot be, it has one beside
+ * path, told in name. A descriptor, or a gk_err.
+ */
+static int open_unfinished(const char *path, char *name, size_t cap)
+{
+	const char *slash = strrchr(path, '/');
+	int fd = -1;
+
+	if ((size_t)snprintf(name, cap, "%.*s", (int)(slash - path + 1),
+			     path) >= cap)
+		return GK_ERR_INVALID;
+	if (!access("/proc/self/fd", X_OK))
+		fd = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	*name = '\0';
+	if (fd >= 0)
+		return fd;
+	if ((size_t)snprintf(name, cap, "%s.XXXXXX.tmp", path) >= cap)
+		return GK_ERR_INVALID;
+	fd = mkostemps(name, 4, O_CLOEXEC);
+	return fd < 0 ? gk_err_from_errno(errno) : fd;
+}
+
+/* link() and not rename(): it refuses to replace a living machine. */
+static int publish(int fd, const char *name, const char *path)
+{
+	char nameless[32];
+
+	snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, *name ? name : nameless, AT_FDCWD, path,
+		      AT_SYMLINK_FOLLOW) < 0
+		   ? gk_err_from_errno(errno)
+		   : 0;
+}
+
+int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec)
+{
+	char name[PATH_CAP];
+	size_t size = 0;
+	int fd, r = gkf_file_size(spec, &size);
+
+	if (r)
+		return r;
+	if (!strchr(path, '/'))
+		return GK_ERR_INVALID;
+	r = make_parent(path);
+	if (r)
+		return r;
+	fd = open_unfinished(path, name, sizeof name);
+	if (fd < 0)
+		return fd;
+	r = fill(fd, size, spec);
+	if (!r)
+		r = publish(fd, name, path);
+	close(fd);
+	if (*name)
+		unlink(name);
+	return r;
+}

@@ -1,0 +1,117 @@
+/* reap.c - removes the slots of dead owners. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "machine/store/busy.h"
+#include "machine/store/private.h"
+
+/*
+ * Looking costs some microseconds a process: at most 5 % of anybody's time,
+ * which is its thread's CPU time; a host that was busy meanwhile is no cost.
+ */
+#define PAUSE_MIN_NS (50 * GK_NS_PER_MS)
+#define PAUSE_MAX_NS (5 * GK_NS_PER_S)
+#define PAUSE_FACTOR 20
+
+static uint64_t bounded(uint64_t pause)
+{
+	return pause < PAUSE_MIN_NS   ? PAUSE_MIN_NS
+	       : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS
+				      : pause;
+}
+
+void gkf_reap_busy(struct gkf_machine *m, unsigned device)
+{
+	unsigned high = gkf_slots_high(m);
+	uint64_t own_ns = 0, computed = gkf_state_bin(m, device) * GKF_BIN_NS;
+
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+		struct gkf_identity owner;
+
+		if (!atomic_load_explicit(&m->file->busy[i].since_ns,
+					  memory_order_relaxed) ||
+		    !gkf_slot_read_on(m, i, device, &slot))
+			continue;
+		own_ns = own_ns ? own_ns : gkf_own_namespace(m);
+		owner = (struct gkf_identity){slot.pid, slot.pid_ns, slot.start,
+					      slot.stack};
+		if (!gkf_alive(m, own_ns, &owner))
+			gkf_busy_close(m, i, computed);
+	}
+}
+
+/* Claims the right to look now; one process in the machine gets it. */
+static bool claim(struct gkf_file *f, bool force)
+{
+	uint64_t last = atomic_load(&f->reaped_ns);
+	uint64_t now = gk_mono_ns(); /* after: what others wrote is past */
+	uint64_t pause = atomic_load(&f->reap_pause_ns);
+
+	/* 0: nobody has ended a first look yet. */
+	pause = bounded(pause);
+	/* A time ahead of the clock is of another time namespace. */
+	if (!force && last <= now && now - last < pause)
+		return false;
+	return atomic_compare_exchange_strong(&f->reaped_ns, &last, now) ||
+	       force;
+}
+
+static uint64_t pause_after(uint64_t cost_ns)
+{
+	return bounded(cost_ns * PAUSE_FACTOR);
+}
+
+/* Frees the slot unless it has changed hands meanwhile. */
+static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
+		 unsigned device)
+{
+	struct gkf_slot *slot = &m->file->slot[index];
+	bool freed = false;
+
+	/* A reader must not wait; the next one will do it. */
+	if (!gkf_trylock(m, 0))
+		return false;
+	if (atomic_load(&slot->life) == life) {
+		gkf_state_advance(m, device);
+		freed = !gkf_slot_free(m, index, device);
+	}
+	gkf_unlock(m);
+	return freed;
+}
+
+unsigned gkf_reap(struct gkf_machine *m, bool force)
+{
+	struct gkf_identity last = {0};
+	bool last_alive = true;
+	unsigned high, freed = 0;
+	uint64_t begin, own_ns;
+
+	if (!claim(m->file, force))
+		return 0;
+	begin = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	own_ns = gkf_own_namespace(m);
+	high = gkf_slots_high(m);
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+		uint64_t life;
+
+		if (!gkf_slot_read(m, i, &slot, &life))
+			continue;
+		if (slot.pid != last.pid || slot.start != last.start ||
+		    slot.stack != last.stack || slot.pid_ns != last.pid_ns) {
+			last = (struct gkf_identity){.pid = slot.pid,
+						     .pid_ns = slot.pid_ns,
+						     .start = slot.start,
+						     .stack = slot.stack};
+			last_alive = gkf_alive(m, own_ns, &last);
+		}
+		if (!last_alive && bury(m, i, life, slot.device))
+			freed++;
+	}
+	atomic_store(&m->file->reap_pause_ns,
+		     pause_after(gk_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin));
+	if (freed)
+		gk_log(GK_LOG_INFO, "removed %u slots of dead processes",
+		       freed);
+	return freed;
+}

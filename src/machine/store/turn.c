@@ -1,0 +1,421 @@
+/* turn.c - see turn.h. */
+#include "machine/store/turn.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/pidstat.h"
+#include "machine/model/mig.h"
+#include "machine/store/private.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* How often who waits looks after the holder, and at its own stop flag. */
+#define LOOK_NS (10 * GK_NS_PER_MS)
+
+/* A turn that was handed over and not begun, and one of a stopped process. */
+#define UNCLAIMED_NS (10 * GK_NS_PER_MS)
+#define STOPPED_NS   (100 * GK_NS_PER_MS)
+
+/* Kernels are often shorter than going to sleep and being woken takes. */
+#define SPIN_NS (20 * GK_NS_PER_US)
+
+/* As long as it takes to hand the device over, at most; machine time. */
+#define PASSING_NS GK_NS_PER_MS
+
+/* A holder: see struct gkf_turn. */
+#define SHARE       (1ULL << 16)
+#define SLOT(w)     ((unsigned)((w)&0xffff) - 1) /* UINT32_MAX: none */
+#define SHARES(w)   ((unsigned)((w) >> 16 & 0xffff))
+#define SAME(w, me) (!(((w) ^ (me)) & ~(0xffffULL << 16)))
+
+/* A slot and the turn that its process takes part in. */
+struct place {
+	struct gkf_machine *m;
+	struct gkf_turn *turn;
+	unsigned slot, device, index;
+};
+
+static struct gkf_busy *busy_of(const struct gkf_machine *m, unsigned slot)
+{
+	return &m->file->busy[slot];
+}
+
+/* The holder's word of a slot, shared by nobody yet. */
+static uint64_t word_of(const struct gkf_machine *m, unsigned slot)
+{
+	uint64_t life = atomic_load_explicit(&m->file->slot[slot].life,
+					     memory_order_relaxed);
+
+	return life << 32 | (slot + 1);
+}
+
+/* Which turns of the device: those of the whole, or of a MIG device. */
+static unsigned index_of(const struct gkf_machine *m, unsigned device,
+			 unsigned slot)
+{
+	uint32_t instance =
+	    __atomic_load_n(&m->file->slot[slot].instance, __ATOMIC_RELAXED);
+	unsigned gi = GKF_INSTANCE_GI(instance), ci = GKF_INSTANCE_CI(instance);
+	uint64_t word;
+
+	if (gi >= GKF_MIG_GIS || ci >= GKF_MIG_CIS)
+		return 0;
+	word = atomic_load_explicit(&m->file->device[device].mig.ci[gi][ci],
+				    memory_order_relaxed);
+	return 1 + (unsigned)(word >> 24 & 0xff) % GKF_MIG_MAX;
+}
+
+static bool find_place(struct gkf_machine *m, unsigned slot, struct place *p)
+{
+	if (slot >= GKF_SLOTS_MAX)
+		return false;
+	p->m = m;
+	p->slot = slot;
+	p->device =
+	    __atomic_load_n(&m->file->slot[slot].device, __ATOMIC_RELAXED);
+	if (p->device >= m->device_count)
+		return false;
+	p->index = index_of(m, p->device, slot);
+	p->turn = &m->file->device[p->device].turn[p->index];
+	return true;
+}
+
+static bool is_over(const struct gkf_turn *t)
+{
+	return atomic_load_explicit(&t->asked, memory_order_relaxed) &&
+	       gk_mono_ns() - atomic_load_explicit(&t->since_ns,
+						   memory_order_relaxed) >=
+		   GKF_TURN_SLICE_NS;
+}
+
+static void put(_Atomic uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+/*
+ * Takes a turn that is free, or begins or shares the one that the process has.
+ */
+static bool enter(const struct place *p)
+{
+	struct gkf_turn *t = p->turn;
+	uint64_t me = word_of(p->m, p->slot), w = atomic_load(&t->holder);
+
+	for (;;) {
+		bool begins = !w || (SAME(w, me) && !SHARES(w));
+
+		/* Whoever joined when it is over would keep the others out. */
+		if (!begins && (!SAME(w, me) || is_over(t)))
+			return false;
+		if (!atomic_compare_exchange_weak(&t->holder, &w,
+						  (w ? w : me) + SHARE))
+			continue;
+		if (!w)
+			put(&t->passed_ns, 0);
+		if (begins)
+			put(&t->since_ns, gk_mono_ns());
+		return true;
+	}
+}
+
+static bool is_alive(struct gkf_machine *m, const struct gkf_slot *slot)
+{
+	struct gkf_identity owner = {.pid = slot->pid,
+				     .pid_ns = slot->pid_ns,
+				     .start = slot->start,
+				     .stack = slot->stack};
+
+	return gkf_alive(m, gkf_self(m).pid_ns, &owner);
+}
+
+static bool is_stopped(struct gkf_machine *m, const struct gkf_slot *slot)
+{
+	struct gk_pidstat st;
+
+	return slot->pid_ns == gkf_self(m).pid_ns && m->proc >= 0 &&
+	       !gk_pidstat_read(m->proc, slot->pid, &st) &&
+	       (st.state == 'T' || st.state == 't');
+}
+
+/*
+ * Who has been waiting longest for the same turn; UINT32_MAX: nobody.
+ * *ret_more: others wait, too. One that died waiting does not claim its turn;
+ * see look_after().
+ */
+static unsigned find_oldest(const struct place *p, bool *ret_more)
+{
+	unsigned high = gkf_slots_high(p->m), found = UINT32_MAX, n = 0;
+	uint64_t oldest = UINT64_MAX;
+
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+		uint64_t wants;
+
+		if (__atomic_load_n(&p->m->file->slot[i].device,
+				    __ATOMIC_RELAXED) != p->device)
+			continue;
+		wants = atomic_load(&busy_of(p->m, i)->wants_ns);
+		if (!wants || !gkf_slot_read_on(p->m, i, p->device, &slot) ||
+		    index_of(p->m, p->device, i) != p->index)
+			continue;
+		n++;
+		if (wants < oldest) {
+			oldest = wants;
+			found = i;
+		}
+	}
+	*ret_more = n > 1;
+	return found;
+}
+
+static void wake(struct gkf_machine *m, unsigned slot)
+{
+	_Atomic uint32_t *word = &busy_of(m, slot)->wake;
+
+	atomic_fetch_add(word, 1);
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/*
+ * When the device was handed over: who hands it over has just ended its work,
+ * and finding out who is next is no rest.
+ */
+static uint64_t passed_at(const struct place *p, uint64_t was)
+{
+	uint64_t now = gkf_machine_ns(p->m), ended = 0;
+	unsigned from = SLOT(was);
+
+	if (from < GKF_SLOTS_MAX)
+		ended = atomic_load_explicit(&busy_of(p->m, from)->ended_ns,
+					     memory_order_relaxed);
+	return ended && ended <= now && now - ended < PASSING_NS ? ended - 1
+								 : now;
+}
+
+/* The word of who comes next, or 0; *ret_slot is its slot. */
+static uint64_t choose(const struct place *p, unsigned *ret_slot)
+{
+	struct gkf_turn *t = p->turn;
+	bool more;
+
+	/* Taken away first: who asks from now on asks again. */
+	atomic_store(&t->asked, 0);
+	*ret_slot = find_oldest(p, &more);
+	if (more)
+		atomic_store(&t->asked, 1);
+	return *ret_slot == UINT32_MAX ? 0 : word_of(p->m, *ret_slot);
+}
+
+/* A word that is written before it is true, and what it was. */
+struct claim {
+	_Atomic uint64_t *word;
+	uint64_t was, is;
+};
+
+static struct claim claim(_Atomic uint64_t *word, uint64_t is)
+{
+	return (struct claim){word, atomic_exchange(word, is), is};
+}
+
+static void take_back(struct claim c)
+{
+	atomic_compare_exchange_strong(c.word, &c.is, c.was);
+}
+
+/*
+ * Changes the holder's word. When the turn begins stands there first: whoever
+ * looks after the new holder must not find it late.
+ */
+static bool hand_to(const struct place *p, uint64_t *was, uint64_t next)
+{
+	struct gkf_turn *t = p->turn;
+	struct claim passed, since;
+
+	if (!next)
+		return atomic_compare_exchange_strong(&t->holder, was, 0);
+	passed = claim(&t->passed_ns, passed_at(p, *was) + 1);
+	since = claim(&t->since_ns, gk_mono_ns());
+	if (atomic_compare_exchange_strong(&t->holder, was, next))
+		return true;
+	take_back(since);
+	take_back(passed);
+	return false;
+}
+
+/*
+ * Ends the turn of holder word `was` and hands it to who waits longest; false
+ * when it has changed meanwhile. Who waits says so before it looks whether the
+ * turn is free, and this looks who waits after it has made it free: one of the
+ * two sees the other.
+ */
+static bool pass_on(const struct place *p, uint64_t was)
+{
+	struct gkf_turn *t = p->turn;
+	bool ended = false;
+
+	do {
+		unsigned slot = UINT32_MAX;
+		bool asked = atomic_load(&t->asked);
+		uint64_t next = asked ? choose(p, &slot) : 0;
+
+		if (!hand_to(p, &was, next)) {
+			if (asked)
+				atomic_store(&t->asked, 1);
+			return ended;
+		}
+		if (next) {
+			wake(p->m, slot);
+			return true;
+		}
+		ended = true;
+		was = 0;
+	} while (atomic_load(&t->asked));
+	return true;
+}
+
+/* Does the holder not go on? Then the turn is taken away from it. */
+static void look_after(const struct place *p)
+{
+	struct gkf_turn *t = p->turn;
+	uint64_t w = atomic_load(&t->holder);
+	uint64_t age = gk_mono_ns() - atomic_load(&t->since_ns);
+	unsigned holder = SLOT(w);
+	struct gkf_slot slot;
+	bool lost;
+
+	if (!w || SAME(w, word_of(p->m, p->slot)))
+		return;
+	lost = holder >= GKF_SLOTS_MAX || !SAME(w, word_of(p->m, holder)) ||
+	       !gkf_slot_read_on(p->m, holder, p->device, &slot) ||
+	       !is_alive(p->m, &slot);
+	if (!SHARES(w) && age >= UNCLAIMED_NS)
+		lost = true;
+	/* It is not handed to it again. */
+	if (lost && holder < GKF_SLOTS_MAX)
+		atomic_store(&busy_of(p->m, holder)->wants_ns, 0);
+	if (lost || (age >= STOPPED_NS && is_stopped(p->m, &slot)))
+		pass_on(p, w);
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/* A short while: has the turn come? */
+static bool comes_soon(const struct place *p)
+{
+	uint64_t me = word_of(p->m, p->slot), until = gk_mono_ns() + SPIN_NS;
+
+	do {
+		uint64_t w = atomic_load(&p->turn->holder);
+
+		if (!w || (SAME(w, me) && !SHARES(w)))
+			return true;
+		relax();
+	} while (gk_mono_ns() < until);
+	return false;
+}
+
+static int wait_turn(const struct place *p, const atomic_bool *stop)
+{
+	struct gkf_busy *b = busy_of(p->m, p->slot);
+	const struct timespec look = gk_timespec(LOOK_NS);
+
+	for (;;) {
+		uint32_t word = atomic_load(&b->wake);
+		uint64_t none = 0;
+		bool entered;
+
+		atomic_compare_exchange_strong(&b->wants_ns, &none,
+					       gk_mono_ns());
+		atomic_store(&p->turn->asked, 1);
+		entered = enter(p);
+		if (entered || (stop && atomic_load(stop))) {
+			atomic_store(&b->wants_ns, 0);
+			return entered ? 0 : GK_ERR_TIMEOUT;
+		}
+		if (comes_soon(p))
+			continue;
+		if (syscall(SYS_futex, &b->wake, FUTEX_WAIT, word, &look, NULL,
+			    0))
+			look_after(p);
+	}
+}
+
+int gkf_turn_take(struct gkf_machine *m, unsigned slot, const atomic_bool *stop)
+{
+	struct place p;
+	uint64_t w;
+	int r;
+
+	if (!find_place(m, slot, &p) || !gkf_owns(m, &m->file->slot[slot]))
+		return GK_ERR_NOT_FOUND;
+	if (__builtin_expect(enter(&p), 1))
+		return 0;
+	r = wait_turn(&p, stop);
+	w = atomic_load(&p.turn->holder);
+	/* It may have been handed over meanwhile. */
+	if (r && SAME(w, word_of(m, slot)) && !SHARES(w))
+		pass_on(&p, w);
+	return r;
+}
+
+bool gkf_turn_due(struct gkf_machine *m, unsigned slot)
+{
+	struct place p;
+	uint64_t w;
+
+	if (!find_place(m, slot, &p))
+		return false;
+	w = atomic_load_explicit(&p.turn->holder, memory_order_relaxed);
+	return !SAME(w, word_of(m, slot)) || is_over(p.turn);
+}
+
+void gkf_turn_give(struct gkf_machine *m, unsigned slot)
+{
+	uint64_t me, w;
+	struct place p;
+
+	if (!find_place(m, slot, &p))
+		return;
+	me = word_of(m, slot);
+	w = atomic_load(&p.turn->holder);
+	while (SAME(w, me) && SHARES(w)) {
+		if (SHARES(w) > 1 ? atomic_compare_exchange_weak(
+					&p.turn->holder, &w, w - SHARE)
+				  : pass_on(&p, w))
+			return;
+		w = atomic_load(&p.turn->holder);
+	}
+}
+
+void gkf_turn_drop(struct gkf_machine *m, unsigned slot)
+{
+	struct place p;
+	uint64_t w;
+
+	if (!find_place(m, slot, &p))
+		return;
+	do
+		w = atomic_load(&p.turn->holder);
+	while (SAME(w, word_of(m, slot)) && !pass_on(&p, w));
+}
+
+uint64_t gkf_turn_passed(struct gkf_machine *m, unsigned slot)
+{
+	struct place p;
+
+	if (!find_place(m, slot, &p) ||
+	    !atomic_load_explicit(&p.turn->passed_ns, memory_order_relaxed) ||
+	    !SAME(atomic_load(&p.turn->holder), word_of(m, slot)))
+		return 0;
+	return atomic_exchange(&p.turn->passed_ns, 0) - 1;
+}

@@ -1,0 +1,476 @@
+/* fault.c - breaking and mending a made-up GPU; see fault.h. */
+#include "machine/trouble/fault.h"
+
+#include "abi/nvml_abi.h"
+#include "base/err.h"
+#include "machine/model/ecc.h"
+#include "machine/model/link.h"
+#include "machine/model/mig.h"
+#include "machine/model/model_events.h"
+#include "machine/model/physics.h"
+#include "machine/store/private.h"
+
+#define EVERY_FAULT (GKF_FAULT_BIT(GKF_FAULT_COUNT) - 1)
+
+static struct gkf_fault_state *state_of(const struct gkf_machine *m,
+					unsigned device)
+{
+	return &m->file->device[device].fault;
+}
+
+static uint64_t active(const struct gkf_machine *m, unsigned device)
+{
+	return atomic_load_explicit(&state_of(m, device)->active,
+				    memory_order_acquire) &
+	       EVERY_FAULT;
+}
+
+bool gkf_fault_active(struct gkf_machine *m, unsigned device,
+		      enum gkf_fault fault)
+{
+	return active(m, device) >> fault & 1;
+}
+
+/* What the file may hold of an argument, whoever wrote it. */
+static bool is_argument(const struct gkf_fault_info *info, uint64_t argument)
+{
+	switch (info->argument) {
+	case GKF_ARGUMENT_NOTHING:
+		return !argument;
+	case GKF_ARGUMENT_PCIE:
+		return argument >= info->least && argument <= info->most &&
+		       (argument & 0xff) >= (info->least & 0xff) &&
+		       (argument & 0xff) <= (info->most & 0xff);
+	case GKF_ARGUMENT_NUMBER:
+	case GKF_ARGUMENT_TIME:
+	case GKF_ARGUMENT_LINK:
+		break;
+	}
+	return argument >= info->least && argument <= info->most;
+}
+
+uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
+			    enum gkf_fault fault)
+{
+	const struct gkf_fault_info *info = &gkf_faults[fault];
+	uint64_t argument = atomic_load(&state_of(m, device)->argument[fault]);
+
+	if (!gkf_fault_active(m, device, fault))
+		return 0;
+	if (info->argument == GKF_ARGUMENT_LINK)
+		return argument; /* any bits may be set */
+	return is_argument(info, argument) ? argument : info->usual;
+}
+
+uint64_t gkf_fault_age(struct gkf_machine *m, unsigned device,
+		       enum gkf_fault fault)
+{
+	uint64_t since = atomic_load(&state_of(m, device)->since_ns[fault]);
+	uint64_t now = gkf_machine_ns(m);
+
+	return gkf_fault_active(m, device, fault) && since < now ? now - since
+								 : 0;
+}
+
+/* How grave an advice is, by nvmlDeviceGpuRecoveryAction_t. */
+static const uint8_t gravity[] = {
+    [NVML_GPU_RECOVERY_ACTION_NONE] = 0,
+    [NVML_GPU_RECOVERY_ACTION_GPU_RESET] = 2,
+    [NVML_GPU_RECOVERY_ACTION_NODE_REBOOT] = 4,
+    [NVML_GPU_RECOVERY_ACTION_DRAIN_P2P] = 1,
+    [NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET] = 3,
+};
+
+/* Memory that waits for a reset wants one, however it came to that. */
+static int advice_of_memory(const struct gkf_machine *m, unsigned device)
+{
+	struct gkf_ecc_rows rows;
+
+	return gkf_ecc_rows(m, device, &rows) &&
+		       rows.pending[GKF_ECC_BY_UNCORRECTED]
+		   ? NVML_GPU_RECOVERY_ACTION_GPU_RESET
+		   : NVML_GPU_RECOVERY_ACTION_NONE;
+}
+
+int gkf_fault_recovery(struct gkf_machine *m, unsigned device)
+{
+	uint64_t left = active(m, device);
+	int advice = advice_of_memory(m, device);
+
+	for (; left; left &= left - 1) {
+		int of = gkf_faults[__builtin_ctzll(left)].recovery;
+
+		if (gravity[of] > gravity[advice])
+			advice = of;
+	}
+	return advice;
+}
+
+/* ---- events; the caller holds the lock ---- */
+
+void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device, int before)
+{
+	if (gkf_fault_recovery(m, device) != before)
+		gkf_event_push(m, device, nvmlEventTypeGpuRecoveryAction, 0,
+			       GKF_NO_INSTANCE);
+}
+
+static void push_each(struct gkf_machine *m, unsigned device, uint64_t types)
+{
+	for (; types; types &= types - 1)
+		gkf_event_push(m, device, types & -types, 0, GKF_NO_INSTANCE);
+}
+
+static void push_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
+			uint32_t instance)
+{
+	struct gkf_fault_state *s = state_of(m, device);
+	const struct gkf_xid_info *info = gkf_xid_find(number);
+
+	if (!number)
+		return;
+	atomic_store(&s->last_xid, number);
+	atomic_fetch_add(&s->xids, 1);
+	gkf_event_push(m, device, nvmlEventTypeXidCriticalError, number,
+		       instance);
+	if (info)
+		push_each(m, device, info->events);
+}
+
+static void push_xid(struct gkf_machine *m, unsigned device, unsigned number)
+{
+	push_xid_in(m, device, number, GKF_NO_INSTANCE);
+}
+
+/* ---- beginning ---- */
+
+/* Whether a board can be broken in that way. */
+static int can_have(struct gkf_machine *m, unsigned device,
+		    enum gkf_fault fault, uint64_t argument)
+{
+	const struct gkf_profile *p = &m->boards[device].profile;
+	int64_t ecc = 0;
+	bool can = true;
+
+	if (fault == GKF_FAULT_FAN)
+		can = p->fans >= 1;
+	else if (fault == GKF_FAULT_ECC || fault == GKF_FAULT_REMAP_PENDING ||
+		 fault == GKF_FAULT_REMAP_FAILURE)
+		can = gkf_value_get(m, device, GKF_V_ECC_MODE, &ecc) && ecc;
+	else if (fault == GKF_FAULT_NVLINK)
+		can = argument < gkf_links(m, device);
+	else if (fault == GKF_FAULT_INFOROM)
+		can = p->inforom_image[0];
+	else if (fault == GKF_FAULT_PCIE)
+		can = (int64_t)(argument >> 8) <= p->pcie_gen &&
+		      (int64_t)(argument & 0xff) <= p->pcie_width;
+	return can ? 0 : GK_ERR_NOT_SUPPORTED;
+}
+
+static void mark(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
+		 uint64_t argument)
+{
+	struct gkf_fault_state *s = state_of(m, device);
+
+	if (gkf_faults[fault].argument == GKF_ARGUMENT_LINK)
+		argument =
+		    1ULL << argument | gkf_fault_argument(m, device, fault);
+	atomic_store(&s->argument[fault], argument);
+	if (!gkf_fault_active(m, device, fault))
+		atomic_store(&s->since_ns[fault], gkf_machine_ns(m));
+	atomic_fetch_or(&s->active, GKF_FAULT_BIT(fault));
+}
+
+static void begin(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
+		  uint64_t argument, unsigned xid)
+{
+	int advice = gkf_fault_recovery(m, device);
+
+	mark(m, device, fault, argument);
+	push_xid(m, device, xid);
+	push_each(m, device, gkf_faults[fault].events);
+	gkf_fault_tell_recovery(m, device, advice);
+}
+
+/* What the driver says of memory errors, and of their repair. */
+static void tell_ecc(struct gkf_machine *m, unsigned device, uint64_t argument,
+		     unsigned xid)
+{
+	const unsigned double_bit = gkf_faults[GKF_FAULT_ECC].xid;
+	enum gkf_fault repair = GKF_FAULT_REMAP_PENDING;
+
+	if (gkf_fault_active(m, device, GKF_FAULT_REMAP_FAILURE))
+		repair = GKF_FAULT_REMAP_FAILURE;
+	begin(m, device, GKF_FAULT_ECC, argument, double_bit);
+	if (xid != double_bit)
+		push_xid(m, device, xid);
+	begin(m, device, repair, 0, gkf_faults[repair].xid);
+}
+
+/*
+ * Enters what a fault does to memory into its book. A row hit twice by errors
+ * that could be corrected is replaced, too.
+ */
+static int damage_memory(struct gkf_machine *m, unsigned device,
+			 enum gkf_fault fault, uint64_t argument)
+{
+	struct gkf_ecc *ecc = &m->file->device[device].ecc;
+
+	if (fault == GKF_FAULT_ECC)
+		return gkf_ecc_error(m, device, GKF_ECC_SECDED, GKF_ECC_DRAM,
+				     argument);
+	if (fault == GKF_FAULT_REMAP_PENDING)
+		return gkf_ecc_error(m, device, GKF_ECC_CORRECTED, GKF_ECC_DRAM,
+				     2);
+	if (fault == GKF_FAULT_REMAP_FAILURE) {
+		atomic_store(&ecc->failures, 1);
+		atomic_store(&ecc->channel, 1);
+	}
+	return 0;
+}
+
+/* link.c sees that the link is down; an error that its recovery met stays. */
+static int cut_link(struct gkf_machine *m, unsigned device, unsigned link)
+{
+	uint64_t met = gkf_link_error(m, device, link, GKF_LINK_RECOVERY);
+
+	return gkf_link_set_error(m, device, link, GKF_LINK_RECOVERY, met + 1);
+}
+
+static int damage(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
+		  uint64_t argument)
+{
+	return fault == GKF_FAULT_NVLINK
+		   ? cut_link(m, device, (unsigned)argument)
+		   : damage_memory(m, device, fault, argument);
+}
+
+static void repair_memory(struct gkf_machine *m, unsigned device,
+			  uint64_t faults)
+{
+	struct gkf_ecc *ecc = &m->file->device[device].ecc;
+
+	if (faults & (GKF_FAULT_BIT(GKF_FAULT_ECC) |
+		      GKF_FAULT_BIT(GKF_FAULT_REMAP_PENDING)))
+		gkf_ecc_reset(m, device);
+	if (faults & GKF_FAULT_BIT(GKF_FAULT_REMAP_FAILURE)) {
+		atomic_store(&ecc->failures, 0);
+		atomic_store(&ecc->channel, 0);
+	}
+}
+
+static int begin_locked(struct gkf_machine *m, unsigned device,
+			enum gkf_fault fault, uint64_t argument, unsigned xid)
+{
+	int r;
+
+	if (device >= m->device_count ||
+	    !is_argument(&gkf_faults[fault], argument))
+		return GK_ERR_RANGE;
+	r = can_have(m, device, fault, argument);
+	if (!r)
+		r = damage(m, device, fault, argument);
+	if (!r)
+		r = gkf_lock(m);
+	if (r)
+		return r;
+	gkf_state_advance(m, device);
+	if (fault == GKF_FAULT_ECC)
+		tell_ecc(m, device, argument, xid);
+	else
+		begin(m, device, fault, argument, xid);
+	gkf_unlock(m);
+	gkf_event_wake(m);
+	return 0;
+}
+
+int gkf_fault_begin(struct gkf_machine *m, unsigned device,
+		    enum gkf_fault fault, uint64_t argument)
+{
+	return begin_locked(m, device, fault, argument, gkf_faults[fault].xid);
+}
+
+int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number)
+{
+	const struct gkf_xid_info *xid = gkf_xid_find(number);
+
+	if (!xid || device >= m->device_count)
+		return GK_ERR_RANGE;
+	if (xid->becomes >= 0)
+		return begin_locked(m, device, (enum gkf_fault)xid->becomes,
+				    gkf_faults[xid->becomes].usual, number);
+	return gkf_xid_in(m, device, number, GKF_NO_INSTANCE);
+}
+
+static bool is_instance(struct gkf_machine *m, unsigned device,
+			uint32_t instance)
+{
+	struct gkf_mig_ci ci;
+
+	return !gkf_mig_ci_read(m, device, GKF_INSTANCE_GI(instance),
+				GKF_INSTANCE_CI(instance), &ci);
+}
+
+int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
+	       uint32_t instance)
+{
+	const struct gkf_xid_info *xid = gkf_xid_find(number);
+	int r;
+
+	if (!xid || device >= m->device_count)
+		return GK_ERR_RANGE;
+	if (xid->becomes >= 0)
+		return GK_ERR_INVALID;
+	if (instance != GKF_NO_INSTANCE && !is_instance(m, device, instance))
+		return GK_ERR_NOT_FOUND;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	push_xid_in(m, device, number, instance);
+	gkf_unlock(m);
+	return 0;
+}
+
+/* ---- ending ---- */
+
+/*
+ * What a fault counts while it lasts: one more in so many bins. A link that
+ * was trained down is a bad one: what it spoils is sent again.
+ */
+static const struct {
+	enum gkf_fault fault;
+	enum gkf_value value;
+	unsigned bins;
+} counters[] = {
+    {GKF_FAULT_PCIE, GKF_V_PCIE_REPLAY, 1},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_RECEIVER_ERRORS, 2},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_BAD_TLP, 2},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_LCRC, 2},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_NAKS_SENT, 2},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_RECOVERIES, 30},
+};
+#define COUNTERS (sizeof counters / sizeof *counters)
+
+void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
+		    uint64_t end)
+{
+	struct gkf_device *dev = &m->file->device[device];
+
+	for (size_t i = 0; active(m, device) && i < COUNTERS; i++) {
+		_Atomic int64_t *count = &dev->set[counters[i].value];
+		uint64_t more =
+		    end / counters[i].bins - first / counters[i].bins;
+		int64_t before = gkf_clamp(atomic_load(count), 0, UINT32_MAX);
+
+		if (!gkf_fault_active(m, device, counters[i].fault) || !more)
+			continue;
+		atomic_store(count,
+			     gkf_clamp(before + (int64_t)(more & UINT32_MAX), 0,
+				       UINT32_MAX));
+	}
+}
+
+void gkf_fault_catch_up(struct gkf_machine *m, unsigned device,
+			enum gkf_value value)
+{
+	struct gkf_state state;
+
+	for (size_t i = 0; i < COUNTERS; i++)
+		if (counters[i].value == value &&
+		    gkf_fault_active(m, device, counters[i].fault))
+			gkf_state_now(m, device, &state);
+}
+
+static void end(struct gkf_machine *m, unsigned device, uint64_t faults)
+{
+	int advice = gkf_fault_recovery(m, device);
+
+	repair_memory(m, device, faults & active(m, device));
+	atomic_fetch_and(&state_of(m, device)->active, ~faults);
+	gkf_fault_tell_recovery(m, device, advice);
+}
+
+int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults)
+{
+	int r;
+
+	if (device >= m->device_count)
+		return GK_ERR_RANGE;
+	if (!(active(m, device) & faults))
+		return 0;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	gkf_state_advance(m, device);
+	end(m, device, faults);
+	gkf_unlock(m);
+	gkf_event_wake(m);
+	return 0;
+}
+
+int gkf_fault_reset(struct gkf_machine *m, unsigned device)
+{
+	uint64_t mended = 0;
+
+	for (int i = 0; i < GKF_FAULT_COUNT; i++)
+		if (gkf_faults[i].mended_by_reset)
+			mended |= GKF_FAULT_BIT(i);
+	return gkf_fault_end(m, device, mended);
+}
+
+/* ---- what faults do to values ---- */
+
+/* The value is `fixed`, or a byte of the argument. */
+static const struct {
+	enum gkf_fault fault;
+	enum gkf_value value;
+	bool is_argument;
+	uint8_t fixed, shift;
+} dictates[] = {
+    {GKF_FAULT_THERMAL, GKF_V_THERMAL_SLOWDOWN, .fixed = 1},
+    {GKF_FAULT_POWER_BRAKE, GKF_V_POWER_BRAKE, .fixed = 1},
+    {GKF_FAULT_SLOWDOWN, GKF_V_SLOWDOWN, .fixed = 1},
+    {GKF_FAULT_FAN, GKF_V_FAN, .fixed = 0},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_GEN, .is_argument = true, .shift = 8},
+    {GKF_FAULT_PCIE, GKF_V_PCIE_WIDTH, .is_argument = true},
+};
+
+bool gkf_fault_value(struct gkf_machine *m, unsigned device,
+		     enum gkf_value value, int64_t *ret_value)
+{
+	uint64_t broken = active(m, device);
+
+	for (size_t i = 0; broken && i < sizeof dictates / sizeof *dictates;
+	     i++) {
+		enum gkf_fault fault = dictates[i].fault;
+
+		if (dictates[i].value != value || !(broken >> fault & 1))
+			continue;
+		*ret_value = dictates[i].fixed;
+		if (dictates[i].is_argument)
+			*ret_value = gkf_fault_argument(m, device, fault) >>
+					 dictates[i].shift &
+				     0xff;
+		return true;
+	}
+	return false;
+}
+
+/* ---- of the whole machine ---- */
+
+int gkf_machine_fault_set(struct gkf_machine *m, enum gkf_machine_fault fault,
+			  bool on)
+{
+	if (on)
+		atomic_fetch_or(&m->file->faults, GKF_FAULT_BIT(fault));
+	else
+		atomic_fetch_and(&m->file->faults, ~GKF_FAULT_BIT(fault));
+	gkf_event_wake(m);
+	return 0;
+}
+
+bool gkf_machine_fault_active(struct gkf_machine *m,
+			      enum gkf_machine_fault fault)
+{
+	return atomic_load(&m->file->faults) >> fault & 1;
+}

@@ -1,0 +1,161 @@
+/*
+ * fault.h - breaking and mending a made-up GPU, and rules by which single
+ * functions fail. Everybody sees a change at once; whoever sleeps is woken.
+ */
+#ifndef GKF_FAULT_H
+#define GKF_FAULT_H
+
+#include "machine/store/machine.h"
+
+enum gkf_fault_argument {
+	GKF_ARGUMENT_NOTHING,
+	GKF_ARGUMENT_NUMBER,
+	GKF_ARGUMENT_TIME, /* ns */
+	GKF_ARGUMENT_LINK, /* kept as a bit a link */
+	GKF_ARGUMENT_PCIE, /* generation << 8 | width */
+};
+
+struct gkf_fault_info {
+	const char *name, *help;
+	enum gkf_fault_argument argument;
+	uint64_t least, most, usual;
+	bool mended_by_reset;
+	unsigned xid;    /* 0: none */
+	uint64_t events; /* nvmlEventTypes that are told beside it */
+	int recovery;    /* nvmlDeviceGpuRecoveryAction_t */
+};
+
+struct gkf_machine_fault_info {
+	const char *name, *help;
+};
+
+struct gkf_xid_info {
+	unsigned number;
+	const char *name;
+	int becomes;     /* enum gkf_fault, or -1 */
+	uint64_t events; /* as of a fault */
+};
+
+GKF_API extern const struct gkf_fault_info gkf_faults[GKF_FAULT_COUNT];
+GKF_API extern const struct gkf_machine_fault_info
+    gkf_machine_faults[GKF_MACHINE_FAULT_COUNT];
+GKF_API extern const struct gkf_xid_info gkf_xids[];
+GKF_API extern const unsigned gkf_xid_count;
+
+/* By name or number; -1, -1 or NULL when there is none. */
+GKF_API int gkf_fault_by_name(const char *name);
+GKF_API int gkf_machine_fault_by_name(const char *name);
+GKF_API const struct gkf_xid_info *gkf_xid_find(unsigned number);
+
+/*
+ * Breaks a device: counts, Xids and events follow. argument within what
+ * gkf_faults says, or GK_ERR_RANGE; GK_ERR_NOT_SUPPORTED when the board cannot
+ * have this fault (no fan, no ECC, no such link).
+ */
+GKF_API int gkf_fault_begin(struct gkf_machine *m, unsigned device,
+			    enum gkf_fault fault, uint64_t argument);
+
+/*
+ * Ends the faults whose bits are set. What they left in memory is repaired as
+ * by a reset: rows are replaced, volatile counts begin anew.
+ */
+GKF_API int gkf_fault_end(struct gkf_machine *m, unsigned device,
+			  uint64_t faults);
+
+/* The faults that a reset of the GPU mends are mended. */
+GKF_API int gkf_fault_reset(struct gkf_machine *m, unsigned device);
+
+/*
+ * An Xid of its table befalls a device: the fault that it is the sign of
+ * begins, or it is told only. GK_ERR_RANGE: not in the table.
+ */
+GKF_API int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number);
+
+/*
+ * The same of what runs in a MIG instance, GKF_INSTANCE(): only an Xid that
+ * tells of a program is of an instance, else GK_ERR_INVALID. GK_ERR_NOT_FOUND:
+ * no such instance.
+ */
+GKF_API int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
+		       uint32_t instance);
+
+/* Is a device broken in that way? Cheap. device must exist. */
+GKF_API bool gkf_fault_active(struct gkf_machine *m, unsigned device,
+			      enum gkf_fault fault);
+
+/* The argument of a fault, within its range; bits of GKF_ARGUMENT_LINK. */
+GKF_API uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
+				    enum gkf_fault fault);
+
+/* Machine time since a fault began; 0 when it is not there. */
+GKF_API uint64_t gkf_fault_age(struct gkf_machine *m, unsigned device,
+			       enum gkf_fault fault);
+
+/* The most that NVML advises because of what is broken. */
+GKF_API int gkf_fault_recovery(struct gkf_machine *m, unsigned device);
+
+/*
+ * Tells those who wait for it that the advice is another one than before. The
+ * caller holds the lock.
+ */
+void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device,
+			     int before);
+
+GKF_API int gkf_machine_fault_set(struct gkf_machine *m,
+				  enum gkf_machine_fault fault, bool on);
+GKF_API bool gkf_machine_fault_active(struct gkf_machine *m,
+				      enum gkf_machine_fault fault);
+
+/* What is asked of a rule; see struct gkf_rule. */
+struct gkf_rule_spec {
+	uint64_t gpus;
+	unsigned function;
+	int answer;
+	uint64_t after, times, seed;
+	unsigned per_million;
+};
+
+/* Takes the place of a rule for the same function and GPUs. */
+GKF_API int gkf_rule_add(struct gkf_machine *m,
+			 const struct gkf_rule_spec *spec);
+
+/*
+ * Takes these GPUs out of the rules of a function (-1: of all); a rule that is
+ * about no GPU any more is gone.
+ */
+GKF_API int gkf_rules_drop(struct gkf_machine *m, int function, uint64_t gpus);
+
+/* The rule at place index, below GKF_RULES_MAX; false: there is none. */
+GKF_API bool gkf_rule_read(struct gkf_machine *m, unsigned index,
+			   struct gkf_rule_spec *ret_spec, uint64_t *ret_calls,
+			   uint64_t *ret_failed);
+
+/*
+ * Whether this call fails: counts it with every rule that it meets.
+ * device: of the call, or -1. ret_answer: of the first rule that says so.
+ */
+GKF_API bool gkf_rule_applies(struct gkf_machine *m, unsigned function,
+			      int device, int *ret_answer);
+
+/* What a rule says to such a call now; nothing is counted. */
+GKF_API bool gkf_rule_holds(struct gkf_machine *m, unsigned function,
+			    int device, int *ret_answer);
+
+/* Counts a refusal of a function to a program; more of it: count.h. */
+GKF_API void gkf_refusal_count(struct gkf_machine *m, unsigned function,
+			       const char *caller);
+
+struct gkf_refused {
+	char caller[GKF_CALLER_MAX];
+	unsigned function;
+	uint64_t count;
+};
+
+/* The refusals at place index, below GKF_REFUSALS_MAX; false: none. */
+GKF_API bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
+			      struct gkf_refused *ret_refused);
+
+/* Counts from 0 again. */
+GKF_API void gkf_refusals_forget(struct gkf_machine *m);
+
+#endif

@@ -1,0 +1,217 @@
+/* rule.c - rules by which single functions fail; see fault.h. */
+#include "base/err.h"
+#include "machine/trouble/fault.h"
+#include "base/mix.h"
+#include "machine/store/private.h"
+
+#define MILLION 1000000
+
+static struct gkf_rule *rule_at(const struct gkf_machine *m, unsigned index)
+{
+	return &m->file->rules.rule[index];
+}
+
+#define LOAD(member) __atomic_load_n(&rule->member, __ATOMIC_RELAXED)
+#define STORE(member, value)                                                   \
+	__atomic_store_n(&rule->member, (value), __ATOMIC_RELAXED)
+
+/* A rule that holds, copied out whole. */
+static bool read_rule(struct gkf_rule *rule, struct gkf_rule_spec *ret_spec)
+{
+	uint64_t life = atomic_load_explicit(&rule->life, memory_order_acquire);
+
+	if (!(life & 1))
+		return false;
+	*ret_spec = (struct gkf_rule_spec){
+	    .gpus = LOAD(gpus),
+	    .function = LOAD(function),
+	    .answer = LOAD(answer),
+	    .after = LOAD(after),
+	    .times = LOAD(times),
+	    .seed = LOAD(seed),
+	    .per_million = LOAD(per_million),
+	};
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&rule->life, memory_order_relaxed) ==
+		   life &&
+	       ret_spec->function < GKF_FUNCTIONS_MAX;
+}
+
+bool gkf_rule_read(struct gkf_machine *m, unsigned index,
+		   struct gkf_rule_spec *ret_spec, uint64_t *ret_calls,
+		   uint64_t *ret_failed)
+{
+	struct gkf_rule *rule = rule_at(m, index);
+
+	if (!read_rule(rule, ret_spec))
+		return false;
+	*ret_calls = atomic_load(&rule->calls);
+	*ret_failed = atomic_load(&rule->failed);
+	return true;
+}
+
+/* How many rules hold: 0 lets every call pass without a look. */
+static void recount(struct gkf_machine *m)
+{
+	struct gkf_rule_spec spec;
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < GKF_RULES_MAX; i++)
+		count += read_rule(rule_at(m, i), &spec);
+	atomic_store(&m->file->rules.count, count);
+}
+
+static void drop(struct gkf_rule *rule)
+{
+	if (atomic_load(&rule->life) & 1)
+		atomic_fetch_add(&rule->life, 1);
+}
+
+static void take_out(struct gkf_rule *rule, uint64_t gpus)
+{
+	uint64_t left = LOAD(gpus) & ~gpus;
+
+	drop(rule);
+	if (!left)
+		return;
+	STORE(gpus, left);
+	atomic_fetch_add(&rule->life, 1);
+}
+
+/* The place for a rule: that of its like, or a free one. */
+static struct gkf_rule *place_for(struct gkf_machine *m,
+				  const struct gkf_rule_spec *spec)
+{
+	struct gkf_rule *free_one = NULL;
+	struct gkf_rule_spec there;
+
+	for (unsigned i = 0; i < GKF_RULES_MAX; i++) {
+		struct gkf_rule *rule = rule_at(m, i);
+
+		if (!read_rule(rule, &there)) {
+			drop(rule); /* holds, but nobody could have made it */
+			if (!free_one)
+				free_one = rule;
+		} else if (there.function == spec->function &&
+			   there.gpus == spec->gpus) {
+			drop(rule);
+			return rule;
+		}
+	}
+	return free_one;
+}
+
+int gkf_rule_add(struct gkf_machine *m, const struct gkf_rule_spec *spec)
+{
+	struct gkf_rule *rule;
+	int r;
+
+	if (spec->function >= GKF_FUNCTIONS_MAX || spec->per_million > MILLION)
+		return GK_ERR_RANGE;
+	r = gkf_lock(m);
+	if (r)
+		return r;
+	rule = place_for(m, spec);
+	/* Before: killed in between, calls look at the rules for nothing. */
+	atomic_store(&m->file->rules.count, GKF_RULES_MAX);
+	if (rule) {
+		STORE(gpus, spec->gpus);
+		STORE(function, spec->function);
+		STORE(answer, spec->answer);
+		STORE(after, spec->after);
+		STORE(times, spec->times);
+		STORE(seed, spec->seed);
+		STORE(per_million, spec->per_million);
+		atomic_store(&rule->calls, 0);
+		atomic_store(&rule->failed, 0);
+		atomic_fetch_add(&rule->life, 1);
+	}
+	recount(m);
+	gkf_unlock(m);
+	gkf_event_wake(m);
+	return rule ? 0 : GK_ERR_TOO_MANY;
+}
+
+int gkf_rules_drop(struct gkf_machine *m, int function, uint64_t gpus)
+{
+	struct gkf_rule_spec spec;
+	int r = gkf_lock(m);
+
+	if (r)
+		return r;
+	for (unsigned i = 0; i < GKF_RULES_MAX; i++)
+		if (read_rule(rule_at(m, i), &spec) && spec.gpus & gpus &&
+		    (function < 0 || spec.function == (unsigned)function))
+			take_out(rule_at(m, i), gpus);
+	recount(m);
+	gkf_unlock(m);
+	gkf_event_wake(m);
+	return 0;
+}
+
+static bool is_about(const struct gkf_rule_spec *spec, unsigned function,
+		     int device)
+{
+	if (spec->function != function)
+		return false;
+	return device < 0 ? spec->gpus == ~0ULL : spec->gpus >> device & 1;
+}
+
+/* Takes one of the failures that a rule has left. */
+static bool take_failure(struct gkf_rule *rule, uint64_t times)
+{
+	uint64_t failed = atomic_load(&rule->failed);
+
+	do {
+		if (times && failed >= times)
+			return false;
+	} while (
+	    !atomic_compare_exchange_weak(&rule->failed, &failed, failed + 1));
+	return true;
+}
+
+/* The call's number and the seed decide, and nothing else. */
+static bool fails(struct gkf_rule *rule, const struct gkf_rule_spec *spec)
+{
+	uint64_t call = atomic_fetch_add(&rule->calls, 1);
+
+	if (call < spec->after)
+		return false;
+	if (spec->per_million < MILLION &&
+	    gkf_mix(gkf_mix(spec->seed) + call) % MILLION >= spec->per_million)
+		return false;
+	return take_failure(rule, spec->times);
+}
+
+bool gkf_rule_applies(struct gkf_machine *m, unsigned function, int device,
+		      int *ret_answer)
+{
+	struct gkf_rule_spec spec;
+	bool applies = false;
+
+	for (unsigned i = 0; i < GKF_RULES_MAX; i++) {
+		struct gkf_rule *rule = rule_at(m, i);
+
+		if (!read_rule(rule, &spec) ||
+		    !is_about(&spec, function, device) || !fails(rule, &spec) ||
+		    applies)
+			continue;
+		*ret_answer = spec.answer;
+		applies = true;
+	}
+	return applies;
+}
+
+bool gkf_rule_holds(struct gkf_machine *m, unsigned function, int device,
+		    int *ret_answer)
+{
+	struct gkf_rule_spec spec;
+
+	for (unsigned i = 0; i < GKF_RULES_MAX; i++)
+		if (read_rule(rule_at(m, i), &spec) &&
+		    is_about(&spec, function, device)) {
+			*ret_answer = spec.answer;
+			return true;
+		}
+	return false;
+}

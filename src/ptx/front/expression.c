@@ -1,0 +1,353 @@
+/*
+ * expression.c - constant expressions of PTX: C's operators and precedence on
+ * integers of 64 bits, signed unless they do not fit or end with U, and on
+ * doubles (PTX ISA, "Constants").
+ */
+#include "ptx/front/parse.h"
+
+#include <string.h>
+
+#define NESTING_MAX 64
+
+static struct gkf_ptx_number expression(struct gkf_ptx_parser *p, unsigned low,
+					unsigned depth);
+
+enum operation {
+	OP_OR_ELSE,
+	OP_AND_THEN,
+	OP_OR,
+	OP_XOR,
+	OP_AND,
+	OP_EQ,
+	OP_NE,
+	OP_LE,
+	OP_GE,
+	OP_SHL,
+	OP_SHR,
+	OP_LT,
+	OP_GT,
+	OP_ADD,
+	OP_SUB,
+	OP_MUL,
+	OP_DIV,
+	OP_REM,
+};
+
+/* Longer ones before their beginnings. */
+static const struct operator
+{
+	const char *text;
+	uint8_t binds, operation;
+}
+operators[] = {
+    {"||", 1, OP_OR_ELSE}, {"&&", 2, OP_AND_THEN}, {"|", 3, OP_OR},
+    {"^", 4, OP_XOR},      {"&", 5, OP_AND},       {"==", 6, OP_EQ},
+    {"!=", 6, OP_NE},      {"<=", 7, OP_LE},       {">=", 7, OP_GE},
+    {"<<", 8, OP_SHL},     {">>", 8, OP_SHR},      {"<", 7, OP_LT},
+    {">", 7, OP_GT},       {"+", 9, OP_ADD},       {"-", 9, OP_SUB},
+    {"*", 10, OP_MUL},     {"/", 10, OP_DIV},      {"%", 10, OP_REM},
+};
+
+static struct gkf_ptx_number whole(uint64_t value, bool is_unsigned)
+{
+	return (struct gkf_ptx_number){GKF_PTX_INTEGER, is_unsigned, value};
+}
+
+static double as_double(struct gkf_ptx_number n)
+{
+	double d;
+
+	memcpy(&d, &n.value, sizeof d);
+	return d;
+}
+
+static struct gkf_ptx_number real(double d)
+{
+	struct gkf_ptx_number n = {.kind = GKF_PTX_DOUBLE};
+
+	memcpy(&n.value, &d, sizeof d);
+	return n;
+}
+
+/* Division, and what is left of it. */
+static struct gkf_ptx_number divided(struct gkf_ptx_parser *p, bool rest,
+				     struct gkf_ptx_number a,
+				     struct gkf_ptx_number b)
+{
+	uint64_t x = a.value, y = b.value;
+
+	if (!y) {
+		gkf_parse_fail(p, "a division by zero");
+		return a;
+	}
+	if (a.is_unsigned || b.is_unsigned)
+		return whole(rest ? x % y : x / y, true);
+	if (y == UINT64_MAX) /* by -1 */
+		return whole(rest ? 0 : 0 - x, false);
+	return whole((uint64_t)(rest ? (int64_t)x % (int64_t)y
+				     : (int64_t)x / (int64_t)y),
+		     false);
+}
+
+static struct gkf_ptx_number of_integers(struct gkf_ptx_parser *p,
+					 enum operation op,
+					 struct gkf_ptx_number a,
+					 struct gkf_ptx_number b)
+{
+	uint64_t x = a.value, y = b.value;
+	bool u = a.is_unsigned || b.is_unsigned;
+	bool less = u ? x < y : (int64_t)x < (int64_t)y;
+
+	switch (op) {
+	case OP_OR_ELSE:
+		return whole(x || y, false);
+	case OP_AND_THEN:
+		return whole(x && y, false);
+	case OP_OR:
+		return whole(x | y, u);
+	case OP_XOR:
+		return whole(x ^ y, u);
+	case OP_AND:
+		return whole(x & y, u);
+	case OP_EQ:
+		return whole(x == y, false);
+	case OP_NE:
+		return whole(x != y, false);
+	case OP_LE:
+		return whole(less || x == y, false);
+	case OP_GE:
+		return whole(!less, false);
+	case OP_LT:
+		return whole(less, false);
+	case OP_GT:
+		return whole(!less && x != y, false);
+	case OP_SHL:
+		return whole(x << (y & 63), a.is_unsigned);
+	case OP_SHR:
+		y &= 63;
+		return whole(a.is_unsigned ? x >> y
+					   : (uint64_t)((int64_t)x >> y),
+			     a.is_unsigned);
+	case OP_ADD:
+		return whole(x + y, u);
+	case OP_SUB:
+		return whole(x - y, u);
+	case OP_MUL:
+		return whole(x * y, u);
+	case OP_DIV:
+	case OP_REM:
+		break;
+	}
+	return divided(p, op == OP_REM, a, b);
+}
+
+static struct gkf_ptx_number of_doubles(struct gkf_ptx_parser *p,
+					enum operation op, double x, double y)
+{
+	switch (op) {
+	case OP_OR_ELSE:
+		return whole(x != 0 || y != 0, false);
+	case OP_AND_THEN:
+		return whole(x != 0 && y != 0, false);
+	case OP_EQ:
+		return whole(x == y, false);
+	case OP_NE:
+		return whole(x != y, false);
+	case OP_LE:
+		return whole(x <= y, false);
+	case OP_GE:
+		return whole(x >= y, false);
+	case OP_LT:
+		return whole(x < y, false);
+	case OP_GT:
+		return whole(x > y, false);
+	case OP_ADD:
+		return real(x + y);
+	case OP_SUB:
+		return real(x - y);
+	case OP_MUL:
+		return real(x * y);
+	case OP_DIV:
+		return real(x / y);
+	case OP_OR:
+	case OP_XOR:
+	case OP_AND:
+	case OP_SHL:
+	case OP_SHR:
+	case OP_REM:
+		break;
+	}
+	gkf_parse_fail(p, "an operator of integers between others");
+	return real(0);
+}
+
+/* The operator that comes next; NULL: none. */
+static const struct operator* operator_at(const struct gkf_ptx_parser *p)
+{
+	const char *at = p->token.text;
+
+	if (p->token.kind != GKF_PTX_SIGN && !gkf_parse_is_word(p, "%"))
+		return NULL; /* a "%" alone is a word */
+	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+		const char *text = operators[i].text;
+		size_t length = strlen(text);
+
+		if (length <= (size_t)(p->lexer.end - at) &&
+		    !memcmp(text, at, length))
+			return &operators[i];
+	}
+	return NULL;
+}
+
+/* Some operators know integers alone. */
+static struct gkf_ptx_number integral(struct gkf_ptx_parser *p,
+				      struct gkf_ptx_number n)
+{
+	if (n.kind == GKF_PTX_INTEGER)
+		return n;
+	gkf_parse_fail(p, "not an integer");
+	return whole(0, false);
+}
+
+/* (.s64) or (.u64), from behind the parenthesis. */
+static struct gkf_ptx_number cast(struct gkf_ptx_parser *p, unsigned depth)
+{
+	bool is_unsigned = gkf_parse_is_word(p, ".u64");
+
+	if (!is_unsigned && !gkf_parse_is_word(p, ".s64"))
+		gkf_parse_unexpected(p, ".s64 or .u64");
+	gkf_parse_take(p);
+	gkf_parse_expect(p, ')');
+	return whole(integral(p, expression(p, 11, depth)).value, is_unsigned);
+}
+
+static struct gkf_ptx_number literal(struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_token t = p->token;
+	struct gkf_ptx_number n = {.kind = (uint8_t)t.kind, .value = t.value};
+
+	if (gkf_parse_try_word(p, "WARP_SZ"))
+		return whole(32, false);
+	if (t.kind != GKF_PTX_INTEGER && t.kind != GKF_PTX_SINGLE &&
+	    t.kind != GKF_PTX_DOUBLE) {
+		gkf_parse_unexpected(p, "a number");
+		return whole(0, false);
+	}
+	gkf_parse_take(p);
+	n.is_unsigned = t.kind == GKF_PTX_INTEGER &&
+			(t.value > INT64_MAX || t.text[t.length - 1] == 'U');
+	return n;
+}
+
+static struct gkf_ptx_number negative(struct gkf_ptx_number n)
+{
+	if (n.kind == GKF_PTX_INTEGER)
+		n.value = 0 - n.value;
+	else
+		n.value ^= (uint64_t)1 << (n.kind == GKF_PTX_SINGLE ? 31 : 63);
+	return n;
+}
+
+/* Tighter than any operator between two. */
+static struct gkf_ptx_number unary(struct gkf_ptx_parser *p, unsigned depth)
+{
+	struct gkf_ptx_number n;
+	char sign;
+
+	if (depth > NESTING_MAX) {
+		gkf_parse_fail(p, "an expression in expressions in others");
+		return whole(0, false);
+	}
+	if (p->token.kind != GKF_PTX_SIGN)
+		return literal(p);
+	sign = p->token.sign;
+	if (!strchr("+-!~(", sign)) {
+		gkf_parse_unexpected(p, "an operand");
+		return whole(0, false);
+	}
+	gkf_parse_take(p);
+	if (sign == '(' && p->token.kind == GKF_PTX_DOTTED)
+		return cast(p, depth);
+	n = expression(p, sign == '(' ? 0 : 11, depth);
+	if (sign == '(')
+		gkf_parse_expect(p, ')');
+	else if (sign == '-')
+		return negative(n);
+	else if (sign == '!')
+		return whole(!integral(p, n).value, false);
+	else if (sign == '~')
+		return whole(~integral(p, n).value, true);
+	return n;
+}
+
+static struct gkf_ptx_number choice(struct gkf_ptx_parser *p,
+				    struct gkf_ptx_number which, unsigned depth)
+{
+	struct gkf_ptx_number yes, no;
+
+	yes = integral(p, expression(p, 0, depth));
+	gkf_parse_expect(p, ':');
+	no = integral(p, expression(p, 0, depth));
+	return integral(p, which).value ? yes : no;
+}
+
+/* 0f... is a value, and in no expression. */
+static struct gkf_ptx_number combined(struct gkf_ptx_parser *p,
+				      enum operation op,
+				      struct gkf_ptx_number a,
+				      struct gkf_ptx_number b)
+{
+	if (a.kind == GKF_PTX_INTEGER && b.kind == GKF_PTX_INTEGER)
+		return of_integers(p, op, a, b);
+	if (a.kind == GKF_PTX_DOUBLE && b.kind == GKF_PTX_DOUBLE)
+		return of_doubles(p, op, as_double(a), as_double(b));
+	gkf_parse_fail(p, "an expression of different types");
+	return a;
+}
+
+/* What operators that bind as `low` says or tighter make of numbers. */
+static struct gkf_ptx_number expression(struct gkf_ptx_parser *p, unsigned low,
+					unsigned depth)
+{
+	struct gkf_ptx_number n = unary(p, depth + 1), next;
+	const struct operator* o;
+
+	while ((o = operator_at(p)) && o->binds >= low && low < 11) {
+		for (size_t i = strlen(o->text); i; i--)
+			gkf_parse_take(p);
+		next = expression(p, o->binds + 1U, depth + 1);
+		n = combined(p, (enum operation)o->operation, n, next);
+	}
+	if (!low && gkf_parse_try(p, '?'))
+		return choice(p, n, depth + 1);
+	return n;
+}
+
+struct gkf_ptx_number gkf_parse_constant(struct gkf_ptx_parser *p)
+{
+	return expression(p, 0, 0);
+}
+
+int64_t gkf_parse_signed(struct gkf_ptx_parser *p)
+{
+	return (int64_t)integral(p, gkf_parse_constant(p)).value;
+}
+
+uint64_t gkf_parse_size(struct gkf_ptx_parser *p, uint64_t max)
+{
+	uint32_t line = p->token.line;
+	struct gkf_ptx_number n = integral(p, gkf_parse_constant(p));
+
+	if (n.value > max)
+		gkf_parse_fail_at(p, line, "%lld is no size",
+				  (long long)n.value);
+	return n.value > max ? 0 : n.value;
+}
+
+int64_t gkf_parse_offset(struct gkf_ptx_parser *p)
+{
+	if (!gkf_parse_is(p, '+') && !gkf_parse_is(p, '-'))
+		return 0;
+	gkf_parse_try(p, '+');
+	return gkf_parse_signed(p);
+}

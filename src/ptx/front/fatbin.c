@@ -1,0 +1,229 @@
+/* fatbin.c - fat binaries: their images, unpacked. */
+#include "base/err.h"
+#include "ptx/front/fatbin.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <lz4.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define UNPACKED_MAX ((size_t)1 << 30)
+#define FLAG_LZ4     0x2000U
+#define FLAG_ZSTD    0x8000U
+
+struct header {
+	uint32_t magic;
+	uint16_t version, header_size;
+	uint64_t size; /* behind the header */
+};
+
+/* Of an image; later headers are longer. */
+struct entry {
+	uint16_t kind, attribute;
+	uint32_t header_size;
+	uint64_t padded_size;
+	uint32_t packed_size;
+	uint32_t options;
+	uint16_t minor, major; /* of the ABI, or of PTX */
+	uint32_t arch;
+	uint64_t name;
+	uint64_t flags;
+	uint64_t reserved;
+	uint64_t size; /* unpacked; 0 when not packed */
+};
+_Static_assert(sizeof(struct header) == 16, "fat binary's header");
+_Static_assert(sizeof(struct entry) == 64, "fat binary's image");
+
+/* A text may end after its first byte: no byte behind one that differs. */
+static bool begins(const void *data, uint32_t magic)
+{
+	for (unsigned i = 0; i < sizeof magic; i++)
+		if (((const unsigned char *)data)[i] !=
+		    ((const unsigned char *)&magic)[i])
+			return false;
+	return true;
+}
+
+enum gkf_image_form gkf_image_form(const void *data)
+{
+	uint32_t elf;
+
+	memcpy(&elf, ELFMAG, sizeof elf);
+	if (begins(data, GKF_WRAPPER_MAGIC))
+		return GKF_FORM_WRAPPER;
+	if (begins(data, GKF_FATBIN_MAGIC))
+		return GKF_FORM_FATBIN;
+	return begins(data, elf) ? GKF_FORM_ELF : GKF_FORM_TEXT;
+}
+
+uint64_t gkf_fatbin_size(const void *fatbin)
+{
+	struct header h;
+
+	memcpy(&h, fatbin, sizeof h);
+	if (h.magic != GKF_FATBIN_MAGIC || h.header_size < sizeof h ||
+	    h.size > UINT64_MAX - h.header_size)
+		return 0;
+	return h.header_size + h.size;
+}
+
+static enum gkf_packing packing(const struct entry *e)
+{
+	if (e->flags & FLAG_ZSTD)
+		return GKF_ZSTD;
+	if (e->flags & FLAG_LZ4)
+		return GKF_LZ4;
+	return e->packed_size && e->size ? GKF_UNKNOWN_PACKING : GKF_PLAIN;
+}
+
+static enum gkf_image_kind kind(unsigned kind)
+{
+	return kind == 1   ? GKF_IMAGE_PTX
+	       : kind == 2 ? GKF_IMAGE_ELF
+			   : GKF_IMAGE_OTHER;
+}
+
+/* Bytes between fat binaries of a section are zero. */
+static int skip_header(const unsigned char *bytes, size_t size, size_t *offset)
+{
+	struct header h;
+
+	while (size - *offset >= 8 && *offset % 8 == 0 &&
+	       !memcmp(bytes + *offset, "\0\0\0\0\0\0\0\0", 8))
+		*offset += 8;
+	if (size - *offset < sizeof h)
+		return GK_ERR_NOT_FOUND;
+	memcpy(&h, bytes + *offset, sizeof h);
+	if (h.magic != GKF_FATBIN_MAGIC)
+		return 0;
+	if (h.header_size < sizeof h || h.header_size > size - *offset)
+		return GK_ERR_CORRUPT;
+	*offset += h.header_size;
+	return 0;
+}
+
+int gkf_fatbin_next(const void *fatbin, size_t size, size_t *offset,
+		    struct gkf_image *ret_image)
+{
+	const unsigned char *bytes = fatbin;
+	size_t at = *offset;
+	struct entry e;
+	uint32_t magic;
+	int error;
+
+	if (at > size || size - at < sizeof(struct header))
+		return GK_ERR_NOT_FOUND;
+	memcpy(&magic, bytes + at, sizeof magic);
+	if (!at && magic != GKF_FATBIN_MAGIC)
+		return GK_ERR_CORRUPT;
+	do {
+		error = skip_header(bytes, size, &at);
+		if (error)
+			return error;
+		memcpy(&magic, bytes + at, size - at < 4 ? size - at : 4);
+	} while (size - at >= sizeof(struct header) &&
+		 magic == GKF_FATBIN_MAGIC);
+	if (size - at < sizeof e)
+		return GK_ERR_NOT_FOUND;
+	memcpy(&e, bytes + at, sizeof e);
+	if (e.header_size < sizeof e || e.header_size > size - at ||
+	    e.padded_size > size - at - e.header_size)
+		return GK_ERR_CORRUPT;
+	*ret_image = (struct gkf_image){
+	    .kind = kind(e.kind),
+	    .arch = e.arch,
+	    .packing = packing(&e),
+	    .bytes = bytes + at + e.header_size,
+	    .stored = e.padded_size,
+	    .size = e.padded_size,
+	};
+	if (ret_image->packing != GKF_PLAIN) {
+		if (e.packed_size > e.padded_size)
+			return GK_ERR_CORRUPT;
+		ret_image->stored = e.packed_size;
+		ret_image->size = e.size;
+	}
+	*offset = at + e.header_size + e.padded_size;
+	return 0;
+}
+
+static bool unpack(const struct gkf_image *i, char *to)
+{
+	if (i->packing == GKF_PLAIN) {
+		memcpy(to, i->bytes, i->size);
+		return true;
+	}
+	if (i->packing == GKF_LZ4)
+		return i->stored <= INT_MAX &&
+		       LZ4_decompress_safe(i->bytes, to, (int)i->stored,
+					   (int)i->size) == (int)i->size;
+	return ZSTD_decompress(to, i->size, i->bytes, i->stored) == i->size;
+}
+
+int gkf_image_unpack(const struct gkf_image *i, char **ret_bytes,
+		     size_t *ret_size)
+{
+	char *to;
+
+	if (i->packing == GKF_UNKNOWN_PACKING)
+		return GK_ERR_NOT_SUPPORTED;
+	if (i->size > UNPACKED_MAX)
+		return GK_ERR_CORRUPT;
+	to = malloc(i->size + 1);
+	if (!to)
+		return GK_ERR_NOMEM;
+	if (!unpack(i, to)) {
+		free(to);
+		return GK_ERR_CORRUPT;
+	}
+	to[i->size] = '\0';
+	*ret_bytes = to;
+	*ret_size = i->size;
+	return 0;
+}
+
+/* Newer ones come first; of the same age those that lie first. */
+static bool is_after(const struct gkf_image *image,
+		     const struct gkf_image *before)
+{
+	return !before || image->arch < before->arch ||
+	       (image->arch == before->arch && image->bytes > before->bytes);
+}
+
+int gkf_fatbin_choose(const void *fatbin, size_t size, unsigned capability,
+		      const struct gkf_image *before,
+		      struct gkf_image *ret_image)
+{
+	struct gkf_image image, best = {0};
+	size_t offset = 0;
+	int error;
+
+	while (!(error = gkf_fatbin_next(fatbin, size, &offset, &image)))
+		if (image.kind == GKF_IMAGE_PTX && image.arch <= capability &&
+		    image.arch > best.arch && is_after(&image, before))
+			best = image;
+	if (error != GK_ERR_NOT_FOUND)
+		return error;
+	if (!best.arch)
+		return GK_ERR_NOT_FOUND;
+	*ret_image = best;
+	return 0;
+}
+
+unsigned gkf_cubin_arch(const void *elf, size_t size)
+{
+	Elf64_Ehdr h;
+	unsigned low, high;
+
+	if (size < sizeof h)
+		return 0;
+	memcpy(&h, elf, sizeof h);
+	if (memcmp(h.e_ident, ELFMAG, SELFMAG) || h.e_machine != EM_CUDA)
+		return 0;
+	/* Until CUDA 12 in the lowest byte, since 13 in the second. */
+	low = h.e_flags & 0xff;
+	high = h.e_flags >> 8 & 0xff;
+	return h.e_ident[EI_ABIVERSION] >= 8 ? high : low;
+}

@@ -1,0 +1,392 @@
+/* parse_data.c - declarations of PTX: variables, their types and contents. */
+#include "ptx/front/parse.h"
+
+#include <string.h>
+
+#define SIZE_LIMIT  ((uint64_t)1 << 40)
+#define DATA_LIMIT  ((uint64_t)1 << 30) /* of what is not zero */
+#define DIMENSIONS  8
+#define LOCAL_LIMIT (512U << 10) /* bytes a thread, of CUDA's limits */
+
+/* A variable whose initialiser is read. */
+struct filling {
+	struct gkf_ptx_variable *v;
+	uint8_t *data;
+	uint64_t room;
+	unsigned bytes; /* of an element */
+	struct gkf_ptx_fixup *fixups;
+	size_t fixups_room;
+	uint64_t stride[DIMENSIONS + 1]; /* bytes of one of a dimension */
+	unsigned dimensions;
+};
+
+enum gkf_ptx_type gkf_parse_type(struct gkf_ptx_parser *p)
+{
+	enum gkf_ptx_type type = GKF_PTX_TYPES;
+
+	if (p->token.kind == GKF_PTX_DOTTED)
+		type = gkf_ptx_type(p->token.text + 1, p->token.length - 1);
+	if (type == GKF_PTX_TYPES) {
+		gkf_parse_fail(p, "\"%.*s\" where a type should be",
+			       p->token.length > 40 ? 40 : (int)p->token.length,
+			       p->token.text);
+		return GKF_PTX_T_b32;
+	}
+	gkf_parse_take(p);
+	return type;
+}
+
+static void alignment(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v)
+{
+	uint64_t align = gkf_parse_number(p, 1 << 20);
+
+	if (!align || (align & (align - 1)))
+		gkf_parse_fail(p, "an alignment is a power of two");
+	else
+		v->align = (uint32_t)align;
+}
+
+bool gkf_parse_attributes(struct gkf_ptx_parser *p)
+{
+	bool managed = false;
+
+	while (gkf_parse_try_word(p, ".attribute")) {
+		unsigned depth = 0;
+
+		do {
+			managed |= gkf_parse_is_word(p, ".managed");
+			depth += gkf_parse_is(p, '(');
+			depth -= depth && gkf_parse_is(p, ')');
+			gkf_parse_take(p);
+		} while (depth && p->token.kind != GKF_PTX_END);
+	}
+	return managed;
+}
+
+/* Attributes, alignment, vector and type: what variables of a list share. */
+static void type_of(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v)
+{
+	v->vector = 1;
+	v->managed = gkf_parse_attributes(p) | p->managed;
+	for (;;) {
+		if (gkf_parse_try_word(p, ".align"))
+			alignment(p, v);
+		else if (gkf_parse_try_word(p, ".v2"))
+			v->vector = 2;
+		else if (gkf_parse_try_word(p, ".v4"))
+			v->vector = 4;
+		else
+			break;
+	}
+	v->type = (uint8_t)gkf_parse_type(p);
+	while (gkf_parse_is_word(p, ".ptr") || gkf_parse_is_word(p, ".align") ||
+	       gkf_parse_space(p) || gkf_parse_is_word(p, ".v2") ||
+	       gkf_parse_is_word(p, ".v4")) {
+		if (gkf_parse_try_word(p, ".v4"))
+			v->vector = 4;
+		else if (gkf_parse_try_word(p, ".v2"))
+			v->vector = 2;
+		else if (gkf_parse_is_word(p, ".align")) {
+			gkf_parse_take(p); /* of what a pointer points to */
+			gkf_parse_number(p, 1 << 20);
+		} else {
+			gkf_parse_take(p);
+		}
+	}
+}
+
+/* Name and dimensions. The first dimension may be open: size is 0 then. */
+static void named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
+		  struct filling *f)
+{
+	uint64_t length[DIMENSIONS], size;
+
+	f->v = v;
+	f->bytes = gkf_ptx_types[v->type].bytes;
+	v->line = p->token.line;
+	v->name = gkf_parse_name(p);
+	size = (uint64_t)f->bytes * v->vector;
+	if (!v->align)
+		v->align = (uint32_t)size;
+	while (gkf_parse_try(p, '[')) {
+		if (f->dimensions == DIMENSIONS) {
+			gkf_parse_fail(p, "too many dimensions");
+			return;
+		}
+		length[f->dimensions++] =
+		    gkf_parse_is(p, ']') ? 0 : gkf_parse_size(p, SIZE_LIMIT);
+		gkf_parse_expect(p, ']');
+	}
+	v->is_array = f->dimensions > 0;
+	f->stride[f->dimensions] = f->bytes;
+	if (v->vector > 1)
+		f->stride[f->dimensions] = size;
+	for (unsigned i = f->dimensions; i--;) {
+		if (length[i] && size > SIZE_LIMIT / length[i])
+			gkf_parse_fail(p, "\"%.80s\" is too big", v->name);
+		else
+			size *= length[i];
+		f->stride[i] = size;
+	}
+	v->size = size;
+}
+
+/* Room for the bytes up to end; false: there is none. */
+static bool reserve(struct gkf_ptx_parser *p, struct filling *f, uint64_t end)
+{
+	struct gkf_ptx_variable *v = f->v;
+	uint64_t room = f->room ? f->room : 64;
+	uint8_t *grown;
+
+	if (end > DATA_LIMIT || (v->size && end > v->size)) {
+		gkf_parse_fail(p, "more values than \"%.80s\" holds", v->name);
+		return false;
+	}
+	while (room < end)
+		room *= 2;
+	if (room != f->room) {
+		grown = gkf_arena_get(p->arena, room);
+		if (!grown) {
+			gkf_parse_no_memory(p);
+			return false;
+		}
+		if (v->data_size)
+			memcpy(grown, f->data, v->data_size);
+		v->data = f->data = grown;
+		f->room = room;
+	}
+	if (v->data_size < end)
+		v->data_size = end;
+	return true;
+}
+
+static void put(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
+		uint64_t value)
+{
+	if (reserve(p, f, at + f->bytes))
+		memcpy(f->data + at, &value, f->bytes > 8 ? 8 : f->bytes);
+}
+
+/* name, generic(name), each with + or - a number; mask(...) around them. */
+static void address(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
+		    uint64_t mask)
+{
+	const struct gkf_symbol *symbol;
+	struct gkf_ptx_fixup *fixup;
+	bool generic = gkf_parse_try_word(p, "generic");
+
+	if (generic)
+		gkf_parse_expect(p, '(');
+	f->fixups = gkf_parse_room(p, f->fixups, f->v->fixup_count,
+				   &f->fixups_room, sizeof *f->fixups);
+	if (!f->fixups)
+		return;
+	fixup = &f->fixups[f->v->fixup_count++];
+	f->v->fixups = f->fixups;
+	fixup->symbol = gkf_parse_name(p);
+	symbol = gkf_symbol_find(p, fixup->symbol);
+	fixup->variable = GKF_PTX_NO_VARIABLE;
+	if (symbol && symbol->kind == GKF_SYMBOL_VARIABLE)
+		fixup->variable = symbol->index;
+	if (generic)
+		gkf_parse_expect(p, ')');
+	fixup->offset = at;
+	fixup->bytes = (uint8_t)f->bytes;
+	fixup->shift = mask ? (uint8_t)__builtin_ctzll(mask) : 0;
+	fixup->addend = gkf_parse_offset(p);
+	put(p, f, at, 0);
+}
+
+/* The bits of a number as the type of the variable has them. Those of 0f...
+ * stay as they are, as NVIDIA's assembler has it. */
+static uint64_t converted(struct gkf_ptx_number n, unsigned bytes)
+{
+	uint64_t bits = n.value;
+	double d;
+	float f;
+
+	if (n.kind == GKF_PTX_DOUBLE && bytes == 4) {
+		memcpy(&d, &bits, sizeof d);
+		f = (float)d;
+		bits = 0;
+		memcpy(&bits, &f, sizeof f);
+	}
+	return bits;
+}
+
+static void value(struct gkf_ptx_parser *p, struct filling *f, uint64_t at)
+{
+	uint8_t kind = gkf_ptx_types[f->v->type].kind;
+	struct gkf_ptx_number n;
+
+	if (p->token.kind == GKF_PTX_WORD && !gkf_parse_is_word(p, "WARP_SZ")) {
+		address(p, f, at, 0);
+		return;
+	}
+	n = gkf_parse_constant(p);
+	if (n.kind == GKF_PTX_INTEGER && gkf_parse_try(p, '(')) {
+		address(p, f, at, n.value);
+		gkf_parse_expect(p, ')');
+		return;
+	}
+	if (n.kind == GKF_PTX_INTEGER
+		? kind == GKF_PTX_FLOAT
+		: kind == GKF_PTX_UNSIGNED || kind == GKF_PTX_SIGNED)
+		gkf_parse_fail(p, "\"%.80s\" holds %s", f->v->name,
+			       kind == GKF_PTX_FLOAT ? "fractions"
+						     : "integers");
+	put(p, f, at, converted(n, f->bytes));
+}
+
+/* What a texture or a sampler is like, which nobody asks for. */
+static void settings(struct gkf_ptx_parser *p)
+{
+	while (!gkf_parse_is(p, '}') && p->token.kind != GKF_PTX_END)
+		gkf_parse_take(p);
+	gkf_parse_expect(p, '}');
+}
+
+/* { } of a dimension; what is not said is 0. */
+static void values(struct gkf_ptx_parser *p, struct filling *f,
+		   unsigned dimension, uint64_t at)
+{
+	uint64_t step;
+
+	if (!gkf_parse_try(p, '{')) {
+		value(p, f, at);
+		return;
+	}
+	if (gkf_ptx_types[f->v->type].kind == GKF_PTX_OPAQUE) {
+		settings(p);
+		return;
+	}
+	/* Rows, scalars, or the elements of a vector. */
+	step = dimension < f->dimensions ? f->stride[dimension + 1] : f->bytes;
+	if (dimension > f->dimensions) {
+		gkf_parse_fail(p, "too many braces");
+		return;
+	}
+	while (!gkf_parse_is(p, '}') && p->token.kind != GKF_PTX_END) {
+		values(p, f, dimension + 1, at);
+		at += step;
+		if (at > SIZE_LIMIT)
+			gkf_parse_fail(p, "\"%.80s\" is too big", f->v->name);
+		if (!gkf_parse_try(p, ','))
+			break;
+	}
+	gkf_parse_expect(p, '}');
+}
+
+void gkf_parse_place(struct gkf_ptx_parser *p, struct gkf_ptx_function *f,
+		     uint32_t variable)
+{
+	struct gkf_ptx_variable *v = &p->variables[variable];
+	uint64_t at =
+	    (f->local_size + v->align - 1) & ~(uint64_t)(v->align - 1);
+
+	if (v->size > LOCAL_LIMIT || at + v->size > LOCAL_LIMIT) {
+		gkf_parse_fail(p, "more than 512 KiB of memory a thread");
+		return;
+	}
+	v->offset = at;
+	f->local_size = (uint32_t)(at + v->size);
+}
+
+/* The variable of a name: a new one, or one declared extern before. */
+static int64_t enlist(struct gkf_ptx_parser *p,
+		      const struct gkf_ptx_variable *v)
+{
+	struct gkf_symbol *s = gkf_symbol_find(p, v->name);
+	struct gkf_ptx_variable *room;
+
+	if (s && s->kind == GKF_SYMBOL_VARIABLE && s->scope == p->scope) {
+		struct gkf_ptx_variable *old = &p->variables[s->index];
+
+		if (old->linkage == GKF_PTX_EXTERN ||
+		    v->linkage == GKF_PTX_EXTERN ||
+		    v->linkage == GKF_PTX_WEAK) {
+			if (v->linkage != GKF_PTX_EXTERN)
+				*old = *v;
+			return s->index;
+		}
+	}
+	s = gkf_symbol_add(p, GKF_SYMBOL_VARIABLE, v->name);
+	room = s ? GKF_APPEND(p, variables) : NULL;
+	if (!room)
+		return -1;
+	*room = *v;
+	s->index = (uint32_t)p->variables_count - 1;
+	return s->index;
+}
+
+void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
+			 enum gkf_ptx_linkage linkage)
+{
+	struct gkf_ptx_variable shared = {.space = (uint8_t)space,
+					  .linkage = (uint8_t)linkage};
+
+	type_of(p, &shared);
+	do {
+		struct gkf_ptx_variable v = shared;
+		struct filling f = {0};
+		int64_t index;
+
+		named(p, &v, &f);
+		if (gkf_parse_try(p, '='))
+			values(p, &f, 0, 0);
+		if (!v.size)
+			v.size = v.data_size;
+		index = p->error ? -1 : enlist(p, &v);
+		if (index >= 0 && p->function && p->depth &&
+		    (space == GKF_PTX_LOCAL || space == GKF_PTX_PARAM))
+			gkf_parse_place(p, p->function, (uint32_t)index);
+	} while (gkf_parse_try(p, ','));
+	gkf_parse_expect(p, ';');
+}
+
+/* A variable that nobody can name. */
+static uint32_t nameless(struct gkf_ptx_parser *p,
+			 const struct gkf_ptx_variable *v)
+{
+	struct gkf_ptx_variable *room = GKF_APPEND(p, variables);
+
+	if (!room)
+		return 0;
+	*room = *v;
+	return (uint32_t)p->variables_count - 1;
+}
+
+/* Of an old function: the register is its body's, the variable for those who
+ * count parameters. */
+static uint32_t register_parameter(struct gkf_ptx_parser *p,
+				   const struct gkf_ptx_variable *v)
+{
+	struct gkf_symbol *s = gkf_symbol_add(p, GKF_SYMBOL_RANGE, v->name);
+
+	if (!s)
+		return 0;
+	s->type = v->type;
+	s->vector = v->vector > 1 ? v->vector : 0;
+	return gkf_symbol_registers(p, s) ? nameless(p, v) : 0;
+}
+
+uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
+{
+	struct gkf_ptx_variable v = {.space = (uint8_t)gkf_parse_space(p)};
+	struct filling f = {0};
+	int64_t index;
+
+	if (v.space != GKF_PTX_PARAM && v.space != GKF_PTX_REG) {
+		gkf_parse_fail(p, "a parameter begins with .param");
+		return 0;
+	}
+	gkf_parse_take(p);
+	type_of(p, &v);
+	named(p, &v, &f);
+	if (v.space == GKF_PTX_REG)
+		return register_parameter(p, &v);
+	if (!strcmp(v.name, "_"))
+		return nameless(p, &v);
+	index = p->error ? -1 : enlist(p, &v);
+	return index < 0 ? 0 : (uint32_t)index;
+}

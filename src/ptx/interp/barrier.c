@@ -1,0 +1,62 @@
+/* barrier.c - the sixteen barriers of a block. */
+#include "ptx/interp/program.h"
+
+static void release(struct gkf_block *b, unsigned barrier)
+{
+	struct gkf_barrier *at = &b->barriers[barrier];
+
+	*at = (struct gkf_barrier){.all_yes = at->yes, .all_no = at->no};
+	for (uint32_t i = 0; i < b->warp_count; i++) {
+		struct gkf_warp *w = b->warps[i];
+
+		if (!w->came[barrier])
+			continue;
+		w->came[barrier] = 0;
+		for (uint32_t p = 0; p < w->paths; p++)
+			if (w->path[p].state == GKF_PATH_BARRIER &&
+			    w->path[p].barrier == barrier)
+				w->path[p].state = GKF_PATH_READY;
+	}
+}
+
+/* A warp counts whole when all of its threads came that have not ended. */
+static uint32_t rounded(const struct gkf_block *b, unsigned barrier)
+{
+	uint32_t count = b->barriers[barrier].arrived;
+
+	for (uint32_t i = 0; i < b->warp_count; i++) {
+		uint32_t came = b->warps[i]->came[barrier];
+
+		if (came && !(b->warps[i]->live & ~came))
+			count += GKF_LANES - (uint32_t)__builtin_popcount(came);
+	}
+	return count;
+}
+
+static void look(struct gkf_block *b, unsigned barrier)
+{
+	const struct gkf_barrier *at = &b->barriers[barrier];
+
+	if (at->arrived && (at->expected ? rounded(b, barrier) >= at->expected
+					 : at->arrived >= b->live))
+		release(b, barrier);
+}
+
+void gkf_barriers_look(struct gkf_block *b)
+{
+	for (unsigned i = 0; i < GKF_BARRIERS; i++)
+		look(b, i);
+}
+
+void gkf_barrier_arrive(struct gkf_warp *w, uint32_t mask, unsigned barrier,
+			uint32_t count, bool waits)
+{
+	struct gkf_barrier *at = &w->block->barriers[barrier];
+
+	at->arrived += (uint32_t)__builtin_popcount(mask);
+	at->expected = count;
+	w->came[barrier] |= mask;
+	if (waits)
+		gkf_path_block(w, mask, barrier);
+	look(w->block, barrier);
+}

@@ -1,0 +1,235 @@
+/* control.c - branches, calls, ends, barriers and naps. */
+#include "base/clock.h"
+#include "ptx/interp/lanes.h"
+#include "ptx/interp/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEPTH_MAX  4096     /* calls in calls */
+#define NAP_MAX_NS 1000000U /* of nanosleep */
+#define SLICE_NS   1000000U /* of a sleep, until the next look around */
+#define LATE_NS    100000U  /* that a sleep may end late: not slept */
+
+void gkf_op_bra(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	gkf_path_branch(w, mask, (uint32_t)op->imm);
+}
+
+void gkf_op_exit(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	(void)op;
+	gkf_path_exit(w, mask);
+}
+
+void gkf_op_ret(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	(void)op;
+	gkf_path_return(w, mask);
+}
+
+void gkf_op_trap(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	gkf_run_fail(w, op, (unsigned)__builtin_ctz(mask), GKF_PTX_TRAPPED, 0);
+}
+
+static struct gkf_frame *frame_for(struct gkf_run *run)
+{
+	struct gkf_frame *f = run->spare;
+
+	if (f) {
+		run->spare = f->parent;
+		return f;
+	}
+	f = aligned_alloc(64, sizeof *f + run->kernel->max_frame);
+	if (f) {
+		f->made_before = run->made;
+		run->made = f;
+	}
+	return f;
+}
+
+void gkf_op_call(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	const struct gkf_code *code = &w->run->kernel->codes[op->call->code];
+	uint32_t local = w->frame->local + w->frame->code->local_size;
+	struct gkf_frame *f;
+
+	if (w->run->stack - local < code->local_size ||
+	    w->frame->depth == DEPTH_MAX) {
+		gkf_run_fail(w, op, (unsigned)__builtin_ctz(mask),
+			     GKF_PTX_STACK_OVERFLOW, 0);
+		return;
+	}
+	f = frame_for(w->run);
+	if (!f) {
+		gkf_run_fail(w, op, 0, GKF_PTX_NO_MEMORY, 0);
+		return;
+	}
+	f->code = code;
+	f->parent = w->frame;
+	f->call = op->call;
+	f->local = local;
+	f->depth = w->frame->depth + 1;
+	for (uint32_t i = 0; i < op->call->in_count; i++) {
+		const struct gkf_copy *c = &op->call->in[i];
+
+		for (unsigned l = 0; l < GKF_LANES; l++) {
+			unsigned char *lane =
+			    w->local + (size_t)l * w->run->stack;
+
+			if (mask >> l & 1)
+				memcpy(lane + local + c->to,
+				       lane + w->frame->local + c->from,
+				       c->size);
+		}
+	}
+	gkf_path_call(w, mask, f);
+}
+
+/* The barrier's number, and how many threads: of the first lane. */
+static bool operands(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		     uint32_t *ret_barrier, uint32_t *ret_count)
+{
+	unsigned lane = (unsigned)__builtin_ctz(mask);
+
+	*ret_barrier = ((const u32 *)gkf_at(w, op->a))[lane];
+	*ret_count = ((const u32 *)gkf_at(w, op->b))[lane];
+	if (*ret_barrier < GKF_BARRIERS && *ret_count % GKF_LANES == 0)
+		return true;
+	gkf_run_fail(w, op, lane, GKF_PTX_TRAPPED, 0);
+	return false;
+}
+
+void gkf_op_bar_sync(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint32_t barrier, count;
+
+	if (operands(w, op, mask, &barrier, &count))
+		gkf_barrier_arrive(w, mask, barrier, count, true);
+}
+
+/* As bar.sync, and threads say yes or no. */
+void gkf_op_bar_red(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint32_t barrier, count, said = *(const u32 *)gkf_at(w, op->c);
+	struct gkf_barrier *at;
+
+	if (!operands(w, op, mask, &barrier, &count))
+		return;
+	said = (op->flip_c ? ~said : said) & mask;
+	at = &w->block->barriers[barrier];
+	at->yes += (uint32_t)__builtin_popcount(said);
+	at->no += (uint32_t)__builtin_popcount(mask & ~said);
+	gkf_barrier_arrive(w, mask, barrier, count, true);
+}
+
+/* What they said: how many yes; all of them; any of them. */
+void gkf_op_bar_result(struct gkf_warp *w, const struct gkf_op *op,
+		       uint32_t mask)
+{
+	uint32_t barrier =
+	    ((const u32 *)gkf_at(w, op->a))[__builtin_ctz(mask)] % GKF_BARRIERS;
+	const struct gkf_barrier *at = &w->block->barriers[barrier];
+	u32 *out = gkf_at(w, op->d);
+	bool is;
+
+	if (op->bool_ == GKF_BOOL_NONE) {
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			if (mask >> l & 1)
+				out[l] = at->all_yes;
+		return;
+	}
+	is = op->bool_ == GKF_BOOL_AND ? !at->all_no : at->all_yes > 0;
+	*out = (*out & ~mask) | (is ? mask : 0);
+}
+
+void gkf_op_bar_arrive(struct gkf_warp *w, const struct gkf_op *op,
+		       uint32_t mask)
+{
+	uint32_t barrier, count;
+
+	if (operands(w, op, mask, &barrier, &count))
+		gkf_barrier_arrive(w, mask, barrier, count, false);
+}
+
+uint64_t gkf_run_awake_ns(const struct gkf_run *run)
+{
+	return gk_mono_ns() - run->start_ns - run->slept_ns;
+}
+
+/* Until a moment; false: the launch was stopped. */
+static bool sleep_until(const struct gkf_run *run, uint64_t until)
+{
+	bool (*stopped)(void) = run->launch->stopped;
+
+	for (uint64_t now = gk_mono_ns(); now < until; now = gk_mono_ns()) {
+		uint64_t left = until - now;
+		uint64_t rest = left > LATE_NS ? left - LATE_NS : 0;
+		struct timespec t =
+		    gk_timespec(rest < SLICE_NS ? rest : SLICE_NS);
+
+		if (stopped && stopped())
+			return false;
+		if (rest)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	}
+	return true;
+}
+
+/*
+ * Real time passes. Blocks run one after another but sleep beside each other:
+ * for a thread the launch began when its block did, less what others slept.
+ */
+static void nap(struct gkf_warp *w, uint64_t ns)
+{
+	struct gkf_run *run = w->run;
+	uint64_t awake = gkf_run_awake_ns(run), before = gk_mono_ns();
+	uint64_t lived = awake - run->block_ns + w->nap_ns;
+
+	w->nap_ns += ns;
+	if (!sleep_until(run, run->start_ns + lived + ns))
+		gkf_run_fail(w, NULL, 0, GKF_PTX_STOPPED, 0);
+	run->slept_ns += gk_mono_ns() - before;
+}
+
+static uint32_t longest(struct gkf_warp *w, const struct gkf_op *op,
+			uint32_t mask)
+{
+	const u32 *values = gkf_at(w, op->a);
+	uint32_t most = 0;
+
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		if (mask >> l & 1 && values[l] > most)
+			most = values[l];
+	return most;
+}
+
+void gkf_op_nanosleep(struct gkf_warp *w, const struct gkf_op *op,
+		      uint32_t mask)
+{
+	uint32_t ns = longest(w, op, mask);
+
+	nap(w, ns < NAP_MAX_NS ? ns : NAP_MAX_NS);
+	w->yields = true;
+	w->limit = 0;
+}
+
+/* gpukit_spin_us(us): its parameter lies in the caller's local memory. */
+void gkf_op_spin(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint32_t most = 0;
+
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		uint32_t us;
+
+		memcpy(&us,
+		       w->local + (size_t)l * w->run->stack + w->frame->local +
+			   op->imm,
+		       sizeof us);
+		if (mask >> l & 1 && us > most)
+			most = us;
+	}
+	nap(w, most * (uint64_t)1000);
+}

@@ -1,0 +1,138 @@
+/* decode_warp.c - shuffles, votes, matches, reductions of a warp. */
+#include "ptx/interp/decode.h"
+#include "ptx/interp/warp_op.h"
+
+#include <string.h>
+
+/* What the name says: the words are looked for one after another. */
+static const struct {
+	const char *opcode, *word;
+	enum gkf_warp_how how;
+} hows[] = {
+    {"shfl", ".up", GKF_SHUFFLE_UP},      {"shfl", ".down", GKF_SHUFFLE_DOWN},
+    {"shfl", ".bfly", GKF_SHUFFLE_XOR},   {"shfl", ".idx", GKF_SHUFFLE_INDEX},
+    {"vote", ".ballot", GKF_VOTE_BALLOT}, {"vote", ".all", GKF_VOTE_ALL},
+    {"vote", ".any", GKF_VOTE_ANY},       {"vote", ".uni", GKF_VOTE_SAME},
+    {"match", ".any", GKF_MATCH_ANY},     {"match", ".all", GKF_MATCH_ALL},
+    {"redux", ".add", GKF_REDUCE_ADD},    {"redux", ".min", GKF_REDUCE_MIN_U},
+    {"redux", ".max", GKF_REDUCE_MAX_U},  {"redux", ".and", GKF_REDUCE_AND},
+    {"redux", ".or", GKF_REDUCE_OR},      {"redux", ".xor", GKF_REDUCE_XOR},
+};
+
+static enum gkf_warp_how how(const char *name, bool is_signed)
+{
+	size_t i = 0;
+
+	while (strncmp(name, hows[i].opcode, strlen(hows[i].opcode)) ||
+	       !strstr(name, hows[i].word))
+		i++; /* a row of op.def let it pass: it is one of them */
+	if (is_signed && hows[i].how == GKF_REDUCE_MIN_U)
+		return GKF_REDUCE_MIN_S;
+	if (is_signed && hows[i].how == GKF_REDUCE_MAX_U)
+		return GKF_REDUCE_MAX_S;
+	return hows[i].how;
+}
+
+/* d, or d|p: the predicate's place goes to *ret_more. */
+static bool results(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
+		    char letter, uint32_t *ret_place, const uint32_t **ret_more)
+{
+	bool ok, ok_too = true;
+	uint32_t *more = NULL;
+
+	if (o->kind == GKF_PTX_OP_PAIR) {
+		more = gkf_arena_get(&d->kernel->arena, sizeof *more);
+		if (!more) {
+			d->no_memory = true;
+			return false;
+		}
+		*more = gkf_target(d, gkf_nested(d, o, 1), 'p', &ok_too);
+		o = gkf_nested(d, o, 0);
+	}
+	*ret_place = gkf_target(d, o, letter, &ok);
+	*ret_more = more;
+	return ok && ok_too;
+}
+
+/*
+ * The result, as many values as letters, and the lanes that take part, which
+ * instructions of old do not say.
+ */
+bool gkf_decode_lanes(struct gkf_decoder *d,
+		      const struct gkf_ptx_instruction *i,
+		      const struct gkf_form *form,
+		      const struct gkf_modifiers *m)
+{
+	bool ballot = strstr(i->name, ".ballot") != NULL;
+	bool votes = !strncmp(i->name, "vote", 4);
+	bool shuffles = !strncmp(i->name, "shfl", 4);
+	bool sync = strstr(i->name, ".sync") != NULL;
+	const char *letters = votes ? "p" : shuffles ? "www" : "w";
+	uint32_t place[3] = {GKF_TRUE, GKF_TRUE, GKF_TRUE}, target;
+	uint32_t members = GKF_NOWHERE;
+	const uint32_t *more;
+	struct gkf_op *op;
+	bool flip = false;
+
+	if (!votes && !shuffles && gkf_ptx_types[m->type[0]].bytes == 8)
+		letters = "l";
+	if (i->count != strlen(letters) + 1 + sync ||
+	    !results(d, gkf_operand(d, i, 0), votes && !ballot ? 'p' : 'w',
+		     &target, &more))
+		return false;
+	for (unsigned n = 0; letters[n]; n++) {
+		const struct gkf_ptx_operand *o = gkf_operand(d, i, n + 1);
+
+		place[n] = gkf_source(d, o, letters[n]);
+		flip |= o->negated;
+		if (place[n] == GKF_NOWHERE || (o->negated && !votes))
+			return false;
+	}
+	if (sync)
+		members = gkf_source(d, gkf_operand(d, i, i->count - 1U), 'w');
+	if (sync && members == GKF_NOWHERE)
+		return false;
+	op = gkf_emit(d, form->run);
+	op->d = target;
+	op->places = more;
+	op->a = place[0];
+	op->b = place[1];
+	op->c = place[2];
+	op->e = members;
+	op->flip_c = flip;
+	op->imm = how(i->name, strstr(i->name, ".s32") != NULL);
+	op->size = votes ? 0 : letters[0] == 'l' ? 8 : 4;
+	return true;
+}
+
+bool gkf_decode_active(struct gkf_decoder *d,
+		       const struct gkf_ptx_instruction *i,
+		       const struct gkf_form *form,
+		       const struct gkf_modifiers *m)
+{
+	uint32_t target;
+	bool ok;
+
+	(void)m;
+	if (i->count != 1)
+		return false;
+	target = gkf_target(d, gkf_operand(d, i, 0), 'w', &ok);
+	if (ok && target != GKF_NOWHERE)
+		gkf_emit(d, form->run)->d = target;
+	return ok;
+}
+
+/* bar.warp.sync: the lanes that take part. */
+bool gkf_decode_warp(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
+		     const struct gkf_form *form, const struct gkf_modifiers *m)
+{
+	uint32_t members = i->count == 1
+			       ? gkf_source(d, gkf_operand(d, i, 0), 'w')
+			       : GKF_NOWHERE;
+
+	(void)m;
+	if (members == GKF_NOWHERE)
+		return false;
+	gkf_emit(d, form->run)->e = members;
+	return true;
+}

@@ -1,0 +1,352 @@
+/* memory.c - loads and stores: addresses of lanes, and what lies there. */
+#include "ptx/interp/lanes.h"
+#include "ptx/interp/op.h"
+
+#include <string.h>
+
+#define OFFSET_MASK (GKF_WINDOW_SHARED - 1)
+
+static uint64_t address_of(struct gkf_warp *w, const struct gkf_op *op,
+			   unsigned lane)
+{
+	if (op->narrow_address)
+		return (uint32_t)(((const u32 *)gkf_at(w, op->a))[lane] +
+				  (uint64_t)op->imm);
+	return ((const u64 *)gkf_at(w, op->a))[lane] + (uint64_t)op->imm;
+}
+
+static unsigned char *part(unsigned char *base, uint64_t size, uint64_t offset,
+			   uint64_t bytes)
+{
+	return offset <= size && bytes <= size - offset ? base + offset : NULL;
+}
+
+/* The last piece of memory that the instruction found, or another. */
+static unsigned char *device(struct gkf_warp *w, const struct gkf_op *op,
+			     uint64_t address, uint64_t bytes)
+{
+	struct gkf_ptx_window *win = &w->run->window[op->window];
+	const struct gkf_ptx_launch *g = w->run->launch;
+	unsigned char *at =
+	    part(win->host, win->size, address - win->base, bytes);
+
+	if (__builtin_expect(at != NULL, 1))
+		return at;
+	if (!g->find(g->context, address, win)) {
+		*win = (struct gkf_ptx_window){0};
+		return NULL;
+	}
+	return part(win->host, win->size, address - win->base, bytes);
+}
+
+/* Memory of the warp, the block or the launch. */
+static unsigned char *inside(struct gkf_warp *w, unsigned lane,
+			     enum gkf_ptx_space space, uint64_t offset,
+			     uint64_t bytes)
+{
+	const struct gkf_ptx_launch *g = w->run->launch;
+
+	if (space == GKF_PTX_SHARED)
+		return part(w->block->shared, w->run->shared_size, offset,
+			    bytes);
+	if (space == GKF_PTX_LOCAL && !w->local)
+		return NULL;
+	if (space == GKF_PTX_LOCAL)
+		return part(w->local + (uint64_t)lane * w->run->stack,
+			    w->run->stack, offset, bytes);
+	return part(w->run->params, g->param_size, offset, bytes);
+}
+
+unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
+			 unsigned lane)
+{
+	uint64_t address = address_of(w, op, lane);
+	uint64_t bytes = (uint64_t)op->size * op->count, offset = address;
+	enum gkf_ptx_space space = (enum gkf_ptx_space)op->space;
+	unsigned char *at;
+
+	if (__builtin_expect((address & (bytes - 1)) != 0, 0)) {
+		gkf_run_fail(w, op, lane, GKF_PTX_MISALIGNED, address);
+		return NULL;
+	}
+	if (space == GKF_PTX_GENERIC && address >> GKF_WINDOW_SHIFT) {
+		static const uint8_t spaces[] = {0, GKF_PTX_SHARED,
+						 GKF_PTX_LOCAL, GKF_PTX_PARAM};
+		uint64_t tag = address >> GKF_WINDOW_SHIFT;
+
+		space = tag < sizeof spaces ? (enum gkf_ptx_space)spaces[tag]
+					    : GKF_PTX_GENERIC;
+		offset = address & OFFSET_MASK;
+	}
+	if (op->framed)
+		offset += w->frame->local;
+	if (space == GKF_PTX_GLOBAL || space == GKF_PTX_CONST ||
+	    space == GKF_PTX_GENERIC)
+		at = device(w, op, address, bytes);
+	else
+		at = inside(w, lane, space, offset, bytes);
+	if (__builtin_expect(!at, 0))
+		gkf_run_fail(w, op, lane, GKF_PTX_ILLEGAL_ADDRESS, address);
+	return at;
+}
+
+/* What lanes of one instruction have in common. */
+enum pattern { SCATTERED, SIDE_BY_SIDE, ALL_THE_SAME };
+
+struct reach {
+	unsigned char *at[GKF_LANES];
+	enum pattern pattern; /* of all 32 lanes */
+};
+
+/* Memory that all lanes see alike; the instruction's last, of a device. */
+static struct gkf_ptx_window window_for(struct gkf_warp *w,
+					const struct gkf_op *op)
+{
+	if (op->space == GKF_PTX_SHARED)
+		return (struct gkf_ptx_window){0, w->run->shared_size,
+					       w->block->shared};
+	if (op->space == GKF_PTX_PARAM)
+		return (struct gkf_ptx_window){0, w->run->launch->param_size,
+					       w->run->params};
+	if (op->space == GKF_PTX_LOCAL)
+		return (struct gkf_ptx_window){0};
+	return w->run->window[op->window];
+}
+
+/* Lanes that are not there stand with one that is. */
+static void addresses_of(struct gkf_warp *w, const struct gkf_op *op,
+			 uint32_t mask, uint64_t address[GKF_LANES])
+{
+	unsigned first = (unsigned)__builtin_ctz(mask);
+
+	if (op->narrow_address) {
+		const u32 *a = gkf_at(w, op->a);
+
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			address[l] = (uint32_t)(a[l] + (uint64_t)op->imm);
+	} else {
+		const u64 *a = gkf_at(w, op->a);
+
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			address[l] = a[l] + (uint64_t)op->imm;
+	}
+	for (uint32_t left = ~mask; left; left &= left - 1)
+		address[__builtin_ctz(left)] = address[first];
+}
+
+/* All lanes at once, when they are in the window; false: one after another. */
+static bool reach_together(struct gkf_warp *w, const struct gkf_op *op,
+			   uint32_t mask, struct reach *r)
+{
+	const struct gkf_ptx_window win = window_for(w, op);
+	uint64_t bytes = (uint64_t)op->size * op->count;
+	uint64_t address[GKF_LANES], all = 0, uneven = 0, differ = 0;
+	uint64_t far = 0;
+
+	if (win.size < bytes)
+		return false;
+	addresses_of(w, op, mask, address);
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		uint64_t offset = address[l] - win.base;
+
+		all |= address[l];
+		uneven |= address[l] ^ (address[0] + l * bytes);
+		differ |= address[l] ^ address[0];
+		far |= offset > win.size - bytes;
+		r->at[l] = win.host + offset;
+	}
+	r->pattern = !differ   ? ALL_THE_SAME
+		     : !uneven ? SIDE_BY_SIDE
+			       : SCATTERED;
+	return !far && !(all & (bytes - 1));
+}
+
+static bool reach_all(struct gkf_warp *w, const struct gkf_op *op,
+		      uint32_t mask, struct reach *r)
+{
+	if (__builtin_expect(reach_together(w, op, mask, r), 1))
+		return true;
+	r->pattern = SCATTERED;
+	for (uint32_t left = mask; left; left &= left - 1) {
+		unsigned l = (unsigned)__builtin_ctz(left);
+
+		r->at[l] = gkf_reach(w, op, l);
+		if (!r->at[l])
+			return false;
+	}
+	return true;
+}
+
+/* One after the other in memory as in the register: a copy. */
+static bool is_copy(const struct gkf_op *op, uint32_t mask,
+		    const struct reach *r)
+{
+	return r->pattern == SIDE_BY_SIDE && mask == GKF_ALL_LANES &&
+	       op->count == 1 && op->wide == op->size;
+}
+
+/* What one element of all lanes is loaded by, and stored. */
+typedef void load_fn(unsigned char *const at[GKF_LANES], size_t offset,
+		     void *out, uint32_t mask);
+
+#define LOAD(from, to)                                                         \
+	static void load_##from##_##to(unsigned char *const at[GKF_LANES],     \
+				       size_t offset, void *out,               \
+				       uint32_t mask)                          \
+	{                                                                      \
+		for (uint32_t left = mask; left; left &= left - 1) {           \
+			unsigned l = (unsigned)__builtin_ctz(left);            \
+			from x;                                                \
+			memcpy(&x, at[l] + offset, sizeof x);                  \
+			((to *)out)[l] = (to)x;                                \
+		}                                                              \
+	}
+LOAD(u8, u8)
+LOAD(u8, u16)
+LOAD(u8, u32)
+LOAD(u8, u64)
+LOAD(s8, u16)
+LOAD(s8, u32)
+LOAD(s8, u64)
+LOAD(u16, u16)
+LOAD(u16, u32)
+LOAD(u16, u64)
+LOAD(s16, u32)
+LOAD(s16, u64)
+LOAD(u32, u32)
+LOAD(u32, u64)
+LOAD(s32, u64)
+LOAD(u64, u64)
+#undef LOAD
+
+/* By the logarithms of the bytes of memory and of the register. */
+static load_fn *const loads[2][4][4] = {
+    {{load_u8_u8, load_u8_u16, load_u8_u32, load_u8_u64},
+     {NULL, load_u16_u16, load_u16_u32, load_u16_u64},
+     {NULL, NULL, load_u32_u32, load_u32_u64},
+     {NULL, NULL, NULL, load_u64_u64}},
+    {{load_u8_u8, load_s8_u16, load_s8_u32, load_s8_u64},
+     {NULL, load_u16_u16, load_s16_u32, load_s16_u64},
+     {NULL, NULL, load_u32_u32, load_s32_u64},
+     {NULL, NULL, NULL, load_u64_u64}},
+};
+
+void gkf_op_ld(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	struct reach r;
+	load_fn *load = loads[op->is_signed][__builtin_ctz(op->size)]
+			     [__builtin_ctz(op->wide)];
+
+	if (!reach_all(w, op, mask, &r))
+		return;
+	if (is_copy(op, mask, &r) && op->places[0] != GKF_NOWHERE) {
+		memcpy(gkf_at(w, op->places[0]), r.at[0],
+		       (size_t)op->size * GKF_LANES);
+		return;
+	}
+	for (unsigned e = 0; e < op->count; e++)
+		if (op->places[e] != GKF_NOWHERE)
+			load(r.at, (size_t)e * op->size,
+			     gkf_at(w, op->places[e]), mask);
+}
+
+/* In order of lanes: the last of those that meet stays. */
+static void store(const struct reach *r, size_t offset, const unsigned char *in,
+		  const struct gkf_op *op, uint32_t mask)
+{
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		if (!(mask >> l & 1))
+			continue;
+		if (op->size == 4)
+			memcpy(r->at[l] + offset, in + (size_t)l * op->wide, 4);
+		else
+			memcpy(r->at[l] + offset, in + (size_t)l * op->wide,
+			       op->size);
+	}
+}
+
+void gkf_op_st(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	struct reach r;
+
+	if (!reach_all(w, op, mask, &r))
+		return;
+	if (is_copy(op, mask, &r)) {
+		memcpy(r.at[0], gkf_at(w, op->places[0]),
+		       (size_t)op->size * GKF_LANES);
+		return;
+	}
+	for (unsigned e = 0; e < op->count; e++)
+		store(&r, (size_t)e * op->size, gkf_at(w, op->places[e]), op,
+		      mask);
+}
+
+void gkf_op_fence(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	(void)w;
+	(void)op;
+	(void)mask;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static uint64_t window_of(enum gkf_ptx_space space)
+{
+	if (space == GKF_PTX_SHARED)
+		return GKF_WINDOW_SHARED;
+	if (space == GKF_PTX_LOCAL)
+		return GKF_WINDOW_LOCAL;
+	return space == GKF_PTX_PARAM ? GKF_WINDOW_PARAM : 0;
+}
+
+/* From an address of a space to a generic one, and back. */
+void gkf_op_cvta(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint64_t window = window_of((enum gkf_ptx_space)op->space);
+	const u64 *a = gkf_at(w, op->a);
+	u64 *out = gkf_at(w, op->d);
+
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		if (mask >> l & 1)
+			out[l] = a[l] + window;
+}
+
+void gkf_op_cvta_to(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint64_t window = window_of((enum gkf_ptx_space)op->space);
+	const u64 *a = gkf_at(w, op->a);
+	u64 *out = gkf_at(w, op->d);
+
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		if (mask >> l & 1)
+			out[l] = a[l] - window;
+}
+
+void gkf_op_isspacep(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint64_t tag =
+	    window_of((enum gkf_ptx_space)op->space) >> GKF_WINDOW_SHIFT;
+	const u64 *a = gkf_at(w, op->a);
+	u32 *p = gkf_at(w, op->d);
+	uint32_t value = 0;
+
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		value |= (uint32_t)(a[l] >> GKF_WINDOW_SHIFT == tag) << l;
+	*p = (*p & ~mask) | (value & mask);
+}
+
+/* Where a variable of the frame lies in the lane's local memory. */
+void gkf_op_local_address(struct gkf_warp *w, const struct gkf_op *op,
+			  uint32_t mask)
+{
+	uint64_t value = w->frame->local + (uint64_t)op->imm;
+	void *out = gkf_at(w, op->d);
+
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		if (!(mask >> l & 1))
+			continue;
+		if (op->size == 8)
+			((u64 *)out)[l] = value;
+		else
+			((u32 *)out)[l] = (uint32_t)value;
+	}
+}

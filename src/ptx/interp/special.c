@@ -1,0 +1,197 @@
+/* special.c - %tid, %ctaid, %clock and the like. */
+#include "base/clock.h"
+#include "ptx/interp/special.h"
+#include "ptx/interp/lanes.h"
+#include "ptx/interp/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum special {
+#define SPECIAL(name, letter, value) SPECIAL_AT(__LINE__),
+#define SPECIAL_AT(line)             SPECIAL_AT_(line)
+#define SPECIAL_AT_(line)            SPECIAL_##line
+#include "ptx/special.def"
+#undef SPECIAL
+	SPECIALS
+};
+
+static const char *const names[SPECIALS] = {
+#define SPECIAL(name, letter, value) "%" #name,
+#include "ptx/special.def"
+#undef SPECIAL
+};
+
+uint32_t gkf_specials_size(void)
+{
+	return SPECIALS * GKF_LANES * sizeof(uint32_t);
+}
+
+_Static_assert(SPECIALS <= 32, "a bit for each");
+
+uint32_t gkf_special_find(const char *name, uint32_t *ret_bit)
+{
+	for (uint32_t i = 0; i < SPECIALS; i++)
+		if (!strcmp(names[i], name)) {
+			*ret_bit = 1U << i;
+			return GKF_PLACE(GKF_AREA_WARP,
+					 i * GKF_LANES * sizeof(uint32_t));
+		}
+	return GKF_NOWHERE;
+}
+
+static uint32_t value_of(const struct gkf_warp *w, enum special which,
+			 unsigned l)
+{
+	const struct gkf_ptx_launch *g = w->run->launch;
+	uint32_t t = w->index * GKF_LANES + l;
+
+	switch (which) {
+#define SPECIAL(name, letter, value)                                           \
+	case SPECIAL_AT(__LINE__):                                             \
+		return value;
+#include "ptx/special.def"
+#undef SPECIAL
+	case SPECIALS:
+		break;
+	}
+	return 0;
+}
+
+/* What a block changes. */
+static bool differs(enum special which)
+{
+	return !strncmp(names[which], "%ctaid", 6) ||
+	       !strcmp(names[which], "%smid");
+}
+
+uint32_t gkf_specials_of_blocks(void)
+{
+	uint32_t set = 0;
+
+	for (unsigned i = 0; i < SPECIALS; i++)
+		set |= (uint32_t)differs((enum special)i) << i;
+	return set;
+}
+
+void gkf_specials_fill(struct gkf_warp *w, uint32_t set)
+{
+	for (; set; set &= set - 1) {
+		unsigned i = (unsigned)__builtin_ctz(set);
+		u32 *values = (u32 *)(void *)w->base[GKF_AREA_WARP] +
+			      (size_t)i * GKF_LANES;
+
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			values[l] = value_of(w, (enum special)i, l);
+	}
+}
+
+enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes)
+{
+	static const struct {
+		const char *name;
+		unsigned bytes;
+	} clocks[GKF_CLOCK_KINDS] = {
+	    [GKF_CLOCK] = {"%clock", 4},
+	    [GKF_CLOCK_HI] = {"%clock_hi", 4},
+	    [GKF_CLOCK64] = {"%clock64", 8},
+	    [GKF_GLOBALTIMER] = {"%globaltimer", 8},
+	    [GKF_GLOBALTIMER_LO] = {"%globaltimer_lo", 4},
+	    [GKF_GLOBALTIMER_HI] = {"%globaltimer_hi", 4},
+	};
+	unsigned i = 0;
+
+	while (i < GKF_CLOCK_KINDS && strcmp(clocks[i].name, name))
+		i++;
+	if (i < GKF_CLOCK_KINDS)
+		*ret_bytes = clocks[i].bytes;
+	return (enum gkf_clock_kind)i;
+}
+
+/* Ticks since this machine was started, or the time of day. */
+static uint64_t read_clock(const struct gkf_warp *w, int64_t which)
+{
+	uint64_t khz = w->run->launch->clock_khz;
+	uint64_t ns;
+
+	if (which >= GKF_GLOBALTIMER)
+		return gk_wall_ns();
+	ns = gk_mono_ns();
+	return khz ? (uint64_t)((unsigned __int128)ns * khz / 1000000) : ns;
+}
+
+void gkf_op_clock(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	uint64_t value = read_clock(w, op->imm);
+	void *out = gkf_at(w, op->d);
+
+	if (op->imm == GKF_CLOCK_HI || op->imm == GKF_GLOBALTIMER_HI)
+		value >>= 32;
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		if (!(mask >> l & 1))
+			continue;
+		if (op->size == 8)
+			((u64 *)out)[l] = value;
+		else
+			((u32 *)out)[l] = (uint32_t)value;
+	}
+}
+
+/* Others that PTX has; each of these may be followed by .x and the like. */
+static const char *const others[] = {
+    "%tid",
+    "%ntid",
+    "%ctaid",
+    "%nctaid",
+    "%clusterid",
+    "%nclusterid",
+    "%cluster_ctaid",
+    "%cluster_nctaid",
+    "%cluster_ctarank",
+    "%cluster_nctarank",
+    "%is_explicit_cluster",
+    "%gridid",
+    "%aggr_smem_size",
+    "%current_graph_exec",
+    "%reserved_smem_offset_begin",
+    "%reserved_smem_offset_end",
+    "%reserved_smem_offset_cap",
+};
+
+/* And those that are numbered: up to which, and what stands behind. */
+static const struct {
+	const char *name;
+	unsigned long most;
+	const char *end;
+} numbered[] = {
+    {"%envreg", 31, ""},
+    {"%pm", 7, ""},
+    {"%pm", 7, "_64"},
+    {"%reserved_smem_offset_", 1, ""},
+};
+
+bool gkf_special_known(const char *name)
+{
+	size_t length = strcspn(name, ".");
+	unsigned bytes;
+	uint32_t bit;
+
+	if (gkf_special_find(name, &bit) != GKF_NOWHERE ||
+	    gkf_clock_find(name, &bytes) != GKF_CLOCK_KINDS)
+		return true;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strlen(others[i]) == length &&
+		    !memcmp(others[i], name, length))
+			return true;
+	for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++) {
+		size_t stem = strlen(numbered[i].name);
+		char *end;
+
+		if (!strncmp(name, numbered[i].name, stem) &&
+		    name[stem] >= '0' && name[stem] <= '9' &&
+		    strtoul(name + stem, &end, 10) <= numbered[i].most &&
+		    !strcmp(end, numbered[i].end))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,41 @@
+/*
+ * special.h - special registers: those that keep their value during a block,
+ * and the clocks.
+ */
+#ifndef GKF_PTX_SPECIAL_H
+#define GKF_PTX_SPECIAL_H
+
+#include "ptx/interp/program.h"
+
+enum gkf_clock_kind {
+	GKF_CLOCK,
+	GKF_CLOCK_HI,
+	GKF_CLOCK64,
+	GKF_GLOBALTIMER,
+	GKF_GLOBALTIMER_LO,
+	GKF_GLOBALTIMER_HI,
+	GKF_CLOCK_KINDS,
+};
+
+/* Bytes of a warp's area of special registers. */
+uint32_t gkf_specials_size(void);
+
+/*
+ * The place of "%tid.x", all of them 32 bits wide, and the bit that stands for
+ * it in a set; GKF_NOWHERE: none.
+ */
+uint32_t gkf_special_find(const char *name, uint32_t *ret_bit);
+
+/* Is it one that PTX has, whether or not there is a value for it? */
+bool gkf_special_known(const char *name);
+
+/* "%clock64" is a clock of 64 bits; GKF_CLOCK_KINDS: no clock. */
+enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes);
+
+/* Fills those of a set in. */
+void gkf_specials_fill(struct gkf_warp *w, uint32_t set);
+
+/* Those that differ between blocks. */
+uint32_t gkf_specials_of_blocks(void);
+
+#endif

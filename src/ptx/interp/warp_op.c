@@ -1,0 +1,261 @@
+/*
+ * warp_op.c - what lanes of a warp do together: shuffles, votes, matches,
+ * reductions. All lanes that are wanted have come before it is done; each
+ * brings a value, and sees those of all that came.
+ */
+#include "ptx/interp/lanes.h"
+#include "ptx/interp/warp_op.h"
+
+static uint32_t word(struct gkf_warp *w, uint32_t place, unsigned lane)
+{
+	return ((const u32 *)gkf_at(w, place))[lane];
+}
+
+/* What lanes of mask do with what all have brought, who know of each other. */
+typedef void act_fn(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		    uint32_t all);
+
+/* Values of lanes, but of those who wait with theirs. */
+static void bring(struct gkf_warp *w, const struct gkf_op *op)
+{
+	const void *a = gkf_at(w, op->a);
+	uint32_t said = *(const u32 *)a;
+
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		if (w->gathered >> l & 1)
+			continue;
+		if (op->size == 8)
+			w->brought[l] = ((const u64 *)a)[l];
+		else if (op->size == 4)
+			w->brought[l] = ((const u32 *)a)[l];
+		else
+			w->brought[l] = (op->flip_c ? ~said : said) >> l & 1;
+	}
+}
+
+/* Those of a set that name the same lanes as its first does. */
+static uint32_t alike(const u32 *members, uint32_t set)
+{
+	uint32_t same = 0, first = members[__builtin_ctz(set)];
+
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		same |= (uint32_t)(members[l] == first) << l;
+	return same & set;
+}
+
+/*
+ * Lanes act with those that their last operand names, each group of them by
+ * itself. A group that is not whole waits, and comes back when it has met.
+ */
+static void together(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		     act_fn *act)
+{
+	const u32 *members;
+	uint32_t group;
+
+	if (w->met) {
+		act(w, op, mask, w->met);
+		return;
+	}
+	bring(w, op);
+	if (op->e == GKF_NOWHERE) {
+		act(w, op, mask, mask);
+		return;
+	}
+	members = gkf_at(w, op->e);
+	for (uint32_t left = mask; left; left &= ~group) {
+		uint32_t wanted = members[__builtin_ctz(left)];
+
+		group = alike(members, left);
+		if (wanted & w->live & ~group)
+			gkf_path_gather(w, group, wanted);
+		else
+			act(w, op, group, group);
+	}
+}
+
+static void put(struct gkf_warp *w, uint32_t place, uint32_t mask,
+		uint32_t value)
+{
+	u32 *out;
+
+	if (place == GKF_NOWHERE)
+		return;
+	out = gkf_at(w, place);
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		if (mask >> l & 1)
+			out[l] = value;
+}
+
+static void put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
+			  uint32_t value)
+{
+	u32 *p;
+
+	if (place == GKF_NOWHERE)
+		return;
+	p = gkf_at(w, place);
+	*p = (*p & ~mask) | (value & mask);
+}
+
+/* The lane that a lane reads; false: none, and it keeps its own. */
+static bool source(enum gkf_warp_how how, uint32_t lane, uint32_t b, uint32_t c,
+		   uint32_t *ret_lane)
+{
+	uint32_t segment = c >> 8 & 31, limit;
+	uint32_t first = lane & segment;
+
+	b &= 31;
+	limit = first | (c & 31 & ~segment);
+	if (how == GKF_SHUFFLE_UP) {
+		*ret_lane = lane - b;
+		return (int32_t)*ret_lane >= (int32_t)limit;
+	}
+	if (how == GKF_SHUFFLE_DOWN)
+		*ret_lane = lane + b;
+	else if (how == GKF_SHUFFLE_XOR)
+		*ret_lane = lane ^ b;
+	else
+		*ret_lane = first | (b & ~segment);
+	return *ret_lane <= limit;
+}
+
+static void shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		    uint32_t all)
+{
+	uint32_t value[GKF_LANES], inside = 0;
+	u32 *out;
+
+	(void)all;
+	for (uint32_t l = 0; l < GKF_LANES; l++) {
+		uint32_t from = l;
+
+		if (source((enum gkf_warp_how)op->imm, l, word(w, op->b, l),
+			   word(w, op->c, l), &from))
+			inside |= 1U << l;
+		else
+			from = l;
+		value[l] = (uint32_t)w->brought[from & 31];
+	}
+	if (op->d != GKF_NOWHERE) {
+		out = gkf_at(w, op->d);
+		for (unsigned l = 0; l < GKF_LANES; l++)
+			if (mask >> l & 1)
+				out[l] = value[l];
+	}
+	if (op->places)
+		put_predicate(w, op->places[0], mask, inside);
+}
+
+static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		 uint32_t all)
+{
+	uint32_t said = 0;
+
+	/* What is no voter's may be more than a bit. */
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		said |= (uint32_t)(w->brought[l] & 1) << l;
+	said &= all;
+	switch (op->imm) {
+	case GKF_VOTE_BALLOT:
+		put(w, op->d, mask, said);
+		return;
+	case GKF_VOTE_ALL:
+		said = said == all ? mask : 0;
+		break;
+	case GKF_VOTE_ANY:
+		said = said ? mask : 0;
+		break;
+	default: /* all say the same */
+		said = !said || said == all ? mask : 0;
+		break;
+	}
+	put_predicate(w, op->d, mask, said);
+}
+
+void gkf_op_active(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
+{
+	put(w, op->d, mask, mask);
+}
+
+/* Lanes that brought the same value as one did. */
+static uint32_t equals(const struct gkf_warp *w, uint32_t all, unsigned lane)
+{
+	uint32_t same = 0;
+
+	for (unsigned l = 0; l < GKF_LANES; l++)
+		same |= (uint32_t)(w->brought[l] == w->brought[lane]) << l;
+	return same & all;
+}
+
+static void match(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		  uint32_t all)
+{
+	bool whole = equals(w, all, (unsigned)__builtin_ctz(all)) == all;
+
+	for (uint32_t left = mask; left; left &= left - 1) {
+		unsigned l = (unsigned)__builtin_ctz(left);
+		uint32_t same = equals(w, all, l);
+
+		if (op->imm == GKF_MATCH_ALL)
+			same = whole ? all : 0;
+		put(w, op->d, 1U << l, same);
+	}
+	if (op->places)
+		put_predicate(w, op->places[0], mask, whole ? mask : 0);
+}
+
+static uint32_t joined(enum gkf_warp_how how, uint32_t a, uint32_t b)
+{
+	switch ((unsigned)how) {
+	case GKF_REDUCE_ADD:
+		return a + b;
+	case GKF_REDUCE_MIN_U:
+		return a < b ? a : b;
+	case GKF_REDUCE_MAX_U:
+		return a > b ? a : b;
+	case GKF_REDUCE_MIN_S:
+		return (int32_t)a < (int32_t)b ? a : b;
+	case GKF_REDUCE_MAX_S:
+		return (int32_t)a > (int32_t)b ? a : b;
+	case GKF_REDUCE_AND:
+		return a & b;
+	case GKF_REDUCE_OR:
+		return a | b;
+	default:
+		return a ^ b;
+	}
+}
+
+static void reduce(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		   uint32_t all)
+{
+	uint32_t sum = (uint32_t)w->brought[__builtin_ctz(all)], left;
+
+	for (left = all & (all - 1); left; left &= left - 1)
+		sum = joined((enum gkf_warp_how)op->imm, sum,
+			     (uint32_t)w->brought[__builtin_ctz(left)]);
+	put(w, op->d, mask, sum);
+}
+
+/* bar.warp.sync: lanes in lock-step need no more than to have met. */
+static void meet(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
+		 uint32_t all)
+{
+	(void)w;
+	(void)op;
+	(void)mask;
+	(void)all;
+}
+
+#define TOGETHER(name, act)                                                    \
+	void gkf_op_##name(struct gkf_warp *w, const struct gkf_op *op,        \
+			   uint32_t mask)                                      \
+	{                                                                      \
+		together(w, op, mask, act);                                    \
+	}
+TOGETHER(shuffle, shuffle)
+TOGETHER(vote, vote)
+TOGETHER(match, match)
+TOGETHER(reduce, reduce)
+TOGETHER(warp_sync, meet)

@@ -1,0 +1,73 @@
+/*
+ * cuda_test.h - a made-up machine and the drop-in libcuda on it, loaded as a
+ * client loads it. A process initialises CUDA once, on one machine: a test
+ * program has a machine for all its tests.
+ */
+#ifndef TESTS_FAKE_CUDA_FRONT_H
+#define TESTS_FAKE_CUDA_FRONT_H
+
+#include "machine/fixture.h"
+
+#include "abi/cuda_abi.h"
+#include "base/str.h"
+
+#include <dlfcn.h>
+
+/* The driver that the tests of a file run on; the default one if not said. */
+#ifndef CUDA_DRIVER
+#define CUDA_DRIVER "580.95.05"
+#define CUDA_FRONT  FAKE_DIR "/libcuda.so.1"
+#endif
+
+/* CU(cuInit)(0) calls it with the type that its row says. */
+#define CU(symbol) ((__typeof__(&symbol))cuda_symbol(#symbol))
+
+#define assert_cuda(call, result) assert_int_equal((call), CUDA_##result)
+
+static void *cuda_library;
+
+static inline void *cuda_symbol(const char *name)
+{
+	void *at = dlsym(cuda_library, name);
+
+	if (!at)
+		fail_msg("no %s", name);
+	return at;
+}
+
+static inline void cuda_load(const char *path)
+{
+	cuda_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!cuda_library)
+		fail_msg("%s", dlerror());
+}
+
+/* A machine of two A100, the library loaded but not initialised. */
+static inline int cuda_setup(void **state)
+{
+	struct fixture *fx = calloc(1, sizeof(*fx));
+
+	fixture_open(fx, 2);
+	gk_str_copy(fx->file->driver_version, sizeof(fx->file->driver_version),
+		    CUDA_DRIVER);
+	cuda_load(CUDA_FRONT);
+	*state = fx;
+	return 0;
+}
+
+static inline int cuda_setup_init(void **state)
+{
+	cuda_setup(state);
+	assert_cuda(CU(cuInit)(0), SUCCESS);
+	return 0;
+}
+
+/* The library stays: other threads of it may run. */
+static inline int cuda_teardown(void **state)
+{
+	fixture_close(*state);
+	free(*state);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * dice.h - throws dice for the arguments of any entry point of CUDA that
+ * somebody has written, and calls it; see calls_test.c.
+ */
+#ifndef TESTS_FAKE_CUDA_DICE_H
+#define TESTS_FAKE_CUDA_DICE_H
+
+#include "abi/cuda_abi.h"
+#include "fronts/cuda/args.h"
+
+#define DICE_BUFFER  65536 /* bytes */
+#define DICE_BUFFERS (4 * ARGS_MAX)
+#define DICE_FEW     24 /* DICE_FEW^3 bytes fit into a buffer twice */
+
+#define DICE_KINDS 13 /* of handles and addresses that are remembered */
+#define DICE_POOL  48 /* of a kind; some are gone */
+
+/* A thread's: what one frees no other uses, as in any sound program. */
+struct dice {
+	uint64_t seed, state;
+	unsigned number; /* of the thread */
+	_Atomic uint64_t done;
+	unsigned row; /* of cuda.def: the call under way */
+	/* Memory for work, which may still write to it in later calls ... */
+	unsigned char *buffers[DICE_BUFFERS];
+	/* ... and what other arguments point to: structs, texts, images. */
+	unsigned char *arguments[ARGS_MAX];
+	unsigned used, arguments_used; /* by the call under way */
+	uint64_t pool[DICE_KINDS][DICE_POOL];
+};
+
+/* Before the first call of all: looks up the entry points. */
+void dice_prepare(void *library);
+
+/* Maps the buffers of a thread. */
+void dice_buffers(struct dice *d);
+
+/* One call of something. */
+void dice_once(struct dice *d);
+
+/* A number from 0 to n - 1. */
+uint32_t dice_below(struct dice *d, uint32_t n);
+
+/* Forgets all handles. */
+void dice_forget(struct dice *d);
+
+/* Remembers a handle or an address of that type, so that it is often used. */
+void dice_remember(struct dice *d, const char *type, uint64_t value);
+
+/* A kernel of one parameter, "every", and two variables. */
+extern const char dice_ptx[];
+
+/* How many functions have answered SUCCESS, of how many that are written. */
+unsigned dice_worked(unsigned *ret_written);
+
+/* Prints those that never did. */
+void dice_tell_idle(void);
+
+/* ---- between dice.c and dice_fill.c ---- */
+
+enum { ADDRESS, CONTEXT, STREAM, HOST = DICE_KINDS - 1 };
+
+uint64_t dice_next(struct dice *d);
+bool dice_one_in(struct dice *d, uint32_t n);
+
+/* Below DICE_FEW. */
+uint64_t dice_few(struct dice *d);
+
+/* DICE_BUFFER bytes between two pages that nobody may touch. */
+unsigned char *dice_buffer(struct dice *d);
+
+/* DICE_KINDS: of no kind that is remembered. */
+size_t dice_kind_of(const char *type);
+uint64_t dice_remembered(struct dice *d, size_t kind);
+uint64_t dice_address(struct dice *d);
+
+/* What a pointer of that parameter leads to, if it is not just anything. */
+void dice_fill(struct dice *d, const struct arg *a, void *at);
+
+#endif

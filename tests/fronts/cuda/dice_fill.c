@@ -1,0 +1,243 @@
+/* dice_fill.c - what random pointers lead to; see dice.h. */
+#include "fronts/cuda/dice.h"
+
+#include <string.h>
+
+const char dice_ptx[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".visible .global .align 4 .u32 thing;\n"
+    ".visible .global .attribute(.managed) .align 4 .u32 shared;\n"
+    ".visible .entry every(.param .u64 p)\n{\n\tret;\n}\n";
+
+/* Kinds of memory; old structs know no unified one. One is none. */
+#define MEMORY_TYPES(copy) (sizeof(copy)->srcDevice == 4 ? 3 : 5)
+
+/* The part that copies in two and in three dimensions share. */
+#define FILL_COPY(d, copy)                                                     \
+	do {                                                                   \
+		(copy)->srcXInBytes = dice_few(d);                             \
+		(copy)->srcY = dice_few(d);                                    \
+		(copy)->srcMemoryType = 1 + dice_below(d, MEMORY_TYPES(copy)); \
+		(copy)->srcHost = dice_buffer(d);                              \
+		(copy)->srcDevice =                                            \
+		    (__typeof__((copy)->srcDevice))dice_address(d);            \
+		(copy)->srcArray =                                             \
+		    (CUarray)dice_remembered(d, dice_kind_of("CUarray"));      \
+		(copy)->srcPitch = dice_few(d);                                \
+		(copy)->dstXInBytes = dice_few(d);                             \
+		(copy)->dstY = dice_few(d);                                    \
+		(copy)->dstMemoryType = 1 + dice_below(d, MEMORY_TYPES(copy)); \
+		(copy)->dstHost = dice_buffer(d);                              \
+		(copy)->dstDevice =                                            \
+		    (__typeof__((copy)->dstDevice))dice_address(d);            \
+		(copy)->dstArray =                                             \
+		    (CUarray)dice_remembered(d, dice_kind_of("CUarray"));      \
+		(copy)->dstPitch = dice_few(d);                                \
+		(copy)->WidthInBytes = dice_few(d);                            \
+		(copy)->Height = dice_few(d);                                  \
+	} while (0)
+
+#define FILL_COPY3(d, copy)                                                    \
+	do {                                                                   \
+		FILL_COPY(d, copy);                                            \
+		(copy)->srcZ = dice_few(d);                                    \
+		(copy)->srcHeight = dice_few(d);                               \
+		(copy)->dstZ = dice_few(d);                                    \
+		(copy)->dstHeight = dice_few(d);                               \
+		(copy)->Depth = dice_few(d);                                   \
+	} while (0)
+
+static void fill_copy2(struct dice *d, void *at)
+{
+	FILL_COPY(d, (CUDA_MEMCPY2D *)at);
+}
+
+static void fill_copy2_v1(struct dice *d, void *at)
+{
+	FILL_COPY(d, (CUDA_MEMCPY2D_v1 *)at);
+}
+
+static void fill_copy3(struct dice *d, void *at)
+{
+	FILL_COPY3(d, (CUDA_MEMCPY3D *)at);
+}
+
+static void fill_copy3_v1(struct dice *d, void *at)
+{
+	FILL_COPY3(d, (CUDA_MEMCPY3D_v1 *)at);
+}
+
+static void fill_peer(struct dice *d, void *at)
+{
+	CUDA_MEMCPY3D_PEER *copy = at;
+
+	FILL_COPY3(d, copy);
+	copy->srcContext = (CUcontext)dice_remembered(d, CONTEXT);
+	copy->dstContext = (CUcontext)dice_remembered(d, CONTEXT);
+}
+
+/* One that there is, nearly always. */
+static CUarray_format format(struct dice *d)
+{
+	static const CUarray_format formats[] = {
+	    CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT16,
+	    CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT,
+	    CU_AD_FORMAT_UNSIGNED_INT32, 0};
+
+	return formats[dice_below(d, sizeof formats / sizeof *formats)];
+}
+
+static void fill_array_v1(struct dice *d, void *at)
+{
+	*(CUDA_ARRAY_DESCRIPTOR_v1 *)at = (CUDA_ARRAY_DESCRIPTOR_v1){
+	    dice_below(d, DICE_FEW), dice_below(d, DICE_FEW), format(d),
+	    1u << dice_below(d, 3)};
+}
+
+static void fill_array3_v1(struct dice *d, void *at)
+{
+	*(CUDA_ARRAY3D_DESCRIPTOR_v1 *)at = (CUDA_ARRAY3D_DESCRIPTOR_v1){
+	    dice_below(d, DICE_FEW), dice_below(d, DICE_FEW),
+	    dice_below(d, DICE_FEW), format(d),
+	    1u << dice_below(d, 3),  dice_below(d, 2)};
+}
+
+static void fill_array(struct dice *d, void *at)
+{
+	*(CUDA_ARRAY_DESCRIPTOR *)at = (CUDA_ARRAY_DESCRIPTOR){
+	    dice_few(d), dice_few(d), format(d), 1u << dice_below(d, 3)};
+}
+
+static void fill_array3(struct dice *d, void *at)
+{
+	*(CUDA_ARRAY3D_DESCRIPTOR *)at =
+	    (CUDA_ARRAY3D_DESCRIPTOR){dice_few(d),
+				      dice_few(d),
+				      dice_few(d),
+				      format(d),
+				      1u << dice_below(d, 3),
+				      dice_one_in(d, 2) ? 0 : dice_below(d, 8)};
+}
+
+static void fill_launch(struct dice *d, void *at)
+{
+	CUlaunchConfig *c = at;
+	unsigned char *attributes = (unsigned char *)at + DICE_BUFFER / 2;
+
+	*c = (CUlaunchConfig){.gridDimX = dice_below(d, 4),
+			      .gridDimY = 1,
+			      .gridDimZ = 1,
+			      .blockDimX = dice_below(d, 64),
+			      .blockDimY = 1,
+			      .blockDimZ = dice_below(d, 3),
+			      .sharedMemBytes = dice_below(d, 1024),
+			      .hStream = (CUstream)dice_remembered(d, STREAM),
+			      .attrs = (CUlaunchAttribute *)attributes,
+			      .numAttrs = dice_below(d, 3)};
+	c->attrs[0].id = dice_below(d, 18);
+}
+
+static void fill_location(struct dice *d, void *at)
+{
+	CUmemLocation *places = at;
+
+	for (int i = 0; i < DICE_FEW; i++)
+		places[i] = (CUmemLocation){dice_below(d, 7),
+					    (int)dice_below(d, 4) - 1};
+}
+
+static void fill_pool(struct dice *d, void *at)
+{
+	*(CUmemPoolProps *)at = (CUmemPoolProps){
+	    .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .handleTypes = dice_below(d, 2),
+	    .location = {dice_below(d, 3), (int)dice_below(d, 3)},
+	    .maxSize = dice_one_in(d, 2) ? 0 : 1 << 22};
+}
+
+static void fill_addresses(struct dice *d, void *at)
+{
+	uint64_t *addresses = at;
+
+	for (int i = 0; i < DICE_FEW; i++)
+		addresses[i] = dice_remembered(d, ADDRESS);
+}
+
+static void fill_sizes(struct dice *d, void *at)
+{
+	for (int i = 0; i < DICE_FEW; i++)
+		((size_t *)at)[i] = dice_few(d);
+}
+
+static void fill_code(struct dice *d, void *at)
+{
+	memset(at, 0, DICE_BUFFER);
+	if (dice_one_in(d, 8))
+		memcpy(at, "\x50\xed\x55\xba", 4); /* a fat binary's begin */
+	else
+		memcpy(at, dice_ptx, sizeof dice_ptx);
+	/* A byte of it is another, now and then. */
+	if (dice_one_in(d, 4))
+		((char *)at)[dice_below(d, sizeof dice_ptx - 1)] =
+		    (char)dice_next(d);
+}
+
+/* Parameters of a kernel: more of them than any kernel here has. */
+static void fill_pointers(struct dice *d, void *at)
+{
+	unsigned char *values = dice_buffer(d);
+
+	for (int i = 0; i < DICE_FEW; i++)
+		((void **)at)[i] = values + 64 * i;
+}
+
+/* No batch: what its entries point to would have to be known. */
+static void fill_zeros(struct dice *d, void *at)
+{
+	(void)d;
+	memset(at, 0, DICE_BUFFER);
+}
+
+static const struct {
+	const char *type, *name; /* of the parameter; NULL: any */
+	void (*fill)(struct dice *d, void *at);
+} fills[] = {
+    {"const CUDA_MEMCPY2D *", NULL, fill_copy2},
+    {"const CUDA_MEMCPY2D_v1 *", NULL, fill_copy2_v1},
+    {"const CUDA_MEMCPY3D *", NULL, fill_copy3},
+    {"const CUDA_MEMCPY3D_v1 *", NULL, fill_copy3_v1},
+    {"const CUDA_MEMCPY3D_PEER *", NULL, fill_peer},
+    {"const CUDA_ARRAY_DESCRIPTOR_v1 *", NULL, fill_array_v1},
+    {"const CUDA_ARRAY3D_DESCRIPTOR_v1 *", NULL, fill_array3_v1},
+    {"const CUDA_ARRAY_DESCRIPTOR *", NULL, fill_array},
+    {"const CUDA_ARRAY3D_DESCRIPTOR *", NULL, fill_array3},
+    {"const CUlaunchConfig *", NULL, fill_launch},
+    {"const CUmemPoolProps *", NULL, fill_pool},
+    {"const CUmemAccessDesc *", NULL, fill_zeros},
+    {"CUmemLocation *", NULL, fill_location},
+    {"const CUmemLocation *", NULL, fill_location},
+    {"CUdeviceptr *", NULL, fill_addresses},
+    {"size_t *", NULL, fill_sizes},
+    {"const void *", "image", fill_code},
+    {"const void *", "code", fill_code},
+    {"const void *", "fatCubin", fill_code},
+    {"void **", "kernelParams", fill_pointers},
+    {"void **", NULL, fill_zeros},
+    {"CUDA_MEMCPY3D_BATCH_OP *", NULL, fill_zeros},
+    {"CUmemcpyAttributes *", NULL, fill_zeros},
+    {"CUexecAffinityParam *", NULL, fill_zeros},
+    {"CUctxCreateParams *", NULL, fill_zeros},
+    {"CUstreamBatchMemOpParams *", NULL, fill_zeros},
+    {"const CUDA_RESOURCE_DESC *", NULL, fill_zeros},
+    {"CUDA_LAUNCH_PARAMS *", NULL, fill_zeros},
+};
+
+void dice_fill(struct dice *d, const struct arg *a, void *at)
+{
+	for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
+		if (!strcmp(fills[i].type, a->type) &&
+		    (!fills[i].name || !strcmp(fills[i].name, a->name))) {
+			fills[i].fill(d, at);
+			return;
+		}
+}

@@ -1,0 +1,92 @@
+/* Names and texts of CUDA result codes, before cuInit. */
+#include "fronts/cuda/cuda_test.h"
+
+static const struct row {
+	CUresult code;
+	const char *name;
+} rows[] = {
+#define CUDA_ERROR(name, value, text) {name, #name},
+#include "abi/cuda_error.def"
+#undef CUDA_ERROR
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+/* Words that programs print and compare with. */
+static const struct {
+	CUresult code;
+	const char *text;
+} texts[] = {
+    {CUDA_SUCCESS, "no error"},
+    {CUDA_ERROR_INVALID_VALUE, "invalid argument"},
+    {CUDA_ERROR_OUT_OF_MEMORY, "out of memory"},
+    {CUDA_ERROR_NOT_INITIALIZED, "initialization error"},
+    {CUDA_ERROR_DEINITIALIZED, "driver shutting down"},
+    {CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected"},
+    {CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"},
+    {CUDA_ERROR_INVALID_CONTEXT, "invalid device context"},
+    {CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"},
+    {CUDA_ERROR_NOT_FOUND, "named symbol not found"},
+    {CUDA_ERROR_NOT_READY, "device not ready"},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"},
+    {CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"},
+    {CUDA_ERROR_NOT_SUPPORTED, "operation not supported"},
+    {CUDA_ERROR_UNKNOWN, "unknown error"},
+};
+
+static void every_code_has_its_name(void **state)
+{
+	(void)state;
+	assert_true(ROWS > 100);
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *name = NULL, *text = NULL;
+
+		assert_cuda(CU(cuGetErrorName)(rows[i].code, &name), SUCCESS);
+		assert_string_equal(name, rows[i].name);
+		assert_cuda(CU(cuGetErrorString)(rows[i].code, &text), SUCCESS);
+		assert_true(strlen(text) > 5);
+	}
+}
+
+static void texts_are_the_known_ones(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		const char *text = NULL;
+
+		assert_cuda(CU(cuGetErrorString)(texts[i].code, &text),
+			    SUCCESS);
+		assert_string_equal(text, texts[i].text);
+	}
+}
+
+static void what_is_no_code_has_none(void **state)
+{
+	static const int codes[] = {-1, 9, 99, 998, 1000, INT32_MAX};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+		const char *name = "", *text = "";
+
+		assert_cuda(CU(cuGetErrorName)((CUresult)codes[i], &name),
+			    ERROR_INVALID_VALUE);
+		assert_null(name);
+		assert_cuda(CU(cuGetErrorString)((CUresult)codes[i], &text),
+			    ERROR_INVALID_VALUE);
+		assert_null(text);
+	}
+	assert_cuda(CU(cuGetErrorName)(CUDA_SUCCESS, NULL),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGetErrorString)(CUDA_SUCCESS, NULL),
+		    ERROR_INVALID_VALUE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_code_has_its_name),
+	    cmocka_unit_test(texts_are_the_known_ones),
+	    cmocka_unit_test(what_is_no_code_has_none),
+	};
+
+	return cmocka_run_group_tests(tests, cuda_setup, cuda_teardown);
+}

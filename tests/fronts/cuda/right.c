@@ -1,0 +1,525 @@
+/* right.c - right arguments for CUDA; see right.h. */
+#include "fronts/cuda/cuda_test.h"
+
+#include "fronts/cuda/right.h"
+
+#include <sys/mman.h>
+
+#define ROWS_AT_ONE 32 /* bytes */
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".visible .global .align 4 .u32 thing;\n"
+    ".visible .global .attribute(.managed) .align 4 .u32 shared;\n"
+    ".visible .entry every(.param .u64 p)\n{\n\tret;\n}\n";
+
+/* The same in a fat binary: its header, the header of an image, the image. */
+static const struct {
+	uint32_t magic;
+	uint16_t version, header_size;
+	uint64_t size; /* of what follows */
+	struct {
+		uint16_t kind, attribute;
+		uint32_t header_size;
+		uint64_t image_size;
+		uint32_t packed_size, options;
+		uint16_t minor, major;
+		uint32_t arch;
+		uint64_t name, flags, reserved, unpacked_size;
+	} image;
+	char text[sizeof ptx + 8 - sizeof ptx % 8];
+} fat = {.magic = 0xba55ed50,
+	 .version = 1,
+	 .header_size = 16,
+	 .size = sizeof fat.image + sizeof fat.text,
+	 .image = {.kind = 1, /* PTX */
+		   .attribute = 0x101,
+		   .header_size = sizeof fat.image,
+		   .image_size = sizeof fat.text,
+		   .major = 7,
+		   .arch = 52}};
+
+/* What right arguments are made of; nothing is NULL, unless nobody made it. */
+static struct {
+	CUcontext ctx, peer; /* of the second device */
+	CUstream stream;
+	CUevent event;
+	CUdeviceptr memory;
+	CUmodule module;
+	CUfunction function;
+	CUlibrary library;
+	CUkernel kernel;
+	CUarray array;
+	CUmipmappedArray mipmap;
+	CUmemoryPool pool, made_pool;
+	CUlinkState link;
+	char code[sizeof ptx];
+	size_t code_size;
+	CUdeviceptr managed;
+	CUdevice second;
+	int nothing, four, global, sync, shared_bytes;
+	const char *thing, *shared, *file;
+	void *host, *registered;
+	char bus[32], path[96];
+} things;
+
+static const struct {
+	const char *type;
+	const void *thing;
+} handles[] = {
+    {"CUcontext", &things.ctx},           {"CUstream", &things.stream},
+    {"CUevent", &things.event},           {"CUmodule", &things.module},
+    {"CUfunction", &things.function},     {"CUlibrary", &things.library},
+    {"CUkernel", &things.kernel},         {"CUarray", &things.array},
+    {"CUmipmappedArray", &things.mipmap}, {"CUmemoryPool", &things.pool},
+    {"CUlinkState", &things.link},
+};
+
+/* Texts by the name of the parameter. */
+static const struct {
+	const char *name, *text;
+} texts[] = {
+    {"pciBusId", things.bus}, {"fname", things.path}, {"fileName", things.path},
+    {"name", "every"},        {"symbol", "cuInit"},
+};
+
+/* What a parameter of that name is, in functions that begin so. */
+static const struct {
+	const char *symbol, *name;
+	const void *value;
+	size_t size;
+} specials[] = {
+#define SPECIAL(symbol, name, thing)                                           \
+	{                                                                      \
+		symbol, name, &things.thing, sizeof things.thing               \
+	}
+    SPECIAL("", "peerContext", peer),
+    SPECIAL("", "peerDevice", second),
+    SPECIAL("cuDeviceGetP2P", "dstDevice", second),
+    SPECIAL("cuCtxCreate_v3", "paramsArray", nothing),
+    SPECIAL("cuCtxCreate_v3", "numParams", nothing),
+    SPECIAL("cuMemFreeHost", "p", host),
+    SPECIAL("cuMemHostGet", "p", host),
+    SPECIAL("cuMemHostUnregister", "p", registered),
+    SPECIAL("cuMemPoolDestroy", "pool", made_pool),
+    SPECIAL("cuMemAdvise", "devPtr", managed),
+    SPECIAL("cuMemPrefetch", "devPtr", managed),
+    SPECIAL("cuMemRangeGet", "devPtr", managed),
+    SPECIAL("cuMemRangeGetAttribute", "dataSize", four),
+    SPECIAL("cuStreamAttach", "dptr", managed),
+    SPECIAL("cuStreamAttach", "length", nothing),
+    SPECIAL("cuStreamAttach", "flags", global),
+    SPECIAL("cuPointerSetAttribute", "attribute", sync),
+    SPECIAL("cuMipmappedArrayGetLevel", "level", nothing),
+    SPECIAL("cuFuncGetParamInfo", "paramIndex", nothing),
+    SPECIAL("cuKernelGetParamInfo", "paramIndex", nothing),
+    SPECIAL("cuFuncSetAttribute", "attrib", shared_bytes),
+    SPECIAL("cuKernelSetAttribute", "attrib", shared_bytes),
+    SPECIAL("cuLaunch", "extra", nothing),
+    SPECIAL("cuLinkAdd", "size", code_size),
+    SPECIAL("cuLinkAdd", "numOptions", nothing),
+    SPECIAL("cuLinkAddFile", "path", file),
+    SPECIAL("cuModuleGetGlobal", "name", thing),
+    SPECIAL("cuLibraryGetGlobal", "name", thing),
+    SPECIAL("cuLibraryGetManaged", "name", shared),
+#undef SPECIAL
+};
+
+static void enable_peer(void)
+{
+	CU(cuCtxEnablePeerAccess)(things.peer, 0);
+}
+
+static void add_code(void)
+{
+	CU(cuLinkAddData_v2)
+	(things.link, CU_JIT_INPUT_PTX, things.code, sizeof ptx, "every", 0,
+	 NULL, NULL);
+}
+
+/* As functions were launched before CUDA 4.0. */
+static void shape_blocks(void)
+{
+	CU(cuFuncSetBlockShape)(things.function, 1, 1, 1);
+	CU(cuParamSetSize)(things.function, sizeof(uint64_t));
+}
+
+static void retain_primary(void)
+{
+	CUcontext ctx;
+
+	CU(cuDevicePrimaryCtxRetain)(&ctx, 0);
+}
+
+/* What must have been done before. */
+static const struct {
+	const char *symbol;
+	void (*prepare)(void);
+} preparations[] = {
+    {"cuCtxDisablePeerAccess", enable_peer},
+    {"cuLinkComplete", add_code},
+    {"cuLaunch", shape_blocks},
+    {"cuLaunchGrid", shape_blocks},
+    {"cuLaunchGridAsync", shape_blocks},
+    {"cuDevicePrimaryCtxRelease", retain_primary},
+    {"cuDevicePrimaryCtxRelease_v2", retain_primary},
+};
+
+unsigned char *right_buffer(void)
+{
+	static unsigned char *buffers;
+	static unsigned used;
+
+	if (!buffers)
+		buffers =
+		    mmap(NULL, ARGS_MAX * RIGHT_BUFFER, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memset(buffers + used++ % ARGS_MAX * RIGHT_BUFFER, 0,
+		      RIGHT_BUFFER);
+}
+
+void right_make(void)
+{
+	CUDA_ARRAY_DESCRIPTOR plane = {64, 64, CU_AD_FORMAT_FLOAT, 1};
+	CUDA_ARRAY3D_DESCRIPTOR levels = {.Width = 64,
+					  .Height = 64,
+					  .Format = CU_AD_FORMAT_FLOAT,
+					  .NumChannels = 1};
+
+	CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+				.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+
+	things.second = 1;
+	things.four = 4;
+	things.global = CU_MEM_ATTACH_GLOBAL;
+	things.shared_bytes = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+	memcpy(things.code, ptx, sizeof ptx);
+	things.thing = "thing";
+	things.file = things.path;
+	things.code_size = sizeof ptx;
+	things.shared = "shared";
+	things.sync = CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
+	CU(cuCtxCreate_v2)(&things.peer, 0, things.second);
+	CU(cuCtxCreate_v2)(&things.ctx, 0, 0);
+	CU(cuStreamCreate)(&things.stream, CU_STREAM_NON_BLOCKING);
+	CU(cuEventCreate)(&things.event, CU_EVENT_DEFAULT);
+	CU(cuEventRecord)(things.event, things.stream);
+	CU(cuMemAlloc_v2)(&things.memory, 1 << 20);
+	CU(cuModuleLoadData)(&things.module, ptx);
+	CU(cuModuleGetFunction)(&things.function, things.module, "every");
+	CU(cuLibraryLoadData)
+	(&things.library, ptx, NULL, NULL, 0, NULL, NULL, 0);
+	CU(cuLibraryGetKernel)(&things.kernel, things.library, "every");
+	CU(cuLinkCreate_v2)(0, NULL, NULL, &things.link);
+	CU(cuArrayCreate_v2)(&things.array, &plane);
+	CU(cuMipmappedArrayCreate)(&things.mipmap, &levels, 2);
+	CU(cuDeviceGetDefaultMemPool)(&things.pool, 0);
+	CU(cuMemPoolCreate)(&things.made_pool, &props);
+	CU(cuMemAllocManaged)(&things.managed, 1 << 16, CU_MEM_ATTACH_GLOBAL);
+	things.registered = right_buffer();
+	CU(cuMemHostRegister_v2)(things.registered, 4096, 0);
+	CU(cuMemHostAlloc)(&things.host, 4096, 0);
+	CU(cuDeviceGetPCIBusId)(things.bus, sizeof things.bus, 0);
+}
+
+void right_callback(void)
+{
+}
+
+static bool starts(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static uint64_t right_number(const struct arg *a)
+{
+	if (strstr(a->name, "lags") || !strcmp(a->name, "ordinal") ||
+	    starts(a->name, "sharedMem") || strstr(a->name, "Offset"))
+		return 0;
+	if (!strcmp(a->name, "cudaVersion"))
+		return CUDA_VERSION;
+	if (starts(a->type, "CU") || strstr(a->name, "ount") ||
+	    starts(a->name, "num") || starts(a->name, "gridDim") ||
+	    starts(a->name, "blockDim"))
+		return 1;
+	return 16;
+}
+
+static uint64_t right_handle(const struct arg *a)
+{
+	for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
+		if (!strcmp(handles[i].type, a->type))
+			return *(const uint64_t *)handles[i].thing;
+	return 0;
+}
+
+static const char *right_text(const struct arg *a)
+{
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (!strcmp(texts[i].name, a->name))
+			return texts[i].text;
+	return "every";
+}
+
+/* A copy of ROWS_AT_ONE bytes of the device to another place of it. */
+#define FILL_COPY(copy)                                                        \
+	do {                                                                   \
+		(copy)->srcMemoryType = CU_MEMORYTYPE_DEVICE;                  \
+		(copy)->srcDevice = things.memory;                             \
+		(copy)->dstMemoryType = CU_MEMORYTYPE_DEVICE;                  \
+		(copy)->dstDevice = things.memory + 4096;                      \
+		(copy)->srcPitch = (copy)->dstPitch = ROWS_AT_ONE;             \
+		(copy)->WidthInBytes = ROWS_AT_ONE;                            \
+		(copy)->Height = 1;                                            \
+	} while (0)
+
+static void fill_copy3d(void *at)
+{
+	CUDA_MEMCPY3D *copy = at;
+
+	FILL_COPY(copy);
+	copy->srcHeight = copy->dstHeight = copy->Depth = 1;
+}
+
+static void fill_copy3d_peer(void *at)
+{
+	CUDA_MEMCPY3D_PEER *copy = at;
+
+	FILL_COPY(copy);
+	copy->srcHeight = copy->dstHeight = copy->Depth = 1;
+	copy->srcContext = copy->dstContext = things.ctx;
+}
+
+static void fill_copy2d(void *at)
+{
+	CUDA_MEMCPY2D *copy = at;
+
+	FILL_COPY(copy);
+}
+
+static void fill_array(void *at)
+{
+	*(CUDA_ARRAY_DESCRIPTOR *)at =
+	    (CUDA_ARRAY_DESCRIPTOR){32, 32, CU_AD_FORMAT_FLOAT, 1};
+}
+
+static void fill_array3d(void *at)
+{
+	*(CUDA_ARRAY3D_DESCRIPTOR *)at =
+	    (CUDA_ARRAY3D_DESCRIPTOR){.Width = 32,
+				      .Height = 32,
+				      .Format = CU_AD_FORMAT_FLOAT,
+				      .NumChannels = 1};
+}
+
+static void fill_array_v1(void *at)
+{
+	*(CUDA_ARRAY_DESCRIPTOR_v1 *)at =
+	    (CUDA_ARRAY_DESCRIPTOR_v1){32, 32, CU_AD_FORMAT_FLOAT, 1};
+}
+
+static void fill_array3d_v1(void *at)
+{
+	*(CUDA_ARRAY3D_DESCRIPTOR_v1 *)at =
+	    (CUDA_ARRAY3D_DESCRIPTOR_v1){.Width = 32,
+					 .Height = 32,
+					 .Format = CU_AD_FORMAT_FLOAT,
+					 .NumChannels = 1};
+}
+
+static void fill_managed(void *at)
+{
+	*(CUdeviceptr *)at = things.managed;
+}
+
+static void fill_size(void *at)
+{
+	*(size_t *)at = 4096;
+}
+
+static void fill_four(void *at)
+{
+	*(size_t *)at = 4;
+}
+
+static void fill_one(void *at)
+{
+	*(unsigned *)at = 1;
+}
+
+/* Room for one answer. */
+static void fill_room(void *at)
+{
+	*(void **)at = (char *)at + RIGHT_BUFFER / 2;
+}
+
+static void fill_pool(void *at)
+{
+	*(CUmemPoolProps *)at =
+	    (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+			     .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+}
+
+static void fill_launch(void *at)
+{
+	*(CUlaunchConfig *)at =
+	    (CUlaunchConfig){1, 1, 1, 1, 1, 1, 0, things.stream, NULL, 0};
+}
+
+static void fill_address(void *at)
+{
+	*(CUdeviceptr *)at = things.memory;
+}
+
+static void fill_other(void *at)
+{
+	*(CUdeviceptr *)at = things.memory + 8192;
+}
+
+static void fill_order(void *at)
+{
+	*(CUmemcpyAttributes *)at = (CUmemcpyAttributes){
+	    .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+}
+
+static void fill_batch(void *at)
+{
+	CUDA_MEMCPY3D_BATCH_OP *op = at;
+
+	op->src.type = op->dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+	op->src.op.ptr.ptr = things.memory;
+	op->dst.op.ptr.ptr = things.memory + 8192;
+	op->extent = (CUextent3D){ROWS_AT_ONE, 1, 1};
+	op->srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+}
+
+static void fill_location(void *at)
+{
+	*(CUmemLocation *)at = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0};
+}
+
+static void fill_access(void *at)
+{
+	*(CUmemAccessDesc *)at =
+	    (CUmemAccessDesc){{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+			      CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+}
+
+static void fill_code(void *at)
+{
+	memcpy(at, ptx, sizeof ptx);
+}
+
+static void fill_fat(void *at)
+{
+	memcpy(at, &fat, sizeof fat);
+	memcpy((char *)at + offsetof(__typeof__(fat), text), ptx, sizeof ptx);
+}
+
+/* What right pointers lead to: by type, or by the parameter's name. */
+static const struct {
+	const char *type, *name;
+	void (*fill)(void *at);
+} fills[] = {
+    {"const CUDA_MEMCPY2D *", NULL, fill_copy2d},
+    {"const CUDA_MEMCPY3D *", NULL, fill_copy3d},
+    {"const CUDA_MEMCPY3D_PEER *", NULL, fill_copy3d_peer},
+    {"const CUDA_ARRAY_DESCRIPTOR *", NULL, fill_array},
+    {"const CUDA_ARRAY3D_DESCRIPTOR *", NULL, fill_array3d},
+    {"const CUmemPoolProps *", NULL, fill_pool},
+    {"const CUlaunchConfig *", NULL, fill_launch},
+    {"const CUmemAccessDesc *", NULL, fill_access},
+    {"CUmemLocation *", NULL, fill_location},
+    {"const CUDA_ARRAY_DESCRIPTOR_v1 *", NULL, fill_array_v1},
+    {"const CUDA_ARRAY3D_DESCRIPTOR_v1 *", NULL, fill_array3d_v1},
+    {"CUmem_range_attribute *", NULL, fill_one},
+    {"CUpointer_attribute *", NULL, fill_one},
+    {"size_t *", "sizes", fill_size},
+    {"size_t *", "dataSizes", fill_four},
+    {"void **", "data", fill_room},
+    {"const void *", "value", fill_one},
+    {"CUdeviceptr *", NULL, fill_address},
+    {"CUdeviceptr *", "dptrs", fill_managed},
+    {"CUdeviceptr *", "srcs", fill_other},
+    {"CUmemcpyAttributes *", NULL, fill_order},
+    {"CUDA_MEMCPY3D_BATCH_OP *", NULL, fill_batch},
+    {"const void *", "image", fill_code},
+    {"const void *", "code", fill_code},
+    {"const void *", "fatCubin", fill_fat},
+    {"void *", "data", fill_code},
+    {"void **", "kernelParams", fill_room},
+};
+
+static uint64_t right_pointer(const struct arg *a)
+{
+	unsigned char *at = right_buffer();
+
+	for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
+		if (!strcmp(fills[i].type, a->type) &&
+		    (!fills[i].name || !strcmp(fills[i].name, a->name)))
+			fills[i].fill(at);
+	return (uintptr_t)at;
+}
+
+static bool is_special(const char *symbol, const struct arg *a,
+		       uint64_t *ret_value)
+{
+	for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+		if (strcmp(specials[i].name, a->name) ||
+		    !starts(symbol, specials[i].symbol))
+			continue;
+		*ret_value = 0;
+		memcpy(ret_value, specials[i].value, specials[i].size);
+		return true;
+	}
+	return false;
+}
+
+uint64_t right_value(const char *symbol, const struct arg *a)
+{
+	uint64_t value;
+
+	if (is_special(symbol, a, &value))
+		return value;
+	switch (a->kind) {
+	case ARG_NUMBER:
+		return right_number(a);
+	case ARG_HANDLE:
+		return right_handle(a);
+	case ARG_ADDRESS:
+		return things.memory + (starts(a->name, "src") ? 4096 : 0);
+	case ARG_TEXT:
+		return (uintptr_t)right_text(a);
+	case ARG_POINTER:
+		return right_pointer(a);
+	case ARG_CALLBACK:
+		return (uintptr_t)right_callback;
+	case ARG_DEVICE:
+	default:
+		return 0;
+	}
+}
+
+void right_before(const char *symbol)
+{
+	for (size_t i = 0; i < sizeof preparations / sizeof *preparations; i++)
+		if (!strcmp(preparations[i].symbol, symbol))
+			preparations[i].prepare();
+}
+
+void right_prepare(void *library, const char *directory)
+{
+	FILE *file;
+
+	cuda_library = library;
+	snprintf(things.path, sizeof things.path, "%s/every.ptx", directory);
+	file = fopen(things.path, "w");
+	assert_non_null(file);
+	fputs(ptx, file);
+	fclose(file);
+}
+
+void right_end(void)
+{
+	unlink(things.path);
+}

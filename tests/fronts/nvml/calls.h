@@ -1,0 +1,48 @@
+/*
+ * calls.h - throws dice for the arguments of any entry point of NVML and
+ * calls it; see calls_test.c. What the parameters are is read from the
+ * text of the rows of nvml.def.
+ */
+#ifndef TESTS_FAKE_NVML_CALLS_H
+#define TESTS_FAKE_NVML_CALLS_H
+
+#include <stdint.h>
+
+#define CALLS_PARAMS 8
+
+/* A page-bound buffer: bytes [at, at + size) may be touched, no other. */
+struct caller_buffer {
+	unsigned char *pages; /* the first page that may be touched */
+	unsigned char *at;
+	uint32_t size;
+	unsigned char before[16384]; /* what was in it */
+	uint32_t kept;               /* bytes of it that were kept */
+};
+
+struct caller {
+	uint64_t wanted, done, succeeded;
+	uint64_t seed, dice;
+	unsigned row;    /* of nvml.def: the call under way */
+	char wrong[256]; /* what went wrong first; "" */
+	struct caller_buffer buffers[CALLS_PARAMS * 2];
+	unsigned used; /* buffers of the call under way */
+};
+
+/* Looks up all entry points and parses their parameters. */
+void calls_prepare(void *library);
+
+/* Maps the buffers of a caller. */
+void calls_buffers(struct caller *c);
+
+/* One call of something. */
+void calls_once(struct caller *c);
+
+/* A number from 0 to n - 1. */
+uint32_t calls_below(struct caller *c, uint32_t n);
+
+/* How many functions have answered SUCCESS at least once. */
+unsigned calls_that_worked(void);
+
+const char *calls_name(unsigned row);
+
+#endif

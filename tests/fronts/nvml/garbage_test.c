@@ -1,0 +1,127 @@
+/*
+ * garbage_test.c - somebody writes at random over the machine file while
+ * clients read: what they read is nonsense, but no client crashes or hangs.
+ * The writers' lock is left alone: while it is held, glibc keeps pointers of
+ * the holder in it.
+ */
+#include "fronts/nvml/nvml_test.h"
+
+#include "base/clock.h"
+#include "base/mix.h"
+
+#include <sys/mman.h>
+
+#define READ_NS (GK_NS_PER_S * 3 / 2)
+
+/* Every word of the file but the lock is hit, the first ones often. */
+static void scribble(struct gkf_file *file)
+{
+	unsigned char *bytes = (unsigned char *)file;
+	uint64_t r = gk_mono_ns();
+
+	for (unsigned n = 0;; n++) {
+		size_t reach =
+		    n % 2 ? sizeof *file : offsetof(struct gkf_file, calls);
+
+		size_t at;
+
+		r = gkf_mix(r);
+		at = r % (reach / 8) * 8;
+		if (at + 8 > offsetof(struct gkf_file, lock) &&
+		    at < offsetof(struct gkf_file, lock) + sizeof file->lock)
+			continue;
+		if (n % 3)
+			memcpy(bytes + at, &r, sizeof r);
+		else
+			bytes[at + n % 8] = (unsigned char)(r >> 40);
+		if (n % 64 == 0)
+			usleep(50);
+	}
+}
+
+static void read_lists(nvmlDevice_t device)
+{
+	static nvmlProcessInfo_t infos[GKF_SLOTS_MAX];
+	static nvmlProcessUtilizationSample_t samples[GKF_SLOTS_MAX];
+	unsigned n = GKF_SLOTS_MAX;
+
+	NV(nvmlDeviceGetComputeRunningProcesses_v3)(device, &n, infos);
+	n = GKF_SLOTS_MAX;
+	NV(nvmlDeviceGetProcessUtilization)(device, samples, &n, 0);
+}
+
+static void read_all(nvmlDevice_t device)
+{
+	nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
+	nvmlTemperature_t temperature = {.version = nvmlTemperature_v1};
+	nvmlUtilization_t utilization;
+	nvmlFieldValue_t field = {.fieldId = NVML_FI_DEV_MEMORY_TEMP};
+	nvmlDevice_t found;
+	nvmlPciInfo_t pci;
+	char text[96];
+	unsigned v;
+
+	NV(nvmlDeviceGetName)(device, text, sizeof text);
+	NV(nvmlDeviceGetUUID)(device, text, sizeof text);
+	NV(nvmlDeviceGetHandleByUUID)(text, &found);
+	NV(nvmlSystemGetDriverVersion)(text, sizeof text);
+	NV(nvmlDeviceGetPciInfo_v3)(device, &pci);
+	NV(nvmlDeviceGetMemoryInfo_v2)(device, &memory);
+	NV(nvmlDeviceGetTemperatureV)(device, &temperature);
+	NV(nvmlDeviceGetUtilizationRates)(device, &utilization);
+	NV(nvmlDeviceGetFieldValues)(device, 1, &field);
+	NV(nvmlDeviceGetPowerUsage)(device, &v);
+	NV(nvmlDeviceGetPcieThroughput)(device, NVML_PCIE_UTIL_TX_BYTES, &v);
+}
+
+static void read_for_a_while(nvmlDevice_t *devices)
+{
+	uint64_t end = gk_mono_ns() + READ_NS;
+	unsigned count;
+
+	while (gk_mono_ns() < end) {
+		assert_nvml(NV(nvmlDeviceGetCount_v2)(&count), SUCCESS);
+		assert_int_equal(count, 2);
+		for (unsigned i = 0; i < count; i++) {
+			read_all(devices[i]);
+			read_lists(devices[i]);
+		}
+	}
+}
+
+static void clients_survive_garbage(void **state)
+{
+	struct fixture *fx = *state;
+	nvmlDevice_t devices[] = {device_at(0), device_at(1)};
+	struct resident r = fixture_resident(fx, 0, GKF_COMPUTE, GIB, NULL);
+	pid_t writer, reader;
+	int status = 0;
+
+	writer = fork();
+	assert_true(writer >= 0);
+	if (!writer) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		scribble(fx->file);
+	}
+	reader = fork();
+	assert_true(reader >= 0);
+	if (!reader) {
+		alarm(120); /* a hang ends as a signal */
+		read_for_a_while(devices);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(reader, &status, 0), reader);
+	kill(writer, SIGKILL);
+	waitpid(writer, NULL, 0);
+	fixture_end(&r);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    FRONT_TEST(clients_survive_garbage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/*
+ * params.h - what the parameters of every entry point of NVML are, read
+ * from the text of the rows of nvml.def.
+ */
+#ifndef TESTS_FAKE_NVML_PARAMS_H
+#define TESTS_FAKE_NVML_PARAMS_H
+
+#include "fronts/nvml/calls.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum kind {
+	SCALAR,
+	TEXT_IN,
+	TEXT_OUT, /* as long as another parameter says */
+	THING,    /* a pointer to one of types[] */
+	LIST,     /* a pointer to as many as another parameter says */
+	HANDLE,
+};
+
+enum handle {
+	DEVICE,
+	GPU_INSTANCE,
+	COMPUTE_INSTANCE,
+	EVENT_SET,
+	GPM_SAMPLE,
+	UNIT,
+	HANDLES,
+};
+
+#define VERSIONS_MAX 3
+
+/* What a pointer leads to. */
+struct type {
+	const char *name;
+	uint32_t size;
+	uint32_t versions[VERSIONS_MAX]; /* 0: has none */
+};
+
+struct param {
+	enum kind kind;
+	bool counts;       /* it says how long others are */
+	bool counts_bytes; /* of lists: in bytes, not elements */
+	int counted_by;    /* parameter, or -1 */
+	int handle;    /* enum handle of what is there or pointed to, or -1 */
+	uint32_t size; /* of what is pointed to, or of one element */
+	const struct type *type;
+	char name[48];
+};
+
+typedef long any_call(long, long, long, long, long, long, long, long);
+
+struct function {
+	const char *name, *params;
+	any_call *call;
+	bool roomy;
+	_Atomic bool worked; /* it has answered SUCCESS */
+	unsigned count;
+	struct param param[CALLS_PARAMS];
+};
+
+extern struct function functions[]; /* by row of nvml.def */
+extern const unsigned function_count;
+
+/* Looks up all entry points and parses their parameters. */
+void params_prepare(void *library);
+
+/* Ends the test: the harness itself is wrong. */
+void give_up(const char *what, const char *text) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * fixture.h - a made-up machine of its own for each test: in a fresh
+ * directory, chosen by GPUKIT_MACHINE, gone at the end.
+ */
+#ifndef TESTS_FAKE_FIXTURE_H
+#define TESTS_FAKE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "machine/store/books.h"
+#include "machine/trouble/fault.h"
+#include "machine/model/model.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GIB (1024ULL * 1024 * 1024)
+
+struct fixture {
+	char dir[64], path[80];
+	struct gkf_machine *m;
+	struct gkf_file *file;
+};
+
+/* A machine as a spec says. conftest.py removes those of the dead. */
+static inline void fixture_open_spec(struct fixture *fx,
+				     const struct gkf_machine_spec *spec)
+{
+	snprintf(fx->dir, sizeof fx->dir, "/dev/shm/gpukit-test-%d-XXXXXX",
+		 getpid());
+	assert_non_null(mkdtemp(fx->dir));
+	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
+	assert_int_equal(gkf_machine_create(fx->path, spec), 0);
+	setenv("GPUKIT_MACHINE", fx->path, 1);
+	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
+	fx->file = gkf_machine_file(fx->m);
+}
+
+/* A machine of `count` GPUs. */
+static inline void fixture_open_of(struct fixture *fx,
+				   const struct gkf_profile *profiles,
+				   unsigned count)
+{
+	struct gkf_machine_spec spec = {
+	    .device_count = count, .profiles = profiles, .seed = 7};
+
+	fixture_open_spec(fx, &spec);
+}
+
+/* A machine of `count` default GPUs. */
+static inline void fixture_open(struct fixture *fx, unsigned count)
+{
+	struct gkf_profile profiles[GKF_DEVICES_MAX];
+
+	for (unsigned i = 0; i < count; i++)
+		profiles[i] = gkf_profile_default;
+	fixture_open_of(fx, profiles, count);
+}
+
+static inline void fixture_close(struct fixture *fx)
+{
+	gkf_machine_close(fx->m);
+	unlink(fx->path);
+	rmdir(fx->dir);
+}
+
+/* A process on a device, holding bytes, until fixture_end() or its death. */
+struct resident {
+	pid_t pid;
+};
+
+static inline struct resident fixture_resident(struct fixture *fx,
+					       unsigned device, unsigned types,
+					       uint64_t bytes,
+					       const struct gkf_wave *wave)
+{
+	struct resident r;
+	int ready[2];
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	r.pid = fork();
+	assert_true(r.pid >= 0);
+	if (!r.pid) {
+		unsigned slot;
+		bool ok = !gkf_attach(fx->m, device, types, wave, &slot) &&
+			  !gkf_charge(fx->m, slot, bytes);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (write(ready[1], ok ? "y" : "n", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	assert_int_equal(c, 'y');
+	return r;
+}
+
+/* Ends a resident and buries it. */
+static inline void fixture_end(struct resident *r)
+{
+	int status;
+
+	kill(r->pid, SIGKILL);
+	assert_int_equal(waitpid(r->pid, &status, 0), r->pid);
+}
+
+#endif

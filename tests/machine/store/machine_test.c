@@ -1,0 +1,304 @@
+/* Making, finding and refusing machine files. */
+#include "machine/fixture.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static struct fixture fx;
+
+static int open_three(void **state)
+{
+	(void)state;
+	fixture_open(&fx, 3);
+	return 0;
+}
+
+static int close_it(void **state)
+{
+	(void)state;
+	fixture_close(&fx);
+	return 0;
+}
+
+static void path_follows_name_and_environment(void **state)
+{
+	char path[128], expected[128];
+
+	(void)state;
+	snprintf(expected, sizeof expected, "/dev/shm/gpukit-%u/lab",
+		 (unsigned)geteuid());
+	assert_int_equal(gkf_machine_path("lab", path, sizeof path), 0);
+	assert_string_equal(path, expected);
+	assert_int_equal(gkf_machine_path("/tmp/x", path, sizeof path), 0);
+	assert_string_equal(path, "/tmp/x");
+	assert_int_equal(gkf_machine_path(NULL, path, sizeof path), 0);
+	assert_string_equal(path, fx.path);
+	assert_int_equal(gkf_machine_path("", path, sizeof path),
+			 GK_ERR_INVALID);
+	assert_int_equal(gkf_machine_path("..", path, sizeof path),
+			 GK_ERR_INVALID);
+	assert_int_equal(gkf_machine_path("lab", path, 10), GK_ERR_INVALID);
+}
+
+static void file_is_private_and_its_space_reserved(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat(fx.path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_true((uint64_t)st.st_blocks * 512 >= sizeof(struct gkf_file));
+}
+
+static void a_machine_is_not_replaced(void **state)
+{
+	struct gkf_machine_spec spec = {.device_count = 0};
+
+	(void)state;
+	assert_int_equal(gkf_machine_create(fx.path, &spec), GK_ERR_EXISTS);
+	assert_int_equal(fx.file->device_count, 3);
+}
+
+static void a_killed_maker_leaves_nothing_unfinished(void **state)
+{
+	struct gkf_machine_spec spec = {.device_count = 0};
+	char path[128], beside[160];
+	struct dirent *entry;
+	DIR *dir;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/other", fx.dir);
+	for (int i = 0; i < 20; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			for (;;) {
+				gkf_machine_create(path, &spec);
+				unlink(path);
+			}
+		usleep(1000 + (useconds_t)i * 97);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	unlink(path);
+	dir = opendir(fx.dir);
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			assert_string_equal(entry->d_name, "machine");
+	closedir(dir);
+	/* What bears a name that this process might choose is no hindrance. */
+	snprintf(beside, sizeof beside, "%s.%d.tmp", path, (int)getpid());
+	close(open(beside, O_CREAT | O_RDWR, 0600));
+	assert_int_equal(gkf_machine_create(path, &spec), 0);
+	unlink(path);
+	unlink(beside);
+}
+
+/* The limit of a process on its files is an error and not its end. */
+static void a_limit_on_files_is_an_error(void **state)
+{
+	struct gkf_machine_spec spec = {.device_count = 0};
+	struct rlimit limit = {4096, 4096};
+	char path[128];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/other", fx.dir);
+	pid = fork();
+	if (!pid) {
+		setrlimit(RLIMIT_FSIZE, &limit);
+		_exit(gkf_machine_create(path, &spec) != GK_ERR_NO_SPACE);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void too_many_devices_are_refused(void **state)
+{
+	struct gkf_machine_spec spec = {.device_count = GKF_DEVICES_MAX + 1};
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/other", fx.dir);
+	assert_int_equal(gkf_machine_create(path, &spec), GK_ERR_TOO_MANY);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void devices_differ_in_uuid_serial_and_place(void **state)
+{
+	const struct gkf_board *d = gkf_board(fx.m, 0);
+
+	(void)state;
+	assert_string_not_equal(d[0].uuid, d[1].uuid);
+	assert_string_not_equal(d[0].serial, d[1].serial);
+	assert_int_not_equal(d[0].pci_bus, d[1].pci_bus);
+	assert_int_equal(strlen(d[0].uuid), strlen("GPU-") + 36);
+	assert_int_equal(d[2].minor, 2);
+}
+
+/* Also than the host: the first minutes after its start are no exception. */
+static void a_machine_grows_older_at_once(void **state)
+{
+	const uint64_t age = gk_boot_ns() + 1000 * GK_NS_PER_S;
+
+	(void)state;
+	gkf_machine_age(fx.m, age);
+	assert_in_range(gkf_machine_ns(fx.m), age, age + 60 * GK_NS_PER_S);
+}
+
+/* Writes bytes over the file and opens it: what is said of it? */
+static int open_altered(size_t offset, const void *bytes, size_t len)
+{
+	struct gkf_machine *m = NULL;
+	char saved[64];
+	int fd = open(fx.path, O_RDWR), r;
+
+	assert_true(fd >= 0 && len <= sizeof saved);
+	assert_int_equal(pread(fd, saved, len, (off_t)offset), len);
+	assert_int_equal(pwrite(fd, bytes, len, (off_t)offset), len);
+	r = gkf_machine_open(fx.path, &m);
+	assert_true((r == 0) == (m != NULL));
+	gkf_machine_close(m);
+	assert_int_equal(pwrite(fd, saved, len, (off_t)offset), len);
+	close(fd);
+	return r;
+}
+
+static void other_versions_and_garbage_are_refused(void **state)
+{
+	uint32_t version = GKF_VERSION + 1, many = GKF_DEVICES_MAX + 1;
+
+	(void)state;
+	assert_int_equal(open_altered(offsetof(struct gkf_file, version),
+				      &version, sizeof version),
+			 GK_ERR_VERSION);
+	assert_int_equal(open_altered(offsetof(struct gkf_file, size_check),
+				      &version, sizeof version),
+			 GK_ERR_VERSION);
+	assert_int_equal(open_altered(0, "garbage!", 8), GK_ERR_CORRUPT);
+	assert_int_equal(open_altered(offsetof(struct gkf_file, device_count),
+				      &many, sizeof many),
+			 GK_ERR_CORRUPT);
+	many = 0;
+	assert_int_equal(
+	    open_altered(offsetof(struct gkf_file,
+				  device[0].board.profile.sm_clock_max_mhz),
+			 &many, sizeof many),
+	    GK_ERR_CORRUPT);
+	assert_int_equal(
+	    open_altered(offsetof(struct gkf_file, device[0].board.uuid[40]),
+			 "endless!", 8),
+	    GK_ERR_CORRUPT);
+	assert_int_equal(open_altered(0, "", 0), 0);
+}
+
+static void a_short_file_or_a_directory_is_no_machine(void **state)
+{
+	struct gkf_machine *m = NULL;
+
+	(void)state;
+	assert_int_equal(truncate(fx.path, 4096), 0);
+	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
+	assert_int_equal(truncate(fx.path, 3), 0);
+	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
+	assert_int_not_equal(gkf_machine_open(fx.dir, &m), 0);
+	assert_null(m);
+	/* fixture_close() unmaps what is gone; nobody touches it again. */
+}
+
+static void a_missing_machine_is_not_made_up(void **state)
+{
+	struct gkf_machine *m = NULL;
+
+	(void)state;
+	assert_int_equal(gkf_machine_open("/nonexistent/machine", &m),
+			 GK_ERR_NOT_FOUND);
+	assert_null(m);
+}
+
+static void time_begins_when_it_is_made(void **state)
+{
+	(void)state;
+	assert_true(gkf_machine_ns(fx.m) < 60 * GK_NS_PER_S);
+	gkf_machine_age(fx.m, 10 * GK_NS_PER_S);
+	assert_in_range(gkf_machine_bin(fx.m), 60, 60 + 60 * GKF_BINS_PER_S);
+}
+
+static void a_stopped_writer_does_not_stop_the_others(void **state)
+{
+	struct gkf_state before;
+	int64_t value;
+	uint64_t begin, took = UINT64_MAX;
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		gkf_lock(fx.m);
+		if (write(ready[1], "y", 1) == 1)
+			pause();
+		_exit(0);
+	}
+	close(ready[1]); /* or the end of the child would not be read */
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	for (int i = 0; i < 10 && took > GK_NS_PER_S / 2; i++) {
+		begin = gk_mono_ns();
+		gkf_state_now(fx.m, 0, &before);
+		assert_true(gkf_value_get(fx.m, 0, GKF_V_POWER, &value));
+		took = gk_mono_ns() - begin;
+	}
+	assert_true(took < GK_NS_PER_S / 2);
+	/* A writer gives up with an error instead of hanging. */
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 50),
+			 GK_ERR_TIMEOUT);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 50), 0);
+}
+
+static void an_overwritten_lock_is_not_taken(void **state)
+{
+	struct gkf_state s;
+
+	(void)state;
+	memset(&fx.file->lock, 0x35, sizeof fx.file->lock);
+	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 50),
+			 GK_ERR_CORRUPT);
+	gkf_state_now(fx.m, 0, &s);
+	assert_int_equal(s.temp_mc, 31000);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, open_three, close_it)
+	const struct CMUnitTest tests[] = {
+	    T(path_follows_name_and_environment),
+	    T(file_is_private_and_its_space_reserved),
+	    T(a_machine_is_not_replaced),
+	    T(a_killed_maker_leaves_nothing_unfinished),
+	    T(a_limit_on_files_is_an_error),
+	    T(too_many_devices_are_refused),
+	    T(devices_differ_in_uuid_serial_and_place),
+	    T(an_overwritten_lock_is_not_taken),
+	    T(a_machine_grows_older_at_once),
+	    T(other_versions_and_garbage_are_refused),
+	    T(a_short_file_or_a_directory_is_no_machine),
+	    T(a_missing_machine_is_not_made_up),
+	    T(time_begins_when_it_is_made),
+	    T(a_stopped_writer_does_not_stop_the_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+/* Steps of a scenario in a machine file: when they come, and vandals. */
+#include "machine/fixture.h"
+
+#include "base/err.h"
+#include "machine/store/event.h"
+#include "machine/trouble/fault.h"
+#include "machine/model/mig.h"
+#include "machine/trouble/scenario.h"
+
+#define S GKF_BINS_PER_S
+
+/* A frozen machine of two GPUs with steps. */
+static void open_with(struct fixture *fx, const struct gkf_step *steps,
+		      unsigned count)
+{
+	struct gkf_profile profiles[2] = {gkf_profile_default,
+					  gkf_profile_default};
+	struct gkf_scenario_table table = {.name = "test",
+					   .steps = steps,
+					   .count = count,
+					   .texts = "first\0second",
+					   .text_size = sizeof "first\0second",
+					   .end_bin = 100 * S};
+	struct gkf_machine_spec spec = {.device_count = 2,
+					.profiles = profiles,
+					.seed = 7,
+					.frozen = true,
+					.scenario = &table};
+
+	fixture_open_spec(fx, &spec);
+}
+
+static struct gkf_step set(uint64_t bin, unsigned device, int64_t temperature)
+{
+	return (struct gkf_step){.bin = bin,
+				 .kind = GKF_STEP_SET,
+				 .device = device,
+				 .number = GKF_V_TEMPERATURE,
+				 .argument = temperature};
+}
+
+static void age(struct fixture *fx, unsigned bins)
+{
+	assert_int_equal(gkf_machine_age(fx->m, (uint64_t)bins * GKF_BIN_NS),
+			 0);
+}
+
+static int64_t temperature(struct fixture *fx, unsigned device)
+{
+	int64_t value = -1;
+
+	gkf_scenario_look(fx->m, fx->file);
+	gkf_value_get(fx->m, device, GKF_V_TEMPERATURE, &value);
+	return value;
+}
+
+static void steps_come_at_their_bin(void **state)
+{
+	const struct gkf_step steps[] = {set(6, 0, 77), set(6, 1, 78),
+					 set(12, 0, 79)};
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, steps, 3);
+	assert_int_equal(gkf_scenario_count(fx.m), 3);
+	assert_int_equal(gkf_scenario_next_ns(fx.m), 6 * GKF_BIN_NS);
+	age(&fx, 5);
+	assert_int_not_equal(temperature(&fx, 0), 77);
+	age(&fx, 1);
+	assert_int_equal(temperature(&fx, 0), 77);
+	assert_int_equal(temperature(&fx, 1), 78);
+	assert_int_equal(gkf_scenario_next_ns(fx.m), 12 * GKF_BIN_NS);
+	age(&fx, 100);
+	assert_int_equal(temperature(&fx, 0), 79);
+	assert_true(gkf_scenario_next_ns(fx.m) == UINT64_MAX);
+	assert_int_equal(atomic_load(&fx.file->scenario.done), 3);
+	assert_int_equal(atomic_load(&fx.file->scenario.failed), 0);
+	fixture_close(&fx);
+}
+
+/* What the model made of a set clock while nobody looked. */
+static void late_steps_are_exact(void **state)
+{
+	const struct gkf_step steps[] = {
+	    {.bin = 10 * S,
+	     .kind = GKF_STEP_SET,
+	     .number = GKF_V_POWER,
+	     .argument = 300000},
+	    {.bin = 20 * S,
+	     .kind = GKF_STEP_SET,
+	     .number = GKF_V_POWER,
+	     .argument = GKF_UNSET},
+	};
+	struct fixture one, other;
+	struct gkf_state a, b;
+
+	(void)state;
+	open_with(&one, steps, 2);
+	open_with(&other, steps, 2);
+	age(&one, 60 * S);
+	for (int i = 0; i < 60 * S; i++) {
+		age(&other, 1);
+		gkf_state_now(other.m, 0, &b);
+	}
+	gkf_state_now(one.m, 0, &a);
+	assert_memory_equal(&a, &b, sizeof a);
+	fixture_close(&one);
+	fixture_close(&other);
+}
+
+static void faults_and_xids_have_the_time_of_their_step(void **state)
+{
+	const struct gkf_step steps[] = {
+	    {.bin = 3 * S, .kind = GKF_STEP_XID, .number = 31},
+	    {.bin = 4 * S,
+	     .kind = GKF_STEP_FAULT,
+	     .number = GKF_FAULT_LOST,
+	     .device = 1},
+	    {.bin = 9 * S,
+	     .kind = GKF_STEP_MEND,
+	     .device = 1,
+	     .argument = (int64_t)GKF_FAULT_BIT(GKF_FAULT_LOST)},
+	};
+	struct gkf_event event;
+	uint64_t number = 0;
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, steps, 3);
+	age(&fx, 5 * S);
+	gkf_scenario_poll(fx.m);
+	assert_true(gkf_fault_active(fx.m, 1, GKF_FAULT_LOST));
+	assert_int_equal(gkf_fault_age(fx.m, 1, GKF_FAULT_LOST),
+			 S * GKF_BIN_NS);
+	assert_true(gkf_event_next(fx.m, &number, &event));
+	assert_int_equal(event.data, 31);
+	assert_int_equal(event.machine_ns, 3 * S * GKF_BIN_NS);
+	age(&fx, 4 * S);
+	gkf_scenario_poll(fx.m);
+	assert_false(gkf_fault_active(fx.m, 1, GKF_FAULT_LOST));
+	fixture_close(&fx);
+}
+
+static void mig_devices_and_notes(void **state)
+{
+	const struct gkf_step steps[] = {
+	    {.bin = 1,
+	     .kind = GKF_STEP_NOTE,
+	     .device = GKF_STEP_NO_DEVICE,
+	     .text = 6},
+	    {.bin = 1, .kind = GKF_STEP_MIG_MODE, .argument = 1},
+	    {.bin = 1, .kind = GKF_STEP_MIG_CREATE, .text = 0},
+	    {.bin = 2, .kind = GKF_STEP_MIG_DESTROY, .number = UINT32_MAX},
+	};
+	char text[GKF_STEP_TEXT_MAX];
+	struct gkf_step step;
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, steps, 4);
+	assert_true(gkf_scenario_step(fx.m, 0, &step));
+	gkf_scenario_text(fx.m, &step, text);
+	assert_string_equal(text, "second");
+	age(&fx, 2);
+	gkf_scenario_poll(fx.m);
+	/* "first" is no layout: refused, counted, and no more. */
+	assert_int_equal(atomic_load(&fx.file->scenario.failed), 1);
+	assert_int_equal(atomic_load(&fx.file->scenario.note), 1);
+	assert_int_equal(gkf_mig_mode(&fx.file->device[0]),
+			 GKF_MIG_CURRENT | GKF_MIG_PENDING);
+	fixture_close(&fx);
+}
+
+/* A load that is there from second 2 to 4, seen by nobody before or after. */
+static void loads_have_their_time(void **state)
+{
+	struct gkf_wave wave = {.kind = GKF_WAVE_TRAIN,
+				.util_permille = 900,
+				.period_ns = 1000000000,
+				.load = 1,
+				.start_bin = 2 * S,
+				.stop_bin = 4 * S};
+	const struct gkf_step steps[] = {{.bin = 3 * S,
+					  .kind = GKF_STEP_MEMORY,
+					  .number = 1,
+					  .argument = 5 * (int64_t)GIB}};
+	static const unsigned seen[] = {0, 1, 1, 0};
+	static const unsigned gib[] = {0, 2, 5, 0};
+	struct resident r;
+	struct fixture fx;
+	unsigned count;
+
+	(void)state;
+	open_with(&fx, steps, 1);
+	r = fixture_resident(&fx, 0, GKF_COMPUTE, 2 * GIB, &wave);
+	for (unsigned i = 0; i < 4; i++) {
+		age(&fx, S);
+		gkf_scenario_poll(fx.m);
+		assert_int_equal(gkf_processes(fx.m, 0, ~0U, NULL, 0, &count),
+				 0);
+		assert_int_equal(count, seen[i]);
+		assert_int_equal(gkf_held_bytes(fx.m, 0), gib[i] * GIB);
+	}
+	fixture_end(&r);
+	fixture_close(&fx);
+}
+
+/* Whoever overwrites steps and head leads nobody astray. */
+static void garbage_hurts_nobody(void **state)
+{
+	struct gkf_step steps[64];
+	struct fixture fx;
+	uint64_t x = 88172645463325252ULL;
+
+	(void)state;
+	for (unsigned i = 0; i < 64; i++)
+		steps[i] = set(i, i % 2, 50 + i);
+	open_with(&fx, steps, 64);
+	for (unsigned round = 0; round < 2000; round++) {
+		uint64_t *words = (uint64_t *)(void *)(fx.file + 1);
+		uint64_t size = 64 * sizeof *steps / sizeof *words;
+
+		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		words[x % size] = round % 3 ? x % 300 : x;
+		if (round % 7 == 0)
+			atomic_store(&fx.file->scenario.done, x % 70);
+		if (round % 5 == 0)
+			atomic_store(&fx.file->scenario.next_ns, x % 9);
+		if (round % 11 == 0)
+			fx.file->scenario.steps = (uint32_t)x;
+		gkf_scenario_poll(fx.m);
+		temperature(&fx, 0);
+		if (round % 100 == 0)
+			age(&fx, 1);
+	}
+	fixture_close(&fx);
+}
+
+static void a_file_with_too_many_steps_is_none(void **state)
+{
+	const struct gkf_step steps[] = {set(6, 0, 77)};
+	struct gkf_machine *m;
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, steps, 1);
+	fx.file->scenario.steps = 100000;
+	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
+	fx.file->scenario.steps = UINT32_MAX;
+	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
+	fixture_close(&fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(steps_come_at_their_bin),
+	    cmocka_unit_test(late_steps_are_exact),
+	    cmocka_unit_test(faults_and_xids_have_the_time_of_their_step),
+	    cmocka_unit_test(mig_devices_and_notes),
+	    cmocka_unit_test(loads_have_their_time),
+	    cmocka_unit_test(garbage_hurts_nobody),
+	    cmocka_unit_test(a_file_with_too_many_steps_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
