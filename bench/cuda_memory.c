@@ -3,6 +3,7 @@
  * freeing, copies beside memcpy. Prints a line for each; asserts nothing.
  */
 #include "abi/cuda_abi.h"
+#include "machine/file/profile.h"
 #include "machine/store/machine.h"
 
 #include <dlfcn.h>

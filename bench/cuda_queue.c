@@ -4,8 +4,11 @@
  */
 #include "abi/cuda_abi.h"
 #include "base/clock.h"
-#include "machine/store/books.h"
 #include "device/queue.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/store/books.h"
+#include "machine/store/machine.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -5,8 +5,12 @@
  */
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/wave_state.h"
 #include "machine/store/books.h"
-#include "machine/model/model.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 
 #include <dlfcn.h>
 #include <signal.h>

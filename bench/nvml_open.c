@@ -2,6 +2,7 @@
  * nvml_open.c - opens NVML, says so and stays, until its input ends: what any
  * monitor needs at least.
  */
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <unistd.h>

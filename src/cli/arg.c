@@ -1,6 +1,5 @@
 /* arg.c - arguments of options; see arg.h. */
 #include "cli/arg.h"
-
 #include "base/clock.h"
 #include "base/str.h"
 

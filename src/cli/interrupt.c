@@ -4,9 +4,9 @@
  * signals are.
  */
 #include "cli/interrupt.h"
-
 #include "base/err.h"
 
+#include <pthread.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

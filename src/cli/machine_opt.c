@@ -1,6 +1,5 @@
 /* machine_opt.c - how a machine is read; see machine_opt.h. */
 #include "cli/machine_opt.h"
-
 #include "base/clock.h"
 #include "cli/arg.h"
 

@@ -1,9 +1,9 @@
 /* open.c - opening and closing the machine; see open.h. */
 #include "cli/open.h"
-
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "format/names.h"
+#include "machine/store/machine.h"
 
 #include <limits.h>
 #include <stdio.h>

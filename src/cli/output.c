@@ -1,6 +1,5 @@
 /* output.c - standard output of a verb; see output.h. */
 #include "cli/output.h"
-
 #include "cli/interrupt.h"
 
 #include <errno.h>

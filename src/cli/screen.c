@@ -1,6 +1,7 @@
 /* screen.c - the terminal as one page; see screen.h. */
 #include "cli/screen.h"
 
+#include <pthread.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

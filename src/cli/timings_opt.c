@@ -1,6 +1,5 @@
 /* timings_opt.c - where the time of a verb went; see timings_opt.h. */
 #include "cli/timings_opt.h"
-
 #include "base/err.h"
 #include "base/fs.h"
 #include "cli/cmd.h"

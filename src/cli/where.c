@@ -1,6 +1,5 @@
 /* where.c - finds gpukit's own files; see where.h. */
 #include "cli/where.h"
-
 #include "base/err.h"
 #include "base/str.h"
 

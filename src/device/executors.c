@@ -5,7 +5,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "device/queue_private.h"
+#include "machine/file/numbers.h"
 
+#include <stdbool.h>
+#include <stdatomic.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>

@@ -2,11 +2,11 @@
  * mem_pool.c - pieces of memory out of an arena's blocks: who has them, and
  * when the ledger is charged and repaid.
  */
-#include "device/space_arena.h"
-
 #include "base/err.h"
+#include "device/space_arena.h"
 #include "machine/store/books.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 

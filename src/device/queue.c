@@ -1,6 +1,11 @@
 /* queue.c - queues: what is in them, in which order, and what waits for it. */
 #include "base/err.h"
 #include "device/queue_private.h"
+#include "machine/file/numbers.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdatomic.h>
 
 /* A task that is nothing but a place where its queue waits for another. */
 struct barrier {

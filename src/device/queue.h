@@ -13,7 +13,13 @@
 #ifndef GKF_QUEUE_H
 #define GKF_QUEUE_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+
+struct gkf_machine;
 
 /* What a task costs the device. */
 enum gkf_work {

@@ -11,7 +11,9 @@
 #define GKF_QUEUE_PRIVATE_H
 
 #include "device/queue.h"
+#include "machine/file/numbers.h"
 
+#include <stdatomic.h>
 #include <pthread.h>
 
 #define GKF_QUEUE_LEVELS 16 /* priorities -8..7 */

@@ -3,8 +3,9 @@
  * in this process's turn and are its busy time, copies are traffic. A kernel
  * finds floating point as a fresh thread has it.
  */
-#include "machine/store/busy.h"
 #include "device/queue_private.h"
+#include "machine/file/work_state.h"
+#include "machine/store/busy.h"
 #include "machine/store/turn.h"
 
 static GKF_THREAD_WORD struct gkf_place *here;

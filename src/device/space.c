@@ -1,8 +1,11 @@
 /* space.c - all memory that CUDA knows in this process, by address. */
-#include "device/space_arena.h"
-
 #include "base/err.h"
+#include "device/space_arena.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/store/board.h"
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

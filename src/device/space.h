@@ -15,7 +15,12 @@
 #ifndef GKF_SPACE_H
 #define GKF_SPACE_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gkf_machine;
 
 enum gkf_memory_kind {
 	GKF_MEMORY_DEVICE,

@@ -1,8 +1,8 @@
 /* space_arena.c - making ranges of addresses, and looking them up. */
 #include "device/space_arena.h"
-
 #include "base/log.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

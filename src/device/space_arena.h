@@ -13,6 +13,7 @@
 #include "device/space_fit.h"
 #include "device/space_piece.h"
 
+#include <stdatomic.h>
 #include <pthread.h>
 
 #define BLOCK_SIZE  (2ULL << 20)

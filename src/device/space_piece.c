@@ -1,6 +1,8 @@
 /* space_piece.c - the table of live pieces; its pages are never unmapped. */
 #include "device/space_piece.h"
 
+#include <stddef.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 _Static_assert(sizeof(union piece_bits) == sizeof(struct piece_words),

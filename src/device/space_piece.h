@@ -8,6 +8,8 @@
 
 #include "device/space.h"
 
+#include <stdatomic.h>
+
 #define PIECE_PAGE  4096
 #define PIECE_PAGES 4096
 

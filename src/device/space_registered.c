@@ -2,9 +2,8 @@
  * space_registered.c - host memory of the program that was page-locked: ranges
  * that do not overlap, sorted by address.
  */
-#include "device/space_arena.h"
-
 #include "base/err.h"
+#include "device/space_arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,12 @@
  * They stay where they are; that device's ledger is charged for them, until
  * they move on, are freed, or the device needs its memory for something else.
  */
-#include "device/space_arena.h"
-
 #include "base/err.h"
+#include "device/space_arena.h"
+#include "machine/file/numbers.h"
 #include "machine/store/books.h"
 
+#include <stddef.h>
 #include <sys/mman.h>
 
 /* Taken after the lock of an arena, before that of the ledger. */

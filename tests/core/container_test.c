@@ -1,8 +1,8 @@
 /* The container of a process, by its cgroup. */
+#include "core/procfs.h"
 #include "unit.h"
 
-#include "core/procfs.h"
-
+#include <stdbool.h>
 #include <string.h>
 
 #define ID1  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -1,4 +1,5 @@
 /* The history: means, gaps, resolutions, processes that come and go. */
+#include <sys/types.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,9 @@
 /* The machine around the GPUs, on made-up trees. */
-#include "tree.h"
-
 #include "base/clock.h"
 #include "core/host.h"
+#include "tree.h"
+
+#include <stddef.h>
 
 static struct tree tree;
 

@@ -1,9 +1,12 @@
 /* Details, links, topology and Xids of the made-up machine. */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
-#include "machine/trouble/fault.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/link_state.h"
+#include "machine/file/value.h"
+#include "machine/fixture.h"
 #include "machine/model/link.h"
+#include "machine/model/model.h"
+#include "machine/trouble/fault.h"
 
 #include <gpukit/gpukit.h>
 

@@ -1,8 +1,14 @@
 /* libgpukit on the made-up machine: it says what the machine says. */
-#include "machine/fixture.h"
-
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
+#include "machine/store/ledger.h"
+#include "machine/trouble/fault.h"
 
 #include <gpukit/gpukit.h>
 

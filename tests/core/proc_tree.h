@@ -4,10 +4,11 @@
 #ifndef TESTS_CORE_PROC_TREE_H
 #define TESTS_CORE_PROC_TREE_H
 
-#include "tree.h"
-
 #include "base/clock.h"
 #include "core/procfs.h"
+#include "tree.h"
+
+#include <sys/types.h>
 
 static struct tree tree;
 static struct gk_procfs *fs;

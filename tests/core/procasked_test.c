@@ -1,6 +1,8 @@
 /* What /proc tells of processes only when it is asked for. */
 #include "proc_tree.h"
 
+#include <stdint.h>
+#include <stddef.h>
 #include <sys/wait.h>
 
 static void io_says(const char *read, const char *written)

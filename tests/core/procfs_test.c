@@ -1,6 +1,8 @@
 /* What /proc tells of processes, on made-up trees. */
 #include "proc_tree.h"
 
+#include <stdint.h>
+#include <stddef.h>
 #include <errno.h>
 #include <sys/wait.h>
 

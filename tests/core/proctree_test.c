@@ -1,8 +1,7 @@
 /* Processes in their family, on made-up trees of /proc. */
-#include "tree.h"
-
 #include "base/clock.h"
 #include "core/proctree.h"
+#include "tree.h"
 
 static struct tree proc;
 static struct gk_family *family;

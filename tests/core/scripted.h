@@ -5,14 +5,15 @@
 #ifndef TESTS_CORE_SCRIPTED_H
 #define TESTS_CORE_SCRIPTED_H
 
+#include "base/clock.h"
 #include "core/scripted_nvml.h"
 #include "core/tree.h"
 
 #include <gpukit/gpukit.h>
 
-#include "base/clock.h"
-
 #include <dlfcn.h>
+
+struct gk_snapshot;
 
 #define SCRIPTED NVML_DIR "/libnvml-scripted.so"
 #define OLD      NVML_DIR "/libnvml-old.so"

@@ -1,8 +1,8 @@
 /* Constraints, ranking, MIG and topology of gk_select(), on made snapshots. */
+#include "core/select.h"
 #include "unit.h"
 
-#include "core/select.h"
-
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* How long the records of a process list are. */
-#include "unit.h"
-
 #include "abi/nvml_process.h"
 #include "core/stride.h"
+#include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>

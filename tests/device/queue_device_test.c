@@ -1,7 +1,14 @@
 /* The threads of queues, and what their work is to the device. */
+#include "device/queue.h"
 #include "device/queue_probe.h"
-
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/work_state.h"
+#include "machine/store/books.h"
 #include "machine/store/busy.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 #include "machine/store/turn.h"
 
 #include <sys/resource.h>

@@ -1,6 +1,8 @@
 /* How queues end: failures, releases, exit, fork, and without threads. */
+#include "device/queue.h"
 #include "device/queue_probe.h"
 
+#include <stdatomic.h>
 #include <dlfcn.h>
 #include <errno.h>
 

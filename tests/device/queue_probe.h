@@ -5,12 +5,14 @@
 #ifndef TESTS_FAKE_QUEUE_PROBE_H
 #define TESTS_FAKE_QUEUE_PROBE_H
 
-#include "machine/fixture.h"
-
 #include "base/clock.h"
-#include "machine/store/books.h"
 #include "device/queue.h"
+#include "machine/file/numbers.h"
+#include "machine/fixture.h"
+#include "machine/store/books.h"
+#include "machine/store/ledger.h"
 
+#include <stdatomic.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
 /* Queues: order, who does the work, waits for each other, priorities. */
+#include "device/queue.h"
 #include "device/queue_probe.h"
 
 #include <errno.h>

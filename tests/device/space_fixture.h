@@ -4,11 +4,12 @@
 #ifndef TESTS_FAKE_SPACE_FIXTURE_H
 #define TESTS_FAKE_SPACE_FIXTURE_H
 
-#include "machine/fixture.h"
-
 #include "base/err.h"
-#include "machine/store/books.h"
 #include "device/space.h"
+#include "machine/file/numbers.h"
+#include "machine/fixture.h"
+#include "machine/store/books.h"
+#include "machine/store/ledger.h"
 
 #define MIB   (1ULL << 20)
 #define BLOCK (2 * MIB)

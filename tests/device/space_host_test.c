@@ -1,5 +1,9 @@
 /* What device memory takes of the host, and hosts that have little. */
 #include "device/space_fixture.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/store/books.h"
+#include "machine/store/ledger.h"
 
 #include <sys/resource.h>
 

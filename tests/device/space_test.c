@@ -1,6 +1,8 @@
 /* The memory that CUDA knows: giving out, finding, charging, two views. */
 #include "device/space_fixture.h"
+#include "machine/store/ledger.h"
 
+#include <stdatomic.h>
 #include <pthread.h>
 #include <sys/mman.h>
 

@@ -1,7 +1,6 @@
 /* The columns of processes: names, texts, what must be read for them. */
-#include "format/fixture.h"
-
 #include "format/columns.h"
+#include "format/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

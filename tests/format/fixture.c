@@ -1,7 +1,6 @@
 /* fixture.c - made-up snapshots; see fixture.h. */
-#include "format/fixture.h"
-
 #include "base/fs.h"
+#include "format/fixture.h"
 
 #include <fcntl.h>
 #include <locale.h>

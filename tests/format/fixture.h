@@ -7,7 +7,12 @@
 
 #include "base/str.h"
 
+#include <sys/types.h>
 #include <gpukit/gpukit.h>
+
+struct gk_device;
+struct gk_metric_set;
+struct gk_process;
 
 #define FIXTURE_DEVICES   64
 #define FIXTURE_PROCESSES 64

@@ -1,8 +1,7 @@
 /* prometheus_test.c - metrics for Prometheus under all names. */
-#include "format/prometheus.h"
-#include "format/exposition.h"
-
 #include "fixture.h"
+#include "format/exposition.h"
+#include "format/prometheus.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* Fat binaries: images of any bytes lie inside them, and unpack or do not. */
 #include "fuzz.h"
-
 #include "ptx/front/fatbin.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Profiles: any bytes load or are refused in one line. */
 #include "fuzz.h"
-
+#include "machine/file/profile.h"
 #include "machine/words/profile_yaml.h"
 
 #include <stdio.h>

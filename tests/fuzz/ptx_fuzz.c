@@ -1,7 +1,6 @@
 /* PTX: any text is read or refused with a line; what is read can be decoded,
  * and a warp of it run, whatever it does. */
 #include "fuzz.h"
-
 #include "ptx/interp/kernel.h"
 
 #include <stdlib.h>

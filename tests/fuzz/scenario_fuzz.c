@@ -1,8 +1,10 @@
 /* Scenarios: any bytes compile into steps in order or are refused in one line.
  */
 #include "fuzz.h"
-
+#include "machine/file/scenario_state.h"
+#include "machine/trouble/scenario.h"
 #include "machine/words/scenario_yaml.h"
+#include "machine/words/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Plain bytes of tapes: whatever they say, a snapshot of them is sound. */
 #include "fuzz.h"
-
 #include "record/tape_decode.h"
 
 #include <stdlib.h>

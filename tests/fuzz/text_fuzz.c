@@ -1,10 +1,9 @@
 /* Foreign text: what comes out of cleaning is valid UTF-8 with no controls;
  * lines of /proc and numbers of a person parse or are refused. */
-#include "fuzz.h"
-
 #include "base/pidstat.h"
 #include "base/str.h"
 #include "core/procfs.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* CUDA_VISIBLE_DEVICES: any text chooses devices that exist, each once. */
 #include "fuzz.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <gpukit/gpukit.h>
 
 #include <stdlib.h>

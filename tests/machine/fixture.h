@@ -12,9 +12,11 @@
 
 #include <cmocka.h>
 
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/store/books.h"
-#include "machine/trouble/fault.h"
-#include "machine/model/model.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* Divergence, calls, barriers, atomics, memory spaces; and how runs end. */
-#include "ptx/fixture.h"
-
 #include "base/clock.h"
+#include "ptx/fixture.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* Fat binaries of nvcc, packed in all its ways, from image to result. */
-#include "ptx/fixture.h"
-
 #include "base/err.h"
+#include "ptx/fixture.h"
 
 #include <stdlib.h>
 

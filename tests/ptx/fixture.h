@@ -4,10 +4,9 @@
 #ifndef TESTS_FAKE_PTX_FIXTURE_H
 #define TESTS_FAKE_PTX_FIXTURE_H
 
-#include "unit.h"
-
 #include "ptx/front/fatbin.h"
 #include "ptx/interp/kernel.h"
+#include "unit.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Modules as compilers write them, and what is wrong with broken ones. */
-#include "ptx/fixture.h"
-
 #include "base/err.h"
+#include "ptx/fixture.h"
 
 #include <math.h>
 #include <stdio.h>

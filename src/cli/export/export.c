@@ -1,6 +1,5 @@
 /* export.c - `gpukit export`: the options; the work is in export_run.c. */
 #include "cli/export/export.h"
-
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"

@@ -3,9 +3,8 @@
  * thread puts snapshots in, another asks for pages; a page is made once a
  * snapshot, however many ask for it.
  */
-#include "cli/export/export.h"
-
 #include "base/clock.h"
+#include "cli/export/export.h"
 #include "export/flows.h"
 #include "export/http.h"
 #include "format/json.h"

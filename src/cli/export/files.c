@@ -1,7 +1,6 @@
 /* files.c - certificates and passwords of `gpukit export`. */
-#include "cli/export/export.h"
-
 #include "cli/cmd.h"
+#include "cli/export/export.h"
 
 #include <errno.h>
 #include <fcntl.h>

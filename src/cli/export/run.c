@@ -2,10 +2,9 @@
  * run.c - `gpukit export`: loads the web server, has the devices read
  * in the background and feeds it.
  */
-#include "cli/export/export.h"
-
 #include "base/clock.h"
 #include "cli/cmd.h"
+#include "cli/export/export.h"
 #include "cli/interrupt.h"
 #include "cli/open.h"
 #include "cli/where.h"

@@ -2,12 +2,17 @@
  * clock.c - `gpukit fake ctl clock`: machine time, its speed, and how far
  * the scenario is.
  */
-#include "cli/fake/ctl.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/clock_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/scenario_state.h"
+#include "machine/store/clock.h"
 #include "machine/trouble/scenario.h"
+#include "machine/words/spec.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -3,10 +3,14 @@
  * and refused, and by whom: of NVML, of the CUDA driver, and by name what the
  * CUDA runtime, kernels and cuBLAS were refused.
  */
-#include "cli/fake/ctl.h"
-
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/work_state.h"
 #include "machine/store/coverage.h"
 
 #include <jansson.h>

@@ -2,11 +2,16 @@
  * ctl.c - `gpukit fake ctl`: looks at a running machine and changes it.
  */
 #include "cli/fake/ctl.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/store/machine.h"
 #include "machine/trouble/scenario.h"
+#include "machine/words/spec.h"
 
 #include <argp.h>
 #include <jansson.h>

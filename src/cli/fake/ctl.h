@@ -6,7 +6,9 @@
 #define GK_CLI_FAKE_CTL_H
 
 #include "cli/fake/fake.h"
-#include "machine/model/model.h"
+
+struct gkf_file;
+struct gkf_machine;
 
 struct ctl {
 	struct gkf_machine *machine; /* NULL for ls */

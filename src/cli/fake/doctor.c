@@ -3,12 +3,13 @@
  * machine, and what to do about those that will not. Nothing is run.
  */
 #include "cli/fake/doctor.h"
-
 #include "base/err.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "cli/output.h"
 #include "cli/where.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -2,9 +2,8 @@
  * doctor_images.c - what lies in a section of fat binaries: each of them
  * has the images of one module.
  */
-#include "cli/fake/doctor.h"
-
 #include "base/err.h"
+#include "cli/fake/doctor.h"
 #include "ptx/front/fatbin.h"
 
 #include <stdlib.h>

@@ -2,9 +2,8 @@
  * doctor_kernels.c - the kernels of a file's PTX, and which of them have
  * instructions that are not executed. Nothing is run.
  */
-#include "cli/fake/doctor.h"
-
 #include "base/err.h"
+#include "cli/fake/doctor.h"
 #include "ptx/interp/kernel.h"
 
 #include <limits.h>

@@ -2,9 +2,8 @@
  * doctor_look.c - which CUDA runtime a file carries, which images, and
  * whether it will run on a made-up machine.
  */
-#include "cli/fake/doctor.h"
-
 #include "base/err.h"
+#include "cli/fake/doctor.h"
 
 #include <limits.h>
 #include <stdio.h>

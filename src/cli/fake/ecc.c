@@ -2,12 +2,14 @@
  * ecc.c - `gpukit fake ctl ecc`: lets memory errors happen anywhere on a
  * GPU, and shows the book of those that did.
  */
-#include "cli/fake/ctl.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/board.h"
+#include "machine/file/ecc_state.h"
 #include "machine/model/ecc.h"
+#include "machine/store/board.h"
 
 #include <stdio.h>
 #include <string.h>

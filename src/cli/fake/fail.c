@@ -2,15 +2,26 @@
  * fail.c - `gpukit fake ctl fail`, `clear`, `reset` and `reset-gpu`:
  * breaks and mends GPUs, functions and the machine.
  */
-#include "cli/fake/ctl.h"
-
 #include "abi/nvml_abi.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
-#include "machine/trouble/fault_text.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/board.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/file/work_state.h"
 #include "machine/model/link.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/store/coverage.h"
+#include "machine/store/ledger.h"
+#include "machine/trouble/fault.h"
+#include "machine/trouble/fault_text.h"
 #include "machine/trouble/reset.h"
+#include "machine/trouble/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>

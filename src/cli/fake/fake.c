@@ -3,7 +3,6 @@
  * command there, and takes it all away again.
  */
 #include "cli/fake/fake.h"
-
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -11,6 +10,13 @@
 #include "cli/fake/options.h"
 #include "cli/fake/replay.h"
 #include "fronts/common/generations.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/topology.h"
+#include "machine/store/clock.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/scenario.h"
+#include "machine/words/scenario_yaml.h"
 
 #include <errno.h>
 #include <limits.h>

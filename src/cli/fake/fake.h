@@ -4,17 +4,17 @@
 #ifndef GK_CLI_FAKE_H
 #define GK_CLI_FAKE_H
 
-#include "machine/store/ledger.h"
-#include "machine/store/machine.h"
-#include "machine/model/profile.h"
-#include "machine/words/scenario_yaml.h"
 #include "machine/words/spec.h"
-#include "machine/model/wave.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+struct gkf_machine;
+struct gkf_profile;
+struct gkf_scenario;
+struct gkf_scenario_options;
 
 #define FAKE_MESSAGE_MAX GKF_SPEC_MESSAGE_MAX
 

@@ -2,8 +2,8 @@
  * hint.c - a word to who starts a program that cannot run here: what it
  * would meet is an error of NVIDIA's runtime that names no reason.
  */
-#include "cli/fake/fake.h"
 #include "cli/fake/doctor.h"
+#include "cli/fake/fake.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,11 +2,14 @@
  * link.c - NVLinks in `gpukit fake ctl`: nvlink.3.state=down in `set`,
  * what differs from links at rest in `show`.
  */
-#include "cli/fake/ctl.h"
-
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/board.h"
+#include "machine/file/link_state.h"
+#include "machine/file/numbers.h"
 #include "machine/model/link.h"
+#include "machine/store/board.h"
 
 #include <jansson.h>
 #include <stdio.h>

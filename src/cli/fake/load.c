@@ -2,14 +2,18 @@
  * load.c - load processes: real children, each attached to one GPU with
  * some memory and a wave, so that monitors find them in /proc.
  */
-#include "cli/fake/fake.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake/fake.h"
 #include "cli/fake/load_process.h"
-#include "machine/model/mig.h"
-#include "machine/model/model.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/store/board.h"
+#include "machine/store/clock.h"
+#include "machine/store/machine.h"
+#include "machine/words/spec.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -3,12 +3,20 @@
  * wave, so that monitors find it in /proc.
  */
 #include "cli/fake/load_process.h"
-
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
+#include "machine/model/mig.h"
+#include "machine/store/board.h"
 #include "machine/store/books.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
+#include "machine/words/scenario_yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

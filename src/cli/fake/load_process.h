@@ -6,6 +6,7 @@
 #define GK_CLI_FAKE_JOB_H
 
 #include "cli/fake/place.h"
+#include "machine/file/wave_state.h"
 #include "machine/words/scenario_yaml.h"
 
 struct fake_job {

@@ -1,9 +1,13 @@
 /* machines.c - the machine files of this user: which, whose, orphans. */
-#include "cli/fake/fake.h"
-
 #include "base/err.h"
 #include "base/pidstat.h"
 #include "base/str.h"
+#include "cli/fake/fake.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/store/board.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,12 +2,20 @@
  * mig.c - splitting GPUs: the option --mig of `gpukit fake` and the verb
  * `gpukit fake ctl mig`.
  */
-#include "cli/fake/ctl.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/profile.h"
 #include "machine/model/mig.h"
+#include "machine/model/mig_rules.h"
+#include "machine/store/board.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
+#include "machine/words/spec.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
 /* options.c - the options of `gpukit fake`; see options.h. */
 #include "cli/fake/options.h"
-
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "machine/file/numbers.h"
+#include "machine/model/topology.h"
+#include "machine/words/spec.h"
 
 #include <argp.h>
 #include <string.h>

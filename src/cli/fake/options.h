@@ -6,6 +6,8 @@
 
 #include "cli/fake/fake.h"
 #include "fronts/common/generations.h"
+#include "machine/file/numbers.h"
+#include "machine/words/scenario_yaml.h"
 
 #define FAKE_LOADS_MAX 256
 

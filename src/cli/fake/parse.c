@@ -1,8 +1,8 @@
 /* parse.c - what a user types after --gpus. */
-#include "cli/fake/fake.h"
-
 #include "base/err.h"
+#include "cli/fake/fake.h"
 #include "cli/where.h"
+#include "machine/words/spec.h"
 
 #include <limits.h>
 #include <stdio.h>

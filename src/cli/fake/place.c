@@ -1,5 +1,13 @@
 /* place.c - see place.h. */
 #include "cli/fake/place.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/profile.h"
+#include "machine/model/mig.h"
+#include "machine/store/board.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 
 /* What an empty MIG device keeps for itself, and a margin. */
 #define KEPT_MIB 64

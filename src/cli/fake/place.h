@@ -6,7 +6,7 @@
 #define GK_CLI_FAKE_PLACE_H
 
 #include "cli/fake/fake.h"
-#include "machine/model/mig.h"
+#include "machine/file/mig_state.h"
 
 /* The k-th place of a GPU: 0 is the GPU itself, then its MIG devices. */
 #define FAKE_PLACES (1 + GKF_MIG_MAX)

@@ -1,12 +1,18 @@
 /* player.c - plays a recording on a made-up machine, by its clock. */
-#include "cli/fake/replay.h"
-#include "cli/fake/replay_process.h"
-
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/cmd.h"
-#include "machine/trouble/fault.h"
+#include "cli/fake/replay.h"
+#include "cli/fake/replay_process.h"
+#include "machine/file/board.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
 #include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/trouble/fault.h"
 
 #include <errno.h>
 #include <poll.h>

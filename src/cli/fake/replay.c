@@ -1,11 +1,16 @@
 /* replay.c - the machine of a recording; see replay.h. */
 #include "cli/fake/replay.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/where.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/store/machine.h"
 #include "machine/words/profile_yaml.h"
+#include "machine/words/spec.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,6 +7,8 @@
 #include "cli/fake/options.h"
 #include "record/replay.h"
 
+struct gk_snapshot;
+
 struct fake_replay {
 	struct gk_tape *tape; /* until it is played */
 	struct gk_snapshot *first;

@@ -1,12 +1,16 @@
 /* replay_process.c - starting them, and what they do; see replay_process.h. */
 #include "cli/fake/replay_process.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
-#include "machine/store/books.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
 #include "machine/model/mig.h"
+#include "machine/store/books.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct gk_process;
+
 /* In the environment: its descriptor, a colon and its name. */
 #define FAKE_STAND_IN "GPUKIT_STAND_IN"
 

@@ -2,11 +2,12 @@
  * run.c - runs a command on a made-up machine: its environment, the
  * signals that are passed on, its exit status.
  */
-#include "cli/fake/fake.h"
-
 #include "base/clock.h"
 #include "base/str.h"
+#include "cli/fake/fake.h"
 #include "cli/where.h"
+#include "machine/store/clock.h"
+#include "machine/store/machine.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,15 +2,19 @@
  * scenario.c - scenarios: finding and compiling one for the launcher, and
  * `gpukit fake scenario`, which checks, lists and shows them.
  */
-#include "cli/fake/fake.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake/fake.h"
 #include "cli/where.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/scenario_state.h"
 #include "machine/model/ecc.h"
-#include "machine/trouble/fault.h"
 #include "machine/model/model.h"
+#include "machine/trouble/fault.h"
+#include "machine/words/scenario_yaml.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,9 +1,15 @@
 /* set.c - `gpukit fake ctl set`: values with units, latencies. */
-#include "cli/fake/ctl.h"
-
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/system_state.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
 #include "machine/words/spec.h"
 
 #include <stdlib.h>

@@ -1,9 +1,20 @@
 /* show.c - `gpukit fake ctl show`: the values of a machine, now. */
-#include "cli/fake/ctl.h"
-
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/board.h"
+#include "machine/file/device.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/store/ledger.h"
+#include "machine/trouble/fault.h"
 #include "machine/trouble/fault_text.h"
+#include "machine/trouble/rule.h"
 
 #include <jansson.h>
 #include <limits.h>

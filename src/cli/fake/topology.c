@@ -2,10 +2,11 @@
  * topology.c - `gpukit fake ctl topology`: how the GPUs of a machine hang
  * together now, in the words of `nvidia-smi topo -m`.
  */
-#include "cli/fake/ctl.h"
-
 #include "cli/cmd.h"
+#include "cli/fake/ctl.h"
 #include "machine/model/link.h"
+#include "machine/model/topology.h"
+#include "machine/store/board.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* tape.c - see tape.h. */
 #include "cli/plot/tape.h"
-
 #include "base/clock.h"
 #include "record/tape.h"
 

@@ -1,8 +1,7 @@
 /* job.c - the command of `gpukit record -- COMMAND`. */
-#include "cli/record/record.h"
-
 #include "base/clock.h"
 #include "base/err.h"
+#include "cli/record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

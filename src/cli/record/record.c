@@ -1,6 +1,5 @@
 /* record.c - `gpukit record`: the options; the work is in record_run.c. */
 #include "cli/record/record.h"
-
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"

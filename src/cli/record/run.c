@@ -1,10 +1,9 @@
 /* run.c - `gpukit record`: samples at absolute deadlines. */
-#include "cli/record/record.h"
-
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/cmd.h"
 #include "cli/open.h"
+#include "cli/record/record.h"
 
 #include <errno.h>
 #include <stdio.h>

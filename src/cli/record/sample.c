@@ -1,7 +1,6 @@
 /* sample.c - snapshots as rows or as a tape, and their summary. */
-#include "cli/record/record.h"
-
 #include "base/err.h"
+#include "cli/record/record.h"
 #include "record/system.h"
 
 #include <errno.h>

@@ -2,12 +2,11 @@
  * run.c - `gpukit select`: reads, chooses, waits, reserves, and writes
  * the result or becomes the command.
  */
-#include "cli/select/select.h"
-
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/open.h"
 #include "cli/output.h"
+#include "cli/select/select.h"
 #include "core/pick.h"
 #include "core/reserve.h"
 

@@ -1,6 +1,5 @@
 /* select.c - `gpukit select`: the options; the work is in select_run.c. */
 #include "cli/select/select.h"
-
 #include "base/clock.h"
 #include "base/str.h"
 #include "cli/arg.h"

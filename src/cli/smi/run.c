@@ -1,8 +1,7 @@
 /* run.c - `gpukit smi`: reads what is shown, writes it once or often. */
+#include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/smi/smi.h"
-
-#include "base/clock.h"
 #include "core/pick.h"
 #include "format/smi/log.h"
 #include "format/smi/table.h"

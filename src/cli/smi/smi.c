@@ -1,6 +1,5 @@
 /* smi.c - `gpukit smi`: the options, as nvidia-smi takes them. */
 #include "cli/smi/smi.h"
-
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "format/smi/log.h"

@@ -1,11 +1,10 @@
 /* run.c - `gpukit stat`: reads, formats and writes frames. */
-#include "cli/stat/stat.h"
-
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "cli/open.h"
 #include "cli/screen.h"
+#include "cli/stat/stat.h"
 #include "core/pick.h"
 #include "format/boxed/boxed.h"
 #include "format/csv.h"

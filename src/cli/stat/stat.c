@@ -1,6 +1,5 @@
 /* stat.c - `gpukit stat`: the options; the work is in stat_run.c. */
 #include "cli/stat/stat.h"
-
 #include "base/clock.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"

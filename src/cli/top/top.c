@@ -1,6 +1,5 @@
 /* top.c - `gpukit top`: the viewer where there is a terminal, else a report. */
 #include "cli/top/top.h"
-
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/open.h"

@@ -4,6 +4,7 @@
  * that lies beside the auditor. Runs in a namespace of its own in every
  * process of the made-up machine: libc only, no state but a path.
  */
+
 #include <link.h>
 #include <dlfcn.h>
 #include <limits.h>

@@ -5,10 +5,14 @@
 #include "fronts/cuda/context.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "machine/store/books.h"
-#include "fronts/cuda/stream.h"
-#include "machine/trouble/scenario.h"
 #include "device/space.h"
+#include "fronts/cuda/stream.h"
+#include "machine/file/numbers.h"
+#include "machine/store/books.h"
+#include "machine/store/ledger.h"
+#include "machine/trouble/scenario.h"
+
+#include <pthread.h>
 
 /* Whether a device is attached, and who has how many contexts on it. */
 static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;

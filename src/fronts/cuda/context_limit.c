@@ -5,6 +5,8 @@
  * "CUDA Dynamic Parallelism").
  */
 #include "fronts/cuda/context.h"
+#include "machine/file/board.h"
+#include "machine/file/profile.h"
 
 #include <stdint.h>
 

@@ -5,6 +5,8 @@
  */
 #include "fronts/cuda/context.h"
 
+#include <pthread.h>
+
 /* The object without life; the caller holds the device's lock. */
 static CUcontext object_of(struct cuda_device *d)
 {

@@ -3,9 +3,14 @@
  * where they sit, how much memory they have.
  */
 #include "fronts/cuda/front.h"
-#include "machine/trouble/fault.h"
-#include "machine/store/ledger.h"
+#include "machine/file/board.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/model/mig.h"
+#include "machine/store/ledger.h"
+#include "machine/trouble/fault.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,15 @@
  * architecture.def what follows from the compute capability.
  */
 #include "fronts/cuda/front.h"
+#include "machine/file/board.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/topology.h"
+#include "machine/file/value.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
+#include "machine/store/board.h"
 
 #include <limits.h>
 

@@ -6,8 +6,8 @@
  * be in its stream: so each record is an object of its own, which the event
  * and the stream hold.
  */
-#include "fronts/cuda/stream_private.h"
 #include "base/clock.h"
+#include "fronts/cuda/stream_private.h"
 
 #include <stdlib.h>
 

@@ -3,9 +3,8 @@
  * are private to it and none of them is here; a row is one of ours, for the
  * libraries that come with this one.
  */
-#include "fronts/common/export_table.h"
-
 #include "base/log.h"
+#include "fronts/common/export_table.h"
 #include "fronts/cuda/front.h"
 #include "machine/store/coverage.h"
 

@@ -3,8 +3,9 @@
  * current, count the call. The stack of current contexts of each thread is
  * here: one word of thread-local storage leads to it.
  */
-#include "fronts/cuda/stack.h"
 #include "base/err.h"
+#include "fronts/cuda/stack.h"
+#include "machine/store/coverage.h"
 
 #include <stdlib.h>
 

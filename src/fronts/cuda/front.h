@@ -9,10 +9,16 @@
 #define GKF_CUDA_FRONT_H
 
 #include "abi/cuda_abi.h"
-#include "fronts/cuda/handle.h"
-#include "machine/store/coverage.h"
-#include "machine/store/machine.h"
 #include "device/queue.h"
+#include "fronts/cuda/handle.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+
+#include <pthread.h>
+
+struct gkf_board;
+struct gkf_file;
+struct gkf_profile;
 
 /* Rows of cuda.def. */
 enum cuda_row {

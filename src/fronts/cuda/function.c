@@ -1,5 +1,7 @@
 /* function.c - cuFunc*: what a kernel needs, and what is set for it. */
 #include "fronts/cuda/module.h"
+#include "machine/file/board.h"
+#include "machine/file/profile.h"
 
 #define PLAIN_SHARED 49152 /* bytes that need no asking */
 

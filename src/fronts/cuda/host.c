@@ -1,7 +1,6 @@
 /* host.c - page-locked memory of the host: ours, and what programs register. */
-#include "fronts/cuda/memory.h"
-
 #include "base/err.h"
+#include "fronts/cuda/memory.h"
 
 #include <errno.h>
 #include <sys/mman.h>

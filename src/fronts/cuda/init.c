@@ -5,16 +5,25 @@
  * Nothing is ever unmapped, and the library is linked -z nodelete: threads may
  * be inside calls while the process ends.
  */
-#include "fronts/cuda/front.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/visible.h"
-#include "fronts/cuda/generation.h"
-#include "machine/store/ledger.h"
-#include "machine/model/mig.h"
-#include "machine/store/listed.h"
-#include "machine/trouble/scenario.h"
 #include "device/space.h"
+#include "fronts/cuda/front.h"
+#include "fronts/cuda/generation.h"
+#include "machine/file/board.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/model/mig.h"
+#include "machine/store/board.h"
+#include "machine/store/coverage.h"
+#include "machine/store/ledger.h"
+#include "machine/store/listed.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/fault.h"
+#include "machine/trouble/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>

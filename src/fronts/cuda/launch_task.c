@@ -3,6 +3,9 @@
 #include "fronts/cuda/launch.h"
 #include "fronts/cuda/memory.h"
 #include "fronts/cuda/stream.h"
+#include "machine/file/board.h"
+#include "machine/file/profile.h"
+#include "machine/store/coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  */
 #include "fronts/cuda/module.h"
 #include "fronts/cuda/stream.h"
+#include "machine/file/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * what is set and told of them.
  */
 #include "fronts/cuda/mem_pool.h"
+#include "machine/file/numbers.h"
 #include "machine/model/peer.h"
 
 #include <pthread.h>

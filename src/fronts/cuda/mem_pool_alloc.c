@@ -2,10 +2,9 @@
  * mem_pool_alloc.c - memory in the order of streams. A piece is there when the
  * call returns; it is free again when what was in the stream before is done.
  */
+#include "base/err.h"
 #include "fronts/cuda/mem_pool.h"
 #include "fronts/cuda/stream.h"
-
-#include "base/err.h"
 
 /* What the piece comes from; made when it is first needed. */
 static CUresult open_pool(CUmemoryPool pool, struct gkf_pool **ret_at)

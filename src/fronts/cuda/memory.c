@@ -1,9 +1,8 @@
 /* memory.c - device memory of a context: taking, freeing, asking. */
-#include "fronts/cuda/array.h"
 #include "fronts/cuda/memory.h"
-#include "fronts/cuda/stream.h"
-
 #include "base/err.h"
+#include "fronts/cuda/array.h"
+#include "fronts/cuda/stream.h"
 
 /* What a row of pitched memory is rounded to. */
 #define PITCH_STEP 512u

@@ -5,8 +5,8 @@
 #ifndef GKF_CUDA_MEMORY_H
 #define GKF_CUDA_MEMORY_H
 
-#include "fronts/cuda/front.h"
 #include "device/space.h"
+#include "fronts/cuda/front.h"
 
 /*
  * In the flags of a piece: it belongs to an array or a module, and cuMemFree

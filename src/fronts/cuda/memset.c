@@ -4,6 +4,7 @@
  * (CUDA driver API, "API synchronization behavior").
  */
 #include "fronts/cuda/copy.h"
+#include "machine/file/value.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #define GKF_CUDA_MODULE_H
 
 #include "fronts/cuda/front.h"
+#include "machine/file/numbers.h"
 #include "ptx/interp/kernel.h"
 
 #include <pthread.h>

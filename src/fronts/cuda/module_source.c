@@ -6,8 +6,11 @@
 #include "base/log.h"
 #include "fronts/cuda/generation.h"
 #include "fronts/cuda/module.h"
+#include "machine/file/board.h"
+#include "machine/file/profile.h"
 #include "ptx/front/fatbin.h"
 
+#include <sys/types.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

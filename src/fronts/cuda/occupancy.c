@@ -6,6 +6,7 @@
  * Source: CUDA's occupancy calculator, "GPU Data".
  */
 #include "fronts/cuda/launch.h"
+#include "machine/file/board.h"
 
 #define WARP          32
 #define REGISTER_UNIT 256 /* registers that a warp gets at once */

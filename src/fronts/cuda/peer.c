@@ -2,8 +2,11 @@
  * peer.c - devices that reach each other's memory, and contexts that are
  * allowed to.
  */
-#include "machine/model/peer.h"
 #include "fronts/cuda/context.h"
+#include "machine/file/numbers.h"
+#include "machine/file/topology.h"
+#include "machine/model/peer.h"
+#include "machine/store/board.h"
 
 /* Of a device without an NVSwitch. */
 #define CONNECTIONS_MAX 8

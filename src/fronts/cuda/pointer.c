@@ -1,6 +1,6 @@
 /* pointer.c - what an address is: the attributes of pointers. */
-#include "fronts/cuda/memory.h"
 #include "fronts/cuda/mem_pool.h"
+#include "fronts/cuda/memory.h"
 
 #include <string.h>
 

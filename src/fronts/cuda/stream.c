@@ -2,6 +2,7 @@
  * stream.c - the streams of a context: which one a caller means, and what
  * waits for what.
  */
+#include "device/queue.h"
 #include "fronts/cuda/stream_private.h"
 
 #include <stdlib.h>

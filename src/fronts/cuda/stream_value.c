@@ -3,8 +3,9 @@
  * that waits holds no thread; it looks again when something was written, and
  * after a short while, because the host writes without telling.
  */
-#include "fronts/cuda/stream_private.h"
 #include "device/space.h"
+#include "fronts/cuda/stream_private.h"
+#include "machine/file/value.h"
 
 #include <string.h>
 

@@ -3,6 +3,8 @@
  */
 #include "fronts/cudart/format.h"
 
+#include <stddef.h>
+
 static CUarray handle(cudaArray_const_t array)
 {
 	return (CUarray)(uintptr_t)array;

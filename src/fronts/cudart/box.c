@@ -4,6 +4,8 @@
 #include "fronts/cudart/box.h"
 #include "fronts/cudart/format.h"
 
+#include <stddef.h>
+
 static CUmemorytype type_of(const struct end *end, enum cudaMemcpyKind kind,
 			    bool is_target)
 {

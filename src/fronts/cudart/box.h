@@ -6,6 +6,8 @@
 
 #include "fronts/cudart/copy.h"
 
+#include <stddef.h>
+
 /* One end of a copy: an array, or pitched memory if that is NULL. */
 struct end {
 	cudaArray_const_t array;

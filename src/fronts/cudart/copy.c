@@ -3,6 +3,8 @@
  */
 #include "fronts/cudart/copy.h"
 
+#include <stddef.h>
+
 /*
  * With a direction the driver is told it; without, it sees by the pointers.
  */

@@ -6,6 +6,8 @@
 
 #include "fronts/cudart/runtime.h"
 
+#include <stddef.h>
+
 static inline bool is_direction(enum cudaMemcpyKind kind)
 {
 	return (unsigned)kind <= cudaMemcpyDefault;

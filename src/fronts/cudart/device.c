@@ -4,6 +4,8 @@
  */
 #include "fronts/cudart/context.h"
 
+#include <stddef.h>
+
 /* Flags of cudaSetDeviceFlags that the driver does not know: always so. */
 #define IMPLIED cudaDeviceMapHost
 #define KNOWN   (cudaDeviceMask | cudaDeviceSyncMemops)

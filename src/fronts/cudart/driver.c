@@ -4,6 +4,7 @@
 #include "fronts/cudart/driver.h"
 #include "fronts/common/export_table.h"
 
+#include <stdint.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * elf_note.c - an ELF note that says whose runtime this is, in programs that
  * carry the archive too, stripped or not: `gpukit fake doctor` looks for it.
  */
+
 #include <stdint.h>
 
 #define TYPE 1 /* of the notes named gpukit: a runtime's CUDA major */

@@ -4,6 +4,8 @@
  */
 #include "fronts/cudart/runtime.h"
 
+#include <stddef.h>
+
 #define UNRECOGNIZED "unrecognized error code"
 
 cudaError_t cudart_error(CUresult result)

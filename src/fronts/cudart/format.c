@@ -3,6 +3,8 @@
  */
 #include "fronts/cudart/format.h"
 
+#include <stddef.h>
+
 static const struct format {
 	CUarray_format format;
 	enum cudaChannelFormatKind kind;

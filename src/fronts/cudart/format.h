@@ -6,6 +6,8 @@
 
 #include "fronts/cudart/runtime.h"
 
+#include <stddef.h>
+
 /*
  * Fills Format and NumChannels. cudaErrorInvalidChannelDescriptor for what no
  * array can have.

@@ -3,6 +3,8 @@
  */
 #include "fronts/cudart/function.h"
 
+#include <stddef.h>
+
 static cudaError_t given(const void *func, CUkernel *ret_kernel)
 {
 	CUkernel kernel = (CUkernel)(uintptr_t)func;

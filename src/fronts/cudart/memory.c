@@ -3,6 +3,8 @@
  */
 #include "fronts/cudart/runtime.h"
 
+#include <stddef.h>
+
 /* What nothing is given for 0 bytes: a pointer that may be freed. */
 static cudaError_t nothing(void **ret_pointer)
 {

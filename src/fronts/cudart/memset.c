@@ -3,6 +3,8 @@
  */
 #include "fronts/cudart/runtime.h"
 
+#include <stddef.h>
+
 /*
  * A box of bytes: depth planes of `rows` rows, of which the first `height` are
  * set, `width` bytes of each. One plane is one call of the driver.

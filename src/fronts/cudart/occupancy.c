@@ -3,6 +3,8 @@
  */
 #include "fronts/cudart/function.h"
 
+#include <stddef.h>
+
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize,
     unsigned int flags)

@@ -3,6 +3,8 @@
  */
 #include "fronts/cudart/runtime.h"
 
+#include <stddef.h>
+
 static enum cudaMemoryType type_of(unsigned int type, unsigned int is_managed)
 {
 	if (is_managed)

@@ -10,6 +10,8 @@
 
 #include "fronts/cudart/runtime.h"
 
+#include <stddef.h>
+
 enum entry_kind { ENTRY_KERNEL, ENTRY_VARIABLE, ENTRY_MANAGED };
 
 struct image;

@@ -11,6 +11,7 @@
 #include "abi/cudart_abi.h"
 #include "fronts/cudart/driver.h"
 
+#include <stddef.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,11 @@
  * and after. All boards keep accounts once they are told to; the machine
  * remembers GKF_ACCOUNTS_MAX ended processes, of all its boards together.
  */
-#include "machine/store/account.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/account_state.h"
+#include "machine/file/value.h"
+#include "machine/store/account.h"
+#include "machine/store/clock.h"
 
 #include <stdlib.h>
 

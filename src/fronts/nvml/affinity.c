@@ -1,8 +1,9 @@
 /* affinity.c - see affinity.h. */
 #include "fronts/nvml/affinity.h"
-
 #include "base/fs.h"
 #include "fronts/nvml/front.h"
+#include "machine/file/topology.h"
+#include "machine/store/board.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,12 +8,13 @@
 #ifndef GKF_NVML_AFFINITY_H
 #define GKF_NVML_AFFINITY_H
 
+struct gkf_machine;
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-#include "machine/store/machine.h"
-
+#include <stdbool.h>
 #include <sched.h>
 
 /* The processors near a device; at least one. */

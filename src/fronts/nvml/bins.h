@@ -6,6 +6,8 @@
 #define GKF_NVML_BINS_H
 
 #include "fronts/nvml/front.h"
+#include "machine/file/numbers.h"
+#include "machine/store/clock.h"
 
 /*
  * Two clocks are read to place a bin in wall time, so the stamp of one bin

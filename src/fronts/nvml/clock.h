@@ -7,6 +7,8 @@
 
 #include "fronts/nvml/front.h"
 
+struct gkf_profile;
+
 nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
 		       unsigned *ret_mhz);
 nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,

@@ -3,6 +3,8 @@
  * runs at the clock of its state; graphics clocks are 15 MHz apart.
  */
 #include "fronts/nvml/clock.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,10 @@
  */
 #include "fronts/nvml/clock.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
 
 /* Both ends of a lock; the caller has seen to the rest. */
 static nvmlReturn_t set_both(const struct call *c, const enum gkf_value ids[2],

@@ -5,6 +5,13 @@
  */
 #include "fronts/nvml/conf.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/profile.h"
+#include "machine/file/system_state.h"
+#include "machine/file/value.h"
+#include "machine/store/board.h"
+#include "machine/store/ledger.h"
 
 static bool is_capable(const struct gkf_profile *p)
 {

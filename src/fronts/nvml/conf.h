@@ -5,6 +5,7 @@
 #define GKF_NVML_CONF_H
 
 #include "fronts/nvml/front.h"
+#include "machine/file/system_state.h"
 
 /* What is asked for; off unless all GPUs can. */
 enum gkf_conf_compute conf_mode(const struct call *c);

@@ -4,6 +4,7 @@
  * Lists of done and not done: nm -D libnvidia-ml.so.1, ' T ' and ' W '.
  */
 #include "fronts/nvml/front.h"
+#include "machine/file/numbers.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wshadow"

@@ -4,6 +4,10 @@
  */
 #include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/pci.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/store/board.h"
+#include "machine/store/listed.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -5,6 +5,12 @@
  */
 #include "fronts/nvml/pci.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/store/board.h"
+#include "machine/store/ledger.h"
+#include "machine/store/listed.h"
 
 /* Finds the GPU at the address of a call; its board and index are set. */
 static nvmlReturn_t find(struct call *c, const nvmlPciInfo_t *pci)

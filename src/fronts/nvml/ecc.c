@@ -5,6 +5,12 @@
 #include "fronts/nvml/ecc.h"
 #include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/model/ecc.h"
 
 static unsigned kinds_of(nvmlMemoryErrorType_t type)
 {

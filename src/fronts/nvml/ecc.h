@@ -4,7 +4,6 @@
 #ifndef GKF_NVML_ECC_H
 #define GKF_NVML_ECC_H
 
-#include "machine/model/ecc.h"
 #include "fronts/nvml/front.h"
 
 /*

@@ -3,6 +3,9 @@
  * pages, repairs that wait.
  */
 #include "fronts/nvml/ecc.h"
+#include "machine/file/board.h"
+#include "machine/file/ecc_state.h"
+#include "machine/model/ecc.h"
 
 #include <string.h>
 

@@ -9,6 +9,12 @@
  * of no sessions, as real ones do.
  */
 #include "fronts/nvml/process.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
 
 #define ENGINE_FPS 600
 #define WIDTH      1920

@@ -3,9 +3,21 @@
  * whose addresses are the handles. Each set reads the machine's ring of events
  * from its own place in it; who waits sleeps until the ring grows.
  */
-#include "fronts/nvml/front.h"
 #include "base/clock.h"
+#include "fronts/nvml/front.h"
+#include "machine/file/board.h"
+#include "machine/file/event_state.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
 #include "machine/model/ecc.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/store/clock.h"
+#include "machine/store/event.h"
+#include "machine/trouble/fault.h"
 
 #include <string.h>
 

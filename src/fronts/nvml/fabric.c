@@ -2,9 +2,13 @@
  * fabric.c - how GPUs since Hopper stand with the fabric of their NVSwitches,
  * and how much of their NVLinks they may use.
  */
-#include "machine/model/link.h"
 #include "fronts/nvml/conf.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/system_state.h"
+#include "machine/file/value.h"
+#include "machine/model/link.h"
+#include "machine/store/board.h"
 
 #include <string.h>
 

@@ -3,6 +3,10 @@
  * one sets all.
  */
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
 
 static bool is_fan(const struct call *c, unsigned fan)
 {

@@ -2,9 +2,16 @@
  * fault.c - what broken GPUs, broken machines and rules make of a call. What a
  * fault says stands in fault.def; here it is said.
  */
-#include "fronts/nvml/front.h"
 #include "base/clock.h"
+#include "fronts/nvml/front.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/store/clock.h"
 #include "machine/store/coverage.h"
+#include "machine/store/event.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/fault.h"
+#include "machine/trouble/rule.h"
 #include "machine/trouble/scenario.h"
 
 #include <fcntl.h>
@@ -28,7 +35,7 @@ static const struct {
 	      mended, xid, events, recovery, help)                             \
 	[GKF_FAULT_##                                                          \
 	    id] = {(int)NVML_ERROR_##answer_, (int)NVML_ERROR_##lookup_},
-#include "machine/trouble/fault.def"
+#include "machine/file/fault.def"
 #undef FAULT
 };
 #undef NVML_ERROR_NONE
@@ -43,7 +50,7 @@ static const struct {
 } machine_says[GKF_MACHINE_FAULT_COUNT] = {
 #define MACHINE_FAULT(id, name, when, answer, help)                            \
 	[GKF_MACHINE_FAULT_##id] = {when, NVML_ERROR_##answer},
-#include "machine/trouble/fault.def"
+#include "machine/file/fault.def"
 #undef MACHINE_FAULT
 };
 

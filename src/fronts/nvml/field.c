@@ -3,11 +3,13 @@
  * fields.def; every other id of NVML is NOT_SUPPORTED, entry by entry.
  */
 #include "fronts/nvml/field.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/permission.h"
+#include "machine/file/link_state.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
 #include "machine/model/ecc.h"
 #include "machine/model/link.h"
-#include "fronts/nvml/permission.h"
 
 #include <string.h>
 

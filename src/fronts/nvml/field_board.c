@@ -4,7 +4,13 @@
  */
 #include "fronts/nvml/field.h"
 #include "fronts/nvml/power.h"
-
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/smoothing_state.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
 #include "machine/model/smoothing.h"
 
 #include <string.h>

@@ -2,9 +2,12 @@
  * field_link.c - fields of NVLinks, one by one and all together, and what
  * clears their errors; see field.h.
  */
-#include "machine/model/link.h"
 #include "fronts/nvml/field.h"
 #include "fronts/nvml/link_counter.h"
+#include "machine/file/board.h"
+#include "machine/file/link_state.h"
+#include "machine/file/topology.h"
+#include "machine/model/link.h"
 
 /* NVLink 2 and later put 16 bytes of header before 128 of data; estimated. */
 #define PACKET_BYTES 128

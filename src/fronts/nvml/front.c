@@ -10,7 +10,13 @@
 #include "fronts/nvml/front.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/store/board.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/scenario.h"
 
+#include <pthread.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,11 +11,15 @@
 #define GKF_NVML_FRONT_H
 
 #include "abi/nvml_abi.h"
-#include "machine/trouble/fault.h"
+#include "fronts/common/generations.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
+#include "machine/store/board.h"
 #include "machine/store/listed.h"
-#include "fronts/common/generations.h"
 #include "machine/trouble/scenario.h"
 
 #include <sys/stat.h>

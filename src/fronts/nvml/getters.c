@@ -3,6 +3,8 @@
  * profile, and those that read one string; the numbers stand in getters.def.
  */
 #include "fronts/nvml/front.h"
+#include "machine/file/board.h"
+#include "machine/file/value.h"
 
 #define VALUE_GETTER(symbol, type, id)                                         \
 	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \

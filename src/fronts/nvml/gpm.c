@@ -7,8 +7,18 @@
  * was allocated would. Two threads that use one sample get a mixture, at
  * worst.
  */
-#include "machine/model/link.h"
 #include "fronts/nvml/mig_handle.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/model/link.h"
+#include "machine/model/mig.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
 
 #include <stddef.h>
 #include <string.h>

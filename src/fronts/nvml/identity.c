@@ -3,6 +3,10 @@
  * or of a MIG device.
  */
 #include "fronts/nvml/mig_handle.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/model/mig.h"
+#include "machine/store/listed.h"
 
 #include <stdio.h>
 

@@ -4,6 +4,12 @@
  */
 #include "base/mix.h"
 #include "fronts/nvml/front.h"
+#include "machine/file/board.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
+#include "machine/store/clock.h"
+#include "machine/trouble/fault.h"
 
 static bool is_corrupt(const struct call *c)
 {

@@ -6,8 +6,10 @@
  * memory and process lists; NVML's documentation for PCIe throughput; 3 us,
  * the median of a plain getter, for the rest.
  */
-#include "fronts/nvml/front.h"
 #include "base/clock.h"
+#include "fronts/nvml/front.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
 
 /* Below this, sleeping would be later than it is long: watch the clock. */
 #define SPIN_MAX_NS GK_NS_PER_MS

@@ -2,10 +2,15 @@
  * link.c - the NVLinks of a device: state, version, what they can, errors,
  * traffic counters, what is at the other end.
  */
-#include "machine/model/link.h"
 #include "fronts/nvml/front.h"
 #include "fronts/nvml/pci.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/link_state.h"
+#include "machine/file/topology.h"
+#include "machine/model/link.h"
+#include "machine/model/topology.h"
+#include "machine/store/board.h"
 
 /* Whether the board has this link. */
 static nvmlReturn_t check_link(const struct call *c, unsigned link)

@@ -3,9 +3,12 @@
  * client: what they count, reset, freeze. Links since generation 3 have none;
  * their traffic is told by field values.
  */
-#include "machine/model/link.h"
-#include "fronts/nvml/front.h"
 #include "fronts/nvml/link_counter.h"
+#include "fronts/nvml/front.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/link_state.h"
+#include "machine/model/link.h"
 
 /* Bytes of a packet and of a flit (a cycle); NVLink 2, estimated. */
 #define PACKET_BYTES 128

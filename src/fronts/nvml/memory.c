@@ -2,6 +2,13 @@
  * memory.c - device memory, BAR1.
  */
 #include "fronts/nvml/mig_handle.h"
+#include "machine/file/board.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/model/mig.h"
+#include "machine/model/mig_rules.h"
+#include "machine/store/ledger.h"
 
 #define MIB (1ULL << 20)
 

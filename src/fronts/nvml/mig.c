@@ -2,10 +2,15 @@
  * mig.c - the MIG mode of a GPU, and its MIG devices: finding them, what they
  * are made of.
  */
-#include "fronts/nvml/mig_handle.h"
-
 #include "base/err.h"
+#include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/model/mig.h"
+#include "machine/model/mig_rules.h"
 
 #include <string.h>
 

@@ -1,8 +1,11 @@
 /* mig_compute_instance.c - compute instances: profiles, places, making. */
-#include "fronts/nvml/mig_handle.h"
-
 #include "base/err.h"
+#include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/mig_state.h"
+#include "machine/model/mig.h"
+#include "machine/model/mig_rules.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,10 @@
 /* mig_gpu_instance.c - GPU instances: profiles, places, making, removing. */
 #include "fronts/nvml/mig_handle.h"
-
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/mig_state.h"
+#include "machine/model/mig.h"
+#include "machine/model/mig_rules.h"
 
 #include <stdio.h>
 

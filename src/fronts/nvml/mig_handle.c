@@ -1,7 +1,13 @@
 /* mig_handle.c - see mig_handle.h. */
 #include "fronts/nvml/mig_handle.h"
-
 #include "base/err.h"
+#include "machine/file/board.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/model/mig.h"
+#include "machine/model/mig_rules.h"
+#include "machine/store/board.h"
+#include "machine/store/listed.h"
 
 #include <stdio.h>
 #include <string.h>

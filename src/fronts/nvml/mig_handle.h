@@ -9,8 +9,8 @@
 #ifndef GKF_NVML_MIG_HANDLE_H
 #define GKF_NVML_MIG_HANDLE_H
 
-#include "machine/model/mig.h"
 #include "fronts/nvml/front.h"
+#include "machine/model/mig.h"
 
 /*
  * The handle of an instance of the call's device, the same each time;

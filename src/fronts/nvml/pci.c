@@ -2,7 +2,8 @@
  * pci.c - see pci.h; and what the PCI structs of a device say.
  */
 #include "fronts/nvml/pci.h"
-
+#include "machine/file/board.h"
+#include "machine/store/board.h"
 #include "machine/store/listed.h"
 
 #include <stdio.h>

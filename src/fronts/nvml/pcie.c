@@ -2,6 +2,8 @@
  * pcie.c - traffic on PCIe and the speed of its lanes.
  */
 #include "fronts/nvml/front.h"
+#include "machine/file/board.h"
+#include "machine/file/value.h"
 
 nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device,
 					 nvmlPcieUtilCounter_t counter,

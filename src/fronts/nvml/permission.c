@@ -1,5 +1,9 @@
 /* permission.c - see permission.h. */
 #include "fronts/nvml/permission.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
 
 #include <unistd.h>
 

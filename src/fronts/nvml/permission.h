@@ -6,6 +6,7 @@
 #define GKF_NVML_PERMISSION_H
 
 #include "fronts/nvml/front.h"
+#include "machine/file/value.h"
 
 /*
  * May the caller change what a driver lets root alone change? As the machine

@@ -4,6 +4,12 @@
  */
 #include "base/mix.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/system_state.h"
+#include "machine/file/topology.h"
+#include "machine/file/value.h"
+#include "machine/store/board.h"
 #include "machine/store/text.h"
 
 #include <ctype.h>

@@ -1,9 +1,12 @@
 /*
  * power.c - power and its limits, in milliwatts.
  */
-#include "machine/model/controls.h"
-#include "fronts/nvml/permission.h"
 #include "fronts/nvml/power.h"
+#include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
+#include "machine/model/controls.h"
 
 /* The mean of the last second where the board has one, else that of now. */
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *power)

@@ -5,6 +5,9 @@
 #define GKF_NVML_POWER_H
 
 #include "fronts/nvml/front.h"
+#include "machine/file/profile.h"
+
+struct gkf_profile;
 
 /* The limit asked for, or a lower one that a power profile brings; mW. */
 nvmlReturn_t power_limit_in_force(const struct call *c, uint64_t *ret_mw);

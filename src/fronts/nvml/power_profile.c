@@ -2,8 +2,9 @@
  * power_profile.c - workload power profiles and power smoothing, of Blackwell
  * and newer.
  */
-#include "machine/model/controls.h"
 #include "fronts/nvml/permission.h"
+#include "machine/file/value.h"
+#include "machine/model/controls.h"
 #include "machine/model/smoothing.h"
 
 #include <string.h>

@@ -3,8 +3,11 @@
  * differ in the kind of process and in the size of a record, which the name
  * of the symbol decides (16 bytes without a suffix, 24 with _v2 or _v3).
  */
-#include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/process.h"
+#include "fronts/nvml/mig_handle.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/store/ledger.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,8 @@
 #define GKF_NVML_PROCESS_H
 
 #include "fronts/nvml/front.h"
+#include "machine/file/numbers.h"
+#include "machine/store/ledger.h"
 
 /* Lists up to this long need no heap. */
 #define PROCESS_SHORT_LIST 64

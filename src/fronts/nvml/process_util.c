@@ -5,6 +5,9 @@
  */
 #include "fronts/nvml/bins.h"
 #include "fronts/nvml/process.h"
+#include "machine/file/numbers.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
 
 struct window {
 	uint64_t first, last; /* bins, inclusive */

@@ -2,6 +2,9 @@
  * samples.c - the figures of the last bins, one sample a bin, oldest first.
  */
 #include "fronts/nvml/bins.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
 
 #include <stddef.h>
 

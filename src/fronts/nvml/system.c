@@ -1,8 +1,9 @@
 /*
  * system.c - facts about the whole machine: versions, process names.
  */
-#include "fronts/nvml/front.h"
 #include "base/fs.h"
+#include "fronts/nvml/front.h"
+#include "machine/file/file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,6 +2,9 @@
  * thermal.c - temperatures and their thresholds, in degrees Celsius.
  */
 #include "fronts/nvml/permission.h"
+#include "machine/file/board.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
 
 #include <string.h>
 

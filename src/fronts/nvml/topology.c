@@ -5,6 +5,8 @@
 #include "fronts/nvml/front.h"
 #include "fronts/nvml/two_devices.h"
 #include "machine/model/peer.h"
+#include "machine/model/topology.h"
+#include "machine/store/board.h"
 #include "machine/store/listed.h"
 
 nvmlReturn_t

@@ -2,6 +2,10 @@
  * utilization.c - how busy the engines of a device are.
  */
 #include "fronts/nvml/front.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
 
 /* Figures are of the last whole bin. */
 #define PERIOD_US ((unsigned)(GKF_BIN_NS / 1000))

@@ -11,14 +11,14 @@
 
 enum gkf_fault {
 #define FAULT(id, ...) GKF_FAULT_##id,
-#include "machine/trouble/fault.def"
+#include "machine/file/fault.def"
 #undef FAULT
 	GKF_FAULT_COUNT
 };
 
 enum gkf_machine_fault {
 #define MACHINE_FAULT(id, ...) GKF_MACHINE_FAULT_##id,
-#include "machine/trouble/fault.def"
+#include "machine/file/fault.def"
 #undef MACHINE_FAULT
 	GKF_MACHINE_FAULT_COUNT
 };

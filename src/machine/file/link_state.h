@@ -5,7 +5,7 @@
 #ifndef GKF_LINK_STATE_H
 #define GKF_LINK_STATE_H
 
-#include "machine/model/topology.h"
+#include "machine/file/numbers.h"
 
 #include <stdatomic.h>
 

@@ -7,6 +7,7 @@
 #define GKF_WORK_STATE_H
 
 #include "machine/file/mig_state.h"
+#include "machine/file/profile.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

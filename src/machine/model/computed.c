@@ -1,8 +1,12 @@
 /* computed.c - values that follow from others; see computed.h. */
 #include "machine/model/computed.h"
-
+#include "machine/file/numbers.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
 #include "machine/model/physics.h"
-#include "machine/store/private.h"
+#include "machine/store/ledger.h"
+#include "machine/store/view.h"
 
 #define MIB (1024LL * 1024)
 

@@ -5,7 +5,9 @@
 #ifndef GKF_COMPUTED_H
 #define GKF_COMPUTED_H
 
-#include "machine/model/model.h"
+#include <stdint.h>
+
+struct gkf_machine;
 
 typedef int64_t gkf_compute_fn(struct gkf_machine *m, unsigned device);
 

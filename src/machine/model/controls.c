@@ -1,8 +1,11 @@
 /* controls.c - see controls.h. */
-#include "machine/model/controls.h"
-
 #include "machine/model/computed.h"
-#include "machine/store/private.h"
+#include "machine/model/controls.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+
+#include <stdint.h>
 
 #define P(n) (1U << (n))
 /* Which are for one kind of work only; one of them at a time. */

@@ -5,7 +5,11 @@
 #ifndef GKF_CONTROLS_H
 #define GKF_CONTROLS_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+
+#include <stdint.h>
+
+struct gkf_profile;
 
 /* By the numbers of nvmlPowerProfileType_t. */
 struct gkf_power_profile {

@@ -2,7 +2,7 @@
  * default_profile.c - the machine that a preloaded library makes when nobody
  * made one. Sources: see profiles/a100-sxm4-80gb.yaml, its equal.
  */
-#include "machine/model/profile.h"
+#include "machine/file/profile.h"
 
 const struct gkf_profile gkf_profile_default = {
     .id = "a100-sxm4-80gb",

@@ -1,9 +1,16 @@
 /* demand.c - what the processes of a device want; see demand.h. */
 #include "machine/model/demand.h"
-
-#include "machine/store/busy.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/slot.h"
+#include "machine/file/wave_state.h"
+#include "machine/file/work_state.h"
 #include "machine/model/mig.h"
-#include "machine/store/private.h"
+#include "machine/model/physics.h"
+#include "machine/model/wave.h"
+#include "machine/store/busy.h"
+#include "machine/store/slot.h"
+#include "machine/store/view.h"
 
 #include <string.h>
 

@@ -5,7 +5,12 @@
 #ifndef GKF_CROWD_H
 #define GKF_CROWD_H
 
-#include "machine/model/physics.h"
+#include "machine/file/wave_state.h"
+
+#include <stdbool.h>
+
+struct gkf_drive;
+struct gkf_machine;
 
 #define GKF_CROWD_MAX  48
 #define GKF_CROWD_MIGS 8

@@ -1,14 +1,22 @@
 /* ecc.c - the counts of the book, and what an error leads to; see ecc.h. */
+#include "machine/model/computed.h"
 #include "machine/model/ecc.h"
-
 #include "abi/nvml_abi.h"
 #include "base/err.h"
-#include "machine/model/computed.h"
+#include "base/mix.h"
+#include "machine/file/device.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
 #include "machine/model/ecc_repair.h"
 #include "machine/model/mig.h"
-#include "base/mix.h"
+#include "machine/model/model.h"
+#include "machine/store/event.h"
+#include "machine/store/lock.h"
+#include "machine/store/view.h"
 #include "machine/trouble/fault.h"
-#include "machine/store/private.h"
 
 #include <stdlib.h>
 

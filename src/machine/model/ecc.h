@@ -11,7 +11,12 @@
 #ifndef GKF_ECC_H
 #define GKF_ECC_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/ecc_state.h"
+
+#include <stdbool.h>
+
+struct gkf_machine;
 
 #define GKF_ECC_BIT(place_or_kind) (1U << (place_or_kind))
 #define GKF_ECC_ALL_PLACES         (GKF_ECC_BIT(GKF_ECC_PLACES) - 1)

@@ -6,10 +6,13 @@
  * eight a bank is what NVIDIA's "GPU memory error management" tells of A100.
  */
 #include "machine/model/ecc_repair.h"
-
 #include "base/clock.h"
 #include "base/mix.h"
-#include "machine/store/private.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/profile.h"
+#include "machine/model/ecc.h"
+#include "machine/store/clock.h"
+#include "machine/store/view.h"
 
 #define ROW_SHIFT  12 /* bytes of a row, as an exponent */
 #define ROW_NUMBER ((1ULL << 40) - 1)

@@ -5,7 +5,9 @@
 #ifndef GKF_ECC_REPAIR_H
 #define GKF_ECC_REPAIR_H
 
-#include "machine/model/ecc.h"
+#include "machine/file/ecc_state.h"
+
+struct gkf_machine;
 
 /* An address of DRAM was hit so many times: does it need a repair? */
 void gkf_ecc_repair(struct gkf_machine *m, unsigned device,

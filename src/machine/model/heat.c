@@ -4,8 +4,13 @@
  * power and by the core.
  */
 #include "machine/model/heat.h"
-
+#include "machine/file/numbers.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/model/physics.h"
 #include "machine/model/power.h"
+
+#include <stdbool.h>
 
 /* Inlet air of boards with fans: our estimate. */
 #define AIR_MC 25000

@@ -5,7 +5,11 @@
 #ifndef GKF_HEAT_H
 #define GKF_HEAT_H
 
-#include "machine/model/physics.h"
+#include <stdint.h>
+
+struct gkf_drive;
+struct gkf_profile;
+struct gkf_state;
 
 /*
  * What heat leaves of the SM clock, permille, and the reasons it adds, from

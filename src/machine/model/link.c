@@ -1,10 +1,18 @@
 /* link.c - see link.h. */
-#include "machine/model/link.h"
-
-#include "base/err.h"
 #include "machine/model/computed.h"
+#include "machine/model/link.h"
+#include "base/err.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/link_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
+#include "machine/file/topology.h"
+#include "machine/model/model.h"
+#include "machine/store/above.h"
 #include "machine/store/listed.h"
-#include "machine/store/private.h"
+#include "machine/store/lock.h"
+#include "machine/store/view.h"
 
 #include <string.h>
 

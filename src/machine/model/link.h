@@ -8,8 +8,11 @@
 #ifndef GKF_LINK_H
 #define GKF_LINK_H
 
+#include "base/export.h"
 #include "machine/file/link_state.h"
-#include "machine/store/machine.h"
+#include "machine/file/topology.h"
+
+struct gkf_machine;
 
 /* Links of a board. */
 GKF_API unsigned gkf_links(const struct gkf_machine *m, unsigned device);

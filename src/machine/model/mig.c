@@ -1,11 +1,19 @@
 /* mig.c - making and removing the instances of a split GPU; see mig.h. */
 #include "machine/model/mig.h"
-
 #include "abi/nvml_abi.h"
 #include "base/err.h"
-#include "machine/store/ledger.h"
 #include "base/mix.h"
-#include "machine/store/private.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/slot.h"
+#include "machine/model/mig_rules.h"
+#include "machine/model/wave.h"
+#include "machine/store/clock.h"
+#include "machine/store/event.h"
+#include "machine/store/ledger.h"
+#include "machine/store/lock.h"
+#include "machine/store/slot.h"
+#include "machine/store/view.h"
 
 #include <stdio.h>
 #include <string.h>

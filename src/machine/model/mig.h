@@ -8,8 +8,13 @@
 #ifndef GKF_MIG_H
 #define GKF_MIG_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/device.h"
+#include "machine/file/mig_state.h"
 #include "machine/model/mig_rules.h"
+
+struct gkf_device;
+struct gkf_machine;
 
 /* Anywhere: the driver chooses. */
 #define GKF_MIG_ANYWHERE (-1)

@@ -2,11 +2,16 @@
  * mig_busy.c - how busy each GPU instance was, summed over the bins: what the
  * performance monitor tells of an instance.
  */
-#include "machine/model/mig.h"
-
-#include "machine/store/busy.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/slot.h"
+#include "machine/file/wave_state.h"
 #include "machine/model/demand.h"
-#include "machine/store/private.h"
+#include "machine/model/mig.h"
+#include "machine/model/physics.h"
+#include "machine/model/wave.h"
+#include "machine/store/busy.h"
+#include "machine/store/slot.h"
+#include "machine/store/view.h"
 
 /* What the processes of an instance did in a bin; permille of its engines. */
 static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,

@@ -1,8 +1,9 @@
 /* mig_layout.c - splitting a GPU as a line of text says; see mig.h. */
-#include "machine/model/mig.h"
-
 #include "base/err.h"
-#include "machine/store/private.h"
+#include "machine/file/mig_state.h"
+#include "machine/model/mig.h"
+#include "machine/model/mig_rules.h"
+#include "machine/store/view.h"
 
 #include <string.h>
 

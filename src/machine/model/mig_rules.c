@@ -1,5 +1,7 @@
 /* mig_rules.c - the table of mig_profiles.def and what follows from it. */
 #include "machine/model/mig_rules.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/profile.h"
 
 #include <stdio.h>
 #include <string.h>

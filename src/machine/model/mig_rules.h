@@ -6,11 +6,13 @@
 #ifndef GKF_MIG_RULES_H
 #define GKF_MIG_RULES_H
 
-#include "machine/file/mig_state.h"
-#include "machine/model/profile.h"
+#include "base/export.h"
 
+#include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+struct gkf_profile;
 
 #ifndef GKF_API
 #define GKF_API __attribute__((visibility("default")))

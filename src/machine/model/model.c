@@ -1,12 +1,19 @@
 /* model.c - the values of a device; its state over time: state.c. */
 #include "machine/model/model.h"
-
 #include "base/err.h"
-#include "machine/store/account.h"
+#include "machine/file/device.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
 #include "machine/model/computed.h"
+#include "machine/model/forced.h"
 #include "machine/model/model_events.h"
 #include "machine/model/physics.h"
-#include "machine/store/private.h"
+#include "machine/store/above.h"
+#include "machine/store/account.h"
+#include "machine/store/lock.h"
+#include "machine/store/view.h"
 
 /* What nobody can have set is not believed. */
 int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
@@ -67,7 +74,7 @@ static const struct {
 	int64_t need_min;
 } sources[GKF_V_COUNT] = {
 #define VALUE(id, name, min, max, unit, help, ...) [GKF_V_##id] = {__VA_ARGS__},
-#include "machine/model/values.def"
+#include "machine/file/values.def"
 #undef VALUE
 };
 #undef ALWAYS

@@ -9,7 +9,16 @@
 #ifndef GKF_MODEL_H
 #define GKF_MODEL_H
 
-#include "machine/store/ledger.h"
+#include "base/export.h"
+#include "machine/file/value.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gkf_machine;
+struct gkf_past;
+struct gkf_state;
+struct gkf_wave;
 
 struct gkf_value_info {
 	const char *name, *unit, *help;

@@ -1,8 +1,15 @@
 /* model_events.c - changes of a device told as events; see model_events.h. */
 #include "machine/model/model_events.h"
-
 #include "abi/nvml_abi.h"
-#include "machine/store/private.h"
+#include "machine/file/event_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+#include "machine/model/physics.h"
+#include "machine/store/event.h"
+
+#include <stddef.h>
 
 /* Values whose change is an event, and the words of the state behind them. */
 static const struct {

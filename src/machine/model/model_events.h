@@ -6,7 +6,14 @@
 #ifndef GKF_NOTICE_H
 #define GKF_NOTICE_H
 
-#include "machine/model/physics.h"
+#include "machine/file/value.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gkf_drive;
+struct gkf_machine;
+struct gkf_state;
 
 /* A bin has passed: tells what the model has changed. */
 void gkf_notice_step(struct gkf_machine *m, unsigned device,

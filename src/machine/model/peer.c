@@ -1,9 +1,16 @@
 /* peer.c - which GPUs are peers; see peer.h. */
 #include "machine/model/peer.h"
-
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
 #include "machine/model/link.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
+#include "machine/model/topology.h"
+#include "machine/store/board.h"
+#include "machine/store/machine.h"
 
 #include <string.h>
 

@@ -5,7 +5,11 @@
 #ifndef GKF_PEER_H
 #define GKF_PEER_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+
+#include <stdbool.h>
+
+struct gkf_machine;
 
 enum gkf_peer {
 	GKF_PEER_OK,

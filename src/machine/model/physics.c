@@ -1,10 +1,16 @@
 /* physics.c - the model of one bin; see physics.h and docs/MACHINE.md. */
 #include "machine/model/physics.h"
-
+#include "machine/file/numbers.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/file/work_state.h"
 #include "machine/model/controls.h"
 #include "machine/model/heat.h"
 #include "machine/model/power.h"
+#include "machine/model/wave.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Bins after which a board with idle contexts goes to rest, if it ever does. */

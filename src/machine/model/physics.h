@@ -6,7 +6,14 @@
 #ifndef GKF_PHYSICS_H
 #define GKF_PHYSICS_H
 
-#include "machine/store/machine.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/file/work_state.h"
+
+#include <stdbool.h>
+
+struct gkf_state;
 
 /* Bits of nvmlClocksEventReasons that the model gives. */
 enum gkf_reason {

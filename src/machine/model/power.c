@@ -4,6 +4,9 @@
  * derives them.
  */
 #include "machine/model/power.h"
+#include "machine/file/profile.h"
+
+#include <stdint.h>
 
 /* Shares of the range between rest and all at work, permille. */
 enum {

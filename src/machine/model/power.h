@@ -5,7 +5,9 @@
 #ifndef GKF_POWER_H
 #define GKF_POWER_H
 
-#include "machine/model/profile.h"
+#include <stdint.h>
+
+struct gkf_profile;
 
 /* How much of a board works during a bin, permille. */
 struct gkf_load {

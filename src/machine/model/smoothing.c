@@ -1,9 +1,13 @@
 /* smoothing.c - see smoothing.h. */
 #include "machine/model/smoothing.h"
-
 #include "base/err.h"
-#include "machine/store/private.h"
-#include "machine/model/wave.h"
+#include "machine/file/numbers.h"
+#include "machine/file/smoothing_state.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+#include "machine/store/above.h"
+#include "machine/store/lock.h"
+#include "machine/store/view.h"
 
 /* Of NVML's numbers, those that the model follows. */
 enum { SMOOTHING_FLOOR = 0, SMOOTHING_HYSTERESIS = 3 };

@@ -6,7 +6,12 @@
 #ifndef GKF_SMOOTHING_H
 #define GKF_SMOOTHING_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gkf_machine;
 
 /* The value of a parameter, that of the factory if nobody has set it. */
 GKF_API int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,

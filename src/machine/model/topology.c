@@ -1,8 +1,11 @@
 /* topology.c - see topology.h. */
 #include "machine/model/topology.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/topology.h"
 
-#include "machine/store/machine.h"
-
+#include <stdbool.h>
 #include <string.h>
 
 _Static_assert(GKF_SEATS_MAX >= GKF_DEVICES_MAX, "a seat for every device");

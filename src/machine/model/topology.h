@@ -17,43 +17,11 @@
 #ifndef GKF_TOPOLOGY_H
 #define GKF_TOPOLOGY_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/export.h"
+#include "machine/file/topology.h"
 
-#define GKF_LINKS_MAX 36 /* NVML_NVLINK_MAX_LINKS */
-#define GKF_SEATS_MAX 64 /* GKF_DEVICES_MAX */
-
-enum gkf_layout {
-	GKF_LAYOUT_AUTO,
-	GKF_LAYOUT_HGX,
-	GKF_LAYOUT_PCIE,
-	GKF_LAYOUT_NVL,
-	GKF_LAYOUT_MESH,
-	GKF_LAYOUT_COUNT,
-};
-
-enum gkf_end { GKF_END_NOTHING, GKF_END_GPU, GKF_END_SWITCH };
-
-/* What a link leads to: a device and its link, or a switch and its port. */
-struct gkf_link_end {
-	uint8_t kind; /* enum gkf_end */
-	uint8_t device;
-	uint16_t link;
-};
-
-/* Where a GPU sits; equal numbers are the same thing. */
-struct gkf_seat {
-	uint8_t pci_switch, host_bridge, node;
-	uint8_t bridges; /* between GPUs of its switch; 1, or more */
-	uint8_t fabric;  /* whose NVSwitches it is on, from 1; 0: none */
-	uint8_t module;  /* position on its baseboard, from 1 */
-};
-
-struct gkf_topology {
-	unsigned count, nodes;
-	struct gkf_seat seat[GKF_SEATS_MAX];
-	struct gkf_link_end link[GKF_SEATS_MAX][GKF_LINKS_MAX];
-};
+struct gkf_board;
+struct gkf_profile;
 
 /* How far apart two GPUs are; numbered as nvmlGpuTopologyLevel_t. */
 enum gkf_distance {
@@ -65,21 +33,17 @@ enum gkf_distance {
 	GKF_SAME_MACHINE = 50,
 };
 
-struct gkf_board;
-struct gkf_profile;
-
 /* Of count boards, at most GKF_SEATS_MAX; only their profiles are read. */
 void gkf_topology_make(const struct gkf_board *boards, unsigned count,
 		       enum gkf_layout layout, struct gkf_topology *ret);
 
 /* Both must be below the count. */
-__attribute__((visibility("default"))) enum gkf_distance
-gkf_topology_distance(const struct gkf_topology *t, unsigned a, unsigned b);
+GKF_API enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
+						unsigned a, unsigned b);
 
 /* The layout of that name, "auto" and so on; -1: none. And back. */
-__attribute__((visibility("default"))) int gkf_layout_find(const char *name);
-__attribute__((visibility("default"))) const char *
-gkf_layout_name(enum gkf_layout layout);
+GKF_API int gkf_layout_find(const char *name);
+GKF_API const char *gkf_layout_name(enum gkf_layout layout);
 
 /*
  * Of an NVSwitch: its PCI address (function 0 of device 0) and ids, device id
@@ -88,7 +52,7 @@ gkf_layout_name(enum gkf_layout layout);
 struct gkf_nvswitch {
 	uint32_t domain, bus, pci_device_id;
 };
-__attribute__((visibility("default"))) struct gkf_nvswitch
+GKF_API struct gkf_nvswitch
 gkf_topology_nvswitch(const struct gkf_topology *t,
 		      const struct gkf_profile *profile, unsigned device,
 		      unsigned nvswitch);

@@ -1,7 +1,8 @@
 /* wave.c - the shapes of load: integers only, the same on every machine. */
 #include "machine/model/wave.h"
-
 #include "base/mix.h"
+#include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
 
 #define WARM_UP_BINS (3 * GKF_BINS_PER_S) /* first batches load data */
 #define DIP_DIVISOR  10 /* a tenth of a period: validation, checkpoint */

@@ -1,8 +1,19 @@
 /* account.c - see account.h. */
 #include "machine/store/account.h"
-
+#include "machine/file/account_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/slot.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
 #include "machine/model/demand.h"
-#include "machine/store/private.h"
+#include "machine/model/model.h"
+#include "machine/model/physics.h"
+#include "machine/model/wave.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/lock.h"
+#include "machine/store/slot.h"
+#include "machine/store/view.h"
 
 static bool is_on(const struct gkf_machine *m, unsigned device)
 {

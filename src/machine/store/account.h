@@ -6,7 +6,12 @@
 #ifndef GKF_ACCOUNT_H
 #define GKF_ACCOUNT_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/account_state.h"
+
+#include <stdbool.h>
+
+struct gkf_machine;
 
 struct gkf_account {
 	int32_t pid;

@@ -1,13 +1,23 @@
 /* books.c - the books of device memory; see books.h. */
 #include "machine/store/books.h"
-
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "machine/store/account.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/slot.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/file/work_state.h"
 #include "machine/model/mig.h"
-#include "machine/store/private.h"
+#include "machine/store/account.h"
+#include "machine/store/identity.h"
+#include "machine/store/ledger.h"
+#include "machine/store/slot.h"
+#include "machine/store/view.h"
 
+#include <pthread.h>
 #include <errno.h>
 
 #define PATIENCE_NS GK_NS_PER_S

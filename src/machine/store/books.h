@@ -10,7 +10,12 @@
 #ifndef GKF_CHARGE_H
 #define GKF_CHARGE_H
 
-#include "machine/store/ledger.h"
+#include "base/export.h"
+
+#include <stdint.h>
+
+struct gkf_machine;
+struct gkf_slot;
 
 /*
  * Puts this process, which runs CUDA, on a device: as gkf_attach() with type

@@ -1,9 +1,14 @@
 /* busy.c - see busy.h. */
 #include "machine/store/busy.h"
-
-#include "machine/store/private.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/work_state.h"
+#include "machine/store/above.h"
+#include "machine/store/clock.h"
+#include "machine/store/identity.h"
+#include "machine/store/lock.h"
 #include "machine/store/turn.h"
-#include "machine/model/wave.h"
+#include "machine/store/view.h"
 
 /* A word of busy time: the bin above, nanoseconds in it below. */
 #define NS_BITS 28

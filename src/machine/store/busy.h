@@ -14,7 +14,10 @@
 #ifndef GKF_BUSY_H
 #define GKF_BUSY_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/work_state.h"
+
+struct gkf_machine;
 
 /*
  * The first kernel of this process starts on the slot's device; no kernel of

@@ -4,10 +4,12 @@
  * whoever writes it.
  */
 #include "machine/store/coverage.h"
-
-#include "base/str.h"
 #include "base/mix.h"
-#include "machine/store/private.h"
+#include "base/str.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/profile.h"
+#include "machine/file/work_state.h"
+#include "machine/store/view.h"
 
 #include <fcntl.h>
 #include <string.h>

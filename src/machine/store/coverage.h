@@ -5,7 +5,16 @@
 #ifndef GKF_COUNT_H
 #define GKF_COUNT_H
 
-#include "machine/trouble/fault.h"
+#include "base/export.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/profile.h"
+#include "machine/file/work_state.h"
+
+#include <stdbool.h>
+
+struct gkf_file;
+struct gkf_machine;
 
 enum gkf_named {
 	GKF_NAMED_RUNTIME, /* a function of libcudart */
@@ -48,5 +57,22 @@ GKF_API bool gkf_named_read(struct gkf_machine *m, unsigned index,
 #define GKF_REFUSED_CUDA  4096u
 #define GKF_REFUSED_NAMED 8192u
 #define GKF_REFUSED_END   (GKF_REFUSED_NAMED + GKF_NAMES_MAX)
+
+/* Counts a refusal of a function to a program. */
+GKF_API void gkf_refusal_count(struct gkf_machine *m, unsigned function,
+			       const char *caller);
+
+struct gkf_refused {
+	char caller[GKF_CALLER_MAX];
+	unsigned function;
+	uint64_t count;
+};
+
+/* The refusals at place index, below GKF_REFUSALS_MAX; false: none. */
+GKF_API bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
+			      struct gkf_refused *ret_refused);
+
+/* Counts from 0 again. */
+GKF_API void gkf_refusals_forget(struct gkf_machine *m);
 
 #endif

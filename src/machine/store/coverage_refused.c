@@ -3,9 +3,11 @@
  * that grows only; no lock: an entry is taken by its key, and what is written
  * into it afterwards is the same whoever writes it.
  */
-#include "machine/store/coverage.h"
 #include "base/mix.h"
-#include "machine/store/private.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/work_state.h"
+#include "machine/store/coverage.h"
+#include "machine/store/view.h"
 
 #include <string.h>
 

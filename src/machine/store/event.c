@@ -1,8 +1,9 @@
 /* event.c - the ring of events and sleeping on it; see event.h. */
 #include "machine/store/event.h"
-
 #include "base/clock.h"
-#include "machine/store/private.h"
+#include "machine/file/event_state.h"
+#include "machine/store/clock.h"
+#include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
 
 #include <limits.h>

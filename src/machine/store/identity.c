@@ -1,6 +1,8 @@
 /* identity.c - who a process is, and whether it still lives. */
+#include "machine/store/identity.h"
 #include "base/pidstat.h"
-#include "machine/store/private.h"
+#include "machine/file/slot.h"
+#include "machine/store/view.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,14 +1,24 @@
 /* ledger.c - slots: who is on which device, with how many bytes. */
 #include "machine/store/ledger.h"
-
 #include "base/err.h"
-#include "machine/store/account.h"
-#include "machine/store/busy.h"
-#include "machine/store/books.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/slot.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
 #include "machine/model/mig.h"
+#include "machine/model/model.h"
+#include "machine/store/above.h"
+#include "machine/store/account.h"
+#include "machine/store/books.h"
+#include "machine/store/busy.h"
+#include "machine/store/clock.h"
+#include "machine/store/identity.h"
 #include "machine/store/listed.h"
-#include "machine/store/private.h"
+#include "machine/store/lock.h"
+#include "machine/store/slot.h"
 #include "machine/store/turn.h"
+#include "machine/store/view.h"
 
 #include <string.h>
 

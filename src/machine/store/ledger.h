@@ -9,7 +9,12 @@
 #ifndef GKF_LEDGER_H
 #define GKF_LEDGER_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/wave_state.h"
+
+#include <stdbool.h>
+
+struct gkf_machine;
 
 /* One row of a process list, copied out. */
 struct gkf_process {
@@ -90,5 +95,9 @@ GKF_API int gkf_processes_in(struct gkf_machine *m, unsigned device,
 
 /* Removes dead owners now (force) or if it is time. Returns how many. */
 GKF_API unsigned gkf_reap(struct gkf_machine *m, bool force);
+
+/* Bytes that GPU instances hold without any process: one, all of a device. */
+uint64_t gkf_instance_holds(unsigned slices);
+uint64_t gkf_instances_hold(struct gkf_machine *m, unsigned device);
 
 #endif

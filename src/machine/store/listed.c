@@ -1,7 +1,6 @@
 /* listed.c - see listed.h. */
 #include "machine/store/listed.h"
-
-#include "machine/store/private.h"
+#include "machine/store/view.h"
 
 unsigned gkf_listed_before(const struct gkf_machine *m, unsigned device)
 {

@@ -6,7 +6,15 @@
 #ifndef GKF_PRESENCE_H
 #define GKF_PRESENCE_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/file.h"
+#include "machine/file/value.h"
+
+#include <stdbool.h>
+#include <stdatomic.h>
+
+struct gkf_file;
+struct gkf_machine;
 
 static inline bool gkf_is_set(const struct gkf_file *file, unsigned device,
 			      enum gkf_value flag)

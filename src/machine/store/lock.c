@@ -1,8 +1,10 @@
 /* lock.c - the writers' lock: robust, so that the dead never hold it. */
+#include "machine/store/lock.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "machine/store/private.h"
+#include "machine/file/file.h"
+#include "machine/store/view.h"
 
 #include <errno.h>
 #include <sys/syscall.h>

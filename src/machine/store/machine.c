@@ -1,7 +1,18 @@
 /* machine.c - finding and mapping the machine file. */
+#include "machine/store/machine.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "machine/store/private.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/scenario_state.h"
+#include "machine/file/topology.h"
+#include "machine/model/topology.h"
+#include "machine/store/board.h"
+#include "machine/store/identity.h"
+#include "machine/store/lock.h"
+#include "machine/store/machine_new.h"
+#include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
 
 #include <errno.h>

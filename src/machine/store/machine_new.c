@@ -2,14 +2,25 @@
  * machine_new.c - a machine in the making: what its file holds at first, and
  * how it appears whole or not at all.
  */
+#include "machine/store/machine_new.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fs.h"
-#include "base/str.h"
-#include "machine/model/mig.h"
 #include "base/mix.h"
+#include "base/str.h"
+#include "machine/file/clock_state.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/scenario_state.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/model/mig_rules.h"
 #include "machine/model/physics.h"
-#include "machine/store/private.h"
+#include "machine/store/identity.h"
+#include "machine/store/lock.h"
+#include "machine/store/machine.h"
+#include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
 
 #include <errno.h>

@@ -1,8 +1,16 @@
 /* reap.c - removes the slots of dead owners. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/slot.h"
+#include "machine/store/above.h"
 #include "machine/store/busy.h"
-#include "machine/store/private.h"
+#include "machine/store/identity.h"
+#include "machine/store/ledger.h"
+#include "machine/store/lock.h"
+#include "machine/store/slot.h"
+#include "machine/store/view.h"
 
 /*
  * Looking costs some microseconds a process: at most 5 % of anybody's time,

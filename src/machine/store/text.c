@@ -1,7 +1,8 @@
 /* text.c - see text.h. */
 #include "machine/store/text.h"
-
 #include "base/err.h"
+#include "machine/file/system_state.h"
+#include "machine/store/lock.h"
 
 #include <string.h>
 

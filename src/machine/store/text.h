@@ -4,7 +4,10 @@
 #ifndef GKF_TEXT_H
 #define GKF_TEXT_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/system_state.h"
+
+struct gkf_machine;
 
 /* Writes the text and a NUL; "" at first. */
 GKF_API void gkf_text_read(const struct gkf_text *text,

@@ -1,11 +1,16 @@
 /* turn.c - see turn.h. */
 #include "machine/store/turn.h"
-
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/pidstat.h"
-#include "machine/model/mig.h"
-#include "machine/store/private.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/slot.h"
+#include "machine/file/work_state.h"
+#include "machine/store/clock.h"
+#include "machine/store/identity.h"
+#include "machine/store/slot.h"
+#include "machine/store/view.h"
 
 #include <limits.h>
 #include <linux/futex.h>

@@ -13,9 +13,13 @@
 #ifndef GKF_TURN_H
 #define GKF_TURN_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdatomic.h>
+
+struct gkf_machine;
 
 /* How long a process may go on while others wait. */
 #define GKF_TURN_SLICE_NS 2000000ULL

@@ -1,14 +1,26 @@
 /* fault.c - breaking and mending a made-up GPU; see fault.h. */
 #include "machine/trouble/fault.h"
-
 #include "abi/nvml_abi.h"
 #include "base/err.h"
+#include "machine/file/device.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/link_state.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
 #include "machine/model/ecc.h"
 #include "machine/model/link.h"
 #include "machine/model/mig.h"
+#include "machine/model/model.h"
 #include "machine/model/model_events.h"
 #include "machine/model/physics.h"
-#include "machine/store/private.h"
+#include "machine/store/above.h"
+#include "machine/store/clock.h"
+#include "machine/store/event.h"
+#include "machine/store/lock.h"
+#include "machine/store/view.h"
 
 #define EVERY_FAULT (GKF_FAULT_BIT(GKF_FAULT_COUNT) - 1)
 

@@ -5,7 +5,12 @@
 #ifndef GKF_FAULT_H
 #define GKF_FAULT_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/fault_state.h"
+
+#include <stdbool.h>
+
+struct gkf_machine;
 
 enum gkf_fault_argument {
 	GKF_ARGUMENT_NOTHING,
@@ -105,57 +110,5 @@ GKF_API int gkf_machine_fault_set(struct gkf_machine *m,
 				  enum gkf_machine_fault fault, bool on);
 GKF_API bool gkf_machine_fault_active(struct gkf_machine *m,
 				      enum gkf_machine_fault fault);
-
-/* What is asked of a rule; see struct gkf_rule. */
-struct gkf_rule_spec {
-	uint64_t gpus;
-	unsigned function;
-	int answer;
-	uint64_t after, times, seed;
-	unsigned per_million;
-};
-
-/* Takes the place of a rule for the same function and GPUs. */
-GKF_API int gkf_rule_add(struct gkf_machine *m,
-			 const struct gkf_rule_spec *spec);
-
-/*
- * Takes these GPUs out of the rules of a function (-1: of all); a rule that is
- * about no GPU any more is gone.
- */
-GKF_API int gkf_rules_drop(struct gkf_machine *m, int function, uint64_t gpus);
-
-/* The rule at place index, below GKF_RULES_MAX; false: there is none. */
-GKF_API bool gkf_rule_read(struct gkf_machine *m, unsigned index,
-			   struct gkf_rule_spec *ret_spec, uint64_t *ret_calls,
-			   uint64_t *ret_failed);
-
-/*
- * Whether this call fails: counts it with every rule that it meets.
- * device: of the call, or -1. ret_answer: of the first rule that says so.
- */
-GKF_API bool gkf_rule_applies(struct gkf_machine *m, unsigned function,
-			      int device, int *ret_answer);
-
-/* What a rule says to such a call now; nothing is counted. */
-GKF_API bool gkf_rule_holds(struct gkf_machine *m, unsigned function,
-			    int device, int *ret_answer);
-
-/* Counts a refusal of a function to a program; more of it: count.h. */
-GKF_API void gkf_refusal_count(struct gkf_machine *m, unsigned function,
-			       const char *caller);
-
-struct gkf_refused {
-	char caller[GKF_CALLER_MAX];
-	unsigned function;
-	uint64_t count;
-};
-
-/* The refusals at place index, below GKF_REFUSALS_MAX; false: none. */
-GKF_API bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
-			      struct gkf_refused *ret_refused);
-
-/* Counts from 0 again. */
-GKF_API void gkf_refusals_forget(struct gkf_machine *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* fault_table.c - what can be wrong, by fault.def and abi/xid.def; look-ups. */
-#include "machine/trouble/fault.h"
-
 #include "abi/nvml_abi.h"
+#include "machine/file/fault_state.h"
+#include "machine/trouble/fault.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ const struct gkf_fault_info gkf_faults[GKF_FAULT_COUNT] = {
 	    .events = (events_),                                               \
 	    .recovery = NVML_GPU_RECOVERY_ACTION_##recovery_,                  \
 	},
-#include "machine/trouble/fault.def"
+#include "machine/file/fault.def"
 #undef FAULT
 };
 #undef BY_RESET
@@ -32,7 +32,7 @@ const struct gkf_machine_fault_info
     gkf_machine_faults[GKF_MACHINE_FAULT_COUNT] = {
 #define MACHINE_FAULT(id, name_, when, answer, help_)                          \
 	[GKF_MACHINE_FAULT_##id] = {.name = name_, .help = help_},
-#include "machine/trouble/fault.def"
+#include "machine/file/fault.def"
 #undef MACHINE_FAULT
 };
 

@@ -1,8 +1,11 @@
 /* fault_text.c - faults as people write them; see fault_text.h. */
 #include "machine/trouble/fault_text.h"
-
 #include "base/err.h"
 #include "base/str.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/trouble/fault.h"
 
 #include <stdio.h>
 #include <string.h>

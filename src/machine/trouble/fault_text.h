@@ -6,7 +6,12 @@
 #ifndef GKF_FAULT_TEXT_H
 #define GKF_FAULT_TEXT_H
 
-#include "machine/trouble/fault.h"
+#include "machine/file/fault_state.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gkf_machine;
 
 #define GKF_FAULT_TEXT_MAX 256
 

@@ -6,7 +6,9 @@
 #ifndef GKF_RESET_H
 #define GKF_RESET_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+
+struct gkf_machine;
 
 /*
  * Resets a device. GK_ERR_RANGE for one that is not there. Whether processes

@@ -1,8 +1,14 @@
 /* rule.c - rules by which single functions fail; see fault.h. */
+#include "machine/trouble/rule.h"
 #include "base/err.h"
-#include "machine/trouble/fault.h"
 #include "base/mix.h"
-#include "machine/store/private.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/numbers.h"
+#include "machine/store/event.h"
+#include "machine/store/lock.h"
+#include "machine/store/view.h"
+
+#include <stddef.h>
 
 #define MILLION 1000000
 

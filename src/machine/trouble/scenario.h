@@ -9,7 +9,15 @@
 #ifndef GKF_SCENARIO_H
 #define GKF_SCENARIO_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+#include "machine/file/file.h"
+#include "machine/file/scenario_state.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gkf_machine;
+struct gkf_file;
 
 /* What the file of a new machine gets; the caller keeps it all. */
 struct gkf_scenario_table {

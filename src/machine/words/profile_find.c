@@ -1,9 +1,9 @@
 /*
  * profile_find.c - finds profiles by id, alias or path and follows `inherits`.
  */
-#include "machine/words/profile_yaml.h"
-
 #include "base/err.h"
+#include "machine/file/profile.h"
+#include "machine/words/profile_yaml.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -1,8 +1,7 @@
 /* profile_schema.c - the table of keys; see profile_yaml.h for the format. */
 #include "machine/words/profile_schema.h"
-
 #include "base/str.h"
-#include "machine/model/profile.h"
+#include "machine/file/profile.h"
 #include "yaml/yaml.h"
 
 #include <stdio.h>

@@ -3,9 +3,10 @@
  * Knows nothing of where profiles lie; see profile_find.c.
  */
 #include "machine/words/profile_yaml.h"
-
 #include "base/err.h"
+#include "machine/file/profile.h"
 #include "machine/words/profile_schema.h"
+#include "machine/words/scenario_build.h"
 #include "yaml/yaml.h"
 
 #include <stdio.h>

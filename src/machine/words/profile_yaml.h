@@ -14,9 +14,10 @@
 #define GKF_PROFILE_YAML_H
 
 #include "base/str.h"
-#include "machine/model/profile.h"
 
 #include <stddef.h>
+
+struct gkf_profile;
 
 /* Room for every message below. */
 #define GKF_PROFILE_MESSAGE_MAX 4096

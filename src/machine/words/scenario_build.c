@@ -3,10 +3,16 @@
  * a step for each value, the whole is rehearsed on a machine of its own.
  */
 #include "machine/words/scenario_build.h"
-
 #include "base/err.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/scenario_state.h"
+#include "machine/file/value.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/scenario.h"
+#include "machine/words/scenario_yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,12 @@
 #ifndef GKF_SCENARIO_BUILD_H
 #define GKF_SCENARIO_BUILD_H
 
+#include "machine/file/scenario_state.h"
+#include "machine/file/value.h"
 #include "machine/words/scenario_yaml.h"
 #include "yaml/yaml.h"
+
+struct gkf_load_spec;
 
 /* What a value was last given by the scenario: a ramp that may go on. */
 struct gkf_track {

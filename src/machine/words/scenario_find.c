@@ -1,7 +1,6 @@
 /* scenario_find.c - finds scenarios by name or path; see scenario_yaml.h. */
-#include "machine/words/scenario_yaml.h"
-
 #include "base/err.h"
+#include "machine/words/scenario_yaml.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,9 +1,12 @@
 /* scenario_keys.c - keys of a scenario file; see scenario_keys.h. */
 #include "machine/words/scenario_keys.h"
-
 #include "base/err.h"
-#include "machine/trouble/fault.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
 #include "machine/model/model.h"
+#include "machine/trouble/fault.h"
+#include "machine/words/scenario_build.h"
 
 #include <string.h>
 

@@ -6,7 +6,13 @@
 #define GKF_SCENARIO_KEYS_H
 
 #include "base/clock.h"
-#include "machine/words/scenario_build.h"
+#include "machine/file/scenario_state.h"
+#include "yaml/yaml.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gkf_build;
 
 /* The longest time that a file may name. */
 #define GKF_DURATION_MAX_NS (366 * 86400 * GK_NS_PER_S)

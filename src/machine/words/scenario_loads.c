@@ -2,9 +2,15 @@
  * scenario_loads.c - the loads of a scenario while it is compiled: which
  * processes run when, and what they hold.
  */
-#include "machine/words/scenario_build.h"
-
 #include "base/mix.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/profile.h"
+#include "machine/file/scenario_state.h"
+#include "machine/file/wave_state.h"
+#include "machine/model/wave.h"
+#include "machine/words/scenario_build.h"
+#include "machine/words/scenario_yaml.h"
+#include "machine/words/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

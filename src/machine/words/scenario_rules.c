@@ -1,9 +1,11 @@
 /* scenario_rules.c - functions that fail from a step of a scenario on. */
-#include "machine/words/scenario_keys.h"
-
 #include "abi/nvml_abi.h"
 #include "base/err.h"
-#include "machine/trouble/fault.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/scenario_state.h"
+#include "machine/words/scenario_build.h"
+#include "machine/words/scenario_keys.h"
+#include "machine/words/scenario_yaml.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,12 +2,18 @@
  * scenario_trouble.c - steps of a scenario file by which something fails, and
  * is mended.
  */
-#include "machine/words/scenario_keys.h"
-
 #include "base/err.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/scenario_state.h"
+#include "machine/file/value.h"
 #include "machine/model/ecc.h"
-#include "machine/trouble/fault_text.h"
 #include "machine/model/model.h"
+#include "machine/trouble/fault.h"
+#include "machine/trouble/fault_text.h"
+#include "machine/words/scenario_build.h"
+#include "machine/words/scenario_keys.h"
 
 #include <string.h>
 

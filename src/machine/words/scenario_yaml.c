@@ -3,9 +3,14 @@
  * scenario_steps.c.
  */
 #include "machine/words/scenario_yaml.h"
-
 #include "base/err.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/topology.h"
+#include "machine/model/topology.h"
+#include "machine/words/scenario_build.h"
 #include "machine/words/scenario_keys.h"
+#include "machine/words/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,12 @@
 #define GKF_SCENARIO_YAML_H
 
 #include "base/str.h"
+#include "machine/file/scenario_state.h"
+#include "machine/file/topology.h"
+#include "machine/file/wave_state.h"
 #include "machine/trouble/scenario.h"
-#include "machine/words/spec.h"
+
+struct gkf_profile;
 
 #define GKF_SCENARIO_LOADS_MAX 1024 /* processes */
 #define GKF_LOAD_NAME_MAX      32

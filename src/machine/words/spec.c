@@ -1,9 +1,12 @@
 /* spec.c - GPUs and loads as people write them; see spec.h. */
 #include "machine/words/spec.h"
-
 #include "base/err.h"
 #include "base/str.h"
-#include "machine/model/mig_rules.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/wave_state.h"
+#include "machine/words/profile_yaml.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,7 +9,8 @@
 #ifndef GKF_SPEC_H
 #define GKF_SPEC_H
 
-#include "machine/store/machine.h"
+#include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
 #include "machine/words/profile_yaml.h"
 
 #define GKF_SPEC_MESSAGE_MAX GKF_PROFILE_MESSAGE_MAX

@@ -1,8 +1,8 @@
 /* value_text.c - numbers with units as people write them; see spec.h. */
-#include "machine/words/spec.h"
-
 #include "base/err.h"
 #include "base/str.h"
+#include "machine/file/clock_state.h"
+#include "machine/words/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

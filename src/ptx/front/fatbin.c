@@ -1,7 +1,9 @@
 /* fatbin.c - fat binaries: their images, unpacked. */
-#include "base/err.h"
 #include "ptx/front/fatbin.h"
+#include "base/err.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <elf.h>
 #include <limits.h>
 #include <lz4.h>

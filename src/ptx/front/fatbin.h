@@ -8,7 +8,10 @@
 #ifndef GKF_PTX_FATBIN_H
 #define GKF_PTX_FATBIN_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
+
+#include <stdint.h>
+#include <stddef.h>
 
 #define GKF_WRAPPER_MAGIC 0x466243b1U
 #define GKF_FATBIN_MAGIC  0xba55ed50U

@@ -8,7 +8,7 @@
 #ifndef GKF_PTX_MODULE_H
 #define GKF_PTX_MODULE_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
 #include "ptx/front/arena.h"
 
 #include <stdbool.h>

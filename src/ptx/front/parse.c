@@ -1,6 +1,6 @@
 /* parse.c - PTX modules: directives of the module, functions' heads. */
-#include "base/err.h"
 #include "ptx/front/parse.h"
+#include "base/err.h"
 
 #include <stdio.h>
 #include <stdlib.h>

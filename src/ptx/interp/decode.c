@@ -1,6 +1,6 @@
 /* decode.c - kernels out of functions: every instruction by its form. */
-#include "base/err.h"
 #include "ptx/interp/decode.h"
+#include "base/err.h"
 #include "ptx/interp/special.h"
 
 #include <stdlib.h>

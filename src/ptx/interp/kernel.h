@@ -8,7 +8,7 @@
 #ifndef GKF_PTX_KERNEL_H
 #define GKF_PTX_KERNEL_H
 
-#include "machine/store/machine.h"
+#include "base/export.h"
 #include "ptx/front/module.h"
 
 #include <stdatomic.h>

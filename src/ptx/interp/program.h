@@ -9,8 +9,8 @@
 #ifndef GKF_PTX_PROGRAM_H
 #define GKF_PTX_PROGRAM_H
 
-#include "ptx/interp/kernel.h"
 #include "ptx/front/match.h"
+#include "ptx/interp/kernel.h"
 
 #define GKF_LANES     32
 #define GKF_ALL_LANES UINT32_MAX

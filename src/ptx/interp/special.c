@@ -1,6 +1,6 @@
 /* special.c - %tid, %ctaid, %clock and the like. */
-#include "base/clock.h"
 #include "ptx/interp/special.h"
+#include "base/clock.h"
 #include "ptx/interp/lanes.h"
 #include "ptx/interp/op.h"
 

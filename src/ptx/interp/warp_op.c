@@ -3,8 +3,8 @@
  * reductions. All lanes that are wanted have come before it is done; each
  * brings a value, and sees those of all that came.
  */
-#include "ptx/interp/lanes.h"
 #include "ptx/interp/warp_op.h"
+#include "ptx/interp/lanes.h"
 
 static uint32_t word(struct gkf_warp *w, uint32_t place, unsigned lane)
 {

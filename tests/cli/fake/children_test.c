@@ -1,7 +1,6 @@
 /* How a launcher's children are told to end, and that none stays a zombie. */
-#include "unit.h"
-
 #include "cli/fake/fake.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,6 @@
 /* args.c - reads the parameters of CUDA; see args.h. */
-#include "fronts/cuda/args.h"
-
 #include "abi/cuda_abi.h"
+#include "fronts/cuda/args.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -7,9 +7,8 @@
  * GPUKIT_CALLS is how many (a tenth where a sanitizer looks on), GPUKIT_SEED
  * where the dice begin.
  */
-#include "fronts/cuda/cuda_test.h"
-
 #include "base/clock.h"
+#include "fronts/cuda/cuda_test.h"
 #include "fronts/cuda/dice.h"
 
 #include <pthread.h>

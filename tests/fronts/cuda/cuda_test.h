@@ -6,10 +6,10 @@
 #ifndef TESTS_FAKE_CUDA_FRONT_H
 #define TESTS_FAKE_CUDA_FRONT_H
 
-#include "machine/fixture.h"
-
 #include "abi/cuda_abi.h"
 #include "base/str.h"
+#include "machine/file/file.h"
+#include "machine/fixture.h"
 
 #include <dlfcn.h>
 

@@ -4,10 +4,9 @@
  * What a real driver would crash on is not thrown: a host pointer always leads
  * to a whole buffer, and no count reaches past it.
  */
-#include "fronts/cuda/dice.h"
-
 #include "abi/cuda_abi.h"
 #include "base/mix.h"
+#include "fronts/cuda/dice.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

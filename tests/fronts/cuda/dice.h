@@ -8,6 +8,9 @@
 #include "abi/cuda_abi.h"
 #include "fronts/cuda/args.h"
 
+#include <stddef.h>
+#include <stdatomic.h>
+
 #define DICE_BUFFER  65536 /* bytes */
 #define DICE_BUFFERS (4 * ARGS_MAX)
 #define DICE_FEW     24 /* DICE_FEW^3 bytes fit into a buffer twice */

@@ -6,10 +6,10 @@
  * written does its job at least once.
  */
 #include "fronts/cuda/cuda_test.h"
-
-#include "machine/store/coverage.h"
 #include "fronts/cuda/right.h"
+#include "machine/file/file.h"
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define HUNG_S 20

@@ -1,8 +1,9 @@
 /* exit_test.c - processes that end amid the work of their streams. */
-#include "fronts/cuda/stream_fixture.h"
-
 #include "base/pidstat.h"
-#include "machine/store/busy.h"
+#include "fronts/cuda/stream_fixture.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/store/ledger.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -3,9 +3,10 @@
  * threads were doing.
  */
 #include "fronts/cuda/alone.h"
-
+#include "machine/file/numbers.h"
 #include "machine/store/ledger.h"
 
+#include <stdatomic.h>
 #include <pthread.h>
 #include <sys/mman.h>
 

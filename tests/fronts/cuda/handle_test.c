@@ -1,8 +1,7 @@
 /* handle_test.c - handles: alive, dead, of another kind, or none at all.
  */
-#include "machine/fixture.h"
-
 #include "fronts/cuda/handle.h"
+#include "machine/fixture.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,9 @@
 /* init_test.c - cuInit: on which machines, by many threads, how fast. */
-#include "fronts/cuda/alone.h"
-
 #include "base/clock.h"
+#include "fronts/cuda/alone.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/trouble/fault.h"
 
 #include <pthread.h>
 

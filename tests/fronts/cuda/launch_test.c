@@ -1,7 +1,6 @@
 /* Kernels as programs start them: modules, libraries, launches, their ends. */
-#include "fronts/cuda/alone.h"
-
 #include "base/clock.h"
+#include "fronts/cuda/alone.h"
 
 #include <limits.h>
 #include <stdio.h>

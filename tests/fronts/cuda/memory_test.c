@@ -1,7 +1,6 @@
 /* Device memory of the driver API: taking, freeing, who sees it. */
-#include "fronts/cuda/memory_fixture.h"
-
 #include "abi/nvml_abi.h"
+#include "fronts/cuda/memory_fixture.h"
 #include "machine/store/ledger.h"
 
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* right.c - right arguments for CUDA; see right.h. */
 #include "fronts/cuda/cuda_test.h"
-
 #include "fronts/cuda/right.h"
 
 #include <sys/mman.h>

@@ -5,9 +5,8 @@
 #ifndef TESTS_FAKE_CUDA_STREAM_H
 #define TESTS_FAKE_CUDA_STREAM_H
 
-#include "fronts/cuda/cuda_test.h"
-
 #include "base/clock.h"
+#include "fronts/cuda/cuda_test.h"
 
 #include <errno.h>
 #include <pthread.h>

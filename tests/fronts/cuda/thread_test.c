@@ -3,9 +3,10 @@
  * at once: each thread's stack is its own.
  */
 #include "fronts/cuda/alone.h"
-
+#include "machine/file/numbers.h"
 #include "machine/store/ledger.h"
 
+#include <stdatomic.h>
 #include <pthread.h>
 
 #define THREADS 8

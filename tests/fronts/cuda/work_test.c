@@ -2,10 +2,11 @@
  * CUDA programs as others see them: what they hold, how busy they are, what
  * they copy, through NVML in another process; and when they are killed.
  */
+#include "base/clock.h"
 #include "fronts/cuda/cuda_test.h"
 #include "fronts/nvml/nvml_test.h"
-
-#include "base/clock.h"
+#include "machine/store/books.h"
+#include "machine/store/ledger.h"
 
 /* What a program does until it is killed. */
 enum task { REST, LONG, SHORT, COPY };

@@ -5,10 +5,9 @@
 #ifndef TESTS_CUDART_TEST_H
 #define TESTS_CUDART_TEST_H
 
-#include "unit.h"
-
 #include "abi/cudart_abi.h"
 #include "fronts/cudart/scripted.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

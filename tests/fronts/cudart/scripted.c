@@ -4,6 +4,7 @@
  */
 #include "fronts/cudart/scripted_own.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

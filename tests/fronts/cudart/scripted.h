@@ -8,6 +8,7 @@
 
 #include "abi/cuda_abi.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #define SCRIPTED_DEVICES 3

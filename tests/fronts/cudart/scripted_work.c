@@ -1,8 +1,8 @@
 /*
  * scripted_work.c - the functions of the scripted driver that have results.
  */
-#include "fronts/cudart/scripted_own.h"
 #include "fronts/common/export_table.h"
+#include "fronts/cudart/scripted_own.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,10 +2,16 @@
  * account_test.c - accounting: processes are kept beyond their end,
  * however they end.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/account_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
 #include "machine/store/account.h"
+#include "machine/store/books.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
 
 static const struct gkf_wave steady = {
     .kind = GKF_WAVE_TRAIN,

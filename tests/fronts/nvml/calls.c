@@ -1,9 +1,8 @@
 /* calls.c - dice for the arguments of NVML; see calls.h. */
-#include "fronts/nvml/calls.h"
-
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
 #include "base/mix.h"
+#include "fronts/nvml/calls.h"
 #include "fronts/nvml/params.h"
 
 #include <dlfcn.h>

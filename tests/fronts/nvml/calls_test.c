@@ -11,12 +11,19 @@
 /* The driver that has every function. */
 #define FRONT_DRIVER "610.57.04"
 #define FRONT        FAKE_DIR "/610/libnvidia-ml.so.1"
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
-#include "machine/trouble/fault.h"
 #include "base/mix.h"
 #include "fronts/nvml/calls.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/store/clock.h"
+#include "machine/trouble/fault.h"
 #include "machine/words/profile_yaml.h"
 
 #include <pthread.h>

@@ -3,6 +3,12 @@
  * clocks, limits and modes do not take.
  */
 #include "fronts/nvml/nvml_test.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+
+#include <stdatomic.h>
 
 static void permit(struct fixture *fx, enum gkf_permission who)
 {

@@ -2,9 +2,17 @@
  * device_test.c - what the functions of one device answer: from its
  * profile, from its values, and when it is lost.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/board.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/trouble/fault.h"
 
 #define GUARD 0xa5
 

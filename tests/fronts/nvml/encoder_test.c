@@ -2,9 +2,13 @@
  * encoder_test.c - encoder sessions: the protocol of the list, what a
  * load does to frames, boards without an encoder.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/wave_state.h"
+#include "machine/store/clock.h"
+#include "machine/store/machine.h"
 
 #define GUARD 0xa5
 

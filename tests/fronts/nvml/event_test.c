@@ -2,10 +2,19 @@
  * event_test.c - event sets: their handles, sleeping and waking, what is
  * told of a GPU that changes or breaks, and the driver that lets go of one.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/event_state.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/profile.h"
+#include "machine/file/scenario_state.h"
+#include "machine/file/value.h"
 #include "machine/model/ecc.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/fault.h"
 #include "machine/trouble/reset.h"
 #include "machine/trouble/scenario.h"
 

@@ -3,9 +3,15 @@
  * is about a GPU is called for each fault. Rules that make single functions
  * fail, calls that hang, machines that cannot be initialised.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/board.h"
+#include "machine/file/device.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/store/board.h"
+#include "machine/trouble/fault.h"
+#include "machine/trouble/rule.h"
 
 #include <pthread.h>
 #include <sys/resource.h>

@@ -4,10 +4,11 @@
  * The writers' lock is left alone: while it is held, glibc keeps pointers of
  * the holder in it.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
 #include "base/mix.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
 
 #include <sys/mman.h>
 

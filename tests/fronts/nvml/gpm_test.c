@@ -2,10 +2,16 @@
  * gpm_test.c - performance monitoring: metrics are of the interval
  * between two samples, whatever it is; garbage for a sample is refused.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
+#include "machine/file/wave_state.h"
 #include "machine/model/mig.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
+#include "machine/store/machine.h"
 
 static const struct gkf_wave steady = {
     .kind = GKF_WAVE_TRAIN,

@@ -3,10 +3,11 @@
  * latency added to one function. Lower bounds, and the order of magnitude
  * where the model is off.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
 
 #include <pthread.h>
 

@@ -3,7 +3,9 @@
  * handles that are none.
  */
 #include "fronts/nvml/nvml_test.h"
+#include "machine/file/file.h"
 
+#include <stdatomic.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

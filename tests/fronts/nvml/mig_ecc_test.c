@@ -1,6 +1,8 @@
 /* Memory errors of split GPUs, and what else is not told of them. */
 #include "fronts/nvml/nvml_test.h"
-
+#include "machine/file/ecc_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
 #include "machine/model/ecc.h"
 #include "machine/model/mig.h"
 

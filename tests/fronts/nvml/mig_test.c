@@ -1,8 +1,14 @@
 /* Split GPUs through NVML: handles and lives, memory, processes, refusals. */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/err.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 #include "machine/model/mig.h"
+#include "machine/store/books.h"
+#include "machine/store/ledger.h"
+
+#include <pthread.h>
 
 #define MIB (1024ULL * 1024)
 

@@ -5,10 +5,10 @@
 #ifndef TESTS_FAKE_NVML_FRONT_H
 #define TESTS_FAKE_NVML_FRONT_H
 
-#include "machine/fixture.h"
-
 #include "abi/nvml_abi.h"
 #include "base/str.h"
+#include "machine/file/file.h"
+#include "machine/fixture.h"
 
 #include <dlfcn.h>
 #include <signal.h>

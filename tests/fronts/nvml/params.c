@@ -1,7 +1,6 @@
 /* params.c - reads the parameters of NVML; see params.h. */
-#include "fronts/nvml/params.h"
-
 #include "abi/nvml_abi.h"
+#include "fronts/nvml/params.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

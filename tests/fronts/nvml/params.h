@@ -7,6 +7,7 @@
 
 #include "fronts/nvml/calls.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 

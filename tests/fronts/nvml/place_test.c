@@ -3,6 +3,14 @@
  * other says too, on machines of every layout and size; and what is refused.
  */
 #include "fronts/nvml/nvml_test.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/topology.h"
+#include "machine/file/value.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/store/machine.h"
 
 #define GPUS_MAX 16
 

@@ -2,9 +2,11 @@
  * process_test.c - process lists and process utilisation: the two-call
  * protocol, the size of a record, nothing written outside.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
+#include "machine/store/ledger.h"
 
 #define GUARD 0xa5
 

@@ -6,6 +6,7 @@
 #define FRONT_DRIVER "610.57.04"
 #define FRONT        FAKE_DIR "/610/libnvidia-ml.so.1"
 #include "fronts/nvml/nvml_test.h"
+#include "machine/file/file.h"
 
 #include <fcntl.h>
 

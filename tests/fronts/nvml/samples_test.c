@@ -2,9 +2,13 @@
  * samples_test.c - samples of the last bins: which are new, how many
  * there is room for, what is remembered.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
 
 #define BIN_NS (GK_NS_PER_S / 6)
 

@@ -2,10 +2,13 @@
  * What real work of one process looks like through NVML in another: memory to
  * the byte, utilisation, traffic; and nothing is left when it is killed.
  */
-#include "fronts/nvml/nvml_test.h"
-
 #include "base/clock.h"
+#include "fronts/nvml/nvml_test.h"
+#include "machine/file/numbers.h"
+#include "machine/file/work_state.h"
+#include "machine/store/books.h"
 #include "machine/store/busy.h"
+#include "machine/store/ledger.h"
 #include "machine/store/turn.h"
 
 #define HELD (3 * GIB + 12345)

@@ -3,10 +3,18 @@
  * anybody looks: a machine that is looked at in each bin, and its twin that
  * is looked at once, are the same.
  */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
-#include "machine/model/physics.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 
 #define HOUR_BINS (3600 * GKF_BINS_PER_S)
 

@@ -2,11 +2,18 @@
  * demand_test.c - what many processes, and those in MIG instances, want of a
  * device.
  */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/state.h"
+#include "machine/file/wave_state.h"
+#include "machine/fixture.h"
 #include "machine/model/demand.h"
 #include "machine/model/mig.h"
+#include "machine/model/model.h"
+#include "machine/model/physics.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
 
 static struct fixture fx;
 static struct gkf_crowd crowd;

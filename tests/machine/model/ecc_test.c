@@ -2,13 +2,19 @@
  * ecc_test.c - the book of memory errors: sums that agree, rows and pages,
  * what a reset does, garbage in the file.
  */
-#include "machine/fixture.h"
-
 #include "base/err.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/file.h"
+#include "machine/file/profile.h"
+#include "machine/file/smoothing_state.h"
+#include "machine/file/value.h"
+#include "machine/fixture.h"
 #include "machine/model/controls.h"
 #include "machine/model/ecc.h"
-#include "machine/trouble/reset.h"
+#include "machine/model/model.h"
 #include "machine/model/smoothing.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/reset.h"
 
 #define ALL_KINDS (GKF_ECC_BIT(GKF_ECC_KINDS) - 1)
 

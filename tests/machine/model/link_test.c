@@ -2,12 +2,22 @@
  * link_test.c - NVLinks that change: both ends say the same, traffic is shared
  * and never lost or counted twice, garbage in the file leads nobody astray.
  */
-#include "machine/fixture.h"
-
 #include "base/err.h"
-#include "machine/trouble/fault.h"
-#include "machine/model/link.h"
 #include "base/mix.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/link_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
+#include "machine/file/topology.h"
+#include "machine/file/value.h"
+#include "machine/fixture.h"
+#include "machine/model/link.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/fault.h"
 #include "machine/words/profile_yaml.h"
 
 #define PROFILES TEST_DATA "/../../profiles"

@@ -2,12 +2,18 @@
  * A process is killed at every store of every change of a split GPU; what is
  * left must be what was before or what was to come, and everything works.
  */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/fixture.h"
 #include "machine/model/mig.h"
-#include "machine/store/private.h"
+#include "machine/store/books.h"
+#include "machine/store/clock.h"
+#include "machine/store/event.h"
+#include "machine/store/ledger.h"
+#include "machine/store/lock.h"
 
 #include <signal.h>
 #include <sys/ptrace.h>

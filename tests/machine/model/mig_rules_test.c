@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "machine/file/mig_state.h"
+#include "machine/file/profile.h"
 #include "machine/model/mig_rules.h"
 
 #include <string.h>

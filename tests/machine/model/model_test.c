@@ -1,8 +1,18 @@
 /* The values of a made-up GPU: waves, physics, set values, sharing. */
-#include "machine/fixture.h"
-
 #include "base/err.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
 #include "machine/model/physics.h"
+#include "machine/model/wave.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 
 static struct fixture fx;
 

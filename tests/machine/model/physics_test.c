@@ -3,11 +3,20 @@
  * tests/data/captures/physics.csv are met within a tenth. Each comparison is
  * printed.
  */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/mix.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
 #include "machine/model/physics.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 #include "machine/words/profile_yaml.h"
 
 #define DATA     TEST_DATA "/captures"

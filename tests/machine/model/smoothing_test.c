@@ -1,10 +1,18 @@
 /* smoothing_test.c - power smoothing: presets, and the floor that they keep. */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/err.h"
-#include "machine/trouble/reset.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/smoothing_state.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
 #include "machine/model/smoothing.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/reset.h"
 
 enum { FLOOR, RAMP_UP, RAMP_DOWN, HYSTERESIS };
 

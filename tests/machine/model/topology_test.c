@@ -2,8 +2,12 @@
  * topology_test.c - the wiring of machines of every shipped profile, layout
  * and size: what one end says the other end says too.
  */
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/topology.h"
 #include "machine/fixture.h"
-
+#include "machine/model/topology.h"
 #include "machine/words/profile_yaml.h"
 
 #define PROFILES TEST_DATA "/../../profiles"

@@ -1,10 +1,18 @@
 /* Device memory of real processes: exact, cheap, whole whoever is killed. */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/fixture.h"
 #include "machine/model/mig.h"
-#include "machine/store/private.h"
+#include "machine/model/model.h"
+#include "machine/store/books.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>

@@ -3,15 +3,27 @@
  * the device and of the process. The clock stands and is stepped, so that
  * every figure is exact; what runs by itself is in work_test.c.
  */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
-#include "machine/store/account.h"
-#include "machine/store/busy.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/slot.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/file/work_state.h"
+#include "machine/fixture.h"
 #include "machine/model/demand.h"
 #include "machine/model/mig.h"
+#include "machine/model/model.h"
 #include "machine/model/physics.h"
-#include "machine/store/private.h"
+#include "machine/store/account.h"
+#include "machine/store/books.h"
+#include "machine/store/busy.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/slot.h"
 #include "machine/store/turn.h"
 
 static struct fixture fx;

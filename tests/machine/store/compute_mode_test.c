@@ -1,7 +1,10 @@
 /* compute_mode_test.c - whom the compute mode of a device keeps out. */
-#include "machine/fixture.h"
-
 #include "base/err.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
+#include "machine/store/ledger.h"
 
 static int setup(void **state)
 {

@@ -2,11 +2,22 @@
  * A process is killed at every store of every ledger operation, and at random
  * moments; the machine must be whole each time.
  */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/err.h"
-#include "machine/store/private.h"
+#include "machine/file/device.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/slot.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
+#include "machine/store/above.h"
+#include "machine/store/books.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/lock.h"
+#include "machine/store/slot.h"
 #include "machine/stores.h"
 
 #include <errno.h>

@@ -1,10 +1,15 @@
 /* Who holds what: attach, alloc, free, detach, capacity, death of owners. */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/err.h"
-#include "machine/store/private.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
+#include "machine/fixture.h"
+#include "machine/model/wave.h"
+#include "machine/store/books.h"
+#include "machine/store/ledger.h"
 
+#include <stdatomic.h>
 #include <signal.h>
 #include <sys/mman.h>
 

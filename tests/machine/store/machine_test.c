@@ -1,8 +1,16 @@
 /* Making, finding and refusing machine files. */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
+#include "machine/store/board.h"
+#include "machine/store/clock.h"
+#include "machine/store/lock.h"
+#include "machine/store/machine.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,11 +1,17 @@
 /* Whose kernels run: one process at a time, whoever dies, stops or stays. */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/err.h"
-#include "machine/store/busy.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/state.h"
+#include "machine/fixture.h"
 #include "machine/model/mig.h"
-#include "machine/store/private.h"
+#include "machine/model/model.h"
+#include "machine/store/books.h"
+#include "machine/store/busy.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
 #include "machine/store/turn.h"
 
 #include <pthread.h>

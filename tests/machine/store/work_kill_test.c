@@ -3,14 +3,20 @@
  * copies, turns. (Taking memory: ledger_kill_test.c.) Each time nobody stays
  * busy, nobody keeps the device, and everything works.
  */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/file/work_state.h"
+#include "machine/fixture.h"
+#include "machine/model/model.h"
+#include "machine/store/books.h"
 #include "machine/store/busy.h"
-#include "machine/store/private.h"
-#include "machine/stores.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
 #include "machine/store/turn.h"
+#include "machine/stores.h"
 
 enum operation { BEGIN, END, MOVED, TAKE, SHARE, GIVE, PASS, OPERATIONS };
 

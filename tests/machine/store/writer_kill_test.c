@@ -3,16 +3,27 @@
  * beside its ledger and its MIG devices: what is left must be what was before
  * or what was to come, and everything works.
  */
-#include "machine/fixture.h"
-
 #include "base/clock.h"
+#include "machine/file/clock_state.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/event_state.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/link_state.h"
+#include "machine/file/state.h"
+#include "machine/file/system_state.h"
+#include "machine/fixture.h"
 #include "machine/model/ecc.h"
-#include "machine/store/event.h"
 #include "machine/model/link.h"
-#include "machine/store/private.h"
+#include "machine/model/model.h"
 #include "machine/model/smoothing.h"
-#include "machine/stores.h"
+#include "machine/store/clock.h"
+#include "machine/store/event.h"
+#include "machine/store/lock.h"
 #include "machine/store/text.h"
+#include "machine/stores.h"
+#include "machine/trouble/fault.h"
+#include "machine/trouble/rule.h"
 
 enum operation {
 	AGE,

@@ -2,14 +2,25 @@
  * fault_test.c - faults of the core, without NVML: what can be typed, what a
  * board can have, what mends, and that no killed writer breaks the machine.
  */
-#include "machine/fixture.h"
-
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/ecc_state.h"
+#include "machine/file/event_state.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/fixture.h"
 #include "machine/model/ecc.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
+#include "machine/store/coverage.h"
+#include "machine/store/event.h"
+#include "machine/trouble/fault.h"
 #include "machine/trouble/fault_text.h"
 #include "machine/trouble/reset.h"
+#include "machine/trouble/rule.h"
 
 #include <pthread.h>
 

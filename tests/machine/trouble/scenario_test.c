@@ -1,10 +1,23 @@
 /* Steps of a scenario in a machine file: when they come, and vandals. */
-#include "machine/fixture.h"
-
 #include "base/err.h"
-#include "machine/store/event.h"
-#include "machine/trouble/fault.h"
+#include "machine/file/event_state.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
+#include "machine/file/scenario_state.h"
+#include "machine/file/state.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
+#include "machine/fixture.h"
 #include "machine/model/mig.h"
+#include "machine/model/model.h"
+#include "machine/store/clock.h"
+#include "machine/store/event.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
+#include "machine/trouble/fault.h"
 #include "machine/trouble/scenario.h"
 
 #define S GKF_BINS_PER_S

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "machine/file/profile.h"
 #include "machine/words/profile_yaml.h"
 
 #include <stdio.h>

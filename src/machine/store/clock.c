@@ -1,7 +1,13 @@
-/* time.c - machine time; see machine.h. */
+/* clock.c - machine time: read, stopped, sped up, stepped. */
+#include "machine/store/clock.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "machine/store/private.h"
+#include "machine/file/clock_state.h"
+#include "machine/file/numbers.h"
+#include "machine/store/above.h"
+#include "machine/store/event.h"
+#include "machine/store/lock.h"
+#include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
 
 #define REAL_SPEED 1000

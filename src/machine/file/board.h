@@ -1,0 +1,17 @@
+/* board.h - a GPU's board: which model, which one of them, where it sits. */
+#ifndef GKF_FILE_BOARD_H
+#define GKF_FILE_BOARD_H
+
+#include "machine/file/profile.h"
+
+/* What never changes of a device. */
+struct gkf_board {
+	struct gkf_profile profile;
+	char uuid[48];   /* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
+	char serial[32]; /* empty on consumer boards */
+	uint32_t pci_domain, pci_bus, pci_device;
+	uint32_t minor;
+	uint64_t reserved;
+};
+
+#endif

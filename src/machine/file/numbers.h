@@ -1,0 +1,45 @@
+/*
+ * numbers.h - limits and small numbers that all of the machine file shares.
+ */
+#ifndef GKF_NUMBERS_H
+#define GKF_NUMBERS_H
+
+#include <stdint.h>
+
+#define GKF_DEVICES_MAX   64
+#define GKF_SLOTS_MAX     8192
+#define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, with room */
+#define GKF_LINKS_MAX     36  /* NVML_NVLINK_MAX_LINKS */
+
+/* Machine time is cut into bins: the driver's shortest sample period. */
+#define GKF_BINS_PER_S 6
+#define GKF_BIN_NS     (1000000000ULL / GKF_BINS_PER_S)
+
+/* A value that is not set by anybody and follows the model. */
+#define GKF_UNSET INT64_MIN
+
+/* Nobody can add more to the time of a call. */
+#define GKF_EXTRA_MAX_NS 3600000000000ULL
+
+/* A process that is not in a MIG instance. */
+#define GKF_NO_INSTANCE UINT32_MAX
+
+enum gkf_latency { GKF_LATENCY_NONE, GKF_LATENCY_REAL };
+
+/* Who may change the machine through NVML what root alone may change. */
+enum gkf_permission {
+	GKF_PERMIT_ROOT, /* effective user id 0 */
+	GKF_PERMIT_ALL,
+	GKF_PERMIT_NONE,
+};
+
+enum gkf_process_type {
+	GKF_COMPUTE = 1,
+	GKF_GRAPHICS = 2,
+	GKF_MPS = 4,
+};
+
+/* Values of "compute-mode" that keep processes out, as NVML numbers them. */
+enum gkf_compute_mode { GKF_PROHIBITED = 2, GKF_EXCLUSIVE = 3 };
+
+#endif

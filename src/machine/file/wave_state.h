@@ -1,0 +1,33 @@
+/* wave_state.h - how busy a process keeps its device, as a slot says it. */
+#ifndef GKF_WAVE_STATE_H
+#define GKF_WAVE_STATE_H
+
+#include <stdint.h>
+
+enum gkf_wave_kind {
+	GKF_WAVE_NONE,   /* holds memory, never busy */
+	GKF_WAVE_IDLE,   /* as NONE: an attached but waiting process */
+	GKF_WAVE_TRAIN,  /* steps near util, a dip to a fifth each period */
+	GKF_WAVE_INFER,  /* bursts around util that swell with the period */
+	GKF_WAVE_STEADY, /* util in every bin: what a recording says */
+	GKF_WAVE_REAL,   /* what its process really does: see busy.h */
+	GKF_WAVE_KINDS,
+};
+
+struct gkf_wave {
+	uint32_t kind;
+	uint32_t util_permille;    /* mean while working */
+	uint32_t mem_permille;     /* memory-interface share of busy time */
+	uint32_t encoder_permille; /* video engines, of all time */
+	uint32_t decoder_permille;
+	uint32_t jpeg_permille;
+	uint32_t ofa_permille; /* optical flow */
+	uint32_t seed;
+	uint32_t load; /* of a scenario: its number, from 1; 0: none */
+	uint32_t reserved;
+	uint64_t period_ns;
+	uint64_t start_bin; /* bin in which the process attached */
+	uint64_t stop_bin;  /* it is gone from here on; 0: stays */
+};
+
+#endif

@@ -1,0 +1,47 @@
+/* identity.h - who a process is to the others, and whether it still lives. */
+#ifndef GKF_IDENTITY_H
+#define GKF_IDENTITY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gkf_machine;
+struct gkf_slot;
+
+/* Who a process is to the others; 0 where /proc does not tell. */
+struct gkf_identity {
+	int32_t pid;
+	uint64_t pid_ns, start;
+	uint64_t stack; /* another one after exec; 0: not known */
+};
+
+/* What this process knows of itself; gone in a forked child. */
+struct gkf_own {
+	_Atomic uint32_t ready;
+	_Atomic int32_t pid;
+	_Atomic uint64_t pid_ns, start, stack;
+};
+
+/* The identity of the calling process; right again after a fork. */
+struct gkf_identity gkf_self(const struct gkf_machine *m);
+
+/* A page that a fork empties, or NULL where the kernel has none such. */
+struct gkf_own *gkf_own_new(void);
+void gkf_own_free(struct gkf_own *own);
+
+/* Is the slot in use, and by this process? Cheap. */
+bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot);
+
+/* The pid namespace of this process; 0 when /proc does not tell. */
+uint64_t gkf_own_namespace(const struct gkf_machine *m);
+
+/*
+ * Whether an owner is alive: a zombie is not, nor a process that has taken
+ * over the pid, nor one that runs another program since. Owners of another pid
+ * namespace than own_ns count as alive.
+ */
+bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
+	       const struct gkf_identity *owner);
+
+#endif

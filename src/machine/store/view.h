@@ -1,0 +1,65 @@
+/*
+ * view.h - an open machine as this process sees it: the mapping, and copies of
+ * what never changes. For src/machine alone.
+ */
+#ifndef GKF_VIEW_H
+#define GKF_VIEW_H
+
+#include "machine/file/board.h"
+#include "machine/file/device.h"
+#include "machine/file/file.h"
+#include "machine/file/topology.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct gkf_device;
+struct gkf_file;
+struct gkf_own; /* identity.h */
+
+struct gkf_machine {
+	struct gkf_file *file;
+	struct gkf_own *own; /* NULL: to be looked up each time */
+	int proc;            /* /proc, opened once; -1 without */
+	int lock_kind; /* what glibc notes of a lock such as the writers' */
+	unsigned device_count;
+	unsigned steps, texts; /* of its scenario; see scenario_state.h */
+	size_t size;           /* of the mapping */
+	bool scratch;
+	/* A thread that applies a step, and the step's time + 1 or 0. */
+	_Atomic pid_t applier;
+	_Atomic uint64_t applied_ns;
+	struct gkf_topology topology;
+	struct gkf_board boards[]; /* device_count of them */
+};
+
+/*
+ * While a thread applies a step of the scenario it holds the writers' lock,
+ * and the clock shows it the time of the step. pid_t: of gettid(), so that
+ * no thread of a forked child is taken for it.
+ */
+bool gkf_is_applier(const struct gkf_machine *m);
+static inline bool gkf_applying(const struct gkf_machine *m)
+{
+	return __builtin_expect(atomic_load_explicit(&m->applied_ns,
+						     memory_order_acquire) != 0,
+				0) &&
+	       gkf_is_applier(m);
+}
+void gkf_apply_at(struct gkf_machine *m, uint64_t machine_ns);
+void gkf_apply_end(struct gkf_machine *m);
+
+/* The bin that the state of a device is to be computed for next. */
+static inline uint64_t gkf_state_bin(const struct gkf_machine *m,
+				     unsigned device)
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	uint64_t seq =
+	    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
+
+	return __atomic_load_n(&dev->state[seq % 2].bin, __ATOMIC_RELAXED);
+}
+
+#endif
