@@ -242,7 +242,7 @@ static void open_all(void)
 	CUcontext ctx;
 
 	must(gkf_machine_open(NULL, &machine), "machine");
-	must(gkf_charge_attach(machine, 0, GKF_NO_INSTANCE, &ask.slot), "slot");
+	must(gkf_books_attach(machine, 0, GKF_NO_INSTANCE, &ask.slot), "slot");
 	ask.machine = machine;
 	must(gkf_queue_new(&ask, &queue), "queue");
 	front = dlopen(FAKE_DIR "/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -159,7 +159,7 @@ static void add_process(struct gkf_machine *m)
 	if (!children[children_count]) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (gkf_attach(m, 0, GKF_COMPUTE, &none, &slot) ||
-		    gkf_charge(m, slot, 1 << 20) ||
+		    gkf_books_charge(m, slot, 1 << 20) ||
 		    write(ready[1], "y", 1) != 1)
 			_exit(1);
 		for (;;)

@@ -51,7 +51,7 @@ static unsigned count_cpus(void)
  * As many threads as there are CPUs do what is short, and others stand beside
  * those whose tasks take long. Under the lock.
  */
-static struct gkf_executor *new_executor(struct gkf_pool *pool)
+static struct gkf_executor *new_executor(struct gkf_executors *pool)
 {
 	unsigned cpus = count_cpus(), threads = atomic_load(&pool->threads);
 
@@ -84,7 +84,7 @@ static void wake_all_waiters(void)
 /* Without the lock. */
 static void start(struct gkf_executor *e)
 {
-	struct gkf_pool *pool = e->pool;
+	struct gkf_executors *pool = e->pool;
 	sigset_t all, old;
 	pthread_t thread;
 	int error;
@@ -110,7 +110,7 @@ struct call {
 	struct gkf_executor *wake, *start;
 };
 
-static struct call call_somebody(struct gkf_pool *pool)
+static struct call call_somebody(struct gkf_executors *pool)
 {
 	struct call call = {.wake = pool->idle};
 
@@ -124,7 +124,7 @@ static struct call call_somebody(struct gkf_pool *pool)
 }
 
 /* Is there work that nobody is going to look at soon? */
-static struct call call_as_needed(struct gkf_pool *pool)
+static struct call call_as_needed(struct gkf_executors *pool)
 {
 	unsigned ready = atomic_load(&pool->ready_count);
 
@@ -135,7 +135,7 @@ static struct call call_as_needed(struct gkf_pool *pool)
 	return (struct call){0};
 }
 
-static void unlock_and_call(struct gkf_pool *pool, struct call call)
+static void unlock_and_call(struct gkf_executors *pool, struct call call)
 {
 	pthread_mutex_unlock(&pool->lock);
 	if (call.wake)
@@ -144,7 +144,7 @@ static void unlock_and_call(struct gkf_pool *pool, struct call call)
 		start(call.start);
 }
 
-static void add_ready(struct gkf_pool *pool, struct gkf_queue *queue)
+static void add_ready(struct gkf_executors *pool, struct gkf_queue *queue)
 {
 	unsigned level = atomic_load(&queue->level);
 
@@ -153,7 +153,7 @@ static void add_ready(struct gkf_pool *pool, struct gkf_queue *queue)
 	atomic_fetch_add(&pool->ready_count, 1);
 }
 
-static struct gkf_queue *take_ready(struct gkf_pool *pool)
+static struct gkf_queue *take_ready(struct gkf_executors *pool)
 {
 	struct gkf_queue *queue;
 	unsigned level;
@@ -170,24 +170,25 @@ static struct gkf_queue *take_ready(struct gkf_pool *pool)
 	return queue;
 }
 
-void gkf_pool_add(struct gkf_queue *queue)
+void gkf_executors_add(struct gkf_queue *queue)
 {
-	struct gkf_pool *pool = queue->pool;
+	struct gkf_executors *pool = queue->pool;
 
 	pthread_mutex_lock(&pool->lock);
 	add_ready(pool, queue);
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
-bool gkf_pool_begin_long(struct gkf_queue *queue, const struct gkf_task *task)
+bool gkf_executors_begin_long(struct gkf_queue *queue,
+			      const struct gkf_task *task)
 {
-	struct gkf_pool *pool = queue->pool;
+	struct gkf_executors *pool = queue->pool;
 	bool begins;
 
 	if (!self)
 		return true;
 	pthread_mutex_lock(&pool->lock);
-	begins = gkf_seats_take(queue, task);
+	begins = gkf_admission_take(queue, task);
 	if (begins) {
 		pool->in_long++;
 		pool->quiet = 0;
@@ -196,7 +197,8 @@ bool gkf_pool_begin_long(struct gkf_queue *queue, const struct gkf_task *task)
 	return begins;
 }
 
-void gkf_pool_end_long(struct gkf_pool *pool, const struct gkf_task *task)
+void gkf_executors_end_long(struct gkf_executors *pool,
+			    const struct gkf_task *task)
 {
 	struct gkf_queue *next;
 
@@ -204,7 +206,7 @@ void gkf_pool_end_long(struct gkf_pool *pool, const struct gkf_task *task)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->in_long--;
-	next = gkf_seats_leave(pool, task);
+	next = gkf_admission_leave(pool, task);
 	if (next)
 		add_ready(pool, next);
 	unlock_and_call(pool, call_as_needed(pool));
@@ -216,7 +218,7 @@ bool gkf_is_executor(void)
 }
 
 /* Work of the same or a higher priority, and nobody free to do it. */
-bool gkf_pool_pressed(struct gkf_pool *pool)
+bool gkf_executors_pressed(struct gkf_executors *pool)
 {
 	bool pressed;
 
@@ -230,9 +232,9 @@ bool gkf_pool_pressed(struct gkf_pool *pool)
 
 /* ---- tasks that wait for something in memory ---- */
 
-bool gkf_pool_watch(struct gkf_queue *queue)
+bool gkf_executors_watch(struct gkf_queue *queue)
 {
-	struct gkf_pool *pool = queue->pool;
+	struct gkf_executors *pool = queue->pool;
 	bool watched;
 
 	pthread_mutex_lock(&pool->lock);
@@ -248,14 +250,14 @@ bool gkf_pool_watch(struct gkf_queue *queue)
 	return watched;
 }
 
-void gkf_pool_found(struct gkf_pool *pool)
+void gkf_executors_found(struct gkf_executors *pool)
 {
 	pthread_mutex_lock(&pool->lock);
 	pool->quiet = 0;
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
-static void look(struct gkf_pool *pool)
+static void look(struct gkf_executors *pool)
 {
 	struct gkf_queue *queue;
 
@@ -265,14 +267,14 @@ static void look(struct gkf_pool *pool)
 	}
 }
 
-void gkf_pool_look(struct gkf_pool *pool)
+void gkf_executors_look(struct gkf_executors *pool)
 {
 	pthread_mutex_lock(&pool->lock);
 	look(pool);
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
-static void all_ready(struct gkf_pool *pool, struct gkf_list *list)
+static void all_ready(struct gkf_executors *pool, struct gkf_list *list)
 {
 	struct gkf_queue *queue;
 
@@ -280,12 +282,12 @@ static void all_ready(struct gkf_pool *pool, struct gkf_list *list)
 		add_ready(pool, queue);
 }
 
-void gkf_pool_stir(struct gkf_pool *pool)
+void gkf_executors_stir(struct gkf_executors *pool)
 {
 	pthread_mutex_lock(&pool->lock);
 	look(pool);
-	all_ready(pool, &pool->kernel_seats.waiting);
-	all_ready(pool, &pool->host_seats.waiting);
+	all_ready(pool, &pool->kernel_admission.waiting);
+	all_ready(pool, &pool->host_admission.waiting);
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
@@ -294,14 +296,14 @@ void gkf_queue_look(void)
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++) {
 		if (atomic_load(&gkf_room.watched) == 0)
 			return;
-		gkf_pool_look(&gkf_room.pool[i]);
+		gkf_executors_look(&gkf_room.pool[i]);
 	}
 }
 
 /* ---- the life of a thread ---- */
 
 /* One thread looks around for a while; then what comes needs no wake. */
-static void spin(struct gkf_pool *pool)
+static void spin(struct gkf_executors *pool)
 {
 	uint64_t end = gk_mono_ns() + SPIN_NS;
 
@@ -317,7 +319,7 @@ static void spin(struct gkf_pool *pool)
 	pool->spinner = NULL;
 }
 
-static void leave_idle(struct gkf_pool *pool)
+static void leave_idle(struct gkf_executors *pool)
 {
 	struct gkf_executor **at = &pool->idle;
 
@@ -328,7 +330,7 @@ static void leave_idle(struct gkf_pool *pool)
 }
 
 /* The one that finds tasks waiting sleeps for a short time only. */
-static void rest(struct gkf_pool *pool)
+static void rest(struct gkf_executors *pool)
 {
 	bool watches = pool->watched.first && !pool->watcher;
 	uint64_t timeout = watches ? pool->watch_ns : 0;
@@ -352,7 +354,7 @@ static void rest(struct gkf_pool *pool)
 }
 
 /* Sleeps until the process has ended. */
-static void park(struct gkf_pool *pool)
+static void park(struct gkf_executors *pool)
 {
 	pthread_mutex_unlock(&pool->lock);
 	gkf_work_release(pool);
@@ -360,7 +362,7 @@ static void park(struct gkf_pool *pool)
 		gkf_sleep_on(&self->woken, atomic_load(&self->woken), 0);
 }
 
-static struct gkf_queue *next_queue(struct gkf_pool *pool, bool may_spin)
+static struct gkf_queue *next_queue(struct gkf_executors *pool, bool may_spin)
 {
 	struct gkf_queue *queue;
 
@@ -391,7 +393,7 @@ static struct gkf_queue *next_queue(struct gkf_pool *pool, bool may_spin)
 
 static void *execute(void *argument)
 {
-	struct gkf_pool *pool;
+	struct gkf_executors *pool;
 	char name[16];
 
 	self = argument;
@@ -414,7 +416,7 @@ static void *execute(void *argument)
 	return NULL;
 }
 
-void gkf_pool_help(struct gkf_pool *pool)
+void gkf_executors_help(struct gkf_executors *pool)
 {
 	struct gkf_queue *queue;
 
@@ -431,7 +433,7 @@ void gkf_pool_help(struct gkf_pool *pool)
 /* ---- the end ---- */
 
 /* Whoever exits may hold locks, so threads give back the kept turn. */
-static bool is_working(const struct gkf_pool *pool)
+static bool is_working(const struct gkf_executors *pool)
 {
 	if (!atomic_load(&pool->threads))
 		return false;
@@ -475,7 +477,7 @@ __attribute__((destructor)) void gkf_queue_end(void)
 void gkf_queue_forget(void)
 {
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++) {
-		struct gkf_pool *pool = &gkf_room.pool[i];
+		struct gkf_executors *pool = &gkf_room.pool[i];
 
 		if (atomic_load(&pool->used))
 			memset(pool, 0, sizeof *pool);

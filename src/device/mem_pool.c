@@ -21,7 +21,7 @@ static void raise_to(uint64_t *high, uint64_t value)
 		*high = value;
 }
 
-void pool_init(struct gkf_pool *pool, struct arena *arena)
+void pool_init(struct gkf_mem_pool *pool, struct arena *arena)
 {
 	pool->arena = arena;
 	pool->small.page = arena->note;
@@ -31,7 +31,7 @@ void pool_init(struct gkf_pool *pool, struct arena *arena)
 
 /* ---- the ledger; the arena's lock is held ---- */
 
-static void pool_refund_to(struct gkf_pool *pool, uint64_t keep)
+static void pool_refund_to(struct gkf_mem_pool *pool, uint64_t keep)
 {
 	struct arena *a = pool->arena;
 	uint64_t target = keep > pool->blocks ? keep : pool->blocks;
@@ -39,18 +39,19 @@ static void pool_refund_to(struct gkf_pool *pool, uint64_t keep)
 	if (target >= pool->usage.reserved)
 		return;
 	if (a->machine)
-		gkf_refund(a->machine, a->slot, pool->usage.reserved - target);
+		gkf_books_refund(a->machine, a->slot,
+				 pool->usage.reserved - target);
 	pool->usage.reserved = target;
 }
 
 void arena_reclaim(struct arena *a)
 {
-	for (struct gkf_pool *pool = a->pools; pool; pool = pool->next)
+	for (struct gkf_mem_pool *pool = a->pools; pool; pool = pool->next)
 		pool_refund_to(pool, 0);
 }
 
 /* Reserves so much for a pool's blocks, if it has not that much already. */
-static int reserve(struct gkf_pool *pool, uint64_t blocks)
+static int reserve(struct gkf_mem_pool *pool, uint64_t blocks)
 {
 	struct arena *a = pool->arena;
 	int r = 0;
@@ -58,8 +59,8 @@ static int reserve(struct gkf_pool *pool, uint64_t blocks)
 	if (blocks <= pool->usage.reserved)
 		return 0;
 	if (a->machine)
-		r = gkf_charge(a->machine, a->slot,
-			       blocks - pool->usage.reserved);
+		r = gkf_books_charge(a->machine, a->slot,
+				     blocks - pool->usage.reserved);
 	if (!r)
 		pool->usage.reserved = blocks;
 	return r;
@@ -69,7 +70,7 @@ static int reserve(struct gkf_pool *pool, uint64_t blocks)
  * What pools have in reserve, this one too, is nobody's when it is needed, and
  * managed memory can be elsewhere.
  */
-static int pool_charge(struct gkf_pool *pool, uint64_t bytes)
+static int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes)
 {
 	struct arena *a = pool->arena;
 	uint64_t blocks = pool->blocks + bytes;
@@ -92,7 +93,7 @@ static int pool_charge(struct gkf_pool *pool, uint64_t bytes)
 	return 0;
 }
 
-static void pool_repay(struct gkf_pool *pool, uint64_t bytes)
+static void pool_repay(struct gkf_mem_pool *pool, uint64_t bytes)
 {
 	pool->blocks -= bytes;
 	pool_refund_to(pool, pool->threshold & ~(BLOCK_SIZE - 1));
@@ -100,7 +101,7 @@ static void pool_repay(struct gkf_pool *pool, uint64_t bytes)
 
 /* ---- blocks ---- */
 
-static int take_blocks(struct gkf_pool *pool, uint32_t n, uint32_t align,
+static int take_blocks(struct gkf_mem_pool *pool, uint32_t n, uint32_t align,
 		       uint32_t *ret_block)
 {
 	struct arena *a = pool->arena;
@@ -138,7 +139,7 @@ static void drop_pages(struct arena *a, uint32_t block, uint32_t n)
 	memset(&a->dirty[block], 0, n);
 }
 
-static void give_blocks(struct gkf_pool *pool, uint32_t block, uint32_t n)
+static void give_blocks(struct gkf_mem_pool *pool, uint32_t block, uint32_t n)
 {
 	struct arena *a = pool->arena;
 	uint32_t first, length;
@@ -175,7 +176,7 @@ static uint32_t new_shared(struct arena *a)
 }
 
 /* One more block for the small pieces of a pool. */
-static int share_block(struct gkf_pool *pool)
+static int share_block(struct gkf_mem_pool *pool)
 {
 	struct arena *a = pool->arena;
 	uint32_t number = new_shared(a);
@@ -213,7 +214,7 @@ static void mark_start(struct shared_block *s, unsigned unit, bool on)
 	atomic_store_explicit(&s->words, words, memory_order_release);
 }
 
-static int alloc_small(struct gkf_pool *pool, struct piece_words *words,
+static int alloc_small(struct gkf_mem_pool *pool, struct piece_words *words,
 		       uint32_t align)
 {
 	struct arena *a = pool->arena;
@@ -247,7 +248,7 @@ static void free_small(struct arena *a, uint32_t number,
 		       const struct piece_words *words)
 {
 	struct shared_block *s = a->shared[number];
-	struct gkf_pool *pool = s->pool;
+	struct gkf_mem_pool *pool = s->pool;
 	unsigned unit =
 	    (unsigned)((words->base - a->base) % BLOCK_SIZE / UNIT_SIZE);
 	uint32_t first, length;
@@ -267,7 +268,7 @@ static void free_small(struct arena *a, uint32_t number,
 
 /* ---- pieces of whole blocks ---- */
 
-static int alloc_large(struct gkf_pool *pool, struct piece_words *words,
+static int alloc_large(struct gkf_mem_pool *pool, struct piece_words *words,
 		       uint32_t align)
 {
 	struct arena *a = pool->arena;
@@ -291,7 +292,8 @@ static int alloc_large(struct gkf_pool *pool, struct piece_words *words,
 static void free_large(struct arena *a, uint32_t piece,
 		       const struct piece_words *words)
 {
-	struct gkf_pool *pool = (struct gkf_pool *)(uintptr_t)words->pool;
+	struct gkf_mem_pool *pool =
+	    (struct gkf_mem_pool *)(uintptr_t)words->pool;
 
 	piece_free(&a->pieces, piece);
 	give_blocks(pool, (uint32_t)((words->base - a->base) / BLOCK_SIZE),
@@ -306,9 +308,9 @@ static uint64_t taken(const struct piece_words *words)
 	return round_up(words->size, UNIT_SIZE);
 }
 
-static void pool_end(struct gkf_pool *pool)
+static void pool_end(struct gkf_mem_pool *pool)
 {
-	struct gkf_pool **link = &pool->arena->pools;
+	struct gkf_mem_pool **link = &pool->arena->pools;
 
 	if (!pool->released || pool->pieces)
 		return;
@@ -318,7 +320,7 @@ static void pool_end(struct gkf_pool *pool)
 	munmap(pool, sizeof(*pool));
 }
 
-int arena_alloc(struct gkf_pool *pool, const struct gkf_memory_ask *ask,
+int arena_alloc(struct gkf_mem_pool *pool, const struct gkf_memory_ask *ask,
 		uint64_t *ret_address)
 {
 	struct arena *a = pool->arena;
@@ -356,7 +358,7 @@ int arena_free(struct arena *a, uint64_t base)
 {
 	uint64_t offset = base - a->base;
 	struct piece_words words;
-	struct gkf_pool *pool;
+	struct gkf_mem_pool *pool;
 	uint32_t entry;
 	int r = GK_ERR_NOT_FOUND;
 
@@ -364,7 +366,7 @@ int arena_free(struct arena *a, uint64_t base)
 	if (arena_find(a, base, &words) && words.base == base) {
 		entry = atomic_load_explicit(&a->block[offset / BLOCK_SIZE],
 					     memory_order_relaxed);
-		pool = (struct gkf_pool *)(uintptr_t)words.pool;
+		pool = (struct gkf_mem_pool *)(uintptr_t)words.pool;
 		pool->usage.used -= taken(&words);
 		if (entry & 1)
 			free_small(a, entry >> 1, &words);
@@ -400,7 +402,7 @@ static uint32_t piece_at_base(const struct arena *a, uint64_t base)
 int arena_renew(struct arena *a, uint64_t base, uint64_t size)
 {
 	struct piece_words words;
-	struct gkf_pool *pool;
+	struct gkf_mem_pool *pool;
 	int r = GK_ERR_NOT_FOUND;
 
 	pthread_mutex_lock(&a->lock);
@@ -409,7 +411,7 @@ int arena_renew(struct arena *a, uint64_t base, uint64_t size)
 			? 0
 			: GK_ERR_RANGE;
 	if (!r) {
-		pool = (struct gkf_pool *)(uintptr_t)words.pool;
+		pool = (struct gkf_mem_pool *)(uintptr_t)words.pool;
 		pool->usage.used -= taken(&words);
 		words.size = size;
 		words.id = space_id();
@@ -423,7 +425,7 @@ int arena_renew(struct arena *a, uint64_t base, uint64_t size)
 
 /* ---- pools of callers ---- */
 
-void gkf_pool_release(struct gkf_pool *pool)
+void gkf_mem_pool_release(struct gkf_mem_pool *pool)
 {
 	struct arena *a = pool->arena;
 
@@ -435,28 +437,29 @@ void gkf_pool_release(struct gkf_pool *pool)
 	pthread_mutex_unlock(&a->lock);
 }
 
-void gkf_pool_keep(struct gkf_pool *pool, uint64_t threshold)
+void gkf_mem_pool_keep(struct gkf_mem_pool *pool, uint64_t threshold)
 {
 	pthread_mutex_lock(&pool->arena->lock);
 	pool->threshold = threshold;
 	pthread_mutex_unlock(&pool->arena->lock);
 }
 
-void gkf_pool_trim(struct gkf_pool *pool, uint64_t keep)
+void gkf_mem_pool_trim(struct gkf_mem_pool *pool, uint64_t keep)
 {
 	pthread_mutex_lock(&pool->arena->lock);
 	pool_refund_to(pool, round_up(keep, BLOCK_SIZE));
 	pthread_mutex_unlock(&pool->arena->lock);
 }
 
-void gkf_pool_read(struct gkf_pool *pool, struct gkf_pool_usage *ret_usage)
+void gkf_mem_pool_read(struct gkf_mem_pool *pool,
+		       struct gkf_mem_pool_usage *ret_usage)
 {
 	pthread_mutex_lock(&pool->arena->lock);
 	*ret_usage = pool->usage;
 	pthread_mutex_unlock(&pool->arena->lock);
 }
 
-void gkf_pool_reset(struct gkf_pool *pool, bool reserved, bool used)
+void gkf_mem_pool_reset(struct gkf_mem_pool *pool, bool reserved, bool used)
 {
 	pthread_mutex_lock(&pool->arena->lock);
 	if (reserved)

@@ -112,8 +112,8 @@ void gkf_queue_stop(struct gkf_queue *queue, int result)
 	on = queue->blocked;
 	pthread_mutex_unlock(&queue->lock);
 	if (on.queue && unblock(on.queue, queue))
-		gkf_pool_add(queue);
-	gkf_pool_stir(queue->pool);
+		gkf_executors_add(queue);
+	gkf_executors_stir(queue->pool);
 }
 
 void gkf_queue_release(struct gkf_queue *queue, bool drop)
@@ -184,7 +184,7 @@ void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task)
 
 	if (is_over(task) || !append(queue, task, &number))
 		return;
-	gkf_pool_add(queue);
+	gkf_executors_add(queue);
 }
 
 struct gkf_ticket gkf_queue_ticket(struct gkf_queue *queue)
@@ -248,7 +248,7 @@ static int step(struct gkf_queue *queue, struct gkf_task *task)
 	result = gkf_work_run(queue, task);
 	if (result == GKF_TASK_LATER)
 		return GKF_TASK_AGAIN;
-	if (result == GKF_TASK_AGAIN && !gkf_pool_watch(queue))
+	if (result == GKF_TASK_AGAIN && !gkf_executors_watch(queue))
 		result = atomic_load(&queue->result);
 	return result;
 }
@@ -293,7 +293,7 @@ static struct gkf_task *finish(struct gkf_queue *queue, int result)
 	bool gone = false;
 
 	if (queue->looked)
-		gkf_pool_found(queue->pool);
+		gkf_executors_found(queue->pool);
 	queue->looked = false;
 	if (result)
 		fail(queue, result);
@@ -311,7 +311,7 @@ static struct gkf_task *finish(struct gkf_queue *queue, int result)
 	gkf_wake_waiters(queue, number);
 	while ((one = ready)) {
 		ready = one->next;
-		gkf_pool_add(one);
+		gkf_executors_add(one);
 	}
 	if (gone)
 		recycle(queue);
@@ -337,22 +337,22 @@ static bool go_on(struct gkf_queue *queue, int result)
  */
 void gkf_queue_serve(struct gkf_queue *queue)
 {
-	struct gkf_pool *pool = queue->pool;
+	struct gkf_executors *pool = queue->pool;
 	int result;
 
 	for (;;) {
 		result = step(queue, queue->head);
 		if (is_ending() || !go_on(queue, result))
 			return;
-		if (gkf_pool_pressed(pool)) {
-			gkf_pool_add(queue);
+		if (gkf_executors_pressed(pool)) {
+			gkf_executors_add(queue);
 			return;
 		}
 	}
 }
 
 void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
-		   struct gkf_own *own)
+		   struct gkf_own_task *own)
 {
 	own->ticket = (struct gkf_ticket){0};
 	own->serves = false;
@@ -364,12 +364,12 @@ void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
 	own->serves = append(queue, task, &own->ticket.number);
 }
 
-int gkf_queue_do(struct gkf_own *own)
+int gkf_queue_do(struct gkf_own_task *own)
 {
 	struct gkf_queue *queue = own->ticket.queue;
 
 	if (own->serves && go_on(queue, step(queue, queue->head)))
-		gkf_pool_add(queue);
+		gkf_executors_add(queue);
 	if (queue)
 		gkf_ticket_sleep(own->ticket);
 	return own->result;
@@ -377,7 +377,7 @@ int gkf_queue_do(struct gkf_own *own)
 
 int gkf_queue_run(struct gkf_queue *queue, struct gkf_task *task)
 {
-	struct gkf_own own;
+	struct gkf_own_task own;
 
 	gkf_queue_put(queue, task, &own);
 	return gkf_queue_do(&own);

@@ -100,14 +100,14 @@ GKF_API int gkf_queue_run(struct gkf_queue *queue, struct gkf_task *task);
  * The two halves of it: put keeps its place in the order and takes no time;
  * gkf_queue_do() must follow, by the same thread.
  */
-struct gkf_own {
+struct gkf_own_task {
 	struct gkf_ticket ticket;
 	bool serves; /* the task is this thread's to do */
 	int result;
 };
 GKF_API void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
-			   struct gkf_own *own);
-GKF_API int gkf_queue_do(struct gkf_own *own);
+			   struct gkf_own_task *own);
+GKF_API int gkf_queue_do(struct gkf_own_task *own);
 
 /* From its next task on. */
 GKF_API void gkf_queue_priority(struct gkf_queue *queue, int priority);
@@ -144,11 +144,11 @@ GKF_API bool gkf_task_stopped(void);
 
 /*
  * The same for a kernel that is spread over threads: the executor thread hands
- * gkf_task_place() to its helpers, who ask with it while the task runs.
+ * gkf_task_running() to its helpers, who ask with it while the task runs.
  */
-struct gkf_place;
-GKF_API struct gkf_place *gkf_task_place(void);
-GKF_API bool gkf_place_stopped(struct gkf_place *place);
+struct gkf_running;
+GKF_API struct gkf_running *gkf_task_running(void);
+GKF_API bool gkf_running_stopped(struct gkf_running *place);
 
 /* After fork(), in the child. */
 GKF_API void gkf_queue_forget(void);

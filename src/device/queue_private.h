@@ -30,7 +30,7 @@
 #define GKF_KERNELS_MAX   128
 #define GKF_HOSTS_MAX     48
 
-struct gkf_pool;
+struct gkf_executors;
 
 /* Never unmapped: a ticket of a queue that is gone stays readable. */
 struct gkf_queue {
@@ -47,9 +47,9 @@ struct gkf_queue {
 	struct gkf_queue *next; /* of the list it is in */
 	struct gkf_queue *next_of_all;
 	struct gkf_ticket blocked; /* what it waits for, if it does */
-	_Atomic(struct gkf_pool *) pool;
+	_Atomic(struct gkf_executors *) pool;
 	struct gkf_queue_ask ask;
-	_Atomic unsigned level; /* of gkf_pool.ready */
+	_Atomic unsigned level; /* of gkf_executors.ready */
 
 	/* Sleepers: the lowest number awaited, and the word they sleep on. */
 	_Atomic uint64_t wake_at;
@@ -58,16 +58,16 @@ struct gkf_queue {
 
 /* A thread that serves the queues of a pool. */
 struct gkf_executor {
-	struct gkf_pool *pool;
+	struct gkf_executors *pool;
 	struct gkf_executor *next; /* idle */
 	_Atomic uint32_t woken;    /* what it sleeps on */
 	_Atomic bool alive, working;
 };
 
 /* Where a task runs: on the stack of the thread that runs it. */
-struct gkf_place {
+struct gkf_running {
 	struct gkf_queue *queue;
-	struct gkf_place *outer;
+	struct gkf_running *outer;
 	pthread_mutex_t yielding; /* held by who gives up the turn for all */
 	_Atomic bool has_turn;
 };
@@ -77,12 +77,12 @@ struct gkf_list {
 };
 
 /* Places for tasks that may block; queues without one wait here. */
-struct gkf_seats {
+struct gkf_admission {
 	unsigned taken;
 	struct gkf_list waiting;
 };
 
-struct gkf_pool {
+struct gkf_executors {
 	pthread_mutex_t lock;
 	struct gkf_list ready[GKF_QUEUE_LEVELS];
 	uint32_t levels; /* bits: which of them have any */
@@ -94,7 +94,7 @@ struct gkf_pool {
 	struct gkf_executor *spinner, *watcher;
 	_Atomic unsigned threads;
 	unsigned in_long; /* of them, in tasks that take long */
-	struct gkf_seats kernel_seats, host_seats;
+	struct gkf_admission kernel_admission, host_admission;
 	_Atomic bool used;
 	struct gkf_executor executor[GKF_EXECUTORS_MAX];
 
@@ -109,7 +109,7 @@ struct gkf_pool {
 };
 
 struct gkf_queue_room {
-	struct gkf_pool pool[GKF_DEVICES_MAX];
+	struct gkf_executors pool[GKF_DEVICES_MAX];
 	pthread_mutex_t lock;
 	struct gkf_queue *queues; /* all, by `next_of_all` */
 	struct gkf_queue *free;   /* those that are gone, by `next` */
@@ -168,44 +168,46 @@ void gkf_queue_serve(struct gkf_queue *queue);
 /* queue_pool.c */
 
 /* A busy queue that anyone may serve now. */
-void gkf_pool_add(struct gkf_queue *queue);
+void gkf_executors_add(struct gkf_queue *queue);
 
 /* One whose task wants to be run again; false: it is to be dropped. */
-bool gkf_pool_watch(struct gkf_queue *queue);
+bool gkf_executors_watch(struct gkf_queue *queue);
 
 /* What one waited for has come: the watcher is busy with it from now on. */
-void gkf_pool_found(struct gkf_pool *pool);
+void gkf_executors_found(struct gkf_executors *pool);
 
 /* All that are watched are looked at now. */
-void gkf_pool_look(struct gkf_pool *pool);
+void gkf_executors_look(struct gkf_executors *pool);
 
 /* Shall a thread leave its queue to the end of the line? */
-bool gkf_pool_pressed(struct gkf_pool *pool);
+bool gkf_executors_pressed(struct gkf_executors *pool);
 
 /* One of them was stopped: nothing here is waited for any more. */
-void gkf_pool_stir(struct gkf_pool *pool);
+void gkf_executors_stir(struct gkf_executors *pool);
 
 /*
  * Around a task that may take long: other threads do the rest meanwhile. False:
  * there are too many of its kind, and the queue is in other hands.
  */
-bool gkf_pool_begin_long(struct gkf_queue *queue, const struct gkf_task *task);
-void gkf_pool_end_long(struct gkf_pool *pool, const struct gkf_task *task);
+bool gkf_executors_begin_long(struct gkf_queue *queue,
+			      const struct gkf_task *task);
+void gkf_executors_end_long(struct gkf_executors *pool,
+			    const struct gkf_task *task);
 
 /* Is the calling thread one of a pool's? Not in a child any more. */
 bool gkf_is_executor(void);
 
 /* Does what is ready in the calling thread, where there are no others. */
-void gkf_pool_help(struct gkf_pool *pool);
+void gkf_executors_help(struct gkf_executors *pool);
 
-/* queue_seats.c; the pool's lock is held */
+/* queue_admission.c; the pool's lock is held */
 
 /* For a task that begins; false: its queue waits for one. */
-bool gkf_seats_take(struct gkf_queue *queue, const struct gkf_task *task);
+bool gkf_admission_take(struct gkf_queue *queue, const struct gkf_task *task);
 
 /* For one that ended. A queue that waited for its seat, or NULL. */
-struct gkf_queue *gkf_seats_leave(struct gkf_pool *pool,
-				  const struct gkf_task *task);
+struct gkf_queue *gkf_admission_leave(struct gkf_executors *pool,
+				      const struct gkf_task *task);
 
 /* queue_work.c */
 
@@ -222,7 +224,7 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
  * Gives back the turn that a kernel left to the next one, if it did; when it
  * returns no other thread is about to.
  */
-void gkf_work_release(struct gkf_pool *pool);
+void gkf_work_release(struct gkf_executors *pool);
 void gkf_work_plain_floating(void);
 void gkf_work_forget(void);
 

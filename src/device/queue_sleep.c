@@ -34,12 +34,12 @@ bool gkf_ticket_done(struct gkf_ticket ticket)
 }
 
 /* Where no thread could be started those who wait do the work. */
-static bool help(struct gkf_pool *pool)
+static bool help(struct gkf_executors *pool)
 {
 	if (atomic_load(&pool->threads))
 		return false;
-	gkf_pool_look(pool);
-	gkf_pool_help(pool);
+	gkf_executors_look(pool);
+	gkf_executors_help(pool);
 	return true;
 }
 

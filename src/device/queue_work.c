@@ -8,7 +8,7 @@
 #include "machine/store/busy.h"
 #include "machine/store/turn.h"
 
-static GKF_THREAD_WORD struct gkf_place *here;
+static GKF_THREAD_WORD struct gkf_running *here;
 
 #if defined(__x86_64__)
 typedef unsigned floating;
@@ -47,26 +47,26 @@ void gkf_work_plain_floating(void)
 /* ---- a turn that is kept for the next kernel of any queue ---- */
 
 /* Kernels that run, under `turn`: their busy time is a union. */
-static void count_in(struct gkf_pool *pool, struct gkf_machine *m,
+static void count_in(struct gkf_executors *pool, struct gkf_machine *m,
 		     unsigned slot)
 {
 	if (!pool->kernels++)
 		gkf_busy_begin(m, slot);
 }
 
-static void count_out(struct gkf_pool *pool, struct gkf_machine *m,
+static void count_out(struct gkf_executors *pool, struct gkf_machine *m,
 		      unsigned slot)
 {
 	if (!--pool->kernels)
 		gkf_busy_end(m, slot);
 }
 
-static bool keeps(const struct gkf_pool *pool)
+static bool keeps(const struct gkf_executors *pool)
 {
 	return atomic_load_explicit(&pool->keeps, memory_order_relaxed);
 }
 
-void gkf_work_release(struct gkf_pool *pool)
+void gkf_work_release(struct gkf_executors *pool)
 {
 	struct gkf_machine *machine;
 
@@ -82,10 +82,10 @@ void gkf_work_release(struct gkf_pool *pool)
 }
 
 /* An executor alone: it releases it when it finds nothing to do. */
-static bool keep(struct gkf_place *place)
+static bool keep(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
-	struct gkf_pool *pool = place->queue->pool;
+	struct gkf_executors *pool = place->queue->pool;
 	bool kept;
 
 	if (!gkf_is_executor())
@@ -104,10 +104,10 @@ static bool keep(struct gkf_place *place)
 }
 
 /* A turn that is over is not kept any longer. */
-static bool adopt(struct gkf_place *place)
+static bool adopt(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
-	struct gkf_pool *pool = place->queue->pool;
+	struct gkf_executors *pool = place->queue->pool;
 	bool adopted;
 
 	if (!keeps(pool))
@@ -132,7 +132,8 @@ static bool adopt(struct gkf_place *place)
  * Work that is no kernel goes on in a kept turn if it is short. Copies are no
  * busy time: there may be many, and no kernel after them.
  */
-static void look_at_kept(struct gkf_pool *pool, unsigned work, bool is_long)
+static void look_at_kept(struct gkf_executors *pool, unsigned work,
+			 bool is_long)
 {
 	bool over;
 
@@ -158,10 +159,10 @@ static void look_at_kept(struct gkf_pool *pool, unsigned work, bool is_long)
  * ends with the last. False: the kernel was told to stop while it waited. A
  * slot that is not this process's (any more) has no turns to wait for.
  */
-static bool take_turn(struct gkf_place *place)
+static bool take_turn(struct gkf_running *place)
 {
 	struct gkf_queue *queue = place->queue;
-	struct gkf_pool *pool = queue->pool;
+	struct gkf_executors *pool = queue->pool;
 	int r;
 
 	if (adopt(place))
@@ -178,7 +179,7 @@ static bool take_turn(struct gkf_place *place)
 
 static void give_back(struct gkf_queue *queue)
 {
-	struct gkf_pool *pool = queue->pool;
+	struct gkf_executors *pool = queue->pool;
 
 	pthread_mutex_lock(&pool->turn);
 	count_out(pool, queue->ask.machine, queue->ask.slot);
@@ -186,13 +187,13 @@ static void give_back(struct gkf_queue *queue)
 	gkf_turn_give(queue->ask.machine, queue->ask.slot);
 }
 
-static void give_turn(struct gkf_place *place)
+static void give_turn(struct gkf_running *place)
 {
 	if (atomic_exchange(&place->has_turn, false))
 		give_back(place->queue);
 }
 
-static bool is_due(const struct gkf_place *place)
+static bool is_due(const struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
 
@@ -201,7 +202,7 @@ static bool is_due(const struct gkf_place *place)
 }
 
 /* The other threads of the kernel find the turn due, too, and wait here. */
-static void yield_turn(struct gkf_place *place)
+static void yield_turn(struct gkf_running *place)
 {
 	pthread_mutex_lock(&place->yielding);
 	if (is_due(place)) {
@@ -211,12 +212,12 @@ static void yield_turn(struct gkf_place *place)
 	pthread_mutex_unlock(&place->yielding);
 }
 
-struct gkf_place *gkf_task_place(void)
+struct gkf_running *gkf_task_running(void)
 {
 	return here;
 }
 
-bool gkf_place_stopped(struct gkf_place *place)
+bool gkf_running_stopped(struct gkf_running *place)
 {
 	if (__builtin_expect(is_due(place), 0))
 		yield_turn(place);
@@ -225,7 +226,7 @@ bool gkf_place_stopped(struct gkf_place *place)
 
 bool gkf_task_stopped(void)
 {
-	return here && gkf_place_stopped(here);
+	return here && gkf_running_stopped(here);
 }
 
 /*
@@ -233,7 +234,7 @@ bool gkf_task_stopped(void)
  * slice of the others each time. So it is kept for a kernel that comes next,
  * of this queue or another, as long as the slice lasts.
  */
-static void end_turn(struct gkf_place *place, int result)
+static void end_turn(struct gkf_running *place, int result)
 {
 	if (!atomic_load(&place->has_turn))
 		return;
@@ -242,7 +243,7 @@ static void end_turn(struct gkf_place *place, int result)
 		give_turn(place);
 }
 
-static int run_kernel(struct gkf_place *place, struct gkf_task *task)
+static int run_kernel(struct gkf_running *place, struct gkf_task *task)
 {
 	struct gkf_queue *queue = place->queue;
 	floating old = floating_default();
@@ -272,7 +273,7 @@ static void count_copy(const struct gkf_queue *queue,
 			       direction[task->work], task->bytes);
 }
 
-static int run_by_kind(struct gkf_place *place, struct gkf_task *task)
+static int run_by_kind(struct gkf_running *place, struct gkf_task *task)
 {
 	int result;
 
@@ -301,13 +302,13 @@ static bool takes_long(const struct gkf_task *task)
 
 int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
 {
-	struct gkf_place place = {.queue = queue,
-				  .outer = here,
-				  .yielding = PTHREAD_MUTEX_INITIALIZER};
+	struct gkf_running place = {.queue = queue,
+				    .outer = here,
+				    .yielding = PTHREAD_MUTEX_INITIALIZER};
 	bool is_long = takes_long(task), serves = gkf_is_executor();
 	int result;
 
-	if (is_long && !gkf_pool_begin_long(queue, task))
+	if (is_long && !gkf_executors_begin_long(queue, task))
 		return GKF_TASK_LATER;
 	if (task->work != GKF_WORK_KERNEL)
 		look_at_kept(queue->pool, task->work, is_long);
@@ -315,7 +316,7 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
 	result = run_by_kind(&place, task);
 	here = place.outer;
 	if (is_long)
-		gkf_pool_end_long(queue->pool, task);
+		gkf_executors_end_long(queue->pool, task);
 	return serves && !gkf_is_executor() ? GKF_TASK_FORKED : result;
 }
 

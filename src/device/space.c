@@ -238,11 +238,11 @@ bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent)
 {
 	const struct arena *a = arena_of(address);
 	struct piece_words w;
-	struct gkf_pool *pool;
+	struct gkf_mem_pool *pool;
 
 	if (a ? !arena_find(a, address, &w) : !registered_find(address, &w))
 		return false;
-	pool = (struct gkf_pool *)(uintptr_t)w.pool;
+	pool = (struct gkf_mem_pool *)(uintptr_t)w.pool;
 	*ret_extent = (struct gkf_extent){
 	    .base = w.base,
 	    .size = w.size,
@@ -274,10 +274,11 @@ bool gkf_space_is_reserved(uint64_t address)
 	return a && a->kind == GKF_MEMORY_DEVICE;
 }
 
-int gkf_pool_new(unsigned device, uint64_t max_size, struct gkf_pool **ret_pool)
+int gkf_mem_pool_new(unsigned device, uint64_t max_size,
+		     struct gkf_mem_pool **ret_pool)
 {
 	struct arena *a = open_arena(device);
-	struct gkf_pool *pool;
+	struct gkf_mem_pool *pool;
 
 	if (!a)
 		return GK_ERR_NOT_FOUND;

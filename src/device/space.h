@@ -32,13 +32,13 @@ enum gkf_memory_kind {
 /* What a new piece of memory is to be. */
 struct gkf_memory_ask {
 	enum gkf_memory_kind kind;
-	unsigned device;       /* of the machine; who pays for it */
-	uint64_t size;         /* bytes, more than 0 */
-	uint64_t align;        /* a power of two up to 2 MiB; 0: 512 */
-	void *host;            /* GKF_MEMORY_REGISTERED: where it lies */
-	void *owner;           /* of the caller: the context */
-	unsigned flags;        /* of the caller */
-	struct gkf_pool *pool; /* GKF_MEMORY_DEVICE; NULL: in none */
+	unsigned device;           /* of the machine; who pays for it */
+	uint64_t size;             /* bytes, more than 0 */
+	uint64_t align;            /* a power of two up to 2 MiB; 0: 512 */
+	void *host;                /* GKF_MEMORY_REGISTERED: where it lies */
+	void *owner;               /* of the caller: the context */
+	unsigned flags;            /* of the caller */
+	struct gkf_mem_pool *pool; /* GKF_MEMORY_DEVICE; NULL: in none */
 };
 
 /* One piece, copied out. */
@@ -47,9 +47,9 @@ struct gkf_extent {
 	enum gkf_memory_kind kind;
 	unsigned device, flags;
 	void *owner;
-	struct gkf_pool *pool; /* NULL: in none */
-	void *view;            /* where this process reads `base` */
-	uint64_t id;           /* never used twice in a process */
+	struct gkf_mem_pool *pool; /* NULL: in none */
+	void *view;                /* where this process reads `base` */
+	uint64_t id;               /* never used twice in a process */
 };
 
 /*
@@ -116,23 +116,24 @@ GKF_API bool gkf_space_is_reserved(uint64_t address);
  * is not open. max_size: bytes it may ever have; 0: no bound. A released pool
  * goes away with its last piece.
  */
-struct gkf_pool;
-struct gkf_pool_usage {
+struct gkf_mem_pool;
+struct gkf_mem_pool_usage {
 	uint64_t reserved, reserved_high; /* charged, in blocks */
 	uint64_t used, used_high;         /* by pieces */
 };
-GKF_API int gkf_pool_new(unsigned device, uint64_t max_size,
-			 struct gkf_pool **ret_pool);
-GKF_API void gkf_pool_release(struct gkf_pool *pool);
-GKF_API void gkf_pool_keep(struct gkf_pool *pool, uint64_t threshold);
+GKF_API int gkf_mem_pool_new(unsigned device, uint64_t max_size,
+			     struct gkf_mem_pool **ret_pool);
+GKF_API void gkf_mem_pool_release(struct gkf_mem_pool *pool);
+GKF_API void gkf_mem_pool_keep(struct gkf_mem_pool *pool, uint64_t threshold);
 
 /* Gives back what is free, as long as it has more than `keep` bytes. */
-GKF_API void gkf_pool_trim(struct gkf_pool *pool, uint64_t keep);
-GKF_API void gkf_pool_read(struct gkf_pool *pool,
-			   struct gkf_pool_usage *ret_usage);
+GKF_API void gkf_mem_pool_trim(struct gkf_mem_pool *pool, uint64_t keep);
+GKF_API void gkf_mem_pool_read(struct gkf_mem_pool *pool,
+			       struct gkf_mem_pool_usage *ret_usage);
 
 /* The highest values are from now on those of now. */
-GKF_API void gkf_pool_reset(struct gkf_pool *pool, bool reserved, bool used);
+GKF_API void gkf_mem_pool_reset(struct gkf_mem_pool *pool, bool reserved,
+				bool used);
 
 /* After fork(), in the child: forgets what the parent had. */
 GKF_API void gkf_space_forget(void);

@@ -30,19 +30,19 @@ struct shared_block {
 	_Atomic uint64_t words; /* which of `starts` have bits */
 	_Atomic uint64_t starts[BLOCK_UNITS / 64]; /* a live piece begins */
 	_Atomic uint32_t piece[BLOCK_UNITS];       /* its number */
-	struct gkf_pool *pool;
+	struct gkf_mem_pool *pool;
 	uint32_t block;
 	uint32_t next_free; /* number */
 	struct fit_note note[BLOCK_UNITS];
 };
 
-struct gkf_pool {
+struct gkf_mem_pool {
 	struct arena *arena;
-	struct gkf_pool *next; /* of the arena */
-	struct fit small;      /* units of its shared blocks */
+	struct gkf_mem_pool *next; /* of the arena */
+	struct fit small;          /* units of its shared blocks */
 	uint64_t max, threshold;
 	uint64_t blocks; /* bytes of blocks in use */
-	struct gkf_pool_usage usage;
+	struct gkf_mem_pool_usage usage;
 	uint64_t pieces;
 	bool released;
 };
@@ -65,8 +65,8 @@ struct arena {
 	struct shared_block **shared; /* by number, from 1 */
 	struct fit_note **note;       /* theirs; page 0 is not used */
 	uint32_t shared_count, first_shared;
-	struct gkf_pool pool;   /* what is in no other */
-	struct gkf_pool *pools; /* the others */
+	struct gkf_mem_pool pool;   /* what is in no other */
+	struct gkf_mem_pool *pools; /* the others */
 };
 
 /*
@@ -76,13 +76,13 @@ struct arena {
 struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want);
 
 /* What belongs to a pool is set before any piece is in it. */
-void pool_init(struct gkf_pool *pool, struct arena *arena);
+void pool_init(struct gkf_mem_pool *pool, struct arena *arena);
 
 /* All pools give back what they have in reserve. The lock is held. */
 void arena_reclaim(struct arena *a);
 
 /* A piece of `pool`; GK_ERR_NO_SPACE, GK_ERR_NOMEM. */
-int arena_alloc(struct gkf_pool *pool, const struct gkf_memory_ask *ask,
+int arena_alloc(struct gkf_mem_pool *pool, const struct gkf_memory_ask *ask,
 		uint64_t *ret_address);
 
 /* The piece that begins at an address; GK_ERR_NOT_FOUND when none does. */

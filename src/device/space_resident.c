@@ -43,8 +43,8 @@ static bool make_table(const struct arena *managed)
 static void refund(const struct arena *device, uint32_t blocks)
 {
 	if (blocks && device->machine)
-		gkf_refund_managed(device->machine, device->slot,
-				   blocks * BLOCK_SIZE);
+		gkf_books_refund_managed(device->machine, device->slot,
+					 blocks * BLOCK_SIZE);
 	resident.held[device->device] -= blocks;
 }
 
@@ -82,8 +82,8 @@ static uint32_t charge_most(const struct arena *device, uint32_t n)
 
 	for (uint32_t step = 1U << (31 - __builtin_clz(n)); step; step /= 2)
 		if (got + step <= n &&
-		    !gkf_charge_managed(device->machine, device->slot,
-					step * BLOCK_SIZE))
+		    !gkf_books_charge_managed(device->machine, device->slot,
+					      step * BLOCK_SIZE))
 			got += step;
 	return got;
 }
@@ -92,7 +92,8 @@ static uint32_t charge(const struct arena *device, uint32_t n)
 {
 	if (!device->machine || !n)
 		return n;
-	if (gkf_charge_managed(device->machine, device->slot, n * BLOCK_SIZE)) {
+	if (gkf_books_charge_managed(device->machine, device->slot,
+				     n * BLOCK_SIZE)) {
 		evict(device, n);
 		n = charge_most(device, n);
 	}
@@ -124,8 +125,8 @@ static void enter(const struct arena *device, uint32_t from, uint32_t to)
 		n--;
 	}
 	if (n && device->machine)
-		gkf_refund_managed(device->machine, device->slot,
-				   n * BLOCK_SIZE);
+		gkf_books_refund_managed(device->machine, device->slot,
+					 n * BLOCK_SIZE);
 }
 
 /* ---- for others ---- */

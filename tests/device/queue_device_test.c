@@ -184,7 +184,7 @@ static void kernels_run_in_a_turn_and_are_busy_time(void **state)
 
 /* Two threads of one kernel, as those that do its blocks. */
 struct spread {
-	struct gkf_place *place;
+	struct gkf_running *place;
 	sem_t inside;
 };
 
@@ -192,7 +192,7 @@ static void *help_along(void *data)
 {
 	struct spread *spread = data;
 
-	while (!gkf_place_stopped(spread->place))
+	while (!gkf_running_stopped(spread->place))
 		sched_yield();
 	return NULL;
 }
@@ -202,7 +202,7 @@ static int run_spread(struct probe *probe)
 	struct spread *spread = probe->data;
 	pthread_t helper;
 
-	spread->place = gkf_task_place();
+	spread->place = gkf_task_running();
 	if (!spread->place || pthread_create(&helper, NULL, help_along, spread))
 		return 1;
 	sem_post(&spread->inside);
@@ -218,7 +218,7 @@ static int take_turns(void)
 	unsigned mine;
 
 	if (gkf_machine_open(NULL, &m) ||
-	    gkf_charge_attach(m, 0, GKF_NO_INSTANCE, &mine))
+	    gkf_books_attach(m, 0, GKF_NO_INSTANCE, &mine))
 		return 1;
 	for (int i = 0; i < 10; i++) {
 		if (gkf_turn_take(m, mine, NULL))
@@ -238,7 +238,7 @@ static void a_long_kernel_gives_others_their_turn(void **state)
 	pid_t pid;
 
 	(void)state;
-	assert_null(gkf_task_place());
+	assert_null(gkf_task_running());
 	sem_init(&spread.inside, 0, 0);
 	push(queue, GKF_WORK_KERNEL, run_spread, &spread, 0);
 	await(&spread.inside);
@@ -310,7 +310,7 @@ static int run_short_ones(void)
 
 	gkf_queue_forget();
 	if (gkf_machine_open(NULL, &fx.m) ||
-	    gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot))
+	    gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slot))
 		return 1;
 	queue = new_queue(0);
 	for (int i = 0; i < 20000; i++)

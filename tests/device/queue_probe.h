@@ -25,7 +25,7 @@ static inline int open_one(void **state)
 {
 	(void)state;
 	fixture_open(&fx, 2);
-	assert_int_equal(gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot), 0);
+	assert_int_equal(gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slot), 0);
 	return 0;
 }
 

@@ -34,7 +34,7 @@ static inline void open_devices(void)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(
-		    gkf_charge_attach(fx.m, i, GKF_NO_INSTANCE, &slots[i]), 0);
+		    gkf_books_attach(fx.m, i, GKF_NO_INSTANCE, &slots[i]), 0);
 		assert_int_equal(gkf_space_open(fx.m, i, slots[i]), 0);
 	}
 }

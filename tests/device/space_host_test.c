@@ -36,9 +36,9 @@ static void released_pools_leave_nothing(void **state)
 	(void)state;
 	skip_sanitized(true);
 	for (unsigned i = 0; i < 10000; i++) {
-		assert_int_equal(gkf_pool_new(0, 0, &ask.pool), 0);
+		assert_int_equal(gkf_mem_pool_new(0, 0, &ask.pool), 0);
 		assert_int_equal(gkf_space_alloc(&ask, &at), 0);
-		gkf_pool_release(ask.pool);
+		gkf_mem_pool_release(ask.pool);
 		assert_int_equal(gkf_space_free(at), 0);
 	}
 	assert_true(resident() < before + 20 * MIB);
@@ -96,7 +96,7 @@ static void without_addresses_a_device_is_smaller(void **state)
 		bool ok;
 
 		ok = !setrlimit(RLIMIT_AS, &limit) &&
-		     !gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot) &&
+		     !gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slot) &&
 		     !gkf_space_open(fx.m, 0, slot) &&
 		     !try_alloc(GKF_MEMORY_DEVICE, 0, 100 * MIB, &at) &&
 		     try_alloc(GKF_MEMORY_DEVICE, 0, 40 * GIB, &at) ==
@@ -124,7 +124,7 @@ static void a_bound_on_files_bounds_no_device(void **state)
 		char *view;
 
 		if (setrlimit(RLIMIT_FSIZE, &limit) ||
-		    gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot) ||
+		    gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slot) ||
 		    gkf_space_open(fx.m, 0, slot) ||
 		    try_alloc(GKF_MEMORY_DEVICE, 0, 100 * MIB, &at))
 			_exit(1);

@@ -318,32 +318,32 @@ static void registered_memory_is_found(void **state)
 static void a_pool_keeps_up_to_its_threshold(void **state)
 {
 	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_DEVICE, .size = 100};
-	struct gkf_pool_usage usage;
+	struct gkf_mem_pool_usage usage;
 	uint64_t at[2], other;
 	struct gkf_extent e;
 
 	(void)state;
-	assert_int_equal(gkf_pool_new(0, 4 * BLOCK, &ask.pool), 0);
-	gkf_pool_keep(ask.pool, 3 * BLOCK);
+	assert_int_equal(gkf_mem_pool_new(0, 4 * BLOCK, &ask.pool), 0);
+	gkf_mem_pool_keep(ask.pool, 3 * BLOCK);
 	assert_int_equal(gkf_space_alloc(&ask, &at[0]), 0);
 	assert_true(gkf_space_find(at[0], &e));
 	assert_ptr_equal(e.pool, ask.pool);
 	ask.size = 3 * BLOCK;
 	assert_int_equal(gkf_space_alloc(&ask, &at[1]), 0);
 	assert_int_equal(gkf_space_alloc(&ask, &other), GK_ERR_NO_SPACE);
-	gkf_pool_read(ask.pool, &usage);
+	gkf_mem_pool_read(ask.pool, &usage);
 	assert_int_equal(usage.reserved, 4 * BLOCK);
 	assert_int_equal(usage.used, 3 * BLOCK + 512);
 	assert_int_equal(gkf_space_free(at[1]), 0);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), 3 * BLOCK);
-	gkf_pool_trim(ask.pool, BLOCK + 1); /* no less than that */
+	gkf_mem_pool_trim(ask.pool, BLOCK + 1); /* no less than that */
 	assert_int_equal(gkf_held_bytes(fx.m, 0), 2 * BLOCK);
-	gkf_pool_trim(ask.pool, 0);
+	gkf_mem_pool_trim(ask.pool, 0);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), BLOCK);
-	gkf_pool_read(ask.pool, &usage);
+	gkf_mem_pool_read(ask.pool, &usage);
 	assert_int_equal(usage.reserved, BLOCK);
 	assert_int_equal(usage.reserved_high, 4 * BLOCK);
-	gkf_pool_release(ask.pool);
+	gkf_mem_pool_release(ask.pool);
 	assert_int_equal(gkf_space_free(at[0]), 0);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), 0);
 }
@@ -354,22 +354,22 @@ static void memory_in_reserve_is_there_for_all(void **state)
 	uint64_t all = free_bytes(0) / BLOCK * BLOCK, at;
 	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_DEVICE,
 				     .size = all / 2};
-	struct gkf_pool_usage usage;
+	struct gkf_mem_pool_usage usage;
 
 	(void)state;
-	assert_int_equal(gkf_pool_new(0, 0, &ask.pool), 0);
-	gkf_pool_keep(ask.pool, UINT64_MAX);
+	assert_int_equal(gkf_mem_pool_new(0, 0, &ask.pool), 0);
+	gkf_mem_pool_keep(ask.pool, UINT64_MAX);
 	assert_int_equal(gkf_space_alloc(&ask, &at), 0);
 	assert_int_equal(gkf_space_free(at), 0);
 	assert_true(gkf_held_bytes(fx.m, 0) >= all / 2);
 	at = alloc(0, all);
-	gkf_pool_read(ask.pool, &usage);
+	gkf_mem_pool_read(ask.pool, &usage);
 	assert_int_equal(usage.reserved, 0);
 	assert_int_equal(gkf_space_free(at), 0);
 	ask.size = all;
 	assert_int_equal(gkf_space_alloc(&ask, &at), 0);
 	assert_int_equal(gkf_space_free(at), 0);
-	gkf_pool_release(ask.pool);
+	gkf_mem_pool_release(ask.pool);
 }
 
 struct shaker {

@@ -96,7 +96,7 @@ static inline struct resident fixture_resident(struct fixture *fx,
 	if (!r.pid) {
 		unsigned slot;
 		bool ok = !gkf_attach(fx->m, device, types, wave, &slot) &&
-			  !gkf_charge(fx->m, slot, bytes);
+			  !gkf_books_charge(fx->m, slot, bytes);
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (write(ready[1], ok ? "y" : "n", 1) != 1)

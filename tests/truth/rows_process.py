@@ -71,7 +71,7 @@ class Holder:
         assert core.gkf_machine_open(path, ctypes.byref(machine)) == 0
         assert core.gkf_attach(machine, 0, self.types, wave,
                                ctypes.byref(slot)) == 0
-        assert core.gkf_charge(machine, slot, ULL(64 * MIB)) == 0
+        assert core.gkf_books_charge(machine, slot, ULL(64 * MIB)) == 0
 
 
 def end(child):

@@ -8,9 +8,9 @@
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"
+#include "machine/store/above.h"
 #include "machine/store/board.h"
 #include "machine/store/machine.h"
-#include "machine/trouble/scenario.h"
 #include "machine/words/spec.h"
 
 #include <argp.h>

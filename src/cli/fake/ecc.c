@@ -32,18 +32,19 @@ static int parse_kind(const char *text, enum gkf_ecc_kind *ret_kind)
 			  text);
 }
 
-static int parse_place(const char *text, enum gkf_ecc_place *ret_place)
+static int parse_place(const char *text, enum gkf_ecc_location *ret_place)
 {
 	char names[256] = "";
 	size_t len = 0;
 
-	for (unsigned i = 0; gkf_ecc_place_name(i); i++) {
-		if (!strcmp(gkf_ecc_place_name(i), text)) {
-			*ret_place = (enum gkf_ecc_place)i;
+	for (unsigned i = 0; gkf_ecc_location_name(i); i++) {
+		if (!strcmp(gkf_ecc_location_name(i), text)) {
+			*ret_place = (enum gkf_ecc_location)i;
 			return 0;
 		}
-		len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
-					i ? ", " : "", gkf_ecc_place_name(i));
+		len +=
+		    (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+				     i ? ", " : "", gkf_ecc_location_name(i));
 	}
 	return fake_usage("ctl ecc: '%s' is no place; allowed are %s", text,
 			  names);
@@ -60,7 +61,7 @@ static int parse_count(const char *text, int64_t *ret_count)
 }
 
 static int strike(struct ctl *ctl, unsigned gpu, enum gkf_ecc_kind kind,
-		  enum gkf_ecc_place place, int64_t count)
+		  enum gkf_ecc_location place, int64_t count)
 {
 	const char *name = gkf_board(ctl->machine, gpu)->profile.name;
 	int err =
@@ -77,14 +78,14 @@ static int strike(struct ctl *ctl, unsigned gpu, enum gkf_ecc_kind kind,
 
 static void show_counts(struct ctl *ctl, unsigned gpu)
 {
-	unsigned told = gkf_ecc_places(ctl->machine, gpu);
+	unsigned told = gkf_ecc_locations(ctl->machine, gpu);
 
 	printf("  %-14s %12s %12s %12s %12s %12s %12s\n", "", "corrected",
 	       "parity", "sec-ded", "corrected*", "parity*", "sec-ded*");
-	for (unsigned p = 0; p < GKF_ECC_PLACES; p++) {
+	for (unsigned p = 0; p < GKF_ECC_LOCATIONS; p++) {
 		if (!(told & GKF_ECC_BIT(p)))
 			continue;
-		printf("  %-14s", gkf_ecc_place_name(p));
+		printf("  %-14s", gkf_ecc_location_name(p));
 		for (int c = 0; c < GKF_ECC_COUNTERS; c++)
 			for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
 				printf(" %12llu",
@@ -128,7 +129,7 @@ static void show(struct ctl *ctl, unsigned gpu)
 int ctl_ecc(struct ctl *ctl, int argc, char **argv)
 {
 	enum gkf_ecc_kind kind = GKF_ECC_CORRECTED;
-	enum gkf_ecc_place place = GKF_ECC_DRAM;
+	enum gkf_ecc_location place = GKF_ECC_DRAM;
 	int64_t count = 1;
 	uint64_t gpus;
 	int code = ctl_gpus(ctl, argv[0], &gpus);

@@ -12,7 +12,6 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
-#include "machine/file/work_state.h"
 #include "machine/model/link.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"

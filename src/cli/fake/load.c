@@ -32,10 +32,10 @@
 #define GIB     (1024.0 * 1024 * 1024)
 
 static uint64_t memory_of(const struct gkf_load_spec *load,
-			  const struct fake_place *place,
+			  const struct fake_target *target,
 			  const struct gkf_profile *profile)
 {
-	return gkf_spec_bytes(load, place->room_mib, profile);
+	return gkf_spec_bytes(load, target->room_mib, profile);
 }
 
 static bool is_meant(const struct gkf_load_spec *load, unsigned gpu, unsigned k)
@@ -43,32 +43,33 @@ static bool is_meant(const struct gkf_load_spec *load, unsigned gpu, unsigned k)
 	return k ? load->mig[gpu] >> (k - 1) & 1 : load->gpus >> gpu & 1;
 }
 
-/* What all loads together ask of one place. */
-static int check_place(struct gkf_machine *m, const struct gkf_load_spec *loads,
-		       unsigned count, unsigned gpu, unsigned k)
+/* What all loads together ask of one target. */
+static int check_target(struct gkf_machine *m,
+			const struct gkf_load_spec *loads, unsigned count,
+			unsigned gpu, unsigned k)
 {
 	const struct gkf_profile *p = &gkf_board(m, gpu)->profile;
-	struct fake_place place;
+	struct fake_target target;
 	double asked = 0, room;
 	int code = 0;
 
 	for (unsigned i = 0; !code && i < count; i++) {
 		if (!is_meant(&loads[i], gpu, k))
 			continue;
-		code = fake_place_find(m, gpu, k, &place);
+		code = fake_target_find(m, gpu, k, &target);
 		if (!code)
-			asked += (double)memory_of(&loads[i], &place, p) *
+			asked += (double)memory_of(&loads[i], &target, p) *
 				 loads[i].n;
 	}
 	if (code || asked <= 0)
 		return code;
-	room = (double)fake_place_free(m, &place);
+	room = (double)fake_target_free(m, &target);
 	if (asked > room)
 		return fake_failure(
 		    "--load: GPU %u (%s)%s has %.1f GiB free, %.1f GiB are "
 		    "asked for; lower mem= or n=",
 		    gpu, p->name,
-		    place.mig == FAKE_NO_MIG ? "" : ": MIG device", room / GIB,
+		    target.mig == FAKE_NO_MIG ? "" : ": MIG device", room / GIB,
 		    asked / GIB);
 	return 0;
 }
@@ -80,8 +81,8 @@ static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
 	int code = 0;
 
 	for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
-		for (unsigned k = 0; !code && k < FAKE_PLACES; k++)
-			code = check_place(m, loads, count, gpu, k);
+		for (unsigned k = 0; !code && k < FAKE_TARGETS; k++)
+			code = check_target(m, loads, count, gpu, k);
 	return code;
 }
 
@@ -133,19 +134,20 @@ static int spawn(const char *path, const struct fake_job *job, int ready,
 	return 0;
 }
 
-/* The n processes of a load at one place. */
+/* The n processes of a load at one target. */
 static int spawn_at(struct gkf_machine *m, const char *path,
 		    const struct gkf_load_spec *load, unsigned gpu, unsigned k,
 		    int ready, struct fake_children *children)
 {
-	struct fake_place place;
-	int code = fake_place_find(m, gpu, k, &place);
+	struct fake_target target;
+	int code = fake_target_find(m, gpu, k, &target);
 
 	for (unsigned i = 0; !code && i < load->n; i++) {
 		struct fake_job job = {
 		    .gpu = gpu,
-		    .mig = place.mig,
-		    .mem = memory_of(load, &place, &gkf_board(m, gpu)->profile),
+		    .mig = target.mig,
+		    .mem =
+			memory_of(load, &target, &gkf_board(m, gpu)->profile),
 		    .wave = gkf_spec_wave(load, children->count + 1)};
 
 		code = spawn(path, &job, ready, children);
@@ -161,7 +163,7 @@ static int spawn_all(struct gkf_machine *m, const char *path,
 
 	for (unsigned i = 0; i < count; i++)
 		for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
-			for (unsigned k = 0; !code && k < FAKE_PLACES; k++)
+			for (unsigned k = 0; !code && k < FAKE_TARGETS; k++)
 				if (is_meant(&loads[i], gpu, k))
 					code = spawn_at(m, path, &loads[i], gpu,
 							k, ready, children);

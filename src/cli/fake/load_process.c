@@ -219,7 +219,7 @@ static int start_job(struct gkf_machine *m, const struct fake_job *job,
 	if (err)
 		return fake_failure("load on GPU %u: cannot attach: %s",
 				    job->gpu, gk_strerror(err));
-	err = gkf_charge(m, *ret_slot, job->mem);
+	err = gkf_books_charge(m, *ret_slot, job->mem);
 	if (err) {
 		gkf_detach(m, *ret_slot);
 		return fake_failure(

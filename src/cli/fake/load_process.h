@@ -5,7 +5,7 @@
 #ifndef GK_CLI_FAKE_JOB_H
 #define GK_CLI_FAKE_JOB_H
 
-#include "cli/fake/place.h"
+#include "cli/fake/target.h"
 #include "machine/file/wave_state.h"
 #include "machine/words/scenario_yaml.h"
 

@@ -7,8 +7,8 @@
 #include "cli/cmd.h"
 #include "cli/fake/ctl.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
 #include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"
@@ -216,7 +216,7 @@ static void add_json(struct ctl *ctl, unsigned gpu, const struct gkf_mig_gi *gi,
 
 static int mig_ls(struct ctl *ctl, unsigned gpu)
 {
-	unsigned mode = gkf_mig_mode(&ctl->file->device[gpu]);
+	unsigned mode = gkf_mig_mode(ctl->machine, gpu);
 	bool on = mode & GKF_MIG_CURRENT, wanted = mode & GKF_MIG_PENDING;
 	json_t *list;
 	int r;

@@ -145,8 +145,9 @@ static void leave(struct gkf_machine *m, struct hold *h)
 
 static void resize(struct gkf_machine *m, struct hold *h, uint64_t bytes)
 {
-	int r = bytes > h->bytes ? gkf_charge(m, h->slot, bytes - h->bytes)
-				 : gkf_refund(m, h->slot, h->bytes - bytes);
+	int r = bytes > h->bytes
+		    ? gkf_books_charge(m, h->slot, bytes - h->bytes)
+		    : gkf_books_refund(m, h->slot, h->bytes - bytes);
 
 	if (!r)
 		h->bytes = bytes;

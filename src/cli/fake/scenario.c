@@ -211,7 +211,7 @@ static void print_what(const struct gkf_scenario *s, const struct row *row)
 		printf("%lld %s errors of %s", (long long)row->to,
 		       row->number >> 16 == GKF_ECC_CORRECTED ? "corrected"
 							      : "uncorrected",
-		       gkf_ecc_place_name(row->number & 0xffff));
+		       gkf_ecc_location_name(row->number & 0xffff));
 		break;
 	case GKF_STEP_RESET:
 		printf("reset");

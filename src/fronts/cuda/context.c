@@ -9,8 +9,8 @@
 #include "fronts/cuda/stream.h"
 #include "machine/file/numbers.h"
 #include "machine/store/books.h"
+#include "machine/store/gate.h"
 #include "machine/store/ledger.h"
-#include "machine/trouble/scenario.h"
 
 #include <pthread.h>
 
@@ -60,17 +60,17 @@ static CUresult join_locked(struct cuda_device *d)
 	int error;
 
 	if (!d->contexts) {
-		error = gkf_charge_attach(cuda.machine, d->index, d->instance,
-					  &slot);
+		error = gkf_books_attach(cuda.machine, d->index, d->instance,
+					 &slot);
 		if (error)
 			return attach_error(error);
 	}
-	cost = gkf_charge_context(cuda.machine, d->index, d->contexts);
-	error = gkf_charge(cuda.machine, slot, cost);
+	cost = gkf_books_context(cuda.machine, d->index, d->contexts);
+	error = gkf_books_charge(cuda.machine, slot, cost);
 	if (!error) {
 		error = gkf_space_open(cuda.machine, d->index, slot);
 		if (error)
-			gkf_refund(cuda.machine, slot, cost);
+			gkf_books_refund(cuda.machine, slot, cost);
 	}
 	if (error) {
 		if (!d->contexts)
@@ -86,7 +86,7 @@ static CUresult join(struct cuda_device *d)
 {
 	CUresult r;
 
-	gkf_scenario_look(cuda.machine, cuda.file);
+	gkf_gate_look(cuda.machine, &cuda.gate);
 	if (device_is_gone(d))
 		return CUDA_ERROR_DEVICE_UNAVAILABLE;
 	pthread_mutex_lock(&joining);
@@ -106,9 +106,9 @@ static void quit(struct cuda_device *d)
 	if (!d->contexts)
 		gkf_detach(cuda.machine, d->slot);
 	else
-		gkf_refund(
+		gkf_books_refund(
 		    cuda.machine, d->slot,
-		    gkf_charge_context(cuda.machine, d->index, d->contexts));
+		    gkf_books_context(cuda.machine, d->index, d->contexts));
 	pthread_mutex_unlock(&joining);
 }
 

@@ -5,7 +5,7 @@
  */
 #include "base/err.h"
 #include "fronts/cuda/stack.h"
-#include "machine/store/coverage.h"
+#include "machine/store/gate.h"
 
 #include <stdlib.h>
 
@@ -92,7 +92,7 @@ static inline CUresult enter(enum cuda_row row)
 		return not_ready(ready);
 	if (__builtin_expect(barred, 0))
 		return CUDA_ERROR_NOT_PERMITTED;
-	gkf_cuda_count(cuda.file, row);
+	gkf_gate_count_cuda(&cuda.gate, row);
 	return CUDA_SUCCESS;
 }
 

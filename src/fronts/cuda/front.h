@@ -13,6 +13,7 @@
 #include "fronts/cuda/handle.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
+#include "machine/store/gate.h"
 
 #include <pthread.h>
 
@@ -73,7 +74,7 @@ enum cuda_ready {
 struct cuda_process {
 	_Atomic int ready; /* enum cuda_ready */
 	struct gkf_machine *machine;
-	struct gkf_file *file;
+	struct gkf_gate gate;
 	bool launch_blocking; /* CUDA_LAUNCH_BLOCKING */
 	unsigned device_count;
 	struct cuda_device device[GKF_DEVICES_MAX];

@@ -13,17 +13,16 @@
 #include "fronts/cuda/generation.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_state.h"
-#include "machine/file/file.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"
+#include "machine/store/above.h"
 #include "machine/store/board.h"
-#include "machine/store/coverage.h"
+#include "machine/store/gate.h"
 #include "machine/store/ledger.h"
-#include "machine/store/listed.h"
 #include "machine/store/machine.h"
+#include "machine/store/settings.h"
 #include "machine/trouble/fault.h"
-#include "machine/trouble/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,9 +76,8 @@ static void add(struct places *p, const struct cuda_device *d, int mig_index,
 	    .speed = gk_cuda_speed((int)b->profile.compute_major,
 				   (int)b->profile.compute_minor,
 				   (uint64_t)b->profile.sm_clock_max_mhz),
-	    .mig_enabled =
-		d->instance == GKF_NO_INSTANCE &&
-		gkf_mig_mode(&cuda.file->device[d->index]) & GKF_MIG_CURRENT,
+	    .mig_enabled = d->instance == GKF_NO_INSTANCE &&
+			   gkf_gate_split(&cuda.gate, d->index),
 	};
 }
 
@@ -108,8 +106,8 @@ static void find_places(struct places *p)
 		    .board = gkf_board(cuda.machine, i),
 		};
 
-		if (!gkf_is_listed(cuda.file, i) ||
-		    atomic_load(&cuda.file->device[i].fault.active) & UNSEEN)
+		if (!gkf_gate_lists(&cuda.gate, i) ||
+		    gkf_gate_word(cuda.gate.device[i].faults) & UNSEEN)
 			continue;
 		add(p, &d, -1, d.board->uuid);
 		if (p->candidate[p->count - 1].mig_enabled)
@@ -143,23 +141,21 @@ static CUresult find_devices(void)
 }
 
 /* The kernel's driver and this library must be of one generation. */
-static bool is_our_driver(const struct gkf_file *file)
+static bool is_our_driver(const struct gkf_driver *driver)
 {
-	char driver[sizeof(file->driver_version) + 1] = "";
-
-	memcpy(driver, file->driver_version, sizeof(driver) - 1);
-	return gkf_generation_find(driver) == front_generation;
+	return gkf_generation_find(driver->version) == front_generation;
 }
 
 static CUresult look_at_machine(void)
 {
-	if (!is_our_driver(cuda.file)) {
-		gk_log(GK_LOG_WARN, "the machine's driver is %.*s, not %s",
-		       (int)sizeof(cuda.file->driver_version) - 1,
-		       cuda.file->driver_version, front_generation->driver);
+	const struct gkf_driver *driver = gkf_driver(cuda.machine);
+
+	if (!is_our_driver(driver)) {
+		gk_log(GK_LOG_WARN, "the machine's driver is %s, not %s",
+		       driver->version, front_generation->driver);
 		return CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
 	}
-	gkf_scenario_look(cuda.machine, cuda.file);
+	gkf_scenario_poll(cuda.machine);
 	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++)
 		if (gkf_machine_fault_active(cuda.machine, broken[i].fault))
 			return broken[i].says;
@@ -169,7 +165,6 @@ static CUresult look_at_machine(void)
 static void forget_machine(void)
 {
 	cuda.machine = NULL;
-	cuda.file = NULL;
 	cuda.device_count = 0;
 }
 
@@ -193,7 +188,7 @@ static CUresult start(void)
 			   ? front_error(error)
 			   : CUDA_ERROR_NO_DEVICE;
 	cuda.machine = machine;
-	cuda.file = gkf_machine_file(machine);
+	gkf_gate_open(machine, &cuda.gate);
 	cuda.launch_blocking = asks_for_blocking();
 	r = look_at_machine();
 	if (r) {
@@ -230,10 +225,11 @@ static unsigned version_before_init(void)
 	struct gkf_machine *machine;
 
 	if (!gkf_machine_open(NULL, &machine)) {
-		struct gkf_file *file = gkf_machine_file(machine);
+		struct gkf_gate gate;
 
-		version = file->cuda_version;
-		gkf_cuda_count(file, ROW_cuDriverGetVersion);
+		version = gkf_driver(machine)->cuda_version;
+		gkf_gate_open(machine, &gate);
+		gkf_gate_count_cuda(&gate, ROW_cuDriverGetVersion);
 		gkf_machine_close(machine);
 	}
 	return version;
@@ -248,7 +244,7 @@ CUresult cuDriverGetVersion(int *driverVersion)
 	if (!driverVersion)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!r || ready == CUDA_FORKED)
-		*driverVersion = (int)cuda.file->cuda_version;
+		*driverVersion = (int)gkf_driver(cuda.machine)->cuda_version;
 	else if (ready == CUDA_ENDED)
 		*driverVersion = (int)front_generation->cuda;
 	else

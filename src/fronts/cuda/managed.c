@@ -87,7 +87,7 @@ CUresult managed_range(CUdeviceptr at, size_t count, struct managed_range *ret)
 static const struct memory_advice no_advice;
 
 /* A stretch begins at `at` from now on. */
-static bool cut(struct memory_note *n, uint64_t at)
+static bool cut(struct memory_tag *n, uint64_t at)
 {
 	struct memory_stretch *more;
 	unsigned i = 0;
@@ -113,7 +113,7 @@ static bool is_same(const struct memory_stretch *a,
 }
 
 /* Neighbours of one kind become one. */
-static void join(struct memory_note *n)
+static void join(struct memory_tag *n)
 {
 	unsigned kept = 0;
 
@@ -125,7 +125,7 @@ static void join(struct memory_note *n)
 	n->count = kept;
 }
 
-static bool prepare(struct memory_note *n, const struct managed_range *range)
+static bool prepare(struct memory_tag *n, const struct managed_range *range)
 {
 	if (!n->count) {
 		n->stretch = malloc(sizeof(*n->stretch));
@@ -143,7 +143,7 @@ CUresult managed_change(const struct managed_range *range,
 				       const void *data),
 			const void *data)
 {
-	struct memory_note *n = note_open(&range->piece, true);
+	struct memory_tag *n = note_open(&range->piece, true);
 	uint64_t start = 0;
 	bool ok;
 
@@ -165,7 +165,7 @@ void managed_visit(const struct managed_range *range,
 				 void *data),
 		   void *data)
 {
-	struct memory_note *n = note_open(&range->piece, false);
+	struct memory_tag *n = note_open(&range->piece, false);
 	uint64_t start = 0;
 
 	if (!n || !n->count)

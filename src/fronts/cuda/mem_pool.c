@@ -195,7 +195,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 /* Where it was the current pool, the default one is. */
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
-	struct gkf_pool *at;
+	struct gkf_mem_pool *at;
 
 	ENTER(cuMemPoolDestroy);
 	if (!is_pool(pool) || pool->standard)
@@ -207,26 +207,26 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
 	at = atomic_load(&pool->at);
 	handle_free(pool);
 	if (at)
-		gkf_pool_release(at);
+		gkf_mem_pool_release(at);
 	return CUDA_SUCCESS;
 }
 
 /* ---- attributes ---- */
 
-static struct gkf_pool_usage usage_of(CUmemoryPool pool)
+static struct gkf_mem_pool_usage usage_of(CUmemoryPool pool)
 {
-	struct gkf_pool *at = atomic_load(&pool->at);
-	struct gkf_pool_usage usage = {0};
+	struct gkf_mem_pool *at = atomic_load(&pool->at);
+	struct gkf_mem_pool_usage usage = {0};
 
 	if (at)
-		gkf_pool_read(at, &usage);
+		gkf_mem_pool_read(at, &usage);
 	return usage;
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr,
 			       void *value)
 {
-	struct gkf_pool_usage usage;
+	struct gkf_mem_pool_usage usage;
 	uint64_t *word = value;
 
 	ENTER(cuMemPoolGetAttribute);
@@ -262,22 +262,22 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr,
 
 static void set_threshold(CUmemoryPool pool, uint64_t threshold)
 {
-	struct gkf_pool *at = atomic_load(&pool->at);
+	struct gkf_mem_pool *at = atomic_load(&pool->at);
 
 	atomic_store(&pool->threshold, threshold);
 	if (at)
-		gkf_pool_keep(at, threshold);
+		gkf_mem_pool_keep(at, threshold);
 }
 
 /* High marks can only be set to 0: they start again. */
 static CUresult reset_high(CUmemoryPool pool, bool reserved, uint64_t value)
 {
-	struct gkf_pool *at = atomic_load(&pool->at);
+	struct gkf_mem_pool *at = atomic_load(&pool->at);
 
 	if (value)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (at)
-		gkf_pool_reset(at, reserved, !reserved);
+		gkf_mem_pool_reset(at, reserved, !reserved);
 	return CUDA_SUCCESS;
 }
 
@@ -311,14 +311,14 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr,
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
-	struct gkf_pool *at;
+	struct gkf_mem_pool *at;
 
 	ENTER(cuMemPoolTrimTo);
 	if (!is_pool(pool))
 		return CUDA_ERROR_INVALID_VALUE;
 	at = atomic_load(&pool->at);
 	if (at)
-		gkf_pool_trim(at, minBytesToKeep);
+		gkf_mem_pool_trim(at, minBytesToKeep);
 	return CUDA_SUCCESS;
 }
 

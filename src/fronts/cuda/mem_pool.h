@@ -9,9 +9,9 @@ struct CUmemPoolHandle_st {
 	bool standard;  /* the device's default pool */
 	uint64_t bound; /* bytes it may have; 0: no bound */
 	_Atomic uint64_t threshold;
-	_Atomic int reuse[3];          /* REUSE_... attributes */
-	_Atomic uint64_t peers;        /* a bit for each device with access */
-	_Atomic(struct gkf_pool *) at; /* made with its first piece */
+	_Atomic int reuse[3];   /* REUSE_... attributes */
+	_Atomic uint64_t peers; /* a bit for each device with access */
+	_Atomic(struct gkf_mem_pool *) at; /* made with its first piece */
 };
 
 /* The pool that a piece with a pool is of. */
@@ -29,7 +29,7 @@ CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 		    bool per_thread);
 
 /* A leaving piece for `stream`, by its number; false: none suits. */
-bool pool_take_back(const struct gkf_pool *at, uint64_t stream, size_t size,
+bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 		    CUdeviceptr *ret_address);
 
 /* Waits for one that leaves on a device, of that stream or of any (0). */

@@ -7,21 +7,21 @@
 #include "fronts/cuda/stream.h"
 
 /* What the piece comes from; made when it is first needed. */
-static CUresult open_pool(CUmemoryPool pool, struct gkf_pool **ret_at)
+static CUresult open_pool(CUmemoryPool pool, struct gkf_mem_pool **ret_at)
 {
-	struct gkf_pool *at = atomic_load(&pool->at), *none = NULL;
+	struct gkf_mem_pool *at = atomic_load(&pool->at), *none = NULL;
 	int error;
 
 	if (!at) {
-		error = gkf_pool_new(front_device(pool->device)->index,
-				     pool->bound, &at);
+		error = gkf_mem_pool_new(front_device(pool->device)->index,
+					 pool->bound, &at);
 		if (error)
 			return error == GK_ERR_NOT_FOUND
 				   ? CUDA_ERROR_INVALID_CONTEXT
 				   : front_error(error);
-		gkf_pool_keep(at, atomic_load(&pool->threshold));
+		gkf_mem_pool_keep(at, atomic_load(&pool->threshold));
 		if (!atomic_compare_exchange_strong(&pool->at, &none, at)) {
-			gkf_pool_release(at);
+			gkf_mem_pool_release(at);
 			at = none;
 		}
 	}

@@ -79,7 +79,7 @@ static void end(void *data)
 /* Of two that free the same piece one is told. */
 static CUresult mark(const struct gkf_extent *e, bool leaving)
 {
-	struct memory_note *note = note_open(e, true);
+	struct memory_tag *note = note_open(e, true);
 	CUresult r = CUDA_SUCCESS;
 
 	if (!note)
@@ -128,7 +128,7 @@ CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 	return CUDA_SUCCESS;
 }
 
-bool pool_take_back(const struct gkf_pool *at, uint64_t stream, size_t size,
+bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 		    CUdeviceptr *ret_address)
 {
 	uint64_t room = gkf_space_room(size);

@@ -56,7 +56,7 @@ struct memory_advice {
 };
 
 /* What is noted of a piece, by its id; made at the first need. */
-struct memory_note {
+struct memory_tag {
 	uint64_t id;
 	bool leaving;     /* cuMemFreeAsync was called */
 	bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
@@ -72,7 +72,7 @@ struct memory_note {
  * The note of a piece, locked, until note_close(); NULL when there is none, or
  * none can be made (make).
  */
-struct memory_note *note_open(const struct gkf_extent *e, bool make);
+struct memory_tag *note_open(const struct gkf_extent *e, bool make);
 void note_close(void);
 void note_drop(const struct gkf_extent *e);
 

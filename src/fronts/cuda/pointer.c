@@ -197,7 +197,7 @@ CUresult cuPointerSetAttribute(const void *value,
 			       CUpointer_attribute attribute_id,
 			       CUdeviceptr ptr)
 {
-	struct memory_note *note;
+	struct memory_tag *note;
 	struct gkf_extent e;
 	unsigned on;
 

@@ -366,7 +366,7 @@ CUresult stream_submit(CUcontext ctx, CUstream stream, bool per_thread,
 CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
 		    struct gkf_task *task)
 {
-	struct gkf_own own;
+	struct gkf_own_task own;
 	CUstream s;
 	CUresult r = stream_find(ctx, stream, per_thread, &s);
 

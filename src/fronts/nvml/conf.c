@@ -6,12 +6,12 @@
 #include "fronts/nvml/conf.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
 #include "machine/file/profile.h"
 #include "machine/file/system_state.h"
 #include "machine/file/value.h"
 #include "machine/store/board.h"
 #include "machine/store/ledger.h"
+#include "machine/store/settings.h"
 
 static bool is_capable(const struct gkf_profile *p)
 {
@@ -28,8 +28,7 @@ static bool all_capable(const struct call *c)
 
 enum gkf_conf_compute conf_mode(const struct call *c)
 {
-	uint64_t m = atomic_load_explicit(&c->file->system.conf_compute,
-					  memory_order_relaxed);
+	uint64_t m = gkf_setting(c->machine, GKF_CONF_COMPUTE);
 
 	if (!all_capable(c) || m > GKF_CONF_DEVTOOLS)
 		return GKF_CONF_OFF;
@@ -100,7 +99,7 @@ nvmlSystemGetConfComputeSettings(nvmlSystemConfComputeSettings_t *settings)
 
 static bool is_ready(const struct call *c)
 {
-	return atomic_load(&c->file->system.conf_ready) == 1;
+	return gkf_setting(c->machine, GKF_CONF_READY) == 1;
 }
 
 nvmlReturn_t
@@ -124,7 +123,7 @@ nvmlSystemSetConfComputeGpusReadyState(unsigned int isAcceptingWork)
 		return NVML_ERROR_NOT_SUPPORTED;
 	r = front_permit(&c);
 	if (!r)
-		atomic_store(&c.file->system.conf_ready, isAcceptingWork);
+		gkf_setting_put(c.machine, GKF_CONF_READY, isAcceptingWork);
 	return r;
 }
 
@@ -143,7 +142,7 @@ nvmlReturn_t nvmlSystemGetConfComputeKeyRotationThresholdInfo(
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	if (conf_mode(&c) == GKF_CONF_OFF)
 		return NVML_ERROR_NOT_SUPPORTED;
-	set = atomic_load(&c.file->system.conf_advantage);
+	set = gkf_setting(c.machine, GKF_CONF_ADVANTAGE);
 	info->attackerAdvantage = set ? set : ADVANTAGE_DEFAULT;
 	return NVML_SUCCESS;
 }
@@ -172,8 +171,8 @@ nvmlReturn_t nvmlSystemSetConfComputeKeyRotationThresholdInfo(
 	if (!r && is_ready(&c))
 		r = NVML_ERROR_INVALID_STATE;
 	if (!r)
-		atomic_store(&c.file->system.conf_advantage,
-			     info->maxAttackerAdvantage);
+		gkf_setting_put(c.machine, GKF_CONF_ADVANTAGE,
+				info->maxAttackerAdvantage);
 	return r;
 }
 

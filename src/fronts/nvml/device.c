@@ -5,9 +5,10 @@
 #include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/pci.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
 #include "machine/store/board.h"
+#include "machine/store/gate.h"
 #include "machine/store/listed.h"
+#include "machine/store/settings.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -94,7 +95,7 @@ static nvmlReturn_t find_uuid(const struct call *c, const char *uuid,
 	if (!strncasecmp(uuid, "MIG-", 4))
 		return mig_by_uuid(c, uuid, ret_handle);
 	for (unsigned i = 0; i < c->device_count; i++)
-		if (gkf_is_listed(c->file, i) &&
+		if (gkf_gate_lists(c->gate, i) &&
 		    strcasecmp(uuid, gkf_board(c->machine, i)->uuid) == 0)
 			return give_handle(c, i, false, ret_handle);
 	return NVML_ERROR_NOT_FOUND;
@@ -130,7 +131,7 @@ nvmlReturn_t nvmlDeviceGetHandleBySerial(const char *serial,
 {
 	ENTER(nvmlDeviceGetHandleBySerial, serial && *serial && device);
 	for (unsigned i = 0; i < c.device_count; i++)
-		if (gkf_is_listed(c.file, i) &&
+		if (gkf_gate_lists(c.gate, i) &&
 		    !strcmp(serial, gkf_board(c.machine, i)->serial))
 			return give_handle(&c, i, false, device);
 	return NVML_ERROR_NOT_FOUND;
@@ -271,8 +272,8 @@ nvmlReturn_t nvmlDeviceGetGspFirmwareVersion(nvmlDevice_t device, char *version)
 	if (c.board->profile.gsp <= 0)
 		return NVML_ERROR_NOT_SUPPORTED;
 	return front_copy(version, NVML_GSP_FIRMWARE_VERSION_BUF_SIZE,
-			  c.file->driver_version,
-			  sizeof(c.file->driver_version));
+			  gkf_driver(c.machine)->version,
+			  sizeof(gkf_driver(c.machine)->version));
 }
 
 nvmlReturn_t nvmlDeviceGetGspFirmwareMode(nvmlDevice_t device,

@@ -64,7 +64,7 @@ nvmlReturn_t nvmlDeviceQueryDrainState(nvmlPciInfo_t *pciInfo,
 	ENTER(nvmlDeviceQueryDrainState, pciInfo && currentState);
 	r = find(&c, pciInfo);
 	if (!r)
-		*currentState = gkf_is_set(c.file, c.index, GKF_V_DRAIN)
+		*currentState = gkf_is_set(c.machine, c.index, GKF_V_DRAIN)
 				    ? NVML_FEATURE_ENABLED
 				    : NVML_FEATURE_DISABLED;
 	return r;
@@ -118,7 +118,7 @@ nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
 	ENTER(nvmlDeviceDiscoverGpus, pciInfo != NULL);
 	r = front_permit(&c);
 	for (c.index = 0; !r && c.index < c.device_count; c.index++)
-		if (gkf_is_set(c.file, c.index, GKF_V_REMOVED) &&
+		if (gkf_is_set(c.machine, c.index, GKF_V_REMOVED) &&
 		    holds(pciInfo, gkf_board(c.machine, c.index))) {
 			r = front_set(&c, GKF_V_DRAIN, GKF_UNSET);
 			if (!r)
@@ -131,7 +131,7 @@ nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
 static int excluded(const struct call *c, unsigned n)
 {
 	for (unsigned i = 0; i < c->device_count; i++)
-		if (gkf_is_set(c->file, i, GKF_V_EXCLUDED) && n-- == 0)
+		if (gkf_is_set(c->machine, i, GKF_V_EXCLUDED) && n-- == 0)
 			return (int)i;
 	return -1;
 }

@@ -46,7 +46,7 @@ nvmlReturn_t ecc_count(const struct call *c, nvmlMemoryErrorType_t type,
 nvmlReturn_t ecc_errors(const struct call *c, nvmlMemoryErrorType_t type,
 			uint64_t *ret_count)
 {
-	return ecc_count(c, type, NVML_VOLATILE_ECC, GKF_ECC_ALL_PLACES,
+	return ecc_count(c, type, NVML_VOLATILE_ECC, GKF_ECC_ALL_LOCATIONS,
 			 ret_count);
 }
 
@@ -70,7 +70,7 @@ unsigned ecc_places(const struct call *c, nvmlMemoryErrorType_t type,
 	    [NVML_MEMORY_LOCATION_SRAM] = GKF_ECC_SRAM,
 	};
 
-	if (gkf_ecc_places(c->machine, c->index) == GKF_ECC_ALL_PLACES)
+	if (gkf_ecc_locations(c->machine, c->index) == GKF_ECC_ALL_LOCATIONS)
 		return modern[location];
 	if (location == NVML_MEMORY_LOCATION_CBU &&
 	    type == NVML_MEMORY_ERROR_TYPE_CORRECTED)
@@ -94,7 +94,7 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetTotalEccErrors, device,
 		     eccCounts && are_types(errorType, counterType));
-	r = ecc_count(&c, errorType, counterType, GKF_ECC_ALL_PLACES, &n);
+	r = ecc_count(&c, errorType, counterType, GKF_ECC_ALL_LOCATIONS, &n);
 	if (!r)
 		*eccCounts = n;
 	return r;

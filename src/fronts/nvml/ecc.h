@@ -14,7 +14,7 @@ nvmlReturn_t ecc_errors(const struct call *c, nvmlMemoryErrorType_t type,
 			uint64_t *ret_count);
 
 /*
- * Errors of a type, of a counter, at bits of places (GKF_ECC_ALL_PLACES,
+ * Errors of a type, of a counter, at bits of places (GKF_ECC_ALL_LOCATIONS,
  * GKF_ECC_SRAM, GKF_ECC_BIT(GKF_ECC_L2)...). NOT_SUPPORTED as above.
  */
 nvmlReturn_t ecc_count(const struct call *c, nvmlMemoryErrorType_t type,

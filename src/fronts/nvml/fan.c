@@ -4,9 +4,9 @@
  */
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
+#include "machine/model/model.h"
 
 static bool is_fan(const struct call *c, unsigned fan)
 {
@@ -82,9 +82,7 @@ nvmlReturn_t nvmlDeviceGetCoolerInfo(nvmlDevice_t device,
 /* Manual as long as somebody has asked for a speed. */
 static bool is_manual(const struct call *c)
 {
-	return atomic_load_explicit(
-		   &c->file->device[c->index].set[GKF_V_FAN_TARGET],
-		   memory_order_relaxed) != GKF_UNSET;
+	return gkf_value_is_asked(c->machine, c->index, GKF_V_FAN_TARGET);
 }
 
 nvmlReturn_t nvmlDeviceGetFanControlPolicy_v2(nvmlDevice_t device,

@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
 #include "machine/file/fault_state.h"
-#include "machine/file/file.h"
+#include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/coverage.h"
 #include "machine/store/event.h"
-#include "machine/store/machine.h"
+#include "machine/store/gate.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/rule.h"
 #include "machine/trouble/scenario.h"
@@ -70,7 +70,7 @@ uint32_t front_look(struct gkf_machine *machine)
 {
 	uint32_t word = gkf_event_word(machine);
 
-	gkf_scenario_look(machine, gkf_machine_file(machine));
+	gkf_scenario_poll(machine);
 	return word;
 }
 
@@ -186,8 +186,8 @@ nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row)
 	int device = c->index == FRONT_NO_DEVICE ? -1 : (int)c->index;
 	int answer;
 
-	front_hold(c->file, row);
-	if (!atomic_load(&c->file->rules.count) ||
+	front_hold(c->gate, row);
+	if (!gkf_gate_word(c->gate->rules) ||
 	    !gkf_rule_applies(c->machine, row, device, &answer))
 		return NVML_SUCCESS;
 	if (answer == GKF_RULE_HANGS)
@@ -203,7 +203,7 @@ nvmlReturn_t front_refuse(enum nvml_row row, nvmlDevice_t device)
 	r = device ? enter_device(&c, row, device, true) : enter(&c, row, true);
 	if (r)
 		return r;
-	atomic_fetch_add_explicit(&c.file->refused[row], 1,
+	atomic_fetch_add_explicit(&c.gate->refused[row], 1,
 				  memory_order_relaxed);
 	gkf_refusal_count(c.machine, row, gkf_caller());
 	return NVML_ERROR_NOT_SUPPORTED;

@@ -14,7 +14,7 @@ nvmlReturn_t field_ecc(const struct call *c, unsigned scope, unsigned arg,
 	nvmlMemoryErrorType_t type = arg & 0xf;
 	nvmlEccCounterType_t counter = arg >> 4 & 0xf;
 	nvmlMemoryLocation_t location = arg >> 8;
-	unsigned places = GKF_ECC_ALL_PLACES;
+	unsigned places = GKF_ECC_ALL_LOCATIONS;
 
 	(void)scope;
 	if (location != NVML_MEMORY_LOCATION_COUNT)

@@ -10,11 +10,12 @@
 #include "fronts/nvml/front.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "machine/file/file.h"
 #include "machine/file/numbers.h"
+#include "machine/store/above.h"
 #include "machine/store/board.h"
+#include "machine/store/gate.h"
 #include "machine/store/machine.h"
-#include "machine/trouble/scenario.h"
+#include "machine/store/settings.h"
 
 #include <pthread.h>
 #include <limits.h>
@@ -85,8 +86,8 @@ static struct opened *keep(struct gkf_machine *machine)
 	if (o->machine)
 		gkf_machine_close(o->machine);
 	*o = (struct opened){.machine = machine,
-			     .file = gkf_machine_file(machine),
 			     .device_count = gkf_device_count(machine)};
+	gkf_gate_open(machine, &o->gate);
 	return o;
 }
 
@@ -121,10 +122,8 @@ int front_machine(struct opened **ret_opened)
 /* The kernel's driver and this library must be of one generation. */
 static bool is_our_driver(const struct opened *o)
 {
-	char driver[sizeof(o->file->driver_version) + 1] = "";
-
-	memcpy(driver, o->file->driver_version, sizeof(driver) - 1);
-	return gkf_generation_find(driver) == front_generation;
+	return gkf_generation_find(gkf_driver(o->machine)->version) ==
+	       front_generation;
 }
 
 /* Takes back one initialisation; the last one ends it all. */
@@ -156,7 +155,7 @@ static nvmlReturn_t init(enum nvml_row row)
 	if (!r && !is_our_driver(o))
 		r = GK_ERR_VERSION;
 	if (!r)
-		gkf_scenario_look(o->machine, o->file);
+		gkf_scenario_poll(o->machine);
 	answer = r ? front_error(r) : front_machine_fault(o->machine);
 	if (!answer) {
 		front.references++;
@@ -222,13 +221,13 @@ static nvmlReturn_t cuda_version(enum nvml_row row, int *version)
 	r = o ? 0 : front_machine(&o);
 	if (!r) {
 		c.machine = o->machine;
-		c.file = o->file;
-		atomic_fetch_add(&c.file->calls[row], 1);
+		c.gate = &o->gate;
+		atomic_fetch_add(&c.gate->calls[row], 1);
 	}
 	pthread_mutex_unlock(&front.lock);
 	answer = r ? front_error(r) : hold(&c, row);
 	if (!answer)
-		*version = (int)c.file->cuda_version;
+		*version = (int)gkf_driver(c.machine)->cuda_version;
 	return answer;
 }
 

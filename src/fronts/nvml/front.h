@@ -12,15 +12,11 @@
 
 #include "abi/nvml_abi.h"
 #include "fronts/common/generations.h"
-#include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
-#include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
-#include "machine/store/listed.h"
-#include "machine/trouble/scenario.h"
+#include "machine/store/gate.h"
 
 #include <sys/stat.h>
 
@@ -43,7 +39,7 @@ enum front_struct {
 /* A machine that this process has open. */
 struct opened {
 	struct gkf_machine *machine;
-	struct gkf_file *file;
+	struct gkf_gate gate;
 	unsigned device_count;
 	dev_t dev; /* what the path led to when it was opened */
 	ino_t ino;
@@ -56,7 +52,7 @@ struct opened {
 #define FRONT_NO_DEVICE UINT32_MAX
 struct call {
 	struct gkf_machine *machine;
-	struct gkf_file *file;
+	const struct gkf_gate *gate;
 	const struct gkf_board *board;
 	unsigned device_count;
 	unsigned index;
@@ -92,7 +88,7 @@ int front_machine(struct opened **ret_opened);
 nvmlReturn_t front_error(int gk_err);
 
 /* Takes as long as the driver would; latency.c. */
-void front_hold(struct gkf_file *file, enum nvml_row row);
+void front_hold(const struct gkf_gate *gate, enum nvml_row row);
 
 /*
  * What is out of the ordinary for a call: it takes its time, and rules may
@@ -156,23 +152,21 @@ static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 	if (__builtin_expect(!o, 0))
 		return NVML_ERROR_UNINITIALIZED;
 	c->machine = o->machine;
-	c->file = o->file;
+	c->gate = &o->gate;
 	c->device_count = o->device_count;
 	c->index = FRONT_NO_DEVICE;
-	gkf_scenario_look(c->machine, c->file);
-	atomic_fetch_add_explicit(&c->file->calls[row], 1,
+	gkf_gate_look(c->machine, c->gate);
+	atomic_fetch_add_explicit(&c->gate->calls[row], 1,
 				  memory_order_relaxed);
 	return NVML_SUCCESS;
 }
 
 static inline nvmlReturn_t hold(const struct call *c, enum nvml_row row)
 {
-	const struct gkf_file *f = c->file;
-	uint64_t unusual;
+	const struct gkf_gate *g = c->gate;
+	uint64_t unusual = gkf_gate_word(g->latency) | gkf_gate_word(g->rules) |
+			   gkf_gate_word(&g->extra_ns[row]);
 
-	unusual = atomic_load_explicit(&f->latency, memory_order_relaxed) |
-		  atomic_load_explicit(&f->rules.count, memory_order_relaxed) |
-		  atomic_load_explicit(&f->extra_ns[row], memory_order_relaxed);
 	return __builtin_expect(unusual != 0, 0) ? front_disturb(c, row)
 						 : NVML_SUCCESS;
 }
@@ -180,8 +174,7 @@ static inline nvmlReturn_t hold(const struct call *c, enum nvml_row row)
 /* What the faults of the call's device say. */
 static inline nvmlReturn_t broken(const struct call *c)
 {
-	uint64_t faults = atomic_load_explicit(
-	    &c->file->device[c->index].fault.active, memory_order_relaxed);
+	uint64_t faults = gkf_gate_word(c->gate->device[c->index].faults);
 
 	return __builtin_expect(faults != 0, 0) ? front_broken(c)
 						: NVML_SUCCESS;
@@ -225,7 +218,7 @@ bool front_mig_refuses(const struct call *c, enum nvml_row row);
 
 static inline bool is_split(const struct call *c)
 {
-	return gkf_mig_mode(&c->file->device[c->index]) & GKF_MIG_CURRENT;
+	return gkf_gate_split(c->gate, c->index);
 }
 
 static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
@@ -243,7 +236,7 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 	c->index = (unsigned)index;
 	c->instance = GKF_NO_INSTANCE;
 	c->board = gkf_board(c->machine, c->index);
-	if (!gkf_is_listed(c->file, c->index))
+	if (!gkf_gate_lists(c->gate, c->index))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	r = admit(c, row);
 	if (!r && __builtin_expect(is_split(c), 0) && front_mig_refuses(c, row))

@@ -9,7 +9,6 @@
  */
 #include "fronts/nvml/mig_handle.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -19,6 +18,7 @@
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
+#include "machine/store/settings.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -139,8 +139,9 @@ nvmlReturn_t nvmlGpmSampleFree(nvmlGpmSample_t gpmSample)
 /* The sample of now, but for what tells a part from the whole. */
 static void begin_sample(const struct call *c, struct content *ret_now)
 {
-	*ret_now = (struct content){
-	    .filled = 1, .machine = c->file->seed, .device = c->index};
+	*ret_now = (struct content){.filled = 1,
+				    .machine = gkf_machine_seed(c->machine),
+				    .device = c->index};
 	gkf_state_now(c->machine, c->index, &ret_now->state);
 }
 
@@ -348,7 +349,7 @@ static bool read_sample(const struct call *c, nvmlGpmSample_t handle,
 	if (!s)
 		return false;
 	copy(ret, &s->content);
-	return ret->filled && ret->machine == c->file->seed &&
+	return ret->filled && ret->machine == gkf_machine_seed(c->machine) &&
 	       ret->device < c->device_count;
 }
 

@@ -8,8 +8,8 @@
  */
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
-#include "machine/file/file.h"
 #include "machine/file/numbers.h"
+#include "machine/store/gate.h"
 
 /* Below this, sleeping would be later than it is long: watch the clock. */
 #define SPIN_MAX_NS GK_NS_PER_MS
@@ -54,29 +54,28 @@ static void wait_until(uint64_t until, bool sleep)
  * lock: a process that is stopped or killed in a call keeps nobody waiting
  * longer than the call takes.
  */
-static uint64_t book(struct gkf_file *file, uint64_t ns)
+static uint64_t book(_Atomic uint64_t *booked_ns, uint64_t ns)
 {
 	uint64_t now = gk_mono_ns(), end;
-	uint64_t busy = atomic_load(&file->driver_busy_ns);
+	uint64_t busy = atomic_load(booked_ns);
 
 	do {
 		end = busy > now && busy - now < BOOKED_MAX_NS ? busy : now;
 		end += ns;
-	} while (
-	    !atomic_compare_exchange_weak(&file->driver_busy_ns, &busy, end));
+	} while (!atomic_compare_exchange_weak(booked_ns, &busy, end));
 	return end;
 }
 
-void front_hold(struct gkf_file *file, enum nvml_row row)
+void front_hold(const struct gkf_gate *gate, enum nvml_row row)
 {
-	uint64_t extra = atomic_load(&file->extra_ns[row]);
+	uint64_t extra = gkf_gate_word(&gate->extra_ns[row]);
 	uint64_t ns = real_ns[row] ? real_ns[row] : REST_NS;
 	uint64_t now = gk_mono_ns(), end = now;
 
 	if (extra > GKF_EXTRA_MAX_NS)
 		extra = 0;
-	if (atomic_load(&file->latency) == GKF_LATENCY_REAL)
-		end = book(file, ns);
+	if (gkf_gate_word(gate->latency) == GKF_LATENCY_REAL)
+		end = book(gate->booked_ns, ns);
 	end += extra; /* of this call alone */
 	wait_until(end, end - now >= SPIN_MAX_NS);
 }

@@ -6,7 +6,6 @@
 #include "fronts/nvml/link_counter.h"
 #include "fronts/nvml/front.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
 #include "machine/file/link_state.h"
 #include "machine/model/link.h"
 
@@ -23,7 +22,7 @@ static nvmlReturn_t find(const struct call *c, unsigned link, unsigned counter,
 	if (link >= gkf_links(c->machine, c->index) ||
 	    counter >= GKF_LINK_COUNTERS)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	*ret = &c->file->device[c->index].links.link[link].counter[counter];
+	*ret = gkf_link_counter(c->machine, c->index, link, counter);
 	return NVML_SUCCESS;
 }
 

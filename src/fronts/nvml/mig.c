@@ -6,7 +6,6 @@
 #include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"
@@ -28,7 +27,7 @@ nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetMigMode, device, currentMode && pendingMode);
 	if (!can_split(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
-	mode = gkf_mig_mode(&c.file->device[c.index]);
+	mode = gkf_mig_mode(c.machine, c.index);
 	*currentMode = mode & GKF_MIG_CURRENT ? NVML_DEVICE_MIG_ENABLE
 					      : NVML_DEVICE_MIG_DISABLE;
 	*pendingMode = mode & GKF_MIG_PENDING ? NVML_DEVICE_MIG_ENABLE

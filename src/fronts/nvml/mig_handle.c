@@ -7,7 +7,7 @@
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"
 #include "machine/store/board.h"
-#include "machine/store/listed.h"
+#include "machine/store/gate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +139,7 @@ static nvmlReturn_t enter_word(struct call *c, enum nvml_row row, uint64_t word,
 	if (r)
 		return r;
 	if (!word || DEVICE(word) >= c->device_count || !arguments_ok ||
-	    !gkf_is_listed(c->file, DEVICE(word)))
+	    !gkf_gate_lists(c->gate, DEVICE(word)))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	c->index = DEVICE(word);
 	c->board = gkf_board(c->machine, c->index);
@@ -241,7 +241,7 @@ nvmlReturn_t mig_by_uuid(const struct call *c, const char *uuid,
 
 	for (on.index = 0; on.index < c->device_count; on.index++)
 		for (unsigned i = 0; i < GKF_MIG_MAX; i++) {
-			if (!gkf_is_listed(c->file, on.index) ||
+			if (!gkf_gate_lists(c->gate, on.index) ||
 			    gkf_mig_by_index(c->machine, on.index, i, &ci))
 				continue;
 			gkf_mig_uuid(c->machine, on.index, &ci, its);

@@ -4,7 +4,7 @@
 #include "fronts/nvml/pci.h"
 #include "machine/file/board.h"
 #include "machine/store/board.h"
-#include "machine/store/listed.h"
+#include "machine/store/gate.h"
 
 #include <stdio.h>
 
@@ -63,7 +63,7 @@ int front_pci_find(const struct call *c, unsigned domain, unsigned bus,
 		const struct gkf_board *b = gkf_board(c->machine, i);
 
 		if (b->pci_domain == domain && b->pci_bus == bus &&
-		    b->pci_device == device && gkf_is_listed(c->file, i))
+		    b->pci_device == device && gkf_gate_lists(c->gate, i))
 			return (int)i;
 	}
 	return -1;

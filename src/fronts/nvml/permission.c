@@ -1,16 +1,15 @@
 /* permission.c - see permission.h. */
 #include "fronts/nvml/permission.h"
-#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"
+#include "machine/store/settings.h"
 
 #include <unistd.h>
 
 bool front_may_change(const struct call *c)
 {
-	uint64_t who =
-	    atomic_load_explicit(&c->file->permission, memory_order_relaxed);
+	uint64_t who = gkf_setting(c->machine, GKF_PERMISSION);
 
 	if (who == GKF_PERMIT_ALL)
 		return true;

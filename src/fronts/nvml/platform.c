@@ -5,12 +5,11 @@
 #include "base/mix.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
-#include "machine/file/system_state.h"
+#include "machine/file/numbers.h"
 #include "machine/file/topology.h"
 #include "machine/file/value.h"
 #include "machine/store/board.h"
-#include "machine/store/text.h"
+#include "machine/store/hostname.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -110,7 +109,7 @@ nvmlReturn_t nvmlDeviceGetHostname_v1(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetHostname_v1, device, hostname != NULL);
 	if (!is(&c, "BLACKWELL"))
 		return NVML_ERROR_NOT_SUPPORTED;
-	gkf_text_read(&c.file->device[c.index].hostname, text);
+	gkf_hostname(c.machine, c.index, text);
 	return front_copy(hostname->value, sizeof(hostname->value), text,
 			  sizeof(text));
 }
@@ -139,9 +138,8 @@ nvmlReturn_t nvmlDeviceSetHostname_v1(nvmlDevice_t device,
 		return NVML_ERROR_INVALID_ARGUMENT;
 	r = front_permit(&c);
 	return r ? r
-		 : front_error(gkf_text_write(c.machine,
-					      &c.file->device[c.index].hostname,
-					      hostname->value));
+		 : front_error(
+		       gkf_hostname_set(c.machine, c.index, hostname->value));
 }
 
 /* ---- what it can ---- */

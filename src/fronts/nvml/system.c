@@ -3,7 +3,7 @@
  */
 #include "base/fs.h"
 #include "fronts/nvml/front.h"
-#include "machine/file/file.h"
+#include "machine/store/settings.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,15 +12,15 @@
 nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 {
 	ENTER(nvmlSystemGetDriverVersion, version != NULL);
-	return front_copy(version, length, c.file->driver_version,
-			  sizeof(c.file->driver_version));
+	return front_copy(version, length, gkf_driver(c.machine)->version,
+			  sizeof(gkf_driver(c.machine)->version));
 }
 
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 {
 	ENTER(nvmlSystemGetNVMLVersion, version != NULL);
-	return front_copy(version, length, c.file->nvml_version,
-			  sizeof(c.file->nvml_version));
+	return front_copy(version, length, gkf_driver(c.machine)->nvml_version,
+			  sizeof(gkf_driver(c.machine)->nvml_version));
 }
 
 /* The first word of the command line; cut where the buffer ends. */

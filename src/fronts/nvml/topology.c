@@ -7,7 +7,7 @@
 #include "machine/model/peer.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
-#include "machine/store/listed.h"
+#include "machine/store/gate.h"
 
 nvmlReturn_t
 nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDevice_t device2,
@@ -64,7 +64,7 @@ nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device,
 		     count && (!*count || deviceArray) &&
 			 is_level((unsigned)level));
 	for (unsigned i = 0; i < c.device_count; i++)
-		if (i != c.index && gkf_is_listed(c.file, i) &&
+		if (i != c.index && gkf_gate_lists(c.gate, i) &&
 		    (unsigned)gkf_topology_distance(
 			gkf_topology(c.machine), c.index, i) == (unsigned)level)
 			found |= 1ULL << i;
@@ -84,7 +84,7 @@ nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpuNumber,
 		return NVML_ERROR_INVALID_ARGUMENT;
 	for (unsigned i = 0; i < c.device_count; i++) {
 		affinity_near(c.machine, i, &near);
-		if (gkf_is_listed(c.file, i) && CPU_ISSET(cpuNumber, &near))
+		if (gkf_gate_lists(c.gate, i) && CPU_ISSET(cpuNumber, &near))
 			found |= 1ULL << i;
 	}
 	return give(found, count, deviceArray);

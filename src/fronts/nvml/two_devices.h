@@ -5,7 +5,7 @@
 #define GKF_NVML_PAIR_H
 
 #include "fronts/nvml/front.h"
-#include "machine/store/listed.h"
+#include "machine/store/gate.h"
 
 /* As enter_device() for the first; the second must be as sound. */
 static inline nvmlReturn_t enter_pair(struct call *c, unsigned *ret_other,
@@ -19,7 +19,7 @@ static inline nvmlReturn_t enter_pair(struct call *c, unsigned *ret_other,
 	if (r)
 		return r;
 	if (index >= c->device_count ||
-	    !gkf_is_listed(c->file, (unsigned)index))
+	    !gkf_gate_lists(c->gate, (unsigned)index))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	*ret_other = also.index = (unsigned)index;
 	return broken(&also);

@@ -24,7 +24,7 @@ struct gkf_tally {
 };
 
 /* A process that ended. Words only. */
-struct gkf_account_record {
+struct gkf_account_entry {
 	uint64_t number; /* 1 for the first; 0 while it is written */
 	uint64_t device, pid;
 	uint64_t start_ns, end_ns; /* machine time */
@@ -33,8 +33,8 @@ struct gkf_account_record {
 };
 
 struct gkf_accounts {
-	_Atomic uint64_t count;                           /* records so far */
-	struct gkf_account_record ring[GKF_ACCOUNTS_MAX]; /* n at n % size */
+	_Atomic uint64_t count;                          /* records so far */
+	struct gkf_account_entry ring[GKF_ACCOUNTS_MAX]; /* n at n % size */
 };
 
 /* Of a device: what ended before is forgotten. */

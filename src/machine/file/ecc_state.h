@@ -16,7 +16,7 @@ enum gkf_ecc_counter {
 	GKF_ECC_COUNTERS
 };
 
-enum gkf_ecc_place {
+enum gkf_ecc_location {
 	GKF_ECC_L1,
 	GKF_ECC_L2,
 	GKF_ECC_DRAM,
@@ -27,7 +27,7 @@ enum gkf_ecc_place {
 	GKF_ECC_MCU, /* microcontrollers */
 	GKF_ECC_PCIE,
 	GKF_ECC_OTHER,
-	GKF_ECC_PLACES
+	GKF_ECC_LOCATIONS
 };
 
 enum gkf_ecc_kind {
@@ -50,7 +50,7 @@ struct gkf_ecc_page_word {
 
 struct gkf_ecc {
 	_Atomic uint64_t
-	    counts[GKF_ECC_COUNTERS][GKF_ECC_PLACES][GKF_ECC_KINDS];
+	    counts[GKF_ECC_COUNTERS][GKF_ECC_LOCATIONS][GKF_ECC_KINDS];
 	_Atomic uint64_t number;   /* errors so far: where the next one is */
 	_Atomic uint64_t failures; /* rows that no spare row was left for */
 	_Atomic uint64_t channel;  /* a failure since the last reset */

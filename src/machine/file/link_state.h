@@ -47,7 +47,7 @@ struct gkf_link {
  * Who carried what, up to the last change of who carries: the traffic of the
  * device since then is shared by the links of the mask.
  */
-struct gkf_link_books {
+struct gkf_link_shares {
 	uint64_t carrying;                /* bit per link */
 	uint64_t device[2];               /* the device's bytes then: rx, tx */
 	uint64_t bytes[GKF_LINKS_MAX][2]; /* rx, tx */
@@ -56,7 +56,7 @@ struct gkf_link_books {
 struct gkf_links {
 	struct gkf_link link[GKF_LINKS_MAX];
 	_Atomic uint64_t books_seq; /* books[seq % 2] holds */
-	struct gkf_link_books books[2];
+	struct gkf_link_shares books[2];
 	/* In units of 100 us, as NVML sets it; 0: the default. */
 	_Atomic uint64_t low_power_threshold;
 	_Atomic uint64_t bw_mode; /* enum gkf_link_bw */

@@ -22,10 +22,6 @@
 #define GKF_MIG_SLICES 8  /* of memory */
 #define GKF_MIG_MAX    7  /* MIG devices of a GPU */
 
-/* Bits of gkf_mig.mode. */
-#define GKF_MIG_CURRENT 1u
-#define GKF_MIG_PENDING 2u
-
 /*
  * What was done in a GPU instance, permille of it summed over the bins. Words
  * only; they grow whatever lives come and go.

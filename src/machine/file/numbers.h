@@ -10,6 +10,14 @@
 #define GKF_SLOTS_MAX     8192
 #define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, with room */
 #define GKF_LINKS_MAX     36  /* NVML_NVLINK_MAX_LINKS */
+#define GKF_TEXT_MAX      64  /* of a text that changes, with its NUL */
+
+/* Rows of cuda.def, with room. */
+#define GKF_CUDA_FUNCTIONS_MAX 768
+
+/* Bits of the MIG mode. */
+#define GKF_MIG_CURRENT 1u
+#define GKF_MIG_PENDING 2u
 
 /* Machine time is cut into bins: the driver's shortest sample period. */
 #define GKF_BINS_PER_S 6

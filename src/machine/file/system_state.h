@@ -5,6 +5,8 @@
 #ifndef GKF_SYSTEM_STATE_H
 #define GKF_SYSTEM_STATE_H
 
+#include "machine/file/numbers.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -19,8 +21,6 @@ struct gkf_system {
 	_Atomic uint64_t conf_ready;     /* 1: GPUs take work meanwhile */
 	_Atomic uint64_t conf_advantage; /* log2, of keys; 0: the default */
 };
-
-#define GKF_TEXT_MAX 64
 
 /* A text that changes: word[seq % 2] holds. */
 struct gkf_text {

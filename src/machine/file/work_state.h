@@ -66,9 +66,6 @@ struct gkf_busy {
 	struct gkf_busy_bin bin[GKF_BUSY_BINS];
 } __attribute__((aligned(64)));
 
-/* Rows of cuda.def, with room. */
-#define GKF_CUDA_FUNCTIONS_MAX 768
-
 /* What is refused and is no row of a table: functions of the runtime... */
 #define GKF_NAMES_MAX 512
 #define GKF_NAME_MAX  64 /* NUL-ended */

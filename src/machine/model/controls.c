@@ -1,8 +1,8 @@
 /* controls.c - see controls.h. */
-#include "machine/model/computed.h"
 #include "machine/model/controls.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
+#include "machine/model/computed.h"
 #include "machine/model/model.h"
 
 #include <stdint.h>

@@ -33,13 +33,13 @@ static uint32_t sm_permille(struct gkf_machine *m, unsigned device,
 }
 
 /* The place of an instance in the crowd; too many: the last one's. */
-static unsigned place_of(struct gkf_crowd *c, uint32_t name)
+static unsigned place_of(struct gkf_demand *c, uint32_t name)
 {
 	unsigned i = 0;
 
 	while (i < c->instances && c->instance[i].name != name)
 		i++;
-	if (i == GKF_CROWD_MIGS)
+	if (i == GKF_DEMAND_MIGS)
 		return i - 1;
 	if (i == c->instances) {
 		c->instance[i].name = name;
@@ -49,8 +49,8 @@ static unsigned place_of(struct gkf_crowd *c, uint32_t name)
 	return i;
 }
 
-void gkf_crowd_collect(struct gkf_machine *m, unsigned device,
-		       struct gkf_crowd *c)
+void gkf_demand_collect(struct gkf_machine *m, unsigned device,
+			struct gkf_demand *c)
 {
 	unsigned high = gkf_slots_high(m);
 
@@ -63,7 +63,7 @@ void gkf_crowd_collect(struct gkf_machine *m, unsigned device,
 
 		if (!gkf_slot_read_on(m, i, device, &slot))
 			continue;
-		if (c->count == GKF_CROWD_MAX) {
+		if (c->count == GKF_DEMAND_MAX) {
 			c->all = false;
 			return;
 		}
@@ -145,7 +145,7 @@ static void add_part(const struct wanted *w, uint64_t permille,
 }
 
 /* Too many to be collected: they are counted as one. */
-static void scan(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
+static void scan(struct gkf_demand *c, uint64_t bin, struct gkf_drive *drive)
 {
 	unsigned high = gkf_slots_high(c->m);
 	struct wanted w = {0};
@@ -159,9 +159,10 @@ static void scan(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
 	add_whole(&w, drive);
 }
 
-void gkf_crowd_drive(struct gkf_crowd *c, uint64_t bin, struct gkf_drive *drive)
+void gkf_demand_drive(struct gkf_demand *c, uint64_t bin,
+		      struct gkf_drive *drive)
 {
-	struct wanted w[GKF_CROWD_MIGS];
+	struct wanted w[GKF_DEMAND_MIGS];
 
 	drive->attached = drive->demand = 0;
 	drive->mem = drive->enc = drive->dec = drive->jpg = drive->ofa = 0;
@@ -188,7 +189,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* Real work: nobody can have worked in the past and not said so by now. */
-uint64_t gkf_crowd_quiet_until(const struct gkf_crowd *c, uint64_t bin)
+uint64_t gkf_demand_quiet_until(const struct gkf_demand *c, uint64_t bin)
 {
 	uint64_t until = c->all ? UINT64_MAX : bin;
 

@@ -2,8 +2,8 @@
  * demand.h - the processes of a device and what they want of it, bin by bin.
  * Collected once, asked often: for the core's own files.
  */
-#ifndef GKF_CROWD_H
-#define GKF_CROWD_H
+#ifndef GKF_DEMAND_H
+#define GKF_DEMAND_H
 
 #include "machine/file/wave_state.h"
 
@@ -12,14 +12,14 @@
 struct gkf_drive;
 struct gkf_machine;
 
-#define GKF_CROWD_MAX  48
-#define GKF_CROWD_MIGS 8
+#define GKF_DEMAND_MAX  48
+#define GKF_DEMAND_MIGS 8
 
 /*
  * Processes of one MIG instance take turns with each other on its SMs;
  * instance 0 is the whole device, for those that are in none.
  */
-struct gkf_crowd {
+struct gkf_demand {
 	struct gkf_machine *m;
 	unsigned device;
 	unsigned count;
@@ -27,28 +27,28 @@ struct gkf_crowd {
 	unsigned instances;
 	struct {
 		uint32_t name, sm_permille;
-	} instance[GKF_CROWD_MIGS];
+	} instance[GKF_DEMAND_MIGS];
 	struct {
 		struct gkf_wave wave;
 		unsigned instance, slot;
-	} member[GKF_CROWD_MAX];
+	} member[GKF_DEMAND_MAX];
 };
 
 /*
  * Collects the processes of a device. What is in *ret_crowd holds as long as
  * nobody comes or goes: until the writers' lock is released, if it is held.
  */
-void gkf_crowd_collect(struct gkf_machine *m, unsigned device,
-		       struct gkf_crowd *ret_crowd);
+void gkf_demand_collect(struct gkf_machine *m, unsigned device,
+			struct gkf_demand *ret_crowd);
 
 /* What they want in a bin: sets all of drive that follows from processes. */
-void gkf_crowd_drive(struct gkf_crowd *crowd, uint64_t bin,
-		     struct gkf_drive *drive);
+void gkf_demand_drive(struct gkf_demand *crowd, uint64_t bin,
+		      struct gkf_drive *drive);
 
 /*
  * Until before which bin nothing of that changes, if it is sure: bin itself
  * when somebody works, UINT64_MAX when nobody ever will.
  */
-uint64_t gkf_crowd_quiet_until(const struct gkf_crowd *crowd, uint64_t bin);
+uint64_t gkf_demand_quiet_until(const struct gkf_demand *crowd, uint64_t bin);
 
 #endif

@@ -1,5 +1,4 @@
 /* ecc.c - the counts of the book, and what an error leads to; see ecc.h. */
-#include "machine/model/computed.h"
 #include "machine/model/ecc.h"
 #include "abi/nvml_abi.h"
 #include "base/err.h"
@@ -10,6 +9,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
+#include "machine/model/computed.h"
 #include "machine/model/ecc_repair.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
@@ -42,9 +42,9 @@ static const struct {
 };
 #define SETTABLE (sizeof settable / sizeof *settable)
 
-const char *gkf_ecc_place_name(unsigned place)
+const char *gkf_ecc_location_name(unsigned place)
 {
-	static const char *const names[GKF_ECC_PLACES] = {
+	static const char *const names[GKF_ECC_LOCATIONS] = {
 	    [GKF_ECC_L1] = "l1",
 	    [GKF_ECC_L2] = "l2",
 	    [GKF_ECC_DRAM] = "dram",
@@ -57,7 +57,7 @@ const char *gkf_ecc_place_name(unsigned place)
 	    [GKF_ECC_OTHER] = "other",
 	};
 
-	return place < GKF_ECC_PLACES ? names[place] : NULL;
+	return place < GKF_ECC_LOCATIONS ? names[place] : NULL;
 }
 
 static const struct gkf_profile *profile_of(const struct gkf_machine *m,
@@ -74,7 +74,7 @@ bool gkf_ecc_on(struct gkf_machine *m, unsigned device)
 }
 
 /* Turing is 7.5. */
-unsigned gkf_ecc_places(const struct gkf_machine *m, unsigned device)
+unsigned gkf_ecc_locations(const struct gkf_machine *m, unsigned device)
 {
 	const struct gkf_profile *p = profile_of(m, device);
 
@@ -82,7 +82,7 @@ unsigned gkf_ecc_places(const struct gkf_machine *m, unsigned device)
 		return 0;
 	return p->compute_major * 10 + p->compute_minor < 75
 		   ? OLD_PLACES
-		   : GKF_ECC_ALL_PLACES;
+		   : GKF_ECC_ALL_LOCATIONS;
 }
 
 static uint64_t load(const _Atomic uint64_t *word)
@@ -140,7 +140,7 @@ uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 	const struct gkf_device *dev = &m->file->device[device];
 	uint64_t sum = 0;
 
-	for (unsigned p = 0; p < GKF_ECC_PLACES; p++)
+	for (unsigned p = 0; p < GKF_ECC_LOCATIONS; p++)
 		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
 			if (places & GKF_ECC_BIT(p) && kinds & GKF_ECC_BIT(k))
 				sum += counted(dev, counter, p, k);
@@ -245,7 +245,7 @@ static void note_instance(struct gkf_machine *m, unsigned device,
 
 struct error {
 	enum gkf_ecc_kind kind;
-	enum gkf_ecc_place place;
+	enum gkf_ecc_location place;
 	uint64_t count;
 	bool has_address;
 	uint64_t address;
@@ -256,7 +256,7 @@ static void happen_in_sram(struct gkf_machine *m, unsigned device,
 {
 	uint64_t address = next_address(m, device);
 
-	gkf_ecc_note_unique(m, device, e->place, e->kind, e->count, address);
+	gkf_ecc_count_unique(m, device, e->place, e->kind, e->count, address);
 	if (e->kind != GKF_ECC_CORRECTED &&
 	    SPLIT_PLACES & GKF_ECC_BIT(e->place))
 		note_instance(m, device, address, e->count);
@@ -292,11 +292,11 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 	int r, advice;
 
 	if ((unsigned)e->kind >= GKF_ECC_KINDS ||
-	    (unsigned)e->place >= GKF_ECC_PLACES || !e->count ||
+	    (unsigned)e->place >= GKF_ECC_LOCATIONS || !e->count ||
 	    e->count > GKF_ECC_COUNT_MAX)
 		return GK_ERR_RANGE;
 	if (!gkf_ecc_on(m, device) ||
-	    !(gkf_ecc_places(m, device) & GKF_ECC_BIT(e->place)))
+	    !(gkf_ecc_locations(m, device) & GKF_ECC_BIT(e->place)))
 		return GK_ERR_NOT_SUPPORTED;
 	if (e->place == GKF_ECC_DRAM && e->kind == GKF_ECC_PARITY)
 		e->kind = GKF_ECC_SECDED;
@@ -316,7 +316,7 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 }
 
 int gkf_ecc_error(struct gkf_machine *m, unsigned device,
-		  enum gkf_ecc_kind kind, enum gkf_ecc_place place,
+		  enum gkf_ecc_kind kind, enum gkf_ecc_location place,
 		  uint64_t count)
 {
 	struct error e = {.kind = kind, .place = place, .count = count};
@@ -341,7 +341,7 @@ int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
 static void forget(struct gkf_device *dev, enum gkf_ecc_counter counter)
 {
 	fold(dev);
-	for (unsigned p = 0; p < GKF_ECC_PLACES; p++)
+	for (unsigned p = 0; p < GKF_ECC_LOCATIONS; p++)
 		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
 			atomic_store(&dev->ecc.counts[counter][p][k], 0);
 	for (unsigned i = 0;

@@ -19,8 +19,8 @@
 struct gkf_machine;
 
 #define GKF_ECC_BIT(place_or_kind) (1U << (place_or_kind))
-#define GKF_ECC_ALL_PLACES         (GKF_ECC_BIT(GKF_ECC_PLACES) - 1)
-#define GKF_ECC_SRAM               (GKF_ECC_ALL_PLACES & ~GKF_ECC_BIT(GKF_ECC_DRAM))
+#define GKF_ECC_ALL_LOCATIONS      (GKF_ECC_BIT(GKF_ECC_LOCATIONS) - 1)
+#define GKF_ECC_SRAM               (GKF_ECC_ALL_LOCATIONS & ~GKF_ECC_BIT(GKF_ECC_DRAM))
 #define GKF_ECC_SM                                                             \
 	(GKF_ECC_BIT(GKF_ECC_L1) | GKF_ECC_BIT(GKF_ECC_REGISTERS) |            \
 	 GKF_ECC_BIT(GKF_ECC_TEXTURE) | GKF_ECC_BIT(GKF_ECC_SHARED) |          \
@@ -32,13 +32,14 @@ struct gkf_machine;
 #define GKF_ECC_COUNT_MAX 1000000000
 
 /* The name of a place, as ctl has it: "l1", "dram"...; NULL past the last. */
-GKF_API const char *gkf_ecc_place_name(unsigned place);
+GKF_API const char *gkf_ecc_location_name(unsigned place);
 
 /* Is ECC on? */
 GKF_API bool gkf_ecc_on(struct gkf_machine *m, unsigned device);
 
 /* Bits of the places whose errors this board tells. */
-GKF_API unsigned gkf_ecc_places(const struct gkf_machine *m, unsigned device);
+GKF_API unsigned gkf_ecc_locations(const struct gkf_machine *m,
+				   unsigned device);
 
 /*
  * Lets errors happen: counts them, marks rows or pages, and no more (events
@@ -47,7 +48,7 @@ GKF_API unsigned gkf_ecc_places(const struct gkf_machine *m, unsigned device);
  * that place, GK_ERR_RANGE above GKF_ECC_COUNT_MAX.
  */
 GKF_API int gkf_ecc_error(struct gkf_machine *m, unsigned device,
-			  enum gkf_ecc_kind kind, enum gkf_ecc_place place,
+			  enum gkf_ecc_kind kind, enum gkf_ecc_location place,
 			  uint64_t count);
 
 /* The same at an address of DRAM, in bytes. */
@@ -77,7 +78,7 @@ GKF_API bool gkf_ecc_sram_exceeded(struct gkf_machine *m, unsigned device);
 
 /* The address of one uncorrected error of SRAM, and how often it was hit. */
 struct gkf_ecc_unique {
-	enum gkf_ecc_place place;
+	enum gkf_ecc_location place;
 	bool parity;
 	uint32_t address, count;
 };

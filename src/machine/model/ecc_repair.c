@@ -228,9 +228,9 @@ unsigned gkf_ecc_pages(const struct gkf_machine *m, unsigned device,
 	return n;
 }
 
-void gkf_ecc_note_unique(struct gkf_machine *m, unsigned device,
-			 enum gkf_ecc_place place, enum gkf_ecc_kind kind,
-			 uint64_t count, uint64_t address)
+void gkf_ecc_count_unique(struct gkf_machine *m, unsigned device,
+			  enum gkf_ecc_location place, enum gkf_ecc_kind kind,
+			  uint64_t count, uint64_t address)
 {
 	struct gkf_ecc *ecc = &m->file->device[device].ecc;
 	uint64_t word = UNIQUE_USED |
@@ -258,11 +258,11 @@ unsigned gkf_ecc_uniques(const struct gkf_machine *m, unsigned device,
 		uint64_t word = load(&ecc->unique[i]);
 
 		if (!(word & UNIQUE_USED) ||
-		    UNIQUE_PLACE(word) >= GKF_ECC_PLACES)
+		    UNIQUE_PLACE(word) >= GKF_ECC_LOCATIONS)
 			continue;
 		if (n < cap)
 			out[n] = (struct gkf_ecc_unique){
-			    .place = (enum gkf_ecc_place)UNIQUE_PLACE(word),
+			    .place = (enum gkf_ecc_location)UNIQUE_PLACE(word),
 			    .parity = (word & UNIQUE_PARITY) != 0,
 			    .address = UNIQUE_AT(word),
 			    .count = (uint32_t)word,

@@ -1,5 +1,4 @@
 /* link.c - see link.h. */
-#include "machine/model/computed.h"
 #include "machine/model/link.h"
 #include "base/err.h"
 #include "machine/file/fault_state.h"
@@ -8,6 +7,7 @@
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/topology.h"
+#include "machine/model/computed.h"
 #include "machine/model/model.h"
 #include "machine/store/above.h"
 #include "machine/store/listed.h"
@@ -58,7 +58,7 @@ static bool is_broken(const struct gkf_machine *m, unsigned device,
 	const struct gkf_fault_state *f = &m->file->device[device].fault;
 	uint64_t active = load(&f->active);
 
-	if (active & GONE || !gkf_is_listed(m->file, device))
+	if (active & GONE || !gkf_is_listed(m, device))
 		return true;
 	return active & GKF_FAULT_BIT(GKF_FAULT_NVLINK) &&
 	       load(&f->argument[GKF_FAULT_NVLINK]) >> link & 1;
@@ -189,8 +189,8 @@ unsigned gkf_links_carrying(const struct gkf_machine *m, unsigned device)
 	return (unsigned)__builtin_popcountll(carrying(m, device));
 }
 
-static void copy_books(struct gkf_link_books *to,
-		       const struct gkf_link_books *from)
+static void copy_books(struct gkf_link_shares *to,
+		       const struct gkf_link_shares *from)
 {
 	uint64_t *t = (uint64_t *)to;
 	const uint64_t *f = (const uint64_t *)from;
@@ -213,7 +213,7 @@ static uint64_t wired(const struct gkf_machine *m, unsigned device)
 }
 
 static void read_books(const struct gkf_machine *m, unsigned device,
-		       struct gkf_link_books *ret)
+		       struct gkf_link_shares *ret)
 {
 	struct gkf_links *l = links_at(m, device);
 	uint64_t seq;
@@ -235,7 +235,7 @@ static uint64_t part(uint64_t whole, unsigned of, unsigned rank)
 }
 
 /* What a link has carried since the books were closed. */
-static uint64_t since(const struct gkf_link_books *b, unsigned link,
+static uint64_t since(const struct gkf_link_shares *b, unsigned link,
 		      enum gkf_way way, uint64_t device_bytes)
 {
 	uint64_t before = b->carrying & ((1ULL << link) - 1);
@@ -251,7 +251,7 @@ static uint64_t since(const struct gkf_link_books *b, unsigned link,
 static void close_books(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_links *l = links_at(m, device);
-	struct gkf_link_books b;
+	struct gkf_link_shares b;
 	struct gkf_state s;
 	uint64_t seq = load(&l->books_seq);
 
@@ -277,7 +277,7 @@ static void close_books(struct gkf_machine *m, unsigned device)
  * reads first after a change does so, if the lock is free.
  */
 static void books_now(struct gkf_machine *m, unsigned device,
-		      struct gkf_link_books *ret)
+		      struct gkf_link_shares *ret)
 {
 	read_books(m, device, ret);
 	if (ret->carrying == carrying(m, device) || !gkf_trylock(m, 0))
@@ -290,7 +290,7 @@ static void books_now(struct gkf_machine *m, unsigned device,
 uint64_t gkf_link_bytes(struct gkf_machine *m, unsigned device, unsigned link,
 			enum gkf_way way)
 {
-	struct gkf_link_books b;
+	struct gkf_link_shares b;
 	struct gkf_state s;
 
 	if (link >= gkf_links(m, device))
@@ -383,4 +383,11 @@ int gkf_links_clear(struct gkf_machine *m, unsigned device)
 int64_t gkf_compute_fabric_state(struct gkf_machine *m, unsigned device)
 {
 	return m->topology.seat[device].fabric ? GKF_FABRIC_COMPLETED : 0;
+}
+
+struct gkf_link_counter *gkf_link_counter(struct gkf_machine *m,
+					  unsigned device, unsigned link,
+					  unsigned counter)
+{
+	return &m->file->device[device].links.link[link].counter[counter];
 }

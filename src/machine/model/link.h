@@ -86,4 +86,10 @@ GKF_API int gkf_link_set_bw(struct gkf_machine *m, unsigned device,
 /* All links up, no errors, threshold and mode as a driver leaves them. */
 GKF_API int gkf_links_clear(struct gkf_machine *m, unsigned device);
 
+/* The words of one of a link's counters, for whoever knows what they mean. */
+GKF_API struct gkf_link_counter *gkf_link_counter(struct gkf_machine *m,
+						  unsigned device,
+						  unsigned link,
+						  unsigned counter);
+
 #endif

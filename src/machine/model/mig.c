@@ -27,6 +27,13 @@
 
 #define NUMBER_MAX 32 /* of NVML's profile numbers */
 
+unsigned gkf_mig_mode(const struct gkf_machine *m, unsigned device)
+{
+	return (unsigned)atomic_load_explicit(&m->file->device[device].mig.mode,
+					      memory_order_relaxed) &
+	       (GKF_MIG_CURRENT | GKF_MIG_PENDING);
+}
+
 static struct gkf_mig *mig_of(struct gkf_machine *m, unsigned device)
 {
 	return &m->file->device[device].mig;
@@ -42,8 +49,7 @@ static const struct gkf_mig_board *board_of(const struct gkf_machine *m,
 
 static bool is_on(struct gkf_machine *m, unsigned device)
 {
-	return board_of(m, device) &&
-	       gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT;
+	return board_of(m, device) && gkf_mig_mode(m, device) & GKF_MIG_CURRENT;
 }
 
 /* Takes a free place: the one store that makes an instance. */
@@ -222,7 +228,7 @@ int gkf_mig_mode_set(struct gkf_machine *m, unsigned device, bool on)
 	r = gkf_lock(m);
 	if (r)
 		return r;
-	now = gkf_mig_mode(&m->file->device[device]);
+	now = gkf_mig_mode(m, device);
 	if (!!(now & GKF_MIG_CURRENT) == on) {
 		wanted |= now & GKF_MIG_CURRENT;
 	} else if (is_used(m, device, ALL, ALL) || has_instances(m, device)) {
@@ -453,7 +459,7 @@ int gkf_mig_ci_destroy(struct gkf_machine *m, unsigned device, unsigned gi,
 void gkf_mig_reset(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_mig *mig = mig_of(m, device);
-	unsigned mode = gkf_mig_mode(&m->file->device[device]);
+	unsigned mode = gkf_mig_mode(m, device);
 
 	if (!mode || is_used(m, device, ALL, ALL))
 		return;

@@ -9,10 +9,9 @@
 #define GKF_MIG_H
 
 #include "base/export.h"
-#include "machine/file/device.h"
-#include "machine/file/mig_state.h"
 #include "machine/model/mig_rules.h"
 
+struct gkf_mig_sums;
 struct gkf_device;
 struct gkf_machine;
 
@@ -38,12 +37,7 @@ struct gkf_mig_ci {
 };
 
 /* Bits GKF_MIG_CURRENT and GKF_MIG_PENDING; 0 where MIG cannot be. */
-static inline unsigned gkf_mig_mode(const struct gkf_device *dev)
-{
-	return (unsigned)atomic_load_explicit(&dev->mig.mode,
-					      memory_order_relaxed) &
-	       (GKF_MIG_CURRENT | GKF_MIG_PENDING);
-}
+GKF_API unsigned gkf_mig_mode(const struct gkf_machine *m, unsigned device);
 
 /*
  * Wants the mode on or off. It becomes so at once when nobody uses the GPU;

@@ -3,6 +3,7 @@
  * performance monitor tells of an instance.
  */
 #include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/file/wave_state.h"
 #include "machine/model/demand.h"
@@ -65,7 +66,7 @@ static void add_words(struct gkf_mig_sums *to, const struct gkf_mig_sums *from,
 }
 
 /* What the processes collected did in a bin, by GPU instance. */
-static void sum_crowd(const struct gkf_crowd *crowd, uint64_t bin,
+static void sum_crowd(const struct gkf_demand *crowd, uint64_t bin,
 		      struct gkf_mig_sums sums[GKF_MIG_GIS])
 {
 	for (unsigned i = 0; i < crowd->count; i++) {
@@ -93,7 +94,7 @@ static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
 				 device, i, &slot.wave, bin);
 }
 
-static void add_bin(const struct gkf_crowd *crowd, uint64_t bin)
+static void add_bin(const struct gkf_demand *crowd, uint64_t bin)
 {
 	struct gkf_mig_sums sums[GKF_MIG_GIS] = {0};
 	struct gkf_mig *mig = &crowd->m->file->device[crowd->device].mig;
@@ -111,13 +112,13 @@ static void add_bin(const struct gkf_crowd *crowd, uint64_t bin)
 void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		  uint64_t end)
 {
-	struct gkf_crowd crowd;
+	struct gkf_demand crowd;
 
-	if (!(gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT))
+	if (!(gkf_mig_mode(m, device) & GKF_MIG_CURRENT))
 		return;
-	gkf_crowd_collect(m, device, &crowd);
+	gkf_demand_collect(m, device, &crowd);
 	while (first < end) {
-		uint64_t until = gkf_crowd_quiet_until(&crowd, first);
+		uint64_t until = gkf_demand_quiet_until(&crowd, first);
 
 		if (until > first) {
 			first = until;

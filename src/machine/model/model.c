@@ -132,10 +132,11 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	return true;
 }
 
-bool gkf_value_is_set(struct gkf_machine *m, unsigned device,
-		      enum gkf_value value)
+bool gkf_value_is_asked(const struct gkf_machine *m, unsigned device,
+			enum gkf_value value)
 {
-	return gkf_value_forced(m, device, value) != GKF_UNSET;
+	return atomic_load_explicit(&m->file->device[device].set[value],
+				    memory_order_relaxed) != GKF_UNSET;
 }
 
 bool gkf_value_range(struct gkf_machine *m, unsigned device,
@@ -170,7 +171,7 @@ int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	if (value == GKF_V_ACCOUNTING && to != 1)
 		gkf_account_forget(m, device);
 	atomic_store(&dev->set[value], to);
-	gkf_notice_set(m, device, value, before);
+	gkf_model_events_set(m, device, value, before);
 	gkf_unlock(m);
 	return 0;
 }

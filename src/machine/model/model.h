@@ -43,8 +43,8 @@ GKF_API bool gkf_value_range(struct gkf_machine *m, unsigned device,
 			     int64_t *ret_max);
 
 /* Whether somebody has set it: a lock that holds, a fan that is driven. */
-GKF_API bool gkf_value_is_set(struct gkf_machine *m, unsigned device,
-			      enum gkf_value value);
+GKF_API bool gkf_value_is_asked(const struct gkf_machine *m, unsigned device,
+				enum gkf_value value);
 
 /*
  * Sets a value (GKF_UNSET: back to the model). GK_ERR_RANGE outside its

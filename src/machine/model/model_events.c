@@ -41,10 +41,10 @@ static void push_system(struct gkf_machine *m, unsigned device, uint64_t type)
 	gkf_event_push(m, device, GKF_EVENT_SYSTEM | type, 0, GKF_NO_INSTANCE);
 }
 
-void gkf_notice_step(struct gkf_machine *m, unsigned device,
-		     const struct gkf_drive *drive,
-		     const struct gkf_state *before,
-		     const struct gkf_state *after)
+void gkf_model_events_step(struct gkf_machine *m, unsigned device,
+			   const struct gkf_drive *drive,
+			   const struct gkf_state *before,
+			   const struct gkf_state *after)
 {
 	const int64_t *was = (const int64_t *)before;
 	const int64_t *is = (const int64_t *)after;
@@ -60,8 +60,8 @@ void gkf_notice_step(struct gkf_machine *m, unsigned device,
 	push(m, device, types);
 }
 
-void gkf_notice_set(struct gkf_machine *m, unsigned device,
-		    enum gkf_value value, int64_t before)
+void gkf_model_events_set(struct gkf_machine *m, unsigned device,
+			  enum gkf_value value, int64_t before)
 {
 	int64_t now;
 

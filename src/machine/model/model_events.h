@@ -3,8 +3,8 @@
  * to its values. For the core's own files; all callers hold the writers' lock,
  * unless told otherwise.
  */
-#ifndef GKF_NOTICE_H
-#define GKF_NOTICE_H
+#ifndef GKF_MODEL_EVENTS_H
+#define GKF_MODEL_EVENTS_H
 
 #include "machine/file/value.h"
 
@@ -16,14 +16,14 @@ struct gkf_machine;
 struct gkf_state;
 
 /* A bin has passed: tells what the model has changed. */
-void gkf_notice_step(struct gkf_machine *m, unsigned device,
-		     const struct gkf_drive *drive,
-		     const struct gkf_state *before,
-		     const struct gkf_state *after);
+void gkf_model_events_step(struct gkf_machine *m, unsigned device,
+			   const struct gkf_drive *drive,
+			   const struct gkf_state *before,
+			   const struct gkf_state *after);
 
 /* A value was before; tells if it is another now that somebody set it. */
-void gkf_notice_set(struct gkf_machine *m, unsigned device,
-		    enum gkf_value value, int64_t before);
+void gkf_model_events_set(struct gkf_machine *m, unsigned device,
+			  enum gkf_value value, int64_t before);
 
 /* Bins first to end - 1 have passed: what faults count meanwhile. */
 void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,

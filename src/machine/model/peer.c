@@ -1,8 +1,7 @@
 /* peer.c - which GPUs are peers; see peer.h. */
 #include "machine/model/peer.h"
 #include "machine/file/board.h"
-#include "machine/file/file.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/model/link.h"
@@ -10,16 +9,12 @@
 #include "machine/model/model.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
-#include "machine/store/machine.h"
 
 #include <string.h>
 
 bool gkf_peer_split(struct gkf_machine *m, unsigned a, unsigned b)
 {
-	const struct gkf_file *f = gkf_machine_file(m);
-
-	return (gkf_mig_mode(&f->device[a]) | gkf_mig_mode(&f->device[b])) &
-	       GKF_MIG_CURRENT;
+	return (gkf_mig_mode(m, a) | gkf_mig_mode(m, b)) & GKF_MIG_CURRENT;
 }
 
 /* GPUs on an NVSwitch wait for the fabric; those since Hopper say so. */

@@ -1,6 +1,7 @@
 /* state.c - the state of a device, computed once a bin by whoever asks. */
 #include "base/clock.h"
 #include "machine/file/device.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/file/wave_state.h"
@@ -149,7 +150,7 @@ bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
 
 /* The drive of what does not change while the lock is held. */
 static void drive_of(struct gkf_machine *m, unsigned device,
-		     const struct gkf_crowd *crowd, struct gkf_drive *drive)
+		     const struct gkf_demand *crowd, struct gkf_drive *drive)
 {
 	*drive = (struct gkf_drive){.attached = 0};
 	gkf_values_forced(m, device, drive->set);
@@ -166,7 +167,7 @@ static void drive_of(struct gkf_machine *m, unsigned device,
  * How far a state that did not change in its last bin may be taken at once:
  * while nobody works, or beyond what is computed bin by bin.
  */
-static uint64_t leap_to(const struct gkf_crowd *crowd,
+static uint64_t leap_to(const struct gkf_demand *crowd,
 			const struct gkf_state *before,
 			const struct gkf_state *state, uint64_t budget,
 			uint64_t end)
@@ -178,7 +179,7 @@ static uint64_t leap_to(const struct gkf_crowd *crowd,
 	if (!gkf_physics_is_steady(before, state))
 		return state->bin;
 	/* Also the next bin must be as the last one. */
-	until = gkf_crowd_quiet_until(crowd, state->bin - 1);
+	until = gkf_demand_quiet_until(crowd, state->bin - 1);
 	if (until <= state->bin)
 		return state->bin;
 	return until < end ? until : end;
@@ -192,19 +193,19 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t end = bin > GKF_PAST_BINS ? bin - GKF_PAST_BINS : 0;
 	uint64_t budget = CATCH_UP_BINS;
-	struct gkf_crowd crowd;
+	struct gkf_demand crowd;
 	struct gkf_drive drive;
 
-	gkf_crowd_collect(m, device, &crowd);
+	gkf_demand_collect(m, device, &crowd);
 	drive_of(m, device, &crowd, &drive);
 	while (state->bin < bin) {
 		struct gkf_state before = *state;
 
-		gkf_crowd_drive(&crowd, state->bin, &drive);
+		gkf_demand_drive(&crowd, state->bin, &drive);
 		gkf_physics_step(profile, &drive, state);
 		if (state->bin > end)
 			remember(dev, state);
-		gkf_notice_step(m, device, &drive, &before, state);
+		gkf_model_events_step(m, device, &drive, &before, state);
 		budget -= budget > 0;
 		if (state->bin < end)
 			gkf_physics_repeat(
@@ -276,10 +277,10 @@ int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset)
 uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device, uint64_t bin)
 {
 	struct gkf_drive drive;
-	struct gkf_crowd crowd;
+	struct gkf_demand crowd;
 
-	gkf_crowd_collect(m, device, &crowd);
-	gkf_crowd_drive(&crowd, bin, &drive);
+	gkf_demand_collect(m, device, &crowd);
+	gkf_demand_drive(&crowd, bin, &drive);
 	return drive.demand;
 }
 

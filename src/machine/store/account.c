@@ -108,7 +108,7 @@ static void push(struct gkf_machine *m, unsigned device,
 {
 	struct gkf_accounts *all = &m->file->accounts;
 	uint64_t number = atomic_load(&all->count) + 1;
-	struct gkf_account_record *to = &all->ring[number % GKF_ACCOUNTS_MAX];
+	struct gkf_account_entry *to = &all->ring[number % GKF_ACCOUNTS_MAX];
 
 	put(&to->number, 0);
 	atomic_thread_fence(memory_order_release);
@@ -164,7 +164,7 @@ static void add_bins(struct gkf_machine *m, unsigned index,
 	commit_sums(t, &sums);
 }
 
-static void add_chunk(struct gkf_machine *m, struct gkf_crowd *crowd,
+static void add_chunk(struct gkf_machine *m, struct gkf_demand *crowd,
 		      uint64_t first, unsigned count)
 {
 	unsigned high = gkf_slots_high(m);
@@ -173,7 +173,7 @@ static void add_chunk(struct gkf_machine *m, struct gkf_crowd *crowd,
 	for (unsigned i = 0; i < count; i++) {
 		struct gkf_drive drive;
 
-		gkf_crowd_drive(crowd, first + i, &drive);
+		gkf_demand_drive(crowd, first + i, &drive);
 		demand[i] = drive.demand;
 	}
 	for (unsigned i = 0; i < high; i++) {
@@ -187,11 +187,11 @@ static void add_chunk(struct gkf_machine *m, struct gkf_crowd *crowd,
 void gkf_account_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		      uint64_t end)
 {
-	struct gkf_crowd crowd;
+	struct gkf_demand crowd;
 
 	if (!is_on(m, device))
 		return;
-	gkf_crowd_collect(m, device, &crowd);
+	gkf_demand_collect(m, device, &crowd);
 	if (crowd.all && !crowd.count)
 		return;
 	while (first < end) {
@@ -242,7 +242,7 @@ unsigned gkf_accounts_bound(const struct gkf_machine *m)
 static bool read_record(struct gkf_machine *m, unsigned device, uint64_t number,
 			struct gkf_account *ret)
 {
-	struct gkf_account_record *from =
+	struct gkf_account_entry *from =
 	    &m->file->accounts.ring[number % GKF_ACCOUNTS_MAX];
 
 	if (__atomic_load_n(&from->number, __ATOMIC_ACQUIRE) != number ||

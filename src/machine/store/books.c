@@ -327,12 +327,13 @@ static int charge(struct gkf_machine *m, unsigned index, uint64_t bytes,
 	return r;
 }
 
-int gkf_charge(struct gkf_machine *m, unsigned index, uint64_t bytes)
+int gkf_books_charge(struct gkf_machine *m, unsigned index, uint64_t bytes)
 {
 	return charge(m, index, bytes, false);
 }
 
-int gkf_charge_managed(struct gkf_machine *m, unsigned index, uint64_t bytes)
+int gkf_books_charge_managed(struct gkf_machine *m, unsigned index,
+			     uint64_t bytes)
 {
 	return charge(m, index, bytes, true);
 }
@@ -358,18 +359,19 @@ static int refund(struct gkf_machine *m, unsigned index, uint64_t bytes,
 	return r;
 }
 
-int gkf_refund(struct gkf_machine *m, unsigned index, uint64_t bytes)
+int gkf_books_refund(struct gkf_machine *m, unsigned index, uint64_t bytes)
 {
 	return refund(m, index, bytes, false);
 }
 
-int gkf_refund_managed(struct gkf_machine *m, unsigned index, uint64_t bytes)
+int gkf_books_refund_managed(struct gkf_machine *m, unsigned index,
+			     uint64_t bytes)
 {
 	return refund(m, index, bytes, true);
 }
 
-int gkf_charge_attach(struct gkf_machine *m, unsigned device, uint32_t instance,
-		      unsigned *ret_slot)
+int gkf_books_attach(struct gkf_machine *m, unsigned device, uint32_t instance,
+		     unsigned *ret_slot)
 {
 	const struct gkf_wave real = {.kind = GKF_WAVE_REAL};
 	int r = gkf_attach_instance(m, device, instance, GKF_COMPUTE, &real,
@@ -383,8 +385,8 @@ int gkf_charge_attach(struct gkf_machine *m, unsigned device, uint32_t instance,
 	return r;
 }
 
-uint64_t gkf_charge_context(const struct gkf_machine *m, unsigned device,
-			    unsigned nth)
+uint64_t gkf_books_context(const struct gkf_machine *m, unsigned device,
+			   unsigned nth)
 {
 	uint64_t first = (uint64_t)m->boards[device].profile.context_mib * MIB;
 

@@ -7,8 +7,8 @@
  * that device at the same moment. A process that is killed at any instruction
  * leaves them right: what it held is free when it is reaped.
  */
-#ifndef GKF_CHARGE_H
-#define GKF_CHARGE_H
+#ifndef GKF_BOOKS_H
+#define GKF_BOOKS_H
 
 #include "base/export.h"
 
@@ -24,16 +24,16 @@ struct gkf_slot;
  * himself, the dead are removed first. gkf_detach() or death ends it, and
  * gives back all that it holds.
  */
-GKF_API int gkf_charge_attach(struct gkf_machine *m, unsigned device,
-			      uint32_t instance, unsigned *ret_slot);
+GKF_API int gkf_books_attach(struct gkf_machine *m, unsigned device,
+			     uint32_t instance, unsigned *ret_slot);
 
 /*
  * What the nth context (from 0) of a process on a device costs; bytes. The
  * first costs the profile's context_mib; the code that it loads is there for
  * the further ones, so they cost three quarters.
  */
-GKF_API uint64_t gkf_charge_context(const struct gkf_machine *m,
-				    unsigned device, unsigned nth);
+GKF_API uint64_t gkf_books_context(const struct gkf_machine *m, unsigned device,
+				   unsigned nth);
 
 /*
  * Takes device memory for a slot of this process, or gives it back; any
@@ -44,18 +44,20 @@ GKF_API uint64_t gkf_charge_context(const struct gkf_machine *m,
  * GK_ERR_TIMEOUT when a stopped process keeps the books for a second. Nothing
  * changes then.
  */
-GKF_API int gkf_charge(struct gkf_machine *m, unsigned slot, uint64_t bytes);
-GKF_API int gkf_refund(struct gkf_machine *m, unsigned slot, uint64_t bytes);
+GKF_API int gkf_books_charge(struct gkf_machine *m, unsigned slot,
+			     uint64_t bytes);
+GKF_API int gkf_books_refund(struct gkf_machine *m, unsigned slot,
+			     uint64_t bytes);
 
 /*
  * The same of managed memory that has come to the device: it is taken like any
  * other, but a driver does not count it as the memory of a process, and it is
  * taken away when another process needs room; then less is given back.
  */
-GKF_API int gkf_charge_managed(struct gkf_machine *m, unsigned slot,
-			       uint64_t bytes);
-GKF_API int gkf_refund_managed(struct gkf_machine *m, unsigned slot,
-			       uint64_t bytes);
+GKF_API int gkf_books_charge_managed(struct gkf_machine *m, unsigned slot,
+				     uint64_t bytes);
+GKF_API int gkf_books_refund_managed(struct gkf_machine *m, unsigned slot,
+				     uint64_t bytes);
 
 /*
  * The rest is for the machine's core: the books of a device, locked. A

@@ -8,7 +8,7 @@
  * kernel that runs for minutes is seen while it runs. The work of a dead
  * process ends with the last bin that anybody has computed.
  *
- * The slot must be one of gkf_charge_attach() of this process; anything else,
+ * The slot must be one of gkf_books_attach() of this process; anything else,
  * a forked child's too, is left undone.
  */
 #ifndef GKF_BUSY_H

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/clock_state.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/store/above.h"
 #include "machine/store/event.h"

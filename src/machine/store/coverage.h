@@ -2,12 +2,11 @@
  * coverage.h - what CUDA programs call and are refused: rows of cuda.def, and
  * by name functions of the runtime and whatever a kernel is made of.
  */
-#ifndef GKF_COUNT_H
-#define GKF_COUNT_H
+#ifndef GKF_COVERAGE_H
+#define GKF_COVERAGE_H
 
 #include "base/export.h"
 #include "machine/file/fault_state.h"
-#include "machine/file/file.h"
 #include "machine/file/profile.h"
 #include "machine/file/work_state.h"
 
@@ -22,14 +21,6 @@ enum gkf_named {
 	GKF_NAMED_CUBLAS,
 	GKF_NAMED_KINDS,
 };
-
-/* A call of a row of cuda.def; rows beyond what is counted are nothing. */
-static inline void gkf_cuda_count(struct gkf_file *file, unsigned row)
-{
-	if (row < GKF_CUDA_FUNCTIONS_MAX)
-		atomic_fetch_add_explicit(&file->cuda_calls[row], 1,
-					  memory_order_relaxed);
-}
 
 /* The name of this process, as it was when it was first refused something. */
 GKF_API const char *gkf_caller(void);

@@ -2,6 +2,7 @@
 #include "machine/store/event.h"
 #include "base/clock.h"
 #include "machine/file/event_state.h"
+#include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
@@ -128,5 +129,5 @@ void gkf_event_sleep(struct gkf_machine *m, uint32_t word, uint64_t timeout_ns)
 	atomic_fetch_add(&e->sleepers, 1);
 	syscall(SYS_futex, &e->wake, FUTEX_WAIT, word, &ts, NULL, 0);
 	atomic_fetch_sub(&e->sleepers, 1);
-	gkf_scenario_look(m, m->file);
+	gkf_scenario_poll(m);
 }

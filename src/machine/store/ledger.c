@@ -131,7 +131,7 @@ static int find_instance(struct gkf_machine *m, unsigned device,
 	if (*instance != GKF_NO_INSTANCE)
 		return gkf_mig_ci_read(m, device, GKF_INSTANCE_GI(*instance),
 				       GKF_INSTANCE_CI(*instance), &ci);
-	if (!(gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT))
+	if (!(gkf_mig_mode(m, device) & GKF_MIG_CURRENT))
 		return 0;
 	while (gkf_mig_by_index(m, device, index, &ci))
 		if (++index == GKF_MIG_MAX)
@@ -203,9 +203,9 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 
 	if (device >= m->device_count || !types)
 		return GK_ERR_RANGE;
-	if (!gkf_is_listed(m->file, device))
+	if (!gkf_is_listed(m, device))
 		return GK_ERR_NOT_FOUND;
-	if (gkf_is_set(m->file, device, GKF_V_DRAIN))
+	if (gkf_is_set(m, device, GKF_V_DRAIN))
 		return GK_ERR_PERMISSION;
 	if (wave)
 		content.wave = *wave;
@@ -375,7 +375,7 @@ uint64_t gkf_instances_hold(struct gkf_machine *m, unsigned device)
 	struct gkf_mig_gi gi;
 	uint64_t held = 0;
 
-	if (gkf_mig_mode(&m->file->device[device]) & GKF_MIG_CURRENT)
+	if (gkf_mig_mode(m, device) & GKF_MIG_CURRENT)
 		for (unsigned i = 0; i < GKF_MIG_GIS; i++)
 			if (!gkf_mig_gi_read(m, device, i, &gi))
 				held += gkf_instance_holds(gi.profile->slices);

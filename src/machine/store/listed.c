@@ -1,13 +1,27 @@
 /* listed.c - see listed.h. */
 #include "machine/store/listed.h"
+#include "machine/file/value.h"
 #include "machine/store/view.h"
+
+bool gkf_is_set(const struct gkf_machine *m, unsigned device,
+		enum gkf_value flag)
+{
+	return atomic_load_explicit(&m->file->device[device].set[flag],
+				    memory_order_relaxed) == 1;
+}
+
+bool gkf_is_listed(const struct gkf_machine *m, unsigned device)
+{
+	return !gkf_is_set(m, device, GKF_V_REMOVED) &&
+	       !gkf_is_set(m, device, GKF_V_EXCLUDED);
+}
 
 unsigned gkf_listed_before(const struct gkf_machine *m, unsigned device)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < device; i++)
-		n += gkf_is_listed(m->file, i);
+		n += gkf_is_listed(m, i);
 	return n;
 }
 
@@ -19,7 +33,7 @@ unsigned gkf_listed_count(const struct gkf_machine *m)
 int gkf_listed(const struct gkf_machine *m, unsigned n)
 {
 	for (unsigned i = 0; i < m->device_count; i++)
-		if (gkf_is_listed(m->file, i) && n-- == 0)
+		if (gkf_is_listed(m, i) && n-- == 0)
 			return (int)i;
 	return -1;
 }

@@ -3,11 +3,10 @@
  * was told to leave out is in no list and has no handle. Values of values.def
  * say so ("removed", "excluded"), so `ctl clear` brings it back.
  */
-#ifndef GKF_PRESENCE_H
-#define GKF_PRESENCE_H
+#ifndef GKF_LISTED_H
+#define GKF_LISTED_H
 
 #include "base/export.h"
-#include "machine/file/file.h"
 #include "machine/file/value.h"
 
 #include <stdbool.h>
@@ -16,19 +15,12 @@
 struct gkf_file;
 struct gkf_machine;
 
-static inline bool gkf_is_set(const struct gkf_file *file, unsigned device,
-			      enum gkf_value flag)
-{
-	return atomic_load_explicit(&file->device[device].set[flag],
-				    memory_order_relaxed) == 1;
-}
+/* Has somebody set a value of values.def to 1? device must exist. */
+GKF_API bool gkf_is_set(const struct gkf_machine *m, unsigned device,
+			enum gkf_value flag);
 
 /* Does the driver list it? device must exist. */
-static inline bool gkf_is_listed(const struct gkf_file *file, unsigned device)
-{
-	return !gkf_is_set(file, device, GKF_V_REMOVED) &&
-	       !gkf_is_set(file, device, GKF_V_EXCLUDED);
-}
+GKF_API bool gkf_is_listed(const struct gkf_machine *m, unsigned device);
 
 /* How many are listed, and the n-th of them; -1: there are not so many. */
 GKF_API unsigned gkf_listed_count(const struct gkf_machine *m);

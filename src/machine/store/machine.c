@@ -12,6 +12,7 @@
 #include "machine/store/identity.h"
 #include "machine/store/lock.h"
 #include "machine/store/machine_new.h"
+#include "machine/store/settings.h"
 #include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
 
@@ -142,6 +143,15 @@ static bool is_sound(const struct gkf_board *b)
 	       p->reserved_mib <= p->memory_mib;
 }
 
+static void copy_driver(const struct gkf_file *f, struct gkf_driver *ret_driver)
+{
+	memcpy(ret_driver->version, f->driver_version,
+	       sizeof(ret_driver->version) - 1);
+	memcpy(ret_driver->nvml_version, f->nvml_version,
+	       sizeof(ret_driver->nvml_version) - 1);
+	ret_driver->cuda_version = f->cuda_version;
+}
+
 /* This process's view of a mapped file; the mapping stays the caller's. */
 static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
 {
@@ -175,6 +185,7 @@ static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
 			return GK_ERR_CORRUPT;
 		}
 	}
+	copy_driver(f, &m->driver);
 	gkf_topology_make(m->boards, count,
 			  f->layout < GKF_LAYOUT_COUNT
 			      ? (enum gkf_layout)f->layout

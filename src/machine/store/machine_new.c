@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "machine/file/clock_state.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/state.h"

@@ -9,6 +9,7 @@
 #include "machine/file/device.h"
 #include "machine/file/file.h"
 #include "machine/file/topology.h"
+#include "machine/store/settings.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct gkf_machine {
 	/* A thread that applies a step, and the step's time + 1 or 0. */
 	_Atomic pid_t applier;
 	_Atomic uint64_t applied_ns;
+	struct gkf_driver driver;
 	struct gkf_topology topology;
 	struct gkf_board boards[]; /* device_count of them */
 };

@@ -172,7 +172,7 @@ static int do_ecc(struct gkf_machine *m, const struct gkf_step *step,
 	(void)text;
 	return gkf_ecc_error(m, step->device,
 			     (enum gkf_ecc_kind)(step->number >> 16),
-			     (enum gkf_ecc_place)(step->number & 0xffff),
+			     (enum gkf_ecc_location)(step->number & 0xffff),
 			     (uint64_t)step->argument);
 }
 

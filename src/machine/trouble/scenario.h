@@ -10,7 +10,6 @@
 #define GKF_SCENARIO_H
 
 #include "base/export.h"
-#include "machine/file/file.h"
 #include "machine/file/scenario_state.h"
 
 #include <stdbool.h>
@@ -28,20 +27,6 @@ struct gkf_scenario_table {
 	unsigned text_size;
 	uint64_t begin_bin, end_bin;
 };
-
-/* Applies what is due. The work of gkf_scenario_look(). */
-GKF_API void gkf_scenario_poll(struct gkf_machine *m);
-
-/* Before a look at the machine; almost nothing while no step is left. */
-static inline void gkf_scenario_look(struct gkf_machine *m,
-				     const struct gkf_file *file)
-{
-	uint64_t next =
-	    atomic_load_explicit(&file->scenario.next_ns, memory_order_relaxed);
-
-	if (__builtin_expect(next != UINT64_MAX, 0))
-		gkf_scenario_poll(m);
-}
 
 /* Machine time of the next step; UINT64_MAX: there is none. */
 GKF_API uint64_t gkf_scenario_next_ns(const struct gkf_machine *m);

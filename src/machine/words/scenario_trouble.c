@@ -138,8 +138,8 @@ int gkf_key_ecc(struct gkf_build *b, const yaml_node_t *node)
 	count = at[0] ? at[0] : at[1];
 	err = gkf_key_integer(b, "ecc", count, 1, GKF_ECC_COUNT_MAX, &number);
 	if (!err && at[2])
-		err =
-		    gkf_key_word(b, "place", at[2], gkf_ecc_place_name, &place);
+		err = gkf_key_word(b, "place", at[2], gkf_ecc_location_name,
+				   &place);
 	return err ? err
 		   : gkf_key_step_all(
 			 b, node, "ecc", GKF_STEP_ECC,

@@ -164,12 +164,12 @@ bool gkf_decode_signature(struct gkf_decoder *d,
 
 static void refuse(struct gkf_decoder *d, const struct gkf_ptx_instruction *i)
 {
-	struct gkf_refused *r = &d->kernel->refused;
+	struct gkf_ptx_refused *r = &d->kernel->refused;
 
 	if (!r->name)
-		*r = (struct gkf_refused){.function = d->function->name,
-					  .name = i->name,
-					  .line = i->line};
+		*r = (struct gkf_ptx_refused){.function = d->function->name,
+					      .name = i->name,
+					      .line = i->line};
 }
 
 /* Blocks that belong together would have to run at the same time. */
@@ -180,9 +180,9 @@ static void refuse_cluster(struct gkf_decoder *d,
 
 	if ((uint64_t)c[0] * c[1] * c[2] > 1)
 		d->kernel->refused =
-		    (struct gkf_refused){.function = entry->name,
-					 .name = ".reqnctapercluster",
-					 .line = entry->line};
+		    (struct gkf_ptx_refused){.function = entry->name,
+					     .name = ".reqnctapercluster",
+					     .line = entry->line};
 }
 
 static const struct gkf_memo *form_of(struct gkf_decoder *d, const char *name)

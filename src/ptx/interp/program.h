@@ -88,7 +88,7 @@ struct gkf_code {
 };
 
 /* The first instruction that we do not execute. */
-struct gkf_refused {
+struct gkf_ptx_refused {
 	const char *function, *name;
 	uint32_t line;
 };
@@ -107,7 +107,7 @@ struct gkf_ptx_kernel {
 	uint32_t specials; /* registers that it reads */
 	uint32_t block_specials; /* of those, what differs between blocks */
 	bool recursive;
-	struct gkf_refused refused; /* name NULL: nothing is */
+	struct gkf_ptx_refused refused; /* name NULL: nothing is */
 };
 
 /* A call that has not returned. */

@@ -127,7 +127,7 @@ static void let_bins_pass(void)
 static void memory_is_the_same_for_all_who_ask(void **state)
 {
 	struct fixture *fx = *state;
-	uint64_t context = gkf_charge_context(fx->m, 0, 0), block = 2 << 20;
+	uint64_t context = gkf_books_context(fx->m, 0, 0), block = 2 << 20;
 	nvmlMemory_v2_t empty = memory();
 	nvmlProcessInfo_t list[2];
 	struct gkf_memory core;

@@ -101,10 +101,10 @@ static void memory_given_back_was_used_all_the_same(void **state)
 
 	turn(true);
 	assert_int_equal(gkf_attach(fx->m, 0, GKF_COMPUTE, NULL, &slot), 0);
-	assert_int_equal(gkf_charge(fx->m, slot, GIB), 0);
-	assert_int_equal(gkf_charge(fx->m, slot, GIB), 0);
-	assert_int_equal(gkf_refund(fx->m, slot, 2 * GIB), 0);
-	assert_int_equal(gkf_charge(fx->m, slot, 4096), 0);
+	assert_int_equal(gkf_books_charge(fx->m, slot, GIB), 0);
+	assert_int_equal(gkf_books_charge(fx->m, slot, GIB), 0);
+	assert_int_equal(gkf_books_refund(fx->m, slot, 2 * GIB), 0);
+	assert_int_equal(gkf_books_charge(fx->m, slot, 4096), 0);
 	assert_nvml(stats_of(getpid(), &stats), SUCCESS);
 	assert_int_equal(stats.maxMemoryUsage, 2 * GIB);
 	assert_int_equal(gkf_detach(fx->m, slot), 0);
@@ -206,7 +206,7 @@ static void only_root_may_change_it(void **state)
 static void the_oldest_are_forgotten_first(void **state)
 {
 	struct fixture *fx = *state;
-	struct gkf_account_record *ring = fx->file->accounts.ring;
+	struct gkf_account_entry *ring = fx->file->accounts.ring;
 	unsigned slot;
 
 	turn(true);
@@ -230,7 +230,7 @@ static void come_and_go(struct fixture *fx)
 
 	for (int i = 0; i < GKF_ACCOUNTS_MAX / 4; i++)
 		if (!gkf_attach(fx->m, 0, GKF_COMPUTE, &steady, &slot)) {
-			gkf_charge(fx->m, slot, GIB);
+			gkf_books_charge(fx->m, slot, GIB);
 			gkf_detach(fx->m, slot);
 		}
 	pause();

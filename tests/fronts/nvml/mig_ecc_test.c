@@ -51,7 +51,7 @@ static unsigned long long all_sram(void)
 }
 
 static void strike(struct fixture *fx, enum gkf_ecc_kind kind,
-		   enum gkf_ecc_place place, unsigned count)
+		   enum gkf_ecc_location place, unsigned count)
 {
 	assert_int_equal(gkf_ecc_error(fx->m, 0, kind, place, count), 0);
 }

@@ -188,7 +188,7 @@ static struct resident into(struct fixture *fx, uint32_t instance,
 		unsigned slot;
 		bool ok = !gkf_attach_instance(fx->m, 0, instance, GKF_COMPUTE,
 					       NULL, &slot) &&
-			  !gkf_charge(fx->m, slot, bytes);
+			  !gkf_books_charge(fx->m, slot, bytes);
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (write(ready[1], ok ? "y" : "n", 1) != 1)
@@ -250,7 +250,7 @@ static void memory_is_that_of_the_instance(void **state)
 	assert_int_equal(gkf_attach_instance(fx->m, 0, GKF_INSTANCE(9, 0),
 					     GKF_COMPUTE, NULL, &slot),
 			 0);
-	assert_int_equal(gkf_charge(fx->m, slot, 9000 * MIB), 0);
+	assert_int_equal(gkf_books_charge(fx->m, slot, 9000 * MIB), 0);
 	assert_nvml(NV(nvmlDeviceGetMemoryInfo)(mig_at(2), &one), SUCCESS);
 	assert_nvml(NV(nvmlDeviceGetMemoryInfo)(mig_at(1), &other), SUCCESS);
 	assert_nvml(NV(nvmlDeviceGetMemoryInfo)(device_at(0), &whole), SUCCESS);
@@ -260,9 +260,9 @@ static void memory_is_that_of_the_instance(void **state)
 	assert_in_range(other.used, 1, 20 * MIB);
 	assert_true(whole.used > one.used && whole.total > 80000 * MIB);
 	/* It ends at the instance, however much the GPU has. */
-	assert_int_equal(gkf_charge(fx->m, slot, one.free + 1),
+	assert_int_equal(gkf_books_charge(fx->m, slot, one.free + 1),
 			 GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx->m, slot, one.free), 0);
+	assert_int_equal(gkf_books_charge(fx->m, slot, one.free), 0);
 	assert_int_equal(gkf_detach(fx->m, slot), 0);
 	assert_nvml(NV(nvmlDeviceGetBAR1MemoryInfo)(mig_at(0), &bar1), SUCCESS);
 	assert_int_equal(bar1.bar1Total, 65535 * MIB);

@@ -52,14 +52,14 @@ static struct resident worker(struct fixture *fx, enum task task)
 	assert_int_equal(pipe(ready), 0);
 	r.pid = fork();
 	if (!r.pid) {
-		uint64_t context = gkf_charge_context(fx->m, 0, 0);
+		uint64_t context = gkf_books_context(fx->m, 0, 0);
 		unsigned slot;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent ||
-		    gkf_charge_attach(fx->m, 0, GKF_NO_INSTANCE, &slot) ||
-		    gkf_charge(fx->m, slot, context) ||
-		    gkf_charge(fx->m, slot, HELD) ||
+		    gkf_books_attach(fx->m, 0, GKF_NO_INSTANCE, &slot) ||
+		    gkf_books_charge(fx->m, slot, context) ||
+		    gkf_books_charge(fx->m, slot, HELD) ||
 		    write(ready[1], "y", 1) != 1)
 			_exit(1);
 		do_work(fx, slot, task);
@@ -105,7 +105,7 @@ static void let_bins_pass(void)
 static void memory_is_seen_to_the_byte(void **state)
 {
 	uint64_t context =
-	    gkf_charge_context(((struct fixture *)*state)->m, 0, 0);
+	    gkf_books_context(((struct fixture *)*state)->m, 0, 0);
 	nvmlMemory_v2_t empty = memory(), m;
 	struct resident r = worker(*state, REST);
 	nvmlProcessInfo_t list[8];

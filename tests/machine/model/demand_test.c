@@ -16,7 +16,7 @@
 #include "machine/store/ledger.h"
 
 static struct fixture fx;
-static struct gkf_crowd crowd;
+static struct gkf_demand crowd;
 
 static int open_two(void **state)
 {
@@ -56,8 +56,8 @@ static struct gkf_drive drive_now(unsigned device)
 {
 	struct gkf_drive d = {0};
 
-	gkf_crowd_collect(fx.m, device, &crowd);
-	gkf_crowd_drive(&crowd, gkf_machine_bin(fx.m), &d);
+	gkf_demand_collect(fx.m, device, &crowd);
+	gkf_demand_drive(&crowd, gkf_machine_bin(fx.m), &d);
 	return d;
 }
 
@@ -84,13 +84,13 @@ static void a_great_crowd_adds_up_too(void **state)
 	struct gkf_drive d;
 
 	(void)state;
-	for (int i = 0; i < GKF_CROWD_MAX + 5; i++)
+	for (int i = 0; i < GKF_DEMAND_MAX + 5; i++)
 		attach(0, GKF_NO_INSTANCE, &full);
 	d = drive_now(0);
 	assert_false(crowd.all);
-	assert_int_equal(d.attached, GKF_CROWD_MAX + 5);
-	assert_int_equal(d.demand, (GKF_CROWD_MAX + 5) * 1000);
-	assert_int_equal(gkf_crowd_quiet_until(&crowd, 7), 7);
+	assert_int_equal(d.attached, GKF_DEMAND_MAX + 5);
+	assert_int_equal(d.demand, (GKF_DEMAND_MAX + 5) * 1000);
+	assert_int_equal(gkf_demand_quiet_until(&crowd, 7), 7);
 }
 
 static uint32_t instance_at(unsigned index)
@@ -135,16 +135,16 @@ static void quiet_ends_when_a_load_begins(void **state)
 
 	(void)state;
 	attach(0, GKF_NO_INSTANCE, &waiting);
-	gkf_crowd_collect(fx.m, 0, &crowd);
-	assert_true(gkf_crowd_quiet_until(&crowd, 5) == UINT64_MAX);
+	gkf_demand_collect(fx.m, 0, &crowd);
+	assert_true(gkf_demand_quiet_until(&crowd, 5) == UINT64_MAX);
 	soon.start_bin = 50;
 	soon.stop_bin = 60;
 	attach(0, GKF_NO_INSTANCE, &soon);
-	gkf_crowd_collect(fx.m, 0, &crowd);
-	assert_int_equal(gkf_crowd_quiet_until(&crowd, 5), 50);
-	assert_int_equal(gkf_crowd_quiet_until(&crowd, 49), 50);
-	assert_int_equal(gkf_crowd_quiet_until(&crowd, 55), 55);
-	assert_true(gkf_crowd_quiet_until(&crowd, 60) == UINT64_MAX);
+	gkf_demand_collect(fx.m, 0, &crowd);
+	assert_int_equal(gkf_demand_quiet_until(&crowd, 5), 50);
+	assert_int_equal(gkf_demand_quiet_until(&crowd, 49), 50);
+	assert_int_equal(gkf_demand_quiet_until(&crowd, 55), 55);
+	assert_true(gkf_demand_quiet_until(&crowd, 60) == UINT64_MAX);
 }
 
 int main(void)

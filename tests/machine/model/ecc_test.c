@@ -59,11 +59,11 @@ static uint64_t sum(struct fixture *fx, enum gkf_ecc_counter counter,
 
 static uint64_t all(struct fixture *fx, enum gkf_ecc_counter counter)
 {
-	return sum(fx, counter, GKF_ECC_ALL_PLACES, ALL_KINDS);
+	return sum(fx, counter, GKF_ECC_ALL_LOCATIONS, ALL_KINDS);
 }
 
 static void strike(struct fixture *fx, enum gkf_ecc_kind kind,
-		   enum gkf_ecc_place place, uint64_t count)
+		   enum gkf_ecc_location place, uint64_t count)
 {
 	assert_int_equal(gkf_ecc_error(fx->m, 0, kind, place, count), 0);
 }
@@ -73,11 +73,11 @@ static void each_place_and_kind_has_a_count_of_its_own(void **state)
 	struct fixture *fx = *state;
 	uint64_t n = 1, total = 0;
 
-	for (int p = 0; p < GKF_ECC_PLACES; p++)
+	for (int p = 0; p < GKF_ECC_LOCATIONS; p++)
 		for (int k = 0; k < GKF_ECC_KINDS; k++, n++) {
 			/* DRAM has no parity; it counts as SEC-DED. */
-			strike(fx, (enum gkf_ecc_kind)k, (enum gkf_ecc_place)p,
-			       n);
+			strike(fx, (enum gkf_ecc_kind)k,
+			       (enum gkf_ecc_location)p, n);
 			total += n;
 		}
 	assert_int_equal(all(fx, GKF_ECC_VOLATILE), total);

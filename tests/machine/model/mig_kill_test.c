@@ -196,7 +196,7 @@ static void check_whole(void)
 	assert_int_equal(
 	    gkf_mig_layout(fx.m, 0, "4g.40gb+2g.20gb+1g.10gb", &part), 0);
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot), 0);
-	assert_int_equal(gkf_charge(fx.m, slot, GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, GIB), 0);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
 }
 

@@ -37,8 +37,8 @@ static unsigned attached(unsigned device)
 {
 	unsigned slot;
 
-	assert_int_equal(
-	    gkf_charge_attach(fx.m, device, GKF_NO_INSTANCE, &slot), 0);
+	assert_int_equal(gkf_books_attach(fx.m, device, GKF_NO_INSTANCE, &slot),
+			 0);
 	return slot;
 }
 
@@ -65,17 +65,18 @@ static void what_is_charged_is_held(void **state)
 	unsigned slot = attached(0);
 
 	(void)state;
-	assert_int_equal(gkf_charge(fx.m, slot, 3 * GIB + 1), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, 3 * GIB + 1), 0);
 	assert_int_equal(free_bytes(0), all - 3 * GIB - 1);
 	assert_int_equal(free_bytes(1), all);
-	assert_int_equal(gkf_refund(fx.m, slot, 3 * GIB + 2), GK_ERR_RANGE);
-	assert_int_equal(gkf_refund(fx.m, slot, GIB), 0);
+	assert_int_equal(gkf_books_refund(fx.m, slot, 3 * GIB + 2),
+			 GK_ERR_RANGE);
+	assert_int_equal(gkf_books_refund(fx.m, slot, GIB), 0);
 	assert_int_equal(free_bytes(0), all - 2 * GIB - 1);
 	assert_balanced(0);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
 	assert_int_equal(free_bytes(0), all);
 	assert_balanced(0);
-	assert_int_equal(gkf_charge(fx.m, slot, 1), GK_ERR_NOT_FOUND);
+	assert_int_equal(gkf_books_charge(fx.m, slot, 1), GK_ERR_NOT_FOUND);
 }
 
 static uint64_t told_of(unsigned slot)
@@ -100,20 +101,21 @@ static void managed_memory_is_told_of_nobody(void **state)
 	uint64_t all = free_bytes(0);
 
 	(void)state;
-	assert_int_equal(gkf_charge(fx.m, slot, GIB), 0);
-	assert_int_equal(gkf_charge_managed(fx.m, slot, 3 * GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, GIB), 0);
+	assert_int_equal(gkf_books_charge_managed(fx.m, slot, 3 * GIB), 0);
 	assert_int_equal(free_bytes(0), all - 4 * GIB);
 	assert_int_equal(told_of(slot), GIB);
-	assert_int_equal(gkf_refund(fx.m, slot, GIB + 1), GK_ERR_RANGE);
-	assert_int_equal(gkf_charge_managed(fx.m, slot, all - 4 * GIB + 1),
-			 GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_refund_managed(fx.m, slot, 2 * GIB), 0);
+	assert_int_equal(gkf_books_refund(fx.m, slot, GIB + 1), GK_ERR_RANGE);
+	assert_int_equal(
+	    gkf_books_charge_managed(fx.m, slot, all - 4 * GIB + 1),
+	    GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_refund_managed(fx.m, slot, 2 * GIB), 0);
 	assert_int_equal(told_of(slot), GIB);
 	assert_balanced(0);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
 	assert_int_equal(free_bytes(0), all);
 	slot = attached(0);
-	assert_int_equal(gkf_charge(fx.m, slot, 7), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, 7), 0);
 	assert_int_equal(told_of(slot), 7);
 	assert_balanced(0);
 }
@@ -125,8 +127,8 @@ static void *come_and_go(void *data)
 	unsigned slot = *(const unsigned *)data;
 
 	while (!atomic_load(&enough))
-		if (gkf_charge_managed(fx.m, slot, GIB) ||
-		    gkf_refund_managed(fx.m, slot, GIB))
+		if (gkf_books_charge_managed(fx.m, slot, GIB) ||
+		    gkf_books_refund_managed(fx.m, slot, GIB))
 			return data;
 	return NULL;
 }
@@ -158,18 +160,20 @@ static void managed_memory_gives_way_to_others(void **state)
 	uint64_t all = free_bytes(0);
 
 	(void)state;
-	assert_int_equal(gkf_charge_managed(fx.m, slot, all - 2 * GIB), 0);
-	assert_int_equal(gkf_charge_managed(fx.m, there, GIB), 0);
-	assert_int_equal(gkf_charge(fx.m, other, all + 1), GK_ERR_NO_SPACE);
-	assert_int_equal(free_bytes(0), 2 * GIB);
-	assert_int_equal(gkf_charge_managed(fx.m, other, 3 * GIB),
+	assert_int_equal(gkf_books_charge_managed(fx.m, slot, all - 2 * GIB),
+			 0);
+	assert_int_equal(gkf_books_charge_managed(fx.m, there, GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, other, all + 1),
 			 GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, other, 5 * GIB), 0);
+	assert_int_equal(free_bytes(0), 2 * GIB);
+	assert_int_equal(gkf_books_charge_managed(fx.m, other, 3 * GIB),
+			 GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_charge(fx.m, other, 5 * GIB), 0);
 	assert_int_equal(free_bytes(0), 0);
 	assert_balanced(0);
-	assert_int_equal(gkf_charge(fx.m, slot, 1), GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, other, all - 5 * GIB), 0);
-	assert_int_equal(gkf_refund_managed(fx.m, slot, all), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, 1), GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_charge(fx.m, other, all - 5 * GIB), 0);
+	assert_int_equal(gkf_books_refund_managed(fx.m, slot, all), 0);
 	assert_int_equal(told_of(slot), 0);
 	assert_int_equal(told_of(other), all);
 	assert_balanced(0);
@@ -182,15 +186,17 @@ static void the_last_byte_can_be_had_and_no_more(void **state)
 	uint64_t all = free_bytes(0);
 
 	(void)state;
-	assert_int_equal(gkf_charge(fx.m, slot, all + 1), GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, slot, UINT64_MAX), GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, slot, all), 0);
-	assert_int_equal(gkf_charge(fx.m, slot, 1), GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_refund(fx.m, slot, GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all + 1),
+			 GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_charge(fx.m, slot, UINT64_MAX),
+			 GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, 1), GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_refund(fx.m, slot, GIB), 0);
 	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_EXTRA_MEMORY, 1 << 20),
 			 0);
-	assert_int_equal(gkf_charge(fx.m, slot, GIB), GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, slot, GIB - (1 << 20)), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, GIB), GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_charge(fx.m, slot, GIB - (1 << 20)), 0);
 	assert_int_equal(free_bytes(0), 0);
 }
 
@@ -206,14 +212,14 @@ static void what_comes_by_the_clock_counts(void **state)
 
 	(void)state;
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &later, &load), 0);
-	assert_int_equal(gkf_charge(fx.m, load, 10 * GIB), 0);
-	assert_int_equal(gkf_charge(fx.m, slot, all), 0);
-	assert_int_equal(gkf_refund(fx.m, slot, all), 0);
+	assert_int_equal(gkf_books_charge(fx.m, load, 10 * GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all), 0);
+	assert_int_equal(gkf_books_refund(fx.m, slot, all), 0);
 	assert_int_equal(gkf_machine_age(fx.m, 120 * GK_NS_PER_S), 0);
 	assert_int_equal(free_bytes(0), all - 10 * GIB);
-	assert_int_equal(gkf_charge(fx.m, slot, all - 10 * GIB + 1),
+	assert_int_equal(gkf_books_charge(fx.m, slot, all - 10 * GIB + 1),
 			 GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, slot, all - 10 * GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all - 10 * GIB), 0);
 	assert_int_equal(gkf_detach(fx.m, load), 0);
 	assert_balanced(0);
 }
@@ -230,12 +236,12 @@ static void a_gpu_instance_has_its_own_room(void **state)
 	assert_int_equal(gkf_mig_layout(fx.m, 0, "1g.10gb+3g.40gb", &part), 0);
 	assert_int_equal(gkf_mig_by_index(fx.m, 0, 0, &ci), 0);
 	assert_int_equal(
-	    gkf_charge_attach(fx.m, 0, GKF_INSTANCE(ci.gi, ci.id), &slot), 0);
+	    gkf_books_attach(fx.m, 0, GKF_INSTANCE(ci.gi, ci.id), &slot), 0);
 	assert_int_equal(gkf_memory_gi(fx.m, 0, ci.gi, &memory), 0);
 	assert_true(memory.free < free_bytes(0));
-	assert_int_equal(gkf_charge(fx.m, slot, memory.free + 1),
+	assert_int_equal(gkf_books_charge(fx.m, slot, memory.free + 1),
 			 GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, slot, memory.free), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, memory.free), 0);
 	assert_int_equal(gkf_memory_gi(fx.m, 0, ci.gi, &memory), 0);
 	assert_int_equal(memory.free, 0);
 	assert_balanced(0);
@@ -247,7 +253,7 @@ static void a_forked_child_has_no_slot(void **state)
 	unsigned slot = attached(0);
 
 	(void)state;
-	assert_int_equal(gkf_charge(fx.m, slot, GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, GIB), 0);
 	for (int raw = 0; raw < 2; raw++) {
 		pid_t pid = raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)
 				: fork();
@@ -255,12 +261,13 @@ static void a_forked_child_has_no_slot(void **state)
 		int status;
 
 		if (!pid) {
-			int r = gkf_charge(fx.m, slot, 1);
+			int r = gkf_books_charge(fx.m, slot, 1);
 
 			if (r != GK_ERR_NOT_FOUND ||
-			    gkf_refund(fx.m, slot, 1) != GK_ERR_NOT_FOUND ||
-			    gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &own) ||
-			    gkf_charge(fx.m, own, GIB))
+			    gkf_books_refund(fx.m, slot, 1) !=
+				GK_ERR_NOT_FOUND ||
+			    gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &own) ||
+			    gkf_books_charge(fx.m, own, GIB))
 				_exit(1);
 			_exit(0);
 		}
@@ -281,22 +288,22 @@ static void memory_of_the_dead_is_there_at_once(void **state)
 
 	(void)state;
 	gkf_reap(fx.m, true);
-	assert_int_equal(gkf_charge(fx.m, slot, all), GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all), GK_ERR_NO_SPACE);
 	fixture_end(&r);
-	assert_int_equal(gkf_charge(fx.m, slot, all), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all), 0);
 	assert_balanced(0);
 }
 
 static void further_contexts_cost_less(void **state)
 {
-	uint64_t first = gkf_charge_context(fx.m, 0, 0);
+	uint64_t first = gkf_books_context(fx.m, 0, 0);
 
 	(void)state;
 	assert_int_equal(first,
 			 (uint64_t)gkf_profile_default.context_mib << 20);
-	assert_true(gkf_charge_context(fx.m, 0, 1) < first);
-	assert_int_equal(gkf_charge_context(fx.m, 0, 1),
-			 gkf_charge_context(fx.m, 0, 7));
+	assert_true(gkf_books_context(fx.m, 0, 1) < first);
+	assert_int_equal(gkf_books_context(fx.m, 0, 1),
+			 gkf_books_context(fx.m, 0, 7));
 }
 
 static void an_overwritten_lock_is_told(void **state)
@@ -306,8 +313,8 @@ static void an_overwritten_lock_is_told(void **state)
 	(void)state;
 	memset(&fx.file->device[0].books.lock, 0xff,
 	       sizeof fx.file->device[0].books.lock);
-	assert_int_equal(gkf_charge(fx.m, slot, 1), GK_ERR_CORRUPT);
-	assert_int_equal(gkf_refund(fx.m, slot, 0), GK_ERR_CORRUPT);
+	assert_int_equal(gkf_books_charge(fx.m, slot, 1), GK_ERR_CORRUPT);
+	assert_int_equal(gkf_books_refund(fx.m, slot, 0), GK_ERR_CORRUPT);
 }
 
 /* And a slot that cannot be freed is no end of a process. */
@@ -341,11 +348,11 @@ static void takes_turns(unsigned slot, unsigned rounds, uint64_t piece,
 	uint64_t mine = 0;
 
 	for (unsigned k = 0; k < rounds; k++) {
-		if (!gkf_charge(fx.m, slot, piece + k % 3))
+		if (!gkf_books_charge(fx.m, slot, piece + k % 3))
 			mine += piece + k % 3;
 		if (gkf_held_bytes(fx.m, 0) > room)
 			_exit(2);
-		if (mine && gkf_refund(fx.m, slot, mine))
+		if (mine && gkf_books_refund(fx.m, slot, mine))
 			_exit(3);
 		mine = 0;
 	}
@@ -382,8 +389,8 @@ static unsigned shared_slot;
 static void *charge_some(void *unused)
 {
 	for (int i = 0; i < 20000; i++)
-		if (gkf_charge(fx.m, shared_slot, 4096) ||
-		    gkf_refund(fx.m, shared_slot, 4096))
+		if (gkf_books_charge(fx.m, shared_slot, 4096) ||
+		    gkf_books_refund(fx.m, shared_slot, 4096))
 			return &fx;
 	return unused;
 }
@@ -432,7 +439,7 @@ static void a_storm_of_kills_leaves_it_whole(void **state)
 		usleep((unsigned)rand_r(&seed) % 2000);
 	}
 	slot = attached(0);
-	assert_int_equal(gkf_charge(fx.m, slot, all), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all), 0);
 	gkf_reap(fx.m, true);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), all);
 	assert_balanced(0);
@@ -455,9 +462,9 @@ static void a_storm_of_forks_is_served(void **state)
 			uint64_t before = gk_mono_ns();
 			unsigned slot;
 			int r =
-			    gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot);
+			    gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slot);
 
-			r = r ? r : gkf_charge(fx.m, slot, 2 << 20);
+			r = r ? r : gkf_books_charge(fx.m, slot, 2 << 20);
 			before = gk_mono_ns() - before;
 			if (write(ways[1], &before, sizeof before) < 0)
 				r = 1;
@@ -493,8 +500,8 @@ static void what_it_costs(void **state)
 
 	(void)state;
 	for (int i = 0; i < N; i++) {
-		gkf_charge(fx.m, slot, 4096);
-		gkf_refund(fx.m, slot, 4096);
+		gkf_books_charge(fx.m, slot, 4096);
+		gkf_books_refund(fx.m, slot, 4096);
 	}
 	pair = (gk_mono_ns() - begin) / N;
 	begin = gk_mono_ns();

@@ -38,7 +38,7 @@ static int open_still(void **state)
 	gkf_machine_age(fx.m, 10 * GK_NS_PER_S);
 	gkf_machine_age(fx.m, (gkf_machine_bin(fx.m) + 1) * GKF_BIN_NS -
 				  gkf_machine_ns(fx.m));
-	return gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot);
+	return gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slot);
 }
 
 static int close_it(void **state)
@@ -255,7 +255,7 @@ static void accounting_counts_it(void **state)
 
 	(void)state;
 	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_ACCOUNTING, 1), 0);
-	assert_int_equal(gkf_charge(fx.m, slot, GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, GIB), 0);
 	gkf_busy_begin(fx.m, slot);
 	pass(GK_NS_PER_S);
 	gkf_busy_end(fx.m, slot);
@@ -279,7 +279,7 @@ static void an_instance_is_busy_by_itself(void **state)
 	assert_int_equal(gkf_mig_layout(fx.m, 0, "3g.40gb+1g.10gb", &part), 0);
 	assert_int_equal(gkf_mig_by_index(fx.m, 0, 1, &ci), 0);
 	assert_int_equal(
-	    gkf_charge_attach(fx.m, 0, GKF_INSTANCE(ci.gi, ci.id), &inside), 0);
+	    gkf_books_attach(fx.m, 0, GKF_INSTANCE(ci.gi, ci.id), &inside), 0);
 	gkf_busy_begin(fx.m, inside);
 	pass(GK_NS_PER_S);
 	gkf_busy_end(fx.m, inside);
@@ -304,7 +304,7 @@ static pid_t worker(bool begin)
 		unsigned own;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &own))
+		if (gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &own))
 			_exit(1);
 		if (begin)
 			gkf_busy_begin(fx.m, own);
@@ -364,8 +364,7 @@ static void a_new_owner_begins_anew(void **state)
 	pass(GKF_BIN_NS);
 	gkf_busy_moved(fx.m, slot, GKF_OUT, GIB);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
-	assert_int_equal(gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &again),
-			 0);
+	assert_int_equal(gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &again), 0);
 	assert_int_equal(again, slot);
 	for (uint64_t b = bin; b < bin + 3; b++) {
 		gkf_busy_read(fx.m, slot, b, &done);
@@ -423,10 +422,10 @@ static void a_device_that_is_handed_over_does_not_rest(void **state)
 
 static uint64_t quiet(uint64_t bin)
 {
-	static struct gkf_crowd crowd;
+	static struct gkf_demand crowd;
 
-	gkf_crowd_collect(fx.m, 0, &crowd);
-	return gkf_crowd_quiet_until(&crowd, bin);
+	gkf_demand_collect(fx.m, 0, &crowd);
+	return gkf_demand_quiet_until(&crowd, bin);
 }
 
 static void quiet_ends_where_work_is(void **state)
@@ -453,14 +452,14 @@ static void quiet_ends_where_work_is(void **state)
 /* Too many to be collected are counted all the same. */
 static void the_work_of_many_is_added_up(void **state)
 {
-	enum { MANY = GKF_CROWD_MAX + 10 };
+	enum { MANY = GKF_DEMAND_MAX + 10 };
 	uint64_t bin = gkf_machine_bin(fx.m);
 	unsigned slots[MANY];
 
 	(void)state;
 	for (int i = 0; i < MANY; i++) {
 		assert_int_equal(
-		    gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slots[i]), 0);
+		    gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slots[i]), 0);
 		gkf_busy_begin(fx.m, slots[i]);
 		pass(GKF_BIN_NS / 100);
 		gkf_busy_end(fx.m, slots[i]);

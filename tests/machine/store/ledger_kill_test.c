@@ -62,10 +62,10 @@ static void perform(enum operation op, unsigned slot)
 		gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &other);
 		break;
 	case ALLOC:
-		gkf_charge(fx.m, slot, GIB);
+		gkf_books_charge(fx.m, slot, GIB);
 		break;
 	case FREE:
-		gkf_refund(fx.m, slot, GIB);
+		gkf_books_refund(fx.m, slot, GIB);
 		break;
 	case DETACH:
 		gkf_detach(fx.m, slot);
@@ -89,7 +89,7 @@ static void child(enum operation op)
 	uint64_t bin;
 
 	if (gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot) ||
-	    gkf_charge(fx.m, slot, HELD))
+	    gkf_books_charge(fx.m, slot, HELD))
 		_exit(1);
 	/* A bin behind, so that there is something to advance. */
 	bin = gkf_machine_bin(fx.m) - 1;
@@ -168,7 +168,7 @@ static void check_whole(void)
 	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, GKF_UNSET),
 			 0);
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot), 0);
-	assert_int_equal(gkf_charge(fx.m, slot, memory.free), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, memory.free), 0);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
 }
 
@@ -222,7 +222,7 @@ static void killed_in_a_storm(void **state)
 				if (gkf_attach(fx.m, 0, GKF_COMPUTE, NULL,
 					       &slot))
 					continue;
-				gkf_charge(fx.m, slot, HELD);
+				gkf_books_charge(fx.m, slot, HELD);
 				perform(ALLOC, slot);
 				perform(SET, slot);
 				perform(FREE, slot);

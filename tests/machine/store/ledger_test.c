@@ -45,8 +45,8 @@ static void held_bytes_are_what_was_taken(void **state)
 
 	(void)state;
 	assert_int_equal(gkf_attach(fx.m, 1, GKF_COMPUTE, NULL, &slot), 0);
-	assert_int_equal(gkf_charge(fx.m, slot, 3 * GIB), 0);
-	assert_int_equal(gkf_refund(fx.m, slot, GIB), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, 3 * GIB), 0);
+	assert_int_equal(gkf_books_refund(fx.m, slot, GIB), 0);
 	assert_int_equal(gkf_held_bytes(fx.m, 1), 2 * GIB);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), 0);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
@@ -86,11 +86,13 @@ static void a_device_gives_no_more_than_it_has(void **state)
 
 	(void)state;
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot), 0);
-	assert_int_equal(gkf_charge(fx.m, slot, all + 1), GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, slot, UINT64_MAX), GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_charge(fx.m, slot, all), 0);
-	assert_int_equal(gkf_charge(fx.m, slot, 1), GK_ERR_NO_SPACE);
-	assert_int_equal(gkf_refund(fx.m, slot, all + 1), GK_ERR_RANGE);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all + 1),
+			 GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_charge(fx.m, slot, UINT64_MAX),
+			 GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_charge(fx.m, slot, all), 0);
+	assert_int_equal(gkf_books_charge(fx.m, slot, 1), GK_ERR_NO_SPACE);
+	assert_int_equal(gkf_books_refund(fx.m, slot, all + 1), GK_ERR_RANGE);
 	assert_int_equal(free_bytes(0), 0);
 }
 
@@ -105,7 +107,7 @@ static void wrong_devices_and_slots_are_refused(void **state)
 	assert_int_equal(slot, 77);
 	assert_int_equal(gkf_detach(fx.m, 5), GK_ERR_NOT_FOUND);
 	assert_int_equal(gkf_detach(fx.m, GKF_SLOTS_MAX), GK_ERR_RANGE);
-	assert_int_equal(gkf_charge(fx.m, UINT32_MAX, 1), GK_ERR_RANGE);
+	assert_int_equal(gkf_books_charge(fx.m, UINT32_MAX, 1), GK_ERR_RANGE);
 }
 
 static void nobody_touches_the_slot_of_another(void **state)
@@ -113,7 +115,7 @@ static void nobody_touches_the_slot_of_another(void **state)
 	struct resident r = fixture_resident(&fx, 0, GKF_COMPUTE, GIB, NULL);
 
 	(void)state;
-	assert_int_equal(gkf_refund(fx.m, 0, 1), GK_ERR_NOT_FOUND);
+	assert_int_equal(gkf_books_refund(fx.m, 0, 1), GK_ERR_NOT_FOUND);
 	assert_int_equal(gkf_detach(fx.m, 0), GK_ERR_NOT_FOUND);
 	assert_int_equal(gkf_held_bytes(fx.m, 0), GIB);
 	fixture_end(&r);
@@ -233,11 +235,11 @@ static void a_race_never_overshoots(void **state)
 		if (gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot))
 			_exit(1);
 		for (int k = 0; k < ROUNDS; k++) {
-			if (!gkf_charge(fx.m, slot, piece))
+			if (!gkf_books_charge(fx.m, slot, piece))
 				mine += piece;
 			if (gkf_held_bytes(fx.m, 0) > room)
 				_exit(2);
-			if (mine && gkf_refund(fx.m, slot, piece))
+			if (mine && gkf_books_refund(fx.m, slot, piece))
 				_exit(3);
 			mine -= mine ? piece : 0;
 		}

@@ -25,7 +25,7 @@ static int open_one(void **state)
 	(void)state;
 	fixture_open(&fx, 1);
 	parent = getpid();
-	return gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot);
+	return gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slot);
 }
 
 static int close_it(void **state)
@@ -51,7 +51,7 @@ static unsigned come_in(void)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent ||
-	    gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &own))
+	    gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &own))
 		_exit(9);
 	return own;
 }
@@ -222,9 +222,9 @@ static void instances_have_turns_of_their_own(void **state)
 	assert_int_equal(gkf_mig_layout(fx.m, 0, "3g.40gb+1g.10gb", &part), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(gkf_mig_by_index(fx.m, 0, i, &ci), 0);
-		assert_int_equal(gkf_charge_attach(fx.m, 0,
-						   GKF_INSTANCE(ci.gi, ci.id),
-						   &in[i]),
+		assert_int_equal(gkf_books_attach(fx.m, 0,
+						  GKF_INSTANCE(ci.gi, ci.id),
+						  &in[i]),
 				 0);
 		assert_int_equal(gkf_turn_take(fx.m, in[i], NULL), 0);
 	}

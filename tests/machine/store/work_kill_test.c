@@ -45,7 +45,7 @@ static int open_one(void **state)
 	fixture_open(&fx, 1);
 	gkf_machine_age(fx.m, GK_NS_PER_S);
 	assert_int_equal(gkf_clock_speed(fx.m, 0), 0);
-	return gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &slot);
+	return gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &slot);
 }
 
 static int close_it(void **state)
@@ -85,7 +85,7 @@ static void child(enum operation op)
 {
 	unsigned own;
 
-	if (gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &own) ||
+	if (gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &own) ||
 	    (operations[op].holds && gkf_turn_take(fx.m, own, NULL)))
 		_exit(1);
 	if (operations[op].runs) {
@@ -153,8 +153,7 @@ static void check_whole(void)
 	assert_int_equal(atomic_load(&fx.file->device[0].turn[0].holder), 0);
 	assert_int_equal(gkf_reap(fx.m, true), 1);
 	/* Whoever comes after it can work. */
-	assert_int_equal(gkf_charge_attach(fx.m, 0, GKF_NO_INSTANCE, &again),
-			 0);
+	assert_int_equal(gkf_books_attach(fx.m, 0, GKF_NO_INSTANCE, &again), 0);
 	assert_int_equal(again, slot + 1);
 	gkf_busy_begin(fx.m, again);
 	assert_int_equal(gkf_machine_age(fx.m, GKF_BIN_NS * 2), 0);

@@ -10,8 +10,8 @@
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
 #include "machine/file/link_state.h"
+#include "machine/file/numbers.h"
 #include "machine/file/state.h"
-#include "machine/file/system_state.h"
 #include "machine/fixture.h"
 #include "machine/model/ecc.h"
 #include "machine/model/link.h"
@@ -19,8 +19,8 @@
 #include "machine/model/smoothing.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
+#include "machine/store/hostname.h"
 #include "machine/store/lock.h"
-#include "machine/store/text.h"
 #include "machine/stores.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/rule.h"
@@ -126,7 +126,7 @@ static void perform(enum operation op)
 		gkf_rules_drop(fx.m, -1, ~0ULL);
 		break;
 	case TEXT:
-		gkf_text_write(fx.m, &fx.file->device[0].hostname, NEW_TEXT);
+		gkf_hostname_set(fx.m, 0, NEW_TEXT);
 		break;
 	case SMOOTHING:
 		gkf_smoothing_set(fx.m, 0, 1, 0, 30000);
@@ -146,7 +146,7 @@ static void prepare(enum operation op)
 		gkf_link_set_state(fx.m, 0, 3, GKF_LINK_DOWN);
 	if (op == RULES)
 		gkf_rule_add(fx.m, &rule);
-	gkf_text_write(fx.m, &fx.file->device[0].hostname, OLD_TEXT);
+	gkf_hostname_set(fx.m, 0, OLD_TEXT);
 	*origin = *fx.file;
 }
 
@@ -248,7 +248,7 @@ static void check_whole(void)
 	check_rules();
 	check_events();
 	check_links();
-	gkf_text_read(&fx.file->device[0].hostname, text);
+	gkf_hostname(fx.m, 0, text);
 	assert_true(!strcmp(text, OLD_TEXT) || !strcmp(text, NEW_TEXT));
 	floor = gkf_smoothing_get(fx.m, 0, 1, 0);
 	assert_true(floor == 25000 || floor == 30000);

@@ -3,7 +3,6 @@
 #include "machine/file/event_state.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
@@ -13,6 +12,7 @@
 #include "machine/fixture.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
+#include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
 #include "machine/store/ledger.h"
@@ -62,7 +62,7 @@ static int64_t temperature(struct fixture *fx, unsigned device)
 {
 	int64_t value = -1;
 
-	gkf_scenario_look(fx->m, fx->file);
+	gkf_scenario_poll(fx->m);
 	gkf_value_get(fx->m, device, GKF_V_TEMPERATURE, &value);
 	return value;
 }
@@ -179,7 +179,7 @@ static void mig_devices_and_notes(void **state)
 	/* "first" is no layout: refused, counted, and no more. */
 	assert_int_equal(atomic_load(&fx.file->scenario.failed), 1);
 	assert_int_equal(atomic_load(&fx.file->scenario.note), 1);
-	assert_int_equal(gkf_mig_mode(&fx.file->device[0]),
+	assert_int_equal(gkf_mig_mode(fx.m, 0),
 			 GKF_MIG_CURRENT | GKF_MIG_PENDING);
 	fixture_close(&fx);
 }

@@ -1,5 +1,5 @@
 /*
- * memory_note.c - what is noted of few pieces of memory: a table of notes by
+ * memory_tag.c - what is noted of few pieces of memory: a table of notes by
  * the piece's id, open addressing, one lock.
  */
 #include "fronts/cuda/memory.h"
@@ -13,7 +13,7 @@ static struct {
 	pthread_mutex_t lock;
 	_Atomic unsigned count; /* 0: nobody need look */
 	unsigned used, room;    /* places taken once; a power of two */
-	struct memory_note *place;
+	struct memory_tag *place;
 } notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static unsigned place_of(uint64_t id)
@@ -21,7 +21,7 @@ static unsigned place_of(uint64_t id)
 	return (unsigned)(id * 0x9e3779b97f4a7c15ULL >> 32) & (notes.room - 1);
 }
 
-static struct memory_note *find(uint64_t id)
+static struct memory_tag *find(uint64_t id)
 {
 	unsigned at;
 
@@ -35,7 +35,7 @@ static struct memory_note *find(uint64_t id)
 }
 
 /* The id is in no place yet. */
-static struct memory_note *put(const struct memory_note *note)
+static struct memory_tag *put(const struct memory_tag *note)
 {
 	unsigned at = place_of(note->id);
 
@@ -50,10 +50,10 @@ static struct memory_note *put(const struct memory_note *note)
 /* Doubles when the living fill a quarter; else cleans up. */
 static bool rebuild(void)
 {
-	struct memory_note *old = notes.place;
+	struct memory_tag *old = notes.place;
 	unsigned room = notes.room;
 	unsigned more = notes.count >= room / 4 ? 2 * room : room;
-	struct memory_note *place = calloc(more ? more : 64, sizeof(*place));
+	struct memory_tag *place = calloc(more ? more : 64, sizeof(*place));
 
 	if (!place)
 		return false;
@@ -67,9 +67,9 @@ static bool rebuild(void)
 	return true;
 }
 
-static struct memory_note *make_note(uint64_t id)
+static struct memory_tag *make_note(uint64_t id)
 {
-	const struct memory_note fresh = {.id = id};
+	const struct memory_tag fresh = {.id = id};
 
 	if (notes.used >= notes.room / 2 && !rebuild())
 		return NULL;
@@ -77,9 +77,9 @@ static struct memory_note *make_note(uint64_t id)
 	return put(&fresh);
 }
 
-struct memory_note *note_open(const struct gkf_extent *e, bool make)
+struct memory_tag *note_open(const struct gkf_extent *e, bool make)
 {
-	struct memory_note *note;
+	struct memory_tag *note;
 
 	if (!make && !notes.count)
 		return NULL;
@@ -99,19 +99,19 @@ void note_close(void)
 
 void note_drop(const struct gkf_extent *e)
 {
-	struct memory_note *note = note_open(e, false);
+	struct memory_tag *note = note_open(e, false);
 
 	if (!note)
 		return;
 	free(note->stretch);
-	*note = (struct memory_note){.id = GONE};
+	*note = (struct memory_tag){.id = GONE};
 	notes.count--;
 	note_close();
 }
 
 bool note_is_sync(const struct gkf_extent *e)
 {
-	struct memory_note *note = note_open(e, false);
+	struct memory_tag *note = note_open(e, false);
 	bool sync = note && note->sync_memops;
 
 	if (note)
@@ -121,7 +121,7 @@ bool note_is_sync(const struct gkf_extent *e)
 
 bool note_is_leaving(const struct gkf_extent *e)
 {
-	struct memory_note *note = note_open(e, false);
+	struct memory_tag *note = note_open(e, false);
 	bool leaving = note && note->leaving;
 
 	if (note)

@@ -1,14 +1,17 @@
-/* text.c - see text.h. */
-#include "machine/store/text.h"
+/* hostname.c - a text of the file that changes while others read it. */
+#include "machine/store/hostname.h"
 #include "base/err.h"
+#include "machine/file/numbers.h"
 #include "machine/file/system_state.h"
 #include "machine/store/lock.h"
+#include "machine/store/view.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define WORDS (GKF_TEXT_MAX / 8)
 
-void gkf_text_read(const struct gkf_text *text, char ret_text[GKF_TEXT_MAX])
+static void read_text(const struct gkf_text *text, char ret_text[GKF_TEXT_MAX])
 {
 	uint64_t seq, word;
 
@@ -24,7 +27,8 @@ void gkf_text_read(const struct gkf_text *text, char ret_text[GKF_TEXT_MAX])
 	ret_text[GKF_TEXT_MAX - 1] = '\0';
 }
 
-int gkf_text_write(struct gkf_machine *m, struct gkf_text *text, const char *to)
+static int write_text(struct gkf_machine *m, struct gkf_text *text,
+		      const char *to)
 {
 	uint64_t words[WORDS] = {0}, seq;
 	size_t len = strnlen(to, GKF_TEXT_MAX);
@@ -44,4 +48,15 @@ int gkf_text_write(struct gkf_machine *m, struct gkf_text *text, const char *to)
 	atomic_store_explicit(&text->seq, seq + 1, memory_order_release);
 	gkf_unlock(m);
 	return 0;
+}
+
+void gkf_hostname(const struct gkf_machine *m, unsigned device,
+		  char ret_name[GKF_TEXT_MAX])
+{
+	read_text(&m->file->device[device].hostname, ret_name);
+}
+
+int gkf_hostname_set(struct gkf_machine *m, unsigned device, const char *name)
+{
+	return write_text(m, &m->file->device[device].hostname, name);
 }

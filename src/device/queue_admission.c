@@ -1,20 +1,21 @@
 /*
- * queue_seats.c - how many tasks of a device that may block for ever run at
+ * queue_admission.c - how many tasks of a device that may block for ever run at
  * once, by their kind: kernels, host functions.
  */
 #include "device/queue_private.h"
 
 /* NULL: a task that ends by itself. */
-static struct gkf_seats *
-seats_of(struct gkf_pool *pool, const struct gkf_task *task, unsigned *ret_most)
+static struct gkf_admission *seats_of(struct gkf_executors *pool,
+				      const struct gkf_task *task,
+				      unsigned *ret_most)
 {
 	switch ((enum gkf_work)task->work) {
 	case GKF_WORK_KERNEL:
 		*ret_most = GKF_KERNELS_MAX;
-		return &pool->kernel_seats;
+		return &pool->kernel_admission;
 	case GKF_WORK_HOST:
 		*ret_most = GKF_HOSTS_MAX;
-		return &pool->host_seats;
+		return &pool->host_admission;
 	case GKF_WORK_NONE:
 	case GKF_WORK_COPY_IN:
 	case GKF_WORK_COPY_OUT:
@@ -25,10 +26,10 @@ seats_of(struct gkf_pool *pool, const struct gkf_task *task, unsigned *ret_most)
 }
 
 /* One that was stopped needs no seat. */
-bool gkf_seats_take(struct gkf_queue *queue, const struct gkf_task *task)
+bool gkf_admission_take(struct gkf_queue *queue, const struct gkf_task *task)
 {
 	unsigned most;
-	struct gkf_seats *seats = seats_of(queue->pool, task, &most);
+	struct gkf_admission *seats = seats_of(queue->pool, task, &most);
 
 	if (!seats)
 		return true;
@@ -40,11 +41,11 @@ bool gkf_seats_take(struct gkf_queue *queue, const struct gkf_task *task)
 	return true;
 }
 
-struct gkf_queue *gkf_seats_leave(struct gkf_pool *pool,
-				  const struct gkf_task *task)
+struct gkf_queue *gkf_admission_leave(struct gkf_executors *pool,
+				      const struct gkf_task *task)
 {
 	unsigned most;
-	struct gkf_seats *seats = seats_of(pool, task, &most);
+	struct gkf_admission *seats = seats_of(pool, task, &most);
 
 	if (!seats || seats->taken-- > most)
 		return NULL;

@@ -1,0 +1,29 @@
+/* gate.c - finds the words of gate.h in the file. */
+#include "machine/store/gate.h"
+#include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/value.h"
+#include "machine/store/view.h"
+
+void gkf_gate_open(struct gkf_machine *m, struct gkf_gate *ret_gate)
+{
+	struct gkf_file *f = m->file;
+
+	*ret_gate = (struct gkf_gate){
+	    .calls = f->calls,
+	    .refused = f->refused,
+	    .cuda_calls = f->cuda_calls,
+	    .extra_ns = f->extra_ns,
+	    .latency = &f->latency,
+	    .rules = &f->rules.count,
+	    .next_step_ns = &f->scenario.next_ns,
+	    .booked_ns = &f->driver_busy_ns,
+	};
+	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
+		ret_gate->device[i] = (struct gkf_gate_device){
+		    .faults = &f->device[i].fault.active,
+		    .mig_mode = &f->device[i].mig.mode,
+		    .removed = &f->device[i].set[GKF_V_REMOVED],
+		    .excluded = &f->device[i].set[GKF_V_EXCLUDED],
+		};
+}

@@ -1,0 +1,38 @@
+/*
+ * settings.h - what is set of a machine as a whole, and which driver it has.
+ */
+#ifndef GKF_SETTINGS_H
+#define GKF_SETTINGS_H
+
+#include "base/export.h"
+
+#include <stdint.h>
+
+struct gkf_machine;
+
+enum gkf_setting {
+	GKF_PERMISSION,     /* enum gkf_permission */
+	GKF_LATENCY,        /* enum gkf_latency */
+	GKF_CONF_COMPUTE,   /* enum gkf_conf_compute */
+	GKF_CONF_READY,     /* 1: GPUs take work meanwhile */
+	GKF_CONF_ADVANTAGE, /* log2, of keys; 0: the default */
+};
+
+/* Whatever the word holds, maybe nonsense. */
+GKF_API uint64_t gkf_setting(const struct gkf_machine *m,
+			     enum gkf_setting which);
+GKF_API void gkf_setting_put(struct gkf_machine *m, enum gkf_setting which,
+			     uint64_t to);
+
+/* Of a driver; copied when the machine was opened. */
+struct gkf_driver {
+	char version[32];      /* "580.95.05" */
+	char nvml_version[32]; /* "13.580.95.05" */
+	uint32_t cuda_version; /* 13000 */
+};
+GKF_API const struct gkf_driver *gkf_driver(const struct gkf_machine *m);
+
+/* What UUIDs and serial numbers were made of: another one, another machine. */
+GKF_API uint64_t gkf_machine_seed(const struct gkf_machine *m);
+
+#endif
