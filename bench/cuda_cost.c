@@ -3,6 +3,7 @@
  * launches, copies beside memcpy. On the machine of its environment. One line
  * a thing.
  */
+#include "base/units.h"
 #include "base/clock.h"
 
 #include <dlfcn.h>
@@ -15,8 +16,6 @@
 
 #define ROUNDS 9
 #define CALLS  2000
-#define MIB    ((size_t)1 << 20)
-#define GIB    ((size_t)1 << 30)
 #define LIVE   100000
 #define TO_GPU 1 /* cudaMemcpyHostToDevice */
 

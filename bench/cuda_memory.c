@@ -2,6 +2,7 @@
  * cuda_memory.c - what memory costs through the drop-in libcuda: taking and
  * freeing, copies beside memcpy. Prints a line for each; asserts nothing.
  */
+#include "base/units.h"
 #include "abi/cuda_abi.h"
 #include "machine/file/profile.h"
 #include "machine/store/machine.h"
@@ -15,8 +16,6 @@
 #include <unistd.h>
 
 #define CU(symbol) ((__typeof__(&symbol))dlsym(library, #symbol))
-#define MIB        (1UL << 20)
-#define GIB        (1UL << 30)
 #define LIVE       100000
 
 static void *library;

@@ -3,6 +3,7 @@
 GPUKIT_BUILD names the build tree; default: build/ in the source tree.
 """
 
+import ctypes
 import glob
 import json
 import os
@@ -18,6 +19,16 @@ BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",
                                        os.path.join(ROOT, "build")))
 GPUKIT = os.path.join(BUILD, "bin", "gpukit")
 FAKE_DIR = os.path.join(BUILD, "lib", "gpukit", "fake")
+
+
+def core_function(name):
+    """A function of the machine's core, int name(...): of the rows of
+    tests/machine/by_name.c."""
+    library = ctypes.CDLL(os.path.join(BUILD, "tests", "libtest-machine.so"))
+    library.test_function.restype = ctypes.c_void_p
+    at = library.test_function(name.encode())
+    assert at, f"{name} is not in tests/machine/by_name.c"
+    return ctypes.CFUNCTYPE(ctypes.c_int)(at)
 
 
 def clean_env(**more):

@@ -4,13 +4,13 @@
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
 
+#include "base/array.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #endif

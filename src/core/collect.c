@@ -1,9 +1,8 @@
 /* collect.c - one row per NVML call: what it is asked and what it gives. */
 #include "core/collect.h"
+#include "base/array.h"
 
 #include "core/collect_row.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #define GET    GK_ROW_GET
 #define GET_OF GK_ROW_GET_OF

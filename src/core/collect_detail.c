@@ -1,10 +1,9 @@
 /* collect_detail.c - the calls of the DETAIL tier, as in collect.c. */
+#include "base/array.h"
 #include "core/collect_board.h"
 #include "core/collect_row.h"
 
 #include <math.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Scope of a field value: the sum over all links. */
 #define ALL_LINKS UINT32_MAX

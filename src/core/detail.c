@@ -1,5 +1,6 @@
 /* detail.c - words and NVLinks of a GPU; see detail.h. */
 #include "core/detail.h"
+#include "base/array.h"
 
 #include "core/collect_row.h"
 #include "core/detail_lists.h"
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- words ---- */
 

@@ -1,5 +1,6 @@
 /* history.c - which series there are, and what goes into them. */
 #include "core/history.h"
+#include "base/units.h"
 
 #include "base/clock.h"
 #include "base/str.h"
@@ -8,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MIB (1024.0 * 1024.0)
 
 /* So many devices are remembered although they are gone: MIG devices come and
  * go with names of their own, for ever. */
@@ -137,8 +136,8 @@ static double of_process(const struct gk_process *p,
 		double divisor;
 	} sources[GK_HP_COUNT] = {
 	    [GK_HP_CPU] = {GK_PM_CPU, 100},
-	    [GK_HP_RSS] = {GK_PM_RSS, MIB},
-	    [GK_HP_GPU_MEM] = {GK_PM_GPU_MEM, MIB},
+	    [GK_HP_RSS] = {GK_PM_RSS, (double)MIB},
+	    [GK_HP_GPU_MEM] = {GK_PM_GPU_MEM, (double)MIB},
 	    [GK_HP_SM] = {GK_PM_SM_UTIL, 1},
 	};
 

@@ -1,5 +1,6 @@
 /* host.c - /proc/stat, loadavg, meminfo, uptime; see proc(5). */
 #include "core/host.h"
+#include "base/array.h"
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const struct gk_value hidden = {.why = GK_ABSENT_HIDDEN};
 

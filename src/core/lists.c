@@ -1,4 +1,5 @@
 /* lists.c - the process lists of a GPU and its MIG devices, joined by pid. */
+#include "base/array.h"
 #include "core/device.h"
 
 #include "base/clock.h"
@@ -7,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define TRIES        8
+#define TRIES 8
 
 /*
  * One kind of list: the newest version that the driver has is asked. The

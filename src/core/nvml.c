@@ -1,5 +1,6 @@
 /* nvml.c - finding, loading and starting the driver library; see nvml.h. */
 #include "core/nvml.h"
+#include "base/array.h"
 
 #include "base/log.h"
 #include "base/str.h"
@@ -7,8 +8,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const struct gk_nvml_symbol gk_nvml_symbols[GK_NVML_SYMBOLS] = {
 #define X(need, symbol)                                                        \

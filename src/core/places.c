@@ -1,5 +1,6 @@
 /* places.c - where the GPUs are; see places.h. */
 #include "core/places.h"
+#include "base/array.h"
 
 #include "core/detail.h"
 
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* No machine has more CPUs, or NUMA nodes. */
 #define CPUS_MAX  8192

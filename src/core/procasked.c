@@ -1,5 +1,6 @@
 /* procasked.c - I/O, working directory, rank; see procasked.h. */
 #include "core/procasked.h"
+#include "base/array.h"
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -14,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define PATH_ROOM    32
+#define PATH_ROOM 32
 
 /* A process that has no rank may get one: a launcher forks, then executes. */
 #define RANK_AGE_MAX 10

@@ -139,7 +139,7 @@ static void unlock_and_call(struct gkf_executors *pool, struct call call)
 {
 	pthread_mutex_unlock(&pool->lock);
 	if (call.wake)
-		gkf_wake(&call.wake->woken, 1);
+		gk_futex_wake(GK_FUTEX_PRIVATE, &call.wake->woken, 1);
 	if (call.start)
 		start(call.start);
 }
@@ -313,7 +313,7 @@ static void spin(struct gkf_executors *pool)
 	    !atomic_load_explicit(&pool->ready_count, memory_order_relaxed) &&
 	    gk_mono_ns() < end) {
 		for (int i = 0; i < 16; i++)
-			gkf_pause();
+			gk_cpu_pause();
 	}
 	pthread_mutex_lock(&pool->lock);
 	pool->spinner = NULL;
@@ -333,7 +333,7 @@ static void leave_idle(struct gkf_executors *pool)
 static void rest(struct gkf_executors *pool)
 {
 	bool watches = pool->watched.first && !pool->watcher;
-	uint64_t timeout = watches ? pool->watch_ns : 0;
+	uint64_t timeout = watches ? pool->watch_ns : UINT64_MAX;
 
 	if (watches)
 		pool->watcher = self;
@@ -341,7 +341,7 @@ static void rest(struct gkf_executors *pool)
 	self->next = pool->idle;
 	pool->idle = self;
 	pthread_mutex_unlock(&pool->lock);
-	gkf_sleep_on(&self->woken, 0, timeout);
+	gk_futex_wait(GK_FUTEX_PRIVATE, &self->woken, 0, timeout);
 	pthread_mutex_lock(&pool->lock);
 	leave_idle(pool);
 	if (!watches)
@@ -359,7 +359,8 @@ static void park(struct gkf_executors *pool)
 	pthread_mutex_unlock(&pool->lock);
 	gkf_work_release(pool);
 	for (;;)
-		gkf_sleep_on(&self->woken, atomic_load(&self->woken), 0);
+		gk_futex_wait(GK_FUTEX_PRIVATE, &self->woken,
+			      atomic_load(&self->woken), UINT64_MAX);
 }
 
 static struct gkf_queue *next_queue(struct gkf_executors *pool, bool may_spin)

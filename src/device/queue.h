@@ -94,7 +94,7 @@ GKF_API void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task);
  * Pushes, waits until it is done and answers what it came to. The calling
  * thread does it itself when nothing else is in the queue.
  */
-GKF_API int gkf_queue_run(struct gkf_queue *queue, struct gkf_task *task);
+int gkf_queue_run(struct gkf_queue *queue, struct gkf_task *task);
 
 /*
  * The two halves of it: put keeps its place in the order and takes no time;
@@ -133,7 +133,7 @@ GKF_API bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns);
 GKF_API void gkf_queue_after(struct gkf_queue *queue, struct gkf_ticket ticket);
 
 /* Something that a task waits for may have been written by this thread. */
-GKF_API void gkf_queue_look(void);
+void gkf_queue_look(void);
 
 /*
  * Of the calling executor thread: shall the running kernel end early? Kernels
@@ -147,8 +147,8 @@ GKF_API bool gkf_task_stopped(void);
  * gkf_task_running() to its helpers, who ask with it while the task runs.
  */
 struct gkf_running;
-GKF_API struct gkf_running *gkf_task_running(void);
-GKF_API bool gkf_running_stopped(struct gkf_running *place);
+struct gkf_running *gkf_task_running(void);
+bool gkf_running_stopped(struct gkf_running *place);
 
 /* After fork(), in the child. */
 GKF_API void gkf_queue_forget(void);

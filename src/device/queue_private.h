@@ -10,6 +10,7 @@
 #ifndef GKF_QUEUE_PRIVATE_H
 #define GKF_QUEUE_PRIVATE_H
 
+#include "base/futex.h"
 #include "device/queue.h"
 #include "machine/file/numbers.h"
 
@@ -136,19 +137,6 @@ static inline struct gkf_queue *gkf_list_take(struct gkf_list *list)
 		list->first = queue->next;
 	return queue;
 }
-
-static inline void gkf_pause(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
-
-/* queue_sleep.c; timeout_ns 0: none. */
-void gkf_sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns);
-void gkf_wake(_Atomic uint32_t *word, int count);
 
 /* As gkf_ticket_wait(), even when the process exits. */
 void gkf_ticket_sleep(struct gkf_ticket ticket);

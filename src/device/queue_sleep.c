@@ -2,29 +2,7 @@
 #include "base/clock.h"
 #include "device/queue_private.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-void gkf_sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
-{
-	struct timespec timeout = gk_timespec(timeout_ns);
-	int error = errno;
-
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen,
-		timeout_ns ? &timeout : NULL, NULL, 0);
-	errno = error;
-}
-
-void gkf_wake(_Atomic uint32_t *word, int count)
-{
-	int error = errno;
-
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
-	errno = error;
-}
 
 bool gkf_ticket_done(struct gkf_ticket ticket)
 {
@@ -53,7 +31,7 @@ bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns)
 		if (!ns || gk_mono_ns() >= end)
 			return false;
 		for (int i = 0; i < 16; i++)
-			gkf_pause();
+			gk_cpu_pause();
 	}
 	return true;
 }
@@ -84,7 +62,8 @@ void gkf_ticket_sleep(struct gkf_ticket ticket)
 		ask_for(queue, ticket.number);
 		if (gkf_ticket_done(ticket))
 			break;
-		gkf_sleep_on(&queue->wake_word, word, alone ? GK_NS_PER_MS : 0);
+		gk_futex_wait(GK_FUTEX_PRIVATE, &queue->wake_word, word,
+			      alone ? GK_NS_PER_MS : UINT64_MAX);
 	}
 }
 
@@ -100,5 +79,5 @@ void gkf_wake_waiters(struct gkf_queue *queue, uint64_t done)
 		return;
 	atomic_store(&queue->wake_at, UINT64_MAX);
 	atomic_fetch_add(&queue->wake_word, 1);
-	gkf_wake(&queue->wake_word, INT_MAX);
+	gk_futex_wake(GK_FUTEX_PRIVATE, &queue->wake_word, INT_MAX);
 }

@@ -1,5 +1,6 @@
 /* gpustat.c - one line a GPU; see gpustat.h. */
 #include "format/gpustat.h"
+#include "base/units.h"
 
 #include "format/color.h"
 #include "format/names.h"
@@ -9,8 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MIB (1 << 20)
 
 struct page {
 	struct gk_buf *out;

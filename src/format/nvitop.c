@@ -2,6 +2,7 @@
  * nvitop.c - a snapshot under nvitop-exporter's names and labels: gauges all,
  * NaN for what is absent.
  */
+#include "base/units.h"
 #include "format/prometheus_part.h"
 
 #include "base/clock.h"
@@ -10,8 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-#define MIB ((int64_t)1 << 20)
 
 /* A row whose value is a share of memory has the metric COUNT. */
 struct row {

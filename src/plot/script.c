@@ -1,13 +1,12 @@
 /* script.c - see script.h. */
 #include "plot/script.h"
+#include "base/array.h"
 
 #include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* More lines than this cannot be told apart. */
 #define SHOWN_MAX 12

@@ -1,14 +1,13 @@
 /* sheet.c - columns by their names, times and numbers by hand: strtod() would
  * take most of the time that a recording of millions of rows may take. */
 #include "plot/sheet.h"
+#include "base/array.h"
+#include "base/units.h"
 
 #include "base/err.h"
 
 #include <math.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define MIB          (1.0 / (1 << 20))
 
 /* Names as `gpukit record` and `gpukit stat --csv` write them. */
 static const struct {
@@ -18,7 +17,7 @@ static const struct {
 } quantities[] = {
     {"gpu_mem_mib", GK_PLOT_MEMORY, 1},
     {"used_mib", GK_PLOT_MEMORY, 1},
-    {"memory_used_bytes", GK_PLOT_MEMORY, MIB},
+    {"memory_used_bytes", GK_PLOT_MEMORY, 1.0 / (double)MIB},
     {"sys_used_mib", GK_PLOT_SYSTEM_MEMORY, 1},
     {"cpu_pct", GK_PLOT_CPU, 1},
     {"sm_util_pct", GK_PLOT_UTILIZATION, 1},

@@ -1,9 +1,8 @@
 /* tape_fields.c - the tables, and values as bytes; see tape_fields.h. */
 #include "record/tape_fields.h"
+#include "base/array.h"
 
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* FIELD("name", storage, struct, member) */
 #define FIELD(name, how, type, member)                                         \

@@ -2,6 +2,7 @@
  * device_graphs.c - the graphs of what a GPU did: as many side by side as are
  * wide enough, all in turn.
  */
+#include "base/units.h"
 #include "tui/box.h"
 #include "tui/device_part.h"
 #include "tui/facts.h"
@@ -17,7 +18,6 @@
 #define ROWS_OF_TWO 16 /* of a screen that has room for two bands */
 #define WIDTH_LEAST 38 /* of a graph, unless the screen has no more */
 #define COLUMNS_MAX 3
-#define MIB         (1024.0F * 1024.0F)
 #define MANY_MIB    10240 /* from here on in GiB */
 
 /* How the graphs are placed. */
@@ -139,7 +139,7 @@ static void number(char *dst, size_t cap, float value,
 
 	if (is_rate(info))
 		snprintf(dst, cap, "%s/s",
-			 gk_human_size(size, (int64_t)(value * MIB)));
+			 gk_human_size(size, (int64_t)(value * (float)MIB)));
 	else
 		snprintf(dst, cap, "%.0f%s", (double)value, info->unit);
 }

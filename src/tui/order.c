@@ -1,12 +1,11 @@
 /* order.c - the order of the processes; see order.h. */
 #include "tui/order.h"
+#include "base/array.h"
 
 #include "tui/model.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* "on", "oN" and so on; other columns have no letters. */
 static const struct {

@@ -2,6 +2,7 @@
  * view_metrics.c - the screen of one process: its row and four graphs of what
  * it did since the viewer started.
  */
+#include "base/units.h"
 #include "base/str.h"
 #include "format/boxed/part.h"
 #include "format/names.h"
@@ -17,7 +18,6 @@
 #define HEAD_ROWS   5  /* border, who, titles, values, rule */
 #define RULED_MIN   20 /* rows; from there on a rule below the titles */
 #define COMMAND_MIN 10
-#define MIB         (1024.0F * 1024.0F)
 
 enum { GREEN = 2, YELLOW = 3, MAGENTA = 5 };
 
@@ -78,7 +78,7 @@ const struct gk_process *view_metrics_process(const struct tui *t)
 
 static float mebibytes(struct gk_value value)
 {
-	return value.why == GK_PRESENT ? (float)value.v / MIB : 0;
+	return value.why == GK_PRESENT ? (float)value.v / (float)MIB : 0;
 }
 
 bool view_metrics_open(struct tui *t)
@@ -284,10 +284,10 @@ static void number(char *dst, size_t cap, const struct part *part, float value,
 		snprintf(dst, cap, "%.1f%%", (double)value);
 	else if (!(whole > 0))
 		snprintf(dst, cap, "%s",
-			 gk_human_size(size, (int64_t)(value * MIB)));
+			 gk_human_size(size, (int64_t)(value * (float)MIB)));
 	else
 		snprintf(dst, cap, "%s (%.1f%%)",
-			 gk_human_size(size, (int64_t)(value * MIB)),
+			 gk_human_size(size, (int64_t)(value * (float)MIB)),
 			 (double)(100 * value / whole));
 }
 
@@ -303,7 +303,7 @@ static void texts(struct plot *plot, const struct part *part,
 		 text);
 	if (in_mebibytes(part) && whole > 0) {
 		snprintf(of, sizeof of, " / %s",
-			 gk_human_size(size, (int64_t)(whole * MIB)));
+			 gk_human_size(size, (int64_t)(whole * (float)MIB)));
 		total = of;
 	}
 	number(text, sizeof text, part, plot_max(values, count), whole);

@@ -50,6 +50,17 @@ def test_no_abi_name_lives_in_the_core_of_the_fake():
     assert names and all(name.startswith("gkf_") for name in names)
 
 
+def wanted(library):
+    """Names of the core that a library asks for."""
+    return {name for name in run("nm", "-D", "-u", library).split()
+            if name.startswith("gkf_")}
+
+
+def test_the_core_exports_what_the_fronts_use_and_nothing_else():
+    fronts = [FRONT, *FRONTS, CUDA, *CUDAS]
+    assert exported(CORE) == set().union(*map(wanted, fronts))
+
+
 def test_the_auditor_exports_its_two_functions():
     assert exported(AUDIT) == {"la_version", "la_objsearch"}
 

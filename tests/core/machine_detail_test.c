@@ -1,4 +1,5 @@
 /* Details, links, topology and Xids of the made-up machine. */
+#include "base/array.h"
 #include "base/clock.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/link_state.h"
@@ -10,8 +11,7 @@
 
 #include <gpukit/gpukit.h>
 
-#define FRONT        FAKE_DIR "/libnvidia-ml.so.1"
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define FRONT FAKE_DIR "/libnvidia-ml.so.1"
 
 static struct fixture fx;
 static struct gk *gk;

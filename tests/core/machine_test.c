@@ -1,4 +1,5 @@
 /* libgpukit on the made-up machine: it says what the machine says. */
+#include "base/array.h"
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
 #include "machine/file/fault_state.h"
@@ -14,8 +15,7 @@
 
 #include <dlfcn.h>
 
-#define FRONT        FAKE_DIR "/libnvidia-ml.so.1"
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define FRONT FAKE_DIR "/libnvidia-ml.so.1"
 
 static struct fixture fx;
 static struct gk *gk;

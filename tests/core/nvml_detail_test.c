@@ -1,7 +1,6 @@
 /* What is read only when asked for: details, links, topology, few metrics. */
+#include "base/array.h"
 #include "core/scripted.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #define PERIOD (10 * GK_NS_PER_MS)
 

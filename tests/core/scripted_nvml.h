@@ -6,13 +6,13 @@
 #ifndef TESTS_CORE_SCRIPTED_NVML_H
 #define TESTS_CORE_SCRIPTED_NVML_H
 
+#include "base/units.h"
 #include "abi/nvml_abi.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GIB               (1ULL << 30)
 #define SCRIPT_GPUS       64
 #define SCRIPT_MIG        8
 #define SCRIPT_PROCESSES  400

@@ -1,4 +1,5 @@
 /* Constraints, ranking, MIG and topology of gk_select(), on made snapshots. */
+#include "base/units.h"
 #include "core/select.h"
 #include "unit.h"
 
@@ -6,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GIB  ((int64_t)1 << 30)
 #define MOST 8
 
 /* A device: free and total in GiB, utilisation in percent, -1: unknown. */

@@ -1,12 +1,11 @@
 /* How long the records of a process list are. */
+#include "base/units.h"
 #include "abi/nvml_process.h"
 #include "core/stride.h"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define GIB (1ULL << 30)
 
 /* conf and detail: which of the two functions the library has. */
 static const struct {

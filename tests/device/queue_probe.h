@@ -2,8 +2,8 @@
  * queue_probe.h - queues for tests: a machine, tasks that do what the test
  * says and are counted, a gate that holds one until it is opened.
  */
-#ifndef TESTS_FAKE_QUEUE_PROBE_H
-#define TESTS_FAKE_QUEUE_PROBE_H
+#ifndef TESTS_QUEUE_PROBE_H
+#define TESTS_QUEUE_PROBE_H
 
 #include "base/clock.h"
 #include "device/queue.h"

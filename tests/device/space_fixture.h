@@ -1,9 +1,10 @@
 /*
  * space_fixture.h - two devices whose memory is open, for tests of space.h.
  */
-#ifndef TESTS_FAKE_SPACE_FIXTURE_H
-#define TESTS_FAKE_SPACE_FIXTURE_H
+#ifndef TESTS_SPACE_FIXTURE_H
+#define TESTS_SPACE_FIXTURE_H
 
+#include "base/units.h"
 #include "base/err.h"
 #include "device/space.h"
 #include "machine/file/numbers.h"
@@ -11,7 +12,6 @@
 #include "machine/store/books.h"
 #include "machine/store/ledger.h"
 
-#define MIB   (1ULL << 20)
 #define BLOCK (2 * MIB)
 
 /* Sanitizers need addresses and memory themselves. */

@@ -1,4 +1,5 @@
 /* fixture.c - made-up snapshots; see fixture.h. */
+#include "base/units.h"
 #include "base/fs.h"
 #include "format/fixture.h"
 
@@ -11,9 +12,6 @@
 #include <string.h>
 #include <time.h>
 #include <cmocka.h>
-
-#define GIB (1LL << 30)
-#define MIB (1LL << 20)
 
 struct gk_value present(int64_t v)
 {

@@ -1,4 +1,5 @@
 /* units_test.c - numbers as people and programs read them. */
+#include "base/array.h"
 #include "format/fixture.h"
 #include "format/units.h"
 
@@ -8,10 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-#define KI       1024LL
-#define MI       (1024 * KI)
-#define GI       (1024 * MI)
+#define KI 1024LL
+#define MI (1024 * KI)
+#define GI (1024 * MI)
 
 static void sizes_have_the_digits_that_matter(void **state)
 {

@@ -2,8 +2,10 @@
  * fixture.h - a made-up machine of its own for each test: in a fresh
  * directory, chosen by GPUKIT_MACHINE, gone at the end.
  */
-#ifndef TESTS_FAKE_FIXTURE_H
-#define TESTS_FAKE_FIXTURE_H
+#ifndef TESTS_FIXTURE_H
+#define TESTS_FIXTURE_H
+
+#include "base/units.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,11 +14,7 @@
 
 #include <cmocka.h>
 
-#include "machine/file/numbers.h"
-#include "machine/file/profile.h"
-#include "machine/store/books.h"
-#include "machine/store/ledger.h"
-#include "machine/store/machine.h"
+#include <stdbool.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +24,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GIB (1024ULL * 1024 * 1024)
+struct gkf_file;
+struct gkf_machine;
+struct gkf_machine_spec;
+struct gkf_profile;
+struct gkf_wave;
 
 struct fixture {
 	char dir[64], path[80];
@@ -35,89 +37,29 @@ struct fixture {
 };
 
 /* A machine as a spec says. conftest.py removes those of the dead. */
-static inline void fixture_open_spec(struct fixture *fx,
-				     const struct gkf_machine_spec *spec)
-{
-	snprintf(fx->dir, sizeof fx->dir, "/dev/shm/gpukit-test-%d-XXXXXX",
-		 getpid());
-	assert_non_null(mkdtemp(fx->dir));
-	snprintf(fx->path, sizeof fx->path, "%s/machine", fx->dir);
-	assert_int_equal(gkf_machine_create(fx->path, spec), 0);
-	setenv("GPUKIT_MACHINE", fx->path, 1);
-	assert_int_equal(gkf_machine_open(NULL, &fx->m), 0);
-	fx->file = gkf_machine_file(fx->m);
-}
+void fixture_open_spec(struct fixture *fx, const struct gkf_machine_spec *spec);
 
 /* A machine of `count` GPUs. */
-static inline void fixture_open_of(struct fixture *fx,
-				   const struct gkf_profile *profiles,
-				   unsigned count)
-{
-	struct gkf_machine_spec spec = {
-	    .device_count = count, .profiles = profiles, .seed = 7};
-
-	fixture_open_spec(fx, &spec);
-}
+void fixture_open_of(struct fixture *fx, const struct gkf_profile *profiles,
+		     unsigned count);
 
 /* A machine of `count` default GPUs. */
-static inline void fixture_open(struct fixture *fx, unsigned count)
-{
-	struct gkf_profile profiles[GKF_DEVICES_MAX];
+void fixture_open(struct fixture *fx, unsigned count);
 
-	for (unsigned i = 0; i < count; i++)
-		profiles[i] = gkf_profile_default;
-	fixture_open_of(fx, profiles, count);
-}
+/* From now on whoever opens the machine finds a driver of that version. */
+void fixture_set_driver(struct fixture *fx, const char *version);
 
-static inline void fixture_close(struct fixture *fx)
-{
-	gkf_machine_close(fx->m);
-	unlink(fx->path);
-	rmdir(fx->dir);
-}
+void fixture_close(struct fixture *fx);
 
 /* A process on a device, holding bytes, until fixture_end() or its death. */
 struct resident {
 	pid_t pid;
 };
-
-static inline struct resident fixture_resident(struct fixture *fx,
-					       unsigned device, unsigned types,
-					       uint64_t bytes,
-					       const struct gkf_wave *wave)
-{
-	struct resident r;
-	int ready[2];
-	char c;
-
-	assert_int_equal(pipe(ready), 0);
-	r.pid = fork();
-	assert_true(r.pid >= 0);
-	if (!r.pid) {
-		unsigned slot;
-		bool ok = !gkf_attach(fx->m, device, types, wave, &slot) &&
-			  !gkf_books_charge(fx->m, slot, bytes);
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (write(ready[1], ok ? "y" : "n", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &c, 1), 1);
-	close(ready[0]);
-	assert_int_equal(c, 'y');
-	return r;
-}
+struct resident fixture_resident(struct fixture *fx, unsigned device,
+				 unsigned types, uint64_t bytes,
+				 const struct gkf_wave *wave);
 
 /* Ends a resident and buries it. */
-static inline void fixture_end(struct resident *r)
-{
-	int status;
-
-	kill(r->pid, SIGKILL);
-	assert_int_equal(waitpid(r->pid, &status, 0), r->pid);
-}
+void fixture_end(struct resident *r);
 
 #endif

@@ -7,8 +7,8 @@
  * behind it and is killed there. Children stop before and after the operation
  * (TRACED).
  */
-#ifndef TESTS_FAKE_STORES_H
-#define TESTS_FAKE_STORES_H
+#ifndef TESTS_STORES_H
+#define TESTS_STORES_H
 
 #include "machine/fixture.h"
 

@@ -1,8 +1,8 @@
 /*
  * fixture.h - kernels run on memory of the test, without a device.
  */
-#ifndef TESTS_FAKE_PTX_FIXTURE_H
-#define TESTS_FAKE_PTX_FIXTURE_H
+#ifndef TESTS_PTX_FIXTURE_H
+#define TESTS_PTX_FIXTURE_H
 
 #include "ptx/front/fatbin.h"
 #include "ptx/interp/kernel.h"

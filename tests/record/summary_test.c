@@ -1,4 +1,5 @@
 /* What a command took, added up over samples. */
+#include "base/units.h"
 #include "format/fixture.h"
 #include "unit.h"
 
@@ -6,8 +7,6 @@
 #include "record/summary.h"
 
 #include <string.h>
-
-#define GIB ((int64_t)1 << 30)
 
 static struct fixture fx;
 static struct gk_summary summary;

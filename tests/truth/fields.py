@@ -6,7 +6,7 @@ import os
 
 import pynvml
 
-from conftest import FAKE_DIR, ROOT
+from conftest import ROOT, core_function
 from nvml_client import Refused
 
 ALL_LINKS = 0xffffffff
@@ -67,12 +67,12 @@ class Core:  # pylint: disable=too-few-public-methods
         self.function, self.args = function, args
 
     def apply(self, run):
-        core = ctypes.CDLL(os.path.join(FAKE_DIR, "libgpukit-fake.so"))
         machine = ctypes.c_void_p()
         path = run.machine.path.encode()
-        assert core.gkf_machine_open(path, ctypes.byref(machine)) == 0
-        assert getattr(core, self.function)(machine, *self.args) == 0
-        core.gkf_machine_close(machine)
+        assert core_function("gkf_machine_open")(
+            path, ctypes.byref(machine)) == 0
+        assert core_function(self.function)(machine, *self.args) == 0
+        core_function("gkf_machine_close")(machine)
 
 
 class Group:  # pylint: disable=too-few-public-methods

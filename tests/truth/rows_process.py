@@ -6,7 +6,7 @@ import signal
 
 import pynvml
 
-from conftest import FAKE_DIR
+from conftest import core_function
 from nvml_client import UINT, ULL, Refused, Text, structure, versioned
 from truth import Changes, Load, LoadEnds
 
@@ -65,13 +65,14 @@ class Holder:
             assert pipe.read(1) == b"y", "it could not attach"
 
     def hold(self, path):
-        core = ctypes.CDLL(os.path.join(FAKE_DIR, "libgpukit-fake.so"))
         machine, slot = ctypes.c_void_p(), UINT()
         wave = ctypes.create_string_buffer(self.wave, 256)
-        assert core.gkf_machine_open(path, ctypes.byref(machine)) == 0
-        assert core.gkf_attach(machine, 0, self.types, wave,
-                               ctypes.byref(slot)) == 0
-        assert core.gkf_books_charge(machine, slot, ULL(64 * MIB)) == 0
+        assert core_function("gkf_machine_open")(
+            path, ctypes.byref(machine)) == 0
+        assert core_function("gkf_attach")(
+            machine, 0, self.types, wave, ctypes.byref(slot)) == 0
+        assert core_function("gkf_books_charge")(
+            machine, slot, ULL(64 * MIB)) == 0
 
 
 def end(child):

@@ -1,4 +1,5 @@
 /* The screen of a process: its row, its graphs, what is left when it ended. */
+#include "base/units.h"
 #include "base/clock.h"
 #include "tui/screen.h"
 
@@ -8,8 +9,6 @@
 #include <cmocka.h>
 
 #include <string.h>
-
-#define MIB (1LL << 20)
 
 static struct screen s;
 static struct gk_process *p;

@@ -12,7 +12,6 @@
 #include "fronts/common/generations.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
-#include "machine/file/topology.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
 #include "machine/trouble/scenario.h"

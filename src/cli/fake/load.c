@@ -2,6 +2,7 @@
  * load.c - load processes: real children, each attached to one GPU with
  * some memory and a wave, so that monitors find them in /proc.
  */
+#include "base/units.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
@@ -29,7 +30,6 @@
 #include <unistd.h>
 
 #define LOOK_MS 100 /* between looks for a signal */
-#define GIB     (1024.0 * 1024 * 1024)
 
 static uint64_t memory_of(const struct gkf_load_spec *load,
 			  const struct fake_target *target,
@@ -69,8 +69,8 @@ static int check_target(struct gkf_machine *m,
 		    "--load: GPU %u (%s)%s has %.1f GiB free, %.1f GiB are "
 		    "asked for; lower mem= or n=",
 		    gpu, p->name,
-		    target.mig == FAKE_NO_MIG ? "" : ": MIG device", room / GIB,
-		    asked / GIB);
+		    target.mig == FAKE_NO_MIG ? "" : ": MIG device",
+		    room / (double)GIB, asked / (double)GIB);
 	return 0;
 }
 

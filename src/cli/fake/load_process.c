@@ -3,6 +3,7 @@
  * wave, so that monitors find it in /proc.
  */
 #include "cli/fake/load_process.h"
+#include "base/units.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -23,8 +24,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-#define GIB (1024.0 * 1024 * 1024)
 
 /* The clock may have been set while a load waited for its end. */
 #define LOOK_AGAIN_NS (500 * GK_NS_PER_MS)
@@ -224,7 +223,7 @@ static int start_job(struct gkf_machine *m, const struct fake_job *job,
 		gkf_detach(m, *ret_slot);
 		return fake_failure(
 		    "load on GPU %u: %.1f GiB: %s; lower mem=", job->gpu,
-		    (double)job->mem / GIB, gk_strerror(err));
+		    (double)job->mem / (double)GIB, gk_strerror(err));
 	}
 	return 0;
 }

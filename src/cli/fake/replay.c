@@ -1,5 +1,6 @@
 /* replay.c - the machine of a recording; see replay.h. */
 #include "cli/fake/replay.h"
+#include "base/units.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
@@ -22,8 +23,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define MIB (1 << 20)
 
 /* ---- opening ---- */
 

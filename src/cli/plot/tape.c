@@ -1,5 +1,6 @@
 /* tape.c - see tape.h. */
 #include "cli/plot/tape.h"
+#include "base/units.h"
 #include "base/clock.h"
 #include "record/tape.h"
 
@@ -7,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#define MIB (1 << 20)
 
 /* The texts of a row, which fields point into. */
 struct row {

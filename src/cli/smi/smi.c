@@ -1,5 +1,6 @@
 /* smi.c - `gpukit smi`: the options, as nvidia-smi takes them. */
 #include "cli/smi/smi.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "format/smi/log.h"
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Where nvidia-smi tells it: on standard output. */
 static int invalid(void)

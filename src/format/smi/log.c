@@ -1,5 +1,6 @@
 /* log.c - the tables of -q as text and as XML; see log.h. */
 #include "format/smi/log.h"
+#include "base/array.h"
 #include "format/smi/log_lists.h"
 
 #include "format/units.h"
@@ -7,8 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum section {
 	ANY = 0,

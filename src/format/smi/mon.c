@@ -1,5 +1,6 @@
 /* mon.c - the columns of pmon and dmon; see mon.h. */
 #include "format/smi/mon.h"
+#include "base/array.h"
 
 #include "base/clock.h"
 
@@ -8,9 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define MEBI         (1LL << 20)
-#define MEGA         1000000
+#define MEBI (1LL << 20)
+#define MEGA 1000000
 
 /* How the number of a metric becomes a cell. */
 enum how {

@@ -1,12 +1,11 @@
 /* query.c - rows of comma-separated values; see query.h. */
 #include "format/smi/query.h"
+#include "base/array.h"
 
 #include "base/clock.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Bits of gk_smi_field.when. */
 enum when {

@@ -1,5 +1,6 @@
 /* value.c - values as nvidia-smi writes them; see value.h. */
 #include "format/smi/value.h"
+#include "base/array.h"
 
 #include "base/clock.h"
 #include "format/names.h"
@@ -10,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define MEBI         (1LL << 20)
+#define MEBI (1LL << 20)
 
 /* Words that stand for 0, 1, 2... of a metric. */
 static const char *const words[GK_SMI_WORDS_COUNT][8] = {

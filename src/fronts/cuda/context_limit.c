@@ -4,14 +4,12 @@
  * Programming Guide, "Dynamic Global Memory Allocation", "Formatted Output",
  * "CUDA Dynamic Parallelism").
  */
+#include "base/units.h"
 #include "fronts/cuda/context.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 
 #include <stdint.h>
-
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
 
 static const struct limit {
 	size_t start, least, most, step; /* a value is rounded up to a step */

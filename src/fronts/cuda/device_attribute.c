@@ -18,6 +18,11 @@
 /* Elements of a texture in linear memory, one dimension. */
 #define TEXTURE1D_LINEAR (1 << 28)
 
+int64_t device_clock_mhz(const struct gkf_profile *p)
+{
+	return p->cuda_clock_mhz ? p->cuda_clock_mhz : p->sm_clock_max_mhz;
+}
+
 struct architecture {
 	int capability;
 	int threads, blocks, shared, shared_block, reserved, fp64;

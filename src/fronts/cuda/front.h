@@ -144,10 +144,7 @@ bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 		      int *ret_value);
 
 /* Of consumer boards it is what is printed on the box, not the most. */
-static inline int64_t device_clock_mhz(const struct gkf_profile *p)
-{
-	return p->cuda_clock_mhz ? p->cuda_clock_mhz : p->sm_clock_max_mhz;
-}
+int64_t device_clock_mhz(const struct gkf_profile *p);
 
 /* Its memory for programs in bytes: what cuMemGetInfo tells, too. */
 void device_memory(const struct cuda_device *d, uint64_t *ret_total,

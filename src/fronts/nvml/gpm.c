@@ -7,6 +7,7 @@
  * was allocated would. Two threads that use one sample get a mixture, at
  * worst.
  */
+#include "base/units.h"
 #include "fronts/nvml/mig_handle.h"
 #include "machine/file/board.h"
 #include "machine/file/mig_state.h"
@@ -24,7 +25,6 @@
 #include <string.h>
 
 #define SAMPLES_MAX 4096
-#define MIB         (1024.0 * 1024)
 
 /* What a sample holds. Words only. */
 struct content {
@@ -308,7 +308,7 @@ static nvmlReturn_t compute(const struct gkf_profile *p, const struct metric *m,
 	else if (m->kind == OF_ENGINE)
 		*ret_value = sum / bins / 10;
 	else
-		*ret_value = sum / MIB * GKF_BINS_PER_S / bins;
+		*ret_value = sum / (double)MIB * GKF_BINS_PER_S / bins;
 	/* The sums of a part may be a bin newer than the state. */
 	if (m->kind <= OF_ENGINE && *ret_value > 100)
 		*ret_value = 100;

@@ -1,6 +1,7 @@
 /*
  * memory.c - device memory, BAR1.
  */
+#include "base/units.h"
 #include "fronts/nvml/mig_handle.h"
 #include "machine/file/board.h"
 #include "machine/file/mig_state.h"
@@ -9,8 +10,6 @@
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"
 #include "machine/store/ledger.h"
-
-#define MIB (1ULL << 20)
 
 /* Of the device, or of the GPU instance that a MIG device is in. What the dead
  * held is free also for those who never list processes. */

@@ -32,6 +32,16 @@
 /* A process that is not in a MIG instance. */
 #define GKF_NO_INSTANCE UINT32_MAX
 
+/* How the GPUs of a machine hang together; see model/topology.h. */
+enum gkf_layout {
+	GKF_LAYOUT_AUTO,
+	GKF_LAYOUT_HGX,
+	GKF_LAYOUT_PCIE,
+	GKF_LAYOUT_NVL,
+	GKF_LAYOUT_MESH,
+	GKF_LAYOUT_COUNT,
+};
+
 enum gkf_latency { GKF_LATENCY_NONE, GKF_LATENCY_REAL };
 
 /* Who may change the machine through NVML what root alone may change. */

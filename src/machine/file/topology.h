@@ -9,15 +9,6 @@
 
 #define GKF_SEATS_MAX 64 /* GKF_DEVICES_MAX */
 
-enum gkf_layout {
-	GKF_LAYOUT_AUTO,
-	GKF_LAYOUT_HGX,
-	GKF_LAYOUT_PCIE,
-	GKF_LAYOUT_NVL,
-	GKF_LAYOUT_MESH,
-	GKF_LAYOUT_COUNT,
-};
-
 enum gkf_end { GKF_END_NOTHING, GKF_END_GPU, GKF_END_SWITCH };
 
 /* What a link leads to: a device and its link, or a switch and its port. */

@@ -1,5 +1,6 @@
 /* computed.c - values that follow from others; see computed.h. */
 #include "machine/model/computed.h"
+#include "base/units.h"
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
@@ -7,8 +8,6 @@
 #include "machine/model/physics.h"
 #include "machine/store/ledger.h"
 #include "machine/store/view.h"
-
-#define MIB (1024LL * 1024)
 
 static int64_t get(struct gkf_machine *m, unsigned device, enum gkf_value value)
 {

@@ -32,7 +32,7 @@ struct gkf_machine;
 #define GKF_ECC_COUNT_MAX 1000000000
 
 /* The name of a place, as ctl has it: "l1", "dram"...; NULL past the last. */
-GKF_API const char *gkf_ecc_location_name(unsigned place);
+const char *gkf_ecc_location_name(unsigned place);
 
 /* Is ECC on? */
 GKF_API bool gkf_ecc_on(struct gkf_machine *m, unsigned device);
@@ -47,14 +47,13 @@ GKF_API unsigned gkf_ecc_locations(const struct gkf_machine *m,
  * GK_ERR_NOT_SUPPORTED when ECC is off or the board does not tell errors of
  * that place, GK_ERR_RANGE above GKF_ECC_COUNT_MAX.
  */
-GKF_API int gkf_ecc_error(struct gkf_machine *m, unsigned device,
-			  enum gkf_ecc_kind kind, enum gkf_ecc_location place,
-			  uint64_t count);
+int gkf_ecc_error(struct gkf_machine *m, unsigned device,
+		  enum gkf_ecc_kind kind, enum gkf_ecc_location place,
+		  uint64_t count);
 
 /* The same at an address of DRAM, in bytes. */
-GKF_API int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
-			     enum gkf_ecc_kind kind, uint64_t address,
-			     uint64_t count);
+int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
+		     enum gkf_ecc_kind kind, uint64_t address, uint64_t count);
 
 /* The sum over bits of places and bits of kinds. */
 GKF_API uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,

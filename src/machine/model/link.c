@@ -1,5 +1,6 @@
 /* link.c - see link.h. */
 #include "machine/model/link.h"
+#include "base/pair.h"
 #include "base/err.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/link_state.h"
@@ -189,18 +190,6 @@ unsigned gkf_links_carrying(const struct gkf_machine *m, unsigned device)
 	return (unsigned)__builtin_popcountll(carrying(m, device));
 }
 
-static void copy_books(struct gkf_link_shares *to,
-		       const struct gkf_link_shares *from)
-{
-	uint64_t *t = (uint64_t *)to;
-	const uint64_t *f = (const uint64_t *)from;
-
-	for (size_t i = 0; i < sizeof *to / sizeof *t; i++)
-		__atomic_store_n(&t[i],
-				 __atomic_load_n(&f[i], __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
-}
-
 /* Links that are wired: they carry from the start of the machine on. */
 static uint64_t wired(const struct gkf_machine *m, unsigned device)
 {
@@ -216,14 +205,8 @@ static void read_books(const struct gkf_machine *m, unsigned device,
 		       struct gkf_link_shares *ret)
 {
 	struct gkf_links *l = links_at(m, device);
-	uint64_t seq;
 
-	do {
-		seq = atomic_load_explicit(&l->books_seq, memory_order_acquire);
-		copy_books(ret, &l->books[seq % 2]);
-		atomic_thread_fence(memory_order_acquire);
-	} while (load(&l->books_seq) != seq);
-	if (!seq)
+	if (!gk_pair_read(&l->books_seq, l->books, ret, sizeof *ret))
 		ret->carrying = wired(m, device);
 	ret->carrying &= (1ULL << GKF_LINKS_MAX) - 1;
 }
@@ -253,7 +236,6 @@ static void close_books(struct gkf_machine *m, unsigned device)
 	struct gkf_links *l = links_at(m, device);
 	struct gkf_link_shares b;
 	struct gkf_state s;
-	uint64_t seq = load(&l->books_seq);
 
 	gkf_state_advance(m, device);
 	gkf_state_now(m, device, &s);
@@ -267,9 +249,7 @@ static void close_books(struct gkf_machine *m, unsigned device)
 	b.device[GKF_RECEIVED] = s.nvlink_rx_bytes;
 	b.device[GKF_SENT] = s.nvlink_tx_bytes;
 	b.carrying = carrying(m, device);
-	atomic_thread_fence(memory_order_release);
-	copy_books(&l->books[(seq + 1) % 2], &b);
-	atomic_store_explicit(&l->books_seq, seq + 1, memory_order_release);
+	gk_pair_write(&l->books_seq, l->books, &b, sizeof b);
 }
 
 /*

@@ -62,19 +62,17 @@ GKF_API enum gkf_link_bw gkf_link_bw(const struct gkf_machine *m,
 				     unsigned device);
 
 /* Links over which two different GPUs reach each other now; 0: none. */
-GKF_API unsigned gkf_links_between(const struct gkf_machine *m, unsigned a,
-				   unsigned b);
+unsigned gkf_links_between(const struct gkf_machine *m, unsigned a, unsigned b);
 
 /* Of the value "fabric-state"; 0: on no fabric. */
 #define GKF_FABRIC_COMPLETED 3
 
 /* Links that carry traffic: awake, and as many as the mode allows. */
-GKF_API unsigned gkf_links_carrying(const struct gkf_machine *m,
-				    unsigned device);
+unsigned gkf_links_carrying(const struct gkf_machine *m, unsigned device);
 
 /* Setters: 0, GK_ERR_RANGE (no such link, state, ...), or of gkf_lock(). */
-GKF_API int gkf_link_set_state(struct gkf_machine *m, unsigned device,
-			       unsigned link, enum gkf_link_state state);
+int gkf_link_set_state(struct gkf_machine *m, unsigned device, unsigned link,
+		       enum gkf_link_state state);
 GKF_API int gkf_link_set_error(struct gkf_machine *m, unsigned device,
 			       unsigned link, enum gkf_link_error error,
 			       uint64_t count);
@@ -84,7 +82,7 @@ GKF_API int gkf_link_set_bw(struct gkf_machine *m, unsigned device,
 			    enum gkf_link_bw mode);
 
 /* All links up, no errors, threshold and mode as a driver leaves them. */
-GKF_API int gkf_links_clear(struct gkf_machine *m, unsigned device);
+int gkf_links_clear(struct gkf_machine *m, unsigned device);
 
 /* The words of one of a link's counters, for whoever knows what they mean. */
 GKF_API struct gkf_link_counter *gkf_link_counter(struct gkf_machine *m,

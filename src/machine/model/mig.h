@@ -115,7 +115,7 @@ void gkf_mig_reset(struct gkf_machine *m, unsigned device);
  * profile of the GPU; *ret_part is where in the text. What was made until then
  * stays.
  */
-GKF_API int gkf_mig_layout(struct gkf_machine *m, unsigned device,
-			   const char *text, const char **ret_part);
+int gkf_mig_layout(struct gkf_machine *m, unsigned device, const char *text,
+		   const char **ret_part);
 
 #endif

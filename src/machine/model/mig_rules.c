@@ -1,5 +1,6 @@
 /* mig_rules.c - the table of mig_profiles.def and what follows from it. */
 #include "machine/model/mig_rules.h"
+#include "base/array.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/profile.h"
 
@@ -29,8 +30,6 @@ static const struct gkf_mig_profile profiles[] = {
 #undef MIG_BOARD
 #undef MIG_PROFILE
 };
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const struct gkf_mig_board *gkf_mig_board(const struct gkf_profile *gpu)
 {

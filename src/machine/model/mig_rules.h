@@ -42,7 +42,7 @@ GKF_API const struct gkf_mig_board *
 gkf_mig_board(const struct gkf_profile *gpu);
 
 /* The i-th profile of a board, NULL behind the last. */
-GKF_API const struct gkf_mig_profile *
+const struct gkf_mig_profile *
 gkf_mig_profile_at(const struct gkf_mig_board *board, unsigned i);
 
 /* A board's profile by one of its names; NULL when it has none such. */
@@ -50,7 +50,7 @@ GKF_API const struct gkf_mig_profile *
 gkf_mig_profile_by_id(const struct gkf_mig_board *board, unsigned id);
 GKF_API const struct gkf_mig_profile *
 gkf_mig_profile_by_number(const struct gkf_mig_board *board, unsigned profile);
-GKF_API const struct gkf_mig_profile *
+const struct gkf_mig_profile *
 gkf_mig_profile_by_name(const struct gkf_mig_board *board, const char *name,
 			size_t len);
 
@@ -59,9 +59,9 @@ GKF_API unsigned gkf_mig_bar1_mib(const struct gkf_mig_board *board,
 				  const struct gkf_mig_profile *profile);
 
 /* The id of a GPU instance that lies there, and where one of an id lies. */
-GKF_API unsigned gkf_mig_gi_id(unsigned start, unsigned memory_slices);
-GKF_API unsigned gkf_mig_gi_start(unsigned gi);
-GKF_API unsigned gkf_mig_gi_size(unsigned gi);
+unsigned gkf_mig_gi_id(unsigned start, unsigned memory_slices);
+unsigned gkf_mig_gi_start(unsigned gi);
+unsigned gkf_mig_gi_size(unsigned gi);
 
 /* What is taken of a GPU. */
 struct gkf_mig_use {
@@ -70,8 +70,8 @@ struct gkf_mig_use {
 };
 
 /* Where one more of a profile may begin: bits of memory slices. */
-GKF_API unsigned gkf_mig_free_places(const struct gkf_mig_profile *profile,
-				     const struct gkf_mig_use *use);
+unsigned gkf_mig_free_places(const struct gkf_mig_profile *profile,
+			     const struct gkf_mig_use *use);
 
 /* How many more of a profile fit. */
 GKF_API unsigned gkf_mig_capacity(const struct gkf_mig_profile *profile,
@@ -81,9 +81,9 @@ GKF_API unsigned gkf_mig_capacity(const struct gkf_mig_profile *profile,
  * Where the driver puts one when it is not told: the place that leaves most
  * places to all profiles, the lowest of those. -1 when there is none.
  */
-GKF_API int gkf_mig_choose(const struct gkf_mig_board *board,
-			   const struct gkf_mig_profile *profile,
-			   const struct gkf_mig_use *use);
+int gkf_mig_choose(const struct gkf_mig_board *board,
+		   const struct gkf_mig_profile *profile,
+		   const struct gkf_mig_use *use);
 
 /*
  * Compute instances of n slices in a GPU instance. `number` is NVML's
@@ -103,6 +103,6 @@ GKF_API bool gkf_mig_ci_profile(const struct gkf_mig_board *board,
 				struct gkf_mig_ci_profile *ret_profile);
 
 /* The number of the compute profile that is the whole GPU instance. */
-GKF_API unsigned gkf_mig_ci_whole(const struct gkf_mig_profile *gi);
+unsigned gkf_mig_ci_whole(const struct gkf_mig_profile *gi);
 
 #endif

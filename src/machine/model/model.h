@@ -25,10 +25,10 @@ struct gkf_value_info {
 	int64_t min, max;
 };
 
-GKF_API extern const struct gkf_value_info gkf_values[GKF_V_COUNT];
+extern const struct gkf_value_info gkf_values[GKF_V_COUNT];
 
 /* The value by its name, or -1. */
-GKF_API int gkf_value_by_name(const char *name);
+int gkf_value_by_name(const char *name);
 
 /*
  * Reads a value; false when this model of GPU has none (no fan, no ECC...),

@@ -1,4 +1,5 @@
 /* state.c - the state of a device, computed once a bin by whoever asks. */
+#include "base/pair.h"
 #include "base/clock.h"
 #include "machine/file/device.h"
 #include "machine/file/file.h"
@@ -42,32 +43,10 @@
 #define PATIENCE_NS (20 * GK_NS_PER_MS)
 
 /* Words that another process may be writing or reading meanwhile. */
-static void copy_words(uint64_t *to, const uint64_t *from, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		__atomic_store_n(&to[i],
-				 __atomic_load_n(&from[i], __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
-}
-
-static void copy_state(struct gkf_state *to, const struct gkf_state *from)
-{
-	copy_words((uint64_t *)to, (const uint64_t *)from,
-		   sizeof *to / sizeof(uint64_t));
-}
-
 /* The figures that are reckoned with stay within reason. */
 static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 {
-	uint64_t seq;
-
-	do {
-		seq =
-		    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
-		copy_state(ret_state, &dev->state[seq % 2]);
-		atomic_thread_fence(memory_order_acquire);
-	} while (atomic_load_explicit(&dev->state_seq, memory_order_relaxed) !=
-		 seq);
+	gk_pair_read(&dev->state_seq, dev->state, ret_state, sizeof *ret_state);
 	ret_state->gpu_util = gkf_clamp(ret_state->gpu_util, 0, 100);
 	ret_state->power_mw = gkf_clamp(ret_state->power_mw, 0, POWER_MAX_MW);
 	ret_state->mem_power_mw =
@@ -79,17 +58,6 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 	    gkf_clamp(ret_state->fan_temp_mc, 0, TEMP_MAX_MC);
 	ret_state->fan_permille = gkf_clamp(ret_state->fan_permille, 0, 1000);
 	ret_state->rest_bins = gkf_clamp(ret_state->rest_bins, 0, REST_MAX);
-}
-
-/* Writes the copy that does not hold, then says that it does. */
-static void commit_state(struct gkf_device *dev, const struct gkf_state *state)
-{
-	uint64_t seq =
-	    atomic_load_explicit(&dev->state_seq, memory_order_relaxed);
-
-	atomic_thread_fence(memory_order_release);
-	copy_state(&dev->state[(seq + 1) % 2], state);
-	atomic_store_explicit(&dev->state_seq, seq + 1, memory_order_release);
 }
 
 /*
@@ -129,8 +97,8 @@ static void remember(struct gkf_device *dev, const struct gkf_state *s)
 
 	__atomic_store_n(&past->bin, UINT64_MAX, __ATOMIC_RELAXED);
 	atomic_thread_fence(memory_order_release);
-	copy_words((uint64_t *)past + 1, (const uint64_t *)&now + 1,
-		   sizeof now / sizeof(uint64_t) - 1);
+	gk_words_copy((uint64_t *)past + 1, (const uint64_t *)&now + 1,
+		      sizeof now - sizeof(uint64_t));
 	__atomic_store_n(&past->bin, now.bin, __ATOMIC_RELEASE);
 }
 
@@ -141,8 +109,7 @@ bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
 	    &m->file->device[device].past[bin % GKF_PAST_BINS];
 	uint64_t found = __atomic_load_n(&past->bin, __ATOMIC_ACQUIRE);
 
-	copy_words((uint64_t *)ret_past, (const uint64_t *)past,
-		   sizeof *past / sizeof(uint64_t));
+	gk_words_copy(ret_past, past, sizeof *past);
 	atomic_thread_fence(memory_order_acquire);
 	return found == bin &&
 	       __atomic_load_n(&past->bin, __ATOMIC_RELAXED) == bin;
@@ -230,7 +197,7 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	first =
 	    bin - state.bin > CATCH_UP_BINS ? bin - CATCH_UP_BINS : state.bin;
 	advance_to(m, device, bin, &state);
-	commit_state(dev, &state);
+	gk_pair_write(&dev->state_seq, dev->state, &state, sizeof state);
 	gkf_fault_bins(m, device, first, bin);
 	gkf_account_bins(m, device, first, bin);
 	gkf_mig_bins(m, device, first, bin);
@@ -258,19 +225,11 @@ void gkf_state_now(struct gkf_machine *m, unsigned device,
 int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset)
 {
 	struct gkf_device *dev = &m->file->device[device];
-	uint64_t seq;
 	int64_t word;
 
 	bring_up(m, device);
-	do {
-		seq =
-		    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
-		word = __atomic_load_n(
-		    (int64_t *)((char *)&dev->state[seq % 2] + offset),
-		    __ATOMIC_RELAXED);
-		atomic_thread_fence(memory_order_acquire);
-	} while (atomic_load_explicit(&dev->state_seq, memory_order_relaxed) !=
-		 seq);
+	gk_pair_read_part(&dev->state_seq, dev->state, sizeof(struct gkf_state),
+			  offset, &word, sizeof word);
 	return word;
 }
 

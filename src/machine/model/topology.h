@@ -18,8 +18,9 @@
 #define GKF_TOPOLOGY_H
 
 #include "base/export.h"
-#include "machine/file/topology.h"
+#include "machine/file/numbers.h"
 
+struct gkf_topology;
 struct gkf_board;
 struct gkf_profile;
 
@@ -42,8 +43,8 @@ GKF_API enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
 						unsigned a, unsigned b);
 
 /* The layout of that name, "auto" and so on; -1: none. And back. */
-GKF_API int gkf_layout_find(const char *name);
-GKF_API const char *gkf_layout_name(enum gkf_layout layout);
+int gkf_layout_find(const char *name);
+const char *gkf_layout_name(enum gkf_layout layout);
 
 /*
  * Of an NVSwitch: its PCI address (function 0 of device 0) and ids, device id

@@ -1,5 +1,6 @@
 /* account.c - see account.h. */
 #include "machine/store/account.h"
+#include "base/pair.h"
 #include "machine/file/account_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
@@ -32,32 +33,14 @@ static void put(uint64_t *to, uint64_t value)
 	__atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
 
-static void copy_sums(struct gkf_sums *to, const struct gkf_sums *from)
-{
-	put(&to->bins, word(&from->bins));
-	put(&to->sm, word(&from->sm));
-	put(&to->mem, word(&from->mem));
-}
-
 static void read_sums(const struct gkf_tally *t, struct gkf_sums *ret_sums)
 {
-	uint64_t seq;
-
-	do {
-		seq = atomic_load_explicit(&t->seq, memory_order_acquire);
-		copy_sums(ret_sums, &t->sums[seq % 2]);
-		atomic_thread_fence(memory_order_acquire);
-	} while (atomic_load_explicit(&t->seq, memory_order_relaxed) != seq);
+	gk_pair_read(&t->seq, t->sums, ret_sums, sizeof *ret_sums);
 }
 
-/* Writes the copy that does not hold, then says that it does. */
 static void commit_sums(struct gkf_tally *t, const struct gkf_sums *sums)
 {
-	uint64_t seq = atomic_load_explicit(&t->seq, memory_order_relaxed);
-
-	atomic_thread_fence(memory_order_release);
-	copy_sums(&t->sums[(seq + 1) % 2], sums);
-	atomic_store_explicit(&t->seq, seq + 1, memory_order_release);
+	gk_pair_write(&t->seq, t->sums, sums, sizeof *sums);
 }
 
 void gkf_account_open(struct gkf_machine *m, unsigned slot)
@@ -117,7 +100,7 @@ static void push(struct gkf_machine *m, unsigned device,
 	put(&to->start_ns, a->start_ns);
 	put(&to->end_ns, a->end_ns);
 	put(&to->peak, a->peak);
-	copy_sums(&to->sums, &a->sums);
+	gk_words_copy(&to->sums, &a->sums, sizeof(struct gkf_sums));
 	__atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
 	atomic_store(&all->count, number);
 }
@@ -254,7 +237,7 @@ static bool read_record(struct gkf_machine *m, unsigned device, uint64_t number,
 	    .end_ns = word(&from->end_ns),
 	    .peak = word(&from->peak),
 	};
-	copy_sums(&ret->sums, &from->sums);
+	gk_words_copy(&ret->sums, &from->sums, sizeof(struct gkf_sums));
 	atomic_thread_fence(memory_order_acquire);
 	return word(&from->number) == number;
 }

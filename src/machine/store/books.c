@@ -1,5 +1,6 @@
 /* books.c - the books of device memory; see books.h. */
 #include "machine/store/books.h"
+#include "base/units.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
@@ -21,7 +22,6 @@
 #include <errno.h>
 
 #define PATIENCE_NS GK_NS_PER_S
-#define MIB         (1024ULL * 1024)
 
 /* What drivers map at once: nothing smaller is given to a context. */
 #define BLOCK (2 * MIB)

@@ -54,10 +54,10 @@ GKF_API int gkf_books_refund(struct gkf_machine *m, unsigned slot,
  * other, but a driver does not count it as the memory of a process, and it is
  * taken away when another process needs room; then less is given back.
  */
-GKF_API int gkf_books_charge_managed(struct gkf_machine *m, unsigned slot,
-				     uint64_t bytes);
-GKF_API int gkf_books_refund_managed(struct gkf_machine *m, unsigned slot,
-				     uint64_t bytes);
+int gkf_books_charge_managed(struct gkf_machine *m, unsigned slot,
+			     uint64_t bytes);
+int gkf_books_refund_managed(struct gkf_machine *m, unsigned slot,
+			     uint64_t bytes);
 
 /*
  * The rest is for the machine's core: the books of a device, locked. A

@@ -14,7 +14,6 @@
 #ifndef GKF_BUSY_H
 #define GKF_BUSY_H
 
-#include "base/export.h"
 #include "machine/file/work_state.h"
 
 struct gkf_machine;
@@ -24,16 +23,16 @@ struct gkf_machine;
  * it runs any more. They alternate: whoever runs several at once counts them,
  * and calls both under one lock of its own.
  */
-GKF_API void gkf_busy_begin(struct gkf_machine *m, unsigned slot);
-GKF_API void gkf_busy_end(struct gkf_machine *m, unsigned slot);
+void gkf_busy_begin(struct gkf_machine *m, unsigned slot);
+void gkf_busy_end(struct gkf_machine *m, unsigned slot);
 
 /*
  * Bytes that were copied: to the device or from it over PCIe, or within the
  * device (each is read and written there). Any thread. Call it for large
  * copies a piece at a time: it counts where the call is.
  */
-GKF_API void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
-			    enum gkf_direction direction, uint64_t bytes);
+void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
+		    enum gkf_direction direction, uint64_t bytes);
 
 /* ---- for those who look ---- */
 
@@ -42,8 +41,8 @@ struct gkf_done {
 	uint32_t busy_permille;
 	uint64_t moved[GKF_DIRECTIONS]; /* bytes */
 };
-GKF_API void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
-			   struct gkf_done *ret_done);
+void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
+		   struct gkf_done *ret_done);
 
 /*
  * From which bin on, not before `bin`, it may have done something: bin itself

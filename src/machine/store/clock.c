@@ -1,5 +1,6 @@
 /* clock.c - machine time: read, stopped, sped up, stepped. */
 #include "machine/store/clock.h"
+#include "base/pair.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/clock_state.h"
@@ -19,23 +20,10 @@
 
 struct gkf_clock gkf_clock_get(const struct gkf_machine *m)
 {
-	struct gkf_file *f = m->file;
+	const struct gkf_file *f = m->file;
 	struct gkf_clock c;
-	uint64_t seq;
 
-	do {
-		struct gkf_clock *at;
-
-		seq = atomic_load_explicit(&f->clock_seq, memory_order_acquire);
-		at = &f->clock[seq % 2];
-		c.real_ns = __atomic_load_n(&at->real_ns, __ATOMIC_RELAXED);
-		c.machine_ns =
-		    __atomic_load_n(&at->machine_ns, __ATOMIC_RELAXED);
-		c.wall_ns = __atomic_load_n(&at->wall_ns, __ATOMIC_RELAXED);
-		c.speed = __atomic_load_n(&at->speed, __ATOMIC_RELAXED);
-		atomic_thread_fence(memory_order_acquire);
-	} while (atomic_load_explicit(&f->clock_seq, memory_order_relaxed) !=
-		 seq);
+	gk_pair_read(&f->clock_seq, f->clock, &c, sizeof c);
 	if (c.speed > GKF_SPEED_MAX)
 		c.speed = REAL_SPEED;
 	return c;
@@ -117,21 +105,6 @@ uint64_t gkf_real_until(const struct gkf_machine *m, uint64_t machine_ns)
 	return real > UINT64_MAX ? UINT64_MAX : (uint64_t)real;
 }
 
-/* Writes the copy that does not hold, then says that it does. */
-static void commit(struct gkf_file *f, const struct gkf_clock *c)
-{
-	uint64_t seq =
-	    atomic_load_explicit(&f->clock_seq, memory_order_relaxed);
-	struct gkf_clock *to = &f->clock[(seq + 1) % 2];
-
-	atomic_thread_fence(memory_order_release);
-	__atomic_store_n(&to->real_ns, c->real_ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&to->machine_ns, c->machine_ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&to->wall_ns, c->wall_ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&to->speed, c->speed, __ATOMIC_RELAXED);
-	atomic_store_explicit(&f->clock_seq, seq + 1, memory_order_release);
-}
-
 /* Starts a new stretch of time: ns later, at another speed. */
 static int change(struct gkf_machine *m, uint64_t later_ns, uint64_t speed,
 		  bool keep_speed)
@@ -156,7 +129,7 @@ static int change(struct gkf_machine *m, uint64_t later_ns, uint64_t speed,
 		atomic_store(&m->file->run_speed, c.speed);
 	if (!keep_speed)
 		c.speed = speed;
-	commit(m->file, &c);
+	gk_pair_write(&m->file->clock_seq, m->file->clock, &c, sizeof c);
 	gkf_unlock(m);
 	gkf_event_wake(m);
 	return 0;

@@ -32,18 +32,18 @@ GKF_API uint64_t gkf_real_until(const struct gkf_machine *m,
  * Changes the speed; GK_ERR_RANGE above GKF_SPEED_MAX permille. A clock that
  * is stopped remembers in run_speed how fast it went.
  */
-GKF_API int gkf_clock_speed(struct gkf_machine *m, uint64_t speed);
+int gkf_clock_speed(struct gkf_machine *m, uint64_t speed);
 
 /*
  * Makes the machine older at once, as if it had run for ns longer: what its
  * processes would have done to clocks and temperatures is done.
  */
-GKF_API int gkf_machine_age(struct gkf_machine *m, uint64_t ns);
+int gkf_machine_age(struct gkf_machine *m, uint64_t ns);
 
 /*
  * Computes what all devices have come to by now, waiting for whoever changes
  * them: who reads then, of a clock that stands, gets nothing older.
  */
-GKF_API int gkf_machine_settle(struct gkf_machine *m);
+int gkf_machine_settle(struct gkf_machine *m);
 
 #endif

@@ -38,8 +38,8 @@ struct gkf_named_count {
 	char name[GKF_NAME_MAX];
 	uint64_t count;
 };
-GKF_API bool gkf_named_read(struct gkf_machine *m, unsigned index,
-			    struct gkf_named_count *ret_named);
+bool gkf_named_read(struct gkf_machine *m, unsigned index,
+		    struct gkf_named_count *ret_named);
 
 /*
  * `function` of struct gkf_refused: a row of nvml.def, or one of cuda.def from
@@ -60,10 +60,10 @@ struct gkf_refused {
 };
 
 /* The refusals at place index, below GKF_REFUSALS_MAX; false: none. */
-GKF_API bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
-			      struct gkf_refused *ret_refused);
+bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
+		      struct gkf_refused *ret_refused);
 
 /* Counts from 0 again. */
-GKF_API void gkf_refusals_forget(struct gkf_machine *m);
+void gkf_refusals_forget(struct gkf_machine *m);
 
 #endif

@@ -1,5 +1,6 @@
 /* event.c - the ring of events and sleeping on it; see event.h. */
 #include "machine/store/event.h"
+#include "base/futex.h"
 #include "base/clock.h"
 #include "machine/file/event_state.h"
 #include "machine/store/above.h"
@@ -8,9 +9,6 @@
 #include "machine/trouble/scenario.h"
 
 #include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* Known to nvml.h as nvmlEventTypeXidCriticalError. */
 #define TYPE_XID 8ULL
@@ -29,8 +27,7 @@ void gkf_event_wake(struct gkf_machine *m)
 
 	atomic_fetch_add(&e->wake, 1);
 	if (atomic_load(&e->sleepers))
-		syscall(SYS_futex, &e->wake, FUTEX_WAKE, INT_MAX, NULL, NULL,
-			0);
+		gk_futex_wake(GK_FUTEX_SHARED, &e->wake, INT_MAX);
 }
 
 /*
@@ -116,18 +113,17 @@ void gkf_event_sleep(struct gkf_machine *m, uint32_t word, uint64_t timeout_ns)
 {
 	struct gkf_events *e = events_of(m);
 	uint64_t next = gkf_scenario_next_ns(m), longest = SLEEP_MAX_NS;
-	struct timespec ts;
 
 	/* Somebody has to apply the next step of the scenario. */
 	if (next != UINT64_MAX)
 		longest = gkf_real_until(m, next);
 	if (longest > SLEEP_MAX_NS)
 		longest = SLEEP_MAX_NS;
-	ts = gk_timespec(timeout_ns < longest ? timeout_ns : longest);
 
 	/* A sleeper that is killed leaves a system call too much behind. */
 	atomic_fetch_add(&e->sleepers, 1);
-	syscall(SYS_futex, &e->wake, FUTEX_WAIT, word, &ts, NULL, 0);
+	gk_futex_wait(GK_FUTEX_SHARED, &e->wake, word,
+		      timeout_ns < longest ? timeout_ns : longest);
 	atomic_fetch_sub(&e->sleepers, 1);
 	gkf_scenario_poll(m);
 }

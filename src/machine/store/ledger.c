@@ -1,5 +1,7 @@
 /* ledger.c - slots: who is on which device, with how many bytes. */
 #include "machine/store/ledger.h"
+#include "base/units.h"
+#include "base/pair.h"
 #include "base/err.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
@@ -30,21 +32,6 @@ unsigned gkf_slots_high(const struct gkf_machine *m)
 	return high < GKF_SLOTS_MAX ? (unsigned)high : GKF_SLOTS_MAX;
 }
 
-/*
- * The words of a slot between `life` and the end, as words: they are copied
- * while another process may be filling the slot for a new owner.
- */
-static void copy_words(void *to, const void *from, size_t size)
-{
-	uint64_t *t = to;
-	const uint64_t *f = from;
-
-	for (size_t i = 0; i < size / sizeof *t; i++)
-		__atomic_store_n(&t[i],
-				 __atomic_load_n(&f[i], __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
-}
-
 bool gkf_slot_read(struct gkf_machine *m, unsigned index,
 		   struct gkf_slot *ret_slot, uint64_t *ret_life)
 {
@@ -53,7 +40,7 @@ bool gkf_slot_read(struct gkf_machine *m, unsigned index,
 
 	if (!(life & 1))
 		return false;
-	copy_words(ret_slot, slot, sizeof *slot);
+	gk_words_copy(ret_slot, slot, sizeof *slot);
 	atomic_thread_fence(memory_order_acquire);
 	if (ret_life)
 		*ret_life = life;
@@ -95,9 +82,9 @@ static int occupy(struct gkf_machine *m, unsigned index,
 	gkf_busy_open(m, index);
 	gkf_books_enter(m, content);
 	atomic_thread_fence(memory_order_release);
-	copy_words((char *)slot + sizeof slot->life,
-		   (const char *)content + sizeof slot->life,
-		   sizeof *slot - sizeof slot->life);
+	gk_words_copy((char *)slot + sizeof slot->life,
+		      (const char *)content + sizeof slot->life,
+		      sizeof *slot - sizeof slot->life);
 	atomic_store_explicit(&slot->life, life + 1, memory_order_release);
 	gkf_books_unlock(m, content->device);
 	return 0;
@@ -292,7 +279,7 @@ int gkf_tune(struct gkf_machine *m, unsigned index, const struct gkf_wave *wave)
 	tuned.load = slot->wave.load;
 	tuned.start_bin = slot->wave.start_bin;
 	tuned.stop_bin = slot->wave.stop_bin;
-	copy_words((char *)&slot->wave, (const char *)&tuned, sizeof tuned);
+	gk_words_copy((char *)&slot->wave, (const char *)&tuned, sizeof tuned);
 	gkf_unlock(m);
 	return 0;
 }
@@ -354,8 +341,6 @@ uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device)
 {
 	return held_bytes(m, device, UINT32_MAX);
 }
-
-#define MIB (1024ULL * 1024)
 
 static uint64_t at_most(uint64_t value, uint64_t limit)
 {

@@ -38,28 +38,26 @@ struct gkf_process {
  * or prohibits computing, GK_ERR_IN_USE for one that another process has for
  * itself (its compute mode).
  */
-GKF_API int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
-		       const struct gkf_wave *wave, unsigned *ret_slot);
+int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
+	       const struct gkf_wave *wave, unsigned *ret_slot);
 GKF_API int gkf_detach(struct gkf_machine *m, unsigned slot);
 
 /*
  * The same in a compute instance, GKF_INSTANCE(gi, ci); GK_ERR_NOT_FOUND when
  * there is none such.
  */
-GKF_API int gkf_attach_instance(struct gkf_machine *m, unsigned device,
-				uint32_t instance, unsigned types,
-				const struct gkf_wave *wave,
-				unsigned *ret_slot);
+int gkf_attach_instance(struct gkf_machine *m, unsigned device,
+			uint32_t instance, unsigned types,
+			const struct gkf_wave *wave, unsigned *ret_slot);
 
 /*
  * From now on a slot of this process works as a wave says; when it came and
  * goes stays.
  */
-GKF_API int gkf_tune(struct gkf_machine *m, unsigned slot,
-		     const struct gkf_wave *wave);
+int gkf_tune(struct gkf_machine *m, unsigned slot, const struct gkf_wave *wave);
 
 /* Bytes of a device that processes hold (without reserve and set values). */
-GKF_API uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device);
+uint64_t gkf_held_bytes(struct gkf_machine *m, unsigned device);
 
 /*
  * Total, reserved, used and free bytes as NVML tells them: total = reserved +

@@ -20,7 +20,7 @@ GKF_API bool gkf_is_set(const struct gkf_machine *m, unsigned device,
 			enum gkf_value flag);
 
 /* Does the driver list it? device must exist. */
-GKF_API bool gkf_is_listed(const struct gkf_machine *m, unsigned device);
+bool gkf_is_listed(const struct gkf_machine *m, unsigned device);
 
 /* How many are listed, and the n-th of them; -1: there are not so many. */
 GKF_API unsigned gkf_listed_count(const struct gkf_machine *m);

@@ -6,7 +6,6 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
-#include "machine/file/topology.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
 #include "machine/store/identity.h"

@@ -7,7 +7,6 @@
 
 #include "base/export.h"
 #include "machine/file/numbers.h"
-#include "machine/file/topology.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,8 +48,7 @@ GKF_API int gkf_machine_path(const char *name, char *ret_path, size_t cap);
  * there is one, GK_ERR_INVALID when path has no '/'. The parent directory is
  * made when it is the private one.
  */
-GKF_API int gkf_machine_create(const char *path,
-			       const struct gkf_machine_spec *spec);
+int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec);
 
 /*
  * Opens a machine. path NULL: the one that GPUKIT_MACHINE names; when that is
@@ -63,11 +61,11 @@ GKF_API int gkf_machine_open(const char *path, struct gkf_machine **ret);
  * A machine in the memory of this process alone, to try things on: its clock
  * and its model stand still.
  */
-GKF_API int gkf_machine_scratch(const struct gkf_machine_spec *spec,
-				struct gkf_machine **ret);
+int gkf_machine_scratch(const struct gkf_machine_spec *spec,
+			struct gkf_machine **ret);
 GKF_API void gkf_machine_close(struct gkf_machine *m);
 
 /* The mapped file; valid until gkf_machine_close(). */
-GKF_API struct gkf_file *gkf_machine_file(struct gkf_machine *m);
+struct gkf_file *gkf_machine_file(struct gkf_machine *m);
 
 #endif

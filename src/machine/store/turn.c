@@ -1,5 +1,6 @@
 /* turn.c - see turn.h. */
 #include "machine/store/turn.h"
+#include "base/futex.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/pidstat.h"
@@ -13,7 +14,6 @@
 #include "machine/store/view.h"
 
 #include <limits.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -181,7 +181,7 @@ static void wake(struct gkf_machine *m, unsigned slot)
 	_Atomic uint32_t *word = &busy_of(m, slot)->wake;
 
 	atomic_fetch_add(word, 1);
-	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	gk_futex_wake(GK_FUTEX_SHARED, word, INT_MAX);
 }
 
 /*
@@ -305,15 +305,6 @@ static void look_after(const struct place *p)
 		pass_on(p, w);
 }
 
-static void relax(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
-
 /* A short while: has the turn come? */
 static bool comes_soon(const struct place *p)
 {
@@ -324,7 +315,7 @@ static bool comes_soon(const struct place *p)
 
 		if (!w || (SAME(w, me) && !SHARES(w)))
 			return true;
-		relax();
+		gk_cpu_pause();
 	} while (gk_mono_ns() < until);
 	return false;
 }
@@ -332,7 +323,6 @@ static bool comes_soon(const struct place *p)
 static int wait_turn(const struct place *p, const atomic_bool *stop)
 {
 	struct gkf_busy *b = busy_of(p->m, p->slot);
-	const struct timespec look = gk_timespec(LOOK_NS);
 
 	for (;;) {
 		uint32_t word = atomic_load(&b->wake);
@@ -349,8 +339,7 @@ static int wait_turn(const struct place *p, const atomic_bool *stop)
 		}
 		if (comes_soon(p))
 			continue;
-		if (syscall(SYS_futex, &b->wake, FUTEX_WAIT, word, &look, NULL,
-			    0))
+		if (!gk_futex_wait(GK_FUTEX_SHARED, &b->wake, word, LOOK_NS))
 			look_after(p);
 	}
 }

@@ -13,8 +13,6 @@
 #ifndef GKF_TURN_H
 #define GKF_TURN_H
 
-#include "base/export.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdatomic.h>
@@ -30,18 +28,18 @@ struct gkf_machine;
  * became true while waiting (looked at every 10 ms; NULL: never): then nothing
  * was taken. GK_ERR_NOT_FOUND for a slot that is not this process's.
  */
-GKF_API int gkf_turn_take(struct gkf_machine *m, unsigned slot,
-			  const atomic_bool *stop);
+int gkf_turn_take(struct gkf_machine *m, unsigned slot,
+		  const atomic_bool *stop);
 
 /*
  * Cheap: shall those who execute give up the turn, because somebody waits and
  * the slice is over, or because it was taken away? All threads that took it
  * then give it, and take it again to go on.
  */
-GKF_API bool gkf_turn_due(struct gkf_machine *m, unsigned slot);
+bool gkf_turn_due(struct gkf_machine *m, unsigned slot);
 
 /* The last thread of the process that gives hands the device over. */
-GKF_API void gkf_turn_give(struct gkf_machine *m, unsigned slot);
+void gkf_turn_give(struct gkf_machine *m, unsigned slot);
 
 /* ---- for the machine's core ---- */
 

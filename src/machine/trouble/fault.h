@@ -41,48 +41,47 @@ struct gkf_xid_info {
 	uint64_t events; /* as of a fault */
 };
 
-GKF_API extern const struct gkf_fault_info gkf_faults[GKF_FAULT_COUNT];
-GKF_API extern const struct gkf_machine_fault_info
+extern const struct gkf_fault_info gkf_faults[GKF_FAULT_COUNT];
+extern const struct gkf_machine_fault_info
     gkf_machine_faults[GKF_MACHINE_FAULT_COUNT];
-GKF_API extern const struct gkf_xid_info gkf_xids[];
-GKF_API extern const unsigned gkf_xid_count;
+extern const struct gkf_xid_info gkf_xids[];
+extern const unsigned gkf_xid_count;
 
 /* By name or number; -1, -1 or NULL when there is none. */
-GKF_API int gkf_fault_by_name(const char *name);
-GKF_API int gkf_machine_fault_by_name(const char *name);
-GKF_API const struct gkf_xid_info *gkf_xid_find(unsigned number);
+int gkf_fault_by_name(const char *name);
+int gkf_machine_fault_by_name(const char *name);
+const struct gkf_xid_info *gkf_xid_find(unsigned number);
 
 /*
  * Breaks a device: counts, Xids and events follow. argument within what
  * gkf_faults says, or GK_ERR_RANGE; GK_ERR_NOT_SUPPORTED when the board cannot
  * have this fault (no fan, no ECC, no such link).
  */
-GKF_API int gkf_fault_begin(struct gkf_machine *m, unsigned device,
-			    enum gkf_fault fault, uint64_t argument);
+int gkf_fault_begin(struct gkf_machine *m, unsigned device,
+		    enum gkf_fault fault, uint64_t argument);
 
 /*
  * Ends the faults whose bits are set. What they left in memory is repaired as
  * by a reset: rows are replaced, volatile counts begin anew.
  */
-GKF_API int gkf_fault_end(struct gkf_machine *m, unsigned device,
-			  uint64_t faults);
+int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults);
 
 /* The faults that a reset of the GPU mends are mended. */
-GKF_API int gkf_fault_reset(struct gkf_machine *m, unsigned device);
+int gkf_fault_reset(struct gkf_machine *m, unsigned device);
 
 /*
  * An Xid of its table befalls a device: the fault that it is the sign of
  * begins, or it is told only. GK_ERR_RANGE: not in the table.
  */
-GKF_API int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number);
+int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number);
 
 /*
  * The same of what runs in a MIG instance, GKF_INSTANCE(): only an Xid that
  * tells of a program is of an instance, else GK_ERR_INVALID. GK_ERR_NOT_FOUND:
  * no such instance.
  */
-GKF_API int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
-		       uint32_t instance);
+int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
+	       uint32_t instance);
 
 /* Is a device broken in that way? Cheap. device must exist. */
 GKF_API bool gkf_fault_active(struct gkf_machine *m, unsigned device,
@@ -93,8 +92,8 @@ GKF_API uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 				    enum gkf_fault fault);
 
 /* Machine time since a fault began; 0 when it is not there. */
-GKF_API uint64_t gkf_fault_age(struct gkf_machine *m, unsigned device,
-			       enum gkf_fault fault);
+uint64_t gkf_fault_age(struct gkf_machine *m, unsigned device,
+		       enum gkf_fault fault);
 
 /* The most that NVML advises because of what is broken. */
 GKF_API int gkf_fault_recovery(struct gkf_machine *m, unsigned device);
@@ -106,8 +105,8 @@ GKF_API int gkf_fault_recovery(struct gkf_machine *m, unsigned device);
 void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device,
 			     int before);
 
-GKF_API int gkf_machine_fault_set(struct gkf_machine *m,
-				  enum gkf_machine_fault fault, bool on);
+int gkf_machine_fault_set(struct gkf_machine *m, enum gkf_machine_fault fault,
+			  bool on);
 GKF_API bool gkf_machine_fault_active(struct gkf_machine *m,
 				      enum gkf_machine_fault fault);
 

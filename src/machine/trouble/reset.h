@@ -6,14 +6,12 @@
 #ifndef GKF_RESET_H
 #define GKF_RESET_H
 
-#include "base/export.h"
-
 struct gkf_machine;
 
 /*
  * Resets a device. GK_ERR_RANGE for one that is not there. Whether processes
  * are on it is the caller's business, and so are its faults.
  */
-GKF_API int gkf_device_reset(struct gkf_machine *m, unsigned device);
+int gkf_device_reset(struct gkf_machine *m, unsigned device);
 
 #endif

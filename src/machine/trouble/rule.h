@@ -19,19 +19,18 @@ struct gkf_rule_spec {
 };
 
 /* Takes the place of a rule for the same function and GPUs. */
-GKF_API int gkf_rule_add(struct gkf_machine *m,
-			 const struct gkf_rule_spec *spec);
+int gkf_rule_add(struct gkf_machine *m, const struct gkf_rule_spec *spec);
 
 /*
  * Takes these GPUs out of the rules of a function (-1: of all); a rule that is
  * about no GPU any more is gone.
  */
-GKF_API int gkf_rules_drop(struct gkf_machine *m, int function, uint64_t gpus);
+int gkf_rules_drop(struct gkf_machine *m, int function, uint64_t gpus);
 
 /* The rule at place index, below GKF_RULES_MAX; false: there is none. */
-GKF_API bool gkf_rule_read(struct gkf_machine *m, unsigned index,
-			   struct gkf_rule_spec *ret_spec, uint64_t *ret_calls,
-			   uint64_t *ret_failed);
+bool gkf_rule_read(struct gkf_machine *m, unsigned index,
+		   struct gkf_rule_spec *ret_spec, uint64_t *ret_calls,
+		   uint64_t *ret_failed);
 
 /*
  * Whether this call fails: counts it with every rule that it meets.

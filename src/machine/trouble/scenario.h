@@ -32,18 +32,17 @@ struct gkf_scenario_table {
 GKF_API uint64_t gkf_scenario_next_ns(const struct gkf_machine *m);
 
 /* A step copied out, checked; false: no such, or nothing to be believed. */
-GKF_API bool gkf_scenario_step(const struct gkf_machine *m, unsigned index,
-			       struct gkf_step *ret_step);
-GKF_API unsigned gkf_scenario_count(const struct gkf_machine *m);
+bool gkf_scenario_step(const struct gkf_machine *m, unsigned index,
+		       struct gkf_step *ret_step);
+unsigned gkf_scenario_count(const struct gkf_machine *m);
 
 /* The text of a step; always ends. */
-GKF_API void gkf_scenario_text(const struct gkf_machine *m,
-			       const struct gkf_step *step,
-			       char ret_text[GKF_STEP_TEXT_MAX]);
+void gkf_scenario_text(const struct gkf_machine *m, const struct gkf_step *step,
+		       char ret_text[GKF_STEP_TEXT_MAX]);
 
 /* Applies one step to a machine now. 0 or a gk_err. */
-GKF_API int gkf_scenario_do(struct gkf_machine *m, const struct gkf_step *step,
-			    const char *text);
+int gkf_scenario_do(struct gkf_machine *m, const struct gkf_step *step,
+		    const char *text);
 
 /*
  * The rest is for the machine's core.

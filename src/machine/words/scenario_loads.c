@@ -2,6 +2,7 @@
  * scenario_loads.c - the loads of a scenario while it is compiled: which
  * processes run when, and what they hold.
  */
+#include "base/units.h"
 #include "base/mix.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/profile.h"
@@ -14,9 +15,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MIB (1024ULL * 1024)
-#define GIB (1024.0 * 1024 * 1024)
 
 static struct gkf_wave wave_of(struct gkf_build *b,
 			       const struct gkf_load_spec *spec)
@@ -226,6 +224,6 @@ int gkf_build_fits(struct gkf_build *b, const struct gkf_scenario_load *new)
 	return gk_yaml_fail(&b->yaml, new->line,
 			    "load: %s: GPU %u (%s) has %.1f GiB, %.1f GiB "
 			    "are asked for at that time; lower mem= or n=",
-			    new->name, new->device, p->name, (double)room / GIB,
-			    held / GIB);
+			    new->name, new->device, p->name,
+			    (double)room / (double)GIB, held / (double)GIB);
 }

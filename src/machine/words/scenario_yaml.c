@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/file/topology.h"
 #include "machine/model/topology.h"
 #include "machine/words/scenario_build.h"
 #include "machine/words/scenario_keys.h"

@@ -7,8 +7,8 @@
 #define GKF_SCENARIO_YAML_H
 
 #include "base/str.h"
+#include "machine/file/numbers.h"
 #include "machine/file/scenario_state.h"
-#include "machine/file/topology.h"
 #include "machine/file/wave_state.h"
 #include "machine/trouble/scenario.h"
 

@@ -1,5 +1,6 @@
 /* spec.c - GPUs and loads as people write them; see spec.h. */
 #include "machine/words/spec.h"
+#include "base/units.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "machine/file/mig_state.h"
@@ -332,8 +333,6 @@ int gkf_spec_load(const char *key, const char *spec, unsigned count,
 
 /* Without mem=: these shares of the GPU, divided among its n processes. */
 enum { TRAIN_PERCENT = 60, INFER_PERCENT = 30 };
-
-#define MIB (1024ULL * 1024)
 
 uint64_t gkf_spec_bytes(const struct gkf_load_spec *load, uint64_t room_mib,
 			const struct gkf_profile *profile)

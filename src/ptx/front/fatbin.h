@@ -53,8 +53,8 @@ GKF_API uint64_t gkf_fatbin_size(const void *fatbin);
  * and the offset of the next. Also goes on to fat binaries that follow, as in
  * a section. GK_ERR_NOT_FOUND at the end, GK_ERR_CORRUPT.
  */
-GKF_API int gkf_fatbin_next(const void *fatbin, size_t size, size_t *offset,
-			    struct gkf_image *ret_image);
+int gkf_fatbin_next(const void *fatbin, size_t size, size_t *offset,
+		    struct gkf_image *ret_image);
 
 /*
  * The bytes of an image, unpacked, the caller's to free(), with a NUL behind.
@@ -75,6 +75,6 @@ GKF_API int gkf_fatbin_choose(const void *fatbin, size_t size,
 			      struct gkf_image *ret_image);
 
 /* The architecture of a cubin: 75; 0: it does not tell. size: at least 64. */
-GKF_API unsigned gkf_cubin_arch(const void *elf, size_t size);
+unsigned gkf_cubin_arch(const void *elf, size_t size);
 
 #endif

@@ -36,7 +36,7 @@ struct gkf_ptx_type_facts {
 	uint8_t bytes;
 	uint8_t kind; /* enum gkf_ptx_kind */
 };
-GKF_API extern const struct gkf_ptx_type_facts gkf_ptx_types[GKF_PTX_TYPES];
+extern const struct gkf_ptx_type_facts gkf_ptx_types[GKF_PTX_TYPES];
 
 /* The type of a name without its dot; GKF_PTX_TYPES when there is none. */
 enum gkf_ptx_type gkf_ptx_type(const char *name, size_t length);

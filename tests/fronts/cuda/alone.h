@@ -2,8 +2,8 @@
  * alone.h - CUDA is initialised once in a process, so each test has one
  * of its own: the program runs itself again with the test's name.
  */
-#ifndef TESTS_FAKE_CUDA_ALONE_H
-#define TESTS_FAKE_CUDA_ALONE_H
+#ifndef TESTS_CUDA_ALONE_H
+#define TESTS_CUDA_ALONE_H
 
 #include "fronts/cuda/cuda_test.h"
 

@@ -2,8 +2,8 @@
  * args.h - what the parameters of every entry point of CUDA are, read from
  * the text of the rows of cuda.def.
  */
-#ifndef TESTS_FAKE_CUDA_ARGS_H
-#define TESTS_FAKE_CUDA_ARGS_H
+#ifndef TESTS_CUDA_ARGS_H
+#define TESTS_CUDA_ARGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

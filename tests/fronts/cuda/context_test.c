@@ -2,19 +2,16 @@
  * context_test.c - contexts: created, primary, the stack of each thread,
  * their limits and flags, what the machine's ledger says of them.
  */
+#include "base/units.h"
 #include "fronts/cuda/alone.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
-#include "machine/file/numbers.h"
-#include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/store/ledger.h"
 #include "machine/trouble/fault.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
-
-#define MIB (1ULL << 20)
 
 static CUcontext created(CUdevice device)
 {

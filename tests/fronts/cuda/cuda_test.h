@@ -3,8 +3,8 @@
  * client loads it. A process initialises CUDA once, on one machine: a test
  * program has a machine for all its tests.
  */
-#ifndef TESTS_FAKE_CUDA_FRONT_H
-#define TESTS_FAKE_CUDA_FRONT_H
+#ifndef TESTS_CUDA_FRONT_H
+#define TESTS_CUDA_FRONT_H
 
 #include "abi/cuda_abi.h"
 #include "base/str.h"
@@ -48,8 +48,7 @@ static inline int cuda_setup(void **state)
 	struct fixture *fx = calloc(1, sizeof(*fx));
 
 	fixture_open(fx, 2);
-	gk_str_copy(fx->file->driver_version, sizeof(fx->file->driver_version),
-		    CUDA_DRIVER);
+	fixture_set_driver(fx, CUDA_DRIVER);
 	cuda_load(CUDA_FRONT);
 	*state = fx;
 	return 0;

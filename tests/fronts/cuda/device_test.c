@@ -2,21 +2,18 @@
  * device_test.c - devices: which a process sees, what they are called,
  * their attributes, against profiles and against NVML's words.
  */
+#include "base/units.h"
 #include "abi/nvml_abi.h"
 #include "fronts/common/generations.h"
 #include "fronts/cuda/alone.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
-#include "machine/file/numbers.h"
-#include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/model/mig.h"
 #include "machine/store/board.h"
 #include "machine/store/ledger.h"
 #include "machine/trouble/fault.h"
-
-#define MIB (1ULL << 20)
 
 static void init(void)
 {

@@ -2,8 +2,8 @@
  * dice.h - throws dice for the arguments of any entry point of CUDA that
  * somebody has written, and calls it; see calls_test.c.
  */
-#ifndef TESTS_FAKE_CUDA_DICE_H
-#define TESTS_FAKE_CUDA_DICE_H
+#ifndef TESTS_CUDA_DICE_H
+#define TESTS_CUDA_DICE_H
 
 #include "abi/cuda_abi.h"
 #include "fronts/cuda/args.h"

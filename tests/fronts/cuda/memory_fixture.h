@@ -2,15 +2,14 @@
  * memory_fixture.h - for tests of CUDA's memory: a machine of two A100, a
  * current context on the first, and buffers with a pattern.
  */
-#ifndef TESTS_FAKE_CUDA_MEMORY_H
-#define TESTS_FAKE_CUDA_MEMORY_H
+#ifndef TESTS_CUDA_MEMORY_H
+#define TESTS_CUDA_MEMORY_H
 
+#include "base/units.h"
 #include "fronts/cuda/cuda_test.h"
 
 #include <stdatomic.h>
 
-#define KIB   (1ULL << 10)
-#define MIB   (1ULL << 20)
 #define BLOCK (2 * MIB)
 
 static CUcontext context;

@@ -2,8 +2,8 @@
  * right.h - arguments that are right, for any entry point of CUDA that is
  * written: streams, memory, kernels that there are, structs that make sense.
  */
-#ifndef TESTS_FAKE_CUDA_RIGHT_H
-#define TESTS_FAKE_CUDA_RIGHT_H
+#ifndef TESTS_CUDA_RIGHT_H
+#define TESTS_CUDA_RIGHT_H
 
 #include "fronts/cuda/args.h"
 

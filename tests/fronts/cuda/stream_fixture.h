@@ -2,8 +2,8 @@
  * stream_fixture.h - work for tests of streams: host functions that stay until
  * they are let go of, and that tell when they were called.
  */
-#ifndef TESTS_FAKE_CUDA_STREAM_H
-#define TESTS_FAKE_CUDA_STREAM_H
+#ifndef TESTS_CUDA_STREAM_H
+#define TESTS_CUDA_STREAM_H
 
 #include "base/clock.h"
 #include "fronts/cuda/cuda_test.h"

@@ -3,8 +3,8 @@
  * calls it; see calls_test.c. What the parameters are is read from the
  * text of the rows of nvml.def.
  */
-#ifndef TESTS_FAKE_NVML_CALLS_H
-#define TESTS_FAKE_NVML_CALLS_H
+#ifndef TESTS_NVML_CALLS_H
+#define TESTS_NVML_CALLS_H
 
 #include <stdint.h>
 

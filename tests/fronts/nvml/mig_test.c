@@ -1,4 +1,5 @@
 /* Split GPUs through NVML: handles and lives, memory, processes, refusals. */
+#include "base/units.h"
 #include "base/err.h"
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/file.h"
@@ -9,8 +10,6 @@
 #include "machine/store/ledger.h"
 
 #include <pthread.h>
-
-#define MIB (1024ULL * 1024)
 
 enum { ID_1G = 19, ID_2G = 14, ID_3G = 9, ID_7G = 0 };
 

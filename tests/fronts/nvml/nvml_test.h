@@ -2,8 +2,8 @@
  * nvml_test.h - a made-up machine and the drop-in NVML on it, loaded as a
  * client loads it.
  */
-#ifndef TESTS_FAKE_NVML_FRONT_H
-#define TESTS_FAKE_NVML_FRONT_H
+#ifndef TESTS_NVML_FRONT_H
+#define TESTS_NVML_FRONT_H
 
 #include "abi/nvml_abi.h"
 #include "base/str.h"
@@ -47,8 +47,7 @@ static inline int front_setup(void **state)
 	struct fixture *fx = calloc(1, sizeof(*fx));
 
 	fixture_open(fx, 2);
-	gk_str_copy(fx->file->driver_version, sizeof(fx->file->driver_version),
-		    FRONT_DRIVER);
+	fixture_set_driver(fx, FRONT_DRIVER);
 	front_load();
 	*state = fx;
 	return 0;

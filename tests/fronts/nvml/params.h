@@ -2,8 +2,8 @@
  * params.h - what the parameters of every entry point of NVML are, read
  * from the text of the rows of nvml.def.
  */
-#ifndef TESTS_FAKE_NVML_PARAMS_H
-#define TESTS_FAKE_NVML_PARAMS_H
+#ifndef TESTS_NVML_PARAMS_H
+#define TESTS_NVML_PARAMS_H
 
 #include "fronts/nvml/calls.h"
 

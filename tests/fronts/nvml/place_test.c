@@ -6,7 +6,6 @@
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/file/topology.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
