@@ -15,19 +15,24 @@ struct unit {
 
 #define KI 1024.0
 
+/* The one rule for sizes: only what ends in B without an i is decimal. */
 static const struct unit size_units[] = {
     {"", 1},
     {"B", 1},
     {"K", KI},
+    {"Ki", KI},
     {"KiB", KI},
     {"KB", 1e3},
     {"M", KI *KI},
+    {"Mi", KI *KI},
     {"MiB", KI *KI},
     {"MB", 1e6},
     {"G", KI *KI *KI},
+    {"Gi", KI *KI *KI},
     {"GiB", KI *KI *KI},
     {"GB", 1e9},
     {"T", KI *KI *KI *KI},
+    {"Ti", KI *KI *KI *KI},
     {"TiB", KI *KI *KI *KI},
     {"TB", 1e12},
     {NULL, 0},

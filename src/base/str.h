@@ -45,8 +45,9 @@ size_t gk_str_copy(char *dst, size_t cap, const char *src);
 /*
  * Numbers as a person types them; the whole text must be used. 0 or
  * GK_ERR_INVALID (not a number, unknown unit) or GK_ERR_RANGE.
- * size: "60GiB", "512M" (binary), "80GB" (decimal), "1024". duration: "30s",
- * "1.5h", "200ms", "10" (seconds), result in nanoseconds.
+ * size: "60GiB", "60Gi", "512M" (binary), "80GB" (decimal), "1024", wherever a
+ * size is typed. duration: "30s", "1.5h", "200ms", "10" (seconds), result in
+ * nanoseconds.
  */
 int gk_parse_int(const char *text, int64_t *ret_value);
 int gk_parse_size(const char *text, uint64_t *ret_bytes);

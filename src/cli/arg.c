@@ -20,6 +20,18 @@ uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 	return ns;
 }
 
+int64_t gk_arg_size(struct argp_state *state, const char *option,
+		    const char *text)
+{
+	uint64_t bytes = 0;
+
+	if (gk_parse_size(text, &bytes))
+		argp_error(state,
+			   "%s wants a size such as 4GiB or 5000M, not '%s'",
+			   option, text);
+	return (int64_t)bytes;
+}
+
 int64_t gk_arg_number(struct argp_state *state, const char *option,
 		      const char *text, int64_t least, int64_t most)
 {

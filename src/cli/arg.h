@@ -12,6 +12,15 @@
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 			 const char *text, uint64_t least);
 
+/* Bytes; see gk_parse_size(). */
+int64_t gk_arg_size(struct argp_state *state, const char *option,
+		    const char *text);
+
+/* The rule of sizes, for the help of verbs that take some. */
+#define GK_ARG_SIZES                                                           \
+	"Sizes: K, M, G, T, also written KiB, MiB, GiB, TiB, are powers of "   \
+	"1024; KB, MB, GB, TB are powers of 1000."
+
 int64_t gk_arg_number(struct argp_state *state, const char *option,
 		      const char *text, int64_t least, int64_t most);
 

@@ -70,8 +70,8 @@ def test_a_driver_that_refuses_is_2(select):
 
 @pytest.mark.parametrize("words, part", [
     (["-c", "2", "-C", "1"], "--min-count 2 is more than --max-count 1"),
-    (["-f", "much"], "4GiB"), (["-f", ""], "4GiB"), (["-f", "5e3"], "4GiB"),
-    (["-f", ".5G"], "4GiB"), (["-f", "5."], "4GiB"), (["-t", "0x10"], "4GiB"),
+    (["-f", "much"], "4GiB"), (["-f", ""], "4GiB"), (["-f", "+5G"], "4GiB"),
+    (["-f", "5 G"], "4GiB"), (["-f", "5P"], "4GiB"), (["-t", "0x10"], "4GiB"),
     (["-t", "9999999E"], "4GiB"), (["-f", "5KiBs"], "4GiB"),
     (["-G", "-3"], "--max-gpu-utilization"), (["-M", "5.5"], "number"),
     (["--tol", "x"], "--tolerance"), (["-n", "-1"], "--count"),

@@ -4,6 +4,7 @@
 #include "cli/fake/ctl.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/arg.h"
 #include "cli/cmd.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
@@ -270,7 +271,8 @@ int fake_ctl(int argc, char **argv)
 	    "added latencies and counts. `reset-gpu` is what nvidia-smi "
 	    "--gpu-reset does. `ecc` lets memory errors happen (ecc 0 "
 	    "parity l2 3) and shows those that did. `clock` tells machine "
-	    "time and how far a scenario is, stops it and moves it on.",
+	    "time and how far a scenario is, stops it and moves it "
+	    "on.\n\n" GK_ARG_SIZES,
 	    NULL,
 	    NULL,
 	    NULL};

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "cli/fake/load_process.h"
@@ -357,7 +358,7 @@ int fake_load(int argc, char **argv)
 	    "SPEC...",
 	    "Puts load on a running made-up machine until it is "
 	    "interrupted or all its processes have ended. SPEC is what --load "
-	    "of `gpukit fake` takes.",
+	    "of `gpukit fake` takes.\v" GK_ARG_SIZES,
 	    NULL,
 	    NULL,
 	    NULL};

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/arg.h"
 #include "machine/file/numbers.h"
 #include "machine/model/topology.h"
 #include "machine/words/spec.h"
@@ -210,7 +211,8 @@ static const struct argp argp = {
     "machine and to change it, `gpukit fake load --help` how to "
     "put load on it, `gpukit fake scenario ls` which scenarios "
     "there are, `gpukit fake doctor FILE` whether a CUDA program "
-    "will run.\n\nEnvironment: GPUKIT_PROFILES is a directory of "
+    "will run.\n\n" GK_ARG_SIZES
+    "\n\nEnvironment: GPUKIT_PROFILES is a directory of "
     "profiles in place of gpukit's own, GPUKIT_SCENARIOS one of "
     "scenarios.",
     NULL,

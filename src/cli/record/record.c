@@ -346,7 +346,8 @@ static const struct argp argp = {
     .doc = "Writes what processes take of the GPUs to a file, every interval, "
 	   "until SIGINT or SIGTERM. With a command: runs it, records it with "
 	   "all that it starts (every second), and tells at its end what it "
-	   "took.\vExit status: 0, 1 after a failure, 2 for a wrong option; "
+	   "took.\v" GK_ARG_SIZES
+	   "\n\nExit status: 0, 1 after a failure, 2 for a wrong option; "
 	   "with a command its own.",
     .children = children,
 };

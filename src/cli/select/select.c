@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 enum key {
@@ -70,54 +69,6 @@ static const struct argp_option options[] = {
 };
 
 /* ---- arguments ---- */
-
-/* Letters of sizes: alone or with B powers of 1000, with an i of 1024. */
-static int parse_unit(const char *text, double *ret_factor)
-{
-	static const char letters[] = "kmgtpe";
-	const char *letter = *text ? strchr(letters, tolower(*text)) : NULL;
-	double base = 1000;
-
-	*ret_factor = 1;
-	if (letter) {
-		text++;
-		if (tolower(*text) == 'i') {
-			base = 1024;
-			text++;
-		}
-		for (; letter >= letters; letter--)
-			*ret_factor *= base;
-	}
-	if (tolower(*text) == 'b')
-		text++;
-	return text[strspn(text, " ")] ? GK_ERR_INVALID : 0;
-}
-
-static int64_t size(struct argp_state *state, const char *option,
-		    const char *arg)
-{
-	const char *digits = arg + strspn(arg, " ");
-	size_t whole = strspn(digits, "0123456789"), part = 0;
-	double factor = 1, bytes;
-
-	if (*digits == '+')
-		whole = strspn(++digits, "0123456789");
-	if (digits[whole] == '.') {
-		part = strspn(digits + whole + 1, "0123456789");
-		if (!part)
-			whole = 0;
-		part++;
-	}
-	arg = digits + whole + part;
-	bytes = strtod(digits, NULL);
-	if (!whole || parse_unit(arg + strspn(arg, " "), &factor) ||
-	    bytes * factor > 9e18)
-		argp_error(state,
-			   "%s wants a size such as 4GiB or 5000M, "
-			   "not '%s'",
-			   option, digits);
-	return (int64_t)(bytes * factor);
-}
 
 static size_t count(struct argp_state *state, const char *option,
 		    const char *arg)
@@ -205,93 +156,6 @@ static void separator(struct argp_state *state, struct gk_select_run *run,
 
 /* ---- options ---- */
 
-static error_t parse_machine(int key, char *arg, struct argp_state *state)
-{
-	struct gk_select_run *run = state->input;
-
-	switch (key) {
-	case KEY_WAIT:
-		wait_for(state, run, arg);
-		return 0;
-	case KEY_RESERVE:
-		run->reserve = true;
-		return 0;
-	case KEY_RESERVED:
-		run->also_reserved = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_output(int key, char *arg, struct argp_state *state)
-{
-	struct gk_select_run *run = state->input;
-
-	switch (key) {
-	case 'O':
-		if (strcmp(arg, "index") && strcmp(arg, "uuid"))
-			argp_error(state, "--format is index or uuid, not '%s'",
-				   arg);
-		run->ids = *arg == 'u' ? GK_SELECT_UUID : GK_SELECT_INDEX;
-		return 0;
-	case 's':
-		separator(state, run, arg, false);
-		return 0;
-	case KEY_NEWLINE:
-		separator(state, run, "\n", false);
-		return 0;
-	case '0':
-		separator(state, run, "", true);
-		return 0;
-	case KEY_JSON:
-		run->json = true;
-		return 0;
-	default:
-		return parse_machine(key, arg, state);
-	}
-}
-
-static error_t parse_constraint(int key, char *arg, struct argp_state *state)
-{
-	struct gk_select_run *run = state->input;
-	struct gk_select *wanted = &run->wanted;
-
-	switch (key) {
-	case 'f':
-		wanted->min_free = size(state, "--min-free-memory", arg);
-		return 0;
-	case 't':
-		wanted->min_total = size(state, "--min-total-memory", arg);
-		return 0;
-	case 'G':
-		wanted->max_gpu_util =
-		    percent(state, "--max-gpu-utilization", arg);
-		return 0;
-	case 'M':
-		wanted->max_mem_util =
-		    percent(state, "--max-memory-utilization", arg);
-		return 0;
-	case KEY_TOLERANCE:
-		wanted->tolerance = percent(state, "--tolerance", arg);
-		return 0;
-	case KEY_FREE:
-		free_users(state, run, arg);
-		return 0;
-	case 'S':
-		wanted->unsorted = true;
-		return 0;
-	case KEY_TOPOLOGY:
-		wanted->topology = true;
-		return 0;
-	case 'i':
-		inherit(state, run, arg);
-		return 0;
-	default:
-		return parse_output(key, arg, state);
-	}
-}
-
 struct counts {
 	struct gk_select_run run;
 	bool exact; /* -n, which wins over -c and -C wherever it stands */
@@ -327,15 +191,29 @@ static void check(struct argp_state *state, struct counts *counts)
 		separator(state, run, ",", false);
 }
 
+static enum gk_select_ids ids(struct argp_state *state, const char *arg)
+{
+	if (strcmp(arg, "index") && strcmp(arg, "uuid"))
+		argp_error(state, "--format is index or uuid, not '%s'", arg);
+	return *arg == 'u' ? GK_SELECT_UUID : GK_SELECT_INDEX;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct counts *counts = state->input;
-	struct gk_select *wanted = &counts->run.wanted;
+	struct gk_select_run *run = &counts->run;
+	struct gk_select *wanted = &run->wanted;
 
 	switch (key) {
+	case 'i':
+		inherit(state, run, arg);
+		return 0;
+	case KEY_FREE:
+		free_users(state, run, arg);
+		return 0;
 	case 'c':
 		wanted->least = count(state, "--min-count", arg);
-		counts->run.least_given = true;
+		run->least_given = true;
 		return 0;
 	case 'C':
 		wanted->most = count(state, "--max-count", arg);
@@ -344,22 +222,70 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		counts->count = count(state, "--count", arg);
 		counts->exact = true;
 		return 0;
+	case 'f':
+		wanted->min_free = gk_arg_size(state, "--min-free-memory", arg);
+		return 0;
+	case 't':
+		wanted->min_total =
+		    gk_arg_size(state, "--min-total-memory", arg);
+		return 0;
+	case 'G':
+		wanted->max_gpu_util =
+		    percent(state, "--max-gpu-utilization", arg);
+		return 0;
+	case 'M':
+		wanted->max_mem_util =
+		    percent(state, "--max-memory-utilization", arg);
+		return 0;
+	case KEY_TOLERANCE:
+		wanted->tolerance = percent(state, "--tolerance", arg);
+		return 0;
+	case KEY_TOPOLOGY:
+		wanted->topology = true;
+		return 0;
+	case KEY_RESERVED:
+		run->also_reserved = true;
+		return 0;
+	case 'S':
+		wanted->unsorted = true;
+		return 0;
+	case 'O':
+		run->ids = ids(state, arg);
+		return 0;
+	case 's':
+		separator(state, run, arg, false);
+		return 0;
+	case KEY_NEWLINE:
+		separator(state, run, "\n", false);
+		return 0;
+	case '0':
+		separator(state, run, "", true);
+		return 0;
+	case KEY_JSON:
+		run->json = true;
+		return 0;
+	case KEY_WAIT:
+		wait_for(state, run, arg);
+		return 0;
+	case KEY_RESERVE:
+		run->reserve = true;
+		return 0;
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &counts->run.machine;
-		state->child_inputs[1] = &counts->run.timings;
+		state->child_inputs[0] = &run->machine;
+		state->child_inputs[1] = &run->timings;
 		return 0;
 	case ARGP_KEY_ARG:
-		counts->run.command = state->argv + state->next - 1;
+		run->command = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_END:
 		check(state, counts);
 		return 0;
 	default:
-		return parse_constraint(key, arg, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -374,8 +300,7 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "\n--reserve [--] CMD [ARG...]",
     .doc = "Chooses GPUs for CUDA_VISIBLE_DEVICES: those that meet the "
-	   "constraints, the emptiest first.\vSizes: k, M, G, T are powers of "
-	   "1000, Ki, Mi, Gi, Ti of 1024.\n\n"
+	   "constraints, the emptiest first.\v" GK_ARG_SIZES "\n\n"
 	   "Exit status: 0, 1 without a driver, 2 when it refuses and for a "
 	   "wrong option, 3 for a wrong CUDA_VISIBLE_DEVICES, 4 when there are "
 	   "not enough devices; with --reserve that of CMD, 127 when there is "

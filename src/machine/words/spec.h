@@ -51,8 +51,9 @@ uint64_t gkf_spec_bytes(const struct gkf_load_spec *load, uint64_t room_mib,
 struct gkf_wave gkf_spec_wave(const struct gkf_load_spec *load, uint32_t seed);
 
 /*
- * A number in a unit of gkf_values: "250W", "250000", "250000mW"; bytes as
- * sizes; bit masks also as 0x14. Its range is the caller's business.
+ * A number in a unit of gkf_values: "250W", "250000", "250000mW"; bytes and
+ * KiB also as sizes; bit masks also as 0x14. Its range is the caller's
+ * business.
  */
 int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value);
 

@@ -38,6 +38,22 @@ static int parse_scaled(const char *text, const char *unit, int64_t *ret_value)
 	return GK_ERR_INVALID;
 }
 
+/* A number alone is of the unit, as in `show`. */
+static int parse_kib(const char *text, int64_t *ret_value)
+{
+	uint64_t bytes;
+	int err;
+
+	if (!gk_parse_int(text, ret_value))
+		return 0;
+	err = gk_parse_size(text, &bytes);
+	if (!err && bytes % 1024)
+		return GK_ERR_INVALID;
+	if (!err)
+		*ret_value = (int64_t)(bytes / 1024);
+	return err;
+}
+
 int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value)
 {
 	size_t len = strlen(text), tail = strlen(unit);
@@ -51,6 +67,8 @@ int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value)
 			*ret_value = (int64_t)bytes;
 		return err;
 	}
+	if (!strcmp(unit, "KiB"))
+		return parse_kib(text, ret_value);
 	if (!strncmp(text, "0x", 2) && !*unit) {
 		*ret_value = strtoll(text, &end, 16);
 		return text[2] && !*end ? 0 : GK_ERR_INVALID;
