@@ -22,5 +22,7 @@ install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
 	FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY scenarios/ DESTINATION share/gpukit/scenarios
 	FILES_MATCHING PATTERN "*.yaml")
+# Where systemd looks for it under /usr and /usr/local.
+install(FILES packaging/tmpfiles.d/gpukit.conf DESTINATION lib/tmpfiles.d)
 install(DIRECTORY packaging/grafana packaging/prometheus packaging/systemd
 	DESTINATION share/gpukit)

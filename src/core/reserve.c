@@ -6,37 +6,88 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECTION       0 /* the byte of the section; devices have others */
-#define PATIENCE_NS   (5 * GK_NS_PER_S)
-#define TRY_EVERY_NS  (GK_NS_PER_MS / 4)
-#define TRIES_TO_OPEN 100
+#define SECTION      0 /* the byte of the section; devices have others */
+#define TRY_EVERY_NS (GK_NS_PER_MS / 4)
+#define MAKER_NS     (100 * GK_NS_PER_MS) /* who makes the file has that long */
+
+/* What others put there is not followed, waited for, nor passed on. */
+#define SAFELY (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 const char *gk_reserve_path(void)
 {
 	struct stat st;
 
 	if (!stat("/run/lock", &st) && S_ISDIR(st.st_mode) &&
-	    st.st_mode & S_IWOTH)
+	    st.st_mode & S_IWOTH && st.st_mode & S_ISVTX)
 		return "/run/lock/gpukit-reservations";
 	return "/dev/shm/gpukit-reservations";
+}
+
+/* ---- opening ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int bar_error(struct gk_reserve_bar *bar, int error)
+{
+	*bar = (struct gk_reserve_bar){
+	    .kind = GK_BAR_ERROR, .owner = GK_RESERVE_NOBODY, .error = error};
+	return gk_err_from_errno(error);
+}
+
+static void bar_of(struct gk_reserve_bar *bar, enum gk_reserve_bar_kind kind,
+		   const struct stat *st)
+{
+	*bar = (struct gk_reserve_bar){
+	    .kind = kind, .owner = st->st_uid, .mode = st->st_mode};
+}
+
+/* Whoever owns a directory, or may write there, can put another file there. */
+static void judge_directory(int dir, struct gk_reserve_bar *bar)
+{
+	struct stat st;
+
+	if (fstat(dir, &st) < 0)
+		bar_error(bar, errno);
+	else if ((st.st_uid && st.st_uid != geteuid()) ||
+		 (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX)))
+		bar_of(bar, GK_BAR_DIRECTORY, &st);
+}
+
+static int open_directory(const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX] = ".";
+
+	*ret_name = slash ? slash + 1 : path;
+	if (slash && slash - path >= PATH_MAX - 1) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (slash)
+		snprintf(dir, sizeof dir, "%.*s/", (int)(slash - path), path);
+	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 /*
  * Opens the file or makes it for everybody. Without O_CREAT first: the kernel
  * may refuse that on others' files in sticky directories.
  */
-static int open_or_make(const char *path)
+static int open_or_make(int dir, const char *name, bool to_take)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dir, name, (to_take ? O_RDWR : O_RDONLY) | SAFELY);
 
-	if (fd >= 0 || errno != ENOENT)
+	if (fd >= 0 || errno != ENOENT || !to_take)
 		return fd;
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		  0666);
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | SAFELY, 0666);
 	if (fd >= 0 && fchmod(fd, 0666) < 0) {
 		close(fd);
 		return -1;
@@ -44,28 +95,67 @@ static int open_or_make(const char *path)
 	return fd;
 }
 
-int gk_reserve_open(const char *path, int *ret_fd)
+/* Why it could not be opened. */
+static int explain(int dir, const char *name, int error,
+		   struct gk_reserve_bar *bar)
 {
+	bool closed = error == EACCES || error == EPERM;
 	struct stat st;
-	int fd = -1;
 
-	for (int i = 0; i < TRIES_TO_OPEN && fd < 0; i++) {
-		fd = open_or_make(path);
-		/* Somebody was faster, or has not opened it to us yet. */
-		if (fd < 0 && (errno == EEXIST || errno == EACCES))
-			gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
-		else if (fd < 0)
-			break;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (S_ISREG(st.st_mode) && !closed))
+		return bar_error(bar, error);
+	bar_of(bar, S_ISREG(st.st_mode) ? GK_BAR_CLOSED : GK_BAR_KIND, &st);
+	return GK_ERR_PERMISSION;
+}
+
+static int open_in(int dir, const char *name, bool to_take, uint64_t until_ns,
+		   int *ret_fd, struct gk_reserve_bar *bar)
+{
+	uint64_t patience = earlier(gk_mono_ns() + MAKER_NS, until_ns);
+	struct stat st = {0};
+	int fd = open_or_make(dir, name, to_take);
+
+	/* Somebody was faster, or has not opened it to us yet. */
+	while (fd < 0 && (errno == EEXIST || errno == EACCES) &&
+	       gk_mono_ns() < patience) {
+		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
+		fd = open_or_make(dir, name, to_take);
 	}
+	if (fd < 0 && errno == ENOENT && !to_take)
+		return 0;
 	if (fd < 0)
-		return gk_err_from_errno(errno);
+		return explain(dir, name, errno, bar);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		bar_of(bar, GK_BAR_KIND, &st);
 		close(fd);
 		return GK_ERR_INVALID;
 	}
 	*ret_fd = fd;
 	return 0;
 }
+
+int gk_reserve_open(const char *path, bool to_take, uint64_t until_ns,
+		    int *ret_fd, struct gk_reserve_bar *ret_bar)
+{
+	const char *name;
+	int err = 0, dir = open_directory(path, &name);
+
+	*ret_bar = (struct gk_reserve_bar){0};
+	*ret_fd = -1;
+	if (dir < 0)
+		return errno == ENOENT && !to_take ? 0
+						   : bar_error(ret_bar, errno);
+	judge_directory(dir, ret_bar);
+	if (ret_bar->kind && to_take)
+		err = GK_ERR_PERMISSION;
+	else
+		err = open_in(dir, name, to_take, until_ns, ret_fd, ret_bar);
+	close(dir);
+	return err;
+}
+
+/* ---- locks ---- */
 
 static struct flock byte(short type, off_t at)
 {
@@ -83,14 +173,33 @@ static int lock(int fd, off_t at)
 						  : gk_err_from_errno(errno);
 }
 
-int gk_reserve_enter(int fd)
+/* Who holds a lock, as far as the kernel tells: of its own kind it does not. */
+static void bar_lock(struct gk_reserve_bar *bar, const struct flock *held)
 {
-	uint64_t until = gk_mono_ns() + PATIENCE_NS;
+	char process[32];
+	struct stat st;
+
+	*bar = (struct gk_reserve_bar){.kind = GK_BAR_LOCK,
+				       .owner = GK_RESERVE_NOBODY};
+	if (held->l_pid <= 0)
+		return;
+	bar->holder = held->l_pid;
+	snprintf(process, sizeof process, "/proc/%d", (int)held->l_pid);
+	if (!stat(process, &st))
+		bar->owner = st.st_uid;
+}
+
+int gk_reserve_enter(int fd, uint64_t until_ns, struct gk_reserve_bar *ret_bar)
+{
+	struct flock held = byte(F_WRLCK, SECTION);
 	int err;
 
 	while ((err = lock(fd, SECTION)) == GK_ERR_IN_USE) {
-		if (gk_mono_ns() > until)
+		if (gk_mono_ns() >= until_ns) {
+			fcntl(fd, F_OFD_GETLK, &held);
+			bar_lock(ret_bar, &held);
 			return GK_ERR_TIMEOUT;
+		}
 		gk_sleep_until(gk_mono_ns() + TRY_EVERY_NS);
 	}
 	return err;
@@ -115,11 +224,19 @@ static off_t byte_of(const char *scope, const char *uuid)
 	return (off_t)(hash >> 2) + 1;
 }
 
-bool gk_reserve_held(int fd, const char *scope, const char *uuid)
+/* One byte, for writing, of an open file description: all else is not ours. */
+enum gk_reserve_hold gk_reserve_held(int fd, const char *scope,
+				     const char *uuid,
+				     struct gk_reserve_bar *ret_bar)
 {
 	struct flock asked = byte(F_WRLCK, byte_of(scope, uuid));
 
-	return !fcntl(fd, F_OFD_GETLK, &asked) && asked.l_type != F_UNLCK;
+	if (fcntl(fd, F_OFD_GETLK, &asked) || asked.l_type == F_UNLCK)
+		return GK_HOLD_NONE;
+	if (asked.l_type == F_WRLCK && asked.l_len == 1 && asked.l_pid == -1)
+		return GK_HOLD_RESERVED;
+	bar_lock(ret_bar, &asked);
+	return GK_HOLD_FOREIGN;
 }
 
 int gk_reserve_take(int fd, const char *scope, const char *uuid)

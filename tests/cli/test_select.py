@@ -77,7 +77,8 @@ def test_a_driver_that_refuses_is_2(select):
     (["--tol", "x"], "--tolerance"), (["-n", "-1"], "--count"),
     (["-O", "gpu"], "index or uuid"), (["-0", "--newline"], "--null"),
     (["-s", ":", "-0"], "--null"), (["--json", "-0"], "--json"),
-    (["--reserve"], "command"), (["--", "true"], "--reserve"),
+    (["--reserve"], "command"),
+    (["--reserve", "--reserved", "--", "true"], "without --reserved"), (["--", "true"], "--reserve"),
     (["stray"], "--reserve"), (["--wait=soon"], "--wait"),
     (["--nvml", ""], "--nvml"),
 ])

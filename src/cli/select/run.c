@@ -8,7 +8,6 @@
 #include "cli/output.h"
 #include "cli/select/select.h"
 #include "core/pick.h"
-#include "core/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +20,7 @@
 
 #define READ_EVERY_NS (1 * GK_NS_PER_S)   /* GPUs, while waiting */
 #define LOOK_EVERY_NS (50 * GK_NS_PER_MS) /* reservations */
+#define PATIENCE_NS   (5 * GK_NS_PER_S)   /* with others who choose */
 #define HIGH_FD       100 /* out of the way of a shell's redirections */
 
 /* What a command finds: its devices, which are not somebody else's to it. */
@@ -31,8 +31,12 @@ struct state {
 	struct gk *gk;
 	struct gk_snapshot *snap;
 	struct gk_selection selection;
-	const char *scope; /* see reserve.h */
-	int locks;         /* -1: nobody has reserved anything */
+	const char *scope;         /* see reserve.h */
+	int locks;                 /* -1: nobody has reserved anything */
+	const char *path;          /* of the locks */
+	struct gk_reserve_bar bar; /* in the way when they were looked at */
+	bool warned;
+	uint64_t end; /* of waiting; without any: UINT64_MAX */
 	unsigned *pool;
 	bool *taken; /* by position in the snapshot's devices */
 };
@@ -153,6 +157,31 @@ static int take_snapshot(struct state *s)
 
 /* ---- reservations ---- */
 
+/* Once, by who needs no reservation and goes on. */
+static void warn(struct state *s)
+{
+	struct gk_buf text = {0};
+
+	if (s->warned)
+		return;
+	s->warned = true;
+	gk_select_bar_text(&text, s->path, &s->bar);
+	failure(0, "%s; going on%s", text.data ? text.data : s->path,
+		s->run->reserve ? " to wait" : " without");
+	gk_buf_free(&text);
+}
+
+static int barred(struct state *s)
+{
+	struct gk_buf text = {0};
+
+	gk_select_bar_text(&text, s->path, &s->bar);
+	failure(GK_EXIT_FAILURE, "nothing is reserved: %s",
+		text.data ? text.data : s->path);
+	gk_buf_free(&text);
+	return GK_EXIT_FAILURE;
+}
+
 /* The list that our caller has left for us names it. */
 static bool is_ours(const struct state *s, const char *uuid)
 {
@@ -161,15 +190,31 @@ static bool is_ours(const struct state *s, const char *uuid)
 	return own && !s->run->reserve && strstr(own, uuid);
 }
 
+static bool is_taken(struct state *s, const char *uuid)
+{
+	switch (gk_reserve_held(s->locks, s->scope, uuid, &s->bar)) {
+	case GK_HOLD_RESERVED:
+		return !is_ours(s, uuid);
+	case GK_HOLD_FOREIGN: /* nor could we take it */
+		if (!s->run->reserve)
+			warn(s);
+		return s->run->reserve;
+	case GK_HOLD_NONE:
+		break;
+	}
+	return false;
+}
+
 /* Reads who is reserved; whether that is another answer than before. */
 static bool look_at_locks(struct state *s)
 {
 	bool changed = false;
 
-	for (size_t i = 0; s->locks >= 0 && i < s->snap->device_count; i++) {
-		const char *uuid = s->snap->devices[i].uuid;
-		bool taken = gk_reserve_held(s->locks, s->scope, uuid) &&
-			     !is_ours(s, uuid);
+	if (s->locks < 0)
+		return false;
+	s->bar = (struct gk_reserve_bar){0};
+	for (size_t i = 0; i < s->snap->device_count; i++) {
+		bool taken = is_taken(s, s->snap->devices[i].uuid);
 
 		changed |= taken != s->taken[i];
 		s->taken[i] = taken;
@@ -183,17 +228,34 @@ static int open_locks(struct state *s)
 	const char *path = getenv("GPUKIT_RESERVATIONS");
 	int err;
 
-	if (!path || !*path)
-		path = gk_reserve_path();
-	if (s->run->also_reserved || (!s->run->reserve && access(path, F_OK)))
+	s->path = path && *path ? path : gk_reserve_path();
+	if (s->run->also_reserved)
 		return 0;
-	err = gk_reserve_open(path, &s->locks);
-	if (!err)
-		return 0;
-	return failure(GK_EXIT_FAILURE,
-		       "cannot open %s: %s; it is for all "
-		       "users to read and write",
-		       path, gk_strerror(err));
+	err = gk_reserve_open(s->path, s->run->reserve, s->end, &s->locks,
+			      &s->bar);
+	if (err && s->run->reserve)
+		return barred(s);
+	if (s->bar.kind)
+		warn(s);
+	return 0;
+}
+
+/* With --wait only its end ends it, but not silently. */
+static int enter(struct state *s)
+{
+	uint64_t soon = gk_mono_ns() + PATIENCE_NS;
+	int err =
+	    gk_reserve_enter(s->locks, soon < s->end ? soon : s->end, &s->bar);
+
+	if (err == GK_ERR_TIMEOUT && s->run->wait && soon < s->end) {
+		warn(s);
+		err = gk_reserve_enter(s->locks, s->end, &s->bar);
+	}
+	if (err == GK_ERR_TIMEOUT)
+		return barred(s);
+	return err ? failure(GK_EXIT_FAILURE, "reservations: %s",
+			     gk_strerror(err))
+		   : 0;
 }
 
 static int take_devices(struct state *s)
@@ -225,13 +287,10 @@ static int choose(struct state *s)
 /* Chooses, and takes what it has chosen before anybody else can. */
 static int choose_and_take(struct state *s)
 {
-	int err = 0;
+	int err = s->run->reserve ? enter(s) : 0;
 
-	if (s->run->reserve)
-		err = gk_reserve_enter(s->locks);
 	if (err)
-		return failure(GK_EXIT_FAILURE, "reservations: %s",
-			       gk_strerror(err));
+		return err;
 	look_at_locks(s);
 	err = choose(s);
 	if (!err && s->run->reserve && enough(s))
@@ -249,10 +308,12 @@ static bool hopeless(const struct state *s)
 	return s->run->wanted.least > s->selection.count;
 }
 
-static int not_enough(const struct state *s)
+static int not_enough(struct state *s)
 {
 	struct gk_buf why = {0};
 
+	if (s->run->reserve && s->bar.kind == GK_BAR_LOCK)
+		return barred(s);
 	gk_format_refusals(&why, &s->selection);
 	if (!why.len)
 		gk_buf_puts(&why, hopeless(s) ? "there are no more"
@@ -266,12 +327,12 @@ static int not_enough(const struct state *s)
 }
 
 /* Until there is a reason to read the GPUs again, or no time is left. */
-static void wait_a_while(struct state *s, uint64_t end)
+static void wait_a_while(struct state *s)
 {
 	uint64_t until = gk_mono_ns() + READ_EVERY_NS;
 
-	if (until > end)
-		until = end;
+	if (until > s->end)
+		until = s->end;
 	while (gk_mono_ns() < until && !look_at_locks(s)) {
 		uint64_t next = gk_mono_ns() + LOOK_EVERY_NS;
 
@@ -282,8 +343,6 @@ static void wait_a_while(struct state *s, uint64_t end)
 static int choose_until_enough(struct state *s)
 {
 	const struct gk_select_run *run = s->run;
-	uint64_t end = run->wait && run->wait_ns ? gk_mono_ns() + run->wait_ns
-						 : UINT64_MAX;
 
 	for (;;) {
 		int status = take_snapshot(s);
@@ -292,9 +351,9 @@ static int choose_until_enough(struct state *s)
 			status = choose_and_take(s);
 		if (status || enough(s))
 			return status;
-		if (!run->wait || hopeless(s) || gk_mono_ns() >= end)
+		if (!run->wait || hopeless(s) || gk_mono_ns() >= s->end)
 			return not_enough(s);
-		wait_a_while(s, end);
+		wait_a_while(s);
 	}
 }
 
@@ -415,7 +474,12 @@ int gk_select_run(struct gk_select_run *run)
 {
 	const char *machine = getenv("GPUKIT_MACHINE");
 	struct state s = {
-	    .run = run, .locks = -1, .scope = machine ? machine : ""};
+	    .run = run,
+	    .locks = -1,
+	    .scope = machine ? machine : "",
+	    .end = run->wait && run->wait_ns ? gk_mono_ns() + run->wait_ns
+					     : UINT64_MAX,
+	};
 	int status = open_machine(&s), timings;
 
 	if (status)

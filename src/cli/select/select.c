@@ -180,6 +180,9 @@ static void check(struct argp_state *state, struct counts *counts)
 	if (run->command && !run->reserve)
 		argp_error(state, "what is '%s'? A command needs --reserve",
 			   run->command[0]);
+	if (run->reserve && run->also_reserved)
+		argp_error(state, "--reserve takes no devices that others "
+				  "reserved: it goes without --reserved");
 	if (run->json && (run->reserve || run->separator))
 		argp_error(state, "--json goes without --reserve and without "
 				  "separators");

@@ -4,7 +4,9 @@
 #ifndef GK_CLI_SELECT_H
 #define GK_CLI_SELECT_H
 
+#include "base/str.h"
 #include "cli/timings_opt.h"
+#include "core/reserve.h"
 #include "core/select.h"
 #include "format/selection.h"
 
@@ -39,5 +41,9 @@ struct gk_select_run {
 
 /* Selects; a gk_select_exit. Does not return when a command is run. */
 int gk_select_run(struct gk_select_run *run);
+
+/* Adds what is in the way of the reservations in a file, whose, the cure. */
+void gk_select_bar_text(struct gk_buf *out, const char *path,
+			const struct gk_reserve_bar *bar);
 
 #endif
