@@ -11,15 +11,11 @@
 
 #define TRIES 100
 
-ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap)
+ssize_t gk_read_fd(int fd, char *buf, size_t cap)
 {
 	size_t len = 0;
 	ssize_t n = 0;
-	int fd, error;
 
-	fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return gk_err_from_errno(errno);
 	while (len < cap - 1) {
 		n = read(fd, buf + len, cap - 1 - len);
 		if (n < 0 && errno == EINTR)
@@ -28,12 +24,22 @@ ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap)
 			break;
 		len += (size_t)n;
 	}
-	error = errno;
-	close(fd);
 	if (n < 0)
-		return gk_err_from_errno(error);
+		return gk_err_from_errno(errno);
 	buf[len] = '\0';
 	return (ssize_t)len;
+}
+
+ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap)
+{
+	ssize_t n;
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	n = gk_read_fd(fd, buf, cap);
+	close(fd);
+	return n;
 }
 
 static int write_all(int fd, const char *bytes, size_t len)

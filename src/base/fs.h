@@ -13,6 +13,9 @@
  */
 ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap);
 
+/* The same of a file that is open, from where it stands. */
+ssize_t gk_read_fd(int fd, char *buf, size_t cap);
+
 /*
  * Replaces a file: written beside, synced, renamed. Readers see the old or
  * the new content whole, whatever happens. 0 or a gk_err.

@@ -21,6 +21,9 @@ struct tui_alert_rules {
 	/* Arguments of a program that is run for each alert, NULL at the end;
 	 * NULL: none. The rules own it. */
 	char **command;
+	/* Why the config file's command is not run, with the cure; NULL: there
+	 * is none, or it is run. The rules own it. */
+	char *refused;
 	uint64_t command_ns; /* the same alert runs it not again within */
 };
 

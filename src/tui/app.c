@@ -118,6 +118,8 @@ static void check_alerts(struct app *a, const struct gk_snapshot *snap)
 		return;
 	a->dirty = true;
 	term_beep();
+	if (rules->refused)
+		tui_say(&a->t, "%s", rules->refused);
 	error = tui_alerts_run(&a->alerts, rules, snap->mono_ns);
 	if (error)
 		tui_say(&a->t, "%s: %s", rules->command[0], strerror(error));

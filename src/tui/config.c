@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "format/columns.h"
 #include "tui/settings.h"
+#include "tui/trust.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -109,10 +110,23 @@ static int read_words(struct reader *r, const char *name,
 static int read_command(struct reader *r, const char *name,
 			const yaml_node_t *node)
 {
+	struct tui_alert_rules *rules = &r->o->alerts;
+	char why[TUI_CONFIG_WHY];
 	size_t count;
+	int err =
+	    read_words(r, name, node, "a list: a program and its arguments",
+		       &rules->command, &count);
 
-	return read_words(r, name, node, "a list: a program and its arguments",
-			  &r->o->alerts.command, &count);
+	if (err || tui_trusts(r->y.path, r->y.fd, why, sizeof why))
+		return err;
+	free_words(rules->command);
+	rules->command = NULL;
+	free(rules->refused);
+	if (asprintf(&rules->refused, "alerts.command is not run: %s", why) >=
+	    0)
+		return 0;
+	rules->refused = NULL;
+	return GK_ERR_NOMEM;
 }
 
 static int read_columns(struct reader *r, const char *name,
@@ -341,5 +355,6 @@ void tui_options_free(struct tui_options *o)
 	}
 	free(o->bindings);
 	free_words(o->alerts.command);
+	free(o->alerts.refused);
 	free(o->path);
 }

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "tui/config.h"
 #include "tui/settings.h"
+#include "tui/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char our_comment[] = "# Settings of `gpukit top`, written by its "
 				  "settings screen (F2).\n";
@@ -130,18 +132,35 @@ static int keep(const char *path, bool *ret_kept)
 	return err;
 }
 
-int tui_config_save(const struct tui_options *o, bool *ret_kept)
+/* To write it anew would make theirs ours, and lose the command not run. */
+static int leave_to_others(const char *path, const char *target, char *why)
+{
+	int fd = open(target, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool ours;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : gk_err_from_errno(errno);
+	ours = tui_trusts(path, fd, why, TUI_CONFIG_WHY);
+	close(fd);
+	return ours ? 0 : GK_ERR_PERMISSION;
+}
+
+int tui_config_save(const struct tui_options *o, bool *ret_kept,
+		    char why[TUI_CONFIG_WHY])
 {
 	struct gk_buf text = {0};
 	char *target;
 	int err;
 
 	*ret_kept = false;
+	*why = '\0';
 	if (!o->path)
 		return GK_ERR_NOT_FOUND;
 	target = realpath(o->path, NULL);
 	tui_config_text(o, &text);
 	err = text.failed ? GK_ERR_NOMEM : make_directories(o->path);
+	if (!err && target)
+		err = leave_to_others(o->path, target, why);
 	if (!err && target)
 		err = keep(target, ret_kept);
 	if (!err)

@@ -185,13 +185,14 @@ static void step(struct tui *t, int by, bool by_enter)
 static void save(struct tui *t)
 {
 	bool kept;
-	int err = tui_config_save(&t->options, &kept);
+	char why[TUI_CONFIG_WHY];
+	int err = tui_config_save(&t->options, &kept, why);
 
 	if (err == GK_ERR_NOT_FOUND)
 		tui_say(t, "nothing is saved: there is no home directory");
 	else if (err)
 		tui_say(t, "%s is not written: %s", t->options.path,
-			gk_strerror(err));
+			*why ? why : gk_strerror(err));
 	else
 		tui_say(t, "saved in %s%s", t->options.path,
 			kept ? "; what it was, with its comments, in .bak"

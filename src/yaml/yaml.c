@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int gk_yaml_fail(struct gk_yaml *y, unsigned line, const char *format, ...)
 {
@@ -219,17 +220,23 @@ static int parse(struct gk_yaml *y, const char *text, size_t len,
 	return err;
 }
 
+static int cannot_open(struct gk_yaml *y, int error)
+{
+	if (error == ENOENT || error == ENOTDIR)
+		return gk_yaml_fail(y, 0, "%s", strerror(error)),
+		       GK_ERR_NOT_FOUND;
+	return gk_yaml_fail(y, 0, "cannot be read: %s", strerror(error)),
+	       gk_err_from_errno(error);
+}
+
 static int read_file(struct gk_yaml *y, char *text, ssize_t *ret_len)
 {
 	struct stat st;
 	ssize_t n;
 
-	if (stat(y->path, &st))
-		return gk_yaml_fail(y, 0, "%s", strerror(errno)),
-		       GK_ERR_NOT_FOUND;
-	if (!S_ISREG(st.st_mode))
+	if (fstat(y->fd, &st) || !S_ISREG(st.st_mode))
 		return gk_yaml_fail(y, 0, "not a file");
-	n = gk_read_at(AT_FDCWD, y->path, text, y->limit);
+	n = gk_read_fd(y->fd, text, y->limit);
 	if (n < 0)
 		return gk_yaml_fail(y, 0, "cannot be read: %s",
 				    gk_strerror((int)n)),
@@ -249,9 +256,13 @@ int gk_yaml_read(struct gk_yaml *y, gk_yaml_use *use, void *data)
 
 	if (!text)
 		return gk_yaml_fail(y, 0, "out of memory"), GK_ERR_NOMEM;
-	err = read_file(y, text, &len);
+	/* A FIFO in its place is not waited for. */
+	y->fd = open(y->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	err = y->fd < 0 ? cannot_open(y, errno) : read_file(y, text, &len);
 	if (!err)
 		err = parse(y, text, (size_t)len, use, data);
+	if (y->fd >= 0)
+		close(y->fd);
 	free(text);
 	return err;
 }

@@ -21,6 +21,7 @@ struct gk_yaml {
 	size_t cap;
 	bool may_be_empty;        /* nothing but comments: use is not called */
 	yaml_document_t document; /* during gk_yaml_use */
+	int fd;                   /* of the file; the same */
 };
 
 /*

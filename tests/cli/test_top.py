@@ -199,6 +199,35 @@ def test_a_wrong_config_file(top, tmp_path):
     assert top("--help").returncode == 0
 
 
+@pytest.mark.parametrize("what, cure", [
+    ("file", "chmod go-w"), ("directory", "chmod go-w"),
+    ("foreign", "chown 0 ")])
+def test_a_config_file_of_others_names_no_program(top, tmp_path, what, cure):
+    """Its other settings are used; a line says why and what to do."""
+    configure(tmp_path, "alerts: {command: ['true']}\n"
+              "gpu-util-thresh: [1, 5]\n")
+    directory = tmp_path / "gpukit"
+    directory.chmod(0o700)
+    path = directory / "top.yaml"
+    path.chmod(0o600)
+    ours = top("-1", "--force-color")
+    assert (ours.returncode, ours.stderr) == (0, "")
+    if what == "foreign":
+        if os.geteuid():
+            pytest.skip("only root can give a file away")
+        os.chown(path, 12345, 12345)
+    else:
+        (path if what == "file" else directory).chmod(0o777)
+    told = top("-1", "--force-color")
+    assert told.returncode == 0
+    assert told.stderr.startswith("gpukit top: alerts.command is not run: ")
+    assert told.stderr.count("\n") == 1
+    assert cure in told.stderr and str(directory) in told.stderr
+    assert gpu_color(told.stdout) == gpu_color(ours.stdout) == "31"
+    path.write_text("gpu-util-thresh: [1, 5]\n")
+    assert top("-1").stderr == ""  # nothing in it needs trust
+
+
 def test_the_home_directory_s_config_file(top, tmp_path):
     os.makedirs(tmp_path / "home" / ".config" / "gpukit")
     (tmp_path / "home" / ".config" / "gpukit" / "top.yaml").write_text("x: 1\n")

@@ -43,8 +43,11 @@ def rows(text):
 
 
 def configure(tmp_path, text):
-    (tmp_path / "gpukit").mkdir(exist_ok=True)
-    (tmp_path / "gpukit" / "top.yaml").write_text(text)
+    """A config file that nobody else can write to."""
+    (tmp_path / "gpukit").mkdir(exist_ok=True, mode=0o700)
+    path = tmp_path / "gpukit" / "top.yaml"
+    path.write_text(text)
+    path.chmod(0o600)
 
 
 @pytest.fixture
@@ -309,6 +312,28 @@ def test_modes_of_the_environment(top):
     once = top(wait=None, NVITOP_MONITOR_ALWAYS="false")
     assert once.ends(30) and once.status == 0
     assert not once.screen.alternate
+
+
+@pytest.mark.parametrize("owner, mode", [(None, 0o666), (12345, 0o600)])
+def test_a_command_that_others_can_have_written(top, tmp_path, owner, mode):
+    """The alert is shown, its command is not run, and it is told why."""
+    if owner and os.geteuid():
+        pytest.skip("only root can give a file away")
+    ran = tmp_path / "ran"
+    configure(tmp_path, "alerts:\n  temperature: 90\n  every: 1\n"
+              f"  command: [touch, '{ran}']\n")
+    path = tmp_path / "gpukit" / "top.yaml"
+    path.chmod(mode)
+    if owner:
+        os.chown(path, owner, owner)
+    terminal = top("--interval", "0.1")
+    top.machine.ctl("set", "3", "temperature=95")
+    # A command is started before a frame shows its alert, or this line.
+    terminal.wait_for("alerts.command is not run: ")
+    terminal.wait_for("! GPU 3: 95 C (alert from 90 C)")
+    leave(terminal)
+    assert not ran.exists()
+    assert terminal.text.count("gpukit top: alerts.command is not run") == 1
 
 
 def test_an_alert(top, tmp_path):

@@ -19,6 +19,7 @@ static char directory[64], path[128];
 static int make_directory(void **state)
 {
 	(void)state;
+	umask(022); /* a file that others can write to is another matter */
 	strcpy(directory, "/tmp/gpukit-config-XXXXXX");
 	if (!mkdtemp(directory))
 		return -1;

@@ -94,6 +94,8 @@ static int configure(struct top *top, int argc, char **argv)
 	if (!err)
 		status = top_environment(top);
 	top_parse(top, argc, argv); /* --help comes before all errors */
+	if (!err && top->viewer.alerts.refused)
+		fprintf(stderr, "gpukit top: %s\n", top->viewer.alerts.refused);
 	if (!err)
 		return status;
 	fprintf(stderr, "gpukit top: %s\n", message);

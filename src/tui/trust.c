@@ -1,0 +1,82 @@
+/* trust.c - who can have written the config file; see trust.h. */
+#include "tui/trust.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool judge(const struct stat *st, const char *path, char *why,
+		  size_t cap)
+{
+	unsigned me = (unsigned)geteuid(), owner = (unsigned)st->st_uid;
+
+	if (owner && owner != me) {
+		snprintf(why, cap,
+			 "%s belongs to uid %u, not to you (uid %u); if you "
+			 "know what it says: chown %u %s",
+			 path, owner, me, me, path);
+		return false;
+	}
+	if (st->st_mode & (S_IWGRP | S_IWOTH)) {
+		snprintf(why, cap,
+			 "others can write to %s (mode %04o); close it: "
+			 "chmod go-w %s",
+			 path, (unsigned)st->st_mode & 07777, path);
+		return false;
+	}
+	return true;
+}
+
+static bool cannot_tell(const char *path, char *why, size_t cap)
+{
+	snprintf(why, cap, "who can write to %s cannot be told", path);
+	return false;
+}
+
+/* Judges the directory that a path lies in. */
+static bool judge_directory(const char *path, char *why, size_t cap)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX] = ".";
+	struct stat st;
+	int fd, err;
+
+	if (slash)
+		snprintf(dir, sizeof dir, "%.*s",
+			 (int)(slash - path) + (slash == path), path);
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_tell(dir, why, cap);
+	err = fstat(fd, &st);
+	close(fd);
+	return err ? cannot_tell(dir, why, cap) : judge(&st, dir, why, cap);
+}
+
+/* It may have been replaced since it was opened. */
+static bool is_at(const char *path, const struct stat *opened)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && st.st_dev == opened->st_dev &&
+	       st.st_ino == opened->st_ino;
+}
+
+bool tui_trusts(const char *path, int fd, char *why, size_t cap)
+{
+	char *real = realpath(path, NULL);
+	struct stat st;
+	bool good;
+
+	if (!real || fstat(fd, &st) || !is_at(real, &st))
+		good = cannot_tell(path, why, cap);
+	else
+		good = judge(&st, real, why, cap) &&
+		       judge_directory(path, why, cap) &&
+		       judge_directory(real, why, cap);
+	free(real);
+	return good;
+}
