@@ -51,7 +51,7 @@ static void of_kind(struct gk_buf *out, const char *path,
 static void closed(struct gk_buf *out, const char *path,
 		   const struct gk_reserve_bar *bar)
 {
-	gk_buf_printf(out, "%s (mode %04o) is closed to you by ", path,
+	gk_buf_printf(out, "%s (mode %04o) is closed to others by ", path,
 		      (unsigned)bar->mode & 07777);
 	owner(out, bar->owner);
 	gk_buf_printf(out, "; that user or root opens it: chmod 666 %s", path);

@@ -3,11 +3,13 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,14 +52,38 @@ static void bar_of(struct gk_reserve_bar *bar, enum gk_reserve_bar_kind kind,
 	    .kind = kind, .owner = st->st_uid, .mode = st->st_mode};
 }
 
+/*
+ * Whether an owner is no user of this user namespace: the host's root, to a
+ * container that shares its directory. The whole map is that of the host,
+ * where the overflow id is a user like any other.
+ */
+static bool is_outside(uid_t owner)
+{
+	char map[128], overflow[32];
+	unsigned first, to, count;
+
+	if (gk_read_at(AT_FDCWD, "/proc/sys/kernel/overflowuid", overflow,
+		       sizeof overflow) < 0 ||
+	    gk_read_at(AT_FDCWD, "/proc/self/uid_map", map, sizeof map) < 0)
+		return false;
+	return strtoul(overflow, NULL, 10) == owner &&
+	       (sscanf(map, "%u %u %u", &first, &to, &count) != 3 ||
+		count != UINT_MAX);
+}
+
 /* Whoever owns a directory, or may write there, can put another file there. */
+static bool is_strange(uid_t owner)
+{
+	return owner && owner != geteuid() && !is_outside(owner);
+}
+
 static void judge_directory(int dir, struct gk_reserve_bar *bar)
 {
 	struct stat st;
 
 	if (fstat(dir, &st) < 0)
 		bar_error(bar, errno);
-	else if ((st.st_uid && st.st_uid != geteuid()) ||
+	else if (is_strange(st.st_uid) ||
 		 (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX)))
 		bar_of(bar, GK_BAR_DIRECTORY, &st);
 }
@@ -109,6 +135,12 @@ static int explain(int dir, const char *name, int error,
 	return GK_ERR_PERMISSION;
 }
 
+/* Root can open what others cannot: they would not see what it reserves. */
+static bool is_closed(const struct stat *st)
+{
+	return st->st_uid != geteuid() && (st->st_mode & 0666) != 0666;
+}
+
 static int open_in(int dir, const char *name, bool to_take, uint64_t until_ns,
 		   int *ret_fd, struct gk_reserve_bar *bar)
 {
@@ -126,13 +158,14 @@ static int open_in(int dir, const char *name, bool to_take, uint64_t until_ns,
 		return 0;
 	if (fd < 0)
 		return explain(dir, name, errno, bar);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		bar_of(bar, GK_BAR_KIND, &st);
-		close(fd);
-		return GK_ERR_INVALID;
-	}
-	*ret_fd = fd;
-	return 0;
+	else if (to_take && is_closed(&st))
+		bar_of(bar, GK_BAR_CLOSED, &st);
+	else
+		return *ret_fd = fd, 0;
+	close(fd);
+	return GK_ERR_PERMISSION;
 }
 
 int gk_reserve_open(const char *path, bool to_take, uint64_t until_ns,

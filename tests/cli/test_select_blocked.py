@@ -19,6 +19,7 @@ from conftest import BUILD, GPUKIT, clean_env
 FOUR = ["--gpus", "a100-sxm4-80gb:4"]
 OTHER, NOBODY = 12345, 65534
 F_OFD_SETLK = 37
+BOUND = ["setpriv", "--inh-caps=-all", "--bounding-set=-all", "--"]
 SECTION = 0  # the byte that is locked while one chooses
 
 pytestmark = pytest.mark.skipif(
@@ -42,10 +43,9 @@ def select(machine, place):
     made = machine(*FOUR)
     path = os.path.join(place, "locks")
 
-    def start(*words, **how):
+    def start(*words, argv=BOUND, **how):
         return subprocess.Popen(
-            ["setpriv", "--inh-caps=-all", "--bounding-set=-all", "--",
-             GPUKIT, "select", *map(str, words)], text=True,
+            [*argv, GPUKIT, "select", *map(str, words)], text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=clean_env(**made.env, GPUKIT_RESERVATIONS=path), **how)
@@ -129,6 +129,30 @@ def test_what_another_user_put_there(select, make, name, cure):
         with open(select.path + "-victim", encoding="ascii") as victim:
             assert victim.read() == "precious"
         assert os.stat(select.path + "-victim").st_mode & 0o777 == 0o600
+
+
+def test_root_reserves_nothing_that_others_do_not_see(select):
+    """It could open the file."""
+    private(select.path)
+    os.chown(select.path, OTHER, OTHER)
+    started = select.start("--reserve", "--", "true", argv=[])
+    assert started.communicate(timeout=30)[0] == ""
+    assert started.returncode == 1
+    os.chown(select.path, 0, 0)  # a file of one's own may be private
+    assert select("--reserve", "-n", "1", "--", "true") == (0, "", [])
+
+
+def test_a_container_shares_the_directory_of_the_host(select, place):
+    """There its owner is no user of the container."""
+    os.chown(place, OTHER, OTHER)
+    alone = ["unshare", "--user", "--map-root-user"]
+    if subprocess.run([*alone, "true"], check=False,
+                      capture_output=True).returncode:
+        pytest.skip("user namespaces are not allowed here")
+    refused(select("--reserve", "--", "true"), "chown root")
+    started = select.start("--reserve", "-n", "1", "--", "true", argv=alone)
+    out, err = started.communicate(timeout=30)
+    assert (started.returncode, out, err) == (0, "", "")
 
 
 def test_a_fifo_that_somebody_writes_to_is_no_more_than_that(select):
