@@ -1,8 +1,8 @@
 /*
- * select_bar.c - what is in the way of reservations, in words: what it is,
+ * bar.c - what is in the way of reservations, in words: what it is,
  * whose, and the cure; see select.h.
  */
-#include "cli/select.h"
+#include "cli/select/select.h"
 
 #include <pwd.h>
 #include <string.h>
