@@ -2,10 +2,12 @@
 
 import base64
 import http.client
+import itertools
 import json
 import os
 import re
 import signal
+import socket
 import ssl
 import subprocess
 import time
@@ -75,11 +77,11 @@ class Metrics(dict):
 class Exporter:
     """A running `gpukit export`; stop() it."""
 
-    def __init__(self, env, *options, ready=True):
+    def __init__(self, env, *options, ready=True, **how):
         self.process = subprocess.Popen(
             [GPUKIT, "export", "--port", "0", *map(str, options)], text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, env=clean_env(**env))
+            stderr=subprocess.PIPE, env=clean_env(**env), **how)
         line = self.process.stderr.readline()
         match = re.fullmatch(
             r"gpukit export: (https?)://\[?(.*?)\]?:(\d+)/metrics\n", line)
@@ -87,6 +89,26 @@ class Exporter:
         self.scheme, self.host, self.port = match[1], match[2], int(match[3])
         if ready:
             self.await_status("/healthz", 200)
+
+    def say(self, request, answers=1):
+        """The status lines and bodies of the answers to bytes; fewer than
+        so many if the connection is closed before."""
+        found = []
+        with socket.create_connection((self.host, self.port),
+                                      timeout=30) as one:
+            one.sendall(request)
+            reader = one.makefile("rb")
+            while len(found) < answers:
+                try:
+                    head = list(itertools.takewhile(bytes.strip, reader))
+                except ConnectionResetError:
+                    head = []
+                if not head:
+                    break
+                length = [int(line.split(b":")[1]) for line in head
+                          if line.lower().startswith(b"content-length:")]
+                found.append((head[0].decode(), reader.read(*length)))
+        return found
 
     def connection(self, timeout=20, context=None):
         if self.scheme == "https":
@@ -176,8 +198,9 @@ class Exporter:
         """Its exit status and what it said beside its address."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        said = self.process.communicate(timeout=20)[1]
-        return self.process.returncode, said
+        status = self.process.wait(timeout=20)
+        # Some of it may have been read along with the address.
+        return status, self.process.stderr.read()
 
 
 BUILT = pytest.mark.skipif(

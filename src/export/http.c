@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,12 +17,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Beyond so many connections the oldest has to go. */
-#define MOST_CONNECTIONS 128
-/* The library's own limit, never reached but in a storm of connections. */
-#define LIBRARY_CONNECTIONS 512
-#define CONNECTION_MEMORY   8192
-#define LISTEN_BACKLOG      511
+#define CONNECTION_MEMORY 8192
+/* What a request may bring along; it is read and dropped. */
+#define MOST_BODY 65536
 /* From the connection, or the beginning of a request, to its end. */
 #define REQUEST_NS (10 * GK_NS_PER_S)
 /* Between two requests of one connection: two scrapes a minute and less. */
@@ -51,6 +47,8 @@ struct gk_http {
 	int end;                      /* an eventfd: stop */
 	struct connection busy, idle; /* heads of rings, oldest first */
 	unsigned count;
+	bool made_room; /* one of too many has gone: the library has to look
+			   at once for whom it left waiting */
 	struct cached cached[GK_HTTP_SLOTS];
 };
 
@@ -127,12 +125,13 @@ static void connection_changed(void *owner, struct MHD_Connection *connection,
 		}
 		*context = c;
 		c->fd = info->connect_fd;
-		if (++http->count > MOST_CONNECTIONS)
+		if (++http->count > http->options.most_connections)
 			end_oldest(http);
 		ring_add(http, c, false);
 	} else if (c) {
 		ring_remove(c);
-		http->count--;
+		http->made_room |=
+		    http->count-- > http->options.most_connections;
 		free(c);
 		*context = NULL;
 	}
@@ -157,12 +156,19 @@ static void request_state(struct gk_http *http,
 	ring_add(http, c, idle);
 }
 
+/*
+ * No page has arguments, and the library would make a record of each, in the
+ * memory that it needs to answer: it does not get to see them. uri is the
+ * library's own buffer, of which it has not read more than the line.
+ */
 static void *request_begins(void *owner, const char *uri,
 			    struct MHD_Connection *connection)
 {
 	struct connection *c = find(connection);
+	char *arguments = strchr((char *)(uintptr_t)uri, '?');
 
-	(void)uri;
+	if (arguments)
+		arguments[1] = '\0';
 	/* One that took long to begin has no more time for it. */
 	if (c && c->idle)
 		request_state(owner, connection, false);
@@ -266,12 +272,17 @@ static struct MHD_Response *response_for(struct gk_http *http,
 	return response;
 }
 
+static const char *request_header(struct MHD_Connection *connection,
+				  const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
 static enum MHD_Result answer_page(struct gk_http *http,
 				   struct MHD_Connection *connection,
 				   const char *path)
 {
-	const char *accept = MHD_lookup_connection_value(
-	    connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	const char *accept = request_header(connection, MHD_HTTP_HEADER_ACCEPT);
 	struct gk_http_request request = {path, accept ? accept : ""};
 	struct gk_http_page page = {0};
 	struct MHD_Response *response;
@@ -284,6 +295,39 @@ static enum MHD_Result answer_page(struct gk_http *http,
 	return MHD_queue_response(connection, page.status, response);
 }
 
+/* Called when the headers are there: before the body, if there is one. */
+static enum MHD_Result begin_answer(struct MHD_Connection *connection,
+				    const char *method)
+{
+	const char *length =
+	    request_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
+		return answer_briefly(connection, 405, "only GET and HEAD\n",
+				      "Allow", "GET, HEAD");
+	if (request_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+		return answer_briefly(connection, 411,
+				      "no page needs a body; one of unknown "
+				      "length is not read\n",
+				      "Connection", "close");
+	if (length && strtoull(length, NULL, 10) > MOST_BODY)
+		return answer_briefly(connection, 413,
+				      "no page needs a body; one of more than "
+				      "64 KiB is not read\n",
+				      "Connection", "close");
+	return MHD_YES;
+}
+
+/* Who asks without a Host header is no browser. */
+static bool is_known(const struct gk_http *http,
+		     struct MHD_Connection *connection)
+{
+	const char *host = request_header(connection, MHD_HTTP_HEADER_HOST);
+
+	return !http->options.known || !host ||
+	       http->options.known(http->options.owner, host);
+}
+
 static enum MHD_Result answer(void *owner, struct MHD_Connection *connection,
 			      const char *path, const char *method,
 			      const char *version, const char *upload,
@@ -294,15 +338,21 @@ static enum MHD_Result answer(void *owner, struct MHD_Connection *connection,
 
 	(void)version;
 	(void)upload;
-	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-		return answer_briefly(connection, 405, "only GET and HEAD\n",
-				      "Allow", "GET, HEAD");
-	/* The library wants no answer before the headers are all there. */
 	if (!*context) {
 		*context = &seen;
+		return begin_answer(connection, method);
+	}
+	/* The library takes no answer before the body has ended. */
+	if (*upload_size) {
+		*upload_size = 0;
 		return MHD_YES;
 	}
-	*upload_size = 0;
+	if (!is_known(http, connection))
+		return answer_briefly(
+		    connection, 421,
+		    "not served by this name (Host); if it is one of this "
+		    "host: gpukit export --allow-host NAME\n",
+		    NULL, NULL);
 	if (http->options.client_ca && !has_certificate(connection))
 		return answer_briefly(connection, 403,
 				      "a client certificate, please\n", NULL,
@@ -335,6 +385,9 @@ static void *serve(void *owner)
 		if (MHD_get_timeout(http->daemon, &wanted) == MHD_YES &&
 		    wanted < LOOK_EVERY_MS)
 			timeout = (int)wanted;
+		if (http->made_room)
+			timeout = 0;
+		http->made_room = false;
 		poll(fds, 2, timeout);
 		MHD_run(http->daemon);
 		end_late(http);
@@ -347,8 +400,7 @@ static void *serve(void *owner)
 static struct MHD_Daemon *start_daemon(struct gk_http *http)
 {
 	const struct gk_http_options *o = &http->options;
-	unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC |
-			 (o->address->sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+	unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC;
 	struct MHD_OptionItem tls[] = {
 	    {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->cert},
 	    {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->key},
@@ -363,12 +415,11 @@ static struct MHD_Daemon *start_daemon(struct gk_http *http)
 	if (o->cert)
 		flags |= MHD_USE_TLS;
 	return MHD_start_daemon(
-	    flags, 0, NULL, NULL, answer, http, /* */
-	    MHD_OPTION_SOCK_ADDR, o->address,   /* */
+	    flags, 0, NULL, NULL, answer, http,    /* */
+	    MHD_OPTION_LISTEN_SOCKET, o->listener, /* */
 	    MHD_OPTION_ARRAY, o->cert ? tls : none, MHD_OPTION_CONNECTION_LIMIT,
-	    (unsigned)LIBRARY_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-	    (size_t)CONNECTION_MEMORY, MHD_OPTION_LISTEN_BACKLOG_SIZE,
-	    (unsigned)LISTEN_BACKLOG, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U,
+	    o->most_connections + GK_HTTP_SURPLUS,
+	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 	    MHD_OPTION_NOTIFY_CONNECTION, connection_changed, http,
 	    MHD_OPTION_NOTIFY_COMPLETED, request_ends, http,
 	    MHD_OPTION_URI_LOG_CALLBACK, request_begins, http, MHD_OPTION_END);
@@ -402,28 +453,17 @@ static struct gk_http *start(const struct gk_http_options *options,
 	    MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
 		*ret_why = "this libmicrohttpd knows no TLS";
 	else if (http->end >= 0) {
-		*ret_why = options->cert ? "bad certificate or key, or the "
-					   "address cannot be had"
-					 : "the address cannot be had";
-		errno = 0;
+		*ret_why = options->cert ? "bad certificate or key"
+					 : "the web server does not start";
 		http->daemon = start_daemon(http);
 	}
 	if (http->daemon) {
 		*ret_why = "no thread";
-		errno = pthread_create(&http->thread, NULL, serve, http);
-		if (!errno)
+		if (!pthread_create(&http->thread, NULL, serve, http))
 			return http;
 	}
 	free_all(http);
 	return NULL;
-}
-
-static uint16_t port(const struct gk_http *http)
-{
-	const union MHD_DaemonInfo *info =
-	    MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT);
-
-	return info ? info->port : 0;
 }
 
 static void stop(struct gk_http *http)
@@ -438,4 +478,4 @@ static void stop(struct gk_http *http)
 
 __attribute__((
     visibility("default"))) extern const struct gk_http_module gk_http;
-const struct gk_http_module gk_http = {start, port, stop};
+const struct gk_http_module gk_http = {start, stop};

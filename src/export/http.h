@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 struct gk_http_request {
 	const char *path;
@@ -34,14 +33,19 @@ struct gk_http_page {
 
 #define GK_HTTP_SLOTS 8
 
+/* Beyond most_connections the oldest go; so many more are there meanwhile. */
+#define GK_HTTP_SURPLUS 16
+
 struct gk_http_options {
-	const struct sockaddr *address;
-	socklen_t address_len;
+	int listener; /* a socket that listens; the module closes it */
+	unsigned most_connections;
 	/* PEM texts; cert and key NULL: no TLS. client_ca: clients must show
 	 * a certificate of it. */
 	const char *cert, *key, *client_ca;
 	const char *realm;
-	/* All are called by one thread. allowed NULL: everybody is. */
+	/* All are called by one thread. known, of a Host header, NULL: all
+	 * are; allowed NULL: everybody is. */
+	bool (*known)(void *owner, const char *host);
 	bool (*allowed)(void *owner, const char *user, const char *password);
 	void (*page)(void *owner, const struct gk_http_request *request,
 		     struct gk_http_page *ret_page);
@@ -53,13 +57,10 @@ struct gk_http;
 /* What the module exports, by the name "gk_http". */
 struct gk_http_module {
 	/*
-	 * Starts to listen and to answer. On failure NULL, and *ret_why is a
-	 * static text, errno what the system said or 0.
+	 * Starts to answer. On failure NULL, and *ret_why is a static text.
 	 */
 	struct gk_http *(*start)(const struct gk_http_options *options,
 				 const char **ret_why);
-	/* The port, for an address that left it to the system (0). */
-	uint16_t (*port)(const struct gk_http *http);
 	void (*stop)(struct gk_http *http);
 };
 

@@ -3,6 +3,7 @@
 import http.client
 import os
 import random
+import resource
 import select
 import socket
 import ssl
@@ -13,7 +14,7 @@ import time
 import pytest
 
 from conftest import GPUKIT
-from exporter import BUILT, EIGHT, Metrics, export
+from exporter import BUILT, EIGHT, Exporter, Metrics, export
 
 pytestmark = BUILT
 assert export  # the fixture
@@ -113,6 +114,104 @@ def test_passwords(export, tmp_path):
         assert "se:cret" not in f.read()
 
 
+def test_passwords_in_the_clear_are_warned_of(machine, certificates,
+                                              tmp_path):
+    users = tmp_path / "users"
+    users.write_text("ann:secret\n")
+    users.chmod(0o600)
+    env = machine("--gpus", "t4:1").env
+    auth = ["--auth", users]
+    for options, warned in [
+            (["--listen", "0.0.0.0", *auth], True),
+            (["--listen", "127.0.0.2", *auth], False),
+            (["--listen", "localhost", *auth], False),
+            (["--listen", "0.0.0.0"], False),
+            (["--listen", "0.0.0.0", *auth, *tls(certificates)], False)]:
+        status, said = Exporter(env, *options, ready=False).stop()
+        assert status == 0, said
+        assert ("warning" in said and "--tls-cert" in said) == warned, options
+        assert said.count("\n") == warned, options
+
+
+# ---- by which name ----
+
+def asked_as(e, *lines):
+    """The status line of a request with these header lines."""
+    request = "\r\n".join(["GET /metrics HTTP/1.0", *lines, "", ""])
+    return e.say(request.encode())[0][0]
+
+
+AT_HOME = ["localhost", "LocalHost:9834", "localhost.", "127.0.0.1",
+           "127.0.0.1:1", "127.9.8.7:80", "[::1]", "[::1]:9834"]
+ELSEWHERE = ["evil.example", "evil.example:9834", "localhost.evil.example",
+             "127.0.0.1.evil.example", "10.0.0.1", "[::2]:9834", "[::1",
+             "[::1]x", "localhost:x", "::1", "x" * 300, "127.0.0.1 evil",
+             "evil@127.0.0.1", ":9834", "0.0.0.0", "2130706433"]
+
+
+def test_a_page_of_the_web_cannot_read_what_is_at_home(export):
+    """Its name can lead to 127.0.0.1 (DNS rebinding), but stays its name."""
+    e = export(["--gpus", "t4:1"])
+    for host in AT_HOME:
+        assert " 200 " in asked_as(e, f"Host: {host}"), host
+    assert " 200 " in asked_as(e)
+    for host in ELSEWHERE:
+        assert " 421 " in asked_as(e, f"Host: {host}"), host
+    for path in ("/metrics", "/api/v1/snapshot", "/healthz", "/"):
+        status, _, body = e.get(path, {"Host": "evil.example"})
+        assert status == 421 and "gpukit_" not in body
+        assert "Host" in body and "--allow-host" in body
+
+
+def test_names_can_be_allowed(export):
+    made = ["--gpus", "t4:1"]
+    names = ["--allow-host", "gpu.example", "--allow-host", "fd00::7"]
+    for listen, known in (("127.0.0.1", False), ("0.0.0.0", False)):
+        e = export(made, "--listen", listen, *names)
+        for host in (*AT_HOME, "gpu.example", "GPU.Example.:9834",
+                     "[fd00::7]:9834"):
+            assert " 200 " in asked_as(e, f"Host: {host}"), host
+        for host in ("evil.example", "gpu.example.org", "[fd00::8]"):
+            assert (" 200 " in asked_as(e, f"Host: {host}")) == known, host
+    # Who listens everywhere has names that it does not know.
+    e = export(made, "--listen", "0.0.0.0")
+    assert " 200 " in asked_as(e, "Host: gpu.example")
+
+
+@pytest.mark.parametrize("name", ["", "a:80", "http://a", "[::1]", "a b",
+                                  "a."])
+def test_an_allowed_name_is_one(gpukit, name):
+    done = gpukit("export", "--allow-host", name)
+    assert done.returncode == 2 and "without a port" in done.stderr
+
+
+# ---- one port, one server ----
+
+@pytest.mark.parametrize("first, second", [
+    ("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"),
+    ("127.0.0.1", "0.0.0.0"), ("localhost", "localhost")])
+def test_a_port_has_one_server(machine, gpukit, first, second):
+    """Two would each have some of the clients."""
+    env = machine("--gpus", "t4:1").env
+    e = Exporter(env, "--listen", first)
+    done = gpukit("export", "--listen", second, "--port", e.port, env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        f"gpukit export: cannot listen at {second} port {e.port}: "
+        "Address already in use"), done.stderr
+    assert "--port" in done.stderr and done.stderr.count("\n") == 1
+    assert e.get("/healthz")[0] == 200
+    # Its clients of a moment ago keep the port from nobody.
+    kept = e.connection()
+    kept.request("GET", "/healthz")
+    assert kept.getresponse().read() == b"ok\n"
+    assert e.stop() == (0, "")
+    port = str(e.port)
+    e = Exporter(env, "--listen", first, "--port", port)
+    assert str(e.port) == port
+    assert e.stop() == (0, "")
+
+
 # ---- clients of all sorts ----
 
 def sanitized():
@@ -147,7 +246,7 @@ def connect(e, count, first=b""):
 @pytest.mark.parametrize("first", [
     b"", b"G", b"GET /metrics HTTP/1.1\r\nHost: x\r\n",
     b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n",
-    b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 4])
+    b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 4])
 def test_five_hundred_connections_block_nobody(export, first):
     """Idle, half a request, one that never ends, answers never read."""
     e = export(EIGHT)
@@ -159,6 +258,78 @@ def test_five_hundred_connections_block_nobody(export, first):
     for one in sockets:
         one.close()
     quick(e)
+
+
+def open_files(e):
+    return len(os.listdir(f"/proc/{e.process.pid}/fd"))
+
+
+@pytest.mark.parametrize("first", [
+    b"", b"GET /metrics HTTP/1.1\r\nHost: x\r\n",
+    b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+@pytest.mark.parametrize("files", [64, 128])
+def test_clients_leave_descriptors_for_the_readings(machine, files, first):
+    """Hung ones, and idle ones that had an answer."""
+    e = Exporter(machine(*EIGHT).env, "-i", "0.05", "--processes",
+                 preexec_fn=lambda: resource.setrlimit(
+                     resource.RLIMIT_NOFILE, (files, files)))
+    sockets = connect(e, 3 * files, first)
+    for _ in range(10):
+        quick(e)
+        assert open_files(e) <= files - 16
+    # /proc is read as before.
+    m = e.next_metrics()
+    found = m["gpukit_process_info"]
+    assert len(found) >= 8
+    assert all(have["process"] == "gpukit-load" and have["user"]
+               for have, _ in found), found
+    for one in sockets:
+        one.close()
+    assert e.stop() == (0, "")
+
+
+def test_too_few_descriptors_are_told_at_once(gpukit, machine):
+    env = machine("--gpus", "t4:1").env
+    done = gpukit("export", "--port", "0", env=env,
+                  preexec_fn=lambda: resource.setrlimit(
+                      resource.RLIMIT_NOFILE, (40, 40)))
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "40 files" in done.stderr and "ulimit -n" in done.stderr
+
+
+def test_a_low_limit_is_raised_as_far_as_allowed(machine):
+    made = machine("--gpus", "t4:1")
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    e = Exporter(made.env, preexec_fn=lambda: resource.setrlimit(
+        resource.RLIMIT_NOFILE, (40, hard)))
+    with open(f"/proc/{e.process.pid}/limits", encoding="ascii") as f:
+        soft = [int(line.split()[3]) for line in f
+                if line.startswith("Max open files")][0]
+    assert soft >= 150
+    assert e.stop() == (0, "")
+
+
+REQUEST = b"GET /metrics%s HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize("request_, status", [
+    (REQUEST % b"" + b"Content-Length: 5\r\n\r\nhello", 200),
+    (REQUEST % b"" + b"Content-Length: 65536\r\n\r\n" + b"x" * 65536, 200),
+    (REQUEST % b"" + b"Content-Length: 65537\r\n\r\n", 413),
+    (REQUEST % b"" + b"Content-Length: 99999999999\r\n\r\n", 413),
+    (REQUEST % b"" + b"Transfer-Encoding: chunked\r\n\r\n", 411),
+    (REQUEST % (b"?" + b"&".join([b"match[]=x"] * 500)) + b"\r\n", 200),
+    (REQUEST % (b"?" + b"&" * 5000) + b"\r\n", 200),
+    (REQUEST % b"?" + b"\r\n", 200), (REQUEST % b"??a=b?c" + b"\r\n", 200),
+    (REQUEST % (b"?" + b"a" * 9000) + b"\r\n", 414),
+    (REQUEST % b"" + b"a: b\r\n" * 500 + b"\r\n", 431)])
+def test_every_request_is_answered(export, request_, status):
+    e = export(["--gpus", "t4:1"])
+    (line, body), = e.say(request_)
+    assert f" {status} " in line and len(body) > 20, line
+    # The next request of a connection that was answered begins behind it.
+    if status == 200:
+        assert [line for line, _ in e.say(request_ * 2, 2)] == [line] * 2
 
 
 def test_one_that_scrapes_stays_connected_meanwhile(export):

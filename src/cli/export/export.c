@@ -6,7 +6,9 @@
 #include "cli/machine_opt.h"
 
 #include <argp.h>
+#include <argz.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_ADDRESS "127.0.0.1"
@@ -18,6 +20,7 @@ enum key {
 	KEY_KEY,
 	KEY_CLIENT_CA,
 	KEY_AUTH,
+	KEY_ALLOW_HOST,
 	KEY_NAMES,
 	KEY_ALL,
 	KEY_PROCESSES,
@@ -38,6 +41,10 @@ static const struct argp_option options[] = {
      "Clients show a certificate of this authority (PEM)", 2},
     {"auth", KEY_AUTH, "FILE", 0,
      "USER:PASSWORD a line, in a private file: basic authentication", 2},
+    {"allow-host", KEY_ALLOW_HOST, "NAME", 0,
+     "It is asked by this name (Host) too; others than these, localhost and "
+     "ADDRESS are refused. Can be repeated; at 127.0.0.1 always in force",
+     2},
     {.doc = "What is shown:", .group = 3},
     {"names", KEY_NAMES, "gpukit|dcgm|nvitop", 0,
      "Names and labels of metrics (gpukit)", 3},
@@ -125,6 +132,17 @@ static void check(struct argp_state *state, const struct gk_export *e)
 		argp_error(state, "--all needs --names gpukit");
 }
 
+static error_t allow_host(struct argp_state *state, struct gk_export *e,
+			  const char *name)
+{
+	if (!gk_export_host_is_name(name))
+		argp_error(state,
+			   "--allow-host is a name or an address without a "
+			   "port, not '%s'",
+			   name);
+	return argz_add(&e->hosts, &e->hosts_len, name);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct gk_export *e = state->input;
@@ -149,6 +167,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_AUTH:
 		e->auth = arg;
 		return 0;
+	case KEY_ALLOW_HOST:
+		return allow_host(state, e, arg);
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
@@ -189,10 +209,13 @@ static int run(int argc, char **argv)
 	    .show = {.most_processes = DEFAULT_MOST},
 	    .machine = GK_OPTIONS_DEFAULT,
 	};
+	int status;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &export))
 		return GK_EXIT_USAGE;
-	return gk_export_run(&export);
+	status = gk_export_run(&export);
+	free(export.hosts);
+	return status;
 }
 
 const struct gk_cmd gk_cmd_export = {

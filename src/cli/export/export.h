@@ -10,6 +10,8 @@
 
 struct gk_export {
 	const char *address, *port;
+	char *hosts; /* --allow-host, an argz vector */
+	size_t hosts_len;
 	const char *cert, *key, *client_ca, *auth; /* files, or NULL */
 	uint64_t interval_ns;
 	struct gk_prometheus show;
@@ -18,6 +20,38 @@ struct gk_export {
 
 /* Serves until a signal comes; a gk_exit, after a message when it is not 0. */
 int gk_export_run(const struct gk_export *export);
+
+/* One line for the user; GK_EXIT_FAILURE. */
+int __attribute__((format(printf, 1, 2)))
+gk_export_failure(const char *format, ...);
+
+/* ---- export_listen.c ---- */
+
+struct gk_export_listener {
+	int fd;
+	uint16_t port;
+	bool loopback; /* nobody else can reach it */
+};
+
+/* 0 or a gk_exit after a message that says what to do. */
+int gk_export_listen(const struct gk_export *export,
+		     struct gk_export_listener *ret_listener);
+
+/*
+ * How many clients may be connected so that descriptors remain for reading,
+ * after raising the soft limit where that helps. 0 or a gk_exit after a
+ * message. For when the devices are open.
+ */
+int gk_export_room(unsigned *ret_connections);
+
+/* ---- export_host.c ---- */
+
+/* May a request have this Host header? Names of this host's own loopback, the
+ * address of --listen, and those of --allow-host. */
+bool gk_export_host_known(const struct gk_export *export, const char *host);
+
+/* A name or an address, without a port. */
+bool gk_export_host_is_name(const char *text);
 
 /* ---- export_files.c ---- */
 

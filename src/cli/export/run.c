@@ -14,13 +14,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -36,14 +36,14 @@ struct server {
 	const struct gk_export *export;
 	const struct gk_http_module *module;
 	struct gk_http *http;
+	struct gk_export_listener listener;
 	struct gk_feed *feed;
 	struct gk_export_users users;
 	char *cert, *key, *client_ca; /* PEM */
 	struct gk *gk;
 };
 
-static int __attribute__((format(printf, 1, 2)))
-failure(const char *format, ...)
+int gk_export_failure(const char *format, ...)
 {
 	va_list args;
 
@@ -63,16 +63,18 @@ static int load_module(struct server *s)
 	void *library;
 
 	if (gk_where(MODULE, path, sizeof path))
-		return failure("its own files cannot be found; is /proc "
-			       "mounted?");
+		return gk_export_failure(
+		    "its own files cannot be found; is /proc "
+		    "mounted?");
 	if (access(path, R_OK))
-		return failure("built without it: there is no %s; install "
-			       "libmicrohttpd-dev and libgnutls28-dev and "
-			       "build anew",
-			       path);
+		return gk_export_failure(
+		    "built without it: there is no %s; install "
+		    "libmicrohttpd-dev and libgnutls28-dev and "
+		    "build anew",
+		    path);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	s->module = library ? dlsym(library, "gk_http") : NULL;
-	return s->module ? 0 : failure("%s", dlerror());
+	return s->module ? 0 : gk_export_failure("%s", dlerror());
 }
 
 /* ---- listening ---- */
@@ -108,11 +110,16 @@ static int read_files(struct server *s)
 	return 0;
 }
 
-static int listen_at(struct server *s, const struct addrinfo *where)
+static bool known(void *owner, const char *host)
+{
+	const struct server *s = owner;
+
+	return gk_export_host_known(s->export, host);
+}
+
+static int start_listening(struct server *s)
 {
 	struct gk_http_options options = {
-	    .address = where->ai_addr,
-	    .address_len = where->ai_addrlen,
 	    .cert = s->cert,
 	    .key = s->key,
 	    .client_ca = s->client_ca,
@@ -123,27 +130,14 @@ static int listen_at(struct server *s, const struct addrinfo *where)
 	};
 	const char *why = "";
 
+	if (gk_export_room(&options.most_connections) ||
+	    gk_export_listen(s->export, &s->listener))
+		return GK_EXIT_FAILURE;
+	options.listener = s->listener.fd;
+	if (s->listener.loopback || s->export->hosts)
+		options.known = known;
 	s->http = s->module->start(&options, &why);
-	if (s->http)
-		return 0;
-	return failure("cannot listen at %s port %s: %s%s%s",
-		       s->export->address, s->export->port, why,
-		       errno ? ": " : "", errno ? strerror(errno) : "");
-}
-
-static int start_listening(struct server *s)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-				       .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-	struct addrinfo *where;
-	int r =
-	    getaddrinfo(s->export->address, s->export->port, &hints, &where);
-
-	if (r)
-		return failure("%s: %s", s->export->address, gai_strerror(r));
-	r = listen_at(s, where);
-	freeaddrinfo(where);
-	return r;
+	return s->http ? 0 : gk_export_failure("cannot serve: %s", why);
 }
 
 /* ---- telling ---- */
@@ -175,7 +169,12 @@ static void tell_user(const struct server *s)
 
 	fprintf(stderr, "gpukit export: %s://%s%s%s:%u/metrics\n",
 		s->cert ? "https" : "http", six ? "[" : "", s->export->address,
-		six ? "]" : "", s->module->port(s->http));
+		six ? "]" : "", s->listener.port);
+	if (s->users.count && !s->cert && !s->listener.loopback)
+		fputs("gpukit export: warning: the passwords of --auth go over "
+		      "the network in the clear; use --tls-cert and "
+		      "--tls-key\n",
+		      stderr);
 }
 
 /* ---- reading ---- */
@@ -218,8 +217,8 @@ static int feed(struct server *s)
 		if (err == GK_ERR_TIMEOUT)
 			continue;
 		if (err)
-			return failure("cannot read the GPUs: %s",
-				       gk_strerror(err));
+			return gk_export_failure("cannot read the GPUs: %s",
+						 gk_strerror(err));
 		gk_feed_put(s->feed, snap);
 	}
 	return GK_EXIT_OK;
@@ -228,7 +227,8 @@ static int feed(struct server *s)
 static int serve(struct server *s)
 {
 	int err = gk_watch_begin(s->gk, s->export->interval_ns);
-	int status = err ? failure("cannot read the GPUs: %s", gk_strerror(err))
+	int status = err ? gk_export_failure("cannot read the GPUs: %s",
+					     gk_strerror(err))
 			 : start_listening(s);
 
 	gk_interrupt_ready();
@@ -261,13 +261,13 @@ int gk_export_run(const struct gk_export *export)
 	 * and nothing here is in a hurry. */
 	mallopt(M_ARENA_MAX, 1);
 	if (gk_interrupt_catch())
-		return failure("cannot catch signals");
+		return gk_export_failure("cannot catch signals");
 	status = load_module(&s);
 	if (!status)
 		status = read_files(&s);
 	s.feed = gk_feed_new(export);
 	if (!status && !s.feed)
-		status = failure("out of memory");
+		status = gk_export_failure("out of memory");
 	if (!status)
 		status = open_machine(&s);
 	if (!status)

@@ -1,0 +1,74 @@
+/*
+ * export_host.c - by which names `gpukit export` is asked. A page of the web
+ * can have its own name lead to 127.0.0.1 and then read what listens there
+ * (DNS rebinding): its browser sends that name as Host, and is refused by it.
+ */
+#include "cli/export.h"
+
+#include <argz.h>
+#include <arpa/inet.h>
+#include <string.h>
+
+/* A name of DNS has at most 253 characters. */
+#define NAME_MAX_LEN 255
+
+static bool is_port(const char *text)
+{
+	return !*text ||
+	       (*text == ':' && !text[1 + strspn(text + 1, "0123456789")]);
+}
+
+/* Of "name", "name:port", "[address]:port": the name. */
+static bool name_of(const char *host, char ret_name[NAME_MAX_LEN + 1])
+{
+	bool bracket = *host == '[';
+	const char *name = host + bracket;
+	size_t len = strcspn(name, bracket ? "]" : ":");
+
+	if (!len || len > NAME_MAX_LEN || (bracket && name[len] != ']') ||
+	    !is_port(name + len + bracket))
+		return false;
+	/* "localhost." is the same. */
+	if (!bracket && len > 1 && name[len - 1] == '.')
+		len--;
+	memcpy(ret_name, name, len);
+	ret_name[len] = '\0';
+	return true;
+}
+
+static bool is_here(const char *name)
+{
+	struct in6_addr six;
+	struct in_addr four;
+
+	if (inet_pton(AF_INET, name, &four) == 1)
+		return ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET;
+	if (inet_pton(AF_INET6, name, &six) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&six);
+	return !strcasecmp(name, "localhost");
+}
+
+bool gk_export_host_known(const struct gk_export *export, const char *host)
+{
+	char name[NAME_MAX_LEN + 1];
+	const char *known = NULL;
+
+	if (!name_of(host, name))
+		return false;
+	if (is_here(name) || !strcasecmp(name, export->address))
+		return true;
+	while ((known = argz_next(export->hosts, export->hosts_len, known)))
+		if (!strcasecmp(name, known))
+			return true;
+	return false;
+}
+
+bool gk_export_host_is_name(const char *text)
+{
+	char name[NAME_MAX_LEN + 1];
+	struct in6_addr six;
+
+	return inet_pton(AF_INET6, text, &six) == 1 ||
+	       (name_of(text, name) && !strcmp(name, text) &&
+		!strpbrk(text, "[]/ \t"));
+}

@@ -1,0 +1,178 @@
+/*
+ * export_listen.c - where `gpukit export` listens: the address, its socket, and
+ * how many clients its descriptors are enough for.
+ */
+#include "cli/export.h"
+
+#include "cli/cmd.h"
+#include "export/http.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define LISTEN_BACKLOG 511
+
+/* Connections at once; fewer where descriptors are short, but not fewer than
+ * these. */
+#define MOST_CONNECTIONS  128
+#define LEAST_CONNECTIONS 4
+/* Descriptors for reading: /proc, and what a driver opens when first asked. */
+#define READING_FILES 32
+
+/* ---- the socket ---- */
+
+static const char *cure(int error)
+{
+	switch (error) {
+	case EADDRINUSE:
+		return "another program has it; choose one with --port, or "
+		       "see who it is: ss -ltnp";
+	case EACCES:
+		return "ports below 1024 are for root; choose one with --port";
+	case EADDRNOTAVAIL:
+		return "this host has no such address; choose one of `ip "
+		       "address` with --listen";
+	default:
+		return "choose others with --listen and --port";
+	}
+}
+
+static void set(int fd, int level, int option, int value)
+{
+	setsockopt(fd, level, option, &value, sizeof value);
+}
+
+/*
+ * -1 with errno. SO_REUSEADDR lets the next server have the port of one that
+ * has just ended; SO_REUSEPORT would let two have it at once, each with some
+ * of the clients.
+ */
+static int listen_at(const struct addrinfo *where)
+{
+	int fd = socket(where->ai_family,
+			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error;
+
+	if (fd < 0)
+		return -1;
+	set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (where->ai_family == AF_INET6)
+		set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	if (!bind(fd, where->ai_addr, where->ai_addrlen) &&
+	    !listen(fd, LISTEN_BACKLOG))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* A name can have an address that this host lacks, such as that of IPv6. One
+ * that somebody else has is no reason to take another. */
+static int listen_at_first(const struct addrinfo *where)
+{
+	int fd;
+
+	for (; where; where = where->ai_next) {
+		fd = listen_at(where);
+		if (fd >= 0 ||
+		    (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT))
+			return fd;
+	}
+	return -1;
+}
+
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *four = (const void *)address;
+	const struct sockaddr_in6 *six = (const void *)address;
+
+	if (address->ss_family == AF_INET)
+		return ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr) ||
+	       (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr) &&
+		six->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
+}
+
+int gk_export_listen(const struct gk_export *export,
+		     struct gk_export_listener *ret_listener)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				       .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	struct sockaddr_storage address = {0};
+	socklen_t len = sizeof address;
+	struct addrinfo *where;
+	int fd, r = getaddrinfo(export->address, export->port, &hints, &where);
+
+	if (r)
+		return gk_export_failure("%s: %s", export->address,
+					 gai_strerror(r));
+	fd = listen_at_first(where);
+	freeaddrinfo(where);
+	if (fd < 0)
+		return gk_export_failure("cannot listen at %s port %s: %s: %s",
+					 export->address, export->port,
+					 strerror(errno), cure(errno));
+	getsockname(fd, (struct sockaddr *)&address, &len);
+	/* The port lies at the same place for both kinds of address. */
+	*ret_listener = (struct gk_export_listener){
+	    .fd = fd,
+	    .port = ntohs(((const struct sockaddr_in *)&address)->sin_port),
+	    .loopback = is_loopback(&address),
+	};
+	return 0;
+}
+
+/* ---- descriptors ---- */
+
+static rlim_t count_open(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	rlim_t count = 0;
+
+	while (directory && readdir(directory))
+		count++;
+	if (directory)
+		closedir(directory);
+	return count;
+}
+
+/* As many as are wanted, where that is allowed. */
+static rlim_t raise_limit(rlim_t wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	if (limit.rlim_cur < wanted && limit.rlim_cur < limit.rlim_max) {
+		struct rlimit more = limit;
+
+		more.rlim_cur =
+		    wanted < limit.rlim_max ? wanted : limit.rlim_max;
+		if (!setrlimit(RLIMIT_NOFILE, &more))
+			limit = more;
+	}
+	return limit.rlim_cur;
+}
+
+int gk_export_room(unsigned *ret_connections)
+{
+	rlim_t taken = count_open() + READING_FILES + GK_HTTP_SURPLUS;
+	rlim_t limit = raise_limit(taken + MOST_CONNECTIONS);
+
+	if (limit < taken + LEAST_CONNECTIONS)
+		return gk_export_failure(
+		    "only %llu files may be open at once, and clients need "
+		    "more; raise that to %llu (ulimit -n, LimitNOFILE=)",
+		    (unsigned long long)limit,
+		    (unsigned long long)taken + MOST_CONNECTIONS);
+	*ret_connections = limit - taken < MOST_CONNECTIONS
+			       ? (unsigned)(limit - taken)
+			       : MOST_CONNECTIONS;
+	return 0;
+}
