@@ -1,5 +1,7 @@
 # What `cmake --install` puts where: the build tree's layout under the prefix,
 # so that the command finds its libraries and profiles relative to itself.
+# Everybody may read it, whatever umask it was built and is installed with: no
+# modes are taken over from the build tree.
 set(GPUKIT_FAKE_INSTALL lib/gpukit/fake)
 
 install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
@@ -14,9 +16,9 @@ install(FILES ${GPUKIT_FAKE_DIR}/libcuda.so
 get_property(directories GLOBAL PROPERTY GPUKIT_GENERATION_DIRS)
 get_property(cudart_directories GLOBAL PROPERTY GPUKIT_CUDART_DIRS)
 install(DIRECTORY ${directories} ${cudart_directories}
-	DESTINATION ${GPUKIT_FAKE_INSTALL} USE_SOURCE_PERMISSIONS)
+	DESTINATION ${GPUKIT_FAKE_INSTALL})
 install(DIRECTORY ${GPUKIT_FAKE_DIR}/bin
-	DESTINATION ${GPUKIT_FAKE_INSTALL} USE_SOURCE_PERMISSIONS)
+	DESTINATION ${GPUKIT_FAKE_INSTALL})
 install(DIRECTORY include/gpukit DESTINATION include)
 install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
 	FILES_MATCHING PATTERN "*.yaml")
@@ -24,5 +26,8 @@ install(DIRECTORY scenarios/ DESTINATION share/gpukit/scenarios
 	FILES_MATCHING PATTERN "*.yaml")
 # Where systemd looks for it under /usr and /usr/local.
 install(FILES packaging/tmpfiles.d/gpukit.conf DESTINATION lib/tmpfiles.d)
-install(DIRECTORY packaging/grafana packaging/prometheus packaging/systemd
+install(DIRECTORY packaging/grafana packaging/prometheus
 	DESTINATION share/gpukit)
+install(DIRECTORY DESTINATION share/gpukit/systemd)
+configure_file(cmake/install-unit.cmake.in install-unit.cmake @ONLY)
+install(SCRIPT ${PROJECT_BINARY_DIR}/install-unit.cmake)

@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-from conftest import ROOT
 from exporter import BUILT, EIGHT, Exporter, Metrics, export
 from tools import wait_until
 
@@ -418,15 +417,3 @@ def test_the_service_manager_is_told(machine, tmp_path):
         assert told.recv(100) == b"READY=1"
         assert e.stop()[0] == 0
         assert told.recv(100) == b"STOPPING=1"
-
-
-# ---- what comes with it ----
-
-def test_the_unit_is_one(export):
-    """Options of the unit exist, and systemd has no complaint."""
-    path = os.path.join(ROOT, "packaging", "systemd",
-                        "gpukit-export.service")
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    assert "Type=notify" in text and "DynamicUser=yes" in text
-    assert re.search(r"^ExecStart=\S+/gpukit export ", text, re.M)

@@ -1,0 +1,206 @@
+"""What `./run install` puts somewhere is for everybody, from whatever tree."""
+
+import glob
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+
+import pytest
+
+from conftest import BUILD, ROOT, clean_env
+
+PREFIX = "/opt/gpukit"
+NOBODY = 65534
+SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake"]
+
+# Of one worker: the tree is copied once.
+pytestmark = pytest.mark.xdist_group("install")
+
+
+def rewritten(path, build, source):
+    """One of CMake's scripts, for trees that lie elsewhere."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    target = os.path.join(build, os.path.relpath(path, BUILD))
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "w", encoding="utf-8") as f:
+        f.write(text.replace(BUILD, build).replace(ROOT, source))
+
+
+@pytest.fixture(scope="module")
+def private_tree(tmp_path_factory):
+    """The build tree of somebody whose umask is 077, who alone sees what is
+    above it. tests/ and bench/ install nothing, but have scripts."""
+    top = tmp_path_factory.mktemp("private")
+    build, source = str(top / "build"), str(top / "source")
+    for name in ("bin", "lib"):
+        shutil.copytree(os.path.join(BUILD, name), os.path.join(build, name),
+                        symlinks=True)
+    for name in SOURCES:
+        shutil.copytree(os.path.join(ROOT, name), os.path.join(source, name),
+                        symlinks=True)
+    for path in [os.path.join(BUILD, "*.cmake")] + [
+            os.path.join(BUILD, name, "**", "cmake_install.cmake")
+            for name in ("src", "tests", "bench")]:
+        for script in glob.glob(path, recursive=True):
+            rewritten(script, build, source)
+    subprocess.run(["chmod", "-R", "go=", top], check=True)
+    return build
+
+
+def install(build, root, prefix=PREFIX):
+    done = subprocess.run(
+        ["cmake", "--install", build, "--prefix", prefix], cwd="/",
+        env=clean_env(DESTDIR=str(root)), umask=0o077, text=True,
+        stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(root) + prefix
+
+
+@pytest.fixture(scope="module")
+def root(private_tree):
+    """Where it is installed; everybody can get there."""
+    path = tempfile.mkdtemp(prefix="gpukit-test-install-")
+    os.chmod(path, 0o755)
+    try:
+        install(private_tree, path)
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+def modes(top):
+    """{path: mode} of what is no link."""
+    found = {}
+    for path, directories, files in os.walk(top):
+        for name in directories + files:
+            mode = os.lstat(os.path.join(path, name)).st_mode
+            if not stat.S_ISLNK(mode):
+                found[os.path.join(path, name)] = mode
+    return found
+
+
+def test_everybody_may_read_what_is_installed(root):
+    found = modes(f"{root}/opt")
+    assert len(found) > 60
+    for path, mode in found.items():
+        if stat.S_ISDIR(mode) or path.endswith("/bin/gpukit"):
+            assert stat.S_IMODE(mode) == 0o755, path
+        else:
+            assert stat.S_IMODE(mode) in (0o644, 0o755), path
+
+
+def test_directories_of_others_keep_their_modes(private_tree, tmp_path):
+    """But those that an installation of ours has left closed are opened."""
+    kept = tmp_path / "opt/gpukit/lib"
+    healed = kept / "gpukit/fake"
+    healed.mkdir(parents=True)
+    kept.chmod(0o2775)
+    healed.chmod(0o700)
+    install(private_tree, tmp_path)
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o2775
+    assert stat.S_IMODE(healed.stat().st_mode) == 0o755
+    assert stat.S_IMODE(healed.parent.stat().st_mode) == 0o755
+
+
+# ---- another user ----
+
+def libraries(top):
+    """What the programs and libraries below a directory load from outside."""
+    files = [path for path, mode in modes(top).items()
+             if stat.S_ISREG(mode) and open(path, "rb").read(4) == b"\x7fELF"]
+    said = subprocess.run(["ldd", *files], text=True, capture_output=True,
+                          check=False).stdout
+    return {path for path in re.findall(r"(/\S+) \(0x", said)
+            if not path.startswith(top)}
+
+
+CHROOT = f"""
+root=$1
+shift
+for name in proc dev; do
+	mkdir -p "$root/$name"
+	mount --rbind "/$name" "$root/$name"
+done
+exec chroot --userspec={NOBODY}:{NOBODY} --groups= "$root" "$@"
+"""
+
+
+def chroot_at(root):
+    """The start of a command that runs another in there as nobody; None where
+    namespaces are not allowed, such as in most containers."""
+    if subprocess.run(["unshare", "--mount", "true"], check=False,
+                      capture_output=True).returncode:
+        return None
+    for path in libraries(root):
+        os.makedirs(root + os.path.dirname(path), 0o755, exist_ok=True)
+        shutil.copy(os.path.realpath(path), root + path)
+    return ["unshare", "--mount", "sh", "-ec", CHROOT, "sh", root]
+
+
+@pytest.fixture(scope="module")
+def as_nobody(root):
+    """as_nobody(WORD...) runs what is installed as a user who owns none of it.
+    In a root of its own where that is allowed, so that nothing outside can be
+    missed; where it lies elsewhere; as oneself if one is not root."""
+    at, words = PREFIX, None
+    if os.getuid() == 0:
+        words = chroot_at(root)
+    if words is None:
+        at = root + PREFIX
+        words = []
+        if os.getuid() == 0:
+            words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
+                     "--clear-groups", "--"]
+
+    def run(*args):
+        command = f"{at}/bin/gpukit"
+        return subprocess.run(
+            [*words, *[command if arg == "gpukit" else arg for arg in args]],
+            text=True, stdin=subprocess.DEVNULL, capture_output=True,
+            cwd="/", env=clean_env(HOME="/nonexistent"), check=False,
+            timeout=100)
+
+    return run
+
+
+def test_another_user_runs_it(as_nobody):
+    done = as_nobody("gpukit", "fake", "--gpus", "h100:2", "--driver", "535",
+                     "--", "gpukit", "stat", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [device["name"] for device in told["devices"]] == [
+        "NVIDIA H100 80GB HBM3"] * 2
+    # The name of nvidia-smi, a scenario and the web server's module.
+    done = as_nobody("gpukit", "fake", "--gpus", "t4:1", "--", "nvidia-smi",
+                     "-L")
+    assert done.returncode == 0 and "Tesla T4" in done.stdout, done.stderr
+    done = as_nobody("gpukit", "export", "--tls-cert", "/none", "--tls-key",
+                     "/none")
+    assert "/none: No such file" in done.stderr
+
+
+# ---- the unit ----
+
+@pytest.mark.parametrize("prefix, command, home", [
+    (PREFIX, f"{PREFIX}/bin/gpukit", "yes"),
+    ("/", "/bin/gpukit", "yes"),
+    ("/usr", "/usr/bin/gpukit", "yes"),
+    ("/opt/100% gpu", '"/opt/100%% gpu/bin/gpukit"', "yes"),
+    ("/home/ann/.local", "/home/ann/.local/bin/gpukit", "read-only")])
+def test_the_unit_starts_what_was_installed(private_tree, tmp_path, prefix,
+                                            command, home):
+    at = install(private_tree, tmp_path, prefix)
+    assert os.access(f"{at}/bin/gpukit", os.X_OK)
+    with open(f"{at}/share/gpukit/systemd/gpukit-export.service",
+              encoding="utf-8") as f:
+        unit = f.read()
+    assert f"\nExecStart={command} export $GPUKIT_EXPORT_OPTIONS\n" in unit
+    assert f"\nProtectHome={home}\n" in unit
+    assert "Type=notify" in unit and "DynamicUser=yes" in unit
+    assert "@" not in unit.replace("@system-service", "")
