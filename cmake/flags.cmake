@@ -11,10 +11,10 @@ target_compile_options(gk_flags INTERFACE
 	-Wcast-qual -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes
 	-Wswitch-enum -Wdouble-promotion -Wimplicit-fallthrough
 	-fno-common -ffp-contract=off
-	$<$<BOOL:${GPUKIT_WERROR}>:-Werror>
-	$<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2 -fstack-protector-strong>)
-target_link_options(gk_flags INTERFACE -Wl,-z,relro,-z,now)
+	$<$<BOOL:${GPUKIT_WERROR}>:-Werror>)
 target_link_libraries(gk_flags INTERFACE Threads::Threads)
+
+include(cmake/hardening.cmake)
 
 if(GPUKIT_SANITIZE)
 	target_compile_options(gk_flags INTERFACE
