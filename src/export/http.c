@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define CONNECTION_MEMORY 8192
@@ -31,8 +32,9 @@ struct connection {
 	struct connection *before, *after;
 	int fd;
 	uint64_t since_ns;
-	bool idle; /* between two requests; else a request is to come to an end
-		    */
+	bool fresh; /* idle since the last look */
+	bool idle;  /* between two requests; else a request is to come to an end
+		     */
 };
 
 struct cached {
@@ -70,7 +72,7 @@ static void ring_add(struct gk_http *http, struct connection *c, bool idle)
 {
 	struct connection *head = idle ? &http->idle : &http->busy;
 
-	c->idle = idle;
+	c->idle = c->fresh = idle;
 	c->since_ns = gk_mono_ns();
 	c->before = head->before;
 	c->after = head;
@@ -84,6 +86,7 @@ static void end_connection(struct gk_http *http, struct connection *c)
 	shutdown(c->fd, SHUT_RDWR);
 	ring_remove(c);
 	ring_add(http, c, c->idle);
+	c->fresh = false;
 }
 
 static void end_oldest(struct gk_http *http)
@@ -92,6 +95,21 @@ static void end_oldest(struct gk_http *http)
 		end_connection(http, http->busy.after);
 	else if (http->idle.after != &http->idle)
 		end_connection(http, http->idle.after);
+}
+
+/* A client that sent its last request and the end of its sending at once is
+ * not noticed by the library, which has read the request alone. */
+static void end_half_closed(struct gk_http *http)
+{
+	struct connection *c, *before;
+	char byte;
+
+	for (c = http->idle.before; c != &http->idle && c->fresh; c = before) {
+		before = c->before;
+		c->fresh = false;
+		if (!recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT))
+			end_connection(http, c);
+	}
 }
 
 static void end_late(struct gk_http *http)
@@ -390,6 +408,7 @@ static void *serve(void *owner)
 		http->made_room = false;
 		poll(fds, 2, timeout);
 		MHD_run(http->daemon);
+		end_half_closed(http);
 		end_late(http);
 	}
 	return NULL;

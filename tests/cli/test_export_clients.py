@@ -332,6 +332,17 @@ def test_every_request_is_answered(export, request_, status):
         assert [line for line, _ in e.say(request_ * 2, 2)] == [line] * 2
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_one_that_has_no_more_to_ask_is_not_kept_waiting(export, count):
+    """`nc -N`: it ends its side at once, and waits for the end of ours."""
+    e = export(["--gpus", "t4:1"])
+    with socket.create_connection((e.host, e.port), timeout=30) as one:
+        one.sendall((REQUEST % b"" + b"\r\n") * count)
+        one.shutdown(socket.SHUT_WR)
+        answers = b"".join(iter(lambda: one.recv(65536), b""))
+    assert answers.count(b"HTTP/1.1 200 OK\r\n") == count
+
+
 def test_one_that_scrapes_stays_connected_meanwhile(export):
     e = export(["--gpus", "t4:1"])
     kept = e.connection()
