@@ -44,7 +44,7 @@ class Server:
             raise RuntimeError("gpukit export did not end well")
 
 
-REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+REQUEST = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def scrape(connection, buffer=bytearray(1 << 20)):
