@@ -45,8 +45,8 @@ static struct box size_of(struct cudaExtent extent, size_t dst_unit,
 static cudaError_t copy_3d(const struct driver *d, const cudaStream_t *queue,
 			   const struct cudaMemcpy3DParms *p)
 {
-	size_t dst_unit, src_unit;
-	struct end to, from;
+	size_t dst_unit = 0, src_unit = 0;
+	struct end to = {0}, from = {0};
 	struct box box;
 
 	ENTER_CONTEXT();
@@ -94,9 +94,9 @@ static cudaError_t copy_3d_peer(const struct driver *d,
 				const cudaStream_t *queue,
 				const struct cudaMemcpy3DPeerParms *p)
 {
-	size_t dst_unit, src_unit;
+	size_t dst_unit = 0, src_unit = 0;
 	CUDA_MEMCPY3D_PEER r;
-	struct end to, from;
+	struct end to = {0}, from = {0};
 	struct box box;
 
 	ENTER_CONTEXT();

@@ -74,7 +74,7 @@ static cudaError_t cudaMemcpyToSymbol_by(const struct driver *d,
 					 size_t count, size_t offset,
 					 enum cudaMemcpyKind kind)
 {
-	char *at;
+	char *at = NULL;
 
 	TRY(part(&at, symbol, count, offset, kind, cudaMemcpyHostToDevice));
 	return copy_now(d, at, src, count, kind);
@@ -89,7 +89,7 @@ static cudaError_t cudaMemcpyFromSymbol_by(const struct driver *d, void *dst,
 					   size_t offset,
 					   enum cudaMemcpyKind kind)
 {
-	char *at;
+	char *at = NULL;
 
 	TRY(part(&at, symbol, count, offset, kind, cudaMemcpyDeviceToHost));
 	return copy_now(d, dst, at, count, kind);
@@ -104,7 +104,7 @@ cudaMemcpyToSymbolAsync_by(const struct driver *d, const void *symbol,
 			   const void *src, size_t count, size_t offset,
 			   enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-	char *at;
+	char *at = NULL;
 
 	TRY(part(&at, symbol, count, offset, kind, cudaMemcpyHostToDevice));
 	return copy_queued(d, at, src, count, kind, stream);
@@ -120,7 +120,7 @@ static cudaError_t cudaMemcpyFromSymbolAsync_by(const struct driver *d,
 						enum cudaMemcpyKind kind,
 						cudaStream_t stream)
 {
-	char *at;
+	char *at = NULL;
 
 	TRY(part(&at, symbol, count, offset, kind, cudaMemcpyDeviceToHost));
 	return copy_queued(d, dst, at, count, kind, stream);
