@@ -1,4 +1,4 @@
-/* export.c - `gpukit export`: the options; the work is in export_run.c. */
+/* export.c - `gpukit export`: the options; the work is in run.c. */
 #include "cli/export/export.h"
 #include "base/clock.h"
 #include "cli/arg.h"

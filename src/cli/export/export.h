@@ -25,7 +25,7 @@ int gk_export_run(const struct gk_export *export);
 int __attribute__((format(printf, 1, 2)))
 gk_export_failure(const char *format, ...);
 
-/* ---- export_listen.c ---- */
+/* ---- listen.c ---- */
 
 struct gk_export_listener {
 	int fd;
@@ -44,7 +44,7 @@ int gk_export_listen(const struct gk_export *export,
  */
 int gk_export_room(unsigned *ret_connections);
 
-/* ---- export_host.c ---- */
+/* ---- host.c ---- */
 
 /* May a request have this Host header? Names of this host's own loopback, the
  * address of --listen, and those of --allow-host. */
@@ -53,7 +53,7 @@ bool gk_export_host_known(const struct gk_export *export, const char *host);
 /* A name or an address, without a port. */
 bool gk_export_host_is_name(const char *text);
 
-/* ---- export_files.c ---- */
+/* ---- files.c ---- */
 
 /* The users that may ask, one "user:password" a line of a private file. */
 struct gk_export_users {
@@ -81,7 +81,7 @@ bool gk_export_users_allow(const struct gk_export_users *users,
 /* Overwrites what is secret, then frees it. NULL is allowed. */
 void gk_export_forget(char *text);
 
-/* ---- export_feed.c ---- */
+/* ---- feed.c ---- */
 
 struct gk_http_request;
 struct gk_http_page;

@@ -1,4 +1,4 @@
-/* record.c - `gpukit record`: the options; the work is in record_run.c. */
+/* record.c - `gpukit record`: the options; the work is in run.c. */
 #include "cli/record/record.h"
 #include "base/clock.h"
 #include "cli/arg.h"

@@ -49,7 +49,7 @@ void record_free(struct record *record);
 /* A gk_exit, or the exit status of the job. */
 int record_run(struct record *record);
 
-/* ---- record_sample.c: from snapshots to bytes ---- */
+/* ---- sample.c: from snapshots to bytes ---- */
 
 struct record_sample {
 	const struct record *record;
@@ -77,7 +77,7 @@ int record_sample_take(struct record_sample *sample,
 int record_sample_again(struct record_sample *sample,
 			const struct gk_snapshot *snap);
 
-/* ---- record_job.c: the command that is run ---- */
+/* ---- job.c: the command that is run ---- */
 
 struct record_job {
 	pid_t pid; /* 0: none */

@@ -1,4 +1,4 @@
-/* select.c - `gpukit select`: the options; the work is in select_run.c. */
+/* select.c - `gpukit select`: the options; the work is in run.c. */
 #include "cli/select/select.h"
 #include "base/clock.h"
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* stat.c - `gpukit stat`: the options; the work is in stat_run.c. */
+/* stat.c - `gpukit stat`: the options; the work is in run.c. */
 #include "cli/stat/stat.h"
 #include "base/clock.h"
 #include "cli/arg.h"

@@ -1,8 +1,8 @@
 /*
- * export_listen.c - where `gpukit export` listens: the address, its socket, and
+ * listen.c - where `gpukit export` listens: the address, its socket, and
  * how many clients its descriptors are enough for.
  */
-#include "cli/export.h"
+#include "cli/export/export.h"
 
 #include "cli/cmd.h"
 #include "export/http.h"

@@ -1,9 +1,9 @@
 /*
- * export_host.c - by which names `gpukit export` is asked. A page of the web
+ * host.c - by which names `gpukit export` is asked. A page of the web
  * can have its own name lead to 127.0.0.1 and then read what listens there
  * (DNS rebinding): its browser sends that name as Host, and is refused by it.
  */
-#include "cli/export.h"
+#include "cli/export/export.h"
 
 #include <argz.h>
 #include <arpa/inet.h>
