@@ -3,8 +3,8 @@
  * launches, copies beside memcpy. On the machine of its environment. One line
  * a thing.
  */
-#include "base/units.h"
 #include "base/clock.h"
+#include "base/units.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

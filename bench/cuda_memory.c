@@ -2,8 +2,8 @@
  * cuda_memory.c - what memory costs through the drop-in libcuda: taking and
  * freeing, copies beside memcpy. Prints a line for each; asserts nothing.
  */
-#include "base/units.h"
 #include "abi/cuda_abi.h"
+#include "base/units.h"
 #include "machine/file/profile.h"
 #include "machine/store/machine.h"
 

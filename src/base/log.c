@@ -1,14 +1,22 @@
-/* log.c - GPUKIT_LOG, read once; see log.h. */
+/*
+ * log.c - GPUKIT_LOG, read once; see log.h.
+ *
+ * No descriptor is kept: a program may close it and open a file of its own
+ * under the same number.
+ */
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,7 +24,14 @@ static const char *const names[] = {"off", "error", "warn", "info", "debug"};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic int level_in_force = -1;
-static int log_fd = STDERR_FILENO;
+
+/* Where lines go; written once. */
+static struct {
+	char path[PATH_MAX]; /* empty: to stderr */
+	bool has_stderr;     /* it was open at first, as this file: */
+	dev_t dev;
+	ino_t ino;
+} target;
 
 static int level_by_name(const char *name, size_t len)
 {
@@ -24,6 +39,41 @@ static int level_by_name(const char *name, size_t len)
 		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
 			return i;
 	return GK_LOG_WARN;
+}
+
+static int open_path(void)
+{
+	return open(target.path,
+		    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+}
+
+/* The program may change its directory. */
+static void note_path(const char *path)
+{
+	char dir[PATH_MAX];
+	int n, fd;
+
+	if (*path == '/' || !getcwd(dir, sizeof dir))
+		n = snprintf(target.path, sizeof target.path, "%s", path);
+	else
+		n = snprintf(target.path, sizeof target.path, "%s/%s", dir,
+			     path);
+	fd = n > 0 && (size_t)n < sizeof target.path ? open_path() : -1;
+	if (fd >= 0)
+		close(fd);
+	else
+		target.path[0] = '\0';
+}
+
+static void note_stderr(void)
+{
+	struct stat st;
+
+	target.has_stderr = fstat(STDERR_FILENO, &st) == 0;
+	if (target.has_stderr) {
+		target.dev = st.st_dev;
+		target.ino = st.st_ino;
+	}
 }
 
 static void read_environment(void)
@@ -35,15 +85,10 @@ static void read_environment(void)
 		size_t len = strcspn(value, ":");
 
 		level = level_by_name(value, len);
-		if (value[len] == ':') {
-			int fd = open(value + len + 1,
-				      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-				      0600);
-
-			if (fd >= 0)
-				log_fd = fd;
-		}
+		if (value[len] == ':')
+			note_path(value + len + 1);
 	}
+	note_stderr();
 	atomic_store(&level_in_force, level);
 }
 
@@ -60,6 +105,30 @@ int gk_log_level(void)
 	return atomic_load(&level_in_force);
 }
 
+/* Still what it was at first, and no file that was opened in its place. */
+static bool is_stderr(void)
+{
+	struct stat st;
+
+	return target.has_stderr && fstat(STDERR_FILENO, &st) == 0 &&
+	       st.st_dev == target.dev && st.st_ino == target.ino;
+}
+
+static void write_line(const char *line, size_t len)
+{
+	int fd = STDERR_FILENO;
+
+	if (target.path[0])
+		fd = open_path();
+	else if (!is_stderr())
+		fd = -1;
+	if (fd < 0 || write(fd, line, len) < 0) {
+		/* nowhere left to say so */
+	}
+	if (fd >= 0 && target.path[0])
+		close(fd);
+}
+
 void gk_log_write(int level, const char *format, ...)
 {
 	int saved = errno;
@@ -67,6 +136,7 @@ void gk_log_write(int level, const char *format, ...)
 	va_list args;
 	int n, m;
 
+	gk_log_level();
 	n = snprintf(line, sizeof line, "gpukit[%d/%ld] %s: ", (int)getpid(),
 		     syscall(SYS_gettid), names[level]);
 	va_start(args, format);
@@ -76,8 +146,6 @@ void gk_log_write(int level, const char *format, ...)
 	if ((size_t)n > sizeof line - 2)
 		n = sizeof line - 2;
 	line[n++] = '\n';
-	if (write(log_fd, line, (size_t)n) < 0) {
-		/* nowhere left to say so */
-	}
+	write_line(line, (size_t)n);
 	errno = saved;
 }

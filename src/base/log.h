@@ -1,7 +1,8 @@
 /*
  * log.h - diagnostics, off unless GPUKIT_LOG=level[:path] is set.
  *
- * One line a call, one write(2), to the file or to stderr; never to stdout.
+ * One line a call, one write(2), to the file or to stderr; never to stdout, and
+ * never to a file that the program has opened in the place of its stderr.
  * Safe in any thread of a foreign process; errno is kept.
  */
 #ifndef GK_BASE_LOG_H

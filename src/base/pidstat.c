@@ -65,14 +65,28 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 	return 0;
 }
 
-int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat)
+static int read_stat(int dir, const char *path, struct gk_pidstat *ret_stat)
 {
-	char path[32], line[1024];
-	ssize_t n;
+	char line[1024];
+	ssize_t n = gk_read_at(dir, path, line, sizeof line);
 
-	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	n = gk_read_at(proc, path, line, sizeof line);
 	if (n < 0)
 		return (int)n;
 	return n ? gk_pidstat_parse(line, ret_stat) : GK_ERR_NOT_FOUND;
+}
+
+int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "%d/stat", (int)pid);
+	return read_stat(proc, path, ret_stat);
+}
+
+int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	return read_stat(AT_FDCWD, path, ret_stat);
 }

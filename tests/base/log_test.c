@@ -162,23 +162,99 @@ static void a_path_takes_the_lines(void **state)
 static void a_long_line_is_cut_and_stays_a_line(void **state)
 {
 	char long_text[2000], buf[4096];
-	int ends[2], saved = dup(STDERR_FILENO);
+	int ends[2];
 	ssize_t n;
 
 	(void)state;
 	memset(long_text, 'x', sizeof long_text - 1);
 	long_text[sizeof long_text - 1] = '\0';
 	assert_int_equal(pipe(ends), 0);
-	dup2(ends[1], STDERR_FILENO);
-	gk_log_write(GK_LOG_ERROR, "%s", long_text);
-	dup2(saved, STDERR_FILENO);
+	if (!fork()) {
+		dup2(ends[1], STDERR_FILENO);
+		gk_log_write(GK_LOG_ERROR, "%s", long_text);
+		_exit(0);
+	}
+	wait(NULL);
 	n = read(ends[0], buf, sizeof buf);
 	assert_true(n > 100 && n <= 512);
 	assert_int_equal(buf[n - 1], '\n');
 	assert_int_equal(buf[n - 2], 'x');
 	close(ends[0]);
 	close(ends[1]);
-	close(saved);
+}
+
+/* What the files of a child hold, whose log was at `setting` first. */
+static void log_after(const char *setting, void change(void), const char *file,
+		      char text[2048])
+{
+	char dir[] = "/tmp/gpukit-log-XXXXXX", path[64], clean[96];
+	int status;
+	pid_t pid;
+
+	assert_non_null(mkdtemp(dir));
+	pid = fork();
+	if (!pid) {
+		setenv("GPUKIT_LOG", setting, 1);
+		if (chdir(dir))
+			_exit(1);
+		gk_log(GK_LOG_INFO, "before");
+		change();
+		gk_log(GK_LOG_INFO, "after");
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	snprintf(path, sizeof path, "%s/%s", dir, file);
+	assert_true(gk_read_at(AT_FDCWD, path, text, 2048) >= 0);
+	snprintf(clean, sizeof clean, "rm -r %s", dir);
+	assert_int_equal(system(clean), 0);
+}
+
+/* A daemon: closefrom(), then its own files, one for each number. */
+static void take_all_numbers(void)
+{
+	for (int fd = 0; fd < 64; fd++)
+		close(fd);
+	for (int fd = 0; fd < 64; fd++)
+		open("theirs", O_CREAT | O_RDWR, 0600);
+}
+
+static void a_file_of_the_program_is_never_written_to(void **state)
+{
+	char text[2048];
+
+	(void)state;
+	log_after("info:log", take_all_numbers, "theirs", text);
+	assert_string_equal(text, "");
+	log_after("info:log", take_all_numbers, "log", text);
+	assert_int_equal(lines(text), 2);
+	log_after("info", take_all_numbers, "theirs", text);
+	assert_string_equal(text, "");
+}
+
+static void close_all(void)
+{
+	for (int fd = 0; fd < 64; fd++)
+		close(fd);
+}
+
+static void go_elsewhere(void)
+{
+	if (chdir("/"))
+		_exit(2);
+}
+
+/* It is opened for each line, and found from any directory. */
+static void the_log_goes_on_when_its_program_closes_all(void **state)
+{
+	char text[2048];
+
+	(void)state;
+	log_after("info:log", close_all, "log", text);
+	assert_int_equal(lines(text), 2);
+	assert_non_null(strstr(text, "after\n"));
+	log_after("info:log", go_elsewhere, "log", text);
+	assert_int_equal(lines(text), 2);
 }
 
 int main(void)
@@ -190,6 +266,8 @@ int main(void)
 	    cmocka_unit_test(the_level_decides_what_is_written),
 	    cmocka_unit_test(a_path_takes_the_lines),
 	    cmocka_unit_test(a_long_line_is_cut_and_stays_a_line),
+	    cmocka_unit_test(a_file_of_the_program_is_never_written_to),
+	    cmocka_unit_test(the_log_goes_on_when_its_program_closes_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

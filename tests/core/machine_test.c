@@ -1,6 +1,6 @@
 /* libgpukit on the made-up machine: it says what the machine says. */
-#include "base/array.h"
 #include "abi/nvml_abi.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"

@@ -6,8 +6,8 @@
 #ifndef TESTS_CORE_SCRIPTED_NVML_H
 #define TESTS_CORE_SCRIPTED_NVML_H
 
-#include "base/units.h"
 #include "abi/nvml_abi.h"
+#include "base/units.h"
 
 #include <pthread.h>
 #include <stdbool.h>

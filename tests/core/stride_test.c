@@ -1,6 +1,6 @@
 /* How long the records of a process list are. */
-#include "base/units.h"
 #include "abi/nvml_process.h"
+#include "base/units.h"
 #include "core/stride.h"
 #include "unit.h"
 

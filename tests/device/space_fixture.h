@@ -4,8 +4,8 @@
 #ifndef TESTS_SPACE_FIXTURE_H
 #define TESTS_SPACE_FIXTURE_H
 
-#include "base/units.h"
 #include "base/err.h"
+#include "base/units.h"
 #include "device/space.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"

@@ -1,6 +1,6 @@
 /* fixture.c - made-up snapshots; see fixture.h. */
-#include "base/units.h"
 #include "base/fs.h"
+#include "base/units.h"
 #include "format/fixture.h"
 
 #include <fcntl.h>

@@ -59,6 +59,15 @@ struct resident fixture_resident(struct fixture *fx, unsigned device,
 				 unsigned types, uint64_t bytes,
 				 const struct gkf_wave *wave);
 
+/* A child ends, and with that code. */
+static inline void fixture_await(pid_t pid, int code)
+{
+	int status;
+
+	assert_true(waitpid(pid, &status, 0) > 0);
+	assert_int_equal(status, code << 8);
+}
+
 /* Ends a resident and buries it. */
 void fixture_end(struct resident *r);
 

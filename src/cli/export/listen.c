@@ -2,9 +2,8 @@
  * listen.c - where `gpukit export` listens: the address, its socket, and
  * how many clients its descriptors are enough for.
  */
-#include "cli/export/export.h"
-
 #include "cli/cmd.h"
+#include "cli/export/export.h"
 #include "export/http.h"
 
 #include <dirent.h>

@@ -2,9 +2,9 @@
  * load.c - load processes: real children, each attached to one GPU with
  * some memory and a wave, so that monitors find them in /proc.
  */
-#include "base/units.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"

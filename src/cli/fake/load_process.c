@@ -3,10 +3,10 @@
  * wave, so that monitors find it in /proc.
  */
 #include "cli/fake/load_process.h"
-#include "base/units.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "cli/cmd.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"

@@ -1,8 +1,8 @@
 /* replay.c - the machine of a recording; see replay.h. */
 #include "cli/fake/replay.h"
-#include "base/units.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/where.h"
 #include "machine/file/board.h"

@@ -1,7 +1,7 @@
 /* tape.c - see tape.h. */
 #include "cli/plot/tape.h"
-#include "base/units.h"
 #include "base/clock.h"
+#include "base/units.h"
 #include "record/tape.h"
 
 #include <math.h>

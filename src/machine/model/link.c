@@ -1,7 +1,7 @@
 /* link.c - see link.h. */
 #include "machine/model/link.h"
-#include "base/pair.h"
 #include "base/err.h"
+#include "base/pair.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/link_state.h"
 #include "machine/file/numbers.h"

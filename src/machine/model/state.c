@@ -1,6 +1,6 @@
 /* state.c - the state of a device, computed once a bin by whoever asks. */
-#include "base/pair.h"
 #include "base/clock.h"
+#include "base/pair.h"
 #include "machine/file/device.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"

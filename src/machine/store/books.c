@@ -1,9 +1,9 @@
 /* books.c - the books of device memory; see books.h. */
 #include "machine/store/books.h"
-#include "base/units.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"

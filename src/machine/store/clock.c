@@ -1,8 +1,8 @@
 /* clock.c - machine time: read, stopped, sped up, stepped. */
 #include "machine/store/clock.h"
-#include "base/pair.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/pair.h"
 #include "machine/file/clock_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"

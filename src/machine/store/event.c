@@ -1,7 +1,7 @@
 /* event.c - the ring of events and sleeping on it; see event.h. */
 #include "machine/store/event.h"
-#include "base/futex.h"
 #include "base/clock.h"
+#include "base/futex.h"
 #include "machine/file/event_state.h"
 #include "machine/store/above.h"
 #include "machine/store/clock.h"

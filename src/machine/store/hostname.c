@@ -1,7 +1,7 @@
 /* hostname.c - a text of the file that changes while others read it. */
 #include "machine/store/hostname.h"
-#include "base/pair.h"
 #include "base/err.h"
+#include "base/pair.h"
 #include "machine/file/numbers.h"
 #include "machine/file/system_state.h"
 #include "machine/store/lock.h"

@@ -12,22 +12,19 @@
 
 uint64_t gkf_own_namespace(const struct gkf_machine *m)
 {
-	struct stat ns;
-
-	if (m->proc < 0 || fstatat(m->proc, "self/ns/pid", &ns, 0) < 0)
-		return 0;
-	return ns.st_ino;
+	return gkf_self(m).pid_ns;
 }
 
-static struct gkf_identity look_up(const struct gkf_machine *m)
+/* No descriptor is kept: the program may close it, and use its number. */
+struct gkf_identity gkf_self_look_up(void)
 {
 	struct gkf_identity self = {.pid = (int32_t)getpid()};
 	struct gk_pidstat st;
+	struct stat ns;
 
-	if (m->proc < 0)
-		return self;
-	self.pid_ns = gkf_own_namespace(m);
-	if (gk_pidstat_read(m->proc, self.pid, &st) == 0) {
+	if (stat("/proc/self/ns/pid", &ns) == 0)
+		self.pid_ns = ns.st_ino;
+	if (gk_pidstat_of(self.pid, &st) == 0) {
 		self.start = st.start;
 		self.stack = st.stack;
 	}
@@ -59,8 +56,9 @@ struct gkf_identity gkf_self(const struct gkf_machine *m)
 			atomic_load_explicit(&own->start, memory_order_relaxed),
 		    .stack = atomic_load_explicit(&own->stack,
 						  memory_order_relaxed)};
-	self = look_up(m);
-	if (own)
+	self = gkf_self_look_up();
+	/* Who could not be found may be found later. */
+	if (own && gkf_is_known(&self))
 		remember(own, &self);
 	return self;
 }
@@ -93,19 +91,21 @@ bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot)
 	       __atomic_load_n(&slot->pid_ns, __ATOMIC_RELAXED) == self.pid_ns;
 }
 
-bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
-	       const struct gkf_identity *owner)
+bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner)
 {
 	struct gk_pidstat st;
 
+	/* Nobody gets a slot who is not known; see gkf_attach(). */
+	if (!gkf_is_known(owner))
+		return false;
 	if (owner->pid_ns != own_ns)
 		return true;
 	if (kill(owner->pid, 0) < 0 && errno == ESRCH)
 		return false;
 	/* hidepid shows nothing of other users: then kill() has said it. */
-	if (m->proc < 0 || gk_pidstat_read(m->proc, owner->pid, &st) != 0)
+	if (gk_pidstat_of(owner->pid, &st) != 0)
 		return true;
-	if (owner->start && st.start != owner->start)
+	if (st.start != owner->start)
 		return false;
 	/* What a program held ends when the process begins another one. */
 	if (owner->stack && st.stack && st.stack != owner->stack)

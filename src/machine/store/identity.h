@@ -23,8 +23,21 @@ struct gkf_own {
 	_Atomic uint64_t pid_ns, start, stack;
 };
 
-/* The identity of the calling process; right again after a fork. */
+/*
+ * The identity of the calling process; right again after a fork. It is looked
+ * up when the machine is opened: nothing that a program closes or hides later
+ * (descriptors, /proc) takes it away.
+ */
 struct gkf_identity gkf_self(const struct gkf_machine *m);
+
+/* Without a machine. Every time anew. */
+struct gkf_identity gkf_self_look_up(void);
+
+/* Can others see whether it lives? Else it must not hold anything. */
+static inline bool gkf_is_known(const struct gkf_identity *who)
+{
+	return who->pid > 0 && who->pid_ns && who->start;
+}
 
 /* A page that a fork empties, or NULL where the kernel has none such. */
 struct gkf_own *gkf_own_new(void);
@@ -38,10 +51,9 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m);
 
 /*
  * Whether an owner is alive: a zombie is not, nor a process that has taken
- * over the pid, nor one that runs another program since. Owners of another pid
- * namespace than own_ns count as alive.
+ * over the pid, nor one that runs another program since, nor who is not known.
+ * Owners of another pid namespace than own_ns count as alive.
  */
-bool gkf_alive(const struct gkf_machine *m, uint64_t own_ns,
-	       const struct gkf_identity *owner);
+bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner);
 
 #endif

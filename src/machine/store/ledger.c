@@ -1,8 +1,9 @@
 /* ledger.c - slots: who is on which device, with how many bytes. */
 #include "machine/store/ledger.h"
-#include "base/units.h"
-#include "base/pair.h"
 #include "base/err.h"
+#include "base/log.h"
+#include "base/pair.h"
+#include "base/units.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
@@ -173,6 +174,16 @@ static int admit(struct gkf_machine *m, unsigned device,
 		   : 0;
 }
 
+/* Nobody would ever see that it has ended: what it holds would stay. */
+static int refuse_unknown(const struct gkf_identity *self)
+{
+	gk_log(GK_LOG_ERROR,
+	       "/proc/%d does not tell who this process is: it gets no place "
+	       "on a GPU; mount /proc",
+	       (int)self->pid);
+	return GK_ERR_IO;
+}
+
 int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 			uint32_t instance, unsigned types,
 			const struct gkf_wave *wave, unsigned *ret_slot)
@@ -190,6 +201,8 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 
 	if (device >= m->device_count || !types)
 		return GK_ERR_RANGE;
+	if (!gkf_is_known(&self))
+		return refuse_unknown(&self);
 	if (!gkf_is_listed(m, device))
 		return GK_ERR_NOT_FOUND;
 	if (gkf_is_set(m, device, GKF_V_DRAIN))

@@ -36,7 +36,8 @@ struct gkf_process {
  * GK_ERR_RANGE for a device that is not there, GK_ERR_NOT_FOUND for one that
  * the driver does not list, GK_ERR_PERMISSION for one that is being drained
  * or prohibits computing, GK_ERR_IN_USE for one that another process has for
- * itself (its compute mode).
+ * itself (its compute mode), GK_ERR_IO where /proc does not tell who the
+ * process is, so that nobody would see its end.
  */
 int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 	       const struct gkf_wave *wave, unsigned *ret_slot);

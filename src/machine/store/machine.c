@@ -190,8 +190,8 @@ static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
 			      ? (enum gkf_layout)f->layout
 			      : GKF_LAYOUT_AUTO,
 			  &m->topology);
-	m->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	m->own = gkf_own_new();
+	gkf_self(m);
 	*ret = m;
 	return 0;
 }
@@ -266,8 +266,6 @@ void gkf_machine_close(struct gkf_machine *m)
 		return;
 	munmap(m->file, m->size);
 	gkf_own_free(m->own);
-	if (m->proc >= 0)
-		close(m->proc);
 	free(m);
 }
 

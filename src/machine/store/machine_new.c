@@ -19,7 +19,6 @@
 #include "machine/store/identity.h"
 #include "machine/store/lock.h"
 #include "machine/store/machine.h"
-#include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
 
 #include <errno.h>
@@ -121,15 +120,11 @@ int gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
 	f->layout = spec->layout;
 	atomic_init(&f->latency, spec->latency);
 	if (spec->owned) {
-		int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		struct gkf_machine self = {.file = f, .proc = proc};
-		struct gkf_identity id = gkf_self(&self);
+		struct gkf_identity id = gkf_self_look_up();
 
 		f->creator_pid = id.pid;
 		f->creator_ns = id.pid_ns;
 		f->creator_start = id.start;
-		if (proc >= 0)
-			close(proc);
 	}
 	for (unsigned i = 0; !r && i < spec->device_count; i++)
 		r = init_device(&f->device[i], i, &spec->profiles[i],

@@ -43,7 +43,7 @@ void gkf_reap_busy(struct gkf_machine *m, unsigned device)
 		own_ns = own_ns ? own_ns : gkf_own_namespace(m);
 		owner = (struct gkf_identity){slot.pid, slot.pid_ns, slot.start,
 					      slot.stack};
-		if (!gkf_alive(m, own_ns, &owner))
+		if (!gkf_alive(own_ns, &owner))
 			gkf_busy_close(m, i, computed);
 	}
 }
@@ -111,7 +111,7 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 						     .pid_ns = slot.pid_ns,
 						     .start = slot.start,
 						     .stack = slot.stack};
-			last_alive = gkf_alive(m, own_ns, &last);
+			last_alive = gkf_alive(own_ns, &last);
 		}
 		if (!last_alive && bury(m, i, life, slot.device))
 			freed++;

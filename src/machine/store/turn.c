@@ -1,8 +1,8 @@
 /* turn.c - see turn.h. */
 #include "machine/store/turn.h"
-#include "base/futex.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/futex.h"
 #include "base/pidstat.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
@@ -133,15 +133,15 @@ static bool is_alive(struct gkf_machine *m, const struct gkf_slot *slot)
 				     .start = slot->start,
 				     .stack = slot->stack};
 
-	return gkf_alive(m, gkf_self(m).pid_ns, &owner);
+	return gkf_alive(gkf_self(m).pid_ns, &owner);
 }
 
 static bool is_stopped(struct gkf_machine *m, const struct gkf_slot *slot)
 {
 	struct gk_pidstat st;
 
-	return slot->pid_ns == gkf_self(m).pid_ns && m->proc >= 0 &&
-	       !gk_pidstat_read(m->proc, slot->pid, &st) &&
+	return slot->pid_ns == gkf_self(m).pid_ns &&
+	       !gk_pidstat_of(slot->pid, &st) &&
 	       (st.state == 'T' || st.state == 't');
 }
 

@@ -23,7 +23,6 @@ struct gkf_own; /* identity.h */
 struct gkf_machine {
 	struct gkf_file *file;
 	struct gkf_own *own; /* NULL: to be looked up each time */
-	int proc;            /* /proc, opened once; -1 without */
 	int lock_kind; /* what glibc notes of a lock such as the writers' */
 	unsigned device_count;
 	unsigned steps, texts; /* of its scenario; see scenario_state.h */

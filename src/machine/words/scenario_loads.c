@@ -2,8 +2,8 @@
  * scenario_loads.c - the loads of a scenario while it is compiled: which
  * processes run when, and what they hold.
  */
-#include "base/units.h"
 #include "base/mix.h"
+#include "base/units.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"

@@ -1,8 +1,8 @@
 /* spec.c - GPUs and loads as people write them; see spec.h. */
 #include "machine/words/spec.h"
-#include "base/units.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"

@@ -2,13 +2,15 @@
  * device_test.c - devices: which a process sees, what they are called,
  * their attributes, against profiles and against NVML's words.
  */
-#include "base/units.h"
 #include "abi/nvml_abi.h"
+#include "base/units.h"
 #include "fronts/common/generations.h"
 #include "fronts/cuda/alone.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
+#include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/model/mig.h"
 #include "machine/store/board.h"

@@ -1,6 +1,6 @@
 /* Split GPUs through NVML: handles and lives, memory, processes, refusals. */
-#include "base/units.h"
 #include "base/err.h"
+#include "base/units.h"
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/file.h"
 #include "machine/file/mig_state.h"

@@ -161,6 +161,25 @@ static void a_zombie_holds_nothing(void **state)
 	fixture_end(&r);
 }
 
+/* As a daemon does when it has begun to look at its GPUs. */
+static void who_closes_its_descriptors_is_no_ghost(void **state)
+{
+	unsigned slot;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	if (!pid) {
+		closefrom(0);
+		_exit(gkf_attach(fx.m, 0, GKF_COMPUTE, NULL, &slot) ||
+		      gkf_books_charge(fx.m, slot, 4 * GIB));
+	}
+	fixture_await(pid, 0);
+	assert_int_equal(gkf_held_bytes(fx.m, 0), 4 * GIB);
+	assert_int_equal(gkf_reap(fx.m, true), 1);
+	assert_int_equal(gkf_held_bytes(fx.m, 0), 0);
+}
+
 static void a_recycled_pid_is_not_the_owner(void **state)
 {
 	unsigned slot;
@@ -265,6 +284,7 @@ int main(void)
 	    T(nobody_touches_the_slot_of_another),
 	    T(lists_tell_pid_type_and_bytes),
 	    T(a_zombie_holds_nothing),
+	    T(who_closes_its_descriptors_is_no_ghost),
 	    T(a_recycled_pid_is_not_the_owner),
 	    T(a_foreign_namespace_is_left_alone),
 	    T(looking_all_the_time_reaps_now_and_then),
