@@ -11,6 +11,8 @@
 #define TESTS_STORES_H
 
 #include "machine/fixture.h"
+#include "machine/store/locks.h"
+#include "machine/store/view.h"
 
 #include <stdbool.h>
 #include <sys/ptrace.h>
@@ -46,6 +48,21 @@ struct site {
 
 #define STORES_MAX 2048
 #define STEPS_MAX  (1 << 20)
+
+/* Since it was asked last: were locks of the first device taken or given? */
+static inline bool fixture_locks_changed(struct fixture *fx)
+{
+	static uint32_t last[GKF_LOCK_BOOKS + 1];
+	bool differ = false;
+
+	for (unsigned i = 0; i <= GKF_LOCK_BOOKS; i++) {
+		uint32_t word = atomic_load(gkf_locks_word(fx->m->locks, i));
+
+		differ |= word != last[i];
+		last[i] = word;
+	}
+	return differ;
+}
 
 /* Resumes the child; false when the operation is over. */
 static inline bool resume(pid_t pid, enum __ptrace_request how)

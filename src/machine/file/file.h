@@ -26,7 +26,7 @@
 #include <pthread.h>
 
 #define GKF_MAGIC   0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION 4
+#define GKF_VERSION 5
 
 struct gkf_file {
 	uint64_t magic; /* written last: a file without it is not ready */
@@ -49,7 +49,6 @@ struct gkf_file {
 	_Atomic uint64_t slots_high; /* slots ever used: scans stop here */
 	_Atomic uint64_t reaped_ns;  /* CLOCK_MONOTONIC of the last reaping */
 	_Atomic uint64_t reap_pause_ns; /* how long to leave it alone */
-	pthread_mutex_t lock; /* robust, process-shared: all writers */
 	/* Latency model only: CLOCK_MONOTONIC until which calls are booked. */
 	_Atomic uint64_t driver_busy_ns;
 	_Atomic uint64_t calls[GKF_FUNCTIONS_MAX];   /* by row of nvml.def */
@@ -69,7 +68,7 @@ struct gkf_file {
 	struct gkf_tally tally[GKF_SLOTS_MAX]; /* of each slot */
 	struct gkf_busy busy[GKF_SLOTS_MAX];   /* of each slot */
 	struct gkf_accounts accounts;
-	/* Behind it: the steps of the scenario, then their texts. */
+	/* Behind it: steps of the scenario, their texts, locks (locks.h). */
 };
 
 #endif

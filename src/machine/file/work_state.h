@@ -9,20 +9,18 @@
 #include "machine/file/mig_state.h"
 #include "machine/file/profile.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 /*
  * How much of a device is taken: what its slots hold, added up, so that
  * nobody has to look at all of them. The slots are the truth: when the holder
- * of the lock has died the sums are made anew. Slots that come and go by the
- * clock (loads of a scenario) are not in them, only counted.
+ * of their lock (locks.h) has died the sums are made anew. Slots that come and
+ * go by the clock (loads of a scenario) are not in them, only counted.
  */
 struct gkf_books {
-	pthread_mutex_t lock; /* robust, process-shared */
-	uint64_t changes;     /* grows at each change of a slot's bytes */
-	uint64_t held;        /* bytes */
+	uint64_t changes; /* grows at each change of a slot's bytes */
+	uint64_t held;    /* bytes */
 	uint64_t held_gi[GKF_MIG_GIS];
 	uint64_t by_clock; /* slots that have a stop_bin */
 } __attribute__((aligned(64)));

@@ -15,6 +15,7 @@
 #include "machine/store/account.h"
 #include "machine/store/identity.h"
 #include "machine/store/ledger.h"
+#include "machine/store/locks.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
 
@@ -111,34 +112,23 @@ static void recount(struct gkf_machine *m, unsigned device)
 	       device);
 }
 
-static int wait_for(pthread_mutex_t *lock)
-{
-	struct timespec until = gk_timespec(gk_wall_ns() + PATIENCE_NS);
-
-	return pthread_mutex_timedlock(lock, &until);
-}
-
 int gkf_books_lock(struct gkf_machine *m, unsigned device)
 {
-	pthread_mutex_t *lock = &books_of(m, device)->lock;
-	int error;
+	int error =
+	    gkf_locks_take(m->locks, GKF_LOCK_BOOKS + device, PATIENCE_NS);
 
-	/* glibc ends a process that takes a mutex that was overwritten. */
-	if (lock->__data.__kind != m->lock_kind)
-		return GK_ERR_CORRUPT;
-	error = pthread_mutex_trylock(lock);
-	if (__builtin_expect(error == EBUSY, 0))
-		error = wait_for(lock);
 	if (__builtin_expect(error == EOWNERDEAD, 0)) {
 		recount(m, device);
-		error = pthread_mutex_consistent(lock);
+		error = 0;
 	}
+	if (__builtin_expect(error == EINVAL, 0))
+		return GK_ERR_CORRUPT;
 	return __builtin_expect(error != 0, 0) ? gk_err_from_errno(error) : 0;
 }
 
 void gkf_books_unlock(struct gkf_machine *m, unsigned device)
 {
-	pthread_mutex_unlock(&books_of(m, device)->lock);
+	gkf_locks_release(m->locks, GKF_LOCK_BOOKS + device);
 }
 
 static uint64_t rest(uint64_t of, uint64_t used)

@@ -1,10 +1,9 @@
 /*
- * lock.h - the writers' lock of a machine, and robust locks in its file.
+ * lock.h - the lock of all who change a machine.
  */
 #ifndef GKF_LOCK_H
 #define GKF_LOCK_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,9 +17,5 @@ struct gkf_machine;
 int gkf_lock(struct gkf_machine *m);
 bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns);
 void gkf_unlock(struct gkf_machine *m);
-
-/* A robust lock between processes; what glibc notes in one of this kind. */
-int gkf_lock_init(pthread_mutex_t *lock);
-int gkf_lock_kind(int *ret_kind);
 
 #endif

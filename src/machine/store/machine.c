@@ -9,7 +9,7 @@
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
 #include "machine/store/identity.h"
-#include "machine/store/lock.h"
+#include "machine/store/locks.h"
 #include "machine/store/machine_new.h"
 #include "machine/store/settings.h"
 #include "machine/store/view.h"
@@ -101,27 +101,6 @@ static int check(int fd, size_t *ret_size)
 	return 0;
 }
 
-static int map(const char *path, struct gkf_file **ret_file, size_t *ret_size)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	void *f;
-	int r;
-
-	if (fd < 0)
-		return gk_err_from_errno(errno);
-	r = check(fd, ret_size);
-	if (r)
-		goto out;
-	f = mmap(NULL, *ret_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (f == MAP_FAILED)
-		r = gk_err_from_errno(errno);
-	else
-		*ret_file = f;
-out:
-	close(fd);
-	return r;
-}
-
 /* A string whole within its array. */
 #define ENDS(text) (memchr(text, 0, sizeof(text)) != NULL)
 
@@ -151,17 +130,20 @@ static void copy_driver(const struct gkf_file *f, struct gkf_driver *ret_driver)
 	ret_driver->cuda_version = f->cuda_version;
 }
 
-/* This process's view of a mapped file; the mapping stays the caller's. */
-static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
+/*
+ * This process's view of a mapped file (fd -1: of memory of its own); the
+ * mapping stays the caller's.
+ */
+static int view(int fd, struct gkf_file *f, size_t size,
+		struct gkf_machine **ret)
 {
 	const struct gkf_scenario_head *scenario = &f->scenario;
-	unsigned count = f->device_count, steps, texts;
+	unsigned count = __atomic_load_n(&f->device_count, __ATOMIC_RELAXED);
+	unsigned steps, texts;
 	struct gkf_machine *m;
-	int kind, r = gkf_lock_kind(&kind);
+	int r;
 
-	if (r)
-		return r;
-	if (count > GKF_DEVICES_MAX || f->lock.__data.__kind != kind)
+	if (count > GKF_DEVICES_MAX)
 		return GK_ERR_CORRUPT;
 	/* It may have changed since its size was taken. */
 	steps = __atomic_load_n(&scenario->steps, __ATOMIC_RELAXED);
@@ -175,7 +157,6 @@ static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
 	m->size = size;
 	m->steps = steps;
 	m->texts = texts;
-	m->lock_kind = kind;
 	m->device_count = count;
 	for (unsigned i = 0; i < count; i++) {
 		m->boards[i] = f->device[i].board;
@@ -185,6 +166,11 @@ static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
 		}
 	}
 	copy_driver(f, &m->driver);
+	r = gkf_locks_new(fd, size, GKF_LOCK_BOOKS + count, &m->locks);
+	if (r) {
+		free(m);
+		return r;
+	}
 	gkf_topology_make(m->boards, count,
 			  f->layout < GKF_LAYOUT_COUNT
 			      ? (enum gkf_layout)f->layout
@@ -196,17 +182,31 @@ static int view(struct gkf_file *f, size_t size, struct gkf_machine **ret)
 	return 0;
 }
 
-static int open_at(const char *path, struct gkf_machine **ret)
+static int map(int fd, struct gkf_machine **ret)
 {
-	struct gkf_file *f = NULL;
+	struct gkf_file *f;
 	size_t size = 0;
-	int r = map(path, &f, &size);
+	int r = check(fd, &size);
 
 	if (r)
 		return r;
-	r = view(f, size, ret);
+	f = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (f == MAP_FAILED)
+		return gk_err_from_errno(errno);
+	r = view(fd, f, size, ret);
 	if (r)
 		munmap(f, size);
+	return r;
+}
+
+static int open_at(const char *path, struct gkf_machine **ret)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), r;
+
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	r = map(fd, ret);
+	close(fd);
 	return r;
 }
 
@@ -223,9 +223,8 @@ int gkf_machine_scratch(const struct gkf_machine_spec *spec,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
-	r = gkf_file_init(f, spec);
-	if (!r)
-		r = view(f, size, ret);
+	gkf_file_init(f, spec);
+	r = view(-1, f, size, ret);
 	if (r)
 		munmap(f, size);
 	else
@@ -265,6 +264,7 @@ void gkf_machine_close(struct gkf_machine *m)
 	if (!m)
 		return;
 	munmap(m->file, m->size);
+	gkf_locks_free(m->locks);
 	gkf_own_free(m->own);
 	free(m);
 }

@@ -17,7 +17,7 @@
 #include "machine/model/mig_rules.h"
 #include "machine/model/physics.h"
 #include "machine/store/identity.h"
-#include "machine/store/lock.h"
+#include "machine/store/locks.h"
 #include "machine/store/machine.h"
 #include "machine/trouble/scenario.h"
 
@@ -68,8 +68,8 @@ static void name_board(struct gkf_board *board, uint64_t seed)
 					      gkf_mix(b) % 10000000000ULL));
 }
 
-static int init_device(struct gkf_device *dev, unsigned i,
-		       const struct gkf_profile *profile, uint64_t seed)
+static void init_device(struct gkf_device *dev, unsigned i,
+			const struct gkf_profile *profile, uint64_t seed)
 {
 	dev->board.profile = *profile;
 	place(&dev->board, i);
@@ -81,7 +81,6 @@ static int init_device(struct gkf_device *dev, unsigned i,
 	for (int b = 0; b < GKF_PAST_BINS; b++)
 		dev->past[b].bin = UINT64_MAX;
 	gkf_physics_rest(profile, &dev->state[0]);
-	return gkf_lock_init(&dev->books.lock);
 }
 
 static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
@@ -97,12 +96,8 @@ static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
 	    spec->cuda_version ? spec->cuda_version : CUDA_VERSION;
 }
 
-int gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
+void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
 {
-	int r = gkf_lock_init(&f->lock);
-
-	if (r)
-		return r;
 	f->version = GKF_VERSION;
 	f->size_check = sizeof *f;
 	gkf_scenario_init(f, spec->scenario);
@@ -126,12 +121,9 @@ int gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
 		f->creator_ns = id.pid_ns;
 		f->creator_start = id.start;
 	}
-	for (unsigned i = 0; !r && i < spec->device_count; i++)
-		r = init_device(&f->device[i], i, &spec->profiles[i],
-				spec->seed);
-	if (!r)
-		f->magic = GKF_MAGIC;
-	return r;
+	for (unsigned i = 0; i < spec->device_count; i++)
+		init_device(&f->device[i], i, &spec->profiles[i], spec->seed);
+	f->magic = GKF_MAGIC;
 }
 
 /* Growing a file past the limit of this process would end it by SIGXFSZ. */
@@ -167,16 +159,16 @@ int gkf_file_size(const struct gkf_machine_spec *spec, size_t *ret_size)
 static int fill(int fd, size_t size, const struct gkf_machine_spec *spec)
 {
 	struct gkf_file *f;
-	int r = reserve(fd, size);
+	int r = reserve(fd, gkf_locks_end(size));
 
 	if (r)
 		return r;
 	f = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
-	r = gkf_file_init(f, spec);
+	gkf_file_init(f, spec);
 	munmap(f, size);
-	return r;
+	return 0;
 }
 
 /* Makes the private directory if the path lies in it. */

@@ -12,6 +12,6 @@ struct gkf_machine_spec;
  * init: fills that many zeroed bytes.
  */
 int gkf_file_size(const struct gkf_machine_spec *spec, size_t *ret_size);
-int gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec);
+void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec);
 
 #endif

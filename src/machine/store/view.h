@@ -16,14 +16,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct gkf_locks;
 struct gkf_device;
 struct gkf_file;
 struct gkf_own; /* identity.h */
 
 struct gkf_machine {
 	struct gkf_file *file;
-	struct gkf_own *own; /* NULL: to be looked up each time */
-	int lock_kind; /* what glibc notes of a lock such as the writers' */
+	struct gkf_own *own;     /* NULL: to be looked up each time */
+	struct gkf_locks *locks; /* of its file */
 	unsigned device_count;
 	unsigned steps, texts; /* of its scenario; see scenario_state.h */
 	size_t size;           /* of the mapping */

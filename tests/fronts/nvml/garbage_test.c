@@ -1,36 +1,37 @@
 /*
  * garbage_test.c - somebody writes at random over the machine file while
  * clients read: what they read is nonsense, but no client crashes or hangs.
- * The writers' lock is left alone: while it is held, glibc keeps pointers of
- * the holder in it.
  */
 #include "base/clock.h"
 #include "base/mix.h"
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
+#include "machine/store/locks.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #define READ_NS (GK_NS_PER_S * 3 / 2)
 
-/* Every word of the file but the lock is hit, the first ones often. */
-static void scribble(struct gkf_file *file)
+/* Every word of the file is hit, the first ones and those of locks often. */
+static void scribble(const struct fixture *fx)
 {
-	unsigned char *bytes = (unsigned char *)file;
+	size_t size = gkf_locks_end(sizeof *fx->file);
+	unsigned char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				    MAP_SHARED, open(fx->path, O_RDWR), 0);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t r = gk_mono_ns();
 
 	for (unsigned n = 0;; n++) {
-		size_t reach =
-		    n % 2 ? sizeof *file : offsetof(struct gkf_file, calls);
-
+		size_t reach = n % 2 ? size : offsetof(struct gkf_file, calls);
 		size_t at;
 
 		r = gkf_mix(r);
 		at = r % (reach / 8) * 8;
-		if (at + 8 > offsetof(struct gkf_file, lock) &&
-		    at < offsetof(struct gkf_file, lock) + sizeof file->lock)
-			continue;
+		if (n % 50 == 0)
+			at = gkf_locks_begin(sizeof *fx->file) +
+			     (1 + r % 3) * page - 8;
 		if (n % 3)
 			memcpy(bytes + at, &r, sizeof r);
 		else
@@ -102,7 +103,7 @@ static void clients_survive_garbage(void **state)
 	assert_true(writer >= 0);
 	if (!writer) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		scribble(fx->file);
+		scribble(fx);
 	}
 	reader = fork();
 	assert_true(reader >= 0);

@@ -120,7 +120,7 @@ static bool changed(void)
 	    {offsetof(struct gkf_file, device), sizeof(struct gkf_device)},
 	    {offsetof(struct gkf_file, slot), 4 * sizeof(struct gkf_slot)},
 	};
-	bool differ = false;
+	bool differ = fixture_locks_changed(&fx);
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		char *then = (char *)before + parts[i].offset;

@@ -10,7 +10,9 @@
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
 #include "machine/store/lock.h"
+#include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/store/view.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -281,7 +283,7 @@ static void an_overwritten_lock_is_not_taken(void **state)
 	struct gkf_state s;
 
 	(void)state;
-	memset(&fx.file->lock, 0x35, sizeof fx.file->lock);
+	atomic_store(gkf_locks_word(fx.m->locks, GKF_LOCK_WRITERS), 0x35353535);
 	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 50),
 			 GK_ERR_CORRUPT);
 	gkf_state_now(fx.m, 0, &s);

@@ -155,11 +155,12 @@ static void prepare(enum operation op)
 
 static bool changed(void)
 {
-	bool differ = memcmp(last, fx.file, LOOKED_AT) != 0;
+	bool locks = fixture_locks_changed(&fx);
 
-	if (differ)
-		memcpy(last, fx.file, LOOKED_AT);
-	return differ;
+	if (!memcmp(last, fx.file, LOOKED_AT))
+		return locks;
+	memcpy(last, fx.file, LOOKED_AT);
+	return true;
 }
 
 static pid_t start(enum operation op)

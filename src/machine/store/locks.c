@@ -1,0 +1,204 @@
+/* locks.c - see locks.h. */
+#include "machine/store/locks.h"
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdatomic.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What of a lock lies in the file: its word, and one that nobody reads. */
+#define SHARED 8
+
+/* All else, above all the list's links, lies behind. */
+_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
+		   offsetof(pthread_mutex_t, __data.__owner) >= SHARED &&
+		   offsetof(pthread_mutex_t, __data.__kind) >= SHARED &&
+		   offsetof(pthread_mutex_t, __data.__list) >= SHARED,
+	       "glibc's robust lock begins with the word that is shared");
+
+/* No thread has a larger number: PID_MAX_LIMIT of the kernel. */
+#define THREADS_MAX (4U << 20)
+
+/* How often a word that somebody keeps writing over is put right. */
+#define TRIES 1000
+
+struct gkf_locks {
+	unsigned char *pages; /* for each lock, one of the file, one private */
+	size_t page;
+	unsigned count;
+	atomic_bool stuck; /* glibc's list may still lead there */
+};
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t gkf_locks_begin(size_t size)
+{
+	size_t page = page_size();
+
+	return (size + page - 1) / page * page;
+}
+
+size_t gkf_locks_end(size_t size)
+{
+	return gkf_locks_begin(size) + GKF_LOCKS_MAX * page_size();
+}
+
+static pthread_mutex_t *lock_of(const struct gkf_locks *l, unsigned i)
+{
+	return (pthread_mutex_t *)(l->pages + (2 * i + 1) * l->page - SHARED);
+}
+
+_Atomic uint32_t *gkf_locks_word(struct gkf_locks *l, unsigned i)
+{
+	return (_Atomic uint32_t *)&lock_of(l, i)->__data.__lock;
+}
+
+static int init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+	int error = pthread_mutexattr_init(&attr);
+
+	if (error)
+		return error;
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	error = pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	return error;
+}
+
+/* The private part of each; their words are as they are. */
+static int init_all(struct gkf_locks *l)
+{
+	pthread_mutex_t fresh;
+	int error = init_lock(&fresh);
+
+	if (error)
+		return gk_err_from_errno(error);
+	for (unsigned i = 0; i < l->count; i++)
+		memcpy((char *)lock_of(l, i) + SHARED, (char *)&fresh + SHARED,
+		       sizeof fresh - SHARED);
+	return 0;
+}
+
+static int map_words(struct gkf_locks *l, int fd, size_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return gk_err_from_errno(errno);
+	if ((uint64_t)st.st_size < gkf_locks_end(size))
+		return GK_ERR_CORRUPT;
+	for (unsigned i = 0; i < l->count; i++)
+		if (mmap(l->pages + 2 * i * l->page, l->page,
+			 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			 (off_t)(gkf_locks_begin(size) + i * l->page)) ==
+		    MAP_FAILED)
+			return gk_err_from_errno(errno);
+	return 0;
+}
+
+int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret)
+{
+	struct gkf_locks *l = calloc(1, sizeof *l);
+	int r;
+
+	if (!l)
+		return GK_ERR_NOMEM;
+	l->page = page_size();
+	l->count = count;
+	l->pages = mmap(NULL, 2 * count * l->page, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (l->pages == MAP_FAILED) {
+		free(l);
+		return GK_ERR_NOMEM;
+	}
+	r = fd < 0 ? 0 : map_words(l, fd, size);
+	if (!r)
+		r = init_all(l);
+	if (r)
+		gkf_locks_free(l);
+	else
+		*ret = l;
+	return r;
+}
+
+void gkf_locks_free(struct gkf_locks *l)
+{
+	if (!l)
+		return;
+	if (!atomic_load(&l->stuck))
+		munmap(l->pages, 2 * l->count * l->page);
+	free(l);
+}
+
+/* Somebody has written over the word: nobody will ever give it back. */
+static bool is_spoilt(struct gkf_locks *l, unsigned i)
+{
+	return (atomic_load(gkf_locks_word(l, i)) & FUTEX_TID_MASK) >
+	       THREADS_MAX;
+}
+
+/*
+ * The wall clock may jump, which costs a wait its exact length; sanitizers do
+ * not know pthread_mutex_clocklock().
+ */
+static int wait_for(pthread_mutex_t *lock, uint64_t patience_ns)
+{
+	struct timespec until = gk_timespec(gk_wall_ns() + patience_ns);
+
+	return pthread_mutex_timedlock(lock, &until);
+}
+
+int gkf_locks_take(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
+{
+	pthread_mutex_t *lock = lock_of(l, i);
+	int error = pthread_mutex_trylock(lock);
+
+	if (__builtin_expect(error == EBUSY, 0)) {
+		if (is_spoilt(l, i))
+			return EINVAL;
+		if (patience_ns)
+			error = wait_for(lock, patience_ns);
+	}
+	if (__builtin_expect(error == EOWNERDEAD, 0))
+		pthread_mutex_consistent(lock);
+	return error;
+}
+
+/*
+ * glibc does not give back a lock whose word says that another holds it: it
+ * would stay in the list of what this thread holds.
+ */
+void gkf_locks_release(struct gkf_locks *l, unsigned i)
+{
+	pthread_mutex_t *lock = lock_of(l, i);
+	int tries = 0;
+
+	while (__builtin_expect(pthread_mutex_unlock(lock) != 0, 0)) {
+		if (++tries == TRIES) {
+			atomic_store(&l->stuck, true);
+			return;
+		}
+		atomic_store(gkf_locks_word(l, i),
+			     (uint32_t)syscall(SYS_gettid));
+	}
+}
+
+bool gkf_locks_is_mine(struct gkf_locks *l, unsigned i)
+{
+	return (atomic_load(gkf_locks_word(l, i)) & FUTEX_TID_MASK) ==
+	       (uint32_t)syscall(SYS_gettid);
+}
