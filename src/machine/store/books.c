@@ -80,14 +80,26 @@ void gkf_books_enter(struct gkf_machine *m, const struct gkf_slot *slot)
 		add(b, slot->instance, gkf_slot_held(slot));
 }
 
-void gkf_books_leave(struct gkf_machine *m, const struct gkf_slot *slot)
+/* Words of a slot in the file, which may change: each is read once. */
+static uint32_t instance_of(const struct gkf_slot *slot)
 {
-	struct gkf_books *b = books_of(m, slot->device);
+	return __atomic_load_n(&slot->instance, __ATOMIC_RELAXED);
+}
 
-	if (slot->wave.stop_bin)
+static bool is_by_clock(const struct gkf_slot *slot)
+{
+	return __atomic_load_n(&slot->wave.stop_bin, __ATOMIC_RELAXED) != 0;
+}
+
+void gkf_books_leave(struct gkf_machine *m, const struct gkf_slot *slot,
+		     unsigned device)
+{
+	struct gkf_books *b = books_of(m, device);
+
+	if (is_by_clock(slot))
 		take_away(&b->by_clock, 1);
 	else
-		subtract(b, slot->instance, gkf_slot_held(slot));
+		subtract(b, instance_of(slot), gkf_slot_held(slot));
 }
 
 /* The holder died in the middle of a change: what the slots say is right. */
@@ -159,12 +171,12 @@ static uint64_t rest_by_books(struct gkf_machine *m, unsigned device,
 	    memory_order_relaxed);
 	uint64_t left = rest(room, books_of(m, device)->held +
 				       gkf_instances_hold(m, device));
+	uint32_t instance = instance_of(slot);
 
 	if (extra != GKF_UNSET)
 		left = rest(left, (uint64_t)extra);
-	if (slot->instance != GKF_NO_INSTANCE) {
-		uint64_t gi =
-		    rest_gi(m, device, GKF_INSTANCE_GI(slot->instance));
+	if (instance != GKF_NO_INSTANCE) {
+		uint64_t gi = rest_gi(m, device, GKF_INSTANCE_GI(instance));
 
 		left = gi < left ? gi : left;
 	}
@@ -175,6 +187,7 @@ static uint64_t rest_by_books(struct gkf_machine *m, unsigned device,
 static uint64_t rest_by_clock(struct gkf_machine *m, unsigned device,
 			      const struct gkf_slot *slot)
 {
+	uint32_t instance = instance_of(slot);
 	struct gkf_memory memory;
 	uint64_t left;
 
@@ -182,9 +195,9 @@ static uint64_t rest_by_clock(struct gkf_machine *m, unsigned device,
 	/* Loads of a scenario come one after the other; its compiler saw that
 	 * they fit. */
 	left = slot->wave.load ? memory.total - memory.reserved : memory.free;
-	if (slot->instance == GKF_NO_INSTANCE)
+	if (instance == GKF_NO_INSTANCE)
 		return left;
-	if (gkf_memory_gi(m, device, GKF_INSTANCE_GI(slot->instance), &memory))
+	if (gkf_memory_gi(m, device, GKF_INSTANCE_GI(instance), &memory))
 		return 0;
 	return memory.free < left ? memory.free : left;
 }
@@ -205,7 +218,8 @@ static int lock_own(struct gkf_machine *m, unsigned index, unsigned *ret_device)
 	r = gkf_books_lock(m, device);
 	if (r)
 		return r;
-	if (!gkf_owns(m, slot) || slot->device != device) {
+	if (!gkf_owns(m, slot) ||
+	    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) != device) {
 		gkf_books_unlock(m, device);
 		return GK_ERR_NOT_FOUND;
 	}
@@ -232,8 +246,8 @@ static void take(struct gkf_machine *m, unsigned index, unsigned device,
 	struct gkf_slot *slot = &m->file->slot[index];
 
 	change(slot, bytes, managed);
-	if (!slot->wave.stop_bin)
-		add(books_of(m, device), slot->instance, bytes);
+	if (!is_by_clock(slot))
+		add(books_of(m, device), instance_of(slot), bytes);
 	gkf_account_holds(m, index, atomic_load(&slot->bytes));
 }
 
@@ -241,19 +255,18 @@ static void let_go(struct gkf_machine *m, unsigned device,
 		   struct gkf_slot *slot, uint64_t bytes, bool managed)
 {
 	change(slot, -bytes, managed);
-	if (!slot->wave.stop_bin)
-		subtract(books_of(m, device), slot->instance, bytes);
+	if (!is_by_clock(slot))
+		subtract(books_of(m, device), instance_of(slot), bytes);
 }
 
 /* Managed memory that another process than `by` has in the same place. */
 static uint64_t managed_of(const struct gkf_slot *slot, unsigned device,
 			   const struct gkf_slot *by)
 {
-	uint32_t instance = __atomic_load_n(&slot->instance, __ATOMIC_RELAXED);
-
 	if (!(atomic_load(&slot->life) & 1) || slot == by ||
 	    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) != device ||
-	    GKF_INSTANCE_GI(instance) != GKF_INSTANCE_GI(by->instance))
+	    GKF_INSTANCE_GI(instance_of(slot)) !=
+		GKF_INSTANCE_GI(instance_of(by)))
 		return 0;
 	return atomic_load(&slot->managed);
 }

@@ -67,8 +67,12 @@ int gkf_books_refund_managed(struct gkf_machine *m, unsigned slot,
 int gkf_books_lock(struct gkf_machine *m, unsigned device);
 void gkf_books_unlock(struct gkf_machine *m, unsigned device);
 
-/* Slot `index` comes (before it is visible) or goes (while it still is). */
+/*
+ * A slot comes (a copy, before it is visible) or goes (in the file, while it
+ * still is visible: its device is what the caller checked).
+ */
 void gkf_books_enter(struct gkf_machine *m, const struct gkf_slot *slot);
-void gkf_books_leave(struct gkf_machine *m, const struct gkf_slot *slot);
+void gkf_books_leave(struct gkf_machine *m, const struct gkf_slot *slot,
+		     unsigned device);
 
 #endif

@@ -89,7 +89,8 @@ void gkf_busy_open(struct gkf_machine *m, unsigned slot)
 /* Computes the bins that nobody has looked at, before they are forgotten. */
 static void catch_up(struct gkf_machine *m, unsigned slot, uint64_t bin)
 {
-	unsigned device = m->file->slot[slot].device;
+	unsigned device =
+	    __atomic_load_n(&m->file->slot[slot].device, __ATOMIC_RELAXED);
 
 	if (device >= m->device_count ||
 	    gkf_state_bin(m, device) + BEHIND_BINS > bin || !gkf_trylock(m, 0))

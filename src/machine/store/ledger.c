@@ -100,7 +100,7 @@ int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device)
 		return r;
 	gkf_turn_drop(m, index);
 	gkf_account_close(m, index);
-	gkf_books_leave(m, slot);
+	gkf_books_leave(m, slot, device);
 	atomic_fetch_add_explicit(&slot->life, 1, memory_order_release);
 	gkf_books_unlock(m, device);
 	return 0;
