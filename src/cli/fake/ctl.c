@@ -21,28 +21,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a verb does to the machine; for a look a copy will do. */
+enum need { NO_MACHINE, LOOKS, CHANGES };
+
 static const struct verb {
 	const char *name;
 	int min, max; /* arguments */
-	bool no_machine;
+	enum need need;
 	int (*run)(struct ctl *ctl, int argc, char **argv);
 	const char *usage;
 } verbs[] = {
-    {"ls", 0, 0, true, ctl_ls, "ls"},
-    {"show", 0, 1, false, ctl_show, "show [GPU]"},
-    {"topology", 0, 0, false, ctl_topology, "topology"},
-    {"clock", 0, 2, false, ctl_clock,
+    {"ls", 0, 0, NO_MACHINE, ctl_ls, "ls"},
+    {"show", 0, 1, LOOKS, ctl_show, "show [GPU]"},
+    {"topology", 0, 0, LOOKS, ctl_topology, "topology"},
+    {"clock", 0, 2, CHANGES, ctl_clock,
      "clock [show | pause | run | step TIME | speed N]"},
-    {"set", 1, INT_MAX, false, ctl_set, "set [GPU] KEY=VALUE..."},
-    {"faults", 0, 0, true, ctl_faults, "faults"},
-    {"fail", 1, INT_MAX, false, ctl_fail, "fail [GPU] WHAT..."},
-    {"clear", 1, INT_MAX, false, ctl_clear, "clear [GPU] [WHAT...]"},
-    {"reset", 0, 0, false, ctl_reset, "reset"},
-    {"reset-gpu", 1, 1, false, ctl_reset_gpu, "reset-gpu GPU"},
-    {"mig", 1, 5, false, ctl_mig,
+    {"set", 1, INT_MAX, CHANGES, ctl_set, "set [GPU] KEY=VALUE..."},
+    {"faults", 0, 0, NO_MACHINE, ctl_faults, "faults"},
+    {"fail", 1, INT_MAX, CHANGES, ctl_fail, "fail [GPU] WHAT..."},
+    {"clear", 1, INT_MAX, CHANGES, ctl_clear, "clear [GPU] [WHAT...]"},
+    {"reset", 0, 0, CHANGES, ctl_reset, "reset"},
+    {"reset-gpu", 1, 1, CHANGES, ctl_reset_gpu, "reset-gpu GPU"},
+    {"mig", 1, 5, CHANGES, ctl_mig,
      "mig GPU [ls | on | off | create LAYOUT [at SLICE] | destroy GI[/CI]]"},
-    {"ecc", 1, 4, false, ctl_ecc, "ecc GPU [KIND PLACE [COUNT]]"},
-    {"coverage", 0, 0, false, ctl_coverage, "coverage [--by-caller]"},
+    {"ecc", 1, 4, CHANGES, ctl_ecc, "ecc GPU [KIND PLACE [COUNT]]"},
+    {"coverage", 0, 0, LOOKS, ctl_coverage, "coverage [--by-caller]"},
 };
 
 #define VERBS (sizeof verbs / sizeof *verbs)
@@ -209,6 +212,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* A machine of another user is not his any more when it can be changed. */
+static int refuse_change(const char *path)
+{
+	char who[64];
+
+	fake_owner(path, who, sizeof who);
+	return fake_failure("machine %s: it belongs to %s and can only be "
+			    "looked at (show, topology, coverage); change it "
+			    "as %s, or make one of yours",
+			    path, who, who);
+}
+
 static int run_verb(const struct verb *verb, const struct arguments *a)
 {
 	struct ctl ctl = {.json = a->json, .by_caller = a->by_caller};
@@ -217,7 +232,7 @@ static int run_verb(const struct verb *verb, const struct arguments *a)
 
 	if (a->count - 1 < verb->min || a->count - 1 > verb->max)
 		return fake_usage("usage: gpukit fake ctl %s", verb->usage);
-	if (verb->no_machine)
+	if (verb->need == NO_MACHINE)
 		return verb->run(&ctl, a->count - 1, a->args + 1);
 	code = fake_choose(a->name, path, sizeof path);
 	if (!code)
@@ -227,7 +242,9 @@ static int run_verb(const struct verb *verb, const struct arguments *a)
 	gkf_scenario_poll(ctl.machine);
 	ctl.path = path;
 	ctl.file = gkf_machine_file(ctl.machine);
-	code = verb->run(&ctl, a->count - 1, a->args + 1);
+	code = gkf_machine_is_copy(ctl.machine) && verb->need == CHANGES
+		   ? refuse_change(path)
+		   : verb->run(&ctl, a->count - 1, a->args + 1);
 	gkf_machine_close(ctl.machine);
 	if (!code && fflush(stdout))
 		code = fake_failure("cannot write the output");

@@ -92,6 +92,10 @@ static int machine_path(const char *name, unsigned attempt, char *ret_path,
 
 static int tell_create(const char *path, int err)
 {
+	char text[FAKE_MESSAGE_MAX];
+
+	if (err == GK_ERR_PERMISSION && fake_trap(path, text, sizeof text))
+		return fake_failure("%s", text);
 	switch (err) {
 	case GK_ERR_EXISTS:
 		return fake_failure("machine %s is there already; choose "

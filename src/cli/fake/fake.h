@@ -138,4 +138,10 @@ int fake_open(const char *path, struct gkf_machine **ret);
  */
 void fake_whose(const char *path, char *ret_text, size_t cap);
 
+/* The same, if what is there in this user's directory is not believed. */
+bool fake_trap(const char *path, char *ret_text, size_t cap);
+
+/* The name of the user that it belongs to. */
+void fake_owner(const char *path, char *ret_who, size_t cap);
+
 #endif

@@ -169,12 +169,65 @@ int fake_choose(const char *name, char *ret_path, size_t cap)
 	return 0;
 }
 
+static void name_owner(const struct stat *st, char *ret_who, size_t cap)
+{
+	struct passwd *owner = getpwuid(st->st_uid);
+
+	if (owner)
+		gk_str_copy(ret_who, cap, owner->pw_name);
+	else
+		snprintf(ret_who, cap, "user %u", (unsigned)st->st_uid);
+}
+
+/* Does somebody else decide what is there? Links are somebody's trap. */
+static bool is_others(const char *path, struct stat *ret_st)
+{
+	return !lstat(path, ret_st) &&
+	       ((ret_st->st_uid != geteuid() && ret_st->st_uid) ||
+		S_ISLNK(ret_st->st_mode) ||
+		ret_st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* The directory or the file of this user in /dev/shm, made by another. */
+bool fake_trap(const char *path, char *ret_text, size_t cap)
+{
+	char dir[PATH_MAX], who[64];
+	const char *trap = dir;
+	struct stat st;
+
+	if (private_dir(dir, sizeof dir) || strncmp(path, dir, strlen(dir)) ||
+	    path[strlen(dir)] != '/')
+		return false;
+	if (!is_others(dir, &st))
+		trap = path;
+	if (!is_others(trap, &st))
+		return false;
+	name_owner(&st, who, sizeof who);
+	snprintf(ret_text, cap,
+		 "machine %s: %s belongs to %s, mode %04o, so that others can "
+		 "write there, and is not believed; remove it (as %s or root: "
+		 "`rm -r %s`) or set GPUKIT_MACHINE to the path of a machine "
+		 "of yours",
+		 path, trap, who, (unsigned)st.st_mode & 07777, who, trap);
+	return true;
+}
+
+void fake_owner(const char *path, char *ret_who, size_t cap)
+{
+	struct stat st;
+
+	gk_str_copy(ret_who, cap, "another user");
+	if (!stat(path, &st))
+		name_owner(&st, ret_who, cap);
+}
+
 void fake_whose(const char *path, char *ret_text, size_t cap)
 {
-	struct passwd *owner;
 	struct stat st;
 	char who[64];
 
+	if (fake_trap(path, ret_text, cap))
+		return;
 	if (stat(path, &st)) {
 		snprintf(ret_text, cap,
 			 "machine %s: its directory is closed to you; set "
@@ -183,11 +236,7 @@ void fake_whose(const char *path, char *ret_text, size_t cap)
 			 path);
 		return;
 	}
-	owner = getpwuid(st.st_uid);
-	if (owner)
-		gk_str_copy(who, sizeof who, owner->pw_name);
-	else
-		snprintf(who, sizeof who, "user %u", (unsigned)st.st_uid);
+	name_owner(&st, who, sizeof who);
 	snprintf(ret_text, cap,
 		 "machine %s: it belongs to %s and you may not read and write "
 		 "it (mode %04o); `chmod a+rw` as %s lets everybody, or set "

@@ -148,7 +148,7 @@ int gkf_machine_age(struct gkf_machine *m, uint64_t ns)
 
 int gkf_machine_settle(struct gkf_machine *m)
 {
-	int r = gkf_lock(m);
+	int r = gkf_lock_to_compute(m);
 
 	if (r)
 		return r;

@@ -30,13 +30,18 @@ static int lock_within(struct gkf_machine *m, uint64_t ns)
 	return 0;
 }
 
-int gkf_lock(struct gkf_machine *m)
+int gkf_lock_to_compute(struct gkf_machine *m)
 {
 	int error = gkf_applying(m) ? 0 : lock_within(m, PATIENCE_NS);
 
 	if (error == EINVAL)
 		return GK_ERR_CORRUPT;
 	return error ? gk_err_from_errno(error) : 0;
+}
+
+int gkf_lock(struct gkf_machine *m)
+{
+	return m->copied ? GK_ERR_PERMISSION : gkf_lock_to_compute(m);
 }
 
 /* A thread that reads while it holds the lock does not wait for itself. */

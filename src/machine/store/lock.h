@@ -18,4 +18,7 @@ int gkf_lock(struct gkf_machine *m);
 bool gkf_trylock(struct gkf_machine *m, uint64_t patience_ns);
 void gkf_unlock(struct gkf_machine *m);
 
+/* gkf_lock() for what follows from the time, which copies show, too. */
+int gkf_lock_to_compute(struct gkf_machine *m);
+
 #endif

@@ -8,10 +8,12 @@
 #include "machine/file/scenario_state.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
+#include "machine/store/clock.h"
 #include "machine/store/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine_new.h"
 #include "machine/store/settings.h"
+#include "machine/store/trust.h"
 #include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
 
@@ -199,13 +201,66 @@ static int map(int fd, struct gkf_machine **ret)
 	return r;
 }
 
+static int read_all(int fd, char *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, to + done, size - done, (off_t)done);
+
+		if (n < 0 && errno != EINTR)
+			return gk_err_from_errno(errno);
+		if (!n)
+			return GK_ERR_CORRUPT;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* Nothing is changed in it but what follows from the time that it shows. */
+static void freeze(struct gkf_machine *m)
+{
+	gkf_clock_speed(m, 0);
+	atomic_store(&m->file->permission, GKF_PERMIT_NONE);
+	m->copied = true;
+}
+
+/* The machine of another user, as it is now: who knows what he will write. */
+static int copy(int fd, struct gkf_machine **ret)
+{
+	struct gkf_file *f;
+	size_t size = 0;
+	int r = check(fd, &size);
+
+	if (r)
+		return r;
+	f = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (f == MAP_FAILED)
+		return gk_err_from_errno(errno);
+	r = read_all(fd, (char *)f, size);
+	if (!r)
+		r = view(-1, f, size, ret);
+	if (r)
+		munmap(f, size);
+	else
+		freeze(*ret);
+	return r;
+}
+
 static int open_at(const char *path, struct gkf_machine **ret)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), r;
+	bool foreign;
+	int fd = gkf_trust_open(path, &foreign), r;
 
 	if (fd < 0)
-		return gk_err_from_errno(errno);
-	r = map(fd, ret);
+		return fd;
+	if (foreign)
+		gk_log(GK_LOG_WARN,
+		       "machine %s belongs to another user: a copy of it is "
+		       "shown, which nobody can change",
+		       path);
+	r = foreign ? copy(fd, ret) : map(fd, ret);
 	close(fd);
 	return r;
 }
@@ -267,6 +322,11 @@ void gkf_machine_close(struct gkf_machine *m)
 	gkf_locks_free(m->locks);
 	gkf_own_free(m->own);
 	free(m);
+}
+
+bool gkf_machine_is_copy(const struct gkf_machine *m)
+{
+	return m->copied;
 }
 
 struct gkf_file *gkf_machine_file(struct gkf_machine *m)

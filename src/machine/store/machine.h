@@ -53,7 +53,9 @@ int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec);
 /*
  * Opens a machine. path NULL: the one that GPUKIT_MACHINE names; when that is
  * "default" and missing, it is made: 8 x gkf_profile_default. GK_ERR_VERSION:
- * made by another gpukit; GK_ERR_CORRUPT: no machine file at all.
+ * made by another gpukit; GK_ERR_CORRUPT: no machine file at all;
+ * GK_ERR_PERMISSION: not this user's to read and write, or not believed: see
+ * trust.h.
  */
 GKF_API int gkf_machine_open(const char *path, struct gkf_machine **ret);
 
@@ -64,6 +66,12 @@ GKF_API int gkf_machine_open(const char *path, struct gkf_machine **ret);
 int gkf_machine_scratch(const struct gkf_machine_spec *spec,
 			struct gkf_machine **ret);
 GKF_API void gkf_machine_close(struct gkf_machine *m);
+
+/*
+ * Was it opened from a file of another user? Then it shows what was there at
+ * that moment, and gkf_lock() is GK_ERR_PERMISSION: nothing can be changed.
+ */
+GKF_API bool gkf_machine_is_copy(const struct gkf_machine *m);
 
 /* The mapped file; valid until gkf_machine_close(). */
 struct gkf_file *gkf_machine_file(struct gkf_machine *m);

@@ -19,6 +19,7 @@
 #include "machine/store/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/store/trust.h"
 #include "machine/trouble/scenario.h"
 
 #include <errno.h>
@@ -36,13 +37,6 @@
 #define DRIVER_VERSION "580.95.05"
 #define NVML_VERSION   "13." DRIVER_VERSION
 #define CUDA_VERSION   13000
-
-static int private_dir(char *dir, size_t cap)
-{
-	int n = snprintf(dir, cap, "/dev/shm/gpukit-%u", (unsigned)geteuid());
-
-	return n < 0 || (size_t)n >= cap ? GK_ERR_INVALID : 0;
-}
 
 /* Where the boards sit: eight buses apart, thirty to a PCI domain. */
 static void place(struct gkf_board *board, unsigned i)
@@ -175,7 +169,7 @@ static int fill(int fd, size_t size, const struct gkf_machine_spec *spec)
 static int make_parent(const char *path)
 {
 	char dir[64];
-	int r = private_dir(dir, sizeof dir);
+	int r = gkf_private_dir(dir, sizeof dir);
 	size_t len = strlen(dir);
 
 	if (r || strncmp(path, dir, len) || path[len] != '/')

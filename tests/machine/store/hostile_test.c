@@ -28,6 +28,7 @@
 #include "machine/store/clock.h"
 #include "machine/store/coverage.h"
 #include "machine/store/event.h"
+#include "machine/store/hostname.h"
 #include "machine/store/ledger.h"
 #include "machine/store/lock.h"
 #include "machine/store/locks.h"
@@ -41,7 +42,7 @@
 #include <pthread.h>
 
 #define GPUS     2
-#define ROUNDS   150
+#define ROUNDS   60
 #define DONE     30 /* operations in a round */
 #define HANG_S   100
 #define RACE_NS  (GK_NS_PER_S * 3 / 2)
@@ -230,8 +231,8 @@ static void write_text(unsigned gpu)
 {
 	char text[GKF_TEXT_MAX];
 
-	gkf_text_write(fx.m, &fx.file->device[gpu].hostname, "a host");
-	gkf_text_read(&fx.file->device[gpu].hostname, text);
+	gkf_hostname_set(fx.m, gpu, "a host");
+	gkf_hostname(fx.m, gpu, text);
 	gkf_smoothing_set(fx.m, gpu, 1, 1, 5);
 }
 

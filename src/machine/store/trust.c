@@ -1,0 +1,112 @@
+/* trust.c - see trust.h. */
+#include "machine/store/trust.h"
+#include "base/err.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A device or a pipe must not hold up whoever opens it. */
+#define FLAGS (O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+#define WRITTEN_BY_OTHERS (S_IWGRP | S_IWOTH)
+
+int gkf_private_dir(char *dir, size_t cap)
+{
+	int n = snprintf(dir, cap, "/dev/shm/gpukit-%u", (unsigned)geteuid());
+
+	return n < 0 || (size_t)n >= cap ? GK_ERR_INVALID : 0;
+}
+
+static bool is_foreign(const struct stat *st)
+{
+	return st->st_uid != geteuid() && st->st_uid != 0;
+}
+
+/* 0, or why what was opened there is not believed. */
+static int judge(int fd, const char *what, const char *path)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return gk_err_from_errno(errno);
+	if (!is_foreign(&st) && !(st.st_mode & WRITTEN_BY_OTHERS))
+		return 0;
+	gk_log(GK_LOG_ERROR,
+	       "the %s of machine %s is not believed: it belongs to user %u, "
+	       "mode %04o; remove it",
+	       what, path, (unsigned)st.st_uid, (unsigned)st.st_mode & 07777);
+	return GK_ERR_PERMISSION;
+}
+
+/* What is a link instead of a directory or a file is somebody's trap. */
+static int open_at(int dir, const char *name, int flags, const char *what,
+		   const char *path)
+{
+	int fd = openat(dir, name, flags | O_NOFOLLOW | FLAGS), r;
+
+	if (fd < 0)
+		return errno == ELOOP ||
+			       (flags & O_DIRECTORY && errno == ENOTDIR)
+			   ? GK_ERR_PERMISSION
+			   : gk_err_from_errno(errno);
+	r = judge(fd, what, path);
+	if (r)
+		close(fd);
+	return r ? r : fd;
+}
+
+static int open_private(const char *dir, const char *name, const char *path)
+{
+	int at =
+	    open_at(AT_FDCWD, dir, O_PATH | O_DIRECTORY, "directory", path);
+	int fd;
+
+	if (at < 0)
+		return at;
+	fd = open_at(at, name, O_RDWR, "file", path);
+	close(at);
+	return fd;
+}
+
+static int open_named(const char *path, bool *ret_foreign)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | FLAGS);
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		goto out;
+	*ret_foreign = is_foreign(&st);
+	if (!*ret_foreign) {
+		close(fd);
+		fd = open(path, O_RDWR | FLAGS);
+	}
+	/* It may have been put in the place of the other. */
+	if (fd >= 0 && !fstat(fd, &st) && *ret_foreign == is_foreign(&st))
+		return fd;
+	if (fd >= 0)
+		errno = EACCES;
+out:
+	if (fd >= 0)
+		close(fd);
+	return gk_err_from_errno(errno);
+}
+
+int gkf_trust_open(const char *path, bool *ret_foreign)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[64];
+	size_t len;
+
+	*ret_foreign = false;
+	if (gkf_private_dir(dir, sizeof dir))
+		return GK_ERR_INVALID;
+	len = strlen(dir);
+	if (slash && (size_t)(slash - path) == len && !strncmp(path, dir, len))
+		return open_private(dir, slash + 1, path);
+	return open_named(path, ret_foreign);
+}

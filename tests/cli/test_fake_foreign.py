@@ -1,0 +1,171 @@
+"""Machine files that somebody else made, or may write."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+from conftest import FAKE_DIR, GPUKIT, Machine, clean_env
+from tools import one_line
+
+THEIRS, OTHER = 65534, 12345
+VISIBLE = ("import ctypes, sys\n"
+           "cuda = ctypes.CDLL('libcuda.so.1')\n"
+           "print(cuda.cuInit(0))\n"
+           "made = ctypes.c_void_p()\n"
+           "print(cuda.cuCtxCreate_v2(ctypes.byref(made), 0, 0))\n")
+
+
+@pytest.fixture(autouse=True)
+def as_root(gpukit):
+    del gpukit
+    if os.getuid():
+        pytest.skip("only root can become another user")
+
+
+@pytest.fixture
+def place():
+    """A directory that all may enter, with a gpukit in it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        os.chmod(directory, 0o755)
+        for part in ("bin", "lib"):
+            shutil.copytree(os.path.join(os.path.dirname(GPUKIT), "..", part),
+                            os.path.join(directory, part), symlinks=True)
+        yield directory
+
+
+def run_as(user, command, *args, **env):
+    def become():
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+
+    return subprocess.run([command, *map(str, args)], text=True, cwd="/",
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          preexec_fn=become if user else None, check=False,
+                          env=clean_env(HOME="/tmp", **env), timeout=120)
+
+
+@pytest.fixture
+def theirs(place):
+    """The path of a machine of another user, which all may read and write."""
+    directory = os.path.join(place, "theirs")
+    os.mkdir(directory, 0o755)
+    os.chown(directory, THEIRS, THEIRS)
+    path = os.path.join(directory, "m")
+    one = Machine(os.path.join(place, "ours"), "--gpus", "h100:2")
+    shutil.copy(one.path, path)
+    one.stop()
+    os.chown(path, THEIRS, THEIRS)
+    os.chmod(path, 0o666)
+    return path
+
+
+def overlaid(script):
+    """Runs it with a /dev/shm of its own; other users exist there, too."""
+    return subprocess.run(
+        ["unshare", "--mount", "sh", "-ec",
+         f"mount -t tmpfs -o size=64m none /dev/shm\n{script}"],
+        text=True, capture_output=True, env=clean_env(G=GPUKIT, D=FAKE_DIR),
+        stdin=subprocess.DEVNULL, check=False, timeout=120)
+
+
+def test_a_directory_of_another_user_is_not_believed(theirs):
+    done = overlaid(f"""
+        mkdir -m 777 /dev/shm/gpukit-0
+        cp {theirs} /dev/shm/gpukit-0/default
+        chmod 666 /dev/shm/gpukit-0/default
+        chown -R {THEIRS} /dev/shm/gpukit-0
+        export LD_LIBRARY_PATH=$D
+        $G stat 2>&1 || echo "$?"
+        GPUKIT_MACHINE=default $G stat 2>&1 || echo "$?"
+        $G fake ctl show --name default 2>&1 || echo "$?"
+        $G fake -- true 2>&1 || echo "$?"
+        $G fake ctl ls""")
+    assert done.returncode == 0, done
+    told = done.stdout.splitlines()
+    assert [line for line in told if line in "01"] == ["1"] * 4, told
+    trap = ("machine /dev/shm/gpukit-0/default: /dev/shm/gpukit-0 belongs to "
+            "nobody, mode 0777, so that others can write there, and is not "
+            "believed; remove it (as nobody or root: `rm -r "
+            "/dev/shm/gpukit-0`) or set GPUKIT_MACHINE to the path of a "
+            "machine of yours")
+    assert "Insufficient Permissions (4)" in told[0]
+    assert told[2] == ("gpukit stat: the NVIDIA driver refuses: Insufficient "
+                       f"Permissions (4); {trap}")
+    assert told[4] == f"gpukit fake: {trap}"
+    assert re.sub("run-[0-9]*", "default", told[6]) == f"gpukit fake: {trap}"
+    assert told[-1].split()[0] == "default"
+    assert told[-1].endswith("permission denied")
+
+
+@pytest.mark.parametrize("change, what", [
+    (f"chown {THEIRS} /dev/shm/gpukit-0/default", "nobody, mode 0600"),
+    (f"chown {OTHER} /dev/shm/gpukit-0/default", "user 12345, mode 0600"),
+    ("chmod 666 /dev/shm/gpukit-0/default", "root, mode 0666"),
+    ("chmod 620 /dev/shm/gpukit-0/default", "root, mode 0620"),
+    ("chmod 770 /dev/shm/gpukit-0", "/dev/shm/gpukit-0 belongs to root"),
+    ("mv /dev/shm/gpukit-0 /dev/shm/x; ln -s x /dev/shm/gpukit-0",
+     "/dev/shm/gpukit-0 belongs to root, mode 0777"),
+    ("cd /dev/shm/gpukit-0; mv default x; ln -s x default",
+     "/dev/shm/gpukit-0/default belongs to root, mode 0777"),
+])
+def test_what_others_can_write_is_not_believed(theirs, change, what):
+    done = overlaid(f"""
+        mkdir -m 700 /dev/shm/gpukit-0
+        install -m 600 {theirs} /dev/shm/gpukit-0/default
+        LD_LIBRARY_PATH=$D $G stat >/dev/null
+        {change}
+        $G fake ctl show --name default""")
+    assert what in one_line(done, 1, "is not believed")
+
+
+def test_a_machine_of_another_user_that_was_named_is_a_copy(theirs):
+    env = {"GPUKIT_MACHINE": theirs, "LD_LIBRARY_PATH": FAKE_DIR}
+    done = run_as(0, GPUKIT, "stat", **env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("H100") == 2
+    assert run_as(0, GPUKIT, "fake", "ctl", "show", **env).returncode == 0
+    with open(theirs, "rb") as f:
+        before = f.read()
+    done = run_as(0, GPUKIT, "fake", "ctl", "set", "0", "temperature=90",
+                  **env)
+    one_line(done, 1, f"machine {theirs}: it belongs to nobody and can only "
+             "be looked at (show, topology, coverage); change it as nobody, "
+             "or make one of yours")
+    with open(theirs, "rb") as f:
+        assert f.read() == before
+
+
+def test_a_copy_takes_no_program(theirs):
+    done = run_as(0, "python3", "-c", VISIBLE, GPUKIT_MACHINE=theirs,
+                  LD_LIBRARY_PATH=FAKE_DIR,
+                  GPUKIT_LOG="warn:/dev/stderr")
+    assert done.stdout == "0\n46\n"  # CUDA_ERROR_DEVICE_UNAVAILABLE
+    assert (f"machine {theirs} belongs to another user: a copy of it is "
+            "shown, which nobody can change") in done.stderr
+
+
+def test_a_third_user_sees_a_copy_too(place, theirs):
+    os.chmod(theirs, 0o644)
+    done = run_as(OTHER, os.path.join(place, "bin", "gpukit"), "stat",
+                  GPUKIT_MACHINE=theirs, LD_LIBRARY_PATH=os.path.join(
+                      place, "lib", "gpukit", "fake"))
+    assert done.stdout.count("H100") == 2, done
+
+
+def test_what_root_opened_to_all_is_shared(place):
+    """Its owner said so, by chmod, and the user by naming it."""
+    one = Machine(os.path.join(place, "m"), "--gpus", "h100:2")
+    try:
+        os.chmod(one.path, 0o666)
+        done = run_as(THEIRS, os.path.join(place, "bin", "gpukit"), "fake",
+                      "ctl", "set", "1", "temperature=77",
+                      GPUKIT_MACHINE=one.path)
+        assert done.returncode == 0, done.stderr
+        assert one.ctl("show", "1").stdout.count("77")
+    finally:
+        one.stop()
