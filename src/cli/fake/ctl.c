@@ -11,6 +11,7 @@
 #include "machine/model/model.h"
 #include "machine/store/above.h"
 #include "machine/store/board.h"
+#include "machine/store/gate.h"
 #include "machine/store/machine.h"
 #include "machine/words/spec.h"
 
@@ -245,6 +246,10 @@ static int run_verb(const struct verb *verb, const struct arguments *a)
 	code = gkf_machine_is_copy(ctl.machine) && verb->need == CHANGES
 		   ? refuse_change(path)
 		   : verb->run(&ctl, a->count - 1, a->args + 1);
+	if (!gkf_machine_is_whole(ctl.machine))
+		code = fake_failure("machine %s: its file was truncated while "
+				    "it was read; remove it",
+				    path);
 	gkf_machine_close(ctl.machine);
 	if (!code && fflush(stdout))
 		code = fake_failure("cannot write the output");

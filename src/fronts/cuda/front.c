@@ -93,7 +93,9 @@ static inline CUresult enter(enum cuda_row row)
 	if (__builtin_expect(barred, 0))
 		return CUDA_ERROR_NOT_PERMITTED;
 	gkf_gate_count_cuda(&cuda.gate, row);
-	return CUDA_SUCCESS;
+	return gkf_gate_whole(cuda.machine, &cuda.gate)
+		   ? CUDA_SUCCESS
+		   : CUDA_ERROR_DEVICE_UNAVAILABLE;
 }
 
 /* The current context, in whatever state. */

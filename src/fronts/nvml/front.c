@@ -67,7 +67,7 @@ nvmlReturn_t front_error(int gk_err)
 static bool same_file(const struct opened *o, const struct stat *st)
 {
 	return o->machine && o->ino && o->dev == st->st_dev &&
-	       o->ino == st->st_ino;
+	       o->ino == st->st_ino && gkf_machine_is_whole(o->machine);
 }
 
 static struct opened *find_opened(const struct stat *st)
@@ -160,7 +160,9 @@ static nvmlReturn_t init(enum nvml_row row)
 	if (!answer) {
 		front.references++;
 		atomic_store(&front_current, o);
-		begin(&c, row);
+		answer = begin(&c, row);
+		if (answer)
+			release_locked(c.machine);
 	}
 	pthread_mutex_unlock(&front.lock);
 	if (!answer) {
@@ -192,12 +194,18 @@ nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 	return init(ROW_nvmlInitWithFlags);
 }
 
-/* It may have ended while the call took its time. */
+/*
+ * It may have ended while the call took its time; a machine that was lost is
+ * left, too.
+ */
 nvmlReturn_t nvmlShutdown(void)
 {
+	struct call c = {.machine = NULL};
+	nvmlReturn_t r = enter(&c, ROW_nvmlShutdown, true);
 	struct opened *o;
 
-	ENTER(nvmlShutdown, true);
+	if (r && (!c.machine || gkf_machine_is_whole(c.machine)))
+		return r;
 	pthread_mutex_lock(&front.lock);
 	o = atomic_load(&front_current);
 	if (o)

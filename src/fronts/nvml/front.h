@@ -158,7 +158,8 @@ static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 	gkf_gate_look(c->machine, c->gate);
 	atomic_fetch_add_explicit(&c->gate->calls[row], 1,
 				  memory_order_relaxed);
-	return NVML_SUCCESS;
+	return gkf_gate_whole(c->machine, c->gate) ? NVML_SUCCESS
+						   : NVML_ERROR_GPU_IS_LOST;
 }
 
 static inline nvmlReturn_t hold(const struct call *c, enum nvml_row row)

@@ -18,6 +18,7 @@ void gkf_gate_open(struct gkf_machine *m, struct gkf_gate *ret_gate)
 	    .rules = &f->rules.count,
 	    .next_step_ns = &f->scenario.next_ns,
 	    .booked_ns = &f->driver_busy_ns,
+	    .damaged = &m->damaged,
 	};
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
 		ret_gate->device[i] = (struct gkf_gate_device){

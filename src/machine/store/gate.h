@@ -31,6 +31,7 @@ struct gkf_gate {
 	const _Atomic uint64_t *rules;        /* how many */
 	const _Atomic uint64_t *next_step_ns; /* UINT64_MAX: none is left */
 	_Atomic uint64_t *booked_ns; /* CLOCK_MONOTONIC: calls are booked */
+	const atomic_bool *damaged;  /* see gkf_machine_is_whole() */
 	struct gkf_gate_device device[GKF_DEVICES_MAX];
 };
 
@@ -48,6 +49,16 @@ static inline void gkf_gate_look(struct gkf_machine *m,
 	if (__builtin_expect(gkf_gate_word(gate->next_step_ns) != UINT64_MAX,
 			     0))
 		gkf_scenario_poll(m);
+}
+
+/* gkf_machine_is_whole() at the cost of a load. */
+static inline bool gkf_gate_whole(struct gkf_machine *m,
+				  const struct gkf_gate *gate)
+{
+	return __builtin_expect(
+		   !atomic_load_explicit(gate->damaged, memory_order_relaxed),
+		   1) ||
+	       gkf_machine_is_whole(m);
 }
 
 /* Does the driver list it? device must exist. */

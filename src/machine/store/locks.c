@@ -65,6 +65,12 @@ _Atomic uint32_t *gkf_locks_word(struct gkf_locks *l, unsigned i)
 	return (_Atomic uint32_t *)&lock_of(l, i)->__data.__lock;
 }
 
+void *gkf_locks_pages(struct gkf_locks *l, size_t *ret_size)
+{
+	*ret_size = 2 * l->count * l->page;
+	return l->pages;
+}
+
 static int init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attr;

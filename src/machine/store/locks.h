@@ -41,6 +41,9 @@ void gkf_locks_free(struct gkf_locks *locks);
 int gkf_locks_take(struct gkf_locks *locks, unsigned i, uint64_t patience_ns);
 void gkf_locks_release(struct gkf_locks *locks, unsigned i);
 
+/* Where they lie, all of them. */
+void *gkf_locks_pages(struct gkf_locks *locks, size_t *ret_size);
+
 /* Does the calling thread hold it, as far as its word tells? */
 bool gkf_locks_is_mine(struct gkf_locks *locks, unsigned i);
 

@@ -9,10 +9,12 @@
 #include "machine/model/topology.h"
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
+#include "machine/store/gate.h"
 #include "machine/store/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine_new.h"
 #include "machine/store/settings.h"
+#include "machine/store/truncated.h"
 #include "machine/store/trust.h"
 #include "machine/store/view.h"
 #include "machine/trouble/scenario.h"
@@ -184,6 +186,30 @@ static int view(int fd, struct gkf_file *f, size_t size,
 	return 0;
 }
 
+static void watch(struct gkf_machine *m)
+{
+	size_t size;
+	void *locks = gkf_locks_pages(m->locks, &size);
+
+	gkf_truncated_watch(m->file, m->size, &m->damaged);
+	gkf_truncated_watch(locks, size, &m->damaged);
+}
+
+/* The last page that is mapped is gone whenever anything is. */
+bool gkf_machine_is_whole(struct gkf_machine *m)
+{
+	(void)atomic_load_explicit(
+	    gkf_locks_word(m->locks, GKF_LOCK_BOOKS + m->device_count - 1),
+	    memory_order_relaxed);
+	if (__builtin_expect(
+		!atomic_load_explicit(&m->damaged, memory_order_relaxed), 1))
+		return true;
+	if (!atomic_exchange(&m->told, true))
+		gk_log(GK_LOG_ERROR,
+		       "the machine's file was truncated: its GPUs are lost");
+	return false;
+}
+
 static int map(int fd, struct gkf_machine **ret)
 {
 	struct gkf_file *f;
@@ -198,6 +224,8 @@ static int map(int fd, struct gkf_machine **ret)
 	r = view(fd, f, size, ret);
 	if (r)
 		munmap(f, size);
+	else
+		watch(*ret);
 	return r;
 }
 
@@ -314,10 +342,19 @@ int gkf_machine_open(const char *path, struct gkf_machine **ret)
 	return r;
 }
 
+static void unwatch(struct gkf_machine *m)
+{
+	size_t size;
+
+	gkf_truncated_forget(m->file);
+	gkf_truncated_forget(gkf_locks_pages(m->locks, &size));
+}
+
 void gkf_machine_close(struct gkf_machine *m)
 {
 	if (!m)
 		return;
+	unwatch(m);
 	munmap(m->file, m->size);
 	gkf_locks_free(m->locks);
 	gkf_own_free(m->own);

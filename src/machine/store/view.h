@@ -29,6 +29,7 @@ struct gkf_machine {
 	unsigned steps, texts; /* of its scenario; see scenario_state.h */
 	size_t size;           /* of the mapping */
 	bool scratch;
+	atomic_bool damaged, told; /* truncated; and the log says so */
 	bool copied; /* of another user's file: see gkf_machine_is_copy() */
 	/* A thread that applies a step, and the step's time + 1 or 0. */
 	_Atomic pid_t applier;
