@@ -51,7 +51,13 @@ static inline void gkf_gate_look(struct gkf_machine *m,
 		gkf_scenario_poll(m);
 }
 
-/* gkf_machine_is_whole() at the cost of a load. */
+/*
+ * False when the file has been truncated under us: what is read then are
+ * zeros, and the first who asks has a line in the log. Cheap.
+ */
+GKF_API bool gkf_machine_is_whole(struct gkf_machine *m);
+
+/* The same at the cost of a load. */
 static inline bool gkf_gate_whole(struct gkf_machine *m,
 				  const struct gkf_gate *gate)
 {

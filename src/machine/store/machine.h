@@ -7,7 +7,6 @@
 
 #include "base/export.h"
 #include "machine/file/numbers.h"
-#include "machine/store/gate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,12 +72,6 @@ GKF_API void gkf_machine_close(struct gkf_machine *m);
  * that moment, and gkf_lock() is GK_ERR_PERMISSION: nothing can be changed.
  */
 GKF_API bool gkf_machine_is_copy(const struct gkf_machine *m);
-
-/*
- * False when the file has been truncated under us: what is read then are
- * zeros, and the first who asks has a line in the log. Cheap.
- */
-GKF_API bool gkf_machine_is_whole(struct gkf_machine *m);
 
 /* The mapped file; valid until gkf_machine_close(). */
 struct gkf_file *gkf_machine_file(struct gkf_machine *m);
