@@ -6,8 +6,6 @@
 #include "fronts/cuda/alone.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
-#include "machine/file/numbers.h"
-#include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/store/ledger.h"
 #include "machine/trouble/fault.h"

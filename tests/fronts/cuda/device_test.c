@@ -9,8 +9,6 @@
 #include "machine/file/board.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
-#include "machine/file/numbers.h"
-#include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/model/mig.h"
 #include "machine/store/board.h"
