@@ -1,0 +1,205 @@
+"""tools/mutate.py: what it changes, and that it tells who survives."""
+
+import fcntl
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import mutants  # noqa: E402  pylint: disable=wrong-import-position
+
+MUTATE = os.path.join(ROOT, "tools", "mutate.py")
+
+# Nothing in it may be changed but what stands between CODE and END.
+QUIET = r"""
+#include <stdio.h> /* 1 + 2 */
+#define TWICE(x) \
+	((x) + (x) * 2)
+static const int table[] = {1, 2, 3};
+_Static_assert(1 + 1 == 2, "3 < 4");
+struct point { int x[4]; unsigned wide : 3; };
+int declared(int a, char b[8]);
+static int f(int a)
+{
+	/* a = 1 + 2; return 3 < 4; */
+	// if (a && 1) break;
+	const char *text = "a < b && c + 1; \"x\" = 2";
+	char room[64], c = '\'';
+	struct point *p = NULL, **pp;
+	assert(a > 0 && a < 10);
+	gk_log(GK_LOG_WARN, "%d < %d", a + 1, 2);
+	free(p);
+#if TWICE(2) > 3
+#endif
+/* CODE */
+	a = a + 7;
+/* END */
+}
+"""
+
+
+def made_of(statement, declarations=""):
+    """The texts that the mutants of one statement make of it."""
+    source = f"{declarations}int f(int a)\n{{\n\t{statement}\n}}\n"
+    return {" ".join(mutants.applied(source, m).split("{\n\t", 1)[1][:-2]
+                     .split()) for m in mutants.mutants_of(source)}
+
+
+@pytest.mark.parametrize("statement, changed", [
+    ("x = a < b;", {"x = a <= b;", "x = a >= b;", ";"}),
+    ("x = a == b;", {"x = a != b;", ";"}),
+    ("x = a + b;", {"x = a - b;", ";"}),
+    ("x = a * b / c;", {"x = a / b / c;", "x = a * b * c;", ";"}),
+    ("x = a && b;", {"x = a || b;", ";"}),
+    ("x = 0x10u;", {"x = 17u;", "x = 15u;", ";"}),
+    ("x = 0;", {"x = 1;", "x = (-1);", ";"}),
+    ("call(a);", {";"}),
+    ("x->y++;", {";"}),
+    ("if (a) call(b);", {"if (!(a)) call(b);", "if (a) ;"}),
+    ("return a;", {"return 0;"}),
+    ("return true;", {"return false;"}),
+    ("for (;;) break;", {"for (;;) continue;"}),
+    ("case A: x = y; continue;", {"case A: ; continue;",
+                                  "case A: x = y; break;"}),
+    ("struct a *b = c;", set()),
+    ("char text[12], more[5];", set()),
+    ("x = (char)-a;", {";"}),
+    ("x = *a;", {";"}),
+    ("return NULL;", set()),
+])
+def test_a_statement_has_these_mutants(statement, changed):
+    assert made_of(statement) == changed
+
+
+def test_comments_strings_and_declarations_are_never_changed():
+    start, end = QUIET.index("/* CODE */"), QUIET.index("/* END */")
+    found = mutants.mutants_of(QUIET)
+    assert {m.kind for m in found} == {"arithmetic", "constant", "drop"}
+    assert [m for m in found if not start < m.start < m.end < end] == []
+
+
+def test_a_seed_chooses_the_same_mutants():
+    sources = {"a.c": QUIET, "b.c": QUIET.replace("7", "9")}
+
+    def choice(seed):
+        return mutants.chosen(sources, 4, random.Random(seed))
+
+    assert choice(5) == choice(5)
+    assert len({tuple(choice(seed)) for seed in range(20)}) > 1
+    assert len({path for path, _ in choice(5)}) == 2  # a line once at first
+
+
+def test_lines_keep_their_numbers():
+    source = "int f(void)\n{\n\tcall(1,\n\t     b);\n\treturn b;\n}\n"
+    for mutant in mutants.mutants_of(source):
+        changed = mutants.applied(source, mutant)
+        assert changed.count("\n") == source.count("\n")
+    assert [mutants.line_of(source, m) for m in mutants.mutants_of(source)
+            if m.kind == "return"] == [5]
+
+
+TOY = {
+    "CMakeLists.txt": """
+cmake_minimum_required(VERSION 3.22)
+project(toy C)
+enable_testing()
+add_executable(test-toy-one tests/one.c src/toy/toy.c)
+add_test(NAME toy-one COMMAND test-toy-one)
+add_executable(test-other-two tests/two.c)
+add_test(NAME other-two COMMAND test-other-two)
+""",
+    # At 10 nobody looks: >= survives in place of >. The second is watched.
+    "src/toy/toy.c": """int big(int a)
+{
+	return a > 10;
+}
+
+int same(int a)
+{
+	return a;
+}
+""",
+    "tests/one.c": """int big(int a);
+int same(int a);
+int main(void)
+{
+	return !(big(20) == 1 && big(0) == 0 && big(12) == 1 &&
+		 big(8) == 0 && same(3) == 3);
+}
+""",
+    "tests/two.c": "int main(void) { return 1; }\n",
+}
+
+
+@pytest.fixture(name="toy")
+def toy_fixture(tmp_path):
+    for path, text in TOY.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return tmp_path
+
+
+def mutate(toy, *args):
+    return subprocess.run(
+        [sys.executable, MUTATE, "--root", str(toy), *args], text=True,
+        capture_output=True, check=False, timeout=240,
+        stdin=subprocess.DEVNULL)
+
+
+@pytest.mark.slow
+def test_a_survivor_is_told_and_the_others_are_counted(toy):
+    """return 0 of both, < and >= for >, 11 and 9 for 10, are six mutants in
+    all; three of them nobody notices. The test that fails is another's."""
+    done = mutate(toy, "toy", "--count", "99", "--seed", "1", "--jobs", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "mutate: src/toy, 6 mutants, --seed 1"
+    assert "src/toy/toy.c:3: compare" in lines
+    assert "  - return a > 10;" in lines
+    assert "  + return a >= 10;" in lines
+    assert "  + return a <= 10;" not in lines
+    assert lines[-1] == "mutate: 3 of 6 killed (50 %), 3 survived, " \
+        "0 did not compile"
+    assert (toy / "src/toy/toy.c").read_text() == TOY["src/toy/toy.c"]
+
+
+@pytest.mark.slow
+def test_what_does_not_compile_is_not_counted(toy):
+    (toy / "src/toy/toy.c").write_text(
+        "struct pair { int a, b; };\nstatic struct pair pair;\n"
+        "static struct pair of(void)\n{\n\treturn pair;\n}\n"
+        "int big(int a)\n{\n\treturn of().a * 0 || a > 10;\n}\n"
+        "int same(int a)\n{\n\treturn a;\n}\n")
+    done = mutate(toy, "toy", "--count", "99", "--seed", "1", "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].endswith(", 1 did not compile")
+
+
+@pytest.mark.slow
+def test_a_hunt_needs_tests_that_pass(toy):
+    (toy / "tests/one.c").write_text(TOY["tests/two.c"])
+    done = mutate(toy, "toy", "--count", "1", "--jobs", "1")
+    assert done.returncode == 1
+    assert done.stderr == "mutate: without any mutant there fail: toy-one\n"
+
+
+def test_two_hunts_do_not_share_a_tree(toy):
+    (toy / "build/mutate").mkdir(parents=True)
+    with open(toy / "build/mutate/lock", "a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = mutate(toy, "toy")
+    assert done.returncode == 1
+    assert done.stderr.startswith("mutate: another one works in ")
+
+
+@pytest.mark.parametrize("args, told", [
+    (("nowhere",), "mutate: src/nowhere has no C file\n"),
+    (("toy", "--count", "0"), "mutate: --count and --jobs are 1 at least\n"),
+])
+def test_wrong_usage_is_told(toy, args, told):
+    done = mutate(toy, *args)
+    assert (done.returncode, done.stderr) == (2, told)

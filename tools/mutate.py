@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Tells what the C tests of a room do not notice: changes single places of its
+code at random, one at a time, and runs the room's tests on each.
+
+Usage: tools/mutate.py [ROOM] [--count N] [--seed S] [--jobs J]
+
+ROOM is a folder of src/ (base, machine/store, ptx, fronts/nvml, ...; default:
+all that have tests in C). The source tree stays as it is: each job works on a
+copy in build/mutate/. Prints every mutant that survived, then the share that
+was killed. Exit 1: the tests fail without any mutant; 2: wrong usage.
+"""
+
+import argparse
+import concurrent.futures
+import fcntl
+import os
+import queue
+import random
+import re
+import sys
+import threading
+
+from mutant_tree import Failed, Tree
+from mutants import applied, chosen, line_of, told
+
+# Rooms and their tests: regular expressions of names in CTest. The longest
+# room that fits is taken; a room that has no row has its last word's, `word-`.
+ROOMS = {
+    "machine/file": "(file|store|model)-",
+    "machine/store": "(store|model)-",
+    "machine/model": "(model|store|trouble)-",
+    "machine": "(file|store|model|trouble|words)-",
+    "device": "(device|cuda)-",
+    "ptx": "ptx-",
+    "fronts": "(nvml|cuda|cudart|base)-",
+    "fronts/common": "(nvml|cuda)-",
+    "yaml": "(words-|fake-profile|fake-scenario|tui-config)",
+    "fake": "fake-(?!nvml_|cuda_|ptx_|cudart)",
+    "fake/nvml": "fake-nvml_",
+    "fake/cuda": "fake-cuda_",
+    "fake/ptx": "fake-ptx_",
+    "fake/cudart": "fake-cudart-",
+}
+
+
+def fail(text, code=1):
+    print(f"mutate: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+def tests_of(room):
+    """The regular expression of a room's tests."""
+    fitting = [known for known in ROOMS
+               if room == known or room.startswith(known + "/")]
+    if not room:
+        return "."
+    return ROOMS[max(fitting, key=len)] if fitting else \
+        re.escape(room.rsplit("/", maxsplit=1)[-1]) + "-"
+
+
+class Hunt:
+    """The mutants of a room, the trees that try them, and what came of it."""
+
+    def __init__(self, trees, tests, sources):
+        self.free = queue.SimpleQueue()
+        for tree in trees:
+            self.free.put(tree)
+        self.sources, self.lock = sources, threading.Lock()
+        self.kills = dict.fromkeys(tests, 0)
+        self.came_of = {"killed": 0, "survived": 0, "did not compile": 0}
+
+    def in_order(self):
+        """Those that killed most first: a mutant dies at its first test."""
+        with self.lock:
+            return sorted(self.kills, key=lambda test: -self.kills[test])
+
+    def fate(self, tree, path, mutant):
+        tree.put(path, applied(self.sources[path], mutant))
+        try:
+            tree.make(self.kills)
+        except Failed:
+            return "did not compile"
+        for test in self.in_order():
+            if not tree.passes(test):
+                with self.lock:
+                    self.kills[test] += 1
+                return "killed"
+        return "survived"
+
+    def hunt(self, path, mutant):
+        tree = self.free.get()
+        try:
+            fate = self.fate(tree, path, mutant)
+        finally:
+            self.free.put(tree)
+        with self.lock:
+            self.came_of[fate] += 1
+            if fate == "survived":
+                self.tell(path, mutant)
+
+    def tell(self, path, mutant):
+        source = self.sources[path]
+        before, after = told(source, mutant)
+        print(f"{path}:{line_of(source, mutant)}: {mutant.kind}\n"
+              f"  - {before}\n  + {after}", flush=True)
+
+    def summary(self):
+        killed, survived = self.came_of["killed"], self.came_of["survived"]
+        share = 100 * killed / (killed + survived) if killed + survived else 0
+        return (f"{killed} of {killed + survived} killed ({share:.0f} %), "
+                f"{survived} survived, "
+                f"{self.came_of['did not compile']} did not compile")
+
+
+def sources_of(root, room):
+    """{path: text} of the C files of a room."""
+    found = {}
+    for folder, _, files in os.walk(os.path.join(root, "src", room)):
+        for name in files:
+            if name.endswith(".c"):
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as f:
+                    found[os.path.relpath(path, root)] = f.read()
+    return found
+
+
+def lock_folder(folder):
+    """Two hunts in one checkout would share trees; who holds this is alone.
+    The lock ends with its process."""
+    os.makedirs(folder, exist_ok=True)
+    lock = open(os.path.join(folder, "lock"), "a", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        fail(f"another one works in {folder}; wait for it")
+    return lock
+
+
+def prepare(root, folder, room, jobs):
+    """Built trees, and the tests of the room, which pass in them."""
+    trees = [Tree(root, os.path.join(folder, str(i))) for i in range(jobs)]
+    try:
+        for tree in trees:
+            tree.configure()
+        tests = [name for name in trees[0].tests()
+                 if re.match(tests_of(room), name)]
+        if not tests:
+            fail(f"'{room}' has no test in C (^{tests_of(room)})", 2)
+        for tree in trees:
+            tree.make(tests)
+    except Failed as failed:
+        fail(f"the tree does not build without any mutant\n{failed}")
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        passed = list(pool.map(trees[0].passes, tests))
+    bad = [test for test, good in zip(tests, passed) if not good]
+    if bad:
+        fail("without any mutant there fail: " + " ".join(bad))
+    return trees, tests
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="mutate", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("room", nargs="?", default="")
+    parser.add_argument("--count", type=int, default=50, metavar="N",
+                        help="so many mutants (50)")
+    parser.add_argument("--seed", type=int, default=None, metavar="S",
+                        help="which ones (printed, else at random)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(),
+                        metavar="J", help="so many at once (one per core)")
+    parser.add_argument("--root", default=os.path.dirname(os.path.dirname(
+        os.path.abspath(__file__))), help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def run_all(hunt, mutants, jobs):
+    pool = concurrent.futures.ThreadPoolExecutor(jobs)
+    try:
+        for _ in pool.map(lambda one: hunt.hunt(*one), mutants):
+            pass
+    finally:  # of an interrupted hunt no further mutant is tried
+        pool.shutdown(cancel_futures=True)
+
+
+def main():
+    args = arguments()
+    root = os.path.abspath(args.root)
+    room = args.room.strip("/").removeprefix("src/")
+    sources = sources_of(root, room)
+    if not sources:
+        fail(f"src/{room} has no C file", 2)
+    if args.count < 1 or args.jobs < 1:
+        fail("--count and --jobs are 1 at least", 2)
+    seed = random.randrange(1 << 31) if args.seed is None else args.seed
+    mutants = chosen(sources, args.count, random.Random(seed))
+    folder = os.path.join(root, "build", "mutate")
+    lock = lock_folder(folder)
+    print(f"mutate: src/{room}, {len(mutants)} mutants, --seed {seed}",
+          flush=True)
+    hunt = Hunt(*prepare(root, folder, room, min(args.jobs, len(mutants))),
+                sources)
+    run_all(hunt, mutants, args.jobs)
+    print(f"mutate: {hunt.summary()}")
+    lock.close()
+
+
+if __name__ == "__main__":
+    main()
