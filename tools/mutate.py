@@ -24,7 +24,7 @@ from mutant_tree import Failed, Tree
 from mutants import applied, chosen, line_of, told
 
 # Rooms and their tests: regular expressions of names in CTest. The longest
-# room that fits is taken; a room that has no row has its last word's, `word-`.
+# room that a file lies in is taken; without a row it is its folder's name.
 ROOMS = {
     "machine/file": "(file|store|model)-",
     "machine/store": "(store|model)-",
@@ -48,14 +48,13 @@ def fail(text, code=1):
     sys.exit(code)
 
 
-def tests_of(room):
-    """The regular expression of a room's tests."""
-    fitting = [known for known in ROOMS
-               if room == known or room.startswith(known + "/")]
-    if not room:
-        return "."
-    return ROOMS[max(fitting, key=len)] if fitting else \
-        re.escape(room.rsplit("/", maxsplit=1)[-1]) + "-"
+def tests_of(path, tests):
+    """The tests of the room that a source file lies in."""
+    room = os.path.dirname(path).removeprefix("src/")
+    fitting = [known for known in ROOMS if f"{room}/".startswith(known + "/")]
+    row = ROOMS[max(fitting, key=len)] if fitting else \
+        re.escape(os.path.basename(room)) + "-"
+    return [test for test in tests if re.match(row, test)]
 
 
 class Hunt:
@@ -66,21 +65,22 @@ class Hunt:
         for tree in trees:
             self.free.put(tree)
         self.sources, self.lock = sources, threading.Lock()
-        self.kills = dict.fromkeys(tests, 0)
+        self.kills = dict.fromkeys(tests, 0)  # of each test, so far
         self.came_of = {"killed": 0, "survived": 0, "did not compile": 0}
 
-    def in_order(self):
+    def in_order(self, tests):
         """Those that killed most first: a mutant dies at its first test."""
         with self.lock:
-            return sorted(self.kills, key=lambda test: -self.kills[test])
+            return sorted(tests, key=lambda test: -self.kills[test])
 
     def fate(self, tree, path, mutant):
+        tests = tests_of(path, self.kills)
         tree.put(path, applied(self.sources[path], mutant))
         try:
-            tree.make(self.kills)
+            tree.make(tests)
         except Failed:
             return "did not compile"
-        for test in self.in_order():
+        for test in self.in_order(tests):
             if not tree.passes(test):
                 with self.lock:
                     self.kills[test] += 1
@@ -136,26 +136,23 @@ def lock_folder(folder):
     return lock
 
 
-def prepare(root, folder, room, jobs):
-    """Built trees, and the tests of the room, which pass in them."""
+def configured(root, folder, jobs):
+    """The trees, and the names of all tests."""
     trees = [Tree(root, os.path.join(folder, str(i))) for i in range(jobs)]
-    try:
-        for tree in trees:
-            tree.configure()
-        tests = [name for name in trees[0].tests()
-                 if re.match(tests_of(room), name)]
-        if not tests:
-            fail(f"'{room}' has no test in C (^{tests_of(room)})", 2)
-        for tree in trees:
-            tree.make(tests)
-    except Failed as failed:
-        fail(f"the tree does not build without any mutant\n{failed}")
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    for tree in trees:
+        tree.configure()
+    return trees, trees[0].tests()
+
+
+def build(trees, tests):
+    """Builds the tests everywhere, and sees them pass."""
+    for tree in trees:
+        tree.make(tests)
+    with concurrent.futures.ThreadPoolExecutor(len(trees)) as pool:
         passed = list(pool.map(trees[0].passes, tests))
     bad = [test for test, good in zip(tests, passed) if not good]
     if bad:
         fail("without any mutant there fail: " + " ".join(bad))
-    return trees, tests
 
 
 def arguments():
@@ -183,26 +180,39 @@ def run_all(hunt, mutants, jobs):
         pool.shutdown(cancel_futures=True)
 
 
+def hunt_in(root, room, args):
+    folder = os.path.join(root, "build", "mutate")
+    lock = lock_folder(folder)
+    trees, tests = configured(root, folder, args.jobs)
+    sources = {path: text for path, text in sources_of(root, room).items()
+               if tests_of(path, tests)}
+    if not sources:
+        fail(f"src/{room} has no test in C", 2)
+    mutants = chosen(sources, args.count, random.Random(args.seed))
+    print(f"mutate: src/{room}, {len(mutants)} mutants, --seed {args.seed}",
+          flush=True)
+    wanted = {test for path, _ in mutants for test in tests_of(path, tests)}
+    build(trees, sorted(wanted))
+    hunt = Hunt(trees, sorted(wanted), sources)
+    run_all(hunt, mutants, args.jobs)
+    print(f"mutate: {hunt.summary()}")
+    lock.close()
+
+
 def main():
     args = arguments()
     root = os.path.abspath(args.root)
     room = args.room.strip("/").removeprefix("src/")
-    sources = sources_of(root, room)
-    if not sources:
+    if not sources_of(root, room):
         fail(f"src/{room} has no C file", 2)
     if args.count < 1 or args.jobs < 1:
         fail("--count and --jobs are 1 at least", 2)
-    seed = random.randrange(1 << 31) if args.seed is None else args.seed
-    mutants = chosen(sources, args.count, random.Random(seed))
-    folder = os.path.join(root, "build", "mutate")
-    lock = lock_folder(folder)
-    print(f"mutate: src/{room}, {len(mutants)} mutants, --seed {seed}",
-          flush=True)
-    hunt = Hunt(*prepare(root, folder, room, min(args.jobs, len(mutants))),
-                sources)
-    run_all(hunt, mutants, args.jobs)
-    print(f"mutate: {hunt.summary()}")
-    lock.close()
+    if args.seed is None:
+        args.seed = random.randrange(1 << 31)
+    try:
+        hunt_in(root, room, args)
+    except Failed as failed:
+        fail(f"the tree does not build without any mutant\n{failed}")
 
 
 if __name__ == "__main__":

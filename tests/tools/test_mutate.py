@@ -123,6 +123,7 @@ int same(int a)
 	return a;
 }
 """,
+    "src/untested/untested.c": "int f(int a) { return a + 1; }\n",
     "tests/one.c": """int big(int a);
 int same(int a);
 int main(void)
@@ -196,8 +197,19 @@ def test_two_hunts_do_not_share_a_tree(toy):
     assert done.stderr.startswith("mutate: another one works in ")
 
 
+@pytest.mark.slow
+def test_each_mutant_meets_the_tests_of_its_own_room(toy):
+    """Of all rooms at once: what has no test is left out, and other-two, which
+    fails, is no test of toy's."""
+    done = mutate(toy, "--count", "3", "--seed", "1", "--jobs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "untested" not in done.stdout
+    assert "3 mutants" in done.stdout
+
+
 @pytest.mark.parametrize("args, told", [
     (("nowhere",), "mutate: src/nowhere has no C file\n"),
+    (("untested",), "mutate: src/untested has no test in C\n"),
     (("toy", "--count", "0"), "mutate: --count and --jobs are 1 at least\n"),
 ])
 def test_wrong_usage_is_told(toy, args, told):
