@@ -1,6 +1,8 @@
 """What the Python tests share: the built command and machines to try it on.
 
 GPUKIT_BUILD names the build tree; default: build/ in the source tree.
+GPUKIT_COLLECTED names a file for the ids of all tests that were collected,
+which tools/tests-ran.py compares with those that ran.
 """
 
 import ctypes
@@ -56,6 +58,16 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """The slow ones first, so that the workers end together."""
     items.sort(key=lambda item: not item.get_closest_marker("slow"))
+
+
+def pytest_collection_finish(session):
+    """The collected ids, once: of xdist's workers, which all have the same
+    tests, the first one writes."""
+    path = os.environ.get("GPUKIT_COLLECTED")
+    worker = getattr(session.config, "workerinput", {}).get("workerid", "gw0")
+    if path and worker == "gw0" and session.items:
+        with open(path, "w", encoding="utf-8") as f:
+            f.writelines(item.nodeid + "\n" for item in session.items)
 
 
 class Command:

@@ -1,6 +1,5 @@
 """CUDA programs as a user builds them, each of which checks itself, on the
-made-up machine. tests/gpu runs the same ones on a real GPU; tests/minimum
-says how many of them have to run."""
+made-up machine. tests/gpu runs the same ones on a real GPU."""
 
 import os
 import subprocess

@@ -53,10 +53,6 @@ def test_what_is_done_has_a_row_or_a_reason():
     assert all(told.values())
 
 
-def test_enough_rows():
-    assert len(ROWS) >= int(text_of("minimum"))
-
-
 def test_the_list_is_up_to_date():
     assert text_of("LIST.txt") == truth.list_of(ROWS), \
         "run: build/venv/bin/python tests/truth/write_list.py"

@@ -1,0 +1,151 @@
+"""tools/tests-ran.py: what did not run is named, and fails."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+TOOL = os.path.join(ROOT, "tools", "tests-ran.py")
+LOG = """test 1
+      Start  1: base-one
+test 2
+      Start  2: base-two
+1: [==========] tests: Running 2 test(s).
+2: [==========] tests: Running 1 test(s).
+1: [ RUN      ] it_works
+1: [       OK ] it_works
+2: [ RUN      ] it_waits
+1: [==========] tests: Running 2 test(s).
+1: [       OK ] it_works
+1: [       OK ] it_ends
+2: [       OK ] it_waits
+1/2 Test #1: base-one .........................   Passed    0.01 sec
+2/2 Test #2: base-two .........................   Passed    0.02 sec
+"""
+NODES = "tests/cli/test_a.py::test_b\ntests/cli/test_a.py::test_c[x::y/z]\n"
+CASE_B = '<testcase classname="tests.cli.test_a" name="test_b"/>'
+CASE_C = '<testcase classname="tests.cli.test_a" name="test_c[x::y/z]"/>'
+SKIPPED = CASE_C.replace("/>", '><skipped message="no tool"/></testcase>')
+FAILED = CASE_C.replace("/>", '><failure message="not so"/></testcase>')
+WHOLE_FILE = ('<testcase classname="" name="tests.cli.test_d"><skipped message='
+              '"collection skipped">no pynvml</skipped></testcase>')
+
+
+class Reports:
+    """A build tree with reports, each of which a test changes."""
+
+    def __init__(self, place):
+        self.place, self.log, self.cases = place, LOG, CASE_B + CASE_C
+        self.allowed, self.built = "# nothing\n", ["one_test.c"]
+
+    def ran(self, *options, **env):
+        build, tests = self.place / "build", self.place / "tests"
+        build.mkdir()
+        tests.mkdir()
+        (tests / "one_test.c").touch()
+        (tests / "may-skip.txt").write_text(self.allowed)
+        (build / "ctest.json").write_text(json.dumps(
+            {"tests": [{"name": "base-one"}, {"name": "base-two"}]}))
+        (build / "ctest.log").write_text(self.log)
+        (build / "compile_commands.json").write_text(json.dumps(
+            [{"file": str(tests / name)} for name in self.built]))
+        (build / "pytest.ids").write_text(NODES)
+        (build / "pytest.xml").write_text(
+            f"<testsuites><testsuite>{self.cases}</testsuite></testsuites>")
+        clean = {k: v for k, v in os.environ.items() if k != "CI"}
+        done = subprocess.run(
+            [sys.executable, TOOL, str(build), "--tests", str(tests),
+             *options], text=True, capture_output=True, check=False,
+            env={**clean, **env})
+        return done.returncode, done.stdout.splitlines()
+
+
+@pytest.fixture(name="tests")
+def tests_fixture(tmp_path):
+    return Reports(tmp_path)
+
+
+def test_all_passed(tests):
+    assert tests.ran() == (0, ["5 passed, 0 failed"])
+
+
+@pytest.mark.parametrize("old, new, told", [
+    ("2: [       OK ] it_waits\n", "",
+     "failed: base-two/it_waits: did not run to its end"),
+    ("1: [       OK ] it_ends\n", "",
+     "failed: base-one: 1 of its 2 tests came to an end"),
+    ("[       OK ] it_ends", "[  FAILED  ] it_ends",
+     "failed: base-one/it_ends: failed"),
+    ("[       OK ] it_ends", "[  SKIPPED ] it_ends",
+     "failed: base-one/it_ends: skipped: skip() (tests/may-skip.txt does not "
+     "allow it)"),
+    ("      Start  2: base-two\n", "", "failed: base-two: did not run to its end"),
+    ("base-two .........................   Passed ",
+     "base-two .........................***Timeout ",
+     "failed: base-two: ***Timeout"),
+])
+def test_a_program_that_did_not_end_well_fails(tests, old, new, told):
+    assert old in LOG
+    tests.log = LOG.replace(old, new)
+    code, lines = tests.ran()
+    assert code == 1
+    assert told in lines
+    assert ", 1 failed" in lines[-1]
+
+
+@pytest.mark.parametrize("cases, told", [
+    (CASE_B, "failed: tests.cli.test_a::test_c[x::y/z]: did not run to its end"),
+    (CASE_B + FAILED, "failed: tests.cli.test_a::test_c[x::y/z]: not so"),
+    (CASE_B + SKIPPED, "failed: tests.cli.test_a::test_c[x::y/z]: skipped: "
+     "no tool (tests/may-skip.txt does not allow it)"),
+])
+def test_what_was_collected_has_to_run(tests, cases, told):
+    tests.cases = cases
+    assert tests.ran() == (1, [told, "4 passed, 1 failed"])
+
+
+def test_a_row_allows_a_skip(tests):
+    tests.cases = CASE_B + SKIPPED
+    tests.allowed = "tests.cli.test_a::test_c[x* - no tool here\n"
+    assert tests.ran() == (0, [
+        "skipped: tests.cli.test_a::test_c[x::y/z]: no tool",
+        "4 passed, 0 failed, 1 skipped"])
+
+
+def test_a_row_allows_nothing_where_the_thing_is(tests):
+    tests.cases = CASE_B + SKIPPED
+    tests.allowed = f"tests.cli.test_a::* {ROOT} no tool here\n"
+    assert tests.ran()[0] == 1
+
+
+def test_a_row_allows_no_failure(tests):
+    tests.cases = CASE_B + FAILED
+    tests.allowed = "* - anything\n"
+    assert tests.ran()[0] == 1
+
+
+def test_a_file_that_is_skipped_is_named_with_its_reason(tests):
+    tests.cases += WHOLE_FILE
+    assert tests.ran("--any-may-skip") == (0, [
+        "skipped: tests.cli.test_d: no pynvml",
+        "5 passed, 0 failed, 1 skipped"])
+
+
+def test_in_ci_nothing_may_skip_that_no_row_allows(tests):
+    tests.cases += WHOLE_FILE
+    assert tests.ran("--any-may-skip", CI="true")[0] == 1
+
+
+def test_a_source_that_no_program_has_fails(tests):
+    tests.built = []
+    assert tests.ran() == (1, ["failed: tests/one_test.c: no program has it",
+                               "5 passed, 1 failed"])
+
+
+def test_a_runner_that_failed_for_itself_fails(tests):
+    assert tests.ran("--status", "pytest=3", "--status", "ctest=0") == (
+        1, ["failed: pytest: ended with status 3", "5 passed, 1 failed"])

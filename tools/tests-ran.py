@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Compares the tests that there are with those that ran, names what did not
+run, and prints how many passed.
+
+Usage: tools/tests-ran.py BUILD [--any-may-skip] [--status NAME=CODE]...
+
+Reads of the build tree: ctest.json (the list of ctest), ctest.log (its -V),
+compile_commands.json, pytest.ids (what pytest collected, written by
+tests/conftest.py), pytest.xml (its JUnit report). A test that was skipped
+fails, unless tests/may-skip.txt allows it; --any-may-skip: unless CI is set.
+--status is how a runner ended: with other than 0, some test must have failed.
+The last line is "N passed, N failed[, N skipped]"; exit 1: any failed.
+"""
+
+import argparse
+import collections
+import fnmatch
+import glob
+import json
+import os
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+TESTS = os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), "tests")
+
+# What became of a test: passed, failed or skipped, and why.
+Fate = collections.namedtuple("Fate", "what why")
+PASSED = Fate("passed", "")
+ABSENT = Fate("failed", "did not run to its end")
+RESULT = re.compile(r"\[ +(OK|FAILED|SKIPPED) +\] (\w+)$")
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def lines_by_program(log):
+    """{program: its output} of `ctest -V`, which numbers every line."""
+    names, lines = {}, collections.defaultdict(list)
+    for line in log.splitlines():
+        begun = re.match(r" +Start +(\d+): (\S+)", line)
+        said = re.match(r"(\d+): ?(.*)", line)
+        if begun:
+            names[begun[1]] = begun[2]
+        elif said and said[1] in names:
+            lines[names[said[1]]].append(said[2])
+    return lines
+
+
+def of_program(name, lines):
+    """{id: fate} of the tests of a program in C, from what cmocka prints."""
+    fates, announced = {}, 0
+    for line in lines:
+        # A test may run one more group in a child: the largest is the whole.
+        count = re.search(r"\[=+\] .*Running (\d+) test", line)
+        announced = max(announced, int(count[1]) if count else 0)
+        begun = re.search(r"\[ RUN +\] (\w+)$", line)
+        if begun:
+            fates.setdefault(f"{name}/{begun[1]}", ABSENT)
+        result = RESULT.search(line)
+        if result:
+            what = {"OK": PASSED, "FAILED": Fate("failed", "failed"),
+                    "SKIPPED": Fate("skipped", "skip()")}[result[1]]
+            test = f"{name}/{result[2]}"
+            if fates.get(test, ABSENT) in (ABSENT, PASSED):
+                fates[test] = what
+    if len(fates) < announced or not announced:
+        fates[name] = Fate("failed", f"{len(fates)} of its {announced} tests "
+                           "came to an end")
+    return fates
+
+
+def c_fates(build):
+    """{id: fate} of all tests in C."""
+    names = [test["name"] for test in
+             json.loads(read(os.path.join(build, "ctest.json")))["tests"]]
+    log = read(os.path.join(build, "ctest.log"))
+    lines = lines_by_program(log)
+    ended = dict(re.findall(r"Test +#\d+: (\S+) [. ]*(.*?) +[\d.]+ sec", log))
+    fates = {}
+    for name in names:
+        fates.update(of_program(name, lines[name]) if name in lines
+                     else {name: ABSENT})
+        of_it = [fates[t] for t in fates if t.startswith(name + "/")]
+        if ended.get(name) != "Passed" and \
+                "failed" not in [fate.what for fate in of_it]:
+            fates[name] = Fate("failed", ended.get(name, "did not end"))
+    return fates
+
+
+def unbuilt(build, tests):
+    """The files of tests in C that no program is made of."""
+    compiled = {os.path.realpath(one["file"]) for one in json.loads(
+        read(os.path.join(build, "compile_commands.json")))}
+    found = glob.glob(os.path.join(tests, "**", "*_test.c"), recursive=True)
+    return {os.path.relpath(path, os.path.dirname(tests)): Fate("failed", "no program has it")
+            for path in found if os.path.realpath(path) not in compiled}
+
+
+def id_of(node):
+    """The id of pytest as JUnit writes it: class::name."""
+    path, bracket, rest = node.partition("[")
+    *places, name = path.split("::")
+    places[0] = places[0].removesuffix(".py").replace("/", ".")
+    return ".".join(places) + "::" + name + bracket + rest
+
+
+def of_case(case):
+    for tag, what in (("failure", "failed"), ("error", "failed"),
+                      ("skipped", "skipped")):
+        found = case.find(tag)
+        if found is not None:
+            why = found.get("message") or tag
+            if why == "collection skipped":  # a whole file: the text says why
+                why = found.text or why
+            return Fate(what, why.splitlines()[0])
+    return PASSED
+
+
+def python_fates(build):
+    """{id: fate} of all tests in Python; what was collected and is in no
+    report did not run."""
+    collected = read(os.path.join(build, "pytest.ids")).splitlines()
+    fates = {id_of(node): ABSENT for node in collected}
+    report = ElementTree.parse(os.path.join(build, "pytest.xml")).getroot()
+    for case in report.iter("testcase"):
+        place = case.get("classname")
+        test = f"{place}::{case.get('name')}" if place else case.get("name")
+        fate = of_case(case)
+        if fates.get(test, ABSENT) in (ABSENT, PASSED):
+            fates[test] = fate
+    return fates
+
+
+def has_to_run(where):
+    """The second word of a row of tests/may-skip.txt is so here."""
+    return os.getuid() == 0 if where == "root" else \
+        where != "-" and os.path.exists(where)
+
+
+def allowed_rows(tests):
+    """(pattern, reason) of what tests/may-skip.txt allows here."""
+    rows = []
+    for line in read(os.path.join(tests, "may-skip.txt")).splitlines():
+        if line and not line.startswith("#"):
+            pattern, where, reason = line.split(maxsplit=2)
+            if not has_to_run(where):
+                rows.append((pattern, reason))
+    return rows
+
+
+def reason_for(test, rows):
+    # Parameters are in brackets, which a pattern is to mean as they stand.
+    return next((reason for pattern, reason in rows if fnmatch.fnmatchcase(
+        test, pattern.replace("[", "[[]"))), None)
+
+
+def judged(fates, rows):
+    """The fates, with skips that no row allows as failures."""
+    for test, fate in fates.items():
+        if fate.what == "skipped" and reason_for(test, rows) is None:
+            fate = Fate("failed", f"skipped: {fate.why} (tests/may-skip.txt "
+                        "does not allow it)")
+        yield test, fate
+
+
+def runners(statuses, fates):
+    """A runner that failed without a test that did is a failure itself."""
+    if any(fate.what == "failed" for fate in fates.values()):
+        return {}
+    return {name: Fate("failed", f"ended with status {code}")
+            for name, _, code in (one.partition("=") for one in statuses)
+            if code != "0"}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--any-may-skip", action="store_true")
+    parser.add_argument("--status", action="append", default=[])
+    parser.add_argument("--tests", default=TESTS, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    anything = args.any_may_skip and not os.environ.get("CI")
+    try:
+        fates = {**c_fates(args.build), **unbuilt(args.build, args.tests),
+                 **python_fates(args.build)}
+        rows = [("*", "")] if anything else allowed_rows(args.tests)
+    except (OSError, ValueError, ElementTree.ParseError) as error:
+        sys.exit(f"tests-ran: no report of the tests: {error}")
+    fates = dict(judged(fates, rows))
+    fates.update(runners(args.status, fates))
+    for test, fate in sorted(fates.items()):
+        if fate.what != "passed":
+            print(f"{fate.what}: {test}: {fate.why}")
+    counts = collections.Counter(fate.what for fate in fates.values())
+    print(f"{counts['passed']} passed, {counts['failed']} failed" +
+          (f", {counts['skipped']} skipped" if counts["skipped"] else ""))
+    sys.exit(counts["failed"] > 0 or not fates)
+
+
+if __name__ == "__main__":
+    main()
