@@ -7,6 +7,7 @@ which tools/tests-ran.py compares with those that ran.
 
 import ctypes
 import glob
+import importlib
 import json
 import os
 import shutil
@@ -68,6 +69,15 @@ def pytest_collection_finish(session):
     if path and worker == "gw0" and session.items:
         with open(path, "w", encoding="utf-8") as f:
             f.writelines(item.nodeid + "\n" for item in session.items)
+
+
+def needed(module, who):
+    """A module of PyPI's. Without it who asks for it, a file or a test, is
+    skipped and says so; in CI that is a failure."""
+    if os.environ.get("CI"):
+        return importlib.import_module(module)
+    return pytest.importorskip(
+        module, reason=f"{who} needs {module}, of tests/requirements.txt")
 
 
 class Command:

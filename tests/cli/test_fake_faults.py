@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import clean_env
+from conftest import clean_env, needed
 from tools import one_line, wait_until
 
 A100 = "a100-sxm4-80gb:2"
@@ -54,6 +54,7 @@ class Client:
     """A monitor that keeps NVML open: evaluates what it is asked."""
 
     def __init__(self, machine):
+        needed("pynvml", "a monitor")
         self.process = subprocess.Popen(
             [sys.executable, "-c", LOOP], env=clean_env(**machine.env),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -13,10 +13,9 @@ import subprocess
 import sys
 import time
 
-import jsonschema
 import pytest
 
-from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
+from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env, needed
 from tools import is_full, on_the_beat, wait_until
 
 A100 = "NVIDIA A100-SXM4-80GB"
@@ -155,7 +154,7 @@ def test_json_follows_its_schema(stat):
     with open(os.path.join(ROOT, "docs", "stat.schema.json"),
               encoding="utf-8") as file:
         schema = json.load(file)
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = needed("jsonschema", "the schema").Draft202012Validator(schema)
     for args in (["--json"], ["--json", "--why", "--pcie"],
                  ["--json", "--detail"], ["--json", "--detail", "--why"],
                  ["--json", "--cpu-window", "0.05"],

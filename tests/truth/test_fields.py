@@ -4,11 +4,16 @@ import os
 
 import pytest
 
-import rows_fields
-import truth
-from conftest import FAKE_DIR
-from fields import IDS, name_and_scope, told
-from nvml_client import Nvml, Refused
+from conftest import needed
+
+needed("pynvml", __file__)
+
+# pylint: disable=wrong-import-position
+import rows_fields  # noqa: E402
+import truth  # noqa: E402
+from conftest import FAKE_DIR  # noqa: E402
+from fields import IDS, name_and_scope, told  # noqa: E402
+from nvml_client import Nvml, Refused  # noqa: E402
 
 NEWEST = os.path.join(FAKE_DIR, "610", "libnvidia-ml.so.1")
 ABSENT = (Refused("NOT_SUPPORTED"), Refused("INVALID_ARGUMENT"))

@@ -5,9 +5,14 @@ import shutil
 
 import pytest
 
-import truth
-from nvml_client import FRONT, UINT, Nvml, Refused
-from truth import (Another, Changes, Constant, Ctl, Does, LoadEnds, Sets,
+from conftest import needed
+
+needed("pynvml", __file__)
+
+# pylint: disable=wrong-import-position
+import truth  # noqa: E402
+from nvml_client import FRONT, UINT, Nvml, Refused  # noqa: E402
+from truth import (Another, Changes, Constant, Ctl, Does, LoadEnds, Sets,  # noqa: E402
                    Waits, of_device)
 
 TEMPERATURE = "nvmlDeviceGetTemperature"

@@ -5,8 +5,13 @@ from collections import Counter
 
 import pytest
 
-import truth
-from nvml_client import Nvml
+from conftest import needed
+
+needed("pynvml", __file__)
+
+# pylint: disable=wrong-import-position
+import truth  # noqa: E402
+from nvml_client import Nvml  # noqa: E402
 
 ROWS = truth.all_rows()
 ROOT_DIR = os.path.dirname(os.path.abspath(__file__))
