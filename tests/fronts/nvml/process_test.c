@@ -217,10 +217,15 @@ static const struct gkf_wave busy = {
     .seed = 1,
 };
 
-/* A second and a half: at least eight whole bins. */
-static void let_bins_pass(void)
+static void let_bins_pass(struct fixture *fx)
 {
-	usleep(1500000);
+	uint64_t end = gk_mono_ns() + 30 * GK_NS_PER_S;
+	uint64_t last = gkf_machine_bin(fx->m) + 8;
+
+	while (gkf_machine_bin(fx->m) < last) {
+		assert_true(gk_mono_ns() < end);
+		usleep(10000);
+	}
 }
 
 static nvmlReturn_t utilization(nvmlProcessUtilizationSample_t *samples,
@@ -240,7 +245,7 @@ static void utilization_of_processes(void **state)
 
 	worker = fixture_resident(*state, 0, GKF_COMPUTE, GIB, &busy);
 	holder = fixture_resident(*state, 0, GKF_COMPUTE, GIB, &none);
-	let_bins_pass();
+	let_bins_pass(*state);
 	assert_nvml(utilization(NULL, &n, 0), ERROR_INSUFFICIENT_SIZE);
 	assert_int_equal(n, 2);
 	memset(samples, GUARD, sizeof(samples));
@@ -261,7 +266,7 @@ static void utilization_of_processes(void **state)
 	n = 4; /* newer than that: nothing, until a bin has passed */
 	if (utilization(samples, &n, first) == NVML_SUCCESS)
 		assert_true(samples[0].timeStamp > first + 100000);
-	usleep(400000);
+	let_bins_pass(*state);
 	n = 4;
 	assert_nvml(utilization(samples, &n, first), SUCCESS);
 	assert_true(samples[0].timeStamp > first + 100000);
@@ -278,7 +283,7 @@ static void no_utilization_without_work(void **state)
 	nvmlProcessUtilizationSample_t samples[4];
 	unsigned n = 4;
 
-	let_bins_pass();
+	let_bins_pass(*state);
 	assert_nvml(utilization(samples, &n, 0), ERROR_NOT_FOUND);
 	assert_nvml(
 	    NV(nvmlDeviceGetProcessUtilization)(device_at(1), NULL, &n, 0),
@@ -297,7 +302,7 @@ static void shares_do_not_pass_100(void **state)
 	for (int i = 0; i < 3; i++)
 		workers[i] =
 		    fixture_resident(*state, 0, GKF_COMPUTE, GIB, &busy);
-	let_bins_pass();
+	let_bins_pass(*state);
 	assert_nvml(utilization(samples, &n, 0), SUCCESS);
 	assert_int_equal(n, 3);
 	for (unsigned i = 0; i < n; i++)
