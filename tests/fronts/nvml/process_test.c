@@ -6,6 +6,7 @@
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
+#include "machine/store/clock.h"
 #include "machine/store/ledger.h"
 
 #define GUARD 0xa5
