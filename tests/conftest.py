@@ -2,7 +2,9 @@
 
 GPUKIT_BUILD names the build tree; default: build/ in the source tree.
 GPUKIT_COLLECTED names a file for the ids of all tests that were collected,
-which tools/tests-ran.py compares with those that ran.
+which tools/tests-ran.py compares with those that ran. GPUKIT_PRELOAD is what
+every program is started with: a sanitizer's library, which has to be the first
+one where a program without it loads a library of ours that has it.
 """
 
 import ctypes
@@ -22,6 +24,7 @@ BUILD = os.path.abspath(os.environ.get("GPUKIT_BUILD",
                                        os.path.join(ROOT, "build")))
 GPUKIT = os.path.join(BUILD, "bin", "gpukit")
 FAKE_DIR = os.path.join(BUILD, "lib", "gpukit", "fake")
+PRELOAD = os.environ.get("GPUKIT_PRELOAD")
 
 
 def core_function(name):
@@ -38,6 +41,8 @@ def clean_env(**more):
     """The environment of a user who has not set anything of ours."""
     env = {k: v for k, v in os.environ.items()
            if not k.startswith("GPUKIT_") and not k.startswith("LD_")}
+    if PRELOAD:
+        env["LD_PRELOAD"] = PRELOAD
     env.update(more)
     return env
 
