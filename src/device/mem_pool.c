@@ -1,10 +1,6 @@
-/*
- * mem_pool.c - pieces of memory out of an arena's blocks: who has them, and
- * when the ledger is charged and repaid.
- */
+/* mem_pool.c - pieces of memory out of an arena's blocks: who has them. */
 #include "base/err.h"
 #include "device/space_arena.h"
-#include "machine/store/books.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -27,76 +23,6 @@ void pool_init(struct gkf_mem_pool *pool, struct arena *arena)
 	pool->small.page = arena->note;
 	pool->small.units = UINT32_MAX;
 	pool->small.apart = BLOCK_UNITS;
-}
-
-/* ---- the ledger; the arena's lock is held ---- */
-
-static void pool_refund_to(struct gkf_mem_pool *pool, uint64_t keep)
-{
-	struct arena *a = pool->arena;
-	uint64_t target = keep > pool->blocks ? keep : pool->blocks;
-
-	if (target >= pool->usage.reserved)
-		return;
-	if (a->machine)
-		gkf_books_refund(a->machine, a->slot,
-				 pool->usage.reserved - target);
-	pool->usage.reserved = target;
-}
-
-void arena_reclaim(struct arena *a)
-{
-	for (struct gkf_mem_pool *pool = a->pools; pool; pool = pool->next)
-		pool_refund_to(pool, 0);
-}
-
-/* Reserves so much for a pool's blocks, if it has not that much already. */
-static int reserve(struct gkf_mem_pool *pool, uint64_t blocks)
-{
-	struct arena *a = pool->arena;
-	int r = 0;
-
-	if (blocks <= pool->usage.reserved)
-		return 0;
-	if (a->machine)
-		r = gkf_books_charge(a->machine, a->slot,
-				     blocks - pool->usage.reserved);
-	if (!r)
-		pool->usage.reserved = blocks;
-	return r;
-}
-
-/*
- * What pools have in reserve, this one too, is nobody's when it is needed, and
- * managed memory can be elsewhere.
- */
-static int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes)
-{
-	struct arena *a = pool->arena;
-	uint64_t blocks = pool->blocks + bytes;
-	int r;
-
-	if (pool->max && blocks > pool->max)
-		return GK_ERR_NO_SPACE;
-	r = reserve(pool, blocks);
-	if (r == GK_ERR_NO_SPACE && a->pools) {
-		arena_reclaim(a);
-		r = reserve(pool, blocks);
-	}
-	if (r == GK_ERR_NO_SPACE &&
-	    resident_evict(a, blocks - pool->usage.reserved))
-		r = reserve(pool, blocks);
-	if (r)
-		return r;
-	raise_to(&pool->usage.reserved_high, pool->usage.reserved);
-	pool->blocks = blocks;
-	return 0;
-}
-
-static void pool_repay(struct gkf_mem_pool *pool, uint64_t bytes)
-{
-	pool->blocks -= bytes;
-	pool_refund_to(pool, pool->threshold & ~(BLOCK_SIZE - 1));
 }
 
 /* ---- blocks ---- */
@@ -310,10 +236,11 @@ static uint64_t taken(const struct piece_words *words)
 
 static void pool_end(struct gkf_mem_pool *pool)
 {
-	struct gkf_mem_pool **link = &pool->arena->pools;
+	struct gkf_mem_pool **link = &pool->arena->pool.next;
 
 	if (!pool->released || pool->pieces)
 		return;
+	pool_bequeath(pool);
 	while (*link != pool)
 		link = &(*link)->next;
 	*link = pool->next;
@@ -432,7 +359,7 @@ void gkf_mem_pool_release(struct gkf_mem_pool *pool)
 	pthread_mutex_lock(&a->lock);
 	pool->released = true;
 	pool->threshold = 0;
-	pool_refund_to(pool, 0);
+	pool_trim(pool, 0);
 	pool_end(pool);
 	pthread_mutex_unlock(&a->lock);
 }
@@ -447,7 +374,7 @@ void gkf_mem_pool_keep(struct gkf_mem_pool *pool, uint64_t threshold)
 void gkf_mem_pool_trim(struct gkf_mem_pool *pool, uint64_t keep)
 {
 	pthread_mutex_lock(&pool->arena->lock);
-	pool_refund_to(pool, round_up(keep, BLOCK_SIZE));
+	pool_trim(pool, round_up(keep, BLOCK_SIZE));
 	pthread_mutex_unlock(&pool->arena->lock);
 }
 

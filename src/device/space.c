@@ -142,9 +142,7 @@ void gkf_space_close(unsigned device)
 	    !__atomic_sub_fetch(&a->opens, 1, __ATOMIC_RELAXED)) {
 		resident_evict(a, a->size);
 		drop_pieces(a, NULL);
-		pthread_mutex_lock(&a->lock);
-		arena_reclaim(a);
-		pthread_mutex_unlock(&a->lock);
+		arena_close(a);
 		arena_wipe(a);
 	}
 	pthread_mutex_unlock(&space.lock);
@@ -164,6 +162,17 @@ static struct arena *open_arena(unsigned device)
 			      : NULL;
 
 	return a && __atomic_load_n(&a->opens, __ATOMIC_RELAXED) ? a : NULL;
+}
+
+void gkf_space_repay(unsigned device, uint64_t bytes)
+{
+	struct arena *a = open_arena(device);
+
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	pool_owe(&a->pool, bytes);
+	pthread_mutex_unlock(&a->lock);
 }
 
 int gkf_space_alloc(const struct gkf_memory_ask *ask, uint64_t *ret_address)
@@ -289,8 +298,8 @@ int gkf_mem_pool_new(unsigned device, uint64_t max_size,
 	pool_init(pool, a);
 	pool->max = max_size;
 	pthread_mutex_lock(&a->lock);
-	pool->next = a->pools;
-	a->pools = pool;
+	pool->next = a->pool.next;
+	a->pool.next = pool;
 	pthread_mutex_unlock(&a->lock);
 	*ret_pool = pool;
 	return 0;

@@ -56,11 +56,18 @@ struct gkf_extent {
  * Makes a device's memory usable; `slot` of the ledger pays. Again and again
  * is fine: each open wants a close. GK_ERR_NOMEM when not even a small part of
  * the addresses can be reserved (RLIMIT_AS): else the device is smaller, and
- * the log says so.
+ * the log says so. The last close gives back what is charged; what the books
+ * do not take even then is the slot's, until gkf_detach().
  */
 GKF_API int gkf_space_open(struct gkf_machine *m, unsigned device,
 			   unsigned slot);
 GKF_API void gkf_space_close(unsigned device);
+
+/*
+ * Gives back bytes that the slot of an open device was charged for besides,
+ * now or as soon as the books take them.
+ */
+GKF_API void gkf_space_repay(unsigned device, uint64_t bytes);
 
 /*
  * GK_ERR_NO_SPACE: the device has not that much left (of page-locked memory:

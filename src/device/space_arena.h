@@ -38,11 +38,12 @@ struct shared_block {
 
 struct gkf_mem_pool {
 	struct arena *arena;
-	struct gkf_mem_pool *next; /* of the arena */
+	struct gkf_mem_pool *next; /* of the arena; its own is the first */
 	struct fit small;          /* units of its shared blocks */
 	uint64_t max, threshold;
 	uint64_t blocks; /* bytes of blocks in use */
 	struct gkf_mem_pool_usage usage;
+	uint64_t owed; /* of what is in reserve: to be given back */
 	uint64_t pieces;
 	bool released;
 };
@@ -65,8 +66,8 @@ struct arena {
 	struct shared_block **shared; /* by number, from 1 */
 	struct fit_note **note;       /* theirs; page 0 is not used */
 	uint32_t shared_count, first_shared;
-	struct gkf_mem_pool pool;   /* what is in no other */
-	struct gkf_mem_pool *pools; /* the others */
+	struct gkf_mem_pool pool; /* what is in no other */
+	_Atomic bool owes;        /* the books would not take something back */
 };
 
 /*
@@ -78,8 +79,27 @@ struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want);
 /* What belongs to a pool is set before any piece is in it. */
 void pool_init(struct gkf_mem_pool *pool, struct arena *arena);
 
-/* All pools give back what they have in reserve. The lock is held. */
-void arena_reclaim(struct arena *a);
+/*
+ * What pools are charged for; the arena's lock is held. What the books would
+ * not take back (a stopped process holds them) stays charged, is owed, and is
+ * given back with the next charge, repayment or trim that finds them free.
+ *
+ * pool_charge(): for more bytes of blocks; GK_ERR_NO_SPACE and what
+ * gkf_books_charge says. pool_repay(): they are free; the pool keeps what its
+ * threshold says. pool_trim(): no more than `keep` stays in reserve.
+ * pool_owe(): it has so much in reserve that is to go. pool_bequeath(): the
+ * pool ends; what it owes is the arena's. arena_close(): everything is free;
+ * what is owed even now goes with the slot.
+ */
+int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes);
+void pool_repay(struct gkf_mem_pool *pool, uint64_t bytes);
+void pool_trim(struct gkf_mem_pool *pool, uint64_t keep);
+void pool_owe(struct gkf_mem_pool *pool, uint64_t bytes);
+void pool_bequeath(struct gkf_mem_pool *pool);
+void arena_close(struct arena *a);
+
+/* Is it charged even now, if giving it back ended like this? */
+bool is_still_charged(int error);
 
 /* A piece of `pool`; GK_ERR_NO_SPACE, GK_ERR_NOMEM. */
 int arena_alloc(struct gkf_mem_pool *pool, const struct gkf_memory_ask *ask,
@@ -107,13 +127,21 @@ struct arena *device_arena(unsigned device);
 /*
  * Managed memory that was moved to devices. resident_move(): to a device, or to
  * the host (NULL). resident_free(): the blocks are nobody's any more.
- * resident_evict(): so much leaves a device, or all that is there; false: none.
+ * resident_evict(): so much leaves a device, or all that is there; false: the
+ * device has no more room than before.
  */
 void resident_move(const struct arena *managed, uint64_t address, uint64_t size,
 		   const struct arena *device);
 void resident_free(uint32_t block, uint32_t n);
 bool resident_evict(const struct arena *device, uint64_t bytes);
 void resident_forget(void);
+
+/*
+ * What has left a device and is charged even now: is given back, if the books
+ * can be had, or goes with the slot.
+ */
+void resident_settle(const struct arena *device);
+void resident_close(const struct arena *device);
 
 /* Host memory of the program, wherever it lies. */
 int registered_add(const struct gkf_memory_ask *ask, uint64_t *ret_address);

@@ -17,6 +17,7 @@ static struct {
 	unsigned char *at; /* for each block: its device + 1, or 0 */
 	uint32_t blocks;
 	uint32_t held[GKF_DEVICES_MAX]; /* blocks of each device */
+	uint32_t owed[GKF_DEVICES_MAX]; /* have left it, charged even now */
 	uint32_t hand; /* where the search for one that must go begins */
 } resident = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -40,15 +41,32 @@ static bool make_table(const struct arena *managed)
 
 /* ---- the lock is held ---- */
 
-static void refund(const struct arena *device, uint32_t blocks)
+/* Gives back what is owed. False: the books cannot be had. */
+static bool settle(const struct arena *device)
 {
-	if (blocks && device->machine)
-		gkf_books_refund_managed(device->machine, device->slot,
-					 blocks * BLOCK_SIZE);
-	resident.held[device->device] -= blocks;
+	uint32_t *owed = &resident.owed[device->device];
+
+	if (*owed && device->machine &&
+	    is_still_charged(gkf_books_refund_managed(
+		device->machine, device->slot, *owed * BLOCK_SIZE))) {
+		atomic_store(&device_arena(device->device)->owes, true);
+		return false;
+	}
+	*owed = 0;
+	return true;
 }
 
-/* The blocks of [from, to) leave a device; how many did, `most` at most. */
+static void settle_all(void)
+{
+	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
+		if (resident.owed[i])
+			settle(device_arena(i));
+}
+
+/*
+ * The blocks of [from, to) leave a device, which owes them then; how many did,
+ * `most` at most.
+ */
 static uint32_t leave(const struct arena *device, uint32_t from, uint32_t to,
 		      uint32_t most)
 {
@@ -60,19 +78,30 @@ static uint32_t leave(const struct arena *device, uint32_t from, uint32_t to,
 			resident.hand = i + 1;
 			left++;
 		}
-	refund(device, left);
+	resident.held[device->device] -= left;
+	resident.owed[device->device] += left;
 	return left;
 }
 
-/* Those that came first have waited longest, as far as the hand knows. */
-static uint32_t evict(const struct arena *device, uint32_t blocks)
+/*
+ * Those that came first have waited longest, as far as the hand knows. False:
+ * there is no more room than before.
+ */
+static bool evict(const struct arena *device, uint32_t blocks)
 {
 	uint32_t hand = resident.hand, most = resident.held[device->device];
 	uint32_t left;
 
 	most = blocks < most ? blocks : most;
 	left = leave(device, hand, resident.blocks, most);
-	return left + leave(device, 0, hand, most - left);
+	leave(device, 0, hand, most - left);
+	return resident.owed[device->device] && settle(device);
+}
+
+static int charge_blocks(const struct arena *device, uint32_t n)
+{
+	return gkf_books_charge_managed(device->machine, device->slot,
+					n * BLOCK_SIZE);
 }
 
 /* Charges for n blocks (1 at least), or as many as there is room for. */
@@ -81,23 +110,24 @@ static uint32_t charge_most(const struct arena *device, uint32_t n)
 	uint32_t got = 0;
 
 	for (uint32_t step = 1U << (31 - __builtin_clz(n)); step; step /= 2)
-		if (got + step <= n &&
-		    !gkf_books_charge_managed(device->machine, device->slot,
-					      step * BLOCK_SIZE))
+		if (got + step <= n && !charge_blocks(device, step))
 			got += step;
 	return got;
 }
 
 static uint32_t charge(const struct arena *device, uint32_t n)
 {
+	int r;
+
 	if (!device->machine || !n)
 		return n;
-	if (gkf_books_charge_managed(device->machine, device->slot,
-				     n * BLOCK_SIZE)) {
-		evict(device, n);
-		n = charge_most(device, n);
-	}
-	return n;
+	r = charge_blocks(device, n);
+	if (!r)
+		return n;
+	if (r != GK_ERR_NO_SPACE)
+		return 0;
+	evict(device, n);
+	return charge_most(device, n);
 }
 
 static void leave_all(uint32_t from, uint32_t to)
@@ -124,9 +154,7 @@ static void enter(const struct arena *device, uint32_t from, uint32_t to)
 		resident.held[device->device]++;
 		n--;
 	}
-	if (n && device->machine)
-		gkf_books_refund_managed(device->machine, device->slot,
-					 n * BLOCK_SIZE);
+	resident.owed[device->device] += n;
 }
 
 /* ---- for others ---- */
@@ -145,6 +173,7 @@ void resident_move(const struct arena *managed, uint64_t address, uint64_t size,
 		leave_all(from, to);
 	else if (__atomic_load_n(&device->opens, __ATOMIC_RELAXED))
 		enter(device, from, to);
+	settle_all();
 	pthread_mutex_unlock(&resident.lock);
 }
 
@@ -153,18 +182,33 @@ void resident_free(uint32_t block, uint32_t n)
 	pthread_mutex_lock(&resident.lock);
 	if (resident.at)
 		leave_all(block, block + n);
+	settle_all();
 	pthread_mutex_unlock(&resident.lock);
 }
 
 bool resident_evict(const struct arena *device, uint64_t bytes)
 {
-	uint32_t left = 0;
+	bool more;
 
 	pthread_mutex_lock(&resident.lock);
-	if (resident.at)
-		left = evict(device, (uint32_t)(bytes / BLOCK_SIZE));
+	more = evict(device, (uint32_t)(bytes / BLOCK_SIZE));
 	pthread_mutex_unlock(&resident.lock);
-	return left;
+	return more;
+}
+
+void resident_settle(const struct arena *device)
+{
+	pthread_mutex_lock(&resident.lock);
+	settle(device);
+	pthread_mutex_unlock(&resident.lock);
+}
+
+void resident_close(const struct arena *device)
+{
+	pthread_mutex_lock(&resident.lock);
+	settle(device);
+	resident.owed[device->device] = 0;
+	pthread_mutex_unlock(&resident.lock);
 }
 
 void resident_forget(void)
@@ -173,5 +217,5 @@ void resident_forget(void)
 	resident.at = NULL;
 	resident.blocks = resident.hand = 0;
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
-		resident.held[i] = 0;
+		resident.held[i] = resident.owed[i] = 0;
 }

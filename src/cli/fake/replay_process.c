@@ -136,11 +136,13 @@ static struct gkf_wave wave_of(const struct fake_stand_in_place *p)
 	};
 }
 
+/* Who cannot (a stopped process has the machine) stays till the next order. */
 static void leave(struct gkf_machine *m, struct hold *h)
 {
-	if (h->on)
-		gkf_detach(m, h->slot);
-	*h = (struct hold){0};
+	int r = h->on ? gkf_detach(m, h->slot) : 0;
+
+	if (!r || r == GK_ERR_NOT_FOUND)
+		*h = (struct hold){0};
 }
 
 static void resize(struct gkf_machine *m, struct hold *h, uint64_t bytes)

@@ -52,34 +52,65 @@ static CUresult attach_error(int error)
 	}
 }
 
+/* 0, or why a device without contexts has its slot even now. */
+static int detach(struct cuda_device *d)
+{
+	int error = gkf_detach(cuda.machine, d->slot);
+
+	if (error && error != GK_ERR_NOT_FOUND)
+		return error;
+	d->attached = false;
+	return 0;
+}
+
+/* A process that held the locks and was stopped may go on by now. */
+static void detach_idle(void)
+{
+	for (unsigned i = 0; i < cuda.device_count; i++)
+		if (cuda.device[i].attached && !cuda.device[i].contexts)
+			detach(&cuda.device[i]);
+}
+
+static int attach(struct cuda_device *d)
+{
+	unsigned slot;
+	int error = d->attached ? detach(d) : 0;
+
+	if (!error)
+		error = gkf_books_attach(cuda.machine, d->index, d->instance,
+					 &slot);
+	if (error)
+		return error;
+	d->slot = slot;
+	d->attached = true;
+	return 0;
+}
+
+static int pay(struct cuda_device *d)
+{
+	uint64_t cost = gkf_books_context(cuda.machine, d->index, d->contexts);
+	int error = gkf_books_charge(cuda.machine, d->slot, cost);
+
+	if (error)
+		return error;
+	error = gkf_space_open(cuda.machine, d->index, d->slot);
+	if (error && d->contexts)
+		gkf_space_repay(d->index, cost);
+	return error;
+}
+
 /* Pays for one more context; the first one puts the process on the device. */
 static CUresult join_locked(struct cuda_device *d)
 {
-	unsigned slot = d->slot;
-	uint64_t cost;
-	int error;
+	int error = d->contexts ? 0 : attach(d);
 
-	if (!d->contexts) {
-		error = gkf_books_attach(cuda.machine, d->index, d->instance,
-					 &slot);
-		if (error)
-			return attach_error(error);
-	}
-	cost = gkf_books_context(cuda.machine, d->index, d->contexts);
-	error = gkf_books_charge(cuda.machine, slot, cost);
-	if (!error) {
-		error = gkf_space_open(cuda.machine, d->index, slot);
-		if (error)
-			gkf_books_refund(cuda.machine, slot, cost);
-	}
-	if (error) {
-		if (!d->contexts)
-			gkf_detach(cuda.machine, slot);
-		return front_error(error);
-	}
-	if (!d->contexts++)
-		d->slot = slot;
-	return CUDA_SUCCESS;
+	if (error)
+		return attach_error(error);
+	error = pay(d);
+	if (!error)
+		d->contexts++;
+	detach_idle();
+	return error ? front_error(error) : CUDA_SUCCESS;
 }
 
 static CUresult join(struct cuda_device *d)
@@ -103,12 +134,11 @@ static void quit(struct cuda_device *d)
 	pthread_mutex_lock(&joining);
 	gkf_space_close(d->index);
 	d->contexts--;
-	if (!d->contexts)
-		gkf_detach(cuda.machine, d->slot);
-	else
-		gkf_books_refund(
-		    cuda.machine, d->slot,
+	if (d->contexts)
+		gkf_space_repay(
+		    d->index,
 		    gkf_books_context(cuda.machine, d->index, d->contexts));
+	detach_idle();
 	pthread_mutex_unlock(&joining);
 }
 

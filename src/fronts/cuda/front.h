@@ -56,6 +56,7 @@ struct cuda_device {
 	_Atomic int failed;    /* CUresult that new contexts answer */
 	/* The rest is of context.c and context_primary.c. */
 	_Atomic unsigned contexts; /* alive */
+	_Atomic bool attached;     /* has a slot, with or without contexts */
 	pthread_mutex_t lock;      /* of what is said of the primary context */
 	CUcontext primary;         /* one for ever, once it was retained */
 	unsigned primary_retained;

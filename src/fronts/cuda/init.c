@@ -290,6 +290,6 @@ __attribute__((destructor)) static void end(void)
 	}
 	gkf_queue_end();
 	for (unsigned i = 0; i < cuda.device_count; i++)
-		if (cuda.device[i].contexts)
+		if (cuda.device[i].attached)
 			gkf_detach(cuda.machine, cuda.device[i].slot);
 }
