@@ -287,9 +287,10 @@ static void happen(struct gkf_machine *m, unsigned device,
 					      : next_address(m, device));
 }
 
+/* The lock is held. */
 static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 {
-	int r, advice;
+	int advice;
 
 	if ((unsigned)e->kind >= GKF_ECC_KINDS ||
 	    (unsigned)e->place >= GKF_ECC_LOCATIONS || !e->count ||
@@ -300,9 +301,6 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 		return GK_ERR_NOT_SUPPORTED;
 	if (e->place == GKF_ECC_DRAM && e->kind == GKF_ECC_PARITY)
 		e->kind = GKF_ECC_SECDED;
-	r = gkf_lock(m);
-	if (r)
-		return r;
 	advice = gkf_fault_recovery(m, device);
 	happen(m, device, e);
 	gkf_event_push(m, device,
@@ -311,8 +309,28 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 			   : nvmlEventTypeDoubleBitEccError,
 		       0, GKF_NO_INSTANCE);
 	gkf_fault_tell_recovery(m, device, advice);
-	gkf_unlock(m);
 	return 0;
+}
+
+static int let_happen_alone(struct gkf_machine *m, unsigned device,
+			    struct error *e)
+{
+	int r = gkf_lock(m);
+
+	if (r)
+		return r;
+	r = let_happen(m, device, e);
+	gkf_unlock(m);
+	return r;
+}
+
+int gkf_ecc_error_locked(struct gkf_machine *m, unsigned device,
+			 enum gkf_ecc_kind kind, enum gkf_ecc_location place,
+			 uint64_t count)
+{
+	struct error e = {.kind = kind, .place = place, .count = count};
+
+	return let_happen(m, device, &e);
 }
 
 int gkf_ecc_error(struct gkf_machine *m, unsigned device,
@@ -321,7 +339,7 @@ int gkf_ecc_error(struct gkf_machine *m, unsigned device,
 {
 	struct error e = {.kind = kind, .place = place, .count = count};
 
-	return let_happen(m, device, &e);
+	return let_happen_alone(m, device, &e);
 }
 
 int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
@@ -335,7 +353,7 @@ int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
 
 	if (address >> 20 >= (uint64_t)profile_of(m, device)->memory_mib)
 		return GK_ERR_RANGE;
-	return let_happen(m, device, &e);
+	return let_happen_alone(m, device, &e);
 }
 
 static void forget(struct gkf_device *dev, enum gkf_ecc_counter counter)

@@ -51,6 +51,11 @@ int gkf_ecc_error(struct gkf_machine *m, unsigned device,
 		  enum gkf_ecc_kind kind, enum gkf_ecc_location place,
 		  uint64_t count);
 
+/* The same of who holds the writers' lock. */
+int gkf_ecc_error_locked(struct gkf_machine *m, unsigned device,
+			 enum gkf_ecc_kind kind, enum gkf_ecc_location place,
+			 uint64_t count);
+
 /* The same at an address of DRAM, in bytes. */
 int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
 		     enum gkf_ecc_kind kind, uint64_t address, uint64_t count);

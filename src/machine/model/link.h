@@ -70,7 +70,10 @@ unsigned gkf_links_between(const struct gkf_machine *m, unsigned a, unsigned b);
 /* Links that carry traffic: awake, and as many as the mode allows. */
 unsigned gkf_links_carrying(const struct gkf_machine *m, unsigned device);
 
-/* Setters: 0, GK_ERR_RANGE (no such link, state, ...), or of gkf_lock(). */
+/*
+ * Setters: 0, GK_ERR_RANGE (no such link, state, ...), or of gkf_lock(). Those
+ * of errors and of the threshold take no lock.
+ */
 int gkf_link_set_state(struct gkf_machine *m, unsigned device, unsigned link,
 		       enum gkf_link_state state);
 GKF_API int gkf_link_set_error(struct gkf_machine *m, unsigned device,

@@ -229,11 +229,11 @@ static int damage_memory(struct gkf_machine *m, unsigned device,
 	struct gkf_ecc *ecc = &m->file->device[device].ecc;
 
 	if (fault == GKF_FAULT_ECC)
-		return gkf_ecc_error(m, device, GKF_ECC_SECDED, GKF_ECC_DRAM,
-				     argument);
+		return gkf_ecc_error_locked(m, device, GKF_ECC_SECDED,
+					    GKF_ECC_DRAM, argument);
 	if (fault == GKF_FAULT_REMAP_PENDING)
-		return gkf_ecc_error(m, device, GKF_ECC_CORRECTED, GKF_ECC_DRAM,
-				     2);
+		return gkf_ecc_error_locked(m, device, GKF_ECC_CORRECTED,
+					    GKF_ECC_DRAM, 2);
 	if (fault == GKF_FAULT_REMAP_FAILURE) {
 		atomic_store(&ecc->failures, 1);
 		atomic_store(&ecc->channel, 1);
@@ -271,35 +271,47 @@ static void repair_memory(struct gkf_machine *m, unsigned device,
 	}
 }
 
+/* Damages and tells; the caller holds the lock. */
 static int begin_locked(struct gkf_machine *m, unsigned device,
 			enum gkf_fault fault, uint64_t argument, unsigned xid)
+{
+	int r = can_have(m, device, fault, argument);
+
+	if (r)
+		return r;
+	gkf_state_advance(m, device);
+	r = damage(m, device, fault, argument);
+	if (r)
+		return r;
+	if (fault == GKF_FAULT_ECC)
+		tell_ecc(m, device, argument, xid);
+	else
+		begin(m, device, fault, argument, xid);
+	return 0;
+}
+
+static int begin_as(struct gkf_machine *m, unsigned device,
+		    enum gkf_fault fault, uint64_t argument, unsigned xid)
 {
 	int r;
 
 	if (device >= m->device_count ||
 	    !is_argument(&gkf_faults[fault], argument))
 		return GK_ERR_RANGE;
-	r = can_have(m, device, fault, argument);
-	if (!r)
-		r = damage(m, device, fault, argument);
-	if (!r)
-		r = gkf_lock(m);
+	r = gkf_lock(m);
 	if (r)
 		return r;
-	gkf_state_advance(m, device);
-	if (fault == GKF_FAULT_ECC)
-		tell_ecc(m, device, argument, xid);
-	else
-		begin(m, device, fault, argument, xid);
+	r = begin_locked(m, device, fault, argument, xid);
 	gkf_unlock(m);
-	gkf_event_wake(m);
-	return 0;
+	if (!r)
+		gkf_event_wake(m);
+	return r;
 }
 
 int gkf_fault_begin(struct gkf_machine *m, unsigned device,
 		    enum gkf_fault fault, uint64_t argument)
 {
-	return begin_locked(m, device, fault, argument, gkf_faults[fault].xid);
+	return begin_as(m, device, fault, argument, gkf_faults[fault].xid);
 }
 
 int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number)
@@ -309,8 +321,8 @@ int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number)
 	if (!xid || device >= m->device_count)
 		return GK_ERR_RANGE;
 	if (xid->becomes >= 0)
-		return begin_locked(m, device, (enum gkf_fault)xid->becomes,
-				    gkf_faults[xid->becomes].usual, number);
+		return begin_as(m, device, (enum gkf_fault)xid->becomes,
+				gkf_faults[xid->becomes].usual, number);
 	return gkf_xid_in(m, device, number, GKF_NO_INSTANCE);
 }
 

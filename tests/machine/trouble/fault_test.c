@@ -12,6 +12,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/fixture.h"
+#include "machine/holder.h"
 #include "machine/model/ecc.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
@@ -344,6 +345,35 @@ static void a_killed_writer_leaves_it_usable(void **state)
 	}
 }
 
+/* All that is written of a device, of its memory and of its links as well. */
+static void who_does_not_get_the_lock_damages_nothing(void **state)
+{
+	static const enum gkf_fault damaging[] = {
+	    GKF_FAULT_ECC, GKF_FAULT_REMAP_PENDING, GKF_FAULT_REMAP_FAILURE,
+	    GKF_FAULT_NVLINK};
+	struct gkf_device *dev = &fx.file->device[0];
+	struct gkf_device *before = malloc(sizeof *before);
+	pid_t holder = holder_start(fx.m, HOLD_MACHINE);
+
+	(void)state;
+	memcpy(before, dev, sizeof *before);
+	for (unsigned i = 0; i < sizeof damaging / sizeof *damaging; i++) {
+		assert_int_equal(gkf_fault_begin(fx.m, 0, damaging[i],
+						 gkf_faults[damaging[i]].usual),
+				 GK_ERR_TIMEOUT);
+		assert_memory_equal(before, dev, sizeof *before);
+	}
+	holder_end(holder);
+	for (unsigned i = 0; i < sizeof damaging / sizeof *damaging; i++) {
+		memcpy(before, dev, sizeof *before);
+		assert_int_equal(gkf_fault_begin(fx.m, 0, damaging[i],
+						 gkf_faults[damaging[i]].usual),
+				 0);
+		assert_memory_not_equal(before, dev, sizeof *before);
+	}
+	free(before);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -359,6 +389,7 @@ int main(void)
 	    T(a_bad_link_replays),
 	    T(no_refusal_is_lost),
 	    T(a_full_table_says_so),
+	    T(who_does_not_get_the_lock_damages_nothing),
 	    T(a_killed_writer_leaves_it_usable),
 	};
 
