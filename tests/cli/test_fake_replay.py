@@ -1,6 +1,7 @@
 """`gpukit fake --replay`: a machine whose NVML answers follow a recording."""
 
 import json
+import os
 import subprocess
 import time
 
@@ -64,6 +65,51 @@ def test_the_machine_is_the_one_recorded(recorded):
             wanted = {k: q[k] for k in PROCESS_KEYS}
             assert {k: p[k] for k in PROCESS_KEYS} == wanted
             assert p["pid"] != q["pid"]
+
+
+# Preloaded: copies a file as it is when it gets its name, before anybody else
+# can have written to it.
+WHEN_IT_APPEARS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int linkat(int from_dir, const char *from, int dir, const char *path, int flags)
+{
+    int (*real)(int, const char *, int, const char *, int) =
+        (int (*)(int, const char *, int, const char *, int))
+            dlsym(RTLD_NEXT, "linkat");
+    int c, r = real(from_dir, from, dir, path, flags);
+    FILE *in = fopen(path, "r"), *out = fopen(getenv("COPY"), "w");
+
+    if (r || !in || !out)
+        abort();
+    while ((c = getc(in)) != EOF)
+        putc(c, out);
+    fclose(in);
+    fclose(out);
+    return r;
+}
+"""
+
+
+def test_the_file_is_whole_when_it_appears(recorded, tmp_path):
+    source, shim = tmp_path / "shim.c", tmp_path / "shim.so"
+    source.write_text(WHEN_IT_APPEARS)
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-shared", "-fPIC",
+                    "-o", shim, source, "-ldl"], check=True, timeout=120)
+    path, before = recorded
+    early = tmp_path / "early"
+    on("--replay", path, script="unset LD_PRELOAD; true",
+       LD_PRELOAD=str(shim), COPY=str(early))
+    told = json.loads(on(
+        "--driver", "570", EARLY=str(early),
+        script='GPUKIT_MACHINE="$EARLY" "$G" stat --json'))
+    keys = ("name", "uuid", "bus_id", "serial", "minor_number")
+    assert [[d[k] for k in keys] for d in told["devices"]] == \
+        [[d[k] for k in keys] for d in before["devices"]]
 
 
 def test_any_client_sees_it(recorded, tmp_path):

@@ -12,6 +12,7 @@
 #include "fronts/common/generations.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
+#include "machine/store/board_name.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
 #include "machine/trouble/scenario.h"
@@ -179,6 +180,7 @@ static int create(const struct fake_options *a,
 					.seed = (uint64_t)a->seed,
 					.owned = true};
 	char message[FAKE_MESSAGE_MAX], nvml[VERSION_CAP];
+	struct gkf_board_name named[GKF_DEVICES_MAX];
 	struct gkf_scenario_table table;
 	int code = 0;
 
@@ -192,14 +194,14 @@ static int create(const struct fake_options *a,
 	} else if (replay->tape) {
 		code =
 		    fake_replay_profiles(replay, profiles, &spec.device_count);
+		fake_replay_names(replay, named);
+		spec.names = named;
 	} else if (fake_parse_gpus("--gpus", a->gpus, profiles,
 				   &spec.device_count, message)) {
 		code = fake_usage("%s", message);
 	}
 	if (!code)
 		code = create_at(a, &spec, ret_path, cap);
-	if (!code && replay->tape)
-		code = fake_replay_identify(replay, ret_path);
 	free(profiles);
 	return code;
 }

@@ -9,7 +9,7 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/store/machine.h"
+#include "machine/store/board_name.h"
 #include "machine/words/profile_yaml.h"
 #include "machine/words/spec.h"
 
@@ -241,36 +241,26 @@ int fake_replay_profiles(const struct fake_replay *replay,
 	return 0;
 }
 
-int fake_replay_identify(const struct fake_replay *replay, const char *path)
+static struct gkf_board_name name_of(const struct gk_device *d)
 {
-	struct gkf_machine *m;
+	struct gkf_board_name n = {.minor = d->minor};
+
+	gk_str_copy(n.uuid, sizeof n.uuid, d->uuid);
+	gk_str_copy(n.serial, sizeof n.serial, d->serial);
+	n.has_place = sscanf(d->bus_id, "%x:%x:%x", &n.pci_domain, &n.pci_bus,
+			     &n.pci_device) == 3;
+	return n;
+}
+
+void fake_replay_names(const struct fake_replay *replay,
+		       struct gkf_board_name *ret_named)
+{
 	unsigned gpu = 0;
-	int code = fake_open(path, &m);
 
-	if (code)
-		return code;
-	for (size_t i = 0; i < replay->first->device_count; i++) {
-		const struct gk_device *d = &replay->first->devices[i];
-		struct gkf_board *b = &gkf_machine_file(m)->device[gpu].board;
-		unsigned domain, bus, device;
-
-		if (d->mig_index >= 0)
-			continue;
-		if (*d->uuid)
-			gk_str_copy(b->uuid, sizeof b->uuid, d->uuid);
-		gk_str_copy(b->serial, sizeof b->serial, d->serial);
-		if (sscanf(d->bus_id, "%x:%x:%x", &domain, &bus, &device) ==
-		    3) {
-			b->pci_domain = domain;
-			b->pci_bus = bus;
-			b->pci_device = device;
-		}
-		if (d->minor >= 0)
-			b->minor = (uint32_t)d->minor;
-		gpu++;
-	}
-	gkf_machine_close(m);
-	return 0;
+	for (size_t i = 0;
+	     i < replay->first->device_count && gpu < GKF_DEVICES_MAX; i++)
+		if (replay->first->devices[i].mig_index < 0)
+			ret_named[gpu++] = name_of(&replay->first->devices[i]);
 }
 
 /* ---- playing ---- */

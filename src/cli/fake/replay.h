@@ -7,6 +7,7 @@
 #include "cli/fake/options.h"
 #include "record/replay.h"
 
+struct gkf_board_name;
 struct gk_snapshot;
 
 struct fake_replay {
@@ -22,12 +23,14 @@ int fake_replay_open(struct fake_options *options,
 		     struct fake_replay *ret_replay);
 void fake_replay_close(struct fake_replay *replay);
 
-/* The GPUs of the first snapshot. An exit code, told. */
+/* The GPUs of the first snapshot, GKF_DEVICES_MAX at most. An exit code, told.
+ */
 int fake_replay_profiles(const struct fake_replay *replay,
 			 struct gkf_profile *ret_profiles, unsigned *ret_count);
 
-/* Their identities, on the machine at path, before anybody opens it. */
-int fake_replay_identify(const struct fake_replay *replay, const char *path);
+/* What they are called; GKF_DEVICES_MAX of them. */
+void fake_replay_names(const struct fake_replay *replay,
+		       struct gkf_board_name *ret_named);
 
 /*
  * Starts a child that plays it on the machine at path; back when the machine

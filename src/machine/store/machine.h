@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct gkf_board_name;
 struct gkf_file;
 struct gkf_machine; /* an open machine: the mapping and this process's view */
 struct gkf_profile;
@@ -24,7 +25,9 @@ struct gkf_machine_spec {
 	enum gkf_latency latency;
 	enum gkf_layout layout;
 	uint64_t seed; /* of UUIDs and serial numbers */
-	bool owned;    /* the calling process is its creator */
+	const struct gkf_board_name
+	    *names; /* board_name.h, each board; NULL: by seed */
+	bool owned; /* the calling process is its creator */
 	/* NULL and 0: the default, of generation 580. */
 	const char *driver_version; /* "580.95.05" */
 	const char *nvml_version;   /* "13.580.95.05" */

@@ -16,6 +16,7 @@
 #include "machine/file/value.h"
 #include "machine/model/mig_rules.h"
 #include "machine/model/physics.h"
+#include "machine/store/board_name.h"
 #include "machine/store/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
@@ -62,12 +63,31 @@ static void name_board(struct gkf_board *board, uint64_t seed)
 					      gkf_mix(b) % 10000000000ULL));
 }
 
-static void init_device(struct gkf_device *dev, unsigned i,
-			const struct gkf_profile *profile, uint64_t seed)
+static void rename_board(struct gkf_board *board,
+			 const struct gkf_board_name *named)
 {
+	if (*named->uuid)
+		gk_str_copy(board->uuid, sizeof board->uuid, named->uuid);
+	gk_str_copy(board->serial, sizeof board->serial, named->serial);
+	if (named->has_place) {
+		board->pci_domain = named->pci_domain;
+		board->pci_bus = named->pci_bus;
+		board->pci_device = named->pci_device;
+	}
+	if (named->minor >= 0)
+		board->minor = (uint32_t)named->minor;
+}
+
+static void init_device(struct gkf_device *dev, unsigned i,
+			const struct gkf_machine_spec *spec)
+{
+	const struct gkf_profile *profile = &spec->profiles[i];
+
 	dev->board.profile = *profile;
 	place(&dev->board, i);
-	name_board(&dev->board, gkf_mix(seed) + i);
+	name_board(&dev->board, gkf_mix(spec->seed) + i);
+	if (spec->names)
+		rename_board(&dev->board, &spec->names[i]);
 	if (profile->mig > 0 && gkf_mig_board(profile))
 		atomic_init(&dev->mig.mode, GKF_MIG_CURRENT | GKF_MIG_PENDING);
 	for (int v = 0; v < GKF_V_COUNT; v++)
@@ -116,7 +136,7 @@ void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
 		f->creator_start = id.start;
 	}
 	for (unsigned i = 0; i < spec->device_count; i++)
-		init_device(&f->device[i], i, &spec->profiles[i], spec->seed);
+		init_device(&f->device[i], i, spec);
 	f->magic = GKF_MAGIC;
 }
 

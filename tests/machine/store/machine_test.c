@@ -3,11 +3,13 @@
 #include "base/err.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/fixture.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
+#include "machine/store/board_name.h"
 #include "machine/store/clock.h"
 #include "machine/store/lock.h"
 #include "machine/store/locks.h"
@@ -234,6 +236,46 @@ static void a_missing_machine_is_not_made_up(void **state)
 	assert_null(m);
 }
 
+static void boards_can_have_names_of_their_own(void **state)
+{
+	const struct gkf_board_name named[2] = {
+	    {.uuid = "GPU-01234567-89ab-cdef-0123-456789abcdef",
+	     .serial = "123",
+	     .has_place = true,
+	     .pci_domain = 1,
+	     .pci_bus = 0x3b,
+	     .pci_device = 2,
+	     .minor = 9},
+	    {.minor = -1},
+	};
+	struct gkf_profile profiles[2] = {gkf_profile_default,
+					  gkf_profile_default};
+	struct gkf_machine_spec spec = {
+	    .device_count = 2, .profiles = profiles, .seed = 7};
+	struct gkf_machine *by_seed, *m;
+	const struct gkf_board *b, *other;
+
+	(void)state;
+	assert_int_equal(gkf_machine_scratch(&spec, &by_seed), 0);
+	spec.names = named;
+	assert_int_equal(gkf_machine_scratch(&spec, &m), 0);
+	b = gkf_board(m, 0);
+	assert_string_equal(b->uuid, named[0].uuid);
+	assert_string_equal(b->serial, "123");
+	assert_int_equal(b->pci_domain, 1);
+	assert_int_equal(b->pci_bus, 0x3b);
+	assert_int_equal(b->pci_device, 2);
+	assert_int_equal(b->minor, 9);
+	b = gkf_board(m, 1);
+	other = gkf_board(by_seed, 1);
+	assert_string_equal(b->uuid, other->uuid);
+	assert_string_equal(b->serial, "");
+	assert_int_equal(b->pci_bus, other->pci_bus);
+	assert_int_equal(b->minor, 1);
+	gkf_machine_close(m);
+	gkf_machine_close(by_seed);
+}
+
 static void time_begins_when_it_is_made(void **state)
 {
 	(void)state;
@@ -306,6 +348,7 @@ int main(void)
 	    T(other_versions_and_garbage_are_refused),
 	    T(a_short_file_or_a_directory_is_no_machine),
 	    T(a_missing_machine_is_not_made_up),
+	    T(boards_can_have_names_of_their_own),
 	    T(time_begins_when_it_is_made),
 	    T(a_stopped_writer_does_not_stop_the_others),
 	};
