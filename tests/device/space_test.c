@@ -372,6 +372,70 @@ static void memory_in_reserve_is_there_for_all(void **state)
 	gkf_mem_pool_release(ask.pool);
 }
 
+static uint64_t moved_to(unsigned device)
+{
+	return atomic_load(&fx.file->slot[slots[device]].managed);
+}
+
+/* How much less a device has when a piece leaves it: 0 if it had left. */
+static uint64_t leaving(uint64_t address, uint64_t size)
+{
+	uint64_t before = moved_to(0);
+
+	gkf_space_move(address, size, GKF_SPACE_HOST);
+	return before - moved_to(0);
+}
+
+/* Three pieces of three blocks: they leave in the order in which they came. */
+static void managed_memory_leaves_in_its_order(void **state)
+{
+	uint64_t at[3], filler, wanted;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(
+		    try_alloc(GKF_MEMORY_MANAGED, 0, 3 * BLOCK, &at[i]), 0);
+		gkf_space_move(at[i], 3 * BLOCK, 0);
+		/* There was room: nobody had to leave. */
+		assert_int_equal(moved_to(0), (i + 1) * 3 * BLOCK);
+	}
+	filler = alloc(0, free_bytes(0) / BLOCK * BLOCK);
+	wanted = alloc(0, 3 * BLOCK);
+	assert_int_equal(moved_to(0), 6 * BLOCK);
+	gkf_space_free(wanted);
+	gkf_space_move(at[0], 3 * BLOCK, 0); /* now it came last */
+	assert_int_equal(moved_to(0), 9 * BLOCK);
+	wanted = alloc(0, 2 * BLOCK);
+	assert_int_equal(moved_to(0), 7 * BLOCK);
+	gkf_space_free(wanted);
+	gkf_space_free(filler);
+	assert_int_equal(leaving(at[1], 3 * BLOCK), BLOCK);
+	assert_int_equal(leaving(at[2], 3 * BLOCK), 3 * BLOCK);
+	assert_int_equal(leaving(at[0], 3 * BLOCK), 3 * BLOCK);
+	gkf_space_drop(&fx);
+}
+
+/* Only as much leaves as has to, and what comes has its place. */
+static void managed_memory_makes_room_for_itself(void **state)
+{
+	uint64_t first, second, filler;
+
+	(void)state;
+	assert_int_equal(try_alloc(GKF_MEMORY_MANAGED, 0, 4 * BLOCK, &first),
+			 0);
+	assert_int_equal(try_alloc(GKF_MEMORY_MANAGED, 0, 3 * BLOCK, &second),
+			 0);
+	gkf_space_move(first, 4 * BLOCK, 0);
+	filler = alloc(0, free_bytes(0) / BLOCK * BLOCK);
+	assert_int_equal(moved_to(0), 4 * BLOCK);
+	gkf_space_move(second, 3 * BLOCK, 0);
+	assert_int_equal(moved_to(0), 4 * BLOCK);
+	assert_int_equal(leaving(second, 3 * BLOCK), 3 * BLOCK);
+	assert_int_equal(leaving(first, 4 * BLOCK), BLOCK);
+	gkf_space_free(filler);
+	gkf_space_drop(&fx);
+}
+
 struct shaker {
 	pthread_t thread;
 	uint64_t seed;
@@ -466,6 +530,8 @@ int main(void)
 	    SPACE_TEST(registered_memory_is_found),
 	    SPACE_TEST(a_pool_keeps_up_to_its_threshold),
 	    SPACE_TEST(memory_in_reserve_is_there_for_all),
+	    SPACE_TEST(managed_memory_leaves_in_its_order),
+	    SPACE_TEST(managed_memory_makes_room_for_itself),
 	    SPACE_TEST(threads_share_a_device),
 	};
 

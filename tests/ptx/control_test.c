@@ -2,7 +2,9 @@
 #include "base/clock.h"
 #include "ptx/fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Lanes of a warp take two ways, and go on together. */
 static void ways_part_and_meet(void **state)
@@ -96,6 +98,51 @@ static void lanes_wait_for_lanes_of_their_warp(void **state)
 	    GKF_PTX_DONE);
 	assert_int_equal(out[30], 32);
 	assert_int_equal(out[31], 0);
+}
+
+/* A lane at a place of its own, until it is its turn: word 31 of the output. */
+#define WAITS                                                                  \
+	"%s: ld.volatile.global.u32 %%r2, [%%rd2+248];\n"                      \
+	"setp.ne.u32 %%p1, %%r2, %u; @%%p1 bra %s;\n"                          \
+	"st.volatile.global.u32 [%%rd2+248], %u; bra end;\n"
+
+/*
+ * Lanes that stand at four places and turn in circles there: whichever of them
+ * all the others wait for gets its turn.
+ */
+static void nobody_turns_in_circles_for_ever(void **state)
+{
+	static const char *const place[] = {"a", "b", "c", "d"};
+	uint64_t out[32];
+	char body[2048];
+
+	(void)state;
+	alarm(60); /* it ends, or the test does */
+	for (unsigned code = 0; code < 256; code++) {
+		unsigned turn[4], seen = 0, n;
+
+		for (unsigned i = 0; i < 4; i++)
+			seen |= 1U << (turn[i] = code >> 2 * i & 3);
+		if (seen != 15)
+			continue;
+		n = (unsigned)snprintf(
+		    body, sizeof body,
+		    "mul.wide.u32 %%rd3, %%r1, 8; sub.u64 %%rd2, %%rd2, "
+		    "%%rd3;\n"
+		    "setp.eq.u32 %%p1, %%r1, 1; @%%p1 bra b;\n"
+		    "setp.eq.u32 %%p1, %%r1, 2; @%%p1 bra c;\n"
+		    "setp.eq.u32 %%p1, %%r1, 3; @%%p1 bra d;\n"
+		    "setp.gt.u32 %%p1, %%r1, 3; @%%p1 bra end;\n");
+		for (unsigned i = 0; i < 4; i++)
+			n += (unsigned)snprintf(body + n, sizeof body - n,
+						WAITS, place[i], turn[i],
+						place[i], turn[i] + 1);
+		snprintf(body + n, sizeof body - n, "end:");
+		memset(out, 0, sizeof out);
+		assert_int_equal(ptx_body(body, NULL, out), GKF_PTX_DONE);
+		assert_int_equal(out[31], 4);
+	}
+	alarm(0);
 }
 
 static const char calls[] =
@@ -358,6 +405,7 @@ int main(void)
 	    cmocka_unit_test(loops_end_when_each_lane_is_done),
 	    cmocka_unit_test(predicates_are_put_together),
 	    cmocka_unit_test(lanes_wait_for_lanes_of_their_warp),
+	    cmocka_unit_test(nobody_turns_in_circles_for_ever),
 	    cmocka_unit_test(functions_call_themselves),
 	    cmocka_unit_test(endless_calls_overflow),
 	    cmocka_unit_test(spaces_are_told_by_address),

@@ -57,8 +57,8 @@ static bool claim(struct gkf_file *f, bool force)
 
 	/* 0: nobody has ended a first look yet. */
 	pause = bounded(pause);
-	/* A time ahead of the clock is of another time namespace. */
-	if (!force && last <= now && now - last < pause)
+	/* A time ahead of the clock, of another time namespace, is long ago. */
+	if (!force && now - last < pause)
 		return false;
 	return atomic_compare_exchange_strong(&f->reaped_ns, &last, now) ||
 	       force;

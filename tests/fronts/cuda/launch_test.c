@@ -576,6 +576,44 @@ static void occupancy_follows_the_device(struct fixture *fx)
 	assert_int_equal(value, 1024);
 }
 
+static CUresult launch_together(CUfunction f, unsigned blocks, unsigned shared)
+{
+	CUdeviceptr none = 0;
+	int n = 0;
+	void *params[] = {&none, &none, &none, &n};
+
+	return CU(cuLaunchCooperativeKernel)(f, blocks, 1, 1, 256, 1, 1, shared,
+					     NULL, params);
+}
+
+/* All of its blocks are on the device at once, or it does not start. */
+static void who_works_together_fits_together(struct fixture *fx)
+{
+	static const unsigned shared[] = {0, 40 * 1024};
+	int blocks, sms;
+	CUfunction f;
+
+	(void)fx;
+	begin();
+	f = function_in(module_of("vector_add_13.ptx"), "vector_add");
+	assert_cuda(CU(cuDeviceGetAttribute)(
+			&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0),
+		    SUCCESS);
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned limit;
+
+		assert_cuda(CU(cuOccupancyMaxActiveBlocksPerMultiprocessor)(
+				&blocks, f, 256, shared[i]),
+			    SUCCESS);
+		assert_int_equal(blocks, i ? 4 : 8);
+		limit = (unsigned)(blocks * sms);
+		assert_cuda(launch_together(f, limit, shared[i]), SUCCESS);
+		assert_cuda(launch_together(f, limit + 1, shared[i]),
+			    ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+	}
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+}
+
 static const struct alone tests[] = {
     ALONE(a_fat_binary_of_any_packing_adds),
     ALONE(a_library_adds_in_every_context),
@@ -593,6 +631,7 @@ static const struct alone tests[] = {
     ALONE(a_text_with_many_registers_starts),
     ALONE(a_table_of_functions_refuses_its_callers),
     ALONE(occupancy_follows_the_device),
+    ALONE(who_works_together_fits_together),
 };
 
 ALONE_MAIN(tests)

@@ -143,6 +143,45 @@ static void a_dead_or_stopped_caller(void **state)
 	}
 }
 
+/* Until when calls are booked once another is made. */
+static uint64_t booked_after(struct fixture *fx, uint64_t busy)
+{
+	uint64_t end = gk_mono_ns() + 30 * GK_NS_PER_S, now;
+	pid_t pid;
+
+	atomic_store(&fx->file->driver_busy_ns, busy);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		call_once(MEMORY);
+		_exit(0);
+	}
+	do {
+		now = atomic_load(&fx->file->driver_busy_ns);
+		usleep(1000);
+	} while (now == busy && gk_mono_ns() < end);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return now;
+}
+
+/* Ten minutes are believed; a word that says more was overwritten. */
+static void nobody_books_for_ever(void **state)
+{
+	struct fixture *fx = *state;
+	uint64_t soon, late;
+
+	atomic_store(&fx->file->latency, GKF_LATENCY_REAL);
+	soon = gk_mono_ns() + 560 * GK_NS_PER_S;
+	assert_in_range(booked_after(fx, soon), soon + 1, soon + GK_NS_PER_S);
+	late = gk_mono_ns() + 700 * GK_NS_PER_S;
+	assert_in_range(booked_after(fx, late), gk_mono_ns() - 60 * GK_NS_PER_S,
+			gk_mono_ns() + 60 * GK_NS_PER_S);
+	assert_in_range(booked_after(fx, UINT64_MAX), 1,
+			gk_mono_ns() + 60 * GK_NS_PER_S);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +190,7 @@ int main(void)
 	    FRONT_TEST(added_latency_of_one_function),
 	    FRONT_TEST(calls_wait_for_each_other),
 	    FRONT_TEST(a_dead_or_stopped_caller),
+	    FRONT_TEST(nobody_books_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,8 @@
 #include "machine/store/board.h"
 #include "machine/store/machine.h"
 
+#include "machine/model/link.h"
+
 #define GPUS_MAX 16
 
 /* A machine of n A100; NVML is loaded on it. */
@@ -200,6 +202,52 @@ static void what_is_wrong_is_refused(void **state)
 	close_it(&fx);
 }
 
+static unsigned degraded(const nvmlGpuFabricInfoV_t *info)
+{
+	return info->healthMask >>
+		   NVML_GPU_FABRIC_HEALTH_MASK_SHIFT_DEGRADED_BW &
+	       NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_DEGRADED_BW;
+}
+
+static void fabric_of(nvmlGpuFabricInfoV_t *ret_info)
+{
+	*ret_info = (nvmlGpuFabricInfoV_t){.version = nvmlGpuFabricInfo_v3};
+	assert_nvml(NV(nvmlDeviceGetGpuFabricInfoV)(device_at(0), ret_info),
+		    SUCCESS);
+}
+
+/* One link of eighteen is enough. */
+static void a_fabric_with_a_link_down_is_degraded(void **state)
+{
+	struct gkf_profile profiles[8];
+	struct gkf_machine_spec spec = {.device_count = 8,
+					.profiles = profiles};
+	nvmlGpuFabricInfoV_t info;
+	struct fixture fx;
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		profiles[i] = gkf_profile_default;
+		profiles[i].nvlinks = 18;
+		profiles[i].nvlink_version = 5;
+	}
+	fixture_open_spec(&fx, &spec);
+	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
+	fabric_of(&info);
+	assert_int_equal(info.state, NVML_GPU_FABRIC_STATE_COMPLETED);
+	assert_int_equal(degraded(&info),
+			 NVML_GPU_FABRIC_HEALTH_MASK_DEGRADED_BW_FALSE);
+	assert_int_equal(info.healthSummary,
+			 NVML_GPU_FABRIC_HEALTH_SUMMARY_HEALTHY);
+	assert_int_equal(gkf_link_set_state(fx.m, 0, 17, GKF_LINK_DOWN), 0);
+	fabric_of(&info);
+	assert_int_equal(degraded(&info),
+			 NVML_GPU_FABRIC_HEALTH_MASK_DEGRADED_BW_TRUE);
+	assert_int_equal(info.healthSummary,
+			 NVML_GPU_FABRIC_HEALTH_SUMMARY_LIMITED_CAPACITY);
+	close_it(&fx);
+}
+
 /* The list closes up; a handle of the one that is gone is none. */
 static void a_removed_gpu_is_nowhere(void **state)
 {
@@ -237,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(handles_agree),
 	    cmocka_unit_test(processors_are_shared_out),
+	    cmocka_unit_test(a_fabric_with_a_link_down_is_degraded),
 	    cmocka_unit_test(what_is_wrong_is_refused),
 	    cmocka_unit_test(a_removed_gpu_is_nowhere),
 	};

@@ -478,6 +478,38 @@ static void looking_often_changes_nothing(void **state)
 	assert_memory_equal(&often, &once, sizeof once);
 }
 
+/* A GPU that a process waits on: the clock that it runs at after 20 seconds. */
+static int64_t clock_after(int64_t rest_bins)
+{
+	const struct gkf_wave idle = {.kind = GKF_WAVE_STEADY};
+	struct gkf_state s;
+	unsigned slot;
+
+	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &idle, &slot), 0);
+	for (unsigned i = 0; i < 2; i++)
+		fx.file->device[0].state[i].rest_bins = rest_bins;
+	gkf_state_now(fx.m, 0, &s);
+	assert_in_range(s.rest_bins, 0, 1000000);
+	gkf_machine_age(fx.m, 20 * GKF_BINS_PER_S * GKF_BIN_NS);
+	gkf_state_now(fx.m, 0, &s);
+	assert_int_equal(gkf_detach(fx.m, slot), 0);
+	return s.sm_clock_mhz;
+}
+
+/* What somebody wrote over the time of rest keeps no GPU awake. */
+static void an_overwritten_rest_ends(void **state)
+{
+	struct gkf_profile p = gkf_profile_default;
+
+	(void)state;
+	p.pstate_idle = 8;
+	fixture_open_of(&fx, &p, 1);
+	assert_int_equal(clock_after(INT64_MIN), p.sm_clock_idle_mhz);
+	assert_int_equal(clock_after(-1000000), p.sm_clock_idle_mhz);
+	assert_int_equal(clock_after(INT64_MAX), p.sm_clock_idle_mhz);
+	fixture_close(&fx);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_two, close_it)
@@ -486,6 +518,7 @@ int main(void)
 	    cmocka_unit_test(inference_swings_around_its_mean),
 	    cmocka_unit_test(waiting_processes_are_never_busy),
 	    cmocka_unit_test(an_idle_gpu_rests),
+	    cmocka_unit_test(an_overwritten_rest_ends),
 	    cmocka_unit_test(a_busy_gpu_draws_power_and_heats),
 	    cmocka_unit_test(a_power_limit_takes_clocks),
 	    cmocka_unit_test(heat_takes_clocks),

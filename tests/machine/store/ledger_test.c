@@ -221,6 +221,27 @@ static void looking_all_the_time_reaps_now_and_then(void **state)
 	assert_true(atomic_load(&fx.file->reap_pause_ns) >= 50 * GK_NS_PER_MS);
 }
 
+/* A clock of another time namespace may be ahead of ours, or behind. */
+static void the_clock_of_others_stops_nobody(void **state)
+{
+	static const int64_t ahead[] = {-86400 * (int64_t)GK_NS_PER_S,
+					(int64_t)GK_NS_PER_S,
+					86400 * (int64_t)GK_NS_PER_S};
+	uint64_t now, then;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		now = gk_mono_ns();
+		then = now + (uint64_t)ahead[i];
+		if (ahead[i] < 0 && now < (uint64_t)-ahead[i])
+			then = 0;
+		atomic_store(&fx.file->reaped_ns, then);
+		gkf_reap(fx.m, false);
+		assert_in_range(atomic_load(&fx.file->reaped_ns), now,
+				gk_mono_ns());
+	}
+}
+
 static void all_slots_can_be_used_and_no_more(void **state)
 {
 	unsigned slot, extra = 0;
@@ -288,6 +309,7 @@ int main(void)
 	    T(a_recycled_pid_is_not_the_owner),
 	    T(a_foreign_namespace_is_left_alone),
 	    T(looking_all_the_time_reaps_now_and_then),
+	    T(the_clock_of_others_stops_nobody),
 	    T(all_slots_can_be_used_and_no_more),
 	    T(a_race_never_overshoots),
 	};
