@@ -1,7 +1,6 @@
 /* The thread of a GPU: what it reads by the clock. */
-#include "core/scripted.h"
-
 #include "core/context.h"
+#include "core/scripted.h"
 #include "core/worker.h"
 
 static int setup(void **state)

@@ -1,5 +1,6 @@
 /* The memory that CUDA knows: giving out, finding, charging, two views. */
 #include "device/space_fixture.h"
+#include "machine/file/file.h"
 #include "machine/store/ledger.h"
 
 #include <stdatomic.h>

@@ -24,9 +24,8 @@ struct gkf_machine_spec {
 	const struct gkf_profile *profiles; /* device_count of them */
 	enum gkf_latency latency;
 	enum gkf_layout layout;
-	uint64_t seed; /* of UUIDs and serial numbers */
-	const struct gkf_board_name
-	    *names; /* board_name.h, each board; NULL: by seed */
+	uint64_t seed;                      /* of UUIDs and serial numbers */
+	const struct gkf_board_name *names; /* a board each; NULL: by seed */
 	bool owned; /* the calling process is its creator */
 	/* NULL and 0: the default, of generation 580. */
 	const char *driver_version; /* "580.95.05" */

@@ -1,54 +1,9 @@
 /* Kernels as programs start them: modules, libraries, launches, their ends. */
 #include "base/clock.h"
-#include "fronts/cuda/alone.h"
+#include "fronts/cuda/loaded.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-
-static CUcontext begin(void)
-{
-	CUcontext ctx;
-
-	assert_cuda(CU(cuInit)(0), SUCCESS);
-	assert_cuda(CU(cuDevicePrimaryCtxRetain)(&ctx, 0), SUCCESS);
-	assert_cuda(CU(cuCtxSetCurrent)(ctx), SUCCESS);
-	return ctx;
-}
-
-static void *data_file(const char *name)
-{
-	char path[512];
-	char *bytes = calloc(1, 1 << 16);
-	FILE *f;
-
-	snprintf(path, sizeof path, TEST_DATA "/ptx/%s", name);
-	f = fopen(path, "rb");
-	assert_non_null(bytes);
-	assert_non_null(f);
-	assert_true(fread(bytes, 1, 1 << 16, f) > 0);
-	fclose(f);
-	return bytes;
-}
-
-static CUmodule module_of(const char *name)
-{
-	void *image = data_file(name);
-	CUmodule m;
-
-	assert_cuda(CU(cuModuleLoadData)(&m, image), SUCCESS);
-	free(image);
-	return m;
-}
-
-static CUfunction function_in(CUmodule m, const char *name)
-{
-	CUfunction f;
-
-	assert_cuda(CU(cuModuleGetFunction)(&f, m, name), SUCCESS);
-	return f;
-}
 
 #define N 1000
 
@@ -533,87 +488,6 @@ static void a_table_of_functions_refuses_its_callers(struct fixture *fx)
 	assert_true(seen[0] && seen[1] && seen[0] != seen[1]);
 }
 
-static void occupancy_follows_the_device(struct fixture *fx)
-{
-	int blocks, grid, block, value;
-	size_t shared;
-	CUfunction f;
-
-	(void)fx;
-	begin();
-	f = function_in(module_of("vector_add_13.ptx"), "vector_add");
-	assert_cuda(
-	    CU(cuOccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, f, 256, 0),
-	    SUCCESS);
-	assert_int_equal(blocks, 8); /* 2048 threads */
-	assert_cuda(CU(cuOccupancyMaxActiveBlocksPerMultiprocessor)(
-			&blocks, f, 32, 32 * 1024),
-		    SUCCESS);
-	assert_int_equal(blocks, 4); /* 164 KiB, 33 each */
-	assert_cuda(
-	    CU(cuOccupancyMaxPotentialBlockSize)(&grid, &block, f, NULL, 0, 0),
-	    SUCCESS);
-	assert_int_equal(block, 1024);
-	assert_int_equal(grid, 2 * 108);
-	assert_cuda(
-	    CU(cuOccupancyAvailableDynamicSMemPerBlock)(&shared, f, 2, 1024),
-	    SUCCESS);
-	assert_int_equal(shared, 48 * 1024); /* until it asks for more */
-	assert_cuda(
-	    CU(cuFuncSetAttribute)(
-		f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 163 * 1024),
-	    SUCCESS);
-	assert_cuda(
-	    CU(cuOccupancyAvailableDynamicSMemPerBlock)(&shared, f, 2, 1024),
-	    SUCCESS);
-	assert_int_equal(shared, 81 * 1024);
-	assert_cuda(
-	    CU(cuOccupancyAvailableDynamicSMemPerBlock)(&shared, f, 1, INT_MAX),
-	    ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuFuncGetAttribute)(
-			&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f),
-		    SUCCESS);
-	assert_int_equal(value, 1024);
-}
-
-static CUresult launch_together(CUfunction f, unsigned blocks, unsigned shared)
-{
-	CUdeviceptr none = 0;
-	int n = 0;
-	void *params[] = {&none, &none, &none, &n};
-
-	return CU(cuLaunchCooperativeKernel)(f, blocks, 1, 1, 256, 1, 1, shared,
-					     NULL, params);
-}
-
-/* All of its blocks are on the device at once, or it does not start. */
-static void who_works_together_fits_together(struct fixture *fx)
-{
-	static const unsigned shared[] = {0, 40 * 1024};
-	int blocks, sms;
-	CUfunction f;
-
-	(void)fx;
-	begin();
-	f = function_in(module_of("vector_add_13.ptx"), "vector_add");
-	assert_cuda(CU(cuDeviceGetAttribute)(
-			&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0),
-		    SUCCESS);
-	for (unsigned i = 0; i < 2; i++) {
-		unsigned limit;
-
-		assert_cuda(CU(cuOccupancyMaxActiveBlocksPerMultiprocessor)(
-				&blocks, f, 256, shared[i]),
-			    SUCCESS);
-		assert_int_equal(blocks, i ? 4 : 8);
-		limit = (unsigned)(blocks * sms);
-		assert_cuda(launch_together(f, limit, shared[i]), SUCCESS);
-		assert_cuda(launch_together(f, limit + 1, shared[i]),
-			    ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-	}
-	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
-}
-
 static const struct alone tests[] = {
     ALONE(a_fat_binary_of_any_packing_adds),
     ALONE(a_library_adds_in_every_context),
@@ -630,8 +504,6 @@ static const struct alone tests[] = {
     ALONE(too_much_shared_memory_is_no_kernel),
     ALONE(a_text_with_many_registers_starts),
     ALONE(a_table_of_functions_refuses_its_callers),
-    ALONE(occupancy_follows_the_device),
-    ALONE(who_works_together_fits_together),
 };
 
 ALONE_MAIN(tests)

@@ -4,14 +4,14 @@
  */
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/board.h"
+#include "machine/file/link_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
+#include "machine/model/link.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"
 #include "machine/store/machine.h"
-
-#include "machine/model/link.h"
 
 #define GPUS_MAX 16
 

@@ -332,21 +332,6 @@ static void an_overwritten_lock_is_not_taken(void **state)
 	assert_int_equal(s.temp_mc, 31000);
 }
 
-/* glibc takes mutexes of other kinds, or ends the process at them. */
-static void a_lock_of_another_kind_is_not_taken(void **state)
-{
-	int *kind = &fx.file->lock.__data.__kind, right = *kind;
-
-	(void)state;
-	for (int other = 0; other < 256; other++) {
-		*kind = other;
-		assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 50),
-				 other == right ? 0 : GK_ERR_CORRUPT);
-	}
-	*kind = right;
-	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 50), 0);
-}
-
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_three, close_it)
@@ -359,7 +344,6 @@ int main(void)
 	    T(too_many_devices_are_refused),
 	    T(devices_differ_in_uuid_serial_and_place),
 	    T(an_overwritten_lock_is_not_taken),
-	    T(a_lock_of_another_kind_is_not_taken),
 	    T(a_machine_grows_older_at_once),
 	    T(other_versions_and_garbage_are_refused),
 	    T(a_short_file_or_a_directory_is_no_machine),
