@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* nvmlReturn_t values that have an advice of their own. */
@@ -91,8 +92,29 @@ int gk_cli_open(const char *verb, const struct gk_options *options,
 	return GK_EXIT_FAILURE;
 }
 
+/* Then its GPUs were lost, and by no fault that a machine can have. */
+static bool is_truncated(char *ret_path, size_t cap)
+{
+	struct stat st;
+
+	return getenv("GPUKIT_MACHINE") &&
+	       !gkf_machine_path(NULL, ret_path, cap) && !stat(ret_path, &st) &&
+	       S_ISREG(st.st_mode) &&
+	       (size_t)st.st_size < gkf_machine_least_size();
+}
+
 int gk_cli_close(struct gk *gk, int status)
 {
+	char path[PATH_MAX];
+
+	if (is_truncated(path, sizeof path)) {
+		fprintf(stderr,
+			"gpukit: the file of machine %s was truncated while "
+			"it was read: its GPUs are lost; remove it and make "
+			"the machine anew\n",
+			path);
+		status = status ? status : GK_EXIT_FAILURE;
+	}
 	if (gk_close(gk) == GK_ERR_TIMEOUT) {
 		fflush(NULL);
 		_exit(status);

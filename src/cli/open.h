@@ -19,7 +19,8 @@ void gk_cli_explain(const char *verb, const struct gk_options *options, int err,
 		    int nvml);
 
 /*
- * Ends a verb: closes gk and returns status. Does not return when a worker is
+ * Ends a verb: closes gk and returns status, or tells that the made-up machine
+ * was truncated meanwhile and returns failure. Does not return when a worker is
  * stuck in the driver, for then exit() would wait for it.
  */
 int gk_cli_close(struct gk *gk, int status);

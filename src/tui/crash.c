@@ -17,12 +17,35 @@ static struct {
 	char text[256];
 	size_t len;
 	void *stack;
+	struct sigaction bus; /* who handled SIGBUS before */
 } kept;
 
-static void crashed(int number)
+/*
+ * The made-up machine survives a file that was truncated under it: if not, it
+ * puts the default in the place of this handler, and the signal comes again.
+ */
+static bool is_survived(int number, siginfo_t *info, void *context)
 {
-	ssize_t n = write(STDOUT_FILENO, kept.text, kept.len);
+	static _Thread_local bool is_asked;
+	struct sigaction now;
 
+	/* Each may have been set before the other. */
+	if (is_asked || number != SIGBUS || info->si_code <= 0 ||
+	    !(kept.bus.sa_flags & SA_SIGINFO))
+		return false;
+	is_asked = true;
+	kept.bus.sa_sigaction(number, info, context);
+	is_asked = false;
+	return !sigaction(SIGBUS, NULL, &now) && now.sa_handler != SIG_DFL;
+}
+
+static void crashed(int number, siginfo_t *info, void *context)
+{
+	ssize_t n;
+
+	if (is_survived(number, info, context))
+		return;
+	n = write(STDOUT_FILENO, kept.text, kept.len);
 	(void)n;
 	if (kept.has_modes)
 		tcsetattr(STDOUT_FILENO, TCSANOW, &kept.modes);
@@ -30,14 +53,33 @@ static void crashed(int number)
 	raise(number);
 }
 
-static void handle(bool on)
+static void catch (void)
 {
 	struct sigaction action = {
-	    .sa_handler = on ? crashed : SIG_DFL,
-	    .sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK)};
+	    .sa_sigaction = crashed,
+	    .sa_flags = (int)(SA_SIGINFO | SA_NODEFER | SA_ONSTACK)};
 
+	sigaction(SIGBUS, NULL, &kept.bus);
 	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
 		sigaction(deadly[i], &action, NULL);
+}
+
+/* Who has set a handler meanwhile keeps it. */
+static void release(int number, const struct sigaction *to)
+{
+	struct sigaction now;
+
+	if (!sigaction(number, NULL, &now) && now.sa_flags & SA_SIGINFO &&
+	    now.sa_sigaction == crashed)
+		sigaction(number, to, NULL);
+}
+
+static void release_all(void)
+{
+	static const struct sigaction none = {.sa_handler = SIG_DFL};
+
+	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+		release(deadly[i], deadly[i] == SIGBUS ? &kept.bus : &none);
 }
 
 void tui_crash_catch(void)
@@ -49,7 +91,7 @@ void tui_crash_catch(void)
 	kept.stack = stack.ss_sp = malloc(stack.ss_size);
 	if (stack.ss_sp)
 		sigaltstack(&stack, NULL);
-	handle(true);
+	catch ();
 }
 
 static void add(const char *text, size_t len)
@@ -80,7 +122,7 @@ void tui_crash_release(void)
 {
 	stack_t none = {.ss_flags = SS_DISABLE};
 
-	handle(false);
+	release_all();
 	sigaltstack(&none, NULL);
 	free(kept.stack);
 	kept.stack = NULL;

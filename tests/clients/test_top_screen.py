@@ -253,6 +253,21 @@ def test_the_terminal_is_given_back(top, number, status):
     terminal.left_intact()
 
 
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_a_machine_that_is_truncated(top, share):
+    """Its GPUs are lost; the viewer is not."""
+    path = top.machine.path
+    terminal = top()
+    os.truncate(path, int(os.stat(path).st_size * share))
+    terminal.wait_for("GPU is lost")
+    terminal.send(b"q")
+    assert terminal.ends(30)
+    assert terminal.status == 1
+    # The line is longer than the terminal is wide.
+    assert f"machine{path}wastruncated" in "".join(terminal.text.split())
+    terminal.left_intact()
+
+
 def test_sigcont_draws_anew(top):
     """Of a viewer that was stopped without being asked."""
     terminal = top()

@@ -110,7 +110,7 @@ static int map_words(struct gkf_locks *l, int fd, size_t size)
 	for (unsigned i = 0; i < l->count; i++)
 		if (mmap(l->pages + 2 * i * l->page, l->page,
 			 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-			 (off_t)(gkf_locks_begin(size) + i * l->page)) ==
+			 (off_t)(gkf_locks_end(size) - (i + 1) * l->page)) ==
 		    MAP_FAILED)
 			return gk_err_from_errno(errno);
 	return 0;

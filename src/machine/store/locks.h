@@ -28,8 +28,9 @@ size_t gkf_locks_begin(size_t size);
 size_t gkf_locks_end(size_t size);
 
 /*
- * The first `count` locks of a file whose other contents take `size` bytes; fd
- * -1: of this process alone. GK_ERR_CORRUPT when the file ends before them.
+ * The first `count` locks, from the end, of a file whose other contents take
+ * `size` bytes; fd -1: of this process alone. GK_ERR_CORRUPT when the file ends
+ * before them.
  */
 int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret);
 void gkf_locks_free(struct gkf_locks *locks);

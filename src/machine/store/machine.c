@@ -195,12 +195,16 @@ static void watch(struct gkf_machine *m)
 	gkf_truncated_watch(locks, size, &m->damaged);
 }
 
-/* The last page that is mapped is gone whenever anything is. */
+size_t gkf_machine_least_size(void)
+{
+	return gkf_locks_end(sizeof(struct gkf_file));
+}
+
+/* The lock of all writers ends the file: it is gone whenever anything is. */
 bool gkf_machine_is_whole(struct gkf_machine *m)
 {
-	(void)atomic_load_explicit(
-	    gkf_locks_word(m->locks, GKF_LOCK_BOOKS + m->device_count - 1),
-	    memory_order_relaxed);
+	(void)atomic_load_explicit(gkf_locks_word(m->locks, GKF_LOCK_WRITERS),
+				   memory_order_relaxed);
 	if (__builtin_expect(
 		!atomic_load_explicit(&m->damaged, memory_order_relaxed), 1))
 		return true;

@@ -75,6 +75,9 @@ GKF_API void gkf_machine_close(struct gkf_machine *m);
  */
 GKF_API bool gkf_machine_is_copy(const struct gkf_machine *m);
 
+/* No machine's file is smaller. */
+GKF_API size_t gkf_machine_least_size(void);
+
 /* The mapped file; valid until gkf_machine_close(). */
 struct gkf_file *gkf_machine_file(struct gkf_machine *m);
 

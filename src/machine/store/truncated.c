@@ -5,11 +5,11 @@
 #include "machine/store/truncated.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MAPPINGS_MAX 64
@@ -21,13 +21,25 @@ static struct mapping {
 	_Atomic(atomic_bool *) damaged;
 } mappings[MAPPINGS_MAX];
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct sigaction before;
-static uintptr_t page;
+/*
+ * Who handled it before, each time that this handler was set: the last is asked
+ * while the next is noted.
+ */
+#define TIMES_KEPT 8
+static struct sigaction before[TIMES_KEPT];
+static _Atomic unsigned times;
+static atomic_bool is_setting;
+
+/* The thread that asks them, which may come back here. */
+static _Atomic pid_t passing;
+
+static _Atomic uintptr_t page;
 
 /* Puts a page of zeros where an address of ours is not backed any more. */
 static bool mend(uintptr_t address)
 {
+	uintptr_t size = atomic_load(&page);
+
 	for (size_t i = 0; i < MAPPINGS_MAX; i++) {
 		struct mapping *m = &mappings[i];
 		atomic_bool *damaged = atomic_load(&m->damaged);
@@ -36,7 +48,7 @@ static bool mend(uintptr_t address)
 		    address - atomic_load(&m->at) >= atomic_load(&m->size))
 			continue;
 		atomic_store(damaged, true);
-		return mmap((void *)(address / page * page), page,
+		return mmap((void *)(address / size * size), size,
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 			    0) != MAP_FAILED;
@@ -44,24 +56,43 @@ static bool mend(uintptr_t address)
 	return false;
 }
 
+static void end_by(int number, const siginfo_t *info)
+{
+	struct sigaction none = {.sa_handler = SIG_DFL};
+
+	sigaction(number, &none, NULL);
+	if (info->si_code <= 0) /* of kill(): it does not come again */
+		raise(number);
+}
+
+static bool is_handler(const struct sigaction *a)
+{
+	return a->sa_flags & SA_SIGINFO ||
+	       (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
+}
+
 /* As if this handler were not there. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
+	const struct sigaction *to =
+	    &before[(atomic_load(&times) - 1) % TIMES_KEPT];
 	struct sigaction none = {.sa_handler = SIG_DFL};
-	bool is_handled =
-	    (before.sa_flags & SA_SIGINFO) ||
-	    (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
+	pid_t me = (pid_t)syscall(SYS_gettid);
 
-	if (!is_handled && before.sa_handler == SIG_IGN && info->si_code <= 0)
+	/* One that was set later may take this one for the default. */
+	if (!is_handler(to) || atomic_load(&passing) == me) {
+		if (to->sa_handler != SIG_IGN || info->si_code > 0)
+			end_by(number, info);
 		return;
-	if (!is_handled || (unsigned)before.sa_flags & SA_RESETHAND)
+	}
+	if ((unsigned)to->sa_flags & SA_RESETHAND)
 		sigaction(number, &none, NULL);
-	if (before.sa_flags & SA_SIGINFO)
-		before.sa_sigaction(number, info, context);
-	else if (is_handled)
-		before.sa_handler(number);
-	else if (info->si_code <= 0) /* of kill(): it does not come again */
-		raise(number);
+	atomic_store(&passing, me);
+	if (to->sa_flags & SA_SIGINFO)
+		to->sa_sigaction(number, info, context);
+	else
+		to->sa_handler(number);
+	atomic_store(&passing, 0);
 }
 
 static void on_bus(int number, siginfo_t *info, void *context)
@@ -73,23 +104,34 @@ static void on_bus(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-static void install(void)
+static bool is_set(const struct sigaction *now)
 {
-	struct sigaction mine = {.sa_sigaction = on_bus};
+	return now->sa_flags & SA_SIGINFO && now->sa_sigaction == on_bus;
+}
 
-	page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	if (sigaction(SIGBUS, NULL, &before))
+/* Before the one that is set now, which is kept. */
+static void set_handler(void)
+{
+	struct sigaction mine = {.sa_sigaction = on_bus}, now;
+	unsigned n = atomic_load(&times);
+
+	if (sigaction(SIGBUS, NULL, &now) || is_set(&now))
 		return;
-	mine.sa_mask = before.sa_mask;
-	mine.sa_flags = SA_SIGINFO | SA_ONSTACK |
-			(before.sa_flags & SA_RESTART) |
-			(int)((unsigned)before.sa_flags & (unsigned)SA_NODEFER);
+	before[n % TIMES_KEPT] = now;
+	atomic_store(&page, (uintptr_t)sysconf(_SC_PAGESIZE));
+	atomic_store(&times, n + 1);
+	mine.sa_mask = now.sa_mask;
+	mine.sa_flags = SA_SIGINFO | SA_ONSTACK | (now.sa_flags & SA_RESTART) |
+			(int)((unsigned)now.sa_flags & (unsigned)SA_NODEFER);
 	sigaction(SIGBUS, &mine, NULL);
 }
 
 void gkf_truncated_watch(void *at, size_t size, atomic_bool *damaged)
 {
-	pthread_once(&once, install);
+	if (!atomic_exchange(&is_setting, true)) {
+		set_handler();
+		atomic_store(&is_setting, false);
+	}
 	for (size_t i = 0; i < MAPPINGS_MAX; i++) {
 		struct mapping *m = &mappings[i];
 		uintptr_t none = 0;

@@ -3,9 +3,9 @@
  * is gone gets SIGBUS, which would end a monitor that has done nothing wrong:
  * where it was, zeros are put instead, and the mapping is known as damaged.
  *
- * The handler is set with the first mapping and takes no signal but those of
- * our own addresses; what was set before gets all others. A program that sets
- * its own later has its own.
+ * The handler is set with a mapping, if another one stands there, and takes no
+ * signal but those of our own addresses: that other one gets the rest. A
+ * program that sets its own later has its own.
  */
 #ifndef GKF_TRUNCATED_H
 #define GKF_TRUNCATED_H

@@ -30,8 +30,7 @@ static void scribble(const struct fixture *fx)
 		r = gkf_mix(r);
 		at = r % (reach / 8) * 8;
 		if (n % 50 == 0)
-			at = gkf_locks_begin(sizeof *fx->file) +
-			     (1 + r % 3) * page - 8;
+			at = size - r % 3 * page - 8;
 		if (n % 3)
 			memcpy(bytes + at, &r, sizeof r);
 		else

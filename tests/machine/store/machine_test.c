@@ -11,6 +11,8 @@
 #include "machine/store/board.h"
 #include "machine/store/board_name.h"
 #include "machine/store/clock.h"
+#include "machine/store/gate.h"
+#include "machine/store/ledger.h"
 #include "machine/store/lock.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
@@ -20,6 +22,8 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static struct fixture fx;
 
@@ -226,6 +230,33 @@ static void a_short_file_or_a_directory_is_no_machine(void **state)
 	/* fixture_close() unmaps what is gone; nobody touches it again. */
 }
 
+/* Not the end of who has it open: what is gone is zero, and it is told. */
+static void a_file_that_is_truncated_is_told(void **state)
+{
+	off_t sizes[] = {0, (off_t)sizeof *fx.file / 2,
+			 (off_t)gkf_machine_least_size() -
+			     (off_t)sysconf(_SC_PAGESIZE)};
+	struct gkf_machine *m;
+	struct gkf_state s;
+	unsigned slot;
+
+	(void)state;
+	assert_true(gkf_machine_is_whole(fx.m));
+	for (size_t i = COUNT(sizes); i-- > 0;) {
+		assert_int_equal(gkf_machine_open(fx.path, &m), 0);
+		assert_int_equal(truncate(fx.path, sizes[i]), 0);
+		assert_false(gkf_machine_is_whole(m));
+		gkf_state_now(m, 0, &s);
+		gkf_value_set(m, 0, GKF_V_TEMPERATURE, 50);
+		gkf_attach(m, 0, GKF_COMPUTE, NULL, &slot);
+		gkf_reap(m, true);
+		gkf_machine_close(m);
+		assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
+		fixture_close(&fx);
+		fixture_open(&fx, 3);
+	}
+}
+
 static void a_missing_machine_is_not_made_up(void **state)
 {
 	struct gkf_machine *m = NULL;
@@ -347,6 +378,7 @@ int main(void)
 	    T(a_machine_grows_older_at_once),
 	    T(other_versions_and_garbage_are_refused),
 	    T(a_short_file_or_a_directory_is_no_machine),
+	    T(a_file_that_is_truncated_is_told),
 	    T(a_missing_machine_is_not_made_up),
 	    T(boards_can_have_names_of_their_own),
 	    T(time_begins_when_it_is_made),
