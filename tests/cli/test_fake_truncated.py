@@ -65,11 +65,22 @@ def await_that(what, process):
         time.sleep(0.02)
 
 
-def start(made, *command, **env):
-    return subprocess.Popen(
-        [*map(str, command)], text=True, stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=clean_env(**made.env, **env))
+@pytest.fixture
+def start():
+    """start(MACHINE, COMMAND..., NAME=VALUE...); all are ended with the test."""
+    started = []
+
+    def run(made, *command, **env):
+        started.append(subprocess.Popen(
+            [*map(str, command)], text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=clean_env(**made.env, **env)))
+        return started[-1]
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 def ends(process):
@@ -80,7 +91,7 @@ def ends(process):
 
 
 @SHARES
-def test_stat_tells_lost_gpus(machine, share):
+def test_stat_tells_lost_gpus(start, machine, share):
     made = machine("--gpus", "h100:2")
     process = start(made, GPUKIT, "stat", "-i", "0.1", "--no-processes")
     assert process.stdout.readline()
@@ -93,7 +104,7 @@ def test_stat_tells_lost_gpus(machine, share):
 
 @SHARES
 @pytest.mark.parametrize("how", [(), ("--snapshots",)])
-def test_record_goes_on(machine, tmp_path, how, share):
+def test_record_goes_on(start, machine, tmp_path, how, share):
     made = machine("--gpus", "h100:2")
     path, log = tmp_path / "rows", tmp_path / "log"
     process = start(made, GPUKIT, "record", "-i", "0.1", "-o", path, *how,
@@ -122,7 +133,7 @@ def test_export_goes_on(machine, share):
 
 
 @SHARES
-def test_a_client_of_nvml_has_an_error(machine, tmp_path, share):
+def test_a_client_of_nvml_has_an_error(start, machine, tmp_path, share):
     made = machine("--gpus", "h100:2")
     log = tmp_path / "log"
     process = start(made, sys.executable, "-c", NVML + MONITOR,
@@ -136,7 +147,7 @@ def test_a_client_of_nvml_has_an_error(machine, tmp_path, share):
 
 
 @SHARES
-def test_a_cuda_program_has_an_error(machine, share):
+def test_a_cuda_program_has_an_error(start, machine, share):
     made = machine("--gpus", "h100:2")
     process = start(made, sys.executable, "-c", CUDA)
     assert process.stdout.readline() == "on it\n"
@@ -146,7 +157,7 @@ def test_a_cuda_program_has_an_error(machine, share):
         (0, " ".join([str(UNAVAILABLE)] * 4) + "\n"), said
 
 
-def test_a_handler_of_the_program_is_kept(machine):
+def test_a_handler_of_the_program_is_kept(start, machine):
     """Of signals that are not of our file: it was set before."""
     made = machine("--gpus", "h100:2")
     code = OWN_HANDLER + NVML + MONITOR
@@ -159,7 +170,7 @@ def test_a_handler_of_the_program_is_kept(machine):
     assert (process.returncode, out) == (0, f"{LOST} {LOST} 0 9\n"), said
 
 
-def test_a_signal_of_somebody_else_ends_as_ever(machine):
+def test_a_signal_of_somebody_else_ends_as_ever(start, machine):
     made = machine("--gpus", "h100:2")
     process = start(made, sys.executable, "-c", NVML + MONITOR)
     assert process.stdout.readline() == "2\n"
