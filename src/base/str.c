@@ -110,14 +110,41 @@ size_t gk_utf8_len(const char *s, size_t left)
 	return 0;
 }
 
-/* C0, DEL, and C1 (U+0080..U+009F) would steer a terminal. */
-static bool is_control(const char *s, size_t n)
+uint32_t gk_utf8_decode(const char *s, size_t n)
 {
-	const unsigned char *u = (const unsigned char *)s;
+	static const unsigned char first_bits[5] = {0, 0x7f, 0x1f, 0x0f, 7};
+	uint32_t c = (unsigned char)s[0] & first_bits[n];
 
-	if (n == 1)
-		return u[0] < 0x20 || u[0] == 0x7f;
-	return n == 2 && u[0] == 0xc2 && u[1] < 0xa0;
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | ((unsigned char)s[i] & 0x3f);
+	return c;
+}
+
+/*
+ * What steers a terminal, turns the direction of what stands around it, breaks
+ * lines, or cannot be seen at all: a text with it is not what it seems to be.
+ * Ascending (Unicode's Cc, Cf, Zl, Zp, and fillers that are blank letters).
+ */
+static const struct {
+	uint32_t first, last;
+} hidden[] = {
+    {0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},
+    {0x34f, 0x34f},     {0x61c, 0x61c},     {0x115f, 0x1160},
+    {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},
+    {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},
+    {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},
+    {0xfffe, 0xffff},   {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+    {0xe0000, 0xe0fff},
+};
+
+bool gk_utf8_hidden(const char *s, size_t n)
+{
+	uint32_t c = gk_utf8_decode(s, n);
+
+	for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+		if (c <= hidden[i].last)
+			return c >= hidden[i].first;
+	return false;
 }
 
 size_t gk_str_clean(char *dst, size_t cap, const char *src, size_t len)
@@ -133,7 +160,7 @@ size_t gk_str_clean(char *dst, size_t cap, const char *src, size_t len)
 			piece = "\xef\xbf\xbd";
 			size = 3;
 			n = 1;
-		} else if (is_control(piece, n)) {
+		} else if (gk_utf8_hidden(piece, n)) {
 			piece = "?";
 			size = 1;
 		}

@@ -30,14 +30,24 @@ void gk_buf_printf(struct gk_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Copies src as printable UTF-8: control bytes become '?', bytes that are no
- * UTF-8 become U+FFFD. Cuts between characters when dst is full. Returns the
- * length written, without the NUL; cap must be at least 1.
+ * Copies src as printable UTF-8: control and hidden characters (see
+ * gk_utf8_hidden()) become '?', bytes that are no UTF-8 become U+FFFD. Cuts
+ * between characters when dst is full. Returns the length written, without the
+ * NUL; cap must be at least 1.
  */
 size_t gk_str_clean(char *dst, size_t cap, const char *src, size_t len);
 
 /* Length of the valid UTF-8 sequence at s (1 to 4), 0 if there is none. */
 size_t gk_utf8_len(const char *s, size_t left);
+
+/* The character at s, which gk_utf8_len() found to be n bytes long. */
+uint32_t gk_utf8_decode(const char *s, size_t n);
+
+/*
+ * Whether that character is none that people see: control characters, marks of
+ * direction, line separators, blanks without a width, tags.
+ */
+bool gk_utf8_hidden(const char *s, size_t n);
 
 /* Copies with truncation, always NUL-terminated; returns strlen(src). */
 size_t gk_str_copy(char *dst, size_t cap, const char *src);

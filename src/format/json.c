@@ -18,20 +18,51 @@ struct json {
 	bool first; /* nothing in this object or array yet */
 };
 
+/* As JSON writes them: what is above 16 bits is two halves. */
+static void add_escaped(struct gk_buf *out, uint32_t c)
+{
+	if (c > 0xffff)
+		gk_buf_printf(out, "\\u%04x\\u%04x",
+			      (unsigned)(0xd7c0 + (c >> 10)),
+			      (unsigned)(0xdc00 + (c & 0x3ff)));
+	else
+		gk_buf_printf(out, "\\u%04x", (unsigned)c);
+}
+
+/* Adds the character at s; returns its length. */
+static size_t add_character(struct gk_buf *out, const char *s, size_t left)
+{
+	size_t n = gk_utf8_len(s, left);
+
+	if (!n)
+		gk_add_clean(out, s, 1);
+	else if (gk_utf8_hidden(s, n))
+		add_escaped(out, gk_utf8_decode(s, n));
+	else
+		gk_buf_add(out, s, n);
+	return n ? n : 1;
+}
+
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 void gk_json_string(struct gk_buf *out, const char *text, size_t len)
 {
 	gk_buf_putc(out, '"');
 	for (size_t i = 0; i < len;) {
 		size_t run = i;
 
-		while (run < len && text[run] != '"' && text[run] != '\\')
+		while (run < len && is_plain(text[run]))
 			run++;
-		gk_add_clean(out, text + i, run - i);
-		if (run < len) {
-			gk_buf_putc(out, '\\');
-			gk_buf_putc(out, text[run++]);
-		}
+		gk_buf_add(out, text + i, run - i);
 		i = run;
+		if (i == len)
+			break;
+		if (text[i] == '"' || text[i] == '\\')
+			gk_buf_putc(out, '\\');
+		i += add_character(out, text + i, len - i);
 	}
 	gk_buf_putc(out, '"');
 }

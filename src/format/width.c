@@ -4,17 +4,6 @@
 #include <string.h>
 #include <wchar.h>
 
-/* The character at s, which gk_utf8_len() found to be n bytes long. */
-static wchar_t decode(const char *s, size_t n)
-{
-	static const unsigned char first_bits[5] = {0, 0x7f, 0x1f, 0x0f, 7};
-	wchar_t c = (unsigned char)s[0] & first_bits[n];
-
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | ((unsigned char)s[i] & 0x3f);
-	return c;
-}
-
 /* Columns of the character at s; its length goes to *ret_len. */
 static size_t step(const char *s, size_t left, size_t *ret_len)
 {
@@ -29,7 +18,7 @@ static size_t step(const char *s, size_t left, size_t *ret_len)
 	*ret_len = n ? n : 1;
 	if (n <= 1)
 		return 1;
-	width = wcwidth(decode(s, n));
+	width = wcwidth((wchar_t)gk_utf8_decode(s, n));
 	return width < 0 ? 1 : (size_t)width;
 }
 

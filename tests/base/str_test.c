@@ -209,6 +209,55 @@ static void foreign_text_comes_out_printable(void **state)
 	}
 }
 
+/* Encoded as UTF-8; surrogates are none. */
+static size_t encode(char *dst, uint32_t c)
+{
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+	for (size_t i = n; i-- > 1; c >>= 6)
+		dst[i] = (char)(0x80 | (c & 0x3f));
+	dst[0] = (char)(first[n] | c);
+	return n;
+}
+
+static void hidden_characters_are_seen(void **state)
+{
+	static const struct {
+		uint32_t first, last;
+		bool hidden;
+	} rows[] = {
+	    {0x00, 0x1f, true},        {0x20, 0x7e, false},
+	    {0x7f, 0x9f, true},        {0xa0, 0xac, false},
+	    {0xad, 0xad, true},        {0x61c, 0x61c, true},
+	    {0x5d0, 0x5ea, false},     {0x620, 0x64a, false},
+	    {0x200a, 0x200a, false},   {0x200b, 0x200f, true},
+	    {0x2010, 0x2027, false},   {0x2028, 0x2029, true},
+	    {0x202a, 0x202e, true},    {0x202f, 0x205f, false},
+	    {0x2060, 0x2064, true},    {0x2066, 0x2069, true},
+	    {0x2070, 0x2071, false},   {0x2500, 0x25ff, false},
+	    {0x3131, 0x3163, false},   {0x3164, 0x3164, true},
+	    {0xfeff, 0xfeff, true},    {0xfffd, 0xfffd, false},
+	    {0x1f600, 0x1f64f, false}, {0xe0000, 0xe007f, true},
+	    {0xe0100, 0xe01ef, true},  {0x10ffff, 0x10ffff, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (uint32_t c = rows[i].first; c <= rows[i].last; c++) {
+			char src[4], out[8];
+			size_t n = encode(src, c);
+
+			assert_int_equal(gk_utf8_len(src, n), n);
+			assert_int_equal(gk_utf8_decode(src, n), c);
+			if (gk_utf8_hidden(src, n) != rows[i].hidden)
+				fail_msg("U+%04X", (unsigned)c);
+			gk_str_clean(out, sizeof out, src, n);
+			assert_int_equal(!strcmp(out, "?"),
+					 rows[i].hidden || c == '?');
+		}
+}
+
 /* Whatever the room: a prefix of the whole, cut between characters. */
 static void cutting_never_splits_a_character(void **state)
 {
@@ -283,6 +332,7 @@ int main(void)
 	    cmocka_unit_test(a_size_that_overflows_is_a_failure),
 	    cmocka_unit_test(utf8_is_told_from_other_bytes),
 	    cmocka_unit_test(foreign_text_comes_out_printable),
+	    cmocka_unit_test(hidden_characters_are_seen),
 	    cmocka_unit_test(cutting_never_splits_a_character),
 	    cmocka_unit_test(any_two_bytes_come_out_harmless),
 	    cmocka_unit_test(a_copy_is_cut_and_tells_the_whole_length),

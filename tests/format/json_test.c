@@ -254,12 +254,27 @@ static void foreign_bytes_give_valid_json(void **state)
 	SET_ARGS(p, "a\0\0b \\\0");
 	root = parsed(0);
 	assert_string_equal(text_of(device(root, 0), "name"),
-			    "a\"b\\c?\xef\xbf\xbd\xef\xbf\xbd");
+			    "a\"b\\c\t\xef\xbf\xbd\xef\xbf\xbd");
 	args = json_object_get(process(root, 0, 1), "args");
 	assert_int_equal(json_array_size(args), 3);
 	assert_string_equal(json_string_value(json_array_get(args, 1)), "");
 	assert_string_equal(json_string_value(json_array_get(args, 2)), "b \\");
 	json_decref(root);
+}
+
+/* Whoever prints the JSON sees escapes; whoever reads it has the value. */
+static void what_cannot_be_seen_is_escaped(void **state)
+{
+	static const char text[] =
+	    "a\033[2J\u202e\u2066\u200b\U000e0041\u00e4\x7f";
+	struct gk_buf out = {0};
+
+	(void)state;
+	gk_json_string(&out, text, strlen(text));
+	assert_string_equal(out.data,
+			    "\"a\\u001b[2J\\u202e\\u2066\\u200b\\udb40\\udc41"
+			    "\u00e4\\u007f\"");
+	gk_buf_free(&out);
 }
 
 static void no_gpus_is_an_empty_array(void **state)
@@ -290,6 +305,7 @@ int main(void)
 	    cmocka_unit_test(unknown_processes_are_null),
 	    cmocka_unit_test(integers_stay_exact),
 	    cmocka_unit_test(foreign_bytes_give_valid_json),
+	    cmocka_unit_test(what_cannot_be_seen_is_escaped),
 	    cmocka_unit_test(no_gpus_is_an_empty_array),
 	};
 
