@@ -174,6 +174,24 @@ size_t gk_str_clean(char *dst, size_t cap, const char *src, size_t len)
 	return out;
 }
 
+/* The same in full width, which some spreadsheets take for them. */
+static bool is_wide_sign(const char *text, size_t len)
+{
+	static const char signs[][4] = {"＝", "＋", "－", "＠"};
+
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (len >= 3 && !memcmp(text, signs[i], 3))
+			return true;
+	return false;
+}
+
+bool gk_str_is_formula(const char *text, size_t len)
+{
+	for (; len && *text == '\''; len--)
+		text++;
+	return len && (memchr("=+-@", *text, 4) || is_wide_sign(text, len));
+}
+
 size_t gk_str_copy(char *dst, size_t cap, const char *src)
 {
 	size_t len = strlen(src);

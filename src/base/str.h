@@ -49,6 +49,14 @@ uint32_t gk_utf8_decode(const char *s, size_t n);
  */
 bool gk_utf8_hidden(const char *s, size_t n);
 
+/*
+ * Whether a spreadsheet might compute a clean text instead of showing it: it
+ * begins with = + - or @, or with apostrophes and one of these. Whoever writes
+ * a cell puts an apostrophe before such a text, whoever reads one takes it off;
+ * so each text has a form of its own.
+ */
+bool gk_str_is_formula(const char *text, size_t len);
+
 /* Copies with truncation, always NUL-terminated; returns strlen(src). */
 size_t gk_str_copy(char *dst, size_t cap, const char *src);
 

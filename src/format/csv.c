@@ -13,29 +13,46 @@ static const char process_columns[] =
     "time,index,mig_index,uuid,pid,ppid,types,state,user,name,command,"
     "container";
 
+static bool needs_quotes(const char *text, size_t len)
+{
+	return len && (strpbrk(text, ",\"\n") || text[0] == ' ' ||
+		       text[len - 1] == ' ');
+}
+
+/* Quotes are doubled, and lines are kept or become '?' like the rest. */
+static void add_inside(struct gk_buf *out, const char *text, bool lines)
+{
+	const char *stops = lines ? "\"\n" : "\"";
+
+	while (*text) {
+		size_t run = strcspn(text, stops);
+
+		gk_add_clean(out, text, run);
+		text += run;
+		if (*text)
+			gk_buf_puts(out, *text++ == '"' ? "\"\"" : "\n");
+	}
+}
+
+void gk_csv_text(struct gk_buf *out, const char *text, bool lines)
+{
+	size_t len = strlen(text);
+	bool quotes = needs_quotes(text, len);
+
+	if (quotes)
+		gk_buf_putc(out, '"');
+	if (gk_str_is_formula(text, len))
+		gk_buf_putc(out, '\'');
+	add_inside(out, text, lines);
+	if (quotes)
+		gk_buf_putc(out, '"');
+}
+
 /* One field and its comma; the row's last comma is taken back by end_row(). */
 static void text(struct gk_buf *out, const char *value)
 {
-	size_t len = strlen(value);
-	bool quote = memchr(value, ',', len) || memchr(value, '"', len) ||
-		     (len && (value[0] == ' ' || value[len - 1] == ' '));
-
-	if (!quote) {
-		gk_add_clean(out, value, len);
-		gk_buf_putc(out, ',');
-		return;
-	}
-	gk_buf_putc(out, '"');
-	for (const char *end; (end = memchr(value, '"', len));) {
-		size_t part = (size_t)(end - value) + 1;
-
-		gk_add_clean(out, value, part);
-		gk_buf_putc(out, '"');
-		value += part;
-		len -= part;
-	}
-	gk_add_clean(out, value, len);
-	gk_buf_puts(out, "\",");
+	gk_csv_text(out, value, false);
+	gk_buf_putc(out, ',');
 }
 
 static void number(struct gk_buf *out, int64_t value, bool present)

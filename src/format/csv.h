@@ -22,4 +22,11 @@ void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
 void gk_format_csv_processes(struct gk_buf *out, const struct gk_snapshot *snap,
 			     unsigned flags);
 
+/*
+ * A text as a field: quoted where it has to be; what cannot be seen becomes
+ * '?', but lines stay lines where they are wanted; a text that a spreadsheet
+ * would compute has an apostrophe before it (gk_str_is_formula()).
+ */
+void gk_csv_text(struct gk_buf *out, const char *text, bool lines);
+
 #endif

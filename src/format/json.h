@@ -17,8 +17,9 @@ enum gk_json_flag {
 /*
  * Adds the object and a newline. Written by hand rather than through a tree:
  * a stream of 100 frames a second costs no allocation per value, and integers
- * stay exact. Characters that cannot be seen are escaped, bytes that are no UTF-8
- * become U+FFFD, so the result is always valid JSON and safe on a terminal.
+ * stay exact. Characters that cannot be seen are escaped, bytes that are no
+ * UTF-8 become U+FFFD, so the result is always valid JSON and safe on a
+ * terminal.
  */
 void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 		    unsigned flags);

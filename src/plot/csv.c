@@ -2,6 +2,7 @@
 #include "plot/csv.h"
 
 #include "base/err.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -114,6 +115,16 @@ static void unquote(struct gk_csv_field *field, char *text)
 	field->len = (size_t)(to - text);
 }
 
+/* What keeps a spreadsheet from computing a text is no part of it. */
+static void unguard(struct gk_csv_field *field)
+{
+	if (field->len < 2 || field->text[0] != '\'' ||
+	    !gk_str_is_formula(field->text, field->len))
+		return;
+	field->text++;
+	field->len--;
+}
+
 /* Nothing is changed before the whole row is known to be good. */
 static int split(struct gk_csv *csv, char *end, struct gk_csv_row *row)
 {
@@ -128,11 +139,13 @@ static int split(struct gk_csv *csv, char *end, struct gk_csv_row *row)
 		if (stop == end)
 			break;
 	}
-	for (size_t i = 0; i < row->count; i++)
+	for (size_t i = 0; i < row->count; i++) {
 		if (csv->fields[i].len && csv->fields[i].text[0] == '"')
 			unquote(&csv->fields[i],
 				csv->block +
 				    (csv->fields[i].text - csv->block));
+		unguard(&csv->fields[i]);
+	}
 	return 0;
 }
 

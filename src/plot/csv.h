@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Not NUL-terminated; quotes are taken off. Valid until the next row. */
+/* Not NUL-terminated; quotes, and the apostrophe before what looks like a
+ * formula (gk_str_is_formula()), are taken off. Valid until the next row. */
 struct gk_csv_field {
 	const char *text;
 	size_t len;

@@ -2,9 +2,10 @@
 #include "record/rows.h"
 
 #include "base/clock.h"
+#include "format/csv.h"
+#include "format/json.h"
 #include "format/names.h"
 #include "format/units.h"
-#include "format/width.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,47 +20,6 @@ struct row {
 };
 
 /* ---- fields ---- */
-
-static bool needs_quotes(const char *text, size_t len)
-{
-	return len && (strpbrk(text, ",\"\r\n") || text[0] == ' ' ||
-		       text[len - 1] == ' ');
-}
-
-/* What both formats write otherwise than as it is. */
-static const struct {
-	char c;
-	const char *csv, *json;
-} escapes[] = {
-    {'"', "\"\"", "\\\""}, {'\\', "\\", "\\\\"}, {'\n', "\n", "\\n"},
-    {'\r', "\r", "\\r"},   {'\t', "\t", "\\t"},
-};
-
-static void add_escape(const struct row *row, char c)
-{
-	for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++)
-		if (escapes[i].c == c)
-			gk_buf_puts(row->out, row->json ? escapes[i].json
-							: escapes[i].csv);
-}
-
-static void add_text(const struct row *row, const char *text)
-{
-	bool quotes = row->json || needs_quotes(text, strlen(text));
-
-	if (quotes)
-		gk_buf_putc(row->out, '"');
-	while (*text) {
-		size_t len = strcspn(text, "\"\\\n\r\t");
-
-		gk_add_clean(row->out, text, len);
-		text += len;
-		if (*text)
-			add_escape(row, *text++);
-	}
-	if (quotes)
-		gk_buf_putc(row->out, '"');
-}
 
 /* Begins a field; false when its title was all that was asked for. */
 static bool field(struct row *row, const char *title)
@@ -91,8 +51,12 @@ static void text(struct row *row, const char *title, const char *value)
 		number(row, title, NULL);
 		return;
 	}
-	if (field(row, title))
-		add_text(row, value);
+	if (!field(row, title))
+		return;
+	if (row->json)
+		gk_json_string(row->out, value, strlen(value));
+	else
+		gk_csv_text(row->out, value, true);
 }
 
 static void scaled(struct row *row, const char *title, struct gk_value value,

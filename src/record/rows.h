@@ -29,7 +29,7 @@ void gk_row_header(struct gk_buf *out, const struct gk_row_style *style);
 #define GK_ROW_TIME_MAX 40
 char *gk_row_time(char *dst, uint64_t wall_ns, bool milliseconds);
 
-/* command: UTF-8; what else is not printable becomes '?', but lines stay. */
+/* command: any bytes; see gk_csv_text() and gk_json_string(). */
 void gk_row_process(struct gk_buf *out, const struct gk_row_style *style,
 		    const char *time, const struct gk_device *device,
 		    const struct gk_process *process, const char *command);

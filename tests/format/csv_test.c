@@ -104,6 +104,10 @@ static void foreign_bytes_stay_in_their_row(void **state)
 	gk_format_csv_processes(&out, &fixture.snap, 0);
 	check(&out, 1);
 	assert_non_null(strstr(out.data, "\" a??b\"\"\xef\xbf\xbd\""));
+	out.len = 0;
+	p->command = "=cmd|'/C calc'!A0";
+	gk_format_csv_processes(&out, &fixture.snap, 0);
+	assert_non_null(strstr(out.data, ",'=cmd|'/C calc'!A0,"));
 	gk_buf_free(&out);
 }
 

@@ -73,6 +73,15 @@ static void quotes_are_taken_off(void **state)
 	end();
 }
 
+static void the_guard_of_a_formula_is_taken_off(void **state)
+{
+	(void)state;
+	OPEN("'=1+1,\"'@x,y\",''=z,'quoted',-5\n'-,'\n");
+	assert_string_equal(next(), "=1+1|@x,y|'=z|'quoted'|-5");
+	assert_string_equal(next(), "-|'");
+	end();
+}
+
 static void a_broken_row_spoils_no_other(void **state)
 {
 	static const uint64_t lines[] = {2, 4, 6, 8};
@@ -136,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_byte_order_mark_is_no_text),
 	    cmocka_unit_test(quotes_are_taken_off),
+	    cmocka_unit_test(the_guard_of_a_formula_is_taken_off),
 	    cmocka_unit_test(a_broken_row_spoils_no_other),
 	    cmocka_unit_test(rows_cross_the_border_of_blocks),
 	    cmocka_unit_test(a_row_without_end_is_left),

@@ -42,7 +42,16 @@ static const struct {
     {"a,b", "\"a,b\""},
     {"say \"hi\"", "\"say \"\"hi\"\"\""},
     {"two\nlines", "\"two\nlines\""},
-    {"carriage\rreturn", "\"carriage\rreturn\""},
+    {"carriage\rreturn", "carriage?return"},
+    {"=1+1", "'=1+1"},
+    {"+x", "'+x"},
+    {"-x,y", "\"'-x,y\""},
+    {"@SUM(A1)\nx", "\"'@SUM(A1)\nx\""},
+    {"\t=x", "?=x"},
+    {"'=x", "''=x"},
+    {"'quoted'", "'quoted'"},
+    {"＝1", "'＝1"},
+    {"a\u202eb\u2066c", "a?b?c"},
     {" blank", "\" blank\""},
     {"back\\slash $HOME `x` 'y'", "back\\slash $HOME `x` 'y'"},
     {"caf\xc3\xa9", "caf\xc3\xa9"},
@@ -65,14 +74,15 @@ static void commands_are_quoted_as_rfc_4180_says(void **state)
 
 static void json_rows_hold_the_same(void **state)
 {
-	char *text = row("a \"b\"\n\\ \t\xff", true);
+	char *text = row("=a \"b\"\n\\ \t\xff\u202e", true);
 	json_t *object = json_loads(text, 0, NULL);
 
 	(void)state;
 	assert_non_null(object);
 	assert_int_equal(strchr(text, '\n') - text, strlen(text) - 1);
 	assert_string_equal(json_string_value(json_object_get(object, "cmd")),
-			    "a \"b\"\n\\ \t\xef\xbf\xbd");
+			    "=a \"b\"\n\\ \t\xef\xbf\xbd\u202e");
+	assert_null(strstr(text, "\u202e"));
 	assert_int_equal(
 	    json_integer_value(json_object_get(object, "gpu_index")), 1);
 	assert_int_equal(

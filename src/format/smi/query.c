@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bits of gk_smi_field.when. */
@@ -316,12 +317,35 @@ static void cell(struct gk_buf *out, const struct gk_smi_at *at,
 		gk_buf_printf(out, " %s", field->unit);
 }
 
+/* Puts an apostrophe before a text that a spreadsheet would compute. */
+static void guard(struct gk_buf *out, size_t at)
+{
+	char *text, *end;
+
+	if (out->len == at || !gk_str_is_formula(out->data + at, out->len - at))
+		return;
+	strtod(out->data + at, &end);
+	if (!*end)
+		return; /* a number */
+	gk_buf_putc(out, '\'');
+	text = out->data + at;
+	if (out->failed)
+		return;
+	memmove(text + 1, text, out->len - at - 1);
+	*text = '\'';
+}
+
 static void row(struct gk_buf *out, const struct gk_smi_at *at,
 		const struct gk_smi_chosen *chosen, bool units)
 {
 	for (size_t i = 0; i < chosen->count; i++) {
+		size_t begin;
+
 		gk_buf_puts(out, i ? ", " : "");
+		begin = out->len;
 		cell(out, at, chosen->fields[i], units);
+		if (!chosen->fields[i]->unit)
+			guard(out, begin);
 	}
 	gk_buf_putc(out, '\n');
 }
