@@ -8,33 +8,32 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SUFFIX 16 /* ".4294967295" */
 
 /* The length of NAME; a dot that begins a name begins no extension. */
-static size_t stem_of(const char *path)
+static size_t stem_of(const char *name)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
 	const char *dot = strrchr(name, '.');
 
-	return dot && dot != name ? (size_t)(dot - path) : strlen(path);
+	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
 /* Replaces nothing; not every file system can promise that. */
-static int move_to(const char *from, const char *to)
+static int move_to(int dir, const char *from, const char *to)
 {
 	struct stat st;
 
-	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL)
 		return -1;
-	if (!lstat(to, &st)) {
+	if (!fstatat(dir, to, &st, AT_SYMLINK_NOFOLLOW)) {
 		errno = EEXIST;
 		return -1;
 	}
-	return rename(from, to);
+	return renameat(dir, from, dir, to);
 }
 
 /* N of NAME.N.EXT; of other files 0. */
@@ -51,40 +50,39 @@ static unsigned number_of(const char *file, const char *base, size_t stem)
 }
 
 /* The highest number there is: what somebody deleted leaves gaps. */
-static unsigned last_number(const char *path)
+static unsigned last_number(int dir, const char *name)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	size_t stem = stem_of(base);
+	int list =
+	    openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY);
+	DIR *entries = list < 0 ? NULL : fdopendir(list);
+	size_t stem = stem_of(name);
 	struct dirent *entry;
-	char dir[PATH_MAX];
 	unsigned last = 0;
-	DIR *entries;
 
-	snprintf(dir, sizeof dir, "%.*s", (int)(base - path), path);
-	entries = opendir(*dir ? dir : ".");
 	while (entries && (entry = readdir(entries))) {
-		unsigned number = number_of(entry->d_name, base, stem);
+		unsigned number = number_of(entry->d_name, name, stem);
 
 		last = number > last ? number : last;
 	}
 	if (entries)
 		closedir(entries);
+	else if (list >= 0)
+		close(list);
 	return last;
 }
 
-int gk_aside(const char *path, unsigned *number)
+int gk_aside(int dir, const char *name, unsigned *number)
 {
-	char name[PATH_MAX + SUFFIX];
-	size_t stem = stem_of(path);
+	char to[NAME_MAX + SUFFIX];
+	size_t stem = stem_of(name);
 	int r;
 
 	if (!*number)
-		*number = last_number(path);
+		*number = last_number(dir, name);
 	do {
-		snprintf(name, sizeof name, "%.*s.%u%s", (int)stem, path,
-			 ++*number, path + stem);
-		r = move_to(path, name);
+		snprintf(to, sizeof to, "%.*s.%u%s", (int)stem, name, ++*number,
+			 name + stem);
+		r = move_to(dir, name, to);
 	} while (r < 0 && errno == EEXIST);
 	return r;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "record/aside.h"
 
 #include <errno.h>
@@ -17,8 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NEW_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC)
-#define TRIES     100
+#define NEW_FLAGS                                                              \
+	(O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC)
+#define TRIES 100
 
 /* A write under way is waited for. */
 #define LOOKS   100
@@ -46,6 +48,11 @@ static int failed(struct gk_record_file *f, const char *what, int error)
 {
 	return trouble(f, gk_err_from_errno(error), "cannot %s %s: %s", what,
 		       f->path, strerror(error));
+}
+
+static int refused(struct gk_record_file *f, int err, const char *why)
+{
+	return trouble(f, err, "cannot open %s: %s", f->path, why);
 }
 
 /* ---- writing ---- */
@@ -197,24 +204,48 @@ static int claim(struct gk_record_file *f)
 		       "%s is being recorded to by another process", f->path);
 }
 
-/* A file beside path, under a name that nobody has. */
+/* A file beside it, under a name that nobody has. */
 static int open_beside(struct gk_record_file *f, char *beside, size_t cap)
 {
 	int fd = -1;
 
 	for (unsigned i = 0; fd < 0 && i < TRIES; i++) {
-		snprintf(beside, cap, "%s.%d.%u.tmp", f->path, (int)getpid(),
-			 i);
-		fd = open(beside, NEW_FLAGS, f->options.mode);
+		snprintf(beside, cap, "%s.%d.%u.tmp", f->spot.name,
+			 (int)getpid(), i);
+		fd = openat(f->spot.dir, beside, NEW_FLAGS, f->options.mode);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
 	return fd;
 }
 
+/* That nobody has put something under the name since we looked. */
+static int look(struct gk_record_file *f)
+{
+	char why[sizeof f->trouble];
+	int r = gk_spot_look(&f->spot, why, sizeof why);
+
+	return r ? refused(f, r, why) : 0;
+}
+
+/* The header is on the disk before the old file is gone. */
+static int put_in_place(struct gk_record_file *f, const char *beside)
+{
+	int dir = f->spot.dir, r;
+
+	if (fsync(f->fd) < 0 && errno != EINVAL)
+		return failed(f, "write to", errno);
+	r = look(f);
+	if (r)
+		return r;
+	return renameat(dir, beside, dir, f->spot.name) < 0
+		   ? failed(f, "create", errno)
+		   : 0;
+}
+
 static int replace(struct gk_record_file *f)
 {
-	char beside[PATH_MAX + SUFFIX];
+	char beside[NAME_MAX + SUFFIX];
 	int r;
 
 	f->fd = open_beside(f, beside, sizeof beside);
@@ -225,10 +256,10 @@ static int replace(struct gk_record_file *f)
 					       : claim(f);
 	if (!r)
 		r = begin(f);
-	if (!r && rename(beside, f->path) < 0)
-		r = failed(f, "create", errno);
+	if (!r)
+		r = put_in_place(f, beside);
 	if (r)
-		unlink(beside);
+		unlinkat(f->spot.dir, beside, 0);
 	return r;
 }
 
@@ -316,11 +347,14 @@ static int go_on(struct gk_record_file *f)
 
 static int append(struct gk_record_file *f)
 {
+	int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
 	struct stat st;
+	int r = look(f);
 
-	f->fd =
-	    open(f->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
-		 f->options.mode);
+	if (r)
+		return r;
+	f->fd = openat(f->spot.dir, f->spot.name, flags | O_NOFOLLOW,
+		       f->options.mode);
 	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return failed(f, "open", errno);
 	f->regular = S_ISREG(st.st_mode);
@@ -330,13 +364,17 @@ static int append(struct gk_record_file *f)
 /* A FIFO opens when somebody reads it. */
 static int open_special(struct gk_record_file *f)
 {
-	int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-	struct stat st;
+	const struct gk_spot *spot = &f->spot;
+	int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY |
+		    (spot->magic ? 0 : O_NOFOLLOW);
+	int r;
 
-	while ((f->fd = open(f->path, flags)) < 0) {
-		if (errno != ENXIO || stat(f->path, &st) < 0 ||
-		    !S_ISFIFO(st.st_mode))
+	while ((f->fd = openat(spot->dir, spot->name, flags)) < 0) {
+		if (errno != ENXIO || !S_ISFIFO(spot->st.st_mode))
 			return failed(f, "open", errno);
+		r = look(f);
+		if (r)
+			return r;
 		f->ended = stopped(f, OPEN_MS);
 		if (f->ended)
 			return trouble(f, GK_ERR_TIMEOUT,
@@ -363,22 +401,19 @@ static int resolve(struct gk_record_file *f, bool *ret_stream)
 {
 	bool standard = !strcmp(f->options.path, "-");
 	const char *path = standard ? "standard output" : f->options.path;
-	struct stat st;
+	char why[sizeof f->trouble];
+	int r;
 
-	if (strlen(path) >= sizeof f->path)
-		return trouble(f, GK_ERR_INVALID, "the path is too long");
-	strcpy(f->path, path);
 	*ret_stream = standard;
+	f->spot.dir = -1;
+	gk_str_copy(f->path, sizeof f->path, path);
 	if (standard)
 		return 0;
-	/* realpath() alone would follow links that the kernel forbids. */
-	if (stat(path, &st) < 0)
-		return errno == EACCES ? failed(f, "open", errno) : 0;
-	if (!realpath(path, f->path))
-		strcpy(f->path, path);
-	if (S_ISDIR(st.st_mode))
-		return failed(f, "write to", EISDIR);
-	*ret_stream = !S_ISREG(st.st_mode);
+	r = gk_spot_find(path, &f->spot, why, sizeof why);
+	if (r)
+		return refused(f, r, why);
+	*ret_stream =
+	    f->spot.magic || (f->spot.there && !S_ISREG(f->spot.st.st_mode));
 	return 0;
 }
 
@@ -394,9 +429,11 @@ int gk_record_file_open(struct gk_record_file *f,
 		r = stream            ? open_stream(f)
 		    : options->append ? append(f)
 				      : replace(f);
-	if (r && f->fd >= 0) {
-		close(f->fd);
+	if (r) {
+		if (f->fd >= 0)
+			close(f->fd);
 		f->fd = -1;
+		gk_spot_close(&f->spot);
 	}
 	return r;
 }
@@ -417,30 +454,17 @@ bool gk_record_file_full(const struct gk_record_file *f, size_t len)
 	return o->rotate_bytes && (uint64_t)st.st_size + len > o->rotate_bytes;
 }
 
-/* Whether the path leads to another file by now. */
+/* Whether something else has the name by now. */
 static bool is_other(const struct gk_record_file *f)
 {
 	struct stat ours, st;
 
-	return !fstat(f->fd, &ours) && ours.st_nlink && !stat(f->path, &st) &&
+	return !fstat(f->fd, &ours) && ours.st_nlink &&
+	       !fstatat(f->spot.dir, f->spot.name, &st, AT_SYMLINK_NOFOLLOW) &&
 	       (st.st_ino != ours.st_ino || st.st_dev != ours.st_dev);
 }
 
-int gk_record_file_rotate(struct gk_record_file *f)
-{
-	int r;
-
-	if (is_other(f)) {
-		r = gk_record_file_close(f);
-		return r ? r : append(f);
-	}
-	if (gk_aside(f->path, &f->number) < 0)
-		return failed(f, "put aside", errno);
-	r = gk_record_file_close(f);
-	return r ? r : replace(f);
-}
-
-int gk_record_file_close(struct gk_record_file *f)
+static int close_file(struct gk_record_file *f)
 {
 	int r = 0;
 
@@ -448,4 +472,29 @@ int gk_record_file_close(struct gk_record_file *f)
 		r = failed(f, "write to", errno);
 	f->fd = -1;
 	return r;
+}
+
+int gk_record_file_rotate(struct gk_record_file *f)
+{
+	bool stream;
+	int r;
+
+	gk_spot_close(&f->spot);
+	r = resolve(f, &stream); /* its directory may have moved */
+	if (r)
+		return r;
+	if (is_other(f)) {
+		r = close_file(f);
+		return r ? r : append(f);
+	}
+	if (gk_aside(f->spot.dir, f->spot.name, &f->number) < 0)
+		return failed(f, "put aside", errno);
+	r = close_file(f);
+	return r ? r : replace(f);
+}
+
+int gk_record_file_close(struct gk_record_file *f)
+{
+	gk_spot_close(&f->spot);
+	return close_file(f);
 }

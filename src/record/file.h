@@ -8,6 +8,8 @@
 #ifndef GK_RECORD_FILE_H
 #define GK_RECORD_FILE_H
 
+#include "record/trust.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,20 +34,23 @@ struct gk_record_file_options {
 
 struct gk_record_file {
 	struct gk_record_file_options options;
+	struct gk_spot spot; /* of a file that has a name */
 	int fd;
 	bool regular;
-	bool ended;        /* nobody reads the stream (any more) */
-	uint64_t begun_ns; /* CLOCK_MONOTONIC, of this file */
-	uint64_t old_ns;   /* how old it was then */
-	unsigned number;   /* of the last file that was put aside */
-	char path[PATH_MAX];
-	char trouble[PATH_MAX + 160]; /* what went wrong, for people */
+	bool ended;                   /* nobody reads the stream (any more) */
+	uint64_t begun_ns;            /* CLOCK_MONOTONIC, of this file */
+	uint64_t old_ns;              /* how old it was then */
+	unsigned number;              /* of the last file that was put aside */
+	char path[PATH_MAX];          /* as it was given, for people */
+	char trouble[PATH_MAX + 480]; /* what went wrong, for people */
 };
 
 /*
- * Opens it, with its header. A file that is replaced is there until the new
- * one has its header: a failure leaves it alone. Strings of options must
- * outlive the file. 0 or a gk_err, with trouble told.
+ * Opens it, with its header. Neither it nor the way there may be a link or file
+ * that somebody else has put where everyone may write (trust.h). A file that is
+ * replaced is there until the new one has its header: a failure leaves it
+ * alone. Strings of options must outlive the file. 0 or a gk_err, with trouble
+ * told.
  */
 int gk_record_file_open(struct gk_record_file *file,
 			const struct gk_record_file_options *options);

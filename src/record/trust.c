@@ -1,0 +1,208 @@
+/* trust.c - a path, a step at a time; see trust.h. */
+#include "record/trust.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define PROC_MAGIC 0x9fa0 /* PROC_SUPER_MAGIC of linux/magic.h */
+#define LINKS_MAX  40     /* as the kernel follows */
+
+/* On the way. */
+struct walk {
+	struct gk_spot *spot;
+	char rest[2 * PATH_MAX]; /* what is still to be gone */
+	unsigned links;
+	char *why;
+	size_t cap;
+};
+
+static int __attribute__((format(printf, 4, 5)))
+told(char *why, size_t cap, int err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, cap, format, args);
+	va_end(args);
+	return err;
+}
+
+static int failed(const struct walk *w, int error)
+{
+	return told(w->why, w->cap, gk_err_from_errno(error), "%s",
+		    strerror(error));
+}
+
+/* ---- who has put it there ---- */
+
+static bool is_ours(const struct stat *st, const struct stat *dir)
+{
+	return st->st_uid == geteuid() || st->st_uid == dir->st_uid;
+}
+
+static int judge(const struct gk_spot *spot, const struct stat *st, char *why,
+		 size_t cap)
+{
+	bool link = S_ISLNK(st->st_mode);
+	mode_t open_to_all = link ? S_IWOTH : S_IWOTH | S_ISVTX;
+	struct stat dir;
+
+	if (fstat(spot->dir, &dir) < 0)
+		return told(why, cap, gk_err_from_errno(errno), "%s",
+			    strerror(errno));
+	if ((dir.st_mode & open_to_all) != open_to_all || is_ours(st, &dir))
+		return 0;
+	return told(why, cap, GK_ERR_PERMISSION,
+		    "'%s' is a %s that user %u has put where everyone may "
+		    "write, and is not %s; give another --output",
+		    spot->name, link ? "link" : "file", (unsigned)st->st_uid,
+		    link ? "followed" : "written to");
+}
+
+/* ---- a step ---- */
+
+static int enter(struct walk *w, int dir)
+{
+	if (dir < 0)
+		return failed(w, errno);
+	gk_spot_close(w->spot);
+	w->spot->dir = dir;
+	return 0;
+}
+
+/* Takes the next name off; names are parted by any number of slashes. */
+static int take_name(struct walk *w, bool *ret_last)
+{
+	char *rest = w->rest + strspn(w->rest, "/");
+	size_t len = strcspn(rest, "/");
+
+	if (len > NAME_MAX)
+		return failed(w, ENAMETOOLONG);
+	memcpy(w->spot->name, rest, len);
+	w->spot->name[len] = '\0';
+	*ret_last = !rest[len];
+	memmove(w->rest, rest + len, strlen(rest + len) + 1);
+	return 0;
+}
+
+/* "pipe:[123]", or the name of a file that was removed. */
+static bool is_magic(const struct gk_spot *spot, const char *target)
+{
+	struct statfs fs;
+
+	return !fstatfs(spot->dir, &fs) && fs.f_type == PROC_MAGIC &&
+	       (target[0] == '/' ? access(target, F_OK) < 0
+				 : strchr(target, ':') != NULL);
+}
+
+/* What a link says comes before what is still to be gone. */
+static int follow(struct walk *w, const struct stat *st, bool *ret_end)
+{
+	struct gk_spot *spot = w->spot;
+	char target[PATH_MAX], rest[2 * PATH_MAX];
+	ssize_t n = readlinkat(spot->dir, spot->name, target, sizeof target);
+	int r = judge(spot, st, w->why, w->cap);
+
+	if (r)
+		return r;
+	if (n < 0 || n == sizeof target)
+		return failed(w, n < 0 ? errno : ENAMETOOLONG);
+	target[n] = '\0';
+	if (is_magic(spot, target)) {
+		if (*w->rest)
+			return failed(w, ENOTDIR);
+		spot->magic = *ret_end = true;
+		return fstatat(spot->dir, spot->name, &spot->st, 0) < 0
+			   ? failed(w, errno)
+			   : 0;
+	}
+	if (++w->links > LINKS_MAX)
+		return failed(w, ELOOP);
+	if ((size_t)snprintf(rest, sizeof rest, "%s%s", target, w->rest) >=
+	    sizeof rest)
+		return failed(w, ENAMETOOLONG);
+	strcpy(w->rest, rest);
+	return target[0] == '/' ? enter(w, open("/", O_PATH | O_CLOEXEC)) : 0;
+}
+
+static int step(struct walk *w, bool *ret_end)
+{
+	struct gk_spot *spot = w->spot;
+	struct stat st;
+	bool last = false;
+	int r = take_name(w, &last);
+
+	if (r)
+		return r;
+	if (!*spot->name) /* "/", or a slash behind a directory */
+		strcpy(spot->name, ".");
+	if (fstatat(spot->dir, spot->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		*ret_end = last && errno == ENOENT;
+		return *ret_end ? 0 : failed(w, errno);
+	}
+	if (S_ISLNK(st.st_mode))
+		return follow(w, &st, ret_end);
+	if (!last)
+		return enter(
+		    w, openat(spot->dir, spot->name,
+			      O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC));
+	spot->there = *ret_end = true;
+	spot->st = st;
+	return judge(spot, &st, w->why, w->cap);
+}
+
+int gk_spot_find(const char *path, struct gk_spot *ret_spot, char *ret_why,
+		 size_t cap)
+{
+	struct walk w = {.spot = ret_spot, .why = ret_why, .cap = cap};
+	bool end = false;
+	int r;
+
+	*ret_spot = (struct gk_spot){.dir = -1};
+	if (strlen(path) >= PATH_MAX)
+		return failed(&w, ENAMETOOLONG);
+	strcpy(w.rest, path);
+	r = enter(&w, open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC));
+	while (!r && !end)
+		r = step(&w, &end);
+	ret_spot->there |= ret_spot->magic;
+	if (!r && ret_spot->there && S_ISDIR(ret_spot->st.st_mode))
+		r = failed(&w, EISDIR);
+	if (r)
+		gk_spot_close(ret_spot);
+	return r;
+}
+
+void gk_spot_close(struct gk_spot *spot)
+{
+	if (spot->dir >= 0)
+		close(spot->dir);
+	spot->dir = -1;
+}
+
+int gk_spot_look(struct gk_spot *spot, char *ret_why, size_t cap)
+{
+	int flags = spot->magic ? 0 : AT_SYMLINK_NOFOLLOW;
+	int r;
+
+	spot->there = !fstatat(spot->dir, spot->name, &spot->st, flags);
+	if (!spot->there)
+		return errno == ENOENT
+			   ? 0
+			   : told(ret_why, cap, gk_err_from_errno(errno), "%s",
+				  strerror(errno));
+	if (spot->magic)
+		return 0;
+	r = judge(spot, &spot->st, ret_why, cap);
+	if (!r && S_ISLNK(spot->st.st_mode))
+		r = told(ret_why, cap, GK_ERR_PERMISSION,
+			 "'%s' has become a link", spot->name);
+	return r;
+}

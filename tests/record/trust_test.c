@@ -1,0 +1,343 @@
+/* What others plant where everyone may write is neither followed, nor written
+ * to, nor replaced. */
+#include "unit.h"
+
+#include "record/file.h"
+
+#include <gpukit/gpukit.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OTHER 65534 /* nobody */
+
+static char root[] = "/tmp/gpukit-trust-XXXXXX";
+static char shared[64]; /* as /tmp is */
+static char own[64];    /* where nobody else can write */
+
+/* ---- what the file does, in order ---- */
+
+static char calls[256];
+static int (*before_rename)(void);
+
+int __real_fsync(int fd);
+int __real_renameat(int from, const char *old, int to, const char *new);
+int __wrap_fsync(int fd);
+int __wrap_renameat(int from, const char *old, int to, const char *new);
+
+int __wrap_fsync(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	snprintf(calls + strlen(calls), sizeof calls - strlen(calls),
+		 "sync %d;", (int)st.st_size);
+	if (before_rename)
+		assert_int_equal(before_rename(), 0);
+	return __real_fsync(fd);
+}
+
+int __wrap_renameat(int from, const char *old, int to, const char *new)
+{
+	snprintf(calls + strlen(calls), sizeof calls - strlen(calls),
+		 "rename to %s;", new);
+	return __real_renameat(from, old, to, new);
+}
+
+/* ---- places ---- */
+
+static const char *in(const char *dir, const char *name)
+{
+	static char paths[4][96];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof paths[0], "%s/%s", dir, name);
+	return path;
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void assert_content(const char *path, const char *wanted)
+{
+	char bytes[256] = "";
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	bytes[fread(bytes, 1, sizeof bytes - 1, f)] = '\0';
+	fclose(f);
+	assert_string_equal(bytes, wanted);
+}
+
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(root + strlen(root) - 6, "XXXXXX");
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(chmod(root, 0755), 0);
+	strcpy(shared, in(root, "shared"));
+	strcpy(own, in(root, "own"));
+	assert_int_equal(mkdir(shared, 0700) | chmod(shared, 01777), 0);
+	assert_int_equal(mkdir(own, 0700), 0);
+	put(in(own, "victim"), "precious\n");
+	calls[0] = '\0';
+	before_rename = NULL;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -r %s", root);
+	return system(command);
+}
+
+/* A link of another user; false: only root can make that. */
+static bool plant(const char *target, const char *path)
+{
+	return !symlink(target, path) && !lchown(path, OTHER, OTHER);
+}
+
+static struct gk_record_file_options plain(const char *path)
+{
+	return (struct gk_record_file_options){
+	    .path = path, .header = "a,b\n", .header_len = 4, .mode = 0600};
+}
+
+static void assert_refused(const char *path, bool append, const char *why)
+{
+	struct gk_record_file_options options = plain(path);
+	struct gk_record_file file;
+
+	options.append = append;
+	assert_int_equal(gk_record_file_open(&file, &options),
+			 GK_ERR_PERMISSION);
+	assert_non_null(strstr(file.trouble, why));
+	assert_non_null(strstr(file.trouble, "65534"));
+	assert_non_null(strstr(file.trouble, "--output"));
+	assert_non_null(strstr(file.trouble, path));
+	assert_int_equal(file.fd, -1);
+}
+
+static void assert_taken(const char *path, bool append)
+{
+	struct gk_record_file_options options = plain(path);
+	struct gk_record_file file;
+
+	options.append = append;
+	if (gk_record_file_open(&file, &options))
+		fail_msg("%s", file.trouble);
+	assert_int_equal(gk_record_file_close(&file), 0);
+}
+
+/* ---- the tests ---- */
+
+static void a_planted_link_is_refused(void **state)
+{
+	const char *path = in(shared, "log.csv");
+
+	(void)state;
+	if (!plant(in(own, "victim"), path))
+		skip();
+	for (int append = 0; append < 2; append++) {
+		assert_refused(path, append, "is a link");
+		assert_true(is_link(path));
+		assert_content(in(own, "victim"), "precious\n");
+	}
+}
+
+static void a_planted_link_to_nothing_is_refused(void **state)
+{
+	const char *path = in(shared, "log.csv");
+
+	(void)state;
+	if (!plant(in(own, "not-yet"), path))
+		skip();
+	for (int append = 0; append < 2; append++) {
+		assert_refused(path, append, "is a link");
+		assert_true(is_link(path));
+		assert_int_equal(access(in(own, "not-yet"), F_OK), -1);
+	}
+}
+
+static void a_planted_link_on_the_way_is_refused(void **state)
+{
+	char path[128];
+
+	(void)state;
+	if (!plant(own, in(shared, "logs")))
+		skip();
+	snprintf(path, sizeof path, "%s/logs/log.csv", shared);
+	assert_refused(path, false, "'logs' is a link");
+	assert_int_equal(access(in(own, "log.csv"), F_OK), -1);
+	/* And behind a link of our own. */
+	assert_int_equal(symlink(path, in(own, "mine.csv")), 0);
+	assert_refused(in(own, "mine.csv"), false, "'logs' is a link");
+}
+
+static void a_planted_file_is_refused(void **state)
+{
+	const char *path = in(shared, "log.csv");
+
+	(void)state;
+	put(path, "a,b\n");
+	if (chown(path, OTHER, OTHER))
+		skip();
+	for (int append = 0; append < 2; append++) {
+		assert_refused(path, append, "is a file");
+		assert_content(path, "a,b\n");
+	}
+}
+
+static void a_planted_fifo_is_refused(void **state)
+{
+	const char *path = in(shared, "log.csv");
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0622), 0);
+	if (chown(path, OTHER, OTHER))
+		skip();
+	assert_refused(path, false, "is a file");
+}
+
+static void links_of_our_own_are_followed(void **state)
+{
+	(void)state;
+	assert_int_equal(symlink("../own/victim", in(shared, "log.csv")), 0);
+	assert_taken(in(shared, "log.csv"), false);
+	assert_true(is_link(in(shared, "log.csv")));
+	assert_content(in(own, "victim"), "a,b\n");
+	assert_int_equal(symlink(own, in(shared, "logs")), 0);
+	assert_taken(in(shared, "logs/new.csv"), true);
+	assert_content(in(own, "new.csv"), "a,b\n");
+	assert_int_equal(symlink(in(own, "later.csv"), in(own, "now.csv")), 0);
+	assert_taken(in(own, "now.csv"), false);
+	assert_true(is_link(in(own, "now.csv")));
+	assert_content(in(own, "later.csv"), "a,b\n");
+}
+
+/* There the links are those of whom its owner lets in. */
+static void a_directory_of_few_is_trusted(void **state)
+{
+	(void)state;
+	if (!plant(in(own, "victim"), in(own, "log.csv")))
+		skip();
+	assert_taken(in(own, "log.csv"), false);
+	assert_content(in(own, "victim"), "a,b\n");
+}
+
+static void links_in_a_circle_end(void **state)
+{
+	struct gk_record_file_options options = plain(in(own, "a"));
+	struct gk_record_file file;
+
+	(void)state;
+	assert_int_equal(symlink("b", in(own, "a")), 0);
+	assert_int_equal(symlink("a", in(own, "b")), 0);
+	assert_int_not_equal(gk_record_file_open(&file, &options), 0);
+	assert_non_null(strstr(file.trouble, "Too many levels"));
+}
+
+static void standard_output_has_a_name_too(void **state)
+{
+	struct gk_record_file_options options;
+	struct gk_record_file file;
+	char path[32], bytes[8] = "";
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+	options = plain(path);
+	assert_int_equal(gk_record_file_open(&file, &options), 0);
+	assert_false(file.regular);
+	assert_int_equal(read(ends[0], bytes, sizeof bytes), 4);
+	assert_string_equal(bytes, "a,b\n");
+	gk_record_file_close(&file);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* The old file is there until the new one is on the disk. */
+static void what_replaces_is_synced_first(void **state)
+{
+	(void)state;
+	assert_taken(in(own, "victim"), false);
+	assert_string_equal(calls, "sync 4;rename to victim;");
+	assert_content(in(own, "victim"), "a,b\n");
+}
+
+static int plant_late(void)
+{
+	return plant(in(own, "victim"), in(shared, "log.csv")) ? 0 : -1;
+}
+
+static void what_is_planted_at_the_last_moment_is_refused(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip();
+	before_rename = plant_late;
+	assert_refused(in(shared, "log.csv"), false, "is a link");
+	assert_string_equal(calls, "sync 4;");
+	assert_true(is_link(in(shared, "log.csv")));
+	assert_content(in(own, "victim"), "precious\n");
+}
+
+static void what_is_planted_before_a_rotation_is_refused(void **state)
+{
+	const char *path = in(shared, "log.csv");
+	struct gk_record_file_options options = plain(path);
+	struct gk_record_file file;
+
+	(void)state;
+	assert_int_equal(gk_record_file_open(&file, &options), 0);
+	assert_int_equal(unlink(path), 0);
+	if (!plant(in(own, "victim"), path))
+		skip();
+	assert_int_equal(gk_record_file_rotate(&file), GK_ERR_PERMISSION);
+	assert_non_null(strstr(file.trouble, "is a link"));
+	assert_content(in(own, "victim"), "precious\n");
+	gk_record_file_close(&file);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+	    T(a_planted_link_is_refused),
+	    T(a_planted_link_to_nothing_is_refused),
+	    T(a_planted_link_on_the_way_is_refused),
+	    T(a_planted_file_is_refused),
+	    T(a_planted_fifo_is_refused),
+	    T(links_of_our_own_are_followed),
+	    T(a_directory_of_few_is_trusted),
+	    T(links_in_a_circle_end),
+	    T(standard_output_has_a_name_too),
+	    T(what_replaces_is_synced_first),
+	    T(what_is_planted_at_the_last_moment_is_refused),
+	    T(what_is_planted_before_a_rotation_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
