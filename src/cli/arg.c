@@ -2,10 +2,25 @@
 #include "cli/arg.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "cli/cmd.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_NS (365 * 86400 * GK_NS_PER_S)
+
+void gk_arg_parse(const struct argp *argp, unsigned flags, int argc,
+		  char **argv, void *input)
+{
+	error_t error = argp_parse(argp, argc, argv, flags, NULL, input);
+
+	if (!error)
+		return;
+	fprintf(stderr, "%s: cannot read the options: %s\n", argv[0],
+		strerror(error));
+	exit(GK_EXIT_FAILURE);
+}
 
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 			 const char *text, uint64_t least)

@@ -8,6 +8,13 @@
 #include <argp.h>
 #include <stdint.h>
 
+/*
+ * argp_parse() with argp's flags; ends the command when there is no memory to
+ * parse with, for the options would be those that nobody has given.
+ */
+void gk_arg_parse(const struct argp *argp, unsigned flags, int argc,
+		  char **argv, void *input);
+
 /* A time of at least that many nanoseconds, at most a year. */
 uint64_t gk_arg_duration(struct argp_state *state, const char *option,
 			 const char *text, uint64_t least);

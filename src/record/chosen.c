@@ -43,6 +43,7 @@ struct root {
 struct gk_chosen {
 	int proc;
 	bool children, ever;
+	bool failed; /* memory ran out in the sample at hand */
 	struct root *roots;
 	size_t root_count;
 	pcre2_code *regex;
@@ -89,11 +90,16 @@ static bool is_named(struct gk_chosen *c, pid_t pid, uint64_t start)
 }
 
 /* Our own command line holds every expression that we are given. */
-static bool matches(const struct gk_chosen *c, const struct entry *e)
+static bool matches(struct gk_chosen *c, const struct entry *e)
 {
-	return c->regex && e->pid != getpid() &&
-	       pcre2_match(c->regex, (PCRE2_SPTR)e->command, strlen(e->command),
-			   0, 0, c->match, NULL) >= 0;
+	int r;
+
+	if (!c->regex || !e->command || e->pid == getpid())
+		return false;
+	r = pcre2_match(c->regex, (PCRE2_SPTR)e->command, strlen(e->command), 0,
+			0, c->match, NULL);
+	c->failed |= r == PCRE2_ERROR_NOMEMORY;
+	return r >= 0;
 }
 
 static struct entry *look(struct gk_chosen *c, pid_t pid, uint64_t start,
@@ -190,15 +196,16 @@ static struct entry *look(struct gk_chosen *c, pid_t pid, uint64_t start,
 		e = find(c, pid, start);
 		if (!e)
 			e = add(c, pid, start);
-		if (!e)
+		if (!e) {
+			c->failed = true;
 			return NULL;
+		}
 		gk_str_copy(e->name, sizeof e->name, name);
 		free(e->command);
 		e->command = read_command(c, pid);
-		if (!e->command)
-			e->command = strdup("");
+		c->failed |= !e->command;
 		e->chosen |= all || inherited || is_named(c, pid, start) ||
-			     (e->command && matches(c, e));
+			     matches(c, e);
 		c->ever |= e->chosen;
 	}
 	e->sample = c->sample;
@@ -224,12 +231,14 @@ bool gk_chosen_take(struct gk_chosen *c, pid_t pid,
 	if (!e)
 		return false;
 	e->sample = c->sample;
-	*ret_process = (struct gk_chosen_process){e->name, e->command};
+	*ret_process =
+	    (struct gk_chosen_process){e->name, e->command ? e->command : ""};
 	return e->chosen;
 }
 
-void gk_chosen_end(struct gk_chosen *c)
+int gk_chosen_end(struct gk_chosen *c)
 {
+	int r = c->failed ? GK_ERR_NOMEM : 0;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
@@ -240,7 +249,9 @@ void gk_chosen_end(struct gk_chosen *c)
 	}
 	c->count = kept;
 	c->next = 0;
+	c->failed = false;
 	c->sample++;
+	return r;
 }
 
 /* ---- the end of processes ---- */
@@ -294,6 +305,8 @@ static int compile(struct gk_chosen *c, const char *regex, bool *ret_literal,
 	*ret_literal = false;
 	c->regex = pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED,
 				 how | PCRE2_DOTALL, &error, &at, NULL);
+	if (!c->regex && error == PCRE2_ERROR_HEAP_FAILED)
+		return GK_ERR_NOMEM;
 	if (!c->regex) {
 		pcre2_get_error_message(error, (PCRE2_UCHAR *)ret_why, WHY_MAX);
 		*ret_literal = true;

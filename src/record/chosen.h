@@ -42,8 +42,11 @@ struct gk_chosen_process {
 bool gk_chosen_take(struct gk_chosen *chosen, pid_t pid,
 		    struct gk_chosen_process *ret_process);
 
-/* Ends a sample: processes that it did not ask for are forgotten. */
-void gk_chosen_end(struct gk_chosen *chosen);
+/*
+ * Ends a sample: processes that it did not ask for are forgotten. GK_ERR_NOMEM:
+ * some of those that it did ask for could not be judged.
+ */
+int gk_chosen_end(struct gk_chosen *chosen);
 
 /* Processes that were chosen, by pids or otherwise, and are there no more. */
 bool gk_chosen_all_gone(struct gk_chosen *chosen);

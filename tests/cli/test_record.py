@@ -120,6 +120,21 @@ def test_pids(record):
     assert rows(record.log) == []
 
 
+@pytest.fixture
+def gone():
+    """The pid of a process that has ended, and of nobody else yet."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.parametrize("args", [
+    ["--pid"], ["--system"], ["--pid", "1"], ["--until-exit", "--pid"]])
+def test_a_pid_of_nobody_is_told_at_once(record, gone, args):
+    one_line(record("--count", 1, *args, gone), 1, f"no process {gone}")
+    assert os.listdir(record.place) == []
+
+
 @pytest.mark.parametrize("regex, matches", [
     (r"gpu=1\b", 2), (r"^gpukit-load train (?=.*seed=[13]$)", 2),
     (r"seed=(?!2)\d+", 3), (r"nothing like this", 0)])
@@ -196,6 +211,25 @@ def test_a_link_stays_one(record):
     record.log.symlink_to(target)
     ok(record("--count", 1))
     assert record.log.is_symlink() and len(rows(target)) == 4
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root plants links of others")
+@pytest.mark.parametrize("args", [[], ["--append"], ["--snapshots"]])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_that_others_planted_is_refused(record, tmp_path, args, there):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    victim = tmp_path / "victim"
+    if there:
+        victim.write_text("precious\n")
+    link = shared / "log"
+    link.symlink_to(victim)
+    os.lchown(link, 65534, 65534)
+    one_line(record("--count", 1, "-o", link, *args), 1, "'log' is a link",
+             "user 65534", str(link))
+    assert link.is_symlink() and os.listdir(shared) == ["log"]
+    assert (victim.read_text() if there else not victim.exists())
 
 
 def test_no_nvml(gpukit, tmp_path):

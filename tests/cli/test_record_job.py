@@ -100,8 +100,18 @@ def test_until_exit_does_not_wait_for_a_sample(family):
 
 
 def test_until_exit_of_nobody(family):
-    ok(family("--pid", 2 ** 22 + 1, "--until-exit"))
+    done = family("--pid", 2 ** 22 + 1, "--until-exit")
+    assert done.returncode == 1 and "no process 4194305" in done.stderr
+    assert not family.log.exists()
+
+
+def test_until_exit_of_one_that_has_ended(family):
+    """Its parent has not asked for it yet, so that its pid is still its."""
+    process = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    ok(family("--pid", process.pid, "--until-exit"))
     assert rows(family.log) == []
+    process.wait()
 
 
 # ---- commands ----

@@ -211,8 +211,7 @@ static int run(int argc, char **argv)
 	};
 	int status;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &export))
-		return GK_EXIT_USAGE;
+	gk_arg_parse(&argp, 0, argc, argv, &export);
 	status = gk_export_run(&export);
 	free(export.hosts);
 	return status;

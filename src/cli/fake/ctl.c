@@ -300,7 +300,7 @@ int fake_ctl(int argc, char **argv)
 	    NULL};
 	struct arguments a = {0};
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	gk_arg_parse(&argp, 0, argc, argv, &a);
 	for (size_t i = 0; i < VERBS; i++)
 		if (!strcmp(verbs[i].name, a.args[0]))
 			return run_verb(&verbs[i], &a);

@@ -4,6 +4,7 @@
  */
 #include "cli/fake/doctor.h"
 #include "base/err.h"
+#include "cli/arg.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "cli/output.h"
@@ -186,7 +187,7 @@ int fake_doctor(int argc, char **argv)
 	struct check check = {.gpus = DEFAULT_GPUS};
 	int code = 0;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &check);
+	gk_arg_parse(&argp, 0, argc, argv, &check);
 	signal(SIGPIPE, SIG_IGN);
 	code = read_gpus(&check);
 	if (!code && gk_where("lib/gpukit/fake/cuda13", check.libraries,

@@ -367,7 +367,7 @@ int fake_load(int argc, char **argv)
 	char path[PATH_MAX];
 	int code;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	gk_arg_parse(&argp, ARGP_IN_ORDER, argc, argv, &arguments);
 	code = fake_choose(arguments.name, path, sizeof path);
 	if (code)
 		return code;

@@ -222,5 +222,5 @@ static const struct argp argp = {
 void fake_options_read(int argc, char **argv, struct fake_options *ret_options)
 {
 	*ret_options = (struct fake_options){.warm_up_ns = WARM_UP_NS};
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, ret_options);
+	gk_arg_parse(&argp, ARGP_IN_ORDER, argc, argv, ret_options);
 }

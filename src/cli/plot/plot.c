@@ -476,8 +476,7 @@ static int run(int argc, char **argv)
 	struct gk_plot_chart chart;
 	int status = GK_EXIT_FAILURE;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &plot))
-		return GK_EXIT_USAGE;
+	gk_arg_parse(&argp, 0, argc, argv, &plot);
 	if (plot.form == GK_PLOT_WINDOW && !getenv("DISPLAY") &&
 	    !getenv("WAYLAND_DISPLAY")) {
 		fprintf(stderr, "gpukit plot: --show needs a display: use "

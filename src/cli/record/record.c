@@ -8,6 +8,7 @@
 #include <argp.h>
 #include <ctype.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,12 @@ static const struct argp_option options[] = {
     {0},
 };
 
+static void __attribute__((noreturn)) no_memory(struct argp_state *state)
+{
+	argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
+	exit(GK_EXIT_FAILURE);
+}
+
 /* ---- lists of pids ---- */
 
 static void add_pid(struct argp_state *state, struct record *record,
@@ -79,7 +86,7 @@ static void add_pid(struct argp_state *state, struct record *record,
 	    realloc(record->pids, (chosen->pid_count + 1) * sizeof *more);
 
 	if (!more)
-		argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
+		no_memory(state);
 	record->pids = more;
 	chosen->pids = more;
 	more[chosen->pid_count++] =
@@ -102,7 +109,7 @@ static void add_pids(struct argp_state *state, struct record *record,
 }
 
 /* Numbers that follow belong to it too. */
-static void take_pids(struct argp_state *state, struct record *record,
+static void read_pids(struct argp_state *state, struct record *record,
 		      const char *option, const char *arg)
 {
 	add_pids(state, record, option, arg);
@@ -112,26 +119,35 @@ static void take_pids(struct argp_state *state, struct record *record,
 
 /* ---- single arguments ---- */
 
-/* ~/x and ~name/x, which the shell leaves alone behind a '='. */
-static const char *expand(struct argp_state *state, const char *path)
+static const char *home_of(const char *name)
 {
-	size_t len = strcspn(path, "/");
-	struct gk_buf out = {0};
-	const char *home = NULL;
 	struct passwd *entry;
+
+	if (!*name && getenv("HOME"))
+		return getenv("HOME");
+	entry = *name ? getpwnam(name) : getpwuid(getuid());
+	return entry ? entry->pw_dir : NULL;
+}
+
+/* ~/x and ~name/x, which the shell leaves alone behind a '='. */
+static char *expand(struct argp_state *state, const char *path)
+{
+	size_t len = *path == '~' ? strcspn(path, "/") : 0;
+	const char *home = "";
+	struct gk_buf out = {0};
 	char name[256];
 
-	if (*path != '~')
-		return strdup(path);
-	snprintf(name, sizeof name, "%.*s", (int)len - 1, path + 1);
-	if (!*name)
-		home = getenv("HOME");
-	entry = home ? NULL : *name ? getpwnam(name) : getpwuid(getuid());
-	if (entry)
-		home = entry->pw_dir;
-	if (!home)
+	if (len) {
+		snprintf(name, sizeof name, "%.*s", (int)len - 1, path + 1);
+		home = home_of(name);
+	}
+	if (!home) {
 		argp_error(state, "--output %s: there is no such user", path);
-	gk_buf_printf(&out, "%s%s", home ? home : "", path + len);
+		home = "";
+	}
+	gk_buf_printf(&out, "%s%s", home, path + len);
+	if (out.failed)
+		no_memory(state);
 	return out.data;
 }
 
@@ -172,87 +188,128 @@ static const struct gk_choice commands[] = {{"full", RECORD_COMMAND_FULL},
 					    {"none", RECORD_NONE},
 					    {0}};
 
-static unsigned word_of(struct argp_state *state, const char *option,
-			const char *wanted, const struct gk_choice *rows,
-			const char *arg)
+/* ---- what each option does ---- */
+
+#define TAKE(name)                                                             \
+	static void take_##name(struct argp_state *state,                      \
+				struct record *record, const char *arg)
+
+TAKE(pids)
 {
-	for (; rows->name; rows++)
-		if (!strcmp(rows->name, arg))
-			return rows->bits;
-	argp_error(state, "%s wants %s, not '%s'", option, wanted, arg);
-	return 0;
+	record->asked |= RECORD_PIDS;
+	read_pids(state, record, "--pid", arg);
 }
 
-/* ---- the parser ---- */
+TAKE(match)
+{
+	(void)state;
+	record->asked |= RECORD_PIDS;
+	record->chosen.regex = arg;
+}
 
-static error_t parse_file(int key, char *arg, struct argp_state *state)
+TAKE(system)
+{
+	record->style.kind = GK_RECORD_SYSTEM;
+	record->asked |= RECORD_SYSTEM;
+	read_pids(state, record, "--system", arg);
+}
+
+TAKE(devices)
+{
+	(void)state, (void)arg;
+	record->style.kind = GK_RECORD_DEVICES;
+	record->asked |= RECORD_DEVICES;
+}
+
+TAKE(snapshots)
+{
+	(void)state, (void)arg;
+	record->snapshots = true;
+	record->asked |= RECORD_SNAPSHOTS;
+}
+
+TAKE(command)
+{
+	record->command =
+	    (enum record_command)gk_arg_choose(state, "--cmd", commands, arg);
+}
+
+TAKE(interval)
+{
+	record->interval_ns =
+	    gk_arg_duration(state, "--interval", arg, LEAST_NS);
+}
+
+TAKE(count)
+{
+	record->count = gk_arg_number(state, "--count", arg, 1, INT64_MAX);
+}
+
+TAKE(output)
+{
+	if (!*arg)
+		argp_error(state, "--output wants a file, not ''");
+	free((char *)(uintptr_t)record->file.path);
+	record->file.path = NULL;
+	record->file.path = expand(state, arg);
+}
+
+TAKE(format)
+{
+	record->style.json = gk_arg_choose(state, "--format", formats, arg);
+}
+
+TAKE(rotate)
+{
+	rotate_of(state, &record->file, arg);
+}
+
+TAKE(mode)
+{
+	record->file.mode = mode_of(state, arg);
+	record->file.mode_told = true;
+}
+
+/* A switch that sets what it is, or one with something to do. */
+static const struct {
+	int key;
+	size_t flag; /* offset of a bool in struct record, where take is NULL */
+	void (*take)(struct argp_state *, struct record *, const char *);
+} rows[] = {
+    {KEY_CHILDREN, offsetof(struct record, chosen.children), NULL},
+    {KEY_UNTIL_EXIT, offsetof(struct record, until_exit), NULL},
+    {KEY_APPEND, offsetof(struct record, file.append), NULL},
+    {KEY_PID, 0, take_pids},
+    {KEY_MATCH, 0, take_match},
+    {KEY_SYSTEM, 0, take_system},
+    {KEY_DEVICES, 0, take_devices},
+    {KEY_SNAPSHOTS, 0, take_snapshots},
+    {KEY_CMD, 0, take_command},
+    {'i', 0, take_interval},
+    {KEY_COUNT, 0, take_count},
+    {'o', 0, take_output},
+    {KEY_FORMAT, 0, take_format},
+    {KEY_ROTATE, 0, take_rotate},
+    {KEY_MODE, 0, take_mode},
+};
+
+static error_t take(int key, const char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
-	struct gk_record_file_options *file = &record->file;
 
-	switch (key) {
-	case 'o':
-		if (!*arg)
-			argp_error(state, "--output wants a file, not ''");
-		free((char *)(uintptr_t)file->path);
-		file->path = expand(state, arg);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (rows[i].key != key)
+			continue;
+		if (rows[i].take)
+			rows[i].take(state, record, arg);
+		else
+			*(bool *)((char *)record + rows[i].flag) = true;
 		return 0;
-	case KEY_APPEND:
-		file->append = true;
-		return 0;
-	case KEY_FORMAT:
-		record->style.json =
-		    word_of(state, "--format", "csv or jsonl", formats, arg);
-		return 0;
-	case KEY_ROTATE:
-		rotate_of(state, file, arg);
-		return 0;
-	case KEY_MODE:
-		file->mode = mode_of(state, arg);
-		file->mode_told = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
 	}
+	return ARGP_ERR_UNKNOWN;
 }
 
-static error_t parse_what(int key, char *arg, struct argp_state *state)
-{
-	struct record *record = state->input;
-
-	switch (key) {
-	case KEY_PID:
-		record->asked |= RECORD_PIDS;
-		take_pids(state, record, "--pid", arg);
-		return 0;
-	case KEY_SYSTEM:
-		record->style.kind = GK_RECORD_SYSTEM;
-		record->asked |= RECORD_SYSTEM;
-		take_pids(state, record, "--system", arg);
-		return 0;
-	case KEY_DEVICES:
-		record->style.kind = GK_RECORD_DEVICES;
-		record->asked |= RECORD_DEVICES;
-		return 0;
-	case KEY_SNAPSHOTS:
-		record->snapshots = true;
-		record->asked |= RECORD_SNAPSHOTS;
-		return 0;
-	case KEY_MATCH:
-		record->asked |= RECORD_PIDS;
-		record->chosen.regex = arg;
-		return 0;
-	case KEY_CHILDREN:
-		record->chosen.children = true;
-		return 0;
-	case KEY_CMD:
-		record->command = (enum record_command)word_of(
-		    state, "--cmd", "full, name or none", commands, arg);
-		return 0;
-	default:
-		return parse_file(key, arg, state);
-	}
-}
+/* ---- the whole ---- */
 
 static void check(struct argp_state *state, struct record *record)
 {
@@ -290,7 +347,17 @@ static void complete(struct argp_state *state, struct record *record)
 			   : record->style.json ? "gpu_log.jsonl"
 						: "gpu_log.csv");
 	if (!record->file.path)
-		argp_failure(state, GK_EXIT_FAILURE, 0, "out of memory");
+		no_memory(state);
+}
+
+static void take_job(struct argp_state *state, struct record *record,
+		     const char *arg)
+{
+	if (!state->quoted || state->next - 1 < state->quoted)
+		argp_error(state, "what is '%s'? A command goes behind --",
+			   arg);
+	record->job = state->argv + state->next - 1;
+	state->next = state->argc;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -298,17 +365,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct record *record = state->input;
 
 	switch (key) {
-	case 'i':
-		record->interval_ns =
-		    gk_arg_duration(state, "--interval", arg, LEAST_NS);
-		return 0;
-	case KEY_COUNT:
-		record->count =
-		    gk_arg_number(state, "--count", arg, 1, INT64_MAX);
-		return 0;
-	case KEY_UNTIL_EXIT:
-		record->until_exit = true;
-		return 0;
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
@@ -317,19 +373,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &record->timings;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (!state->quoted || state->next - 1 < state->quoted)
-			argp_error(state,
-				   "what is '%s'? A command goes behind "
-				   "--",
-				   arg);
-		record->job = state->argv + state->next - 1;
-		state->next = state->argc;
+		take_job(state, record, arg);
 		return 0;
 	case ARGP_KEY_END:
 		complete(state, record);
 		return 0;
 	default:
-		return parse_what(key, arg, state);
+		return take(key, arg, state);
 	}
 }
 
@@ -354,7 +404,7 @@ static const struct argp argp = {
 
 void record_parse(struct record *record, int argc, char **argv)
 {
-	argp_parse(&argp, argc, argv, 0, NULL, record);
+	gk_arg_parse(&argp, 0, argc, argv, record);
 }
 
 void record_free(struct record *record)

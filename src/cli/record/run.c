@@ -297,6 +297,21 @@ static int open_machine(struct run *run)
 	return status;
 }
 
+/* A wrong number would be a recording of nothing. */
+static int find_pids(const struct record *record)
+{
+	const struct gk_chosen_options *chosen = &record->chosen;
+
+	for (size_t i = 0; i < chosen->pid_count; i++) {
+		if (!kill(chosen->pids[i], 0) || errno != ESRCH)
+			continue;
+		fprintf(stderr, "gpukit record: there is no process %d here\n",
+			(int)chosen->pids[i]);
+		return GK_EXIT_FAILURE;
+	}
+	return GK_EXIT_OK;
+}
+
 static int open_file(struct run *run)
 {
 	struct gk_record_file_options options = run->record->file;
@@ -407,8 +422,10 @@ int record_run(struct record *record_)
 {
 	struct run run = {.record = record_, .timer = -1, .job.gate = -1};
 	sigset_t signals, before;
-	int status;
+	int status = find_pids(record_);
 
+	if (status)
+		return status;
 	choose_signals(record_, &signals);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);

@@ -71,8 +71,8 @@ static const char *command_of(const struct record *record,
 	return p->command;
 }
 
-static void processes(struct record_sample *s, const struct gk_snapshot *snap,
-		      const char *time, bool write)
+static int processes(struct record_sample *s, const struct gk_snapshot *snap,
+		     const char *time, bool write)
 {
 	for (size_t i = 0; i < snap->process_count; i++) {
 		const struct gk_process *p = &snap->processes[i];
@@ -87,7 +87,7 @@ static void processes(struct record_sample *s, const struct gk_snapshot *snap,
 				       &snap->devices[p->device], p,
 				       command_of(s->record, &chosen));
 	}
-	gk_chosen_end(s->chosen);
+	return gk_chosen_end(s->chosen);
 }
 
 static void devices(struct record_sample *s, const struct gk_snapshot *snap,
@@ -160,11 +160,11 @@ int record_sample_take(struct record_sample *s, const struct gk_snapshot *snap,
 	if (r)
 		return r;
 	r = write_sample(s, snap, write, anew);
-	if (rows || record->job)
-		processes(s, snap,
-			  gk_row_time(time, snap->wall_ns,
-				      record->style.milliseconds),
-			  rows && write);
+	if (!r && (rows || record->job))
+		r = processes(s, snap,
+			      gk_row_time(time, snap->wall_ns,
+					  record->style.milliseconds),
+			      rows && write);
 	if (record->job)
 		gk_summary_end(&s->summary, snap);
 	return s->out.failed ? GK_ERR_NOMEM : r;

@@ -318,8 +318,7 @@ static int run(int argc, char **argv)
 	};
 	int status;
 
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &counts))
-		return GK_EXIT_USAGE;
+	gk_arg_parse(&argp, ARGP_IN_ORDER, argc, argv, &counts);
 	status = gk_select_run(&counts.run);
 	free(counts.run.free_users);
 	return status;

@@ -304,8 +304,7 @@ static int run(int argc, char **argv)
 	    .machine = GK_OPTIONS_DEFAULT,
 	};
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &stat))
-		return GK_EXIT_USAGE;
+	gk_arg_parse(&argp, 0, argc, argv, &stat);
 	return gk_stat_run(&stat);
 }
 

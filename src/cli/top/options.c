@@ -345,7 +345,7 @@ static const struct argp argp = {
 
 void top_parse(struct top *top, int argc, char **argv)
 {
-	argp_parse(&argp, argc, argv, 0, NULL, top);
+	gk_arg_parse(&argp, 0, argc, argv, top);
 }
 
 void top_free(struct top *top)
