@@ -300,10 +300,12 @@ struct gk_process {
 	unsigned device; /* position in devices */
 	unsigned types;  /* bits of gk_process_type */
 	enum gk_process_state state;
-	uid_t uid;             /* (uid_t)-1 if unknown */
-	const char *user;      /* name, else the number; "" if unknown */
-	const char *name;      /* comm; "" if unknown */
-	const char *command;   /* arguments joined by blanks, made printable */
+	uid_t uid;        /* (uid_t)-1 if unknown */
+	const char *user; /* name, else the number; "" if unknown */
+	const char *name; /* comm; "" if unknown */
+	/* Arguments joined by blanks, made printable. In both forms what looks
+	 * like a secret is covered with asterisks. */
+	const char *command;
 	const char *container; /* container id from its cgroup; "" if none */
 	const char *pod;       /* uid of its Kubernetes pod; "" if none */
 	/* Its working directory, made printable; "" while cwd_why says why. */

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/pidstat.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "core/procasked.h"
 #include "core/procwords.h"
@@ -231,25 +232,35 @@ static ssize_t read_of(const struct gk_procfs *fs, pid_t pid, const char *name,
 	return gk_read_at(fs->dir, path, buf, cap);
 }
 
+/* Arguments as one line. */
+static const char *join(struct gk_arena *arena, char *args, size_t len)
+{
+	while (len > 0 && args[len - 1] == '\0')
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (args[i] == '\0')
+			args[i] = ' ';
+	return clean(arena, args, len);
+}
+
 static void read_command(struct gk_procfs *fs, struct gk_arena *arena,
 			 struct gk_process *p)
 {
 	ssize_t n = read_of(fs, p->pid, "cmdline", fs->args, sizeof fs->args);
+	struct gk_buf covered = {0};
+	const char *args;
 
 	if (n <= 0)
 		return;
-	p->args = gk_arena_copy(arena, fs->args, (size_t)n);
-	if (!p->args) {
-		p->args = "";
-		return;
+	gk_secret_arguments(&covered, fs->args, (size_t)n);
+	args = covered.failed ? NULL
+			      : gk_arena_copy(arena, covered.data, covered.len);
+	if (args) {
+		p->args = args;
+		p->args_len = covered.len;
+		p->command = join(arena, covered.data, covered.len);
 	}
-	p->args_len = (size_t)n;
-	while (n > 0 && fs->args[n - 1] == '\0')
-		n--;
-	for (ssize_t i = 0; i < n; i++)
-		if (fs->args[i] == '\0')
-			fs->args[i] = ' ';
-	p->command = clean(arena, fs->args, (size_t)n);
+	gk_buf_free(&covered);
 }
 
 static void read_container(struct gk_procfs *fs, struct gk_arena *arena,

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/pidstat.h"
+#include "base/secret.h"
 #include "base/str.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -57,9 +58,20 @@ struct gk_chosen {
 
 /* ---- judging ---- */
 
-/* Arguments joined by blanks, a copy; NULL without memory. */
+/* Arguments joined by blanks. */
+static void join(char *args, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!args[i])
+			args[i] = ' ';
+	args[len] = '\0';
+}
+
+/* As it is into c->room; returns a copy that may be shown, NULL without
+ * memory. */
 static char *read_command(struct gk_chosen *c, pid_t pid)
 {
+	struct gk_buf shown = {0};
 	char path[32];
 	ssize_t n;
 
@@ -67,10 +79,16 @@ static char *read_command(struct gk_chosen *c, pid_t pid)
 	n = gk_read_at(c->proc, path, c->room, sizeof c->room);
 	while (n > 0 && c->room[n - 1] == '\0')
 		n--;
-	for (ssize_t i = 0; i < n; i++)
-		if (!c->room[i])
-			c->room[i] = ' ';
-	return strndup(c->room, n > 0 ? (size_t)n : 0);
+	n = n < 0 ? 0 : n;
+	gk_buf_puts(&shown, ""); /* even of nothing */
+	gk_secret_arguments(&shown, c->room, (size_t)n);
+	join(c->room, (size_t)n);
+	if (shown.failed) {
+		gk_buf_free(&shown);
+		return NULL;
+	}
+	join(shown.data, shown.len);
+	return shown.data;
 }
 
 /* The first that has a pid is meant, not who gets it later. */
@@ -89,15 +107,16 @@ static bool is_named(struct gk_chosen *c, pid_t pid, uint64_t start)
 	return false;
 }
 
-/* Our own command line holds every expression that we are given. */
+/* By its command line in c->room. Our own holds every expression that we are
+ * given. */
 static bool matches(struct gk_chosen *c, const struct entry *e)
 {
 	int r;
 
-	if (!c->regex || !e->command || e->pid == getpid())
+	if (!c->regex || e->pid == getpid())
 		return false;
-	r = pcre2_match(c->regex, (PCRE2_SPTR)e->command, strlen(e->command), 0,
-			0, c->match, NULL);
+	r = pcre2_match(c->regex, (PCRE2_SPTR)c->room, strlen(c->room), 0, 0,
+			c->match, NULL);
 	c->failed |= r == PCRE2_ERROR_NOMEMORY;
 	return r >= 0;
 }

@@ -31,7 +31,8 @@ void gk_chosen_free(struct gk_chosen *chosen);
 /* Texts are valid until the end of the next sample. */
 struct gk_chosen_process {
 	const char *name;    /* comm; "" if unknown */
-	const char *command; /* arguments joined by blanks, any bytes, whole */
+	const char *command; /* arguments joined by blanks, any bytes;
+				secrets are covered */
 };
 
 /*

@@ -1,109 +1,24 @@
-/* environ.c - /proc/<pid>/environ, and what in it is secret. */
+/* environ.c - /proc/<pid>/environ, made printable. */
 #include "tui/environ.h"
 
 #include "base/err.h"
 #include "base/fs.h"
 #include "base/pidstat.h"
+#include "base/secret.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define READ_FIRST (64 << 10)
 #define READ_MAX   (16 << 20)
-
-/* ---- secrets ---- */
-
-enum where { ANYWHERE, AT_END, WHOLE, BEHIND };
-
-/*
- * Words in the name of a variable, and where in one of its parts ("A_B").
- * BEHIND: a whole part, but not the first: PWD itself is a directory.
- */
-static const struct {
-	const char *word;
-	enum where where;
-} secret_words[] = {
-    {"TOKEN", ANYWHERE},      {"SECRET", ANYWHERE}, {"PASSWORD", ANYWHERE},
-    {"PASSWD", ANYWHERE},     {"PASS", AT_END},     {"PASSPHRASE", ANYWHERE},
-    {"CREDENTIAL", ANYWHERE}, {"COOKIE", ANYWHERE}, {"PRIVATE", ANYWHERE},
-    {"BEARER", ANYWHERE},     {"JWT", ANYWHERE},    {"SIGNATURE", ANYWHERE},
-    {"KEY", AT_END},          {"KEYS", AT_END},     {"AUTH", AT_END},
-    {"CREDS", AT_END},        {"DSN", WHOLE},       {"SALT", WHOLE},
-    {"PAT", WHOLE},           {"PWD", BEHIND},
-};
-
-/* What stands before a secret within a value. */
-static const char *const secret_signs[] = {
-    "password=", "pwd=", "accountkey=", "sharedaccesssignature="};
-
-static bool has_word(const char *part, size_t len, const char *word,
-		     enum where where)
-{
-	size_t n = strlen(word);
-
-	if (n > len || (where >= WHOLE && n != len))
-		return false;
-	for (size_t i = where == ANYWHERE ? 0 : len - n; i + n <= len; i++)
-		if (!strncasecmp(part + i, word, n))
-			return true;
-	return false;
-}
-
-static bool is_secret_part(const char *part, size_t len, bool first)
-{
-	for (size_t i = 0; i < sizeof secret_words / sizeof *secret_words; i++)
-		if ((secret_words[i].where != BEHIND || !first) &&
-		    has_word(part, len, secret_words[i].word,
-			     secret_words[i].where))
-			return true;
-	return false;
-}
-
-/* "scheme://user:password@host", one of many perhaps */
-static bool has_password(const char *value)
-{
-	while ((value = strstr(value, "://"))) {
-		size_t len;
-
-		value += 3;
-		len = strcspn(value, "@/?# ");
-		if (value[len] == '@' && memchr(value, ':', len))
-			return true;
-	}
-	return false;
-}
-
-static bool has_sign(const char *value)
-{
-	for (size_t i = 0; i < sizeof secret_signs / sizeof *secret_signs; i++)
-		if (strcasestr(value, secret_signs[i]))
-			return true;
-	return false;
-}
-
-bool tui_is_secret(const char *key, const char *value)
-{
-	for (const char *part = key; *part;) {
-		size_t len = 0;
-
-		while (isalnum((unsigned char)part[len]))
-			len++;
-		if (is_secret_part(part, len, part == key))
-			return true;
-		part += len;
-		part += *part != '\0';
-	}
-	return has_password(value) || has_sign(value);
-}
 
 const char *tui_environ_value(const struct tui_environ *e, size_t at)
 {
 	const struct tui_variable *v = &e->list[at];
 
-	return v->secret && !e->unmasked && *v->value ? "********" : v->value;
+	return v->secret && !e->unmasked && *v->value ? GK_SECRET_COVER
+						      : v->value;
 }
 
 /* ---- reading ---- */
@@ -180,7 +95,7 @@ static int parse(struct tui_environ *e, const char *bytes, size_t len)
 			*sign = '\0';
 		v->key = at;
 		v->value = sign ? sign + 1 : "";
-		v->secret = tui_is_secret(v->key, v->value);
+		v->secret = gk_secret_variable(v->key, v->value);
 		e->count++;
 		at = end;
 	}

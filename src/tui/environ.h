@@ -33,9 +33,6 @@ struct tui_environ {
 int tui_environ_read(struct tui_environ *e, int proc);
 void tui_environ_free(struct tui_environ *e);
 
-/* Whether the value of a variable is nobody's business. Pure. */
-bool tui_is_secret(const char *key, const char *value);
-
 /* The value as it is shown: covered while it is secret. */
 const char *tui_environ_value(const struct tui_environ *e, size_t at);
 

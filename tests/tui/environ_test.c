@@ -1,4 +1,4 @@
-/* The environment screen: what is secret, sorting, reading, looks. */
+/* The environment screen: sorting, reading, looks. */
 #include "tui/screen.h"
 
 #include "base/fs.h"
@@ -17,46 +17,6 @@
 #include <unistd.h>
 
 static struct screen s;
-
-static void secrets_are_known(void **state)
-{
-	static const struct {
-		const char *key, *value;
-		bool secret;
-	} table[] = {
-	    {"HF_TOKEN", "x", true},
-	    {"aws_secret_access_key", "x", true},
-	    {"API_KEY", "x", true},
-	    {"APIKEY", "x", true},
-	    {"MYSQL_PASSWORD", "x", true},
-	    {"DB_PASS", "x", true},
-	    {"GOOGLE_APPLICATION_CREDENTIALS", "x", true},
-	    {"AUTH", "x", true},
-	    {"SESSION_COOKIE", "x", true},
-	    {"SENTRY_DSN", "x", true},
-	    {"DATABASE_URL", "postgres://ana:hunter2@db/x", true},
-	    {"DATABASE_URL", "postgres://db/x", false},
-	    {"HOME_PAGE", "https://a.b/c:d@e", false},
-	    {"KEYBOARD", "de", false},
-	    {"PATH", "/bin", false},
-	    {"PWD", "/", false},
-	    {"XAUTHORITY", "/x", false},
-	    {"PASSENGERS", "3", false},
-	    {"MYSQL_PWD", "x", true},
-	    {"OLDPWD", "/", false},
-	    {"BROKERS", "amqp://a/b,amqp://ana:hunter2@b", true},
-	    {"CONNECTION", "host=db Password=hunter2", true},
-	    {"STORAGE", "AccountName=a;AccountKey=b==", true},
-	    {"CUDA_VISIBLE_DEVICES", "0", false},
-	    {"", "", false},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (tui_is_secret(table[i].key, table[i].value) !=
-		    table[i].secret)
-			fail_msg("%s=%s", table[i].key, table[i].value);
-}
 
 /* ---- a /proc with one process ---- */
 
@@ -267,7 +227,6 @@ static void without_a_selection_it_is_our_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(secrets_are_known),
 	    T(it_is_sorted_and_made_printable),
 	    T(it_may_be_long),
 	    T(another_process_is_not_read),

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/record/record.h"
+#include "format/width.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +104,8 @@ void record_job_report(const struct record_job *job, char **argv,
 {
 	struct gk_buf out = {0};
 
-	gk_buf_printf(&out, "gpukit record: %s", argv[0]);
+	gk_buf_puts(&out, "gpukit record: ");
+	gk_add_clean(&out, argv[0], strlen(argv[0]));
 	how_it_ended(job, &out);
 	gk_summary_text(summary, &out);
 	gk_buf_printf(&out, "  recorded in       %s\n", file);

@@ -1,0 +1,281 @@
+/* What is taken for a secret, and what is not. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/secret.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void variables(void **state)
+{
+	static const struct {
+		const char *name, *value;
+		bool secret;
+	} rows[] = {
+	    {"HF_TOKEN", "x", true},
+	    {"aws_secret_access_key", "x", true},
+	    {"AWS_ACCESS_KEY_ID", "AKIAX", true},
+	    {"API_KEY", "x", true},
+	    {"APIKEY", "x", true},
+	    {"MYSQL_PASSWORD", "x", true},
+	    {"PASSWORD2", "x", true},
+	    {"TOKEN1", "x", true},
+	    {"API_KEY_3", "x", true},
+	    {"DB_PASS", "x", true},
+	    {"DB_PW", "x", true},
+	    {"PW", "x", true},
+	    {"PIN", "1234", true},
+	    {"CARD_PIN2", "1234", true},
+	    {"OTP", "123456", true},
+	    {"SESSION", "x", true},
+	    {"PHPSESSID", "x", true},
+	    {"APP_SESSION", "x", true},
+	    {"SLACK_WEBHOOK", "https://hooks/T0/B0/x", true},
+	    {"SLACK_WEBHOOK_URL", "https://hooks/T0/B0/x", true},
+	    {"GOOGLE_APPLICATION_CREDENTIALS", "x", true},
+	    {"AUTH", "x", true},
+	    {"SESSION_COOKIE", "x", true},
+	    {"SENTRY_DSN", "x", true},
+	    {"API_TOKENS", "a,b", true},
+	    {"MYSQL_PWD", "x", true},
+	    {"ACCESSTOKEN", "x", true},
+	    {"DATABASE_URL", "postgres://ana:hunter2@db/x", true},
+	    {"DATABASE_URL", "postgres://ana:1234@db/x", true},
+	    {"DATABASE_URL", "postgres://ana:pa/ss#@db/x", true},
+	    {"REDIS_URL", "redis://:hunter2@db", true},
+	    {"BROKERS", "amqp://a/b,amqp://ana:hunter2@b", true},
+	    {"CONNECTION", "host=db Password=hunter2", true},
+	    {"CONNECTION", "Uid=ana;Pwd=hunter2", true},
+	    {"STORAGE", "AccountName=a;AccountKey=b==", true},
+	    {"HEADERS", "x-api-key=abc", true},
+	    {"HEADER", "Bearer xyz", true},
+	    {"NOTE", "-----BEGIN PRIVATE KEY-----\nMIIE\n", true},
+	    {"CALLBACK", "https://a.b/c?token=xyz", true},
+	    /* and what is not */
+	    {"DATABASE_URL", "postgres://db/x", false},
+	    {"PROXY", "http://proxy:8080/a@b", false},
+	    {"REPOSITORY", "git@github.com:org/repo", false},
+	    {"HOME_PAGE", "https://a.b/c:d@e", false},
+	    {"KEYBOARD", "de", false},
+	    {"XKB_KEYMAP", "de", false},
+	    {"PATH", "/bin", false},
+	    {"PWD", "/", false},
+	    {"OLDPWD", "/", false},
+	    {"XAUTHORITY", "/x", false},
+	    {"SSH_AUTH_SOCK", "/tmp/x", false},
+	    {"PASSENGERS", "3000", false},
+	    {"PINNED_MEMORY", "1000", false},
+	    {"PIN_MEMORY", "cuda:0", false},
+	    {"TOKENIZERS_PARALLELISM", "false", false},
+	    {"TOKENIZER", "gpt2", false},
+	    {"MAX_TOKENS", "x", false},
+	    {"MAX_TOKEN", "4096", false},
+	    {"DESKTOP_SESSION", "gnome", false},
+	    {"XDG_SESSION_TYPE", "x11", false},
+	    {"SESSION_MANAGER", "local/x", false},
+	    {"PASSWORD_FILE", "/run/x", false},
+	    {"USE_AUTH", "true", false},
+	    {"SPINDLE", "x", false},
+	    {"MONKEY", "x", false},
+	    {"CUDA_VISIBLE_DEVICES", "0", false},
+	    {"NCCL_DEBUG", "INFO", false},
+	    {"LABEL", "a bearer", false},
+	    {"", "", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (gk_secret_variable(rows[i].name, rows[i].value) !=
+		    rows[i].secret)
+			fail_msg("%s=%s", rows[i].name, rows[i].value);
+}
+
+/* Arguments here are parted by '|'. */
+static char *covered(const char *args)
+{
+	struct gk_buf out = {0};
+	char *copy = strdup(args);
+	size_t len = strlen(args);
+
+	for (size_t i = 0; i < len; i++)
+		if (copy[i] == '|')
+			copy[i] = '\0';
+	gk_secret_arguments(&out, copy, len + 1);
+	free(copy);
+	assert_false(out.failed);
+	for (size_t i = 0; i + 1 < out.len; i++)
+		if (!out.data[i])
+			out.data[i] = '|';
+	return out.data;
+}
+
+#define X GK_SECRET_COVER
+
+static void arguments(void **state)
+{
+	static const struct {
+		const char *args, *shown; /* NULL: the same */
+	} rows[] = {
+	    {"serve|--password|hunter2|--port|80",
+	     "serve|--password|" X "|--port|80"},
+	    {"serve|--password=hunter2", "serve|--password=" X},
+	    {"serve|--password=a b&c d", "serve|--password=" X},
+	    {"serve|--password=\"a b\" c", "serve|--password=\"" X "\" c"},
+	    {"serve|-password|x", "serve|-password|" X},
+	    {"serve|--api-key|abc", "serve|--api-key|" X},
+	    {"serve|--hf_token|abc", "serve|--hf_token|" X},
+	    {"serve|--token1|abc", "serve|--token1|" X},
+	    {"serve|--pw|abc", "serve|--pw|" X},
+	    {"serve|--pin|1234", "serve|--pin|" X},
+	    {"serve|--otp=123456", "serve|--otp=" X},
+	    {"serve|--session=abc", "serve|--session=" X},
+	    {"serve|--webhook|https://h/x", "serve|--webhook|" X},
+	    {"curl|-H|Authorization: Bearer xyz", "curl|-H|Authorization: " X},
+	    {"curl|-HAuthorization: Basic eDp5", "curl|-HAuthorization: " X},
+	    {"curl|-H|X-Api-Key: xyz|http://a",
+	     "curl|-H|X-Api-Key: " X "|http://a"},
+	    {"curl|-H|x-api-key:xyz", "curl|-H|x-api-key:" X},
+	    {"curl|-H|x-api-key=xyz", "curl|-H|x-api-key=" X},
+	    {"curl|-H|Cookie: a=b; c=d", "curl|-H|Cookie: " X},
+	    {"curl|--header=Authorization: Bearer xyz",
+	     "curl|--header=Authorization: " X},
+	    {"curl|Authorization:|xyz", "curl|Authorization:|" X},
+	    {"echo|Bearer xyz and more", "echo|Bearer " X " and more"},
+	    {"echo|bearer  xyz", "echo|bearer  " X},
+	    {"echo|Bearer|xyz", "echo|Bearer|" X},
+	    {"get|https://a.b/c?token=xyz&page=2#top",
+	     "get|https://a.b/c?token=" X "&page=2#top"},
+	    {"get|https://a.b/c?page=2&access_token=xyz",
+	     "get|https://a.b/c?page=2&access_token=" X},
+	    {"get|https://a.b/?X-Amz-Signature=f0&X-Amz-Date=1",
+	     "get|https://a.b/?X-Amz-Signature=" X "&X-Amz-Date=1"},
+	    {"get|https://a.b/?sv=2&sig=f0%3D", "get|https://a.b/?sv=2&sig=" X},
+	    {"get|https://a.b/?key=AIza", "get|https://a.b/?key=" X},
+	    {"psql|postgres://ana:hunter2@db:5432/x",
+	     "psql|postgres://ana:" X "@db:5432/x"},
+	    {"psql|scheme://user:pa/ss#@host", "psql|scheme://user:" X "@host"},
+	    {"psql|scheme://user:p@ss@host/x",
+	     "psql|scheme://user:" X "@host/x"},
+	    {"mq|amqp://a:b@c,amqp://d:e@f",
+	     "mq|amqp://a:" X "@c,amqp://d:" X "@f"},
+	    {"redis|redis://:hunter2@h", "redis|redis://:" X "@h"},
+	    {"env|DB_PASSWORD=hunter2|run", "env|DB_PASSWORD=" X "|run"},
+	    {"java|-Dpassword=x|Main", "java|-Dpassword=" X "|Main"},
+	    {"run|{\"user\": \"ana\", \"password\": \"x y\", \"n\": 1}",
+	     "run|{\"user\": \"ana\", \"password\": \"" X "\", \"n\": 1}"},
+	    {"python|-c|token = 'abc'; go()",
+	     "python|-c|token = '" X "'; go()"},
+	    {"run|Server=a;Pwd=b;X=c", "run|Server=a;Pwd=" X ";X=c"},
+	    {"run|--key|-----BEGIN RSA PRIVATE KEY-----\nM\n-----END RSA "
+	     "PRIVATE KEY-----\n",
+	     "run|--key|" X "\n"},
+	    {"run|a -----BEGIN PRIVATE KEY-----\nM", "run|a " X},
+	    {"run|-----BEGIN OPENSSH PRIVATE KEY-----\nM\n-----END OPENSSH "
+	     "PRIVATE KEY----- b",
+	     "run|" X " b"},
+	    /* and what stays as it is */
+	    {"run|-----BEGIN CERTIFICATE-----\nM", NULL},
+	    {"run|-----BEGIN PUBLIC KEY-----\nM", NULL},
+	    {"python|train.py|--max-tokens=5|--max_new_tokens|512", NULL},
+	    {"vllm|--tokenizer|gpt2|--tokenizer=gpt2", NULL},
+	    {"vllm|--max-num-batched-tokens|8192", NULL},
+	    {"vllm|--pipeline-parallel-size|2|--pipeline=x", NULL},
+	    {"x|--pad-token|<pad>|--eos-token-id|2", NULL},
+	    {"x|--tokens|512|--n-token|17.5", NULL},
+	    {"x|--pin-memory|True|--pin_memory=True|-pin|on", NULL},
+	    {"ffmpeg|-pass|2|-i|x", NULL},
+	    {"tmux|new-session|-s|session|--session|train", NULL},
+	    {"x|--keyboard|de|--sort-key=name|--keyword|a", NULL},
+	    {"x|--password-file|/run/x|--token-path=/run/y", NULL},
+	    {"x|--password-stdin|registry.io", NULL},
+	    {"x|--password|--verbose", NULL},
+	    {"x|--password=", NULL},
+	    {"x|--use-auth|true|--auth=no", NULL},
+	    {"x|--spin|9000|--opinion=good|--pinned=a", NULL},
+	    {"x|--passengers=3000|--compass|north|--bypass=x", NULL},
+	    {"docker|-v|secret:/run/secret|-v|/key:/key", NULL},
+	    {"x|https://a.b:8080/c@d|http://a:80?x=@", NULL},
+	    {"x|git@github.com:org/repo.git|user:name@host", NULL},
+	    {"x|if token == y|a:=b", NULL},
+	    {"x|the bearer|forbearer x", NULL},
+	    {"x|--lr=1e-4|--seed=1234|--name=secretary.py", NULL},
+	    {"x||y||", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char *shown = covered(rows[i].args);
+
+		if (strcmp(shown, rows[i].shown ? rows[i].shown : rows[i].args))
+			fail_msg("%s: %s", rows[i].args, shown);
+		free(shown);
+	}
+}
+
+/* Any bytes, none read behind the end; and a long line costs no minutes. */
+static void anything_is_taken(void **state)
+{
+	static const char *const pieces[] = {
+	    "=",           ":",           "://",     "@",  "key",
+	    "-----BEGIN ", "PRIVATE KEY", "bearer ", "\"", "a",
+	    " ",           "--token",     "\xff",    "?",  "&"};
+	unsigned seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct gk_buf text = {0}, out = {0};
+		char *exact;
+
+		gk_buf_puts(&text, "");
+		for (int n = rand_r(&seed) % 12; n > 0; n--) {
+			const char *piece =
+			    pieces[(unsigned)rand_r(&seed) % COUNT(pieces)];
+
+			gk_buf_add(&text, piece, strlen(piece));
+			if (rand_r(&seed) % 4 == 0)
+				gk_buf_putc(&text, '\0');
+		}
+		exact = malloc(text.len + !text.len);
+		memcpy(exact, text.data, text.len);
+		gk_secret_arguments(&out, exact, text.len);
+		assert_false(out.failed);
+		free(exact);
+		gk_buf_free(&text);
+		gk_buf_free(&out);
+	}
+}
+
+/* Work grows with the length, whatever stands there. */
+static void a_long_line_is_no_trap(void **state)
+{
+	static const char *const pieces[] = {
+	    "x=",      " = ",  "a:",          "a://b:c", "://", "@",
+	    "bearer ", "\" :", "-----BEGIN ", "a.",      "--"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(pieces); i++) {
+		struct gk_buf text = {0}, out = {0};
+		uint64_t began = gk_mono_ns();
+
+		while (text.len < 4 << 20)
+			gk_buf_puts(&text, pieces[i]);
+		gk_secret_text(&out, text.data, text.len);
+		/* Quadratic would be hours. */
+		assert_true(gk_mono_ns() - began < 60 * GK_NS_PER_S);
+		gk_buf_free(&text);
+		gk_buf_free(&out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(variables),
+	    cmocka_unit_test(arguments),
+	    cmocka_unit_test(anything_is_taken),
+	    cmocka_unit_test(a_long_line_is_no_trap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
