@@ -1,42 +1,118 @@
 #!/bin/sh
-# Includes point downwards only: base <- core <- format <- {cli, tui};
-# base <- {machine, limit}; yaml is for machine and tui; core and machine never include
-# each other. abi is facts and knows nobody.
+# Who may include whom: includes point downwards only. A row a room: room ROOM
+# ALLOWED..., where ALLOWED are rooms (a room covers the rooms in it), single
+# headers, or <gpukit> for the public header. Every include with a '/' has its
+# room by its path; one without lies in no room and is refused, as is a file in
+# no room.
 set -eu
 bad=0
+rows=''
 
-# layer DIR ALLOWED...: files of src/DIR may include only from these.
-layer() {
-	dir=$1
-	shift
-	[ -d "src/$dir" ] || return 0
-	allowed=$(printf '%s|' "$dir" "$@")
-	found=$(grep -rnE '#[[:space:]]*include "[a-z]+/' "src/$dir" |
-		grep -vE "include \"(${allowed%|})/" || true)
+room() {
+	rows="$rows $1"
+	files=$(git ls-files "src/$1/*.[ch]" "src/$1/*.def" |
+		grep -E "^src/$1/[^/]+$" || true)
+	[ -n "$files" ] || return 0
+	from=$1
+	allowed=$(printf '%s|' "$@" | sed 's/\./\\./g')
+	# The facts of an ABI are one thing: they name each other bare.
+	bare='^$'
+	[ "$1" != abi ] || bare='include "[a-z_0-9]+\.(h|def)"'
+	# shellcheck disable=SC2086 # a list of files
+	found=$(grep -nHE '#[[:space:]]*include[[:space:]]*("|<gpukit/)' $files |
+		grep -vE "include[[:space:]]*(\"(${allowed%|})(/[a-z_0-9]+\.(h|def))?\"|<gpukit/)" | grep -vE "$bare" || true)
+	case " $* " in
+	*' <gpukit> '*) ;;
+	*)
+		# shellcheck disable=SC2086
+		public=$(grep -nHE '#[[:space:]]*include[[:space:]]*<gpukit/' \
+			$files || true)
+		found=$found$public
+		;;
+	esac
 	[ -z "$found" ] || {
-		printf 'layers: src/%s may include only: %s %s\n%s\n' \
-			"$dir" "$dir" "$*" "$found" >&2
+		shift
+		printf 'layers: src/%s may include only itself and: %s\n%s\n' \
+			"$from" "$*" "$found" >&2
 		bad=1
 	}
 }
 
-layer base
-layer abi
-layer core base abi
-layer format core base abi
-layer record format core base
-layer plot base
-layer export format core base
-layer cli tui plot export record format core base fronts device ptx machine limit abi
-layer yaml base
-layer tui format core base yaml
-layer machine base abi yaml
-layer device machine base abi
-layer ptx machine base abi
-layer fronts machine device ptx base abi
-layer limit base abi
+room abi
+room base '<gpukit>'
+room yaml base
+room plot base
+room core base abi '<gpukit>'
+room format core base abi '<gpukit>'
+room format/smi format core base '<gpukit>'
+room format/boxed format core base '<gpukit>'
+room record format core base '<gpukit>'
+room export format core base
+room tui format format/boxed core base yaml '<gpukit>'
 
-curses=$(grep -rlE 'include <(n?curses|ncursesw)' src | grep -v '^src/tui/term.c$' || true)
+# The made-up machine knows nothing of the core; their contract is the NVML ABI.
+room machine/file base
+room machine/store machine/file base abi
+room machine/model machine/store machine/file base abi
+room machine/trouble machine/model machine/store machine/file base abi
+room machine/words machine/trouble machine/model machine/store machine/file \
+	base abi yaml
+room device machine/store machine/file base abi
+room ptx base
+room ptx/front ptx base
+room ptx/interp ptx/front ptx base
+room fronts/common abi base/export.h
+room fronts/audit
+room fronts/nvml fronts/common machine/trouble machine/model machine/store \
+	machine/file base abi
+room fronts/cuda fronts/common device ptx/front ptx/interp machine/trouble \
+	machine/model machine/store machine/file base abi
+# They stand on libcuda's public ABI alone.
+room fronts/cudart fronts/common abi
+room fronts/cublas fronts/common abi base/log.h
+
+verbs='cli/export cli/fake cli/plot cli/record cli/select cli/smi cli/stat
+	cli/top'
+room cli format core base cli/fake machine/store '<gpukit>'
+for verb in $verbs; do
+	case $verb in
+	cli/fake) below='fronts/common ptx/front ptx/interp machine/words
+		machine/trouble machine/model machine/store machine/file
+		record abi' ;;
+	cli/top) below='tui record format/boxed' ;;
+	cli/stat) below='format/boxed' ;;
+	cli/smi) below='format/smi' ;;
+	cli/plot) below='plot record' ;;
+	cli/record) below='record' ;;
+	cli/export) below='export' ;;
+	*) below= ;;
+	esac
+	# shellcheck disable=SC2086 # lists of rooms
+	room $verb cli format core base $below '<gpukit>'
+done
+
+for directory in $(git ls-files 'src/*.[ch]' 'src/*.def' | xargs -n 1 dirname |
+	sort -u | sed 's#^src/##'); do
+	case " $rows " in
+	*" $directory "*) ;;
+	*)
+		echo "layers: src/$directory has no row in $0" >&2
+		bad=1
+		;;
+	esac
+done
+
+# Fronts do not know the machine file: gate.h has the words that they need.
+direct=$(grep -nE 'machine/file/(file|device|slot|clock_state)\.h' -r \
+	src/fronts src/device || true)
+[ -z "$direct" ] || {
+	printf 'layers: fronts and device go through machine/store:\n%s\n' \
+		"$direct" >&2
+	bad=1
+}
+
+curses=$(grep -rlE 'include <(n?curses|ncursesw)' src |
+	grep -v '^src/tui/term.c$' || true)
 [ -z "$curses" ] || {
 	echo "layers: only src/tui/term.c may include curses: $curses" >&2
 	bad=1

@@ -2,7 +2,7 @@
  */
 #include "fuzz.h"
 #include "machine/file/scenario_state.h"
-#include "machine/trouble/scenario.h"
+#include "machine/store/scenario_table.h"
 #include "machine/words/scenario_yaml.h"
 #include "machine/words/spec.h"
 

@@ -15,7 +15,7 @@
 #include "machine/store/board_name.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
-#include "machine/trouble/scenario.h"
+#include "machine/store/scenario_table.h"
 #include "machine/words/scenario_yaml.h"
 
 #include <errno.h>

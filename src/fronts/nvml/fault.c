@@ -12,7 +12,6 @@
 #include "machine/store/gate.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/rule.h"
-#include "machine/trouble/scenario.h"
 
 #include <fcntl.h>
 #include <string.h>

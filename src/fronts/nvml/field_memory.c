@@ -5,8 +5,8 @@
 #include "fronts/nvml/ecc.h"
 #include "fronts/nvml/field.h"
 #include "machine/file/ecc_state.h"
+#include "machine/model/above.h"
 #include "machine/model/ecc.h"
-#include "machine/trouble/fault.h"
 
 nvmlReturn_t field_ecc(const struct call *c, unsigned scope, unsigned arg,
 		       uint64_t *ret_number)

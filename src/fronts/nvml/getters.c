@@ -4,7 +4,6 @@
  */
 #include "fronts/nvml/front.h"
 #include "machine/file/board.h"
-#include "machine/file/value.h"
 
 #define VALUE_GETTER(symbol, type, id)                                         \
 	nvmlReturn_t symbol(nvmlDevice_t device, type *out)                    \

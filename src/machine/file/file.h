@@ -71,4 +71,10 @@ struct gkf_file {
 	/* Behind it: steps of the scenario, their texts, locks (locks.h). */
 };
 
+/* Its steps of a scenario; their texts lie behind them. */
+static inline struct gkf_step *gkf_file_steps(struct gkf_file *file)
+{
+	return (struct gkf_step *)(void *)(file + 1);
+}
+
 #endif

@@ -8,6 +8,7 @@
 #define GKF_SCENARIO_STATE_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define GKF_STEPS_MAX         262144
@@ -55,5 +56,11 @@ struct gkf_scenario_head {
 	_Atomic uint64_t failed;  /* of these, what the machine refused */
 	_Atomic uint64_t note;    /* place of the last note, + 1; 0: none */
 };
+
+/* What steps and texts take behind struct gkf_file, bytes. */
+static inline size_t gkf_scenario_size(uint64_t steps, uint64_t texts)
+{
+	return steps * sizeof(struct gkf_step) + texts;
+}
 
 #endif

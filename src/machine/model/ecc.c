@@ -9,6 +9,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
+#include "machine/model/above.h"
 #include "machine/model/computed.h"
 #include "machine/model/ecc_repair.h"
 #include "machine/model/mig.h"
@@ -16,7 +17,6 @@
 #include "machine/store/event.h"
 #include "machine/store/lock.h"
 #include "machine/store/view.h"
-#include "machine/trouble/fault.h"
 
 #include <stdlib.h>
 

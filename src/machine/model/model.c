@@ -6,6 +6,7 @@
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
+#include "machine/model/above.h"
 #include "machine/model/computed.h"
 #include "machine/model/forced.h"
 #include "machine/model/model_events.h"
@@ -174,4 +175,12 @@ int gkf_value_set(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	gkf_model_events_set(m, device, value, before);
 	gkf_unlock(m);
 	return 0;
+}
+
+int64_t gkf_compute_mode(struct gkf_machine *m, unsigned device)
+{
+	int64_t mode = 0;
+
+	gkf_value_get(m, device, GKF_V_COMPUTE_MODE, &mode);
+	return mode;
 }

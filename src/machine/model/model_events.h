@@ -25,16 +25,4 @@ void gkf_model_events_step(struct gkf_machine *m, unsigned device,
 void gkf_model_events_set(struct gkf_machine *m, unsigned device,
 			  enum gkf_value value, int64_t before);
 
-/* Bins first to end - 1 have passed: what faults count meanwhile. */
-void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
-		    uint64_t end);
-
-/* Before a value of a broken GPU is read: is it up to now? No lock. */
-void gkf_fault_catch_up(struct gkf_machine *m, unsigned device,
-			enum gkf_value value);
-
-/* A value that a fault dictates; false: none does. No lock. */
-bool gkf_fault_value(struct gkf_machine *m, unsigned device,
-		     enum gkf_value value, int64_t *ret_value);
-
 #endif

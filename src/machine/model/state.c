@@ -6,23 +6,24 @@
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/file/wave_state.h"
+#include "machine/model/above.h"
+#include "machine/model/account_bins.h"
 #include "machine/model/demand.h"
 #include "machine/model/forced.h"
 #include "machine/model/link.h"
 #include "machine/model/mig.h"
+#include "machine/model/mig_rules.h"
 #include "machine/model/model.h"
 #include "machine/model/model_events.h"
 #include "machine/model/physics.h"
 #include "machine/model/smoothing.h"
 #include "machine/model/wave.h"
 #include "machine/store/above.h"
-#include "machine/store/account.h"
 #include "machine/store/busy.h"
 #include "machine/store/clock.h"
 #include "machine/store/lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
-#include "machine/trouble/scenario.h"
 
 /* More than any value or profile may say. */
 #define POWER_MAX_MW 4000000
@@ -182,6 +183,15 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 	}
 }
 
+void gkf_device_begin(struct gkf_device *dev)
+{
+	const struct gkf_profile *profile = &dev->board.profile;
+
+	gkf_physics_rest(profile, &dev->state[0]);
+	if (profile->mig > 0 && gkf_mig_board(profile))
+		atomic_init(&dev->mig.mode, GKF_MIG_CURRENT | GKF_MIG_PENDING);
+}
+
 void gkf_state_advance(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_device *dev = &m->file->device[device];
@@ -204,7 +214,7 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 }
 
 /* Whether the state is of the last whole bin, computing it if possible. */
-static void bring_up(struct gkf_machine *m, unsigned device)
+void gkf_state_catch_up(struct gkf_machine *m, unsigned device)
 {
 	uint64_t now = gkf_machine_bin(m), bin = gkf_state_bin(m, device);
 
@@ -218,7 +228,7 @@ static void bring_up(struct gkf_machine *m, unsigned device)
 void gkf_state_now(struct gkf_machine *m, unsigned device,
 		   struct gkf_state *ret_state)
 {
-	bring_up(m, device);
+	gkf_state_catch_up(m, device);
 	read_state(&m->file->device[device], ret_state);
 }
 
@@ -227,7 +237,7 @@ int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset)
 	struct gkf_device *dev = &m->file->device[device];
 	int64_t word;
 
-	bring_up(m, device);
+	gkf_state_catch_up(m, device);
 	gk_pair_read_part(&dev->state_seq, dev->state, sizeof(struct gkf_state),
 			  offset, &word, sizeof word);
 	return word;

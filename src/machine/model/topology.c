@@ -4,6 +4,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/topology.h"
+#include "machine/store/above.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -34,10 +34,6 @@ enum gkf_distance {
 	GKF_SAME_MACHINE = 50,
 };
 
-/* Of count boards, at most GKF_SEATS_MAX; only their profiles are read. */
-void gkf_topology_make(const struct gkf_board *boards, unsigned count,
-		       enum gkf_layout layout, struct gkf_topology *ret);
-
 /* Both must be below the count. */
 GKF_API enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
 						unsigned a, unsigned b);

@@ -4,19 +4,15 @@
 #include "machine/file/account_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
-#include "machine/file/state.h"
 #include "machine/file/value.h"
-#include "machine/model/demand.h"
-#include "machine/model/model.h"
-#include "machine/model/physics.h"
-#include "machine/model/wave.h"
+#include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
 #include "machine/store/lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
 
-static bool is_on(const struct gkf_machine *m, unsigned device)
+bool gkf_account_is_on(const struct gkf_machine *m, unsigned device)
 {
 	return atomic_load_explicit(
 		   &m->file->device[device].set[GKF_V_ACCOUNTING],
@@ -110,7 +106,8 @@ void gkf_account_close(struct gkf_machine *m, unsigned index)
 	struct gkf_account a;
 	struct gkf_slot slot;
 
-	if (!gkf_slot_read(m, index, &slot, NULL) || !is_on(m, slot.device) ||
+	if (!gkf_slot_read(m, index, &slot, NULL) ||
+	    !gkf_account_is_on(m, slot.device) ||
 	    !account_of(m, index, &slot, &a))
 		return;
 	if (a.running)
@@ -120,70 +117,17 @@ void gkf_account_close(struct gkf_machine *m, unsigned index)
 	push(m, slot.device, &a);
 }
 
-/* Bins that are added at once. */
-#define CHUNK 256
-
-/* Adds count bins to a process, as far as it was there. */
-static void add_bins(struct gkf_machine *m, unsigned index,
-		     const struct gkf_slot *slot, uint64_t first,
-		     unsigned count, const uint32_t *demand)
+void gkf_account_add(struct gkf_machine *m, unsigned slot,
+		     const struct gkf_sums *more)
 {
-	struct gkf_tally *t = &m->file->tally[index];
-	const struct gkf_wave *wave = &slot->wave;
+	struct gkf_tally *t = &m->file->tally[slot];
 	struct gkf_sums sums;
 
 	read_sums(t, &sums);
-	for (unsigned i = 0; i < count; i++) {
-		struct gkf_share share;
-
-		if (!gkf_wave_present(wave, first + i))
-			continue;
-		share = gkf_share_of(m, slot->device, index, wave, first + i,
-				     demand[i]);
-		sums.bins++;
-		sums.sm += share.sm;
-		sums.mem += share.mem;
-	}
+	sums.bins += more->bins;
+	sums.sm += more->sm;
+	sums.mem += more->mem;
 	commit_sums(t, &sums);
-}
-
-static void add_chunk(struct gkf_machine *m, struct gkf_demand *crowd,
-		      uint64_t first, unsigned count)
-{
-	unsigned high = gkf_slots_high(m);
-	uint32_t demand[CHUNK];
-
-	for (unsigned i = 0; i < count; i++) {
-		struct gkf_drive drive;
-
-		gkf_demand_drive(crowd, first + i, &drive);
-		demand[i] = drive.demand;
-	}
-	for (unsigned i = 0; i < high; i++) {
-		struct gkf_slot slot;
-
-		if (gkf_slot_read_on(m, i, crowd->device, &slot))
-			add_bins(m, i, &slot, first, count, demand);
-	}
-}
-
-void gkf_account_bins(struct gkf_machine *m, unsigned device, uint64_t first,
-		      uint64_t end)
-{
-	struct gkf_demand crowd;
-
-	if (!is_on(m, device))
-		return;
-	gkf_demand_collect(m, device, &crowd);
-	if (crowd.all && !crowd.count)
-		return;
-	while (first < end) {
-		unsigned n =
-		    end - first < CHUNK ? (unsigned)(end - first) : CHUNK;
-
-		add_chunk(m, &crowd, first, n);
-		first += n;
-	}
 }
 
 static void forget_ended(struct gkf_machine *m, unsigned device)
@@ -266,10 +210,9 @@ static bool each_slot(struct gkf_machine *m, unsigned device,
 void gkf_accounts_each(struct gkf_machine *m, unsigned device,
 		       gkf_account_visit *visit, void *ctx)
 {
-	struct gkf_state state;
 	uint64_t last, cleared;
 
-	gkf_state_now(m, device, &state); /* counts all bins that passed */
+	gkf_state_catch_up(m, device); /* counts all bins that passed */
 	gkf_reap(m, false);
 	if (!each_slot(m, device, visit, ctx))
 		return;

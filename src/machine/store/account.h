@@ -49,9 +49,12 @@ void gkf_account_holds(struct gkf_machine *m, unsigned slot, uint64_t bytes);
 /* A slot is about to be freed: its process has ended. */
 void gkf_account_close(struct gkf_machine *m, unsigned slot);
 
-/* Adds the bins from first to before end to the processes of a device. */
-void gkf_account_bins(struct gkf_machine *m, unsigned device, uint64_t first,
-		      uint64_t end);
+/* Are the processes of a device accounted for? */
+bool gkf_account_is_on(const struct gkf_machine *m, unsigned device);
+
+/* Adds to the sums of a slot. The caller holds the lock. */
+void gkf_account_add(struct gkf_machine *m, unsigned slot,
+		     const struct gkf_sums *more);
 
 /* Forgets the processes of a device, the living ones, too. */
 void gkf_account_forget(struct gkf_machine *m, unsigned device);

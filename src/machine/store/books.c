@@ -11,7 +11,7 @@
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"
 #include "machine/file/work_state.h"
-#include "machine/model/mig.h"
+#include "machine/store/above.h"
 #include "machine/store/account.h"
 #include "machine/store/identity.h"
 #include "machine/store/ledger.h"
@@ -151,13 +151,11 @@ static uint64_t rest(uint64_t of, uint64_t used)
 /* Left of a GPU instance, the books say; nothing when it is not there. */
 static uint64_t rest_gi(struct gkf_machine *m, unsigned device, unsigned gi)
 {
-	struct gkf_mig_gi whole;
+	uint64_t total, taken;
 
-	if (gkf_mig_gi_read(m, device, gi, &whole))
+	if (gkf_instance_bytes(m, device, gi, &total, &taken))
 		return 0;
-	return rest(whole.profile->memory_mib * MIB,
-		    books_of(m, device)->held_gi[gi] +
-			gkf_instance_holds(whole.profile->slices));
+	return rest(total, books_of(m, device)->held_gi[gi] + taken);
 }
 
 /* What the slot may take yet; as gkf_memory() says it, without looking. */

@@ -10,7 +10,6 @@
 #include "machine/store/event.h"
 #include "machine/store/lock.h"
 #include "machine/store/view.h"
-#include "machine/trouble/scenario.h"
 
 #define REAL_SPEED 1000
 
@@ -103,6 +102,13 @@ uint64_t gkf_real_until(const struct gkf_machine *m, uint64_t machine_ns)
 		return UINT64_MAX;
 	real = (__uint128_t)(machine_ns - now) * REAL_SPEED / c.speed + 1;
 	return real > UINT64_MAX ? UINT64_MAX : (uint64_t)real;
+}
+
+uint64_t gkf_scenario_next_ns(const struct gkf_machine *m)
+{
+	return m->steps ? atomic_load_explicit(&m->file->scenario.next_ns,
+					       memory_order_acquire)
+			: UINT64_MAX;
 }
 
 /* Starts a new stretch of time: ns later, at another speed. */

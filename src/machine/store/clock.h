@@ -46,4 +46,7 @@ int gkf_machine_age(struct gkf_machine *m, uint64_t ns);
  */
 int gkf_machine_settle(struct gkf_machine *m);
 
+/* Machine time of the next step; UINT64_MAX: there is none. */
+GKF_API uint64_t gkf_scenario_next_ns(const struct gkf_machine *m);
+
 #endif

@@ -6,7 +6,6 @@
 #include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/view.h"
-#include "machine/trouble/scenario.h"
 
 #include <limits.h>
 

@@ -9,8 +9,6 @@
 #include "machine/file/slot.h"
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"
-#include "machine/model/mig.h"
-#include "machine/model/model.h"
 #include "machine/store/above.h"
 #include "machine/store/account.h"
 #include "machine/store/books.h"
@@ -106,28 +104,6 @@ int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device)
 	return 0;
 }
 
-/*
- * Where a process comes to be: of a GPU that is split it must be an instance.
- * The caller holds the lock, so none goes away meanwhile.
- */
-static int find_instance(struct gkf_machine *m, unsigned device,
-			 uint32_t *instance)
-{
-	struct gkf_mig_ci ci;
-	unsigned index = 0;
-
-	if (*instance != GKF_NO_INSTANCE)
-		return gkf_mig_ci_read(m, device, GKF_INSTANCE_GI(*instance),
-				       GKF_INSTANCE_CI(*instance), &ci);
-	if (!(gkf_mig_mode(m, device) & GKF_MIG_CURRENT))
-		return 0;
-	while (gkf_mig_by_index(m, device, index, &ci))
-		if (++index == GKF_MIG_MAX)
-			return GK_ERR_NOT_SUPPORTED;
-	*instance = GKF_INSTANCE(ci.gi, ci.id);
-	return 0;
-}
-
 static bool is_present(const struct gkf_slot *slot, uint64_t bin)
 {
 	const struct gkf_wave *w = &slot->wave;
@@ -161,12 +137,12 @@ static bool is_taken(struct gkf_machine *m, unsigned device,
 static int admit(struct gkf_machine *m, unsigned device,
 		 const struct gkf_slot *content)
 {
-	int64_t mode = 0;
+	int64_t mode;
 
 	/* A scenario puts its loads where it wants them. */
 	if (content->wave.load || !(content->types & GKF_COMPUTE))
 		return 0;
-	gkf_value_get(m, device, GKF_V_COMPUTE_MODE, &mode);
+	mode = gkf_compute_mode(m, device);
 	if (mode == GKF_PROHIBITED)
 		return GK_ERR_PERMISSION;
 	return mode == GKF_EXCLUSIVE && is_taken(m, device, content)
@@ -218,7 +194,7 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 	index = find_free(m);
 	/* A load of a scenario is placed when its time comes. */
 	if (!content.wave.load)
-		r = find_instance(m, device, &content.instance);
+		r = gkf_instance_enter(m, device, &content.instance);
 	if (!r)
 		r = admit(m, device, &content);
 	if (!r && index == GKF_SLOTS_MAX)
@@ -360,39 +336,16 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
 	return value < limit ? value : limit;
 }
 
-/* Held by an empty GPU instance, for each compute slice; see docs/MIG.md. */
-#define SLICE_HOLDS (8600 * 1024ULL)
-
-uint64_t gkf_instance_holds(unsigned slices)
-{
-	return slices * SLICE_HOLDS;
-}
-
-uint64_t gkf_instances_hold(struct gkf_machine *m, unsigned device)
-{
-	struct gkf_mig_gi gi;
-	uint64_t held = 0;
-
-	if (gkf_mig_mode(m, device) & GKF_MIG_CURRENT)
-		for (unsigned i = 0; i < GKF_MIG_GIS; i++)
-			if (!gkf_mig_gi_read(m, device, i, &gi))
-				held += gkf_instance_holds(gi.profile->slices);
-	return held;
-}
-
 int gkf_memory_gi(struct gkf_machine *m, unsigned device, unsigned gi,
 		  struct gkf_memory *ret_memory)
 {
 	struct gkf_memory memory = {0};
-	struct gkf_mig_gi whole;
-	int r = gkf_mig_gi_read(m, device, gi, &whole);
+	uint64_t taken;
+	int r = gkf_instance_bytes(m, device, gi, &memory.total, &taken);
 
 	if (r)
 		return r;
-	memory.total = whole.profile->memory_mib * MIB;
-	memory.used = at_most(held_bytes(m, device, gi) +
-				  gkf_instance_holds(whole.profile->slices),
-			      memory.total);
+	memory.used = at_most(held_bytes(m, device, gi) + taken, memory.total);
 	memory.free = memory.total - memory.used;
 	*ret_memory = memory;
 	return 0;

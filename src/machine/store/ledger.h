@@ -95,8 +95,4 @@ GKF_API int gkf_processes_in(struct gkf_machine *m, unsigned device,
 /* Removes dead owners now (force) or if it is time. Returns how many. */
 GKF_API unsigned gkf_reap(struct gkf_machine *m, bool force);
 
-/* Bytes that GPU instances hold without any process: one, all of a device. */
-uint64_t gkf_instance_holds(unsigned slices);
-uint64_t gkf_instances_hold(struct gkf_machine *m, unsigned device);
-
 #endif

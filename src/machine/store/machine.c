@@ -6,7 +6,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
-#include "machine/model/topology.h"
+#include "machine/store/above.h"
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
 #include "machine/store/gate.h"
@@ -17,7 +17,6 @@
 #include "machine/store/truncated.h"
 #include "machine/store/trust.h"
 #include "machine/store/view.h"
-#include "machine/trouble/scenario.h"
 
 #include <errno.h>
 #include <fcntl.h>

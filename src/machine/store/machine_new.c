@@ -14,14 +14,13 @@
 #include "machine/file/scenario_state.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
-#include "machine/model/mig_rules.h"
-#include "machine/model/physics.h"
+#include "machine/store/above.h"
 #include "machine/store/board_name.h"
 #include "machine/store/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/store/scenario_table.h"
 #include "machine/store/trust.h"
-#include "machine/trouble/scenario.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,13 +87,11 @@ static void init_device(struct gkf_device *dev, unsigned i,
 	name_board(&dev->board, gkf_mix(spec->seed) + i);
 	if (spec->names)
 		rename_board(&dev->board, &spec->names[i]);
-	if (profile->mig > 0 && gkf_mig_board(profile))
-		atomic_init(&dev->mig.mode, GKF_MIG_CURRENT | GKF_MIG_PENDING);
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		atomic_init(&dev->set[v], GKF_UNSET);
 	for (int b = 0; b < GKF_PAST_BINS; b++)
 		dev->past[b].bin = UINT64_MAX;
-	gkf_physics_rest(profile, &dev->state[0]);
+	gkf_device_begin(dev);
 }
 
 static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
@@ -110,11 +107,35 @@ static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
 	    spec->cuda_version ? spec->cuda_version : CUDA_VERSION;
 }
 
+/* table NULL: no scenario. */
+static void init_scenario(struct gkf_file *file,
+			  const struct gkf_scenario_table *table)
+{
+	struct gkf_scenario_head *head = &file->scenario;
+
+	atomic_init(&head->next_ns, UINT64_MAX);
+	if (!table)
+		return;
+	head->steps = table->count;
+	head->texts = table->text_size;
+	head->begin_bin = table->begin_bin;
+	head->end_bin = table->end_bin;
+	gk_str_copy(head->name, sizeof head->name, table->name);
+	if (table->count) {
+		memcpy(gkf_file_steps(file), table->steps,
+		       table->count * sizeof *table->steps);
+		atomic_init(&head->next_ns, table->steps[0].bin * GKF_BIN_NS);
+	}
+	if (table->text_size)
+		memcpy(gkf_file_steps(file) + table->count, table->texts,
+		       table->text_size);
+}
+
 void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
 {
 	f->version = GKF_VERSION;
 	f->size_check = sizeof *f;
-	gkf_scenario_init(f, spec->scenario);
+	init_scenario(f, spec->scenario);
 	f->clock[0] = (struct gkf_clock){
 	    .real_ns = gk_boot_ns(),
 	    .wall_ns = gk_wall_ns(),

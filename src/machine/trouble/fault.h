@@ -95,16 +95,6 @@ GKF_API uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 uint64_t gkf_fault_age(struct gkf_machine *m, unsigned device,
 		       enum gkf_fault fault);
 
-/* The most that NVML advises because of what is broken. */
-GKF_API int gkf_fault_recovery(struct gkf_machine *m, unsigned device);
-
-/*
- * Tells those who wait for it that the advice is another one than before. The
- * caller holds the lock.
- */
-void gkf_fault_tell_recovery(struct gkf_machine *m, unsigned device,
-			     int before);
-
 int gkf_machine_fault_set(struct gkf_machine *m, enum gkf_machine_fault fault,
 			  bool on);
 GKF_API bool gkf_machine_fault_active(struct gkf_machine *m,

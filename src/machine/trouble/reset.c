@@ -4,13 +4,13 @@
 #include "machine/file/device.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
+#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/mig.h"
 #include "machine/model/smoothing.h"
 #include "machine/store/above.h"
 #include "machine/store/lock.h"
 #include "machine/store/view.h"
-#include "machine/trouble/fault.h"
 
 /* Modes that wait for a reset, and where they go then. */
 static const struct {

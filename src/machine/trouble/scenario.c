@@ -32,49 +32,9 @@
 /* A stopped process that holds the lock costs this much a look. */
 #define PATIENCE_NS (20 * GK_NS_PER_MS)
 
-size_t gkf_scenario_size(uint64_t steps, uint64_t texts)
-{
-	return steps * sizeof(struct gkf_step) + texts;
-}
-
-static struct gkf_step *steps_of(struct gkf_file *file)
-{
-	return (struct gkf_step *)(void *)(file + 1);
-}
-
-void gkf_scenario_init(struct gkf_file *file,
-		       const struct gkf_scenario_table *table)
-{
-	struct gkf_scenario_head *head = &file->scenario;
-
-	atomic_init(&head->next_ns, UINT64_MAX);
-	if (!table)
-		return;
-	head->steps = table->count;
-	head->texts = table->text_size;
-	head->begin_bin = table->begin_bin;
-	head->end_bin = table->end_bin;
-	gk_str_copy(head->name, sizeof head->name, table->name);
-	if (table->count) {
-		memcpy(steps_of(file), table->steps,
-		       table->count * sizeof *table->steps);
-		atomic_init(&head->next_ns, table->steps[0].bin * GKF_BIN_NS);
-	}
-	if (table->text_size)
-		memcpy(steps_of(file) + table->count, table->texts,
-		       table->text_size);
-}
-
 unsigned gkf_scenario_count(const struct gkf_machine *m)
 {
 	return m->steps;
-}
-
-uint64_t gkf_scenario_next_ns(const struct gkf_machine *m)
-{
-	return m->steps ? atomic_load_explicit(&m->file->scenario.next_ns,
-					       memory_order_acquire)
-			: UINT64_MAX;
 }
 
 bool gkf_scenario_step(const struct gkf_machine *m, unsigned index,
@@ -85,7 +45,7 @@ bool gkf_scenario_step(const struct gkf_machine *m, unsigned index,
 
 	if (index >= m->steps)
 		return false;
-	from = &steps_of(m->file)[index];
+	from = &gkf_file_steps(m->file)[index];
 	step.bin = __atomic_load_n(&from->bin, __ATOMIC_RELAXED);
 	step.kind = __atomic_load_n(&from->kind, __ATOMIC_RELAXED);
 	step.device = __atomic_load_n(&from->device, __ATOMIC_RELAXED);
@@ -103,7 +63,7 @@ void gkf_scenario_text(const struct gkf_machine *m, const struct gkf_step *step,
 		       char ret_text[GKF_STEP_TEXT_MAX])
 {
 	const char *texts =
-	    (const char *)(const void *)(steps_of(m->file) + m->steps);
+	    (const char *)(const void *)(gkf_file_steps(m->file) + m->steps);
 	unsigned n = 0;
 
 	for (uint64_t at = step->text;

@@ -11,6 +11,7 @@
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/machine.h"
+#include "machine/store/scenario_table.h"
 #include "machine/trouble/scenario.h"
 #include "machine/words/scenario_yaml.h"
 

@@ -11,6 +11,7 @@
 #include "machine/words/scenario_yaml.h"
 #include "yaml/yaml.h"
 
+struct gkf_machine;
 struct gkf_load_spec;
 
 /* What a value was last given by the scenario: a ramp that may go on. */

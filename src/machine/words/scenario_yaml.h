@@ -10,7 +10,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/wave_state.h"
-#include "machine/trouble/scenario.h"
+#include "machine/store/scenario_table.h"
 
 struct gkf_profile;
 

@@ -1,7 +1,7 @@
 /* parse_body.c - the body of a PTX function: declarations, labels,
  * instructions and their operands. */
 #include "ptx/front/parse.h"
-#include "ptx/interp/special.h"
+#include "ptx/front/special_name.h"
 
 #include <string.h>
 

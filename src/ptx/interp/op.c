@@ -1,6 +1,5 @@
 /* op.c - the functions that rows of op.def describe, and the table of them. */
 #include "ptx/interp/op.h"
-#include "machine/file/value.h"
 #include "ptx/interp/lanes.h"
 
 #include <fenv.h>

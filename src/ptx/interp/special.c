@@ -4,7 +4,6 @@
 #include "ptx/interp/lanes.h"
 #include "ptx/interp/op.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum special {
@@ -92,12 +91,9 @@ enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes)
 		const char *name;
 		unsigned bytes;
 	} clocks[GKF_CLOCK_KINDS] = {
-	    [GKF_CLOCK] = {"%clock", 4},
-	    [GKF_CLOCK_HI] = {"%clock_hi", 4},
-	    [GKF_CLOCK64] = {"%clock64", 8},
-	    [GKF_GLOBALTIMER] = {"%globaltimer", 8},
-	    [GKF_GLOBALTIMER_LO] = {"%globaltimer_lo", 4},
-	    [GKF_GLOBALTIMER_HI] = {"%globaltimer_hi", 4},
+#define CLOCK(id, name, bytes) [GKF_##id] = {"%" #name, bytes},
+#include "ptx/special.def"
+#undef CLOCK
 	};
 	unsigned i = 0;
 
@@ -135,63 +131,4 @@ void gkf_op_clock(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 		else
 			((u32 *)out)[l] = (uint32_t)value;
 	}
-}
-
-/* Others that PTX has; each of these may be followed by .x and the like. */
-static const char *const others[] = {
-    "%tid",
-    "%ntid",
-    "%ctaid",
-    "%nctaid",
-    "%clusterid",
-    "%nclusterid",
-    "%cluster_ctaid",
-    "%cluster_nctaid",
-    "%cluster_ctarank",
-    "%cluster_nctarank",
-    "%is_explicit_cluster",
-    "%gridid",
-    "%aggr_smem_size",
-    "%current_graph_exec",
-    "%reserved_smem_offset_begin",
-    "%reserved_smem_offset_end",
-    "%reserved_smem_offset_cap",
-};
-
-/* And those that are numbered: up to which, and what stands behind. */
-static const struct {
-	const char *name;
-	unsigned long most;
-	const char *end;
-} numbered[] = {
-    {"%envreg", 31, ""},
-    {"%pm", 7, ""},
-    {"%pm", 7, "_64"},
-    {"%reserved_smem_offset_", 1, ""},
-};
-
-bool gkf_special_known(const char *name)
-{
-	size_t length = strcspn(name, ".");
-	unsigned bytes;
-	uint32_t bit;
-
-	if (gkf_special_find(name, &bit) != GKF_NOWHERE ||
-	    gkf_clock_find(name, &bytes) != GKF_CLOCK_KINDS)
-		return true;
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (strlen(others[i]) == length &&
-		    !memcmp(others[i], name, length))
-			return true;
-	for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++) {
-		size_t stem = strlen(numbered[i].name);
-		char *end;
-
-		if (!strncmp(name, numbered[i].name, stem) &&
-		    name[stem] >= '0' && name[stem] <= '9' &&
-		    strtoul(name + stem, &end, 10) <= numbered[i].most &&
-		    !strcmp(end, numbered[i].end))
-			return true;
-	}
-	return false;
 }

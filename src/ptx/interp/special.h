@@ -8,12 +8,9 @@
 #include "ptx/interp/program.h"
 
 enum gkf_clock_kind {
-	GKF_CLOCK,
-	GKF_CLOCK_HI,
-	GKF_CLOCK64,
-	GKF_GLOBALTIMER,
-	GKF_GLOBALTIMER_LO,
-	GKF_GLOBALTIMER_HI,
+#define CLOCK(id, name, bytes) GKF_##id,
+#include "ptx/special.def"
+#undef CLOCK
 	GKF_CLOCK_KINDS,
 };
 
@@ -25,9 +22,6 @@ uint32_t gkf_specials_size(void);
  * it in a set; GKF_NOWHERE: none.
  */
 uint32_t gkf_special_find(const char *name, uint32_t *ret_bit);
-
-/* Is it one that PTX has, whether or not there is a value for it? */
-bool gkf_special_known(const char *name);
 
 /* "%clock64" is a clock of 64 bits; GKF_CLOCK_KINDS: no clock. */
 enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes);

@@ -15,9 +15,9 @@
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
+#include "machine/store/scenario_table.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/reset.h"
-#include "machine/trouble/scenario.h"
 
 #include <pthread.h>
 #include <sys/resource.h>

@@ -8,6 +8,7 @@
 #include "machine/file/topology.h"
 #include "machine/fixture.h"
 #include "machine/model/topology.h"
+#include "machine/store/above.h"
 #include "machine/words/profile_yaml.h"
 
 #define PROFILES TEST_DATA "/../../profiles"

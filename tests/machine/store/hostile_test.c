@@ -17,6 +17,7 @@
 #include "machine/file/wave_state.h"
 #include "machine/file/work_state.h"
 #include "machine/fixture.h"
+#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"

@@ -13,6 +13,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/fixture.h"
+#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/link.h"
 #include "machine/model/model.h"

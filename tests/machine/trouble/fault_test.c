@@ -13,6 +13,7 @@
 #include "machine/file/value.h"
 #include "machine/fixture.h"
 #include "machine/holder.h"
+#include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"

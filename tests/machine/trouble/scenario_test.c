@@ -17,6 +17,7 @@
 #include "machine/store/event.h"
 #include "machine/store/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/store/scenario_table.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/scenario.h"
 
