@@ -154,13 +154,6 @@ static bool has_pid(const struct gk_pick *pick, pid_t pid)
 	return !pick->pid_count;
 }
 
-bool gk_pick_any(const struct gk_pick *pick)
-{
-	return pick->gpus || pick->only_visible || pick->compute ||
-	       pick->graphics || pick->only_compute || pick->only_graphics ||
-	       pick->user_count || pick->pid_count;
-}
-
 /* ---- the part ---- */
 
 static void fill_devices(const struct gk_snapshot *snap, const bool *wanted,

@@ -23,9 +23,6 @@ struct gk_pick {
 	size_t pid_count;
 };
 
-/* Whether it asks for less than everything. */
-bool gk_pick_any(const struct gk_pick *pick);
-
 /*
  * Keeps the GPUs, with their MIG devices, and the processes that are asked
  * for. *ret_part shares its strings with snap: free it first, with

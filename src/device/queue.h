@@ -142,14 +142,6 @@ void gkf_queue_look(void);
  */
 GKF_API bool gkf_task_stopped(void);
 
-/*
- * The same for a kernel that is spread over threads: the executor thread hands
- * gkf_task_running() to its helpers, who ask with it while the task runs.
- */
-struct gkf_running;
-struct gkf_running *gkf_task_running(void);
-bool gkf_running_stopped(struct gkf_running *place);
-
 /* After fork(), in the child. */
 GKF_API void gkf_queue_forget(void);
 

@@ -212,21 +212,13 @@ static void yield_turn(struct gkf_running *place)
 	pthread_mutex_unlock(&place->yielding);
 }
 
-struct gkf_running *gkf_task_running(void)
-{
-	return here;
-}
-
-bool gkf_running_stopped(struct gkf_running *place)
-{
-	if (__builtin_expect(is_due(place), 0))
-		yield_turn(place);
-	return atomic_load_explicit(&place->queue->stop, memory_order_relaxed);
-}
-
 bool gkf_task_stopped(void)
 {
-	return here && gkf_running_stopped(here);
+	if (!here)
+		return false;
+	if (__builtin_expect(is_due(here), 0))
+		yield_turn(here);
+	return atomic_load_explicit(&here->queue->stop, memory_order_relaxed);
 }
 
 /*

@@ -176,11 +176,6 @@ bool gk_replay_ended(const struct gk_replay *r)
 	return r->at + 1 >= gk_tape_count(r->tape);
 }
 
-size_t gk_replay_position(const struct gk_replay *r)
-{
-	return r->at;
-}
-
 int gk_replay_fd(const struct gk_replay *r)
 {
 	return r->timer;

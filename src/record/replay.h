@@ -50,7 +50,4 @@ bool gk_replay_ended(const struct gk_replay *replay);
 /* "REPLAY x2 35 %": short, for people. */
 void gk_replay_text(const struct gk_replay *replay, char *dst, size_t cap);
 
-/* Position in the tape of the snapshot of now. */
-size_t gk_replay_position(const struct gk_replay *replay);
-
 #endif

@@ -80,7 +80,6 @@ static int64_t next(bool *ret_jumped)
 	assert_int_equal(gk_replay_next(replay, ret_jumped, &snap), 0);
 	number = snap->devices[0].m[GK_M_TEMP].v;
 	gk_snapshot_free(snap);
-	assert_int_equal(number, gk_replay_position(replay));
 	return number;
 }
 

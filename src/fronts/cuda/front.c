@@ -34,11 +34,6 @@ __attribute__((constructor)) static void load(void)
 	told_leaving = !pthread_key_create(&leaving, leave);
 }
 
-struct stack *stack_mine(void)
-{
-	return mine;
-}
-
 static bool has_room(struct stack *s)
 {
 	unsigned room = s->room ? 2 * s->room : 4;

@@ -191,10 +191,3 @@ bool handle_is(const void *handle, enum handle_kind kind)
 {
 	return life_at(handle, kind) & 1;
 }
-
-bool handle_was(const void *handle, enum handle_kind kind)
-{
-	uint64_t life = life_at(handle, kind);
-
-	return life && !(life & 1);
-}

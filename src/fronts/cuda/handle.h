@@ -37,9 +37,6 @@ void handle_free(void *handle);
 /* O(1), lock-free, for any value at all. */
 bool handle_is(const void *handle, enum handle_kind kind);
 
-/* Was it one of the kind that is gone now? As far as that is still known. */
-bool handle_was(const void *handle, enum handle_kind kind);
-
 /* What stands before an object. */
 struct handle_head {
 	_Atomic uint64_t life; /* odd: it lives; grows at birth and death */

@@ -17,9 +17,6 @@ struct stack {
 	struct stack_entry *top; /* the oldest first */
 };
 
-/* Of the calling thread; NULL: it never had a context. */
-struct stack *stack_mine(void);
-
 /* ctx is or was a context. False: no memory. */
 bool stack_push(CUcontext ctx);
 

@@ -43,13 +43,6 @@ nvmlReturn_t ecc_count(const struct call *c, nvmlMemoryErrorType_t type,
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t ecc_errors(const struct call *c, nvmlMemoryErrorType_t type,
-			uint64_t *ret_count)
-{
-	return ecc_count(c, type, NVML_VOLATILE_ECC, GKF_ECC_ALL_LOCATIONS,
-			 ret_count);
-}
-
 /*
  * Boards since Turing tell DRAM and SRAM; older ones their caches and, of
  * uncorrected errors only, the barrier unit.

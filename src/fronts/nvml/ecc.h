@@ -7,13 +7,6 @@
 #include "fronts/nvml/front.h"
 
 /*
- * Errors of a type since the driver was loaded. NOT_SUPPORTED when ECC is off
- * or the board has none.
- */
-nvmlReturn_t ecc_errors(const struct call *c, nvmlMemoryErrorType_t type,
-			uint64_t *ret_count);
-
-/*
  * Errors of a type, of a counter, at bits of places (GKF_ECC_ALL_LOCATIONS,
  * GKF_ECC_SRAM, GKF_ECC_BIT(GKF_ECC_L2)...). NOT_SUPPORTED as above.
  */

@@ -46,18 +46,6 @@ static uint64_t word(const struct gkf_machine *m, unsigned device,
 	    memory_order_relaxed);
 }
 
-/* What nobody can have set is not believed. */
-bool gkf_smoothing_is_set(const struct gkf_machine *m, unsigned device,
-			  unsigned profile, unsigned param)
-{
-	uint64_t w;
-
-	if (!is_there(profile, param))
-		return false;
-	w = word(m, device, profile, param);
-	return w && w - 1 <= (uint64_t)params[param].max;
-}
-
 int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
 			  unsigned profile, unsigned param)
 {

@@ -17,10 +17,6 @@ struct gkf_machine;
 GKF_API int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
 				  unsigned profile, unsigned param);
 
-/* Has it been set? */
-bool gkf_smoothing_is_set(const struct gkf_machine *m, unsigned device,
-			  unsigned profile, unsigned param);
-
 /* GK_ERR_RANGE for a profile, a parameter or a value that cannot be. */
 GKF_API int gkf_smoothing_set(struct gkf_machine *m, unsigned device,
 			      unsigned profile, unsigned param, int64_t value);

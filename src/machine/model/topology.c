@@ -25,11 +25,6 @@ int gkf_layout_find(const char *name)
 	return -1;
 }
 
-const char *gkf_layout_name(enum gkf_layout layout)
-{
-	return layout < GKF_LAYOUT_COUNT ? layouts[layout] : layouts[0];
-}
-
 /*
  * The PCI tree by how GPUs are built in. Sources: `nvidia-smi topo -m` of a
  * DGX A100 (pairs PXB) and a DGX-1 (pairs PIX, two pairs PHB), as published;

@@ -18,7 +18,8 @@
 #define GKF_TOPOLOGY_H
 
 #include "base/export.h"
-#include "machine/file/numbers.h"
+
+#include <stdint.h>
 
 struct gkf_topology;
 struct gkf_board;
@@ -38,9 +39,8 @@ enum gkf_distance {
 GKF_API enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
 						unsigned a, unsigned b);
 
-/* The layout of that name, "auto" and so on; -1: none. And back. */
+/* The layout of that name, "auto" and so on; -1: none. */
 int gkf_layout_find(const char *name);
-const char *gkf_layout_name(enum gkf_layout layout);
 
 /*
  * Of an NVSwitch: its PCI address (function 0 of device 0) and ids, device id

@@ -74,16 +74,6 @@ uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 	return is_argument(info, argument) ? argument : info->usual;
 }
 
-uint64_t gkf_fault_age(struct gkf_machine *m, unsigned device,
-		       enum gkf_fault fault)
-{
-	uint64_t since = atomic_load(&state_of(m, device)->since_ns[fault]);
-	uint64_t now = gkf_machine_ns(m);
-
-	return gkf_fault_active(m, device, fault) && since < now ? now - since
-								 : 0;
-}
-
 /* How grave an advice is, by nvmlDeviceGpuRecoveryAction_t. */
 static const uint8_t gravity[] = {
     [NVML_GPU_RECOVERY_ACTION_NONE] = 0,

@@ -91,10 +91,6 @@ GKF_API bool gkf_fault_active(struct gkf_machine *m, unsigned device,
 GKF_API uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 				    enum gkf_fault fault);
 
-/* Machine time since a fault began; 0 when it is not there. */
-uint64_t gkf_fault_age(struct gkf_machine *m, unsigned device,
-		       enum gkf_fault fault);
-
 int gkf_machine_fault_set(struct gkf_machine *m, enum gkf_machine_fault fault,
 			  bool on);
 GKF_API bool gkf_machine_fault_active(struct gkf_machine *m,

@@ -46,15 +46,6 @@ void *gkf_arena_get(struct gkf_arena *a, size_t size)
 	return got;
 }
 
-char *gkf_arena_text(struct gkf_arena *a, const char *text, size_t length)
-{
-	char *copy = gkf_arena_get(a, length + 1);
-
-	if (copy)
-		memcpy(copy, text, length);
-	return copy;
-}
-
 void *gkf_arena_grow(struct gkf_arena *a, const void *array, size_t count,
 		     size_t *capacity, size_t element)
 {

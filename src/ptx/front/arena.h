@@ -20,7 +20,6 @@ struct gkf_arena {
 /* NULL when there is no memory, or the arena would pass GKF_ARENA_MAX. */
 #define GKF_ARENA_MAX ((size_t)2 << 30)
 void *gkf_arena_get(struct gkf_arena *a, size_t size);
-char *gkf_arena_text(struct gkf_arena *a, const char *text, size_t length);
 
 /*
  * An array with room for one more than count: itself, or a copy of twice the
