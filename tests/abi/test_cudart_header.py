@@ -293,7 +293,7 @@ def test_every_header_compiles_alone(major, compiler):
 
 def test_the_driver_is_asked_for_what_its_table_has():
     asked = re.findall(r"^DRIVER\((\w+), (\w+)\)$", read(os.path.join(
-        ROOT, "src", "fake", "cudart", "driver.def")), re.M)
+        ROOT, "src", "fronts", "cudart", "driver.def")), re.M)
     there = dict(re.findall(r"^CUDA\((\w+), (\w+), \d+, LEGACY,", read(
         os.path.join(ABI, "cuda.def")), re.M))
     assert len(asked) > 150

@@ -9,7 +9,6 @@
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
-#include "machine/file/profile.h"
 #include "machine/file/work_state.h"
 #include "machine/store/coverage.h"
 

@@ -9,7 +9,6 @@
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"
-#include "machine/store/above.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
 #include "machine/store/machine.h"

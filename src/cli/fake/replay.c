@@ -5,8 +5,6 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/where.h"
-#include "machine/file/board.h"
-#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/store/board_name.h"

@@ -7,7 +7,6 @@
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
-#include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 #include "machine/store/board.h"

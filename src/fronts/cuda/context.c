@@ -117,7 +117,7 @@ static CUresult join(struct cuda_device *d)
 {
 	CUresult r;
 
-	gkf_gate_look(cuda.machine, &cuda.gate);
+	gkf_gate_look(cuda.machine, cuda.gate);
 	if (device_is_gone(d))
 		return CUDA_ERROR_DEVICE_UNAVAILABLE;
 	pthread_mutex_lock(&joining);

@@ -87,8 +87,8 @@ static inline CUresult enter(enum cuda_row row)
 		return not_ready(ready);
 	if (__builtin_expect(barred, 0))
 		return CUDA_ERROR_NOT_PERMITTED;
-	gkf_gate_count_cuda(&cuda.gate, row);
-	return gkf_gate_whole(cuda.machine, &cuda.gate)
+	gkf_gate_count_cuda(cuda.gate, row);
+	return gkf_gate_whole(cuda.machine, cuda.gate)
 		   ? CUDA_SUCCESS
 		   : CUDA_ERROR_DEVICE_UNAVAILABLE;
 }

@@ -12,11 +12,10 @@
 #include "device/queue.h"
 #include "fronts/cuda/handle.h"
 #include "machine/file/numbers.h"
-#include "machine/file/profile.h"
-#include "machine/store/gate.h"
 
 #include <pthread.h>
 
+struct gkf_gate;
 struct gkf_board;
 struct gkf_file;
 struct gkf_profile;
@@ -75,8 +74,8 @@ enum cuda_ready {
 struct cuda_process {
 	_Atomic int ready; /* enum cuda_ready */
 	struct gkf_machine *machine;
-	struct gkf_gate gate;
-	bool launch_blocking; /* CUDA_LAUNCH_BLOCKING */
+	const struct gkf_gate *gate; /* of the machine */
+	bool launch_blocking;        /* CUDA_LAUNCH_BLOCKING */
 	unsigned device_count;
 	struct cuda_device device[GKF_DEVICES_MAX];
 };

@@ -16,7 +16,6 @@
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"
-#include "machine/store/above.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
 #include "machine/store/ledger.h"
@@ -28,6 +27,8 @@
 #include <string.h>
 
 struct cuda_process cuda;
+
+static struct gkf_gate machine_gate;
 
 /* Only cuInit takes it. */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
@@ -77,7 +78,7 @@ static void add(struct places *p, const struct cuda_device *d, int mig_index,
 				   (int)b->profile.compute_minor,
 				   (uint64_t)b->profile.sm_clock_max_mhz),
 	    .mig_enabled = d->instance == GKF_NO_INSTANCE &&
-			   gkf_gate_split(&cuda.gate, d->index),
+			   gkf_gate_split(cuda.gate, d->index),
 	};
 }
 
@@ -106,8 +107,8 @@ static void find_places(struct places *p)
 		    .board = gkf_board(cuda.machine, i),
 		};
 
-		if (!gkf_gate_lists(&cuda.gate, i) ||
-		    gkf_gate_word(cuda.gate.device[i].faults) & UNSEEN)
+		if (!gkf_gate_lists(cuda.gate, i) ||
+		    gkf_gate_word(cuda.gate->device[i].faults) & UNSEEN)
 			continue;
 		add(p, &d, -1, d.board->uuid);
 		if (p->candidate[p->count - 1].mig_enabled)
@@ -188,7 +189,8 @@ static CUresult start(void)
 			   ? front_error(error)
 			   : CUDA_ERROR_NO_DEVICE;
 	cuda.machine = machine;
-	gkf_gate_open(machine, &cuda.gate);
+	gkf_gate_open(machine, &machine_gate);
+	cuda.gate = &machine_gate;
 	cuda.launch_blocking = asks_for_blocking();
 	r = look_at_machine();
 	if (r) {

@@ -4,6 +4,7 @@
 #include "fronts/cuda/memory.h"
 #include "fronts/cuda/stream.h"
 #include "machine/file/board.h"
+#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/store/coverage.h"
 

@@ -4,6 +4,7 @@
  * remembers GKF_ACCOUNTS_MAX ended processes, of all its boards together.
  */
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/account_state.h"
 #include "machine/file/value.h"
 #include "machine/store/account.h"

@@ -2,6 +2,7 @@
  * clock.c - clocks of now and the highest ones, in MHz.
  */
 #include "fronts/nvml/clock.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"

@@ -3,6 +3,7 @@
  * runs at the clock of its state; graphics clocks are 15 MHz apart.
  */
 #include "fronts/nvml/clock.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"

@@ -5,6 +5,7 @@
  */
 #include "fronts/nvml/conf.h"
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 #include "machine/file/system_state.h"

@@ -5,6 +5,7 @@
  */
 #include "fronts/nvml/pci.h"
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"

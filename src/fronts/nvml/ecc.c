@@ -5,6 +5,7 @@
 #include "fronts/nvml/ecc.h"
 #include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/ecc_state.h"
 #include "machine/file/mig_state.h"

@@ -9,6 +9,7 @@
  * of no sessions, as real ones do.
  */
 #include "fronts/nvml/process.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"

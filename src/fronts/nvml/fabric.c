@@ -4,6 +4,7 @@
  */
 #include "fronts/nvml/conf.h"
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/system_state.h"
 #include "machine/file/value.h"

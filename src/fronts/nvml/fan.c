@@ -3,6 +3,7 @@
  * one sets all.
  */
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
 #include "machine/file/fault_state.h"
-#include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/coverage.h"
 #include "machine/store/event.h"

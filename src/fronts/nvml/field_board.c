@@ -4,6 +4,7 @@
  */
 #include "fronts/nvml/field.h"
 #include "fronts/nvml/power.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/numbers.h"
-#include "machine/store/above.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
 #include "machine/store/machine.h"

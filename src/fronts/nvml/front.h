@@ -13,8 +13,6 @@
 #include "abi/nvml_abi.h"
 #include "fronts/common/generations.h"
 #include "machine/file/numbers.h"
-#include "machine/file/value.h"
-#include "machine/model/model.h"
 #include "machine/store/board.h"
 #include "machine/store/gate.h"
 
@@ -257,12 +255,5 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 	    enter_device(&c, ROW_##symbol, (handle), (arguments_ok));          \
 	if (entered)                                                           \
 	return entered
-
-/* Reads a value of the call's device. */
-static inline bool value(const struct call *c, enum gkf_value id,
-			 int64_t *ret_value)
-{
-	return gkf_value_get(c->machine, c->index, id, ret_value);
-}
 
 #endif

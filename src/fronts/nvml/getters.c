@@ -3,6 +3,7 @@
  * profile, and those that read one string; the numbers stand in getters.def.
  */
 #include "fronts/nvml/front.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 
 #define VALUE_GETTER(symbol, type, id)                                         \

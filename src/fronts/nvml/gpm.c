@@ -9,6 +9,7 @@
  */
 #include "base/units.h"
 #include "fronts/nvml/mig_handle.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"

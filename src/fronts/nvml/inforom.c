@@ -4,6 +4,7 @@
  */
 #include "base/mix.h"
 #include "fronts/nvml/front.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/profile.h"

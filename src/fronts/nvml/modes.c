@@ -3,6 +3,7 @@
  * what, DRAM encryption, driver model, power mizer.
  */
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/value.h"
 
 static bool is_switch(nvmlEnableState_t state)

@@ -2,6 +2,7 @@
  * pcie.c - traffic on PCIe and the speed of its lanes.
  */
 #include "fronts/nvml/front.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/value.h"
 

@@ -3,6 +3,7 @@
  * the driver sees it, faults of its clocks.
  */
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"

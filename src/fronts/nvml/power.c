@@ -3,6 +3,7 @@
  */
 #include "fronts/nvml/power.h"
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"

@@ -3,6 +3,7 @@
  * and newer.
  */
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/value.h"
 #include "machine/model/controls.h"
 #include "machine/model/smoothing.h"

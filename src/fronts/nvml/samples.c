@@ -2,6 +2,7 @@
  * samples.c - the figures of the last bins, one sample a bin, oldest first.
  */
 #include "fronts/nvml/bins.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"

@@ -2,6 +2,7 @@
  * thermal.c - temperatures and their thresholds, in degrees Celsius.
  */
 #include "fronts/nvml/permission.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"

@@ -2,6 +2,7 @@
  * utilization.c - how busy the engines of a device are.
  */
 #include "fronts/nvml/front.h"
+#include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"

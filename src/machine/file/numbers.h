@@ -11,6 +11,7 @@
 #define GKF_FUNCTIONS_MAX 512 /* rows of nvml.def, with room */
 #define GKF_LINKS_MAX     36  /* NVML_NVLINK_MAX_LINKS */
 #define GKF_TEXT_MAX      64  /* of a text that changes, with its NUL */
+#define GKF_NAME_MAX      64  /* of models and functions, with its NUL */
 
 /* Rows of cuda.def, with room. */
 #define GKF_CUDA_FUNCTIONS_MAX 768

@@ -7,9 +7,9 @@
 #ifndef GKF_PROFILE_H
 #define GKF_PROFILE_H
 
-#include <stdint.h>
+#include "machine/file/numbers.h"
 
-#define GKF_NAME_MAX 64
+#include <stdint.h>
 
 /*
  * Every integer of a profile: FIELD(member, "yaml-key", min, max, "help").

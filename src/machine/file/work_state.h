@@ -7,7 +7,7 @@
 #define GKF_WORK_STATE_H
 
 #include "machine/file/mig_state.h"
-#include "machine/file/profile.h"
+#include "machine/file/numbers.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -66,7 +66,6 @@ struct gkf_busy {
 
 /* What is refused and is no row of a table: functions of the runtime... */
 #define GKF_NAMES_MAX 512
-#define GKF_NAME_MAX  64 /* NUL-ended */
 
 struct gkf_name {
 	_Atomic uint64_t key; /* of kind and name; 0: free */

@@ -2,6 +2,7 @@
 #include "machine/model/computed.h"
 #include "base/units.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"

@@ -5,6 +5,7 @@
  */
 #include "machine/model/heat.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/model/physics.h"

@@ -1,6 +1,7 @@
 /* physics.c - the model of one bin; see physics.h and docs/MACHINE.md. */
 #include "machine/model/physics.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"

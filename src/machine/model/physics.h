@@ -7,12 +7,14 @@
 #define GKF_PHYSICS_H
 
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"
 #include "machine/file/work_state.h"
 
 #include <stdbool.h>
 
+struct gkf_profile;
 struct gkf_state;
 
 /* Bits of nvmlClocksEventReasons that the model gives. */

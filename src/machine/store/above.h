@@ -6,7 +6,6 @@
 #ifndef GKF_STORE_ABOVE_H
 #define GKF_STORE_ABOVE_H
 
-#include "base/export.h"
 #include "machine/file/numbers.h"
 
 #include <stdint.h>
@@ -18,10 +17,7 @@ struct gkf_topology;
 
 /* ---- trouble ---- */
 
-/* Applies the steps of the scenario that are due. */
-GKF_API void gkf_scenario_poll(struct gkf_machine *m);
-
-/* Those up to a bin. The caller holds the lock. */
+/* Applies the steps of the scenario up to a bin. The caller holds the lock. */
 void gkf_scenario_apply(struct gkf_machine *m, uint64_t bin);
 
 /* ---- model ---- */

@@ -46,8 +46,7 @@ GKF_API uint64_t gkf_books_context(const struct gkf_machine *m, unsigned device,
  */
 GKF_API int gkf_books_charge(struct gkf_machine *m, unsigned slot,
 			     uint64_t bytes);
-GKF_API int gkf_books_refund(struct gkf_machine *m, unsigned slot,
-			     uint64_t bytes);
+int gkf_books_refund(struct gkf_machine *m, unsigned slot, uint64_t bytes);
 
 /*
  * The same of managed memory that has come to the device: it is taken like any

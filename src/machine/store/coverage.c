@@ -8,10 +8,10 @@
 #include "base/str.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/numbers.h"
-#include "machine/file/profile.h"
 #include "machine/file/work_state.h"
 #include "machine/store/view.h"
 
+#include <pthread.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

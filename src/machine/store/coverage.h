@@ -7,7 +7,7 @@
 
 #include "base/export.h"
 #include "machine/file/fault_state.h"
-#include "machine/file/profile.h"
+#include "machine/file/numbers.h"
 #include "machine/file/work_state.h"
 
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "machine/file/event_state.h"
-#include "machine/store/above.h"
 #include "machine/store/clock.h"
+#include "machine/store/gate.h"
 #include "machine/store/view.h"
 
 #include <limits.h>

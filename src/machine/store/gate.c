@@ -3,6 +3,7 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
+#include "machine/store/locks.h"
 #include "machine/store/view.h"
 
 void gkf_gate_open(struct gkf_machine *m, struct gkf_gate *ret_gate)
@@ -18,6 +19,7 @@ void gkf_gate_open(struct gkf_machine *m, struct gkf_gate *ret_gate)
 	    .rules = &f->rules.count,
 	    .next_step_ns = &f->scenario.next_ns,
 	    .booked_ns = &f->driver_busy_ns,
+	    .last = gkf_locks_word(m->locks, GKF_LOCK_WRITERS),
 	    .damaged = &m->damaged,
 	};
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)

@@ -9,7 +9,6 @@
 
 #include "base/export.h"
 #include "machine/file/numbers.h"
-#include "machine/store/above.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,7 +30,9 @@ struct gkf_gate {
 	const _Atomic uint64_t *rules;        /* how many */
 	const _Atomic uint64_t *next_step_ns; /* UINT64_MAX: none is left */
 	_Atomic uint64_t *booked_ns; /* CLOCK_MONOTONIC: calls are booked */
-	const atomic_bool *damaged;  /* see gkf_machine_is_whole() */
+	/* Whether the file is whole: its last word, and what that told. */
+	const _Atomic uint32_t *last;
+	const atomic_bool *damaged;
 	struct gkf_gate_device device[GKF_DEVICES_MAX];
 };
 
@@ -41,6 +42,9 @@ static inline uint64_t gkf_gate_word(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
+
+/* Applies the steps of the scenario that are due; trouble/scenario.c. */
+GKF_API void gkf_scenario_poll(struct gkf_machine *m);
 
 /* Before a look at the machine; almost nothing while no step is left. */
 static inline void gkf_gate_look(struct gkf_machine *m,
@@ -57,10 +61,14 @@ static inline void gkf_gate_look(struct gkf_machine *m,
  */
 GKF_API bool gkf_machine_is_whole(struct gkf_machine *m);
 
-/* The same at the cost of a load. */
+/*
+ * The same at the cost of two loads: the last word of a file is gone whenever
+ * anything of it is, and looking at it says so.
+ */
 static inline bool gkf_gate_whole(struct gkf_machine *m,
 				  const struct gkf_gate *gate)
 {
+	(void)atomic_load_explicit(gate->last, memory_order_relaxed);
 	return __builtin_expect(
 		   !atomic_load_explicit(gate->damaged, memory_order_relaxed),
 		   1) ||

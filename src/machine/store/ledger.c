@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/slot.h"
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "machine/file/file.h"
 #include "machine/store/locks.h"
 #include "machine/store/view.h"
 

@@ -8,6 +8,7 @@
 #include "machine/file/link_state.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
 #include "machine/model/above.h"

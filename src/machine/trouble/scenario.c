@@ -19,6 +19,7 @@
 #include "machine/store/above.h"
 #include "machine/store/account.h"
 #include "machine/store/clock.h"
+#include "machine/store/gate.h"
 #include "machine/store/lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"

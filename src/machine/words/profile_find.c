@@ -2,6 +2,7 @@
  * profile_find.c - finds profiles by id, alias or path and follows `inherits`.
  */
 #include "base/err.h"
+#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/words/profile_yaml.h"
 

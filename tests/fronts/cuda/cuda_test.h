@@ -8,7 +8,6 @@
 
 #include "abi/cuda_abi.h"
 #include "base/str.h"
-#include "machine/file/file.h"
 #include "machine/fixture.h"
 
 #include <dlfcn.h>

@@ -7,7 +7,6 @@
 
 #include "abi/nvml_abi.h"
 #include "base/str.h"
-#include "machine/file/file.h"
 #include "machine/fixture.h"
 
 #include <dlfcn.h>

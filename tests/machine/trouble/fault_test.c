@@ -5,6 +5,7 @@
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/device.h"
 #include "machine/file/ecc_state.h"
 #include "machine/file/event_state.h"
 #include "machine/file/fault_state.h"
