@@ -35,7 +35,11 @@ struct gkf_locks {
 	unsigned char *pages; /* for each lock, one of the file, one private */
 	size_t page;
 	unsigned count;
-	atomic_bool stuck; /* glibc's list may still lead there */
+	unsigned char *words; /* those pages of the file; NULL: no file */
+	pthread_mutex_t making;
+	atomic_bool ready[GKF_LOCKS_MAX]; /* most are never needed */
+	pthread_mutex_t fresh; /* what a lock that nobody holds is like */
+	atomic_bool stuck;     /* glibc's list may still lead there */
 };
 
 static size_t page_size(void)
@@ -55,14 +59,42 @@ size_t gkf_locks_end(size_t size)
 	return gkf_locks_begin(size) + GKF_LOCKS_MAX * page_size();
 }
 
-static pthread_mutex_t *lock_of(const struct gkf_locks *l, unsigned i)
+/*
+ * Puts a lock together: its page of the file once more, before a page of this
+ * process that has the rest. The descriptor is closed by now: mremap() of
+ * nothing makes another mapping of what is shared.
+ */
+static bool make(struct gkf_locks *l, unsigned i)
 {
+	unsigned char *at = l->pages + 2 * i * l->page;
+
+	if (l->words &&
+	    mremap(l->words + (l->count - 1 - i) * l->page, 0, l->page,
+		   MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
+		return false;
+	memcpy(at + l->page, (char *)&l->fresh + SHARED,
+	       sizeof l->fresh - SHARED);
+	return true;
+}
+
+/* NULL: there is no memory for it. */
+static pthread_mutex_t *lock_of(struct gkf_locks *l, unsigned i)
+{
+	if (__builtin_expect(
+		!atomic_load_explicit(&l->ready[i], memory_order_acquire), 0)) {
+		pthread_mutex_lock(&l->making);
+		if (!atomic_load(&l->ready[i]) && make(l, i))
+			atomic_store(&l->ready[i], true);
+		pthread_mutex_unlock(&l->making);
+		if (!atomic_load(&l->ready[i]))
+			return NULL;
+	}
 	return (pthread_mutex_t *)(l->pages + (2 * i + 1) * l->page - SHARED);
 }
 
 _Atomic uint32_t *gkf_locks_word(struct gkf_locks *l, unsigned i)
 {
-	return (_Atomic uint32_t *)&lock_of(l, i)->__data.__lock;
+	return (_Atomic uint32_t *)(void *)lock_of(l, i);
 }
 
 void *gkf_locks_pages(struct gkf_locks *l, size_t *ret_size)
@@ -85,41 +117,28 @@ static int init_lock(pthread_mutex_t *lock)
 	return error;
 }
 
-/* The private part of each; their words are as they are. */
-static int init_all(struct gkf_locks *l)
-{
-	pthread_mutex_t fresh;
-	int error = init_lock(&fresh);
-
-	if (error)
-		return gk_err_from_errno(error);
-	for (unsigned i = 0; i < l->count; i++)
-		memcpy((char *)lock_of(l, i) + SHARED, (char *)&fresh + SHARED,
-		       sizeof fresh - SHARED);
-	return 0;
-}
-
 static int map_words(struct gkf_locks *l, int fd, size_t size)
 {
+	size_t end = gkf_locks_end(size), taken = l->count * l->page;
 	struct stat st;
+	void *words;
 
 	if (fstat(fd, &st) < 0)
 		return gk_err_from_errno(errno);
-	if ((uint64_t)st.st_size < gkf_locks_end(size))
+	if ((uint64_t)st.st_size < end)
 		return GK_ERR_CORRUPT;
-	for (unsigned i = 0; i < l->count; i++)
-		if (mmap(l->pages + 2 * i * l->page, l->page,
-			 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-			 (off_t)(gkf_locks_end(size) - (i + 1) * l->page)) ==
-		    MAP_FAILED)
-			return gk_err_from_errno(errno);
+	words = mmap(NULL, taken, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		     (off_t)(end - taken));
+	if (words == MAP_FAILED)
+		return gk_err_from_errno(errno);
+	l->words = words;
 	return 0;
 }
 
 int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret)
 {
 	struct gkf_locks *l = calloc(1, sizeof *l);
-	int r;
+	int error, r;
 
 	if (!l)
 		return GK_ERR_NOMEM;
@@ -131,9 +150,14 @@ int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret)
 		free(l);
 		return GK_ERR_NOMEM;
 	}
+	pthread_mutex_init(&l->making, NULL);
 	r = fd < 0 ? 0 : map_words(l, fd, size);
-	if (!r)
-		r = init_all(l);
+	error = init_lock(&l->fresh);
+	if (!r && error)
+		r = gk_err_from_errno(error);
+	/* The one that everybody takes, and that tells a truncated file. */
+	if (!r && !lock_of(l, GKF_LOCK_WRITERS))
+		r = GK_ERR_NOMEM;
 	if (r)
 		gkf_locks_free(l);
 	else
@@ -147,6 +171,8 @@ void gkf_locks_free(struct gkf_locks *l)
 		return;
 	if (!atomic_load(&l->stuck))
 		munmap(l->pages, 2 * l->count * l->page);
+	if (l->words)
+		munmap(l->words, l->count * l->page);
 	free(l);
 }
 
@@ -171,7 +197,7 @@ static int wait_for(pthread_mutex_t *lock, uint64_t patience_ns)
 int gkf_locks_take(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 {
 	pthread_mutex_t *lock = lock_of(l, i);
-	int error = pthread_mutex_trylock(lock);
+	int error = lock ? pthread_mutex_trylock(lock) : ENOMEM;
 
 	if (__builtin_expect(error == EBUSY, 0)) {
 		if (is_spoilt(l, i))

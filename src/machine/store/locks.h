@@ -37,7 +37,8 @@ void gkf_locks_free(struct gkf_locks *locks);
 
 /*
  * Takes a lock within that time (0: at once). 0, EOWNERDEAD: taken, and its
- * holder died with it; ETIMEDOUT, EBUSY; EINVAL: its word was written over.
+ * holder died with it; ETIMEDOUT, EBUSY; EINVAL: its word was written over;
+ * ENOMEM: locks are put together when they are needed first.
  */
 int gkf_locks_take(struct gkf_locks *locks, unsigned i, uint64_t patience_ns);
 void gkf_locks_release(struct gkf_locks *locks, unsigned i);
