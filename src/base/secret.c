@@ -100,23 +100,23 @@ struct part {
 	bool first, last;
 };
 
-static bool is(const char *text, size_t len, const char *word)
+static bool is_given_word(const char *text, size_t len, const char *word)
 {
 	return strlen(word) == len && !strncasecmp(text, word, len);
 }
 
-static bool holds(const struct part *part, const char *word, unsigned how)
+static bool holds_word(const struct part *part, const char *word, unsigned how)
 {
 	size_t n = strlen(word);
 
 	if (n > part->len)
 		return false;
 	if (how & AT_END)
-		return is(part->text + part->len - n, n, word);
+		return is_given_word(part->text + part->len - n, n, word);
 	if (!(how & ANYWHERE))
-		return is(part->text, part->len, word);
+		return is_given_word(part->text, part->len, word);
 	for (size_t i = 0; i + n <= part->len; i++)
-		if (is(part->text + i, n, word))
+		if (is_given_word(part->text + i, n, word))
 			return true;
 	return false;
 }
@@ -132,7 +132,7 @@ static int secret_part(const struct part *part, bool assigned)
 		if ((how & BEHIND && part->first) ||
 		    (how & LAST && !part->last) ||
 		    (how & ASSIGNED && !assigned) ||
-		    !holds(part, secret_words[i].word, how))
+		    !holds_word(part, secret_words[i].word, how))
 			continue;
 		found = found < 0 ? (int)how : found & (int)how;
 	}
@@ -144,7 +144,8 @@ enum clearing { CLEARS_NOTHING, CLEARS_WEAK, CLEARS_ALL };
 static enum clearing clearing_part(const struct part *part)
 {
 	for (size_t i = 0; i < COUNT(clearing_words); i++)
-		if (is(part->text, part->len, clearing_words[i].word))
+		if (is_given_word(part->text, part->len,
+				  clearing_words[i].word))
 			return clearing_words[i].all && part->last
 				   ? CLEARS_ALL
 				   : CLEARS_WEAK;
@@ -202,7 +203,7 @@ static bool is_plain_value(const char *value, size_t len, unsigned how)
 	size_t digits = 0;
 
 	for (size_t i = 0; i < COUNT(plain_values); i++)
-		if (is(value, len, plain_values[i]))
+		if (is_given_word(value, len, plain_values[i]))
 			return true;
 	while (digits < len && (isdigit((unsigned char)value[digits]) ||
 				(how & COUNTED && value[digits] == '.')))
@@ -230,7 +231,7 @@ struct span {
 	size_t begin, end;
 };
 
-static bool begins(const struct text *t, size_t at, const char *word)
+static bool begins_with_word(const struct text *t, size_t at, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -263,14 +264,14 @@ static bool private_key(const struct text *t, size_t at, struct span *ret)
 	static const char end[] = "-----END ";
 	size_t head, i;
 
-	if (t->s[at] != '-' || !begins(t, at, "-----BEGIN "))
+	if (t->s[at] != '-' || !begins_with_word(t, at, "-----BEGIN "))
 		return false;
 	for (head = at + 11; head < t->len && head < at + 80; head++)
-		if (begins(t, head, "PRIVATE KEY"))
+		if (begins_with_word(t, head, "PRIVATE KEY"))
 			break;
 	if (head == t->len || head == at + 80)
 		return false;
-	for (i = head; i < t->len && !begins(t, i, end); i++)
+	for (i = head; i < t->len && !begins_with_word(t, i, end); i++)
 		;
 	if (i < t->len)
 		i = until(t, i + sizeof end - 1, "-");
@@ -286,7 +287,7 @@ static bool bearer(const struct text *t, size_t at, struct span *ret)
 	size_t value;
 
 	if (tolower((unsigned char)t->s[at]) != 'b' ||
-	    !begins(t, at, "bearer") || (at && is_name(t->s[at - 1])))
+	    !begins_with_word(t, at, "bearer") || (at && is_name(t->s[at - 1])))
 		return false;
 	value = skip_blanks(t, at + 6);
 	if (value == at + 6)
@@ -299,7 +300,7 @@ static bool bearer(const struct text *t, size_t at, struct span *ret)
 static size_t url_end(const struct text *t, size_t at)
 {
 	while (at < t->len && !strchr(" \t\n\"'`<>", t->s[at]) &&
-	       !(t->s[at] == ':' && begins(t, at, "://")))
+	       !(t->s[at] == ':' && begins_with_word(t, at, "://")))
 		at++;
 	return at;
 }
@@ -322,7 +323,7 @@ static bool url_password(const struct text *t, size_t at, struct span *ret)
 {
 	size_t colon, end, sign;
 
-	if (t->s[at] != ':' || !begins(t, at, "://"))
+	if (t->s[at] != ':' || !begins_with_word(t, at, "://"))
 		return false;
 	colon = until(t, at + 3, ":/?#@[ \t\n\"'");
 	if (colon == t->len || t->s[colon] != ':')
@@ -342,8 +343,10 @@ static bool is_colon(const struct text *t, size_t at, size_t name, bool quoted)
 	char next = at + 1 < t->len ? t->s[at + 1] : '\0';
 
 	return quoted || next == ' ' || next == '\t' || next == '\0' ||
-	       begins(t, name, "x-") || begins(t, name, "api-key") ||
-	       begins(t, name, "authorization") || begins(t, name, "cookie");
+	       begins_with_word(t, name, "x-") ||
+	       begins_with_word(t, name, "api-key") ||
+	       begins_with_word(t, name, "authorization") ||
+	       begins_with_word(t, name, "cookie");
 }
 
 /* Behind the sign; whole: up to the end of the text. A quote before it ends it
@@ -433,7 +436,7 @@ static size_t name_alone(const char *arg, size_t len)
 {
 	size_t i = 0;
 
-	if (is(arg, len, "Bearer"))
+	if (is_given_word(arg, len, "Bearer"))
 		return len;
 	while (i < len && is_name(arg[i]))
 		i++;

@@ -12,7 +12,7 @@ void gk_buf_free(struct gk_buf *buf)
 }
 
 /* Makes room for len more bytes and the NUL. */
-static bool reserve(struct gk_buf *buf, size_t len)
+static bool reserve_bytes(struct gk_buf *buf, size_t len)
 {
 	size_t cap = buf->cap ? buf->cap : 256;
 	char *data = NULL;
@@ -34,7 +34,7 @@ static bool reserve(struct gk_buf *buf, size_t len)
 
 void gk_buf_add(struct gk_buf *buf, const char *bytes, size_t len)
 {
-	if (!reserve(buf, len))
+	if (!reserve_bytes(buf, len))
 		return;
 	if (len)
 		memcpy(buf->data + buf->len, bytes, len);
@@ -54,7 +54,7 @@ void gk_buf_putc(struct gk_buf *buf, char c)
 
 void gk_buf_pad(struct gk_buf *buf, char c, size_t count)
 {
-	if (!reserve(buf, count))
+	if (!reserve_bytes(buf, count))
 		return;
 	memset(buf->data + buf->len, c, count);
 	buf->len += count;
@@ -71,7 +71,7 @@ void gk_buf_printf(struct gk_buf *buf, const char *format, ...)
 	n = vsnprintf(NULL, 0, format, args);
 	if (n < 0)
 		buf->failed = true;
-	else if (reserve(buf, (size_t)n)) {
+	else if (reserve_bytes(buf, (size_t)n)) {
 		vsnprintf(buf->data + buf->len, (size_t)n + 1, format, again);
 		buf->len += (size_t)n;
 	}

@@ -101,8 +101,8 @@ static void keep_event(const struct gk_span *span, uint64_t duration)
 	events[event_count++] = event_of(span, duration);
 }
 
-static void count(struct gk_trace_row *row, const struct gk_span *span,
-		  uint64_t duration)
+static void count_span(struct gk_trace_row *row, const struct gk_span *span,
+		       uint64_t duration)
 {
 	row->calls++;
 	row->total_ns += duration;
@@ -123,14 +123,14 @@ void gk_span_leave(struct gk_span *span)
 		span->outer->children_ns += duration;
 	row = row_of(span->name);
 	if (row)
-		count(row, span, duration);
+		count_span(row, span, duration);
 	if (events_wanted)
 		keep_event(span, duration);
 	pthread_mutex_unlock(&lock);
 }
 
 /* A copy of count items for the caller to free; NULL when there are none. */
-static void *copy(const void *items, size_t count, size_t size)
+static void *copy_trace_items(const void *items, size_t count, size_t size)
 {
 	void *out = count ? malloc(count * size) : NULL;
 
@@ -152,14 +152,14 @@ size_t gk_trace_rows(struct gk_trace_row **ret_rows)
 	now = gk_mono_ns();
 	for (struct gk_span *span = newest; span; span = span->older)
 		row_of(span->name); /* a place for it */
-	*ret_rows = copy(rows, row_count, sizeof *rows);
+	*ret_rows = copy_trace_items(rows, row_count, sizeof *rows);
 	n = *ret_rows ? row_count : 0;
 	for (struct gk_span *span = newest; n && span; span = span->older) {
 		struct gk_trace_row *row = row_of(span->name);
 
 		if (row)
-			count(&(*ret_rows)[row - rows], span,
-			      so_far(span, now));
+			count_span(&(*ret_rows)[row - rows], span,
+				   so_far(span, now));
 		if (span->outer && (row = row_of(span->outer->name)))
 			(*ret_rows)[row - rows].self_ns -= so_far(span, now);
 	}

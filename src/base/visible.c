@@ -118,7 +118,7 @@ static struct entry next_entry(const char **at)
 	return e;
 }
 
-static bool begins(struct entry e, const char *prefix)
+static bool begins_with_prefix(struct entry e, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
@@ -159,9 +159,9 @@ enum form { NUMBER, GPU_UUID, MIG_UUID };
 
 static enum form form_of(struct entry e)
 {
-	return begins(e, "GPU-")   ? GPU_UUID
-	       : begins(e, "MIG-") ? MIG_UUID
-				   : NUMBER;
+	return begins_with_prefix(e, "GPU-")   ? GPU_UUID
+	       : begins_with_prefix(e, "MIG-") ? MIG_UUID
+					       : NUMBER;
 }
 
 static bool is_chosen(const struct list *l, unsigned position)
@@ -173,7 +173,7 @@ static bool is_chosen(const struct list *l, unsigned position)
 }
 
 /* Chooses by the list; the offset of the entry that ended it, or -1. */
-static long choose(struct list *l, const char *value)
+static long choose_entries(struct list *l, const char *value)
 {
 	const char *at = value;
 	enum form form = NUMBER;
@@ -234,7 +234,7 @@ int gk_cuda_visible(const char *value, enum gk_cuda_order order,
 	l.chosen = l.order + count;
 	number_gpus(&l, order);
 	if (value)
-		bad = choose(&l, value);
+		bad = choose_entries(&l, value);
 	else
 		choose_all(&l);
 	keep_one_mig(&l);

@@ -116,7 +116,7 @@ const yaml_node_t *gk_yaml_value(struct gk_yaml *y, const yaml_node_t *mapping,
 }
 
 /* Edit distance, for texts of at most 63 bytes; longer: 99. */
-static unsigned distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned row[64], n = (unsigned)strlen(b);
 
@@ -148,7 +148,7 @@ const char *gk_yaml_like(const char *text, const char *const *words)
 	const char *near = NULL;
 
 	for (; *words; words++) {
-		unsigned d = distance(text, *words);
+		unsigned d = edit_distance(text, *words);
 
 		if (d < best) {
 			best = d;
@@ -204,8 +204,8 @@ static int check_end(struct gk_yaml *y, yaml_parser_t *parser)
 	return err;
 }
 
-static int parse(struct gk_yaml *y, const char *text, size_t len,
-		 gk_yaml_use *use, void *data)
+static int parse_yaml(struct gk_yaml *y, const char *text, size_t len,
+		      gk_yaml_use *use, void *data)
 {
 	yaml_parser_t parser;
 	int err;
@@ -260,7 +260,7 @@ int gk_yaml_read(struct gk_yaml *y, gk_yaml_use *use, void *data)
 	y->fd = open(y->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = y->fd < 0 ? cannot_open(y, errno) : read_file(y, text, &len);
 	if (!err)
-		err = parse(y, text, (size_t)len, use, data);
+		err = parse_yaml(y, text, (size_t)len, use, data);
 	if (y->fd >= 0)
 		close(y->fd);
 	free(text);
