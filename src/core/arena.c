@@ -13,7 +13,7 @@ struct gk_arena_block {
 	alignas(max_align_t) char bytes[];
 };
 
-static struct gk_arena_block *grow(struct gk_arena *arena, size_t size)
+static struct gk_arena_block *grow_arena(struct gk_arena *arena, size_t size)
 {
 	struct gk_arena_block *block;
 
@@ -36,7 +36,7 @@ void *gk_arena_room(struct gk_arena *arena, size_t size)
 	    (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
 
 	if (!block || block->size - block->used < aligned)
-		block = grow(arena, aligned);
+		block = grow_arena(arena, aligned);
 	if (!block)
 		return NULL;
 	block->used += aligned;

@@ -247,9 +247,9 @@ static const struct gk_row *rows_of(enum gk_tier tier, size_t *ret_count,
 	return rows;
 }
 
-static void store(const struct gk_row *row, enum gk_absence why,
-		  const int64_t out[GK_ROW_VALUES],
-		  struct gk_value values[GK_M_COUNT])
+static void store_row(const struct gk_row *row, enum gk_absence why,
+		      const int64_t out[GK_ROW_VALUES],
+		      struct gk_value values[GK_M_COUNT])
 {
 	for (unsigned i = 0; i < row->count; i++) {
 		struct gk_value *value = &values[row->gives[i]];
@@ -261,8 +261,8 @@ static void store(const struct gk_row *row, enum gk_absence why,
 	}
 }
 
-static bool wanted(const struct gk_row *row, enum gk_tier tier,
-		   const struct gk_metric_set *only)
+static bool is_row_wanted(const struct gk_row *row, enum gk_tier tier,
+			  const struct gk_metric_set *only)
 {
 	if (gk_metrics[row->gives[0]].tier != tier)
 		return false;
@@ -284,7 +284,7 @@ static nvmlReturn_t read_row(const struct gk_nvml *nvml, nvmlDevice_t handle,
 	/* How drivers say that only whole GPUs have such a thing. */
 	if (is_mig && r == NVML_ERROR_INVALID_ARGUMENT)
 		r = NVML_ERROR_NOT_SUPPORTED;
-	store(row, gk_nvml_absence(r), out, values);
+	store_row(row, gk_nvml_absence(r), out, values);
 	return r;
 }
 
@@ -304,7 +304,7 @@ nvmlReturn_t gk_collect(const struct gk_nvml *nvml, nvmlDevice_t handle,
 	     row++, place++) {
 		uint64_t bit = 1ULL << place % 64;
 
-		if (!wanted(row, tier, only) ||
+		if (!is_row_wanted(row, tier, only) ||
 		    unsupported->bits[place / 64] & bit)
 			continue;
 		r = read_row(nvml, handle, row, is_mig, values);

@@ -291,8 +291,8 @@ static const struct field {
 
 /* The number of a field in base units; false: it is none. Drivers say "not
  * available" by the largest number, too. */
-static bool number(const nvmlFieldValue_t *field, int64_t scale,
-		   int64_t *ret_number)
+static bool field_number(const nvmlFieldValue_t *field, int64_t scale,
+			 int64_t *ret_number)
 {
 	int64_t raw;
 
@@ -334,7 +334,7 @@ struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
 	/* How a driver that is older than the field answers. */
 	if (r == NVML_ERROR_INVALID_ARGUMENT)
 		value.why = GK_ABSENT_NOT_SUPPORTED;
-	if (!value.why && !number(field, scale, &value.v))
+	if (!value.why && !field_number(field, scale, &value.v))
 		value = (struct gk_value){.why = GK_ABSENT_NOT_SUPPORTED};
 	return value;
 }

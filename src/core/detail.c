@@ -233,7 +233,7 @@ enum gk_link_end gk_link_end_read(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	return GK_LINK_END_UNKNOWN;
 }
 
-static struct gk_value number(nvmlReturn_t r, int64_t v)
+static struct gk_value value_of_result(nvmlReturn_t r, int64_t v)
 {
 	enum gk_absence why = gk_nvml_absence(r);
 
@@ -259,7 +259,7 @@ static void read_link(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetNvLinkVersion, dev,
 				      link->index, &version);
 
-	link->m[GK_L_VERSION] = number(r, version);
+	link->m[GK_L_VERSION] = value_of_result(r, version);
 	link->end =
 	    gk_link_end_read(nvml, dev, link->index, link->remote_bus_id);
 	for (size_t i = 0; i < COUNT(errors); i++) {
@@ -267,7 +267,7 @@ static void read_link(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 		r = GK_NVML_CALL(nvml, nvmlDeviceGetNvLinkErrorCounter, dev,
 				 link->index, errors[i].counter, &count);
-		link->m[errors[i].gives] = number(r, (int64_t)count);
+		link->m[errors[i].gives] = value_of_result(r, (int64_t)count);
 	}
 }
 
@@ -330,7 +330,7 @@ static nvmlReturn_t read_links(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		if (r == NVML_ERROR_NOT_SUPPORTED)
 			continue;
 		link->index = i;
-		link->m[GK_L_ACTIVE] = number(r, (int64_t)active);
+		link->m[GK_L_ACTIVE] = value_of_result(r, (int64_t)active);
 		read_link(nvml, dev, link);
 		detail->link_count++;
 	}

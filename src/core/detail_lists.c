@@ -22,7 +22,7 @@ struct lists {
 };
 
 /* Whatever a driver counts, no more came than there was room for. */
-static unsigned least(unsigned count, unsigned room)
+static unsigned least_count(unsigned count, unsigned room)
 {
 	return count < room ? count : room;
 }
@@ -70,7 +70,7 @@ static nvmlReturn_t read_accounts(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				 pids);
 	if (!pids || !to->accounts || r)
 		count = 0;
-	count = least(count, ACCOUNTS_MAX);
+	count = least_count(count, ACCOUNTS_MAX);
 	r = gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	for (unsigned i = 0; !r && i < count; i++)
 		r = add_account(nvml, dev, pids[i], to);
@@ -87,7 +87,7 @@ static nvmlReturn_t add_pages(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetRetiredPages_v2, dev,
 				      nvml_cause, &count, address, time_us);
 
-	count = least(count, PAGES_MAX);
+	count = least_count(count, PAGES_MAX);
 	for (unsigned i = 0; !r && i < count; i++)
 		to->pages[to->page_count++] =
 		    (struct gk_page){.address = address[i],
@@ -124,7 +124,7 @@ static nvmlReturn_t add_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 			 memory_mhz, &count, mhz);
 	struct gk_clock *more;
 
-	count = least(count, CLOCKS_MAX);
+	count = least_count(count, CLOCKS_MAX);
 	if (r || !count)
 		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	more = realloc(to->clocks, (to->clock_count + count) * sizeof *more);
@@ -147,7 +147,7 @@ static nvmlReturn_t read_clocks(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 	if (r)
 		return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
-	count = least(count, MEMORY_MAX);
+	count = least_count(count, MEMORY_MAX);
 	for (unsigned i = 0; !r && i < count; i++)
 		r = add_clocks(nvml, dev, mhz[i], to);
 	return r;
@@ -207,7 +207,7 @@ static nvmlReturn_t read_samples(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		if (r == NVML_ERROR_NOT_FOUND || (!r && !count))
 			to[i].why = GK_ABSENT_NONE;
 		if (!to[i].why)
-			sum_up(samples, least(count, SAMPLES_MAX),
+			sum_up(samples, least_count(count, SAMPLES_MAX),
 			       sampled[i].scale, &to[i]);
 		r = gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	}
@@ -216,7 +216,7 @@ static nvmlReturn_t read_samples(const struct gk_nvml *nvml, nvmlDevice_t dev,
 }
 
 /* Puts the lists behind the detail. The widest items come first. */
-static void append(struct gk_detail **detail, const struct lists *lists)
+static void append_lists(struct gk_detail **detail, const struct lists *lists)
 {
 	size_t accounts = lists->account_count * sizeof *lists->accounts;
 	size_t pages = lists->page_count * sizeof *lists->pages;
@@ -256,7 +256,7 @@ nvmlReturn_t gk_detail_lists_read(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	if (!r)
 		r = read_samples(nvml, dev, (*detail)->samples);
 	if (!r)
-		append(detail, &lists);
+		append_lists(detail, &lists);
 	free(lists.accounts);
 	free(lists.pages);
 	free(lists.clocks);

@@ -250,7 +250,7 @@ static bool scan_mig(struct gk_gpu *gpu)
 	return !same;
 }
 
-static void fail(struct gk_gpu *gpu, nvmlReturn_t answer)
+static void fail_device(struct gk_gpu *gpu, nvmlReturn_t answer)
 {
 	enum gk_absence why = gk_nvml_absence(answer);
 
@@ -277,7 +277,7 @@ static bool open_gpu(struct gk_gpu *gpu)
 				      unit->dev.index, &unit->handle);
 
 	if (r) {
-		fail(gpu, r);
+		fail_device(gpu, r);
 		return false;
 	}
 	/* What comes back may be another board, or have other MIG devices. */
@@ -326,7 +326,7 @@ static nvmlReturn_t read_units(struct gk_gpu *gpu, enum gk_tier tier)
 }
 
 /* The slow tier looks anew at what may have changed: MIG, what is refused. */
-static nvmlReturn_t refresh(struct gk_gpu *gpu)
+static nvmlReturn_t refresh_device(struct gk_gpu *gpu)
 {
 	nvmlReturn_t r = NVML_SUCCESS;
 	bool changed = scan_mig(gpu);
@@ -352,10 +352,10 @@ bool gk_gpu_read(struct gk_gpu *gpu, enum gk_tier tier)
 	if (!gpu->open)
 		return false;
 	if (tier == GK_TIER_SLOW && gpu->units[0].dev.read_ns[tier])
-		r = refresh(gpu);
+		r = refresh_device(gpu);
 	if (!r)
 		r = read_units(gpu, tier);
 	if (r)
-		fail(gpu, r);
+		fail_device(gpu, r);
 	return opened && !r;
 }

@@ -187,7 +187,7 @@ static void hear(struct gk_events *e)
 	pthread_mutex_unlock(&e->lock);
 }
 
-static void count(struct gk_events *e, const nvmlEventData_t *data)
+static void count_event(struct gk_events *e, const nvmlEventData_t *data)
 {
 	struct gpu *gpu = gpu_of(e, data->device);
 
@@ -228,7 +228,7 @@ static bool any_registered(const struct gk_events *e)
 /* Sleeps where there is nothing to wait for in the driver: until somebody
  * wants something, or for a while where something was refused. False: the
  * end. */
-static bool rest(struct gk_events *e)
+static bool rest_events(struct gk_events *e)
 {
 	struct timespec until =
 	    gk_timespec(gk_mono_ns() + e->rest_ms * GK_NS_PER_MS);
@@ -256,7 +256,7 @@ static void start_anew(struct gk_events *e)
 		e->gpu[i].wanted |= e->gpu[i].registered;
 	pthread_mutex_unlock(&e->lock);
 	register_wanted(e);
-	rest(e);
+	rest_events(e);
 }
 
 static unsigned longer(unsigned ms)
@@ -270,7 +270,7 @@ static void expect(struct gk_events *e)
 	nvmlReturn_t r = wait_event(e, &data);
 
 	if (!r)
-		count(e, &data);
+		count_event(e, &data);
 	if (r && r != NVML_ERROR_TIMEOUT) {
 		start_anew(e);
 		e->rest_ms = longer(e->rest_ms);
@@ -294,7 +294,7 @@ static bool set_waiting(struct gk_events *e, bool waiting)
 	return go_on;
 }
 
-static void end(struct gk_events *e)
+static void end_events(struct gk_events *e)
 {
 	free_set(e, take_set(e));
 	gk_nvml_close(e->nvml);
@@ -305,15 +305,15 @@ static void end(struct gk_events *e)
 	gk_events_unref(e);
 }
 
-static void *run(void *arg)
+static void *run_events(void *arg)
 {
 	struct gk_events *e = arg;
-	bool go_on = rest(e);
+	bool go_on = rest_events(e);
 
 	while (go_on) {
 		register_wanted(e);
 		if (!any_registered(e)) {
-			go_on = rest(e);
+			go_on = rest_events(e);
 			e->rest_ms = longer(e->rest_ms);
 			continue;
 		}
@@ -322,7 +322,7 @@ static void *run(void *arg)
 			expect(e);
 		go_on &= set_waiting(e, false);
 	}
-	end(e);
+	end_events(e);
 	return NULL;
 }
 
@@ -347,7 +347,7 @@ int gk_events_open(struct gk_nvml *nvml, size_t gpus,
 	pthread_mutex_init(&e->lock, NULL);
 	gk_cond_init(&e->wake);
 	gk_cond_init(&e->told);
-	r = gk_thread_start(&thread, run, e);
+	r = gk_thread_start(&thread, run_events, e);
 	if (r) {
 		gk_nvml_close(e->nvml);
 		e->references = 1;
@@ -371,7 +371,7 @@ void gk_events_want(struct gk_events *e, unsigned index, nvmlDevice_t handle)
 	pthread_mutex_unlock(&e->lock);
 }
 
-static void put(const struct gpu *gpu, struct gk_value *m)
+static void put_gpu_events(const struct gpu *gpu, struct gk_value *m)
 {
 	enum gk_absence why = gpu->why;
 
@@ -388,12 +388,12 @@ void gk_events_get(struct gk_events *e, struct gk_device *dev)
 	const struct gpu *gpu = &e->gpu[dev->index];
 
 	if (dev->mig_index >= 0) {
-		put(&mig, dev->m);
+		put_gpu_events(&mig, dev->m);
 		return;
 	}
 	pthread_mutex_lock(&e->lock);
 	if (gpu->why != GK_ABSENT_NOT_READ)
-		put(gpu, dev->m);
+		put_gpu_events(gpu, dev->m);
 	if (!gpu->why)
 		dev->read_ns[GK_TIER_EVENT] = gpu->heard_ns;
 	pthread_mutex_unlock(&e->lock);

@@ -55,7 +55,7 @@ void gk_family_close(struct gk_family *family)
 
 /* ---- lists ---- */
 
-static struct gk_member *add(struct list *list)
+static struct gk_member *add_member(struct list *list)
 {
 	size_t cap = list->cap ? list->cap * 2 : 256;
 	struct gk_member *more;
@@ -78,7 +78,7 @@ static int by_pid(const void *left, const void *right)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static struct gk_member *find(const struct list *list, pid_t pid)
+static struct gk_member *find_member(const struct list *list, pid_t pid)
 {
 	struct gk_member key = {.pid = pid};
 
@@ -122,7 +122,7 @@ static int list_pids(struct gk_family *family)
 
 		if (*end || pid <= 0)
 			continue;
-		m = add(&family->now);
+		m = add_member(&family->now);
 		if (!m)
 			r = GK_ERR_NOMEM;
 		else
@@ -134,9 +134,9 @@ static int list_pids(struct gk_family *family)
 }
 
 /* What is known of a member from the scan before; false: it must be read. */
-static bool recall(const struct gk_family *family, struct gk_member *m)
+static bool recall_member(const struct gk_family *family, struct gk_member *m)
 {
-	const struct gk_member *known = find(&family->before, m->pid);
+	const struct gk_member *known = find_member(&family->before, m->pid);
 
 	if (!known || known->inode != m->inode ||
 	    (unsigned)m->pid % TURNS == family->turn)
@@ -144,7 +144,7 @@ static bool recall(const struct gk_family *family, struct gk_member *m)
 	m->ppid = known->ppid;
 	m->start = known->start;
 	m->threads = known->threads;
-	return m->ppid <= 0 || find(&family->now, m->ppid);
+	return m->ppid <= 0 || find_member(&family->now, m->ppid);
 }
 
 /* Reads those again whose parent has ended meanwhile: they have another. */
@@ -152,7 +152,8 @@ static void read_orphans(struct gk_family *family)
 {
 	for (size_t i = 0; i < family->now.count; i++) {
 		struct gk_member *m = &family->now.members[i];
-		const struct gk_member *parent = find(&family->now, m->ppid);
+		const struct gk_member *parent =
+		    find_member(&family->now, m->ppid);
 
 		if (!m->ended && parent && parent->ended)
 			m->ended = !read_stat(family, m);
@@ -168,7 +169,7 @@ static void read_members(struct gk_family *family)
 	for (size_t i = 0; i < now->count; i++) {
 		struct gk_member *m = &now->members[i];
 
-		m->ended = !recall(family, m) && !read_stat(family, m);
+		m->ended = !recall_member(family, m) && !read_stat(family, m);
 		kept += !m->ended;
 	}
 	if (kept == now->count)

@@ -59,14 +59,14 @@ struct gk_history {
 
 /* ---- what is kept ---- */
 
-static double share(struct gk_value part, struct gk_value whole)
+static double share_of_whole(struct gk_value part, struct gk_value whole)
 {
 	if (part.why != GK_PRESENT || whole.why != GK_PRESENT || whole.v <= 0)
 		return (double)NAN;
 	return 100.0 * (double)part.v / (double)whole.v;
 }
 
-static double scaled(struct gk_value value, double divisor)
+static double scaled_value(struct gk_value value, double divisor)
 {
 	return value.why == GK_PRESENT ? (double)value.v / divisor
 				       : (double)NAN;
@@ -94,8 +94,8 @@ static void count_late(struct device *d, const struct gk_device *from)
 }
 
 /* What a counter grew by in a second, since it was read before. */
-static double rate(struct device *d, const struct gk_device *from,
-		   enum gk_history_device what)
+static double counter_rate(struct device *d, const struct gk_device *from,
+			   enum gk_history_device what)
 {
 	const struct gk_history_info *info = &gk_history_devices[what];
 	enum gk_tier tier = gk_metrics[info->metric].tier;
@@ -120,10 +120,11 @@ static double of_device(struct device *d, const struct gk_device *from,
 	    !is_fresh(d, from, gk_metrics[info->metric].tier))
 		return (double)NAN;
 	if (what == GK_HD_MEM)
-		return share(from->m[GK_M_MEM_USED], from->m[GK_M_MEM_TOTAL]);
+		return share_of_whole(from->m[GK_M_MEM_USED],
+				      from->m[GK_M_MEM_TOTAL]);
 	if (gk_metrics[info->metric].kind == GK_KIND_COUNTER)
-		return rate(d, from, what);
-	return scaled(from->m[info->metric], info->scale);
+		return counter_rate(d, from, what);
+	return scaled_value(from->m[info->metric], info->scale);
 }
 
 /* What a GPU that does not answer once said of a process is no news. */
@@ -144,7 +145,7 @@ static double of_process(const struct gk_process *p,
 	if (gk_process_metrics[sources[what].metric].tier == GK_TIER_MEDIUM &&
 	    device->health != GK_HEALTH_OK)
 		return (double)NAN;
-	return scaled(p->m[sources[what].metric], sources[what].divisor);
+	return scaled_value(p->m[sources[what].metric], sources[what].divisor);
 }
 
 static double of_host(const struct gk_host *host, enum gk_history_host what)
@@ -152,16 +153,16 @@ static double of_host(const struct gk_host *host, enum gk_history_host what)
 	struct gk_value used;
 
 	if (what == GK_HH_CPU)
-		return scaled(host->cpu_centipercent, 100);
+		return scaled_value(host->cpu_centipercent, 100);
 	used = what == GK_HH_MEM ? host->mem_available : host->swap_free;
 	if (what == GK_HH_MEM) {
 		used.v = host->mem_total.v - used.v;
-		return share(used, host->mem_total);
+		return share_of_whole(used, host->mem_total);
 	}
 	used.v = host->swap_total.v - used.v;
 	return host->swap_total.why == GK_PRESENT && !host->swap_total.v
 		   ? 0.0
-		   : share(used, host->swap_total);
+		   : share_of_whole(used, host->swap_total);
 }
 
 static struct device *find_device(const struct gk_history *h, const char *uuid)
@@ -356,7 +357,7 @@ void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap)
 
 /* ---- reading ---- */
 
-static void nothing(struct gk_history_span span, float *out)
+static void fill_with_nothing(struct gk_history_span span, float *out)
 {
 	for (unsigned i = 0; i < span.count; i++)
 		out[i] = NAN;
@@ -377,7 +378,7 @@ void gk_history_of_device(const struct gk_history *h, const char *uuid,
 	if (d)
 		gk_series_read(&d->series[what], span, out);
 	else
-		nothing(span, out);
+		fill_with_nothing(span, out);
 }
 
 /* One value at a time: no more memory than the caller gives. */
@@ -418,7 +419,7 @@ void gk_history_of_process(const struct gk_history *h, pid_t pid,
 	if (p)
 		gk_series_read(&p->series[what], span, out);
 	else
-		nothing(span, out);
+		fill_with_nothing(span, out);
 }
 
 uint64_t gk_history_begin(const struct gk_history *h)

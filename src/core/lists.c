@@ -48,9 +48,9 @@ static const struct list {
 };
 
 /* Asks with growing room; processes may start between two questions. */
-static nvmlReturn_t ask(const struct list *list, const struct gk_nvml *nvml,
-			nvmlDevice_t dev, struct gk_records *scratch,
-			unsigned *ret_count)
+static nvmlReturn_t ask_list(const struct list *list,
+			     const struct gk_nvml *nvml, nvmlDevice_t dev,
+			     struct gk_records *scratch, unsigned *ret_count)
 {
 	unsigned want = scratch->cap;
 
@@ -101,7 +101,8 @@ static unsigned unit_of(const struct gk_gpu *gpu, unsigned asked,
 	return asked;
 }
 
-static struct gk_listed *add(struct gk_gpu *gpu, unsigned unit, pid_t pid)
+static struct gk_listed *add_listed(struct gk_gpu *gpu, unsigned unit,
+				    pid_t pid)
 {
 	struct gk_listed *listed;
 
@@ -126,11 +127,12 @@ static struct gk_listed *add(struct gk_gpu *gpu, unsigned unit, pid_t pid)
 }
 
 /* A process in several lists has its memory in each: it is not a sum. */
-static void join(struct gk_gpu *gpu, unsigned asked, enum gk_process_type type,
-		 const struct gk_record *record)
+static void join_record(struct gk_gpu *gpu, unsigned asked,
+			enum gk_process_type type,
+			const struct gk_record *record)
 {
 	struct gk_listed *listed =
-	    add(gpu, unit_of(gpu, asked, record), (pid_t)record->pid);
+	    add_listed(gpu, unit_of(gpu, asked, record), (pid_t)record->pid);
 	struct gk_value *mem;
 
 	if (!listed)
@@ -161,7 +163,7 @@ static void take_records(struct gk_gpu *gpu, unsigned unit,
 		/* More than there is: the process is true, its figure not. */
 		if (total && record.used > total)
 			record.used = UINT64_MAX;
-		join(gpu, unit, list->type, &record);
+		join_record(gpu, unit, list->type, &record);
 	}
 }
 
@@ -176,8 +178,8 @@ static nvmlReturn_t list_unit(struct gk_gpu *gpu, unsigned index)
 
 		if (unit->unsupported_lists & (unsigned)lists[i].type)
 			continue;
-		r = ask(&lists[i], gpu->nvml, unit->handle, &gpu->scratch,
-			&count);
+		r = ask_list(&lists[i], gpu->nvml, unit->handle, &gpu->scratch,
+			     &count);
 		if (gk_nvml_is_lost(r))
 			return r;
 		if (r == NVML_ERROR_NOT_SUPPORTED ||

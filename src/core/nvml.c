@@ -43,7 +43,7 @@ static void *look_up(struct gk_nvml *nvml, size_t i)
 }
 
 /* Fills the pointers; false when a required function is missing. */
-static bool resolve(struct gk_nvml *nvml)
+static bool resolve_functions(struct gk_nvml *nvml)
 {
 	bool complete = true;
 
@@ -96,7 +96,7 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
 		return GK_ERR_NO_DRIVER;
 	}
 	answer = NVML_ERROR_FUNCTION_NOT_FOUND;
-	if (resolve(nvml))
+	if (resolve_functions(nvml))
 		answer = GK_NVML_CALL(nvml, nvmlInit_v2);
 	if (answer) {
 		*ret_nvml_error = (int)answer;

@@ -35,7 +35,7 @@ bool gk_pick_valid(const char *list)
 	}
 }
 
-static bool named(const char *list, unsigned index)
+static bool is_named_index(const char *list, unsigned index)
 {
 	for (long i; (i = next_index(&list)) >= 0;)
 		if (i == (long)index)
@@ -44,7 +44,7 @@ static bool named(const char *list, unsigned index)
 }
 
 /* An index of the list that no GPU has, -1 when all are there. */
-static long missing(const struct gk_snapshot *snap, const char *list)
+static long missing_index(const struct gk_snapshot *snap, const char *list)
 {
 	for (long index; (index = next_index(&list)) >= 0;) {
 		size_t i = 0;
@@ -119,8 +119,8 @@ static int mark_devices(const struct gk_snapshot *snap,
 	if (pick->only_visible && !pick->gpus)
 		return mark_visible(snap, pick, wanted);
 	for (size_t i = 0; i < snap->device_count; i++)
-		wanted[i] =
-		    !pick->gpus || named(pick->gpus, snap->devices[i].index);
+		wanted[i] = !pick->gpus ||
+			    is_named_index(pick->gpus, snap->devices[i].index);
 	return 0;
 }
 
@@ -209,7 +209,7 @@ int gk_pick(const struct gk_snapshot *snap, const struct gk_pick *pick,
 		fill_processes(snap, pick, &part, moved);
 		if (ret_missing)
 			*ret_missing =
-			    pick->gpus ? missing(snap, pick->gpus) : -1;
+			    pick->gpus ? missing_index(snap, pick->gpus) : -1;
 		*ret_part = part;
 	}
 	free(moved);

@@ -37,7 +37,7 @@ static enum gk_absence absence_of(long err)
 					: GK_ABSENT_HIDDEN;
 }
 
-static struct gk_value present(uint64_t value)
+static struct gk_value present_value(uint64_t value)
 {
 	return (struct gk_value){
 	    .v = value > INT64_MAX ? INT64_MAX : (int64_t)value,
@@ -59,7 +59,7 @@ void gk_procasked_stat(unsigned with, const struct gk_pidstat *st,
 {
 	if (!(with & GK_WITH_THREADS))
 		return;
-	p->m[GK_PM_THREADS] = present(st->threads);
+	p->m[GK_PM_THREADS] = present_value(st->threads);
 	p->m[GK_PM_PRIORITY] = (struct gk_value){.v = st->priority};
 	p->m[GK_PM_NICE] = (struct gk_value){.v = st->nice};
 }
@@ -81,8 +81,8 @@ static bool find_count(const char *text, const char *name, uint64_t *ret_count)
 	return false;
 }
 
-static struct gk_value rate(bool known, uint64_t before, uint64_t now,
-			    uint64_t span_ns)
+static struct gk_value rate_of_io(bool known, uint64_t before, uint64_t now,
+				  uint64_t span_ns)
 {
 	uint64_t bytes = now > before ? now - before : 0;
 
@@ -116,12 +116,12 @@ static void read_io(const struct gk_procasked_from *from,
 		set_io_absent(absence_of(n), p);
 		return;
 	}
-	p->m[GK_PM_IO_READ] = present(now->read);
-	p->m[GK_PM_IO_WRITTEN] = present(now->written);
-	p->m[GK_PM_IO_READ_RATE] =
-	    rate(known, known ? before->read : 0, now->read, from->span_ns);
-	p->m[GK_PM_IO_WRITE_RATE] = rate(known, known ? before->written : 0,
-					 now->written, from->span_ns);
+	p->m[GK_PM_IO_READ] = present_value(now->read);
+	p->m[GK_PM_IO_WRITTEN] = present_value(now->written);
+	p->m[GK_PM_IO_READ_RATE] = rate_of_io(known, known ? before->read : 0,
+					      now->read, from->span_ns);
+	p->m[GK_PM_IO_WRITE_RATE] = rate_of_io(
+	    known, known ? before->written : 0, now->written, from->span_ns);
 }
 
 /* ---- working directory ---- */

@@ -136,8 +136,9 @@ static bool make_room(struct gk_procfs *fs)
 }
 
 /* NULL: there is no room. */
-static struct seen *remember(struct gk_procfs *fs, const struct gk_pidstat *st,
-			     const struct gk_procasked *asked)
+static struct seen *remember_process(struct gk_procfs *fs,
+				     const struct gk_pidstat *st,
+				     const struct gk_procasked *asked)
 {
 	if (fs->now_count == fs->cap)
 		return NULL;
@@ -149,7 +150,8 @@ static struct seen *remember(struct gk_procfs *fs, const struct gk_pidstat *st,
 }
 
 /* Snapshots are read in the same order: looked for from the last one on. */
-static struct seen *recall(struct gk_procfs *fs, const struct gk_pidstat *st)
+static struct seen *recall_process(struct gk_procfs *fs,
+				   const struct gk_pidstat *st)
 {
 	for (size_t n = 0; n < fs->before_count; n++) {
 		size_t i = (fs->next + n) % fs->before_count;
@@ -172,7 +174,7 @@ static uint64_t span_of(const struct gk_procfs *fs)
 }
 
 /* A product of what the kernel says, for a value: never negative. */
-static int64_t bounded(uint64_t count, uint64_t unit)
+static int64_t bounded_product(uint64_t count, uint64_t unit)
 {
 	return count > INT64_MAX / unit ? INT64_MAX : (int64_t)(count * unit);
 }
@@ -196,7 +198,7 @@ static struct gk_value cpu_share(const struct gk_procfs *fs,
 static struct gk_value run_time(const struct gk_procfs *fs,
 				const struct gk_pidstat *st)
 {
-	uint64_t start = (uint64_t)bounded(st->start, fs->tick_ns);
+	uint64_t start = (uint64_t)bounded_product(st->start, fs->tick_ns);
 
 	return (struct gk_value){
 	    .v = fs->boot_ns > start ? (int64_t)(fs->boot_ns - start) : 0,
@@ -233,7 +235,8 @@ static ssize_t read_of(const struct gk_procfs *fs, pid_t pid, const char *name,
 }
 
 /* Arguments as one line. */
-static const char *join(struct gk_arena *arena, char *args, size_t len)
+static const char *join_arguments(struct gk_arena *arena, char *args,
+				  size_t len)
 {
 	while (len > 0 && args[len - 1] == '\0')
 		len--;
@@ -258,7 +261,7 @@ static void read_command(struct gk_procfs *fs, struct gk_arena *arena,
 	if (args) {
 		p->args = args;
 		p->args_len = covered.len;
-		p->command = join(arena, covered.data, covered.len);
+		p->command = join_arguments(arena, covered.data, covered.len);
 	}
 	gk_buf_free(&covered);
 }
@@ -321,7 +324,7 @@ static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 	struct gk_procasked asked = {0};
 
 	make_room(fs); /* moves both lists, so before one is looked at */
-	before = recall(fs, st);
+	before = recall_process(fs, st);
 	p->parent = st->ppid;
 	p->start_ticks = st->start;
 	p->state = st->state == 'Z' || st->state == 'X' ? GK_PROCESS_ZOMBIE
@@ -330,12 +333,12 @@ static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 	p->stat = st->state;
 	p->m[GK_PM_CPU] = cpu_share(fs, before, st);
 	p->m[GK_PM_RSS] = (struct gk_value){
-	    .v = bounded(st->rss_pages, fs->page_size),
+	    .v = bounded_product(st->rss_pages, fs->page_size),
 	};
 	p->m[GK_PM_RUN_TIME] = run_time(fs, st);
 	gk_procasked_stat(with, st, p);
 	read_asked(fs, with, arena, before, &asked, p);
-	now = remember(fs, st, &asked);
+	now = remember_process(fs, st, &asked);
 	if (now && before) {
 		now->words = before->words;
 		before->words = (struct gk_procwords){0};

@@ -68,7 +68,8 @@ static int by_pid(const void *left, const void *right)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static struct entry *find(const struct family *f, size_t count, pid_t pid)
+static struct entry *find_family_entry(const struct family *f, size_t count,
+				       pid_t pid)
 {
 	struct entry key = {.pid = pid};
 
@@ -83,7 +84,8 @@ static struct entry *find(const struct family *f, size_t count, pid_t pid)
 static struct entry *parent_of(const struct family *f, size_t count,
 			       const struct entry *e)
 {
-	struct entry *p = e->ppid > 0 ? find(f, count, e->ppid) : NULL;
+	struct entry *p =
+	    e->ppid > 0 ? find_family_entry(f, count, e->ppid) : NULL;
 
 	if (p &&
 	    (p->start < e->start || (p->start == e->start && p->pid < e->pid)))
@@ -96,7 +98,7 @@ static struct entry *parent_of(const struct family *f, size_t count,
 /* A process that /proc does not show gets an entry of its own, at the end. */
 static void want(struct family *f, size_t scanned, pid_t pid)
 {
-	struct entry *e = find(f, scanned, pid);
+	struct entry *e = find_family_entry(f, scanned, pid);
 
 	for (size_t i = scanned; !e && i < f->count; i++)
 		if (f->entries[i].pid == pid)
@@ -147,7 +149,7 @@ static void keep_wanted(struct family *f)
 /* What the snapshot knows of a process, summed over its devices. */
 static void take_from_snapshot(struct family *f, const struct gk_process *p)
 {
-	struct entry *e = find(f, f->count, p->pid);
+	struct entry *e = find_family_entry(f, f->count, p->pid);
 
 	if (!e->process->pid) {
 		*e->process = *p;
@@ -279,7 +281,7 @@ static void sum_up(struct gk_tree *tree)
 	}
 }
 
-static int arrange(struct family *f)
+static int arrange_family(struct family *f)
 {
 	int *order = calloc(f->count + 1, sizeof *order);
 	int *path = calloc(f->count + 1, sizeof *path);
@@ -309,7 +311,7 @@ int gk_tree_take(struct gk_family *family, const struct gk_snapshot *snap,
 		r = read_all(&f, family, snap, chosen, count);
 	}
 	if (!r)
-		r = arrange(&f);
+		r = arrange_family(&f);
 	free(f.entries);
 	free(f.processes);
 	if (r)

@@ -33,7 +33,7 @@ const char *gk_reserve_path(void)
 
 /* ---- opening ---- */
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t earlier_time(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -144,7 +144,7 @@ static bool is_closed(const struct stat *st)
 static int open_in(int dir, const char *name, bool to_take, uint64_t until_ns,
 		   int *ret_fd, struct gk_reserve_bar *bar)
 {
-	uint64_t patience = earlier(gk_mono_ns() + MAKER_NS, until_ns);
+	uint64_t patience = earlier_time(gk_mono_ns() + MAKER_NS, until_ns);
 	struct stat st = {0};
 	int fd = open_or_make(dir, name, to_take);
 

@@ -84,9 +84,9 @@ static bool at_most(struct gk_selectable *s, struct gk_value value,
 	return true;
 }
 
-static enum gk_refusal judge(const struct gk_snapshot *snap,
-			     const struct gk_select *wanted,
-			     struct gk_selectable *s)
+static enum gk_refusal judge_device(const struct gk_snapshot *snap,
+				    const struct gk_select *wanted,
+				    struct gk_selectable *s)
 {
 	const struct gk_device *d = &snap->devices[s->device];
 	int64_t tolerance = wanted->tolerance;
@@ -125,8 +125,9 @@ static int greater_first(struct gk_value a, struct gk_value b)
  * The emptiest first, and among equals the highest index: GPU 0 is what
  * programs take that do not choose.
  */
-static int compare(const struct gk_snapshot *snap,
-		   const struct gk_selectable *a, const struct gk_selectable *b)
+static int compare_devices(const struct gk_snapshot *snap,
+			   const struct gk_selectable *a,
+			   const struct gk_selectable *b)
 {
 	const struct gk_device *x = &snap->devices[a->device];
 	const struct gk_device *y = &snap->devices[b->device];
@@ -159,7 +160,7 @@ static void rank(const struct gk_snapshot *snap, struct gk_selection *s,
 				    (moved.why != GK_REFUSAL_NONE);
 
 			if (!order && !unsorted && !moved.why)
-				order = compare(snap, before, &moved);
+				order = compare_devices(snap, before, &moved);
 			if (order <= 0)
 				break;
 			s->all[k--] = *before;
@@ -204,8 +205,9 @@ static void settle_mig(const struct gk_snapshot *snap,
 
 /* ---- all of it ---- */
 
-static void collect(const struct gk_snapshot *snap,
-		    const struct gk_select *wanted, struct gk_selection *s)
+static void collect_usable(const struct gk_snapshot *snap,
+			   const struct gk_select *wanted,
+			   struct gk_selection *s)
 {
 	size_t count = wanted->pool ? wanted->pool_count : snap->device_count;
 
@@ -218,7 +220,7 @@ static void collect(const struct gk_snapshot *snap,
 		s->count++;
 		one->device = at;
 		account_memory(snap, wanted, one);
-		one->why = judge(snap, wanted, one);
+		one->why = judge_device(snap, wanted, one);
 		s->usable += one->why == GK_REFUSAL_NONE;
 	}
 }
@@ -231,7 +233,7 @@ int gk_select(const struct gk_snapshot *snap, const struct gk_select *wanted,
 
 	if (!s.all)
 		return GK_ERR_NOMEM;
-	collect(snap, wanted, &s);
+	collect_usable(snap, wanted, &s);
 	rank(snap, &s, wanted->unsorted);
 	settle_mig(snap, wanted, &s);
 	s.chosen = s.usable < wanted->most ? s.usable : wanted->most;

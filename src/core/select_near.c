@@ -20,8 +20,8 @@ struct near {
 #define TWO_NODES  ((uint64_t)1 << 36)
 #define STEP       ((uint64_t)1 << 20)
 
-static const struct gk_place *place(const struct gk_snapshot *snap,
-				    const struct gk_selectable *s)
+static const struct gk_place *place_of_device(const struct gk_snapshot *snap,
+					      const struct gk_selectable *s)
 {
 	return &snap->topology->places[snap->devices[s->device].index];
 }
@@ -37,7 +37,8 @@ static uint64_t pair_cost(const struct gk_snapshot *snap,
 	/* A way that is not known is no better than the farthest. */
 	uint64_t path = peer->path ? peer->path : GK_PATH_COUNT, cost = 0;
 
-	if (strcmp(place(snap, a)->numa_nodes, place(snap, b)->numa_nodes))
+	if (strcmp(place_of_device(snap, a)->numa_nodes,
+		   place_of_device(snap, b)->numa_nodes))
 		cost += TWO_NODES;
 	if (!peer->nvlinks)
 		return cost + NOT_LINKED + STEP * path;
@@ -46,8 +47,9 @@ static uint64_t pair_cost(const struct gk_snapshot *snap,
 	return cost;
 }
 
-static void measure(const struct gk_snapshot *snap,
-		    const struct gk_selectable *usable, struct near *near)
+static void measure_nearness(const struct gk_snapshot *snap,
+			     const struct gk_selectable *usable,
+			     struct near *near)
 {
 	for (size_t i = 0; i < near->count; i++)
 		for (size_t k = 0; k < near->count; k++)
@@ -67,8 +69,8 @@ static uint64_t added(const struct near *near, uint64_t set, size_t one)
 }
 
 /* Grows a set from one GPU, the cheapest next each time. Its cost. */
-static uint64_t grow(const struct near *near, size_t first, size_t size,
-		     uint64_t *ret_set)
+static uint64_t grow_near_set(const struct near *near, size_t first,
+			      size_t size, uint64_t *ret_set)
 {
 	uint64_t set = (uint64_t)1 << first, total = first;
 
@@ -100,7 +102,7 @@ static uint64_t best_of_size(const struct near *near, size_t size,
 	uint64_t least = UINT64_MAX;
 
 	for (size_t i = 0; i < near->count; i++) {
-		uint64_t set, cost = grow(near, i, size, &set);
+		uint64_t set, cost = grow_near_set(near, i, size, &set);
 
 		if (cost < least) {
 			least = cost;
@@ -139,7 +141,7 @@ size_t gk_select_near(const struct gk_snapshot *snap,
 		if (snap->devices[usable[i].device].index >=
 		    snap->topology->count)
 			return size;
-	measure(snap, usable, &near);
+	measure_nearness(snap, usable, &near);
 	/* As many as are all joined, if that is a choice left to us. */
 	for (size_t n = size; n > 1 && n >= least; n--)
 		if (best_of_size(&near, n, &set) < NOT_LINKED) {

@@ -74,8 +74,8 @@ void gk_series_add(struct gk_series *s, uint64_t now_ns, double value)
 }
 
 /* The mean of the bins of a level between two moments. */
-static float mean(const struct gk_series *s, unsigned level, uint64_t from_ns,
-		  uint64_t to_ns)
+static float mean_of_bins(const struct gk_series *s, unsigned level,
+			  uint64_t from_ns, uint64_t to_ns)
 {
 	const struct gk_level *l = &s->level[level];
 	uint64_t period = levels[level].period_ns;
@@ -128,7 +128,7 @@ void gk_series_read(const struct gk_series *s, struct gk_history_span span,
 		uint64_t from = to > span.step_ns ? to - span.step_ns : 0;
 
 		out[i - 1] = s->levels && s->level[level].added && to
-				 ? mean(s, level, from, to)
+				 ? mean_of_bins(s, level, from, to)
 				 : NAN;
 		to = from;
 	}

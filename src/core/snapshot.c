@@ -80,7 +80,8 @@ static void mark_late(const struct gk *gk, struct gk_device *dev)
 		dev->processes_why = GK_ABSENT_TIMEOUT;
 }
 
-static int grow(struct gk_snapshot *snap, const struct gk_reading *reading)
+static int grow_snapshot(struct gk_snapshot *snap,
+			 const struct gk_reading *reading)
 {
 	size_t devices = snap->device_count + reading->device_count;
 	size_t processes = snap->process_count + reading->listed_count;
@@ -153,7 +154,7 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 	is_late = late ? late[index] : overdue(gk, &reading.devices[0]);
 	gk->was_late |= is_late;
 	gk->stale[index] = is_late;
-	r = grow(snap, &reading);
+	r = grow_snapshot(snap, &reading);
 	for (size_t i = 0; !r && i < reading.device_count; i++)
 		add_device(gk, snap, &reading.devices[i], gpu, is_late);
 	for (size_t i = 0; !r && i < reading.listed_count; i++)
@@ -227,7 +228,7 @@ static int read_processes(struct gk *gk, struct whole *whole)
 	return 0;
 }
 
-static int fill(struct gk *gk, const bool *late, struct whole *whole)
+static int fill_snapshot(struct gk *gk, const bool *late, struct whole *whole)
 {
 	struct gk_snapshot *snap = &whole->snap;
 	struct gk_span span;
@@ -248,7 +249,7 @@ static int fill(struct gk *gk, const bool *late, struct whole *whole)
 			     &snap->host);
 	gk_span_end(&span);
 	/* Never NULL, so that loops and sorting need no special case. */
-	r = grow(snap, &(struct gk_reading){0});
+	r = grow_snapshot(snap, &(struct gk_reading){0});
 	for (size_t i = 0; !r && i < gk->gpu_count; i++)
 		r = add_gpu(gk, whole, i, late);
 	if (!r && gk->places)
@@ -268,7 +269,7 @@ int gk_compose(struct gk *gk, const bool *late, struct gk_snapshot **ret_snap)
 
 	if (!whole)
 		return GK_ERR_NOMEM;
-	r = fill(gk, late, whole);
+	r = fill_snapshot(gk, late, whole);
 	if (r) {
 		gk_snapshot_free(&whole->snap);
 		return r;

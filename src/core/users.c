@@ -24,7 +24,7 @@ static void look_up(struct gk_user *user)
 			 (unsigned)user->uid);
 }
 
-static struct gk_user *add(struct gk_users *users)
+static struct gk_user *add_user_entry(struct gk_users *users)
 {
 	struct gk_user *more;
 	size_t cap = users->cap ? users->cap * 2 : 8;
@@ -46,7 +46,7 @@ const char *gk_users_name(struct gk_users *users, uid_t uid)
 	for (size_t i = 0; i < users->count; i++)
 		if (users->users[i].uid == uid)
 			return users->users[i].name;
-	user = add(users);
+	user = add_user_entry(users);
 	if (!user)
 		return "";
 	user->uid = uid;

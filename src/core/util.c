@@ -39,8 +39,8 @@ void gk_util_free(struct gk_util *util)
 	*util = (struct gk_util){0};
 }
 
-static nvmlProcessUtilizationSample_t *find(const struct gk_util *util,
-					    unsigned pid)
+static nvmlProcessUtilizationSample_t *
+find_util_sample(const struct gk_util *util, unsigned pid)
 {
 	for (unsigned i = 0; i < util->count; i++)
 		if (util->samples[i].pid == pid)
@@ -49,7 +49,7 @@ static nvmlProcessUtilizationSample_t *find(const struct gk_util *util,
 }
 
 /* A place for a new process: one whose sample is old, or a new one. */
-static nvmlProcessUtilizationSample_t *place(struct gk_util *util)
+static nvmlProcessUtilizationSample_t *place_util_sample(struct gk_util *util)
 {
 	nvmlProcessUtilizationSample_t *more;
 	unsigned cap = util->cap ? util->cap * 2 : 16;
@@ -75,15 +75,16 @@ static bool sane(const nvmlProcessUtilizationSample_t *s,
 	       s->memUtil <= 100 && s->encUtil <= 100 && s->decUtil <= 100;
 }
 
-static void keep(struct gk_util *util,
-		 const nvmlProcessUtilizationSample_t *sample)
+static void keep_util_sample(struct gk_util *util,
+			     const nvmlProcessUtilizationSample_t *sample)
 {
-	nvmlProcessUtilizationSample_t *known = find(util, sample->pid);
+	nvmlProcessUtilizationSample_t *known =
+	    find_util_sample(util, sample->pid);
 
 	if (known && known->timeStamp > sample->timeStamp)
 		return;
 	if (!known)
-		known = place(util);
+		known = place_util_sample(util);
 	if (known)
 		*known = *sample;
 	if (sample->timeStamp > util->seen_us)
@@ -91,9 +92,9 @@ static void keep(struct gk_util *util,
 }
 
 /* Asks with growing room, a bounded number of times. */
-static nvmlReturn_t ask(const struct gk_nvml *nvml, nvmlDevice_t dev,
-			unsigned long long since_us, struct gk_records *scratch,
-			unsigned *ret_count)
+static nvmlReturn_t ask_util(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			     unsigned long long since_us,
+			     struct gk_records *scratch, unsigned *ret_count)
 {
 	unsigned want = scratch->cap;
 
@@ -128,7 +129,7 @@ nvmlReturn_t gk_util_read(struct gk_util *util, const struct gk_nvml *nvml,
 	/* A second back shows something at once; longer would average more. */
 	if (!since && now_us > WINDOW_US)
 		since = now_us - WINDOW_US;
-	r = ask(nvml, dev, since, scratch, &count);
+	r = ask_util(nvml, dev, since, scratch, &count);
 	if (r == NVML_ERROR_NOT_FOUND) { /* no sample: all were idle */
 		r = NVML_SUCCESS;
 		count = 0;
@@ -143,14 +144,15 @@ nvmlReturn_t gk_util_read(struct gk_util *util, const struct gk_nvml *nvml,
 	samples = scratch->bytes;
 	for (unsigned i = 0; i < count; i++)
 		if (sane(&samples[i], since))
-			keep(util, &samples[i]);
+			keep_util_sample(util, &samples[i]);
 	return r;
 }
 
 void gk_util_apply(const struct gk_util *util, pid_t pid,
 		   struct gk_value m[GK_PM_COUNT])
 {
-	const nvmlProcessUtilizationSample_t *s = find(util, (unsigned)pid);
+	const nvmlProcessUtilizationSample_t *s =
+	    find_util_sample(util, (unsigned)pid);
 	static const nvmlProcessUtilizationSample_t idle;
 
 	if (!s || s->timeStamp <= util->asked_us)

@@ -73,7 +73,7 @@ void gk_watch_close(struct gk *gk)
 	}
 }
 
-static bool await(struct gk *gk, int fd)
+static bool await_deadline(struct gk *gk, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
@@ -89,7 +89,8 @@ static int open_descriptors(struct gk *gk, uint64_t first_ns, unsigned news)
 	gk->watch = epoll_create1(EPOLL_CLOEXEC);
 	gk->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	gk->news = eventfd(news, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (gk->watch < 0 || !await(gk, gk->timer) || !await(gk, gk->news) ||
+	if (gk->watch < 0 || !await_deadline(gk, gk->timer) ||
+	    !await_deadline(gk, gk->news) ||
 	    timerfd_settime(gk->timer, TFD_TIMER_ABSTIME, &spec, NULL) < 0) {
 		int r = gk_err_from_errno(errno);
 

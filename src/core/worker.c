@@ -35,7 +35,7 @@ void gk_reading_free(struct gk_reading *reading)
 }
 
 /* Makes room for count items of size; what was there is of no more use. */
-static void *room(void *items, size_t *cap, size_t count, size_t size)
+static void *ensure_room(void *items, size_t *cap, size_t count, size_t size)
 {
 	void *more;
 
@@ -63,7 +63,7 @@ static void publish_detail(struct gk_reading *p, const struct gk_detail *detail)
 }
 
 /* Shows what the thread has read. Without memory the last reading stays. */
-static void publish(struct gk_worker *w)
+static void publish_reading(struct gk_worker *w)
 {
 	struct gk_reading *p = &w->published;
 	const struct gk_gpu *gpu = &w->gpu;
@@ -71,12 +71,12 @@ static void publish(struct gk_worker *w)
 	struct gk_listed *listed;
 
 	pthread_mutex_lock(&w->lock);
-	devices =
-	    room(p->devices, &w->device_cap, gpu->unit_count, sizeof *devices);
+	devices = ensure_room(p->devices, &w->device_cap, gpu->unit_count,
+			      sizeof *devices);
 	if (devices)
 		p->devices = devices;
-	listed =
-	    room(p->listed, &w->listed_cap, gpu->listed_count, sizeof *listed);
+	listed = ensure_room(p->listed, &w->listed_cap, gpu->listed_count,
+			     sizeof *listed);
 	if (listed)
 		p->listed = listed;
 	if (devices && (listed || !gpu->listed_count)) {
@@ -93,7 +93,7 @@ static void publish(struct gk_worker *w)
 }
 
 /* What was never known is news at once. */
-static void tell(struct gk_worker *w, int tier)
+static void tell_news(struct gk_worker *w, int tier)
 {
 	pthread_mutex_lock(&w->lock);
 	if (w->news >= 0 && !w->stop && !(w->told_tiers & 1U << tier))
@@ -184,8 +184,8 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 		if (!(wanted & (1U << t)))
 			continue;
 		opened = gk_gpu_read(&w->gpu, (enum gk_tier)t);
-		publish(w);
-		tell(w, t);
+		publish_reading(w);
+		tell_news(w, t);
 		if (!opened)
 			continue;
 		wanted |= whole;
@@ -193,7 +193,7 @@ static void read_tiers(struct gk_worker *w, unsigned tiers)
 	}
 }
 
-static void *work(void *arg)
+static void *run_worker(void *arg)
 {
 	struct gk_worker *w = arg;
 	unsigned tiers;
@@ -215,7 +215,7 @@ static void init_sync(struct gk_worker *w)
 	gk_cond_init(&w->told);
 }
 
-static void destroy(struct gk_worker *w)
+static void destroy_worker(struct gk_worker *w)
 {
 	gk_gpu_fini(&w->gpu);
 	gk_reading_free(&w->published);
@@ -241,7 +241,7 @@ int gk_worker_new(const struct gk_nvml *nvml, unsigned index,
 	}
 	init_sync(w);
 	w->news = -1;
-	publish(w);
+	publish_reading(w);
 	*ret_worker = w;
 	return 0;
 }
@@ -265,7 +265,7 @@ int gk_worker_ask(struct gk_worker *w, unsigned tiers)
 		pthread_cond_signal(&w->wake); /* it wakes to a free lock */
 		return 0;
 	}
-	r = gk_thread_start(&w->thread, work, w);
+	r = gk_thread_start(&w->thread, run_worker, w);
 	w->running = !r;
 	if (r) {
 		pthread_mutex_lock(&w->lock);
@@ -358,7 +358,7 @@ bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
 	bool ended;
 
 	if (!w->running) {
-		destroy(w);
+		destroy_worker(w);
 		return true;
 	}
 	gk_worker_end(w);
@@ -373,6 +373,6 @@ bool gk_worker_stop(struct gk_worker *w, uint64_t until_ns)
 		return false;
 	}
 	pthread_join(w->thread, NULL);
-	destroy(w);
+	destroy_worker(w);
 	return true;
 }
