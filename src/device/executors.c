@@ -82,7 +82,7 @@ static void wake_all_waiters(void)
 }
 
 /* Without the lock. */
-static void start(struct gkf_executor *e)
+static void start_executor(struct gkf_executor *e)
 {
 	struct gkf_executors *pool = e->pool;
 	sigset_t all, old;
@@ -141,7 +141,7 @@ static void unlock_and_call(struct gkf_executors *pool, struct call call)
 	if (call.wake)
 		gk_futex_wake(GK_FUTEX_PRIVATE, &call.wake->woken, 1);
 	if (call.start)
-		start(call.start);
+		start_executor(call.start);
 }
 
 static void add_ready(struct gkf_executors *pool, struct gkf_queue *queue)
@@ -257,7 +257,7 @@ void gkf_executors_found(struct gkf_executors *pool)
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
-static void look(struct gkf_executors *pool)
+static void look_for_tasks(struct gkf_executors *pool)
 {
 	struct gkf_queue *queue;
 
@@ -270,7 +270,7 @@ static void look(struct gkf_executors *pool)
 void gkf_executors_look(struct gkf_executors *pool)
 {
 	pthread_mutex_lock(&pool->lock);
-	look(pool);
+	look_for_tasks(pool);
 	unlock_and_call(pool, call_as_needed(pool));
 }
 
@@ -285,7 +285,7 @@ static void all_ready(struct gkf_executors *pool, struct gkf_list *list)
 void gkf_executors_stir(struct gkf_executors *pool)
 {
 	pthread_mutex_lock(&pool->lock);
-	look(pool);
+	look_for_tasks(pool);
 	all_ready(pool, &pool->kernel_admission.waiting);
 	all_ready(pool, &pool->host_admission.waiting);
 	unlock_and_call(pool, call_as_needed(pool));
@@ -330,7 +330,7 @@ static void leave_idle(struct gkf_executors *pool)
 }
 
 /* The one that finds tasks waiting sleeps for a short time only. */
-static void rest(struct gkf_executors *pool)
+static void rest_executor(struct gkf_executors *pool)
 {
 	bool watches = pool->watched.first && !pool->watcher;
 	uint64_t timeout = watches ? pool->watch_ns : UINT64_MAX;
@@ -349,7 +349,7 @@ static void rest(struct gkf_executors *pool)
 	pool->watcher = NULL;
 	if (pool->watch_ns < WATCH_LAST_NS)
 		pool->watch_ns *= 2;
-	look(pool);
+	look_for_tasks(pool);
 	pool->quiet = atomic_load(&pool->ready_count);
 }
 
@@ -384,7 +384,7 @@ static struct gkf_queue *next_queue(struct gkf_executors *pool, bool may_spin)
 			may_spin = false;
 			spin(pool);
 		} else {
-			rest(pool);
+			rest_executor(pool);
 			may_spin = true;
 		}
 	}

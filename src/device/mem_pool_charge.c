@@ -38,7 +38,7 @@ static bool refund_to(struct gkf_mem_pool *pool, uint64_t keep)
 }
 
 /* The first that the books do not take ends it: each waits for them. */
-static void settle(struct arena *a)
+static void settle_pools(struct arena *a)
 {
 	if (!atomic_exchange(&a->owes, false))
 		return;
@@ -58,7 +58,7 @@ static void reclaim(struct arena *a)
 }
 
 /* Reserves so much for a pool's blocks, if it has not that much already. */
-static int reserve(struct gkf_mem_pool *pool, uint64_t blocks)
+static int reserve_blocks(struct gkf_mem_pool *pool, uint64_t blocks)
 {
 	struct arena *a = pool->arena;
 	int r = 0;
@@ -97,25 +97,25 @@ int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes)
 
 	if (pool->max && blocks > pool->max)
 		return GK_ERR_NO_SPACE;
-	r = reserve(pool, blocks);
+	r = reserve_blocks(pool, blocks);
 	if (r == GK_ERR_NO_SPACE && (a->pool.next || atomic_load(&a->owes))) {
 		reclaim(a);
-		r = reserve(pool, blocks);
+		r = reserve_blocks(pool, blocks);
 	}
 	if (r == GK_ERR_NO_SPACE &&
 	    resident_evict(a, blocks - pool->usage.reserved))
-		r = reserve(pool, blocks);
+		r = reserve_blocks(pool, blocks);
 	if (r)
 		return r;
 	use(pool, blocks);
-	settle(a);
+	settle_pools(a);
 	return 0;
 }
 
 void pool_trim(struct gkf_mem_pool *pool, uint64_t keep)
 {
 	if (refund_to(pool, keep))
-		settle(pool->arena);
+		settle_pools(pool->arena);
 }
 
 void pool_repay(struct gkf_mem_pool *pool, uint64_t bytes)
@@ -129,7 +129,7 @@ void pool_owe(struct gkf_mem_pool *pool, uint64_t bytes)
 	pool->usage.reserved += bytes;
 	pool->owed += bytes;
 	atomic_store(&pool->arena->owes, true);
-	settle(pool->arena);
+	settle_pools(pool->arena);
 }
 
 /* Nothing of it is in use, so all that is left in reserve is owed. */

@@ -132,8 +132,8 @@ void gkf_queue_release(struct gkf_queue *queue, bool drop)
 }
 
 /* Appends; true: the queue was not busy, and is the caller's to serve. */
-static bool append(struct gkf_queue *queue, struct gkf_task *task,
-		   uint64_t *ret_number)
+static bool append_task(struct gkf_queue *queue, struct gkf_task *task,
+			uint64_t *ret_number)
 {
 	bool was_busy;
 
@@ -182,7 +182,7 @@ void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task)
 {
 	uint64_t number;
 
-	if (is_over(task) || !append(queue, task, &number))
+	if (is_over(task) || !append_task(queue, task, &number))
 		return;
 	gkf_executors_add(queue);
 }
@@ -234,7 +234,7 @@ static bool block(struct gkf_queue *queue, struct gkf_ticket ticket)
 }
 
 /* Does a task; GKF_TASK_AGAIN: the queue is in other hands now. */
-static int step(struct gkf_queue *queue, struct gkf_task *task)
+static int step_task(struct gkf_queue *queue, struct gkf_task *task)
 {
 	int result = atomic_load_explicit(&queue->result, memory_order_acquire);
 
@@ -253,7 +253,7 @@ static int step(struct gkf_queue *queue, struct gkf_task *task)
 	return result;
 }
 
-static void fail(struct gkf_queue *queue, int result)
+static void fail_queue(struct gkf_queue *queue, int result)
 {
 	int none = 0;
 
@@ -285,7 +285,7 @@ static struct gkf_queue *take_waiting(struct gkf_queue *queue, uint64_t done)
  * The head is done. The one after it, or NULL: then the queue is no longer
  * the caller's, and may be somebody else's already.
  */
-static struct gkf_task *finish(struct gkf_queue *queue, int result)
+static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 {
 	struct gkf_task *task = queue->head, *next;
 	struct gkf_queue *ready, *one;
@@ -296,7 +296,7 @@ static struct gkf_task *finish(struct gkf_queue *queue, int result)
 		gkf_executors_found(queue->pool);
 	queue->looked = false;
 	if (result)
-		fail(queue, result);
+		fail_queue(queue, result);
 	let_go(task, result);
 	pthread_mutex_lock(&queue->lock);
 	next = queue->head = task->next;
@@ -318,14 +318,14 @@ static struct gkf_task *finish(struct gkf_queue *queue, int result)
 	return next;
 }
 
-/* What step() came to; false: the queue is not the caller's any more. */
+/* What step_task() came to; false: the queue is not the caller's any more. */
 static bool go_on(struct gkf_queue *queue, int result)
 {
 	bool more;
 
 	if (result == GKF_TASK_AGAIN || result == GKF_TASK_FORKED)
 		return false;
-	more = finish(queue, result);
+	more = finish_head(queue, result);
 	if (atomic_load_explicit(&gkf_room.watched, memory_order_relaxed))
 		gkf_queue_look();
 	return more;
@@ -341,7 +341,7 @@ void gkf_queue_serve(struct gkf_queue *queue)
 	int result;
 
 	for (;;) {
-		result = step(queue, queue->head);
+		result = step_task(queue, queue->head);
 		if (is_ending() || !go_on(queue, result))
 			return;
 		if (gkf_executors_pressed(pool)) {
@@ -361,14 +361,14 @@ void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
 	if (is_over(task))
 		return;
 	own->ticket.queue = queue;
-	own->serves = append(queue, task, &own->ticket.number);
+	own->serves = append_task(queue, task, &own->ticket.number);
 }
 
 int gkf_queue_do(struct gkf_own_task *own)
 {
 	struct gkf_queue *queue = own->ticket.queue;
 
-	if (own->serves && go_on(queue, step(queue, queue->head)))
+	if (own->serves && go_on(queue, step_task(queue, queue->head)))
 		gkf_executors_add(queue);
 	if (queue)
 		gkf_ticket_sleep(own->ticket);

@@ -12,7 +12,7 @@ bool gkf_ticket_done(struct gkf_ticket ticket)
 }
 
 /* Where no thread could be started those who wait do the work. */
-static bool help(struct gkf_executors *pool)
+static bool help_executors(struct gkf_executors *pool)
 {
 	if (atomic_load(&pool->threads))
 		return false;
@@ -26,7 +26,7 @@ bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns)
 	uint64_t end = ns ? gk_mono_ns() + ns : 0;
 
 	if (!gkf_ticket_done(ticket))
-		help(ticket.queue->pool);
+		help_executors(ticket.queue->pool);
 	while (!gkf_ticket_done(ticket)) {
 		if (!ns || gk_mono_ns() >= end)
 			return false;
@@ -57,7 +57,7 @@ void gkf_ticket_sleep(struct gkf_ticket ticket)
 	uint32_t word;
 
 	while (!gkf_ticket_done(ticket)) {
-		alone = help(queue->pool);
+		alone = help_executors(queue->pool);
 		word = atomic_load(&queue->wake_word);
 		ask_for(queue, ticket.number);
 		if (gkf_ticket_done(ticket))

@@ -82,7 +82,7 @@ void gkf_work_release(struct gkf_executors *pool)
 }
 
 /* An executor alone: it releases it when it finds nothing to do. */
-static bool keep(struct gkf_running *place)
+static bool keep_turn(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
 	struct gkf_executors *pool = place->queue->pool;
@@ -104,7 +104,7 @@ static bool keep(struct gkf_running *place)
 }
 
 /* A turn that is over is not kept any longer. */
-static bool adopt(struct gkf_running *place)
+static bool adopt_turn(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
 	struct gkf_executors *pool = place->queue->pool;
@@ -165,7 +165,7 @@ static bool take_turn(struct gkf_running *place)
 	struct gkf_executors *pool = queue->pool;
 	int r;
 
-	if (adopt(place))
+	if (adopt_turn(place))
 		return true;
 	r = gkf_turn_take(queue->ask.machine, queue->ask.slot, &queue->stop);
 	if (r)
@@ -231,7 +231,7 @@ static void end_turn(struct gkf_running *place, int result)
 	if (!atomic_load(&place->has_turn))
 		return;
 	if (result || is_due(place) || atomic_load(&place->queue->stop) ||
-	    !keep(place))
+	    !keep_turn(place))
 		give_turn(place);
 }
 

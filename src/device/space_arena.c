@@ -10,7 +10,7 @@
 
 #define SMALLEST (64ULL << 20)
 
-static void *map(void *at, uint64_t size, int prot, int flags, int fd)
+static void *map_memory(void *at, uint64_t size, int prot, int flags, int fd)
 {
 	void *p = mmap(at, size, prot, flags | MAP_NORESERVE, fd, 0);
 
@@ -20,15 +20,15 @@ static void *map(void *at, uint64_t size, int prot, int flags, int fd)
 /* Zeroed, and only there as far as it is touched. */
 static void *map_table(uint64_t size)
 {
-	return map(NULL, size, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	return map_memory(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
 /* Addresses at a multiple of the block size; nothing can be read there. */
 static void *map_aligned(uint64_t size)
 {
-	unsigned char *p = map(NULL, size + BLOCK_SIZE, PROT_NONE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	unsigned char *p = map_memory(NULL, size + BLOCK_SIZE, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	uint64_t before;
 
 	if (!p)
@@ -68,9 +68,9 @@ static int open_file(uint64_t size)
 static bool show_file(void *at, uint64_t size)
 {
 	int fd = open_file(size);
-	bool ok =
-	    map(at, size, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd);
+	bool ok = map_memory(
+	    at, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd);
 
 	if (fd >= 0)
 		close(fd);
@@ -81,7 +81,7 @@ static bool show_file(void *at, uint64_t size)
 	return true;
 }
 
-static bool show(struct arena *a)
+static bool show_arena(struct arena *a)
 {
 	void *at = (void *)(uintptr_t)a->base;
 	bool ok;
@@ -113,7 +113,7 @@ static bool map_range(struct arena *a, uint64_t size)
 {
 	a->size = size;
 	a->base = (uintptr_t)map_aligned(size);
-	if (a->base && show(a))
+	if (a->base && show_arena(a))
 		return true;
 	unmap_range(a);
 	return false;

@@ -1,14 +1,14 @@
 /* space_fit.c - free spans, in lists by their length. */
 #include "device/space_fit.h"
 
-static struct fit_note *note(const struct fit *f, uint32_t unit)
+static struct fit_note *note_of_unit(const struct fit *f, uint32_t unit)
 {
 	return &f->page[unit >> FIT_PAGE_SHIFT]
 		       [unit & ((1U << FIT_PAGE_SHIFT) - 1)];
 }
 
 /* The list of spans of a length: lengths below FIT_CUTS have one each. */
-static void place(uint32_t length, uint32_t *row, uint32_t *cut)
+static void place_of_length(uint32_t length, uint32_t *row, uint32_t *cut)
 {
 	uint32_t log;
 
@@ -22,16 +22,17 @@ static void place(uint32_t length, uint32_t *row, uint32_t *cut)
 	*cut = (length >> (log - 4)) & (FIT_CUTS - 1);
 }
 
-static void insert(struct fit *f, uint32_t first, uint32_t length)
+static void insert_span(struct fit *f, uint32_t first, uint32_t length)
 {
 	uint32_t row, cut, *head;
 
-	place(length, &row, &cut);
+	place_of_length(length, &row, &cut);
 	head = &f->head[row][cut];
-	*note(f, first) = (struct fit_note){.ahead = length, .next = *head};
-	note(f, first + length - 1)->back = length;
+	*note_of_unit(f, first) =
+	    (struct fit_note){.ahead = length, .next = *head};
+	note_of_unit(f, first + length - 1)->back = length;
 	if (*head)
-		note(f, *head - 1)->prev = first + 1;
+		note_of_unit(f, *head - 1)->prev = first + 1;
 	*head = first + 1;
 	f->rows |= 1U << row;
 	f->cuts[row] |= 1U << cut;
@@ -39,14 +40,14 @@ static void insert(struct fit *f, uint32_t first, uint32_t length)
 
 void fit_remove(struct fit *f, uint32_t first)
 {
-	struct fit_note *n = note(f, first);
+	struct fit_note *n = note_of_unit(f, first);
 	uint32_t row, cut;
 
-	place(n->ahead, &row, &cut);
+	place_of_length(n->ahead, &row, &cut);
 	if (n->next)
-		note(f, n->next - 1)->prev = n->prev;
+		note_of_unit(f, n->next - 1)->prev = n->prev;
 	if (n->prev)
-		note(f, n->prev - 1)->next = n->next;
+		note_of_unit(f, n->prev - 1)->next = n->next;
 	else
 		f->head[row][cut] = n->next;
 	if (!f->head[row][cut]) {
@@ -54,7 +55,7 @@ void fit_remove(struct fit *f, uint32_t first)
 		if (!f->cuts[row])
 			f->rows &= ~(1U << row);
 	}
-	note(f, first + n->ahead - 1)->back = 0;
+	note_of_unit(f, first + n->ahead - 1)->back = 0;
 	n->ahead = 0;
 }
 
@@ -63,7 +64,7 @@ static uint32_t find_longer(const struct fit *f, uint32_t length)
 {
 	uint32_t row, cut, cuts, rows;
 
-	place(length, &row, &cut);
+	place_of_length(length, &row, &cut);
 	cuts = cut + 1 < FIT_CUTS ? f->cuts[row] & ~0U << (cut + 1) : 0;
 	if (!cuts) {
 		rows = f->rows & ~0U << (row + 1);
@@ -80,11 +81,11 @@ static uint32_t find_same(const struct fit *f, uint32_t length, uint32_t tries)
 {
 	uint32_t row, cut, at;
 
-	place(length, &row, &cut);
+	place_of_length(length, &row, &cut);
 	at = f->head[row][cut];
-	while (at && tries-- && note(f, at - 1)->ahead < length)
-		at = note(f, at - 1)->next;
-	return at && note(f, at - 1)->ahead >= length ? at : 0;
+	while (at && tries-- && note_of_unit(f, at - 1)->ahead < length)
+		at = note_of_unit(f, at - 1)->next;
+	return at && note_of_unit(f, at - 1)->ahead >= length ? at : 0;
 }
 
 bool fit_take(struct fit *f, uint32_t n, uint32_t align, uint32_t *ret_unit)
@@ -100,13 +101,13 @@ bool fit_take(struct fit *f, uint32_t n, uint32_t align, uint32_t *ret_unit)
 	if (!at)
 		return false;
 	first = at - 1;
-	length = note(f, first)->ahead;
+	length = note_of_unit(f, first)->ahead;
 	fit_remove(f, first);
 	start = (first + align - 1) & ~(align - 1);
 	if (start > first)
-		insert(f, first, start - first);
+		insert_span(f, first, start - first);
 	if (first + length > start + n)
-		insert(f, start + n, first + length - start - n);
+		insert_span(f, start + n, first + length - start - n);
 	*ret_unit = start;
 	return true;
 }
@@ -122,18 +123,18 @@ void fit_give(struct fit *f, uint32_t unit, uint32_t n, uint32_t *ret_first,
 {
 	uint32_t first = unit, length = n, before, behind;
 
-	before = is_edge(f, unit) ? 0 : note(f, unit - 1)->back;
+	before = is_edge(f, unit) ? 0 : note_of_unit(f, unit - 1)->back;
 	if (before) {
 		first -= before;
 		length += before;
 		fit_remove(f, first);
 	}
-	behind = is_edge(f, unit + n) ? 0 : note(f, unit + n)->ahead;
+	behind = is_edge(f, unit + n) ? 0 : note_of_unit(f, unit + n)->ahead;
 	if (behind) {
 		length += behind;
 		fit_remove(f, unit + n);
 	}
-	insert(f, first, length);
+	insert_span(f, first, length);
 	*ret_first = first;
 	*ret_length = length;
 }

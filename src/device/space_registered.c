@@ -16,7 +16,7 @@ static struct {
 } table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
 /* The first row that ends behind an address. The lock is held. */
-static unsigned place(uint64_t address)
+static unsigned place_of_address(uint64_t address)
 {
 	unsigned low = 0, high = atomic_load(&table.count);
 
@@ -47,10 +47,10 @@ static bool make_room(void)
 	return true;
 }
 
-static int insert(const struct piece_words *words)
+static int insert_piece(const struct piece_words *words)
 {
 	unsigned count = atomic_load(&table.count);
-	unsigned at = place(words->base);
+	unsigned at = place_of_address(words->base);
 
 	if (at < count && table.row[at].base < words->base + words->size)
 		return GK_ERR_EXISTS;
@@ -81,7 +81,7 @@ int registered_add(const struct gkf_memory_ask *ask, uint64_t *ret_address)
 		return GK_ERR_EXISTS;
 	words.id = space_id();
 	pthread_rwlock_wrlock(&table.lock);
-	r = insert(&words);
+	r = insert_piece(&words);
 	pthread_rwlock_unlock(&table.lock);
 	if (!r)
 		*ret_address = words.base;
@@ -103,7 +103,7 @@ int registered_remove(uint64_t base)
 	unsigned at;
 
 	pthread_rwlock_wrlock(&table.lock);
-	at = place(base);
+	at = place_of_address(base);
 	if (at < atomic_load(&table.count) && table.row[at].base == base) {
 		take_out(at);
 		r = 0;
@@ -120,7 +120,7 @@ bool registered_find(uint64_t address, struct piece_words *ret_words)
 	if (!atomic_load_explicit(&table.count, memory_order_acquire))
 		return false;
 	pthread_rwlock_rdlock(&table.lock);
-	at = place(address);
+	at = place_of_address(address);
 	found = at < atomic_load(&table.count) && table.row[at].base <= address;
 	if (found)
 		*ret_words = table.row[at];

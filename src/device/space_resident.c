@@ -42,7 +42,7 @@ static bool make_table(const struct arena *managed)
 /* ---- the lock is held ---- */
 
 /* Gives back what is owed. False: the books cannot be had. */
-static bool settle(const struct arena *device)
+static bool settle_owed(const struct arena *device)
 {
 	uint32_t *owed = &resident.owed[device->device];
 
@@ -60,15 +60,15 @@ static void settle_all(void)
 {
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
 		if (resident.owed[i])
-			settle(device_arena(i));
+			settle_owed(device_arena(i));
 }
 
 /*
  * The blocks of [from, to) leave a device, which owes them then; how many did,
  * `most` at most.
  */
-static uint32_t leave(const struct arena *device, uint32_t from, uint32_t to,
-		      uint32_t most)
+static uint32_t leave_blocks(const struct arena *device, uint32_t from,
+			     uint32_t to, uint32_t most)
 {
 	uint32_t left = 0;
 
@@ -87,15 +87,15 @@ static uint32_t leave(const struct arena *device, uint32_t from, uint32_t to,
  * Those that came first have waited longest, as far as the hand knows. False:
  * there is no more room than before.
  */
-static bool evict(const struct arena *device, uint32_t blocks)
+static bool evict_blocks(const struct arena *device, uint32_t blocks)
 {
 	uint32_t hand = resident.hand, most = resident.held[device->device];
 	uint32_t left;
 
 	most = blocks < most ? blocks : most;
-	left = leave(device, hand, resident.blocks, most);
-	leave(device, 0, hand, most - left);
-	return resident.owed[device->device] && settle(device);
+	left = leave_blocks(device, hand, resident.blocks, most);
+	leave_blocks(device, 0, hand, most - left);
+	return resident.owed[device->device] && settle_owed(device);
 }
 
 static int charge_blocks(const struct arena *device, uint32_t n)
@@ -115,7 +115,7 @@ static uint32_t charge_most(const struct arena *device, uint32_t n)
 	return got;
 }
 
-static uint32_t charge(const struct arena *device, uint32_t n)
+static uint32_t charge_at_most(const struct arena *device, uint32_t n)
 {
 	int r;
 
@@ -126,7 +126,7 @@ static uint32_t charge(const struct arena *device, uint32_t n)
 		return n;
 	if (r != GK_ERR_NO_SPACE)
 		return 0;
-	evict(device, n);
+	evict_blocks(device, n);
 	return charge_most(device, n);
 }
 
@@ -134,18 +134,19 @@ static void leave_all(uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
 		if (resident.at[i])
-			leave(device_arena(resident.at[i] - 1u), i, i + 1, 1);
+			leave_blocks(device_arena(resident.at[i] - 1u), i,
+				     i + 1, 1);
 }
 
 /* What has no room stays on the host. */
-static void enter(const struct arena *device, uint32_t from, uint32_t to)
+static void enter_blocks(const struct arena *device, uint32_t from, uint32_t to)
 {
 	uint32_t missing = 0, n;
 
 	for (uint32_t i = from; i < to; i++)
 		if (resident.at[i] != device->device + 1)
 			missing++;
-	n = charge(device, missing);
+	n = charge_at_most(device, missing);
 	for (uint32_t i = from; i < to && n; i++) {
 		if (resident.at[i] == device->device + 1)
 			continue;
@@ -172,7 +173,7 @@ void resident_move(const struct arena *managed, uint64_t address, uint64_t size,
 	if (!device)
 		leave_all(from, to);
 	else if (__atomic_load_n(&device->opens, __ATOMIC_RELAXED))
-		enter(device, from, to);
+		enter_blocks(device, from, to);
 	settle_all();
 	pthread_mutex_unlock(&resident.lock);
 }
@@ -191,7 +192,7 @@ bool resident_evict(const struct arena *device, uint64_t bytes)
 	bool more;
 
 	pthread_mutex_lock(&resident.lock);
-	more = evict(device, (uint32_t)(bytes / BLOCK_SIZE));
+	more = evict_blocks(device, (uint32_t)(bytes / BLOCK_SIZE));
 	pthread_mutex_unlock(&resident.lock);
 	return more;
 }
@@ -199,14 +200,14 @@ bool resident_evict(const struct arena *device, uint64_t bytes)
 void resident_settle(const struct arena *device)
 {
 	pthread_mutex_lock(&resident.lock);
-	settle(device);
+	settle_owed(device);
 	pthread_mutex_unlock(&resident.lock);
 }
 
 void resident_close(const struct arena *device)
 {
 	pthread_mutex_lock(&resident.lock);
-	settle(device);
+	settle_owed(device);
 	resident.owed[device->device] = 0;
 	pthread_mutex_unlock(&resident.lock);
 }
