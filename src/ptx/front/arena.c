@@ -12,7 +12,7 @@ struct gkf_arena_chunk {
 	_Alignas(16) unsigned char bytes[];
 };
 
-static struct gkf_arena_chunk *more(struct gkf_arena *a, size_t size)
+static struct gkf_arena_chunk *add_arena_chunk(struct gkf_arena *a, size_t size)
 {
 	size_t room = size > CHUNK_MIN ? size : CHUNK_MIN;
 	struct gkf_arena_chunk *c;
@@ -38,7 +38,7 @@ void *gkf_arena_get(struct gkf_arena *a, size_t size)
 		return NULL;
 	size = (size + 15) & ~(size_t)15;
 	if (!c || c->size - c->used < size)
-		c = more(a, size);
+		c = add_arena_chunk(a, size);
 	if (!c)
 		return NULL;
 	got = c->bytes + c->used;

@@ -48,7 +48,7 @@ operators[] = {
     {"*", 10, OP_MUL},     {"/", 10, OP_DIV},      {"%", 10, OP_REM},
 };
 
-static struct gkf_ptx_number whole(uint64_t value, bool is_unsigned)
+static struct gkf_ptx_number whole_number(uint64_t value, bool is_unsigned)
 {
 	return (struct gkf_ptx_number){GKF_PTX_INTEGER, is_unsigned, value};
 }
@@ -81,12 +81,12 @@ static struct gkf_ptx_number divided(struct gkf_ptx_parser *p, bool rest,
 		return a;
 	}
 	if (a.is_unsigned || b.is_unsigned)
-		return whole(rest ? x % y : x / y, true);
+		return whole_number(rest ? x % y : x / y, true);
 	if (y == UINT64_MAX) /* by -1 */
-		return whole(rest ? 0 : 0 - x, false);
-	return whole((uint64_t)(rest ? (int64_t)x % (int64_t)y
-				     : (int64_t)x / (int64_t)y),
-		     false);
+		return whole_number(rest ? 0 : 0 - x, false);
+	return whole_number((uint64_t)(rest ? (int64_t)x % (int64_t)y
+					    : (int64_t)x / (int64_t)y),
+			    false);
 }
 
 static struct gkf_ptx_number of_integers(struct gkf_ptx_parser *p,
@@ -100,40 +100,40 @@ static struct gkf_ptx_number of_integers(struct gkf_ptx_parser *p,
 
 	switch (op) {
 	case OP_OR_ELSE:
-		return whole(x || y, false);
+		return whole_number(x || y, false);
 	case OP_AND_THEN:
-		return whole(x && y, false);
+		return whole_number(x && y, false);
 	case OP_OR:
-		return whole(x | y, u);
+		return whole_number(x | y, u);
 	case OP_XOR:
-		return whole(x ^ y, u);
+		return whole_number(x ^ y, u);
 	case OP_AND:
-		return whole(x & y, u);
+		return whole_number(x & y, u);
 	case OP_EQ:
-		return whole(x == y, false);
+		return whole_number(x == y, false);
 	case OP_NE:
-		return whole(x != y, false);
+		return whole_number(x != y, false);
 	case OP_LE:
-		return whole(less || x == y, false);
+		return whole_number(less || x == y, false);
 	case OP_GE:
-		return whole(!less, false);
+		return whole_number(!less, false);
 	case OP_LT:
-		return whole(less, false);
+		return whole_number(less, false);
 	case OP_GT:
-		return whole(!less && x != y, false);
+		return whole_number(!less && x != y, false);
 	case OP_SHL:
-		return whole(x << (y & 63), a.is_unsigned);
+		return whole_number(x << (y & 63), a.is_unsigned);
 	case OP_SHR:
 		y &= 63;
-		return whole(a.is_unsigned ? x >> y
-					   : (uint64_t)((int64_t)x >> y),
-			     a.is_unsigned);
+		return whole_number(a.is_unsigned ? x >> y
+						  : (uint64_t)((int64_t)x >> y),
+				    a.is_unsigned);
 	case OP_ADD:
-		return whole(x + y, u);
+		return whole_number(x + y, u);
 	case OP_SUB:
-		return whole(x - y, u);
+		return whole_number(x - y, u);
 	case OP_MUL:
-		return whole(x * y, u);
+		return whole_number(x * y, u);
 	case OP_DIV:
 	case OP_REM:
 		break;
@@ -146,21 +146,21 @@ static struct gkf_ptx_number of_doubles(struct gkf_ptx_parser *p,
 {
 	switch (op) {
 	case OP_OR_ELSE:
-		return whole(x != 0 || y != 0, false);
+		return whole_number(x != 0 || y != 0, false);
 	case OP_AND_THEN:
-		return whole(x != 0 && y != 0, false);
+		return whole_number(x != 0 && y != 0, false);
 	case OP_EQ:
-		return whole(x == y, false);
+		return whole_number(x == y, false);
 	case OP_NE:
-		return whole(x != y, false);
+		return whole_number(x != y, false);
 	case OP_LE:
-		return whole(x <= y, false);
+		return whole_number(x <= y, false);
 	case OP_GE:
-		return whole(x >= y, false);
+		return whole_number(x >= y, false);
 	case OP_LT:
-		return whole(x < y, false);
+		return whole_number(x < y, false);
 	case OP_GT:
-		return whole(x > y, false);
+		return whole_number(x > y, false);
 	case OP_ADD:
 		return real(x + y);
 	case OP_SUB:
@@ -206,11 +206,12 @@ static struct gkf_ptx_number integral(struct gkf_ptx_parser *p,
 	if (n.kind == GKF_PTX_INTEGER)
 		return n;
 	gkf_parse_fail(p, "not an integer");
-	return whole(0, false);
+	return whole_number(0, false);
 }
 
 /* (.s64) or (.u64), from behind the parenthesis. */
-static struct gkf_ptx_number cast(struct gkf_ptx_parser *p, unsigned depth)
+static struct gkf_ptx_number parse_cast(struct gkf_ptx_parser *p,
+					unsigned depth)
 {
 	bool is_unsigned = gkf_parse_is_word(p, ".u64");
 
@@ -218,7 +219,8 @@ static struct gkf_ptx_number cast(struct gkf_ptx_parser *p, unsigned depth)
 		gkf_parse_unexpected(p, ".s64 or .u64");
 	gkf_parse_take(p);
 	gkf_parse_expect(p, ')');
-	return whole(integral(p, expression(p, 11, depth)).value, is_unsigned);
+	return whole_number(integral(p, expression(p, 11, depth)).value,
+			    is_unsigned);
 }
 
 static struct gkf_ptx_number literal(struct gkf_ptx_parser *p)
@@ -227,11 +229,11 @@ static struct gkf_ptx_number literal(struct gkf_ptx_parser *p)
 	struct gkf_ptx_number n = {.kind = (uint8_t)t.kind, .value = t.value};
 
 	if (gkf_parse_try_word(p, "WARP_SZ"))
-		return whole(32, false);
+		return whole_number(32, false);
 	if (t.kind != GKF_PTX_INTEGER && t.kind != GKF_PTX_SINGLE &&
 	    t.kind != GKF_PTX_DOUBLE) {
 		gkf_parse_unexpected(p, "a number");
-		return whole(0, false);
+		return whole_number(0, false);
 	}
 	gkf_parse_take(p);
 	n.is_unsigned = t.kind == GKF_PTX_INTEGER &&
@@ -256,27 +258,27 @@ static struct gkf_ptx_number unary(struct gkf_ptx_parser *p, unsigned depth)
 
 	if (depth > NESTING_MAX) {
 		gkf_parse_fail(p, "an expression in expressions in others");
-		return whole(0, false);
+		return whole_number(0, false);
 	}
 	if (p->token.kind != GKF_PTX_SIGN)
 		return literal(p);
 	sign = p->token.sign;
 	if (!strchr("+-!~(", sign)) {
 		gkf_parse_unexpected(p, "an operand");
-		return whole(0, false);
+		return whole_number(0, false);
 	}
 	gkf_parse_take(p);
 	if (sign == '(' && p->token.kind == GKF_PTX_DOTTED)
-		return cast(p, depth);
+		return parse_cast(p, depth);
 	n = expression(p, sign == '(' ? 0 : 11, depth);
 	if (sign == '(')
 		gkf_parse_expect(p, ')');
 	else if (sign == '-')
 		return negative(n);
 	else if (sign == '!')
-		return whole(!integral(p, n).value, false);
+		return whole_number(!integral(p, n).value, false);
 	else if (sign == '~')
-		return whole(~integral(p, n).value, true);
+		return whole_number(~integral(p, n).value, true);
 	return n;
 }
 
@@ -292,10 +294,10 @@ static struct gkf_ptx_number choice(struct gkf_ptx_parser *p,
 }
 
 /* 0f... is a value, and in no expression. */
-static struct gkf_ptx_number combined(struct gkf_ptx_parser *p,
-				      enum operation op,
-				      struct gkf_ptx_number a,
-				      struct gkf_ptx_number b)
+static struct gkf_ptx_number combine_numbers(struct gkf_ptx_parser *p,
+					     enum operation op,
+					     struct gkf_ptx_number a,
+					     struct gkf_ptx_number b)
 {
 	if (a.kind == GKF_PTX_INTEGER && b.kind == GKF_PTX_INTEGER)
 		return of_integers(p, op, a, b);
@@ -316,7 +318,7 @@ static struct gkf_ptx_number expression(struct gkf_ptx_parser *p, unsigned low,
 		for (size_t i = strlen(o->text); i; i--)
 			gkf_parse_take(p);
 		next = expression(p, o->binds + 1U, depth + 1);
-		n = combined(p, (enum operation)o->operation, n, next);
+		n = combine_numbers(p, (enum operation)o->operation, n, next);
 	}
 	if (!low && gkf_parse_try(p, '?'))
 		return choice(p, n, depth + 1);

@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct header) == 16, "fat binary's header");
 _Static_assert(sizeof(struct entry) == 64, "fat binary's image");
 
 /* A text may end after its first byte: no byte behind one that differs. */
-static bool begins(const void *data, uint32_t magic)
+static bool begins_with_magic(const void *data, uint32_t magic)
 {
 	for (unsigned i = 0; i < sizeof magic; i++)
 		if (((const unsigned char *)data)[i] !=
@@ -53,11 +53,11 @@ enum gkf_image_form gkf_image_form(const void *data)
 	uint32_t elf;
 
 	memcpy(&elf, ELFMAG, sizeof elf);
-	if (begins(data, GKF_WRAPPER_MAGIC))
+	if (begins_with_magic(data, GKF_WRAPPER_MAGIC))
 		return GKF_FORM_WRAPPER;
-	if (begins(data, GKF_FATBIN_MAGIC))
+	if (begins_with_magic(data, GKF_FATBIN_MAGIC))
 		return GKF_FORM_FATBIN;
-	return begins(data, elf) ? GKF_FORM_ELF : GKF_FORM_TEXT;
+	return begins_with_magic(data, elf) ? GKF_FORM_ELF : GKF_FORM_TEXT;
 }
 
 uint64_t gkf_fatbin_size(const void *fatbin)
@@ -151,7 +151,7 @@ int gkf_fatbin_next(const void *fatbin, size_t size, size_t *offset,
 	return 0;
 }
 
-static bool unpack(const struct gkf_image *i, char *to)
+static bool unpack_image(const struct gkf_image *i, char *to)
 {
 	if (i->packing == GKF_PLAIN) {
 		memcpy(to, i->bytes, i->size);
@@ -176,7 +176,7 @@ int gkf_image_unpack(const struct gkf_image *i, char **ret_bytes,
 	to = malloc(i->size + 1);
 	if (!to)
 		return GK_ERR_NOMEM;
-	if (!unpack(i, to)) {
+	if (!unpack_image(i, to)) {
 		free(to);
 		return GK_ERR_CORRUPT;
 	}

@@ -63,7 +63,7 @@ static void skip_space(struct gkf_ptx_lexer *l)
 }
 
 /* Reads digits of a base; false when there is none or they are too many. */
-static bool digits(struct gkf_ptx_lexer *l, int base, uint64_t *ret_value)
+static bool lex_digits(struct gkf_ptx_lexer *l, int base, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 	const char *start = l->at;
@@ -86,7 +86,7 @@ static void bits(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t, long count)
 	const char *start = l->at += 2;
 
 	t->kind = count == 8 ? GKF_PTX_SINGLE : GKF_PTX_DOUBLE;
-	if (!digits(l, 16, &t->value) || l->at - start != count)
+	if (!lex_digits(l, 16, &t->value) || l->at - start != count)
 		t->kind = GKF_PTX_BAD;
 }
 
@@ -136,7 +136,7 @@ static void fraction(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 	l->at += n;
 }
 
-static void integer(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
+static void lex_integer(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 {
 	char second = (char)(peek(l, 1) | 0x20);
 	int base = 10;
@@ -148,7 +148,8 @@ static void integer(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 		base = 8;
 		l->at++;
 	}
-	t->kind = digits(l, base, &t->value) ? GKF_PTX_INTEGER : GKF_PTX_BAD;
+	t->kind =
+	    lex_digits(l, base, &t->value) ? GKF_PTX_INTEGER : GKF_PTX_BAD;
 	if (peek(l, 0) == 'U')
 		l->at++;
 	if ((is_letter(peek(l, 0)) && peek(l, 0) != '%') ||
@@ -156,7 +157,7 @@ static void integer(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 		t->kind = GKF_PTX_BAD;
 }
 
-static void number(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
+static void lex_number(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 {
 	char second = (char)(peek(l, 1) | 0x20);
 
@@ -167,10 +168,10 @@ static void number(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 	else if (second != 'x' && is_fraction(l))
 		fraction(l, t);
 	else
-		integer(l, t);
+		lex_integer(l, t);
 }
 
-static void word(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
+static void lex_word(struct gkf_ptx_lexer *l, struct gkf_ptx_token *t)
 {
 	bool dotted = *l->at == '.';
 
@@ -213,7 +214,7 @@ struct gkf_ptx_token gkf_ptx_lex(struct gkf_ptx_lexer *l)
 	}
 	t.length = 1;
 	if (is_digit(*l->at)) {
-		number(l, &t);
+		lex_number(l, &t);
 		t.length = (size_t)(l->at - t.text);
 	} else if (*l->at == '.' && is_bare_fraction(l)) {
 		fraction(l, &t);
@@ -221,7 +222,7 @@ struct gkf_ptx_token gkf_ptx_lex(struct gkf_ptx_lexer *l)
 	} else if (is_letter(*l->at) ||
 		   (*l->at == '.' &&
 		    (is_letter(peek(l, 1)) || is_digit(peek(l, 1))))) {
-		word(l, &t);
+		lex_word(l, &t);
 	} else if (*l->at == '"') {
 		string(l, &t);
 	} else {

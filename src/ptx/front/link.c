@@ -95,7 +95,7 @@ static void gather(struct linking *l)
 }
 
 /* Names that parts share lead to one definition. */
-static void settle(const struct linking *l)
+static void settle_names(const struct linking *l)
 {
 	for (unsigned k = 0; k < l->count; k++) {
 		const struct part *p = &l->parts[k];
@@ -189,7 +189,7 @@ static bool copy_fixups(struct linking *l, const struct part *p,
 	return true;
 }
 
-static bool copy(struct linking *l)
+static bool copy_parts(struct linking *l)
 {
 	uint32_t variable = 0, function = 0;
 
@@ -213,7 +213,7 @@ static bool copy(struct linking *l)
 }
 
 /* Variables that are nowhere: code that names them cannot run. */
-static const char *missing(const struct linking *l)
+static const char *missing_variable(const struct linking *l)
 {
 	for (unsigned k = 0; k < l->count; k++) {
 		const struct part *p = &l->parts[k];
@@ -265,11 +265,11 @@ int gkf_ptx_module_link(struct gkf_ptx_module *const *parts, unsigned count,
 	if (!l.all || !make_room(&l, parts))
 		goto no_memory;
 	gather(&l);
-	settle(&l);
+	settle_names(&l);
 	forget_others(&l);
-	if (!copy(&l))
+	if (!copy_parts(&l))
 		goto no_memory;
-	name = missing(&l);
+	name = missing_variable(&l);
 	if (name) {
 		snprintf(message, GKF_PTX_MESSAGE_MAX,
 			 "\"%.80s\" is not defined in any module", name);

@@ -10,7 +10,7 @@ struct piece {
 	size_t length;
 };
 
-static bool same(struct piece p, const char *text)
+static bool is_same_piece(struct piece p, const char *text)
 {
 	return strlen(text) == p.length && !memcmp(p.at, text, p.length);
 }
@@ -25,17 +25,17 @@ static const struct {
 };
 
 /* Where the value of a class goes. */
-static uint8_t *place(struct gkf_modifiers *m, struct piece class)
+static uint8_t *place_of_class(struct gkf_modifiers *m, struct piece class)
 {
-	if (same(class, "round"))
+	if (is_same_piece(class, "round"))
 		return m->has_round = 1, &m->round;
-	if (same(class, "integral"))
+	if (is_same_piece(class, "integral"))
 		return m->has_integral = 1, &m->integral;
-	if (same(class, "space"))
+	if (is_same_piece(class, "space"))
 		return &m->space;
-	if (same(class, "bool"))
+	if (is_same_piece(class, "bool"))
 		return &m->bool_;
-	if (same(class, "vector"))
+	if (is_same_piece(class, "vector"))
 		return &m->vector;
 	return &m->hint;
 }
@@ -43,7 +43,7 @@ static uint8_t *place(struct gkf_modifiers *m, struct piece class)
 static bool take_class(struct piece class, struct piece word,
 		       struct gkf_modifiers *m)
 {
-	if (same(class, "type")) {
+	if (is_same_piece(class, "type")) {
 		enum gkf_ptx_type type = gkf_ptx_type(word.at, word.length);
 
 		if (type == GKF_PTX_TYPES || m->types == 3)
@@ -52,15 +52,16 @@ static bool take_class(struct piece class, struct piece word,
 		return true;
 	}
 	for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
-		if (same(class, modifiers[i].class) &&
-		    same(word, modifiers[i].name)) {
-			*place(m, class) = modifiers[i].value;
+		if (is_same_piece(class, modifiers[i].class) &&
+		    is_same_piece(word, modifiers[i].name)) {
+			*place_of_class(m, class) = modifiers[i].value;
 			return true;
 		}
 	return false;
 }
 
-static bool take(struct piece term, struct piece word, struct gkf_modifiers *m)
+static bool take_word(struct piece term, struct piece word,
+		      struct gkf_modifiers *m)
 {
 	if (term.at[0] == '$')
 		return take_class((struct piece){term.at + 1, term.length - 1},
@@ -93,7 +94,7 @@ static const struct {
 static uint8_t rank_of_class(struct piece class)
 {
 	for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-		if (same(class, ranks[i].class))
+		if (is_same_piece(class, ranks[i].class))
 			return ranks[i].rank;
 	return RANK_WORD;
 }
@@ -103,7 +104,7 @@ static uint8_t rank_of(struct piece word)
 	if (gkf_ptx_type(word.at, word.length) != GKF_PTX_TYPES)
 		return RANK_TYPE;
 	for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
-		if (same(word, modifiers[i].name))
+		if (is_same_piece(word, modifiers[i].name))
 			return rank_of_class((struct piece){
 			    modifiers[i].class, strlen(modifiers[i].class)});
 	return rank_of_class(word); /* sync, ftz, sat are alone */
@@ -148,7 +149,7 @@ bool gkf_match(const char *pattern, const char *text, struct gkf_modifiers *ret)
 			return false;
 		if (!mandatory)
 			term.length--;
-		if (*text && take(term, word, &m)) {
+		if (*text && take_word(term, word, &m)) {
 			text = word.at + word.length;
 			if (last == '*')
 				continue;

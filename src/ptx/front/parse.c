@@ -119,7 +119,7 @@ bool gkf_parse_skip(struct gkf_ptx_parser *p)
 }
 
 /* "9.0" -> 90 */
-static void version(struct gkf_ptx_parser *p)
+static void parse_version(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_token t = gkf_parse_take(p);
 	unsigned major = 0, minor = 0;
@@ -266,8 +266,8 @@ static struct gkf_ptx_function *declare(struct gkf_ptx_parser *p,
 }
 
 /* From behind ".entry" or ".func" to the end of the body. */
-static void function(struct gkf_ptx_parser *p, bool is_entry,
-		     enum gkf_ptx_linkage linkage)
+static void parse_function(struct gkf_ptx_parser *p, bool is_entry,
+			   enum gkf_ptx_linkage linkage)
 {
 	bool has_body = false;
 	struct gkf_ptx_function *f,
@@ -367,7 +367,7 @@ static void directive(struct gkf_ptx_parser *p)
 		bool is_entry = gkf_parse_is_word(p, ".entry");
 
 		gkf_parse_take(p);
-		function(p, is_entry, link);
+		parse_function(p, is_entry, link);
 	} else if (space > GKF_PTX_LOCAL) {
 		gkf_parse_take(p);
 		gkf_parse_variables(p, space, link);
@@ -377,14 +377,14 @@ static void directive(struct gkf_ptx_parser *p)
 	}
 }
 
-static void module(struct gkf_ptx_parser *p)
+static void parse_module(struct gkf_ptx_parser *p)
 {
 	gkf_parse_take(p); /* the first token comes near */
 	if (!gkf_parse_try_word(p, ".version")) {
 		gkf_parse_unexpected(p, ".version");
 		return;
 	}
-	version(p);
+	parse_version(p);
 	while (p->token.kind != GKF_PTX_END)
 		directive(p);
 	if (!p->error && !p->module->target)
@@ -415,7 +415,7 @@ int gkf_ptx_module_read(const char *text, size_t size, unsigned max_version,
 		p->max_version = max_version;
 		p->message = message;
 		if (gkf_symbols_begin(p))
-			module(p);
+			parse_module(p);
 		error = p->error;
 		gkf_arena_free(&p->scratch);
 	}

@@ -43,8 +43,9 @@ static void registers(struct gkf_ptx_parser *p)
 }
 
 /* The operands of another one lie together. */
-static void adopt(struct gkf_ptx_parser *p, struct gkf_ptx_operand *parent,
-		  const struct gkf_ptx_operand *list, uint16_t count)
+static void adopt_operands(struct gkf_ptx_parser *p,
+			   struct gkf_ptx_operand *parent,
+			   const struct gkf_ptx_operand *list, uint16_t count)
 {
 	parent->index = (uint32_t)p->operands_count;
 	parent->count = count;
@@ -58,8 +59,9 @@ static void adopt(struct gkf_ptx_parser *p, struct gkf_ptx_operand *parent,
 }
 
 /* Operands up to a sign. */
-static void operands(struct gkf_ptx_parser *p, struct gkf_ptx_operand *parent,
-		     char end, unsigned depth)
+static void parse_operands(struct gkf_ptx_parser *p,
+			   struct gkf_ptx_operand *parent, char end,
+			   unsigned depth)
 {
 	struct gkf_ptx_operand list[OPERANDS_MAX];
 	uint16_t count = 0;
@@ -76,11 +78,11 @@ static void operands(struct gkf_ptx_parser *p, struct gkf_ptx_operand *parent,
 			break;
 	}
 	gkf_parse_expect(p, end);
-	adopt(p, parent, list, count);
+	adopt_operands(p, parent, list, count);
 }
 
 /* An element of an array: its index counts elements, not bytes. */
-static void element(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
+static void parse_element(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 {
 	const struct gkf_ptx_variable *v = &p->variables[o->index];
 	struct gkf_ptx_operand parts[2] = {*o};
@@ -104,12 +106,12 @@ static void element(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 		gkf_parse_fail(p, "\"%.80s\" is no array", v->name);
 	o->kind = GKF_PTX_OP_ELEMENT;
 	o->value = bytes;
-	adopt(p, o, parts, r < 0 ? 1 : 2);
+	adopt_operands(p, o, parts, r < 0 ? 1 : 2);
 }
 
 /* What names a name that is not a register. */
-static void symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
-		   const char *name)
+static void parse_symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
+			 const char *name)
 {
 	const struct gkf_symbol *s = gkf_symbol_find(p, name);
 
@@ -117,7 +119,7 @@ static void symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		o->kind = GKF_PTX_OP_VARIABLE;
 		o->index = s->index;
 		if (gkf_parse_is(p, '['))
-			element(p, o);
+			parse_element(p, o);
 		else
 			o->value = gkf_parse_offset(p);
 	} else if (s && s->kind == GKF_SYMBOL_FUNCTION) {
@@ -135,7 +137,7 @@ static void symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 }
 
 /* "%tid" and ".x" are one name. */
-static const char *join(struct gkf_ptx_parser *p, const char *name)
+static const char *join_names(struct gkf_ptx_parser *p, const char *name)
 {
 	char text[NAME_MAX_LENGTH];
 	size_t length = strlen(name);
@@ -163,7 +165,7 @@ static void vector(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		all[i] = (struct gkf_ptx_operand){.kind = GKF_PTX_OP_REG,
 						  .index = first + i};
 	if (p->token.kind != GKF_PTX_DOTTED) {
-		adopt(p, o, all, (uint16_t)elements);
+		adopt_operands(p, o, all, (uint16_t)elements);
 		o->kind = GKF_PTX_OP_VECTOR;
 		return;
 	}
@@ -185,15 +187,15 @@ static void name_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 	if (r >= 0 && p->registers[r].elements) {
 		vector(p, o, (uint32_t)r, p->registers[r].elements);
 	} else if (r >= 0 && p->token.kind == GKF_PTX_DOTTED) {
-		o->name = join(p, name); /* bytes of it, %r1.b0 */
+		o->name = join_names(p, name); /* bytes of it, %r1.b0 */
 		o->kind = GKF_PTX_OP_SPECIAL;
 	} else if (r >= 0) {
 		o->kind = GKF_PTX_OP_REG;
 		o->index = (uint32_t)r;
 	} else {
 		if (name[0] == '%' && p->token.kind == GKF_PTX_DOTTED)
-			name = join(p, name);
-		symbol(p, o, name);
+			name = join_names(p, name);
+		parse_symbol(p, o, name);
 	}
 }
 
@@ -208,8 +210,8 @@ static void number_operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 }
 
 /* [base], [base + 4], [base, {x, y}] */
-static void address(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
-		    unsigned depth)
+static void parse_operand_address(struct gkf_ptx_parser *p,
+				  struct gkf_ptx_operand *o, unsigned depth)
 {
 	struct gkf_ptx_operand base = {0};
 	int64_t offset;
@@ -221,24 +223,24 @@ static void address(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 	if (gkf_parse_try(p, ',')) {
 		struct gkf_ptx_operand rest = {0};
 
-		operands(p, &rest, ']', depth + 1);
+		parse_operands(p, &rest, ']', depth + 1);
 		o->kind = GKF_PTX_OP_ADDRESSES;
 	} else {
 		gkf_parse_expect(p, ']');
 		o->kind = GKF_PTX_OP_ADDRESS;
 	}
 	o->value = offset;
-	adopt(p, o, &base, 1);
+	adopt_operands(p, o, &base, 1);
 }
 
-static void pair(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
-		 unsigned depth)
+static void parse_pair(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
+		       unsigned depth)
 {
 	struct gkf_ptx_operand both[2] = {*o};
 
 	operand(p, &both[1], depth + 1);
 	*o = (struct gkf_ptx_operand){.kind = GKF_PTX_OP_PAIR};
-	adopt(p, o, both, 2);
+	adopt_operands(p, o, both, 2);
 }
 
 static bool is_name(const struct gkf_ptx_token *t)
@@ -258,13 +260,13 @@ static bool try_prefix(struct gkf_ptx_parser *p, char sign)
 	return is_name(&next) && gkf_parse_try(p, sign);
 }
 
-static void minus(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
+static void parse_minus(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 {
 	struct gkf_ptx_operand of = {0};
 
 	name_operand(p, &of);
 	o->kind = GKF_PTX_OP_MINUS;
-	adopt(p, o, &of, 1);
+	adopt_operands(p, o, &of, 1);
 }
 
 static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
@@ -279,20 +281,20 @@ static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 	if (is_name(&p->token)) {
 		name_operand(p, o);
 	} else if (try_prefix(p, '-')) {
-		minus(p, o);
+		parse_minus(p, o);
 	} else if (gkf_parse_try(p, '[')) {
-		address(p, o, depth);
+		parse_operand_address(p, o, depth);
 	} else if (gkf_parse_try(p, '{')) {
-		operands(p, o, '}', depth + 1);
+		parse_operands(p, o, '}', depth + 1);
 		o->kind = GKF_PTX_OP_VECTOR;
 	} else if (p->calls && gkf_parse_try(p, '(')) {
-		operands(p, o, ')', depth + 1);
+		parse_operands(p, o, ')', depth + 1);
 		o->kind = GKF_PTX_OP_LIST;
 	} else {
 		number_operand(p, o);
 	}
 	if (gkf_parse_try(p, '|'))
-		pair(p, o, depth);
+		parse_pair(p, o, depth);
 }
 
 /* Labels of the operands from first on. */
@@ -321,7 +323,7 @@ static const char *opcode(struct gkf_ptx_parser *p)
 	return gkf_parse_intern(p, text, length);
 }
 
-static struct gkf_ptx_instruction *add(struct gkf_ptx_parser *p)
+static struct gkf_ptx_instruction *add_instruction(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_instruction *i = GKF_APPEND(p, code);
 
@@ -331,7 +333,7 @@ static struct gkf_ptx_instruction *add(struct gkf_ptx_parser *p)
 	return i;
 }
 
-static void guard(struct gkf_ptx_parser *p, struct gkf_ptx_instruction *i)
+static void parse_guard(struct gkf_ptx_parser *p, struct gkf_ptx_instruction *i)
 {
 	int64_t r;
 
@@ -344,9 +346,9 @@ static void guard(struct gkf_ptx_parser *p, struct gkf_ptx_instruction *i)
 }
 
 /* From the opcode, or from a table's directive, to ';'. */
-static void instruction(struct gkf_ptx_parser *p)
+static void parse_instruction(struct gkf_ptx_parser *p)
 {
-	struct gkf_ptx_instruction i = {0}, *room = add(p);
+	struct gkf_ptx_instruction i = {0}, *room = add_instruction(p);
 	size_t first = p->operands_count;
 	struct gkf_ptx_operand all = {0};
 
@@ -354,12 +356,12 @@ static void instruction(struct gkf_ptx_parser *p)
 		return;
 	i = *room;
 	if (gkf_parse_try(p, '@'))
-		guard(p, &i);
+		parse_guard(p, &i);
 	if (p->token.kind != GKF_PTX_WORD && p->token.kind != GKF_PTX_DOTTED)
 		gkf_parse_name(p); /* fails */
 	i.name = opcode(p);
 	p->calls = !strncmp(i.name, "call", 4);
-	operands(p, &all, ';', 0);
+	parse_operands(p, &all, ';', 0);
 	i.first = all.index;
 	i.count = all.count;
 	note_labels(p, first);
@@ -369,7 +371,7 @@ static void instruction(struct gkf_ptx_parser *p)
 /* A prototype of an indirect call: kept as a name, and not looked into. */
 static void prototype(struct gkf_ptx_parser *p)
 {
-	struct gkf_ptx_instruction *i = add(p);
+	struct gkf_ptx_instruction *i = add_instruction(p);
 
 	if (i)
 		i->name = gkf_parse_intern(p, ".callprototype", 14);
@@ -408,14 +410,14 @@ static void statement(struct gkf_ptx_parser *p)
 	} else if (gkf_parse_is_word(p, ".callprototype")) {
 		prototype(p);
 	} else {
-		instruction(p);
+		parse_instruction(p);
 	}
 }
 
 /* A function ends as if by "ret", which labels at its end lead to. */
-static void end(struct gkf_ptx_parser *p)
+static void end_body(struct gkf_ptx_parser *p)
 {
-	struct gkf_ptx_instruction *i = add(p);
+	struct gkf_ptx_instruction *i = add_instruction(p);
 
 	if (i)
 		i->name = gkf_parse_intern(p, "ret", 3);
@@ -436,7 +438,7 @@ void gkf_parse_body(struct gkf_ptx_parser *p)
 			break;
 	}
 	gkf_parse_expect(p, '}');
-	end(p);
+	end_body(p);
 }
 
 void gkf_parse_keep_body(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)

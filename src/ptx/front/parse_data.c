@@ -96,8 +96,8 @@ static void type_of(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v)
 }
 
 /* Name and dimensions. The first dimension may be open: size is 0 then. */
-static void named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
-		  struct filling *f)
+static void parse_named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
+			struct filling *f)
 {
 	uint64_t length[DIMENSIONS], size;
 
@@ -132,7 +132,8 @@ static void named(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v,
 }
 
 /* Room for the bytes up to end; false: there is none. */
-static bool reserve(struct gkf_ptx_parser *p, struct filling *f, uint64_t end)
+static bool reserve_data(struct gkf_ptx_parser *p, struct filling *f,
+			 uint64_t end)
 {
 	struct gkf_ptx_variable *v = f->v;
 	uint64_t room = f->room ? f->room : 64;
@@ -160,16 +161,16 @@ static bool reserve(struct gkf_ptx_parser *p, struct filling *f, uint64_t end)
 	return true;
 }
 
-static void put(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
-		uint64_t value)
+static void put_data(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
+		     uint64_t value)
 {
-	if (reserve(p, f, at + f->bytes))
+	if (reserve_data(p, f, at + f->bytes))
 		memcpy(f->data + at, &value, f->bytes > 8 ? 8 : f->bytes);
 }
 
 /* name, generic(name), each with + or - a number; mask(...) around them. */
-static void address(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
-		    uint64_t mask)
+static void parse_data_address(struct gkf_ptx_parser *p, struct filling *f,
+			       uint64_t at, uint64_t mask)
 {
 	const struct gkf_symbol *symbol;
 	struct gkf_ptx_fixup *fixup;
@@ -194,7 +195,7 @@ static void address(struct gkf_ptx_parser *p, struct filling *f, uint64_t at,
 	fixup->bytes = (uint8_t)f->bytes;
 	fixup->shift = mask ? (uint8_t)__builtin_ctzll(mask) : 0;
 	fixup->addend = gkf_parse_offset(p);
-	put(p, f, at, 0);
+	put_data(p, f, at, 0);
 }
 
 /* The bits of a number as the type of the variable has them. Those of 0f...
@@ -214,18 +215,19 @@ static uint64_t converted(struct gkf_ptx_number n, unsigned bytes)
 	return bits;
 }
 
-static void value(struct gkf_ptx_parser *p, struct filling *f, uint64_t at)
+static void parse_data_value(struct gkf_ptx_parser *p, struct filling *f,
+			     uint64_t at)
 {
 	uint8_t kind = gkf_ptx_types[f->v->type].kind;
 	struct gkf_ptx_number n;
 
 	if (p->token.kind == GKF_PTX_WORD && !gkf_parse_is_word(p, "WARP_SZ")) {
-		address(p, f, at, 0);
+		parse_data_address(p, f, at, 0);
 		return;
 	}
 	n = gkf_parse_constant(p);
 	if (n.kind == GKF_PTX_INTEGER && gkf_parse_try(p, '(')) {
-		address(p, f, at, n.value);
+		parse_data_address(p, f, at, n.value);
 		gkf_parse_expect(p, ')');
 		return;
 	}
@@ -235,11 +237,11 @@ static void value(struct gkf_ptx_parser *p, struct filling *f, uint64_t at)
 		gkf_parse_fail(p, "\"%.80s\" holds %s", f->v->name,
 			       kind == GKF_PTX_FLOAT ? "fractions"
 						     : "integers");
-	put(p, f, at, converted(n, f->bytes));
+	put_data(p, f, at, converted(n, f->bytes));
 }
 
 /* What a texture or a sampler is like, which nobody asks for. */
-static void settings(struct gkf_ptx_parser *p)
+static void parse_settings(struct gkf_ptx_parser *p)
 {
 	while (!gkf_parse_is(p, '}') && p->token.kind != GKF_PTX_END)
 		gkf_parse_take(p);
@@ -247,17 +249,17 @@ static void settings(struct gkf_ptx_parser *p)
 }
 
 /* { } of a dimension; what is not said is 0. */
-static void values(struct gkf_ptx_parser *p, struct filling *f,
-		   unsigned dimension, uint64_t at)
+static void parse_data_values(struct gkf_ptx_parser *p, struct filling *f,
+			      unsigned dimension, uint64_t at)
 {
 	uint64_t step;
 
 	if (!gkf_parse_try(p, '{')) {
-		value(p, f, at);
+		parse_data_value(p, f, at);
 		return;
 	}
 	if (gkf_ptx_types[f->v->type].kind == GKF_PTX_OPAQUE) {
-		settings(p);
+		parse_settings(p);
 		return;
 	}
 	/* Rows, scalars, or the elements of a vector. */
@@ -267,7 +269,7 @@ static void values(struct gkf_ptx_parser *p, struct filling *f,
 		return;
 	}
 	while (!gkf_parse_is(p, '}') && p->token.kind != GKF_PTX_END) {
-		values(p, f, dimension + 1, at);
+		parse_data_values(p, f, dimension + 1, at);
 		at += step;
 		if (at > SIZE_LIMIT)
 			gkf_parse_fail(p, "\"%.80s\" is too big", f->v->name);
@@ -331,9 +333,9 @@ void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
 		struct filling f = {0};
 		int64_t index;
 
-		named(p, &v, &f);
+		parse_named(p, &v, &f);
 		if (gkf_parse_try(p, '='))
-			values(p, &f, 0, 0);
+			parse_data_values(p, &f, 0, 0);
 		if (!v.size)
 			v.size = v.data_size;
 		index = p->error ? -1 : enlist(p, &v);
@@ -382,7 +384,7 @@ uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
 	}
 	gkf_parse_take(p);
 	type_of(p, &v);
-	named(p, &v, &f);
+	parse_named(p, &v, &f);
 	if (v.space == GKF_PTX_REG)
 		return register_parameter(p, &v);
 	if (!strcmp(v.name, "_"))

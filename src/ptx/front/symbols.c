@@ -74,7 +74,7 @@ static void move_symbols(struct gkf_ptx_parser *p, struct gkf_symbol *s)
 }
 
 /* More buckets for many names. */
-static void grow(struct gkf_ptx_parser *p)
+static void grow_buckets(struct gkf_ptx_parser *p)
 {
 	struct gkf_ptx_name **names = p->names;
 	struct gkf_symbol **buckets = p->buckets;
@@ -105,7 +105,7 @@ const char *gkf_parse_intern(struct gkf_ptx_parser *p, const char *text,
 		gkf_parse_no_memory(p);
 		return "";
 	}
-	grow(p);
+	grow_buckets(p);
 	memcpy(n->text, text, length);
 	bucket = &p->names[h & (p->bucket_count - 1)];
 	n->hash = h;
@@ -124,8 +124,8 @@ static struct gkf_symbol *find_from(struct gkf_symbol *s, const char *name,
 	return s;
 }
 
-static struct gkf_symbol *find(const struct gkf_ptx_parser *p, const char *name,
-			       size_t length)
+static struct gkf_symbol *find_symbol(const struct gkf_ptx_parser *p,
+				      const char *name, size_t length)
 {
 	return find_from(*bucket_of(p, name, length), name, length);
 }
@@ -133,7 +133,7 @@ static struct gkf_symbol *find(const struct gkf_ptx_parser *p, const char *name,
 struct gkf_symbol *gkf_symbol_find(const struct gkf_ptx_parser *p,
 				   const char *name)
 {
-	return find(p, name, strlen(name));
+	return find_symbol(p, name, strlen(name));
 }
 
 struct gkf_symbol *gkf_symbol_add(struct gkf_ptx_parser *p,
@@ -212,7 +212,7 @@ static const struct gkf_symbol *range_of(const struct gkf_ptx_parser *p,
 
 	while (cut > 1 && length - cut < DIGITS_MAX && name[cut - 1] >= '0' &&
 	       name[cut - 1] <= '9') {
-		const struct gkf_symbol *s = find(p, name, --cut);
+		const struct gkf_symbol *s = find_symbol(p, name, --cut);
 
 		if (name[cut] == '0' && cut + 1 < length)
 			continue;

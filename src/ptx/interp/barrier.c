@@ -1,7 +1,7 @@
 /* barrier.c - the sixteen barriers of a block. */
 #include "ptx/interp/program.h"
 
-static void release(struct gkf_block *b, unsigned barrier)
+static void release_barrier(struct gkf_block *b, unsigned barrier)
 {
 	struct gkf_barrier *at = &b->barriers[barrier];
 
@@ -20,7 +20,7 @@ static void release(struct gkf_block *b, unsigned barrier)
 }
 
 /* A warp counts whole when all of its threads came that have not ended. */
-static uint32_t rounded(const struct gkf_block *b, unsigned barrier)
+static uint32_t round_to_warps(const struct gkf_block *b, unsigned barrier)
 {
 	uint32_t count = b->barriers[barrier].arrived;
 
@@ -33,19 +33,20 @@ static uint32_t rounded(const struct gkf_block *b, unsigned barrier)
 	return count;
 }
 
-static void look(struct gkf_block *b, unsigned barrier)
+static void look_at_barrier(struct gkf_block *b, unsigned barrier)
 {
 	const struct gkf_barrier *at = &b->barriers[barrier];
 
-	if (at->arrived && (at->expected ? rounded(b, barrier) >= at->expected
-					 : at->arrived >= b->live))
-		release(b, barrier);
+	if (at->arrived &&
+	    (at->expected ? round_to_warps(b, barrier) >= at->expected
+			  : at->arrived >= b->live))
+		release_barrier(b, barrier);
 }
 
 void gkf_barriers_look(struct gkf_block *b)
 {
 	for (unsigned i = 0; i < GKF_BARRIERS; i++)
-		look(b, i);
+		look_at_barrier(b, i);
 }
 
 void gkf_barrier_arrive(struct gkf_warp *w, uint32_t mask, unsigned barrier,
@@ -58,5 +59,5 @@ void gkf_barrier_arrive(struct gkf_warp *w, uint32_t mask, unsigned barrier,
 	w->came[barrier] |= mask;
 	if (waits)
 		gkf_path_block(w, mask, barrier);
-	look(w->block, barrier);
+	look_at_barrier(w->block, barrier);
 }

@@ -89,8 +89,9 @@ void gkf_op_call(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 }
 
 /* The barrier's number, and how many threads: of the first lane. */
-static bool operands(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
-		     uint32_t *ret_barrier, uint32_t *ret_count)
+static bool barrier_operands(struct gkf_warp *w, const struct gkf_op *op,
+			     uint32_t mask, uint32_t *ret_barrier,
+			     uint32_t *ret_count)
 {
 	unsigned lane = (unsigned)__builtin_ctz(mask);
 
@@ -106,7 +107,7 @@ void gkf_op_bar_sync(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
 	uint32_t barrier, count;
 
-	if (operands(w, op, mask, &barrier, &count))
+	if (barrier_operands(w, op, mask, &barrier, &count))
 		gkf_barrier_arrive(w, mask, barrier, count, true);
 }
 
@@ -116,7 +117,7 @@ void gkf_op_bar_red(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	uint32_t barrier, count, said = *(const u32 *)gkf_at(w, op->c);
 	struct gkf_barrier *at;
 
-	if (!operands(w, op, mask, &barrier, &count))
+	if (!barrier_operands(w, op, mask, &barrier, &count))
 		return;
 	said = (op->flip_c ? ~said : said) & mask;
 	at = &w->block->barriers[barrier];
@@ -150,7 +151,7 @@ void gkf_op_bar_arrive(struct gkf_warp *w, const struct gkf_op *op,
 {
 	uint32_t barrier, count;
 
-	if (operands(w, op, mask, &barrier, &count))
+	if (barrier_operands(w, op, mask, &barrier, &count))
 		gkf_barrier_arrive(w, mask, barrier, count, false);
 }
 
@@ -194,8 +195,8 @@ static void nap(struct gkf_warp *w, uint64_t ns)
 	run->slept_ns += gk_mono_ns() - before;
 }
 
-static uint32_t longest(struct gkf_warp *w, const struct gkf_op *op,
-			uint32_t mask)
+static uint32_t longest_sleep(struct gkf_warp *w, const struct gkf_op *op,
+			      uint32_t mask)
 {
 	const u32 *values = gkf_at(w, op->a);
 	uint32_t most = 0;
@@ -209,7 +210,7 @@ static uint32_t longest(struct gkf_warp *w, const struct gkf_op *op,
 void gkf_op_nanosleep(struct gkf_warp *w, const struct gkf_op *op,
 		      uint32_t mask)
 {
-	uint32_t ns = longest(w, op, mask);
+	uint32_t ns = longest_sleep(w, op, mask);
 
 	nap(w, ns < NAP_MAX_NS ? ns : NAP_MAX_NS);
 	w->yields = true;

@@ -5,7 +5,7 @@
 #include <fenv.h>
 
 /* Rounds to a whole number; a NaN and an infinity stay what they are. */
-static double whole(double x, uint8_t round)
+static double round_to_whole(double x, uint8_t round)
 {
 	double size = x < 0 ? -x : x, r;
 
@@ -50,7 +50,7 @@ static double read_float(double x, bool is_single, const struct gkf_op *op)
 				out[l] = FROM_NAN(D, A);                       \
 				continue;                                      \
 			}                                                      \
-			x = whole(x, op->round);                               \
+			x = round_to_whole(x, op->round);                      \
 			out[l] = x <= (double)(min)   ? (D)(min)               \
 				 : x >= (double)(max) ? (D)(max)               \
 						      : (D)x;                  \
@@ -129,7 +129,8 @@ static double finish64(double x, const struct gkf_op *op)
 			double x =                                             \
 			    read_float((double)a[l], sizeof(T) == 4, op);      \
 			if (mask >> l & 1)                                     \
-				out[l] = finish((T)whole(x, op->round), op);   \
+				out[l] = finish(                               \
+				    (T)round_to_whole(x, op->round), op);      \
 		}                                                              \
 	}
 

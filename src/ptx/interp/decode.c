@@ -162,7 +162,8 @@ bool gkf_decode_signature(struct gkf_decoder *d,
 	return true;
 }
 
-static void refuse(struct gkf_decoder *d, const struct gkf_ptx_instruction *i)
+static void refuse_instruction(struct gkf_decoder *d,
+			       const struct gkf_ptx_instruction *i)
 {
 	struct gkf_ptx_refused *r = &d->kernel->refused;
 
@@ -196,8 +197,8 @@ static const struct gkf_memo *form_of(struct gkf_decoder *d, const char *name)
 	return m;
 }
 
-static void instruction(struct gkf_decoder *d,
-			const struct gkf_ptx_instruction *i)
+static void decode_instruction(struct gkf_decoder *d,
+			       const struct gkf_ptx_instruction *i)
 {
 	const struct gkf_memo *memo = form_of(d, i->name);
 	const struct gkf_form *form = memo->form;
@@ -210,7 +211,7 @@ static void instruction(struct gkf_decoder *d,
 	if (i->guard_negated)
 		d->guard_flip = UINT32_MAX;
 	if (!form || !form->decode(d, i, form, &memo->modifiers))
-		refuse(d, i);
+		refuse_instruction(d, i);
 }
 
 /* Registers side by side, the widest first, so that each is aligned. */
@@ -256,7 +257,7 @@ static void link_branches(struct gkf_decoder *d, const uint32_t *first_op)
 	}
 }
 
-static bool function(struct gkf_decoder *d, uint32_t index)
+static bool decode_callee(struct gkf_decoder *d, uint32_t index)
 {
 	const struct gkf_ptx_function *f = d->kernel->codes[index].source;
 	struct gkf_code *code;
@@ -272,7 +273,7 @@ static bool function(struct gkf_decoder *d, uint32_t index)
 		return false;
 	for (uint32_t i = 0; i < f->code_count && !d->no_memory; i++) {
 		first_op[i] = (uint32_t)d->op_count;
-		instruction(d, &f->code[i]);
+		decode_instruction(d, &f->code[i]);
 	}
 	if (d->no_memory)
 		return false;
@@ -298,7 +299,7 @@ static bool kernel(struct gkf_decoder *d, const struct gkf_ptx_function *entry)
 	if (!d->shared || d->no_memory || !gkf_lay_out_shared(d, entry))
 		return false;
 	for (uint32_t i = 0; i < k->code_count; i++) {
-		if (!function(d, i))
+		if (!decode_callee(d, i))
 			return false;
 		k->stack += k->codes[i].local_size;
 	}

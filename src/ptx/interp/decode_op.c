@@ -165,8 +165,9 @@ static const uint32_t *elements(struct gkf_decoder *d,
 }
 
 /* mov.b64 d, {a, b} and mov.b64 {a, b}, d */
-static bool pack(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
-		 unsigned bytes, bool unpacks)
+static bool decode_pack(struct gkf_decoder *d,
+			const struct gkf_ptx_instruction *i, unsigned bytes,
+			bool unpacks)
 {
 	const struct gkf_ptx_operand *v = gkf_operand(d, i, unpacks ? 0 : 1);
 	const struct gkf_ptx_operand *o = gkf_operand(d, i, unpacks ? 1 : 0);
@@ -207,8 +208,9 @@ bool gkf_decode_mov(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 		return false;
 	if (gkf_operand(d, i, 0)->kind == GKF_PTX_OP_VECTOR ||
 	    gkf_operand(d, i, 1)->kind == GKF_PTX_OP_VECTOR)
-		return pack(d, i, bytes,
-			    gkf_operand(d, i, 0)->kind == GKF_PTX_OP_VECTOR);
+		return decode_pack(d, i, bytes,
+				   gkf_operand(d, i, 0)->kind ==
+				       GKF_PTX_OP_VECTOR);
 	if (bytes != 2 && bytes != 4 && bytes != 8)
 		return false;
 	return one_to_one(d, i,
@@ -329,10 +331,10 @@ bool gkf_decode_isspacep(struct gkf_decoder *d,
 }
 
 /* Places of what is loaded or stored; their registers may be wider. */
-static const uint32_t *values(struct gkf_decoder *d,
-			      const struct gkf_ptx_operand *o, unsigned count,
-			      enum gkf_ptx_type type, bool targets,
-			      uint8_t *ret_wide)
+static const uint32_t *decode_values(struct gkf_decoder *d,
+				     const struct gkf_ptx_operand *o,
+				     unsigned count, enum gkf_ptx_type type,
+				     bool targets, uint8_t *ret_wide)
 {
 	uint32_t *places =
 	    gkf_arena_get(&d->kernel->arena, count * sizeof *places);
@@ -389,7 +391,7 @@ static bool transfer(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	if ((value->kind == GKF_PTX_OP_VECTOR) != (count > 1) ||
 	    (count > 1 && value->count != count))
 		return false;
-	places = values(d, value, count, type, loads, &wide);
+	places = decode_values(d, value, count, type, loads, &wide);
 	if (!places ||
 	    !gkf_address(d, address, (enum gkf_ptx_space)m->space, &where) ||
 	    (!loads &&

@@ -186,8 +186,8 @@ static uint64_t bits_as(const struct gkf_ptx_operand *o, char letter)
 	return value;
 }
 
-static uint32_t number(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
-		       char letter)
+static uint32_t decode_number(struct gkf_decoder *d,
+			      const struct gkf_ptx_operand *o, char letter)
 {
 	unsigned bytes = bytes_of(letter);
 	uint64_t value = bits_as(o, letter);
@@ -262,8 +262,8 @@ static uint32_t special(struct gkf_decoder *d, const char *name, char letter)
 	return op->d;
 }
 
-static uint32_t cast(struct gkf_decoder *d, uint32_t place, unsigned to,
-		     unsigned from, bool is_signed)
+static uint32_t decode_cast(struct gkf_decoder *d, uint32_t place, unsigned to,
+			    unsigned from, bool is_signed)
 {
 	struct gkf_op *op;
 
@@ -290,8 +290,8 @@ static uint32_t computed(struct gkf_decoder *d, const char *name, uint32_t a,
  * Bytes from the beginning of an array to the element that a register says:
  * 32 bits of the sum, without a sign, as NVIDIA's assembler has it.
  */
-static uint32_t distance(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
-			 unsigned bytes)
+static uint32_t decode_distance(struct gkf_decoder *d,
+				const struct gkf_ptx_operand *o, unsigned bytes)
 {
 	const struct gkf_ptx_operand *by = gkf_nested(d, o, 1);
 	const struct gkf_ptx_type_facts *type =
@@ -301,25 +301,26 @@ static uint32_t distance(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 	if (type->kind > GKF_PTX_SIGNED || type->bytes < 2 || type->bytes > 8)
 		return GKF_NOWHERE;
 	index = gkf_source(d, by, gkf_letter(type->bytes));
-	index = cast(d, index, 4, type->bytes, type->kind == GKF_PTX_SIGNED);
+	index =
+	    decode_cast(d, index, 4, type->bytes, type->kind == GKF_PTX_SIGNED);
 	if (by->value && index != GKF_NOWHERE)
 		index = computed(d, "add.u32", index,
 				 gkf_constant(d, 4, (uint32_t)by->value), 4);
-	index = cast(d, index, bytes, 4, false);
+	index = decode_cast(d, index, bytes, 4, false);
 	return computed(d, bytes == 8 ? "mul.lo.u64" : "mul.lo.u32", index,
 			gkf_constant(d, bytes, (uint64_t)o->value), bytes);
 }
 
 /* The address of an element, as that of a variable. */
-static uint32_t element(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
-			char letter)
+static uint32_t decode_element(struct gkf_decoder *d,
+			       const struct gkf_ptx_operand *o, char letter)
 {
 	unsigned bytes = bytes_of(letter);
 	uint32_t from = variable(d, gkf_nested(d, o, 0), letter), by;
 
 	if (from == GKF_NOWHERE || o->count == 1)
 		return from;
-	by = distance(d, o, bytes);
+	by = decode_distance(d, o, bytes);
 	if (by == GKF_NOWHERE)
 		return by;
 	return computed(d, bytes == 8 ? "add.u64" : "add.u32", from, by, bytes);
@@ -334,13 +335,13 @@ uint32_t gkf_source(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 	case GKF_PTX_OP_INT:
 	case GKF_PTX_OP_F32:
 	case GKF_PTX_OP_F64:
-		return number(d, o, letter);
+		return decode_number(d, o, letter);
 	case GKF_PTX_OP_VARIABLE:
 		return variable(d, o, letter);
 	case GKF_PTX_OP_SPECIAL:
 		return special(d, o->name, letter);
 	case GKF_PTX_OP_ELEMENT:
-		return element(d, o, letter);
+		return decode_element(d, o, letter);
 	case GKF_PTX_OP_FUNCTION:
 	case GKF_PTX_OP_LABEL:
 	case GKF_PTX_OP_SINK:
@@ -402,7 +403,7 @@ static bool element_address(struct gkf_decoder *d,
 	if (!variable_address(d, gkf_nested(d, o, 0), space, op))
 		return false;
 	if (o->count > 1)
-		op->a = distance(d, o, 8);
+		op->a = decode_distance(d, o, 8);
 	return op->a != GKF_NOWHERE;
 }
 

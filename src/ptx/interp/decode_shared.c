@@ -6,7 +6,7 @@
 
 #define SHARED_MAX (1U << 24)
 
-static bool place(struct gkf_decoder *d, uint32_t index)
+static bool place_shared(struct gkf_decoder *d, uint32_t index)
 {
 	const struct gkf_ptx_variable *v = &d->module->variables[index];
 	struct gkf_ptx_kernel *k = d->kernel;
@@ -21,8 +21,9 @@ static bool place(struct gkf_decoder *d, uint32_t index)
 }
 
 /* What an instruction names: variables are placed, functions noted. */
-static bool look(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
-		 bool *placed, bool *called, uint32_t *align)
+static bool look_at_operand(struct gkf_decoder *d,
+			    const struct gkf_ptx_operand *o, bool *placed,
+			    bool *called, uint32_t *align)
 {
 	const struct gkf_ptx_variable *v;
 
@@ -39,7 +40,7 @@ static bool look(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		return true;
 	}
 	if (v->size)
-		return place(d, o->index);
+		return place_shared(d, o->index);
 	if (v->align > *align)
 		*align = v->align;
 	return true;
@@ -67,8 +68,8 @@ bool gkf_lay_out_shared(struct gkf_decoder *d,
 				continue;
 			seen[i] = more = true;
 			for (uint32_t n = 0; n < f->operand_count; n++)
-				if (!look(d, &f->operands[n], placed, called,
-					  &align))
+				if (!look_at_operand(d, &f->operands[n], placed,
+						     called, &align))
 					return false;
 		}
 	}

@@ -224,8 +224,8 @@ static inline uint64_t extract(uint64_t x, uint32_t position, uint32_t length,
 }
 
 /* y with length bits of x at a position. */
-static inline uint64_t insert(uint64_t x, uint64_t y, uint32_t position,
-			      uint32_t length, unsigned width)
+static inline uint64_t insert_bits(uint64_t x, uint64_t y, uint32_t position,
+				   uint32_t length, unsigned width)
 {
 	uint64_t mask;
 
@@ -237,7 +237,7 @@ static inline uint64_t insert(uint64_t x, uint64_t y, uint32_t position,
 	return (y & ~(mask << position)) | (x & mask) << position;
 }
 
-static inline uint64_t pair(uint32_t high, uint32_t low)
+static inline uint64_t pair_words(uint32_t high, uint32_t low)
 {
 	return (uint64_t)high << 32 | low;
 }
@@ -245,7 +245,7 @@ static inline uint64_t pair(uint32_t high, uint32_t low)
 /* Four bytes of eight; bit 3 of a selector repeats the byte's sign. */
 static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selectors)
 {
-	uint64_t all = pair(b, a);
+	uint64_t all = pair_words(b, a);
 	uint32_t out = 0;
 
 	for (unsigned i = 0; i < 4; i++, selectors >>= 4) {

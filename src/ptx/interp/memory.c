@@ -15,20 +15,21 @@ static uint64_t address_of(struct gkf_warp *w, const struct gkf_op *op,
 	return ((const u64 *)gkf_at(w, op->a))[lane] + (uint64_t)op->imm;
 }
 
-static unsigned char *part(unsigned char *base, uint64_t size, uint64_t offset,
-			   uint64_t bytes)
+static unsigned char *part_of_memory(unsigned char *base, uint64_t size,
+				     uint64_t offset, uint64_t bytes)
 {
 	return offset <= size && bytes <= size - offset ? base + offset : NULL;
 }
 
 /* The last piece of memory that the instruction found, or another. */
-static unsigned char *device(struct gkf_warp *w, const struct gkf_op *op,
-			     uint64_t address, uint64_t bytes)
+static unsigned char *part_of_device(struct gkf_warp *w,
+				     const struct gkf_op *op, uint64_t address,
+				     uint64_t bytes)
 {
 	struct gkf_ptx_window *win = &w->run->window[op->window];
 	const struct gkf_ptx_launch *g = w->run->launch;
 	unsigned char *at =
-	    part(win->host, win->size, address - win->base, bytes);
+	    part_of_memory(win->host, win->size, address - win->base, bytes);
 
 	if (__builtin_expect(at != NULL, 1))
 		return at;
@@ -36,7 +37,7 @@ static unsigned char *device(struct gkf_warp *w, const struct gkf_op *op,
 		*win = (struct gkf_ptx_window){0};
 		return NULL;
 	}
-	return part(win->host, win->size, address - win->base, bytes);
+	return part_of_memory(win->host, win->size, address - win->base, bytes);
 }
 
 /* Memory of the warp, the block or the launch. */
@@ -47,14 +48,14 @@ static unsigned char *inside(struct gkf_warp *w, unsigned lane,
 	const struct gkf_ptx_launch *g = w->run->launch;
 
 	if (space == GKF_PTX_SHARED)
-		return part(w->block->shared, w->run->shared_size, offset,
-			    bytes);
+		return part_of_memory(w->block->shared, w->run->shared_size,
+				      offset, bytes);
 	if (space == GKF_PTX_LOCAL && !w->local)
 		return NULL;
 	if (space == GKF_PTX_LOCAL)
-		return part(w->local + (uint64_t)lane * w->run->stack,
-			    w->run->stack, offset, bytes);
-	return part(w->run->params, g->param_size, offset, bytes);
+		return part_of_memory(w->local + (uint64_t)lane * w->run->stack,
+				      w->run->stack, offset, bytes);
+	return part_of_memory(w->run->params, g->param_size, offset, bytes);
 }
 
 unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
@@ -82,7 +83,7 @@ unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
 		offset += w->frame->local;
 	if (space == GKF_PTX_GLOBAL || space == GKF_PTX_CONST ||
 	    space == GKF_PTX_GENERIC)
-		at = device(w, op, address, bytes);
+		at = part_of_device(w, op, address, bytes);
 	else
 		at = inside(w, lane, space, offset, bytes);
 	if (__builtin_expect(!at, 0))
@@ -251,8 +252,9 @@ void gkf_op_ld(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 }
 
 /* In order of lanes: the last of those that meet stays. */
-static void store(const struct reach *r, size_t offset, const unsigned char *in,
-		  const struct gkf_op *op, uint32_t mask)
+static void store_lanes(const struct reach *r, size_t offset,
+			const unsigned char *in, const struct gkf_op *op,
+			uint32_t mask)
 {
 	for (unsigned l = 0; l < GKF_LANES; l++) {
 		if (!(mask >> l & 1))
@@ -277,8 +279,8 @@ void gkf_op_st(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 		return;
 	}
 	for (unsigned e = 0; e < op->count; e++)
-		store(&r, (size_t)e * op->size, gkf_at(w, op->places[e]), op,
-		      mask);
+		store_lanes(&r, (size_t)e * op->size, gkf_at(w, op->places[e]),
+			    op, mask);
 }
 
 void gkf_op_fence(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)

@@ -167,7 +167,7 @@ static void put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
 	*p = (*p & ~mask) | (value & mask);
 }
 
-static uint32_t combined(uint32_t value, uint32_t with, unsigned how)
+static uint32_t combine_predicate(uint32_t value, uint32_t with, unsigned how)
 {
 	if (how == GKF_BOOL_AND)
 		return value & with;
@@ -186,8 +186,10 @@ static void put_test(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		with = *(const u32 *)gkf_at(w, op->c);
 	if (op->flip_c)
 		with = ~with;
-	put_predicate(w, op->d, mask, combined(value, with, op->bool_));
-	put_predicate(w, op->e, mask, combined(~value, with, op->bool_));
+	put_predicate(w, op->d, mask,
+		      combine_predicate(value, with, op->bool_));
+	put_predicate(w, op->e, mask,
+		      combine_predicate(~value, with, op->bool_));
 }
 
 #define TEST(id, pattern, T, test)                                             \
@@ -335,9 +337,9 @@ const struct gkf_form gkf_forms[] = {
 };
 const unsigned gkf_form_count = sizeof gkf_forms / sizeof *gkf_forms;
 
-static const struct gkf_form *find(const char *opcode, size_t length,
-				   const char *modifiers,
-				   struct gkf_modifiers *ret_modifiers)
+static const struct gkf_form *find_form(const char *opcode, size_t length,
+					const char *modifiers,
+					struct gkf_modifiers *ret_modifiers)
 {
 	for (unsigned i = 0; i < gkf_form_count; i++) {
 		const struct gkf_form *f = &gkf_forms[i];
@@ -355,10 +357,10 @@ const struct gkf_form *gkf_form_find(const char *name,
 {
 	size_t length = strcspn(name + 1, ".") + 1;
 	const struct gkf_form *f =
-	    find(name, length, name + length, ret_modifiers);
+	    find_form(name, length, name + length, ret_modifiers);
 	char ordered[GKF_MODIFIERS_MAX];
 
 	if (!f && gkf_match_order(name + length, ordered))
-		f = find(name, length, ordered, ret_modifiers);
+		f = find_form(name, length, ordered, ret_modifiers);
 	return f;
 }

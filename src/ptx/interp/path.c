@@ -14,8 +14,8 @@
 #define PATIENCE 256 /* back-branches until others have a turn */
 #define TURN     64  /* choices for which a path keeps its turn */
 
-static void add(struct gkf_warp *w, uint32_t mask, uint32_t pc,
-		enum gkf_path_state state, unsigned barrier)
+static void add_path(struct gkf_warp *w, uint32_t mask, uint32_t pc,
+		     enum gkf_path_state state, unsigned barrier)
 {
 	w->path[w->paths++] = (struct gkf_path){.frame = w->frame,
 						.mask = mask,
@@ -25,7 +25,7 @@ static void add(struct gkf_warp *w, uint32_t mask, uint32_t pc,
 	w->limit = 0;
 }
 
-static void back(struct gkf_warp *w)
+static void back_to_caller(struct gkf_warp *w)
 {
 	struct gkf_run *run = w->run;
 
@@ -43,12 +43,12 @@ void gkf_path_branch(struct gkf_warp *w, uint32_t taken, uint32_t target)
 	uint32_t rest = w->mask & ~taken;
 
 	if (rest)
-		add(w, rest, w->pc, GKF_PATH_READY, 0);
+		add_path(w, rest, w->pc, GKF_PATH_READY, 0);
 	if (target > w->limit)
 		w->limit = 0;
 	w->mask = taken;
 	if (target < w->pc)
-		back(w);
+		back_to_caller(w);
 	w->pc = target;
 }
 
@@ -60,7 +60,7 @@ void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier)
 		p->state = GKF_PATH_BARRIER;
 		p->barrier = (uint8_t)barrier;
 	} else {
-		add(w, mask, w->pc, GKF_PATH_BARRIER, barrier);
+		add_path(w, mask, w->pc, GKF_PATH_BARRIER, barrier);
 		w->mask &= ~mask;
 	}
 	w->limit = 0;
@@ -68,7 +68,7 @@ void gkf_path_block(struct gkf_warp *w, uint32_t mask, unsigned barrier)
 
 void gkf_path_gather(struct gkf_warp *w, uint32_t mask, uint32_t wanted)
 {
-	add(w, mask, w->pc - 1, GKF_PATH_WARP, 0);
+	add_path(w, mask, w->pc - 1, GKF_PATH_WARP, 0);
 	w->path[w->paths - 1].wanted = wanted;
 	w->gathered |= mask;
 	w->mask &= ~mask;
@@ -120,7 +120,7 @@ void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame)
 	uint32_t rest = w->mask & ~mask;
 
 	if (rest)
-		add(w, rest, w->pc, GKF_PATH_READY, 0);
+		add_path(w, rest, w->pc, GKF_PATH_READY, 0);
 	frame->return_pc = w->pc;
 	frame->inside = mask;
 	w->mask = mask;
@@ -148,7 +148,7 @@ static void hand_back(struct gkf_warp *w, const struct gkf_frame *f,
 }
 
 /* The frame that the path is in, and those around it that all have left. */
-static void leave(struct gkf_warp *w)
+static void leave_frames(struct gkf_warp *w)
 {
 	while (w->frame->parent && !w->frame->inside) {
 		struct gkf_frame *f = w->frame;
@@ -175,13 +175,13 @@ void gkf_path_return(struct gkf_warp *w, uint32_t mask)
 	}
 	hand_back(w, f, mask);
 	if (rest)
-		add(w, rest, w->pc, GKF_PATH_READY, 0);
+		add_path(w, rest, w->pc, GKF_PATH_READY, 0);
 	f->inside &= ~mask;
 	w->mask = mask;
 	w->pc = f->return_pc;
 	if (f->inside)
 		w->frame = f->parent;
-	leave(w);
+	leave_frames(w);
 }
 
 void gkf_path_exit(struct gkf_warp *w, uint32_t mask)
@@ -191,11 +191,11 @@ void gkf_path_exit(struct gkf_warp *w, uint32_t mask)
 	w->block->live -= (uint32_t)__builtin_popcount(mask);
 	for (struct gkf_frame *f = w->frame; f; f = f->parent)
 		f->inside &= ~mask;
-	leave(w);
+	leave_frames(w);
 	gkf_barriers_look(w->block);
 }
 
-static bool meet(const struct gkf_path *a, const struct gkf_path *b)
+static bool meet_paths(const struct gkf_path *a, const struct gkf_path *b)
 {
 	return a->frame == b->frame && a->pc == b->pc &&
 	       a->state == GKF_PATH_READY && b->state == GKF_PATH_READY;
@@ -221,7 +221,7 @@ static void tidy(struct gkf_warp *w)
 
 		if (!w->path[i].mask)
 			continue;
-		while (j < kept && !meet(&w->path[j], &w->path[i]))
+		while (j < kept && !meet_paths(&w->path[j], &w->path[i]))
 			j++;
 		if (j < kept)
 			w->path[j].mask |= w->path[i].mask;
@@ -241,7 +241,7 @@ static bool is_before(const struct gkf_path *a, const struct gkf_path *b)
 }
 
 /* Who waited longest, when the one that runs gives way. */
-static uint32_t next(struct gkf_warp *w)
+static uint32_t next_path(struct gkf_warp *w)
 {
 	uint32_t best = UINT32_MAX;
 
@@ -272,7 +272,7 @@ bool gkf_path_choose(struct gkf_warp *w)
 	tidy(w);
 	if (w->yields && w->paths)
 		w->path[0].waited = 0;
-	w->current = next(w);
+	w->current = next_path(w);
 	if (w->current == UINT32_MAX)
 		return false;
 	p = &w->path[w->current];

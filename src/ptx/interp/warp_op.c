@@ -6,7 +6,7 @@
 #include "ptx/interp/warp_op.h"
 #include "ptx/interp/lanes.h"
 
-static uint32_t word(struct gkf_warp *w, uint32_t place, unsigned lane)
+static uint32_t lane_word(struct gkf_warp *w, uint32_t place, unsigned lane)
 {
 	return ((const u32 *)gkf_at(w, place))[lane];
 }
@@ -74,8 +74,8 @@ static void together(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 	}
 }
 
-static void put(struct gkf_warp *w, uint32_t place, uint32_t mask,
-		uint32_t value)
+static void put_lane_words(struct gkf_warp *w, uint32_t place, uint32_t mask,
+			   uint32_t value)
 {
 	u32 *out;
 
@@ -130,8 +130,9 @@ static void shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 	for (uint32_t l = 0; l < GKF_LANES; l++) {
 		uint32_t from = l;
 
-		if (source((enum gkf_warp_how)op->imm, l, word(w, op->b, l),
-			   word(w, op->c, l), &from))
+		if (source((enum gkf_warp_how)op->imm, l,
+			   lane_word(w, op->b, l), lane_word(w, op->c, l),
+			   &from))
 			inside |= 1U << l;
 		else
 			from = l;
@@ -158,7 +159,7 @@ static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 	said &= all;
 	switch (op->imm) {
 	case GKF_VOTE_BALLOT:
-		put(w, op->d, mask, said);
+		put_lane_words(w, op->d, mask, said);
 		return;
 	case GKF_VOTE_ALL:
 		said = said == all ? mask : 0;
@@ -175,7 +176,7 @@ static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 
 void gkf_op_active(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
-	put(w, op->d, mask, mask);
+	put_lane_words(w, op->d, mask, mask);
 }
 
 /* Lanes that brought the same value as one did. */
@@ -199,7 +200,7 @@ static void match(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 
 		if (op->imm == GKF_MATCH_ALL)
 			same = whole ? all : 0;
-		put(w, op->d, 1U << l, same);
+		put_lane_words(w, op->d, 1U << l, same);
 	}
 	if (op->places)
 		put_predicate(w, op->places[0], mask, whole ? mask : 0);
@@ -235,12 +236,12 @@ static void reduce(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 	for (left = all & (all - 1); left; left &= left - 1)
 		sum = joined((enum gkf_warp_how)op->imm, sum,
 			     (uint32_t)w->brought[__builtin_ctz(left)]);
-	put(w, op->d, mask, sum);
+	put_lane_words(w, op->d, mask, sum);
 }
 
 /* bar.warp.sync: lanes in lock-step need no more than to have met. */
-static void meet(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
-		 uint32_t all)
+static void meet_lanes(struct gkf_warp *w, const struct gkf_op *op,
+		       uint32_t mask, uint32_t all)
 {
 	(void)w;
 	(void)op;
@@ -258,4 +259,4 @@ TOGETHER(shuffle, shuffle)
 TOGETHER(vote, vote)
 TOGETHER(match, match)
 TOGETHER(reduce, reduce)
-TOGETHER(warp_sync, meet)
+TOGETHER(warp_sync, meet_lanes)
