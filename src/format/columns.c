@@ -154,13 +154,13 @@ unsigned gk_column_with(enum gk_column column)
 
 static const char *not_available = "N/A";
 
-static const char *number(char *dst, int64_t value)
+static const char *format_int(char *dst, int64_t value)
 {
 	snprintf(dst, GK_NAME_MAX, "%" PRId64, value);
 	return dst;
 }
 
-static const char *percent(char *dst, struct gk_value value)
+static const char *format_percent_cell(char *dst, struct gk_value value)
 {
 	return value.why == GK_PRESENT
 		   ? gk_number(dst, value.v, GK_UNIT_PERCENT)
@@ -174,14 +174,14 @@ static const char *size(char *dst, struct gk_value value)
 }
 
 /* A share with one decimal in 5 columns: "12.5", "1200", "9999+". */
-static const char *share(char *dst, struct gk_value tenths)
+static const char *format_share_cell(char *dst, struct gk_value tenths)
 {
 	if (tenths.why != GK_PRESENT)
 		return not_available;
 	if (tenths.v >= 99995)
 		return "9999+";
 	if (tenths.v >= 10000)
-		return number(dst, (tenths.v + 5) / 10);
+		return format_int(dst, (tenths.v + 5) / 10);
 	snprintf(dst, GK_NAME_MAX, "%.1f", (double)tenths.v / 10.0);
 	return dst;
 }
@@ -194,7 +194,7 @@ TEXT(gpu)
 TEXT(pid)
 {
 	(void)snap;
-	return number(dst, p->pid);
+	return format_int(dst, p->pid);
 }
 
 TEXT(type)
@@ -218,25 +218,25 @@ TEXT(gpu_mem)
 TEXT(sm)
 {
 	(void)snap;
-	return percent(dst, p->m[GK_PM_SM_UTIL]);
+	return format_percent_cell(dst, p->m[GK_PM_SM_UTIL]);
 }
 
 TEXT(gmbw)
 {
 	(void)snap;
-	return percent(dst, p->m[GK_PM_MEM_UTIL]);
+	return format_percent_cell(dst, p->m[GK_PM_MEM_UTIL]);
 }
 
 TEXT(enc)
 {
 	(void)snap;
-	return percent(dst, p->m[GK_PM_ENC_UTIL]);
+	return format_percent_cell(dst, p->m[GK_PM_ENC_UTIL]);
 }
 
 TEXT(dec)
 {
 	(void)snap;
-	return percent(dst, p->m[GK_PM_DEC_UTIL]);
+	return format_percent_cell(dst, p->m[GK_PM_DEC_UTIL]);
 }
 
 TEXT(cpu)
@@ -245,12 +245,13 @@ TEXT(cpu)
 
 	(void)snap;
 	tenths.v /= 10;
-	return share(dst, tenths);
+	return format_share_cell(dst, tenths);
 }
 
 TEXT(mem)
 {
-	return share(dst, gk_tenths(p->m[GK_PM_RSS], snap->host.mem_total));
+	return format_share_cell(
+	    dst, gk_tenths(p->m[GK_PM_RSS], snap->host.mem_total));
 }
 
 TEXT(rss)
@@ -271,13 +272,14 @@ TEXT(time)
 TEXT(ppid)
 {
 	(void)snap;
-	return p->parent ? number(dst, p->parent) : not_available;
+	return p->parent ? format_int(dst, p->parent) : not_available;
 }
 
 /* A number that has no unit. */
 static const char *plain(char *dst, struct gk_value value)
 {
-	return value.why == GK_PRESENT ? number(dst, value.v) : not_available;
+	return value.why == GK_PRESENT ? format_int(dst, value.v)
+				       : not_available;
 }
 
 TEXT(state)

@@ -49,13 +49,13 @@ void gk_csv_text(struct gk_buf *out, const char *text, bool lines)
 }
 
 /* One field and its comma; the row's last comma is taken back by end_row(). */
-static void text(struct gk_buf *out, const char *value)
+static void put_csv_text(struct gk_buf *out, const char *value)
 {
 	gk_csv_text(out, value, false);
 	gk_buf_putc(out, ',');
 }
 
-static void number(struct gk_buf *out, int64_t value, bool present)
+static void put_csv_number(struct gk_buf *out, int64_t value, bool present)
 {
 	char digits[GK_UNITS_MAX];
 
@@ -71,8 +71,9 @@ static bool is_column(const struct gk_metric_info *info)
 	       info->tier != GK_TIER_HOST_ASKED;
 }
 
-static void metrics(struct gk_buf *out, const struct gk_metric_info *info,
-		    const struct gk_value *values, size_t count)
+static void put_csv_metrics(struct gk_buf *out,
+			    const struct gk_metric_info *info,
+			    const struct gk_value *values, size_t count)
 {
 	char digits[GK_UNITS_MAX];
 
@@ -118,17 +119,18 @@ void gk_format_csv_devices(struct gk_buf *out, const struct gk_snapshot *snap,
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
 
-		text(out, time);
-		number(out, d->index, true);
-		number(out, d->mig_index, d->mig_index >= 0);
-		text(out, d->name);
-		text(out, d->uuid);
-		text(out, d->bus_id);
-		text(out, d->serial);
-		text(out, gk_health_name(d->health));
-		number(out, d->process_count,
-		       !(flags & GK_CSV_NO_PROCESSES) && gk_processes_known(d));
-		metrics(out, gk_metrics, d->m, GK_M_COUNT);
+		put_csv_text(out, time);
+		put_csv_number(out, d->index, true);
+		put_csv_number(out, d->mig_index, d->mig_index >= 0);
+		put_csv_text(out, d->name);
+		put_csv_text(out, d->uuid);
+		put_csv_text(out, d->bus_id);
+		put_csv_text(out, d->serial);
+		put_csv_text(out, gk_health_name(d->health));
+		put_csv_number(out, d->process_count,
+			       !(flags & GK_CSV_NO_PROCESSES) &&
+				   gk_processes_known(d));
+		put_csv_metrics(out, gk_metrics, d->m, GK_M_COUNT);
 		end_row(out);
 	}
 }
@@ -145,19 +147,19 @@ void gk_format_csv_processes(struct gk_buf *out, const struct gk_snapshot *snap,
 		const struct gk_process *p = &snap->processes[i];
 		const struct gk_device *d = &snap->devices[p->device];
 
-		text(out, time);
-		number(out, d->index, true);
-		number(out, d->mig_index, d->mig_index >= 0);
-		text(out, d->uuid);
-		number(out, p->pid, true);
-		number(out, p->parent, p->parent > 0);
-		text(out, gk_process_type_letter(p->types));
-		text(out, gk_process_state_name(p->state));
-		text(out, p->user);
-		text(out, p->name);
-		text(out, p->command);
-		text(out, p->container);
-		metrics(out, gk_process_metrics, p->m, GK_PM_COUNT);
+		put_csv_text(out, time);
+		put_csv_number(out, d->index, true);
+		put_csv_number(out, d->mig_index, d->mig_index >= 0);
+		put_csv_text(out, d->uuid);
+		put_csv_number(out, p->pid, true);
+		put_csv_number(out, p->parent, p->parent > 0);
+		put_csv_text(out, gk_process_type_letter(p->types));
+		put_csv_text(out, gk_process_state_name(p->state));
+		put_csv_text(out, p->user);
+		put_csv_text(out, p->name);
+		put_csv_text(out, p->command);
+		put_csv_text(out, p->container);
+		put_csv_metrics(out, gk_process_metrics, p->m, GK_PM_COUNT);
 		end_row(out);
 	}
 }

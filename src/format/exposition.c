@@ -24,7 +24,7 @@ static void family_name(struct gk_exposition *e, const struct gk_family *f)
 	gk_buf_add(e->out, f->name, e->openmetrics ? len - cut : len);
 }
 
-static void head(struct gk_exposition *e, const struct gk_family *f)
+static void put_family_head(struct gk_exposition *e, const struct gk_family *f)
 {
 	bool info = f->type == GK_FAMILY_INFO && !e->openmetrics;
 
@@ -46,7 +46,7 @@ void gk_exposition_sample(struct gk_exposition *e, const struct gk_family *f,
 			  const char *value)
 {
 	if (strcmp(e->last, f->name))
-		head(e, f);
+		put_family_head(e, f);
 	gk_buf_puts(e->out, f->prefix);
 	gk_buf_puts(e->out, f->name);
 	if (*labels || *more) {
@@ -87,7 +87,7 @@ void gk_label(struct gk_buf *out, const char *name, const char *value)
 	gk_buf_putc(out, '"');
 }
 
-static char *share(char *dst, int64_t value, int64_t whole, int digits)
+static char *format_share(char *dst, int64_t value, int64_t whole, int digits)
 {
 	const char *sign = value < 0 ? "-" : "";
 
@@ -102,9 +102,9 @@ static char *share(char *dst, int64_t value, int64_t whole, int digits)
 char *gk_base_number(char *dst, int64_t value, enum gk_unit unit)
 {
 	if (unit == GK_UNIT_PERCENT)
-		return share(dst, value, 100, 2);
+		return format_share(dst, value, 100, 2);
 	if (unit == GK_UNIT_CENTIPERCENT)
-		return share(dst, value, 10000, 4);
+		return format_share(dst, value, 10000, 4);
 	return gk_number(dst, value, unit);
 }
 

@@ -41,8 +41,9 @@ static enum gk_color heat_color(const struct heat *heat, struct gk_value value)
 }
 
 /* value / divisor right-aligned in width, or ??, then a unit; one colour. */
-static void number(struct page *p, struct gk_value value, int64_t divisor,
-		   int width, const char *unit, enum gk_color color)
+static void add_padded_number(struct page *p, struct gk_value value,
+			      int64_t divisor, int width, const char *unit,
+			      enum gk_color color)
 {
 	gk_color_start(p->out, p->o->color, color);
 	if (value.why == GK_PRESENT)
@@ -56,7 +57,7 @@ static void number(struct page *p, struct gk_value value, int64_t divisor,
 static void hot(struct page *p, struct gk_value value, const char *unit,
 		const struct heat *heat)
 {
-	number(p, value, 1, 3, unit, heat_color(heat, value));
+	add_padded_number(p, value, 1, 3, unit, heat_color(heat, value));
 }
 
 static void device_name(const struct page *p, const struct gk_device *d,
@@ -135,12 +136,13 @@ static void add_power(struct page *p, const struct gk_device *d)
 	if (!p->o->power)
 		return;
 	gk_buf_puts(p->out, ",  ");
-	number(p, d->m[GK_M_POWER], 1000, 3, with_limit ? "" : " W",
-	       power_color(d));
+	add_padded_number(p, d->m[GK_M_POWER], 1000, 3, with_limit ? "" : " W",
+			  power_color(d));
 	if (!with_limit)
 		return;
 	gk_buf_puts(p->out, " / ");
-	number(p, limit, 1000, 3, " W", heat_color(&limit_heat, limit));
+	add_padded_number(p, limit, 1000, 3, " W",
+			  heat_color(&limit_heat, limit));
 }
 
 static void add_memory(struct page *p, const struct gk_device *d)
@@ -149,9 +151,9 @@ static void add_memory(struct page *p, const struct gk_device *d)
 	struct gk_value total = d->m[GK_M_MEM_TOTAL];
 
 	gk_buf_puts(p->out, " | ");
-	number(p, used, MIB, 5, "", heat_color(&memory_heat, used));
+	add_padded_number(p, used, MIB, 5, "", heat_color(&memory_heat, used));
 	gk_buf_puts(p->out, " / ");
-	number(p, total, MIB, 5, "", heat_color(&total_heat, total));
+	add_padded_number(p, total, MIB, 5, "", heat_color(&total_heat, total));
 	gk_buf_puts(p->out, " MB");
 }
 
@@ -179,7 +181,7 @@ static void add_process(struct page *p, const struct gk_process *proc)
 		gk_buf_printf(p->out, "/%d", (int)proc->pid);
 	gk_buf_putc(p->out, '(');
 	if (mem.why == GK_PRESENT)
-		number(p, mem, MIB, 0, "M", GK_YELLOW);
+		add_padded_number(p, mem, MIB, 0, "M", GK_YELLOW);
 	else
 		gk_paint(p->out, o->color, GK_YELLOW, "?M");
 	gk_buf_putc(p->out, ')');
@@ -257,7 +259,7 @@ static void add_device(struct page *p, const struct gk_device *d)
 		gk_buf_putc(p->out, '\n');
 }
 
-static void measure(struct page *p)
+static void measure_page(struct page *p)
 {
 	char text[GK_NAME_MAX + 8];
 
@@ -302,7 +304,7 @@ void gk_format_gpustat(struct gk_buf *out, const struct gk_snapshot *snap,
 {
 	struct page p = {.out = out, .snap = snap, .o = options};
 
-	measure(&p);
+	measure_page(&p);
 	if (options->header)
 		add_header(&p);
 	for (size_t i = 0; i < snap->device_count; i++)

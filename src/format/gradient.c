@@ -18,7 +18,7 @@ static double triangle(double hue)
 
 /* One of red, green and blue, as the level of xterm's colour cube next to it:
  * 0, 95, 135, 175, 215, 255. */
-static int level(double hue)
+static int hue_level(double hue)
 {
 	double share = VALUE * (1 - SATURATION * (1 - triangle(hue)));
 	int eighth = (int)(share * 255);
@@ -30,8 +30,8 @@ uint8_t gk_gradient(double x)
 {
 	double at = (double)(int)((x < 0 ? 0 : x > 1 ? 1 : x) * STEPS) / STEPS;
 	double hue = HUE_FIRST - HUE_SPAN * at;
-	int red = level(hue + 1.0 / 3), green = level(hue),
-	    blue = level(hue - 1.0 / 3);
+	int red = hue_level(hue + 1.0 / 3), green = hue_level(hue),
+	    blue = hue_level(hue - 1.0 / 3);
 
 	return (uint8_t)(16 + 36 * red + 6 * green + blue);
 }

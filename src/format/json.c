@@ -75,7 +75,7 @@ static void new_line(struct json *j)
 	gk_buf_pad(j->out, ' ', (size_t)j->depth * 2);
 }
 
-static void next(struct json *j)
+static void next_member(struct json *j)
 {
 	if (!j->first)
 		gk_buf_putc(j->out, ',');
@@ -85,13 +85,13 @@ static void next(struct json *j)
 
 static void key(struct json *j, const char *name)
 {
-	next(j);
+	next_member(j);
 	gk_buf_putc(j->out, '"');
 	gk_buf_puts(j->out, name);
 	gk_buf_puts(j->out, j->flags & GK_JSON_INDENT ? "\": " : "\":");
 }
 
-/* After key() or next(). */
+/* After key() or next_member(). */
 static void open_group(struct json *j, char bracket)
 {
 	gk_buf_putc(j->out, bracket);
@@ -109,7 +109,7 @@ static void close_group(struct json *j, char bracket)
 }
 
 /* An empty text is an unknown one: null. */
-static void text(struct json *j, const char *name, const char *value)
+static void put_json_text(struct json *j, const char *name, const char *value)
 {
 	key(j, name);
 	if (*value)
@@ -118,8 +118,8 @@ static void text(struct json *j, const char *name, const char *value)
 		gk_buf_puts(j->out, "null");
 }
 
-static void number(struct json *j, const char *name, int64_t value,
-		   enum gk_unit unit)
+static void put_json_number(struct json *j, const char *name, int64_t value,
+			    enum gk_unit unit)
 {
 	char digits[GK_UNITS_MAX];
 
@@ -131,18 +131,18 @@ static void number_or_null(struct json *j, const char *name, int64_t value,
 			   bool present)
 {
 	if (present)
-		number(j, name, value, GK_UNIT_NONE);
+		put_json_number(j, name, value, GK_UNIT_NONE);
 	else
-		text(j, name, "");
+		put_json_text(j, name, "");
 }
 
-static void value(struct json *j, const char *name, struct gk_value v,
-		  enum gk_unit unit)
+static void put_json_value(struct json *j, const char *name, struct gk_value v,
+			   enum gk_unit unit)
 {
 	if (v.why == GK_PRESENT)
-		number(j, name, v.v, unit);
+		put_json_number(j, name, v.v, unit);
 	else
-		text(j, name, "");
+		put_json_text(j, name, "");
 }
 
 /* Seconds with all nine digits of a time in nanoseconds. */
@@ -165,33 +165,35 @@ static bool is_key(const struct gk_metric_info *info, struct gk_value value)
 }
 
 /* list_why: of the list of processes of a device. */
-static void metrics(struct json *j, const struct gk_metric_info *info,
-		    const struct gk_value *values, size_t count,
-		    enum gk_absence list_why)
+static void put_json_metrics(struct json *j, const struct gk_metric_info *info,
+			     const struct gk_value *values, size_t count,
+			     enum gk_absence list_why)
 {
 	for (size_t i = 0; i < count; i++)
 		if (is_key(&info[i], values[i]))
-			value(j, info[i].name, values[i], info[i].unit);
+			put_json_value(j, info[i].name, values[i],
+				       info[i].unit);
 	if (!(j->flags & GK_JSON_WHY))
 		return;
 	key(j, "why");
 	open_group(j, '{');
 	for (size_t i = 0; i < count; i++)
 		if (values[i].why != GK_PRESENT && is_key(&info[i], values[i]))
-			text(j, info[i].name, gk_absence_text(values[i].why));
+			put_json_text(j, info[i].name,
+				      gk_absence_text(values[i].why));
 	if (list_why != GK_PRESENT)
-		text(j, "processes", gk_absence_text(list_why));
+		put_json_text(j, "processes", gk_absence_text(list_why));
 	close_group(j, '}');
 }
 
-static void arguments(struct json *j, const struct gk_process *p)
+static void put_json_arguments(struct json *j, const struct gk_process *p)
 {
 	key(j, "args");
 	open_group(j, '[');
 	for (size_t i = 0; i < p->args_len;) {
 		size_t len = strnlen(p->args + i, p->args_len - i);
 
-		next(j);
+		next_member(j);
 		gk_json_string(j->out, p->args + i, len);
 		i += len + 1;
 	}
@@ -207,29 +209,29 @@ static void types(struct json *j, unsigned bits)
 	for (unsigned i = 0; i < 3; i++) {
 		if (!(bits & 1u << i))
 			continue;
-		next(j);
+		next_member(j);
 		gk_json_string(j->out, names[i], strlen(names[i]));
 	}
 	close_group(j, ']');
 }
 
-static void process(struct json *j, const struct gk_process *p)
+static void put_json_process(struct json *j, const struct gk_process *p)
 {
-	next(j);
+	next_member(j);
 	open_group(j, '{');
-	number(j, "pid", p->pid, GK_UNIT_NONE);
+	put_json_number(j, "pid", p->pid, GK_UNIT_NONE);
 	number_or_null(j, "ppid", p->parent, p->parent > 0);
 	types(j, p->types);
-	text(j, "state", gk_process_state_name(p->state));
+	put_json_text(j, "state", gk_process_state_name(p->state));
 	number_or_null(j, "uid", p->uid, p->uid != (uid_t)-1);
-	text(j, "user", p->user);
-	text(j, "name", p->name);
-	text(j, "command", p->command);
-	arguments(j, p);
-	text(j, "container", p->container);
+	put_json_text(j, "user", p->user);
+	put_json_text(j, "name", p->name);
+	put_json_text(j, "command", p->command);
+	put_json_arguments(j, p);
+	put_json_text(j, "container", p->container);
 	number_or_null(j, "start_ticks", (int64_t)p->start_ticks,
 		       p->start_ticks != 0);
-	metrics(j, gk_process_metrics, p->m, GK_PM_COUNT, GK_PRESENT);
+	put_json_metrics(j, gk_process_metrics, p->m, GK_PM_COUNT, GK_PRESENT);
 	close_group(j, '}');
 }
 
@@ -245,7 +247,7 @@ static void ages(struct json *j, const struct gk_snapshot *snap,
 		if (i == GK_TIER_DETAIL && !d->read_ns[i])
 			continue;
 		if (!d->read_ns[i])
-			text(j, names[i], "");
+			put_json_text(j, names[i], "");
 		else
 			seconds(j, names[i],
 				snap->mono_ns > d->read_ns[i]
@@ -260,18 +262,18 @@ static void identity(struct json *j, const struct gk_device *d)
 	bool mig = d->mig_index >= 0;
 	char label[GK_NAME_MAX];
 
-	number(j, "index", d->index, GK_UNIT_NONE);
+	put_json_number(j, "index", d->index, GK_UNIT_NONE);
 	number_or_null(j, "mig_index", d->mig_index, mig);
-	text(j, "label", gk_device_label(label, d));
+	put_json_text(j, "label", gk_device_label(label, d));
 	number_or_null(j, "gpu_instance", d->gpu_instance,
 		       mig && d->gpu_instance >= 0);
 	number_or_null(j, "compute_instance", d->compute_instance,
 		       mig && d->compute_instance >= 0);
-	text(j, "name", d->name);
-	text(j, "uuid", d->uuid);
-	text(j, "bus_id", d->bus_id);
-	text(j, "serial", d->serial);
-	text(j, "vbios_version", d->vbios);
+	put_json_text(j, "name", d->name);
+	put_json_text(j, "uuid", d->uuid);
+	put_json_text(j, "bus_id", d->bus_id);
+	put_json_text(j, "serial", d->serial);
+	put_json_text(j, "vbios_version", d->vbios);
 	number_or_null(j, "minor_number", d->minor, d->minor >= 0);
 	key(j, "compute_capability");
 	if (d->compute_major >= 0)
@@ -287,14 +289,15 @@ static void facts(struct json *j, const struct gk_text *texts)
 	key(j, "facts");
 	open_group(j, '{');
 	for (int i = 0; i < GK_T_COUNT; i++)
-		text(j, gk_facts[i].name, texts[i].why ? "" : texts[i].s);
+		put_json_text(j, gk_facts[i].name,
+			      texts[i].why ? "" : texts[i].s);
 	if (j->flags & GK_JSON_WHY) {
 		key(j, "why");
 		open_group(j, '{');
 		for (int i = 0; i < GK_T_COUNT; i++)
 			if (texts[i].why)
-				text(j, gk_facts[i].name,
-				     gk_absence_text(texts[i].why));
+				put_json_text(j, gk_facts[i].name,
+					      gk_absence_text(texts[i].why));
 		close_group(j, '}');
 	}
 	close_group(j, '}');
@@ -311,12 +314,13 @@ static void detail(struct json *j, const struct gk_detail *d)
 	for (unsigned i = 0; i < d->link_count; i++) {
 		const struct gk_link *link = &d->links[i];
 
-		next(j);
+		next_member(j);
 		open_group(j, '{');
-		number(j, "index", link->index, GK_UNIT_NONE);
-		text(j, "end", gk_link_end_name(link->end));
-		text(j, "remote_bus_id", link->remote_bus_id);
-		metrics(j, gk_link_metrics, link->m, GK_L_COUNT, GK_PRESENT);
+		put_json_number(j, "index", link->index, GK_UNIT_NONE);
+		put_json_text(j, "end", gk_link_end_name(link->end));
+		put_json_text(j, "remote_bus_id", link->remote_bus_id);
+		put_json_metrics(j, gk_link_metrics, link->m, GK_L_COUNT,
+				 GK_PRESENT);
 		close_group(j, '}');
 	}
 	close_group(j, ']');
@@ -324,10 +328,10 @@ static void detail(struct json *j, const struct gk_detail *d)
 
 static void peer(struct json *j, const struct gk_peer *peer)
 {
-	next(j);
+	next_member(j);
 	open_group(j, '{');
-	text(j, "path", gk_path_name(peer->path));
-	number(j, "nvlinks", peer->nvlinks, GK_UNIT_NONE);
+	put_json_text(j, "path", gk_path_name(peer->path));
+	put_json_number(j, "nvlinks", peer->nvlinks, GK_UNIT_NONE);
 	close_group(j, '}');
 }
 
@@ -341,10 +345,10 @@ static void topology(struct json *j, const struct gk_topology *t)
 	for (size_t i = 0; i < t->count; i++) {
 		const struct gk_place *place = &t->places[i];
 
-		next(j);
+		next_member(j);
 		open_group(j, '{');
-		text(j, "cpus", place->cpus);
-		text(j, "numa_nodes", place->numa_nodes);
+		put_json_text(j, "cpus", place->cpus);
+		put_json_text(j, "numa_nodes", place->numa_nodes);
 		number_or_null(j, "numa_node", place->numa_node,
 			       place->numa_node >= 0);
 		key(j, "peers");
@@ -358,52 +362,60 @@ static void topology(struct json *j, const struct gk_topology *t)
 }
 
 /* An empty array says that there are none; null, that nobody knows. */
-static void processes(struct json *j, const struct gk_snapshot *snap, size_t at)
+static void put_json_processes(struct json *j, const struct gk_snapshot *snap,
+			       size_t at)
 {
 	if (j->flags & GK_JSON_NO_PROCESSES ||
 	    !gk_processes_known(&snap->devices[at])) {
-		text(j, "processes", "");
+		put_json_text(j, "processes", "");
 		return;
 	}
 	key(j, "processes");
 	open_group(j, '[');
 	for (size_t i = 0; i < snap->process_count; i++)
 		if (snap->processes[i].device == at)
-			process(j, &snap->processes[i]);
+			put_json_process(j, &snap->processes[i]);
 	close_group(j, ']');
 }
 
-static void device(struct json *j, const struct gk_snapshot *snap, size_t at)
+static void put_json_device(struct json *j, const struct gk_snapshot *snap,
+			    size_t at)
 {
 	const struct gk_device *d = &snap->devices[at];
 
-	next(j);
+	next_member(j);
 	open_group(j, '{');
 	identity(j, d);
-	text(j, "health", gk_health_name(d->health));
+	put_json_text(j, "health", gk_health_name(d->health));
 	number_or_null(j, "nvml_error", d->nvml_error, d->nvml_error != 0);
 	ages(j, snap, d);
-	metrics(j, gk_metrics, d->m, GK_M_COUNT, d->processes_why);
+	put_json_metrics(j, gk_metrics, d->m, GK_M_COUNT, d->processes_why);
 	detail(j, d->detail);
-	processes(j, snap, at);
+	put_json_processes(j, snap, at);
 	close_group(j, '}');
 }
 
-static void host(struct json *j, const struct gk_host *h)
+static void put_json_host(struct json *j, const struct gk_host *h)
 {
 	key(j, "host");
 	open_group(j, '{');
-	text(j, "hostname", h->hostname);
-	number(j, "uptime_seconds", (int64_t)h->boot_ns, GK_UNIT_NANOSECOND);
-	number(j, "cpu_count", h->cpus, GK_UNIT_NONE);
-	value(j, "cpu_percent", h->cpu_centipercent, GK_UNIT_CENTIPERCENT);
-	value(j, "load_average_1m", h->load_centi[0], GK_UNIT_CENTIPERCENT);
-	value(j, "load_average_5m", h->load_centi[1], GK_UNIT_CENTIPERCENT);
-	value(j, "load_average_15m", h->load_centi[2], GK_UNIT_CENTIPERCENT);
-	value(j, "memory_total_bytes", h->mem_total, GK_UNIT_BYTES);
-	value(j, "memory_available_bytes", h->mem_available, GK_UNIT_BYTES);
-	value(j, "swap_total_bytes", h->swap_total, GK_UNIT_BYTES);
-	value(j, "swap_free_bytes", h->swap_free, GK_UNIT_BYTES);
+	put_json_text(j, "hostname", h->hostname);
+	put_json_number(j, "uptime_seconds", (int64_t)h->boot_ns,
+			GK_UNIT_NANOSECOND);
+	put_json_number(j, "cpu_count", h->cpus, GK_UNIT_NONE);
+	put_json_value(j, "cpu_percent", h->cpu_centipercent,
+		       GK_UNIT_CENTIPERCENT);
+	put_json_value(j, "load_average_1m", h->load_centi[0],
+		       GK_UNIT_CENTIPERCENT);
+	put_json_value(j, "load_average_5m", h->load_centi[1],
+		       GK_UNIT_CENTIPERCENT);
+	put_json_value(j, "load_average_15m", h->load_centi[2],
+		       GK_UNIT_CENTIPERCENT);
+	put_json_value(j, "memory_total_bytes", h->mem_total, GK_UNIT_BYTES);
+	put_json_value(j, "memory_available_bytes", h->mem_available,
+		       GK_UNIT_BYTES);
+	put_json_value(j, "swap_total_bytes", h->swap_total, GK_UNIT_BYTES);
+	put_json_value(j, "swap_free_bytes", h->swap_free, GK_UNIT_BYTES);
 	close_group(j, '}');
 }
 
@@ -414,22 +426,23 @@ void gk_format_json(struct gk_buf *out, const struct gk_snapshot *snap,
 	char line[GK_UNITS_MAX];
 
 	open_group(&j, '{');
-	number(&j, "schema", SCHEMA, GK_UNIT_NONE);
-	text(&j, "gpukit_version", GPUKIT_VERSION);
-	text(&j, "time", gk_utc_time(line, snap->wall_ns));
+	put_json_number(&j, "schema", SCHEMA, GK_UNIT_NONE);
+	put_json_text(&j, "gpukit_version", GPUKIT_VERSION);
+	put_json_text(&j, "time", gk_utc_time(line, snap->wall_ns));
 	seconds(&j, "unix_seconds", snap->wall_ns);
 	seconds(&j, "monotonic_seconds", snap->mono_ns);
-	text(&j, "driver_version", snap->driver_version);
-	text(&j, "nvml_version", snap->nvml_version);
-	text(&j, "cuda_version",
-	     snap->cuda_version ? gk_cuda_version(line, snap->cuda_version)
-				: "");
-	host(&j, &snap->host);
+	put_json_text(&j, "driver_version", snap->driver_version);
+	put_json_text(&j, "nvml_version", snap->nvml_version);
+	put_json_text(&j, "cuda_version",
+		      snap->cuda_version
+			  ? gk_cuda_version(line, snap->cuda_version)
+			  : "");
+	put_json_host(&j, &snap->host);
 	topology(&j, snap->topology);
 	key(&j, "devices");
 	open_group(&j, '[');
 	for (size_t i = 0; i < snap->device_count; i++)
-		device(&j, snap, i);
+		put_json_device(&j, snap, i);
 	close_group(&j, ']');
 	close_group(&j, '}');
 	gk_buf_putc(out, '\n');

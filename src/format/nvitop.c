@@ -53,7 +53,8 @@ static char *number_or_nan(char *dst, struct gk_value v, int64_t divisor)
 	return gk_divided(dst, v.v, divisor);
 }
 
-static struct gk_value share(struct gk_value part, struct gk_value whole)
+static struct gk_value tenths_of_whole(struct gk_value part,
+				       struct gk_value whole)
 {
 	if (part.why)
 		return part;
@@ -73,9 +74,9 @@ static struct gk_value small_share(struct gk_value part, struct gk_value whole)
 	    (int64_t)((double)part.v * 1e6 / (double)whole.v), GK_PRESENT};
 }
 
-static void sample(struct gk_rendering *r, struct gk_family f,
-		   const char *labels, const char *more, struct gk_value v,
-		   int64_t divisor)
+static void add_sample(struct gk_rendering *r, struct gk_family f,
+		       const char *labels, const char *more, struct gk_value v,
+		       int64_t divisor)
 {
 	char digits[GK_UNITS_MAX];
 
@@ -107,20 +108,21 @@ static void add_devices(struct gk_rendering *r)
 			const char *labels = r->device_labels[k].data;
 
 			if (row->metric == GK_M_COUNT)
-				sample(
-				    r, row->family, labels, "",
-				    share(m[GK_M_MEM_USED], m[GK_M_MEM_TOTAL]),
-				    10);
+				add_sample(r, row->family, labels, "",
+					   tenths_of_whole(m[GK_M_MEM_USED],
+							   m[GK_M_MEM_TOTAL]),
+					   10);
 			else
-				sample(r, row->family, labels, "",
-				       m[row->metric], row->divisor);
+				add_sample(r, row->family, labels, "",
+					   m[row->metric], row->divisor);
 		}
 	}
 }
 
 /* ---- NVLink: rates between two readings ---- */
 
-static const struct gk_device *earlier(const struct gk_rendering *r, size_t i)
+static const struct gk_device *earlier_device(const struct gk_rendering *r,
+					      size_t i)
 {
 	const struct gk_snapshot *before = r->options->before;
 
@@ -156,7 +158,7 @@ static void add_link_rates(struct gk_rendering *r, struct gk_family f,
 {
 	for (size_t i = 0; i < r->snap->device_count; i++) {
 		const struct gk_device *now = &r->snap->devices[i];
-		const struct gk_device *then = earlier(r, i);
+		const struct gk_device *then = earlier_device(r, i);
 
 		for (unsigned k = 0;
 		     then && now->detail && k < now->detail->link_count; k++) {
@@ -164,8 +166,8 @@ static void add_link_rates(struct gk_rendering *r, struct gk_family f,
 
 			snprintf(label, sizeof label, "link=\"%u\"",
 				 now->detail->links[k].index);
-			sample(r, f, r->device_labels[i].data, label,
-			       link_rate(now, then, k, metric), MIB);
+			add_sample(r, f, r->device_labels[i].data, label,
+				   link_rate(now, then, k, metric), MIB);
 		}
 	}
 }
@@ -175,7 +177,7 @@ static void add_link_sums(struct gk_rendering *r, struct gk_family f,
 {
 	for (size_t i = 0; i < r->snap->device_count; i++) {
 		const struct gk_device *now = &r->snap->devices[i];
-		const struct gk_device *then = earlier(r, i);
+		const struct gk_device *then = earlier_device(r, i);
 		struct gk_value sum = {.why = GK_ABSENT_NOT_SUPPORTED};
 		int64_t links = 0;
 
@@ -189,8 +191,8 @@ static void add_link_sums(struct gk_rendering *r, struct gk_family f,
 			sum.v += v.v;
 			links++;
 		}
-		sample(r, f, r->device_labels[i].data, "", sum,
-		       mean && links ? MIB * links : MIB);
+		add_sample(r, f, r->device_labels[i].data, "", sum,
+			   mean && links ? MIB * links : MIB);
 	}
 }
 
@@ -224,35 +226,36 @@ static void add_links(struct gk_rendering *r)
 
 /* ---- host ---- */
 
-static struct gk_value present(int64_t v)
+static struct gk_value known_value(int64_t v)
 {
 	return (struct gk_value){v, GK_PRESENT};
 }
 
-static struct gk_value minus(struct gk_value a, struct gk_value b)
+static struct gk_value value_minus(struct gk_value a, struct gk_value b)
 {
 	if (a.why || b.why)
 		return a.why ? a : b;
-	return present(a.v - b.v);
+	return known_value(a.v - b.v);
 }
 
 static void add_memory(struct gk_rendering *r, const char *labels)
 {
 	const struct gk_host *h = &r->snap->host;
-	struct gk_value used = minus(h->mem_total, h->mem_available);
-	struct gk_value swapped = minus(h->swap_total, h->swap_free);
-	struct gk_value swap_share = !h->swap_total.why && !h->swap_total.v
-					 ? present(0)
-					 : share(swapped, h->swap_total);
+	struct gk_value used = value_minus(h->mem_total, h->mem_available);
+	struct gk_value swapped = value_minus(h->swap_total, h->swap_free);
+	struct gk_value swap_share =
+	    !h->swap_total.why && !h->swap_total.v
+		? known_value(0)
+		: tenths_of_whole(swapped, h->swap_total);
 
 #define HOST(name, help, value, divisor)                                       \
-	sample(r, FAMILY("host_" name, help), labels, "", value, divisor)
+	add_sample(r, FAMILY("host_" name, help), labels, "", value, divisor)
 	HOST("virtual_memory_total_MiB", "host memory, MiB", h->mem_total, MIB);
 	HOST("virtual_memory_used_MiB", "host memory used, MiB", used, MIB);
 	HOST("virtual_memory_free_MiB", "host memory available, MiB",
 	     h->mem_available, MIB);
 	HOST("virtual_memory_percent_Percentage", "host memory used, %",
-	     share(used, h->mem_total), 10);
+	     tenths_of_whole(used, h->mem_total), 10);
 	HOST("swap_memory_total_MiB", "swap space, MiB", h->swap_total, MIB);
 	HOST("swap_memory_used_MiB", "swap space used, MiB", swapped, MIB);
 	HOST("swap_memory_free_MiB", "swap space free, MiB", h->swap_free, MIB);
@@ -265,7 +268,7 @@ static void add_host(struct gk_rendering *r, const char *labels)
 	const struct gk_host *h = &r->snap->host;
 
 	HOST("uptime_Second", "time since the host was started, s",
-	     present((int64_t)h->boot_ns), (int64_t)GK_NS_PER_S);
+	     known_value((int64_t)h->boot_ns), (int64_t)GK_NS_PER_S);
 	HOST("cpu_percent_Percentage", "busy share of all processors, %",
 	     h->cpu_centipercent, 100);
 	add_memory(r, labels);
@@ -292,8 +295,8 @@ static void add_flow(struct gk_rendering *r, const char *labels,
 		memcpy(&value, bytes, sizeof value);
 		gk_label(&more, label, flows[i].name);
 		if (!more.failed)
-			sample(r, f, labels, more.data, present((int64_t)value),
-			       divisor);
+			add_sample(r, f, labels, more.data,
+				   known_value((int64_t)value), divisor);
 		gk_buf_free(&more);
 	}
 }
@@ -327,16 +330,18 @@ static void add_mount(struct gk_rendering *r, const char *labels,
 
 	for (size_t i = 0; i < flows->mount_count; i++) {
 		const struct gk_host_mount *m = &flows->mounts[i];
-		const struct gk_value used = present((int64_t)m->used);
+		const struct gk_value used = known_value((int64_t)m->used);
 		const struct gk_value values[] = {
-		    present((int64_t)m->total), used, present((int64_t)m->free),
-		    share(used, present((int64_t)(m->used + m->free)))};
+		    known_value((int64_t)m->total), used,
+		    known_value((int64_t)m->free),
+		    tenths_of_whole(used,
+				    known_value((int64_t)(m->used + m->free)))};
 		struct gk_buf more = {0};
 
 		gk_label(&more, "mountpoint", m->path);
 		if (!more.failed)
-			sample(r, f, labels, more.data, values[which],
-			       which == 3 ? 10 : MIB);
+			add_sample(r, f, labels, more.data, values[which],
+				   which == 3 ? 10 : MIB);
 		gk_buf_free(&more);
 	}
 }
@@ -389,10 +394,10 @@ static void add_process_info(struct gk_rendering *r, struct gk_buf *labels)
 		gk_label(&more, "command",
 			 r->options->commands ? p->command : p->name);
 		if (!labels->failed && !more.failed)
-			sample(r,
-			       FAMILY("process_info_info",
-				      "what a process is; always 1"),
-			       labels->data, more.data, present(1), 1);
+			add_sample(r,
+				   FAMILY("process_info_info",
+					  "what a process is; always 1"),
+				   labels->data, more.data, known_value(1), 1);
 		gk_buf_free(&more);
 	}
 }
@@ -417,8 +422,8 @@ static void add_processes(struct gk_rendering *r)
 				continue;
 			process_labels(r, p, &labels);
 			if (!labels.failed)
-				sample(r, row->family, labels.data, "", v,
-				       whole ? 10000 : row->divisor);
+				add_sample(r, row->family, labels.data, "", v,
+					   whole ? 10000 : row->divisor);
 		}
 	}
 	gk_buf_free(&labels);
@@ -440,8 +445,8 @@ static void add_info(struct gk_rendering *r, const char *host)
 	gk_label(&more, "driver_version", r->snap->driver_version);
 	gk_label(&more, "cuda_driver_version", cuda);
 	if (!more.failed)
-		sample(r, FAMILY("nvitop_info", "versions; always 1"), host,
-		       more.data, present(1), 1);
+		add_sample(r, FAMILY("nvitop_info", "versions; always 1"), host,
+			   more.data, known_value(1), 1);
 	gk_buf_free(&more);
 }
 

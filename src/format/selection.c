@@ -47,15 +47,16 @@ void gk_format_selection(struct gk_buf *out, const struct gk_snapshot *snap,
 	}
 }
 
-static void text(struct gk_buf *out, const char *key, const char *value)
+static void put_selection_text(struct gk_buf *out, const char *key,
+			       const char *value)
 {
 	gk_buf_printf(out, "\"%s\":", key);
 	gk_json_string(out, value, strlen(value));
 	gk_buf_putc(out, ',');
 }
 
-static void number(struct gk_buf *out, const char *key, struct gk_value v,
-		   char after)
+static void put_selection_number(struct gk_buf *out, const char *key,
+				 struct gk_value v, char after)
 {
 	char digits[GK_UNITS_MAX] = "null";
 
@@ -64,27 +65,32 @@ static void number(struct gk_buf *out, const char *key, struct gk_value v,
 	gk_buf_printf(out, "\"%s\":%s%c", key, digits, after);
 }
 
-static void device(struct gk_buf *out, const struct gk_snapshot *snap,
-		   const struct gk_selectable *s)
+static void put_selection_device(struct gk_buf *out,
+				 const struct gk_snapshot *snap,
+				 const struct gk_selectable *s)
 {
 	const struct gk_device *d = &snap->devices[s->device];
 	char label[GK_NAME_MAX];
 
 	gk_buf_printf(out, "{\"index\":%u,", d->index);
-	number(out, "mig_index",
-	       (struct gk_value){d->mig_index, d->mig_index < 0 ? GK_ABSENT_NONE
-								: GK_PRESENT},
-	       ',');
-	text(out, "label", gk_device_label(label, d));
-	text(out, "name", d->name);
-	text(out, "uuid", d->uuid);
-	number(out, "memory_free_bytes", s->free, ',');
-	number(out, "memory_used_bytes", s->used, ',');
-	number(out, "memory_total_bytes", d->m[GK_M_MEM_TOTAL], ',');
-	number(out, "gpu_utilization_percent", d->m[GK_M_GPU_UTIL], ',');
-	number(out, "memory_utilization_percent", d->m[GK_M_MEM_UTIL], ',');
+	put_selection_number(
+	    out, "mig_index",
+	    (struct gk_value){d->mig_index,
+			      d->mig_index < 0 ? GK_ABSENT_NONE : GK_PRESENT},
+	    ',');
+	put_selection_text(out, "label", gk_device_label(label, d));
+	put_selection_text(out, "name", d->name);
+	put_selection_text(out, "uuid", d->uuid);
+	put_selection_number(out, "memory_free_bytes", s->free, ',');
+	put_selection_number(out, "memory_used_bytes", s->used, ',');
+	put_selection_number(out, "memory_total_bytes", d->m[GK_M_MEM_TOTAL],
+			     ',');
+	put_selection_number(out, "gpu_utilization_percent",
+			     d->m[GK_M_GPU_UTIL], ',');
+	put_selection_number(out, "memory_utilization_percent",
+			     d->m[GK_M_MEM_UTIL], ',');
 	if (s->why)
-		text(out, "refused", refusals[s->why].name);
+		put_selection_text(out, "refused", refusals[s->why].name);
 	gk_buf_printf(out, "\"constraints_loosened\":%u}", s->missed);
 }
 
@@ -96,7 +102,7 @@ void gk_format_selection_json(struct gk_buf *out,
 	char time[GK_UNITS_MAX];
 
 	gk_buf_puts(out, "{\"schema\":1,");
-	text(out, "time", gk_utc_time(time, snap->wall_ns));
+	put_selection_text(out, "time", gk_utc_time(time, snap->wall_ns));
 	gk_buf_puts(out, "\"cuda_visible_devices\":\"");
 	gk_format_selection(out, snap, selection, ids, ",", 1);
 	gk_buf_puts(out, "\",\"devices\":[");
@@ -105,7 +111,7 @@ void gk_format_selection_json(struct gk_buf *out,
 			gk_buf_puts(out, "],\"others\":[");
 		else if (i)
 			gk_buf_putc(out, ',');
-		device(out, snap, &selection->all[i]);
+		put_selection_device(out, snap, &selection->all[i]);
 	}
 	if (selection->chosen == selection->count)
 		gk_buf_puts(out, "],\"others\":[");

@@ -13,8 +13,8 @@ static bool is_wait(const struct gk_trace_row *row)
 	return !strncmp(row->name, "wait", 4);
 }
 
-static int compare(uint64_t a, uint64_t b, const struct gk_trace_row *x,
-		   const struct gk_trace_row *y)
+static int compare_timings(uint64_t a, uint64_t b, const struct gk_trace_row *x,
+			   const struct gk_trace_row *y)
 {
 	if (is_wait(x) != is_wait(y))
 		return is_wait(x) - is_wait(y);
@@ -27,14 +27,14 @@ static int by_self(const void *a, const void *b)
 {
 	const struct gk_trace_row *x = a, *y = b;
 
-	return compare(x->self_ns, y->self_ns, x, y);
+	return compare_timings(x->self_ns, y->self_ns, x, y);
 }
 
 static int by_total(const void *a, const void *b)
 {
 	const struct gk_trace_row *x = a, *y = b;
 
-	return compare(x->total_ns, y->total_ns, x, y);
+	return compare_timings(x->total_ns, y->total_ns, x, y);
 }
 
 static double ms(uint64_t ns)

@@ -86,7 +86,7 @@ static char *fixed(char *dst, int64_t value, int decimals)
 }
 
 /* Digits without printf: a frame of JSON holds many hundreds of integers. */
-static char *integer(char *dst, int64_t value)
+static char *format_integer(char *dst, int64_t value)
 {
 	uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
 	char *p = dst + GK_UNITS_MAX - 1;
@@ -108,7 +108,7 @@ char *gk_number(char *dst, int64_t value, enum gk_unit unit)
 		return fixed(dst, value / (int64_t)GK_NS_PER_MS, 3);
 	if (unit == GK_UNIT_CENTIPERCENT)
 		return fixed(dst, value, 2);
-	return integer(dst, value);
+	return format_integer(dst, value);
 }
 
 char *gk_utc_time(char *dst, uint64_t wall_ns)

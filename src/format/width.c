@@ -5,7 +5,7 @@
 #include <wchar.h>
 
 /* Columns of the character at s; its length goes to *ret_len. */
-static size_t step(const char *s, size_t left, size_t *ret_len)
+static size_t step_character(const char *s, size_t left, size_t *ret_len)
 {
 	size_t n;
 	int width;
@@ -27,7 +27,7 @@ size_t gk_columns(const char *text, size_t len)
 	size_t columns = 0, n;
 
 	for (size_t i = 0; i < len; i += n)
-		columns += step(text + i, len - i, &n);
+		columns += step_character(text + i, len - i, &n);
 	return columns;
 }
 
@@ -36,7 +36,7 @@ size_t gk_fit(const char *text, size_t len, size_t columns)
 	size_t i = 0, n;
 
 	while (i < len) {
-		size_t width = step(text + i, len - i, &n);
+		size_t width = step_character(text + i, len - i, &n);
 
 		if (width > columns)
 			break;
@@ -114,7 +114,7 @@ void gk_cell_tail(struct gk_buf *out, const char *text, size_t columns,
 		return;
 	}
 	while (start < len && width > columns - mark_width) {
-		width -= step(text + start, len - start, &n);
+		width -= step_character(text + start, len - start, &n);
 		start += n;
 	}
 	gk_buf_puts(out, mark);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set(char *dst, struct gk_value value, const char *before,
-		const char *after)
+static void set_cell(char *dst, struct gk_value value, const char *before,
+		     const char *after)
 {
 	if (value.why == GK_PRESENT)
 		snprintf(dst, GK_UNITS_MAX, "%s%" PRId64 "%s", before, value.v,
@@ -33,13 +33,13 @@ void gk_texts_fill(struct gk_texts *x, const struct gk_device *d)
 {
 	const struct gk_value *m = d->m;
 
-	set(x->fan, m[GK_M_FAN], "", "%");
+	set_cell(x->fan, m[GK_M_FAN], "", "%");
 	if (m[GK_M_FAN].why == GK_PRESENT && m[GK_M_FAN].v >= 100)
 		gk_str_copy(x->fan, sizeof x->fan, "MAX");
-	set(x->temp, m[GK_M_TEMP], "", "C");
-	set(x->pstate, m[GK_M_PSTATE], "P", "");
-	set(x->util, m[GK_M_GPU_UTIL], "", "%");
-	set(x->ecc, m[GK_M_ECC_UNCORRECTED], "", "");
+	set_cell(x->temp, m[GK_M_TEMP], "", "C");
+	set_cell(x->pstate, m[GK_M_PSTATE], "P", "");
+	set_cell(x->util, m[GK_M_GPU_UTIL], "", "%");
+	set_cell(x->ecc, m[GK_M_ECC_UNCORRECTED], "", "");
 	snprintf(x->power, sizeof x->power, "%s / %s",
 		 gk_watts_or_na(x->size[0], m[GK_M_POWER]),
 		 gk_watts_or_na(x->size[1], m[GK_M_POWER_LIMIT]));
@@ -50,8 +50,8 @@ void gk_texts_fill(struct gk_texts *x, const struct gk_device *d)
 }
 
 /* The word of a state: the table's, else "N/A". */
-static const char *word(struct gk_value value, const char *const *words,
-			int count)
+static const char *state_word(struct gk_value value, const char *const *words,
+			      int count)
 {
 	if (value.why != GK_PRESENT || value.v < 0 || value.v >= count ||
 	    !words[value.v])
@@ -116,15 +116,17 @@ static void first_line(const struct gk_box_table *t, const struct gk_device *d,
 	cell_start(t, color);
 	gk_buf_printf(out, " %3u  ", d->index);
 	gk_box_name(t->box, d, 19);
-	gk_buf_printf(out, " %4s ", word(m[GK_M_PERSISTENCE], off_on, 2));
+	gk_buf_printf(out, " %4s ", state_word(m[GK_M_PERSISTENCE], off_on, 2));
 	cell_next(t, color);
 	gk_buf_putc(out, ' ');
 	gk_cell(out, *d->bus_id ? d->bus_id : "N/A", 16, GK_LEFT, "");
-	gk_buf_printf(out, " %3s ", word(m[GK_M_DISPLAY_ACTIVE], off_on, 2));
+	gk_buf_printf(out, " %3s ",
+		      state_word(m[GK_M_DISPLAY_ACTIVE], off_on, 2));
 	cell_next(t, color);
 	if (t->mig)
-		gk_buf_printf(out, " %8s  ",
-			      word(m[GK_M_MIG_MODE], disabled_enabled, 2));
+		gk_buf_printf(
+		    out, " %8s  ",
+		    state_word(m[GK_M_MIG_MODE], disabled_enabled, 2));
 	else
 		gk_buf_putc(out, ' ');
 	gk_cell(out, x->ecc, t->mig ? 10 : 20, GK_RIGHT, "..");
@@ -159,7 +161,8 @@ static void mode_cell(const struct gk_box_table *t, const struct gk_device *d)
 	bool wrong = t->box->live.on ? d->health != GK_HEALTH_OK
 				     : d->health == GK_HEALTH_STALE;
 
-	const char *text = word(d->m[GK_M_COMPUTE_MODE], compute_modes, 4);
+	const char *text =
+	    state_word(d->m[GK_M_COMPUTE_MODE], compute_modes, 4);
 
 	if (wrong)
 		text = gk_box_trouble(trouble, t->box, d);

@@ -153,7 +153,7 @@ static void add_head(const struct gk_box_table *t)
 	add_rule(t, &under_head);
 }
 
-static void measure(struct gk_box_table *t)
+static void measure_devices(struct gk_box_table *t)
 {
 	int room = t->box->width - TABLE_WIDTH;
 
@@ -217,7 +217,7 @@ void gk_box_devices(struct gk_box *box)
 		gk_box_narrow_devices(box);
 		return;
 	}
-	measure(&t);
+	measure_devices(&t);
 	add_head(&t);
 	for (size_t i = box->live.first; i < gk_box_devices_end(box); i++) {
 		if (gk_box_rule_before(box, i))

@@ -35,7 +35,7 @@ static const struct {
 };
 
 /* The width of every field, 0 for those left out; all of them fill inner. */
-static void measure(int inner, int widths[FIELD_COUNT])
+static void measure_fields(int inner, int widths[FIELD_COUNT])
 {
 	int room = inner + 1; /* no blank before the first */
 
@@ -159,7 +159,7 @@ void gk_box_narrow_devices(struct gk_box *box)
 	bool dense = box->o->dense, open = box->live.open;
 	int widths[FIELD_COUNT];
 
-	measure(box->width - 3, widths);
+	measure_fields(box->width - 3, widths);
 	gk_box_line(box, dense ? "╒" : "├", dense ? "═" : "─",
 		    dense ? "╕" : "┤");
 	add_head(box, widths);

@@ -57,7 +57,7 @@ static int time_width(const struct gk_snapshot *snap)
 	return longest > width ? longest : width;
 }
 
-static void forget(struct gk_columns *columns, int position)
+static void forget_column(struct gk_columns *columns, int position)
 {
 	columns->count--;
 	memmove(columns->id + position, columns->id + position + 1,
@@ -108,7 +108,7 @@ void gk_process_table_measure(struct gk_process_table *t, struct gk_box *box,
 		if (t->columns.count < 2 ||
 		    (narrow ? all : t->driver_width + HOST_LEAST) <= inner)
 			break;
-		forget(&t->columns, least_worth(&t->columns));
+		forget_column(&t->columns, least_worth(&t->columns));
 	}
 	t->room = inner - t->driver_width;
 }

@@ -70,7 +70,7 @@ enum when {
 	WITHOUT_TLIMIT,
 };
 
-static bool holds(enum when when, const struct gk_smi_at *at)
+static bool is_when(enum when when, const struct gk_smi_at *at)
 {
 	const struct gk_value *m = at->device->m;
 	int major = gk_smi_major(at->snap);
@@ -98,7 +98,7 @@ static bool holds(enum when when, const struct gk_smi_at *at)
 	}
 }
 
-/* What holds() looks at. */
+/* What is_when() looks at. */
 static const enum gk_metric judged[] = {GK_M_SRAM_PARITY, GK_M_MARGIN_SHUTDOWN};
 
 /* ---- lists: what is no table ---- */
@@ -187,8 +187,8 @@ static const struct row gpu_rows[] = {
 /* ---- the tables ---- */
 
 /* The value of a row, or why it is absent; its unit behind it. */
-static void value(struct gk_buf *out, const struct gk_smi_at *at,
-		  const struct row *row)
+static void put_row_value(struct gk_buf *out, const struct gk_smi_at *at,
+			  const struct row *row)
 {
 	const struct gk_smi_source *source = &row->source;
 	enum gk_absence why;
@@ -218,7 +218,7 @@ static void text_row(struct gk_buf *out, const struct gk_smi_at *at,
 	}
 	gk_smi_key(out, row->depth, row->label, GK_SMI_COLUMN);
 	if (row->source.show)
-		value(out, at, row);
+		put_row_value(out, at, row);
 	else
 		gk_buf_puts(
 		    out, gk_smi_absent_bare(at->device->m[row->collapse].why));
@@ -257,7 +257,7 @@ static void xml_row(struct gk_buf *out, const struct gk_smi_at *at,
 		return;
 	}
 	if (row->source.show)
-		value(&text, at, row);
+		put_row_value(&text, at, row);
 	shown = text.data ? text.data : row->source.show ? "" : "N/A";
 	if (row->when == HEXADECIMAL && !strncmp(shown, "0x", 2))
 		shown += 2;
@@ -284,7 +284,7 @@ static void rows(struct gk_buf *out, const struct gk_smi_at *at,
 			continue;
 		skip = 0;
 		if ((sections && !(section & sections)) ||
-		    !holds(row->when, at))
+		    !is_when(row->when, at))
 			continue;
 		/* Long, and not asked for by most. */
 		if (row->list && section & GK_SMI_LISTED && !sections &&

@@ -59,8 +59,8 @@ static void of_process(struct gk_buf *out, int depth, const char *label,
 	gk_buf_printf(out, "%s\n", value);
 }
 
-static void process(struct gk_buf *out, const struct gk_snapshot *snap,
-		    const struct gk_process *p, bool xml)
+static void put_log_process(struct gk_buf *out, const struct gk_snapshot *snap,
+			    const struct gk_process *p, bool xml)
 {
 	const struct gk_device *d = &snap->devices[p->device];
 	struct gk_buf text = {0}, name = {0};
@@ -108,7 +108,7 @@ void gk_smi_log_processes(struct gk_buf *out, const struct gk_smi_at *at,
 			continue;
 		if (!any && !xml)
 			gk_buf_puts(out, "    Processes\n");
-		process(out, snap, p, xml);
+		put_log_process(out, snap, p, xml);
 		any = true;
 	}
 	if (xml) {

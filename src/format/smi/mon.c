@@ -125,8 +125,9 @@ static int64_t growth(const struct gk_device *d, const struct gk_device *before,
 	return d->m[metric].v - before->m[metric].v;
 }
 
-static int64_t shown(const struct column *column, const struct gk_device *d,
-		     const struct gk_device *before, uint64_t period_ns)
+static int64_t shown_value(const struct column *column,
+			   const struct gk_device *d,
+			   const struct gk_device *before, uint64_t period_ns)
 {
 	int64_t v = d->m[column->metric].v;
 
@@ -144,8 +145,8 @@ static int64_t shown(const struct column *column, const struct gk_device *d,
 	}
 }
 
-static const struct gk_device *same(const struct gk_snapshot *before,
-				    const struct gk_device *d)
+static const struct gk_device *same_device(const struct gk_snapshot *before,
+					   const struct gk_device *d)
 {
 	for (size_t i = 0; before && i < before->device_count; i++)
 		if (before->devices[i].mig_index < 0 &&
@@ -177,7 +178,9 @@ void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
 			else
 				gk_buf_printf(
 				    out, "%7" PRId64,
-				    shown(column, d, same(before, d), period));
+				    shown_value(column, d,
+						same_device(before, d),
+						period));
 		}
 		gk_buf_puts(out, " \n");
 	}

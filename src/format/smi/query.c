@@ -26,7 +26,7 @@ enum when {
 	    __attribute__((unused)) int what,                                  \
 	    __attribute__((unused)) int64_t arg)
 
-static enum gk_absence mib(struct gk_buf *out, struct gk_value value)
+static enum gk_absence put_mib(struct gk_buf *out, struct gk_value value)
 {
 	if (!value.why)
 		gk_buf_printf(out, "%" PRId64, gk_smi_to_mib(value.v));
@@ -47,7 +47,7 @@ SHOW(process)
 
 SHOW(process_memory)
 {
-	return mib(out, at->process->m[GK_PM_GPU_MEM]);
+	return put_mib(out, at->process->m[GK_PM_GPU_MEM]);
 }
 
 SHOW(ended_pid)
@@ -56,8 +56,8 @@ SHOW(ended_pid)
 	return GK_PRESENT;
 }
 
-static enum gk_absence number(struct gk_buf *out, struct gk_value value,
-			      int64_t divisor)
+static enum gk_absence put_divided(struct gk_buf *out, struct gk_value value,
+				   int64_t divisor)
 {
 	if (!value.why)
 		gk_buf_printf(out, "%" PRId64, value.v / divisor);
@@ -66,22 +66,22 @@ static enum gk_absence number(struct gk_buf *out, struct gk_value value,
 
 SHOW(ended_gpu)
 {
-	return number(out, at->account->gpu_util, 1);
+	return put_divided(out, at->account->gpu_util, 1);
 }
 
 SHOW(ended_memory_util)
 {
-	return number(out, at->account->mem_util, 1);
+	return put_divided(out, at->account->mem_util, 1);
 }
 
 SHOW(ended_memory)
 {
-	return mib(out, at->account->max_memory);
+	return put_mib(out, at->account->max_memory);
 }
 
 SHOW(ended_time)
 {
-	return number(out, at->account->time, (int64_t)GK_NS_PER_MS);
+	return put_divided(out, at->account->time, (int64_t)GK_NS_PER_MS);
 }
 
 SHOW(page_address)
@@ -210,17 +210,17 @@ const struct gk_smi_query gk_smi_queries[] = {
 
 /* ---- choosing ---- */
 
-static bool is(const char *name, const char *text, size_t len)
+static bool is_field_name(const char *name, const char *text, size_t len)
 {
 	return name && strlen(name) == len && !memcmp(name, text, len);
 }
 
-static const struct gk_smi_field *find(const struct gk_smi_query *query,
-				       const char *text, size_t len)
+static const struct gk_smi_field *
+find_field_name(const struct gk_smi_query *query, const char *text, size_t len)
 {
 	for (size_t i = 0; i < query->count; i++)
-		if (is(query->fields[i].name, text, len) ||
-		    is(query->fields[i].other, text, len))
+		if (is_field_name(query->fields[i].name, text, len) ||
+		    is_field_name(query->fields[i].other, text, len))
 			return &query->fields[i];
 	return NULL;
 }
@@ -238,7 +238,7 @@ int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 		list = end ? end + 1 : NULL;
 		if (chosen.count == GK_SMI_FIELDS_MAX)
 			return GK_ERR_RANGE;
-		chosen.fields[chosen.count] = find(query, text, len);
+		chosen.fields[chosen.count] = find_field_name(query, text, len);
 		if (!chosen.fields[chosen.count++]) {
 			len = len < 127 ? len : 127;
 			memcpy(ret_unknown, text, len);
@@ -251,7 +251,7 @@ int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 }
 
 /* Drivers before 590 count as 590: what they knew is not recorded here. */
-static bool known(const struct gk_smi_field *field, int major)
+static bool is_field_known(const struct gk_smi_field *field, int major)
 {
 	bool is_595 = major >= 595 && major < 610;
 
@@ -264,7 +264,7 @@ const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
 					  const struct gk_snapshot *snap)
 {
 	for (size_t i = 0; i < chosen->count; i++)
-		if (!known(chosen->fields[i], gk_smi_major(snap)))
+		if (!is_field_known(chosen->fields[i], gk_smi_major(snap)))
 			return chosen->fields[i];
 	return NULL;
 }
@@ -318,7 +318,7 @@ static void cell(struct gk_buf *out, const struct gk_smi_at *at,
 }
 
 /* Puts an apostrophe before a text that a spreadsheet would compute. */
-static void guard(struct gk_buf *out, size_t at)
+static void guard_text(struct gk_buf *out, size_t at)
 {
 	char *text, *end;
 
@@ -345,7 +345,7 @@ static void row(struct gk_buf *out, const struct gk_smi_at *at,
 		begin = out->len;
 		cell(out, at, chosen->fields[i], units);
 		if (!chosen->fields[i]->unit)
-			guard(out, begin);
+			guard_text(out, begin);
 	}
 	gk_buf_putc(out, '\n');
 }

@@ -54,7 +54,7 @@ void gk_smi_table_wanted(struct gk_metric_set *set)
 }
 
 /* A value that is not there: nothing is wrong, or something is. */
-static const char *missing(enum gk_absence why)
+static const char *missing_text(enum gk_absence why)
 {
 	bool broken = why == GK_ABSENT_LOST || why == GK_ABSENT_ERROR ||
 		      why == GK_ABSENT_RESET || why == GK_ABSENT_TIMEOUT;
@@ -63,28 +63,28 @@ static const char *missing(enum gk_absence why)
 }
 
 /* A number divided, with its unit behind it. */
-static const char *number(char dst[CELL], struct gk_value value,
-			  int64_t divisor, const char *unit)
+static const char *format_divided(char dst[CELL], struct gk_value value,
+				  int64_t divisor, const char *unit)
 {
 	if (value.why)
-		return missing(value.why);
+		return missing_text(value.why);
 	snprintf(dst, CELL, "%" PRId64 "%s", value.v / divisor, unit);
 	return dst;
 }
 
-static const char *mib(char dst[CELL], struct gk_value value)
+static const char *format_mib(char dst[CELL], struct gk_value value)
 {
 	if (value.why)
-		return missing(value.why);
+		return missing_text(value.why);
 	snprintf(dst, CELL, "%" PRId64 "MiB", gk_smi_to_mib(value.v));
 	return dst;
 }
 
-static const char *choose(struct gk_value value, const char *const words[],
-			  int64_t count)
+static const char *choose_word(struct gk_value value, const char *const words[],
+			       int64_t count)
 {
 	if (value.why)
-		return missing(value.why);
+		return missing_text(value.why);
 	return value.v >= 0 && value.v < count ? words[value.v] : "ERR!";
 }
 
@@ -92,21 +92,21 @@ static const char *on_off(struct gk_value value)
 {
 	static const char *const words[] = {"Off", "On"};
 
-	return choose(value, words, 2);
+	return choose_word(value, words, 2);
 }
 
 /* Without counts it says whether there could be any. */
-static const char *ecc(char dst[CELL], const struct gk_device *d)
+static const char *format_ecc(char dst[CELL], const struct gk_device *d)
 {
 	if (d->m[GK_M_MIG_MODE].v && !d->m[GK_M_MIG_MODE].why)
 		return on_off(d->m[GK_M_ECC_MODE]);
 	if (d->m[GK_M_ECC_MODE].why || !d->m[GK_M_ECC_MODE].v)
 		return on_off(d->m[GK_M_ECC_MODE]);
-	return number(dst, d->m[GK_M_ECC_UNCORRECTED], 1, "");
+	return format_divided(dst, d->m[GK_M_ECC_UNCORRECTED], 1, "");
 }
 
 /* What a GPU is, or that it does not tell. */
-static const char *known(const char *text)
+static const char *known_text(const char *text)
 {
 	return *text ? text : "ERR!";
 }
@@ -121,22 +121,23 @@ static void gpu_rows(struct gk_buf *out, const struct gk_device *d)
 	const struct gk_value *m = d->m;
 
 	gk_buf_printf(out, "|%4u  ", d->index);
-	gk_cell(out, known(d->name), 27, GK_LEFT, "...");
+	gk_cell(out, known_text(d->name), 27, GK_LEFT, "...");
 	gk_buf_printf(out, "%4s%-4s|   %-16s%4s | %20s |\n", "",
-		      on_off(m[GK_M_PERSISTENCE]), known(d->bus_id),
-		      on_off(m[GK_M_DISPLAY_ACTIVE]), ecc(a, d));
+		      on_off(m[GK_M_PERSISTENCE]), known_text(d->bus_id),
+		      on_off(m[GK_M_DISPLAY_ACTIVE]), format_ecc(a, d));
 	snprintf(pstate, sizeof pstate, "P%" PRId64, m[GK_M_PSTATE].v);
 	gk_buf_printf(
 	    out, "|%4s %5s    %-4s%14s / %5s |%11s / %9s |%8s %12s |\n",
-	    number(a, m[GK_M_FAN], 1, "%"), number(b, m[GK_M_TEMP], 1, "C"),
-	    m[GK_M_PSTATE].why ? missing(m[GK_M_PSTATE].why) : pstate,
-	    number(c, m[GK_M_POWER], 1000, "W"),
-	    number(e, m[GK_M_POWER_ENFORCED], 1000, "W"),
-	    mib(f, m[GK_M_MEM_USED]), mib(g, m[GK_M_MEM_TOTAL]),
-	    number(h, m[GK_M_GPU_UTIL], 1, "%"),
-	    choose(m[GK_M_COMPUTE_MODE], modes, 4));
+	    format_divided(a, m[GK_M_FAN], 1, "%"),
+	    format_divided(b, m[GK_M_TEMP], 1, "C"),
+	    m[GK_M_PSTATE].why ? missing_text(m[GK_M_PSTATE].why) : pstate,
+	    format_divided(c, m[GK_M_POWER], 1000, "W"),
+	    format_divided(e, m[GK_M_POWER_ENFORCED], 1000, "W"),
+	    format_mib(f, m[GK_M_MEM_USED]), format_mib(g, m[GK_M_MEM_TOTAL]),
+	    format_divided(h, m[GK_M_GPU_UTIL], 1, "%"),
+	    choose_word(m[GK_M_COMPUTE_MODE], modes, 4));
 	gk_buf_printf(out, "|%41s|%24s| %20s |\n", "", "",
-		      choose(m[GK_M_MIG_MODE], mig_modes, 2));
+		      choose_word(m[GK_M_MIG_MODE], mig_modes, 2));
 	gk_buf_puts(out, gpu_line);
 }
 
@@ -147,18 +148,19 @@ static void mig_rows(struct gk_buf *out, const struct gk_device *d)
 
 	gk_buf_printf(out, "|%3u%5d%4d%4d  |%19s / %8s    |", d->index,
 		      d->gpu_instance, d->compute_instance, d->mig_index,
-		      mib(a, m[GK_M_MEM_USED]), mib(b, m[GK_M_MEM_TOTAL]));
+		      format_mib(a, m[GK_M_MEM_USED]),
+		      format_mib(b, m[GK_M_MEM_TOTAL]));
 	gk_buf_printf(out, "%3s%7s |%3s%4s%5s%5s%5s |\n",
-		      number(a, m[GK_M_MIG_SMS], 1, ""),
-		      number(b, m[GK_M_ECC_VOL_U_SRAM], 1, ""),
-		      number(c, m[GK_M_MIG_COPIES], 1, ""),
-		      number(e, m[GK_M_MIG_ENCODERS], 1, ""),
-		      number(f, m[GK_M_MIG_DECODERS], 1, ""),
-		      number(g, m[GK_M_MIG_OFAS], 1, ""),
-		      number(h, m[GK_M_MIG_JPEGS], 1, ""));
+		      format_divided(a, m[GK_M_MIG_SMS], 1, ""),
+		      format_divided(b, m[GK_M_ECC_VOL_U_SRAM], 1, ""),
+		      format_divided(c, m[GK_M_MIG_COPIES], 1, ""),
+		      format_divided(e, m[GK_M_MIG_ENCODERS], 1, ""),
+		      format_divided(f, m[GK_M_MIG_DECODERS], 1, ""),
+		      format_divided(g, m[GK_M_MIG_OFAS], 1, ""),
+		      format_divided(h, m[GK_M_MIG_JPEGS], 1, ""));
 	gk_buf_printf(out, "|%18s|%19s / %8s    |%11s|%23s|\n", "",
-		      mib(a, m[GK_M_BAR1_USED]), mib(b, m[GK_M_BAR1_TOTAL]), "",
-		      "");
+		      format_mib(a, m[GK_M_BAR1_USED]),
+		      format_mib(b, m[GK_M_BAR1_TOTAL]), "", "");
 	gk_buf_puts(out, mig_line);
 }
 
@@ -213,7 +215,7 @@ static void process_row(struct gk_buf *out, const struct gk_snapshot *snap,
 	gk_buf_printf(out, "|%5u%6s%5s%16d%7s   ", d->index, gi, ci,
 		      (int)p->pid, gk_smi_process_type(p));
 	gk_cell_tail(out, name.data ? name.data : "", NAME, "...");
-	gk_buf_printf(out, "%10s |\n", mib(used, p->m[GK_PM_GPU_MEM]));
+	gk_buf_printf(out, "%10s |\n", format_mib(used, p->m[GK_PM_GPU_MEM]));
 	out->failed |= name.failed;
 	gk_buf_free(&name);
 }
@@ -236,7 +238,7 @@ static void process_table(struct gk_buf *out, const struct gk_snapshot *snap)
 	gk_buf_puts(out, line);
 }
 
-static void head(struct gk_buf *out, const struct gk_snapshot *snap)
+static void put_table_head(struct gk_buf *out, const struct gk_snapshot *snap)
 {
 	const char *driver = snap->driver_version;
 	char date[32], cuda[GK_UNITS_MAX];
@@ -268,7 +270,7 @@ static void head(struct gk_buf *out, const struct gk_snapshot *snap)
 
 void gk_smi_table(struct gk_buf *out, const struct gk_snapshot *snap)
 {
-	head(out, snap);
+	put_table_head(out, snap);
 	for (size_t i = 0; i < snap->device_count; i++)
 		if (snap->devices[i].mig_index < 0)
 			gpu_rows(out, &snap->devices[i]);

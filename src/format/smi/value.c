@@ -190,7 +190,7 @@ SHOW(none)
 }
 
 /* Why a GPU does not tell what it is. */
-static enum gk_absence unknown(const struct gk_device *d)
+static enum gk_absence unknown_reason(const struct gk_device *d)
 {
 	static const enum gk_absence whys[] = {
 	    [GK_HEALTH_OK] = GK_ABSENT_NOT_SUPPORTED,
@@ -202,7 +202,7 @@ static enum gk_absence unknown(const struct gk_device *d)
 	return whys[d->health];
 }
 
-static enum gk_absence known(struct gk_buf *out, const char *text)
+static enum gk_absence put_known_text(struct gk_buf *out, const char *text)
 {
 	gk_add_clean(out, text, strlen(text));
 	return *text ? GK_PRESENT : GK_ABSENT_NOT_SUPPORTED;
@@ -211,7 +211,7 @@ static enum gk_absence known(struct gk_buf *out, const char *text)
 static enum gk_absence told(struct gk_buf *out, const struct gk_device *d,
 			    const char *text)
 {
-	return known(out, text) ? unknown(d) : GK_PRESENT;
+	return put_known_text(out, text) ? unknown_reason(d) : GK_PRESENT;
 }
 
 void gk_smi_text(struct gk_buf *out, const struct gk_device *d,
@@ -230,7 +230,7 @@ SHOW(fact)
 	if (!detail)
 		return GK_ABSENT_NOT_READ;
 	if (!detail->facts[what].why)
-		known(out, detail->facts[what].s);
+		put_known_text(out, detail->facts[what].s);
 	return detail->facts[what].why;
 }
 
@@ -239,12 +239,12 @@ SHOW(timestamp)
 	char text[32];
 
 	gk_smi_time(text, at->snap->wall_ns);
-	return known(out, text);
+	return put_known_text(out, text);
 }
 
 SHOW(driver)
 {
-	return known(out, at->snap->driver_version);
+	return put_known_text(out, at->snap->driver_version);
 }
 
 SHOW(count)
@@ -283,7 +283,7 @@ SHOW(pci)
 	const char *bus_id = at->device->bus_id;
 
 	if (strlen(bus_id) != strlen("00000000:83:00.0"))
-		return unknown(at->device);
+		return unknown_reason(at->device);
 	gk_buf_printf(out, "0x%0*lX", parts[arg].digits,
 		      strtoul(bus_id + parts[arg].offset, NULL, 16));
 	return GK_PRESENT;
@@ -298,7 +298,7 @@ SHOW(index)
 SHOW(minor)
 {
 	if (at->device->minor < 0)
-		return unknown(at->device);
+		return unknown_reason(at->device);
 	gk_buf_printf(out, "%d", at->device->minor);
 	return GK_PRESENT;
 }
@@ -313,7 +313,7 @@ SHOW(capability)
 	const struct gk_device *d = at->device;
 
 	if (d->compute_major < 0)
-		return unknown(d);
+		return unknown_reason(d);
 	gk_buf_printf(out, "%d.%d", d->compute_major, d->compute_minor);
 	return GK_PRESENT;
 }
@@ -361,7 +361,7 @@ SHOW(fabric_status)
 	VALUE;
 	if (!in_fabric(at))
 		return GK_ABSENT_NOT_SUPPORTED;
-	return known(out, v ? gk_nvml_text((int)v) : "Success");
+	return put_known_text(out, v ? gk_nvml_text((int)v) : "Success");
 }
 
 /* Fields of the health mask: their first bit, their width, their words. */
@@ -391,7 +391,7 @@ SHOW(fabric_health)
 	if (!in_fabric(at) || field >= COUNT(healths[arg].words) ||
 	    !healths[arg].words[field])
 		return GK_ABSENT_NOT_SUPPORTED;
-	return known(out, healths[arg].words[field]);
+	return put_known_text(out, healths[arg].words[field]);
 }
 
 /* The serial number of a chassis may be empty, and is then shown so. */
