@@ -59,7 +59,7 @@ struct gk_chosen {
 /* ---- judging ---- */
 
 /* Arguments joined by blanks. */
-static void join(char *args, size_t len)
+static void join_command(char *args, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (!args[i])
@@ -82,12 +82,12 @@ static char *read_command(struct gk_chosen *c, pid_t pid)
 	n = n < 0 ? 0 : n;
 	gk_buf_puts(&shown, ""); /* even of nothing */
 	gk_secret_arguments(&shown, c->room, (size_t)n);
-	join(c->room, (size_t)n);
+	join_command(c->room, (size_t)n);
 	if (shown.failed) {
 		gk_buf_free(&shown);
 		return NULL;
 	}
-	join(shown.data, shown.len);
+	join_command(shown.data, shown.len);
 	return shown.data;
 }
 
@@ -121,8 +121,9 @@ static bool matches(struct gk_chosen *c, const struct entry *e)
 	return r >= 0;
 }
 
-static struct entry *look(struct gk_chosen *c, pid_t pid, uint64_t start,
-			  pid_t parent, const char *name, unsigned depth);
+static struct entry *look_at_process(struct gk_chosen *c, pid_t pid,
+				     uint64_t start, pid_t parent,
+				     const char *name, unsigned depth);
 
 static bool of_chosen(struct gk_chosen *c, pid_t parent, unsigned depth)
 {
@@ -132,13 +133,13 @@ static bool of_chosen(struct gk_chosen *c, pid_t parent, unsigned depth)
 	if (!c->children || parent <= 0 || depth > DEPTH_MAX ||
 	    gk_pidstat_read(c->proc, parent, &st))
 		return false;
-	e = look(c, parent, st.start, st.ppid, st.comm, depth);
+	e = look_at_process(c, parent, st.start, st.ppid, st.comm, depth);
 	return e && e->chosen;
 }
 
 /* ---- the table ---- */
 
-static struct entry *find(struct gk_chosen *c, pid_t pid, uint64_t start)
+static struct entry *find_chosen(struct gk_chosen *c, pid_t pid, uint64_t start)
 {
 	for (size_t n = 0; n < c->count; n++) {
 		size_t i = (c->next + n) % c->count;
@@ -160,7 +161,7 @@ static bool has_ended(const struct entry *e)
 }
 
 /* By its pid alone; NULL: it must be looked at. */
-static struct entry *recall(struct gk_chosen *c, pid_t pid)
+static struct entry *recall_chosen(struct gk_chosen *c, pid_t pid)
 {
 	for (size_t n = 0; n < c->count; n++) {
 		size_t i = (c->next + n) % c->count;
@@ -173,14 +174,14 @@ static struct entry *recall(struct gk_chosen *c, pid_t pid)
 	return NULL;
 }
 
-static void forget(struct entry *e)
+static void forget_chosen(struct entry *e)
 {
 	free(e->command);
 	if (e->pidfd >= 0)
 		close(e->pidfd);
 }
 
-static struct entry *add(struct gk_chosen *c, pid_t pid, uint64_t start)
+static struct entry *add_chosen(struct gk_chosen *c, pid_t pid, uint64_t start)
 {
 	int pidfd =
 	    c->count < PIDFDS_MAX ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
@@ -203,18 +204,19 @@ static struct entry *add(struct gk_chosen *c, pid_t pid, uint64_t start)
 }
 
 /* Which of them belongs to a process; judged anew with another program. */
-static struct entry *look(struct gk_chosen *c, pid_t pid, uint64_t start,
-			  pid_t parent, const char *name, unsigned depth)
+static struct entry *look_at_process(struct gk_chosen *c, pid_t pid,
+				     uint64_t start, pid_t parent,
+				     const char *name, unsigned depth)
 {
-	struct entry *e = find(c, pid, start);
+	struct entry *e = find_chosen(c, pid, start);
 	bool all = !c->root_count && !c->regex, inherited;
 
 	if (!e || strncmp(e->name, name, sizeof e->name - 1) != 0) {
 		/* May move the table. */
 		inherited = of_chosen(c, parent, depth + 1);
-		e = find(c, pid, start);
+		e = find_chosen(c, pid, start);
 		if (!e)
-			e = add(c, pid, start);
+			e = add_chosen(c, pid, start);
 		if (!e) {
 			c->failed = true;
 			return NULL;
@@ -237,13 +239,13 @@ static struct entry *look_up(struct gk_chosen *c, pid_t pid)
 	struct gk_pidstat st = {0};
 
 	gk_pidstat_read(c->proc, pid, &st);
-	return look(c, pid, st.start, st.ppid, st.comm, 0);
+	return look_at_process(c, pid, st.start, st.ppid, st.comm, 0);
 }
 
 bool gk_chosen_take(struct gk_chosen *c, pid_t pid,
 		    struct gk_chosen_process *ret_process)
 {
-	struct entry *e = recall(c, pid);
+	struct entry *e = recall_chosen(c, pid);
 
 	if (!e)
 		e = look_up(c, pid);
@@ -264,7 +266,7 @@ int gk_chosen_end(struct gk_chosen *c)
 		if (c->entries[i].sample == c->sample)
 			c->entries[kept++] = c->entries[i];
 		else
-			forget(&c->entries[i]);
+			forget_chosen(&c->entries[i]);
 	}
 	c->count = kept;
 	c->next = 0;
@@ -367,7 +369,7 @@ void gk_chosen_free(struct gk_chosen *c)
 	if (c->proc >= 0)
 		close(c->proc);
 	for (size_t i = 0; i < c->count; i++)
-		forget(&c->entries[i]);
+		forget_chosen(&c->entries[i]);
 	free(c->entries);
 	free(c->roots);
 	pcre2_match_data_free(c->match);

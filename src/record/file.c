@@ -44,13 +44,14 @@ trouble(struct gk_record_file *f, int err, const char *format, ...)
 	return err;
 }
 
-static int failed(struct gk_record_file *f, const char *what, int error)
+static int tell_file_error(struct gk_record_file *f, const char *what,
+			   int error)
 {
 	return trouble(f, gk_err_from_errno(error), "cannot %s %s: %s", what,
 		       f->path, strerror(error));
 }
 
-static int refused(struct gk_record_file *f, int err, const char *why)
+static int tell_refused(struct gk_record_file *f, int err, const char *why)
 {
 	return trouble(f, err, "cannot open %s: %s", f->path, why);
 }
@@ -68,7 +69,7 @@ struct piece {
 };
 
 /* Only system calls: it may run in the child of a vfork(). */
-static void put(struct piece *p)
+static void put_piece(struct piece *p)
 {
 	size_t done = 0;
 	struct stat st;
@@ -101,11 +102,11 @@ static void put_surely(struct piece *p)
 
 	if (child == 0) {
 		setsid(); /* nor does whoever kills our group */
-		put(p);
+		put_piece(p);
 		_exit(0);
 	}
 	if (child < 0)
-		put(p);
+		put_piece(p);
 	else
 		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			;
@@ -144,7 +145,7 @@ static void put_stream(struct gk_record_file *f, struct piece *p)
 			return;
 		}
 		part.len = p->len < PIPE_BUF ? p->len : PIPE_BUF;
-		put(&part);
+		put_piece(&part);
 		part.bytes += part.len;
 		p->len -= part.len;
 	}
@@ -167,7 +168,7 @@ int gk_record_file_write(struct gk_record_file *f, const char *bytes,
 	if (!len)
 		return 0;
 	if (fstat(f->fd, &st) < 0)
-		return failed(f, "look at", errno);
+		return tell_file_error(f, "look at", errno);
 	if (f->regular && !st.st_nlink)
 		return trouble(f, GK_ERR_NOT_FOUND,
 			       "%s was removed, or its directory was; nothing "
@@ -177,16 +178,16 @@ int gk_record_file_write(struct gk_record_file *f, const char *bytes,
 	if (!f->regular)
 		put_stream(f, &p);
 	else if (in_one_page(&p))
-		put(&p);
+		put_piece(&p);
 	else
 		put_surely(&p);
 	f->ended = p.error == EPIPE;
-	return p.error ? failed(f, "write to", p.error) : 0;
+	return p.error ? tell_file_error(f, "write to", p.error) : 0;
 }
 
 /* ---- beginning ---- */
 
-static int begin(struct gk_record_file *f)
+static int begin_file(struct gk_record_file *f)
 {
 	f->begun_ns = gk_mono_ns();
 	f->old_ns = 0;
@@ -195,7 +196,7 @@ static int begin(struct gk_record_file *f)
 }
 
 /* Rows of several recorders mix; parts of one stream do not. */
-static int claim(struct gk_record_file *f)
+static int claim_file(struct gk_record_file *f)
 {
 	if (!f->options.binary || !flock(f->fd, LOCK_EX | LOCK_NB) ||
 	    errno != EWOULDBLOCK)
@@ -220,12 +221,12 @@ static int open_beside(struct gk_record_file *f, char *beside, size_t cap)
 }
 
 /* That nobody has put something under the name since we looked. */
-static int look(struct gk_record_file *f)
+static int look_at_name(struct gk_record_file *f)
 {
 	char why[sizeof f->trouble];
 	int r = gk_spot_look(&f->spot, why, sizeof why);
 
-	return r ? refused(f, r, why) : 0;
+	return r ? tell_refused(f, r, why) : 0;
 }
 
 /* The header is on the disk before the old file is gone. */
@@ -234,12 +235,12 @@ static int put_in_place(struct gk_record_file *f, const char *beside)
 	int dir = f->spot.dir, r;
 
 	if (fsync(f->fd) < 0 && errno != EINVAL)
-		return failed(f, "write to", errno);
-	r = look(f);
+		return tell_file_error(f, "write to", errno);
+	r = look_at_name(f);
 	if (r)
 		return r;
 	return renameat(dir, beside, dir, f->spot.name) < 0
-		   ? failed(f, "create", errno)
+		   ? tell_file_error(f, "create", errno)
 		   : 0;
 }
 
@@ -250,12 +251,13 @@ static int replace(struct gk_record_file *f)
 
 	f->fd = open_beside(f, beside, sizeof beside);
 	if (f->fd < 0)
-		return failed(f, "create", errno);
+		return tell_file_error(f, "create", errno);
 	f->regular = true;
-	r = fchmod(f->fd, f->options.mode) < 0 ? failed(f, "create", errno)
-					       : claim(f);
+	r = fchmod(f->fd, f->options.mode) < 0
+		? tell_file_error(f, "create", errno)
+		: claim_file(f);
 	if (!r)
-		r = begin(f);
+		r = begin_file(f);
 	if (!r)
 		r = put_in_place(f, beside);
 	if (r)
@@ -302,7 +304,7 @@ static int mend_end(struct gk_record_file *f, uint64_t size)
 	uint64_t end = f->options.whole ? f->options.whole(f->fd, size) : size;
 
 	if (end < size && ftruncate(f->fd, (off_t)end) < 0)
-		return failed(f, "cut", errno);
+		return tell_file_error(f, "cut", errno);
 	if (f->options.binary || line_ends(f))
 		return 0;
 	return gk_record_file_write(f, "\n", 1);
@@ -325,40 +327,40 @@ static uint64_t age_of(int fd)
 static int go_on(struct gk_record_file *f)
 {
 	struct stat st;
-	int r = claim(f);
+	int r = claim_file(f);
 
 	if (r)
 		return r;
 	if (fstat(f->fd, &st) < 0)
-		return failed(f, "look at", errno);
+		return tell_file_error(f, "look at", errno);
 	if (st.st_size && !same_header(f))
 		return trouble(f, GK_ERR_INVALID,
 			       "%s begins with another header; give another "
 			       "--output, or leave out --append to replace it",
 			       f->path);
 	if (f->options.mode_told && fchmod(f->fd, f->options.mode) < 0)
-		return failed(f, "set the mode of", errno);
+		return tell_file_error(f, "set the mode of", errno);
 	if (!st.st_size)
-		return begin(f);
+		return begin_file(f);
 	f->begun_ns = gk_mono_ns();
 	f->old_ns = age_of(f->fd);
 	return mend_end(f, (uint64_t)st.st_size);
 }
 
-static int append(struct gk_record_file *f)
+static int append_piece(struct gk_record_file *f)
 {
 	int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
 	struct stat st;
-	int r = look(f);
+	int r = look_at_name(f);
 
 	if (r)
 		return r;
 	f->fd = openat(f->spot.dir, f->spot.name, flags | O_NOFOLLOW,
 		       f->options.mode);
 	if (f->fd < 0 || fstat(f->fd, &st) < 0)
-		return failed(f, "open", errno);
+		return tell_file_error(f, "open", errno);
 	f->regular = S_ISREG(st.st_mode);
-	return f->regular ? go_on(f) : begin(f);
+	return f->regular ? go_on(f) : begin_file(f);
 }
 
 /* A FIFO opens when somebody reads it. */
@@ -371,8 +373,8 @@ static int open_special(struct gk_record_file *f)
 
 	while ((f->fd = openat(spot->dir, spot->name, flags)) < 0) {
 		if (errno != ENXIO || !S_ISFIFO(spot->st.st_mode))
-			return failed(f, "open", errno);
-		r = look(f);
+			return tell_file_error(f, "open", errno);
+		r = look_at_name(f);
 		if (r)
 			return r;
 		f->ended = stopped(f, OPEN_MS);
@@ -381,7 +383,8 @@ static int open_special(struct gk_record_file *f)
 				       "nobody has opened %s to read it",
 				       f->path);
 	}
-	return fcntl(f->fd, F_SETFL, 0) < 0 ? failed(f, "open", errno) : 0;
+	return fcntl(f->fd, F_SETFL, 0) < 0 ? tell_file_error(f, "open", errno)
+					    : 0;
 }
 
 /* A pipe or a terminal: nothing can be replaced there. */
@@ -392,12 +395,12 @@ static int open_stream(struct gk_record_file *f)
 	if (strcmp(f->options.path, "-") != 0)
 		r = open_special(f);
 	else if ((f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)
-		r = failed(f, "open", errno);
-	return r ? r : begin(f);
+		r = tell_file_error(f, "open", errno);
+	return r ? r : begin_file(f);
 }
 
 /* Of a link, what it leads to is replaced. */
-static int resolve(struct gk_record_file *f, bool *ret_stream)
+static int resolve_link(struct gk_record_file *f, bool *ret_stream)
 {
 	bool standard = !strcmp(f->options.path, "-");
 	const char *path = standard ? "standard output" : f->options.path;
@@ -411,7 +414,7 @@ static int resolve(struct gk_record_file *f, bool *ret_stream)
 		return 0;
 	r = gk_spot_find(path, &f->spot, why, sizeof why);
 	if (r)
-		return refused(f, r, why);
+		return tell_refused(f, r, why);
 	*ret_stream =
 	    f->spot.magic || (f->spot.there && !S_ISREG(f->spot.st.st_mode));
 	return 0;
@@ -424,10 +427,10 @@ int gk_record_file_open(struct gk_record_file *f,
 	int r;
 
 	*f = (struct gk_record_file){.options = *options, .fd = -1};
-	r = resolve(f, &stream);
+	r = resolve_link(f, &stream);
 	if (!r)
 		r = stream            ? open_stream(f)
-		    : options->append ? append(f)
+		    : options->append ? append_piece(f)
 				      : replace(f);
 	if (r) {
 		if (f->fd >= 0)
@@ -469,7 +472,7 @@ static int close_file(struct gk_record_file *f)
 	int r = 0;
 
 	if (f->fd >= 0 && close(f->fd) < 0 && errno != EINTR)
-		r = failed(f, "write to", errno);
+		r = tell_file_error(f, "write to", errno);
 	f->fd = -1;
 	return r;
 }
@@ -480,15 +483,15 @@ int gk_record_file_rotate(struct gk_record_file *f)
 	int r;
 
 	gk_spot_close(&f->spot);
-	r = resolve(f, &stream); /* its directory may have moved */
+	r = resolve_link(f, &stream); /* its directory may have moved */
 	if (r)
 		return r;
 	if (is_other(f)) {
 		r = close_file(f);
-		return r ? r : append(f);
+		return r ? r : append_piece(f);
 	}
 	if (gk_aside(f->spot.dir, f->spot.name, &f->number) < 0)
-		return failed(f, "put aside", errno);
+		return tell_file_error(f, "put aside", errno);
 	r = close_file(f);
 	return r ? r : replace(f);
 }

@@ -26,7 +26,7 @@ struct gk_replay {
 
 /* ---- its time ---- */
 
-static uint64_t now(const struct gk_replay *r)
+static uint64_t now_of_replay(const struct gk_replay *r)
 {
 	uint64_t passed = gk_mono_ns() - r->real_ns;
 
@@ -51,7 +51,7 @@ static void rebase(struct gk_replay *r, uint64_t wall_ns)
 
 static void await_next(struct gk_replay *r)
 {
-	uint64_t due = gk_tape_time(r->tape, r->at + 1), t = now(r);
+	uint64_t due = gk_tape_time(r->tape, r->at + 1), t = now_of_replay(r);
 	double delay = due > t ? (double)(due - t) / r->speed : 0;
 
 	if (r->paused || gk_replay_ended(r))
@@ -66,7 +66,7 @@ static void await_next(struct gk_replay *r)
 
 static void move_on(struct gk_replay *r)
 {
-	uint64_t t = now(r);
+	uint64_t t = now_of_replay(r);
 
 	if (r->jumped) {
 		r->at = gk_tape_find(r->tape, t);
@@ -127,7 +127,7 @@ int gk_replay_before(struct gk_replay *r, size_t n,
 
 void gk_replay_seek(struct gk_replay *r, int64_t by_ns)
 {
-	uint64_t first = gk_tape_time(r->tape, 0), t = now(r);
+	uint64_t first = gk_tape_time(r->tape, 0), t = now_of_replay(r);
 	uint64_t last = gk_tape_time(r->tape, gk_tape_count(r->tape) - 1);
 
 	if (t > last)
@@ -156,7 +156,7 @@ void gk_replay_faster(struct gk_replay *r, int by)
 		speed /= 2;
 	if (speed < GK_REPLAY_SPEED_MIN || speed > GK_REPLAY_SPEED_MAX)
 		return;
-	rebase(r, now(r));
+	rebase(r, now_of_replay(r));
 	r->speed = speed;
 	await_next(r);
 }
@@ -165,7 +165,7 @@ void gk_replay_pause(struct gk_replay *r, bool paused)
 {
 	if (r->paused == paused)
 		return;
-	rebase(r, now(r));
+	rebase(r, now_of_replay(r));
 	r->paused = paused;
 	if (!r->jumped)
 		await_next(r);

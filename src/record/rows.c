@@ -37,7 +37,8 @@ static bool field(struct row *row, const char *title)
 }
 
 /* A number in digits; NULL: absent. */
-static void number(struct row *row, const char *title, const char *digits)
+static void put_column_digits(struct row *row, const char *title,
+			      const char *digits)
 {
 	if (field(row, title))
 		gk_buf_puts(row->out, digits      ? digits
@@ -45,10 +46,11 @@ static void number(struct row *row, const char *title, const char *digits)
 						  : "");
 }
 
-static void text(struct row *row, const char *title, const char *value)
+static void put_column_text(struct row *row, const char *title,
+			    const char *value)
 {
 	if (!row->titles && !*value) {
-		number(row, title, NULL);
+		put_column_digits(row, title, NULL);
 		return;
 	}
 	if (!field(row, title))
@@ -59,30 +61,32 @@ static void text(struct row *row, const char *title, const char *value)
 		gk_csv_text(row->out, value, true);
 }
 
-static void scaled(struct row *row, const char *title, struct gk_value value,
-		   enum gk_unit unit, int64_t divisor)
+static void put_column_scaled(struct row *row, const char *title,
+			      struct gk_value value, enum gk_unit unit,
+			      int64_t divisor)
 {
 	char digits[GK_UNITS_MAX];
 
-	number(row, title,
-	       value.why == GK_PRESENT
-		   ? gk_number(digits, value.v / divisor, unit)
-		   : NULL);
+	put_column_digits(row, title,
+			  value.why == GK_PRESENT
+			      ? gk_number(digits, value.v / divisor, unit)
+			      : NULL);
 }
 
-static void mib(struct row *row, const char *title, struct gk_value bytes)
+static void put_column_mib(struct row *row, const char *title,
+			   struct gk_value bytes)
 {
-	scaled(row, title, bytes, GK_UNIT_BYTES, 1 << 20);
+	put_column_scaled(row, title, bytes, GK_UNIT_BYTES, 1 << 20);
 }
 
-static void begin(struct row *row, const char *time)
+static void begin_csv_row(struct row *row, const char *time)
 {
 	if (row->json)
 		gk_buf_putc(row->out, '{');
-	text(row, "timestamp", time);
+	put_column_text(row, "timestamp", time);
 }
 
-static void end(const struct row *row)
+static void end_csv_row(const struct row *row)
 {
 	gk_buf_puts(row->out, row->json ? "}\n" : "\n");
 }
@@ -94,44 +98,48 @@ static void gpu_index(struct row *row, const struct gk_device *device)
 
 	gk_device_label(label, device);
 	if (device->mig_index < 0)
-		number(row, "gpu_index", label);
+		put_column_digits(row, "gpu_index", label);
 	else
-		text(row, "gpu_index", label);
+		put_column_text(row, "gpu_index", label);
 }
 
 static void pid_field(struct row *row, pid_t pid)
 {
 	char digits[GK_UNITS_MAX];
 
-	number(row, "pid", gk_number(digits, pid, GK_UNIT_NONE));
+	put_column_digits(row, "pid", gk_number(digits, pid, GK_UNIT_NONE));
 }
 
 /* ---- rows ---- */
 
-static void process(struct row *row, const char *time,
-		    const struct gk_device *d, const struct gk_process *p,
-		    const char *command)
+static void put_process_columns(struct row *row, const char *time,
+				const struct gk_device *d,
+				const struct gk_process *p, const char *command)
 {
-	begin(row, time);
+	begin_csv_row(row, time);
 	gpu_index(row, d);
 	pid_field(row, p->pid);
-	text(row, "cmd", command);
-	mib(row, "gpu_mem_mib", p->m[GK_PM_GPU_MEM]);
-	scaled(row, "sm_util_pct", p->m[GK_PM_SM_UTIL], GK_UNIT_PERCENT, 1);
-	scaled(row, "mem_util_pct", p->m[GK_PM_MEM_UTIL], GK_UNIT_PERCENT, 1);
-	end(row);
+	put_column_text(row, "cmd", command);
+	put_column_mib(row, "gpu_mem_mib", p->m[GK_PM_GPU_MEM]);
+	put_column_scaled(row, "sm_util_pct", p->m[GK_PM_SM_UTIL],
+			  GK_UNIT_PERCENT, 1);
+	put_column_scaled(row, "mem_util_pct", p->m[GK_PM_MEM_UTIL],
+			  GK_UNIT_PERCENT, 1);
+	end_csv_row(row);
 }
 
-static void device(struct row *row, const char *time, const struct gk_device *d)
+static void put_device_columns(struct row *row, const char *time,
+			       const struct gk_device *d)
 {
-	begin(row, time);
+	begin_csv_row(row, time);
 	gpu_index(row, d);
-	text(row, "name", d->name);
-	text(row, "uuid", d->uuid);
-	text(row, "health", gk_health_name(d->health));
+	put_column_text(row, "name", d->name);
+	put_column_text(row, "uuid", d->uuid);
+	put_column_text(row, "health", gk_health_name(d->health));
 	for (int i = 0; i < GK_M_COUNT; i++)
-		scaled(row, gk_metrics[i].name, d->m[i], gk_metrics[i].unit, 1);
-	end(row);
+		put_column_scaled(row, gk_metrics[i].name, d->m[i],
+				  gk_metrics[i].unit, 1);
+	end_csv_row(row);
 }
 
 static void system_row(struct row *row, const char *time, bool pid_column,
@@ -141,14 +149,15 @@ static void system_row(struct row *row, const char *time, bool pid_column,
 
 	snprintf(digits, sizeof digits, "%lld.%lld", (long long)(s->cpu.v / 10),
 		 (long long)(s->cpu.v % 10));
-	begin(row, time);
-	mib(row, "used_mib", s->used);
-	mib(row, "sys_used_mib", s->sys_used);
-	text(row, "cpu_cores", s->cpus);
-	number(row, "cpu_pct", s->cpu.why == GK_PRESENT ? digits : NULL);
+	begin_csv_row(row, time);
+	put_column_mib(row, "used_mib", s->used);
+	put_column_mib(row, "sys_used_mib", s->sys_used);
+	put_column_text(row, "cpu_cores", s->cpus);
+	put_column_digits(row, "cpu_pct",
+			  s->cpu.why == GK_PRESENT ? digits : NULL);
 	if (pid_column)
 		pid_field(row, s->pid);
-	end(row);
+	end_csv_row(row);
 }
 
 void gk_row_process(struct gk_buf *out, const struct gk_row_style *style,
@@ -157,7 +166,7 @@ void gk_row_process(struct gk_buf *out, const struct gk_row_style *style,
 {
 	struct row row = {.out = out, .json = style->json};
 
-	process(&row, time, d, p, command);
+	put_process_columns(&row, time, d, p, command);
 }
 
 void gk_row_device(struct gk_buf *out, const struct gk_row_style *style,
@@ -165,7 +174,7 @@ void gk_row_device(struct gk_buf *out, const struct gk_row_style *style,
 {
 	struct row row = {.out = out, .json = style->json};
 
-	device(&row, time, d);
+	put_device_columns(&row, time, d);
 }
 
 void gk_row_system(struct gk_buf *out, const struct gk_row_style *style,
@@ -186,9 +195,9 @@ void gk_row_header(struct gk_buf *out, const struct gk_row_style *style)
 	if (style->json)
 		return;
 	if (style->kind == GK_RECORD_PROCESSES)
-		process(&row, "", &no_device, &no_process, "");
+		put_process_columns(&row, "", &no_device, &no_process, "");
 	else if (style->kind == GK_RECORD_DEVICES)
-		device(&row, "", &no_device);
+		put_device_columns(&row, "", &no_device);
 	else
 		system_row(&row, "", style->pid_column,
 			   &(struct gk_system_row){.cpus = ""});

@@ -106,7 +106,7 @@ void gk_summary_end(struct gk_summary *s, const struct gk_snapshot *snap)
 
 /* ---- as text ---- */
 
-static double mean(uint64_t sum, uint64_t count)
+static double mean_of_samples(uint64_t sum, uint64_t count)
 {
 	return (double)sum / (double)count;
 }
@@ -140,11 +140,12 @@ static void utilisation(const struct gk_summary *s, struct gk_buf *out)
 			continue;
 		gk_buf_printf(out, "%sGPU %s:", between, d->label);
 		if (d->util_count)
-			gk_buf_printf(out, " %.1f %%",
-				      mean(d->util_sum, d->util_count));
+			gk_buf_printf(
+			    out, " %.1f %%",
+			    mean_of_samples(d->util_sum, d->util_count));
 		if (d->sm_count)
 			gk_buf_printf(out, " (%.1f %% by the command)",
-				      mean(d->sm_sum, d->sm_count));
+				      mean_of_samples(d->sm_sum, d->sm_count));
 		between = ", ";
 	}
 	gk_buf_puts(out, *between ? "\n" : "unknown\n");

@@ -8,7 +8,7 @@
 static const unsigned char magic[4] = {'G', 'K', 'T', 'B'};
 
 /* A byte by the sixteen remainders of its halves. */
-static uint32_t step(uint32_t crc)
+static uint32_t step_checksum(uint32_t crc)
 {
 	static const uint32_t remainders[16] = {
 #define BIT(crc)  ((crc) >> 1 ^ ((crc)&1 ? POLYNOMIAL : 0))
@@ -30,17 +30,17 @@ uint32_t gk_crc32c(const void *bytes, size_t len)
 	uint32_t crc = ~0U;
 
 	while (len--)
-		crc = step(crc ^ *at++);
+		crc = step_checksum(crc ^ *at++);
 	return ~crc;
 }
 
-static void put(unsigned char *to, uint64_t value, int bytes)
+static void put_little_endian(unsigned char *to, uint64_t value, int bytes)
 {
 	for (int i = 0; i < bytes; i++)
 		to[i] = (unsigned char)(value >> 8 * i);
 }
 
-static uint64_t get(const unsigned char *from, int bytes)
+static uint64_t get_little_endian(const unsigned char *from, int bytes)
 {
 	uint64_t value = 0;
 
@@ -53,27 +53,27 @@ void gk_tape_head_write(const struct gk_tape_head *head,
 			unsigned char bytes[GK_TAPE_HEAD_LEN])
 {
 	memcpy(bytes, magic, sizeof magic);
-	put(bytes + 4, head->flags, 4);
-	put(bytes + 8, head->stored, 4);
-	put(bytes + 12, head->raw, 4);
-	put(bytes + 16, head->wall_ns, 8);
-	put(bytes + 24, head->check, 4);
-	put(bytes + 28, gk_crc32c(bytes, 28), 4);
+	put_little_endian(bytes + 4, head->flags, 4);
+	put_little_endian(bytes + 8, head->stored, 4);
+	put_little_endian(bytes + 12, head->raw, 4);
+	put_little_endian(bytes + 16, head->wall_ns, 8);
+	put_little_endian(bytes + 24, head->check, 4);
+	put_little_endian(bytes + 28, gk_crc32c(bytes, 28), 4);
 }
 
 bool gk_tape_head_read(const unsigned char bytes[GK_TAPE_HEAD_LEN],
 		       struct gk_tape_head *ret_head)
 {
 	struct gk_tape_head head = {
-	    .flags = (uint32_t)get(bytes + 4, 4),
-	    .stored = (uint32_t)get(bytes + 8, 4),
-	    .raw = (uint32_t)get(bytes + 12, 4),
-	    .wall_ns = get(bytes + 16, 8),
-	    .check = (uint32_t)get(bytes + 24, 4),
+	    .flags = (uint32_t)get_little_endian(bytes + 4, 4),
+	    .stored = (uint32_t)get_little_endian(bytes + 8, 4),
+	    .raw = (uint32_t)get_little_endian(bytes + 12, 4),
+	    .wall_ns = get_little_endian(bytes + 16, 8),
+	    .check = (uint32_t)get_little_endian(bytes + 24, 4),
 	};
 
 	if (memcmp(bytes, magic, sizeof magic) != 0 ||
-	    get(bytes + 28, 4) != gk_crc32c(bytes, 28) ||
+	    get_little_endian(bytes + 28, 4) != gk_crc32c(bytes, 28) ||
 	    head.stored > GK_TAPE_BLOCK_MAX || head.raw > GK_TAPE_BLOCK_MAX)
 		return false;
 	*ret_head = head;

@@ -46,8 +46,8 @@ void gk_tape_schema_free(struct gk_tape_schema *schema)
 	free(schema);
 }
 
-static const struct gk_tape_field *find(enum gk_tape_kind kind,
-					const char *name, size_t len)
+static const struct gk_tape_field *find_tape_field(enum gk_tape_kind kind,
+						   const char *name, size_t len)
 {
 	const struct gk_tape_fields *fields = &gk_tape_fields[kind];
 
@@ -77,7 +77,8 @@ static int read_columns(struct columns *columns, enum gk_tape_kind kind,
 		size_t len;
 		const char *name = gk_tape_get_text(c, &len);
 
-		columns->rows[i] = (struct column){type, find(kind, name, len)};
+		columns->rows[i] =
+		    (struct column){type, find_tape_field(kind, name, len)};
 	}
 	return c->bad ? GK_ERR_CORRUPT : 0;
 }
@@ -124,7 +125,8 @@ int gk_tape_schema_read(struct gk_tape_schema *schema, struct gk_tape_cursor *c)
 
 /* ---- structs ---- */
 
-static void take(const struct reader *r, enum gk_tape_kind kind, void *to)
+static void take_record(const struct reader *r, enum gk_tape_kind kind,
+			void *to)
 {
 	const struct columns *columns = &r->schema->kinds[kind];
 
@@ -148,7 +150,7 @@ static size_t take_count(const struct reader *r, size_t most)
 	return (size_t)count;
 }
 
-static void *room(const struct reader *r, size_t size)
+static void *reader_room(const struct reader *r, size_t size)
 {
 	void *bytes = gk_arena_room(r->arena, size ? size : 1);
 
@@ -165,13 +167,13 @@ static void take_detail(const struct reader *r, struct gk_device *device)
 
 	if (!take_count(r, 1))
 		return;
-	detail = room(r, sizeof *detail);
+	detail = reader_room(r, sizeof *detail);
 	if (!detail)
 		return;
-	take(r, GK_TAPE_DETAIL, detail);
+	take_record(r, GK_TAPE_DETAIL, detail);
 	detail->link_count = (unsigned)take_count(r, GK_LINKS_MAX);
 	for (unsigned i = 0; i < detail->link_count; i++) {
-		take(r, GK_TAPE_LINK, &detail->links[i]);
+		take_record(r, GK_TAPE_LINK, &detail->links[i]);
 		if (detail->links[i].end >= GK_LINK_END_COUNT)
 			detail->links[i].end = GK_LINK_END_UNKNOWN;
 	}
@@ -204,7 +206,7 @@ static void take_devices(const struct reader *r)
 	r->snap->devices = devices;
 	r->snap->device_count = count;
 	for (size_t i = 0; !r->cursor->bad && i < count; i++) {
-		take(r, GK_TAPE_DEVICE, &devices[i]);
+		take_record(r, GK_TAPE_DEVICE, &devices[i]);
 		take_detail(r, &devices[i]);
 		check_device(r, i);
 	}
@@ -243,7 +245,7 @@ static void take_processes(const struct reader *r)
 		}
 		r->snap->processes = more;
 		more[i] = (struct gk_process){0};
-		take(r, GK_TAPE_PROCESS, &more[i]);
+		take_record(r, GK_TAPE_PROCESS, &more[i]);
 		check_process(r, &more[i]);
 		r->snap->process_count = i + 1;
 	}
@@ -263,15 +265,15 @@ static void take_topology(const struct reader *r)
 		r->cursor->bad = true;
 		return;
 	}
-	topology = room(r, sizeof *topology);
-	places = room(r, count * sizeof *places);
-	peers = room(r, count * count * sizeof *peers);
+	topology = reader_room(r, sizeof *topology);
+	places = reader_room(r, count * sizeof *places);
+	peers = reader_room(r, count * count * sizeof *peers);
 	if (r->cursor->bad)
 		return;
 	for (size_t i = 0; i < count; i++)
-		take(r, GK_TAPE_PLACE, &places[i]);
+		take_record(r, GK_TAPE_PLACE, &places[i]);
 	for (size_t i = 0; i < count * count; i++) {
-		take(r, GK_TAPE_PEER, &peers[i]);
+		take_record(r, GK_TAPE_PEER, &peers[i]);
 		if (peers[i].path >= GK_PATH_COUNT)
 			peers[i].path = GK_PATH_UNKNOWN;
 	}
@@ -287,7 +289,7 @@ int gk_tape_decode(const struct gk_tape_schema *schema,
 
 	if (r)
 		return r;
-	take(&reader, GK_TAPE_SNAPSHOT, reader.snap);
+	take_record(&reader, GK_TAPE_SNAPSHOT, reader.snap);
 	take_devices(&reader);
 	if (!cursor->bad)
 		take_processes(&reader);

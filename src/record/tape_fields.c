@@ -226,7 +226,7 @@ void gk_tape_put_field(struct gk_buf *out, const struct gk_tape_field *field,
 
 /* ---- reading ---- */
 
-static unsigned char next(struct gk_tape_cursor *c)
+static unsigned char next_byte(struct gk_tape_cursor *c)
 {
 	if (c->at < c->end)
 		return *c->at++;
@@ -240,7 +240,7 @@ uint64_t gk_tape_get(struct gk_tape_cursor *c)
 	unsigned char byte = 0x80;
 
 	for (int shift = 0; byte & 0x80; shift += 7) {
-		byte = next(c);
+		byte = next_byte(c);
 		if (shift > 63)
 			c->bad = true;
 		if (c->bad)
@@ -274,7 +274,7 @@ const char *gk_tape_get_text(struct gk_tape_cursor *c, size_t *ret_len)
 static enum gk_absence get_why(struct gk_tape_cursor *c,
 			       const struct gk_tape_absences *absences)
 {
-	unsigned char number = next(c);
+	unsigned char number = next_byte(c);
 
 	if (number < absences->count)
 		return absences->of[number];
@@ -327,8 +327,8 @@ static void get_unsigned(struct gk_tape_cursor *c,
 }
 
 /* Strings that views print are clean, whoever wrote the tape. */
-static const char *keep(struct gk_arena *arena, const char *text, size_t len,
-			bool clean)
+static const char *keep_string(struct gk_arena *arena, const char *text,
+			       size_t len, bool clean)
 {
 	char *copy;
 
@@ -353,7 +353,8 @@ static void get_string(struct gk_tape_cursor *c, struct gk_arena *arena,
 		gk_str_clean(at, field->size, text, len);
 		return;
 	}
-	text = keep(arena, text, len, field->storage == GK_STORED_STRING);
+	text =
+	    keep_string(arena, text, len, field->storage == GK_STORED_STRING);
 	if (!text) {
 		c->bad = true;
 		return;

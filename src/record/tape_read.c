@@ -281,7 +281,7 @@ size_t gk_tape_find(const struct gk_tape *t, uint64_t time_ns)
 
 /* ---- reading ---- */
 
-static bool reserve(unsigned char **bytes, size_t *cap, size_t len)
+static bool reserve_buffer(unsigned char **bytes, size_t *cap, size_t len)
 {
 	unsigned char *more;
 
@@ -295,7 +295,7 @@ static bool reserve(unsigned char **bytes, size_t *cap, size_t len)
 	return true;
 }
 
-static int unpack(struct gk_tape *t, const struct gk_tape_head *head)
+static int unpack_block(struct gk_tape *t, const struct gk_tape_head *head)
 {
 	ZSTD_inBuffer in = {t->stored, head->stored, 0};
 	ZSTD_outBuffer out = {t->raw, head->raw, 0};
@@ -311,7 +311,8 @@ static int unpack(struct gk_tape *t, const struct gk_tape_head *head)
 }
 
 /* The plain bytes of a block; those before it are done since their key. */
-static int load(struct gk_tape *t, size_t at, struct gk_tape_cursor *ret_cursor)
+static int load_block(struct gk_tape *t, size_t at,
+		      struct gk_tape_cursor *ret_cursor)
 {
 	const struct block *block = &t->blocks[at];
 	const struct gk_tape_head *head = &block->head;
@@ -319,8 +320,8 @@ static int load(struct gk_tape *t, size_t at, struct gk_tape_cursor *ret_cursor)
 	int r;
 
 	t->next = NOWHERE;
-	if (!reserve(&t->stored, &t->stored_cap, head->stored) ||
-	    !reserve(&t->raw, &t->raw_cap, head->raw))
+	if (!reserve_buffer(&t->stored, &t->stored_cap, head->stored) ||
+	    !reserve_buffer(&t->raw, &t->raw_cap, head->raw))
 		return GK_ERR_NOMEM;
 	if (!read_at(t->fd, block->at + GK_TAPE_HEAD_LEN, t->stored,
 		     head->stored) ||
@@ -328,7 +329,7 @@ static int load(struct gk_tape *t, size_t at, struct gk_tape_cursor *ret_cursor)
 		return GK_ERR_CORRUPT;
 	if (head->flags & GK_TAPE_KEY)
 		ZSTD_DCtx_reset(t->stream, ZSTD_reset_session_only);
-	r = unpack(t, head);
+	r = unpack_block(t, head);
 	cursor = (struct gk_tape_cursor){t->raw, t->raw + head->raw, false};
 	if (!r && head->flags & GK_TAPE_KEY)
 		r = gk_tape_schema_read(t->schema, &cursor);
@@ -353,7 +354,7 @@ int gk_tape_read(struct gk_tape *t, size_t at, struct gk_snapshot **ret_snap)
 	if (from == t->bad)
 		return GK_ERR_CORRUPT;
 	for (; !r && from <= at; from++) {
-		r = load(t, from, &cursor);
+		r = load_block(t, from, &cursor);
 		if (r == GK_ERR_CORRUPT)
 			t->bad = from;
 	}

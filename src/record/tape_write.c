@@ -67,7 +67,8 @@ static void put_schema(struct gk_buf *out)
 		put_name(out, gk_absence_text((enum gk_absence)i));
 }
 
-static void put(struct gk_buf *out, enum gk_tape_kind kind, const void *of)
+static void put_record_fields(struct gk_buf *out, enum gk_tape_kind kind,
+			      const void *of)
 {
 	const struct gk_tape_fields *fields = &gk_tape_fields[kind];
 
@@ -79,14 +80,14 @@ static void put_device(struct gk_buf *out, const struct gk_device *device)
 {
 	const struct gk_detail *detail = device->detail;
 
-	put(out, GK_TAPE_DEVICE, device);
+	put_record_fields(out, GK_TAPE_DEVICE, device);
 	gk_tape_put(out, detail != NULL);
 	if (!detail)
 		return;
-	put(out, GK_TAPE_DETAIL, detail);
+	put_record_fields(out, GK_TAPE_DETAIL, detail);
 	gk_tape_put(out, detail->link_count);
 	for (unsigned i = 0; i < detail->link_count; i++)
-		put(out, GK_TAPE_LINK, &detail->links[i]);
+		put_record_fields(out, GK_TAPE_LINK, &detail->links[i]);
 }
 
 static void put_topology(struct gk_buf *out, const struct gk_topology *topology)
@@ -98,20 +99,20 @@ static void put_topology(struct gk_buf *out, const struct gk_topology *topology)
 		return;
 	gk_tape_put(out, count);
 	for (size_t i = 0; i < count; i++)
-		put(out, GK_TAPE_PLACE, &topology->places[i]);
+		put_record_fields(out, GK_TAPE_PLACE, &topology->places[i]);
 	for (size_t i = 0; i < count * count; i++)
-		put(out, GK_TAPE_PEER, &topology->peers[i]);
+		put_record_fields(out, GK_TAPE_PEER, &topology->peers[i]);
 }
 
 static void put_snapshot(struct gk_buf *out, const struct gk_snapshot *snap)
 {
-	put(out, GK_TAPE_SNAPSHOT, snap);
+	put_record_fields(out, GK_TAPE_SNAPSHOT, snap);
 	gk_tape_put(out, snap->device_count);
 	for (size_t i = 0; i < snap->device_count; i++)
 		put_device(out, &snap->devices[i]);
 	gk_tape_put(out, snap->process_count);
 	for (size_t i = 0; i < snap->process_count; i++)
-		put(out, GK_TAPE_PROCESS, &snap->processes[i]);
+		put_record_fields(out, GK_TAPE_PROCESS, &snap->processes[i]);
 	put_topology(out, snap->topology);
 }
 

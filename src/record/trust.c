@@ -34,7 +34,7 @@ told(char *why, size_t cap, int err, const char *format, ...)
 	return err;
 }
 
-static int failed(const struct walk *w, int error)
+static int tell_walk_error(const struct walk *w, int error)
 {
 	return told(w->why, w->cap, gk_err_from_errno(error), "%s",
 		    strerror(error));
@@ -47,8 +47,8 @@ static bool is_ours(const struct stat *st, const struct stat *dir)
 	return st->st_uid == geteuid() || st->st_uid == dir->st_uid;
 }
 
-static int judge(const struct gk_spot *spot, const struct stat *st, char *why,
-		 size_t cap)
+static int judge_spot(const struct gk_spot *spot, const struct stat *st,
+		      char *why, size_t cap)
 {
 	bool link = S_ISLNK(st->st_mode);
 	mode_t open_to_all = link ? S_IWOTH : S_IWOTH | S_ISVTX;
@@ -68,10 +68,10 @@ static int judge(const struct gk_spot *spot, const struct stat *st, char *why,
 
 /* ---- a step ---- */
 
-static int enter(struct walk *w, int dir)
+static int enter_directory(struct walk *w, int dir)
 {
 	if (dir < 0)
-		return failed(w, errno);
+		return tell_walk_error(w, errno);
 	gk_spot_close(w->spot);
 	w->spot->dir = dir;
 	return 0;
@@ -84,7 +84,7 @@ static int take_name(struct walk *w, bool *ret_last)
 	size_t len = strcspn(rest, "/");
 
 	if (len > NAME_MAX)
-		return failed(w, ENAMETOOLONG);
+		return tell_walk_error(w, ENAMETOOLONG);
 	memcpy(w->spot->name, rest, len);
 	w->spot->name[len] = '\0';
 	*ret_last = !rest[len];
@@ -103,36 +103,38 @@ static bool is_magic(const struct gk_spot *spot, const char *target)
 }
 
 /* What a link says comes before what is still to be gone. */
-static int follow(struct walk *w, const struct stat *st, bool *ret_end)
+static int follow_link(struct walk *w, const struct stat *st, bool *ret_end)
 {
 	struct gk_spot *spot = w->spot;
 	char target[PATH_MAX], rest[2 * PATH_MAX];
 	ssize_t n = readlinkat(spot->dir, spot->name, target, sizeof target);
-	int r = judge(spot, st, w->why, w->cap);
+	int r = judge_spot(spot, st, w->why, w->cap);
 
 	if (r)
 		return r;
 	if (n < 0 || n == sizeof target)
-		return failed(w, n < 0 ? errno : ENAMETOOLONG);
+		return tell_walk_error(w, n < 0 ? errno : ENAMETOOLONG);
 	target[n] = '\0';
 	if (is_magic(spot, target)) {
 		if (*w->rest)
-			return failed(w, ENOTDIR);
+			return tell_walk_error(w, ENOTDIR);
 		spot->magic = *ret_end = true;
 		return fstatat(spot->dir, spot->name, &spot->st, 0) < 0
-			   ? failed(w, errno)
+			   ? tell_walk_error(w, errno)
 			   : 0;
 	}
 	if (++w->links > LINKS_MAX)
-		return failed(w, ELOOP);
+		return tell_walk_error(w, ELOOP);
 	if ((size_t)snprintf(rest, sizeof rest, "%s%s", target, w->rest) >=
 	    sizeof rest)
-		return failed(w, ENAMETOOLONG);
+		return tell_walk_error(w, ENAMETOOLONG);
 	strcpy(w->rest, rest);
-	return target[0] == '/' ? enter(w, open("/", O_PATH | O_CLOEXEC)) : 0;
+	return target[0] == '/'
+		   ? enter_directory(w, open("/", O_PATH | O_CLOEXEC))
+		   : 0;
 }
 
-static int step(struct walk *w, bool *ret_end)
+static int step_path(struct walk *w, bool *ret_end)
 {
 	struct gk_spot *spot = w->spot;
 	struct stat st;
@@ -145,17 +147,17 @@ static int step(struct walk *w, bool *ret_end)
 		strcpy(spot->name, ".");
 	if (fstatat(spot->dir, spot->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		*ret_end = last && errno == ENOENT;
-		return *ret_end ? 0 : failed(w, errno);
+		return *ret_end ? 0 : tell_walk_error(w, errno);
 	}
 	if (S_ISLNK(st.st_mode))
-		return follow(w, &st, ret_end);
+		return follow_link(w, &st, ret_end);
 	if (!last)
-		return enter(
+		return enter_directory(
 		    w, openat(spot->dir, spot->name,
 			      O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC));
 	spot->there = *ret_end = true;
 	spot->st = st;
-	return judge(spot, &st, w->why, w->cap);
+	return judge_spot(spot, &st, w->why, w->cap);
 }
 
 int gk_spot_find(const char *path, struct gk_spot *ret_spot, char *ret_why,
@@ -167,14 +169,15 @@ int gk_spot_find(const char *path, struct gk_spot *ret_spot, char *ret_why,
 
 	*ret_spot = (struct gk_spot){.dir = -1};
 	if (strlen(path) >= PATH_MAX)
-		return failed(&w, ENAMETOOLONG);
+		return tell_walk_error(&w, ENAMETOOLONG);
 	strcpy(w.rest, path);
-	r = enter(&w, open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC));
+	r = enter_directory(&w,
+			    open(*path == '/' ? "/" : ".", O_PATH | O_CLOEXEC));
 	while (!r && !end)
-		r = step(&w, &end);
+		r = step_path(&w, &end);
 	ret_spot->there |= ret_spot->magic;
 	if (!r && ret_spot->there && S_ISDIR(ret_spot->st.st_mode))
-		r = failed(&w, EISDIR);
+		r = tell_walk_error(&w, EISDIR);
 	if (r)
 		gk_spot_close(ret_spot);
 	return r;
@@ -200,7 +203,7 @@ int gk_spot_look(struct gk_spot *spot, char *ret_why, size_t cap)
 				  strerror(errno));
 	if (spot->magic)
 		return 0;
-	r = judge(spot, &spot->st, ret_why, cap);
+	r = judge_spot(spot, &spot->st, ret_why, cap);
 	if (!r && S_ISLNK(spot->st.st_mode))
 		r = told(ret_why, cap, GK_ERR_PERMISSION,
 			 "'%s' has become a link", spot->name);
