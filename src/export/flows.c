@@ -14,7 +14,7 @@
 #define MOST   256 /* of each kind */
 
 /* Room for one more at the end, or NULL. */
-static void *more(void **list, size_t *count, size_t size)
+static void *make_flow(void **list, size_t *count, size_t size)
 {
 	void *grown;
 
@@ -33,7 +33,7 @@ static void *more(void **list, size_t *count, size_t size)
 static struct gk_host_flow *more_flow(struct gk_host_flow **list, size_t *count)
 {
 	void *any = *list;
-	struct gk_host_flow *flow = more(&any, count, sizeof **list);
+	struct gk_host_flow *flow = make_flow(&any, count, sizeof **list);
 
 	*list = any;
 	return flow;
@@ -93,7 +93,7 @@ static void read_disks(struct gk_host_flows *flows)
 		fclose(f);
 }
 
-static bool known(const struct gk_host_flows *flows, const char *path)
+static bool is_known_path(const struct gk_host_flows *flows, const char *path)
 {
 	for (size_t i = 0; i < flows->mount_count; i++)
 		if (!strcmp(flows->mounts[i].path, path))
@@ -108,9 +108,9 @@ static void add_mount(struct gk_host_flows *flows, const char *path)
 	struct statvfs fs;
 	uint64_t block;
 
-	if (known(flows, path) || statvfs(path, &fs))
+	if (is_known_path(flows, path) || statvfs(path, &fs))
 		return;
-	mount = more(&any, &flows->mount_count, sizeof *mount);
+	mount = make_flow(&any, &flows->mount_count, sizeof *mount);
 	flows->mounts = any;
 	if (!mount)
 		return;

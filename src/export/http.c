@@ -155,7 +155,7 @@ static void connection_changed(void *owner, struct MHD_Connection *connection,
 	}
 }
 
-static struct connection *find(struct MHD_Connection *connection)
+static struct connection *find_connection(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 	    connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -166,7 +166,7 @@ static struct connection *find(struct MHD_Connection *connection)
 static void request_state(struct gk_http *http,
 			  struct MHD_Connection *connection, bool idle)
 {
-	struct connection *c = find(connection);
+	struct connection *c = find_connection(connection);
 
 	if (!c)
 		return;
@@ -182,7 +182,7 @@ static void request_state(struct gk_http *http,
 static void *request_begins(void *owner, const char *uri,
 			    struct MHD_Connection *connection)
 {
-	struct connection *c = find(connection);
+	struct connection *c = find_connection(connection);
 	char *arguments = strchr((char *)(uintptr_t)uri, '?');
 
 	if (arguments)
@@ -346,10 +346,11 @@ static bool is_known(const struct gk_http *http,
 	       http->options.known(http->options.owner, host);
 }
 
-static enum MHD_Result answer(void *owner, struct MHD_Connection *connection,
-			      const char *path, const char *method,
-			      const char *version, const char *upload,
-			      size_t *upload_size, void **context)
+static enum MHD_Result answer_request(void *owner,
+				      struct MHD_Connection *connection,
+				      const char *path, const char *method,
+				      const char *version, const char *upload,
+				      size_t *upload_size, void **context)
 {
 	static int seen;
 	struct gk_http *http = owner;
@@ -390,7 +391,7 @@ static int epoll_of(const struct gk_http *http)
 	return info ? info->listen_fd : -1;
 }
 
-static void *serve(void *owner)
+static void *serve_http(void *owner)
 {
 	struct gk_http *http = owner;
 	struct pollfd fds[] = {{.fd = epoll_of(http), .events = POLLIN},
@@ -434,8 +435,8 @@ static struct MHD_Daemon *start_daemon(struct gk_http *http)
 	if (o->cert)
 		flags |= MHD_USE_TLS;
 	return MHD_start_daemon(
-	    flags, 0, NULL, NULL, answer, http,    /* */
-	    MHD_OPTION_LISTEN_SOCKET, o->listener, /* */
+	    flags, 0, NULL, NULL, answer_request, http, /* */
+	    MHD_OPTION_LISTEN_SOCKET, o->listener,      /* */
 	    MHD_OPTION_ARRAY, o->cert ? tls : none, MHD_OPTION_CONNECTION_LIMIT,
 	    o->most_connections + GK_HTTP_SURPLUS,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
@@ -456,8 +457,8 @@ static void free_all(struct gk_http *http)
 	free(http);
 }
 
-static struct gk_http *start(const struct gk_http_options *options,
-			     const char **ret_why)
+static struct gk_http *start_http(const struct gk_http_options *options,
+				  const char **ret_why)
 {
 	struct gk_http *http = calloc(1, sizeof *http);
 
@@ -478,14 +479,14 @@ static struct gk_http *start(const struct gk_http_options *options,
 	}
 	if (http->daemon) {
 		*ret_why = "no thread";
-		if (!pthread_create(&http->thread, NULL, serve, http))
+		if (!pthread_create(&http->thread, NULL, serve_http, http))
 			return http;
 	}
 	free_all(http);
 	return NULL;
 }
 
-static void stop(struct gk_http *http)
+static void stop_http(struct gk_http *http)
 {
 	uint64_t one = 1;
 
@@ -497,4 +498,4 @@ static void stop(struct gk_http *http)
 
 __attribute__((
     visibility("default"))) extern const struct gk_http_module gk_http;
-const struct gk_http_module gk_http = {start, stop};
+const struct gk_http_module gk_http = {start_http, stop_http};

@@ -184,7 +184,7 @@ static void widen_time(struct gk_plot_chart *chart, int64_t time_ms)
 }
 
 /* The moment is over: its sums become values. */
-static int flush(struct gk_plot_chart *chart)
+static int flush_moment(struct gk_plot_chart *chart)
 {
 	int r = 0;
 
@@ -212,7 +212,7 @@ int gk_plot_chart_add(struct gk_plot_chart *chart,
 
 	if (chart->started && row->time_ms != chart->now_ms) {
 		count_step(chart, row->time_ms - chart->now_ms);
-		r = flush(chart);
+		r = flush_moment(chart);
 	}
 	chart->started = true;
 	chart->now_ms = row->time_ms;
@@ -225,7 +225,7 @@ int gk_plot_chart_add(struct gk_plot_chart *chart,
 
 int gk_plot_chart_end(struct gk_plot_chart *chart)
 {
-	return flush(chart);
+	return flush_moment(chart);
 }
 
 int64_t gk_plot_chart_gap(const struct gk_plot_chart *chart)

@@ -43,7 +43,7 @@ void gk_csv_close(struct gk_csv *csv)
 }
 
 /* Moves what is left to the front and reads on; false: nothing more fits. */
-static int fill(struct gk_csv *csv, bool *ret_more)
+static int fill_buffer(struct gk_csv *csv, bool *ret_more)
 {
 	size_t left = (size_t)(csv->end - csv->at);
 	ssize_t n;
@@ -126,7 +126,7 @@ static void unguard(struct gk_csv_field *field)
 }
 
 /* Nothing is changed before the whole row is known to be good. */
-static int split(struct gk_csv *csv, char *end, struct gk_csv_row *row)
+static int split_row(struct gk_csv *csv, char *end, struct gk_csv_row *row)
 {
 	char *p = csv->at, *stop;
 
@@ -183,7 +183,7 @@ static int skip_rest(struct gk_csv *csv)
 		csv->at = newline ? newline + 1 : csv->end;
 		csv->skipping = !newline;
 		if (!newline)
-			r = fill(csv, &more);
+			r = fill_buffer(csv, &more);
 	}
 	return r;
 }
@@ -207,7 +207,7 @@ int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 		return r;
 
 	while (!(end = row_end(csv)) && more) {
-		r = fill(csv, &more);
+		r = fill_buffer(csv, &more);
 		if (r)
 			return r;
 	}
@@ -220,7 +220,7 @@ int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 	skip_mark(csv, end);
 	text_end = end > csv->at && end[-1] == '\r' ? end - 1 : end;
 	row->fields = csv->fields;
-	if (split(csv, text_end, row))
+	if (split_row(csv, text_end, row))
 		return skip_line(csv);
 	csv->line += lines_in(csv->at, end + 1);
 	csv->at = end + 1;

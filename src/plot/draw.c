@@ -26,7 +26,7 @@ static void close_files(const struct files *files)
 		close(files->picture);
 }
 
-static int put(int fd, const char *bytes, size_t len)
+static int put_bytes(int fd, const char *bytes, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, bytes, len);
@@ -41,7 +41,7 @@ static int put(int fd, const char *bytes, size_t len)
 	return lseek(fd, 0, SEEK_SET) < 0 ? gk_err_from_errno(errno) : 0;
 }
 
-static int take(int fd, struct gk_buf *to)
+static int take_bytes(int fd, struct gk_buf *to)
 {
 	char block[65536];
 	off_t at = 0;
@@ -54,7 +54,7 @@ static int take(int fd, struct gk_buf *to)
 	return n < 0 ? gk_err_from_errno(errno) : to->failed ? GK_ERR_NOMEM : 0;
 }
 
-static int spawn(const struct files *files, pid_t *ret_pid)
+static int spawn_gnuplot(const struct files *files, pid_t *ret_pid)
 {
 	char name[] = "gnuplot", persist[] = "-persist", from[] = "-";
 	char *argv[] = {name, persist, from, NULL};
@@ -73,12 +73,12 @@ static int spawn(const struct files *files, pid_t *ret_pid)
 			       : 0;
 }
 
-static int run(const struct files *files)
+static int run_gnuplot(const struct files *files)
 {
 	int status = 0, r;
 	pid_t pid;
 
-	r = spawn(files, &pid);
+	r = spawn_gnuplot(files, &pid);
 	if (r)
 		return r;
 	while (waitpid(pid, &status, 0) < 0)
@@ -101,13 +101,13 @@ int gk_plot_draw(const struct gk_buf *script, struct gk_buf *picture,
 	    (picture && files.picture < 0))
 		r = gk_err_from_errno(errno);
 	if (!r)
-		r = put(files.script, script->data, script->len);
+		r = put_bytes(files.script, script->data, script->len);
 	if (!r)
-		r = run(&files);
+		r = run_gnuplot(&files);
 	if (!r && picture)
-		r = take(files.picture, picture);
+		r = take_bytes(files.picture, picture);
 	if (r == GK_ERR_CORRUPT)
-		take(files.complaint, complaint);
+		take_bytes(files.complaint, complaint);
 	close_files(&files);
 	return r;
 }

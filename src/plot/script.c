@@ -48,7 +48,8 @@ static const char *const colors[] = {"#0072B2", "#E69F00", "#009E73",
 				     "#000000", "#F0E442"};
 
 /* Between single quotes only a quote means something to gnuplot. */
-static void quote(struct gk_buf *out, const char *text, size_t characters)
+static void quote_gnuplot(struct gk_buf *out, const char *text,
+			  size_t characters)
 {
 	char clean[1024];
 	size_t len = gk_str_clean(clean, sizeof clean, text, strlen(text));
@@ -217,8 +218,8 @@ static int by_index(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static void choose(const struct gk_plot_chart *chart, int quantity,
-		   struct choice *to)
+static void choose_quantity(const struct gk_plot_chart *chart, int quantity,
+			    struct choice *to)
 {
 	to->count = 0;
 	for (size_t i = 0; i < chart->line_count; i++)
@@ -282,7 +283,7 @@ static void add_line(struct gk_buf *out, const struct gk_plot_line *line,
 	gk_buf_puts(&label, line->label);
 	gk_buf_printf(out, "%s$line%zu using 1:2 title ",
 		      index ? ", " : "plot ", index);
-	quote(out, label.data ? label.data : "", LABEL_CHARACTERS);
+	quote_gnuplot(out, label.data ? label.data : "", LABEL_CHARACTERS);
 	gk_buf_free(&label);
 	gk_buf_printf(out,
 		      " with lines linecolor rgb '%s' dashtype %zu "
@@ -300,7 +301,7 @@ static void add_panel(struct gk_buf *out, const struct gk_plot_chart *chart,
 {
 	bool large;
 
-	choose(chart, quantity, shown);
+	choose_quantity(chart, quantity, shown);
 	large = shown->peak >= panels[quantity].large;
 	gk_buf_puts(out, "unset label\n");
 	add_heading(out, quantity, shown, large);
@@ -336,7 +337,7 @@ static void add_layout(struct gk_buf *out, const struct gk_plot_look *look,
 			 "vertical Left reverse maxcols 1 maxrows 12 samplen 2 "
 			 "font ',9' spacing 0.85\n");
 	gk_buf_printf(out, "set multiplot layout %u,1 title ", count);
-	quote(out, look->title, SIZE_MAX);
+	quote_gnuplot(out, look->title, SIZE_MAX);
 	/* Under the panels: times and days; between them: times and a title. */
 	if (look->form != GK_PLOT_TERMINAL)
 		gk_buf_printf(out, " margins 0.07,0.75,%.3f,%.3f spacing %.3f",

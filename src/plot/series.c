@@ -42,7 +42,8 @@ static void widen(struct gk_plot_series *series, unsigned shift)
 }
 
 /* Where the bin of a column is, or has to be put; mostly the end. */
-static size_t place(const struct gk_plot_series *series, int64_t column)
+static size_t place_of_column(const struct gk_plot_series *series,
+			      int64_t column)
 {
 	size_t i = series->count;
 
@@ -81,7 +82,7 @@ int gk_plot_series_add(struct gk_plot_series *series, unsigned shift,
 		widen(series, shift);
 	if (!series->count || value > series->peak)
 		series->peak = value;
-	i = place(series, bin.column);
+	i = place_of_column(series, bin.column);
 	if (i < series->count && series->bins[i].column == bin.column) {
 		merge(&series->bins[i], &bin);
 		return 0;

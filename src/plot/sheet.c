@@ -26,16 +26,16 @@ static const struct {
     {"temperature_celsius", GK_PLOT_TEMPERATURE, 1},
 };
 
-static bool is(const struct gk_csv_field *field, const char *text)
+static bool is_cell_text(const struct gk_csv_field *field, const char *text)
 {
 	return field->len == strlen(text) &&
 	       !memcmp(field->text, text, field->len);
 }
 
-static int find(const struct gk_csv_row *row, const char *name)
+static int find_title(const struct gk_csv_row *row, const char *name)
 {
 	for (size_t i = 0; i < row->count; i++)
-		if (is(&row->fields[i], name))
+		if (is_cell_text(&row->fields[i], name))
 			return (int)i;
 	return -1;
 }
@@ -45,18 +45,18 @@ bool gk_plot_header(const struct gk_csv_row *row,
 {
 	struct gk_plot_sheet sheet = {
 	    .columns = row->count,
-	    .time = find(row, "timestamp"),
-	    .gpu = find(row, "gpu_index"),
-	    .pid = find(row, "pid"),
-	    .command = find(row, "cmd"),
-	    .health = find(row, "health"),
+	    .time = find_title(row, "timestamp"),
+	    .gpu = find_title(row, "gpu_index"),
+	    .pid = find_title(row, "pid"),
+	    .command = find_title(row, "cmd"),
+	    .health = find_title(row, "health"),
 	};
 	bool any = false;
 
 	for (int q = 0; q < GK_PLOT_QUANTITIES; q++)
 		sheet.quantity[q] = -1;
 	for (size_t i = 0; i < COUNT(quantities); i++) {
-		int column = find(row, quantities[i].name);
+		int column = find_title(row, quantities[i].name);
 
 		if (column < 0)
 			continue;
@@ -71,7 +71,7 @@ bool gk_plot_header(const struct gk_csv_row *row,
 }
 
 /* Takes exactly that many digits; -1: they are none. */
-static int digits(const char *p, int count)
+static int take_digits(const char *p, int count)
 {
 	int value = 0;
 
@@ -123,12 +123,12 @@ static bool read_time(const struct gk_csv_field *field, int64_t *ret_ms)
 	if (field->len < LEN || p[4] != '-' || p[7] != '-' ||
 	    (p[10] != 'T' && p[10] != ' ') || p[13] != ':' || p[16] != ':')
 		return false;
-	year = digits(p, 4);
-	month = digits(p + 5, 2);
-	day = digits(p + 8, 2);
-	hour = digits(p + 11, 2);
-	minute = digits(p + 14, 2);
-	second = digits(p + 17, 2);
+	year = take_digits(p, 4);
+	month = take_digits(p + 5, 2);
+	day = take_digits(p + 8, 2);
+	hour = take_digits(p + 11, 2);
+	minute = take_digits(p + 14, 2);
+	second = take_digits(p + 17, 2);
 	if (year < 0 || month < 1 || month > 12 || day < 1 ||
 	    day > last_day(year, month) || hour < 0 || hour > 23 ||
 	    minute < 0 || minute > 59 || second < 0 || second > 60)
@@ -165,7 +165,7 @@ static bool read_number(const struct gk_csv_field *field, double *ret)
 	return true;
 }
 
-static struct gk_csv_field at(const struct gk_csv_row *row, int column)
+static struct gk_csv_field field_at(const struct gk_csv_row *row, int column)
 {
 	return column < 0 ? (struct gk_csv_field){"", 0} : row->fields[column];
 }
@@ -174,7 +174,8 @@ static struct gk_csv_field at(const struct gk_csv_row *row, int column)
 static bool is_old(const struct gk_plot_sheet *sheet,
 		   const struct gk_csv_row *row)
 {
-	return sheet->health >= 0 && is(&row->fields[sheet->health], "stale");
+	return sheet->health >= 0 &&
+	       is_cell_text(&row->fields[sheet->health], "stale");
 }
 
 int gk_plot_read(const struct gk_plot_sheet *sheet,
@@ -183,11 +184,11 @@ int gk_plot_read(const struct gk_plot_sheet *sheet,
 	if (row->count != sheet->columns ||
 	    !read_time(&row->fields[sheet->time], &ret->time_ms))
 		return GK_ERR_CORRUPT;
-	ret->gpu = at(row, sheet->gpu);
-	ret->pid = at(row, sheet->pid);
-	ret->command = at(row, sheet->command);
+	ret->gpu = field_at(row, sheet->gpu);
+	ret->pid = field_at(row, sheet->pid);
+	ret->command = field_at(row, sheet->command);
 	for (int q = 0; q < GK_PLOT_QUANTITIES; q++) {
-		struct gk_csv_field field = at(row, sheet->quantity[q]);
+		struct gk_csv_field field = field_at(row, sheet->quantity[q]);
 
 		if (!read_number(&field, &ret->value[q]))
 			return GK_ERR_CORRUPT;
