@@ -52,8 +52,8 @@ static struct gk_value idle(const struct gk_snapshot *snap,
 	return busy;
 }
 
-static struct gk_value ecc(const struct gk_snapshot *snap,
-			   const struct gk_device *d)
+static struct gk_value uncorrected_errors(const struct gk_snapshot *snap,
+					  const struct gk_device *d)
 {
 	(void)snap;
 	return d->m[GK_M_ECC_UNCORRECTED];
@@ -102,7 +102,7 @@ static const struct {
 		    .format = "held but idle for %" PRId64
 			      " min (alert from %" PRId64 ")"},
     [ALERT_ECC] = {.name = "ecc",
-		   .read = ecc,
+		   .read = uncorrected_errors,
 		   .grows = true,
 		   .count = GK_M_ECC_UNCORRECTED,
 		   .format = "%" PRId64 " uncorrected memory errors (alert "
@@ -152,8 +152,8 @@ static struct tui_alert *row_of(struct tui_alerts *alerts,
 }
 
 /* A lost GPU is no longer hot, nor known to be idle; what was counted stays. */
-static void forget(struct tui_alerts *alerts, const struct gk_device *d,
-		   enum tui_alert_kind kind)
+static void forget_alert(struct tui_alerts *alerts, const struct gk_device *d,
+			 enum tui_alert_kind kind)
 {
 	for (size_t i = 0; i < alerts->count; i++) {
 		struct tui_alert *a = &alerts->rows[i];
@@ -176,8 +176,8 @@ static int64_t minutes(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 	return holds ? (int64_t)((now_ns - a->since_ns) / NS_PER_MINUTE) : -1;
 }
 
-static void update(struct tui_alert *a, int64_t limit, int64_t value,
-		   int64_t count, uint64_t now_ns)
+static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
+			 int64_t count, uint64_t now_ns)
 {
 	bool was = a->on;
 
@@ -215,14 +215,14 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		if (d->mig_index >= 0)
 			continue;
 		if (value.why != GK_PRESENT) {
-			forget(alerts, d, kind);
+			forget_alert(alerts, d, kind);
 			continue;
 		}
 		a = row_of(alerts, d, kind);
 		if (!a)
 			return fresh;
-		update(a, limit_of(rules, kind), value.v, count_of(d, kind),
-		       snap->mono_ns);
+		update_alert(a, limit_of(rules, kind), value.v,
+			     count_of(d, kind), snap->mono_ns);
 		fresh |= a->fresh;
 	}
 	alerts->on = 0;

@@ -35,7 +35,7 @@ struct told {
 	char text[VARIABLES][256];
 };
 
-static void tell(const struct tui_alert *a, struct told *told)
+static void tell_alert(const struct tui_alert *a, struct told *told)
 {
 	char text[160];
 
@@ -74,7 +74,7 @@ static char **environment(struct told *told)
 /* ---- starting it ---- */
 
 /* The viewer's signals are blocked, and SIGPIPE is ignored: not there. */
-static void prepare(posix_spawnattr_t *attributes)
+static void prepare_spawn(posix_spawnattr_t *attributes)
 {
 	sigset_t none, all;
 
@@ -88,7 +88,7 @@ static void prepare(posix_spawnattr_t *attributes)
 						 POSIX_SPAWN_SETPGROUP);
 }
 
-static int start(char **argv, char **env, pid_t *ret_pid)
+static int start_command(char **argv, char **env, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -96,7 +96,7 @@ static int start(char **argv, char **env, pid_t *ret_pid)
 
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_init(&files);
-	prepare(&attributes);
+	prepare_spawn(&attributes);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
 	posix_spawn_file_actions_adddup2(&files, 0, 1);
 	posix_spawn_file_actions_adddup2(&files, 0, 2);
@@ -128,9 +128,9 @@ int tui_alerts_run(struct tui_alerts *alerts,
 		if (!a->fresh || !place ||
 		    (a->run_ns && now_ns - a->run_ns < rules->command_ns))
 			continue;
-		tell(a, &told);
+		tell_alert(a, &told);
 		env = environment(&told);
-		err = env ? start(rules->command, env, place) : ENOMEM;
+		err = env ? start_command(rules->command, env, place) : ENOMEM;
 		if (err)
 			*place = 0;
 		free(env);

@@ -82,7 +82,7 @@ static void draw_screen(struct app *a)
 	gk_buf_free(&line);
 }
 
-static void draw(struct app *a)
+static void draw_app(struct app *a)
 {
 	struct tui *t = &a->t;
 
@@ -96,7 +96,7 @@ static void draw(struct app *a)
 	a->due_ns = gk_mono_ns() + FRAME_NS;
 }
 
-static bool resize(struct app *a)
+static bool resize_app(struct app *a)
 {
 	term_size(&a->t.rows, &a->t.columns);
 	a->dirty = true;
@@ -181,7 +181,7 @@ static void see_whole(struct app *a, const struct gk_snapshot *snap)
 }
 
 /* A recording that jumped has another past. */
-static void recall(struct app *a, const struct gk_snapshot *now)
+static void recall_history(struct app *a, const struct gk_snapshot *now)
 {
 	const struct tui_replay *replay = a->t.options.replay;
 	struct gk_history *history = gk_history_new(PROCESSES_REMEMBERED);
@@ -216,7 +216,7 @@ static int next_frame(struct app *a, bool *ret_jumped,
 	}
 	r = replay->next(replay->data, ret_jumped, ret_snap);
 	if (!r && *ret_jumped)
-		recall(a, *ret_snap);
+		recall_history(a, *ret_snap);
 	return r;
 }
 
@@ -247,7 +247,7 @@ static void take_frame(struct app *a)
  * Stops here until SIGCONT. The whole group stops, as the terminal would have
  * it: a launcher in front of us is what the shell waits for.
  */
-static void stop(struct app *a, pid_t whom)
+static void stop_until_continued(struct app *a, pid_t whom)
 {
 	sigset_t set;
 
@@ -258,7 +258,7 @@ static void stop(struct app *a, pid_t whom)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	term_resume();
-	resize(a);
+	resize_app(a);
 }
 
 static void take_keys(struct app *a)
@@ -267,13 +267,13 @@ static void take_keys(struct app *a)
 
 	while (!a->t.quit && (key = term_key()) != TUI_KEY_NONE) {
 		if (key == TUI_KEY_RESIZE)
-			resize(a);
+			resize_app(a);
 		else if (term_pasted() && !a->t.prompt.kind)
 			tui_say(&a->t, "pasted text is not taken for keys");
 		else if (term_pasted() && key == TUI_KEY_ENTER)
 			tui_key_pressed(&a->t, ' ');
 		else if (key == ('z' | (tui_key)TUI_CTRL))
-			stop(a, 0);
+			stop_until_continued(a, 0);
 		else
 			tui_key_pressed(&a->t, key);
 		a->dirty = true;
@@ -290,14 +290,14 @@ static void take_signal(struct app *a)
 	switch (info.ssi_signo) {
 	case SIGWINCH:
 		term_resized();
-		resize(a);
+		resize_app(a);
 		break;
 	case SIGCONT:
 		term_resume();
-		resize(a);
+		resize_app(a);
 		break;
 	case SIGTSTP:
-		stop(a, getpid());
+		stop_until_continued(a, getpid());
 		break;
 	case SIGINT:
 		tui_key_pressed(&a->t, 'c' | (tui_key)TUI_CTRL);
@@ -346,7 +346,7 @@ static void expire_message(struct app *a)
 	a->dirty = true;
 }
 
-static void loop(struct app *a)
+static void loop_app(struct app *a)
 {
 	const struct tui_replay *replay = a->t.options.replay;
 	struct pollfd fds[] = {
@@ -370,7 +370,7 @@ static void loop(struct app *a)
 		keep_period(a);
 		expire_message(a);
 		if (a->dirty && patience(a) == 0)
-			draw(a);
+			draw_app(a);
 	}
 }
 
@@ -402,7 +402,7 @@ static void who(struct tui *t)
 	t->options.boxed.user = t->user;
 }
 
-static int prepare(struct app *a, const struct tui_options *options)
+static int prepare_app(struct app *a, const struct tui_options *options)
 {
 	struct tui *t = &a->t;
 
@@ -416,7 +416,7 @@ static int prepare(struct app *a, const struct tui_options *options)
 	return 0;
 }
 
-static void release(struct app *a)
+static void release_app(struct app *a)
 {
 	struct tui *t = &a->t;
 
@@ -436,7 +436,7 @@ static void release(struct app *a)
 	free((char *)(uintptr_t)t->user);
 }
 
-static int run(struct app *a)
+static int run_app(struct app *a)
 {
 	int r;
 
@@ -446,11 +446,11 @@ static int run(struct app *a)
 		r = term_open(&a->t.options.term);
 	if (r)
 		return r;
-	r = resize(a) ? 0 : GK_ERR_NOMEM;
+	r = resize_app(a) ? 0 : GK_ERR_NOMEM;
 	a->due_ns = gk_mono_ns() + FIRST_NS;
 	take_frame(a);
 	if (!r)
-		loop(a);
+		loop_app(a);
 	term_close();
 	return r;
 }
@@ -478,9 +478,9 @@ int tui_run(struct gk *gk, struct tui_options *options, int *ret_signal,
 		return GK_ERR_NOMEM;
 	a->gk = gk;
 	a->signals = block_signals(&before);
-	r = a->signals < 0 ? gk_err_from_errno(errno) : prepare(a, options);
+	r = a->signals < 0 ? gk_err_from_errno(errno) : prepare_app(a, options);
 	if (!r)
-		r = run(a);
+		r = run_app(a);
 	if (!r) {
 		*ret_signal = a->ended_by;
 		hand_back(a, options, ret_last);
@@ -488,7 +488,7 @@ int tui_run(struct gk *gk, struct tui_options *options, int *ret_signal,
 	if (a->signals >= 0)
 		close(a->signals);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	release(a);
+	release_app(a);
 	free(a);
 	return r;
 }

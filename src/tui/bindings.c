@@ -24,7 +24,8 @@ void tui_bindings_apply(struct tui *t)
 	t->keymap = map;
 }
 
-static struct tui_binding *find(const struct tui_options *o, const char *name)
+static struct tui_binding *find_binding(const struct tui_options *o,
+					const char *name)
 {
 	for (size_t i = 0; i < o->binding_count; i++)
 		if (!strcmp(o->bindings[i].action, name))
@@ -43,20 +44,22 @@ const char *tui_bindings_usual(const struct tui_options *o,
 const char *tui_bindings_of(const struct tui_options *o, enum tui_action action)
 {
 	char name[TUI_ACTION_NAME];
-	const struct tui_binding *b = find(o, tui_action_name(action, name));
+	const struct tui_binding *b =
+	    find_binding(o, tui_action_name(action, name));
 
 	return b ? b->keys : tui_bindings_usual(o, action);
 }
 
 /* Those of the table need no row. */
-static void drop(struct tui_options *o, struct tui_binding *b)
+static void drop_binding(struct tui_options *o, struct tui_binding *b)
 {
 	free(b->action);
 	free(b->keys);
 	*b = o->bindings[--o->binding_count];
 }
 
-static bool add(struct tui_options *o, const char *name, const char *keys)
+static bool add_binding(struct tui_options *o, const char *name,
+			const char *keys)
 {
 	struct tui_binding *more =
 	    realloc(o->bindings, (o->binding_count + 1) * sizeof *more);
@@ -77,12 +80,12 @@ static bool keep_row(struct tui_options *o, enum tui_action action,
 		     const char *keys)
 {
 	char name[TUI_ACTION_NAME];
-	struct tui_binding *b = find(o, tui_action_name(action, name));
+	struct tui_binding *b = find_binding(o, tui_action_name(action, name));
 
 	if (b)
-		drop(o, b);
+		drop_binding(o, b);
 	return !strcmp(keys, tui_bindings_usual(o, action)) ||
-	       add(o, name, keys);
+	       add_binding(o, name, keys);
 }
 
 /* The way out, and back from here, must stay. */

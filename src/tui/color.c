@@ -6,7 +6,7 @@
 #define DARK       8   /* gray of the second eight */
 #define BLACK_MOST 64  /* the brightest part of a colour that is near black */
 
-static uint32_t level(unsigned step)
+static uint32_t cube_level(unsigned step)
 {
 	return step ? 55 + 40 * step : 0;
 }
@@ -22,7 +22,8 @@ uint32_t tui_color_rgb(unsigned color)
 		       (color >> 2 & 1) * 0xffU;
 	if (color >= GRAYS)
 		return (8 + 10 * (color - GRAYS)) * 0x010101U;
-	return level(n / 36) << 16 | level(n / 6 % 6) << 8 | level(n % 6);
+	return cube_level(n / 36) << 16 | cube_level(n / 6 % 6) << 8 |
+	       cube_level(n % 6);
 }
 
 /* The hue alone: each of the three parts is there, or is not. */

@@ -31,8 +31,8 @@ struct reader {
 	struct tui_keymap *keymap;  /* to try keys on */
 };
 
-static int refuse(struct reader *r, const yaml_node_t *at, const char *name,
-		  const char *wants)
+static int refuse_value(struct reader *r, const yaml_node_t *at,
+			const char *name, const char *wants)
 {
 	return gk_yaml_fail(&r->y, gk_yaml_line(at), "%s: wants %s", name,
 			    wants);
@@ -95,7 +95,7 @@ static int read_words(struct reader *r, const char *name,
 	char **copy;
 
 	if (count < 1)
-		return refuse(r, node, name, wants);
+		return refuse_value(r, node, name, wants);
 	copy = copy_words(words, (size_t)count);
 	if (!copy)
 		return GK_ERR_NOMEM;
@@ -139,7 +139,7 @@ static int read_columns(struct reader *r, const char *name,
 				 : -1;
 
 	if (count < 1)
-		return refuse(r, node, name, "a list of columns");
+		return refuse_value(r, node, name, "a list of columns");
 	for (int i = 0; i < count; i++)
 		gk_buf_printf(&text, "%s,", words[i]);
 	if (!text.data)
@@ -184,7 +184,8 @@ static int read_bindings(struct reader *r, const char *name,
 	int err;
 
 	if (node->type != YAML_MAPPING_NODE)
-		return refuse(r, node, name, "a mapping of actions to keys");
+		return refuse_value(r, node, name,
+				    "a mapping of actions to keys");
 	r->keymap = tui_keymap_new(false);
 	if (!r->keymap)
 		return GK_ERR_NOMEM;
@@ -216,10 +217,11 @@ static int read_setting(struct reader *r, const struct tui_setting *s,
 	if (count >= 0 && tui_setting_set(s, r->o, words, (size_t)count))
 		return 0;
 	tui_setting_wants(s, wants, sizeof wants);
-	return refuse(r, node, s->name, wants);
+	return refuse_value(r, node, s->name, wants);
 }
 
-static int unknown(struct reader *r, const yaml_node_t *key, const char *name)
+static int refuse_key(struct reader *r, const yaml_node_t *key,
+		      const char *name)
 {
 	const char *known[64];
 	const char *like;
@@ -259,7 +261,7 @@ static int read_group(struct reader *r, const char *name,
 	char group[128 + 1];
 
 	if (node->type != YAML_MAPPING_NODE)
-		return refuse(r, node, name, "a mapping");
+		return refuse_value(r, node, name, "a mapping");
 	snprintf(group, sizeof group, "%s.", name);
 	in.group = group;
 	in.mapping = node;
@@ -285,7 +287,7 @@ static int read_pair(void *data, const yaml_node_t *key,
 			return others[i].read(r, name, value);
 	if (!*r->group && is_group(name))
 		return read_group(r, name, value);
-	return unknown(r, key, name);
+	return refuse_key(r, key, name);
 }
 
 static int read_top(void *data, const yaml_node_t *top)

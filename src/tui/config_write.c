@@ -17,7 +17,7 @@ static const char our_comment[] = "# Settings of `gpukit top`, written by its "
 				  "settings screen (F2).\n";
 
 /* In double quotes, where YAML escapes as C does. */
-static void quote(struct gk_buf *out, const char *text)
+static void quote_yaml(struct gk_buf *out, const char *text)
 {
 	gk_buf_putc(out, '"');
 	for (; *text; text++) {
@@ -33,18 +33,19 @@ static void quote(struct gk_buf *out, const char *text)
 	gk_buf_putc(out, '"');
 }
 
-static void list(struct gk_buf *out, const char *key, char *const *words)
+static void write_word_list(struct gk_buf *out, const char *key,
+			    char *const *words)
 {
 	gk_buf_printf(out, "%s: [", key);
 	for (size_t i = 0; words[i]; i++) {
 		gk_buf_puts(out, i ? ", " : "");
-		quote(out, words[i]);
+		quote_yaml(out, words[i]);
 	}
 	gk_buf_puts(out, "]\n");
 }
 
 /* Rows of a group stand together in the table: its key goes before them. */
-static void settings(const struct tui_options *o, struct gk_buf *out)
+static void write_settings(const struct tui_options *o, struct gk_buf *out)
 {
 	const char *group = "";
 	size_t group_len = 0;
@@ -70,10 +71,10 @@ void tui_config_text(const struct tui_options *o, struct gk_buf *out)
 	char columns[GK_COLUMNS_TEXT];
 
 	gk_buf_puts(out, our_comment);
-	settings(o, out);
+	write_settings(o, out);
 	/* The last group of the table is that of the alerts. */
 	if (o->alerts.command)
-		list(out, "  command", o->alerts.command);
+		write_word_list(out, "  command", o->alerts.command);
 	if (o->columns.count)
 		gk_buf_printf(out, "columns: [%s]\n",
 			      gk_columns_text(columns, &o->columns));
@@ -81,7 +82,7 @@ void tui_config_text(const struct tui_options *o, struct gk_buf *out)
 		gk_buf_puts(out, "keys:\n");
 	for (size_t i = 0; i < o->binding_count; i++) {
 		gk_buf_printf(out, "  %s: ", o->bindings[i].action);
-		quote(out, o->bindings[i].keys);
+		quote_yaml(out, o->bindings[i].keys);
 		gk_buf_putc(out, '\n');
 	}
 }
@@ -111,7 +112,7 @@ static bool has_comments(const char *text)
 	return strchr(text, '#') != NULL;
 }
 
-static int keep(const char *path, bool *ret_kept)
+static int keep_old_file(const char *path, bool *ret_kept)
 {
 	char *text, *beside = NULL;
 	ssize_t len;
@@ -162,7 +163,7 @@ int tui_config_save(const struct tui_options *o, bool *ret_kept,
 	if (!err && target)
 		err = leave_to_others(o->path, target, why);
 	if (!err && target)
-		err = keep(target, ret_kept);
+		err = keep_old_file(target, ret_kept);
 	if (!err)
 		err = gk_write_atomic(target ? target : o->path, text.data,
 				      text.len, 0600);

@@ -65,7 +65,7 @@ static void catch (void)
 }
 
 /* Who has set a handler meanwhile keeps it. */
-static void release(int number, const struct sigaction *to)
+static void release_signal(int number, const struct sigaction *to)
 {
 	struct sigaction now;
 
@@ -79,7 +79,8 @@ static void release_all(void)
 	static const struct sigaction none = {.sa_handler = SIG_DFL};
 
 	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-		release(deadly[i], deadly[i] == SIGBUS ? &kept.bus : &none);
+		release_signal(deadly[i],
+			       deadly[i] == SIGBUS ? &kept.bus : &none);
 }
 
 void tui_crash_catch(void)
@@ -94,7 +95,7 @@ void tui_crash_catch(void)
 	catch ();
 }
 
-static void add(const char *text, size_t len)
+static void add_crash_text(const char *text, size_t len)
 {
 	size_t room = sizeof kept.text - 1 - kept.len;
 
@@ -108,12 +109,12 @@ void tui_crash_add(const char *text)
 	while (text && *text) {
 		size_t n = strcspn(text, "$");
 
-		add(text, n);
+		add_crash_text(text, n);
 		text += n;
 		if (text[0] == '$' && text[1] == '<')
 			text += strcspn(text, ">");
 		else if (*text)
-			add(text, 1);
+			add_crash_text(text, 1);
 		text += *text != '\0';
 	}
 }

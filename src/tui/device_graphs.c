@@ -39,8 +39,8 @@ static bool is_worth_it(const struct gk_device *d, enum gk_history_device what)
 }
 
 /* The series that this GPU has; returns how many. */
-static int list(const struct gk_device *d,
-		enum gk_history_device out[GK_HD_COUNT])
+static int list_series(const struct gk_device *d,
+		       enum gk_history_device out[GK_HD_COUNT])
 {
 	int n = 0;
 
@@ -87,7 +87,7 @@ void device_graphs_next(struct tui *t, const struct gk_device *d)
 	enum gk_history_device all[GK_HD_COUNT];
 	struct shape s = shape_of(t->columns, 0, device_graphs_least(t->rows));
 	int at_once = s.columns * s.bands;
-	int pages = (list(d, all) + at_once - 1) / at_once;
+	int pages = (list_series(d, all) + at_once - 1) / at_once;
 
 	t->device.graphs = pages ? (t->device.graphs + 1) % (unsigned)pages : 0;
 }
@@ -132,8 +132,8 @@ static bool is_rate(const struct gk_history_info *info)
 	return !strcmp(info->unit, "MiB/s");
 }
 
-static void number(char *dst, size_t cap, float value,
-		   const struct gk_history_info *info)
+static void format_graph_number(char *dst, size_t cap, float value,
+				const struct gk_history_info *info)
 {
 	char size[GK_UNITS_MAX];
 
@@ -163,7 +163,7 @@ static void title(const struct tui *t, const struct gk_device *d,
 	int len;
 
 	if (!isnan(last))
-		number(text, sizeof text, last, info);
+		format_graph_number(text, sizeof text, last, info);
 	else
 		snprintf(text, sizeof text, "%s",
 			 why != GK_PRESENT && !t->time.end_ns ? tui_absence(why)
@@ -171,7 +171,7 @@ static void title(const struct tui *t, const struct gk_device *d,
 	if (!isnan(most)) {
 		char highest[48];
 
-		number(highest, sizeof highest, most, info);
+		format_graph_number(highest, sizeof highest, most, info);
 		snprintf(more, sizeof more, " (max %s)", highest);
 	}
 	len = snprintf(plot->outer, sizeof plot->outer, "%s: %s", info->title,
@@ -251,7 +251,8 @@ static void draw_frame(const struct tui *t, struct grid *g,
 		draw_side(g, s, c);
 }
 
-static struct plot place(const struct grid *g, const struct shape *s, int i)
+static struct plot place_device_plot(const struct grid *g,
+				     const struct shape *s, int i)
 {
 	int column = i % s->columns;
 	bool lower = i / s->columns;
@@ -274,10 +275,10 @@ int device_graphs(const struct tui *t, struct grid *g, int line, int rows,
 {
 	enum gk_history_device all[GK_HD_COUNT];
 	struct shape s = shape_of(g->columns, line, rows);
-	int count = list(d, all), first = first_of(t, &s, count);
+	int count = list_series(d, all), first = first_of(t, &s, count);
 
 	draw_frame(t, g, &s);
 	for (int i = 0; i < s.columns * s.bands && first + i < count; i++)
-		draw_one(t, g, d, all[first + i], place(g, &s, i));
+		draw_one(t, g, d, all[first + i], place_device_plot(g, &s, i));
 	return rows;
 }

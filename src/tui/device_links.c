@@ -22,7 +22,7 @@
 /* A reading that is older says nothing of now. */
 #define AGE_MAX_NS (5 * GK_NS_PER_S)
 
-static void take(struct tui_links *links, const struct gk_device *d)
+static void take_links(struct tui_links *links, const struct gk_device *d)
 {
 	links->read_ns = d->read_ns[GK_TIER_DETAIL];
 	for (unsigned i = 0; i < d->detail->link_count; i++) {
@@ -41,12 +41,12 @@ void device_links_frame(struct tui *t, const struct gk_device *d)
 	if (!d->detail || now->read_ns == d->read_ns[GK_TIER_DETAIL])
 		return;
 	*before = *now;
-	take(now, d);
+	take_links(now, d);
 }
 
 /* Bytes in a second, between the last two readings. */
-static struct gk_value rate(const struct tui *t, struct gk_value now,
-			    struct gk_value before)
+static struct gk_value rate_of_link(const struct tui *t, struct gk_value now,
+				    struct gk_value before)
 {
 	uint64_t passed = t->device.links.read_ns - t->device.before.read_ns;
 
@@ -77,7 +77,7 @@ static bool is_up(const struct gk_link *link)
 }
 
 /* NVML's numbers of versions. */
-static const char *version(const struct gk_link *link)
+static const char *link_version(const struct gk_link *link)
 {
 	static const char *const names[] = {"?",   "1.0", "2.0", "2.2",
 					    "3.0", "3.1", "4.0", "5.0"};
@@ -114,7 +114,7 @@ static void end_text(const struct tui *t, const struct gk_link *link, char *dst,
 }
 
 /* Errors of all kinds together; -1: none is counted. */
-static int64_t errors(const struct gk_link *link)
+static int64_t link_errors(const struct gk_link *link)
 {
 	static const enum gk_link_metric kinds[] = {
 	    GK_L_REPLAY, GK_L_RECOVERY, GK_L_CRC_FLIT, GK_L_CRC_DATA,
@@ -146,7 +146,7 @@ static void draw_link(const struct tui *t, struct grid *g, int line, int column,
 	const struct tui_device *s = &t->device;
 	char text[192], end[64], rx[GK_UNITS_MAX], tx[GK_UNITS_MAX];
 	char count[GK_UNITS_MAX] = "-";
-	int64_t wrong = errors(link);
+	int64_t wrong = link_errors(link);
 	struct grid_style style = GRID_PLAIN;
 
 	end_text(t, link, end, sizeof end, wide);
@@ -154,10 +154,10 @@ static void draw_link(const struct tui *t, struct grid *g, int line, int column,
 		snprintf(count, sizeof count, "%" PRId64, wrong);
 	if (wrong > 0 || !is_up(link))
 		style = (struct grid_style){RED, 0};
-	rate_text(rx, rate(t, s->links.rx[at], s->before.rx[at]));
-	rate_text(tx, rate(t, s->links.tx[at], s->before.tx[at]));
+	rate_text(rx, rate_of_link(t, s->links.rx[at], s->before.rx[at]));
+	rate_text(tx, rate_of_link(t, s->links.tx[at], s->before.tx[at]));
 	snprintf(text, sizeof text, " %2u %-4s %-*.*s %8s %8s %4s", link->index,
-		 is_up(link) ? version(link) : "down", wide ? 17 : 6,
+		 is_up(link) ? link_version(link) : "down", wide ? 17 : 6,
 		 wide ? 17 : 6, end, rx, tx, count);
 	grid_line(g, line, column, text, strlen(text), style);
 }

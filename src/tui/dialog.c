@@ -31,7 +31,7 @@ void tui_dialog_close(struct tui *t)
 
 /* ---- keys and mouse ---- */
 
-static void choose(struct tui *t, int button)
+static void choose_button(struct tui *t, int button)
 {
 	const struct tui_dialog_kind *kind = t->dialog.kind;
 
@@ -39,7 +39,7 @@ static void choose(struct tui *t, int button)
 	kind->chosen(t, button);
 }
 
-static void step(struct tui *t, int by)
+static void step_button(struct tui *t, int by)
 {
 	struct tui_dialog *d = &t->dialog;
 
@@ -96,13 +96,13 @@ static enum answer answer_of(tui_key key)
 	return NOTHING;
 }
 
-static void give(struct tui *t, enum answer answer)
+static void give_answer(struct tui *t, enum answer answer)
 {
 	if (answer == MOVE_BACK || answer == MOVE_ON)
-		step(t, answer == MOVE_ON ? 1 : -1);
+		step_button(t, answer == MOVE_ON ? 1 : -1);
 	else if (answer != NOTHING)
-		choose(t, answer == CANCEL ? t->dialog.kind->cancel
-					   : t->dialog.current);
+		choose_button(t, answer == CANCEL ? t->dialog.kind->cancel
+						  : t->dialog.current);
 }
 
 /*
@@ -115,12 +115,12 @@ void tui_dialog_key(struct tui *t, tui_key key)
 	int button;
 
 	if (answer != NOTHING) {
-		give(t, answer);
+		give_answer(t, answer);
 		return;
 	}
 	button = button_of(t->dialog.kind, key);
 	if (button >= 0 && button != t->dialog.current)
-		choose(t, button);
+		choose_button(t, button);
 }
 
 void tui_dialog_mouse(struct tui *t, struct term_mouse mouse)
@@ -129,14 +129,14 @@ void tui_dialog_mouse(struct tui *t, struct term_mouse mouse)
 	int right = mouse.column - d->column;
 
 	if (mouse.what == MOUSE_WHEEL_UP)
-		step(t, -1);
+		step_button(t, -1);
 	else if (mouse.what == MOUSE_WHEEL_DOWN)
-		step(t, 1);
+		step_button(t, 1);
 	else if (mouse.what == MOUSE_PRESS && d->step && right >= 0 &&
 		 right / d->step < d->kind->count &&
 		 right % d->step < d->width && mouse.row >= d->row &&
 		 mouse.row < d->row + d->rows)
-		choose(t, right / d->step);
+		choose_button(t, right / d->step);
 }
 
 /* ---- drawing ---- */
@@ -176,7 +176,7 @@ static int larger(int a, int b)
 }
 
 /* The place of the box: buttons lose their frames where it is small. */
-static struct box arrange(const struct tui_dialog *d, const struct grid *g)
+static struct box arrange_box(const struct tui_dialog *d, const struct grid *g)
 {
 	int text, lines = count_lines(&d->text, &text);
 	int buttons = d->kind->count * FRAMED + GAP;
@@ -192,8 +192,8 @@ static struct box arrange(const struct tui_dialog *d, const struct grid *g)
 	return b;
 }
 
-static void put(struct grid *g, int row, int column, const char *text,
-		size_t len, unsigned attribute)
+static void put_dialog_text(struct grid *g, int row, int column,
+			    const char *text, size_t len, unsigned attribute)
 {
 	grid_line(g, row, column, text, len,
 		  (struct grid_style){GRID_COLOR_NONE, (uint16_t)attribute});
@@ -214,7 +214,7 @@ static void put_row(struct grid *g, int row, int column, int width,
 	gk_buf_puts(&line, parts[0]);
 	repeat(&line, parts[1], width);
 	gk_buf_puts(&line, parts[2]);
-	put(g, row, column, line.data, line.len, attribute);
+	put_dialog_text(g, row, column, line.data, line.len, attribute);
 	gk_buf_free(&line);
 }
 
@@ -256,7 +256,8 @@ static void draw_text(const struct tui_dialog *d, struct grid *g,
 		if (!i && !cut)
 			column = b->column + 1 +
 				 (b->width - (int)gk_columns(text, len)) / 2;
-		put(g, b->row + 1 + i, column, text, len, i ? 0 : GRID_BOLD);
+		put_dialog_text(g, b->row + 1 + i, column, text, len,
+				i ? 0 : GRID_BOLD);
 	}
 }
 
@@ -265,7 +266,7 @@ static void put_label(struct grid *g, int row, int column,
 {
 	int len = (int)strlen(b->label);
 
-	put(g, row, column, b->label, (size_t)len, attribute);
+	put_dialog_text(g, row, column, b->label, (size_t)len, attribute);
 	if (b->red)
 		grid_tint(g, row, column + b->red, len - b->red, RED);
 	grid_mark(g, row, column + b->letter, 1, GRID_UNDERLINE, 0);
@@ -324,7 +325,7 @@ static void draw_buttons(struct tui_dialog *d, struct grid *g,
 
 void tui_dialog_draw(struct tui *t, struct grid *g)
 {
-	struct box b = arrange(&t->dialog, g);
+	struct box b = arrange_box(&t->dialog, g);
 
 	grid_dim(g);
 	draw_frame(g, &b);

@@ -72,7 +72,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Bytes become at most three: what is no UTF-8 is U+FFFD, a newline ␤. */
-static int parse(struct tui_environ *e, const char *bytes, size_t len)
+static int parse_environ(struct tui_environ *e, const char *bytes, size_t len)
 {
 	size_t room = 3 * len + 2, count = 0;
 	char *at = malloc(room);
@@ -111,7 +111,7 @@ static bool is_still(const struct tui_environ *e, int proc)
 	       st.start == e->who.start_ticks;
 }
 
-static void forget(struct tui_environ *e)
+static void forget_environ(struct tui_environ *e)
 {
 	free(e->list);
 	free(e->text.data);
@@ -125,16 +125,16 @@ int tui_environ_read(struct tui_environ *e, int proc)
 	char path[32], *bytes = NULL;
 	ssize_t n;
 
-	forget(e);
+	forget_environ(e);
 	snprintf(path, sizeof path, "%d/environ", (int)e->who.pid);
 	n = read_whole(proc, path, &bytes);
 	if (n >= 0 && !is_still(e, proc))
 		n = GK_ERR_NOT_FOUND;
 	if (n > 0)
-		n = parse(e, bytes, (size_t)n);
+		n = parse_environ(e, bytes, (size_t)n);
 	free(bytes);
 	if (n)
-		forget(e);
+		forget_environ(e);
 	e->error = (int)n;
 	if (e->selected >= e->count)
 		e->selected = e->count ? e->count - 1 : 0;
@@ -143,7 +143,7 @@ int tui_environ_read(struct tui_environ *e, int proc)
 
 void tui_environ_free(struct tui_environ *e)
 {
-	forget(e);
+	forget_environ(e);
 	gk_buf_free(&e->title);
 	*e = (struct tui_environ){0};
 }

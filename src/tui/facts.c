@@ -48,7 +48,7 @@ static bool say_absent(struct gk_buf *out, enum gk_absence why)
 	return false;
 }
 
-static bool has(const struct gk_device *d, enum gk_metric metric)
+static bool has_metric(const struct gk_device *d, enum gk_metric metric)
 {
 	return d->m[metric].why == GK_PRESENT;
 }
@@ -59,7 +59,7 @@ static bool add_value(struct gk_buf *out, const struct gk_device *d,
 {
 	char text[GK_UNITS_MAX];
 
-	if (!has(d, metric))
+	if (!has_metric(d, metric))
 		return say_absent(out, d->m[metric].why);
 	gk_buf_puts(out,
 		    tui_value(text, d->m[metric], gk_metrics[metric].unit));
@@ -132,7 +132,7 @@ ADD(detail)
 	(void)snap;
 	/* Why there are no details at all any of their numbers tells. */
 	if (!detail)
-		return say_absent(out, has(d, GK_M_GSP_MODE)
+		return say_absent(out, has_metric(d, GK_M_GSP_MODE)
 					   ? GK_ABSENT_NOT_READ
 					   : d->m[GK_M_GSP_MODE].why);
 	if (detail->facts[fact->text].why != GK_PRESENT)
@@ -157,7 +157,7 @@ ADD(part)
 	(void)snap;
 	if (!add_value(out, d, fact->a))
 		return false;
-	if (!has(d, fact->b))
+	if (!has_metric(d, fact->b))
 		return true;
 	gk_buf_puts(out, " / ");
 	add_value(out, d, fact->b);
@@ -171,11 +171,11 @@ ADD(part)
 ADD(of)
 {
 	(void)snap;
-	if (!has(d, fact->a))
+	if (!has_metric(d, fact->a))
 		return add_value(out, d, fact->a);
 	gk_buf_puts(out, fact->words);
 	add_value(out, d, fact->a);
-	if (!has(d, fact->b))
+	if (!has_metric(d, fact->b))
 		return true;
 	gk_buf_puts(out, " of ");
 	gk_buf_puts(out, fact->words);
@@ -186,9 +186,10 @@ ADD(of)
 ADD(range)
 {
 	(void)snap;
-	if (!has(d, fact->a) || !has(d, fact->b))
-		return say_absent(out, has(d, fact->a) ? d->m[fact->b].why
-						       : d->m[fact->a].why);
+	if (!has_metric(d, fact->a) || !has_metric(d, fact->b))
+		return say_absent(out, has_metric(d, fact->a)
+					   ? d->m[fact->b].why
+					   : d->m[fact->a].why);
 	add_value(out, d, fact->a);
 	gk_buf_puts(out, " to ");
 	return add_value(out, d, fact->b);
@@ -197,7 +198,7 @@ ADD(range)
 ADD(remapping)
 {
 	(void)snap;
-	if (!has(d, fact->a))
+	if (!has_metric(d, fact->a))
 		return add_value(out, d, fact->a);
 	if (gk_value_or_none(d->m[fact->b]) > 0)
 		return add_text(out, "failed");
@@ -207,7 +208,7 @@ ADD(remapping)
 ADD(pstate)
 {
 	(void)snap;
-	if (has(d, fact->a))
+	if (has_metric(d, fact->a))
 		gk_buf_putc(out, 'P');
 	return add_value(out, d, fact->a);
 }
@@ -237,7 +238,7 @@ ADD(pending)
 {
 	if (!word(out, fact, snap, d))
 		return false;
-	if (has(d, fact->b) && d->m[fact->b].v != d->m[fact->a].v) {
+	if (has_metric(d, fact->b) && d->m[fact->b].v != d->m[fact->a].v) {
 		struct fact next = {.a = fact->b, .words = fact->words};
 
 		gk_buf_puts(out, ", ");
@@ -252,7 +253,7 @@ ADD(traffic)
 {
 	char text[GK_UNITS_MAX];
 
-	if (!has(d, fact->a))
+	if (!has_metric(d, fact->a))
 		return add_value(out, d, fact->a);
 	if (gk_device_age(snap, d, GK_TIER_ASKED) > ASKED_AGE_MAX)
 		return say_absent(out, GK_ABSENT_NOT_READ);

@@ -82,8 +82,8 @@ static void tick_text(char *dst, size_t cap, unsigned seconds)
 		snprintf(dst, cap, "%uh", seconds / 3600);
 }
 
-static int put(struct grid *g, int row, int column, const char *text,
-	       struct grid_style style)
+static int put_graph_text(struct grid *g, int row, int column, const char *text,
+			  struct grid_style style)
 {
 	return grid_line(g, row, column, text, strlen(text), style);
 }
@@ -95,7 +95,7 @@ void graph_axis(struct grid *g, int row, int column, int columns,
 	int free = column + columns; /* ticks end before the one drawn last */
 
 	for (int c = 0; c < columns; c++)
-		put(g, row, column + c, "─", GRID_PLAIN);
+		put_graph_text(g, row, column + c, "─", GRID_PLAIN);
 	for (size_t i = 0; i < sizeof ticks_s / sizeof *ticks_s; i++) {
 		uint64_t values = ticks_s[i] * GK_NS_PER_S / step_ns;
 		int width, end = column + columns - (int)(values / 2) + 1, at;
@@ -106,9 +106,9 @@ void graph_axis(struct grid *g, int row, int column, int columns,
 			break;
 		if (end >= free)
 			continue;
-		at = put(g, row, end - width, "╴", GRID_PLAIN);
-		at = put(g, row, at, text, style);
-		put(g, row, at, "├", GRID_PLAIN);
+		at = put_graph_text(g, row, end - width, "╴", GRID_PLAIN);
+		at = put_graph_text(g, row, at, text, style);
+		put_graph_text(g, row, at, "├", GRID_PLAIN);
 		free = end - width;
 	}
 }

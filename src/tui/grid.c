@@ -51,7 +51,8 @@ static const struct {
     {4, GRID_UNDERLINE}, {5, GRID_BLINK}, {7, GRID_REVERSE},
 };
 
-static void apply(struct grid_style *style, struct grid_style base, int number)
+static void apply_sgr_number(struct grid_style *style, struct grid_style base,
+			     int number)
 {
 	if (number == 0)
 		*style = base;
@@ -93,7 +94,7 @@ static size_t read_sgr(const char *text, size_t len, struct grid_style base,
 			style->color = (uint16_t)(numbers[k + 2] & 0xff);
 			k += 2;
 		} else {
-			apply(style, base, numbers[k]);
+			apply_sgr_number(style, base, numbers[k]);
 		}
 	}
 	return i + 1;
@@ -102,8 +103,8 @@ static size_t read_sgr(const char *text, size_t len, struct grid_style base,
 /* ---- text ---- */
 
 /* Puts a character; one that is cut by an edge becomes a blank. */
-static void put(struct grid *g, int row, int column, wchar_t c, int width,
-		struct grid_style style)
+static void put_cell(struct grid *g, int row, int column, wchar_t c, int width,
+		     struct grid_style style)
 {
 	bool whole = column >= 0 && column + width <= g->columns;
 
@@ -178,7 +179,7 @@ int grid_line(struct grid *g, int row, int column, const char *text, size_t len,
 		if (!used)
 			used = read_any(text + i, len - i, &c, &width);
 		if (width > 0)
-			put(g, row, column, c, width, style);
+			put_cell(g, row, column, c, width, style);
 		column += width;
 	}
 	return column;

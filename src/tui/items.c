@@ -180,7 +180,7 @@ static bool is_at(struct tui_item item, size_t at, size_t len)
 	       tui_settings[item.id].at < at + len;
 }
 
-static void apply(struct tui *t, struct tui_item item)
+static void apply_item(struct tui *t, struct tui_item item)
 {
 	const struct tui_options *o = &t->options;
 
@@ -238,8 +238,8 @@ static bool set_command(struct tui *t, const char *text, bool keep, char *error,
 	return true;
 }
 
-static bool set(struct tui *t, struct tui_item item, const char *text,
-		bool keep, char *error, size_t cap)
+static bool set_item(struct tui *t, struct tui_item item, const char *text,
+		     bool keep, char *error, size_t cap)
 {
 	struct tui_options tried = t->options;
 
@@ -263,15 +263,15 @@ static bool set(struct tui *t, struct tui_item item, const char *text,
 bool tui_item_try(struct tui *t, struct tui_item item, const char *text,
 		  char *error, size_t cap)
 {
-	return set(t, item, text, false, error, cap);
+	return set_item(t, item, text, false, error, cap);
 }
 
 bool tui_item_set(struct tui *t, struct tui_item item, const char *text,
 		  char *error, size_t cap)
 {
-	if (!set(t, item, text, true, error, cap))
+	if (!set_item(t, item, text, true, error, cap))
 		return false;
-	apply(t, item);
+	apply_item(t, item);
 	return true;
 }
 
@@ -314,7 +314,7 @@ void tui_item_step(struct tui *t, struct tui_item item, int by)
 		tui_setting_step(&tui_settings[item.id], &t->options, by);
 	else if (item.kind == ITEM_COLUMN)
 		toggle_column(t, item.id);
-	apply(t, item);
+	apply_item(t, item);
 }
 
 void tui_item_move(struct tui *t, struct tui_item item, int by)
@@ -328,7 +328,7 @@ void tui_item_move(struct tui *t, struct tui_item item, int by)
 	shown.id[at] = shown.id[at + by];
 	shown.id[at + by] = (unsigned char)item.id;
 	set_columns(t, &shown);
-	apply(t, item);
+	apply_item(t, item);
 }
 
 void tui_item_reset(struct tui *t, struct tui_item item)
@@ -340,7 +340,7 @@ void tui_item_reset(struct tui *t, struct tui_item item)
 		return;
 	if (item.kind == ITEM_COLUMN) {
 		t->options.columns.count = 0;
-		apply(t, item);
+		apply_item(t, item);
 		return;
 	}
 	if (item.kind == ITEM_SETTING)

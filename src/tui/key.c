@@ -183,8 +183,8 @@ static bool is_blank(const char *text)
 }
 
 /* Adds the keys of an action behind the others. */
-static bool add(struct tui_keymap *map, enum tui_action action,
-		const char *keys)
+static bool add_action_keys(struct tui_keymap *map, enum tui_action action,
+			    const char *keys)
 {
 	size_t before = map->count;
 
@@ -210,9 +210,9 @@ struct tui_keymap *tui_keymap_new(bool vi)
 	struct tui_keymap *map = calloc(1, sizeof *map);
 
 	for (int a = ACTION_NONE + 1; map && a < ACTION_COUNT; a++)
-		if (!add(map, (enum tui_action)a,
-			 vi && tui_keys[a].vi ? tui_keys[a].vi
-					      : tui_keys[a].keys)) {
+		if (!add_action_keys(map, (enum tui_action)a,
+				     vi && tui_keys[a].vi ? tui_keys[a].vi
+							  : tui_keys[a].keys)) {
 			tui_keymap_free(map);
 			return NULL;
 		}
@@ -271,7 +271,7 @@ bool tui_keymap_set(struct tui_keymap *map, const char *action,
 	enum tui_action id = find_action(action);
 	size_t before = map->count, kept = 0;
 
-	if (id == ACTION_NONE || !add(map, id, keys))
+	if (id == ACTION_NONE || !add_action_keys(map, id, keys))
 		return false;
 	for (size_t i = 0; i < map->count; i++)
 		if (i >= before || map->bindings[i].action != id)

@@ -55,7 +55,7 @@ static bool passes(const struct tui *t, const struct gk_process *p)
 
 /* ---- order ---- */
 
-static int compare(const void *left, const void *right, void *data)
+static int compare_rows(const void *left, const void *right, void *data)
 {
 	const struct tui *t = data;
 
@@ -83,12 +83,14 @@ void tui_list_update(struct tui *t)
 		    tui_words_hold(&t->words, t->snap, &t->snap->processes[i]))
 			t->list[t->list_count++] = (unsigned)i;
 	if (t->list_count)
-		qsort_r(t->list, t->list_count, sizeof *t->list, compare, t);
+		qsort_r(t->list, t->list_count, sizeof *t->list, compare_rows,
+			t);
 }
 
 /* ---- selection and tags ---- */
 
-static const struct gk_process *at(const struct tui *t, size_t position)
+static const struct gk_process *process_of_row(const struct tui *t,
+					       size_t position)
 {
 	return &t->snap->processes[t->list[position]];
 }
@@ -96,7 +98,7 @@ static const struct gk_process *at(const struct tui *t, size_t position)
 long tui_selected(const struct tui *t)
 {
 	for (size_t i = 0; t->selected.pid && i < t->list_count; i++) {
-		const struct gk_process *p = at(t, i);
+		const struct gk_process *p = process_of_row(t, i);
 
 		if (p->pid == t->selected.pid &&
 		    p->start_ticks == t->selected.start_ticks &&
@@ -115,7 +117,7 @@ void tui_select(struct tui *t, long position)
 	memset(&t->selected, 0, sizeof t->selected);
 	if (position < 0 || (size_t)position >= t->list_count)
 		return;
-	p = at(t, (size_t)position);
+	p = process_of_row(t, (size_t)position);
 	t->selected.pid = p->pid;
 	t->selected.start_ticks = p->start_ticks;
 	gk_str_copy(t->selected.uuid, sizeof t->selected.uuid,

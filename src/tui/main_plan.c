@@ -27,7 +27,7 @@ static const struct step steps[] = {
 
 #define LAST_STEP (sizeof steps / sizeof *steps - 1)
 
-static void take(struct main_plan *plan, const struct step *step)
+static void take_step(struct main_plan *plan, const struct step *step)
 {
 	plan->devices = step->devices;
 	plan->host_compact = step->host_compact;
@@ -46,16 +46,16 @@ static void choose_step(const struct tui *t, struct main_plan *plan)
 
 	if (t->options.mode == MODE_COMPACT)
 		i = LAST_STEP;
-	take(plan, &steps[i]);
+	take_step(plan, &steps[i]);
 	while (t->options.mode == MODE_AUTO && i < LAST_STEP &&
 	       height(t, plan) > t->rows)
-		take(plan, &steps[++i]);
+		take_step(plan, &steps[++i]);
 }
 
 /* ---- pages ---- */
 
-static bool fits(const struct tui *t, struct main_plan *plan, size_t first,
-		 size_t end, int lines)
+static bool fits_lines(const struct tui *t, struct main_plan *plan,
+		       size_t first, size_t end, int lines)
 {
 	plan->first = first;
 	plan->count = end - first;
@@ -69,7 +69,7 @@ static size_t page_end(const struct tui *t, struct main_plan *plan,
 	size_t end = first + 1;
 
 	while (end < t->snap->device_count &&
-	       fits(t, plan, first, end + 1, lines))
+	       fits_lines(t, plan, first, end + 1, lines))
 		end++;
 	return end;
 }

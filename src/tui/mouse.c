@@ -9,7 +9,7 @@
 
 #define FAST 5 /* lines, with Ctrl */
 
-static void turn(struct tui *t, struct term_mouse mouse)
+static void turn_wheel(struct tui *t, struct term_mouse mouse)
 {
 	bool up = mouse.what == MOUSE_WHEEL_UP;
 	int times = mouse.ctrl ? FAST : 1;
@@ -112,7 +112,7 @@ void tui_mouse(struct tui *t, struct term_mouse mouse)
 	switch (mouse.what) {
 	case MOUSE_WHEEL_UP:
 	case MOUSE_WHEEL_DOWN:
-		turn(t, mouse);
+		turn_wheel(t, mouse);
 		break;
 	case MOUSE_PRESS:
 	case MOUSE_DOUBLE:

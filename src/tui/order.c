@@ -139,7 +139,7 @@ void tui_order_click(struct tui *t, enum gk_column column)
 }
 
 /* The column beside that of the order among those shown, round at the ends. */
-static void step(struct tui *t, int by)
+static void step_order(struct tui *t, int by)
 {
 	struct gk_columns columns = tui_columns(t);
 	int at = 0;
@@ -165,9 +165,9 @@ bool tui_order_act(struct tui *t, enum tui_action action)
 	if (action == ACTION_SORT_REVERSE)
 		reverse(t);
 	else if (action == ACTION_SORT_NEXT)
-		step(t, 1);
+		step_order(t, 1);
 	else if (action == ACTION_SORT_PREVIOUS)
-		step(t, -1);
+		step_order(t, -1);
 	else
 		return false;
 	return true;

@@ -47,7 +47,7 @@ void tui_prompt_note(struct tui *t, const char *note)
 /* ---- characters ---- */
 
 /* The start of the character before a place, and the end of the one at it. */
-static size_t before(const struct tui_prompt *p, size_t at)
+static size_t start_before(const struct tui_prompt *p, size_t at)
 {
 	if (at)
 		at--;
@@ -56,7 +56,7 @@ static size_t before(const struct tui_prompt *p, size_t at)
 	return at;
 }
 
-static size_t behind(const struct tui_prompt *p, size_t at)
+static size_t end_behind(const struct tui_prompt *p, size_t at)
 {
 	if (at < p->len)
 		at++;
@@ -77,7 +77,7 @@ static size_t word_before(const struct tui_prompt *p)
 	return at;
 }
 
-static void cut(struct tui *t, size_t from, size_t to)
+static void cut_text(struct tui *t, size_t from, size_t to)
 {
 	struct tui_prompt *p = &t->prompt;
 
@@ -89,7 +89,7 @@ static void cut(struct tui *t, size_t from, size_t to)
 	changed(t);
 }
 
-static void insert(struct tui *t, tui_key key)
+static void insert_key(struct tui *t, tui_key key)
 {
 	struct tui_prompt *p = &t->prompt;
 	char bytes[MB_LEN_MAX];
@@ -113,12 +113,12 @@ static void insert(struct tui *t, tui_key key)
 
 static void go_left(struct tui *t)
 {
-	t->prompt.cursor = before(&t->prompt, t->prompt.cursor);
+	t->prompt.cursor = start_before(&t->prompt, t->prompt.cursor);
 }
 
 static void go_right(struct tui *t)
 {
-	t->prompt.cursor = behind(&t->prompt, t->prompt.cursor);
+	t->prompt.cursor = end_behind(&t->prompt, t->prompt.cursor);
 }
 
 static void go_start(struct tui *t)
@@ -133,31 +133,32 @@ static void go_end(struct tui *t)
 
 static void cut_before(struct tui *t)
 {
-	cut(t, before(&t->prompt, t->prompt.cursor), t->prompt.cursor);
+	cut_text(t, start_before(&t->prompt, t->prompt.cursor),
+		 t->prompt.cursor);
 }
 
 static void cut_behind(struct tui *t)
 {
-	cut(t, t->prompt.cursor, behind(&t->prompt, t->prompt.cursor));
+	cut_text(t, t->prompt.cursor, end_behind(&t->prompt, t->prompt.cursor));
 }
 
 static void cut_word(struct tui *t)
 {
-	cut(t, word_before(&t->prompt), t->prompt.cursor);
+	cut_text(t, word_before(&t->prompt), t->prompt.cursor);
 }
 
 static void cut_start(struct tui *t)
 {
-	cut(t, 0, t->prompt.cursor);
+	cut_text(t, 0, t->prompt.cursor);
 }
 
 static void cut_end(struct tui *t)
 {
-	cut(t, t->prompt.cursor, t->prompt.len);
+	cut_text(t, t->prompt.cursor, t->prompt.len);
 }
 
 /* Shows the text that was entered `back` prompts ago; 0 is the new one. */
-static void recall(struct tui *t, size_t back)
+static void recall_text(struct tui *t, size_t back)
 {
 	struct tui_prompt *p = &t->prompt;
 	size_t count = p->past[p->kind->past].count;
@@ -174,18 +175,18 @@ static void recall(struct tui *t, size_t back)
 
 static void older(struct tui *t)
 {
-	recall(t, t->prompt.past_at + 1);
+	recall_text(t, t->prompt.past_at + 1);
 }
 
 static void newer(struct tui *t)
 {
 	if (t->prompt.past_at)
-		recall(t, t->prompt.past_at - 1);
+		recall_text(t, t->prompt.past_at - 1);
 }
 
 /* Puts the text behind the others, once; the oldest gives way. */
-static void remember(struct tui_prompt *p, enum tui_prompt_past past,
-		     const char *text)
+static void remember_text(struct tui_prompt *p, enum tui_prompt_past past,
+			  const char *text)
 {
 	char(*texts)[TUI_PROMPT_MAX] = p->past[past].texts;
 	size_t *count = &p->past[past].count, i = 0;
@@ -205,7 +206,7 @@ static void remember(struct tui_prompt *p, enum tui_prompt_past past,
 }
 
 /* The kind is told last, and may open another prompt. */
-static void enter(struct tui *t)
+static void enter_text(struct tui *t)
 {
 	struct tui_prompt *p = &t->prompt;
 	const struct tui_prompt_kind *kind = p->kind;
@@ -214,7 +215,7 @@ static void enter(struct tui *t)
 	memcpy(text, p->text, p->len + 1);
 	p->kind = NULL;
 	if (!kind->entered || kind->entered(t, text))
-		remember(p, kind->past, text);
+		remember_text(p, kind->past, text);
 	else if (!p->kind)
 		p->kind = kind;
 }
@@ -232,7 +233,7 @@ static const struct {
 	tui_key key;
 	void (*press)(struct tui *t);
 } keys[] = {
-    {TUI_KEY_ENTER, enter},
+    {TUI_KEY_ENTER, enter_text},
     {TUI_KEY_ESCAPE, cancel},
     {'c' | (tui_key)TUI_CTRL, cancel},
     {'g' | (tui_key)TUI_CTRL, cancel},
@@ -263,7 +264,7 @@ void tui_prompt_key(struct tui *t, tui_key key)
 			keys[i].press(t);
 			return;
 		}
-	insert(t, key);
+	insert_key(t, key);
 }
 
 /* ---- drawing ---- */
@@ -275,7 +276,7 @@ static size_t hidden(const struct tui_prompt *p, size_t columns)
 
 	while (from < p->cursor &&
 	       gk_columns(p->text + from, p->cursor - from) + 1 > columns)
-		from = behind(p, from);
+		from = end_behind(p, from);
 	return from;
 }
 

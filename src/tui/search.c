@@ -20,7 +20,7 @@ static bool can_search(struct tui *t)
 	return false;
 }
 
-static bool holds(const struct tui *t, size_t at, const char *text)
+static bool holds_text(const struct tui *t, size_t at, const char *text)
 {
 	struct gk_buf line = {0};
 	bool found;
@@ -32,14 +32,14 @@ static bool holds(const struct tui *t, size_t at, const char *text)
 }
 
 /* The first line from one on that holds a text, around the end; -1: none. */
-static long find(const struct tui *t, long from, const char *text)
+static long find_line_with(const struct tui *t, long from, const char *text)
 {
 	size_t count = view_of(t)->count(t);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t at = ((size_t)(from < 0 ? 0 : from) + i) % count;
 
-		if (holds(t, at, text))
+		if (holds_text(t, at, text))
 			return (long)at;
 	}
 	return -1;
@@ -47,9 +47,10 @@ static long find(const struct tui *t, long from, const char *text)
 
 /* ---- the prompt ---- */
 
-static void look(struct tui *t, const char *text)
+static void search_text(struct tui *t, const char *text)
 {
-	long at = *text ? find(t, t->search.from, text) : t->search.from;
+	long at =
+	    *text ? find_line_with(t, t->search.from, text) : t->search.from;
 
 	if (*text && at < 0) {
 		tui_prompt_note(t, "not found");
@@ -59,7 +60,7 @@ static void look(struct tui *t, const char *text)
 }
 
 /* Nothing typed: the same text again. */
-static bool take(struct tui *t, const char *text)
+static bool take_search(struct tui *t, const char *text)
 {
 	if (*text)
 		gk_str_copy(t->search.text, sizeof t->search.text, text);
@@ -75,8 +76,8 @@ static void give_up(struct tui *t)
 
 static const struct tui_prompt_kind kind = {
     .past = PROMPT_SEARCH,
-    .changed = look,
-    .entered = take,
+    .changed = search_text,
+    .entered = take_search,
     .cancelled = give_up,
 };
 
@@ -98,7 +99,7 @@ void tui_search_next(struct tui *t)
 		tui_say(t, "Nothing has been searched for yet");
 		return;
 	}
-	at = find(t, view_of(t)->selected(t) + 1, t->search.text);
+	at = find_line_with(t, view_of(t)->selected(t) + 1, t->search.text);
 	if (at < 0)
 		tui_say(t, "Not found: %s", t->search.text);
 	else

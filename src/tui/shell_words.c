@@ -66,7 +66,7 @@ bool tui_shell_split(const char *text, char ***ret_words)
 	return good;
 }
 
-static void quote(struct gk_buf *out, const char *word)
+static void quote_shell_word(struct gk_buf *out, const char *word)
 {
 	if (*word && !strpbrk(word, " '\"\\")) {
 		gk_buf_puts(out, word);
@@ -87,7 +87,7 @@ void tui_shell_join(char *const *words, char *dst, size_t cap)
 
 	for (size_t i = 0; words && words[i]; i++) {
 		gk_buf_puts(&out, i ? " " : "");
-		quote(&out, words[i]);
+		quote_shell_word(&out, words[i]);
 	}
 	gk_str_copy(dst, cap, out.data ? out.data : "");
 	gk_buf_free(&out);

@@ -51,7 +51,8 @@ static enum tui_sent sent_of(int error)
  * Opens a pidfd of a process, SENT_DONE. The pidfd comes first: if /proc still
  * shows the start time afterwards, the descriptor is of that process.
  */
-static enum tui_sent hold(int proc, const struct tui_tag *who, int *ret_fd)
+static enum tui_sent hold_process(int proc, const struct tui_tag *who,
+				  int *ret_fd)
 {
 	struct gk_pidstat st;
 	int fd, r;
@@ -75,7 +76,7 @@ static enum tui_sent hold(int proc, const struct tui_tag *who, int *ret_fd)
 enum tui_sent tui_signal_send(int proc, const struct tui_tag *who, int number)
 {
 	int fd = -1, error;
-	enum tui_sent sent = hold(proc, who, &fd);
+	enum tui_sent sent = hold_process(proc, who, &fd);
 
 	if (sent)
 		return sent;
@@ -125,7 +126,7 @@ enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice)
 
 	snprintf(path, sizeof path, "%d/task", (int)who->pid);
 	tasks = open_dir(proc, path);
-	sent = hold(proc, who, &fd);
+	sent = hold_process(proc, who, &fd);
 	if (!sent) {
 		error = tasks ? renice_threads(tasks, nice) : errno;
 		close(fd);
@@ -175,7 +176,8 @@ static int read_all(int proc, struct all *all)
 	return entry ? GK_ERR_NOMEM : 0;
 }
 
-static struct relative *find(const struct all *all, const struct tui_tag *who)
+static struct relative *find_relative(const struct all *all,
+				      const struct tui_tag *who)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (all->list[i].who.pid == who->pid &&
@@ -220,7 +222,7 @@ int tui_signal_family(int proc, struct tui_tag **who, size_t *count)
 	if (!r && !out)
 		r = GK_ERR_NOMEM;
 	for (size_t i = 0; !r && i < *count; i++) {
-		struct relative *root = find(&all, &(*who)[i]);
+		struct relative *root = find_relative(&all, &(*who)[i]);
 
 		if (root)
 			add_tree(&all, root, out, &found);

@@ -61,8 +61,8 @@ static bool take_targets(struct tui *t)
 	return true;
 }
 
-static const struct gk_process *find(const struct tui *t,
-				     const struct tui_tag *who)
+static const struct gk_process *find_tagged(const struct tui *t,
+					    const struct tui_tag *who)
 {
 	for (size_t i = 0; t->snap && i < t->snap->process_count; i++) {
 		const struct gk_process *p = &t->snap->processes[i];
@@ -77,7 +77,7 @@ static const struct gk_process *find(const struct tui *t,
 static void name(const struct tui *t, int proc, const struct tui_tag *who,
 		 char *dst, size_t cap)
 {
-	const struct gk_process *p = find(t, who);
+	const struct gk_process *p = find_tagged(t, who);
 	struct gk_pidstat st;
 	char comm[GK_NAME_MAX] = "";
 
@@ -93,7 +93,7 @@ static void name(const struct tui *t, int proc, const struct tui_tag *who,
 static void add_line(const struct tui *t, int proc, const struct tui_tag *who,
 		     struct gk_buf *out)
 {
-	const struct gk_process *p = find(t, who);
+	const struct gk_process *p = find_tagged(t, who);
 	char text[2 * GK_NAME_MAX];
 
 	if (p && *p->command) {
@@ -108,7 +108,7 @@ static void add_line(const struct tui *t, int proc, const struct tui_tag *who,
 static void add_question(const struct tui *t, struct gk_buf *out)
 {
 	const struct tui_signal *s = &t->signal;
-	const struct gk_process *p = find(t, s->who);
+	const struct gk_process *p = find_tagged(t, s->who);
 
 	if (s->tree)
 		gk_buf_puts(out, "Send signal to the whole tree?\n");
@@ -136,7 +136,7 @@ static void add_failure(struct outcome *o, const char *who, enum tui_sent sent)
 }
 
 /* Those that refused stay tagged for another try. */
-static void keep(struct tui *t, size_t failed)
+static void keep_refused(struct tui *t, size_t failed)
 {
 	struct tui_signal *s = &t->signal;
 
@@ -150,8 +150,8 @@ static void keep(struct tui *t, size_t failed)
 	}
 }
 
-static void tell(struct tui *t, const char *what, const char *who,
-		 const struct outcome *o)
+static void tell_outcome(struct tui *t, const char *what, const char *who,
+			 const struct outcome *o)
 {
 	size_t count = t->signal.count;
 
@@ -189,8 +189,8 @@ static void do_all(struct tui *t, const char *what,
 			s->who[failed++] = tag;
 	}
 	close(proc);
-	tell(t, what, who, &o);
-	keep(t, failed);
+	tell_outcome(t, what, who, &o);
+	keep_refused(t, failed);
 }
 
 /* ---- signals ---- */
@@ -219,7 +219,7 @@ static const struct tui_dialog_kind kind = {
     .chosen = send_it,
 };
 
-static void ask(struct tui *t, int button)
+static void ask_again(struct tui *t, int button)
 {
 	const struct tui_signal *s = &t->signal;
 	struct gk_buf text = {0};
@@ -235,7 +235,7 @@ static void ask(struct tui *t, int button)
 static void ask_signal(struct tui *t, int button)
 {
 	if (take_targets(t))
-		ask(t, button);
+		ask_again(t, button);
 }
 
 void tui_ask_interrupt(struct tui *t)
@@ -267,7 +267,7 @@ void tui_ask_tree(struct tui *t)
 	if (r)
 		tui_say(t, "/proc: %s", gk_strerror(r));
 	else
-		ask(t, BUTTON_TERM);
+		ask_again(t, BUTTON_TERM);
 }
 
 /* ---- priorities ---- */

@@ -20,7 +20,7 @@ uint64_t tui_time_step(const struct tui *t)
 	return t->time.step_ns ? t->time.step_ns : GK_NS_PER_S;
 }
 
-static uint64_t now(const struct tui *t)
+static uint64_t now_of_view(const struct tui *t)
 {
 	return t->snap ? t->snap->mono_ns : 0;
 }
@@ -29,7 +29,8 @@ static uint64_t now(const struct tui *t)
 struct gk_history_span tui_time_span(const struct tui *t, int columns)
 {
 	return (struct gk_history_span){
-	    .end_ns = t->time.end_ns ? t->time.end_ns : now(t) + GK_NS_PER_S,
+	    .end_ns =
+		t->time.end_ns ? t->time.end_ns : now_of_view(t) + GK_NS_PER_S,
 	    .step_ns = tui_time_step(t),
 	    .count = columns > 0 ? (unsigned)columns * 2 : 0,
 	};
@@ -37,7 +38,7 @@ struct gk_history_span tui_time_span(const struct tui *t, int columns)
 
 void tui_time_move(struct tui *t, int by)
 {
-	uint64_t end = t->time.end_ns ? t->time.end_ns : now(t);
+	uint64_t end = t->time.end_ns ? t->time.end_ns : now_of_view(t);
 	uint64_t begin = gk_history_begin(t->history);
 	uint64_t jump = MOVE_DOTS * tui_time_step(t);
 	const struct tui_replay *replay = t->options.replay;
@@ -48,7 +49,7 @@ void tui_time_move(struct tui *t, int by)
 		return;
 	}
 	if (by > 0) {
-		t->time.end_ns = end + jump < now(t) ? end + jump : 0;
+		t->time.end_ns = end + jump < now_of_view(t) ? end + jump : 0;
 		return;
 	}
 	if (end <= begin + jump) {
@@ -96,7 +97,7 @@ void tui_time_zoom(struct tui *t, int by)
 	t->time.step_ns = steps_s[i] * GK_NS_PER_S;
 }
 
-static void add(char *dst, const char *text)
+static void add_time_text(char *dst, const char *text)
 {
 	size_t len = strlen(dst);
 
@@ -111,15 +112,16 @@ void tui_time_text(const struct tui *t, char *dst)
 	if (t->options.replay)
 		t->options.replay->text(t->options.replay->data, dst, TEXT_MAX);
 	if (t->paused)
-		add(dst, "PAUSED");
-	if (t->time.end_ns && t->time.end_ns < now(t)) {
-		gk_human_time(time, (int64_t)(now(t) - t->time.end_ns), 4);
+		add_time_text(dst, "PAUSED");
+	if (t->time.end_ns && t->time.end_ns < now_of_view(t)) {
+		gk_human_time(time, (int64_t)(now_of_view(t) - t->time.end_ns),
+			      4);
 		snprintf(text, sizeof text, "%s ago", time);
-		add(dst, text);
+		add_time_text(dst, text);
 	}
 	if (tui_time_step(t) > GK_NS_PER_S) {
 		snprintf(text, sizeof text, "%u s a dot",
 			 (unsigned)(tui_time_step(t) / GK_NS_PER_S));
-		add(dst, text);
+		add_time_text(dst, text);
 	}
 }

@@ -169,7 +169,7 @@ static void collapse(struct tui *t)
 		close_it(&t->tree, &node->process);
 }
 
-static void expand(struct tui *t)
+static void expand_selected(struct tui *t)
 {
 	struct tui_tree *tree = &t->tree;
 	long at = view_tree_selected(t);
@@ -187,7 +187,7 @@ bool view_tree_act(struct tui *t, enum tui_action action)
 	if (action == ACTION_COLLAPSE)
 		collapse(t);
 	else if (action == ACTION_EXPAND)
-		expand(t);
+		expand_selected(t);
 	else if (action == ACTION_REFRESH)
 		view_tree_frame(t);
 	else

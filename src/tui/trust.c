@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool judge(const struct stat *st, const char *path, char *why,
-		  size_t cap)
+static bool judge_file(const struct stat *st, const char *path, char *why,
+		       size_t cap)
 {
 	unsigned me = (unsigned)geteuid(), owner = (unsigned)st->st_uid;
 
@@ -53,7 +53,8 @@ static bool judge_directory(const char *path, char *why, size_t cap)
 		return cannot_tell(dir, why, cap);
 	err = fstat(fd, &st);
 	close(fd);
-	return err ? cannot_tell(dir, why, cap) : judge(&st, dir, why, cap);
+	return err ? cannot_tell(dir, why, cap)
+		   : judge_file(&st, dir, why, cap);
 }
 
 /* It may have been replaced since it was opened. */
@@ -74,7 +75,7 @@ bool tui_trusts(const char *path, int fd, char *why, size_t cap)
 	if (!real || fstat(fd, &st) || !is_at(real, &st))
 		good = cannot_tell(path, why, cap);
 	else
-		good = judge(&st, real, why, cap) &&
+		good = judge_file(&st, real, why, cap) &&
 		       judge_directory(path, why, cap) &&
 		       judge_directory(real, why, cap);
 	free(real);

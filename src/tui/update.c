@@ -22,12 +22,12 @@ void tui_say(struct tui *t, const char *format, ...)
 	t->message_until_ns = gk_mono_ns() + MESSAGE_NS;
 }
 
-static void quit(struct tui *t)
+static void quit_viewer(struct tui *t)
 {
 	t->quit = true;
 }
 
-static void back(struct tui *t)
+static void go_back(struct tui *t)
 {
 	tui_back(t);
 }
@@ -40,7 +40,7 @@ static void pause_it(struct tui *t)
 /* ---- selection ---- */
 
 /* Moves the selection; past the ends a screen that scrolls whole does so. */
-static void move(struct tui *t, long by)
+static void move_selection(struct tui *t, long by)
 {
 	const struct view *view = view_of(t);
 	long at = view->select ? view->selected(t) : -1;
@@ -58,12 +58,12 @@ static void move(struct tui *t, long by)
 
 static void select_previous(struct tui *t)
 {
-	move(t, -1);
+	move_selection(t, -1);
 }
 
 static void select_next(struct tui *t)
 {
-	move(t, 1);
+	move_selection(t, 1);
 }
 
 static void select_first(struct tui *t)
@@ -90,11 +90,11 @@ static void tag(struct tui *t)
 
 	if (p)
 		tui_tag_toggle(t, p);
-	move(t, 1);
+	move_selection(t, 1);
 }
 
 /* The filter last, and only if there was nothing else. */
-static void clear(struct tui *t)
+static void clear_view(struct tui *t)
 {
 	bool more = tui_selected(t) >= 0 || t->tag_count;
 
@@ -104,7 +104,7 @@ static void clear(struct tui *t)
 		tui_filter_by(t, "");
 }
 
-static void refresh(struct tui *t)
+static void refresh_now(struct tui *t)
 {
 	tui_select(t, -1);
 	t->tag_count = 0;
@@ -114,39 +114,39 @@ static void refresh(struct tui *t)
 
 /* ---- scrolling ---- */
 
-static void page(struct tui *t, int by)
+static void move_page(struct tui *t, int by)
 {
 	const struct view *view = view_of(t);
 
 	if (view->select && !view->scrolls_whole)
-		move(t, by);
+		move_selection(t, by);
 	else
 		t->scroll += by;
 }
 
 static void page_up(struct tui *t)
 {
-	page(t, 1 - t->rows);
+	move_page(t, 1 - t->rows);
 }
 
 static void page_down(struct tui *t)
 {
-	page(t, t->rows - 1);
+	move_page(t, t->rows - 1);
 }
 
-static int step(const struct tui *t)
+static int page_lines(const struct tui *t)
 {
 	return view_of(t)->step ? view_of(t)->step : SCROLL_HOST;
 }
 
 static void scroll_left(struct tui *t)
 {
-	t->scroll_left -= step(t);
+	t->scroll_left -= page_lines(t);
 }
 
 static void scroll_right(struct tui *t)
 {
-	t->scroll_left += step(t);
+	t->scroll_left += page_lines(t);
 }
 
 static void scroll_start(struct tui *t)
@@ -186,7 +186,7 @@ static void slower(struct tui *t)
 	tui_time_faster(t, -1);
 }
 
-static void faster(struct tui *t)
+static void shorten_interval(struct tui *t)
 {
 	tui_time_faster(t, 1);
 }
@@ -209,10 +209,10 @@ static void mode_compact(struct tui *t)
 }
 
 static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
-    [ACTION_QUIT] = quit,
-    [ACTION_BACK] = back,
+    [ACTION_QUIT] = quit_viewer,
+    [ACTION_BACK] = go_back,
     [ACTION_PAUSE] = pause_it,
-    [ACTION_REFRESH] = refresh,
+    [ACTION_REFRESH] = refresh_now,
     [ACTION_MODE_AUTO] = mode_auto,
     [ACTION_MODE_FULL] = mode_full,
     [ACTION_MODE_COMPACT] = mode_compact,
@@ -221,7 +221,7 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_SELECT_FIRST] = select_first,
     [ACTION_SELECT_LAST] = select_last,
     [ACTION_TAG] = tag,
-    [ACTION_CLEAR] = clear,
+    [ACTION_CLEAR] = clear_view,
     [ACTION_INTERRUPT] = tui_ask_interrupt,
     [ACTION_TERMINATE] = tui_ask_terminate,
     [ACTION_KILL] = tui_ask_kill,
@@ -242,7 +242,7 @@ static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_ZOOM_IN] = zoom_in,
     [ACTION_ZOOM_OUT] = zoom_out,
     [ACTION_SLOWER] = slower,
-    [ACTION_FASTER] = faster,
+    [ACTION_FASTER] = shorten_interval,
 };
 
 static const struct {

@@ -168,7 +168,7 @@ void tui_frame(struct tui *t)
 
 /* ---- drawing ---- */
 
-static int clamp(int value, int low, int high)
+static int clamp_int(int value, int low, int high)
 {
 	return value > high  ? (high > low ? high : low)
 	       : value < low ? low
@@ -198,7 +198,7 @@ void tui_draw(struct tui *t, struct grid *g)
 
 		grid_clear(g);
 		t->line_count = views[t->screen].draw(t, g);
-		scroll = clamp(t->scroll, 0, t->line_count - t->rows);
+		scroll = clamp_int(t->scroll, 0, t->line_count - t->rows);
 		if (scroll == t->scroll)
 			break;
 		t->scroll = scroll;

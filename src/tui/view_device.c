@@ -27,7 +27,7 @@ static bool is_gpu(const struct gk_device *d)
 }
 
 /* NULL: there is none at all. */
-static const struct gk_device *shown(const struct tui *t)
+static const struct gk_device *shown_device(const struct tui *t)
 {
 	const struct gk_device *first = NULL;
 
@@ -43,7 +43,7 @@ static const struct gk_device *shown(const struct tui *t)
 	return first;
 }
 
-static void show(struct tui *t, const struct gk_device *d)
+static void show_device(struct tui *t, const struct gk_device *d)
 {
 	gk_str_copy(t->device.uuid, sizeof t->device.uuid, d->uuid);
 }
@@ -64,7 +64,7 @@ static const struct gk_device *values_of(const struct tui *t,
 		   : d;
 }
 
-static void remember(struct tui_device *s, const struct gk_device *d)
+static void remember_device(struct tui_device *s, const struct gk_device *d)
 {
 	s->last = *d;
 	if (!d->detail)
@@ -85,13 +85,13 @@ static void remember_xids(struct gk_device *last, const struct gk_device *d)
 
 void view_device_frame(struct tui *t)
 {
-	const struct gk_device *d = shown(t);
+	const struct gk_device *d = shown_device(t);
 
 	if (!d)
 		return;
 	device_links_frame(t, d);
 	if (!is_gone(d))
-		remember(&t->device, d);
+		remember_device(&t->device, d);
 	else if (values_of(t, d) != d)
 		remember_xids(&t->device.last, d);
 }
@@ -107,19 +107,19 @@ bool view_device_open(struct tui *t)
 	if (d && d->parent >= 0)
 		d = &t->snap->devices[d->parent];
 	if (d)
-		show(t, d);
-	if (!shown(t))
+		show_device(t, d);
+	if (!shown_device(t))
 		tui_say(t, GK_NO_DEVICES ".");
 	else
 		view_device_frame(t);
-	return shown(t) != NULL;
+	return shown_device(t) != NULL;
 }
 
 /* The next one in the list, round about; by is 1 or -1. */
-static void step(struct tui *t, int by)
+static void step_device(struct tui *t, int by)
 {
 	int count = (int)t->snap->device_count;
-	const struct gk_device *now = shown(t);
+	const struct gk_device *now = shown_device(t);
 	int at;
 
 	if (!now)
@@ -128,13 +128,13 @@ static void step(struct tui *t, int by)
 	do
 		at = (at + by + count) % count;
 	while (!is_gpu(&t->snap->devices[at]));
-	show(t, &t->snap->devices[at]);
+	show_device(t, &t->snap->devices[at]);
 	view_device_frame(t);
 }
 
 int view_device_index(const struct tui *t)
 {
-	const struct gk_device *d = t->snap ? shown(t) : NULL;
+	const struct gk_device *d = t->snap ? shown_device(t) : NULL;
 
 	return d && t->screen == SCREEN_DEVICE ? (int)d->index : -1;
 }
@@ -142,11 +142,11 @@ int view_device_index(const struct tui *t)
 bool view_device_act(struct tui *t, enum tui_action action)
 {
 	if (action == ACTION_SCROLL_LEFT)
-		step(t, -1);
+		step_device(t, -1);
 	else if (action == ACTION_SCROLL_RIGHT)
-		step(t, 1);
+		step_device(t, 1);
 	else if (action == ACTION_GRAPH)
-		device_graphs_next(t, shown(t));
+		device_graphs_next(t, shown_device(t));
 	else
 		return false;
 	return true;
@@ -188,7 +188,7 @@ int device_title(struct grid *g, int line, const char *title)
 }
 
 /* What is too long loses its brackets, and only then its end. */
-static void cut(struct gk_buf *text, int width)
+static void cut_brackets(struct gk_buf *text, int width)
 {
 	char *bracket = text->len ? strstr(text->data, " (") : NULL;
 
@@ -212,7 +212,7 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 	text.len = 0;
 	if (!tui_fact_add(&text, fact, t->snap, d))
 		style = (struct grid_style){GRID_COLOR_NONE, GRID_DIM};
-	cut(&text, room);
+	cut_brackets(&text, room);
 	gk_cell(&cell, text.data, (size_t)room, GK_LEFT, "+");
 	box_text(g, line, column + TITLE_WIDTH + 1, room, cell.data, style);
 	gk_buf_free(&text);
@@ -294,7 +294,7 @@ static int graph_rows(const struct tui *t, struct grid *g,
 
 int view_device(struct tui *t, struct grid *g)
 {
-	const struct gk_device *d = shown(t);
+	const struct gk_device *d = shown_device(t);
 	int line = 1 - t->scroll;
 
 	t->first_process_line = -1;

@@ -186,7 +186,7 @@ static void draw_nothing(const struct tui *t, struct grid *g)
 	gk_buf_free(&text);
 }
 
-static int longest(const struct tui_environ *e)
+static int longest_variable(const struct tui_environ *e)
 {
 	size_t most = 0;
 
@@ -203,7 +203,8 @@ static int longest(const struct tui_environ *e)
 
 static void clamp_left(struct tui *t, int columns)
 {
-	int most = t->scroll_left > 0 ? longest(&t->environ) - columns : 0;
+	int most =
+	    t->scroll_left > 0 ? longest_variable(&t->environ) - columns : 0;
 
 	if (t->scroll_left > most)
 		t->scroll_left = most;

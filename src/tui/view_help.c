@@ -34,7 +34,8 @@ struct lines {
 	size_t count;
 };
 
-static struct line *add(struct lines *lines, const char *keys, const char *help)
+static struct line *add_help_line(struct lines *lines, const char *keys,
+				  const char *help)
 {
 	struct line *more =
 	    reallocarray(lines->list, lines->count + 1, sizeof *more);
@@ -88,7 +89,7 @@ static void add_group(const struct tui *t, enum tui_key_group group,
 {
 	char keys[KEYS_MAX * 4 + 1];
 
-	add(lines, titles[group], NULL);
+	add_help_line(lines, titles[group], NULL);
 	for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
 		struct line *line;
 
@@ -96,11 +97,12 @@ static void add_group(const struct tui *t, enum tui_key_group group,
 			continue;
 		tui_keymap_names(t->keymap, (enum tui_action)a, keys,
 				 sizeof keys);
-		line = add(lines, *keys ? keys : "(no key)", tui_keys[a].help);
+		line = add_help_line(lines, *keys ? keys : "(no key)",
+				     tui_keys[a].help);
 		if (line)
 			line->dim = is_refused(t, (enum tui_action)a);
 	}
-	add(lines, "", "");
+	add_help_line(lines, "", "");
 }
 
 static void add_all(const struct tui *t, struct lines *lines)
@@ -108,19 +110,19 @@ static void add_all(const struct tui *t, struct lines *lines)
 	for (int g = 0; g < GROUP_COUNT; g++)
 		if (titles[g])
 			add_group(t, (enum tui_key_group)g, lines);
-	add(lines, "Words of a filter", NULL);
+	add_help_line(lines, "Words of a filter", NULL);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		add(lines, words[i].keys, words[i].help);
-	add(lines, "", "");
-	add(lines, "Mouse", NULL);
+		add_help_line(lines, words[i].keys, words[i].help);
+	add_help_line(lines, "", "");
+	add_help_line(lines, "Mouse", NULL);
 	for (size_t i = 0; i < sizeof mouse / sizeof *mouse; i++)
-		add(lines, mouse[i].keys, mouse[i].help);
+		add_help_line(lines, mouse[i].keys, mouse[i].help);
 }
 
 /* ---- drawing ---- */
 
-static int put(struct grid *g, int row, int column, const char *text,
-	       uint16_t color, unsigned attribute)
+static int put_help_text(struct grid *g, int row, int column, const char *text,
+			 uint16_t color, unsigned attribute)
 {
 	return grid_line(g, row, column, text, strlen(text),
 			 (struct grid_style){color, (uint16_t)attribute});
@@ -131,14 +133,14 @@ static void draw_limits(struct grid *g, int row, const char *what,
 			struct gk_limits limits)
 {
 	char light[32], moderate[32];
-	int column = put(g, row, 0, what, GRID_COLOR_NONE, 0);
+	int column = put_help_text(g, row, 0, what, GRID_COLOR_NONE, 0);
 
 	snprintf(light, sizeof light, "light < %g%%  ", limits.moderate / 10.0);
 	snprintf(moderate, sizeof moderate, "moderate < %g%%  ",
 		 limits.heavy / 10.0);
-	column = put(g, row, column, light, GREEN, 0);
-	column = put(g, row, column, moderate, YELLOW, 0);
-	put(g, row, column, "heavy", RED, 0);
+	column = put_help_text(g, row, column, light, GREEN, 0);
+	column = put_help_text(g, row, column, moderate, YELLOW, 0);
+	put_help_text(g, row, column, "heavy", RED, 0);
 }
 
 static struct gk_limits or_usual(struct gk_limits limits,
@@ -151,11 +153,12 @@ static int draw_head(const struct tui *t, struct grid *g, int row)
 {
 	const struct gk_boxed_options *o = &t->options.boxed;
 
-	put(g, row, 0, "gpukit " GPUKIT_VERSION " - any other key goes back",
-	    CYAN, GRID_BOLD);
-	put(g, row + 2, 0,
-	    "Types of processes: C computes, G draws, X does both",
-	    GRID_COLOR_NONE, 0);
+	put_help_text(g, row, 0,
+		      "gpukit " GPUKIT_VERSION " - any other key goes back",
+		      CYAN, GRID_BOLD);
+	put_help_text(g, row + 2, 0,
+		      "Types of processes: C computes, G draws, X does both",
+		      GRID_COLOR_NONE, 0);
 	draw_limits(g, row + 3, "GPU utilisation and power: ",
 		    or_usual(o->gpu, GK_LIMITS_GPU));
 	draw_limits(g, row + 4, "Memory and its bandwidth:  ",
@@ -201,13 +204,14 @@ static void draw_line(struct grid *g, int row, int column, int keys,
 	int end;
 
 	if (!line->help) {
-		put(g, row, column, line->keys, CYAN, GRID_BOLD);
+		put_help_text(g, row, column, line->keys, CYAN, GRID_BOLD);
 		return;
 	}
-	end = put(g, row, column, line->keys, MAGENTA, GRID_BOLD | dim);
+	end =
+	    put_help_text(g, row, column, line->keys, MAGENTA, GRID_BOLD | dim);
 	if (end < column + keys)
 		end = column + keys;
-	put(g, row, end + GAP, line->help, GRID_COLOR_NONE, dim);
+	put_help_text(g, row, end + GAP, line->help, GRID_COLOR_NONE, dim);
 }
 
 /* Where the second column begins: at the title nearest to the middle. */

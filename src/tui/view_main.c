@@ -42,7 +42,8 @@ static bool selection_moved(struct tui *t)
 }
 
 /* Scrolls to the selected process; to the top where it is seen from there. */
-static void follow(struct tui *t, const struct main_plan *plan, int first_row)
+static void follow_selection(struct tui *t, const struct main_plan *plan,
+			     int first_row)
 {
 	int line = first_row + view_process_line(t, plan, tui_selected(t));
 
@@ -94,7 +95,7 @@ int view_main(struct tui *t, struct grid *g)
 				? -1
 				: line + (plan.processes_tight ? 2 : 5);
 	if (moved && t->main.first_row >= 0)
-		follow(t, &plan, t->main.first_row);
+		follow_selection(t, &plan, t->main.first_row);
 	t->first_process_line = t->main.first_row - t->scroll;
 	line = -t->scroll;
 	view_summary(t, g, line++);

@@ -60,8 +60,9 @@ static bool is_it(const struct tui *t, const struct gk_process *p, pid_t pid,
 	       (!*uuid || !strcmp(t->snap->devices[p->device].uuid, uuid));
 }
 
-static const struct gk_process *find(const struct tui *t, pid_t pid,
-				     uint64_t start_ticks, const char *uuid)
+static const struct gk_process *find_followed(const struct tui *t, pid_t pid,
+					      uint64_t start_ticks,
+					      const char *uuid)
 {
 	for (size_t i = 0; i < t->snap->process_count; i++)
 		if (is_it(t, &t->snap->processes[i], pid, start_ticks, uuid))
@@ -73,7 +74,7 @@ const struct gk_process *view_metrics_process(const struct tui *t)
 {
 	const struct tui_metrics *m = &t->metrics;
 
-	return find(t, m->pid, m->start_ticks, m->uuid);
+	return find_followed(t, m->pid, m->start_ticks, m->uuid);
 }
 
 static float mebibytes(struct gk_value value)
@@ -84,7 +85,8 @@ static float mebibytes(struct gk_value value)
 bool view_metrics_open(struct tui *t)
 {
 	const struct tui_identity *s = &t->selected;
-	const struct gk_process *p = find(t, s->pid, s->start_ticks, s->uuid);
+	const struct gk_process *p =
+	    find_followed(t, s->pid, s->start_ticks, s->uuid);
 	struct tui_metrics *m = &t->metrics;
 	const struct gk_device *d;
 
@@ -112,7 +114,7 @@ bool view_metrics_open(struct tui *t)
 
 /* ---- its row ---- */
 
-static char *percent(char *dst, struct gk_value value)
+static char *format_percent(char *dst, struct gk_value value)
 {
 	return tui_value(dst, value, GK_UNIT_NONE);
 }
@@ -148,7 +150,7 @@ static const char *cell_text(const struct tui *t, const struct gk_process *p,
 		    dst, tui_part(p->m[GK_PM_RSS], t->snap->host.mem_total));
 	if (c == COLUMN_TIME)
 		return tui_value(dst, p->m[GK_PM_RUN_TIME], GK_UNIT_NANOSECOND);
-	return percent(dst, p->m[shares[c]]);
+	return format_percent(dst, p->m[shares[c]]);
 }
 
 /* As on the main screen: the user magenta, root yellow; the host green. */
@@ -273,8 +275,8 @@ static bool in_mebibytes(const struct part *part)
 }
 
 /* "101.0%", "1500MiB (1.8%)". */
-static void number(char *dst, size_t cap, const struct part *part, float value,
-		   float whole)
+static void format_part(char *dst, size_t cap, const struct part *part,
+			float value, float whole)
 {
 	char size[GK_UNITS_MAX];
 
@@ -298,7 +300,7 @@ static void texts(struct plot *plot, const struct part *part,
 	const char *total = "";
 	char of[GK_UNITS_MAX + 4];
 
-	number(text, sizeof text, part, plot_last(values, count), whole);
+	format_part(text, sizeof text, part, plot_last(values, count), whole);
 	snprintf(plot->inner, sizeof plot->inner, "    %s: %s ", part->title,
 		 text);
 	if (in_mebibytes(part) && whole > 0) {
@@ -306,7 +308,7 @@ static void texts(struct plot *plot, const struct part *part,
 			 gk_human_size(size, (int64_t)(whole * (float)MIB)));
 		total = of;
 	}
-	number(text, sizeof text, part, plot_max(values, count), whole);
+	format_part(text, sizeof text, part, plot_max(values, count), whole);
 	snprintf(plot->outer, sizeof plot->outer, "MAX %s: %s%s ", part->title,
 		 text, total);
 }
@@ -352,8 +354,9 @@ struct frame {
 	int end;    /* last row */
 };
 
-static struct plot place(const struct grid *g, const struct frame *f,
-			 const struct part *part)
+static struct plot place_metric_plot(const struct grid *g,
+				     const struct frame *f,
+				     const struct part *part)
 {
 	struct plot plot = {0};
 
@@ -411,6 +414,6 @@ int view_metrics(struct tui *t, struct grid *g)
 	draw_head(t, g);
 	draw_axes(t, g, &f);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		draw_part(t, g, &parts[i], place(g, &f, &parts[i]));
+		draw_part(t, g, &parts[i], place_metric_plot(g, &f, &parts[i]));
 	return g->rows;
 }

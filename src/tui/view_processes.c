@@ -69,8 +69,8 @@ long view_main_at(const struct tui *t, int row)
 
 /* ---- columns ---- */
 
-static void measure(const struct tui *t, const struct main_plan *plan,
-		    struct gk_process_table *table, struct gk_box *box)
+static void measure_table(const struct tui *t, const struct main_plan *plan,
+			  struct gk_process_table *table, struct gk_box *box)
 {
 	struct gk_columns columns = tui_columns(t);
 
@@ -82,7 +82,7 @@ static void measure(const struct tui *t, const struct main_plan *plan,
 }
 
 /* Draws the text that has been written, and forgets it. */
-static void flush(struct grid *g, int line, struct gk_buf *text)
+static void flush_text(struct grid *g, int line, struct gk_buf *text)
 {
 	view_lines(g, line, text);
 	text->len = 0;
@@ -215,7 +215,7 @@ static void draw_names(const struct tui *t, struct grid *g, int line,
 	room -= t->user ? (int)gk_columns(t->user, strlen(t->user)) : 0;
 	note_of(t, note, sizeof note, room);
 	gk_box_who(box, note);
-	flush(g, line, box->out);
+	flush_text(g, line, box->out);
 }
 
 static bool is_blank(const struct grid *g, int line, int column)
@@ -271,7 +271,7 @@ static void draw_titles(const struct tui *t, struct grid *g, int line,
 	const struct tui_order *order = &t->order;
 
 	gk_process_table_titles(table);
-	flush(g, line, table->box->out);
+	flush_text(g, line, table->box->out);
 	if (order->second.column != order->first.column &&
 	    (order->second.column != GK_COLUMN_GPU || order->second.reversed))
 		mark_title(g, line, table, order->second, second, 0);
@@ -285,7 +285,7 @@ void view_process_titles(struct tui *t, struct grid *g, int line,
 	struct gk_buf text = {0};
 	struct gk_box box = {.out = &text};
 
-	measure(t, plan, &table, &box);
+	measure_table(t, plan, &table, &box);
 	draw_titles(t, g, line, &table);
 	gk_buf_free(&text);
 }
@@ -300,12 +300,12 @@ static int draw_frame(const struct tui *t, struct grid *g, int line,
 	if (!plan->processes_tight) {
 		draw_hint(t, g, line++, box->width);
 		gk_box_line(box, "╒", "═", "╕");
-		flush(g, line++, box->out);
+		flush_text(g, line++, box->out);
 		draw_names(t, g, line++, box);
 	}
 	draw_titles(t, g, line++, table);
 	gk_box_line(box, "╞", "═", "╡");
-	flush(g, line++, box->out);
+	flush_text(g, line++, box->out);
 	return line;
 }
 
@@ -342,7 +342,7 @@ static void mark_row(const struct tui *t, struct grid *g, int line, int width,
 static void draw_rule(struct grid *g, int line, struct gk_box *box)
 {
 	gk_box_line(box, "├", "─", "┤");
-	flush(g, line, box->out);
+	flush_text(g, line, box->out);
 }
 
 /* The sideways scroll ends where the longest row that is seen does. */
@@ -365,8 +365,9 @@ static void limit_scroll(struct tui *t, struct gk_process_table *table,
 }
 
 /* The positions of the rows that are seen, [*ret_first, *ret_end). */
-static void seen(const struct tui *t, const struct grid *g, int line,
-		 const struct main_plan *plan, long *ret_first, long *ret_end)
+static void find_seen_rows(const struct tui *t, const struct grid *g, int line,
+			   const struct main_plan *plan, long *ret_first,
+			   long *ret_end)
 {
 	long count = (long)t->list_count, i = 0;
 	bool rules = ruled(t, plan);
@@ -395,7 +396,7 @@ static void draw_rows(const struct tui *t, struct grid *g, int line,
 		    device_at(t, i) != device_at(t, i - 1))
 			draw_rule(g, at - 1, table->box);
 		gk_process_table_row(table, process_at(t, i));
-		flush(g, at, table->box->out);
+		flush_text(g, at, table->box->out);
 		mark_row(t, g, at, plan->width, i, selected);
 	}
 }
@@ -406,7 +407,7 @@ static void draw_none(const struct tui *t, struct grid *g, int line,
 	gk_box_no_processes(box, t->snap->process_count
 				     ? "No process passes the filter"
 				     : gk_no_processes_text(t->snap));
-	flush(g, line, box->out);
+	flush_text(g, line, box->out);
 }
 
 int view_processes(struct tui *t, struct grid *g, int line,
@@ -421,8 +422,8 @@ int view_processes(struct tui *t, struct grid *g, int line,
 
 	if (t->options.processes_hidden)
 		return 0;
-	measure(t, plan, &table, &box);
-	seen(t, g, first_line, plan, &first, &end);
+	measure_table(t, plan, &table, &box);
+	find_seen_rows(t, g, first_line, plan, &first, &end);
 	limit_scroll(t, &table, first, end);
 	draw_frame(t, g, line, plan, &table);
 	if (t->list_count)
@@ -430,7 +431,7 @@ int view_processes(struct tui *t, struct grid *g, int line,
 	else
 		draw_none(t, g, first_line, &box);
 	gk_box_line(&box, "╘", "═", "╛");
-	flush(g, line + height - 1, &text);
+	flush_text(g, line + height - 1, &text);
 	gk_buf_free(&text);
 	return height;
 }

@@ -162,8 +162,8 @@ static void edit(struct tui *t)
 /* ---- keys ---- */
 
 /* A column that moves stays selected. */
-static void change(struct tui *t,
-		   void (*how)(struct tui *, struct tui_item, int), int by)
+static void change_item(struct tui *t,
+			void (*how)(struct tui *, struct tui_item, int), int by)
 {
 	struct tui_item item = selected(t);
 
@@ -171,13 +171,13 @@ static void change(struct tui *t,
 	view_settings_select(t, (long)tui_item_position(t, item));
 }
 
-static void step(struct tui *t, int by, bool by_enter)
+static void step_setting(struct tui *t, int by, bool by_enter)
 {
 	struct tui_item item = selected(t);
 	bool steps = item.kind == ITEM_SETTING || item.kind == ITEM_COLUMN;
 
 	if (steps && (!by_enter || tui_item_is_choice(item)))
-		change(t, tui_item_step, by);
+		change_item(t, tui_item_step, by);
 	else
 		edit(t);
 }
@@ -206,24 +206,24 @@ bool view_settings_act(struct tui *t, enum tui_action action)
 		save(t);
 		return true;
 	case ACTION_SETTING_EDIT:
-		step(t, 1, true);
+		step_setting(t, 1, true);
 		return true;
 	case ACTION_SETTING_CHANGE:
 	case ACTION_SCROLL_RIGHT:
-		step(t, 1, false);
+		step_setting(t, 1, false);
 		return true;
 	case ACTION_SETTING_CHANGE_BACK:
 	case ACTION_SCROLL_LEFT:
-		step(t, -1, false);
+		step_setting(t, -1, false);
 		return true;
 	case ACTION_SETTING_RESET:
 		tui_item_reset(t, selected(t));
 		return true;
 	case ACTION_COLUMN_LEFT:
-		change(t, tui_item_move, -1);
+		change_item(t, tui_item_move, -1);
 		return true;
 	case ACTION_COLUMN_RIGHT:
-		change(t, tui_item_move, 1);
+		change_item(t, tui_item_move, 1);
 		return true;
 	default:
 		return false;

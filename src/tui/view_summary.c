@@ -26,7 +26,7 @@ struct sums {
 	int64_t used, total, busy, power;
 };
 
-static void add(int64_t *sum, struct gk_value value)
+static void add_present(int64_t *sum, struct gk_value value)
 {
 	if (value.why == GK_PRESENT)
 		*sum += value.v;
@@ -46,10 +46,10 @@ static struct sums sums_of(const struct gk_snapshot *snap)
 			s.trouble++;
 			continue;
 		}
-		add(&s.used, d->m[GK_M_MEM_USED]);
-		add(&s.total, d->m[GK_M_MEM_TOTAL]);
-		add(&s.power, d->m[GK_M_POWER]);
-		add(&s.busy, d->m[GK_M_GPU_UTIL]);
+		add_present(&s.used, d->m[GK_M_MEM_USED]);
+		add_present(&s.total, d->m[GK_M_MEM_TOTAL]);
+		add_present(&s.power, d->m[GK_M_POWER]);
+		add_present(&s.busy, d->m[GK_M_GPU_UTIL]);
 		s.busy_known += d->m[GK_M_GPU_UTIL].why == GK_PRESENT;
 	}
 	return s;

@@ -297,7 +297,7 @@ static void draw_foot(const struct tui *t, struct grid *g)
 }
 
 /* Columns of the longest line behind the columns. */
-static int longest(const struct tui_tree *tree)
+static int longest_tree_line(const struct tui_tree *tree)
 {
 	int most = 0;
 
@@ -314,7 +314,7 @@ static int longest(const struct tui_tree *tree)
 
 static void clamp_left(struct tui *t, int room)
 {
-	int most = t->scroll_left > 0 ? longest(&t->tree) - room : 0;
+	int most = t->scroll_left > 0 ? longest_tree_line(&t->tree) - room : 0;
 
 	if (t->scroll_left > most)
 		t->scroll_left = most;

@@ -85,7 +85,8 @@ static void sum_up(struct tui *t, const unsigned *order, size_t *seen)
 	}
 }
 
-static int64_t figure(const struct tui_user *user, enum tui_user_order order)
+static int64_t order_figure(const struct tui_user *user,
+			    enum tui_user_order order)
 {
 	static const enum gk_process_metric metrics[USER_ORDERS] = {
 	    [USER_BY_MEMORY] = GK_PM_GPU_MEM,
@@ -116,8 +117,8 @@ static int by_order(const void *left, const void *right, void *data)
 	int result = 0;
 
 	if (order != USER_BY_NAME) {
-		x = figure(a, order);
-		y = figure(b, order);
+		x = order_figure(a, order);
+		y = order_figure(b, order);
 		result = (x < y) - (x > y);
 	}
 	if (!result)
