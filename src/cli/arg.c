@@ -64,8 +64,8 @@ const char *gk_arg_following(const struct argp_state *state)
 	return state->next < state->argc ? state->argv[state->next] : "";
 }
 
-static const struct gk_choice *find(const struct gk_choice *rows,
-				    const char *name)
+static const struct gk_choice *find_choice(const struct gk_choice *rows,
+					   const char *name)
 {
 	while (rows->name && strcmp(rows->name, name))
 		rows++;
@@ -73,8 +73,8 @@ static const struct gk_choice *find(const struct gk_choice *rows,
 }
 
 /* Leaves with a message that names all there are. */
-static void refuse(struct argp_state *state, const char *option,
-		   const struct gk_choice *rows, const char *arg)
+static void refuse_choice(struct argp_state *state, const char *option,
+			  const struct gk_choice *rows, const char *arg)
 {
 	struct gk_buf names = {0};
 
@@ -95,12 +95,12 @@ unsigned gk_arg_choose(struct argp_state *state, const char *option,
 	const struct gk_choice *found = rows;
 
 	if (arg) {
-		found = find(rows, arg);
+		found = find_choice(rows, arg);
 		if (!found)
-			refuse(state, option, rows, arg);
+			refuse_choice(state, option, rows, arg);
 	} else if (*gk_arg_following(state) &&
-		   find(rows, gk_arg_following(state))) {
-		found = find(rows, state->argv[state->next++]);
+		   find_choice(rows, gk_arg_following(state))) {
+		found = find_choice(rows, state->argv[state->next++]);
 	}
 	return found ? found->bits : 0;
 }

@@ -27,7 +27,8 @@ static const struct argp_option options_pcie[] = {
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_machine_option(int key, char *arg,
+				    struct argp_state *state)
 {
 	struct gk_options *machine = state->input;
 
@@ -50,7 +51,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp gk_machine_argp = {.options = options, .parser = parse};
+const struct argp gk_machine_argp = {.options = options,
+				     .parser = parse_machine_option};
 
 const struct argp gk_machine_pcie_argp = {.options = options_pcie,
-					  .parser = parse};
+					  .parser = parse_machine_option};

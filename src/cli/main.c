@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gk_cmd *find(const char *name)
+static const struct gk_cmd *find_verb(const char *name)
 {
 	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++)
 		if (!strcmp((*cmd)->name, name))
@@ -44,7 +44,7 @@ static void guard_streams(void)
 				    (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
 }
 
-static int help(FILE *to)
+static int print_help(FILE *to)
 {
 	fputs("Usage: gpukit VERB [OPTION...]\n\n", to);
 	for (const struct gk_cmd *const *cmd = gk_cmds; *cmd; cmd++)
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	if (argc && is_nvidia_smi(argv[0]))
 		return gk_cmd_smi.run(argc, argv);
 	if (argc < 2) {
-		help(stderr);
+		print_help(stderr);
 		return GK_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
@@ -87,8 +87,8 @@ int main(int argc, char **argv)
 							  : flushed(stdout);
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
 	    !strcmp(argv[1], "-h"))
-		return help(stdout);
-	cmd = find(argv[1]);
+		return print_help(stdout);
+	cmd = find_verb(argv[1]);
 	if (!cmd) {
 		fprintf(stderr,
 			"gpukit: no verb '%s'; `gpukit help` lists them\n",

@@ -17,7 +17,7 @@ static const int endings[] = {SIGHUP, SIGQUIT, SIGILL, SIGABRT,
 
 static bool taken;
 
-static void put(const char *sequence)
+static void put_sequence(const char *sequence)
 {
 	(void)!write(STDOUT_FILENO, sequence, strlen(sequence));
 }
@@ -25,7 +25,7 @@ static void put(const char *sequence)
 /* The handler is gone by now, so that the signal ends the process. */
 static void on_ending(int number)
 {
-	put(SCREEN_OFF);
+	put_sequence(SCREEN_OFF);
 	raise(number);
 }
 
@@ -36,7 +36,7 @@ static void on_stop(int number)
 	sigset_t set, before;
 	int keep = errno;
 
-	put(SCREEN_OFF);
+	put_sequence(SCREEN_OFF);
 	sigaction(number, &stop, &mine);
 	sigemptyset(&set);
 	sigaddset(&set, number);
@@ -44,7 +44,7 @@ static void on_stop(int number)
 	pthread_sigmask(SIG_UNBLOCK, &set, &before);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	sigaction(number, &mine, NULL);
-	put(SCREEN_ON);
+	put_sequence(SCREEN_ON);
 	errno = keep;
 }
 
@@ -69,7 +69,7 @@ void gk_screen_on(void)
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
 		swap(endings[i], SIG_DFL, on_ending, (int)SA_RESETHAND);
 	swap(SIGTSTP, SIG_DFL, on_stop, SA_RESTART);
-	put(SCREEN_ON);
+	put_sequence(SCREEN_ON);
 	taken = true;
 }
 
@@ -78,7 +78,7 @@ void gk_screen_off(void)
 	if (!taken)
 		return;
 	taken = false;
-	put(SCREEN_OFF);
+	put_sequence(SCREEN_OFF);
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
 		swap(endings[i], on_ending, SIG_DFL, 0);
 	swap(SIGTSTP, on_stop, SIG_DFL, 0);

@@ -26,7 +26,8 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_timings_option(int key, char *arg,
+				    struct argp_state *state)
 {
 	struct gk_timings_opt *opt = state->input;
 
@@ -50,7 +51,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp gk_timings_argp = {.options = options, .parser = parse};
+const struct argp gk_timings_argp = {.options = options,
+				     .parser = parse_timings_option};
 
 static void add_table(struct gk_buf *out, const struct gk_timings_opt *opt)
 {

@@ -120,7 +120,8 @@ static error_t parse_show(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void check(struct argp_state *state, const struct gk_export *e)
+static void check_export_options(struct argp_state *state,
+				 const struct gk_export *e)
 {
 	if (!e->cert != !e->key)
 		argp_error(state, "--tls-cert and --tls-key go together");
@@ -143,7 +144,7 @@ static error_t allow_host(struct argp_state *state, struct gk_export *e,
 	return argz_add(&e->hosts, &e->hosts_len, name);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 {
 	struct gk_export *e = state->input;
 
@@ -179,7 +180,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "what is '%s'? There are only options", arg);
 		return 0;
 	case ARGP_KEY_END:
-		check(state, e);
+		check_export_options(state, e);
 		return 0;
 	default:
 		return parse_show(key, arg, state);
@@ -193,14 +194,14 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = parse_export_option,
     .children = children,
     .doc = "Serves GPUs to Prometheus: /metrics, /api/v1/snapshot, /healthz."
 	   "\vRuns until SIGINT or SIGTERM. Exit status: 0, 1 after a failure, "
 	   "2 for a wrong option.",
 };
 
-static int run(int argc, char **argv)
+static int run_export(int argc, char **argv)
 {
 	struct gk_export export = {
 	    .address = DEFAULT_ADDRESS,
@@ -220,5 +221,5 @@ static int run(int argc, char **argv)
 const struct gk_cmd gk_cmd_export = {
     .name = "export",
     .summary = "serves GPUs to Prometheus over HTTP",
-    .run = run,
+    .run = run_export,
 };

@@ -179,8 +179,9 @@ static bool wants_openmetrics(const struct gk_feed *feed, const char *accept)
 	       open >= quality(accept, "text/plain");
 }
 
-static void metrics(struct gk_feed *feed, const struct gk_http_request *request,
-		    struct gk_http_page *page)
+static void serve_metrics_page(struct gk_feed *feed,
+			       const struct gk_http_request *request,
+			       struct gk_http_page *page)
 {
 	feed->scrapes++;
 	if (wants_openmetrics(feed, request->accept))
@@ -233,7 +234,7 @@ static const struct {
 		     const struct gk_http_request *request,
 		     struct gk_http_page *page);
 } pages[] = {
-    {"/metrics", metrics},
+    {"/metrics", serve_metrics_page},
     {"/api/v1/snapshot", snapshot},
     {"/healthz", health},
     {"/", index_page},

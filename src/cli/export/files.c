@@ -117,7 +117,7 @@ void gk_export_users_free(struct gk_export_users *users)
 }
 
 /* The time depends on what was given alone. */
-static unsigned differ(const char *own, const char *given)
+static unsigned differ_in_text(const char *own, const char *given)
 {
 	size_t len = strlen(own), i = 0;
 	unsigned char difference = 0;
@@ -135,7 +135,7 @@ bool gk_export_users_allow(const struct gk_export_users *users,
 	unsigned allowed = 0;
 
 	for (size_t i = 0; i < users->count; i++)
-		allowed |= !(differ(users->user[i].name, name) |
-			     differ(users->user[i].password, password));
+		allowed |= !(differ_in_text(users->user[i].name, name) |
+			     differ_in_text(users->user[i].password, password));
 	return allowed;
 }

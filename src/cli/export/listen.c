@@ -41,7 +41,7 @@ static const char *cure(int error)
 	}
 }
 
-static void set(int fd, int level, int option, int value)
+static void set_socket_option(int fd, int level, int option, int value)
 {
 	setsockopt(fd, level, option, &value, sizeof value);
 }
@@ -59,9 +59,9 @@ static int listen_at(const struct addrinfo *where)
 
 	if (fd < 0)
 		return -1;
-	set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	set_socket_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (where->ai_family == AF_INET6)
-		set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+		set_socket_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 	if (!bind(fd, where->ai_addr, where->ai_addrlen) &&
 	    !listen(fd, LISTEN_BACKLOG))
 		return fd;

@@ -86,8 +86,8 @@ static bool allowed(void *owner, const char *user, const char *password)
 	return gk_export_users_allow(&s->users, user, password);
 }
 
-static void page(void *owner, const struct gk_http_request *request,
-		 struct gk_http_page *ret_page)
+static void serve_page(void *owner, const struct gk_http_request *request,
+		       struct gk_http_page *ret_page)
 {
 	const struct server *s = owner;
 
@@ -110,7 +110,7 @@ static int read_files(struct server *s)
 	return 0;
 }
 
-static bool known(void *owner, const char *host)
+static bool is_known_host(void *owner, const char *host)
 {
 	const struct server *s = owner;
 
@@ -125,7 +125,7 @@ static int start_listening(struct server *s)
 	    .client_ca = s->client_ca,
 	    .realm = "gpukit",
 	    .allowed = s->users.count ? allowed : NULL,
-	    .page = page,
+	    .page = serve_page,
 	    .owner = s,
 	};
 	const char *why = "";
@@ -135,7 +135,7 @@ static int start_listening(struct server *s)
 		return GK_EXIT_FAILURE;
 	options.listener = s->listener.fd;
 	if (s->listener.loopback || s->export->hosts)
-		options.known = known;
+		options.known = is_known_host;
 	s->http = s->module->start(&options, &why);
 	return s->http ? 0 : gk_export_failure("cannot serve: %s", why);
 }
@@ -224,7 +224,7 @@ static int feed(struct server *s)
 	return GK_EXIT_OK;
 }
 
-static int serve(struct server *s)
+static int serve_requests(struct server *s)
 {
 	int err = gk_watch_begin(s->gk, s->export->interval_ns);
 	int status = err ? gk_export_failure("cannot read the GPUs: %s",
@@ -241,7 +241,7 @@ static int serve(struct server *s)
 	return status;
 }
 
-static void end(struct server *s)
+static void end_server(struct server *s)
 {
 	if (s->http)
 		s->module->stop(s->http);
@@ -271,7 +271,7 @@ int gk_export_run(const struct gk_export *export)
 	if (!status)
 		status = open_machine(&s);
 	if (!status)
-		status = serve(&s);
-	end(&s);
+		status = serve_requests(&s);
+	end_server(&s);
 	return s.gk ? gk_cli_close(s.gk, status) : status;
 }

@@ -118,7 +118,7 @@ static int show_json(struct ctl *ctl, const struct look *look)
 	return r ? fake_failure("ctl clock: cannot write JSON") : GK_EXIT_OK;
 }
 
-static int show(struct ctl *ctl)
+static int show_clock(struct ctl *ctl)
 {
 	struct look look;
 
@@ -129,7 +129,7 @@ static int show(struct ctl *ctl)
 	return GK_EXIT_OK;
 }
 
-static int done(int err)
+static int tell_clock_result(int err)
 {
 	return err ? fake_failure("ctl clock: %s", gk_strerror(err)) : 0;
 }
@@ -145,12 +145,12 @@ static int set_speed(struct ctl *ctl, const char *text)
 	atomic_store(&ctl->file->run_speed, speed);
 	/* A clock that stands goes on standing. */
 	return gkf_clock_get(ctl->machine).speed
-		   ? done(gkf_clock_speed(ctl->machine, speed))
+		   ? tell_clock_result(gkf_clock_speed(ctl->machine, speed))
 		   : 0;
 }
 
 /* What the machine does in that time is done before anybody looks. */
-static int step(struct ctl *ctl, const char *text)
+static int step_clock(struct ctl *ctl, const char *text)
 {
 	uint64_t ns;
 	int code;
@@ -159,24 +159,25 @@ static int step(struct ctl *ctl, const char *text)
 		return fake_usage("ctl clock step: '%s'; allowed is a time up "
 				  "to 366d, such as 10s",
 				  text);
-	code = done(gkf_machine_age(ctl->machine, ns));
-	return code ? code : done(gkf_machine_settle(ctl->machine));
+	code = tell_clock_result(gkf_machine_age(ctl->machine, ns));
+	return code ? code
+		    : tell_clock_result(gkf_machine_settle(ctl->machine));
 }
 
 static int pause_clock(struct ctl *ctl)
 {
 	int err = gkf_clock_speed(ctl->machine, 0);
 
-	return done(err ? err : gkf_machine_settle(ctl->machine));
+	return tell_clock_result(err ? err : gkf_machine_settle(ctl->machine));
 }
 
-static int run(struct ctl *ctl)
+static int run_clock(struct ctl *ctl)
 {
 	uint64_t speed = atomic_load(&ctl->file->run_speed);
 
 	if (gkf_clock_get(ctl->machine).speed)
 		return 0;
-	return done(gkf_clock_speed(
+	return tell_clock_result(gkf_clock_speed(
 	    ctl->machine, speed && speed <= GKF_SPEED_MAX ? speed : 1000));
 }
 
@@ -190,13 +191,13 @@ int ctl_clock(struct ctl *ctl, int argc, char **argv)
 	else if (!strcmp(verb, "pause") && argc == 1)
 		code = pause_clock(ctl);
 	else if (!strcmp(verb, "run") && argc == 1)
-		code = run(ctl);
+		code = run_clock(ctl);
 	else if (!strcmp(verb, "step") && argc == 2)
-		code = step(ctl, argv[1]);
+		code = step_clock(ctl, argv[1]);
 	else if (!strcmp(verb, "speed") && argc == 2)
 		code = set_speed(ctl, argv[1]);
 	else
 		return fake_usage("usage: gpukit fake ctl clock [show | pause "
 				  "| run | step TIME | speed N]");
-	return code ? code : show(ctl);
+	return code ? code : show_clock(ctl);
 }

@@ -61,8 +61,9 @@ static int by_weight(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static void add(struct counts *to, const char *library, unsigned function,
-		const char *name, uint64_t calls, uint64_t refused)
+static void add_library_count(struct counts *to, const char *library,
+			      unsigned function, const char *name,
+			      uint64_t calls, uint64_t refused)
 {
 	struct count *c = &to->at[to->n];
 
@@ -82,17 +83,20 @@ static void read_counts(struct ctl *ctl, struct counts *to)
 	struct gkf_named_count named;
 
 	for (unsigned i = 0; i < ctl_function_count; i++)
-		add(to, "libnvidia-ml", i, ctl_function_name(i),
-		    atomic_load(&f->calls[i]), atomic_load(&f->refused[i]));
+		add_library_count(to, "libnvidia-ml", i, ctl_function_name(i),
+				  atomic_load(&f->calls[i]),
+				  atomic_load(&f->refused[i]));
 	for (unsigned i = 0; i < CUDA_FUNCTIONS; i++)
-		add(to, "libcuda", GKF_REFUSED_CUDA + i, cuda_functions[i],
-		    atomic_load(&f->cuda_calls[i]),
-		    atomic_load(&f->cuda_refused[i]));
+		add_library_count(to, "libcuda", GKF_REFUSED_CUDA + i,
+				  cuda_functions[i],
+				  atomic_load(&f->cuda_calls[i]),
+				  atomic_load(&f->cuda_refused[i]));
 	/* Only refusals of these are counted. */
 	for (unsigned i = 0; i < GKF_NAMES_MAX; i++)
 		if (gkf_named_read(ctl->machine, i, &named))
-			add(to, owners[named.kind], GKF_REFUSED_NAMED + i,
-			    named.name, named.count, named.count);
+			add_library_count(to, owners[named.kind],
+					  GKF_REFUSED_NAMED + i, named.name,
+					  named.count, named.count);
 	qsort(to->at, to->n, sizeof *to->at, by_weight);
 }
 
@@ -116,7 +120,8 @@ static int by_caller(const void *left, const void *right)
 	return strcmp(a->what->name, b->what->name);
 }
 
-static const struct count *find(const struct counts *counts, unsigned function)
+static const struct count *find_function_count(const struct counts *counts,
+					       unsigned function)
 {
 	for (unsigned i = 0; i < counts->n; i++)
 		if (counts->at[i].function == function)
@@ -133,7 +138,7 @@ static unsigned read_refusals(struct ctl *ctl, const struct counts *counts,
 	for (unsigned i = 0; i < GKF_REFUSALS_MAX; i++) {
 		if (!gkf_refusal_read(ctl->machine, i, &one))
 			continue;
-		to[n].what = find(counts, one.function);
+		to[n].what = find_function_count(counts, one.function);
 		if (!to[n].what)
 			continue;
 		gk_str_clean(to[n].caller, sizeof to[n].caller, one.caller,

@@ -125,7 +125,7 @@ struct shown {
 	char name[4 * sizeof(((struct fake_machine *)0)->name)];
 };
 
-static struct shown shown(const struct fake_machine *machine)
+static struct shown write_state(const struct fake_machine *machine)
 {
 	struct shown s;
 
@@ -142,7 +142,7 @@ static int ls_json(const struct fake_machine *machines, unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		json_array_append_new(
 		    list, json_pack("{s:s, s:i, s:i, s:i, s:s}", "name",
-				    shown(&machines[i]).name, "gpus",
+				    write_state(&machines[i]).name, "gpus",
 				    (int)machines[i].gpus, "processes",
 				    (int)machines[i].processes, "launcher",
 				    (int)machines[i].creator, "state",
@@ -168,9 +168,10 @@ int ctl_ls(struct ctl *ctl, int argc, char **argv)
 		printf("%-24s %5s %10s %9s  %s\n", "MACHINE", "GPUS",
 		       "PROCESSES", "LAUNCHER", "STATE");
 	for (unsigned i = 0; !ctl->json && i < count; i++)
-		printf("%-24s %5u %10u %9d  %s\n", shown(&machines[i]).name,
-		       machines[i].gpus, machines[i].processes,
-		       (int)machines[i].creator, state_of(&machines[i]));
+		printf("%-24s %5u %10u %9d  %s\n",
+		       write_state(&machines[i]).name, machines[i].gpus,
+		       machines[i].processes, (int)machines[i].creator,
+		       state_of(&machines[i]));
 	free(machines);
 	return code;
 }
@@ -184,7 +185,7 @@ struct arguments {
 	int count;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_ctl_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -266,7 +267,7 @@ int fake_ctl(int argc, char **argv)
 	    {0}};
 	static const struct argp argp = {
 	    options,
-	    parse,
+	    parse_ctl_option,
 	    "ls\nshow [GPU]\ntopology\nclock [pause|run|step TIME|speed N]\n"
 	    "set [GPU] KEY=VALUE...\nfaults\n"
 	    "fail [GPU] WHAT...\nclear [GPU] [WHAT...]\nreset\n"

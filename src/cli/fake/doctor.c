@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "a list of objects instead of lines", 0},
     {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 {
 	struct check *check = state->input;
 
@@ -68,7 +68,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = parse_doctor_option,
     .args_doc = "FILE...",
     .doc = "Tells whether programs and libraries will run on a made-up "
 	   "machine: which CUDA runtime they carry, which images of kernels, "
@@ -101,7 +101,7 @@ static int read_gpus(struct check *check)
 }
 
 /* One file; of a directory only what has to do with CUDA is told. */
-static int look(struct check *check, const char *path, bool quietly)
+static int check_path(struct check *check, const char *path, bool quietly)
 {
 	struct bytes all;
 	struct doctor doctor;
@@ -143,7 +143,7 @@ static int visit(const char *path, const struct stat *st, int type,
 		 struct FTW *where)
 {
 	(void)st, (void)where;
-	return type == FTW_F ? look(walking, path, true) : 0;
+	return type == FTW_F ? check_path(walking, path, true) : 0;
 }
 
 static int look_at(struct check *check, const char *path)
@@ -153,7 +153,7 @@ static int look_at(struct check *check, const char *path)
 	int code;
 
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
-		return look(check, path, false);
+		return check_path(check, path, false);
 	walking = check;
 	code = nftw(path, visit, 64, FTW_PHYS);
 	if (code < 0)
@@ -164,7 +164,7 @@ static int look_at(struct check *check, const char *path)
 	return code;
 }
 
-static int finish(struct check *check)
+static int finish_check(struct check *check)
 {
 	int code = check->code;
 
@@ -197,7 +197,7 @@ int fake_doctor(int argc, char **argv)
 	for (char **path = check.paths; !code && *path; path++)
 		code = look_at(&check, *path);
 	if (!code)
-		code = finish(&check);
+		code = finish_check(&check);
 	gk_buf_free(&check.text);
 	json_decref(check.list);
 	return code;

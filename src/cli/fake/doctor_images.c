@@ -31,8 +31,8 @@ static bool has_no_kernel(const struct gkf_image *image)
 	return none;
 }
 
-static int add(struct doctor *doctor, const struct gkf_image *found,
-	       bool relocatable)
+static int add_image(struct doctor *doctor, const struct gkf_image *found,
+		     bool relocatable)
 {
 	struct image *image;
 
@@ -79,7 +79,7 @@ static int add_module(struct bytes fatbin, bool relocatable,
 
 	while (!err && !gkf_fatbin_next(fatbin.data, fatbin.size, &at, &image))
 		if (image.kind != GKF_IMAGE_OTHER)
-			err = add(doctor, &image, relocatable);
+			err = add_image(doctor, &image, relocatable);
 	doctor->module_count++;
 	return err;
 }
@@ -113,7 +113,7 @@ int doctor_image(struct bytes file, enum gkf_image_kind kind,
 	image.arch = kind == GKF_IMAGE_ELF
 			 ? gkf_cubin_arch(file.data, file.size)
 			 : ptx_arch(file);
-	err = add(doctor, &image, false);
+	err = add_image(doctor, &image, false);
 	doctor->module_count++;
 	return err;
 }

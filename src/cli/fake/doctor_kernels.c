@@ -13,8 +13,9 @@
 #define PARTS_MAX 1024
 #define ANY_PTX   UINT_MAX /* versions are the machine's business */
 
-static void note(struct doctor *doctor, const struct gkf_ptx_function *f,
-		 const char *instruction)
+static void note_refused_kernel(struct doctor *doctor,
+				const struct gkf_ptx_function *f,
+				const char *instruction)
 {
 	struct refused_kernel *r;
 
@@ -39,7 +40,8 @@ static int judge_kernel(struct doctor *doctor, const struct gkf_ptx_module *m,
 		return err;
 	doctor->kernel_count++;
 	if (gkf_ptx_kernel_refused(kernel, &refusal))
-		note(doctor, f, refusal.instruction ? refusal.instruction : "");
+		note_refused_kernel(
+		    doctor, f, refusal.instruction ? refusal.instruction : "");
 	gkf_ptx_kernel_free(kernel);
 	return 0;
 }
@@ -64,8 +66,9 @@ static int judge_module(struct doctor *doctor, const struct gkf_ptx_module *m)
  * The images of a module from `first` on: the PTX that its device takes, as
  * gkf_fatbin_choose() tells it.
  */
-static const struct image *choose(const struct doctor *doctor, unsigned first,
-				  const struct image *before)
+static const struct image *choose_images(const struct doctor *doctor,
+					 unsigned first,
+					 const struct image *before)
 {
 	const struct image *best = NULL;
 
@@ -113,7 +116,7 @@ static struct gkf_ptx_module *read_module(struct doctor *doctor, unsigned first)
 	struct gkf_ptx_module *m = NULL;
 	bool unfit = false;
 
-	while (!m && (image = choose(doctor, first, image))) {
+	while (!m && (image = choose_images(doctor, first, image))) {
 		if (read_image(image, &m)) {
 			doctor->unreadable = true;
 			return NULL;

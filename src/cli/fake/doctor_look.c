@@ -91,7 +91,7 @@ static const struct {
      {"nccl", "it needs NCCL, which carries NVIDIA's runtime", ""}},
 };
 
-static bool holds(struct bytes all, const void *what, size_t size)
+static bool holds_bytes(struct bytes all, const void *what, size_t size)
 {
 	return all.size && memmem(all.data, all.size, what, size) != NULL;
 }
@@ -102,7 +102,7 @@ static bool holds_runtime_guid(struct bytes all)
 
 	for (size_t i = 0; i < sizeof guid; i++)
 		guid[i] = (unsigned char)~runtime_guid[i];
-	return holds(all, guid, sizeof guid);
+	return holds_bytes(all, guid, sizeof guid);
 }
 
 static unsigned our_major(const struct elf *elf)
@@ -116,7 +116,7 @@ static unsigned our_major(const struct elf *elf)
 	return memcmp(note.name, "gpukit", sizeof "gpukit") ? 0 : note.major;
 }
 
-static void advise(struct doctor *doctor, const struct advice *advice)
+static void add_advice(struct doctor *doctor, const struct advice *advice)
 {
 	size_t most = sizeof doctor->advice / sizeof *doctor->advice;
 
@@ -132,7 +132,7 @@ static void look_at_library(struct doctor *doctor, const char *name)
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
 		if (!strncmp(name, libraries[i].begin,
 			     strlen(libraries[i].begin)))
-			advise(doctor, &libraries[i].advice);
+			add_advice(doctor, &libraries[i].advice);
 }
 
 static bool is_shared_runtime(const struct elf *elf)
@@ -147,7 +147,7 @@ static void look_at_runtime(const struct elf *elf, struct doctor *doctor)
 {
 	static const char libcuda[] = "libcuda.so.1";
 	struct runtime *runtime = &doctor->runtime;
-	bool names_driver = holds(elf->all, libcuda, sizeof libcuda - 1);
+	bool names_driver = holds_bytes(elf->all, libcuda, sizeof libcuda - 1);
 	const char *name;
 
 	for (unsigned i = 0; (name = elf_needed(elf, i)); i++) {
@@ -238,9 +238,9 @@ static void judge_images(struct doctor *doctor)
 		struct standing s = standing_of(doctor, i);
 
 		if (s.has_ptx && !s.fits)
-			advise(doctor, &new_ptx);
+			add_advice(doctor, &new_ptx);
 		else if (s.has_code && !s.has_ptx && !is_linked)
-			advise(doctor, &doctor_no_ptx);
+			add_advice(doctor, &doctor_no_ptx);
 	}
 }
 
@@ -248,16 +248,16 @@ static void judge_kernels(struct doctor *doctor)
 {
 	judge_images(doctor);
 	if (doctor->unfit)
-		advise(doctor, &unfit);
+		add_advice(doctor, &unfit);
 	if (doctor->unreadable)
-		advise(doctor, &unreadable);
+		add_advice(doctor, &unreadable);
 	if (doctor->unlinked)
-		advise(doctor, &not_linked);
+		add_advice(doctor, &not_linked);
 	if (doctor->refused_count)
-		advise(doctor, &refused);
+		add_advice(doctor, &refused);
 }
 
-static void judge(const struct elf *elf, struct doctor *doctor)
+static void judge_elf(const struct elf *elf, struct doctor *doctor)
 {
 #if defined(__x86_64__)
 	const unsigned own = EM_X86_64;
@@ -269,12 +269,12 @@ static void judge(const struct elf *elf, struct doctor *doctor)
 	if (!doctor_has_cuda(doctor))
 		return;
 	if (elf->header.e_machine != own)
-		advise(doctor, &wrong_cpu);
+		add_advice(doctor, &wrong_cpu);
 	if (doctor->runtime.nvidia_static && !doctor->runtime.replaced)
-		advise(doctor, &static_runtime);
+		add_advice(doctor, &static_runtime);
 	if (*shared && strcmp(shared, "libcudart.so.12") &&
 	    strcmp(shared, "libcudart.so.13"))
-		advise(doctor, &old_runtime);
+		add_advice(doctor, &old_runtime);
 	judge_kernels(doctor);
 }
 
@@ -301,7 +301,7 @@ static int look_at_elf(const struct elf *elf, struct doctor *doctor)
 	if (!err)
 		err = doctor_kernels(doctor);
 	if (!err)
-		judge(elf, doctor);
+		judge_elf(elf, doctor);
 	return err;
 }
 
@@ -335,7 +335,7 @@ static int look_at_image(struct bytes all, bool is_code, struct doctor *doctor)
 		err = doctor_kernels(doctor);
 	if (!doctor->image_count) {
 		doctor->kind = KIND_OTHER;
-		advise(doctor, &nothing);
+		add_advice(doctor, &nothing);
 	}
 	judge_kernels(doctor);
 	return err;

@@ -60,8 +60,8 @@ static int parse_count(const char *text, int64_t *ret_count)
 	return 0;
 }
 
-static int strike(struct ctl *ctl, unsigned gpu, enum gkf_ecc_kind kind,
-		  enum gkf_ecc_location place, int64_t count)
+static int strike_gpu(struct ctl *ctl, unsigned gpu, enum gkf_ecc_kind kind,
+		      enum gkf_ecc_location place, int64_t count)
 {
 	const char *name = gkf_board(ctl->machine, gpu)->profile.name;
 	int err =
@@ -115,7 +115,7 @@ static void show_repairs(struct ctl *ctl, unsigned gpu)
 				     NULL, 0));
 }
 
-static void show(struct ctl *ctl, unsigned gpu)
+static void show_ecc(struct ctl *ctl, unsigned gpu)
 {
 	printf("GPU %u: %s\n", gpu, gkf_board(ctl->machine, gpu)->profile.name);
 	if (!gkf_ecc_on(ctl->machine, gpu)) {
@@ -147,9 +147,9 @@ int ctl_ecc(struct ctl *ctl, int argc, char **argv)
 		if (!(gpus >> i & 1))
 			continue;
 		if (argc > 2)
-			code = strike(ctl, i, kind, place, count);
+			code = strike_gpu(ctl, i, kind, place, count);
 		else
-			show(ctl, i);
+			show_ecc(ctl, i);
 	}
 	if (!code && argc == 1)
 		puts("* = in the life of the board; the others since the last "

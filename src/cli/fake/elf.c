@@ -11,7 +11,7 @@ struct bytes bytes_part(struct bytes all, size_t offset, size_t size)
 }
 
 /* Copies a struct out; false: it is not all there. */
-static bool copy(struct bytes all, size_t offset, void *to, size_t size)
+static bool copy_struct(struct bytes all, size_t offset, void *to, size_t size)
 {
 	struct bytes part = bytes_part(all, offset, size);
 
@@ -34,8 +34,9 @@ static bool section_header(const struct elf *elf, unsigned index,
 {
 	return index < elf->header.e_shnum &&
 	       elf->header.e_shentsize == sizeof *ret &&
-	       copy(elf->all, elf->header.e_shoff + (size_t)index * sizeof *ret,
-		    ret, sizeof *ret);
+	       copy_struct(elf->all,
+			   elf->header.e_shoff + (size_t)index * sizeof *ret,
+			   ret, sizeof *ret);
 }
 
 static struct bytes contents(const struct elf *elf, const Elf64_Shdr *header)
@@ -50,7 +51,7 @@ bool elf_read(struct bytes all, struct elf *ret_elf)
 	struct elf elf = {.all = all};
 	Elf64_Shdr names;
 
-	if (!copy(all, 0, &elf.header, sizeof elf.header) ||
+	if (!copy_struct(all, 0, &elf.header, sizeof elf.header) ||
 	    memcmp(elf.header.e_ident, ELFMAG, SELFMAG) ||
 	    elf.header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    elf.header.e_ident[EI_DATA] != ELFDATA2LSB ||
@@ -93,8 +94,8 @@ static const char *dynamic_text(const struct elf *elf, Elf64_Sxword tag,
 	struct bytes texts = elf_find(elf, ".dynstr");
 	Elf64_Dyn entry;
 
-	for (size_t at = 0;
-	     copy(dynamic, at, &entry, sizeof entry) && entry.d_tag != DT_NULL;
+	for (size_t at = 0; copy_struct(dynamic, at, &entry, sizeof entry) &&
+			    entry.d_tag != DT_NULL;
 	     at += sizeof entry)
 		if (entry.d_tag == tag && !index--)
 			return text_at(texts, entry.d_un.d_val);
@@ -118,7 +119,7 @@ bool elf_imports(const struct elf *elf, const char *prefix)
 	size_t length = strlen(prefix);
 	Elf64_Sym symbol;
 
-	for (size_t at = 0; copy(symbols, at, &symbol, sizeof symbol);
+	for (size_t at = 0; copy_struct(symbols, at, &symbol, sizeof symbol);
 	     at += sizeof symbol) {
 		const char *name = text_at(texts, symbol.st_name);
 
@@ -137,8 +138,9 @@ bool elf_is_program(const struct elf *elf)
 	for (unsigned i = 0;
 	     i < elf->header.e_phnum &&
 	     elf->header.e_phentsize == sizeof header &&
-	     copy(elf->all, elf->header.e_phoff + (size_t)i * sizeof header,
-		  &header, sizeof header);
+	     copy_struct(elf->all,
+			 elf->header.e_phoff + (size_t)i * sizeof header,
+			 &header, sizeof header);
 	     i++)
 		if (header.p_type == PT_INTERP)
 			return true;

@@ -93,7 +93,7 @@ struct bounds {
 	bool given;
 };
 
-static int unknown(const char *text)
+static int refuse_fault_name(const char *text)
 {
 	struct gk_buf names = {0};
 
@@ -167,7 +167,7 @@ static int parse_failure(const char *text, struct failure *ret)
 	ret->what = A_BREAKAGE;
 	err = gkf_fault_parse(text, &ret->breakage, allowed);
 	if (err == GK_ERR_NOT_FOUND)
-		return unknown(text);
+		return refuse_fault_name(text);
 	return err ? fake_usage("ctl fail: %s: must be %s", text, allowed) : 0;
 }
 
@@ -320,7 +320,7 @@ int ctl_fail(struct ctl *ctl, int argc, char **argv)
 
 /* ---- clear, reset ---- */
 
-static int mend(struct ctl *ctl, uint64_t gpus, uint64_t faults)
+static int mend_faults(struct ctl *ctl, uint64_t gpus, uint64_t faults)
 {
 	int err = 0;
 
@@ -358,7 +358,7 @@ static int drop_rules(struct ctl *ctl, int function, uint64_t gpus)
 
 static int clear_gpus(struct ctl *ctl, uint64_t gpus)
 {
-	int code = mend(ctl, gpus, ~0ULL);
+	int code = mend_faults(ctl, gpus, ~0ULL);
 
 	for (int v = 0; !code && v < GKF_V_COUNT; v++)
 		code = unset(ctl, gpus, v);
@@ -406,7 +406,7 @@ static int clear_one(struct ctl *ctl, uint64_t gpus, const char *name)
 	if (function >= 0)
 		code = drop_rules(ctl, function, gpus);
 	if (!code && fault >= 0)
-		code = mend(ctl, gpus, GKF_FAULT_BIT(fault));
+		code = mend_faults(ctl, gpus, GKF_FAULT_BIT(fault));
 	if (!code && value >= 0)
 		code = unset(ctl, gpus, value);
 	return code;

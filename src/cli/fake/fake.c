@@ -169,8 +169,9 @@ static void set_time(const struct fake_options *a,
 		spec->speed = a->scenario.speed;
 }
 
-static int create(const struct fake_options *a,
-		  const struct fake_replay *replay, char *ret_path, size_t cap)
+static int create_machine(const struct fake_options *a,
+			  const struct fake_replay *replay, char *ret_path,
+			  size_t cap)
 {
 	struct gkf_profile *profiles =
 	    calloc(GKF_DEVICES_MAX, sizeof *profiles);
@@ -294,7 +295,7 @@ static int run_on(struct fake_options *a, struct fake_replay *replay,
 	return code;
 }
 
-static int launch(struct fake_options *a)
+static int launch_command(struct fake_options *a)
 {
 	struct fake_replay replay = {0};
 	char path[PATH_MAX];
@@ -312,7 +313,7 @@ static int launch(struct fake_options *a)
 	if (!a->gpus)
 		a->gpus = DEFAULT_GPUS;
 	if (!code)
-		code = create(a, &replay, path, sizeof path);
+		code = create_machine(a, &replay, path, sizeof path);
 	if (!code) {
 		code = run_on(a, &replay, path);
 		unlink(path);
@@ -322,7 +323,7 @@ static int launch(struct fake_options *a)
 	return code;
 }
 
-static int run(int argc, char **argv)
+static int run_fake(int argc, char **argv)
 {
 	static char ctl[] = "gpukit fake ctl", load[] = "gpukit fake load";
 	static char scenario[] = "gpukit fake scenario";
@@ -346,11 +347,11 @@ static int run(int argc, char **argv)
 		return fake_doctor(argc - 1, argv + 1);
 	}
 	fake_options_read(argc, argv, &a);
-	return launch(&a);
+	return launch_command(&a);
 }
 
 const struct gk_cmd gk_cmd_fake = {
     .name = "fake",
     .summary = "run a program on a made-up machine of GPUs",
-    .run = run,
+    .run = run_fake,
 };

@@ -50,7 +50,7 @@ void doctor_unmap(struct bytes all)
 }
 
 /* Where execvp() finds a command; false: nowhere. */
-static bool find(const char *name, char *ret_path, size_t cap)
+static bool find_command(const char *name, char *ret_path, size_t cap)
 {
 	const char *dir = getenv("PATH");
 	size_t len;
@@ -103,7 +103,7 @@ void fake_hint(const char *command)
 	const char *trouble = NULL;
 	char path[PATH_MAX];
 
-	if (find(command, path, sizeof path))
+	if (find_command(command, path, sizeof path))
 		trouble = find_trouble(path);
 	if (trouble)
 		fake_failure("%s %s; `gpukit fake doctor %s` says what to do",

@@ -28,7 +28,8 @@ static const char *const errors[GKF_LINK_ERRORS] = {
     [GKF_LINK_ECC_DATA] = "ecc-data",
 };
 
-static int find(const char *const *names, int count, const char *name)
+static int find_setting_name(const char *const *names, int count,
+			     const char *name)
 {
 	for (int i = 0; i < count; i++)
 		if (!strcmp(names[i], name))
@@ -60,7 +61,7 @@ int ctl_link_parse(const char *key, const char *text,
 		ret_change->link = -1;
 	else if (end == at || end != dot || link < 0 || link >= GKF_LINKS_MAX)
 		return wrong_key(key);
-	ret_change->error = find(errors, GKF_LINK_ERRORS, dot + 1);
+	ret_change->error = find_setting_name(errors, GKF_LINK_ERRORS, dot + 1);
 	if (ret_change->error >= 0) {
 		if (gk_parse_int(text, &count) || count < 0)
 			return fake_usage("ctl set: %s=%s: must be a count",
@@ -70,7 +71,8 @@ int ctl_link_parse(const char *key, const char *text,
 	}
 	if (strcmp(dot + 1, "state"))
 		return wrong_key(key);
-	ret_change->to = (uint64_t)find(states, GKF_LINK_STATES, text);
+	ret_change->to =
+	    (uint64_t)find_setting_name(states, GKF_LINK_STATES, text);
 	return ret_change->to < GKF_LINK_STATES
 		   ? 0
 		   : fake_usage("ctl set: %s=%s: allowed are up, down, sleep",
@@ -113,9 +115,10 @@ int ctl_link_apply(struct ctl *ctl, unsigned gpu,
 }
 
 /* Calls f with each setting of a link that is not as at rest. */
-static void each(struct ctl *ctl, unsigned gpu,
-		 void (*f)(const char *key, const char *text, void *arg),
-		 void *arg)
+static void each_link_setting(struct ctl *ctl, unsigned gpu,
+			      void (*f)(const char *key, const char *text,
+					void *arg),
+			      void *arg)
 {
 	char key[48], text[24];
 
@@ -140,7 +143,7 @@ static void each(struct ctl *ctl, unsigned gpu,
 	}
 }
 
-static void print(const char *key, const char *text, void *arg)
+static void print_link_setting(const char *key, const char *text, void *arg)
 {
 	(void)arg;
 	printf("  %-22s %s\n", key, text);
@@ -148,10 +151,10 @@ static void print(const char *key, const char *text, void *arg)
 
 void ctl_link_print(struct ctl *ctl, unsigned gpu)
 {
-	each(ctl, gpu, print, NULL);
+	each_link_setting(ctl, gpu, print_link_setting, NULL);
 }
 
-static void add(const char *key, const char *text, void *arg)
+static void add_link_setting(const char *key, const char *text, void *arg)
 {
 	json_object_set_new(arg, key, json_string(text));
 }
@@ -160,6 +163,6 @@ json_t *ctl_link_json(struct ctl *ctl, unsigned gpu)
 {
 	json_t *object = json_object();
 
-	each(ctl, gpu, add, object);
+	each_link_setting(ctl, gpu, add_link_setting, object);
 	return object;
 }

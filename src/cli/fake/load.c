@@ -118,8 +118,8 @@ become_job(pid_t launcher, int ready, const char *path,
 	_exit(GK_EXIT_FAILURE);
 }
 
-static int spawn(const char *path, const struct fake_job *job, int ready,
-		 struct fake_children *children)
+static int spawn_load(const char *path, const struct fake_job *job, int ready,
+		      struct fake_children *children)
 {
 	char text[FAKE_JOB_ARGS][FAKE_JOB_ARG];
 	pid_t launcher = getpid(), pid;
@@ -151,7 +151,7 @@ static int spawn_at(struct gkf_machine *m, const char *path,
 			memory_of(load, &target, &gkf_board(m, gpu)->profile),
 		    .wave = gkf_spec_wave(load, children->count + 1)};
 
-		code = spawn(path, &job, ready, children);
+		code = spawn_load(path, &job, ready, children);
 	}
 	return code;
 }
@@ -234,17 +234,17 @@ static int spawn_scenario(const char *path, const struct gkf_scenario *s,
 				       .wave = load->wave};
 
 		gk_str_copy(job.name, sizeof job.name, load->name);
-		code = spawn(path, &job, ready[1], children);
+		code = spawn_load(path, &job, ready[1], children);
 		if (!code)
 			code = await_ready(ready[0], 1, children->pid[i]);
 	}
 	return code;
 }
 
-static int start(struct gkf_machine *m, const char *path,
-		 const struct gkf_load_spec *loads, unsigned count,
-		 const struct gkf_scenario *scenario,
-		 struct fake_children *children)
+static int start_loads(struct gkf_machine *m, const char *path,
+		       const struct gkf_load_spec *loads, unsigned count,
+		       const struct gkf_scenario *scenario,
+		       struct fake_children *children)
 {
 	unsigned total = scenario ? scenario->load_count : 0;
 	int ready[2], code;
@@ -304,7 +304,7 @@ int fake_children_start(const char *path, char *const *specs, unsigned count,
 	if (!code)
 		code = check_fit(m, loads, count);
 	if (!code)
-		code = start(m, path, loads, count, scenario, &children);
+		code = start_loads(m, path, loads, count, scenario, &children);
 	if (!code)
 		warm_up(m, warm_up_ns);
 	gkf_machine_close(m);
@@ -325,7 +325,7 @@ struct arguments {
 	unsigned count;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_load_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
@@ -354,7 +354,7 @@ int fake_load(int argc, char **argv)
 	    {0}};
 	static const struct argp argp = {
 	    argp_options,
-	    parse,
+	    parse_load_option,
 	    "SPEC...",
 	    "Puts load on a running made-up machine until it is "
 	    "interrupted or all its processes have ended. SPEC is what --load "

@@ -248,7 +248,7 @@ static int tell_ready(void)
  * second: nobody sees the load any more, but how GPUs were shared in the last
  * second is reckoned from those that are attached.
  */
-static void work(struct gkf_machine *m, const struct gkf_wave *wave)
+static void hold_load(struct gkf_machine *m, const struct gkf_wave *wave)
 {
 	uint64_t end_ns = (wave->stop_bin + GKF_BINS_PER_S + 1) * GKF_BIN_NS;
 
@@ -284,7 +284,7 @@ int fake_load_main(int argc, char **argv)
 	if (!code)
 		code = tell_ready();
 	if (!code) {
-		work(m, &job.wave);
+		hold_load(m, &job.wave);
 		gkf_detach(m, slot);
 	}
 	gkf_machine_close(m);

@@ -36,8 +36,8 @@ static void list_profiles(const struct gkf_mig_board *board, char *text,
 }
 
 /* One line about a split that failed at some part of the text. */
-static int tell(struct gkf_machine *m, const char *verb, unsigned gpu,
-		const char *part, int err)
+static int tell_split_error(struct gkf_machine *m, const char *verb,
+			    unsigned gpu, const char *part, int err)
 {
 	const struct gkf_profile *p = &gkf_board(m, gpu)->profile;
 	const struct gkf_mig_board *board = gkf_mig_board(p);
@@ -82,11 +82,11 @@ static int layout(struct gkf_machine *m, const char *verb, unsigned gpu,
 	int err = strcmp(text, "on") ? gkf_mig_layout(m, gpu, text, &part)
 				     : gkf_mig_mode_set(m, gpu, true);
 
-	return err ? tell(m, verb, gpu, part, err) : 0;
+	return err ? tell_split_error(m, verb, gpu, part, err) : 0;
 }
 
 /* "0-1=3g.40gb+1g.10gb" */
-static int apply(struct gkf_machine *m, const char *spec)
+static int apply_split(struct gkf_machine *m, const char *spec)
 {
 	const char *equals = strchr(spec, '=');
 	char list[64], message[FAKE_MESSAGE_MAX];
@@ -118,7 +118,7 @@ int fake_mig_apply(const char *path, char *const *specs)
 			code = layout(m, "mig_layout", i,
 				      gkf_board(m, i)->profile.mig_layout);
 	for (; !code && *specs; specs++)
-		code = apply(m, *specs);
+		code = apply_split(m, *specs);
 	gkf_machine_close(m);
 	return code;
 }
@@ -126,11 +126,11 @@ int fake_mig_apply(const char *path, char *const *specs)
 /* ---- ctl mig GPU ... ---- */
 
 /* Calls f for each compute instance, or GPU instance without one. */
-static void each(struct ctl *ctl, unsigned gpu,
-		 void (*f)(struct ctl *ctl, unsigned gpu,
-			   const struct gkf_mig_gi *gi,
-			   const struct gkf_mig_ci *ci, void *arg),
-		 void *arg)
+static void each_mig_part(struct ctl *ctl, unsigned gpu,
+			  void (*f)(struct ctl *ctl, unsigned gpu,
+				    const struct gkf_mig_gi *gi,
+				    const struct gkf_mig_ci *ci, void *arg),
+			  void *arg)
 {
 	struct gkf_mig_gi gi;
 	struct gkf_mig_ci ci;
@@ -227,11 +227,11 @@ static int mig_ls(struct ctl *ctl, unsigned gpu)
 		       : wanted     ? ", pending: on"
 				    : ", pending: off");
 		puts(" GI  CI DEV  AT   PROFILE");
-		each(ctl, gpu, print_one, NULL);
+		each_mig_part(ctl, gpu, print_one, NULL);
 		return 0;
 	}
 	list = json_array();
-	each(ctl, gpu, add_json, list);
+	each_mig_part(ctl, gpu, add_json, list);
 	list = json_pack("{s:b, s:b, s:o}", "current", (int)on, "pending",
 			 (int)wanted, "instances", list);
 	r = list ? json_dumpf(list, stdout, JSON_INDENT(2)) : -1;
@@ -281,15 +281,18 @@ static int mig_destroy(struct ctl *ctl, unsigned gpu, const char *text)
 	if (!slash && !err)
 		err = gkf_mig_gi_destroy(ctl->machine, gpu, (unsigned)gi,
 					 GKF_MIG_ANY_LIFE);
-	return err ? tell(ctl->machine, "ctl mig destroy", gpu, text, err) : 0;
+	return err ? tell_split_error(ctl->machine, "ctl mig destroy", gpu,
+				      text, err)
+		   : 0;
 }
 
 static int mig_mode(struct ctl *ctl, unsigned gpu, bool on)
 {
 	int err = gkf_mig_mode_set(ctl->machine, gpu, on);
 
-	return err ? tell(ctl->machine, on ? "ctl mig on" : "ctl mig off", gpu,
-			  "", err)
+	return err ? tell_split_error(ctl->machine,
+				      on ? "ctl mig on" : "ctl mig off", gpu,
+				      "", err)
 		   : 0;
 }
 

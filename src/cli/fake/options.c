@@ -139,7 +139,7 @@ static error_t parse_time(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 {
 	struct fake_options *a = state->input;
 
@@ -203,7 +203,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
     options,
-    parse,
+    parse_fake_option,
     "[--] CMD [ARG...]\nctl ...\nload SPEC...\nscenario ...\ndoctor FILE...",
     "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status "
     "is CMD's.\v"

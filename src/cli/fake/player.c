@@ -180,15 +180,15 @@ static struct fake_stand_in *actor_of(struct player *p,
 	return &p->actors[p->count++];
 }
 
-static uint32_t percent(struct gk_value value)
+static uint32_t percent_of_value(struct gk_value value)
 {
 	return value.why || value.v < 0 ? 0
 	       : value.v > 100          ? 100
 					: (uint32_t)value.v;
 }
 
-static void place(struct player *p, const struct gk_snapshot *snap,
-		  const struct gk_process *q)
+static void place_recorded(struct player *p, const struct gk_snapshot *snap,
+			   const struct gk_process *q)
 {
 	unsigned gpu = gpu_of(p, snap, &snap->devices[q->device]);
 	struct gk_value mem = q->m[GK_PM_GPU_MEM];
@@ -210,10 +210,10 @@ static void place(struct player *p, const struct gk_snapshot *snap,
 		.mig = (uint32_t)(snap->devices[q->device].mig_index + 1),
 		.types = q->types ? q->types & 7 : GKF_COMPUTE,
 		.bytes = mem.why ? 0 : (uint64_t)mem.v,
-		.sm = percent(q->m[GK_PM_SM_UTIL]),
-		.mem = percent(q->m[GK_PM_MEM_UTIL]),
-		.enc = percent(q->m[GK_PM_ENC_UTIL]),
-		.dec = percent(q->m[GK_PM_DEC_UTIL]),
+		.sm = percent_of_value(q->m[GK_PM_SM_UTIL]),
+		.mem = percent_of_value(q->m[GK_PM_MEM_UTIL]),
+		.enc = percent_of_value(q->m[GK_PM_ENC_UTIL]),
+		.dec = percent_of_value(q->m[GK_PM_DEC_UTIL]),
 	    };
 }
 
@@ -223,7 +223,7 @@ static void set_processes(struct player *p, const struct gk_snapshot *snap)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < snap->process_count; i++)
-		place(p, snap, &snap->processes[i]);
+		place_recorded(p, snap, &snap->processes[i]);
 	for (size_t i = 0; i < p->count; i++) {
 		if (p->actors[i].seen == p->snapshot)
 			p->actors[kept++] = p->actors[i];
@@ -236,7 +236,7 @@ static void set_processes(struct player *p, const struct gk_snapshot *snap)
 		fake_stand_in_tell(&p->actors[i]);
 }
 
-static void play(struct player *p, const struct gk_snapshot *snap)
+static void play_snapshot(struct player *p, const struct gk_snapshot *snap)
 {
 	p->snapshot++;
 	make_room(p);
@@ -254,7 +254,7 @@ int fake_player_run(struct gk_replay *replay, struct gkf_machine *m, int ready,
 
 	for (;;) {
 		if (!gk_replay_next(replay, &jumped, &snap)) {
-			play(&player, snap);
+			play_snapshot(&player, snap);
 			gk_snapshot_free(snap);
 		}
 		if (ready >= 0) {

@@ -24,7 +24,7 @@
 
 /* ---- opening ---- */
 
-static int tell(const char *path, int err)
+static int tell_tape_error(const char *path, int err)
 {
 	return fake_failure("--replay %s: %s", path, gk_tape_strerror(err));
 }
@@ -54,7 +54,7 @@ int fake_replay_open(struct fake_options *a, struct fake_replay *ret_replay)
 		err = read_first(replay.tape, &replay.first);
 	if (err) {
 		gk_tape_close(replay.tape);
-		return tell(a->replay, err);
+		return tell_tape_error(a->replay, err);
 	}
 	if (!a->driver) {
 		a->generation =
@@ -151,8 +151,8 @@ static const char *mig_profile(const struct gk_device *d, char *ret_slice,
 }
 
 /* How a GPU is split, as --mig has it: "3g.40gb(1c+2c)+1g.10gb". */
-static void split(const struct gk_snapshot *snap, int gpu,
-		  struct gkf_profile *p)
+static void tell_split(const struct gk_snapshot *snap, int gpu,
+		       struct gkf_profile *p)
 {
 	struct gk_buf out = {0};
 	int instance = -1;
@@ -233,7 +233,7 @@ int fake_replay_profiles(const struct fake_replay *replay,
 		else
 			find_profile(d->name, dir, &ret_profiles[count]);
 		take_facts(d, &ret_profiles[count]);
-		split(replay->first, (int)i, &ret_profiles[count++]);
+		tell_split(replay->first, (int)i, &ret_profiles[count++]);
 	}
 	*ret_count = count;
 	return 0;

@@ -29,7 +29,7 @@
 /* ---- the player's side ---- */
 
 /* As recorded; where no arguments are, its name. NULL without memory. */
-static char **arguments(const struct gk_process *p)
+static char **make_arguments(const struct gk_process *p)
 {
 	size_t count = 0, len = p->args_len;
 	char **argv, *copy;
@@ -54,7 +54,7 @@ static char **arguments(const struct gk_process *p)
 static void __attribute__((noreturn))
 become(const struct gk_process *p, pid_t player, int fd)
 {
-	char **argv = arguments(p), text[128];
+	char **argv = make_arguments(p), text[128];
 	int null = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -137,7 +137,7 @@ static struct gkf_wave wave_of(const struct fake_stand_in_place *p)
 }
 
 /* Who cannot (a stopped process has the machine) stays till the next order. */
-static void leave(struct gkf_machine *m, struct hold *h)
+static void leave_device(struct gkf_machine *m, struct hold *h)
 {
 	int r = h->on ? gkf_detach(m, h->slot) : 0;
 
@@ -145,7 +145,7 @@ static void leave(struct gkf_machine *m, struct hold *h)
 		*h = (struct hold){0};
 }
 
-static void resize(struct gkf_machine *m, struct hold *h, uint64_t bytes)
+static void resize_held(struct gkf_machine *m, struct hold *h, uint64_t bytes)
 {
 	int r = bytes > h->bytes
 		    ? gkf_books_charge(m, h->slot, bytes - h->bytes)
@@ -155,8 +155,9 @@ static void resize(struct gkf_machine *m, struct hold *h, uint64_t bytes)
 		h->bytes = bytes;
 }
 
-static int attach(struct gkf_machine *m, const struct fake_stand_in_place *p,
-		  const struct gkf_wave *wave, unsigned *ret_slot)
+static int attach_stand_in(struct gkf_machine *m,
+			   const struct fake_stand_in_place *p,
+			   const struct gkf_wave *wave, unsigned *ret_slot)
 {
 	struct gkf_mig_ci ci;
 	int r;
@@ -169,22 +170,22 @@ static int attach(struct gkf_machine *m, const struct fake_stand_in_place *p,
 				       p->types, wave, ret_slot);
 }
 
-static void follow(struct gkf_machine *m, const struct fake_stand_in_place *p,
-		   struct hold *h)
+static void follow_order(struct gkf_machine *m,
+			 const struct fake_stand_in_place *p, struct hold *h)
 {
 	struct gkf_wave wave = wave_of(p);
 
 	if (h->on && h->types != p->types)
-		leave(m, h);
+		leave_device(m, h);
 	if (!h->on) {
-		if (attach(m, p, &wave, &h->slot))
+		if (attach_stand_in(m, p, &wave, &h->slot))
 			return;
 		h->on = true;
 		h->types = p->types;
 	} else {
 		gkf_tune(m, h->slot, &wave);
 	}
-	resize(m, h, p->bytes);
+	resize_held(m, h, p->bytes);
 }
 
 static unsigned number_of(const struct fake_stand_in_place *p)
@@ -201,10 +202,10 @@ static void obey(struct gkf_machine *m, const struct fake_stand_in_order *order,
 		named[number_of(&order->places[i])] = true;
 	for (unsigned i = 0; i < PLACES; i++)
 		if (!named[i])
-			leave(m, &holds[i]);
+			leave_device(m, &holds[i]);
 	for (uint32_t i = 0; i < order->count; i++)
-		follow(m, &order->places[i],
-		       &holds[number_of(&order->places[i])]);
+		follow_order(m, &order->places[i],
+			     &holds[number_of(&order->places[i])]);
 }
 
 static bool is_sound(const struct fake_stand_in_order *order, ssize_t len)
@@ -239,7 +240,7 @@ int fake_stand_in_main(void)
 		(void)!send(fd, "", 1, MSG_NOSIGNAL);
 	}
 	for (unsigned i = 0; i < PLACES; i++)
-		leave(m, &holds[i]);
+		leave_device(m, &holds[i]);
 	gkf_machine_close(m);
 	return GK_EXIT_OK;
 }

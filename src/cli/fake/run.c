@@ -122,7 +122,7 @@ static int prepend(const char *variable, const char *path)
 }
 
 /* The environment in which programs find the made-up machine. */
-static int enter(const char *machine, const char *generation)
+static int enter_machine(const char *machine, const char *generation)
 {
 	char relative[64], dir[PATH_MAX - 64], file[PATH_MAX], bin[PATH_MAX];
 
@@ -187,8 +187,8 @@ static int next_signal(struct gkf_machine *m, uint64_t end_ns, siginfo_t *info)
  * Signals that a process sent are passed on. Those that a terminal sent have
  * reached the command already.
  */
-static int await(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
-		 struct fake_children *children)
+static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
+			 struct fake_children *children)
 {
 	siginfo_t info;
 	int status;
@@ -212,7 +212,7 @@ int fake_run(const char *path, const char *generation, char **argv,
 {
 	struct gkf_machine *m = NULL;
 	pid_t pid;
-	int code = enter(path, generation);
+	int code = enter_machine(path, generation);
 
 	if (!code && end_ns != UINT64_MAX)
 		code = fake_open(path, &m);
@@ -227,7 +227,7 @@ int fake_run(const char *path, const char *generation, char **argv,
 	}
 	if (!pid)
 		become(argv);
-	code = await(pid, m, end_ns, children);
+	code = await_command(pid, m, end_ns, children);
 	gkf_machine_close(m);
 	return code;
 }

@@ -271,7 +271,7 @@ static void print_loads(const struct gkf_scenario *s)
 	}
 }
 
-static int show(const char *name)
+static int show_scenario(const char *name)
 {
 	struct gkf_scenario_options options = {.warm_up_ns = 1000000000};
 	struct gkf_scenario s;
@@ -308,7 +308,7 @@ static int show(const char *name)
 
 /* ---- check, ls ---- */
 
-static int check(const char *name)
+static int check_scenario(const char *name)
 {
 	struct gkf_scenario_options options = {0};
 	struct gkf_scenario s;
@@ -323,7 +323,7 @@ static int check(const char *name)
 	return GK_EXIT_OK;
 }
 
-static int list(void)
+static int list_scenarios(void)
 {
 	struct places places;
 	struct gk_buf paths = {0};
@@ -353,12 +353,12 @@ int fake_scenario(int argc, char **argv)
 	int code = GK_EXIT_OK;
 
 	if (argc == 2 && !strcmp(argv[1], "ls"))
-		code = list();
+		code = list_scenarios();
 	else if (argc == 3 && !strcmp(argv[1], "show"))
-		code = show(argv[2]);
+		code = show_scenario(argv[2]);
 	else if (argc >= 3 && !strcmp(argv[1], "check"))
 		for (int i = 2; !code && i < argc; i++)
-			code = check(argv[i]);
+			code = check_scenario(argv[i]);
 	else if (argc == 2 && !strcmp(argv[1], "--help"))
 		puts(usage);
 	else

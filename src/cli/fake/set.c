@@ -138,7 +138,8 @@ static int parse_change(struct ctl *ctl, char *arg, struct change *ret_change)
 }
 
 /* Whether every GPU can take the value. */
-static int check(struct ctl *ctl, uint64_t gpus, const struct change *change)
+static int check_value(struct ctl *ctl, uint64_t gpus,
+		       const struct change *change)
 {
 	const struct gkf_value_info *info;
 	int64_t min, max;
@@ -170,7 +171,8 @@ static int check(struct ctl *ctl, uint64_t gpus, const struct change *change)
 	return 0;
 }
 
-static int apply(struct ctl *ctl, uint64_t gpus, const struct change *change)
+static int apply_value(struct ctl *ctl, uint64_t gpus,
+		       const struct change *change)
 {
 	if (!is_of_gpu(change)) {
 		atomic_store(change->word, (uint64_t)change->to);
@@ -220,9 +222,9 @@ int ctl_set(struct ctl *ctl, int argc, char **argv)
 					  argv[i], argv[i]);
 	}
 	for (int i = 0; !code && i < n; i++)
-		code = check(ctl, gpus, &changes[i]);
+		code = check_value(ctl, gpus, &changes[i]);
 	for (int i = 0; !code && i < n; i++)
-		code = apply(ctl, gpus, &changes[i]);
+		code = apply_value(ctl, gpus, &changes[i]);
 	free(changes);
 	return code;
 }

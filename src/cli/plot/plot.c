@@ -138,7 +138,7 @@ static error_t parse_panel(int key, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_plot_option(int key, char *arg, struct argp_state *state)
 {
 	struct plot *plot = state->input;
 
@@ -187,7 +187,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = parse_plot_option,
     .args_doc = "FILE...",
     .doc = "Draws recordings of `gpukit record`: GPU memory, system memory, "
 	   "and what else is asked for, over time.\vExit status: 0, 1 after a "
@@ -402,7 +402,7 @@ static void add_names(const struct plot *plot, struct gk_buf *title)
 }
 
 /* What gnuplot said, or that it is not there. */
-static int complain(int r, const struct gk_buf *complaint)
+static int tell_gnuplot_error(int r, const struct gk_buf *complaint)
 {
 	const char *said = complaint->data ? complaint->data : "";
 
@@ -442,7 +442,7 @@ static int deliver(const struct plot *plot, const struct gk_buf *script)
 	int r = gk_plot_draw(script, window ? NULL : &picture, &complaint);
 
 	if (r)
-		complain(r, &complaint);
+		tell_gnuplot_error(r, &complaint);
 	else if (!window)
 		r = write_picture(plot, &picture);
 	gk_buf_free(&picture);
@@ -450,7 +450,8 @@ static int deliver(const struct plot *plot, const struct gk_buf *script)
 	return r ? GK_EXIT_FAILURE : GK_EXIT_OK;
 }
 
-static int draw(const struct plot *plot, const struct gk_plot_chart *chart)
+static int draw_chart(const struct plot *plot,
+		      const struct gk_plot_chart *chart)
 {
 	struct gk_buf script = {0}, title = {0};
 	struct gk_plot_look look = look_of(plot);
@@ -470,7 +471,7 @@ static int draw(const struct plot *plot, const struct gk_plot_chart *chart)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run_plot(int argc, char **argv)
 {
 	struct plot plot = {0};
 	struct gk_plot_chart chart;
@@ -489,7 +490,7 @@ static int run(int argc, char **argv)
 			   : GK_EXIT_OK;
 	set_panels(&plot, &chart);
 	if (!read_files(&plot, &chart))
-		status = draw(&plot, &chart);
+		status = draw_chart(&plot, &chart);
 	gk_plot_chart_free(&chart);
 	return status;
 }
@@ -497,5 +498,5 @@ static int run(int argc, char **argv)
 const struct gk_cmd gk_cmd_plot = {
     .name = "plot",
     .summary = "draws recordings: PNG, SVG, PDF, or in the terminal",
-    .run = run,
+    .run = run_plot,
 };

@@ -15,8 +15,9 @@ struct row {
 	char gpu[16], pid[16];
 };
 
-static void set(struct gk_plot_row *row, enum gk_plot_quantity quantity,
-		const struct gk_value *value, double scale)
+static void set_quantity(struct gk_plot_row *row,
+			 enum gk_plot_quantity quantity,
+			 const struct gk_value *value, double scale)
 {
 	if (value->why == GK_PRESENT)
 		row->value[quantity] = (double)value->v / scale;
@@ -32,8 +33,8 @@ static int64_t local_ms(uint64_t wall_ns)
 	return (int64_t)(wall_ns / GK_NS_PER_MS) + tm.tm_gmtoff * 1000LL;
 }
 
-static struct gk_plot_row *begin(struct row *row,
-				 const struct gk_snapshot *snap)
+static struct gk_plot_row *begin_plot_row(struct row *row,
+					  const struct gk_snapshot *snap)
 {
 	row->row = (struct gk_plot_row){.time_ms = local_ms(snap->wall_ns)};
 	row->gpu[0] = row->pid[0] = '\0';
@@ -56,18 +57,19 @@ static int add_device(struct gk_plot_chart *chart,
 		      const struct gk_device *dev)
 {
 	struct row row;
-	struct gk_plot_row *to = begin(&row, snap);
+	struct gk_plot_row *to = begin_plot_row(&row, snap);
 
 	/* The values of a GPU that does not answer are old ones. */
 	if (dev->health == GK_HEALTH_STALE)
 		return 0;
 	name_gpu(&row, dev->index);
 	if (chart->group[GK_PLOT_MEMORY] != GK_PLOT_PER_PID)
-		set(to, GK_PLOT_MEMORY, &dev->m[GK_M_MEM_USED], MIB);
+		set_quantity(to, GK_PLOT_MEMORY, &dev->m[GK_M_MEM_USED], MIB);
 	if (chart->group[GK_PLOT_UTILIZATION] != GK_PLOT_PER_PID)
-		set(to, GK_PLOT_UTILIZATION, &dev->m[GK_M_GPU_UTIL], 1);
-	set(to, GK_PLOT_POWER, &dev->m[GK_M_POWER], 1000);
-	set(to, GK_PLOT_TEMPERATURE, &dev->m[GK_M_TEMP], 1);
+		set_quantity(to, GK_PLOT_UTILIZATION, &dev->m[GK_M_GPU_UTIL],
+			     1);
+	set_quantity(to, GK_PLOT_POWER, &dev->m[GK_M_POWER], 1000);
+	set_quantity(to, GK_PLOT_TEMPERATURE, &dev->m[GK_M_TEMP], 1);
 	return gk_plot_chart_add(chart, to);
 }
 
@@ -76,17 +78,17 @@ static int add_process(struct gk_plot_chart *chart,
 		       const struct gk_process *p)
 {
 	struct row row;
-	struct gk_plot_row *to = begin(&row, snap);
+	struct gk_plot_row *to = begin_plot_row(&row, snap);
 
 	name_gpu(&row, snap->devices[p->device].index);
 	to->pid.len =
 	    (size_t)snprintf(row.pid, sizeof row.pid, "%d", (int)p->pid);
 	to->command = (struct gk_csv_field){p->command, strlen(p->command)};
 	if (chart->group[GK_PLOT_MEMORY] == GK_PLOT_PER_PID)
-		set(to, GK_PLOT_MEMORY, &p->m[GK_PM_GPU_MEM], MIB);
+		set_quantity(to, GK_PLOT_MEMORY, &p->m[GK_PM_GPU_MEM], MIB);
 	if (chart->group[GK_PLOT_UTILIZATION] == GK_PLOT_PER_PID)
-		set(to, GK_PLOT_UTILIZATION, &p->m[GK_PM_SM_UTIL], 1);
-	set(to, GK_PLOT_CPU, &p->m[GK_PM_CPU], 100);
+		set_quantity(to, GK_PLOT_UTILIZATION, &p->m[GK_PM_SM_UTIL], 1);
+	set_quantity(to, GK_PLOT_CPU, &p->m[GK_PM_CPU], 100);
 	return gk_plot_chart_add(chart, to);
 }
 
@@ -94,7 +96,7 @@ static int add_host(struct gk_plot_chart *chart, const struct gk_snapshot *snap)
 {
 	const struct gk_host *host = &snap->host;
 	struct row row;
-	struct gk_plot_row *to = begin(&row, snap);
+	struct gk_plot_row *to = begin_plot_row(&row, snap);
 
 	if (host->mem_total.why == GK_PRESENT &&
 	    host->mem_available.why == GK_PRESENT)

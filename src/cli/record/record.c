@@ -130,7 +130,7 @@ static const char *home_of(const char *name)
 }
 
 /* ~/x and ~name/x, which the shell leaves alone behind a '='. */
-static char *expand(struct argp_state *state, const char *path)
+static char *expand_home(struct argp_state *state, const char *path)
 {
 	size_t len = *path == '~' ? strcspn(path, "/") : 0;
 	const char *home = "";
@@ -251,7 +251,7 @@ TAKE(output)
 		argp_error(state, "--output wants a file, not ''");
 	free((char *)(uintptr_t)record->file.path);
 	record->file.path = NULL;
-	record->file.path = expand(state, arg);
+	record->file.path = expand_home(state, arg);
 }
 
 TAKE(format)
@@ -293,7 +293,8 @@ static const struct {
     {KEY_MODE, 0, take_mode},
 };
 
-static error_t take(int key, const char *arg, struct argp_state *state)
+static error_t take_record_option(int key, const char *arg,
+				  struct argp_state *state)
 {
 	struct record *record = state->input;
 
@@ -311,7 +312,8 @@ static error_t take(int key, const char *arg, struct argp_state *state)
 
 /* ---- the whole ---- */
 
-static void check(struct argp_state *state, struct record *record)
+static void check_record_options(struct argp_state *state,
+				 struct record *record)
 {
 	const struct gk_chosen_options *chosen = &record->chosen;
 	bool some = chosen->pid_count || chosen->regex;
@@ -333,9 +335,10 @@ static void check(struct argp_state *state, struct record *record)
 		argp_error(state, "--snapshots have a format of their own");
 }
 
-static void complete(struct argp_state *state, struct record *record)
+static void complete_record_options(struct argp_state *state,
+				    struct record *record)
 {
-	check(state, record);
+	check_record_options(state, record);
 	if (!record->interval_ns)
 		record->interval_ns =
 		    record->job ? INTERVAL_JOB_NS : INTERVAL_NS;
@@ -360,7 +363,7 @@ static void take_job(struct argp_state *state, struct record *record,
 	state->next = state->argc;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
 
@@ -376,10 +379,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		take_job(state, record, arg);
 		return 0;
 	case ARGP_KEY_END:
-		complete(state, record);
+		complete_record_options(state, record);
 		return 0;
 	default:
-		return take(key, arg, state);
+		return take_record_option(key, arg, state);
 	}
 }
 
@@ -391,7 +394,7 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = parse_record_option,
     .args_doc = "[-- COMMAND [ARG...]]",
     .doc = "Writes what processes take of the GPUs to a file, every interval, "
 	   "until SIGINT or SIGTERM. With a command: runs it, records it with "
@@ -413,7 +416,7 @@ void record_free(struct record *record)
 	free((char *)(uintptr_t)record->file.path);
 }
 
-static int run(int argc, char **argv)
+static int run_record(int argc, char **argv)
 {
 	struct record record = {
 	    .machine = GK_OPTIONS_DEFAULT,
@@ -430,5 +433,5 @@ static int run(int argc, char **argv)
 const struct gk_cmd gk_cmd_record = {
     .name = "record",
     .summary = "writes what processes take of GPUs to a file",
-    .run = run,
+    .run = run_record,
 };

@@ -35,7 +35,7 @@ struct run {
 };
 
 /* A command goes on, without samples; everything else ends here. */
-static int complain(struct run *run, const char *what, int err)
+static int tell_record_error(struct run *run, const char *what, int err)
 {
 	fprintf(stderr, "gpukit record: %s: %s\n", what, gk_strerror(err));
 	run->broken = true;
@@ -98,7 +98,7 @@ static int format(struct run *run, const struct gk_snapshot *snap, bool write,
 	return r;
 }
 
-static bool enough(const struct run *run)
+static bool has_samples_enough(const struct run *run)
 {
 	int64_t count = run->record->count;
 
@@ -112,23 +112,23 @@ static void take_sample(struct run *run, bool write)
 	bool anew;
 	int r;
 
-	write &= !run->broken && !enough(run);
+	write &= !run->broken && !has_samples_enough(run);
 	gk_span_begin(&span, "snapshot");
 	r = gk_snapshot_take(run->gk, &snap);
 	gk_span_end(&span);
 	if (r) {
-		complain(run, "cannot read the GPUs", r);
+		tell_record_error(run, "cannot read the GPUs", r);
 		return;
 	}
 	r = format(run, snap, write, &anew);
 	gk_snapshot_free(snap);
 	if (r)
-		complain(run, "cannot make rows", r);
+		tell_record_error(run, "cannot make rows", r);
 	else if (write)
 		write_rows(run, anew);
 	if (write)
 		run->samples++;
-	run->done |= enough(run) && !run->job.pid;
+	run->done |= has_samples_enough(run) && !run->job.pid;
 }
 
 static void on_tick(struct run *run)
@@ -179,7 +179,7 @@ static void on_event(struct run *run, int fd)
 	run->done |= all_gone(run);
 }
 
-static void loop(struct run *run)
+static void record_samples(struct run *run)
 {
 	struct epoll_event event;
 	struct gk_span span;
@@ -193,7 +193,8 @@ static void loop(struct run *run)
 		if (n == 1)
 			on_event(run, event.data.fd);
 		else if (n < 0 && errno != EINTR)
-			complain(run, "cannot wait", gk_err_from_errno(errno));
+			tell_record_error(run, "cannot wait",
+					  gk_err_from_errno(errno));
 	}
 }
 
@@ -344,7 +345,7 @@ static void choose_job(struct run *run)
 }
 
 /* All that can fail comes before the command starts. */
-static int start(struct run *run, const sigset_t *signals)
+static int start_recording(struct run *run, const sigset_t *signals)
 {
 	int r, status;
 
@@ -353,7 +354,7 @@ static int start(struct run *run, const sigset_t *signals)
 	if (!r)
 		r = prepare_waiting(run, signals);
 	if (r)
-		return complain(run, "cannot begin", r);
+		return tell_record_error(run, "cannot begin", r);
 	status = open_machine(run);
 	if (!status)
 		status = open_file(run);
@@ -370,9 +371,9 @@ static void record(struct run *run)
 	take_sample(run, true);
 	r = start_timer(run);
 	if (r)
-		complain(run, "cannot keep time", r);
+		tell_record_error(run, "cannot keep time", r);
 	run->done |= all_gone(run);
-	loop(run);
+	record_samples(run);
 }
 
 static void end_job(struct run *run)
@@ -388,7 +389,7 @@ static void end_job(struct run *run)
 
 static int run_all(struct run *run, const sigset_t *signals)
 {
-	int status = start(run, signals);
+	int status = start_recording(run, signals);
 
 	if (status || run->done)
 		return gk_cli_close(run->gk, status);
@@ -432,7 +433,8 @@ int record_run(struct record *record_)
 	signal(SIGXFSZ, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	if (record_->job && record_job_prepare(&run.job, &before))
-		return complain(&run, "cannot start a process", GK_ERR_NOMEM);
+		return tell_record_error(&run, "cannot start a process",
+					 GK_ERR_NOMEM);
 	if (record_->job && !run.job.pid)
 		record_job_become(&run.job, record_->job);
 	status = run_all(&run, &signals);

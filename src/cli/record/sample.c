@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int start(struct record_sample *s, const struct record *record)
+static int open_tape(struct record_sample *s, const struct record *record)
 {
 	char why[256];
 	bool literal;
@@ -40,7 +40,7 @@ int record_sample_open(struct record_sample *s, const struct record *record)
 	int r;
 
 	*s = (struct record_sample){.record = record, .proc = -1};
-	r = start(s, record);
+	r = open_tape(s, record);
 	if (!r && s->header.failed)
 		r = GK_ERR_NOMEM;
 	return r;
@@ -71,8 +71,9 @@ static const char *command_of(const struct record *record,
 	return p->command;
 }
 
-static int processes(struct record_sample *s, const struct gk_snapshot *snap,
-		     const char *time, bool write)
+static int write_processes(struct record_sample *s,
+			   const struct gk_snapshot *snap, const char *time,
+			   bool write)
 {
 	for (size_t i = 0; i < snap->process_count; i++) {
 		const struct gk_process *p = &snap->processes[i];
@@ -161,10 +162,10 @@ int record_sample_take(struct record_sample *s, const struct gk_snapshot *snap,
 		return r;
 	r = write_sample(s, snap, write, anew);
 	if (!r && (rows || record->job))
-		r = processes(s, snap,
-			      gk_row_time(time, snap->wall_ns,
-					  record->style.milliseconds),
-			      rows && write);
+		r = write_processes(s, snap,
+				    gk_row_time(time, snap->wall_ns,
+						record->style.milliseconds),
+				    rows && write);
 	if (record->job)
 		gk_summary_end(&s->summary, snap);
 	return s->out.failed ? GK_ERR_NOMEM : r;

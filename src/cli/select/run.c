@@ -105,7 +105,7 @@ static int bad_entry(const struct state *s, const char *value, long bad)
 }
 
 /* What CUDA would see of the snapshot's devices. */
-static int inherit(struct state *s)
+static int inherit_visible(struct state *s)
 {
 	const char *value = s->run->inherit == GK_INHERIT_GIVEN
 				? s->run->inherited
@@ -152,7 +152,7 @@ static int take_snapshot(struct state *s)
 	if (!s->pool || !s->taken)
 		return cannot_read(GK_ERR_NOMEM);
 	s->run->wanted.taken = s->taken;
-	return s->run->inherit ? inherit(s) : 0;
+	return s->run->inherit ? inherit_visible(s) : 0;
 }
 
 /* ---- reservations ---- */
@@ -241,7 +241,7 @@ static int open_locks(struct state *s)
 }
 
 /* With --wait only its end ends it, but not silently. */
-static int enter(struct state *s)
+static int enter_queue(struct state *s)
 {
 	uint64_t soon = gk_mono_ns() + PATIENCE_NS;
 	int err =
@@ -273,12 +273,12 @@ static int take_devices(struct state *s)
 
 /* ---- choosing ---- */
 
-static bool enough(const struct state *s)
+static bool has_gpus_enough(const struct state *s)
 {
 	return s->selection.chosen >= s->run->wanted.least;
 }
 
-static int choose(struct state *s)
+static int choose_gpus(struct state *s)
 {
 	gk_selection_free(&s->selection);
 	return gk_select(s->snap, &s->run->wanted, &s->selection);
@@ -287,13 +287,13 @@ static int choose(struct state *s)
 /* Chooses, and takes what it has chosen before anybody else can. */
 static int choose_and_take(struct state *s)
 {
-	int err = s->run->reserve ? enter(s) : 0;
+	int err = s->run->reserve ? enter_queue(s) : 0;
 
 	if (err)
 		return err;
 	look_at_locks(s);
-	err = choose(s);
-	if (!err && s->run->reserve && enough(s))
+	err = choose_gpus(s);
+	if (!err && s->run->reserve && has_gpus_enough(s))
 		err = take_devices(s);
 	if (s->run->reserve)
 		gk_reserve_leave(s->locks);
@@ -349,7 +349,7 @@ static int choose_until_enough(struct state *s)
 
 		if (!status)
 			status = choose_and_take(s);
-		if (status || enough(s))
+		if (status || has_gpus_enough(s))
 			return status;
 		if (!run->wait || hopeless(s) || gk_mono_ns() >= s->end)
 			return not_enough(s);
@@ -359,15 +359,15 @@ static int choose_until_enough(struct state *s)
 
 /* ---- the result ---- */
 
-static void value(const struct state *s, enum gk_select_ids ids,
-		  struct gk_buf *out)
+static void put_choice(const struct state *s, enum gk_select_ids ids,
+		       struct gk_buf *out)
 {
 	gk_format_selection(out, s->snap, &s->selection, ids, ",", 1);
 	gk_buf_putc(out, '\0');
 }
 
 /* Whether the GPUs are of several models; one that is lost tells none. */
-static bool differ(const struct gk_snapshot *snap)
+static bool differ_in_model(const struct gk_snapshot *snap)
 {
 	const char *first = NULL;
 
@@ -389,13 +389,13 @@ static void warn_of_order(const struct state *s)
 	enum gk_cuda_order order = gk_cuda_order(getenv("CUDA_DEVICE_ORDER"));
 
 	if (order != GK_ORDER_PCI_BUS_ID && s->selection.chosen &&
-	    differ(s->snap))
+	    differ_in_model(s->snap))
 		failure(0, "GPUs differ here: CUDA numbers them like this "
 			   "with CUDA_DEVICE_ORDER=PCI_BUS_ID; or use "
 			   "--format uuid");
 }
 
-static int print(const struct state *s)
+static int print_choice(const struct state *s)
 {
 	const struct gk_select_run *run = s->run;
 	enum gk_select_ids ids =
@@ -413,7 +413,7 @@ static int print(const struct state *s)
 		else if (s->selection.chosen)
 			gk_buf_putc(&out, '\0');
 	}
-	value(s, ids, &list);
+	put_choice(s, ids, &list);
 	if (!run->json && !list.failed && !isatty(STDOUT_FILENO))
 		fprintf(stderr, "CUDA_VISIBLE_DEVICES=\"%s\"\n", list.data);
 	if (ids == GK_SELECT_INDEX)
@@ -432,8 +432,8 @@ static int set_environment(const struct state *s)
 	struct gk_buf list = {0}, uuids = {0};
 	int err = 0;
 
-	value(s, ids, &list);
-	value(s, GK_SELECT_UUID, &uuids);
+	put_choice(s, ids, &list);
+	put_choice(s, GK_SELECT_UUID, &uuids);
 	if (list.failed || uuids.failed ||
 	    setenv("CUDA_VISIBLE_DEVICES", list.data, 1) ||
 	    setenv(OWN_VARIABLE, uuids.data, 1) ||
@@ -489,7 +489,7 @@ int gk_select_run(struct gk_select_run *run)
 		status = choose_until_enough(&s);
 	timings = gk_timings_report(&run->timings);
 	if (!status)
-		status = run->reserve ? become(&s) : print(&s);
+		status = run->reserve ? become(&s) : print_choice(&s);
 	gk_selection_free(&s.selection);
 	gk_snapshot_free(s.snap);
 	free(s.pool);

@@ -70,14 +70,14 @@ static const struct argp_option options[] = {
 
 /* ---- arguments ---- */
 
-static size_t count(struct argp_state *state, const char *option,
-		    const char *arg)
+static size_t parse_gpu_count(struct argp_state *state, const char *option,
+			      const char *arg)
 {
 	return (size_t)gk_arg_number(state, option, arg, 0, INT32_MAX);
 }
 
-static int64_t percent(struct argp_state *state, const char *option,
-		       const char *arg)
+static int64_t parse_percent(struct argp_state *state, const char *option,
+			     const char *arg)
 {
 	return gk_arg_number(state, option, arg, 0, INT32_MAX);
 }
@@ -90,8 +90,8 @@ static bool word_follows(const struct argp_state *state)
 		isdigit((unsigned char)gk_arg_following(state)[1]));
 }
 
-static void inherit(struct argp_state *state, struct gk_select_run *run,
-		    const char *arg)
+static void inherit_environment(struct argp_state *state,
+				struct gk_select_run *run, const char *arg)
 {
 	if (!arg && word_follows(state))
 		arg = state->argv[state->next++];
@@ -162,7 +162,7 @@ struct counts {
 	size_t count;
 };
 
-static void check(struct argp_state *state, struct counts *counts)
+static void check_counts(struct argp_state *state, struct counts *counts)
 {
 	struct gk_select_run *run = &counts->run;
 	struct gk_select *wanted = &run->wanted;
@@ -201,7 +201,7 @@ static enum gk_select_ids ids(struct argp_state *state, const char *arg)
 	return *arg == 'u' ? GK_SELECT_UUID : GK_SELECT_INDEX;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_select_option(int key, char *arg, struct argp_state *state)
 {
 	struct counts *counts = state->input;
 	struct gk_select_run *run = &counts->run;
@@ -209,20 +209,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'i':
-		inherit(state, run, arg);
+		inherit_environment(state, run, arg);
 		return 0;
 	case KEY_FREE:
 		free_users(state, run, arg);
 		return 0;
 	case 'c':
-		wanted->least = count(state, "--min-count", arg);
+		wanted->least = parse_gpu_count(state, "--min-count", arg);
 		run->least_given = true;
 		return 0;
 	case 'C':
-		wanted->most = count(state, "--max-count", arg);
+		wanted->most = parse_gpu_count(state, "--max-count", arg);
 		return 0;
 	case 'n':
-		counts->count = count(state, "--count", arg);
+		counts->count = parse_gpu_count(state, "--count", arg);
 		counts->exact = true;
 		return 0;
 	case 'f':
@@ -234,14 +234,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'G':
 		wanted->max_gpu_util =
-		    percent(state, "--max-gpu-utilization", arg);
+		    parse_percent(state, "--max-gpu-utilization", arg);
 		return 0;
 	case 'M':
 		wanted->max_mem_util =
-		    percent(state, "--max-memory-utilization", arg);
+		    parse_percent(state, "--max-memory-utilization", arg);
 		return 0;
 	case KEY_TOLERANCE:
-		wanted->tolerance = percent(state, "--tolerance", arg);
+		wanted->tolerance = parse_percent(state, "--tolerance", arg);
 		return 0;
 	case KEY_TOPOLOGY:
 		wanted->topology = true;
@@ -285,7 +285,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_END:
-		check(state, counts);
+		check_counts(state, counts);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -300,7 +300,7 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = parse_select_option,
     .args_doc = "\n--reserve [--] CMD [ARG...]",
     .doc = "Chooses GPUs for CUDA_VISIBLE_DEVICES: those that meet the "
 	   "constraints, the emptiest first.\v" GK_ARG_SIZES "\n\n"
@@ -311,7 +311,7 @@ static const struct argp argp = {
     .children = children,
 };
 
-static int run(int argc, char **argv)
+static int run_select(int argc, char **argv)
 {
 	struct counts counts = {
 	    .run = {.wanted = GK_SELECT_ANY, .machine = GK_OPTIONS_DEFAULT},
@@ -327,5 +327,5 @@ static int run(int argc, char **argv)
 const struct gk_cmd gk_cmd_select = {
     .name = "select",
     .summary = "chooses GPUs for CUDA_VISIBLE_DEVICES",
-    .run = run,
+    .run = run_select,
 };

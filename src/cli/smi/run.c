@@ -43,7 +43,7 @@ static const struct {
     {18, 18, "Failed to initialize NVML: Driver/library version mismatch"},
 };
 
-static int refused(int err, int nvml)
+static int tell_open_error(int err, int nvml)
 {
 	if (err == GK_ERR_NO_DRIVER) {
 		puts("NVIDIA-SMI couldn't find libnvidia-ml.so library in your "
@@ -357,7 +357,7 @@ static int write_all(struct run *run)
 }
 
 /* What only the driver's answer can decide. */
-static int check(const struct smi *smi, const struct gk_snapshot *snap)
+static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 {
 	const struct gk_smi_field *field;
 
@@ -375,9 +375,9 @@ static int check(const struct smi *smi, const struct gk_snapshot *snap)
 }
 
 /* A frame from a snapshot, which it keeps or frees. */
-static int show(struct run *run, struct gk_snapshot *snap)
+static int show_smi_frame(struct run *run, struct gk_snapshot *snap)
 {
-	int status = check(run->smi, snap);
+	int status = check_devices(run->smi, snap);
 
 	if (!status)
 		status = format_picked(run, snap);
@@ -414,7 +414,7 @@ static void forget_old(struct gk_snapshot *snap)
 	}
 }
 
-static int report(struct run *run)
+static int report_frames(struct run *run)
 {
 	const struct smi *smi = run->smi;
 	uint64_t next = gk_mono_ns();
@@ -431,7 +431,7 @@ static int report(struct run *run)
 			return SMI_UNKNOWN;
 		}
 		forget_old(snap);
-		status = show(run, snap);
+		status = show_smi_frame(run, snap);
 		if (!smi->period_ns || run->lines == smi->count)
 			return status;
 		next += smi->period_ns;
@@ -457,7 +457,7 @@ static int open_file(struct run *run)
 }
 
 /* gk_close() says when a worker is stuck: then exit() would wait for it. */
-static void finish(struct run *run, int status)
+static void finish_smi(struct run *run, int status)
 {
 	gk_snapshot_free(run->before);
 	gk_buf_free(&run->out);
@@ -484,10 +484,10 @@ static int run_on_machine(struct smi *smi)
 		return status;
 	err = gk_open(&machine, &nvml, &run.gk);
 	if (err)
-		return refused(err, nvml);
-	status = report(&run);
+		return tell_open_error(err, nvml);
+	status = report_frames(&run);
 	fflush(stdout);
-	finish(&run, status);
+	finish_smi(&run, status);
 	return status;
 }
 

@@ -125,7 +125,7 @@ static int take_moment(struct smi *smi, const char *arg)
 }
 
 /* Options that choose what is shown: one of them only. */
-static int choose(struct smi *smi, enum smi_mode mode)
+static int choose_smi_mode(struct smi *smi, enum smi_mode mode)
 {
 	if (smi->mode != SMI_TABLE && smi->mode != mode)
 		return invalid();
@@ -137,7 +137,7 @@ static int choose(struct smi *smi, enum smi_mode mode)
 	static int take_##name(struct smi *smi, const char *arg)               \
 	{                                                                      \
 		(void)arg;                                                     \
-		return choose(smi, mode);                                      \
+		return choose_smi_mode(smi, mode);                             \
 	}
 CHOOSE(help, SMI_HELP)
 CHOOSE(version, SMI_VERSION)
@@ -212,8 +212,9 @@ static bool is_option(const char *word, const char *name, const char **ret_arg)
 	return !word[len] || word[len] == '=';
 }
 
-static const struct option *find(const struct option *table, const char *word,
-				 const char **ret_arg)
+static const struct option *find_smi_option(const struct option *table,
+					    const char *word,
+					    const char **ret_arg)
 {
 	for (; table->take; table++)
 		if (is_option(word, table->brief, ret_arg) ||
@@ -234,7 +235,7 @@ static int take_query(struct smi *smi, const char *word, char **next,
 		snprintf(name, sizeof name, "--help-%s", q->option);
 		if (!strcmp(word, name)) {
 			smi->chosen.query = q;
-			return choose(smi, SMI_HELP_QUERY);
+			return choose_smi_mode(smi, SMI_HELP_QUERY);
 		}
 		if (!is_option(word, name + strlen("--help"), &list) &&
 		    !(!strncmp(word, "--", 2) &&
@@ -247,7 +248,7 @@ static int take_query(struct smi *smi, const char *word, char **next,
 			return invalid();
 		smi->list = list;
 		smi->chosen.query = q;
-		return choose(smi, SMI_QUERY);
+		return choose_smi_mode(smi, SMI_QUERY);
 	}
 	return invalid();
 }
@@ -258,13 +259,15 @@ static bool ends_here(const char *next)
 	return !next || *next == '-';
 }
 
-static int parse(struct smi *smi, const struct option *table, char **word)
+static int parse_smi_option(struct smi *smi, const struct option *table,
+			    char **word)
 {
 	int status = 0;
 
 	for (; !status && *word; word++) {
 		const char *arg = NULL;
-		const struct option *option = find(table, *word, &arg);
+		const struct option *option =
+		    find_smi_option(table, *word, &arg);
 		bool took = false;
 
 		if (!option && table == options) {
@@ -308,13 +311,13 @@ static int parse_word(struct smi *smi, const struct word *word, char **rest)
 	smi->mode = word->mode;
 	smi->mon.groups = word->groups;
 	smi->period_ns = word->groups ? GK_NS_PER_S : 0;
-	status = parse(smi, word->options, rest);
+	status = parse_smi_option(smi, word->options, rest);
 	/* topo and mig want something of them to be asked for. */
 	return status || smi->mode != SMI_TABLE ? status : invalid();
 }
 
 /* What does not go together. */
-static int check(const struct smi *smi)
+static int check_smi_options(const struct smi *smi)
 {
 	bool log = smi->mode == SMI_LOG;
 
@@ -359,13 +362,13 @@ int smi_parse(int argc, char **argv, struct smi *ret_smi)
 	for (size_t i = 0; argc > 1 && i < COUNT(words); i++)
 		if (!strcmp(argv[1], words[i].name))
 			return parse_word(ret_smi, &words[i], argv + 2);
-	status = parse(ret_smi, options, argv + 1);
+	status = parse_smi_option(ret_smi, options, argv + 1);
 	if (!status)
-		status = check(ret_smi);
+		status = check_smi_options(ret_smi);
 	return status ? status : choose_fields(ret_smi);
 }
 
-static int run(int argc, char **argv)
+static int run_smi(int argc, char **argv)
 {
 	struct smi *smi = calloc(1, sizeof *smi);
 	int status = SMI_FAILED;
@@ -383,5 +386,5 @@ static int run(int argc, char **argv)
 const struct gk_cmd gk_cmd_smi = {
     .name = "smi",
     .summary = "What nvidia-smi shows, with its options and formats",
-    .run = run,
+    .run = run_smi,
 };

@@ -151,7 +151,7 @@ static int show_picked(struct run *run, const struct gk_snapshot *snap)
 }
 
 /* One frame, from a snapshot that it frees. */
-static enum gk_output show(struct run *run, struct gk_snapshot *snap)
+static enum gk_output show_stat_frame(struct run *run, struct gk_snapshot *snap)
 {
 	enum gk_output result = GK_OUTPUT_FAILED;
 	struct gk_span span;
@@ -169,7 +169,7 @@ static enum gk_output show(struct run *run, struct gk_snapshot *snap)
 	return result;
 }
 
-static int failed(int err)
+static int tell_stat_error(int err)
 {
 	gk_screen_off();
 	fprintf(stderr, "gpukit stat: cannot read the GPUs: %s\n",
@@ -177,7 +177,7 @@ static int failed(int err)
 	return GK_EXIT_FAILURE;
 }
 
-static int take(struct gk *gk, struct gk_snapshot **ret_snap)
+static int take_stat_snapshot(struct gk *gk, struct gk_snapshot **ret_snap)
 {
 	struct gk_span span;
 	int err;
@@ -191,19 +191,19 @@ static int take(struct gk *gk, struct gk_snapshot **ret_snap)
 static int report_once(struct run *run, struct gk *gk)
 {
 	struct gk_snapshot *snap;
-	int err = take(gk, &snap);
+	int err = take_stat_snapshot(gk, &snap);
 
 	if (!err && run->stat->cpu_window_ns) {
 		uint64_t until = snap->mono_ns + run->stat->cpu_window_ns;
 
 		gk_snapshot_free(snap);
 		gk_sleep_until(until);
-		err = take(gk, &snap);
+		err = take_stat_snapshot(gk, &snap);
 	}
 	if (err)
-		return failed(err);
-	return show(run, snap) == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE
-						   : GK_EXIT_OK;
+		return tell_stat_error(err);
+	return show_stat_frame(run, snap) == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE
+							      : GK_EXIT_OK;
 }
 
 static int report_again(struct run *run, struct gk *gk)
@@ -227,8 +227,8 @@ static int report_again(struct run *run, struct gk *gk)
 		if (err == GK_ERR_TIMEOUT)
 			continue;
 		if (err)
-			return failed(err);
-		output = show(run, snap);
+			return tell_stat_error(err);
+		output = show_stat_frame(run, snap);
 		if (output != GK_OUTPUT_OK)
 			return output == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE
 							  : GK_EXIT_OK;
@@ -236,14 +236,14 @@ static int report_again(struct run *run, struct gk *gk)
 	return GK_EXIT_OK;
 }
 
-static int watch(struct run *run, struct gk *gk)
+static int watch_stat(struct run *run, struct gk *gk)
 {
 	int err = gk_watch_start(gk, run->stat->interval_ns);
 	int status;
 
 	gk_interrupt_ready();
 	if (err)
-		return failed(err);
+		return tell_stat_error(err);
 	run->full_screen = is_text(run) && gk_screen_possible();
 	if (run->full_screen)
 		gk_screen_on();
@@ -316,13 +316,14 @@ int gk_stat_run(const struct gk_stat *stat)
 
 	signal(SIGPIPE, SIG_IGN);
 	if (stat->interval_ns && gk_interrupt_catch())
-		return failed(GK_ERR_IO);
+		return tell_stat_error(GK_ERR_IO);
 	gk_span_begin(&span, "open");
 	status = gk_cli_open("stat", &options, &gk);
 	gk_span_end(&span);
 	if (status)
 		return status;
-	status = stat->interval_ns ? watch(&run, gk) : report_once(&run, gk);
+	status =
+	    stat->interval_ns ? watch_stat(&run, gk) : report_once(&run, gk);
 	gk_buf_free(&run.out);
 	timings = gk_timings_report(&stat->timings);
 	return gk_cli_close(gk, status ? status : timings);

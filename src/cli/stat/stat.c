@@ -187,7 +187,7 @@ static error_t parse_text(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void check(struct argp_state *state, struct gk_stat *stat)
+static void check_stat_options(struct argp_state *state, struct gk_stat *stat)
 {
 	if (stat->format == GK_STAT_JSON && (stat->interval_ns || stat->count))
 		argp_error(state, "--json is a single report; use "
@@ -252,7 +252,7 @@ static error_t parse_format(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 {
 	struct gk_stat *stat = state->input;
 
@@ -275,7 +275,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "what is '%s'? There are only options", arg);
 		return 0;
 	case ARGP_KEY_END:
-		check(state, stat);
+		check_stat_options(state, stat);
 		return 0;
 	default:
 		return parse_format(key, arg, state);
@@ -290,14 +290,14 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = parse_stat_option,
     .doc = "Shows GPUs and the processes on them: once, or every "
 	   "interval.\vExit status: 0, 1 after a failure, 2 for a wrong "
 	   "option.",
     .children = children,
 };
 
-static int run(int argc, char **argv)
+static int run_stat(int argc, char **argv)
 {
 	struct gk_stat stat = {
 	    .text = {.header = true, .processes = true, .name_width = -1},
@@ -311,5 +311,5 @@ static int run(int argc, char **argv)
 const struct gk_cmd gk_cmd_stat = {
     .name = "stat",
     .summary = "shows GPUs and their processes: text, JSON, CSV",
-    .run = run,
+    .run = run_stat,
 };

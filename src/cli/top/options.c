@@ -81,7 +81,7 @@ static bool more_words(const struct argp_state *state)
 	return *word && *word != '-';
 }
 
-static void *grown(struct argp_state *state, void *list, size_t size)
+static void *grow_option_list(struct argp_state *state, void *list, size_t size)
 {
 	void *more = realloc(list, size);
 
@@ -107,8 +107,8 @@ static void add_user(struct argp_state *state, struct top *top,
 	struct gk_pick *pick = &top->viewer.pick;
 	char *copy = strdup(name);
 
-	top->users = grown(state, top->users,
-			   (pick->user_count + 1) * sizeof *top->users);
+	top->users = grow_option_list(
+	    state, top->users, (pick->user_count + 1) * sizeof *top->users);
 	if (!copy)
 		argp_failure(state, 1, 0, "out of memory");
 	top->users[pick->user_count++] = copy;
@@ -129,8 +129,8 @@ static void add_pid(struct argp_state *state, struct top *top, const char *arg)
 	struct gk_pick *pick = &top->viewer.pick;
 	pid_t pid = (pid_t)gk_arg_number(state, "--pid", arg, 1, INT32_MAX);
 
-	top->pids =
-	    grown(state, top->pids, (pick->pid_count + 1) * sizeof *top->pids);
+	top->pids = grow_option_list(state, top->pids,
+				     (pick->pid_count + 1) * sizeof *top->pids);
 	top->pids[pick->pid_count++] = pid;
 	pick->pids = top->pids;
 }
@@ -291,7 +291,7 @@ static error_t parse_pick(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 {
 	struct top *top = state->input;
 	struct tui_options *o = &top->viewer;
@@ -335,7 +335,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
     .options = options,
-    .parser = parse,
+    .parser = parse_top_option,
     .doc = "Shows GPUs and their processes, live; `h` there shows the keys. "
 	   "Leaving prints a last report.\vWhere stdin or stdout is no "
 	   "terminal, one report is printed. Exit status: 0, 1 after a "

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int complain(const char *path, int err)
+static int tell_replay_error(const char *path, int err)
 {
 	fprintf(stderr, "gpukit top: --replay %s: %s\n", path,
 		gk_tape_strerror(err));
@@ -15,12 +15,13 @@ static int complain(const char *path, int err)
 
 /* ---- what the viewer asks ---- */
 
-static int next(void *data, bool *ret_jumped, struct gk_snapshot **ret_snap)
+static int step_forward(void *data, bool *ret_jumped,
+			struct gk_snapshot **ret_snap)
 {
 	return gk_replay_next(data, ret_jumped, ret_snap);
 }
 
-static int before(void *data, size_t n, struct gk_snapshot **ret_snap)
+static int frame_before(void *data, size_t n, struct gk_snapshot **ret_snap)
 {
 	return gk_replay_before(data, n, ret_snap);
 }
@@ -35,7 +36,7 @@ static void seek_end(void *data)
 	gk_replay_seek_end(data);
 }
 
-static void faster(void *data, int by)
+static void change_speed(void *data, int by)
 {
 	gk_replay_faster(data, by);
 }
@@ -45,7 +46,7 @@ static void pause_it(void *data, bool paused)
 	gk_replay_pause(data, paused);
 }
 
-static void text(void *data, char *dst, size_t cap)
+static void tell_replay_position(void *data, char *dst, size_t cap)
 {
 	gk_replay_text(data, dst, cap);
 }
@@ -59,7 +60,7 @@ int top_replay_open(struct top *top, struct top_replay *ret_replay)
 	int err = gk_tape_open(top->replay, &tape);
 
 	if (err)
-		return complain(top->replay, err);
+		return tell_replay_error(top->replay, err);
 	if (gk_tape_damaged(tape))
 		fprintf(stderr,
 			"gpukit top: --replay %s: %llu bytes are damaged and "
@@ -68,19 +69,19 @@ int top_replay_open(struct top *top, struct top_replay *ret_replay)
 	err = gk_replay_new(tape, top->speed, &replay);
 	if (err) {
 		gk_tape_close(tape);
-		return complain(top->replay, err);
+		return tell_replay_error(top->replay, err);
 	}
 	*ret_replay = (struct top_replay){
 	    .replay = replay,
 	    .frames = {.data = replay,
 		       .fd = gk_replay_fd(replay),
-		       .next = next,
-		       .before = before,
+		       .next = step_forward,
+		       .before = frame_before,
 		       .seek = seek,
 		       .seek_end = seek_end,
-		       .faster = faster,
+		       .faster = change_speed,
 		       .pause = pause_it,
-		       .text = text},
+		       .text = tell_replay_position},
 	};
 	top->viewer.replay = &ret_replay->frames;
 	/* Its pids are those of other processes by now. */
@@ -102,7 +103,7 @@ int top_replay_report(const struct top *top, struct top_replay *replay)
 	gk_replay_seek_end(replay->replay);
 	err = gk_replay_next(replay->replay, &jumped, &snap);
 	if (err)
-		return complain(top->replay, err);
+		return tell_replay_error(top->replay, err);
 	status = top_report(top, snap);
 	gk_snapshot_free(snap);
 	return status;

@@ -32,7 +32,7 @@ static struct gk_boxed_options options_of(const struct top *top)
 	return o;
 }
 
-static int print(const struct top *top, const struct gk_snapshot *snap)
+static int print_report(const struct top *top, const struct gk_snapshot *snap)
 {
 	struct gk_boxed_options o = options_of(top);
 	struct gk_buf text = {0}, plain = {0};
@@ -57,7 +57,7 @@ int top_report(const struct top *top, const struct gk_snapshot *snap)
 		fprintf(stderr, "gpukit top: %s\n", gk_strerror(err));
 		return GK_EXIT_FAILURE;
 	}
-	status = print(top, &part);
+	status = print_report(top, &part);
 	gk_pick_free(&part);
 	if (missing < 0)
 		return status;

@@ -9,33 +9,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int failed(const char *what, int err)
+static int tell_top_error(const char *what, int err)
 {
 	fprintf(stderr, "gpukit top: %s: %s\n", what, gk_strerror(err));
 	return GK_EXIT_FAILURE;
 }
 
-static int report(const struct top *top, struct gk *gk)
+static int print_once(const struct top *top, struct gk *gk)
 {
 	struct gk_snapshot *snap;
 	int status, err = gk_snapshot_take(gk, &snap);
 
 	if (err)
-		return failed("cannot read the GPUs", err);
+		return tell_top_error("cannot read the GPUs", err);
 	status = top_report(top, snap);
 	gk_snapshot_free(snap);
 	return status;
 }
 
 /* What was seen last stays on the normal screen, unless a signal ended it. */
-static int view(struct top *top, struct gk *gk)
+static int view_live(struct top *top, struct gk *gk)
 {
 	struct gk_snapshot *last = NULL;
 	int ended_by = 0, status = GK_EXIT_OK;
 	int err = tui_run(gk, &top->viewer, &ended_by, &last);
 
 	if (err) {
-		status = failed("the viewer cannot run", err);
+		status = tell_top_error("the viewer cannot run", err);
 	} else if (ended_by) {
 		status = 128 + ended_by;
 	} else if (last) {
@@ -60,8 +60,8 @@ static int run_on(struct top *top, struct gk *gk)
 	int status;
 
 	if (wants_viewer(top))
-		return view(top, gk);
-	status = report(top, gk);
+		return view_live(top, gk);
+	status = print_once(top, gk);
 	top_tell_watch();
 	if (top->when != TOP_MONITOR)
 		return status;
@@ -71,14 +71,14 @@ static int run_on(struct top *top, struct gk *gk)
 	return GK_EXIT_FAILURE;
 }
 
-static int play(struct top *top)
+static int play_tape(struct top *top)
 {
 	struct top_replay replay;
 	int status = top_replay_open(top, &replay);
 
 	if (status)
 		return status;
-	status = wants_viewer(top) ? view(top, NULL)
+	status = wants_viewer(top) ? view_live(top, NULL)
 				   : top_replay_report(top, &replay);
 	top_replay_close(&replay);
 	return status;
@@ -116,7 +116,7 @@ static void look_around(struct top *top)
 		o->term.theme = TUI_MONO;
 }
 
-static int run(int argc, char **argv)
+static int run_top(int argc, char **argv)
 {
 	struct top top = {.viewer = TUI_OPTIONS_DEFAULT, .speed = 1};
 	struct gk_options machine = GK_OPTIONS_DEFAULT;
@@ -126,7 +126,7 @@ static int run(int argc, char **argv)
 	look_around(&top);
 	signal(SIGPIPE, SIG_IGN);
 	if (!status && top.replay) {
-		status = play(&top);
+		status = play_tape(&top);
 		top_free(&top);
 		return status;
 	}
@@ -144,5 +144,5 @@ static int run(int argc, char **argv)
 const struct gk_cmd gk_cmd_top = {
     .name = "top",
     .summary = "shows GPUs and their processes, live",
-    .run = run,
+    .run = run_top,
 };
