@@ -261,8 +261,8 @@ void array_close(CUcontext ctx)
 	pthread_mutex_unlock(&arrays.lock);
 }
 
-static CUresult create(CUcontext ctx, CUarray *handle,
-		       const CUDA_ARRAY3D_DESCRIPTOR *d)
+static CUresult create_array(CUcontext ctx, CUarray *handle,
+			     const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	CUdeviceptr base;
 	size_t element;
@@ -304,7 +304,8 @@ static CUresult create(CUcontext ctx, CUarray *handle,
 		if (!pHandle || !pAllocateArray)                               \
 			return CUDA_ERROR_INVALID_VALUE;                       \
 		return memory_counted(                                         \
-		    ROW_##symbol, create(ctx, pHandle, read(pAllocateArray))); \
+		    ROW_##symbol,                                              \
+		    create_array(ctx, pHandle, read(pAllocateArray)));         \
 	}
 
 CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, AS_2D)

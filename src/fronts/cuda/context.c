@@ -71,7 +71,7 @@ static void detach_idle(void)
 			detach(&cuda.device[i]);
 }
 
-static int attach(struct cuda_device *d)
+static int attach_process(struct cuda_device *d)
 {
 	unsigned slot;
 	int error = d->attached ? detach(d) : 0;
@@ -102,7 +102,7 @@ static int pay(struct cuda_device *d)
 /* Pays for one more context; the first one puts the process on the device. */
 static CUresult join_locked(struct cuda_device *d)
 {
-	int error = d->contexts ? 0 : attach(d);
+	int error = d->contexts ? 0 : attach_process(d);
 
 	if (error)
 		return attach_error(error);
@@ -113,7 +113,7 @@ static CUresult join_locked(struct cuda_device *d)
 	return error ? front_error(error) : CUDA_SUCCESS;
 }
 
-static CUresult join(struct cuda_device *d)
+static CUresult join_device(struct cuda_device *d)
 {
 	CUresult r;
 
@@ -129,7 +129,7 @@ static CUresult join(struct cuda_device *d)
 	return r;
 }
 
-static void quit(struct cuda_device *d)
+static void quit_device(struct cuda_device *d)
 {
 	pthread_mutex_lock(&joining);
 	gkf_space_close(d->index);
@@ -170,7 +170,7 @@ CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
 	CUresult r = (CUresult)atomic_load(&d->failed);
 
 	if (!r)
-		r = join(d);
+		r = join_device(d);
 	if (r)
 		return r;
 	ctx->device = d;
@@ -185,7 +185,7 @@ CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
 		atomic_store(&ctx->peer[i].ctx, NULL);
 	r = open_parts(ctx);
 	if (r)
-		quit(d);
+		quit_device(d);
 	else
 		atomic_store(&ctx->alive, true);
 	return r;
@@ -213,6 +213,6 @@ bool ctx_end(CUcontext ctx)
 		return false;
 	stream_drain(ctx);
 	close_parts(ctx, PART_COUNT);
-	quit(ctx->device);
+	quit_device(ctx->device);
 	return true;
 }

@@ -16,8 +16,8 @@ static CUresult params_error(int affinities, const CUctxCigParam *cig)
 }
 
 /* The new context is current. */
-static CUresult create(CUcontext *pctx, unsigned api, unsigned flags,
-		       CUdevice dev)
+static CUresult create_context(CUcontext *pctx, unsigned api, unsigned flags,
+			       CUdevice dev)
 {
 	struct cuda_device *d = front_device(dev);
 	CUcontext ctx;
@@ -43,13 +43,13 @@ static CUresult create(CUcontext *pctx, unsigned api, unsigned flags,
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
 	ENTER(cuCtxCreate);
-	return create(pctx, 3010, flags, dev);
+	return create_context(pctx, 3010, flags, dev);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
 	ENTER(cuCtxCreate_v2);
-	return create(pctx, 3020, flags, dev);
+	return create_context(pctx, 3020, flags, dev);
 }
 
 CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray,
@@ -60,7 +60,7 @@ CUresult cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray,
 	ENTER(cuCtxCreate_v3);
 	r = !paramsArray != !numParams ? CUDA_ERROR_INVALID_VALUE
 				       : params_error(numParams, NULL);
-	return r ? r : create(pctx, 3020, flags, dev);
+	return r ? r : create_context(pctx, 3020, flags, dev);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
@@ -74,11 +74,11 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (p)
 		r = params_error(p->numExecAffinityParams, p->cigParams);
-	return r ? r : create(pctx, 3020, flags, dev);
+	return r ? r : create_context(pctx, 3020, flags, dev);
 }
 
 /* A primary context is released, not destroyed. */
-static CUresult destroy(CUcontext ctx)
+static CUresult destroy_context(CUcontext ctx)
 {
 	bool current = ctx && ctx == ctx_current();
 
@@ -93,13 +93,13 @@ static CUresult destroy(CUcontext ctx)
 CUresult cuCtxDestroy(CUcontext ctx)
 {
 	ENTER(cuCtxDestroy);
-	return destroy(ctx);
+	return destroy_context(ctx);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
 	ENTER(cuCtxDestroy_v2);
-	return destroy(ctx);
+	return destroy_context(ctx);
 }
 
 CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags)
@@ -123,7 +123,7 @@ CUresult cuCtxDetach(CUcontext ctx)
 	if (r == CUDA_ERROR_CONTEXT_IS_DESTROYED || ctx != ctx_current() ||
 	    !ctx || ctx->primary)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	return atomic_fetch_sub(&ctx->attached, 1) == 1 ? destroy(ctx)
+	return atomic_fetch_sub(&ctx->attached, 1) == 1 ? destroy_context(ctx)
 							: CUDA_SUCCESS;
 }
 
@@ -137,7 +137,7 @@ static bool is_usable(CUcontext ctx)
 	       (ctx->primary || atomic_load(&ctx->alive));
 }
 
-static CUresult push(CUcontext ctx)
+static CUresult push_context(CUcontext ctx)
 {
 	if (!is_usable(ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
@@ -147,13 +147,13 @@ static CUresult push(CUcontext ctx)
 CUresult cuCtxPushCurrent(CUcontext ctx)
 {
 	ENTER(cuCtxPushCurrent);
-	return push(ctx);
+	return push_context(ctx);
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 {
 	ENTER(cuCtxPushCurrent_v2);
-	return push(ctx);
+	return push_context(ctx);
 }
 
 static CUresult pop(CUcontext *pctx)

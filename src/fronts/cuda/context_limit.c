@@ -29,7 +29,7 @@ static const struct limit {
 	 CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 0},
 };
 
-static unsigned capability(CUcontext ctx)
+static unsigned context_capability(CUcontext ctx)
 {
 	const struct gkf_profile *p = &ctx->device->board->profile;
 
@@ -37,12 +37,12 @@ static unsigned capability(CUcontext ctx)
 }
 
 /* Has the device such a limit, and how far does it go? */
-static bool reaches(CUcontext ctx, CUlimit id, size_t *ret_most)
+static bool has_limit(CUcontext ctx, CUlimit id, size_t *ret_most)
 {
 	const struct limit *l = &limits[id];
 	int bound = 0;
 
-	if (!l->most || (l->until && capability(ctx) >= l->until))
+	if (!l->most || (l->until && context_capability(ctx) >= l->until))
 		return false;
 	if (l->bound &&
 	    (!device_attribute(ctx->device, l->bound, &bound) || bound <= 0))
@@ -64,7 +64,7 @@ CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 	ENTER_CONTEXT(cuCtxGetLimit, ctx);
 	if (!pvalue || (unsigned)limit >= CU_LIMIT_MAX)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!reaches(ctx, limit, &most))
+	if (!has_limit(ctx, limit, &most))
 		return CUDA_ERROR_UNSUPPORTED_LIMIT;
 	*pvalue = atomic_load(&ctx->limit[limit]);
 	return CUDA_SUCCESS;
@@ -77,7 +77,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 	ENTER_CONTEXT(cuCtxSetLimit, ctx);
 	if ((unsigned)limit >= CU_LIMIT_MAX)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!reaches(ctx, limit, &most))
+	if (!has_limit(ctx, limit, &most))
 		return CUDA_ERROR_UNSUPPORTED_LIMIT;
 	step = limits[limit].step;
 	if (value > most || value < limits[limit].least)
@@ -92,7 +92,7 @@ CUresult cuCtxResetPersistingL2Cache(void)
 	size_t most;
 
 	ENTER_CONTEXT(cuCtxResetPersistingL2Cache, ctx);
-	return reaches(ctx, CU_LIMIT_PERSISTING_L2_CACHE_SIZE, &most)
+	return has_limit(ctx, CU_LIMIT_PERSISTING_L2_CACHE_SIZE, &most)
 		   ? CUDA_SUCCESS
 		   : CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -60,7 +60,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 }
 
 /* The last one to let go of it ends it; nobody's stack changes. */
-static CUresult release(CUdevice dev)
+static CUresult release_primary(CUdevice dev)
 {
 	struct cuda_device *d = front_device(dev);
 	CUresult r = CUDA_SUCCESS;
@@ -79,17 +79,17 @@ static CUresult release(CUdevice dev)
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 {
 	ENTER(cuDevicePrimaryCtxRelease);
-	return release(dev);
+	return release_primary(dev);
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
 	ENTER(cuDevicePrimaryCtxRelease_v2);
-	return release(dev);
+	return release_primary(dev);
 }
 
 /* Ends it whoever holds it; they still have to let go of it. */
-static CUresult reset(CUdevice dev)
+static CUresult reset_primary(CUdevice dev)
 {
 	struct cuda_device *d = front_device(dev);
 
@@ -105,13 +105,13 @@ static CUresult reset(CUdevice dev)
 CUresult cuDevicePrimaryCtxReset(CUdevice dev)
 {
 	ENTER(cuDevicePrimaryCtxReset);
-	return reset(dev);
+	return reset_primary(dev);
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
 	ENTER(cuDevicePrimaryCtxReset_v2);
-	return reset(dev);
+	return reset_primary(dev);
 }
 
 /* Flags of one that is active may change only since CUDA 11. */

@@ -29,7 +29,7 @@ static void move_slice(const struct copy *c, unsigned char *dst,
 			c->width);
 }
 
-static void move(const struct copy *c)
+static void move_rows(const struct copy *c)
 {
 	for (size_t z = 0; z < c->depth; z++)
 		move_slice(c, c->dst.at + z * c->dst.slice,
@@ -38,7 +38,7 @@ static void move(const struct copy *c)
 
 static int run_copy(struct gkf_task *task)
 {
-	move(&((struct copy_task *)task)->copy);
+	move_rows(&((struct copy_task *)task)->copy);
 	return CUDA_SUCCESS;
 }
 
@@ -50,8 +50,8 @@ static uint32_t work_of(const struct copy *c)
 }
 
 /* Rows without gaps. */
-static void pack(struct copy_side *side, unsigned char *at,
-		 const struct copy *c)
+static void pack_rows(struct copy_side *side, unsigned char *at,
+		      const struct copy *c)
 {
 	side->at = at;
 	side->pitch = c->width;
@@ -63,9 +63,9 @@ static void stage(struct copy_task *t)
 {
 	struct copy now = t->copy;
 
-	pack(&now.dst, t->staged, &now);
-	move(&now);
-	pack(&t->copy.src, t->staged, &t->copy);
+	pack_rows(&now.dst, t->staged, &now);
+	move_rows(&now);
+	pack_rows(&t->copy.src, t->staged, &t->copy);
 }
 
 /* How the rules of CUDA have it. */

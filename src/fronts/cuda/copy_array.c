@@ -16,12 +16,12 @@ static struct end cells(CUarray array, uint64_t offset)
 	return (struct end){array ? array : (CUarray)-1, offset, COPY_ANY};
 }
 
-static struct end host(const void *at)
+static struct end host_end(const void *at)
 {
 	return (struct end){NULL, (uintptr_t)at, COPY_HOST};
 }
 
-static struct end device(CUdeviceptr at)
+static struct end device_end(CUdeviceptr at)
 {
 	return (struct end){NULL, at, COPY_DEVICE};
 }
@@ -93,21 +93,21 @@ SYNC(cuMemcpyDtoA_v2,
      (CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
       size_t ByteCount),
      (dstArray, dstOffset, srcDevice, ByteCount),
-     cells(dstArray, dstOffset), device(srcDevice))
+     cells(dstArray, dstOffset), device_end(srcDevice))
 SYNC(cuMemcpyAtoD_v2,
      (CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
       size_t ByteCount),
      (dstDevice, srcArray, srcOffset, ByteCount),
-     device(dstDevice), cells(srcArray, srcOffset))
+     device_end(dstDevice), cells(srcArray, srcOffset))
 SYNC(cuMemcpyHtoA_v2,
      (CUarray dstArray, size_t dstOffset, const void *srcHost,
       size_t ByteCount),
      (dstArray, dstOffset, srcHost, ByteCount),
-     cells(dstArray, dstOffset), host(srcHost))
+     cells(dstArray, dstOffset), host_end(srcHost))
 SYNC(cuMemcpyAtoH_v2,
      (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount),
      (dstHost, srcArray, srcOffset, ByteCount),
-     host(dstHost), cells(srcArray, srcOffset))
+     host_end(dstHost), cells(srcArray, srcOffset))
 SYNC(cuMemcpyAtoA_v2,
      (CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
       size_t ByteCount),
@@ -118,29 +118,29 @@ ASYNC(cuMemcpyHtoAAsync_v2,
       (CUarray dstArray, size_t dstOffset, const void *srcHost,
        size_t ByteCount, CUstream hStream),
       (dstArray, dstOffset, srcHost, ByteCount, hStream),
-      cells(dstArray, dstOffset), host(srcHost))
+      cells(dstArray, dstOffset), host_end(srcHost))
 ASYNC(cuMemcpyAtoHAsync_v2,
       (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
        CUstream hStream),
       (dstHost, srcArray, srcOffset, ByteCount, hStream),
-      host(dstHost), cells(srcArray, srcOffset))
+      host_end(dstHost), cells(srcArray, srcOffset))
 
 OLD(cuMemcpyDtoA,
     (CUarray dstArray, unsigned int dstOffset, CUdeviceptr_v1 srcDevice,
      unsigned int ByteCount),
-    cells(dstArray, dstOffset), device(srcDevice))
+    cells(dstArray, dstOffset), device_end(srcDevice))
 OLD(cuMemcpyAtoD,
     (CUdeviceptr_v1 dstDevice, CUarray srcArray, unsigned int srcOffset,
      unsigned int ByteCount),
-    device(dstDevice), cells(srcArray, srcOffset))
+    device_end(dstDevice), cells(srcArray, srcOffset))
 OLD(cuMemcpyHtoA,
     (CUarray dstArray, unsigned int dstOffset, const void *srcHost,
      unsigned int ByteCount),
-    cells(dstArray, dstOffset), host(srcHost))
+    cells(dstArray, dstOffset), host_end(srcHost))
 OLD(cuMemcpyAtoH,
     (void *dstHost, CUarray srcArray, unsigned int srcOffset,
      unsigned int ByteCount),
-    host(dstHost), cells(srcArray, srcOffset))
+    host_end(dstHost), cells(srcArray, srcOffset))
 OLD(cuMemcpyAtoA,
     (CUarray dstArray, unsigned int dstOffset, CUarray srcArray,
      unsigned int srcOffset, unsigned int ByteCount),
@@ -148,9 +148,9 @@ OLD(cuMemcpyAtoA,
 OLD_ASYNC(cuMemcpyHtoAAsync,
 	  (CUarray dstArray, unsigned int dstOffset, const void *srcHost,
 	   unsigned int ByteCount, CUstream hStream),
-	  cells(dstArray, dstOffset), host(srcHost))
+	  cells(dstArray, dstOffset), host_end(srcHost))
 OLD_ASYNC(cuMemcpyAtoHAsync,
 	  (void *dstHost, CUarray srcArray, unsigned int srcOffset,
 	   unsigned int ByteCount, CUstream hStream),
-	  host(dstHost), cells(srcArray, srcOffset))
+	  host_end(dstHost), cells(srcArray, srcOffset))
 /* clang-format on */

@@ -17,7 +17,7 @@ struct extent {
 };
 
 /* a + b * c; false when that is too much. */
-static bool grow(size_t *a, size_t b, size_t c)
+static bool grow_product(size_t *a, size_t b, size_t c)
 {
 	size_t product;
 
@@ -26,15 +26,19 @@ static bool grow(size_t *a, size_t b, size_t c)
 }
 
 /* Bytes from the corner's address to its first byte, and to behind its last. */
-static bool reach(const struct corner *c, const struct extent *e,
-		  size_t *ret_from, size_t *ret_to)
+static bool reach_bytes(const struct corner *c, const struct extent *e,
+			size_t *ret_from, size_t *ret_to)
 {
 	size_t slice = 0, from = c->x, to = c->x;
 
-	if (!grow(&slice, c->pitch, c->height) || !grow(&to, e->width, 1) ||
-	    !grow(&from, c->y, c->pitch) || !grow(&from, c->z, slice) ||
-	    !grow(&to, c->y, c->pitch) || !grow(&to, e->height - 1, c->pitch) ||
-	    !grow(&to, c->z, slice) || !grow(&to, e->depth - 1, slice))
+	if (!grow_product(&slice, c->pitch, c->height) ||
+	    !grow_product(&to, e->width, 1) ||
+	    !grow_product(&from, c->y, c->pitch) ||
+	    !grow_product(&from, c->z, slice) ||
+	    !grow_product(&to, c->y, c->pitch) ||
+	    !grow_product(&to, e->height - 1, c->pitch) ||
+	    !grow_product(&to, c->z, slice) ||
+	    !grow_product(&to, e->depth - 1, slice))
 		return false;
 	*ret_from = from;
 	*ret_to = to;
@@ -49,7 +53,8 @@ static bool is_sound(const struct corner *c, const struct extent *e)
 	size_t right = c->x, below = c->y;
 
 	if (c->lod || c->pitch > MEMORY_MAX_PITCH ||
-	    !grow(&right, e->width, 1) || !grow(&below, e->height, 1))
+	    !grow_product(&right, e->width, 1) ||
+	    !grow_product(&below, e->height, 1))
 		return false;
 	return (c->pitch ? c->pitch >= right : !rows) &&
 	       (!slices || c->height >= below);
@@ -63,7 +68,7 @@ static CUresult find_rows(const struct corner *c, const struct extent *e,
 	size_t from, to;
 	CUresult r;
 
-	if (!base || !is_sound(c, e) || !reach(c, e, &from, &to) ||
+	if (!base || !is_sound(c, e) || !reach_bytes(c, e, &from, &to) ||
 	    base + to < base)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = copy_find(base + from, to - from, place, &side);

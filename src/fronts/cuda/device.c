@@ -77,7 +77,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 	return CUDA_ERROR_INVALID_DEVICE
 
 /* Cut to what fits, always with its end. */
-static void cut(char *to, int len, const char *text)
+static void cut_name(char *to, int len, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -107,7 +107,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 			 ci.profile.name);
 	else
 		snprintf(whole, sizeof(whole), "%s%s", p->mark, p->name);
-	cut(name, len, whole);
+	cut_name(name, len, whole);
 	return CUDA_SUCCESS;
 }
 
@@ -190,7 +190,7 @@ CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 		 d->board->pci_bus, d->board->pci_device);
 	for (char *c = text; *c; c++)
 		*c = *c >= 'a' && *c <= 'f' ? (char)(*c - 'a' + 'A') : *c;
-	cut(pciBusId, len, text);
+	cut_name(pciBusId, len, text);
 	return CUDA_SUCCESS;
 }
 

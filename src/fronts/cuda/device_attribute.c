@@ -60,7 +60,7 @@ static bool instance_of(const struct cuda_device *d, struct gkf_mig_gi *gi,
 }
 
 /* What a GPU instance has of a thing that goes with the memory slices. */
-static int64_t part(const struct cuda_device *d, int64_t whole)
+static int64_t part_by_memory(const struct cuda_device *d, int64_t whole)
 {
 	struct gkf_mig_gi gi;
 	struct gkf_mig_ci ci;
@@ -72,7 +72,7 @@ static int64_t part(const struct cuda_device *d, int64_t whole)
 
 static int64_t l2_bytes(const struct cuda_device *d)
 {
-	return part(d, d->board->profile.l2_kib * 1024);
+	return part_by_memory(d, d->board->profile.l2_kib * 1024);
 }
 
 static int64_t sms(const struct cuda_device *d)
@@ -138,7 +138,8 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 					       : CUDA_ERROR_INVALID_VALUE;
 }
 
-static int get(const struct cuda_device *d, CUdevice_attribute id)
+static int get_device_attribute(const struct cuda_device *d,
+				CUdevice_attribute id)
 {
 	int value = 0;
 
@@ -146,7 +147,7 @@ static int get(const struct cuda_device *d, CUdevice_attribute id)
 	return value;
 }
 
-#define GET(id) get(d, CU_DEVICE_ATTRIBUTE_##id)
+#define GET(id) get_device_attribute(d, CU_DEVICE_ATTRIBUTE_##id)
 
 CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 {

@@ -25,7 +25,7 @@ static size_t row_of(CUresult error)
 	return i;
 }
 
-static CUresult answer(const char *text, const char **ret_text)
+static CUresult answer_error_text(const char *text, const char **ret_text)
 {
 	if (!ret_text)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -37,12 +37,12 @@ CUresult cuGetErrorName(CUresult error, const char **pStr)
 {
 	size_t i = row_of(error);
 
-	return answer(i < ERROR_COUNT ? errors[i].name : NULL, pStr);
+	return answer_error_text(i < ERROR_COUNT ? errors[i].name : NULL, pStr);
 }
 
 CUresult cuGetErrorString(CUresult error, const char **pStr)
 {
 	size_t i = row_of(error);
 
-	return answer(i < ERROR_COUNT ? errors[i].text : NULL, pStr);
+	return answer_error_text(i < ERROR_COUNT ? errors[i].text : NULL, pStr);
 }

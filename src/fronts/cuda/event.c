@@ -74,7 +74,7 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 }
 
 /* An event goes with its context; what is left of it can be destroyed. */
-static CUresult check(CUevent e)
+static CUresult check_event(CUevent e)
 {
 	if (!handle_is(e, HANDLE_EVENT))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -84,7 +84,7 @@ static CUresult check(CUevent e)
 }
 
 /* A record that is still in its stream stays there, of no use to anybody. */
-static CUresult destroy(CUevent e)
+static CUresult destroy_event(CUevent e)
 {
 	struct record *record;
 
@@ -102,13 +102,13 @@ static CUresult destroy(CUevent e)
 CUresult cuEventDestroy(CUevent hEvent)
 {
 	ENTER(cuEventDestroy);
-	return destroy(hEvent);
+	return destroy_event(hEvent);
 }
 
 CUresult cuEventDestroy_v2(CUevent hEvent)
 {
 	ENTER(cuEventDestroy_v2);
-	return destroy(hEvent);
+	return destroy_event(hEvent);
 }
 
 /* ---- recording ---- */
@@ -118,7 +118,7 @@ struct record_task {
 	struct record *record;
 };
 
-static int reach(struct gkf_task *task)
+static int reach_record(struct gkf_task *task)
 {
 	struct record_task *t = (struct record_task *)task;
 
@@ -133,7 +133,8 @@ static void drop_record(struct gkf_task *task)
 }
 
 /* From now on the event means this record. */
-static void mean(CUevent e, struct record *record, struct gkf_ticket ticket)
+static void mean_record(CUevent e, struct record *record,
+			struct gkf_ticket ticket)
 {
 	struct record *before;
 
@@ -149,8 +150,8 @@ static void mean(CUevent e, struct record *record, struct gkf_ticket ticket)
  * An idle queue has reached the record at once: that needs no thread. Under
  * the lock of the streams.
  */
-static CUresult put(struct gkf_queue *queue, struct record *record,
-		    struct gkf_ticket *ret_ticket)
+static CUresult put_record(struct gkf_queue *queue, struct record *record,
+			   struct gkf_ticket *ret_ticket)
 {
 	struct gkf_ticket ticket = gkf_queue_ticket(queue);
 	struct record_task *t;
@@ -163,7 +164,7 @@ static CUresult put(struct gkf_queue *queue, struct record *record,
 	t = gkf_task_new(sizeof(*t));
 	if (!t)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	t->task.run = reach;
+	t->task.run = reach_record;
 	t->task.drop = drop_record;
 	t->record = record_hold(record);
 	gkf_queue_push(queue, &t->task);
@@ -180,12 +181,12 @@ static CUresult record_in(CUevent e, CUstream s)
 	if (!record)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	stream_begin(s);
-	r = put(s->queue, record, &ticket);
+	r = put_record(s->queue, record, &ticket);
 	stream_unlock(s);
 	if (r)
 		record_drop(record);
 	else
-		mean(e, record, ticket);
+		mean_record(e, record, ticket);
 	return r;
 }
 
@@ -200,7 +201,7 @@ static CUresult record_on(enum cuda_row row, bool per_thread, CUevent hEvent,
 	/* CU_EVENT_RECORD_EXTERNAL has a meaning in a capture only. */
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check(hEvent);
+	r = check_event(hEvent);
 	if (r)
 		return r;
 	return hEvent->ctx == s->ctx ? record_in(hEvent, s)
@@ -230,7 +231,7 @@ BOTH_STREAMS(cuEventRecordWithFlags, _ptsz,
 /* ---- asking ---- */
 
 /* What it means now; the record is the caller's to drop, NULL: none. */
-static struct record *look(CUevent e, struct gkf_ticket *ret_ticket)
+static struct record *look_at_record(CUevent e, struct gkf_ticket *ret_ticket)
 {
 	struct record *record;
 
@@ -253,7 +254,7 @@ static struct gkf_ticket ticket_of(CUevent e)
 
 CUresult event_check(CUevent event, struct gkf_ticket *ret_ticket)
 {
-	CUresult r = check(event);
+	CUresult r = check_event(event);
 
 	if (!r)
 		*ret_ticket = ticket_of(event);
@@ -297,7 +298,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
 static CUresult time_of(CUevent e, uint64_t *ret_ns)
 {
 	struct gkf_ticket ticket;
-	struct record *record = look(e, &ticket);
+	struct record *record = look_at_record(e, &ticket);
 	bool done = gkf_ticket_spin(ticket, 0);
 	CUresult r = CUDA_SUCCESS;
 	uint64_t ns;
@@ -320,9 +321,9 @@ static CUresult elapsed(float *pMilliseconds, CUevent start, CUevent end)
 
 	if (!pMilliseconds)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check(start);
+	r = check_event(start);
 	if (!r)
-		r = check(end);
+		r = check_event(end);
 	if (r)
 		return r;
 	if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING ||
@@ -366,7 +367,7 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 	ENTER(cuCtxRecordEvent);
 	r = ctx_of(hCtx, &ctx);
 	if (!r)
-		r = check(hEvent);
+		r = check_event(hEvent);
 	if (r)
 		return r;
 	if (hEvent->ctx != ctx)
@@ -377,12 +378,12 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 	streams = streams_of(ctx);
 	pthread_mutex_lock(&streams->lock);
 	streams_gather(streams);
-	r = put(streams->gather, record, &ticket);
+	r = put_record(streams->gather, record, &ticket);
 	pthread_mutex_unlock(&streams->lock);
 	if (r)
 		record_drop(record);
 	else
-		mean(hEvent, record, ticket);
+		mean_record(hEvent, record, ticket);
 	return r;
 }
 

@@ -18,7 +18,7 @@ struct export_row {
 };
 
 /* A function of the runtime; it has seen that the driver is initialised. */
-static void refused(const char *symbol)
+static void note_runtime_refusal(const char *symbol)
 {
 	gkf_refuse_named(cuda.machine, GKF_NAMED_RUNTIME, symbol);
 	front_tell_refusal(symbol);
@@ -29,8 +29,8 @@ static void refused_blas(const char *symbol)
 	gkf_refuse_named(cuda.machine, GKF_NAMED_CUBLAS, symbol);
 }
 
-static const struct gpukit_table gpukit_table = {sizeof gpukit_table, refused,
-						 refused_blas};
+static const struct gpukit_table gpukit_table = {
+    sizeof gpukit_table, note_runtime_refusal, refused_blas};
 
 static const struct export_row rows[] = {
     {GPUKIT_TABLE_UUID, &gpukit_table},

@@ -22,7 +22,7 @@ static pthread_key_t leaving;
 static bool told_leaving;
 
 /* The thread ends; its contexts live on. */
-static void leave(void *stack)
+static void leave_thread(void *stack)
 {
 	mine = NULL;
 	free(((struct stack *)stack)->top);
@@ -31,7 +31,7 @@ static void leave(void *stack)
 
 __attribute__((constructor)) static void load(void)
 {
-	told_leaving = !pthread_key_create(&leaving, leave);
+	told_leaving = !pthread_key_create(&leaving, leave_thread);
 }
 
 static bool has_room(struct stack *s)
@@ -79,7 +79,7 @@ static CUresult not_ready(int ready)
 				   : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-static inline CUresult enter(enum cuda_row row)
+static inline CUresult enter_row(enum cuda_row row)
 {
 	int ready = atomic_load_explicit(&cuda.ready, memory_order_acquire);
 
@@ -119,12 +119,12 @@ void front_bar(bool is_barred)
 
 CUresult front_enter(enum cuda_row row)
 {
-	return enter(row);
+	return enter_row(row);
 }
 
 CUresult front_enter_context(enum cuda_row row, CUcontext *ret_ctx)
 {
-	CUresult r = enter(row);
+	CUresult r = enter_row(row);
 
 	return __builtin_expect(r != CUDA_SUCCESS, 0) ? r
 						      : take_current(ret_ctx);
@@ -151,7 +151,7 @@ void ctx_stick(CUcontext ctx, CUresult result)
 
 CUresult front_refuse(enum cuda_row row)
 {
-	CUresult r = enter(row);
+	CUresult r = enter_row(row);
 
 	if (r)
 		return r;

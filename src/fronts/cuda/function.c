@@ -152,8 +152,9 @@ CUresult function_of(CUcontext ctx, CUfunction given, CUfunction *ret_function)
 	return CUDA_ERROR_INVALID_HANDLE;
 }
 
-static CUresult decoded(CUcontext ctx, CUfunction given, CUfunction *ret,
-			const struct gkf_ptx_kernel **ret_kernel)
+static CUresult decode_function(CUcontext ctx, CUfunction given,
+				CUfunction *ret,
+				const struct gkf_ptx_kernel **ret_kernel)
 {
 	CUresult r = function_of(ctx, given, ret);
 
@@ -170,7 +171,7 @@ CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib,
 	ENTER_CONTEXT(cuFuncGetAttribute, ctx);
 	if (!pi)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = decoded(ctx, hfunc, &f, &k);
+	r = decode_function(ctx, hfunc, &f, &k);
 	return r ? r
 		 : function_attribute(ctx->device, f->image->source->ptx,
 				      f->ptx, k, &f->set, attrib, pi);
@@ -184,7 +185,7 @@ CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib,
 	CUresult r;
 
 	ENTER_CONTEXT(cuFuncSetAttribute, ctx);
-	r = decoded(ctx, hfunc, &f, &k);
+	r = decode_function(ctx, hfunc, &f, &k);
 	return r ? r : function_set(ctx->device, k, &f->set, attrib, value);
 }
 
@@ -276,5 +277,5 @@ CUresult cuFuncLoad(CUfunction function)
 	CUfunction f;
 
 	ENTER_CONTEXT(cuFuncLoad, ctx);
-	return decoded(ctx, function, &f, &k);
+	return decode_function(ctx, function, &f, &k);
 }

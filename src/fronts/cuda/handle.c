@@ -63,7 +63,7 @@ static size_t range_wanted(void)
 		   : RANGE_MOST;
 }
 
-static bool reserve(struct slab *s, size_t size)
+static bool reserve_slab(struct slab *s, size_t size)
 {
 	size_t range = range_wanted();
 	void *base;
@@ -83,7 +83,7 @@ static bool reserve(struct slab *s, size_t size)
 }
 
 /* Makes the memory behind the last place usable. */
-static bool grow(struct slab *s)
+static bool grow_slab(struct slab *s)
 {
 	size_t step = s->usable < STEP_LEAST ? STEP_LEAST : s->usable;
 
@@ -96,7 +96,7 @@ static bool grow(struct slab *s)
 	return true;
 }
 
-static struct handle_head *place(const struct slab *s, size_t offset)
+static struct handle_head *place_in_slab(const struct slab *s, size_t offset)
 {
 	return (struct handle_head *)(void *)(s->base + offset);
 }
@@ -108,26 +108,26 @@ static struct handle_head *take_dead(struct slab *s)
 
 	if (!s->oldest)
 		return NULL;
-	head = place(s, (s->oldest - 1) * s->stride);
+	head = place_in_slab(s, (s->oldest - 1) * s->stride);
 	s->oldest = head->next;
 	s->waiting--;
 	return head;
 }
 
-static struct handle_head *take(struct slab *s)
+static struct handle_head *take_handle(struct slab *s)
 {
 	size_t at = atomic_load_explicit(&s->high, memory_order_relaxed);
 
 	if (s->waiting > WAITING)
 		return take_dead(s);
-	if (at + s->stride > s->usable && !grow(s))
+	if (at + s->stride > s->usable && !grow_slab(s))
 		return take_dead(s);
 	atomic_store_explicit(&s->high, at + s->stride, memory_order_release);
-	return place(s, at);
+	return place_in_slab(s, at);
 }
 
 /* By atomic words: somebody may be looking with a stale handle. */
-static void clear(struct handle_head *head, size_t bytes)
+static void clear_handle(struct handle_head *head, size_t bytes)
 {
 	uint64_t *word = (uint64_t *)(head + 1);
 
@@ -141,12 +141,12 @@ void *handle_new(enum handle_kind kind, size_t size)
 	struct handle_head *head = NULL;
 
 	pthread_mutex_lock(&s->lock);
-	if ((s->base || reserve(s, size)) && stride_of(size) <= s->stride)
-		head = take(s);
+	if ((s->base || reserve_slab(s, size)) && stride_of(size) <= s->stride)
+		head = take_handle(s);
 	pthread_mutex_unlock(&s->lock);
 	if (!head)
 		return NULL;
-	clear(head, s->stride - sizeof(*head));
+	clear_handle(head, s->stride - sizeof(*head));
 	head->kind = kind;
 	atomic_fetch_add_explicit(&head->life, 1, memory_order_release);
 	return head + 1;
@@ -163,7 +163,7 @@ void handle_free(void *handle)
 	atomic_fetch_add_explicit(&head->life, 1, memory_order_release);
 	head->next = 0;
 	if (s->oldest)
-		place(s, (s->newest - 1) * s->stride)->next = at;
+		place_in_slab(s, (s->newest - 1) * s->stride)->next = at;
 	else
 		s->oldest = at;
 	s->newest = at;

@@ -48,7 +48,7 @@ static void drop_callback(struct gkf_task *task)
 		call_back(h, error);
 }
 
-static CUresult push(CUstream s, const struct host_function *what)
+static CUresult push_host_function(CUstream s, const struct host_function *what)
 {
 	struct host_function *h = gkf_task_new(sizeof(*h));
 	struct gkf_task head;
@@ -77,8 +77,8 @@ static CUresult cuLaunchHostFunc_on(enum cuda_row row, bool per_thread,
 		return r;
 	if (!fn)
 		return CUDA_ERROR_INVALID_VALUE;
-	return push(s,
-		    &(struct host_function){.function = fn, .data = userData});
+	return push_host_function(
+	    s, &(struct host_function){.function = fn, .data = userData});
 }
 
 BOTH_STREAMS(cuLaunchHostFunc, _ptsz,
@@ -97,9 +97,9 @@ static CUresult cuStreamAddCallback_on(enum cuda_row row, bool per_thread,
 		return r;
 	if (!callback || flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	return push(s, &(struct host_function){.callback = callback,
-					       .stream = hStream,
-					       .data = userData});
+	return push_host_function(
+	    s, &(struct host_function){
+		   .callback = callback, .stream = hStream, .data = userData});
 }
 
 BOTH_STREAMS(cuStreamAddCallback, _ptsz,

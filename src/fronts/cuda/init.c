@@ -59,8 +59,8 @@ struct places {
 	unsigned chosen[PLACES];
 };
 
-static void add(struct places *p, const struct cuda_device *d, int mig_index,
-		const char *uuid)
+static void add_device_place(struct places *p, const struct cuda_device *d,
+			     int mig_index, const char *uuid)
 {
 	const struct gkf_board *b = d->board;
 	unsigned i = p->count++;
@@ -94,7 +94,7 @@ static void add_instances(struct places *p, const struct cuda_device *whole)
 		d.instance = GKF_INSTANCE(ci.gi, ci.id);
 		d.life = ci.life;
 		gkf_mig_uuid(cuda.machine, d.index, &ci, uuid);
-		add(p, &d, (int)i, uuid);
+		add_device_place(p, &d, (int)i, uuid);
 	}
 }
 
@@ -110,7 +110,7 @@ static void find_places(struct places *p)
 		if (!gkf_gate_lists(cuda.gate, i) ||
 		    gkf_gate_word(cuda.gate->device[i].faults) & UNSEEN)
 			continue;
-		add(p, &d, -1, d.board->uuid);
+		add_device_place(p, &d, -1, d.board->uuid);
 		if (p->candidate[p->count - 1].mig_enabled)
 			add_instances(p, &d);
 	}
@@ -178,7 +178,7 @@ static bool asks_for_blocking(void)
 }
 
 /* Without a machine there is no driver, whatever the reason. */
-static CUresult start(void)
+static CUresult start_driver(void)
 {
 	struct gkf_machine *machine;
 	int error = gkf_machine_open(NULL, &machine);
@@ -212,7 +212,7 @@ CUresult cuInit(unsigned int Flags)
 	if (ready == CUDA_NOT_READY) {
 		pthread_mutex_lock(&starting);
 		if (atomic_load(&cuda.ready) == CUDA_NOT_READY)
-			r = start();
+			r = start_driver();
 		if (!r && atomic_load(&cuda.ready) == CUDA_NOT_READY)
 			atomic_store(&cuda.ready, CUDA_READY);
 		pthread_mutex_unlock(&starting);

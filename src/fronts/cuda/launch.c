@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static CUresult enter(enum cuda_row row, CUfunction f, CUcontext *ret_ctx,
-		      CUfunction *ret_function)
+static CUresult enter_launch(enum cuda_row row, CUfunction f,
+			     CUcontext *ret_ctx, CUfunction *ret_function)
 {
 	CUresult r = front_enter_context(row, ret_ctx);
 
@@ -25,7 +25,7 @@ static CUresult cuLaunchKernel_on(
 			   .params = kernelParams,
 			   .extra = extra};
 	CUcontext ctx;
-	CUresult r = enter(row, f, &ctx, &l.function);
+	CUresult r = enter_launch(row, f, &ctx, &l.function);
 
 	return r ? r : launch_start(ctx, &l);
 }
@@ -53,7 +53,7 @@ static CUresult cuLaunchCooperativeKernel_on(
 			   .cooperative = true,
 			   .params = kernelParams};
 	CUcontext ctx;
-	CUresult r = enter(row, f, &ctx, &l.function);
+	CUresult r = enter_launch(row, f, &ctx, &l.function);
 
 	return r ? r : launch_start(ctx, &l);
 }
@@ -141,7 +141,7 @@ CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {
 	CUfunction f;
 	CUcontext ctx;
-	CUresult r = enter(ROW_cuFuncSetBlockShape, hfunc, &ctx, &f);
+	CUresult r = enter_launch(ROW_cuFuncSetBlockShape, hfunc, &ctx, &f);
 
 	if (r)
 		return r;
@@ -157,7 +157,7 @@ CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
 {
 	CUfunction f;
 	CUcontext ctx;
-	CUresult r = enter(ROW_cuFuncSetSharedSize, hfunc, &ctx, &f);
+	CUresult r = enter_launch(ROW_cuFuncSetSharedSize, hfunc, &ctx, &f);
 
 	if (!r)
 		f->shared_bytes = bytes;
@@ -168,7 +168,7 @@ CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 {
 	CUfunction f;
 	CUcontext ctx;
-	CUresult r = enter(ROW_cuParamSetSize, hfunc, &ctx, &f);
+	CUresult r = enter_launch(ROW_cuParamSetSize, hfunc, &ctx, &f);
 
 	if (r)
 		return r;
@@ -178,12 +178,12 @@ CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 	return CUDA_SUCCESS;
 }
 
-static CUresult put(enum cuda_row row, CUfunction hfunc, int offset,
-		    const void *from, unsigned bytes)
+static CUresult put_parameter(enum cuda_row row, CUfunction hfunc, int offset,
+			      const void *from, unsigned bytes)
 {
 	CUfunction f;
 	CUcontext ctx;
-	CUresult r = enter(row, hfunc, &ctx, &f);
+	CUresult r = enter_launch(row, hfunc, &ctx, &f);
 
 	if (r)
 		return r;
@@ -196,18 +196,20 @@ static CUresult put(enum cuda_row row, CUfunction hfunc, int offset,
 
 CUresult cuParamSeti(CUfunction hfunc, int offset, unsigned int value)
 {
-	return put(ROW_cuParamSeti, hfunc, offset, &value, sizeof value);
+	return put_parameter(ROW_cuParamSeti, hfunc, offset, &value,
+			     sizeof value);
 }
 
 CUresult cuParamSetf(CUfunction hfunc, int offset, float value)
 {
-	return put(ROW_cuParamSetf, hfunc, offset, &value, sizeof value);
+	return put_parameter(ROW_cuParamSetf, hfunc, offset, &value,
+			     sizeof value);
 }
 
 CUresult cuParamSetv(CUfunction hfunc, int offset, void *ptr,
 		     unsigned int numbytes)
 {
-	return put(ROW_cuParamSetv, hfunc, offset, ptr, numbytes);
+	return put_parameter(ROW_cuParamSetv, hfunc, offset, ptr, numbytes);
 }
 
 static CUresult launch_kept(enum cuda_row row, CUfunction hfunc, int width,
@@ -216,7 +218,7 @@ static CUresult launch_kept(enum cuda_row row, CUfunction hfunc, int width,
 	struct launch l = {.grid = {(unsigned)width, (unsigned)height, 1},
 			   .stream = stream};
 	CUcontext ctx;
-	CUresult r = enter(row, hfunc, &ctx, &l.function);
+	CUresult r = enter_launch(row, hfunc, &ctx, &l.function);
 
 	if (r)
 		return r;

@@ -21,8 +21,8 @@ struct kernel_task {
 };
 
 /* Memory that kernels of the context may use. */
-static bool find(void *context, uint64_t address,
-		 struct gkf_ptx_window *ret_window)
+static bool find_kernel_memory(void *context, uint64_t address,
+			       struct gkf_ptx_window *ret_window)
 {
 	CUcontext ctx = context;
 	struct gkf_extent e;
@@ -53,7 +53,7 @@ static const struct {
 			  "waits at barriers for threads that never come"},
 };
 
-static int run(struct gkf_task *task)
+static int run_kernel_task(struct gkf_task *task)
 {
 	struct kernel_task *t = (struct kernel_task *)task;
 	struct gkf_ptx_report at = {0};
@@ -70,7 +70,7 @@ static int run(struct gkf_task *task)
 	return (int)ends[end].result;
 }
 
-static void drop(struct gkf_task *task)
+static void drop_kernel_task(struct gkf_task *task)
 {
 	module_image_drop(((struct kernel_task *)task)->image);
 }
@@ -121,7 +121,8 @@ static CUresult take_params(const struct launch *l, unsigned char *params)
 }
 
 /* Counted by instruction; told once for each kernel. */
-static CUresult refuse(const struct launch *l, const struct gkf_ptx_refusal *r)
+static CUresult refuse_launch(const struct launch *l,
+			      const struct gkf_ptx_refusal *r)
 {
 	static const void *_Atomic told;
 	char name[GKF_NAME_MAX];
@@ -137,8 +138,8 @@ static CUresult refuse(const struct launch *l, const struct gkf_ptx_refusal *r)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static bool within(const struct cuda_device *d, const unsigned dims[3],
-		   CUdevice_attribute first)
+static bool is_within_device(const struct cuda_device *d,
+			     const unsigned dims[3], CUdevice_attribute first)
 {
 	for (unsigned i = 0; i < 3; i++)
 		if (!dims[i] ||
@@ -155,8 +156,9 @@ static CUresult check_shape(const struct cuda_device *d, const struct launch *l,
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 	int dynamic;
 
-	if (!within(d, l->grid, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) ||
-	    !within(d, l->block, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) ||
+	if (!is_within_device(d, l->grid, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) ||
+	    !is_within_device(d, l->block,
+			      CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) ||
 	    threads > (uint64_t)function_limit(
 			  d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -189,8 +191,8 @@ static CUresult check_cooperative(const struct cuda_device *d,
 		   : CUDA_SUCCESS;
 }
 
-static CUresult check(CUcontext ctx, const struct launch *l,
-		      const struct gkf_ptx_kernel *k)
+static CUresult check_launch(CUcontext ctx, const struct launch *l,
+			     const struct gkf_ptx_kernel *k)
 {
 	struct gkf_ptx_refusal refusal;
 	CUresult r = check_shape(ctx->device, l, k);
@@ -200,12 +202,13 @@ static CUresult check(CUcontext ctx, const struct launch *l,
 	if (!r)
 		r = stream_check(ctx, l->stream, l->per_thread);
 	if (!r && __builtin_expect(gkf_ptx_kernel_refused(k, &refusal), 0))
-		r = refuse(l, &refusal);
+		r = refuse_launch(l, &refusal);
 	return r;
 }
 
-static void fill(struct kernel_task *t, CUcontext ctx, const struct launch *l,
-		 const struct gkf_ptx_kernel *k)
+static void fill_kernel_task(struct kernel_task *t, CUcontext ctx,
+			     const struct launch *l,
+			     const struct gkf_ptx_kernel *k)
 {
 	const struct gkf_profile *p = &ctx->device->board->profile;
 
@@ -216,14 +219,14 @@ static void fill(struct kernel_task *t, CUcontext ctx, const struct launch *l,
 	    .dynamic_shared = l->dynamic_shared,
 	    .params = t->params,
 	    .param_size = l->function->ptx->param_size,
-	    .find = find,
+	    .find = find_kernel_memory,
 	    .stopped = gkf_task_stopped,
 	    .context = ctx,
 	    .clock_khz = (uint32_t)device_clock_mhz(p) * 1000,
 	    .sm_count = (uint32_t)p->sm_count,
 	};
-	t->task.run = run;
-	t->task.drop = drop;
+	t->task.run = run_kernel_task;
+	t->task.drop = drop_kernel_task;
 	t->task.work = GKF_WORK_KERNEL;
 	t->ctx = ctx;
 	t->image = l->function->image;
@@ -239,7 +242,7 @@ CUresult launch_start(CUcontext ctx, const struct launch *l)
 	CUresult r = module_kernel(l->function->image, f, &k);
 
 	if (!r)
-		r = check(ctx, l, k);
+		r = check_launch(ctx, l, k);
 	if (r)
 		return r;
 	t = gkf_task_new(sizeof *t + f->param_size);
@@ -250,7 +253,7 @@ CUresult launch_start(CUcontext ctx, const struct launch *l)
 		gkf_task_free(t);
 		return r;
 	}
-	fill(t, ctx, l, k);
+	fill_kernel_task(t, ctx, l, k);
 	return cuda.launch_blocking
 		   ? stream_run(ctx, l->stream, l->per_thread, &t->task)
 		   : stream_submit(ctx, l->stream, l->per_thread, &t->task);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void release(CUlibrary lib)
+static void release_library(CUlibrary lib)
 {
 	for (unsigned i = 0; lib->kernels && i < lib->kernel_count; i++)
 		handle_free(lib->kernels[i]);
@@ -61,16 +61,17 @@ static CUresult check_options(const CUlibraryOption *options, void **values,
 }
 
 /* The device whose code it is: of the current context, else the first one. */
-static const struct cuda_device *device(void)
+static const struct cuda_device *library_device(void)
 {
 	CUcontext ctx = ctx_current();
 
 	return handle_is(ctx, HANDLE_CONTEXT) ? ctx->device : &cuda.device[0];
 }
 
-static CUresult load(CUlibrary *library, const void *code, size_t size,
-		     unsigned jit_count, CUjit_option *jit, void **jit_values,
-		     unsigned count, CUlibraryOption *options, void **values)
+static CUresult load_library(CUlibrary *library, const void *code, size_t size,
+			     unsigned jit_count, CUjit_option *jit,
+			     void **jit_values, unsigned count,
+			     CUlibraryOption *options, void **values)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct module_log log;
@@ -90,14 +91,14 @@ static CUresult load(CUlibrary *library, const void *code, size_t size,
 	if (!cuda.device_count)
 		r = CUDA_ERROR_NO_DEVICE;
 	else
-		r = module_source_read(device(), code, size, message,
+		r = module_source_read(library_device(), code, size, message,
 				       &lib->source);
 	if (cuda.device_count)
 		module_log_close(&log, message);
 	if (!r && !add_kernels(lib))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (r) {
-		release(lib);
+		release_library(lib);
 		return r;
 	}
 	*library = lib;
@@ -112,9 +113,9 @@ CUresult cuLibraryLoadData(CUlibrary *library, const void *code,
 			   unsigned int numLibraryOptions)
 {
 	ENTER(cuLibraryLoadData);
-	return load(library, code, 0, numJitOptions, jitOptions,
-		    jitOptionsValues, numLibraryOptions, libraryOptions,
-		    libraryOptionValues);
+	return load_library(library, code, 0, numJitOptions, jitOptions,
+			    jitOptionsValues, numLibraryOptions, libraryOptions,
+			    libraryOptionValues);
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
@@ -135,9 +136,9 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
 	r = module_file_read(fileName, &bytes, &size);
 	if (r)
 		return r;
-	r = load(library, bytes, size, numJitOptions, jitOptions,
-		 jitOptionsValues, numLibraryOptions, libraryOptions,
-		 libraryOptionValues);
+	r = load_library(library, bytes, size, numJitOptions, jitOptions,
+			 jitOptionsValues, numLibraryOptions, libraryOptions,
+			 libraryOptionValues);
 	free(bytes);
 	return r;
 }
@@ -174,7 +175,7 @@ CUresult cuLibraryUnload(CUlibrary library)
 		library->modules[0]->image->leaves_memory = busy;
 		module_end(library->modules[0]);
 	}
-	release(library);
+	release_library(library);
 	pthread_mutex_unlock(&module_lock);
 	return CUDA_SUCCESS;
 }
@@ -203,7 +204,7 @@ static bool has_room(CUlibrary lib)
 }
 
 /* The functions of a module of a library are its kernels', in order. */
-static void join(CUlibrary lib, CUmodule m)
+static void join_module_kernels(CUlibrary lib, CUmodule m)
 {
 	for (unsigned i = 0; i < lib->kernel_count; i++) {
 		CUkernel k = lib->kernels[i];
@@ -233,7 +234,7 @@ static CUresult instantiate(CUlibrary lib, CUcontext ctx, CUmodule *ret_module)
 		r = module_new(ctx, lib->source, lib, &m);
 		if (r)
 			return r;
-		join(lib, m);
+		join_module_kernels(lib, m);
 		lib->modules[lib->module_count++] = m;
 		module_enlist(m);
 	}

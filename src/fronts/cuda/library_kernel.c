@@ -10,7 +10,7 @@
  * What a kernel needs on a device: of a function there, else as decoded for
  * nowhere, which differs in addresses alone.
  */
-static CUresult decoded(CUkernel k, struct gkf_ptx_kernel **ret_kernel)
+static CUresult decode_kernel(CUkernel k, struct gkf_ptx_kernel **ret_kernel)
 {
 	const struct gkf_ptx_module *m = k->library->source->ptx;
 	uint64_t *none = calloc(m->variable_count + 1, sizeof *none);
@@ -22,7 +22,8 @@ static CUresult decoded(CUkernel k, struct gkf_ptx_kernel **ret_kernel)
 	return error ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-static CUresult check(CUkernel kernel, CUdevice dev, struct cuda_device **ret)
+static CUresult check_kernel_device(CUkernel kernel, CUdevice dev,
+				    struct cuda_device **ret)
 {
 	if (!handle_is(kernel, HANDLE_KERNEL))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -40,9 +41,9 @@ CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib,
 	ENTER(cuKernelGetAttribute);
 	if (!pi)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check(kernel, dev, &d);
+	r = check_kernel_device(kernel, dev, &d);
 	if (!r)
-		r = decoded(kernel, &k);
+		r = decode_kernel(kernel, &k);
 	if (r)
 		return r;
 	r = function_attribute(d, kernel->library->source->ptx, kernel->ptx, k,
@@ -52,9 +53,9 @@ CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib,
 }
 
 /* Functions that there are already learn of it, too. */
-static void tell(CUkernel kernel, const struct cuda_device *d,
-		 const struct gkf_ptx_kernel *k, CUfunction_attribute attrib,
-		 int val)
+static void tell_functions(CUkernel kernel, const struct cuda_device *d,
+			   const struct gkf_ptx_kernel *k,
+			   CUfunction_attribute attrib, int val)
 {
 	CUlibrary lib = kernel->library;
 
@@ -76,14 +77,14 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val,
 	CUresult r;
 
 	ENTER(cuKernelSetAttribute);
-	r = check(kernel, dev, &d);
+	r = check_kernel_device(kernel, dev, &d);
 	if (!r)
-		r = decoded(kernel, &k);
+		r = decode_kernel(kernel, &k);
 	if (r)
 		return r;
 	r = function_set(d, k, &kernel->set[dev], attrib, val);
 	if (!r)
-		tell(kernel, d, k, attrib, val);
+		tell_functions(kernel, d, k, attrib, val);
 	gkf_ptx_kernel_free(k);
 	return r;
 }
@@ -95,7 +96,7 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config,
 	CUresult r;
 
 	ENTER(cuKernelSetCacheConfig);
-	r = check(kernel, dev, &d);
+	r = check_kernel_device(kernel, dev, &d);
 	if (!r && (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
 		r = CUDA_ERROR_INVALID_VALUE;
 	return r;

@@ -19,8 +19,9 @@ struct CUlinkState_st {
 /* Guards all states: programs link seldom. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static CUresult create(CUcontext ctx, unsigned count, CUjit_option *options,
-		       void **values, CUlinkState *state)
+static CUresult create_link(CUcontext ctx, unsigned count,
+			    CUjit_option *options, void **values,
+			    CUlinkState *state)
 {
 	struct module_log log;
 	CUlinkState made;
@@ -46,8 +47,8 @@ static CUresult create(CUcontext ctx, unsigned count, CUjit_option *options,
 }
 
 /* Of PTX the text, of others all bytes; a NUL behind. */
-static CUresult keep(CUlinkState state, CUjitInputType type, const void *data,
-		     size_t size)
+static CUresult keep_link_input(CUlinkState state, CUjitInputType type,
+				const void *data, size_t size)
 {
 	struct module_part *p =
 	    realloc(state->parts, (state->count + 1) * sizeof *state->parts);
@@ -73,8 +74,9 @@ static const char *unfit(CUlinkState state, CUjitInputType type)
 	return state->count == MODULE_PARTS_MAX ? "too many images" : NULL;
 }
 
-static CUresult add(enum cuda_row row, CUlinkState state, CUjitInputType type,
-		    const void *data, size_t size)
+static CUresult add_link_input(enum cuda_row row, CUlinkState state,
+			       CUjitInputType type, const void *data,
+			       size_t size)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct module_source *source;
@@ -100,7 +102,7 @@ static CUresult add(enum cuda_row row, CUlinkState state, CUjitInputType type,
 		return r;
 	}
 	module_source_drop(source);
-	return keep(state, type, data, size);
+	return keep_link_input(state, type, data, size);
 }
 
 static CUresult add_data(enum cuda_row row, CUlinkState state,
@@ -116,7 +118,7 @@ static CUresult add_data(enum cuda_row row, CUlinkState state,
 	if (r)
 		return r;
 	pthread_mutex_lock(&lock);
-	r = add(row, state, type, data, size);
+	r = add_link_input(row, state, type, data, size);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -143,14 +145,14 @@ CUresult cuLinkCreate(unsigned int numOptions, CUjit_option *options,
 		      void **optionValues, CUlinkState *stateOut)
 {
 	ENTER_CONTEXT(cuLinkCreate, ctx);
-	return create(ctx, numOptions, options, optionValues, stateOut);
+	return create_link(ctx, numOptions, options, optionValues, stateOut);
 }
 
 CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options,
 			 void **optionValues, CUlinkState *stateOut)
 {
 	ENTER_CONTEXT(cuLinkCreate_v2, ctx);
-	return create(ctx, numOptions, options, optionValues, stateOut);
+	return create_link(ctx, numOptions, options, optionValues, stateOut);
 }
 
 #define ADD_DATA(symbol)                                                       \
@@ -205,7 +207,8 @@ static CUresult bundle(CUlinkState state)
 	return r;
 }
 
-static CUresult complete(CUlinkState state, void **ret_image, size_t *ret_size)
+static CUresult complete_link(CUlinkState state, void **ret_image,
+			      size_t *ret_size)
 {
 	CUresult r;
 
@@ -234,7 +237,7 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 	if (!cubinOut)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&lock);
-	r = complete(state, cubinOut, sizeOut);
+	r = complete_link(state, cubinOut, sizeOut);
 	pthread_mutex_unlock(&lock);
 	return r;
 }

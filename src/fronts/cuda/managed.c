@@ -87,7 +87,7 @@ CUresult managed_range(CUdeviceptr at, size_t count, struct managed_range *ret)
 static const struct memory_advice no_advice;
 
 /* A stretch begins at `at` from now on. */
-static bool cut(struct memory_tag *n, uint64_t at)
+static bool cut_stretch(struct memory_tag *n, uint64_t at)
 {
 	struct memory_stretch *more;
 	unsigned i = 0;
@@ -113,7 +113,7 @@ static bool is_same(const struct memory_stretch *a,
 }
 
 /* Neighbours of one kind become one. */
-static void join(struct memory_tag *n)
+static void join_stretches(struct memory_tag *n)
 {
 	unsigned kept = 0;
 
@@ -125,7 +125,8 @@ static void join(struct memory_tag *n)
 	n->count = kept;
 }
 
-static bool prepare(struct memory_tag *n, const struct managed_range *range)
+static bool prepare_stretch(struct memory_tag *n,
+			    const struct managed_range *range)
 {
 	if (!n->count) {
 		n->stretch = malloc(sizeof(*n->stretch));
@@ -135,7 +136,7 @@ static bool prepare(struct memory_tag *n, const struct managed_range *range)
 		n->stretch[0].end = range->piece.size;
 		n->count = 1;
 	}
-	return cut(n, range->from) && cut(n, range->to);
+	return cut_stretch(n, range->from) && cut_stretch(n, range->to);
 }
 
 CUresult managed_change(const struct managed_range *range,
@@ -149,13 +150,13 @@ CUresult managed_change(const struct managed_range *range,
 
 	if (!n)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	ok = prepare(n, range);
+	ok = prepare_stretch(n, range);
 	for (unsigned i = 0; ok && i < n->count; i++) {
 		if (start >= range->from && start < range->to)
 			change(&n->stretch[i].advice, data);
 		start = n->stretch[i].end;
 	}
-	join(n);
+	join_stretches(n);
 	note_close();
 	return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

@@ -58,7 +58,7 @@ static void note_access(struct memory_advice *a, const CUmemLocation *l,
 		    on ? a->accessed_by | bit : a->accessed_by & ~bit;
 }
 
-static void apply(struct memory_advice *a, const void *data)
+static void apply_advice(struct memory_advice *a, const void *data)
 {
 	const struct asked *asked = data;
 
@@ -90,7 +90,7 @@ static bool has_location(CUmem_advise advice)
 	       advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
 }
 
-static CUresult advise(CUdeviceptr at, size_t count, struct asked asked)
+static CUresult advise_range(CUdeviceptr at, size_t count, struct asked asked)
 {
 	struct managed_range range;
 	CUresult r;
@@ -106,22 +106,22 @@ static CUresult advise(CUdeviceptr at, size_t count, struct asked asked)
 	     asked.advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) &&
 	    asked.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA)
 		r = CUDA_ERROR_INVALID_VALUE; /* a processor, not a node */
-	return r ? r : managed_change(&range, apply, &asked);
+	return r ? r : managed_change(&range, apply_advice, &asked);
 }
 
 CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
 		     CUdevice device)
 {
 	ENTER_CONTEXT(cuMemAdvise, ctx);
-	return advise(devPtr, count,
-		      (struct asked){advice, location_of(device)});
+	return advise_range(devPtr, count,
+			    (struct asked){advice, location_of(device)});
 }
 
 CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
 			CUmemLocation location)
 {
 	ENTER_CONTEXT(cuMemAdvise_v2, ctx);
-	return advise(devPtr, count, (struct asked){advice, location});
+	return advise_range(devPtr, count, (struct asked){advice, location});
 }
 
 /* ---- prefetching ---- */
@@ -146,8 +146,9 @@ static int run_move(struct gkf_task *task)
 	return CUDA_SUCCESS;
 }
 
-static CUresult move(const struct way *w, const struct managed_range *range,
-		     const CUmemLocation *to)
+static CUresult move_range(const struct way *w,
+			   const struct managed_range *range,
+			   const CUmemLocation *to)
 {
 	struct move_task *t = gkf_task_new(sizeof(*t));
 
@@ -173,7 +174,7 @@ static CUresult prefetch(const struct way *w, CUdeviceptr at, size_t count,
 		r = check_location(&location);
 	if (!r)
 		r = managed_change(&range, fetch, &location);
-	return r ? r : move(w, &range, &location);
+	return r ? r : move_range(w, &range, &location);
 }
 
 static CUresult enter_stream(enum cuda_row row, struct way *w)

@@ -65,8 +65,9 @@ static bool size_fits(CUmem_range_attribute attribute, size_t size)
 		   : size == sizeof(int);
 }
 
-static CUresult tell(const struct memory_advice *a,
-		     CUmem_range_attribute attribute, int *out, size_t size)
+static CUresult tell_range_attribute(const struct memory_advice *a,
+				     CUmem_range_attribute attribute, int *out,
+				     size_t size)
 {
 	if (!out || !size_fits(attribute, size))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -124,7 +125,7 @@ CUresult cuMemRangeGetAttribute(void *data, size_t dataSize,
 
 	ENTER_CONTEXT(cuMemRangeGetAttribute, ctx);
 	r = common_of(devPtr, count, &a);
-	return r ? r : tell(&a, attribute, data, dataSize);
+	return r ? r : tell_range_attribute(&a, attribute, data, dataSize);
 }
 
 CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes,
@@ -140,6 +141,7 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *dataSizes,
 		return CUDA_ERROR_INVALID_VALUE;
 	r = common_of(devPtr, count, &a);
 	for (size_t i = 0; !r && i < numAttributes; i++)
-		r = tell(&a, attributes[i], data[i], dataSizes[i]);
+		r = tell_range_attribute(&a, attributes[i], data[i],
+					 dataSizes[i]);
 	return r;
 }

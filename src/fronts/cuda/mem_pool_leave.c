@@ -22,7 +22,7 @@ static struct {
 	struct leaving *first, **last;
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &list.first};
 
-static void append(struct leaving *l)
+static void append_leaving(struct leaving *l)
 {
 	pthread_mutex_lock(&list.lock);
 	l->at = list.last;
@@ -59,7 +59,7 @@ static void let_go(struct leaving *l)
  * The stream came there. The piece stays in the list until it is free, so that
  * whoever looks for memory meanwhile waits.
  */
-static void end(void *data)
+static void end_leaving(void *data)
 {
 	struct leaving *l = data;
 	bool ours;
@@ -77,7 +77,7 @@ static void end(void *data)
 }
 
 /* Of two that free the same piece one is told. */
-static CUresult mark(const struct gkf_extent *e, bool leaving)
+static CUresult mark_leaving(const struct gkf_extent *e, bool leaving)
 {
 	struct memory_tag *note = note_open(e, true);
 	CUresult r = CUDA_SUCCESS;
@@ -97,7 +97,7 @@ static void stay(struct leaving *l)
 	pthread_mutex_lock(&list.lock);
 	take_out(l);
 	pthread_mutex_unlock(&list.lock);
-	mark(&l->e, false);
+	mark_leaving(&l->e, false);
 	free(l);
 }
 
@@ -106,7 +106,7 @@ CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 {
 	struct leaving *l = calloc(1, sizeof(*l));
 	struct gkf_ticket ticket;
-	CUresult r = l ? mark(e, true) : CUDA_ERROR_OUT_OF_MEMORY;
+	CUresult r = l ? mark_leaving(e, true) : CUDA_ERROR_OUT_OF_MEMORY;
 
 	if (r) {
 		free(l);
@@ -115,8 +115,8 @@ CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 	l->e = *e;
 	l->stream = stream_number(ctx, stream, per_thread);
 	l->holders = 2;
-	append(l);
-	r = stream_after(ctx, stream, per_thread, end, l, &ticket);
+	append_leaving(l);
+	r = stream_after(ctx, stream, per_thread, end_leaving, l, &ticket);
 	if (r) {
 		stay(l);
 		return r;

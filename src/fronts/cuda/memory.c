@@ -184,7 +184,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 	return CUDA_SUCCESS;
 }
 
-static unsigned clamp(uint64_t n)
+static unsigned clamp_to_unsigned(uint64_t n)
 {
 	return n < UINT32_MAX ? (unsigned)n : UINT32_MAX;
 }
@@ -196,9 +196,9 @@ CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
 	ENTER_CONTEXT(cuMemGetInfo, ctx);
 	device_memory(ctx->device, &all, &left);
 	if (free)
-		*free = clamp(left);
+		*free = clamp_to_unsigned(left);
 	if (total)
-		*total = clamp(all);
+		*total = clamp_to_unsigned(all);
 	return CUDA_SUCCESS;
 }
 
@@ -229,7 +229,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize,
 	if (pbase)
 		*pbase = (CUdeviceptr_v1)e.base;
 	if (psize)
-		*psize = clamp(e.size);
+		*psize = clamp_to_unsigned(e.size);
 	return CUDA_SUCCESS;
 }
 

@@ -21,7 +21,7 @@ static unsigned place_of(uint64_t id)
 	return (unsigned)(id * 0x9e3779b97f4a7c15ULL >> 32) & (notes.room - 1);
 }
 
-static struct memory_tag *find(uint64_t id)
+static struct memory_tag *find_memory_tag(uint64_t id)
 {
 	unsigned at;
 
@@ -35,7 +35,7 @@ static struct memory_tag *find(uint64_t id)
 }
 
 /* The id is in no place yet. */
-static struct memory_tag *put(const struct memory_tag *note)
+static struct memory_tag *put_tag(const struct memory_tag *note)
 {
 	unsigned at = place_of(note->id);
 
@@ -62,7 +62,7 @@ static bool rebuild(void)
 	notes.used = 0;
 	for (unsigned i = 0; i < room; i++)
 		if (old[i].id && old[i].id != GONE)
-			put(&old[i]);
+			put_tag(&old[i]);
 	free(old);
 	return true;
 }
@@ -74,7 +74,7 @@ static struct memory_tag *make_note(uint64_t id)
 	if (notes.used >= notes.room / 2 && !rebuild())
 		return NULL;
 	notes.count++;
-	return put(&fresh);
+	return put_tag(&fresh);
 }
 
 struct memory_tag *note_open(const struct gkf_extent *e, bool make)
@@ -84,7 +84,7 @@ struct memory_tag *note_open(const struct gkf_extent *e, bool make)
 	if (!make && !notes.count)
 		return NULL;
 	pthread_mutex_lock(&notes.lock);
-	note = find(e->id);
+	note = find_memory_tag(e->id);
 	if (!note && make)
 		note = make_note(e->id);
 	if (!note)

@@ -50,8 +50,8 @@ struct set_ask {
 	uint32_t value;
 };
 
-static CUresult measure(const struct set_ask *a, size_t *ret_row,
-			size_t *ret_bytes)
+static CUresult measure_set(const struct set_ask *a, size_t *ret_row,
+			    size_t *ret_bytes)
 {
 	size_t row, bytes;
 
@@ -68,7 +68,7 @@ static CUresult measure(const struct set_ask *a, size_t *ret_row,
 	return CUDA_SUCCESS;
 }
 
-static CUresult set(const struct way *w, const struct set_ask *a)
+static CUresult set_memory(const struct way *w, const struct set_ask *a)
 {
 	struct copy_side side;
 	struct set_task *t;
@@ -78,7 +78,7 @@ static CUresult set(const struct way *w, const struct set_ask *a)
 
 	if (r || !a->width || !a->height)
 		return r;
-	r = measure(a, &row, &bytes);
+	r = measure_set(a, &row, &bytes);
 	if (!r)
 		r = copy_find(a->at, bytes, COPY_DEVICE, &side);
 	if (r)
@@ -105,7 +105,7 @@ static CUresult enter_set(enum cuda_row row, struct way *w,
 {
 	CUresult r = front_enter_context(row, &w->ctx);
 
-	return r ? r : set(w, a);
+	return r ? r : set_memory(w, a);
 }
 
 /* A table: VALUE(type of the value, its name, bits). */

@@ -17,7 +17,7 @@ void module_enlist(CUmodule m)
 	m->ctx->part[PART_MODULE] = m;
 }
 
-static void strike(CUmodule m)
+static void strike_module(CUmodule m)
 {
 	CUmodule at = m->ctx->part[PART_MODULE], before = NULL;
 
@@ -31,7 +31,7 @@ static void strike(CUmodule m)
 		m->ctx->part[PART_MODULE] = m->next;
 }
 
-static void release(CUmodule m)
+static void release_module(CUmodule m)
 {
 	for (unsigned i = 0; m->functions && i < m->function_count; i++)
 		if (m->functions[i])
@@ -43,10 +43,10 @@ static void release(CUmodule m)
 
 void module_end(CUmodule m)
 {
-	strike(m);
+	strike_module(m);
 	if (m->library)
 		library_forget(m->library, m);
-	release(m);
+	release_module(m);
 }
 
 static unsigned count_kernels(const struct gkf_ptx_module *m)
@@ -98,7 +98,7 @@ CUresult module_new(CUcontext ctx, struct module_source *source,
 	if (!r && !add_functions(m))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (r) {
-		release(m);
+		release_module(m);
 		return r;
 	}
 	*ret_module = m;
@@ -118,9 +118,9 @@ static void close_part(CUcontext ctx)
 
 const struct cuda_part_row module_part = {NULL, close_part};
 
-static CUresult load(CUcontext ctx, const void *image, size_t size,
-		     unsigned count, CUjit_option *options, void **values,
-		     CUmodule *module)
+static CUresult load_module_image(CUcontext ctx, const void *image, size_t size,
+				  unsigned count, CUjit_option *options,
+				  void **values, CUmodule *module)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct module_source *source;
@@ -151,7 +151,7 @@ static CUresult load(CUcontext ctx, const void *image, size_t size,
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
 	ENTER_CONTEXT(cuModuleLoadData, ctx);
-	return load(ctx, image, 0, 0, NULL, NULL, module);
+	return load_module_image(ctx, image, 0, 0, NULL, NULL, module);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
@@ -159,13 +159,14 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
 			    void **optionValues)
 {
 	ENTER_CONTEXT(cuModuleLoadDataEx, ctx);
-	return load(ctx, image, 0, numOptions, options, optionValues, module);
+	return load_module_image(ctx, image, 0, numOptions, options,
+				 optionValues, module);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 {
 	ENTER_CONTEXT(cuModuleLoadFatBinary, ctx);
-	return load(ctx, fatCubin, 0, 0, NULL, NULL, module);
+	return load_module_image(ctx, fatCubin, 0, 0, NULL, NULL, module);
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *fname)
@@ -180,12 +181,12 @@ CUresult cuModuleLoad(CUmodule *module, const char *fname)
 	r = module_file_read(fname, &bytes, &size);
 	if (r)
 		return r;
-	r = load(ctx, bytes, size, 0, NULL, NULL, module);
+	r = load_module_image(ctx, bytes, size, 0, NULL, NULL, module);
 	free(bytes);
 	return r;
 }
 
-static CUresult check(CUcontext ctx, CUmodule m)
+static CUresult check_module(CUcontext ctx, CUmodule m)
 {
 	if (!handle_is(m, HANDLE_MODULE))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -195,7 +196,7 @@ static CUresult check(CUcontext ctx, CUmodule m)
 /* The lock is held. */
 static CUresult check_unload(CUcontext ctx, CUmodule m)
 {
-	CUresult r = check(ctx, m);
+	CUresult r = check_module(ctx, m);
 
 	return !r && m->library ? CUDA_ERROR_NOT_PERMITTED : r;
 }
@@ -235,7 +236,7 @@ CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 	ENTER_CONTEXT(cuModuleGetFunction, ctx);
 	if (!hfunc || !name || !*name)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check(ctx, hmod);
+	r = check_module(ctx, hmod);
 	if (r)
 		return r;
 	for (unsigned i = 0; i < hmod->function_count; i++)
@@ -253,7 +254,7 @@ CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 	ENTER_CONTEXT(cuModuleGetFunctionCount, ctx);
 	if (!count)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check(ctx, mod);
+	r = check_module(ctx, mod);
 	if (!r)
 		*count = mod->function_count;
 	return r;
@@ -267,7 +268,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions,
 	ENTER_CONTEXT(cuModuleEnumerateFunctions, ctx);
 	if (!functions || !numFunctions)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check(ctx, mod);
+	r = check_module(ctx, mod);
 	for (unsigned i = 0; !r && i < numFunctions && i < mod->function_count;
 	     i++)
 		functions[i] = mod->functions[i];
@@ -282,7 +283,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
 	ENTER_CONTEXT(cuModuleGetGlobal_v2, ctx);
 	if (!name || (!dptr && !bytes))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check(ctx, hmod);
+	r = check_module(ctx, hmod);
 	return r ? r : module_global(hmod->image, name, dptr, bytes);
 }
 

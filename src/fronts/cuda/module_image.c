@@ -25,7 +25,7 @@ static bool has_memory(const struct gkf_ptx_variable *v)
  * What was used before may lie there. Of much memory whole pages are given
  * back, so that what is not touched costs nothing.
  */
-static void clear(unsigned char *at, size_t size)
+static void clear_variable(unsigned char *at, size_t size)
 {
 	size_t head = -(uintptr_t)at & (PAGE - 1), pages;
 
@@ -40,7 +40,7 @@ static void clear(unsigned char *at, size_t size)
 	memset(at, 0, size);
 }
 
-static CUresult place(struct module_image *image, uint32_t index)
+static CUresult place_variable(struct module_image *image, uint32_t index)
 {
 	const struct gkf_ptx_variable *v =
 	    &image->source->ptx->variables[index];
@@ -61,7 +61,7 @@ static CUresult place(struct module_image *image, uint32_t index)
 	view = gkf_space_view(image->addresses[index], v->size);
 	if (!view)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	clear(view, v->size);
+	clear_variable(view, v->size);
 	if (v->data_size)
 		memcpy(view, v->data, v->data_size);
 	return CUDA_SUCCESS;
@@ -109,14 +109,14 @@ static CUresult fix(const struct module_image *image, uint32_t index)
 	return CUDA_SUCCESS;
 }
 
-static CUresult fill(struct module_image *image)
+static CUresult fill_image(struct module_image *image)
 {
 	const struct gkf_ptx_module *m = image->source->ptx;
 	CUresult r = CUDA_SUCCESS;
 
 	for (uint32_t i = 0; i < m->variable_count && !r; i++)
 		if (has_memory(&m->variables[i]))
-			r = place(image, i);
+			r = place_variable(image, i);
 	for (uint32_t i = 0; i < m->variable_count && !r; i++)
 		if (image->addresses[i])
 			r = fix(image, i);
@@ -141,7 +141,7 @@ CUresult module_image_new(CUcontext ctx, struct module_source *source,
 	image->addresses = calloc(m->variable_count + 1, sizeof(uint64_t));
 	image->kernels = calloc(m->function_count + 1, sizeof *image->kernels);
 	if (image->addresses && image->kernels)
-		r = fill(image);
+		r = fill_image(image);
 	if (r) {
 		module_image_drop(image);
 		return r;

@@ -9,7 +9,8 @@ static unsigned size_of(void *value)
 	return (unsigned)(uintptr_t)value;
 }
 
-static CUresult take(CUjit_option option, void **place, struct module_log *log)
+static CUresult take_jit_option(CUjit_option option, void **place,
+				struct module_log *log)
 {
 	switch ((unsigned)option) {
 	case CU_JIT_INFO_LOG_BUFFER:
@@ -46,12 +47,13 @@ CUresult module_log_open(unsigned count, const CUjit_option *options,
 	if (count && (!options || !values))
 		return CUDA_ERROR_INVALID_VALUE;
 	for (unsigned i = 0; i < count && !r; i++)
-		r = take(options[i], &values[i], ret_log);
+		r = take_jit_option(options[i], &values[i], ret_log);
 	return r;
 }
 
 /* The place of the size tells how much was written, as the driver does. */
-static void put(char *buffer, unsigned size, void **used, const char *message)
+static void put_jit_message(char *buffer, unsigned size, void **used,
+			    const char *message)
 {
 	unsigned length = 0;
 
@@ -67,8 +69,8 @@ static void put(char *buffer, unsigned size, void **used, const char *message)
 
 void module_log_close(const struct module_log *log, const char *message)
 {
-	put(log->error, log->error_size, log->error_used, message);
-	put(log->info, log->info_size, log->info_used, "");
+	put_jit_message(log->error, log->error_size, log->error_used, message);
+	put_jit_message(log->info, log->info_size, log->info_used, "");
 	if (log->wall_place)
 		*log->wall_place = NULL; /* the bits of 0.0 */
 }

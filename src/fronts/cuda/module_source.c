@@ -41,7 +41,7 @@ static unsigned newest_ptx(void)
 	return ptx;
 }
 
-static unsigned capability(const struct cuda_device *d)
+static unsigned module_capability(const struct cuda_device *d)
 {
 	const struct gkf_profile *p = &d->board->profile;
 
@@ -49,8 +49,9 @@ static unsigned capability(const struct cuda_device *d)
 }
 
 /* NO_BINARY_FOR_GPU: it is for others. */
-static CUresult parse(const struct cuda_device *d, const char *text,
-		      size_t size, char *message, struct gkf_ptx_module **ret)
+static CUresult parse_ptx(const struct cuda_device *d, const char *text,
+			  size_t size, char *message,
+			  struct gkf_ptx_module **ret)
 {
 	struct gkf_ptx_module *m;
 	int error = gkf_ptx_module_read(text, size, newest_ptx(), message, &m);
@@ -61,12 +62,12 @@ static CUresult parse(const struct cuda_device *d, const char *text,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (error)
 		return CUDA_ERROR_INVALID_PTX;
-	if (!gkf_ptx_module_fits(m, capability(d))) {
+	if (!gkf_ptx_module_fits(m, module_capability(d))) {
 		snprintf(message, GKF_PTX_MESSAGE_MAX,
 			 ".target sm_%u%.1s is not for a device of compute "
 			 "capability %u.%u",
-			 m->target, &m->target_kind, capability(d) / 10,
-			 capability(d) % 10);
+			 m->target, &m->target_kind, module_capability(d) / 10,
+			 module_capability(d) % 10);
 		gkf_ptx_module_free(m);
 		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	}
@@ -108,7 +109,7 @@ static CUresult read_text(const struct cuda_device *d, const char *text,
 			 "neither PTX nor a fat binary");
 		return CUDA_ERROR_INVALID_IMAGE;
 	}
-	r = parse(d, text, length, message, ret);
+	r = parse_ptx(d, text, length, message, ret);
 	return r == CUDA_ERROR_NO_BINARY_FOR_GPU ? CUDA_ERROR_INVALID_PTX : r;
 }
 
@@ -118,8 +119,9 @@ static CUresult no_image(const struct cuda_device *d, char *message)
 		 "no PTX for compute capability %u.%u in the image: only PTX "
 		 "is executed; build with -arch=compute_%u or "
 		 "-gencode arch=compute_%u,code=compute_%u",
-		 capability(d) / 10, capability(d) % 10, capability(d),
-		 capability(d), capability(d));
+		 module_capability(d) / 10, module_capability(d) % 10,
+		 module_capability(d), module_capability(d),
+		 module_capability(d));
 	return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
@@ -135,7 +137,7 @@ static CUresult read_packed(const struct cuda_device *d,
 	if (error)
 		return error == GK_ERR_NOMEM ? CUDA_ERROR_OUT_OF_MEMORY
 					     : CUDA_ERROR_INVALID_IMAGE;
-	r = parse(d, text, strnlen(text, length), message, ret);
+	r = parse_ptx(d, text, strnlen(text, length), message, ret);
 	free(text);
 	return r;
 }
@@ -154,8 +156,8 @@ static CUresult read_fatbin(const struct cuda_device *d, const void *fatbin,
 	if (!whole || (size && whole > size))
 		return CUDA_ERROR_INVALID_IMAGE;
 	do {
-		error = gkf_fatbin_choose(fatbin, whole, capability(d), before,
-					  &image);
+		error = gkf_fatbin_choose(fatbin, whole, module_capability(d),
+					  before, &image);
 		if (error)
 			return error == GK_ERR_NOT_FOUND
 				   ? CUDA_ERROR_NO_BINARY_FOR_GPU

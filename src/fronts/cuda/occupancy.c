@@ -52,7 +52,7 @@ static int by_shared(const struct cuda_device *d,
 	return each ? all / each : INT32_MAX;
 }
 
-static int least(int a, int b)
+static int least_int(int a, int b)
 {
 	return a < b ? a : b;
 }
@@ -67,9 +67,9 @@ int occupancy_blocks(const struct cuda_device *d,
 	int blocks = function_limit(
 	    d, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
 
-	blocks = least(blocks, all / WARP / warps);
-	blocks = least(blocks, by_registers(d, k, warps));
-	return least(blocks, by_shared(d, k, dynamic_shared));
+	blocks = least_int(blocks, all / WARP / warps);
+	blocks = least_int(blocks, by_registers(d, k, warps));
+	return least_int(blocks, by_shared(d, k, dynamic_shared));
 }
 
 static CUresult of_function(enum cuda_row row, CUfunction given,
@@ -112,8 +112,9 @@ static int blocks_of(CUcontext ctx, CUfunction f,
 	return occupancy_blocks(ctx->device, k, threads, dynamic);
 }
 
-static CUresult active(enum cuda_row row, int *numBlocks, CUfunction func,
-		       int blockSize, size_t dynamic, unsigned flags)
+static CUresult active_blocks(enum cuda_row row, int *numBlocks,
+			      CUfunction func, int blockSize, size_t dynamic,
+			      unsigned flags)
 {
 	const struct gkf_ptx_kernel *k;
 	CUcontext ctx;
@@ -134,16 +135,17 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks,
 						     int blockSize,
 						     size_t dynamicSMemSize)
 {
-	return active(ROW_cuOccupancyMaxActiveBlocksPerMultiprocessor,
-		      numBlocks, func, blockSize, dynamicSMemSize, 0);
+	return active_blocks(ROW_cuOccupancyMaxActiveBlocksPerMultiprocessor,
+			     numBlocks, func, blockSize, dynamicSMemSize, 0);
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize,
     unsigned int flags)
 {
-	return active(ROW_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
-		      numBlocks, func, blockSize, dynamicSMemSize, flags);
+	return active_blocks(
+	    ROW_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, numBlocks,
+	    func, blockSize, dynamicSMemSize, flags);
 }
 
 /* The size of blocks that keeps most threads at work; the biggest of those. */
@@ -166,7 +168,7 @@ static CUresult potential(enum cuda_row row, int *minGridSize, int *blockSize,
 	if (limit && limit < most)
 		most = limit;
 	for (int size = round_up(most, WARP); size > 0; size -= WARP) {
-		int threads = least(size, most), blocks;
+		int threads = least_int(size, most), blocks;
 
 		if (shared_of)
 			dynamic = shared_of(threads);
@@ -230,8 +232,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 	each = all / numBlocks / shared_unit(ctx->device) *
 		   shared_unit(ctx->device) -
 	       own;
-	each = least(each - (int)gkf_ptx_kernel_shared(k),
-		     most_dynamic(ctx, f, k));
+	each = least_int(each - (int)gkf_ptx_kernel_shared(k),
+			 most_dynamic(ctx, f, k));
 	*dynamicSmemSize = (size_t)each;
 	return CUDA_SUCCESS;
 }

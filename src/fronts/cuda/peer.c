@@ -41,8 +41,8 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
 }
 
 /* Of two different devices; -1: there is no such attribute. */
-static int attribute(CUdevice_P2PAttribute id, const struct cuda_device *d,
-		     const struct cuda_device *other)
+static int peer_attribute(CUdevice_P2PAttribute id, const struct cuda_device *d,
+			  const struct cuda_device *other)
 {
 	bool linked = gkf_peer_nvlink(cuda.machine, d->index, other->index);
 	bool can = can_access(d, other);
@@ -75,7 +75,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!d || !other || d == other)
 		return CUDA_ERROR_INVALID_DEVICE;
-	found = attribute(attrib, d, other);
+	found = peer_attribute(attrib, d, other);
 	if (found < 0)
 		return CUDA_ERROR_INVALID_VALUE;
 	*value = found;

@@ -66,7 +66,7 @@ static unsigned access_of(const struct gkf_extent *e)
 }
 
 /* Of what is no memory of CUDA's. */
-static CUresult unknown(CUpointer_attribute a, union value *v)
+static CUresult attribute_of_unknown(CUpointer_attribute a, union value *v)
 {
 	*v = (union value){0};
 	if (a == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
@@ -75,7 +75,7 @@ static CUresult unknown(CUpointer_attribute a, union value *v)
 }
 
 /* May kernels of the current context use it? */
-static CUresult reaches(const struct gkf_extent *e)
+static CUresult can_reach(const struct gkf_extent *e)
 {
 	CUcontext ctx = ctx_current();
 
@@ -84,8 +84,8 @@ static CUresult reaches(const struct gkf_extent *e)
 	return memory_reaches(ctx, e) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult known(CUpointer_attribute a, CUdeviceptr at,
-		      const struct gkf_extent *e, union value *v)
+static CUresult attribute_of_known(CUpointer_attribute a, CUdeviceptr at,
+				   const struct gkf_extent *e, union value *v)
 {
 	CUresult r = CUDA_SUCCESS;
 
@@ -99,7 +99,7 @@ static CUresult known(CUpointer_attribute a, CUdeviceptr at,
 		    is_host(e) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-		r = reaches(e);
+		r = can_reach(e);
 		v->word = r ? 0 : at;
 		break;
 	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -150,12 +150,13 @@ static CUresult known(CUpointer_attribute a, CUdeviceptr at,
 	return r;
 }
 
-static CUresult attribute(CUpointer_attribute a, CUdeviceptr at, void *data)
+static CUresult get_pointer_attribute(CUpointer_attribute a, CUdeviceptr at,
+				      void *data)
 {
 	struct gkf_extent e;
 	union value v;
-	CUresult r =
-	    gkf_space_find(at, &e) ? known(a, at, &e, &v) : unknown(a, &v);
+	CUresult r = gkf_space_find(at, &e) ? attribute_of_known(a, at, &e, &v)
+					    : attribute_of_unknown(a, &v);
 
 	memcpy(data, &v, size_of(a) < sizeof(v) ? size_of(a) : sizeof(v));
 	return r;
@@ -170,7 +171,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute_id,
 	ENTER(cuPointerGetAttribute);
 	if (!data || !size_of(attribute_id))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = attribute(attribute_id, ptr, &room);
+	r = get_pointer_attribute(attribute_id, ptr, &room);
 	if (!r)
 		memcpy(data, &room, size_of(attribute_id));
 	return memory_counted(ROW_cuPointerGetAttribute, r);
@@ -189,7 +190,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes,
 		    attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
 			return CUDA_ERROR_INVALID_VALUE;
 	for (unsigned i = 0; i < numAttributes; i++)
-		attribute(attributes[i], ptr, data[i]);
+		get_pointer_attribute(attributes[i], ptr, data[i]);
 	return CUDA_SUCCESS;
 }
 

@@ -42,7 +42,7 @@ static unsigned bucket_of(const char *name)
  * What came with a newer CUDA than this driver's is not there. A child that is
  * forked in the middle of it does it again.
  */
-static void fill(void)
+static void fill_names(void)
 {
 	memset(first, 0, sizeof(first));
 	for (unsigned i = 0; i < ROW_COUNT; i++) {
@@ -67,12 +67,12 @@ static bool is_better(const struct entry *e, const struct entry *than)
  * The best entry of a base name for a caller of that CUDA version; *ret_known
  * tells whether there is any of another version.
  */
-static const struct entry *find(const char *base, unsigned version,
-				bool per_thread, bool *ret_known)
+static const struct entry *find_entry_point(const char *base, unsigned version,
+					    bool per_thread, bool *ret_known)
 {
 	const struct entry *best = NULL;
 
-	pthread_once(&once, fill);
+	pthread_once(&once, fill_names);
 	*ret_known = false;
 	for (unsigned i = first[bucket_of(base)]; i; i = next[i - 1]) {
 		const struct entry *e = &entries[i - 1];
@@ -109,9 +109,9 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
 	if (!symbol || !pfn || !is_usable(cudaVersion) ||
 	    flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 		return CUDA_ERROR_INVALID_VALUE;
-	e = find(symbol, (unsigned)cudaVersion,
-		 flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
-		 &known);
+	e = find_entry_point(
+	    symbol, (unsigned)cudaVersion,
+	    flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &known);
 	if (!e)
 		status = known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
 			       : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

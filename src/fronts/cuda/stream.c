@@ -13,7 +13,7 @@
  * An error of the device: what all streams of the context still have to do is
  * dropped. On an executor thread, which holds no lock.
  */
-static void fail(void *owner, int result)
+static void fail_context(void *owner, int result)
 {
 	CUcontext ctx = owner;
 	struct streams *streams = streams_of(ctx);
@@ -33,7 +33,7 @@ static struct gkf_queue *queue_new(CUcontext ctx, int priority)
 	    .slot = ctx->device->slot,
 	    .priority = priority,
 	    .owner = ctx,
-	    .failed = fail,
+	    .failed = fail_context,
 	};
 	struct gkf_queue *queue;
 
@@ -100,7 +100,7 @@ static void prune_left(struct streams *streams)
 }
 
 /* Without memory the caller waits for the stream that is destroyed. */
-static void leave(struct streams *streams, struct left left)
+static void leave_streams(struct streams *streams, struct left left)
 {
 	unsigned room = streams->left_room ? 2 * streams->left_room : 8;
 	struct left *more = streams->left;
@@ -137,7 +137,7 @@ void stream_destroy(CUstream s)
 
 	pthread_mutex_lock(&streams->lock);
 	unlink_stream(s);
-	leave(streams, left);
+	leave_streams(streams, left);
 	pthread_mutex_unlock(&streams->lock);
 	gkf_queue_release(s->queue, false);
 	handle_free(s);
@@ -409,7 +409,7 @@ struct after {
 	void *data;
 };
 
-static int nothing(struct gkf_task *task)
+static int do_nothing_task(struct gkf_task *task)
 {
 	(void)task;
 	return 0;
@@ -436,7 +436,7 @@ CUresult stream_after(CUcontext ctx, CUstream stream, bool per_thread,
 	after = gkf_task_new(sizeof(*after));
 	if (!after)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	after->task.run = nothing;
+	after->task.run = do_nothing_task;
 	after->task.drop = call_done;
 	after->done = done;
 	after->data = data;

@@ -32,8 +32,8 @@ static void set_priority(CUstream s, int priority)
 	gkf_queue_priority(s->queue, s->priority);
 }
 
-static CUresult set(CUstream s, CUstreamAttrID attr,
-		    const CUstreamAttrValue *value)
+static CUresult set_stream_attribute(CUstream s, CUstreamAttrID attr,
+				     const CUstreamAttrValue *value)
 {
 	bool ok = true;
 
@@ -65,8 +65,8 @@ static CUresult set(CUstream s, CUstreamAttrID attr,
 	return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult get(CUstream s, CUstreamAttrID attr,
-		    CUstreamAttrValue *ret_value)
+static CUresult get_stream_attribute(CUstream s, CUstreamAttrID attr,
+				     CUstreamAttrValue *ret_value)
 {
 	CUstreamAttrValue value;
 
@@ -106,7 +106,7 @@ static CUresult cuStreamSetAttribute_on(enum cuda_row row, bool per_thread,
 	if (!value)
 		return CUDA_ERROR_INVALID_VALUE;
 	stream_lock(s);
-	r = set(s, attr, value);
+	r = set_stream_attribute(s, attr, value);
 	stream_unlock(s);
 	return r;
 }
@@ -128,7 +128,7 @@ static CUresult cuStreamGetAttribute_on(enum cuda_row row, bool per_thread,
 	if (!value_out)
 		return CUDA_ERROR_INVALID_VALUE;
 	stream_lock(s);
-	r = get(s, attr, value_out);
+	r = get_stream_attribute(s, attr, value_out);
 	stream_unlock(s);
 	return r;
 }
@@ -159,8 +159,8 @@ static CUresult cuStreamCopyAttributes_on(enum cuda_row row, bool per_thread,
 		return r;
 	stream_lock(to);
 	for (size_t i = 0; i < sizeof(copied) / sizeof(*copied); i++)
-		if (!get(from, copied[i], &value))
-			set(to, copied[i], &value);
+		if (!get_stream_attribute(from, copied[i], &value))
+			set_stream_attribute(to, copied[i], &value);
 	stream_unlock(to);
 	return CUDA_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /* stream_calls.c - creating, destroying and asking streams. */
 #include "fronts/cuda/stream_private.h"
 
-static CUresult create(CUcontext ctx, CUstream *phStream, unsigned flags,
-		       int priority)
+static CUresult create_stream(CUcontext ctx, CUstream *phStream, unsigned flags,
+			      int priority)
 {
 	CUstream s;
 
@@ -21,18 +21,18 @@ static CUresult create(CUcontext ctx, CUstream *phStream, unsigned flags,
 CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
 {
 	ENTER_CONTEXT(cuStreamCreate, ctx);
-	return create(ctx, phStream, Flags, STREAM_PRIORITY_LEAST);
+	return create_stream(ctx, phStream, Flags, STREAM_PRIORITY_LEAST);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
 				    int priority)
 {
 	ENTER_CONTEXT(cuStreamCreateWithPriority, ctx);
-	return create(ctx, phStream, flags, priority);
+	return create_stream(ctx, phStream, flags, priority);
 }
 
 /* A default stream is nobody's to destroy. */
-static CUresult destroy(CUstream s)
+static CUresult destroy_stream(CUstream s)
 {
 	if (!handle_is(s, HANDLE_STREAM) || s->kind == STREAM_LEGACY ||
 	    s->thread)
@@ -44,13 +44,13 @@ static CUresult destroy(CUstream s)
 CUresult cuStreamDestroy(CUstream hStream)
 {
 	ENTER(cuStreamDestroy);
-	return destroy(hStream);
+	return destroy_stream(hStream);
 }
 
 CUresult cuStreamDestroy_v2(CUstream hStream)
 {
 	ENTER(cuStreamDestroy_v2);
-	return destroy(hStream);
+	return destroy_stream(hStream);
 }
 
 static CUresult cuStreamQuery_on(enum cuda_row row, bool per_thread,

@@ -22,7 +22,7 @@ static pthread_mutex_t leaving = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t at_exit;
 static bool told_exit;
 
-static void leave(void *entries)
+static void leave_thread_streams(void *entries)
 {
 	struct thread_entry *e = entries, *next;
 	bool lives = atomic_load(&cuda.ready) == CUDA_READY;
@@ -42,7 +42,7 @@ static void leave(void *entries)
 
 __attribute__((constructor)) static void load(void)
 {
-	told_exit = !pthread_key_create(&at_exit, leave);
+	told_exit = !pthread_key_create(&at_exit, leave_thread_streams);
 }
 
 void stream_leave_threads(struct streams *streams)
@@ -57,7 +57,7 @@ void stream_leave_threads(struct streams *streams)
 }
 
 /* Of this context, or one whose context is gone. */
-static struct thread_entry *find(CUcontext ctx)
+static struct thread_entry *find_thread_entry(CUcontext ctx)
 {
 	struct thread_entry *gone = NULL;
 
@@ -70,7 +70,7 @@ static struct thread_entry *find(CUcontext ctx)
 	return gone;
 }
 
-static struct thread_entry *add(void)
+static struct thread_entry *add_thread_entry(void)
 {
 	struct thread_entry *e = calloc(1, sizeof(*e));
 
@@ -85,13 +85,13 @@ static struct thread_entry *add(void)
 
 CUstream stream_of_thread(CUcontext ctx)
 {
-	struct thread_entry *e = find(ctx);
+	struct thread_entry *e = find_thread_entry(ctx);
 	CUstream s;
 
 	if (e && e->stream)
 		return e->stream;
 	if (!e)
-		e = add();
+		e = add_thread_entry();
 	s = e ? stream_new(ctx, STREAM_BLOCKING, 0) : NULL;
 	if (!s)
 		return NULL;

@@ -52,14 +52,14 @@ static struct word word_of(const CUstreamBatchMemOpParams *op)
 }
 
 /* Programs write these words from other threads: one access, in order. */
-static uint64_t load(const void *at, unsigned size)
+static uint64_t load_value(const void *at, unsigned size)
 {
 	return size == 8
 		   ? __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE)
 		   : __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
 }
 
-static void store(void *at, unsigned size, uint64_t value)
+static void store_value(void *at, unsigned size, uint64_t value)
 {
 	if (size == 8)
 		__atomic_store_n((uint64_t *)at, value, __ATOMIC_RELEASE);
@@ -98,11 +98,11 @@ static int do_one(const CUstreamBatchMemOpParams *op)
 	if (!at)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (w.is_wait)
-		return is_met(op->waitValue.flags, w.size, load(at, w.size),
-			      w.value)
+		return is_met(op->waitValue.flags, w.size,
+			      load_value(at, w.size), w.value)
 			   ? 0
 			   : GKF_TASK_AGAIN;
-	store(at, w.size, w.value);
+	store_value(at, w.size, w.value);
 	return 0;
 }
 
@@ -155,8 +155,8 @@ static CUresult check_one(const CUstreamBatchMemOpParams *op)
 }
 
 /* All of them or none. */
-static CUresult push(CUstream s, const CUstreamBatchMemOpParams *ops,
-		     unsigned count)
+static CUresult push_memory_ops(CUstream s, const CUstreamBatchMemOpParams *ops,
+				unsigned count)
 {
 	struct batch *batch;
 	CUresult r = CUDA_SUCCESS;
@@ -187,7 +187,7 @@ static CUresult batch_on(enum cuda_row row, bool per_thread, CUstream stream,
 		return r;
 	if (flags || count > BATCH_MOST || (count && !ops))
 		return CUDA_ERROR_INVALID_VALUE;
-	return count ? push(s, ops, count) : CUDA_SUCCESS;
+	return count ? push_memory_ops(s, ops, count) : CUDA_SUCCESS;
 }
 
 static CUresult value_on(enum cuda_row row, bool per_thread, CUstream stream,

@@ -139,7 +139,7 @@ void stream_wait(CUcontext ctx, unsigned policy, struct gkf_ticket ticket)
 }
 
 /* All that a context has to do. */
-static void collect(struct streams *streams, struct pending *p)
+static void collect_pending(struct streams *streams, struct pending *p)
 {
 	p->count = 0;
 	p->gathered = false;
@@ -162,7 +162,7 @@ CUresult stream_drain(CUcontext ctx)
 {
 	struct pending p;
 
-	collect(streams_of(ctx), &p);
+	collect_pending(streams_of(ctx), &p);
 	wait_pending(ctx, &p);
 	return stream_error(ctx);
 }
@@ -184,7 +184,7 @@ CUresult stream_drain_all(CUcontext ctx,
 				break;
 		if (s) {
 			seen = s->serial;
-			collect(s, &p);
+			collect_pending(s, &p);
 		}
 		pthread_mutex_unlock(&contexts.lock);
 		wait_pending(ctx, &p);
@@ -227,7 +227,7 @@ bool stream_all_done(void)
 
 	pthread_mutex_lock(&contexts.lock);
 	for (struct streams *s = contexts.first; s && !p.count; s = s->next)
-		collect(s, &p);
+		collect_pending(s, &p);
 	pthread_mutex_unlock(&contexts.lock);
 	return !p.count;
 }
