@@ -41,7 +41,7 @@ static const struct {
 static char found[NAMES][PATH_MAX];
 
 /* Notes the file beside the auditor if it is there. */
-static void look(const char *dir, int dir_len, size_t i)
+static void look_beside(const char *dir, int dir_len, size_t i)
 {
 	char path[PATH_MAX];
 	int n =
@@ -59,7 +59,7 @@ unsigned int la_version(unsigned int version)
 	if (dladdr(names, &self) && self.dli_fname)
 		slash = strrchr(self.dli_fname, '/');
 	for (size_t i = 0; slash && i < NAMES; i++)
-		look(self.dli_fname, (int)(slash - self.dli_fname), i);
+		look_beside(self.dli_fname, (int)(slash - self.dli_fname), i);
 	return LAV_CURRENT < version ? LAV_CURRENT : version;
 }
 

@@ -61,7 +61,7 @@ static void find_counter(void)
 		count = table->refused_blas;
 }
 
-static int refuse(const char *symbol)
+static int refuse_cublas(const char *symbol)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -80,7 +80,7 @@ static int refuse(const char *symbol)
 	EXPORT int symbol(void);                                               \
 	int symbol(void)                                                       \
 	{                                                                      \
-		return refuse(#symbol);                                        \
+		return refuse_cublas(#symbol);                                 \
 	}
 #if FRONT_MAJOR >= 13
 #define REFUSED_13(symbol) REFUSED_12(symbol)

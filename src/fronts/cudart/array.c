@@ -10,9 +10,9 @@ static CUarray handle(cudaArray_const_t array)
 	return (CUarray)(uintptr_t)array;
 }
 
-static cudaError_t describe(CUDA_ARRAY3D_DESCRIPTOR *ret,
-			    const struct cudaChannelFormatDesc *desc,
-			    struct cudaExtent extent, unsigned int flags)
+static cudaError_t describe_array(CUDA_ARRAY3D_DESCRIPTOR *ret,
+				  const struct cudaChannelFormatDesc *desc,
+				  struct cudaExtent extent, unsigned int flags)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d = {
 	    .Width = extent.width,
@@ -36,8 +36,8 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array,
 
 	ENTER();
 	REQUIRE(array, cudaErrorInvalidValue);
-	TRY(describe(&d, desc, extent, flags));
-	return done(legacy->cuArray3DCreate_v2((CUarray *)array, &d));
+	TRY(describe_array(&d, desc, extent, flags));
+	return runtime_result(legacy->cuArray3DCreate_v2((CUarray *)array, &d));
 }
 
 cudaError_t cudaMallocArray(cudaArray_t *array,
@@ -57,22 +57,22 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
 
 	ENTER();
 	REQUIRE(mipmappedArray, cudaErrorInvalidValue);
-	TRY(describe(&d, desc, extent, flags));
-	return done(legacy->cuMipmappedArrayCreate(
+	TRY(describe_array(&d, desc, extent, flags));
+	return runtime_result(legacy->cuMipmappedArrayCreate(
 	    (CUmipmappedArray *)mipmappedArray, &d, numLevels));
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array)
 {
 	ENTER_CONTEXT();
-	return array ? done(legacy->cuArrayDestroy(handle(array)))
+	return array ? runtime_result(legacy->cuArrayDestroy(handle(array)))
 		     : cudaSuccess;
 }
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
 {
 	ENTER_CONTEXT();
-	return mipmappedArray ? done(legacy->cuMipmappedArrayDestroy(
+	return mipmappedArray ? runtime_result(legacy->cuMipmappedArrayDestroy(
 				    (CUmipmappedArray)mipmappedArray))
 			      : cudaSuccess;
 }
@@ -84,7 +84,8 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc,
 
 	ENTER_CONTEXT();
 	REQUIRE(desc, cudaErrorInvalidValue);
-	TRY(done(legacy->cuArray3DGetDescriptor_v2(&d, handle(array))));
+	TRY(runtime_result(
+	    legacy->cuArray3DGetDescriptor_v2(&d, handle(array))));
 	*desc = format_channels(&d);
 	return cudaSuccess;
 }
@@ -96,7 +97,8 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc,
 	CUDA_ARRAY3D_DESCRIPTOR d;
 
 	ENTER_CONTEXT();
-	TRY(done(legacy->cuArray3DGetDescriptor_v2(&d, handle(array))));
+	TRY(runtime_result(
+	    legacy->cuArray3DGetDescriptor_v2(&d, handle(array))));
 	if (desc)
 		*desc = format_channels(&d);
 	if (extent)
@@ -114,8 +116,8 @@ cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *required,
 
 	ENTER_CONTEXT();
 	REQUIRE(required, cudaErrorInvalidValue);
-	TRY(done(legacy->cuArrayGetMemoryRequirements(&found, handle(array),
-						      device)));
+	TRY(runtime_result(legacy->cuArrayGetMemoryRequirements(
+	    &found, handle(array), device)));
 	*required = (struct cudaArrayMemoryRequirements){
 	    .size = found.size, .alignment = found.alignment};
 	return cudaSuccess;
@@ -130,6 +132,6 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(
 	ENTER();
 	REQUIRE(maxWidthInElements && fmtDesc, cudaErrorInvalidValue);
 	TRY(format_of(fmtDesc, &d));
-	return done(legacy->cuDeviceGetTexture1DLinearMaxWidth(
+	return runtime_result(legacy->cuDeviceGetTexture1DLinearMaxWidth(
 	    maxWidthInElements, d.Format, d.NumChannels, device));
 }

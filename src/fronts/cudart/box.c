@@ -26,8 +26,8 @@ static CUmemorytype type_of(const struct end *end, enum cudaMemcpyKind kind,
 	}
 }
 
-static CUDA_MEMCPY3D request(const struct end *to, const struct end *from,
-			     struct box box, enum cudaMemcpyKind kind)
+static CUDA_MEMCPY3D request_box(const struct end *to, const struct end *from,
+				 struct box box, enum cudaMemcpyKind kind)
 {
 	return (CUDA_MEMCPY3D){
 	    .srcXInBytes = from->x,
@@ -54,7 +54,7 @@ static CUDA_MEMCPY3D request(const struct end *to, const struct end *from,
 	};
 }
 
-static bool fits(const struct end *end, struct box box)
+static bool fits_in_end(const struct end *end, struct box box)
 {
 	return end->array || box.height == 1 || box.width <= end->pitch;
 }
@@ -68,10 +68,11 @@ cudaError_t box_copy(const struct driver *d, const cudaStream_t *queue,
 	REQUIRE(is_direction(kind), cudaErrorInvalidMemcpyDirection);
 	if (!box.width || !box.height || !box.depth)
 		return cudaSuccess;
-	REQUIRE(fits(to, box) && fits(from, box), cudaErrorInvalidPitchValue);
-	r = request(to, from, box, kind);
-	return done(queue ? d->cuMemcpy3DAsync_v2(&r, *queue)
-			  : d->cuMemcpy3D_v2(&r));
+	REQUIRE(fits_in_end(to, box) && fits_in_end(from, box),
+		cudaErrorInvalidPitchValue);
+	r = request_box(to, from, box, kind);
+	return runtime_result(queue ? d->cuMemcpy3DAsync_v2(&r, *queue)
+				    : d->cuMemcpy3D_v2(&r));
 }
 
 static cudaError_t copy_2d(const struct driver *d, const cudaStream_t *queue,
@@ -179,7 +180,7 @@ static cudaError_t begin_run(struct run *run, cudaArray_const_t array, size_t x,
 	CUDA_ARRAY3D_DESCRIPTOR d;
 
 	ENTER_CONTEXT();
-	TRY(done(
+	TRY(runtime_result(
 	    legacy->cuArray3DGetDescriptor_v2(&d, (CUarray)(uintptr_t)array)));
 	*run = (struct run){d.Width * format_bytes(&d), x, y, count};
 	REQUIRE(x < run->row || !count, cudaErrorInvalidValue);

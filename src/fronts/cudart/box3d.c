@@ -15,7 +15,7 @@ static cudaError_t end_of(struct end *ret_end, size_t *ret_unit,
 	/* One of both, not none and not two. */
 	REQUIRE(!array != !memory.ptr, cudaErrorInvalidValue);
 	if (array) {
-		TRY(done(legacy->cuArray3DGetDescriptor_v2(
+		TRY(runtime_result(legacy->cuArray3DGetDescriptor_v2(
 		    &d, (CUarray)(uintptr_t)array)));
 		unit = format_bytes(&d);
 	}
@@ -62,8 +62,8 @@ NOW(cudaMemcpy3D, copy_3d, (const struct cudaMemcpy3DParms *p), (p))
 QUEUED(cudaMemcpy3DAsync, copy_3d,
        (const struct cudaMemcpy3DParms *p, cudaStream_t stream), (p))
 
-static CUDA_MEMCPY3D_PEER request(const struct end *to, const struct end *from,
-				  struct box box)
+static CUDA_MEMCPY3D_PEER
+request_peer_box(const struct end *to, const struct end *from, struct box box)
 {
 	return (CUDA_MEMCPY3D_PEER){
 	    .srcXInBytes = from->x,
@@ -108,11 +108,11 @@ static cudaError_t copy_3d_peer(const struct driver *d,
 	box = size_of(p->extent, dst_unit, src_unit);
 	if (!box.width || !box.height || !box.depth)
 		return cudaSuccess;
-	r = request(&to, &from, box);
+	r = request_peer_box(&to, &from, box);
 	TRY(cudart_primary(p->dstDevice, &r.dstContext));
 	TRY(cudart_primary(p->srcDevice, &r.srcContext));
-	return done(queue ? d->cuMemcpy3DPeerAsync(&r, *queue)
-			  : d->cuMemcpy3DPeer(&r));
+	return runtime_result(queue ? d->cuMemcpy3DPeerAsync(&r, *queue)
+				    : d->cuMemcpy3DPeer(&r));
 }
 NOW(cudaMemcpy3DPeer, copy_3d_peer, (const struct cudaMemcpy3DPeerParms *p),
     (p))

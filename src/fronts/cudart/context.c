@@ -26,7 +26,7 @@ static bool has_room(void)
 	return primaries;
 }
 
-static CUresult hold(int device, CUcontext *ret_context)
+static CUresult hold_primary(int device, CUcontext *ret_context)
 {
 	struct primary *p = &primaries[device];
 	CUcontext context = NULL;
@@ -51,7 +51,7 @@ static cudaError_t primary(int device, CUcontext *ret_context)
 		return cudaErrorInvalidDevice;
 	pthread_mutex_lock(&lock);
 	if (has_room())
-		r = hold(device, ret_context);
+		r = hold_primary(device, ret_context);
 	pthread_mutex_unlock(&lock);
 	return cudart_error(r);
 }
@@ -130,10 +130,10 @@ cudaError_t cudart_bind(void)
 	CUcontext current = NULL, context = NULL;
 	int device;
 
-	TRY(done(legacy->cuCtxGetCurrent(&current)));
+	TRY(runtime_result(legacy->cuCtxGetCurrent(&current)));
 	if (current && !was_reset(current, &device))
 		/* Its own error; by now another thread may have mended it. */
-		return done(legacy->cuCtxGetDevice(&device));
+		return runtime_result(legacy->cuCtxGetDevice(&device));
 	if (current) {
 		context_forget(device);
 		TRY(cudart_primary(device, &context));
@@ -142,7 +142,7 @@ cudaError_t cudart_bind(void)
 	} else {
 		TRY(first_that_works(&context));
 	}
-	return done(legacy->cuCtxSetCurrent(context));
+	return runtime_result(legacy->cuCtxSetCurrent(context));
 }
 
 /* A context that has failed tells nothing; of its own this knows without. */
@@ -154,7 +154,7 @@ static cudaError_t device_of(CUcontext context, int *ret_device)
 	if (!r)
 		*ret_device = device;
 	else if (!was_primary(context, ret_device))
-		return done(r);
+		return runtime_result(r);
 	return cudaSuccess;
 }
 
@@ -162,7 +162,7 @@ cudaError_t cudart_current_device(int *ret_device)
 {
 	CUcontext now = NULL;
 
-	TRY(done(legacy->cuCtxGetCurrent(&now)));
+	TRY(runtime_result(legacy->cuCtxGetCurrent(&now)));
 	if (now)
 		return device_of(now, ret_device);
 	*ret_device =

@@ -18,15 +18,15 @@ cudaError_t copy_now(const struct driver *d, void *dst, const void *src,
 		return cudaSuccess;
 	switch (kind) {
 	case cudaMemcpyHostToDevice:
-		return done(d->cuMemcpyHtoD_v2(to, src, count));
+		return runtime_result(d->cuMemcpyHtoD_v2(to, src, count));
 	case cudaMemcpyDeviceToHost:
-		return done(d->cuMemcpyDtoH_v2(dst, from, count));
+		return runtime_result(d->cuMemcpyDtoH_v2(dst, from, count));
 	case cudaMemcpyDeviceToDevice:
-		return done(d->cuMemcpyDtoD_v2(to, from, count));
+		return runtime_result(d->cuMemcpyDtoD_v2(to, from, count));
 	case cudaMemcpyHostToHost:
 	case cudaMemcpyDefault:
 	default:
-		return done(d->cuMemcpy(to, from, count));
+		return runtime_result(d->cuMemcpy(to, from, count));
 	}
 }
 
@@ -41,15 +41,19 @@ cudaError_t copy_queued(const struct driver *d, void *dst, const void *src,
 		return cudaSuccess;
 	switch (kind) {
 	case cudaMemcpyHostToDevice:
-		return done(d->cuMemcpyHtoDAsync_v2(to, src, count, stream));
+		return runtime_result(
+		    d->cuMemcpyHtoDAsync_v2(to, src, count, stream));
 	case cudaMemcpyDeviceToHost:
-		return done(d->cuMemcpyDtoHAsync_v2(dst, from, count, stream));
+		return runtime_result(
+		    d->cuMemcpyDtoHAsync_v2(dst, from, count, stream));
 	case cudaMemcpyDeviceToDevice:
-		return done(d->cuMemcpyDtoDAsync_v2(to, from, count, stream));
+		return runtime_result(
+		    d->cuMemcpyDtoDAsync_v2(to, from, count, stream));
 	case cudaMemcpyHostToHost:
 	case cudaMemcpyDefault:
 	default:
-		return done(d->cuMemcpyAsync(to, from, count, stream));
+		return runtime_result(
+		    d->cuMemcpyAsync(to, from, count, stream));
 	}
 }
 
@@ -92,8 +96,8 @@ cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src,
 	CUcontext to, from;
 
 	TRY(both_contexts(dstDevice, srcDevice, &to, &from));
-	return count ? done(legacy->cuMemcpyPeer((CUdeviceptr)dst, to,
-						 (CUdeviceptr)src, from, count))
+	return count ? runtime_result(legacy->cuMemcpyPeer(
+			   (CUdeviceptr)dst, to, (CUdeviceptr)src, from, count))
 		     : cudaSuccess;
 }
 
@@ -104,8 +108,8 @@ cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src,
 	CUcontext to, from;
 
 	TRY(both_contexts(dstDevice, srcDevice, &to, &from));
-	return count ? done(legacy->cuMemcpyPeerAsync((CUdeviceptr)dst, to,
-						      (CUdeviceptr)src, from,
-						      count, stream))
+	return count ? runtime_result(legacy->cuMemcpyPeerAsync(
+			   (CUdeviceptr)dst, to, (CUdeviceptr)src, from, count,
+			   stream))
 		     : cudaSuccess;
 }

@@ -8,7 +8,7 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static cudaError_t refuse(const char *symbol)
+static cudaError_t refuse_runtime_call(const char *symbol)
 {
 	ENTER();
 	driver_refused(symbol);
@@ -18,7 +18,7 @@ static cudaError_t refuse(const char *symbol)
 #define BODY(symbol, params)                                                   \
 	__attribute__((weak)) cudaError_t symbol params                        \
 	{                                                                      \
-		return refuse(#symbol);                                        \
+		return refuse_runtime_call(#symbol);                           \
 	}
 #define CUDART(symbol, first, last, params)                                    \
 	CUDART_IN_##first##_##last(BODY(symbol, params))

@@ -10,7 +10,7 @@
 #define IMPLIED cudaDeviceMapHost
 #define KNOWN   (cudaDeviceMask | cudaDeviceSyncMemops)
 
-static cudaError_t check(int device)
+static cudaError_t check_ordinal(int device)
 {
 	REQUIRE(device >= 0 && device < cudart_device_count,
 		cudaErrorInvalidDevice);
@@ -42,7 +42,7 @@ cudaError_t cudaSetDevice(int device)
 
 	ENTER();
 	TRY(cudart_primary(device, &context));
-	TRY(done(legacy->cuCtxSetCurrent(context)));
+	TRY(runtime_result(legacy->cuCtxSetCurrent(context)));
 	cudart_thread.chosen = true;
 	cudart_thread.device = device;
 	return cudaSuccess;
@@ -54,7 +54,7 @@ cudaError_t cudaSetValidDevices(int *device_arr, int len)
 	REQUIRE(len >= 0 && len <= cudart_device_count && (!len || device_arr),
 		cudaErrorInvalidValue);
 	for (int i = 0; i < len; i++)
-		TRY(check(device_arr[i]));
+		TRY(check_ordinal(device_arr[i]));
 	return context_order(device_arr, len);
 }
 
@@ -64,7 +64,7 @@ static cudaError_t set_flags(int device, unsigned int flags)
 
 	REQUIRE(!(flags & ~(unsigned)KNOWN) && !(schedule & (schedule - 1)),
 		cudaErrorInvalidValue);
-	return done(legacy->cuDevicePrimaryCtxSetFlags_v2(
+	return runtime_result(legacy->cuDevicePrimaryCtxSetFlags_v2(
 	    device, flags & ~(unsigned)IMPLIED));
 }
 
@@ -86,13 +86,13 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 
 	ENTER();
 	REQUIRE(flags, cudaErrorInvalidValue);
-	TRY(done(legacy->cuCtxGetCurrent(&now)));
+	TRY(runtime_result(legacy->cuCtxGetCurrent(&now)));
 	if (now && !context_is_primary(now)) {
-		TRY(done(legacy->cuCtxGetFlags(&found)));
+		TRY(runtime_result(legacy->cuCtxGetFlags(&found)));
 	} else {
 		TRY(cudart_current_device(&device));
-		TRY(done(legacy->cuDevicePrimaryCtxGetState(device, &found,
-							    &active)));
+		TRY(runtime_result(legacy->cuDevicePrimaryCtxGetState(
+		    device, &found, &active)));
 	}
 	*flags = found | IMPLIED;
 	return cudaSuccess;
@@ -104,7 +104,7 @@ cudaError_t cudaInitDevice(int device, unsigned int deviceFlags,
 	CUcontext context;
 
 	ENTER();
-	TRY(check(device));
+	TRY(check_ordinal(device));
 	REQUIRE(!(flags & ~(unsigned)cudaInitDeviceFlagsAreValid),
 		cudaErrorInvalidValue);
 	if (flags)
@@ -113,17 +113,17 @@ cudaError_t cudaInitDevice(int device, unsigned int deviceFlags,
 }
 
 /* A context that is not the device's primary one is its maker's to destroy. */
-static cudaError_t reset(void)
+static cudaError_t reset_current(void)
 {
 	CUcontext now = NULL;
 	int device = 0;
 
 	ENTER();
-	TRY(done(legacy->cuCtxGetCurrent(&now)));
+	TRY(runtime_result(legacy->cuCtxGetCurrent(&now)));
 	if (now && !context_is_primary(now))
 		return cudaSuccess;
 	TRY(cudart_current_device(&device));
-	TRY(done(legacy->cuDevicePrimaryCtxReset_v2(device)));
+	TRY(runtime_result(legacy->cuDevicePrimaryCtxReset_v2(device)));
 	context_forget(device);
 	cudart_thread.last = cudaSuccess;
 	return cudaSuccess;
@@ -131,13 +131,13 @@ static cudaError_t reset(void)
 
 cudaError_t cudaDeviceReset(void)
 {
-	return reset();
+	return reset_current();
 }
 
 #if CUDART_MAJOR == 12
 cudaError_t cudaThreadExit(void)
 {
-	return reset();
+	return reset_current();
 }
 
 /* For devices without doubles, of which the last was of 2007. */

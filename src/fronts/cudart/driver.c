@@ -40,13 +40,13 @@ static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static int version;
 
 /* What stands for a function that this driver lacks. */
-static CUresult missing(void)
+static CUresult answer_missing(void)
 {
 	return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
 }
 
 /* Asked for more than it can have, a driver might give an older function. */
-static function ask(const char *base, int since, uint64_t flags)
+static function ask_driver(const char *base, int since, uint64_t flags)
 {
 	CUdriverProcAddressQueryResult status;
 	void *found = NULL;
@@ -68,7 +68,7 @@ void driver_release(void)
 }
 
 /* A library that is half loaded would stay so in a forked child. */
-static void *load(void)
+static void *load_driver(void)
 {
 	void *library;
 
@@ -81,7 +81,7 @@ static void *load(void)
 /* A driver too old for cuGetProcAddress_v2 is too old, but has a version. */
 static void open_driver(void)
 {
-	void *library = load();
+	void *library = load_driver();
 	__typeof__(cuDriverGetVersion) *get_version;
 
 	if (!library)
@@ -98,15 +98,16 @@ int driver_version(void)
 	return version;
 }
 
-static void fill(struct driver *set, uint64_t flags, int at_least)
+static void fill_driver(struct driver *set, uint64_t flags, int at_least)
 {
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		int since = functions[i].since;
-		function f = ask(functions[i].base,
-				 since > at_least ? since : at_least, flags);
+		function f =
+		    ask_driver(functions[i].base,
+			       since > at_least ? since : at_least, flags);
 
 		*(function *)((char *)set + functions[i].offset) =
-		    f ? f : (function)missing;
+		    f ? f : (function)answer_missing;
 	}
 }
 
@@ -114,9 +115,11 @@ CUresult driver_start(void)
 {
 	if (!get)
 		return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
-	fill(&cudart_driver[LEGACY], CU_GET_PROC_ADDRESS_LEGACY_STREAM, 0);
-	fill(&cudart_driver[PER_THREAD],
-	     CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, SINCE_PER_THREAD);
+	fill_driver(&cudart_driver[LEGACY], CU_GET_PROC_ADDRESS_LEGACY_STREAM,
+		    0);
+	fill_driver(&cudart_driver[PER_THREAD],
+		    CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+		    SINCE_PER_THREAD);
 	return cudart_driver[LEGACY].cuInit(0);
 }
 

@@ -51,7 +51,8 @@ cudaError_t format_of(const struct cudaChannelFormatDesc *desc,
 	return cudart_fail(cudaErrorInvalidChannelDescriptor);
 }
 
-static const struct format *find(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
+static const struct format *
+find_format(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
 	for (size_t i = 0; i < FORMATS; i++)
 		if (formats[i].format == descriptor->Format)
@@ -62,7 +63,7 @@ static const struct format *find(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 struct cudaChannelFormatDesc
 format_channels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
-	const struct format *f = find(descriptor);
+	const struct format *f = find_format(descriptor);
 	unsigned n = descriptor->NumChannels;
 
 	if (!f)
@@ -79,7 +80,7 @@ format_channels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 
 size_t format_bytes(const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
-	const struct format *f = find(descriptor);
+	const struct format *f = find_format(descriptor);
 
 	if (!f)
 		return 1;

@@ -16,7 +16,7 @@ static inline CUmemLocation driver_location(struct cudaMemLocation location)
 	cudaError_t symbol params                                              \
 	{                                                                      \
 		ENTER_FOR_##need();                                            \
-		return done(legacy->call);                                     \
+		return runtime_result(legacy->call);                           \
 	}
 
 /* A parameter list with the driver before it, less the parentheses. */
@@ -25,7 +25,7 @@ static inline CUmemLocation driver_location(struct cudaMemLocation location)
 	static inline cudaError_t symbol##_by(WITH_DRIVER params)              \
 	{                                                                      \
 		ENTER_CONTEXT();                                               \
-		return done(d->call);                                          \
+		return runtime_result(d->call);                                \
 	}                                                                      \
 	BOTH(symbol, suffix, params, names)
 

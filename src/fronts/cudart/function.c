@@ -32,7 +32,8 @@ cudaError_t function_here(const void *func, CUfunction *ret_function)
 
 	ENTER_CONTEXT();
 	TRY(function_kernel(func, &kernel));
-	return done(legacy->cuKernelGetFunction(ret_function, kernel));
+	return runtime_result(
+	    legacy->cuKernelGetFunction(ret_function, kernel));
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
@@ -94,7 +95,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr,
 		void *to = (char *)&found + attributes[i].offset;
 		int value = 0;
 
-		TRY(done(legacy->cuFuncGetAttribute(
+		TRY(runtime_result(legacy->cuFuncGetAttribute(
 		    &value, attributes[i].attribute, function)));
 		if (attributes[i].size == sizeof(size_t))
 			*(size_t *)to = (size_t)value;
@@ -111,7 +112,7 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr,
 	CUfunction function;
 
 	TRY(function_here(func, &function));
-	return done(legacy->cuFuncSetAttribute(
+	return runtime_result(legacy->cuFuncSetAttribute(
 	    function, (CUfunction_attribute)attr, value));
 }
 
@@ -121,7 +122,7 @@ cudaError_t cudaFuncSetCacheConfig(const void *func,
 	CUfunction function;
 
 	TRY(function_here(func, &function));
-	return done(
+	return runtime_result(
 	    legacy->cuFuncSetCacheConfig(function, (CUfunc_cache)cacheConfig));
 }
 
@@ -131,7 +132,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *func,
 	CUfunction function;
 
 	TRY(function_here(func, &function));
-	return done(
+	return runtime_result(
 	    legacy->cuFuncSetSharedMemConfig(function, (CUsharedconfig)config));
 }
 
@@ -142,7 +143,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *func)
 	ENTER_CONTEXT();
 	REQUIRE(name, cudaErrorInvalidValue);
 	TRY(function_kernel(func, &kernel));
-	return done(legacy->cuKernelGetName(name, kernel));
+	return runtime_result(legacy->cuKernelGetName(name, kernel));
 }
 
 cudaError_t cudaFuncGetParamInfo(const void *func, size_t paramIndex,
@@ -152,6 +153,6 @@ cudaError_t cudaFuncGetParamInfo(const void *func, size_t paramIndex,
 
 	ENTER_CONTEXT();
 	TRY(function_kernel(func, &kernel));
-	return done(legacy->cuKernelGetParamInfo(kernel, paramIndex,
-						 paramOffset, paramSize));
+	return runtime_result(legacy->cuKernelGetParamInfo(
+	    kernel, paramIndex, paramOffset, paramSize));
 }

@@ -49,7 +49,7 @@ __attribute__((constructor)) static void load(void)
 	pthread_atfork(before_fork, in_parent, in_child);
 }
 
-static cudaError_t start(void)
+static cudaError_t start_runtime(void)
 {
 	CUresult r;
 
@@ -64,14 +64,14 @@ static cudaError_t start(void)
 }
 
 /* Started or not: what cudart_state is from now on. */
-static int begin(void)
+static int begin_runtime(void)
 {
 	int state;
 
 	pthread_mutex_lock(&starting);
 	state = atomic_load(&cudart_state);
 	if (!state) {
-		cudaError_t e = start();
+		cudaError_t e = start_runtime();
 
 		state = e ? -(int)e : 1;
 		atomic_store(&cudart_state, state);
@@ -82,7 +82,7 @@ static int begin(void)
 
 cudaError_t cudart_start(void)
 {
-	int state = begin();
+	int state = begin_runtime();
 
 	return state == 1 ? cudaSuccess : cudart_fail((cudaError_t)-state);
 }
@@ -92,7 +92,7 @@ cudaError_t cudart_unstarted(void)
 	int state = atomic_load_explicit(&cudart_state, memory_order_acquire);
 
 	if (!state)
-		state = begin();
+		state = begin_runtime();
 	return state == 1 || state == -cudaErrorInitializationError
 		   ? cudaSuccess
 		   : (cudaError_t)-state;

@@ -39,7 +39,8 @@ cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim,
 	return cudaSuccess;
 }
 
-static bool within(dim3 size, CUdevice device, const CUdevice_attribute *limits)
+static bool is_within_limits(dim3 size, CUdevice device,
+			     const CUdevice_attribute *limits)
 {
 	const unsigned sizes[] = {size.x, size.y, size.z};
 
@@ -72,8 +73,8 @@ static bool are_sizes_valid(dim3 grid, dim3 block)
 	CUdevice device;
 
 	return !legacy->cuCtxGetDevice(&device) &&
-	       within(grid, device, grid_limits) &&
-	       within(block, device, block_limits) &&
+	       is_within_limits(grid, device, grid_limits) &&
+	       is_within_limits(block, device, block_limits) &&
 	       !legacy->cuDeviceGetAttribute(
 		   &most, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device) &&
 	       threads <= (unsigned)most;
@@ -84,12 +85,12 @@ static cudaError_t launched(CUresult r, dim3 grid, dim3 block)
 	if (__builtin_expect(r == CUDA_ERROR_INVALID_VALUE, 0) &&
 	    !are_sizes_valid(grid, block))
 		return cudart_fail(cudaErrorInvalidConfiguration);
-	return done(r);
+	return runtime_result(r);
 }
 
-static cudaError_t launch(const struct driver *d, CUfunction function,
-			  dim3 grid, dim3 block, void **args, size_t shared,
-			  cudaStream_t stream)
+static cudaError_t launch_grid(const struct driver *d, CUfunction function,
+			       dim3 grid, dim3 block, void **args,
+			       size_t shared, cudaStream_t stream)
 {
 	REQUIRE(shared <= UINT32_MAX, cudaErrorInvalidValue);
 	return launched(d->cuLaunchKernel(function, grid.x, grid.y, grid.z,
@@ -106,7 +107,7 @@ static cudaError_t cudaLaunchKernel_by(const struct driver *d, const void *func,
 
 	ENTER_CONTEXT();
 	TRY(function_launchable(func, &function));
-	return launch(d, function, grid, block, args, shared, stream);
+	return launch_grid(d, function, grid, block, args, shared, stream);
 }
 BOTH(cudaLaunchKernel, _ptsz,
      (const void *func, dim3 gridDim, dim3 blockDim, void **args,
@@ -133,8 +134,8 @@ static cudaError_t __cudaLaunchKernel_by(const struct driver *d,
 	REQUIRE(kernel, cudaErrorInvalidDeviceFunction);
 	if (e)
 		TRY(registry_kernel(e, &kernel));
-	return launch(d, (CUfunction)(void *)kernel, grid, block, args, shared,
-		      stream);
+	return launch_grid(d, (CUfunction)(void *)kernel, grid, block, args,
+			   shared, stream);
 }
 BOTH(__cudaLaunchKernel, _ptsz,
      (cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,

@@ -29,7 +29,7 @@ static size_t size_of(const struct table *t)
 }
 
 /* Addresses of functions differ in their middle bits. */
-static size_t place(const struct table *t, const void *host)
+static size_t place_of_host(const struct table *t, const void *host)
 {
 	return (size_t)(((uintptr_t)host * 0x9e3779b97f4a7c15ull) >>
 			(64 - t->bits));
@@ -40,7 +40,7 @@ static struct slot *search(struct table *t, const void *host)
 {
 	size_t mask = size_of(t) - 1;
 
-	for (size_t i = place(t, host);; i = (i + 1) & mask) {
+	for (size_t i = place_of_host(t, host);; i = (i + 1) & mask) {
 		struct slot *s = &t->slots[i];
 		const void *key =
 		    atomic_load_explicit(&s->host, memory_order_acquire);
@@ -59,7 +59,7 @@ struct entry *registry_find(const void *host)
 	return s ? atomic_load_explicit(&s->entry, memory_order_acquire) : NULL;
 }
 
-static void insert(struct table *t, struct entry *entry)
+static void insert_entry(struct table *t, struct entry *entry)
 {
 	struct slot *s = search(t, entry->host);
 
@@ -87,7 +87,7 @@ static struct table *with_room(void)
 		struct entry *e = atomic_load(&old->slots[i].entry);
 
 		if (e)
-			insert(t, e);
+			insert_entry(t, e);
 	}
 	atomic_store_explicit(&current, t, memory_order_release);
 	return t;
@@ -98,7 +98,7 @@ bool lookup_put(struct entry *entry)
 	struct table *t = with_room();
 
 	if (t)
-		insert(t, entry);
+		insert_entry(t, entry);
 	return t;
 }
 

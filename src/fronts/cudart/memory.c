@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* What nothing is given for 0 bytes: a pointer that may be freed. */
-static cudaError_t nothing(void **ret_pointer)
+static cudaError_t allocate_nothing(void **ret_pointer)
 {
 	*ret_pointer = NULL;
 	return cudaSuccess;
@@ -17,15 +17,17 @@ cudaError_t cudaMalloc(void **devPtr, size_t size)
 	ENTER_CONTEXT();
 	REQUIRE(devPtr, cudaErrorInvalidValue);
 	if (!size)
-		return nothing(devPtr);
-	return done(legacy->cuMemAlloc_v2((CUdeviceptr *)devPtr, size));
+		return allocate_nothing(devPtr);
+	return runtime_result(
+	    legacy->cuMemAlloc_v2((CUdeviceptr *)devPtr, size));
 }
 
 cudaError_t cudaFree(void *devPtr)
 {
 	ENTER_CONTEXT();
-	return devPtr ? done(legacy->cuMemFree_v2((CUdeviceptr)devPtr))
-		      : cudaSuccess;
+	return devPtr
+		   ? runtime_result(legacy->cuMemFree_v2((CUdeviceptr)devPtr))
+		   : cudaSuccess;
 }
 
 static cudaError_t pitched(void **ret_pointer, size_t *ret_pitch, size_t width,
@@ -33,11 +35,11 @@ static cudaError_t pitched(void **ret_pointer, size_t *ret_pitch, size_t width,
 {
 	if (!width || !height) {
 		*ret_pitch = 0;
-		return nothing(ret_pointer);
+		return allocate_nothing(ret_pointer);
 	}
 	/* The widest access: rows suit accesses of any size. */
-	return done(legacy->cuMemAllocPitch_v2((CUdeviceptr *)ret_pointer,
-					       ret_pitch, width, height, 16));
+	return runtime_result(legacy->cuMemAllocPitch_v2(
+	    (CUdeviceptr *)ret_pointer, ret_pitch, width, height, 16));
 }
 
 cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width,
@@ -71,8 +73,8 @@ static cudaError_t pinned(void **ret_pointer, size_t size, unsigned int flags)
 	ENTER_CONTEXT();
 	REQUIRE(ret_pointer, cudaErrorInvalidValue);
 	if (!size)
-		return nothing(ret_pointer);
-	return done(legacy->cuMemHostAlloc(ret_pointer, size, flags));
+		return allocate_nothing(ret_pointer);
+	return runtime_result(legacy->cuMemHostAlloc(ret_pointer, size, flags));
 }
 
 cudaError_t cudaMallocHost(void **ptr, size_t size)
@@ -88,7 +90,7 @@ cudaError_t cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
 cudaError_t cudaFreeHost(void *ptr)
 {
 	ENTER_CONTEXT();
-	return ptr ? done(legacy->cuMemFreeHost(ptr)) : cudaSuccess;
+	return ptr ? runtime_result(legacy->cuMemFreeHost(ptr)) : cudaSuccess;
 }
 
 static cudaError_t cudaMallocAsync_by(const struct driver *d, void **devPtr,
@@ -97,8 +99,9 @@ static cudaError_t cudaMallocAsync_by(const struct driver *d, void **devPtr,
 	ENTER_CONTEXT();
 	REQUIRE(devPtr, cudaErrorInvalidValue);
 	if (!size)
-		return nothing(devPtr);
-	return done(d->cuMemAllocAsync((CUdeviceptr *)devPtr, size, stream));
+		return allocate_nothing(devPtr);
+	return runtime_result(
+	    d->cuMemAllocAsync((CUdeviceptr *)devPtr, size, stream));
 }
 BOTH(cudaMallocAsync, _ptsz, (void **devPtr, size_t size, cudaStream_t hStream),
      (devPtr, size, hStream))

@@ -30,11 +30,11 @@ static CUresult plane_queued(const struct driver *d, const struct box *b,
 				    stream);
 }
 
-static cudaError_t fill(const struct driver *d, struct box *b,
-			CUresult (*plane)(const struct driver *d,
-					  const struct box *b, CUdeviceptr at,
-					  size_t height, cudaStream_t stream),
-			cudaStream_t stream)
+static cudaError_t
+fill_box(const struct driver *d, struct box *b,
+	 CUresult (*plane)(const struct driver *d, const struct box *b,
+			   CUdeviceptr at, size_t height, cudaStream_t stream),
+	 cudaStream_t stream)
 {
 	size_t step, last, rows;
 
@@ -49,10 +49,11 @@ static cudaError_t fill(const struct driver *d, struct box *b,
 		    !__builtin_mul_overflow(b->height, b->depth, &rows),
 		cudaErrorInvalidValue);
 	if (b->rows == b->height) /* no gaps: one plane */
-		return done(plane(d, b, b->at, rows, stream));
+		return runtime_result(plane(d, b, b->at, rows, stream));
 	/* The last one first: if any does not fit, nothing is set. */
 	for (size_t z = b->depth; z--;)
-		TRY(done(plane(d, b, b->at + z * step, b->height, stream)));
+		TRY(runtime_result(
+		    plane(d, b, b->at + z * step, b->height, stream)));
 	return cudaSuccess;
 }
 
@@ -60,8 +61,8 @@ static cudaError_t cudaMemset_by(const struct driver *d, void *devPtr,
 				 int value, size_t count)
 {
 	ENTER_CONTEXT();
-	return count ? done(d->cuMemsetD8_v2((CUdeviceptr)devPtr,
-					     (unsigned char)value, count))
+	return count ? runtime_result(d->cuMemsetD8_v2(
+			   (CUdeviceptr)devPtr, (unsigned char)value, count))
 		     : cudaSuccess;
 }
 BOTH(cudaMemset, _ptds, (void *devPtr, int value, size_t count),
@@ -72,9 +73,9 @@ static cudaError_t cudaMemsetAsync_by(const struct driver *d, void *devPtr,
 				      cudaStream_t stream)
 {
 	ENTER_CONTEXT();
-	return count ? done(d->cuMemsetD8Async((CUdeviceptr)devPtr,
-					       (unsigned char)value, count,
-					       stream))
+	return count ? runtime_result(d->cuMemsetD8Async((CUdeviceptr)devPtr,
+							 (unsigned char)value,
+							 count, stream))
 		     : cudaSuccess;
 }
 BOTH(cudaMemsetAsync, _ptsz,
@@ -95,7 +96,7 @@ static cudaError_t cudaMemset2D_by(const struct driver *d, void *devPtr,
 {
 	struct box b = flat(devPtr, pitch, value, width, height);
 
-	return fill(d, &b, plane_now, NULL);
+	return fill_box(d, &b, plane_now, NULL);
 }
 BOTH(cudaMemset2D, _ptds,
      (void *devPtr, size_t pitch, int value, size_t width, size_t height),
@@ -107,7 +108,7 @@ static cudaError_t cudaMemset2DAsync_by(const struct driver *d, void *devPtr,
 {
 	struct box b = flat(devPtr, pitch, value, width, height);
 
-	return fill(d, &b, plane_queued, stream);
+	return fill_box(d, &b, plane_queued, stream);
 }
 BOTH(cudaMemset2DAsync, _ptsz,
      (void *devPtr, size_t pitch, int value, size_t width, size_t height,
@@ -128,7 +129,7 @@ static cudaError_t cudaMemset3D_by(const struct driver *d,
 {
 	struct box b = deep(pitchedDevPtr, value, extent);
 
-	return fill(d, &b, plane_now, NULL);
+	return fill_box(d, &b, plane_now, NULL);
 }
 BOTH(cudaMemset3D, _ptds,
      (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent),
@@ -141,7 +142,7 @@ static cudaError_t cudaMemset3DAsync_by(const struct driver *d,
 {
 	struct box b = deep(pitchedDevPtr, value, extent);
 
-	return fill(d, &b, plane_queued, stream);
+	return fill_box(d, &b, plane_queued, stream);
 }
 BOTH(cudaMemset3DAsync, _ptsz,
      (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,

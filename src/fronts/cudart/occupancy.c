@@ -12,7 +12,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 	CUfunction function;
 
 	TRY(function_here(func, &function));
-	return done(
+	return runtime_result(
 	    legacy->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 		numBlocks, function, blockSize, dynamicSMemSize, flags));
 }
@@ -23,8 +23,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
 	CUfunction function;
 
 	TRY(function_here(func, &function));
-	return done(legacy->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-	    numBlocks, function, blockSize, dynamicSMemSize));
+	return runtime_result(
+	    legacy->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+		numBlocks, function, blockSize, dynamicSMemSize));
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
@@ -35,7 +36,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 	CUfunction function;
 
 	TRY(function_here(func, &function));
-	return done(legacy->cuOccupancyAvailableDynamicSMemPerBlock(
+	return runtime_result(legacy->cuOccupancyAvailableDynamicSMemPerBlock(
 	    dynamicSmemSize, function, numBlocks, blockSize));
 }
 
@@ -50,8 +51,8 @@ cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
 	REQUIRE(launchConfig, cudaErrorInvalidValue);
 	TRY(function_here(func, &function));
 	c = function_config(launchConfig);
-	return done(legacy->cuOccupancyMaxPotentialClusterSize(clusterSize,
-							       function, &c));
+	return runtime_result(legacy->cuOccupancyMaxPotentialClusterSize(
+	    clusterSize, function, &c));
 }
 
 cudaError_t
@@ -65,6 +66,6 @@ cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
 	REQUIRE(launchConfig, cudaErrorInvalidValue);
 	TRY(function_here(func, &function));
 	c = function_config(launchConfig);
-	return done(
+	return runtime_result(
 	    legacy->cuOccupancyMaxActiveClusters(numClusters, function, &c));
 }

@@ -18,7 +18,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 	CUcontext peer;
 
 	TRY(other(peerDevice, &peer));
-	return done(legacy->cuCtxEnablePeerAccess(peer, flags));
+	return runtime_result(legacy->cuCtxEnablePeerAccess(peer, flags));
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
@@ -26,5 +26,5 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
 	CUcontext peer;
 
 	TRY(other(peerDevice, &peer));
-	return done(legacy->cuCtxDisablePeerAccess(peer));
+	return runtime_result(legacy->cuCtxDisablePeerAccess(peer));
 }

@@ -38,7 +38,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 
 	ENTER_CONTEXT();
 	REQUIRE(attributes, cudaErrorInvalidValue);
-	TRY(done(legacy->cuPointerGetAttributes(
+	TRY(runtime_result(legacy->cuPointerGetAttributes(
 	    sizeof which / sizeof *which, which, data, (CUdeviceptr)ptr)));
 	*attributes =
 	    (struct cudaPointerAttributes){.type = type_of(type, is_managed)};

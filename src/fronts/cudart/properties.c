@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* 0 for an attribute that the driver is too old for. */
-static int attribute(int device, CUdevice_attribute which)
+static int attribute_or_zero(int device, CUdevice_attribute which)
 {
 	int value = 0;
 
 	return legacy->cuDeviceGetAttribute(&value, which, device) ? 0 : value;
 }
 
-static CUresult describe(struct cudaDeviceProp *p, int device)
+static CUresult describe_device(struct cudaDeviceProp *p, int device)
 {
 	CUresult r;
 
@@ -25,7 +25,7 @@ static CUresult describe(struct cudaDeviceProp *p, int device)
 	if (!r)
 		r = legacy->cuDeviceGetUuid_v2(&p->uuid, device);
 #define PROPERTY(field, which)                                                 \
-	p->field = (__typeof__(p->field))attribute(                            \
+	p->field = (__typeof__(p->field))attribute_or_zero(                    \
 	    device, CU_DEVICE_ATTRIBUTE_##which);
 #include "fronts/cudart/properties.def"
 #undef PROPERTY
@@ -41,7 +41,7 @@ static cudaError_t properties(void *prop, size_t size, int device)
 	REQUIRE(prop, cudaErrorInvalidValue);
 	REQUIRE(device >= 0 && device < cudart_device_count,
 		cudaErrorInvalidDevice);
-	TRY(done(describe(&p, device)));
+	TRY(runtime_result(describe_device(&p, device)));
 	memcpy(prop, &p, size);
 	return cudaSuccess;
 }
@@ -100,7 +100,7 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 		struct cudaDeviceProp p;
 		int points;
 
-		TRY(done(describe(&p, i)));
+		TRY(runtime_result(describe_device(&p, i)));
 		points = fit(prop, &p);
 		if (points > most) {
 			most = points;

@@ -52,8 +52,8 @@ void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
 }
 
 /* What there is no memory for is not found later. */
-static void note(void **handle, enum entry_kind kind, const void *host,
-		 const char *name, size_t size)
+static void note_entry(void **handle, enum entry_kind kind, const void *host,
+		       const char *name, size_t size)
 {
 	struct image *image = image_of(handle);
 	struct entry *e = image && host ? calloc(1, sizeof *e) : NULL;
@@ -79,7 +79,7 @@ void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun,
 {
 	(void)deviceFun, (void)thread_limit, (void)tid, (void)bid;
 	(void)bDim, (void)gDim, (void)wSize;
-	note(fatCubinHandle, ENTRY_KERNEL, hostFun, deviceName, 0);
+	note_entry(fatCubinHandle, ENTRY_KERNEL, hostFun, deviceName, 0);
 }
 
 void __cudaRegisterVar(void **fatCubinHandle, char *hostVar,
@@ -87,7 +87,7 @@ void __cudaRegisterVar(void **fatCubinHandle, char *hostVar,
 		       size_t size, int constant, int global)
 {
 	(void)deviceAddress, (void)ext, (void)constant, (void)global;
-	note(fatCubinHandle, ENTRY_VARIABLE, hostVar, deviceName, size);
+	note_entry(fatCubinHandle, ENTRY_VARIABLE, hostVar, deviceName, size);
 }
 
 void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress,
@@ -95,8 +95,8 @@ void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress,
 			      int ext, size_t size, int constant, int global)
 {
 	(void)deviceAddress, (void)ext, (void)constant, (void)global;
-	note(fatCubinHandle, ENTRY_MANAGED, hostVarPtrAddress, deviceName,
-	     size);
+	note_entry(fatCubinHandle, ENTRY_MANAGED, hostVarPtrAddress, deviceName,
+		   size);
 }
 
 /* Device code that reads variables of the host: registry_library() refuses. */
@@ -158,7 +158,7 @@ static CUresult set_managed(struct image *image, CUlibrary library)
 	return CUDA_SUCCESS;
 }
 
-static CUresult load(struct image *image, CUlibrary *ret_library)
+static CUresult load_image(struct image *image, CUlibrary *ret_library)
 {
 	CUlibrary library;
 	CUresult r;
@@ -188,10 +188,10 @@ static cudaError_t image_library(struct image *image, CUlibrary *ret_library)
 		pthread_mutex_lock(&image->loading);
 		library = atomic_load(&image->library);
 		if (!library)
-			r = load(image, &library);
+			r = load_image(image, &library);
 		pthread_mutex_unlock(&image->loading);
 	}
-	TRY(done(r));
+	TRY(runtime_result(r));
 	*ret_library = library;
 	return cudaSuccess;
 }
@@ -213,14 +213,14 @@ cudaError_t registry_kernel(struct entry *entry, CUkernel *ret_kernel)
 		r = legacy->cuLibraryGetKernel(&kernel, library, entry->name);
 		REQUIRE(r != CUDA_ERROR_NOT_FOUND,
 			cudaErrorInvalidDeviceFunction);
-		TRY(done(r));
+		TRY(runtime_result(r));
 		atomic_store(&entry->kernel, kernel);
 	}
 	*ret_kernel = kernel;
 	return cudaSuccess;
 }
 
-static cudaError_t begin(struct image *image)
+static cudaError_t begin_image(struct image *image)
 {
 	CUlibrary library;
 
@@ -231,5 +231,5 @@ static cudaError_t begin(struct image *image)
 /* Emitted before the first use of a managed variable: 1 when all are there. */
 char __cudaInitModule(void **fatCubinHandle)
 {
-	return fatCubinHandle && !begin(image_of(fatCubinHandle));
+	return fatCubinHandle && !begin_image(image_of(fatCubinHandle));
 }

@@ -89,7 +89,7 @@ static inline cudaError_t cudart_enter_context(void)
 }
 
 /* What a function answers that ends in a call of the driver. */
-static inline cudaError_t done(CUresult result)
+static inline cudaError_t runtime_result(CUresult result)
 {
 	return __builtin_expect(result == CUDA_SUCCESS, 1)
 		   ? cudaSuccess

@@ -10,7 +10,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 	REQUIRE(stream && stream != cudaStreamLegacy &&
 		    stream != cudaStreamPerThread,
 		cudaErrorInvalidResourceHandle);
-	return done(legacy->cuStreamDestroy_v2(stream));
+	return runtime_result(legacy->cuStreamDestroy_v2(stream));
 }
 
 /* By its context: cuStreamGetDevice is younger than this runtime may assume. */
@@ -34,7 +34,7 @@ static cudaError_t cudaStreamGetDevice_by(const struct driver *d,
 {
 	ENTER_CONTEXT();
 	REQUIRE(device, cudaErrorInvalidValue);
-	return done(device_by_context(d, stream, device));
+	return runtime_result(device_by_context(d, stream, device));
 }
 BOTH(cudaStreamGetDevice, _ptsz, (cudaStream_t hStream, int *device),
      (hStream, device))

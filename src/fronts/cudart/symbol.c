@@ -9,7 +9,7 @@ struct variable {
 	size_t size;
 };
 
-static cudaError_t find(struct variable *ret, const void *symbol)
+static cudaError_t find_variable(struct variable *ret, const void *symbol)
 {
 	struct entry *e = registry_find(symbol);
 	CUlibrary library;
@@ -24,7 +24,7 @@ static cudaError_t find(struct variable *ret, const void *symbol)
 		? legacy->cuLibraryGetManaged(&at, &size, library, e->name)
 		: legacy->cuLibraryGetGlobal(&at, &size, library, e->name);
 	REQUIRE(r != CUDA_ERROR_NOT_FOUND, cudaErrorInvalidSymbol);
-	TRY(done(r));
+	TRY(runtime_result(r));
 	*ret = (struct variable){(char *)at, size};
 	return cudaSuccess;
 }
@@ -35,7 +35,7 @@ cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
 
 	ENTER();
 	REQUIRE(devPtr, cudaErrorInvalidValue);
-	TRY(find(&v, symbol));
+	TRY(find_variable(&v, symbol));
 	*devPtr = v.at;
 	return cudaSuccess;
 }
@@ -46,15 +46,16 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 
 	ENTER();
 	REQUIRE(size, cudaErrorInvalidValue);
-	TRY(find(&v, symbol));
+	TRY(find_variable(&v, symbol));
 	*size = v.size;
 	return cudaSuccess;
 }
 
 /* Where in a variable: [offset, offset + count) must lie in it. */
-static cudaError_t part(char **ret_at, const void *symbol, size_t count,
-			size_t offset, enum cudaMemcpyKind kind,
-			enum cudaMemcpyKind other_kind)
+static cudaError_t find_variable_part(char **ret_at, const void *symbol,
+				      size_t count, size_t offset,
+				      enum cudaMemcpyKind kind,
+				      enum cudaMemcpyKind other_kind)
 {
 	struct variable v;
 
@@ -62,7 +63,7 @@ static cudaError_t part(char **ret_at, const void *symbol, size_t count,
 	REQUIRE(kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault ||
 		    kind == other_kind,
 		cudaErrorInvalidMemcpyDirection);
-	TRY(find(&v, symbol));
+	TRY(find_variable(&v, symbol));
 	REQUIRE(offset <= v.size && count <= v.size - offset,
 		cudaErrorInvalidValue);
 	*ret_at = v.at + offset;
@@ -76,7 +77,8 @@ static cudaError_t cudaMemcpyToSymbol_by(const struct driver *d,
 {
 	char *at = NULL;
 
-	TRY(part(&at, symbol, count, offset, kind, cudaMemcpyHostToDevice));
+	TRY(find_variable_part(&at, symbol, count, offset, kind,
+			       cudaMemcpyHostToDevice));
 	return copy_now(d, at, src, count, kind);
 }
 BOTH(cudaMemcpyToSymbol, _ptds,
@@ -91,7 +93,8 @@ static cudaError_t cudaMemcpyFromSymbol_by(const struct driver *d, void *dst,
 {
 	char *at = NULL;
 
-	TRY(part(&at, symbol, count, offset, kind, cudaMemcpyDeviceToHost));
+	TRY(find_variable_part(&at, symbol, count, offset, kind,
+			       cudaMemcpyDeviceToHost));
 	return copy_now(d, dst, at, count, kind);
 }
 BOTH(cudaMemcpyFromSymbol, _ptds,
@@ -106,7 +109,8 @@ cudaMemcpyToSymbolAsync_by(const struct driver *d, const void *symbol,
 {
 	char *at = NULL;
 
-	TRY(part(&at, symbol, count, offset, kind, cudaMemcpyHostToDevice));
+	TRY(find_variable_part(&at, symbol, count, offset, kind,
+			       cudaMemcpyHostToDevice));
 	return copy_queued(d, at, src, count, kind, stream);
 }
 BOTH(cudaMemcpyToSymbolAsync, _ptsz,
@@ -122,7 +126,8 @@ static cudaError_t cudaMemcpyFromSymbolAsync_by(const struct driver *d,
 {
 	char *at = NULL;
 
-	TRY(part(&at, symbol, count, offset, kind, cudaMemcpyDeviceToHost));
+	TRY(find_variable_part(&at, symbol, count, offset, kind,
+			       cudaMemcpyDeviceToHost));
 	return copy_queued(d, dst, at, count, kind, stream);
 }
 BOTH(cudaMemcpyFromSymbolAsync, _ptsz,

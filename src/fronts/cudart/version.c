@@ -46,7 +46,7 @@ static cudaError_t cudaGetDriverEntryPointByVersion_by(
 	r = d->cuGetProcAddress_v2(symbol, &found, (int)version,
 				   set_flags(d, flags), &status);
 	if (r && r != CUDA_ERROR_NOT_FOUND)
-		return done(r);
+		return runtime_result(r);
 	*funcPtr = found;
 	if (driverStatus)
 		*driverStatus = (enum cudaDriverEntryPointQueryResult)status;
