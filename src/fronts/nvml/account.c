@@ -20,7 +20,8 @@ static bool is_on(const struct call *c)
 {
 	int64_t on;
 
-	return !is_split(c) && value(c, GKF_V_ACCOUNTING, &on) && on;
+	return !is_split(c) && read_device_value(c, GKF_V_ACCOUNTING, &on) &&
+	       on;
 }
 
 /* Off while the GPU is split. */
@@ -70,7 +71,7 @@ static bool take_pid(void *ctx, const struct gkf_account *account)
 	return pids->count < pids->cap;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_accounts(const void *a, const void *b)
 {
 	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
 
@@ -88,7 +89,7 @@ static bool read_pids(const struct call *c, struct pids *pids)
 	if (!pids->at)
 		return false;
 	gkf_accounts_each(c->machine, c->index, take_pid, pids);
-	qsort(pids->at, pids->count, sizeof(*pids->at), compare);
+	qsort(pids->at, pids->count, sizeof(*pids->at), compare_accounts);
 	for (unsigned i = 0; i < pids->count; i++)
 		if (!i || pids->at[i] != pids->at[i - 1])
 			pids->at[unique++] = pids->at[i];
@@ -126,7 +127,8 @@ struct search {
 };
 
 /* A process may be on its device more than once. */
-static void join(struct gkf_account *to, const struct gkf_account *from)
+static void join_accounts(struct gkf_account *to,
+			  const struct gkf_account *from)
 {
 	to->peak += from->peak;
 	to->sums.sm += from->sums.sm;
@@ -146,13 +148,13 @@ static bool look_at(void *ctx, const struct gkf_account *account)
 	if (!s->found)
 		s->account = *account;
 	else if (s->account.running && account->running)
-		join(&s->account, account);
+		join_accounts(&s->account, account);
 	s->found = true;
 	return s->account.running && account->running;
 }
 
-static nvmlReturn_t find(const struct call *c, unsigned pid,
-			 struct gkf_account *ret_account)
+static nvmlReturn_t find_account(const struct call *c, unsigned pid,
+				 struct gkf_account *ret_account)
 {
 	struct search s = {.pid = (int32_t)pid};
 
@@ -165,7 +167,7 @@ static nvmlReturn_t find(const struct call *c, unsigned pid,
 	return NVML_SUCCESS;
 }
 
-static unsigned mean(uint64_t sum, uint64_t bins)
+static unsigned mean_per_bin(uint64_t sum, uint64_t bins)
 {
 	return bins ? (unsigned)(sum / bins) : 0;
 }
@@ -185,12 +187,12 @@ nvmlReturn_t nvmlDeviceGetAccountingStats(nvmlDevice_t device, unsigned int pid,
 	nvmlReturn_t r;
 
 	ENTER_DEVICE(nvmlDeviceGetAccountingStats, device, stats != NULL);
-	r = find(&c, pid, &a);
+	r = find_account(&c, pid, &a);
 	if (r)
 		return r;
 	*stats = (nvmlAccountingStats_t){
-	    .gpuUtilization = mean(a.sums.sm, a.sums.bins),
-	    .memoryUtilization = mean(a.sums.mem, a.sums.bins),
+	    .gpuUtilization = mean_per_bin(a.sums.sm, a.sums.bins),
+	    .memoryUtilization = mean_per_bin(a.sums.mem, a.sums.bins),
 	    .maxMemoryUsage = a.peak,
 	    .time = lifetime(&a),
 	    .startTime = gkf_wall_us(c.machine, a.start_ns),
@@ -209,14 +211,14 @@ nvmlReturn_t nvmlDeviceGetAccountingStats_v2(nvmlDevice_t device,
 	nvmlReturn_t r;
 
 	ENTER_DEVICE(nvmlDeviceGetAccountingStats_v2, device, stats != NULL);
-	r = find(&c, stats->pid, &a);
+	r = find_account(&c, stats->pid, &a);
 	if (r)
 		return r;
 	*stats = (nvmlAccountingStats_v2_t){
 	    .pid = stats->pid,
 	    .isRunning = a.running,
-	    .gpuUtilization = mean(a.sums.sm, a.sums.bins),
-	    .memoryUtilization = mean(a.sums.mem, a.sums.bins),
+	    .gpuUtilization = mean_per_bin(a.sums.sm, a.sums.bins),
+	    .memoryUtilization = mean_per_bin(a.sums.mem, a.sums.bins),
 	    .maxMemoryUsage = a.peak,
 	    .sampleCount = (unsigned)a.sums.bins,
 	    .sumGpuUtil = a.sums.sm * FINE,

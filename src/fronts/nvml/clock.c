@@ -33,7 +33,7 @@ nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
 {
 	int64_t v;
 
-	if (!value(c, now[type], &v))
+	if (!read_device_value(c, now[type], &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_mhz = (unsigned)v;
 	return NVML_SUCCESS;

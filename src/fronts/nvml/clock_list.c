@@ -81,8 +81,8 @@ bool clock_is_graphics(const struct gkf_profile *p, unsigned mem_mhz,
 }
 
 /* Two calls: the first, with no room, tells how much is needed. */
-static nvmlReturn_t tell(const unsigned *from, unsigned n, unsigned *count,
-			 unsigned *to)
+static nvmlReturn_t tell_clocks(const unsigned *from, unsigned n,
+				unsigned *count, unsigned *to)
 {
 	unsigned room = *count;
 
@@ -102,8 +102,8 @@ nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetSupportedMemoryClocks, device,
 		     count && (clocksMHz || !*count));
-	return tell(mhz, memory_clocks(&c.board->profile, mhz), count,
-		    clocksMHz);
+	return tell_clocks(mhz, memory_clocks(&c.board->profile, mhz), count,
+			   clocksMHz);
 }
 
 nvmlReturn_t nvmlDeviceGetSupportedGraphicsClocks(nvmlDevice_t device,
@@ -117,9 +117,9 @@ nvmlReturn_t nvmlDeviceGetSupportedGraphicsClocks(nvmlDevice_t device,
 		     count && (clocksMHz || !*count));
 	if (!clock_is_memory(&c.board->profile, memoryClockMHz))
 		return NVML_ERROR_NOT_FOUND;
-	return tell(mhz,
-		    graphics_clocks(&c.board->profile, memoryClockMHz, mhz),
-		    count, clocksMHz);
+	return tell_clocks(
+	    mhz, graphics_clocks(&c.board->profile, memoryClockMHz, mhz), count,
+	    clocksMHz);
 }
 
 nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t device,
@@ -184,7 +184,7 @@ struct text {
 	size_t left;
 };
 
-static void put(struct text *t, const char *name, int64_t value)
+static void put_pair(struct text *t, const char *name, int64_t value)
 {
 	int n = snprintf(t->at, t->left, "%s=%lld, ", name, (long long)value);
 
@@ -200,17 +200,17 @@ static void put_clock(struct text *t, const char *name, int64_t now,
 {
 	char longer[48];
 
-	put(t, name, now);
+	put_pair(t, name, now);
 	snprintf(longer, sizeof(longer), "%smin", name);
-	put(t, longer, low);
+	put_pair(t, longer, low);
 	snprintf(longer, sizeof(longer), "%smax", name);
-	put(t, longer, high);
+	put_pair(t, longer, high);
 	snprintf(longer, sizeof(longer), "%seditable", name);
-	put(t, longer, editable);
+	put_pair(t, longer, editable);
 }
 
 /* Drops the comma that stands last. */
-static void end(struct text *t, const char *with)
+static void end_list_text(struct text *t, const char *with)
 {
 	t->at -= 2;
 	t->left += 2;
@@ -223,7 +223,7 @@ static int64_t offset(const struct call *c, enum gkf_value id)
 {
 	int64_t v = 0;
 
-	value(c, id, &v);
+	read_device_value(c, id, &v);
 	return v;
 }
 
@@ -260,9 +260,9 @@ nvmlReturn_t nvmlDeviceGetPerformanceModes(nvmlDevice_t device,
 	for (int p = NVML_MAX_GPU_PERF_PSTATES - 1; p >= 0; p--) {
 		if (!clock_has_pstate(&c.board->profile, (nvmlPstates_t)p))
 			continue;
-		put(&t, "perf", level++);
+		put_pair(&t, "perf", level++);
 		put_clocks(&c, &t, (nvmlPstates_t)p, -1, -1);
-		end(&t, p ? " ; " : " ;");
+		end_list_text(&t, p ? " ; " : " ;");
 	}
 	return NVML_SUCCESS;
 }
@@ -283,8 +283,8 @@ nvmlDeviceGetCurrentClockFreqs(nvmlDevice_t device,
 			  sizeof(currentClockFreqs->str)};
 	clock_now(&c, NVML_CLOCK_GRAPHICS, &sm);
 	clock_now(&c, NVML_CLOCK_MEM, &mem);
-	value(&c, GKF_V_PSTATE, &pstate);
+	read_device_value(&c, GKF_V_PSTATE, &pstate);
 	put_clocks(&c, &t, (nvmlPstates_t)pstate, sm, mem);
-	end(&t, " ;");
+	end_list_text(&t, " ;");
 	return NVML_SUCCESS;
 }

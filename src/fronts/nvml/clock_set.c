@@ -30,7 +30,7 @@ static bool is_symbol(unsigned mhz)
 }
 
 /* TDP is the highest clock that the board holds at its power limit. */
-static int64_t symbol(const struct call *c, unsigned mhz)
+static int64_t symbolic_clock(const struct call *c, unsigned mhz)
 {
 	return mhz == NVML_CLOCK_LIMIT_ID_UNLIMITED
 		   ? GKF_UNSET
@@ -49,8 +49,8 @@ nvmlReturn_t nvmlDeviceSetGpuLockedClocks(nvmlDevice_t device,
 	if (is_symbol(minGpuClockMHz) != is_symbol(maxGpuClockMHz))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	if (is_symbol(minGpuClockMHz)) {
-		low = symbol(&c, minGpuClockMHz);
-		high = symbol(&c, maxGpuClockMHz);
+		low = symbolic_clock(&c, minGpuClockMHz);
+		high = symbolic_clock(&c, maxGpuClockMHz);
 	} else if (low > high || high < c.board->profile.sm_clock_idle_mhz ||
 		   low > c.board->profile.sm_clock_max_mhz) {
 		return NVML_ERROR_INVALID_ARGUMENT;
@@ -105,8 +105,8 @@ nvmlReturn_t clock_app(const struct call *c, nvmlClockType_t type,
 	if (clock_apps_are_gone())
 		return NVML_ERROR_DEPRECATED;
 	if (type == NVML_CLOCK_VIDEO ||
-	    !value(c, type == NVML_CLOCK_MEM ? GKF_V_APP_MEM : GKF_V_APP_SM,
-		   &v))
+	    !read_device_value(
+		c, type == NVML_CLOCK_MEM ? GKF_V_APP_MEM : GKF_V_APP_SM, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_mhz = (unsigned)v;
 	return NVML_SUCCESS;
@@ -144,7 +144,7 @@ static nvmlReturn_t app_permit(const struct call *c)
 
 	if (clock_apps_are_gone())
 		return NVML_ERROR_DEPRECATED;
-	if (value(c, GKF_V_OPEN_APP_CLOCKS, &open) && open)
+	if (read_device_value(c, GKF_V_OPEN_APP_CLOCKS, &open) && open)
 		return NVML_SUCCESS;
 	return front_permit(c);
 }
@@ -220,7 +220,7 @@ static nvmlReturn_t get_offset(enum nvml_row row, nvmlDevice_t device,
 
 	if (r)
 		return r;
-	if (!offset_of(&c, type, &o) || !value(&c, o.id, &v))
+	if (!offset_of(&c, type, &o) || !read_device_value(&c, o.id, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_mhz = (int)v;
 	return NVML_SUCCESS;
@@ -309,7 +309,7 @@ nvmlReturn_t nvmlDeviceGetClockOffsets(nvmlDevice_t device,
 	if ((unsigned)info->type >= NVML_CLOCK_COUNT ||
 	    !clock_has_pstate(&c.board->profile, info->pstate))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	if (!offset_of(&c, info->type, &o) || !value(&c, o.id, &v))
+	if (!offset_of(&c, info->type, &o) || !read_device_value(&c, o.id, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	info->clockOffsetMHz = (int)v;
 	info->minClockOffsetMHz = (int)o.min;

@@ -191,7 +191,7 @@ static uint64_t open_kib(const struct call *c)
 
 	if (conf_mode(c) == GKF_CONF_OFF)
 		return memory_kib(c);
-	value(c, GKF_V_UNPROTECTED, &open);
+	read_device_value(c, GKF_V_UNPROTECTED, &open);
 	return (uint64_t)open < memory_kib(c) ? (uint64_t)open : memory_kib(c);
 }
 

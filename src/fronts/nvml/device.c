@@ -17,10 +17,10 @@
 #include <string.h>
 #include <strings.h>
 
-static nvmlReturn_t count(enum nvml_row row, unsigned int *ret_count)
+static nvmlReturn_t count_devices(enum nvml_row row, unsigned int *ret_count)
 {
 	struct call c;
-	nvmlReturn_t r = enter(&c, row, ret_count != NULL);
+	nvmlReturn_t r = enter_call(&c, row, ret_count != NULL);
 
 	if (r)
 		return r;
@@ -30,12 +30,12 @@ static nvmlReturn_t count(enum nvml_row row, unsigned int *ret_count)
 
 nvmlReturn_t nvmlDeviceGetCount(unsigned int *deviceCount)
 {
-	return count(ROW_nvmlDeviceGetCount, deviceCount);
+	return count_devices(ROW_nvmlDeviceGetCount, deviceCount);
 }
 
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *deviceCount)
 {
-	return count(ROW_nvmlDeviceGetCount_v2, deviceCount);
+	return count_devices(ROW_nvmlDeviceGetCount_v2, deviceCount);
 }
 
 /* Hands out a handle, unless the device is too broken to have one. */
@@ -53,7 +53,7 @@ static nvmlReturn_t by_index(enum nvml_row row, unsigned index,
 			     nvmlDevice_t *ret_handle)
 {
 	struct call c;
-	nvmlReturn_t r = enter(&c, row, ret_handle != NULL);
+	nvmlReturn_t r = enter_call(&c, row, ret_handle != NULL);
 	int at;
 
 	if (r)
@@ -178,7 +178,7 @@ static nvmlReturn_t by_pci(enum nvml_row row, const char *text,
 {
 	struct call c;
 	struct pci_address a;
-	nvmlReturn_t r = enter(&c, row, text && ret_handle);
+	nvmlReturn_t r = enter_call(&c, row, text && ret_handle);
 	int at;
 
 	if (r)

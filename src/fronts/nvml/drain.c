@@ -14,7 +14,7 @@
 #include "machine/store/listed.h"
 
 /* Finds the GPU at the address of a call; its board and index are set. */
-static nvmlReturn_t find(struct call *c, const nvmlPciInfo_t *pci)
+static nvmlReturn_t find_gpu_at(struct call *c, const nvmlPciInfo_t *pci)
 {
 	int at = front_pci_find(c, pci->domain, pci->bus, pci->device);
 
@@ -29,7 +29,7 @@ static bool is_persistent(const struct call *c)
 {
 	int64_t on;
 
-	return value(c, GKF_V_PERSISTENCE, &on) && on;
+	return read_device_value(c, GKF_V_PERSISTENCE, &on) && on;
 }
 
 static bool is_used(const struct call *c)
@@ -48,7 +48,7 @@ nvmlReturn_t nvmlDeviceModifyDrainState(nvmlPciInfo_t *pciInfo,
 
 	ENTER(nvmlDeviceModifyDrainState,
 	      pciInfo && (unsigned)newState <= NVML_FEATURE_ENABLED);
-	r = find(&c, pciInfo);
+	r = find_gpu_at(&c, pciInfo);
 	if (r)
 		return r;
 	r = front_permit(&c);
@@ -63,7 +63,7 @@ nvmlReturn_t nvmlDeviceQueryDrainState(nvmlPciInfo_t *pciInfo,
 	nvmlReturn_t r;
 
 	ENTER(nvmlDeviceQueryDrainState, pciInfo && currentState);
-	r = find(&c, pciInfo);
+	r = find_gpu_at(&c, pciInfo);
 	if (!r)
 		*currentState = gkf_is_set(c.machine, c.index, GKF_V_DRAIN)
 				    ? NVML_FEATURE_ENABLED
@@ -75,10 +75,10 @@ static nvmlReturn_t take_out(enum nvml_row row, const nvmlPciInfo_t *pci,
 			     bool arguments_ok)
 {
 	struct call c;
-	nvmlReturn_t r = enter(&c, row, pci && arguments_ok);
+	nvmlReturn_t r = enter_call(&c, row, pci && arguments_ok);
 
 	if (!r)
-		r = find(&c, pci);
+		r = find_gpu_at(&c, pci);
 	if (!r)
 		r = front_permit(&c);
 	if (r)
@@ -102,7 +102,7 @@ nvmlReturn_t nvmlDeviceRemoveGpu_v2(nvmlPciInfo_t *pciInfo,
 }
 
 /* Does the part of the PCI tree that is searched hold the board? */
-static bool holds(const nvmlPciInfo_t *pci, const struct gkf_board *b)
+static bool holds_board(const nvmlPciInfo_t *pci, const struct gkf_board *b)
 {
 	if (!pci->domain && !pci->bus && !pci->device)
 		return true;
@@ -120,7 +120,7 @@ nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
 	r = front_permit(&c);
 	for (c.index = 0; !r && c.index < c.device_count; c.index++)
 		if (gkf_is_set(c.machine, c.index, GKF_V_REMOVED) &&
-		    holds(pciInfo, gkf_board(c.machine, c.index))) {
+		    holds_board(pciInfo, gkf_board(c.machine, c.index))) {
 			r = front_set(&c, GKF_V_DRAIN, GKF_UNSET);
 			if (!r)
 				r = front_set(&c, GKF_V_REMOVED, GKF_UNSET);

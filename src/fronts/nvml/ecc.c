@@ -171,7 +171,7 @@ static uint64_t sram(const struct call *c, enum gkf_ecc_counter counter,
 	return sum(c, counter, GKF_ECC_SRAM, GKF_ECC_BIT(kind));
 }
 
-static uint64_t part(const struct call *c, unsigned places)
+static uint64_t errors_at_places(const struct call *c, unsigned places)
 {
 	return sum(c, GKF_ECC_AGGREGATE, places, GKF_ECC_UNCORRECTED);
 }
@@ -203,11 +203,15 @@ nvmlReturn_t nvmlDeviceGetSramEccErrorStatus(nvmlDevice_t device,
 	    .volatileUncParity = sram(&c, GKF_ECC_VOLATILE, GKF_ECC_PARITY),
 	    .volatileUncSecDed = sram(&c, GKF_ECC_VOLATILE, GKF_ECC_SECDED),
 	    .volatileCor = sram(&c, GKF_ECC_VOLATILE, GKF_ECC_CORRECTED),
-	    .aggregateUncBucketL2 = part(&c, GKF_ECC_BIT(GKF_ECC_L2)),
-	    .aggregateUncBucketSm = part(&c, GKF_ECC_SM),
-	    .aggregateUncBucketPcie = part(&c, GKF_ECC_BIT(GKF_ECC_PCIE)),
-	    .aggregateUncBucketMcu = part(&c, GKF_ECC_BIT(GKF_ECC_MCU)),
-	    .aggregateUncBucketOther = part(&c, GKF_ECC_BIT(GKF_ECC_OTHER)),
+	    .aggregateUncBucketL2 =
+		errors_at_places(&c, GKF_ECC_BIT(GKF_ECC_L2)),
+	    .aggregateUncBucketSm = errors_at_places(&c, GKF_ECC_SM),
+	    .aggregateUncBucketPcie =
+		errors_at_places(&c, GKF_ECC_BIT(GKF_ECC_PCIE)),
+	    .aggregateUncBucketMcu =
+		errors_at_places(&c, GKF_ECC_BIT(GKF_ECC_MCU)),
+	    .aggregateUncBucketOther =
+		errors_at_places(&c, GKF_ECC_BIT(GKF_ECC_OTHER)),
 	    .bThresholdExceeded = gkf_ecc_sram_exceeded(c.machine, c.index),
 	};
 	return NVML_SUCCESS;
@@ -272,8 +276,8 @@ nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device,
 	int64_t now, then;
 
 	ENTER_DEVICE(nvmlDeviceGetEccMode, device, current && pending);
-	if (!value(&c, GKF_V_ECC_MODE, &now) ||
-	    !value(&c, GKF_V_ECC_PENDING, &then))
+	if (!read_device_value(&c, GKF_V_ECC_MODE, &now) ||
+	    !read_device_value(&c, GKF_V_ECC_PENDING, &then))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*current = (nvmlEnableState_t)now;
 	*pending = (nvmlEnableState_t)then;

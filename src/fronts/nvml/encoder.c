@@ -33,14 +33,15 @@ struct sessions {
 };
 
 /* How it fares in the last whole bin. */
-static struct session measure(const struct call *c, const struct gkf_process *p,
-			      uint64_t bin, uint32_t demand)
+static struct session measure_session(const struct call *c,
+				      const struct gkf_process *p, uint64_t bin,
+				      uint32_t demand)
 {
 	struct gkf_share share = gkf_share_at(&p->wave, bin, demand);
 	int64_t busy = 0;
 	struct session s = {.id = p->slot + 1, .pid = (unsigned)p->pid};
 
-	value(c, GKF_V_ENC_UTIL, &busy);
+	read_device_value(c, GKF_V_ENC_UTIL, &busy);
 	s.fps =
 	    share.enc * ENGINE_FPS * (unsigned)c->board->profile.encoders / 100;
 	if (s.fps)
@@ -66,7 +67,7 @@ static nvmlReturn_t read_sessions(const struct call *c, unsigned types,
 		if (!l.at[i].wave.encoder_permille ||
 		    c->board->profile.encoders <= 0)
 			continue;
-		s = measure(c, &l.at[i], bin, demand);
+		s = measure_session(c, &l.at[i], bin, demand);
 		ret->fps += s.fps;
 		ret->latency_us += s.latency_us;
 		if (ret->count < cap)
@@ -77,7 +78,7 @@ static nvmlReturn_t read_sessions(const struct call *c, unsigned types,
 	return r;
 }
 
-static unsigned mean(uint64_t sum, unsigned count)
+static unsigned mean_of_sessions(uint64_t sum, unsigned count)
 {
 	return count ? (unsigned)(sum / count) : 0;
 }
@@ -94,7 +95,7 @@ nvmlReturn_t nvmlDeviceGetEncoderCapacity(nvmlDevice_t device,
 		     encoderCapacity &&
 			 (unsigned)encoderQueryType <= NVML_ENCODER_QUERY_AV1);
 	p = &c.board->profile;
-	if (p->encoders <= 0 || !value(&c, GKF_V_ENC_UTIL, &busy))
+	if (p->encoders <= 0 || !read_device_value(&c, GKF_V_ENC_UTIL, &busy))
 		return NVML_ERROR_NOT_SUPPORTED;
 	/* AV1 encoders came with Ada, compute capability 8.9. */
 	if (encoderQueryType == NVML_ENCODER_QUERY_AV1 &&
@@ -118,8 +119,8 @@ nvmlReturn_t nvmlDeviceGetEncoderStats(nvmlDevice_t device,
 	if (r)
 		return r;
 	*sessionCount = all.count;
-	*averageFps = mean(all.fps, all.count);
-	*averageLatency = mean(all.latency_us, all.count);
+	*averageFps = mean_of_sessions(all.fps, all.count);
+	*averageLatency = mean_of_sessions(all.latency_us, all.count);
 	return NVML_SUCCESS;
 }
 
@@ -135,8 +136,8 @@ nvmlReturn_t nvmlDeviceGetFBCStats(nvmlDevice_t device,
 		return r;
 	*fbcStats = (nvmlFBCStats_t){
 	    .sessionsCount = all.count,
-	    .averageFPS = mean(all.fps, all.count),
-	    .averageLatency = mean(all.latency_us, all.count),
+	    .averageFPS = mean_of_sessions(all.fps, all.count),
+	    .averageLatency = mean_of_sessions(all.latency_us, all.count),
 	};
 	return NVML_SUCCESS;
 }

@@ -234,8 +234,8 @@ static bool is_for(const struct event_set *s, enum kind kind,
 }
 
 /* Takes the next event for a set; each goes to one waiter. */
-static bool take(const struct call *c, struct event_set *s, enum kind kind,
-		 struct gkf_event *ret_event)
+static bool take_event(const struct call *c, struct event_set *s,
+		       enum kind kind, struct gkf_event *ret_event)
 {
 	uint64_t from = atomic_load(&s->seen), at;
 	bool found;
@@ -267,8 +267,8 @@ static bool advance(const struct call *c, const struct event_set *s,
 }
 
 /* No event came: a GPU that is lost brings none any more. */
-static nvmlReturn_t nothing(const struct call *c, const struct event_set *s,
-			    enum kind kind)
+static nvmlReturn_t answer_no_event(const struct call *c,
+				    const struct event_set *s, enum kind kind)
 {
 	for (unsigned i = 0; kind == OF_DEVICES && i < c->device_count; i++)
 		if (atomic_load(&s->types[i]) &&
@@ -309,10 +309,10 @@ static nvmlReturn_t wait_set(const struct call *c, struct event_set *s,
 		if (kind_of(life) != kind || atomic_load(&s->life) != life)
 			return NVML_ERROR_INVALID_ARGUMENT;
 		model = advance(c, s, kind);
-		if (take(c, s, kind, ret_event))
+		if (take_event(c, s, kind, ret_event))
 			return NVML_SUCCESS;
 		if (now >= end)
-			return nothing(c, s, kind);
+			return answer_no_event(c, s, kind);
 		doze(c, word, model, end - now);
 	}
 }
@@ -343,7 +343,7 @@ static nvmlReturn_t wait_devices(enum nvml_row row, nvmlEventSet_t set,
 	struct event_set *s = find_set(set, OF_DEVICES);
 	struct gkf_event event;
 	nvmlEventData_t got;
-	nvmlReturn_t r = enter(&c, row, s && data);
+	nvmlReturn_t r = enter_call(&c, row, s && data);
 
 	if (!r)
 		r = wait_set(&c, s, OF_DEVICES, timeout_ms, &event);
@@ -436,7 +436,8 @@ nvmlReturn_t nvmlSystemEventSetWait(nvmlSystemEventSetWaitRequest_t *request)
 		    .eventType = event.type & ~GKF_EVENT_SYSTEM,
 		    .gpuId = gpu_id(&c, event.device),
 		};
-		if (n == request->dataSize || !take(&c, s, OF_SYSTEM, &event))
+		if (n == request->dataSize ||
+		    !take_event(&c, s, OF_SYSTEM, &event))
 			break;
 	}
 	if (!r || r == NVML_ERROR_TIMEOUT)

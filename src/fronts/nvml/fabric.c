@@ -41,14 +41,14 @@ struct fabric {
  * Health is told since Blackwell; listings of H100 and H200 have none. Links
  * that are down take bandwidth.
  */
-static void look(const struct call *c, struct fabric *ret)
+static void look_at_fabric(const struct call *c, struct fabric *ret)
 {
 	bool whole = (unsigned)__builtin_popcountll(
 			 gkf_links_up(c->machine, c->index)) ==
 		     gkf_links(c->machine, c->index);
 	int64_t state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED;
 
-	value(c, GKF_V_FABRIC_STATE, &state);
+	read_device_value(c, GKF_V_FABRIC_STATE, &state);
 	*ret = (struct fabric){
 	    .state = (nvmlGpuFabricState_t)state,
 	    .status = NVML_SUCCESS,
@@ -74,7 +74,7 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetGpuFabricInfo, device, info != NULL);
 	if (!has_fabric(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
-	look(&c, &f);
+	look_at_fabric(&c, &f);
 	*info = (nvmlGpuFabricInfo_t){.state = f.state, .status = f.status};
 	return NVML_SUCCESS;
 }
@@ -92,7 +92,7 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device,
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	if (!has_fabric(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
-	look(&c, &f);
+	look_at_fabric(&c, &f);
 	memset(info->clusterUuid, 0, sizeof(info->clusterUuid));
 	info->status = f.status;
 	info->cliqueId = 0;

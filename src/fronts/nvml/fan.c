@@ -20,7 +20,7 @@ static nvmlReturn_t fan_value(const struct call *c, unsigned fan,
 {
 	int64_t v;
 
-	if (!value(c, id, &v))
+	if (!read_device_value(c, id, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!is_fan(c, fan))
 		return NVML_ERROR_INVALID_ARGUMENT;
@@ -100,7 +100,8 @@ nvmlReturn_t nvmlDeviceGetFanControlPolicy_v2(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t turn(const struct call *c, unsigned fan, int64_t percent)
+static nvmlReturn_t turn_fan(const struct call *c, unsigned fan,
+			     int64_t percent)
 {
 	if (!c->board->profile.fans)
 		return NVML_ERROR_NOT_SUPPORTED;
@@ -118,11 +119,11 @@ nvmlReturn_t nvmlDeviceSetFanControlPolicy(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceSetFanControlPolicy, device,
 		     policy <= NVML_FAN_POLICY_MANUAL);
-	value(&c, GKF_V_FAN, &now);
+	read_device_value(&c, GKF_V_FAN, &now);
 	if (policy == NVML_FAN_POLICY_MANUAL && is_manual(&c))
-		value(&c, GKF_V_FAN_TARGET, &now);
-	return turn(&c, fan,
-		    policy == NVML_FAN_POLICY_MANUAL ? now : GKF_UNSET);
+		read_device_value(&c, GKF_V_FAN_TARGET, &now);
+	return turn_fan(&c, fan,
+			policy == NVML_FAN_POLICY_MANUAL ? now : GKF_UNSET);
 }
 
 nvmlReturn_t nvmlDeviceSetFanSpeed_v2(nvmlDevice_t device, unsigned int fan,
@@ -132,12 +133,12 @@ nvmlReturn_t nvmlDeviceSetFanSpeed_v2(nvmlDevice_t device, unsigned int fan,
 	if (c.board->profile.fans &&
 	    (speed < (uint64_t)c.board->profile.fan_min_percent || speed > 100))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return turn(&c, fan, speed);
+	return turn_fan(&c, fan, speed);
 }
 
 nvmlReturn_t nvmlDeviceSetDefaultFanSpeed_v2(nvmlDevice_t device,
 					     unsigned int fan)
 {
 	ENTER_DEVICE(nvmlDeviceSetDefaultFanSpeed_v2, device, true);
-	return turn(&c, fan, GKF_UNSET);
+	return turn_fan(&c, fan, GKF_UNSET);
 }

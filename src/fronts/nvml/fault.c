@@ -198,7 +198,8 @@ nvmlReturn_t front_refuse(enum nvml_row row, nvmlDevice_t device)
 	struct call c;
 	nvmlReturn_t r;
 
-	r = device ? enter_device(&c, row, device, true) : enter(&c, row, true);
+	r = device ? enter_device(&c, row, device, true)
+		   : enter_call(&c, row, true);
 	if (r)
 		return r;
 	atomic_fetch_add_explicit(&c.gate->refused[row], 1,

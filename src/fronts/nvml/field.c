@@ -45,12 +45,13 @@ static const struct field fields[NVML_FI_MAX] = {
 #undef COUNTER
 
 /* The row of an id that this driver knows. */
-static const struct field *find(unsigned id)
+static const struct field *find_field(unsigned id)
 {
 	return id && id < front_generation->field_max ? &fields[id] : NULL;
 }
 
-static void put(nvmlFieldValue_t *entry, nvmlValueType_t type, uint64_t number)
+static void put_field_number(nvmlFieldValue_t *entry, nvmlValueType_t type,
+			     uint64_t number)
 {
 	entry->valueType = type;
 	memset(&entry->value, 0, sizeof(entry->value));
@@ -64,7 +65,7 @@ static void put(nvmlFieldValue_t *entry, nvmlValueType_t type, uint64_t number)
 
 static nvmlReturn_t read_entry(const struct call *c, nvmlFieldValue_t *entry)
 {
-	const struct field *f = find(entry->fieldId);
+	const struct field *f = find_field(entry->fieldId);
 	uint64_t number = 0;
 	nvmlReturn_t r;
 
@@ -74,13 +75,13 @@ static nvmlReturn_t read_entry(const struct call *c, nvmlFieldValue_t *entry)
 		return NVML_ERROR_NOT_SUPPORTED;
 	r = f->read(c, entry->scopeId, f->arg, &number);
 	if (!r)
-		put(entry, f->type, number);
+		put_field_number(entry, f->type, number);
 	return r;
 }
 
 static nvmlReturn_t clear_entry(const struct call *c, nvmlFieldValue_t *entry)
 {
-	const struct field *f = find(entry->fieldId);
+	const struct field *f = find_field(entry->fieldId);
 	uint64_t number;
 	nvmlReturn_t r;
 
@@ -95,8 +96,8 @@ static nvmlReturn_t clear_entry(const struct call *c, nvmlFieldValue_t *entry)
 typedef nvmlReturn_t entry_fn(const struct call *c, nvmlFieldValue_t *entry);
 
 /* Does it to each entry, and notes when, how long and how well. */
-static unsigned each(const struct call *c, int count, nvmlFieldValue_t *entries,
-		     entry_fn *fn)
+static unsigned each_field_entry(const struct call *c, int count,
+				 nvmlFieldValue_t *entries, entry_fn *fn)
 {
 	unsigned done = 0;
 
@@ -118,7 +119,7 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int valuesCount,
 {
 	ENTER_DEVICE(nvmlDeviceGetFieldValues, device,
 		     values && valuesCount > 0);
-	each(&c, valuesCount, values, read_entry);
+	each_field_entry(&c, valuesCount, values, read_entry);
 	return NVML_SUCCESS;
 }
 
@@ -134,7 +135,7 @@ nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int valuesCount,
 	r = front_permit(&c);
 	if (r)
 		return r;
-	return each(&c, valuesCount, values, clear_entry)
+	return each_field_entry(&c, valuesCount, values, clear_entry)
 		   ? NVML_SUCCESS
 		   : values[0].nvmlReturn;
 }

@@ -22,7 +22,7 @@ nvmlReturn_t field_value(const struct call *c, unsigned scope, unsigned arg,
 	int64_t v;
 
 	(void)scope;
-	if (!value(c, (enum gkf_value)arg, &v))
+	if (!read_device_value(c, (enum gkf_value)arg, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = (uint64_t)v;
 	return NVML_SUCCESS;
@@ -114,7 +114,7 @@ nvmlReturn_t field_power_instant(const struct call *c, unsigned scope,
 	return field_limit(c, scope, GKF_V_POWER, ret_number);
 }
 
-static unsigned capability(const struct call *c)
+static unsigned board_capability(const struct call *c)
 {
 	return (unsigned)(c->board->profile.compute_major * 10 +
 			  c->board->profile.compute_minor);
@@ -142,7 +142,7 @@ nvmlReturn_t field_power_average(const struct call *c, unsigned scope,
 				 unsigned arg, uint64_t *ret_number)
 {
 	(void)arg;
-	if (scope == NVML_POWER_SCOPE_MEMORY && capability(c) >= 90)
+	if (scope == NVML_POWER_SCOPE_MEMORY && board_capability(c) >= 90)
 		return memory_power(c, ret_number);
 	if (scope == NVML_POWER_SCOPE_GPU &&
 	    !power_has_average(&c->board->profile))
@@ -162,7 +162,8 @@ nvmlReturn_t field_tlimit(const struct call *c, unsigned scope, unsigned arg,
 	int64_t limit = fact(c, arg), max = p->temp_max_c;
 
 	(void)scope;
-	if (capability(c) < 89 || !strcmp(p->brand, "GEFORCE") || limit < 0)
+	if (board_capability(c) < 89 || !strcmp(p->brand, "GEFORCE") ||
+	    limit < 0)
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (arg == offsetof(struct gkf_profile, mem_temp_max_c))
 		max = p->mem_temp_max_c;

@@ -20,8 +20,8 @@ static unsigned links_of(const struct call *c)
 }
 
 /* The link that is meant: that of the id, or of the caller's scope. */
-static nvmlReturn_t find(const struct call *c, unsigned scope, unsigned arg,
-			 unsigned *ret_link)
+static nvmlReturn_t find_meant_link(const struct call *c, unsigned scope,
+				    unsigned arg, unsigned *ret_link)
 {
 	unsigned links = links_of(c);
 	unsigned link = FIELD_LINK_OF(arg);
@@ -46,8 +46,9 @@ static bool means_all(unsigned scope, unsigned arg)
 typedef uint64_t figure_fn(const struct call *c, unsigned link, unsigned what);
 
 /* One figure of the link that is meant, or the sum over all. */
-static nvmlReturn_t figure(const struct call *c, unsigned scope, unsigned arg,
-			   figure_fn *fn, uint64_t *ret_number)
+static nvmlReturn_t link_figure(const struct call *c, unsigned scope,
+				unsigned arg, figure_fn *fn,
+				uint64_t *ret_number)
 {
 	unsigned links = links_of(c), link;
 	uint64_t sum = 0;
@@ -56,7 +57,7 @@ static nvmlReturn_t figure(const struct call *c, unsigned scope, unsigned arg,
 	if (FIELD_LINK_OF(arg) == FIELD_SCOPE_OR_ALL && scope != UINT32_MAX)
 		arg = FIELD_LINK(FIELD_BY_SCOPE, FIELD_WHAT(arg));
 	if (!means_all(scope, arg)) {
-		r = find(c, scope, arg, &link);
+		r = find_meant_link(c, scope, arg, &link);
 		if (!r)
 			*ret_number = fn(c, link, FIELD_WHAT(arg));
 		return r;
@@ -69,7 +70,8 @@ static nvmlReturn_t figure(const struct call *c, unsigned scope, unsigned arg,
 	return NVML_SUCCESS;
 }
 
-static uint64_t errors(const struct call *c, unsigned link, unsigned what)
+static uint64_t count_link_errors(const struct call *c, unsigned link,
+				  unsigned what)
 {
 	return gkf_link_error(c->machine, c->index, link,
 			      (enum gkf_link_error)what);
@@ -78,10 +80,11 @@ static uint64_t errors(const struct call *c, unsigned link, unsigned what)
 nvmlReturn_t field_link_errors(const struct call *c, unsigned scope,
 			       unsigned arg, uint64_t *ret_number)
 {
-	return figure(c, scope, arg, errors, ret_number);
+	return link_figure(c, scope, arg, count_link_errors, ret_number);
 }
 
-static uint64_t forget(const struct call *c, unsigned link, unsigned what)
+static uint64_t forget_link_errors(const struct call *c, unsigned link,
+				   unsigned what)
 {
 	gkf_link_set_error(c->machine, c->index, link,
 			   (enum gkf_link_error)what, 0);
@@ -91,21 +94,21 @@ static uint64_t forget(const struct call *c, unsigned link, unsigned what)
 nvmlReturn_t field_clear_link_errors(const struct call *c, unsigned scope,
 				     unsigned arg, uint64_t *ret_number)
 {
-	return figure(c, scope, arg, forget, ret_number);
+	return link_figure(c, scope, arg, forget_link_errors, ret_number);
 }
 
 /* CRC errors of both kinds, of links that count them together. */
 static uint64_t crc(const struct call *c, unsigned link, unsigned what)
 {
 	(void)what;
-	return errors(c, link, GKF_LINK_CRC_FLIT) +
-	       errors(c, link, GKF_LINK_CRC_DATA);
+	return count_link_errors(c, link, GKF_LINK_CRC_FLIT) +
+	       count_link_errors(c, link, GKF_LINK_CRC_DATA);
 }
 
 nvmlReturn_t field_link_crc(const struct call *c, unsigned scope, unsigned arg,
 			    uint64_t *ret_number)
 {
-	return figure(c, scope, arg, crc, ret_number);
+	return link_figure(c, scope, arg, crc, ret_number);
 }
 
 static uint64_t bytes(const struct call *c, unsigned link, unsigned what)
@@ -116,7 +119,7 @@ static uint64_t bytes(const struct call *c, unsigned link, unsigned what)
 nvmlReturn_t field_link_kib(const struct call *c, unsigned scope, unsigned arg,
 			    uint64_t *ret_number)
 {
-	nvmlReturn_t r = figure(c, scope, arg, bytes, ret_number);
+	nvmlReturn_t r = link_figure(c, scope, arg, bytes, ret_number);
 
 	if (!r)
 		*ret_number /= 1024;
@@ -126,7 +129,7 @@ nvmlReturn_t field_link_kib(const struct call *c, unsigned scope, unsigned arg,
 nvmlReturn_t field_link_raw_kib(const struct call *c, unsigned scope,
 				unsigned arg, uint64_t *ret_number)
 {
-	nvmlReturn_t r = figure(c, scope, arg, bytes, ret_number);
+	nvmlReturn_t r = link_figure(c, scope, arg, bytes, ret_number);
 
 	if (!r)
 		*ret_number += *ret_number / PACKET_BYTES * HEADER_BYTES;
@@ -149,7 +152,7 @@ nvmlReturn_t field_link_counter(const struct call *c, unsigned scope,
 	unsigned long long rx, tx;
 	nvmlReturn_t r = link_counter(c, 0, FIELD_WHAT(arg), &rx, &tx);
 
-	return r ? r : figure(c, scope, arg, set_up, ret_number);
+	return r ? r : link_figure(c, scope, arg, set_up, ret_number);
 }
 
 /* Counters of whole packets came with NVLink 5. */
@@ -160,7 +163,7 @@ nvmlReturn_t field_link_bytes(const struct call *c, unsigned scope,
 {
 	if (c->board->profile.nvlink_version < COUNTING_VERSION)
 		return NVML_ERROR_NOT_SUPPORTED;
-	return figure(c, scope, arg, bytes, ret_number);
+	return link_figure(c, scope, arg, bytes, ret_number);
 }
 
 nvmlReturn_t field_link_packets(const struct call *c, unsigned scope,
@@ -188,7 +191,7 @@ nvmlReturn_t field_link_speed(const struct call *c, unsigned scope,
 	nvmlReturn_t r;
 
 	if (!means_all(scope, arg)) {
-		r = find(c, scope, arg, &link);
+		r = find_meant_link(c, scope, arg, &link);
 		if (!r)
 			*ret_number = gkf_link_mbps(c->machine, c->index, link);
 		return r;
@@ -206,7 +209,7 @@ nvmlReturn_t field_link_state(const struct call *c, unsigned scope,
 			      unsigned arg, uint64_t *ret_number)
 {
 	unsigned link;
-	nvmlReturn_t r = find(c, scope, arg, &link);
+	nvmlReturn_t r = find_meant_link(c, scope, arg, &link);
 
 	if (!r)
 		*ret_number = gkf_link_state(c->machine, c->index, link);
@@ -241,7 +244,7 @@ nvmlReturn_t field_link_version(const struct call *c, unsigned scope,
 				unsigned arg, uint64_t *ret_number)
 {
 	unsigned link;
-	nvmlReturn_t r = find(c, scope, arg, &link);
+	nvmlReturn_t r = find_meant_link(c, scope, arg, &link);
 
 	if (!r)
 		*ret_number = gkf_link_version(c->machine, c->index);

@@ -78,7 +78,7 @@ static struct opened *find_opened(const struct stat *st)
 }
 
 /* Keeps a machine, in the place of the oldest. */
-static struct opened *keep(struct gkf_machine *machine)
+static struct opened *keep_machine(struct gkf_machine *machine)
 {
 	struct opened *o = &front.opened[front.next++ % OPENED_MAX];
 
@@ -108,7 +108,7 @@ int front_machine(struct opened **ret_opened)
 	r = gkf_machine_open(NULL, &machine);
 	if (r)
 		return r;
-	*ret_opened = keep(machine);
+	*ret_opened = keep_machine(machine);
 	/* Replaced meanwhile: which one is open is unknown, so do not reuse. */
 	if (stat(path, &after) == 0 &&
 	    (!was_there || before.st_ino == after.st_ino)) {
@@ -134,7 +134,7 @@ static void release_locked(struct gkf_machine *machine)
 	}
 }
 
-static void release(struct gkf_machine *machine)
+static void release_machine(struct gkf_machine *machine)
 {
 	pthread_mutex_lock(&front.lock);
 	release_locked(machine);
@@ -159,15 +159,15 @@ static nvmlReturn_t init(enum nvml_row row)
 	if (!answer) {
 		front.references++;
 		atomic_store(&front_current, o);
-		answer = begin(&c, row);
+		answer = begin_call(&c, row);
 		if (answer)
 			release_locked(c.machine);
 	}
 	pthread_mutex_unlock(&front.lock);
 	if (!answer) {
-		answer = hold(&c, row);
+		answer = hold_device(&c, row);
 		if (answer)
-			release(c.machine);
+			release_machine(c.machine);
 	}
 	return answer;
 }
@@ -200,7 +200,7 @@ nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
 nvmlReturn_t nvmlShutdown(void)
 {
 	struct call c = {.machine = NULL};
-	nvmlReturn_t r = enter(&c, ROW_nvmlShutdown, true);
+	nvmlReturn_t r = enter_call(&c, ROW_nvmlShutdown, true);
 	struct opened *o;
 
 	if (r && (!c.machine || gkf_machine_is_whole(c.machine)))
@@ -232,7 +232,7 @@ static nvmlReturn_t cuda_version(enum nvml_row row, int *version)
 		atomic_fetch_add(&c.gate->calls[row], 1);
 	}
 	pthread_mutex_unlock(&front.lock);
-	answer = r ? front_error(r) : hold(&c, row);
+	answer = r ? front_error(r) : hold_device(&c, row);
 	if (!answer)
 		*version = (int)gkf_driver(c.machine)->cuda_version;
 	return answer;

@@ -142,7 +142,7 @@ static inline bool front_knows(enum front_struct row)
  */
 #define TAKES(given, macro) ((given) == (macro) && front_knows(STRUCT_##macro))
 
-static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
+static inline nvmlReturn_t begin_call(struct call *c, enum nvml_row row)
 {
 	const struct opened *o;
 
@@ -160,7 +160,7 @@ static inline nvmlReturn_t begin(struct call *c, enum nvml_row row)
 						   : NVML_ERROR_GPU_IS_LOST;
 }
 
-static inline nvmlReturn_t hold(const struct call *c, enum nvml_row row)
+static inline nvmlReturn_t hold_device(const struct call *c, enum nvml_row row)
 {
 	const struct gkf_gate *g = c->gate;
 	uint64_t unusual = gkf_gate_word(g->latency) | gkf_gate_word(g->rules) |
@@ -189,21 +189,21 @@ static inline size_t handle_index(nvmlDevice_t handle)
 		   : offset / sizeof(*front_handles);
 }
 
-static inline nvmlReturn_t enter(struct call *c, enum nvml_row row,
-				 bool arguments_ok)
+static inline nvmlReturn_t enter_call(struct call *c, enum nvml_row row,
+				      bool arguments_ok)
 {
-	nvmlReturn_t r = begin(c, row);
+	nvmlReturn_t r = begin_call(c, row);
 
 	if (r)
 		return r;
 	if (!arguments_ok)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return hold(c, row);
+	return hold_device(c, row);
 }
 
-static inline nvmlReturn_t admit(const struct call *c, enum nvml_row row)
+static inline nvmlReturn_t admit_call(const struct call *c, enum nvml_row row)
 {
-	nvmlReturn_t r = hold(c, row);
+	nvmlReturn_t r = hold_device(c, row);
 
 	return r ? r : broken(c);
 }
@@ -224,7 +224,7 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 					nvmlDevice_t handle, bool arguments_ok)
 {
 	size_t index = handle_index(handle);
-	nvmlReturn_t r = begin(c, row);
+	nvmlReturn_t r = begin_call(c, row);
 
 	if (r)
 		return r;
@@ -237,7 +237,7 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 	c->board = gkf_board(c->machine, c->index);
 	if (!gkf_gate_lists(c->gate, c->index))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	r = admit(c, row);
+	r = admit_call(c, row);
 	if (!r && __builtin_expect(is_split(c), 0) && front_mig_refuses(c, row))
 		r = NVML_ERROR_NOT_SUPPORTED;
 	return r;
@@ -246,7 +246,7 @@ static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 /* Declare `c` and leave the function with an error unless all is well. */
 #define ENTER(symbol, arguments_ok)                                            \
 	struct call c;                                                         \
-	nvmlReturn_t entered = enter(&c, ROW_##symbol, (arguments_ok));        \
+	nvmlReturn_t entered = enter_call(&c, ROW_##symbol, (arguments_ok));   \
 	if (entered)                                                           \
 	return entered
 #define ENTER_DEVICE(symbol, handle, arguments_ok)                             \

@@ -11,7 +11,7 @@
 	{                                                                      \
 		int64_t v;                                                     \
 		ENTER_DEVICE(symbol, device, out != NULL);                     \
-		if (!value(&c, GKF_V_##id, &v))                                \
+		if (!read_device_value(&c, GKF_V_##id, &v))                    \
 			return NVML_ERROR_NOT_SUPPORTED;                       \
 		*out = (type)v;                                                \
 		return NVML_SUCCESS;                                           \
@@ -38,8 +38,8 @@
 #undef DEVICE_GETTER
 
 /* A string that the board may lack: then it is empty. */
-static nvmlReturn_t text(char *to, unsigned len, const char *from,
-			 size_t from_len)
+static nvmlReturn_t give_board_text(char *to, unsigned len, const char *from,
+				    size_t from_len)
 {
 	return *from ? front_copy(to, len, from, from_len)
 		     : NVML_ERROR_NOT_SUPPORTED;
@@ -49,7 +49,8 @@ static nvmlReturn_t text(char *to, unsigned len, const char *from,
 	nvmlReturn_t symbol(nvmlDevice_t device, char *out, unsigned int len)  \
 	{                                                                      \
 		ENTER_DEVICE(symbol, device, out != NULL);                     \
-		return text(out, len, expression, sizeof(expression));         \
+		return give_board_text(out, len, expression,                   \
+				       sizeof(expression));                    \
 	}
 TEXT_GETTER(nvmlDeviceGetSerial, c.board->serial)
 TEXT_GETTER(nvmlDeviceGetVbiosVersion, c.board->profile.vbios)

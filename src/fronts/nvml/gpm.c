@@ -48,7 +48,7 @@ static struct nvmlGpmSample_st samples[SAMPLES_MAX];
 static _Atomic unsigned next_sample; /* where to look for a free one */
 
 /* The sample of a handle; NULL when it is none. */
-static struct nvmlGpmSample_st *find(const void *handle)
+static struct nvmlGpmSample_st *find_sample(const void *handle)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)samples;
 	size_t i = offset / sizeof(*samples);
@@ -91,7 +91,8 @@ nvmlReturn_t nvmlGpmQueryIfStreamingEnabled(nvmlDevice_t device,
 	int64_t on;
 
 	ENTER_DEVICE(nvmlGpmQueryIfStreamingEnabled, device, state != NULL);
-	if (!has_gpm(&c.board->profile) || !value(&c, GKF_V_GPM_STREAMING, &on))
+	if (!has_gpm(&c.board->profile) ||
+	    !read_device_value(&c, GKF_V_GPM_STREAMING, &on))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*state = (unsigned)on;
 	return NVML_SUCCESS;
@@ -128,7 +129,7 @@ nvmlReturn_t nvmlGpmSampleAlloc(nvmlGpmSample_t *gpmSample)
 
 nvmlReturn_t nvmlGpmSampleFree(nvmlGpmSample_t gpmSample)
 {
-	struct nvmlGpmSample_st *s = find(gpmSample);
+	struct nvmlGpmSample_st *s = find_sample(gpmSample);
 	unsigned was = 1;
 
 	ENTER(nvmlGpmSampleFree, s != NULL);
@@ -179,7 +180,7 @@ static nvmlReturn_t sample_part(const struct call *c, unsigned gi_id,
 
 nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample)
 {
-	struct nvmlGpmSample_st *s = find(gpmSample);
+	struct nvmlGpmSample_st *s = find_sample(gpmSample);
 	struct content now;
 
 	ENTER_DEVICE(nvmlGpmSampleGet, device, s != NULL);
@@ -200,7 +201,7 @@ nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device,
 				 unsigned int gpuInstanceId,
 				 nvmlGpmSample_t gpmSample)
 {
-	struct nvmlGpmSample_st *s = find(gpmSample);
+	struct nvmlGpmSample_st *s = find_sample(gpmSample);
 
 	ENTER_DEVICE(nvmlGpmMigSampleGet, device, s != NULL);
 	return sample_part(&c, gpuInstanceId, s);
@@ -255,8 +256,8 @@ static const struct metric metrics[NVML_GPM_METRIC_MAX] = {
 #undef LINK
 #undef LINKS
 
-static double grown(const struct content *from, const struct content *to,
-		    unsigned offset)
+static double sum_growth(const struct content *from, const struct content *to,
+			 unsigned offset)
 {
 	uint64_t a, b;
 
@@ -277,10 +278,10 @@ static double grown_of(const struct metric *m, const struct content *from,
 	double all = 0;
 
 	if (m->kind != OF_ALL_LINKS)
-		return grown(from, to, m->sum);
+		return sum_growth(from, to, m->sum);
 	for (unsigned i = 0; i < GKF_LINKS_MAX; i++)
-		all += grown(from, to,
-			     m->sum + i * (unsigned)sizeof(from->link[0]));
+		all += sum_growth(from, to,
+				  m->sum + i * (unsigned)sizeof(from->link[0]));
 	return all;
 }
 
@@ -322,8 +323,8 @@ static void give_text(char **to, const char *text)
 	memcpy(to, &text, sizeof(text));
 }
 
-static void fill(const struct gkf_profile *p, nvmlGpmMetric_t *out,
-		 const struct content *from, const struct content *to)
+static void fill_metric(const struct gkf_profile *p, nvmlGpmMetric_t *out,
+			const struct content *from, const struct content *to)
 {
 	const struct metric *m;
 	bool percent;
@@ -345,7 +346,7 @@ static void fill(const struct gkf_profile *p, nvmlGpmMetric_t *out,
 static bool read_sample(const struct call *c, nvmlGpmSample_t handle,
 			struct content *ret)
 {
-	struct nvmlGpmSample_st *s = find(handle);
+	struct nvmlGpmSample_st *s = find_sample(handle);
 
 	if (!s)
 		return false;
@@ -393,6 +394,6 @@ nvmlReturn_t nvmlGpmMetricsGet(nvmlGpmMetricsGet_t *metricsGet)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	p = board_of(&c, &to);
 	for (unsigned i = 0; i < metricsGet->numMetrics; i++)
-		fill(&p, &metricsGet->metrics[i], &from, &to);
+		fill_metric(&p, &metricsGet->metrics[i], &from, &to);
 	return NVML_SUCCESS;
 }

@@ -48,7 +48,7 @@ static unsigned checksum(const struct call *c)
 
 	for (const char *at = c->board->profile.inforom_image; *at; at++)
 		x = gkf_mix(x ^ (unsigned char)*at);
-	if (value(c, GKF_V_ECC_PENDING, &v))
+	if (read_device_value(c, GKF_V_ECC_PENDING, &v))
 		x = gkf_mix(x ^ (uint64_t)v);
 	return (unsigned)x;
 }
@@ -88,7 +88,7 @@ static nvmlReturn_t check_black_box(const struct call *c)
 
 	if (!has_inforom(c) || !*c->board->profile.part_number)
 		return NVML_ERROR_NOT_SUPPORTED;
-	return value(c, GKF_V_VIRTUALIZATION, &mode) &&
+	return read_device_value(c, GKF_V_VIRTUALIZATION, &mode) &&
 		       mode != NVML_GPU_VIRTUALIZATION_MODE_NONE
 		   ? NVML_ERROR_NOT_SUPPORTED
 		   : NVML_SUCCESS;

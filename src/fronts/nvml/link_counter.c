@@ -13,8 +13,9 @@
 #define PACKET_BYTES 128
 #define CYCLE_BYTES  16
 
-static nvmlReturn_t find(const struct call *c, unsigned link, unsigned counter,
-			 struct gkf_link_counter **ret)
+static nvmlReturn_t find_link_counter(const struct call *c, unsigned link,
+				      unsigned counter,
+				      struct gkf_link_counter **ret)
 {
 	if (!gkf_links(c->machine, c->index) ||
 	    c->board->profile.nvlink_version > 2)
@@ -29,23 +30,24 @@ static nvmlReturn_t find(const struct call *c, unsigned link, unsigned counter,
 /* Leaves the function unless there is such a counter. */
 #define NEEDS_COUNTER(link, counter)                                           \
 	struct gkf_link_counter *k = NULL;                                     \
-	nvmlReturn_t found = find(&c, (link), (counter), &k);                  \
+	nvmlReturn_t found = find_link_counter(&c, (link), (counter), &k);     \
 	if (found)                                                             \
 	return found
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t load_counter_word(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
 /* Bytes since the last reset, or those at which the counter stands. */
-static uint64_t counted(const struct call *c, unsigned link,
-			const struct gkf_link_counter *k, enum gkf_way way)
+static uint64_t counted_bytes(const struct call *c, unsigned link,
+			      const struct gkf_link_counter *k,
+			      enum gkf_way way)
 {
-	uint64_t now, zero = load(&k->zero[way]);
+	uint64_t now, zero = load_counter_word(&k->zero[way]);
 
-	if (load(&k->frozen) == 1)
-		return load(&k->stop[way]);
+	if (load_counter_word(&k->frozen) == 1)
+		return load_counter_word(&k->stop[way]);
 	now = gkf_link_bytes(c->machine, c->index, link, way);
 	return now > zero ? now - zero : 0;
 }
@@ -53,7 +55,7 @@ static uint64_t counted(const struct call *c, unsigned link,
 /* Counters that nobody has set up count the bytes of all packets. */
 static uint64_t control_of(const struct gkf_link_counter *k)
 {
-	uint64_t control = load(&k->control);
+	uint64_t control = load_counter_word(&k->control);
 
 	return control ? control
 		       : NVML_NVLINK_COUNTER_UNIT_BYTES |
@@ -84,15 +86,15 @@ nvmlReturn_t link_counter(const struct call *c, unsigned link, unsigned counter,
 			  unsigned long long *ret_tx)
 {
 	struct gkf_link_counter *k = NULL;
-	nvmlReturn_t r = find(c, link, counter, &k);
+	nvmlReturn_t r = find_link_counter(c, link, counter, &k);
 
 	if (r)
 		return r;
 	*ret_rx = *ret_tx = 0;
 	if (!(control_of(k) & DATA))
 		return NVML_SUCCESS;
-	*ret_rx = in_units(k, counted(c, link, k, GKF_RECEIVED));
-	*ret_tx = in_units(k, counted(c, link, k, GKF_SENT));
+	*ret_rx = in_units(k, counted_bytes(c, link, k, GKF_RECEIVED));
+	*ret_tx = in_units(k, counted_bytes(c, link, k, GKF_SENT));
 	return NVML_SUCCESS;
 }
 
@@ -128,11 +130,11 @@ nvmlReturn_t nvmlDeviceResetNvLinkUtilizationCounter(nvmlDevice_t device,
 }
 
 /* It stands at what it shows, and goes on from there. */
-static void freeze(const struct call *c, unsigned link,
-		   struct gkf_link_counter *k, bool on)
+static void freeze_counter(const struct call *c, unsigned link,
+			   struct gkf_link_counter *k, bool on)
 {
 	for (int way = GKF_RECEIVED; way <= GKF_SENT; way++) {
-		uint64_t shown = counted(c, link, k, (enum gkf_way)way);
+		uint64_t shown = counted_bytes(c, link, k, (enum gkf_way)way);
 
 		if (on)
 			atomic_store(&k->stop[way], shown);
@@ -153,8 +155,9 @@ nvmlReturn_t nvmlDeviceFreezeNvLinkUtilizationCounter(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceFreezeNvLinkUtilizationCounter, device,
 		     (unsigned)state <= NVML_FEATURE_ENABLED);
 	NEEDS_COUNTER(link, counter);
-	if ((load(&k->frozen) == 1) != (state == NVML_FEATURE_ENABLED))
-		freeze(&c, link, k, state == NVML_FEATURE_ENABLED);
+	if ((load_counter_word(&k->frozen) == 1) !=
+	    (state == NVML_FEATURE_ENABLED))
+		freeze_counter(&c, link, k, state == NVML_FEATURE_ENABLED);
 	return NVML_SUCCESS;
 }
 

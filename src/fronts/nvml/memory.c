@@ -90,7 +90,7 @@ nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetBAR1MemoryInfo, device, bar1Memory != NULL);
 	if (c.instance != GKF_NO_INSTANCE)
 		return mig_bar1(&c, bar1Memory);
-	if (!value(&c, GKF_V_BAR1_USED, &used))
+	if (!read_device_value(&c, GKF_V_BAR1_USED, &used))
 		return NVML_ERROR_NOT_SUPPORTED;
 	total = (uint64_t)c.board->profile.bar1_mib * MIB;
 	if ((uint64_t)used > total)

@@ -11,9 +11,10 @@
 #include <string.h>
 
 /* The number of a compute profile is its id as well. */
-static nvmlReturn_t find(const struct call *c, const struct gkf_mig_gi *gi,
-			 unsigned number,
-			 struct gkf_mig_ci_profile *ret_profile)
+static nvmlReturn_t find_compute_profile(const struct call *c,
+					 const struct gkf_mig_gi *gi,
+					 unsigned number,
+					 struct gkf_mig_ci_profile *ret_profile)
 {
 	const struct gkf_mig_board *board = gkf_mig_board(&c->board->profile);
 
@@ -44,7 +45,7 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfo(
 	ENTER_GI(nvmlGpuInstanceGetComputeInstanceProfileInfo, gpuInstance,
 		 info &&
 		     engProfile < NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_COUNT);
-	r = find(&c, &gi, profile, &p);
+	r = find_compute_profile(&c, &gi, profile, &p);
 	if (!r)
 		*info =
 		    (nvmlComputeInstanceProfileInfo_t){COUNTS(p, gi.profile)};
@@ -63,7 +64,7 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfoV(
 	ENTER_GI(nvmlGpuInstanceGetComputeInstanceProfileInfoV, gpuInstance,
 		 info &&
 		     engProfile < NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_COUNT);
-	r = find(&c, &gi, profile, &p);
+	r = find_compute_profile(&c, &gi, profile, &p);
 	if (r)
 		return r;
 	version = info->version;
@@ -82,11 +83,12 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceProfileInfoV(
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t privileged(const struct call *c,
-			       const struct gkf_mig_gi *gi, unsigned number,
-			       struct gkf_mig_ci_profile *ret_profile)
+static nvmlReturn_t
+find_ci_profile_privileged(const struct call *c, const struct gkf_mig_gi *gi,
+			   unsigned number,
+			   struct gkf_mig_ci_profile *ret_profile)
 {
-	nvmlReturn_t r = find(c, gi, number, ret_profile);
+	nvmlReturn_t r = find_compute_profile(c, gi, number, ret_profile);
 
 	return r ? r : front_permit(c);
 }
@@ -101,7 +103,7 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstancePossiblePlacements(
 
 	ENTER_GI(nvmlGpuInstanceGetComputeInstancePossiblePlacements,
 		 gpuInstance, count != NULL);
-	r = privileged(&c, &gi, profileId, &p);
+	r = find_ci_profile_privileged(&c, &gi, profileId, &p);
 	if (r)
 		return r;
 	for (unsigned s = 0; s < GKF_MIG_SLICES; s++) {
@@ -124,20 +126,21 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceRemainingCapacity(
 
 	ENTER_GI(nvmlGpuInstanceGetComputeInstanceRemainingCapacity,
 		 gpuInstance, count != NULL);
-	r = privileged(&c, &gi, profileId, &p);
+	r = find_ci_profile_privileged(&c, &gi, profileId, &p);
 	if (!r)
 		*count = gkf_mig_ci_capacity(c.machine, c.index, &gi, &p);
 	return r;
 }
 
-static nvmlReturn_t create(const struct call *c, const struct gkf_mig_gi *gi,
-			   unsigned number, int start,
-			   nvmlComputeInstance_t *ret_handle)
+static nvmlReturn_t create_compute_instance(const struct call *c,
+					    const struct gkf_mig_gi *gi,
+					    unsigned number, int start,
+					    nvmlComputeInstance_t *ret_handle)
 {
 	struct gkf_mig_ci_profile p;
 	struct gkf_mig_ci ci;
 	unsigned made;
-	nvmlReturn_t r = privileged(c, gi, number, &p);
+	nvmlReturn_t r = find_ci_profile_privileged(c, gi, number, &p);
 
 	if (!r)
 		r = mig_error(gkf_mig_ci_create(c->machine, c->index, gi->id,
@@ -156,7 +159,8 @@ nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t gpuInstance,
 {
 	ENTER_GI(nvmlGpuInstanceCreateComputeInstance, gpuInstance,
 		 computeInstance != NULL);
-	return create(&c, &gi, profileId, GKF_MIG_ANYWHERE, computeInstance);
+	return create_compute_instance(&c, &gi, profileId, GKF_MIG_ANYWHERE,
+				       computeInstance);
 }
 
 nvmlReturn_t nvmlGpuInstanceCreateComputeInstanceWithPlacement(
@@ -168,12 +172,12 @@ nvmlReturn_t nvmlGpuInstanceCreateComputeInstanceWithPlacement(
 
 	ENTER_GI(nvmlGpuInstanceCreateComputeInstanceWithPlacement, gpuInstance,
 		 placement && computeInstance);
-	if (!find(&c, &gi, profileId, &p) &&
+	if (!find_compute_profile(&c, &gi, profileId, &p) &&
 	    (placement->start >= GKF_MIG_SLICES || placement->size != p.slices))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return create(&c, &gi, profileId,
-		      (int)(placement->start % GKF_MIG_SLICES),
-		      computeInstance);
+	return create_compute_instance(&c, &gi, profileId,
+				       (int)(placement->start % GKF_MIG_SLICES),
+				       computeInstance);
 }
 
 nvmlReturn_t nvmlComputeInstanceDestroy(nvmlComputeInstance_t computeInstance)
@@ -196,7 +200,7 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstances(
 
 	ENTER_GI(nvmlGpuInstanceGetComputeInstances, gpuInstance,
 		 computeInstances && count);
-	r = privileged(&c, &gi, profileId, &p);
+	r = find_ci_profile_privileged(&c, &gi, profileId, &p);
 	/* Callers have room for as many as the profile allows. */
 	for (unsigned i = 0; !r && i < GKF_MIG_CIS && n < p.instances; i++)
 		if (!gkf_mig_ci_read(c.machine, c.index, gi.id, i, &ci) &&

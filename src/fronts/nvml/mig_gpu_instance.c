@@ -105,8 +105,9 @@ nvmlDeviceGetGpuInstanceProfileInfoByIdV(nvmlDevice_t device,
 }
 
 /* Whoever asks for these must be privileged. */
-static nvmlReturn_t privileged(const struct call *c, unsigned id,
-			       const struct gkf_mig_profile **ret_profile)
+static nvmlReturn_t
+find_gi_profile_privileged(const struct call *c, unsigned id,
+			   const struct gkf_mig_profile **ret_profile)
 {
 	nvmlReturn_t r = by_id(c, id, ret_profile);
 
@@ -139,7 +140,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements(
 
 	ENTER_DEVICE(nvmlDeviceGetGpuInstancePossiblePlacements, device,
 		     placements && count);
-	r = privileged(&c, profileId, &p);
+	r = find_gi_profile_privileged(&c, profileId, &p);
 	if (!r)
 		give_places(p, placements, count);
 	return r;
@@ -154,7 +155,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements_v2(
 
 	ENTER_DEVICE(nvmlDeviceGetGpuInstancePossiblePlacements_v2, device,
 		     count != NULL);
-	r = privileged(&c, profileId, &p);
+	r = find_gi_profile_privileged(&c, profileId, &p);
 	if (!r)
 		give_places(p, placements, count);
 	return r;
@@ -164,7 +165,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstancePossiblePlacements_v2(
 static nvmlReturn_t privileged_split(const struct call *c, unsigned id,
 				     const struct gkf_mig_profile **ret_profile)
 {
-	return is_split(c) ? privileged(c, id, ret_profile)
+	return is_split(c) ? find_gi_profile_privileged(c, id, ret_profile)
 			   : NVML_ERROR_NOT_SUPPORTED;
 }
 
@@ -187,8 +188,9 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceRemainingCapacity(nvmlDevice_t device,
 }
 
 /* No room is called insufficient resources. */
-static nvmlReturn_t create(const struct call *c, unsigned id, int start,
-			   nvmlGpuInstance_t *ret_handle)
+static nvmlReturn_t create_gpu_instance(const struct call *c, unsigned id,
+					int start,
+					nvmlGpuInstance_t *ret_handle)
 {
 	struct gkf_mig_gi gi;
 	nvmlReturn_t r;
@@ -210,7 +212,8 @@ nvmlReturn_t nvmlDeviceCreateGpuInstance(nvmlDevice_t device,
 					 nvmlGpuInstance_t *gpuInstance)
 {
 	ENTER_DEVICE(nvmlDeviceCreateGpuInstance, device, gpuInstance != NULL);
-	return create(&c, profileId, GKF_MIG_ANYWHERE, gpuInstance);
+	return create_gpu_instance(&c, profileId, GKF_MIG_ANYWHERE,
+				   gpuInstance);
 }
 
 nvmlReturn_t nvmlDeviceCreateGpuInstanceWithPlacement(
@@ -224,8 +227,9 @@ nvmlReturn_t nvmlDeviceCreateGpuInstanceWithPlacement(
 	if (!by_id(&c, profileId, &p) && (placement->start >= GKF_MIG_SLICES ||
 					  placement->size != p->memory_slices))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	return create(&c, profileId, (int)(placement->start % GKF_MIG_SLICES),
-		      gpuInstance);
+	return create_gpu_instance(&c, profileId,
+				   (int)(placement->start % GKF_MIG_SLICES),
+				   gpuInstance);
 }
 
 nvmlReturn_t nvmlGpuInstanceDestroy(nvmlGpuInstance_t gpuInstance)

@@ -61,7 +61,7 @@ nvmlReturn_t mig_error(int gk_err)
 }
 
 /* Finds the handle of a word, or makes it; NULL when there are no more. */
-static struct handle *give(uint64_t word)
+static struct handle *give_mig_handle(uint64_t word)
 {
 	_Atomic unsigned *place =
 	    &latest[KIND(word)][DEVICE(word)][GI(word)][CI(word)];
@@ -84,8 +84,8 @@ static struct handle *give(uint64_t word)
 nvmlReturn_t mig_give_device(const struct call *c, const struct gkf_mig_ci *ci,
 			     nvmlDevice_t *ret_handle)
 {
-	struct handle *h =
-	    give(WORD(MIG_DEVICE, c->index, ci->gi, ci->id, ci->life));
+	struct handle *h = give_mig_handle(
+	    WORD(MIG_DEVICE, c->index, ci->gi, ci->id, ci->life));
 
 	if (!h)
 		return NVML_ERROR_INSUFFICIENT_RESOURCES;
@@ -97,7 +97,7 @@ nvmlReturn_t mig_give_gi(const struct call *c, const struct gkf_mig_gi *gi,
 			 nvmlGpuInstance_t *ret_handle)
 {
 	struct handle *h =
-	    give(WORD(GPU_INSTANCE, c->index, gi->id, 0, gi->life));
+	    give_mig_handle(WORD(GPU_INSTANCE, c->index, gi->id, 0, gi->life));
 
 	if (!h)
 		return NVML_ERROR_INSUFFICIENT_RESOURCES;
@@ -108,8 +108,8 @@ nvmlReturn_t mig_give_gi(const struct call *c, const struct gkf_mig_gi *gi,
 nvmlReturn_t mig_give_ci(const struct call *c, const struct gkf_mig_ci *ci,
 			 nvmlComputeInstance_t *ret_handle)
 {
-	struct handle *h =
-	    give(WORD(COMPUTE_INSTANCE, c->index, ci->gi, ci->id, ci->life));
+	struct handle *h = give_mig_handle(
+	    WORD(COMPUTE_INSTANCE, c->index, ci->gi, ci->id, ci->life));
 
 	if (!h)
 		return NVML_ERROR_INSUFFICIENT_RESOURCES;
@@ -134,7 +134,7 @@ static uint64_t word_of(const void *handle, enum kind kind)
 static nvmlReturn_t enter_word(struct call *c, enum nvml_row row, uint64_t word,
 			       bool arguments_ok)
 {
-	nvmlReturn_t r = begin(c, row);
+	nvmlReturn_t r = begin_call(c, row);
 
 	if (r)
 		return r;
@@ -145,7 +145,7 @@ static nvmlReturn_t enter_word(struct call *c, enum nvml_row row, uint64_t word,
 	c->board = gkf_board(c->machine, c->index);
 	c->instance = GKF_INSTANCE(GI(word), CI(word));
 	c->life = LIFE(word);
-	return admit(c, row);
+	return admit_call(c, row);
 }
 
 nvmlReturn_t mig_enter_gi(struct call *c, enum nvml_row row,

@@ -40,7 +40,7 @@ nvmlReturn_t nvmlDeviceGetAPIRestriction(nvmlDevice_t device,
 		     isRestricted &&
 			 (unsigned)apiType < NVML_RESTRICTED_API_COUNT);
 	if (apiType != NVML_RESTRICTED_API_SET_APPLICATION_CLOCKS ||
-	    !value(&c, GKF_V_OPEN_APP_CLOCKS, &open))
+	    !read_device_value(&c, GKF_V_OPEN_APP_CLOCKS, &open))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*isRestricted = open ? NVML_FEATURE_DISABLED : NVML_FEATURE_ENABLED;
 	return NVML_SUCCESS;
@@ -71,8 +71,8 @@ nvmlReturn_t nvmlDeviceGetDramEncryptionMode(nvmlDevice_t device,
 	if (!TAKES(current->version, nvmlDramEncryptionInfo_v1) ||
 	    !TAKES(pending->version, nvmlDramEncryptionInfo_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (!value(&c, GKF_V_DRAM_ENCRYPTION, &now) ||
-	    !value(&c, GKF_V_DRAM_ENCRYPTION_PENDING, &then))
+	if (!read_device_value(&c, GKF_V_DRAM_ENCRYPTION, &now) ||
+	    !read_device_value(&c, GKF_V_DRAM_ENCRYPTION_PENDING, &then))
 		return NVML_ERROR_NOT_SUPPORTED;
 	current->encryptionState = (nvmlEnableState_t)now;
 	pending->encryptionState = (nvmlEnableState_t)then;
@@ -116,7 +116,7 @@ nvmlDeviceGetPowerMizerMode_v1(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetPowerMizerMode_v1, device,
 		     powerMizerMode != NULL);
-	if (!value(&c, GKF_V_POWER_MIZER, &mode))
+	if (!read_device_value(&c, GKF_V_POWER_MIZER, &mode))
 		return NVML_ERROR_NOT_SUPPORTED;
 	powerMizerMode->currentMode = (unsigned)mode;
 	powerMizerMode->supportedPowerMizerModes = MIZER_MODES;

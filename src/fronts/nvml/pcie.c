@@ -14,10 +14,11 @@ nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetPcieThroughput, device,
 		     value_kib && (unsigned)counter < NVML_PCIE_UTIL_COUNT);
-	if (!value(&c,
-		   counter == NVML_PCIE_UTIL_TX_BYTES ? GKF_V_PCIE_TX
-						      : GKF_V_PCIE_RX,
-		   &v))
+	if (!read_device_value(&c,
+			       counter == NVML_PCIE_UTIL_TX_BYTES
+				   ? GKF_V_PCIE_TX
+				   : GKF_V_PCIE_RX,
+			       &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*value_kib = (unsigned)v;
 	return NVML_SUCCESS;
@@ -32,7 +33,7 @@ nvmlReturn_t nvmlDeviceGetPcieSpeed(nvmlDevice_t device,
 	int64_t gen;
 
 	ENTER_DEVICE(nvmlDeviceGetPcieSpeed, device, pcieSpeed != NULL);
-	if (!value(&c, GKF_V_PCIE_GEN, &gen) || gen < 1 ||
+	if (!read_device_value(&c, GKF_V_PCIE_GEN, &gen) || gen < 1 ||
 	    gen >= (int64_t)(sizeof(mbps) / sizeof(*mbps)))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*pcieSpeed = mbps[gen];

@@ -54,11 +54,11 @@ nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-static int64_t number(const struct call *c, enum gkf_value id)
+static int64_t perf_number(const struct call *c, enum gkf_value id)
 {
 	int64_t v = 0;
 
-	value(c, id, &v);
+	read_device_value(c, id, &v);
 	return v;
 }
 
@@ -66,17 +66,18 @@ static int64_t number(const struct call *c, enum gkf_value id)
 static unsigned bus_percent(const struct call *c)
 {
 	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
-	int64_t lane = 250000LL << ((number(c, GKF_V_PCIE_GEN) - 1) & 7);
-	int64_t both = 2 * lane * number(c, GKF_V_PCIE_WIDTH);
-	int64_t now = number(c, GKF_V_PCIE_TX) + number(c, GKF_V_PCIE_RX);
+	int64_t lane = 250000LL << ((perf_number(c, GKF_V_PCIE_GEN) - 1) & 7);
+	int64_t both = 2 * lane * perf_number(c, GKF_V_PCIE_WIDTH);
+	int64_t now =
+	    perf_number(c, GKF_V_PCIE_TX) + perf_number(c, GKF_V_PCIE_RX);
 
 	return now >= both ? 100 : (unsigned)(now * 100 / both);
 }
 
 static unsigned video_percent(const struct call *c)
 {
-	int64_t enc = number(c, GKF_V_ENC_UTIL),
-		dec = number(c, GKF_V_DEC_UTIL);
+	int64_t enc = perf_number(c, GKF_V_ENC_UTIL),
+		dec = perf_number(c, GKF_V_DEC_UTIL);
 
 	return (unsigned)(enc > dec ? enc : dec);
 }
@@ -89,9 +90,9 @@ nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(
 	ENTER_DEVICE(nvmlDeviceGetDynamicPstatesInfo, device,
 		     pDynamicPstatesInfo != NULL);
 	percent[NVML_GPU_UTILIZATION_DOMAIN_GPU] =
-	    (unsigned)number(&c, GKF_V_GPU_UTIL);
+	    (unsigned)perf_number(&c, GKF_V_GPU_UTIL);
 	percent[NVML_GPU_UTILIZATION_DOMAIN_FB] =
-	    (unsigned)number(&c, GKF_V_MEM_UTIL);
+	    (unsigned)perf_number(&c, GKF_V_MEM_UTIL);
 	percent[NVML_GPU_UTILIZATION_DOMAIN_VID] = video_percent(&c);
 	percent[NVML_GPU_UTILIZATION_DOMAIN_BUS] = bus_percent(&c);
 	memset(pDynamicPstatesInfo, 0, sizeof(*pDynamicPstatesInfo));
@@ -109,7 +110,7 @@ nvmlReturn_t nvmlDeviceGetClkMonStatus(nvmlDevice_t device,
 	int64_t faults;
 
 	ENTER_DEVICE(nvmlDeviceGetClkMonStatus, device, status != NULL);
-	if (!value(&c, GKF_V_CLOCK_FAULTS, &faults))
+	if (!read_device_value(&c, GKF_V_CLOCK_FAULTS, &faults))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!front_may_change(&c))
 		return NVML_ERROR_NO_PERMISSION;

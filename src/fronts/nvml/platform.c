@@ -25,7 +25,7 @@ static uint64_t identifier(const struct call *c, uint64_t salt)
 	return x;
 }
 
-static bool is(const struct call *c, const char *architecture)
+static bool is_architecture(const struct call *c, const char *architecture)
 {
 	return strcmp(c->board->profile.architecture, architecture) == 0;
 }
@@ -42,7 +42,7 @@ nvmlReturn_t nvmlDeviceGetPdi(nvmlDevice_t device, nvmlPdi_t *pdi)
 }
 
 /* 1 for cards as well: published listings of a GeForce say so. */
-static unsigned module(const struct call *c)
+static unsigned module_number(const struct call *c)
 {
 	return c->board->profile.sxm
 		   ? gkf_topology(c->machine)->seat[c->index].module
@@ -52,7 +52,7 @@ static unsigned module(const struct call *c)
 nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned int *moduleId)
 {
 	ENTER_DEVICE(nvmlDeviceGetModuleId, device, moduleId != NULL);
-	*moduleId = module(&c);
+	*moduleId = module_number(&c);
 	return NVML_SUCCESS;
 }
 
@@ -75,7 +75,7 @@ nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetPlatformInfo, device, info != NULL);
 	seat = &gkf_topology(c.machine)->seat[c.index];
-	fabric = is(&c, "BLACKWELL") && seat->fabric;
+	fabric = is_architecture(&c, "BLACKWELL") && seat->fabric;
 	ib = fabric ? identifier(&c, SALT_IB) : 0;
 	memcpy(guid, &ib, sizeof(ib));
 	if (TAKES(info->version, nvmlPlatformInfo_v1)) {
@@ -85,17 +85,17 @@ nvmlReturn_t nvmlDeviceGetPlatformInfo(nvmlDevice_t device,
 		    .version = nvmlPlatformInfo_v1,
 		    .nodeIndex = HOST_ID,
 		    .peerType = fabric ? PEER_SWITCH : PEER_DIRECT,
-		    .moduleId = (unsigned char)module(&c)};
+		    .moduleId = (unsigned char)module_number(&c)};
 		memcpy(v1->ibGuid, guid, sizeof(guid));
 		return NVML_SUCCESS;
 	}
 	if (!TAKES(info->version, nvmlPlatformInfo_v2))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	*info = (nvmlPlatformInfo_v2_t){.version = nvmlPlatformInfo_v2,
-					.hostId = HOST_ID,
-					.peerType =
-					    fabric ? PEER_SWITCH : PEER_DIRECT,
-					.moduleId = (unsigned char)module(&c)};
+	*info = (nvmlPlatformInfo_v2_t){
+	    .version = nvmlPlatformInfo_v2,
+	    .hostId = HOST_ID,
+	    .peerType = fabric ? PEER_SWITCH : PEER_DIRECT,
+	    .moduleId = (unsigned char)module_number(&c)};
 	memcpy(info->ibGuid, guid, sizeof(guid));
 	return NVML_SUCCESS;
 }
@@ -108,7 +108,7 @@ nvmlReturn_t nvmlDeviceGetHostname_v1(nvmlDevice_t device,
 	char text[GKF_TEXT_MAX];
 
 	ENTER_DEVICE(nvmlDeviceGetHostname_v1, device, hostname != NULL);
-	if (!is(&c, "BLACKWELL"))
+	if (!is_architecture(&c, "BLACKWELL"))
 		return NVML_ERROR_NOT_SUPPORTED;
 	gkf_hostname(c.machine, c.index, text);
 	return front_copy(hostname->value, sizeof(hostname->value), text,
@@ -133,7 +133,7 @@ nvmlReturn_t nvmlDeviceSetHostname_v1(nvmlDevice_t device,
 	nvmlReturn_t r;
 
 	ENTER_DEVICE(nvmlDeviceSetHostname_v1, device, hostname != NULL);
-	if (!is(&c, "BLACKWELL"))
+	if (!is_architecture(&c, "BLACKWELL"))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!is_hostname(hostname))
 		return NVML_ERROR_INVALID_ARGUMENT;
@@ -165,7 +165,8 @@ nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetAddressingMode, device, mode != NULL);
 	if (!TAKES(mode->version, nvmlDeviceAddressingMode_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (is(&c, "VOLTA") || !value(&c, GKF_V_ADDRESSING, &v))
+	if (is_architecture(&c, "VOLTA") ||
+	    !read_device_value(&c, GKF_V_ADDRESSING, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	mode->value = (unsigned)v;
 	return NVML_SUCCESS;
@@ -188,7 +189,7 @@ nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device,
 	int64_t v;
 
 	ENTER_DEVICE(nvmlDeviceGetVirtualizationMode, device, mode != NULL);
-	if (!value(&c, GKF_V_VIRTUALIZATION, &v))
+	if (!read_device_value(&c, GKF_V_VIRTUALIZATION, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*mode = (nvmlGpuVirtualizationMode_t)v;
 	return NVML_SUCCESS;

@@ -15,10 +15,11 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *power)
 	int64_t mw;
 
 	ENTER_DEVICE(nvmlDeviceGetPowerUsage, device, power != NULL);
-	if (!value(&c,
-		   power_has_average(&c.board->profile) ? GKF_V_POWER_AVERAGE
-							: GKF_V_POWER,
-		   &mw))
+	if (!read_device_value(&c,
+			       power_has_average(&c.board->profile)
+				   ? GKF_V_POWER_AVERAGE
+				   : GKF_V_POWER,
+			       &mw))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*power = (unsigned)mw;
 	return NVML_SUCCESS;
@@ -29,11 +30,11 @@ nvmlReturn_t power_limit_in_force(const struct call *c, uint64_t *ret_mw)
 	const struct gkf_profile *p = &c->board->profile;
 	int64_t mw, profiles = 0;
 
-	if (!value(c, GKF_V_POWER_LIMIT, &mw))
+	if (!read_device_value(c, GKF_V_POWER_LIMIT, &mw))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (mw > p->power_max_mw)
 		mw = p->power_max_mw;
-	value(c, GKF_V_POWER_PROFILES, &profiles);
+	read_device_value(c, GKF_V_POWER_PROFILES, &profiles);
 	*ret_mw = (uint64_t)gkf_power_limit_in_force(p, mw, (uint32_t)profiles);
 	return NVML_SUCCESS;
 }

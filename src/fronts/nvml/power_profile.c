@@ -37,7 +37,7 @@ nvmlReturn_t nvmlDeviceWorkloadPowerProfileGetProfilesInfo(
 	if (!TAKES(profilesInfo->version,
 		   nvmlWorkloadPowerProfileProfilesInfo_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (!value(&c, GKF_V_POWER_PROFILES, &requested))
+	if (!read_device_value(&c, GKF_V_POWER_PROFILES, &requested))
 		return NVML_ERROR_NOT_SUPPORTED;
 	profilesInfo->perfProfilesMask = mask_of(SUPPORTED);
 	for (unsigned i = 0; i < GKF_POWER_PROFILES; i++)
@@ -61,7 +61,7 @@ nvmlReturn_t nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(
 	if (!TAKES(currentProfiles->version,
 		   nvmlWorkloadPowerProfileCurrentProfiles_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (!value(&c, GKF_V_POWER_PROFILES, &requested))
+	if (!read_device_value(&c, GKF_V_POWER_PROFILES, &requested))
 		return NVML_ERROR_NOT_SUPPORTED;
 	currentProfiles->perfProfilesMask = mask_of(SUPPORTED);
 	currentProfiles->requestedProfilesMask = mask_of((uint32_t)requested);
@@ -70,13 +70,14 @@ nvmlReturn_t nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t update(const struct call *c, const nvmlMask255_t *mask,
-			   nvmlPowerProfileOperation_t operation)
+static nvmlReturn_t update_profile_mask(const struct call *c,
+					const nvmlMask255_t *mask,
+					nvmlPowerProfileOperation_t operation)
 {
 	int64_t now;
 	uint32_t bits, to;
 
-	if (!value(c, GKF_V_POWER_PROFILES, &now))
+	if (!read_device_value(c, GKF_V_POWER_PROFILES, &now))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!bits_of(mask, &bits))
 		return NVML_ERROR_INVALID_ARGUMENT;
@@ -107,7 +108,8 @@ update_requested(const struct call *c,
 	if (!TAKES(requested->version,
 		   nvmlWorkloadPowerProfileRequestedProfiles_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	return update(c, &requested->requestedProfilesMask, operation);
+	return update_profile_mask(c, &requested->requestedProfilesMask,
+				   operation);
 }
 
 nvmlReturn_t nvmlDeviceWorkloadPowerProfileSetRequestedProfiles(
@@ -136,8 +138,8 @@ nvmlReturn_t nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1(
 {
 	ENTER_DEVICE(nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1, device,
 		     updateProfiles != NULL);
-	return update(&c, &updateProfiles->updateProfilesMask,
-		      updateProfiles->operation);
+	return update_profile_mask(&c, &updateProfiles->updateProfilesMask,
+				   updateProfiles->operation);
 }
 
 /* ---- power smoothing ---- */
@@ -172,7 +174,7 @@ nvmlReturn_t nvmlDevicePowerSmoothingUpdatePresetProfileParam(
 		     profile != NULL);
 	if (!TAKES(profile->version, nvmlPowerSmoothingProfile_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (!value(&c, GKF_V_POWER_SMOOTHING, &on))
+	if (!read_device_value(&c, GKF_V_POWER_SMOOTHING, &on))
 		return NVML_ERROR_NOT_SUPPORTED;
 	/* Thousandths of anything bigger do not fit; a NaN is nothing. */
 	if (!(profile->value >= 0 && profile->value < 1e12))

@@ -38,9 +38,9 @@ static bool window_since(const struct call *c, uint64_t last_seen_us,
 }
 
 /* Mean busy percents of a process; false when it did nothing at all. */
-static bool sample(const struct call *c, const struct gkf_process *p,
-		   const struct window *w, const uint32_t *demand,
-		   nvmlProcessUtilizationInfo_v1_t *ret_sample)
+static bool sample_process(const struct call *c, const struct gkf_process *p,
+			   const struct window *w, const uint32_t *demand,
+			   nvmlProcessUtilizationInfo_v1_t *ret_sample)
 {
 	unsigned n = (unsigned)(w->last - w->first + 1);
 	struct gkf_share s, sum = {0};
@@ -104,7 +104,7 @@ static unsigned busy_samples(const struct call *c, const struct process_list *l,
 		demand[bin - w->first] =
 		    gkf_demand_at(c->machine, c->index, bin);
 	for (unsigned i = 0; i < l->count; i++) {
-		if (!sample(c, &l->at[i], w, demand, &s))
+		if (!sample_process(c, &l->at[i], w, demand, &s))
 			continue;
 		if (records)
 			put(records, n, &s);

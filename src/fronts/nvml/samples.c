@@ -35,7 +35,8 @@ static const struct kind kinds[NVML_SAMPLINGTYPE_COUNT] = {
 };
 #undef OF
 
-static unsigned figure(const struct gkf_past *past, const struct kind *kind)
+static unsigned past_figure(const struct gkf_past *past,
+			    const struct kind *kind)
 {
 	const char *at = (const char *)past + kind->offset;
 
@@ -45,8 +46,10 @@ static unsigned figure(const struct gkf_past *past, const struct kind *kind)
 }
 
 /* Those newer than the last one seen; at most cap. Returns how many. */
-static unsigned give(const struct call *c, const struct kind *kind,
-		     uint64_t last_seen_us, nvmlSample_t *out, unsigned cap)
+static unsigned give_samples_since(const struct call *c,
+				   const struct kind *kind,
+				   uint64_t last_seen_us, nvmlSample_t *out,
+				   unsigned cap)
 {
 	uint64_t since = last_seen_us ? last_seen_us + bin_waver_us(c) : 0;
 	struct gkf_state s;
@@ -64,7 +67,7 @@ static unsigned give(const struct call *c, const struct kind *kind,
 			continue;
 		out[n++] = (nvmlSample_t){
 		    .timeStamp = stamp,
-		    .sampleValue.uiVal = figure(&past, kind),
+		    .sampleValue.uiVal = past_figure(&past, kind),
 		};
 	}
 	return n;
@@ -86,11 +89,12 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type,
 	/* Utilisation of a split GPU is not told; it is a byte. */
 	if (is_split(&c) && kinds[type].size == 1)
 		return NVML_ERROR_NOT_SUPPORTED;
-	if (!kinds[type].size || !value(&c, kinds[type].value, &now))
+	if (!kinds[type].size ||
+	    !read_device_value(&c, kinds[type].value, &now))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (samples)
-		n = give(&c, &kinds[type], lastSeenTimeStamp, samples,
-			 *sampleCount);
+		n = give_samples_since(&c, &kinds[type], lastSeenTimeStamp,
+				       samples, *sampleCount);
 	if (!n)
 		return NVML_ERROR_NOT_FOUND;
 	*sampleValType = NVML_VALUE_TYPE_UNSIGNED_INT;

@@ -20,7 +20,7 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetTemperature, device,
 		     temp && sensorType == NVML_TEMPERATURE_GPU);
-	if (!value(&c, GKF_V_TEMPERATURE, &v))
+	if (!read_device_value(&c, GKF_V_TEMPERATURE, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*temp = (unsigned)v;
 	return NVML_SUCCESS;
@@ -36,7 +36,7 @@ nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device,
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
 	if (temperature->sensorType != NVML_TEMPERATURE_GPU)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	if (!value(&c, GKF_V_TEMPERATURE, &v))
+	if (!read_device_value(&c, GKF_V_TEMPERATURE, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	temperature->temperature = (int)v;
 	return NVML_SUCCESS;
@@ -47,7 +47,7 @@ static int64_t threshold(const struct call *c, nvmlTemperatureThresholds_t type)
 {
 	const struct gkf_profile *p = &c->board->profile;
 	int64_t target = -1;
-	bool aims = value(c, GKF_V_TARGET_TEMPERATURE, &target);
+	bool aims = read_device_value(c, GKF_V_TARGET_TEMPERATURE, &target);
 	const int64_t of[NVML_TEMPERATURE_THRESHOLD_COUNT] = {
 	    [NVML_TEMPERATURE_THRESHOLD_SHUTDOWN] = p->temp_shutdown_c,
 	    [NVML_TEMPERATURE_THRESHOLD_SLOWDOWN] = p->temp_slowdown_c,
@@ -114,7 +114,7 @@ nvmlDeviceGetMarginTemperature(nvmlDevice_t device,
 	p = &c.board->profile;
 	if (p->compute_major * 10 + p->compute_minor < 89 ||
 	    strcmp(p->brand, "GEFORCE") == 0 ||
-	    !value(&c, GKF_V_TEMPERATURE, &v))
+	    !read_device_value(&c, GKF_V_TEMPERATURE, &v))
 		return NVML_ERROR_NOT_SUPPORTED;
 	marginTempInfo->marginTemperature = (int)(p->temp_max_c - v);
 	return NVML_SUCCESS;
@@ -139,7 +139,7 @@ static bool tell_sensor(const struct call *c, unsigned i,
 {
 	int64_t now, max;
 
-	if (!value(c, sensors[i].now, &now))
+	if (!read_device_value(c, sensors[i].now, &now))
 		return false;
 	memcpy(&max, (const char *)&c->board->profile + sensors[i].max,
 	       sizeof(max));

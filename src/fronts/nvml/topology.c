@@ -34,7 +34,8 @@ nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t device1, nvmlDevice_t device2,
  * Hands out the GPUs of a mask: with no count asked for, how many there are;
  * else at most so many of them.
  */
-static nvmlReturn_t give(uint64_t mask, unsigned *count, nvmlDevice_t *devices)
+static nvmlReturn_t give_gpus(uint64_t mask, unsigned *count,
+			      nvmlDevice_t *devices)
 {
 	unsigned asked = *count, n = 0;
 
@@ -68,7 +69,7 @@ nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device,
 		    (unsigned)gkf_topology_distance(
 			gkf_topology(c.machine), c.index, i) == (unsigned)level)
 			found |= 1ULL << i;
-	return give(found, count, deviceArray);
+	return give_gpus(found, count, deviceArray);
 }
 
 nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpuNumber,
@@ -87,7 +88,7 @@ nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int cpuNumber,
 		if (gkf_gate_lists(c.gate, i) && CPU_ISSET(cpuNumber, &near))
 			found |= 1ULL << i;
 	}
-	return give(found, count, deviceArray);
+	return give_gpus(found, count, deviceArray);
 }
 
 static nvmlGpuP2PStatus_t over_pcie(const struct call *c, unsigned other)

@@ -18,8 +18,8 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetUtilizationRates, device,
 		     utilization != NULL);
-	if (!value(&c, GKF_V_GPU_UTIL, &gpu) ||
-	    !value(&c, GKF_V_MEM_UTIL, &memory))
+	if (!read_device_value(&c, GKF_V_GPU_UTIL, &gpu) ||
+	    !read_device_value(&c, GKF_V_MEM_UTIL, &memory))
 		return NVML_ERROR_NOT_SUPPORTED;
 	utilization->gpu = (unsigned)gpu;
 	utilization->memory = (unsigned)memory;
@@ -34,7 +34,7 @@ static bool engine(const struct call *c, enum gkf_value id, int64_t *ret_busy)
 {
 	const struct gkf_profile *p = &c->board->profile;
 
-	if (value(c, id, ret_busy))
+	if (read_device_value(c, id, ret_busy))
 		return true;
 	*ret_busy = 0;
 	return p->compute_major * 10 + p->compute_minor >= 75;

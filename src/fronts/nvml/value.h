@@ -7,8 +7,8 @@
 #include "machine/model/model.h"
 
 /* Reads a value of the call's device. */
-static inline bool value(const struct call *c, enum gkf_value id,
-			 int64_t *ret_value)
+static inline bool read_device_value(const struct call *c, enum gkf_value id,
+				     int64_t *ret_value)
 {
 	return gkf_value_get(c->machine, c->index, id, ret_value);
 }
