@@ -7,6 +7,7 @@
  * was allocated would. Two threads that use one sample get a mixture, at
  * worst.
  */
+#include "base/pair.h"
 #include "base/units.h"
 #include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/value.h"
@@ -27,7 +28,7 @@
 
 #define SAMPLES_MAX 4096
 
-/* What a sample holds. Words only. */
+/* A sample's content consists of 64-bit words, as gk_words_copy() needs. */
 struct content {
 	uint64_t filled;
 	uint64_t machine; /* the seed, which tells machines apart */
@@ -57,17 +58,6 @@ static struct nvmlGpmSample_st *find_sample(const void *handle)
 	    !atomic_load(&samples[i].used))
 		return NULL;
 	return &samples[i];
-}
-
-static void copy(struct content *to, const struct content *from)
-{
-	uint64_t *t = (uint64_t *)to;
-	const uint64_t *f = (const uint64_t *)from;
-
-	for (size_t i = 0; i < sizeof(*to) / sizeof(*t); i++)
-		__atomic_store_n(&t[i],
-				 __atomic_load_n(&f[i], __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
 }
 
 static bool has_gpm(const struct gkf_profile *p)
@@ -174,7 +164,7 @@ static nvmlReturn_t sample_part(const struct call *c, unsigned gi_id,
 	now.state.ofa_sum = sums.ofa;
 	r = mig_confirm(c);
 	if (!r)
-		copy(&s->content, &now);
+		gk_words_copy(&s->content, &now, sizeof(now));
 	return r;
 }
 
@@ -193,7 +183,7 @@ nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t gpmSample)
 		for (unsigned way = 0; way < 2; way++)
 			now.link[i][way] = gkf_link_bytes(c.machine, c.index, i,
 							  (enum gkf_way)way);
-	copy(&s->content, &now);
+	gk_words_copy(&s->content, &now, sizeof(now));
 	return NVML_SUCCESS;
 }
 
@@ -271,7 +261,7 @@ static int64_t count_of(const struct gkf_profile *p, const struct metric *m)
 	return *(const int64_t *)((const char *)p + m->count);
 }
 
-/* Of one sum, or of a sum for each link. */
+/* The growth of one sum, or of a sum for each link. */
 static double grown_of(const struct metric *m, const struct content *from,
 		       const struct content *to)
 {
@@ -350,7 +340,7 @@ static bool read_sample(const struct call *c, nvmlGpmSample_t handle,
 
 	if (!s)
 		return false;
-	copy(ret, &s->content);
+	gk_words_copy(ret, &s->content, sizeof(*ret));
 	return ret->filled && ret->machine == gkf_machine_seed(c->machine) &&
 	       ret->device < c->device_count;
 }
