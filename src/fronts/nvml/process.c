@@ -4,6 +4,7 @@
  * of the symbol decides (16 bytes without a suffix, 24 with _v2 or _v3).
  */
 #include "fronts/nvml/process.h"
+#include "fronts/nvml/conf.h"
 #include "fronts/nvml/mig_handle.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
@@ -74,7 +75,6 @@ static void put_v2(void *records, unsigned i, const struct gkf_process *p)
 	};
 }
 
-/* No memory is confidential here. */
 static void put_detail(void *records, unsigned i, const struct gkf_process *p)
 {
 	((nvmlProcessDetail_v1_t *)records)[i] = (nvmlProcessDetail_v1_t){
@@ -85,14 +85,28 @@ static void put_detail(void *records, unsigned i, const struct gkf_process *p)
 	};
 }
 
+/* While the machine computes confidentially all memory is protected. */
+static void put_protected(void *records, unsigned i,
+			  const struct gkf_process *p)
+{
+	put_detail(records, i, p);
+	((nvmlProcessDetail_v1_t *)records)[i].usedGpuCcProtectedMemory =
+	    p->bytes;
+}
+
+static put_fn *detail_of(const struct call *c)
+{
+	return conf_mode(c) == GKF_CONF_OFF ? put_detail : put_protected;
+}
+
 /*
  * Drivers 535.43 to 535.86 wrote the records of the detail list into the _v3
  * lists, 8 bytes longer than their callers knew.
  */
-static put_fn *put_v3(void)
+static put_fn *put_v3(const struct call *c)
 {
 	return front_generation->record == sizeof(nvmlProcessDetail_v1_t)
-		   ? put_detail
+		   ? detail_of(c)
 		   : put_v2;
 }
 
@@ -131,7 +145,7 @@ static nvmlReturn_t give_list(const struct call *c, unsigned types,
 #define LISTS(name, types)                                                     \
 	LIST(name, nvmlProcessInfo_v1_t, types, put_v1)                        \
 	LIST(name##_v2, nvmlProcessInfo_v2_t, types, put_v2)                   \
-	LIST(name##_v3, nvmlProcessInfo_t, types, put_v3())
+	LIST(name##_v3, nvmlProcessInfo_t, types, put_v3(&c))
 LISTS(nvmlDeviceGetComputeRunningProcesses, GKF_COMPUTE)
 LISTS(nvmlDeviceGetGraphicsRunningProcesses, GKF_GRAPHICS)
 LISTS(nvmlDeviceGetMPSComputeRunningProcesses, GKF_MPS)
@@ -157,5 +171,5 @@ nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
 	    (plist->numProcArrayEntries && !plist->procArray))
 		return NVML_ERROR_INVALID_ARGUMENT;
 	return give_list(&c, types[plist->mode], &plist->numProcArrayEntries,
-			 plist->procArray, put_detail);
+			 plist->procArray, detail_of(&c));
 }
