@@ -42,11 +42,11 @@ def details(c):
 
 
 class Holder:
-    """A process of that type, with 64 MiB of GPU 0; as a graphics driver or
+    """A process of that type, with memory of GPU 0; as a graphics driver or
     the MPS server put their clients there, which no load is."""
 
-    def __init__(self, types, wave=b""):
-        self.types, self.wave = types, wave
+    def __init__(self, types, wave=b"", mib=64):
+        self.types, self.wave, self.mib = types, wave, mib
 
     def apply(self, run):
         ready, tell = os.pipe()
@@ -72,7 +72,7 @@ class Holder:
         assert core_function("gkf_attach")(
             machine, 0, self.types, wave, ctypes.byref(slot)) == 0
         assert core_function("gkf_books_charge")(
-            machine, slot, ULL(64 * MIB)) == 0
+            machine, slot, ULL(self.mib * MIB)) == 0
 
 
 def end(child):

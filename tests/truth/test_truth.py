@@ -10,6 +10,7 @@ from conftest import needed
 needed("pynvml", __file__)
 
 # pylint: disable=wrong-import-position
+import follows  # noqa: E402
 import truth  # noqa: E402
 from nvml_client import Nvml  # noqa: E402
 
@@ -59,5 +60,5 @@ def test_what_is_done_has_a_row_or_a_reason():
 
 
 def test_the_list_is_up_to_date():
-    assert text_of("LIST.txt") == truth.list_of(ROWS), \
+    assert text_of("LIST.txt") == follows.list_of(ROWS), \
         "run: build/venv/bin/python tests/truth/write_list.py"

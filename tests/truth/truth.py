@@ -350,16 +350,16 @@ def strong_symbols(library=FRONT):
     return set(re.findall(r" T (nvml\w+)$", listed, re.M))
 
 
+def answered():
+    """All functions that answer, whether they have a row or not."""
+    silent = ("refuses", "always 0")
+    return {row.function for row, _ in all_rows()}.union(
+        name for name, why in refused().items() if not why.startswith(silent))
+
+
 def refused():
     """{function: why it has no row}, of refused.txt."""
     with open(os.path.join(HERE, "refused.txt"), encoding="utf-8") as file:
         lines = [line.split(None, 1) for line in file
                  if line.strip() and not line.startswith("#")]
     return {line[0]: "".join(line[1:]).strip() for line in lines}
-
-
-def list_of(rows):
-    """The text of LIST.txt."""
-    return "".join(f"{row.function}  {row.kind}  "
-                   f"tests/truth/test_truth.py::test_true[{row.function}]\n"
-                   for row, _ in rows)

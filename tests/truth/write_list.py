@@ -6,7 +6,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import truth  # noqa: E402  pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position
+import follows  # noqa: E402
+import truth  # noqa: E402
 
 with open(os.path.join(HERE, "LIST.txt"), "w", encoding="utf-8") as listing:
-    listing.write(truth.list_of(truth.all_rows()))
+    listing.write(follows.list_of(truth.all_rows()))

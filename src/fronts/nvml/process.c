@@ -8,6 +8,7 @@
 #include "fronts/nvml/mig_handle.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
+#include "machine/file/system_state.h"
 #include "machine/store/ledger.h"
 
 #include <stdlib.h>
