@@ -38,7 +38,8 @@ KEYWORDS = frozenset(
     "void char short int long float double signed unsigned bool".split())
 # Statements that no test has to notice: asserts, the log, and free(), whose
 # absence only a leak checker sees.
-UNNOTICED = re.compile(r"(.*_)?(assert|log)$|_Static_assert$|va_end$|free$")
+UNNOTICED = re.compile(
+    r"(.*_)?(assert|log|log_write)$|_Static_assert$|va_end$|free$")
 # What is returned instead; whatever else becomes 0, or NULL.
 OTHER_RESULT = {"0": "-1", "true": "false", "false": "true"}
 NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)$")
@@ -193,9 +194,20 @@ def of_token(source, tokens, i):
                 yield Mutant(kind, token.start, token.end, text)
 
 
+def hints(tokens, first, last):
+    """What __builtin_expect() is told to expect: it changes the speed alone."""
+    for i in range(first, last):
+        if tokens[i].text == "__builtin_expect":
+            end, depth = closing(tokens, i + 1), 0
+            for j in range(i + 1, end):
+                depth += (tokens[j].text == "(") - (tokens[j].text == ")")
+                if tokens[j].text == "," and depth == 1:
+                    yield from range(j, end)
+
+
 def unnoticed(tokens, first, last):
     """The tokens of statements whose change nobody has to notice."""
-    left_out = set()
+    left_out = set(hints(tokens, first, last))
     for i, end in statements(tokens, first, last):
         if UNNOTICED.match(tokens[i].text) and tokens[i + 1].text == "(":
             left_out.update(range(i, end))

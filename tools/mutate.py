@@ -11,35 +11,34 @@ was killed. Exit 1: the tests fail without any mutant; 2: wrong usage.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import fcntl
 import os
 import queue
 import random
-import re
 import sys
 import threading
+import time
 
 from mutant_tree import Failed, Tree
 from mutants import applied, chosen, line_of, told
 
-# Rooms and their tests: regular expressions of names in CTest. The longest
-# room that a file lies in is taken; without a row it is its folder's name.
+# Rooms and their tests: beginnings of names in CTest, of the room itself and of
+# those above that use it, the likeliest to notice first. The longest room that
+# a file lies in is taken; without a row it is its folder's name.
 ROOMS = {
-    "machine/file": "(file|store|model)-",
-    "machine/store": "(store|model)-",
-    "machine/model": "(model|store|trouble)-",
-    "machine": "(file|store|model|trouble|words)-",
-    "device": "(device|cuda)-",
-    "ptx": "ptx-",
-    "fronts": "(nvml|cuda|cudart|base)-",
-    "fronts/common": "(nvml|cuda)-",
-    "yaml": "(words-|fake-profile|fake-scenario|tui-config)",
-    "fake": "fake-(?!nvml_|cuda_|ptx_|cudart)",
-    "fake/nvml": "fake-nvml_",
-    "fake/cuda": "fake-cuda_",
-    "fake/ptx": "fake-ptx_",
-    "fake/cudart": "fake-cudart-",
+    "machine/store": ("store-", "model-", "trouble-", "device-", "nvml-",
+                      "cuda-memory", "cuda-work"),
+    "machine/model": ("model-", "trouble-", "store-", "nvml-"),
+    "machine/trouble": ("trouble-", "words-", "nvml-fault", "nvml-event",
+                        "cuda-fault", "nvml-garbage"),
+    "machine/words": ("words-", "nvml-calls"),
+    "device": ("device-", "cuda-"),
+    "ptx": ("ptx-", "cuda-launch", "cuda-work", "cuda-link"),
+    "fronts/common": ("nvml-", "cuda-"),
+    "yaml": ("words-", "tui-config", "nvml-calls"),
+    "cli": ("cli-",),
 }
 
 
@@ -48,42 +47,59 @@ def fail(text, code=1):
     sys.exit(code)
 
 
-def tests_of(path, tests):
-    """The tests of the room that a source file lies in."""
+def row_of(path):
+    """The beginnings of the tests of the room that a source file lies in."""
     room = os.path.dirname(path).removeprefix("src/")
     fitting = [known for known in ROOMS if f"{room}/".startswith(known + "/")]
-    row = ROOMS[max(fitting, key=len)] if fitting else \
-        re.escape(os.path.basename(room)) + "-"
-    return [test for test in tests if re.match(row, test)]
+    return ROOMS[max(fitting, key=len)] if fitting else \
+        (os.path.basename(room) + "-",)
+
+
+def tests_of(path, linked):
+    """The tests of its room that are made of a source file: {test: files}."""
+    row = row_of(path)
+    return [test for test in linked
+            if test.startswith(row) and path in linked[test]]
+
+
+def rank(path, test):
+    """Those named after the file first, then as the room's row has them."""
+    row = row_of(path)
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return (not test.endswith("-" + stem),
+            next(i for i, start in enumerate(row) if test.startswith(start)))
 
 
 class Hunt:
     """The mutants of a room, the trees that try them, and what came of it."""
 
-    def __init__(self, trees, tests, sources):
+    def __init__(self, trees, linked, sources, seconds):
         self.free = queue.SimpleQueue()
         for tree in trees:
             self.free.put(tree)
         self.sources, self.lock = sources, threading.Lock()
-        self.kills = dict.fromkeys(tests, 0)  # of each test, so far
+        self.linked, self.seconds = linked, seconds  # by test
+        self.kills = collections.Counter()  # of (file, test), so far
         self.came_of = {"killed": 0, "survived": 0, "did not compile": 0}
 
-    def in_order(self, tests):
-        """Those that killed most first: a mutant dies at its first test."""
+    def in_order(self, path):
+        """Those that killed most there first: a mutant dies at its first test,
+        and only what is tried is linked."""
         with self.lock:
-            return sorted(tests, key=lambda test: -self.kills[test])
+            return sorted(tests_of(path, self.linked), key=lambda test: (
+                -self.kills[path, test], *rank(path, test),
+                self.seconds[test]))
 
     def fate(self, tree, path, mutant):
-        tests = tests_of(path, self.kills)
         tree.put(path, applied(self.sources[path], mutant))
-        try:
-            tree.make(tests)
-        except Failed:
-            return "did not compile"
-        for test in self.in_order(tests):
-            if not tree.passes(test):
+        for test in self.in_order(path):
+            try:
+                tree.make([test])
+            except Failed:
+                return "did not compile"
+            if not tree.passes(test, self.seconds[test]):
                 with self.lock:
-                    self.kills[test] += 1
+                    self.kills[path, test] += 1
                 return "killed"
         return "survived"
 
@@ -137,22 +153,29 @@ def lock_folder(folder):
 
 
 def configured(root, folder, jobs):
-    """The trees, and the names of all tests."""
+    """The trees, and {test: the files it is made of}."""
     trees = [Tree(root, os.path.join(folder, str(i))) for i in range(jobs)]
     for tree in trees:
         tree.configure()
-    return trees, trees[0].tests()
+    return trees, {test: trees[0].files_of(test) for test in trees[0].tests()}
 
 
 def build(trees, tests):
-    """Builds the tests everywhere, and sees them pass."""
+    """Builds the tests everywhere, sees them pass, and how long that takes:
+    {test: seconds}."""
     for tree in trees:
         tree.make(tests)
+
+    def tried(test):
+        begin = time.monotonic()
+        return trees[0].passes(test), time.monotonic() - begin
+
     with concurrent.futures.ThreadPoolExecutor(len(trees)) as pool:
-        passed = list(pool.map(trees[0].passes, tests))
-    bad = [test for test, good in zip(tests, passed) if not good]
+        found = dict(zip(tests, pool.map(tried, tests)))
+    bad = [test for test, (good, _) in found.items() if not good]
     if bad:
         fail("without any mutant there fail: " + " ".join(bad))
+    return {test: seconds for test, (_, seconds) in found.items()}
 
 
 def arguments():
@@ -183,17 +206,18 @@ def run_all(hunt, mutants, jobs):
 def hunt_in(root, room, args):
     folder = os.path.join(root, "build", "mutate")
     lock = lock_folder(folder)
-    trees, tests = configured(root, folder, args.jobs)
+    trees, linked = configured(root, folder, args.jobs)
     sources = {path: text for path, text in sources_of(root, room).items()
-               if tests_of(path, tests)}
+               if tests_of(path, linked)}
     if not sources:
         fail(f"src/{room} has no test in C", 2)
     mutants = chosen(sources, args.count, random.Random(args.seed))
     print(f"mutate: src/{room}, {len(mutants)} mutants, --seed {args.seed}",
           flush=True)
-    wanted = {test for path, _ in mutants for test in tests_of(path, tests)}
-    build(trees, sorted(wanted))
-    hunt = Hunt(trees, sorted(wanted), sources)
+    # By file: what the one before changed is not compiled once more.
+    mutants.sort(key=lambda one: one[0])
+    wanted = {test for path, _ in mutants for test in tests_of(path, linked)}
+    hunt = Hunt(trees, linked, sources, build(trees, sorted(wanted)))
     run_all(hunt, mutants, args.jobs)
     print(f"mutate: {hunt.summary()}")
     lock.close()

@@ -1,16 +1,19 @@
 """tools/mutate.py: what it changes, and that it tells who survives."""
 
 import fcntl
+import glob
+import json
 import os
 import random
 import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import BUILD, ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 import mutants  # noqa: E402  pylint: disable=wrong-import-position
+import mutate as mutate_tool  # noqa: E402  pylint: disable=C0413
 
 MUTATE = os.path.join(ROOT, "tools", "mutate.py")
 
@@ -32,6 +35,7 @@ static int f(int a)
 	struct point *p = NULL, **pp;
 	assert(a > 0 && a < 10);
 	gk_log(GK_LOG_WARN, "%d < %d", a + 1, 2);
+	gk_log_write(3, "%d", a - 1);
 	free(p);
 #if TWICE(2) > 3
 #endif
@@ -70,6 +74,10 @@ def made_of(statement, declarations=""):
     ("x = (char)-a;", {";"}),
     ("x = *a;", {";"}),
     ("return NULL;", set()),
+    ("x = __builtin_expect(f(a, 2), 1);",
+     {";", "x = __builtin_expect(f(a, 3), 1);",
+      "x = __builtin_expect(f(a, 1), 1);"}),
+    ("x = atomic_load_explicit(&y, memory_order_relaxed);", {";"}),
 ])
 def test_a_statement_has_these_mutants(statement, changed):
     assert made_of(statement) == changed
@@ -111,6 +119,8 @@ add_executable(test-toy-one tests/one.c src/toy/toy.c)
 add_test(NAME toy-one COMMAND test-toy-one)
 add_executable(test-other-two tests/two.c)
 add_test(NAME other-two COMMAND test-other-two)
+add_executable(test-toy-apart tests/two.c)
+add_test(NAME toy-apart COMMAND test-toy-apart)
 """,
     # At 10 nobody looks: >= survives in place of >. The second is watched.
     "src/toy/toy.c": """int big(int a)
@@ -199,12 +209,28 @@ def test_two_hunts_do_not_share_a_tree(toy):
 
 @pytest.mark.slow
 def test_each_mutant_meets_the_tests_of_its_own_room(toy):
-    """Of all rooms at once: what has no test is left out, and other-two, which
-    fails, is no test of toy's."""
+    """Of all rooms at once: what has no test is left out, and neither
+    other-two nor toy-apart, which fail, are made of toy's files."""
     done = mutate(toy, "--count", "3", "--seed", "1", "--jobs", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "untested" not in done.stdout
     assert "3 mutants" in done.stdout
+
+
+def test_the_table_names_rooms_and_tests_that_there_are():
+    listed = json.loads(subprocess.run(
+        ["ctest", "--test-dir", BUILD, "--show-only=json-v1"], check=True,
+        capture_output=True, text=True).stdout)["tests"]
+    names = [test["name"] for test in listed]
+    files = [os.path.relpath(path, ROOT) for path in glob.glob(
+        os.path.join(ROOT, "src", "**", "*.c"), recursive=True)]
+    for room, row in mutate_tool.ROOMS.items():
+        assert any(path.startswith(f"src/{room}/") for path in files), room
+        for start in row:
+            assert any(name.startswith(start) for name in names), start
+    reached = tuple({start for path in files
+                     for start in mutate_tool.row_of(path)})
+    assert [name for name in names if not name.startswith(reached)] == []
 
 
 @pytest.mark.parametrize("args, told", [
