@@ -6,6 +6,7 @@
 #ifndef GK_CORE_COLLECT_ROW_H
 #define GK_CORE_COLLECT_ROW_H
 
+#include "base/units.h"
 #include "core/nvml.h"
 
 /* Most numbers that one call gives. */
@@ -16,7 +17,7 @@
 
 /* Scales. NVML documents PCIe throughput in KB/s, decimal as transfer rates
  * are, while its memory sizes are in bytes or KiB. */
-enum { MHZ = 1000000, KB = 1000, KIB = 1024, US = 1000, MS = 1000000 };
+enum { MHZ = 1000000, KB = 1000, US = 1000, MS = 1000000 };
 
 /* Asks the driver; on success out[] holds the numbers in base units. */
 typedef nvmlReturn_t gk_row_reader(const struct gk_nvml *nvml, nvmlDevice_t dev,

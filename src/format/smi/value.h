@@ -67,9 +67,9 @@ bool gk_smi_is_board(const struct gk_smi_source *source);
 
 /* The sources of a table, as arguments of its rows. */
 #define NUMBER(metric)          gk_smi_number, GK_M_##metric, 0
-#define MIB(metric)             gk_smi_mib, GK_M_##metric, 0
+#define MIBS(metric)            gk_smi_mib, GK_M_##metric, 0
 #define WATTS(metric)           gk_smi_watts, GK_M_##metric, 0
-#define CLOCK(metric)           gk_smi_mhz, GK_M_##metric, 0
+#define MHZ(metric)             gk_smi_mhz, GK_M_##metric, 0
 #define US(metric)              gk_smi_us, GK_M_##metric, 0
 #define MS(metric)              gk_smi_ms, GK_M_##metric, 0
 #define KILO(metric)            gk_smi_kilo, GK_M_##metric, 0
