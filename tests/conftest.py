@@ -3,8 +3,10 @@
 GPUKIT_BUILD names the build tree; default: build/ in the source tree.
 GPUKIT_COLLECTED names a file for the ids of all tests that were collected,
 which tools/tests-ran.py compares with those that ran. GPUKIT_PRELOAD is what
-every program is started with: a sanitizer's library, which has to be the first
-one where a program without it loads a library of ours that has it.
+every program that may meet ours is started with: a sanitizer's library, which
+has to be the first one where a program without it loads one of ours that has
+it. pytest itself is started with it in LD_PRELOAD, and does not pass it on to
+compilers and other tools.
 """
 
 import ctypes
@@ -37,6 +39,13 @@ def core_function(name):
     return ctypes.CFUNCTYPE(ctypes.c_int)(at)
 
 
+def sanitized():
+    """The build has a sanitizer: memory is not what it is, and no auditor
+    (LD_AUDIT) leads programs to our libraries."""
+    with open(GPUKIT, "rb") as f:
+        return b"__asan_init" in f.read()
+
+
 def clean_env(**more):
     """The environment of a user who has not set anything of ours."""
     env = {k: v for k, v in os.environ.items()
@@ -47,6 +56,11 @@ def clean_env(**more):
     return env
 
 
+def preload(library):
+    """The value of LD_PRELOAD with a library of the test's own."""
+    return f"{PRELOAD}:{library}" if PRELOAD else str(library)
+
+
 def remove_what_the_dead_left(pattern="/dev/shm/gpukit-test-*-*"):
     """The machines of C tests that were killed: gpukit-test-PID-NAME."""
     for path in glob.glob(pattern):
@@ -55,10 +69,24 @@ def remove_what_the_dead_left(pattern="/dev/shm/gpukit-test-*-*"):
             shutil.rmtree(path, ignore_errors=True)
 
 
+def end_children_by_a_hangup():
+    """nohup(1) has SIGHUP ignored, and so would all that is started here. A
+    handler is not passed on: they have the default."""
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
+
+
 def pytest_configure(config):
+    end_children_by_a_hangup()
     config.addinivalue_line("markers", "slow: takes half a minute")
     if not hasattr(config, "workerinput"):  # of the session, not of each
         remove_what_the_dead_left()
+
+
+def pytest_collection():
+    """xdist's workers have been started by now: they need it as well."""
+    if PRELOAD:
+        os.environ.pop("LD_PRELOAD", None)
 
 
 def pytest_collection_modifyitems(items):

@@ -8,7 +8,7 @@ import glob
 import os
 import subprocess
 
-from conftest import BUILD, FAKE_DIR, ROOT
+from conftest import BUILD, FAKE_DIR, PRELOAD, ROOT
 
 SOURCES = os.path.join(ROOT, "tests", "cuda")
 TOOLKIT = os.path.join(ROOT, "build", "cuda", "nvidia", "cu13")
@@ -92,6 +92,11 @@ def runtime_directory(major=13):
     return os.path.join(FAKE_DIR, f"cuda{major}")
 
 
+def static_flags(where):
+    """A sanitizer in the archive wants its libraries; nobody else does."""
+    return f"-L{where}" + (" -lasan -lubsan" if PRELOAD else "")
+
+
 def static(name):
     """A program with our runtime inside, by nvcc's environment alone."""
     thing, where = compiled(name), runtime_directory()
@@ -99,7 +104,7 @@ def static(name):
                 [thing, os.path.join(where, "libcudart_static.a")],
                 lambda to: run(
                     NVCC, *ARCH, thing, "-o", to,
-                    env=environment(NVCC_APPEND_FLAGS=f"-L{where}")))
+                    env=environment(NVCC_APPEND_FLAGS=static_flags(where))))
 
 
 def driver(name):

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from conftest import GPUKIT
+from conftest import GPUKIT, sanitized
 from exporter import BUILT, EIGHT, Exporter, Metrics, export
 
 pytestmark = BUILT
@@ -213,12 +213,6 @@ def test_a_port_has_one_server(machine, gpukit, first, second):
 
 
 # ---- clients of all sorts ----
-
-def sanitized():
-    """Then memory is not what it is."""
-    with open(GPUKIT, "rb") as f:
-        return b"__asan_init" in f.read()
-
 
 def quick(e, limit=7.0, **how):
     """Answered before the ten seconds are over after which those that hold

@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from conftest import GPUKIT, Machine, clean_env
+from conftest import GPUKIT, Machine, clean_env, preload
 from tools import one_line
 
 MAGIC = 0x314D54494B555047
@@ -121,8 +121,9 @@ def test_equal_pids_in_two_namespaces_do_not_collide(private_shm):
     assert second == first + "-1", done
 
 
-@pytest.mark.parametrize("setting", ["LD_LIBRARY_PATH=$lib",
-                                     "LD_PRELOAD=$lib/libnvidia-ml.so.1"])
+@pytest.mark.parametrize("setting", [
+    "LD_LIBRARY_PATH=$lib",
+    "LD_PRELOAD=" + preload("$lib/libnvidia-ml.so.1")])
 def test_the_default_machine_needs_no_launcher(private_shm, setting):
     done = private_shm(f"""
         lib=$(dirname $(dirname $G))/lib/gpukit/fake

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from conftest import GPUKIT, NVML, clean_env
+from conftest import GPUKIT, NVML, clean_env, preload
 from tools import alive, one_line, wait_until
 
 VALUES = {"temperature": 71, "power": 234567, "utilization": 83,
@@ -103,7 +103,7 @@ def test_the_file_is_whole_when_it_appears(recorded, tmp_path):
     path, before = recorded
     early = tmp_path / "early"
     on("--replay", path, script="unset LD_PRELOAD; true",
-       LD_PRELOAD=str(shim), COPY=str(early))
+       LD_PRELOAD=preload(shim), COPY=str(early))
     told = json.loads(on(
         "--driver", "570", EARLY=str(early),
         script='GPUKIT_MACHINE="$EARLY" "$G" stat --json'))

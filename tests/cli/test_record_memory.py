@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import GPUKIT, clean_env
+from conftest import GPUKIT, clean_env, sanitized
 
 # Counts what is allocated while the options are read and the recording begins;
 # the AT-th is refused. Other threads are the driver's.
@@ -49,9 +49,8 @@ void *realloc(void *p, size_t n)
 @pytest.fixture(scope="module")
 def refusing(tmp_path_factory):
     """The path of a library that refuses one allocation."""
-    with open(GPUKIT, "rb") as f:
-        if b"__asan_init" in f.read():
-            pytest.skip("the sanitizer has an allocator of its own")
+    if sanitized():
+        pytest.skip("the sanitizer has an allocator of its own")
     place = tmp_path_factory.mktemp("refusing")
     source, library = place / "refuse.c", place / "refuse.so"
     source.write_text(SOURCE)
