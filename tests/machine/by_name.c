@@ -24,15 +24,11 @@ static const struct {
 	const char *name;
 	function *at;
 } functions[] = {
-    FUNCTION(gkf_attach),
-    FUNCTION(gkf_books_charge),
-    FUNCTION(gkf_link_set_error),
-    FUNCTION(gkf_link_set_state),
-    FUNCTION(gkf_link_set_threshold),
-    FUNCTION(gkf_machine_close),
-    FUNCTION(gkf_machine_open),
-    FUNCTION(gkf_refuse_named),
-    FUNCTION(gkf_smoothing_set),
+    FUNCTION(gkf_attach),         FUNCTION(gkf_attach_instance),
+    FUNCTION(gkf_books_charge),   FUNCTION(gkf_link_set_error),
+    FUNCTION(gkf_link_set_state), FUNCTION(gkf_link_set_threshold),
+    FUNCTION(gkf_machine_close),  FUNCTION(gkf_machine_open),
+    FUNCTION(gkf_refuse_named),   FUNCTION(gkf_smoothing_set),
 };
 
 GKF_API function *test_function(const char *name);

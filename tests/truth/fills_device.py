@@ -46,9 +46,10 @@ def remote(version, *differ):
         Move("a GPU in place of a switch", PAIRS, {
             "bus": (3, 15), "pciSubSystemId": (0, 0x16c110de)},
             differ=" ".join((*differ, "pciDeviceId"))),
-        machine=H100, constant={
-            "device": FIRST_OF_BUS,
-            "domain": Constant("the ends of a link are of one PCI domain")})
+        Move("one of more than 30 GPUs", [
+            Another("--gpus", "h100-80gb-hbm3:32", "--topology", "nvl"),
+            gpu(30)], {"domain": (0, 1)}),
+        machine=H100, constant={"device": FIRST_OF_BUS})
 
 
 def fabric(version, *moves, constant=()):

@@ -13,9 +13,9 @@ MIB = 1 << 20
 H100 = ("--gpus", "h100-80gb-hbm3")
 NOWHERE = 0xffffffff
 SMALL, LARGE = Load("train:0,mem=2GiB"), Load("train:0,mem=4GiB")
-IN_INSTANCE = [Another(*H100, "--mig", "0=3g.40gb+1g.10gb"),
-               Load("train:0:1")]
-INSTANCES = "gpuInstanceId computeInstanceId"
+SPLIT = (*H100, "--mig", "0=3g.40gb+1g.10gb")
+IN_INSTANCE = [Another(*SPLIT), Load("train:0:1")]
+VERSIONS = ("", "_v2", "_v3")
 NO_VGPU = Constant("the machine is no vGPU host")
 NO_CODEC = Constant("not modelled: a load does not say what it encodes")
 NO_SCREEN = Constant("not modelled: what is captured has no screen")
@@ -46,15 +46,18 @@ def compute(version):
                  *moves)
 
 
-def held(name, types, why):
-    """The generations of a list of processes that are no loads."""
-    for version in ("", "_v2", "_v3"):
-        yield Fills(
-            f"nvmlDeviceGet{name}RunningProcesses{version}", listed(),
-            Move("another process", another_holder(types), {
-                "usedGpuMemory": (64 * MIB, 128 * MIB)}, differ="pid",
-                given=[Holder(types)]),
-            constant=dict.fromkeys(INSTANCES.split() if version else (), why))
+def held(version, name, types):
+    """The same of processes that are no loads."""
+    moves = [Move("another process", another_holder(types), {
+        "usedGpuMemory": (64 * MIB, 128 * MIB)}, differ="pid",
+        given=[Holder(types)])]
+    if version:
+        moves.append(Move("it runs in a MIG device", [
+            Another(*SPLIT), Holder(types, instance=(7, 0))], {
+                "gpuInstanceId": (NOWHERE, 7),
+                "computeInstanceId": (NOWHERE, 0)}, given=[Holder(types)]))
+    return Fills(f"nvmlDeviceGet{name}RunningProcesses{version}", listed(),
+                 *moves)
 
 
 def newest_pid(client):
@@ -119,10 +122,9 @@ SESSION = {"vgpuInstance": NO_VGPU, "hResolution": NO_CODEC,
 SLOW, FAST = CAPTURES, Holder(GRAPHICS, WAVE, mib=65)
 
 FILLS = [
-    *(compute(version) for version in ("", "_v2", "_v3")),
-    *held("Graphics", GRAPHICS, Constant("nobody draws in a MIG device")),
-    *held("MPSCompute", MPS, Constant(
-        "not modelled: no load is MPS's, and none in a MIG device")),
+    *(compute(version) for version in VERSIONS),
+    *(held(version, "Graphics", GRAPHICS) for version in VERSIONS),
+    *(held(version, "MPSCompute", MPS) for version in VERSIONS),
     Fills("nvmlDeviceGetRunningProcessDetailList",
           filled(mode=0, numProcArrayEntries=ROOM,
                  procArray=room_of("nvmlProcessDetail_v1_t")),

@@ -42,11 +42,13 @@ def details(c):
 
 
 class Holder:
-    """A process of that type, with memory of GPU 0; as a graphics driver or
-    the MPS server put their clients there, which no load is."""
+    """A process of that type, with memory of GPU 0, or of its compute instance
+    (GI, CI); as a graphics driver or the MPS server put their clients there,
+    which no load is."""
 
-    def __init__(self, types, wave=b"", mib=64):
+    def __init__(self, types, wave=b"", mib=64, instance=None):
         self.types, self.wave, self.mib = types, wave, mib
+        self.instance = instance
 
     def apply(self, run):
         ready, tell = os.pipe()
@@ -69,10 +71,17 @@ class Holder:
         wave = ctypes.create_string_buffer(self.wave, 256)
         assert core_function("gkf_machine_open")(
             path, ctypes.byref(machine)) == 0
-        assert core_function("gkf_attach")(
-            machine, 0, self.types, wave, ctypes.byref(slot)) == 0
+        assert self.attach(machine, wave, ctypes.byref(slot)) == 0
         assert core_function("gkf_books_charge")(
             machine, slot, ULL(self.mib * MIB)) == 0
+
+    def attach(self, machine, wave, slot):
+        if not self.instance:
+            return core_function("gkf_attach")(machine, 0, self.types, wave,
+                                               slot)
+        gi, ci = self.instance
+        return core_function("gkf_attach_instance")(
+            machine, 0, UINT(gi << 16 | ci), self.types, wave, slot)
 
 
 def end(child):
