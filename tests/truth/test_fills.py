@@ -1,6 +1,7 @@
 """Every field of every struct that is filled follows the machine, or is named
 constant with a reason."""
 
+import ctypes
 import itertools
 
 import pytest
@@ -44,6 +45,44 @@ def test_every_struct_that_is_filled_has_its_row():
 @pytest.mark.parametrize("fills", FILLS, ids=[one.function for one in FILLS])
 def test_every_field_has_a_proof(fills):
     assert not fills.wrong()
+
+
+# What functions take in the structs that they read; all else is 0.
+TAKEN = {"nvmlPciInfo_t": {"bus": 15},
+         "nvmlNvLinkPowerThres_t": {"lowPwrThreshold": 50},
+         "nvmlPowerValue_v2_t": {"powerValueMw": 500000},
+         "nvmlSystemRegisterEventRequest_v1_t": {"eventTypes": 1}}
+
+
+def passed(client, kind):
+    """An argument of that type."""
+    struct, star, _ = kind.removeprefix("const ").partition(" *")
+    struct = structs.named(struct)
+    if star and struct in structs.header().aggregates:
+        return structs.Record(struct, TAKEN.get(struct)).room
+    if kind == "nvmlDevice_t":
+        return client.device
+    return ctypes.byref(ctypes.c_ulonglong()) if star else 0
+
+
+def test_what_is_only_read_stays_as_it_was(client, tmp_path):
+    """Of READ, when it is taken as well as when it is refused."""
+    run, codes = truth.Run(client, str(tmp_path)), {}
+    client.gpu = 0
+    try:
+        run.start("--gpus", "b200:2", "--driver", "610",
+                  front=truth.front_of("610"))
+        run.machine.ctl("set", "permission=all")
+        for name in structs.READ:
+            args = [passed(client, kind)
+                    for _, kind in structs.parameters()[name]]
+            rooms = [arg for arg in args if isinstance(arg, ctypes.Array)]
+            was = [bytes(room) for room in rooms]
+            codes[name] = client.raw(name, *args)
+            assert rooms and [bytes(room) for room in rooms] == was, name
+    finally:
+        run.stop()
+    assert list(codes.values()).count(0) > len(codes) / 2, codes
 
 
 def test_the_rules_are_of_what_there_is():
