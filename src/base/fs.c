@@ -1,4 +1,4 @@
-/* fs.c - reading and replacing small files; see fs.h. */
+/* fs.c - reads small files whole, and replaces files whole or not at all. */
 #include "base/fs.h"
 
 #include "base/err.h"

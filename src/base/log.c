@@ -1,5 +1,5 @@
 /*
- * log.c - GPUKIT_LOG, read once; see log.h.
+ * log.c - opens the log that GPUKIT_LOG names, once, and writes lines to it.
  *
  * No descriptor is kept: a program may close it and open a file of its own
  * under the same number.

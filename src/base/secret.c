@@ -1,5 +1,8 @@
-/* secret.c - see secret.h. The table of words first, then the forms in which
- * secrets stand within a text, then whole lists of arguments. */
+/*
+ * secret.c - covers what is secret in a text. The table of words first, then
+ * the forms in which secrets stand within a text, then whole lists of
+ * arguments.
+ */
 #include "base/secret.h"
 
 #include <ctype.h>
@@ -86,7 +89,7 @@ static const struct {
     {"LOW", false},       {"HIGH", false},    {"BAND", false},
 };
 
-/* What no secret is. */
+/* Values that are never taken for a secret. */
 static const char *const plain_values[] = {
     "",     "true", "false", "yes",  "no",     "on",      "off",    "auto",
     "none", "null", "nil",   "both", "enable", "disable", "default"};
@@ -226,7 +229,7 @@ struct text {
 	size_t len;
 };
 
-/* What is to be covered. */
+/* The bytes that will be covered. */
 struct span {
 	size_t begin, end;
 };

@@ -1,4 +1,4 @@
-/* trace.c - the table of spans, behind one lock; see trace.h. */
+/* trace.c - keeps the table of spans, behind one lock. */
 #include "base/trace.h"
 
 #include <pthread.h>

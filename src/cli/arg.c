@@ -1,4 +1,6 @@
-/* arg.c - arguments of options; see arg.h. */
+/*
+ * arg.c - reads arguments of options, and refuses wrong ones with a message.
+ */
 #include "cli/arg.h"
 #include "base/clock.h"
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* machine_opt.c - how a machine is read; see machine_opt.h. */
+/* machine_opt.c - parses the options that say how a machine is read. */
 #include "cli/machine_opt.h"
 #include "base/clock.h"
 #include "cli/arg.h"

@@ -1,4 +1,7 @@
-/* open.c - opening and closing the machine; see open.h. */
+/*
+ * open.c - opens a machine for a verb and closes it, with a message for each
+ * failure.
+ */
 #include "cli/open.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"

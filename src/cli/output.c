@@ -1,4 +1,4 @@
-/* output.c - standard output of a verb; see output.h. */
+/* output.c - writes the frames of a verb to standard output. */
 #include "cli/output.h"
 #include "cli/interrupt.h"
 

@@ -1,4 +1,7 @@
-/* screen.c - the terminal as one page; see screen.h. */
+/*
+ * screen.c - draws frames over each other on a terminal, and gives the terminal
+ * back.
+ */
 #include "cli/screen.h"
 
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* timings_opt.c - where the time of a verb went; see timings_opt.h. */
+/*
+ * timings_opt.c - parses the options for timings, and prints the report at the
+ * end.
+ */
 #include "cli/timings_opt.h"
 #include "base/err.h"
 #include "base/fs.h"

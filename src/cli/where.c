@@ -1,4 +1,4 @@
-/* where.c - finds gpukit's own files; see where.h. */
+/* where.c - finds the files that were installed with the command. */
 #include "cli/where.h"
 #include "base/err.h"
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* arena.c - blocks of memory, chained; see arena.h. */
+/* arena.c - allocates from chained blocks that are freed together. */
 #include "core/arena.h"
 
 #include <stdalign.h>

@@ -1,4 +1,7 @@
-/* collect_board.c - readers of board, fabric and MIG; see collect_board.h. */
+/*
+ * collect_board.c - reads the board, the fabric and MIG instances from the
+ * driver.
+ */
 #include "core/collect_board.h"
 
 #define READER(name)                                                           \

@@ -8,7 +8,7 @@
 #define TIMEOUT_NS GK_NS_PER_S
 #define GPUS_MAX   1024
 
-/* What needs gk_nvml_more(). */
+/* The gk_with bits that need gk_nvml_more(). */
 #define WITH_MORE (GK_WITH_DETAIL | GK_WITH_TOPOLOGY | GK_WITH_EVENTS)
 
 /* For the calls under way when the end comes: with less, a thread that waits
@@ -16,7 +16,7 @@
  * known to hang, since that has made a snapshot wait already. */
 #define GRACE_NS (200 * GK_NS_PER_MS)
 
-/* What all workers tell of their GPUs. */
+/* Opens what all workers share: topology and events. */
 static int open_shared(struct gk *gk, unsigned count)
 {
 	if (gk->with & GK_WITH_TOPOLOGY)

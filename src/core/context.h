@@ -25,7 +25,7 @@ struct gk {
 	bool was_late;                     /* a GPU did not answer in time */
 	bool *stale;                       /* each GPU, in the last snapshot */
 	uint64_t period_ns[GK_TIER_COUNT]; /* as asked for by options */
-	/* Of gk_watch; descriptors are -1 without. */
+	/* The state of gk_watch; without it the descriptors are -1. */
 	int watch;         /* an epoll of the two below */
 	int timer, news;   /* frames; first readings, until the first frame */
 	uint64_t frame_ns; /* the period */

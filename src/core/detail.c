@@ -1,4 +1,4 @@
-/* detail.c - words and NVLinks of a GPU; see detail.h. */
+/* detail.c - reads the texts and the NVLinks of a GPU from the driver. */
 #include "core/detail.h"
 #include "base/array.h"
 
@@ -204,7 +204,7 @@ static nvmlReturn_t read_texts(const struct gk_nvml *nvml, nvmlDevice_t dev,
 
 /* ---- links ---- */
 
-/* What is not listed is unknown. */
+/* A value that the table does not list is unknown. */
 static const struct {
 	nvmlIntNvLinkDeviceType_t type;
 	enum gk_link_end end;

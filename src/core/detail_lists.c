@@ -1,4 +1,7 @@
-/* detail_lists.c - accounts, retired pages, clocks; see detail_lists.h. */
+/*
+ * detail_lists.c - reads accounts, retired pages and clocks, and puts them
+ * behind a detail.
+ */
 #include "core/detail_lists.h"
 
 #include "core/collect_row.h"

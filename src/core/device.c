@@ -1,4 +1,7 @@
-/* device.c - opening a GPU, its identity, MIG devices, loss; see device.h. */
+/*
+ * device.c - opens a GPU, reads its identity and its MIG devices, and notices
+ * its loss.
+ */
 #include "core/device.h"
 
 #include "core/detail.h"
@@ -89,7 +92,7 @@ void gk_gpu_fini(struct gk_gpu *gpu)
 	*gpu = (struct gk_gpu){0};
 }
 
-/* What drivers write for "none"; shown as unknown. */
+/* The texts that drivers write for "none"; shown as unknown. */
 static void drop_placeholder(char *text)
 {
 	if (!strcmp(text, "0") || !strcmp(text, "N/A") ||

@@ -1,4 +1,4 @@
-/* events.c - the thread that waits for Xids; see events.h. */
+/* events.c - runs the thread that waits for Xids. */
 #include "core/events.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* family.c - who there is; see family.h. */
+/* family.c - reads the list of all processes and their parents. */
 #include "core/family.h"
 
 #include "base/err.h"

@@ -1,4 +1,7 @@
-/* history.c - which series there are, and what goes into them. */
+/*
+ * history.c - owns the table of series and puts the values of snapshots into
+ * them.
+ */
 #include "core/history.h"
 #include "base/units.h"
 

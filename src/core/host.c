@@ -1,4 +1,4 @@
-/* host.c - /proc/stat, loadavg, meminfo, uptime; see proc(5). */
+/* host.c - reads the load, memory and uptime of the host; see proc(5). */
 #include "core/host.h"
 #include "base/array.h"
 

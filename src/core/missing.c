@@ -1,4 +1,4 @@
-/* missing.c - which NVML functions that are wanted a driver does not have. */
+/* missing.c - lists the wanted NVML functions that a driver does not have. */
 #include "core/context.h"
 
 #include <string.h>

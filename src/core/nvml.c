@@ -1,4 +1,4 @@
-/* nvml.c - finding, loading and starting the driver library; see nvml.h. */
+/* nvml.c - finds the driver library, loads it and starts it. */
 #include "core/nvml.h"
 #include "base/array.h"
 
@@ -124,7 +124,7 @@ void gk_nvml_close(struct gk_nvml *nvml)
 	free(nvml);
 }
 
-/* What is not listed is GK_ABSENT_ERROR. */
+/* A code that is not listed becomes GK_ABSENT_ERROR. */
 static const struct {
 	nvmlReturn_t answer;
 	enum gk_absence why;

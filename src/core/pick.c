@@ -1,4 +1,6 @@
-/* pick.c - a part of a snapshot; see pick.h. */
+/*
+ * pick.c - keeps those GPUs and processes of a snapshot that were asked for.
+ */
 #include "core/pick.h"
 
 #include "base/visible.h"

@@ -1,4 +1,7 @@
-/* places.c - where the GPUs are; see places.h. */
+/*
+ * places.c - reads where the GPUs are, and puts the readings of all workers
+ * together.
+ */
 #include "core/places.h"
 #include "base/array.h"
 

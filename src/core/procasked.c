@@ -1,4 +1,4 @@
-/* procasked.c - I/O, working directory, rank; see procasked.h. */
+/* procasked.c - reads I/O, the working directory and the rank of a process. */
 #include "core/procasked.h"
 #include "base/array.h"
 

@@ -1,4 +1,4 @@
-/* procfs.c - reading processes; see procfs.h. */
+/* procfs.c - reads the processes of a snapshot from /proc. */
 #include "core/procfs.h"
 
 #include "base/clock.h"

@@ -1,4 +1,6 @@
-/* proctree.c - processes in their family; see proctree.h. */
+/*
+ * proctree.c - finds the ancestors and the children of the processes on GPUs.
+ */
 #include "core/proctree.h"
 
 #include "base/err.h"

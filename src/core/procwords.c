@@ -1,4 +1,7 @@
-/* procwords.c - see procwords.h. */
+/*
+ * procwords.c - reads the owner, command line, container and pod of a process,
+ * and keeps them.
+ */
 #include "core/procwords.h"
 
 #include "base/clock.h"

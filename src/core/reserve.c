@@ -1,4 +1,4 @@
-/* reserve.c - reservations of devices by file locks; see reserve.h. */
+/* reserve.c - reserves devices by locks on bytes of a file. */
 #include "core/reserve.h"
 
 #include "base/clock.h"

@@ -1,4 +1,6 @@
-/* select.c - constraints and ranking of devices; see select.h. */
+/*
+ * select.c - checks the constraints on devices and ranks those that meet them.
+ */
 #include "core/select.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * select_near.c - which of some GPUs belong together: joined by NVLinks, on
- * one NUMA node, near on PCIe.
+ * select_near.c - chooses GPUs that belong together: joined by NVLinks, on one
+ * NUMA node, near on PCIe.
  */
 #include "core/select.h"
 
@@ -57,7 +57,7 @@ static void measure_nearness(const struct gk_snapshot *snap,
 			    pair_cost(snap, &usable[i], &usable[k]);
 }
 
-/* What one more GPU adds to a set. */
+/* The cost that one more GPU adds to a set. */
 static uint64_t added(const struct near *near, uint64_t set, size_t one)
 {
 	uint64_t cost = one;

@@ -1,4 +1,4 @@
-/* series.c - rings of several resolutions; see series.h. */
+/* series.c - keeps a value over time in rings of several resolutions. */
 #include "core/series.h"
 
 #include "base/clock.h"

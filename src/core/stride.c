@@ -1,4 +1,4 @@
-/* stride.c - telling the layouts of process records apart; see stride.h. */
+/* stride.c - finds out how long the records of process lists are. */
 #include "core/stride.h"
 
 #include "abi/nvml_process.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What every stride must leave room for. */
+/* Room for a record of any stride, in bytes. */
 #define GK_STRIDE_MAX 32
 
 #define GK_NO_INSTANCE UINT32_MAX

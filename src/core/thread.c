@@ -1,4 +1,4 @@
-/* thread.c - starting threads; see thread.h. */
+/* thread.c - starts threads that take only the signals of a crash. */
 #include "core/thread.h"
 
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* users.c - the cache of user names; see users.h. */
+/* users.c - keeps the names of users that were asked for. */
 #include "core/users.h"
 
 #include "base/str.h"

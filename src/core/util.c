@@ -1,4 +1,4 @@
-/* util.c - per-process utilisation samples; see util.h. */
+/* util.c - keeps the newest utilisation sample of each process. */
 #include "core/util.h"
 
 #include "core/stride.h"

@@ -1,4 +1,4 @@
-/* worker.c - the thread of a GPU; see worker.h. */
+/* worker.c - runs the thread of a GPU and publishes what it reads. */
 #include "core/worker.h"
 
 #include "core/detail_lists.h"
@@ -92,7 +92,7 @@ static void publish_reading(struct gk_worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* What was never known is news at once. */
+/* A value that was never read before counts as news at once. */
 static void tell_news(struct gk_worker *w, int tier)
 {
 	pthread_mutex_lock(&w->lock);

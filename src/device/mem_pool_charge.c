@@ -1,6 +1,6 @@
 /*
- * mem_pool_charge.c - when the ledger is charged for the blocks of a pool, and
- * when it is repaid.
+ * mem_pool_charge.c - charges the ledger for the blocks of a pool, and repays
+ * it.
  */
 #include "base/err.h"
 #include "device/space_arena.h"

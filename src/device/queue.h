@@ -21,7 +21,7 @@
 
 struct gkf_machine;
 
-/* What a task costs the device. */
+/* The kind of work that a task is for the device. */
 enum gkf_work {
 	GKF_WORK_NONE,    /* events, waits, copies on the host */
 	GKF_WORK_KERNEL,  /* busy time */
@@ -118,7 +118,7 @@ GKF_API void gkf_queue_priority(struct gkf_queue *queue, int priority);
  */
 GKF_API void gkf_queue_stop(struct gkf_queue *queue, int result);
 
-/* What was pushed so far. */
+/* A ticket for all tasks that were pushed so far. */
 GKF_API struct gkf_ticket gkf_queue_ticket(struct gkf_queue *queue);
 GKF_API bool gkf_ticket_done(struct gkf_ticket ticket);
 GKF_API void gkf_ticket_wait(struct gkf_ticket ticket);

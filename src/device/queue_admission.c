@@ -1,6 +1,6 @@
 /*
- * queue_admission.c - how many tasks of a device that may block for ever run at
- * once, by their kind: kernels, host functions.
+ * queue_admission.c - limits how many tasks of a device that may block for ever
+ * run at once, by kind: kernels, host functions.
  */
 #include "device/queue_private.h"
 

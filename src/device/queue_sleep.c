@@ -1,4 +1,7 @@
-/* queue_sleep.c - how threads of the queues sleep and are woken: futexes. */
+/*
+ * queue_sleep.c - puts threads of the queues to sleep and wakes them, by
+ * futexes.
+ */
 #include "base/clock.h"
 #include "device/queue_private.h"
 

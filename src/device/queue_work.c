@@ -245,7 +245,7 @@ static int run_kernel(struct gkf_running *place, struct gkf_task *task)
 		result = task->run(task);
 	end_turn(place, result);
 	floating_set(old);
-	/* What stopped early has not done its work. */
+	/* A task that stopped early has not done its work. */
 	if (!result && atomic_load(&queue->stop))
 		result = atomic_load(&queue->result);
 	return result;

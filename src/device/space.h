@@ -29,7 +29,7 @@ enum gkf_memory_kind {
 	GKF_MEMORY_REGISTERED, /* the caller's own, page-locked */
 };
 
-/* What a new piece of memory is to be. */
+/* The properties of a new piece of memory. */
 struct gkf_memory_ask {
 	enum gkf_memory_kind kind;
 	unsigned device;           /* of the machine; who pays for it */

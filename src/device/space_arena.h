@@ -121,7 +121,7 @@ void arena_wipe(struct arena *a);
 /* A number for a new piece that no other of the process has. */
 uint64_t space_id(void);
 
-/* Of a device that was opened once. */
+/* The arena of a device that has been opened. */
 struct arena *device_arena(unsigned device);
 
 /*

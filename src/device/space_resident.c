@@ -138,7 +138,7 @@ static void leave_all(uint32_t from, uint32_t to)
 				     i + 1, 1);
 }
 
-/* What has no room stays on the host. */
+/* Blocks that find no room stay on the host. */
 static void enter_blocks(const struct arena *device, uint32_t from, uint32_t to)
 {
 	uint32_t missing = 0, n;

@@ -1,4 +1,7 @@
-/* flows.c - counters of interfaces, disks and file systems; see flows.h. */
+/*
+ * flows.c - reads the counters of interfaces and disks, and the sizes of file
+ * systems.
+ */
 #include "export/flows.h"
 
 #include "base/str.h"

@@ -54,7 +54,7 @@ struct gk_http_options {
 
 struct gk_http;
 
-/* What the module exports, by the name "gk_http". */
+/* The functions that the module exports by the name "gk_http". */
 struct gk_http_module {
 	/*
 	 * Starts to answer. On failure NULL, and *ret_why is a static text.

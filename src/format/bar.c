@@ -1,4 +1,4 @@
-/* bar.c - bars of block characters; see bar.h. */
+/* bar.c - draws bars of block characters. */
 #include "format/bar.h"
 
 #include "format/gradient.h"

@@ -1,4 +1,4 @@
-/* columns.c - the table of columns; see columns.h. */
+/* columns.c - owns the table of columns, and the texts in their cells. */
 #include "format/columns.h"
 
 #include "format/bar.h"
@@ -11,7 +11,7 @@
 
 #define GK_PM_NONE (-1)
 
-/* Of columns.def. */
+/* The directions of order that columns.def names. */
 enum { GK_ORDER_UP, GK_ORDER_DOWN };
 
 const struct gk_column_info gk_column_infos[GK_COLUMN_COUNT] = {

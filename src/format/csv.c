@@ -1,4 +1,4 @@
-/* csv.c - a snapshot as rows; see csv.h. */
+/* csv.c - prints a snapshot as rows of CSV. */
 #include "format/csv.h"
 
 #include "format/names.h"

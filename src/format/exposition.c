@@ -1,4 +1,6 @@
-/* exposition.c - the text format of Prometheus; see exposition.h. */
+/*
+ * exposition.c - prints families of samples in the text format of Prometheus.
+ */
 #include "format/exposition.h"
 
 #include "format/units.h"

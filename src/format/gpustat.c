@@ -1,4 +1,4 @@
-/* gpustat.c - one line a GPU; see gpustat.h. */
+/* gpustat.c - prints one line for each GPU. */
 #include "format/gpustat.h"
 #include "base/units.h"
 

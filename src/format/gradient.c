@@ -1,4 +1,6 @@
-/* gradient.c - see gradient.h. */
+/*
+ * gradient.c - finds the colour for a share of the way from green to magenta.
+ */
 #include "format/gradient.h"
 
 /* Hue 0.35 at nothing, -0.15 at full; every colour as full and as bright. */

@@ -1,4 +1,4 @@
-/* json.c - a snapshot as JSON, streamed; see json.h. */
+/* json.c - prints a snapshot as JSON. */
 #include "format/json.h"
 
 #include "base/clock.h"
@@ -303,7 +303,7 @@ static void facts(struct json *j, const struct gk_text *texts)
 	close_group(j, '}');
 }
 
-/* What only the DETAIL tier brings. */
+/* Prints the values that only the DETAIL tier reads. */
 static void detail(struct json *j, const struct gk_detail *d)
 {
 	if (!d)

@@ -1,4 +1,4 @@
-/* names.c - words for devices and processes; see names.h. */
+/* names.c - owns the words for states, errors and Xids. */
 #include "format/names.h"
 
 #include "base/clock.h"

@@ -37,7 +37,7 @@ bool gk_device_unread(const struct gk_device *device);
  */
 bool gk_processes_known(const struct gk_device *device);
 
-/* What to say of a snapshot without processes. */
+/* The line to print for a snapshot without processes. */
 const char *gk_no_processes_text(const struct gk_snapshot *snap);
 
 /* The text of an nvmlReturn_t: "Driver Not Loaded". Never NULL. */

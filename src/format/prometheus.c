@@ -1,4 +1,4 @@
-/* prometheus.c - a snapshot for Prometheus; see prometheus.h. */
+/* prometheus.c - chooses whose names a snapshot gets in Prometheus. */
 #include "format/prometheus_part.h"
 
 #include "format/units.h"

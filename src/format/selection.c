@@ -1,4 +1,4 @@
-/* selection.c - chosen devices as text and JSON; see selection.h. */
+/* selection.c - prints chosen devices as text and as JSON. */
 #include "format/selection.h"
 
 #include "format/json.h"

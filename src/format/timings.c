@@ -1,4 +1,4 @@
-/* timings.c - spans as a table and as a trace; see timings.h. */
+/* timings.c - prints spans as a table and as a trace. */
 #include "format/timings.h"
 
 #include "format/json.h"

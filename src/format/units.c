@@ -1,4 +1,4 @@
-/* units.c - numbers with units; see units.h. */
+/* units.c - writes numbers with their units. */
 #include "format/units.h"
 
 #include "base/clock.h"

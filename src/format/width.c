@@ -1,4 +1,4 @@
-/* width.c - columns of UTF-8 text; see width.h. */
+/* width.c - measures, cuts and pads UTF-8 text by columns. */
 #include "format/width.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* chart.c - see chart.h. */
+/* chart.c - adds the rows of recordings to the panels and lines of a chart. */
 #include "plot/chart.h"
 
 #include "base/err.h"

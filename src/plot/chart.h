@@ -34,7 +34,7 @@ struct gk_plot_chart {
 	int64_t first_ms, last_ms; /* of all files; no rows: 0, -1 */
 	unsigned shift;            /* bins of all lines: 2^shift ms */
 	uint64_t steps[64];        /* by their length's power of two, ms */
-	/* Of the file at hand. */
+	/* The next fields belong to the file being read. */
 	const char *file;
 	int64_t now_ms;
 	bool started;

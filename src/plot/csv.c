@@ -1,4 +1,7 @@
-/* csv.c - see csv.h. A row lies whole in the block before it is taken apart. */
+/*
+ * csv.c - reads rows of a CSV file. A row lies whole in the block before it is
+ * taken apart.
+ */
 #include "plot/csv.h"
 
 #include "base/err.h"

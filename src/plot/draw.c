@@ -1,5 +1,7 @@
-/* draw.c - see draw.h. Script, picture and complaints are files in memory, so
- * that neither side ever waits for the other to read. */
+/*
+ * draw.c - runs gnuplot. Script, picture and complaints are files in memory, so
+ * that neither side ever waits for the other to read.
+ */
 #include "plot/draw.h"
 
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* script.c - see script.h. */
+/* script.c - writes a chart as a script for gnuplot. */
 #include "plot/script.h"
 #include "base/array.h"
 

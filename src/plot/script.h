@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "plot/chart.h"
 
-/* What the picture is for. */
+/* The kind of output that the picture is for. */
 enum gk_plot_form {
 	GK_PLOT_PNG,
 	GK_PLOT_SVG,

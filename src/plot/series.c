@@ -1,4 +1,6 @@
-/* series.c - see series.h. */
+/*
+ * series.c - keeps the lowest and the highest value of each column of pixels.
+ */
 #include "plot/series.h"
 
 #include "base/err.h"

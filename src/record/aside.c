@@ -1,4 +1,4 @@
-/* aside.c - names and numbers of files put aside; see aside.h. */
+/* aside.c - finds the names under which old files are put aside. */
 #include "record/aside.h"
 
 #include <dirent.h>

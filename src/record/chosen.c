@@ -1,4 +1,6 @@
-/* chosen.c - the table of processes seen; see chosen.h. */
+/*
+ * chosen.c - keeps the table of processes seen, and decides which are recorded.
+ */
 #include "record/chosen.h"
 
 #include "base/err.h"

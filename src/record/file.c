@@ -1,4 +1,7 @@
-/* file.c - opening, writing and putting aside; see file.h. */
+/*
+ * file.c - opens the file of a recording, writes to it and puts the old one
+ * aside.
+ */
 #include "record/file.h"
 
 #include "base/clock.h"
@@ -58,7 +61,7 @@ static int tell_refused(struct gk_record_file *f, int err, const char *why)
 
 /* ---- writing ---- */
 
-/* What the two sides of a vfork() share. */
+/* The data that both sides of a vfork() share. */
 struct piece {
 	int fd;
 	bool regular;
@@ -399,7 +402,7 @@ static int open_stream(struct gk_record_file *f)
 	return r ? r : begin_file(f);
 }
 
-/* Of a link, what it leads to is replaced. */
+/* The target of a symbolic link is replaced, not the link. */
 static int resolve_link(struct gk_record_file *f, bool *ret_stream)
 {
 	bool standard = !strcmp(f->options.path, "-");

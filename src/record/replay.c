@@ -1,4 +1,4 @@
-/* replay.c - the clock of a recording; see replay.h. */
+/* replay.c - runs the clock of a recording. */
 #include "record/replay.h"
 
 #include "base/clock.h"

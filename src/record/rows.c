@@ -1,4 +1,4 @@
-/* rows.c - fields with their titles; see rows.h. */
+/* rows.c - writes the fields of a row with their titles. */
 #include "record/rows.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* summary.c - adding up samples; see summary.h. */
+/* summary.c - adds up the samples of a command's run. */
 #include "record/summary.h"
 
 #include "base/clock.h"

@@ -9,7 +9,7 @@
 
 #include <gpukit/gpukit.h>
 
-/* What is known of one device that was used. */
+/* The totals of one device that was used. */
 struct gk_summary_device {
 	bool used;
 	char label[GK_NAME_MAX];
@@ -20,7 +20,7 @@ struct gk_summary_device {
 	uint64_t before_ns;            /* of that sample, CLOCK_MONOTONIC */
 	int64_t millijoules;
 	bool energy_known, energy_from_power;
-	/* Of the sample at hand. */
+	/* The next fields belong to the current sample. */
 	int64_t mem, sm;
 	bool mem_known, sm_known, now;
 };

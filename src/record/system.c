@@ -1,4 +1,4 @@
-/* system.c - threads, their processors and families; see system.h. */
+/* system.c - counts threads, processors and families of processes. */
 #include "record/system.h"
 
 #include "base/clock.h"

@@ -12,7 +12,7 @@
 
 /* ---- writing ---- */
 
-/* What a file begins with. */
+/* The bytes that every tape begins with. */
 #define GK_TAPE_HEADER     "GKTAPE\r\n\1\0\0\0\0\0\0"
 #define GK_TAPE_HEADER_LEN 16
 

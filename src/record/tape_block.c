@@ -1,4 +1,7 @@
-/* tape_block.c - heads and checksums; see tape_block.h. */
+/*
+ * tape_block.c - writes and reads the heads of blocks, and computes their
+ * checksums.
+ */
 #include "record/tape_block.h"
 
 #include <string.h>

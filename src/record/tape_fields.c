@@ -1,4 +1,7 @@
-/* tape_fields.c - the tables, and values as bytes; see tape_fields.h. */
+/*
+ * tape_fields.c - owns the tables of a tape's fields, and turns values into
+ * bytes.
+ */
 #include "record/tape_fields.h"
 #include "base/array.h"
 

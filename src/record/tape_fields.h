@@ -72,7 +72,7 @@ uint64_t gk_tape_get(struct gk_tape_cursor *cursor);
 /* Not NUL-terminated. */
 const char *gk_tape_get_text(struct gk_tape_cursor *cursor, size_t *ret_len);
 
-/* What to make of an absence of the tape. */
+/* The absences of a tape, as this program knows them. */
 struct gk_tape_absences {
 	enum gk_absence of[256];
 	size_t count;

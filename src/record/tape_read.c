@@ -1,4 +1,4 @@
-/* tape_read.c - finding and reading blocks; see tape.h. */
+/* tape_read.c - finds the blocks of a tape and reads them. */
 #include "record/tape.h"
 
 #include "base/err.h"

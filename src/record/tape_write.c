@@ -1,4 +1,4 @@
-/* tape_write.c - snapshots into blocks; see tape.h. */
+/* tape_write.c - turns snapshots into blocks of a tape. */
 #include "record/tape.h"
 
 #include "record/tape_block.h"

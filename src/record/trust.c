@@ -1,4 +1,4 @@
-/* trust.c - a path, a step at a time; see trust.h. */
+/* trust.c - follows a path one step at a time, and judges each step. */
 #include "record/trust.h"
 
 #include "base/err.h"

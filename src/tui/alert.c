@@ -1,4 +1,4 @@
-/* alert.c - which alerts are on; see alert.h. */
+/* alert.c - decides which alerts are on. */
 #include "tui/alert.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* alert_run.c - the command of alerts; see alert.h. */
+/* alert_run.c - runs the command of alerts. */
 #include "tui/alert.h"
 
 #include <errno.h>

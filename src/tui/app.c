@@ -1,4 +1,4 @@
-/* app.c - the loop; see app.h. */
+/* app.c - runs the loop of the viewer. */
 #include "tui/app.h"
 
 #include "base/clock.h"

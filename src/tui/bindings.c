@@ -1,4 +1,4 @@
-/* bindings.c - see bindings.h. */
+/* bindings.c - adds the user's keys to actions, and removes them. */
 #include "tui/bindings.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* box.c - boxes of lines; see box.h. */
+/* box.c - draws boxes of lines. */
 #include "tui/box.h"
 
 #include "format/width.h"

@@ -1,4 +1,7 @@
-/* color.c - see color.h; the table of 256 is that of xterm. */
+/*
+ * color.c - finds the nearest colour that a terminal has; the table of 256 is
+ * that of xterm.
+ */
 #include "tui/color.h"
 
 #define CUBE       16  /* the first colour of the cube of 6 x 6 x 6 */

@@ -1,4 +1,4 @@
-/* config.c - reading the config file; see config.h. */
+/* config.c - reads the config file. */
 #include "tui/config.h"
 
 #include "base/clock.h"

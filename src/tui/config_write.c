@@ -1,4 +1,4 @@
-/* config_write.c - writing the config file; see config.h. */
+/* config_write.c - writes the config file. */
 #include "base/err.h"
 #include "base/fs.h"
 #include "tui/config.h"

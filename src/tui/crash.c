@@ -1,4 +1,7 @@
-/* crash.c - see crash.h. Only what may be called in a signal handler. */
+/*
+ * crash.c - restores the terminal in a crash, by functions that a signal
+ * handler may call.
+ */
 #include "tui/crash.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * device_peers.c - where a GPU is: the CPUs near to it, and its row of the
- * matrix of ways between GPUs.
+ * device_peers.c - draws where a GPU is: the CPUs near to it, and its row of
+ * the matrix of ways between GPUs.
  */
 #include "format/width.h"
 #include "tui/box.h"

@@ -1,4 +1,4 @@
-/* dialog.c - a box with buttons; see dialog.h. */
+/* dialog.c - draws a box with buttons and handles its keys. */
 #include "tui/dialog.h"
 
 #include "format/width.h"

@@ -18,7 +18,7 @@ struct tui_button {
 	int red;           /* from this place on it is red; 0: it is not */
 };
 
-/* What is asked. */
+/* A kind of question, with its buttons. */
 struct tui_dialog_kind {
 	const struct tui_button *buttons;
 	int count;  /* of the buttons */

@@ -1,4 +1,4 @@
-/* facts.c - what a snapshot knows of a GPU; see facts.h. */
+/* facts.c - writes down all that a snapshot knows of a GPU. */
 #include "tui/facts.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* filter.c - words that choose processes; see filter.h. */
+/* filter.c - parses the words of a filter and matches processes with them. */
 #include "tui/filter.h"
 
 #include "base/str.h"
@@ -129,7 +129,7 @@ static bool has_type(const struct tui_filter_word *w,
 	return (p->types & w->types) == w->types;
 }
 
-/* What is not known is neither above nor below. */
+/* An unknown value is neither above nor below a limit. */
 static bool compares(const struct tui_filter_word *w,
 		     const struct gk_snapshot *snap, const struct gk_process *p)
 {

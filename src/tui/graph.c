@@ -1,4 +1,4 @@
-/* graph.c - braille graphs; see graph.h. */
+/* graph.c - draws graphs of braille dots. */
 #include "tui/graph.h"
 
 #include "base/clock.h"

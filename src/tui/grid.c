@@ -1,4 +1,7 @@
-/* grid.c - cells and the ANSI lines drawn into them; see grid.h. */
+/*
+ * grid.c - owns the cells of a screen, and draws text with ANSI colours into
+ * them.
+ */
 #include "tui/grid.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* items.c - the lines of the settings screen; see items.h. */
+/* items.c - lists the lines of the settings screen and changes them. */
 #include "tui/items.h"
 
 #include "tui/bindings.h"
@@ -193,7 +193,7 @@ static void apply_item(struct tui *t, struct tui_item item)
 	tui_list_update(t);
 }
 
-/* What forbids changes is not undone from inside. */
+/* A setting that forbids changes cannot be undone from inside. */
 static bool is_locked(const struct tui *t, struct tui_item item)
 {
 	return t->options.readonly &&

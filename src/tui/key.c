@@ -1,4 +1,4 @@
-/* key.c - the table of keys and the map made from it; see key.h. */
+/* key.c - owns the table of keys and makes the key map from it. */
 #include "tui/key.h"
 
 #include "base/str.h"
@@ -328,7 +328,7 @@ enum tui_action tui_keymap_take(const struct tui_keymap *map, unsigned screen,
 
 /* ---- conflicts ---- */
 
-/* What the keys of a row do on a screen. */
+/* The action of a row's keys on a screen. */
 static enum tui_action outcome(const struct tui_keymap *map,
 			       const struct binding *b, unsigned screen)
 {

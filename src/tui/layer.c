@@ -1,4 +1,4 @@
-/* layer.c - which layer is on top; see layer.h. */
+/* layer.c - finds the layer on top, and hands keys and the mouse to it. */
 #include "tui/layer.h"
 
 #include "tui/model.h"

@@ -1,4 +1,7 @@
-/* list.c - which processes are listed, in which order; what is selected. */
+/*
+ * list.c - decides which processes are listed, in which order, and what is
+ * selected.
+ */
 #include "format/names.h"
 #include "tui/model.h"
 

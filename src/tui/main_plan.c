@@ -1,6 +1,6 @@
 /*
- * main_plan.c - how the main screen is laid out: panels shrink until all of
- * them fit, GPUs first; where even then not all GPUs fit they are paged.
+ * main_plan.c - lays out the main screen: panels shrink until all of them fit,
+ * GPUs first; where even then not all GPUs fit they are paged.
  */
 #include "format/boxed/part.h"
 #include "tui/main_screen.h"

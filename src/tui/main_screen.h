@@ -29,7 +29,7 @@ struct tui_main {
 
 enum devices_style { DEVICES_FULL, DEVICES_COMPACT, DEVICES_DENSE };
 
-/* What fits; see main_plan(). */
+/* The panels that fit; see main_plan(). */
 struct main_plan {
 	enum devices_style devices;
 	bool host_compact, host_hidden;

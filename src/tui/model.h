@@ -166,7 +166,7 @@ const struct gk_process *tui_process(const struct tui *t);
 bool tui_is_tagged(const struct tui *t, const struct gk_process *p);
 void tui_tag_toggle(struct tui *t, const struct gk_process *p);
 
-/* What a key or a mouse does. */
+/* Do what a key, the mouse or an action asks for. */
 void tui_key_pressed(struct tui *t, tui_key key);
 void tui_do(struct tui *t, enum tui_action action);
 

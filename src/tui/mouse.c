@@ -1,4 +1,4 @@
-/* mouse.c - clicks and the wheel; see mouse.h. */
+/* mouse.c - handles clicks and the wheel. */
 #include "tui/mouse.h"
 
 #include "tui/layer.h"

@@ -1,4 +1,4 @@
-/* mouse_code.c - the SGR form of the mouse; see mouse_code.h. */
+/* mouse_code.c - parses the SGR form of mouse events. */
 #include "tui/mouse_code.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* order.c - the order of the processes; see order.h. */
+/* order.c - changes the order of the processes. */
 #include "tui/order.h"
 #include "base/array.h"
 

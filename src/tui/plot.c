@@ -1,4 +1,4 @@
-/* plot.c - a graph with its scale; see plot.h. */
+/* plot.c - draws a graph with its scale. */
 #include "tui/plot.h"
 
 #include "format/width.h"

@@ -1,4 +1,4 @@
-/* prompt.c - editing one line; see prompt.h. */
+/* prompt.c - edits one line of text. */
 #include "tui/prompt.h"
 
 #include "format/width.h"

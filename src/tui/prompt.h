@@ -22,7 +22,7 @@ enum tui_prompt_past {
 	PROMPT_PASTS
 };
 
-/* What a prompt is for. Each function may be NULL. */
+/* The functions of a kind of prompt. Each may be NULL. */
 struct tui_prompt_kind {
 	enum tui_prompt_past past;
 	/* After every change, and once when it opens. */

@@ -1,4 +1,4 @@
-/* search.c - the next line that holds a text; see search.h. */
+/* search.c - finds the next line that holds a text. */
 #include "tui/search.h"
 
 #include "tui/view.h"

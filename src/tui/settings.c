@@ -1,4 +1,7 @@
-/* settings.c - the table of settings, and values as text; see settings.h. */
+/*
+ * settings.c - owns the table of settings, and turns their values into text and
+ * back.
+ */
 #include "tui/settings.h"
 
 #include "base/clock.h"

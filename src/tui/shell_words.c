@@ -1,4 +1,7 @@
-/* shell_words.c - see shell_words.h. */
+/*
+ * shell_words.c - splits a line into words as a shell does, and joins words
+ * into a line.
+ */
 #include "tui/shell_words.h"
 
 #include "base/str.h"

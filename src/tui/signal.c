@@ -1,4 +1,7 @@
-/* signal.c - signals that reach whom they are meant for; see signal.h. */
+/*
+ * signal.c - sends signals and sets priorities, after checking who the process
+ * is.
+ */
 #include "tui/signal.h"
 
 #include "base/err.h"

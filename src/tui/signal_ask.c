@@ -1,4 +1,7 @@
-/* signal_ask.c - which processes get which signal, and what came of it. */
+/*
+ * signal_ask.c - asks which signal processes get, sends it, and tells what came
+ * of it.
+ */
 #include "base/err.h"
 #include "base/pidstat.h"
 #include "tui/view.h"

@@ -1,4 +1,4 @@
-/* term.c - grids and keys by way of ncurses; see term.h. */
+/* term.c - shows grids and reads keys by means of ncurses. */
 #define NCURSES_WIDECHAR 1
 
 #include "tui/term.h"

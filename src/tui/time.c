@@ -1,4 +1,4 @@
-/* time.c - looking back in time; see time.h. */
+/* time.c - moves the graphs back in time, and names the moment. */
 #include "tui/time.h"
 
 #include "base/clock.h"

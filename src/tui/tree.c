@@ -1,6 +1,6 @@
 /*
- * tree.c - what the tree screen shows: which processes have a row, which are
- * closed, which one is selected.
+ * tree.c - keeps what the tree screen shows: which processes have a row, which
+ * are closed, which one is selected.
  */
 #include "tui/value.h"
 #include "tui/view.h"

@@ -1,4 +1,4 @@
-/* trust.c - who can have written the config file; see trust.h. */
+/* trust.c - judges who can have written the config file. */
 #include "tui/trust.h"
 
 #include <fcntl.h>

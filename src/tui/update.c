@@ -1,4 +1,4 @@
-/* update.c - what the actions do to the model. */
+/* update.c - changes the model as the actions say. */
 #include "base/clock.h"
 #include "tui/layer.h"
 #include "tui/mouse.h"

@@ -1,4 +1,4 @@
-/* value.c - values as the screens show them; see value.h. */
+/* value.c - formats values for the screens. */
 #include "tui/value.h"
 
 #include "format/bar.h"

@@ -36,7 +36,7 @@ struct view {
 	int step; /* columns that Left and Right scroll; 0: 2 */
 	/* The line of the list that is seen at a row of the screen, or -1. */
 	long (*at)(const struct tui *t, int row);
-	/* What a search looks at in a line of the list. */
+	/* The text of a list's line that a search looks at. */
 	void (*text)(const struct tui *t, size_t position, struct gk_buf *out);
 	bool scrolls_whole; /* pages scroll it; otherwise they select */
 };

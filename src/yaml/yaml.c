@@ -1,4 +1,4 @@
-/* yaml.c - one YAML file, whole and strict; see yaml.h. */
+/* yaml.c - reads one YAML file and checks each key. */
 #include "yaml/yaml.h"
 
 #include "base/err.h"

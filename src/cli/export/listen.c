@@ -1,6 +1,6 @@
 /*
- * listen.c - where `gpukit export` listens: the address, its socket, and
- * how many clients its descriptors are enough for.
+ * listen.c - finds the address on which `gpukit export` listens, its socket,
+ * and how many clients its descriptors are enough for.
  */
 #include "cli/cmd.h"
 #include "cli/export/export.h"

@@ -21,7 +21,7 @@
 
 #define STEP_MAX_NS (366 * 86400 * 1000000000ULL)
 
-/* What there is to tell. */
+/* The readings of the clock and of the scenario, to be printed. */
 struct look {
 	uint64_t now_ns, speed, run_speed;
 	const struct gkf_scenario_head *head; /* NULL: no scenario */

@@ -100,7 +100,7 @@ static void read_counts(struct ctl *ctl, struct counts *to)
 	qsort(to->at, to->n, sizeof *to->at, by_weight);
 }
 
-/* What a program was refused. */
+/* A call that a program was refused. */
 struct refusal {
 	char caller[4 * GKF_CALLER_MAX];
 	const struct count *what;

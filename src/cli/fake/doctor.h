@@ -28,7 +28,7 @@ struct refused_kernel {
 #define REFUSED_MAX 16 /* that are named */
 #define IMAGES_MAX  4096
 
-/* What a file is. */
+/* The kinds of file that the doctor tells apart. */
 enum doctor_kind {
 	KIND_PROGRAM,
 	KIND_LIBRARY,

@@ -1,5 +1,5 @@
 /*
- * doctor_images.c - what lies in a section of fat binaries: each of them
+ * doctor_images.c - reads the images in a section of fat binaries: each binary
  * has the images of one module.
  */
 #include "base/err.h"

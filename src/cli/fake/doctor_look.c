@@ -1,6 +1,6 @@
 /*
- * doctor_look.c - which CUDA runtime a file carries, which images, and
- * whether it will run on a made-up machine.
+ * doctor_look.c - finds out which CUDA runtime and which images a file carries,
+ * and whether it will run on a made-up machine.
  */
 #include "base/err.h"
 #include "cli/fake/doctor.h"

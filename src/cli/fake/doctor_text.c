@@ -1,4 +1,4 @@
-/* doctor_text.c - what the doctor says, as lines and as JSON. */
+/* doctor_text.c - prints what the doctor has found, as lines and as JSON. */
 #include "cli/fake/doctor.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
-/* elf.c - a bounds-checked reader of ELF files; see elf.h. */
+/*
+ * elf.c - reads ELF files; every offset is checked against the file's length.
+ */
 #include "cli/fake/elf.h"
 
 #include <string.h>

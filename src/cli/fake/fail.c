@@ -86,7 +86,7 @@ struct failure {
 	enum gkf_machine_fault machine_fault;
 };
 
-/* What holds for all rules of a command line. */
+/* The options that hold for all rules of a command line. */
 struct bounds {
 	uint64_t after, times, seed;
 	unsigned per_million;

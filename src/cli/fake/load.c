@@ -44,7 +44,7 @@ static bool is_meant(const struct gkf_load_spec *load, unsigned gpu, unsigned k)
 	return k ? load->mig[gpu] >> (k - 1) & 1 : load->gpus >> gpu & 1;
 }
 
-/* What all loads together ask of one target. */
+/* Checks what all loads together ask of one target. */
 static int check_target(struct gkf_machine *m,
 			const struct gkf_load_spec *loads, unsigned count,
 			unsigned gpu, unsigned k)

@@ -99,7 +99,7 @@ static bool is_said(const struct fake_job *job, const struct word *word)
 	return word->always || value;
 }
 
-/* What a scenario says besides. */
+/* Formats the arguments that a scenario adds. */
 static int format_scenario(const struct fake_job *job, int n,
 			   char text[FAKE_JOB_ARGS][FAKE_JOB_ARG])
 {

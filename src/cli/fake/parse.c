@@ -1,4 +1,4 @@
-/* parse.c - what a user types after --gpus. */
+/* parse.c - parses what a user types after --gpus. */
 #include "base/err.h"
 #include "cli/fake/fake.h"
 #include "cli/where.h"

@@ -1,4 +1,4 @@
-/* replay.c - the machine of a recording; see replay.h. */
+/* replay.c - makes the machine that a recording describes. */
 #include "cli/fake/replay.h"
 #include "base/err.h"
 #include "base/str.h"

@@ -1,4 +1,7 @@
-/* replay_process.c - starting them, and what they do; see replay_process.h. */
+/*
+ * replay_process.c - starts the processes that stand for recorded ones, and
+ * does in them what the recording says.
+ */
 #include "cli/fake/replay_process.h"
 #include "base/err.h"
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* target.c - see target.h. */
+/* target.c - finds the GPU or MIG device that a load process runs on. */
 #include "cli/fake/target.h"
 #include "machine/file/board.h"
 #include "machine/file/mig_state.h"

@@ -401,7 +401,7 @@ static void add_names(const struct plot *plot, struct gk_buf *title)
 	}
 }
 
-/* What gnuplot said, or that it is not there. */
+/* Prints gnuplot's complaint, or that gnuplot is missing. */
 static int tell_gnuplot_error(int r, const struct gk_buf *complaint)
 {
 	const char *said = complaint->data ? complaint->data : "";

@@ -1,4 +1,4 @@
-/* tape.c - see tape.h. */
+/* tape.c - turns the snapshots of a tape into rows of a chart. */
 #include "cli/plot/tape.h"
 #include "base/clock.h"
 #include "base/units.h"

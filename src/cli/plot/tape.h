@@ -6,7 +6,7 @@
 
 #include "plot/chart.h"
 
-/* What of a tape could not be read. */
+/* The part of a tape that could not be read. */
 struct gk_plot_losses {
 	uint64_t bytes, snapshots;
 };

@@ -251,7 +251,7 @@ static int prepare_waiting(struct run *run, const sigset_t *signals)
 	return r ? r : watch_fd(run, run->signals);
 }
 
-/* What no row shows need not be read. */
+/* Metrics that no row shows are not read. */
 static void choose_metrics(const struct record *record,
 			   struct gk_options *options,
 			   struct gk_metric_set *only)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a run goes by. */
+/* The state of one run. */
 struct run {
 	struct smi *smi;
 	struct gk *gk;
@@ -356,7 +356,7 @@ static int write_all(struct run *run)
 	return SMI_OK;
 }
 
-/* What only the driver's answer can decide. */
+/* Checks the options that depend on the driver's answer. */
 static int check_devices(const struct smi *smi, const struct gk_snapshot *snap)
 {
 	const struct gk_smi_field *field;

@@ -316,7 +316,7 @@ static int parse_word(struct smi *smi, const struct word *word, char **rest)
 	return status || smi->mode != SMI_TABLE ? status : invalid();
 }
 
-/* What does not go together. */
+/* Refuses options that exclude each other. */
 static int check_smi_options(const struct smi *smi)
 {
 	bool log = smi->mode == SMI_LOG;

@@ -1,4 +1,4 @@
-/* env.c - the environment of `gpukit top`; see top.h. */
+/* env.c - reads the environment variables that `gpukit top` obeys. */
 #include "cli/cmd.h"
 #include "cli/top/top.h"
 

@@ -1,4 +1,4 @@
-/* hint.c - what is worth a line after `gpukit top`; see top.h. */
+/* hint.c - prints a hint after `gpukit top` when something is worth a line. */
 #include "base/pidstat.h"
 #include "cli/top/top.h"
 

@@ -1,4 +1,4 @@
-/* report.c - the report of `gpukit top`; see top.h. */
+/* report.c - prints the report of `gpukit top --once`. */
 #include "cli/cmd.h"
 #include "cli/top/top.h"
 #include "format/boxed/boxed.h"

@@ -102,7 +102,7 @@ static int configure(struct top *top, int argc, char **argv)
 	return GK_EXIT_FAILURE;
 }
 
-/* What no option says. */
+/* Sets by the environment what no option has set. */
 static void look_around(struct top *top)
 {
 	const char *no_color = getenv("NO_COLOR");

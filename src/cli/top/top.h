@@ -21,7 +21,7 @@ struct top {
 	enum gk_color_choice color;
 	const char *replay; /* a tape to play; NULL: the machine is shown */
 	double speed;       /* of it */
-	/* What viewer.pick points to. */
+	/* The storage that viewer.pick points to. */
 	struct gk_buf gpus;
 	char **users;
 	pid_t *pids;

@@ -1,4 +1,7 @@
-/* boxed.c - the report in boxes: its width and its order; see boxed.h. */
+/*
+ * boxed.c - chooses the width of the report in boxes and prints its parts in
+ * order.
+ */
 #include "format/boxed/boxed.h"
 
 #include "format/bar.h"

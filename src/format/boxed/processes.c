@@ -1,4 +1,4 @@
-/* processes.c - the table of processes; see processes.h. */
+/* processes.c - prints the table of processes, a row at a time. */
 #include "format/boxed/processes.h"
 
 #include "format/names.h"

@@ -1,4 +1,4 @@
-/* list.c - -L, --version, topo -m, mig -lgi; see table.h. */
+/* list.c - prints the lists of -L, --version, topo -m and mig -lgi. */
 #include "format/smi/table.h"
 
 #include "format/units.h"

@@ -1,4 +1,4 @@
-/* log.c - the tables of -q as text and as XML; see log.h. */
+/* log.c - prints the tables of -q as text and as XML. */
 #include "format/smi/log.h"
 #include "base/array.h"
 #include "format/smi/log_lists.h"
@@ -98,7 +98,7 @@ static bool is_when(enum when when, const struct gk_smi_at *at)
 	}
 }
 
-/* What is_when() looks at. */
+/* The metrics that is_when() looks at. */
 static const enum gk_metric judged[] = {GK_M_SRAM_PARITY, GK_M_MARGIN_SHUTDOWN};
 
 /* ---- lists: what is no table ---- */

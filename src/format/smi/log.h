@@ -14,7 +14,7 @@ enum {
 	GK_SMI_CLOCK = 1 << 5,
 	GK_SMI_PIDS = 1 << 7,
 	GK_SMI_SUPPORTED_CLOCKS = 1 << 9,
-	/* What GK_WITH_LISTS is needed for. */
+	/* The sections that need GK_WITH_LISTS. */
 	GK_SMI_LISTED = GK_SMI_UTILIZATION | GK_SMI_POWER | GK_SMI_CLOCK |
 			GK_SMI_SUPPORTED_CLOCKS,
 };

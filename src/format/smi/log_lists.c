@@ -1,5 +1,4 @@
-/* log_lists.c - processes, clocks and samples of -q; see
- * log_lists.h. */
+/* log_lists.c - prints the processes, clocks and samples of -q. */
 #include "format/smi/log_lists.h"
 
 #include "format/smi/log.h"

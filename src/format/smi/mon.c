@@ -1,4 +1,4 @@
-/* mon.c - the columns of pmon and dmon; see mon.h. */
+/* mon.c - prints the columns of pmon and dmon. */
 #include "format/smi/mon.h"
 #include "base/array.h"
 
@@ -50,7 +50,7 @@ static const struct column {
     {'t', "txpci", "MB/s", GK_M_PCIE_TX, DIVIDED, MEGA},
 };
 
-/* Of a process. NOTHING: nobody tells it. */
+/* The sources of a process's columns; NOTHING: nobody tells it. */
 #define NOTHING GK_PM_COUNT
 static const struct process_column {
 	char group;

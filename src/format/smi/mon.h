@@ -8,7 +8,7 @@
 
 enum gk_smi_moment { GK_SMI_WITH_DATE = 1, GK_SMI_WITH_TIME = 2 };
 
-/* What is shown. */
+/* The columns to show, and the moment of each line. */
 struct gk_smi_mon {
 	const char *groups; /* letters of -s */
 	unsigned moment;    /* bits of gk_smi_moment */

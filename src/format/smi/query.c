@@ -1,4 +1,4 @@
-/* query.c - rows of comma-separated values; see query.h. */
+/* query.c - finds the fields of a query and prints rows of their values. */
 #include "format/smi/query.h"
 #include "base/array.h"
 
@@ -350,7 +350,7 @@ static void row(struct gk_buf *out, const struct gk_smi_at *at,
 	gk_buf_putc(out, '\n');
 }
 
-/* Of the GPU and of its MIG devices. */
+/* Prints the processes of the GPU and of its MIG devices. */
 static void process_rows(struct gk_buf *out, struct gk_smi_at *at,
 			 const struct gk_smi_chosen *chosen, bool units)
 {

@@ -17,7 +17,7 @@ struct gk_smi_field {
 	const char *help;
 };
 
-/* What there is a row of. */
+/* The kinds of thing that a row can describe. */
 enum gk_smi_rows {
 	GK_SMI_PER_GPU,
 	GK_SMI_PER_PROCESS,
@@ -71,7 +71,7 @@ void gk_smi_csv_rows(struct gk_buf *out, const struct gk_snapshot *snap,
 		     const struct gk_smi_chosen *chosen, bool units,
 		     unsigned gpus);
 
-/* What --help-query-gpu and its like print. */
+/* Prints the fields, for --help-query-gpu and its like. */
 void gk_smi_query_help(struct gk_buf *out, const struct gk_smi_query *query);
 
 #endif

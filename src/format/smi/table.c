@@ -1,4 +1,4 @@
-/* table.c - the table of GPUs and processes; see table.h. */
+/* table.c - prints the table of GPUs and processes. */
 #include "format/smi/table.h"
 
 #include "format/units.h"
@@ -105,7 +105,7 @@ static const char *format_ecc(char dst[CELL], const struct gk_device *d)
 	return format_divided(dst, d->m[GK_M_ECC_UNCORRECTED], 1, "");
 }
 
-/* What a GPU is, or that it does not tell. */
+/* Formats the name of a GPU, or that it does not tell it. */
 static const char *known_text(const char *text)
 {
 	return *text ? text : "ERR!";

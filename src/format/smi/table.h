@@ -7,7 +7,7 @@
 
 #include "format/smi/value.h"
 
-/* What is printed without any option. */
+/* Prints the table that is shown without any option. */
 void gk_smi_table(struct gk_buf *out, const struct gk_snapshot *snap);
 /* The metrics that it shows. */
 void gk_smi_table_wanted(struct gk_metric_set *set);

@@ -1,4 +1,4 @@
-/* value.c - values as nvidia-smi writes them; see value.h. */
+/* value.c - prints single values as nvidia-smi writes them. */
 #include "format/smi/value.h"
 #include "base/array.h"
 

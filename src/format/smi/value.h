@@ -29,7 +29,7 @@ typedef enum gk_absence gk_smi_show(struct gk_buf *out,
 				    const struct gk_smi_at *at, int what,
 				    int64_t arg);
 
-/* What a row of a table shows. */
+/* The function that shows a table's row, and its arguments. */
 struct gk_smi_source {
 	gk_smi_show *show;
 	int what;

@@ -372,7 +372,7 @@ cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
 		   : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Of sparse arrays; there are none. */
+/* Sparse arrays do not exist here. */
 CUresult
 cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
 			   CUarray array)

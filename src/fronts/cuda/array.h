@@ -40,7 +40,7 @@ void array_end(CUarray array);
 /* Is it an array that lives? */
 bool array_is(CUarray array);
 
-/* Of a context that ends. */
+/* Frees the arrays of a context that ends. */
 void array_close(CUcontext ctx);
 
 #endif

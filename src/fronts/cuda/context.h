@@ -27,7 +27,7 @@ CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags);
  */
 bool ctx_end(CUcontext ctx);
 
-/* What cuCtxSetLimit starts with. */
+/* The limits of a new context, before cuCtxSetLimit. */
 void ctx_limits_init(CUcontext ctx);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * context_state.c - what a context tells of itself, and what may be set of
- * it: flags, preferences; waiting for all that it was given.
+ * context_state.c - gets and sets the flags and preferences of a context, and
+ * waits for all its work.
  */
 #include "fronts/cuda/context.h"
 #include "fronts/cuda/stream.h"

@@ -25,7 +25,7 @@ CUresult copy_enter(enum cuda_row row, struct way *w);
 /* The same of a batch: the legacy default stream takes none. */
 CUresult copy_enter_batch(enum cuda_row row, struct way *w);
 
-/* What an address may be. */
+/* The kinds of memory that an address may point to. */
 enum copy_place {
 	COPY_HOST,   /* any of the host's, page-locked or not */
 	COPY_DEVICE, /* known to CUDA */
@@ -71,7 +71,7 @@ void copy_peer_end(const struct way *w, const CUcontext contexts[2]);
 /* Does a copy, or puts it into its stream. */
 CUresult copy_go(const struct way *w, const struct copy *copy);
 
-/* What cuMemcpy2D, 3D and their kin describe. */
+/* Copies the box that cuMemcpy2D, 3D and their kin describe. */
 CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p);
 
 /* Its two sides; no side of it is 0. */

@@ -71,7 +71,7 @@ static CUresult copy_ends(enum cuda_row row, struct way *w, struct end dst,
 	}                                                                      \
 	BOTH_STREAMS(symbol, _ptsz, params, names)
 
-/* Of before CUDA 3.2. */
+/* The versions of these functions from before CUDA 3.2. */
 #define OLD(symbol, params, dst, src)                                          \
 	CUresult symbol params                                                 \
 	{                                                                      \

@@ -129,7 +129,7 @@ static CUuuid uuid_bytes(const char *text)
 	return uuid;
 }
 
-/* Of the GPU, also for a MIG device. */
+/* Answers for the whole GPU, also for a MIG device. */
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
 	ENTER_DEVICE(cuDeviceGetUuid, dev, uuid != NULL);

@@ -181,7 +181,7 @@ void front_count_refusal(enum cuda_row row);
 /* Logs one of any library of ours. */
 void front_tell_refusal(const char *symbol);
 
-/* What a gk_err is called in CUDA. */
+/* Converts a gk_err into CUDA's result code. */
 CUresult front_error(int gk_err);
 
 /* Declare what is needed and leave with an error unless all is well. */

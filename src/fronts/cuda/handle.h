@@ -37,7 +37,7 @@ void handle_free(void *handle);
 /* O(1), lock-free, for any value at all. */
 bool handle_is(const void *handle, enum handle_kind kind);
 
-/* What stands before an object. */
+/* The header that stands before every object. */
 struct handle_head {
 	_Atomic uint64_t life; /* odd: it lives; grows at birth and death */
 	uint32_t kind, next;   /* the next free place + 1 */

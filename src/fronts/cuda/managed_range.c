@@ -1,4 +1,4 @@
-/* managed_range.c - what is told of a range of managed memory. */
+/* managed_range.c - answers the attributes of a range of managed memory. */
 #include "fronts/cuda/managed.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "fronts/cuda/array.h"
 #include "fronts/cuda/stream.h"
 
-/* What a row of pitched memory is rounded to. */
+/* The size to which a row of pitched memory is rounded, in bytes. */
 #define PITCH_STEP 512u
 
 CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,

@@ -14,7 +14,7 @@
  */
 #define MEMORY_FIXED 0x80000000u
 
-/* Of CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
+/* The value of CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
 #define MEMORY_MAX_PITCH 0x7fffffffu
 
 /* Counts what is refused (CUDA_ERROR_NOT_SUPPORTED), and answers it. */
@@ -47,7 +47,7 @@ CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e);
 /* Frees a piece and what is noted of it. */
 CUresult memory_free(const struct gkf_extent *e);
 
-/* Of a stretch of managed memory. */
+/* The advice that belongs to a stretch of managed memory. */
 struct memory_advice {
 	bool read_mostly, accessed_by_host;
 	uint64_t accessed_by; /* a bit for each device's number */

@@ -1,6 +1,6 @@
 /*
- * memory_tag.c - what is noted of few pieces of memory: a table of notes by
- * the piece's id, open addressing, one lock.
+ * memory_tag.c - keeps notes of the few pieces of memory that need one: a table
+ * of notes by the piece's id, open addressing, one lock.
  */
 #include "fronts/cuda/memory.h"
 

@@ -42,7 +42,7 @@ static int run_set(struct gkf_task *task)
 	return CUDA_SUCCESS;
 }
 
-/* What a caller asks for; sizes in values. */
+/* The request of a caller; sizes count values. */
 struct set_ask {
 	CUdeviceptr at;
 	size_t pitch, width, height;

@@ -54,7 +54,7 @@ struct CUfunc_st {
 	const struct gkf_ptx_function *ptx;
 	CUkernel kernel; /* NULL: of no library */
 	struct function_settings set;
-	/* Of the calls of CUDA 2. */
+	/* The launch state that the calls of CUDA 2 set. */
 	unsigned block[3], shared_bytes, param_bytes;
 	unsigned char params[4096];
 };

@@ -8,7 +8,7 @@
 #include "machine/model/peer.h"
 #include "machine/store/board.h"
 
-/* Of a device without an NVSwitch. */
+/* The most peers of a device that has no NVSwitch. */
 #define CONNECTIONS_MAX 8
 
 /* One thread at a time changes who may use whose memory. */

@@ -1,4 +1,4 @@
-/* pointer.c - what an address is: the attributes of pointers. */
+/* pointer.c - answers the attributes of pointers. */
 #include "fronts/cuda/mem_pool.h"
 #include "fronts/cuda/memory.h"
 
@@ -65,7 +65,7 @@ static unsigned access_of(const struct gkf_extent *e)
 		     : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
 }
 
-/* Of what is no memory of CUDA's. */
+/* Answers for an address that is not memory of CUDA's. */
 static CUresult attribute_of_unknown(CUpointer_attribute a, union value *v)
 {
 	*v = (union value){0};

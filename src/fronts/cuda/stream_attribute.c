@@ -1,4 +1,4 @@
-/* stream_attribute.c - what a program sets of a stream. */
+/* stream_attribute.c - gets and sets the attributes of a stream. */
 #include "fronts/cuda/stream_private.h"
 
 #include <string.h>

@@ -47,7 +47,7 @@ struct left {
 	bool blocking;
 };
 
-/* Of a context. */
+/* The streams of one context. */
 struct streams {
 	pthread_mutex_t lock;
 	CUcontext ctx;

@@ -1,6 +1,6 @@
 /*
- * context.c - which context a call works on: the current one, whoever made
- * it; else the primary context of the thread's device, held from then on.
+ * context.c - finds the context that a call works on: the current one, whoever
+ * made it; else the primary context of the thread's device, held from then on.
  */
 #include "fronts/cudart/context.h"
 

@@ -1,8 +1,8 @@
 /*
- * default.c - what a function answers that nobody has written: not supported,
+ * default.c - defines every function that nobody has written: not supported,
  * and counted, where the driver has a way to. A strong definition in another
- * file of this library wins. Lists of done and not done: nm -D
- * libcudart.so.13, ' T ' and ' W '.
+ * file of this library wins. Lists of done and not done: nm -D libcudart.so.13,
+ * ' T ' and ' W '.
  */
 #include "fronts/cudart/runtime.h"
 

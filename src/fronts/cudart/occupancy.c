@@ -1,5 +1,5 @@
 /*
- * occupancy.c - how many blocks or clusters of a kernel a device holds.
+ * occupancy.c - answers how many blocks or clusters of a kernel a device holds.
  */
 #include "fronts/cudart/function.h"
 

@@ -1,5 +1,6 @@
 /*
- * stream.c - what of streams is more than one call of the driver.
+ * stream.c - defines the functions of streams that take more than one call of
+ * the driver.
  */
 #include "fronts/cudart/runtime.h"
 

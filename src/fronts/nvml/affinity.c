@@ -1,4 +1,4 @@
-/* affinity.c - see affinity.h. */
+/* affinity.c - answers which processors and which memory are near a device. */
 #include "fronts/nvml/affinity.h"
 #include "base/fs.h"
 #include "fronts/nvml/front.h"

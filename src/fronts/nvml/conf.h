@@ -7,7 +7,7 @@
 #include "fronts/nvml/front.h"
 #include "machine/file/system_state.h"
 
-/* What is asked for; off unless all GPUs can. */
+/* The requested mode; off unless all GPUs can do it. */
 enum gkf_conf_compute conf_mode(const struct call *c);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * default.c - what a function answers that nobody has written: not supported,
- * and counted. A strong definition in another file of this library wins.
- * Lists of done and not done: nm -D libnvidia-ml.so.1, ' T ' and ' W '.
+ * default.c - defines every function that nobody has written: not supported,
+ * and counted. A strong definition in another file of this library wins. Lists
+ * of done and not done: nm -D libnvidia-ml.so.1, ' T ' and ' W '.
  */
 #include "fronts/nvml/front.h"
 #include "machine/file/numbers.h"

@@ -1,6 +1,6 @@
 /*
- * ecc_repair.c - what was done about memory errors: remapped rows, retired
- * pages, repairs that wait.
+ * ecc_repair.c - answers what was done about memory errors: remapped rows,
+ * retired pages, repairs that wait.
  */
 #include "fronts/nvml/ecc.h"
 #include "machine/file/board.h"
@@ -78,7 +78,7 @@ nvmlDeviceGetRowRemapperHistogram(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Of Ampere and newer. */
+/* Ampere and newer GPUs have this. */
 nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device,
 				       nvmlRepairStatus_t *repairStatus)
 {

@@ -1,6 +1,6 @@
 /*
- * fabric.c - how GPUs since Hopper stand with the fabric of their NVSwitches,
- * and how much of their NVLinks they may use.
+ * fabric.c - answers how GPUs since Hopper stand with the fabric of their
+ * NVSwitches, and how much of their NVLinks they may use.
  */
 #include "fronts/nvml/conf.h"
 #include "fronts/nvml/permission.h"

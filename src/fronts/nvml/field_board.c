@@ -120,7 +120,7 @@ static unsigned board_capability(const struct call *c)
 			  c->board->profile.compute_minor);
 }
 
-/* Of the memory, over the last second. */
+/* The mean power of the memory over the last second. */
 static nvmlReturn_t memory_power(const struct call *c, uint64_t *ret_number)
 {
 	uint64_t sum = 0, bins = 0;

@@ -198,7 +198,7 @@ nvmlReturn_t field_link_speed(const struct call *c, unsigned scope,
 	}
 	if (!links)
 		return NVML_ERROR_NOT_SUPPORTED;
-	/* Those that are up are equally fast. */
+	/* All links that are up are equally fast. */
 	for (unsigned i = 0; i < links && !speed; i++)
 		speed = gkf_link_mbps(c->machine, c->index, i);
 	*ret_number = speed;

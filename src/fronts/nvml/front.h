@@ -82,7 +82,7 @@ const unsigned front_struct_since[STRUCT_COUNT];
 /* The machine that nvmlInit would open, opened. 0 or a gk_err. */
 int front_machine(struct opened **ret_opened);
 
-/* What a gk_err is called in NVML. */
+/* Converts a gk_err into NVML's return code. */
 nvmlReturn_t front_error(int gk_err);
 
 /* Takes as long as the driver would; latency.c. */
@@ -170,7 +170,7 @@ static inline nvmlReturn_t hold_device(const struct call *c, enum nvml_row row)
 						 : NVML_SUCCESS;
 }
 
-/* What the faults of the call's device say. */
+/* The answer that the faults of the call's device give. */
 static inline nvmlReturn_t broken(const struct call *c)
 {
 	uint64_t faults = gkf_gate_word(c->gate->device[c->index].faults);

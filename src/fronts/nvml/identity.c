@@ -1,6 +1,6 @@
 /*
- * identity.c - what tells a device from another: name, index, UUID; of a GPU
- * or of a MIG device.
+ * identity.c - answers what tells a device from another: name, index, UUID; of
+ * a GPU or of a MIG device.
  */
 #include "fronts/nvml/mig_handle.h"
 #include "machine/file/board.h"

@@ -1,6 +1,7 @@
 /*
- * latency.c - how long calls take. With the latency model on, calls
- * of the whole machine follow one another, as behind the driver's lock.
+ * latency.c - makes calls take as long as the driver's. With the latency model
+ * on, calls of the whole machine follow one another, as behind the driver's
+ * lock.
  *
  * Figures: medians measured on an RTX 4090 laptop with driver 610 for fan,
  * memory and process lists; NVML's documentation for PCIe throughput; 3 us,

@@ -154,7 +154,7 @@ static nvmlReturn_t attributes(const struct call *c, size_t size,
 	return r;
 }
 
-/* What callers of the first version hold. */
+/* The bytes that callers of the first version have room for. */
 #define ATTRIBUTES_V1 offsetof(nvmlDeviceAttributes_t, gpuInstanceSliceCount)
 
 nvmlReturn_t nvmlDeviceGetAttributes(nvmlDevice_t device,

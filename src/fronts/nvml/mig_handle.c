@@ -1,4 +1,7 @@
-/* mig_handle.c - see mig_handle.h. */
+/*
+ * mig_handle.c - owns the handles of MIG devices and instances, and checks
+ * calls on them.
+ */
 #include "fronts/nvml/mig_handle.h"
 #include "base/err.h"
 #include "machine/file/board.h"

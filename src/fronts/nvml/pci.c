@@ -1,6 +1,4 @@
-/*
- * pci.c - see pci.h; and what the PCI structs of a device say.
- */
+/* pci.c - fills the PCI structs of devices, and reads PCI addresses. */
 #include "fronts/nvml/pci.h"
 #include "machine/file/board.h"
 #include "machine/store/board.h"

@@ -1,6 +1,6 @@
 /*
- * perf.c - what holds a GPU back and for how long, how busy its parts are as
- * the driver sees it, faults of its clocks.
+ * perf.c - answers what holds a GPU back and for how long, how busy its parts
+ * are as the driver sees it, faults of its clocks.
  */
 #include "fronts/nvml/permission.h"
 #include "fronts/nvml/value.h"

@@ -1,4 +1,4 @@
-/* permission.c - see permission.h. */
+/* permission.c - decides who may change the machine. */
 #include "fronts/nvml/permission.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"

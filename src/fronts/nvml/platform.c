@@ -1,6 +1,7 @@
 /*
- * platform.c - what a device says of itself and of the platform it sits in:
- * identifiers beside its UUID, module, addressing, virtualisation, host name.
+ * platform.c - answers what a device says of itself and of the platform it sits
+ * in: identifiers beside its UUID, module, addressing, virtualisation, host
+ * name.
  */
 #include "base/mix.h"
 #include "fronts/nvml/permission.h"

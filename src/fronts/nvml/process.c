@@ -1,7 +1,8 @@
 /*
- * process.c - who holds memory of a device. Ten functions, one list: they
- * differ in the kind of process and in the size of a record, which the name
- * of the symbol decides (16 bytes without a suffix, 24 with _v2 or _v3).
+ * process.c - lists the processes that hold memory of a device. Ten functions,
+ * one list: they differ in the kind of process and in the size of a record,
+ * which the name of the symbol decides (16 bytes without a suffix, 24 with _v2
+ * or _v3).
  */
 #include "fronts/nvml/process.h"
 #include "fronts/nvml/conf.h"

@@ -1,7 +1,7 @@
 /*
- * process_util.c - how busy each process of a device was. A sample covers the
- * whole bins between the caller's last stamp and now, a second at most, and
- * bears the end of the newest as its stamp.
+ * process_util.c - answers how busy each process of a device was. A sample
+ * covers the whole bins between the caller's last stamp and now, a second at
+ * most, and bears the end of the newest as its stamp.
  */
 #include "fronts/nvml/bins.h"
 #include "fronts/nvml/process.h"

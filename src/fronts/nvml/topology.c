@@ -1,5 +1,5 @@
 /*
- * topology.c - what lies between two GPUs: levels of the PCI tree, P2P.
+ * topology.c - answers what lies between two GPUs: levels of the PCI tree, P2P.
  */
 #include "fronts/nvml/affinity.h"
 #include "fronts/nvml/front.h"

@@ -1,6 +1,4 @@
-/*
- * utilization.c - how busy the engines of a device are.
- */
+/* utilization.c - answers how busy the engines of a device are. */
 #include "fronts/nvml/front.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"

@@ -21,7 +21,7 @@ struct header {
 	uint64_t size; /* behind the header */
 };
 
-/* Of an image; later headers are longer. */
+/* The header of an image; later versions are longer. */
 struct entry {
 	uint16_t kind, attribute;
 	uint32_t header_size;

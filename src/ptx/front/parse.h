@@ -10,7 +10,7 @@
 #include "ptx/front/lex.h"
 #include "ptx/front/module.h"
 
-/* What a name stands for where it is read. */
+/* The meaning of a name at the place where it is read. */
 enum gkf_symbol_kind {
 	GKF_SYMBOL_VARIABLE,
 	GKF_SYMBOL_FUNCTION,
@@ -18,7 +18,7 @@ enum gkf_symbol_kind {
 	GKF_SYMBOL_LABEL,
 };
 
-/* What a constant expression comes to. */
+/* The value of a constant expression. */
 struct gkf_ptx_number {
 	uint8_t kind; /* GKF_PTX_INTEGER, _SINGLE or _DOUBLE */
 	bool is_unsigned;
@@ -76,7 +76,7 @@ struct gkf_ptx_parser {
 	uint32_t bucket_count, name_count;
 	GKF_GROWING(struct gkf_ptx_variable, variables);
 	GKF_GROWING(struct gkf_ptx_function, functions);
-	/* Of the function that is being read. */
+	/* The next fields belong to the function being read. */
 	struct gkf_ptx_function *function;
 	GKF_GROWING(struct gkf_ptx_instruction, code);
 	GKF_GROWING(struct gkf_ptx_operand, operands);

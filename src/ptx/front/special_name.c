@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those that the executor has. */
+/* The names of special registers that the executor has. */
 static const char *const exact[] = {
 #define SPECIAL(name, letter, value) "%" #name,
 #define CLOCK(id, name, bytes)       "%" #name,

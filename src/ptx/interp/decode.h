@@ -26,7 +26,7 @@ struct gkf_decoder {
 	const struct gkf_ptx_module *module;
 	const uint64_t *addresses;
 	struct gkf_arena scratch;
-	/* Of the kernel. */
+	/* The next fields belong to the kernel. */
 	size_t pool_size, pool_room;
 	struct gkf_constant *constants;
 	size_t constant_count, constant_room;
@@ -35,7 +35,7 @@ struct gkf_decoder {
 	size_t code_room;
 	struct gkf_memo memos[GKF_MEMOS];
 	uint32_t *shared; /* offsets of variables in shared memory */
-	/* Of the function. */
+	/* The next fields belong to the function. */
 	const struct gkf_ptx_function *function;
 	struct gkf_op *ops;
 	size_t op_count, op_room;
@@ -43,7 +43,7 @@ struct gkf_decoder {
 	uint32_t frame_size;
 	uint32_t *branches; /* ops whose imm is an instruction's index */
 	size_t branch_count, branch_room;
-	/* Of the instruction. */
+	/* The next fields belong to the instruction. */
 	uint32_t guard, guard_flip, line;
 	bool no_memory;
 };
@@ -54,7 +54,7 @@ struct gkf_op *gkf_emit(struct gkf_decoder *d, gkf_op_fn *run);
 const struct gkf_ptx_operand *gkf_operand(const struct gkf_decoder *d,
 					  const struct gkf_ptx_instruction *i,
 					  unsigned index);
-/* Of a vector, a list, a pair, an address. */
+/* The parts of a vector, a list, a pair or an address. */
 const struct gkf_ptx_operand *gkf_nested(const struct gkf_decoder *d,
 					 const struct gkf_ptx_operand *o,
 					 unsigned index);

@@ -1,6 +1,6 @@
 /*
- * decode_shared.c - where a kernel's shared variables lie: those that it and
- * the functions it may call name; behind them what a launch asks for.
+ * decode_shared.c - places a kernel's shared variables: those that it and the
+ * functions it may call name; behind them what a launch asks for.
  */
 #include "ptx/interp/decode.h"
 

@@ -36,7 +36,7 @@ struct gkf_ptx_refusal {
 GKF_API bool gkf_ptx_kernel_refused(const struct gkf_ptx_kernel *kernel,
 				    struct gkf_ptx_refusal *ret_refusal);
 
-/* What it needs. */
+/* The resources that the kernel needs. */
 GKF_API uint32_t gkf_ptx_kernel_shared(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_constants(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_local(const struct gkf_ptx_kernel *kernel);

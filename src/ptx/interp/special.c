@@ -57,7 +57,7 @@ static uint32_t value_of(const struct gkf_warp *w, enum special which,
 	return 0;
 }
 
-/* What a block changes. */
+/* Whether a special register differs between blocks. */
 static bool differs(enum special which)
 {
 	return !strncmp(names[which], "%ctaid", 6) ||

@@ -29,7 +29,7 @@ enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes);
 /* Fills those of a set in. */
 void gkf_specials_fill(struct gkf_warp *w, uint32_t set);
 
-/* Those that differ between blocks. */
+/* The special registers that differ between blocks. */
 uint32_t gkf_specials_of_blocks(void);
 
 #endif

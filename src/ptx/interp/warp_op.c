@@ -1,7 +1,7 @@
 /*
- * warp_op.c - what lanes of a warp do together: shuffles, votes, matches,
- * reductions. All lanes that are wanted have come before it is done; each
- * brings a value, and sees those of all that came.
+ * warp_op.c - executes what lanes of a warp do together: shuffles, votes,
+ * matches, reductions. All lanes that are wanted have come before it is done;
+ * each brings a value, and sees those of all that came.
  */
 #include "ptx/interp/warp_op.h"
 #include "ptx/interp/lanes.h"
