@@ -77,49 +77,6 @@ static enum gk_metric_names names_of(struct argp_state *state, const char *arg)
 	return GK_NAMES_GPUKIT;
 }
 
-static error_t parse_machine(int key, char *arg, struct argp_state *state)
-{
-	struct gk_export *e = state->input;
-
-	switch (key) {
-	case 'i':
-		e->interval_ns = gk_arg_duration(state, "--interval", arg,
-						 10 * GK_NS_PER_MS);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_show(int key, char *arg, struct argp_state *state)
-{
-	struct gk_export *e = state->input;
-
-	switch (key) {
-	case KEY_NAMES:
-		e->show.names = names_of(state, arg);
-		return 0;
-	case KEY_ALL:
-		e->show.all = true;
-		return 0;
-	case KEY_PROCESSES:
-		e->show.processes = true;
-		return 0;
-	case KEY_MOST:
-		e->show.most_processes = (size_t)gk_arg_number(
-		    state, "--max-processes", arg, 1, 1000000);
-		return 0;
-	case KEY_COMMANDS:
-		e->show.commands = true;
-		return 0;
-	case KEY_HOSTNAME:
-		e->show.hostname = arg;
-		return 0;
-	default:
-		return parse_machine(key, arg, state);
-	}
-}
-
 static void check_export_options(struct argp_state *state,
 				 const struct gk_export *e)
 {
@@ -170,6 +127,29 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ALLOW_HOST:
 		return allow_host(state, e, arg);
+	case KEY_NAMES:
+		e->show.names = names_of(state, arg);
+		return 0;
+	case KEY_ALL:
+		e->show.all = true;
+		return 0;
+	case KEY_PROCESSES:
+		e->show.processes = true;
+		return 0;
+	case KEY_MOST:
+		e->show.most_processes = (size_t)gk_arg_number(
+		    state, "--max-processes", arg, 1, 1000000);
+		return 0;
+	case KEY_COMMANDS:
+		e->show.commands = true;
+		return 0;
+	case KEY_HOSTNAME:
+		e->show.hostname = arg;
+		return 0;
+	case 'i':
+		e->interval_ns = gk_arg_duration(state, "--interval", arg,
+						 10 * GK_NS_PER_MS);
+		return 0;
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 		return 0;
@@ -183,7 +163,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		check_export_options(state, e);
 		return 0;
 	default:
-		return parse_show(key, arg, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 

@@ -1,4 +1,4 @@
-/* options.c - the options of `gpukit fake`; see options.h. */
+/* options.c - parses the options of `gpukit fake`. */
 #include "cli/fake/options.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -101,44 +101,6 @@ static int add_load(struct fake_options *a, char *spec)
 	return 0;
 }
 
-/* The options about time. */
-static error_t parse_time(int key, char *arg, struct argp_state *state)
-{
-	struct fake_options *a = state->input;
-
-	switch (key) {
-	case KEY_SCENARIO:
-		a->scenario_name = arg;
-		return 0;
-	case KEY_REPLAY:
-		a->replay = arg;
-		return 0;
-	case KEY_SPEED:
-		if (gkf_speed_parse(arg, &a->speed))
-			argp_error(state,
-				   "--speed: '%s'; allowed is a number from "
-				   "0.001 to 1000",
-				   arg);
-		return 0;
-	case KEY_FROZEN:
-		a->frozen = true;
-		return 0;
-	case KEY_UNTIL_END:
-		a->until_end = true;
-		return 0;
-	case KEY_WARM_UP:
-		if (gk_parse_duration(arg, &a->warm_up_ns) ||
-		    a->warm_up_ns > WARM_UP_MAX_NS)
-			argp_error(state,
-				   "--warm-up: '%s'; allowed is a time up to "
-				   "30d, such as 0 or 90s",
-				   arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 {
 	struct fake_options *a = state->input;
@@ -189,6 +151,33 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--seed: '%s' is no integer", arg);
 		a->seed_given = true;
 		return 0;
+	case KEY_SCENARIO:
+		a->scenario_name = arg;
+		return 0;
+	case KEY_REPLAY:
+		a->replay = arg;
+		return 0;
+	case KEY_SPEED:
+		if (gkf_speed_parse(arg, &a->speed))
+			argp_error(state,
+				   "--speed: '%s'; allowed is a number from "
+				   "0.001 to 1000",
+				   arg);
+		return 0;
+	case KEY_FROZEN:
+		a->frozen = true;
+		return 0;
+	case KEY_UNTIL_END:
+		a->until_end = true;
+		return 0;
+	case KEY_WARM_UP:
+		if (gk_parse_duration(arg, &a->warm_up_ns) ||
+		    a->warm_up_ns > WARM_UP_MAX_NS)
+			argp_error(state,
+				   "--warm-up: '%s'; allowed is a time up to "
+				   "30d, such as 0 or 90s",
+				   arg);
+		return 0;
 	case ARGP_KEY_ARGS:
 		a->command = state->argv + state->next;
 		return 0;
@@ -197,7 +186,7 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 				  "-- nvitop`");
 		return 0;
 	default:
-		return parse_time(key, arg, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 

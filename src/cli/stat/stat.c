@@ -145,7 +145,8 @@ static const struct {
 };
 #undef AT
 
-static error_t parse_switch(int key, struct gk_stat *stat)
+/* Options that only set a flag: rows of the table. */
+static error_t set_switch(int key, struct gk_stat *stat)
 {
 	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
 		if (switches[i].key != key)
@@ -154,37 +155,6 @@ static error_t parse_switch(int key, struct gk_stat *stat)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
-}
-
-static error_t parse_text(int key, char *arg, struct argp_state *state)
-{
-	struct gk_stat *stat = state->input;
-	struct gk_gpustat_options *text = &stat->text;
-
-	switch (key) {
-	case 'a':
-		show_all(text);
-		return 0;
-	case 'e':
-		text->codec = gk_arg_choose(state, "--show-codec", codecs, arg);
-		return 0;
-	case 'P':
-		text->power = gk_arg_choose(state, "--show-power", powers, arg);
-		return 0;
-	case KEY_NAME_WIDTH:
-		text->name_width =
-		    (int)gk_arg_number(state, "--gpuname-width", arg, 0, 1000);
-		return 0;
-	case KEY_ID:
-		if (!gk_pick_valid(arg))
-			argp_error(state,
-				   "--id wants indices such as 0,3, not '%s'",
-				   arg);
-		stat->ids = arg;
-		return 0;
-	default:
-		return parse_switch(key, stat);
-	}
 }
 
 static void check_stat_options(struct argp_state *state, struct gk_stat *stat)
@@ -203,28 +173,18 @@ static void check_stat_options(struct argp_state *state, struct gk_stat *stat)
 		argp_error(state, "--detail needs --json or --json-lines");
 }
 
-static error_t parse_machine(int key, char *arg, struct argp_state *state)
+static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 {
 	struct gk_stat *stat = state->input;
 
 	switch (key) {
-	case KEY_DETAIL:
-		stat->machine.with |= GK_WITH_DETAIL | GK_WITH_TOPOLOGY;
+	case 'i':
+		stat->interval_ns = interval(state, arg);
 		return 0;
-	case KEY_CPU_WINDOW:
-		stat->cpu_window_ns =
-		    gk_arg_duration(state, "--cpu-window", arg, GK_NS_PER_MS);
+	case KEY_COUNT:
+		stat->count =
+		    gk_arg_number(state, "--count", arg, 1, INT64_MAX);
 		return 0;
-	default:
-		return parse_text(key, arg, state);
-	}
-}
-
-static error_t parse_format(int key, char *arg, struct argp_state *state)
-{
-	struct gk_stat *stat = state->input;
-
-	switch (key) {
 	case '1':
 		stat->format = GK_STAT_BOXED;
 		return 0;
@@ -247,22 +207,34 @@ static error_t parse_format(int key, char *arg, struct argp_state *state)
 	case KEY_NO_COLOR:
 		stat->color = GK_COLOR_NEVER;
 		return 0;
-	default:
-		return parse_machine(key, arg, state);
-	}
-}
-
-static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
-{
-	struct gk_stat *stat = state->input;
-
-	switch (key) {
-	case 'i':
-		stat->interval_ns = interval(state, arg);
+	case KEY_DETAIL:
+		stat->machine.with |= GK_WITH_DETAIL | GK_WITH_TOPOLOGY;
 		return 0;
-	case KEY_COUNT:
-		stat->count =
-		    gk_arg_number(state, "--count", arg, 1, INT64_MAX);
+	case KEY_CPU_WINDOW:
+		stat->cpu_window_ns =
+		    gk_arg_duration(state, "--cpu-window", arg, GK_NS_PER_MS);
+		return 0;
+	case 'a':
+		show_all(&stat->text);
+		return 0;
+	case 'e':
+		stat->text.codec =
+		    gk_arg_choose(state, "--show-codec", codecs, arg);
+		return 0;
+	case 'P':
+		stat->text.power =
+		    gk_arg_choose(state, "--show-power", powers, arg);
+		return 0;
+	case KEY_NAME_WIDTH:
+		stat->text.name_width =
+		    (int)gk_arg_number(state, "--gpuname-width", arg, 0, 1000);
+		return 0;
+	case KEY_ID:
+		if (!gk_pick_valid(arg))
+			argp_error(state,
+				   "--id wants indices such as 0,3, not '%s'",
+				   arg);
+		stat->ids = arg;
 		return 0;
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
@@ -278,7 +250,7 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 		check_stat_options(state, stat);
 		return 0;
 	default:
-		return parse_format(key, arg, state);
+		return set_switch(key, stat);
 	}
 }
 

@@ -223,74 +223,6 @@ static double speed(struct argp_state *state, const char *arg)
 	return value;
 }
 
-static error_t parse_look(int key, char *arg, struct argp_state *state)
-{
-	struct top *top = state->input;
-	struct tui_options *o = &top->viewer;
-
-	switch (key) {
-	case 'U':
-		o->term.ascii = true;
-		return 0;
-	case KEY_COLORFUL:
-		o->boxed.colorful = true;
-		return 0;
-	case KEY_FORCE_COLOR:
-		top->color = GK_COLOR_ALWAYS;
-		return 0;
-	case KEY_LIGHT:
-		o->term.theme = TUI_LIGHT;
-		return 0;
-	case KEY_GPU_LIMITS:
-		o->boxed.gpu = limits(state, "--gpu-util-thresh", "10 75", arg);
-		return 0;
-	case KEY_MEMORY_LIMITS:
-		o->boxed.memory =
-		    limits(state, "--mem-util-thresh", "10 80", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_pick(int key, char *arg, struct argp_state *state)
-{
-	struct top *top = state->input;
-	struct gk_pick *pick = &top->viewer.pick;
-
-	switch (key) {
-	case 'o':
-		if (strcmp(arg, "v"))
-			each_word(state, top, arg, add_gpus);
-		else /* "-ov" */
-			pick->only_visible = true;
-		return 0;
-	case KEY_ONLY_VISIBLE:
-		pick->only_visible = true;
-		return 0;
-	case 'c':
-		pick->compute = true;
-		return 0;
-	case 'C':
-		pick->only_compute = true;
-		return 0;
-	case 'g':
-		pick->graphics = true;
-		return 0;
-	case 'G':
-		pick->only_graphics = true;
-		return 0;
-	case 'u':
-		users(state, top, arg);
-		return 0;
-	case 'p':
-		each_word(state, top, arg, add_pid);
-		return 0;
-	default:
-		return parse_look(key, arg, state);
-	}
-}
-
 static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 {
 	struct top *top = state->input;
@@ -319,6 +251,52 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 	case KEY_KEYS:
 		o->key_set = gk_arg_choose(state, "--keys", key_sets, arg);
 		return 0;
+	case 'o':
+		if (strcmp(arg, "v"))
+			each_word(state, top, arg, add_gpus);
+		else /* "-ov" */
+			o->pick.only_visible = true;
+		return 0;
+	case KEY_ONLY_VISIBLE:
+		o->pick.only_visible = true;
+		return 0;
+	case 'c':
+		o->pick.compute = true;
+		return 0;
+	case 'C':
+		o->pick.only_compute = true;
+		return 0;
+	case 'g':
+		o->pick.graphics = true;
+		return 0;
+	case 'G':
+		o->pick.only_graphics = true;
+		return 0;
+	case 'u':
+		users(state, top, arg);
+		return 0;
+	case 'p':
+		each_word(state, top, arg, add_pid);
+		return 0;
+	case 'U':
+		o->term.ascii = true;
+		return 0;
+	case KEY_COLORFUL:
+		o->boxed.colorful = true;
+		return 0;
+	case KEY_FORCE_COLOR:
+		top->color = GK_COLOR_ALWAYS;
+		return 0;
+	case KEY_LIGHT:
+		o->term.theme = TUI_LIGHT;
+		return 0;
+	case KEY_GPU_LIMITS:
+		o->boxed.gpu = limits(state, "--gpu-util-thresh", "10 75", arg);
+		return 0;
+	case KEY_MEMORY_LIMITS:
+		o->boxed.memory =
+		    limits(state, "--mem-util-thresh", "10 80", arg);
+		return 0;
 	case 'V':
 		puts("gpukit " GPUKIT_VERSION);
 		exit(0);
@@ -329,7 +307,7 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "what is '%s'? There are only options", arg);
 		return 0;
 	default:
-		return parse_pick(key, arg, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
