@@ -65,7 +65,7 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat)
 	return 0;
 }
 
-static int read_stat(int dir, const char *path, struct gk_pidstat *ret_stat)
+static int read_pid_stat(int dir, const char *path, struct gk_pidstat *ret_stat)
 {
 	char line[1024];
 	ssize_t n = gk_read_at(dir, path, line, sizeof line);
@@ -80,7 +80,7 @@ int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat)
 	char path[32];
 
 	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	return read_stat(proc, path, ret_stat);
+	return read_pid_stat(proc, path, ret_stat);
 }
 
 int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat)
@@ -88,5 +88,5 @@ int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat)
 	char path[32];
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	return read_stat(AT_FDCWD, path, ret_stat);
+	return read_pid_stat(AT_FDCWD, path, ret_stat);
 }

@@ -60,7 +60,7 @@ static void unlist(struct gk_span *span)
 		span->older->newer = span->newer;
 }
 
-static struct gk_trace_row *row_of(const char *name)
+static struct gk_trace_row *row_of_span(const char *name)
 {
 	for (size_t i = 0; i < row_count; i++)
 		if (rows[i].name == name || !strcmp(rows[i].name, name))
@@ -121,7 +121,7 @@ void gk_span_leave(struct gk_span *span)
 	unlist(span);
 	if (span->outer)
 		span->outer->children_ns += duration;
-	row = row_of(span->name);
+	row = row_of_span(span->name);
 	if (row)
 		count_span(row, span, duration);
 	if (events_wanted)
@@ -151,16 +151,16 @@ size_t gk_trace_rows(struct gk_trace_row **ret_rows)
 	pthread_mutex_lock(&lock);
 	now = gk_mono_ns();
 	for (struct gk_span *span = newest; span; span = span->older)
-		row_of(span->name); /* a place for it */
+		row_of_span(span->name); /* a place for it */
 	*ret_rows = copy_trace_items(rows, row_count, sizeof *rows);
 	n = *ret_rows ? row_count : 0;
 	for (struct gk_span *span = newest; n && span; span = span->older) {
-		struct gk_trace_row *row = row_of(span->name);
+		struct gk_trace_row *row = row_of_span(span->name);
 
 		if (row)
 			count_span(&(*ret_rows)[row - rows], span,
 				   so_far(span, now));
-		if (span->outer && (row = row_of(span->outer->name)))
+		if (span->outer && (row = row_of_span(span->outer->name)))
 			(*ret_rows)[row - rows].self_ns -= so_far(span, now);
 	}
 	pthread_mutex_unlock(&lock);

@@ -157,7 +157,7 @@ static long by_uuid(const struct list *l, struct entry e)
 
 enum form { NUMBER, GPU_UUID, MIG_UUID };
 
-static enum form form_of(struct entry e)
+static enum form entry_form(struct entry e)
 {
 	return begins_with_prefix(e, "GPU-")   ? GPU_UUID
 	       : begins_with_prefix(e, "MIG-") ? MIG_UUID
@@ -183,10 +183,10 @@ static long choose_entries(struct list *l, const char *value)
 		long position;
 
 		if (first)
-			form = form_of(e);
-		position = form_of(e) != form ? -1
-			   : form == NUMBER   ? by_number(l, e)
-					      : by_uuid(l, e);
+			form = entry_form(e);
+		position = entry_form(e) != form ? -1
+			   : form == NUMBER      ? by_number(l, e)
+						 : by_uuid(l, e);
 		if (position < 0)
 			return e.text - value;
 		if (is_chosen(l, (unsigned)position)) {
