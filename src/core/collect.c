@@ -42,8 +42,9 @@ ENGINE(read_jpeg, nvmlDeviceGetJpgUtilization)
 ENGINE(read_optical_flow, nvmlDeviceGetOfaUtilization)
 
 /* The older call counts the driver's reserve as used and does not tell it. */
-static nvmlReturn_t read_memory(const struct gk_nvml *nvml, nvmlDevice_t dev,
-				int64_t out[GK_ROW_VALUES])
+static nvmlReturn_t read_memory_row(const struct gk_nvml *nvml,
+				    nvmlDevice_t dev,
+				    int64_t out[GK_ROW_VALUES])
 {
 	nvmlMemory_v2_t m = {.version = nvmlMemory_v2};
 	nvmlMemory_t old = {0};
@@ -221,7 +222,7 @@ static const struct gk_row rows[] = {
      {GK_M_ROWS_CORRECTED, GK_M_ROWS_UNCORRECTED, GK_M_ROWS_PENDING,
       GK_M_ROWS_FAILED},
      4},
-    {read_memory,
+    {read_memory_row,
      {GK_M_MEM_USED, GK_M_MEM_FREE, GK_M_MEM_RESERVED, GK_M_MEM_TOTAL},
      4},
     {read_temperature, {GK_M_TEMP}, 1},
@@ -235,8 +236,8 @@ static const struct gk_row rows[] = {
 };
 
 /* The rows of a tier, and the place of the first in *unsupported. */
-static const struct gk_row *rows_of(enum gk_tier tier, size_t *ret_count,
-				    size_t *ret_place)
+static const struct gk_row *rows_of_tier(enum gk_tier tier, size_t *ret_count,
+					 size_t *ret_place)
 {
 	if (tier == GK_TIER_DETAIL) {
 		*ret_place = COUNT(rows);
@@ -295,7 +296,7 @@ nvmlReturn_t gk_collect(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			struct gk_value values[GK_M_COUNT])
 {
 	size_t count, place;
-	const struct gk_row *row = rows_of(tier, &count, &place);
+	const struct gk_row *row = rows_of_tier(tier, &count, &place);
 	nvmlReturn_t r;
 
 	_Static_assert(COUNT(rows) + GK_ROWS_DETAIL <= GK_ROWS_MAX,

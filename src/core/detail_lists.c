@@ -175,8 +175,8 @@ static const struct {
 };
 
 /* All kinds that are read are unsigned int. */
-static void sum_up(const nvmlSample_t *from, unsigned count, int64_t scale,
-		   struct gk_samples *to)
+static void sum_up_samples(const nvmlSample_t *from, unsigned count,
+			   int64_t scale, struct gk_samples *to)
 {
 	int64_t sum = 0;
 
@@ -210,8 +210,8 @@ static nvmlReturn_t read_samples(const struct gk_nvml *nvml, nvmlDevice_t dev,
 		if (r == NVML_ERROR_NOT_FOUND || (!r && !count))
 			to[i].why = GK_ABSENT_NONE;
 		if (!to[i].why)
-			sum_up(samples, least_count(count, SAMPLES_MAX),
-			       sampled[i].scale, &to[i]);
+			sum_up_samples(samples, least_count(count, SAMPLES_MAX),
+				       sampled[i].scale, &to[i]);
 		r = gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
 	}
 	free(samples);

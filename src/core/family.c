@@ -71,7 +71,7 @@ static struct gk_member *add_member(struct list *list)
 	return &list->members[list->count++];
 }
 
-static int by_pid(const void *left, const void *right)
+static int compare_member_pids(const void *left, const void *right)
 {
 	const struct gk_member *a = left, *b = right;
 
@@ -83,13 +83,14 @@ static struct gk_member *find_member(const struct list *list, pid_t pid)
 	struct gk_member key = {.pid = pid};
 
 	return list->count ? bsearch(&key, list->members, list->count,
-				     sizeof key, by_pid)
+				     sizeof key, compare_member_pids)
 			   : NULL;
 }
 
 /* ---- reading ---- */
 
-static bool read_stat(const struct gk_family *family, struct gk_member *m)
+static bool read_member_stat(const struct gk_family *family,
+			     struct gk_member *m)
 {
 	struct gk_pidstat st;
 
@@ -156,7 +157,7 @@ static void read_orphans(struct gk_family *family)
 		    find_member(&family->now, m->ppid);
 
 		if (!m->ended && parent && parent->ended)
-			m->ended = !read_stat(family, m);
+			m->ended = !read_member_stat(family, m);
 	}
 }
 
@@ -169,7 +170,8 @@ static void read_members(struct gk_family *family)
 	for (size_t i = 0; i < now->count; i++) {
 		struct gk_member *m = &now->members[i];
 
-		m->ended = !recall_member(family, m) && !read_stat(family, m);
+		m->ended =
+		    !recall_member(family, m) && !read_member_stat(family, m);
 		kept += !m->ended;
 	}
 	if (kept == now->count)
@@ -201,7 +203,7 @@ int gk_family_scan(struct gk_family *family, const struct gk_snapshot *snap)
 	r = list_pids(family);
 	if (family->now.count)
 		qsort(family->now.members, family->now.count,
-		      sizeof *family->now.members, by_pid);
+		      sizeof *family->now.members, compare_member_pids);
 	read_members(family);
 	return r;
 }

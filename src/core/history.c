@@ -308,8 +308,8 @@ void gk_history_free(struct gk_history *h)
 	free(h);
 }
 
-static void add_process(struct gk_history *h, const struct gk_snapshot *snap,
-			const struct gk_process *from)
+static void record_process(struct gk_history *h, const struct gk_snapshot *snap,
+			   const struct gk_process *from)
 {
 	const struct gk_device *device = &snap->devices[from->device];
 	const char *uuid = device->uuid;
@@ -326,8 +326,8 @@ static void add_process(struct gk_history *h, const struct gk_snapshot *snap,
 		    of_process(from, device, (enum gk_history_process)i));
 }
 
-static void add_device(struct gk_history *h, const struct gk_snapshot *snap,
-		       const struct gk_device *from)
+static void record_device(struct gk_history *h, const struct gk_snapshot *snap,
+			  const struct gk_device *from)
 {
 	struct device *d = find_device(h, from->uuid);
 
@@ -353,9 +353,9 @@ void gk_history_add(struct gk_history *h, const struct gk_snapshot *snap)
 		gk_series_add(&h->host[i], snap->mono_ns,
 			      of_host(&snap->host, (enum gk_history_host)i));
 	for (size_t k = 0; k < snap->device_count; k++)
-		add_device(h, snap, &snap->devices[k]);
+		record_device(h, snap, &snap->devices[k]);
 	for (size_t k = 0; k < snap->process_count; k++)
-		add_process(h, snap, &snap->processes[k]);
+		record_process(h, snap, &snap->processes[k]);
 }
 
 /* ---- reading ---- */

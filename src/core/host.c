@@ -40,8 +40,8 @@ static struct gk_value cpu_share(const char *stat,
 	return share;
 }
 
-static void read_stat(int proc, struct gk_host_before *before,
-		      struct gk_host *host)
+static void read_host_stat(int proc, struct gk_host_before *before,
+			   struct gk_host *host)
 {
 	/* The first line is all that is wanted; the rest grows with cores. */
 	char buf[512];
@@ -82,7 +82,7 @@ static void read_load(int proc, struct gk_host *host)
 	}
 }
 
-static void read_memory(int proc, struct gk_host *host)
+static void read_meminfo(int proc, struct gk_host *host)
 {
 	const struct {
 		const char *key;
@@ -138,7 +138,7 @@ void gk_host_pass(struct gk_host *host)
 void gk_host_read(int proc, struct gk_host_before *before, struct gk_host *host)
 {
 	read_names(host);
-	read_stat(proc, before, host);
+	read_host_stat(proc, before, host);
 	read_load(proc, host);
-	read_memory(proc, host);
+	read_meminfo(proc, host);
 }

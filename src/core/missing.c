@@ -45,7 +45,7 @@ static bool are_alike(const char *a, const char *b)
 	return stem(a) == stem(b) && !strncmp(a, b, stem(a));
 }
 
-static bool is_there(const struct gk_nvml *nvml, size_t i)
+static bool function_is_there(const struct gk_nvml *nvml, size_t i)
 {
 	void *address;
 
@@ -64,7 +64,7 @@ static bool is_missing(const struct gk_nvml *nvml, size_t i)
 		return false;
 	for (size_t k = 0; k < GK_NVML_SYMBOLS; k++)
 		if (are_alike(gk_nvml_symbols[k].name, name) &&
-		    (is_there(nvml, k) || k < i))
+		    (function_is_there(nvml, k) || k < i))
 			return false;
 	return true;
 }

@@ -33,7 +33,7 @@ static void *open_library(const char *path)
 	return library;
 }
 
-static void *look_up(struct gk_nvml *nvml, size_t i)
+static void *look_up_symbol(struct gk_nvml *nvml, size_t i)
 {
 	void *address = dlsym(nvml->library, gk_nvml_symbols[i].name);
 
@@ -49,7 +49,8 @@ static bool resolve_functions(struct gk_nvml *nvml)
 
 	for (size_t i = 0; i < GK_NVML_SYMBOLS; i++) {
 		if (gk_nvml_symbols[i].need == GK_NVML_MORE ||
-		    look_up(nvml, i) || gk_nvml_symbols[i].need == GK_NVML_OPT)
+		    look_up_symbol(nvml, i) ||
+		    gk_nvml_symbols[i].need == GK_NVML_OPT)
 			continue;
 		gk_log(GK_LOG_ERROR, "driver library lacks %s",
 		       gk_nvml_symbols[i].name);
@@ -62,7 +63,7 @@ void gk_nvml_more(struct gk_nvml *nvml)
 {
 	for (size_t i = 0; !nvml->more && i < GK_NVML_SYMBOLS; i++)
 		if (gk_nvml_symbols[i].need == GK_NVML_MORE)
-			look_up(nvml, i);
+			look_up_symbol(nvml, i);
 	nvml->more = true;
 }
 

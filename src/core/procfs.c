@@ -116,7 +116,7 @@ void gk_procfs_end(struct gk_procfs *fs)
 }
 
 /* Room in both lists alike, since they change places. */
-static bool make_room(struct gk_procfs *fs)
+static bool make_list_room(struct gk_procfs *fs)
 {
 	size_t cap = fs->cap ? fs->cap * 2 : 64;
 	struct seen *before, *now;
@@ -246,8 +246,8 @@ static const char *join_arguments(struct gk_arena *arena, char *args,
 	return clean(arena, args, len);
 }
 
-static void read_command(struct gk_procfs *fs, struct gk_arena *arena,
-			 struct gk_process *p)
+static void read_command_line(struct gk_procfs *fs, struct gk_arena *arena,
+			      struct gk_process *p)
 {
 	ssize_t n = read_of(fs, p->pid, "cmdline", fs->args, sizeof fs->args);
 	struct gk_buf covered = {0};
@@ -323,7 +323,7 @@ static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 	struct seen *before, *now;
 	struct gk_procasked asked = {0};
 
-	make_room(fs); /* moves both lists, so before one is looked at */
+	make_list_room(fs); /* moves both lists, so before one is looked at */
 	before = recall_process(fs, st);
 	p->parent = st->ppid;
 	p->start_ticks = st->start;
@@ -346,15 +346,15 @@ static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 	return now ? &now->words : NULL;
 }
 
-static void read_words(struct gk_procfs *fs, unsigned with,
-		       struct gk_arena *arena, struct gk_procwords *kept,
-		       struct gk_process *p)
+static void read_process_words(struct gk_procfs *fs, unsigned with,
+			       struct gk_arena *arena,
+			       struct gk_procwords *kept, struct gk_process *p)
 {
 	if (kept && gk_procwords_give(kept, fs->mono_ns, arena, p))
 		return;
 	read_owner(fs, arena, p);
 	if (!(with & GK_WITHOUT_COMMANDS)) {
-		read_command(fs, arena, p);
+		read_command_line(fs, arena, p);
 		read_container(fs, arena, p);
 	}
 	if (kept)
@@ -392,5 +392,5 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 			   r == GK_ERR_PERMISSION ? GK_ABSENT_PERMISSION
 						  : GK_ABSENT_HIDDEN);
 	}
-	read_words(fs, with, arena, kept, p);
+	read_process_words(fs, with, arena, kept, p);
 }

@@ -63,7 +63,7 @@ static int take_members(struct family *f, struct gk_family *all, size_t more)
 	return 0;
 }
 
-static int by_pid(const void *left, const void *right)
+static int compare_entry_pids(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
 
@@ -75,7 +75,8 @@ static struct entry *find_family_entry(const struct family *f, size_t count,
 {
 	struct entry key = {.pid = pid};
 
-	return count ? bsearch(&key, f->entries, count, sizeof key, by_pid)
+	return count ? bsearch(&key, f->entries, count, sizeof key,
+			       compare_entry_pids)
 		     : NULL;
 }
 
@@ -124,7 +125,8 @@ static void want_all(struct family *f, const struct gk_snapshot *snap,
 	for (size_t i = 0; i < count; i++)
 		want(f, scanned, snap->processes[chosen[i]].pid);
 	if (f->count > scanned)
-		qsort(f->entries, f->count, sizeof *f->entries, by_pid);
+		qsort(f->entries, f->count, sizeof *f->entries,
+		      compare_entry_pids);
 	for (size_t i = 0; i < f->count; i++) {
 		struct entry *e = &f->entries[i];
 		const struct entry *parent = parent_of(f, f->count, e);
@@ -164,9 +166,9 @@ static void take_from_snapshot(struct family *f, const struct gk_process *p)
 }
 
 /* Those on GPUs are in the snapshot, the others are read. */
-static int read_all(struct family *f, struct gk_family *all,
-		    const struct gk_snapshot *snap, const unsigned *chosen,
-		    size_t count)
+static int read_family_entries(struct family *f, struct gk_family *all,
+			       const struct gk_snapshot *snap,
+			       const unsigned *chosen, size_t count)
 {
 	f->processes = calloc(f->count + 1, sizeof *f->processes);
 	if (!f->processes)
@@ -268,7 +270,7 @@ static void walk(struct family *f, int root, int *path)
 	}
 }
 
-static void sum_up(struct gk_tree *tree)
+static void sum_up_tree(struct gk_tree *tree)
 {
 	for (size_t i = tree->count; i-- > 0;) {
 		const struct gk_tree_node *node = &tree->nodes[i];
@@ -291,7 +293,7 @@ static int arrange_family(struct family *f)
 	f->tree->nodes = calloc(f->count + 1, sizeof *f->tree->nodes);
 	if (order && path && f->tree->nodes) {
 		walk(f, chain(f, order), path);
-		sum_up(f->tree);
+		sum_up_tree(f->tree);
 	}
 	free(order);
 	free(path);
@@ -310,7 +312,7 @@ int gk_tree_take(struct gk_family *family, const struct gk_snapshot *snap,
 	if (!r) {
 		want_all(&f, snap, chosen, count);
 		keep_wanted(&f);
-		r = read_all(&f, family, snap, chosen, count);
+		r = read_family_entries(&f, family, snap, chosen, count);
 	}
 	if (!r)
 		r = arrange_family(&f);

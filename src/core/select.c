@@ -64,8 +64,8 @@ static int64_t loosen(int64_t least, int64_t tolerance)
 }
 
 /* Each judges one value: met, met by the tolerance (missed grows), or not. */
-static bool at_least(struct gk_selectable *s, struct gk_value value,
-		     int64_t least, int64_t tolerance)
+static bool value_is_at_least(struct gk_selectable *s, struct gk_value value,
+			      int64_t least, int64_t tolerance)
 {
 	if (least < 0)
 		return true;
@@ -75,8 +75,8 @@ static bool at_least(struct gk_selectable *s, struct gk_value value,
 	return true;
 }
 
-static bool at_most(struct gk_selectable *s, struct gk_value value,
-		    int64_t most, int64_t tolerance)
+static bool value_is_at_most(struct gk_selectable *s, struct gk_value value,
+			     int64_t most, int64_t tolerance)
 {
 	if (most < 0)
 		return true;
@@ -97,13 +97,16 @@ static enum gk_refusal judge_device(const struct gk_snapshot *snap,
 		return GK_REFUSAL_HEALTH;
 	if (wanted->taken && wanted->taken[s->device])
 		return GK_REFUSAL_TAKEN;
-	if (!at_least(s, s->free, wanted->min_free, tolerance))
+	if (!value_is_at_least(s, s->free, wanted->min_free, tolerance))
 		return GK_REFUSAL_FREE;
-	if (!at_least(s, d->m[GK_M_MEM_TOTAL], wanted->min_total, tolerance))
+	if (!value_is_at_least(s, d->m[GK_M_MEM_TOTAL], wanted->min_total,
+			       tolerance))
 		return GK_REFUSAL_TOTAL;
-	if (!at_most(s, d->m[GK_M_GPU_UTIL], wanted->max_gpu_util, tolerance))
+	if (!value_is_at_most(s, d->m[GK_M_GPU_UTIL], wanted->max_gpu_util,
+			      tolerance))
 		return GK_REFUSAL_GPU_UTIL;
-	if (!at_most(s, d->m[GK_M_MEM_UTIL], wanted->max_mem_util, tolerance))
+	if (!value_is_at_most(s, d->m[GK_M_MEM_UTIL], wanted->max_mem_util,
+			      tolerance))
 		return GK_REFUSAL_MEM_UTIL;
 	return GK_REFUSAL_NONE;
 }

@@ -99,8 +99,8 @@ static int grow_snapshot(struct gk_snapshot *snap,
 	return 0;
 }
 
-static void add_device(const struct gk *gk, struct gk_snapshot *snap,
-		       const struct gk_device *dev, size_t gpu, bool late)
+static void copy_device(const struct gk *gk, struct gk_snapshot *snap,
+			const struct gk_device *dev, size_t gpu, bool late)
 {
 	struct gk_device *to = &snap->devices[snap->device_count];
 
@@ -112,8 +112,8 @@ static void add_device(const struct gk *gk, struct gk_snapshot *snap,
 	snap->device_count++;
 }
 
-static void add_process(struct gk_snapshot *snap,
-			const struct gk_listed *listed, size_t gpu)
+static void copy_process(struct gk_snapshot *snap,
+			 const struct gk_listed *listed, size_t gpu)
 {
 	struct gk_process *p = &snap->processes[snap->process_count++];
 
@@ -156,9 +156,9 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 	gk->stale[index] = is_late;
 	r = grow_snapshot(snap, &reading);
 	for (size_t i = 0; !r && i < reading.device_count; i++)
-		add_device(gk, snap, &reading.devices[i], gpu, is_late);
+		copy_device(gk, snap, &reading.devices[i], gpu, is_late);
 	for (size_t i = 0; !r && i < reading.listed_count; i++)
-		add_process(snap, &reading.listed[i], gpu);
+		copy_process(snap, &reading.listed[i], gpu);
 	if (!r)
 		r = add_detail(whole, &reading, gpu);
 	for (size_t i = gpu; !r && gk->events && i < snap->device_count; i++)
@@ -167,7 +167,7 @@ static int add_gpu(struct gk *gk, struct whole *whole, size_t index,
 	return r;
 }
 
-static int by_pid(const void *a, const void *b)
+static int compare_listed_pids(const void *a, const void *b)
 {
 	const struct gk_process *const *p = a, *const *q = b;
 
@@ -209,7 +209,7 @@ static int read_processes(struct gk *gk, struct whole *whole)
 		return GK_ERR_NOMEM;
 	for (size_t i = 0; i < snap->process_count; i++)
 		sorted[i] = &snap->processes[i];
-	qsort(sorted, snap->process_count, sizeof *sorted, by_pid);
+	qsort(sorted, snap->process_count, sizeof *sorted, compare_listed_pids);
 	if (gk->with & GK_WITHOUT_PROC) {
 		for (size_t i = 0; i < snap->process_count; i++)
 			gk_procfs_pass(gk->with, sorted[i]);

@@ -12,7 +12,7 @@ struct gk_user {
 	char name[64];
 };
 
-static void look_up(struct gk_user *user)
+static void look_up_user(struct gk_user *user)
 {
 	struct passwd entry, *found = NULL;
 	char room[4096];
@@ -50,7 +50,7 @@ const char *gk_users_name(struct gk_users *users, uid_t uid)
 	if (!user)
 		return "";
 	user->uid = uid;
-	look_up(user);
+	look_up_user(user);
 	return user->name;
 }
 
