@@ -155,7 +155,7 @@ static bool append_task(struct gkf_queue *queue, struct gkf_task *task,
 	return !was_busy;
 }
 
-static void let_go(struct gkf_task *task, int result)
+static void let_task_go(struct gkf_task *task, int result)
 {
 	if (task->ret_result)
 		*task->ret_result = result;
@@ -173,7 +173,7 @@ static bool is_over(struct gkf_task *task)
 {
 	if (!is_ending())
 		return false;
-	let_go(task, GKF_RESULT_ENDED);
+	let_task_go(task, GKF_RESULT_ENDED);
 	gkf_task_free(task);
 	return true;
 }
@@ -297,7 +297,7 @@ static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 	queue->looked = false;
 	if (result)
 		fail_queue(queue, result);
-	let_go(task, result);
+	let_task_go(task, result);
 	pthread_mutex_lock(&queue->lock);
 	next = queue->head = task->next;
 	if (!next) {

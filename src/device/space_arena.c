@@ -45,7 +45,7 @@ static void *map_aligned(uint64_t size)
  * A file of that size without a name, or -1: memory without a file will do,
  * too, and a bound on the size of files (RLIMIT_FSIZE) would end the program.
  */
-static int open_file(uint64_t size)
+static int open_memory_file(uint64_t size)
 {
 	struct rlimit bound;
 	int fd;
@@ -67,7 +67,7 @@ static int open_file(uint64_t size)
  */
 static bool show_file(void *at, uint64_t size)
 {
-	int fd = open_file(size);
+	int fd = open_memory_file(size);
 	bool ok = map_memory(
 	    at, size, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd);

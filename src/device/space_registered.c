@@ -32,7 +32,7 @@ static unsigned place_of_address(uint64_t address)
 	return low;
 }
 
-static bool make_room(void)
+static bool make_row_room(void)
 {
 	unsigned room = table.room ? 2 * table.room : 64;
 	struct piece_words *row;
@@ -54,7 +54,7 @@ static int insert_piece(const struct piece_words *words)
 
 	if (at < count && table.row[at].base < words->base + words->size)
 		return GK_ERR_EXISTS;
-	if (!make_room())
+	if (!make_row_room())
 		return GK_ERR_NOMEM;
 	memmove(&table.row[at + 1], &table.row[at],
 		(count - at) * sizeof(*words));
@@ -88,7 +88,7 @@ int registered_add(const struct gkf_memory_ask *ask, uint64_t *ret_address)
 	return r;
 }
 
-static void take_out(unsigned at)
+static void take_out_row(unsigned at)
 {
 	unsigned count = atomic_load(&table.count) - 1;
 
@@ -105,7 +105,7 @@ int registered_remove(uint64_t base)
 	pthread_rwlock_wrlock(&table.lock);
 	at = place_of_address(base);
 	if (at < atomic_load(&table.count) && table.row[at].base == base) {
-		take_out(at);
+		take_out_row(at);
 		r = 0;
 	}
 	pthread_rwlock_unlock(&table.lock);
@@ -133,7 +133,7 @@ void registered_drop(const void *owner)
 	pthread_rwlock_wrlock(&table.lock);
 	for (unsigned i = atomic_load(&table.count); i--;)
 		if (table.row[i].owner == (uintptr_t)owner)
-			take_out(i);
+			take_out_row(i);
 	pthread_rwlock_unlock(&table.lock);
 }
 
