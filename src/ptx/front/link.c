@@ -229,7 +229,8 @@ static const char *missing_variable(const struct linking *l)
 	return NULL;
 }
 
-static bool make_room(struct linking *l, struct gkf_ptx_module *const *parts)
+static bool make_parts_room(struct linking *l,
+			    struct gkf_ptx_module *const *parts)
 {
 	struct gkf_arena *a = &l->all->arena;
 	size_t variables = 1, functions = 1;
@@ -262,7 +263,7 @@ int gkf_ptx_module_link(struct gkf_ptx_module *const *parts, unsigned count,
 	const char *name;
 
 	message[0] = '\0';
-	if (!l.all || !make_room(&l, parts))
+	if (!l.all || !make_parts_room(&l, parts))
 		goto no_memory;
 	gather(&l);
 	settle_names(&l);

@@ -64,7 +64,8 @@ bool gkf_parse_attributes(struct gkf_ptx_parser *p)
 }
 
 /* Attributes, alignment, vector and type: what variables of a list share. */
-static void type_of(struct gkf_ptx_parser *p, struct gkf_ptx_variable *v)
+static void parse_variable_type(struct gkf_ptx_parser *p,
+				struct gkf_ptx_variable *v)
 {
 	v->vector = 1;
 	v->managed = gkf_parse_attributes(p) | p->managed;
@@ -327,7 +328,7 @@ void gkf_parse_variables(struct gkf_ptx_parser *p, enum gkf_ptx_space space,
 	struct gkf_ptx_variable shared = {.space = (uint8_t)space,
 					  .linkage = (uint8_t)linkage};
 
-	type_of(p, &shared);
+	parse_variable_type(p, &shared);
 	do {
 		struct gkf_ptx_variable v = shared;
 		struct filling f = {0};
@@ -383,7 +384,7 @@ uint32_t gkf_parse_parameter(struct gkf_ptx_parser *p)
 		return 0;
 	}
 	gkf_parse_take(p);
-	type_of(p, &v);
+	parse_variable_type(p, &v);
 	parse_named(p, &v, &f);
 	if (v.space == GKF_PTX_REG)
 		return register_parameter(p, &v);

@@ -186,7 +186,8 @@ static void refuse_cluster(struct gkf_decoder *d,
 					     .line = entry->line};
 }
 
-static const struct gkf_memo *form_of(struct gkf_decoder *d, const char *name)
+static const struct gkf_memo *memo_of_form(struct gkf_decoder *d,
+					   const char *name)
 {
 	struct gkf_memo *m = &d->memos[((uintptr_t)name >> 4) % GKF_MEMOS];
 
@@ -200,7 +201,7 @@ static const struct gkf_memo *form_of(struct gkf_decoder *d, const char *name)
 static void decode_instruction(struct gkf_decoder *d,
 			       const struct gkf_ptx_instruction *i)
 {
-	const struct gkf_memo *memo = form_of(d, i->name);
+	const struct gkf_memo *memo = memo_of_form(d, i->name);
 	const struct gkf_form *form = memo->form;
 
 	d->line = i->line;

@@ -98,7 +98,7 @@ static void act(struct gkf_warp *w, struct gkf_path *p)
 }
 
 /* Paths go on whose lanes have all come. */
-static void let_go(struct gkf_warp *w)
+static void let_paths_go(struct gkf_warp *w)
 {
 	for (uint32_t i = 0; w->gathered && i < w->paths; i++) {
 		uint32_t wanted = w->path[i].wanted;
@@ -215,7 +215,7 @@ static void tidy(struct gkf_warp *w)
 		w->path[w->current] = w->path[0];
 		w->path[0] = running;
 	}
-	let_go(w);
+	let_paths_go(w);
 	for (uint32_t i = 0; i < w->paths; i++) {
 		uint32_t j = 0;
 

@@ -39,8 +39,8 @@ uint32_t gkf_special_find(const char *name, uint32_t *ret_bit)
 	return GKF_NOWHERE;
 }
 
-static uint32_t value_of(const struct gkf_warp *w, enum special which,
-			 unsigned l)
+static uint32_t special_value(const struct gkf_warp *w, enum special which,
+			      unsigned l)
 {
 	const struct gkf_ptx_launch *g = w->run->launch;
 	uint32_t t = w->index * GKF_LANES + l;
@@ -81,7 +81,7 @@ void gkf_specials_fill(struct gkf_warp *w, uint32_t set)
 			      (size_t)i * GKF_LANES;
 
 		for (unsigned l = 0; l < GKF_LANES; l++)
-			values[l] = value_of(w, (enum special)i, l);
+			values[l] = special_value(w, (enum special)i, l);
 	}
 }
 
