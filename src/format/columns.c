@@ -426,7 +426,8 @@ static int compare_numbers(int64_t a, int64_t b)
 }
 
 /* The word that a column of words is ordered by; "": unknown. */
-static const char *word_of(enum gk_column column, const struct gk_process *p)
+static const char *column_word(enum gk_column column,
+			       const struct gk_process *p)
 {
 	switch ((int)column) {
 	case GK_COLUMN_TYPE:
@@ -447,8 +448,8 @@ static const char *word_of(enum gk_column column, const struct gk_process *p)
 }
 
 /* The number that a column of numbers is ordered by; false: unknown. */
-static bool number_of(enum gk_column column, const struct gk_process *p,
-		      int64_t *ret_number)
+static bool column_number(enum gk_column column, const struct gk_process *p,
+			  int64_t *ret_number)
 {
 	switch ((int)column) {
 	case GK_COLUMN_GPU:
@@ -484,14 +485,15 @@ int gk_column_order(enum gk_column column, bool descending,
 	int order;
 
 	if (is_word(column)) {
-		const char *v = word_of(column, a), *w = word_of(column, b);
+		const char *v = column_word(column, a),
+			   *w = column_word(column, b);
 
 		a_known = *v;
 		b_known = *w;
 		order = strcmp(v, w);
 	} else {
-		a_known = number_of(column, a, &x);
-		b_known = number_of(column, b, &y);
+		a_known = column_number(column, a, &x);
+		b_known = column_number(column, b, &y);
 		order = compare_numbers(x, y);
 	}
 	if (a_known != b_known)

@@ -72,7 +72,7 @@ static void device_name(const struct page *p, const struct gk_device *d,
 		gk_str_copy(dst, GK_NAME_MAX, d->name);
 }
 
-static void add_name(struct page *p, const struct gk_device *d)
+static void add_gpustat_name(struct page *p, const struct gk_device *d)
 {
 	char label[GK_NAME_MAX], name[GK_NAME_MAX + 8];
 	enum gk_color color = d->health == GK_HEALTH_OK ? GK_BLUE : GK_RED;
@@ -158,7 +158,7 @@ static void add_memory(struct page *p, const struct gk_device *d)
 }
 
 /* user:program/pid(256M), as much of it as was asked for. */
-static void add_process(struct page *p, const struct gk_process *proc)
+static void add_gpustat_process(struct page *p, const struct gk_process *proc)
 {
 	const struct gk_gpustat_options *o = p->o;
 	struct gk_value mem = proc->m[GK_PM_GPU_MEM];
@@ -216,7 +216,7 @@ static void add_command(struct page *p, const struct gk_process *proc,
 	gk_buf_putc(p->out, '\n');
 }
 
-static void add_processes(struct page *p, const struct gk_device *d)
+static void add_gpustat_processes(struct page *p, const struct gk_device *d)
 {
 	const struct gk_snapshot *snap = p->snap;
 	unsigned position = (unsigned)(d - snap->devices);
@@ -226,7 +226,7 @@ static void add_processes(struct page *p, const struct gk_device *d)
 	for (size_t i = 0; i < snap->process_count; i++) {
 		if (snap->processes[i].device != position)
 			continue;
-		add_process(p, &snap->processes[i]);
+		add_gpustat_process(p, &snap->processes[i]);
 		left++;
 	}
 	gk_buf_putc(p->out, '\n');
@@ -235,11 +235,11 @@ static void add_processes(struct page *p, const struct gk_device *d)
 			add_command(p, &snap->processes[i], !--left);
 }
 
-static void add_device(struct page *p, const struct gk_device *d)
+static void add_gpustat_device(struct page *p, const struct gk_device *d)
 {
 	char trouble[GK_NAME_MAX];
 
-	add_name(p, d);
+	add_gpustat_name(p, d);
 	hot(p, d->m[GK_M_TEMP], "°C", &temperature_heat);
 	gk_buf_puts(p->out, ", ");
 	if (p->o->show_fan) {
@@ -254,7 +254,7 @@ static void add_device(struct page *p, const struct gk_device *d)
 		gk_buf_printf(p->out, " | ((%s))",
 			      gk_device_trouble(trouble, p->snap, d));
 	if (p->o->processes)
-		add_processes(p, d);
+		add_gpustat_processes(p, d);
 	else
 		gk_buf_putc(p->out, '\n');
 }
@@ -308,7 +308,7 @@ void gk_format_gpustat(struct gk_buf *out, const struct gk_snapshot *snap,
 	if (options->header)
 		add_header(&p);
 	for (size_t i = 0; i < snap->device_count; i++)
-		add_device(&p, &snap->devices[i]);
+		add_gpustat_device(&p, &snap->devices[i]);
 	if (!snap->device_count)
 		gk_buf_puts(out, GK_NO_DEVICES "\n");
 	else if (options->processes && !snap->process_count)

@@ -263,7 +263,7 @@ static void add_memory(struct gk_rendering *r, const char *labels)
 	     10);
 }
 
-static void add_host(struct gk_rendering *r, const char *labels)
+static void add_nvitop_host(struct gk_rendering *r, const char *labels)
 {
 	const struct gk_host *h = &r->snap->host;
 
@@ -402,7 +402,7 @@ static void add_process_info(struct gk_rendering *r, struct gk_buf *labels)
 	}
 }
 
-static void add_processes(struct gk_rendering *r)
+static void add_nvitop_processes(struct gk_rendering *r)
 {
 	struct gk_buf labels = {0};
 
@@ -458,7 +458,7 @@ void gk_render_nvitop(struct gk_rendering *r)
 	gk_label(&host, "hostname", gk_render_hostname(r));
 	if (!host.failed) {
 		add_info(r, host.data);
-		add_host(r, host.data);
+		add_nvitop_host(r, host.data);
 		if (r->options->flows) {
 			add_flows(r, host.data);
 			add_mounts(r, host.data);
@@ -468,7 +468,7 @@ void gk_render_nvitop(struct gk_rendering *r)
 	add_devices(r);
 	add_links(r);
 	if (r->options->processes)
-		add_processes(r);
+		add_nvitop_processes(r);
 }
 
 void gk_nvitop_metrics(struct gk_metric_set *set)

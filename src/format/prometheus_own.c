@@ -285,7 +285,7 @@ static void add_process_info(struct gk_rendering *r)
 	gk_buf_free(&labels);
 }
 
-static void add_processes(struct gk_rendering *r)
+static void add_own_processes(struct gk_rendering *r)
 {
 	static const struct gk_family count = {PREFIX, "processes",
 					       GK_FAMILY_GAUGE, NULL,
@@ -311,8 +311,9 @@ static void add_processes(struct gk_rendering *r)
 
 /* ---- host, driver, this program ---- */
 
-static void add_value(struct gk_rendering *r, const struct gk_family *f,
-		      const char *more, struct gk_value v, enum gk_unit unit)
+static void add_own_value(struct gk_rendering *r, const struct gk_family *f,
+			  const char *more, struct gk_value v,
+			  enum gk_unit unit)
 {
 	char digits[GK_UNITS_MAX];
 
@@ -321,7 +322,7 @@ static void add_value(struct gk_rendering *r, const struct gk_family *f,
 				     gk_base_number(digits, v.v, unit));
 }
 
-static void add_host(struct gk_rendering *r)
+static void add_own_host(struct gk_rendering *r)
 {
 	static const char *const spans[] = {"span=\"1m\"", "span=\"5m\"",
 					    "span=\"15m\""};
@@ -356,7 +357,7 @@ static void add_host(struct gk_rendering *r)
 	};
 
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-		add_value(r, &values[i].f, "", values[i].v, values[i].unit);
+		add_own_value(r, &values[i].f, "", values[i].v, values[i].unit);
 	for (int i = 0; i < 3; i++) {
 		char digits[GK_UNITS_MAX];
 
@@ -423,8 +424,8 @@ void gk_render_own(struct gk_rendering *r)
 	add_rows(r);
 	add_reasons(r);
 	if (r->options->processes)
-		add_processes(r);
-	add_host(r);
+		add_own_processes(r);
+	add_own_host(r);
 	add_versions(r);
 	add_self(r);
 }

@@ -84,7 +84,7 @@ void gk_box_line(struct gk_box *box, const char *left, const char *text,
 	gk_buf_putc(box->out, '\n');
 }
 
-static int at_most(int value, int limit)
+static int limit_width(int value, int limit)
 {
 	return value < limit ? value : limit;
 }
@@ -92,8 +92,8 @@ static int at_most(int value, int limit)
 /* Wide enough for the commands, but no wider than they need beyond 140. */
 static int width_of(const struct gk_snapshot *snap, int terminal)
 {
-	int rows = at_most(terminal, gk_box_processes_width(snap));
-	int wanted = at_most(terminal, WIDTH_WANTED);
+	int rows = limit_width(terminal, gk_box_processes_width(snap));
+	int wanted = limit_width(terminal, WIDTH_WANTED);
 	int width = rows > wanted ? rows : wanted;
 
 	return width > GK_BOXED_WIDTH_MIN ? width : GK_BOXED_WIDTH_MIN;

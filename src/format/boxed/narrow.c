@@ -140,7 +140,7 @@ static void add_fields(struct gk_box *box, const struct gk_device *d,
 	gk_buf_free(&memory);
 }
 
-static void add_name(struct gk_box *box, const struct gk_device *d)
+static void add_device_name(struct gk_box *box, const struct gk_device *d)
 {
 	enum gk_color color = gk_device_color(box->o, d);
 	int bar = box->width - NAME_WIDTH - 8;
@@ -171,7 +171,7 @@ void gk_box_narrow_devices(struct gk_box *box)
 			gk_box_line(box, "├", "─", "┤");
 		add_fields(box, d, widths);
 		if (!box->o->compact && d->mig_index < 0)
-			add_name(box, d);
+			add_device_name(box, d);
 	}
 	gk_box_line(box, open ? "╞" : "╘", "═", open ? "╡" : "╛");
 }

@@ -174,7 +174,7 @@ static void add_window(struct gk_buf *out, const char *text, int skip, int room,
 	gk_cell(out, text + from, room > 0 ? (size_t)room : 0, GK_LEFT, mark);
 }
 
-static int at_most(int a, int b)
+static int limit_columns(int a, int b)
 {
 	return a < b ? a : b;
 }
@@ -183,13 +183,14 @@ static int at_most(int a, int b)
  * The cells of the HOST part, from column t->scroll on: those before the
  * command as one text, and the command as it is. dims: the colours of both.
  */
-static void add_host(const struct gk_process_table *t, const char *cells,
-		     const char *command, enum gk_color row, enum gk_color word)
+static void add_host_cells(const struct gk_process_table *t, const char *cells,
+			   const char *command, enum gk_color row,
+			   enum gk_color word)
 {
 	struct gk_buf *out = t->box->out;
 	bool color = t->box->o->color;
 	int width = (int)gk_columns(cells, strlen(cells));
-	int left = at_most(width - t->scroll, t->room);
+	int left = limit_columns(width - t->scroll, t->room);
 
 	left = left > 0 ? left : 0;
 	add_window(out, cells, t->scroll, left, "");
@@ -222,7 +223,8 @@ void gk_process_table_titles(const struct gk_process_table *t)
 			gk_cell(to, info->title, (size_t)t->widths[i],
 				info->align, "");
 	}
-	add_host(t, host.data ? host.data : "", command, GK_PLAIN, GK_PLAIN);
+	add_host_cells(t, host.data ? host.data : "", command, GK_PLAIN,
+		       GK_PLAIN);
 	out->failed |= host.failed;
 	gk_buf_free(&host);
 }
@@ -284,7 +286,7 @@ void gk_process_table_row(const struct gk_process_table *t,
 		else
 			add_cell(t, scrolls ? &host : out, i, p);
 	}
-	add_host(t, host.data ? host.data : "", command, row, word);
+	add_host_cells(t, host.data ? host.data : "", command, row, word);
 	out->failed |= host.failed;
 	gk_buf_free(&host);
 }
@@ -307,10 +309,10 @@ int gk_box_processes_width(const struct gk_snapshot *snap)
 }
 
 /* A text in a colour, cut to so many columns; returns those it took. */
-static int add_name(struct gk_box *box, enum gk_color color, const char *text,
-		    int room)
+static int add_cut_text(struct gk_box *box, enum gk_color color,
+			const char *text, int room)
 {
-	int width = at_most((int)gk_columns(text, strlen(text)), room);
+	int width = limit_columns((int)gk_columns(text, strlen(text)), room);
 
 	gk_color_start(box->out, box->o->color, color);
 	gk_cell(box->out, text, width > 0 ? (size_t)width : 0, GK_LEFT, "..");
@@ -332,10 +334,10 @@ void gk_box_who(struct gk_box *box, const char *note)
 	gk_buf_printf(box->out, "│ Processes:%s", note);
 	gk_buf_pad(box->out, ' ', blanks > 0 ? (size_t)blanks : 0);
 	room -= blanks > 0 ? blanks : 0;
-	room -= add_name(box, o->uid ? GK_BOLD_MAGENTA : GK_BOLD_YELLOW, user,
-			 room);
+	room -= add_cut_text(box, o->uid ? GK_BOLD_MAGENTA : GK_BOLD_YELLOW,
+			     user, room);
 	gk_paint(box->out, o->color && *user, GK_BOLD, *user ? "@" : "");
-	add_name(box, GK_BOLD_GREEN, host, room);
+	add_cut_text(box, GK_BOLD_GREEN, host, room);
 	gk_buf_puts(box->out, " │\n");
 }
 
