@@ -37,7 +37,8 @@ static int move_to(int dir, const char *from, const char *to)
 }
 
 /* N of NAME.N.EXT; of other files 0. */
-static unsigned number_of(const char *file, const char *base, size_t stem)
+static unsigned number_put_aside(const char *file, const char *base,
+				 size_t stem)
 {
 	unsigned number = 0;
 
@@ -60,7 +61,7 @@ static unsigned last_number(int dir, const char *name)
 	unsigned last = 0;
 
 	while (entries && (entry = readdir(entries))) {
-		unsigned number = number_of(entry->d_name, name, stem);
+		unsigned number = number_put_aside(entry->d_name, name, stem);
 
 		last = number > last ? number : last;
 	}

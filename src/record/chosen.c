@@ -71,7 +71,7 @@ static void join_command(char *args, size_t len)
 
 /* As it is into c->room; returns a copy that may be shown, NULL without
  * memory. */
-static char *read_command(struct gk_chosen *c, pid_t pid)
+static char *copy_command(struct gk_chosen *c, pid_t pid)
 {
 	struct gk_buf shown = {0};
 	char path[32];
@@ -225,7 +225,7 @@ static struct entry *look_at_process(struct gk_chosen *c, pid_t pid,
 		}
 		gk_str_copy(e->name, sizeof e->name, name);
 		free(e->command);
-		e->command = read_command(c, pid);
+		e->command = copy_command(c, pid);
 		c->failed |= !e->command;
 		e->chosen |= all || inherited || is_named(c, pid, start) ||
 			     matches(c, e);
@@ -236,7 +236,7 @@ static struct entry *look_at_process(struct gk_chosen *c, pid_t pid,
 }
 
 /* As it is now; a process that cannot be seen has neither start nor name. */
-static struct entry *look_up(struct gk_chosen *c, pid_t pid)
+static struct entry *look_up_process(struct gk_chosen *c, pid_t pid)
 {
 	struct gk_pidstat st = {0};
 
@@ -250,7 +250,7 @@ bool gk_chosen_take(struct gk_chosen *c, pid_t pid,
 	struct entry *e = recall_chosen(c, pid);
 
 	if (!e)
-		e = look_up(c, pid);
+		e = look_up_process(c, pid);
 	if (!e)
 		return false;
 	e->sample = c->sample;

@@ -67,8 +67,8 @@ static void add_energy(struct gk_summary_device *d, const struct gk_device *dev,
 	}
 }
 
-static void add_device(struct gk_summary_device *d, const struct gk_device *dev,
-		       uint64_t mono_ns)
+static void add_summary_device(struct gk_summary_device *d,
+			       const struct gk_device *dev, uint64_t mono_ns)
 {
 	struct gk_value util = dev->m[GK_M_GPU_UTIL];
 
@@ -96,7 +96,8 @@ void gk_summary_end(struct gk_summary *s, const struct gk_snapshot *snap)
 	int64_t all = 0;
 
 	for (size_t i = 0; i < snap->device_count; i++) {
-		add_device(&s->devices[i], &snap->devices[i], snap->mono_ns);
+		add_summary_device(&s->devices[i], &snap->devices[i],
+				   snap->mono_ns);
 		all += s->devices[i].mem;
 	}
 	if (all > s->peak)

@@ -190,7 +190,7 @@ static int check_header(const struct gk_tape *t)
 		   : 0;
 }
 
-static int open_file(struct gk_tape *t, const char *path)
+static int open_tape_file(struct gk_tape *t, const char *path)
 {
 	struct stat st;
 	int r;
@@ -217,7 +217,7 @@ int gk_tape_open(const char *path, struct gk_tape **ret_tape)
 	t->stream = ZSTD_createDStream();
 	t->schema = gk_tape_schema_new();
 	if (t->stream && t->schema)
-		r = open_file(t, path);
+		r = open_tape_file(t, path);
 	if (r) {
 		gk_tape_close(t);
 		return r;
