@@ -146,9 +146,9 @@ static int find_line(struct gk_plot_chart *chart,
 	return r;
 }
 
-static int add_value(struct gk_plot_chart *chart,
-		     enum gk_plot_quantity quantity,
-		     const struct gk_plot_row *row)
+static int add_chart_value(struct gk_plot_chart *chart,
+			   enum gk_plot_quantity quantity,
+			   const struct gk_plot_row *row)
 {
 	double value = row->value[quantity];
 	struct gk_plot_line *line;
@@ -219,7 +219,7 @@ int gk_plot_chart_add(struct gk_plot_chart *chart,
 	chart->rows++;
 	widen_time(chart, row->time_ms);
 	for (int q = 0; q < GK_PLOT_QUANTITIES && !r; q++)
-		r = add_value(chart, (enum gk_plot_quantity)q, row);
+		r = add_chart_value(chart, (enum gk_plot_quantity)q, row);
 	return r;
 }
 

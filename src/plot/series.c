@@ -54,7 +54,7 @@ static size_t place_of_column(const struct gk_plot_series *series,
 	return i;
 }
 
-static int make_room(struct gk_plot_series *series)
+static int make_bin_room(struct gk_plot_series *series)
 {
 	size_t cap = series->cap ? series->cap * 2 : 16;
 	void *more;
@@ -89,7 +89,7 @@ int gk_plot_series_add(struct gk_plot_series *series, unsigned shift,
 		merge(&series->bins[i], &bin);
 		return 0;
 	}
-	r = make_room(series);
+	r = make_bin_room(series);
 	if (r)
 		return r;
 	memmove(&series->bins[i + 1], &series->bins[i],

@@ -143,7 +143,7 @@ static bool read_time(const struct gk_csv_field *field, int64_t *ret_ms)
 }
 
 /* A decimal number; empty is NaN. */
-static bool read_number(const struct gk_csv_field *field, double *ret)
+static bool read_cell_number(const struct gk_csv_field *field, double *ret)
 {
 	const char *p = field->text, *end = p + field->len;
 	bool negative = p < end && *p == '-';
@@ -190,7 +190,7 @@ int gk_plot_read(const struct gk_plot_sheet *sheet,
 	for (int q = 0; q < GK_PLOT_QUANTITIES; q++) {
 		struct gk_csv_field field = field_at(row, sheet->quantity[q]);
 
-		if (!read_number(&field, &ret->value[q]))
+		if (!read_cell_number(&field, &ret->value[q]))
 			return GK_ERR_CORRUPT;
 		ret->value[q] *= sheet->quantity[q] < 0 ? 1 : sheet->factor[q];
 		if (is_old(sheet, row))
