@@ -131,9 +131,9 @@ static int64_t limit_of(const struct tui_alert_rules *r,
 
 /* ---- rows ---- */
 
-static struct tui_alert *row_of(struct tui_alerts *alerts,
-				const struct gk_device *d,
-				enum tui_alert_kind kind)
+static struct tui_alert *row_of_alert(struct tui_alerts *alerts,
+				      const struct gk_device *d,
+				      enum tui_alert_kind kind)
 {
 	struct tui_alert *more;
 
@@ -218,7 +218,7 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 			forget_alert(alerts, d, kind);
 			continue;
 		}
-		a = row_of(alerts, d, kind);
+		a = row_of_alert(alerts, d, kind);
 		if (!a)
 			return fresh;
 		update_alert(a, limit_of(rules, kind), value.v,

@@ -85,9 +85,9 @@ static char **copy_words(const char *const *words, size_t count)
 	return copy;
 }
 
-static int read_words(struct reader *r, const char *name,
-		      const yaml_node_t *node, const char *wants,
-		      char ***ret_words, size_t *ret_count)
+static int read_word_list(struct reader *r, const char *name,
+			  const yaml_node_t *node, const char *wants,
+			  char ***ret_words, size_t *ret_count)
 {
 	const char *words[WORDS_MOST];
 	int count =
@@ -107,15 +107,15 @@ static int read_words(struct reader *r, const char *name,
 
 /* ---- keys that are no settings ---- */
 
-static int read_command(struct reader *r, const char *name,
-			const yaml_node_t *node)
+static int read_alert_command(struct reader *r, const char *name,
+			      const yaml_node_t *node)
 {
 	struct tui_alert_rules *rules = &r->o->alerts;
 	char why[TUI_CONFIG_WHY];
 	size_t count;
 	int err =
-	    read_words(r, name, node, "a list: a program and its arguments",
-		       &rules->command, &count);
+	    read_word_list(r, name, node, "a list: a program and its arguments",
+			   &rules->command, &count);
 
 	if (err || tui_trusts(r->y.path, r->y.fd, why, sizeof why))
 		return err;
@@ -201,7 +201,7 @@ static const struct {
 } others[] = {
     {"keys", read_bindings},
     {"columns", read_columns},
-    {"alerts.command", read_command},
+    {"alerts.command", read_alert_command},
 };
 #define OTHERS (sizeof others / sizeof *others)
 

@@ -71,7 +71,7 @@ int device_graphs_least(int rows)
 }
 
 /* The first that is shown: the last page is as full as the others. */
-static int first_of(const struct tui *t, const struct shape *s, int count)
+static int first_graph(const struct tui *t, const struct shape *s, int count)
 {
 	int at_once = s->columns * s->bands;
 	int pages = (count + at_once - 1) / at_once;
@@ -94,7 +94,7 @@ void device_graphs_next(struct tui *t, const struct gk_device *d)
 
 /* ---- texts ---- */
 
-static float value_of(struct gk_value value, double scale)
+static float scaled_float(struct gk_value value, double scale)
 {
 	return value.why == GK_PRESENT ? (float)((double)value.v / scale) : 0;
 }
@@ -122,7 +122,7 @@ static float top_of(const struct gk_device *d, enum gk_history_device what,
 		top = 100;
 	for (size_t i = 0; i < sizeof tops / sizeof *tops; i++)
 		if (tops[i].what == what)
-			top = value_of(d->m[tops[i].most], info->scale);
+			top = scaled_float(d->m[tops[i].most], info->scale);
 	return top > 0 && !(most > top) ? top
 					: plot_top(values, count, 10, INFINITY);
 }
@@ -232,8 +232,8 @@ static void draw_side(struct grid *g, const struct shape *s, int column)
 		box_text(g, end, at, 1, "╧", GRID_PLAIN);
 }
 
-static void draw_frame(const struct tui *t, struct grid *g,
-		       const struct shape *s)
+static void draw_graphs_frame(const struct tui *t, struct grid *g,
+			      const struct shape *s)
 {
 	struct grid_style dim = {GRID_COLOR_NONE, GRID_DIM};
 	int end = s->line + s->rows - 1;
@@ -275,9 +275,9 @@ int device_graphs(const struct tui *t, struct grid *g, int line, int rows,
 {
 	enum gk_history_device all[GK_HD_COUNT];
 	struct shape s = shape_of(g->columns, line, rows);
-	int count = list_series(d, all), first = first_of(t, &s, count);
+	int count = list_series(d, all), first = first_graph(t, &s, count);
 
-	draw_frame(t, g, &s);
+	draw_graphs_frame(t, g, &s);
 	for (int i = 0; i < s.columns * s.bands && first + i < count; i++)
 		draw_one(t, g, d, all[first + i], place_device_plot(g, &s, i));
 	return rows;

@@ -130,7 +130,7 @@ static int64_t link_errors(const struct gk_link *link)
 	return sum;
 }
 
-static void draw_titles(struct grid *g, int line, int column, bool wide)
+static void draw_link_titles(struct grid *g, int line, int column, bool wide)
 {
 	char text[CELL_WIDE + 1];
 
@@ -231,7 +231,7 @@ int device_links(const struct tui *t, struct grid *g, int line,
 	width = g->columns / columns;
 	rows = ((int)count + columns - 1) / columns;
 	for (int c = 0; c < columns; c++)
-		draw_titles(g, line + 1, c * width, wide);
+		draw_link_titles(g, line + 1, c * width, wide);
 	for (int i = 0; i < (int)count; i++)
 		draw_link(t, g, line + 2 + i % rows, i / rows * width,
 			  &d->detail->links[i], (unsigned)i, wide);

@@ -28,7 +28,7 @@ static const char *profile_of(const struct gk_device *d)
 }
 
 /* "3g.40gb" of "2c.3g.40gb". */
-static const char *instance_of(const struct gk_device *d)
+static const char *instance_name(const struct gk_device *d)
 {
 	const char *profile = profile_of(d), *compute = strstr(profile, "c.");
 
@@ -111,7 +111,7 @@ static void draw_bar(const struct tui *t, struct grid *g, int line,
 			continue;
 		draw_block(g, line, begin + (int)start.v * width,
 			   begin + (int)(start.v + size.v) * width,
-			   instance_of(d),
+			   instance_name(d),
 			   (struct grid_style){colors[color], GRID_REVERSE});
 		n++;
 	}
@@ -135,7 +135,7 @@ static char *slices_text(char dst[24], struct gk_value start,
 
 #define LINE "%-9s %6s %9s / %-9s %6s %7s %5s"
 
-static void draw_titles(struct grid *g, int line)
+static void draw_mig_titles(struct grid *g, int line)
 {
 	char text[96];
 
@@ -175,6 +175,6 @@ int device_migs(const struct tui *t, struct grid *g, int line,
 	if (!rows)
 		return 0;
 	draw_bar(t, g, line, gpu);
-	draw_titles(g, line + 1);
+	draw_mig_titles(g, line + 1);
 	return 2 + rows;
 }

@@ -37,7 +37,7 @@ static void draw_place(struct grid *g, int line, const struct gk_place *place)
 }
 
 /* "GPU 3 NV18", "GPU 3 host bridge". */
-static void cell_text(char *dst, size_t i, const struct gk_peer *peer)
+static void peer_cell_text(char *dst, size_t i, const struct gk_peer *peer)
 {
 	if (peer->nvlinks)
 		snprintf(dst, CELL_MAX, "GPU %zu NV%u", i, peer->nvlinks);
@@ -54,15 +54,15 @@ static int widest(const struct gk_topology *all, const struct gk_peer *row,
 	for (size_t i = 0; i < all->count; i++) {
 		char text[CELL_MAX];
 
-		cell_text(text, i, &row[i]);
+		peer_cell_text(text, i, &row[i]);
 		if (i != own && (int)strlen(text) > most)
 			most = (int)strlen(text);
 	}
 	return most + GAP;
 }
 
-static int draw_row(struct grid *g, int line, const struct gk_topology *all,
-		    size_t own)
+static int draw_peer_row(struct grid *g, int line,
+			 const struct gk_topology *all, size_t own)
 {
 	const struct gk_peer *row = &all->peers[own * all->count];
 	int begin = device_title(g, line, "Other GPUs");
@@ -75,7 +75,7 @@ static int draw_row(struct grid *g, int line, const struct gk_topology *all,
 
 		if (i == own)
 			continue;
-		cell_text(text, i, &row[i]);
+		peer_cell_text(text, i, &row[i]);
 		box_text(g, line + n / at_once, begin + n % at_once * width,
 			 width, text, GRID_PLAIN);
 		n++;
@@ -96,5 +96,5 @@ int device_peers(const struct tui *t, struct grid *g, int line,
 		return 2;
 	}
 	draw_place(g, line, &all->places[d->index]);
-	return 1 + draw_row(g, line + 1, all, d->index);
+	return 1 + draw_peer_row(g, line + 1, all, d->index);
 }

@@ -218,7 +218,7 @@ static void put_row(struct grid *g, int row, int column, int width,
 	gk_buf_free(&line);
 }
 
-static void draw_frame(struct grid *g, const struct box *b)
+static void draw_box_frame(struct grid *g, const struct box *b)
 {
 	static const char *const top[] = {"╒", "═", "╕"},
 				 *const side[] = {"│", " ", "│"},
@@ -328,7 +328,7 @@ void tui_dialog_draw(struct tui *t, struct grid *g)
 	struct box b = arrange_box(&t->dialog, g);
 
 	grid_dim(g);
-	draw_frame(g, &b);
+	draw_box_frame(g, &b);
 	draw_text(&t->dialog, g, &b);
 	draw_buttons(&t->dialog, g, &b);
 }

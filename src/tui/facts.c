@@ -54,8 +54,8 @@ static bool has_metric(const struct gk_device *d, enum gk_metric metric)
 }
 
 /* The value, or why there is none. */
-static bool add_value(struct gk_buf *out, const struct gk_device *d,
-		      enum gk_metric metric)
+static bool add_fact_value(struct gk_buf *out, const struct gk_device *d,
+			   enum gk_metric metric)
 {
 	char text[GK_UNITS_MAX];
 
@@ -145,7 +145,7 @@ ADD(detail)
 ADD(one)
 {
 	(void)snap;
-	return add_value(out, d, fact->a);
+	return add_fact_value(out, d, fact->a);
 }
 
 /* "a / b", and in brackets what part it is. */
@@ -155,12 +155,12 @@ ADD(part)
 	char text[GK_UNITS_MAX];
 
 	(void)snap;
-	if (!add_value(out, d, fact->a))
+	if (!add_fact_value(out, d, fact->a))
 		return false;
 	if (!has_metric(d, fact->b))
 		return true;
 	gk_buf_puts(out, " / ");
-	add_value(out, d, fact->b);
+	add_fact_value(out, d, fact->b);
 	if (share.why == GK_PRESENT)
 		gk_buf_printf(out, " (%s)",
 			      tui_value(text, share, GK_UNIT_CENTIPERCENT));
@@ -172,14 +172,14 @@ ADD(of)
 {
 	(void)snap;
 	if (!has_metric(d, fact->a))
-		return add_value(out, d, fact->a);
+		return add_fact_value(out, d, fact->a);
 	gk_buf_puts(out, fact->words);
-	add_value(out, d, fact->a);
+	add_fact_value(out, d, fact->a);
 	if (!has_metric(d, fact->b))
 		return true;
 	gk_buf_puts(out, " of ");
 	gk_buf_puts(out, fact->words);
-	return add_value(out, d, fact->b);
+	return add_fact_value(out, d, fact->b);
 }
 
 /* "a to b". */
@@ -190,16 +190,16 @@ ADD(range)
 		return say_absent(out, has_metric(d, fact->a)
 					   ? d->m[fact->b].why
 					   : d->m[fact->a].why);
-	add_value(out, d, fact->a);
+	add_fact_value(out, d, fact->a);
 	gk_buf_puts(out, " to ");
-	return add_value(out, d, fact->b);
+	return add_fact_value(out, d, fact->b);
 }
 
 ADD(remapping)
 {
 	(void)snap;
 	if (!has_metric(d, fact->a))
-		return add_value(out, d, fact->a);
+		return add_fact_value(out, d, fact->a);
 	if (gk_value_or_none(d->m[fact->b]) > 0)
 		return add_text(out, "failed");
 	return add_text(out, d->m[fact->a].v ? "pending a reset" : "ok");
@@ -210,7 +210,7 @@ ADD(pstate)
 	(void)snap;
 	if (has_metric(d, fact->a))
 		gk_buf_putc(out, 'P');
-	return add_value(out, d, fact->a);
+	return add_fact_value(out, d, fact->a);
 }
 
 /* A word of a list "off|on" by number. */
@@ -254,7 +254,7 @@ ADD(traffic)
 	char text[GK_UNITS_MAX];
 
 	if (!has_metric(d, fact->a))
-		return add_value(out, d, fact->a);
+		return add_fact_value(out, d, fact->a);
 	if (gk_device_age(snap, d, GK_TIER_ASKED) > ASKED_AGE_MAX)
 		return say_absent(out, GK_ABSENT_NOT_READ);
 	gk_buf_printf(out, "%s/s", gk_human_size(text, d->m[fact->a].v));

@@ -230,8 +230,8 @@ static const struct {
 };
 
 /* A number as a person types it, in the unit of the metric. */
-static const char *read_number(enum gk_process_metric metric, const char *value,
-			       int64_t *ret_number)
+static const char *read_typed_number(enum gk_process_metric metric,
+				     const char *value, int64_t *ret_number)
 {
 	uint64_t size;
 	char *end;
@@ -290,7 +290,7 @@ static const char *read_word(struct tui_filter_word *w, const char *word)
 		w->metric = numbers[i].metric;
 		w->with = numbers[i].with;
 		w->below = *word == '<';
-		return read_number(w->metric, word + 1, &w->limit);
+		return read_typed_number(w->metric, word + 1, &w->limit);
 	}
 	w->holds = has_text;
 	gk_str_copy(w->text, sizeof w->text, word);

@@ -18,7 +18,7 @@
 /* ---- which there are ---- */
 
 /* Position of the first line of each kind. */
-static size_t first_of(enum tui_item_kind kind)
+static size_t first_item(enum tui_item_kind kind)
 {
 	switch (kind) {
 	case ITEM_SETTING:
@@ -35,10 +35,10 @@ static size_t first_of(enum tui_item_kind kind)
 
 size_t tui_item_count(void)
 {
-	return first_of(ITEM_KEYS) + ACTIONS;
+	return first_item(ITEM_KEYS) + ACTIONS;
 }
 
-static int place_of(const struct gk_columns *columns, int column)
+static int place_of_item_column(const struct gk_columns *columns, int column)
 {
 	for (int i = 0; i < columns->count; i++)
 		if (columns->id[i] == column)
@@ -55,7 +55,7 @@ static int column_at(const struct tui *t, int at)
 		return shown.id[at];
 	at -= shown.count;
 	for (int c = 0; c < GK_COLUMN_COUNT; c++)
-		if (place_of(&shown, c) < 0 && !at--)
+		if (place_of_item_column(&shown, c) < 0 && !at--)
 			return c;
 	return 0;
 }
@@ -65,9 +65,9 @@ struct tui_item tui_item_at(const struct tui *t, size_t position)
 	int kind = ITEM_KEYS;
 	int at;
 
-	while (kind > 0 && position < first_of((enum tui_item_kind)kind))
+	while (kind > 0 && position < first_item((enum tui_item_kind)kind))
 		kind--;
-	at = (int)(position - first_of((enum tui_item_kind)kind));
+	at = (int)(position - first_item((enum tui_item_kind)kind));
 	if (kind == ITEM_COLUMN)
 		at = column_at(t, at);
 	else if (kind == ITEM_KEYS)
@@ -77,7 +77,7 @@ struct tui_item tui_item_at(const struct tui *t, size_t position)
 
 size_t tui_item_position(const struct tui *t, struct tui_item item)
 {
-	size_t position = first_of(item.kind);
+	size_t position = first_item(item.kind);
 
 	for (; position < tui_item_count(); position++)
 		if (tui_item_at(t, position).id == item.id)
@@ -113,7 +113,7 @@ char *tui_item_name(struct tui_item item, char *dst)
 static void column_value(const struct tui *t, int column, char *dst)
 {
 	struct gk_columns shown = tui_columns(t);
-	int at = place_of(&shown, column);
+	int at = place_of_item_column(&shown, column);
 
 	if (at < 0)
 		gk_str_copy(dst, TUI_ITEM_TEXT, NOT_SHOWN);
@@ -290,7 +290,7 @@ static void set_columns(struct tui *t, const struct gk_columns *columns)
 static void toggle_column(struct tui *t, int column)
 {
 	struct gk_columns shown = tui_columns(t);
-	int at = place_of(&shown, column);
+	int at = place_of_item_column(&shown, column);
 
 	if (at < 0) {
 		shown.id[shown.count++] = (unsigned char)column;
@@ -320,7 +320,7 @@ void tui_item_step(struct tui *t, struct tui_item item, int by)
 void tui_item_move(struct tui *t, struct tui_item item, int by)
 {
 	struct gk_columns shown = tui_columns(t);
-	int at = place_of(&shown, item.id);
+	int at = place_of_item_column(&shown, item.id);
 
 	if (item.kind != ITEM_COLUMN || at < 0 || at + by < 0 ||
 	    at + by >= shown.count)

@@ -47,7 +47,7 @@ float plot_top(const float *values, unsigned count, float least, float most)
  * The row, 0 beside the axis, that ends at a value, as near as may be; off is
  * how far from there, in rows.
  */
-static int row_of(const struct plot *plot, float value, float *ret_off)
+static int row_of_value(const struct plot *plot, float value, float *ret_off)
 {
 	float rows = value / plot->top * (float)plot->rows;
 	float end = rintf(rows);
@@ -85,7 +85,7 @@ static int draw_near(struct grid *g, const struct plot *plot, float furthest)
 		for (size_t i = 0;
 		     i < sizeof tick_numbers / sizeof *tick_numbers; i++) {
 			float value = tick_numbers[i] * power;
-			int row = row_of(plot, value, &off);
+			int row = row_of_value(plot, value, &off);
 
 			if (value > plot->top || row < 1 ||
 			    row > last - TICK_ROWS || off > furthest)

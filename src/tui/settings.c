@@ -149,7 +149,7 @@ static const void *const_of(const struct tui_setting *s,
 }
 
 /* The word of a number: of the table, or the name of a column. */
-static bool word_of(const struct tui_setting *s, int i, char *dst)
+static bool setting_word(const struct tui_setting *s, int i, char *dst)
 {
 	const char *from;
 
@@ -176,7 +176,7 @@ static int words_of(const struct tui_setting *s)
 	char word[TUI_SETTING_TEXT];
 	int count = 0;
 
-	while (word_of(s, count, word))
+	while (setting_word(s, count, word))
 		count++;
 	return count;
 }
@@ -207,7 +207,7 @@ const char *tui_setting_text(const struct tui_setting *s,
 			     : "false");
 		break;
 	case SETTING_CHOICE:
-		word_of(s, *(const int *)value, dst);
+		setting_word(s, *(const int *)value, dst);
 		break;
 	case SETTING_SORT:
 		order_text(value, dst);
@@ -247,7 +247,7 @@ static bool set_word(const struct tui_setting *s, int *value, const char *word)
 {
 	char known[TUI_SETTING_TEXT];
 
-	for (int i = 0; word_of(s, i, known); i++)
+	for (int i = 0; setting_word(s, i, known); i++)
 		if (!strcmp(known, word)) {
 			*value = i;
 			return true;
@@ -341,7 +341,7 @@ void tui_setting_wants(const struct tui_setting *s, char *dst, size_t cap)
 		return;
 	case SETTING_CHOICE:
 		*dst = '\0';
-		for (int i = 0; word_of(s, i, word) && at < cap; i++)
+		for (int i = 0; setting_word(s, i, word) && at < cap; i++)
 			at += (size_t)snprintf(dst + at, cap - at, "%s%s",
 					       i ? ", " : "one of ", word);
 		return;

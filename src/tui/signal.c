@@ -154,7 +154,7 @@ struct all {
 };
 
 /* Every process there is. */
-static int read_all(int proc, struct all *all)
+static int read_all_relatives(int proc, struct all *all)
 {
 	DIR *dir = open_dir(proc, ".");
 	struct dirent *entry;
@@ -218,7 +218,7 @@ int tui_signal_family(int proc, struct tui_tag **who, size_t *count)
 	struct all all = {0};
 	struct tui_tag *out = NULL;
 	size_t found = 0;
-	int r = read_all(proc, &all);
+	int r = read_all_relatives(proc, &all);
 
 	if (!r)
 		out = calloc(all.count + *count + 1, sizeof *out);

@@ -68,7 +68,7 @@ static bool has_rgb(void)
 	return COLORS == 1 << 24;
 }
 
-static int number_of(int color)
+static int curses_color(int color)
 {
 	return has_rgb() && color >= 8 ? (int)tui_color_rgb((unsigned)color)
 				       : color;
@@ -84,7 +84,7 @@ static void init_colors(void)
 	ground = use_default_colors() == OK ? -1 : COLOR_BLACK;
 	term.colors = COLORS >= 256 ? 256 : COLORS >= 16 ? 16 : 8;
 	for (int i = 0; i < term.colors && PAIR(i) < COLOR_PAIRS; i++)
-		init_extended_pair(PAIR(i), number_of(i), ground);
+		init_extended_pair(PAIR(i), curses_color(i), ground);
 }
 
 /*

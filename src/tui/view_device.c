@@ -159,8 +159,8 @@ static int text_columns(const struct grid *g)
 	return g->columns < 2 * FACT_WIDTH ? 1 : g->columns / FACT_WIDTH;
 }
 
-static void draw_head(const struct tui *t, struct grid *g, int line,
-		      const struct gk_device *d)
+static void draw_device_head(const struct tui *t, struct grid *g, int line,
+			     const struct gk_device *d)
 {
 	struct grid_style style = {CYAN, GRID_REVERSE};
 	char text[2 * GK_NAME_MAX + 16];
@@ -306,6 +306,6 @@ int view_device(struct tui *t, struct grid *g)
 	line += draw_trouble(t, g, line, d);
 	line += device_graphs(t, g, line, graph_rows(t, g, d), d);
 	line += draw_body(t, g, line, d);
-	draw_head(t, g, 0, d);
+	draw_device_head(t, g, 0, d);
 	return line + t->scroll;
 }

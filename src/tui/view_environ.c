@@ -130,7 +130,7 @@ void view_environ_select(struct tui *t, long position)
 
 /* ---- drawing ---- */
 
-static void draw_head(const struct tui *t, struct grid *g)
+static void draw_environ_head(const struct tui *t, struct grid *g)
 {
 	static const char prefix[] = "Environment of process ";
 	const struct gk_buf *title = &t->environ.title;
@@ -226,7 +226,7 @@ int view_environ(struct tui *t, struct grid *g)
 				      (size_t)(t->scroll + i));
 	if (!e->count)
 		draw_nothing(t, g);
-	draw_head(t, g);
+	draw_environ_head(t, g);
 	return (int)e->count + HEAD_ROWS;
 }
 

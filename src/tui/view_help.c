@@ -149,7 +149,7 @@ static struct gk_limits or_usual(struct gk_limits limits,
 	return limits.moderate || limits.heavy ? limits : usual;
 }
 
-static int draw_head(const struct tui *t, struct grid *g, int row)
+static int draw_help_head(const struct tui *t, struct grid *g, int row)
 {
 	const struct gk_boxed_options *o = &t->options.boxed;
 
@@ -240,7 +240,7 @@ int view_help(struct tui *t, struct grid *g)
 	keys = keys_width(&lines);
 	width = column_width(&lines, keys) + GAP;
 	half = g->columns >= 2 * width - GAP ? middle(&lines) : lines.count;
-	top = draw_head(t, g, row);
+	top = draw_help_head(t, g, row);
 	for (size_t i = 0; i < lines.count; i++)
 		draw_line(g, row + top + (int)(i < half ? i : i - half),
 			  i < half ? 0 : width, keys, &lines.list[i]);

@@ -119,8 +119,9 @@ static char *format_percent(char *dst, struct gk_value value)
 	return tui_value(dst, value, GK_UNIT_NONE);
 }
 
-static const char *cell_text(const struct tui *t, const struct gk_process *p,
-			     enum column c, char *dst)
+static const char *metric_cell_text(const struct tui *t,
+				    const struct gk_process *p, enum column c,
+				    char *dst)
 {
 	static const enum gk_process_metric shares[COLUMN_COUNT] = {
 	    [COLUMN_SM] = GK_PM_SM_UTIL,
@@ -188,8 +189,8 @@ static int head_rows(const struct grid *g)
 }
 
 /* The GPU is in the colour of how busy it is. */
-static void add_value(const struct tui *t, const struct gk_process *p,
-		      enum column c, struct gk_buf *out)
+static void add_metric_value(const struct tui *t, const struct gk_process *p,
+			     enum column c, struct gk_buf *out)
 {
 	bool on = p && c == COLUMN_GPU;
 	enum gk_color color = on ? gk_device_color(&t->options.boxed,
@@ -198,7 +199,7 @@ static void add_value(const struct tui *t, const struct gk_process *p,
 	char text[GK_UNITS_MAX];
 
 	gk_color_start(out, on, color);
-	tui_column_add(out, &columns[c], cell_text(t, p, c, text));
+	tui_column_add(out, &columns[c], metric_cell_text(t, p, c, text));
 	gk_color_end(out, on, color);
 }
 
@@ -214,7 +215,7 @@ static bool draw_table(const struct tui *t, struct grid *g,
 		if (!(shown >> c & 1))
 			continue;
 		tui_column_add(&titles, &columns[c], columns[c].title);
-		add_value(t, p, (enum column)c, &values);
+		add_metric_value(t, p, (enum column)c, &values);
 	}
 	room = inner - (int)titles.len - 1;
 	if (room >= COMMAND_MIN)
@@ -229,7 +230,7 @@ static bool draw_table(const struct tui *t, struct grid *g,
 }
 
 /* The command stands in the first line where it has no column. */
-static void draw_head(const struct tui *t, struct grid *g)
+static void draw_metrics_head(const struct tui *t, struct grid *g)
 {
 	const struct gk_process *p = view_metrics_process(t);
 	int inner = g->columns - 4, room, end;
@@ -368,7 +369,7 @@ static struct plot place_metric_plot(const struct grid *g,
 	return plot;
 }
 
-static void draw_frame(struct grid *g, const struct frame *f)
+static void draw_metrics_frame(struct grid *g, const struct frame *f)
 {
 	static const struct grid_style plain = GRID_PLAIN;
 	int w = g->columns;
@@ -410,8 +411,8 @@ int view_metrics(struct tui *t, struct grid *g)
 			  .end = g->rows - 1};
 
 	t->first_process_line = -1;
-	draw_frame(g, &f);
-	draw_head(t, g);
+	draw_metrics_frame(g, &f);
+	draw_metrics_head(t, g);
 	draw_axes(t, g, &f);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		draw_part(t, g, &parts[i], place_metric_plot(g, &f, &parts[i]));

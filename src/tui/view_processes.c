@@ -160,7 +160,8 @@ static void draw_signals(const struct tui *t, struct grid *g, int line,
 	}
 }
 
-static void draw_hint(const struct tui *t, struct grid *g, int line, int width)
+static void draw_table_hint(const struct tui *t, struct grid *g, int line,
+			    int width)
 {
 	static const char caution[] = "CAUTION: SUPERUSER LOGGED-IN.";
 	int used = 0;
@@ -227,7 +228,7 @@ static bool is_blank(const struct grid *g, int line, int column)
  * Room for an arrow behind a title that another one follows: it moves into
  * the blanks before it, or loses its '%'.
  */
-static void make_room(struct grid *g, int line, int *at, int *width)
+static void make_arrow_room(struct grid *g, int line, int *at, int *width)
 {
 	int next = *at + *width + 1;
 	struct grid_cell *title;
@@ -257,15 +258,15 @@ static void mark_title(struct grid *g, int line,
 
 	if (!gk_process_table_find(table, sort.column, &at, &width))
 		return;
-	make_room(g, line, &at, &width);
+	make_arrow_room(g, line, &at, &width);
 	grid_mark(g, line, at, width, attribute | GRID_UNDERLINE, 0);
 	grid_line(g, line, at + width, arrow, strlen(arrow), style);
 }
 
 /* The titles; the one that orders is bold and underlined, with an arrow, the
  * one for those that tie has a thin one. */
-static void draw_titles(const struct tui *t, struct grid *g, int line,
-			const struct gk_process_table *table)
+static void draw_process_titles(const struct tui *t, struct grid *g, int line,
+				const struct gk_process_table *table)
 {
 	static const char *first[] = {"▲", "▼"}, *second[] = {"△", "▽"};
 	const struct tui_order *order = &t->order;
@@ -286,24 +287,24 @@ void view_process_titles(struct tui *t, struct grid *g, int line,
 	struct gk_box box = {.out = &text};
 
 	measure_table(t, plan, &table, &box);
-	draw_titles(t, g, line, &table);
+	draw_process_titles(t, g, line, &table);
 	gk_buf_free(&text);
 }
 
 /* Everything above the rows; returns the line of the first. */
-static int draw_frame(const struct tui *t, struct grid *g, int line,
-		      const struct main_plan *plan,
-		      const struct gk_process_table *table)
+static int draw_table_frame(const struct tui *t, struct grid *g, int line,
+			    const struct main_plan *plan,
+			    const struct gk_process_table *table)
 {
 	struct gk_box *box = table->box;
 
 	if (!plan->processes_tight) {
-		draw_hint(t, g, line++, box->width);
+		draw_table_hint(t, g, line++, box->width);
 		gk_box_line(box, "╒", "═", "╕");
 		flush_text(g, line++, box->out);
 		draw_names(t, g, line++, box);
 	}
-	draw_titles(t, g, line++, table);
+	draw_process_titles(t, g, line++, table);
 	gk_box_line(box, "╞", "═", "╡");
 	flush_text(g, line++, box->out);
 	return line;
@@ -425,7 +426,7 @@ int view_processes(struct tui *t, struct grid *g, int line,
 	measure_table(t, plan, &table, &box);
 	find_seen_rows(t, g, first_line, plan, &first, &end);
 	limit_scroll(t, &table, first, end);
-	draw_frame(t, g, line, plan, &table);
+	draw_table_frame(t, g, line, plan, &table);
 	if (t->list_count)
 		draw_rows(t, g, first_line, plan, &table, first, end);
 	else

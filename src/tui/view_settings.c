@@ -84,7 +84,7 @@ static void draw_title(struct grid *g)
 	grid_mark(g, 0, 0, g->columns, GRID_REVERSE, 0);
 }
 
-static void draw_row(const struct tui *t, struct grid *g, size_t i)
+static void draw_setting_row(const struct tui *t, struct grid *g, size_t i)
 {
 	struct tui_item item = tui_item_at(t, i);
 	int row = HEAD + (int)i - t->scroll;
@@ -112,7 +112,7 @@ int view_settings(struct tui *t, struct grid *g)
 	char text[300];
 
 	for (int i = 0; i < count; i++)
-		draw_row(t, g, (size_t)i);
+		draw_setting_row(t, g, (size_t)i);
 	snprintf(text, sizeof text, " File: %s", path);
 	if (row >= HEAD)
 		grid_line(g, row, 0, text, strlen(text),

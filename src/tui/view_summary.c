@@ -112,8 +112,8 @@ static void hint_of(const struct tui *t, struct hint *h, bool whole)
 	}
 }
 
-static void draw_hint(struct grid *g, int line, int column,
-		      const struct hint *h)
+static void draw_summary_hint(struct grid *g, int line, int column,
+			      const struct hint *h)
 {
 	grid_line(g, line, column, h->text, strlen(h->text), GRID_PLAIN);
 	for (int i = 0; i < 2; i++) {
@@ -160,7 +160,7 @@ void view_summary(struct tui *t, struct grid *g, int line)
 		end = used; /* no room for the hint */
 	}
 	if (end > used)
-		draw_hint(g, line, end, &hint);
+		draw_summary_hint(g, line, end, &hint);
 	if (width > GK_BOXED_WIDTH_MIN + TIME_ROOM && end > used)
 		used = width - (int)strlen(text) - 1;
 	grid_line(g, line, used + 1, text, strlen(text),

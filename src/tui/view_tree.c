@@ -77,9 +77,9 @@ static const char *device_text(const struct tui *t,
 	return dst;
 }
 
-static const char *cell_text(const struct tui *t,
-			     const struct gk_tree_node *node, enum column c,
-			     char *dst)
+static const char *tree_cell_text(const struct tui *t,
+				  const struct gk_tree_node *node,
+				  enum column c, char *dst)
 {
 	const struct gk_process *p = &node->process;
 	const struct gk_value *m =
@@ -125,8 +125,8 @@ void tree_measure(struct tui *t)
 	memset(tree->widths, 0, sizeof tree->widths);
 	for (size_t i = 0; tree->tree && i < tree->tree->count; i++)
 		for (int c = COLUMN_PID; c <= COLUMN_DEVICE; c++) {
-			const char *cell = cell_text(t, &tree->tree->nodes[i],
-						     (enum column)c, text);
+			const char *cell = tree_cell_text(
+			    t, &tree->tree->nodes[i], (enum column)c, text);
 			int width = (int)gk_columns(cell, strlen(cell)) +
 				    (c != COLUMN_PID);
 
@@ -174,9 +174,9 @@ static const char *command_of(const struct gk_process *p)
 }
 
 /* What is scrolled to the left vanishes under the columns. */
-static void draw_row(const struct tui *t, struct grid *g, int row,
-		     const struct gk_tree_node *node,
-		     const struct tui_column *columns, unsigned shown)
+static void draw_tree_row(const struct tui *t, struct grid *g, int row,
+			  const struct gk_tree_node *node,
+			  const struct tui_column *columns, unsigned shown)
 {
 	int width = tui_columns_width(columns, COLUMN_COUNT, shown) + 1;
 	const char *command = command_of(&node->process);
@@ -195,7 +195,7 @@ static void draw_row(const struct tui *t, struct grid *g, int row,
 		if (shown >> c & 1)
 			tui_column_add(
 			    &text, &columns[c],
-			    cell_text(t, node, (enum column)c, cell));
+			    tree_cell_text(t, node, (enum column)c, cell));
 	grid_line(g, row, 0, text.data, text.len, GRID_PLAIN);
 	gk_buf_free(&text);
 }
@@ -226,7 +226,7 @@ static bool can_signal(const struct tui *t)
 }
 
 /* The longer one that leaves the titles of the columns, or none. */
-static void draw_hint(const struct tui *t, struct grid *g, int titles)
+static void draw_tree_hint(const struct tui *t, struct grid *g, int titles)
 {
 	static const char *const hints[] = {
 	    "(Press ^C(INT)/T(TERM)/K(KILL) to send signals)",
@@ -245,8 +245,8 @@ static void draw_hint(const struct tui *t, struct grid *g, int titles)
 	}
 }
 
-static void draw_head(const struct tui *t, struct grid *g,
-		      const struct tui_column *columns, unsigned shown)
+static void draw_tree_head(const struct tui *t, struct grid *g,
+			   const struct tui_column *columns, unsigned shown)
 {
 	struct grid_style style = {CYAN, GRID_REVERSE | GRID_BOLD};
 	struct gk_buf text = {0};
@@ -259,7 +259,7 @@ static void draw_head(const struct tui *t, struct grid *g,
 	gk_buf_puts(&text, " COMMAND");
 	gk_buf_pad(&text, ' ', (size_t)g->columns);
 	grid_line(g, 0, 0, text.data, text.len, style);
-	draw_hint(t, g, titles);
+	draw_tree_hint(t, g, titles);
 	gk_buf_free(&text);
 }
 
@@ -340,15 +340,15 @@ int view_tree(struct tui *t, struct grid *g)
 
 		if (at < 0 || (size_t)at >= t->tree.row_count)
 			break;
-		draw_row(t, g, HEAD_ROWS + i, tree_node(&t->tree, at), columns,
-			 shown);
+		draw_tree_row(t, g, HEAD_ROWS + i, tree_node(&t->tree, at),
+			      columns, shown);
 		mark_row(t, g, HEAD_ROWS + i, &tree_node(&t->tree, at)->process,
 			 at == selected);
 	}
 	if (!t->tree.row_count)
 		grid_line(g, HEAD_ROWS, 1, GK_NO_PROCESSES,
 			  strlen(GK_NO_PROCESSES), GRID_PLAIN);
-	draw_head(t, g, columns, shown);
+	draw_tree_head(t, g, columns, shown);
 	draw_foot(t, g);
 	t->first_process_line = HEAD_ROWS - t->scroll;
 	return (int)t->tree.row_count + HEAD_ROWS + FOOT_ROWS;

@@ -43,8 +43,8 @@ static int by_owner(const void *left, const void *right, void *data)
 }
 
 /* What comes from /proc counts once for a process on several GPUs. */
-static void add_process(struct tui_user *user, const struct gk_process *p,
-			bool again)
+static void add_user_process(struct tui_user *user, const struct gk_process *p,
+			     bool again)
 {
 	user->processes += !again;
 	for (int m = 0; m < GK_PM_COUNT; m++)
@@ -64,7 +64,7 @@ static struct tui_user *new_user(struct tui_users *all, const char *name)
 }
 
 /* order: the listed processes by owner; seen: a mark for each device. */
-static void sum_up(struct tui *t, const unsigned *order, size_t *seen)
+static void sum_up_users(struct tui *t, const unsigned *order, size_t *seen)
 {
 	const struct gk_process *last = NULL;
 	struct tui_user *user = NULL;
@@ -75,9 +75,9 @@ static void sum_up(struct tui *t, const unsigned *order, size_t *seen)
 
 		if (!last || strcmp(last->user, p->user))
 			user = new_user(&t->users, p->user);
-		add_process(user, p,
-			    last && !strcmp(last->user, p->user) &&
-				last->pid == p->pid);
+		add_user_process(user, p,
+				 last && !strcmp(last->user, p->user) &&
+				     last->pid == p->pid);
 		if (seen[p->device] != t->users.count)
 			user->gpus++;
 		seen[p->device] = t->users.count;
@@ -141,7 +141,7 @@ void view_users_frame(struct tui *t)
 		if (count)
 			memcpy(order, t->list, count * sizeof *order);
 		qsort_r(order, count, sizeof *order, by_owner, t);
-		sum_up(t, order, seen);
+		sum_up_users(t, order, seen);
 		qsort_r(users, all->count, sizeof *users, by_order, all);
 	}
 	free(order);
@@ -241,24 +241,24 @@ long view_users_at(const struct tui *t, int row)
 		   : -1;
 }
 
-static const char *name_of(const struct tui_user *user)
+static const char *user_name(const struct tui_user *user)
 {
 	return *user->name ? user->name : "N/A";
 }
 
 void view_users_text(const struct tui *t, size_t position, struct gk_buf *out)
 {
-	gk_buf_puts(out, name_of(&t->users.users[position]));
+	gk_buf_puts(out, user_name(&t->users.users[position]));
 }
 
 /* ---- drawing ---- */
 
-static const char *cell_text(const struct tui_user *user,
-			     enum tui_user_order column, char *dst)
+static const char *user_cell_text(const struct tui_user *user,
+				  enum tui_user_order column, char *dst)
 {
 	switch (column) {
 	case USER_BY_NAME:
-		return name_of(user);
+		return user_name(user);
 	case USER_BY_PROCESSES:
 	case USER_BY_GPUS:
 		snprintf(dst, GK_UNITS_MAX, "%u",
@@ -289,14 +289,14 @@ static void draw_user(struct grid *g, int row, const struct tui_user *user,
 		if (shown >> c & 1)
 			tui_column_add(
 			    &text, &columns[c],
-			    cell_text(user, (enum tui_user_order)c, cell));
+			    user_cell_text(user, (enum tui_user_order)c, cell));
 	gk_buf_pad(&text, ' ', (size_t)g->columns);
 	grid_line(g, row, 0, text.data, text.len, style);
 	gk_buf_free(&text);
 }
 
 /* The column that orders them has an arrow. */
-static void draw_head(const struct tui *t, struct grid *g, unsigned shown)
+static void draw_users_head(const struct tui *t, struct grid *g, unsigned shown)
 {
 	enum tui_user_order order = order_of(&t->users);
 	bool rising = (order == USER_BY_NAME) != t->users.reversed;
@@ -384,7 +384,7 @@ int view_users(struct tui *t, struct grid *g)
 	if (!t->users.count)
 		box_text(g, HEAD_ROWS, 1, g->columns - 1,
 			 gk_no_processes_text(t->snap), GRID_PLAIN);
-	draw_head(t, g, shown);
+	draw_users_head(t, g, shown);
 	draw_foot(t, g, shown);
 	t->first_process_line = -1;
 	return (int)t->users.count + HEAD_ROWS + FOOT_ROWS;
