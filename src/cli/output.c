@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* A variable that is set, not empty and not 0. */
-static bool is_set(const char *name)
+static bool is_variable_set(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -29,7 +29,7 @@ bool gk_use_color(enum gk_color_choice choice)
 		return choice == GK_COLOR_ALWAYS;
 	if (no_color && *no_color)
 		return false;
-	if (is_set("CLICOLOR_FORCE") || is_set("FORCE_COLOR"))
+	if (is_variable_set("CLICOLOR_FORCE") || is_variable_set("FORCE_COLOR"))
 		return true;
 	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb");
 }

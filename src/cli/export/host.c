@@ -19,7 +19,7 @@ static bool is_port(const char *text)
 }
 
 /* Of "name", "name:port", "[address]:port": the name. */
-static bool name_of(const char *host, char ret_name[NAME_MAX_LEN + 1])
+static bool name_of_host(const char *host, char ret_name[NAME_MAX_LEN + 1])
 {
 	bool bracket = *host == '[';
 	const char *name = host + bracket;
@@ -53,7 +53,7 @@ bool gk_export_host_known(const struct gk_export *export, const char *host)
 	char name[NAME_MAX_LEN + 1];
 	const char *known = NULL;
 
-	if (!name_of(host, name))
+	if (!name_of_host(host, name))
 		return false;
 	if (is_here(name) || !strcasecmp(name, export->address))
 		return true;
@@ -69,6 +69,6 @@ bool gk_export_host_is_name(const char *text)
 	struct in6_addr six;
 
 	return inet_pton(AF_INET6, text, &six) == 1 ||
-	       (name_of(text, name) && !strcmp(name, text) &&
+	       (name_of_host(text, name) && !strcmp(name, text) &&
 		!strpbrk(text, "[]/ \t"));
 }

@@ -179,12 +179,12 @@ static void tell_user(const struct server *s)
 
 /* ---- reading ---- */
 
-static uint64_t at_least(uint64_t ns, uint64_t least)
+static uint64_t longer_time(uint64_t ns, uint64_t least)
 {
 	return ns > least ? ns : least;
 }
 
-static int open_machine(struct server *s)
+static int open_exported_machine(struct server *s)
 {
 	const struct gk_export *e = s->export;
 	struct gk_options options = e->machine;
@@ -199,8 +199,8 @@ static int open_machine(struct server *s)
 	options.period_ns[GK_TIER_MEDIUM] = e->interval_ns;
 	options.period_ns[GK_TIER_ASKED] = e->interval_ns;
 	options.period_ns[GK_TIER_SLOW] =
-	    at_least(e->interval_ns, SLOW_LEAST_NS);
-	options.period_ns[GK_TIER_DETAIL] = at_least(
+	    longer_time(e->interval_ns, SLOW_LEAST_NS);
+	options.period_ns[GK_TIER_DETAIL] = longer_time(
 	    e->interval_ns, e->show.names == GK_NAMES_NVITOP ? e->interval_ns
 							     : DETAIL_LEAST_NS);
 	return gk_cli_open("export", &options, &s->gk);
@@ -269,7 +269,7 @@ int gk_export_run(const struct gk_export *export)
 	if (!status && !s.feed)
 		status = gk_export_failure("out of memory");
 	if (!status)
-		status = open_machine(&s);
+		status = open_exported_machine(&s);
 	if (!status)
 		status = serve_requests(&s);
 	end_server(&s);

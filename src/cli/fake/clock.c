@@ -56,7 +56,7 @@ static void look_at_scenario(struct ctl *ctl, struct look *look)
 	}
 }
 
-static void look_at(struct ctl *ctl, struct look *look)
+static void read_clock_state(struct ctl *ctl, struct look *look)
 {
 	*look = (struct look){
 	    .now_ns = gkf_machine_ns(ctl->machine),
@@ -122,7 +122,7 @@ static int show_clock(struct ctl *ctl)
 {
 	struct look look;
 
-	look_at(ctl, &look);
+	read_clock_state(ctl, &look);
 	if (ctl->json)
 		return show_json(ctl, &look);
 	show_text(ctl, &look);

@@ -146,7 +146,7 @@ static int visit(const char *path, const struct stat *st, int type,
 	return type == FTW_F ? check_path(walking, path, true) : 0;
 }
 
-static int look_at(struct check *check, const char *path)
+static int check_file(struct check *check, const char *path)
 {
 	unsigned before = check->with_cuda;
 	struct stat st;
@@ -195,7 +195,7 @@ int fake_doctor(int argc, char **argv)
 		code = fake_failure("doctor: gpukit's own place is not known");
 	check.list = json_array();
 	for (char **path = check.paths; !code && *path; path++)
-		code = look_at(&check, *path);
+		code = check_file(&check, *path);
 	if (!code)
 		code = finish_check(&check);
 	gk_buf_free(&check.text);

@@ -80,7 +80,7 @@ static const struct {
 };
 #define TIMES (sizeof times / sizeof *times)
 
-static uint32_t word_of(const struct fake_job *job, const struct word *word)
+static uint32_t job_word(const struct fake_job *job, const struct word *word)
 {
 	uint32_t value;
 
@@ -90,7 +90,7 @@ static uint32_t word_of(const struct fake_job *job, const struct word *word)
 
 static bool is_said(const struct fake_job *job, const struct word *word)
 {
-	uint32_t value = word_of(job, word);
+	uint32_t value = job_word(job, word);
 
 	if (word->working && job->wave.kind == GKF_WAVE_IDLE)
 		return false;
@@ -128,7 +128,7 @@ int fake_job_format(const struct fake_job *job,
 		if (!is_said(job, &words[i]))
 			continue;
 		snprintf(text[n++], FAKE_JOB_ARG, "%s=%u", words[i].key,
-			 word_of(job, &words[i]) / words[i].scale);
+			 job_word(job, &words[i]) / words[i].scale);
 		/* Where it is stands before how it works. */
 		if (i == 0 && job->mig == FAKE_NO_MIG)
 			format_memory(job->mem, text[n++]);

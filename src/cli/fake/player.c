@@ -149,7 +149,7 @@ static void set_gpus(struct player *p, const struct gk_snapshot *snap)
 }
 
 /* Processes may need the room of what goes. */
-static void make_room(struct player *p)
+static void make_process_room(struct player *p)
 {
 	for (unsigned gpu = 0; gpu < gkf_device_count(p->m); gpu++)
 		gkf_value_set(p->m, gpu, GKF_V_EXTRA_MEMORY, 0);
@@ -239,7 +239,7 @@ static void set_processes(struct player *p, const struct gk_snapshot *snap)
 static void play_snapshot(struct player *p, const struct gk_snapshot *snap)
 {
 	p->snapshot++;
-	make_room(p);
+	make_process_room(p);
 	set_processes(p, snap);
 	set_gpus(p, snap);
 }

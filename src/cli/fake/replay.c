@@ -239,7 +239,7 @@ int fake_replay_profiles(const struct fake_replay *replay,
 	return 0;
 }
 
-static struct gkf_board_name name_of(const struct gk_device *d)
+static struct gkf_board_name name_of_board(const struct gk_device *d)
 {
 	struct gkf_board_name n = {.minor = d->minor};
 
@@ -258,7 +258,8 @@ void fake_replay_names(const struct fake_replay *replay,
 	for (size_t i = 0;
 	     i < replay->first->device_count && gpu < GKF_DEVICES_MAX; i++)
 		if (replay->first->devices[i].mig_index < 0)
-			ret_named[gpu++] = name_of(&replay->first->devices[i]);
+			ret_named[gpu++] =
+			    name_of_board(&replay->first->devices[i]);
 }
 
 /* ---- playing ---- */

@@ -191,7 +191,7 @@ static void follow_order(struct gkf_machine *m,
 	resize_held(m, h, p->bytes);
 }
 
-static unsigned number_of(const struct fake_stand_in_place *p)
+static unsigned number_of_place(const struct fake_stand_in_place *p)
 {
 	return p->gpu * (GKF_MIG_MAX + 1) + p->mig;
 }
@@ -202,16 +202,16 @@ static void obey(struct gkf_machine *m, const struct fake_stand_in_order *order,
 	bool named[PLACES] = {0};
 
 	for (uint32_t i = 0; i < order->count; i++)
-		named[number_of(&order->places[i])] = true;
+		named[number_of_place(&order->places[i])] = true;
 	for (unsigned i = 0; i < PLACES; i++)
 		if (!named[i])
 			leave_device(m, &holds[i]);
 	for (uint32_t i = 0; i < order->count; i++)
 		follow_order(m, &order->places[i],
-			     &holds[number_of(&order->places[i])]);
+			     &holds[number_of_place(&order->places[i])]);
 }
 
-static bool is_sound(const struct fake_stand_in_order *order, ssize_t len)
+static bool is_order_sound(const struct fake_stand_in_order *order, ssize_t len)
 {
 	if (len != sizeof *order || order->count > FAKE_STAND_IN_PLACES)
 		return false;
@@ -238,7 +238,7 @@ int fake_stand_in_main(void)
 		prctl(PR_SET_NAME, name + 1);
 	if (gkf_machine_open(NULL, &m))
 		return GK_EXIT_FAILURE;
-	while (is_sound(&order, recv(fd, &order, sizeof order, 0))) {
+	while (is_order_sound(&order, recv(fd, &order, sizeof order, 0))) {
 		obey(m, &order, holds);
 		(void)!send(fd, "", 1, MSG_NOSIGNAL);
 	}

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_set(const struct gkf_device *dev, int value)
+static bool is_value_set(const struct gkf_device *dev, int value)
 {
 	return atomic_load(&dev->set[value]) != GKF_UNSET;
 }
@@ -125,7 +125,8 @@ static void show_gpu(struct ctl *ctl, unsigned gpu)
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		if (gkf_value_get(ctl->machine, gpu, (enum gkf_value)v,
 				  &number))
-			printf("%c %-22s %lld %s\n", is_set(dev, v) ? '*' : ' ',
+			printf("%c %-22s %lld %s\n",
+			       is_value_set(dev, v) ? '*' : ' ',
 			       gkf_values[v].name, (long long)number,
 			       gkf_values[v].unit);
 	ctl_link_print(ctl, gpu);
@@ -177,7 +178,7 @@ static json_t *gpu_json(struct ctl *ctl, unsigned gpu)
 			    json_pack("{s:I, s:s, s:b}", "value",
 				      (json_int_t)number, "unit",
 				      gkf_values[v].unit, "set",
-				      (int)is_set(dev, v)));
+				      (int)is_value_set(dev, v)));
 	snprintf(name, sizeof name, "%s%s", board->profile.mark,
 		 board->profile.name);
 	each_fault(ctl, gpu, append_fault, faults);

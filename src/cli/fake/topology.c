@@ -13,7 +13,7 @@
 
 #define WORD_MAX 16
 
-static const char *word_of(enum gkf_distance distance)
+static const char *distance_word(enum gkf_distance distance)
 {
 	switch (distance) {
 	case GKF_SAME_BOARD:
@@ -42,7 +42,7 @@ static void between(struct ctl *ctl, unsigned a, unsigned b,
 		snprintf(word, WORD_MAX, "NV%u", links);
 	else
 		snprintf(word, WORD_MAX, "%s",
-			 word_of(gkf_topology_distance(
+			 distance_word(gkf_topology_distance(
 			     gkf_topology(ctl->machine), a, b)));
 }
 

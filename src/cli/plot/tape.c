@@ -52,9 +52,9 @@ static void name_gpu(struct row *row, unsigned index)
 }
 
 /* What is told of processes is left to their own rows. */
-static int add_device(struct gk_plot_chart *chart,
-		      const struct gk_snapshot *snap,
-		      const struct gk_device *dev)
+static int plot_tape_device(struct gk_plot_chart *chart,
+			    const struct gk_snapshot *snap,
+			    const struct gk_device *dev)
 {
 	struct row row;
 	struct gk_plot_row *to = begin_plot_row(&row, snap);
@@ -73,9 +73,9 @@ static int add_device(struct gk_plot_chart *chart,
 	return gk_plot_chart_add(chart, to);
 }
 
-static int add_process(struct gk_plot_chart *chart,
-		       const struct gk_snapshot *snap,
-		       const struct gk_process *p)
+static int plot_tape_process(struct gk_plot_chart *chart,
+			     const struct gk_snapshot *snap,
+			     const struct gk_process *p)
 {
 	struct row row;
 	struct gk_plot_row *to = begin_plot_row(&row, snap);
@@ -92,7 +92,8 @@ static int add_process(struct gk_plot_chart *chart,
 	return gk_plot_chart_add(chart, to);
 }
 
-static int add_host(struct gk_plot_chart *chart, const struct gk_snapshot *snap)
+static int plot_tape_host(struct gk_plot_chart *chart,
+			  const struct gk_snapshot *snap)
 {
 	const struct gk_host *host = &snap->host;
 	struct row row;
@@ -108,13 +109,13 @@ static int add_host(struct gk_plot_chart *chart, const struct gk_snapshot *snap)
 static int add_snapshot(struct gk_plot_chart *chart,
 			const struct gk_snapshot *snap)
 {
-	int r = add_host(chart, snap);
+	int r = plot_tape_host(chart, snap);
 
 	for (size_t i = 0; i < snap->device_count && !r; i++)
 		if (snap->devices[i].mig_index < 0)
-			r = add_device(chart, snap, &snap->devices[i]);
+			r = plot_tape_device(chart, snap, &snap->devices[i]);
 	for (size_t i = 0; i < snap->process_count && !r; i++)
-		r = add_process(chart, snap, &snap->processes[i]);
+		r = plot_tape_process(chart, snap, &snap->processes[i]);
 	return r;
 }
 

@@ -284,7 +284,7 @@ static void choose_metrics(const struct record *record,
 	options->only = only;
 }
 
-static int open_machine(struct run *run)
+static int open_recorded_machine(struct run *run)
 {
 	struct gk_options options = run->record->machine;
 	struct gk_metric_set only = {0};
@@ -313,7 +313,7 @@ static int find_pids(const struct record *record)
 	return GK_EXIT_OK;
 }
 
-static int open_file(struct run *run)
+static int open_record_file(struct run *run)
 {
 	struct gk_record_file_options options = run->record->file;
 
@@ -355,9 +355,9 @@ static int start_recording(struct run *run, const sigset_t *signals)
 		r = prepare_waiting(run, signals);
 	if (r)
 		return tell_record_error(run, "cannot begin", r);
-	status = open_machine(run);
+	status = open_recorded_machine(run);
 	if (!status)
-		status = open_file(run);
+		status = open_record_file(run);
 	return status;
 }
 

@@ -62,7 +62,7 @@ static int cannot_read(int err)
 
 /* ---- reading ---- */
 
-static int open_machine(struct state *s)
+static int open_chosen_machine(struct state *s)
 {
 	static const enum gk_metric used[] = {
 	    GK_M_MEM_FREE, GK_M_MEM_USED, GK_M_MEM_TOTAL,    GK_M_GPU_UTIL,
@@ -480,7 +480,7 @@ int gk_select_run(struct gk_select_run *run)
 	    .end = run->wait && run->wait_ns ? gk_mono_ns() + run->wait_ns
 					     : UINT64_MAX,
 	};
-	int status = open_machine(&s), timings;
+	int status = open_chosen_machine(&s), timings;
 
 	if (status)
 		return status;

@@ -441,7 +441,7 @@ static int report_frames(struct run *run)
 	return status;
 }
 
-static int open_file(struct run *run)
+static int open_output_file(struct run *run)
 {
 	const char *file = run->smi->file;
 
@@ -479,7 +479,7 @@ static int run_on_machine(struct smi *smi)
 		modes[smi->mode].want(smi, &run.wanted);
 	machine.with = with(smi, &run.wanted);
 	machine.only = &run.wanted;
-	status = open_file(&run);
+	status = open_output_file(&run);
 	if (status)
 		return status;
 	err = gk_open(&machine, &nvml, &run.gk);

@@ -30,7 +30,7 @@ static const char *const words[] = {"auto",  "full",  "compact", "colorful",
 				    "plain", "light", "dark",    "readonly"};
 #define WORDS (sizeof words / sizeof *words)
 
-static bool read_words(const char *text, unsigned *set)
+static bool read_monitor_words(const char *text, unsigned *set)
 {
 	while (*text) {
 		size_t len = strcspn(text, ", "), w = 0;
@@ -68,7 +68,7 @@ static void apply_words(struct top *top, unsigned set)
 bool top_modes(struct top *top, const char *text)
 {
 	unsigned set = 0;
-	bool good = read_words(text, &set);
+	bool good = read_monitor_words(text, &set);
 
 	apply_words(top, set);
 	return good;
@@ -130,7 +130,7 @@ static const struct {
 };
 
 /* A variable that is set, and not to nothing. */
-static const char *value_of(const char *prefix, const char *name)
+static const char *variable_value(const char *prefix, const char *name)
 {
 	char full[64];
 	const char *value;
@@ -143,8 +143,9 @@ static const char *value_of(const char *prefix, const char *name)
 int top_environment(struct top *top)
 {
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-		const char *ours = value_of("GPUKIT_", variables[i].name);
-		const char *theirs = value_of("NVITOP_", variables[i].name);
+		const char *ours = variable_value("GPUKIT_", variables[i].name);
+		const char *theirs =
+		    variable_value("NVITOP_", variables[i].name);
 
 		if (!ours && theirs)
 			variables[i].apply(top, theirs);
