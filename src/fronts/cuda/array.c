@@ -227,7 +227,7 @@ void array_settle(CUarray a, CUdeviceptr base)
 }
 
 /* The lock is held. */
-static void take_out(CUarray a)
+static void take_out_array(CUarray a)
 {
 	if (a->next)
 		a->next->prev = a->prev;
@@ -241,7 +241,7 @@ static void take_out(CUarray a)
 void array_end(CUarray a)
 {
 	pthread_mutex_lock(&arrays.lock);
-	take_out(a);
+	take_out_array(a);
 	pthread_mutex_unlock(&arrays.lock);
 }
 
@@ -256,7 +256,7 @@ void array_close(CUcontext ctx)
 			continue;
 		if (handle_is(a->level_of, HANDLE_MIPMAP))
 			handle_free(a->level_of);
-		take_out(a);
+		take_out_array(a);
 	}
 	pthread_mutex_unlock(&arrays.lock);
 }

@@ -115,7 +115,8 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 }
 
 /* Flags of one that is active may change only since CUDA 11. */
-static CUresult set_flags(CUdevice dev, unsigned flags, bool while_active)
+static CUresult set_primary_flags(CUdevice dev, unsigned flags,
+				  bool while_active)
 {
 	struct cuda_device *d = front_device(dev);
 	CUresult r = CUDA_SUCCESS;
@@ -138,13 +139,13 @@ static CUresult set_flags(CUdevice dev, unsigned flags, bool while_active)
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 {
 	ENTER(cuDevicePrimaryCtxSetFlags);
-	return set_flags(dev, flags, false);
+	return set_primary_flags(dev, flags, false);
 }
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
 	ENTER(cuDevicePrimaryCtxSetFlags_v2);
-	return set_flags(dev, flags, true);
+	return set_primary_flags(dev, flags, true);
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags,

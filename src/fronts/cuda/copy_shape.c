@@ -46,7 +46,7 @@ static bool reach_bytes(const struct corner *c, const struct extent *e,
 }
 
 /* Rows must fit in the pitch, and slices in the height, where it matters. */
-static bool is_sound(const struct corner *c, const struct extent *e)
+static bool is_shape_sound(const struct corner *c, const struct extent *e)
 {
 	bool rows = e->height > 1 || e->depth > 1 || c->y || c->z;
 	bool slices = e->depth > 1 || c->z;
@@ -68,7 +68,7 @@ static CUresult find_rows(const struct corner *c, const struct extent *e,
 	size_t from, to;
 	CUresult r;
 
-	if (!base || !is_sound(c, e) || !reach_bytes(c, e, &from, &to) ||
+	if (!base || !is_shape_sound(c, e) || !reach_bytes(c, e, &from, &to) ||
 	    base + to < base)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = copy_find(base + from, to - from, place, &side);

@@ -48,8 +48,8 @@ static const struct architecture *architecture_of(const struct gkf_profile *p)
 	return &architectures[i];
 }
 
-static bool instance_of(const struct cuda_device *d, struct gkf_mig_gi *gi,
-			struct gkf_mig_ci *ci)
+static bool find_mig_instance(const struct cuda_device *d,
+			      struct gkf_mig_gi *gi, struct gkf_mig_ci *ci)
 {
 	return d->instance != GKF_NO_INSTANCE &&
 	       !gkf_mig_gi_read(cuda.machine, d->index,
@@ -65,7 +65,7 @@ static int64_t part_by_memory(const struct cuda_device *d, int64_t whole)
 	struct gkf_mig_gi gi;
 	struct gkf_mig_ci ci;
 
-	return instance_of(d, &gi, &ci)
+	return find_mig_instance(d, &gi, &ci)
 		   ? whole / GKF_MIG_SLICES * gi.profile->memory_slices
 		   : whole;
 }
@@ -80,8 +80,8 @@ static int64_t sms(const struct cuda_device *d)
 	struct gkf_mig_gi gi;
 	struct gkf_mig_ci ci;
 
-	return instance_of(d, &gi, &ci) ? (int64_t)ci.profile.sms
-					: d->board->profile.sm_count;
+	return find_mig_instance(d, &gi, &ci) ? (int64_t)ci.profile.sms
+					      : d->board->profile.sm_count;
 }
 
 static int64_t copy_engines(const struct cuda_device *d)
@@ -89,8 +89,8 @@ static int64_t copy_engines(const struct cuda_device *d)
 	struct gkf_mig_gi gi;
 	struct gkf_mig_ci ci;
 
-	return instance_of(d, &gi, &ci) ? (int64_t)gi.profile->copy
-					: d->board->profile.copy_engines;
+	return find_mig_instance(d, &gi, &ci) ? (int64_t)gi.profile->copy
+					      : d->board->profile.copy_engines;
 }
 
 /* A setting of the machine, as it is now; absent is off. */

@@ -16,7 +16,7 @@ static const struct {
 #define ERROR_COUNT (sizeof(errors) / sizeof(*errors))
 
 /* ERROR_COUNT: it is none. */
-static size_t row_of(CUresult error)
+static size_t row_of_error(CUresult error)
 {
 	size_t i = 0;
 
@@ -35,14 +35,14 @@ static CUresult answer_error_text(const char *text, const char **ret_text)
 
 CUresult cuGetErrorName(CUresult error, const char **pStr)
 {
-	size_t i = row_of(error);
+	size_t i = row_of_error(error);
 
 	return answer_error_text(i < ERROR_COUNT ? errors[i].name : NULL, pStr);
 }
 
 CUresult cuGetErrorString(CUresult error, const char **pStr)
 {
-	size_t i = row_of(error);
+	size_t i = row_of_error(error);
 
 	return answer_error_text(i < ERROR_COUNT ? errors[i].text : NULL, pStr);
 }

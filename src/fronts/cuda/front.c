@@ -34,7 +34,7 @@ __attribute__((constructor)) static void load(void)
 	told_leaving = !pthread_key_create(&leaving, leave_thread);
 }
 
-static bool has_room(struct stack *s)
+static bool stack_has_room(struct stack *s)
 {
 	unsigned room = s->room ? 2 * s->room : 4;
 	struct stack_entry *top;
@@ -56,7 +56,7 @@ bool stack_push(CUcontext ctx)
 		if (mine && told_leaving)
 			pthread_setspecific(leaving, mine);
 	}
-	if (!mine || !has_room(mine))
+	if (!mine || !stack_has_room(mine))
 		return false;
 	mine->top[mine->depth++] = (struct stack_entry){ctx, handle_life(ctx)};
 	return true;

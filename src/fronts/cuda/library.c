@@ -188,7 +188,7 @@ static CUmodule module_in(CUlibrary lib, CUcontext ctx)
 	return NULL;
 }
 
-static bool has_room(CUlibrary lib)
+static bool library_has_room(CUlibrary lib)
 {
 	unsigned room = lib->module_room ? lib->module_room * 2 : 4;
 	CUmodule *grown;
@@ -229,7 +229,7 @@ static CUresult instantiate(CUlibrary lib, CUcontext ctx, CUmodule *ret_module)
 	CUresult r;
 
 	if (!m) {
-		if (!has_room(lib))
+		if (!library_has_room(lib))
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		r = module_new(ctx, lib->source, lib, &m);
 		if (r)

@@ -32,7 +32,7 @@ static void append_leaving(struct leaving *l)
 }
 
 /* The lock is held. */
-static void take_out(struct leaving *l)
+static void take_out_leaving(struct leaving *l)
 {
 	if (!l->at)
 		return;
@@ -44,7 +44,7 @@ static void take_out(struct leaving *l)
 	l->at = NULL;
 }
 
-static void let_go(struct leaving *l)
+static void let_leaving_go(struct leaving *l)
 {
 	bool last;
 
@@ -71,9 +71,9 @@ static void end_leaving(void *data)
 	if (ours)
 		memory_free(&l->e);
 	pthread_mutex_lock(&list.lock);
-	take_out(l);
+	take_out_leaving(l);
 	pthread_mutex_unlock(&list.lock);
-	let_go(l);
+	let_leaving_go(l);
 }
 
 /* Of two that free the same piece one is told. */
@@ -95,7 +95,7 @@ static CUresult mark_leaving(const struct gkf_extent *e, bool leaving)
 static void stay(struct leaving *l)
 {
 	pthread_mutex_lock(&list.lock);
-	take_out(l);
+	take_out_leaving(l);
 	pthread_mutex_unlock(&list.lock);
 	mark_leaving(&l->e, false);
 	free(l);
@@ -124,7 +124,7 @@ CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 	pthread_mutex_lock(&list.lock);
 	l->ticket = ticket;
 	pthread_mutex_unlock(&list.lock);
-	let_go(l);
+	let_leaving_go(l);
 	return CUDA_SUCCESS;
 }
 
@@ -142,7 +142,7 @@ bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 		    !gkf_space_renew(l->e.base, size))
 			break;
 	if (l) {
-		take_out(l);
+		take_out_leaving(l);
 		e = l->e;
 	}
 	pthread_mutex_unlock(&list.lock);

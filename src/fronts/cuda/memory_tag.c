@@ -16,7 +16,7 @@ static struct {
 	struct memory_tag *place;
 } notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static unsigned place_of(uint64_t id)
+static unsigned place_of_tag(uint64_t id)
 {
 	return (unsigned)(id * 0x9e3779b97f4a7c15ULL >> 32) & (notes.room - 1);
 }
@@ -27,7 +27,7 @@ static struct memory_tag *find_memory_tag(uint64_t id)
 
 	if (!notes.room)
 		return NULL;
-	for (at = place_of(id); notes.place[at].id;
+	for (at = place_of_tag(id); notes.place[at].id;
 	     at = (at + 1) & (notes.room - 1))
 		if (notes.place[at].id == id)
 			return &notes.place[at];
@@ -37,7 +37,7 @@ static struct memory_tag *find_memory_tag(uint64_t id)
 /* The id is in no place yet. */
 static struct memory_tag *put_tag(const struct memory_tag *note)
 {
-	unsigned at = place_of(note->id);
+	unsigned at = place_of_tag(note->id);
 
 	while (notes.place[at].id && notes.place[at].id != GONE)
 		at = (at + 1) & (notes.room - 1);

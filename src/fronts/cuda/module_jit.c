@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static unsigned size_of(void *value)
+static unsigned jit_size(void *value)
 {
 	return (unsigned)(uintptr_t)value;
 }
@@ -17,14 +17,14 @@ static CUresult take_jit_option(CUjit_option option, void **place,
 		log->info = *place;
 		break;
 	case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-		log->info_size = size_of(*place);
+		log->info_size = jit_size(*place);
 		log->info_used = place;
 		break;
 	case CU_JIT_ERROR_LOG_BUFFER:
 		log->error = *place;
 		break;
 	case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-		log->error_size = size_of(*place);
+		log->error_size = jit_size(*place);
 		log->error_used = place;
 		break;
 	case CU_JIT_WALL_TIME:

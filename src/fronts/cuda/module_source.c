@@ -77,7 +77,7 @@ static CUresult parse_ptx(const struct cuda_device *d, const char *text,
 }
 
 /* A size that is known may be less than what is looked at. */
-static enum gkf_image_form form_of(const void *image, size_t size)
+static enum gkf_image_form image_form(const void *image, size_t size)
 {
 	return size && size < BINARY_MIN ? GKF_FORM_TEXT
 					 : gkf_image_form(image);
@@ -86,7 +86,7 @@ static enum gkf_image_form form_of(const void *image, size_t size)
 bool module_is_text(const void *image, size_t size)
 {
 	return !module_is_bundle(image, size) &&
-	       form_of(image, size) == GKF_FORM_TEXT;
+	       image_form(image, size) == GKF_FORM_TEXT;
 }
 
 /* Text begins with .version, after blanks and comments. */
@@ -185,7 +185,7 @@ static CUresult read_parts(const struct cuda_device *d,
 
 		if (*ret_count == MODULE_PARTS_MAX)
 			return CUDA_ERROR_NOT_SUPPORTED;
-		r = form_of(images[i], size) == GKF_FORM_FATBIN
+		r = image_form(images[i], size) == GKF_FORM_FATBIN
 			? read_fatbin(d, images[i], size, message, to)
 			: read_text(d, images[i], size, message, to);
 		if (!r)
@@ -249,7 +249,7 @@ static CUresult read_image(const struct cuda_device *d, const void *image,
 {
 	if (module_is_bundle(image, size))
 		return read_bundle(d, image, size, message, ret);
-	switch (form_of(image, size)) {
+	switch (image_form(image, size)) {
 	case GKF_FORM_WRAPPER:
 		return size ? CUDA_ERROR_INVALID_IMAGE
 			    : read_wrapper(d, image, message, ret);

@@ -38,7 +38,7 @@ static const unsigned char sizes[] = {
     [CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE] = sizeof(unsigned),
 };
 
-static unsigned size_of(CUpointer_attribute a)
+static unsigned attribute_size(CUpointer_attribute a)
 {
 	return (unsigned)a < sizeof(sizes) ? sizes[a] : 0;
 }
@@ -158,7 +158,8 @@ static CUresult get_pointer_attribute(CUpointer_attribute a, CUdeviceptr at,
 	CUresult r = gkf_space_find(at, &e) ? attribute_of_known(a, at, &e, &v)
 					    : attribute_of_unknown(a, &v);
 
-	memcpy(data, &v, size_of(a) < sizeof(v) ? size_of(a) : sizeof(v));
+	memcpy(data, &v,
+	       attribute_size(a) < sizeof(v) ? attribute_size(a) : sizeof(v));
 	return r;
 }
 
@@ -169,11 +170,11 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute_id,
 	CUresult r;
 
 	ENTER(cuPointerGetAttribute);
-	if (!data || !size_of(attribute_id))
+	if (!data || !attribute_size(attribute_id))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = get_pointer_attribute(attribute_id, ptr, &room);
 	if (!r)
-		memcpy(data, &room, size_of(attribute_id));
+		memcpy(data, &room, attribute_size(attribute_id));
 	return memory_counted(ROW_cuPointerGetAttribute, r);
 }
 
@@ -186,7 +187,7 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes,
 	if (!numAttributes || !attributes || !data)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (unsigned i = 0; i < numAttributes; i++)
-		if (!data[i] || !size_of(attributes[i]) ||
+		if (!data[i] || !attribute_size(attributes[i]) ||
 		    attributes[i] == CU_POINTER_ATTRIBUTE_P2P_TOKENS)
 			return CUDA_ERROR_INVALID_VALUE;
 	for (unsigned i = 0; i < numAttributes; i++)

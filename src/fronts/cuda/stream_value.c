@@ -26,7 +26,7 @@ struct word {
 	bool is_wait;
 };
 
-static struct word word_of(const CUstreamBatchMemOpParams *op)
+static struct word word_of_operation(const CUstreamBatchMemOpParams *op)
 {
 	struct word w = {.address = op->waitValue.address};
 
@@ -87,7 +87,7 @@ static bool is_met(unsigned flags, unsigned size, uint64_t now, uint64_t value)
 
 static int do_one(const CUstreamBatchMemOpParams *op)
 {
-	struct word w = word_of(op);
+	struct word w = word_of_operation(op);
 	void *at;
 
 	if (!w.size) {
@@ -126,7 +126,7 @@ static bool is_wait_flags(unsigned flags)
 
 static CUresult check_word(const CUstreamBatchMemOpParams *op)
 {
-	struct word w = word_of(op);
+	struct word w = word_of_operation(op);
 	bool flags_ok = w.is_wait ? is_wait_flags(op->waitValue.flags)
 				  : op->writeValue.flags <= 1;
 

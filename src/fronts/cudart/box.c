@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-static CUmemorytype type_of(const struct end *end, enum cudaMemcpyKind kind,
-			    bool is_target)
+static CUmemorytype memory_type_of_end(const struct end *end,
+				       enum cudaMemcpyKind kind, bool is_target)
 {
 	if (end->array)
 		return CU_MEMORYTYPE_ARRAY;
@@ -33,7 +33,7 @@ static CUDA_MEMCPY3D request_box(const struct end *to, const struct end *from,
 	    .srcXInBytes = from->x,
 	    .srcY = from->y,
 	    .srcZ = from->z,
-	    .srcMemoryType = type_of(from, kind, false),
+	    .srcMemoryType = memory_type_of_end(from, kind, false),
 	    .srcHost = from->at,
 	    .srcDevice = (CUdeviceptr)from->at,
 	    .srcArray = (CUarray)(uintptr_t)from->array,
@@ -42,7 +42,7 @@ static CUDA_MEMCPY3D request_box(const struct end *to, const struct end *from,
 	    .dstXInBytes = to->x,
 	    .dstY = to->y,
 	    .dstZ = to->z,
-	    .dstMemoryType = type_of(to, kind, true),
+	    .dstMemoryType = memory_type_of_end(to, kind, true),
 	    .dstHost = (void *)(uintptr_t)to->at,
 	    .dstDevice = (CUdeviceptr)to->at,
 	    .dstArray = (CUarray)(uintptr_t)to->array,

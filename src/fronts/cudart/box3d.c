@@ -34,8 +34,8 @@ static bool fit_together(const struct end *to, size_t dst_unit,
 }
 
 /* The extent's width counts elements as soon as an array takes part. */
-static struct box size_of(struct cudaExtent extent, size_t dst_unit,
-			  size_t src_unit)
+static struct box size_of_extent(struct cudaExtent extent, size_t dst_unit,
+				 size_t src_unit)
 {
 	size_t unit = dst_unit > src_unit ? dst_unit : src_unit;
 
@@ -55,7 +55,7 @@ static cudaError_t copy_3d(const struct driver *d, const cudaStream_t *queue,
 	TRY(end_of(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
 	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
 		cudaErrorInvalidValue);
-	box = size_of(p->extent, dst_unit, src_unit);
+	box = size_of_extent(p->extent, dst_unit, src_unit);
 	return box_copy(d, queue, &to, &from, box, p->kind);
 }
 NOW(cudaMemcpy3D, copy_3d, (const struct cudaMemcpy3DParms *p), (p))
@@ -105,7 +105,7 @@ static cudaError_t copy_3d_peer(const struct driver *d,
 	TRY(end_of(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
 	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
 		cudaErrorInvalidValue);
-	box = size_of(p->extent, dst_unit, src_unit);
+	box = size_of_extent(p->extent, dst_unit, src_unit);
 	if (!box.width || !box.height || !box.depth)
 		return cudaSuccess;
 	r = request_peer_box(&to, &from, box);

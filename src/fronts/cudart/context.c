@@ -18,7 +18,7 @@ static struct primary *primaries; /* cudart_device_count of them */
 static int *order;                /* cudaSetValidDevices */
 static int order_count;
 
-static bool has_room(void)
+static bool context_has_room(void)
 {
 	if (!primaries)
 		primaries =
@@ -50,7 +50,7 @@ static cudaError_t primary(int device, CUcontext *ret_context)
 	if (device < 0 || device >= cudart_device_count)
 		return cudaErrorInvalidDevice;
 	pthread_mutex_lock(&lock);
-	if (has_room())
+	if (context_has_room())
 		r = hold_primary(device, ret_context);
 	pthread_mutex_unlock(&lock);
 	return cudart_error(r);

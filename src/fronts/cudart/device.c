@@ -58,7 +58,7 @@ cudaError_t cudaSetValidDevices(int *device_arr, int len)
 	return context_order(device_arr, len);
 }
 
-static cudaError_t set_flags(int device, unsigned int flags)
+static cudaError_t set_device_flags(int device, unsigned int flags)
 {
 	unsigned int schedule = flags & cudaDeviceScheduleMask;
 
@@ -74,7 +74,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
 
 	ENTER();
 	TRY(cudart_current_device(&device));
-	TRY(set_flags(device, flags));
+	TRY(set_device_flags(device, flags));
 	return cudart_enter_context();
 }
 
@@ -108,7 +108,7 @@ cudaError_t cudaInitDevice(int device, unsigned int deviceFlags,
 	REQUIRE(!(flags & ~(unsigned)cudaInitDeviceFlagsAreValid),
 		cudaErrorInvalidValue);
 	if (flags)
-		TRY(set_flags(device, deviceFlags));
+		TRY(set_device_flags(device, deviceFlags));
 	return cudart_primary(device, &context);
 }
 

@@ -23,7 +23,7 @@ struct table {
 
 static _Atomic(struct table *) current;
 
-static size_t size_of(const struct table *t)
+static size_t table_size(const struct table *t)
 {
 	return (size_t)1 << t->bits;
 }
@@ -38,7 +38,7 @@ static size_t place_of_host(const struct table *t, const void *host)
 /* The slot of a key, or the free one where it would be. */
 static struct slot *search(struct table *t, const void *host)
 {
-	size_t mask = size_of(t) - 1;
+	size_t mask = table_size(t) - 1;
 
 	for (size_t i = place_of_host(t, host);; i = (i + 1) & mask) {
 		struct slot *s = &t->slots[i];
@@ -76,14 +76,14 @@ static struct table *with_room(void)
 	struct table *t;
 	unsigned bits;
 
-	if (old && 4 * (old->used + 1) <= 3 * size_of(old))
+	if (old && 4 * (old->used + 1) <= 3 * table_size(old))
 		return old;
 	bits = old ? old->bits + 1 : (unsigned)__builtin_ctz(FIRST_SIZE);
 	t = calloc(1, sizeof *t + ((size_t)1 << bits) * sizeof *t->slots);
 	if (!t)
 		return NULL;
 	t->bits = bits;
-	for (size_t i = 0; old && i < size_of(old); i++) {
+	for (size_t i = 0; old && i < table_size(old); i++) {
 		struct entry *e = atomic_load(&old->slots[i].entry);
 
 		if (e)

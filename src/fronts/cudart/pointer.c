@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-static enum cudaMemoryType type_of(unsigned int type, unsigned int is_managed)
+static enum cudaMemoryType runtime_memory_type(unsigned int type,
+					       unsigned int is_managed)
 {
 	if (is_managed)
 		return cudaMemoryTypeManaged;
@@ -40,8 +41,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 	REQUIRE(attributes, cudaErrorInvalidValue);
 	TRY(runtime_result(legacy->cuPointerGetAttributes(
 	    sizeof which / sizeof *which, which, data, (CUdeviceptr)ptr)));
-	*attributes =
-	    (struct cudaPointerAttributes){.type = type_of(type, is_managed)};
+	*attributes = (struct cudaPointerAttributes){
+	    .type = runtime_memory_type(type, is_managed)};
 	attributes->device = type ? device : cudaInvalidDeviceId;
 	attributes->devicePointer = (void *)on_device;
 	attributes->hostPointer = on_host;

@@ -20,8 +20,8 @@ cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
 }
 
 /* What the default is depends on who asks: the _ptsz twin or the other. */
-static unsigned long long set_flags(const struct driver *d,
-				    unsigned long long flags)
+static unsigned long long choose_default_flags(const struct driver *d,
+					       unsigned long long flags)
 {
 	if (flags != cudaEnableDefault)
 		return flags;
@@ -44,7 +44,7 @@ static cudaError_t cudaGetDriverEntryPointByVersion_by(
 		cudaErrorInvalidValue);
 	REQUIRE(version <= (unsigned)driver_version(), cudaErrorInvalidValue);
 	r = d->cuGetProcAddress_v2(symbol, &found, (int)version,
-				   set_flags(d, flags), &status);
+				   choose_default_flags(d, flags), &status);
 	if (r && r != CUDA_ERROR_NOT_FOUND)
 		return runtime_result(r);
 	*funcPtr = found;

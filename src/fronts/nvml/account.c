@@ -16,7 +16,7 @@
 #define BUFFER_SIZE 4000
 _Static_assert(BUFFER_SIZE <= GKF_ACCOUNTS_MAX, "as many are remembered");
 
-static bool is_on(const struct call *c)
+static bool accounting_is_on(const struct call *c)
 {
 	int64_t on;
 
@@ -29,7 +29,8 @@ nvmlReturn_t nvmlDeviceGetAccountingMode(nvmlDevice_t device,
 					 nvmlEnableState_t *mode)
 {
 	ENTER_DEVICE(nvmlDeviceGetAccountingMode, device, mode != NULL);
-	*mode = is_on(&c) ? NVML_FEATURE_ENABLED : NVML_FEATURE_DISABLED;
+	*mode =
+	    accounting_is_on(&c) ? NVML_FEATURE_ENABLED : NVML_FEATURE_DISABLED;
 	return NVML_SUCCESS;
 }
 
@@ -106,7 +107,7 @@ nvmlReturn_t nvmlDeviceGetAccountingPids(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetAccountingPids, device,
 		     count && (pids || !*count));
-	if (!is_on(&c))
+	if (!accounting_is_on(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!read_pids(&c, &found))
 		return NVML_ERROR_MEMORY;
@@ -139,7 +140,7 @@ static void join_accounts(struct gkf_account *to,
 		to->start_ns = from->start_ns;
 }
 
-static bool look_at(void *ctx, const struct gkf_account *account)
+static bool match_account(void *ctx, const struct gkf_account *account)
 {
 	struct search *s = ctx;
 
@@ -158,9 +159,9 @@ static nvmlReturn_t find_account(const struct call *c, unsigned pid,
 {
 	struct search s = {.pid = (int32_t)pid};
 
-	if (!is_on(c))
+	if (!accounting_is_on(c))
 		return NVML_ERROR_NOT_SUPPORTED;
-	gkf_accounts_each(c->machine, c->index, look_at, &s);
+	gkf_accounts_each(c->machine, c->index, match_account, &s);
 	if (!s.found)
 		return NVML_ERROR_NOT_FOUND;
 	*ret_account = s.account;

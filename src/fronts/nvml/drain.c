@@ -71,8 +71,8 @@ nvmlReturn_t nvmlDeviceQueryDrainState(nvmlPciInfo_t *pciInfo,
 	return r;
 }
 
-static nvmlReturn_t take_out(enum nvml_row row, const nvmlPciInfo_t *pci,
-			     bool arguments_ok)
+static nvmlReturn_t take_gpu_out(enum nvml_row row, const nvmlPciInfo_t *pci,
+				 bool arguments_ok)
 {
 	struct call c;
 	nvmlReturn_t r = enter_call(&c, row, pci && arguments_ok);
@@ -89,16 +89,17 @@ static nvmlReturn_t take_out(enum nvml_row row, const nvmlPciInfo_t *pci,
 
 nvmlReturn_t nvmlDeviceRemoveGpu(nvmlPciInfo_t *pciInfo)
 {
-	return take_out(ROW_nvmlDeviceRemoveGpu, pciInfo, true);
+	return take_gpu_out(ROW_nvmlDeviceRemoveGpu, pciInfo, true);
 }
 
 nvmlReturn_t nvmlDeviceRemoveGpu_v2(nvmlPciInfo_t *pciInfo,
 				    nvmlDetachGpuState_t gpuState,
 				    nvmlPcieLinkState_t linkState)
 {
-	return take_out(ROW_nvmlDeviceRemoveGpu_v2, pciInfo,
-			(unsigned)gpuState <= NVML_DETACH_GPU_REMOVE &&
-			    (unsigned)linkState <= NVML_PCIE_LINK_SHUT_DOWN);
+	return take_gpu_out(ROW_nvmlDeviceRemoveGpu_v2, pciInfo,
+			    (unsigned)gpuState <= NVML_DETACH_GPU_REMOVE &&
+				(unsigned)linkState <=
+				    NVML_PCIE_LINK_SHUT_DOWN);
 }
 
 /* Does the part of the PCI tree that is searched hold the board? */

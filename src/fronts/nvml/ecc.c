@@ -26,7 +26,7 @@ static uint64_t sum(const struct call *c, enum gkf_ecc_counter counter,
 	return gkf_ecc_sum(c->machine, c->index, counter, places, kinds);
 }
 
-static bool is_on(const struct call *c)
+static bool ecc_is_on(const struct call *c)
 {
 	return gkf_ecc_on(c->machine, c->index);
 }
@@ -35,7 +35,7 @@ nvmlReturn_t ecc_count(const struct call *c, nvmlMemoryErrorType_t type,
 		       nvmlEccCounterType_t counter, unsigned places,
 		       uint64_t *ret_count)
 {
-	if (!is_on(c))
+	if (!ecc_is_on(c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_count = sum(c,
 			 counter == NVML_VOLATILE_ECC ? GKF_ECC_VOLATILE
@@ -105,7 +105,7 @@ static nvmlReturn_t mig_errors(const struct call *c, nvmlMemoryErrorType_t type,
 
 	if (type != NVML_MEMORY_ERROR_TYPE_UNCORRECTED ||
 	    counter != NVML_VOLATILE_ECC ||
-	    location != NVML_MEMORY_LOCATION_SRAM || !is_on(c))
+	    location != NVML_MEMORY_LOCATION_SRAM || !ecc_is_on(c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	n = gkf_ecc_of_instance(c->machine, c->index,
 				GKF_INSTANCE_GI(c->instance));
@@ -184,7 +184,8 @@ static bool tells_sram(const struct call *c)
 {
 	bool has_ecc = c->board->profile.ecc >= 0;
 
-	return c->board->profile.compute_major >= 8 && (!has_ecc || is_on(c));
+	return c->board->profile.compute_major >= 8 &&
+	       (!has_ecc || ecc_is_on(c));
 }
 
 nvmlReturn_t nvmlDeviceGetSramEccErrorStatus(nvmlDevice_t device,
@@ -241,7 +242,7 @@ nvmlReturn_t nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(
 	if (!TAKES(errorCounts->version,
 		   nvmlEccSramUniqueUncorrectedErrorCounts_v1))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	if (c.board->profile.compute_major < 10 || !is_on(&c))
+	if (c.board->profile.compute_major < 10 || !ecc_is_on(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	n = gkf_ecc_uniques(c.machine, c.index, found, GKF_ECC_UNIQUE_MAX);
 	room = errorCounts->entryCount;
@@ -259,7 +260,7 @@ nvmlReturn_t nvmlDeviceClearEccErrorCounts(nvmlDevice_t device,
 {
 	ENTER_DEVICE(nvmlDeviceClearEccErrorCounts, device,
 		     (unsigned)counterType < NVML_ECC_COUNTER_TYPE_COUNT);
-	if (!is_on(&c))
+	if (!ecc_is_on(&c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!front_may_change(&c))
 		return NVML_ERROR_NO_PERMISSION;

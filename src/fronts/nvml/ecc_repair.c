@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-static bool rows_of(const struct call *c, struct gkf_ecc_rows *ret_rows)
+static bool get_remapped_rows(const struct call *c,
+			      struct gkf_ecc_rows *ret_rows)
 {
 	return gkf_ecc_rows(c->machine, c->index, ret_rows);
 }
@@ -31,7 +32,7 @@ nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device,
 
 	ENTER_DEVICE(nvmlDeviceGetRemappedRows, device,
 		     corrRows && uncRows && isPending && failureOccurred);
-	if (!rows_of(&c, &rows))
+	if (!get_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*corrRows = rows.active[GKF_ECC_BY_CORRECTED] +
 		    rows.pending[GKF_ECC_BY_CORRECTED];
@@ -48,7 +49,7 @@ nvmlReturn_t nvmlDeviceGetRemappedRows_v2(nvmlDevice_t device,
 	struct gkf_ecc_rows rows;
 
 	ENTER_DEVICE(nvmlDeviceGetRemappedRows_v2, device, info != NULL);
-	if (!rows_of(&c, &rows))
+	if (!get_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*info = (nvmlRemappedRowsInfo_v2_t){
 	    .corrActiveRemaps = rows.active[GKF_ECC_BY_CORRECTED],
@@ -68,7 +69,7 @@ nvmlDeviceGetRowRemapperHistogram(nvmlDevice_t device,
 	struct gkf_ecc_rows rows;
 
 	ENTER_DEVICE(nvmlDeviceGetRowRemapperHistogram, device, values != NULL);
-	if (!rows_of(&c, &rows))
+	if (!get_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*values = (nvmlRowRemapperHistogramValues_t){.max = rows.banks[0],
 						     .high = rows.banks[1],
@@ -104,7 +105,7 @@ nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(
 
 	ENTER_DEVICE(nvmlDeviceGetUnrepairableMemoryFlag_v1, device,
 		     unrepairableMemoryStatus != NULL);
-	if (c.board->profile.compute_major < 9 || !rows_of(&c, &rows))
+	if (c.board->profile.compute_major < 9 || !get_remapped_rows(&c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	unrepairableMemoryStatus->bUnrepairableMemory = rows.failed;
 	return NVML_SUCCESS;

@@ -62,7 +62,7 @@ nvmlReturn_t field_retiring(const struct call *c, unsigned scope, unsigned arg,
 }
 
 /* Told of the same GPUs as by nvmlDeviceGetRemappedRows. */
-static bool rows_of(const struct call *c, struct gkf_ecc_rows *ret_rows)
+static bool read_field_rows(const struct call *c, struct gkf_ecc_rows *ret_rows)
 {
 	if (is_split(c) && front_mig_refuses(c, ROW_nvmlDeviceGetRemappedRows))
 		return false;
@@ -76,7 +76,7 @@ nvmlReturn_t field_rows(const struct call *c, unsigned scope, unsigned arg,
 	struct gkf_ecc_rows rows;
 
 	(void)scope;
-	if (!rows_of(c, &rows))
+	if (!read_field_rows(c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = rows.active[arg] + rows.pending[arg];
 	return NVML_SUCCESS;
@@ -88,7 +88,7 @@ nvmlReturn_t field_rows_wait(const struct call *c, unsigned scope, unsigned arg,
 	struct gkf_ecc_rows rows;
 
 	(void)scope;
-	if (!rows_of(c, &rows))
+	if (!read_field_rows(c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = rows.pending[arg];
 	return NVML_SUCCESS;
@@ -100,7 +100,7 @@ nvmlReturn_t field_rows_state(const struct call *c, unsigned scope,
 	struct gkf_ecc_rows rows;
 
 	(void)scope;
-	if (!rows_of(c, &rows))
+	if (!read_field_rows(c, &rows))
 		return NVML_ERROR_NOT_SUPPORTED;
 	*ret_number = arg ? rows.failed
 			  : rows.pending[GKF_ECC_BY_CORRECTED] ||

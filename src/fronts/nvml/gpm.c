@@ -346,8 +346,8 @@ static bool read_sample(const struct call *c, nvmlGpmSample_t handle,
 }
 
 /* The board of a sample, or what of it a GPU instance has. */
-static struct gkf_profile board_of(const struct call *c,
-				   const struct content *sample)
+static struct gkf_profile board_of_sample(const struct call *c,
+					  const struct content *sample)
 {
 	struct gkf_profile p =
 	    gkf_board(c->machine, (unsigned)sample->device)->profile;
@@ -382,7 +382,7 @@ nvmlReturn_t nvmlGpmMetricsGet(nvmlGpmMetricsGet_t *metricsGet)
 	    from.device != to.device || from.part != to.part ||
 	    from.state.bin > to.state.bin)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	p = board_of(&c, &to);
+	p = board_of_sample(&c, &to);
 	for (unsigned i = 0; i < metricsGet->numMetrics; i++)
 		fill_metric(&p, &metricsGet->metrics[i], &from, &to);
 	return NVML_SUCCESS;

@@ -14,7 +14,8 @@
 
 /* Of the device, or of the GPU instance that a MIG device is in. What the dead
  * held is free also for those who never list processes. */
-static nvmlReturn_t read_memory(const struct call *c, struct gkf_memory *ret_m)
+static nvmlReturn_t read_device_memory(const struct call *c,
+				       struct gkf_memory *ret_m)
 {
 	gkf_reap(c->machine, false);
 	if (c->instance == GKF_NO_INSTANCE) {
@@ -34,7 +35,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 	nvmlReturn_t r;
 
 	ENTER_DEVICE(nvmlDeviceGetMemoryInfo, device, memory != NULL);
-	r = read_memory(&c, &m);
+	r = read_device_memory(&c, &m);
 	if (r)
 		return r;
 	memory->total = m.total;
@@ -52,7 +53,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetMemoryInfo_v2, device, memory != NULL);
 	if (!TAKES(memory->version, nvmlMemory_v2))
 		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	r = read_memory(&c, &m);
+	r = read_device_memory(&c, &m);
 	if (r)
 		return r;
 	memory->total = m.total;

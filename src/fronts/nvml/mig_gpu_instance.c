@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* The board of a GPU that can be split, or NULL. */
-static const struct gkf_mig_board *board_of(const struct call *c)
+static const struct gkf_mig_board *board_to_split(const struct call *c)
 {
 	return gkf_mig_board(&c->board->profile);
 }
@@ -18,7 +18,7 @@ static const struct gkf_mig_board *board_of(const struct call *c)
 static nvmlReturn_t by_number(const struct call *c, unsigned number,
 			      const struct gkf_mig_profile **ret_profile)
 {
-	const struct gkf_mig_board *board = board_of(c);
+	const struct gkf_mig_board *board = board_to_split(c);
 
 	if (number >= NVML_GPU_INSTANCE_PROFILE_COUNT)
 		return NVML_ERROR_INVALID_ARGUMENT;
@@ -29,7 +29,7 @@ static nvmlReturn_t by_number(const struct call *c, unsigned number,
 static nvmlReturn_t by_id(const struct call *c, unsigned id,
 			  const struct gkf_mig_profile **ret_profile)
 {
-	const struct gkf_mig_board *board = board_of(c);
+	const struct gkf_mig_board *board = board_to_split(c);
 
 	*ret_profile = board ? gkf_mig_profile_by_id(board, id) : NULL;
 	return *ret_profile ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
@@ -196,7 +196,7 @@ static nvmlReturn_t create_gpu_instance(const struct call *c, unsigned id,
 	nvmlReturn_t r;
 	unsigned made;
 
-	if (!board_of(c) || !is_split(c))
+	if (!board_to_split(c) || !is_split(c))
 		return NVML_ERROR_NOT_SUPPORTED;
 	if (!front_may_change(c))
 		return NVML_ERROR_NO_PERMISSION;

@@ -121,7 +121,7 @@ nvmlReturn_t mig_give_ci(const struct call *c, const struct gkf_mig_ci *ci,
 }
 
 /* What a handle of that kind stands for; 0 when it is none. */
-static uint64_t word_of(const void *handle, enum kind kind)
+static uint64_t word_of_mig_handle(const void *handle, enum kind kind)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)handles;
 	uint64_t word;
@@ -155,7 +155,7 @@ nvmlReturn_t mig_enter_gi(struct call *c, enum nvml_row row,
 			  nvmlGpuInstance_t handle, bool arguments_ok,
 			  struct gkf_mig_gi *ret_gi)
 {
-	uint64_t word = word_of(handle, GPU_INSTANCE);
+	uint64_t word = word_of_mig_handle(handle, GPU_INSTANCE);
 	nvmlReturn_t r = enter_word(c, row, word, arguments_ok);
 
 	if (!r && (gkf_mig_gi_read(c->machine, c->index, GI(word), ret_gi) ||
@@ -180,16 +180,16 @@ nvmlReturn_t mig_enter_ci(struct call *c, enum nvml_row row,
 			  nvmlComputeInstance_t handle, bool arguments_ok,
 			  struct gkf_mig_ci *ret_ci)
 {
-	return enter_ci(c, row, word_of(handle, COMPUTE_INSTANCE), arguments_ok,
-			ret_ci);
+	return enter_ci(c, row, word_of_mig_handle(handle, COMPUTE_INSTANCE),
+			arguments_ok, ret_ci);
 }
 
 nvmlReturn_t front_enter_mig(struct call *c, enum nvml_row row,
 			     nvmlDevice_t handle, bool arguments_ok)
 {
 	struct gkf_mig_ci ci;
-	nvmlReturn_t r =
-	    enter_ci(c, row, word_of(handle, MIG_DEVICE), arguments_ok, &ci);
+	nvmlReturn_t r = enter_ci(
+	    c, row, word_of_mig_handle(handle, MIG_DEVICE), arguments_ok, &ci);
 
 	if (r || treatments[row] == ACCEPTS)
 		return r;
