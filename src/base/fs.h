@@ -9,7 +9,8 @@
 
 /*
  * Reads at most cap - 1 bytes of a file relative to a directory descriptor
- * (AT_FDCWD allowed) and adds a NUL. Returns the number of bytes or a gk_err.
+ * (AT_FDCWD allowed) and adds a NUL; cap must be at least 1. Returns the number
+ * of bytes without the NUL, or a gk_err.
  */
 ssize_t gk_read_at(int dir, const char *path, char *buf, size_t cap);
 
@@ -23,7 +24,11 @@ ssize_t gk_read_fd(int fd, char *buf, size_t cap);
 int gk_write_atomic(const char *path, const void *bytes, size_t len,
 		    mode_t mode);
 
-/* Makes a private directory (0700); an existing one must be the user's own. */
+/*
+ * Makes a private directory (0700). One that is there already must belong to
+ * the user, and nobody else may write to it: else GK_ERR_PERMISSION. 0 or a
+ * gk_err.
+ */
 int gk_make_private_dir(const char *path);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of words in memory that several processes map, or of one process only. */
+/* Whether the word lies in memory that several processes map, or in one's. */
 enum gk_futex { GK_FUTEX_SHARED, GK_FUTEX_PRIVATE };
 
 /*

@@ -19,6 +19,7 @@ enum gk_log_level {
 /* The level in force; costs one relaxed load after the first call. */
 int gk_log_level(void);
 
+/* Writes one line; longer ones are cut to 511 bytes. No newline in format. */
 void gk_log_write(int level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

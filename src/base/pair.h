@@ -13,7 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies words one at a time; readers and writers may meet in one. */
+/*
+ * Copies whole 64-bit words, one at a time; both sides are aligned to 8 bytes.
+ * Another thread or process may read or write them meanwhile: a word is never
+ * half of one value and half of another, but the record may be a mixture.
+ */
 static inline void gk_words_copy(void *to, const void *from, size_t size)
 {
 	uint64_t *t = to;
@@ -44,6 +48,8 @@ static inline uint64_t gk_pair_read_part(const _Atomic uint64_t *seq,
 	return now;
 }
 
+/* Reads a record of size bytes. Returns the sequence word that it belongs to.
+ */
 static inline uint64_t gk_pair_read(const _Atomic uint64_t *seq,
 				    const void *copies, void *ret, size_t size)
 {

@@ -30,7 +30,7 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat);
  */
 int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat);
 
-/* The same under /proc, for who keeps no descriptor. */
+/* The same under /proc, for callers that keep no descriptor of it. */
 int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat);
 
 #endif

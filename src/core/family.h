@@ -19,7 +19,10 @@ struct gk_member {
 	const struct gk_process *process;
 };
 
-/* Takes a directory to read as /proc; it stays the caller's. -1: /proc. */
+/*
+ * Takes a directory to read as /proc; it stays the caller's. -1: /proc. 0 or a
+ * gk_err.
+ */
 int gk_family_open(int dir, struct gk_family **ret_family);
 void gk_family_close(struct gk_family *family);
 

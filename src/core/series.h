@@ -30,6 +30,10 @@ void gk_series_init(struct gk_series *s, float *ring, unsigned levels);
 /* Adds a value; several of one bin are averaged, NAN leaves a gap. */
 void gk_series_add(struct gk_series *s, uint64_t now_ns, double value);
 
+/*
+ * Writes span.count values to out, the oldest first: the mean of each step of
+ * the span, NAN where there is none.
+ */
 void gk_series_read(const struct gk_series *s, struct gk_history_span span,
 		    float *out);
 

@@ -21,7 +21,7 @@ struct gk_reading {
 	struct gk_detail *detail; /* of the GPU; NULL: not read */
 };
 
-/* Prepares the worker of a GPU. End with gk_worker_stop(). */
+/* Prepares the worker of a GPU: 0 or a gk_err. End with gk_worker_stop(). */
 int gk_worker_new(const struct gk_nvml *nvml, unsigned index,
 		  const struct gk_gpu_options *options,
 		  struct gk_worker **ret_worker);

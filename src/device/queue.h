@@ -78,6 +78,10 @@ struct gkf_ticket {
 	uint64_t number;
 };
 
+/*
+ * Makes a queue of the device. 0; GK_ERR_INVALID: there is no such device;
+ * GK_ERR_NOMEM. The owner must live until the queue is released and empty.
+ */
 GKF_API int gkf_queue_new(const struct gkf_queue_ask *ask,
 			  struct gkf_queue **ret_queue);
 
@@ -88,6 +92,8 @@ GKF_API int gkf_queue_new(const struct gkf_queue_ask *ask,
  */
 GKF_API void gkf_queue_release(struct gkf_queue *queue, bool drop);
 
+/* Puts a task behind the others; any thread may. The task is the queue's now.
+ */
 GKF_API void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task);
 
 /*

@@ -24,7 +24,7 @@ struct gk_plot_line {
 	bool filled; /* whether it has one */
 };
 
-/* Zero it, set the groups, and end with gk_plot_chart_free(). */
+/* Begins with gk_plot_chart_init(), ends with gk_plot_chart_free(). */
 struct gk_plot_chart {
 	enum gk_plot_group group[GK_PLOT_QUANTITIES];
 	bool wanted[GK_PLOT_QUANTITIES];
@@ -43,6 +43,10 @@ struct gk_plot_chart {
 	unsigned *table; /* open hash of lines, 0 = free, else index + 1 */
 };
 
+/*
+ * Empties the chart: the caller sets group and wanted afterwards. 0 or
+ * GK_ERR_NOMEM, then there is nothing to free.
+ */
 int gk_plot_chart_init(struct gk_plot_chart *chart);
 void gk_plot_chart_free(struct gk_plot_chart *chart);
 

@@ -40,7 +40,7 @@ int gk_replay_before(struct gk_replay *replay, size_t n,
 void gk_replay_seek(struct gk_replay *replay, int64_t by_ns);
 void gk_replay_seek_end(struct gk_replay *replay);
 
-/* Times two to the power of by, within the limits. */
+/* Multiplies the speed by two to the power of by, within the limits. */
 void gk_replay_faster(struct gk_replay *replay, int by);
 void gk_replay_pause(struct gk_replay *replay, bool paused);
 

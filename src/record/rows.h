@@ -25,7 +25,10 @@ struct gk_row_style {
 /* The line of titles; nothing for JSON. */
 void gk_row_header(struct gk_buf *out, const struct gk_row_style *style);
 
-/* Local time: 2026-11-21T10:42:38, with .123 for milliseconds. */
+/*
+ * Writes local time to dst, which has room for GK_ROW_TIME_MAX bytes:
+ * 2026-11-21T10:42:38, with .123 for milliseconds. Returns dst.
+ */
 #define GK_ROW_TIME_MAX 40
 char *gk_row_time(char *dst, uint64_t wall_ns, bool milliseconds);
 

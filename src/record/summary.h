@@ -33,7 +33,10 @@ struct gk_summary {
 	uint64_t samples;
 };
 
-/* A sample begins; its processes; it ends. GPUs must stay the same. */
+/*
+ * A sample begins; its processes; it ends. GPUs must stay the same. 0, or a
+ * gk_err: then the sample has not begun.
+ */
 int gk_summary_begin(struct gk_summary *summary,
 		     const struct gk_snapshot *snap);
 void gk_summary_process(struct gk_summary *summary,

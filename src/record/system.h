@@ -19,8 +19,9 @@ struct gk_usage {
 };
 
 /*
- * Reads a process; start (ticks since boot) is its identity, 0 takes it as it
- * is now and keeps it. Free cpus with gk_buf_free().
+ * Reads a process under proc, a descriptor of /proc. *start (ticks since boot)
+ * is its identity; 0 takes the process as it is now and keeps its start there.
+ * Free cpus with gk_buf_free().
  */
 void gk_usage_read(int proc, pid_t pid, uint64_t *start, bool children,
 		   const struct gk_snapshot *snap, struct gk_usage *ret_usage);

@@ -51,6 +51,7 @@ struct gk_tape_fields {
 
 extern const struct gk_tape_fields gk_tape_fields[GK_TAPE_KINDS];
 
+/* The letter of a storage. */
 char gk_tape_type(enum gk_tape_storage storage);
 
 /* Integers: seven bits a byte, the lowest first, 0x80 while more follow. */
@@ -68,8 +69,9 @@ struct gk_tape_cursor {
 	bool bad;
 };
 
+/* An integer; 0 and bad when none is left. */
 uint64_t gk_tape_get(struct gk_tape_cursor *cursor);
-/* Not NUL-terminated. */
+/* A text that lies in the tape's bytes: it is not NUL-terminated. */
 const char *gk_tape_get_text(struct gk_tape_cursor *cursor, size_t *ret_len);
 
 /* The absences of a tape, as this program knows them. */

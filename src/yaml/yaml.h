@@ -49,7 +49,9 @@ int gk_yaml_each(struct gk_yaml *y, const yaml_node_t *mapping,
 const yaml_node_t *gk_yaml_value(struct gk_yaml *y, const yaml_node_t *mapping,
 				 const char *key);
 
+/* The line on which a node begins, from 1. */
 unsigned gk_yaml_line(const yaml_node_t *node);
+/* The text of a scalar node, which lives as long as the document. */
 const char *gk_yaml_scalar(const yaml_node_t *node);
 
 /* Decimal or 0x; unquoted and used up. */
