@@ -72,8 +72,8 @@ int main(int argc, char **argv)
 	mallopt(M_ARENA_MAX, 1);
 	setlocale(LC_CTYPE, "");
 	argp_err_exit_status = GK_EXIT_USAGE;
-	if (getenv(FAKE_STAND_IN))
-		return fake_stand_in_main();
+	if (getenv(FAKE_REPLAY_PROCESS))
+		return fake_replay_process_main();
 	if (argc && !strcmp(argv[0], FAKE_LOAD_NAME))
 		return fake_load_main(argc, argv);
 	if (argc && is_nvidia_smi(argv[0]))

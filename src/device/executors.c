@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long one thread of a pool looks for work before it sleeps. */
+/* How long one thread of the executors looks for work before it sleeps. */
 #define SPIN_NS (20 * GK_NS_PER_US)
 
 /* Between two looks at what tasks wait for: at first, and at most. */
@@ -51,20 +51,21 @@ static unsigned count_cpus(void)
  * As many threads as there are CPUs do what is short, and others stand beside
  * those whose tasks take long. Under the lock.
  */
-static struct gkf_executor *new_executor(struct gkf_executors *pool)
+static struct gkf_executor *new_executor(struct gkf_executors *executors)
 {
-	unsigned cpus = count_cpus(), threads = atomic_load(&pool->threads);
+	unsigned cpus = count_cpus(),
+		 threads = atomic_load(&executors->threads);
 
-	if (threads - pool->in_long >= (cpus < 2 ? 2 : cpus))
+	if (threads - executors->in_long >= (cpus < 2 ? 2 : cpus))
 		return NULL;
 	for (unsigned i = 0; i < GKF_EXECUTORS_MAX; i++) {
-		struct gkf_executor *e = &pool->executor[i];
+		struct gkf_executor *e = &executors->executor[i];
 
 		if (atomic_load(&e->alive))
 			continue;
-		e->pool = pool;
+		e->executors = executors;
 		atomic_store(&e->alive, true);
-		atomic_store(&pool->threads, threads + 1);
+		atomic_store(&executors->threads, threads + 1);
 		return e;
 	}
 	return NULL;
@@ -84,7 +85,7 @@ static void wake_all_waiters(void)
 /* Without the lock. */
 static void start_executor(struct gkf_executor *e)
 {
-	struct gkf_executors *pool = e->pool;
+	struct gkf_executors *executors = e->executors;
 	sigset_t all, old;
 	pthread_t thread;
 	int error;
@@ -98,10 +99,10 @@ static void start_executor(struct gkf_executor *e)
 		return;
 	}
 	gk_log(GK_LOG_WARN, "no thread for CUDA work: %s", strerror(error));
-	pthread_mutex_lock(&pool->lock);
-	atomic_fetch_sub(&pool->threads, 1);
+	pthread_mutex_lock(&executors->lock);
+	atomic_fetch_sub(&executors->threads, 1);
 	atomic_store(&e->alive, false);
-	pthread_mutex_unlock(&pool->lock);
+	pthread_mutex_unlock(&executors->lock);
 	wake_all_waiters();
 }
 
@@ -110,106 +111,107 @@ struct call {
 	struct gkf_executor *wake, *start;
 };
 
-static struct call call_somebody(struct gkf_executors *pool)
+static struct call call_somebody(struct gkf_executors *executors)
 {
-	struct call call = {.wake = pool->idle};
+	struct call call = {.wake = executors->idle};
 
 	if (call.wake) {
-		pool->idle = call.wake->next;
+		executors->idle = call.wake->next;
 		atomic_store(&call.wake->woken, 1);
 	} else {
-		call.start = new_executor(pool);
+		call.start = new_executor(executors);
 	}
 	return call;
 }
 
 /* Is there work that nobody is going to look at soon? */
-static struct call call_as_needed(struct gkf_executors *pool)
+static struct call call_as_needed(struct gkf_executors *executors)
 {
-	unsigned ready = atomic_load(&pool->ready_count);
+	unsigned ready = atomic_load(&executors->ready_count);
 
-	if (ready > (pool->spinner ? 1 : 0) && ready > pool->quiet)
-		return call_somebody(pool);
-	if (pool->watched.first && !pool->watcher && !pool->spinner)
-		return call_somebody(pool);
+	if (ready > (executors->spinner ? 1 : 0) && ready > executors->quiet)
+		return call_somebody(executors);
+	if (executors->watched.first && !executors->watcher &&
+	    !executors->spinner)
+		return call_somebody(executors);
 	return (struct call){0};
 }
 
-static void unlock_and_call(struct gkf_executors *pool, struct call call)
+static void unlock_and_call(struct gkf_executors *executors, struct call call)
 {
-	pthread_mutex_unlock(&pool->lock);
+	pthread_mutex_unlock(&executors->lock);
 	if (call.wake)
 		gk_futex_wake(GK_FUTEX_PRIVATE, &call.wake->woken, 1);
 	if (call.start)
 		start_executor(call.start);
 }
 
-static void add_ready(struct gkf_executors *pool, struct gkf_queue *queue)
+static void add_ready(struct gkf_executors *executors, struct gkf_queue *queue)
 {
 	unsigned level = atomic_load(&queue->level);
 
-	gkf_list_add(&pool->ready[level], queue);
-	pool->levels |= 1u << level;
-	atomic_fetch_add(&pool->ready_count, 1);
+	gkf_list_add(&executors->ready[level], queue);
+	executors->levels |= 1u << level;
+	atomic_fetch_add(&executors->ready_count, 1);
 }
 
-static struct gkf_queue *take_ready(struct gkf_executors *pool)
+static struct gkf_queue *take_ready(struct gkf_executors *executors)
 {
 	struct gkf_queue *queue;
 	unsigned level;
 
-	if (!pool->levels)
+	if (!executors->levels)
 		return NULL;
-	level = (unsigned)__builtin_ctz(pool->levels);
-	queue = gkf_list_take(&pool->ready[level]);
-	if (pool->quiet)
-		pool->quiet--;
-	if (!pool->ready[level].first)
-		pool->levels &= ~(1u << level);
-	atomic_fetch_sub(&pool->ready_count, 1);
+	level = (unsigned)__builtin_ctz(executors->levels);
+	queue = gkf_list_take(&executors->ready[level]);
+	if (executors->quiet)
+		executors->quiet--;
+	if (!executors->ready[level].first)
+		executors->levels &= ~(1u << level);
+	atomic_fetch_sub(&executors->ready_count, 1);
 	return queue;
 }
 
 void gkf_executors_add(struct gkf_queue *queue)
 {
-	struct gkf_executors *pool = queue->pool;
+	struct gkf_executors *executors = queue->executors;
 
-	pthread_mutex_lock(&pool->lock);
-	add_ready(pool, queue);
-	unlock_and_call(pool, call_as_needed(pool));
+	pthread_mutex_lock(&executors->lock);
+	add_ready(executors, queue);
+	unlock_and_call(executors, call_as_needed(executors));
 }
 
 bool gkf_executors_begin_long(struct gkf_queue *queue,
 			      const struct gkf_task *task)
 {
-	struct gkf_executors *pool = queue->pool;
+	struct gkf_executors *executors = queue->executors;
 	bool begins;
 
 	if (!self)
 		return true;
-	pthread_mutex_lock(&pool->lock);
+	pthread_mutex_lock(&executors->lock);
 	begins = gkf_admission_take(queue, task);
 	if (begins) {
-		pool->in_long++;
-		pool->quiet = 0;
+		executors->in_long++;
+		executors->quiet = 0;
 	}
-	unlock_and_call(pool, call_as_needed(pool));
+	unlock_and_call(executors, call_as_needed(executors));
 	return begins;
 }
 
-void gkf_executors_end_long(struct gkf_executors *pool,
+void gkf_executors_end_long(struct gkf_executors *executors,
 			    const struct gkf_task *task)
 {
 	struct gkf_queue *next;
 
 	if (!self)
 		return;
-	pthread_mutex_lock(&pool->lock);
-	pool->in_long--;
-	next = gkf_admission_leave(pool, task);
+	pthread_mutex_lock(&executors->lock);
+	executors->in_long--;
+	next = gkf_admission_leave(executors, task);
 	if (next)
-		add_ready(pool, next);
-	unlock_and_call(pool, call_as_needed(pool));
+		add_ready(executors, next);
+	unlock_and_call(executors, call_as_needed(executors));
 }
 
 bool gkf_is_executor(void)
@@ -218,15 +220,16 @@ bool gkf_is_executor(void)
 }
 
 /* Work of the same or a higher priority, and nobody free to do it. */
-bool gkf_executors_pressed(struct gkf_executors *pool)
+bool gkf_executors_pressed(struct gkf_executors *executors)
 {
 	bool pressed;
 
-	if (!atomic_load_explicit(&pool->ready_count, memory_order_relaxed))
+	if (!atomic_load_explicit(&executors->ready_count,
+				  memory_order_relaxed))
 		return false;
-	pthread_mutex_lock(&pool->lock);
-	pressed = pool->levels && !pool->idle && !pool->spinner;
-	pthread_mutex_unlock(&pool->lock);
+	pthread_mutex_lock(&executors->lock);
+	pressed = executors->levels && !executors->idle && !executors->spinner;
+	pthread_mutex_unlock(&executors->lock);
 	return pressed;
 }
 
@@ -234,61 +237,62 @@ bool gkf_executors_pressed(struct gkf_executors *pool)
 
 bool gkf_executors_watch(struct gkf_queue *queue)
 {
-	struct gkf_executors *pool = queue->pool;
+	struct gkf_executors *executors = queue->executors;
 	bool watched;
 
-	pthread_mutex_lock(&pool->lock);
+	pthread_mutex_lock(&executors->lock);
 	watched = !atomic_load(&queue->result);
 	if (watched) {
 		if (!queue->looked)
-			pool->watch_ns = WATCH_FIRST_NS;
+			executors->watch_ns = WATCH_FIRST_NS;
 		queue->looked = true;
-		gkf_list_add(&pool->watched, queue);
+		gkf_list_add(&executors->watched, queue);
 		atomic_fetch_add(&gkf_room.watched, 1);
 	}
-	unlock_and_call(pool, self ? (struct call){0} : call_as_needed(pool));
+	unlock_and_call(executors,
+			self ? (struct call){0} : call_as_needed(executors));
 	return watched;
 }
 
-void gkf_executors_found(struct gkf_executors *pool)
+void gkf_executors_found(struct gkf_executors *executors)
 {
-	pthread_mutex_lock(&pool->lock);
-	pool->quiet = 0;
-	unlock_and_call(pool, call_as_needed(pool));
+	pthread_mutex_lock(&executors->lock);
+	executors->quiet = 0;
+	unlock_and_call(executors, call_as_needed(executors));
 }
 
-static void look_for_tasks(struct gkf_executors *pool)
+static void look_for_tasks(struct gkf_executors *executors)
 {
 	struct gkf_queue *queue;
 
-	while ((queue = gkf_list_take(&pool->watched))) {
+	while ((queue = gkf_list_take(&executors->watched))) {
 		atomic_fetch_sub(&gkf_room.watched, 1);
-		add_ready(pool, queue);
+		add_ready(executors, queue);
 	}
 }
 
-void gkf_executors_look(struct gkf_executors *pool)
+void gkf_executors_look(struct gkf_executors *executors)
 {
-	pthread_mutex_lock(&pool->lock);
-	look_for_tasks(pool);
-	unlock_and_call(pool, call_as_needed(pool));
+	pthread_mutex_lock(&executors->lock);
+	look_for_tasks(executors);
+	unlock_and_call(executors, call_as_needed(executors));
 }
 
-static void all_ready(struct gkf_executors *pool, struct gkf_list *list)
+static void all_ready(struct gkf_executors *executors, struct gkf_list *list)
 {
 	struct gkf_queue *queue;
 
 	while ((queue = gkf_list_take(list)))
-		add_ready(pool, queue);
+		add_ready(executors, queue);
 }
 
-void gkf_executors_stir(struct gkf_executors *pool)
+void gkf_executors_stir(struct gkf_executors *executors)
 {
-	pthread_mutex_lock(&pool->lock);
-	look_for_tasks(pool);
-	all_ready(pool, &pool->kernel_admission.waiting);
-	all_ready(pool, &pool->host_admission.waiting);
-	unlock_and_call(pool, call_as_needed(pool));
+	pthread_mutex_lock(&executors->lock);
+	look_for_tasks(executors);
+	all_ready(executors, &executors->kernel_admission.waiting);
+	all_ready(executors, &executors->host_admission.waiting);
+	unlock_and_call(executors, call_as_needed(executors));
 }
 
 void gkf_queue_look(void)
@@ -296,32 +300,32 @@ void gkf_queue_look(void)
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++) {
 		if (atomic_load(&gkf_room.watched) == 0)
 			return;
-		gkf_executors_look(&gkf_room.pool[i]);
+		gkf_executors_look(&gkf_room.executors[i]);
 	}
 }
 
 /* ---- the life of a thread ---- */
 
 /* One thread looks around for a while; then what comes needs no wake. */
-static void spin(struct gkf_executors *pool)
+static void spin(struct gkf_executors *executors)
 {
 	uint64_t end = gk_mono_ns() + SPIN_NS;
 
-	pool->spinner = self;
-	pthread_mutex_unlock(&pool->lock);
-	while (
-	    !atomic_load_explicit(&pool->ready_count, memory_order_relaxed) &&
-	    gk_mono_ns() < end) {
+	executors->spinner = self;
+	pthread_mutex_unlock(&executors->lock);
+	while (!atomic_load_explicit(&executors->ready_count,
+				     memory_order_relaxed) &&
+	       gk_mono_ns() < end) {
 		for (int i = 0; i < 16; i++)
 			gk_cpu_pause();
 	}
-	pthread_mutex_lock(&pool->lock);
-	pool->spinner = NULL;
+	pthread_mutex_lock(&executors->lock);
+	executors->spinner = NULL;
 }
 
-static void leave_idle(struct gkf_executors *pool)
+static void leave_idle(struct gkf_executors *executors)
 {
-	struct gkf_executor **at = &pool->idle;
+	struct gkf_executor **at = &executors->idle;
 
 	while (*at && *at != self)
 		at = &(*at)->next;
@@ -330,81 +334,84 @@ static void leave_idle(struct gkf_executors *pool)
 }
 
 /* The one that finds tasks waiting sleeps for a short time only. */
-static void rest_executor(struct gkf_executors *pool)
+static void rest_executor(struct gkf_executors *executors)
 {
-	bool watches = pool->watched.first && !pool->watcher;
-	uint64_t timeout = watches ? pool->watch_ns : UINT64_MAX;
+	bool watches = executors->watched.first && !executors->watcher;
+	uint64_t timeout = watches ? executors->watch_ns : UINT64_MAX;
 
 	if (watches)
-		pool->watcher = self;
+		executors->watcher = self;
 	atomic_store(&self->woken, 0);
-	self->next = pool->idle;
-	pool->idle = self;
-	pthread_mutex_unlock(&pool->lock);
+	self->next = executors->idle;
+	executors->idle = self;
+	pthread_mutex_unlock(&executors->lock);
 	gk_futex_wait(GK_FUTEX_PRIVATE, &self->woken, 0, timeout);
-	pthread_mutex_lock(&pool->lock);
-	leave_idle(pool);
+	pthread_mutex_lock(&executors->lock);
+	leave_idle(executors);
 	if (!watches)
 		return;
-	pool->watcher = NULL;
-	if (pool->watch_ns < WATCH_LAST_NS)
-		pool->watch_ns *= 2;
-	look_for_tasks(pool);
-	pool->quiet = atomic_load(&pool->ready_count);
+	executors->watcher = NULL;
+	if (executors->watch_ns < WATCH_LAST_NS)
+		executors->watch_ns *= 2;
+	look_for_tasks(executors);
+	executors->quiet = atomic_load(&executors->ready_count);
 }
 
 /* Sleeps until the process has ended. */
-static void park(struct gkf_executors *pool)
+static void park(struct gkf_executors *executors)
 {
-	pthread_mutex_unlock(&pool->lock);
-	gkf_work_release(pool);
+	pthread_mutex_unlock(&executors->lock);
+	gkf_work_release(executors);
 	for (;;)
 		gk_futex_wait(GK_FUTEX_PRIVATE, &self->woken,
 			      atomic_load(&self->woken), UINT64_MAX);
 }
 
-static struct gkf_queue *next_queue(struct gkf_executors *pool, bool may_spin)
+static struct gkf_queue *next_queue(struct gkf_executors *executors,
+				    bool may_spin)
 {
 	struct gkf_queue *queue;
 
-	pthread_mutex_lock(&pool->lock);
+	pthread_mutex_lock(&executors->lock);
 	for (;;) {
 		if (atomic_load(&gkf_room.ending))
-			park(pool);
-		queue = take_ready(pool);
+			park(executors);
+		queue = take_ready(executors);
 		if (queue)
 			break;
-		if (atomic_load(&pool->keeps)) {
-			pthread_mutex_unlock(&pool->lock);
-			gkf_work_release(pool);
-			pthread_mutex_lock(&pool->lock);
+		if (atomic_load(&executors->keeps)) {
+			pthread_mutex_unlock(&executors->lock);
+			gkf_work_release(executors);
+			pthread_mutex_lock(&executors->lock);
 			continue;
 		}
-		if (may_spin && !pool->spinner && !pool->watched.first) {
+		if (may_spin && !executors->spinner &&
+		    !executors->watched.first) {
 			may_spin = false;
-			spin(pool);
+			spin(executors);
 		} else {
-			rest_executor(pool);
+			rest_executor(executors);
 			may_spin = true;
 		}
 	}
-	unlock_and_call(pool, call_as_needed(pool));
+	unlock_and_call(executors, call_as_needed(executors));
 	return queue;
 }
 
 static void *execute(void *argument)
 {
-	struct gkf_executors *pool;
+	struct gkf_executors *executors;
 	char name[16];
 
 	self = argument;
-	pool = self->pool;
+	executors = self->executors;
 	snprintf(name, sizeof name, "gpukit-gpu%u",
-		 (unsigned)(pool - gkf_room.pool));
+		 (unsigned)(executors - gkf_room.executors));
 	pthread_setname_np(pthread_self(), name);
 	gkf_work_plain_floating();
 	for (;;) {
-		struct gkf_queue *queue = next_queue(pool, count_cpus() > 1);
+		struct gkf_queue *queue =
+		    next_queue(executors, count_cpus() > 1);
 
 		/* Whoever ends the process says so before it looks here. */
 		atomic_store(&self->working, true);
@@ -417,14 +424,14 @@ static void *execute(void *argument)
 	return NULL;
 }
 
-void gkf_executors_help(struct gkf_executors *pool)
+void gkf_executors_help(struct gkf_executors *executors)
 {
 	struct gkf_queue *queue;
 
 	for (;;) {
-		pthread_mutex_lock(&pool->lock);
-		queue = take_ready(pool);
-		pthread_mutex_unlock(&pool->lock);
+		pthread_mutex_lock(&executors->lock);
+		queue = take_ready(executors);
+		pthread_mutex_unlock(&executors->lock);
 		if (!queue)
 			return;
 		gkf_queue_serve(queue);
@@ -434,15 +441,15 @@ void gkf_executors_help(struct gkf_executors *pool)
 /* ---- the end ---- */
 
 /* Whoever exits may hold locks, so threads give back the kept turn. */
-static bool is_working(const struct gkf_executors *pool)
+static bool is_working(const struct gkf_executors *executors)
 {
-	if (!atomic_load(&pool->threads))
+	if (!atomic_load(&executors->threads))
 		return false;
-	if (atomic_load(&pool->keeps))
+	if (atomic_load(&executors->keeps))
 		return true;
 	for (unsigned i = 0; i < GKF_EXECUTORS_MAX; i++) {
-		if (&pool->executor[i] != self &&
-		    atomic_load(&pool->executor[i].working))
+		if (&executors->executor[i] != self &&
+		    atomic_load(&executors->executor[i].working))
 			return true;
 	}
 	return false;
@@ -451,7 +458,7 @@ static bool is_working(const struct gkf_executors *pool)
 static bool is_any_working(void)
 {
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++) {
-		if (is_working(&gkf_room.pool[i]))
+		if (is_working(&gkf_room.executors[i]))
 			return true;
 	}
 	return false;
@@ -478,10 +485,10 @@ __attribute__((destructor)) void gkf_queue_end(void)
 void gkf_queue_forget(void)
 {
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++) {
-		struct gkf_executors *pool = &gkf_room.pool[i];
+		struct gkf_executors *executors = &gkf_room.executors[i];
 
-		if (atomic_load(&pool->used))
-			memset(pool, 0, sizeof *pool);
+		if (atomic_load(&executors->used))
+			memset(executors, 0, sizeof *executors);
 	}
 	pthread_mutex_init(&gkf_room.lock, NULL);
 	gkf_room.queues = gkf_room.free = NULL;

@@ -66,8 +66,8 @@ int gkf_queue_new(const struct gkf_queue_ask *ask, struct gkf_queue **ret_queue)
 		return GK_ERR_NOMEM;
 	queue->ask = *ask;
 	gkf_queue_priority(queue, ask->priority);
-	atomic_store(&queue->pool, &gkf_room.pool[ask->device]);
-	atomic_store(&gkf_room.pool[ask->device].used, true);
+	atomic_store(&queue->executors, &gkf_room.executors[ask->device]);
+	atomic_store(&gkf_room.executors[ask->device].used, true);
 	queue->blocked = (struct gkf_ticket){0};
 	queue->closing = false;
 	atomic_store(&queue->result, 0);
@@ -113,7 +113,7 @@ void gkf_queue_stop(struct gkf_queue *queue, int result)
 	pthread_mutex_unlock(&queue->lock);
 	if (on.queue && unblock(on.queue, queue))
 		gkf_executors_add(queue);
-	gkf_executors_stir(queue->pool);
+	gkf_executors_stir(queue->executors);
 }
 
 void gkf_queue_release(struct gkf_queue *queue, bool drop)
@@ -126,7 +126,7 @@ void gkf_queue_release(struct gkf_queue *queue, bool drop)
 	queue->closing = true;
 	idle = !queue->busy;
 	pthread_mutex_unlock(&queue->lock);
-	gkf_work_release(queue->pool);
+	gkf_work_release(queue->executors);
 	if (idle)
 		recycle(queue);
 }
@@ -293,7 +293,7 @@ static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 	bool gone = false;
 
 	if (queue->looked)
-		gkf_executors_found(queue->pool);
+		gkf_executors_found(queue->executors);
 	queue->looked = false;
 	if (result)
 		fail_queue(queue, result);
@@ -337,14 +337,14 @@ static bool go_on(struct gkf_queue *queue, int result)
  */
 void gkf_queue_serve(struct gkf_queue *queue)
 {
-	struct gkf_executors *pool = queue->pool;
+	struct gkf_executors *executors = queue->executors;
 	int result;
 
 	for (;;) {
 		result = step_task(queue, queue->head);
 		if (is_ending() || !go_on(queue, result))
 			return;
-		if (gkf_executors_pressed(pool)) {
+		if (gkf_executors_pressed(executors)) {
 			gkf_executors_add(queue);
 			return;
 		}

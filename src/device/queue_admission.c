@@ -5,17 +5,17 @@
 #include "device/queue_private.h"
 
 /* NULL: a task that ends by itself. */
-static struct gkf_admission *seats_of(struct gkf_executors *pool,
-				      const struct gkf_task *task,
-				      unsigned *ret_most)
+static struct gkf_admission *admission_of(struct gkf_executors *executors,
+					  const struct gkf_task *task,
+					  unsigned *ret_most)
 {
 	switch ((enum gkf_work)task->work) {
 	case GKF_WORK_KERNEL:
 		*ret_most = GKF_KERNELS_MAX;
-		return &pool->kernel_admission;
+		return &executors->kernel_admission;
 	case GKF_WORK_HOST:
 		*ret_most = GKF_HOSTS_MAX;
-		return &pool->host_admission;
+		return &executors->host_admission;
 	case GKF_WORK_NONE:
 	case GKF_WORK_COPY_IN:
 	case GKF_WORK_COPY_OUT:
@@ -29,25 +29,26 @@ static struct gkf_admission *seats_of(struct gkf_executors *pool,
 bool gkf_admission_take(struct gkf_queue *queue, const struct gkf_task *task)
 {
 	unsigned most;
-	struct gkf_admission *seats = seats_of(queue->pool, task, &most);
+	struct gkf_admission *admission =
+	    admission_of(queue->executors, task, &most);
 
-	if (!seats)
+	if (!admission)
 		return true;
-	if (seats->taken >= most && !atomic_load(&queue->result)) {
-		gkf_list_add(&seats->waiting, queue);
+	if (admission->taken >= most && !atomic_load(&queue->result)) {
+		gkf_list_add(&admission->waiting, queue);
 		return false;
 	}
-	seats->taken++;
+	admission->taken++;
 	return true;
 }
 
-struct gkf_queue *gkf_admission_leave(struct gkf_executors *pool,
+struct gkf_queue *gkf_admission_leave(struct gkf_executors *executors,
 				      const struct gkf_task *task)
 {
 	unsigned most;
-	struct gkf_admission *seats = seats_of(pool, task, &most);
+	struct gkf_admission *admission = admission_of(executors, task, &most);
 
-	if (!seats || seats->taken-- > most)
+	if (!admission || admission->taken-- > most)
 		return NULL;
-	return gkf_list_take(&seats->waiting);
+	return gkf_list_take(&admission->waiting);
 }

@@ -3,9 +3,9 @@
  *
  * A queue is `busy` while it is in some list or some thread serves it; only
  * that thread takes tasks out, so a queue's lock is held for a few words and
- * two of them never at once. The pool of a device has the queues that are
- * ready, by priority, and its threads. Order of locks: queue or pool, never
- * both.
+ * two of them never at once. The executors of a device have the queues that are
+ * ready, by priority, and the threads. Order of locks: queue or executors,
+ * never both.
  */
 #ifndef GKF_QUEUE_PRIVATE_H
 #define GKF_QUEUE_PRIVATE_H
@@ -48,7 +48,7 @@ struct gkf_queue {
 	struct gkf_queue *next; /* of the list it is in */
 	struct gkf_queue *next_of_all;
 	struct gkf_ticket blocked; /* what it waits for, if it does */
-	_Atomic(struct gkf_executors *) pool;
+	_Atomic(struct gkf_executors *) executors;
 	struct gkf_queue_ask ask;
 	_Atomic unsigned level; /* of gkf_executors.ready */
 
@@ -57,9 +57,9 @@ struct gkf_queue {
 	_Atomic uint32_t wake_word;
 };
 
-/* A thread that serves the queues of a pool. */
+/* A thread that serves the queues of a device. */
 struct gkf_executor {
-	struct gkf_executors *pool;
+	struct gkf_executors *executors;
 	struct gkf_executor *next; /* idle */
 	_Atomic uint32_t woken;    /* what it sleeps on */
 	_Atomic bool alive, working;
@@ -110,7 +110,7 @@ struct gkf_executors {
 };
 
 struct gkf_queue_room {
-	struct gkf_executors pool[GKF_DEVICES_MAX];
+	struct gkf_executors executors[GKF_DEVICES_MAX];
 	pthread_mutex_t lock;
 	struct gkf_queue *queues; /* all, by `next_of_all` */
 	struct gkf_queue *free;   /* those that are gone, by `next` */
@@ -162,16 +162,16 @@ void gkf_executors_add(struct gkf_queue *queue);
 bool gkf_executors_watch(struct gkf_queue *queue);
 
 /* What one waited for has come: the watcher is busy with it from now on. */
-void gkf_executors_found(struct gkf_executors *pool);
+void gkf_executors_found(struct gkf_executors *executors);
 
 /* All that are watched are looked at now. */
-void gkf_executors_look(struct gkf_executors *pool);
+void gkf_executors_look(struct gkf_executors *executors);
 
 /* Shall a thread leave its queue to the end of the line? */
-bool gkf_executors_pressed(struct gkf_executors *pool);
+bool gkf_executors_pressed(struct gkf_executors *executors);
 
 /* One of them was stopped: nothing here is waited for any more. */
-void gkf_executors_stir(struct gkf_executors *pool);
+void gkf_executors_stir(struct gkf_executors *executors);
 
 /*
  * Around a task that may take long: other threads do the rest meanwhile. False:
@@ -179,14 +179,14 @@ void gkf_executors_stir(struct gkf_executors *pool);
  */
 bool gkf_executors_begin_long(struct gkf_queue *queue,
 			      const struct gkf_task *task);
-void gkf_executors_end_long(struct gkf_executors *pool,
+void gkf_executors_end_long(struct gkf_executors *executors,
 			    const struct gkf_task *task);
 
 /* Is the calling thread one of a pool's? Not in a child any more. */
 bool gkf_is_executor(void);
 
 /* Does what is ready in the calling thread, where there are no others. */
-void gkf_executors_help(struct gkf_executors *pool);
+void gkf_executors_help(struct gkf_executors *executors);
 
 /* queue_admission.c; the pool's lock is held */
 
@@ -194,7 +194,7 @@ void gkf_executors_help(struct gkf_executors *pool);
 bool gkf_admission_take(struct gkf_queue *queue, const struct gkf_task *task);
 
 /* For one that ended. A queue that waited for its seat, or NULL. */
-struct gkf_queue *gkf_admission_leave(struct gkf_executors *pool,
+struct gkf_queue *gkf_admission_leave(struct gkf_executors *executors,
 				      const struct gkf_task *task);
 
 /* queue_work.c */
@@ -212,7 +212,7 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task);
  * Gives back the turn that a kernel left to the next one, if it did; when it
  * returns no other thread is about to.
  */
-void gkf_work_release(struct gkf_executors *pool);
+void gkf_work_release(struct gkf_executors *executors);
 void gkf_work_plain_floating(void);
 void gkf_work_forget(void);
 

@@ -15,12 +15,12 @@ bool gkf_ticket_done(struct gkf_ticket ticket)
 }
 
 /* Where no thread could be started those who wait do the work. */
-static bool help_executors(struct gkf_executors *pool)
+static bool help_executors(struct gkf_executors *executors)
 {
-	if (atomic_load(&pool->threads))
+	if (atomic_load(&executors->threads))
 		return false;
-	gkf_executors_look(pool);
-	gkf_executors_help(pool);
+	gkf_executors_look(executors);
+	gkf_executors_help(executors);
 	return true;
 }
 
@@ -29,7 +29,7 @@ bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns)
 	uint64_t end = ns ? gk_mono_ns() + ns : 0;
 
 	if (!gkf_ticket_done(ticket))
-		help_executors(ticket.queue->pool);
+		help_executors(ticket.queue->executors);
 	while (!gkf_ticket_done(ticket)) {
 		if (!ns || gk_mono_ns() >= end)
 			return false;
@@ -60,7 +60,7 @@ void gkf_ticket_sleep(struct gkf_ticket ticket)
 	uint32_t word;
 
 	while (!gkf_ticket_done(ticket)) {
-		alone = help_executors(queue->pool);
+		alone = help_executors(queue->executors);
 		word = atomic_load(&queue->wake_word);
 		ask_for(queue, ticket.number);
 		if (gkf_ticket_done(ticket))

@@ -47,59 +47,59 @@ void gkf_work_plain_floating(void)
 /* ---- a turn that is kept for the next kernel of any queue ---- */
 
 /* Kernels that run, under `turn`: their busy time is a union. */
-static void count_in(struct gkf_executors *pool, struct gkf_machine *m,
+static void count_in(struct gkf_executors *executors, struct gkf_machine *m,
 		     unsigned slot)
 {
-	if (!pool->kernels++)
+	if (!executors->kernels++)
 		gkf_busy_begin(m, slot);
 }
 
-static void count_out(struct gkf_executors *pool, struct gkf_machine *m,
+static void count_out(struct gkf_executors *executors, struct gkf_machine *m,
 		      unsigned slot)
 {
-	if (!--pool->kernels)
+	if (!--executors->kernels)
 		gkf_busy_end(m, slot);
 }
 
-static bool keeps(const struct gkf_executors *pool)
+static bool keeps(const struct gkf_executors *executors)
 {
-	return atomic_load_explicit(&pool->keeps, memory_order_relaxed);
+	return atomic_load_explicit(&executors->keeps, memory_order_relaxed);
 }
 
-void gkf_work_release(struct gkf_executors *pool)
+void gkf_work_release(struct gkf_executors *executors)
 {
 	struct gkf_machine *machine;
 
-	pthread_mutex_lock(&pool->turn);
-	machine = pool->kept_machine;
-	if (keeps(pool)) {
-		if (!pool->kept_rests)
-			count_out(pool, machine, pool->kept_slot);
-		gkf_turn_give(machine, pool->kept_slot);
-		atomic_store(&pool->keeps, false);
+	pthread_mutex_lock(&executors->turn);
+	machine = executors->kept_machine;
+	if (keeps(executors)) {
+		if (!executors->kept_rests)
+			count_out(executors, machine, executors->kept_slot);
+		gkf_turn_give(machine, executors->kept_slot);
+		atomic_store(&executors->keeps, false);
 	}
-	pthread_mutex_unlock(&pool->turn);
+	pthread_mutex_unlock(&executors->turn);
 }
 
 /* An executor alone: it releases it when it finds nothing to do. */
 static bool keep_turn(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
-	struct gkf_executors *pool = place->queue->pool;
+	struct gkf_executors *executors = place->queue->executors;
 	bool kept;
 
 	if (!gkf_is_executor())
 		return false;
-	pthread_mutex_lock(&pool->turn);
-	kept = !keeps(pool);
+	pthread_mutex_lock(&executors->turn);
+	kept = !keeps(executors);
 	if (kept) {
-		pool->kept_machine = ask->machine;
-		pool->kept_slot = ask->slot;
-		pool->kept_rests = false;
-		atomic_store(&pool->keeps, true);
+		executors->kept_machine = ask->machine;
+		executors->kept_slot = ask->slot;
+		executors->kept_rests = false;
+		atomic_store(&executors->keeps, true);
 		atomic_store(&place->has_turn, false);
 	}
-	pthread_mutex_unlock(&pool->turn);
+	pthread_mutex_unlock(&executors->turn);
 	return kept;
 }
 
@@ -107,24 +107,24 @@ static bool keep_turn(struct gkf_running *place)
 static bool adopt_turn(struct gkf_running *place)
 {
 	const struct gkf_queue_ask *ask = &place->queue->ask;
-	struct gkf_executors *pool = place->queue->pool;
+	struct gkf_executors *executors = place->queue->executors;
 	bool adopted;
 
-	if (!keeps(pool))
+	if (!keeps(executors))
 		return false;
-	pthread_mutex_lock(&pool->turn);
-	adopted = keeps(pool) && pool->kept_machine == ask->machine &&
-		  pool->kept_slot == ask->slot &&
+	pthread_mutex_lock(&executors->turn);
+	adopted = keeps(executors) && executors->kept_machine == ask->machine &&
+		  executors->kept_slot == ask->slot &&
 		  !gkf_turn_due(ask->machine, ask->slot);
 	if (adopted) {
-		if (pool->kept_rests)
-			count_in(pool, ask->machine, ask->slot);
-		atomic_store(&pool->keeps, false);
+		if (executors->kept_rests)
+			count_in(executors, ask->machine, ask->slot);
+		atomic_store(&executors->keeps, false);
 		atomic_store(&place->has_turn, true);
 	}
-	pthread_mutex_unlock(&pool->turn);
+	pthread_mutex_unlock(&executors->turn);
 	if (!adopted)
-		gkf_work_release(pool);
+		gkf_work_release(executors);
 	return adopted;
 }
 
@@ -132,24 +132,26 @@ static bool adopt_turn(struct gkf_running *place)
  * Work that is no kernel goes on in a kept turn if it is short. Copies are no
  * busy time: there may be many, and no kernel after them.
  */
-static void look_at_kept(struct gkf_executors *pool, unsigned work,
+static void look_at_kept(struct gkf_executors *executors, unsigned work,
 			 bool is_long)
 {
 	bool over;
 
-	if (__builtin_expect(!keeps(pool), 1))
+	if (__builtin_expect(!keeps(executors), 1))
 		return;
-	pthread_mutex_lock(&pool->turn);
-	over = is_long || (keeps(pool) &&
-			   gkf_turn_due(pool->kept_machine, pool->kept_slot));
-	if (!over && keeps(pool) && work != GKF_WORK_NONE &&
-	    !pool->kept_rests) {
-		pool->kept_rests = true;
-		count_out(pool, pool->kept_machine, pool->kept_slot);
+	pthread_mutex_lock(&executors->turn);
+	over = is_long ||
+	       (keeps(executors) &&
+		gkf_turn_due(executors->kept_machine, executors->kept_slot));
+	if (!over && keeps(executors) && work != GKF_WORK_NONE &&
+	    !executors->kept_rests) {
+		executors->kept_rests = true;
+		count_out(executors, executors->kept_machine,
+			  executors->kept_slot);
 	}
-	pthread_mutex_unlock(&pool->turn);
+	pthread_mutex_unlock(&executors->turn);
 	if (over)
-		gkf_work_release(pool);
+		gkf_work_release(executors);
 }
 
 /* ---- turns of kernels ---- */
@@ -162,7 +164,7 @@ static void look_at_kept(struct gkf_executors *pool, unsigned work,
 static bool take_turn(struct gkf_running *place)
 {
 	struct gkf_queue *queue = place->queue;
-	struct gkf_executors *pool = queue->pool;
+	struct gkf_executors *executors = queue->executors;
 	int r;
 
 	if (adopt_turn(place))
@@ -170,20 +172,20 @@ static bool take_turn(struct gkf_running *place)
 	r = gkf_turn_take(queue->ask.machine, queue->ask.slot, &queue->stop);
 	if (r)
 		return !atomic_load(&queue->stop);
-	pthread_mutex_lock(&pool->turn);
-	count_in(pool, queue->ask.machine, queue->ask.slot);
-	pthread_mutex_unlock(&pool->turn);
+	pthread_mutex_lock(&executors->turn);
+	count_in(executors, queue->ask.machine, queue->ask.slot);
+	pthread_mutex_unlock(&executors->turn);
 	atomic_store(&place->has_turn, true);
 	return true;
 }
 
 static void give_back(struct gkf_queue *queue)
 {
-	struct gkf_executors *pool = queue->pool;
+	struct gkf_executors *executors = queue->executors;
 
-	pthread_mutex_lock(&pool->turn);
-	count_out(pool, queue->ask.machine, queue->ask.slot);
-	pthread_mutex_unlock(&pool->turn);
+	pthread_mutex_lock(&executors->turn);
+	count_out(executors, queue->ask.machine, queue->ask.slot);
+	pthread_mutex_unlock(&executors->turn);
 	gkf_turn_give(queue->ask.machine, queue->ask.slot);
 }
 
@@ -303,12 +305,12 @@ int gkf_work_run(struct gkf_queue *queue, struct gkf_task *task)
 	if (is_long && !gkf_executors_begin_long(queue, task))
 		return GKF_TASK_LATER;
 	if (task->work != GKF_WORK_KERNEL)
-		look_at_kept(queue->pool, task->work, is_long);
+		look_at_kept(queue->executors, task->work, is_long);
 	here = &place;
 	result = run_by_kind(&place, task);
 	here = place.outer;
 	if (is_long)
-		gkf_executors_end_long(queue->pool, task);
+		gkf_executors_end_long(queue->executors, task);
 	return serves && !gkf_is_executor() ? GKF_TASK_FORKED : result;
 }
 

@@ -7,7 +7,7 @@
 
 #include "machine/fixture.h"
 #include "machine/store/books.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 
 /* Of the books of a device, or of the whole machine. */
 #define HOLD_MACHINE UINT32_MAX

@@ -95,9 +95,9 @@ static int check_fit(struct gkf_machine *m, const struct gkf_load_spec *loads,
  */
 static void __attribute__((noreturn))
 become_job(pid_t launcher, int ready, const char *path,
-	   char text[FAKE_JOB_ARGS][FAKE_JOB_ARG], int argc)
+	   char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG], int argc)
 {
-	char *argv[FAKE_JOB_ARGS + 1] = {0}, fd[16];
+	char *argv[FAKE_LOAD_PROCESS_ARGS + 1] = {0}, fd[16];
 	int null = open("/dev/null", O_RDWR);
 
 	for (int i = 0; i < argc; i++)
@@ -118,12 +118,12 @@ become_job(pid_t launcher, int ready, const char *path,
 	_exit(GK_EXIT_FAILURE);
 }
 
-static int spawn_load(const char *path, const struct fake_job *job, int ready,
-		      struct fake_children *children)
+static int spawn_load(const char *path, const struct fake_load_process *job,
+		      int ready, struct fake_children *children)
 {
-	char text[FAKE_JOB_ARGS][FAKE_JOB_ARG];
+	char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG];
 	pid_t launcher = getpid(), pid;
-	int argc = fake_job_format(job, text);
+	int argc = fake_load_process_format(job, text);
 
 	pid = fork();
 	if (pid < 0)
@@ -144,7 +144,7 @@ static int spawn_at(struct gkf_machine *m, const char *path,
 	int code = fake_target_find(m, gpu, k, &target);
 
 	for (unsigned i = 0; !code && i < load->n; i++) {
-		struct fake_job job = {
+		struct fake_load_process job = {
 		    .gpu = gpu,
 		    .mig = target.mig,
 		    .mem =
@@ -228,10 +228,10 @@ static int spawn_scenario(const char *path, const struct gkf_scenario *s,
 
 	for (unsigned i = 0; !code && i < s->load_count; i++) {
 		const struct gkf_scenario_load *load = &s->loads[i];
-		struct fake_job job = {.gpu = load->device,
-				       .mig = load->mig,
-				       .mem = load->bytes,
-				       .wave = load->wave};
+		struct fake_load_process job = {.gpu = load->device,
+						.mig = load->mig,
+						.mem = load->bytes,
+						.wave = load->wave};
 
 		gk_str_copy(job.name, sizeof job.name, load->name);
 		code = spawn_load(path, &job, ready[1], children);

@@ -35,7 +35,7 @@ static const char *const kind_names[] = {
 };
 
 /* In the greatest unit that says it exactly. */
-static void format_memory(uint64_t mem, char text[FAKE_JOB_ARG])
+static void format_memory(uint64_t mem, char text[FAKE_LOAD_PROCESS_ARG])
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
 	unsigned unit = 0;
@@ -44,8 +44,8 @@ static void format_memory(uint64_t mem, char text[FAKE_JOB_ARG])
 		mem /= 1024;
 		unit++;
 	}
-	snprintf(text, FAKE_JOB_ARG, "mem=%llu%s", (unsigned long long)mem,
-		 units[unit]);
+	snprintf(text, FAKE_LOAD_PROCESS_ARG, "mem=%llu%s",
+		 (unsigned long long)mem, units[unit]);
 }
 
 /* Arguments that are left out when they are 0. */
@@ -55,7 +55,7 @@ static const struct word {
 	unsigned scale;
 	bool always, working; /* said of every load, of those that work */
 } words[] = {
-#define AT(member) offsetof(struct fake_job, member)
+#define AT(member) offsetof(struct fake_load_process, member)
     {"gpu", AT(gpu), 1, true, false},
     {"mig", AT(mig), 1, false, false},
     {"util", AT(wave.util_permille), 10, true, true},
@@ -75,12 +75,13 @@ static const struct {
 	const char *key;
 	size_t offset;
 } times[] = {
-    {"start=", offsetof(struct fake_job, wave.start_bin)},
-    {"stop=", offsetof(struct fake_job, wave.stop_bin)},
+    {"start=", offsetof(struct fake_load_process, wave.start_bin)},
+    {"stop=", offsetof(struct fake_load_process, wave.stop_bin)},
 };
 #define TIMES (sizeof times / sizeof *times)
 
-static uint32_t job_word(const struct fake_job *job, const struct word *word)
+static uint32_t job_word(const struct fake_load_process *job,
+			 const struct word *word)
 {
 	uint32_t value;
 
@@ -88,20 +89,22 @@ static uint32_t job_word(const struct fake_job *job, const struct word *word)
 	return value;
 }
 
-static bool is_said(const struct fake_job *job, const struct word *word)
+static bool is_said(const struct fake_load_process *job,
+		    const struct word *word)
 {
 	uint32_t value = job_word(job, word);
 
 	if (word->working && job->wave.kind == GKF_WAVE_IDLE)
 		return false;
-	if (word->offset == offsetof(struct fake_job, mig))
+	if (word->offset == offsetof(struct fake_load_process, mig))
 		return value != FAKE_NO_MIG;
 	return word->always || value;
 }
 
 /* Formats the arguments that a scenario adds. */
-static int format_scenario(const struct fake_job *job, int n,
-			   char text[FAKE_JOB_ARGS][FAKE_JOB_ARG])
+static int
+format_scenario(const struct fake_load_process *job, int n,
+		char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG])
 {
 	uint64_t bin;
 
@@ -109,41 +112,45 @@ static int format_scenario(const struct fake_job *job, int n,
 		return n;
 	for (size_t i = 0; i < TIMES; i++) {
 		memcpy(&bin, (const char *)job + times[i].offset, sizeof bin);
-		snprintf(text[n++], FAKE_JOB_ARG, "%s%llu", times[i].key,
-			 (unsigned long long)bin);
+		snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "%s%llu",
+			 times[i].key, (unsigned long long)bin);
 	}
-	snprintf(text[n++], FAKE_JOB_ARG, "job=%s", job->name);
+	snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "job=%s", job->name);
 	return n;
 }
 
-int fake_job_format(const struct fake_job *job,
-		    char text[FAKE_JOB_ARGS][FAKE_JOB_ARG])
+int fake_load_process_format(
+    const struct fake_load_process *job,
+    char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG])
 {
 	bool works = job->wave.kind != GKF_WAVE_IDLE;
 	int n = 0;
 
-	snprintf(text[n++], FAKE_JOB_ARG, FAKE_LOAD_NAME);
-	snprintf(text[n++], FAKE_JOB_ARG, "%s", kind_names[job->wave.kind]);
+	snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, FAKE_LOAD_NAME);
+	snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "%s",
+		 kind_names[job->wave.kind]);
 	for (size_t i = 0; i < WORDS; i++) {
 		if (!is_said(job, &words[i]))
 			continue;
-		snprintf(text[n++], FAKE_JOB_ARG, "%s=%u", words[i].key,
+		snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "%s=%u",
+			 words[i].key,
 			 job_word(job, &words[i]) / words[i].scale);
 		/* Where it is stands before how it works. */
 		if (i == 0 && job->mig == FAKE_NO_MIG)
 			format_memory(job->mem, text[n++]);
-		if (words[i].offset == offsetof(struct fake_job, mig))
+		if (words[i].offset == offsetof(struct fake_load_process, mig))
 			format_memory(job->mem, text[n++]);
-		if (works && words[i].offset ==
-				 offsetof(struct fake_job, wave.util_permille))
-			snprintf(text[n++], FAKE_JOB_ARG, "period=%gs",
+		if (works &&
+		    words[i].offset ==
+			offsetof(struct fake_load_process, wave.util_permille))
+			snprintf(text[n++], FAKE_LOAD_PROCESS_ARG, "period=%gs",
 				 (double)job->wave.period_ns / 1e9);
 	}
 	return format_scenario(job, n, text);
 }
 
 /* Reads one "key=value" of the child's arguments. */
-static int parse_job_arg(const char *arg, struct fake_job *job)
+static int parse_job_arg(const char *arg, struct fake_load_process *job)
 {
 	const char *value = strchr(arg, '=');
 	uint64_t number;
@@ -181,9 +188,9 @@ static int parse_job_arg(const char *arg, struct fake_job *job)
 	return GK_ERR_INVALID;
 }
 
-static int parse_job(int argc, char **argv, struct fake_job *ret_job)
+static int parse_job(int argc, char **argv, struct fake_load_process *ret_job)
 {
-	struct fake_job job = {.mig = FAKE_NO_MIG};
+	struct fake_load_process job = {.mig = FAKE_NO_MIG};
 
 	for (unsigned k = GKF_WAVE_IDLE; k <= GKF_WAVE_INFER; k++)
 		if (argc > 1 && !strcmp(argv[1], kind_names[k]))
@@ -197,7 +204,7 @@ static int parse_job(int argc, char **argv, struct fake_job *ret_job)
 	return 0;
 }
 
-static int start_job(struct gkf_machine *m, const struct fake_job *job,
+static int start_job(struct gkf_machine *m, const struct fake_load_process *job,
 		     unsigned *ret_slot)
 {
 	uint32_t instance = GKF_NO_INSTANCE;
@@ -268,7 +275,7 @@ static void hold_load(struct gkf_machine *m, const struct gkf_wave *wave)
 int fake_load_main(int argc, char **argv)
 {
 	struct gkf_machine *m;
-	struct fake_job job;
+	struct fake_load_process job;
 	unsigned slot;
 	int code;
 

@@ -9,19 +9,20 @@
 #include "machine/file/wave_state.h"
 #include "machine/words/scenario_yaml.h"
 
-struct fake_job {
+struct fake_load_process {
 	unsigned gpu, mig; /* mig: FAKE_NO_MIG for none */
 	uint64_t mem;
 	struct gkf_wave wave;         /* of a scenario's load, with its time */
 	char name[GKF_LOAD_NAME_MAX]; /* in its scenario; else "" */
 };
 
-#define FAKE_JOB_ARGS 20
-#define FAKE_JOB_ARG  64
+#define FAKE_LOAD_PROCESS_ARGS 20
+#define FAKE_LOAD_PROCESS_ARG  64
 
 /* The arguments that make a process do it: "gpukit-load train gpu=0 ...". */
-int fake_job_format(const struct fake_job *job,
-		    char text[FAKE_JOB_ARGS][FAKE_JOB_ARG]);
+int fake_load_process_format(
+    const struct fake_load_process *job,
+    char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG]);
 
 /* To its launcher a process says through this descriptor that it is there. */
 #define FAKE_READY_FD "GPUKIT_LOAD_READY"

@@ -63,7 +63,7 @@ static const struct {
 
 struct player {
 	struct gkf_machine *m;
-	struct fake_stand_in *actors;
+	struct fake_replay_process *actors;
 	size_t count, cap;
 	unsigned snapshot; /* number of the one that is played */
 	bool lost[GKF_DEVICES_MAX];
@@ -157,10 +157,10 @@ static void make_process_room(struct player *p)
 
 /* ---- processes ---- */
 
-static struct fake_stand_in *actor_of(struct player *p,
-				      const struct gk_process *q)
+static struct fake_replay_process *actor_of(struct player *p,
+					    const struct gk_process *q)
 {
-	struct fake_stand_in *more;
+	struct fake_replay_process *more;
 
 	for (size_t i = 0; i < p->count; i++)
 		if (p->actors[i].recorded == q->pid &&
@@ -175,7 +175,7 @@ static struct fake_stand_in *actor_of(struct player *p,
 		p->actors = more;
 		p->cap = cap;
 	}
-	if (fake_stand_in_start(q, &p->actors[p->count]))
+	if (fake_replay_process_start(q, &p->actors[p->count]))
 		return NULL;
 	return &p->actors[p->count++];
 }
@@ -192,7 +192,7 @@ static void place_recorded(struct player *p, const struct gk_snapshot *snap,
 {
 	unsigned gpu = gpu_of(p, snap, &snap->devices[q->device]);
 	struct gk_value mem = q->m[GK_PM_GPU_MEM];
-	struct fake_stand_in *actor;
+	struct fake_replay_process *actor;
 
 	if (gpu == gkf_device_count(p->m))
 		return;
@@ -202,10 +202,10 @@ static void place_recorded(struct player *p, const struct gk_snapshot *snap,
 	if (actor->seen != p->snapshot)
 		actor->order.count = 0;
 	actor->seen = p->snapshot;
-	if (actor->order.count == FAKE_STAND_IN_PLACES)
+	if (actor->order.count == FAKE_REPLAY_PROCESS_PLACES)
 		return;
 	actor->order.places[actor->order.count++] =
-	    (struct fake_stand_in_place){
+	    (struct fake_replay_process_place){
 		.gpu = gpu,
 		.mig = (uint32_t)(snap->devices[q->device].mig_index + 1),
 		.types = q->types ? q->types & 7 : GKF_COMPUTE,
@@ -228,12 +228,12 @@ static void set_processes(struct player *p, const struct gk_snapshot *snap)
 		if (p->actors[i].seen == p->snapshot)
 			p->actors[kept++] = p->actors[i];
 		else
-			fake_stand_in_end(&p->actors[i]);
+			fake_replay_process_end(&p->actors[i]);
 	}
 	p->count = kept;
 	gkf_reap(p->m, true);
 	for (size_t i = 0; i < p->count; i++)
-		fake_stand_in_tell(&p->actors[i]);
+		fake_replay_process_tell(&p->actors[i]);
 }
 
 static void play_snapshot(struct player *p, const struct gk_snapshot *snap)

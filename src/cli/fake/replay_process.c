@@ -67,13 +67,13 @@ become(const struct gk_process *p, pid_t player, int fd)
 		dup2(null, i);
 	fcntl(fd, F_SETFD, 0);
 	snprintf(text, sizeof text, "%d:%s", fd, p->name);
-	setenv(FAKE_STAND_IN, text, 1);
+	setenv(FAKE_REPLAY_PROCESS, text, 1);
 	execv("/proc/self/exe", argv);
 	_exit(GK_EXIT_FAILURE);
 }
 
-int fake_stand_in_start(const struct gk_process *p,
-			struct fake_stand_in *ret_stand_in)
+int fake_replay_process_start(const struct gk_process *p,
+			      struct fake_replay_process *ret_process)
 {
 	pid_t player = getpid(), pid;
 	int ends[2];
@@ -89,14 +89,14 @@ int fake_stand_in_start(const struct gk_process *p,
 	if (!pid)
 		become(p, player, ends[1]);
 	close(ends[1]);
-	*ret_stand_in = (struct fake_stand_in){.recorded = p->pid,
-					       .start = p->start_ticks,
-					       .pid = pid,
-					       .fd = ends[0]};
+	*ret_process = (struct fake_replay_process){.recorded = p->pid,
+						    .start = p->start_ticks,
+						    .pid = pid,
+						    .fd = ends[0]};
 	return 0;
 }
 
-void fake_stand_in_tell(struct fake_stand_in *s)
+void fake_replay_process_tell(struct fake_replay_process *s)
 {
 	struct pollfd answer = {.fd = s->fd, .events = POLLIN};
 	char byte;
@@ -107,7 +107,7 @@ void fake_stand_in_tell(struct fake_stand_in *s)
 		(void)!recv(s->fd, &byte, 1, 0);
 }
 
-void fake_stand_in_end(struct fake_stand_in *s)
+void fake_replay_process_end(struct fake_replay_process *s)
 {
 	close(s->fd);
 	kill(s->pid, SIGKILL);
@@ -128,7 +128,7 @@ struct hold {
 };
 
 /* The share is rounded up: what comes of it is rounded down. */
-static struct gkf_wave wave_of(const struct fake_stand_in_place *p)
+static struct gkf_wave wave_of(const struct fake_replay_process_place *p)
 {
 	return (struct gkf_wave){
 	    .kind = GKF_WAVE_STEADY,
@@ -159,7 +159,7 @@ static void resize_held(struct gkf_machine *m, struct hold *h, uint64_t bytes)
 }
 
 static int attach_stand_in(struct gkf_machine *m,
-			   const struct fake_stand_in_place *p,
+			   const struct fake_replay_process_place *p,
 			   const struct gkf_wave *wave, unsigned *ret_slot)
 {
 	struct gkf_mig_ci ci;
@@ -174,7 +174,8 @@ static int attach_stand_in(struct gkf_machine *m,
 }
 
 static void follow_order(struct gkf_machine *m,
-			 const struct fake_stand_in_place *p, struct hold *h)
+			 const struct fake_replay_process_place *p,
+			 struct hold *h)
 {
 	struct gkf_wave wave = wave_of(p);
 
@@ -191,12 +192,13 @@ static void follow_order(struct gkf_machine *m,
 	resize_held(m, h, p->bytes);
 }
 
-static unsigned number_of_place(const struct fake_stand_in_place *p)
+static unsigned number_of_place(const struct fake_replay_process_place *p)
 {
 	return p->gpu * (GKF_MIG_MAX + 1) + p->mig;
 }
 
-static void obey(struct gkf_machine *m, const struct fake_stand_in_order *order,
+static void obey(struct gkf_machine *m,
+		 const struct fake_replay_process_order *order,
 		 struct hold *holds)
 {
 	bool named[PLACES] = {0};
@@ -211,9 +213,10 @@ static void obey(struct gkf_machine *m, const struct fake_stand_in_order *order,
 			     &holds[number_of_place(&order->places[i])]);
 }
 
-static bool is_order_sound(const struct fake_stand_in_order *order, ssize_t len)
+static bool is_order_sound(const struct fake_replay_process_order *order,
+			   ssize_t len)
 {
-	if (len != sizeof *order || order->count > FAKE_STAND_IN_PLACES)
+	if (len != sizeof *order || order->count > FAKE_REPLAY_PROCESS_PLACES)
 		return false;
 	for (uint32_t i = 0; i < order->count; i++)
 		if (order->places[i].gpu >= GKF_DEVICES_MAX ||
@@ -222,17 +225,17 @@ static bool is_order_sound(const struct fake_stand_in_order *order, ssize_t len)
 	return true;
 }
 
-int fake_stand_in_main(void)
+int fake_replay_process_main(void)
 {
 	static struct hold holds[PLACES];
 	char text[128];
-	struct fake_stand_in_order order;
+	struct fake_replay_process_order order;
 	struct gkf_machine *m;
 	char *name;
 	int fd;
 
-	gk_str_copy(text, sizeof text, getenv(FAKE_STAND_IN));
-	unsetenv(FAKE_STAND_IN);
+	gk_str_copy(text, sizeof text, getenv(FAKE_REPLAY_PROCESS));
+	unsetenv(FAKE_REPLAY_PROCESS);
 	fd = (int)strtol(text, &name, 10);
 	if (*name == ':')
 		prctl(PR_SET_NAME, name + 1);

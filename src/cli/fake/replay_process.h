@@ -13,12 +13,12 @@
 struct gk_process;
 
 /* In the environment: its descriptor, a colon and its name. */
-#define FAKE_STAND_IN "GPUKIT_STAND_IN"
+#define FAKE_REPLAY_PROCESS "GPUKIT_STAND_IN"
 
-#define FAKE_STAND_IN_PLACES 64
+#define FAKE_REPLAY_PROCESS_PLACES 64
 
 /* What one of them is told to be on a GPU. */
-struct fake_stand_in_place {
+struct fake_replay_process_place {
 	uint32_t gpu, types;
 	uint32_t mig; /* index of the MIG device + 1; 0: none */
 	uint64_t bytes;
@@ -26,32 +26,32 @@ struct fake_stand_in_place {
 };
 
 /* A message; places that it does not name are left. */
-struct fake_stand_in_order {
+struct fake_replay_process_order {
 	uint32_t count;
-	struct fake_stand_in_place places[FAKE_STAND_IN_PLACES];
+	struct fake_replay_process_place places[FAKE_REPLAY_PROCESS_PLACES];
 };
 
-struct fake_stand_in {
+struct fake_replay_process {
 	pid_t recorded; /* of which process */
 	uint64_t start;
 	pid_t pid;
 	int fd;
 	unsigned seen; /* the last snapshot that had it */
-	struct fake_stand_in_order order;
+	struct fake_replay_process_order order;
 };
 
 /*
  * Starts one for a process, on the machine of GPUKIT_MACHINE; it ends with the
  * caller. 0 or a gk_err.
  */
-int fake_stand_in_start(const struct gk_process *process,
-			struct fake_stand_in *ret_stand_in);
+int fake_replay_process_start(const struct gk_process *process,
+			      struct fake_replay_process *ret_process);
 
 /* Tells it where to be, and waits until it is, for a second at most. */
-void fake_stand_in_tell(struct fake_stand_in *stand_in);
-void fake_stand_in_end(struct fake_stand_in *stand_in);
+void fake_replay_process_tell(struct fake_replay_process *stand_in);
+void fake_replay_process_end(struct fake_replay_process *stand_in);
 
 /* The process itself. */
-int fake_stand_in_main(void);
+int fake_replay_process_main(void);
 
 #endif

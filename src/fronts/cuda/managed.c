@@ -144,7 +144,7 @@ CUresult managed_change(const struct managed_range *range,
 				       const void *data),
 			const void *data)
 {
-	struct memory_tag *n = note_open(&range->piece, true);
+	struct memory_tag *n = tag_open(&range->piece, true);
 	uint64_t start = 0;
 	bool ok;
 
@@ -157,7 +157,7 @@ CUresult managed_change(const struct managed_range *range,
 		start = n->stretch[i].end;
 	}
 	join_stretches(n);
-	note_close();
+	tag_close();
 	return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -166,7 +166,7 @@ void managed_visit(const struct managed_range *range,
 				 void *data),
 		   void *data)
 {
-	struct memory_tag *n = note_open(&range->piece, false);
+	struct memory_tag *n = tag_open(&range->piece, false);
 	uint64_t start = 0;
 
 	if (!n || !n->count)
@@ -177,5 +177,5 @@ void managed_visit(const struct managed_range *range,
 		start = n->stretch[i].end;
 	}
 	if (n)
-		note_close();
+		tag_close();
 }

@@ -79,15 +79,15 @@ static void end_leaving(void *data)
 /* Of two that free the same piece one is told. */
 static CUresult mark_leaving(const struct gkf_extent *e, bool leaving)
 {
-	struct memory_tag *note = note_open(e, true);
+	struct memory_tag *tag = tag_open(e, true);
 	CUresult r = CUDA_SUCCESS;
 
-	if (!note)
+	if (!tag)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (note->leaving == leaving)
+	if (tag->leaving == leaving)
 		r = CUDA_ERROR_INVALID_VALUE;
-	note->leaving = leaving;
-	note_close();
+	tag->leaving = leaving;
+	tag_close();
 	return r;
 }
 
@@ -148,7 +148,7 @@ bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 	pthread_mutex_unlock(&list.lock);
 	if (!l)
 		return false;
-	note_drop(&e);
+	tag_drop(&e);
 	*ret_address = e.base;
 	return true;
 }

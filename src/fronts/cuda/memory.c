@@ -65,7 +65,7 @@ CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e)
 
 CUresult memory_free(const struct gkf_extent *e)
 {
-	note_drop(e);
+	tag_drop(e);
 	return gkf_space_free(e->base) ? CUDA_ERROR_INVALID_VALUE
 				       : CUDA_SUCCESS;
 }

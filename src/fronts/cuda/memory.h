@@ -69,12 +69,12 @@ struct memory_tag {
 };
 
 /*
- * The note of a piece, locked, until note_close(); NULL when there is none, or
+ * The tag of a piece, locked, until tag_close(); NULL when there is none, or
  * none can be made (make).
  */
-struct memory_tag *note_open(const struct gkf_extent *e, bool make);
-void note_close(void);
-void note_drop(const struct gkf_extent *e);
+struct memory_tag *tag_open(const struct gkf_extent *e, bool make);
+void tag_close(void);
+void tag_drop(const struct gkf_extent *e);
 
 /* Do all synchronous copies to and from the piece wait until they are done? */
 bool note_is_sync(const struct gkf_extent *e);

@@ -1,6 +1,6 @@
 /*
- * memory_tag.c - keeps notes of the few pieces of memory that need one: a table
- * of notes by the piece's id, open addressing, one lock.
+ * memory_tag.c - keeps tags of the few pieces of memory that need one: a table
+ * of tags by the piece's id, open addressing, one lock.
  */
 #include "fronts/cuda/memory.h"
 
@@ -14,52 +14,52 @@ static struct {
 	_Atomic unsigned count; /* 0: nobody need look */
 	unsigned used, room;    /* places taken once; a power of two */
 	struct memory_tag *place;
-} notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} tags = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static unsigned place_of_tag(uint64_t id)
 {
-	return (unsigned)(id * 0x9e3779b97f4a7c15ULL >> 32) & (notes.room - 1);
+	return (unsigned)(id * 0x9e3779b97f4a7c15ULL >> 32) & (tags.room - 1);
 }
 
 static struct memory_tag *find_memory_tag(uint64_t id)
 {
 	unsigned at;
 
-	if (!notes.room)
+	if (!tags.room)
 		return NULL;
-	for (at = place_of_tag(id); notes.place[at].id;
-	     at = (at + 1) & (notes.room - 1))
-		if (notes.place[at].id == id)
-			return &notes.place[at];
+	for (at = place_of_tag(id); tags.place[at].id;
+	     at = (at + 1) & (tags.room - 1))
+		if (tags.place[at].id == id)
+			return &tags.place[at];
 	return NULL;
 }
 
 /* The id is in no place yet. */
-static struct memory_tag *put_tag(const struct memory_tag *note)
+static struct memory_tag *put_tag(const struct memory_tag *tag)
 {
-	unsigned at = place_of_tag(note->id);
+	unsigned at = place_of_tag(tag->id);
 
-	while (notes.place[at].id && notes.place[at].id != GONE)
-		at = (at + 1) & (notes.room - 1);
-	if (!notes.place[at].id)
-		notes.used++;
-	notes.place[at] = *note;
-	return &notes.place[at];
+	while (tags.place[at].id && tags.place[at].id != GONE)
+		at = (at + 1) & (tags.room - 1);
+	if (!tags.place[at].id)
+		tags.used++;
+	tags.place[at] = *tag;
+	return &tags.place[at];
 }
 
 /* Doubles when the living fill a quarter; else cleans up. */
 static bool rebuild(void)
 {
-	struct memory_tag *old = notes.place;
-	unsigned room = notes.room;
-	unsigned more = notes.count >= room / 4 ? 2 * room : room;
+	struct memory_tag *old = tags.place;
+	unsigned room = tags.room;
+	unsigned more = tags.count >= room / 4 ? 2 * room : room;
 	struct memory_tag *place = calloc(more ? more : 64, sizeof(*place));
 
 	if (!place)
 		return false;
-	notes.place = place;
-	notes.room = more ? more : 64;
-	notes.used = 0;
+	tags.place = place;
+	tags.room = more ? more : 64;
+	tags.used = 0;
 	for (unsigned i = 0; i < room; i++)
 		if (old[i].id && old[i].id != GONE)
 			put_tag(&old[i]);
@@ -71,60 +71,60 @@ static struct memory_tag *make_note(uint64_t id)
 {
 	const struct memory_tag fresh = {.id = id};
 
-	if (notes.used >= notes.room / 2 && !rebuild())
+	if (tags.used >= tags.room / 2 && !rebuild())
 		return NULL;
-	notes.count++;
+	tags.count++;
 	return put_tag(&fresh);
 }
 
-struct memory_tag *note_open(const struct gkf_extent *e, bool make)
+struct memory_tag *tag_open(const struct gkf_extent *e, bool make)
 {
-	struct memory_tag *note;
+	struct memory_tag *tag;
 
-	if (!make && !notes.count)
+	if (!make && !tags.count)
 		return NULL;
-	pthread_mutex_lock(&notes.lock);
-	note = find_memory_tag(e->id);
-	if (!note && make)
-		note = make_note(e->id);
-	if (!note)
-		pthread_mutex_unlock(&notes.lock);
-	return note;
+	pthread_mutex_lock(&tags.lock);
+	tag = find_memory_tag(e->id);
+	if (!tag && make)
+		tag = make_note(e->id);
+	if (!tag)
+		pthread_mutex_unlock(&tags.lock);
+	return tag;
 }
 
-void note_close(void)
+void tag_close(void)
 {
-	pthread_mutex_unlock(&notes.lock);
+	pthread_mutex_unlock(&tags.lock);
 }
 
-void note_drop(const struct gkf_extent *e)
+void tag_drop(const struct gkf_extent *e)
 {
-	struct memory_tag *note = note_open(e, false);
+	struct memory_tag *tag = tag_open(e, false);
 
-	if (!note)
+	if (!tag)
 		return;
-	free(note->stretch);
-	*note = (struct memory_tag){.id = GONE};
-	notes.count--;
-	note_close();
+	free(tag->stretch);
+	*tag = (struct memory_tag){.id = GONE};
+	tags.count--;
+	tag_close();
 }
 
 bool note_is_sync(const struct gkf_extent *e)
 {
-	struct memory_tag *note = note_open(e, false);
-	bool sync = note && note->sync_memops;
+	struct memory_tag *tag = tag_open(e, false);
+	bool sync = tag && tag->sync_memops;
 
-	if (note)
-		note_close();
+	if (tag)
+		tag_close();
 	return sync;
 }
 
 bool note_is_leaving(const struct gkf_extent *e)
 {
-	struct memory_tag *note = note_open(e, false);
-	bool leaving = note && note->leaving;
+	struct memory_tag *tag = tag_open(e, false);
+	bool leaving = tag && tag->leaving;
 
-	if (note)
-		note_close();
+	if (tag)
+		tag_close();
 	return leaving;
 }

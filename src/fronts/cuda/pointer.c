@@ -199,7 +199,7 @@ CUresult cuPointerSetAttribute(const void *value,
 			       CUpointer_attribute attribute_id,
 			       CUdeviceptr ptr)
 {
-	struct memory_tag *note;
+	struct memory_tag *tag;
 	struct gkf_extent e;
 	unsigned on;
 
@@ -208,11 +208,11 @@ CUresult cuPointerSetAttribute(const void *value,
 	    !gkf_space_find(ptr, &e) || e.kind != GKF_MEMORY_DEVICE || e.pool)
 		return CUDA_ERROR_INVALID_VALUE;
 	memcpy(&on, value, sizeof(on));
-	note = note_open(&e, true);
-	if (!note)
+	tag = tag_open(&e, true);
+	if (!tag)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	note->sync_memops = on != 0;
-	note_close();
+	tag->sync_memops = on != 0;
+	tag_close();
 	/* What was begun before is over then, too. */
 	return on ? memory_quiet(e.owner, &e) : CUDA_SUCCESS;
 }

@@ -224,7 +224,7 @@ static void tell_uniques(const struct gkf_ecc_unique *from, unsigned n,
 {
 	for (unsigned i = 0; i < n; i++)
 		to[i] = (nvmlEccSramUniqueUncorrectedErrorEntry_v1_t){
-		    .unit = from[i].place,
+		    .unit = from[i].location,
 		    .address = from[i].address,
 		    .isParity = from[i].parity,
 		    .count = from[i].count,

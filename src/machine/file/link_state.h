@@ -55,8 +55,8 @@ struct gkf_link_shares {
 
 struct gkf_links {
 	struct gkf_link link[GKF_LINKS_MAX];
-	_Atomic uint64_t books_seq; /* books[seq % 2] holds */
-	struct gkf_link_shares books[2];
+	_Atomic uint64_t shares_seq; /* shares[seq % 2] holds */
+	struct gkf_link_shares shares[2];
 	/* In units of 100 us, as NVML sets it; 0: the default. */
 	_Atomic uint64_t low_power_threshold;
 	_Atomic uint64_t bw_mode; /* enum gkf_link_bw */

@@ -38,7 +38,7 @@ static void add_bins(struct gkf_machine *m, unsigned index,
 		gkf_account_add(m, index, &sums);
 }
 
-static void add_chunk(struct gkf_machine *m, struct gkf_demand *crowd,
+static void add_chunk(struct gkf_machine *m, struct gkf_demand *wants,
 		      uint64_t first, unsigned count)
 {
 	unsigned high = gkf_slots_high(m);
@@ -47,13 +47,13 @@ static void add_chunk(struct gkf_machine *m, struct gkf_demand *crowd,
 	for (unsigned i = 0; i < count; i++) {
 		struct gkf_drive drive;
 
-		gkf_demand_drive(crowd, first + i, &drive);
+		gkf_demand_drive(wants, first + i, &drive);
 		demand[i] = drive.demand;
 	}
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
-		if (gkf_slot_read_on(m, i, crowd->device, &slot))
+		if (gkf_slot_read_on(m, i, wants->device, &slot))
 			add_bins(m, i, &slot, first, count, demand);
 	}
 }
@@ -61,18 +61,18 @@ static void add_chunk(struct gkf_machine *m, struct gkf_demand *crowd,
 void gkf_account_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		      uint64_t end)
 {
-	struct gkf_demand crowd;
+	struct gkf_demand wants;
 
 	if (!gkf_account_is_on(m, device))
 		return;
-	gkf_demand_collect(m, device, &crowd);
-	if (crowd.all && !crowd.count)
+	gkf_demand_collect(m, device, &wants);
+	if (wants.all && !wants.count)
 		return;
 	while (first < end) {
 		unsigned n =
 		    end - first < CHUNK ? (unsigned)(end - first) : CHUNK;
 
-		add_chunk(m, &crowd, first, n);
+		add_chunk(m, &wants, first, n);
 		first += n;
 	}
 }

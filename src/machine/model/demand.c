@@ -32,7 +32,7 @@ static uint32_t sm_permille(struct gkf_machine *m, unsigned device,
 	return (uint32_t)gkf_clamp(ci.profile.sms * 1000 / all, 1, 1000);
 }
 
-/* The place of an instance in the crowd; too many: the last one's. */
+/* The row of an instance in what the device wants; too many: the last one's. */
 static unsigned place_of(struct gkf_demand *c, uint32_t name)
 {
 	unsigned i = 0;

@@ -35,20 +35,20 @@ struct gkf_demand {
 };
 
 /*
- * Collects the processes of a device. What is in *ret_crowd holds as long as
+ * Collects the processes of a device. What is in *ret_wants holds as long as
  * nobody comes or goes: until the writers' lock is released, if it is held.
  */
 void gkf_demand_collect(struct gkf_machine *m, unsigned device,
-			struct gkf_demand *ret_crowd);
+			struct gkf_demand *ret_wants);
 
 /* What they want in a bin: sets all of drive that follows from processes. */
-void gkf_demand_drive(struct gkf_demand *crowd, uint64_t bin,
+void gkf_demand_drive(struct gkf_demand *wants, uint64_t bin,
 		      struct gkf_drive *drive);
 
 /*
  * Until before which bin nothing of that changes, if it is sure: bin itself
  * when somebody works, UINT64_MAX when nobody ever will.
  */
-uint64_t gkf_demand_quiet_until(const struct gkf_demand *crowd, uint64_t bin);
+uint64_t gkf_demand_quiet_until(const struct gkf_demand *wants, uint64_t bin);
 
 #endif

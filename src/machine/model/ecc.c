@@ -15,7 +15,7 @@
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/event.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static const struct {
 };
 #define SETTABLE (sizeof settable / sizeof *settable)
 
-const char *gkf_ecc_location_name(unsigned place)
+const char *gkf_ecc_location_name(unsigned location)
 {
 	static const char *const names[GKF_ECC_LOCATIONS] = {
 	    [GKF_ECC_L1] = "l1",
@@ -57,7 +57,7 @@ const char *gkf_ecc_location_name(unsigned place)
 	    [GKF_ECC_OTHER] = "other",
 	};
 
-	return place < GKF_ECC_LOCATIONS ? names[place] : NULL;
+	return location < GKF_ECC_LOCATIONS ? names[location] : NULL;
 }
 
 static const struct gkf_profile *profile_of(const struct gkf_machine *m,
@@ -91,10 +91,10 @@ static uint64_t load(const _Atomic uint64_t *word)
 }
 
 static uint64_t counted(const struct gkf_device *dev,
-			enum gkf_ecc_counter counter, unsigned place,
+			enum gkf_ecc_counter counter, unsigned location,
 			unsigned kind)
 {
-	return load(&dev->ecc.counts[counter][place][kind]);
+	return load(&dev->ecc.counts[counter][location][kind]);
 }
 
 /* The volatile count that somebody has set, if so. */
@@ -134,7 +134,7 @@ static uint64_t set_more(const struct gkf_device *dev,
 }
 
 uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
-		     enum gkf_ecc_counter counter, unsigned places,
+		     enum gkf_ecc_counter counter, unsigned locations,
 		     unsigned kinds)
 {
 	const struct gkf_device *dev = &m->file->device[device];
@@ -142,9 +142,10 @@ uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 
 	for (unsigned p = 0; p < GKF_ECC_LOCATIONS; p++)
 		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
-			if (places & GKF_ECC_BIT(p) && kinds & GKF_ECC_BIT(k))
+			if (locations & GKF_ECC_BIT(p) &&
+			    kinds & GKF_ECC_BIT(k))
 				sum += counted(dev, counter, p, k);
-	if (places & GKF_ECC_BIT(GKF_ECC_DRAM))
+	if (locations & GKF_ECC_BIT(GKF_ECC_DRAM))
 		sum += set_more(dev, counter, kinds);
 	return sum;
 }
@@ -245,7 +246,7 @@ static void note_instance(struct gkf_machine *m, unsigned device,
 
 struct error {
 	enum gkf_ecc_kind kind;
-	enum gkf_ecc_location place;
+	enum gkf_ecc_location location;
 	uint64_t count;
 	bool has_address;
 	uint64_t address;
@@ -256,9 +257,10 @@ static void happen_in_sram(struct gkf_machine *m, unsigned device,
 {
 	uint64_t address = next_address(m, device);
 
-	gkf_ecc_count_unique(m, device, e->place, e->kind, e->count, address);
+	gkf_ecc_count_unique(m, device, e->location, e->kind, e->count,
+			     address);
 	if (e->kind != GKF_ECC_CORRECTED &&
-	    SPLIT_PLACES & GKF_ECC_BIT(e->place))
+	    SPLIT_PLACES & GKF_ECC_BIT(e->location))
 		note_instance(m, device, address, e->count);
 }
 
@@ -269,19 +271,20 @@ static void happen(struct gkf_machine *m, unsigned device,
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t hits = e->kind == GKF_ECC_CORRECTED ? e->count : 1;
 	/* More uncorrected errors than rows change nothing more. */
-	uint64_t places = e->count / hits;
+	uint64_t locations = e->count / hits;
 
 	fold(dev);
 	/* The longer count first: it is never behind. */
-	atomic_fetch_add(&dev->ecc.counts[GKF_ECC_AGGREGATE][e->place][e->kind],
-			 e->count);
-	atomic_fetch_add(&dev->ecc.counts[GKF_ECC_VOLATILE][e->place][e->kind],
-			 e->count);
-	if (e->place != GKF_ECC_DRAM) {
+	atomic_fetch_add(
+	    &dev->ecc.counts[GKF_ECC_AGGREGATE][e->location][e->kind],
+	    e->count);
+	atomic_fetch_add(
+	    &dev->ecc.counts[GKF_ECC_VOLATILE][e->location][e->kind], e->count);
+	if (e->location != GKF_ECC_DRAM) {
 		happen_in_sram(m, device, e);
 		return;
 	}
-	for (uint64_t i = 0; i < places && i < GKF_ECC_ROWS_MAX; i++)
+	for (uint64_t i = 0; i < locations && i < GKF_ECC_ROWS_MAX; i++)
 		gkf_ecc_repair(m, device, e->kind, hits,
 			       e->has_address ? e->address
 					      : next_address(m, device));
@@ -293,13 +296,13 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 	int advice;
 
 	if ((unsigned)e->kind >= GKF_ECC_KINDS ||
-	    (unsigned)e->place >= GKF_ECC_LOCATIONS || !e->count ||
+	    (unsigned)e->location >= GKF_ECC_LOCATIONS || !e->count ||
 	    e->count > GKF_ECC_COUNT_MAX)
 		return GK_ERR_RANGE;
 	if (!gkf_ecc_on(m, device) ||
-	    !(gkf_ecc_locations(m, device) & GKF_ECC_BIT(e->place)))
+	    !(gkf_ecc_locations(m, device) & GKF_ECC_BIT(e->location)))
 		return GK_ERR_NOT_SUPPORTED;
-	if (e->place == GKF_ECC_DRAM && e->kind == GKF_ECC_PARITY)
+	if (e->location == GKF_ECC_DRAM && e->kind == GKF_ECC_PARITY)
 		e->kind = GKF_ECC_SECDED;
 	advice = gkf_fault_recovery(m, device);
 	happen(m, device, e);
@@ -325,19 +328,19 @@ static int let_happen_alone(struct gkf_machine *m, unsigned device,
 }
 
 int gkf_ecc_error_locked(struct gkf_machine *m, unsigned device,
-			 enum gkf_ecc_kind kind, enum gkf_ecc_location place,
+			 enum gkf_ecc_kind kind, enum gkf_ecc_location location,
 			 uint64_t count)
 {
-	struct error e = {.kind = kind, .place = place, .count = count};
+	struct error e = {.kind = kind, .location = location, .count = count};
 
 	return let_happen(m, device, &e);
 }
 
 int gkf_ecc_error(struct gkf_machine *m, unsigned device,
-		  enum gkf_ecc_kind kind, enum gkf_ecc_location place,
+		  enum gkf_ecc_kind kind, enum gkf_ecc_location location,
 		  uint64_t count)
 {
-	struct error e = {.kind = kind, .place = place, .count = count};
+	struct error e = {.kind = kind, .location = location, .count = count};
 
 	return let_happen_alone(m, device, &e);
 }
@@ -346,7 +349,7 @@ int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
 		     enum gkf_ecc_kind kind, uint64_t address, uint64_t count)
 {
 	struct error e = {.kind = kind,
-			  .place = GKF_ECC_DRAM,
+			  .location = GKF_ECC_DRAM,
 			  .count = count,
 			  .has_address = true,
 			  .address = address};

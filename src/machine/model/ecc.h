@@ -1,5 +1,5 @@
 /*
- * ecc.h - the book of memory errors: one count for each place and kind, from
+ * ecc.h - the book of memory errors: one count for each location and kind, from
  * which every sum is made, and what follows from an error. Boards since
  * Ampere remap rows of their DRAM, older ones retire pages; both take effect
  * at the next reset.
@@ -31,13 +31,14 @@ struct gkf_machine;
 /* Corrected errors hit one address, uncorrected ones an address each. */
 #define GKF_ECC_COUNT_MAX 1000000000
 
-/* The name of a place, as ctl has it: "l1", "dram"...; NULL past the last. */
-const char *gkf_ecc_location_name(unsigned place);
+/* The name of a location, as ctl has it: "l1", "dram"...; NULL past the last.
+ */
+const char *gkf_ecc_location_name(unsigned location);
 
 /* Is ECC on? */
 GKF_API bool gkf_ecc_on(struct gkf_machine *m, unsigned device);
 
-/* Bits of the places whose errors this board tells. */
+/* Bits of the locations whose errors this board tells. */
 GKF_API unsigned gkf_ecc_locations(const struct gkf_machine *m,
 				   unsigned device);
 
@@ -45,24 +46,24 @@ GKF_API unsigned gkf_ecc_locations(const struct gkf_machine *m,
  * Lets errors happen: counts them, marks rows or pages, and no more (events
  * and Xids are the caller's). Of DRAM, parity is as good as SEC-DED.
  * GK_ERR_NOT_SUPPORTED when ECC is off or the board does not tell errors of
- * that place, GK_ERR_RANGE above GKF_ECC_COUNT_MAX.
+ * that location, GK_ERR_RANGE above GKF_ECC_COUNT_MAX.
  */
 int gkf_ecc_error(struct gkf_machine *m, unsigned device,
-		  enum gkf_ecc_kind kind, enum gkf_ecc_location place,
+		  enum gkf_ecc_kind kind, enum gkf_ecc_location location,
 		  uint64_t count);
 
 /* The same of who holds the writers' lock. */
 int gkf_ecc_error_locked(struct gkf_machine *m, unsigned device,
-			 enum gkf_ecc_kind kind, enum gkf_ecc_location place,
+			 enum gkf_ecc_kind kind, enum gkf_ecc_location location,
 			 uint64_t count);
 
 /* The same at an address of DRAM, in bytes. */
 int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
 		     enum gkf_ecc_kind kind, uint64_t address, uint64_t count);
 
-/* The sum over bits of places and bits of kinds. */
+/* The sum over bits of locations and bits of kinds. */
 GKF_API uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
-			     enum gkf_ecc_counter counter, unsigned places,
+			     enum gkf_ecc_counter counter, unsigned locations,
 			     unsigned kinds);
 
 /*
@@ -73,7 +74,7 @@ GKF_API uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 GKF_API uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
 				     unsigned gi);
 
-/* Puts a counter, all places and kinds of it, to 0. */
+/* Puts a counter, all locations and kinds of it, to 0. */
 GKF_API int gkf_ecc_clear(struct gkf_machine *m, unsigned device,
 			  enum gkf_ecc_counter counter);
 
@@ -82,7 +83,7 @@ GKF_API bool gkf_ecc_sram_exceeded(struct gkf_machine *m, unsigned device);
 
 /* The address of one uncorrected error of SRAM, and how often it was hit. */
 struct gkf_ecc_unique {
-	enum gkf_ecc_location place;
+	enum gkf_ecc_location location;
 	bool parity;
 	uint32_t address, count;
 };

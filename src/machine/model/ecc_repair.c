@@ -56,38 +56,39 @@ bool gkf_ecc_retires(const struct gkf_machine *m, unsigned device)
 	return p->ecc >= 0 && p->compute_major < 8;
 }
 
-/* A free place among the rows; -1 when all are used, -2: the row is there. */
+/* A free place among the rows; -1 when all are used, -2: the row is there.
+ */
 static int row_place(const struct gkf_ecc *ecc, uint64_t row, unsigned banks)
 {
 	unsigned used = 0;
-	int place = -1;
+	int location = -1;
 
 	for (int i = 0; i < GKF_ECC_ROWS_MAX; i++) {
 		uint64_t word = load(&ecc->rows[i]);
 
 		if (!(word & ROW_USED)) {
-			place = place < 0 ? i : place;
+			location = location < 0 ? i : location;
 			continue;
 		}
 		if ((word & ROW_NUMBER) == row)
 			return -2;
 		used += bank_of(word, banks) == bank_of(row, banks);
 	}
-	return used < SPARES ? place : -1;
+	return used < SPARES ? location : -1;
 }
 
 static void remap(struct gkf_ecc *ecc, uint64_t address, unsigned banks,
 		  enum gkf_ecc_cause cause)
 {
 	uint64_t row = address >> ROW_SHIFT & ROW_NUMBER;
-	int place = row_place(ecc, row, banks);
+	int location = row_place(ecc, row, banks);
 
-	if (place >= 0) {
+	if (location >= 0) {
 		atomic_store(
-		    &ecc->rows[place],
+		    &ecc->rows[location],
 		    row | ROW_USED |
 			(cause == GKF_ECC_BY_UNCORRECTED ? ROW_CAUSE : 0));
-	} else if (place == -1) {
+	} else if (location == -1) {
 		atomic_fetch_add(&ecc->failures, 1);
 		atomic_store(&ecc->channel, 1);
 	}
@@ -229,13 +230,14 @@ unsigned gkf_ecc_pages(const struct gkf_machine *m, unsigned device,
 }
 
 void gkf_ecc_count_unique(struct gkf_machine *m, unsigned device,
-			  enum gkf_ecc_location place, enum gkf_ecc_kind kind,
-			  uint64_t count, uint64_t address)
+			  enum gkf_ecc_location location,
+			  enum gkf_ecc_kind kind, uint64_t count,
+			  uint64_t address)
 {
 	struct gkf_ecc *ecc = &m->file->device[device].ecc;
 	uint64_t word = UNIQUE_USED |
 			(kind == GKF_ECC_PARITY ? UNIQUE_PARITY : 0) |
-			(uint64_t)place << 56 | (address & 0xffffff) << 32 |
+			(uint64_t)location << 56 | (address & 0xffffff) << 32 |
 			(uint32_t)count;
 
 	if (kind == GKF_ECC_CORRECTED)
@@ -262,7 +264,8 @@ unsigned gkf_ecc_uniques(const struct gkf_machine *m, unsigned device,
 			continue;
 		if (n < cap)
 			out[n] = (struct gkf_ecc_unique){
-			    .place = (enum gkf_ecc_location)UNIQUE_PLACE(word),
+			    .location =
+				(enum gkf_ecc_location)UNIQUE_PLACE(word),
 			    .parity = (word & UNIQUE_PARITY) != 0,
 			    .address = UNIQUE_AT(word),
 			    .count = (uint32_t)word,

@@ -15,8 +15,9 @@ void gkf_ecc_repair(struct gkf_machine *m, unsigned device,
 
 /* Keeps the address of an uncorrected error of SRAM. */
 void gkf_ecc_count_unique(struct gkf_machine *m, unsigned device,
-			  enum gkf_ecc_location place, enum gkf_ecc_kind kind,
-			  uint64_t count, uint64_t address);
+			  enum gkf_ecc_location location,
+			  enum gkf_ecc_kind kind, uint64_t count,
+			  uint64_t address);
 
 /* Repairs that wait take effect. */
 void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device);

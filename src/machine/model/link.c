@@ -12,7 +12,7 @@
 #include "machine/model/model.h"
 #include "machine/store/above.h"
 #include "machine/store/listed.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
 
 #include <string.h>
@@ -201,12 +201,12 @@ static uint64_t wired(const struct gkf_machine *m, unsigned device)
 	return mask;
 }
 
-static void read_books(const struct gkf_machine *m, unsigned device,
-		       struct gkf_link_shares *ret)
+static void read_shares(const struct gkf_machine *m, unsigned device,
+			struct gkf_link_shares *ret)
 {
 	struct gkf_links *l = links_at(m, device);
 
-	if (!gk_pair_read(&l->books_seq, l->books, ret, sizeof *ret))
+	if (!gk_pair_read(&l->shares_seq, l->shares, ret, sizeof *ret))
 		ret->carrying = wired(m, device);
 	ret->carrying &= (1ULL << GKF_LINKS_MAX) - 1;
 }
@@ -217,7 +217,7 @@ static uint64_t part(uint64_t whole, unsigned of, unsigned rank)
 	return (whole + of - 1 - rank) / of;
 }
 
-/* What a link has carried since the books were closed. */
+/* What a link has carried since the shares were closed. */
 static uint64_t since(const struct gkf_link_shares *b, unsigned link,
 		      enum gkf_way way, uint64_t device_bytes)
 {
@@ -230,8 +230,8 @@ static uint64_t since(const struct gkf_link_shares *b, unsigned link,
 		    (unsigned)__builtin_popcountll(before));
 }
 
-/* Closes the books at the device's bytes; the caller holds the lock. */
-static void close_books(struct gkf_machine *m, unsigned device)
+/* Closes the shares at the device's bytes; the caller holds the lock. */
+static void close_shares(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_links *l = links_at(m, device);
 	struct gkf_link_shares b;
@@ -239,7 +239,7 @@ static void close_books(struct gkf_machine *m, unsigned device)
 
 	gkf_state_advance(m, device);
 	gkf_state_now(m, device, &s);
-	read_books(m, device, &b);
+	read_shares(m, device, &b);
 	for (unsigned i = 0; i < gkf_links(m, device); i++) {
 		b.bytes[i][GKF_RECEIVED] +=
 		    since(&b, i, GKF_RECEIVED, s.nvlink_rx_bytes);
@@ -249,22 +249,22 @@ static void close_books(struct gkf_machine *m, unsigned device)
 	b.device[GKF_RECEIVED] = s.nvlink_rx_bytes;
 	b.device[GKF_SENT] = s.nvlink_tx_bytes;
 	b.carrying = carrying(m, device);
-	gk_pair_write(&l->books_seq, l->books, &b, sizeof b);
+	gk_pair_write(&l->shares_seq, l->shares, &b, sizeof b);
 }
 
 /*
- * The books, closed anew if other links carry than when they were: whoever
+ * The shares, closed anew if other links carry than when they were: whoever
  * reads first after a change does so, if the lock is free.
  */
-static void books_now(struct gkf_machine *m, unsigned device,
-		      struct gkf_link_shares *ret)
+static void shares_now(struct gkf_machine *m, unsigned device,
+		       struct gkf_link_shares *ret)
 {
-	read_books(m, device, ret);
+	read_shares(m, device, ret);
 	if (ret->carrying == carrying(m, device) || !gkf_trylock(m, 0))
 		return;
-	close_books(m, device);
+	close_shares(m, device);
 	gkf_unlock(m);
-	read_books(m, device, ret);
+	read_shares(m, device, ret);
 }
 
 uint64_t gkf_link_bytes(struct gkf_machine *m, unsigned device, unsigned link,
@@ -276,7 +276,7 @@ uint64_t gkf_link_bytes(struct gkf_machine *m, unsigned device, unsigned link,
 	if (link >= gkf_links(m, device))
 		return 0;
 	gkf_state_now(m, device, &s);
-	books_now(m, device, &b);
+	shares_now(m, device, &b);
 	return b.bytes[link][way] +
 	       since(&b, link, way,
 		     way == GKF_SENT ? s.nvlink_tx_bytes : s.nvlink_rx_bytes);
@@ -284,15 +284,15 @@ uint64_t gkf_link_bytes(struct gkf_machine *m, unsigned device, unsigned link,
 
 /* ---- changes ---- */
 
-/* Every device whose links carry otherwise than its books say. */
+/* Every device whose links carry otherwise than its shares say. */
 static void close_all(struct gkf_machine *m)
 {
 	for (unsigned i = 0; i < m->device_count; i++)
 		if (gkf_links(m, i))
-			close_books(m, i);
+			close_shares(m, i);
 }
 
-/* Stores a word between two closings of the books. */
+/* Stores a word between two closings of the shares. */
 static int change(struct gkf_machine *m, _Atomic uint64_t *word, uint64_t to)
 {
 	int r = gkf_lock(m);

@@ -11,7 +11,7 @@
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
 #include "machine/store/ledger.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
 

@@ -66,16 +66,16 @@ static void add_words(struct gkf_mig_sums *to, const struct gkf_mig_sums *from,
 }
 
 /* What the processes collected did in a bin, by GPU instance. */
-static void sum_crowd(const struct gkf_demand *crowd, uint64_t bin,
+static void sum_wants(const struct gkf_demand *wants, uint64_t bin,
 		      struct gkf_mig_sums sums[GKF_MIG_GIS])
 {
-	for (unsigned i = 0; i < crowd->count; i++) {
-		unsigned at = crowd->member[i].instance;
-		unsigned gi = GKF_INSTANCE_GI(crowd->instance[at].name);
+	for (unsigned i = 0; i < wants->count; i++) {
+		unsigned at = wants->member[i].instance;
+		unsigned gi = GKF_INSTANCE_GI(wants->instance[at].name);
 
 		if (gi < GKF_MIG_GIS)
-			add_slot(&sums[gi], crowd->m, crowd->device,
-				 crowd->member[i].slot, &crowd->member[i].wave,
+			add_slot(&sums[gi], wants->m, wants->device,
+				 wants->member[i].slot, &wants->member[i].wave,
 				 bin);
 	}
 }
@@ -94,15 +94,15 @@ static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
 				 device, i, &slot.wave, bin);
 }
 
-static void add_bin(const struct gkf_demand *crowd, uint64_t bin)
+static void add_bin(const struct gkf_demand *wants, uint64_t bin)
 {
 	struct gkf_mig_sums sums[GKF_MIG_GIS] = {0};
-	struct gkf_mig *mig = &crowd->m->file->device[crowd->device].mig;
+	struct gkf_mig *mig = &wants->m->file->device[wants->device].mig;
 
-	if (crowd->all)
-		sum_crowd(crowd, bin, sums);
+	if (wants->all)
+		sum_wants(wants, bin, sums);
 	else
-		sum_slots(crowd->m, crowd->device, bin, sums);
+		sum_slots(wants->m, wants->device, bin, sums);
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++)
 		if (sums[gi].gpu || sums[gi].dram)
 			add_words(&mig->sums[gi], &sums[gi],
@@ -112,19 +112,19 @@ static void add_bin(const struct gkf_demand *crowd, uint64_t bin)
 void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		  uint64_t end)
 {
-	struct gkf_demand crowd;
+	struct gkf_demand wants;
 
 	if (!(gkf_mig_mode(m, device) & GKF_MIG_CURRENT))
 		return;
-	gkf_demand_collect(m, device, &crowd);
+	gkf_demand_collect(m, device, &wants);
 	while (first < end) {
-		uint64_t until = gkf_demand_quiet_until(&crowd, first);
+		uint64_t until = gkf_demand_quiet_until(&wants, first);
 
 		if (until > first) {
 			first = until;
 			continue;
 		}
-		add_bin(&crowd, first++);
+		add_bin(&wants, first++);
 	}
 }
 

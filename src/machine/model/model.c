@@ -13,7 +13,7 @@
 #include "machine/model/physics.h"
 #include "machine/store/above.h"
 #include "machine/store/account.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
 
 /* What nobody can have set is not believed. */

@@ -6,7 +6,7 @@
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 #include "machine/store/above.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
 
 /* Of NVML's numbers, those that the model follows. */

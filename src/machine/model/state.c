@@ -21,7 +21,7 @@
 #include "machine/store/above.h"
 #include "machine/store/busy.h"
 #include "machine/store/clock.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
 
@@ -118,7 +118,7 @@ bool gkf_past_read(struct gkf_machine *m, unsigned device, uint64_t bin,
 
 /* The drive of what does not change while the lock is held. */
 static void drive_of(struct gkf_machine *m, unsigned device,
-		     const struct gkf_demand *crowd, struct gkf_drive *drive)
+		     const struct gkf_demand *wants, struct gkf_drive *drive)
 {
 	*drive = (struct gkf_drive){.attached = 0};
 	gkf_values_forced(m, device, drive->set);
@@ -126,8 +126,8 @@ static void drive_of(struct gkf_machine *m, unsigned device,
 			    &drive->floor_bins);
 	/* MIG instances do not reach other GPUs. */
 	drive->links = m->device_count > 1 ? gkf_links_carrying(m, device) : 0;
-	for (unsigned i = 0; i < crowd->instances; i++)
-		if (crowd->instance[i].name != GKF_NO_INSTANCE)
+	for (unsigned i = 0; i < wants->instances; i++)
+		if (wants->instance[i].name != GKF_NO_INSTANCE)
 			drive->links = 0;
 }
 
@@ -135,7 +135,7 @@ static void drive_of(struct gkf_machine *m, unsigned device,
  * How far a state that did not change in its last bin may be taken at once:
  * while nobody works, or beyond what is computed bin by bin.
  */
-static uint64_t leap_to(const struct gkf_demand *crowd,
+static uint64_t leap_to(const struct gkf_demand *wants,
 			const struct gkf_state *before,
 			const struct gkf_state *state, uint64_t budget,
 			uint64_t end)
@@ -147,7 +147,7 @@ static uint64_t leap_to(const struct gkf_demand *crowd,
 	if (!gkf_physics_is_steady(before, state))
 		return state->bin;
 	/* Also the next bin must be as the last one. */
-	until = gkf_demand_quiet_until(crowd, state->bin - 1);
+	until = gkf_demand_quiet_until(wants, state->bin - 1);
 	if (until <= state->bin)
 		return state->bin;
 	return until < end ? until : end;
@@ -161,15 +161,15 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t end = bin > GKF_PAST_BINS ? bin - GKF_PAST_BINS : 0;
 	uint64_t budget = CATCH_UP_BINS;
-	struct gkf_demand crowd;
+	struct gkf_demand wants;
 	struct gkf_drive drive;
 
-	gkf_demand_collect(m, device, &crowd);
-	drive_of(m, device, &crowd, &drive);
+	gkf_demand_collect(m, device, &wants);
+	drive_of(m, device, &wants, &drive);
 	while (state->bin < bin) {
 		struct gkf_state before = *state;
 
-		gkf_demand_drive(&crowd, state->bin, &drive);
+		gkf_demand_drive(&wants, state->bin, &drive);
 		gkf_physics_step(profile, &drive, state);
 		if (state->bin > end)
 			remember(dev, state);
@@ -178,7 +178,7 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 		if (state->bin < end)
 			gkf_physics_repeat(
 			    &before, state,
-			    leap_to(&crowd, &before, state, budget, end) -
+			    leap_to(&wants, &before, state, budget, end) -
 				state->bin);
 	}
 }
@@ -246,10 +246,10 @@ int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset)
 uint32_t gkf_demand_at(struct gkf_machine *m, unsigned device, uint64_t bin)
 {
 	struct gkf_drive drive;
-	struct gkf_demand crowd;
+	struct gkf_demand wants;
 
-	gkf_demand_collect(m, device, &crowd);
-	gkf_demand_drive(&crowd, bin, &drive);
+	gkf_demand_collect(m, device, &wants);
+	gkf_demand_drive(&wants, bin, &drive);
 	return drive.demand;
 }
 

@@ -8,7 +8,7 @@
 #include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
 

@@ -8,7 +8,7 @@
 #include "machine/file/numbers.h"
 #include "machine/store/above.h"
 #include "machine/store/event.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
 
 #define REAL_SPEED 1000

@@ -4,7 +4,7 @@
 #include "base/pair.h"
 #include "machine/file/numbers.h"
 #include "machine/file/system_state.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
 
 #include <stdatomic.h>

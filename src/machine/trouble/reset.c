@@ -9,7 +9,7 @@
 #include "machine/model/mig.h"
 #include "machine/model/smoothing.h"
 #include "machine/store/above.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
 
 /* Modes that wait for a reset, and where they go then. */

@@ -5,7 +5,7 @@
 #include "machine/file/fault_state.h"
 #include "machine/file/numbers.h"
 #include "machine/store/event.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
 
 #include <stddef.h>

@@ -20,7 +20,7 @@
 #include "machine/store/account.h"
 #include "machine/store/clock.h"
 #include "machine/store/gate.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
 #include "machine/trouble/fault.h"

@@ -16,7 +16,7 @@
 #include "machine/store/ledger.h"
 
 static struct fixture fx;
-static struct gkf_demand crowd;
+static struct gkf_demand wants;
 
 static int open_two(void **state)
 {
@@ -56,8 +56,8 @@ static struct gkf_drive drive_now(unsigned device)
 {
 	struct gkf_drive d = {0};
 
-	gkf_demand_collect(fx.m, device, &crowd);
-	gkf_demand_drive(&crowd, gkf_machine_bin(fx.m), &d);
+	gkf_demand_collect(fx.m, device, &wants);
+	gkf_demand_drive(&wants, gkf_machine_bin(fx.m), &d);
 	return d;
 }
 
@@ -87,10 +87,10 @@ static void a_great_crowd_adds_up_too(void **state)
 	for (int i = 0; i < GKF_DEMAND_MAX + 5; i++)
 		attach(0, GKF_NO_INSTANCE, &full);
 	d = drive_now(0);
-	assert_false(crowd.all);
+	assert_false(wants.all);
 	assert_int_equal(d.attached, GKF_DEMAND_MAX + 5);
 	assert_int_equal(d.demand, (GKF_DEMAND_MAX + 5) * 1000);
-	assert_int_equal(gkf_demand_quiet_until(&crowd, 7), 7);
+	assert_int_equal(gkf_demand_quiet_until(&wants, 7), 7);
 }
 
 static uint32_t instance_at(unsigned index)
@@ -135,16 +135,16 @@ static void quiet_ends_when_a_load_begins(void **state)
 
 	(void)state;
 	attach(0, GKF_NO_INSTANCE, &waiting);
-	gkf_demand_collect(fx.m, 0, &crowd);
-	assert_true(gkf_demand_quiet_until(&crowd, 5) == UINT64_MAX);
+	gkf_demand_collect(fx.m, 0, &wants);
+	assert_true(gkf_demand_quiet_until(&wants, 5) == UINT64_MAX);
 	soon.start_bin = 50;
 	soon.stop_bin = 60;
 	attach(0, GKF_NO_INSTANCE, &soon);
-	gkf_demand_collect(fx.m, 0, &crowd);
-	assert_int_equal(gkf_demand_quiet_until(&crowd, 5), 50);
-	assert_int_equal(gkf_demand_quiet_until(&crowd, 49), 50);
-	assert_int_equal(gkf_demand_quiet_until(&crowd, 55), 55);
-	assert_true(gkf_demand_quiet_until(&crowd, 60) == UINT64_MAX);
+	gkf_demand_collect(fx.m, 0, &wants);
+	assert_int_equal(gkf_demand_quiet_until(&wants, 5), 50);
+	assert_int_equal(gkf_demand_quiet_until(&wants, 49), 50);
+	assert_int_equal(gkf_demand_quiet_until(&wants, 55), 55);
+	assert_true(gkf_demand_quiet_until(&wants, 60) == UINT64_MAX);
 }
 
 int main(void)

@@ -261,7 +261,7 @@ static void unique_addresses_are_kept_until_they_are_cleared(void **state)
 	assert_int_equal(gkf_ecc_uniques(fx->m, 0, found, GKF_ECC_UNIQUE_MAX),
 			 1);
 	assert_int_equal(found[0].count, 4);
-	assert_true(found[0].parity && found[0].place == GKF_ECC_L2);
+	assert_true(found[0].parity && found[0].location == GKF_ECC_L2);
 	for (int i = 0; i < 2 * GKF_ECC_UNIQUE_MAX; i++)
 		strike(fx, GKF_ECC_SECDED, GKF_ECC_MCU, 1);
 	assert_int_equal(gkf_ecc_uniques(fx->m, 0, found, GKF_ECC_UNIQUE_MAX),

@@ -422,10 +422,10 @@ static void a_device_that_is_handed_over_does_not_rest(void **state)
 
 static uint64_t quiet(uint64_t bin)
 {
-	static struct gkf_demand crowd;
+	static struct gkf_demand wants;
 
-	gkf_demand_collect(fx.m, 0, &crowd);
-	return gkf_demand_quiet_until(&crowd, bin);
+	gkf_demand_collect(fx.m, 0, &wants);
+	return gkf_demand_quiet_until(&wants, bin);
 }
 
 static void quiet_ends_where_work_is(void **state)

@@ -31,7 +31,7 @@
 #include "machine/store/gate.h"
 #include "machine/store/hostname.h"
 #include "machine/store/ledger.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
 #include "machine/store/turn.h"

@@ -21,7 +21,7 @@
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
 #include "machine/store/hostname.h"
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "machine/stores.h"
 #include "machine/trouble/fault.h"
 #include "machine/trouble/rule.h"

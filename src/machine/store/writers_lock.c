@@ -1,8 +1,8 @@
 /*
- * lock.c - the lock of all writers: robust, so that the dead never hold it; and
- * the thread that applies a step of the scenario under it.
+ * writers_lock.c - the lock of all writers: robust, so that the dead never hold
+ * it; and the thread that applies a step of the scenario under it.
  */
-#include "machine/store/lock.h"
+#include "machine/store/writers_lock.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"

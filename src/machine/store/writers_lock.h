@@ -1,8 +1,8 @@
 /*
- * lock.h - the lock of all who change a machine.
+ * writers_lock.h - the lock of all who change a machine.
  */
-#ifndef GKF_LOCK_H
-#define GKF_LOCK_H
+#ifndef GKF_WRITERS_LOCK_H
+#define GKF_WRITERS_LOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
