@@ -2,17 +2,21 @@
 """Compares the tests that there are with those that ran, names what did not
 run, and prints how many passed.
 
-Usage: tools/tests-ran.py BUILD [--any-may-skip] [--status NAME=CODE]...
+Usage: tools/tests-ran.py BUILD [--whole] [--any-may-skip]
+                         [--status NAME=CODE]...
 
 Reads of the build tree: ctest.json (the list of ctest), ctest.log (its -V),
 compile_commands.json, pytest.ids (what pytest collected, written by
 tests/conftest.py), pytest.xml (its JUnit report). A test that was skipped
 fails, unless tests/may-skip.txt allows it; --any-may-skip: unless CI is set.
+--whole: all tests were asked for; a test that is written down and was not
+collected fails, and so does a row of may-skip.txt that names no test.
 --status is how a runner ended: with other than 0, some test must have failed.
 The last line is "N passed, N failed[, N skipped]"; exit 1: any failed.
 """
 
 import argparse
+import ast
 import collections
 import fnmatch
 import glob
@@ -135,6 +139,47 @@ def python_fates(build):
     return fates
 
 
+def written(path):
+    """The tests in a file of Python, in its order: test_a, Class::test_b."""
+    def named(nodes, before=""):
+        for node in nodes:
+            if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
+                yield from named(node.body, f"{node.name}::")
+            elif isinstance(node, ast.FunctionDef) and \
+                    node.name.startswith("test_"):
+                yield before + node.name
+    return list(named(ast.parse(read(path)).body))
+
+
+def uncollected(build, tests, fates):
+    """Tests that pytest never saw: their file's name is not one of a test, or
+    another test of the same name comes behind them."""
+    collected = {node.partition("[")[0] for node in read(
+        os.path.join(build, "pytest.ids")).splitlines()}
+    found, root = {}, os.path.dirname(tests)
+    for path in glob.glob(os.path.join(tests, "**", "*.py"), recursive=True):
+        file = os.path.relpath(path, root)
+        if file.removesuffix(".py").replace("/", ".") in fates:  # skipped as a whole
+            continue
+        for name, times in collections.Counter(written(path)).items():
+            if times > 1 or f"{file}::{name}" not in collected:
+                found[id_of(f"{file}::{name}")] = Fate(
+                    "failed", f"{times} of that name are in the file"
+                    if times > 1 else "was not collected")
+    return found
+
+
+def rows_of_nothing(tests, fates):
+    """Rows of may-skip.txt that name no test any more."""
+    for line in read(os.path.join(tests, "may-skip.txt")).splitlines():
+        pattern = line.split(maxsplit=1)[0] if line.strip() else "#"
+        if not pattern.startswith("#") and not any(
+                reason_for(test, [(pattern, "")]) is not None
+                for test in fates):
+            yield f"tests/may-skip.txt: {pattern}", Fate(
+                "failed", "no test has that name")
+
+
 def has_to_run(where):
     """The second word of a row of tests/may-skip.txt is so here."""
     return os.getuid() == 0 if where == "root" else \
@@ -180,6 +225,7 @@ def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build")
+    parser.add_argument("--whole", action="store_true")
     parser.add_argument("--any-may-skip", action="store_true")
     parser.add_argument("--status", action="append", default=[])
     parser.add_argument("--tests", default=TESTS, help=argparse.SUPPRESS)
@@ -192,8 +238,11 @@ def main():
     try:
         fates = {**c_fates(args.build), **unbuilt(args.build, args.tests),
                  **python_fates(args.build)}
+        if args.whole:
+            fates.update(uncollected(args.build, args.tests, fates))
+            fates.update(rows_of_nothing(args.tests, fates))
         rows = [("*", "")] if anything else allowed_rows(args.tests)
-    except (OSError, ValueError, ElementTree.ParseError) as error:
+    except (OSError, ValueError, SyntaxError, ElementTree.ParseError) as error:
         sys.exit(f"tests-ran: no report of the tests: {error}")
     fates = dict(judged(fates, rows))
     fates.update(runners(args.status, fates))

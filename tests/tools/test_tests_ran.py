@@ -44,8 +44,8 @@ class Reports:
 
     def ran(self, *options, **env):
         build, tests = self.place / "build", self.place / "tests"
-        build.mkdir()
-        tests.mkdir()
+        build.mkdir(exist_ok=True)
+        tests.mkdir(exist_ok=True)
         (tests / "one_test.c").touch()
         (tests / "may-skip.txt").write_text(self.allowed)
         (build / "ctest.json").write_text(json.dumps(
@@ -149,3 +149,37 @@ def test_a_source_that_no_program_has_fails(tests):
 def test_a_runner_that_failed_for_itself_fails(tests):
     assert tests.ran("--status", "pytest=3", "--status", "ctest=0") == (
         1, ["failed: pytest: ended with status 3", "5 passed, 1 failed"])
+
+
+WRITTEN = ("def test_b():\n    pass\n\n\n@mark\ndef test_c(x):\n    pass\n\n\n"
+           "def helper():\n    def test_inside():\n        pass\n")
+
+
+@pytest.mark.parametrize("path, text, told", [
+    ("cli/test_a.py", WRITTEN, None),
+    ("cli/test_a.py", WRITTEN + "\n\ndef test_b():\n    pass\n",
+     "failed: tests.cli.test_a::test_b: 2 of that name are in the file"),
+    ("cli/test_a.py", WRITTEN + "\n\ndef test_d():\n    pass\n",
+     "failed: tests.cli.test_a::test_d: was not collected"),
+    ("cli/a_tests.py", "class TestA:\n    def test_b(self):\n        pass\n",
+     "failed: tests.cli.a_tests.TestA::test_b: was not collected"),
+    ("cli/test_d.py", "def test_b():\n    pass\n", None),
+])
+def test_what_is_written_has_to_be_collected(tests, path, text, told):
+    file = tests.place / "tests" / path
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    tests.cases += WHOLE_FILE
+    tests.allowed = "tests.cli.test_d - no tool here\n"
+    code, lines = tests.ran("--whole")
+    assert code == (told is not None)
+    assert [line for line in lines if line.startswith("failed")] == \
+        ([told] if told else [])
+
+
+def test_a_row_for_no_test_fails(tests):
+    tests.allowed = "tests.cli.test_a::test_c[x* - no tool here\nold-*/a - no\n"
+    assert tests.ran() == (0, ["5 passed, 0 failed"])
+    assert tests.ran("--whole") == (1, [
+        "failed: tests/may-skip.txt: old-*/a: no test has that name",
+        "5 passed, 1 failed"])
