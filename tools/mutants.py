@@ -36,10 +36,10 @@ KEYWORDS = frozenset(
     "inline register restrict return sizeof static struct switch typedef "
     "union volatile while _Atomic _Generic _Thread_local typeof __typeof__ "
     "void char short int long float double signed unsigned bool".split())
-# Statements that no test has to notice: asserts, the log, and free(), whose
+# Statements that no test has to notice: asserts, the log, and x_free(), whose
 # absence only a leak checker sees.
 UNNOTICED = re.compile(
-    r"(.*_)?(assert|log|log_write)$|_Static_assert$|va_end$|free$")
+    r"(.*_)?(assert|log|log_write)$|_Static_assert$|va_end$|(.*_)?free$")
 # What is returned instead; whatever else becomes 0, or NULL.
 OTHER_RESULT = {"0": "-1", "true": "false", "false": "true"}
 NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)$")

@@ -37,6 +37,7 @@ static int f(int a)
 	gk_log(GK_LOG_WARN, "%d < %d", a + 1, 2);
 	gk_log_write(3, "%d", a - 1);
 	free(p);
+	gk_buf_free(&room[1 + 2]);
 #if TWICE(2) > 3
 #endif
 /* CODE */
