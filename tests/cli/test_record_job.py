@@ -190,7 +190,9 @@ def test_signals_are_passed_on(record, number):  # noqa: F811
     process = record.start("--", sys.executable, "-c", (
         "import signal, sys, time\n"
         f"signal.signal({number.value}, lambda *_: sys.exit(42))\n"
-        "print('up', flush=True)\ntime.sleep(100)"), stdout=subprocess.PIPE)
+        "print('up', flush=True)\n"
+        # One long sleep would not notice a signal that comes just before.
+        "while True: time.sleep(0.05)"), stdout=subprocess.PIPE)
     assert process.stdout.readline() == "up\n"
     process.send_signal(number)
     assert process.wait(timeout=30) == 42
