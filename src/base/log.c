@@ -41,10 +41,13 @@ static int level_by_name(const char *name, size_t len)
 	return GK_LOG_WARN;
 }
 
+/* A FIFO that nobody reads holds nobody up. */
 static int open_path(void)
 {
 	return open(target.path,
-		    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+		    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY |
+			O_NONBLOCK,
+		    0600);
 }
 
 /* The program may change its directory. */
@@ -85,7 +88,8 @@ static void read_environment(void)
 		size_t len = strcspn(value, ":");
 
 		level = level_by_name(value, len);
-		if (value[len] == ':')
+		if (value[len] == ':' &&
+		    strcmp(value + len + 1, "/dev/stderr") != 0)
 			note_path(value + len + 1);
 	}
 	note_stderr();

@@ -15,8 +15,8 @@
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/event.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <stdlib.h>
 

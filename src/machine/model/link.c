@@ -12,8 +12,8 @@
 #include "machine/model/model.h"
 #include "machine/store/above.h"
 #include "machine/store/listed.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <string.h>
 

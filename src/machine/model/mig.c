@@ -11,9 +11,9 @@
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
 #include "machine/store/ledger.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 #include "machine/model/physics.h"
 #include "machine/store/above.h"
 #include "machine/store/account.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 /* What nobody can have set is not believed. */
 int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,

@@ -6,8 +6,8 @@
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 #include "machine/store/above.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 /* Of NVML's numbers, those that the model follows. */
 enum { SMOOTHING_FLOOR = 0, SMOOTHING_HYSTERESIS = 3 };

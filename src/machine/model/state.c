@@ -21,9 +21,9 @@
 #include "machine/store/above.h"
 #include "machine/store/busy.h"
 #include "machine/store/clock.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 /* More than any value or profile may say. */
 #define POWER_MAX_MW 4000000

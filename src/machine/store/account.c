@@ -8,9 +8,9 @@
 #include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 bool gkf_account_is_on(const struct gkf_machine *m, unsigned device)
 {

@@ -124,10 +124,11 @@ static void recount(struct gkf_machine *m, unsigned device)
 	       device);
 }
 
-int gkf_books_lock(struct gkf_machine *m, unsigned device)
+int gkf_books_lock_within(struct gkf_machine *m, unsigned device,
+			  uint64_t patience_ns)
 {
 	int error =
-	    gkf_locks_take(m->locks, GKF_LOCK_BOOKS + device, PATIENCE_NS);
+	    gkf_locks_take(m->locks, GKF_LOCK_BOOKS + device, patience_ns);
 
 	if (__builtin_expect(error == EOWNERDEAD, 0)) {
 		recount(m, device);
@@ -136,6 +137,11 @@ int gkf_books_lock(struct gkf_machine *m, unsigned device)
 	if (__builtin_expect(error == EINVAL, 0))
 		return GK_ERR_CORRUPT;
 	return __builtin_expect(error != 0, 0) ? gk_err_from_errno(error) : 0;
+}
+
+int gkf_books_lock(struct gkf_machine *m, unsigned device)
+{
+	return gkf_books_lock_within(m, device, PATIENCE_NS);
 }
 
 void gkf_books_unlock(struct gkf_machine *m, unsigned device)

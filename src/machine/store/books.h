@@ -64,6 +64,8 @@ int gkf_books_refund_managed(struct gkf_machine *m, unsigned slot,
  * writers' lock first where both are needed.
  */
 int gkf_books_lock(struct gkf_machine *m, unsigned device);
+int gkf_books_lock_within(struct gkf_machine *m, unsigned device,
+			  uint64_t patience_ns);
 void gkf_books_unlock(struct gkf_machine *m, unsigned device);
 
 /*

@@ -6,9 +6,9 @@
 #include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/identity.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/turn.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 /* A word of busy time: the bin above, nanoseconds in it below. */
 #define NS_BITS 28

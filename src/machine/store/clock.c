@@ -8,8 +8,8 @@
 #include "machine/file/numbers.h"
 #include "machine/store/above.h"
 #include "machine/store/event.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #define REAL_SPEED 1000
 

@@ -4,8 +4,8 @@
 #include "base/pair.h"
 #include "machine/file/numbers.h"
 #include "machine/file/system_state.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -8,11 +8,24 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 uint64_t gkf_own_namespace(const struct gkf_machine *m)
 {
 	return gkf_self(m).pid_ns;
+}
+
+/* One of another pid namespace has other processes under our numbers. */
+static bool is_own_proc(int32_t pid)
+{
+	char self[16];
+	ssize_t n = readlink("/proc/self", self, sizeof self - 1);
+
+	if (n < 0)
+		return false;
+	self[n] = '\0';
+	return atoi(self) == pid;
 }
 
 /* No descriptor is kept: the program may close it, and use its number. */
@@ -22,6 +35,8 @@ struct gkf_identity gkf_self_look_up(void)
 	struct gk_pidstat st;
 	struct stat ns;
 
+	if (!is_own_proc(self.pid))
+		return self;
 	if (stat("/proc/self/ns/pid", &ns) == 0)
 		self.pid_ns = ns.st_ino;
 	if (gk_pidstat_of(self.pid, &st) == 0) {

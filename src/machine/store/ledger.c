@@ -1,5 +1,6 @@
 /* ledger.c - slots: who is on which device, with how many bytes. */
 #include "machine/store/ledger.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/pair.h"
@@ -17,10 +18,10 @@
 #include "machine/store/clock.h"
 #include "machine/store/identity.h"
 #include "machine/store/listed.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/turn.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <string.h>
 
@@ -90,10 +91,11 @@ static int occupy(struct gkf_machine *m, unsigned index,
 	return 0;
 }
 
-int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device)
+int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device,
+		  uint64_t patience_ns)
 {
 	struct gkf_slot *slot = &m->file->slot[index];
-	int r = gkf_books_lock(m, device);
+	int r = gkf_books_lock_within(m, device, patience_ns);
 
 	if (r)
 		return r;
@@ -250,7 +252,7 @@ int gkf_detach(struct gkf_machine *m, unsigned index)
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
-	r = gkf_slot_free(m, index, device);
+	r = gkf_slot_free(m, index, device, GK_NS_PER_S);
 	gkf_unlock(m);
 	return r;
 }

@@ -28,6 +28,9 @@ _Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
 /* No thread has a larger number: PID_MAX_LIMIT of the kernel. */
 #define THREADS_MAX (4U << 20)
 
+/* One for each lock, and one to put locks together. */
+#define CLAIMS (GKF_LOCKS_MAX + 1)
+
 /* How often a word that somebody keeps writing over is put right. */
 #define TRIES 1000
 
@@ -36,10 +39,15 @@ struct gkf_locks {
 	size_t page;
 	unsigned count;
 	unsigned char *words; /* those pages of the file; NULL: no file */
-	pthread_mutex_t making;
 	atomic_bool ready[GKF_LOCKS_MAX]; /* most are never needed */
 	pthread_mutex_t fresh; /* what a lock that nobody holds is like */
 	atomic_bool stuck;     /* glibc's list may still lead there */
+	/*
+	 * Which of them a thread of this process has, whatever their words say:
+	 * one whose word was put to 0 would be taken twice, and glibc would
+	 * have it twice in its lists. Gone in a forked child, as the threads.
+	 */
+	pthread_mutex_t *claims;
 };
 
 static size_t page_size(void)
@@ -80,12 +88,14 @@ static bool make(struct gkf_locks *l, unsigned i)
 /* NULL: there is no memory for it. */
 static pthread_mutex_t *lock_of(struct gkf_locks *l, unsigned i)
 {
+	pthread_mutex_t *making = &l->claims[GKF_LOCKS_MAX];
+
 	if (__builtin_expect(
 		!atomic_load_explicit(&l->ready[i], memory_order_acquire), 0)) {
-		pthread_mutex_lock(&l->making);
+		pthread_mutex_lock(making);
 		if (!atomic_load(&l->ready[i]) && make(l, i))
 			atomic_store(&l->ready[i], true);
-		pthread_mutex_unlock(&l->making);
+		pthread_mutex_unlock(making);
 		if (!atomic_load(&l->ready[i]))
 			return NULL;
 	}
@@ -135,6 +145,18 @@ static int map_words(struct gkf_locks *l, int fd, size_t size)
 	return 0;
 }
 
+static pthread_mutex_t *new_claims(void)
+{
+	size_t size = CLAIMS * sizeof(pthread_mutex_t);
+	void *claims = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	/* Zeros are unlocked. */
+	return claims != MAP_FAILED && !madvise(claims, size, MADV_WIPEONFORK)
+		   ? claims
+		   : NULL;
+}
+
 int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret)
 {
 	struct gkf_locks *l = calloc(1, sizeof *l);
@@ -150,7 +172,11 @@ int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret)
 		free(l);
 		return GK_ERR_NOMEM;
 	}
-	pthread_mutex_init(&l->making, NULL);
+	l->claims = new_claims();
+	if (!l->claims) {
+		gkf_locks_free(l);
+		return GK_ERR_NOMEM;
+	}
 	r = fd < 0 ? 0 : map_words(l, fd, size);
 	error = init_lock(&l->fresh);
 	if (!r && error)
@@ -173,6 +199,8 @@ void gkf_locks_free(struct gkf_locks *l)
 		munmap(l->pages, 2 * l->count * l->page);
 	if (l->words)
 		munmap(l->words, l->count * l->page);
+	if (l->claims)
+		munmap(l->claims, CLAIMS * sizeof *l->claims);
 	free(l);
 }
 
@@ -194,7 +222,8 @@ static int wait_for(pthread_mutex_t *lock, uint64_t patience_ns)
 	return pthread_mutex_timedlock(lock, &until);
 }
 
-int gkf_locks_take(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
+/* Of this process's threads one at a time comes here. */
+static int take_shared(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 {
 	pthread_mutex_t *lock = lock_of(l, i);
 	int error = lock ? pthread_mutex_trylock(lock) : ENOMEM;
@@ -210,9 +239,24 @@ int gkf_locks_take(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 	return error;
 }
 
+int gkf_locks_take(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
+{
+	int error = pthread_mutex_trylock(&l->claims[i]);
+
+	if (__builtin_expect(error == EBUSY, 0) && patience_ns)
+		error = wait_for(&l->claims[i], patience_ns);
+	if (error)
+		return error;
+	error = take_shared(l, i, patience_ns);
+	if (error && error != EOWNERDEAD)
+		pthread_mutex_unlock(&l->claims[i]);
+	return error;
+}
+
 /*
  * glibc does not give back a lock whose word says that another holds it: it
- * would stay in the list of what this thread holds.
+ * would stay in the list of what this thread holds. One that cannot be given
+ * back stays claimed.
  */
 void gkf_locks_release(struct gkf_locks *l, unsigned i)
 {
@@ -227,6 +271,7 @@ void gkf_locks_release(struct gkf_locks *l, unsigned i)
 		atomic_store(gkf_locks_word(l, i),
 			     (uint32_t)syscall(SYS_gettid));
 	}
+	pthread_mutex_unlock(&l->claims[i]);
 }
 
 bool gkf_locks_is_mine(struct gkf_locks *l, unsigned i)

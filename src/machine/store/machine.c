@@ -142,6 +142,7 @@ static int view(int fd, struct gkf_file *f, size_t size,
 {
 	const struct gkf_scenario_head *scenario = &f->scenario;
 	unsigned count = __atomic_load_n(&f->device_count, __ATOMIC_RELAXED);
+	uint32_t layout = __atomic_load_n(&f->layout, __ATOMIC_RELAXED);
 	unsigned steps, texts;
 	struct gkf_machine *m;
 	int r;
@@ -175,9 +176,8 @@ static int view(int fd, struct gkf_file *f, size_t size,
 		return r;
 	}
 	gkf_topology_make(m->boards, count,
-			  f->layout < GKF_LAYOUT_COUNT
-			      ? (enum gkf_layout)f->layout
-			      : GKF_LAYOUT_AUTO,
+			  layout < GKF_LAYOUT_COUNT ? (enum gkf_layout)layout
+						    : GKF_LAYOUT_AUTO,
 			  &m->topology);
 	m->own = gkf_own_new();
 	gkf_self(m);
@@ -332,6 +332,8 @@ int gkf_machine_open(const char *path, struct gkf_machine **ret)
 	char found[PATH_CAP];
 	int r = gkf_machine_path(path, found, sizeof found);
 
+	gk_log_level(); /* where the log goes is settled before programs close
+			 */
 	if (r)
 		return r;
 	r = open_at(found, ret);

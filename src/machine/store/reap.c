@@ -8,9 +8,9 @@
 #include "machine/store/busy.h"
 #include "machine/store/identity.h"
 #include "machine/store/ledger.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 /*
  * Looking costs some microseconds a process: at most 5 % of anybody's time,
@@ -81,7 +81,7 @@ static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
 		return false;
 	if (atomic_load(&slot->life) == life) {
 		gkf_state_advance(m, device);
-		freed = !gkf_slot_free(m, index, device);
+		freed = !gkf_slot_free(m, index, device, 0);
 	}
 	gkf_unlock(m);
 	return freed;

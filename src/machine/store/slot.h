@@ -38,10 +38,12 @@ static inline uint64_t gkf_slot_held(const struct gkf_slot *slot)
 }
 
 /*
- * Frees a slot, which takes all that it holds with it. The caller holds the
- * writers' lock.
+ * Frees a slot, which takes all that it holds with it, as soon as the books of
+ * its device can be had, within patience_ns. The caller holds the writers'
+ * lock.
  */
-int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device);
+int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device,
+		  uint64_t patience_ns);
 
 /* Number of slots that may be in use. */
 unsigned gkf_slots_high(const struct gkf_machine *m);

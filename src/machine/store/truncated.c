@@ -30,9 +30,6 @@ static struct sigaction before[TIMES_KEPT];
 static _Atomic unsigned times;
 static atomic_bool is_setting;
 
-/* The thread that asks them, which may come back here. */
-static _Atomic pid_t passing;
-
 static _Atomic uintptr_t page;
 
 /* Puts a page of zeros where an address of ours is not backed any more. */
@@ -56,43 +53,68 @@ static bool mend(uintptr_t address)
 	return false;
 }
 
-static void end_by(int number, const siginfo_t *info)
-{
-	struct sigaction none = {.sa_handler = SIG_DFL};
-
-	sigaction(number, &none, NULL);
-	if (info->si_code <= 0) /* of kill(): it does not come again */
-		raise(number);
-}
-
 static bool is_handler(const struct sigaction *a)
 {
 	return a->sa_flags & SA_SIGINFO ||
 	       (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
 }
 
+static bool is_same(const struct sigaction *a, const struct sigaction *b)
+{
+	return a->sa_flags & SA_SIGINFO ? b->sa_flags & SA_SIGINFO &&
+					      a->sa_sigaction == b->sa_sigaction
+					: a->sa_handler == b->sa_handler;
+}
+
+/*
+ * Of a fault: puts back who handled it before, to whom it comes again when this
+ * handler returns; he may leave by siglongjmp(). Who is there already has
+ * handed it on to us in vain: then it is nobody's.
+ */
+static void pass_fault_on(int number, struct sigaction to)
+{
+	struct sigaction now;
+
+	if (sigaction(number, NULL, &now) ||
+	    (is_handler(&to) && is_same(&to, &now)))
+		to = (struct sigaction){.sa_handler = SIG_DFL};
+	sigaction(number, &to, NULL);
+}
+
+/* Of kill(): it does not come again, and this handler stays. */
+static void pass_sent_on(int number, struct sigaction to, siginfo_t *info,
+			 void *context)
+{
+	static const struct sigaction none = {.sa_handler = SIG_DFL};
+	static _Atomic pid_t passing; /* the thread, which may come back here */
+	pid_t me = (pid_t)syscall(SYS_gettid);
+
+	if (to.sa_handler == SIG_IGN)
+		return;
+	if (!is_handler(&to) || atomic_load(&passing) == me) {
+		sigaction(number, &none, NULL);
+		raise(number);
+		return;
+	}
+	if ((unsigned)to.sa_flags & SA_RESETHAND)
+		sigaction(number, &none, NULL);
+	atomic_store(&passing, me);
+	if (to.sa_flags & SA_SIGINFO)
+		to.sa_sigaction(number, info, context);
+	else
+		to.sa_handler(number);
+	atomic_store(&passing, 0);
+}
+
 /* As if this handler were not there. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-	const struct sigaction *to =
-	    &before[(atomic_load(&times) - 1) % TIMES_KEPT];
-	struct sigaction none = {.sa_handler = SIG_DFL};
-	pid_t me = (pid_t)syscall(SYS_gettid);
+	struct sigaction to = before[(atomic_load(&times) - 1) % TIMES_KEPT];
 
-	/* One that was set later may take this one for the default. */
-	if (!is_handler(to) || atomic_load(&passing) == me) {
-		if (to->sa_handler != SIG_IGN || info->si_code > 0)
-			end_by(number, info);
-		return;
-	}
-	if ((unsigned)to->sa_flags & SA_RESETHAND)
-		sigaction(number, &none, NULL);
-	atomic_store(&passing, me);
-	if (to->sa_flags & SA_SIGINFO)
-		to->sa_sigaction(number, info, context);
+	if (info->si_code <= 0)
+		pass_sent_on(number, to, info, context);
 	else
-		to->sa_handler(number);
-	atomic_store(&passing, 0);
+		pass_fault_on(number, to);
 }
 
 static void on_bus(int number, siginfo_t *info, void *context)

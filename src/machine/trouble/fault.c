@@ -20,8 +20,8 @@
 #include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #define EVERY_FAULT (GKF_FAULT_BIT(GKF_FAULT_COUNT) - 1)
 

@@ -9,8 +9,8 @@
 #include "machine/model/mig.h"
 #include "machine/model/smoothing.h"
 #include "machine/store/above.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 /* Modes that wait for a reset, and where they go then. */
 static const struct {

@@ -5,8 +5,8 @@
 #include "machine/file/fault_state.h"
 #include "machine/file/numbers.h"
 #include "machine/store/event.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <stddef.h>
 

@@ -16,8 +16,8 @@
 #include "machine/store/books.h"
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/slot.h"
+#include "machine/store/writers_lock.h"
 #include "machine/stores.h"
 
 #include <errno.h>

@@ -13,10 +13,10 @@
 #include "machine/store/clock.h"
 #include "machine/store/gate.h"
 #include "machine/store/ledger.h"
-#include "machine/store/writers_lock.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
 
 #include <dirent.h>
 #include <fcntl.h>
