@@ -154,7 +154,8 @@ def written(path):
 def uncollected(build, tests, fates):
     """Tests that pytest never saw: their file's name is not one of a test, or
     another test of the same name comes behind them."""
-    collected = {node.partition("[")[0] for node in read(
+    # A node may end with its arguments, and behind @ the group of xdist.
+    collected = {node.partition("[")[0].partition("@")[0] for node in read(
         os.path.join(build, "pytest.ids")).splitlines()}
     found, root = {}, os.path.dirname(tests)
     for path in glob.glob(os.path.join(tests, "**", "*.py"), recursive=True):

@@ -40,6 +40,7 @@ class Reports:
 
     def __init__(self, place):
         self.place, self.log, self.cases = place, LOG, CASE_B + CASE_C
+        self.nodes = NODES
         self.allowed, self.built = "# nothing\n", ["one_test.c"]
 
     def ran(self, *options, **env):
@@ -53,7 +54,7 @@ class Reports:
         (build / "ctest.log").write_text(self.log)
         (build / "compile_commands.json").write_text(json.dumps(
             [{"file": str(tests / name)} for name in self.built]))
-        (build / "pytest.ids").write_text(NODES)
+        (build / "pytest.ids").write_text(self.nodes)
         (build / "pytest.xml").write_text(
             f"<testsuites><testsuite>{self.cases}</testsuite></testsuites>")
         clean = {k: v for k, v in os.environ.items() if k != "CI"}
@@ -175,6 +176,15 @@ def test_what_is_written_has_to_be_collected(tests, path, text, told):
     assert code == (told is not None)
     assert [line for line in lines if line.startswith("failed")] == \
         ([told] if told else [])
+
+
+def test_a_group_of_workers_is_no_part_of_a_name(tests):
+    tests.nodes = NODES.replace("test_b", "test_b@alone")
+    tests.cases = tests.cases.replace("test_b", "test_b@alone")
+    file = tests.place / "tests" / "cli" / "test_a.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("def test_b():\n    pass\n")
+    assert tests.ran("--whole") == (0, ["5 passed, 0 failed"])
 
 
 def test_a_row_for_no_test_fails(tests):
