@@ -10,7 +10,7 @@ target_compile_options(gk_flags INTERFACE
 	-Wall -Wextra -Wshadow -Wundef -Wvla -Wformat=2 -Wpointer-arith
 	-Wcast-qual -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes
 	-Wswitch-enum -Wdouble-promotion -Wimplicit-fallthrough
-	-fno-common -ffp-contract=off
+	-fno-common -ffp-contract=off -fno-semantic-interposition
 	$<$<BOOL:${GPUKIT_WERROR}>:-Werror>)
 target_link_libraries(gk_flags INTERFACE Threads::Threads)
 

@@ -43,7 +43,6 @@
 #define OLD_BINS    3
 #define PATIENCE_NS (20 * GK_NS_PER_MS)
 
-/* Words that another process may be writing or reading meanwhile. */
 /* The figures that are reckoned with stay within reason. */
 static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
 {

@@ -17,7 +17,7 @@
 #define TOGETHER_NS (50 * GK_NS_PER_US)
 #define READINGS    8
 
-struct gkf_clock gkf_clock_get(const struct gkf_machine *m)
+static inline struct gkf_clock read_clock(const struct gkf_machine *m)
 {
 	const struct gkf_file *f = m->file;
 	struct gkf_clock c;
@@ -26,6 +26,11 @@ struct gkf_clock gkf_clock_get(const struct gkf_machine *m)
 	if (c.speed > GKF_SPEED_MAX)
 		c.speed = REAL_SPEED;
 	return c;
+}
+
+struct gkf_clock gkf_clock_get(const struct gkf_machine *m)
+{
+	return read_clock(m);
 }
 
 /* Machine time at a moment of real time. */
@@ -46,7 +51,7 @@ uint64_t gkf_machine_ns(const struct gkf_machine *m)
 
 	if (gkf_applying(m))
 		return atomic_load(&m->applied_ns) - 1;
-	c = gkf_clock_get(m);
+	c = read_clock(m);
 	return machine_at(&c, gk_boot_ns());
 }
 
