@@ -90,3 +90,8 @@ int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat)
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	return read_pid_stat(AT_FDCWD, path, ret_stat);
 }
+
+int gk_pidstat_self(struct gk_pidstat *ret_stat)
+{
+	return read_pid_stat(AT_FDCWD, "/proc/self/stat", ret_stat);
+}

@@ -33,4 +33,10 @@ int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat);
 /* The same under /proc, for callers that keep no descriptor of it. */
 int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat);
 
+/*
+ * That of the calling process. Its pid is the one of the namespace that /proc
+ * is of, which may be another than getpid() tells.
+ */
+int gk_pidstat_self(struct gk_pidstat *ret_stat);
+
 #endif

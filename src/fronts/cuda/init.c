@@ -28,8 +28,6 @@
 
 struct cuda_process cuda;
 
-static struct gkf_gate machine_gate;
-
 /* Only cuInit takes it. */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
@@ -189,8 +187,7 @@ static CUresult start_driver(void)
 			   ? front_error(error)
 			   : CUDA_ERROR_NO_DEVICE;
 	cuda.machine = machine;
-	gkf_gate_open(machine, &machine_gate);
-	cuda.gate = &machine_gate;
+	cuda.gate = gkf_gate(machine);
 	cuda.launch_blocking = asks_for_blocking();
 	r = look_at_machine();
 	if (r) {
@@ -227,11 +224,8 @@ static unsigned version_before_init(void)
 	struct gkf_machine *machine;
 
 	if (!gkf_machine_open(NULL, &machine)) {
-		struct gkf_gate gate;
-
 		version = gkf_driver(machine)->cuda_version;
-		gkf_gate_open(machine, &gate);
-		gkf_gate_count_cuda(&gate, ROW_cuDriverGetVersion);
+		gkf_gate_count_cuda(gkf_gate(machine), ROW_cuDriverGetVersion);
 		gkf_machine_close(machine);
 	}
 	return version;

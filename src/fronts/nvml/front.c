@@ -85,8 +85,8 @@ static struct opened *keep_machine(struct gkf_machine *machine)
 	if (o->machine)
 		gkf_machine_close(o->machine);
 	*o = (struct opened){.machine = machine,
+			     .gate = gkf_gate(machine),
 			     .device_count = gkf_device_count(machine)};
-	gkf_gate_open(machine, &o->gate);
 	return o;
 }
 
@@ -228,7 +228,7 @@ static nvmlReturn_t cuda_version(enum nvml_row row, int *version)
 	r = o ? 0 : front_machine(&o);
 	if (!r) {
 		c.machine = o->machine;
-		c.gate = &o->gate;
+		c.gate = o->gate;
 		atomic_fetch_add(&c.gate->calls[row], 1);
 	}
 	pthread_mutex_unlock(&front.lock);

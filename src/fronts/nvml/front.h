@@ -37,7 +37,7 @@ enum front_struct {
 /* A machine that this process has open. */
 struct opened {
 	struct gkf_machine *machine;
-	struct gkf_gate gate;
+	const struct gkf_gate *gate;
 	unsigned device_count;
 	dev_t dev; /* what the path led to when it was opened */
 	ino_t ino;
@@ -150,7 +150,7 @@ static inline nvmlReturn_t begin_call(struct call *c, enum nvml_row row)
 	if (__builtin_expect(!o, 0))
 		return NVML_ERROR_UNINITIALIZED;
 	c->machine = o->machine;
-	c->gate = &o->gate;
+	c->gate = o->gate;
 	c->device_count = o->device_count;
 	c->index = FRONT_NO_DEVICE;
 	gkf_gate_look(c->machine, c->gate);

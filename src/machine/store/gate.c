@@ -1,16 +1,27 @@
 /* gate.c - finds the words of gate.h in the file. */
 #include "machine/store/gate.h"
 #include "machine/file/file.h"
-#include "machine/file/numbers.h"
 #include "machine/file/value.h"
+#include "machine/store/gate_new.h"
 #include "machine/store/locks.h"
 #include "machine/store/view.h"
 
-void gkf_gate_open(struct gkf_machine *m, struct gkf_gate *ret_gate)
+#include <stdlib.h>
+
+const struct gkf_gate *gkf_gate(const struct gkf_machine *m)
+{
+	return m->gate;
+}
+
+struct gkf_gate *gkf_gate_new(struct gkf_machine *m)
 {
 	struct gkf_file *f = m->file;
+	struct gkf_gate *gate =
+	    malloc(sizeof *gate + m->device_count * sizeof *gate->device);
 
-	*ret_gate = (struct gkf_gate){
+	if (!gate)
+		return NULL;
+	*gate = (struct gkf_gate){
 	    .calls = f->calls,
 	    .refused = f->refused,
 	    .cuda_calls = f->cuda_calls,
@@ -22,11 +33,12 @@ void gkf_gate_open(struct gkf_machine *m, struct gkf_gate *ret_gate)
 	    .last = gkf_locks_word(m->locks, GKF_LOCK_WRITERS),
 	    .damaged = &m->damaged,
 	};
-	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
-		ret_gate->device[i] = (struct gkf_gate_device){
+	for (unsigned i = 0; i < m->device_count; i++)
+		gate->device[i] = (struct gkf_gate_device){
 		    .faults = &f->device[i].fault.active,
 		    .mig_mode = &f->device[i].mig.mode,
 		    .removed = &f->device[i].set[GKF_V_REMOVED],
 		    .excluded = &f->device[i].set[GKF_V_EXCLUDED],
 		};
+	return gate;
 }

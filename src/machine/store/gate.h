@@ -33,10 +33,11 @@ struct gkf_gate {
 	/* Whether the file is whole: its last word, and what that told. */
 	const _Atomic uint32_t *last;
 	const atomic_bool *damaged;
-	struct gkf_gate_device device[GKF_DEVICES_MAX];
+	struct gkf_gate_device device[]; /* as many as the machine has */
 };
 
-GKF_API void gkf_gate_open(struct gkf_machine *m, struct gkf_gate *ret_gate);
+/* That of an open machine. */
+GKF_API const struct gkf_gate *gkf_gate(const struct gkf_machine *m);
 
 static inline uint64_t gkf_gate_word(const _Atomic uint64_t *word)
 {

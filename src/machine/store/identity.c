@@ -2,13 +2,12 @@
 #include "machine/store/identity.h"
 #include "base/pidstat.h"
 #include "machine/file/slot.h"
+#include "machine/store/emptied.h"
 #include "machine/store/view.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 uint64_t gkf_own_namespace(const struct gkf_machine *m)
@@ -16,33 +15,22 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m)
 	return gkf_self(m).pid_ns;
 }
 
-/* One of another pid namespace has other processes under our numbers. */
-static bool is_own_proc(int32_t pid)
-{
-	char self[16];
-	ssize_t n = readlink("/proc/self", self, sizeof self - 1);
-
-	if (n < 0)
-		return false;
-	self[n] = '\0';
-	return atoi(self) == pid;
-}
-
-/* No descriptor is kept: the program may close it, and use its number. */
+/*
+ * No descriptor is kept: the program may close it, and use its number. A /proc
+ * of another pid namespace has other processes under our numbers.
+ */
 struct gkf_identity gkf_self_look_up(void)
 {
 	struct gkf_identity self = {.pid = (int32_t)getpid()};
 	struct gk_pidstat st;
 	struct stat ns;
 
-	if (!is_own_proc(self.pid))
+	if (gk_pidstat_self(&st) || st.pid != self.pid)
 		return self;
 	if (stat("/proc/self/ns/pid", &ns) == 0)
 		self.pid_ns = ns.st_ino;
-	if (gk_pidstat_of(self.pid, &st) == 0) {
-		self.start = st.start;
-		self.stack = st.stack;
-	}
+	self.start = st.start;
+	self.stack = st.stack;
 	return self;
 }
 
@@ -58,10 +46,10 @@ static void remember(struct gkf_own *own, const struct gkf_identity *self)
 
 struct gkf_identity gkf_self(const struct gkf_machine *m)
 {
-	struct gkf_own *own = m->own;
+	struct gkf_own *own = &m->emptied->own;
 	struct gkf_identity self;
 
-	if (own && atomic_load_explicit(&own->ready, memory_order_acquire))
+	if (atomic_load_explicit(&own->ready, memory_order_acquire))
 		return (struct gkf_identity){
 		    .pid =
 			atomic_load_explicit(&own->pid, memory_order_relaxed),
@@ -73,28 +61,9 @@ struct gkf_identity gkf_self(const struct gkf_machine *m)
 						  memory_order_relaxed)};
 	self = gkf_self_look_up();
 	/* Who could not be found may be found later. */
-	if (own && gkf_is_known(&self))
+	if (gkf_is_known(&self))
 		remember(own, &self);
 	return self;
-}
-
-struct gkf_own *gkf_own_new(void)
-{
-	struct gkf_own *own = mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (own == MAP_FAILED)
-		return NULL;
-	if (!madvise(own, sizeof *own, MADV_WIPEONFORK))
-		return own;
-	gkf_own_free(own);
-	return NULL;
-}
-
-void gkf_own_free(struct gkf_own *own)
-{
-	if (own)
-		munmap(own, sizeof *own);
 }
 
 bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot)

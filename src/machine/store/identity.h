@@ -16,7 +16,7 @@ struct gkf_identity {
 	uint64_t stack; /* another one after exec; 0: not known */
 };
 
-/* What this process knows of itself; gone in a forked child. */
+/* What this process knows of itself; gone in a forked child (emptied.h). */
 struct gkf_own {
 	_Atomic uint32_t ready;
 	_Atomic int32_t pid;
@@ -38,10 +38,6 @@ static inline bool gkf_is_known(const struct gkf_identity *who)
 {
 	return who->pid > 0 && who->pid_ns && who->start;
 }
-
-/* A page that a fork empties, or NULL where the kernel has none such. */
-struct gkf_own *gkf_own_new(void);
-void gkf_own_free(struct gkf_own *own);
 
 /* Is the slot in use, and by this process? Cheap. */
 bool gkf_owns(const struct gkf_machine *m, const struct gkf_slot *slot);

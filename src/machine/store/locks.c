@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,9 +27,6 @@ _Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
 /* No thread has a larger number: PID_MAX_LIMIT of the kernel. */
 #define THREADS_MAX (4U << 20)
 
-/* One for each lock, and one to put locks together. */
-#define CLAIMS (GKF_LOCKS_MAX + 1)
-
 /* How often a word that somebody keeps writing over is put right. */
 #define TRIES 1000
 
@@ -42,12 +38,7 @@ struct gkf_locks {
 	atomic_bool ready[GKF_LOCKS_MAX]; /* most are never needed */
 	pthread_mutex_t fresh; /* what a lock that nobody holds is like */
 	atomic_bool stuck;     /* glibc's list may still lead there */
-	/*
-	 * Which of them a thread of this process has, whatever their words say:
-	 * one whose word was put to 0 would be taken twice, and glibc would
-	 * have it twice in its lists. Gone in a forked child, as the threads.
-	 */
-	pthread_mutex_t *claims;
+	struct gkf_lock_claims *claims;
 };
 
 static size_t page_size(void)
@@ -67,36 +58,56 @@ size_t gkf_locks_end(size_t size)
 	return gkf_locks_begin(size) + GKF_LOCKS_MAX * page_size();
 }
 
+static size_t pages_size(const struct gkf_locks *l)
+{
+	return 2 * l->count * l->page;
+}
+
+/* Where the word's page goes. */
+static unsigned char *page_of(const struct gkf_locks *l, unsigned i)
+{
+	return l->pages + 2 * i * l->page;
+}
+
 /*
- * Puts a lock together: its page of the file once more, before a page of this
- * process that has the rest. The descriptor is closed by now: mremap() of
- * nothing makes another mapping of what is shared.
+ * A lock's page of the file once more. The descriptor is closed by now:
+ * mremap() of nothing makes another mapping of what is shared.
  */
+static bool map_word(struct gkf_locks *l, unsigned i)
+{
+	return mremap(l->words + (l->count - 1 - i) * l->page, 0, l->page,
+		      MREMAP_MAYMOVE | MREMAP_FIXED,
+		      page_of(l, i)) != MAP_FAILED;
+}
+
+/* The page behind that one has the rest. */
+static void complete(struct gkf_locks *l, unsigned i)
+{
+	memcpy(page_of(l, i) + l->page, (char *)&l->fresh + SHARED,
+	       sizeof l->fresh - SHARED);
+	atomic_store(&l->ready[i], true);
+}
+
 static bool make(struct gkf_locks *l, unsigned i)
 {
-	unsigned char *at = l->pages + 2 * i * l->page;
-
-	if (l->words &&
-	    mremap(l->words + (l->count - 1 - i) * l->page, 0, l->page,
-		   MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED)
+	if (l->words && !map_word(l, i))
 		return false;
-	memcpy(at + l->page, (char *)&l->fresh + SHARED,
-	       sizeof l->fresh - SHARED);
+	complete(l, i);
 	return true;
 }
 
 /* NULL: there is no memory for it. */
 static pthread_mutex_t *lock_of(struct gkf_locks *l, unsigned i)
 {
-	pthread_mutex_t *making = &l->claims[GKF_LOCKS_MAX];
+	pthread_mutex_t *making = &l->claims->making;
+	bool made;
 
 	if (__builtin_expect(
 		!atomic_load_explicit(&l->ready[i], memory_order_acquire), 0)) {
 		pthread_mutex_lock(making);
-		if (!atomic_load(&l->ready[i]) && make(l, i))
-			atomic_store(&l->ready[i], true);
+		made = atomic_load(&l->ready[i]) || make(l, i);
 		pthread_mutex_unlock(making);
-		if (!atomic_load(&l->ready[i]))
+		if (!made)
 			return NULL;
 	}
 	return (pthread_mutex_t *)(l->pages + (2 * i + 1) * l->page - SHARED);
@@ -109,7 +120,7 @@ _Atomic uint32_t *gkf_locks_word(struct gkf_locks *l, unsigned i)
 
 void *gkf_locks_pages(struct gkf_locks *l, size_t *ret_size)
 {
-	*ret_size = 2 * l->count * l->page;
+	*ret_size = pages_size(l);
 	return l->pages;
 }
 
@@ -127,38 +138,30 @@ static int init_lock(pthread_mutex_t *lock)
 	return error;
 }
 
-static int map_words(struct gkf_locks *l, int fd, size_t size)
+static int map_pages(struct gkf_locks *l)
 {
-	size_t end = gkf_locks_end(size), taken = l->count * l->page;
-	struct stat st;
-	void *words;
-
-	if (fstat(fd, &st) < 0)
-		return gk_err_from_errno(errno);
-	if ((uint64_t)st.st_size < end)
-		return GK_ERR_CORRUPT;
-	words = mmap(NULL, taken, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		     (off_t)(end - taken));
-	if (words == MAP_FAILED)
-		return gk_err_from_errno(errno);
-	l->words = words;
-	return 0;
+	l->pages = mmap(NULL, pages_size(l), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return l->pages == MAP_FAILED ? GK_ERR_NOMEM : 0;
 }
 
-static pthread_mutex_t *new_claims(void)
+/* All at once, where mremap() cannot: valgrind and qemu-user know no such. */
+static bool make_all(struct gkf_locks *l, int fd, size_t end)
 {
-	size_t size = CLAIMS * sizeof(pthread_mutex_t);
-	void *claims = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	/* Zeros are unlocked. */
-	return claims != MAP_FAILED && !madvise(claims, size, MADV_WIPEONFORK)
-		   ? claims
-		   : NULL;
+	for (unsigned i = 0; i < l->count; i++) {
+		if (mmap(page_of(l, i), l->page, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd,
+			 (off_t)(end - (i + 1) * l->page)) == MAP_FAILED)
+			return false;
+		complete(l, i);
+	}
+	return true;
 }
 
-int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret)
+int gkf_locks_new(int fd, void *file, size_t size, unsigned count,
+		  struct gkf_lock_claims *claims, struct gkf_locks **ret)
 {
+	size_t end = gkf_locks_end(size);
 	struct gkf_locks *l = calloc(1, sizeof *l);
 	int error, r;
 
@@ -166,23 +169,19 @@ int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret)
 		return GK_ERR_NOMEM;
 	l->page = page_size();
 	l->count = count;
-	l->pages = mmap(NULL, 2 * count * l->page, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (l->pages == MAP_FAILED) {
+	l->claims = claims;
+	if (fd >= 0)
+		l->words = (unsigned char *)file + end - count * l->page;
+	r = map_pages(l);
+	if (r) {
 		free(l);
-		return GK_ERR_NOMEM;
+		return r;
 	}
-	l->claims = new_claims();
-	if (!l->claims) {
-		gkf_locks_free(l);
-		return GK_ERR_NOMEM;
-	}
-	r = fd < 0 ? 0 : map_words(l, fd, size);
 	error = init_lock(&l->fresh);
-	if (!r && error)
-		r = gk_err_from_errno(error);
+	r = error ? gk_err_from_errno(error) : 0;
 	/* The one that everybody takes, and that tells a truncated file. */
-	if (!r && !lock_of(l, GKF_LOCK_WRITERS))
+	if (!r && !lock_of(l, GKF_LOCK_WRITERS) &&
+	    (fd < 0 || !make_all(l, fd, end)))
 		r = GK_ERR_NOMEM;
 	if (r)
 		gkf_locks_free(l);
@@ -196,11 +195,7 @@ void gkf_locks_free(struct gkf_locks *l)
 	if (!l)
 		return;
 	if (!atomic_load(&l->stuck))
-		munmap(l->pages, 2 * l->count * l->page);
-	if (l->words)
-		munmap(l->words, l->count * l->page);
-	if (l->claims)
-		munmap(l->claims, CLAIMS * sizeof *l->claims);
+		munmap(l->pages, pages_size(l));
 	free(l);
 }
 
@@ -241,15 +236,15 @@ static int take_shared(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 
 int gkf_locks_take(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 {
-	int error = pthread_mutex_trylock(&l->claims[i]);
+	int error = pthread_mutex_trylock(&l->claims->lock[i]);
 
 	if (__builtin_expect(error == EBUSY, 0) && patience_ns)
-		error = wait_for(&l->claims[i], patience_ns);
+		error = wait_for(&l->claims->lock[i], patience_ns);
 	if (error)
 		return error;
 	error = take_shared(l, i, patience_ns);
 	if (error && error != EOWNERDEAD)
-		pthread_mutex_unlock(&l->claims[i]);
+		pthread_mutex_unlock(&l->claims->lock[i]);
 	return error;
 }
 
@@ -271,7 +266,7 @@ void gkf_locks_release(struct gkf_locks *l, unsigned i)
 		atomic_store(gkf_locks_word(l, i),
 			     (uint32_t)syscall(SYS_gettid));
 	}
-	pthread_mutex_unlock(&l->claims[i]);
+	pthread_mutex_unlock(&l->claims->lock[i]);
 }
 
 bool gkf_locks_is_mine(struct gkf_locks *l, unsigned i)

@@ -13,9 +13,10 @@
 
 #include "machine/file/numbers.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdatomic.h>
 
 /* The lock of all writers, then one for the books of each device. */
 enum { GKF_LOCK_WRITERS, GKF_LOCK_BOOKS };
@@ -23,16 +24,28 @@ enum { GKF_LOCK_WRITERS, GKF_LOCK_BOOKS };
 
 struct gkf_locks;
 
+/*
+ * Which of them a thread of this process has, whatever their words say: one
+ * whose word was put to 0 would be taken twice, and glibc would have it twice
+ * in its lists. All zeros: none. A forked child has none of those threads.
+ */
+struct gkf_lock_claims {
+	pthread_mutex_t lock[GKF_LOCKS_MAX];
+	pthread_mutex_t making; /* of a lock that is put together */
+};
+
 /* Where a file of so many bytes has its locks, and where it ends with them. */
 size_t gkf_locks_begin(size_t size);
 size_t gkf_locks_end(size_t size);
 
 /*
  * The first `count` locks, from the end, of a file whose other contents take
- * `size` bytes; fd -1: of this process alone. GK_ERR_CORRUPT when the file ends
- * before them.
+ * `size` bytes. It is open as fd during this call, and mapped at `file` with
+ * all its locks until gkf_locks_free(). fd -1: locks of this process alone. The
+ * claims must last as long.
  */
-int gkf_locks_new(int fd, size_t size, unsigned count, struct gkf_locks **ret);
+int gkf_locks_new(int fd, void *file, size_t size, unsigned count,
+		  struct gkf_lock_claims *claims, struct gkf_locks **ret);
 void gkf_locks_free(struct gkf_locks *locks);
 
 /*

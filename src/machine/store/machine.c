@@ -9,7 +9,9 @@
 #include "machine/store/above.h"
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
+#include "machine/store/emptied.h"
 #include "machine/store/gate.h"
+#include "machine/store/gate_new.h"
 #include "machine/store/identity.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine_new.h"
@@ -29,11 +31,12 @@
 
 #define DEFAULT_NAME "default"
 #define PATH_CAP     4096
+#define DIR_CAP      64
 
 int gkf_machine_path(const char *name, char *ret_path, size_t cap)
 {
-	char path[PATH_CAP];
-	int n;
+	char dir[DIR_CAP] = "";
+	size_t len;
 
 	if (!name)
 		name = getenv("GPUKIT_MACHINE");
@@ -41,14 +44,12 @@ int gkf_machine_path(const char *name, char *ret_path, size_t cap)
 		name = DEFAULT_NAME;
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		return GK_ERR_INVALID;
-	if (strchr(name, '/'))
-		n = snprintf(path, sizeof path, "%s", name);
-	else
-		n = snprintf(path, sizeof path, "/dev/shm/gpukit-%u/%s",
-			     (unsigned)geteuid(), name);
-	if (n < 0 || (size_t)n >= sizeof path || (size_t)n >= cap)
+	if (!strchr(name, '/') && gkf_private_dir(dir, sizeof dir))
 		return GK_ERR_INVALID;
-	memcpy(ret_path, path, (size_t)n + 1);
+	len = strlen(dir) + (*dir != 0) + strlen(name);
+	if (len >= cap || len >= PATH_CAP)
+		return GK_ERR_INVALID;
+	snprintf(ret_path, cap, "%s%s%s", dir, *dir ? "/" : "", name);
 	return 0;
 }
 
@@ -78,7 +79,10 @@ static bool scenario_size(int fd, uint64_t *ret_size)
 	return true;
 }
 
-/* Refuses what is no machine before any of it is believed. */
+/*
+ * Refuses what is no machine before any of it is believed. The size is that of
+ * the contents, behind which are the locks.
+ */
 static int check(int fd, size_t *ret_size)
 {
 	uint64_t behind;
@@ -98,7 +102,8 @@ static int check(int fd, size_t *ret_size)
 	    head.size_check != sizeof(struct gkf_file))
 		return GK_ERR_VERSION;
 	if (!scenario_size(fd, &behind) ||
-	    (uint64_t)st.st_size < sizeof(struct gkf_file) + behind)
+	    (uint64_t)st.st_size <
+		gkf_locks_end(sizeof(struct gkf_file) + behind))
 		return GK_ERR_CORRUPT;
 	*ret_size = sizeof(struct gkf_file) + behind;
 	return 0;
@@ -133,9 +138,35 @@ static void copy_driver(const struct gkf_file *f, struct gkf_driver *ret_driver)
 	ret_driver->cuda_version = f->cuda_version;
 }
 
+/* What belongs to this process alone. */
+static int furnish(int fd, size_t size, struct gkf_machine *m)
+{
+	int r = gkf_emptied_new(&m->emptied);
+
+	if (!r)
+		r = gkf_locks_new(fd, m->file, size,
+				  GKF_LOCK_BOOKS + m->device_count,
+				  &m->emptied->claims, &m->locks);
+	if (r)
+		return r;
+	m->gate = gkf_gate_new(m);
+	if (!m->gate)
+		return GK_ERR_NOMEM;
+	gkf_self(m);
+	return 0;
+}
+
+static void clear_out(struct gkf_machine *m)
+{
+	free(m->gate);
+	gkf_locks_free(m->locks);
+	gkf_emptied_free(m->emptied);
+	free(m);
+}
+
 /*
- * This process's view of a mapped file (fd -1: of memory of its own); the
- * mapping stays the caller's.
+ * This process's view of a file whose contents have that size: mapped with its
+ * locks, or (fd -1) memory of its own without. The mapping stays the caller's.
  */
 static int view(int fd, struct gkf_file *f, size_t size,
 		struct gkf_machine **ret)
@@ -158,7 +189,7 @@ static int view(int fd, struct gkf_file *f, size_t size,
 	if (!m)
 		return GK_ERR_NOMEM;
 	m->file = f;
-	m->size = size;
+	m->size = fd < 0 ? size : gkf_locks_end(size);
 	m->steps = steps;
 	m->texts = texts;
 	m->device_count = count;
@@ -170,19 +201,16 @@ static int view(int fd, struct gkf_file *f, size_t size,
 		}
 	}
 	copy_driver(f, &m->driver);
-	r = gkf_locks_new(fd, size, GKF_LOCK_BOOKS + count, &m->locks);
-	if (r) {
-		free(m);
-		return r;
-	}
 	gkf_topology_make(m->boards, count,
 			  layout < GKF_LAYOUT_COUNT ? (enum gkf_layout)layout
 						    : GKF_LAYOUT_AUTO,
 			  &m->topology);
-	m->own = gkf_own_new();
-	gkf_self(m);
-	*ret = m;
-	return 0;
+	r = furnish(fd, size, m);
+	if (r)
+		clear_out(m);
+	else
+		*ret = m;
+	return r;
 }
 
 static void watch(struct gkf_machine *m)
@@ -216,17 +244,18 @@ bool gkf_machine_is_whole(struct gkf_machine *m)
 static int map(int fd, struct gkf_machine **ret)
 {
 	struct gkf_file *f;
-	size_t size = 0;
+	size_t size = 0, mapped;
 	int r = check(fd, &size);
 
 	if (r)
 		return r;
-	f = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	mapped = gkf_locks_end(size);
+	f = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
 	r = view(fd, f, size, ret);
 	if (r)
-		munmap(f, size);
+		munmap(f, mapped);
 	else
 		watch(*ret);
 	return r;
@@ -321,7 +350,7 @@ int gkf_machine_scratch(const struct gkf_machine_spec *spec,
 /* Whether a missing machine may be made: only the one with no launcher. */
 static bool is_default(const char *path)
 {
-	char standard[PATH_CAP];
+	char standard[DIR_CAP + sizeof DEFAULT_NAME];
 
 	return !gkf_machine_path(DEFAULT_NAME, standard, sizeof standard) &&
 	       !strcmp(path, standard);
@@ -361,9 +390,7 @@ void gkf_machine_close(struct gkf_machine *m)
 		return;
 	unwatch(m);
 	munmap(m->file, m->size);
-	gkf_locks_free(m->locks);
-	gkf_own_free(m->own);
-	free(m);
+	clear_out(m);
 }
 
 bool gkf_machine_is_copy(const struct gkf_machine *m)

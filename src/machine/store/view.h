@@ -16,15 +16,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct gkf_locks;
 struct gkf_device;
+struct gkf_emptied;
 struct gkf_file;
-struct gkf_own; /* identity.h */
+struct gkf_gate;
+struct gkf_locks;
 
 struct gkf_machine {
 	struct gkf_file *file;
-	struct gkf_own *own;     /* NULL: to be looked up each time */
+	struct gkf_emptied *emptied;
 	struct gkf_locks *locks; /* of its file */
+	struct gkf_gate *gate;
 	unsigned device_count;
 	unsigned steps, texts; /* of its scenario; see scenario_state.h */
 	size_t size;           /* of the mapping */

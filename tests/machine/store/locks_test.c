@@ -1,4 +1,5 @@
 /* The locks of a machine, when their words are written over. */
+#include "machine/store/emptied.h"
 #include "machine/store/locks.h"
 #include "unit.h"
 
@@ -7,18 +8,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static struct gkf_emptied *emptied;
 static struct gkf_locks *locks;
 
 static int open_locks(void **state)
 {
 	(void)state;
-	return gkf_locks_new(-1, 100, 3, &locks);
+	return gkf_emptied_new(&emptied) ||
+	       gkf_locks_new(-1, NULL, 100, 3, &emptied->claims, &locks);
 }
 
 static int close_locks(void **state)
 {
 	(void)state;
 	gkf_locks_free(locks);
+	gkf_emptied_free(emptied);
 	return 0;
 }
 
