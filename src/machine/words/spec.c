@@ -96,19 +96,20 @@ static int parse_range(char *item, unsigned count, uint64_t *mask,
 {
 	char *dash = strchr(item, '-');
 	int64_t first, last;
+	bool is_range;
 
 	if (dash)
 		*dash = '\0';
-	if (gk_parse_int(item, &first) ||
-	    gk_parse_int(dash ? dash + 1 : item, &last) || first < 0 ||
-	    last < first) {
-		if (dash)
-			*dash = '-';
+	is_range = !gk_parse_int(item, &first) &&
+		   !gk_parse_int(dash ? dash + 1 : item, &last) &&
+		   last >= first;
+	if (dash)
+		*dash = '-';
+	if (!is_range)
 		return wrong(message,
 			     "'%s' is no GPU; allowed are an index, a range "
 			     "0-3, a list 0+2+5, or all",
 			     item);
-	}
 	if (last >= count)
 		return wrong(message, "no GPU %lld; the machine has %u%s",
 			     (long long)last, count,
