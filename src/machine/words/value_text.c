@@ -4,6 +4,8 @@
 #include "machine/file/clock_state.h"
 #include "machine/words/spec.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -54,10 +56,27 @@ static int parse_kib(const char *text, int64_t *ret_value)
 	return err;
 }
 
+static int parse_hexadecimal(const char *text, int64_t *ret_value)
+{
+	char *end;
+	long long value;
+
+	if (!isxdigit((unsigned char)text[2]))
+		return GK_ERR_INVALID;
+	errno = 0;
+	value = strtoll(text, &end, 16);
+	if (*end)
+		return GK_ERR_INVALID;
+	if (errno)
+		return GK_ERR_RANGE;
+	*ret_value = value;
+	return 0;
+}
+
 int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value)
 {
 	size_t len = strlen(text), tail = strlen(unit);
-	char number[64], *end;
+	char number[64];
 	uint64_t bytes;
 
 	if (!strcmp(unit, "B")) {
@@ -69,10 +88,8 @@ int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value)
 	}
 	if (!strcmp(unit, "KiB"))
 		return parse_kib(text, ret_value);
-	if (!strncmp(text, "0x", 2) && !*unit) {
-		*ret_value = strtoll(text, &end, 16);
-		return text[2] && !*end ? 0 : GK_ERR_INVALID;
-	}
+	if (!strncmp(text, "0x", 2) && !*unit)
+		return parse_hexadecimal(text, ret_value);
 	if (len >= sizeof number)
 		return GK_ERR_INVALID;
 	memcpy(number, text, len + 1);
@@ -82,11 +99,6 @@ int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value)
 		   ? parse_scaled(text, unit, ret_value)
 		   : 0;
 }
-
-/*
- * One KEY=VALUE, understood: a value, or if that is -1, a word of the machine,
- * or of NVLinks if there is none.
- */
 
 int gkf_speed_parse(const char *text, uint64_t *ret_permille)
 {
