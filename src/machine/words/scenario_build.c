@@ -161,6 +161,18 @@ int gkf_build_step(struct gkf_build *b, enum gkf_step_kind kind,
 			    text);
 }
 
+void gkf_build_drop(struct gkf_build *b, enum gkf_step_kind kind,
+		    uint32_t device, uint32_t number)
+{
+	for (unsigned i = 0; i < b->s.step_count; i++) {
+		struct gkf_step *step = &b->s.steps[i];
+
+		if (step->kind == (uint32_t)kind && step->device == device &&
+		    step->number == number && step->bin >= b->bin)
+			step->kind = DROPPED;
+	}
+}
+
 /* ---- values ---- */
 
 int64_t gkf_track_at(const struct gkf_track *t, uint64_t bin)
@@ -178,15 +190,8 @@ static void cut(struct gkf_build *b, unsigned device, enum gkf_value value)
 {
 	struct gkf_track *t = &b->tracks[device][value];
 
-	if (!t->known || t->start + t->bins < b->bin)
-		return;
-	for (unsigned i = 0; i < b->s.step_count; i++) {
-		struct gkf_step *step = &b->s.steps[i];
-
-		if (step->kind == GKF_STEP_SET && step->device == device &&
-		    step->number == (uint32_t)value && step->bin >= b->bin)
-			step->kind = DROPPED;
-	}
+	if (t->known && t->start + t->bins >= b->bin)
+		gkf_build_drop(b, GKF_STEP_SET, device, (uint32_t)value);
 }
 
 static int add_set(struct gkf_build *b, uint64_t bin, unsigned device,

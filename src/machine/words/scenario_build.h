@@ -63,6 +63,10 @@ int gkf_build_step(struct gkf_build *b, enum gkf_step_kind kind,
 int gkf_build_at(struct gkf_build *b, uint64_t bin, unsigned phase,
 		 struct gkf_step step, const char *text);
 
+/* Takes back what steps would do to a number of a GPU from now on. */
+void gkf_build_drop(struct gkf_build *b, enum gkf_step_kind kind,
+		    uint32_t device, uint32_t number);
+
 /* What a ramp has come to. */
 int64_t gkf_track_at(const struct gkf_track *t, uint64_t bin);
 

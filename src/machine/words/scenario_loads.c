@@ -5,6 +5,7 @@
 #include "base/mix.h"
 #include "base/units.h"
 #include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/wave_state.h"
@@ -135,41 +136,39 @@ int gkf_build_load_stop(struct gkf_build *b, const char *name)
 	return found ? 0 : not_running(b, name);
 }
 
-/* Bytes that a process has before the current bin. */
+/* Bytes that a process has now; its steps stand in order of time. */
 static int64_t bytes_now(const struct gkf_build *b,
 			 const struct gkf_scenario_load *load)
 {
 	int64_t bytes = (int64_t)load->bytes;
-	uint64_t bin = 0;
 
 	for (unsigned i = 0; i < b->s.step_count; i++) {
 		const struct gkf_step *step = &b->s.steps[i];
 
 		if (step->kind == GKF_STEP_MEMORY &&
-		    step->number == load->wave.load && step->bin >= bin &&
-		    step->bin <= b->bin) {
+		    step->number == load->wave.load && step->bin <= b->bin)
 			bytes = step->argument;
-			bin = step->bin;
-		}
 	}
 	return bytes;
 }
 
-static int change_memory(struct gkf_build *b, struct gkf_scenario_load *load,
-			 uint64_t bytes, uint64_t bins)
+static int change_memory(struct gkf_build *b,
+			 const struct gkf_scenario_load *load, uint64_t bytes,
+			 uint64_t bins)
 {
 	struct gkf_track t = {.known = true,
 			      .start = b->bin,
 			      .bins = bins,
 			      .from = bytes_now(b, load),
 			      .to = (int64_t)bytes};
-	int64_t last = t.from;
+	int64_t last = GKF_UNSET;
 	int err = 0;
 
+	gkf_build_drop(b, GKF_STEP_MEMORY, load->device, load->wave.load);
 	for (uint64_t i = 0; !err && i <= bins; i++) {
 		int64_t now = gkf_track_at(&t, t.start + i);
 
-		if (now != last || !bins)
+		if (now != last)
 			err = gkf_build_at(
 			    b, t.start + i, GKF_PHASE_MEMORY,
 			    (struct gkf_step){.kind = GKF_STEP_MEMORY,
@@ -179,8 +178,6 @@ static int change_memory(struct gkf_build *b, struct gkf_scenario_load *load,
 			    NULL);
 		last = now;
 	}
-	if (load->most < bytes)
-		load->most = bytes;
 	return err;
 }
 
