@@ -326,6 +326,18 @@ static const char *reason(const struct gkf_step *step, int err)
 	return gk_strerror(err);
 }
 
+static int tell_refused(struct gkf_build *b, unsigned index, int err)
+{
+	const struct gkf_step *step = &b->s.steps[index];
+	char gpu[128] = "";
+
+	if (step->device != GKF_STEP_NO_DEVICE)
+		snprintf(gpu, sizeof gpu, "GPU %u (%s): ", step->device,
+			 b->s.profiles[step->device].name);
+	return gk_yaml_fail(&b->yaml, b->origins[index].line, "%s: %s%s",
+			    kind_names[step->kind], gpu, reason(step, err));
+}
+
 /* Applies all to the machine of the rehearsal, in order. */
 static int rehearse(struct gkf_build *b)
 {
@@ -336,13 +348,7 @@ static int rehearse(struct gkf_build *b)
 		    b->s.texts.data ? b->s.texts.data + step->text : "");
 
 		if (err)
-			return gk_yaml_fail(
-			    &b->yaml, b->origins[i].line, "%s: GPU %u (%s): %s",
-			    kind_names[step->kind], step->device,
-			    step->device < b->s.device_count
-				? b->s.profiles[step->device].name
-				: "none",
-			    reason(step, err));
+			return tell_refused(b, i, err);
 	}
 	return 0;
 }
