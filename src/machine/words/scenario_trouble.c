@@ -43,6 +43,11 @@ int gkf_key_fail(struct gkf_build *b, const yaml_node_t *node)
 	if (err)
 		return GKF_BUILD_FAIL(b, node, "fail: %.80s: must be %s", text,
 				      allowed);
+	if (breakage.is_xid && breakage.instance != GKF_NO_INSTANCE)
+		return GKF_BUILD_FAIL(b, node,
+				      "fail: %.80s: must be an Xid of the "
+				      "whole GPU, such as xid=%u",
+				      text, breakage.xid);
 	if (breakage.is_xid)
 		return gkf_key_step_all(b, node, "fail", GKF_STEP_XID,
 					breakage.xid, 0, NULL);
