@@ -1,5 +1,6 @@
 /* scenario_keys.c - keys of a scenario file; see scenario_keys.h. */
 #include "machine/words/scenario_keys.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/numbers.h"
@@ -11,6 +12,9 @@
 #include <string.h>
 
 #define KEYS_MAX 32
+
+/* The longest time that a file may name. */
+#define DURATION_MAX_NS (366 * 86400 * GK_NS_PER_S)
 
 /* A mapping being searched. */
 struct search {
@@ -153,19 +157,19 @@ int gkf_key_bool(struct gkf_build *b, const char *key, const yaml_node_t *node,
 }
 
 int gkf_key_time(struct gkf_build *b, const char *key, const yaml_node_t *node,
-		 uint64_t min_ns, uint64_t max_ns, uint64_t *ret_bins)
+		 uint64_t least_bins, uint64_t *ret_bins)
 {
 	const char *text =
 	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
 	uint64_t ns;
 
-	if (gk_parse_duration(text, &ns) || ns < min_ns || ns > max_ns ||
-	    (min_ns && ns < GKF_BIN_NS))
+	if (gk_parse_duration(text, &ns) || ns < least_bins * GKF_BIN_NS ||
+	    ns > DURATION_MAX_NS)
 		return GKF_BUILD_FAIL(b, node,
 				      "%s: '%.40s' must be a time%s up to "
 				      "366d, such as 30s or 5m",
 				      key, text,
-				      min_ns ? " of at least 167ms" : "");
+				      least_bins ? " of at least 167ms" : "");
 	*ret_bins = ns / GKF_BIN_NS;
 	return 0;
 }
@@ -197,7 +201,7 @@ static int no_such(struct gkf_build *b, const yaml_node_t *node,
 {
 	const char *text =
 	    node->type == YAML_SCALAR_NODE ? gk_yaml_scalar(node) : "";
-	const char *near = gk_yaml_like(text, words);
+	const char *near = strlen(text) > 2 ? gk_yaml_like(text, words) : NULL;
 	struct gk_buf list = {0};
 	int err;
 

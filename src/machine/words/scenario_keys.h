@@ -5,7 +5,6 @@
 #ifndef GKF_SCENARIO_KEYS_H
 #define GKF_SCENARIO_KEYS_H
 
-#include "base/clock.h"
 #include "machine/file/scenario_state.h"
 #include "yaml/yaml.h"
 
@@ -13,9 +12,6 @@
 #include <stddef.h>
 
 struct gkf_build;
-
-/* The longest time that a file may name. */
-#define GKF_DURATION_MAX_NS (366 * 86400 * GK_NS_PER_S)
 
 typedef int gkf_key_read(struct gkf_build *b, const yaml_node_t *node);
 
@@ -43,9 +39,9 @@ int gkf_key_integer(struct gkf_build *b, const char *key,
 int gkf_key_bool(struct gkf_build *b, const char *key, const yaml_node_t *node,
 		 bool *ret_value);
 
-/* A time in whole bins, rounded down. */
+/* A time in whole bins, rounded down; no shorter than some: 0, or one. */
 int gkf_key_time(struct gkf_build *b, const char *key, const yaml_node_t *node,
-		 uint64_t min_ns, uint64_t max_ns, uint64_t *ret_bins);
+		 uint64_t least_bins, uint64_t *ret_bins);
 
 /* One of the words that name() gives until it says NULL. */
 int gkf_key_word(struct gkf_build *b, const char *key, const yaml_node_t *node,

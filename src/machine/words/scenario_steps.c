@@ -97,8 +97,7 @@ static int read_load(struct gkf_build *b, const yaml_node_t *node)
 		return GKF_BUILD_FAIL(b, at[4],
 				      "mem: must be a size such as 60GiB");
 	if (at[5])
-		err = gkf_key_time(b, "over", at[5], 0, GKF_DURATION_MAX_NS,
-				   &bins);
+		err = gkf_key_time(b, "over", at[5], 0, &bins);
 	return err ? err : gkf_build_load_memory(b, name, bytes, bins);
 }
 
@@ -217,8 +216,7 @@ static int read_ramp(struct gkf_build *b, const yaml_node_t *node)
 	if (!err)
 		err = read_number(b, (enum gkf_value)value, at[2], &to);
 	if (!err)
-		err = gkf_key_time(b, "over", at[3], 1, GKF_DURATION_MAX_NS,
-				   &bins);
+		err = gkf_key_time(b, "over", at[3], 1, &bins);
 	GKF_FOR_GPUS(b, d)
 	err = gkf_build_ramp(b, d, (enum gkf_value)value, at[1] ? &from : NULL,
 			     to, bins);
@@ -304,8 +302,7 @@ static int read_repeat(struct gkf_build *b, const yaml_node_t *const *at,
 				      "every: and times: go together");
 	if (!at[EVERY])
 		return 0;
-	err = gkf_key_time(b, "every", at[EVERY], 1, GKF_DURATION_MAX_NS,
-			   ret_every);
+	err = gkf_key_time(b, "every", at[EVERY], 1, ret_every);
 	if (!err)
 		err = gkf_key_integer(b, "times", at[TIMES], 1, TIMES_MAX,
 				      ret_times);
@@ -321,7 +318,7 @@ static int read_repeat(struct gkf_build *b, const yaml_node_t *const *at,
 static int read_at(struct gkf_build *b, const yaml_node_t *node)
 {
 	uint64_t bins;
-	int err = gkf_key_time(b, "at", node, 0, GKF_DURATION_MAX_NS, &bins);
+	int err = gkf_key_time(b, "at", node, 0, &bins);
 
 	if (err)
 		return err;

@@ -100,12 +100,7 @@ static int read_gpus(struct gkf_build *b, const yaml_node_t *node)
 
 static int read_duration(struct gkf_build *b, const yaml_node_t *node)
 {
-	uint64_t bins;
-	int err =
-	    gkf_key_time(b, "duration", node, 1, GKF_DURATION_MAX_NS, &bins);
-
-	b->s.duration = bins;
-	return err;
+	return gkf_key_time(b, "duration", node, 1, &b->s.duration);
 }
 
 /* In the order in which they are needed. */
