@@ -44,24 +44,6 @@ bool gkf_fault_active(struct gkf_machine *m, unsigned device,
 	return active(m, device) >> fault & 1;
 }
 
-/* What the file may hold of an argument, whoever wrote it. */
-static bool is_argument(const struct gkf_fault_info *info, uint64_t argument)
-{
-	switch (info->argument) {
-	case GKF_ARGUMENT_NOTHING:
-		return !argument;
-	case GKF_ARGUMENT_PCIE:
-		return argument >= info->least && argument <= info->most &&
-		       (argument & 0xff) >= (info->least & 0xff) &&
-		       (argument & 0xff) <= (info->most & 0xff);
-	case GKF_ARGUMENT_NUMBER:
-	case GKF_ARGUMENT_TIME:
-	case GKF_ARGUMENT_LINK:
-		break;
-	}
-	return argument >= info->least && argument <= info->most;
-}
-
 uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 			    enum gkf_fault fault)
 {
@@ -72,7 +54,8 @@ uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 		return 0;
 	if (info->argument == GKF_ARGUMENT_LINK)
 		return argument; /* any bits may be set */
-	return is_argument(info, argument) ? argument : info->usual;
+	/* Whoever wrote it to the file. */
+	return gkf_fault_takes(info, argument) ? argument : info->usual;
 }
 
 /* How grave an advice is, by nvmlDeviceGpuRecoveryAction_t. */
@@ -287,7 +270,7 @@ static int begin_as(struct gkf_machine *m, unsigned device,
 	int r;
 
 	if (device >= m->device_count ||
-	    !is_argument(&gkf_faults[fault], argument))
+	    !gkf_fault_takes(&gkf_faults[fault], argument))
 		return GK_ERR_RANGE;
 	r = gkf_lock(m);
 	if (r)

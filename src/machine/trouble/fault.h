@@ -52,6 +52,9 @@ int gkf_fault_by_name(const char *name);
 int gkf_machine_fault_by_name(const char *name);
 const struct gkf_xid_info *gkf_xid_find(unsigned number);
 
+/* Whether an argument is one of a fault: of PCIe, both parts of it. */
+bool gkf_fault_takes(const struct gkf_fault_info *info, uint64_t argument);
+
 /*
  * Breaks a device: counts, Xids and events follow. argument within what
  * gkf_faults says, or GK_ERR_RANGE; GK_ERR_NOT_SUPPORTED when the board cannot

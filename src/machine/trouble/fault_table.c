@@ -67,6 +67,16 @@ int gkf_machine_fault_by_name(const char *name)
 	return -1;
 }
 
+bool gkf_fault_takes(const struct gkf_fault_info *info, uint64_t argument)
+{
+	const uint64_t width = argument & 0xff;
+
+	if (argument < info->least || argument > info->most)
+		return false;
+	return info->argument != GKF_ARGUMENT_PCIE ||
+	       (width >= (info->least & 0xff) && width <= (info->most & 0xff));
+}
+
 const struct gkf_xid_info *gkf_xid_find(unsigned number)
 {
 	for (unsigned i = 0; i < XIDS; i++)

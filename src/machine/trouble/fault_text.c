@@ -150,7 +150,7 @@ int gkf_fault_parse(const char *text, struct gkf_breakage *ret_breakage,
 	info = &gkf_faults[fault];
 	argument = info->usual;
 	if ((equals && parse_argument(info, equals + 1, &argument)) ||
-	    argument < info->least || argument > info->most) {
+	    !gkf_fault_takes(info, argument)) {
 		say_allowed(info, ret_allowed);
 		return GK_ERR_INVALID;
 	}
