@@ -1,6 +1,6 @@
 /*
- * fault_test.c - faults of the core, without NVML: what can be typed, what a
- * board can have, what mends, and that no killed writer breaks the machine.
+ * fault_test.c - faults of the core, without NVML: what a board can have, what
+ * mends, and that no killed writer breaks the machine.
  */
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
@@ -13,7 +13,6 @@
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/fixture.h"
-#include "machine/holder.h"
 #include "machine/model/above.h"
 #include "machine/model/ecc.h"
 #include "machine/model/model.h"
@@ -41,56 +40,6 @@ static int teardown(void **state)
 	(void)state;
 	fixture_close(&fx);
 	return 0;
-}
-
-static void what_can_be_typed(void **state)
-{
-	static const struct {
-		const char *text;
-		int result;
-		int fault; /* -1: an Xid */
-		uint64_t argument;
-	} cases[] = {
-	    {"lost", 0, GKF_FAULT_LOST, 0},
-	    {"timeout", 0, GKF_FAULT_TIMEOUT, 1000000000},
-	    {"timeout=20ms", 0, GKF_FAULT_TIMEOUT, 20000000},
-	    {"pcie", 0, GKF_FAULT_PCIE, 0x101},
-	    {"pcie=3x8", 0, GKF_FAULT_PCIE, 0x308},
-	    {"nvlink=11", 0, GKF_FAULT_NVLINK, 11},
-	    {"ecc-uncorrectable=7", 0, GKF_FAULT_ECC, 7},
-	    {"xid=48", 0, -1, 48},
-	    {"xid=47", GK_ERR_INVALID, 0, 0},
-	    {"xid", GK_ERR_INVALID, 0, 0},
-	    {"xid=31@1/0", 0, -1, 31},
-	    {"xid=31@1", GK_ERR_INVALID, 0, 0},
-	    {"xid=48@1/0", GK_ERR_INVALID, 0, 0},
-	    {"lost=1", GK_ERR_INVALID, 0, 0},
-	    {"pcie=x8", GK_ERR_INVALID, 0, 0},
-	    {"pcie=38", GK_ERR_INVALID, 0, 0},
-	    {"pcie=1000000x1", GK_ERR_INVALID, 0, 0},
-	    {"nvlink=-1", GK_ERR_INVALID, 0, 0},
-	    {"ecc-uncorrectable=0", GK_ERR_INVALID, 0, 0},
-	    {"timeout=2h", GK_ERR_INVALID, 0, 0},
-	    {"", GK_ERR_NOT_FOUND, 0, 0},
-	    {"=", GK_ERR_NOT_FOUND, 0, 0},
-	    {"loss", GK_ERR_NOT_FOUND, 0, 0},
-	};
-	char allowed[GKF_FAULT_TEXT_MAX];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct gkf_breakage b = {0};
-
-		assert_int_equal(gkf_fault_parse(cases[i].text, &b, allowed),
-				 cases[i].result);
-		if (cases[i].result)
-			continue;
-		assert_int_equal(b.is_xid, cases[i].fault < 0);
-		assert_int_equal(b.is_xid ? b.xid : b.argument,
-				 cases[i].argument);
-		if (!b.is_xid)
-			assert_int_equal(b.fault, cases[i].fault);
-	}
 }
 
 /* What show prints can be typed again. */
@@ -347,41 +296,11 @@ static void a_killed_writer_leaves_it_usable(void **state)
 	}
 }
 
-/* All that is written of a device, of its memory and of its links as well. */
-static void who_does_not_get_the_lock_damages_nothing(void **state)
-{
-	static const enum gkf_fault damaging[] = {
-	    GKF_FAULT_ECC, GKF_FAULT_REMAP_PENDING, GKF_FAULT_REMAP_FAILURE,
-	    GKF_FAULT_NVLINK};
-	struct gkf_device *dev = &fx.file->device[0];
-	struct gkf_device *before = malloc(sizeof *before);
-	pid_t holder = holder_start(fx.m, HOLD_MACHINE);
-
-	(void)state;
-	memcpy(before, dev, sizeof *before);
-	for (unsigned i = 0; i < sizeof damaging / sizeof *damaging; i++) {
-		assert_int_equal(gkf_fault_begin(fx.m, 0, damaging[i],
-						 gkf_faults[damaging[i]].usual),
-				 GK_ERR_TIMEOUT);
-		assert_memory_equal(before, dev, sizeof *before);
-	}
-	holder_end(holder);
-	for (unsigned i = 0; i < sizeof damaging / sizeof *damaging; i++) {
-		memcpy(before, dev, sizeof *before);
-		assert_int_equal(gkf_fault_begin(fx.m, 0, damaging[i],
-						 gkf_faults[damaging[i]].usual),
-				 0);
-		assert_memory_not_equal(before, dev, sizeof *before);
-	}
-	free(before);
-}
-
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    T(what_can_be_typed),
 	    T(what_is_printed_can_be_typed),
 	    T(a_board_has_only_its_own_faults),
 	    T(the_gravest_advice_is_given),
@@ -391,7 +310,6 @@ int main(void)
 	    T(a_bad_link_replays),
 	    T(no_refusal_is_lost),
 	    T(a_full_table_says_so),
-	    T(who_does_not_get_the_lock_damages_nothing),
 	    T(a_killed_writer_leaves_it_usable),
 	};
 
