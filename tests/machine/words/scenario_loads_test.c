@@ -117,6 +117,22 @@ static void memory_of_loads_changes(void **state)
 	expect_all(cases, COUNT(cases));
 }
 
+/* A step for each of 12 minutes' bins, not for each process besides. */
+static void processes_of_a_place_share_their_steps(void **state)
+{
+	struct gkf_scenario s;
+
+	(void)state;
+	compile("description: d\ngpus: h100\nduration: 12m\n"
+		"loads: {a: 'idle,mem=1MiB,n=64'}\n"
+		"steps:\n" CHANGE("0", "a", "mem: 1GiB, over: 12m"),
+		&s);
+	assert_int_equal(s.load_count, 64);
+	assert_int_equal(s.step_count, 12 * 60 * 6 + 1);
+	assert_int_equal(s.loads[63].most, GIB);
+	gkf_scenario_free(&s);
+}
+
 /* What a load is like, beyond its memory. */
 static void a_load_works_as_its_spec_says(void **state)
 {
@@ -279,6 +295,7 @@ int main(void)
 	    cmocka_unit_test(loads_run_from_their_start_to_their_stop),
 	    cmocka_unit_test(loads_in_mig_devices_are_placed),
 	    cmocka_unit_test(memory_of_loads_changes),
+	    cmocka_unit_test(processes_of_a_place_share_their_steps),
 	    cmocka_unit_test(a_load_works_as_its_spec_says),
 	    cmocka_unit_test(what_is_no_load_is_refused),
 	    cmocka_unit_test(names_may_have_31_bytes),

@@ -35,6 +35,15 @@ static void notes_clears_and_resets(void **state)
 	     "6: 12 mend g0 0 8192\n"
 	     "6: 12 mend g1 0 8192\n"
 	     "6: 12 set g1 power-brake unset\n"},
+	    /* The first value, and the same of another GPU. */
+	    {STEPS "  - {at: 1s, gpu: 0-1, set: {utilization: 50}}\n"
+		   "  - {at: 2s, gpu: 0, clear: utilization}\n"
+		   "  - {at: 3s, gpu: 0, clear: all}\n",
+	     "5: 6 set g0 utilization 50\n"
+	     "5: 6 set g1 utilization 50\n"
+	     "6: 12 set g0 utilization unset\n"
+	     "7: 18 rule-drop g-1 -1 0 1 0 0 0\n"
+	     "7: 18 mend g0 0 -1\n"},
 	    {STEPS "  - {at: 1s, clear: driver-mismatch}\n",
 	     "5: 6 machine g-1 driver-mismatch 0\n"},
 	    {STEPS "  - {at: 1s, clear: nvmlDeviceGetCount_v2}\n",
