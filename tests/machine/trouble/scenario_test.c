@@ -1,4 +1,5 @@
 /* Steps of a scenario in a machine file: when they come, and vandals. */
+#include "base/array.h"
 #include "base/err.h"
 #include "machine/file/event_state.h"
 #include "machine/file/fault_state.h"
@@ -10,6 +11,7 @@
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
+#include "machine/holder.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
@@ -24,16 +26,16 @@
 #define S GKF_BINS_PER_S
 
 /* A frozen machine of two GPUs with steps. */
-static void open_with(struct fixture *fx, const struct gkf_step *steps,
-		      unsigned count)
+static void open_with_texts(struct fixture *fx, const struct gkf_step *steps,
+			    unsigned count, const char *texts, unsigned size)
 {
 	struct gkf_profile profiles[2] = {gkf_profile_default,
 					  gkf_profile_default};
 	struct gkf_scenario_table table = {.name = "test",
 					   .steps = steps,
 					   .count = count,
-					   .texts = "first\0second",
-					   .text_size = sizeof "first\0second",
+					   .texts = texts,
+					   .text_size = size,
 					   .end_bin = 100 * S};
 	struct gkf_machine_spec spec = {.device_count = 2,
 					.profiles = profiles,
@@ -42,6 +44,13 @@ static void open_with(struct fixture *fx, const struct gkf_step *steps,
 					.scenario = &table};
 
 	fixture_open_spec(fx, &spec);
+}
+
+static void open_with(struct fixture *fx, const struct gkf_step *steps,
+		      unsigned count)
+{
+	open_with_texts(fx, steps, count, "first\0second",
+			sizeof "first\0second");
 }
 
 static struct gkf_step set(uint64_t bin, unsigned device, int64_t temperature)
@@ -220,6 +229,148 @@ static void loads_have_their_time(void **state)
 	fixture_close(&fx);
 }
 
+/* A nanosecond before its bin a step is not yet due. */
+static void a_step_is_due_from_the_first_nanosecond_of_its_bin(void **state)
+{
+	const struct gkf_step steps[] = {set(6, 0, 77), set(7, 0, 78)};
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, steps, 2);
+	assert_int_equal(gkf_machine_age(fx.m, 6 * GKF_BIN_NS - 1), 0);
+	assert_int_not_equal(temperature(&fx, 0), 77);
+	assert_int_equal(atomic_load(&fx.file->scenario.done), 0);
+	assert_int_equal(gkf_machine_age(fx.m, 1), 0);
+	assert_int_equal(temperature(&fx, 0), 77);
+	assert_int_equal(atomic_load(&fx.file->scenario.done), 1);
+	assert_int_equal(gkf_machine_age(fx.m, GKF_BIN_NS), 0);
+	assert_int_equal(temperature(&fx, 0), 78);
+	assert_int_equal(atomic_load(&fx.file->scenario.done), 2);
+	/* Nobody is asked again. */
+	gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 5);
+	age(&fx, 9);
+	assert_int_equal(temperature(&fx, 0), 5);
+	fixture_close(&fx);
+}
+
+static void what_is_no_step_is_left_out(void **state)
+{
+	const struct gkf_step steps[] = {set(1, 0, 71), set(1, 0, 72),
+					 set(1, 0, 73), set(2, 0, 74),
+					 set(2, 1, 75)};
+	struct gkf_step *written, step;
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, steps, 5);
+	written = gkf_file_steps(fx.file);
+	written[0].kind = GKF_STEP_KINDS;
+	written[1].device = 2;
+	written[2].bin = UINT64_MAX / GKF_BIN_NS + 1;
+	for (unsigned i = 0; i < 3; i++)
+		assert_false(gkf_scenario_step(fx.m, i, &step));
+	assert_true(gkf_scenario_step(fx.m, 3, &step));
+	assert_int_equal(step.argument, 74);
+	assert_int_equal(step.bin, 2);
+	assert_int_equal(step.number, GKF_V_TEMPERATURE);
+	assert_true(gkf_scenario_step(fx.m, 4, &step));
+	assert_int_equal(step.device, 1);
+	assert_false(gkf_scenario_step(fx.m, 5, &step));
+	/* They are done without anything being done. */
+	age(&fx, 1);
+	assert_int_not_equal(temperature(&fx, 0), 73);
+	assert_int_equal(atomic_load(&fx.file->scenario.done), 3);
+	assert_int_equal(gkf_scenario_next_ns(fx.m), 2 * GKF_BIN_NS);
+	age(&fx, 1);
+	assert_int_equal(temperature(&fx, 0), 74);
+	assert_int_equal(temperature(&fx, 1), 75);
+	assert_int_equal(atomic_load(&fx.file->scenario.failed), 0);
+	fixture_close(&fx);
+}
+
+static void expect_text(struct fixture *fx, uint32_t at, const char *expected)
+{
+	const struct gkf_step step = {.text = at};
+	char text[GKF_STEP_TEXT_MAX + 1];
+
+	memset(text, 'x', sizeof text);
+	gkf_scenario_text(fx->m, &step, text);
+	assert_string_equal(text, expected);
+	assert_int_equal(text[GKF_STEP_TEXT_MAX], 'x');
+}
+
+static void a_text_ends_with_the_texts(void **state)
+{
+	const struct gkf_step steps[] = {set(6, 0, 77)};
+	char *texts, longest[GKF_STEP_TEXT_MAX];
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, steps, 1);
+	expect_text(&fx, 0, "first");
+	expect_text(&fx, 4, "t");
+	expect_text(&fx, 6, "second");
+	expect_text(&fx, 12, "");
+	expect_text(&fx, 13, "");
+	expect_text(&fx, UINT32_MAX, "");
+	/* Somebody wrote over the end of one. */
+	texts = (char *)(gkf_file_steps(fx.file) + 1);
+	texts[5] = '-';
+	texts[12] = '!';
+	expect_text(&fx, 0, "first-second!");
+	fixture_close(&fx);
+	memset(longest, 'a', sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	open_with_texts(&fx, steps, 1, longest, sizeof longest);
+	expect_text(&fx, 0, longest);
+	((char *)(gkf_file_steps(fx.file) + 1))[GKF_STEP_TEXT_MAX - 1] = 'a';
+	expect_text(&fx, 0, longest);
+	fixture_close(&fx);
+}
+
+static void notes_are_told_by_their_number(void **state)
+{
+	const struct gkf_step steps[] = {
+	    set(1, 0, 77),
+	    {.bin = 2, .kind = GKF_STEP_NOTE, .device = GKF_STEP_NO_DEVICE},
+	    {.bin = 3, .kind = GKF_STEP_NOTE, .text = 6},
+	};
+	static const uint64_t notes[] = {0, 0, 2, 3};
+	struct fixture fx;
+
+	(void)state;
+	open_with(&fx, steps, 3);
+	for (unsigned i = 0; i < COUNT(notes); i++) {
+		gkf_scenario_poll(fx.m);
+		assert_int_equal(atomic_load(&fx.file->scenario.note),
+				 notes[i]);
+		age(&fx, 1);
+	}
+	fixture_close(&fx);
+}
+
+/* Who cannot have the lock leaves them to the next who looks. */
+static void steps_wait_for_who_has_the_lock(void **state)
+{
+	const struct gkf_step steps[] = {set(1, 0, 77)};
+	struct fixture fx;
+	pid_t holder;
+
+	(void)state;
+	open_with(&fx, steps, 1);
+	/* It seems to be due: who has the lock finds out that it is not. */
+	atomic_store(&fx.file->scenario.next_ns, 0);
+	holder = holder_start(fx.m, HOLD_MACHINE);
+	gkf_scenario_poll(fx.m);
+	assert_int_equal(gkf_scenario_next_ns(fx.m), 0);
+	holder_end(holder);
+	gkf_scenario_poll(fx.m);
+	assert_int_equal(gkf_scenario_next_ns(fx.m), GKF_BIN_NS);
+	age(&fx, 1);
+	assert_int_equal(temperature(&fx, 0), 77);
+	fixture_close(&fx);
+}
+
 /* Whoever overwrites steps and head leads nobody astray. */
 static void garbage_hurts_nobody(void **state)
 {
@@ -274,6 +425,12 @@ int main(void)
 	    cmocka_unit_test(faults_and_xids_have_the_time_of_their_step),
 	    cmocka_unit_test(mig_devices_and_notes),
 	    cmocka_unit_test(loads_have_their_time),
+	    cmocka_unit_test(
+		a_step_is_due_from_the_first_nanosecond_of_its_bin),
+	    cmocka_unit_test(what_is_no_step_is_left_out),
+	    cmocka_unit_test(a_text_ends_with_the_texts),
+	    cmocka_unit_test(notes_are_told_by_their_number),
+	    cmocka_unit_test(steps_wait_for_who_has_the_lock),
 	    cmocka_unit_test(garbage_hurts_nobody),
 	    cmocka_unit_test(a_file_with_too_many_steps_is_none),
 	};
