@@ -14,6 +14,7 @@
 #include "machine/file/profile.h"
 #include "machine/words/profile_yaml.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,18 @@ static const struct {
 			  "power_limit_mw, which is 70000"},
     {"control.yaml", ":2: unknown key '?[31mred'; allowed are "},
     {"key-list.yaml", ":2: a key must be a plain word"},
+    {"source-number.yaml", ":4: source: '5' must be a text or a list of texts "
+			   "(where the values come from)"},
+    {"aliases-mapping.yaml", ":2: aliases: a mapping where there must be a "
+			     "text or a list of texts (other ids)"},
+    {"inherits-list.yaml", ":1: inherits: a list where there must be a text "
+			   "(id or path)"},
+    {"empty-mark.yaml", ":2: mark: '' must be a text of 1 to 15 bytes or "
+			"'none' (put before the name)"},
+    {"none-allowed.yaml", ":2: memory_temperature_max_c: 'cold' must be an "
+			  "integer from -1 to 150 or 'none' ("},
+    {"two-lines.yaml", ":2: name: 'one?two?' must be a text of 1 to 63 bytes "
+		       "(as NVML tells it)"},
 };
 
 /* The message names a file other than the one that was asked for. */
@@ -163,6 +176,55 @@ static void a_huge_file_is_refused(void **state)
 	assert_int_not_equal(load(path, &profile, message), 0);
 	assert_non_null(strstr(message, ": too big; "));
 	unlink(path);
+}
+
+/* Too long for an alias, for a file name, and for a path. */
+static void long_names_are_not_found(void **state)
+{
+	static const int lengths[] = {63, 64, 300, PATH_MAX};
+	static char name[PATH_MAX + 1], path[PATH_MAX + 8];
+	char message[GKF_PROFILE_MESSAGE_MAX];
+	struct gkf_profile profile;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+		snprintf(name, sizeof name, "%0*d", lengths[i], 0);
+		assert_int_equal(load(name, &profile, message),
+				 GK_ERR_NOT_FOUND);
+		expect_start(message, "no profile '000000000000000");
+	}
+	snprintf(path, sizeof path, "./%s", name);
+	assert_int_equal(load(path, &profile, message), GK_ERR_NOT_FOUND);
+	expect_start(message, "no profile './0000000000000");
+}
+
+/* A file's name is the profile's id. */
+static void an_id_has_up_to_63_bytes(void **state)
+{
+	char dir[64], path[256];
+	char message[GKF_PROFILE_MESSAGE_MAX], expected[512];
+	struct gkf_profile profile;
+
+	(void)state;
+	snprintf(dir, sizeof dir, "/dev/shm/gpukit-test-%d-XXXXXX", getpid());
+	assert_non_null(mkdtemp(dir));
+	for (int len = 63; len <= 64; len++) {
+		snprintf(path, sizeof path, "%s/%0*d.yaml", dir, len, 0);
+		assert_int_equal(symlink(DATA "/good.yaml", path), 0);
+		if (len == 63) {
+			assert_int_equal(load(path, &profile, message), 0);
+			assert_int_equal(strlen(profile.id), 63);
+		} else {
+			assert_int_equal(load(path, &profile, message),
+					 GK_ERR_INVALID);
+			snprintf(expected, sizeof expected,
+				 "%s: file name too long; allowed are 63 bytes",
+				 path);
+			assert_string_equal(message, expected);
+		}
+		unlink(path);
+	}
+	rmdir(dir);
 }
 
 static void a_small_message_buffer_is_kept(void **state)
@@ -281,6 +343,8 @@ int main(void)
 	    cmocka_unit_test(every_error_has_its_line),
 	    cmocka_unit_test(what_is_no_profile_file_is_told),
 	    cmocka_unit_test(a_huge_file_is_refused),
+	    cmocka_unit_test(long_names_are_not_found),
+	    cmocka_unit_test(an_id_has_up_to_63_bytes),
 	    cmocka_unit_test(a_small_message_buffer_is_kept),
 	    cmocka_unit_test(a_child_takes_the_rest_from_its_parents),
 	    cmocka_unit_test(the_default_is_its_yaml_file),

@@ -257,11 +257,12 @@ static void without_a_name_it_is_called_as_its_file(void **state)
 	    {"two.yaml.yaml", "two.yaml"},
 	};
 	const struct gkf_scenario_options options = {.profiles = PROFILES};
-	char dir[] = "/dev/shm/gpukit-test-XXXXXX", here[512], *was;
-	char message[MESSAGE_MAX], path[64];
+	char dir[64], here[512], *was;
+	char message[MESSAGE_MAX], path[96];
 	struct gkf_scenario s;
 
 	(void)state;
+	snprintf(dir, sizeof dir, "/dev/shm/gpukit-test-%d-XXXXXX", getpid());
 	assert_non_null(mkdtemp(dir));
 	was = getcwd(here, sizeof here);
 	for (size_t i = 0; i < COUNT(cases); i++) {
