@@ -26,7 +26,7 @@
 static struct fixture fx;
 static uint64_t heard; /* the last event that was looked at */
 
-/* Two GPUs whose clock stands; all events are waited for. */
+/* Two GPUs, one with a fan; the clock stands; all events are waited for. */
 static int setup(void **state)
 {
 	struct gkf_profile profiles[2] = {gkf_profile_default,
@@ -35,6 +35,7 @@ static int setup(void **state)
 	    .device_count = 2, .profiles = profiles, .seed = 7, .frozen = true};
 
 	(void)state;
+	profiles[0].fans = 1;
 	fixture_open_spec(&fx, &spec);
 	gkf_event_interest(fx.m, ~0ULL);
 	heard = 0;
@@ -342,6 +343,21 @@ static void a_fault_dictates_values(void **state)
 	}
 }
 
+static void a_broken_fan_stands_still(void **state)
+{
+	int64_t speed = -1;
+
+	(void)state;
+	gkf_value_set(fx.m, 0, GKF_V_FAN, 60);
+	assert_int_equal(gkf_fault_begin(fx.m, 0, GKF_FAULT_FAN, 0), 0);
+	assert_true(gkf_value_get(fx.m, 0, GKF_V_FAN, &speed));
+	assert_int_equal(speed, 0);
+	assert_int_equal(gkf_fault_end(fx.m, 0, GKF_FAULT_BIT(GKF_FAULT_FAN)),
+			 0);
+	assert_true(gkf_value_get(fx.m, 0, GKF_V_FAN, &speed));
+	assert_int_equal(speed, 60);
+}
+
 /* A bad link counts, each of its errors as often as it comes. */
 static void a_bad_link_counts_its_errors(void **state)
 {
@@ -500,6 +516,7 @@ int main(void)
 	    T(an_argument_of_a_vandal_is_the_usual_one),
 	    T(a_board_breaks_in_what_it_has),
 	    T(a_fault_dictates_values),
+	    T(a_broken_fan_stands_still),
 	    T(a_bad_link_counts_its_errors),
 	    T(a_count_ends_at_its_greatest),
 	    T(memory_is_damaged_and_repaired),

@@ -198,6 +198,33 @@ static void long_names_are_not_found(void **state)
 	expect_start(message, "no profile './0000000000000");
 }
 
+/* Whatever else lies there. */
+static void profiles_are_listed_in_order(void **state)
+{
+	static const char *const names[] = {"b.yaml", "aa.yaml", ".c.yaml",
+					    ".yaml",  "d.yml",   "yaml"};
+	char dir[64], path[128];
+	struct gk_buf ids = {0};
+
+	(void)state;
+	snprintf(dir, sizeof dir, "/dev/shm/gpukit-test-%d-XXXXXX", getpid());
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+		assert_int_equal(symlink(DATA "/good.yaml", path), 0);
+	}
+	gkf_profile_list(dir, &ids);
+	assert_string_equal(ids.data, "aa, b");
+	gk_buf_free(&ids);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	rmdir(dir);
+	gkf_profile_list(dir, &ids);
+	assert_int_equal(ids.len, 0);
+}
+
 /* A file's name is the profile's id. */
 static void an_id_has_up_to_63_bytes(void **state)
 {
@@ -344,6 +371,7 @@ int main(void)
 	    cmocka_unit_test(what_is_no_profile_file_is_told),
 	    cmocka_unit_test(a_huge_file_is_refused),
 	    cmocka_unit_test(long_names_are_not_found),
+	    cmocka_unit_test(profiles_are_listed_in_order),
 	    cmocka_unit_test(an_id_has_up_to_63_bytes),
 	    cmocka_unit_test(a_small_message_buffer_is_kept),
 	    cmocka_unit_test(a_child_takes_the_rest_from_its_parents),
