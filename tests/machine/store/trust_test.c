@@ -9,7 +9,9 @@
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/store/trust.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #define STRANGER 12345
@@ -104,15 +106,266 @@ static void what_is_shared_by_its_owner_is_no_copy(void **state)
 	gkf_machine_close(m);
 }
 
+/* What is said of a path, and how it was opened. */
+struct opened {
+	int r; /* 0 or an error */
+	int access;
+	bool foreign;
+};
+
+static struct opened open_path(const char *path)
+{
+	struct opened o = {.foreign = true};
+	int fd = gkf_trust_open(path, &o.foreign);
+
+	o.r = fd < 0 ? fd : 0;
+	if (fd < 0)
+		return o;
+	o.access = fcntl(fd, F_GETFL) & O_ACCMODE;
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	close(fd);
+	return o;
+}
+
+static void own_files_are_opened_for_writing(void **state)
+{
+	char missing[128], link[128];
+	struct opened o = open_path(fx.path);
+
+	(void)state;
+	assert_int_equal(o.r, 0);
+	assert_int_equal(o.access, O_RDWR);
+	assert_false(o.foreign);
+	snprintf(missing, sizeof missing, "%s/missing", fx.dir);
+	o = open_path(missing);
+	assert_int_equal(o.r, GK_ERR_NOT_FOUND);
+	assert_false(o.foreign);
+	/* In a directory of one's own choice a link is what it leads to. */
+	snprintf(link, sizeof link, "%s/link", fx.dir);
+	assert_int_equal(symlink(fx.path, link), 0);
+	o = open_path(link);
+	unlink(link);
+	assert_int_equal(o.r, 0);
+	assert_int_equal(o.access, O_RDWR);
+}
+
+static void those_of_others_are_opened_for_reading(void **state)
+{
+	struct opened o;
+
+	(void)state;
+	if (chown(fx.path, STRANGER, STRANGER))
+		skip();
+	o = open_path(fx.path);
+	assert_int_equal(o.r, 0);
+	assert_int_equal(o.access, O_RDONLY);
+	assert_true(o.foreign);
+}
+
+/* Who opens it must not wait for who writes into it. */
+static void a_pipe_is_no_machine(void **state)
+{
+	struct gkf_machine *m = NULL;
+
+	(void)state;
+	unlink(fx.path);
+	assert_int_equal(mkfifo(fx.path, 0600), 0);
+	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
+	assert_null(m);
+}
+
+static void the_private_directory_is_that_of_the_user(void **state)
+{
+	char dir[64] = "?", expected[64];
+	size_t len;
+
+	(void)state;
+	len = (size_t)snprintf(expected, sizeof expected, "/dev/shm/gpukit-%u",
+			       (unsigned)geteuid());
+	assert_int_equal(gkf_private_dir(dir, sizeof dir), 0);
+	assert_string_equal(dir, expected);
+	assert_int_equal(gkf_private_dir(dir, len + 1), 0);
+	assert_string_equal(dir, expected);
+	assert_int_equal(gkf_private_dir(dir, len), GK_ERR_INVALID);
+}
+
+/* ---- the private directory of a user who is nobody else ---- */
+
+static struct {
+	uid_t user;
+	char dir[64], aside[80], file[96], deeper[112];
+} own;
+
+static void put_file(const char *path)
+{
+	int fd = open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static int leave_own(void **state)
+{
+	(void)state;
+	if (geteuid() == own.user)
+		assert_int_equal(seteuid(0), 0);
+	unlink(own.deeper);
+	rmdir(own.aside);
+	unlink(own.file);
+	unlink(own.dir);
+	rmdir(own.dir);
+	snprintf(own.file, sizeof own.file, "%s/machine", own.aside);
+	unlink(own.file);
+	rmdir(own.aside);
+	unlink(own.aside);
+	return 0;
+}
+
+/* Who is root becomes one who has nothing yet. */
+static void become_user(void)
+{
+	own.user = 100000 + (uid_t)getpid();
+	snprintf(own.dir, sizeof own.dir, "/dev/shm/gpukit-%u",
+		 (unsigned)own.user);
+	snprintf(own.aside, sizeof own.aside, "%s-aside", own.dir);
+	snprintf(own.file, sizeof own.file, "%s/machine", own.dir);
+	if (seteuid(own.user))
+		skip();
+	assert_int_equal(mkdir(own.dir, 0700), 0);
+	put_file(own.file);
+}
+
+static void be_root(void)
+{
+	assert_int_equal(seteuid(0), 0);
+}
+
+static void be_user(void)
+{
+	assert_int_equal(seteuid(own.user), 0);
+}
+
+static void nobody_else_may_write_there(void **state)
+{
+	static const struct {
+		mode_t mode;
+		int r;
+	} cases[] = {{0600, 0},
+		     {0644, 0},
+		     {0700, 0},
+		     {0755, 0},
+		     {0720, GK_ERR_PERMISSION},
+		     {0702, GK_ERR_PERMISSION},
+		     {0777, GK_ERR_PERMISSION}};
+
+	(void)state;
+	become_user();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct opened o;
+
+		assert_int_equal(chmod(own.file, cases[i].mode), 0);
+		o = open_path(own.file);
+		assert_int_equal(o.r, cases[i].r);
+		assert_false(o.foreign);
+		if (!o.r)
+			assert_int_equal(o.access, O_RDWR);
+		assert_int_equal(chmod(own.file, 0600), 0);
+		if (!(cases[i].mode & 0100))
+			continue;
+		assert_int_equal(chmod(own.dir, cases[i].mode), 0);
+		assert_int_equal(open_path(own.file).r, cases[i].r);
+		assert_int_equal(chmod(own.dir, 0700), 0);
+	}
+}
+
+static void it_may_be_roots_but_no_strangers(void **state)
+{
+	(void)state;
+	become_user();
+	assert_int_equal(chmod(own.dir, 0755), 0);
+	be_root();
+	assert_int_equal(chown(own.dir, 0, 0), 0);
+	be_user();
+	assert_int_equal(open_path(own.file).r, 0);
+	be_root();
+	assert_int_equal(chown(own.dir, STRANGER, STRANGER), 0);
+	be_user();
+	assert_int_equal(open_path(own.file).r, GK_ERR_PERMISSION);
+}
+
+static void links_lead_nowhere_there(void **state)
+{
+	(void)state;
+	become_user();
+	snprintf(own.deeper, sizeof own.deeper, "%s/link", own.dir);
+	assert_int_equal(symlink(own.file, own.deeper), 0);
+	assert_int_equal(open_path(own.deeper).r, GK_ERR_PERMISSION);
+	assert_int_equal(rename(own.dir, own.aside), 0);
+	assert_int_equal(symlink(own.aside, own.dir), 0);
+	assert_int_equal(open_path(own.file).r, GK_ERR_PERMISSION);
+	assert_int_equal(unlink(own.dir), 0);
+	/* The same elsewhere: what is not the private directory is no trap. */
+	snprintf(own.deeper, sizeof own.deeper, "%s/link", own.aside);
+	assert_int_equal(unlink(own.deeper), 0);
+	snprintf(own.file, sizeof own.file, "%s/machine", own.aside);
+	assert_int_equal(symlink(own.file, own.deeper), 0);
+	assert_int_equal(open_path(own.deeper).r, 0);
+}
+
+static void what_is_missing_or_no_directory_is_told(void **state)
+{
+	(void)state;
+	become_user();
+	assert_int_equal(unlink(own.file), 0);
+	assert_int_equal(open_path(own.file).r, GK_ERR_NOT_FOUND);
+	assert_int_equal(rmdir(own.dir), 0);
+	assert_int_equal(open_path(own.file).r, GK_ERR_NOT_FOUND);
+	put_file(own.dir);
+	assert_int_equal(open_path(own.file).r, GK_ERR_PERMISSION);
+}
+
+/* Only what lies in it directly; and what only begins like it is another. */
+static void deeper_directories_are_like_any_other(void **state)
+{
+	(void)state;
+	become_user();
+	assert_int_equal(chmod(own.file, 0666), 0);
+	assert_int_equal(open_path(own.file).r, GK_ERR_PERMISSION);
+	assert_int_equal(mkdir(own.aside, 0700), 0);
+	snprintf(own.deeper, sizeof own.deeper, "%s/machine", own.aside);
+	put_file(own.deeper);
+	assert_int_equal(chmod(own.deeper, 0666), 0);
+	assert_int_equal(open_path(own.deeper).r, 0);
+	unlink(own.deeper);
+	rmdir(own.aside);
+	snprintf(own.aside, sizeof own.aside, "%s/lab", own.dir);
+	assert_int_equal(mkdir(own.aside, 0700), 0);
+	snprintf(own.deeper, sizeof own.deeper, "%s/machine", own.aside);
+	put_file(own.deeper);
+	assert_int_equal(chmod(own.deeper, 0666), 0);
+	assert_int_equal(open_path(own.deeper).r, 0);
+}
+
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, open_it, close_it)
+#define OWN(name) cmocka_unit_test_teardown(name, leave_own)
+#define T(name)   cmocka_unit_test_setup_teardown(name, open_it, close_it)
 	const struct CMUnitTest tests[] = {
 	    T(a_machine_of_another_user_is_a_copy),
 	    T(a_copy_cannot_be_changed),
 	    T(the_time_of_a_copy_stands),
 	    T(a_copy_outlives_its_file),
 	    T(what_is_shared_by_its_owner_is_no_copy),
+	    T(own_files_are_opened_for_writing),
+	    T(those_of_others_are_opened_for_reading),
+	    T(a_pipe_is_no_machine),
+	    T(the_private_directory_is_that_of_the_user),
+	    OWN(nobody_else_may_write_there),
+	    OWN(it_may_be_roots_but_no_strangers),
+	    OWN(links_lead_nowhere_there),
+	    OWN(what_is_missing_or_no_directory_is_told),
+	    OWN(deeper_directories_are_like_any_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
