@@ -201,6 +201,10 @@ static void a_function_is_counted_for_each_of_its_callers(void **state)
 	assert_int_equal(refused(3, "b"), 2);
 	assert_int_equal(refused(GKF_REFUSED_END - 1, "a name of 15 is"), 1);
 	assert_int_equal(rows(), 4);
+	/* What is cut off of a name makes no other caller. */
+	gkf_refusal_count(fx.m, GKF_REFUSED_END - 1, "a name of 15 is too");
+	assert_int_equal(refused(GKF_REFUSED_END - 1, "a name of 15 is"), 2);
+	assert_int_equal(rows(), 4);
 	/* Nobody has such a function. */
 	gkf_refusal_count(fx.m, GKF_REFUSED_END, "a");
 	assert_int_equal(rows(), 4);
@@ -227,9 +231,14 @@ static void a_caller_is_called_as_its_process(void **state)
 
 	(void)state;
 	if (!pid) {
+		int next = dup(0);
+
+		close(next);
 		prctl(PR_SET_NAME, "fifteen letters");
 		if (strcmp(gkf_caller(), "fifteen letters") != 0)
 			_exit(1);
+		if (dup(0) != next) /* it leaves no descriptor open */
+			_exit(3);
 		/* It keeps the name that it was first refused something by. */
 		prctl(PR_SET_NAME, "other");
 		_exit(strcmp(gkf_caller(), "fifteen letters") != 0 ? 2 : 0);
