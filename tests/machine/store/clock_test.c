@@ -9,11 +9,14 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/fixture.h"
-#include "machine/holder.h"
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
+#include "machine/store/locks.h"
 #include "machine/store/machine.h"
 #include "machine/store/view.h"
+#include "machine/store/writers_lock.h"
+
+#include <pthread.h>
 
 #define SEC GK_NS_PER_S
 #define DAY (86400 * SEC)
@@ -200,20 +203,58 @@ static void each_step_of_a_stopped_clock_is_wall_time_too(void **state)
 	assert_true(c.wall_ns > 103 * SEC && c.real_ns > 8 * SEC);
 }
 
-static void a_clock_waits_for_who_changes_the_machine(void **state)
+static void a_clock_stays_where_nobody_may_write(void **state)
 {
 	struct gkf_clock before, after;
-	pid_t pid;
+	uint32_t word = gkf_event_word(fx.m);
 
 	(void)state;
 	assert_int_equal(gkf_clock_speed(fx.m, 0), 0);
 	before = gkf_clock_get(fx.m);
-	pid = holder_start(fx.m, HOLD_MACHINE);
-	assert_int_equal(gkf_machine_age(fx.m, SEC), GK_ERR_TIMEOUT);
-	assert_int_equal(gkf_machine_settle(fx.m), GK_ERR_TIMEOUT);
+	/* Nobody can have the lock any more. */
+	atomic_store(gkf_locks_word(fx.m->locks, GKF_LOCK_WRITERS), 0x35353535);
+	assert_int_equal(gkf_machine_age(fx.m, SEC), GK_ERR_CORRUPT);
+	assert_int_equal(gkf_clock_speed(fx.m, 5), GK_ERR_CORRUPT);
+	assert_int_equal(gkf_machine_settle(fx.m), GK_ERR_CORRUPT);
 	after = gkf_clock_get(fx.m);
 	assert_memory_equal(&before, &after, sizeof before);
-	holder_end(pid);
+	assert_int_equal(gkf_event_word(fx.m), word + 1);
+}
+
+static void *look_at_the_clock(void *ret_ns)
+{
+	*(uint64_t *)ret_ns = gkf_machine_ns(fx.m);
+	return NULL;
+}
+
+static void who_applies_a_step_is_alone_in_its_time(void **state)
+{
+	pthread_t other;
+	uint64_t seen = 0;
+
+	(void)state;
+	set_clock((struct gkf_clock){.machine_ns = 50 * SEC});
+	assert_int_equal(gkf_lock(fx.m), 0);
+	gkf_apply_at(fx.m, 12 * SEC);
+	assert_true(gkf_applying(fx.m));
+	assert_int_equal(gkf_machine_ns(fx.m), 12 * SEC);
+	assert_int_equal(pthread_create(&other, NULL, look_at_the_clock, &seen),
+			 0);
+	pthread_join(other, NULL);
+	assert_int_equal(seen, 50 * SEC);
+	/* It has the lock, and may take it again and again. */
+	assert_int_equal(gkf_lock(fx.m), 0);
+	assert_true(gkf_trylock(fx.m, 0));
+	gkf_unlock(fx.m);
+	assert_true(gkf_locks_is_mine(fx.m->locks, GKF_LOCK_WRITERS));
+	gkf_apply_end(fx.m);
+	assert_false(gkf_applying(fx.m));
+	assert_int_equal(gkf_machine_ns(fx.m), 50 * SEC);
+	assert_false(gkf_trylock(fx.m, 60 * SEC)); /* of itself: at once */
+	gkf_unlock(fx.m);
+	assert_false(gkf_locks_is_mine(fx.m->locks, GKF_LOCK_WRITERS));
+	assert_true(gkf_trylock(fx.m, 0));
+	gkf_unlock(fx.m);
 }
 
 static void settling_computes_all_devices_up_to_now(void **state)
@@ -279,7 +320,8 @@ int main(void)
 	    T(a_change_of_speed_begins_a_stretch_of_time),
 	    T(a_clock_that_is_stopped_knows_how_fast_it_went),
 	    T(each_step_of_a_stopped_clock_is_wall_time_too),
-	    T(a_clock_waits_for_who_changes_the_machine),
+	    T(a_clock_stays_where_nobody_may_write),
+	    T(who_applies_a_step_is_alone_in_its_time),
 	    T(settling_computes_all_devices_up_to_now),
 	    T(a_machine_begins_at_the_speed_it_was_made_for),
 	};

@@ -56,9 +56,40 @@ static void path_follows_name_and_environment(void **state)
 	assert_string_equal(path, fx.path);
 	assert_int_equal(gkf_machine_path("", path, sizeof path),
 			 GK_ERR_INVALID);
+	assert_int_equal(gkf_machine_path(".", path, sizeof path),
+			 GK_ERR_INVALID);
 	assert_int_equal(gkf_machine_path("..", path, sizeof path),
 			 GK_ERR_INVALID);
-	assert_int_equal(gkf_machine_path("lab", path, 10), GK_ERR_INVALID);
+	assert_int_equal(gkf_machine_path("...", path, sizeof path), 0);
+	assert_int_equal(gkf_machine_path("./x", path, sizeof path), 0);
+	assert_string_equal(path, "./x");
+}
+
+static void a_path_must_fit(void **state)
+{
+	char path[5000] = "?", name[5000];
+	size_t need;
+
+	(void)state;
+	assert_int_equal(gkf_machine_path("lab", path, sizeof path), 0);
+	need = strlen(path) + 1;
+	strcpy(path, "?");
+	assert_int_equal(gkf_machine_path("lab", path, need - 1),
+			 GK_ERR_INVALID);
+	assert_string_equal(path, "?");
+	assert_int_equal(gkf_machine_path("lab", path, need), 0);
+	assert_int_equal(strlen(path), need - 1);
+	memset(name, 'n', sizeof name);
+	name[0] = '/';
+	name[4096] = '\0';
+	assert_int_equal(gkf_machine_path(name, path, sizeof path),
+			 GK_ERR_INVALID);
+	name[4095] = '\0';
+	assert_int_equal(gkf_machine_path(name, path, sizeof path), 0);
+	assert_string_equal(path, name);
+	assert_int_equal(unsetenv("GPUKIT_MACHINE"), 0);
+	assert_int_equal(gkf_machine_path(NULL, path, sizeof path), 0);
+	assert_string_equal(strrchr(path, '/'), "/default");
 }
 
 static void file_is_private_and_its_space_reserved(void **state)
@@ -216,6 +247,163 @@ static void other_versions_and_garbage_are_refused(void **state)
 	assert_int_equal(open_altered(0, "", 0), 0);
 }
 
+/* Whoever reads such a text would read on behind it. */
+static void a_text_without_an_end_is_refused(void **state)
+{
+#define TEXT(member)                                                           \
+	{                                                                      \
+		offsetof(struct gkf_file, device[1].board.member),             \
+		    sizeof(((struct gkf_board *)0)->member)                    \
+	}
+	static const struct {
+		size_t at, size;
+	} texts[] = {TEXT(uuid),
+		     TEXT(serial),
+		     TEXT(profile.id),
+		     TEXT(profile.name),
+		     TEXT(profile.mark),
+		     TEXT(profile.brand),
+		     TEXT(profile.architecture),
+		     TEXT(profile.vbios),
+		     TEXT(profile.part_number),
+		     TEXT(profile.inforom_image),
+		     TEXT(profile.inforom_oem),
+		     TEXT(profile.inforom_ecc),
+		     TEXT(profile.mig_layout)};
+#undef TEXT
+	char *file = (char *)fx.file;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		char saved[128];
+		size_t size = texts[i].size;
+
+		memcpy(saved, file + texts[i].at, size);
+		memset(file + texts[i].at, 'x', size);
+		assert_int_equal(open_altered(0, "", 0), GK_ERR_CORRUPT);
+		file[texts[i].at + size - 1] = '\0';
+		assert_int_equal(open_altered(0, "", 0), 0);
+		memcpy(file + texts[i].at, saved, size);
+	}
+}
+
+static void a_number_out_of_its_range_is_refused(void **state)
+{
+#define FIELD(member, key, min, max, help)                                     \
+	{offsetof(struct gkf_profile, member), min, max},
+	static const struct {
+		size_t at;
+		int64_t min, max;
+	} fields[] = {GKF_PROFILE_INTEGERS(FIELD)};
+#undef FIELD
+	struct gkf_profile *p = &fx.file->device[2].board.profile;
+
+	(void)state;
+	p->memory_mib = 4194304; /* more than is reserved */
+	for (size_t i = 0; i < COUNT(fields); i++) {
+		int64_t *at = (int64_t *)((char *)p + fields[i].at);
+		int64_t saved = *at;
+
+		*at = fields[i].min - 1;
+		assert_int_equal(open_altered(0, "", 0), GK_ERR_CORRUPT);
+		*at = fields[i].max + 1;
+		assert_int_equal(open_altered(0, "", 0), GK_ERR_CORRUPT);
+		*at = fields[i].max;
+		assert_int_equal(open_altered(0, "", 0), 0);
+		*at = saved;
+	}
+	p->memory_mib = p->reserved_mib;
+	assert_int_equal(open_altered(0, "", 0), 0);
+	p->reserved_mib++;
+	assert_int_equal(open_altered(0, "", 0), GK_ERR_CORRUPT);
+}
+
+static void a_scenario_that_is_not_there_is_refused(void **state)
+{
+	struct gkf_scenario_head *head = &fx.file->scenario;
+
+	(void)state;
+	head->steps = GKF_STEPS_MAX;
+	assert_int_equal(open_altered(0, "", 0), GK_ERR_CORRUPT);
+	head->steps = 100000; /* beyond the locks */
+	assert_int_equal(open_altered(0, "", 0), GK_ERR_CORRUPT);
+	head->steps = 0;
+	head->texts = GKF_STEP_TEXTS_MAX + 1;
+	assert_int_equal(open_altered(0, "", 0), GK_ERR_CORRUPT);
+	head->texts = 0;
+	assert_int_equal(open_altered(0, "", 0), 0);
+}
+
+/* Of a driver without an end as much is taken as there is room for. */
+static void names_of_the_driver_are_cut(void **state)
+{
+	struct gkf_machine *m;
+
+	(void)state;
+	memset(fx.file->driver_version, 'd', sizeof fx.file->driver_version);
+	memset(fx.file->nvml_version, 'n', sizeof fx.file->nvml_version);
+	fx.file->cuda_version = 12345;
+	assert_int_equal(gkf_machine_open(fx.path, &m), 0);
+	assert_int_equal(strlen(gkf_driver(m)->version), 31);
+	assert_int_equal(gkf_driver(m)->version[30], 'd');
+	assert_int_equal(strlen(gkf_driver(m)->nvml_version), 31);
+	assert_int_equal(gkf_driver(m)->nvml_version[30], 'n');
+	assert_int_equal(gkf_driver(m)->cuda_version, 12345);
+	gkf_machine_close(m);
+}
+
+/* Whether the first two GPUs are linked as the layout of the file has it. */
+static bool is_like(uint32_t layout, const struct gkf_topology *as)
+{
+	struct gkf_machine *m;
+	bool alike;
+
+	fx.file->layout = layout;
+	assert_int_equal(gkf_machine_open(fx.path, &m), 0);
+	alike = !memcmp(&m->topology, as, sizeof *as);
+	gkf_machine_close(m);
+	return alike;
+}
+
+static void a_layout_that_there_is_not_is_the_usual_one(void **state)
+{
+	(void)state;
+	assert_true(is_like(GKF_LAYOUT_AUTO, &fx.m->topology));
+	assert_false(is_like(GKF_LAYOUT_MESH, &fx.m->topology));
+	assert_true(is_like(GKF_LAYOUT_COUNT, &fx.m->topology));
+	assert_true(is_like(UINT32_MAX, &fx.m->topology));
+}
+
+/* Pages that this process has mapped. */
+static unsigned long mapped(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	return pages;
+}
+
+/* What was refused, too. */
+static void nothing_of_a_closed_machine_stays_mapped(void **state)
+{
+	unsigned long before = 0;
+	struct gkf_machine *m;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		fx.file->device_count = 3;
+		assert_int_equal(gkf_machine_open(fx.path, &m), 0);
+		gkf_machine_close(m);
+		fx.file->device_count = GKF_DEVICES_MAX + 1;
+		assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
+		before = i < 4 ? mapped() : before;
+	}
+	assert_int_equal(mapped(), before);
+}
+
 static void a_short_file_or_a_directory_is_no_machine(void **state)
 {
 	struct gkf_machine *m = NULL;
@@ -368,6 +556,13 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, open_three, close_it)
 	const struct CMUnitTest tests[] = {
 	    T(path_follows_name_and_environment),
+	    T(a_path_must_fit),
+	    T(a_text_without_an_end_is_refused),
+	    T(a_number_out_of_its_range_is_refused),
+	    T(a_scenario_that_is_not_there_is_refused),
+	    T(names_of_the_driver_are_cut),
+	    T(a_layout_that_there_is_not_is_the_usual_one),
+	    T(nothing_of_a_closed_machine_stays_mapped),
 	    T(file_is_private_and_its_space_reserved),
 	    T(a_machine_is_not_replaced),
 	    T(a_killed_maker_leaves_nothing_unfinished),

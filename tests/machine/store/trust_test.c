@@ -1,6 +1,7 @@
 /* Which machine files are believed, and what is made of those that are not. */
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/file/value.h"
@@ -9,6 +10,7 @@
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
 #include "machine/store/machine.h"
+#include "machine/store/settings.h"
 #include "machine/store/trust.h"
 
 #include <fcntl.h>
@@ -80,6 +82,33 @@ static void the_time_of_a_copy_stands(void **state)
 	assert_int_equal(gkf_machine_age(fx.m, GK_NS_PER_S), 0);
 	assert_true(gkf_machine_ns(m) == then);
 	gkf_machine_close(m);
+}
+
+static void nobody_may_change_a_copy_through_nvml(void **state)
+{
+	struct gkf_machine *m = open_strangers();
+
+	(void)state;
+	assert_int_equal(gkf_setting(m, GKF_PERMISSION), GKF_PERMIT_NONE);
+	assert_int_equal(gkf_setting(fx.m, GKF_PERMISSION), GKF_PERMIT_ROOT);
+	assert_int_equal(gkf_clock_get(m).speed, 0);
+	assert_int_equal(gkf_clock_get(fx.m).speed, 1000);
+	gkf_machine_close(m);
+}
+
+static void no_copy_is_made_of_what_is_no_machine(void **state)
+{
+	struct gkf_machine *m = NULL;
+
+	(void)state;
+	if (chown(fx.path, STRANGER, STRANGER))
+		skip();
+	fx.file->device[0].board.profile.sm_count = 0;
+	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
+	fx.file->device[0].board.profile.sm_count = 1;
+	fx.file->version++;
+	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_VERSION);
+	assert_null(m);
 }
 
 /* Its owner may do with his file what he likes. */
@@ -355,6 +384,8 @@ int main(void)
 	    T(a_machine_of_another_user_is_a_copy),
 	    T(a_copy_cannot_be_changed),
 	    T(the_time_of_a_copy_stands),
+	    T(nobody_may_change_a_copy_through_nvml),
+	    T(no_copy_is_made_of_what_is_no_machine),
 	    T(a_copy_outlives_its_file),
 	    T(what_is_shared_by_its_owner_is_no_copy),
 	    T(own_files_are_opened_for_writing),
