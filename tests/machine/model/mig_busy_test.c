@@ -3,20 +3,26 @@
 #include "machine/file/file.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/fixture.h"
 #include "machine/model/demand.h"
 #include "machine/model/mig.h"
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
+#include "machine/store/machine.h"
 
 static struct fixture fx;
 
 /* Two A100 with 80 GB; time stands. */
 static int open_two(void **state)
 {
+	const struct gkf_profile profiles[] = {gkf_profile_default,
+					       gkf_profile_default};
+	const struct gkf_machine_spec spec = {
+	    .device_count = 2, .profiles = profiles, .frozen = true};
+
 	(void)state;
-	fixture_open(&fx, 2);
-	gkf_clock_speed(fx.m, 0);
+	fixture_open_spec(&fx, &spec);
 	return 0;
 }
 

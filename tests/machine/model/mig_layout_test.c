@@ -86,6 +86,8 @@ static void a_wrong_layout_is_refused_where_it_is_wrong(void **state)
 	    {"7g.80gb,1g.10gb", GK_ERR_NO_SPACE, 8, "0:7g.80gb@0"},
 	    {"1g.10gb@6+2g.2", GK_ERR_INVALID, 10, "13:1g.10gb@6"},
 	    {"3g.40gb(5c)", GK_ERR_INVALID, 0, "2:3g.40gb@4"},
+	    {"3g.40gb(5c)+1g.10gb@0", GK_ERR_INVALID, 0,
+	     "2:3g.40gb@4 7:1g.10gb@0"},
 	    {"3g.40gb(1x)", GK_ERR_INVALID, 0, "2:3g.40gb@4"},
 	    {"3g.40gb(c)", GK_ERR_INVALID, 0, "2:3g.40gb@4"},
 	    {"3g.40gb(4c)", GK_ERR_RANGE, 0, "2:3g.40gb@4"},

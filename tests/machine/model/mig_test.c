@@ -1,5 +1,7 @@
 /* Making and removing instances one by one: ids, lives, refusals. */
+#include "abi/nvml_abi.h"
 #include "base/err.h"
+#include "machine/file/event_state.h"
 #include "machine/file/file.h"
 #include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
@@ -329,6 +331,67 @@ static void a_reset_does_what_was_wanted(void **state)
 	gkf_unlock(fx.m);
 }
 
+/* A process that came there and has ended; nobody has looked since. */
+static void let_one_die_there(uint32_t instance)
+{
+	struct resident r;
+	siginfo_t info;
+	unsigned slot;
+
+	r.pid = fork();
+	if (!r.pid)
+		_exit(gkf_attach_instance(fx.m, 0, instance, GKF_COMPUTE, NULL,
+					  &slot) != 0);
+	assert_int_equal(waitid(P_PID, (id_t)r.pid, &info, WEXITED), 0);
+	assert_int_equal(info.si_status, 0);
+}
+
+static void the_dead_hold_nothing_up(void **state)
+{
+	unsigned gi, ci;
+
+	(void)state;
+	let_one_die_there(GKF_NO_INSTANCE);
+	split();
+	gi = create(ID_3G, 4);
+	assert_int_equal(gkf_mig_ci_create(fx.m, 0, gi, 0, 2, -1, &ci), 0);
+	let_one_die_there(GKF_INSTANCE(gi, ci));
+	assert_int_equal(gkf_mig_ci_destroy(fx.m, 0, gi, ci, 0), 0);
+	assert_int_equal(gkf_mig_ci_create(fx.m, 0, gi, 0, 2, -1, &ci), 0);
+	let_one_die_there(GKF_INSTANCE(gi, ci));
+	atomic_store(&fx.file->device[0].mig.ci[gi][ci], 0);
+	assert_int_equal(gkf_mig_gi_destroy(fx.m, 0, gi, 0), 0);
+}
+
+static void a_change_is_told_of_the_whole_gpu(void **state)
+{
+	uint64_t number = gkf_event_last(fx.m);
+	struct gkf_event e;
+
+	(void)state;
+	split();
+	assert_true(gkf_event_next(fx.m, &number, &e));
+	assert_int_equal(e.type, nvmlEventMigConfigChange);
+	assert_int_equal(e.device, 0);
+	assert_int_equal(e.data, 0);
+	assert_int_equal(e.instance, GKF_NO_INSTANCE);
+}
+
+/* The eighth place of an instance is the first of the next one. */
+static void an_instance_has_seven_places(void **state)
+{
+	struct gkf_mig_ci ci;
+	unsigned id;
+
+	(void)state;
+	split();
+	assert_int_equal(create(ID_3G, 4), 2);
+	assert_int_equal(create(ID_2G, 0), 3);
+	assert_int_equal(gkf_mig_ci_create(fx.m, 0, 3, 0, 1, -1, &id), 0);
+	assert_int_equal(gkf_mig_ci_read(fx.m, 0, 3, 0, &ci), 0);
+	assert_int_equal(gkf_mig_ci_read(fx.m, 0, 2, 7, &ci), GK_ERR_NOT_FOUND);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_two, close_it)
@@ -343,6 +406,9 @@ int main(void)
 	    T(what_is_in_use_stays),
 	    T(the_mode_waits_for_who_is_there),
 	    T(a_reset_does_what_was_wanted),
+	    T(the_dead_hold_nothing_up),
+	    T(a_change_is_told_of_the_whole_gpu),
+	    T(an_instance_has_seven_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

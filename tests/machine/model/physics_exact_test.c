@@ -548,6 +548,18 @@ static void a_card_rests_ten_seconds_after_its_work(void **state)
 		assert_int_equal(s.pstate, 8);
 		assert_int_equal(s.sm_clock_mhz, 300);
 	}
+	/* An engine that works alone is work, and no rest. */
+	for (int i = 0; i < 4; i++) {
+		uint32_t *engine =
+		    (uint32_t *[]){&d.enc, &d.dec, &d.jpg, &d.ofa}[i];
+
+		*engine = 100;
+		gkf_physics_step(&p, &d, &s);
+		assert_int_equal(s.pstate, 2);
+		assert_int_equal(s.rest_bins, 0);
+		assert_int_equal(s.throttle, 0);
+		*engine = 0;
+	}
 	/* A copy is work, each kind of it. */
 	for (int i = 0; i < GKF_DIRECTIONS; i++) {
 		d.moved[i] = 1;
