@@ -1,6 +1,7 @@
 /* smoothing_test.c - power smoothing: presets, and the floor that they keep. */
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/smoothing_state.h"
@@ -120,6 +121,52 @@ static void what_cannot_be_is_refused(void **state)
 	assert_int_equal(gkf_smoothing_get(fx->m, 0, 1, FLOOR), 25000);
 }
 
+static void bounds_are_what_can_be(void **state)
+{
+	struct fixture *fx = *state;
+	_Atomic uint64_t *word = &fx->file->device[0].smoothing.param[1][FLOOR];
+
+	assert_int_equal(gkf_smoothing_set(fx->m, 0, 1, FLOOR, 100000), 0);
+	assert_int_equal(gkf_smoothing_get(fx->m, 0, 1, FLOOR), 100000);
+	assert_int_equal(gkf_smoothing_set(fx->m, 0, 1, FLOOR, 0), 0);
+	assert_int_equal(gkf_smoothing_get(fx->m, 0, 1, FLOOR), 0);
+	/* More than can be was written there by somebody: the factory's. */
+	atomic_store(word, 100001);
+	assert_int_equal(gkf_smoothing_get(fx->m, 0, 1, FLOOR), 100000);
+	atomic_store(word, 100002);
+	assert_int_equal(gkf_smoothing_get(fx->m, 0, 1, FLOOR), 25000);
+	assert_int_equal(
+	    gkf_smoothing_get(fx->m, 0, GKF_SMOOTHING_PROFILES, FLOOR), 0);
+	assert_int_equal(gkf_smoothing_get(fx->m, 0, 4, GKF_SMOOTHING_PARAMS),
+			 0);
+}
+
+/* Of milliseconds six bins a second, nine seconds at most. */
+static void the_floor_is_told_in_bins(void **state)
+{
+	static const struct {
+		int64_t us, bins;
+	} cases[] = {{0, 0},          {166666, 0},   {166667, 1},
+		     {2500000, 15},   {8999999, 53}, {9000000, 54},
+		     {3600000000, 54}};
+	struct fixture *fx = *state;
+	int64_t permille = 5, bins = 5;
+
+	gkf_smoothing_floor(fx->m, 0, &permille, &bins);
+	assert_int_equal(permille, 0);
+	assert_int_equal(bins, 0);
+	set(fx, GKF_V_POWER_SMOOTHING, 1);
+	set(fx, GKF_V_SMOOTHING_PROFILE, 2);
+	assert_int_equal(gkf_smoothing_set(fx->m, 0, 2, FLOOR, 37500), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(
+		    gkf_smoothing_set(fx->m, 0, 2, HYSTERESIS, cases[i].us), 0);
+		gkf_smoothing_floor(fx->m, 0, &permille, &bins);
+		assert_int_equal(permille, 375);
+		assert_int_equal(bins, cases[i].bins);
+	}
+}
+
 int main(void)
 {
 #define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -128,6 +175,8 @@ int main(void)
 	    ROW(the_floor_outlasts_the_work_by_the_hysteresis),
 	    ROW(a_reset_brings_the_factory_back),
 	    ROW(what_cannot_be_is_refused),
+	    ROW(bounds_are_what_can_be),
+	    ROW(the_floor_is_told_in_bins),
 	};
 #undef ROW
 

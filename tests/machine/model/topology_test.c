@@ -205,6 +205,117 @@ static void other_models_are_not_joined(void **state)
 	assert_int_not_equal(t.seat[2].pci_switch, t.seat[3].pci_switch);
 }
 
+/* Switch, host bridge and node of each GPU: "0.0.0 1.0.0". */
+static void assert_seats(unsigned n, const char *expected)
+{
+	char text[512] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof text - len,
+					"%s%u.%u.%u", i ? " " : "",
+					t.seat[i].pci_switch,
+					t.seat[i].host_bridge, t.seat[i].node);
+	assert_string_equal(text, expected);
+}
+
+static void gpus_sit_as_they_are_built_in(void **state)
+{
+	(void)state;
+	/* Modules: two at a switch, each switch at a bridge of its own. */
+	make(profile("h100"), 8, GKF_LAYOUT_AUTO);
+	assert_seats(8, "0.0.0 0.0.0 1.1.0 1.1.0 2.2.1 2.2.1 3.3.1 3.3.1");
+	assert_int_equal(t.nodes, 2);
+	make(profile("h100"), 3, GKF_LAYOUT_AUTO);
+	assert_seats(3, "0.0.0 0.0.0 1.1.0");
+	assert_int_equal(t.nodes, 1);
+	make(profile("h100"), 5, GKF_LAYOUT_AUTO);
+	assert_seats(5, "0.0.0 0.0.0 1.1.0 1.1.0 2.2.1");
+	/* Cards of a server: two switches at a bridge. */
+	make(profile("a100-pcie-40gb"), 8, GKF_LAYOUT_AUTO);
+	assert_seats(8, "0.0.0 0.0.0 1.0.0 1.0.0 2.1.1 2.1.1 3.1.1 3.1.1");
+	/* Those of a PC: a switch each, four at a bridge. */
+	make(profile("rtx-4090"), 3, GKF_LAYOUT_AUTO);
+	assert_seats(3, "0.0.0 1.0.0 2.0.0");
+	make(profile("rtx-4090"), 12, GKF_LAYOUT_AUTO);
+	assert_seats(12, "0.0.0 1.0.0 2.0.0 3.0.0 4.1.0 5.1.0 6.2.1 7.2.1 "
+			 "8.2.1 9.2.1 10.3.1 11.3.1");
+}
+
+static void ports_of_switches_are_dealt_out(void **state)
+{
+	(void)state;
+	/* 18 links to four switches: five ports a GPU on each of them. */
+	make(profile("h100"), 8, GKF_LAYOUT_AUTO);
+	for (unsigned i = 0; i < 8; i++)
+		for (unsigned l = 0; l < 18; l++) {
+			assert_int_equal(t.link[i][l].device, l % 4);
+			assert_int_equal(t.link[i][l].link, i * 5 + l / 4);
+		}
+	/* 12 to six. */
+	make(profile("a100-sxm4-80gb"), 2, GKF_LAYOUT_AUTO);
+	for (unsigned l = 0; l < 12; l++) {
+		assert_int_equal(t.link[1][l].device, l % 6);
+		assert_int_equal(t.link[1][l].link, 2 + l / 6);
+	}
+}
+
+static void switches_have_places_and_ids(void **state)
+{
+	struct gkf_nvswitch s;
+
+	(void)state;
+	make(profile("h100"), 2, GKF_LAYOUT_AUTO);
+	s = gkf_topology_nvswitch(&t, profile("h100"), 1, 2);
+	assert_int_equal(s.domain, 0);
+	assert_int_equal(s.bus, 19);
+	assert_int_equal(s.pci_device_id, 0x22a310de);
+	s = gkf_topology_nvswitch(&t, profile("a100-sxm4-80gb"), 0, 0);
+	assert_int_equal(s.bus, 3);
+	assert_int_equal(s.pci_device_id, 0x1af110de);
+	s = gkf_topology_nvswitch(&t, profile("b200"), 0, 1);
+	assert_int_equal(s.bus, 11);
+	assert_int_equal(s.pci_device_id, 0);
+}
+
+static void layouts_are_found_by_name(void **state)
+{
+	(void)state;
+	assert_int_equal(gkf_layout_find("auto"), GKF_LAYOUT_AUTO);
+	assert_int_equal(gkf_layout_find("hgx"), GKF_LAYOUT_HGX);
+	assert_int_equal(gkf_layout_find("pcie"), GKF_LAYOUT_PCIE);
+	assert_int_equal(gkf_layout_find("nvl"), GKF_LAYOUT_NVL);
+	assert_int_equal(gkf_layout_find("mesh"), GKF_LAYOUT_MESH);
+	assert_int_equal(gkf_layout_find("HGX"), -1);
+	assert_int_equal(gkf_layout_find(""), -1);
+}
+
+/* Whatever the layout: as many as there are links, and not one more. */
+static void a_mesh_of_more_links_is_the_same_mesh_twice(void **state)
+{
+	struct gkf_profile p = *profile("v100");
+
+	(void)state;
+	p.nvlinks = 12;
+	make(&p, 8, GKF_LAYOUT_MESH);
+	assert_int_equal(between(0, 1), 2);
+	assert_int_equal(between(0, 3), 4);
+	p.nvlinks = 3; /* the first that are free, until there are none */
+	make(&p, 8, GKF_LAYOUT_MESH);
+	assert_int_equal(between(0, 1), 1);
+	assert_int_equal(between(0, 2), 1);
+	assert_int_equal(between(0, 3), 1);
+	assert_int_equal(between(0, 4), 0);
+	p.nvlinks = 6;
+	make(&p, 16, GKF_LAYOUT_MESH);
+	assert_int_equal(between(8, 11), 2);
+	assert_int_equal(between(0, 8), 0);
+	make(&p, 2, GKF_LAYOUT_NVL);
+	assert_int_equal(between(0, 1), 6);
+	assert_int_equal(t.link[0][5].link, 5);
+	assert_int_equal(t.link[0][6].kind, GKF_END_NOTHING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +324,11 @@ int main(void)
 	    cmocka_unit_test(modules_hang_on_switches),
 	    cmocka_unit_test(cards_are_bridged_in_pairs),
 	    cmocka_unit_test(other_models_are_not_joined),
+	    cmocka_unit_test(gpus_sit_as_they_are_built_in),
+	    cmocka_unit_test(ports_of_switches_are_dealt_out),
+	    cmocka_unit_test(switches_have_places_and_ids),
+	    cmocka_unit_test(layouts_are_found_by_name),
+	    cmocka_unit_test(a_mesh_of_more_links_is_the_same_mesh_twice),
 	};
 
 	return cmocka_run_group_tests(tests, load_all, NULL);
