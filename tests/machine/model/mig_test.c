@@ -12,6 +12,7 @@
 #include "machine/store/clock.h"
 #include "machine/store/event.h"
 #include "machine/store/ledger.h"
+#include "machine/store/locks.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
@@ -392,6 +393,29 @@ static void an_instance_has_seven_places(void **state)
 	assert_int_equal(gkf_mig_ci_read(fx.m, 0, 2, 7, &ci), GK_ERR_NOT_FOUND);
 }
 
+static void nothing_changes_where_nobody_may_write(void **state)
+{
+	unsigned gi, ci = 77, other = 77;
+
+	(void)state;
+	split();
+	gi = create(ID_3G, 4);
+	assert_int_equal(gkf_mig_ci_create(fx.m, 0, gi, 0, 0, 0, &ci), 0);
+	/* Nobody can have the lock any more. */
+	atomic_store(gkf_locks_word(fx.m->locks, GKF_LOCK_WRITERS), 0x35353535);
+	assert_int_equal(gkf_mig_gi_create(fx.m, 0, ID_1G, 0, &other),
+			 GK_ERR_CORRUPT);
+	assert_int_equal(gkf_mig_ci_create(fx.m, 0, gi, 0, 0, 1, &other),
+			 GK_ERR_CORRUPT);
+	assert_int_equal(gkf_mig_ci_destroy(fx.m, 0, gi, ci, 0),
+			 GK_ERR_CORRUPT);
+	assert_int_equal(gkf_mig_gi_destroy(fx.m, 0, gi, 0), GK_ERR_CORRUPT);
+	assert_int_equal(gkf_mig_mode_set(fx.m, 0, false), GK_ERR_CORRUPT);
+	assert_int_equal(other, 77);
+	assert_string_equal(instances(fx.m, 0),
+			    "2:3g.40gb@4(0#0 1c.3g.40gb@0)");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_two, close_it)
@@ -409,6 +433,7 @@ int main(void)
 	    T(the_dead_hold_nothing_up),
 	    T(a_change_is_told_of_the_whole_gpu),
 	    T(an_instance_has_seven_places),
+	    T(nothing_changes_where_nobody_may_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
