@@ -29,10 +29,7 @@ static bool is_sign(const char *name)
 /* The length of a name without its version, "_v2". */
 static size_t stem(const char *name)
 {
-	size_t len = strlen(name);
-
-	return len > 3 && name[len - 3] == '_' && name[len - 2] == 'v' ? len - 3
-								       : len;
+	return strcspn(name, "_");
 }
 
 /* Whether one function may stand in for another. */
