@@ -3,6 +3,7 @@
  * driver.
  */
 #include "core/collect_board.h"
+#include "base/array.h"
 
 #define READER(name)                                                           \
 	nvmlReturn_t gk_read_##name(const struct gk_nvml *nvml,                \
@@ -141,7 +142,7 @@ READER(sram)
 	    s.aggregateUncBucketOther, s.bThresholdExceeded,
 	};
 
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+	for (size_t i = 0; i < COUNT(counts); i++)
 		out[i] = (int64_t)counts[i];
 	return r;
 }

@@ -1,5 +1,6 @@
 /* container.c - the container and the pod of a process, by its cgroup. */
 #include "core/procfs.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static size_t name_len(const char *text, const char *after)
 
 static const char *find_named(const char *text, size_t *ret_len)
 {
-	for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+	for (size_t i = 0; i < COUNT(named); i++) {
 		const char *at = strstr(text, named[i].before);
 		size_t len = 0;
 

@@ -1,5 +1,6 @@
 /* missing.c - lists the wanted NVML functions that a driver does not have. */
 #include "core/context.h"
+#include "base/array.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static const char *const same[][2] = {
 
 static bool is_sign(const char *name)
 {
-	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+	for (size_t i = 0; i < COUNT(signs); i++)
 		if (!strcmp(signs[i], name))
 			return true;
 	return false;
@@ -35,7 +36,7 @@ static size_t stem(const char *name)
 /* Whether one function may stand in for another. */
 static bool are_alike(const char *a, const char *b)
 {
-	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+	for (size_t i = 0; i < COUNT(same); i++)
 		if ((!strcmp(a, same[i][0]) && !strcmp(b, same[i][1])) ||
 		    (!strcmp(a, same[i][1]) && !strcmp(b, same[i][0])))
 			return true;

@@ -1,5 +1,6 @@
 /* thread.c - starts threads that take only the signals of a crash. */
 #include "core/thread.h"
+#include "base/array.h"
 
 #include "base/err.h"
 
@@ -25,7 +26,7 @@ int gk_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg)
 	pthread_attr_setstacksize(&attr,
 				  STACK_SIZE > least ? STACK_SIZE : least);
 	sigfillset(&all);
-	for (size_t i = 0; i < sizeof of_crashes / sizeof *of_crashes; i++)
+	for (size_t i = 0; i < COUNT(of_crashes); i++)
 		sigdelset(&all, of_crashes[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(ret_thread, &attr, run, arg);

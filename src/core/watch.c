@@ -1,5 +1,6 @@
 /* watch.c - frames at absolute deadlines, kept by a kernel timer. */
 #include "core/context.h"
+#include "base/array.h"
 
 #include "base/err.h"
 
@@ -66,7 +67,7 @@ void gk_watch_close(struct gk *gk)
 {
 	int *fds[] = {&gk->watch, &gk->timer, &gk->news};
 
-	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+	for (size_t i = 0; i < COUNT(fds); i++) {
 		if (*fds[i] >= 0)
 			close(*fds[i]);
 		*fds[i] = -1;

@@ -72,6 +72,9 @@ static void what_it_lacks_is_named_in_order(void **state)
 	assert_int_equal(gk_missing_functions(&gk, NULL, 0), 3);
 	assert_int_equal(gk_missing_functions(&gk, names, 3), 3);
 	assert_string_equal(names[2], "nvmlDeviceGetBrand");
+	lack("nvmlInit_v2");
+	assert_int_equal(gk_missing_functions(&gk, names, 1), 4);
+	assert_string_equal(names[0], "nvmlInit_v2");
 }
 
 static void what_is_not_wanted_is_not_missing(void **state)
