@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* GPUs 0, 2 and 5; GPU 2 is split into two MIG devices. */
+/* GPUs 0, 2 and 19; GPU 2 is split into two MIG devices. */
 static const struct gk_device devices[] = {
     {.index = 0,
      .mig_index = -1,
@@ -28,7 +28,7 @@ static const struct gk_device devices[] = {
      .m[GK_M_MIG_MODE] = {1, GK_PRESENT}},
     {.index = 2, .mig_index = 1, .parent = 1, .uuid = "MIG-cccc"},
     {.index = 2, .mig_index = 3, .parent = 1, .uuid = "MIG-dddd"},
-    {.index = 5,
+    {.index = 19,
      .mig_index = -1,
      .parent = -1,
      .uuid = "GPU-eeee",
@@ -146,13 +146,13 @@ static void nothing_asked_is_everything(void **state)
 {
 	(void)state;
 	pick(&(struct gk_pick){0}, -1);
-	check_devices("0 2 2:1^1 2:3^1 5");
+	check_devices("0 2 2:1^1 2:3^1 19");
 	check_processes("10@0 20@0 30@2 40@3 50@4");
 	assert_string_equal(part.processes[4].user, "bob");
 	assert_string_equal(part.devices[4].uuid, "GPU-eeee");
 	gk_pick_free(&part);
 	assert_int_equal(gk_pick(&given, &(struct gk_pick){0}, NULL, &part), 0);
-	check_devices("0 2 2:1^1 2:3^1 5");
+	check_devices("0 2 2:1^1 2:3^1 19");
 }
 
 static void gpus_come_with_their_mig_devices(void **state)
@@ -161,16 +161,16 @@ static void gpus_come_with_their_mig_devices(void **state)
 	pick(&(struct gk_pick){.gpus = "2"}, -1);
 	check_devices("2 2:1^0 2:3^0");
 	check_processes("30@1 40@2");
-	pick(&(struct gk_pick){.gpus = "5,0"}, -1);
-	check_devices("0 5");
+	pick(&(struct gk_pick){.gpus = "19,0"}, -1);
+	check_devices("0 19");
 	check_processes("10@0 20@0 50@1");
 }
 
 static void the_first_index_without_a_gpu_is_told(void **state)
 {
 	(void)state;
-	pick(&(struct gk_pick){.gpus = "5,3,1"}, 3);
-	check_devices("5");
+	pick(&(struct gk_pick){.gpus = "19,3,1"}, 3);
+	check_devices("19");
 	pick(&(struct gk_pick){.gpus = "6"}, 6);
 	check_devices("");
 	check_processes("");
@@ -186,14 +186,14 @@ static void what_cuda_sees(void **state)
 			       .order = GK_ORDER_PCI_BUS_ID};
 
 	(void)state;
-	/* In CUDA's order 5 has no bus id and comes first. */
+	/* In CUDA's order 19 has no bus id and comes first. */
 	seen.visible = "0";
 	pick(&seen, -1);
-	check_devices("5");
+	check_devices("19");
 	check_processes("50@0");
 	seen.visible = "GPU-a,GPU-e";
 	pick(&seen, -1);
-	check_devices("0 5");
+	check_devices("0 19");
 	/* A MIG device shows the GPU that it is part of, not its neighbours. */
 	seen.visible = "MIG-d";
 	pick(&seen, -1);
@@ -219,7 +219,7 @@ static void named_gpus_win_over_what_cuda_sees(void **state)
 	check_devices("0");
 	/* Nor does a variable matter that nobody wanted applied. */
 	pick(&(struct gk_pick){.visible = "GPU-e"}, -1);
-	check_devices("0 2 2:1^1 2:3^1 5");
+	check_devices("0 2 2:1^1 2:3^1 19");
 }
 
 static void more_devices_than_cuda_can_count_are_an_error(void **state)
@@ -289,7 +289,7 @@ static void processes_by_what_they_do(void **state)
 	for (size_t i = 0; i < COUNT(kinds); i++) {
 		pick(&kinds[i].pick, -1);
 		check_processes(kinds[i].shown);
-		check_devices("0 2 2:1^1 2:3^1 5");
+		check_devices("0 2 2:1^1 2:3^1 19");
 	}
 }
 
