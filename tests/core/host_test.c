@@ -4,6 +4,8 @@
 #include "tree.h"
 
 #include <stddef.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
 
 static struct tree tree;
 
@@ -130,6 +132,38 @@ static void cpu_percent_is_the_difference_of_two_readings(void **state)
 	}
 }
 
+static void the_machine_has_a_name_and_processors(void **state)
+{
+	struct gk_host_before before = {0};
+	struct gk_host host = look(&before);
+	struct utsname name;
+
+	(void)state;
+	assert_int_equal(uname(&name), 0);
+	assert_string_equal(host.hostname, name.nodename);
+	assert_int_equal(host.cpus, get_nprocs());
+}
+
+/* What is not asked for is not read, and says so. */
+static void a_host_that_is_passed_over_has_no_values(void **state)
+{
+	struct gk_host host;
+	uint64_t begin = gk_boot_ns();
+
+	(void)state;
+	memset(&host, 0xee, sizeof host);
+	gk_host_pass(&host);
+	assert_in_range(host.boot_ns, begin, gk_boot_ns());
+	assert_int_equal(host.cpus, 1);
+	assert_int_equal(host.cpu_centipercent.why, GK_ABSENT_NOT_READ);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(host.load_centi[i].why, GK_ABSENT_NOT_READ);
+	assert_int_equal(host.mem_total.why, GK_ABSENT_NOT_READ);
+	assert_int_equal(host.mem_available.why, GK_ABSENT_NOT_READ);
+	assert_int_equal(host.swap_total.why, GK_ABSENT_NOT_READ);
+	assert_int_equal(host.swap_free.why, GK_ABSENT_NOT_READ);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -138,6 +172,8 @@ int main(void)
 	    T(missing_files_are_absent_values),
 	    T(missing_fields_are_absent_values),
 	    T(cpu_percent_is_the_difference_of_two_readings),
+	    T(the_machine_has_a_name_and_processors),
+	    T(a_host_that_is_passed_over_has_no_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
