@@ -111,7 +111,7 @@ static unsigned choose_level(const struct gk_series *s,
 		uint64_t reach = levels[i].period_ns * levels[i].length;
 		uint64_t newest = s->level[i].bin * levels[i].period_ns;
 
-		if (newest < reach || newest - reach <= begin)
+		if (newest < reach || newest - reach < begin)
 			break;
 		i++;
 	}

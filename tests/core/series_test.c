@@ -1,0 +1,232 @@
+/* A value over time: bins, rings that come round, and which one is read. */
+#include "base/clock.h"
+#include "core/series.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define S GK_NS_PER_S
+#define T 1200000 /* seconds; a whole minute */
+
+static float ring[GK_SERIES_ALL];
+static struct gk_series series;
+
+static int setup(void **state)
+{
+	(void)state;
+	/* What stood there before is not looked at. */
+	for (int i = 0; i < GK_SERIES_ALL; i++)
+		ring[i] = 777;
+	gk_series_init(&series, ring, GK_SERIES_LEVELS);
+	return 0;
+}
+
+static void add(double second, double value)
+{
+	gk_series_add(&series, (uint64_t)((T + second) * 1e9), value);
+}
+
+/* The mean of a step that ends there, in seconds. */
+static float mean(double end, double step)
+{
+	struct gk_history_span span = {.end_ns = (uint64_t)((T + end) * 1e9),
+				       .step_ns = (uint64_t)(step * 1e9),
+				       .count = 1};
+	float out = 4711;
+
+	gk_series_read(&series, span, &out);
+	return out;
+}
+
+static void is_mean(double end, double step, double want)
+{
+	float got = mean(end, step);
+
+	if (isnan(want) ? !isnan(got) : !(fabs((double)got - want) < 0.02))
+		fail_msg("until %g, of %g: %g, not %g", end, step, (double)got,
+			 want);
+}
+
+static void nothing_was_added(void **state)
+{
+	(void)state;
+	is_mean(1, 1, (double)NAN);
+	add(0.5, (double)NAN);
+	is_mean(1, 1, (double)NAN);
+	/* No ring at all. */
+	gk_series_init(&series, NULL, 0);
+	add(0.5, 5);
+	is_mean(1, 1, (double)NAN);
+}
+
+static void a_bin_is_the_mean_of_what_came_in_its_second(void **state)
+{
+	(void)state;
+	add(0, 1);
+	add(0.5, 2);
+	add(0.999999999, 6);
+	add(1, 10);
+	add(1.5, (double)NAN);
+	is_mean(0, 1, (double)NAN);
+	is_mean(1, 1, 3);
+	is_mean(2, 1, 10);
+	is_mean(3, 1, (double)NAN);
+	/* Of bins, whatever they were made of. */
+	is_mean(2, 2, 6.5);
+	is_mean(2, 1.5, 6.5);
+	is_mean(1.000000001, 1, 6.5);
+	is_mean(100, 100, 6.5);
+}
+
+static void steps_go_back_from_the_end(void **state)
+{
+	struct gk_history_span span = {
+	    .end_ns = (T + 4) * S, .step_ns = S, .count = 6};
+	float out[6];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		add(i + 0.5, i + 1);
+	gk_series_read(&series, span, out);
+	assert_true(isnan(out[0]) && isnan(out[1]));
+	for (int i = 0; i < 4; i++)
+		assert_float_equal(out[2 + i], i + 1, 1e-6);
+	/* Before the beginning of time there is nothing. */
+	span.end_ns = 2 * S;
+	gk_series_read(&series, span, out);
+	for (int i = 0; i < 6; i++)
+		assert_true(isnan(out[i]));
+}
+
+static void the_first_second_counts(void **state)
+{
+	struct gk_history_span span = {
+	    .end_ns = 2 * S, .step_ns = S, .count = 3};
+	float out[3];
+
+	(void)state;
+	gk_series_add(&series, 0, 5);
+	gk_series_add(&series, S + 1, 7);
+	gk_series_read(&series, span, out);
+	assert_true(isnan(out[0]));
+	assert_float_equal(out[1], 5, 1e-6);
+	assert_float_equal(out[2], 7, 1e-6);
+}
+
+/* Ten minutes by the second: the bin of ten minutes ago is the one of now. */
+static void the_fine_ring_comes_round(void **state)
+{
+	(void)state;
+	gk_series_init(&series, ring, 1);
+	for (int i = 0; i < 700; i++)
+		add(i + 0.5, i);
+	is_mean(700, 1, 699);
+	is_mean(101, 1, 100);
+	is_mean(100, 1, (double)NAN);
+	is_mean(700, 600, (100 + 699) / 2.0);
+	/* What is asked beyond it is left out, not read twice. */
+	is_mean(700, 700, (100 + 699) / 2.0);
+	is_mean(101, 101, 100);
+}
+
+static void a_gap_is_forgotten(void **state)
+{
+	(void)state;
+	gk_series_init(&series, ring, 1);
+	for (int i = 0; i < 600; i++)
+		add(i + 0.5, 1);
+	add(650.5, 2);
+	is_mean(600, 1, 1);
+	for (int i = 600; i < 650; i++)
+		is_mean(i + 1, 1, (double)NAN);
+	is_mean(651, 1, 2);
+	is_mean(52, 1, 1);
+	is_mean(51, 1, (double)NAN);
+}
+
+/* As long as the ring, a second shorter, and longer. */
+static void a_long_gap_leaves_nothing(void **state)
+{
+	static const int gaps[] = {599, 600, 601, 5000};
+
+	(void)state;
+	for (size_t g = 0; g < COUNT(gaps); g++) {
+		int end = 600 + gaps[g];
+
+		gk_series_init(&series, ring, 1);
+		for (int i = 0; i <= 600; i++)
+			add(i + 0.5, 1);
+		add(end + 0.5, 2);
+		for (int i = end - 599; i < end; i++)
+			is_mean(i + 1, 1, i <= 600 ? 1 : (double)NAN);
+		is_mean(end + 1, 1, 2);
+	}
+}
+
+static void a_clock_that_goes_back_starts_a_bin(void **state)
+{
+	(void)state;
+	add(5.5, 1);
+	add(3.5, 2);
+	add(3.6, 4);
+	is_mean(4, 1, 3);
+	add(5.5, 9);
+	is_mean(6, 1, 9);
+	is_mean(5, 1, (double)NAN);
+}
+
+/* 5000 seconds: the fine ring has the last 600, that of ten seconds all. */
+static void old_times_are_read_of_a_coarser_ring(void **state)
+{
+	(void)state;
+	for (int i = 0; i <= 5000; i++)
+		add(i + 0.5, i);
+	is_mean(4990, 1, 4989);
+	is_mean(4402, 1, 4401);
+	is_mean(4401, 1, 4404.5);
+	is_mean(4400, 1, 4394.5);
+	is_mean(4001, 1, 4004.5);
+	is_mean(10, 10, 4.5);
+	is_mean(1, 1, 4.5);
+	/* Where what is asked begins decides, not where it ends. */
+	is_mean(5000, 599, 4700);
+	is_mean(5000, 600, 4699.5);
+	is_mean(5000, 601, 4694.5);
+}
+
+static void a_day_is_kept_by_the_minute(void **state)
+{
+	enum { DAY = 86400, NEWEST = DAY + 3600, TENS = NEWEST - 7200 };
+
+	(void)state;
+	for (int i = 0; i <= NEWEST; i += 10)
+		add(i, i);
+	/* Two hours by ten seconds. */
+	is_mean(TENS + 20, 10, TENS + 10);
+	is_mean(TENS + 10, 10, TENS + 25);
+	/* The oldest minute, and the one before it. */
+	is_mean(3720, 60, 3660 + 25);
+	is_mean(3660, 60, (double)NAN);
+	is_mean(60, 60, (double)NAN);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(nothing_was_added),
+	    TEST(a_bin_is_the_mean_of_what_came_in_its_second),
+	    TEST(steps_go_back_from_the_end),
+	    TEST(the_first_second_counts),
+	    TEST(the_fine_ring_comes_round),
+	    TEST(a_gap_is_forgotten),
+	    TEST(a_long_gap_leaves_nothing),
+	    TEST(a_clock_that_goes_back_starts_a_bin),
+	    TEST(old_times_are_read_of_a_coarser_ring),
+	    TEST(a_day_is_kept_by_the_minute),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
