@@ -241,6 +241,123 @@ static void a_series_is_its_metric(void **state)
 	}
 }
 
+/* Up to five seconds a counter's growth is a rate. */
+static void a_counter_may_pause_for_five_seconds(void **state)
+{
+	(void)state;
+	links(0, 1000);
+	links(5, 1500);
+	links(10.5, 2600);
+	assert_float_equal(link_rate(6), 100, 1e-3);
+	assert_true(isnan(link_rate(11)));
+	/* As many as before are none, and no gap. */
+	links(11.5, 2600);
+	assert_float_equal(link_rate(12), 0, 1e-3);
+}
+
+static float host_value(enum gk_history_host what, double end_s)
+{
+	struct gk_history_span span = {
+	    .end_ns = AT(end_s), .step_ns = GK_NS_PER_S, .count = 1};
+	float value;
+
+	gk_history_of_host(history, what, span, &value);
+	return value;
+}
+
+static void the_host_is_shown_in_percent(void **state)
+{
+	struct gk_host *host = &snap.host;
+
+	(void)state;
+	host->cpu_centipercent.v = 2550;
+	host->mem_total.v = 400;
+	host->mem_available.v = 100;
+	host->swap_total.v = 50;
+	host->swap_free.v = 40;
+	take(0.5);
+	assert_float_equal(host_value(GK_HH_CPU, 1), 25.5, 1e-3);
+	assert_float_equal(host_value(GK_HH_MEM, 1), 75, 1e-3);
+	assert_float_equal(host_value(GK_HH_SWAP, 1), 20, 1e-3);
+	/* Without swap none is used; memory of nothing is unknown. */
+	host->swap_total.v = host->swap_free.v = host->mem_total.v = 0;
+	take(1.5);
+	assert_float_equal(host_value(GK_HH_SWAP, 2), 0, 1e-3);
+	assert_true(isnan(host_value(GK_HH_MEM, 2)));
+	host->cpu_centipercent.why = host->swap_total.why = GK_ABSENT_HIDDEN;
+	host->mem_total.v = 400;
+	host->mem_available.why = GK_ABSENT_HIDDEN;
+	take(2.5);
+	assert_true(isnan(host_value(GK_HH_CPU, 3)));
+	assert_true(isnan(host_value(GK_HH_MEM, 3)));
+	assert_true(isnan(host_value(GK_HH_SWAP, 3)));
+	host->swap_total = (struct gk_value){.v = 50};
+	host->swap_free.why = GK_ABSENT_HIDDEN;
+	take(3.5);
+	assert_true(isnan(host_value(GK_HH_SWAP, 4)));
+}
+
+static float process_value(enum gk_history_process what, double end_s)
+{
+	struct gk_history_span span = {
+	    .end_ns = AT(end_s), .step_ns = GK_NS_PER_S, .count = 1};
+	float value;
+
+	gk_history_of_process(history, 100, 7, "GPU-a", what, span, &value);
+	return value;
+}
+
+static void a_process_is_shown_in_percent_and_mebibytes(void **state)
+{
+	struct gk_process *p = &processes[0];
+
+	(void)state;
+	snap.process_count = 1;
+	p->pid = 100;
+	p->start_ticks = 7;
+	p->m[GK_PM_CPU].v = 12350;
+	p->m[GK_PM_RSS].v = 3 << 20;
+	p->m[GK_PM_GPU_MEM].v = 5 << 20;
+	p->m[GK_PM_SM_UTIL].v = 42;
+	take(0.5);
+	assert_float_equal(process_value(GK_HP_CPU, 1), 123.5, 1e-3);
+	assert_float_equal(process_value(GK_HP_RSS, 1), 3, 1e-3);
+	assert_float_equal(process_value(GK_HP_GPU_MEM, 1), 5, 1e-3);
+	assert_float_equal(process_value(GK_HP_SM, 1), 42, 1e-3);
+	/* Of a GPU that does not answer /proc alone knows something new. */
+	devices[0].health = GK_HEALTH_STALE;
+	take(1.5);
+	assert_float_equal(process_value(GK_HP_CPU, 2), 123.5, 1e-3);
+	assert_float_equal(process_value(GK_HP_RSS, 2), 3, 1e-3);
+	assert_true(isnan(process_value(GK_HP_GPU_MEM, 2)));
+	assert_true(isnan(process_value(GK_HP_SM, 2)));
+	devices[0].health = GK_HEALTH_OK;
+	p->m[GK_PM_CPU].why = GK_ABSENT_ONE_SNAPSHOT;
+	take(2.5);
+	assert_true(isnan(process_value(GK_HP_CPU, 3)));
+	/* The same process on another device is another series. */
+	p->device = 1;
+	take(3.5);
+	assert_true(isnan(process_value(GK_HP_RSS, 4)));
+}
+
+static void a_history_begins_with_its_first_snapshot(void **state)
+{
+	struct gk_history *none;
+
+	(void)state;
+	assert_int_equal(gk_history_begin(history), 0);
+	take(3);
+	take(5);
+	assert_int_equal(gk_history_begin(history), AT(3));
+	/* One may keep no process at all. */
+	none = gk_history_new(0);
+	snap.process_count = 1;
+	gk_history_add(none, &snap);
+	gk_history_free(none);
+	gk_history_free(NULL);
+}
+
 static float memory_of(pid_t pid, uint64_t start)
 {
 	struct gk_history_span span = {
@@ -315,6 +432,10 @@ int main(void)
 	    T(what_was_not_asked_for_is_a_gap),
 	    T(what_hangs_is_a_gap_after_one_late_frame),
 	    T(a_counter_is_shown_as_its_growth),
+	    T(a_counter_may_pause_for_five_seconds),
+	    T(the_host_is_shown_in_percent),
+	    T(a_process_is_shown_in_percent_and_mebibytes),
+	    T(a_history_begins_with_its_first_snapshot),
 	    T(a_series_is_its_metric),
 	    T(processes_make_room),
 	    T(devices_that_are_gone_make_room),

@@ -216,6 +216,47 @@ static void an_old_driver_lacks_details(void **state)
 	assert_string_equal(t.snap->topology->places[0].cpus, "");
 }
 
+/* Every value says why it is not there, and has no number. */
+static void check_refused(void)
+{
+	const struct gk_device *dev;
+
+	t.options.with = GK_WITH_DETAIL | GK_WITH_PCIE;
+	SCRIPT(t.s->gpu[0].all = NVML_ERROR_NO_PERMISSION);
+	scripted_open();
+	dev = &scripted_take()->devices[0];
+	for (int m = 0; m < GK_M_COUNT; m++) {
+		bool asked = gk_metrics[m].tier != GK_TIER_EVENT;
+		enum gk_absence why = dev->m[m].why;
+
+		if (dev->m[m].v || (asked ? why != GK_ABSENT_PERMISSION &&
+						why != GK_ABSENT_NO_FUNCTION &&
+						why != GK_ABSENT_NOT_SUPPORTED
+					  : why != GK_ABSENT_NOT_READ))
+			fail_msg("%s: %d", gk_metrics[m].name, (int)why);
+	}
+	assert_absent(dev->m[GK_M_TEMP], PERMISSION);
+	assert_absent(dev->m[GK_M_THROTTLE], PERMISSION);
+	assert_absent(dev->m[GK_M_MEM_USED], PERMISSION);
+	assert_absent(dev->m[GK_M_TEMP_MEM], PERMISSION);
+	assert_absent(dev->m[GK_M_ECC_PENDING], PERMISSION);
+	assert_int_equal(dev->processes_why, GK_ABSENT_PERMISSION);
+}
+
+static void what_is_refused_has_no_number(void **state)
+{
+	(void)state;
+	check_refused();
+}
+
+static void what_an_old_driver_refuses_has_no_number(void **state)
+{
+	(void)state;
+	scripted_load(OLD);
+	scripted_reset(1);
+	check_refused();
+}
+
 /* ---- topology ---- */
 
 static const struct gk_peer *peer(size_t a, size_t b)
@@ -403,6 +444,8 @@ int main(void)
 	    SCRIPTED_TEST(a_lost_gpu_has_no_details),
 	    SCRIPTED_TEST(mig_devices_have_no_details_of_their_own),
 	    SCRIPTED_TEST(an_old_driver_lacks_details),
+	    SCRIPTED_TEST(what_is_refused_has_no_number),
+	    SCRIPTED_TEST(what_an_old_driver_refuses_has_no_number),
 	    SCRIPTED_TEST(the_topology_tells_ways_and_places),
 	    SCRIPTED_TEST(nvlinks_lead_straight_and_by_switches),
 	    SCRIPTED_TEST(a_hanging_gpu_leaves_its_ways_unknown),
