@@ -69,11 +69,12 @@ static void io_rates_are_the_difference_of_two_snapshots(void **state)
 	tree_stat(&tree, (struct tree_stat){42, "x", 'S', 7, 0, 0, 5, 1});
 	io_says("1000", "500");
 	look(42, 10, GK_WITH_IO);
-	io_says("5000", "500");
+	io_says("5000", "900");
 	p = look(42, 12, GK_WITH_IO);
 	assert_int_equal(p.m[GK_PM_IO_READ_RATE].why, GK_PRESENT);
 	assert_int_equal(p.m[GK_PM_IO_READ_RATE].v, 2000);
-	assert_int_equal(p.m[GK_PM_IO_WRITE_RATE].v, 0);
+	assert_int_equal(p.m[GK_PM_IO_WRITE_RATE].why, GK_PRESENT);
+	assert_int_equal(p.m[GK_PM_IO_WRITE_RATE].v, 200);
 	/* Not asked for meanwhile: what was before is too old. */
 	look(42, 13, 0);
 	p = look(42, 14, GK_WITH_IO);
@@ -85,6 +86,33 @@ static void io_rates_are_the_difference_of_two_snapshots(void **state)
 	/* A recycled pid. */
 	tree_stat(&tree, (struct tree_stat){42, "x", 'S', 7, 0, 0, 6, 1});
 	p = look(42, 16, GK_WITH_IO);
+	assert_int_equal(p.m[GK_PM_IO_READ_RATE].why, GK_ABSENT_ONE_SNAPSHOT);
+}
+
+/* Large numbers are no negative ones, and half of the lines is none. */
+static void io_is_whole_or_absent(void **state)
+{
+	struct gk_process p;
+
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'S', 7, 0, 0, 5, 1});
+	io_says("18446744073709551615", "9223372036854775808");
+	p = look(42, 10, GK_WITH_IO);
+	assert_int_equal(p.m[GK_PM_IO_READ].v, INT64_MAX);
+	assert_int_equal(p.m[GK_PM_IO_WRITTEN].v, INT64_MAX);
+	tree_text(&tree, "42/io", "read_bytes: 5\n");
+	p = look(42, 11, GK_WITH_IO);
+	assert_int_equal(p.m[GK_PM_IO_READ].why, GK_ABSENT_HIDDEN);
+	assert_int_equal(p.m[GK_PM_IO_WRITTEN].why, GK_ABSENT_HIDDEN);
+	assert_int_equal(p.m[GK_PM_IO_READ_RATE].why, GK_ABSENT_HIDDEN);
+	assert_int_equal(p.m[GK_PM_IO_WRITE_RATE].why, GK_ABSENT_HIDDEN);
+	tree_text(&tree, "42/io", "xread_bytes: 5\nwrite_bytes: 6\n");
+	assert_int_equal(look(42, 12, GK_WITH_IO).m[GK_PM_IO_READ].why,
+			 GK_ABSENT_HIDDEN);
+	/* Nothing to compare with, although something was there before. */
+	io_says("10", "10");
+	p = look(42, 13, GK_WITH_IO);
+	assert_int_equal(p.m[GK_PM_IO_READ].v, 10);
 	assert_int_equal(p.m[GK_PM_IO_READ_RATE].why, GK_ABSENT_ONE_SNAPSHOT);
 }
 
@@ -157,8 +185,12 @@ static void a_rank_that_comes_later_is_seen(void **state)
 	rank = look(42, 10, GK_WITH_RANK).m[GK_PM_RANK];
 	assert_int_equal(rank.why, GK_ABSENT_NONE);
 	tree_text(&tree, "42/environ", "RANK=2");
-	for (unsigned i = 0; i < 12; i++)
+	/* Ten snapshots long it is taken for granted. */
+	for (unsigned i = 0; i < 10; i++) {
 		rank = look(42, 11 + i, GK_WITH_RANK).m[GK_PM_RANK];
+		assert_int_equal(rank.why, GK_ABSENT_NONE);
+	}
+	rank = look(42, 21, GK_WITH_RANK).m[GK_PM_RANK];
 	assert_int_equal(rank.why, GK_PRESENT);
 	assert_int_equal(rank.v, 2);
 	/* Then it stays: not read again. */
@@ -233,6 +265,7 @@ int main(void)
 	    T(all_of_a_process_is_read_when_asked_for),
 	    T(none_of_it_is_read_when_not_asked_for),
 	    T(io_rates_are_the_difference_of_two_snapshots),
+	    T(io_is_whole_or_absent),
 	    T(ranks_are_found_in_their_order),
 	    T(a_rank_behind_a_long_environment_is_found),
 	    T(a_rank_that_comes_later_is_seen),

@@ -342,7 +342,8 @@ static void words_are_kept_for_seconds_and_a_new_name_ends_them(void **state)
 	tree_text(&tree, "42/cmdline", "one");
 	assert_string_equal(look(42, 10, 0).command, "one");
 	tree_text(&tree, "42/cmdline", "two");
-	assert_string_equal(look(42, 14, 0).command, "one");
+	/* Five seconds, and a tenth of one by the last four bits of 42. */
+	assert_string_equal(look(42, 16, 0).command, "one");
 	assert_string_equal(look(42, 17, 0).command, "two");
 	tree_text(&tree, "42/cmdline", "three");
 	tree_stat(&tree, (struct tree_stat){42, "bash", 'S', 7, 0, 0, 5, 1});
@@ -350,6 +351,87 @@ static void words_are_kept_for_seconds_and_a_new_name_ends_them(void **state)
 	tree_text(&tree, "42/cmdline", "four");
 	tree_stat(&tree, (struct tree_stat){42, "bash", 'S', 7, 0, 0, 6, 1});
 	assert_string_equal(look(42, 19, 0).command, "four");
+}
+
+/* Of many not all are due at once. */
+static void words_of_others_are_due_at_other_times(void **state)
+{
+	static const struct {
+		pid_t pid;
+		uint64_t kept_s, read_s;
+	} rows[] = {{32, 5, 6}, {41, 5, 6}, {47, 6, 7}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "%d/cmdline", (int)rows[i].pid);
+		tree_stat(&tree, (struct tree_stat){rows[i].pid, "sh", 'S', 7,
+						    0, 0, 5, 1});
+		tree_text(&tree, name, "one");
+		assert_string_equal(look(rows[i].pid, 10, 0).command, "one");
+		tree_text(&tree, name, "two");
+		assert_string_equal(
+		    look(rows[i].pid, 10 + rows[i].kept_s, 0).command, "one");
+		assert_string_equal(
+		    look(rows[i].pid, 10 + rows[i].read_s, 0).command, "two");
+	}
+}
+
+/* All words come back as they were, with their arguments. */
+static void kept_words_are_whole(void **state)
+{
+	static const char args[] = "run\0it\0";
+	struct gk_process before, p;
+
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "sh", 'S', 7, 0, 0, 5, 1});
+	tree_write(&tree, "42/cmdline", args, sizeof args - 1);
+	tree_text(&tree, "42/cgroup",
+		  "0::/kubepods/pod8dc9e1a4-5c0b-4d4e-9f0a-0123456789ab/"
+		  "0123456789abcdef0123456789abcdef"
+		  "0123456789abcdef0123456789abcdef\n");
+	before = look(42, 10, 0);
+	assert_int_equal(unlinkat(tree.fd, "42/cmdline", 0), 0);
+	assert_int_equal(unlinkat(tree.fd, "42/cgroup", 0), 0);
+	p = look(42, 11, 0);
+	assert_string_equal(p.command, "run it");
+	assert_int_equal(p.args_len, sizeof args - 1);
+	assert_memory_equal(p.args, args, sizeof args - 1);
+	assert_string_equal(p.container, before.container);
+	assert_int_equal(strlen(p.container), 64);
+	assert_string_equal(p.pod, "8dc9e1a4-5c0b-4d4e-9f0a-0123456789ab");
+	assert_int_equal(p.uid, geteuid());
+	assert_string_equal(p.user, before.user);
+}
+
+static void times_and_states_have_their_ends(void **state)
+{
+	struct gk_process p;
+
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'X', 7, 0, 0, 900, 1});
+	p = look(42, 10, 0);
+	assert_int_equal(p.state, GK_PROCESS_ZOMBIE);
+	assert_int_equal(p.stat, 'X');
+	assert_int_equal(p.m[GK_PM_RUN_TIME].v, GK_NS_PER_S);
+	/* Started after the snapshot began. */
+	p = look(42, 9, 0);
+	assert_int_equal(p.m[GK_PM_RUN_TIME].v, 0);
+	p = look(42, 8, 0);
+	assert_int_equal(p.m[GK_PM_RUN_TIME].v, 0);
+	assert_int_equal(p.m[GK_PM_CPU].why, GK_ABSENT_ONE_SNAPSHOT);
+}
+
+static void the_snapshot_before_can_be_forgotten(void **state)
+{
+	(void)state;
+	tree_stat(&tree, (struct tree_stat){42, "x", 'R', 7, 500, 0, 5, 1});
+	look(42, 10, 0);
+	gk_procfs_forget(fs);
+	assert_int_equal(look(42, 12, 0).m[GK_PM_CPU].why,
+			 GK_ABSENT_ONE_SNAPSHOT);
+	assert_int_equal(look(42, 14, 0).m[GK_PM_CPU].why, GK_PRESENT);
 }
 
 static void the_true_proc_knows_this_process(void **state)
@@ -392,6 +474,10 @@ int main(void)
 	    T(newcomers_do_not_disturb_the_known),
 	    T(huge_numbers_stay_positive),
 	    T(words_are_kept_for_seconds_and_a_new_name_ends_them),
+	    T(words_of_others_are_due_at_other_times),
+	    T(kept_words_are_whole),
+	    T(times_and_states_have_their_ends),
+	    T(the_snapshot_before_can_be_forgotten),
 	    T(the_true_proc_knows_this_process),
 	};
 
