@@ -115,24 +115,23 @@ void gk_procfs_end(struct gk_procfs *fs)
 	fs->before_ns = fs->mono_ns;
 }
 
-/* Room in both lists alike, since they change places. */
-static bool make_list_room(struct gk_procfs *fs)
+/* Room in both lists alike, since they change places; without memory there is
+ * none. */
+static void make_list_room(struct gk_procfs *fs)
 {
 	size_t cap = fs->cap ? fs->cap * 2 : 64;
 	struct seen *before, *now;
 
 	if (fs->now_count < fs->cap)
-		return true;
+		return;
 	before = realloc(fs->before, cap * sizeof *before);
 	if (before)
 		fs->before = before;
 	now = realloc(fs->now, cap * sizeof *now);
 	if (now)
 		fs->now = now;
-	if (!before || !now)
-		return false;
-	fs->cap = cap;
-	return true;
+	if (before && now)
+		fs->cap = cap;
 }
 
 /* NULL: there is no room. */
