@@ -385,6 +385,26 @@ static void processes_make_room(void **state)
 	assert_true(isnan(memory_of(102, 8))); /* another with its pid */
 }
 
+/* Of three the second was seen last the longest ago. */
+static void who_is_unseen_for_longest_makes_room(void **state)
+{
+	static const pid_t seen[] = {100, 101, 102, 100, 102, 103};
+
+	(void)state;
+	gk_history_free(history);
+	history = gk_history_new(3);
+	snap.process_count = 1;
+	for (int i = 0; i < 6; i++) {
+		processes[0].pid = seen[i];
+		processes[0].m[GK_PM_GPU_MEM].v = (seen[i] - 99) << 20;
+		take(i + 0.5);
+	}
+	assert_float_equal(memory_of(100, 0), 1, 1e-3);
+	assert_true(isnan(memory_of(101, 0)));
+	assert_float_equal(memory_of(102, 0), 3, 1e-3);
+	assert_float_equal(memory_of(103, 0), 4, 1e-3);
+}
+
 static void more_than_fit_are_left_out(void **state)
 {
 	(void)state;
@@ -438,6 +458,7 @@ int main(void)
 	    T(a_history_begins_with_its_first_snapshot),
 	    T(a_series_is_its_metric),
 	    T(processes_make_room),
+	    T(who_is_unseen_for_longest_makes_room),
 	    T(devices_that_are_gone_make_room),
 	    T(more_than_fit_are_left_out),
 	};

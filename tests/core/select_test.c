@@ -104,6 +104,121 @@ static void gpu_0_is_kept_free(void **state)
 	chosen(&m, &two, "0 1");
 }
 
+/* Whatever order they come in. */
+static void among_equals_the_highest_index_is_first(void **state)
+{
+	static const struct spec specs[] = {
+	    {2, -1, 80, 80, 0, 0, false, false},
+	    {0, -1, 80, 80, 0, 0, false, false},
+	    {3, -1, 80, 80, 0, 0, false, false},
+	    {1, -1, 80, 80, 0, 0, false, false},
+	};
+	struct gk_select any = GK_SELECT_ANY;
+	struct machine m;
+
+	(void)state;
+	make(&m, specs, COUNT(specs));
+	chosen(&m, &any, "3 2 1 0");
+	any.unsorted = true;
+	chosen(&m, &any, "2 0 3 1");
+}
+
+/* In front those that would do, then the refused ones in their order. */
+static void refusals_have_their_reason(void **state)
+{
+	static const struct spec specs[] = {
+	    {0, -1, 80, 80, 0, 0, false, true},
+	    {1, -1, 80, 80, 0, 0, false, false},
+	    {2, -1, 9, 80, 0, 0, false, false},
+	    {3, -1, 40, 40, 0, 0, false, false},
+	    {4, -1, 80, 80, 51, 0, false, false},
+	    {5, -1, 80, 80, 0, 61, false, false},
+	    {6, -1, 10, 41, 50, 60, false, false},
+	};
+	static const struct {
+		unsigned device;
+		enum gk_refusal why;
+	} want[] = {
+	    {6, GK_REFUSAL_NONE},     {0, GK_REFUSAL_HEALTH},
+	    {1, GK_REFUSAL_TAKEN},    {2, GK_REFUSAL_FREE},
+	    {3, GK_REFUSAL_TOTAL},    {4, GK_REFUSAL_GPU_UTIL},
+	    {5, GK_REFUSAL_MEM_UTIL},
+	};
+	bool taken[MOST] = {[1] = true};
+	struct gk_select wanted = GK_SELECT_ANY;
+	struct gk_selection s;
+	struct machine m;
+
+	(void)state;
+	make(&m, specs, COUNT(specs));
+	wanted.min_free = 10 * GIB;
+	wanted.min_total = 41 * GIB;
+	wanted.max_gpu_util = 50;
+	wanted.max_mem_util = 60;
+	wanted.taken = taken;
+	assert_int_equal(gk_select(&m.snap, &wanted, &s), 0);
+	assert_int_equal(s.count, COUNT(want));
+	assert_int_equal(s.usable, 1);
+	assert_int_equal(s.chosen, 1);
+	for (size_t i = 0; i < COUNT(want); i++) {
+		assert_int_equal(s.all[i].device, want[i].device);
+		assert_int_equal(s.all[i].why, want[i].why);
+		assert_int_equal(s.all[i].missed, 0);
+	}
+	assert_int_equal(s.all[0].free.v, 10 * GIB);
+	assert_int_equal(s.all[0].used.v, 31 * GIB);
+	gk_selection_free(&s);
+	assert_null(s.all);
+	assert_int_equal(s.count, 0);
+}
+
+/* How many constraints one misses counts, and the tolerance has an end. */
+static void what_is_missed_is_counted(void **state)
+{
+	static const struct spec specs[] = {
+	    {0, -1, 90, 100, 10, 10, false, false},
+	    {1, -1, 95, 100, 11, 11, false, false},
+	    {2, -1, 89, 89, 20, 20, false, false},
+	};
+	struct gk_select wanted = GK_SELECT_ANY;
+	struct gk_selection s;
+	struct machine m;
+
+	(void)state;
+	make(&m, specs, COUNT(specs));
+	wanted.min_free = wanted.min_total = 90 * GIB;
+	wanted.max_gpu_util = wanted.max_mem_util = 10;
+	wanted.tolerance = 10;
+	assert_int_equal(gk_select(&m.snap, &wanted, &s), 0);
+	assert_int_equal(s.usable, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(s.all[i].device, i);
+		assert_int_equal(s.all[i].missed, i * 2);
+	}
+	gk_selection_free(&s);
+	wanted.tolerance = 9;
+	chosen(&m, &wanted, "0 1");
+	wanted.tolerance = 0;
+	chosen(&m, &wanted, "0");
+}
+
+static void of_equally_free_ones_the_largest_then_the_idlest(void **state)
+{
+	static const struct spec specs[] = {
+	    {3, -1, 80, 80, 7, 5, false, false},
+	    {2, -1, 80, 80, 7, 4, false, false},
+	    {1, -1, 80, 80, 6, 9, false, false},
+	    {0, -1, 80, 90, 9, 9, false, false},
+	};
+	struct gk_select any = GK_SELECT_ANY;
+	struct machine m;
+
+	(void)state;
+	/* As much is free of the last, but more is used: that is larger. */
+	make(&m, specs, COUNT(specs));
+	chosen(&m, &any, "0 1 2 3");
+}
+
 static void the_emptiest_then_the_idlest_come_first(void **state)
 {
 	struct gk_select any = GK_SELECT_ANY;
@@ -365,6 +480,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(gpu_0_is_kept_free),
+	    cmocka_unit_test(among_equals_the_highest_index_is_first),
+	    cmocka_unit_test(refusals_have_their_reason),
+	    cmocka_unit_test(what_is_missed_is_counted),
+	    cmocka_unit_test(of_equally_free_ones_the_largest_then_the_idlest),
 	    cmocka_unit_test(the_emptiest_then_the_idlest_come_first),
 	    cmocka_unit_test(each_constraint_refuses),
 	    cmocka_unit_test(who_needs_the_tolerance_comes_last),
