@@ -13,4 +13,9 @@
 
 #include <cmocka.h>
 
+/* Whether two numbers are nearly the same; cmocka's assert_float_equal() takes
+ * a NaN for equal to anything. */
+#define assert_near(a, b, most)                                                \
+	assert_true(__builtin_fabs((double)(a) - (double)(b)) <= (most))
+
 #endif

@@ -1,14 +1,7 @@
 /* The history: means, gaps, resolutions, processes that come and go. */
-#include <sys/types.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "core/history.h"
+#include "unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,7 +87,7 @@ static void several_within_a_second_are_averaged(void **state)
 	take(0.5);
 	util(0, 60);
 	take(0.9);
-	assert_float_equal(one("GPU-a", 1, 1), 30, 1e-3);
+	assert_near(one("GPU-a", 1, 1), 30, 1e-3);
 	assert_true(isnan(one("GPU-b", 1, 1)));
 	assert_true(isnan(one("GPU-c", 1, 1)));
 }
@@ -105,11 +98,11 @@ static void a_gap_is_unknown(void **state)
 	util(0, 50);
 	take(0.5);
 	take(5.5);
-	assert_float_equal(one("GPU-a", 1, 1), 50, 1e-3);
+	assert_near(one("GPU-a", 1, 1), 50, 1e-3);
 	for (int s = 2; s <= 5; s++)
 		assert_true(isnan(one("GPU-a", s, 1)));
-	assert_float_equal(one("GPU-a", 6, 1), 50, 1e-3);
-	assert_float_equal(one("GPU-a", 6, 6), 50, 1e-3);
+	assert_near(one("GPU-a", 6, 1), 50, 1e-3);
+	assert_near(one("GPU-a", 6, 6), 50, 1e-3);
 }
 
 static void what_is_old_is_kept_more_coarsely(void **state)
@@ -120,10 +113,10 @@ static void what_is_old_is_kept_more_coarsely(void **state)
 		take(s + 0.5);
 	}
 	assert_true(isnan(one("GPU-a", 0, 10)));
-	assert_float_equal(one("GPU-a", 1000, 600), 20, 1e-3);
-	assert_float_equal(one("GPU-a", 4000, 600), 80, 1e-3);
-	assert_float_equal(one("GPU-a", 5000, 60), 80, 1e-3);
-	assert_float_equal(one("GPU-a", 5000, 5000), 50, 1);
+	assert_near(one("GPU-a", 1000, 600), 20, 1e-3);
+	assert_near(one("GPU-a", 4000, 600), 80, 1e-3);
+	assert_near(one("GPU-a", 5000, 60), 80, 1e-3);
+	assert_near(one("GPU-a", 5000, 5000), 50, 1);
 }
 
 static void devices_are_averaged(void **state)
@@ -139,8 +132,8 @@ static void devices_are_averaged(void **state)
 	devices[1].health = GK_HEALTH_LOST; /* says nothing from now on */
 	take(1.5);
 	gk_history_of_devices(history, GK_HD_GPU_UTIL, span, values);
-	assert_float_equal(values[0], 20, 1e-3);
-	assert_float_equal(values[1], 10, 1e-3);
+	assert_near(values[0], 20, 1e-3);
+	assert_near(values[1], 10, 1e-3);
 }
 
 static float traffic(double end_s)
@@ -164,9 +157,9 @@ static void what_was_not_asked_for_is_a_gap(void **state)
 	take(3.5);
 	take(4.5);
 	assert_true(isnan(traffic(1)));
-	assert_float_equal(traffic(2), 3, 1e-3);
+	assert_near(traffic(2), 3, 1e-3);
 	assert_true(isnan(traffic(3)));
-	assert_float_equal(traffic(4), 5, 1e-3);
+	assert_near(traffic(4), 5, 1e-3);
 	assert_true(isnan(traffic(5)));
 }
 
@@ -180,11 +173,11 @@ static void what_hangs_is_a_gap_after_one_late_frame(void **state)
 	take_late(2.5);
 	take_late(3.5);
 	take(4.5);
-	assert_float_equal(one("GPU-a", 1, 1), 40, 1e-3);
-	assert_float_equal(one("GPU-a", 2, 1), 40, 1e-3);
+	assert_near(one("GPU-a", 1, 1), 40, 1e-3);
+	assert_near(one("GPU-a", 2, 1), 40, 1e-3);
 	assert_true(isnan(one("GPU-a", 3, 1)));
 	assert_true(isnan(one("GPU-a", 4, 1)));
-	assert_float_equal(one("GPU-a", 5, 1), 40, 1e-3);
+	assert_near(one("GPU-a", 5, 1), 40, 1e-3);
 }
 
 static void links(double seconds, int64_t mebibytes)
@@ -210,12 +203,12 @@ static void a_counter_is_shown_as_its_growth(void **state)
 	links(60.5, 9010); /* nobody looked for a minute */
 	links(61.5, 9017);
 	assert_true(isnan(link_rate(1)));
-	assert_float_equal(link_rate(2), 300, 1e-3);
+	assert_near(link_rate(2), 300, 1e-3);
 	assert_true(isnan(link_rate(3)));
-	assert_float_equal(link_rate(4), 200, 1e-3);
+	assert_near(link_rate(4), 200, 1e-3);
 	assert_true(isnan(link_rate(5)));
 	assert_true(isnan(link_rate(61)));
-	assert_float_equal(link_rate(62), 7, 1e-3);
+	assert_near(link_rate(62), 7, 1e-3);
 }
 
 /* Every series is the metric that its row names, in its unit. */
@@ -235,9 +228,8 @@ static void a_series_is_its_metric(void **state)
 		if (gk_metrics[gk_history_devices[i].metric].kind ==
 		    GK_KIND_COUNTER)
 			continue;
-		assert_float_equal(
-		    one_of((enum gk_history_device)i, "GPU-a", 1, 1),
-		    i == GK_HD_MEM ? 2 * (10 + i) : 10 + i, 1e-3);
+		assert_near(one_of((enum gk_history_device)i, "GPU-a", 1, 1),
+			    i == GK_HD_MEM ? 2 * (10 + i) : 10 + i, 1e-3);
 	}
 }
 
@@ -248,11 +240,11 @@ static void a_counter_may_pause_for_five_seconds(void **state)
 	links(0, 1000);
 	links(5, 1500);
 	links(10.5, 2600);
-	assert_float_equal(link_rate(6), 100, 1e-3);
+	assert_near(link_rate(6), 100, 1e-3);
 	assert_true(isnan(link_rate(11)));
 	/* As many as before are none, and no gap. */
 	links(11.5, 2600);
-	assert_float_equal(link_rate(12), 0, 1e-3);
+	assert_near(link_rate(12), 0, 1e-3);
 }
 
 static float host_value(enum gk_history_host what, double end_s)
@@ -276,13 +268,13 @@ static void the_host_is_shown_in_percent(void **state)
 	host->swap_total.v = 50;
 	host->swap_free.v = 40;
 	take(0.5);
-	assert_float_equal(host_value(GK_HH_CPU, 1), 25.5, 1e-3);
-	assert_float_equal(host_value(GK_HH_MEM, 1), 75, 1e-3);
-	assert_float_equal(host_value(GK_HH_SWAP, 1), 20, 1e-3);
+	assert_near(host_value(GK_HH_CPU, 1), 25.5, 1e-3);
+	assert_near(host_value(GK_HH_MEM, 1), 75, 1e-3);
+	assert_near(host_value(GK_HH_SWAP, 1), 20, 1e-3);
 	/* Without swap none is used; memory of nothing is unknown. */
 	host->swap_total.v = host->swap_free.v = host->mem_total.v = 0;
 	take(1.5);
-	assert_float_equal(host_value(GK_HH_SWAP, 2), 0, 1e-3);
+	assert_near(host_value(GK_HH_SWAP, 2), 0, 1e-3);
 	assert_true(isnan(host_value(GK_HH_MEM, 2)));
 	host->cpu_centipercent.why = host->swap_total.why = GK_ABSENT_HIDDEN;
 	host->mem_total.v = 400;
@@ -320,15 +312,15 @@ static void a_process_is_shown_in_percent_and_mebibytes(void **state)
 	p->m[GK_PM_GPU_MEM].v = 5 << 20;
 	p->m[GK_PM_SM_UTIL].v = 42;
 	take(0.5);
-	assert_float_equal(process_value(GK_HP_CPU, 1), 123.5, 1e-3);
-	assert_float_equal(process_value(GK_HP_RSS, 1), 3, 1e-3);
-	assert_float_equal(process_value(GK_HP_GPU_MEM, 1), 5, 1e-3);
-	assert_float_equal(process_value(GK_HP_SM, 1), 42, 1e-3);
+	assert_near(process_value(GK_HP_CPU, 1), 123.5, 1e-3);
+	assert_near(process_value(GK_HP_RSS, 1), 3, 1e-3);
+	assert_near(process_value(GK_HP_GPU_MEM, 1), 5, 1e-3);
+	assert_near(process_value(GK_HP_SM, 1), 42, 1e-3);
 	/* Of a GPU that does not answer /proc alone knows something new. */
 	devices[0].health = GK_HEALTH_STALE;
 	take(1.5);
-	assert_float_equal(process_value(GK_HP_CPU, 2), 123.5, 1e-3);
-	assert_float_equal(process_value(GK_HP_RSS, 2), 3, 1e-3);
+	assert_near(process_value(GK_HP_CPU, 2), 123.5, 1e-3);
+	assert_near(process_value(GK_HP_RSS, 2), 3, 1e-3);
 	assert_true(isnan(process_value(GK_HP_GPU_MEM, 2)));
 	assert_true(isnan(process_value(GK_HP_SM, 2)));
 	devices[0].health = GK_HEALTH_OK;
@@ -380,8 +372,8 @@ static void processes_make_room(void **state)
 		take(i + 0.5);
 	}
 	assert_true(isnan(memory_of(100, 7)));
-	assert_float_equal(memory_of(101, 7), 2, 1e-3);
-	assert_float_equal(memory_of(102, 7), 3, 1e-3);
+	assert_near(memory_of(101, 7), 2, 1e-3);
+	assert_near(memory_of(102, 7), 3, 1e-3);
 	assert_true(isnan(memory_of(102, 8))); /* another with its pid */
 }
 
@@ -399,10 +391,10 @@ static void who_is_unseen_for_longest_makes_room(void **state)
 		processes[0].m[GK_PM_GPU_MEM].v = (seen[i] - 99) << 20;
 		take(i + 0.5);
 	}
-	assert_float_equal(memory_of(100, 0), 1, 1e-3);
+	assert_near(memory_of(100, 0), 1, 1e-3);
 	assert_true(isnan(memory_of(101, 0)));
-	assert_float_equal(memory_of(102, 0), 3, 1e-3);
-	assert_float_equal(memory_of(103, 0), 4, 1e-3);
+	assert_near(memory_of(102, 0), 3, 1e-3);
+	assert_near(memory_of(103, 0), 4, 1e-3);
 }
 
 static void more_than_fit_are_left_out(void **state)
@@ -415,8 +407,8 @@ static void more_than_fit_are_left_out(void **state)
 	}
 	for (int s = 0; s < 10; s++)
 		take(s + 0.5);
-	assert_float_equal(memory_of(100, 0), 1, 1e-3);
-	assert_float_equal(memory_of(101, 0), 1, 1e-3);
+	assert_near(memory_of(100, 0), 1, 1e-3);
+	assert_near(memory_of(101, 0), 1, 1e-3);
 	assert_true(isnan(memory_of(102, 0)));
 }
 

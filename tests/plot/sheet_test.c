@@ -48,8 +48,8 @@ static void columns_are_found_by_name(void **state)
 		     "250.5,x,2026-11-21T09:30:01.250,3145728,77", &row),
 	    0);
 	assert_int_equal(row.time_ms, 1795253401250);
-	assert_float_equal(row.value[GK_PLOT_POWER], 250.5, 1e-9);
-	assert_float_equal(row.value[GK_PLOT_MEMORY], 3, 1e-9);
+	assert_near(row.value[GK_PLOT_POWER], 250.5, 1e-9);
+	assert_near(row.value[GK_PLOT_MEMORY], 3, 1e-9);
 	assert_true(isnan(row.value[GK_PLOT_CPU]));
 	assert_int_equal(row.pid.len, 2);
 	assert_int_equal(row.gpu.len, 0);
@@ -79,7 +79,7 @@ static void an_empty_value_is_absent(void **state)
 				  "2026-11-21 09:30:00,,-1.5", &row),
 			 0);
 	assert_true(isnan(row.value[GK_PLOT_MEMORY]));
-	assert_float_equal(row.value[GK_PLOT_CPU], -1.5, 1e-9);
+	assert_near(row.value[GK_PLOT_CPU], -1.5, 1e-9);
 }
 
 static void values_of_a_gpu_that_hangs_are_absent(void **state)
@@ -93,7 +93,7 @@ static void values_of_a_gpu_that_hangs_are_absent(void **state)
 	assert_true(isnan(row.value[GK_PLOT_POWER]));
 	assert_int_equal(read_row(header, "2026-11-21T09:30:00,0,ok,70", &row),
 			 0);
-	assert_float_equal(row.value[GK_PLOT_POWER], 70, 0);
+	assert_near(row.value[GK_PLOT_POWER], 70, 0);
 }
 
 static void broken_rows_are_told(void **state)
