@@ -21,7 +21,8 @@
 
 /* All but handle and registered, which are the thread's own, is guarded. */
 struct gpu {
-	bool wanted; /* to be registered */
+	bool wanted;  /* to be registered */
+	bool renewed; /* wanted once more since the thread took that up */
 	nvmlDevice_t wanted_handle;
 	bool registered;
 	nvmlDevice_t handle;
@@ -111,7 +112,7 @@ static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 	pthread_mutex_lock(&e->lock);
 	if (!r || why == GK_ABSENT_NOT_SUPPORTED ||
 	    why == GK_ABSENT_NO_FUNCTION || why == GK_ABSENT_PERMISSION)
-		gpu->wanted = false;
+		gpu->wanted = gpu->renewed;
 	if (!r)
 		gpu->heard_ns = gk_mono_ns();
 	/* What came before the GPU was lost is known still. */
@@ -133,6 +134,7 @@ static void take_wanted(struct gk_events *e, bool *ret_again)
 		struct gpu *gpu = &e->gpu[i];
 
 		gpu->wanted |= again && gpu->registered;
+		gpu->renewed = false;
 		if (gpu->wanted)
 			gpu->handle = gpu->wanted_handle;
 	}
@@ -364,7 +366,7 @@ void gk_events_want(struct gk_events *e, unsigned index, nvmlDevice_t handle)
 	if (!e)
 		return;
 	pthread_mutex_lock(&e->lock);
-	e->gpu[index].wanted = true;
+	e->gpu[index].wanted = e->gpu[index].renewed = true;
 	e->gpu[index].wanted_handle = handle;
 	e->asks++;
 	pthread_cond_signal(&e->wake);
