@@ -414,6 +414,22 @@ static void more_than_fit_are_left_out(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* The mean is of whole GPUs, whatever stands between them. */
+static void mig_devices_are_no_gpus(void **state)
+{
+	struct gk_history_span span = {
+	    .end_ns = AT(1), .step_ns = GK_NS_PER_S, .count = 1};
+	float value;
+
+	(void)state;
+	devices[0].mig_index = 0;
+	util(0, 10);
+	util(1, 30);
+	take(0.5);
+	gk_history_of_devices(history, GK_HD_GPU_UTIL, span, &value);
+	assert_near(value, 30, 1e-3);
+}
+
 /* MIG devices that are made and destroyed have a new name each time. */
 static void devices_that_are_gone_make_room(void **state)
 {
@@ -451,6 +467,7 @@ int main(void)
 	    T(a_series_is_its_metric),
 	    T(processes_make_room),
 	    T(who_is_unseen_for_longest_makes_room),
+	    T(mig_devices_are_no_gpus),
 	    T(devices_that_are_gone_make_room),
 	    T(more_than_fit_are_left_out),
 	};

@@ -372,6 +372,31 @@ static void a_lost_gpu_is_shown_and_comes_back(void **state)
 	}
 }
 
+/* What comes back may be another board: it is asked for all once more. */
+static void what_was_refused_is_asked_of_who_comes_back(void **state)
+{
+	(void)state;
+	t.options.with = GK_WITHOUT_SLOW;
+	scripted_process(0, SCRIPT_GRAPHICS,
+			 (struct script_process){4242, GIB, ~0U, ~0U});
+	scripted_answer("nvmlDeviceGetFanSpeed", NVML_ERROR_NOT_SUPPORTED);
+	scripted_answer("nvmlDeviceGetGraphicsRunningProcesses_v3",
+			NVML_ERROR_NOT_SUPPORTED);
+	scripted_open();
+	scripted_take();
+	scripted_answer("nvmlDeviceGetFanSpeed", NVML_SUCCESS);
+	scripted_answer("nvmlDeviceGetGraphicsRunningProcesses_v3",
+			NVML_SUCCESS);
+	assert_absent(scripted_take()->devices[0].m[GK_M_FAN], NOT_SUPPORTED);
+	assert_int_equal(t.snap->process_count, 0);
+	SCRIPT(t.s->gpu[0].all = t.s->gpu[0].handle = NVML_ERROR_GPU_IS_LOST);
+	scripted_take();
+	SCRIPT(t.s->gpu[0].all = t.s->gpu[0].handle = NVML_SUCCESS);
+	assert_value(scripted_take()->devices[0].m[GK_M_FAN], 33);
+	assert_int_equal(t.snap->process_count, 1);
+	assert_absent(t.snap->devices[1].m[GK_M_FAN], NOT_SUPPORTED);
+}
+
 /* Lost in the middle of a tier: nothing of it may stay and look true. */
 static void a_loss_while_reading_clears_what_was_read(void **state)
 {
@@ -470,6 +495,7 @@ int main(void)
 	    SCRIPTED_TEST(the_slow_tier_asks_anew_for_what_was_refused),
 	    SCRIPTED_TEST(an_old_library_lacks_metrics_not_more),
 	    SCRIPTED_TEST(a_lost_gpu_is_shown_and_comes_back),
+	    SCRIPTED_TEST(what_was_refused_is_asked_of_who_comes_back),
 	    SCRIPTED_TEST(a_loss_while_reading_clears_what_was_read),
 	    SCRIPTED_TEST(a_gpu_that_cannot_be_opened_tells_the_error),
 	    SCRIPTED_TEST(as_many_gpus_as_a_machine_has),
