@@ -134,6 +134,13 @@ static void devices_are_averaged(void **state)
 	gk_history_of_devices(history, GK_HD_GPU_UTIL, span, values);
 	assert_near(values[0], 20, 1e-3);
 	assert_near(values[1], 10, 1e-3);
+	/* Whichever of them it is that says nothing. */
+	devices[0].health = GK_HEALTH_LOST;
+	devices[1].health = GK_HEALTH_OK;
+	take(2.5);
+	span.end_ns = AT(3);
+	gk_history_of_devices(history, GK_HD_GPU_UTIL, span, values);
+	assert_near(values[1], 30, 1e-3);
 }
 
 static float traffic(double end_s)
