@@ -12,16 +12,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Nothing of it is touched, so that it can lie anywhere. */
 #define AT(offset) (0x10000000ULL + (offset))
 
 static int owners[3];
 
-static int forget(void **state)
+static int drop_all(void **state)
 {
 	(void)state;
-	gkf_space_forget();
+	for (unsigned i = 0; i < 3; i++)
+		gkf_space_drop(&owners[i]);
 	return 0;
 }
 
@@ -178,11 +181,8 @@ static void an_owner_drops_what_is_its_own(void **state)
 	assert_int_equal(add(AT(0), 100), 0);
 }
 
-static void a_child_has_none_of_them(void **state)
+static void forget_and_add_again(void)
 {
-	(void)state;
-	for (unsigned i = 0; i < 70; i++)
-		add(AT(i * 10), 10);
 	gkf_space_forget();
 	nothing_lies(AT(0));
 	assert_int_equal(gkf_space_free(AT(10)), GK_ERR_NOT_FOUND);
@@ -191,15 +191,34 @@ static void a_child_has_none_of_them(void **state)
 	lies(AT(1299), AT(1290), 10);
 }
 
+static void a_child_has_none_of_them(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	for (unsigned i = 0; i < 70; i++)
+		add(AT(i * 10), 10);
+	pid = fork();
+	if (!pid) {
+		forget_and_add_again();
+		_exit(17);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 17 << 8);
+	lies(AT(699), AT(690), 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(a_range_is_as_it_was_told, forget),
-	    cmocka_unit_test_setup(ranges_do_not_overlap, forget),
-	    cmocka_unit_test_setup(what_is_no_range_is_refused, forget),
-	    cmocka_unit_test_setup(many_ranges_are_found_and_removed, forget),
-	    cmocka_unit_test_setup(an_owner_drops_what_is_its_own, forget),
-	    cmocka_unit_test_setup(a_child_has_none_of_them, forget),
+	    cmocka_unit_test_teardown(a_range_is_as_it_was_told, drop_all),
+	    cmocka_unit_test_teardown(ranges_do_not_overlap, drop_all),
+	    cmocka_unit_test_teardown(what_is_no_range_is_refused, drop_all),
+	    cmocka_unit_test_teardown(many_ranges_are_found_and_removed,
+				      drop_all),
+	    cmocka_unit_test_teardown(an_owner_drops_what_is_its_own, drop_all),
+	    cmocka_unit_test_teardown(a_child_has_none_of_them, drop_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
