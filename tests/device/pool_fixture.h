@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "device/held_locks.h"
 #include "device/no_memory.h"
 #include "device/space_arena.h"
 
@@ -39,6 +40,7 @@ static inline int close_arena(void **state)
 	munmap(arena->view, arena->size);
 	munmap((void *)(uintptr_t)arena->base, arena->size);
 	munmap(arena, sizeof *arena);
+	no_lock_is_held();
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 /* Memory of tasks and queues: rooms, chunks, what is used again. */
+#include "device/held_locks.h"
 #include "device/no_memory.h"
 #include "device/queue_private.h"
 
@@ -10,6 +11,13 @@
 #include <cmocka.h>
 
 #include <string.h>
+
+static int none_held(void **state)
+{
+	(void)state;
+	no_lock_is_held();
+	return 0;
+}
 
 static int forget(void **state)
 {
@@ -136,11 +144,16 @@ static void a_child_begins_with_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(what_lasts_lies_in_cache_lines, forget),
-	    cmocka_unit_test_setup(a_chunk_is_used_up, forget),
-	    cmocka_unit_test_setup(tasks_have_rooms_by_their_size, forget),
-	    cmocka_unit_test_setup(rooms_are_used_again, forget),
-	    cmocka_unit_test_setup(a_child_begins_with_nothing, forget),
+	    cmocka_unit_test_setup_teardown(what_lasts_lies_in_cache_lines,
+					    forget, none_held),
+	    cmocka_unit_test_setup_teardown(a_chunk_is_used_up, forget,
+					    none_held),
+	    cmocka_unit_test_setup_teardown(tasks_have_rooms_by_their_size,
+					    forget, none_held),
+	    cmocka_unit_test_setup_teardown(rooms_are_used_again, forget,
+					    none_held),
+	    cmocka_unit_test_setup_teardown(a_child_begins_with_nothing, forget,
+					    none_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

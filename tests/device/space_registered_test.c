@@ -1,5 +1,6 @@
 /* Host memory of the program: its ranges, in any order. */
 #include "base/err.h"
+#include "device/held_locks.h"
 #include "device/space.h"
 #include "machine/file/numbers.h"
 
@@ -25,6 +26,7 @@ static int drop_all(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		gkf_space_drop(&owners[i]);
+	no_lock_is_held();
 	return 0;
 }
 
