@@ -34,7 +34,7 @@ ROOMS = {
     "machine/trouble": ("trouble-", "words-", "nvml-fault", "nvml-event",
                         "cuda-fault", "nvml-garbage"),
     "machine/words": ("words-", "nvml-calls"),
-    "device": ("device-", "cuda-"),
+    "device": ("device-",),
     "ptx": ("ptx-", "cuda-launch", "cuda-work", "cuda-link"),
     "fronts/common": ("nvml-", "cuda-"),
     "yaml": ("words-", "tui-config", "nvml-calls"),
