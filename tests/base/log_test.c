@@ -210,6 +210,43 @@ static void log_after(const char *setting, void change(void), const char *file,
 	assert_int_equal(system(clean), 0);
 }
 
+/* In a child that has closed a descriptor before its first line; errno is kept
+ * whether the line can be written or not. */
+static void log_without(int fd, const char *setting, const char *path)
+{
+	char value[128];
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		close(fd);
+		snprintf(value, sizeof value, "%s%s", setting, path);
+		setenv("GPUKIT_LOG", value, 1);
+		errno = 77;
+		gk_log_write(GK_LOG_INFO, "one");
+		gk_log_write(GK_LOG_INFO, "two");
+		_exit(errno == 77 && fcntl(fd, F_GETFD) < 0 ? 17 : 1);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 17 << 8);
+}
+
+/* The log is opened as that number then, and closed again. */
+static void a_program_may_have_closed_its_descriptors(void **state)
+{
+	char path[] = "/tmp/gpukit-log-XXXXXX", text[2048];
+	int fd = mkstemp(path);
+
+	(void)state;
+	log_without(STDERR_FILENO, "info", "");
+	log_without(STDERR_FILENO, "info:", path);
+	log_without(STDIN_FILENO, "info:", path);
+	assert_true(gk_read_at(AT_FDCWD, path, text, sizeof text) > 0);
+	assert_int_equal(lines(text), 4);
+	close(fd);
+	unlink(path);
+}
+
 /* A daemon: closefrom(), then its own files, one for each number. */
 static void take_all_numbers(void)
 {
@@ -266,6 +303,7 @@ int main(void)
 	    cmocka_unit_test(the_level_decides_what_is_written),
 	    cmocka_unit_test(a_path_takes_the_lines),
 	    cmocka_unit_test(a_long_line_is_cut_and_stays_a_line),
+	    cmocka_unit_test(a_program_may_have_closed_its_descriptors),
 	    cmocka_unit_test(a_file_of_the_program_is_never_written_to),
 	    cmocka_unit_test(the_log_goes_on_when_its_program_closes_all),
 	};

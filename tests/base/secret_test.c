@@ -174,7 +174,27 @@ static void arguments(void **state)
 	    {"run|-----BEGIN OPENSSH PRIVATE KEY-----\nM\n-----END OPENSSH "
 	     "PRIVATE KEY----- b",
 	     "run|" X " b"},
+	    {"x|a://u://p@h", "x|a://u:" X "@h"},
+	    {"x|a://u:12@h|a://u:/x@h", "x|a://u:" X "@h|a://u:" X "@h"},
+	    {"x|a://u:80x/y@h", "x|a://u:" X "@h"},
+	    {"x|--pin|123|--otp|1.5|--pin=1x",
+	     "x|--pin|" X "|--otp|" X "|--pin=" X},
+	    {"x|--token|1x|--token=1.x", "x|--token|" X "|--token=" X},
+	    {"x|token==y=z; key=a", "x|token==y=z; key=" X},
+	    {"x|'key': 'a', \"key\":\"b\"",
+	     "x|'key': '" X "', \"key\":\"" X "\""},
+	    {"x|Key:|a|--key:|b|-k|c", "x|Key:|" X "|--key:|" X "|-k|c"},
+	    {"x|Bearer a,b|bearer\ta;b|(Bearer a`b",
+	     "x|Bearer " X ",b|bearer\t" X ";b|(Bearer " X "`b"},
+	    {"x|a key=b|c  key  =  d", "x|a key=" X "|c  key  =  " X},
+	    {"x|(key=a)b|[key=a]b|{key=a}b|<key=a>b|key=a,b",
+	     "x|(key=" X ")b|[key=" X "]b|{key=" X "}b|<key=" X ">b|key=" X},
 	    /* and what stays as it is */
+	    {"x|a://u:@h|a://:@h|a://u:8080/x@h|a://u:8?@h|a://u:8#@h", NULL},
+	    {"x|--pin|12|--otp|0|--pin=99", NULL},
+	    {"x|--token|12345|--token=1.5|--tokens=123", NULL},
+	    {"x|bearerxyz|bearer  |bearer ;a", NULL},
+	    {"x|-k|a|key|a|k:|a|--|key", NULL},
 	    {"run|-----BEGIN CERTIFICATE-----\nM", NULL},
 	    {"run|-----BEGIN PUBLIC KEY-----\nM", NULL},
 	    {"python|train.py|--max-tokens=5|--max_new_tokens|512", NULL},
@@ -209,6 +229,60 @@ static void arguments(void **state)
 
 		if (strcmp(shown, rows[i].shown ? rows[i].shown : rows[i].args))
 			fail_msg("%s: %s", rows[i].args, shown);
+		free(shown);
+	}
+}
+
+static char *covered_text(const char *text, size_t len)
+{
+	struct gk_buf out = {0};
+
+	gk_buf_puts(&out, "");
+	gk_secret_text(&out, text, len);
+	return out.data;
+}
+
+/* Texts end where they are said to end: whatever is there, and wherever. */
+static void what_stands_behind_the_end_counts_for_nothing(void **state)
+{
+	static const char *const texts[] = {
+	    "-----BEGIN PRIVATE KEY-----\nM\n-----END PRIVATE KEY----- b",
+	    "a Bearer xyz b",
+	    "a://u:p@h b://v:80/x@y",
+	    "--password=\"a b\" 'key' : 'c' X-Api-Key: d ",
+	    "a key = 123 token=12345.5 --pin==x",
+	};
+	static const char behind[] = "= :@-/a9.\"'\n";
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		for (size_t len = 0; len <= strlen(texts[i]); len++) {
+			char *right = covered_text(texts[i], len);
+
+			for (size_t k = 0; k < sizeof behind; k++) {
+				char text[100], *shown;
+
+				memset(text, behind[k], sizeof text);
+				memcpy(text, texts[i], len);
+				shown = covered_text(text, len);
+				assert_string_equal(shown, right);
+				free(shown);
+			}
+			free(right);
+		}
+}
+
+/* The words of a key's kind stand within 80 bytes. */
+static void a_private_key_is_one_by_its_head(void **state)
+{
+	(void)state;
+	for (size_t at = 11; at < 90; at++) {
+		char text[200] = "-----BEGIN ", *shown;
+
+		memset(text + 11, 'x', at - 11);
+		strcpy(text + at, "PRIVATE KEY-----\nM\n-----END x-----\n");
+		shown = covered_text(text, strlen(text));
+		assert_string_equal(shown, at < 80 ? X "\n" : text);
 		free(shown);
 	}
 }
@@ -273,6 +347,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(variables),
 	    cmocka_unit_test(arguments),
+	    cmocka_unit_test(what_stands_behind_the_end_counts_for_nothing),
+	    cmocka_unit_test(a_private_key_is_one_by_its_head),
 	    cmocka_unit_test(anything_is_taken),
 	    cmocka_unit_test(a_long_line_is_no_trap),
 	};
