@@ -12,6 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Sanitizers call it before they can be called. */
+#define UNSANITIZED __attribute__((no_sanitize("thread", "address")))
+
 /* Longer mappings fail, and all after so many. */
 static uint64_t longest_mapping = UINT64_MAX;
 static unsigned mappings_left = UINT_MAX;
@@ -19,7 +22,7 @@ static unsigned mappings_left = UINT_MAX;
 /* So far behind a multiple of 2 MiB lies what nobody asked to be elsewhere. */
 static uint64_t mapped_behind;
 
-static inline void *map_behind(size_t size, int prot, int flags)
+UNSANITIZED static void *map_behind(size_t size, int prot, int flags)
 {
 	const uint64_t block = 2 << 20;
 	char *all = (char *)syscall(SYS_mmap, NULL, size + 2 * block, PROT_NONE,
@@ -32,7 +35,8 @@ static inline void *map_behind(size_t size, int prot, int flags)
 			       flags | MAP_FIXED, -1, 0);
 }
 
-void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
+UNSANITIZED void *mmap(void *at, size_t size, int prot, int flags, int fd,
+		       off_t offset)
 {
 	if (size > longest_mapping || !mappings_left) {
 		errno = ENOMEM;

@@ -205,7 +205,7 @@ static void *read_while_it_changes(void *data)
 /* Amid a change a reader waits for its end. */
 static void a_reader_never_sees_half_a_change(void **state)
 {
-	struct piece_words words = words_of(4);
+	const union piece_bits bits = {.words = words_of(4)};
 	struct piece *piece;
 	pthread_t thread;
 
@@ -221,7 +221,9 @@ static void a_reader_never_sees_half_a_change(void **state)
 		assert_false(atomic_load(&has_read));
 	usleep(2000);
 	assert_false(atomic_load(&has_read));
-	piece->bits.words = words;
+	for (unsigned i = 0; i < PIECE_WORDS; i++)
+		__atomic_store_n(&piece->bits.raw[i], bits.raw[i],
+				 __ATOMIC_RELAXED);
 	atomic_store(&piece->seq, 4);
 	pthread_join(thread, NULL);
 	assert_true(atomic_load(&has_read));
