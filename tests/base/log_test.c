@@ -57,6 +57,7 @@ static void every_error_has_words_of_its_own(void **state)
 			assert_string_not_equal(gk_strerror(all[i]),
 						gk_strerror(all[k]));
 		}
+	assert_string_equal(gk_strerror(GK_OK), "success");
 	assert_string_equal(gk_strerror(1), "unknown error");
 	assert_string_equal(gk_strerror(-9999), "unknown error");
 	assert_string_equal(gk_strerror(GK_ERR_LOST), "GPU is lost");

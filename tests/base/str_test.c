@@ -322,9 +322,53 @@ static void a_copy_is_cut_and_tells_the_whole_length(void **state)
 	assert_int_equal(out[0], 'q');
 }
 
+/* Whatever was in its memory before: a text ends where it ends. */
+static void a_text_ends_with_a_nul_after_each_addition(void **state)
+{
+	struct gk_buf buf = {0};
+
+	(void)state;
+	gk_buf_puts(&buf, "");
+	memset(buf.data, '#', buf.cap);
+	gk_buf_pad(&buf, '-', 3);
+	assert_string_equal(buf.data, "---");
+	memset(buf.data + 3, '#', buf.cap - 3);
+	gk_buf_putc(&buf, 'a');
+	assert_string_equal(buf.data, "---a");
+	memset(buf.data + 4, '#', buf.cap - 4);
+	gk_buf_printf(&buf, "%d", 12);
+	assert_string_equal(buf.data, "---a12");
+	assert_int_equal(buf.len, 6);
+	gk_buf_free(&buf);
+}
+
+/* By its first sign behind apostrophes, in both widths. */
+static void a_formula_is_one_by_its_first_sign(void **state)
+{
+	static const char *const formulas[] = {
+	    "=1",   "+1",      "-1",     "@a",      "'=1",
+	    "''+1", "\uff1d1", "\uff0b", "\uff0d1", "'\uff20a"};
+	static const char *const texts[] = {"",    "'",  "1=2",     "a",
+					    "a+b", " =", "\uff0c1", "\uff1e"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(formulas); i++) {
+		size_t len = strlen(formulas[i]);
+
+		assert_true(gk_str_is_formula(formulas[i], len));
+	}
+	for (size_t i = 0; i < COUNT(texts); i++)
+		assert_false(gk_str_is_formula(texts[i], strlen(texts[i])));
+	assert_false(gk_str_is_formula("=", 0));
+	assert_false(gk_str_is_formula("'=", 1));
+	assert_false(gk_str_is_formula("\uff1d", 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_text_ends_with_a_nul_after_each_addition),
+	    cmocka_unit_test(a_formula_is_one_by_its_first_sign),
 	    cmocka_unit_test(a_buffer_grows_and_stays_terminated),
 	    cmocka_unit_test(a_buffer_takes_any_bytes),
 	    cmocka_unit_test(a_long_print_fits_exactly),
