@@ -348,7 +348,7 @@ static void a_formula_is_one_by_its_first_sign(void **state)
 	static const char *const formulas[] = {
 	    "=1",   "+1",      "-1",     "@a",      "'=1",
 	    "''+1", "\uff1d1", "\uff0b", "\uff0d1", "'\uff20a"};
-	static const char *const texts[] = {"",    "'",  "1=2",     "a",
+	static const char *const plain[] = {"",    "'",  "1=2",     "a",
 					    "a+b", " =", "\uff0c1", "\uff1e"};
 
 	(void)state;
@@ -357,8 +357,8 @@ static void a_formula_is_one_by_its_first_sign(void **state)
 
 		assert_true(gk_str_is_formula(formulas[i], len));
 	}
-	for (size_t i = 0; i < COUNT(texts); i++)
-		assert_false(gk_str_is_formula(texts[i], strlen(texts[i])));
+	for (size_t i = 0; i < COUNT(plain); i++)
+		assert_false(gk_str_is_formula(plain[i], strlen(plain[i])));
 	assert_false(gk_str_is_formula("=", 0));
 	assert_false(gk_str_is_formula("'=", 1));
 	assert_false(gk_str_is_formula("\uff1d", 2));
