@@ -1,7 +1,7 @@
 /* Details, links, topology and Xids of the made-up machine. */
 #include "base/array.h"
 #include "base/clock.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/link_state.h"
 #include "machine/file/value.h"
 #include "machine/fixture.h"

@@ -2,7 +2,7 @@
 #include "abi/nvml_abi.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"

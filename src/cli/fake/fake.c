@@ -12,6 +12,7 @@
 #include "fronts/common/generations.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
+#include "machine/file/profile.h"
 #include "machine/store/board_name.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"

@@ -15,6 +15,7 @@
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
 #include "machine/store/machine.h"
+#include "machine/words/scenario_yaml.h"
 #include "machine/words/spec.h"
 
 #include <argp.h>

@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "cli/cmd.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
 #include "machine/model/mig.h"

@@ -7,7 +7,7 @@
 
 #include "cli/fake/target.h"
 #include "machine/file/wave_state.h"
-#include "machine/words/scenario_yaml.h"
+#include "machine/words/scenario_load.h"
 
 struct fake_load_process {
 	unsigned gpu, mig; /* mig: FAKE_NO_MIG for none */

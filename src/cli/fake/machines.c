@@ -7,6 +7,7 @@
 #include "machine/file/numbers.h"
 #include "machine/store/board.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 #include "machine/store/machine.h"
 
 #include <dirent.h>

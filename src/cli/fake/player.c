@@ -5,7 +5,7 @@
 #include "cli/fake/replay.h"
 #include "cli/fake/replay_process.h"
 #include "machine/file/board.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"

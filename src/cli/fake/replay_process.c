@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/fake/fake.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/wave_state.h"
 #include "machine/model/mig.h"

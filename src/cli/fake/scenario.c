@@ -8,12 +8,13 @@
 #include "cli/fake/fake.h"
 #include "cli/where.h"
 #include "machine/file/ecc_state.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/scenario_state.h"
 #include "machine/model/ecc.h"
 #include "machine/model/model.h"
 #include "machine/trouble/fault.h"
+#include "machine/words/scenario_load.h"
 #include "machine/words/scenario_yaml.h"
 
 #include <limits.h>

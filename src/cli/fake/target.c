@@ -1,7 +1,6 @@
 /* target.c - finds the GPU or MIG device that a load process runs on. */
 #include "cli/fake/target.h"
 #include "machine/file/board.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/mig.h"

@@ -6,7 +6,7 @@
 #define GK_CLI_FAKE_TARGET_H
 
 #include "cli/fake/fake.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 
 /* The k-th target of a GPU: 0 is the GPU itself, then its MIG devices. */
 #define FAKE_TARGETS (1 + GKF_MIG_MAX)

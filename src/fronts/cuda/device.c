@@ -4,8 +4,7 @@
  */
 #include "fronts/cuda/front.h"
 #include "machine/file/board.h"
-#include "machine/file/fault_state.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/mig.h"

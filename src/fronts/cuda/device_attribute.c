@@ -4,7 +4,6 @@
  */
 #include "fronts/cuda/front.h"
 #include "machine/file/board.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/topology.h"

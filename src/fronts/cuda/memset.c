@@ -4,7 +4,6 @@
  * (CUDA driver API, "API synchronization behavior").
  */
 #include "fronts/cuda/copy.h"
-#include "machine/file/value.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
  */
 #include "device/space.h"
 #include "fronts/cuda/stream_private.h"
-#include "machine/file/value.h"
 
 #include <string.h>
 

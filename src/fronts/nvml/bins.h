@@ -16,7 +16,7 @@
  */
 static inline uint64_t bin_waver_us(const struct call *c)
 {
-	uint64_t speed = gkf_clock_get(c->machine).speed;
+	uint64_t speed = gkf_speed(c->machine);
 	uint64_t quarter = speed ? GKF_BIN_NS / 4 / speed : 0;
 
 	return quarter < 1000 ? quarter : 1000;
@@ -37,7 +37,7 @@ static inline uint64_t bin_stood_us(const struct call *c)
 	uint64_t now = gkf_wall_us(c->machine, gkf_machine_ns(c->machine));
 	uint64_t wall = front_wall_us();
 
-	return gkf_clock_get(c->machine).speed || wall < now ? 0 : wall - now;
+	return gkf_speed(c->machine) || wall < now ? 0 : wall - now;
 }
 
 #endif

@@ -11,7 +11,8 @@
 #include "machine/file/value.h"
 #include "machine/store/board.h"
 #include "machine/store/ledger.h"
-#include "machine/store/listed.h"
+#include "machine/store/processes.h"
+#include "machine/store/flag.h"
 
 /* Finds the GPU at the address of a call; its board and index are set. */
 static nvmlReturn_t find_gpu_at(struct call *c, const nvmlPciInfo_t *pci)

@@ -8,7 +8,6 @@
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
 #include "machine/file/ecc_state.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/ecc.h"

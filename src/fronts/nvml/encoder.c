@@ -14,6 +14,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
+#include "machine/file/wave_state.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
 
@@ -34,10 +35,11 @@ struct sessions {
 
 /* How it fares in the last whole bin. */
 static struct session measure_session(const struct call *c,
-				      const struct gkf_process *p, uint64_t bin,
+				      const struct gkf_process *p,
+				      const struct gkf_wave *wave, uint64_t bin,
 				      uint32_t demand)
 {
-	struct gkf_share share = gkf_share_at(&p->wave, bin, demand);
+	struct gkf_share share = gkf_share_at(wave, bin, demand);
 	int64_t busy = 0;
 	struct session s = {.id = p->slot + 1, .pid = (unsigned)p->pid};
 
@@ -62,12 +64,13 @@ static nvmlReturn_t read_sessions(const struct call *c, unsigned types,
 
 	*ret = (struct sessions){.at = at, .cap = cap};
 	for (unsigned i = 0; !r && i < l.count; i++) {
+		struct gkf_wave wave;
 		struct session s;
 
-		if (!l.at[i].wave.encoder_permille ||
-		    c->board->profile.encoders <= 0)
+		if (!gkf_process_wave(c->machine, &l.at[i], &wave) ||
+		    !wave.encoder_permille || c->board->profile.encoders <= 0)
 			continue;
-		s = measure_session(c, &l.at[i], bin, demand);
+		s = measure_session(c, &l.at[i], &wave, bin, demand);
 		ret->fps += s.fps;
 		ret->latency_us += s.latency_us;
 		if (ret->count < cap)

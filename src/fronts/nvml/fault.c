@@ -4,7 +4,7 @@
  */
 #include "base/clock.h"
 #include "fronts/nvml/front.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/store/clock.h"
 #include "machine/store/coverage.h"
 #include "machine/store/event.h"

@@ -6,7 +6,7 @@
 #include "fronts/nvml/front.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/store/clock.h"

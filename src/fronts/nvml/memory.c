@@ -5,7 +5,6 @@
 #include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/value.h"
 #include "machine/file/board.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/mig.h"

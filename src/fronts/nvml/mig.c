@@ -6,7 +6,6 @@
 #include "fronts/nvml/mig_handle.h"
 #include "fronts/nvml/permission.h"
 #include "machine/file/board.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"

@@ -7,10 +7,9 @@
 #include "fronts/nvml/process.h"
 #include "fronts/nvml/conf.h"
 #include "fronts/nvml/mig_handle.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/system_state.h"
-#include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 
 #include <stdlib.h>
 

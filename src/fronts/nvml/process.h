@@ -6,7 +6,7 @@
 
 #include "fronts/nvml/front.h"
 #include "machine/file/numbers.h"
-#include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 
 /* Lists up to this long need no heap. */
 #define PROCESS_SHORT_LIST 64

@@ -6,6 +6,7 @@
 #include "fronts/nvml/bins.h"
 #include "fronts/nvml/process.h"
 #include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
 #include "machine/model/model.h"
 #include "machine/store/clock.h"
 
@@ -44,9 +45,12 @@ static bool sample_process(const struct call *c, const struct gkf_process *p,
 {
 	unsigned n = (unsigned)(w->last - w->first + 1);
 	struct gkf_share s, sum = {0};
+	struct gkf_wave wave;
 
+	if (!gkf_process_wave(c->machine, p, &wave))
+		return false;
 	for (unsigned i = 0; i < n; i++) {
-		s = gkf_share_of(c->machine, c->index, p->slot, &p->wave,
+		s = gkf_share_of(c->machine, c->index, p->slot, &wave,
 				 w->first + i, demand[i]);
 		sum.sm += s.sm;
 		sum.mem += s.mem;

@@ -2,6 +2,7 @@
 #ifndef GKF_FILE_BOARD_H
 #define GKF_FILE_BOARD_H
 
+#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 
 /* What never changes of a device. */
@@ -13,5 +14,8 @@ struct gkf_board {
 	uint32_t minor;
 	uint64_t reserved;
 };
+
+_Static_assert(sizeof(struct gkf_board) <= GKF_BOARD_ROOM,
+	       "the machine file has room for a board");
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef GKF_ECC_STATE_H
 #define GKF_ECC_STATE_H
 
-#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

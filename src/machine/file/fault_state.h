@@ -6,31 +6,16 @@
 #ifndef GKF_FAULT_STATE_H
 #define GKF_FAULT_STATE_H
 
+#include "machine/file/numbers.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
-
-enum gkf_fault {
-#define FAULT(id, ...) GKF_FAULT_##id,
-#include "machine/file/fault.def"
-#undef FAULT
-	GKF_FAULT_COUNT
-};
-
-enum gkf_machine_fault {
-#define MACHINE_FAULT(id, ...) GKF_MACHINE_FAULT_##id,
-#include "machine/file/fault.def"
-#undef MACHINE_FAULT
-	GKF_MACHINE_FAULT_COUNT
-};
-
-/* The bit of a fault. */
-#define GKF_FAULT_BIT(fault) (1ULL << (fault))
 
 /* Of a device. An argument is written before its bit is. */
 struct gkf_fault_state {
 	_Atomic uint64_t active; /* a bit a fault */
-	_Atomic uint64_t argument[GKF_FAULT_COUNT];
-	_Atomic uint64_t since_ns[GKF_FAULT_COUNT]; /* machine time */
+	_Atomic uint64_t argument[GKF_FAULTS_MAX];
+	_Atomic uint64_t since_ns[GKF_FAULTS_MAX]; /* machine time */
 	_Atomic uint64_t xids; /* Xids since the machine was made */
 	_Atomic uint64_t last_xid;
 };

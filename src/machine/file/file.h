@@ -26,7 +26,7 @@
 #include <pthread.h>
 
 #define GKF_MAGIC   0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION 5
+#define GKF_VERSION 6
 
 struct gkf_file {
 	uint64_t magic; /* written last: a file without it is not ready */
@@ -64,6 +64,8 @@ struct gkf_file {
 	struct gkf_name named[GKF_NAMES_MAX]; /* what else was refused */
 	struct gkf_events events;
 	struct gkf_device device[GKF_DEVICES_MAX];
+	/* A struct gkf_board each, see boards.h; read it by gkf_board(). */
+	uint64_t board[GKF_DEVICES_MAX][GKF_BOARD_ROOM / 8];
 	struct gkf_slot slot[GKF_SLOTS_MAX];
 	struct gkf_tally tally[GKF_SLOTS_MAX]; /* of each slot */
 	struct gkf_busy busy[GKF_SLOTS_MAX];   /* of each slot */

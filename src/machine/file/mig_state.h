@@ -14,13 +14,10 @@
 #ifndef GKF_MIG_STATE_H
 #define GKF_MIG_STATE_H
 
+#include "machine/file/numbers.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
-
-#define GKF_MIG_GIS    15 /* ids of GPU instances */
-#define GKF_MIG_CIS    7  /* ids of compute instances in one */
-#define GKF_MIG_SLICES 8  /* of memory */
-#define GKF_MIG_MAX    7  /* MIG devices of a GPU */
 
 /*
  * What was done in a GPU instance, permille of it summed over the bins. Words
@@ -37,10 +34,5 @@ struct gkf_mig {
 	_Atomic uint64_t ci[GKF_MIG_GIS][GKF_MIG_CIS];
 	struct gkf_mig_sums sums[GKF_MIG_GIS];
 };
-
-/* How a process's or an event's instance is told in one number. */
-#define GKF_INSTANCE(gi, ci) ((uint32_t)(gi) << 16 | (uint32_t)(ci))
-#define GKF_INSTANCE_GI(i)   ((i) >> 16)
-#define GKF_INSTANCE_CI(i)   ((i)&0xffff)
 
 #endif

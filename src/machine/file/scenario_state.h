@@ -7,14 +7,15 @@
 #ifndef GKF_SCENARIO_STATE_H
 #define GKF_SCENARIO_STATE_H
 
+#include "machine/file/numbers.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define GKF_STEPS_MAX         262144
-#define GKF_STEP_TEXTS_MAX    65536 /* bytes of all texts together */
-#define GKF_STEP_TEXT_MAX     256   /* of one, with its NUL */
-#define GKF_SCENARIO_NAME_MAX 64
+#define GKF_STEPS_MAX      262144
+#define GKF_STEP_TEXTS_MAX 65536 /* bytes of all texts together */
+#define GKF_STEP_TEXT_MAX  256   /* of one, with its NUL */
 
 /* A step of the whole machine. */
 #define GKF_STEP_NO_DEVICE UINT32_MAX

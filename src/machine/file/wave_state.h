@@ -2,17 +2,9 @@
 #ifndef GKF_WAVE_STATE_H
 #define GKF_WAVE_STATE_H
 
-#include <stdint.h>
+#include "machine/file/numbers.h"
 
-enum gkf_wave_kind {
-	GKF_WAVE_NONE,   /* holds memory, never busy */
-	GKF_WAVE_IDLE,   /* as NONE: an attached but waiting process */
-	GKF_WAVE_TRAIN,  /* steps near util, a dip to a fifth each period */
-	GKF_WAVE_INFER,  /* bursts around util that swell with the period */
-	GKF_WAVE_STEADY, /* util in every bin: what a recording says */
-	GKF_WAVE_REAL,   /* what its process really does: see busy.h */
-	GKF_WAVE_KINDS,
-};
+#include <stdint.h>
 
 struct gkf_wave {
 	uint32_t kind;

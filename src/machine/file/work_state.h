@@ -6,7 +6,6 @@
 #ifndef GKF_WORK_STATE_H
 #define GKF_WORK_STATE_H
 
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 
 #include <stdatomic.h>

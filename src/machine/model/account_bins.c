@@ -53,7 +53,7 @@ static void add_chunk(struct gkf_machine *m, struct gkf_demand *wants,
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
-		if (gkf_slot_read_on(m, i, wants->device, &slot))
+		if (gkf_slot_read_on(m, i, wants->device, &slot, NULL))
 			add_bins(m, i, &slot, first, count, demand);
 	}
 }

@@ -1,6 +1,8 @@
 /* computed.c - values that follow from others; see computed.h. */
 #include "machine/model/computed.h"
 #include "base/units.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/state.h"

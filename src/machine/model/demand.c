@@ -1,6 +1,6 @@
 /* demand.c - what the processes of a device want; see demand.h. */
 #include "machine/model/demand.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/file/wave_state.h"
@@ -61,7 +61,7 @@ void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
-		if (!gkf_slot_read_on(m, i, device, &slot))
+		if (!gkf_slot_read_on(m, i, device, &slot, NULL))
 			continue;
 		if (c->count == GKF_DEMAND_MAX) {
 			c->all = false;
@@ -153,7 +153,7 @@ static void scan(struct gkf_demand *c, uint64_t bin, struct gkf_drive *drive)
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
-		if (gkf_slot_read_on(c->m, i, c->device, &slot))
+		if (gkf_slot_read_on(c->m, i, c->device, &slot, NULL))
 			add(&w, c->m, i, &slot.wave, bin, drive);
 	}
 	add_whole(&w, drive);

@@ -15,7 +15,7 @@ int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
 
 /* That of all values. */
 void gkf_values_forced(struct gkf_machine *m, unsigned device,
-		       int64_t ret_set[GKF_V_COUNT]);
+		       int64_t ret_set[GKF_VALUES_MAX]);
 
 /* One word of the model's state, as gkf_state_now() gives them all. */
 int64_t gkf_state_word(struct gkf_machine *m, unsigned device, size_t offset);

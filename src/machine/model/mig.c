@@ -3,7 +3,7 @@
 #include "abi/nvml_abi.h"
 #include "base/err.h"
 #include "base/mix.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/model/mig_rules.h"
@@ -196,7 +196,7 @@ static bool is_used(struct gkf_machine *m, unsigned device, unsigned gi,
 	struct gkf_slot slot;
 
 	for (unsigned i = 0; i < high; i++)
-		if (gkf_slot_read_on(m, i, device, &slot) &&
+		if (gkf_slot_read_on(m, i, device, &slot, NULL) &&
 		    is_there(&slot, bin) &&
 		    (gi == ALL || GKF_INSTANCE_GI(slot.instance) == gi) &&
 		    (ci == ALL || GKF_INSTANCE_CI(slot.instance) == ci))

@@ -2,7 +2,7 @@
  * mig_busy.c - how busy each GPU instance was, summed over the bins: what the
  * performance monitor tells of an instance.
  */
-#include "machine/file/mig_state.h"
+#include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/file/wave_state.h"
@@ -88,7 +88,7 @@ static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
 	struct gkf_slot slot;
 
 	for (unsigned i = 0; i < high; i++)
-		if (gkf_slot_read_on(m, i, device, &slot) &&
+		if (gkf_slot_read_on(m, i, device, &slot, NULL) &&
 		    GKF_INSTANCE_GI(slot.instance) < GKF_MIG_GIS)
 			add_slot(&sums[GKF_INSTANCE_GI(slot.instance)], m,
 				 device, i, &slot.wave, bin);

@@ -1,6 +1,7 @@
 /* mig_layout.c - splitting a GPU as a line of text says; see mig.h. */
 #include "base/err.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/board.h"
+#include "machine/file/numbers.h"
 #include "machine/model/mig.h"
 #include "machine/model/mig_rules.h"
 #include "machine/store/view.h"

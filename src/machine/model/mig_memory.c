@@ -4,7 +4,6 @@
  */
 #include "base/err.h"
 #include "base/units.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"
 #include "machine/store/above.h"

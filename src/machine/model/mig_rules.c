@@ -1,7 +1,7 @@
 /* mig_rules.c - the table of mig_profiles.def and what follows from it. */
 #include "machine/model/mig_rules.h"
 #include "base/array.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/board.h"
 #include "machine/file/profile.h"
 
 #include <stdio.h>

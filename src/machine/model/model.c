@@ -1,7 +1,9 @@
 /* model.c - the values of a device; its state over time: state.c. */
 #include "machine/model/model.h"
 #include "base/err.h"
+#include "machine/file/board.h"
 #include "machine/file/device.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
@@ -33,7 +35,7 @@ int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
 }
 
 void gkf_values_forced(struct gkf_machine *m, unsigned device,
-		       int64_t ret_set[GKF_V_COUNT])
+		       int64_t ret_set[GKF_VALUES_MAX])
 {
 	const struct gkf_device *dev = &m->file->device[device];
 	bool broken =

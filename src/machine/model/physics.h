@@ -8,8 +8,6 @@
 
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
-#include "machine/file/value.h"
-#include "machine/file/wave_state.h"
 #include "machine/file/work_state.h"
 
 #include <stdbool.h>
@@ -43,7 +41,7 @@ struct gkf_drive {
 	 */
 	int64_t floor_permille, floor_bins;
 	/* What is set of the device's values; GKF_UNSET: nothing. */
-	int64_t set[GKF_V_COUNT];
+	int64_t set[GKF_VALUES_MAX]; /* by gkf_value */
 };
 
 /* Bytes that a board's memory can move in a second; at least 1. */

@@ -1,6 +1,7 @@
 /* smoothing.c - see smoothing.h. */
 #include "machine/model/smoothing.h"
 #include "base/err.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/smoothing_state.h"
 #include "machine/file/value.h"

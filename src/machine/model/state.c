@@ -1,6 +1,7 @@
 /* state.c - the state of a device, computed once a bin by whoever asks. */
 #include "base/clock.h"
 #include "base/pair.h"
+#include "machine/file/board.h"
 #include "machine/file/device.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -22,6 +23,7 @@
 #include "machine/store/busy.h"
 #include "machine/store/clock.h"
 #include "machine/store/slot.h"
+#include "machine/store/state_bin.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
@@ -182,12 +184,10 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 	}
 }
 
-void gkf_device_begin(struct gkf_device *dev)
+void gkf_device_begin(struct gkf_device *dev, const struct gkf_profile *p)
 {
-	const struct gkf_profile *profile = &dev->board.profile;
-
-	gkf_physics_rest(profile, &dev->state[0]);
-	if (profile->mig > 0 && gkf_mig_board(profile))
+	gkf_physics_rest(p, &dev->state[0]);
+	if (p->mig > 0 && gkf_mig_board(p))
 		atomic_init(&dev->mig.mode, GKF_MIG_CURRENT | GKF_MIG_PENDING);
 }
 

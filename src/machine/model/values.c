@@ -1,5 +1,4 @@
 /* values.c - the table of what can be read and set; see values.def. */
-#include "machine/file/value.h"
 #include "machine/model/model.h"
 
 #include <string.h>
@@ -11,6 +10,7 @@ const struct gkf_value_info gkf_values[GKF_V_COUNT] = {
 			.help = help_,                                         \
 			.min = min_,                                           \
 			.max = max_},
+#include "machine/file/value.h"
 #include "machine/file/values.def"
 #undef VALUE
 };

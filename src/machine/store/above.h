@@ -13,6 +13,7 @@
 struct gkf_board;
 struct gkf_device;
 struct gkf_machine;
+struct gkf_profile;
 struct gkf_topology;
 
 /* ---- trouble ---- */
@@ -29,7 +30,7 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device);
 void gkf_state_catch_up(struct gkf_machine *m, unsigned device);
 
 /* A new device: its first state, and whether it begins split. */
-void gkf_device_begin(struct gkf_device *dev);
+void gkf_device_begin(struct gkf_device *dev, const struct gkf_profile *p);
 
 /* Of count boards, at most 64; only their profiles are read. */
 void gkf_topology_make(const struct gkf_board *boards, unsigned count,

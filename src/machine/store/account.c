@@ -145,7 +145,7 @@ void gkf_account_forget(struct gkf_machine *m, unsigned device)
 
 	forget_ended(m, device);
 	for (unsigned i = 0; i < high; i++)
-		if (gkf_slot_read_on(m, i, device, &slot))
+		if (gkf_slot_read_on(m, i, device, &slot, NULL))
 			commit_sums(&m->file->tally[i], &(struct gkf_sums){0});
 }
 
@@ -197,7 +197,7 @@ static bool each_slot(struct gkf_machine *m, unsigned device,
 		struct gkf_account a;
 		struct gkf_slot slot;
 
-		if (!gkf_slot_read_on(m, i, device, &slot) ||
+		if (!gkf_slot_read_on(m, i, device, &slot, NULL) ||
 		    !account_of(m, i, &slot, &a) ||
 		    (!a.running && a.end_ns <= cleared))
 			continue;

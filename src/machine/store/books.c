@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/slot.h"
@@ -115,7 +115,7 @@ static void recount(struct gkf_machine *m, unsigned device)
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
-		if (!gkf_slot_read_on(m, i, device, &slot))
+		if (!gkf_slot_read_on(m, i, device, &slot, NULL))
 			continue;
 		gkf_books_enter(m, &slot);
 		gkf_account_holds(m, i, atomic_load(&slot.bytes));

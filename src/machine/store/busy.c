@@ -6,6 +6,7 @@
 #include "machine/store/above.h"
 #include "machine/store/clock.h"
 #include "machine/store/identity.h"
+#include "machine/store/state_bin.h"
 #include "machine/store/turn.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"

@@ -33,6 +33,11 @@ struct gkf_clock gkf_clock_get(const struct gkf_machine *m)
 	return read_clock(m);
 }
 
+uint64_t gkf_speed(const struct gkf_machine *m)
+{
+	return read_clock(m).speed;
+}
+
 /* Machine time at a moment of real time. */
 static uint64_t machine_at(const struct gkf_clock *c, uint64_t real_ns)
 {

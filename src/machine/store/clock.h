@@ -3,18 +3,21 @@
 #define GKF_CLOCK_H
 
 #include "base/export.h"
-#include "machine/file/clock_state.h"
 
 #include <stdint.h>
 
+struct gkf_clock;
 struct gkf_machine;
 
 /* Machine time: nanoseconds since the machine was made, and its bin. */
 GKF_API uint64_t gkf_machine_ns(const struct gkf_machine *m);
 GKF_API uint64_t gkf_machine_bin(const struct gkf_machine *m);
 
+/* How fast it passes, permille of real time; 0: it stands. */
+GKF_API uint64_t gkf_speed(const struct gkf_machine *m);
+
 /* The clock as it is set. */
-GKF_API struct gkf_clock gkf_clock_get(const struct gkf_machine *m);
+struct gkf_clock gkf_clock_get(const struct gkf_machine *m);
 
 /*
  * Wall time, microseconds since 1970, of a moment of machine time: now minus

@@ -6,7 +6,7 @@
 #include "machine/store/coverage.h"
 #include "base/mix.h"
 #include "base/str.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/work_state.h"
 #include "machine/store/view.h"

@@ -5,6 +5,7 @@
  */
 #include "base/mix.h"
 #include "machine/file/fault_state.h"
+#include "machine/file/file.h"
 #include "machine/file/work_state.h"
 #include "machine/store/coverage.h"
 #include "machine/store/view.h"

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "machine/file/event_state.h"
+#include "machine/file/file.h"
 #include "machine/store/clock.h"
 #include "machine/store/gate.h"
 #include "machine/store/view.h"

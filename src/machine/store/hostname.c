@@ -2,6 +2,7 @@
 #include "machine/store/hostname.h"
 #include "base/err.h"
 #include "base/pair.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/system_state.h"
 #include "machine/store/view.h"

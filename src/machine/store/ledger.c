@@ -1,16 +1,17 @@
 /* ledger.c - slots: who is on which device, with how many bytes. */
+#include "machine/store/flag.h"
+#include "machine/file/board.h"
+#include "machine/file/profile.h"
+#include "machine/file/value.h"
+#include "machine/file/wave_state.h"
 #include "machine/store/ledger.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/pair.h"
 #include "base/units.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
-#include "machine/file/profile.h"
 #include "machine/file/slot.h"
-#include "machine/file/value.h"
-#include "machine/file/wave_state.h"
 #include "machine/store/above.h"
 #include "machine/store/account.h"
 #include "machine/store/books.h"
@@ -107,16 +108,6 @@ int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device,
 	return 0;
 }
 
-static bool is_present(const struct gkf_slot *slot, uint64_t bin)
-{
-	const struct gkf_wave *w = &slot->wave;
-	uint64_t stop = __atomic_load_n(&w->stop_bin, __ATOMIC_RELAXED);
-
-	return !stop ||
-	       (bin < stop &&
-		bin >= __atomic_load_n(&w->start_bin, __ATOMIC_RELAXED));
-}
-
 /* Is another process computing on the device? The caller holds the lock. */
 static bool is_taken(struct gkf_machine *m, unsigned device,
 		     const struct gkf_slot *by)
@@ -127,8 +118,9 @@ static bool is_taken(struct gkf_machine *m, unsigned device,
 	for (unsigned i = 0; i < high; i++) {
 		struct gkf_slot slot;
 
-		if (gkf_slot_read_on(m, i, device, &slot) &&
-		    slot.types & GKF_COMPUTE && is_present(&slot, bin) &&
+		if (gkf_slot_read_on(m, i, device, &slot, NULL) &&
+		    slot.types & GKF_COMPUTE &&
+		    gkf_slot_is_present(&slot, bin) &&
 		    (slot.pid != by->pid || slot.pid_ns != by->pid_ns ||
 		     slot.start != by->start))
 			return true;
@@ -297,7 +289,7 @@ static uint64_t add_up(struct gkf_machine *m, unsigned device, unsigned gi)
 		     1) &&
 		    __atomic_load_n(&slot->device, __ATOMIC_RELAXED) ==
 			device &&
-		    is_in(slot, gi) && is_present(slot, bin))
+		    is_in(slot, gi) && gkf_slot_is_present(slot, bin))
 			held += gkf_slot_held(slot);
 	}
 	return held;
@@ -373,45 +365,4 @@ void gkf_memory(struct gkf_machine *m, unsigned device,
 	memory.used = at_most(memory.used, room);
 	memory.free = room - memory.used;
 	*ret_memory = memory;
-}
-
-int gkf_processes_in(struct gkf_machine *m, unsigned device, uint32_t instance,
-		     unsigned types, struct gkf_process *out, unsigned cap,
-		     unsigned *ret_count)
-{
-	unsigned high, count = 0;
-	uint64_t bin;
-
-	if (device >= m->device_count)
-		return GK_ERR_RANGE;
-	gkf_reap(m, false);
-	bin = gkf_machine_bin(m);
-	high = gkf_slots_high(m);
-	for (unsigned i = 0; i < high; i++) {
-		struct gkf_slot slot;
-
-		if (!gkf_slot_read_on(m, i, device, &slot) ||
-		    !(slot.types & types) || !is_present(&slot, bin) ||
-		    (instance != GKF_NO_INSTANCE && slot.instance != instance))
-			continue;
-		if (count < cap)
-			out[count] = (struct gkf_process){
-			    .slot = i,
-			    .pid = slot.pid,
-			    .types = slot.types,
-			    .instance = slot.instance,
-			    .bytes = atomic_load(&slot.bytes),
-			    .wave = slot.wave,
-			};
-		count++;
-	}
-	*ret_count = count;
-	return 0;
-}
-
-int gkf_processes(struct gkf_machine *m, unsigned device, unsigned types,
-		  struct gkf_process *out, unsigned cap, unsigned *ret_count)
-{
-	return gkf_processes_in(m, device, GKF_NO_INSTANCE, types, out, cap,
-				ret_count);
 }

@@ -10,21 +10,12 @@
 #define GKF_LEDGER_H
 
 #include "base/export.h"
-#include "machine/file/wave_state.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct gkf_machine;
-
-/* One row of a process list, copied out. */
-struct gkf_process {
-	unsigned slot; /* position in the file */
-	int32_t pid;
-	uint32_t types;
-	uint32_t instance; /* GKF_INSTANCE(gi, ci), or GKF_NO_INSTANCE */
-	uint64_t bytes;    /* device memory, less what is managed */
-	struct gkf_wave wave;
-};
+struct gkf_wave;
 
 /*
  * Puts the calling process on a device. Of a GPU that is split it comes into
@@ -76,21 +67,6 @@ GKF_API void gkf_memory(struct gkf_machine *m, unsigned device,
  */
 GKF_API int gkf_memory_gi(struct gkf_machine *m, unsigned device, unsigned gi,
 			  struct gkf_memory *ret_memory);
-
-/*
- * The processes of a device that have one of the types: at most cap are
- * written, *ret_count is how many there are. Reaps first, at most every few
- * hundred milliseconds.
- */
-GKF_API int gkf_processes(struct gkf_machine *m, unsigned device,
-			  unsigned types, struct gkf_process *out, unsigned cap,
-			  unsigned *ret_count);
-
-/* The same of a compute instance; GKF_NO_INSTANCE: of the whole device. */
-GKF_API int gkf_processes_in(struct gkf_machine *m, unsigned device,
-			     uint32_t instance, unsigned types,
-			     struct gkf_process *out, unsigned cap,
-			     unsigned *ret_count);
 
 /* Removes dead owners now (force) or if it is time. Returns how many. */
 GKF_API unsigned gkf_reap(struct gkf_machine *m, bool force);

@@ -1,14 +1,8 @@
 /* listed.c - see listed.h. */
 #include "machine/store/listed.h"
 #include "machine/file/value.h"
+#include "machine/store/flag.h"
 #include "machine/store/view.h"
-
-bool gkf_is_set(const struct gkf_machine *m, unsigned device,
-		enum gkf_value flag)
-{
-	return atomic_load_explicit(&m->file->device[device].set[flag],
-				    memory_order_relaxed) == 1;
-}
 
 bool gkf_is_listed(const struct gkf_machine *m, unsigned device)
 {

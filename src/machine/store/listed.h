@@ -7,17 +7,10 @@
 #define GKF_LISTED_H
 
 #include "base/export.h"
-#include "machine/file/value.h"
 
 #include <stdbool.h>
-#include <stdatomic.h>
 
-struct gkf_file;
 struct gkf_machine;
-
-/* Has somebody set a value of values.def to 1? device must exist. */
-GKF_API bool gkf_is_set(const struct gkf_machine *m, unsigned device,
-			enum gkf_value flag);
 
 /* Does the driver list it? device must exist. */
 bool gkf_is_listed(const struct gkf_machine *m, unsigned device);

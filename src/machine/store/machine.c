@@ -2,6 +2,7 @@
 #include "machine/store/machine.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "machine/file/boards.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -188,13 +189,14 @@ static int view(int fd, struct gkf_file *f, size_t size,
 	m = calloc(1, sizeof *m + count * sizeof *m->boards);
 	if (!m)
 		return GK_ERR_NOMEM;
+	m->boards = (struct gkf_board *)(void *)(m + 1);
 	m->file = f;
 	m->size = fd < 0 ? size : gkf_locks_end(size);
 	m->steps = steps;
 	m->texts = texts;
 	m->device_count = count;
 	for (unsigned i = 0; i < count; i++) {
-		m->boards[i] = f->device[i].board;
+		m->boards[i] = *gkf_file_board(f, i);
 		if (!is_sound(&m->boards[i])) {
 			free(m);
 			return GK_ERR_CORRUPT;

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/mix.h"
 #include "base/str.h"
+#include "machine/file/boards.h"
 #include "machine/file/clock_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -77,21 +78,24 @@ static void rename_board(struct gkf_board *board,
 		board->minor = (uint32_t)named->minor;
 }
 
-static void init_device(struct gkf_device *dev, unsigned i,
-			const struct gkf_machine_spec *spec)
+static void init_board(struct gkf_board *board, unsigned i,
+		       const struct gkf_machine_spec *spec)
 {
-	const struct gkf_profile *profile = &spec->profiles[i];
-
-	dev->board.profile = *profile;
-	place(&dev->board, i);
-	name_board(&dev->board, gkf_mix(spec->seed) + i);
+	board->profile = spec->profiles[i];
+	place(board, i);
+	name_board(board, gkf_mix(spec->seed) + i);
 	if (spec->names)
-		rename_board(&dev->board, &spec->names[i]);
+		rename_board(board, &spec->names[i]);
+}
+
+static void init_device(struct gkf_device *dev,
+			const struct gkf_profile *profile)
+{
 	for (int v = 0; v < GKF_V_COUNT; v++)
 		atomic_init(&dev->set[v], GKF_UNSET);
 	for (int b = 0; b < GKF_PAST_BINS; b++)
 		dev->past[b].bin = UINT64_MAX;
-	gkf_device_begin(dev);
+	gkf_device_begin(dev, profile);
 }
 
 static void init_driver(struct gkf_file *f, const struct gkf_machine_spec *spec)
@@ -156,8 +160,10 @@ void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
 		f->creator_ns = id.pid_ns;
 		f->creator_start = id.start;
 	}
-	for (unsigned i = 0; i < spec->device_count; i++)
-		init_device(&f->device[i], i, spec);
+	for (unsigned i = 0; i < spec->device_count; i++) {
+		init_board(gkf_file_board(f, i), i, spec);
+		init_device(&f->device[i], &spec->profiles[i]);
+	}
 	f->magic = GKF_MAGIC;
 }
 

@@ -9,6 +9,7 @@
 #include "machine/store/identity.h"
 #include "machine/store/ledger.h"
 #include "machine/store/slot.h"
+#include "machine/store/state_bin.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
@@ -38,7 +39,7 @@ void gkf_reap_busy(struct gkf_machine *m, unsigned device)
 
 		if (!atomic_load_explicit(&m->file->busy[i].since_ns,
 					  memory_order_relaxed) ||
-		    !gkf_slot_read_on(m, i, device, &slot))
+		    !gkf_slot_read_on(m, i, device, &slot, NULL))
 			continue;
 		own_ns = own_ns ? own_ns : gkf_own_namespace(m);
 		owner = (struct gkf_identity){slot.pid, slot.pid_ns, slot.start,

@@ -2,6 +2,7 @@
 #ifndef GKF_SLOT_H
 #define GKF_SLOT_H
 
+#include "machine/file/file.h"
 #include "machine/file/slot.h"
 #include "machine/store/view.h"
 
@@ -22,12 +23,25 @@ bool gkf_slot_read(struct gkf_machine *m, unsigned index,
 
 /* The same, and cheap for the slots of other devices. */
 static inline bool gkf_slot_read_on(struct gkf_machine *m, unsigned index,
-				    unsigned device, struct gkf_slot *ret_slot)
+				    unsigned device, struct gkf_slot *ret_slot,
+				    uint64_t *ret_life)
 {
 	return __atomic_load_n(&m->file->slot[index].device,
 			       __ATOMIC_RELAXED) == device &&
-	       gkf_slot_read(m, index, ret_slot, NULL) &&
+	       gkf_slot_read(m, index, ret_slot, ret_life) &&
 	       ret_slot->device == device;
+}
+
+/* Slots of loads come and go by the clock, those of processes are there. */
+static inline bool gkf_slot_is_present(const struct gkf_slot *slot,
+				       uint64_t bin)
+{
+	const struct gkf_wave *w = &slot->wave;
+	uint64_t stop = __atomic_load_n(&w->stop_bin, __ATOMIC_RELAXED);
+
+	return !stop ||
+	       (bin < stop &&
+		bin >= __atomic_load_n(&w->start_bin, __ATOMIC_RELAXED));
 }
 
 /* What it takes of its device. */

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/pidstat.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/slot.h"
 #include "machine/file/work_state.h"
@@ -163,7 +162,8 @@ static unsigned find_oldest(const struct place *p, bool *ret_more)
 				    __ATOMIC_RELAXED) != p->device)
 			continue;
 		wants = atomic_load(&busy_of(p->m, i)->wants_ns);
-		if (!wants || !gkf_slot_read_on(p->m, i, p->device, &slot) ||
+		if (!wants ||
+		    !gkf_slot_read_on(p->m, i, p->device, &slot, NULL) ||
 		    index_of(p->m, p->device, i) != p->index)
 			continue;
 		n++;
@@ -294,7 +294,7 @@ static void look_after(const struct place *p)
 	if (!w || SAME(w, word_of(p->m, p->slot)))
 		return;
 	lost = holder >= GKF_SLOTS_MAX || !SAME(w, word_of(p->m, holder)) ||
-	       !gkf_slot_read_on(p->m, holder, p->device, &slot) ||
+	       !gkf_slot_read_on(p->m, holder, p->device, &slot, NULL) ||
 	       !is_alive(p->m, &slot);
 	if (!SHARES(w) && age >= UNCLAIMED_NS)
 		lost = true;

@@ -5,9 +5,6 @@
 #ifndef GKF_VIEW_H
 #define GKF_VIEW_H
 
-#include "machine/file/board.h"
-#include "machine/file/device.h"
-#include "machine/file/file.h"
 #include "machine/file/topology.h"
 #include "machine/store/settings.h"
 
@@ -16,6 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct gkf_board;
 struct gkf_device;
 struct gkf_emptied;
 struct gkf_file;
@@ -38,7 +36,7 @@ struct gkf_machine {
 	_Atomic uint64_t applied_ns;
 	struct gkf_driver driver;
 	struct gkf_topology topology;
-	struct gkf_board boards[]; /* device_count of them */
+	struct gkf_board *boards; /* device_count of them */
 };
 
 /*
@@ -56,16 +54,5 @@ static inline bool gkf_applying(const struct gkf_machine *m)
 }
 void gkf_apply_at(struct gkf_machine *m, uint64_t machine_ns);
 void gkf_apply_end(struct gkf_machine *m);
-
-/* The bin that the state of a device is to be computed for next. */
-static inline uint64_t gkf_state_bin(const struct gkf_machine *m,
-				     unsigned device)
-{
-	const struct gkf_device *dev = &m->file->device[device];
-	uint64_t seq =
-	    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
-
-	return __atomic_load_n(&dev->state[seq % 2].bin, __ATOMIC_RELAXED);
-}
 
 #endif

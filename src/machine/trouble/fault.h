@@ -6,7 +6,7 @@
 #define GKF_FAULT_H
 
 #include "base/export.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 
 #include <stdbool.h>
 

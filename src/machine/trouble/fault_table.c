@@ -1,6 +1,6 @@
 /* fault_table.c - what can be wrong, by fault.def and abi/xid.def; look-ups. */
 #include "abi/nvml_abi.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/trouble/fault.h"
 
 #include <string.h>

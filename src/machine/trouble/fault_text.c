@@ -2,8 +2,7 @@
 #include "machine/trouble/fault_text.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "machine/file/fault_state.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/trouble/fault.h"
 

@@ -6,7 +6,7 @@
 #ifndef GKF_FAULT_TEXT_H
 #define GKF_FAULT_TEXT_H
 
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 
 #include <stdbool.h>
 #include <stddef.h>

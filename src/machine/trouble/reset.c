@@ -2,6 +2,7 @@
 #include "machine/trouble/reset.h"
 #include "base/err.h"
 #include "machine/file/device.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/above.h"

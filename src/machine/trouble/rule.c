@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mix.h"
 #include "machine/file/fault_state.h"
+#include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/store/event.h"
 #include "machine/store/view.h"

@@ -4,10 +4,10 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "machine/file/board.h"
 #include "machine/file/ecc_state.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/slot.h"
@@ -262,7 +262,7 @@ static int do_place(struct gkf_machine *m, const struct gkf_step *step,
 
 	(void)text;
 	for (unsigned i = 0; i < high; i++)
-		if (gkf_slot_read_on(m, i, step->device, &slot) &&
+		if (gkf_slot_read_on(m, i, step->device, &slot, NULL) &&
 		    slot.wave.load == step->number)
 			__atomic_store_n(&m->file->slot[i].instance, place,
 					 __ATOMIC_RELAXED);
@@ -277,7 +277,7 @@ static int do_memory(struct gkf_machine *m, const struct gkf_step *step,
 
 	(void)text;
 	for (unsigned i = 0; i < high; i++) {
-		if (!gkf_slot_read_on(m, i, step->device, &slot) ||
+		if (!gkf_slot_read_on(m, i, step->device, &slot, NULL) ||
 		    slot.wave.load != step->number)
 			continue;
 		atomic_store(&m->file->slot[i].bytes, (uint64_t)step->argument);

@@ -13,6 +13,7 @@
 #include "machine/store/machine.h"
 #include "machine/store/scenario_table.h"
 #include "machine/trouble/scenario.h"
+#include "machine/words/scenario_load.h"
 #include "machine/words/scenario_yaml.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "machine/words/scenario_keys.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"

@@ -4,13 +4,13 @@
  */
 #include "base/mix.h"
 #include "base/units.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/wave_state.h"
 #include "machine/model/wave.h"
 #include "machine/words/scenario_build.h"
+#include "machine/words/scenario_load.h"
 #include "machine/words/scenario_yaml.h"
 #include "machine/words/spec.h"
 

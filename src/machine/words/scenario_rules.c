@@ -5,7 +5,6 @@
 #include "machine/file/scenario_state.h"
 #include "machine/words/scenario_build.h"
 #include "machine/words/scenario_keys.h"
-#include "machine/words/scenario_yaml.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +24,7 @@ static const struct {
 } answers[] = {
 #define NVML_RETURN(name, value, text) {#name, value},
 #include "abi/nvml_return.def"
+#include "machine/words/scenario_yaml.h"
 #undef NVML_RETURN
     {"hang", GKF_RULE_HANGS},
 };

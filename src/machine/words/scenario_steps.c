@@ -1,12 +1,13 @@
 /* scenario_steps.c - the loads and steps of a scenario file. */
 #include "base/err.h"
-#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 #include "machine/words/scenario_build.h"
 #include "machine/words/scenario_keys.h"
+#include "machine/words/scenario_load.h"
 #include "machine/words/scenario_yaml.h"
 #include "machine/words/spec.h"
 

@@ -4,7 +4,7 @@
  */
 #include "base/err.h"
 #include "machine/file/ecc_state.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/value.h"

@@ -2,13 +2,13 @@
  * scenario_yaml.c - one scenario file: the keys of the whole. Its steps:
  * scenario_steps.c.
  */
-#include "machine/words/scenario_yaml.h"
 #include "base/err.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/topology.h"
 #include "machine/words/scenario_build.h"
 #include "machine/words/scenario_keys.h"
+#include "machine/words/scenario_yaml.h"
 #include "machine/words/spec.h"
 
 #include <stdlib.h>

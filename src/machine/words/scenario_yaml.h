@@ -8,14 +8,13 @@
 
 #include "base/str.h"
 #include "machine/file/numbers.h"
-#include "machine/file/scenario_state.h"
-#include "machine/file/wave_state.h"
 #include "machine/store/scenario_table.h"
 
 struct gkf_profile;
+struct gkf_scenario_load;
+struct gkf_step;
 
 #define GKF_SCENARIO_LOADS_MAX 1024 /* processes */
-#define GKF_LOAD_NAME_MAX      32
 #define GKF_SCENARIO_TEXT_MAX  512
 
 /* A load that never stops; its end is still a time in nanoseconds. */
@@ -23,16 +22,6 @@ struct gkf_profile;
 
 /* No MIG device: the whole GPU. */
 #define GKF_LOAD_NO_MIG UINT32_MAX
-
-/* One process that the launcher starts. */
-struct gkf_scenario_load {
-	char name[GKF_LOAD_NAME_MAX];
-	unsigned device, mig;
-	uint64_t bytes;       /* that it has at first */
-	struct gkf_wave wave; /* with its start, stop, seed and number */
-	uint64_t most;        /* bytes that it ever has */
-	unsigned line;
-};
 
 struct gkf_scenario {
 	char name[GKF_SCENARIO_NAME_MAX];

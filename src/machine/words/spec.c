@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/wave_state.h"

@@ -10,8 +10,9 @@
 #define GKF_SPEC_H
 
 #include "machine/file/numbers.h"
-#include "machine/file/wave_state.h"
 #include "machine/words/profile_yaml.h"
+
+struct gkf_wave;
 
 #define GKF_SPEC_MESSAGE_MAX GKF_PROFILE_MESSAGE_MAX
 

@@ -1,13 +1,11 @@
-/*
- * context_test.c - contexts: created, primary, the stack of each thread,
- * their limits and flags, what the machine's ledger says of them.
- */
+/* Contexts: their stacks, limits and flags; what the ledger says of them. */
 #include "base/units.h"
 #include "fronts/cuda/alone.h"
-#include "machine/file/fault_state.h"
 #include "machine/file/file.h"
+#include "machine/file/profile.h"
 #include "machine/file/value.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 #include "machine/trouble/fault.h"
 
 #include <pthread.h>

@@ -5,6 +5,7 @@
 #include "fronts/cuda/alone.h"
 #include "machine/file/numbers.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -7,7 +7,7 @@
 #include "fronts/common/generations.h"
 #include "fronts/cuda/alone.h"
 #include "machine/file/board.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
 #include "machine/file/value.h"
 #include "machine/model/mig.h"

@@ -4,6 +4,7 @@
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 
 #include <fcntl.h>
 #include <sched.h>

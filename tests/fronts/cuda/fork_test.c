@@ -4,7 +4,7 @@
  */
 #include "fronts/cuda/alone.h"
 #include "machine/file/numbers.h"
-#include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 
 #include <stdatomic.h>
 #include <pthread.h>

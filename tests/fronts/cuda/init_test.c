@@ -1,7 +1,7 @@
 /* init_test.c - cuInit: on which machines, by many threads, how fast. */
 #include "base/clock.h"
 #include "fronts/cuda/alone.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
 #include "machine/trouble/fault.h"
 

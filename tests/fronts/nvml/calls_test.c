@@ -15,7 +15,7 @@
 #include "base/mix.h"
 #include "fronts/nvml/calls.h"
 #include "fronts/nvml/nvml_test.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"

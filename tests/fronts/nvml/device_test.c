@@ -5,7 +5,8 @@
 #include "base/clock.h"
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/board.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/boards.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -103,7 +104,7 @@ static void name_bears_the_mark(void **state)
 	struct fixture *fx = *state;
 	char name[96];
 
-	strcpy(fx->file->device[0].board.profile.mark, "Fake ");
+	strcpy(gkf_file_board(fx->file, 0)->profile.mark, "Fake ");
 	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
 	assert_nvml(NV(nvmlDeviceGetName)(device_at(0), name, 96), SUCCESS);
 	assert_string_equal(name, "Fake NVIDIA A100-SXM4-80GB");
@@ -188,7 +189,7 @@ static void set_values_are_seen(void **state)
 static void what_a_board_lacks(void **state)
 {
 	struct fixture *fx = *state;
-	struct gkf_profile *p = &fx->file->device[1].board.profile;
+	struct gkf_profile *p = &gkf_file_board(fx->file, 1)->profile;
 	nvmlEnableState_t on, pending;
 	unsigned long long n;
 	unsigned v = 9, w;
@@ -196,7 +197,7 @@ static void what_a_board_lacks(void **state)
 
 	p->fans = 2;
 	p->ecc = p->mig = -1;
-	fx->file->device[1].board.serial[0] = '\0';
+	gkf_file_board(fx->file, 1)->serial[0] = '\0';
 	assert_nvml(NV(nvmlInit_v2)(), SUCCESS);
 	assert_nvml(NV(nvmlDeviceGetFanSpeed)(device_at(0), &v),
 		    ERROR_NOT_SUPPORTED);

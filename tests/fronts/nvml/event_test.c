@@ -7,7 +7,7 @@
 #include "machine/asleep.h"
 #include "machine/file/ecc_state.h"
 #include "machine/file/event_state.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
 #include "machine/file/value.h"

@@ -8,6 +8,7 @@
 #include "machine/asleep.h"
 #include "machine/file/board.h"
 #include "machine/file/device.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
 #include "machine/store/board.h"

@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "fronts/nvml/nvml_test.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/model/mig.h"
 #include "machine/store/books.h"

@@ -4,7 +4,6 @@
  */
 #include "base/clock.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
 #include "machine/file/wave_state.h"

@@ -1,5 +1,6 @@
 /* What is set of NVLinks, and what of it can be read. */
 #include "base/err.h"
+#include "machine/file/board.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"

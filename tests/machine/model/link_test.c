@@ -4,7 +4,7 @@
  */
 #include "base/err.h"
 #include "base/mix.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
 #include "machine/file/link_state.h"
 #include "machine/file/numbers.h"

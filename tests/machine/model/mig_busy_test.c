@@ -1,7 +1,6 @@
 /* The memory of GPU instances, who comes into them, and what was done there. */
 #include "base/err.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/fixture.h"

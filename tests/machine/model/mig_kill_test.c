@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
 #include "machine/model/mig.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/model/mig_rules.h"
 

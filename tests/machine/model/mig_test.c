@@ -1,9 +1,9 @@
 /* Making and removing instances one by one: ids, lives, refusals. */
 #include "abi/nvml_abi.h"
 #include "base/err.h"
+#include "machine/file/board.h"
 #include "machine/file/event_state.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
 #include "machine/model/mig.h"

@@ -2,7 +2,7 @@
 #ifndef TESTS_MIG_TEXT_H
 #define TESTS_MIG_TEXT_H
 
-#include "machine/file/mig_state.h"
+#include "machine/file/numbers.h"
 #include "machine/model/mig.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* The values of a made-up GPU: waves, physics, set values, sharing. */
 #include "base/err.h"
+#include "machine/file/boards.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -423,8 +424,8 @@ static void a_passive_board_has_no_fan(void **state)
 	(void)state;
 	assert_false(gkf_value_get(fx.m, 0, GKF_V_FAN, &v));
 	assert_int_equal(v, 1234);
-	fx.file->device[0].board.profile.fans = 2;
-	fx.file->device[0].board.profile.fan_min_percent = 30;
+	gkf_file_board(fx.file, 0)->profile.fans = 2;
+	gkf_file_board(fx.file, 0)->profile.fan_min_percent = 30;
 	gkf_machine_close(fx.m);
 	assert_int_equal(gkf_machine_open(NULL, &fx.m), 0);
 	fx.file = gkf_machine_file(fx.m);

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/mix.h"
+#include "machine/file/boards.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -216,7 +217,7 @@ static void a_machine_shows_what_the_captures_say(void **state)
 
 		snprintf(c.profile, sizeof c.profile, "%s", rows[i].profile);
 		fixture_open(&fx, 1);
-		fx.file->device[0].board.profile = profile_of(&c);
+		gkf_file_board(fx.file, 0)->profile = profile_of(&c);
 		gkf_machine_close(fx.m);
 		assert_int_equal(gkf_machine_open(NULL, &fx.m), 0);
 		fx.file = gkf_machine_file(fx.m);

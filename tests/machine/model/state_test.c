@@ -5,6 +5,7 @@
  */
 #include "abi/nvml_abi.h"
 #include "base/err.h"
+#include "machine/file/board.h"
 #include "machine/file/event_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"

@@ -4,7 +4,6 @@
  */
 #include "base/err.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"
@@ -13,6 +12,7 @@
 #include "machine/store/books.h"
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 #include "machine/store/locks.h"
 #include "machine/store/view.h"
 

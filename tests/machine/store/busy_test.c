@@ -5,7 +5,6 @@
  */
 #include "base/clock.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/slot.h"

@@ -13,6 +13,7 @@
 #include "machine/store/event.h"
 #include "machine/store/locks.h"
 #include "machine/store/machine.h"
+#include "machine/store/state_bin.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 

@@ -5,6 +5,7 @@
 #include "machine/fixture.h"
 #include "machine/model/model.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 
 static int setup(void **state)
 {

@@ -5,6 +5,7 @@
 #include "machine/fixture.h"
 #include "machine/store/identity.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 #include "machine/store/machine.h"
 
 #include <dirent.h>

@@ -8,6 +8,7 @@
 #include "machine/model/wave.h"
 #include "machine/store/books.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 
 #include <stdatomic.h>
 #include <signal.h>
@@ -57,6 +58,7 @@ static void held_bytes_are_what_was_taken(void **state)
 static void a_slot_works_as_it_is_tuned(void **state)
 {
 	struct gkf_wave wave = {.kind = GKF_WAVE_STEADY, .util_permille = 300};
+	struct gkf_wave seen = {0};
 	struct gkf_process p;
 	uint64_t came;
 	unsigned slot, count;
@@ -64,19 +66,26 @@ static void a_slot_works_as_it_is_tuned(void **state)
 	(void)state;
 	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &wave, &slot), 0);
 	gkf_processes(fx.m, 0, GKF_COMPUTE, &p, 1, &count);
-	came = p.wave.start_bin;
-	assert_int_equal(gkf_wave_at(&p.wave, came + 1), 300);
-	assert_int_equal(gkf_wave_at(&p.wave, came + 1000000), 300);
+	assert_true(gkf_process_wave(fx.m, &p, &seen));
+	came = seen.start_bin;
+	assert_int_equal(gkf_wave_at(&seen, came + 1), 300);
+	assert_int_equal(gkf_wave_at(&seen, came + 1000000), 300);
 	wave.util_permille = 770;
 	wave.start_bin = 1;
 	wave.stop_bin = 2;
 	assert_int_equal(gkf_tune(fx.m, slot, &wave), 0);
 	gkf_processes(fx.m, 0, GKF_COMPUTE, &p, 1, &count);
 	assert_int_equal(count, 1);
-	assert_int_equal(p.wave.start_bin, came);
-	assert_int_equal(gkf_wave_at(&p.wave, came + 1), 770);
+	assert_true(gkf_process_wave(fx.m, &p, &seen));
+	assert_int_equal(seen.start_bin, came);
+	assert_int_equal(gkf_wave_at(&seen, came + 1), 770);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
 	assert_int_not_equal(gkf_tune(fx.m, slot, &wave), 0);
+	/* Who takes its place is another one. */
+	assert_false(gkf_process_wave(fx.m, &p, &seen));
+	assert_int_equal(gkf_attach(fx.m, 0, GKF_COMPUTE, &wave, &slot), 0);
+	assert_int_equal(slot, p.slot);
+	assert_false(gkf_process_wave(fx.m, &p, &seen));
 }
 
 static void a_device_gives_no_more_than_it_has(void **state)

@@ -1,9 +1,11 @@
 /* What is in the file of a new machine, and where and how it appears. */
 #include "base/err.h"
+#include "machine/file/board.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/scenario_state.h"
+#include "machine/file/value.h"
 #include "machine/fixture.h"
 #include "machine/model/topology.h"
 #include "machine/store/board.h"

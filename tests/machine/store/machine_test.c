@@ -1,6 +1,7 @@
 /* Making, finding and refusing machine files. */
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/boards.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -24,6 +25,11 @@
 #include <sys/stat.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* Where in the file a member of a board lies. */
+#define BOARD(device, member)                                                  \
+	(offsetof(struct gkf_file, board[device]) +                            \
+	 offsetof(struct gkf_board, member))
 
 static struct fixture fx;
 
@@ -235,15 +241,11 @@ static void other_versions_and_garbage_are_refused(void **state)
 				      &many, sizeof many),
 			 GK_ERR_CORRUPT);
 	many = 0;
-	assert_int_equal(
-	    open_altered(offsetof(struct gkf_file,
-				  device[0].board.profile.sm_clock_max_mhz),
-			 &many, sizeof many),
-	    GK_ERR_CORRUPT);
-	assert_int_equal(
-	    open_altered(offsetof(struct gkf_file, device[0].board.uuid[40]),
-			 "endless!", 8),
-	    GK_ERR_CORRUPT);
+	assert_int_equal(open_altered(BOARD(0, profile.sm_clock_max_mhz), &many,
+				      sizeof many),
+			 GK_ERR_CORRUPT);
+	assert_int_equal(open_altered(BOARD(0, uuid[40]), "endless!", 8),
+			 GK_ERR_CORRUPT);
 	assert_int_equal(open_altered(0, "", 0), 0);
 }
 
@@ -252,8 +254,7 @@ static void a_text_without_an_end_is_refused(void **state)
 {
 #define TEXT(member)                                                           \
 	{                                                                      \
-		offsetof(struct gkf_file, device[1].board.member),             \
-		    sizeof(((struct gkf_board *)0)->member)                    \
+		BOARD(1, member), sizeof(((struct gkf_board *)0)->member)      \
 	}
 	static const struct {
 		size_t at, size;
@@ -296,7 +297,7 @@ static void a_number_out_of_its_range_is_refused(void **state)
 		int64_t min, max;
 	} fields[] = {GKF_PROFILE_INTEGERS(FIELD)};
 #undef FIELD
-	struct gkf_profile *p = &fx.file->device[2].board.profile;
+	struct gkf_profile *p = &gkf_file_board(fx.file, 2)->profile;
 
 	(void)state;
 	p->memory_mib = 4194304; /* more than is reserved */

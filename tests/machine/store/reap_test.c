@@ -8,6 +8,7 @@
 #include "machine/store/busy.h"
 #include "machine/store/clock.h"
 #include "machine/store/ledger.h"
+#include "machine/store/processes.h"
 #include "machine/store/machine.h"
 
 static struct fixture fx;

@@ -5,6 +5,7 @@
 #include "machine/fixture.h"
 #include "machine/model/model.h"
 #include "machine/store/hostname.h"
+#include "machine/store/flag.h"
 #include "machine/store/listed.h"
 #include "machine/store/locks.h"
 #include "machine/store/settings.h"

@@ -1,6 +1,7 @@
 /* Which machine files are believed, and what is made of those that are not. */
 #include "base/clock.h"
 #include "base/err.h"
+#include "machine/file/boards.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
 #include "machine/file/state.h"
@@ -103,9 +104,9 @@ static void no_copy_is_made_of_what_is_no_machine(void **state)
 	(void)state;
 	if (chown(fx.path, STRANGER, STRANGER))
 		skip();
-	fx.file->device[0].board.profile.sm_count = 0;
+	gkf_file_board(fx.file, 0)->profile.sm_count = 0;
 	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_CORRUPT);
-	fx.file->device[0].board.profile.sm_count = 1;
+	gkf_file_board(fx.file, 0)->profile.sm_count = 1;
 	fx.file->version++;
 	assert_int_equal(gkf_machine_open(fx.path, &m), GK_ERR_VERSION);
 	assert_null(m);

@@ -7,7 +7,7 @@
 #include "machine/file/clock_state.h"
 #include "machine/file/ecc_state.h"
 #include "machine/file/event_state.h"
-#include "machine/file/fault_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
 #include "machine/file/link_state.h"
 #include "machine/file/numbers.h"

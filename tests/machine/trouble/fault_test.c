@@ -8,6 +8,7 @@
 #include "machine/file/device.h"
 #include "machine/file/ecc_state.h"
 #include "machine/file/event_state.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"

@@ -1,8 +1,8 @@
 /* Faults as people write them: what each means, and what is told of others. */
 #include "base/array.h"
 #include "base/err.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/file.h"
-#include "machine/file/mig_state.h"
 #include "machine/file/numbers.h"
 #include "machine/fixture.h"
 #include "machine/model/mig.h"

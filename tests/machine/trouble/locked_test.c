@@ -2,6 +2,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "machine/file/device.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/fault_state.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"

@@ -5,6 +5,8 @@
 #ifndef TESTS_WORDS_COMPILED_H
 #define TESTS_WORDS_COMPILED_H
 
+#include "machine/file/scenario_state.h"
+#include "machine/words/scenario_load.h"
 #include "unit.h"
 
 #include "base/err.h"

@@ -1,4 +1,5 @@
 /* Scenarios as a whole: what the rehearsal refuses, and how much fits. */
+#include "machine/file/scenario_state.h"
 #include "machine/words/compiled.h"
 
 #define GPU(n, at, more) "  - {at: " at ", gpu: " n ", " more "}\n"

@@ -1,8 +1,10 @@
 /* Loads of scenario files: which processes run when, and what they hold. */
+#include "machine/file/numbers.h"
 #include "machine/words/compiled.h"
 
 #include "base/units.h"
 #include "machine/file/profile.h"
+#include "machine/words/scenario_load.h"
 
 #define LOADS(loads) HEAD "loads:\n" loads "steps:\n"
 #define START(at, name, spec)                                                  \

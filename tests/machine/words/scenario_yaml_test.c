@@ -1,7 +1,9 @@
 /* Scenario files as a whole: their keys, and what the command says besides. */
+#include "machine/file/scenario_state.h"
 #include "machine/words/compiled.h"
 
 #include "machine/file/profile.h"
+#include "machine/words/scenario_load.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,6 @@
 /* GPUs and loads in words: what each means, and what is said of the rest. */
+#include "machine/file/numbers.h"
+#include "machine/file/wave_state.h"
 #include "unit.h"
 
 #include "base/err.h"

@@ -1,0 +1,19 @@
+/* state_bin.h - how far the state of a device is computed. */
+#ifndef GKF_STATE_BIN_H
+#define GKF_STATE_BIN_H
+
+#include "machine/file/file.h"
+#include "machine/store/view.h"
+
+/* The bin that the state of a device is to be computed for next. */
+static inline uint64_t gkf_state_bin(const struct gkf_machine *m,
+				     unsigned device)
+{
+	const struct gkf_device *dev = &m->file->device[device];
+	uint64_t seq =
+	    atomic_load_explicit(&dev->state_seq, memory_order_acquire);
+
+	return __atomic_load_n(&dev->state[seq % 2].bin, __ATOMIC_RELAXED);
+}
+
+#endif
