@@ -19,12 +19,12 @@ bool gkf_account_is_on(const struct gkf_machine *m, unsigned device)
 		   memory_order_relaxed) == 1;
 }
 
-static uint64_t word(const uint64_t *from)
+static uint64_t load_field(const uint64_t *from)
 {
 	return __atomic_load_n(from, __ATOMIC_RELAXED);
 }
 
-static void put(uint64_t *to, uint64_t value)
+static void store_field(uint64_t *to, uint64_t value)
 {
 	__atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
@@ -82,20 +82,20 @@ static uint64_t cleared_ns(const struct gkf_machine *m, unsigned device)
 }
 
 /* The number is taken away first and given last. */
-static void push(struct gkf_machine *m, unsigned device,
-		 const struct gkf_account *a)
+static void push_account(struct gkf_machine *m, unsigned device,
+			 const struct gkf_account *a)
 {
 	struct gkf_accounts *all = &m->file->accounts;
 	uint64_t number = atomic_load(&all->count) + 1;
 	struct gkf_account_entry *to = &all->ring[number % GKF_ACCOUNTS_MAX];
 
-	put(&to->number, 0);
+	store_field(&to->number, 0);
 	atomic_thread_fence(memory_order_release);
-	put(&to->device, device);
-	put(&to->pid, (uint32_t)a->pid);
-	put(&to->start_ns, a->start_ns);
-	put(&to->end_ns, a->end_ns);
-	put(&to->peak, a->peak);
+	store_field(&to->device, device);
+	store_field(&to->pid, (uint32_t)a->pid);
+	store_field(&to->start_ns, a->start_ns);
+	store_field(&to->end_ns, a->end_ns);
+	store_field(&to->peak, a->peak);
 	gk_words_copy(&to->sums, &a->sums, sizeof(struct gkf_sums));
 	__atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
 	atomic_store(&all->count, number);
@@ -114,7 +114,7 @@ void gkf_account_close(struct gkf_machine *m, unsigned index)
 		a.end_ns = gkf_machine_ns(m);
 	else if (a.end_ns <= cleared_ns(m, slot.device))
 		return;
-	push(m, slot.device, &a);
+	push_account(m, slot.device, &a);
 }
 
 void gkf_account_add(struct gkf_machine *m, unsigned slot,
@@ -173,17 +173,17 @@ static bool read_record(struct gkf_machine *m, unsigned device, uint64_t number,
 	    &m->file->accounts.ring[number % GKF_ACCOUNTS_MAX];
 
 	if (__atomic_load_n(&from->number, __ATOMIC_ACQUIRE) != number ||
-	    word(&from->device) != device)
+	    load_field(&from->device) != device)
 		return false;
 	*ret = (struct gkf_account){
-	    .pid = (int32_t)word(&from->pid),
-	    .start_ns = word(&from->start_ns),
-	    .end_ns = word(&from->end_ns),
-	    .peak = word(&from->peak),
+	    .pid = (int32_t)load_field(&from->pid),
+	    .start_ns = load_field(&from->start_ns),
+	    .end_ns = load_field(&from->end_ns),
+	    .peak = load_field(&from->peak),
 	};
 	gk_words_copy(&ret->sums, &from->sums, sizeof(struct gkf_sums));
 	atomic_thread_fence(memory_order_acquire);
-	return word(&from->number) == number;
+	return load_field(&from->number) == number;
 }
 
 /* False when visit has had enough. */

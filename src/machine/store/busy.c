@@ -40,12 +40,12 @@ static struct gkf_busy_bin *bin_of(struct gkf_busy *b, uint64_t bin)
 	return &b->bin[bin % GKF_BUSY_BINS];
 }
 
-static uint64_t relaxed(const _Atomic uint64_t *word)
+static uint64_t load_busy(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static void put(_Atomic uint64_t *word, uint64_t value)
+static void store_busy(_Atomic uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(word, value, memory_order_relaxed);
 }
@@ -74,15 +74,15 @@ void gkf_busy_open(struct gkf_machine *m, unsigned slot)
 {
 	struct gkf_busy *b = busy_of(m, slot);
 
-	put(&b->since_ns, 0);
-	put(&b->ended_ns, 0);
-	put(&b->wants_ns, 0);
+	store_busy(&b->since_ns, 0);
+	store_busy(&b->ended_ns, 0);
+	store_busy(&b->wants_ns, 0);
 	for (unsigned i = 0; i < GKF_BUSY_BINS; i++) {
-		put(&b->bin[i].busy, 0);
+		store_busy(&b->bin[i].busy, 0);
 		for (int d = 0; d < GKF_DIRECTIONS; d++)
-			put(&b->bin[i].moved[d], 0);
+			store_busy(&b->bin[i].moved[d], 0);
 	}
-	put(&b->seq, 0);
+	store_busy(&b->seq, 0);
 }
 
 /* ---- who works ---- */
@@ -101,7 +101,7 @@ static void catch_up(struct gkf_machine *m, unsigned slot, uint64_t bin)
 }
 
 /* Notes [from, to) in its bins, as far as they are kept. */
-static void note(struct gkf_busy *b, uint64_t from, uint64_t to)
+static void note_work(struct gkf_busy *b, uint64_t from, uint64_t to)
 {
 	uint64_t bin = from / GKF_BIN_NS, last = to / GKF_BIN_NS;
 
@@ -112,9 +112,9 @@ static void note(struct gkf_busy *b, uint64_t from, uint64_t to)
 	for (; from < to; bin++) {
 		uint64_t until = min((bin + 1) * GKF_BIN_NS, to);
 		_Atomic uint64_t *word = &bin_of(b, bin)->busy;
-		uint64_t ns = busy_in(relaxed(word), bin) + until - from;
+		uint64_t ns = busy_in(load_busy(word), bin) + until - from;
 
-		put(word, bin << NS_BITS | min(ns, GKF_BIN_NS));
+		store_busy(word, bin << NS_BITS | min(ns, GKF_BIN_NS));
 		from = until;
 	}
 }
@@ -124,16 +124,16 @@ static void note(struct gkf_busy *b, uint64_t from, uint64_t to)
  * the odd number and looks again; whoever is killed in between leaves it odd,
  * and what was running does not count twice.
  */
-static void settle(struct gkf_busy *b, uint64_t to)
+static void settle_work(struct gkf_busy *b, uint64_t to)
 {
-	uint64_t seq = relaxed(&b->seq), since = relaxed(&b->since_ns);
+	uint64_t seq = load_busy(&b->seq), since = load_busy(&b->since_ns);
 
-	put(&b->seq, seq | 1);
+	store_busy(&b->seq, seq | 1);
 	atomic_thread_fence(memory_order_release);
 	if (since && since - 1 < to)
-		note(b, since - 1, to);
-	put(&b->since_ns, 0);
-	put(&b->ended_ns, to + 1);
+		note_work(b, since - 1, to);
+	store_busy(&b->since_ns, 0);
+	store_busy(&b->ended_ns, to + 1);
 	atomic_store_explicit(&b->seq, (seq | 1) + 1, memory_order_release);
 }
 
@@ -160,18 +160,18 @@ void gkf_busy_end(struct gkf_machine *m, unsigned slot)
 		return;
 	now = gkf_machine_ns(m);
 	catch_up(m, slot, now / GKF_BIN_NS);
-	settle(busy_of(m, slot), now);
+	settle_work(busy_of(m, slot), now);
 }
 
 void gkf_busy_close(struct gkf_machine *m, unsigned slot, uint64_t machine_ns)
 {
 	struct gkf_busy *b = busy_of(m, slot);
 
-	if (!relaxed(&b->since_ns))
+	if (!load_busy(&b->since_ns))
 		return;
-	if (relaxed(&b->seq) & 1) /* it was noted when its process died */
-		put(&b->since_ns, 0);
-	settle(b, machine_ns);
+	if (load_busy(&b->seq) & 1) /* it was noted when its process died */
+		store_busy(&b->since_ns, 0);
+	settle_work(b, machine_ns);
 }
 
 void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
@@ -184,7 +184,7 @@ void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
 		return;
 	bin = gkf_machine_bin(m);
 	word = &bin_of(busy_of(m, slot), bin)->moved[direction];
-	was = relaxed(word);
+	was = load_busy(word);
 	if (was >> BYTES_BITS != (bin & BIN_MASK))
 		catch_up(m, slot, bin);
 	while (!atomic_compare_exchange_weak_explicit(
@@ -205,10 +205,10 @@ static uint64_t read_busy(struct gkf_busy *b, uint64_t bin, uint64_t *ret_since)
 
 	do {
 		seq = atomic_load_explicit(&b->seq, memory_order_acquire);
-		*ret_since = relaxed(&b->since_ns);
-		word = relaxed(&bin_of(b, bin)->busy);
+		*ret_since = load_busy(&b->since_ns);
+		word = load_busy(&bin_of(b, bin)->busy);
 		atomic_thread_fence(memory_order_acquire);
-		again = relaxed(&b->seq);
+		again = load_busy(&b->seq);
 	} while ((seq & 1 || seq != again) && ++readings < READINGS);
 	if (seq & 1)
 		*ret_since = 0;
@@ -216,7 +216,7 @@ static uint64_t read_busy(struct gkf_busy *b, uint64_t bin, uint64_t *ret_since)
 }
 
 /* How much of a bin lies behind a moment. */
-static uint64_t behind(uint64_t bin, uint64_t ns)
+static uint64_t bin_part_behind(uint64_t bin, uint64_t ns)
 {
 	uint64_t begin = bin * GKF_BIN_NS, end = begin + GKF_BIN_NS;
 
@@ -230,13 +230,13 @@ void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
 	uint64_t since, busy = read_busy(b, bin, &since);
 
 	if (since)
-		busy += behind(bin, since - 1);
+		busy += bin_part_behind(bin, since - 1);
 	ret_done->busy_permille =
 	    (uint32_t)((min(busy, GKF_BIN_NS) * 1000 + GKF_BIN_NS / 2) /
 		       GKF_BIN_NS);
 	for (int d = 0; d < GKF_DIRECTIONS; d++)
 		ret_done->moved[d] =
-		    bytes_in(relaxed(&bin_of(b, bin)->moved[d]), bin);
+		    bytes_in(load_busy(&bin_of(b, bin)->moved[d]), bin);
 }
 
 uint64_t gkf_busy_next(struct gkf_machine *m, unsigned slot, uint64_t bin)

@@ -69,7 +69,7 @@ uint64_t gkf_machine_bin(const struct gkf_machine *m)
  * Both clocks at one moment. Whoever is put to sleep between two readings
  * reads again; the closest of a few is taken.
  */
-static void read_clocks(uint64_t *ret_wall, uint64_t *ret_boot)
+static void read_both_clocks(uint64_t *ret_wall, uint64_t *ret_boot)
 {
 	uint64_t closest = UINT64_MAX;
 
@@ -93,7 +93,7 @@ uint64_t gkf_wall_us(const struct gkf_machine *m, uint64_t machine_ns)
 
 	if (!c.speed) /* exactly the same, whoever asks when */
 		return (c.wall_ns - (c.machine_ns - machine_ns)) / GK_NS_PER_US;
-	read_clocks(&wall, &boot);
+	read_both_clocks(&wall, &boot);
 	ago = (int64_t)(machine_at(&c, boot) - machine_ns);
 	if (c.speed != REAL_SPEED)
 		ago = (int64_t)((__int128_t)ago * REAL_SPEED / c.speed);
@@ -122,8 +122,8 @@ uint64_t gkf_scenario_next_ns(const struct gkf_machine *m)
 }
 
 /* Starts a new stretch of time: ns later, at another speed. */
-static int change(struct gkf_machine *m, uint64_t later_ns, uint64_t speed,
-		  bool keep_speed)
+static int start_stretch(struct gkf_machine *m, uint64_t later_ns,
+			 uint64_t speed, bool keep_speed)
 {
 	struct gkf_clock c;
 	uint64_t now;
@@ -154,12 +154,12 @@ static int change(struct gkf_machine *m, uint64_t later_ns, uint64_t speed,
 int gkf_clock_speed(struct gkf_machine *m, uint64_t speed)
 {
 	return speed > GKF_SPEED_MAX ? GK_ERR_RANGE
-				     : change(m, 0, speed, false);
+				     : start_stretch(m, 0, speed, false);
 }
 
 int gkf_machine_age(struct gkf_machine *m, uint64_t ns)
 {
-	return change(m, ns, 0, true);
+	return start_stretch(m, ns, 0, true);
 }
 
 int gkf_machine_settle(struct gkf_machine *m)

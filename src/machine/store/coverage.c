@@ -49,7 +49,7 @@ void gkf_cuda_refuse(struct gkf_machine *m, unsigned row)
 	gkf_refusal_count(m, GKF_REFUSED_CUDA + row, gkf_caller());
 }
 
-static uint64_t key_of(const uint64_t name[WORDS], enum gkf_named kind)
+static uint64_t key_of_name(const uint64_t name[WORDS], enum gkf_named kind)
 {
 	uint64_t key = gkf_mix(kind + 1);
 
@@ -59,7 +59,7 @@ static uint64_t key_of(const uint64_t name[WORDS], enum gkf_named kind)
 }
 
 /* The place of a key, old or new, or GKF_NAMES_MAX. */
-static unsigned find(struct gkf_name *table, uint64_t key)
+static unsigned find_name(struct gkf_name *table, uint64_t key)
 {
 	for (unsigned i = 0; i < GKF_NAMES_MAX; i++) {
 		unsigned at = (unsigned)((key + i) % GKF_NAMES_MAX);
@@ -82,7 +82,7 @@ void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 	unsigned at;
 
 	memcpy(words, name, strnlen(name, sizeof words - 1));
-	at = find(table, key_of(words, kind));
+	at = find_name(table, key_of_name(words, kind));
 	if (at == GKF_NAMES_MAX) {
 		atomic_fetch_add(&m->file->refusals.lost, 1);
 		return;

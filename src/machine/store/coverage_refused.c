@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static uint64_t key_of(const uint64_t *caller, unsigned function)
+static uint64_t key_of_refusal(const uint64_t *caller, unsigned function)
 {
 	uint64_t key = gkf_mix(function);
 
@@ -22,7 +22,8 @@ static uint64_t key_of(const uint64_t *caller, unsigned function)
 }
 
 /* The entry of a key, new or old; NULL: no room. */
-static struct gkf_refusal *find(struct gkf_refusals *table, uint64_t key)
+static struct gkf_refusal *find_refusal(struct gkf_refusals *table,
+					uint64_t key)
 {
 	for (unsigned i = 0; i < GKF_REFUSALS_MAX; i++) {
 		struct gkf_refusal *e =
@@ -46,7 +47,7 @@ void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 	struct gkf_refusal *e;
 
 	memcpy(name, caller, strnlen(caller, sizeof name - 1));
-	e = find(table, key_of(name, function));
+	e = find_refusal(table, key_of_refusal(name, function));
 	if (!e) {
 		atomic_fetch_add(&table->lost, 1);
 		return;

@@ -68,8 +68,8 @@ static unsigned find_free(struct gkf_machine *m)
  * Fills a free slot, then makes it visible by its life word. Killed anywhere
  * before that last store, it has left a free slot behind.
  */
-static int occupy(struct gkf_machine *m, unsigned index,
-		  const struct gkf_slot *content)
+static int occupy_slot(struct gkf_machine *m, unsigned index,
+		       const struct gkf_slot *content)
 {
 	struct gkf_slot *slot = &m->file->slot[index];
 	uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
@@ -109,8 +109,8 @@ int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device,
 }
 
 /* Is another process computing on the device? The caller holds the lock. */
-static bool is_taken(struct gkf_machine *m, unsigned device,
-		     const struct gkf_slot *by)
+static bool has_other_compute(struct gkf_machine *m, unsigned device,
+			      const struct gkf_slot *by)
 {
 	unsigned high = gkf_slots_high(m);
 	uint64_t bin = gkf_machine_bin(m);
@@ -129,8 +129,8 @@ static bool is_taken(struct gkf_machine *m, unsigned device,
 }
 
 /* What the compute mode says of one more process. The lock is held. */
-static int admit(struct gkf_machine *m, unsigned device,
-		 const struct gkf_slot *content)
+static int check_compute_mode(struct gkf_machine *m, unsigned device,
+			      const struct gkf_slot *content)
 {
 	int64_t mode;
 
@@ -140,7 +140,7 @@ static int admit(struct gkf_machine *m, unsigned device,
 	mode = gkf_compute_mode(m, device);
 	if (mode == GKF_PROHIBITED)
 		return GK_ERR_PERMISSION;
-	return mode == GKF_EXCLUSIVE && is_taken(m, device, content)
+	return mode == GKF_EXCLUSIVE && has_other_compute(m, device, content)
 		   ? GK_ERR_IN_USE
 		   : 0;
 }
@@ -191,11 +191,11 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 	if (!content.wave.load)
 		r = gkf_instance_enter(m, device, &content.instance);
 	if (!r)
-		r = admit(m, device, &content);
+		r = check_compute_mode(m, device, &content);
 	if (!r && index == GKF_SLOTS_MAX)
 		r = GK_ERR_TOO_MANY;
 	if (!r)
-		r = occupy(m, index, &content);
+		r = occupy_slot(m, index, &content);
 	gkf_unlock(m);
 	if (!r)
 		*ret_slot = index;
@@ -210,8 +210,8 @@ int gkf_attach(struct gkf_machine *m, unsigned device, unsigned types,
 }
 
 /* Locks and checks that the slot belongs to this process, on that device. */
-static int lock_own(struct gkf_machine *m, unsigned index,
-		    struct gkf_slot **ret_slot, unsigned *ret_device)
+static int lock_own_slot(struct gkf_machine *m, unsigned index,
+			 struct gkf_slot **ret_slot, unsigned *ret_device)
 {
 	struct gkf_identity self = gkf_self(m);
 	struct gkf_slot *slot;
@@ -239,7 +239,7 @@ int gkf_detach(struct gkf_machine *m, unsigned index)
 {
 	struct gkf_slot *slot;
 	unsigned device;
-	int r = lock_own(m, index, &slot, &device);
+	int r = lock_own_slot(m, index, &slot, &device);
 
 	if (r)
 		return r;
@@ -255,7 +255,7 @@ int gkf_tune(struct gkf_machine *m, unsigned index, const struct gkf_wave *wave)
 	struct gkf_wave tuned = *wave;
 	struct gkf_slot *slot;
 	unsigned device;
-	int r = lock_own(m, index, &slot, &device);
+	int r = lock_own_slot(m, index, &slot, &device);
 
 	if (r)
 		return r;
@@ -276,7 +276,7 @@ static bool is_in(const struct gkf_slot *slot, unsigned gi)
 		   __atomic_load_n(&slot->instance, __ATOMIC_RELAXED)) == gi;
 }
 
-static uint64_t add_up(struct gkf_machine *m, unsigned device, unsigned gi)
+static uint64_t sum_held(struct gkf_machine *m, unsigned device, unsigned gi)
 {
 	uint64_t bin = gkf_machine_bin(m);
 	unsigned high = gkf_slots_high(m);
@@ -310,7 +310,7 @@ static uint64_t held_bytes(struct gkf_machine *m, unsigned device, unsigned gi)
 
 	do {
 		before = __atomic_load_n(&b->changes, __ATOMIC_ACQUIRE);
-		held = add_up(m, device, gi);
+		held = sum_held(m, device, gi);
 		atomic_thread_fence(memory_order_acquire);
 		after = __atomic_load_n(&b->changes, __ATOMIC_RELAXED);
 	} while (before != after && ++readings < READINGS);

@@ -81,18 +81,18 @@ static bool map_word(struct gkf_locks *l, unsigned i)
 }
 
 /* The page behind that one has the rest. */
-static void complete(struct gkf_locks *l, unsigned i)
+static void complete_lock(struct gkf_locks *l, unsigned i)
 {
 	memcpy(page_of(l, i) + l->page, (char *)&l->fresh + SHARED,
 	       sizeof l->fresh - SHARED);
 	atomic_store(&l->ready[i], true);
 }
 
-static bool make(struct gkf_locks *l, unsigned i)
+static bool make_lock(struct gkf_locks *l, unsigned i)
 {
 	if (l->words && !map_word(l, i))
 		return false;
-	complete(l, i);
+	complete_lock(l, i);
 	return true;
 }
 
@@ -105,7 +105,7 @@ static pthread_mutex_t *lock_of(struct gkf_locks *l, unsigned i)
 	if (__builtin_expect(
 		!atomic_load_explicit(&l->ready[i], memory_order_acquire), 0)) {
 		pthread_mutex_lock(making);
-		made = atomic_load(&l->ready[i]) || make(l, i);
+		made = atomic_load(&l->ready[i]) || make_lock(l, i);
 		pthread_mutex_unlock(making);
 		if (!made)
 			return NULL;
@@ -153,7 +153,7 @@ static bool make_all(struct gkf_locks *l, int fd, size_t end)
 			 MAP_SHARED | MAP_FIXED, fd,
 			 (off_t)(end - (i + 1) * l->page)) == MAP_FAILED)
 			return false;
-		complete(l, i);
+		complete_lock(l, i);
 	}
 	return true;
 }
@@ -210,7 +210,7 @@ static bool is_spoilt(struct gkf_locks *l, unsigned i)
  * The wall clock may jump, which costs a wait its exact length; sanitizers do
  * not know pthread_mutex_clocklock().
  */
-static int wait_for(pthread_mutex_t *lock, uint64_t patience_ns)
+static int wait_for_lock(pthread_mutex_t *lock, uint64_t patience_ns)
 {
 	struct timespec until = gk_timespec(gk_wall_ns() + patience_ns);
 
@@ -227,7 +227,7 @@ static int take_shared(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 		if (is_spoilt(l, i))
 			return EINVAL;
 		if (patience_ns)
-			error = wait_for(lock, patience_ns);
+			error = wait_for_lock(lock, patience_ns);
 	}
 	if (__builtin_expect(error == EOWNERDEAD, 0))
 		pthread_mutex_consistent(lock);
@@ -239,7 +239,7 @@ int gkf_locks_take(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 	int error = pthread_mutex_trylock(&l->claims->lock[i]);
 
 	if (__builtin_expect(error == EBUSY, 0) && patience_ns)
-		error = wait_for(&l->claims->lock[i], patience_ns);
+		error = wait_for_lock(&l->claims->lock[i], patience_ns);
 	if (error)
 		return error;
 	error = take_shared(l, i, patience_ns);

@@ -84,7 +84,7 @@ static bool scenario_size(int fd, uint64_t *ret_size)
  * Refuses what is no machine before any of it is believed. The size is that of
  * the contents, behind which are the locks.
  */
-static int check(int fd, size_t *ret_size)
+static int check_contents(int fd, size_t *ret_size)
 {
 	uint64_t behind;
 	struct {
@@ -140,7 +140,7 @@ static void copy_driver(const struct gkf_file *f, struct gkf_driver *ret_driver)
 }
 
 /* What belongs to this process alone. */
-static int furnish(int fd, size_t size, struct gkf_machine *m)
+static int furnish_view(int fd, size_t size, struct gkf_machine *m)
 {
 	int r = gkf_emptied_new(&m->emptied);
 
@@ -169,8 +169,8 @@ static void clear_out(struct gkf_machine *m)
  * This process's view of a file whose contents have that size: mapped with its
  * locks, or (fd -1) memory of its own without. The mapping stays the caller's.
  */
-static int view(int fd, struct gkf_file *f, size_t size,
-		struct gkf_machine **ret)
+static int make_view(int fd, struct gkf_file *f, size_t size,
+		     struct gkf_machine **ret)
 {
 	const struct gkf_scenario_head *scenario = &f->scenario;
 	unsigned count = __atomic_load_n(&f->device_count, __ATOMIC_RELAXED);
@@ -207,7 +207,7 @@ static int view(int fd, struct gkf_file *f, size_t size,
 			  layout < GKF_LAYOUT_COUNT ? (enum gkf_layout)layout
 						    : GKF_LAYOUT_AUTO,
 			  &m->topology);
-	r = furnish(fd, size, m);
+	r = furnish_view(fd, size, m);
 	if (r)
 		clear_out(m);
 	else
@@ -215,7 +215,7 @@ static int view(int fd, struct gkf_file *f, size_t size,
 	return r;
 }
 
-static void watch(struct gkf_machine *m)
+static void watch_mappings(struct gkf_machine *m)
 {
 	size_t size;
 	void *locks = gkf_locks_pages(m->locks, &size);
@@ -243,11 +243,11 @@ bool gkf_machine_is_whole(struct gkf_machine *m)
 	return false;
 }
 
-static int map(int fd, struct gkf_machine **ret)
+static int map_machine(int fd, struct gkf_machine **ret)
 {
 	struct gkf_file *f;
 	size_t size = 0, mapped;
-	int r = check(fd, &size);
+	int r = check_contents(fd, &size);
 
 	if (r)
 		return r;
@@ -255,11 +255,11 @@ static int map(int fd, struct gkf_machine **ret)
 	f = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
-	r = view(fd, f, size, ret);
+	r = make_view(fd, f, size, ret);
 	if (r)
 		munmap(f, mapped);
 	else
-		watch(*ret);
+		watch_mappings(*ret);
 	return r;
 }
 
@@ -280,7 +280,7 @@ static int read_all(int fd, char *to, size_t size)
 }
 
 /* Nothing is changed in it but what follows from the time that it shows. */
-static void freeze(struct gkf_machine *m)
+static void freeze_copy(struct gkf_machine *m)
 {
 	gkf_clock_speed(m, 0);
 	atomic_store(&m->file->permission, GKF_PERMIT_NONE);
@@ -288,11 +288,11 @@ static void freeze(struct gkf_machine *m)
 }
 
 /* The machine of another user, as it is now: who knows what he will write. */
-static int copy(int fd, struct gkf_machine **ret)
+static int copy_machine(int fd, struct gkf_machine **ret)
 {
 	struct gkf_file *f;
 	size_t size = 0;
-	int r = check(fd, &size);
+	int r = check_contents(fd, &size);
 
 	if (r)
 		return r;
@@ -302,15 +302,15 @@ static int copy(int fd, struct gkf_machine **ret)
 		return gk_err_from_errno(errno);
 	r = read_all(fd, (char *)f, size);
 	if (!r)
-		r = view(-1, f, size, ret);
+		r = make_view(-1, f, size, ret);
 	if (r)
 		munmap(f, size);
 	else
-		freeze(*ret);
+		freeze_copy(*ret);
 	return r;
 }
 
-static int open_at(const char *path, struct gkf_machine **ret)
+static int open_machine_at(const char *path, struct gkf_machine **ret)
 {
 	bool foreign;
 	int fd = gkf_trust_open(path, &foreign), r;
@@ -322,7 +322,7 @@ static int open_at(const char *path, struct gkf_machine **ret)
 		       "machine %s belongs to another user: a copy of it is "
 		       "shown, which nobody can change",
 		       path);
-	r = foreign ? copy(fd, ret) : map(fd, ret);
+	r = foreign ? copy_machine(fd, ret) : map_machine(fd, ret);
 	close(fd);
 	return r;
 }
@@ -341,7 +341,7 @@ int gkf_machine_scratch(const struct gkf_machine_spec *spec,
 	if (f == MAP_FAILED)
 		return gk_err_from_errno(errno);
 	gkf_file_init(f, spec);
-	r = view(-1, f, size, ret);
+	r = make_view(-1, f, size, ret);
 	if (r)
 		munmap(f, size);
 	else
@@ -350,7 +350,7 @@ int gkf_machine_scratch(const struct gkf_machine_spec *spec,
 }
 
 /* Whether a missing machine may be made: only the one with no launcher. */
-static bool is_default(const char *path)
+static bool is_default_path(const char *path)
 {
 	char standard[DIR_CAP + sizeof DEFAULT_NAME];
 
@@ -367,18 +367,18 @@ int gkf_machine_open(const char *path, struct gkf_machine **ret)
 			 */
 	if (r)
 		return r;
-	r = open_at(found, ret);
-	if (r == GK_ERR_NOT_FOUND && is_default(found)) {
+	r = open_machine_at(found, ret);
+	if (r == GK_ERR_NOT_FOUND && is_default_path(found)) {
 		r = make_default(found);
 		if (!r)
-			r = open_at(found, ret);
+			r = open_machine_at(found, ret);
 	}
 	if (r)
 		gk_log(GK_LOG_WARN, "machine %s: %s", found, gk_strerror(r));
 	return r;
 }
 
-static void unwatch(struct gkf_machine *m)
+static void unwatch_mappings(struct gkf_machine *m)
 {
 	size_t size;
 
@@ -390,7 +390,7 @@ void gkf_machine_close(struct gkf_machine *m)
 {
 	if (!m)
 		return;
-	unwatch(m);
+	unwatch_mappings(m);
 	munmap(m->file, m->size);
 	clear_out(m);
 }

@@ -40,7 +40,7 @@
 #define CUDA_VERSION   13000
 
 /* Where the boards sit: eight buses apart, thirty to a PCI domain. */
-static void place(struct gkf_board *board, unsigned i)
+static void place_board(struct gkf_board *board, unsigned i)
 {
 	board->minor = i;
 	board->pci_domain = i / 30;
@@ -82,7 +82,7 @@ static void init_board(struct gkf_board *board, unsigned i,
 		       const struct gkf_machine_spec *spec)
 {
 	board->profile = spec->profiles[i];
-	place(board, i);
+	place_board(board, i);
 	name_board(board, gkf_mix(spec->seed) + i);
 	if (spec->names)
 		rename_board(board, &spec->names[i]);
@@ -168,7 +168,7 @@ void gkf_file_init(struct gkf_file *f, const struct gkf_machine_spec *spec)
 }
 
 /* Growing a file past the limit of this process would end it by SIGXFSZ. */
-static int reserve(int fd, size_t size)
+static int reserve_space(int fd, size_t size)
 {
 	struct rlimit limit;
 	int error;
@@ -197,10 +197,10 @@ int gkf_file_size(const struct gkf_machine_spec *spec, size_t *ret_size)
 }
 
 /* Fills a new, still nameless file. */
-static int fill(int fd, size_t size, const struct gkf_machine_spec *spec)
+static int fill_file(int fd, size_t size, const struct gkf_machine_spec *spec)
 {
 	struct gkf_file *f;
-	int r = reserve(fd, gkf_locks_end(size));
+	int r = reserve_space(fd, gkf_locks_end(size));
 
 	if (r)
 		return r;
@@ -249,7 +249,7 @@ static int open_unfinished(const char *path, char *name, size_t cap)
 }
 
 /* link() and not rename(): it refuses to replace a living machine. */
-static int publish(int fd, const char *name, const char *path)
+static int publish_file(int fd, const char *name, const char *path)
 {
 	char nameless[32];
 
@@ -276,9 +276,9 @@ int gkf_machine_create(const char *path, const struct gkf_machine_spec *spec)
 	fd = open_unfinished(path, name, sizeof name);
 	if (fd < 0)
 		return fd;
-	r = fill(fd, size, spec);
+	r = fill_file(fd, size, spec);
 	if (!r)
-		r = publish(fd, name, path);
+		r = publish_file(fd, name, path);
 	close(fd);
 	if (*name)
 		unlink(name);

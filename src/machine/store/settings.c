@@ -5,7 +5,8 @@
 
 #include <stdatomic.h>
 
-static _Atomic uint64_t *word(struct gkf_file *f, enum gkf_setting which)
+static _Atomic uint64_t *find_setting(struct gkf_file *f,
+				      enum gkf_setting which)
 {
 	switch (which) {
 	case GKF_PERMISSION:
@@ -24,12 +25,13 @@ static _Atomic uint64_t *word(struct gkf_file *f, enum gkf_setting which)
 
 uint64_t gkf_setting(const struct gkf_machine *m, enum gkf_setting which)
 {
-	return atomic_load_explicit(word(m->file, which), memory_order_relaxed);
+	return atomic_load_explicit(find_setting(m->file, which),
+				    memory_order_relaxed);
 }
 
 void gkf_setting_put(struct gkf_machine *m, enum gkf_setting which, uint64_t to)
 {
-	atomic_store(word(m->file, which), to);
+	atomic_store(find_setting(m->file, which), to);
 }
 
 const struct gkf_driver *gkf_driver(const struct gkf_machine *m)

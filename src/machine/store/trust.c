@@ -28,7 +28,7 @@ static bool is_foreign(const struct stat *st)
 }
 
 /* 0, or why what was opened there is not believed. */
-static int judge(int fd, const char *what, const char *path)
+static int judge_opened(int fd, const char *what, const char *path)
 {
 	struct stat st;
 
@@ -44,8 +44,8 @@ static int judge(int fd, const char *what, const char *path)
 }
 
 /* What is a link instead of a directory or a file is somebody's trap. */
-static int open_at(int dir, const char *name, int flags, const char *what,
-		   const char *path)
+static int open_judged(int dir, const char *name, int flags, const char *what,
+		       const char *path)
 {
 	int fd = openat(dir, name, flags | O_NOFOLLOW | FLAGS), r;
 
@@ -54,7 +54,7 @@ static int open_at(int dir, const char *name, int flags, const char *what,
 			       (flags & O_DIRECTORY && errno == ENOTDIR)
 			   ? GK_ERR_PERMISSION
 			   : gk_err_from_errno(errno);
-	r = judge(fd, what, path);
+	r = judge_opened(fd, what, path);
 	if (r)
 		close(fd);
 	return r ? r : fd;
@@ -63,12 +63,12 @@ static int open_at(int dir, const char *name, int flags, const char *what,
 static int open_private(const char *dir, const char *name, const char *path)
 {
 	int at =
-	    open_at(AT_FDCWD, dir, O_PATH | O_DIRECTORY, "directory", path);
+	    open_judged(AT_FDCWD, dir, O_PATH | O_DIRECTORY, "directory", path);
 	int fd;
 
 	if (at < 0)
 		return at;
-	fd = open_at(at, name, O_RDWR, "file", path);
+	fd = open_judged(at, name, O_RDWR, "file", path);
 	close(at);
 	return fd;
 }

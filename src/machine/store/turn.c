@@ -42,7 +42,7 @@ struct place {
 	unsigned slot, device, index;
 };
 
-static struct gkf_busy *busy_of(const struct gkf_machine *m, unsigned slot)
+static struct gkf_busy *slot_busy(const struct gkf_machine *m, unsigned slot)
 {
 	return &m->file->busy[slot];
 }
@@ -87,7 +87,7 @@ static bool find_place(struct gkf_machine *m, unsigned slot, struct place *p)
 	return true;
 }
 
-static bool is_over(const struct gkf_turn *t)
+static bool is_slice_over(const struct gkf_turn *t)
 {
 	return atomic_load_explicit(&t->asked, memory_order_relaxed) &&
 	       gk_mono_ns() - atomic_load_explicit(&t->since_ns,
@@ -95,7 +95,7 @@ static bool is_over(const struct gkf_turn *t)
 		   GKF_TURN_SLICE_NS;
 }
 
-static void put(_Atomic uint64_t *word, uint64_t value)
+static void store_turn(_Atomic uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(word, value, memory_order_relaxed);
 }
@@ -103,7 +103,7 @@ static void put(_Atomic uint64_t *word, uint64_t value)
 /*
  * Takes a turn that is free, or begins or shares the one that the process has.
  */
-static bool enter(const struct place *p)
+static bool enter_turn(const struct place *p)
 {
 	struct gkf_turn *t = p->turn;
 	uint64_t me = word_of(p->m, p->slot), w = atomic_load(&t->holder);
@@ -112,15 +112,15 @@ static bool enter(const struct place *p)
 		bool begins = !w || (SAME(w, me) && !SHARES(w));
 
 		/* Whoever joined when it is over would keep the others out. */
-		if (!begins && (!SAME(w, me) || is_over(t)))
+		if (!begins && (!SAME(w, me) || is_slice_over(t)))
 			return false;
 		if (!atomic_compare_exchange_weak(&t->holder, &w,
 						  (w ? w : me) + SHARE))
 			continue;
 		if (!w)
-			put(&t->passed_ns, 0);
+			store_turn(&t->passed_ns, 0);
 		if (begins)
-			put(&t->since_ns, gk_mono_ns());
+			store_turn(&t->since_ns, gk_mono_ns());
 		return true;
 	}
 }
@@ -161,7 +161,7 @@ static unsigned find_oldest(const struct place *p, bool *ret_more)
 		if (__atomic_load_n(&p->m->file->slot[i].device,
 				    __ATOMIC_RELAXED) != p->device)
 			continue;
-		wants = atomic_load(&busy_of(p->m, i)->wants_ns);
+		wants = atomic_load(&slot_busy(p->m, i)->wants_ns);
 		if (!wants ||
 		    !gkf_slot_read_on(p->m, i, p->device, &slot, NULL) ||
 		    index_of(p->m, p->device, i) != p->index)
@@ -176,9 +176,9 @@ static unsigned find_oldest(const struct place *p, bool *ret_more)
 	return found;
 }
 
-static void wake(struct gkf_machine *m, unsigned slot)
+static void wake_slot(struct gkf_machine *m, unsigned slot)
 {
-	_Atomic uint32_t *word = &busy_of(m, slot)->wake;
+	_Atomic uint32_t *word = &slot_busy(m, slot)->wake;
 
 	atomic_fetch_add(word, 1);
 	gk_futex_wake(GK_FUTEX_SHARED, word, INT_MAX);
@@ -194,14 +194,14 @@ static uint64_t passed_at(const struct place *p, uint64_t was)
 	unsigned from = SLOT(was);
 
 	if (from < GKF_SLOTS_MAX)
-		ended = atomic_load_explicit(&busy_of(p->m, from)->ended_ns,
+		ended = atomic_load_explicit(&slot_busy(p->m, from)->ended_ns,
 					     memory_order_relaxed);
 	return ended && ended <= now && now - ended < PASSING_NS ? ended - 1
 								 : now;
 }
 
 /* The word of who comes next, or 0; *ret_slot is its slot. */
-static uint64_t choose(const struct place *p, unsigned *ret_slot)
+static uint64_t choose_next(const struct place *p, unsigned *ret_slot)
 {
 	struct gkf_turn *t = p->turn;
 	bool more;
@@ -220,7 +220,7 @@ struct claim {
 	uint64_t was, is;
 };
 
-static struct claim claim(_Atomic uint64_t *word, uint64_t is)
+static struct claim claim_word(_Atomic uint64_t *word, uint64_t is)
 {
 	return (struct claim){word, atomic_exchange(word, is), is};
 }
@@ -241,8 +241,8 @@ static bool hand_to(const struct place *p, uint64_t *was, uint64_t next)
 
 	if (!next)
 		return atomic_compare_exchange_strong(&t->holder, was, 0);
-	passed = claim(&t->passed_ns, passed_at(p, *was) + 1);
-	since = claim(&t->since_ns, gk_mono_ns());
+	passed = claim_word(&t->passed_ns, passed_at(p, *was) + 1);
+	since = claim_word(&t->since_ns, gk_mono_ns());
 	if (atomic_compare_exchange_strong(&t->holder, was, next))
 		return true;
 	take_back(since);
@@ -256,7 +256,7 @@ static bool hand_to(const struct place *p, uint64_t *was, uint64_t next)
  * turn is free, and this looks who waits after it has made it free: one of the
  * two sees the other.
  */
-static bool pass_on(const struct place *p, uint64_t was)
+static bool pass_turn_on(const struct place *p, uint64_t was)
 {
 	struct gkf_turn *t = p->turn;
 	bool ended = false;
@@ -264,7 +264,7 @@ static bool pass_on(const struct place *p, uint64_t was)
 	do {
 		unsigned slot = UINT32_MAX;
 		bool asked = atomic_load(&t->asked);
-		uint64_t next = asked ? choose(p, &slot) : 0;
+		uint64_t next = asked ? choose_next(p, &slot) : 0;
 
 		if (!hand_to(p, &was, next)) {
 			if (asked)
@@ -272,7 +272,7 @@ static bool pass_on(const struct place *p, uint64_t was)
 			return ended;
 		}
 		if (next) {
-			wake(p->m, slot);
+			wake_slot(p->m, slot);
 			return true;
 		}
 		ended = true;
@@ -300,9 +300,9 @@ static void look_after(const struct place *p)
 		lost = true;
 	/* It is not handed to it again. */
 	if (lost && holder < GKF_SLOTS_MAX)
-		atomic_store(&busy_of(p->m, holder)->wants_ns, 0);
+		atomic_store(&slot_busy(p->m, holder)->wants_ns, 0);
 	if (lost || (age >= STOPPED_NS && is_stopped(p->m, &slot)))
-		pass_on(p, w);
+		pass_turn_on(p, w);
 }
 
 /* A short while: has the turn come? */
@@ -322,7 +322,7 @@ static bool comes_soon(const struct place *p)
 
 static int wait_turn(const struct place *p, const atomic_bool *stop)
 {
-	struct gkf_busy *b = busy_of(p->m, p->slot);
+	struct gkf_busy *b = slot_busy(p->m, p->slot);
 
 	for (;;) {
 		uint32_t word = atomic_load(&b->wake);
@@ -332,7 +332,7 @@ static int wait_turn(const struct place *p, const atomic_bool *stop)
 		atomic_compare_exchange_strong(&b->wants_ns, &none,
 					       gk_mono_ns());
 		atomic_store(&p->turn->asked, 1);
-		entered = enter(p);
+		entered = enter_turn(p);
 		if (entered || (stop && atomic_load(stop))) {
 			atomic_store(&b->wants_ns, 0);
 			return entered ? 0 : GK_ERR_TIMEOUT;
@@ -352,13 +352,13 @@ int gkf_turn_take(struct gkf_machine *m, unsigned slot, const atomic_bool *stop)
 
 	if (!find_place(m, slot, &p) || !gkf_owns(m, &m->file->slot[slot]))
 		return GK_ERR_NOT_FOUND;
-	if (__builtin_expect(enter(&p), 1))
+	if (__builtin_expect(enter_turn(&p), 1))
 		return 0;
 	r = wait_turn(&p, stop);
 	w = atomic_load(&p.turn->holder);
 	/* It may have been handed over meanwhile. */
 	if (r && SAME(w, word_of(m, slot)) && !SHARES(w))
-		pass_on(&p, w);
+		pass_turn_on(&p, w);
 	return r;
 }
 
@@ -370,7 +370,7 @@ bool gkf_turn_due(struct gkf_machine *m, unsigned slot)
 	if (!find_place(m, slot, &p))
 		return false;
 	w = atomic_load_explicit(&p.turn->holder, memory_order_relaxed);
-	return !SAME(w, word_of(m, slot)) || is_over(p.turn);
+	return !SAME(w, word_of(m, slot)) || is_slice_over(p.turn);
 }
 
 void gkf_turn_give(struct gkf_machine *m, unsigned slot)
@@ -385,7 +385,7 @@ void gkf_turn_give(struct gkf_machine *m, unsigned slot)
 	while (SAME(w, me) && SHARES(w)) {
 		if (SHARES(w) > 1 ? atomic_compare_exchange_weak(
 					&p.turn->holder, &w, w - SHARE)
-				  : pass_on(&p, w))
+				  : pass_turn_on(&p, w))
 			return;
 		w = atomic_load(&p.turn->holder);
 	}
@@ -400,7 +400,7 @@ void gkf_turn_drop(struct gkf_machine *m, unsigned slot)
 		return;
 	do
 		w = atomic_load(&p.turn->holder);
-	while (SAME(w, word_of(m, slot)) && !pass_on(&p, w));
+	while (SAME(w, word_of(m, slot)) && !pass_turn_on(&p, w));
 }
 
 uint64_t gkf_turn_passed(struct gkf_machine *m, unsigned slot)
