@@ -12,7 +12,8 @@
 #include "machine/store/ledger.h"
 #include "machine/store/view.h"
 
-static int64_t get(struct gkf_machine *m, unsigned device, enum gkf_value value)
+static int64_t value_now(struct gkf_machine *m, unsigned device,
+			 enum gkf_value value)
 {
 	int64_t number = 0;
 
@@ -57,7 +58,7 @@ int64_t gkf_compute_fan_target(struct gkf_machine *m, unsigned device)
 
 int64_t gkf_compute_fan_rpm(struct gkf_machine *m, unsigned device)
 {
-	return get(m, device, GKF_V_FAN) *
+	return value_now(m, device, GKF_V_FAN) *
 	       m->boards[device].profile.fan_max_rpm / 100;
 }
 

@@ -76,7 +76,8 @@ int64_t gkf_power_limit_in_force(const struct gkf_profile *profile,
 	return limit_mw;
 }
 
-static int64_t get(struct gkf_machine *m, unsigned device, enum gkf_value value)
+static int64_t current_value(struct gkf_machine *m, unsigned device,
+			     enum gkf_value value)
 {
 	int64_t number = 0;
 
@@ -87,11 +88,11 @@ static int64_t get(struct gkf_machine *m, unsigned device, enum gkf_value value)
 /* A mode that nobody asked to change stays as it is. */
 int64_t gkf_compute_ecc_pending(struct gkf_machine *m, unsigned device)
 {
-	return get(m, device, GKF_V_ECC_MODE);
+	return current_value(m, device, GKF_V_ECC_MODE);
 }
 
 int64_t gkf_compute_dram_encryption_pending(struct gkf_machine *m,
 					    unsigned device)
 {
-	return get(m, device, GKF_V_DRAM_ENCRYPTION);
+	return current_value(m, device, GKF_V_DRAM_ENCRYPTION);
 }

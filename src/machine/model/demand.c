@@ -33,7 +33,7 @@ static uint32_t sm_permille(struct gkf_machine *m, unsigned device,
 }
 
 /* The row of an instance in what the device wants; too many: the last one's. */
-static unsigned place_of(struct gkf_demand *c, uint32_t name)
+static unsigned find_instance_row(struct gkf_demand *c, uint32_t name)
 {
 	unsigned i = 0;
 
@@ -69,7 +69,8 @@ void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 		}
 		c->member[c->count].wave = slot.wave;
 		c->member[c->count].slot = i;
-		c->member[c->count].instance = place_of(c, slot.instance);
+		c->member[c->count].instance =
+		    find_instance_row(c, slot.instance);
 		c->count++;
 	}
 }
@@ -89,9 +90,9 @@ static uint32_t busy_at(struct gkf_machine *m, unsigned slot,
 	return done.busy_permille;
 }
 
-static void add(struct wanted *w, struct gkf_machine *m, unsigned slot,
-		const struct gkf_wave *wave, uint64_t bin,
-		struct gkf_drive *drive)
+static void add_wave(struct wanted *w, struct gkf_machine *m, unsigned slot,
+		     const struct gkf_wave *wave, uint64_t bin,
+		     struct gkf_drive *drive)
 {
 	uint32_t busy;
 
@@ -127,8 +128,8 @@ static void add_whole(const struct wanted *w, struct gkf_drive *drive)
  * The SMs of an instance are its own: what is done there is a part of the
  * whole, whatever the others do. The device is busy while one of them is.
  */
-static void add_part(const struct wanted *w, uint64_t permille,
-		     struct gkf_drive *drive)
+static void add_instance_share(const struct wanted *w, uint64_t permille,
+			       struct gkf_drive *drive)
 {
 	uint32_t busy = w->sum < 1000 ? w->sum : 1000;
 	uint64_t part = w->sum ? permille * busy / w->sum : 0;
@@ -145,7 +146,8 @@ static void add_part(const struct wanted *w, uint64_t permille,
 }
 
 /* Too many to be collected: they are counted as one. */
-static void scan(struct gkf_demand *c, uint64_t bin, struct gkf_drive *drive)
+static void scan_slots(struct gkf_demand *c, uint64_t bin,
+		       struct gkf_drive *drive)
 {
 	unsigned high = gkf_slots_high(c->m);
 	struct wanted w = {0};
@@ -154,7 +156,7 @@ static void scan(struct gkf_demand *c, uint64_t bin, struct gkf_drive *drive)
 		struct gkf_slot slot;
 
 		if (gkf_slot_read_on(c->m, i, c->device, &slot, NULL))
-			add(&w, c->m, i, &slot.wave, bin, drive);
+			add_wave(&w, c->m, i, &slot.wave, bin, drive);
 	}
 	add_whole(&w, drive);
 }
@@ -169,18 +171,19 @@ void gkf_demand_drive(struct gkf_demand *c, uint64_t bin,
 	memset(drive->kind, 0, sizeof drive->kind);
 	memset(drive->moved, 0, sizeof drive->moved);
 	if (!c->all) {
-		scan(c, bin, drive);
+		scan_slots(c, bin, drive);
 		return;
 	}
 	memset(w, 0, c->instances * sizeof *w);
 	for (unsigned i = 0; i < c->count; i++)
-		add(&w[c->member[i].instance], c->m, c->member[i].slot,
-		    &c->member[i].wave, bin, drive);
+		add_wave(&w[c->member[i].instance], c->m, c->member[i].slot,
+			 &c->member[i].wave, bin, drive);
 	for (unsigned i = 0; i < c->instances; i++)
 		if (c->instance[i].name == GKF_NO_INSTANCE)
 			add_whole(&w[i], drive);
 		else
-			add_part(&w[i], c->instance[i].sm_permille, drive);
+			add_instance_share(&w[i], c->instance[i].sm_permille,
+					   drive);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)

@@ -61,8 +61,8 @@ const char *gkf_ecc_location_name(unsigned location)
 	return location < GKF_ECC_LOCATIONS ? names[location] : NULL;
 }
 
-static const struct gkf_profile *profile_of(const struct gkf_machine *m,
-					    unsigned device)
+static const struct gkf_profile *board_profile(const struct gkf_machine *m,
+					       unsigned device)
 {
 	return &m->boards[device].profile;
 }
@@ -77,7 +77,7 @@ bool gkf_ecc_on(struct gkf_machine *m, unsigned device)
 /* Turing is 7.5. */
 unsigned gkf_ecc_locations(const struct gkf_machine *m, unsigned device)
 {
-	const struct gkf_profile *p = profile_of(m, device);
+	const struct gkf_profile *p = board_profile(m, device);
 
 	if (p->ecc < 0)
 		return 0;
@@ -86,16 +86,16 @@ unsigned gkf_ecc_locations(const struct gkf_machine *m, unsigned device)
 		   : GKF_ECC_ALL_LOCATIONS;
 }
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t load_counter(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static uint64_t counted(const struct gkf_device *dev,
-			enum gkf_ecc_counter counter, unsigned location,
-			unsigned kind)
+static uint64_t count_of_errors(const struct gkf_device *dev,
+				enum gkf_ecc_counter counter, unsigned location,
+				unsigned kind)
 {
-	return load(&dev->ecc.counts[counter][location][kind]);
+	return load_counter(&dev->ecc.counts[counter][location][kind]);
 }
 
 /* The volatile count that somebody has set, if so. */
@@ -126,8 +126,8 @@ static uint64_t set_more(const struct gkf_device *dev,
 		if (!(kinds & GKF_ECC_BIT(settable[i].kind)) ||
 		    !set_count(dev, settable[i].value, &set))
 			continue;
-		d = set - counted(dev, GKF_ECC_VOLATILE, GKF_ECC_DRAM,
-				  settable[i].kind);
+		d = set - count_of_errors(dev, GKF_ECC_VOLATILE, GKF_ECC_DRAM,
+					  settable[i].kind);
 		if (counter == GKF_ECC_VOLATILE || (int64_t)d > 0)
 			more += d;
 	}
@@ -145,21 +145,21 @@ uint64_t gkf_ecc_sum(struct gkf_machine *m, unsigned device,
 		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
 			if (locations & GKF_ECC_BIT(p) &&
 			    kinds & GKF_ECC_BIT(k))
-				sum += counted(dev, counter, p, k);
+				sum += count_of_errors(dev, counter, p, k);
 	if (locations & GKF_ECC_BIT(GKF_ECC_DRAM))
 		sum += set_more(dev, counter, kinds);
 	return sum;
 }
 
 /* Takes set counts over into the book. The lock is held. */
-static void fold(struct gkf_device *dev)
+static void fold_set_counts(struct gkf_device *dev)
 {
 	uint64_t set;
 
 	for (size_t i = 0; i < SETTABLE; i++) {
 		unsigned kind = settable[i].kind;
 		uint64_t old =
-		    counted(dev, GKF_ECC_VOLATILE, GKF_ECC_DRAM, kind);
+		    count_of_errors(dev, GKF_ECC_VOLATILE, GKF_ECC_DRAM, kind);
 
 		if (!set_count(dev, settable[i].value, &set))
 			continue;
@@ -177,8 +177,8 @@ static void fold(struct gkf_device *dev)
 static int64_t dram_count(struct gkf_machine *m, unsigned device,
 			  enum gkf_ecc_kind kind)
 {
-	uint64_t n = counted(&m->file->device[device], GKF_ECC_VOLATILE,
-			     GKF_ECC_DRAM, kind);
+	uint64_t n = count_of_errors(&m->file->device[device], GKF_ECC_VOLATILE,
+				     GKF_ECC_DRAM, kind);
 
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
@@ -198,7 +198,7 @@ static uint64_t next_address(struct gkf_machine *m, unsigned device)
 {
 	uint64_t number =
 	    atomic_fetch_add(&m->file->device[device].ecc.number, 1);
-	uint64_t size = (uint64_t)profile_of(m, device)->memory_mib << 20;
+	uint64_t size = (uint64_t)board_profile(m, device)->memory_mib << 20;
 
 	return gkf_mix(gkf_mix(m->file->seed + device) + number) % size;
 }
@@ -218,7 +218,8 @@ uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
 
 	return gkf_mig_gi_read(m, device, gi_id, &gi)
 		   ? 0
-		   : of_life(load(&m->file->device[device].ecc.instance[gi_id]),
+		   : of_life(load_counter(
+				 &m->file->device[device].ecc.instance[gi_id]),
 			     &gi);
 }
 
@@ -226,7 +227,7 @@ uint64_t gkf_ecc_of_instance(struct gkf_machine *m, unsigned device,
 static void note_instance(struct gkf_machine *m, unsigned device,
 			  uint64_t address, uint64_t count)
 {
-	uint64_t size = (uint64_t)profile_of(m, device)->memory_mib << 20;
+	uint64_t size = (uint64_t)board_profile(m, device)->memory_mib << 20;
 	uint64_t slice = address * GKF_MIG_SLICES / size;
 	struct gkf_mig_gi gi;
 
@@ -238,7 +239,7 @@ static void note_instance(struct gkf_machine *m, unsigned device,
 		if (gkf_mig_gi_read(m, device, id, &gi) ||
 		    slice - gi.start >= gi.profile->memory_slices)
 			continue;
-		sum = of_life(load(word), &gi) + count;
+		sum = of_life(load_counter(word), &gi) + count;
 		if (sum > UINT32_MAX)
 			sum = UINT32_MAX;
 		atomic_store(word, (uint64_t)gi.life << 32 | sum);
@@ -266,15 +267,15 @@ static void happen_in_sram(struct gkf_machine *m, unsigned device,
 }
 
 /* The lock is held. */
-static void happen(struct gkf_machine *m, unsigned device,
-		   const struct error *e)
+static void book_error(struct gkf_machine *m, unsigned device,
+		       const struct error *e)
 {
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t hits = e->kind == GKF_ECC_CORRECTED ? e->count : 1;
 	/* More uncorrected errors than rows change nothing more. */
 	uint64_t locations = e->count / hits;
 
-	fold(dev);
+	fold_set_counts(dev);
 	/* The longer count first: it is never behind. */
 	atomic_fetch_add(
 	    &dev->ecc.counts[GKF_ECC_AGGREGATE][e->location][e->kind],
@@ -306,7 +307,7 @@ static int let_happen(struct gkf_machine *m, unsigned device, struct error *e)
 	if (e->location == GKF_ECC_DRAM && e->kind == GKF_ECC_PARITY)
 		e->kind = GKF_ECC_SECDED;
 	advice = gkf_fault_recovery(m, device);
-	happen(m, device, e);
+	book_error(m, device, e);
 	gkf_event_push(m, device,
 		       e->kind == GKF_ECC_CORRECTED
 			   ? nvmlEventTypeSingleBitEccError
@@ -355,14 +356,14 @@ int gkf_ecc_error_at(struct gkf_machine *m, unsigned device,
 			  .has_address = true,
 			  .address = address};
 
-	if (address >> 20 >= (uint64_t)profile_of(m, device)->memory_mib)
+	if (address >> 20 >= (uint64_t)board_profile(m, device)->memory_mib)
 		return GK_ERR_RANGE;
 	return let_happen_alone(m, device, &e);
 }
 
-static void forget(struct gkf_device *dev, enum gkf_ecc_counter counter)
+static void forget_counts(struct gkf_device *dev, enum gkf_ecc_counter counter)
 {
-	fold(dev);
+	fold_set_counts(dev);
 	for (unsigned p = 0; p < GKF_ECC_LOCATIONS; p++)
 		for (unsigned k = 0; k < GKF_ECC_KINDS; k++)
 			atomic_store(&dev->ecc.counts[counter][p][k], 0);
@@ -384,14 +385,14 @@ int gkf_ecc_clear(struct gkf_machine *m, unsigned device,
 	r = gkf_lock(m);
 	if (r)
 		return r;
-	forget(&m->file->device[device], counter);
+	forget_counts(&m->file->device[device], counter);
 	gkf_unlock(m);
 	return 0;
 }
 
 void gkf_ecc_reset(struct gkf_machine *m, unsigned device)
 {
-	forget(&m->file->device[device], GKF_ECC_VOLATILE);
+	forget_counts(&m->file->device[device], GKF_ECC_VOLATILE);
 	gkf_ecc_take_effect(m, device);
 }
 
@@ -411,7 +412,7 @@ bool gkf_ecc_sram_exceeded(struct gkf_machine *m, unsigned device)
 struct gkf_ecc_repairs gkf_ecc_repairs(struct gkf_machine *m, unsigned device)
 {
 	return (struct gkf_ecc_repairs){
-	    .channel = load(&m->file->device[device].ecc.channel) != 0,
+	    .channel = load_counter(&m->file->device[device].ecc.channel) != 0,
 	    .tpc = gkf_ecc_sram_exceeded(m, device) &&
 		   gkf_ecc_sum(m, device, GKF_ECC_VOLATILE, GKF_ECC_SM,
 			       GKF_ECC_UNCORRECTED) > 0,

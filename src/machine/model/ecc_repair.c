@@ -34,7 +34,7 @@
 #define UNIQUE_PLACE(w) ((unsigned)((w) >> 56) & 0x3f)
 #define UNIQUE_AT(w)    ((uint32_t)((w) >> 32) & 0xffffff)
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t load_entry(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
@@ -66,7 +66,7 @@ static int row_place(const struct gkf_ecc *ecc, uint64_t row, unsigned banks)
 	int location = -1;
 
 	for (int i = 0; i < GKF_ECC_ROWS_MAX; i++) {
-		uint64_t word = load(&ecc->rows[i]);
+		uint64_t word = load_entry(&ecc->rows[i]);
 
 		if (!(word & ROW_USED)) {
 			location = location < 0 ? i : location;
@@ -79,8 +79,8 @@ static int row_place(const struct gkf_ecc *ecc, uint64_t row, unsigned banks)
 	return used < SPARES ? location : -1;
 }
 
-static void remap(struct gkf_ecc *ecc, uint64_t address, unsigned banks,
-		  enum gkf_ecc_cause cause)
+static void remap_row(struct gkf_ecc *ecc, uint64_t address, unsigned banks,
+		      enum gkf_ecc_cause cause)
 {
 	uint64_t row = address >> ROW_SHIFT & ROW_NUMBER;
 	int location = row_place(ecc, row, banks);
@@ -96,13 +96,13 @@ static void remap(struct gkf_ecc *ecc, uint64_t address, unsigned banks,
 	}
 }
 
-static void retire(struct gkf_machine *m, struct gkf_ecc *ecc, uint64_t address,
-		   enum gkf_ecc_cause cause)
+static void retire_page(struct gkf_machine *m, struct gkf_ecc *ecc,
+			uint64_t address, enum gkf_ecc_cause cause)
 {
 	uint64_t page = address & ~PAGE_MASK;
 
 	for (unsigned i = 0; i < GKF_ECC_PAGES_MAX; i++) {
-		uint64_t word = load(&ecc->pages[i].address);
+		uint64_t word = load_entry(&ecc->pages[i].address);
 
 		if (word & PAGE_USED) {
 			if ((word & ~PAGE_MASK) == page)
@@ -121,12 +121,12 @@ static void retire(struct gkf_machine *m, struct gkf_ecc *ecc, uint64_t address,
 }
 
 /* Was the row of this address hit before? It is remembered from now on. */
-static bool seen(struct gkf_ecc *ecc, uint64_t address)
+static bool remember_row(struct gkf_ecc *ecc, uint64_t address)
 {
 	uint64_t row = (address >> ROW_SHIFT & ROW_NUMBER) | ROW_USED;
 
 	for (unsigned i = 0; i < GKF_ECC_SEEN_MAX; i++)
-		if (load(&ecc->seen[i]) == row)
+		if (load_entry(&ecc->seen[i]) == row)
 			return true;
 	atomic_store(&ecc->seen[row % GKF_ECC_SEEN_MAX], row);
 	return false;
@@ -142,12 +142,13 @@ void gkf_ecc_repair(struct gkf_machine *m, unsigned device,
 				       : GKF_ECC_BY_UNCORRECTED;
 
 	/* One error that was corrected does no harm, two at an address do. */
-	if (cause == GKF_ECC_BY_CORRECTED && hits < 2 && !seen(ecc, address))
+	if (cause == GKF_ECC_BY_CORRECTED && hits < 2 &&
+	    !remember_row(ecc, address))
 		return;
 	if (banks)
-		remap(ecc, address, banks, cause);
+		remap_row(ecc, address, banks, cause);
 	else if (gkf_ecc_retires(m, device))
-		retire(m, ecc, address, cause);
+		retire_page(m, ecc, address, cause);
 }
 
 void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device)
@@ -155,13 +156,13 @@ void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device)
 	struct gkf_ecc *ecc = &m->file->device[device].ecc;
 
 	for (unsigned i = 0; i < GKF_ECC_ROWS_MAX; i++) {
-		uint64_t word = load(&ecc->rows[i]);
+		uint64_t word = load_entry(&ecc->rows[i]);
 
 		if (word & ROW_USED)
 			atomic_store(&ecc->rows[i], word | ROW_ACTIVE);
 	}
 	for (unsigned i = 0; i < GKF_ECC_PAGES_MAX; i++) {
-		uint64_t word = load(&ecc->pages[i].address);
+		uint64_t word = load_entry(&ecc->pages[i].address);
 
 		if (word & PAGE_USED)
 			atomic_store(&ecc->pages[i].address,
@@ -171,7 +172,7 @@ void gkf_ecc_take_effect(struct gkf_machine *m, unsigned device)
 }
 
 /* Which of the five kinds a bank is, by the spare rows in use. */
-static unsigned availability(unsigned used)
+static unsigned bank_kind(unsigned used)
 {
 	static const unsigned char kinds[SPARES + 1] = {0, 1, 1, 2, 2,
 							2, 2, 3, 4};
@@ -185,12 +186,12 @@ bool gkf_ecc_rows(const struct gkf_machine *m, unsigned device,
 	const struct gkf_ecc *ecc = &m->file->device[device].ecc;
 	unsigned banks = banks_of(m, device);
 	unsigned char used[BANKS_MAX] = {0};
-	struct gkf_ecc_rows rows = {.failed = load(&ecc->failures) != 0};
+	struct gkf_ecc_rows rows = {.failed = load_entry(&ecc->failures) != 0};
 
 	if (!banks)
 		return false;
 	for (unsigned i = 0; i < GKF_ECC_ROWS_MAX; i++) {
-		uint64_t word = load(&ecc->rows[i]);
+		uint64_t word = load_entry(&ecc->rows[i]);
 		unsigned bank = bank_of(word, banks);
 
 		if (!(word & ROW_USED))
@@ -202,7 +203,7 @@ bool gkf_ecc_rows(const struct gkf_machine *m, unsigned device,
 			rows.pending[(word & ROW_CAUSE) != 0]++;
 	}
 	for (unsigned b = 0; b < banks; b++)
-		rows.banks[availability(used[b])]++;
+		rows.banks[bank_kind(used[b])]++;
 	*ret_rows = rows;
 	return true;
 }
@@ -223,7 +224,7 @@ unsigned gkf_ecc_pages(const struct gkf_machine *m, unsigned device,
 		if (n < cap)
 			out[n] = (struct gkf_ecc_page){
 			    .address = word & ~PAGE_MASK,
-			    .seconds = load(&ecc->pages[i].seconds),
+			    .seconds = load_entry(&ecc->pages[i].seconds),
 			    .pending = !(word & PAGE_RETIRED),
 			};
 		n++;
@@ -245,7 +246,7 @@ void gkf_ecc_count_unique(struct gkf_machine *m, unsigned device,
 	if (kind == GKF_ECC_CORRECTED)
 		return;
 	for (unsigned i = 0; i < GKF_ECC_UNIQUE_MAX; i++) {
-		if (load(&ecc->unique[i]) & UNIQUE_USED)
+		if (load_entry(&ecc->unique[i]) & UNIQUE_USED)
 			continue;
 		atomic_store(&ecc->unique[i], word);
 		return;
@@ -259,7 +260,7 @@ unsigned gkf_ecc_uniques(const struct gkf_machine *m, unsigned device,
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < GKF_ECC_UNIQUE_MAX; i++) {
-		uint64_t word = load(&ecc->unique[i]);
+		uint64_t word = load_entry(&ecc->unique[i]);
 
 		if (!(word & UNIQUE_USED) ||
 		    UNIQUE_PLACE(word) >= GKF_ECC_LOCATIONS)

@@ -25,7 +25,7 @@ static struct gkf_links *links_at(const struct gkf_machine *m, unsigned device)
 	return &m->file->device[device].links;
 }
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t load_link_word(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
@@ -45,10 +45,10 @@ struct gkf_link_end gkf_link_end(const struct gkf_machine *m, unsigned device,
 }
 
 /* What somebody wants of one end; what nobody can want is up. */
-static enum gkf_link_state wanted(const struct gkf_machine *m, unsigned device,
-				  unsigned link)
+static enum gkf_link_state wanted_state(const struct gkf_machine *m,
+					unsigned device, unsigned link)
 {
-	uint64_t w = load(&links_at(m, device)->link[link].wanted);
+	uint64_t w = load_link_word(&links_at(m, device)->link[link].wanted);
 
 	return w && w <= GKF_LINK_STATES ? (enum gkf_link_state)(w - 1)
 					 : GKF_LINK_UP;
@@ -60,19 +60,19 @@ static bool is_broken(const struct gkf_machine *m, unsigned device,
 		      unsigned link)
 {
 	const struct gkf_fault_state *f = &m->file->device[device].fault;
-	uint64_t active = load(&f->active);
+	uint64_t active = load_link_word(&f->active);
 
 	if (active & GONE || !gkf_is_listed(m, device))
 		return true;
 	return active & GKF_FAULT_BIT(GKF_FAULT_NVLINK) &&
-	       load(&f->argument[GKF_FAULT_NVLINK]) >> link & 1;
+	       load_link_word(&f->argument[GKF_FAULT_NVLINK]) >> link & 1;
 }
 
 static enum gkf_link_state end_state(const struct gkf_machine *m,
 				     unsigned device, unsigned link)
 {
 	return is_broken(m, device, link) ? GKF_LINK_DOWN
-					  : wanted(m, device, link);
+					  : wanted_state(m, device, link);
 }
 
 enum gkf_link_state gkf_link_state(const struct gkf_machine *m, unsigned device,
@@ -105,7 +105,8 @@ uint64_t gkf_link_error(const struct gkf_machine *m, unsigned device,
 			unsigned link, enum gkf_link_error error)
 {
 	return link < gkf_links(m, device)
-		   ? load(&links_at(m, device)->link[link].errors[error])
+		   ? load_link_word(
+			 &links_at(m, device)->link[link].errors[error])
 		   : 0;
 }
 
@@ -135,14 +136,14 @@ unsigned gkf_link_version(const struct gkf_machine *m, unsigned device)
 
 unsigned gkf_link_threshold(const struct gkf_machine *m, unsigned device)
 {
-	uint64_t t = load(&links_at(m, device)->low_power_threshold);
+	uint64_t t = load_link_word(&links_at(m, device)->low_power_threshold);
 
 	return t <= 0x1fff ? (unsigned)t : 0;
 }
 
 enum gkf_link_bw gkf_link_bw(const struct gkf_machine *m, unsigned device)
 {
-	uint64_t mode = load(&links_at(m, device)->bw_mode);
+	uint64_t mode = load_link_word(&links_at(m, device)->bw_mode);
 
 	return mode < GKF_LINK_BW_COUNT ? (enum gkf_link_bw)mode
 					: GKF_LINK_BW_FULL;
@@ -170,7 +171,7 @@ unsigned gkf_links_between(const struct gkf_machine *m, unsigned a, unsigned b)
 /* ---- traffic ---- */
 
 /* Which links carry: those that are awake, as many as the mode allows. */
-static uint64_t carrying(const struct gkf_machine *m, unsigned device)
+static uint64_t find_carrying(const struct gkf_machine *m, unsigned device)
 {
 	static const unsigned quarters[] = {4, 0, 0, 2, 3};
 	enum gkf_link_bw mode = gkf_link_bw(m, device);
@@ -190,11 +191,11 @@ static uint64_t carrying(const struct gkf_machine *m, unsigned device)
 
 unsigned gkf_links_carrying(const struct gkf_machine *m, unsigned device)
 {
-	return (unsigned)__builtin_popcountll(carrying(m, device));
+	return (unsigned)__builtin_popcountll(find_carrying(m, device));
 }
 
 /* Links that are wired: they carry from the start of the machine on. */
-static uint64_t wired(const struct gkf_machine *m, unsigned device)
+static uint64_t find_wired(const struct gkf_machine *m, unsigned device)
 {
 	uint64_t mask = 0;
 
@@ -210,27 +211,27 @@ static void read_shares(const struct gkf_machine *m, unsigned device,
 	struct gkf_links *l = links_at(m, device);
 
 	if (!gk_pair_read(&l->shares_seq, l->shares, ret, sizeof *ret))
-		ret->carrying = wired(m, device);
+		ret->carrying = find_wired(m, device);
 	ret->carrying &= (1ULL << GKF_LINKS_MAX) - 1;
 }
 
 /* The part of one of `of` carriers; all parts make up the whole. */
-static uint64_t part(uint64_t whole, unsigned of, unsigned rank)
+static uint64_t part_of_whole(uint64_t whole, unsigned of, unsigned rank)
 {
 	return (whole + of - 1 - rank) / of;
 }
 
 /* What a link has carried since the shares were closed. */
-static uint64_t since(const struct gkf_link_shares *b, unsigned link,
-		      enum gkf_way way, uint64_t device_bytes)
+static uint64_t carried_since(const struct gkf_link_shares *b, unsigned link,
+			      enum gkf_way way, uint64_t device_bytes)
 {
 	uint64_t before = b->carrying & ((1ULL << link) - 1);
 
 	if (!(b->carrying >> link & 1) || device_bytes < b->device[way])
 		return 0;
-	return part(device_bytes - b->device[way],
-		    (unsigned)__builtin_popcountll(b->carrying),
-		    (unsigned)__builtin_popcountll(before));
+	return part_of_whole(device_bytes - b->device[way],
+			     (unsigned)__builtin_popcountll(b->carrying),
+			     (unsigned)__builtin_popcountll(before));
 }
 
 /* Closes the shares at the device's bytes; the caller holds the lock. */
@@ -245,13 +246,13 @@ static void close_shares(struct gkf_machine *m, unsigned device)
 	read_shares(m, device, &b);
 	for (unsigned i = 0; i < gkf_links(m, device); i++) {
 		b.bytes[i][GKF_RECEIVED] +=
-		    since(&b, i, GKF_RECEIVED, s.nvlink_rx_bytes);
+		    carried_since(&b, i, GKF_RECEIVED, s.nvlink_rx_bytes);
 		b.bytes[i][GKF_SENT] +=
-		    since(&b, i, GKF_SENT, s.nvlink_tx_bytes);
+		    carried_since(&b, i, GKF_SENT, s.nvlink_tx_bytes);
 	}
 	b.device[GKF_RECEIVED] = s.nvlink_rx_bytes;
 	b.device[GKF_SENT] = s.nvlink_tx_bytes;
-	b.carrying = carrying(m, device);
+	b.carrying = find_carrying(m, device);
 	gk_pair_write(&l->shares_seq, l->shares, &b, sizeof b);
 }
 
@@ -263,7 +264,7 @@ static void shares_now(struct gkf_machine *m, unsigned device,
 		       struct gkf_link_shares *ret)
 {
 	read_shares(m, device, ret);
-	if (ret->carrying == carrying(m, device) || !gkf_trylock(m, 0))
+	if (ret->carrying == find_carrying(m, device) || !gkf_trylock(m, 0))
 		return;
 	close_shares(m, device);
 	gkf_unlock(m);
@@ -280,9 +281,10 @@ uint64_t gkf_link_bytes(struct gkf_machine *m, unsigned device, unsigned link,
 		return 0;
 	gkf_state_now(m, device, &s);
 	shares_now(m, device, &b);
-	return b.bytes[link][way] +
-	       since(&b, link, way,
-		     way == GKF_SENT ? s.nvlink_tx_bytes : s.nvlink_rx_bytes);
+	return b.bytes[link][way] + carried_since(&b, link, way,
+						  way == GKF_SENT
+						      ? s.nvlink_tx_bytes
+						      : s.nvlink_rx_bytes);
 }
 
 /* ---- changes ---- */
@@ -296,7 +298,8 @@ static void close_all(struct gkf_machine *m)
 }
 
 /* Stores a word between two closings of the shares. */
-static int change(struct gkf_machine *m, _Atomic uint64_t *word, uint64_t to)
+static int change_link_word(struct gkf_machine *m, _Atomic uint64_t *word,
+			    uint64_t to)
 {
 	int r = gkf_lock(m);
 
@@ -314,7 +317,8 @@ int gkf_link_set_state(struct gkf_machine *m, unsigned device, unsigned link,
 {
 	if (link >= gkf_links(m, device) || state >= GKF_LINK_STATES)
 		return GK_ERR_RANGE;
-	return change(m, &links_at(m, device)->link[link].wanted, state + 1U);
+	return change_link_word(m, &links_at(m, device)->link[link].wanted,
+				state + 1U);
 }
 
 int gkf_link_set_error(struct gkf_machine *m, unsigned device, unsigned link,
@@ -340,7 +344,7 @@ int gkf_link_set_bw(struct gkf_machine *m, unsigned device,
 {
 	if (mode >= GKF_LINK_BW_COUNT)
 		return GK_ERR_RANGE;
-	return change(m, &links_at(m, device)->bw_mode, mode);
+	return change_link_word(m, &links_at(m, device)->bw_mode, mode);
 }
 
 int gkf_links_clear(struct gkf_machine *m, unsigned device)

@@ -53,8 +53,8 @@ static bool is_on(struct gkf_machine *m, unsigned device)
 }
 
 /* Takes a free place: the one store that makes an instance. */
-static void take(_Atomic uint64_t *place, unsigned profile, unsigned start,
-		 unsigned index)
+static void take_place(_Atomic uint64_t *place, unsigned profile,
+		       unsigned start, unsigned index)
 {
 	uint64_t life = LIFE(atomic_load(place)) + 1;
 
@@ -66,7 +66,7 @@ static void take(_Atomic uint64_t *place, unsigned profile, unsigned start,
 				USED);
 }
 
-static void leave(_Atomic uint64_t *place)
+static void leave_place(_Atomic uint64_t *place)
 {
 	atomic_fetch_and(place, ~(uint64_t)USED);
 }
@@ -178,7 +178,7 @@ void gkf_mig_uuid(struct gkf_machine *m, unsigned device,
 }
 
 /* Loads of a scenario are there for a time only. */
-static bool is_there(const struct gkf_slot *slot, uint64_t bin)
+static bool is_load_present(const struct gkf_slot *slot, uint64_t bin)
 {
 	return !slot->wave.stop_bin || gkf_wave_present(&slot->wave, bin);
 }
@@ -188,8 +188,8 @@ static bool is_there(const struct gkf_slot *slot, uint64_t bin)
  * (ci all ones) or in a compute instance? The dead are buried before.
  */
 #define ALL 0xffffu
-static bool is_used(struct gkf_machine *m, unsigned device, unsigned gi,
-		    unsigned ci)
+static bool is_instance_used(struct gkf_machine *m, unsigned device,
+			     unsigned gi, unsigned ci)
 {
 	uint64_t bin = gkf_machine_bin(m);
 	unsigned high = gkf_slots_high(m);
@@ -197,7 +197,7 @@ static bool is_used(struct gkf_machine *m, unsigned device, unsigned gi,
 
 	for (unsigned i = 0; i < high; i++)
 		if (gkf_slot_read_on(m, i, device, &slot, NULL) &&
-		    is_there(&slot, bin) &&
+		    is_load_present(&slot, bin) &&
 		    (gi == ALL || GKF_INSTANCE_GI(slot.instance) == gi) &&
 		    (ci == ALL || GKF_INSTANCE_CI(slot.instance) == ci))
 			return true;
@@ -231,7 +231,8 @@ int gkf_mig_mode_set(struct gkf_machine *m, unsigned device, bool on)
 	now = gkf_mig_mode(m, device);
 	if (!!(now & GKF_MIG_CURRENT) == on) {
 		wanted |= now & GKF_MIG_CURRENT;
-	} else if (is_used(m, device, ALL, ALL) || has_instances(m, device)) {
+	} else if (is_instance_used(m, device, ALL, ALL) ||
+		   has_instances(m, device)) {
 		wanted |= now & GKF_MIG_CURRENT;
 		r = GK_ERR_IN_USE;
 	} else if (on) {
@@ -262,8 +263,9 @@ static int create_gi(struct gkf_machine *m, unsigned device,
 	gi = gkf_mig_gi_id((unsigned)start, profile->memory_slices);
 	/* What an earlier machine or a vandal left there is nobody's. */
 	for (unsigned i = 0; i < GKF_MIG_CIS; i++)
-		leave(&mig_of(m, device)->ci[gi][i]);
-	take(&mig_of(m, device)->gi[gi], profile->profile, (unsigned)start, 0);
+		leave_place(&mig_of(m, device)->ci[gi][i]);
+	take_place(&mig_of(m, device)->gi[gi], profile->profile,
+		   (unsigned)start, 0);
 	push_change(m, device);
 	*ret_gi = gi;
 	return 0;
@@ -369,8 +371,8 @@ static int create_ci(struct gkf_machine *m, unsigned device,
 	start = ci_start(&profile, slices_taken(m, device, gi), start);
 	if (start < 0 || ci == GKF_MIG_CIS || index == GKF_MIG_MAX)
 		return GK_ERR_NO_SPACE;
-	take(&mig_of(m, device)->ci[gi->id][ci], number, (unsigned)start,
-	     index);
+	take_place(&mig_of(m, device)->ci[gi->id][ci], number, (unsigned)start,
+		   index);
 	push_change(m, device);
 	*ret_ci = ci;
 	return 0;
@@ -423,10 +425,11 @@ int gkf_mig_gi_destroy(struct gkf_machine *m, unsigned device, unsigned gi,
 	r = gkf_mig_gi_read(m, device, gi, &whole);
 	if (!r && !is_life(life, whole.life))
 		r = GK_ERR_NOT_FOUND;
-	if (!r && (has_cis(m, device, &whole) || is_used(m, device, gi, ALL)))
+	if (!r && (has_cis(m, device, &whole) ||
+		   is_instance_used(m, device, gi, ALL)))
 		r = GK_ERR_IN_USE;
 	if (!r) {
-		leave(&mig_of(m, device)->gi[gi]);
+		leave_place(&mig_of(m, device)->gi[gi]);
 		push_change(m, device);
 	}
 	gkf_unlock(m);
@@ -446,10 +449,10 @@ int gkf_mig_ci_destroy(struct gkf_machine *m, unsigned device, unsigned gi,
 	r = gkf_mig_ci_read(m, device, gi, ci, &found);
 	if (!r && !is_life(life, found.life))
 		r = GK_ERR_NOT_FOUND;
-	if (!r && is_used(m, device, gi, ci))
+	if (!r && is_instance_used(m, device, gi, ci))
 		r = GK_ERR_IN_USE;
 	if (!r) {
-		leave(&mig_of(m, device)->ci[gi][ci]);
+		leave_place(&mig_of(m, device)->ci[gi][ci]);
 		push_change(m, device);
 	}
 	gkf_unlock(m);
@@ -461,13 +464,13 @@ void gkf_mig_reset(struct gkf_machine *m, unsigned device)
 	struct gkf_mig *mig = mig_of(m, device);
 	unsigned mode = gkf_mig_mode(m, device);
 
-	if (!mode || is_used(m, device, ALL, ALL))
+	if (!mode || is_instance_used(m, device, ALL, ALL))
 		return;
 	/* From the inside: a compute instance never stands alone. */
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++) {
 		for (unsigned ci = 0; ci < GKF_MIG_CIS; ci++)
-			leave(&mig->ci[gi][ci]);
-		leave(&mig->gi[gi]);
+			leave_place(&mig->ci[gi][ci]);
+		leave_place(&mig->gi[gi]);
 	}
 	atomic_store(&mig->mode, mode & GKF_MIG_PENDING
 				     ? GKF_MIG_CURRENT | GKF_MIG_PENDING

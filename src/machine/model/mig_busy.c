@@ -46,8 +46,8 @@ static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
 }
 
 /* Words of a sum, which others may be reading. */
-static void add_words(struct gkf_mig_sums *to, const struct gkf_mig_sums *from,
-		      uint64_t scale)
+static void add_sum_words(struct gkf_mig_sums *to,
+			  const struct gkf_mig_sums *from, uint64_t scale)
 {
 	uint64_t *t = (uint64_t *)to;
 	const uint64_t *f = (const uint64_t *)from;
@@ -94,7 +94,7 @@ static void sum_slots(struct gkf_machine *m, unsigned device, uint64_t bin,
 				 device, i, &slot.wave, bin);
 }
 
-static void add_bin(const struct gkf_demand *wants, uint64_t bin)
+static void add_bin_sums(const struct gkf_demand *wants, uint64_t bin)
 {
 	struct gkf_mig_sums sums[GKF_MIG_GIS] = {0};
 	struct gkf_mig *mig = &wants->m->file->device[wants->device].mig;
@@ -105,8 +105,9 @@ static void add_bin(const struct gkf_demand *wants, uint64_t bin)
 		sum_slots(wants->m, wants->device, bin, sums);
 	for (unsigned gi = 0; gi < GKF_MIG_GIS; gi++)
 		if (sums[gi].gpu || sums[gi].dram)
-			add_words(&mig->sums[gi], &sums[gi],
-				  sums[gi].gpu > 1000 ? sums[gi].gpu : 1000);
+			add_sum_words(&mig->sums[gi], &sums[gi],
+				      sums[gi].gpu > 1000 ? sums[gi].gpu
+							  : 1000);
 }
 
 void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
@@ -124,7 +125,7 @@ void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 			first = until;
 			continue;
 		}
-		add_bin(&wants, first++);
+		add_bin_sums(&wants, first++);
 	}
 }
 

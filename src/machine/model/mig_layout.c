@@ -102,7 +102,8 @@ static int make_cis(struct gkf_machine *m, unsigned device, unsigned gi,
 	return r;
 }
 
-static int fill(struct gkf_machine *m, unsigned device, const struct part *p)
+static int fill_instance(struct gkf_machine *m, unsigned device,
+			 const struct part *p)
 {
 	struct gkf_mig_gi gi;
 	unsigned ci;
@@ -134,7 +135,7 @@ int gkf_mig_layout(struct gkf_machine *m, unsigned device, const char *text,
 			if (parts[i].gi != gi)
 				continue;
 			*ret_part = parts[i].text;
-			r = fill(m, device, &parts[i]);
+			r = fill_instance(m, device, &parts[i]);
 		}
 	return r;
 }

@@ -112,7 +112,8 @@ unsigned gkf_mig_gi_start(unsigned gi)
 }
 
 /* Bits of the slices that one of a profile would take. */
-static unsigned span(const struct gkf_mig_profile *profile, unsigned start)
+static unsigned slice_bits(const struct gkf_mig_profile *profile,
+			   unsigned start)
 {
 	return ((1u << profile->memory_slices) - 1) << start;
 }
@@ -126,7 +127,7 @@ unsigned gkf_mig_free_places(const struct gkf_mig_profile *profile,
 		return 0;
 	for (unsigned s = 0; s < GKF_MIG_SLICES; s++)
 		if (profile->placements >> s & 1 &&
-		    !(span(profile, s) & use->taken))
+		    !(slice_bits(profile, s) & use->taken))
 			places |= 1u << s;
 	return places;
 }
@@ -168,7 +169,7 @@ int gkf_mig_choose(const struct gkf_mig_board *board,
 
 		if (!(places >> s & 1))
 			continue;
-		then.taken |= span(profile, s);
+		then.taken |= slice_bits(profile, s);
 		then.count[profile->profile]++;
 		left = places_left(board, &then);
 		if (best >= 0 && left <= most)

@@ -87,14 +87,14 @@ static const struct {
 #undef ZERO
 #undef CODE
 
-static int64_t word_at(const void *base, size_t offset)
+static int64_t field_word(const void *base, size_t offset)
 {
 	return *(const int64_t *)((const char *)base + offset);
 }
 
-static bool has(const struct gkf_profile *profile, enum gkf_value value)
+static bool has_value(const struct gkf_profile *profile, enum gkf_value value)
 {
-	return word_at(profile, sources[value].needs) >=
+	return field_word(profile, sources[value].needs) >=
 	       sources[value].need_min;
 }
 
@@ -105,7 +105,7 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 	const _Atomic uint64_t *broken = &m->file->device[device].fault.active;
 	int64_t set, number;
 
-	if (!has(profile, value))
+	if (!has_value(profile, value))
 		return false;
 	if (atomic_load_explicit(broken, memory_order_relaxed))
 		gkf_fault_catch_up(m, device, value);
@@ -123,7 +123,7 @@ bool gkf_value_get(struct gkf_machine *m, unsigned device, enum gkf_value value,
 				       gkf_values[value].max);
 		break;
 	case FROM_PROFILE:
-		*ret_value = word_at(profile, sources[value].offset);
+		*ret_value = field_word(profile, sources[value].offset);
 		break;
 	case FROM_ZERO:
 		*ret_value = 0;
@@ -148,7 +148,7 @@ bool gkf_value_range(struct gkf_machine *m, unsigned device,
 	const struct gkf_profile *profile = &m->boards[device].profile;
 	bool limit = value == GKF_V_POWER_LIMIT;
 
-	if (!has(profile, value))
+	if (!has_value(profile, value))
 		return false;
 	*ret_min = limit ? profile->power_min_mw : gkf_values[value].min;
 	*ret_max = limit ? profile->power_max_mw : gkf_values[value].max;

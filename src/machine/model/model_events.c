@@ -30,7 +30,7 @@ static const struct {
 #define NOTICED (sizeof noticed / sizeof *noticed)
 
 /* Each type once, however many of its values have changed. */
-static void push(struct gkf_machine *m, unsigned device, uint64_t types)
+static void push_types(struct gkf_machine *m, unsigned device, uint64_t types)
 {
 	for (; types; types &= types - 1)
 		gkf_event_push(m, device, types & -types, 0, GKF_NO_INSTANCE);
@@ -57,7 +57,7 @@ void gkf_model_events_step(struct gkf_machine *m, unsigned device,
 		    was[word - 1] != is[word - 1])
 			types |= noticed[i].type;
 	}
-	push(m, device, types);
+	push_types(m, device, types);
 }
 
 void gkf_model_events_set(struct gkf_machine *m, unsigned device,
@@ -70,7 +70,7 @@ void gkf_model_events_set(struct gkf_machine *m, unsigned device,
 	for (size_t i = 0; i < NOTICED; i++)
 		if (noticed[i].value == value &&
 		    (now > before || !noticed[i].only_more))
-			push(m, device, noticed[i].type);
+			push_types(m, device, noticed[i].type);
 	/* The driver lets go of a GPU that is taken away. */
 	if (value == GKF_V_REMOVED)
 		push_system(m, device,

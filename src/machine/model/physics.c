@@ -21,8 +21,8 @@
 #define PCIE_REST_KBS 350
 
 /* A forced value, else the one that the model says. */
-static int64_t either(const struct gkf_drive *d, enum gkf_value value,
-		      int64_t model)
+static int64_t forced_or(const struct gkf_drive *d, enum gkf_value value,
+			 int64_t model)
 {
 	return d->set[value] != GKF_UNSET ? d->set[value] : model;
 }
@@ -42,7 +42,7 @@ static struct work share_out(const struct gkf_profile *p,
 			     const struct gkf_drive *d)
 {
 	int64_t wanted = d->demand;
-	struct work w = {.busy = either(d, GKF_V_GPU_UTIL, -1) * 10};
+	struct work w = {.busy = forced_or(d, GKF_V_GPU_UTIL, -1) * 10};
 
 	if (w.busy < 0)
 		w.busy = min(wanted, 1000);
@@ -52,7 +52,7 @@ static struct work share_out(const struct gkf_profile *p,
 		w.kind[GKF_WAVE_TRAIN] = w.busy;
 	w.mem = wanted ? d->mem * w.busy / wanted : 0;
 	w.mem = gkf_clamp(w.mem + gkf_moved_permille(p, d->moved), 0, 1000);
-	w.mem = either(d, GKF_V_MEM_UTIL, w.mem / 10) * 10;
+	w.mem = forced_or(d, GKF_V_MEM_UTIL, w.mem / 10) * 10;
 	return w;
 }
 
@@ -74,10 +74,10 @@ static void step_engines(const struct gkf_drive *d, const struct work *w,
 	s->demand_permille = d->demand;
 	s->gpu_util = w->busy / 10;
 	s->mem_util = w->mem / 10;
-	s->enc_util = either(d, GKF_V_ENC_UTIL, min(d->enc / 10, 100));
-	s->dec_util = either(d, GKF_V_DEC_UTIL, min(d->dec / 10, 100));
-	s->jpg_util = either(d, GKF_V_JPG_UTIL, min(d->jpg / 10, 100));
-	s->ofa_util = either(d, GKF_V_OFA_UTIL, min(d->ofa / 10, 100));
+	s->enc_util = forced_or(d, GKF_V_ENC_UTIL, min(d->enc / 10, 100));
+	s->dec_util = forced_or(d, GKF_V_DEC_UTIL, min(d->dec / 10, 100));
+	s->jpg_util = forced_or(d, GKF_V_JPG_UTIL, min(d->jpg / 10, 100));
+	s->ofa_util = forced_or(d, GKF_V_OFA_UTIL, min(d->ofa / 10, 100));
 	s->sm_active = WEIGH(w, sm);
 	s->sm_occupancy = WEIGH(w, occupancy);
 	s->tensor_active = WEIGH(w, tensor);
@@ -112,28 +112,29 @@ static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
 static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
 			struct gkf_state *s)
 {
-	int64_t offset = either(d, GKF_V_SM_OFFSET, 0);
+	int64_t offset = forced_or(d, GKF_V_SM_OFFSET, 0);
 	/* A driver may be told to hold the highest clocks at rest, too. */
-	bool awake = is_awake(p, d, s) || either(d, GKF_V_POWER_MIZER, 0) == 1;
+	bool awake =
+	    is_awake(p, d, s) || forced_or(d, GKF_V_POWER_MIZER, 0) == 1;
 	int64_t boost =
 	    awake ? p->sm_clock_busy_mhz + offset : p->sm_clock_idle_mhz;
 	int64_t memory =
-	    awake ? p->mem_clock_busy_mhz + either(d, GKF_V_MEM_OFFSET, 0)
+	    awake ? p->mem_clock_busy_mhz + forced_or(d, GKF_V_MEM_OFFSET, 0)
 		  : p->mem_clock_idle_mhz;
 
 	boost = gkf_clamp(boost, p->sm_clock_idle_mhz,
 			  p->sm_clock_max_mhz + (offset > 0 ? offset : 0));
-	s->sm_clock_mhz = min(boost, either(d, GKF_V_APP_SM, boost));
-	s->sm_clock_mhz =
-	    min(s->sm_clock_mhz, either(d, GKF_V_LOCK_SM_MAX, s->sm_clock_mhz));
+	s->sm_clock_mhz = min(boost, forced_or(d, GKF_V_APP_SM, boost));
+	s->sm_clock_mhz = min(s->sm_clock_mhz,
+			      forced_or(d, GKF_V_LOCK_SM_MAX, s->sm_clock_mhz));
 	s->throttle = is_busy(s) ? 0 : GKF_REASON_IDLE;
 	if (awake && s->sm_clock_mhz < boost)
 		s->throttle |= GKF_REASON_APPLICATIONS;
-	if (s->sm_clock_mhz < either(d, GKF_V_LOCK_SM_MIN, 0))
+	if (s->sm_clock_mhz < forced_or(d, GKF_V_LOCK_SM_MIN, 0))
 		s->sm_clock_mhz = d->set[GKF_V_LOCK_SM_MIN];
-	memory = min(memory, either(d, GKF_V_APP_MEM, memory));
-	memory = min(memory, either(d, GKF_V_LOCK_MEM_MAX, memory));
-	if (memory < either(d, GKF_V_LOCK_MEM_MIN, 0))
+	memory = min(memory, forced_or(d, GKF_V_APP_MEM, memory));
+	memory = min(memory, forced_or(d, GKF_V_LOCK_MEM_MAX, memory));
+	if (memory < forced_or(d, GKF_V_LOCK_MEM_MIN, 0))
 		memory = d->set[GKF_V_LOCK_MEM_MIN];
 	s->mem_clock_mhz = gkf_clamp(memory, 1, INT64_MAX);
 	s->pstate = awake ? p->pstate_busy : p->pstate_idle;
@@ -150,7 +151,8 @@ static const struct {
 };
 
 /* Permille of a clock, down to a step that there is. */
-static int64_t lowered(const struct gkf_profile *p, int64_t mhz, int64_t left)
+static int64_t lower_clock(const struct gkf_profile *p, int64_t mhz,
+			   int64_t left)
 {
 	int64_t steps = (mhz - mhz * left / 1000 + GKF_CLOCK_STEP_MHZ - 1) /
 			GKF_CLOCK_STEP_MHZ;
@@ -167,16 +169,16 @@ static void step_limits(const struct gkf_profile *p, const struct gkf_drive *d,
 	int64_t reasons, left = gkf_heat_limit(p, d, before, &reasons);
 
 	for (size_t i = 0; i < sizeof slowdowns / sizeof *slowdowns; i++)
-		if (either(d, slowdowns[i].value, 0) == 1) {
+		if (forced_or(d, slowdowns[i].value, 0) == 1) {
 			reasons |= slowdowns[i].reasons;
 			left = min(left, 500);
 		}
 	s->throttle |= reasons;
 	if (left < 1000)
-		s->sm_clock_mhz = lowered(p, s->sm_clock_mhz, left);
+		s->sm_clock_mhz = lower_clock(p, s->sm_clock_mhz, left);
 }
 
-static int64_t rounded(int64_t mhz)
+static int64_t round_clock(int64_t mhz)
 {
 	return (mhz + GKF_CLOCK_STEP_MHZ / 2) / GKF_CLOCK_STEP_MHZ *
 	       GKF_CLOCK_STEP_MHZ;
@@ -195,30 +197,30 @@ static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 	};
 	struct gkf_clocks clocks = {
 	    .sm_mhz = s->sm_clock_mhz,
-	    .mem_mhz = either(d, GKF_V_MEM_CLOCK, s->mem_clock_mhz),
-	    .offset_mhz = either(d, GKF_V_SM_OFFSET, 0),
+	    .mem_mhz = forced_or(d, GKF_V_MEM_CLOCK, s->mem_clock_mhz),
+	    .offset_mhz = forced_or(d, GKF_V_SM_OFFSET, 0),
 	};
 	int64_t limit = gkf_power_limit_in_force(
-	    p, either(d, GKF_V_POWER_LIMIT, p->power_limit_mw),
-	    (uint32_t)either(d, GKF_V_POWER_PROFILES, 0));
+	    p, forced_or(d, GKF_V_POWER_LIMIT, p->power_limit_mw),
+	    (uint32_t)forced_or(d, GKF_V_POWER_PROFILES, 0));
 	struct gkf_power power;
 
 	clocks.sm_mhz = gkf_power_cap(p, &load, &clocks, limit);
 	if (clocks.sm_mhz < s->sm_clock_mhz)
 		s->throttle |= GKF_REASON_SW_POWER_CAP;
-	clocks.sm_mhz = either(d, GKF_V_SM_CLOCK, clocks.sm_mhz);
+	clocks.sm_mhz = forced_or(d, GKF_V_SM_CLOCK, clocks.sm_mhz);
 	power = gkf_power_at(p, &load, &clocks);
 	s->sm_clock_mhz = clocks.sm_mhz;
 	s->mem_clock_mhz = clocks.mem_mhz;
-	s->video_clock_mhz = rounded(p->video_clock_max_mhz * s->sm_clock_mhz /
-				     p->sm_clock_max_mhz);
+	s->video_clock_mhz = round_clock(p->video_clock_max_mhz *
+					 s->sm_clock_mhz / p->sm_clock_max_mhz);
 	s->video_clock_mhz =
 	    gkf_clamp(s->video_clock_mhz, p->video_clock_idle_mhz,
 		      p->video_clock_max_mhz);
 	if (d->attached && s->rest_bins <= d->floor_bins &&
 	    power.board_mw < limit * d->floor_permille / 1000)
 		power.board_mw = limit * d->floor_permille / 1000;
-	s->power_mw = either(d, GKF_V_POWER, power.board_mw);
+	s->power_mw = forced_or(d, GKF_V_POWER, power.board_mw);
 	s->mem_power_mw = power.mem_mw;
 }
 
@@ -232,19 +234,20 @@ static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
 		       const struct work *w, struct gkf_state *s)
 {
 	/* KB/s of a lane: 250 MB/s in generation 1, then twice each time. */
-	int64_t gen = gkf_clamp(either(d, GKF_V_PCIE_GEN, p->pcie_gen), 1, 6);
+	int64_t gen =
+	    gkf_clamp(forced_or(d, GKF_V_PCIE_GEN, p->pcie_gen), 1, 6);
 	int64_t most = (250000LL << (gen - 1)) *
-		       either(d, GKF_V_PCIE_WIDTH, p->pcie_width);
+		       forced_or(d, GKF_V_PCIE_WIDTH, p->pcie_width);
 	int64_t pcie = most * WEIGH(w, pcie) / 1000;
 	int64_t out = kbs_of(d->moved[GKF_OUT]), in = kbs_of(d->moved[GKF_IN]);
 	int64_t nvlink = (int64_t)d->links * p->nvlink_mbps * WEIGH(w, nvlink);
 
-	s->pcie_tx_kbs =
-	    either(d, GKF_V_PCIE_TX, min(pcie / 2 + out + PCIE_REST_KBS, most));
+	s->pcie_tx_kbs = forced_or(d, GKF_V_PCIE_TX,
+				   min(pcie / 2 + out + PCIE_REST_KBS, most));
 	s->pcie_rx_kbs =
-	    either(d, GKF_V_PCIE_RX, min(pcie + in + PCIE_REST_KBS, most));
-	s->nvlink_tx_kbs = either(d, GKF_V_NVLINK_TX, nvlink);
-	s->nvlink_rx_kbs = either(d, GKF_V_NVLINK_RX, nvlink);
+	    forced_or(d, GKF_V_PCIE_RX, min(pcie + in + PCIE_REST_KBS, most));
+	s->nvlink_tx_kbs = forced_or(d, GKF_V_NVLINK_TX, nvlink);
+	s->nvlink_rx_kbs = forced_or(d, GKF_V_NVLINK_RX, nvlink);
 }
 
 static uint64_t energy_uj(uint64_t mwbins)
@@ -253,7 +256,7 @@ static uint64_t energy_uj(uint64_t mwbins)
 	       mwbins % GKF_BINS_PER_S * 1000 / GKF_BINS_PER_S;
 }
 
-static uint64_t bytes_of(int64_t kbs)
+static uint64_t bytes_in_bin(int64_t kbs)
 {
 	return (uint64_t)kbs * 1000 / GKF_BINS_PER_S;
 }
@@ -282,11 +285,11 @@ static void step_sums(const struct gkf_drive *d, const struct work *w,
 	s->bin++;
 	s->energy_mwbins += (uint64_t)s->power_mw;
 	s->energy_uj = energy_uj(s->energy_mwbins);
-	s->pcie_tx_bytes += bytes_of(s->pcie_tx_kbs);
-	s->pcie_rx_bytes += bytes_of(s->pcie_rx_kbs);
-	s->nvlink_tx_bytes += bytes_of(s->nvlink_tx_kbs);
-	s->nvlink_rx_bytes += bytes_of(s->nvlink_rx_kbs);
-	step_reasons(s, either(d, GKF_V_THROTTLE, s->throttle));
+	s->pcie_tx_bytes += bytes_in_bin(s->pcie_tx_kbs);
+	s->pcie_rx_bytes += bytes_in_bin(s->pcie_rx_kbs);
+	s->nvlink_tx_bytes += bytes_in_bin(s->nvlink_tx_kbs);
+	s->nvlink_rx_bytes += bytes_in_bin(s->nvlink_rx_kbs);
+	step_reasons(s, forced_or(d, GKF_V_THROTTLE, s->throttle));
 	s->gpu_sum += (uint64_t)w->busy;
 	s->sm_active_sum += (uint64_t)s->sm_active;
 	s->sm_occupancy_sum += (uint64_t)s->sm_occupancy;

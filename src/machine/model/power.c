@@ -24,7 +24,7 @@ enum {
 /* No board runs at this many times its clock at load. */
 #define CLOCK_RATIO_MAX 8
 
-static int64_t within(int64_t mhz, int64_t most)
+static int64_t limit_mhz(int64_t mhz, int64_t most)
 {
 	return mhz < 0 ? 0 : mhz < most ? mhz : most;
 }
@@ -33,10 +33,11 @@ static int64_t within(int64_t mhz, int64_t most)
  * Voltage is affine in frequency: V/Vr = 0.6 + 0.4 f/fr; dynamic power goes
  * with f V^2. Permille of the power at the reference clock.
  */
-static int64_t dynamic(const struct gkf_profile *p, int64_t mhz, int64_t offset)
+static int64_t dynamic_power(const struct gkf_profile *p, int64_t mhz,
+			     int64_t offset)
 {
 	int64_t most = p->sm_clock_busy_mhz * CLOCK_RATIO_MAX;
-	int64_t f = within(mhz, most), at = within(mhz - offset, most);
+	int64_t f = limit_mhz(mhz, most), at = limit_mhz(mhz - offset, most);
 	int64_t volt = 600 + at * 400 / p->sm_clock_busy_mhz;
 
 	return f * volt / p->sm_clock_busy_mhz * volt / 1000;
@@ -80,8 +81,8 @@ struct gkf_power gkf_power_at(const struct gkf_profile *p,
 			      const struct gkf_clocks *c)
 {
 	int64_t range = p->power_busy_mw - p->power_idle_mw;
-	int64_t f = dynamic(p, c->sm_mhz, c->offset_mhz);
-	int64_t rest = dynamic(p, p->sm_clock_idle_mhz, 0);
+	int64_t f = dynamic_power(p, c->sm_mhz, c->offset_mhz);
+	int64_t rest = dynamic_power(p, p->sm_clock_idle_mhz, 0);
 	/* Millionths of the range. */
 	int64_t core =
 	    CLOCK_TREE * (f - rest) + VIDEO * load->video +

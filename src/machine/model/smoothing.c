@@ -34,13 +34,13 @@ static const struct {
     {2000000000, {0, 0, 0, 0, 0}},
 };
 
-static bool is_there(unsigned profile, unsigned param)
+static bool is_valid_param(unsigned profile, unsigned param)
 {
 	return profile < GKF_SMOOTHING_PROFILES && param < GKF_SMOOTHING_PARAMS;
 }
 
-static uint64_t word(const struct gkf_machine *m, unsigned device,
-		     unsigned profile, unsigned param)
+static uint64_t load_param(const struct gkf_machine *m, unsigned device,
+			   unsigned profile, unsigned param)
 {
 	return atomic_load_explicit(
 	    &m->file->device[device].smoothing.param[profile][param],
@@ -52,9 +52,9 @@ int64_t gkf_smoothing_get(const struct gkf_machine *m, unsigned device,
 {
 	uint64_t w;
 
-	if (!is_there(profile, param))
+	if (!is_valid_param(profile, param))
 		return 0;
-	w = word(m, device, profile, param);
+	w = load_param(m, device, profile, param);
 	return w && w - 1 <= (uint64_t)params[param].max
 		   ? (int64_t)(w - 1)
 		   : params[param].factory[profile];
@@ -65,7 +65,8 @@ int gkf_smoothing_set(struct gkf_machine *m, unsigned device, unsigned profile,
 {
 	int r;
 
-	if (!is_there(profile, param) || value < 0 || value > params[param].max)
+	if (!is_valid_param(profile, param) || value < 0 ||
+	    value > params[param].max)
 		return GK_ERR_RANGE;
 	r = gkf_lock(m);
 	if (r)

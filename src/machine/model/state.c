@@ -66,7 +66,7 @@ static void read_state(struct gkf_device *dev, struct gkf_state *ret_state)
  * Notes the bin that was just computed. Its number is taken away first and
  * given last: a reader never takes half of it for the whole.
  */
-static void remember(struct gkf_device *dev, const struct gkf_state *s)
+static void remember_bin(struct gkf_device *dev, const struct gkf_state *s)
 {
 	struct gkf_past *past = &dev->past[(s->bin - 1) % GKF_PAST_BINS];
 	struct gkf_past now = {
@@ -173,7 +173,7 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 		gkf_demand_drive(&wants, state->bin, &drive);
 		gkf_physics_step(profile, &drive, state);
 		if (state->bin > end)
-			remember(dev, state);
+			remember_bin(dev, state);
 		gkf_model_events_step(m, device, &drive, &before, state);
 		budget -= budget > 0;
 		if (state->bin < end)

@@ -120,7 +120,8 @@ static void group_switches(struct gkf_topology *t,
 }
 
 /* A link of a to a link of b, the first that are free. */
-static bool join(struct gkf_topology *t, unsigned links, unsigned a, unsigned b)
+static bool join_gpus(struct gkf_topology *t, unsigned links, unsigned a,
+		      unsigned b)
 {
 	unsigned i = 0, j = 0;
 
@@ -141,7 +142,7 @@ static void wire_pairs(struct gkf_topology *t, unsigned links, unsigned from,
 		       unsigned end)
 {
 	for (; from + 1 < end; from += 2)
-		while (join(t, links, from, from + 1))
+		while (join_gpus(t, links, from, from + 1))
 			;
 }
 
@@ -167,7 +168,7 @@ static void wire_mesh(struct gkf_topology *t, unsigned links, unsigned from,
 
 			for (unsigned n = 0; b < end && n < mesh[e][2] * times;
 			     n++)
-				join(t, links, a, b);
+				join_gpus(t, links, a, b);
 		}
 }
 
@@ -196,7 +197,7 @@ static void wire_switches(struct gkf_topology *t, const struct gkf_profile *p,
 	}
 }
 
-static unsigned links_of(const struct gkf_profile *p)
+static unsigned count_links(const struct gkf_profile *p)
 {
 	return p->nvlinks > GKF_LINKS_MAX ? GKF_LINKS_MAX
 					  : (unsigned)p->nvlinks;
@@ -211,7 +212,7 @@ void gkf_topology_make(const struct gkf_board *boards, unsigned count,
 	ret->count = count;
 	for (unsigned i = 0; i < count; i = end) {
 		const struct gkf_profile *p = &boards[i].profile;
-		unsigned links = links_of(p);
+		unsigned links = count_links(p);
 		enum gkf_layout wiring;
 
 		end = run_end(boards, count, i);
