@@ -27,15 +27,15 @@
 
 #define EVERY_FAULT (GKF_FAULT_BIT(GKF_FAULT_COUNT) - 1)
 
-static struct gkf_fault_state *state_of(const struct gkf_machine *m,
-					unsigned device)
+static struct gkf_fault_state *faults_of(const struct gkf_machine *m,
+					 unsigned device)
 {
 	return &m->file->device[device].fault;
 }
 
-static uint64_t active(const struct gkf_machine *m, unsigned device)
+static uint64_t active_faults(const struct gkf_machine *m, unsigned device)
 {
-	return atomic_load_explicit(&state_of(m, device)->active,
+	return atomic_load_explicit(&faults_of(m, device)->active,
 				    memory_order_acquire) &
 	       EVERY_FAULT;
 }
@@ -43,14 +43,14 @@ static uint64_t active(const struct gkf_machine *m, unsigned device)
 bool gkf_fault_active(struct gkf_machine *m, unsigned device,
 		      enum gkf_fault fault)
 {
-	return active(m, device) >> fault & 1;
+	return active_faults(m, device) >> fault & 1;
 }
 
 uint64_t gkf_fault_argument(struct gkf_machine *m, unsigned device,
 			    enum gkf_fault fault)
 {
 	const struct gkf_fault_info *info = &gkf_faults[fault];
-	uint64_t argument = atomic_load(&state_of(m, device)->argument[fault]);
+	uint64_t argument = atomic_load(&faults_of(m, device)->argument[fault]);
 
 	if (!gkf_fault_active(m, device, fault))
 		return 0;
@@ -82,7 +82,7 @@ static int advice_of_memory(const struct gkf_machine *m, unsigned device)
 
 int gkf_fault_recovery(struct gkf_machine *m, unsigned device)
 {
-	uint64_t left = active(m, device);
+	uint64_t left = active_faults(m, device);
 	int advice = advice_of_memory(m, device);
 
 	for (; left; left &= left - 1) {
@@ -112,7 +112,7 @@ static void push_each(struct gkf_machine *m, unsigned device, uint64_t types)
 static void push_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
 			uint32_t instance)
 {
-	struct gkf_fault_state *s = state_of(m, device);
+	struct gkf_fault_state *s = faults_of(m, device);
 	const struct gkf_xid_info *info = gkf_xid_find(number);
 
 	if (!number)
@@ -155,10 +155,10 @@ static int can_have(struct gkf_machine *m, unsigned device,
 	return can ? 0 : GK_ERR_NOT_SUPPORTED;
 }
 
-static void mark(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
-		 uint64_t argument)
+static void mark_fault(struct gkf_machine *m, unsigned device,
+		       enum gkf_fault fault, uint64_t argument)
 {
-	struct gkf_fault_state *s = state_of(m, device);
+	struct gkf_fault_state *s = faults_of(m, device);
 
 	if (gkf_faults[fault].argument == GKF_ARGUMENT_LINK)
 		argument =
@@ -169,12 +169,12 @@ static void mark(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
 	atomic_fetch_or(&s->active, GKF_FAULT_BIT(fault));
 }
 
-static void begin(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
-		  uint64_t argument, unsigned xid)
+static void begin_fault(struct gkf_machine *m, unsigned device,
+			enum gkf_fault fault, uint64_t argument, unsigned xid)
 {
 	int advice = gkf_fault_recovery(m, device);
 
-	mark(m, device, fault, argument);
+	mark_fault(m, device, fault, argument);
 	push_xid(m, device, xid);
 	push_each(m, device, gkf_faults[fault].events);
 	gkf_fault_tell_recovery(m, device, advice);
@@ -189,10 +189,10 @@ static void tell_ecc(struct gkf_machine *m, unsigned device, uint64_t argument,
 
 	if (gkf_fault_active(m, device, GKF_FAULT_REMAP_FAILURE))
 		repair = GKF_FAULT_REMAP_FAILURE;
-	begin(m, device, GKF_FAULT_ECC, argument, double_bit);
+	begin_fault(m, device, GKF_FAULT_ECC, argument, double_bit);
 	if (xid != double_bit)
 		push_xid(m, device, xid);
-	begin(m, device, repair, 0, gkf_faults[repair].xid);
+	begin_fault(m, device, repair, 0, gkf_faults[repair].xid);
 }
 
 /*
@@ -225,8 +225,8 @@ static int cut_link(struct gkf_machine *m, unsigned device, unsigned link)
 	return gkf_link_set_error(m, device, link, GKF_LINK_RECOVERY, met + 1);
 }
 
-static int damage(struct gkf_machine *m, unsigned device, enum gkf_fault fault,
-		  uint64_t argument)
+static int damage_gpu(struct gkf_machine *m, unsigned device,
+		      enum gkf_fault fault, uint64_t argument)
 {
 	return fault == GKF_FAULT_NVLINK
 		   ? cut_link(m, device, (unsigned)argument)
@@ -256,13 +256,13 @@ static int begin_locked(struct gkf_machine *m, unsigned device,
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
-	r = damage(m, device, fault, argument);
+	r = damage_gpu(m, device, fault, argument);
 	if (r)
 		return r;
 	if (fault == GKF_FAULT_ECC)
 		tell_ecc(m, device, argument, xid);
 	else
-		begin(m, device, fault, argument, xid);
+		begin_fault(m, device, fault, argument, xid);
 	return 0;
 }
 
@@ -356,7 +356,7 @@ void gkf_fault_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 {
 	struct gkf_device *dev = &m->file->device[device];
 
-	for (size_t i = 0; active(m, device) && i < COUNTERS; i++) {
+	for (size_t i = 0; active_faults(m, device) && i < COUNTERS; i++) {
 		_Atomic int64_t *count = &dev->set[counters[i].value];
 		uint64_t more =
 		    end / counters[i].bins - first / counters[i].bins;
@@ -381,12 +381,12 @@ void gkf_fault_catch_up(struct gkf_machine *m, unsigned device,
 			gkf_state_now(m, device, &state);
 }
 
-static void end(struct gkf_machine *m, unsigned device, uint64_t faults)
+static void end_faults(struct gkf_machine *m, unsigned device, uint64_t faults)
 {
 	int advice = gkf_fault_recovery(m, device);
 
-	repair_memory(m, device, faults & active(m, device));
-	atomic_fetch_and(&state_of(m, device)->active, ~faults);
+	repair_memory(m, device, faults & active_faults(m, device));
+	atomic_fetch_and(&faults_of(m, device)->active, ~faults);
 	gkf_fault_tell_recovery(m, device, advice);
 }
 
@@ -396,13 +396,13 @@ int gkf_fault_end(struct gkf_machine *m, unsigned device, uint64_t faults)
 
 	if (device >= m->device_count)
 		return GK_ERR_RANGE;
-	if (!(active(m, device) & faults))
+	if (!(active_faults(m, device) & faults))
 		return 0;
 	r = gkf_lock(m);
 	if (r)
 		return r;
 	gkf_state_advance(m, device);
-	end(m, device, faults);
+	end_faults(m, device, faults);
 	gkf_unlock(m);
 	gkf_event_wake(m);
 	return 0;
@@ -438,7 +438,7 @@ static const struct {
 bool gkf_fault_value(struct gkf_machine *m, unsigned device,
 		     enum gkf_value value, int64_t *ret_value)
 {
-	uint64_t broken = active(m, device);
+	uint64_t broken = active_faults(m, device);
 
 	for (size_t i = 0; broken && i < sizeof dictates / sizeof *dictates;
 	     i++) {

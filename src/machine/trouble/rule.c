@@ -58,7 +58,7 @@ bool gkf_rule_read(struct gkf_machine *m, unsigned index,
 }
 
 /* How many rules hold: 0 lets every call pass without a look. */
-static void recount(struct gkf_machine *m)
+static void recount_rules(struct gkf_machine *m)
 {
 	struct gkf_rule_spec spec;
 	uint64_t count = 0;
@@ -68,7 +68,7 @@ static void recount(struct gkf_machine *m)
 	atomic_store(&m->file->rules.count, count);
 }
 
-static void drop(struct gkf_rule *rule)
+static void drop_rule(struct gkf_rule *rule)
 {
 	if (atomic_load(&rule->life) & 1)
 		atomic_fetch_add(&rule->life, 1);
@@ -78,7 +78,7 @@ static void take_out(struct gkf_rule *rule, uint64_t gpus)
 {
 	uint64_t left = LOAD(gpus) & ~gpus;
 
-	drop(rule);
+	drop_rule(rule);
 	if (!left)
 		return;
 	STORE(gpus, left);
@@ -96,12 +96,13 @@ static struct gkf_rule *place_for(struct gkf_machine *m,
 		struct gkf_rule *rule = rule_at(m, i);
 
 		if (!read_rule(rule, &there)) {
-			drop(rule); /* holds, but nobody could have made it */
+			drop_rule(
+			    rule); /* holds, but nobody could have made it */
 			if (!free_one)
 				free_one = rule;
 		} else if (there.function == spec->function &&
 			   there.gpus == spec->gpus) {
-			drop(rule);
+			drop_rule(rule);
 			return rule;
 		}
 	}
@@ -133,7 +134,7 @@ int gkf_rule_add(struct gkf_machine *m, const struct gkf_rule_spec *spec)
 		atomic_store(&rule->failed, 0);
 		atomic_fetch_add(&rule->life, 1);
 	}
-	recount(m);
+	recount_rules(m);
 	gkf_unlock(m);
 	gkf_event_wake(m);
 	return rule ? 0 : GK_ERR_TOO_MANY;
@@ -150,7 +151,7 @@ int gkf_rules_drop(struct gkf_machine *m, int function, uint64_t gpus)
 		if (read_rule(rule_at(m, i), &spec) && spec.gpus & gpus &&
 		    (function < 0 || spec.function == (unsigned)function))
 			take_out(rule_at(m, i), gpus);
-	recount(m);
+	recount_rules(m);
 	gkf_unlock(m);
 	gkf_event_wake(m);
 	return 0;
@@ -178,7 +179,7 @@ static bool take_failure(struct gkf_rule *rule, uint64_t times)
 }
 
 /* The call's number and the seed decide, and nothing else. */
-static bool fails(struct gkf_rule *rule, const struct gkf_rule_spec *spec)
+static bool fails_call(struct gkf_rule *rule, const struct gkf_rule_spec *spec)
 {
 	uint64_t call = atomic_fetch_add(&rule->calls, 1);
 
@@ -200,8 +201,8 @@ bool gkf_rule_applies(struct gkf_machine *m, unsigned function, int device,
 		struct gkf_rule *rule = rule_at(m, i);
 
 		if (!read_rule(rule, &spec) ||
-		    !is_about(&spec, function, device) || !fails(rule, &spec) ||
-		    applies)
+		    !is_about(&spec, function, device) ||
+		    !fails_call(rule, &spec) || applies)
 			continue;
 		*ret_answer = spec.answer;
 		applies = true;

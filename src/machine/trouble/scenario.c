@@ -161,7 +161,7 @@ static int do_machine_fault(struct gkf_machine *m, const struct gkf_step *step,
  * Text: the GPUs as a hexadecimal mask, calls that work, calls that fail at
  * most, and how many per million of those that could.
  */
-static void read_rule(const char *text, struct gkf_rule_spec *spec)
+static void read_rule_text(const char *text, struct gkf_rule_spec *spec)
 {
 	char *at;
 
@@ -178,7 +178,7 @@ static int do_rule(struct gkf_machine *m, const struct gkf_step *step,
 				     .answer = (int)step->argument,
 				     .seed = m->file->seed};
 
-	read_rule(text, &spec);
+	read_rule_text(text, &spec);
 	return gkf_rule_add(m, &spec);
 }
 
@@ -187,7 +187,7 @@ static int do_rule_drop(struct gkf_machine *m, const struct gkf_step *step,
 {
 	struct gkf_rule_spec spec;
 
-	read_rule(text, &spec);
+	read_rule_text(text, &spec);
 	return gkf_rules_drop(
 	    m, step->number == UINT32_MAX ? -1 : (int)step->number, spec.gpus);
 }
@@ -243,7 +243,8 @@ static int do_mig_destroy(struct gkf_machine *m, const struct gkf_step *step,
 }
 
 /* The MIG device that a load was meant for, if it is there. */
-static uint32_t place_of(struct gkf_machine *m, const struct gkf_step *step)
+static uint32_t find_mig_device(struct gkf_machine *m,
+				const struct gkf_step *step)
 {
 	struct gkf_mig_ci ci;
 
@@ -257,7 +258,7 @@ static int do_place(struct gkf_machine *m, const struct gkf_step *step,
 		    const char *text)
 {
 	unsigned high = gkf_slots_high(m);
-	uint32_t place = place_of(m, step);
+	uint32_t place = find_mig_device(m, step);
 	struct gkf_slot slot;
 
 	(void)text;
@@ -322,8 +323,8 @@ int gkf_scenario_do(struct gkf_machine *m, const struct gkf_step *step,
 
 /* ---- when ---- */
 
-static void apply_one(struct gkf_machine *m, unsigned index,
-		      const struct gkf_step *step)
+static void apply_step(struct gkf_machine *m, unsigned index,
+		       const struct gkf_step *step)
 {
 	struct gkf_scenario_head *head = &m->file->scenario;
 	char text[GKF_STEP_TEXT_MAX];
@@ -361,7 +362,7 @@ void gkf_scenario_apply(struct gkf_machine *m, uint64_t bin)
 		}
 		if (sound) {
 			gkf_apply_at(m, step.bin * GKF_BIN_NS);
-			apply_one(m, (unsigned)done, &step);
+			apply_step(m, (unsigned)done, &step);
 			gkf_apply_end(m);
 		}
 		atomic_store(&head->done, done + 1);
