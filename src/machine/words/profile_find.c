@@ -26,7 +26,7 @@ struct link {
 	size_t cap;
 };
 
-static bool is_path(const char *name)
+static bool is_profile_path(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -156,12 +156,12 @@ static int base_dir_len(const struct link *link, const char *name)
 	return slash ? (int)(slash - link->child->path + 1) : 0;
 }
 
-static int locate(struct link *link, const char *name)
+static int locate_profile(struct link *link, const char *name)
 {
 	struct search search = {name, link->path};
 	FILE *f;
 
-	if (is_path(name)) {
+	if (is_profile_path(name)) {
 		if ((size_t)snprintf(link->path, sizeof link->path, "%.*s%s",
 				     base_dir_len(link, name),
 				     link->child ? link->child->path : "",
@@ -180,7 +180,7 @@ static int locate(struct link *link, const char *name)
 							: not_found(link, name);
 }
 
-static bool same_file(const char *a, const char *b)
+static bool is_same_file(const char *a, const char *b)
 {
 	char real_a[PATH_MAX], real_b[PATH_MAX];
 
@@ -191,7 +191,7 @@ static bool same_file(const char *a, const char *b)
 static int check_cycle(const struct link *link)
 {
 	for (const struct link *l = link->child; l; l = l->child) {
-		if (!same_file(l->path, link->path))
+		if (!is_same_file(l->path, link->path))
 			continue;
 		return fail(link,
 			    "'%s' inherits from this file in turn; a profile "
@@ -204,8 +204,9 @@ static int check_cycle(const struct link *link)
 	return 0;
 }
 
-static int load(const struct link *child, const char *dir, const char *name,
-		struct gkf_profile *ret_profile, char *message, size_t cap);
+static int load_profile(const struct link *child, const char *dir,
+			const char *name, struct gkf_profile *ret_profile,
+			char *message, size_t cap);
 
 static int load_parent(void *data, const char *name, unsigned line,
 		       struct gkf_profile *ret_parent)
@@ -213,19 +214,20 @@ static int load_parent(void *data, const char *name, unsigned line,
 	struct link *child = data;
 
 	child->line = line;
-	return load(child, child->dir, name, ret_parent, child->message,
-		    child->cap);
+	return load_profile(child, child->dir, name, ret_parent, child->message,
+			    child->cap);
 }
 
-static int load(const struct link *child, const char *dir, const char *name,
-		struct gkf_profile *ret_profile, char *message, size_t cap)
+static int load_profile(const struct link *child, const char *dir,
+			const char *name, struct gkf_profile *ret_profile,
+			char *message, size_t cap)
 {
 	struct link link = {.child = child,
 			    .dir = dir,
 			    .depth = child ? child->depth + 1 : 0,
 			    .message = message,
 			    .cap = cap};
-	int err = locate(&link, name);
+	int err = locate_profile(&link, name);
 
 	if (!err)
 		err = check_cycle(&link);
@@ -238,5 +240,6 @@ int gkf_profile_load(const char *dir, const char *id_or_path,
 		     struct gkf_profile *ret_profile, char *ret_message,
 		     size_t cap)
 {
-	return load(NULL, dir, id_or_path, ret_profile, ret_message, cap);
+	return load_profile(NULL, dir, id_or_path, ret_profile, ret_message,
+			    cap);
 }

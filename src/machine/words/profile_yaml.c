@@ -41,7 +41,7 @@ struct reader {
 
 #define fail(r, ...) gk_yaml_fail(&(r)->yaml, __VA_ARGS__)
 
-static int unknown_key(struct reader *r, const yaml_node_t *key)
+static int refuse_field_key(struct reader *r, const yaml_node_t *key)
 {
 	const char *near = gkf_field_like(gk_yaml_scalar(key));
 	struct gk_buf keys = {0};
@@ -100,8 +100,8 @@ static bool allowed_word(const struct gkf_field *field, const char *text)
 	return false;
 }
 
-static int set_text(struct reader *r, const struct gkf_field *field,
-		    const yaml_node_t *node)
+static int set_text_field(struct reader *r, const struct gkf_field *field,
+			  const yaml_node_t *node)
 {
 	const char *text;
 
@@ -151,7 +151,7 @@ static int set_field(struct reader *r, const struct gkf_field *field,
 	case GKF_FIELD_INTEGER:
 		return set_integer(r, field, node);
 	case GKF_FIELD_TEXT:
-		return set_text(r, field, node);
+		return set_text_field(r, field, node);
 	case GKF_FIELD_SOURCE:
 	case GKF_FIELD_ALIASES:
 		return read_list(r, field, node);
@@ -170,7 +170,7 @@ static int check_key(void *data, const yaml_node_t *key,
 
 	(void)value;
 	if (i < 0)
-		return unknown_key(r, key);
+		return refuse_field_key(r, key);
 	if (r->lines[i])
 		return fail(r, gk_yaml_line(key),
 			    "%s: double key, first in line %u; one of them "
@@ -233,7 +233,7 @@ static int check_order(struct reader *r)
 	return 0;
 }
 
-static int inherit(struct reader *r, const yaml_node_t *value)
+static int inherit_fields(struct reader *r, const yaml_node_t *value)
 {
 	static const struct gkf_field *const field = &gkf_fields[0];
 
@@ -254,7 +254,7 @@ static int read_mapping(void *data, const yaml_node_t *top)
 	if (err)
 		return err;
 	parent = gk_yaml_value(&r->yaml, top, "inherits");
-	err = parent ? inherit(r, parent) : 0;
+	err = parent ? inherit_fields(r, parent) : 0;
 	if (!err)
 		err = gk_yaml_each(&r->yaml, top, set_key, r);
 	if (!err)

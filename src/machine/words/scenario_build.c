@@ -86,7 +86,7 @@ struct gkf_scenario_table gkf_scenario_table(const struct gkf_scenario *s)
 
 /* ---- steps ---- */
 
-static int grow(struct gkf_build *b)
+static int grow_steps(struct gkf_build *b)
 {
 	unsigned cap = b->step_cap ? 2 * b->step_cap : 64;
 	struct gkf_step *steps;
@@ -112,7 +112,8 @@ static int grow(struct gkf_build *b)
 }
 
 /* A text once: the last one serves all GPUs of a step. */
-static int add_text(struct gkf_build *b, const char *text, uint32_t *ret_at)
+static int add_step_text(struct gkf_build *b, const char *text,
+			 uint32_t *ret_at)
 {
 	struct gk_buf *texts = &b->s.texts;
 	size_t len = strlen(text) + 1;
@@ -137,10 +138,10 @@ static int add_text(struct gkf_build *b, const char *text, uint32_t *ret_at)
 int gkf_build_at(struct gkf_build *b, uint64_t bin, unsigned phase,
 		 struct gkf_step step, const char *text)
 {
-	int err = grow(b);
+	int err = grow_steps(b);
 
 	if (!err && text)
-		err = add_text(b, text, &step.text);
+		err = add_step_text(b, text, &step.text);
 	if (err)
 		return err;
 	step.bin = bin;
@@ -187,7 +188,7 @@ int64_t gkf_track_at(const struct gkf_track *t, uint64_t bin)
 }
 
 /* What a ramp would still have done is taken back. */
-static void cut(struct gkf_build *b, unsigned device, enum gkf_value value)
+static void cut_ramp(struct gkf_build *b, unsigned device, enum gkf_value value)
 {
 	struct gkf_track *t = &b->tracks[device][value];
 
@@ -209,7 +210,7 @@ static int add_set(struct gkf_build *b, uint64_t bin, unsigned device,
 int gkf_build_set(struct gkf_build *b, unsigned device, enum gkf_value value,
 		  int64_t to)
 {
-	cut(b, device, value);
+	cut_ramp(b, device, value);
 	b->tracks[device][value] = (struct gkf_track){
 	    .known = to != GKF_UNSET, .start = b->bin, .from = to, .to = to};
 	return add_set(b, b->bin, device, value, to);
@@ -233,7 +234,7 @@ int gkf_build_ramp(struct gkf_build *b, unsigned device, enum gkf_value value,
 			       .bins = bins,
 			       .from = from ? *from : gkf_track_at(old, b->bin),
 			       .to = to};
-	cut(b, device, value);
+	cut_ramp(b, device, value);
 	*old = t;
 	for (uint64_t i = 0; !err && i <= bins; i++) {
 		int64_t now = gkf_track_at(&t, t.start + i);
@@ -264,7 +265,7 @@ static int in_time(const void *left, const void *right)
 	return l->origin.number < r->origin.number ? -1 : 1;
 }
 
-static int sort(struct gkf_build *b)
+static int sort_steps(struct gkf_build *b)
 {
 	struct pair *pairs = calloc(b->s.step_count + 1, sizeof *pairs);
 	unsigned n = 0;
@@ -308,7 +309,7 @@ static const char *const kind_names[GKF_STEP_KINDS] = {
     [GKF_STEP_MEMORY] = "load: mem",
 };
 
-static const char *reason(const struct gkf_step *step, int err)
+static const char *refusal_reason(const struct gkf_step *step, int err)
 {
 	bool mig = step->kind == GKF_STEP_MIG_CREATE ||
 		   step->kind == GKF_STEP_MIG_DESTROY;
@@ -327,7 +328,7 @@ static const char *reason(const struct gkf_step *step, int err)
 	return gk_strerror(err);
 }
 
-static int tell_refused(struct gkf_build *b, unsigned index, int err)
+static int refuse_step(struct gkf_build *b, unsigned index, int err)
 {
 	const struct gkf_step *step = &b->s.steps[index];
 	char gpu[128] = "";
@@ -336,11 +337,12 @@ static int tell_refused(struct gkf_build *b, unsigned index, int err)
 		snprintf(gpu, sizeof gpu, "GPU %u (%s): ", step->device,
 			 b->s.profiles[step->device].name);
 	return gk_yaml_fail(&b->yaml, b->origins[index].line, "%s: %s%s",
-			    kind_names[step->kind], gpu, reason(step, err));
+			    kind_names[step->kind], gpu,
+			    refusal_reason(step, err));
 }
 
 /* Applies all to the machine of the rehearsal, in order. */
-static int rehearse(struct gkf_build *b)
+static int rehearse_steps(struct gkf_build *b)
 {
 	for (unsigned i = 0; i < b->s.step_count; i++) {
 		const struct gkf_step *step = &b->s.steps[i];
@@ -349,7 +351,7 @@ static int rehearse(struct gkf_build *b)
 		    b->s.texts.data ? b->s.texts.data + step->text : "");
 
 		if (err)
-			return tell_refused(b, i, err);
+			return refuse_step(b, i, err);
 	}
 	return 0;
 }
@@ -361,6 +363,6 @@ int gkf_build_finish(struct gkf_build *b)
 	for (unsigned i = 0; !err && i < b->s.load_count; i++)
 		err = gkf_build_fits(b, &b->s.loads[i]);
 	if (!err)
-		err = sort(b);
-	return err ? err : rehearse(b);
+		err = sort_steps(b);
+	return err ? err : rehearse_steps(b);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_path(const char *name)
+static bool is_scenario_path(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -61,9 +61,11 @@ int gkf_scenario_find(const char *const *dirs, const char *name, char *ret_path,
 {
 	struct gk_buf names = {0}, text = {0};
 
-	if (is_path(name) && gk_str_copy(ret_path, path_cap, name) < path_cap)
+	if (is_scenario_path(name) &&
+	    gk_str_copy(ret_path, path_cap, name) < path_cap)
 		return 0;
-	for (const char *const *dir = dirs; !is_path(name) && *dir; dir++)
+	for (const char *const *dir = dirs; !is_scenario_path(name) && *dir;
+	     dir++)
 		if (*name &&
 		    (size_t)snprintf(ret_path, path_cap, "%s/%s.yaml", *dir,
 				     name) < path_cap &&

@@ -59,7 +59,7 @@ static int add_process(struct gkf_build *b, const char *name, unsigned device,
 	return 0;
 }
 
-static bool runs(const struct gkf_scenario_load *load, const char *name)
+static bool is_running(const struct gkf_scenario_load *load, const char *name)
 {
 	return load->wave.stop_bin == GKF_SCENARIO_FOREVER &&
 	       !strcmp(load->name, name);
@@ -95,7 +95,7 @@ int gkf_build_load_start(struct gkf_build *b, const char *name,
 	int err = 0;
 
 	for (unsigned i = 0; i < b->s.load_count; i++)
-		if (runs(&b->s.loads[i], name))
+		if (is_running(&b->s.loads[i], name))
 			return gk_yaml_fail(
 			    &b->yaml, b->line,
 			    "load: start: '%s' runs already, since line %u",
@@ -123,7 +123,7 @@ int gkf_build_load_stop(struct gkf_build *b, const char *name)
 	for (unsigned i = 0; i < b->s.load_count; i++) {
 		struct gkf_scenario_load *load = &b->s.loads[i];
 
-		if (!runs(load, name))
+		if (!is_running(load, name))
 			continue;
 		if (load->wave.start_bin >= b->bin)
 			return gk_yaml_fail(&b->yaml, b->line,
@@ -191,7 +191,7 @@ int gkf_build_load_memory(struct gkf_build *b, const char *name, uint64_t bytes,
 	for (unsigned i = 0; !err && i < b->s.load_count; i++) {
 		struct gkf_scenario_load *load = &b->s.loads[i];
 
-		if (!runs(load, name))
+		if (!is_running(load, name))
 			continue;
 		found = true;
 		if (load->most < bytes)

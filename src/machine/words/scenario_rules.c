@@ -55,8 +55,9 @@ static bool find_answer(const char *text, int *ret_answer)
 }
 
 /* Without gpu: every call, those that are about none as well. */
-static int add(struct gkf_build *b, enum gkf_step_kind kind, unsigned row,
-	       int answer, const int64_t bounds[2], unsigned per_million)
+static int add_rule_step(struct gkf_build *b, enum gkf_step_kind kind,
+			 unsigned row, int answer, const int64_t bounds[2],
+			 unsigned per_million)
 {
 	char text[96];
 
@@ -71,10 +72,12 @@ int gkf_key_rule_clear(struct gkf_build *b, const char *name)
 	static const int64_t none[2];
 
 	if (!name)
-		return add(b, GKF_STEP_RULE_DROP, UINT32_MAX, 0, none, 0);
+		return add_rule_step(b, GKF_STEP_RULE_DROP, UINT32_MAX, 0, none,
+				     0);
 	for (unsigned i = 0; i < FUNCTIONS; i++)
 		if (!strcmp(functions[i], name))
-			return add(b, GKF_STEP_RULE_DROP, i, 0, none, 0);
+			return add_rule_step(b, GKF_STEP_RULE_DROP, i, 0, none,
+					     0);
 	return GK_ERR_NOT_FOUND;
 }
 
@@ -148,5 +151,6 @@ int gkf_key_rule(struct gkf_build *b, const yaml_node_t *node)
 	if (!err && at[4])
 		err = read_probability(b, at[4], &per_million);
 	return err ? err
-		   : add(b, GKF_STEP_RULE, row, answer, bounds, per_million);
+		   : add_rule_step(b, GKF_STEP_RULE, row, answer, bounds,
+				   per_million);
 }

@@ -283,7 +283,7 @@ static const struct gkf_key step_keys[] = {
 #define STEP_KEYS (sizeof step_keys / sizeof *step_keys)
 
 /* What can be done again and again: no value, no load. */
-static bool repeats(const struct gkf_key *key)
+static bool may_repeat(const struct gkf_key *key)
 {
 	static const char *const names[] = {"note", "ecc", "xid", "fail"};
 
@@ -308,7 +308,7 @@ static int read_repeat(struct gkf_build *b, const yaml_node_t *const *at,
 		err = gkf_key_integer(b, "times", at[TIMES], 1, TIMES_MAX,
 				      ret_times);
 	for (size_t i = DO; !err && i < STEP_KEYS; i++)
-		if (at[i] && !repeats(&step_keys[i]))
+		if (at[i] && !may_repeat(&step_keys[i]))
 			err = GKF_BUILD_FAIL(b, at[i],
 					     "every: %s cannot be repeated; "
 					     "allowed are note, ecc, xid, fail",
@@ -316,7 +316,7 @@ static int read_repeat(struct gkf_build *b, const yaml_node_t *const *at,
 	return err;
 }
 
-static int read_at(struct gkf_build *b, const yaml_node_t *node)
+static int read_step_time(struct gkf_build *b, const yaml_node_t *node)
 {
 	uint64_t bins;
 	int err = gkf_key_time(b, "at", node, 0, &bins);
@@ -376,7 +376,7 @@ static int read_step(struct gkf_build *b, const yaml_node_t *node)
 	b->has_gpus = false;
 	b->gpus = 0;
 	if (!err)
-		err = read_at(b, at[AT]);
+		err = read_step_time(b, at[AT]);
 	if (!err && at[GPU])
 		err = read_gpu(b, at[GPU]);
 	if (!err)

@@ -118,7 +118,7 @@ static const struct gkf_key top_keys[] = {
 };
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
-static int read_top(void *data, const yaml_node_t *top)
+static int read_scenario(void *data, const yaml_node_t *top)
 {
 	const yaml_node_t *at[TOP_KEYS];
 	struct gkf_build *b = data;
@@ -167,7 +167,7 @@ int gkf_scenario_compile(const char *path,
 
 	if (!b.s.profiles)
 		return gk_yaml_fail(&b.yaml, 0, "out of memory"), GK_ERR_NOMEM;
-	err = gk_yaml_read(&b.yaml, read_top, &b);
+	err = gk_yaml_read(&b.yaml, read_scenario, &b);
 	if (!err) {
 		set_name(&b.s, path);
 		*ret = b.s;

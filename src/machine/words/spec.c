@@ -44,9 +44,9 @@ static int parse_count(char *item, const char *key, unsigned *ret_count,
 	return 0;
 }
 
-static int add_gpus(char *item, const char *key, const char *dir,
-		    struct gkf_profile *profiles, unsigned *count,
-		    char *message)
+static int add_gpu_model(char *item, const char *key, const char *dir,
+			 struct gkf_profile *profiles, unsigned *count,
+			 char *message)
 {
 	struct gkf_profile profile;
 	unsigned n;
@@ -81,8 +81,8 @@ int gkf_spec_gpus(const char *key, const char *dir, const char *text,
 	if (!copy)
 		return wrong(ret_message, "out of memory");
 	while (!err && (item = strsep(&rest, ",")))
-		err =
-		    add_gpus(item, key, dir, ret_profiles, &count, ret_message);
+		err = add_gpu_model(item, key, dir, ret_profiles, &count,
+				    ret_message);
 	free(copy);
 	if (!err)
 		*ret_count = count;
@@ -276,8 +276,8 @@ static int parse_option(char *item, struct gkf_load_spec *load, char *message)
 		     item);
 }
 
-static int parse_kind(const char *name, struct gkf_load_spec *load,
-		      char *message)
+static int parse_load_kind(const char *name, struct gkf_load_spec *load,
+			   char *message)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (strcmp(kinds[i].name, name))
@@ -300,7 +300,7 @@ static int parse_load(char *text, unsigned count, struct gkf_load_spec *load,
 
 	if (gpus)
 		*gpus++ = '\0';
-	err = parse_kind(head, load, message);
+	err = parse_load_kind(head, load, message);
 	if (!err)
 		err = gpus ? parse_places(gpus, count, load, message)
 			   : gkf_spec_list("all", count, &load->gpus, message);

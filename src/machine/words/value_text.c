@@ -20,7 +20,8 @@ static const struct {
     {"KB/s", "GB/s", 1e6},
 };
 
-static int parse_scaled(const char *text, const char *unit, int64_t *ret_value)
+static int parse_with_unit(const char *text, const char *unit,
+			   int64_t *ret_value)
 {
 	char *end;
 	double number = strtod(text, &end);
@@ -96,7 +97,7 @@ int gkf_spec_value(const char *text, const char *unit, int64_t *ret_value)
 	if (tail && len > tail && !strcasecmp(number + len - tail, unit))
 		number[len - tail] = '\0';
 	return gk_parse_int(number, ret_value)
-		   ? parse_scaled(text, unit, ret_value)
+		   ? parse_with_unit(text, unit, ret_value)
 		   : 0;
 }
 
