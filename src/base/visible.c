@@ -126,7 +126,7 @@ static bool begins_with_prefix(struct entry e, const char *prefix)
 }
 
 /* Position by number: "1" and also "1gpu", as strtoul reads them. */
-static long by_number(const struct list *l, struct entry e)
+static long find_by_number(const struct list *l, struct entry e)
 {
 	unsigned long long number;
 	size_t i = e.len && *e.text == '+';
@@ -185,7 +185,7 @@ static long choose_entries(struct list *l, const char *value)
 		if (first)
 			form = entry_form(e);
 		position = entry_form(e) != form ? -1
-			   : form == NUMBER      ? by_number(l, e)
+			   : form == NUMBER      ? find_by_number(l, e)
 						 : by_uuid(l, e);
 		if (position < 0)
 			return e.text - value;
