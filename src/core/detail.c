@@ -51,8 +51,8 @@ static const struct name architectures[] = {
     {NVML_DEVICE_ARCH_RUBIN, "Rubin"},
 };
 
-static nvmlReturn_t put_name(const struct name *names, size_t count,
-			     unsigned number, char s[GK_NAME_MAX])
+static nvmlReturn_t find_name_text(const struct name *names, size_t count,
+				   unsigned number, char s[GK_NAME_MAX])
 {
 	for (size_t i = 0; i < count; i++) {
 		if (names[i].number != number)
@@ -69,7 +69,7 @@ static nvmlReturn_t read_brand(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	nvmlBrandType_t brand = NVML_BRAND_UNKNOWN;
 	nvmlReturn_t r = GK_NVML_CALL(nvml, nvmlDeviceGetBrand, dev, &brand);
 
-	return r ? r : put_name(brands, COUNT(brands), brand, s);
+	return r ? r : find_name_text(brands, COUNT(brands), brand, s);
 }
 
 static nvmlReturn_t read_architecture(const struct gk_nvml *nvml,
@@ -79,7 +79,8 @@ static nvmlReturn_t read_architecture(const struct gk_nvml *nvml,
 	nvmlReturn_t r =
 	    GK_NVML_CALL(nvml, nvmlDeviceGetArchitecture, dev, &arch);
 
-	return r ? r : put_name(architectures, COUNT(architectures), arch, s);
+	return r ? r
+		 : find_name_text(architectures, COUNT(architectures), arch, s);
 }
 
 static nvmlReturn_t read_board_part(const struct gk_nvml *nvml,

@@ -78,7 +78,7 @@ static nvmlEventSet_t take_set(struct gk_events *e)
 	return set;
 }
 
-static void free_set(struct gk_events *e, nvmlEventSet_t set)
+static void free_event_set(struct gk_events *e, nvmlEventSet_t set)
 {
 	if (set)
 		GK_NVML_CALL(e->nvml, nvmlEventSetFree, set);
@@ -164,7 +164,7 @@ static void register_wanted(struct gk_events *e)
 	for (size_t i = 0; i < e->gpu_count; i++)
 		if (is_wanted(e, &e->gpu[i]))
 			listen_to_gpu(e, &e->gpu[i]);
-	free_set(e, old);
+	free_event_set(e, old);
 }
 
 static struct gpu *gpu_of(struct gk_events *e, nvmlDevice_t handle)
@@ -298,7 +298,7 @@ static bool set_waiting(struct gk_events *e, bool waiting)
 
 static void end_events(struct gk_events *e)
 {
-	free_set(e, take_set(e));
+	free_event_set(e, take_set(e));
 	gk_nvml_close(e->nvml);
 	pthread_mutex_lock(&e->lock);
 	e->ended = true;

@@ -131,9 +131,9 @@ static double of_device(struct device *d, const struct gk_device *from,
 }
 
 /* What a GPU that does not answer once said of a process is no news. */
-static double of_process(const struct gk_process *p,
-			 const struct gk_device *device,
-			 enum gk_history_process what)
+static double process_value(const struct gk_process *p,
+			    const struct gk_device *device,
+			    enum gk_history_process what)
 {
 	static const struct {
 		enum gk_process_metric metric;
@@ -323,7 +323,7 @@ static void record_process(struct gk_history *h, const struct gk_snapshot *snap,
 	for (int i = 0; i < GK_HP_COUNT; i++)
 		gk_series_add(
 		    &p->series[i], snap->mono_ns,
-		    of_process(from, device, (enum gk_history_process)i));
+		    process_value(from, device, (enum gk_history_process)i));
 }
 
 static void record_device(struct gk_history *h, const struct gk_snapshot *snap,

@@ -16,8 +16,8 @@ static const struct gk_value hidden = {.why = GK_ABSENT_HIDDEN};
 /* The "cpu" line: user nice system idle iowait irq softirq steal. */
 enum { IDLE = 3, IOWAIT = 4, TIMES = 8 };
 
-static struct gk_value cpu_share(const char *stat,
-				 struct gk_host_before *before)
+static struct gk_value host_cpu_share(const char *stat,
+				      struct gk_host_before *before)
 {
 	uint64_t total = 0, busy, time[TIMES] = {0};
 	struct gk_value share = {.why = GK_ABSENT_ONE_SNAPSHOT};
@@ -49,7 +49,7 @@ static void read_host_stat(int proc, struct gk_host_before *before,
 	host->cpu_centipercent = hidden;
 	if (gk_read_at(proc, "stat", buf, sizeof buf) > 4 &&
 	    !strncmp(buf, "cpu ", 4))
-		host->cpu_centipercent = cpu_share(buf, before);
+		host->cpu_centipercent = host_cpu_share(buf, before);
 }
 
 /*
@@ -68,7 +68,7 @@ static int64_t take_centi(char **at)
 	return (int64_t)whole * 100 + (end[1] - '0') * 10 + (end[2] - '0');
 }
 
-static void read_load(int proc, struct gk_host *host)
+static void read_load_average(int proc, struct gk_host *host)
 {
 	char buf[128], *p = buf;
 
@@ -139,6 +139,6 @@ void gk_host_read(int proc, struct gk_host_before *before, struct gk_host *host)
 {
 	read_names(host);
 	read_host_stat(proc, before, host);
-	read_load(proc, host);
+	read_load_average(proc, host);
 	read_meminfo(proc, host);
 }

@@ -86,8 +86,8 @@ static size_t expected_stride(const struct gk_nvml *nvml,
 }
 
 /* A GPU in MIG mode lists the processes of its MIG devices as well. */
-static unsigned unit_of(const struct gk_gpu *gpu, unsigned asked,
-			const struct gk_record *record)
+static unsigned find_unit(const struct gk_gpu *gpu, unsigned asked,
+			  const struct gk_record *record)
 {
 	for (unsigned i = 1; i < gpu->unit_count; i++) {
 		const struct gk_device *dev = &gpu->units[i].dev;
@@ -132,7 +132,7 @@ static void join_record(struct gk_gpu *gpu, unsigned asked,
 			const struct gk_record *record)
 {
 	struct gk_listed *listed =
-	    add_listed(gpu, unit_of(gpu, asked, record), (pid_t)record->pid);
+	    add_listed(gpu, find_unit(gpu, asked, record), (pid_t)record->pid);
 	struct gk_value *mem;
 
 	if (!listed)

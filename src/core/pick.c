@@ -115,8 +115,8 @@ static int mark_visible(const struct gk_snapshot *snap,
 	return err;
 }
 
-static int mark_devices(const struct gk_snapshot *snap,
-			const struct gk_pick *pick, bool *wanted)
+static int mark_wanted(const struct gk_snapshot *snap,
+		       const struct gk_pick *pick, bool *wanted)
 {
 	if (pick->only_visible && !pick->gpus)
 		return mark_visible(snap, pick, wanted);
@@ -130,7 +130,7 @@ static int mark_devices(const struct gk_snapshot *snap,
 
 #define COMPUTES (GK_PROCESS_COMPUTE | GK_PROCESS_MPS)
 
-static bool has_type(const struct gk_pick *pick, unsigned types)
+static bool picks_type(const struct gk_pick *pick, unsigned types)
 {
 	bool computes = types & COMPUTES, draws = types & GK_PROCESS_GRAPHICS;
 
@@ -140,7 +140,7 @@ static bool has_type(const struct gk_pick *pick, unsigned types)
 	       !(draws && pick->only_compute);
 }
 
-static bool has_user(const struct gk_pick *pick, const char *user)
+static bool picks_user(const struct gk_pick *pick, const char *user)
 {
 	for (size_t i = 0; i < pick->user_count; i++)
 		if (!strcmp(pick->users[i], user))
@@ -182,8 +182,8 @@ static void fill_processes(const struct gk_snapshot *snap,
 		const struct gk_process *p = &snap->processes[i];
 		int to = moved[p->device];
 
-		if (to < 0 || !has_type(pick, p->types) ||
-		    !has_user(pick, p->user) || !has_pid(pick, p->pid))
+		if (to < 0 || !picks_type(pick, p->types) ||
+		    !picks_user(pick, p->user) || !has_pid(pick, p->pid))
 			continue;
 		part->processes[part->process_count] = *p;
 		part->processes[part->process_count++].device = (unsigned)to;
@@ -203,7 +203,7 @@ int gk_pick(const struct gk_snapshot *snap, const struct gk_pick *pick,
 	part.processes =
 	    calloc(snap->process_count + 1, sizeof *part.processes);
 	if (moved && wanted && part.devices && part.processes)
-		err = mark_devices(snap, pick, wanted);
+		err = mark_wanted(snap, pick, wanted);
 	if (err) {
 		gk_pick_free(&part);
 	} else {

@@ -143,7 +143,7 @@ static void read_bus_id(const struct gk_nvml *nvml, const struct gk_device *gpu,
 }
 
 /* Only active links lead somewhere. */
-static void read_links(const struct gk_nvml *nvml, struct seat *seat)
+static void read_active_links(const struct gk_nvml *nvml, struct seat *seat)
 {
 	for (unsigned i = 0; i < GK_LINKS_MAX; i++) {
 		nvmlEnableState_t active = NVML_FEATURE_DISABLED;
@@ -270,7 +270,7 @@ void gk_places_read(struct gk_places *p, const struct gk_nvml *nvml,
 		return;
 	read_bus_id(nvml, gpu, &seat);
 	read_place(nvml, handle, &seat.place);
-	read_links(nvml, &seat);
+	read_active_links(nvml, &seat);
 	sit_down(p, gpu->index, &seat, handles);
 	for (size_t i = 0; i < p->count; i++)
 		if (i != gpu->index && handles[i])

@@ -31,7 +31,7 @@ static const struct {
     {GK_PM_IO_WRITE_RATE, GK_WITH_IO}, {GK_PM_RANK, GK_WITH_RANK},
 };
 
-static enum gk_absence absence_of(long err)
+static enum gk_absence absence_of_error(long err)
 {
 	return err == GK_ERR_PERMISSION ? GK_ABSENT_PERMISSION
 					: GK_ABSENT_HIDDEN;
@@ -113,7 +113,7 @@ static void read_io(const struct gk_procasked_from *from,
 	now->has_io = n > 0 && find_count(text, "read_bytes:", &now->read) &&
 		      find_count(text, "write_bytes:", &now->written);
 	if (!now->has_io) {
-		set_io_absent(absence_of(n), p);
+		set_io_absent(absence_of_error(n), p);
 		return;
 	}
 	p->m[GK_PM_IO_READ] = present_value(now->read);
@@ -135,7 +135,7 @@ static void read_cwd(const struct gk_procasked_from *from, struct gk_process *p)
 	snprintf(path, sizeof path, "%d/cwd", (int)p->pid);
 	n = readlinkat(from->dir, path, target, sizeof target);
 	if (n < 0) {
-		p->cwd_why = absence_of(gk_err_from_errno(errno));
+		p->cwd_why = absence_of_error(gk_err_from_errno(errno));
 		return;
 	}
 	/* A byte that is no UTF-8 becomes three. */
@@ -216,7 +216,7 @@ static struct gk_value read_rank(const struct gk_procasked_from *from,
 		found[i] = (struct gk_value){.why = GK_ABSENT_NONE};
 	err = scan_environ(from, pid, found);
 	if (err)
-		return (struct gk_value){.why = absence_of(err)};
+		return (struct gk_value){.why = absence_of_error(err)};
 	for (size_t i = 0; i < RANKS; i++)
 		if (found[i].why == GK_PRESENT)
 			return found[i];

@@ -179,9 +179,9 @@ static int64_t bounded_product(uint64_t count, uint64_t unit)
 }
 
 /* Hundredths of a percent of one core, between two snapshots. */
-static struct gk_value cpu_share(const struct gk_procfs *fs,
-				 const struct seen *seen,
-				 const struct gk_pidstat *st)
+static struct gk_value process_cpu_share(const struct gk_procfs *fs,
+					 const struct seen *seen,
+					 const struct gk_pidstat *st)
 {
 	uint64_t ticks = st->utime + st->stime, span = span_of(fs);
 
@@ -330,7 +330,7 @@ static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 							: GK_PROCESS_RUNNING;
 	p->name = clean(arena, st->comm, strlen(st->comm));
 	p->stat = st->state;
-	p->m[GK_PM_CPU] = cpu_share(fs, before, st);
+	p->m[GK_PM_CPU] = process_cpu_share(fs, before, st);
 	p->m[GK_PM_RSS] = (struct gk_value){
 	    .v = bounded_product(st->rss_pages, fs->page_size),
 	};

@@ -127,7 +127,7 @@ static uint64_t next_due(const struct gk_worker *w)
 	return next;
 }
 
-static void wait_until(struct gk_worker *w, uint64_t until_ns)
+static void wait_for_wake(struct gk_worker *w, uint64_t until_ns)
 {
 	struct timespec until = gk_timespec(until_ns);
 
@@ -150,7 +150,7 @@ static unsigned await_work(struct gk_worker *w)
 			break;
 		w->busy = false;
 		pthread_cond_broadcast(&w->told);
-		wait_until(w, next_due(w));
+		wait_for_wake(w, next_due(w));
 	}
 	w->busy = tiers != 0;
 	if (w->stop)
