@@ -26,8 +26,8 @@ struct gk_value gk_tenths(struct gk_value part, struct gk_value whole)
 	return (struct gk_value){.v = tenths > 0 ? (int64_t)tenths : 0};
 }
 
-static void add_block(struct gk_buf *out, const struct gk_bar *bar, double at,
-		      const char *block)
+static void add_bar_block(struct gk_buf *out, const struct gk_bar *bar,
+			  double at, const char *block)
 {
 	if (bar->colorful)
 		gk_buf_printf(out, "\033[38;5;%dm", gk_gradient(at));
@@ -52,9 +52,10 @@ static int add_blocks(struct gk_buf *out, const struct gk_bar *bar, int cells)
 	eighths = eighths ? eighths : 1;
 	full = (int)(eighths / 8);
 	for (int i = 0; i < full; i++)
-		add_block(out, bar, (double)i / cells, "█");
+		add_bar_block(out, bar, (double)i / cells, "█");
 	if (eighths % 8)
-		add_block(out, bar, (double)full / cells, parts[eighths % 8]);
+		add_bar_block(out, bar, (double)full / cells,
+			      parts[eighths % 8]);
 	return full + (eighths % 8 != 0);
 }
 

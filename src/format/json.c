@@ -155,7 +155,8 @@ static void seconds(struct json *j, const char *name, uint64_t ns)
 }
 
 /* Costly ones that nobody asked for are no keys. */
-static bool is_key(const struct gk_metric_info *info, struct gk_value value)
+static bool is_told_metric(const struct gk_metric_info *info,
+			   struct gk_value value)
 {
 	bool costly = info->tier == GK_TIER_DETAIL ||
 		      info->tier == GK_TIER_EVENT ||
@@ -170,7 +171,7 @@ static void put_json_metrics(struct json *j, const struct gk_metric_info *info,
 			     enum gk_absence list_why)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_key(&info[i], values[i]))
+		if (is_told_metric(&info[i], values[i]))
 			put_json_value(j, info[i].name, values[i],
 				       info[i].unit);
 	if (!(j->flags & GK_JSON_WHY))
@@ -178,7 +179,8 @@ static void put_json_metrics(struct json *j, const struct gk_metric_info *info,
 	key(j, "why");
 	open_group(j, '{');
 	for (size_t i = 0; i < count; i++)
-		if (values[i].why != GK_PRESENT && is_key(&info[i], values[i]))
+		if (values[i].why != GK_PRESENT &&
+		    is_told_metric(&info[i], values[i]))
 			put_json_text(j, info[i].name,
 				      gk_absence_text(values[i].why));
 	if (list_why != GK_PRESENT)

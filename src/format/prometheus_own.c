@@ -65,7 +65,7 @@ static void rule_name(char *dst, const struct gk_metric_info *info)
 }
 
 /* The unit that a name ends in, into dst, or NULL. */
-static const char *unit_of(char *dst, const char *name, enum gk_unit unit)
+static const char *unit_in_name(char *dst, const char *name, enum gk_unit unit)
 {
 	const char *base = gk_base_unit(unit);
 	char end[GK_NAME_MAX];
@@ -108,7 +108,7 @@ static void add_row(struct gk_rendering *r, const struct row *row)
 
 	if (!row->name)
 		rule_name(ruled, info);
-	f.unit = unit_of(unit, f.name, info->unit);
+	f.unit = unit_in_name(unit, f.name, info->unit);
 	for (size_t i = 0; i < r->snap->device_count; i++) {
 		const struct gk_value *v = &r->snap->devices[i].m[row->metric];
 
@@ -392,7 +392,7 @@ static void add_versions(struct gk_rendering *r)
 			     "version=\"" GPUKIT_VERSION "\"", "1");
 }
 
-static void add_self(struct gk_rendering *r)
+static void add_frame_counts(struct gk_rendering *r)
 {
 	static const struct gk_family frames = {
 	    PREFIX, "frames_total", GK_FAMILY_COUNTER, NULL,
@@ -427,7 +427,7 @@ void gk_render_own(struct gk_rendering *r)
 		add_own_processes(r);
 	add_own_host(r);
 	add_versions(r);
-	add_self(r);
+	add_frame_counts(r);
 }
 
 void gk_own_metrics(const struct gk_prometheus *options,

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 /* Fills *ret_bar; its text lies in text. */
-static enum gk_intensity bar_of(const struct gk_boxed_options *o,
-				const struct gk_device *d, enum bar_kind kind,
-				char *text, struct gk_bar *ret_bar)
+static enum gk_intensity fill_bar(const struct gk_boxed_options *o,
+				  const struct gk_device *d, enum bar_kind kind,
+				  char *text, struct gk_bar *ret_bar)
 {
 	static const char *const titles[] = {
 	    "MEM: ", "MBW: ", "UTL: ", "PWR: "};
@@ -49,7 +49,7 @@ void gk_box_bar(struct gk_box *box, const struct gk_device *d,
 	char text[GK_UNITS_MAX];
 	struct gk_bar bar;
 	enum gk_color color =
-	    gk_intensity_color(bar_of(box->o, d, kind, text, &bar));
+	    gk_intensity_color(fill_bar(box->o, d, kind, text, &bar));
 
 	color = d->health == GK_HEALTH_OK ? color : GK_RED;
 	bar.colorful = box->o->color && box->o->colorful;

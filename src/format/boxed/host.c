@@ -53,7 +53,7 @@ static void bracketed(struct gk_box *box, const struct gk_bar *bar,
 	gk_color_end(box->out, box->o->color, color);
 }
 
-static void add_load(struct gk_box *box)
+static void add_load_average(struct gk_box *box)
 {
 	const struct gk_value *load = box->snap->host.load_centi;
 
@@ -124,7 +124,7 @@ void gk_box_host(struct gk_box *box)
 		return;
 	}
 	bracketed(box, &cpu, GK_BOLD_CYAN, box->width - RIGHT_WIDTH);
-	add_load(box);
+	add_load_average(box);
 	bracketed(box, &memory, GK_BOLD_MAGENTA, box->width - RIGHT_WIDTH);
 	gk_buf_puts(box->out, "  ");
 	bracketed(box, &swapped, GK_BOLD_BLUE, RIGHT_WIDTH - 2);

@@ -75,7 +75,7 @@ static int least_worth(const struct gk_columns *columns)
 }
 
 /* The widths, and how many columns of the terminal both parts take. */
-static void add_up(struct gk_process_table *t, int time, int *ret_all)
+static void sum_widths(struct gk_process_table *t, int time, int *ret_all)
 {
 	int host = 0;
 
@@ -104,7 +104,7 @@ void gk_process_table_measure(struct gk_process_table *t, struct gk_box *box,
 	t->box = box;
 	t->columns = *columns;
 	for (;;) {
-		add_up(t, time, &all);
+		sum_widths(t, time, &all);
 		if (t->columns.count < 2 ||
 		    (narrow ? all : t->driver_width + HOST_LEAST) <= inner)
 			break;
@@ -240,8 +240,8 @@ static void add_cell(const struct gk_process_table *t, struct gk_buf *to, int i,
 }
 
 /* The GPU is in its own colour, between two pieces of the row's. */
-static void add_gpu(const struct gk_process_table *t, int i,
-		    const struct gk_process *p, enum gk_color row)
+static void add_gpu_cell(const struct gk_process_table *t, int i,
+			 const struct gk_process *p, enum gk_color row)
 {
 	struct gk_buf *out = t->box->out;
 	bool color = t->box->o->color;
@@ -277,7 +277,7 @@ void gk_process_table_row(const struct gk_process_table *t,
 		bool scrolls = gk_column_infos[column].part == GK_PART_HOST;
 
 		if (column == GK_COLUMN_GPU) {
-			add_gpu(t, i, p, row);
+			add_gpu_cell(t, i, p, row);
 			continue;
 		}
 		add_gap(t, scrolls ? &host : out, i);

@@ -77,7 +77,7 @@ static const char *const paths[GK_PATH_COUNT] = {
 };
 
 /* Whether a device is a GPU that the topology is known of. */
-static bool is_placed(const struct gk_snapshot *snap, size_t at)
+static bool has_topology(const struct gk_snapshot *snap, size_t at)
 {
 	return snap->topology && snap->devices[at].mig_index < 0 &&
 	       snap->devices[at].index < snap->topology->count;
@@ -94,7 +94,7 @@ static void topology_row(struct gk_buf *out, const struct gk_snapshot *snap,
 		unsigned column = snap->devices[i].index;
 		const struct gk_peer *peer;
 
-		if (!is_placed(snap, i))
+		if (!has_topology(snap, i))
 			continue;
 		peer = &t->peers[row * t->count + column];
 		if (column == row)
@@ -116,11 +116,11 @@ void gk_smi_topology(struct gk_buf *out, const struct gk_snapshot *snap)
 {
 	gk_buf_puts(out, "\t\033[4m");
 	for (size_t i = 0; i < snap->device_count; i++)
-		if (is_placed(snap, i))
+		if (has_topology(snap, i))
 			gk_buf_printf(out, "GPU%u\t", snap->devices[i].index);
 	gk_buf_puts(out, "CPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n");
 	for (size_t i = 0; i < snap->device_count; i++)
-		if (is_placed(snap, i))
+		if (has_topology(snap, i))
 			topology_row(out, snap, snap->devices[i].index);
 	gk_buf_puts(out,
 		    "\nLegend:\n\n"

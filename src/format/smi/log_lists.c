@@ -47,8 +47,8 @@ void gk_smi_element(struct gk_buf *out, int depth, const char *name,
 }
 
 /* One line of a process, or its element. */
-static void of_process(struct gk_buf *out, int depth, const char *label,
-		       const char *name, const char *value, bool xml)
+static void put_process_line(struct gk_buf *out, int depth, const char *label,
+			     const char *name, const char *value, bool xml)
 {
 	if (xml) {
 		gk_smi_element(out, 3, name, value);
@@ -78,14 +78,14 @@ static void put_log_process(struct gk_buf *out, const struct gk_snapshot *snap,
 		gk_str_copy(memory, sizeof memory, text.data);
 	gk_smi_process_name(&name, p);
 	gk_buf_puts(out, xml ? "\t\t\t<process_info>\n" : "");
-	of_process(out, 2, "GPU instance ID", "gpu_instance_id", gi, xml);
-	of_process(out, 2, "Compute instance ID", "compute_instance_id", ci,
-		   xml);
-	of_process(out, 2, "Process ID", "pid", pid, xml);
-	of_process(out, 3, "Type", "type", gk_smi_process_type(p), xml);
-	of_process(out, 3, "Name", "process_name", name.data ? name.data : "",
-		   xml);
-	of_process(out, 3, "Used GPU Memory", "used_memory", memory, xml);
+	put_process_line(out, 2, "GPU instance ID", "gpu_instance_id", gi, xml);
+	put_process_line(out, 2, "Compute instance ID", "compute_instance_id",
+			 ci, xml);
+	put_process_line(out, 2, "Process ID", "pid", pid, xml);
+	put_process_line(out, 3, "Type", "type", gk_smi_process_type(p), xml);
+	put_process_line(out, 3, "Name", "process_name",
+			 name.data ? name.data : "", xml);
+	put_process_line(out, 3, "Used GPU Memory", "used_memory", memory, xml);
 	gk_buf_puts(out, xml ? "\t\t\t</process_info>\n" : "");
 	out->failed |= text.failed | name.failed;
 	gk_buf_free(&text);

@@ -403,7 +403,7 @@ SHOW(chassis)
 }
 
 /* In -q a board without a chassis has no place in one. */
-static bool is_placed(const struct gk_smi_at *at)
+static bool has_chassis(const struct gk_smi_at *at)
 {
 	const struct gk_detail *detail = at->device->detail;
 
@@ -413,7 +413,7 @@ static bool is_placed(const struct gk_smi_at *at)
 
 SHOW(placed)
 {
-	if (!is_placed(at))
+	if (!has_chassis(at))
 		return GK_ABSENT_NOT_SUPPORTED;
 	return arg < 0 ? gk_smi_number(out, at, what, 0)
 		       : gk_smi_word(out, at, what, arg);
@@ -421,8 +421,8 @@ SHOW(placed)
 
 SHOW(placed_fact)
 {
-	return is_placed(at) ? gk_smi_fact(out, at, what, 0)
-			     : GK_ABSENT_NOT_SUPPORTED;
+	return has_chassis(at) ? gk_smi_fact(out, at, what, 0)
+			       : GK_ABSENT_NOT_SUPPORTED;
 }
 
 /* In -q only where ECC can be; --query-gpu tells a 0 as well. */
