@@ -106,9 +106,10 @@ static char *label_of(enum gk_plot_group group, const struct gk_plot_row *row)
 	return buf.data;
 }
 
-static int new_line(struct gk_plot_chart *chart, enum gk_plot_quantity quantity,
-		    const struct gk_plot_row *row, uint64_t hash,
-		    unsigned *slot)
+static int add_plot_line(struct gk_plot_chart *chart,
+			 enum gk_plot_quantity quantity,
+			 const struct gk_plot_row *row, uint64_t hash,
+			 unsigned *slot)
 {
 	struct gk_plot_line *line = &chart->lines[chart->line_count];
 
@@ -139,7 +140,8 @@ static int find_line(struct gk_plot_chart *chart,
 			chart->lines_left_out++;
 			return 0;
 		}
-		r = new_line(chart, quantity, row, hash, &chart->table[at]);
+		r = add_plot_line(chart, quantity, row, hash,
+				  &chart->table[at]);
 	}
 	if (!r)
 		*ret = &chart->lines[chart->table[at] - 1];

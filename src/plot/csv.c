@@ -164,7 +164,7 @@ static uint64_t lines_in(const char *p, const char *end)
 }
 
 /* Leaves a broken row: on with the line behind its first one. */
-static int skip_line(struct gk_csv *csv)
+static int skip_broken_line(struct gk_csv *csv)
 {
 	char *newline = memchr(csv->at, '\n', (size_t)(csv->end - csv->at));
 
@@ -219,12 +219,12 @@ int gk_csv_next(struct gk_csv *csv, struct gk_csv_row *row)
 		return GK_ERR_NOT_FOUND;
 	/* Whoever writes rows ends each: one without an end was cut off. */
 	if (!end)
-		return skip_line(csv);
+		return skip_broken_line(csv);
 	skip_mark(csv, end);
 	text_end = end > csv->at && end[-1] == '\r' ? end - 1 : end;
 	row->fields = csv->fields;
 	if (split_row(csv, text_end, row))
-		return skip_line(csv);
+		return skip_broken_line(csv);
 	csv->line += lines_in(csv->at, end + 1);
 	csv->at = end + 1;
 	return 0;

@@ -211,7 +211,7 @@ static int by_peak(const void *a, const void *b, void *arg)
 	return (left < right) - (left > right);
 }
 
-static int by_index(const void *a, const void *b)
+static int compare_indices(const void *a, const void *b)
 {
 	size_t left = *(const size_t *)a, right = *(const size_t *)b;
 
@@ -230,7 +230,7 @@ static void choose_quantity(const struct gk_plot_chart *chart, int quantity,
 	to->peak = to->count ? chart->lines[to->index[0]].series.peak : 0;
 	if (to->count > SHOWN_MAX)
 		to->count = SHOWN_MAX;
-	qsort(to->index, to->count, sizeof *to->index, by_index);
+	qsort(to->index, to->count, sizeof *to->index, compare_indices);
 }
 
 /* Whether lines must say which file they are of. */
