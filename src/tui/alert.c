@@ -191,7 +191,7 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 }
 
 /* What its rise is told again; always 0 for kinds that do not grow. */
-static int64_t count_of(const struct gk_device *d, enum tui_alert_kind kind)
+static int64_t repeat_count(const struct gk_device *d, enum tui_alert_kind kind)
 {
 	struct gk_value count = d->m[kinds[kind].count];
 
@@ -222,7 +222,7 @@ bool tui_alerts_update(struct tui_alerts *alerts,
 		if (!a)
 			return fresh;
 		update_alert(a, limit_of(rules, kind), value.v,
-			     count_of(d, kind), snap->mono_ns);
+			     repeat_count(d, kind), snap->mono_ns);
 		fresh |= a->fresh;
 	}
 	alerts->on = 0;

@@ -50,7 +50,7 @@ static int list_series(const struct gk_device *d,
 	return n;
 }
 
-static struct shape shape_of(int columns, int line, int rows)
+static struct shape shape_of_graphs(int columns, int line, int rows)
 {
 	struct shape s = {.line = line, .rows = rows};
 
@@ -85,7 +85,8 @@ static int first_graph(const struct tui *t, const struct shape *s, int count)
 void device_graphs_next(struct tui *t, const struct gk_device *d)
 {
 	enum gk_history_device all[GK_HD_COUNT];
-	struct shape s = shape_of(t->columns, 0, device_graphs_least(t->rows));
+	struct shape s =
+	    shape_of_graphs(t->columns, 0, device_graphs_least(t->rows));
 	int at_once = s.columns * s.bands;
 	int pages = (list_series(d, all) + at_once - 1) / at_once;
 
@@ -112,8 +113,9 @@ static const struct {
     {GK_HD_VIDEO_CLOCK, GK_M_VIDEO_CLOCK_MAX},
 };
 
-static float top_of(const struct gk_device *d, enum gk_history_device what,
-		    const float *values, unsigned count)
+static float top_of_metric(const struct gk_device *d,
+			   enum gk_history_device what, const float *values,
+			   unsigned count)
 {
 	const struct gk_history_info *info = &gk_history_devices[what];
 	float top = 0, most = plot_max(values, count);
@@ -193,7 +195,7 @@ static void draw_one(const struct tui *t, struct grid *g,
 
 	gk_history_of_device(t->history, d->uuid, what, span, values);
 	title(t, d, info, &plot, values, span.count);
-	plot.top = top_of(d, what, values, span.count);
+	plot.top = top_of_metric(d, what, values, span.count);
 	plot.unit = info->unit;
 	if (is_rate(info) && plot.top >= MANY_MIB) {
 		for (unsigned i = 0; i < span.count; i++)
@@ -274,7 +276,7 @@ int device_graphs(const struct tui *t, struct grid *g, int line, int rows,
 		  const struct gk_device *d)
 {
 	enum gk_history_device all[GK_HD_COUNT];
-	struct shape s = shape_of(g->columns, line, rows);
+	struct shape s = shape_of_graphs(g->columns, line, rows);
 	int count = list_series(d, all), first = first_graph(t, &s, count);
 
 	draw_graphs_frame(t, g, &s);

@@ -46,7 +46,7 @@ static void step_button(struct tui *t, int by)
 	d->current = (d->current + d->kind->count + by) % d->kind->count;
 }
 
-static bool is_letter(const struct tui_button *b, tui_key key)
+static bool is_button_key(const struct tui_button *b, tui_key key)
 {
 	return key < 0x80 &&
 	       tolower((int)key) == tolower((unsigned char)b->label[b->letter]);
@@ -57,7 +57,7 @@ static int button_of(const struct tui_dialog_kind *kind, tui_key key)
 {
 	for (int i = 0; i < kind->count; i++)
 		if (key == '1' + (tui_key)i ||
-		    is_letter(&kind->buttons[i], key))
+		    is_button_key(&kind->buttons[i], key))
 			return i;
 	return -1;
 }

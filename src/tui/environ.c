@@ -24,7 +24,7 @@ const char *tui_environ_value(const struct tui_environ *e, size_t at)
 /* ---- reading ---- */
 
 /* Reads a file of the kernel whole; it does not tell its size. */
-static ssize_t read_whole(int proc, const char *path, char **ret_bytes)
+static ssize_t read_proc_file(int proc, const char *path, char **ret_bytes)
 {
 	for (size_t cap = READ_FIRST; cap <= READ_MAX; cap *= 4) {
 		char *bytes = malloc(cap);
@@ -127,7 +127,7 @@ int tui_environ_read(struct tui_environ *e, int proc)
 
 	forget_environ(e);
 	snprintf(path, sizeof path, "%d/environ", (int)e->who.pid);
-	n = read_whole(proc, path, &bytes);
+	n = read_proc_file(proc, path, &bytes);
 	if (n >= 0 && !is_still(e, proc))
 		n = GK_ERR_NOT_FOUND;
 	if (n > 0)

@@ -142,7 +142,7 @@ static bool compares(const struct tui_filter_word *w,
 
 /* ---- reading words ---- */
 
-static const char *read_name(struct tui_filter_word *w, const char *value)
+static const char *read_pattern(struct tui_filter_word *w, const char *value)
 {
 	static const int flags = REG_EXTENDED | REG_ICASE | REG_NOSUB;
 
@@ -154,7 +154,7 @@ static const char *read_name(struct tui_filter_word *w, const char *value)
 	return "a regular expression";
 }
 
-static const char *read_text(struct tui_filter_word *w, const char *value)
+static const char *read_plain_text(struct tui_filter_word *w, const char *value)
 {
 	gk_str_copy(w->text, sizeof w->text, value);
 	return NULL;
@@ -169,7 +169,7 @@ static const char *read_ranges(struct tui_filter_word *w, const char *value)
 		if (!next_range(&at, &first, &last))
 			return "numbers, as 0-3,5";
 	} while (*at++ == ',');
-	return read_text(w, value);
+	return read_plain_text(w, value);
 }
 
 static const char *read_type(struct tui_filter_word *w, const char *value)
@@ -198,15 +198,15 @@ static const struct {
 		      const struct gk_process *p);
 	unsigned with;
 } keys[] = {
-    {"name", read_name, has_name, 0},
-    {"user", read_text, has_user, 0},
+    {"name", read_pattern, has_name, 0},
+    {"user", read_plain_text, has_user, 0},
     {"gpu", read_ranges, is_on_gpu, 0},
     {"type", read_type, has_type, 0},
     {"rank", read_ranges, has_rank, GK_WITH_RANK},
-    {"container", read_text, is_in_container, 0},
-    {"pod", read_text, is_in_pod, 0},
-    {"cwd", read_text, is_in_directory, GK_WITH_CWD},
-    {"state", read_text, has_state, 0},
+    {"container", read_plain_text, is_in_container, 0},
+    {"pod", read_plain_text, is_in_pod, 0},
+    {"cwd", read_plain_text, is_in_directory, GK_WITH_CWD},
+    {"state", read_plain_text, has_state, 0},
 };
 
 static const struct {
@@ -263,7 +263,8 @@ static const char *read_typed_number(enum gk_process_metric metric,
 	}
 }
 
-static bool is_key(const char *word, const char *key, const char *behind)
+static bool begins_with_key(const char *word, const char *key,
+			    const char *behind)
 {
 	size_t len = strlen(key);
 
@@ -275,7 +276,7 @@ static bool is_key(const char *word, const char *key, const char *behind)
 static const char *read_word(struct tui_filter_word *w, const char *word)
 {
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		if (!is_key(word, keys[i].key, ":"))
+		if (!begins_with_key(word, keys[i].key, ":"))
 			continue;
 		word += strlen(keys[i].key) + 1;
 		w->holds = keys[i].holds;
@@ -283,7 +284,7 @@ static const char *read_word(struct tui_filter_word *w, const char *word)
 		return *word ? keys[i].read(w, word) : "something behind it";
 	}
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		if (!is_key(word, numbers[i].key, "<>"))
+		if (!begins_with_key(word, numbers[i].key, "<>"))
 			continue;
 		word += strlen(numbers[i].key);
 		w->holds = compares;

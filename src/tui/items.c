@@ -174,7 +174,7 @@ bool tui_item_is_choice(struct tui_item item)
 
 /* ---- what a change does elsewhere ---- */
 
-static bool is_at(struct tui_item item, size_t at, size_t len)
+static bool is_setting_between(struct tui_item item, size_t at, size_t len)
 {
 	return item.kind == ITEM_SETTING && tui_settings[item.id].at >= at &&
 	       tui_settings[item.id].at < at + len;
@@ -184,10 +184,11 @@ static void apply_item(struct tui *t, struct tui_item item)
 {
 	const struct tui_options *o = &t->options;
 
-	if (is_at(item, offsetof(struct tui_options, order), sizeof o->order))
+	if (is_setting_between(item, offsetof(struct tui_options, order),
+			       sizeof o->order))
 		t->order = o->order;
-	if (is_at(item, offsetof(struct tui_options, key_set),
-		  sizeof o->key_set))
+	if (is_setting_between(item, offsetof(struct tui_options, key_set),
+			       sizeof o->key_set))
 		tui_bindings_apply(t);
 	term_options_set(&o->term);
 	tui_list_update(t);
@@ -197,7 +198,8 @@ static void apply_item(struct tui *t, struct tui_item item)
 static bool is_locked(const struct tui *t, struct tui_item item)
 {
 	return t->options.readonly &&
-	       is_at(item, offsetof(struct tui_options, readonly), 1);
+	       is_setting_between(item, offsetof(struct tui_options, readonly),
+				  1);
 }
 
 /* ---- a text ---- */

@@ -177,7 +177,7 @@ static bool next_binding(const char **text, struct binding *ret_binding)
 	       ret_binding->second != TUI_KEY_NONE;
 }
 
-static bool is_blank(const char *text)
+static bool is_blank_text(const char *text)
 {
 	return !text[strspn(text, " ")];
 }
@@ -188,7 +188,7 @@ static bool add_action_keys(struct tui_keymap *map, enum tui_action action,
 {
 	size_t before = map->count;
 
-	while (!is_blank(keys)) {
+	while (!is_blank_text(keys)) {
 		struct binding *more =
 		    realloc(map->bindings, (map->count + 1) * sizeof *more);
 

@@ -32,7 +32,7 @@ unsigned tui_with(const struct tui *t)
 
 /* ---- filter ---- */
 
-static bool has_text(const struct gk_process *p, const char *text)
+static bool contains_text(const struct gk_process *p, const char *text)
 {
 	char pid[16];
 
@@ -51,7 +51,7 @@ static bool passes(const struct tui *t, const struct gk_process *p)
 	       (!f->only_types || !(p->types & ~f->only_types)) &&
 	       (!f->gpus || (gpu < 64 && f->gpus >> gpu & 1)) &&
 	       (!*f->user || !strcmp(p->user, f->user)) &&
-	       (!*f->text || has_text(p, f->text)) &&
+	       (!*f->text || contains_text(p, f->text)) &&
 	       (!f->memory_over || (memory.why == GK_PRESENT &&
 				    (uint64_t)memory.v > f->memory_over));
 }

@@ -104,8 +104,8 @@ static void draw_ticks(struct grid *g, const struct plot *plot)
 		draw_near(g, plot, 1);
 }
 
-static void draw_text(struct grid *g, const struct plot *plot, int from_edge,
-		      const char *text)
+static void draw_plot_text(struct grid *g, const struct plot *plot,
+			   int from_edge, const char *text)
 {
 	int row = plot->hanging ? plot->row + plot->rows - 1 - from_edge
 				: plot->row + from_edge;
@@ -132,6 +132,6 @@ void plot_draw(struct grid *g, const struct plot *plot, const float *values)
 		return;
 	graph_draw(g, &graph, values);
 	draw_ticks(g, plot);
-	draw_text(g, plot, 0, plot->outer);
-	draw_text(g, plot, 1, plot->inner);
+	draw_plot_text(g, plot, 0, plot->outer);
+	draw_plot_text(g, plot, 1, plot->inner);
 }

@@ -171,7 +171,7 @@ static const char *order_text(const struct tui_order *order, char *dst)
 	return tui_order_text(&usual, dst);
 }
 
-static int words_of(const struct tui_setting *s)
+static int count_words(const struct tui_setting *s)
 {
 	char word[TUI_SETTING_TEXT];
 	int count = 0;
@@ -365,7 +365,7 @@ void tui_setting_wants(const struct tui_setting *s, char *dst, size_t cap)
 /* ---- steps ---- */
 
 /* Off, then from the least on. */
-static int next_number(const struct tui_setting *s, int value, int by)
+static int next_setting(const struct tui_setting *s, int value, int by)
 {
 	int first = (s->least + s->step - 1) / s->step * s->step;
 
@@ -418,14 +418,14 @@ void tui_setting_step(const struct tui_setting *s, struct tui_options *o,
 		*(bool *)value = !*(bool *)value;
 		return;
 	case SETTING_CHOICE:
-		count = words_of(s);
+		count = count_words(s);
 		*(int *)value = (*(int *)value + by + count) % count;
 		return;
 	case SETTING_SORT:
 		next_order(value, by);
 		return;
 	case SETTING_NUMBER:
-		*(int *)value = next_number(s, *(int *)value, by);
+		*(int *)value = next_setting(s, *(int *)value, by);
 		return;
 	case SETTING_SECONDS:
 		*(uint64_t *)value = next_seconds(s, *(uint64_t *)value, by);

@@ -17,7 +17,7 @@ void tui_shell_free(char **words)
 }
 
 /* Reads a word, and moves behind it; false: a quote is open at the end. */
-static bool read_word(const char **rest, struct gk_buf *out)
+static bool read_shell_word(const char **rest, struct gk_buf *out)
 {
 	const char *text = *rest;
 	char quote = '\0';
@@ -58,7 +58,7 @@ bool tui_shell_split(const char *text, char ***ret_words)
 	     text += strspn(text, " ")) {
 		struct gk_buf word = {0};
 
-		good = read_word(&text, &word) && !word.failed &&
+		good = read_shell_word(&text, &word) && !word.failed &&
 		       add_word(&words, &count, word.data ? word.data : "");
 		gk_buf_free(&word);
 	}

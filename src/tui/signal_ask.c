@@ -93,8 +93,8 @@ static void name(const struct tui *t, int proc, const struct tui_tag *who,
 }
 
 /* A line of a list: "15699 ana: python3 train.py". */
-static void add_line(const struct tui *t, int proc, const struct tui_tag *who,
-		     struct gk_buf *out)
+static void add_process_line(const struct tui *t, int proc,
+			     const struct tui_tag *who, struct gk_buf *out)
 {
 	const struct gk_process *p = find_tagged(t, who);
 	char text[2 * GK_NAME_MAX];
@@ -230,7 +230,7 @@ static void ask_again(struct tui *t, int button)
 
 	add_question(t, &text);
 	for (size_t i = 0; i < s->count; i++)
-		add_line(t, proc, &s->who[i], &text);
+		add_process_line(t, proc, &s->who[i], &text);
 	tui_dialog_open(t, &kind, &text, button);
 	close(proc);
 }

@@ -127,7 +127,7 @@ static struct {
 	int colors;
 } kind;
 
-static void look_at_kind(void)
+static void look_at_terminal(void)
 {
 	int err;
 
@@ -143,7 +143,7 @@ static void look_at_kind(void)
 bool term_usable(void)
 {
 	if (!kind.known)
-		look_at_kind();
+		look_at_terminal();
 	return kind.usable;
 }
 
@@ -272,7 +272,7 @@ static const struct {
     {GRID_BLINK, WA_BLINK},   {GRID_REVERSE, WA_REVERSE},
 };
 
-static int color_of(unsigned color)
+static int shown_color(unsigned color)
 {
 	if (color == GRID_COLOR_NONE || !term.colors ||
 	    term.options.theme == TUI_MONO)
@@ -284,7 +284,7 @@ static int color_of(unsigned color)
 
 static void set_style(struct grid_style style)
 {
-	int color = color_of(style.color);
+	int color = shown_color(style.color);
 	attr_t attribute = WA_NORMAL;
 
 	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
@@ -408,7 +408,7 @@ static void read_mouse(void)
 }
 
 /* The rest of its text comes at once, or is lost. */
-static tui_key read_sgr(void)
+static tui_key read_mouse_code(void)
 {
 	char text[TUI_MOUSE_CODE_MAX] = "";
 	bool good = true, ended = false;
@@ -467,7 +467,7 @@ static tui_key read_key(void)
 	if (r != KEY_CODE_YES)
 		return tui_key_of_character((wchar_t)c);
 	if (c == MOUSE_SGR)
-		return read_sgr();
+		return read_mouse_code();
 	key = from_special(c);
 	if (key == TUI_KEY_MOUSE)
 		read_mouse();

@@ -58,7 +58,7 @@ static bool judge_directory(const char *path, char *why, size_t cap)
 }
 
 /* It may have been replaced since it was opened. */
-static bool is_at(const char *path, const struct stat *opened)
+static bool is_still_at(const char *path, const struct stat *opened)
 {
 	struct stat st;
 
@@ -72,7 +72,7 @@ bool tui_trusts(const char *path, int fd, char *why, size_t cap)
 	struct stat st;
 	bool good;
 
-	if (!real || fstat(fd, &st) || !is_at(real, &st))
+	if (!real || fstat(fd, &st) || !is_still_at(real, &st))
 		good = cannot_tell(path, why, cap);
 	else
 		good = judge_file(&st, real, why, cap) &&

@@ -32,7 +32,7 @@ static void go_back(struct tui *t)
 	tui_back(t);
 }
 
-static void pause_it(struct tui *t)
+static void toggle_pause(struct tui *t)
 {
 	t->paused = !t->paused;
 }
@@ -211,7 +211,7 @@ static void mode_compact(struct tui *t)
 static void (*const handlers[ACTION_COUNT])(struct tui *t) = {
     [ACTION_QUIT] = quit_viewer,
     [ACTION_BACK] = go_back,
-    [ACTION_PAUSE] = pause_it,
+    [ACTION_PAUSE] = toggle_pause,
     [ACTION_REFRESH] = refresh_now,
     [ACTION_MODE_AUTO] = mode_auto,
     [ACTION_MODE_FULL] = mode_full,

@@ -176,7 +176,7 @@ static int clamp_int(int value, int low, int high)
 }
 
 /* What is not as usual about the time, at the right of the last row. */
-static void draw_time(const struct tui *t, struct grid *g)
+static void draw_time_note(const struct tui *t, struct grid *g)
 {
 	char text[64];
 	int column;
@@ -203,7 +203,7 @@ void tui_draw(struct tui *t, struct grid *g)
 			break;
 		t->scroll = scroll;
 	}
-	draw_time(t, g);
+	draw_time_note(t, g);
 	t->drawn = g;
 }
 

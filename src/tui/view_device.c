@@ -50,7 +50,7 @@ static void show_device(struct tui *t, const struct gk_device *d)
 
 /* ---- what it said ---- */
 
-static bool is_gone(const struct gk_device *d)
+static bool is_silent(const struct gk_device *d)
 {
 	return d->health == GK_HEALTH_LOST || d->health == GK_HEALTH_ERROR;
 }
@@ -59,7 +59,7 @@ static bool is_gone(const struct gk_device *d)
 static const struct gk_device *values_of(const struct tui *t,
 					 const struct gk_device *d)
 {
-	return is_gone(d) && !strcmp(t->device.last.uuid, d->uuid)
+	return is_silent(d) && !strcmp(t->device.last.uuid, d->uuid)
 		   ? &t->device.last
 		   : d;
 }
@@ -90,7 +90,7 @@ void view_device_frame(struct tui *t)
 	if (!d)
 		return;
 	device_links_frame(t, d);
-	if (!is_gone(d))
+	if (!is_silent(d))
 		remember_device(&t->device, d);
 	else if (values_of(t, d) != d)
 		remember_xids(&t->device.last, d);
@@ -251,7 +251,7 @@ static int draw_trouble(const struct tui *t, struct grid *g, int line,
 	gk_device_trouble(trouble, t->snap, d);
 	if (!*trouble)
 		return 0;
-	if (age == UINT64_MAX || (is_gone(d) && values == d))
+	if (age == UINT64_MAX || (is_silent(d) && values == d))
 		snprintf(text, sizeof text, " %s: nothing is known of it",
 			 trouble);
 	else if (d->health == GK_HEALTH_STALE)

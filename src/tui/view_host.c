@@ -225,7 +225,7 @@ static const struct gk_device *chosen_gpu(const struct tui *t)
 	return d->parent >= 0 ? &t->snap->devices[d->parent] : d;
 }
 
-static float top_of(const float *values, unsigned count, float top)
+static float top_of_values(const float *values, unsigned count, float top)
 {
 	float most = 1;
 
@@ -253,8 +253,8 @@ static void gpu_label(const struct tui *t, char *dst,
 }
 
 /* How busy it is now: of shares, by the limits that bars have. */
-static uint16_t color_of(const struct tui *t, const struct series *of,
-			 float value)
+static uint16_t color_of_load(const struct tui *t, const struct series *of,
+			      float value)
 {
 	static const uint16_t colors[] = {
 	    [GK_LIGHT] = 2, [GK_MODERATE] = 3, [GK_HEAVY] = 1};
@@ -294,8 +294,8 @@ static void draw_gpus(const struct tui *t, struct grid *g, int line, int column,
 		else
 			gk_history_of_devices(t->history, of->what, span,
 					      values);
-		graph.top = top_of(values, span.count, of->top);
-		graph.style.color = color_of(t, of, last_of(values, span));
+		graph.top = top_of_values(values, span.count, of->top);
+		graph.style.color = color_of_load(t, of, last_of(values, span));
 		graph_draw(g, &graph, values);
 		if (t->options.boxed.colorful)
 			tint_rows(g, &graph);

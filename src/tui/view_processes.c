@@ -219,7 +219,7 @@ static void draw_names(const struct tui *t, struct grid *g, int line,
 	flush_text(g, line, box->out);
 }
 
-static bool is_blank(const struct grid *g, int line, int column)
+static bool is_blank_cell(const struct grid *g, int line, int column)
 {
 	return grid_at(g, line, column)->c == L' ';
 }
@@ -234,10 +234,11 @@ static void make_arrow_room(struct grid *g, int line, int *at, int *width)
 	struct grid_cell *title;
 
 	if (line < 0 || line >= g->rows || next >= g->columns ||
-	    grid_at(g, line, next)->c >= 0x80 || is_blank(g, line, next))
+	    grid_at(g, line, next)->c >= 0x80 || is_blank_cell(g, line, next))
 		return;
 	title = grid_at(g, line, *at);
-	if (is_blank(g, line, *at - 1) && is_blank(g, line, *at - 2)) {
+	if (is_blank_cell(g, line, *at - 1) &&
+	    is_blank_cell(g, line, *at - 2)) {
 		memmove(title - 1, title, (size_t)*width * sizeof *title);
 		--*at;
 	} else if (title->c == L'%') {

@@ -217,7 +217,7 @@ static void mark_row(const struct tui *t, struct grid *g, int row,
 }
 
 /* Whether there is something to signal; tagged processes of others count. */
-static bool can_signal(const struct tui *t)
+static bool can_signal_any(const struct tui *t)
 {
 	const struct gk_process *p = view_tree_process(t);
 
@@ -238,7 +238,7 @@ static void draw_tree_hint(const struct tui *t, struct grid *g, int titles)
 	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
 		int width = (int)strlen(hints[i]), column = g->columns - width;
 
-		if (!can_signal(t) || column <= titles)
+		if (!can_signal_any(t) || column <= titles)
 			continue;
 		grid_line(g, 0, column, hints[i], (size_t)width, style);
 		return;
