@@ -103,7 +103,7 @@ void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap)
 
 /* ---- pages ---- */
 
-static void make(struct gk_feed *feed, enum slot slot, struct gk_buf *out)
+static void make_page(struct gk_feed *feed, enum slot slot, struct gk_buf *out)
 {
 	struct gk_prometheus show = feed->export->show;
 
@@ -143,7 +143,7 @@ static void of_snapshot(struct gk_feed *feed, enum slot slot, const char *type,
 	if (feed->made[slot].number != feed->number) {
 		body->len = 0;
 		body->failed = false;
-		make(feed, slot, body);
+		make_page(feed, slot, body);
 		feed->made[slot].number = body->failed ? 0 : feed->number;
 	}
 	if (body->failed) {

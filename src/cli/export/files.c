@@ -18,7 +18,7 @@ static char *cannot(const char *path, const char *why)
 	return NULL;
 }
 
-static char *read_whole(int fd, size_t size)
+static char *read_sized(int fd, size_t size)
 {
 	char *text = malloc(size + 1);
 	size_t len = 0;
@@ -52,7 +52,7 @@ char *gk_export_read(const char *path, bool secret)
 	else if (secret && st.st_mode & (S_IRWXG | S_IRWXO))
 		why = "others may read it; chmod 600";
 	else
-		text = read_whole(fd, (size_t)st.st_size);
+		text = read_sized(fd, (size_t)st.st_size);
 	if (!text)
 		cannot(path, why ? why : "out of memory");
 	close(fd);
@@ -66,7 +66,7 @@ void gk_export_forget(char *text)
 	free(text);
 }
 
-static bool add_user(struct gk_export_users *users, char *line)
+static bool add_login(struct gk_export_users *users, char *line)
 {
 	char *colon = strchr(line, ':');
 	void *more =
@@ -91,7 +91,7 @@ int gk_export_users_read(const char *path, struct gk_export_users *ret_users)
 		return GK_EXIT_FAILURE;
 	while ((line = strsep(&rest, "\n"))) {
 		line[strcspn(line, "\r")] = '\0';
-		if (*line && *line != '#' && !add_user(&users, line)) {
+		if (*line && *line != '#' && !add_login(&users, line)) {
 			cannot(path, "a line is USER:PASSWORD");
 			gk_export_users_free(&users);
 			return GK_EXIT_FAILURE;

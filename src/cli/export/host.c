@@ -12,7 +12,7 @@
 /* A name of DNS has at most 253 characters. */
 #define NAME_MAX_LEN 255
 
-static bool is_port(const char *text)
+static bool is_port_suffix(const char *text)
 {
 	return !*text ||
 	       (*text == ':' && !text[1 + strspn(text + 1, "0123456789")]);
@@ -26,7 +26,7 @@ static bool name_of_host(const char *host, char ret_name[NAME_MAX_LEN + 1])
 	size_t len = strcspn(name, bracket ? "]" : ":");
 
 	if (!len || len > NAME_MAX_LEN || (bracket && name[len] != ']') ||
-	    !is_port(name + len + bracket))
+	    !is_port_suffix(name + len + bracket))
 		return false;
 	/* "localhost." is the same. */
 	if (!bracket && len > 1 && name[len - 1] == '.')

@@ -94,7 +94,7 @@ static void serve_page(void *owner, const struct gk_http_request *request,
 	gk_feed_page(s->feed, request, ret_page);
 }
 
-static int read_files(struct server *s)
+static int read_secrets(struct server *s)
 {
 	const struct gk_export *e = s->export;
 
@@ -264,7 +264,7 @@ int gk_export_run(const struct gk_export *export)
 		return gk_export_failure("cannot catch signals");
 	status = load_module(&s);
 	if (!status)
-		status = read_files(&s);
+		status = read_secrets(&s);
 	s.feed = gk_feed_new(export);
 	if (!status && !s.feed)
 		status = gk_export_failure("out of memory");

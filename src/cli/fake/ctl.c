@@ -107,7 +107,7 @@ int ctl_value(const char *name)
 
 /* ---- ls ---- */
 
-static const char *state_of(const struct fake_machine *machine)
+static const char *machine_state_text(const struct fake_machine *machine)
 {
 	if (machine->err)
 		return gk_strerror(machine->err);
@@ -146,7 +146,7 @@ static int ls_json(const struct fake_machine *machines, unsigned count)
 				    (int)machines[i].gpus, "processes",
 				    (int)machines[i].processes, "launcher",
 				    (int)machines[i].creator, "state",
-				    state_of(&machines[i])));
+				    machine_state_text(&machines[i])));
 	r = json_dumpf(list, stdout, JSON_INDENT(2));
 	json_decref(list);
 	putchar('\n');
@@ -171,7 +171,7 @@ int ctl_ls(struct ctl *ctl, int argc, char **argv)
 		printf("%-24s %5u %10u %9d  %s\n",
 		       write_state(&machines[i]).name, machines[i].gpus,
 		       machines[i].processes, (int)machines[i].creator,
-		       state_of(&machines[i]));
+		       machine_state_text(&machines[i]));
 	free(machines);
 	return code;
 }

@@ -77,7 +77,7 @@ static const struct argp argp = {
 	   "Exit status: 0 all of them run, 1 some will not, 2 usage."};
 
 /* The least compute capability of the machine. */
-static int read_gpus(struct check *check)
+static int find_least_capability(struct check *check)
 {
 	static struct gkf_profile profiles[GKF_DEVICES_MAX];
 	char message[FAKE_MESSAGE_MAX];
@@ -189,7 +189,7 @@ int fake_doctor(int argc, char **argv)
 
 	gk_arg_parse(&argp, 0, argc, argv, &check);
 	signal(SIGPIPE, SIG_IGN);
-	code = read_gpus(&check);
+	code = find_least_capability(&check);
 	if (!code && gk_where("lib/gpukit/fake/cuda13", check.libraries,
 			      sizeof check.libraries))
 		code = fake_failure("doctor: gpukit's own place is not known");

@@ -95,7 +95,8 @@ struct parts {
 	unsigned count;
 };
 
-static int read_image(const struct image *image, struct gkf_ptx_module **ret)
+static int read_ptx_image(const struct image *image,
+			  struct gkf_ptx_module **ret)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	size_t size;
@@ -117,7 +118,7 @@ static struct gkf_ptx_module *read_module(struct doctor *doctor, unsigned first)
 	bool unfit = false;
 
 	while (!m && (image = choose_images(doctor, first, image))) {
-		if (read_image(image, &m)) {
+		if (read_ptx_image(image, &m)) {
 			doctor->unreadable = true;
 			return NULL;
 		}

@@ -167,7 +167,7 @@ static void look_at_runtime(const struct elf *elf, struct doctor *doctor)
 				    !runtime->nvidia_static;
 }
 
-static void look_at_kind(const struct elf *elf, struct doctor *doctor)
+static void find_elf_kind(const struct elf *elf, struct doctor *doctor)
 {
 	if (elf->header.e_type == ET_REL)
 		doctor->kind = KIND_OBJECT;
@@ -292,7 +292,7 @@ static int look_at_elf(const struct elf *elf, struct doctor *doctor)
 {
 	int err;
 
-	look_at_kind(elf, doctor);
+	find_elf_kind(elf, doctor);
 	look_at_runtime(elf, doctor);
 	err = doctor_images(elf_find(elf, ".nv_fatbin"), false, doctor);
 	if (!err)

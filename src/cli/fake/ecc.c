@@ -20,7 +20,7 @@ static const char *const kinds[GKF_ECC_KINDS] = {
     [GKF_ECC_SECDED] = "sec-ded",
 };
 
-static int parse_kind(const char *text, enum gkf_ecc_kind *ret_kind)
+static int parse_error_kind(const char *text, enum gkf_ecc_kind *ret_kind)
 {
 	for (int i = 0; i < GKF_ECC_KINDS; i++)
 		if (!strcmp(kinds[i], text)) {
@@ -50,7 +50,7 @@ static int parse_place(const char *text, enum gkf_ecc_location *ret_place)
 			  names);
 }
 
-static int parse_count(const char *text, int64_t *ret_count)
+static int parse_error_count(const char *text, int64_t *ret_count)
 {
 	if (gk_parse_int(text, ret_count) || *ret_count < 1 ||
 	    *ret_count > GKF_ECC_COUNT_MAX)
@@ -138,11 +138,11 @@ int ctl_ecc(struct ctl *ctl, int argc, char **argv)
 		code = fake_usage("usage: gpukit fake ctl ecc GPU [KIND PLACE "
 				  "[COUNT]]");
 	if (!code && argc > 2)
-		code = parse_kind(argv[1], &kind);
+		code = parse_error_kind(argv[1], &kind);
 	if (!code && argc > 2)
 		code = parse_place(argv[2], &place);
 	if (!code && argc > 3)
-		code = parse_count(argv[3], &count);
+		code = parse_error_count(argv[3], &count);
 	for (unsigned i = 0; !code && i < gkf_device_count(ctl->machine); i++) {
 		if (!(gpus >> i & 1))
 			continue;

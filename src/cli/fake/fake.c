@@ -255,7 +255,7 @@ static int start_time(const struct fake_options *a, const char *path)
 		   : 0;
 }
 
-static uint64_t end_of(const struct fake_options *a)
+static uint64_t end_of_scenario(const struct fake_options *a)
 {
 	return a->until_end && a->scenario_name
 		   ? (a->scenario.begin + a->scenario.duration) * GKF_BIN_NS
@@ -276,8 +276,8 @@ static int start_children(struct fake_options *a, struct fake_replay *replay,
 				   a->warm_up_ns, children);
 }
 
-static int run_on(struct fake_options *a, struct fake_replay *replay,
-		  const char *path)
+static int run_command_on(struct fake_options *a, struct fake_replay *replay,
+			  const char *path)
 {
 	struct fake_children children = {0};
 	int code = fake_mig_apply(path, a->migs);
@@ -291,7 +291,7 @@ static int run_on(struct fake_options *a, struct fake_replay *replay,
 	if (!code)
 		code =
 		    fake_run(path, a->generation ? a->generation->name : NULL,
-			     a->command, end_of(a), &children);
+			     a->command, end_of_scenario(a), &children);
 	fake_children_end(&children);
 	return code;
 }
@@ -316,7 +316,7 @@ static int launch_command(struct fake_options *a)
 	if (!code)
 		code = create_machine(a, &replay, path, sizeof path);
 	if (!code) {
-		code = run_on(a, &replay, path);
+		code = run_command_on(a, &replay, path);
 		unlink(path);
 	}
 	gkf_scenario_free(&a->scenario);

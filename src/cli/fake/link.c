@@ -91,8 +91,8 @@ int ctl_link_check(struct ctl *ctl, unsigned gpu,
 			    n ? ", counted from 0" : "");
 }
 
-static int apply_one(struct ctl *ctl, unsigned gpu, unsigned link,
-		     const struct link_change *change)
+static int apply_to_link(struct ctl *ctl, unsigned gpu, unsigned link,
+			 const struct link_change *change)
 {
 	return change->error < 0
 		   ? gkf_link_set_state(ctl->machine, gpu, link,
@@ -109,7 +109,7 @@ int ctl_link_apply(struct ctl *ctl, unsigned gpu,
 
 	for (unsigned i = 0; !err && i < gkf_links(ctl->machine, gpu); i++)
 		if (change->link < 0 || (unsigned)change->link == i)
-			err = apply_one(ctl, gpu, i, change);
+			err = apply_to_link(ctl, gpu, i, change);
 	return err ? fake_failure("ctl set: GPU %u: %s", gpu, gk_strerror(err))
 		   : 0;
 }

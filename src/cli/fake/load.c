@@ -33,14 +33,15 @@
 
 #define LOOK_MS 100 /* between looks for a signal */
 
-static uint64_t memory_of(const struct gkf_load_spec *load,
-			  const struct fake_target *target,
-			  const struct gkf_profile *profile)
+static uint64_t load_bytes(const struct gkf_load_spec *load,
+			   const struct fake_target *target,
+			   const struct gkf_profile *profile)
 {
 	return gkf_spec_bytes(load, target->room_mib, profile);
 }
 
-static bool is_meant(const struct gkf_load_spec *load, unsigned gpu, unsigned k)
+static bool is_load_on(const struct gkf_load_spec *load, unsigned gpu,
+		       unsigned k)
 {
 	return k ? load->mig[gpu] >> (k - 1) & 1 : load->gpus >> gpu & 1;
 }
@@ -56,11 +57,11 @@ static int check_target(struct gkf_machine *m,
 	int code = 0;
 
 	for (unsigned i = 0; !code && i < count; i++) {
-		if (!is_meant(&loads[i], gpu, k))
+		if (!is_load_on(&loads[i], gpu, k))
 			continue;
 		code = fake_target_find(m, gpu, k, &target);
 		if (!code)
-			asked += (double)memory_of(&loads[i], &target, p) *
+			asked += (double)load_bytes(&loads[i], &target, p) *
 				 loads[i].n;
 	}
 	if (code || asked <= 0)
@@ -149,7 +150,7 @@ static int spawn_at(struct gkf_machine *m, const char *path,
 		    .gpu = gpu,
 		    .mig = target.mig,
 		    .mem =
-			memory_of(load, &target, &gkf_board(m, gpu)->profile),
+			load_bytes(load, &target, &gkf_board(m, gpu)->profile),
 		    .wave = gkf_spec_wave(load, children->count + 1)};
 
 		code = spawn_load(path, &job, ready, children);
@@ -166,7 +167,7 @@ static int spawn_all(struct gkf_machine *m, const char *path,
 	for (unsigned i = 0; i < count; i++)
 		for (unsigned gpu = 0; gpu < gkf_device_count(m); gpu++)
 			for (unsigned k = 0; !code && k < FAKE_TARGETS; k++)
-				if (is_meant(&loads[i], gpu, k))
+				if (is_load_on(&loads[i], gpu, k))
 					code = spawn_at(m, path, &loads[i], gpu,
 							k, ready, children);
 	return code;

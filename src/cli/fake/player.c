@@ -75,8 +75,9 @@ struct player {
  * The whole GPU that a device is, or is part of; count: none of ours. One that
  * was lost before the recorder came has no UUID.
  */
-static unsigned gpu_of(const struct player *p, const struct gk_snapshot *snap,
-		       const struct gk_device *d)
+static unsigned whole_gpu_of(const struct player *p,
+			     const struct gk_snapshot *snap,
+			     const struct gk_device *d)
 {
 	const struct gk_device *whole =
 	    d->parent >= 0 ? &snap->devices[d->parent] : d;
@@ -137,7 +138,7 @@ static void set_gpus(struct player *p, const struct gk_snapshot *snap)
 {
 	for (size_t i = 0; i < snap->device_count; i++) {
 		const struct gk_device *d = &snap->devices[i];
-		unsigned gpu = gpu_of(p, snap, d);
+		unsigned gpu = whole_gpu_of(p, snap, d);
 
 		if (d->mig_index >= 0 || gpu == gkf_device_count(p->m))
 			continue;
@@ -190,7 +191,7 @@ static uint32_t percent_of_value(struct gk_value value)
 static void place_recorded(struct player *p, const struct gk_snapshot *snap,
 			   const struct gk_process *q)
 {
-	unsigned gpu = gpu_of(p, snap, &snap->devices[q->device]);
+	unsigned gpu = whole_gpu_of(p, snap, &snap->devices[q->device]);
 	struct gk_value mem = q->m[GK_PM_GPU_MEM];
 	struct fake_replay_process *actor;
 

@@ -127,7 +127,7 @@ struct hold {
 };
 
 /* The share is rounded up: what comes of it is rounded down. */
-static struct gkf_wave wave_of(const struct fake_replay_process_place *p)
+static struct gkf_wave steady_wave(const struct fake_replay_process_place *p)
 {
 	return (struct gkf_wave){
 	    .kind = GKF_WAVE_STEADY,
@@ -176,7 +176,7 @@ static void follow_order(struct gkf_machine *m,
 			 const struct fake_replay_process_place *p,
 			 struct hold *h)
 {
-	struct gkf_wave wave = wave_of(p);
+	struct gkf_wave wave = steady_wave(p);
 
 	if (h->on && h->types != p->types)
 		leave_device(m, h);

@@ -30,7 +30,7 @@ struct places {
 	const char *dirs[DIRS];
 };
 
-static void find_places(struct places *p)
+static void find_scenario_dirs(struct places *p)
 {
 	const char *own = getenv("GPUKIT_SCENARIOS");
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -60,7 +60,7 @@ int fake_scenario_load(const char *name, struct gkf_scenario_options *options,
 	struct places places;
 	int err;
 
-	find_places(&places);
+	find_scenario_dirs(&places);
 	if (gk_where_profiles(profiles, sizeof profiles))
 		return fake_failure("the profiles cannot be found; set "
 				    "GPUKIT_PROFILES to their directory");
@@ -178,7 +178,7 @@ static void print_mend(const struct row *row)
 			printf("clear %s", gkf_faults[i].name);
 }
 
-static void print_fault(const struct row *row)
+static void print_fault_row(const struct row *row)
 {
 	const struct gkf_fault_info *info = &gkf_faults[row->number];
 
@@ -200,7 +200,7 @@ static void print_what(const struct gkf_scenario *s, const struct row *row)
 		print_set(s, row);
 		break;
 	case GKF_STEP_FAULT:
-		print_fault(row);
+		print_fault_row(row);
 		break;
 	case GKF_STEP_MEND:
 		print_mend(row);
@@ -330,7 +330,7 @@ static int list_scenarios(void)
 	struct gk_buf paths = {0};
 	int code = GK_EXIT_OK;
 
-	find_places(&places);
+	find_scenario_dirs(&places);
 	gkf_scenario_list(places.dirs, &paths);
 	for (size_t at = 0; at < paths.len; at += strlen(paths.data + at) + 1) {
 		struct gkf_scenario_options options = {0};

@@ -48,7 +48,7 @@ static void each_fault(struct ctl *ctl, unsigned gpu,
 	}
 }
 
-static void print_fault(const char *text, void *arg)
+static void print_fault_text(const char *text, void *arg)
 {
 	(void)arg;
 	printf("! %s\n", text);
@@ -115,7 +115,7 @@ static void show_gpu(struct ctl *ctl, unsigned gpu)
 	printf("GPU %u: %s%s  %s%s\n", gpu, board->profile.mark,
 	       board->profile.name, board->uuid,
 	       is_lost(ctl, gpu) ? "  LOST" : "");
-	each_fault(ctl, gpu, print_fault, NULL);
+	each_fault(ctl, gpu, print_fault_text, NULL);
 	if (atomic_load(&dev->fault.xids))
 		printf("  %-22s %llu, of %llu\n", "last Xid",
 		       (unsigned long long)atomic_load(&dev->fault.last_xid),
@@ -151,7 +151,7 @@ static void show_text(struct ctl *ctl, uint64_t gpus)
 			printf("* latency.%s %g ms\n", ctl_function_name(i),
 			       (double)ns / 1e6);
 	}
-	each_machine_fault(ctl, print_fault, NULL);
+	each_machine_fault(ctl, print_fault_text, NULL);
 	if (!gkf_device_count(ctl->machine))
 		puts("no GPUs");
 	for (unsigned i = 0; i < gkf_device_count(ctl->machine); i++)

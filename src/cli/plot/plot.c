@@ -299,7 +299,7 @@ static bool may_be_tape(const char *name)
 	       S_ISREG(st.st_mode);
 }
 
-static int read_file(const char *name, struct gk_plot_chart *chart)
+static int read_recording(const char *name, struct gk_plot_chart *chart)
 {
 	int r = GK_ERR_INVALID;
 
@@ -309,10 +309,10 @@ static int read_file(const char *name, struct gk_plot_chart *chart)
 	return r == GK_ERR_INVALID ? read_rows_of(name, chart) : r;
 }
 
-static int read_files(const struct plot *plot, struct gk_plot_chart *chart)
+static int read_recordings(const struct plot *plot, struct gk_plot_chart *chart)
 {
 	for (int i = 0; i < plot->file_count; i++) {
-		int r = read_file(plot->files[i], chart);
+		int r = read_recording(plot->files[i], chart);
 
 		if (r)
 			return r;
@@ -489,7 +489,7 @@ static int run_plot(int argc, char **argv)
 			   ? GK_EXIT_FAILURE
 			   : GK_EXIT_OK;
 	set_panels(&plot, &chart);
-	if (!read_files(&plot, &chart))
+	if (!read_recordings(&plot, &chart))
 		status = draw_chart(&plot, &chart);
 	gk_plot_chart_free(&chart);
 	return status;

@@ -109,8 +109,8 @@ static void add_pids(struct argp_state *state, struct record *record,
 }
 
 /* Numbers that follow belong to it too. */
-static void read_pids(struct argp_state *state, struct record *record,
-		      const char *option, const char *arg)
+static void read_pid_options(struct argp_state *state, struct record *record,
+			     const char *option, const char *arg)
 {
 	add_pids(state, record, option, arg);
 	while (isdigit((unsigned char)*gk_arg_following(state)))
@@ -151,7 +151,7 @@ static char *expand_home(struct argp_state *state, const char *path)
 	return out.data;
 }
 
-static mode_t mode_of(struct argp_state *state, const char *arg)
+static mode_t parse_mode(struct argp_state *state, const char *arg)
 {
 	char *end;
 	unsigned long mode = strtoul(arg, &end, 8);
@@ -197,7 +197,7 @@ static const struct gk_choice commands[] = {{"full", RECORD_COMMAND_FULL},
 TAKE(pids)
 {
 	record->asked |= RECORD_PIDS;
-	read_pids(state, record, "--pid", arg);
+	read_pid_options(state, record, "--pid", arg);
 }
 
 TAKE(match)
@@ -211,7 +211,7 @@ TAKE(system)
 {
 	record->style.kind = GK_RECORD_SYSTEM;
 	record->asked |= RECORD_SYSTEM;
-	read_pids(state, record, "--system", arg);
+	read_pid_options(state, record, "--system", arg);
 }
 
 TAKE(devices)
@@ -266,7 +266,7 @@ TAKE(rotate)
 
 TAKE(mode)
 {
-	record->file.mode = mode_of(state, arg);
+	record->file.mode = parse_mode(state, arg);
 	record->file.mode_told = true;
 }
 

@@ -148,7 +148,7 @@ static void on_tick(struct run *run)
 /* ---- what ends it ---- */
 
 /* What a terminal sent has reached the command already. */
-static void on_signal(struct run *run)
+static void read_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 
@@ -173,7 +173,7 @@ static void on_event(struct run *run, int fd)
 	if (fd == run->timer)
 		on_tick(run);
 	else if (fd == run->signals)
-		on_signal(run);
+		read_signal(run);
 	else /* a process has ended, and says so for ever */
 		epoll_ctl(run->epoll, EPOLL_CTL_DEL, fd, NULL);
 	run->done |= all_gone(run);

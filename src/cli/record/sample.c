@@ -60,8 +60,8 @@ void record_sample_close(struct record_sample *s)
 
 /* ---- rows ---- */
 
-static const char *command_of(const struct record *record,
-			      const struct gk_chosen_process *p)
+static const char *command_column(const struct record *record,
+				  const struct gk_chosen_process *p)
 {
 	if (record->command == RECORD_NONE)
 		return "";
@@ -86,7 +86,7 @@ static int write_processes(struct record_sample *s,
 		if (write)
 			gk_row_process(&s->out, &s->record->style, time,
 				       &snap->devices[p->device], p,
-				       command_of(s->record, &chosen));
+				       command_column(s->record, &chosen));
 	}
 	return gk_chosen_end(s->chosen);
 }

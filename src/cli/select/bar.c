@@ -16,7 +16,7 @@ static const struct {
     {S_IFSOCK, "a socket"},   {S_IFCHR, "a device"}, {S_IFBLK, "a device"},
 };
 
-static const char *kind_of(mode_t mode)
+static const char *file_kind_name(mode_t mode)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (kinds[i].kind == (mode & S_IFMT))
@@ -40,7 +40,7 @@ static void owner(struct gk_buf *out, uid_t uid)
 static void of_kind(struct gk_buf *out, const char *path,
 		    const struct gk_reserve_bar *bar)
 {
-	gk_buf_printf(out, "%s is %s of ", path, kind_of(bar->mode));
+	gk_buf_printf(out, "%s is %s of ", path, file_kind_name(bar->mode));
 	owner(out, bar->owner);
 	gk_buf_printf(out,
 		      ", not the file of reservations; that user or root "

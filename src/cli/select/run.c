@@ -183,7 +183,7 @@ static int barred(struct state *s)
 }
 
 /* The list that our caller has left for us names it. */
-static bool is_ours(const struct state *s, const char *uuid)
+static bool is_held_by_caller(const struct state *s, const char *uuid)
 {
 	const char *own = getenv(OWN_VARIABLE);
 
@@ -194,7 +194,7 @@ static bool is_taken(struct state *s, const char *uuid)
 {
 	switch (gk_reserve_held(s->locks, s->scope, uuid, &s->bar)) {
 	case GK_HOLD_RESERVED:
-		return !is_ours(s, uuid);
+		return !is_held_by_caller(s, uuid);
 	case GK_HOLD_FOREIGN: /* nor could we take it */
 		if (!s->run->reserve)
 			warn(s);
@@ -258,7 +258,7 @@ static int enter_queue(struct state *s)
 		   : 0;
 }
 
-static int take_devices(struct state *s)
+static int reserve_chosen(struct state *s)
 {
 	int err = 0;
 
@@ -294,7 +294,7 @@ static int choose_and_take(struct state *s)
 	look_at_locks(s);
 	err = choose_gpus(s);
 	if (!err && s->run->reserve && has_gpus_enough(s))
-		err = take_devices(s);
+		err = reserve_chosen(s);
 	if (s->run->reserve)
 		gk_reserve_leave(s->locks);
 	return err ? failure(GK_EXIT_FAILURE, "cannot choose: %s",

@@ -131,7 +131,7 @@ static void free_users(struct argp_state *state, struct gk_select_run *run,
 	wanted->free_users = run->free_users;
 }
 
-static void wait_for(struct argp_state *state, struct gk_select_run *run,
+static void set_wait(struct argp_state *state, struct gk_select_run *run,
 		     const char *arg)
 {
 	uint64_t ns;
@@ -268,7 +268,7 @@ static error_t parse_select_option(int key, char *arg, struct argp_state *state)
 		run->json = true;
 		return 0;
 	case KEY_WAIT:
-		wait_for(state, run, arg);
+		set_wait(state, run, arg);
 		return 0;
 	case KEY_RESERVE:
 		run->reserve = true;

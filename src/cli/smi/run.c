@@ -85,7 +85,7 @@ static bool parse_bus_id(const char *text, unsigned ret[4])
 	       !text[end];
 }
 
-static bool is_meant(const struct gk_device *d, const char *id)
+static bool is_named_by(const struct gk_device *d, const char *id)
 {
 	unsigned asked[4], has[4];
 	int64_t index;
@@ -104,7 +104,7 @@ static bool add_index(const struct gk_snapshot *snap, const char *id,
 {
 	for (size_t i = 0; i < snap->device_count; i++) {
 		if (snap->devices[i].mig_index >= 0 ||
-		    !is_meant(&snap->devices[i], id))
+		    !is_named_by(&snap->devices[i], id))
 			continue;
 		gk_buf_printf(list, "%s%u", list->len ? "," : "",
 			      snap->devices[i].index);
@@ -334,7 +334,7 @@ static int format_picked(struct run *run, const struct gk_snapshot *snap)
 	return status;
 }
 
-static int write_all(struct run *run)
+static int write_output(struct run *run)
 {
 	size_t done = 0;
 
@@ -382,7 +382,7 @@ static int show_smi_frame(struct run *run, struct gk_snapshot *snap)
 	if (!status)
 		status = format_picked(run, snap);
 	if (!status)
-		status = write_all(run);
+		status = write_output(run);
 	run->lines++;
 	gk_snapshot_free(run->before);
 	run->before = snap;
@@ -502,7 +502,7 @@ int smi_run(struct smi *smi)
 		gk_smi_query_help(&run.out, smi->chosen.query);
 	else
 		smi_help(&run.out, smi->mode);
-	status = write_all(&run);
+	status = write_output(&run);
 	gk_buf_free(&run.out);
 	return status;
 }

@@ -41,7 +41,7 @@ static void change_speed(void *data, int by)
 	gk_replay_faster(data, by);
 }
 
-static void pause_it(void *data, bool paused)
+static void pause_replay(void *data, bool paused)
 {
 	gk_replay_pause(data, paused);
 }
@@ -80,7 +80,7 @@ int top_replay_open(struct top *top, struct top_replay *ret_replay)
 		       .seek = seek,
 		       .seek_end = seek_end,
 		       .faster = change_speed,
-		       .pause = pause_it,
+		       .pause = pause_replay,
 		       .text = tell_replay_position},
 	};
 	top->viewer.replay = &ret_replay->frames;

@@ -55,7 +55,7 @@ static bool wants_viewer(const struct top *top)
 	return !once && term_usable();
 }
 
-static int run_on(struct top *top, struct gk *gk)
+static int run_with(struct top *top, struct gk *gk)
 {
 	int status;
 
@@ -136,7 +136,7 @@ static int run_top(int argc, char **argv)
 	if (!status)
 		status = gk_cli_open("top", &machine, &gk);
 	if (!status)
-		status = gk_cli_close(gk, run_on(&top, gk));
+		status = gk_cli_close(gk, run_with(&top, gk));
 	top_free(&top);
 	return status;
 }
