@@ -31,7 +31,7 @@ static char peek(const struct gkf_ptx_lexer *l, size_t ahead)
 	return ahead < (size_t)(l->end - l->at) ? l->at[ahead] : '\0';
 }
 
-static void skip_block(struct gkf_ptx_lexer *l)
+static void skip_comment(struct gkf_ptx_lexer *l)
 {
 	l->at += 2;
 	while (l->at < l->end && !(l->at[0] == '*' && peek(l, 1) == '/'))
@@ -53,7 +53,7 @@ static void skip_space(struct gkf_ptx_lexer *l)
 			if (peek(l, 1) == '/')
 				gkf_ptx_lex_skip_line(l);
 			else
-				skip_block(l);
+				skip_comment(l);
 		if (l->at >= l->end)
 			break;
 		l->line += *l->at == '\n';

@@ -81,7 +81,7 @@ static void skip_loc(struct gkf_ptx_parser *p)
 	}
 }
 
-static void skip_block(struct gkf_ptx_parser *p)
+static void skip_braces(struct gkf_ptx_parser *p)
 {
 	unsigned depth = 0;
 
@@ -107,7 +107,7 @@ bool gkf_parse_skip(struct gkf_ptx_parser *p)
 		skip_file(p);
 	} else if (gkf_parse_try_word(p, ".section")) {
 		gkf_parse_take(p);
-		skip_block(p);
+		skip_braces(p);
 	} else if (gkf_parse_try_word(p, ".pragma")) {
 		while (p->token.kind == GKF_PTX_STRING || gkf_parse_is(p, ','))
 			gkf_parse_take(p);
@@ -182,7 +182,8 @@ static const uint32_t *parameters(struct gkf_ptx_parser *p, uint32_t *ret_count)
 }
 
 /* Where a kernel's parameters lie in the buffer of a launch. */
-static void lay_out(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
+static void lay_out_parameters(struct gkf_ptx_parser *p,
+			       struct gkf_ptx_function *f)
 {
 	uint64_t at = 0;
 
@@ -283,7 +284,7 @@ static void parse_function(struct gkf_ptx_parser *p, bool is_entry,
 	head.params = parameters(p, &head.param_count);
 	tuning(p, &head);
 	if (is_entry)
-		lay_out(p, &head);
+		lay_out_parameters(p, &head);
 	else
 		lay_out_local(p, &head);
 	p->scope = 0; /* the name is the module's */

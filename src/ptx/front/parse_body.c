@@ -243,7 +243,7 @@ static void parse_pair(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 	adopt_operands(p, o, both, 2);
 }
 
-static bool is_name(const struct gkf_ptx_token *t)
+static bool is_name_token(const struct gkf_ptx_token *t)
 {
 	return t->kind == GKF_PTX_WORD &&
 	       (t->length != 7 || memcmp(t->text, "WARP_SZ", 7));
@@ -257,7 +257,7 @@ static bool try_prefix(struct gkf_ptx_parser *p, char sign)
 	if (!gkf_parse_is(p, sign))
 		return false;
 	next = gkf_parse_peek(p);
-	return is_name(&next) && gkf_parse_try(p, sign);
+	return is_name_token(&next) && gkf_parse_try(p, sign);
 }
 
 static void parse_minus(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
@@ -278,7 +278,7 @@ static void operand(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		return;
 	}
 	o->negated = try_prefix(p, '!');
-	if (is_name(&p->token)) {
+	if (is_name_token(&p->token)) {
 		name_operand(p, o);
 	} else if (try_prefix(p, '-')) {
 		parse_minus(p, o);

@@ -81,7 +81,7 @@ static double read_float(double x, bool is_single, const struct gkf_op *op)
 		}                                                              \
 	}
 
-static int mode_of(uint8_t round)
+static int rounding_mode(uint8_t round)
 {
 	static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
 				    FE_UPWARD};
@@ -111,7 +111,7 @@ static double finish64(double x, const struct gkf_op *op)
 		const A *a = gkf_at(w, op->a);                                 \
 		D *out = gkf_at(w, op->d);                                     \
 		if (op->round)                                                 \
-			fesetround(mode_of(op->round));                        \
+			fesetround(rounding_mode(op->round));                  \
 		for (unsigned l = 0; l < GKF_LANES; l++)                       \
 			if (mask >> l & 1)                                     \
 				out[l] = finish((D)take(a[l]), op);            \

@@ -23,7 +23,7 @@ char gkf_type_letter(enum gkf_ptx_type type)
 				      : gkf_letter(gkf_ptx_types[type].bytes);
 }
 
-static unsigned bytes_of(char letter)
+static unsigned bytes_of_letter(char letter)
 {
 	switch (letter) {
 	case 'b':
@@ -164,7 +164,8 @@ static uint32_t register_as(const struct gkf_decoder *d,
 
 	if (letter == 'p' || is_predicate)
 		return letter == 'p' && is_predicate ? place : GKF_NOWHERE;
-	if (!gkf_register(d, o, &place, &bytes) || bytes != bytes_of(letter))
+	if (!gkf_register(d, o, &place, &bytes) ||
+	    bytes != bytes_of_letter(letter))
 		return GKF_NOWHERE;
 	return place;
 }
@@ -181,7 +182,7 @@ static uint64_t bits_as(const struct gkf_ptx_operand *o, char letter)
 		return bits32((float)o->value);
 	if (o->kind == GKF_PTX_OP_INT && letter == 'd')
 		return bits64((double)o->value);
-	if (o->kind == GKF_PTX_OP_F64 && bytes_of(letter) == 4)
+	if (o->kind == GKF_PTX_OP_F64 && bytes_of_letter(letter) == 4)
 		return bits32((float)float64(value));
 	return value;
 }
@@ -189,7 +190,7 @@ static uint64_t bits_as(const struct gkf_ptx_operand *o, char letter)
 static uint32_t decode_number(struct gkf_decoder *d,
 			      const struct gkf_ptx_operand *o, char letter)
 {
-	unsigned bytes = bytes_of(letter);
+	unsigned bytes = bytes_of_letter(letter);
 	uint64_t value = bits_as(o, letter);
 
 	if (letter == 'p')
@@ -215,7 +216,7 @@ static uint32_t variable(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 			 char letter)
 {
 	const struct gkf_ptx_variable *v = &d->module->variables[o->index];
-	unsigned bytes = bytes_of(letter);
+	unsigned bytes = bytes_of_letter(letter);
 
 	if (bytes < 4)
 		return GKF_NOWHERE;
@@ -251,9 +252,9 @@ static uint32_t special(struct gkf_decoder *d, const char *name, char letter)
 
 	d->kernel->specials |= bit;
 	if (place != GKF_NOWHERE)
-		return bytes_of(letter) == 4 ? place : GKF_NOWHERE;
+		return bytes_of_letter(letter) == 4 ? place : GKF_NOWHERE;
 	which = gkf_clock_find(name, &bytes);
-	if (which == GKF_CLOCK_KINDS || bytes_of(letter) != bytes)
+	if (which == GKF_CLOCK_KINDS || bytes_of_letter(letter) != bytes)
 		return GKF_NOWHERE;
 	op = gkf_emit(d, gkf_op_clock);
 	op->d = gkf_temporary(d, bytes);
@@ -315,7 +316,7 @@ static uint32_t decode_distance(struct gkf_decoder *d,
 static uint32_t decode_element(struct gkf_decoder *d,
 			       const struct gkf_ptx_operand *o, char letter)
 {
-	unsigned bytes = bytes_of(letter);
+	unsigned bytes = bytes_of_letter(letter);
 	uint32_t from = variable(d, gkf_nested(d, o, 0), letter), by;
 
 	if (from == GKF_NOWHERE || o->count == 1)

@@ -130,8 +130,8 @@ void gkf_path_call(struct gkf_warp *w, uint32_t mask, struct gkf_frame *frame)
 }
 
 /* Results go to the caller's local memory, in the lanes that return. */
-static void hand_back(struct gkf_warp *w, const struct gkf_frame *f,
-		      uint32_t mask)
+static void return_results(struct gkf_warp *w, const struct gkf_frame *f,
+			   uint32_t mask)
 {
 	for (uint32_t i = 0; i < f->call->out_count; i++) {
 		const struct gkf_copy *c = &f->call->out[i];
@@ -173,7 +173,7 @@ void gkf_path_return(struct gkf_warp *w, uint32_t mask)
 		gkf_path_exit(w, mask);
 		return;
 	}
-	hand_back(w, f, mask);
+	return_results(w, f, mask);
 	if (rest)
 		add_path(w, rest, w->pc, GKF_PATH_READY, 0);
 	f->inside &= ~mask;

@@ -105,7 +105,7 @@ enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes)
 }
 
 /* Ticks since this machine was started, or the time of day. */
-static uint64_t read_clock(const struct gkf_warp *w, int64_t which)
+static uint64_t read_clock_register(const struct gkf_warp *w, int64_t which)
 {
 	uint64_t khz = w->run->launch->clock_khz;
 	uint64_t ns;
@@ -118,7 +118,7 @@ static uint64_t read_clock(const struct gkf_warp *w, int64_t which)
 
 void gkf_op_clock(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
-	uint64_t value = read_clock(w, op->imm);
+	uint64_t value = read_clock_register(w, op->imm);
 	void *out = gkf_at(w, op->d);
 
 	if (op->imm == GKF_CLOCK_HI || op->imm == GKF_GLOBALTIMER_HI)
