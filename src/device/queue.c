@@ -19,7 +19,7 @@ static int is_barrier(struct gkf_task *task)
 	return 0;
 }
 
-static unsigned level_of(int priority)
+static unsigned level_of_priority(int priority)
 {
 	int level = priority + GKF_QUEUE_LEVELS / 2;
 
@@ -30,7 +30,7 @@ static unsigned level_of(int priority)
 
 void gkf_queue_priority(struct gkf_queue *queue, int priority)
 {
-	atomic_store(&queue->level, level_of(priority));
+	atomic_store(&queue->level, level_of_priority(priority));
 }
 
 /* One that was used before, which goes on with its numbers, or a new one. */
@@ -169,7 +169,7 @@ static bool is_ending(void)
 }
 
 /* When the process exits nobody serves queues any more. */
-static bool is_over(struct gkf_task *task)
+static bool end_at_exit(struct gkf_task *task)
 {
 	if (!is_ending())
 		return false;
@@ -182,7 +182,7 @@ void gkf_queue_push(struct gkf_queue *queue, struct gkf_task *task)
 {
 	uint64_t number;
 
-	if (is_over(task) || !append_task(queue, task, &number))
+	if (end_at_exit(task) || !append_task(queue, task, &number))
 		return;
 	gkf_executors_add(queue);
 }
@@ -319,7 +319,7 @@ static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 }
 
 /* What step_task() came to; false: the queue is not the caller's any more. */
-static bool go_on(struct gkf_queue *queue, int result)
+static bool end_step(struct gkf_queue *queue, int result)
 {
 	bool more;
 
@@ -342,7 +342,7 @@ void gkf_queue_serve(struct gkf_queue *queue)
 
 	for (;;) {
 		result = step_task(queue, queue->head);
-		if (is_ending() || !go_on(queue, result))
+		if (is_ending() || !end_step(queue, result))
 			return;
 		if (gkf_executors_pressed(executors)) {
 			gkf_executors_add(queue);
@@ -358,7 +358,7 @@ void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
 	own->serves = false;
 	own->result = GKF_RESULT_ENDED;
 	task->ret_result = &own->result;
-	if (is_over(task))
+	if (end_at_exit(task))
 		return;
 	own->ticket.queue = queue;
 	own->serves = append_task(queue, task, &own->ticket.number);
@@ -368,7 +368,7 @@ int gkf_queue_do(struct gkf_own_task *own)
 {
 	struct gkf_queue *queue = own->ticket.queue;
 
-	if (own->serves && go_on(queue, step_task(queue, queue->head)))
+	if (own->serves && end_step(queue, step_task(queue, queue->head)))
 		gkf_executors_add(queue);
 	if (queue)
 		gkf_ticket_sleep(own->ticket);

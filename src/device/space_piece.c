@@ -29,7 +29,7 @@ static void write_words(struct piece *piece, const struct piece_words *words)
 	atomic_store_explicit(&piece->seq, seq + 2, memory_order_release);
 }
 
-static uint32_t next_number(struct pieces *p)
+static uint32_t new_piece_number(struct pieces *p)
 {
 	uint32_t high = atomic_load_explicit(&p->high, memory_order_relaxed);
 	struct piece *page;
@@ -56,7 +56,7 @@ uint32_t piece_new(struct pieces *p, const struct piece_words *words)
 	if (number)
 		p->first_free = piece_at(p, number)->next_free;
 	else
-		number = next_number(p);
+		number = new_piece_number(p);
 	if (number)
 		write_words(piece_at(p, number), words);
 	return number;
