@@ -17,7 +17,7 @@ const struct gkf_generation gkf_generations[GKF_GENERATION_COUNT] = {
 #undef GENERATION
 };
 
-static const struct gkf_generation *by_name(const char *name)
+static const struct gkf_generation *find_by_name(const char *name)
 {
 	for (unsigned i = 0; i < GKF_GENERATION_COUNT; i++)
 		if (!strcmp(gkf_generations[i].name, name))
@@ -39,7 +39,7 @@ static unsigned level_of(const char *driver)
 
 const struct gkf_generation *gkf_generation_find(const char *driver)
 {
-	const struct gkf_generation *g = by_name(driver), *found = NULL;
+	const struct gkf_generation *g = find_by_name(driver), *found = NULL;
 	unsigned level;
 
 	if (g)

@@ -32,7 +32,8 @@ bool clock_has_pstate(const struct gkf_profile *p, nvmlPstates_t pstate)
 	       (int64_t)pstate == p->pstate_busy;
 }
 
-static int64_t memory_of(const struct gkf_profile *p, nvmlPstates_t pstate)
+static int64_t memory_clock_of(const struct gkf_profile *p,
+			       nvmlPstates_t pstate)
 {
 	if (pstate == NVML_PSTATE_0)
 		return p->mem_clock_max_mhz;
@@ -156,7 +157,7 @@ nvmlReturn_t nvmlDeviceGetMinMaxClockOfPState(nvmlDevice_t device,
 	p = &c.board->profile;
 	if (!clock_has_pstate(p, pstate))
 		return NVML_ERROR_INVALID_ARGUMENT;
-	mem = memory_of(p, pstate);
+	mem = memory_clock_of(p, pstate);
 	switch (type) {
 	case NVML_CLOCK_MEM:
 		low = high = mem;
@@ -234,9 +235,9 @@ static void put_clocks(const struct call *c, struct text *t,
 	const struct gkf_profile *p = &c->board->profile;
 	bool editable = p->fans > 0 && pstate == NVML_PSTATE_0;
 	int64_t sm_more = offset(c, GKF_V_SM_OFFSET);
-	int64_t mem = memory_of(p, pstate) + offset(c, GKF_V_MEM_OFFSET);
+	int64_t mem = memory_clock_of(p, pstate) + offset(c, GKF_V_MEM_OFFSET);
 	int64_t low = p->sm_clock_idle_mhz + sm_more;
-	int64_t high = graphics_max(p, memory_of(p, pstate)) + sm_more;
+	int64_t high = graphics_max(p, memory_clock_of(p, pstate)) + sm_more;
 
 	put_clock(t, "nvclock", sm_now < 0 ? low : sm_now, low, high, editable);
 	put_clock(t, "memclock", mem_now < 0 ? mem : mem_now, mem, mem,

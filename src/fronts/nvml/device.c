@@ -49,8 +49,8 @@ static nvmlReturn_t give_handle(const struct call *c, unsigned index,
 	return r;
 }
 
-static nvmlReturn_t by_index(enum nvml_row row, unsigned index,
-			     nvmlDevice_t *ret_handle)
+static nvmlReturn_t give_by_index(enum nvml_row row, unsigned index,
+				  nvmlDevice_t *ret_handle)
 {
 	struct call c;
 	nvmlReturn_t r = enter_call(&c, row, ret_handle != NULL);
@@ -66,13 +66,13 @@ static nvmlReturn_t by_index(enum nvml_row row, unsigned index,
 nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index,
 					nvmlDevice_t *device)
 {
-	return by_index(ROW_nvmlDeviceGetHandleByIndex, index, device);
+	return give_by_index(ROW_nvmlDeviceGetHandleByIndex, index, device);
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
 					   nvmlDevice_t *device)
 {
-	return by_index(ROW_nvmlDeviceGetHandleByIndex_v2, index, device);
+	return give_by_index(ROW_nvmlDeviceGetHandleByIndex_v2, index, device);
 }
 
 #define UUID_TEXT (NVML_DEVICE_UUID_ASCII_LEN + 1)
@@ -233,7 +233,7 @@ static const struct named architectures[] = {
 #undef NAMED
 
 /* The value of a name; that of the last row, which has none, if unknown. */
-static unsigned by_name(const struct named *row, const char *name)
+static unsigned value_of_name(const struct named *row, const char *name)
 {
 	while (row->name && strcmp(row->name, name) != 0)
 		row++;
@@ -243,7 +243,7 @@ static unsigned by_name(const struct named *row, const char *name)
 nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, nvmlBrandType_t *type)
 {
 	ENTER_DEVICE(nvmlDeviceGetBrand, device, type != NULL);
-	*type = (nvmlBrandType_t)by_name(brands, c.board->profile.brand);
+	*type = (nvmlBrandType_t)value_of_name(brands, c.board->profile.brand);
 	return NVML_SUCCESS;
 }
 
@@ -251,7 +251,7 @@ nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device,
 				       nvmlDeviceArchitecture_t *arch)
 {
 	ENTER_DEVICE(nvmlDeviceGetArchitecture, device, arch != NULL);
-	*arch = by_name(architectures, c.board->profile.architecture);
+	*arch = value_of_name(architectures, c.board->profile.architecture);
 	return NVML_SUCCESS;
 }
 

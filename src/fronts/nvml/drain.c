@@ -33,7 +33,7 @@ static bool is_persistent(const struct call *c)
 	return read_device_value(c, GKF_V_PERSISTENCE, &on) && on;
 }
 
-static bool is_used(const struct call *c)
+static bool is_in_use(const struct call *c)
 {
 	unsigned processes = 0;
 
@@ -84,8 +84,8 @@ static nvmlReturn_t take_gpu_out(enum nvml_row row, const nvmlPciInfo_t *pci,
 		r = front_permit(&c);
 	if (r)
 		return r;
-	return is_used(&c) ? NVML_ERROR_IN_USE
-			   : front_set(&c, GKF_V_REMOVED, 1);
+	return is_in_use(&c) ? NVML_ERROR_IN_USE
+			     : front_set(&c, GKF_V_REMOVED, 1);
 }
 
 nvmlReturn_t nvmlDeviceRemoveGpu(nvmlPciInfo_t *pciInfo)

@@ -138,7 +138,8 @@ nvmlReturn_t front_broken(const struct call *c)
 	return first_word(c, c->index, false);
 }
 
-static nvmlReturn_t machine_fault(struct gkf_machine *m, enum when when)
+static nvmlReturn_t answer_of_machine_faults(struct gkf_machine *m,
+					     enum when when)
 {
 	for (int i = 0; i < GKF_MACHINE_FAULT_COUNT; i++)
 		if (machine_says[i].when == when &&
@@ -149,12 +150,12 @@ static nvmlReturn_t machine_fault(struct gkf_machine *m, enum when when)
 
 nvmlReturn_t front_machine_fault(struct gkf_machine *machine)
 {
-	return machine_fault(machine, AT_INIT);
+	return answer_of_machine_faults(machine, AT_INIT);
 }
 
 nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci)
 {
-	nvmlReturn_t r = machine_fault(c->machine, AT_LOOKUP);
+	nvmlReturn_t r = answer_of_machine_faults(c->machine, AT_LOOKUP);
 
 	if (r)
 		return r;

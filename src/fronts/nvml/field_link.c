@@ -14,7 +14,7 @@
 #define HEADER_BYTES 16
 
 /* How many are told of: none of a GPU that is split. */
-static unsigned links_of(const struct call *c)
+static unsigned count_told_links(const struct call *c)
 {
 	return is_split(c) ? 0 : gkf_links(c->machine, c->index);
 }
@@ -23,7 +23,7 @@ static unsigned links_of(const struct call *c)
 static nvmlReturn_t find_meant_link(const struct call *c, unsigned scope,
 				    unsigned arg, unsigned *ret_link)
 {
-	unsigned links = links_of(c);
+	unsigned links = count_told_links(c);
 	unsigned link = FIELD_LINK_OF(arg);
 
 	if (link == FIELD_BY_SCOPE && links && scope >= links)
@@ -50,7 +50,7 @@ static nvmlReturn_t link_figure(const struct call *c, unsigned scope,
 				unsigned arg, figure_fn *fn,
 				uint64_t *ret_number)
 {
-	unsigned links = links_of(c), link;
+	unsigned links = count_told_links(c), link;
 	uint64_t sum = 0;
 	nvmlReturn_t r;
 
@@ -187,7 +187,7 @@ nvmlReturn_t field_link_errors_5(const struct call *c, unsigned scope,
 nvmlReturn_t field_link_speed(const struct call *c, unsigned scope,
 			      unsigned arg, uint64_t *ret_number)
 {
-	unsigned links = links_of(c), link, speed = 0;
+	unsigned links = count_told_links(c), link, speed = 0;
 	nvmlReturn_t r;
 
 	if (!means_all(scope, arg)) {
@@ -266,7 +266,7 @@ nvmlReturn_t field_link_remote(const struct call *c, unsigned scope,
 nvmlReturn_t field_link_switches(const struct call *c, unsigned scope,
 				 unsigned arg, uint64_t *ret_number)
 {
-	unsigned links = links_of(c), found = 0;
+	unsigned links = count_told_links(c), found = 0;
 
 	(void)scope;
 	(void)arg;

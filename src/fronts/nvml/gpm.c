@@ -256,7 +256,8 @@ static double sum_growth(const struct content *from, const struct content *to,
 	return b > a ? (double)(b - a) : 0;
 }
 
-static int64_t count_of(const struct gkf_profile *p, const struct metric *m)
+static int64_t units_of_metric(const struct gkf_profile *p,
+			       const struct metric *m)
 {
 	return *(const int64_t *)((const char *)p + m->count);
 }
@@ -278,7 +279,7 @@ static double grown_of(const struct metric *m, const struct content *from,
 static bool board_has(const struct gkf_profile *p, const struct metric *m)
 {
 	if (m->kind == OF_ENGINE || m->kind == OF_LINK)
-		return m->n < count_of(p, m);
+		return m->n < units_of_metric(p, m);
 	if (m->kind == BYTES_A_SECOND)
 		return p->pcie_width > 0;
 	return m->kind != OF_ALL_LINKS || p->nvlinks > 0;

@@ -15,8 +15,9 @@ static const struct gkf_mig_board *board_to_split(const struct call *c)
 }
 
 /* The profile of a number (of NVML_GPU_INSTANCE_PROFILE_). */
-static nvmlReturn_t by_number(const struct call *c, unsigned number,
-			      const struct gkf_mig_profile **ret_profile)
+static nvmlReturn_t
+profile_by_number(const struct call *c, unsigned number,
+		  const struct gkf_mig_profile **ret_profile)
 {
 	const struct gkf_mig_board *board = board_to_split(c);
 
@@ -51,14 +52,15 @@ nvmlDeviceGetGpuInstanceProfileInfo(nvmlDevice_t device, unsigned int profile,
 	nvmlReturn_t r;
 
 	ENTER_DEVICE(nvmlDeviceGetGpuInstanceProfileInfo, device, info != NULL);
-	r = by_number(&c, profile, &p);
+	r = profile_by_number(&c, profile, &p);
 	if (!r)
 		*info = (nvmlGpuInstanceProfileInfo_t){COUNTS(p)};
 	return r;
 }
 
 /* Two layouts, told apart by what the caller put into the first word. */
-static nvmlReturn_t give_info(const struct gkf_mig_profile *p, void *info)
+static nvmlReturn_t give_profile_info(const struct gkf_mig_profile *p,
+				      void *info)
 {
 	nvmlGpuInstanceProfileInfo_v2_t *v2 = info;
 	nvmlGpuInstanceProfileInfo_v3_t *v3 = info;
@@ -86,8 +88,8 @@ nvmlDeviceGetGpuInstanceProfileInfoV(nvmlDevice_t device, unsigned int profile,
 
 	ENTER_DEVICE(nvmlDeviceGetGpuInstanceProfileInfoV, device,
 		     info != NULL);
-	r = by_number(&c, profile, &p);
-	return r ? r : give_info(p, info);
+	r = profile_by_number(&c, profile, &p);
+	return r ? r : give_profile_info(p, info);
 }
 
 nvmlReturn_t
@@ -101,7 +103,7 @@ nvmlDeviceGetGpuInstanceProfileInfoByIdV(nvmlDevice_t device,
 	ENTER_DEVICE(nvmlDeviceGetGpuInstanceProfileInfoByIdV, device,
 		     info != NULL);
 	r = by_id(&c, profileId, &p);
-	return r ? r : give_info(p, info);
+	return r ? r : give_profile_info(p, info);
 }
 
 /* Whoever asks for these must be privileged. */

@@ -44,7 +44,7 @@ void process_list_free(struct process_list *l)
 }
 
 /* All ones without an instance. */
-static unsigned gi_of(const struct gkf_process *p)
+static unsigned gi_of_process(const struct gkf_process *p)
 {
 	return p->instance == GKF_NO_INSTANCE ? UINT32_MAX
 					      : GKF_INSTANCE_GI(p->instance);
@@ -71,7 +71,7 @@ static void put_v2(void *records, unsigned i, const struct gkf_process *p)
 	((nvmlProcessInfo_v2_t *)records)[i] = (nvmlProcessInfo_v2_t){
 	    .pid = (unsigned)p->pid,
 	    .usedGpuMemory = p->bytes,
-	    .gpuInstanceId = gi_of(p),
+	    .gpuInstanceId = gi_of_process(p),
 	    .computeInstanceId = ci_of(p),
 	};
 }
@@ -81,7 +81,7 @@ static void put_detail(void *records, unsigned i, const struct gkf_process *p)
 	((nvmlProcessDetail_v1_t *)records)[i] = (nvmlProcessDetail_v1_t){
 	    .pid = (unsigned)p->pid,
 	    .usedGpuMemory = p->bytes,
-	    .gpuInstanceId = gi_of(p),
+	    .gpuInstanceId = gi_of_process(p),
 	    .computeInstanceId = ci_of(p),
 	};
 }
