@@ -103,7 +103,7 @@ static const struct bound alternates[SHAPES] = {
 #undef A
 #undef SHAPES_OF
 
-static enum shape shape_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
+static enum shape shape_of_array(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
 
@@ -134,7 +134,7 @@ static bool is_within(CUcontext ctx, const struct bound *bound,
 static bool sides_fit(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 		      bool mipmapped)
 {
-	enum shape shape = shape_of(d);
+	enum shape shape = shape_of_array(d);
 
 	if ((d->Flags & CUDA_ARRAY3D_SURFACE_LDST) &&
 	    !is_within(ctx, &surfaces[shape], d))
@@ -152,7 +152,7 @@ static bool sides_fit(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 /* Does it have the sides that its shape needs? */
 static bool is_shape(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-	enum shape shape = shape_of(d);
+	enum shape shape = shape_of_array(d);
 
 	if (!d->Width || (shape == SHAPE_3D && !d->Height) ||
 	    ((d->Flags & CUDA_ARRAY3D_LAYERED) && !d->Depth))

@@ -52,8 +52,8 @@ static unsigned levels_of(CUDA_ARRAY3D_DESCRIPTOR d, unsigned asked)
 }
 
 /* The handles of all levels; bytes of them all, 0: out of memory. */
-static size_t lay_out(CUcontext ctx, CUmipmappedArray m,
-		      CUDA_ARRAY3D_DESCRIPTOR d, size_t element)
+static size_t lay_out_levels(CUcontext ctx, CUmipmappedArray m,
+			     CUDA_ARRAY3D_DESCRIPTOR d, size_t element)
 {
 	size_t size = 0;
 
@@ -97,7 +97,7 @@ cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 	if (!m)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	m->levels = levels_of(*d, numMipmapLevels);
-	size = lay_out(ctx, m, *d, element);
+	size = lay_out_levels(ctx, m, *d, element);
 	r = size ? memory_alloc(ctx, size, 0, MEMORY_FIXED, &m->base)
 		 : CUDA_ERROR_OUT_OF_MEMORY;
 	if (r)

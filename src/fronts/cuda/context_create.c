@@ -131,7 +131,7 @@ CUresult cuCtxDetach(CUcontext ctx)
  * May a thread work on it? A primary context need not be active: calls say so
  * then.
  */
-static bool is_usable(CUcontext ctx)
+static bool is_usable_context(CUcontext ctx)
 {
 	return handle_is(ctx, HANDLE_CONTEXT) &&
 	       (ctx->primary || atomic_load(&ctx->alive));
@@ -139,7 +139,7 @@ static bool is_usable(CUcontext ctx)
 
 static CUresult push_context(CUcontext ctx)
 {
-	if (!is_usable(ctx))
+	if (!is_usable_context(ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	return stack_push(ctx) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -183,7 +183,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *pctx)
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
 	ENTER(cuCtxSetCurrent);
-	if (ctx && !is_usable(ctx))
+	if (ctx && !is_usable_context(ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	stack_pop();
 	return !ctx || stack_push(ctx) ? CUDA_SUCCESS

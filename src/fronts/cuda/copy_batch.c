@@ -15,7 +15,7 @@ struct attributes {
 	size_t count;
 };
 
-static CUresult check_order(CUmemcpySrcAccessOrder order, unsigned flags)
+static CUresult check_access_order(CUmemcpySrcAccessOrder order, unsigned flags)
 {
 	return order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
 		       order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY ||
@@ -34,7 +34,8 @@ static CUresult check_attributes(const struct attributes *a, size_t copies)
 	for (size_t i = 0; !r && i < a->count; i++) {
 		if (i && (a->from[i] <= a->from[i - 1] || a->from[i] >= copies))
 			return CUDA_ERROR_INVALID_VALUE;
-		r = check_order(a->set[i].srcAccessOrder, a->set[i].flags);
+		r = check_access_order(a->set[i].srcAccessOrder,
+				       a->set[i].flags);
 	}
 	return r;
 }
@@ -158,7 +159,7 @@ static CUresult find_op(const CUDA_MEMCPY3D_BATCH_OP *op, struct copy *ret_copy)
 	size_t element = element_of(op);
 	CUDA_MEMCPY3D p, src;
 
-	if (check_order(op->srcAccessOrder, op->flags) ||
+	if (check_access_order(op->srcAccessOrder, op->flags) ||
 	    !is_operand(&op->dst) || !is_operand(&op->src) ||
 	    !op->extent.width || !op->extent.height || !op->extent.depth ||
 	    op->extent.width > SIZE_MAX / element)

@@ -84,8 +84,8 @@ NEW_ASYNC(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, AS_3D)
 
 #define CONTEXTS(p) ((CUcontext[]){(p)->dstContext, (p)->srcContext})
 
-static CUresult copy_peer(enum cuda_row row, struct way *w,
-			  const CUDA_MEMCPY3D_PEER *p)
+static CUresult copy_peer_box(enum cuda_row row, struct way *w,
+			      const CUDA_MEMCPY3D_PEER *p)
 {
 	CUresult r = copy_enter(row, w);
 
@@ -105,7 +105,7 @@ static CUresult cuMemcpy3DPeer_on(enum cuda_row row, bool per_thread,
 {
 	struct way w = {.per_thread = per_thread};
 
-	return copy_peer(row, &w, pCopy);
+	return copy_peer_box(row, &w, pCopy);
 }
 
 BOTH_STREAMS(cuMemcpy3DPeer, _ptds, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy))
@@ -117,7 +117,7 @@ static CUresult cuMemcpy3DPeerAsync_on(enum cuda_row row, bool per_thread,
 	struct way w = {
 	    .stream = hStream, .per_thread = per_thread, .async = true};
 
-	return copy_peer(row, &w, pCopy);
+	return copy_peer_box(row, &w, pCopy);
 }
 
 BOTH_STREAMS(cuMemcpy3DPeerAsync, _ptsz,

@@ -295,7 +295,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
 }
 
 /* When it was reached; NOT_READY while that is still to come. */
-static CUresult time_of(CUevent e, uint64_t *ret_ns)
+static CUresult time_of_event(CUevent e, uint64_t *ret_ns)
 {
 	struct gkf_ticket ticket;
 	struct record *record = look_at_record(e, &ticket);
@@ -329,8 +329,8 @@ static CUresult elapsed(float *pMilliseconds, CUevent start, CUevent end)
 	if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING ||
 	    start->ctx != end->ctx)
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = time_of(start, &from);
-	r2 = time_of(end, &to);
+	r = time_of_event(start, &from);
+	r2 = time_of_event(end, &to);
 	/* One that was never recorded goes before one that is not reached. */
 	if (r2 == CUDA_ERROR_INVALID_HANDLE || !r)
 		r = r2;

@@ -105,9 +105,10 @@ static CUresult add_link_input(enum cuda_row row, CUlinkState state,
 	return keep_link_input(state, type, data, size);
 }
 
-static CUresult add_data(enum cuda_row row, CUlinkState state,
-			 CUjitInputType type, const void *data, size_t size,
-			 unsigned count, CUjit_option *options, void **values)
+static CUresult add_link_data(enum cuda_row row, CUlinkState state,
+			      CUjitInputType type, const void *data,
+			      size_t size, unsigned count,
+			      CUjit_option *options, void **values)
 {
 	struct module_log none;
 	CUresult r;
@@ -136,7 +137,8 @@ static CUresult add_file(enum cuda_row row, CUlinkState state,
 	r = module_file_read(path, &bytes, &size);
 	if (r)
 		return r;
-	r = add_data(row, state, type, bytes, size, count, options, values);
+	r = add_link_data(row, state, type, bytes, size, count, options,
+			  values);
 	free(bytes);
 	return r;
 }
@@ -164,8 +166,8 @@ CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options,
 		ENTER_CONTEXT(symbol, ctx);                                    \
 		(void)ctx;                                                     \
 		(void)name;                                                    \
-		return add_data(ROW_##symbol, state, type, data, size,         \
-				numOptions, options, optionValues);            \
+		return add_link_data(ROW_##symbol, state, type, data, size,    \
+				     numOptions, options, optionValues);       \
 	}
 ADD_DATA(cuLinkAddData)
 ADD_DATA(cuLinkAddData_v2)

@@ -106,8 +106,8 @@ static bool cut_stretch(struct memory_tag *n, uint64_t at)
 	return true;
 }
 
-static bool is_same(const struct memory_stretch *a,
-		    const struct memory_stretch *b)
+static bool has_same_advice(const struct memory_stretch *a,
+			    const struct memory_stretch *b)
 {
 	return !memcmp(&a->advice, &b->advice, sizeof(a->advice));
 }
@@ -118,7 +118,8 @@ static void join_stretches(struct memory_tag *n)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < n->count; i++)
-		if (kept && is_same(&n->stretch[kept - 1], &n->stretch[i]))
+		if (kept &&
+		    has_same_advice(&n->stretch[kept - 1], &n->stretch[i]))
 			n->stretch[kept - 1].end = n->stretch[i].end;
 		else
 			n->stretch[kept++] = n->stretch[i];

@@ -255,9 +255,9 @@ static CUresult check_batch(const struct batch *b, bool fetches)
 	return r;
 }
 
-static CUresult run_batch(enum cuda_row row, bool per_thread, CUstream stream,
-			  const struct batch *b, bool fetches,
-			  unsigned long long flags)
+static CUresult run_prefetch_batch(enum cuda_row row, bool per_thread,
+				   CUstream stream, const struct batch *b,
+				   bool fetches, unsigned long long flags)
 {
 	struct way w = {.stream = stream, .per_thread = per_thread};
 	CUresult r = copy_enter_batch(row, &w);
@@ -284,7 +284,7 @@ static CUresult cuMemDiscardBatchAsync_on(enum cuda_row row, bool per_thread,
 {
 	const struct batch b = {.at = dptrs, .size = sizes, .count = count};
 
-	return run_batch(row, per_thread, hStream, &b, false, flags);
+	return run_prefetch_batch(row, per_thread, hStream, &b, false, flags);
 }
 
 BOTH_STREAMS(cuMemDiscardBatchAsync, _ptsz,
@@ -305,7 +305,8 @@ BOTH_STREAMS(cuMemDiscardBatchAsync, _ptsz,
 					count,           prefetchLocs,         \
 					prefetchLocIdxs, numPrefetchLocs};     \
                                                                                \
-		return run_batch(row, per_thread, hStream, &b, true, flags);   \
+		return run_prefetch_batch(row, per_thread, hStream, &b, true,  \
+					  flags);                              \
 	}                                                                      \
 	BOTH_STREAMS(symbol, _ptsz, (FETCH_PARAMS),                            \
 		     (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs,      \

@@ -9,7 +9,7 @@ struct common {
 	bool any;
 };
 
-static bool is_same(const CUmemLocation *a, const CUmemLocation *b)
+static bool is_same_location(const CUmemLocation *a, const CUmemLocation *b)
 {
 	return a->type == b->type && a->id == b->id;
 }
@@ -28,14 +28,14 @@ static void narrow(const struct memory_advice *a, void *data)
 	c->advice.accessed_by &= a->accessed_by;
 	c->advice.accessed_by_host =
 	    c->advice.accessed_by_host && a->accessed_by_host;
-	if (!is_same(&c->advice.preferred, &a->preferred))
+	if (!is_same_location(&c->advice.preferred, &a->preferred))
 		c->advice.preferred = none;
-	if (!is_same(&c->advice.prefetched, &a->prefetched))
+	if (!is_same_location(&c->advice.prefetched, &a->prefetched))
 		c->advice.prefetched = none;
 }
 
 /* As a CUdevice. */
-static int device_of(const CUmemLocation *l)
+static int device_of_location(const CUmemLocation *l)
 {
 	if (l->type == CU_MEM_LOCATION_TYPE_DEVICE)
 		return l->id;
@@ -76,13 +76,13 @@ static CUresult tell_range_attribute(const struct memory_advice *a,
 		*out = a->read_mostly;
 		break;
 	case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
-		*out = device_of(&a->preferred);
+		*out = device_of_location(&a->preferred);
 		break;
 	case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
 		tell_accessed_by(a, out, size / sizeof(int));
 		break;
 	case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
-		*out = device_of(&a->prefetched);
+		*out = device_of_location(&a->prefetched);
 		break;
 	case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
 		*out = (int)a->preferred.type;

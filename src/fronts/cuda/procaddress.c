@@ -91,7 +91,7 @@ static const struct entry *find_entry_point(const char *base, unsigned version,
  * Since CUDA 13.0 it is documented that a version beyond the driver's is no
  * value; before, the newest entry was taken.
  */
-static bool is_usable(int version)
+static bool is_usable_version(int version)
 {
 	unsigned newest = front_generation->cuda;
 
@@ -106,7 +106,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
 	const struct entry *e;
 	bool known;
 
-	if (!symbol || !pfn || !is_usable(cudaVersion) ||
+	if (!symbol || !pfn || !is_usable_version(cudaVersion) ||
 	    flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 		return CUDA_ERROR_INVALID_VALUE;
 	e = find_entry_point(

@@ -189,7 +189,7 @@ const struct cuda_part_row stream_part = {open_streams, close_streams};
 
 /* ---- which stream ---- */
 
-static bool is_default(CUstream given)
+static bool is_default_stream(CUstream given)
 {
 	return !given || given == CU_STREAM_LEGACY ||
 	       given == CU_STREAM_PER_THREAD;
@@ -212,7 +212,7 @@ static CUresult find_default(CUcontext ctx, CUstream given, bool per_thread,
 CUresult stream_find(CUcontext ctx, CUstream given, bool per_thread,
 		     CUstream *ret_stream)
 {
-	if (is_default(given))
+	if (is_default_stream(given))
 		return find_default(ctx, given, per_thread, ret_stream);
 	if (!handle_is(given, HANDLE_STREAM) || given->ctx != ctx)
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -233,7 +233,7 @@ CUresult stream_enter(enum cuda_row row, CUstream given, bool per_thread,
 	CUcontext ctx;
 	CUresult r;
 
-	if (is_default(given)) {
+	if (is_default_stream(given)) {
 		r = front_enter_context(row, &ctx);
 		return r ? r : find_default(ctx, given, per_thread, ret_stream);
 	}
@@ -259,7 +259,7 @@ CUresult stream_enter_context(enum cuda_row row, CUstream stream,
 
 CUcontext stream_context(CUcontext ctx, CUstream stream)
 {
-	return !is_default(stream) && handle_is(stream, HANDLE_STREAM)
+	return !is_default_stream(stream) && handle_is(stream, HANDLE_STREAM)
 		   ? stream->ctx
 		   : ctx;
 }

@@ -105,7 +105,7 @@ static int do_one(const CUstreamBatchMemOpParams *op)
 	return 0;
 }
 
-static int run_batch(struct gkf_task *task)
+static int run_value_batch(struct gkf_task *task)
 {
 	struct batch *batch = (struct batch *)task;
 	int r = 0;
@@ -167,7 +167,7 @@ static CUresult push_memory_ops(CUstream s, const CUstreamBatchMemOpParams *ops,
 	batch = gkf_task_new(sizeof(*batch) + count * sizeof(*ops));
 	if (!batch)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	batch->task.run = run_batch;
+	batch->task.run = run_value_batch;
 	batch->count = count;
 	batch->next = 0;
 	memcpy(batch->op, ops, count * sizeof(*ops));
