@@ -5,9 +5,9 @@
 #include "fronts/cudart/format.h"
 
 /* An end, and bytes per unit of its x: 1, or an element of its array. */
-static cudaError_t end_of(struct end *ret_end, size_t *ret_unit,
-			  cudaArray_const_t array, struct cudaPitchedPtr memory,
-			  struct cudaPos at)
+static cudaError_t end_of_copy(struct end *ret_end, size_t *ret_unit,
+			       cudaArray_const_t array,
+			       struct cudaPitchedPtr memory, struct cudaPos at)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	size_t unit = 1;
@@ -51,8 +51,8 @@ static cudaError_t copy_3d(const struct driver *d, const cudaStream_t *queue,
 
 	ENTER_CONTEXT();
 	REQUIRE(p, cudaErrorInvalidValue);
-	TRY(end_of(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
-	TRY(end_of(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
+	TRY(end_of_copy(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
+	TRY(end_of_copy(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
 	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
 		cudaErrorInvalidValue);
 	box = size_of_extent(p->extent, dst_unit, src_unit);
@@ -101,8 +101,8 @@ static cudaError_t copy_3d_peer(const struct driver *d,
 
 	ENTER_CONTEXT();
 	REQUIRE(p, cudaErrorInvalidValue);
-	TRY(end_of(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
-	TRY(end_of(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
+	TRY(end_of_copy(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
+	TRY(end_of_copy(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
 	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
 		cudaErrorInvalidValue);
 	box = size_of_extent(p->extent, dst_unit, src_unit);

@@ -146,7 +146,7 @@ cudaError_t cudart_bind(void)
 }
 
 /* A context that has failed tells nothing; of its own this knows without. */
-static cudaError_t device_of(CUcontext context, int *ret_device)
+static cudaError_t device_of_context(CUcontext context, int *ret_device)
 {
 	CUdevice device;
 	CUresult r = legacy->cuCtxGetDevice(&device);
@@ -164,7 +164,7 @@ cudaError_t cudart_current_device(int *ret_device)
 
 	TRY(runtime_result(legacy->cuCtxGetCurrent(&now)));
 	if (now)
-		return device_of(now, ret_device);
+		return device_of_context(now, ret_device);
 	*ret_device =
 	    cudart_thread.chosen ? cudart_thread.device : candidate(0);
 	return cudaSuccess;
