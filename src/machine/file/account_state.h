@@ -16,7 +16,7 @@ struct gkf_sums {
 	uint64_t bins, sm, mem;
 };
 
-/* Of a slot: sums[seq % 2] holds. */
+/* The sums of a slot's process; sums[seq % 2] are those that hold. */
 struct gkf_tally {
 	_Atomic uint64_t peak; /* most bytes that it ever held */
 	_Atomic uint64_t seq;
@@ -37,7 +37,10 @@ struct gkf_accounts {
 	struct gkf_account_entry ring[GKF_ACCOUNTS_MAX]; /* n at n % size */
 };
 
-/* Of a device: what ended before is forgotten. */
+/*
+ * How far the accounts of a device were cleared: what ended before is
+ * forgotten.
+ */
 struct gkf_accounting {
 	_Atomic uint64_t cleared_number; /* records up to this one */
 	_Atomic uint64_t cleared_ns;     /* windows of loads up to this time */

@@ -5,7 +5,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 
-/* What never changes of a device. */
+/* The facts of a device that never change. */
 struct gkf_board {
 	struct gkf_profile profile;
 	char uuid[48];   /* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */

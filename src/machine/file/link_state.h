@@ -37,7 +37,10 @@ struct gkf_link_counter {
 #define GKF_LINK_COUNTERS 2
 
 struct gkf_link {
-	/* What is wanted of it, plus 1; 0: up. gkf_link_state() is what is. */
+	/*
+	 * The state that somebody wants, plus 1; 0: up. gkf_link_state() says
+	 * which one it has.
+	 */
 	_Atomic uint64_t wanted;
 	_Atomic uint64_t errors[GKF_LINK_ERRORS];
 	struct gkf_link_counter counter[GKF_LINK_COUNTERS];

@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 /*
- * What was done in a GPU instance, permille of it summed over the bins. Words
- * only; they grow whatever lives come and go.
+ * Work done in a GPU instance: permille of each engine, summed over the bins.
+ * Words only; they grow whatever lives come and go.
  */
 struct gkf_mig_sums {
 	uint64_t gpu, sm, occupancy, tensor, dram;

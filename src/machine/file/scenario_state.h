@@ -58,7 +58,7 @@ struct gkf_scenario_head {
 	_Atomic uint64_t note;    /* place of the last note, + 1; 0: none */
 };
 
-/* What steps and texts take behind struct gkf_file, bytes. */
+/* The bytes that steps and texts take behind struct gkf_file. */
 static inline size_t gkf_scenario_size(uint64_t steps, uint64_t texts)
 {
 	return steps * sizeof(struct gkf_step) + texts;

@@ -11,7 +11,7 @@
 
 enum gkf_end { GKF_END_NOTHING, GKF_END_GPU, GKF_END_SWITCH };
 
-/* What a link leads to: a device and its link, or a switch and its port. */
+/* A link leads to a device and its link, or to a switch and its port. */
 struct gkf_link_end {
 	uint8_t kind; /* enum gkf_end */
 	uint8_t device;

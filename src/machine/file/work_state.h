@@ -44,15 +44,17 @@ enum gkf_direction { GKF_IN, GKF_OUT, GKF_DEVICE, GKF_DIRECTIONS };
 #define GKF_BUSY_BINS 16
 
 /*
- * What a slot's process did in a bin, one word each: the low bits of the bin's
- * number above, the amount below (see busy.c).
+ * The work of a slot's process in a bin. Each word holds the low bits of the
+ * bin's number above and the amount below (see busy.c).
  */
 struct gkf_busy_bin {
 	_Atomic uint64_t busy; /* ns */
 	_Atomic uint64_t moved[GKF_DIRECTIONS];
 };
 
-/* Of a slot; its process alone writes all but `wake` and `wants_ns`. */
+/*
+ * The work of a slot; its process alone writes all but `wake` and `wants_ns`.
+ */
 struct gkf_busy {
 	_Atomic uint64_t seq;      /* odd while busy time is being moved */
 	_Atomic uint64_t since_ns; /* machine time + 1 of running work; or 0 */
@@ -63,7 +65,7 @@ struct gkf_busy {
 	struct gkf_busy_bin bin[GKF_BUSY_BINS];
 } __attribute__((aligned(64)));
 
-/* What is refused and is no row of a table: functions of the runtime... */
+/* Refused things that are rows of no table have names: runtime functions... */
 #define GKF_NAMES_MAX 512
 
 struct gkf_name {
