@@ -32,7 +32,7 @@ void gkf_state_catch_up(struct gkf_machine *m, unsigned device);
 /* A new device: its first state, and whether it begins split. */
 void gkf_device_begin(struct gkf_device *dev, const struct gkf_profile *p);
 
-/* Of count boards, at most 64; only their profiles are read. */
+/* Makes the topology of count boards, at most 64; reads only their profiles. */
 void gkf_topology_make(const struct gkf_board *boards, unsigned count,
 		       enum gkf_layout layout, struct gkf_topology *ret);
 
@@ -55,7 +55,7 @@ int gkf_instance_enter(struct gkf_machine *m, unsigned device,
 int gkf_instance_bytes(struct gkf_machine *m, unsigned device, unsigned gi,
 		       uint64_t *ret_total, uint64_t *ret_taken);
 
-/* What all GPU instances of a device take while they are empty, bytes. */
+/* The bytes that all GPU instances of a device take while they are empty. */
 uint64_t gkf_instances_hold(struct gkf_machine *m, unsigned device);
 
 #endif

@@ -1,4 +1,4 @@
-/* account.c - see account.h. */
+/* account.c - keeps what slots used, and the ring of the ended. */
 #include "machine/store/account.h"
 #include "base/pair.h"
 #include "machine/file/account_state.h"
@@ -55,7 +55,7 @@ void gkf_account_holds(struct gkf_machine *m, unsigned slot, uint64_t bytes)
 		atomic_store_explicit(&t->peak, bytes, memory_order_relaxed);
 }
 
-/* What a slot tells; false when its load has not begun. */
+/* Reads the account of a slot; false when its load has not begun. */
 static bool account_of(struct gkf_machine *m, unsigned index,
 		       const struct gkf_slot *slot, struct gkf_account *ret)
 {

@@ -9,10 +9,9 @@ struct gkf_machine;
 struct gkf_topology;
 
 /*
- * What never changes was checked and copied when the machine was opened: a
- * process that writes over the file later cannot lead anybody astray.
- * device must be below the count; the board is valid until
- * gkf_machine_close().
+ * Facts that never change were checked and copied when the machine was opened:
+ * a process that writes over the file later cannot lead anybody astray. device
+ * must be below the count; the board is valid until gkf_machine_close().
  */
 GKF_API unsigned gkf_device_count(const struct gkf_machine *m);
 GKF_API const struct gkf_board *gkf_board(const struct gkf_machine *m,

@@ -24,7 +24,7 @@
 
 #define PATIENCE_NS GK_NS_PER_S
 
-/* What drivers map at once: nothing smaller is given to a context. */
+/* Drivers map this much at once: a context is given nothing smaller. */
 #define BLOCK (2 * MIB)
 
 static struct gkf_books *books_of(const struct gkf_machine *m, unsigned device)
@@ -164,7 +164,10 @@ static uint64_t rest_gi(struct gkf_machine *m, unsigned device, unsigned gi)
 	return rest(total, books_of(m, device)->held_gi[gi] + taken);
 }
 
-/* What the slot may take yet; as gkf_memory() says it, without looking. */
+/*
+ * The bytes that the slot may still take. gkf_memory() says the same, but it
+ * looks at every slot.
+ */
 static uint64_t rest_by_books(struct gkf_machine *m, unsigned device,
 			      const struct gkf_slot *slot)
 {

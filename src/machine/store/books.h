@@ -28,7 +28,7 @@ GKF_API int gkf_books_attach(struct gkf_machine *m, unsigned device,
 			     uint32_t instance, unsigned *ret_slot);
 
 /*
- * What the nth context (from 0) of a process on a device costs; bytes. The
+ * The bytes that the nth context (from 0) of a process costs on a device. The
  * first costs the profile's context_mib; the code that it loads is there for
  * the further ones, so they cost three quarters.
  */

@@ -1,4 +1,4 @@
-/* busy.c - see busy.h. */
+/* busy.c - notes when the process of a slot works, bin by bin; see busy.h. */
 #include "machine/store/busy.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"

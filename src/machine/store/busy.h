@@ -36,7 +36,7 @@ void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
 
 /* ---- for those who look ---- */
 
-/* What a slot's process did in a bin that is over. */
+/* The work of a slot's process in a bin that is over. */
 struct gkf_done {
 	uint32_t busy_permille;
 	uint64_t moved[GKF_DIRECTIONS]; /* bytes */

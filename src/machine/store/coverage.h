@@ -32,7 +32,7 @@ GKF_API void gkf_cuda_refuse(struct gkf_machine *m, unsigned row);
 GKF_API void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 			      const char *name);
 
-/* What was refused by name, at place index below GKF_NAMES_MAX. */
+/* A thing refused by name, at place index below GKF_NAMES_MAX. */
 struct gkf_named_count {
 	enum gkf_named kind;
 	char name[GKF_NAME_MAX];

@@ -91,7 +91,10 @@ bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner)
 		return true;
 	if (st.start != owner->start)
 		return false;
-	/* What a program held ends when the process begins another one. */
+	/*
+	 * A process that begins another program no longer holds what the old
+	 * one held.
+	 */
 	if (owner->stack && st.stack && st.stack != owner->stack)
 		return false;
 	/* A dead first thread with living others is still a process. */

@@ -16,7 +16,7 @@ struct gkf_identity {
 	uint64_t stack; /* another one after exec; 0: not known */
 };
 
-/* What this process knows of itself; gone in a forked child (emptied.h). */
+/* This process's own identity; a forked child begins without it (emptied.h). */
 struct gkf_own {
 	_Atomic uint32_t ready;
 	_Atomic int32_t pid;

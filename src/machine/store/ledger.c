@@ -128,7 +128,7 @@ static bool has_other_compute(struct gkf_machine *m, unsigned device,
 	return false;
 }
 
-/* What the compute mode says of one more process. The lock is held. */
+/* Asks the compute mode whether one more process may come. The lock is held. */
 static int check_compute_mode(struct gkf_machine *m, unsigned device,
 			      const struct gkf_slot *content)
 {

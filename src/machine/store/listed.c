@@ -1,4 +1,4 @@
-/* listed.c - see listed.h. */
+/* listed.c - finds the GPUs that the driver lists; see listed.h. */
 #include "machine/store/listed.h"
 #include "machine/file/value.h"
 #include "machine/store/flag.h"

@@ -1,4 +1,4 @@
-/* locks.c - see locks.h. */
+/* locks.c - makes, takes and releases the locks of a machine; see locks.h. */
 #include "machine/store/locks.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -14,7 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What of a lock lies in the file: its word, and one that nobody reads. */
+/*
+ * So many bytes of a lock lie in the file: its word, and one that nobody reads.
+ */
 #define SHARED 8
 
 /* All else, above all the list's links, lies behind. */
@@ -217,7 +219,7 @@ static int wait_for_lock(pthread_mutex_t *lock, uint64_t patience_ns)
 	return pthread_mutex_timedlock(lock, &until);
 }
 
-/* Of this process's threads one at a time comes here. */
+/* One at a time of this process's threads comes here. */
 static int take_shared(struct gkf_locks *l, unsigned i, uint64_t patience_ns)
 {
 	pthread_mutex_t *lock = lock_of(l, i);

@@ -62,7 +62,7 @@ void *gkf_locks_pages(struct gkf_locks *locks, size_t *ret_size);
 /* Does the calling thread hold it, as far as its word tells? */
 bool gkf_locks_is_mine(struct gkf_locks *locks, unsigned i);
 
-/* What the others see: the thread that holds it, and glibc's bits. */
+/* The word that the others see: the thread that holds it, and glibc's bits. */
 _Atomic uint32_t *gkf_locks_word(struct gkf_locks *locks, unsigned i);
 
 #endif

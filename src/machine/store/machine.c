@@ -67,7 +67,10 @@ static int make_default(const char *path)
 	return r == GK_ERR_EXISTS ? 0 : r;
 }
 
-/* What a file must hold because of its scenario; false: it says nonsense. */
+/*
+ * The size that a file must have because of its scenario; false: that is
+ * nonsense.
+ */
 static bool scenario_size(int fd, uint64_t *ret_size)
 {
 	struct gkf_scenario_head head;
@@ -139,7 +142,7 @@ static void copy_driver(const struct gkf_file *f, struct gkf_driver *ret_driver)
 	ret_driver->cuda_version = f->cuda_version;
 }
 
-/* What belongs to this process alone. */
+/* Makes all that belongs to this process alone. */
 static int furnish_view(int fd, size_t size, struct gkf_machine *m)
 {
 	int r = gkf_emptied_new(&m->emptied);

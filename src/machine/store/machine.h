@@ -18,7 +18,7 @@ struct gkf_machine; /* an open machine: the mapping and this process's view */
 struct gkf_profile;
 struct gkf_scenario_table; /* trouble/scenario.h */
 
-/* What a new machine is made of. */
+/* A new machine is made of this. */
 struct gkf_machine_spec {
 	unsigned device_count;
 	const struct gkf_profile *profiles; /* device_count of them */

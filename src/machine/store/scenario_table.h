@@ -6,7 +6,7 @@
 
 struct gkf_step;
 
-/* What the file of a new machine gets; the caller keeps it all. */
+/* A scenario as the file of a new machine gets it; the caller keeps it all. */
 struct gkf_scenario_table {
 	const char *name;
 	const struct gkf_step *steps; /* count of them, in order of bin */

@@ -1,4 +1,4 @@
-/* settings.c - see settings.h: the words behind the names. */
+/* settings.c - finds the words behind the names of settings; see settings.h. */
 #include "machine/store/settings.h"
 #include "machine/file/file.h"
 #include "machine/store/view.h"

@@ -24,7 +24,7 @@ GKF_API uint64_t gkf_setting(const struct gkf_machine *m,
 GKF_API void gkf_setting_put(struct gkf_machine *m, enum gkf_setting which,
 			     uint64_t to);
 
-/* Of a driver; copied when the machine was opened. */
+/* The driver; copied when the machine was opened. */
 struct gkf_driver {
 	char version[32];      /* "580.95.05" */
 	char nvml_version[32]; /* "13.580.95.05" */
@@ -32,7 +32,7 @@ struct gkf_driver {
 };
 GKF_API const struct gkf_driver *gkf_driver(const struct gkf_machine *m);
 
-/* What UUIDs and serial numbers were made of: another one, another machine. */
+/* UUIDs and serial numbers were made of this: another seed, another machine. */
 GKF_API uint64_t gkf_machine_seed(const struct gkf_machine *m);
 
 #endif

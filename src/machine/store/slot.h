@@ -63,7 +63,7 @@ int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device,
 unsigned gkf_slots_high(const struct gkf_machine *m);
 
 /*
- * What the dead had running on a device has ended, with the last bin that is
+ * Ends what the dead had running on a device, with the last bin that is
  * computed. The caller holds the lock.
  */
 void gkf_reap_busy(struct gkf_machine *m, unsigned device);

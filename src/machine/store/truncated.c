@@ -67,9 +67,10 @@ static bool is_same(const struct sigaction *a, const struct sigaction *b)
 }
 
 /*
- * Of a fault: puts back who handled it before, to whom it comes again when this
- * handler returns; he may leave by siglongjmp(). Who is there already has
- * handed it on to us in vain: then it is nobody's.
+ * A fault comes again when this handler returns, so this puts back the handler
+ * that was there before, which then gets it; that may leave by siglongjmp().
+ * When the same handler is there already, it has handed the fault on to us in
+ * vain: nobody takes it.
  */
 static void pass_fault_on(int number, struct sigaction to)
 {
@@ -81,7 +82,7 @@ static void pass_fault_on(int number, struct sigaction to)
 	sigaction(number, &to, NULL);
 }
 
-/* Of kill(): it does not come again, and this handler stays. */
+/* A signal sent by kill() does not come again, and this handler stays. */
 static void pass_sent_on(int number, struct sigaction to, siginfo_t *info,
 			 void *context)
 {

@@ -1,4 +1,4 @@
-/* trust.c - see trust.h. */
+/* trust.c - opens machine files that nobody else can write; see trust.h. */
 #include "machine/store/trust.h"
 #include "base/err.h"
 #include "base/log.h"
@@ -43,7 +43,7 @@ static int judge_opened(int fd, const char *what, const char *path)
 	return GK_ERR_PERMISSION;
 }
 
-/* What is a link instead of a directory or a file is somebody's trap. */
+/* A link in the place of a directory or a file is somebody's trap. */
 static int open_judged(int dir, const char *name, int flags, const char *what,
 		       const char *path)
 {

@@ -1,4 +1,4 @@
-/* turn.c - see turn.h. */
+/* turn.c - takes and hands on the turns of a device; see turn.h. */
 #include "machine/store/turn.h"
 #include "base/clock.h"
 #include "base/err.h"
