@@ -46,7 +46,7 @@ int64_t gkf_compute_power_average(struct gkf_machine *m, unsigned device)
 	return bins ? sum / bins : s.power_mw;
 }
 
-/* What the fan is driven to when nobody asks for anything. */
+/* The fan is driven to this when nobody asks for anything. */
 int64_t gkf_compute_fan_target(struct gkf_machine *m, unsigned device)
 {
 	struct gkf_state s;

@@ -1,4 +1,4 @@
-/* controls.c - see controls.h. */
+/* controls.c - finds the power limit and the profiles in force. */
 #include "machine/model/controls.h"
 #include "machine/file/profile.h"
 #include "machine/file/value.h"

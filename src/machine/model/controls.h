@@ -22,7 +22,7 @@ struct gkf_power_profile {
 GKF_API extern const struct gkf_power_profile
     gkf_power_profiles[GKF_POWER_PROFILES];
 
-/* Those of the profiles asked for that are at work: no two in conflict. */
+/* The requested profiles that are at work: no two of them conflict. */
 GKF_API uint32_t gkf_power_profiles_enforced(uint32_t requested);
 
 /* The power limit in force, mW, of what is asked for. */

@@ -41,7 +41,10 @@ struct gkf_demand {
 void gkf_demand_collect(struct gkf_machine *m, unsigned device,
 			struct gkf_demand *ret_wants);
 
-/* What they want in a bin: sets all of drive that follows from processes. */
+/*
+ * Adds up what they want in a bin: sets all of drive that follows from
+ * processes.
+ */
 void gkf_demand_drive(struct gkf_demand *wants, uint64_t bin,
 		      struct gkf_drive *drive);
 

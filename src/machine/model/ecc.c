@@ -112,8 +112,8 @@ static bool set_count(const struct gkf_device *dev, enum gkf_value value,
 }
 
 /*
- * What a set value adds to (or takes from: modulo 2^64) the volatile count of
- * the book.
+ * A set value adds this to the volatile count of the book, or takes it from it:
+ * modulo 2^64.
  */
 static uint64_t set_more(const struct gkf_device *dev,
 			 enum gkf_ecc_counter counter, unsigned kinds)

@@ -128,8 +128,8 @@ GKF_API struct gkf_ecc_repairs gkf_ecc_repairs(struct gkf_machine *m,
 					       unsigned device);
 
 /*
- * What a reset does to memory: rows and pages that wait take effect, volatile
- * counts begin anew. The caller holds the writers' lock.
+ * Does to memory what a reset does: rows and pages that wait take effect,
+ * volatile counts begin anew. The caller holds the writers' lock.
  */
 void gkf_ecc_reset(struct gkf_machine *m, unsigned device);
 

@@ -9,7 +9,7 @@
 
 struct gkf_machine;
 
-/* What a fault dictates of a value, else what is set, else GKF_UNSET. */
+/* The value that a fault dictates, else the one that is set, else GKF_UNSET. */
 int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
 			 enum gkf_value value);
 

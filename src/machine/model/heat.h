@@ -12,8 +12,9 @@ struct gkf_profile;
 struct gkf_state;
 
 /*
- * What heat leaves of the SM clock, permille, and the reasons it adds, from
- * the state after the bin before: what was begun then ends a little cooler.
+ * The part of the SM clock that heat leaves, permille, and the reasons that it
+ * adds. Both follow from the state after the bin before: a slowdown that was
+ * begun then ends a little cooler.
  */
 int64_t gkf_heat_limit(const struct gkf_profile *profile,
 		       const struct gkf_drive *drive,

@@ -1,4 +1,4 @@
-/* link.c - see link.h. */
+/* link.c - finds the state of NVLinks and shares out what they carry. */
 #include "machine/model/link.h"
 #include "base/err.h"
 #include "base/pair.h"
@@ -44,7 +44,10 @@ struct gkf_link_end gkf_link_end(const struct gkf_machine *m, unsigned device,
 				    : (struct gkf_link_end){0};
 }
 
-/* What somebody wants of one end; what nobody can want is up. */
+/*
+ * The state that somebody wants of one end; a word that nobody can want means
+ * up.
+ */
 static enum gkf_link_state wanted_state(const struct gkf_machine *m,
 					unsigned device, unsigned link)
 {
@@ -221,7 +224,7 @@ static uint64_t part_of_whole(uint64_t whole, unsigned of, unsigned rank)
 	return (whole + of - 1 - rank) / of;
 }
 
-/* What a link has carried since the shares were closed. */
+/* The bytes that a link has carried since the shares were closed. */
 static uint64_t carried_since(const struct gkf_link_shares *b, unsigned link,
 			      enum gkf_way way, uint64_t device_bytes)
 {

@@ -38,7 +38,7 @@ GKF_API unsigned gkf_link_mbps(const struct gkf_machine *m, unsigned device,
 /* nvmlNvlinkVersion_t of the board's links; 0: it has none. */
 GKF_API unsigned gkf_link_version(const struct gkf_machine *m, unsigned device);
 
-/* What it leads to, up or not. */
+/* The other end of a link, which may be down. */
 GKF_API struct gkf_link_end gkf_link_end(const struct gkf_machine *m,
 					 unsigned device, unsigned link);
 
@@ -64,7 +64,7 @@ GKF_API enum gkf_link_bw gkf_link_bw(const struct gkf_machine *m,
 /* Links over which two different GPUs reach each other now; 0: none. */
 unsigned gkf_links_between(const struct gkf_machine *m, unsigned a, unsigned b);
 
-/* Of the value "fabric-state"; 0: on no fabric. */
+/* A value of "fabric-state"; it is 0 for a GPU on no fabric. */
 #define GKF_FABRIC_COMPLETED 3
 
 /* Links that carry traffic: awake, and as many as the mode allows. */

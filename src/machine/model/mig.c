@@ -261,7 +261,10 @@ static int create_gi(struct gkf_machine *m, unsigned device,
 	if (start < 0)
 		return GK_ERR_NO_SPACE;
 	gi = gkf_mig_gi_id((unsigned)start, profile->memory_slices);
-	/* What an earlier machine or a vandal left there is nobody's. */
+	/*
+	 * An earlier machine or a vandal may have left instances there:
+	 * nobody's.
+	 */
 	for (unsigned i = 0; i < GKF_MIG_CIS; i++)
 		leave_place(&mig_of(m, device)->ci[gi][i]);
 	take_place(&mig_of(m, device)->gi[gi], profile->profile,

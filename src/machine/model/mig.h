@@ -46,7 +46,7 @@ GKF_API unsigned gkf_mig_mode(const struct gkf_machine *m, unsigned device);
  */
 GKF_API int gkf_mig_mode_set(struct gkf_machine *m, unsigned device, bool on);
 
-/* What is taken of a GPU's slices. */
+/* Reads which of a GPU's slices are taken. */
 GKF_API void gkf_mig_use(struct gkf_machine *m, unsigned device,
 			 struct gkf_mig_use *ret_use);
 
@@ -97,13 +97,14 @@ GKF_API int gkf_mig_ci_destroy(struct gkf_machine *m, unsigned device,
 void gkf_mig_bins(struct gkf_machine *m, unsigned device, uint64_t first,
 		  uint64_t end);
 
-/* What was done in a GPU instance until the last bin that is computed. */
+/* Reads the work of a GPU instance until the last bin that is computed. */
 GKF_API void gkf_mig_sums(struct gkf_machine *m, unsigned device, unsigned gi,
 			  struct gkf_mig_sums *ret_sums);
 
 /*
- * What a reset of the GPU does: no instances, the pending mode is the current
- * one. Nothing happens while processes are there. The caller holds the lock.
+ * Does what a reset of the GPU does: no instances are left, and the pending
+ * mode becomes the current one. Nothing happens while processes are there. The
+ * caller holds the lock.
  */
 void gkf_mig_reset(struct gkf_machine *m, unsigned device);
 

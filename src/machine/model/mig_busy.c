@@ -14,7 +14,9 @@
 #include "machine/store/slot.h"
 #include "machine/store/view.h"
 
-/* What the processes of an instance did in a bin; permille of its engines. */
+/*
+ * Adds what a slot's process did in a bin; permille of its instance's engines.
+ */
 static void add_slot(struct gkf_mig_sums *s, struct gkf_machine *m,
 		     unsigned device, unsigned slot,
 		     const struct gkf_wave *wave, uint64_t bin)
@@ -65,7 +67,7 @@ static void add_sum_words(struct gkf_mig_sums *to,
 	}
 }
 
-/* What the processes collected did in a bin, by GPU instance. */
+/* Adds up what the collected processes did in a bin, by GPU instance. */
 static void sum_wants(const struct gkf_demand *wants, uint64_t bin,
 		      struct gkf_mig_sums sums[GKF_MIG_GIS])
 {

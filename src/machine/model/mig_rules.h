@@ -63,7 +63,7 @@ unsigned gkf_mig_gi_id(unsigned start, unsigned memory_slices);
 unsigned gkf_mig_gi_start(unsigned gi);
 unsigned gkf_mig_gi_size(unsigned gi);
 
-/* What is taken of a GPU. */
+/* The part of a GPU that is taken. */
 struct gkf_mig_use {
 	unsigned taken;     /* bits of memory slices */
 	unsigned count[32]; /* instances of each profile number */

@@ -18,7 +18,7 @@
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
-/* What nobody can have set is not believed. */
+/* A value that nobody can have set is not believed. */
 int64_t gkf_value_forced(struct gkf_machine *m, unsigned device,
 			 enum gkf_value value)
 {

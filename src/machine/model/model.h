@@ -37,7 +37,9 @@ int gkf_value_by_name(const char *name);
 GKF_API bool gkf_value_get(struct gkf_machine *m, unsigned device,
 			   enum gkf_value value, int64_t *ret_value);
 
-/* What this GPU takes for a value; false when it has none. */
+/*
+ * The range that this GPU takes for a value; false when it has no such value.
+ */
 GKF_API bool gkf_value_range(struct gkf_machine *m, unsigned device,
 			     enum gkf_value value, int64_t *ret_min,
 			     int64_t *ret_max);

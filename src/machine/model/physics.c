@@ -108,7 +108,7 @@ static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
 	       (d->attached && (!p->pstate_idle || s->rest_bins < REST_BINS));
 }
 
-/* What the board would run at if nothing held it back. */
+/* Sets the clocks at which the board would run if nothing held it back. */
 static void step_clocks(const struct gkf_profile *p, const struct gkf_drive *d,
 			struct gkf_state *s)
 {
@@ -184,7 +184,7 @@ static int64_t round_clock(int64_t mhz)
 	       GKF_CLOCK_STEP_MHZ;
 }
 
-/* What the limit leaves of the clock, then the power that it takes. */
+/* Sets the clock that the power limit leaves, then the power that it takes. */
 static void step_power(const struct gkf_profile *p, const struct gkf_drive *d,
 		       const struct work *w, struct gkf_state *s)
 {
@@ -278,7 +278,7 @@ static void step_reasons(struct gkf_state *s, int64_t reasons)
 		s->limited_ns += GKF_BIN_NS;
 }
 
-/* What only grows. */
+/* Adds to the counters, which only grow. */
 static void step_sums(const struct gkf_drive *d, const struct work *w,
 		      struct gkf_state *s)
 {

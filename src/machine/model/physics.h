@@ -27,7 +27,7 @@ enum gkf_reason {
 	GKF_REASON_POWER_BRAKE = 0x80,
 };
 
-/* What bears on a device during a bin. Permille of the bin. */
+/* All that bears on a device during a bin. Permille of the bin. */
 struct gkf_drive {
 	uint32_t attached; /* processes on the device */
 	uint32_t demand;   /* sum of busy time wanted, may pass 1000 */
@@ -52,11 +52,11 @@ static inline uint64_t gkf_bandwidth(const struct gkf_profile *p)
 	       (uint64_t)p->mem_clock_max_mhz * 1000000;
 }
 
-/* What copies in a bin do to a board's memory; permille of the bin. */
+/* The time that copies keep a board's memory busy; permille of the bin. */
 static inline uint32_t gkf_moved_permille(const struct gkf_profile *p,
 					  const uint64_t moved[GKF_DIRECTIONS])
 {
-	/* What is copied within the device is read and written. */
+	/* Bytes copied within the device are both read and written. */
 	uint64_t bytes = moved[GKF_IN] + moved[GKF_OUT] + 2 * moved[GKF_DEVICE];
 	__uint128_t permille =
 	    (__uint128_t)bytes * 1000 * GKF_BINS_PER_S / gkf_bandwidth(p);

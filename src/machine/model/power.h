@@ -30,7 +30,7 @@ struct gkf_power gkf_power_at(const struct gkf_profile *profile,
 			      const struct gkf_load *load,
 			      const struct gkf_clocks *clocks);
 
-/* What the memory draws at rest, and with all of the board at work. */
+/* The memory's power at rest, and with all of the board at work; mW. */
 int64_t gkf_power_memory_rest(const struct gkf_profile *profile);
 int64_t gkf_power_memory_full(const struct gkf_profile *profile);
 

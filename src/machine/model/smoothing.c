@@ -1,4 +1,4 @@
-/* smoothing.c - see smoothing.h. */
+/* smoothing.c - reads and sets the presets of power smoothing. */
 #include "machine/model/smoothing.h"
 #include "base/err.h"
 #include "machine/file/file.h"
@@ -10,10 +10,13 @@
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
-/* Of NVML's numbers, those that the model follows. */
+/* The model follows only these of NVML's numbers. */
 enum { SMOOTHING_FLOOR = 0, SMOOTHING_HYSTERESIS = 3 };
 
-/* What each parameter may be, in thousandths; the presets are estimated. */
+/*
+ * The greatest value of each parameter and the presets, in thousandths; the
+ * presets are estimated.
+ */
 static const struct {
 	int64_t max;
 	int64_t factory[GKF_SMOOTHING_PROFILES];

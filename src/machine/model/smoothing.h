@@ -22,8 +22,9 @@ GKF_API int gkf_smoothing_set(struct gkf_machine *m, unsigned device,
 			      unsigned profile, unsigned param, int64_t value);
 
 /*
- * What the active preset does: the floor, permille of the power limit, and
- * how many bins after the last work it holds. 0 and 0 when smoothing is off.
+ * Reads what the active preset does: the floor, permille of the power limit,
+ * and how many bins after the last work it holds. 0 and 0 when smoothing is
+ * off.
  */
 void gkf_smoothing_floor(struct gkf_machine *m, unsigned device,
 			 int64_t *ret_permille, int64_t *ret_bins);

@@ -1,4 +1,4 @@
-/* topology.c - see topology.h. */
+/* topology.c - seats the GPUs of a machine and wires their NVLinks. */
 #include "machine/model/topology.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"

@@ -43,7 +43,7 @@ GKF_API enum gkf_distance gkf_topology_distance(const struct gkf_topology *t,
 int gkf_layout_find(const char *name);
 
 /*
- * Of an NVSwitch: its PCI address (function 0 of device 0) and ids, device id
+ * An NVSwitch: its PCI address (function 0 of device 0) and its ids, device id
  * << 16 | vendor; 0 where they are not known.
  */
 struct gkf_nvswitch {

@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 /*
- * What a kind of work does to a board while it is busy, permille: of the power
- * that SMs can draw, of the SMs, of the warps that fit, of the tensor cores'
- * cycles, of the PCIe and NVLink bandwidth (in; PCIe out is half of it).
+ * The effect of a kind of work on a board while it is busy, permille: of the
+ * power that SMs can draw, of the SMs, of the warps that fit, of the tensor
+ * cores' cycles, of the PCIe and NVLink bandwidth (in; PCIe out is half of it).
  */
 struct gkf_activity {
 	uint16_t power, sm, occupancy, tensor, pcie, nvlink;
