@@ -180,7 +180,7 @@ static void begin_fault(struct gkf_machine *m, unsigned device,
 	gkf_fault_tell_recovery(m, device, advice);
 }
 
-/* What the driver says of memory errors, and of their repair. */
+/* Tells what the driver tells of memory errors, and of their repair. */
 static void tell_ecc(struct gkf_machine *m, unsigned device, uint64_t argument,
 		     unsigned xid)
 {
@@ -334,8 +334,8 @@ int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
 /* ---- ending ---- */
 
 /*
- * What a fault counts while it lasts: one more in so many bins. A link that
- * was trained down is a bad one: what it spoils is sent again.
+ * A fault counts up these values while it lasts: one more in so many bins. A
+ * link that was trained down is a bad one: what it spoils is sent again.
  */
 static const struct {
 	enum gkf_fault fault;

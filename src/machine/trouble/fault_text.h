@@ -35,7 +35,7 @@ int gkf_fault_parse(const char *text, struct gkf_breakage *ret_breakage,
 int gkf_break(struct gkf_machine *m, unsigned device,
 	      const struct gkf_breakage *breakage);
 
-/* What is wrong with a device, as it could be typed: "pcie=1x4". */
+/* Prints a fault of a device as it could be typed: "pcie=1x4". */
 void gkf_fault_print(struct gkf_machine *m, unsigned device,
 		     enum gkf_fault fault, char *ret_text, size_t cap);
 

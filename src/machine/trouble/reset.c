@@ -1,4 +1,4 @@
-/* reset.c - see reset.h. */
+/* reset.c - does to a GPU what a reset does; see reset.h. */
 #include "machine/trouble/reset.h"
 #include "base/err.h"
 #include "machine/file/device.h"

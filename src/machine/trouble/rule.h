@@ -9,7 +9,7 @@
 
 struct gkf_machine;
 
-/* What is asked of a rule; see struct gkf_rule. */
+/* A rule as somebody asks for it; see struct gkf_rule. */
 struct gkf_rule_spec {
 	uint64_t gpus;
 	unsigned function;
@@ -39,7 +39,7 @@ bool gkf_rule_read(struct gkf_machine *m, unsigned index,
 GKF_API bool gkf_rule_applies(struct gkf_machine *m, unsigned function,
 			      int device, int *ret_answer);
 
-/* What a rule says to such a call now; nothing is counted. */
+/* Tells what a rule says to such a call now; nothing is counted. */
 GKF_API bool gkf_rule_holds(struct gkf_machine *m, unsigned function,
 			    int device, int *ret_answer);
 

@@ -79,8 +79,8 @@ void gkf_scenario_text(const struct gkf_machine *m, const struct gkf_step *step,
 /* ---- what a step does ---- */
 
 /*
- * What each kind does. The caller holds the lock, unless the machine is this
- * process's own; the device is there and its model is at the step's bin.
+ * Does a step of its kind. The caller holds the lock, unless the machine is
+ * this process's own; the device is there and its model is at the step's bin.
  */
 typedef int step_fn(struct gkf_machine *m, const struct gkf_step *step,
 		    const char *text);
