@@ -38,7 +38,7 @@ int gkf_field_find(const char *key);
 /* The key that a mistyped one may have meant, or NULL. */
 const char *gkf_field_like(const char *key);
 
-/* What a key takes, in words. */
+/* Describes in words what a key takes. */
 void gkf_field_describe(const struct gkf_field *field, char *text, size_t cap);
 
 #endif

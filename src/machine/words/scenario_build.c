@@ -187,7 +187,7 @@ int64_t gkf_track_at(const struct gkf_track *t, uint64_t bin)
 				   (int64_t)passed / (int64_t)t->bins);
 }
 
-/* What a ramp would still have done is taken back. */
+/* Takes back what a ramp would still have done. */
 static void cut_ramp(struct gkf_build *b, unsigned device, enum gkf_value value)
 {
 	struct gkf_track *t = &b->tracks[device][value];

@@ -14,7 +14,7 @@
 struct gkf_machine;
 struct gkf_load_spec;
 
-/* What a value was last given by the scenario: a ramp that may go on. */
+/* The value that the scenario gave last: a ramp that may go on. */
 struct gkf_track {
 	bool known;
 	uint64_t start, bins; /* bins 0: no ramp */
@@ -67,7 +67,7 @@ int gkf_build_at(struct gkf_build *b, uint64_t bin, unsigned phase,
 void gkf_build_drop(struct gkf_build *b, enum gkf_step_kind kind,
 		    uint32_t device, uint32_t number);
 
-/* What a ramp has come to. */
+/* The value that a ramp has come to. */
 int64_t gkf_track_at(const struct gkf_track *t, uint64_t bin);
 
 /* A value of a device from now on; GKF_UNSET gives it back to the model. */

@@ -64,7 +64,7 @@ int gkf_key_step_all(struct gkf_build *b, const yaml_node_t *node,
 		     const char *key, enum gkf_step_kind kind, uint32_t number,
 		     int64_t argument, const char *text);
 
-/* What fails and what is mended. */
+/* Keys that make something fail or mend it. */
 gkf_key_read gkf_key_fail, gkf_key_xid, gkf_key_clear, gkf_key_reset,
     gkf_key_ecc;
 

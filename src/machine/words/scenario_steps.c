@@ -282,7 +282,7 @@ static const struct gkf_key step_keys[] = {
 };
 #define STEP_KEYS (sizeof step_keys / sizeof *step_keys)
 
-/* What can be done again and again: no value, no load. */
+/* A step without a value and a load may be done again and again. */
 static bool may_repeat(const struct gkf_key *key)
 {
 	static const char *const names[] = {"note", "ecc", "xid", "fail"};

@@ -42,7 +42,7 @@ struct gkf_scenario {
 	unsigned load_count;
 };
 
-/* What the command line says besides; 0 and NULL: nothing. */
+/* Options of the command line; 0 and NULL: nothing. */
 struct gkf_scenario_options {
 	const char *profiles; /* directory of profiles */
 	const char *gpus;     /* instead of those of the file */
@@ -61,7 +61,10 @@ int gkf_scenario_compile(const char *path,
 			 size_t cap);
 void gkf_scenario_free(struct gkf_scenario *scenario);
 
-/* What gkf_machine_create() takes; valid as long as the scenario is. */
+/*
+ * The scenario as gkf_machine_create() takes it; valid as long as the scenario
+ * is.
+ */
 struct gkf_scenario_table
 gkf_scenario_table(const struct gkf_scenario *scenario);
 

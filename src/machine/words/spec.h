@@ -28,7 +28,7 @@ int gkf_spec_gpus(const char *key, const char *dir, const char *text,
 int gkf_spec_list(const char *text, unsigned count, uint64_t *ret_mask,
 		  char *ret_message);
 
-/* What a load is to be. */
+/* A load as somebody asks for it. */
 struct gkf_load_spec {
 	enum gkf_wave_kind kind;
 	uint64_t gpus; /* bit mask */
@@ -48,7 +48,7 @@ int gkf_spec_load(const char *key, const char *spec, unsigned count,
 uint64_t gkf_spec_bytes(const struct gkf_load_spec *load, uint64_t room_mib,
 			const struct gkf_profile *profile);
 
-/* What one process of a load does; it has no time yet. */
+/* The wave of one process of a load; it has no time yet. */
 struct gkf_wave gkf_spec_wave(const struct gkf_load_spec *load, uint32_t seed);
 
 /*

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What may stand behind a number, by the unit of the value. */
+/* These may stand behind a number, by the unit of the value. */
 static const struct {
 	const char *unit, *suffix;
 	double factor;
