@@ -448,7 +448,7 @@ static size_t name_alone(const char *arg, size_t len)
 	return len > 2 && arg[0] == '-' && i == len ? len : 0;
 }
 
-/* What follows an option, unless it is the next option. */
+/* Whether the next word is the value of an option, and no option itself. */
 static bool is_value_of(const char *arg, size_t len, const char *value,
 			size_t value_len)
 {

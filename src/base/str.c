@@ -121,9 +121,10 @@ uint32_t gk_utf8_decode(const char *s, size_t n)
 }
 
 /*
- * What steers a terminal, turns the direction of what stands around it, breaks
- * lines, or cannot be seen at all: a text with it is not what it seems to be.
- * Ascending (Unicode's Cc, Cf, Zl, Zp, and fillers that are blank letters).
+ * Characters that steer a terminal, turn the direction of the text around them,
+ * break lines, or cannot be seen at all: a text with one of them is not what it
+ * seems to be. Ascending (Unicode's Cc, Cf, Zl, Zp, and fillers that are blank
+ * letters).
  */
 static const struct {
 	uint32_t first, last;
