@@ -107,7 +107,7 @@ READER(fabric)
 	return r;
 }
 
-/* Of its first version other names stand at the same places. */
+/* The first version of the struct has other names at the same places. */
 READER(platform)
 {
 	nvmlPlatformInfo_v2_t info = {.version = nvmlPlatformInfo_v2};

@@ -63,7 +63,7 @@ nvmlReturn_t gk_collect_fields(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			       const struct gk_metric_set *only,
 			       struct gk_value values[GK_M_COUNT]);
 
-/* What a field value says; all: the answer of the call that asked for it. */
+/* The value of a field; all: the answer of the call that asked for it. */
 struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
 			       int64_t scale);
 

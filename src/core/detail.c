@@ -307,7 +307,7 @@ static nvmlReturn_t read_link_fields(const struct gk_nvml *nvml,
 	return NVML_SUCCESS;
 }
 
-/* What a link beyond the last, and a GPU without links, answers. */
+/* A link beyond the last answers so, and so does a GPU without links. */
 bool gk_link_is_last(nvmlReturn_t r, unsigned index)
 {
 	return r == NVML_ERROR_INVALID_ARGUMENT ||

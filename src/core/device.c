@@ -16,7 +16,7 @@
 
 #define LISTED_FIRST 32
 
-/* What nobody asks for is not read, whatever else is the matter. */
+/* A metric that nobody asks for is not read, whatever else is the matter. */
 bool gk_is_asked(unsigned with, const struct gk_metric_set *only,
 		 enum gk_metric metric)
 {
@@ -283,7 +283,10 @@ static bool open_gpu(struct gk_gpu *gpu)
 		fail_device(gpu, r);
 		return false;
 	}
-	/* What comes back may be another board, or have other MIG devices. */
+	/*
+	 * The GPU that comes back may be another board, or have other MIG
+	 * devices.
+	 */
 	for (size_t i = 1; i < gpu->unit_count; i++)
 		gk_util_free(&gpu->units[i].util);
 	gpu->unit_count = 1;

@@ -27,7 +27,7 @@ struct gk_gpu_unit {
 	struct gk_device dev; /* parent is set by whoever makes the list */
 };
 
-/* What is read of GPUs, and who else is told of them. */
+/* Says which metrics of GPUs are read, and who else is told of the GPUs. */
 struct gk_gpu_options {
 	unsigned with;                    /* bits of gk_with */
 	const struct gk_metric_set *only; /* NULL: all metrics; is copied */

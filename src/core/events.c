@@ -115,7 +115,7 @@ static void listen_to_gpu(struct gk_events *e, struct gpu *gpu)
 		gpu->wanted = gpu->renewed;
 	if (!r)
 		gpu->heard_ns = gk_mono_ns();
-	/* What came before the GPU was lost is known still. */
+	/* Events that came before the GPU was lost are still known. */
 	if (gpu->why)
 		gpu->why = why;
 	pthread_mutex_unlock(&e->lock);

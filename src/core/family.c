@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of those that are known every eighth is read again at a scan: a parent
- * changes when it ends, which is seen at once, else hardly ever. */
+/*
+ * A scan reads every eighth of the known processes again: a parent changes when
+ * it ends, which is seen at once, else hardly ever.
+ */
 #define TURNS 8
 
 struct list {
@@ -134,7 +136,7 @@ static int list_pids(struct gk_family *family)
 	return r;
 }
 
-/* What is known of a member from the scan before; false: it must be read. */
+/* Takes a member's facts from the scan before; false: they must be read. */
 static bool recall_member(const struct gk_family *family, struct gk_member *m)
 {
 	const struct gk_member *known = find_member(&family->before, m->pid);

@@ -15,7 +15,7 @@ struct gk_member {
 	uint64_t start, threads; /* as in gk_pidstat */
 	ino_t inode; /* of its directory: another one, another pid */
 	bool ended;  /* while it was read */
-	/* What gk_family_read() has read; NULL: not asked yet. */
+	/* The facts that gk_family_read() has read; NULL: not asked yet. */
 	const struct gk_process *process;
 };
 

@@ -20,7 +20,9 @@
 /* Frames without a new reading after which there is a gap. */
 #define LATE_MAX 1
 
-/* What a counter grew by over a longer time says nothing of its end. */
+/*
+ * A counter's growth over a longer time says nothing of the end of that time.
+ */
 #define COUNTED_MAX_NS (5 * GK_NS_PER_S)
 
 const struct gk_history_info gk_history_devices[GK_HD_COUNT] = {
@@ -96,7 +98,7 @@ static void count_late(struct device *d, const struct gk_device *from)
 		d->late++;
 }
 
-/* What a counter grew by in a second, since it was read before. */
+/* The growth of a counter per second, since it was read before. */
 static double counter_rate(struct device *d, const struct gk_device *from,
 			   enum gk_history_device what)
 {
@@ -130,7 +132,7 @@ static double of_device(struct device *d, const struct gk_device *from,
 	return scaled_value(from->m[info->metric], info->scale);
 }
 
-/* What a GPU that does not answer once said of a process is no news. */
+/* A GPU that does not answer has only old values: they are left out. */
 static double process_value(const struct gk_process *p,
 			    const struct gk_device *device,
 			    enum gk_history_process what)
@@ -176,7 +178,7 @@ static struct device *find_device(const struct gk_history *h, const char *uuid)
 	return NULL;
 }
 
-/* Of many devices the one that is gone for longest; NULL: none is. */
+/* The device that is gone for longest; NULL: none is gone. */
 static struct device *gone_device(const struct gk_history *h)
 {
 	struct device *oldest = NULL;

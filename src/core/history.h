@@ -9,9 +9,9 @@
 #include <gpukit/gpukit.h>
 
 /*
- * What of a device is kept: SERIES(id, "title", "unit as shown", metric, how
- * much of the metric is one unit). Memory is shown as a part of all memory, a
- * counter as what it grew by in a second.
+ * The series that are kept of a device: SERIES(id, "title", "unit as shown",
+ * metric, how much of the metric is one unit). Memory is shown as a part of all
+ * memory, a counter as its growth in a second.
  */
 #define GK_HISTORY_DEVICE(SERIES)                                              \
 	SERIES(GPU_UTIL, "GPU utilisation", "%", GPU_UTIL, 1)                  \
@@ -100,7 +100,7 @@ void gk_history_of_devices(const struct gk_history *h,
 			   enum gk_history_device what,
 			   struct gk_history_span span, float *out);
 
-/* Of a process (its identity: pid and start_ticks) on one device. */
+/* The same of a process (its identity: pid and start_ticks) on one device. */
 void gk_history_of_process(const struct gk_history *h, pid_t pid,
 			   uint64_t start_ticks, const char *uuid,
 			   enum gk_history_process what,

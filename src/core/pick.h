@@ -7,7 +7,7 @@
 
 #include <gpukit/gpukit.h>
 
-/* What is asked for; all of it must hold. Zeroed: everything. */
+/* Conditions of which all must hold. Zeroed: everything is picked. */
 struct gk_pick {
 	const char *gpus; /* indices of GPUs, "0,3"; NULL: all */
 	/* With only_visible those that a value of CUDA_VISIBLE_DEVICES (NULL:
@@ -15,7 +15,7 @@ struct gk_pick {
 	bool only_visible;
 	const char *visible;
 	enum gk_cuda_order order;
-	/* Of processes: that compute, that draw; that do nothing else. */
+	/* Processes that compute, that draw; that do nothing else. */
 	bool compute, graphics, only_compute, only_graphics;
 	const char *const *users; /* names; count 0: anybody's */
 	size_t user_count;
@@ -34,8 +34,10 @@ int gk_pick(const struct gk_snapshot *snap, const struct gk_pick *pick,
 	    long *ret_missing, struct gk_snapshot *ret_part);
 void gk_pick_free(struct gk_snapshot *part);
 
-/* What gk_cuda_visible() chooses from: device_count of them, whose UUIDs are
- * the snapshot's. */
+/*
+ * Fills the devices that gk_cuda_visible() chooses from: device_count of them,
+ * whose UUIDs are the snapshot's.
+ */
 void gk_pick_candidates(const struct gk_snapshot *snap,
 			struct gk_candidate *ret_candidates);
 

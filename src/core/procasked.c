@@ -149,7 +149,9 @@ static void read_cwd(const struct gk_procasked_from *from, struct gk_process *p)
 
 /* ---- rank ---- */
 
-/* Those of torchrun and its like, Open MPI, MPICH, Slurm: the first wins. */
+/*
+ * torchrun and its like, Open MPI, MPICH and Slurm set these; the first wins.
+ */
 static const char *const ranks[] = {
     "RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "SLURM_PROCID="};
 #define RANKS COUNT(ranks)

@@ -10,7 +10,7 @@
 #include "base/pidstat.h"
 #include "core/arena.h"
 
-/* What is remembered of a process until the next snapshot. Zero: nothing. */
+/* Facts of a process that are kept until the next snapshot. Zero: nothing. */
 struct gk_procasked {
 	bool has_io, has_rank;
 	uint64_t read, written; /* bytes */

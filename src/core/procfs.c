@@ -22,7 +22,7 @@
 /* Longer command lines are cut: some programs put whole scripts there. */
 #define ARGS_MAX 65536
 
-/* What a difference of two snapshots needs of a process. */
+/* The facts of a process that the next snapshot compares with. */
 struct seen {
 	pid_t pid;
 	uint64_t start, ticks;
@@ -107,7 +107,7 @@ void gk_procfs_end(struct gk_procfs *fs)
 {
 	struct seen *swap = fs->before;
 
-	/* Those that are still there have taken theirs along. */
+	/* Processes that are still there have taken their words along. */
 	forget_words(fs->before, fs->before_count);
 	fs->before = fs->now;
 	fs->before_count = fs->now_count;

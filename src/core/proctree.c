@@ -150,7 +150,9 @@ static void keep_wanted(struct family *f)
 
 /* ---- what they do ---- */
 
-/* What the snapshot knows of a process, summed over its devices. */
+/*
+ * Takes from the snapshot what it knows of a process, summed over its devices.
+ */
 static void take_from_snapshot(struct family *f, const struct gk_process *p)
 {
 	struct entry *e = find_family_entry(f, f->count, p->pid);
@@ -165,7 +167,7 @@ static void take_from_snapshot(struct family *f, const struct gk_process *p)
 			gk_value_add(&e->process->m[m], p->m[m]);
 }
 
-/* Those on GPUs are in the snapshot, the others are read. */
+/* Processes on GPUs are in the snapshot, the others are read. */
 static int read_family_entries(struct family *f, struct gk_family *all,
 			       const struct gk_snapshot *snap,
 			       const unsigned *chosen, size_t count)

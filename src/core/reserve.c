@@ -18,7 +18,7 @@
 #define TRY_EVERY_NS (GK_NS_PER_MS / 4)
 #define MAKER_NS     (100 * GK_NS_PER_MS) /* who makes the file has that long */
 
-/* What others put there is not followed, waited for, nor passed on. */
+/* A file that others put there is not followed, waited for, nor passed on. */
 #define SAFELY (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 const char *gk_reserve_path(void)

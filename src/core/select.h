@@ -7,7 +7,7 @@
 
 #include <gpukit/gpukit.h>
 
-/* What is wanted. Start from GK_SELECT_ANY. */
+/* The devices that are wanted. Start from GK_SELECT_ANY. */
 struct gk_select {
 	/* Positions in devices to choose from, in the order of unsorted; NULL:
 	 * all. Of a GPU that is split its MIG devices are chosen from. */

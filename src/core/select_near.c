@@ -11,7 +11,9 @@
 
 struct near {
 	size_t count;
-	/* What a pair costs; in each word the rank of a set is added last. */
+	/*
+	 * The cost of each pair; in each word the rank of a set is added last.
+	 */
 	uint64_t cost[MOST][MOST];
 };
 

@@ -22,7 +22,7 @@ struct gk_record {
 	uint32_t gpu_instance, compute_instance; /* GK_NO_INSTANCE without */
 };
 
-/* What is known of the driver before it has answered. */
+/* Facts about the driver that are known before it has answered. */
 struct gk_stride_clues {
 	const char *driver_version; /* "535.54.03"; "" if unknown */
 	int list_version;           /* 1 (no suffix), 2 or 3 */

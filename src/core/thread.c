@@ -11,7 +11,7 @@
 /* NVML's own calls nest some kilobytes deep. */
 #define STACK_SIZE (256 * 1024)
 
-/* What a crash raises must reach its handler in the thread that crashes. */
+/* A signal of a crash must reach its handler in the thread that crashes. */
 static const int of_crashes[] = {SIGSEGV, SIGBUS,  SIGFPE,
 				 SIGILL,  SIGTRAP, SIGABRT};
 

@@ -12,7 +12,7 @@
 
 struct gk_worker;
 
-/* What a worker has read, copied out. Owned by the copy. */
+/* A copy of what a worker has read. Owned by whoever asked for it. */
 struct gk_reading {
 	struct gk_device *devices; /* the GPU, then its MIG devices */
 	size_t device_count;
