@@ -23,7 +23,7 @@
 #define WATCH_FIRST_NS (20 * GK_NS_PER_US)
 #define WATCH_LAST_NS  GK_NS_PER_MS
 
-/* What ends with the process is waited for so long. */
+/* The end of the process waits so long for work that ends with it. */
 #define END_PATIENCE_NS (500 * GK_NS_PER_MS)
 
 struct gkf_queue_room gkf_room;
@@ -71,7 +71,7 @@ static struct gkf_executor *new_executor(struct gkf_executors *executors)
 	return NULL;
 }
 
-/* Those who wait look again whether there is a thread that does the work. */
+/* Waiters look again whether there is a thread that does the work. */
 static void wake_all_waiters(void)
 {
 	struct gkf_queue *queue;

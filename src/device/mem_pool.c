@@ -228,7 +228,7 @@ static void free_large(struct arena *a, uint32_t piece,
 
 /* ---- all pieces ---- */
 
-/* What a piece takes of its pool: small ones are rounded to units. */
+/* The bytes that a piece takes of its pool: small ones are rounded to units. */
 static uint64_t taken(const struct piece_words *words)
 {
 	return round_up(words->size, UNIT_SIZE);

@@ -73,7 +73,7 @@ static int reserve_blocks(struct gkf_mem_pool *pool, uint64_t blocks)
 	return r;
 }
 
-/* What is used of the reserve is not owed any more. */
+/* The part of the reserve that is used is not owed any more. */
 static void use(struct gkf_mem_pool *pool, uint64_t blocks)
 {
 	uint64_t rest = pool->usage.reserved - blocks;
@@ -86,7 +86,7 @@ static void use(struct gkf_mem_pool *pool, uint64_t blocks)
 }
 
 /*
- * What pools have in reserve, this one too, is nobody's when it is needed, and
+ * Reserves of pools, this one's too, are given up when memory is needed, and
  * managed memory can be elsewhere.
  */
 int pool_charge(struct gkf_mem_pool *pool, uint64_t bytes)

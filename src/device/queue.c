@@ -264,7 +264,9 @@ static void fail_queue(struct gkf_queue *queue, int result)
 		queue->ask.failed(queue->ask.owner, result);
 }
 
-/* Those that wait for no more than what is done now. Under the lock. */
+/*
+ * Takes the queues that wait for no more than what is done now. Under the lock.
+ */
 static struct gkf_queue *take_waiting(struct gkf_queue *queue, uint64_t done)
 {
 	struct gkf_queue **at = &queue->waiting, *ready = NULL, *one;
@@ -318,7 +320,7 @@ static struct gkf_task *finish_head(struct gkf_queue *queue, int result)
 	return next;
 }
 
-/* What step_task() came to; false: the queue is not the caller's any more. */
+/* Ends a step by its result; false: the queue is not the caller's any more. */
 static bool end_step(struct gkf_queue *queue, int result)
 {
 	bool more;

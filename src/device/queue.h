@@ -119,8 +119,8 @@ GKF_API int gkf_queue_do(struct gkf_own_task *own);
 GKF_API void gkf_queue_priority(struct gkf_queue *queue, int priority);
 
 /*
- * Of a queue whose device has failed: a running kernel is told to stop, what
- * is in the queue and what comes is dropped and comes to `result`.
+ * Stops a queue whose device has failed: a running kernel is told to stop, and
+ * every task in the queue, or pushed later, is dropped and comes to `result`.
  */
 GKF_API void gkf_queue_stop(struct gkf_queue *queue, int result);
 
@@ -135,14 +135,14 @@ GKF_API void gkf_ticket_wait(struct gkf_ticket ticket);
  */
 GKF_API bool gkf_ticket_spin(struct gkf_ticket ticket, uint64_t ns);
 
-/* What is pushed from now on starts after the ticket is done. */
+/* Tasks that are pushed from now on start after the ticket is done. */
 GKF_API void gkf_queue_after(struct gkf_queue *queue, struct gkf_ticket ticket);
 
 /* Something that a task waits for may have been written by this thread. */
 void gkf_queue_look(void);
 
 /*
- * Of the calling executor thread: shall the running kernel end early? Kernels
+ * Shall the running kernel of the calling executor thread end early? Kernels
  * look at every back-branch; they also give up the device there when others
  * wait for their turn. False on any other thread.
  */

@@ -141,7 +141,7 @@ static inline struct gkf_queue *gkf_list_take(struct gkf_list *list)
 /* As gkf_ticket_wait(), even when the process exits. */
 void gkf_ticket_sleep(struct gkf_ticket ticket);
 
-/* Those who wait for the queue to come so far. */
+/* Wakes those who wait for the queue to come so far. */
 void gkf_wake_waiters(struct gkf_queue *queue, uint64_t done);
 
 /* queue_memory.c: zeroed, and never given back. */
@@ -153,7 +153,7 @@ void gkf_memory_forget(void);
 /* Does what is in a busy queue, until it is empty, blocked or not its turn. */
 void gkf_queue_serve(struct gkf_queue *queue);
 
-/* queue_pool.c */
+/* executors.c */
 
 /* A busy queue that anyone may serve now. */
 void gkf_executors_add(struct gkf_queue *queue);
@@ -161,7 +161,7 @@ void gkf_executors_add(struct gkf_queue *queue);
 /* One whose task wants to be run again; false: it is to be dropped. */
 bool gkf_executors_watch(struct gkf_queue *queue);
 
-/* What one waited for has come: the watcher is busy with it from now on. */
+/* A watched queue can go on: the watcher is busy with it from now on. */
 void gkf_executors_found(struct gkf_executors *executors);
 
 /* All that are watched are looked at now. */

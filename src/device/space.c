@@ -57,8 +57,8 @@ static struct arena *add_arena(_Atomic(struct arena *) *place,
 }
 
 /*
- * Of managed or host memory, made when it is first needed. Page-locked memory
- * is never more than the host has.
+ * The arena of managed or of host memory, made when it is first needed.
+ * Page-locked memory is never more than the host has.
  */
 static struct arena *common_arena(enum gkf_memory_kind kind)
 {

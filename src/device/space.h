@@ -83,7 +83,9 @@ GKF_API int gkf_space_alloc(const struct gkf_memory_ask *ask,
 /* Only the base itself; GK_ERR_NOT_FOUND for anything else. */
 GKF_API int gkf_space_free(uint64_t base);
 
-/* What a piece of that size takes, unless it was asked to be aligned. */
+/*
+ * The bytes that a piece of that size takes, unless it was asked to be aligned.
+ */
 GKF_API uint64_t gkf_space_room(uint64_t size);
 
 /*

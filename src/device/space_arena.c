@@ -145,7 +145,7 @@ static bool map_what_fits(struct arena *a, uint64_t want)
 	return true;
 }
 
-/* What is noted of each block. All of it lies together. */
+/* Maps the tables with a row for each block. They all lie together. */
 static bool map_tables(struct arena *a)
 {
 	uint64_t blocks = a->size / BLOCK_SIZE;

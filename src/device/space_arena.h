@@ -76,13 +76,14 @@ struct arena {
  */
 struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want);
 
-/* What belongs to a pool is set before any piece is in it. */
+/* Sets the words of a pool, before any piece is in it. */
 void pool_init(struct gkf_mem_pool *pool, struct arena *arena);
 
 /*
- * What pools are charged for; the arena's lock is held. What the books would
- * not take back (a stopped process holds them) stays charged, is owed, and is
- * given back with the next charge, repayment or trim that finds them free.
+ * Charge pools for blocks and pay back; the arena's lock is held. Bytes that
+ * the books would not take back (a stopped process holds them) stay charged,
+ * are owed, and are given back with the next charge, repayment or trim that
+ * finds the books free.
  *
  * pool_charge(): for more bytes of blocks; GK_ERR_NO_SPACE and what
  * gkf_books_charge says. pool_repay(): they are free; the pool keeps what its
@@ -137,8 +138,8 @@ bool resident_evict(const struct arena *device, uint64_t bytes);
 void resident_forget(void);
 
 /*
- * What has left a device and is charged even now: is given back, if the books
- * can be had, or goes with the slot.
+ * Memory that has left a device and is charged even now is given back, if the
+ * books can be had; resident_close() leaves the rest to go with the slot.
  */
 void resident_settle(const struct arena *device);
 void resident_close(const struct arena *device);

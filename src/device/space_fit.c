@@ -76,7 +76,7 @@ static uint32_t find_longer(const struct fit *f, uint32_t length)
 	return f->head[row][__builtin_ctz(cuts)];
 }
 
-/* Of the list of that length, whose spans may be too short. */
+/* Looks in the list of that length, whose spans may be too short. */
 static uint32_t find_same(const struct fit *f, uint32_t length, uint32_t tries)
 {
 	uint32_t row, cut, at;

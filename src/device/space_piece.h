@@ -13,7 +13,7 @@
 #define PIECE_PAGE  4096
 #define PIECE_PAGES 4096
 
-/* What is written once when a piece comes to be. */
+/* The words that are written once, when a piece comes to be. */
 struct piece_words {
 	uint64_t base, size;
 	uint64_t owner, pool, id;

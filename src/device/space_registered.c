@@ -137,7 +137,7 @@ void registered_drop(const void *owner)
 	pthread_rwlock_unlock(&table.lock);
 }
 
-/* What the parent noted is the child's to lose. */
+/* The child loses what the parent noted. */
 void registered_forget(void)
 {
 	pthread_rwlock_init(&table.lock, NULL);

@@ -84,7 +84,7 @@ static uint32_t leave_blocks(const struct arena *device, uint32_t from,
 }
 
 /*
- * Those that came first have waited longest, as far as the hand knows. False:
+ * Blocks that came first have waited longest, as far as the hand knows. False:
  * there is no more room than before.
  */
 static bool evict_blocks(const struct arena *device, uint32_t blocks)
