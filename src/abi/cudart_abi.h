@@ -16,7 +16,9 @@
 
 #define CUDART_EXPORT __attribute__((visibility("default")))
 
-/* What a row of cudart.def stands for in this major, nothing in the other. */
+/*
+ * A row of cudart.def stands for itself in its major, for nothing in the other.
+ */
 #if CUDART_MAJOR == 12
 #define CUDART_IN_12_12(...) __VA_ARGS__
 #define CUDART_IN_12_13(...) __VA_ARGS__

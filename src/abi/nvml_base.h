@@ -8,7 +8,7 @@
 #define NVML_API_VERSION     13
 #define NVML_API_VERSION_STR "13"
 
-/* What a caller puts into .version: the size, and the version in bits 24-31. */
+/* Callers put this into .version: the size, and the version in bits 24-31. */
 #define NVML_STRUCT_VERSION(data, ver)                                         \
 	((unsigned int)(sizeof(nvml##data##_v##ver##_t) | ((ver##u) << 24)))
 

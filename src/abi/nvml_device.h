@@ -93,7 +93,7 @@ typedef struct nvmlBAR1Memory_st {
 } nvmlBAR1Memory_t;
 
 /*
- * What a MIG device owns, or shares with its neighbours. Callers of
+ * The parts that a MIG device owns, or shares with its neighbours. Callers of
  * nvmlDeviceGetAttributes hold the first 24 bytes only, those of _v2 all.
  */
 typedef struct nvmlDeviceAttributes_st {
