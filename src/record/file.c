@@ -301,7 +301,7 @@ static bool line_ends(const struct gk_record_file *f)
 	return false;
 }
 
-/* What a crash of the machine, or an editor, left unfinished. */
+/* Mends an end that a crash of the machine, or an editor, left unfinished. */
 static int mend_end(struct gk_record_file *f, uint64_t size)
 {
 	uint64_t end = f->options.whole ? f->options.whole(f->fd, size) : size;

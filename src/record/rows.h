@@ -40,7 +40,7 @@ void gk_row_process(struct gk_buf *out, const struct gk_row_style *style,
 void gk_row_device(struct gk_buf *out, const struct gk_row_style *style,
 		   const char *time, const struct gk_device *device);
 
-/* What a process, or several, take of the host and of all GPUs. */
+/* The memory and time that processes take of the host and of all GPUs. */
 struct gk_system_row {
 	pid_t pid;
 	struct gk_value used;     /* bytes on all GPUs */

@@ -6,7 +6,7 @@
 
 #include "record/tape_fields.h"
 
-/* What the fields of a tape are: its names, matched with ours. */
+/* The fields of a tape: its names, matched with ours. */
 struct gk_tape_schema;
 
 struct gk_tape_schema *gk_tape_schema_new(void);

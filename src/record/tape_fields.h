@@ -63,7 +63,10 @@ void gk_tape_put_text(struct gk_buf *out, const char *text, size_t len);
 void gk_tape_put_field(struct gk_buf *out, const struct gk_tape_field *field,
 		       const void *of);
 
-/* What is left to read. What does not fit sets bad and reads as 0. */
+/*
+ * The rest that is to be read. A value that does not fit sets bad and reads as
+ * 0.
+ */
 struct gk_tape_cursor {
 	const unsigned char *at, *end;
 	bool bad;

@@ -102,7 +102,7 @@ static bool is_magic(const struct gk_spot *spot, const char *target)
 				 : strchr(target, ':') != NULL);
 }
 
-/* What a link says comes before what is still to be gone. */
+/* The target of a link comes before the rest of the path. */
 static int follow_link(struct walk *w, const struct stat *st, bool *ret_end)
 {
 	struct gk_spot *spot = w->spot;
