@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define CONNECTION_MEMORY 8192
-/* What a request may bring along; it is read and dropped. */
+/* The most bytes that a request may bring along; they are read and dropped. */
 #define MOST_BODY 65536
 /* From the connection, or the beginning of a request, to its end. */
 #define REQUEST_NS (10 * GK_NS_PER_S)
