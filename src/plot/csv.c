@@ -118,7 +118,7 @@ static void unquote(struct gk_csv_field *field, char *text)
 	field->len = (size_t)(to - text);
 }
 
-/* What keeps a spreadsheet from computing a text is no part of it. */
+/* A quote that keeps a spreadsheet from computing a text is no part of it. */
 static void unguard(struct gk_csv_field *field)
 {
 	if (field->len < 2 || field->text[0] != '\'' ||
@@ -191,7 +191,9 @@ static int skip_rest(struct gk_csv *csv)
 	return r;
 }
 
-/* What some editors put before the first line of a UTF-8 file. */
+/*
+ * Skips the mark that some editors put before the first line of a UTF-8 file.
+ */
 static void skip_mark(struct gk_csv *csv, const char *end)
 {
 	static const char mark[] = "\xef\xbb\xbf";

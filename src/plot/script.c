@@ -108,7 +108,7 @@ static void add_terminal(struct gk_buf *out, const struct gk_plot_look *look)
 	}
 }
 
-/* What of a time is worth telling, by how long the whole is. */
+/* The parts of a time that are worth telling, by how long the whole is. */
 static const char *time_format(int64_t span_ms)
 {
 	return span_ms < 5 * MINUTE_MS  ? "%H:%M:%S"
