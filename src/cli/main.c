@@ -32,9 +32,9 @@ static int flushed(FILE *to)
 }
 
 /*
- * Of a standard stream that is closed, the number would go to the next file
- * that is opened: a report would be written into the machine. In its place
- * comes one that cannot be used, and that children do not inherit.
+ * The number of a closed standard stream would go to the next file that is
+ * opened: a report would be written into the machine. So a file takes its place
+ * that cannot be used, and that children do not inherit.
  */
 static void guard_streams(void)
 {

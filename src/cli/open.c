@@ -26,8 +26,8 @@ static const struct {
 };
 
 /*
- * What is wrong with the made-up machine that GPUKIT_MACHINE names; NULL:
- * nothing, so what it answers is what a driver would.
+ * Tells what is wrong with the made-up machine that GPUKIT_MACHINE names; NULL:
+ * nothing, so its answers are those of a driver.
  */
 static const char *machine_advice(char *text, size_t cap)
 {

@@ -95,7 +95,7 @@ void gk_feed_free(struct gk_feed *feed);
 /* Takes a snapshot over. */
 void gk_feed_put(struct gk_feed *feed, struct gk_snapshot *snap);
 
-/* Of another thread than gk_feed_put(). See http.h. */
+/* Makes a page, in another thread than the one of gk_feed_put(). See http.h. */
 void gk_feed_page(struct gk_feed *feed, const struct gk_http_request *request,
 		  struct gk_http_page *ret_page);
 

@@ -62,7 +62,10 @@ void gk_feed_free(struct gk_feed *feed)
 	free(feed);
 }
 
-/* What may hold secrets, and nobody has asked for. */
+/*
+ * Command lines may hold secrets: they are hidden unless somebody asks for
+ * them.
+ */
 static void hide_commands(struct gk_snapshot *snap)
 {
 	for (size_t i = 0; i < snap->process_count; i++) {

@@ -18,7 +18,7 @@ static bool is_port_suffix(const char *text)
 	       (*text == ':' && !text[1 + strspn(text + 1, "0123456789")]);
 }
 
-/* Of "name", "name:port", "[address]:port": the name. */
+/* Cuts the name out of "name", "name:port", "[address]:port". */
 static bool name_of_host(const char *host, char ret_name[NAME_MAX_LEN + 1])
 {
 	bool bracket = *host == '[';

@@ -149,7 +149,7 @@ static int set_speed(struct ctl *ctl, const char *text)
 		   : 0;
 }
 
-/* What the machine does in that time is done before anybody looks. */
+/* All that happens in that time has happened before anybody looks. */
 static int step_clock(struct ctl *ctl, const char *text)
 {
 	uint64_t ns;

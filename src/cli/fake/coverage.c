@@ -43,7 +43,7 @@ struct count {
 
 #define COUNTS_MAX (GKF_FUNCTIONS_MAX + CUDA_FUNCTIONS + GKF_NAMES_MAX)
 
-/* Those with a number; what was refused by name has one, too. */
+/* Functions that have a number, and names that were refused. */
 struct counts {
 	unsigned n;
 	struct count at[COUNTS_MAX];

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a verb does to the machine; for a look a copy will do. */
+/* How a verb needs the machine; to look at it, a copy will do. */
 enum need { NO_MACHINE, LOOKS, CHANGES };
 
 static const struct verb {

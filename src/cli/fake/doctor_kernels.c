@@ -51,7 +51,7 @@ static int judge_module(struct doctor *doctor, const struct gkf_ptx_module *m)
 	uint64_t *addresses = calloc(m->variable_count + 1, sizeof *addresses);
 	int err = addresses ? 0 : GK_ERR_NOMEM;
 
-	/* What is external will be there; no address is looked at. */
+	/* Externals will be there at the launch; no address is looked at. */
 	for (uint32_t i = 0; !err && i < m->variable_count; i++)
 		addresses[i] = 1 << 20;
 	for (uint32_t i = 0; !err && i < m->function_count; i++)
@@ -89,7 +89,7 @@ static const struct image *choose_images(const struct doctor *doctor,
 	return best;
 }
 
-/* What is to be linked, and the modules that stand alone, one by one. */
+/* The modules that are to be linked with each other. */
 struct parts {
 	struct gkf_ptx_module *module[PARTS_MAX];
 	unsigned count;
@@ -163,7 +163,7 @@ int doctor_kernels(struct doctor *doctor)
 		if (doctor->images[i].module == last)
 			continue;
 		last = doctor->images[i].module;
-		/* What it lacks comes from those that it is linked with. */
+		/* An object lacks names that come from others at the link. */
 		if (doctor->images[i].relocatable &&
 		    doctor->kind == KIND_OBJECT)
 			continue;

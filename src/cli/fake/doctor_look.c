@@ -227,7 +227,7 @@ static bool has_parts(const struct doctor *doctor, unsigned capability)
 	return false;
 }
 
-/* What nvcc linked is machine code; its PTX is in the parts. */
+/* An image that nvcc linked is machine code; its PTX is in the parts. */
 static void judge_images(struct doctor *doctor)
 {
 	bool is_linked = has_parts(doctor, UINT_MAX);

@@ -67,7 +67,10 @@ static bool find_command(const char *name, char *ret_path, size_t cap)
 	return false;
 }
 
-/* What cannot run on any machine, and the doctor has a word for. */
+/*
+ * Names a trouble that keeps the program from running on any machine; NULL: the
+ * doctor knows none.
+ */
 static const char *trouble_of(const struct doctor *doctor)
 {
 	if (doctor->runtime.nvidia_static)

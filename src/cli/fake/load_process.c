@@ -69,7 +69,7 @@ static const struct word {
 };
 #define WORDS (sizeof words / sizeof *words)
 
-/* What is longer than a word: of a scenario, bins. */
+/* Times are longer than a word: bins of a scenario. */
 static const struct {
 	const char *key;
 	size_t offset;

@@ -102,7 +102,7 @@ static void lose_or_mend(struct player *p, unsigned gpu, bool lost)
 		gkf_fault_end(p->m, gpu, GKF_FAULT_BIT(GKF_FAULT_LOST));
 }
 
-/* What the board has not, or not of that size, is left out. */
+/* A value that the board has not, or not of that size, is left out. */
 static void set_values(struct player *p, unsigned gpu,
 		       const struct gk_device *d)
 {
@@ -218,7 +218,7 @@ static void place_recorded(struct player *p, const struct gk_snapshot *snap,
 	    };
 }
 
-/* Those that are no longer there go first: their memory is free then. */
+/* Processes that are no longer there go first: their memory is free then. */
 static void set_processes(struct player *p, const struct gk_snapshot *snap)
 {
 	size_t kept = 0;

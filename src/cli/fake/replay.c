@@ -74,7 +74,7 @@ void fake_replay_close(struct fake_replay *replay)
 
 /* ---- its GPUs ---- */
 
-/* What a profile takes from a snapshot: metric / scale. */
+/* A profile takes these facts from a snapshot: metric / scale. */
 static const struct {
 	enum gk_metric metric;
 	size_t member;

@@ -28,7 +28,7 @@ void fake_replay_close(struct fake_replay *replay);
 int fake_replay_profiles(const struct fake_replay *replay,
 			 struct gkf_profile *ret_profiles, unsigned *ret_count);
 
-/* What they are called; GKF_DEVICES_MAX of them. */
+/* Fills in the names of the boards; GKF_DEVICES_MAX of them. */
 void fake_replay_names(const struct fake_replay *replay,
 		       struct gkf_board_name *ret_named);
 

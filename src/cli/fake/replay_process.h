@@ -17,7 +17,7 @@ struct gk_process;
 
 #define FAKE_REPLAY_PROCESS_PLACES 64
 
-/* What one of them is told to be on a GPU. */
+/* The part that one of them plays on a GPU. */
 struct fake_replay_process_place {
 	uint32_t gpu, types;
 	uint32_t mig; /* index of the MIG device + 1; 0: none */

@@ -7,7 +7,7 @@
 #include "machine/store/board.h"
 #include "machine/store/ledger.h"
 
-/* What an empty MIG device keeps for itself, and a margin. */
+/* An empty MIG device keeps so much for itself, with a margin. */
 #define KEPT_MIB 64
 
 int fake_target_find(struct gkf_machine *m, unsigned gpu, unsigned k,

@@ -51,7 +51,7 @@ static void name_gpu(struct row *row, unsigned index)
 	    (size_t)snprintf(row->gpu, sizeof row->gpu, "%u", index);
 }
 
-/* What is told of processes is left to their own rows. */
+/* Values of processes are left to their own rows. */
 static int plot_tape_device(struct gk_plot_chart *chart,
 			    const struct gk_snapshot *snap,
 			    const struct gk_device *dev)

@@ -147,7 +147,7 @@ static void on_tick(struct run *run)
 
 /* ---- what ends it ---- */
 
-/* What a terminal sent has reached the command already. */
+/* A signal that a terminal sent has reached the command already. */
 static void read_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
@@ -263,7 +263,7 @@ static void choose_metrics(const struct record *record,
 			options->with |= GK_WITHOUT_COMMANDS;
 		return;
 	}
-	/* Of processes a glance is enough, once: see chosen.h. */
+	/* A glance at processes is enough, once: see chosen.h. */
 	options->with |= record->style.kind == GK_RECORD_SYSTEM
 			     ? GK_WITHOUT_COMMANDS
 			     : GK_WITHOUT_PROC;
@@ -401,7 +401,10 @@ static int run_all(struct run *run, const sigset_t *signals)
 	return gk_cli_close(run->gk, run->status ? run->status : status);
 }
 
-/* Those that end a recording; a command gets what it may be waiting for. */
+/*
+ * Chooses the signals that end a recording; a command gets the ones that it may
+ * be waiting for.
+ */
 static void choose_signals(const struct record *record, sigset_t *ret_signals)
 {
 	static const int passed_on[] = {SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};

@@ -23,7 +23,7 @@
 #define PATIENCE_NS   (5 * GK_NS_PER_S)   /* with others who choose */
 #define HIGH_FD       100 /* out of the way of a shell's redirections */
 
-/* What a command finds: its devices, which are not somebody else's to it. */
+/* Lists for a command its own devices: they are not somebody else's to it. */
 #define OWN_VARIABLE "GPUKIT_RESERVED"
 
 struct state {
@@ -104,7 +104,7 @@ static int bad_entry(const struct state *s, const char *value, long bad)
 		       value);
 }
 
-/* What CUDA would see of the snapshot's devices. */
+/* Takes the devices of the snapshot that CUDA would see. */
 static int inherit_visible(struct state *s)
 {
 	const char *value = s->run->inherit == GK_INHERIT_GIVEN

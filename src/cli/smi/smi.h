@@ -53,7 +53,7 @@ struct smi {
 	struct gk_smi_chosen chosen;
 };
 
-/* What a command line asks for. 0, or an exit status after its message. */
+/* Reads a command line. 0, or an exit status after its message. */
 int smi_parse(int argc, char **argv, struct smi *ret_smi);
 
 int smi_run(struct smi *smi);

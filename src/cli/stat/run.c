@@ -274,7 +274,7 @@ static bool shown_metrics(const struct gk_stat *stat, struct gk_metric_set *set)
 	return false;
 }
 
-/* What the format does not show need not be read; set: room for only. */
+/* Values that the format does not show need not be read; set: room for only. */
 static struct gk_options machine_options(const struct gk_stat *stat,
 					 struct gk_metric_set *set)
 {

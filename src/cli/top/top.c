@@ -27,7 +27,9 @@ static int print_once(const struct top *top, struct gk *gk)
 	return status;
 }
 
-/* What was seen last stays on the normal screen, unless a signal ended it. */
+/*
+ * The last screen stays on the normal screen, unless a signal ended the viewer.
+ */
 static int view_live(struct top *top, struct gk *gk)
 {
 	struct gk_snapshot *last = NULL;
@@ -84,7 +86,7 @@ static int play_tape(struct top *top)
 	return status;
 }
 
-/* What is said later wins: config file, environment, command line. */
+/* The later one wins: config file, environment, command line. */
 static int configure(struct top *top, int argc, char **argv)
 {
 	char message[1024] = "";
