@@ -364,7 +364,7 @@ TEXT(container)
 	return *p->container ? p->container : "-";
 }
 
-/* What stands in place of the command of a process that is not running. */
+/* A process that is not running has its state in place of its command. */
 TEXT(command)
 {
 	static const char *const states[] = {

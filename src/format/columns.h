@@ -59,7 +59,7 @@ enum gk_column gk_column_find(const char *name, size_t len);
 /* Whether a column is among them. */
 bool gk_columns_have(const struct gk_columns *columns, enum gk_column column);
 
-/* What must be read of processes to show or order by a column: of gk_with. */
+/* Bits of gk_with: they must be read to show or order processes by a column. */
 unsigned gk_column_with(enum gk_column column);
 
 /*

@@ -64,7 +64,7 @@ static void put_csv_number(struct gk_buf *out, int64_t value, bool present)
 	gk_buf_putc(out, ',');
 }
 
-/* What is read only when asked for, apart from PCIe, has no column. */
+/* A metric that is read only when asked for has no column, PCIe excepted. */
 static bool is_column(const struct gk_metric_info *info)
 {
 	return info->tier != GK_TIER_DETAIL && info->tier != GK_TIER_EVENT &&

@@ -19,7 +19,7 @@ struct page {
 	int label_width; /* of "[3]" or "[3:1]" */
 };
 
-/* What a value is drawn in: bright from a threshold on, grey if unknown. */
+/* The colours of a value: bright from a threshold on, grey if unknown. */
 struct heat {
 	int64_t bright_from;
 	enum gk_color calm, bright;

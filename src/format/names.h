@@ -22,8 +22,8 @@ static inline int64_t gk_value_or_none(struct gk_value value)
 char *gk_device_label(char *dst, const struct gk_device *device);
 
 /*
- * What is wrong with a device, "" when nothing is: "GPU is lost". Room for
- * GK_NAME_MAX bytes.
+ * Tells what is wrong with a device: "GPU is lost"; "" when nothing is. Room
+ * for GK_NAME_MAX bytes.
  */
 char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 			const struct gk_device *device);
@@ -57,7 +57,7 @@ const char *gk_process_type_letter(unsigned types);
 size_t gk_process_program(const struct gk_process *process,
 			  const char **ret_program);
 
-/* What an Xid means: "GPU has fallen off the bus"; never NULL. */
+/* The meaning of an Xid: "GPU has fallen off the bus"; never NULL. */
 const char *gk_xid_text(int64_t number);
 
 #endif

@@ -65,7 +65,7 @@ static struct gk_value tenths_of_whole(struct gk_value part,
 				 GK_PRESENT};
 }
 
-/* Of the host's memory, in ten-thousandths of a percent. */
+/* The share of the host's memory, in ten-thousandths of a percent. */
 static struct gk_value small_share(struct gk_value part, struct gk_value whole)
 {
 	if (part.why || whole.why || whole.v <= 0)

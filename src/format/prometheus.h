@@ -28,7 +28,7 @@ struct gk_host_mount {
 	uint64_t total, used, free; /* bytes; free for users */
 };
 
-/* What only nvitop's families have of the host. */
+/* Flows and mounts of the host, which only nvitop's families show. */
 struct gk_host_flows {
 	struct gk_host_flow *interfaces, *disks;
 	struct gk_host_mount *mounts;

@@ -33,7 +33,10 @@ void gk_format_selection_json(struct gk_buf *out,
 			      const struct gk_selection *selection,
 			      enum gk_select_ids ids);
 
-/* What the refused lack: "5 too busy, 1 reserved". Adds nothing if none is. */
+/*
+ * Tells why devices were refused: "5 too busy, 1 reserved". Adds nothing if
+ * none was.
+ */
 void gk_format_refusals(struct gk_buf *out,
 			const struct gk_selection *selection);
 

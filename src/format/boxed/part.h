@@ -13,7 +13,7 @@ struct gk_box {
 	const struct gk_boxed_options *o;
 	int width; /* columns of the whole report */
 
-	/* What only the viewer wants of the table of GPUs. */
+	/* The viewer alone wants this of the table of GPUs. */
 	struct {
 		bool on;   /* ages of all that is wrong, MIG rows together */
 		bool open; /* its lower border begins the box below */

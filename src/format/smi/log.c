@@ -129,7 +129,7 @@ SHOW(mig_index)
 	return GK_PRESENT;
 }
 
-/* Of a MIG device: 0 its GPU instance, 1 its compute instance. */
+/* The instances of a MIG device: 0 its GPU instance, 1 its compute instance. */
 SHOW(instance)
 {
 	int id = arg ? at->device->compute_instance : at->device->gpu_instance;
@@ -329,7 +329,7 @@ void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set)
 
 /* ---- the whole ---- */
 
-/* What is told of the machine: label, element, value. */
+/* The lines about the machine: label, element, value. */
 struct head {
 	const char *label, *element;
 	char value[192];

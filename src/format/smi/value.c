@@ -28,7 +28,7 @@ static const char *const words[GK_SMI_WORDS_COUNT][8] = {
 			"Host VSGA"},
 };
 
-/* What nvidia-smi says of a value that it cannot get. */
+/* nvidia-smi's words for a value that it cannot get. */
 static const char *const absent[GK_ABSENCE_COUNT] = {
     [GK_ABSENT_NO_FUNCTION] = "[Function Not Found]",
     [GK_ABSENT_PERMISSION] = "[Insufficient Permissions]",
@@ -93,7 +93,7 @@ SHOW(mib)
 	return GK_PRESENT;
 }
 
-/* What is left of a total (metric arg) when MiB are taken from it. */
+/* The rest of a total (metric arg) when MiB are taken from it. */
 SHOW(mib_left)
 {
 	const struct gk_value total = at->device->m[arg];
