@@ -166,7 +166,7 @@ static void forget_alert(struct tui_alerts *alerts, const struct gk_device *d,
 	}
 }
 
-/* What a condition that has to last comes to: minutes so far. */
+/* The minutes that a condition has lasted so far, which has to last. */
 static int64_t minutes(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 {
 	if (!holds)
@@ -190,7 +190,7 @@ static void update_alert(struct tui_alert *a, int64_t limit, int64_t value,
 	a->count = count;
 }
 
-/* What its rise is told again; always 0 for kinds that do not grow. */
+/* The count whose rise is told again; always 0 for kinds that do not grow. */
 static int64_t repeat_count(const struct gk_device *d, enum tui_alert_kind kind)
 {
 	struct gk_value count = d->m[kinds[kind].count];

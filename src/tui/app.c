@@ -21,13 +21,13 @@
 #define ALERT_COLOR          1                  /* red */
 #define FRAME_NS             (GK_NS_PER_S / 60) /* no more often */
 
-/* What is costly is read no more often; a little less than a frame. */
+/* Costly values are read no more often; a little less than a frame. */
 #define ASK_NS (900 * GK_NS_PER_MS)
 
 /* GPUs that answer within this are not shown as unread before. */
 #define FIRST_NS (8 * GK_NS_PER_MS)
 
-/* Of a recording, what graphs show of the time before a jump. */
+/* Graphs show so many frames of a recording before the place jumped to. */
 #define FRAMES_BEFORE 300
 
 struct app {
@@ -171,7 +171,7 @@ static bool is_whole(const struct gk_snapshot *snap)
 	return true;
 }
 
-/* What is waited for is drawn at once when it is there. */
+/* A frame that is waited for is drawn at once when it is there. */
 static void see_whole(struct app *a, const struct gk_snapshot *snap)
 {
 	if (a->whole || !is_whole(snap))
@@ -324,7 +324,7 @@ static int patience(const struct app *a)
 	return -1;
 }
 
-/* What the settings screen may have changed. */
+/* The settings screen may have changed the period, or paused. */
 static void keep_period(struct app *a)
 {
 	const struct tui_replay *replay = a->t.options.replay;
@@ -455,7 +455,7 @@ static int run_app(struct app *a)
 	return r;
 }
 
-/* What is left of the viewer: its options as set, and what it showed last. */
+/* Leaves behind the options as they were set, and the last snapshot shown. */
 static void hand_back(struct app *a, struct tui_options *options,
 		      struct gk_snapshot **ret_last)
 {

@@ -50,7 +50,7 @@ const char *tui_bindings_of(const struct tui_options *o, enum tui_action action)
 	return b ? b->keys : tui_bindings_usual(o, action);
 }
 
-/* Those of the table need no row. */
+/* A binding equal to the table's needs no row. */
 static void drop_binding(struct tui_options *o, struct tui_binding *b)
 {
 	free(b->action);

@@ -10,7 +10,7 @@
 #define TUI_CONFIG_MOST (64 * 1024) /* bytes of the file */
 #define TUI_CONFIG_WHY  4096        /* of a line that tells why not */
 
-/* What the viewer does where nobody says otherwise. */
+/* The options of a viewer where nobody says otherwise. */
 extern const struct tui_options TUI_OPTIONS_DEFAULT;
 
 /* Frees what a config file left in options. */

@@ -18,7 +18,7 @@ struct tui_device {
 	/* The last two readings, of the GPU that was shown then. */
 	char links_uuid[GK_NAME_MAX];
 	struct tui_links links, before;
-	/* What the GPU that is shown said while it was well. */
+	/* The values of the shown GPU from when it was well. */
 	struct gk_device last;
 	struct gk_detail last_detail;
 };

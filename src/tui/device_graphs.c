@@ -100,7 +100,7 @@ static float scaled_float(struct gk_value value, double scale)
 	return value.why == GK_PRESENT ? (float)((double)value.v / scale) : 0;
 }
 
-/* What fills a graph, for what has an end. */
+/* A graph that has an end is full at the value of this metric. */
 static const struct {
 	enum gk_history_device what;
 	enum gk_metric most;

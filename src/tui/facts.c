@@ -248,7 +248,7 @@ ADD(pending)
 	return true;
 }
 
-/* What was read only because it was asked for may be old. */
+/* A value that was read only because it was asked for may be old. */
 ADD(traffic)
 {
 	char text[GK_UNITS_MAX];

@@ -58,7 +58,7 @@ bool tui_words_parse(struct tui_words *words, const char *text, char *error,
 		     size_t cap);
 void tui_words_free(struct tui_words *words);
 
-/* What of processes must be read for them: of gk_with. */
+/* Bits of gk_with: they must be read of processes for the words. */
 unsigned tui_words_with(const struct tui_words *words);
 
 bool tui_words_hold(const struct tui_words *words,

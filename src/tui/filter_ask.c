@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What is typed filters at once; what is wrong leaves what was right. */
+/* Words filter as they are typed; wrong ones leave the last right ones. */
 static void try_words(struct tui *t, const char *text)
 {
 	char error[sizeof t->prompt.note];

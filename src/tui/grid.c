@@ -45,7 +45,7 @@ void grid_clear(struct grid *g)
 
 /* ---- ANSI colours ---- */
 
-/* What the numbers of an SGR sequence do to a style. */
+/* The numbers of an SGR sequence and the attributes that they add. */
 static const struct {
 	int number;
 	uint16_t add;

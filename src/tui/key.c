@@ -320,7 +320,7 @@ enum tui_action tui_keymap_take(const struct tui_keymap *map, unsigned screen,
 		if (before == TUI_KEY_NONE && b->first == key)
 			*pending = key;
 	}
-	/* What follows a key that begins nothing is taken for itself. */
+	/* A key behind one that begins nothing is taken for itself. */
 	return before != TUI_KEY_NONE
 		   ? tui_keymap_take(map, screen, key, pending)
 		   : ACTION_NONE;

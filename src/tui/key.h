@@ -134,9 +134,9 @@ enum tui_action tui_keymap_conflict(const struct tui_keymap *map,
 				    size_t cap, bool *ret_loses);
 
 /*
- * What a key does on a screen, after the keys before it: *pending is the key
- * that began a sequence, or TUI_KEY_NONE. A key that only begins one does
- * nothing yet.
+ * The action of a key on a screen, after the keys before it: *pending is the
+ * key that began a sequence, or TUI_KEY_NONE. A key that only begins one has no
+ * action yet.
  */
 enum tui_action tui_keymap_take(const struct tui_keymap *map, unsigned screen,
 				tui_key key, tui_key *pending);

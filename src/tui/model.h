@@ -152,7 +152,7 @@ void tui_list_update(struct tui *t);
 /* The columns of processes that are chosen. */
 struct gk_columns tui_columns(const struct tui *t);
 
-/* What columns, order and filter need to know of processes: of gk_with. */
+/* Bits of gk_with that columns, order and filter need to know of processes. */
 unsigned tui_with(const struct tui *t);
 
 /* Position in t->list of the selected process, or -1. */

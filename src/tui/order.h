@@ -50,7 +50,7 @@ void tui_order_by(struct tui *t, enum gk_column column, bool reversed);
 /* A click on the title of a column: by it, or the other way round. */
 void tui_order_click(struct tui *t, enum gk_column column);
 
-/* What the actions ACTION_SORT_... do; false: it is none of them. */
+/* Does one of the actions ACTION_SORT_...; false: it is none of them. */
 bool tui_order_act(struct tui *t, enum tui_action action);
 
 #endif

@@ -73,7 +73,10 @@ static void draw_tick(struct grid *g, const struct plot *plot, int from_axis,
 	grid_line(g, row, plot->column - 1, text, strlen(text), dim);
 }
 
-/* Those that are no further than this from the end of their row; how many. */
+/*
+ * Draws the ticks that are no further than this from the end of their row, and
+ * returns how many.
+ */
 static int draw_near(struct grid *g, const struct plot *plot, float furthest)
 {
 	float power = 1, off;

@@ -21,7 +21,7 @@ struct tui_search {
 void tui_ask_search(struct tui *t);
 void tui_search_next(struct tui *t);
 
-/* What of a process is searched: pid, user, command. */
+/* The words of a process that are searched: pid, user, command. */
 void tui_search_process(const struct gk_process *p, struct gk_buf *out);
 
 #endif

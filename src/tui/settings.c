@@ -181,7 +181,7 @@ static int count_words(const struct tui_setting *s)
 	return count;
 }
 
-/* What zeros stand for. */
+/* Zeros stand for the limits that are usual. */
 static struct gk_limits limits_of(const struct tui_setting *s,
 				  const struct tui_options *o)
 {

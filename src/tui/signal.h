@@ -46,7 +46,7 @@ enum tui_sent tui_signal_renice(int proc, const struct tui_tag *who, int nice);
  */
 int tui_signal_family(int proc, struct tui_tag **who, size_t *count);
 
-/* What is being asked of the user: of whom, and for what. */
+/* The question to the user: the processes, and whether with their trees. */
 struct tui_signal {
 	struct tui_tag *who;
 	size_t count;

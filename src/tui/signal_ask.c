@@ -138,7 +138,7 @@ static void add_failure(struct outcome *o, const char *who, enum tui_sent sent)
 		 len ? "; " : "", who, tui_sent_text(sent));
 }
 
-/* Those that refused stay tagged for another try. */
+/* Processes that refused stay tagged for another try. */
 static void keep_refused(struct tui *t, size_t failed)
 {
 	struct tui_signal *s = &t->signal;

@@ -48,7 +48,7 @@ static struct {
 
 /* ---- beginning and end ---- */
 
-/* What curses would send at the end; it may be curses that crashes. */
+/* The text that curses would send at the end; it may be curses that crashes. */
 static void prepare_for_crash(void)
 {
 	if (key_mouse)

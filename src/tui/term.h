@@ -45,7 +45,7 @@ void term_size(int *ret_rows, int *ret_columns);
  */
 bool term_show(const struct grid *g);
 
-/* What is shown is not what was shown last: draw all of it next time. */
+/* The screen is not as it was shown last: draw all of it next time. */
 void term_forget(void);
 
 void term_options_set(const struct term_options *options);
@@ -57,7 +57,7 @@ tui_key term_key(void);
 /* Whether that key was not typed but came out of a clipboard. */
 bool term_pasted(void);
 
-/* What the mouse did when term_key() said TUI_KEY_MOUSE. */
+/* The mouse did this when term_key() said TUI_KEY_MOUSE. */
 enum term_mouse_what {
 	MOUSE_NOTHING,
 	MOUSE_PRESS,

@@ -14,7 +14,7 @@ struct tui_time {
 	uint64_t step_ns; /* a dot; 0: a second */
 };
 
-/* What a graph of some columns shows, two values a column. */
+/* The time that a graph of some columns shows, two values a column. */
 struct gk_history_span tui_time_span(const struct tui *t, int columns);
 
 uint64_t tui_time_step(const struct tui *t);
@@ -33,7 +33,7 @@ void tui_time_faster(struct tui *t, int by);
 void tui_time_zoom(struct tui *t, int by);
 
 /*
- * What is not as usual: "PAUSED", "5:30 ago", "10 s a dot"; "" when nothing
+ * Tells what is unusual: "PAUSED", "5:30 ago", "10 s a dot"; "" when nothing
  * is. Room for 64 bytes.
  */
 void tui_time_text(const struct tui *t, char *dst);

@@ -175,7 +175,7 @@ static int clamp_int(int value, int low, int high)
 			     : value;
 }
 
-/* What is not as usual about the time, at the right of the last row. */
+/* Tells what is unusual about the time, at the right of the last row. */
 static void draw_time_note(const struct tui *t, struct grid *g)
 {
 	char text[64];

@@ -24,8 +24,10 @@ struct view {
 	void (*close)(struct tui *t);
 	/* t->snap is a new one; called while it is open. */
 	void (*frame)(struct tui *t);
-	/* What a key does here before all others; false: what it always does.
-	 * Keys without an action come as ACTION_NONE. */
+	/*
+	 * Takes a key before all others do; false: it does what it always does.
+	 * Keys without an action come as ACTION_NONE.
+	 */
 	bool (*act)(struct tui *t, enum tui_action action);
 	/* Its list: how many lines, which is selected (-1: none). */
 	size_t (*count)(const struct tui *t);

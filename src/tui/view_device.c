@@ -55,7 +55,7 @@ static bool is_silent(const struct gk_device *d)
 	return d->health == GK_HEALTH_LOST || d->health == GK_HEALTH_ERROR;
 }
 
-/* Of a GPU that is lost, what it said last, if that was seen here. */
+/* A GPU that is lost is shown with its last values, if they were seen here. */
 static const struct gk_device *values_of(const struct tui *t,
 					 const struct gk_device *d)
 {
@@ -187,7 +187,7 @@ int device_title(struct grid *g, int line, const char *title)
 	return TITLE_WIDTH + 1;
 }
 
-/* What is too long loses its brackets, and only then its end. */
+/* A text that is too long loses its brackets, and only then its end. */
 static void cut_brackets(struct gk_buf *text, int width)
 {
 	char *bracket = text->len ? strstr(text->data, " (") : NULL;
@@ -219,8 +219,10 @@ static void draw_fact(const struct tui *t, struct grid *g, int line, int column,
 	gk_buf_free(&cell);
 }
 
-/* What is long first; the rest column by column, so that what belongs together
- * stays together. */
+/*
+ * Long facts come first; the rest column by column, so that neighbours stay
+ * together.
+ */
 static int draw_facts(const struct tui *t, struct grid *g, int line,
 		      const struct gk_device *d)
 {
@@ -237,7 +239,9 @@ static int draw_facts(const struct tui *t, struct grid *g, int line,
 	return line + rows - first;
 }
 
-/* What is wrong with it, and how old is what is shown; nothing when it is well.
+/*
+ * Tells what is wrong with the GPU, and how old its values are; nothing when it
+ * is well.
  */
 static int draw_trouble(const struct tui *t, struct grid *g, int line,
 			const struct gk_device *d)

@@ -70,7 +70,7 @@ static const struct {
     {"!WORD", "what does not hold"},
 };
 
-/* What signals do is dim where there are none. */
+/* Keys that send signals are dim where no signals are sent. */
 static bool is_refused(const struct tui *t, enum tui_action action)
 {
 	static const enum tui_action refused[] = {
@@ -250,7 +250,9 @@ int view_help(struct tui *t, struct grid *g)
 	return top + (int)half;
 }
 
-/* What moves stays; any other key goes back, and does nothing else. */
+/*
+ * A key that moves stays here; any other one goes back, and does nothing else.
+ */
 bool view_help_act(struct tui *t, enum tui_action action)
 {
 	if (tui_keys[action].group == GROUP_MOVE && action != ACTION_NONE)

@@ -19,7 +19,7 @@
 #define CYAN        6
 #define YELLOW      3
 
-/* What is set now is what is shown, and saved. */
+/* The order that is set now is the one shown, and saved. */
 bool view_settings_open(struct tui *t)
 {
 	t->options.order = t->order;

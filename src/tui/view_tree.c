@@ -173,7 +173,7 @@ static const char *command_of(const struct gk_process *p)
 	return *p->name ? p->name : "No Permissions";
 }
 
-/* What is scrolled to the left vanishes under the columns. */
+/* Text that is scrolled to the left vanishes under the columns. */
 static void draw_tree_row(const struct tui *t, struct grid *g, int row,
 			  const struct gk_tree_node *node,
 			  const struct tui_column *columns, unsigned shown)

@@ -42,7 +42,7 @@ static int by_owner(const void *left, const void *right, void *data)
 	return order ? order : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* What comes from /proc counts once for a process on several GPUs. */
+/* Values from /proc count once for a process on several GPUs. */
 static void add_user_process(struct tui_user *user, const struct gk_process *p,
 			     bool again)
 {
@@ -319,7 +319,7 @@ static void draw_users_head(const struct tui *t, struct grid *g, unsigned shown)
 	gk_buf_free(&text);
 }
 
-/* Those of processes that are listed. */
+/* Counts the GPUs of the processes that are listed. */
 static unsigned gpus_in_use(const struct tui *t)
 {
 	unsigned count = 0;
