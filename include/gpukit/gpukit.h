@@ -168,7 +168,7 @@ struct gk_text {
 	enum gk_absence why;
 };
 
-/* What is at the other end of a link. */
+/* The other end of a link. */
 enum gk_link_end {
 	GK_LINK_END_UNKNOWN, /* the link is down, or the driver does not say */
 	GK_LINK_END_GPU,
@@ -187,7 +187,7 @@ struct gk_link {
 	struct gk_value m[GK_L_COUNT];
 };
 
-/* What a process used, while the driver's accounting was on. */
+/* The account of a process, as the driver kept it while accounting was on. */
 struct gk_account {
 	unsigned pid;
 	bool running;
@@ -210,7 +210,7 @@ struct gk_clock {
 	unsigned memory_mhz, graphics_mhz;
 };
 
-/* What the driver keeps the last values of. */
+/* Values whose last samples the driver keeps. */
 enum gk_sampled {
 	GK_SAMPLED_POWER, /* mW */
 	GK_SAMPLED_GPU,   /* percent, as those below */
@@ -229,7 +229,7 @@ struct gk_samples {
 	int64_t max, min, avg;
 };
 
-/* What the DETAIL tier has beside numbers. */
+/* The texts, links and lists of the DETAIL tier; its numbers are metrics. */
 struct gk_detail {
 	struct gk_text facts[GK_T_COUNT];
 	unsigned link_count;
@@ -401,7 +401,10 @@ enum gk_with {
 	GK_WITHOUT_PROC = 1024,
 	/* The lists of gk_detail: accounts, retired pages, clocks; samples. */
 	GK_WITH_LISTS = 512,
-	/* Of each process; without its bit a value is GK_ABSENT_NOT_READ. */
+	/*
+	 * Values of each process; without its bit a value is
+	 * GK_ABSENT_NOT_READ.
+	 */
 	GK_WITH_THREADS = 0x10000, /* threads, priority, nice value */
 	GK_WITH_IO = 0x20000,      /* bytes read and written */
 	GK_WITH_CWD = 0x40000,     /* its working directory */
@@ -504,7 +507,7 @@ GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,
 GK_API size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
 				   size_t cap);
 
-/* What CUDA_VISIBLE_DEVICES chooses from. */
+/* A device that CUDA_VISIBLE_DEVICES chooses from. */
 struct gk_candidate {
 	unsigned index; /* NVML index of the GPU */
 	int mig_index;  /* -1 for a whole GPU */
