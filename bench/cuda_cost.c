@@ -83,7 +83,7 @@ static double median(double *of, size_t n)
 	return of[n / 2];
 }
 
-/* Of copies the best round counts: the machine's memory is for all. */
+/* The best round of copies counts: the machine's memory is for all. */
 static double least(const double of[ROUNDS])
 {
 	double best = of[0];
