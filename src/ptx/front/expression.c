@@ -307,7 +307,7 @@ static struct gkf_ptx_number combine_numbers(struct gkf_ptx_parser *p,
 	return a;
 }
 
-/* What operators that bind as `low` says or tighter make of numbers. */
+/* Computes an expression of operators that bind as `low` says or tighter. */
 static struct gkf_ptx_number expression(struct gkf_ptx_parser *p, unsigned low,
 					unsigned depth)
 {

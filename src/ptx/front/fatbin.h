@@ -16,7 +16,7 @@
 #define GKF_WRAPPER_MAGIC 0x466243b1U
 #define GKF_FATBIN_MAGIC  0xba55ed50U
 
-/* What __cudaRegisterFatBinary and cuModuleLoadFatBinary are given. */
+/* The argument of __cudaRegisterFatBinary and cuModuleLoadFatBinary. */
 struct gkf_fatbin_wrapper {
 	uint32_t magic;
 	uint32_t version; /* 2: `more` leads to fat binaries, NULL behind */
@@ -36,7 +36,7 @@ struct gkf_image {
 	size_t size;   /* unpacked */
 };
 
-/* What a pointer of cuModuleLoadData leads to. */
+/* The forms of an image that cuModuleLoadData takes. */
 enum gkf_image_form {
 	GKF_FORM_WRAPPER,
 	GKF_FORM_FATBIN,

@@ -123,7 +123,7 @@ static void settle_names(const struct linking *l)
 	}
 }
 
-/* What another part defines in its place is not there twice. */
+/* A symbol that another part defines in its place is not there twice. */
 static void forget_others(struct linking *l)
 {
 	uint32_t variable = 0, function = 0;

@@ -19,7 +19,7 @@ enum gkf_round {
 };
 enum gkf_bool { GKF_BOOL_NONE, GKF_BOOL_AND, GKF_BOOL_OR, GKF_BOOL_XOR };
 
-/* What the classes of a pattern took; 0 where nothing stood. */
+/* The modifiers that the classes of a pattern took; 0 where none stood. */
 struct gkf_modifiers {
 	uint8_t round, integral, space, bool_, vector, sem, scope, hint;
 	uint8_t has_round, has_integral;

@@ -219,7 +219,7 @@ static void dimensions(struct gkf_ptx_parser *p, uint32_t ret[3])
 	}
 }
 
-/* What stands between a function's head and its body. */
+/* Reads the directives between a function's head and its body. */
 static void tuning(struct gkf_ptx_parser *p, struct gkf_ptx_function *f)
 {
 	uint32_t unused[3];

@@ -174,7 +174,7 @@ enum gkf_ptx_type gkf_parse_type(struct gkf_ptx_parser *p);
 
 /* The body of p->function, from '{' on; parse_body.c. */
 void gkf_parse_body(struct gkf_ptx_parser *p);
-/* What was read of it; its labels are settled by then. */
+/* Keeps the body that was read; its labels are settled by then. */
 void gkf_parse_keep_body(struct gkf_ptx_parser *p, struct gkf_ptx_function *f);
 
 /* .attribute(...), any number of them; true when one says .managed. */

@@ -109,7 +109,7 @@ static void parse_element(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o)
 	adopt_operands(p, o, parts, r < 0 ? 1 : 2);
 }
 
-/* What names a name that is not a register. */
+/* Reads a name that is not a register's. */
 static void parse_symbol(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 			 const char *name)
 {
@@ -153,7 +153,7 @@ static const char *join_names(struct gkf_ptx_parser *p, const char *name)
 	return gkf_parse_intern(p, text, length);
 }
 
-/* Of a vector: all of it, or the element that follows. */
+/* Reads a vector: all of it, or the element that follows. */
 static void vector(struct gkf_ptx_parser *p, struct gkf_ptx_operand *o,
 		   uint32_t first, unsigned elements)
 {

@@ -241,7 +241,7 @@ static void parse_data_value(struct gkf_ptx_parser *p, struct filling *f,
 	put_data(p, f, at, converted(n, f->bytes));
 }
 
-/* What a texture or a sampler is like, which nobody asks for. */
+/* Skips the settings of a texture or a sampler, which nobody asks for. */
 static void parse_settings(struct gkf_ptx_parser *p)
 {
 	while (!gkf_parse_is(p, '}') && p->token.kind != GKF_PTX_END)
@@ -359,8 +359,10 @@ static uint32_t nameless(struct gkf_ptx_parser *p,
 	return (uint32_t)p->variables_count - 1;
 }
 
-/* Of an old function: the register is its body's, the variable for those who
- * count parameters. */
+/*
+ * A parameter of an old function: its body has the register, those who count
+ * parameters have the variable.
+ */
 static uint32_t register_parameter(struct gkf_ptx_parser *p,
 				   const struct gkf_ptx_variable *v)
 {

@@ -55,7 +55,7 @@ static void move_names(struct gkf_ptx_parser *p, struct gkf_ptx_name *n)
 	}
 }
 
-/* Those of equal names stay in order, the newest one first. */
+/* Symbols of equal names stay in order, the newest one first. */
 static void move_symbols(struct gkf_ptx_parser *p, struct gkf_symbol *s)
 {
 	struct gkf_symbol *reversed = NULL, **bucket, *next;

@@ -126,7 +126,7 @@ void gkf_op_bar_red(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	gkf_barrier_arrive(w, mask, barrier, count, true);
 }
 
-/* What they said: how many yes; all of them; any of them. */
+/* Counts their answers: how many yes; all of them; any of them. */
 void gkf_op_bar_result(struct gkf_warp *w, const struct gkf_op *op,
 		       uint32_t mask)
 {

@@ -275,7 +275,9 @@ static uint32_t decode_cast(struct gkf_decoder *d, uint32_t place, unsigned to,
 	return op->d = gkf_temporary(d, to);
 }
 
-/* What an instruction of two operands makes of values of that many bytes. */
+/*
+ * The result of an instruction of two operands, on values of that many bytes.
+ */
 static uint32_t computed(struct gkf_decoder *d, const char *name, uint32_t a,
 			 uint32_t b, unsigned bytes)
 {
@@ -368,7 +370,10 @@ uint32_t gkf_target(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 	return place;
 }
 
-/* What a variable's own space is called in an address. */
+/*
+ * Finds the address of a variable in its own space; false: the instruction
+ * cannot name that space.
+ */
 static bool variable_address(struct gkf_decoder *d,
 			     const struct gkf_ptx_operand *base,
 			     enum gkf_ptx_space space, struct gkf_op *op)

@@ -20,7 +20,7 @@ static bool place_shared(struct gkf_decoder *d, uint32_t index)
 	return true;
 }
 
-/* What an instruction names: variables are placed, functions noted. */
+/* Looks at what an instruction names: variables are placed, functions noted. */
 static bool look_at_operand(struct gkf_decoder *d,
 			    const struct gkf_ptx_operand *o, bool *placed,
 			    bool *called, uint32_t *align)

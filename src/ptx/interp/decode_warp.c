@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What the name says: the words are looked for one after another. */
+/* The words of a name say how: they are looked for one after another. */
 static const struct {
 	const char *opcode, *word;
 	enum gkf_warp_how how;

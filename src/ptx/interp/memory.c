@@ -91,7 +91,7 @@ unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
 	return at;
 }
 
-/* What lanes of one instruction have in common. */
+/* The pattern of the addresses of one instruction's lanes. */
 enum pattern { SCATTERED, SIDE_BY_SIDE, ALL_THE_SAME };
 
 struct reach {
@@ -186,7 +186,7 @@ static bool is_copy(const struct gkf_op *op, uint32_t mask,
 	       op->count == 1 && op->wide == op->size;
 }
 
-/* What one element of all lanes is loaded by, and stored. */
+/* Loads, or stores, one element of all lanes. */
 typedef void load_fn(unsigned char *const at[GKF_LANES], size_t offset,
 		     void *out, uint32_t mask);
 

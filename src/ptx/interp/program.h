@@ -68,7 +68,7 @@ struct gkf_op {
 	const struct gkf_call *call;
 };
 
-/* What a call hands over: bytes of the frames' local memory. */
+/* The parameters of a call: bytes of the frames' local memory. */
 struct gkf_copy {
 	uint32_t from, to, size;
 };
@@ -159,7 +159,10 @@ struct gkf_warp {
 	int32_t patience; /* back-branches until others have a turn */
 	uint32_t turn;    /* choices for which the path keeps its turn */
 	bool yields;
-	/* Of lanes that wait for each other: what they bring, and whose. */
+	/*
+	 * The values that lanes bring when they wait for each other, and whose
+	 * they are.
+	 */
 	uint64_t brought[GKF_LANES];
 	uint32_t gathered; /* lanes that wait, and have brought theirs */
 	uint32_t met;      /* lanes that have come, while they act; else 0 */
@@ -207,7 +210,7 @@ static inline void *gkf_at(struct gkf_warp *w, uint32_t place)
 	       (place & ((1U << GKF_AREA_SHIFT) - 1));
 }
 
-/* What a launch has taken until now, less what its threads slept. */
+/* The time of a launch until now, less the time that its threads slept. */
 uint64_t gkf_run_awake_ns(const struct gkf_run *run);
 
 /* Ends the launch for a reason; the first one counts. */

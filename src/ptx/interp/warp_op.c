@@ -11,7 +11,7 @@ static uint32_t lane_word(struct gkf_warp *w, uint32_t place, unsigned lane)
 	return ((const u32 *)gkf_at(w, place))[lane];
 }
 
-/* What lanes of mask do with what all have brought, who know of each other. */
+/* Acts for lanes of mask on the values of all lanes that know of each other. */
 typedef void act_fn(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		    uint32_t all);
 
@@ -33,7 +33,7 @@ static void bring(struct gkf_warp *w, const struct gkf_op *op)
 	}
 }
 
-/* Those of a set that name the same lanes as its first does. */
+/* The lanes of a set that name the same lanes as its first does. */
 static uint32_t alike(const u32 *members, uint32_t set)
 {
 	uint32_t same = 0, first = members[__builtin_ctz(set)];
@@ -153,7 +153,7 @@ static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 {
 	uint32_t said = 0;
 
-	/* What is no voter's may be more than a bit. */
+	/* The value of a lane that does not vote may be more than a bit. */
 	for (unsigned l = 0; l < GKF_LANES; l++)
 		said |= (uint32_t)(w->brought[l] & 1) << l;
 	said &= all;
