@@ -359,7 +359,9 @@ TELL(cuArray3DGetDescriptor, CUDA_ARRAY3D_DESCRIPTOR_v1,
 TELL(cuArray3DGetDescriptor_v2, CUDA_ARRAY3D_DESCRIPTOR,
      {d->Width, d->Height, d->Depth, d->Format, d->NumChannels, d->Flags})
 
-/* Of arrays whose memory is mapped later; there are none. */
+/*
+ * Only arrays whose memory is mapped later have requirements; there are none.
+ */
 CUresult
 cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
 			     CUarray array, CUdevice device)
@@ -382,7 +384,7 @@ cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
 						    : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Of formats with several planes; there are none. */
+/* Only formats with several planes have planes; there are none. */
 CUresult cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray,
 			 unsigned int planeIdx)
 {

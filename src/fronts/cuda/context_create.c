@@ -112,7 +112,7 @@ CUresult cuCtxAttach(CUcontext *pctx, unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
-/* Of the current context only; the last one destroys it. */
+/* Detaches the current context only; the last detach destroys it. */
 CUresult cuCtxDetach(CUcontext ctx)
 {
 	CUcontext current;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Of pageable memory, so much is read at once and copied later. */
+/* So much of pageable memory is read at once and copied later. */
 #define STAGED_MAX ((size_t)64 << 10)
 
 struct copy_task {

@@ -50,7 +50,7 @@
 		return r ? r : copy_3d(&w, read(pCopy));                       \
 	}
 
-/* Of before CUDA 3.2: legacy streams only. */
+/* Functions from before CUDA 3.2 know legacy streams only. */
 #define OLD(symbol, type, read)                                                \
 	SYNC(symbol, type, read)                                               \
 	CUresult symbol(const type *pCopy)                                     \

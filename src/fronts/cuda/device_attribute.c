@@ -58,7 +58,7 @@ static bool find_mig_instance(const struct cuda_device *d,
 				GKF_INSTANCE_CI(d->instance), ci);
 }
 
-/* What a GPU instance has of a thing that goes with the memory slices. */
+/* A GPU instance's part of a thing that goes with the memory slices. */
 static int64_t part_by_memory(const struct cuda_device *d, int64_t whole)
 {
 	struct gkf_mig_gi gi;

@@ -230,7 +230,10 @@ BOTH_STREAMS(cuEventRecordWithFlags, _ptsz,
 
 /* ---- asking ---- */
 
-/* What it means now; the record is the caller's to drop, NULL: none. */
+/*
+ * Finds the record that the event stands for now. The caller drops it; NULL:
+ * none.
+ */
 static struct record *look_at_record(CUevent e, struct gkf_ticket *ret_ticket)
 {
 	struct record *record;
@@ -355,7 +358,7 @@ CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
 
 /* ---- of whole contexts ---- */
 
-/* What all of a context was given, wherever it is. */
+/* Records all the work that a context was given, in whichever stream. */
 CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 {
 	struct record *record;

@@ -70,7 +70,7 @@ enum cuda_ready {
 	CUDA_ENDED = -2,  /* the process exits */
 };
 
-/* What cuInit found; written once, before `ready` is set. */
+/* The state that cuInit found; written once, before `ready` is set. */
 struct cuda_process {
 	_Atomic int ready; /* enum cuda_ready */
 	struct gkf_machine *machine;
@@ -102,8 +102,8 @@ struct CUctx_st {
 };
 
 /*
- * What the calling thread works on: its top of stack, whether or not that
- * still lives. NULL: nothing.
+ * The context that the calling thread works on: its top of stack, whether or
+ * not that still lives. NULL: none.
  */
 CUcontext ctx_current(void);
 
@@ -143,7 +143,10 @@ static inline CUdevice front_number(const struct cuda_device *d)
 bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 		      int *ret_value);
 
-/* Of consumer boards it is what is printed on the box, not the most. */
+/*
+ * The clock in MHz; a consumer board tells the one printed on its box, not its
+ * highest.
+ */
 int64_t device_clock_mhz(const struct gkf_profile *p);
 
 /* Its memory for programs in bytes: what cuMemGetInfo tells, too. */

@@ -167,7 +167,7 @@ CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 	return register_host(ctx, p, bytesize, Flags);
 }
 
-/* What is page-locked, but was not registered just there, is a wrong value. */
+/* A page-locked address that was not registered just there is a wrong value. */
 CUresult cuMemHostUnregister(void *p)
 {
 	struct gkf_extent e;

@@ -35,7 +35,7 @@ static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 	(GKF_FAULT_BIT(GKF_FAULT_FALLEN) | GKF_FAULT_BIT(GKF_FAULT_LOST) |     \
 	 GKF_FAULT_BIT(GKF_FAULT_NO_PERMISSION))
 
-/* What a machine that is broken as a whole says to cuInit. */
+/* The answers of cuInit on a machine that is broken as a whole. */
 static const struct {
 	enum gkf_machine_fault fault;
 	CUresult says;
@@ -113,7 +113,9 @@ static void find_places(struct places *p)
 	}
 }
 
-/* Those that this process may use, in the order that it asked for. */
+/*
+ * Finds the devices that this process may use, in the order that it asked for.
+ */
 static CUresult find_devices(void)
 {
 	struct places *p = calloc(1, sizeof(*p));

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * What a kernel needs on a device: of a function there, else as decoded for
- * nowhere, which differs in addresses alone.
+ * Decodes a kernel for no device, to learn its needs: on a device it has other
+ * addresses, and nothing else differs.
  */
 static CUresult decode_kernel(CUkernel k, struct gkf_ptx_kernel **ret_kernel)
 {

@@ -46,7 +46,7 @@ static CUresult create_link(CUcontext ctx, unsigned count,
 	return CUDA_SUCCESS;
 }
 
-/* Of PTX the text, of others all bytes; a NUL behind. */
+/* Keeps the text of PTX, or all bytes of other input, with a NUL behind. */
 static CUresult keep_link_input(CUlinkState state, CUjitInputType type,
 				const void *data, size_t size)
 {
@@ -185,7 +185,10 @@ ADD_DATA(cuLinkAddData_v2)
 ADD_FILE(cuLinkAddFile)
 ADD_FILE(cuLinkAddFile_v2)
 
-/* What several images lack, or have twice, is found when they are linked. */
+/*
+ * Symbols that several images lack, or have twice, are found when they are
+ * linked.
+ */
 static CUresult bundle(CUlinkState state)
 {
 	char message[GKF_PTX_MESSAGE_MAX];

@@ -82,7 +82,7 @@ static void apply_advice(struct memory_advice *a, const void *data)
 	}
 }
 
-/* Of some advice the location does not matter. */
+/* For some advice the location does not matter. */
 static bool has_location(CUmem_advise advice)
 {
 	return advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
@@ -275,7 +275,7 @@ static CUresult run_prefetch_batch(enum cuda_row row, bool per_thread,
 	return r;
 }
 
-/* What is thrown away may be anything from then on: what it was, too. */
+/* Discarded memory may hold anything from then on: its old bytes, too. */
 static CUresult cuMemDiscardBatchAsync_on(enum cuda_row row, bool per_thread,
 					  CUdeviceptr *dptrs, size_t *sizes,
 					  size_t count,

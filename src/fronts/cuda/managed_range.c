@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What all stretches of a range have in common. */
+/* The advice that all stretches of a range have in common. */
 struct common {
 	struct memory_advice advice;
 	bool any;

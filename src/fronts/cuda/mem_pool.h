@@ -17,13 +17,13 @@ struct CUmemPoolHandle_st {
 /* The pool that a piece with a pool is of. */
 CUmemoryPool pool_of(const struct gkf_extent *e);
 
-/* What a device takes memory from when nobody says. */
+/* Finds the pool from which a device takes memory when nobody says. */
 CUresult pool_current(CUdevice device, CUmemoryPool *ret_pool);
 
 /*
- * What was freed in the order of a stream that has not come there yet is
- * leaving: nobody may use it, but what the same stream allocates later may
- * have its place at once, and others when the stream has come there.
+ * A piece that was freed in the order of a stream is leaving until the stream
+ * has come there. Nobody may use it, but a later allocation of the same stream
+ * may have its place at once, and others when the stream has come there.
  */
 CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 		    bool per_thread);

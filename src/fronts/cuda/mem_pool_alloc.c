@@ -6,7 +6,7 @@
 #include "fronts/cuda/mem_pool.h"
 #include "fronts/cuda/stream.h"
 
-/* What the piece comes from; made when it is first needed. */
+/* Opens the pool that the piece comes from; made when it is first needed. */
 static CUresult open_pool(CUmemoryPool pool, struct gkf_mem_pool **ret_at)
 {
 	struct gkf_mem_pool *at = atomic_load(&pool->at), *none = NULL;

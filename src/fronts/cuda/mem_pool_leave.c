@@ -76,7 +76,7 @@ static void end_leaving(void *data)
 	let_leaving_go(l);
 }
 
-/* Of two that free the same piece one is told. */
+/* When two free the same piece, one of them is told. */
 static CUresult mark_leaving(const struct gkf_extent *e, bool leaving)
 {
 	struct memory_tag *tag = tag_open(e, true);

@@ -217,7 +217,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize,
 	return CUDA_SUCCESS;
 }
 
-/* What is found at 32 bits fits into 32 bits. */
+/* The answers have 32 bits: a greater size is told as the greatest one. */
 CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize,
 			      CUdeviceptr_v1 dptr)
 {

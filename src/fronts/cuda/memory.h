@@ -21,8 +21,8 @@
 CUresult memory_counted(enum cuda_row row, CUresult r);
 
 /*
- * What an error of gkf_space_alloc() is called: a device that the process has
- * no more (its MIG instance is gone) is CUDA_ERROR_DEVICE_UNAVAILABLE.
+ * The name of an error of gkf_space_alloc(): a device that the process has no
+ * more (its MIG instance is gone) is CUDA_ERROR_DEVICE_UNAVAILABLE.
  */
 CUresult memory_error(int gk_err);
 
@@ -55,7 +55,7 @@ struct memory_advice {
 	CUmemLocation preferred, prefetched;
 };
 
-/* What is noted of a piece, by its id; made at the first need. */
+/* Notes about a piece, by its id; made at the first need. */
 struct memory_tag {
 	uint64_t id;
 	bool leaving;     /* cuMemFreeAsync was called */

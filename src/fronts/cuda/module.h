@@ -42,7 +42,7 @@ struct CUmod_st {
 	CUmodule next; /* of the context */
 };
 
-/* What cuFuncSetAttribute and cuKernelSetAttribute set. */
+/* Settings that cuFuncSetAttribute and cuKernelSetAttribute make. */
 struct function_settings {
 	_Atomic int dynamic_shared, carveout;
 	_Atomic int cluster[3], non_portable, policy;
@@ -80,7 +80,7 @@ struct CUlib_st {
 /* Guards lists of modules and libraries; held over no waiting. */
 extern pthread_mutex_t module_lock;
 
-/* What a load may say besides its result; module_jit.c. */
+/* The texts and times that a load gives besides its result; module_jit.c. */
 struct module_log {
 	char *error, *info;
 	unsigned error_size, info_size;

@@ -22,8 +22,8 @@ static bool has_memory(const struct gkf_ptx_variable *v)
 }
 
 /*
- * What was used before may lie there. Of much memory whole pages are given
- * back, so that what is not touched costs nothing.
+ * Bytes of earlier use may lie there. Much memory is given back by whole pages,
+ * so that a page that is not touched costs nothing.
  */
 static void clear_variable(unsigned char *at, size_t size)
 {

@@ -40,7 +40,7 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
 	return CUDA_SUCCESS;
 }
 
-/* Of two different devices; -1: there is no such attribute. */
+/* An attribute of two different devices; -1: there is no such attribute. */
 static int peer_attribute(CUdevice_P2PAttribute id, const struct cuda_device *d,
 			  const struct cuda_device *other)
 {
@@ -128,7 +128,10 @@ static CUresult allow(CUcontext ctx, CUcontext other)
 	return CUDA_SUCCESS;
 }
 
-/* What cannot be a peer of the current context; NULL means that itself. */
+/*
+ * Refuses a context that cannot be a peer of the current one; NULL means the
+ * current one itself.
+ */
 static CUresult check_peer(CUcontext ctx, CUcontext given)
 {
 	CUcontext other;

@@ -178,7 +178,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute_id,
 	return memory_counted(ROW_cuPointerGetAttribute, r);
 }
 
-/* What an address has not is told as nothing, and is no error. */
+/* An attribute that an address has not is told as nothing, and is no error. */
 CUresult cuPointerGetAttributes(unsigned int numAttributes,
 				CUpointer_attribute *attributes, void **data,
 				CUdeviceptr ptr)
@@ -213,6 +213,6 @@ CUresult cuPointerSetAttribute(const void *value,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	tag->sync_memops = on != 0;
 	tag_close();
-	/* What was begun before is over then, too. */
+	/* Copies that were begun before are over then, too. */
 	return on ? memory_quiet(e.owner, &e) : CUDA_SUCCESS;
 }

@@ -39,8 +39,8 @@ static unsigned bucket_of(const char *name)
 }
 
 /*
- * What came with a newer CUDA than this driver's is not there. A child that is
- * forked in the middle of it does it again.
+ * A function that came with a newer CUDA than this driver's is not there. A
+ * child that is forked in the middle of it does it again.
  */
 static void fill_names(void)
 {

@@ -298,7 +298,7 @@ static void order_blocking(CUstream s)
 	}
 }
 
-/* What is pushed from now on waits for all that it has to wait for. */
+/* Work that is pushed from now on waits for all that it has to wait for. */
 static void stream_order(CUstream s)
 {
 	if (s->kind == STREAM_LEGACY)

@@ -201,7 +201,7 @@ static CUresult not_capturing(enum cuda_row row, bool per_thread,
 	return CUDA_SUCCESS;
 }
 
-/* What else they tell is of a capture only. */
+/* The other outputs are of a capture only. */
 #define NOT_CAPTURING(symbol, params)                                          \
 	CUresult symbol params                                                 \
 	{                                                                      \

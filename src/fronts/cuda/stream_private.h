@@ -18,7 +18,7 @@
 struct streams;
 struct thread_entry;
 
-/* What cuCtxGetStreamPriorityRange says. */
+/* cuCtxGetStreamPriorityRange tells these. */
 #define STREAM_PRIORITY_LEAST    0
 #define STREAM_PRIORITY_GREATEST (-5)
 
@@ -41,7 +41,7 @@ struct CUstream_st {
 	CUlaunchAttributeValue window, domain_map, domain;
 };
 
-/* What is left of a stream that was destroyed before its work was done. */
+/* The rest of a stream that was destroyed before its work was done. */
 struct left {
 	struct gkf_ticket ticket;
 	bool blocking;

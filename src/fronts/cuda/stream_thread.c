@@ -56,7 +56,7 @@ void stream_leave_threads(struct streams *streams)
 	pthread_mutex_unlock(&leaving);
 }
 
-/* Of this context, or one whose context is gone. */
+/* Finds the entry of this context, or one whose context is gone. */
 static struct thread_entry *find_thread_entry(CUcontext ctx)
 {
 	struct thread_entry *gone = NULL;

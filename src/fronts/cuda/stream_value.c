@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What cuStreamBatchMemOp takes at once. */
+/* cuStreamBatchMemOp takes so many operations at once. */
 #define BATCH_MOST 256
 
 struct batch {
