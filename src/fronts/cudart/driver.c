@@ -39,7 +39,7 @@ static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static int version;
 
-/* What stands for a function that this driver lacks. */
+/* Stands for a function that this driver lacks. */
 static CUresult answer_missing(void)
 {
 	return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* What nothing is given for 0 bytes: a pointer that may be freed. */
+/* An allocation of 0 bytes gives NULL: a pointer that may be freed. */
 static cudaError_t allocate_nothing(void **ret_pointer)
 {
 	*ret_pointer = NULL;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 struct image {
-	/* What the program has as handle points here. */
+	/* The handle that the program has points here. */
 	void *code;
 	struct entry *entries;
 	bool has_host_variables;
@@ -51,7 +51,7 @@ void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
 	(void)fatCubinHandle;
 }
 
-/* What there is no memory for is not found later. */
+/* An entry for which there is no memory is not found later. */
 static void note_entry(void **handle, enum entry_kind kind, const void *host,
 		       const char *name, size_t size)
 {

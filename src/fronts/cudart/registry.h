@@ -41,9 +41,9 @@ cudaError_t registry_kernel(struct entry *entry, CUkernel *ret_kernel);
 cudaError_t registry_library(struct entry *entry, CUlibrary *ret_library);
 
 /*
- * What __cudaGetKernel gives to the code that nvcc emits, which asks for each
- * kernel once and never again: the entry, so that a kernel is looked up when
- * it is launched and says then what is wrong with it. Real kernels are even.
+ * __cudaGetKernel gives the entry itself to the code that nvcc emits, which
+ * asks for each kernel once and never again: so a kernel is looked up when it
+ * is launched, and says then what is wrong with it. Real kernels are even.
  */
 static inline cudaKernel_t entry_handle(struct entry *entry)
 {

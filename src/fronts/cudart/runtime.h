@@ -16,7 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What <<<...>>> puts aside for the stub that it calls. */
+/*
+ * A launch configuration that <<<...>>> puts aside for the stub that it calls.
+ */
 struct launch_config {
 	dim3 grid, block;
 	size_t shared;
@@ -53,7 +55,7 @@ cudaError_t cudart_unstarted(void);
 /* Remembers an error (not cudaSuccess) as this thread's last; answers it. */
 cudaError_t cudart_fail(cudaError_t error);
 
-/* What a CUresult is called here. Same numbers, as far as both have them. */
+/* The runtime's name of a CUresult. The same number, as far as both have it. */
 cudaError_t cudart_error(CUresult result);
 
 /*
@@ -82,13 +84,16 @@ static inline cudaError_t cudart_enter_context(void)
 
 	if (e)
 		return e;
-	/* Of a context that lives: another runtime may have reset it. */
+	/*
+	 * The device of a context that lives: another runtime may have reset
+	 * it.
+	 */
 	r = cudart_driver[LEGACY].cuCtxGetDevice(&device);
 	return __builtin_expect(r == CUDA_SUCCESS, 1) ? cudaSuccess
 						      : cudart_bind();
 }
 
-/* What a function answers that ends in a call of the driver. */
+/* The answer of a function that ends in a call of the driver. */
 static inline cudaError_t runtime_result(CUresult result)
 {
 	return __builtin_expect(result == CUDA_SUCCESS, 1)

@@ -19,7 +19,7 @@ cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
 	return cudaSuccess;
 }
 
-/* What the default is depends on who asks: the _ptsz twin or the other. */
+/* The default depends on who asks: the _ptsz twin or the other. */
 static unsigned long long choose_default_flags(const struct driver *d,
 					       unsigned long long flags)
 {
