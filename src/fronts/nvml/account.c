@@ -120,7 +120,7 @@ nvmlReturn_t nvmlDeviceGetAccountingPids(nvmlDevice_t device,
 	return r;
 }
 
-/* What is known of one pid. Of those that had it, the latest counts. */
+/* Facts about one pid. If several processes had it, the latest counts. */
 struct search {
 	int32_t pid;
 	bool found;

@@ -124,7 +124,10 @@ nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Of the calling thread alone, which takes what its cpuset leaves of it. */
+/*
+ * Binds the calling thread alone, which takes what its cpuset leaves of the
+ * set.
+ */
 static nvmlReturn_t bind_to(const cpu_set_t *set)
 {
 	if (!sched_setaffinity(0, sizeof(*set), set))

@@ -195,7 +195,7 @@ static void put_pair(struct text *t, const char *name, int64_t value)
 	}
 }
 
-/* What is told of a clock: now (or least), least, most, may it be set. */
+/* Tells of a clock: now (or least), least, most, may it be set. */
 static void put_clock(struct text *t, const char *name, int64_t now,
 		      int64_t low, int64_t high, bool editable)
 {

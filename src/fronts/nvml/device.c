@@ -77,7 +77,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index,
 
 #define UUID_TEXT (NVML_DEVICE_UUID_ASCII_LEN + 1)
 
-/* Of a GPU; MIG devices have no binary form of theirs. */
+/* Writes the UUID of a GPU; MIG devices have no binary form of theirs. */
 static void uuid_text(const unsigned char *bytes, char text[UUID_TEXT])
 {
 	char *at = text + sprintf(text, "GPU");

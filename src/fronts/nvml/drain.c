@@ -113,7 +113,7 @@ static bool holds_board(const nvmlPciInfo_t *pci, const struct gkf_board *b)
 	       (!pci->device || pci->device == b->pci_device);
 }
 
-/* What is found again is in no drain: it is as if new. */
+/* A GPU that is found again is in no drain: it is as if new. */
 nvmlReturn_t nvmlDeviceDiscoverGpus(nvmlPciInfo_t *pciInfo)
 {
 	nvmlReturn_t r;

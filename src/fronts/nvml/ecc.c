@@ -93,7 +93,7 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device,
 	return r;
 }
 
-/* Of a MIG device, NVML tells these errors of its GPU instance, no others. */
+/* For a MIG device, NVML tells these errors of its GPU instance, no others. */
 static nvmlReturn_t mig_errors(const struct call *c, nvmlMemoryErrorType_t type,
 			       nvmlEccCounterType_t counter,
 			       nvmlMemoryLocation_t location,

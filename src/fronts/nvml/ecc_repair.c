@@ -96,7 +96,7 @@ nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* Of Hopper and newer: a row that no spare row was left for. */
+/* Hopper and newer know it: a row for which no spare row was left. */
 nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(
     nvmlDevice_t device,
     nvmlUnrepairableMemoryStatus_v1_t *unrepairableMemoryStatus)

@@ -86,7 +86,10 @@ static unsigned mean_of_sessions(uint64_t sum, unsigned count)
 	return count ? (unsigned)(sum / count) : 0;
 }
 
-/* What of the encoders is left. Codecs came with generations of boards. */
+/*
+ * Tells how much of the encoders is free. Codecs came with generations of
+ * boards.
+ */
 nvmlReturn_t nvmlDeviceGetEncoderCapacity(nvmlDevice_t device,
 					  nvmlEncoderType_t encoderQueryType,
 					  unsigned int *encoderCapacity)

@@ -136,7 +136,7 @@ static nvmlReturn_t free_set(const struct call *c, const void *handle,
 #define POISON_EVENTS                                                          \
 	(nvmlEventTypeNonFatalPoisonError | nvmlEventTypeFatalPoisonError)
 
-/* What this board can tell, in the words of this driver. */
+/* The events that this board can tell, in the words of this driver. */
 static uint64_t supported(const struct call *c)
 {
 	const struct gkf_profile *p = &c->board->profile;
@@ -189,7 +189,7 @@ static void advance_device(const struct call *c, unsigned device)
 	gkf_state_now(c->machine, device, &state);
 }
 
-/* What is registered already keeps its beginning. */
+/* A type that is registered already keeps its beginning. */
 static void listen(const struct call *c, struct event_set *s, unsigned place,
 		   uint64_t types)
 {
@@ -330,7 +330,7 @@ static nvmlEventData_t as_data(const struct gkf_event *e)
 	};
 }
 
-/* What callers of nvmlEventSetWait hold; the ids behind came with _v2. */
+/* Callers of nvmlEventSetWait hold so much; the ids behind came with _v2. */
 #define EVENT_DATA_V1 offsetof(nvmlEventData_t, gpuInstanceId)
 
 /* Writes size bytes of the record. */

@@ -109,7 +109,7 @@ static nvmlReturn_t late(struct gkf_machine *m, unsigned index)
 }
 
 /*
- * What the first fault that says anything says. One that was cleared while it
+ * The answer of the first fault that has one. A fault that was cleared while it
  * kept the call waiting lets the next one speak.
  */
 static nvmlReturn_t first_word(const struct call *c, unsigned index,

@@ -27,7 +27,7 @@ field_fn field_value,    /* enum gkf_value */
     field_clear_value;    /* enum gkf_value: back to 0; nothing is read */
 
 /*
- * Of power smoothing; arg: a parameter, whose profile is the scope, or how many
+ * Power smoothing; arg: a parameter, whose profile is the scope, or how many
  * profiles there are.
  */
 field_fn field_smoothing, field_smoothing_profiles;

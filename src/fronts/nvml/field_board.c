@@ -180,8 +180,9 @@ nvmlReturn_t field_from_major(const struct call *c, unsigned scope,
 }
 
 /*
- * What the PCIe specification calls correctable errors, of those that are
- * counted: receiver errors, bad packets of two layers, replays that gave up.
+ * Sums the errors that the PCIe specification calls correctable, of those that
+ * are counted: receiver errors, bad packets of two layers, replays that gave
+ * up.
  */
 nvmlReturn_t field_pcie_corrected(const struct call *c, unsigned scope,
 				  unsigned arg, uint64_t *ret_number)

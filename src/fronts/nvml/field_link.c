@@ -225,7 +225,7 @@ static nvmlReturn_t state_if_up(const struct call *c, unsigned scope,
 	return !r && *ret_state == GKF_LINK_DOWN ? NVML_ERROR_NOT_SUPPORTED : r;
 }
 
-/* Of links that are up: they run fast, or they sleep. */
+/* Links that are up run fast, or they sleep. */
 nvmlReturn_t field_link_power(const struct call *c, unsigned scope,
 			      unsigned arg, uint64_t *ret_number)
 {

@@ -44,8 +44,8 @@ struct opened {
 };
 
 /*
- * What a call works on; board and index only after enter_device(), before it
- * index is FRONT_NO_DEVICE.
+ * The machine and GPU of a call; board and index only after enter_device(),
+ * before it index is FRONT_NO_DEVICE.
  */
 #define FRONT_NO_DEVICE UINT32_MAX
 struct call {
@@ -88,13 +88,10 @@ nvmlReturn_t front_error(int gk_err);
 /* Takes as long as the driver would; latency.c. */
 void front_hold(const struct gkf_gate *gate, enum nvml_row row);
 
-/*
- * What is out of the ordinary for a call: it takes its time, and rules may
- * make it fail; fault.c.
- */
+/* Disturbs a call: it takes its time, and rules may make it fail; fault.c. */
 nvmlReturn_t front_disturb(const struct call *c, enum nvml_row row);
 
-/* What a call on a broken GPU answers, maybe late or never; fault.c. */
+/* The answer of a call on a broken GPU, maybe late or never; fault.c. */
 nvmlReturn_t front_broken(const struct call *c);
 
 /*
@@ -104,10 +101,10 @@ nvmlReturn_t front_broken(const struct call *c);
 void front_sleep(struct gkf_machine *machine, uint32_t word, uint64_t ns);
 uint32_t front_look(struct gkf_machine *machine);
 
-/* What looking up the handle of a GPU answers if it succeeds; fault.c. */
+/* The answer of looking up a GPU's handle, if that succeeds; fault.c. */
 nvmlReturn_t front_lookup(const struct call *c, unsigned index, bool by_pci);
 
-/* What initialising NVML on a machine answers; fault.c. */
+/* The answer of initialising NVML on a machine; fault.c. */
 nvmlReturn_t front_machine_fault(struct gkf_machine *machine);
 
 /*

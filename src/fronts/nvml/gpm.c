@@ -137,7 +137,10 @@ static void begin_sample(const struct call *c, struct content *ret_now)
 	gkf_state_now(c->machine, c->index, &ret_now->state);
 }
 
-/* Of a GPU instance: what its own engines did. It has no bus of its own. */
+/*
+ * Samples a GPU instance: the work of its own engines. It has no bus of its
+ * own.
+ */
 static nvmlReturn_t sample_part(const struct call *c, unsigned gi_id,
 				struct nvmlGpmSample_st *s)
 {

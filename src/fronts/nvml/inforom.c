@@ -40,7 +40,7 @@ nvmlReturn_t nvmlDeviceGetInforomVersion(nvmlDevice_t device,
 		     : NVML_ERROR_NOT_SUPPORTED;
 }
 
-/* Of what a user can configure there: the ECC mode. */
+/* A checksum over what a user can configure there: the ECC mode. */
 static unsigned checksum(const struct call *c)
 {
 	uint64_t x = 0;

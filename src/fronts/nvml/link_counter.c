@@ -74,7 +74,7 @@ static uint64_t in_units(const struct gkf_link_counter *k, uint64_t bytes)
 	}
 }
 
-/* What counts no data counts nothing here: data is all there is. */
+/* A counter that counts no data counts nothing here: data is all there is. */
 #define DATA                                                                   \
 	((uint64_t)(NVML_NVLINK_COUNTER_PKTFILTER_READ |                       \
 		    NVML_NVLINK_COUNTER_PKTFILTER_WRITE |                      \

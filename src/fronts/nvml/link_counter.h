@@ -8,8 +8,8 @@
 #include "fronts/nvml/front.h"
 
 /*
- * What nvmlDeviceGetNvLinkUtilizationCounter tells. NOT_SUPPORTED: the board
- * has none; INVALID_ARGUMENT: no such link or counter.
+ * Reads a counter as nvmlDeviceGetNvLinkUtilizationCounter tells it.
+ * NOT_SUPPORTED: the board has none; INVALID_ARGUMENT: no such link or counter.
  */
 nvmlReturn_t link_counter(const struct call *c, unsigned link, unsigned counter,
 			  unsigned long long *ret_rx,

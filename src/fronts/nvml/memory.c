@@ -11,8 +11,10 @@
 #include "machine/model/mig_rules.h"
 #include "machine/store/ledger.h"
 
-/* Of the device, or of the GPU instance that a MIG device is in. What the dead
- * held is free also for those who never list processes. */
+/*
+ * Reads the memory of the device, or of the GPU instance that a MIG device is
+ * in. Memory of the dead is free also for those who never list processes.
+ */
 static nvmlReturn_t read_device_memory(const struct call *c,
 				       struct gkf_memory *ret_m)
 {

@@ -248,7 +248,7 @@ static nvmlReturn_t give_info(const struct call *c, const struct gkf_mig_ci *ci,
 	return r;
 }
 
-/* What callers of the first version hold. */
+/* Callers of the first version hold so much. */
 #define INFO_V1 offsetof(nvmlComputeInstanceInfo_t, placement)
 
 nvmlReturn_t nvmlComputeInstanceGetInfo(nvmlComputeInstance_t computeInstance,

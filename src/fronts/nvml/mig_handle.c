@@ -19,7 +19,7 @@ enum kind { NO_KIND, MIG_DEVICE, GPU_INSTANCE, COMPUTE_INSTANCE, KINDS };
 
 #define HANDLES_MAX (1u << 18)
 
-/* What a handle stands for, in one word; 0 is not given out yet. */
+/* The instance of a handle, in one word; 0 is not given out yet. */
 #define WORD(kind, device, gi, ci, life)                                       \
 	((uint64_t)(life) << 32 | (uint64_t)(kind) << 24 |                     \
 	 (uint64_t)(device) << 16 | (uint64_t)(gi) << 8 | (uint64_t)(ci))
@@ -119,7 +119,7 @@ nvmlReturn_t mig_give_ci(const struct call *c, const struct gkf_mig_ci *ci,
 	return NVML_SUCCESS;
 }
 
-/* What a handle of that kind stands for; 0 when it is none. */
+/* The word of a handle of that kind; 0 when it is none. */
 static uint64_t word_of_mig_handle(const void *handle, enum kind kind)
 {
 	size_t offset = (uintptr_t)handle - (uintptr_t)handles;

@@ -31,7 +31,7 @@ nvmlReturn_t mig_enter_ci(struct call *c, enum nvml_row row,
 			  nvmlComputeInstance_t handle, bool arguments_ok,
 			  struct gkf_mig_ci *ret_ci);
 
-/* What an error of mig.h is called in NVML. */
+/* NVML's name of an error of mig.h. */
 nvmlReturn_t mig_error(int gk_err);
 
 /* The compute instance of a MIG device's call, unless it is gone by now. */

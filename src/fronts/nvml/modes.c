@@ -59,7 +59,7 @@ nvmlReturn_t nvmlDeviceSetAPIRestriction(nvmlDevice_t device,
 			 isRestricted == NVML_FEATURE_DISABLED);
 }
 
-/* Of Blackwell and newer; a change waits for a reset. */
+/* Blackwell and newer have it; a change waits for a reset. */
 nvmlReturn_t nvmlDeviceGetDramEncryptionMode(nvmlDevice_t device,
 					     nvmlDramEncryptionInfo_t *current,
 					     nvmlDramEncryptionInfo_t *pending)

@@ -103,7 +103,7 @@ nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(
 	return NVML_SUCCESS;
 }
 
-/* Of Ampere and newer, for root. A domain is told as the bit that it is. */
+/* Ampere and newer tell it, to root. A domain is told as the bit that it is. */
 nvmlReturn_t nvmlDeviceGetClkMonStatus(nvmlDevice_t device,
 				       nvmlClkMonStatus_t *status)
 {

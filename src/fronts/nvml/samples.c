@@ -45,7 +45,7 @@ static unsigned past_figure(const struct gkf_past *past,
 				 : *(const uint32_t *)at;
 }
 
-/* Those newer than the last one seen; at most cap. Returns how many. */
+/* Gives samples newer than the last one seen, at most cap. Returns how many. */
 static unsigned give_samples_since(const struct call *c,
 				   const struct kind *kind,
 				   uint64_t last_seen_us, nvmlSample_t *out,

@@ -81,7 +81,7 @@ nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
 	return NVML_SUCCESS;
 }
 
-/* What the board aims at is all that can be moved. */
+/* Only the temperature that the board aims at can be moved. */
 nvmlReturn_t nvmlDeviceSetTemperatureThreshold(
     nvmlDevice_t device, nvmlTemperatureThresholds_t thresholdType, int *temp)
 {
