@@ -19,7 +19,7 @@ EXPORT unsigned int la_version(unsigned int version);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie,
 			  unsigned int flag);
 
-/* What is looked for, and the file that answers. */
+/* A library name that is asked for, and the file that answers. */
 static const struct {
 	const char *asked, *file;
 } names[] = {

@@ -121,8 +121,8 @@ size_t FRONT_PREFIX(GetCudartVersion)(void)
 EXPORT size_t FRONT_PREFIX(GetVersion)(void);
 
 /*
- * Of the release for that runtime (PyPI: nvidia-cublas-cu12 12.8.3.14,
- * nvidia-cublas 13.0.0.19). cuBLAS's own GetVersion can refuse.
+ * The version of the release for that runtime (PyPI: nvidia-cublas-cu12
+ * 12.8.3.14, nvidia-cublas 13.0.0.19). cuBLAS's own GetVersion can refuse.
  */
 size_t FRONT_PREFIX(GetVersion)(void)
 {
