@@ -177,7 +177,10 @@ static void a_path_too_long_is_refused(void **state)
 	assert_int_equal(gk_write_atomic(path, "x", 1, 0600), GK_ERR_INVALID);
 }
 
-/* What an earlier process of the same pid left must not stand in the way. */
+/*
+ * A file that an earlier process of the same pid left must not stand in the
+ * way.
+ */
 static void leftovers_do_not_stop_writing(void **state)
 {
 	char name[64];

@@ -184,7 +184,7 @@ static void a_long_line_is_cut_and_stays_a_line(void **state)
 	close(ends[1]);
 }
 
-/* What the files of a child hold, whose log was at `setting` first. */
+/* Reads the files of a child whose log was at `setting` first. */
 static void log_after(const char *setting, void change(void), const char *file,
 		      char text[2048])
 {

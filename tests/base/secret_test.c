@@ -1,4 +1,4 @@
-/* What is taken for a secret, and what is not. */
+/* Texts that are taken for secrets, and texts that are not. */
 #include "unit.h"
 
 #include "base/clock.h"
