@@ -11,7 +11,7 @@
 
 enum { CHILDREN = 4 };
 
-/* What was sent, and to whom, in order. */
+/* The signals that were sent, and to whom, in order. */
 static struct {
 	pid_t pid;
 	int number;
