@@ -95,7 +95,7 @@ static void a_value_that_is_set_is_in_the_next_snapshot(void **state)
 	}
 }
 
-/* What a client of the drop-in library reads by itself. */
+/* Asks as a client of the drop-in library does by itself. */
 static void ask(const char *function, unsigned index, void *to, unsigned cap)
 {
 	void *library = dlopen(FRONT, RTLD_NOW | RTLD_LOCAL);

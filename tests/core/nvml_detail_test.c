@@ -1,4 +1,7 @@
-/* What is read only when asked for: details, links, topology, few metrics. */
+/*
+ * Values that are read only when asked for: details, links, topology, few
+ * metrics.
+ */
 #include "base/array.h"
 #include "core/scripted.h"
 
@@ -6,7 +9,9 @@
 
 /* ---- the DETAIL tier ---- */
 
-/* Of GPU 1. Fields count their scope in: that of a sum ends in 95. */
+/*
+ * The details of GPU 1. Fields count their scope in: that of a sum ends in 95.
+ */
 static const struct {
 	enum gk_metric metric;
 	int64_t value;
@@ -385,7 +390,7 @@ static void few_details_are_few_fields(void **state)
 	assert_int_equal(scripted_calls("nvmlDeviceGetEncoderStats"), 0);
 }
 
-/* What was not wanted stays so, whatever becomes of the GPU. */
+/* A metric that was not wanted stays so, whatever becomes of the GPU. */
 static void what_is_not_wanted_is_not_lost(void **state)
 {
 	struct gk_metric_set only = {0};

@@ -269,7 +269,7 @@ static void what_is_not_supported_is_not_asked_again(void **state)
 	assert_int_equal(scripted_calls("nvmlDeviceGetUtilizationRates"), 10);
 }
 
-/* What went wrong once may work the next time. */
+/* A call that failed once may work the next time. */
 static void other_errors_are_asked_again(void **state)
 {
 	(void)state;

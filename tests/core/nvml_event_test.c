@@ -212,7 +212,7 @@ static void a_gpu_that_comes_back_is_listened_to_anew(void **state)
 	assert_true(await(t.s->events.registered[1]));
 	raise_xid(1, 94);
 	await_count(1, 1);
-	/* What is known stays. */
+	/* The counts that are known stay. */
 	assert_value(t.snap->devices[0].m[GK_M_XID_COUNT], 1);
 	assert_int_equal(t.snap->devices[0].health, GK_HEALTH_LOST);
 	assert_true(t.snap->devices[0].read_ns[GK_TIER_EVENT] <

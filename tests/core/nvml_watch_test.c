@@ -381,7 +381,7 @@ static void a_gpu_that_never_answers_is_stale_in_time(void **state)
 	SCRIPT(t.s->gpu[0].hang = false);
 }
 
-/* What comes by itself in between does not move the frames. */
+/* A frame that comes by itself in between does not move the others. */
 static void beginning_keeps_to_the_grid(void **state)
 {
 	uint64_t begin;

@@ -1,4 +1,4 @@
-/* What /proc tells of processes only when it is asked for. */
+/* Facts of processes that are read from /proc only when asked for. */
 #include "proc_tree.h"
 
 #include <stdint.h>
@@ -217,7 +217,7 @@ static void what_is_not_there_says_why(void **state)
 	assert_int_equal(p.m[GK_PM_RANK].why, GK_ABSENT_HIDDEN);
 }
 
-/* Of another's process the kernel shows stat and not much more. */
+/* The kernel shows stat of another's process, and not much more. */
 static void what_is_not_permitted_says_so(void **state)
 {
 	int status;

@@ -1,4 +1,4 @@
-/* What /proc tells of processes, on made-up trees. */
+/* Facts of processes as /proc tells them, on made-up trees. */
 #include "proc_tree.h"
 
 #include <stdint.h>

@@ -215,7 +215,7 @@ static void nobody_is_his_own_ancestor(void **state)
 	on_gpu(43, 0, 1000);
 	take();
 	assert_string_equal(shape(), "42 .43");
-	/* Of itself: a line that was torn. */
+	/* A process that is its own parent: a line that was torn. */
 	is_there(43, 43, 10);
 	for (int i = 0; i < 8; i++)
 		next_snapshot();
@@ -262,7 +262,7 @@ static void proc_is_read_once_for_each_snapshot(void **state)
 	assert_string_equal(shape(), "1 .42 ..43");
 }
 
-/* What another filter lets in is read then, of the same snapshot. */
+/* Processes that another filter lets in are read then, of the same snapshot. */
 static void other_processes_may_be_chosen(void **state)
 {
 	unsigned second = 1;

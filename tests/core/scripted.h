@@ -18,7 +18,7 @@ struct gk_snapshot;
 #define SCRIPTED NVML_DIR "/libnvml-scripted.so"
 #define OLD      NVML_DIR "/libnvml-old.so"
 
-/* What a test has: the script, the open library, its last snapshot. */
+/* The things of a test: the script, the open library, its last snapshot. */
 struct scripted {
 	struct script *s;
 	struct tree tree;

@@ -34,7 +34,7 @@ HIDDEN nvmlDevice_t gpu_handle(unsigned gpu);
 		return (r);                                                    \
 	} while (0)
 
-/* What only a GPU has: MIG devices refuse it. */
+/* Only a GPU has it: MIG devices refuse it. */
 #define ENTER_GPU(dev)                                                         \
 	nvmlReturn_t r = enter(__func__, dev);                                 \
 	if (!r && (dev)->mig >= 0)                                             \

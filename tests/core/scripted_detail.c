@@ -29,7 +29,7 @@ static const struct {
      1LL << 40},
 };
 
-/* What has a scope counts it in: links are 0, 1, ... */
+/* A field with a scope counts it in: links are 0, 1, ... */
 void script_field(nvmlDevice_t dev, nvmlFieldValue_t *field)
 {
 	(void)dev;

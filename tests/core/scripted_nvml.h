@@ -56,7 +56,7 @@ struct script_gpu {
 	unsigned leads_to[SCRIPT_LINKS];
 };
 
-/* What waits of the event sets, and what came. */
+/* Event sets: who waits, and the events that came. */
 struct script_events {
 	int sets;                     /* created minus freed */
 	unsigned last;                /* the one created last */

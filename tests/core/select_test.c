@@ -415,7 +415,7 @@ static void one_island_is_preferred(void **state)
 	exactly(&m, 2, "5 1");
 	wire(&m, "aaaabbbb", "01010101");
 	exactly(&m, 4, "5 7 6 4");
-	/* Of the island those of one node. */
+	/* GPUs of the island that are of one node. */
 	exactly(&m, 2, "5 7");
 	exactly(&m, 1, "5");
 	exactly(&m, 8, "5 1 7 6 4 3 2 0");
