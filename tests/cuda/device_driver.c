@@ -1,4 +1,4 @@
-/* What devices say of themselves, and that it agrees. */
+/* Devices tell of themselves, and their answers agree. */
 #include "driver.h"
 
 int main(void)

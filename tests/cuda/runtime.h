@@ -18,7 +18,7 @@
 
 #define OK(call) EXPECT(call, cudaSuccess)
 
-/* What a launch answered. */
+/* The answer of the last launch. */
 #define LAUNCHED() OK(cudaGetLastError())
 
 static inline int devices(void)
