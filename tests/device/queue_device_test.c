@@ -344,7 +344,7 @@ static int note_busy(struct probe *probe)
 	return 0;
 }
 
-/* What is done one after the other, and whether it may find it so. */
+/* Steps that are done one after the other, and whether one may find it so. */
 struct step {
 	unsigned work;
 	uint64_t bytes;

@@ -37,7 +37,9 @@ static inline int close_it(void **state)
 	return 0;
 }
 
-/* What the tests push: counts that it ran and that it was let go of. */
+/*
+ * The task that the tests push: counts that it ran and that it was let go of.
+ */
 struct probe {
 	struct gkf_task task;
 	int (*act)(struct probe *probe);
@@ -149,7 +151,7 @@ static inline unsigned count_threads(void)
 	return n - 2;
 }
 
-/* Those that do the work of GPU 0, by their names. */
+/* Counts the threads that do the work of GPU 0, by their names. */
 static inline unsigned count_executors(void)
 {
 	DIR *dir = opendir("/proc/self/task");

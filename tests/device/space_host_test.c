@@ -1,4 +1,4 @@
-/* What device memory takes of the host, and hosts that have little. */
+/* Host memory that device memory takes, and hosts that have little. */
 #include "device/space_fixture.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"

@@ -1,6 +1,6 @@
 /*
- * What the books of a device would not take back, because a stopped process
- * holds them: it stays charged, is owed, and is given back later.
+ * Memory that the books of a device would not take back, because a stopped
+ * process holds them: it stays charged, is owed, and is given back later.
  */
 #include "device/space_fixture.h"
 #include "machine/file/file.h"

@@ -149,7 +149,7 @@ static uint64_t random_word(uint64_t *seed)
 	return *seed;
 }
 
-/* Of a freed block that is soon used again; also after a device was closed. */
+/* A freed block is soon used again; also after a device was closed. */
 static void freed_memory_is_kept_for_the_next(void **state)
 {
 	(void)state;
@@ -349,7 +349,7 @@ static void a_pool_keeps_up_to_its_threshold(void **state)
 	assert_int_equal(gkf_held_bytes(fx.m, 0), 0);
 }
 
-/* What a pool has in reserve does not keep others from having it. */
+/* The reserve of a pool does not keep others from having it. */
 static void memory_in_reserve_is_there_for_all(void **state)
 {
 	uint64_t all = free_bytes(0) / BLOCK * BLOCK, at;
