@@ -48,7 +48,7 @@ static void every_width(void **state)
 }
 
 /* All lines of a table are equally wide from its head on. */
-/* What the report does not show need not be read. */
+/* A metric that the report does not show need not be read. */
 static void it_says_what_it_shows(void **state)
 {
 	static const int widths[] = {79, 100, 160};

@@ -20,7 +20,7 @@ static void lists_are_read_and_written(void **state)
 	(void)state;
 	assert_true(
 	    gk_columns_parse("command,io-read pid\trank, cwd", &columns, &bad));
-	/* Those of the driver stay on the left, the command is the last. */
+	/* Columns of the driver stay on the left, the command is the last. */
 	assert_string_equal(gk_columns_text(text, &columns),
 			    "pid, rank, io-read, cwd, command");
 	assert_true(gk_columns_parse(text, &again, &bad));

@@ -50,7 +50,7 @@ static void all_switches(void **state)
 	golden(&options, "gpustat-all-color");
 }
 
-/* What the text does not show need not be read. */
+/* A metric that the text does not show need not be read. */
 static void it_says_what_it_shows(void **state)
 {
 	struct gk_gpustat_options options[] = {plain, everything(), plain,
