@@ -1,4 +1,4 @@
-/* What a row of a recording says. */
+/* The contents of a row of a recording. */
 #include "unit.h"
 
 #include "base/err.h"
