@@ -20,7 +20,7 @@ struct ptx_memory {
 	unsigned count;
 };
 
-/* What a module begins with. */
+/* A module begins with this. */
 #define HEAD ".version 8.0\n.target sm_70\n.address_size 64\n"
 
 /* A module with memory for its variables. */

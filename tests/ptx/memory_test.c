@@ -71,7 +71,7 @@ static void signs_are_extended_as_told(void **state)
 		assert_int_equal(out[l], in[l]);
 }
 
-/* Of lanes that store at one place the last one stays. */
+/* When lanes store at one place, the last one stays. */
 static void lanes_that_meet_store_in_order(void **state)
 {
 	uint64_t out[32] = {0};

@@ -148,7 +148,7 @@ static void bytes_are_stirred(const char *file)
 	ptx_unload(&p);
 }
 
-/* What it calls is nowhere. */
+/* The function that it calls is nowhere. */
 static void a_kernel_that_prints_is_refused(const char *file)
 {
 	struct ptx_program p;
@@ -203,7 +203,7 @@ static void numba_is_understood(void **state)
 	ptx_unload(&p);
 }
 
-/* Of all kinds; the rest of an initialiser is zero. */
+/* Initialisers of all kinds; the rest of one is zero. */
 static void initialisers_are_laid_out(void **state)
 {
 	struct ptx_program p;

@@ -1,4 +1,4 @@
-/* What lanes of a warp do together, wherever each of them stands. */
+/* Lanes of a warp act together, wherever each of them stands. */
 #include "ptx/fixture.h"
 
 /* Sums of halves of the warp by xor; neighbours; what all read of one. */
