@@ -1,4 +1,4 @@
-/* What a command took, added up over samples. */
+/* The time and memory of a command, added up over samples. */
 #include "base/units.h"
 #include "format/fixture.h"
 #include "unit.h"

@@ -1,5 +1,7 @@
-/* What others plant where everyone may write is neither followed, nor written
- * to, nor replaced. */
+/*
+ * Files that others plant where everyone may write are neither followed, nor
+ * written to, nor replaced.
+ */
 #include "unit.h"
 
 #include "record/file.h"
