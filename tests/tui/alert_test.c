@@ -37,7 +37,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* What an update finds with a value of the first GPU: "new", "on" or "". */
+/* The finding of an update with a value of the first GPU: "new", "on" or "". */
 static const char *with(enum gk_metric metric, int64_t value)
 {
 	bool fresh;

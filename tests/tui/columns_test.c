@@ -68,7 +68,7 @@ static void those_of_a_job(void **state)
 	}
 }
 
-/* What is scrolled away cannot be marked, and is still ordered by. */
+/* A column that is scrolled away cannot be marked, and is still ordered by. */
 static void all_of_them(void **state)
 {
 	char names[GK_COLUMNS_TEXT];

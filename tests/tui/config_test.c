@@ -159,7 +159,7 @@ static void nothing_but_comments_is_nothing(void **state)
 	assert_int_equal(o.mode, MODE_AUTO);
 }
 
-/* What is written says the same when it is read: everything. */
+/* A written file says the same when it is read: everything. */
 static void what_is_saved_is_read_again(void **state)
 {
 	struct tui_options o, again;

@@ -371,7 +371,7 @@ static void details_say_why_they_are_absent(void **state)
 	assert_true(screen_find(&s, "none since start", NULL) >= 0);
 }
 
-/* What it said last stays, with its age, and what is told of it goes on. */
+/* The last values stay, with their age, and lines about the GPU go on. */
 static void a_lost_gpu_keeps_its_last_values(void **state)
 {
 	struct gk_device *d = &s.f.devices[1];

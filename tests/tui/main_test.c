@@ -222,7 +222,7 @@ static void narrow_and_hidden(void **state)
 	golden("devices-only");
 }
 
-/* What the heights say is what is drawn: the last line is the lower border. */
+/* The heights that are told are drawn: the last line is the lower border. */
 static void heights_are_true(void **state)
 {
 	(void)state;

@@ -58,7 +58,7 @@ static void its_row_and_graphs_are_drawn(void **state)
 	assert_screen(&s, "tui/metrics-40x10");
 }
 
-/* What it did before somebody looked is there at once. */
+/* The time before somebody looked is there at once. */
 static void the_past_is_there_when_it_opens(void **state)
 {
 	(void)state;

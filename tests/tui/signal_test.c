@@ -352,7 +352,7 @@ static void a_tree_goes_down_whole(void **state)
 	assert_int_equal(tui_signal_family(proc, &all, &count), 0);
 	list(&root, "python3 launch.py");
 	screen_press(&s, "X k");
-	/* Those without a parent become this process's. */
+	/* Children without a parent become this process's. */
 	while (count--)
 		assert_int_equal(ended_by(&all[count]), SIGKILL);
 	free(all);

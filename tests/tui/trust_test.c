@@ -208,7 +208,7 @@ static void a_link_is_as_good_as_both_its_ends(void **state)
 	refuses(file, there, "chmod go-w ");
 }
 
-/* What is open is judged, not what lies there by now. */
+/* The open file is judged, not the one that lies there by now. */
 static void another_file_in_its_place_does_not_count(void **state)
 {
 	char why[TUI_CONFIG_WHY], moved[200];
