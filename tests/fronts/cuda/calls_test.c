@@ -31,7 +31,9 @@
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};
 
-/* What the dice made and never destroyed is no leak of the library's. */
+/*
+ * Objects that the dice made and never destroyed are no leak of the library's.
+ */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void)
 {
@@ -50,7 +52,7 @@ static void tell(void)
 			entry_points[threads[i].row].symbol);
 }
 
-/* What a signal handler prints: which call it was. */
+/* Prints from a signal handler which call it was. */
 static void crashed(int number)
 {
 	tell();

@@ -27,7 +27,7 @@ static CUcontext current(void)
 	return ctx;
 }
 
-/* What calls that need a context say now. */
+/* The answer that calls give now which need a context. */
 static CUresult usable(void)
 {
 	CUdevice device;

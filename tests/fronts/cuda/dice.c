@@ -18,7 +18,9 @@
 #define PAGE 4096
 #define MANY (1ULL << 42) /* more than any device has */
 
-/* What is remembered: addresses and handles, alive and gone. */
+/*
+ * Kinds of values that are remembered: addresses and handles, alive and gone.
+ */
 static const char *const kinds[DICE_KINDS] = {
     "CUdeviceptr",  "CUcontext",   "CUstream", "CUevent", "CUmodule",
     "CUfunction",   "CUlibrary",   "CUkernel", "CUarray", "CUmipmappedArray",
@@ -132,7 +134,7 @@ unsigned char *dice_buffer(struct dice *d)
 	return patterned(d, d->buffers[d->used++]);
 }
 
-/* What a call reads before it returns, which no work may still write to. */
+/* A call reads this before it returns, so no work may still write to it. */
 static unsigned char *argument_buffer(struct dice *d)
 {
 	if (d->arguments_used == ARGS_MAX)

@@ -77,7 +77,7 @@ size_t dice_kind_of(const char *type);
 uint64_t dice_remembered(struct dice *d, size_t kind);
 uint64_t dice_address(struct dice *d);
 
-/* What a pointer of that parameter leads to, if it is not just anything. */
+/* Fills the target of that parameter's pointer, if it is not just anything. */
 void dice_fill(struct dice *d, const struct arg *a, void *at);
 
 #endif

@@ -56,7 +56,7 @@ static void what_was_never_recorded_is_done(void **state)
 		    ERROR_INVALID_HANDLE);
 }
 
-/* What the stream really did, not what the host saw; at least *ns. */
+/* The time that the stream really took, not what the host saw; at least *ns. */
 static void hold_for(void *data)
 {
 	uint64_t *ns = data;

@@ -20,7 +20,7 @@ static const char *const stages[] = {"before cuInit", "without context",
 				     "with context"};
 static const char *const modes[] = {"zeros", "garbage", "buffers", "right"};
 
-/* What came of a row; shared with the child that tries it. */
+/* The outcome of a row; shared with the child that tries it. */
 struct outcome {
 	int stage, mode;  /* the call under way */
 	int died;         /* signal */

@@ -1,4 +1,4 @@
-/* What kernels do wrong, and what a context answers from then on. */
+/* Kernels that do wrong, and the answers of a context from then on. */
 #include "fronts/cuda/alone.h"
 
 #define HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"

@@ -327,7 +327,9 @@ static const char big[] = ".version 7.0\n.target sm_50\n.address_size 64\n"
 			  ".visible .global .align 4 .b8 a[67108864];\n"
 			  ".visible .entry k() { ret; }\n";
 
-/* What is still to be written into it is not written into another's memory. */
+/*
+ * Bytes that are still to be written into it do not go into another's memory.
+ */
 static void variables_are_there_while_they_are_filled(struct fixture *fx)
 {
 	unsigned char seen[2] = {0};

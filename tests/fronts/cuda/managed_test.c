@@ -83,7 +83,7 @@ static void prefetched_memory_is_the_devices(void **state)
 	assert_int_equal(free_now(), before);
 }
 
-/* What needs room on a device gets it. */
+/* Memory that needs room on a device gets it. */
 static void prefetched_memory_gives_way(void **state)
 {
 	uint64_t before = free_now(), all = before / BLOCK * BLOCK;

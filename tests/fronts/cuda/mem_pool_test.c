@@ -59,7 +59,7 @@ static void memory_comes_and_goes_with_the_stream(void **state)
 	assert_cuda(CU(cuStreamDestroy_v2)(stream), SUCCESS);
 }
 
-/* What is in the stream before may still use it. */
+/* Work that was in the stream before may still use it. */
 static void a_free_waits_for_what_was_before(void **state)
 {
 	uint64_t before = free_now();
@@ -136,7 +136,7 @@ static void soon(void *data)
 	usleep(50000);
 }
 
-/* What another stream still has to free is waited for, not missed. */
+/* Memory that another stream still has to free is waited for, not missed. */
 static void what_leaves_is_waited_for(void **state)
 {
 	size_t size = free_now() / 4 * 3;
@@ -337,7 +337,7 @@ static void a_threshold_keeps_memory(void **state)
 }
 
 /* It goes away with its last piece. */
-/* What a pool keeps counts when it needs more, but not twice. */
+/* The reserve that a pool keeps counts when it needs more, but not twice. */
 static void a_reserve_is_no_memory_of_its_own(void **state)
 {
 	cuuint64_t keep = 10 * BLOCK;

@@ -205,7 +205,7 @@ static void copies_are_made_synchronous(void **state)
 	assert_cuda(CU(cuMemcpyDtoD_v2)(q, p, 4096), SUCCESS);
 	assert_true(atomic_load(&is_let_go));
 	assert_cuda(CU(cuStreamQuery)(stream), SUCCESS);
-	/* What was before ends before the attribute is set. */
+	/* Work from before ends before the attribute is set. */
 	hold(stream);
 	assert_cuda(CU(cuMemsetD8_v2)(q, 1, 4096), SUCCESS);
 	assert_cuda(CU(cuLaunchHostFunc)(other, let_go_later, NULL), SUCCESS);

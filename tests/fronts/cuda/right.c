@@ -38,7 +38,7 @@ static const struct {
 		   .major = 7,
 		   .arch = 52}};
 
-/* What right arguments are made of; nothing is NULL, unless nobody made it. */
+/* Right arguments are made of these; nothing is NULL, unless nobody made it. */
 static struct {
 	CUcontext ctx, peer; /* of the second device */
 	CUstream stream;
@@ -82,7 +82,7 @@ static const struct {
     {"name", "every"},        {"symbol", "cuInit"},
 };
 
-/* What a parameter of that name is, in functions that begin so. */
+/* The value of a parameter of that name, in functions that begin so. */
 static const struct {
 	const char *symbol, *name;
 	const void *value;
@@ -150,7 +150,7 @@ static void retain_primary(void)
 	CU(cuDevicePrimaryCtxRetain)(&ctx, 0);
 }
 
-/* What must have been done before. */
+/* Calls that must have been done before. */
 static const struct {
 	const char *symbol;
 	void (*prepare)(void);
@@ -415,7 +415,7 @@ static void fill_fat(void *at)
 	memcpy((char *)at + offsetof(__typeof__(fat), text), ptx, sizeof ptx);
 }
 
-/* What right pointers lead to: by type, or by the parameter's name. */
+/* Right pointers lead to this: by type, or by the parameter's name. */
 static const struct {
 	const char *type, *name;
 	void (*fill)(void *at);

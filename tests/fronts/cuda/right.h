@@ -16,7 +16,7 @@ void right_end(void);
 /* Makes what the arguments are about; after cuInit. */
 void right_make(void);
 
-/* What must have been done before a call. */
+/* Does all that must have been done before a call. */
 void right_before(const char *symbol);
 
 /* The argument of a function. */

@@ -122,7 +122,9 @@ static inline CUstream stream_made(unsigned flags)
 	return stream;
 }
 
-/* What could have happened by now has happened: other streams got on. */
+/*
+ * Waits until all that could happen by now has happened: other streams got on.
+ */
 static inline void let_others_on(void)
 {
 	CUstream other = stream_made(CU_STREAM_NON_BLOCKING);

@@ -169,7 +169,7 @@ static void *end_with_a_stack(void *arg)
 	return NULL;
 }
 
-/* What it had current lives on. */
+/* A context that it had current lives on. */
 static void a_thread_may_end_with_contexts_on_its_stack(struct fixture *fx)
 {
 	struct worker w[THREADS];

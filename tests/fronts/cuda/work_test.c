@@ -8,7 +8,7 @@
 #include "machine/store/books.h"
 #include "machine/store/ledger.h"
 
-/* What a program does until it is killed. */
+/* The work of a program until it is killed. */
 enum task { REST, LONG, SHORT, COPY };
 
 #define HELD (GIB + 12345)
@@ -119,7 +119,7 @@ static unsigned samples(nvmlProcessUtilizationSample_t list[8])
 		   : n;
 }
 
-/* What was done leaves the counters when its bins have passed. */
+/* Work leaves the counters when its bins have passed. */
 static void await_idle(void)
 {
 	uint64_t end = gk_mono_ns() + 30 * GK_NS_PER_S;
