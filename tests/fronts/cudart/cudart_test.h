@@ -17,7 +17,7 @@
 
 #define assert_cuda(call, result) assert_int_equal((int)(call), cuda##result)
 
-/* What failed in a child is told by cmocka in no way; so it is told here. */
+/* cmocka does not tell of a failure in a child; so it is told here. */
 #define CHECK(condition)                                                       \
 	do {                                                                   \
 		if (!(condition)) {                                            \

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-/* What __fatDeviceText is; the driver gets its address. */
+/* The type of __fatDeviceText; the driver gets its address. */
 struct wrapper {
 	int magic, version;
 	const void *data;
@@ -144,7 +144,7 @@ static void launches(cudaError_t (*launch)(void (*stub)(void), dim3 grid,
 	assert_string_equal(scripted_launch.kernel, "_Z4scalPf");
 	assert_cuda(cudaGetLastError(), Success);
 
-	/* What is wrong is told at each launch. */
+	/* The trouble is told at each launch. */
 	for (int i = 0; i < 2; i++) {
 		assert_cuda(launch(unsuited, grid, block, 0, NULL, args),
 			    ErrorNoKernelImageForDevice);
@@ -490,7 +490,7 @@ IN_CHILD(plugins_come_and_go_in_threads)
 
 int main(void)
 {
-	/* Those in children need a process that has not started. */
+	/* Tests in children need a process that has not started. */
 	const struct CMUnitTest before[] = {
 	    cmocka_unit_test(managed_variables_are_set_when_loaded_there),
 	    cmocka_unit_test(device_code_with_variables_of_the_host_there),

@@ -20,7 +20,7 @@
 extern CUDA_EXPORT int scripted_version; /* 13000 */
 extern CUDA_EXPORT bool scripted_has_table;
 
-/* What a function answers from now on, by exact symbol. */
+/* Sets the answer of a function from now on, by exact symbol. */
 CUDA_EXPORT void scripted_answer(const char *symbol, CUresult result);
 
 /* How often it was called; NULL: all functions together. */
@@ -30,7 +30,7 @@ CUDA_EXPORT unsigned scripted_calls(const char *symbol);
 CUDA_EXPORT const char *scripted_last(void);
 CUDA_EXPORT void scripted_forget(void);
 
-/* What was refused last by way of the table. */
+/* The function that was refused last by way of the table. */
 CUDA_EXPORT const char *scripted_refused(void);
 
 /* Images: what is loaded must be one of these; name NULL ends the list. */

@@ -16,7 +16,7 @@ enum scripted_row {
 /* Counts the call; what it answers unless something is told from its work. */
 CUresult scripted_enter(enum scripted_row row);
 
-/* What cuGetProcAddress finds; NULL: nothing. */
+/* The function that cuGetProcAddress finds; NULL: none. */
 void (*scripted_find(const char *base, int version, bool per_thread))(void);
 
 #define ENTER(symbol)                                                          \

@@ -93,7 +93,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 	return CUDA_SUCCESS;
 }
 
-/* What uses the current context finds it alive. */
+/* A call that uses the current context finds it alive. */
 static CUresult alive(void)
 {
 	if (!current)
