@@ -391,7 +391,7 @@ static long throw_one(struct caller *c, const struct function *f,
 	return (long)thing(c, p);
 }
 
-/* What must be left alone by one who refuses. */
+/* Keeps the bytes that a call which refuses must leave alone. */
 static void keep(struct caller *c)
 {
 	for (unsigned i = 0; i < c->used; i++) {

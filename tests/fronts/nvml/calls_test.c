@@ -52,7 +52,7 @@ static struct fixture fx;
 
 static struct caller callers[THREADS];
 
-/* What a signal handler prints: which call it was. */
+/* Prints from a signal handler which call it was. */
 static void crashed(int number)
 {
 	for (int i = 0; i < THREADS; i++)

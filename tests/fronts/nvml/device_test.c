@@ -155,7 +155,7 @@ static void memory_adds_up(void **state)
 	end_resident(&r);
 }
 
-/* What ctl sets is what the next call tells. */
+/* The next call tells the values that ctl sets. */
 static void set_values_are_seen(void **state)
 {
 	struct fixture *fx = *state;

@@ -77,7 +77,7 @@ static bool is_about_a_gpu(unsigned row)
 	       dlsym(front_library, functions[row].name);
 }
 
-/* What a fault makes every function say. */
+/* The answers that a fault makes every function give. */
 static const struct {
 	enum gkf_fault fault;
 	uint64_t argument;
@@ -130,7 +130,7 @@ static void every_function_tells_of_a_fault(void **state)
 	}
 }
 
-/* Those that ask about two GPUs, wherever the broken one stands. */
+/* Calls about two GPUs, wherever the broken one stands. */
 static void pairs_tell_of_a_fault(void **state)
 {
 	struct fixture *fx = *state;

@@ -415,7 +415,7 @@ static void who_may_not_changes_nothing(void **state)
 	assert_nvml(NV(nvmlDeviceGetGpuInstanceRemainingCapacity)(device_at(0),
 								  ID_1G, &n),
 		    ERROR_NO_PERMISSION);
-	/* What a MIG device is, everybody may know. */
+	/* Everybody may know where a MIG device belongs. */
 	assert_nvml(NV(nvmlDeviceGetGpuInstanceId)(mig_at(1), &n), SUCCESS);
 }
 
@@ -463,7 +463,7 @@ static void a_change_is_an_event(void **state)
 
 static _Atomic bool over;
 
-/* What a handle says is of one instance, or that it is gone. */
+/* The answers of a handle are of one instance, or that it is gone. */
 static void *look(void *arg)
 {
 	nvmlDevice_t gpu = arg, mig;

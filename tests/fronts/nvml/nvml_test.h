@@ -78,7 +78,7 @@ static inline nvmlDevice_t device_at(unsigned index)
 	return device;
 }
 
-/* Of the first GPU, percent. */
+/* The utilisation of the first GPU, percent. */
 static inline unsigned gpu_utilization(void)
 {
 	nvmlUtilization_t u;

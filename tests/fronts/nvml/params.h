@@ -32,7 +32,7 @@ enum handle {
 
 #define VERSIONS_MAX 3
 
-/* What a pointer leads to. */
+/* The type that a pointer leads to. */
 struct type {
 	const char *name;
 	uint32_t size;

@@ -71,7 +71,7 @@ static void error_after_init(void **state)
 	}
 }
 
-/* What nobody has written is refused, and the machine knows. */
+/* A function that nobody has written is refused, and the machine knows. */
 static void refusals_are_counted(void **state)
 {
 	struct fixture *fx = *state;

@@ -94,7 +94,7 @@ static void no_more_than_there_is_room_for(void **state)
 		    ERROR_NOT_SUPPORTED);
 }
 
-/* What was is remembered as it was, each bin for itself. */
+/* The past is remembered as it was, each bin for itself. */
 static void history_is_not_changed_by_what_is_set_later(void **state)
 {
 	struct fixture *fx = *state;

@@ -1,6 +1,6 @@
 /*
- * What real work of one process looks like through NVML in another: memory to
- * the byte, utilisation, traffic; and nothing is left when it is killed.
+ * Real work of one process, seen through NVML in another: memory to the byte,
+ * utilisation, traffic; and nothing is left when it is killed.
  */
 #include "base/clock.h"
 #include "fronts/nvml/nvml_test.h"
@@ -13,7 +13,7 @@
 
 #define HELD (3 * GIB + 12345)
 
-/* What a worker does until it is killed. */
+/* The work of a worker until it is killed. */
 enum task { REST, SPIN, COPY };
 
 static void do_work(struct fixture *fx, unsigned slot, enum task task)
@@ -106,7 +106,7 @@ static unsigned samples(nvmlProcessUtilizationSample_t list[8])
 		   : n;
 }
 
-/* What was done leaves the counters when its bins have passed. */
+/* Work leaves the counters when its bins have passed. */
 static void await_idle(void)
 {
 	uint64_t end = gk_mono_ns() + 30 * GK_NS_PER_S;
