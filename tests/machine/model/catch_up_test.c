@@ -27,7 +27,7 @@ struct twin {
 static char dir[64];
 static struct twin often, once;
 
-/* Of the same seed, time stands still. */
+/* A machine of the same seed, whose time stands still. */
 static void open_twin(struct twin *t, const char *name)
 {
 	struct gkf_profile profiles[2] = {gkf_profile_default,

@@ -497,7 +497,7 @@ static int64_t clock_after(int64_t rest_bins)
 	return s.sm_clock_mhz;
 }
 
-/* What somebody wrote over the time of rest keeps no GPU awake. */
+/* A time of rest that somebody wrote over keeps no GPU awake. */
 static void an_overwritten_rest_ends(void **state)
 {
 	struct gkf_profile p = gkf_profile_default;

@@ -315,7 +315,10 @@ static int64_t any(uint64_t *seed, int64_t low, int64_t high)
 	return low + (int64_t)((r >> 2) % ((uint64_t)(high - low) + 1));
 }
 
-/* What a machine file may hold: nothing overflows, nothing is negative. */
+/*
+ * Anything that a machine file may hold: nothing overflows, nothing is
+ * negative.
+ */
 static void any_board_is_reckoned_with(void **state)
 {
 	struct gkf_profile p = gkf_profile_default;
