@@ -126,7 +126,7 @@ static void a_long_kernel_is_seen_while_it_runs(void **state)
 	assert_true(value(GKF_V_TEMPERATURE) < hot);
 }
 
-/* What a kernel came to does not depend on who looked meanwhile. */
+/* The time of a kernel does not depend on who looked meanwhile. */
 static void looking_changes_nothing(void **state)
 {
 	struct gkf_state seen[2];
@@ -351,7 +351,7 @@ static void others_cannot_work_for_it(void **state)
 	fixture_end(&r);
 }
 
-/* What a slot did belongs to who had it. */
+/* The work of a slot belongs to who had it. */
 static void a_new_owner_begins_anew(void **state)
 {
 	uint64_t bin = gkf_machine_bin(fx.m);
@@ -380,7 +380,7 @@ static unsigned permille(uint64_t bin)
 	return done.busy_permille;
 }
 
-/* What work came to was noted, and its process died before it said so. */
+/* The time of the work was noted, and its process died before it said so. */
 static void work_that_was_noted_counts_once(void **state)
 {
 	struct gkf_busy *b = &fx.file->busy[slot];

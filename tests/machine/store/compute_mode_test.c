@@ -28,7 +28,7 @@ static void set_mode(struct fixture *fx, int64_t mode)
 	assert_int_equal(gkf_value_set(fx->m, 0, GKF_V_COMPUTE_MODE, mode), 0);
 }
 
-/* What this process gets for coming. */
+/* The answer that this process gets for coming. */
 static int come(struct fixture *fx, unsigned device, unsigned types)
 {
 	unsigned slot;

@@ -292,7 +292,7 @@ static void scribble(uint64_t r)
 			 r >> 60 < 8 ? word : small, __ATOMIC_RELAXED);
 }
 
-/* What no thread has as its number, or a holder that died, or nobody. */
+/* Writes a number that no thread has, or that of a dead holder, or nobody's. */
 static void scribble_lock(uint64_t r)
 {
 	static const uint32_t words[] = {0, 0x7fffffff, 0x40000001, 0, 0};
@@ -382,7 +382,7 @@ static void changes_survive_a_race_with_a_vandal(void **state)
 	survive(change_amid_scribbling);
 }
 
-/* What is checked and what is used must be the same number. */
+/* The number that is checked and the one that is used must be the same. */
 static void *move_slots(void *unused)
 {
 	uint64_t r = 7;

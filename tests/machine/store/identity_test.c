@@ -57,7 +57,7 @@ static void an_open_machine_keeps_no_descriptor(void **state)
 	assert_int_equal(count_descriptors(), before);
 }
 
-/* What has the number of a descriptor that was closed stays open. */
+/* A file that has the number of a closed descriptor stays open. */
 static void closing_a_machine_closes_nothing_of_the_program(void **state)
 {
 	struct gkf_machine *m;

@@ -134,8 +134,10 @@ static bool changed(void)
 	return differ;
 }
 
-/* What must hold whatever happened: the lock can be had, the books balance,
- * and everything works. */
+/*
+ * Checks what must hold whatever happened: the lock can be had, the books
+ * balance, and everything works.
+ */
 static void check_whole(void)
 {
 	struct gkf_state state;

@@ -54,7 +54,7 @@ static void held_bytes_are_what_was_taken(void **state)
 	assert_int_equal(gkf_held_bytes(fx.m, 1), 0);
 }
 
-/* What a recording says of it, now; not when it came. */
+/* A slot does what a recording says of it now, not when it came. */
 static void a_slot_works_as_it_is_tuned(void **state)
 {
 	struct gkf_wave wave = {.kind = GKF_WAVE_STEADY, .util_permille = 300};

@@ -102,7 +102,7 @@ static void nor_by_another_thread(void **state)
 	gkf_locks_release(locks, 2);
 }
 
-/* What the parent's threads have is not the child's. */
+/* Locks that the parent's threads have are not the child's. */
 static void a_child_claims_nothing(void **state)
 {
 	int status;

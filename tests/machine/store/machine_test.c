@@ -145,7 +145,7 @@ static void a_killed_maker_leaves_nothing_unfinished(void **state)
 		if (entry->d_name[0] != '.')
 			assert_string_equal(entry->d_name, "machine");
 	closedir(dir);
-	/* What bears a name that this process might choose is no hindrance. */
+	/* A file with a name that this process might choose is no hindrance. */
 	snprintf(beside, sizeof beside, "%s.%d.tmp", path, (int)getpid());
 	close(open(beside, O_CREAT | O_RDWR, 0600));
 	assert_int_equal(gkf_machine_create(path, &spec), 0);

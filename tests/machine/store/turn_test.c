@@ -252,7 +252,7 @@ struct parts {
 	uint64_t of[SPINNERS_MAX], sum, device;
 };
 
-/* Of the second and a half before the last bin; slots are those of children. */
+/* The second and a half before the last bin; slots are those of children. */
 static struct parts look_back(unsigned count)
 {
 	uint64_t now = gkf_machine_bin(fx.m);

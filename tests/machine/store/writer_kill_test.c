@@ -137,7 +137,7 @@ static void perform(enum operation op)
 	}
 }
 
-/* What is ended, cleared or written over is there before. */
+/* Makes what is ended, cleared or written over. */
 static void prepare(enum operation op)
 {
 	*fx.file = *fresh;
@@ -215,7 +215,7 @@ static void check_events(void)
 	}
 }
 
-/* What broke can be mended, and leaves nothing behind. */
+/* A broken thing can be mended, and leaves nothing behind. */
 static void check_faults(void)
 {
 	assert_true(gkf_ecc_sum(fx.m, 0, GKF_ECC_AGGREGATE, ~0U, ~0U) >=
