@@ -43,7 +43,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What show prints can be typed again. */
+/* The text that show prints can be typed again. */
 static void what_is_printed_can_be_typed(void **state)
 {
 	char text[GKF_FAULT_TEXT_MAX], allowed[GKF_FAULT_TEXT_MAX];

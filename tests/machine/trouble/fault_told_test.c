@@ -1,4 +1,4 @@
-/* What is told when a GPU breaks: Xids, events, advice, and what it counts. */
+/* A GPU that breaks tells of it: Xids, events, advice, and counts. */
 #include "abi/nvml_abi.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -270,7 +270,7 @@ static void an_argument_of_a_vandal_is_the_usual_one(void **state)
 	}
 }
 
-/* What a board has decides: at the bounds of its link, and one beyond. */
+/* The parts of a board decide: at the bounds of its link, and one beyond. */
 static void a_board_breaks_in_what_it_has(void **state)
 {
 	static const struct {
@@ -402,7 +402,7 @@ static void a_count_ends_at_its_greatest(void **state)
 	assert_int_equal(value(GKF_V_PCIE_REPLAY), 5);
 }
 
-/* What a fault leaves in memory, and what its end repairs. */
+/* A fault damages memory, and its end repairs some of that. */
 static void memory_is_damaged_and_repaired(void **state)
 {
 	struct gkf_ecc_rows rows;
@@ -468,7 +468,7 @@ static void a_cut_link_counts_its_recoveries(void **state)
 	assert_int_equal(gkf_link_error(fx.m, 1, 2, GKF_LINK_RECOVERY), 0);
 }
 
-/* Those who sleep look again whenever something begins or ends. */
+/* Sleepers look again whenever something begins or ends. */
 static void changes_wake_who_sleeps(void **state)
 {
 	uint32_t word = gkf_event_word(fx.m);

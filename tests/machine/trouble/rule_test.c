@@ -41,7 +41,7 @@ static void add(struct gkf_rule_spec spec)
 	assert_int_equal(gkf_rule_add(fx.m, &spec), 0);
 }
 
-/* What a call is answered; 0: it works. */
+/* The answer to a call; 0: it works. */
 static int call(unsigned function, int device)
 {
 	int answer = 0;
@@ -190,7 +190,10 @@ static void chance_is_the_seeds(void **state)
 	assert_in_range(__builtin_popcountll(quarter), 5, 27);
 	assert_true(pattern(MILLION / 2, 7) == half);
 	assert_true(pattern(MILLION / 2, 8) != half);
-	/* What fails one time in four is among what fails one in two. */
+	/*
+	 * The calls that fail one time in four are among those that fail one in
+	 * two.
+	 */
 	assert_true((quarter & ~half) == 0);
 }
 
@@ -258,7 +261,7 @@ static void rules_are_dropped_by_function_and_gpu(void **state)
 	add(rule(3, 3, 5));
 	add(rule(4, 3, 6));
 	add(rule(0, 2, 7));
-	/* Of GPU 0 no more, of GPU 1 still. */
+	/* GPU 0 has it no more, GPU 1 still. */
 	assert_int_equal(gkf_rules_drop(fx.m, 3, 1), 0);
 	assert_int_equal(count_rules(), 3);
 	assert_int_equal(call(3, 0), 0);

@@ -1,4 +1,7 @@
-/* What each kind of step does to a machine, and to which it is refused. */
+/*
+ * Steps of each kind: their effects on a machine, and the GPUs that refuse
+ * them.
+ */
 #include "abi/nvml_abi.h"
 #include "base/array.h"
 #include "base/err.h"
@@ -404,7 +407,7 @@ static void a_reset_mends_settles_and_forgets(void **state)
 	gkf_ecc_rows(fx.m, 0, &rows);
 	assert_int_equal(rows.pending[GKF_ECC_BY_UNCORRECTED], 0);
 	assert_int_equal(rows.active[GKF_ECC_BY_UNCORRECTED], 1);
-	/* What does not wait stays as it is. */
+	/* A mode that does not wait stays as it is. */
 	gkf_value_set(fx.m, 0, GKF_V_ECC_MODE, 1);
 	assert_int_equal(do_step(GKF_STEP_RESET, 0, 0, 0, ""), 0);
 	assert_int_equal(value(0, GKF_V_ECC_MODE), 1);

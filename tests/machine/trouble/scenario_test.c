@@ -102,7 +102,7 @@ static void steps_come_at_their_bin(void **state)
 	fixture_close(&fx);
 }
 
-/* What the model made of a set clock while nobody looked. */
+/* Steps that nobody looked at come to the same as those looked at in time. */
 static void late_steps_are_exact(void **state)
 {
 	const struct gkf_step steps[] = {
