@@ -26,7 +26,7 @@
 
 #define PROFILES TEST_DATA "/../../profiles"
 
-/* What most of the texts begin with: four lines. GPU 0 can be split. */
+/* Most of the texts begin with these four lines. GPU 0 can be split. */
 #define HEAD                                                                   \
 	"description: d\n"                                                     \
 	"gpus: h100:1,t4:1\n"                                                  \
@@ -138,7 +138,7 @@ static inline void print_load(const struct gkf_scenario_load *l,
 			  : (long long)l->wave.stop_bin);
 }
 
-/* What a text becomes: its loads, then its steps. */
+/* The result of a text: its loads, then its steps. */
 struct becomes {
 	const char *yaml, *lines;
 };
@@ -162,7 +162,7 @@ static inline void expect_all(const struct becomes *cases, size_t count)
 	}
 }
 
-/* What is wrong with a text: ":LINE: ...", all of it. */
+/* The message about a wrong text: ":LINE: ...", all of it. */
 struct refused {
 	const char *yaml, *message;
 };

@@ -24,7 +24,7 @@
 #define PROFILES TEST_DATA "/../../profiles"
 
 /*
- * What the message must hold after "DATA/FILE". Files are named after what is
+ * The message must hold this after "DATA/FILE". Files are named after what is
  * wrong with them.
  */
 static const struct {

@@ -82,7 +82,7 @@ static void a_split_board_is_rehearsed_split(void **state)
 	expect_all(cases, COUNT(cases));
 }
 
-/* What is refused of the machine as a whole is no GPU's. */
+/* A step that is refused of the machine as a whole is no GPU's. */
 static void a_machine_has_64_rules(void **state)
 {
 	static const struct gkf_scenario_options options = {.profiles =
@@ -196,7 +196,7 @@ static void a_scenario_has_262144_steps(void **state)
 	(void)state;
 	compile(MANY, &s);
 	assert_int_equal(s.step_count, 262144);
-	/* Of a bin, in the order of the file; each with its line. */
+	/* Steps of a bin are in the order of the file; each with its line. */
 	assert_int_equal(s.lines[0], 5);
 	assert_int_equal(s.lines[1], 6);
 	assert_int_equal(s.lines[2], 7);

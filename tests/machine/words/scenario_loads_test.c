@@ -135,7 +135,7 @@ static void processes_of_a_place_share_their_steps(void **state)
 	gkf_scenario_free(&s);
 }
 
-/* What a load is like, beyond its memory. */
+/* The other properties of a load, beyond its memory. */
 static void a_load_works_as_its_spec_says(void **state)
 {
 	struct gkf_scenario s;

@@ -55,7 +55,7 @@ static void a_ramp_is_a_step_for_each_value(void **state)
 	     "5: 6 set g1 power 1000\n"
 	     "5: 7 set g0 temperature 2\n"
 	     "5: 7 set g1 temperature 2\n"},
-	    /* What lies between needs more than 64 bits. */
+	    /* The values between need more than 64 bits. */
 	    {STEPS GPU0("1s", "ramp: {key: energy, from: 0, to: "
 			      "9000000000000000000, over: 0.5s}"),
 	     "5: 6 set g0 energy 0\n"

@@ -219,7 +219,7 @@ static void loads_are_what_they_are_called(void **state)
 		word, word "=: must be 0 to 100 percent"                       \
 	}
 
-/* Of four GPUs, whatever stands behind "train:0,". */
+/* Loads of four GPUs, whatever stands behind "train:0,". */
 static void settings_have_their_ranges(void **state)
 {
 	static const char *const cases[][2] = {
