@@ -1,4 +1,4 @@
-/* fixture.c - see fixture.h. */
+/* fixture.c - makes the machines of tests, and removes them; see fixture.h. */
 #include "base/str.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"

@@ -9,7 +9,7 @@
 #include "machine/store/books.h"
 #include "machine/store/writers_lock.h"
 
-/* Of the books of a device, or of the whole machine. */
+/* The lock of the whole machine, and not that of a device's books. */
 #define HOLD_MACHINE UINT32_MAX
 
 static inline void holder_holds(struct gkf_machine *m, unsigned device)

@@ -152,7 +152,7 @@ static inline void end(pid_t pid)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
-/* What the child does. */
+/* The child does this. */
 #define TRACED(operation)                                                      \
 	do {                                                                   \
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);                         \
