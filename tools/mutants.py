@@ -144,6 +144,13 @@ def drops(tokens, i, end):
         yield Mutant("drop", tokens[i].start, tokens[end].start, "")
 
 
+def other_result(value):
+    """What is returned instead: a constant may be another name for 0."""
+    if value.isupper() and value.isidentifier():
+        return f"!({value})"
+    return OTHER_RESULT.get(value, "0")
+
+
 def of_statement(tokens, i, end):
     """What befalls a statement as a whole."""
     word = tokens[i].text
@@ -154,7 +161,7 @@ def of_statement(tokens, i, end):
         value = "".join(t.text for t in tokens[i + 1:end])
         if value != "NULL":
             yield Mutant("return", tokens[i + 1].start, tokens[end - 1].end,
-                         OTHER_RESULT.get(value, "0"))
+                         other_result(value))
     elif word in ("break", "continue"):
         other = {"break": "continue", "continue": "break"}[word]
         yield Mutant("jump", tokens[i].start, tokens[i].end, other)

@@ -75,6 +75,7 @@ def made_of(statement, declarations=""):
     ("x = (char)-a;", {";"}),
     ("x = *a;", {";"}),
     ("return NULL;", set()),
+    ("return NVML_SUCCESS;", {"return !(NVML_SUCCESS);"}),
     ("x = __builtin_expect(f(a, 2), 1);",
      {";", "x = __builtin_expect(f(a, 3), 1);",
       "x = __builtin_expect(f(a, 1), 1);"}),
