@@ -48,7 +48,7 @@ uint64_t gkf_own_namespace(const struct gkf_machine *m);
 /*
  * Whether an owner is alive: a zombie is not, nor a process that has taken
  * over the pid, nor one that runs another program since, nor who is not known.
- * Owners of another pid namespace than own_ns count as alive.
+ * Owners of another pid namespace than own_ns count as alive: see others.h.
  */
 bool gkf_alive(uint64_t own_ns, const struct gkf_identity *owner);
 

@@ -4,7 +4,8 @@
  *
  * Owners are (pid, pid namespace, start time). Whoever looks removes dead
  * owners of its own namespace, now and then; those of a foreign namespace are
- * left to their own. Every change is committed by a single store.
+ * left to their own, and to who sees all namespaces of the host (others.h).
+ * Every change is committed by a single store.
  */
 #ifndef GKF_LEDGER_H
 #define GKF_LEDGER_H

@@ -8,6 +8,7 @@
 #include "machine/store/busy.h"
 #include "machine/store/identity.h"
 #include "machine/store/ledger.h"
+#include "machine/store/others.h"
 #include "machine/store/slot.h"
 #include "machine/store/state_bin.h"
 #include "machine/store/view.h"
@@ -88,9 +89,19 @@ static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
 	return freed;
 }
 
+/* Those of a container that has ended nobody else would bury. */
+static bool is_alive(uint64_t own_ns, const struct gkf_identity *owner,
+		     struct gkf_others *others)
+{
+	return gkf_alive(own_ns, owner) &&
+	       (owner->pid_ns == own_ns ||
+		gkf_others_live(others, own_ns, owner));
+}
+
 unsigned gkf_reap(struct gkf_machine *m, bool force)
 {
 	struct gkf_identity last = {0};
+	struct gkf_others others = {0};
 	bool last_alive = true;
 	unsigned high, freed = 0;
 	uint64_t begin, own_ns;
@@ -112,11 +123,12 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 						     .pid_ns = slot.pid_ns,
 						     .start = slot.start,
 						     .stack = slot.stack};
-			last_alive = gkf_alive(own_ns, &last);
+			last_alive = is_alive(own_ns, &last, &others);
 		}
 		if (!last_alive && bury(m, i, life, slot.device))
 			freed++;
 	}
+	gkf_others_free(&others);
 	atomic_store(&m->file->reap_pause_ns,
 		     pause_after(gk_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin));
 	if (freed)

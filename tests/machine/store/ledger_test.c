@@ -200,17 +200,6 @@ static void a_recycled_pid_is_not_the_owner(void **state)
 	assert_int_equal(gkf_reap(fx.m, true), 1);
 }
 
-static void a_foreign_namespace_is_left_alone(void **state)
-{
-	struct resident r = fixture_resident(&fx, 0, GKF_COMPUTE, GIB, NULL);
-
-	(void)state;
-	fx.file->slot[0].pid_ns += 1;
-	fixture_end(&r);
-	assert_int_equal(gkf_reap(fx.m, true), 0);
-	assert_int_equal(gkf_held_bytes(fx.m, 0), GIB);
-}
-
 static void looking_all_the_time_reaps_now_and_then(void **state)
 {
 	struct gkf_process list[1];
@@ -316,7 +305,6 @@ int main(void)
 	    T(a_zombie_holds_nothing),
 	    T(who_closes_its_descriptors_is_no_ghost),
 	    T(a_recycled_pid_is_not_the_owner),
-	    T(a_foreign_namespace_is_left_alone),
 	    T(looking_all_the_time_reaps_now_and_then),
 	    T(the_clock_of_others_stops_nobody),
 	    T(all_slots_can_be_used_and_no_more),

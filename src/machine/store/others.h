@@ -1,0 +1,35 @@
+/*
+ * others.h - the processes of pid namespaces below ours (containers), as /proc
+ * shows them: whether an owner there still lives, when all of its namespace
+ * may have ended with it.
+ */
+#ifndef GKF_OTHERS_H
+#define GKF_OTHERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gkf_identity;
+
+struct gkf_others {
+	bool looked;
+	bool blind; /* somebody may be there who was not seen */
+	struct gkf_other {
+		uint64_t pid_ns;
+		int32_t pid; /* in that namespace */
+	} * at;
+	size_t count, cap;
+};
+
+/*
+ * Does an owner of another pid namespace than own_ns live? True as well when
+ * that cannot be told: who is not in the first namespace of the host sees only
+ * some of the others. Zeros are a new one; who was seen by one call is known to
+ * the next.
+ */
+bool gkf_others_live(struct gkf_others *others, uint64_t own_ns,
+		     const struct gkf_identity *owner);
+void gkf_others_free(struct gkf_others *others);
+
+#endif
