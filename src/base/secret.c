@@ -1,232 +1,20 @@
 /*
- * secret.c - covers what is secret in a text. The table of words first, then
- * the forms in which secrets stand within a text, then whole lists of
- * arguments.
+ * secret.c - covers what is secret in a text: the forms in which secrets stand
+ * within one, then whole lists of arguments.
  */
 #include "base/secret.h"
+#include "base/array.h"
+#include "base/secret_login.h"
+#include "base/secret_name.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-/* ---- names ---- */
-
-/* A name is parts of letters and digits: "HF_TOKEN", "--api-key". */
-enum {
-	WHOLE = 0,    /* the word is the part */
-	ANYWHERE = 1, /* the part holds it */
-	AT_END = 2,   /* the part ends with it */
-	BEHIND = 4,   /* not the first part: PWD itself is a directory */
-	LAST = 8,     /* the last part only: PIN_MEMORY is none */
-	WEAK = 16, /* also an innocent word: some others beside it clear it */
-	COUNTED = 32,  /* a number is how many there are of them */
-	ASSIGNED = 64, /* with a sign: "--session x" names one */
-};
-
-static const struct {
-	const char *word;
-	unsigned how;
-} secret_words[] = {
-    {"SECRET", ANYWHERE},
-    {"PASSWORD", ANYWHERE},
-    {"PASSWD", ANYWHERE},
-    {"PASSPHRASE", ANYWHERE},
-    {"PASS", AT_END | WEAK},
-    {"PW", WHOLE},
-    {"PWD", WHOLE | BEHIND},
-    {"PIN", WHOLE | LAST | WEAK},
-    {"OTP", WHOLE},
-    {"TOTP", WHOLE},
-    {"TOKEN", AT_END | WEAK | COUNTED},
-    {"TOKENS", WHOLE | BEHIND | WEAK | COUNTED},
-    {"CREDENTIAL", ANYWHERE},
-    {"CREDS", AT_END},
-    {"COOKIE", ANYWHERE},
-    {"COOKIES", AT_END},
-    {"SESSION", WHOLE | LAST | WEAK | ASSIGNED},
-    {"SESSIONID", AT_END | ASSIGNED},
-    {"SESSID", AT_END | ASSIGNED},
-    {"PRIVATE", ANYWHERE},
-    {"BEARER", ANYWHERE},
-    {"AUTH", AT_END},
-    {"AUTHORIZATION", ANYWHERE},
-    {"JWT", ANYWHERE},
-    {"SIGNATURE", ANYWHERE},
-    {"SIG", WHOLE | LAST | ASSIGNED},
-    {"KEY", AT_END | WEAK},
-    {"KEYS", AT_END | WEAK},
-    {"WEBHOOK", ANYWHERE},
-    {"DSN", WHOLE},
-    {"SALT", WHOLE},
-    {"PAT", WHOLE},
-};
-
-/* A name with one of these as a whole part says something about a secret, or
- * uses a weak word otherwise. */
-static const struct {
-	const char *word;
-	bool all; /* at the end it clears strong words too: the rest says where
-		     a secret is, or how long */
-} clearing_words[] = {
-    {"FILE", true},       {"PATH", true},     {"DIR", true},
-    {"SOCK", true},       {"LENGTH", true},   {"LEN", true},
-    {"SIZE", true},       {"COUNT", true},    {"LIMIT", true},
-    {"STDIN", true},      {"PORT", true},     {"HOST", true},
-    {"TIMEOUT", true},    {"TTL", true},      {"TYPE", true},
-    {"POLICY", true},     {"MAX", false},     {"MIN", false},
-    {"NUM", false},       {"N", false},       {"PER", false},
-    {"NEW", false},       {"PAD", false},     {"EOS", false},
-    {"BOS", false},       {"UNK", false},     {"SEP", false},
-    {"CLS", false},       {"MASK", false},    {"SPECIAL", false},
-    {"STOP", false},      {"IMAGE", false},   {"BATCHED", false},
-    {"PROMPT", false},    {"SORT", false},    {"PRIMARY", false},
-    {"FOREIGN", false},   {"PUBLIC", false},  {"PUB", false},
-    {"PARTITION", false}, {"GROUP", false},   {"HOT", false},
-    {"CACHE", false},     {"METRIC", false},  {"MONKEY", false},
-    {"TURKEY", false},    {"HOTKEY", false},  {"KEYWORD", false},
-    {"BYPASS", false},    {"COMPASS", false}, {"DESKTOP", false},
-    {"XDG", false},       {"TMUX", false},    {"CPU", false},
-    {"LOW", false},       {"HIGH", false},    {"BAND", false},
-};
-
-/* Values that are never taken for a secret. */
-static const char *const plain_values[] = {
-    "",     "true", "false", "yes",  "no",     "on",      "off",    "auto",
-    "none", "null", "nil",   "both", "enable", "disable", "default"};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-struct part {
-	const char *text;
-	size_t
-	    len; /* without digits at the end, unless there is nothing else */
-	bool first, last;
-};
-
-static bool is_given_word(const char *text, size_t len, const char *word)
-{
-	return strlen(word) == len && !strncasecmp(text, word, len);
-}
-
-static bool holds_word(const struct part *part, const char *word, unsigned how)
-{
-	size_t n = strlen(word);
-
-	if (n > part->len)
-		return false;
-	if (how & AT_END)
-		return is_given_word(part->text + part->len - n, n, word);
-	if (!(how & ANYWHERE))
-		return is_given_word(part->text, part->len, word);
-	for (size_t i = 0; i + n <= part->len; i++)
-		if (is_given_word(part->text + i, n, word))
-			return true;
-	return false;
-}
-
-/* The words' bits, WEAK only if all are; -1: it has no such word. */
-static int secret_part(const struct part *part, bool assigned)
-{
-	int found = -1;
-
-	for (size_t i = 0; i < COUNT(secret_words); i++) {
-		unsigned how = secret_words[i].how;
-
-		if ((how & BEHIND && part->first) ||
-		    (how & LAST && !part->last) ||
-		    (how & ASSIGNED && !assigned) ||
-		    !holds_word(part, secret_words[i].word, how))
-			continue;
-		found = found < 0 ? (int)how : found & (int)how;
-	}
-	return found;
-}
-
-enum clearing { CLEARS_NOTHING, CLEARS_WEAK, CLEARS_ALL };
-
-static enum clearing clearing_part(const struct part *part)
-{
-	for (size_t i = 0; i < COUNT(clearing_words); i++)
-		if (is_given_word(part->text, part->len,
-				  clearing_words[i].word))
-			return clearing_words[i].all && part->last
-				   ? CLEARS_ALL
-				   : CLEARS_WEAK;
-	return CLEARS_NOTHING;
-}
-
-static bool next_part(const char **at, const char *end, struct part *part)
-{
-	const char *p = *at;
-
-	part->first = !part->text;
-	while (p < end && !isalnum((unsigned char)*p))
-		p++;
-	part->text = p;
-	while (p < end && isalnum((unsigned char)*p))
-		p++;
-	part->len = (size_t)(p - part->text);
-	*at = p;
-	for (size_t n = part->len; n; n--)
-		if (!isdigit((unsigned char)part->text[n - 1])) {
-			part->len = n;
-			break;
-		}
-	while (p < end && !isalnum((unsigned char)*p))
-		p++;
-	part->last = p == end;
-	return part->len;
-}
-
-/* Bits of the words that make a name secret; -1: it is not. inside: it does not
- * begin its text, so that its first part is not the first. */
-static int secret_name(const char *name, size_t len, bool assigned, bool inside)
-{
-	const char *at = name, *end = name + len;
-	enum clearing cleared = CLEARS_NOTHING;
-	struct part part = {.text = inside ? name : NULL};
-	int found = -1;
-
-	while (next_part(&at, end, &part)) {
-		int how = secret_part(&part, assigned);
-		enum clearing clears = clearing_part(&part);
-
-		if (how >= 0)
-			found = found < 0 ? how : found & how;
-		cleared = clears > cleared ? clears : cleared;
-	}
-	if (cleared == CLEARS_ALL || (cleared && found >= 0 && found & WEAK))
-		return -1;
-	return found;
-}
-
-/* Numbers of up to two digits are choices, not secrets. */
-static bool is_plain_value(const char *value, size_t len, unsigned how)
-{
-	size_t digits = 0;
-
-	for (size_t i = 0; i < COUNT(plain_values); i++)
-		if (is_given_word(value, len, plain_values[i]))
-			return true;
-	while (digits < len && (isdigit((unsigned char)value[digits]) ||
-				(how & COUNTED && value[digits] == '.')))
-		digits++;
-	return digits == len && (how & COUNTED || len <= 2);
-}
-
-static bool is_secret(const char *name, size_t name_len, bool assigned,
-		      bool inside, const char *value, size_t len)
-{
-	int how = secret_name(name, name_len, assigned, inside);
-
-	return how >= 0 && !is_plain_value(value, len, (unsigned)how);
-}
-
-/* ---- forms within a text ---- */
-
 struct text {
 	const char *s;
 	size_t len;
+	const struct gk_login *login; /* of the last program before; or NULL */
 };
 
 /* The bytes that will be covered. */
@@ -249,17 +37,137 @@ static size_t until(const struct text *t, size_t at, const char *stops)
 	return at;
 }
 
+static bool is_one_of(const struct text *t, size_t at, const char *chars)
+{
+	return at < t->len && t->s[at] && strchr(chars, t->s[at]);
+}
+
+/* A line that goes on in the next one is one of a shell. */
 static size_t skip_blanks(const struct text *t, size_t at)
 {
-	while (at < t->len && (t->s[at] == ' ' || t->s[at] == '\t'))
-		at++;
-	return at;
+	for (;;)
+		if (is_one_of(t, at, " \t"))
+			at++;
+		else if (begins_with_word(t, at, "\\\n"))
+			at += 2;
+		else
+			return at;
 }
 
 static bool is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
+
+/* ---- strings and words ---- */
+
+/* What ends a word, in a shell and in most texts. */
+#define STOPS "&;,| \t\n\"'`<>)}]"
+
+/* Of quotes and of backslashes in a row more are not looked through. */
+#define ROW_MAX 64
+
+/*
+ * Where the quote is that opens a string here; the end: there is none. In a
+ * string within a string it has a backslash, a level deeper three.
+ */
+static size_t find_quote(const struct text *t, size_t at)
+{
+	for (int i = 0; i < ROW_MAX && is_one_of(t, at, "\\"); i++)
+		at++;
+	return is_one_of(t, at, "\"'") ? at : t->len;
+}
+
+/* Whether a quote behind n backslashes ends what one behind level opened. */
+static bool ends_string(size_t level, size_t n)
+{
+	for (; level; level >>= 1, n >>= 1)
+		if (n % 2 == 0)
+			return true;
+	return n % 2 == 0;
+}
+
+/* What is between the quotes; *ret_behind is behind the second. */
+static struct span read_string(const struct text *t, size_t at, size_t quote,
+			       size_t *ret_behind)
+{
+	size_t level = quote - at, n = 0;
+
+	for (size_t i = quote + 1; i < t->len; i++) {
+		if (t->s[i] == t->s[quote] && ends_string(level, n)) {
+			*ret_behind = i + 1;
+			return (struct span){quote + 1,
+					     i - (n < level ? n : level)};
+		}
+		n = t->s[i] == '\\' ? n + 1 : 0;
+	}
+	*ret_behind = t->len;
+	return (struct span){quote + 1, t->len};
+}
+
+/* A word goes on behind a quote that no stop follows: a"b c"'d' is one. The
+ * quotes of what the word stands in may follow. */
+static bool goes_on(const struct text *t, size_t at)
+{
+	for (int i = 0; i < ROW_MAX && is_one_of(t, at, "\"'"); i++)
+		at++;
+	return at < t->len && !strchr(STOPS, t->s[at]);
+}
+
+/* The end of a word that is made of strings, escapes and what is no stop. */
+static size_t word_end(const struct text *t, size_t at, const char *stops)
+{
+	size_t begin = at;
+
+	while (at < t->len) {
+		size_t quote = find_quote(t, at);
+
+		if (quote < t->len && (at == begin || goes_on(t, quote + 1)))
+			read_string(t, at, quote, &at);
+		else if (quote < t->len || strchr(stops, t->s[at]))
+			break;
+		else
+			at += t->s[at] == '\\' && at + 1 < t->len ? 2 : 1;
+	}
+	return at;
+}
+
+/* A string's inside, if that is the whole of the word. */
+static struct span read_word(const struct text *t, size_t at, const char *stops)
+{
+	size_t quote = find_quote(t, at), behind;
+
+	if (quote < t->len) {
+		struct span inside = read_string(t, at, quote, &behind);
+
+		if (!goes_on(t, behind))
+			return inside;
+	}
+	return (struct span){at, word_end(t, at, stops)};
+}
+
+/* The end of a list or an object, with all that is in it. */
+static size_t bracket_end(const struct text *t, size_t at)
+{
+	size_t depth = 0;
+
+	while (at < t->len) {
+		size_t quote = find_quote(t, at);
+
+		if (quote < t->len) {
+			read_string(t, at, quote, &at);
+			continue;
+		}
+		depth += is_one_of(t, at, "[{");
+		depth -= is_one_of(t, at, "]}");
+		at++;
+		if (!depth)
+			break;
+	}
+	return at;
+}
+
+/* ---- forms within a text ---- */
 
 /* "-----BEGIN RSA PRIVATE KEY-----" and all up to its end. */
 static bool private_key(const struct text *t, size_t at, struct span *ret)
@@ -357,54 +265,166 @@ static bool is_colon(const struct text *t, size_t at, size_t name, bool quoted)
 static struct span value_behind(const struct text *t, size_t sign, bool whole)
 {
 	size_t at = whole ? sign + 1 : skip_blanks(t, sign + 1);
-	char quote = at < t->len ? t->s[at] : '\0';
+	size_t quote = find_quote(t, at), behind;
 
-	if (quote == '"' || quote == '\'')
-		return (struct span){
-		    at + 1, until(t, at + 1, quote == '"' ? "\"" : "'")};
+	if (whole && quote < t->len) {
+		struct span inside = read_string(t, at, quote, &behind);
+
+		return goes_on(t, behind) ? (struct span){at, t->len} : inside;
+	}
 	if (whole)
 		return (struct span){at, t->len};
-	return (struct span){
-	    at,
-	    until(t, at, t->s[sign] == ':' ? "\n\"'" : "&;,| \t\n\"'<>)}]")};
+	return read_word(t, at, t->s[sign] == ':' ? "\n\"'" : STOPS);
+}
+
+/* Behind the name before a sign; ["it"] is one, too. */
+static size_t name_before(const struct text *t, size_t at, bool *ret_quoted)
+{
+	while (at && t->s[at - 1] == ' ')
+		at--;
+	if (at > 1 && t->s[at - 1] == ']' && strchr("\"'", t->s[at - 2]))
+		at--;
+	*ret_quoted = at && strchr("\"'", t->s[at - 1]);
+	at -= *ret_quoted;
+	while (*ret_quoted && at && t->s[at - 1] == '\\')
+		at--;
+	return at;
 }
 
 /* "password=x", "?token=x&", "X-Api-Key: x", "\"password\": \"x\"" */
 static bool assigned(const struct text *t, size_t at, struct span *ret)
 {
 	bool header = t->s[at] == ':', quoted;
-	size_t name_end = at, name;
+	size_t name_end, name;
 	int how;
 
 	if ((t->s[at] != '=' && !header) || (at && t->s[at - 1] == '=') ||
 	    (at + 1 < t->len && t->s[at + 1] == '='))
 		return false;
-	while (name_end && t->s[name_end - 1] == ' ')
-		name_end--;
-	quoted = name_end && strchr("\"'", t->s[name_end - 1]);
-	name_end -= quoted;
+	name_end = name_before(t, at, &quoted);
 	for (name = name_end; name && is_name(t->s[name - 1]);)
 		name--;
 	if (name == name_end || (header && !is_colon(t, at, name, quoted)))
 		return false;
-	how = secret_name(t->s + name, name_end - name, true, name > 0);
+	how = gk_secret_name(t->s + name, name_end - name, true, name > 0);
 	if (how < 0)
 		return false;
 	*ret = value_behind(t, at, !name && !header && name_end == at);
-	return !is_plain_value(t->s + ret->begin, ret->end - ret->begin,
-			       (unsigned)how);
+	if (quoted && header && is_one_of(t, ret->begin, "[{"))
+		ret->end = bracket_end(t, ret->begin);
+	return !gk_secret_plain(t->s + ret->begin, ret->end - ret->begin, how);
 }
 
-static bool next_secret(const struct text *t, size_t at, struct span *ret)
+/* "--verbose", "--level=3": what follows an option and is none of its values.
+ * A value may begin with dashes, but has hardly such a form. */
+static bool is_option(const char *word, size_t len)
+{
+	size_t i = 2;
+
+	if (len < 3 || strncmp(word, "--", 2) != 0)
+		return len == 2 && !strncmp(word, "--", 2);
+	while (i < len && word[i] != '=' &&
+	       (islower((unsigned char)word[i]) ||
+		isdigit((unsigned char)word[i]) || strchr("-_.", word[i])))
+		i++;
+	return i == len || (i > 2 && word[i] == '=');
+}
+
+static bool begins_word(const struct text *t, size_t at)
+{
+	return !at || strchr(" \t\n\"'`(;&|", t->s[at - 1]);
+}
+
+/* Where the word behind an option begins: "--token x", "'--token' x" and
+ * "'--token', 'x'"; 0: there is none. */
+static size_t next_word(const struct text *t, size_t begin, size_t end)
+{
+	size_t quote = find_quote(t, end), at = end, next;
+
+	if (quote < t->len && begin && t->s[begin - 1] == t->s[quote]) {
+		at = quote + 1;
+		at += is_one_of(t, at, ",");
+	}
+	next = skip_blanks(t, at);
+	return next < t->len && (next > at || at > quote + 1) ? next : 0;
+}
+
+/* "--token x" within a text: it is a command line itself. */
+static bool option(const struct text *t, size_t at, struct span *ret)
+{
+	size_t end = at, value;
+	int how;
+
+	if (t->s[at] != '-' || !begins_word(t, at))
+		return false;
+	while (end < t->len && is_name(t->s[end]))
+		end++;
+	value = end > at + 2 ? next_word(t, at, end) : 0;
+	how = value ? gk_secret_name(t->s + at, end - at, false, false) : -1;
+	if (how < 0)
+		return false;
+	*ret = read_word(t, value, STOPS);
+	return !is_option(t->s + ret->begin, ret->end - ret->begin) &&
+	       !gk_secret_plain(t->s + ret->begin, ret->end - ret->begin, how);
+}
+
+/* What is behind the sign in it; 0: all of it. */
+static bool cut_login(const struct text *t, char sign, struct span *value)
+{
+	while (sign && value->begin < value->end)
+		if (t->s[value->begin++] == sign)
+			break;
+	return value->begin < value->end;
+}
+
+/* "curl -u ana:x", "mysql -px" */
+static bool login(const struct text *t, size_t at, struct span *ret)
+{
+	size_t end, len, value;
+	char sign;
+
+	if (!t->login || t->s[at] != '-' || !begins_word(t, at))
+		return false;
+	end = until(t, at, STOPS);
+	/* "-p'a b'", but not "'-p'". */
+	len = end - at +
+	      (is_one_of(t, end, "\"'") && (!at || t->s[at - 1] != t->s[end]));
+	if (!gk_login_option(t->login, t->s + at, len, &value, &sign))
+		return false;
+	value = value < len ? at + value : next_word(t, at, end);
+	if (!value)
+		return false;
+	*ret = read_word(t, value, STOPS);
+	return cut_login(t, sign, ret);
+}
+
+/* A program at a word's beginning, and the end of its command; a URL may hold
+ * the same signs. */
+static void look_for_program(struct text *t, size_t at)
+{
+	const struct gk_login *found = NULL;
+
+	if (is_one_of(t, at, "\n") ||
+	    (is_one_of(t, at, ";&|") && is_one_of(t, at + 1, " \t\n")))
+		t->login = NULL;
+	else if (begins_word(t, at))
+		found = gk_login_find(t->s + at, until(t, at, STOPS) - at);
+	if (found)
+		t->login = found;
+}
+
+static bool next_secret(struct text *t, size_t at, struct span *ret)
 {
 	static bool (*const forms[])(const struct text *, size_t,
-				     struct span *) = {private_key, bearer,
-						       url_password, assigned};
+				     struct span *) = {
+	    private_key, bearer, url_password, assigned, option, login};
 
-	for (; at < t->len; at++)
+	for (; at < t->len; at++) {
+		look_for_program(t, at);
 		for (size_t i = 0; i < COUNT(forms); i++)
 			if (forms[i](t, at, ret))
 				return true;
+	}
 	return false;
 }
 
@@ -412,68 +432,84 @@ static bool next_secret(const struct text *t, size_t at, struct span *ret)
 
 bool gk_secret_variable(const char *name, const char *value)
 {
-	struct text t = {value, strlen(value)};
+	struct text t = {value, strlen(value), NULL};
+	int how = gk_secret_name(name, strlen(name), true, false);
 	struct span span;
 
-	return is_secret(name, strlen(name), true, false, value, t.len) ||
+	return (how >= 0 && !gk_secret_plain(value, t.len, how)) ||
 	       next_secret(&t, 0, &span);
+}
+
+static void add_covered(struct gk_buf *out, struct text *t)
+{
+	size_t at = 0;
+	struct span span;
+
+	while (next_secret(t, at, &span)) {
+		gk_buf_add(out, t->s + at, span.begin - at);
+		gk_buf_puts(out, GK_SECRET_COVER);
+		at = span.end;
+	}
+	gk_buf_add(out, t->s + at, t->len - at);
 }
 
 void gk_secret_text(struct gk_buf *out, const char *text, size_t len)
 {
-	struct text t = {text, len};
-	size_t at = 0;
-	struct span span;
-
-	while (next_secret(&t, at, &span)) {
-		gk_buf_add(out, text + at, span.begin - at);
-		gk_buf_puts(out, GK_SECRET_COVER);
-		at = span.end;
-	}
-	gk_buf_add(out, text + at, len - at);
+	add_covered(out, &(struct text){text, len, NULL});
 }
 
 /* The name of an argument whose value is the next one: "--password", "X-Key:",
  * "Bearer"; its length, or 0. */
-static size_t name_alone(const char *arg, size_t len)
+static size_t name_alone(const struct text *arg)
 {
 	size_t i = 0;
 
-	if (is_given_word(arg, len, "Bearer"))
-		return len;
-	while (i < len && is_name(arg[i]))
+	if (arg->len == 6 && begins_with_word(arg, 0, "Bearer"))
+		return arg->len;
+	while (i < arg->len && is_name(arg->s[i]))
 		i++;
-	if (i + 1 == len && arg[i] == ':')
+	if (i + 1 == arg->len && arg->s[i] == ':')
 		return i;
-	return len > 2 && arg[0] == '-' && i == len ? len : 0;
+	return arg->len > 2 && arg->s[0] == '-' && i == arg->len ? i : 0;
 }
 
-/* Whether the next word is the value of an option, and no option itself. */
-static bool is_value_of(const char *arg, size_t len, const char *value,
-			size_t value_len)
+/* What of an argument is the value of the one before, a secret. */
+static bool value_of(const struct text *before, const struct text *arg,
+		     struct span *ret)
 {
-	size_t name = name_alone(arg, len);
+	size_t name = name_alone(before), at;
+	int how =
+	    name ? gk_secret_name(before->s, name, name < before->len, false)
+		 : -1;
+	char sign;
 
-	if (!name || (value_len && value[0] == '-'))
-		return false;
-	return is_secret(arg, name, name < len, false, value, value_len);
+	*ret = (struct span){0, arg->len};
+	if (how >= 0)
+		return !is_option(arg->s, arg->len) &&
+		       !gk_secret_plain(arg->s, arg->len, how);
+	return before->login &&
+	       gk_login_option(before->login, before->s, before->len, &at,
+			       &sign) &&
+	       at == before->len && cut_login(arg, sign, ret);
 }
 
 void gk_secret_arguments(struct gk_buf *out, const char *args, size_t len)
 {
-	const char *before = NULL;
-	size_t before_len = 0;
+	struct text before = {"", 0, NULL};
+	struct span span;
 
 	for (size_t i = 0; i < len;) {
-		size_t n = strnlen(args + i, len - i);
+		struct text arg = {args + i, strnlen(args + i, len - i),
+				   before.login};
 
-		if (before && is_value_of(before, before_len, args + i, n))
+		if (value_of(&before, &arg, &span)) {
+			gk_buf_add(out, arg.s, span.begin);
 			gk_buf_puts(out, GK_SECRET_COVER);
-		else
-			gk_secret_text(out, args + i, n);
-		before = args + i;
-		before_len = n;
-		i += n;
+		} else {
+			add_covered(out, &arg);
+		}
+		i += arg.len;
+		before = arg;
 		if (i < len)
 			gk_buf_putc(out, args[i++]);
 	}

@@ -52,6 +52,8 @@ static void variables(void **state)
 	    {"HEADER", "Bearer xyz", true},
 	    {"NOTE", "-----BEGIN PRIVATE KEY-----\nMIIE\n", true},
 	    {"CALLBACK", "https://a.b/c?token=xyz", true},
+	    {"COMMAND", "serve --token abc", true},
+	    {"COMMAND", "curl -u ana:hunter2 http://a", true},
 	    /* and what is not */
 	    {"DATABASE_URL", "postgres://db/x", false},
 	    {"PROXY", "http://proxy:8080/a@b", false},
@@ -81,6 +83,9 @@ static void variables(void **state)
 	    {"CUDA_VISIBLE_DEVICES", "0", false},
 	    {"NCCL_DEBUG", "INFO", false},
 	    {"LABEL", "a bearer", false},
+	    {"LESS", "--quit-if-one-screen --mouse", false},
+	    {"COMMAND", "curl -u ana http://a:80/", false},
+	    {"JAVA_OPTS", "-Xmx4g --max-tokens 9999", false},
 	    {"", "", false},
 	};
 
@@ -169,11 +174,90 @@ static void arguments(void **state)
 	    {"run|Server=a;Pwd=b;X=c", "run|Server=a;Pwd=" X ";X=c"},
 	    {"run|--key|-----BEGIN RSA PRIVATE KEY-----\nM\n-----END RSA "
 	     "PRIVATE KEY-----\n",
-	     "run|--key|" X "\n"},
+	     "run|--key|" X},
 	    {"run|a -----BEGIN PRIVATE KEY-----\nM", "run|a " X},
 	    {"run|-----BEGIN OPENSSH PRIVATE KEY-----\nM\n-----END OPENSSH "
 	     "PRIVATE KEY----- b",
 	     "run|" X " b"},
+	    /* an argument that is a command line itself */
+	    {"sh|-c|x --token abc", "sh|-c|x --token " X},
+	    {"sh|-c|x --token abc --port 80; y",
+	     "sh|-c|x --token " X " --port 80; y"},
+	    {"sh|-c|x --token 'abc def' y", "sh|-c|x --token '" X "' y"},
+	    {"sh|-c|x --token='abc def' y", "sh|-c|x --token='" X "' y"},
+	    {"sh|-c|x --token=abc\\ def y", "sh|-c|x --token=" X " y"},
+	    {"sh|-c|x --token ab\"c d\"e y", "sh|-c|x --token " X " y"},
+	    {"sh|-c|x --token \"ab\"'c d' y", "sh|-c|x --token " X " y"},
+	    {"sh|-c|x --token \\\n  abc y", "sh|-c|x --token \\\n  " X " y"},
+	    {"sh|-c|(x --password -abc)", "sh|-c|(x --password " X ")"},
+	    {"sh|-c|x '--token' abc", "sh|-c|x '--token' " X},
+	    {"ssh|h|bash -c \"x --token abc\"",
+	     "ssh|h|bash -c \"x --token " X "\""},
+	    {"srun|--wrap=x --token abc y", "srun|--wrap=x --token " X " y"},
+	    {"bash|-lc|export TOKEN=abc; x", "bash|-lc|export TOKEN=" X "; x"},
+	    {"bash|-lc|export TOKEN='a b'; x",
+	     "bash|-lc|export TOKEN='" X "'; x"},
+	    {"bash|-lc|export TOKEN=$'a b'c; x",
+	     "bash|-lc|export TOKEN=" X "; x"},
+	    {"sh|-c|x && TOKEN=abc y", "sh|-c|x && TOKEN=" X " y"},
+	    {"sh|-c|TOKEN=abc x", "sh|-c|TOKEN=" X},
+	    {"python|-c|run(['x', '--token', 'abc'])",
+	     "python|-c|run(['x', '--token', '" X "'])"},
+	    {"python|-c|os.environ[\"TOKEN\"]=\"abc\"",
+	     "python|-c|os.environ[\"TOKEN\"]=\"" X "\""},
+	    /* a value may begin with a dash */
+	    {"x|--password|-x|-y", "x|--password|" X "|-y"},
+	    {"x|--token|--aB3_x|y", "x|--token|" X "|y"},
+	    {"x|--token|--=+a", "x|--token|" X},
+	    /* strings within strings */
+	    {"run|{\"password\":\"a\\\"bc\"}", "run|{\"password\":\"" X "\"}"},
+	    {"run|{\"password\":\"a\\\\\",\"b\":\"c\"}",
+	     "run|{\"password\":\"" X "\",\"b\":\"c\"}"},
+	    {"run|{\\\"password\\\":\\\"abc\\\", \\\"b\\\":1}",
+	     "run|{\\\"password\\\":\\\"" X "\\\", \\\"b\\\":1}"},
+	    {"run|{\\\"password\\\":\\\"a\\\\\\\"b\\\"}",
+	     "run|{\\\"password\\\":\\\"" X "\\\"}"},
+	    {"run|{\"tokens\": [\"a\", \"b]\"], \"n\": 1}",
+	     "run|{\"tokens\": " X ", \"n\": 1}"},
+	    {"run|{\"secret\": {\"a\": {\"b\": \"}\"}}, \"n\": 1}",
+	     "run|{\"secret\": " X ", \"n\": 1}"},
+	    {"curl|-H|Cookie: a=\"b c\"; d=e", "curl|-H|Cookie: " X},
+	    {"sh|-c|curl -H \"Cookie: a=b\" http://a",
+	     "sh|-c|curl -H \"Cookie: " X "\" http://a"},
+	    /* programs with options of their own */
+	    {"curl|-u|ana:a:b|http://a", "curl|-u|ana:" X "|http://a"},
+	    {"curl|-sSu|ana:abc", "curl|-sSu|ana:" X},
+	    {"/usr/bin/curl|-uana:abc", "/usr/bin/curl|-uana:" X},
+	    {"curl|--proxy-user|ana:abc", "curl|--proxy-user|ana:" X},
+	    {"sh|-c|cd x && curl -s --user 'ana:a b' http://a",
+	     "sh|-c|cd x && curl -s --user 'ana:" X "' http://a"},
+	    {"mysql|-u|root|-phunter2|db", "mysql|-u|root|-p" X "|db"},
+	    {"bash|-c|mysqldump -uroot -p'a b' db; ls -pa",
+	     "bash|-c|mysqldump -uroot -p'" X "' db; ls -pa"},
+	    {"sudo|sshpass|-p|abc|ssh|h", "sudo|sshpass|-p|" X "|ssh|h"},
+	    {"sshpass|-pabc|ssh|h", "sshpass|-p" X "|ssh|h"},
+	    {"redis-cli|-a|abc|ping", "redis-cli|-a|" X "|ping"},
+	    {"ldapsearch|-xw|abc|-b|dc=a", "ldapsearch|-xw|" X "|-b|dc=a"},
+	    {"smbclient|-U|ana%abc", "smbclient|-U|ana%" X},
+	    {"openssl|rsa|-passin|pass:abc", "openssl|rsa|-passin|" X},
+	    /* and what stays as it is */
+	    {"sh|-c|python t.py --max-tokens 512 --tokenizer gpt2", NULL},
+	    {"sh|-c|x --password --verbose -y; z --key --level=3", NULL},
+	    {"sh|-c|x --password - <f; y --token -- z; w --password", NULL},
+	    {"sh|-c|x --pin-memory 12345 --sort-key name --auth on", NULL},
+	    {"sh|-c|ls -la token/; sort -k 2 && echo key", NULL},
+	    {"git|commit|-m|drop the token - it is in --token-file now", NULL},
+	    {"x|--password|--log-level=3|--token|-1|--keys|-12", NULL},
+	    {"x|{\"max_tokens\": [1, 2], \"tokenizer\": {\"a\": \"b\"}}", NULL},
+	    {"x|{\"name\": \"a \\\"key\\\" b\", \"b\": 1}", NULL},
+	    {"curl|-u|ana|http://h:80/x|-o|a:b", NULL},
+	    {"curl|-u|ana:|http://h", NULL},
+	    {"python|-u|a:b|-p|x|-a|y|-w|z|-px", NULL},
+	    {"docker|run|-p|8080:80|-u|1000:1000|-w|/x", NULL},
+	    {"mysql|-p|db|-P3306", NULL},
+	    {"sh|-c|mysql db <q; mkdir -p/a && ssh -p22 h", NULL},
+	    {"libcurl|-u|a:b", NULL},
+	    {"mkdir|-p|/a:b|curl.txt", NULL},
 	    {"x|a://u://p@h", "x|a://u:" X "@h"},
 	    {"x|a://u:12@h|a://u:/x@h", "x|a://u:" X "@h|a://u:" X "@h"},
 	    {"x|a://u:80x/y@h", "x|a://u:" X "@h"},
@@ -293,7 +377,8 @@ static void anything_is_taken(void **state)
 	static const char *const pieces[] = {
 	    "=",           ":",           "://",     "@",  "key",
 	    "-----BEGIN ", "PRIVATE KEY", "bearer ", "\"", "a",
-	    " ",           "--token",     "\xff",    "?",  "&"};
+	    " ",           "--token",     "\xff",    "?",  "&",
+	    "\\",          "[",           "curl",    "'",  " -u"};
 	unsigned seed = 1;
 
 	(void)state;
@@ -323,17 +408,27 @@ static void anything_is_taken(void **state)
 /* Work grows with the length, whatever stands there. */
 static void a_long_line_is_no_trap(void **state)
 {
-	static const char *const pieces[] = {
-	    "x=",      " = ",  "a:",          "a://b:c", "://", "@",
-	    "bearer ", "\" :", "-----BEGIN ", "a.",      "--"};
+	static const struct {
+		const char *first, *piece;
+	} rows[] = {
+	    {"", "x="},           {"", " = "},          {"", "a:"},
+	    {"", "a://b:c"},      {"", "://"},          {"", "@"},
+	    {"", "bearer "},      {"", "\" :"},         {"", "-----BEGIN "},
+	    {"", "a."},           {"", "--"},           {"", " --key "},
+	    {"", "\\\":"},        {"", "['key'] = "},   {"", "--key\\\""},
+	    {"", " -u a:"},       {"x token=a", "\\"},  {"x token=a", "\""},
+	    {"x token=a", "\"'"}, {"curl ", "-x\""},    {"curl ", " -u"},
+	    {"\"key\":", "[\\"},  {"--token ", "\\\n"}, {"--key ", "-a"},
+	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(pieces); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct gk_buf text = {0}, out = {0};
 		uint64_t began = gk_mono_ns();
 
-		while (text.len < 4 << 20)
-			gk_buf_puts(&text, pieces[i]);
+		gk_buf_puts(&text, rows[i].first);
+		while (text.len < 2 << 20)
+			gk_buf_puts(&text, rows[i].piece);
 		gk_secret_text(&out, text.data, text.len);
 		/* Quadratic would be hours. */
 		assert_true(gk_mono_ns() - began < 60 * GK_NS_PER_S);
