@@ -16,7 +16,7 @@
 
 #define SECTION      0 /* the byte of the section; devices have others */
 #define TRY_EVERY_NS (GK_NS_PER_MS / 4)
-#define MAKER_NS     (100 * GK_NS_PER_MS) /* who makes the file has that long */
+#define TRIES        16
 
 /* A file that others put there is not followed, waited for, nor passed on. */
 #define SAFELY (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
@@ -32,11 +32,6 @@ const char *gk_reserve_path(void)
 }
 
 /* ---- opening ---- */
-
-static uint64_t earlier_time(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static int bar_error(struct gk_reserve_bar *bar, int error)
 {
@@ -103,22 +98,72 @@ static int open_directory(const char *path, const char **ret_name)
 	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Opens it to everybody, then gives it the name that nothing has yet. */
+static int publish(int fd, int dir, const char *from, const char *name)
+{
+	int at = *from == '/' ? AT_FDCWD : dir;
+
+	return fchmod(fd, 0666) < 0 ||
+		       linkat(at, from, dir, name, AT_SYMLINK_FOLLOW) < 0
+		   ? -1
+		   : 0;
+}
+
+/* Where files without a name are not to be had: under one of its own. */
+static int make_aside(int dir, const char *name)
+{
+	char aside[NAME_MAX + 1];
+	int fd = -1, error;
+
+	for (unsigned i = 0; i < TRIES && fd < 0; i++) {
+		snprintf(aside, sizeof aside, "%.200s.%d.%u.tmp", name,
+			 (int)getpid(), i);
+		fd = openat(dir, aside, O_RDWR | O_CREAT | O_EXCL | SAFELY,
+			    0666);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	if (fd < 0)
+		return -1;
+	error = publish(fd, dir, aside, name) < 0 ? errno : 0;
+	unlinkat(dir, aside, 0);
+	if (!error)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
 /*
- * Opens the file or makes it for everybody. Without O_CREAT first: the kernel
- * may refuse that on others' files in sticky directories.
+ * Makes the file for everybody: whoever sees it can open it, however its maker
+ * ends. EEXIST: there is something.
+ */
+static int make_file(int dir, const char *name)
+{
+	int fd = openat(dir, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666), error;
+	char from[32];
+
+	if (fd < 0)
+		return make_aside(dir, name);
+	snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+	if (!publish(fd, dir, from, name))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return error == EEXIST ? -1 : make_aside(dir, name);
+}
+
+/*
+ * Opens the file, or makes it. Without O_CREAT: the kernel may refuse that on
+ * others' files in sticky directories.
  */
 static int open_or_make(int dir, const char *name, bool to_take)
 {
 	int fd = openat(dir, name, (to_take ? O_RDWR : O_RDONLY) | SAFELY);
 
-	if (fd >= 0 || errno != ENOENT || !to_take)
-		return fd;
-	fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | SAFELY, 0666);
-	if (fd >= 0 && fchmod(fd, 0666) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return fd >= 0 || errno != ENOENT || !to_take ? fd
+						      : make_file(dir, name);
 }
 
 /* Why it could not be opened. */
@@ -141,19 +186,15 @@ static bool is_closed(const struct stat *st)
 	return st->st_uid != geteuid() && (st->st_mode & 0666) != 0666;
 }
 
-static int open_in(int dir, const char *name, bool to_take, uint64_t until_ns,
-		   int *ret_fd, struct gk_reserve_bar *bar)
+static int open_in(int dir, const char *name, bool to_take, int *ret_fd,
+		   struct gk_reserve_bar *bar)
 {
-	uint64_t patience = earlier_time(gk_mono_ns() + MAKER_NS, until_ns);
 	struct stat st = {0};
 	int fd = open_or_make(dir, name, to_take);
 
-	/* Somebody was faster, or has not opened it to us yet. */
-	while (fd < 0 && (errno == EEXIST || errno == EACCES) &&
-	       gk_mono_ns() < patience) {
-		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
+	/* Somebody was faster, and may have removed it again. */
+	for (int i = 0; i < TRIES && fd < 0 && errno == EEXIST; i++)
 		fd = open_or_make(dir, name, to_take);
-	}
 	if (fd < 0 && errno == ENOENT && !to_take)
 		return 0;
 	if (fd < 0)
@@ -168,8 +209,8 @@ static int open_in(int dir, const char *name, bool to_take, uint64_t until_ns,
 	return GK_ERR_PERMISSION;
 }
 
-int gk_reserve_open(const char *path, bool to_take, uint64_t until_ns,
-		    int *ret_fd, struct gk_reserve_bar *ret_bar)
+int gk_reserve_open(const char *path, bool to_take, int *ret_fd,
+		    struct gk_reserve_bar *ret_bar)
 {
 	const char *name;
 	int err = 0, dir = open_directory(path, &name);
@@ -183,7 +224,7 @@ int gk_reserve_open(const char *path, bool to_take, uint64_t until_ns,
 	if (ret_bar->kind && to_take)
 		err = GK_ERR_PERMISSION;
 	else
-		err = open_in(dir, name, to_take, until_ns, ret_fd, ret_bar);
+		err = open_in(dir, name, to_take, ret_fd, ret_bar);
 	close(dir);
 	return err;
 }

@@ -42,16 +42,17 @@ struct gk_reserve_bar {
 
 /*
  * Opens the file to look, or, to take, makes it if need be. Never waits for
- * what lies there; until: a time of gk_mono_ns(). The descriptor closes on
- * exec. 0, or a gk_err after *ret_bar says why. Who only looks gets -1 with 0
- * where there is no file, and may get a descriptor and a bar.
+ * what lies there. The descriptor closes on exec. 0, or a gk_err after *ret_bar
+ * says why. Who only looks gets -1 with 0 where there is no file, and may get a
+ * descriptor and a bar.
  */
-int gk_reserve_open(const char *path, bool to_take, uint64_t until_ns,
-		    int *ret_fd, struct gk_reserve_bar *ret_bar);
+int gk_reserve_open(const char *path, bool to_take, int *ret_fd,
+		    struct gk_reserve_bar *ret_bar);
 
 /*
  * Enters the section in which one process at a time looks for devices and
- * takes them. 0, or a gk_err: GK_ERR_TIMEOUT with who has been in the way.
+ * takes them; until: a time of gk_mono_ns(). 0, or a gk_err: GK_ERR_TIMEOUT
+ * with who has been in the way.
  */
 int gk_reserve_enter(int fd, uint64_t until_ns, struct gk_reserve_bar *ret_bar);
 void gk_reserve_leave(int fd);

@@ -17,7 +17,7 @@ static void refused(bool to_take, enum gk_reserve_bar_kind kind, uid_t owner,
 {
 	int fd = 99;
 
-	assert_int_equal(gk_reserve_open(path, to_take, 0, &fd, &bar),
+	assert_int_equal(gk_reserve_open(path, to_take, &fd, &bar),
 			 GK_ERR_PERMISSION);
 	assert_int_equal(fd, -1);
 	check_bar(kind, owner, mode);
@@ -27,7 +27,7 @@ static void refused_by_errno(bool to_take, int error, int err)
 {
 	int fd = 99;
 
-	assert_int_equal(gk_reserve_open(path, to_take, FAR, &fd, &bar), err);
+	assert_int_equal(gk_reserve_open(path, to_take, &fd, &bar), err);
 	assert_int_equal(fd, -1);
 	assert_int_equal(bar.kind, GK_BAR_ERROR);
 	assert_int_equal(bar.error, error);
@@ -41,7 +41,7 @@ static void who_only_looks_makes_no_file(void **state)
 	int fd = 99;
 
 	(void)state;
-	assert_int_equal(gk_reserve_open(path, false, FAR, &fd, &bar), 0);
+	assert_int_equal(gk_reserve_open(path, false, &fd, &bar), 0);
 	assert_int_equal(fd, -1);
 	assert_int_equal(bar.kind, GK_BAR_NONE);
 	assert_int_equal(access(path, F_OK), -1);
@@ -49,7 +49,7 @@ static void who_only_looks_makes_no_file(void **state)
 	strcat(dir, "x");
 	snprintf(path, sizeof path, "%s/file", dir);
 	fd = 99;
-	assert_int_equal(gk_reserve_open(path, false, FAR, &fd, &bar), 0);
+	assert_int_equal(gk_reserve_open(path, false, &fd, &bar), 0);
 	assert_int_equal(fd, -1);
 	assert_int_equal(bar.kind, GK_BAR_NONE);
 	refused_by_errno(true, ENOENT, GK_ERR_NOT_FOUND);
@@ -73,7 +73,7 @@ static void the_file_is_made_for_everybody(void **state)
 	/* Who comes next has the same file, whatever its mode: it is ours. */
 	assert_int_equal(chmod(path, 0600), 0);
 	close(take_file());
-	assert_int_equal(gk_reserve_open(path, false, FAR, &fd, &bar), 0);
+	assert_int_equal(gk_reserve_open(path, false, &fd, &bar), 0);
 	assert_int_equal(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
 	assert_int_equal(bar.kind, GK_BAR_NONE);
 	close(fd);
@@ -125,7 +125,7 @@ static void a_name_that_is_too_long_is_an_error(void **state)
 	for (int to_take = 0; to_take < 2; to_take++) {
 		int fd;
 
-		assert_int_equal(gk_reserve_open(name, to_take, FAR, &fd, &bar),
+		assert_int_equal(gk_reserve_open(name, to_take, &fd, &bar),
 				 GK_ERR_INVALID);
 		assert_int_equal(bar.kind, GK_BAR_ERROR);
 		assert_int_equal(bar.error, ENAMETOOLONG);
@@ -142,7 +142,7 @@ static int open_long(size_t letters)
 	memset(longest, '/', sizeof longest);
 	memcpy(longest, dir, strlen(dir));
 	strcpy(longest + letters, "/file");
-	err = gk_reserve_open(longest, true, FAR, &fd, &bar);
+	err = gk_reserve_open(longest, true, &fd, &bar);
 	assert_int_equal(err ? -1 : 0, fd < 0 ? -1 : 0);
 	close(fd);
 	return err;
@@ -165,7 +165,7 @@ static void a_path_may_begin_anywhere(void **state)
 
 	(void)state;
 	assert_int_equal(chdir(dir), 0);
-	assert_int_equal(gk_reserve_open("file", true, FAR, &fd, &bar), 0);
+	assert_int_equal(gk_reserve_open("file", true, &fd, &bar), 0);
 	close(fd);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(chdir("/"), 0);
@@ -185,7 +185,7 @@ static void a_directory_that_all_may_write_is_sticky(void **state)
 	refused(true, GK_BAR_DIRECTORY, geteuid(), S_IFDIR | 0777);
 	/* Who only looks is told, and can look. */
 	close(open(path, O_CREAT | O_WRONLY, 0666));
-	assert_int_equal(gk_reserve_open(path, false, FAR, &fd, &bar), 0);
+	assert_int_equal(gk_reserve_open(path, false, &fd, &bar), 0);
 	assert_true(fd >= 0);
 	check_bar(GK_BAR_DIRECTORY, geteuid(), S_IFDIR | 0777);
 	close(fd);
@@ -230,7 +230,7 @@ static void a_strangers_file_must_be_open_to_all(void **state)
 				S_IFREG | (0777 & ~bit));
 		else
 			close(take_file());
-		assert_int_equal(gk_reserve_open(path, false, 0, &fd, &bar), 0);
+		assert_int_equal(gk_reserve_open(path, false, &fd, &bar), 0);
 		assert_true(fd >= 0);
 		assert_int_equal(bar.kind, GK_BAR_NONE);
 		close(fd);
@@ -265,26 +265,16 @@ static void as_stranger(void (*test)(void))
 
 static void see_a_closed_file(void)
 {
-	uint64_t begin = gk_mono_ns();
 	int fd;
 
-	CHILD(gk_reserve_open(path, true, 0, &fd, &bar) == GK_ERR_PERMISSION);
+	CHILD(gk_reserve_open(path, true, &fd, &bar) == GK_ERR_PERMISSION);
 	CHILD(fd == -1 && bar.kind == GK_BAR_CLOSED && bar.owner == 0);
 	CHILD(bar.mode == (S_IFREG | 0600));
-	/* Who makes it has 100 ms to open it to others, not a minute. */
-	begin = gk_mono_ns();
-	CHILD(gk_reserve_open(path, true, FAR, &fd, &bar) == GK_ERR_PERMISSION);
-	CHILD(gk_mono_ns() - begin >= 100 * GK_NS_PER_MS);
-	CHILD(gk_mono_ns() - begin < 30 * GK_NS_PER_S);
-	begin = gk_mono_ns();
-	CHILD(gk_reserve_open(path, true, begin + 30 * GK_NS_PER_MS, &fd,
-			      &bar) == GK_ERR_PERMISSION);
-	CHILD(gk_mono_ns() - begin >= 30 * GK_NS_PER_MS);
-	CHILD(gk_reserve_open(path, false, 0, &fd, &bar) == GK_ERR_PERMISSION);
+	CHILD(gk_reserve_open(path, false, &fd, &bar) == GK_ERR_PERMISSION);
 	CHILD(bar.kind == GK_BAR_CLOSED);
 }
 
-static void a_closed_file_is_waited_for_a_moment(void **state)
+static void a_closed_file_is_told(void **state)
 {
 	(void)state;
 	need_root();
@@ -299,7 +289,7 @@ static void fail_to_make_it(void)
 	int fd;
 
 	/* Root's directory is as good as one's own. */
-	CHILD(gk_reserve_open(path, true, 0, &fd, &bar) == GK_ERR_PERMISSION);
+	CHILD(gk_reserve_open(path, true, &fd, &bar) == GK_ERR_PERMISSION);
 	CHILD(bar.kind == GK_BAR_ERROR && bar.error == EACCES);
 	CHILD(bar.owner == GK_RESERVE_NOBODY);
 }
@@ -322,7 +312,7 @@ static void take_from_within(void)
 		_exit(77);
 	map = open("/proc/self/uid_map", O_WRONLY);
 	CHILD(map >= 0 && write(map, "0 12345 1\n", 10) == 10);
-	CHILD(gk_reserve_open(path, true, 0, &fd, &bar) == 0);
+	CHILD(gk_reserve_open(path, true, &fd, &bar) == 0);
 	CHILD(bar.kind == GK_BAR_NONE);
 	_exit(0);
 }
@@ -416,7 +406,7 @@ int main(void)
 	    RESERVE_TEST(a_directory_that_all_may_write_is_sticky),
 	    RESERVE_TEST(a_stranger_may_own_neither_directory),
 	    RESERVE_TEST(a_strangers_file_must_be_open_to_all),
-	    RESERVE_TEST(a_closed_file_is_waited_for_a_moment),
+	    RESERVE_TEST(a_closed_file_is_told),
 	    RESERVE_TEST(who_may_not_make_it_is_told),
 	    RESERVE_TEST(who_is_outside_of_a_container_is_no_stranger),
 	    RESERVE_TEST(all_users_must_be_able_to_write_the_place),

@@ -157,7 +157,7 @@ static void what_cannot_lock_says_so(void **state)
 
 	(void)state;
 	close(take_file());
-	assert_int_equal(gk_reserve_open(path, false, 0, &fd, &bar), 0);
+	assert_int_equal(gk_reserve_open(path, false, &fd, &bar), 0);
 	assert_int_equal(gk_reserve_take(fd, "", "GPU-1"), GK_ERR_IO);
 	assert_int_equal(gk_reserve_enter(fd, 0, &bar), GK_ERR_IO);
 	assert_int_equal(held(-1, "", "GPU-1"), GK_HOLD_NONE);

@@ -47,7 +47,7 @@ static inline int take_file(void)
 {
 	int fd;
 
-	assert_int_equal(gk_reserve_open(path, true, FAR, &fd, &bar), 0);
+	assert_int_equal(gk_reserve_open(path, true, &fd, &bar), 0);
 	assert_true(fd >= 0);
 	assert_int_equal(bar.kind, GK_BAR_NONE);
 	return fd;

@@ -231,8 +231,7 @@ static int open_locks(struct state *s)
 	s->path = path && *path ? path : gk_reserve_path();
 	if (s->run->also_reserved)
 		return 0;
-	err = gk_reserve_open(s->path, s->run->reserve, s->end, &s->locks,
-			      &s->bar);
+	err = gk_reserve_open(s->path, s->run->reserve, &s->locks, &s->bar);
 	if (err && s->run->reserve)
 		return barred(s);
 	if (s->bar.kind)
