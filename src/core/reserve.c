@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/fs.h"
+#include "base/stranger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,38 +47,14 @@ static void bar_of(struct gk_reserve_bar *bar, enum gk_reserve_bar_kind kind,
 	    .kind = kind, .owner = st->st_uid, .mode = st->st_mode};
 }
 
-/*
- * Whether an owner is no user of this user namespace: the host's root, to a
- * container that shares its directory. The whole map is that of the host,
- * where the overflow id is a user like any other.
- */
-static bool is_outside(uid_t owner)
-{
-	char map[128], overflow[32];
-	unsigned first, to, count;
-
-	if (gk_read_at(AT_FDCWD, "/proc/sys/kernel/overflowuid", overflow,
-		       sizeof overflow) < 0 ||
-	    gk_read_at(AT_FDCWD, "/proc/self/uid_map", map, sizeof map) < 0)
-		return false;
-	return strtoul(overflow, NULL, 10) == owner &&
-	       (sscanf(map, "%u %u %u", &first, &to, &count) != 3 ||
-		count != UINT_MAX);
-}
-
 /* Whoever owns a directory, or may write there, can put another file there. */
-static bool is_strange(uid_t owner)
-{
-	return owner && owner != geteuid() && !is_outside(owner);
-}
-
 static void judge_directory(int dir, struct gk_reserve_bar *bar)
 {
 	struct stat st;
 
 	if (fstat(dir, &st) < 0)
 		bar_error(bar, errno);
-	else if (is_strange(st.st_uid) ||
+	else if (gk_is_stranger(st.st_uid) ||
 		 (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX)))
 		bar_of(bar, GK_BAR_DIRECTORY, &st);
 }

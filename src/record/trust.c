@@ -2,6 +2,7 @@
 #include "record/trust.h"
 
 #include "base/err.h"
+#include "base/stranger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,23 +48,46 @@ static bool is_ours(const struct stat *st, const struct stat *dir)
 	return st->st_uid == geteuid() || st->st_uid == dir->st_uid;
 }
 
+/* A stranger may have put a link into a directory of his at any time; into
+ * those of others only with their will, unless they let everyone in. */
+static bool is_planted_link(const struct stat *st, const struct stat *dir)
+{
+	return (dir->st_mode & S_IWOTH && !is_ours(st, dir)) ||
+	       (gk_is_stranger(st->st_uid) && gk_is_stranger(dir->st_uid));
+}
+
+static bool is_planted_file(const struct stat *st, const struct stat *dir)
+{
+	mode_t shared = S_IWOTH | S_ISVTX;
+
+	return (dir->st_mode & shared) == shared && !is_ours(st, dir);
+}
+
 static int judge_spot(const struct gk_spot *spot, const struct stat *st,
 		      char *why, size_t cap)
 {
-	bool link = S_ISLNK(st->st_mode);
-	mode_t open_to_all = link ? S_IWOTH : S_IWOTH | S_ISVTX;
 	struct stat dir;
 
 	if (fstat(spot->dir, &dir) < 0)
 		return told(why, cap, gk_err_from_errno(errno), "%s",
 			    strerror(errno));
-	if ((dir.st_mode & open_to_all) != open_to_all || is_ours(st, &dir))
+	if (S_ISLNK(st->st_mode))
+		return !is_planted_link(st, &dir)
+			   ? 0
+			   : told(why, cap, GK_ERR_PERMISSION,
+				  "'%s' is a link of user %u in a directory of "
+				  "user %u, mode %04o, and is not followed; "
+				  "give the path that it leads to, or another "
+				  "--output",
+				  spot->name, (unsigned)st->st_uid,
+				  (unsigned)dir.st_uid,
+				  (unsigned)dir.st_mode & 07777);
+	if (!is_planted_file(st, &dir))
 		return 0;
 	return told(why, cap, GK_ERR_PERMISSION,
-		    "'%s' is a %s that user %u has put where everyone may "
-		    "write, and is not %s; give another --output",
-		    spot->name, link ? "link" : "file", (unsigned)st->st_uid,
-		    link ? "followed" : "written to");
+		    "'%s' is a file that user %u has put where everyone may "
+		    "write, and is not written to; give another --output",
+		    spot->name, (unsigned)st->st_uid);
 }
 
 /* ---- a step ---- */

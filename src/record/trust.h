@@ -4,7 +4,7 @@
  * Where everyone may write (/tmp), anybody can put a link under a name that a
  * recorder is going to use. The kernel can be told not to follow such links
  * (fs.protected_symlinks), but need not be, and does not keep root from
- * replacing them.
+ * replacing them. Who owns a directory can do so there, whoever else may write.
  */
 #ifndef GK_RECORD_TRUST_H
 #define GK_RECORD_TRUST_H
@@ -24,10 +24,11 @@ struct gk_spot {
 };
 
 /*
- * Follows links that the user, or who owns their directory, has put there.
- * What there is at the end must be theirs too when everyone may write beside
- * it (with the sticky bit, where shared files are not the purpose). 0, or a
- * gk_err with the reason in ret_why; close it with gk_spot_close().
+ * Follows the links of the user and of root; those of others only where the
+ * user or root has let them write, and not everyone. What there is at the end
+ * must be theirs too when everyone may write beside it (with the sticky bit,
+ * where shared files are not the purpose). 0, or a gk_err with the reason in
+ * ret_why; close it with gk_spot_close().
  */
 int gk_spot_find(const char *path, struct gk_spot *ret_spot, char *ret_why,
 		 size_t cap);

@@ -232,6 +232,24 @@ def test_a_link_that_others_planted_is_refused(record, tmp_path, args, there):
     assert (victim.read_text() if there else not victim.exists())
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root plants links of others")
+@pytest.mark.parametrize("args", [[], ["--append"], ["--snapshots"]])
+def test_a_link_in_a_directory_of_others_is_refused(record, tmp_path, args):
+    theirs, victim = tmp_path / "theirs", tmp_path / "victim"
+    theirs.mkdir()
+    victim.write_text("precious\n")
+    link = theirs / "log"
+    link.symlink_to(victim)
+    os.lchown(link, 12345, 12345)
+    os.chown(theirs, 12345, 12345)
+    one_line(record("--count", 1, "-o", link, *args), 1, str(link),
+             "'log' is a link of user 12345 in a directory of user 12345",
+             "is not followed", "give the path that it leads to")
+    assert link.is_symlink() and os.listdir(theirs) == ["log"]
+    assert victim.read_text() == "precious\n"
+    ok(record("--count", 1, "-o", theirs / "new.csv"))
+
+
 def test_no_nvml(gpukit, tmp_path):
     done = gpukit("record", "--count", 1, cwd=tmp_path)
     one_line(done, 1, "driver")

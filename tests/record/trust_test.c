@@ -15,11 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OTHER 65534 /* nobody */
+#define OTHER    65534 /* nobody */
+#define STRANGER 12345
 
 static char root[] = "/tmp/gpukit-trust-XXXXXX";
 static char shared[64]; /* as /tmp is */
 static char own[64];    /* where nobody else can write */
+static char theirs[64]; /* where a stranger can, and everybody can look */
 
 /* ---- what the file does, in order ---- */
 
@@ -97,8 +99,10 @@ static int setup(void **state)
 	assert_int_equal(chmod(root, 0755), 0);
 	strcpy(shared, in(root, "shared"));
 	strcpy(own, in(root, "own"));
+	strcpy(theirs, in(root, "theirs"));
 	assert_int_equal(mkdir(shared, 0700) | chmod(shared, 01777), 0);
 	assert_int_equal(mkdir(own, 0700), 0);
+	assert_int_equal(mkdir(theirs, 0755), 0);
 	put(in(own, "victim"), "precious\n");
 	calls[0] = '\0';
 	before_rename = NULL;
@@ -248,6 +252,70 @@ static void a_directory_of_few_is_trusted(void **state)
 	assert_content(in(own, "victim"), "a,b\n");
 }
 
+static bool plant_in_theirs(const char *target, const char *name, uid_t owner)
+{
+	const char *path = in(theirs, name);
+
+	return !symlink(target, path) && !lchown(path, owner, owner) &&
+	       !chown(theirs, STRANGER, STRANGER);
+}
+
+static void a_link_in_a_strangers_directory_is_refused(void **state)
+{
+	const char *path = in(theirs, "log.csv");
+	struct gk_record_file_options options = plain(path);
+	struct gk_record_file file;
+	char wanted[512];
+
+	(void)state;
+	if (!plant_in_theirs(in(own, "victim"), "log.csv", STRANGER))
+		skip();
+	snprintf(
+	    wanted, sizeof wanted,
+	    "cannot open %s: 'log.csv' is a link of user 12345 in a "
+	    "directory of user 12345, mode 0755, and is not followed; give "
+	    "the path that it leads to, or another --output",
+	    path);
+	for (int append = 0; append < 2; append++) {
+		options.append = append;
+		assert_int_equal(gk_record_file_open(&file, &options),
+				 GK_ERR_PERMISSION);
+		assert_string_equal(file.trouble, wanted);
+		assert_true(is_link(path));
+		assert_content(in(own, "victim"), "precious\n");
+	}
+}
+
+/* His directory may be deep in one of ours, and the link on the way. */
+static void a_strangers_link_on_the_way_is_refused(void **state)
+{
+	struct gk_record_file_options options;
+	struct gk_record_file file;
+	char path[128];
+
+	(void)state;
+	if (!plant_in_theirs(own, "logs", OTHER))
+		skip();
+	snprintf(path, sizeof path, "%s/logs/log.csv", theirs);
+	options = plain(path);
+	assert_int_equal(gk_record_file_open(&file, &options),
+			 GK_ERR_PERMISSION);
+	assert_non_null(strstr(file.trouble, "'logs' is a link of user 65534 "
+					     "in a directory of user 12345"));
+	assert_int_equal(access(in(own, "log.csv"), F_OK), -1);
+}
+
+static void our_links_in_a_strangers_directory_are_followed(void **state)
+{
+	(void)state;
+	if (!plant_in_theirs(in(own, "victim"), "log.csv", geteuid()))
+		skip();
+	assert_taken(in(theirs, "log.csv"), false);
+	assert_content(in(own, "victim"), "a,b\n");
+	assert_taken(in(theirs, "new.csv"), false); /* and files are written */
+	assert_content(in(theirs, "new.csv"), "a,b\n");
+}
+
 static void links_in_a_circle_end(void **state)
 {
 	struct gk_record_file_options options = plain(in(own, "a"));
@@ -334,6 +402,9 @@ int main(void)
 	    T(a_planted_fifo_is_refused),
 	    T(links_of_our_own_are_followed),
 	    T(a_directory_of_few_is_trusted),
+	    T(a_link_in_a_strangers_directory_is_refused),
+	    T(a_strangers_link_on_the_way_is_refused),
+	    T(our_links_in_a_strangers_directory_are_followed),
 	    T(links_in_a_circle_end),
 	    T(standard_output_has_a_name_too),
 	    T(what_replaces_is_synced_first),

@@ -1,0 +1,33 @@
+/* stranger.c - looks which users there are in this user namespace. */
+#include "base/stranger.h"
+#include "base/fs.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * Whether an owner is no user of this user namespace: the host's root, to a
+ * container that shares its directory. The whole map is that of the host,
+ * where the overflow id is a user like any other.
+ */
+static bool is_outside(uid_t owner)
+{
+	char map[128], overflow[32];
+	unsigned first, to, count;
+
+	if (gk_read_at(AT_FDCWD, "/proc/sys/kernel/overflowuid", overflow,
+		       sizeof overflow) < 0 ||
+	    gk_read_at(AT_FDCWD, "/proc/self/uid_map", map, sizeof map) < 0)
+		return false;
+	return strtoul(overflow, NULL, 10) == owner &&
+	       (sscanf(map, "%u %u %u", &first, &to, &count) != 3 ||
+		count != UINT_MAX);
+}
+
+bool gk_is_stranger(uid_t owner)
+{
+	return owner && owner != geteuid() && !is_outside(owner);
+}
