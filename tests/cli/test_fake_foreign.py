@@ -149,6 +149,57 @@ def test_a_copy_takes_no_program(theirs):
             "shown, which nobody can change") in done.stderr
 
 
+TWICE = ("import ctypes, sys\n"
+         "nvml = ctypes.CDLL('libnvidia-ml.so.1')\n"
+         "made, degrees = ctypes.c_void_p(), ctypes.c_uint()\n"
+         "version = ctypes.c_int()\n"
+         "def look():\n"
+         "    assert nvml.nvmlDeviceGetHandleByIndex_v2(\n"
+         "        0, ctypes.byref(made)) == 0\n"
+         "    assert nvml.nvmlDeviceGetTemperature(\n"
+         "        made, 0, ctypes.byref(degrees)) == 0\n"
+         "    print(degrees.value, flush=True)\n"
+         "    sys.stdin.readline()\n"
+         "assert nvml.nvmlSystemGetCudaDriverVersion(\n"
+         "    ctypes.byref(version)) == 0\n"
+         "print(version.value > 0, flush=True)\n"
+         "sys.stdin.readline()\n"
+         "for held in range(20):\n"
+         "    assert nvml.nvmlInit_v2() == 0\n"
+         "    look()\n"
+         "    assert nvml.nvmlInit_v2() == 0\n"
+         "    look()\n"
+         "    assert nvml.nvmlShutdown() == 0\n"
+         "    assert nvml.nvmlShutdown() == 0\n")
+
+
+def test_a_copy_lasts_from_init_to_shutdown(theirs):
+    """What its owner does then is seen by the next nvmlInit, however often."""
+    def heat(degrees):
+        os.chown(theirs, 0, 0)
+        done = run_as(0, GPUKIT, "fake", "ctl", "set", "0",
+                      f"temperature={degrees}", GPUKIT_MACHINE=theirs)
+        assert done.returncode == 0, done.stderr
+        os.chown(theirs, THEIRS, THEIRS)
+
+    with subprocess.Popen(
+            ["python3", "-c", TWICE], text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, env=clean_env(
+                GPUKIT_MACHINE=theirs, LD_LIBRARY_PATH=FAKE_DIR)) as client:
+        def told(degrees):
+            assert client.stdout.readline() == f"{degrees}\n"
+
+        told(True)
+        for degrees in range(60, 80):
+            for again in (0, 20):  # the second nvmlInit shows the same
+                heat(degrees + again)
+                client.stdin.write("\n")
+                client.stdin.flush()
+                told(degrees)
+        client.stdin.close()
+        assert client.wait(timeout=60) == 0
+
+
 def test_a_third_user_sees_a_copy_too(place, theirs):
     os.chmod(theirs, 0o644)
     done = run_as(OTHER, os.path.join(place, "bin", "gpukit"), "stat",

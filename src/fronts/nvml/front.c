@@ -118,6 +118,20 @@ int front_machine(struct opened **ret_opened)
 	return 0;
 }
 
+/*
+ * A copy of another user's machine shows one moment, from nvmlInit on. It is
+ * not closed: as with a machine, calls may still be in it.
+ */
+static void forget_copies(void)
+{
+	for (unsigned i = 0; i < OPENED_MAX; i++) {
+		struct opened *o = &front.opened[i];
+
+		if (o->machine && gkf_machine_is_copy(o->machine))
+			o->ino = 0;
+	}
+}
+
 /* The kernel's driver and this library must be of one generation. */
 static bool is_our_driver(const struct opened *o)
 {
@@ -150,6 +164,8 @@ static nvmlReturn_t init(enum nvml_row row)
 
 	pthread_mutex_lock(&front.lock);
 	o = atomic_load(&front_current);
+	if (!o)
+		forget_copies();
 	r = o ? 0 : front_machine(&o);
 	if (!r && !is_our_driver(o))
 		r = GK_ERR_VERSION;

@@ -73,7 +73,7 @@ GKF_API void gkf_machine_close(struct gkf_machine *m);
  * Was it opened from a file of another user? Then it shows what was there at
  * that moment, and gkf_lock() is GK_ERR_PERMISSION: nothing can be changed.
  */
-bool gkf_machine_is_copy(const struct gkf_machine *m);
+GKF_API bool gkf_machine_is_copy(const struct gkf_machine *m);
 
 /* No machine's file is smaller. */
 size_t gkf_machine_least_size(void);
