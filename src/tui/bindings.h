@@ -7,10 +7,10 @@
 
 #include "tui/model.h"
 
-/* The map that options ask for; NULL without memory. */
+/* A new map as options ask for it, the caller's; NULL without memory. */
 struct tui_keymap *tui_bindings_map(const struct tui_options *o);
 
-/* Takes it into use; without memory the one in use stays. */
+/* Takes the map of t->options into use; without memory the old one stays. */
 void tui_bindings_apply(struct tui *t);
 
 /* The keys of an action, as they may be typed; those of the table. */
@@ -20,9 +20,9 @@ const char *tui_bindings_usual(const struct tui_options *o,
 			       enum tui_action action);
 
 /*
- * Gives an action keys, if they are to be kept. False, with why: they are
- * none, or the viewer could not be left any more. With true, error may tell
- * whom they are taken from.
+ * Gives an action keys; without keep it only tries. False, with why in error:
+ * they are no keys, or the viewer could not be left any more. With true, error
+ * may tell whom they are taken from.
  */
 bool tui_bindings_set(struct tui *t, enum tui_action action, const char *keys,
 		      bool keep, char *error, size_t cap);

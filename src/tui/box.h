@@ -13,7 +13,7 @@ void box_rule(struct grid *g, int row, int column, int columns,
 /* The same sign down a column. */
 void box_side(struct grid *g, int row, int rows, int column, const char *sign);
 
-/* A text, cut to columns; returns the column behind it. */
+/* A text, cut to that many columns; returns the column behind it. */
 int box_text(struct grid *g, int row, int column, int columns, const char *text,
 	     struct grid_style style);
 

@@ -12,8 +12,10 @@
  */
 void tui_crash_catch(void);
 
-/* A capability (NULL: none), without the delays ("$<5>") that terminals once
- * needed. */
+/*
+ * Adds a capability (NULL: none), without the delays ("$<5>") that terminals
+ * once needed.
+ */
 void tui_crash_add(const char *text);
 
 /* The terminal was given back: a crash is nobody's business any more. */

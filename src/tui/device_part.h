@@ -33,8 +33,10 @@ int device_peers(const struct tui *t, struct grid *g, int line,
 int device_migs(const struct tui *t, struct grid *g, int line,
 		const struct gk_device *d);
 
-/* A title at the left of a line, where the titles of facts are; returns the
- * column of what follows. */
+/*
+ * Draws a title at the left of a line, where the titles of facts are; returns
+ * the column behind it.
+ */
 int device_title(struct grid *g, int line, const char *title);
 
 #endif

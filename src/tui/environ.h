@@ -26,9 +26,10 @@ struct tui_environ {
 };
 
 /*
- * Reads the environment of a process, as it was when its program started.
- * proc is an open /proc. 0 or a gk_err, which e->error says as well:
- * GK_ERR_NOT_FOUND when another process has its pid.
+ * Reads the environment of e->who, as it was when its program started, in
+ * place of one read before. Zero *e to start. proc is an open /proc. 0 or a
+ * gk_err, which e->error says as well: GK_ERR_NOT_FOUND when another process
+ * has its pid.
  */
 int tui_environ_read(struct tui_environ *e, int proc);
 void tui_environ_free(struct tui_environ *e);

@@ -11,7 +11,7 @@
 /* How many facts there are. */
 int tui_fact_count(void);
 
-/* It may be long and wants its own line; those are the first. */
+/* Whether it may be long and wants its own line; these are the first. */
 bool tui_fact_is_long(int fact);
 
 /* The title of one. */

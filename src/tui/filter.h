@@ -61,13 +61,14 @@ void tui_words_free(struct tui_words *words);
 /* Bits of gk_with: they must be read of processes for the words. */
 unsigned tui_words_with(const struct tui_words *words);
 
+/* Whether all words hold for a process of a snapshot. */
 bool tui_words_hold(const struct tui_words *words,
 		    const struct gk_snapshot *snap, const struct gk_process *p);
 
-/* Filters by words that are right, as if they were typed. */
+/* Filters by words that can be parsed, as if they were typed. */
 void tui_filter_by(struct tui *t, const char *text);
 
-/* The key: a prompt that filters while the user types. */
+/* Does the key: opens a prompt that filters while the user types. */
 void tui_ask_filter(struct tui *t);
 
 #endif

@@ -24,7 +24,10 @@ size_t tui_item_count(void);
 struct tui_item tui_item_at(const struct tui *t, size_t position);
 size_t tui_item_position(const struct tui *t, struct tui_item item);
 
-/* "columns.user"; its value as it may be typed; what it is. */
+/*
+ * The name of an item, "columns.user", its value as it may be typed, and what
+ * it is for. dst has room for the sizes below; they return it.
+ */
 #define TUI_ITEM_NAME 48
 #define TUI_ITEM_TEXT 256
 char *tui_item_name(struct tui_item item, char *dst);
@@ -35,9 +38,8 @@ const char *tui_item_help(struct tui_item item);
 bool tui_item_is_choice(struct tui_item item);
 
 /*
- * Sets it from a text; false: it takes none such, and error says which it
- * does. What may surprise is written to error with true. Trying changes
- * nothing.
+ * Sets an item from a text; false: it takes no such text, and error says which
+ * it takes. With true, error may hold a warning. Trying changes nothing.
  */
 bool tui_item_try(struct tui *t, struct tui_item item, const char *text,
 		  char *error, size_t cap);
@@ -50,7 +52,7 @@ void tui_item_step(struct tui *t, struct tui_item item, int by);
 /* A column goes a place to the right (1) or to the left (-1). */
 void tui_item_move(struct tui *t, struct tui_item item, int by);
 
-/* As it is where nobody says otherwise. */
+/* Sets an item to its value where nobody says otherwise. */
 void tui_item_reset(struct tui *t, struct tui_item item);
 
 #endif

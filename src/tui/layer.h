@@ -1,6 +1,6 @@
 /*
- * layer.h - what lies over the screen: a dialog over a prompt over it. Keys
- * and the mouse go to the highest that is there.
+ * layer.h - the layers over the screen: a prompt, and over it a dialog. Keys
+ * and the mouse go to the highest one that is open.
  */
 #ifndef GK_TUI_LAYER_H
 #define GK_TUI_LAYER_H

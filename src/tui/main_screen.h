@@ -50,7 +50,7 @@ int view_host(struct tui *t, struct grid *g, int line,
 int view_processes(struct tui *t, struct grid *g, int line,
 		   const struct main_plan *plan);
 
-/* Other graphs of GPUs. */
+/* Shows the graphs of GPUs that come so many places later; true. */
 bool view_host_graph(struct tui *t, int by);
 
 /* Heights of the same, without drawing. */

@@ -163,6 +163,7 @@ void tui_select(struct tui *t, long position);
  * until the next snapshot, or until the screen is left. */
 const struct gk_process *tui_process(const struct tui *t);
 
+/* Processes may be tagged, for the keys that send signals. */
 bool tui_is_tagged(const struct tui *t, const struct gk_process *p);
 void tui_tag_toggle(struct tui *t, const struct gk_process *p);
 

@@ -12,19 +12,26 @@ struct tui;
 struct tui_replay {
 	void *data; /* first argument of all functions */
 	int fd;     /* polls readable when a frame is due */
-	/* The frame of now; *ret_jumped: it does not follow the one before. */
+	/*
+	 * The frame of now, the viewer's to free. 0 or a gk_err; *ret_jumped:
+	 * it does not follow the frame before.
+	 */
 	int (*next)(void *data, bool *ret_jumped,
 		    struct gk_snapshot **ret_snap);
-	/* The n-th frame before that. */
+	/* The n-th frame before that; the same. */
 	int (*before)(void *data, size_t n, struct gk_snapshot **ret_snap);
-	void (*seek)(void *data, int64_t by_ns);
-	void (*seek_end)(void *data);
+	void (*seek)(void *data, int64_t by_ns); /* back if negative */
+	void (*seek_end)(void *data);            /* to the last frame */
 	void (*faster)(void *data, int by); /* times two to the power of by */
 	void (*pause)(void *data, bool paused);
+	/* Tells what is played, and which moment of it. */
 	void (*text)(void *data, char *dst, size_t cap);
 };
 
-/* A recording has no processes that could be asked anything. */
+/*
+ * Whether a recording is shown, whose processes cannot be asked anything; the
+ * user is told then.
+ */
 bool tui_replay_refuses(struct tui *t);
 
 #endif

@@ -17,7 +17,7 @@ struct tui_search {
 	long from;                 /* the line where the search began; -1 */
 };
 
-/* The keys: a prompt; the next line that holds the same. */
+/* Do the keys: open a prompt; go to the next line that holds the same. */
 void tui_ask_search(struct tui *t);
 void tui_search_next(struct tui *t);
 

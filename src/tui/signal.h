@@ -53,7 +53,8 @@ struct tui_signal {
 	bool tree;
 };
 
-/* The keys: dialogs and prompts about what is tagged, or else selected. */
+/* Do the keys: open dialogs about tagged processes, or else the selected one.
+ */
 void tui_ask_interrupt(struct tui *t);
 void tui_ask_terminate(struct tui *t);
 void tui_ask_kill(struct tui *t);
@@ -63,6 +64,7 @@ void tui_ask_renice(struct tui *t);
 /* Whether one of these keys would do something now. */
 bool tui_can_signal(const struct tui *t);
 
+/* Frees the processes that are asked about. */
 void tui_signal_free(struct tui *t);
 
 #endif

@@ -24,9 +24,9 @@ bool term_usable(void);
 int term_colors(void);
 
 /*
- * Takes the terminal at stdin and stdout: GK_ERR_NOT_SUPPORTED when it
- * is not usable. It is given back by term_close(),
- * and by the signals that end a program, crashes included.
+ * Takes the terminal at stdin and stdout: 0, or GK_ERR_NOT_SUPPORTED when it is
+ * not usable. It is given back by term_close(), and by the signals that end a
+ * program, crashes included.
  */
 int term_open(const struct term_options *options);
 void term_close(void);

@@ -17,6 +17,7 @@ struct tui_time {
 /* The time that a graph of some columns shows, two values a column. */
 struct gk_history_span tui_time_span(const struct tui *t, int columns);
 
+/* Nanoseconds of one value of a graph. */
 uint64_t tui_time_step(const struct tui *t);
 
 /*

@@ -21,7 +21,7 @@ char *tui_value(char *dst, struct gk_value value, enum gk_unit unit);
  */
 char *tui_share(char *dst, struct gk_value centipercent);
 
-/* Hundredths of a percent of a whole. */
+/* The part in hundredths of a percent of the whole; absent as either is. */
 struct gk_value tui_part(struct gk_value part, struct gk_value whole);
 
 struct tui_column {

@@ -10,8 +10,8 @@
 #include "tui/model.h"
 
 /*
- * A screen: how it is drawn and what the keys that move do on it. What is NULL
- * does not exist there.
+ * A screen: how it is drawn, and what the keys that move do on it. A function
+ * that is NULL does not exist there.
  */
 struct view {
 	const char *title;
