@@ -28,7 +28,7 @@ char *gk_device_label(char *dst, const struct gk_device *device);
 char *gk_device_trouble(char *dst, const struct gk_snapshot *snap,
 			const struct gk_device *device);
 
-/* It has not answered yet, and nothing is wrong: not all is known of it. */
+/* Whether it has not answered yet, although nothing is wrong with it. */
 bool gk_device_unread(const struct gk_device *device);
 
 /*
@@ -52,8 +52,10 @@ const char *gk_process_state_name(enum gk_process_state state);
 /* "C", "G", "X" for both; "M" where MPS is all there is. */
 const char *gk_process_type_letter(unsigned types);
 
-/* The program of a process: the last part of its first argument, else its
- * name; may hold any byte. Returns its length. */
+/*
+ * The program of a process: the last part of its first argument, else its name;
+ * it lies in the process and may hold any byte. Returns its length.
+ */
 size_t gk_process_program(const struct gk_process *process,
 			  const char **ret_program);
 

@@ -49,6 +49,7 @@ struct gk_prometheus {
 	const struct gk_snapshot *before;
 };
 
+/* Adds the metrics of a snapshot as text, in the format of the options. */
 void gk_format_prometheus(struct gk_buf *out, const struct gk_snapshot *snap,
 			  const struct gk_prometheus *options);
 

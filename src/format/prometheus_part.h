@@ -17,19 +17,20 @@ struct gk_rendering {
 	size_t left_out;
 };
 
+/* Add the families that each set of names has. */
 void gk_render_own(struct gk_rendering *r);
 void gk_render_dcgm(struct gk_rendering *r);
 void gk_render_nvitop(struct gk_rendering *r);
 
-/* The name of labels: the option's, else the snapshot's. */
+/* The host's name in labels: the option's, else the snapshot's. */
 const char *gk_render_hostname(const struct gk_rendering *r);
 
-/* Labels of device i for these names of labels, into device_labels[i]. */
+/* Fills device_labels[i] with the labels that a function makes of device i. */
 typedef void gk_labels_fn(const struct gk_rendering *r,
 			  const struct gk_device *d, struct gk_buf *out);
 void gk_render_labels(struct gk_rendering *r, gk_labels_fn *labels);
 
-/* The metrics that each shows. */
+/* Add the metrics that each set of names shows. */
 void gk_own_metrics(const struct gk_prometheus *options,
 		    struct gk_metric_set *set);
 void gk_dcgm_metrics(struct gk_metric_set *set);

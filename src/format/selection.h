@@ -18,7 +18,7 @@ enum gk_select_ids gk_selection_ids(const struct gk_snapshot *snap,
 				    const struct gk_selection *selection,
 				    enum gk_select_ids asked);
 
-/* The chosen ones with separator (any bytes) between them. */
+/* Adds the chosen devices with separator (any bytes) between them. */
 void gk_format_selection(struct gk_buf *out, const struct gk_snapshot *snap,
 			 const struct gk_selection *selection,
 			 enum gk_select_ids ids, const char *separator,

@@ -21,7 +21,7 @@ struct gk_process_table {
 	int scroll;
 };
 
-/* Measures it: columns that do not fit are left out, by their worth. */
+/* Measures a table: columns that do not fit are left out, by their worth. */
 void gk_process_table_measure(struct gk_process_table *table,
 			      struct gk_box *box,
 			      const struct gk_columns *columns);

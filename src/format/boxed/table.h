@@ -24,6 +24,8 @@ struct gk_texts {
 };
 
 void gk_texts_fill(struct gk_texts *x, const struct gk_device *d);
+
+/* "12.50MiB", "68W", or "N/A"; dst has room for GK_UNITS_MAX bytes. */
 const char *gk_size_or_na(char *dst, struct gk_value value);
 const char *gk_watts_or_na(char *dst, struct gk_value value);
 
@@ -37,10 +39,12 @@ char *gk_box_trouble(char *dst, const struct gk_box *box,
 /* All lines of a device, bars included. */
 void gk_box_device(const struct gk_box_table *t, const struct gk_device *d);
 
-/* The bars right of one line of a device, and the end of the line. The left
- * one is as wide as both where there is no right one. */
 enum bar_kind { BAR_MEM, BAR_MBW, BAR_UTL, BAR_PWR, BAR_NONE };
 
+/*
+ * Adds the bars right of one line of a device, and the end of the line. The
+ * left one is as wide as both where there is no right one.
+ */
 void gk_box_bars(const struct gk_box_table *t, const struct gk_device *d,
 		 enum bar_kind left, enum bar_kind right);
 

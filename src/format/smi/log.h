@@ -28,10 +28,10 @@ struct gk_smi_section {
 /* Ends with a NULL name. */
 extern const struct gk_smi_section gk_smi_sections[];
 
-/* The metrics that those sections show. */
+/* Adds the metrics that those sections show. */
 void gk_smi_log_wanted(unsigned sections, struct gk_metric_set *set);
 
-/* gpus: how many whole GPUs there are, shown or not. */
+/* Add the report. gpus: how many whole GPUs there are, shown or not. */
 void gk_smi_log_text(struct gk_buf *out, const struct gk_snapshot *snap,
 		     unsigned sections, unsigned gpus);
 void gk_smi_log_xml(struct gk_buf *out, const struct gk_snapshot *snap,

@@ -18,18 +18,18 @@ struct gk_smi_mon {
 #define GK_SMI_PMON_GROUPS "um"
 #define GK_SMI_DMON_GROUPS "pucvmet"
 
-/* The two lines of titles. */
+/* Add the two lines of titles. */
 void gk_smi_pmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon);
 void gk_smi_dmon_titles(struct gk_buf *out, const struct gk_smi_mon *mon);
 
-/* The lines of one moment. before: the snapshot before it, or NULL. */
+/* Add the lines of one moment. before: the snapshot before it, or NULL. */
 void gk_smi_pmon(struct gk_buf *out, const struct gk_snapshot *snap,
 		 const struct gk_smi_mon *mon);
 void gk_smi_dmon(struct gk_buf *out, const struct gk_snapshot *snap,
 		 const struct gk_snapshot *before,
 		 const struct gk_smi_mon *mon);
 
-/* The metrics that they show. */
+/* Add the metrics that they show. */
 void gk_smi_pmon_wanted(const struct gk_smi_mon *mon,
 			struct gk_metric_set *set);
 void gk_smi_dmon_wanted(const struct gk_smi_mon *mon,

@@ -7,7 +7,7 @@
 
 #include "format/smi/value.h"
 
-/* One that can be asked for. */
+/* A field that can be asked for. */
 struct gk_smi_field {
 	const char *name;
 	const char *other; /* a second spelling, or NULL */
@@ -58,14 +58,17 @@ int gk_smi_choose(const struct gk_smi_query *query, const char *list,
 const struct gk_smi_field *gk_smi_too_new(const struct gk_smi_chosen *chosen,
 					  const struct gk_snapshot *snap);
 
-/* The metrics that they show. */
+/* Adds the metrics that the fields show. */
 void gk_smi_wanted(const struct gk_smi_chosen *chosen,
 		   struct gk_metric_set *set);
-/* Whether one of them is such: gk_smi_is_fact, gk_smi_is_board. */
+/* Whether `is` holds for a field: gk_smi_is_fact, gk_smi_is_board. */
 bool gk_smi_wants(const struct gk_smi_chosen *chosen,
 		  bool (*is)(const struct gk_smi_source *source));
 
-/* The line of titles, and the rows of a snapshot. */
+/*
+ * Add the line of titles, and the rows of a snapshot. units: behind numbers;
+ * gpus: how many whole GPUs there are, shown or not.
+ */
 void gk_smi_csv_titles(struct gk_buf *out, const struct gk_smi_chosen *chosen);
 void gk_smi_csv_rows(struct gk_buf *out, const struct gk_snapshot *snap,
 		     const struct gk_smi_chosen *chosen, bool units,

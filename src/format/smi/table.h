@@ -9,7 +9,7 @@
 
 /* Prints the table that is shown without any option. */
 void gk_smi_table(struct gk_buf *out, const struct gk_snapshot *snap);
-/* The metrics that it shows. */
+/* Adds the metrics that it shows. */
 void gk_smi_table_wanted(struct gk_metric_set *set);
 
 /* -L: a line for each GPU and MIG device. */

@@ -9,7 +9,10 @@
 
 #include <gpukit/gpukit.h>
 
-/* Whose value is shown; what is below device is there in lists of such. */
+/*
+ * The thing whose value is shown. The members below device are set only in
+ * lists of such things.
+ */
 struct gk_smi_at {
 	const struct gk_snapshot *snap;
 	const struct gk_device *device;
@@ -61,7 +64,7 @@ gk_smi_show gk_smi_fabric, gk_smi_fabric_status, gk_smi_fabric_uuid,
 
 /* Adds the metrics that a source reads. */
 void gk_smi_want(const struct gk_smi_source *source, struct gk_metric_set *set);
-/* Whether it is a fact of gk_detail; what GK_WITHOUT_BOARD leaves out. */
+/* Is it a fact of gk_detail? Is it one that GK_WITHOUT_BOARD leaves out? */
 bool gk_smi_is_fact(const struct gk_smi_source *source);
 bool gk_smi_is_board(const struct gk_smi_source *source);
 
@@ -117,7 +120,7 @@ void gk_smi_process_name(struct gk_buf *out, const struct gk_process *process);
 /* "C", "G", "C+G", "M", "M+C". */
 const char *gk_smi_process_type(const struct gk_process *process);
 
-/* How many whole GPUs. */
+/* How many whole GPUs a snapshot has. */
 unsigned gk_smi_gpus(const struct gk_snapshot *snap);
 
 #endif
