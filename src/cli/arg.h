@@ -28,6 +28,7 @@ int64_t gk_arg_size(struct argp_state *state, const char *option,
 	"Sizes: K, M, G, T, also written KiB, MiB, GiB, TiB, are powers of "   \
 	"1024; KB, MB, GB, TB are powers of 1000."
 
+/* A whole number, from least to most. */
 int64_t gk_arg_number(struct argp_state *state, const char *option,
 		      const char *text, int64_t least, int64_t most);
 

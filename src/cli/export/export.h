@@ -33,7 +33,7 @@ struct gk_export_listener {
 	bool loopback; /* nobody else can reach it */
 };
 
-/* 0 or a gk_exit after a message that says what to do. */
+/* Listens as --listen says. 0 or a gk_exit after a message with the cure. */
 int gk_export_listen(const struct gk_export *export,
 		     struct gk_export_listener *ret_listener);
 
@@ -46,11 +46,13 @@ int gk_export_room(unsigned *ret_connections);
 
 /* ---- host.c ---- */
 
-/* May a request have this Host header? Names of this host's own loopback, the
- * address of --listen, and those of --allow-host. */
+/*
+ * May a request have this Host header? Allowed are names of this host's own
+ * loopback, the address of --listen, and those of --allow-host.
+ */
 bool gk_export_host_known(const struct gk_export *export, const char *host);
 
-/* A name or an address, without a port. */
+/* Is it a name or an address, without a port? */
 bool gk_export_host_is_name(const char *text);
 
 /* ---- files.c ---- */
@@ -70,11 +72,14 @@ struct gk_export_users {
  */
 char *gk_export_read(const char *path, bool secret);
 
-/* 0 or a gk_exit after a message. */
+/* Reads the file of users. 0 or a gk_exit after a message. */
 int gk_export_users_read(const char *path, struct gk_export_users *ret_users);
 void gk_export_users_free(struct gk_export_users *users);
 
-/* Takes as long for a wrong password as for the right one. */
+/*
+ * Is it the password of this user? Takes as long for a wrong password as for
+ * the right one.
+ */
 bool gk_export_users_allow(const struct gk_export_users *users,
 			   const char *name, const char *password);
 
@@ -89,6 +94,7 @@ struct gk_http_page;
 /* The newest snapshot, and the pages made of it when somebody asks. */
 struct gk_feed;
 
+/* NULL without memory. The feed refers to export. */
 struct gk_feed *gk_feed_new(const struct gk_export *export);
 void gk_feed_free(struct gk_feed *feed);
 

@@ -42,18 +42,18 @@ extern const char *const ctl_permissions[];
 /* The names of enum gkf_conf_compute, by number. */
 extern const char *const ctl_conf_computes[];
 
-/* GPUs that an argument names; an exit code. */
+/* The GPUs that an argument names, as bits; an exit code. */
 int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask);
 
-/* Is an argument about GPUs: "all" or an index? */
+/* Does an argument name GPUs: "all" or an index? */
 bool ctl_names_gpus(const char *text);
 
 /* The name of an answer of a rule: NVML_ERROR_UNKNOWN, hang. */
 const char *ctl_answer_name(int answer);
 
 /*
- * nvlink.LINK.WHAT=VALUE, understood: of one link or all (-1), an error count
- * or the state (error -1). Exit codes; link.c.
+ * A change that nvlink.LINK.WHAT=VALUE asks for: of one link or all (-1), of an
+ * error count or the state (error -1). The functions return exit codes; link.c.
  */
 struct link_change {
 	int link, error;
@@ -66,7 +66,7 @@ int ctl_link_check(struct ctl *ctl, unsigned gpu,
 int ctl_link_apply(struct ctl *ctl, unsigned gpu,
 		   const struct link_change *change);
 
-/* Links that are not as at rest: lines, or an object by key. */
+/* Tell of links that are not as at rest: lines, or an object, the caller's. */
 void ctl_link_print(struct ctl *ctl, unsigned gpu);
 struct json_t *ctl_link_json(struct ctl *ctl, unsigned gpu);
 

@@ -79,7 +79,7 @@ extern const struct advice doctor_no_ptx;
 
 /*
  * Reads a file; capability: of the GPU with the least, 80 for 8.0. 0 or a
- * gk_err with the result untouched. It refers to what all refers to.
+ * gk_err with the result untouched, which points into all.
  */
 int doctor_look(const char *path, struct bytes all, unsigned capability,
 		struct doctor *ret_doctor);
@@ -103,10 +103,10 @@ void doctor_unmap(struct bytes all);
  */
 int doctor_kernels(struct doctor *doctor);
 
-/* It carries or asks for something of CUDA. */
+/* Does it carry or ask for something of CUDA? */
 bool doctor_has_cuda(const struct doctor *doctor);
 
-/* As lines for people; libraries: the directory of our own libraries. */
+/* Adds lines for people; libraries: the directory of our own libraries. */
 void doctor_text(const struct doctor *doctor, const char *libraries,
 		 struct gk_buf *buf);
 

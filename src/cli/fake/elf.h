@@ -23,7 +23,7 @@ struct elf {
 	struct bytes names; /* of sections */
 };
 
-/* False: the bytes are no such file. It refers to them. */
+/* False: the bytes are no such file. *ret_elf points into them. */
 bool elf_read(struct bytes all, struct elf *ret_elf);
 
 /*

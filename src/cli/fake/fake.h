@@ -48,10 +48,10 @@ struct fake_children {
 };
 
 /*
- * Starts what specs ask for on the machine at path, and the loads of a
- * scenario (NULL: none), and returns when all have attached; then they seem
- * to have worked for warm_up_ns. An exit code; on
- * failure it has told why and ended them all.
+ * Starts the processes that specs ask for on the machine at path, and those of
+ * a scenario (NULL: none), and returns when all have attached; then they seem
+ * to have worked for warm_up_ns. An exit code; on failure it has told why and
+ * ended them all.
  */
 int fake_children_start(const char *path, char *const *specs, unsigned count,
 			const struct gkf_scenario *scenario,
@@ -67,7 +67,7 @@ void fake_children_end(struct fake_children *children);
 /* A load process itself: runs until SIGTERM, SIGINT or its time is over. */
 int fake_load_main(int argc, char **argv);
 
-/* Says on stderr when a command carries what cannot work here. */
+/* Warns on stderr when a command carries something that cannot work here. */
 void fake_hint(const char *command);
 
 /*
@@ -130,6 +130,7 @@ void fake_remove_orphans(void);
  * only one. An exit code, told; never makes one. cap at least PATH_MAX.
  */
 int fake_choose(const char *name, char *ret_path, size_t cap);
+/* Opens the machine at path; NULL: the usual one. An exit code, told. */
 int fake_open(const char *path, struct gkf_machine **ret);
 
 /*
@@ -138,7 +139,7 @@ int fake_open(const char *path, struct gkf_machine **ret);
  */
 void fake_whose(const char *path, char *ret_text, size_t cap);
 
-/* The same, if what is there in this user's directory is not believed. */
+/* The same, if a file in this user's own directory is not believed. */
 bool fake_trap(const char *path, char *ret_text, size_t cap);
 
 /* The name of the user that it belongs to. */

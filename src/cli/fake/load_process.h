@@ -2,8 +2,8 @@
  * load_process.h - what one load process does, and how it is told: by arguments
  * that people can read in a process list.
  */
-#ifndef GK_CLI_FAKE_JOB_H
-#define GK_CLI_FAKE_JOB_H
+#ifndef GK_CLI_FAKE_LOAD_PROCESS_H
+#define GK_CLI_FAKE_LOAD_PROCESS_H
 
 #include "cli/fake/target.h"
 #include "machine/file/wave_state.h"
@@ -19,12 +19,15 @@ struct fake_load_process {
 #define FAKE_LOAD_PROCESS_ARGS 20
 #define FAKE_LOAD_PROCESS_ARG  64
 
-/* The arguments that make a process do it: "gpukit-load train gpu=0 ...". */
+/*
+ * The arguments that make a process do it, "gpukit-load train gpu=0 ...";
+ * returns how many they are.
+ */
 int fake_load_process_format(
     const struct fake_load_process *job,
     char text[FAKE_LOAD_PROCESS_ARGS][FAKE_LOAD_PROCESS_ARG]);
 
-/* To its launcher a process says through this descriptor that it is there. */
+/* Names the descriptor through which a process tells that it has attached. */
 #define FAKE_READY_FD "GPUKIT_LOAD_READY"
 
 #endif

@@ -157,7 +157,7 @@ static void resize_held(struct gkf_machine *m, struct hold *h, uint64_t bytes)
 		h->bytes = bytes;
 }
 
-static int attach_stand_in(struct gkf_machine *m,
+static int attach_recorded(struct gkf_machine *m,
 			   const struct fake_replay_process_place *p,
 			   const struct gkf_wave *wave, unsigned *ret_slot)
 {
@@ -181,7 +181,7 @@ static void follow_order(struct gkf_machine *m,
 	if (h->on && h->types != p->types)
 		leave_device(m, h);
 	if (!h->on) {
-		if (attach_stand_in(m, p, &wave, &h->slot))
+		if (attach_recorded(m, p, &wave, &h->slot))
 			return;
 		h->on = true;
 		h->types = p->types;

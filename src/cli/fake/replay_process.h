@@ -2,8 +2,8 @@
  * replay_process.h - processes in the place of those of a recording: they have
  * their commands and names, and are on the GPUs that they are told to be on.
  */
-#ifndef GK_CLI_FAKE_STAND_IN_H
-#define GK_CLI_FAKE_STAND_IN_H
+#ifndef GK_CLI_FAKE_REPLAY_PROCESS_H
+#define GK_CLI_FAKE_REPLAY_PROCESS_H
 
 #include <gpukit/gpukit.h>
 
@@ -12,7 +12,7 @@
 
 struct gk_process;
 
-/* In the environment: its descriptor, a colon and its name. */
+/* A variable of its environment: its descriptor, a colon and its name. */
 #define FAKE_REPLAY_PROCESS "GPUKIT_STAND_IN"
 
 #define FAKE_REPLAY_PROCESS_PLACES 64
@@ -48,10 +48,10 @@ int fake_replay_process_start(const struct gk_process *process,
 			      struct fake_replay_process *ret_process);
 
 /* Tells it where to be, and waits until it is, for a second at most. */
-void fake_replay_process_tell(struct fake_replay_process *stand_in);
-void fake_replay_process_end(struct fake_replay_process *stand_in);
+void fake_replay_process_tell(struct fake_replay_process *process);
+void fake_replay_process_end(struct fake_replay_process *process);
 
-/* The process itself. */
+/* The process itself: runs until its descriptor ends. */
 int fake_replay_process_main(void);
 
 #endif

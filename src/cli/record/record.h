@@ -42,11 +42,11 @@ struct record {
 	char **job; /* a command to run, ends with NULL; or NULL */
 };
 
-/* The command line into *record. Ends the command when something is wrong. */
+/* Reads the command line; ends the command when something is wrong. */
 void record_parse(struct record *record, int argc, char **argv);
 void record_free(struct record *record);
 
-/* A gk_exit, or the exit status of the job. */
+/* Records; a gk_exit, or the exit status of the job. */
 int record_run(struct record *record);
 
 /* ---- sample.c: from snapshots to bytes ---- */
@@ -73,7 +73,7 @@ void record_sample_close(struct record_sample *sample);
 int record_sample_take(struct record_sample *sample,
 		       const struct gk_snapshot *snap, bool write, bool anew);
 
-/* The same snapshot once more, as what a file begins with. */
+/* Takes the same snapshot once more, for the beginning of another file. */
 int record_sample_again(struct record_sample *sample,
 			const struct gk_snapshot *snap);
 
@@ -87,18 +87,28 @@ struct record_job {
 	int status; /* as waitpid() tells it */
 };
 
-/* Prepares a process that waits; signals: the mask that it starts with. */
+/*
+ * Forks a process that waits until it is started; signals: the mask that it
+ * starts with. Returns in both, job->pid is 0 in the new one. 0 or a gk_err.
+ */
 int record_job_prepare(struct record_job *job, const sigset_t *signals);
-/* In the process itself, after record_job_prepare() has returned there. */
+
+/* Waits in the new process, and becomes the command; never returns. */
 void record_job_become(struct record_job *job, char **argv);
+
+/* Lets the waiting process become the command. */
 void record_job_start(struct record_job *job);
 
 /* Whether it has ended; never waits. */
 bool record_job_ended(struct record_job *job);
+
+/* Waits until it has ended. */
 void record_job_await(struct record_job *job);
+
+/* As a shell tells it: 128 + signal for one that was killed. */
 int record_job_exit_status(const struct record_job *job);
 
-/* The lines about it, and about what it took. */
+/* Prints lines about the job, and the time and memory that it took. */
 void record_job_report(const struct record_job *job, char **argv,
 		       const struct gk_summary *summary, const char *file);
 

@@ -56,8 +56,10 @@ struct smi {
 /* Reads a command line. 0, or an exit status after its message. */
 int smi_parse(int argc, char **argv, struct smi *ret_smi);
 
+/* Prints what was asked for; an exit status, after a message on failure. */
 int smi_run(struct smi *smi);
 
+/* Adds the help text of a mode. */
 void smi_help(struct gk_buf *out, enum smi_mode mode);
 
 #endif

@@ -28,21 +28,21 @@ struct top {
 };
 
 /*
- * The command line into *top. Ends the command for --help, --version and what
- * is wrong.
+ * Reads the command line. Ends the command for --help, --version and a wrong
+ * option.
  */
 void top_parse(struct top *top, int argc, char **argv);
 
 /*
- * The environment into *top: GPUKIT_ variables, else those of nvitop. 0, or
- * GK_EXIT_USAGE after a message about one of ours; of nvitop's, what means
- * nothing is passed over.
+ * Reads the environment: GPUKIT_ variables, else those of nvitop. 0, or
+ * GK_EXIT_USAGE after a message about one of ours; words in nvitop's that mean
+ * nothing are passed over.
  */
 int top_environment(struct top *top);
 
 /*
- * Words of GPUKIT_MONITOR_MODE ("full,light"); false at one that is none,
- * with those before it applied.
+ * Applies words of GPUKIT_MONITOR_MODE ("full,light"); false at one that means
+ * nothing, with those before it applied.
  */
 bool top_modes(struct top *top, const char *words);
 
@@ -68,11 +68,11 @@ struct top_replay {
 	struct tui_replay frames;
 };
 
-/* 0, or a gk_exit after a message. */
+/* Opens the tape of --replay. 0, or a gk_exit after a message. */
 int top_replay_open(struct top *top, struct top_replay *ret_replay);
 void top_replay_close(struct top_replay *replay);
 
-/* The last snapshot, for a report. */
+/* Reports the last snapshot; a gk_exit, after a message on failure. */
 int top_replay_report(const struct top *top, struct top_replay *replay);
 
 void top_free(struct top *top);
