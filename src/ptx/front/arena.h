@@ -12,6 +12,7 @@
 
 struct gkf_arena_chunk;
 
+/* An arena of zeros is empty. */
 struct gkf_arena {
 	struct gkf_arena_chunk *chunk;
 	size_t total; /* bytes asked of the system */
@@ -28,6 +29,7 @@ void *gkf_arena_get(struct gkf_arena *a, size_t size);
 void *gkf_arena_grow(struct gkf_arena *a, const void *array, size_t count,
 		     size_t *capacity, size_t element);
 
+/* Gives back all that the arena gave; it is empty then. */
 void gkf_arena_free(struct gkf_arena *a);
 
 #endif

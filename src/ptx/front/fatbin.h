@@ -27,6 +27,7 @@ struct gkf_fatbin_wrapper {
 enum gkf_image_kind { GKF_IMAGE_OTHER, GKF_IMAGE_PTX, GKF_IMAGE_ELF };
 enum gkf_packing { GKF_PLAIN, GKF_LZ4, GKF_ZSTD, GKF_UNKNOWN_PACKING };
 
+/* An image; its bytes lie in the fat binary. */
 struct gkf_image {
 	enum gkf_image_kind kind;
 	unsigned arch; /* 75 for sm_75, compute_75 */

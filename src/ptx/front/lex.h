@@ -1,6 +1,6 @@
 /*
- * lex.h - PTX text as tokens. Never reads past the end of the text, whatever
- * it holds.
+ * lex.h - PTX text as tokens, which point into it. Never reads past the end of
+ * the text, whatever it holds.
  */
 #ifndef GKF_PTX_LEX_H
 #define GKF_PTX_LEX_H
@@ -35,6 +35,7 @@ struct gkf_ptx_lexer {
 	uint32_t line;
 };
 
+/* The next token; at the end of the text it is GKF_PTX_END every time. */
 struct gkf_ptx_token gkf_ptx_lex(struct gkf_ptx_lexer *lexer);
 
 /* Goes on with the next line. */

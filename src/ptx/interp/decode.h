@@ -71,6 +71,10 @@ uint32_t gkf_target(struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 /* A register of any width. */
 bool gkf_register(const struct gkf_decoder *d, const struct gkf_ptx_operand *o,
 		  uint32_t *ret_place, unsigned *ret_bytes);
+/*
+ * The place of a constant of the kernel, and of new memory in the function's
+ * frame, of so many bytes a lane. Without memory they set d->no_memory.
+ */
 uint32_t gkf_constant(struct gkf_decoder *d, unsigned bytes, uint64_t value);
 uint32_t gkf_temporary(struct gkf_decoder *d, unsigned bytes);
 
@@ -79,7 +83,7 @@ char gkf_letter(unsigned bytes);
 /* The letter of a type: "f" and "d" for floating point. */
 char gkf_type_letter(enum gkf_ptx_type type);
 
-/* Between registers of bits of those widths. */
+/* Casts between registers of bits, from and to so many bytes. */
 gkf_op_fn *gkf_bits_cast(unsigned to, unsigned from, bool is_signed);
 
 /* The address of [..] in op: place, offset, space. False: not executed. */

@@ -28,6 +28,7 @@ GKF_API int gkf_ptx_kernel_new(const struct gkf_ptx_module *module,
 			       struct gkf_ptx_kernel **ret_kernel);
 GKF_API void gkf_ptx_kernel_free(struct gkf_ptx_kernel *kernel);
 
+/* The texts live as long as the module. */
 struct gkf_ptx_refusal {
 	const char *function, *instruction;
 	unsigned line; /* of the module's text */
@@ -36,13 +37,16 @@ struct gkf_ptx_refusal {
 GKF_API bool gkf_ptx_kernel_refused(const struct gkf_ptx_kernel *kernel,
 				    struct gkf_ptx_refusal *ret_refusal);
 
-/* The resources that the kernel needs. */
+/*
+ * The resources that the kernel needs: bytes of static shared memory, of
+ * constants, of local memory a thread; registers a thread, which is a guess.
+ */
 GKF_API uint32_t gkf_ptx_kernel_shared(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_constants(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_local(const struct gkf_ptx_kernel *kernel);
 GKF_API uint32_t gkf_ptx_kernel_registers(const struct gkf_ptx_kernel *kernel);
 
-/* A stretch of memory and where this process reads it. */
+/* A stretch of device memory, in bytes, and where this process reads it. */
 struct gkf_ptx_window {
 	uint64_t base, size;
 	unsigned char *host;
@@ -63,8 +67,8 @@ enum gkf_ptx_end {
 
 struct gkf_ptx_launch {
 	const struct gkf_ptx_kernel *kernel;
-	uint32_t grid[3], block[3];
-	uint32_t dynamic_shared;
+	uint32_t grid[3], block[3]; /* blocks, threads */
+	uint32_t dynamic_shared;    /* bytes */
 	const void *params; /* param_size bytes, laid out as in the module */
 	uint32_t param_size;
 	/* The memory an address lies in; false: in none. */

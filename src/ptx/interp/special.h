@@ -26,10 +26,10 @@ uint32_t gkf_special_find(const char *name, uint32_t *ret_bit);
 /* "%clock64" is a clock of 64 bits; GKF_CLOCK_KINDS: no clock. */
 enum gkf_clock_kind gkf_clock_find(const char *name, unsigned *ret_bytes);
 
-/* Fills those of a set in. */
+/* Fills in the special registers of a set, by their bits. */
 void gkf_specials_fill(struct gkf_warp *w, uint32_t set);
 
-/* The special registers that differ between blocks. */
+/* The set of special registers that differ between blocks. */
 uint32_t gkf_specials_of_blocks(void);
 
 #endif
