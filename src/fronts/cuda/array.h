@@ -24,23 +24,26 @@ struct CUarray_st {
 /*
  * May a context have such an array, or one with levels (mipmapped)?
  * CUDA_ERROR_INVALID_VALUE, and CUDA_ERROR_NOT_SUPPORTED for what is refused.
- * Bytes of an element.
+ * *ret_element: bytes of an element.
  */
 CUresult array_check(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 		     bool mipmapped, size_t *ret_element);
 
-/* Its handle without memory; then the memory makes it alive for others. */
+/*
+ * Makes the handle of a checked array, without memory; NULL: out of memory.
+ * array_settle() then gives it its `size` bytes at base.
+ */
 CUarray array_lay_out(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 		      size_t element);
 void array_settle(CUarray array, CUdeviceptr base);
 
-/* The handle ends; the memory is the caller's. */
+/* Ends a settled handle; the memory is the caller's to free. */
 void array_end(CUarray array);
 
 /* Is it an array that lives? */
 bool array_is(CUarray array);
 
-/* Frees the arrays of a context that ends. */
+/* Ends the handles of a context that ends; its memory goes with it. */
 void array_close(CUcontext ctx);
 
 #endif

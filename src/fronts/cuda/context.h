@@ -6,7 +6,7 @@
 
 #include "fronts/cuda/front.h"
 
-/* Are these flags of a context? */
+/* May cuCtxCreate be given these flags? */
 bool ctx_flags_ok(unsigned flags);
 
 /*
@@ -22,12 +22,12 @@ CUresult ctx_new(struct cuda_device *d, unsigned flags, CUcontext *ret_ctx);
 CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags);
 
 /*
- * Ends it: waits for its work, takes all that it has. False: somebody else
- * did. Its handle is the caller's to free.
+ * Ends a context: waits for its work, and takes all that it has. False:
+ * somebody else has ended it. The handle is the caller's to free.
  */
 bool ctx_end(CUcontext ctx);
 
-/* The limits of a new context, before cuCtxSetLimit. */
+/* Sets the limits of a new context, before cuCtxSetLimit. */
 void ctx_limits_init(CUcontext ctx);
 
 #endif

@@ -22,7 +22,7 @@ struct way {
  */
 CUresult copy_enter(enum cuda_row row, struct way *w);
 
-/* The same of a batch: the legacy default stream takes none. */
+/* The same for a batch, which the legacy default stream does not take. */
 CUresult copy_enter_batch(enum cuda_row row, struct way *w);
 
 /* The kinds of memory that an address may point to. */
@@ -74,10 +74,10 @@ CUresult copy_go(const struct way *w, const struct copy *copy);
 /* Copies the box that cuMemcpy2D, 3D and their kin describe. */
 CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p);
 
-/* Its two sides; no side of it is 0. */
+/* Finds the two sides of such a box, none of whose lengths is 0. */
 CUresult copy_3d_find(const CUDA_MEMCPY3D *p, struct copy *ret_copy);
 
-/* A row of an array from byte `offset` on, for those who copy to and from. */
+/* Finds size bytes of an array's first row, from byte `offset` on. */
 CUresult copy_array_row(CUarray array, size_t offset, size_t size,
 			struct copy_side *ret_side);
 

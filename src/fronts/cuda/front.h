@@ -29,9 +29,9 @@ enum cuda_row {
 };
 
 /*
- * Whoever has things of its own in every context: called when a context is
- * made (in this order) and destroyed (in reverse). `state` is a word of the
- * context, ctx->part[PART_...]. close() may wait for work that still runs.
+ * Parts that keep something in every context, in ctx->part[PART_...]. open() is
+ * called when a context is made (in this order), close() when it is destroyed
+ * (in reverse). close() may wait for work that still runs.
  */
 enum cuda_part {
 	PART_MEMORY, /* memory.c */
@@ -109,14 +109,15 @@ CUcontext ctx_current(void);
 
 /*
  * The context that a caller means: NULL is the current one. The errors of
- * front_enter_context() for that; CUDA_ERROR_INVALID_CONTEXT for what is none
- * and for one that does not live.
+ * front_enter_context() for that; CUDA_ERROR_INVALID_CONTEXT for a value that
+ * is no context, or one that does not live.
  */
 CUresult ctx_of(CUcontext given, CUcontext *ret_ctx);
 
 /*
- * A fault of the device that the context does not survive; nor does this
- * process on that device, unless an assertion of the program's has failed.
+ * Ends the use of a context by a fault of the device: every call on it answers
+ * result from now on. New contexts of this process on that device do, too,
+ * unless an assertion of the program's has failed.
  */
 void ctx_stick(CUcontext ctx, CUresult result);
 
@@ -133,13 +134,13 @@ static inline struct cuda_device *front_device(CUdevice device)
 						    : NULL;
 }
 
-/* Its number. */
+/* The number by which CUDA knows a device. */
 static inline CUdevice front_number(const struct cuda_device *d)
 {
 	return (CUdevice)(d - cuda.device);
 }
 
-/* The value of one of its attributes; false: there is no such attribute. */
+/* The value of a device's attribute; false: there is no such attribute. */
 bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 		      int *ret_value);
 
@@ -149,7 +150,7 @@ bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
  */
 int64_t device_clock_mhz(const struct gkf_profile *p);
 
-/* Its memory for programs in bytes: what cuMemGetInfo tells, too. */
+/* A device's memory for programs in bytes, as cuMemGetInfo tells it. */
 void device_memory(const struct cuda_device *d, uint64_t *ret_total,
 		   uint64_t *ret_free);
 
@@ -181,7 +182,7 @@ CUresult front_refuse(enum cuda_row row);
 /* Counts a refused call of an initialised process, and logs it. */
 void front_count_refusal(enum cuda_row row);
 
-/* Logs one of any library of ours. */
+/* Logs the refusal of a function of any library of ours. */
 void front_tell_refusal(const char *symbol);
 
 /* Converts a gk_err into CUDA's result code. */

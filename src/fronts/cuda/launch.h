@@ -7,15 +7,15 @@
 /* How a kernel is to be run. */
 struct launch {
 	CUfunction function;
-	unsigned grid[3], block[3];
-	unsigned dynamic_shared;
+	unsigned grid[3], block[3]; /* blocks, threads */
+	unsigned dynamic_shared;    /* bytes */
 	CUstream stream;
 	bool per_thread, cooperative;
 	void **params, **extra; /* as cuLaunchKernel is given them */
 	const void *buffer;     /* instead: all parameters as they lie */
 };
 
-/* Checks it all, and puts it into its stream. */
+/* Checks a launch and its stream, and puts it into the stream. */
 CUresult launch_start(CUcontext ctx, const struct launch *l);
 
 /*

@@ -10,11 +10,17 @@ struct managed_range {
 	uint64_t from, to;
 };
 
-/* The pages that [at, at + count) touches; CUDA_ERROR_INVALID_VALUE. */
+/*
+ * The pages that [at, at + count) touches; CUDA_ERROR_INVALID_VALUE unless all
+ * of it lies in one managed piece.
+ */
 CUresult managed_range(CUdeviceptr at, size_t count,
 		       struct managed_range *ret_range);
 
-/* Calls `change` for each stretch in the range. */
+/*
+ * Calls `change` for each stretch in the range, after stretches were cut at its
+ * ends. CUDA_ERROR_OUT_OF_MEMORY: nothing was changed.
+ */
 CUresult managed_change(const struct managed_range *range,
 			void (*change)(struct memory_advice *advice,
 				       const void *data),

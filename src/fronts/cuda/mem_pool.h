@@ -14,7 +14,7 @@ struct CUmemPoolHandle_st {
 	_Atomic(struct gkf_mem_pool *) at; /* made with its first piece */
 };
 
-/* The pool that a piece with a pool is of. */
+/* The pool of a piece that comes from one. */
 CUmemoryPool pool_of(const struct gkf_extent *e);
 
 /* Finds the pool from which a device takes memory when nobody says. */
@@ -28,11 +28,14 @@ CUresult pool_current(CUdevice device, CUmemoryPool *ret_pool);
 CUresult pool_leave(CUcontext ctx, const struct gkf_extent *e, CUstream stream,
 		    bool per_thread);
 
-/* A leaving piece for `stream`, by its number; false: none suits. */
+/* Takes a leaving piece for `stream`, a number; false: none suits. */
 bool pool_take_back(const struct gkf_mem_pool *at, uint64_t stream, size_t size,
 		    CUdeviceptr *ret_address);
 
-/* Waits for one that leaves on a device, of that stream or of any (0). */
+/*
+ * Waits until a piece has left that leaves on a device, freed by that stream or
+ * by any (0). False: none leaves.
+ */
 bool pool_await(unsigned device, uint64_t stream);
 
 #endif

@@ -17,7 +17,7 @@
 /* The value of CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
 #define MEMORY_MAX_PITCH 0x7fffffffu
 
-/* Counts what is refused (CUDA_ERROR_NOT_SUPPORTED), and answers it. */
+/* Counts the call if r is CUDA_ERROR_NOT_SUPPORTED; answers r. */
 CUresult memory_counted(enum cuda_row row, CUresult r);
 
 /*
@@ -70,7 +70,7 @@ struct memory_tag {
 
 /*
  * The tag of a piece, locked, until tag_close(); NULL when there is none, or
- * none can be made (make).
+ * none can be made (make). tag_drop() forgets the notes of a piece that ends.
  */
 struct memory_tag *tag_open(const struct gkf_extent *e, bool make);
 void tag_close(void);

@@ -87,6 +87,11 @@ struct module_log {
 	void **error_used, **info_used; /* places of the sizes; may be NULL */
 	void **wall_place;              /* milliseconds, a float */
 };
+
+/*
+ * Reads the options of a load, CUDA_ERROR_INVALID_VALUE; and writes at its end
+ * the message of an error ("": none) where they want it.
+ */
 CUresult module_log_open(unsigned count, const CUjit_option *options,
 			 void **values, struct module_log *ret_log);
 void module_log_close(const struct module_log *log, const char *message);
@@ -113,7 +118,7 @@ struct module_part {
 	size_t size; /* without it */
 };
 
-/* The caller's to free(); NULL: no memory. */
+/* A bundle is the caller's to free(); NULL: no memory. */
 void *module_bundle_new(const struct module_part *parts, unsigned count);
 bool module_is_bundle(const void *image, size_t size);
 size_t module_bundle_size(const void *bundle);
@@ -126,13 +131,19 @@ CUresult module_bundle_open(const void *bundle, size_t size,
 			    const void *ret_images[MODULE_PARTS_MAX + 1],
 			    size_t ret_sizes[MODULE_PARTS_MAX]);
 
+/* Reads a file of an image whole; the bytes are the caller's to free(). */
 CUresult module_file_read(const char *path, void **ret_bytes, size_t *ret_size);
+
+/* Gives up a reference; NULL is accepted. The last one frees the source. */
 void module_source_drop(struct module_source *s);
 
 /* Puts a source into the memory of a context's device. */
 CUresult module_image_new(CUcontext ctx, struct module_source *source,
 			  struct module_image **ret_image);
+/* Gives up a reference; NULL is accepted. The last one frees the image. */
 void module_image_drop(struct module_image *image);
+
+/* Has it variables on the device? */
 bool module_has_memory(const struct module_image *image);
 
 /*
@@ -169,7 +180,10 @@ CUresult function_of(CUcontext ctx, CUfunction given, CUfunction *ret_function);
 CUresult kernel_function(CUcontext ctx, CUkernel kernel,
 			 CUfunction *ret_function);
 
-/* Attributes, of a function where d is the device it runs on; function.c. */
+/*
+ * Read and set attributes of a function on the device that it runs on, and find
+ * a parameter: its offset and size in bytes; function.c.
+ */
 CUresult function_attribute(const struct cuda_device *d,
 			    const struct gkf_ptx_module *m,
 			    const struct gkf_ptx_function *f,

@@ -17,10 +17,10 @@ struct stack {
 	struct stack_entry *top; /* the oldest first */
 };
 
-/* ctx is or was a context. False: no memory. */
+/* Makes ctx, which is or was a context, current. False: no memory. */
 bool stack_push(CUcontext ctx);
 
-/* NULL: it is empty. */
+/* Takes the current context off; NULL: the stack is empty. */
 CUcontext stack_pop(void);
 
 #endif

@@ -53,9 +53,10 @@ CUresult stream_drain_all(CUcontext ctx,
 			  const void *data);
 
 /*
- * The default stream that the caller has in ctx and all of a context, its own
- * or another one: what the stream is given from now on waits for all that the
- * context was given; and the other way round.
+ * Order the caller's default stream in ctx and all streams of a context `of`,
+ * which may be ctx. stream_follow(): the stream waits from now on for all that
+ * `of` was given. stream_lead(): all streams of `of` wait from now on for all
+ * that the stream was given.
  */
 void stream_follow(CUcontext ctx, bool per_thread, CUcontext of);
 void stream_lead(CUcontext ctx, bool per_thread, CUcontext of);
@@ -63,7 +64,7 @@ void stream_lead(CUcontext ctx, bool per_thread, CUcontext of);
 /* Has no context of the process anything to do? */
 bool stream_all_done(void);
 
-/* Its number, of cuStreamGetId(), never used twice; 0: there is no such one. */
+/* The number of cuStreamGetId(), never used twice; 0: no such stream. */
 uint64_t stream_number(CUcontext ctx, CUstream stream, bool per_thread);
 
 /*

@@ -96,7 +96,7 @@ CUresult stream_find(CUcontext ctx, CUstream given, bool per_thread,
 /* A new stream of a context; NULL: no memory. */
 CUstream stream_new(CUcontext ctx, enum stream_kind kind, int priority);
 
-/* Its work is still done. */
+/* Ends the handle; the stream's work is still done. */
 void stream_destroy(CUstream s);
 
 /*
@@ -107,7 +107,7 @@ void stream_destroy(CUstream s);
 void stream_begin(CUstream s);
 void stream_push(CUstream s, struct gkf_task *task);
 
-/* They begin and end to be among those that stream_drain_all() finds. */
+/* Add streams to those that stream_drain_all() finds, and take them out. */
 void streams_enlist(struct streams *streams);
 void streams_strike_off(struct streams *streams);
 
@@ -127,8 +127,10 @@ static inline void stream_unlock(CUstream s)
 	pthread_mutex_unlock(&s->of->lock);
 }
 
-/* All that a stream stands for now, done or not; for the legacy one: all that
- * it would wait for. */
+/*
+ * Collects all that a stream stands for now, done or not; for the legacy one:
+ * all that it would wait for.
+ */
 void stream_pending(CUstream s, struct pending *ret_pending);
 bool stream_is_done(CUstream s);
 
