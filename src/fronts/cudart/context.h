@@ -12,7 +12,10 @@ bool context_is_primary(CUcontext current);
 /* The primary context of a device was reset: it is no longer held. */
 void context_forget(int device);
 
-/* The devices that threads try which chose none; count 0: all. */
+/*
+ * Sets the devices that a thread tries when it has chosen none, in this order;
+ * count 0: all. cudaErrorMemoryAllocation.
+ */
 cudaError_t context_order(const int *devices, int count);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+/* Is it a value of the enum? */
 static inline bool is_direction(enum cudaMemcpyKind kind)
 {
 	return (unsigned)kind <= cudaMemcpyDefault;

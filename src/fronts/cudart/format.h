@@ -15,7 +15,7 @@
 cudaError_t format_of(const struct cudaChannelFormatDesc *desc,
 		      CUDA_ARRAY3D_DESCRIPTOR *descriptor);
 
-/* And back. */
+/* The channels of a format: format_of() the other way round. */
 struct cudaChannelFormatDesc
 format_channels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
 

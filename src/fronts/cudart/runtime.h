@@ -26,6 +26,7 @@ struct launch_config {
 };
 #define LAUNCH_DEPTH_MAX 16
 
+/* The state of one thread. */
 struct thread {
 	cudaError_t last; /* cudaGetLastError */
 	bool chosen;      /* device is what cudaSetDevice was told */
@@ -41,7 +42,10 @@ extern _Atomic int cudart_state;
 /* Devices that the driver has; after a start. */
 extern int cudart_device_count;
 
-/* Slow ways of the two functions below; init.c, context.c. */
+/*
+ * Start the runtime and make a context current: the slow ways of cudart_enter()
+ * and cudart_enter_context(); init.c, context.c.
+ */
 cudaError_t cudart_start(void);
 cudaError_t cudart_bind(void);
 
@@ -75,7 +79,7 @@ static inline cudaError_t cudart_enter(void)
 	return __builtin_expect(state == 1, 1) ? cudaSuccess : cudart_start();
 }
 
-/* And a context is current. */
+/* The same, and a context is current. */
 static inline cudaError_t cudart_enter_context(void)
 {
 	cudaError_t e = cudart_enter();
@@ -84,10 +88,7 @@ static inline cudaError_t cudart_enter_context(void)
 
 	if (e)
 		return e;
-	/*
-	 * The device of a context that lives: another runtime may have reset
-	 * it.
-	 */
+	/* Fails without a context that lives: somebody may have reset it. */
 	r = cudart_driver[LEGACY].cuCtxGetDevice(&device);
 	return __builtin_expect(r == CUDA_SUCCESS, 1) ? cudaSuccess
 						      : cudart_bind();
