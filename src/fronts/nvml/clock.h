@@ -9,12 +9,16 @@
 
 struct gkf_profile;
 
+/* The clock now, and the highest one; NOT_SUPPORTED: the board has none. */
 nvmlReturn_t clock_now(const struct call *c, nvmlClockType_t type,
 		       unsigned *ret_mhz);
 nvmlReturn_t clock_highest(const struct call *c, nvmlClockType_t type,
 			   unsigned *ret_mhz);
 
-/* Applications clocks: what is asked for, and what is without that. */
+/*
+ * The applications clock that is asked for, and the one without asking;
+ * DEPRECATED where clock_apps_are_gone().
+ */
 nvmlReturn_t clock_app(const struct call *c, nvmlClockType_t type,
 		       unsigned *ret_mhz);
 nvmlReturn_t clock_app_default(const struct call *c, nvmlClockType_t type,

@@ -8,7 +8,7 @@
 
 /*
  * Errors of a type, of a counter, at bits of places (GKF_ECC_ALL_LOCATIONS,
- * GKF_ECC_SRAM, GKF_ECC_BIT(GKF_ECC_L2)...). NOT_SUPPORTED as above.
+ * GKF_ECC_SRAM, GKF_ECC_BIT(GKF_ECC_L2)...). NOT_SUPPORTED: ECC is off.
  */
 nvmlReturn_t ecc_count(const struct call *c, nvmlMemoryErrorType_t type,
 		       nvmlEccCounterType_t counter, unsigned places,

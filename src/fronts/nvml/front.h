@@ -79,7 +79,10 @@ const struct gkf_generation *const front_generation;
 extern __attribute__((visibility("hidden")))
 const unsigned front_struct_since[STRUCT_COUNT];
 
-/* The machine that nvmlInit would open, opened. 0 or a gk_err. */
+/*
+ * The machine that nvmlInit would open, opened; it stays the front's. 0 or a
+ * gk_err.
+ */
 int front_machine(struct opened **ret_opened);
 
 /* Converts a gk_err into NVML's return code. */
@@ -139,6 +142,10 @@ static inline bool front_knows(enum front_struct row)
  */
 #define TAKES(given, macro) ((given) == (macro) && front_knows(STRUCT_##macro))
 
+/*
+ * Counts a call and finds its machine: UNINITIALIZED, or GPU_IS_LOST for a
+ * machine whose file was cut off.
+ */
 static inline nvmlReturn_t begin_call(struct call *c, enum nvml_row row)
 {
 	const struct opened *o;
@@ -157,6 +164,7 @@ static inline nvmlReturn_t begin_call(struct call *c, enum nvml_row row)
 						   : NVML_ERROR_GPU_IS_LOST;
 }
 
+/* Makes the call take its time; the answer of a rule that lets it fail. */
 static inline nvmlReturn_t hold_device(const struct call *c, enum nvml_row row)
 {
 	const struct gkf_gate *g = c->gate;
@@ -186,6 +194,7 @@ static inline size_t handle_index(nvmlDevice_t handle)
 		   : offset / sizeof(*front_handles);
 }
 
+/* Enters a call that is about no device. */
 static inline nvmlReturn_t enter_call(struct call *c, enum nvml_row row,
 				      bool arguments_ok)
 {
@@ -212,11 +221,13 @@ nvmlReturn_t front_enter_mig(struct call *c, enum nvml_row row,
 /* Is the function refused on a GPU whose MIG mode is on? mig_handle.c. */
 bool front_mig_refuses(const struct call *c, enum nvml_row row);
 
+/* Is the MIG mode of the call's GPU on? */
 static inline bool is_split(const struct call *c)
 {
 	return gkf_gate_split(c->gate, c->index);
 }
 
+/* Enters a call about a GPU or a MIG device, and sets its fields of *c. */
 static inline nvmlReturn_t enter_device(struct call *c, enum nvml_row row,
 					nvmlDevice_t handle, bool arguments_ok)
 {

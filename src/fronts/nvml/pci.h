@@ -13,7 +13,7 @@ struct front_pci {
 
 struct front_pci front_pci_of(const struct gkf_board *board);
 
-/* 68 and 52 bytes. */
+/* Fill the struct of _v3, of 68 bytes, and that of _v2, of 52. */
 void front_pci_v3(const struct front_pci *from, nvmlPciInfo_t *to);
 void front_pci_v2(const struct front_pci *from, nvmlPciInfo_v2_t *to);
 

@@ -7,7 +7,10 @@
 #include "fronts/nvml/front.h"
 #include "machine/store/gate.h"
 
-/* As enter_device() for the first; the second must be as sound. */
+/*
+ * As enter_device() for the first; the second must be a listed GPU that is not
+ * broken either.
+ */
 static inline nvmlReturn_t enter_pair(struct call *c, unsigned *ret_other,
 				      enum nvml_row row, nvmlDevice_t first,
 				      nvmlDevice_t second, bool arguments_ok)

@@ -6,7 +6,7 @@
 #include "machine/file/value.h"
 #include "machine/model/model.h"
 
-/* Reads a value of the call's device. */
+/* Reads a value of the call's device; false: it has no such value. */
 static inline bool read_device_value(const struct call *c, enum gkf_value id,
 				     int64_t *ret_value)
 {
