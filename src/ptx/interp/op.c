@@ -156,8 +156,8 @@ static int rounding(uint8_t round)
 		fesetround(FE_TONEAREST);                                      \
 	}
 
-static void put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
-			  uint32_t value)
+void gkf_put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
+		       uint32_t value)
 {
 	u32 *p;
 
@@ -186,10 +186,10 @@ static void put_test(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		with = *(const u32 *)gkf_at(w, op->c);
 	if (op->flip_c)
 		with = ~with;
-	put_predicate(w, op->d, mask,
-		      combine_predicate(value, with, op->bool_));
-	put_predicate(w, op->e, mask,
-		      combine_predicate(~value, with, op->bool_));
+	gkf_put_predicate(w, op->d, mask,
+			  combine_predicate(value, with, op->bool_));
+	gkf_put_predicate(w, op->e, mask,
+			  combine_predicate(~value, with, op->bool_));
 }
 
 #define TEST(id, pattern, T, test)                                             \
@@ -211,7 +211,7 @@ static void put_test(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 	{                                                                      \
 		uint32_t a = *(const u32 *)gkf_at(w, op->a);                   \
 		uint32_t b = *(const u32 *)gkf_at(w, op->b);                   \
-		put_predicate(w, op->d, mask, value);                          \
+		gkf_put_predicate(w, op->d, mask, value);                      \
 	}
 
 /* Sums in shared memory keep subnormal numbers, others do not (PTX ISA). */
@@ -272,14 +272,14 @@ static float atomic_sum(const struct gkf_warp *w, const unsigned char *at,
 
 void gkf_op_not_pred(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
-	put_predicate(w, op->d, mask, ~*(const u32 *)gkf_at(w, op->a));
+	gkf_put_predicate(w, op->d, mask, ~*(const u32 *)gkf_at(w, op->a));
 }
 
 void gkf_op_mov_pred(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
 	uint32_t value = *(const u32 *)gkf_at(w, op->a);
 
-	put_predicate(w, op->d, mask, op->flip_c ? ~value : value);
+	gkf_put_predicate(w, op->d, mask, op->flip_c ? ~value : value);
 }
 
 #define MOVE(bits)                                                             \

@@ -53,6 +53,10 @@ gkf_op_fn gkf_op_not_pred, gkf_op_mov_pred, gkf_op_mov16, gkf_op_mov32,
     gkf_op_clock, gkf_op_pack, gkf_op_unpack, gkf_op_shuffle, gkf_op_bar_red,
     gkf_op_bar_result, gkf_op_vote, gkf_op_active, gkf_op_match, gkf_op_reduce;
 
+/* Sets the bits of mask of a predicate to those of value; GKF_NOWHERE: none. */
+void gkf_put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
+		       uint32_t value);
+
 /* Memory, for rows of ATOM; memory.c. The host's place, or NULL and failed. */
 unsigned char *gkf_reach(struct gkf_warp *w, const struct gkf_op *op,
 			 unsigned lane);

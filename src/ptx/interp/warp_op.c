@@ -87,17 +87,6 @@ static void put_lane_words(struct gkf_warp *w, uint32_t place, uint32_t mask,
 			out[l] = value;
 }
 
-static void put_predicate(struct gkf_warp *w, uint32_t place, uint32_t mask,
-			  uint32_t value)
-{
-	u32 *p;
-
-	if (place == GKF_NOWHERE)
-		return;
-	p = gkf_at(w, place);
-	*p = (*p & ~mask) | (value & mask);
-}
-
 /* The lane that a lane reads; false: none, and it keeps its own. */
 static bool source(enum gkf_warp_how how, uint32_t lane, uint32_t b, uint32_t c,
 		   uint32_t *ret_lane)
@@ -145,7 +134,7 @@ static void shuffle(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 				out[l] = value[l];
 	}
 	if (op->places)
-		put_predicate(w, op->places[0], mask, inside);
+		gkf_put_predicate(w, op->places[0], mask, inside);
 }
 
 static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
@@ -171,7 +160,7 @@ static void vote(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		said = !said || said == all ? mask : 0;
 		break;
 	}
-	put_predicate(w, op->d, mask, said);
+	gkf_put_predicate(w, op->d, mask, said);
 }
 
 void gkf_op_active(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
@@ -203,7 +192,7 @@ static void match(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask,
 		put_lane_words(w, op->d, 1U << l, same);
 	}
 	if (op->places)
-		put_predicate(w, op->places[0], mask, whole ? mask : 0);
+		gkf_put_predicate(w, op->places[0], mask, whole ? mask : 0);
 }
 
 static uint32_t joined(enum gkf_warp_how how, uint32_t a, uint32_t b)
