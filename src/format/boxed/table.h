@@ -52,7 +52,7 @@ void gk_box_bars(const struct gk_box_table *t, const struct gk_device *d,
 void gk_box_bar(struct gk_box *box, const struct gk_device *d,
 		enum bar_kind kind, int width);
 
-/* Prints the table below the title in fewer columns than GK_BOXED_WIDTH_MIN. */
+/* Adds the table below the title in fewer columns than GK_BOXED_WIDTH_MIN. */
 void gk_box_narrow_devices(struct gk_box *box);
 
 #endif
