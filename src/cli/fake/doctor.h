@@ -113,7 +113,7 @@ void doctor_text(const struct doctor *doctor, const char *libraries,
 /* As one JSON object, the caller's; NULL without memory. */
 json_t *doctor_json(const struct doctor *doctor, const char *libraries);
 
-/* Prints the advice, with the directory of our libraries put in. */
+/* Adds the advice, with the directory of our libraries put in. */
 void doctor_what_to_do(const struct doctor *doctor, const struct advice *advice,
 		       const char *libraries, struct gk_buf *buf);
 
