@@ -166,7 +166,7 @@ static void forget_alert(struct tui_alerts *alerts, const struct gk_device *d,
 	}
 }
 
-/* The minutes that a condition has lasted so far, which has to last. */
+/* The minutes that a condition has lasted; -1: it does not hold. */
 static int64_t minutes(struct tui_alert *a, int64_t holds, uint64_t now_ns)
 {
 	if (!holds)

@@ -27,7 +27,7 @@
 /* GPUs that answer within this are not shown as unread before. */
 #define FIRST_NS (8 * GK_NS_PER_MS)
 
-/* Graphs show so many frames of a recording before the place jumped to. */
+/* After a jump in a recording, graphs show so many frames before it. */
 #define FRAMES_BEFORE 300
 
 struct app {
