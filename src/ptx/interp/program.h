@@ -68,7 +68,7 @@ struct gkf_op {
 	const struct gkf_call *call;
 };
 
-/* The parameters of a call: bytes of the frames' local memory. */
+/* A parameter or result of a call: bytes of the frames' local memory. */
 struct gkf_copy {
 	uint32_t from, to, size;
 };
