@@ -28,7 +28,7 @@ ONE_OF_MANY = [Another("--gpus", "t4:31"), gpu(30)]
 
 
 def pci(version, classes=None, constant=None, **texts):
-    """What a GPU's own address says."""
+    """The fields of a GPU's own address."""
     return Fills(
         f"nvmlDeviceGetPciInfo{version}", filled(),
         Move("another GPU", gpu(1), {"bus": (7, 15)} | texts),

@@ -32,7 +32,7 @@ def percentages(name, key, value, **more):
 
 
 def cleared(c):
-    """What is told of the field asked for; another one is cleared with it,
+    """The answer about the field asked for; another one is cleared with it,
     lest the call fail."""
     told = Record("nvmlFieldValue_t", count=2)
     told.put("fieldId", c.keep.get("field", REPLAYS))
@@ -53,7 +53,7 @@ def field_values(function, ask, *moves, **more):
 
 
 def last_sample(c):
-    """Of the power, the newest."""
+    """The newest sample of the power."""
     return listed(pynvml.NVML_TOTAL_POWER_SAMPLES, ULL(0),
                   ctypes.byref(UINT()), room=200, at=-1)(c)
 

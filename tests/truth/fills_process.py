@@ -34,7 +34,7 @@ class EndsHolder:  # pylint: disable=too-few-public-methods
 
 
 def compute(version):
-    """Of the list of a function's generation."""
+    """The fields of the list of a function's generation."""
     moves = [Move("another process", [LoadEnds(), LARGE], {
         "usedGpuMemory": (2048 * MIB, 4096 * MIB)}, differ="pid",
         given=[SMALL])]

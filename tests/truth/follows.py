@@ -1,4 +1,4 @@
-"""What a row of the list of fields is: for each field of the structs that a
+"""Rows of the list of fields: for each field of the structs that a
 function fills, the change that it follows, or why it never changes."""
 
 import glob
@@ -13,7 +13,7 @@ from structs import fields_of
 
 
 def any_value(_):
-    """What only has to differ before and after."""
+    """Any value will do that differs before and after."""
     return True
 
 
@@ -102,7 +102,7 @@ class Fills:
                      "driver": None, "given": ()} | more
 
     def how(self, field):
-        """What proves the field, in words; None: nothing does."""
+        """The proof of the field, in words; None: nothing does."""
         moved = [move.words for move in self.moves if field in move.fields]
         if field in self.constant:
             return f"constant: {self.constant[field]}"
@@ -150,7 +150,7 @@ class Fills:
 
 
 def all_fills():
-    """Those of every fills_*.py, by function."""
+    """The fills of every fills_*.py, by function."""
     paths = sorted(glob.glob(os.path.join(truth.HERE, "fills_*.py")))
     names = [os.path.basename(path).removesuffix(".py") for path in paths]
     found = [one for name in names for one in importlib.import_module(

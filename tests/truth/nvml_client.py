@@ -51,7 +51,7 @@ class Text:  # pylint: disable=too-few-public-methods
 
 
 def friendly(value):
-    """What a caller compares: numbers, str, or a struct as a dict."""
+    """A value as a caller compares it: numbers, str, or a struct as a dict."""
     if isinstance(value, ctypes.Structure):
         return {name: friendly(getattr(value, name))
                 for name, *_ in value._fields_}

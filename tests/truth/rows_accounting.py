@@ -1,4 +1,4 @@
-"""What each process used, while it lives and after."""
+"""The accounts of processes, while they live and after."""
 
 import ctypes
 
@@ -29,7 +29,7 @@ def pids(client):
 
 
 def of_first(record):
-    """What record(client, pid) tells of the first process that is ever
+    """The answer of record(client, pid) about the first process that is ever
     there: (still running, took its time, GiB, was busy, since 2020)."""
     def ask(client):
         known = pids(client)

@@ -110,7 +110,7 @@ def tokens(text):
 
 
 def perf_text(pick):
-    """What pick makes of the tokens that the function tells."""
+    """The value that pick makes of the tokens that the function tells."""
     return of_device(PERF_TEXT, pick=lambda told: pick(tokens(told["text"])))
 
 

@@ -86,7 +86,7 @@ def protected(c):
 
 
 def at_rest(profile):
-    """What a board says in the machine of all profiles, hgx by itself."""
+    """The answer of a board in the machine of all profiles, hgx by itself."""
     if profile["nvlink_version"] < 4:
         return Refused("NOT_SUPPORTED")
     return COMPLETED

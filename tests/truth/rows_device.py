@@ -1,4 +1,4 @@
-"""What a device is: handles, name, brand, size, addresses."""
+"""The identity of a device: handles, name, brand, size, addresses."""
 
 import ctypes
 import re

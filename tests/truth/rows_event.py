@@ -49,7 +49,7 @@ def next_xid(c):
 
 
 def of_both(c):
-    """What a set for GPU 0 and one for GPU 1 heard."""
+    """The events that a set for GPU 0 and one for GPU 1 heard."""
     sets = [set_for(c, f"of {gpu}", gpu) for gpu in range(2)]
     return [answer(xid, c, handle) for handle in sets]
 

@@ -19,7 +19,7 @@ COOLER = made(pynvml.c_nvmlCoolerInfo_t, index=0,
 
 
 def if_fans(told):
-    """What boards with fans tell; the others refuse."""
+    """Boards with fans tell this; the others refuse."""
     return lambda profile: told(profile) if profile["fans"] \
         else Refused("NOT_SUPPORTED")
 

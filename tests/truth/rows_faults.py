@@ -1,4 +1,4 @@
-"""What only a broken GPU shows."""
+"""Values that only a broken GPU shows."""
 
 import ctypes
 

@@ -21,7 +21,7 @@ def fields(client):
 
 
 def replays(client):
-    """Those of a machine on which there were five."""
+    """The replays of a machine on which there were five."""
     if "set" not in client.keep:
         client.keep["set"] = client.machine.ctl("set", 0, "pcie-replay=5")
     return told(client, [REPLAYS])[REPLAYS]
@@ -56,13 +56,13 @@ def ecc(change, *names, gpus="h100:2"):
 
 
 def both(name):
-    """Of an error type and place: the volatile and the aggregate id."""
+    """The volatile and the aggregate id of an error type and place."""
     kind, place = name.split("_")
     return f"{kind}_VOL_{place}", f"{kind}_AGG_{place}"
 
 
 def old_ecc(kind, place, name):
-    """Of boards that tell their caches apart."""
+    """Errors of boards that tell their caches apart."""
     total = name.split("_", maxsplit=1)[0] + "_TOTAL"
     return ecc((kind, place), *both(name), *both(total),
                gpus="v100-sxm2-32gb")

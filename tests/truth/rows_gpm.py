@@ -24,7 +24,8 @@ def sample(client):
 
 
 def metric(client, number):
-    """Of the time since it was asked last; the first is of nothing."""
+    """The metric over the time since it was asked last; the first has no
+    time."""
     now = sample(client)
     last = client.keep.get("sample", now)
     client.keep["sample"] = now

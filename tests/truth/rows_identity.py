@@ -1,4 +1,4 @@
-"""What tells a device from another, its InfoROM, and who lists it."""
+"""Names that tell a device from another, its InfoROM, and who lists it."""
 
 import ctypes
 import time
@@ -34,7 +34,7 @@ OEM, ECC = pynvml.NVML_INFOROM_OEM, pynvml.NVML_INFOROM_ECC
 
 
 def of_all(c):
-    """What the function says of each GPU of the machine."""
+    """The function's answer about each GPU of the machine."""
     return [c.call(c.function, c.handle(gpu), UINT)
             for gpu in range(c.nvml.nvmlDeviceGetCount())]
 

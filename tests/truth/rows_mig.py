@@ -61,12 +61,12 @@ def name_by_index(c):
 
 
 def of_mig(*results, index=0):
-    """What the function says of a MIG device."""
+    """The function's answer about a MIG device."""
     return lambda c: c.call(c.function, mig(c, index), *results)
 
 
 def is_one(c):
-    """Of the GPU while it is whole, of its MIG device when it has one."""
+    """Asks the GPU while it is whole, its MIG device when it has one."""
     try:
         handle = mig(c)
     except Refused:
@@ -75,7 +75,7 @@ def is_one(c):
 
 
 def parent(c):
-    """Of the only MIG device of two GPUs: which is it on?"""
+    """Which of two GPUs is the only MIG device on?"""
     for gpu in (0, 1):
         try:
             handle = c.call("nvmlDeviceGetMigDeviceHandleByIndex",
@@ -88,7 +88,7 @@ def parent(c):
 
 
 def each_id(c):
-    """Of every MIG device there is."""
+    """The ids of every MIG device there is."""
     told = []
     for index in range(7):
         try:
@@ -136,7 +136,7 @@ def places(kind, *, gi=None, profile):
 
 
 def listed(kind, profile, what, *, gi=None, by=None):
-    """What is said of each instance of a profile; by: who lists them."""
+    """The facts of each instance of a profile; by: who lists them."""
     def ask(c):
         allowed(c)
         target = gpu_instance(c, gi) if gi else c.device

@@ -38,7 +38,7 @@ def info():
 
 
 def links(c):
-    """Of each link of the GPU asked, what the function says."""
+    """The function's answers about each link of the GPU asked."""
     told = []
     while True:
         one = answer(c.call, c.function, c.device, len(told), UINT)

@@ -21,8 +21,8 @@ MORE = ("MEM_MAX", "ACOUSTIC_CURR")
 
 
 def thresholds(c):
-    """Those of the core; of the memory and the one aimed at, which a board may
-    lack."""
+    """The thresholds of the core; of the memory, and the one aimed at, which a
+    board may lack."""
     kinds = [getattr(pynvml, f"NVML_TEMPERATURE_THRESHOLD_{kind}")
              for kind in (*THRESHOLDS, *MORE)]
     return [answer(c.call, c.function, c.device, kind, UINT)
@@ -38,7 +38,7 @@ def profile_thresholds(profile):
 
 
 def sensors(c):
-    """What each sensor measures, and what it shows."""
+    """The target of each sensor, and the temperature that it shows."""
     told = pynvml.c_nvmlGpuThermalSettings_t()
     c.call(c.function, c.device, ALL, told)
     return [(one.target, one.currentTemp)

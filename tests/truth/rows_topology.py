@@ -26,7 +26,7 @@ def online():
 
 
 def allowed():
-    """Those that a thread may run on, whatever it was bound to."""
+    """The processors that a thread may run on, whatever it was bound to."""
     bound_to = os.sched_getaffinity(0)
     os.sched_setaffinity(0, ONLINE)
     widest = sorted(os.sched_getaffinity(0))
@@ -39,7 +39,7 @@ ALLOWED = allowed()
 
 
 def first_and_last(*args):
-    """Of the first and the last GPU of the machine."""
+    """Asks about the first and the last GPU of the machine."""
     def ask(c):
         last = c.nvml.nvmlDeviceGetCount() - 1
         return c.call(c.function, c.handle(0), c.handle(last), *args)
@@ -75,7 +75,7 @@ def near_last(*more):
 
 
 def half(cpus):
-    """Those of the second of two nodes."""
+    """The processors of the second of two nodes."""
     return cpus[len(cpus) // 2:]
 
 

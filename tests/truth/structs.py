@@ -20,7 +20,7 @@ import nvml_facts  # noqa: E402
 
 # Fields that are no answer: who wrote the struct and what it has to spare.
 NO_ANSWER = re.compile(r"version$|reserved|padding|unused")
-# What the caller asks for or with, by struct: it comes back as it was.
+# Fields by which the caller asks, by struct: they come back as they were.
 ASKED = {
     "nvmlClockOffset_v1_t": ("type", "pstate"),
     "nvmlCoolerInfo_v1_t": ("index",),
@@ -35,7 +35,7 @@ ASKED = {
     "nvmlGpmMetricsGet_t": ("numMetrics", "sample1", "sample2",
                             "metrics[].metricId"),
 }
-# What is no answer of one function of several that fill the struct.
+# Fields that are no answer of one function of several that fill the struct.
 LEFT = {
     "nvmlComputeInstanceGetInfo": ("placement.start", "placement.size"),
     "nvmlDeviceClearFieldValues": ("valueType", "value"),
@@ -195,13 +195,13 @@ def moved(reader, offset):
 
 
 def repeated(reader, offset, count, step):
-    """Of as many as count() says."""
+    """Reads as many as count() says."""
     return lambda at: tuple(reader(at + offset + i * step)
                             for i in range(count(at)))
 
 
 def in_room(reader, offset, count, step):
-    """Of as many as count() says, where the pointer leads."""
+    """Reads as many as count() says, where the pointer leads."""
     def read(at):
         room = number(at + offset, 8, "")
         return tuple(reader(room + i * step) for i in range(count(at)))
@@ -225,7 +225,7 @@ def parts_of(kind, member, base):
 
 
 def count_in(kind, member):
-    """What reads the member that tells how many there are."""
+    """The reader of the member that tells how many there are."""
     return readers(kind, {member})[member]
 
 

@@ -47,7 +47,7 @@ def test_every_field_has_a_proof(fills):
     assert not fills.wrong()
 
 
-# What functions take in the structs that they read; all else is 0.
+# Functions take these in the structs that they read; all else is 0.
 TAKEN = {"nvmlPciInfo_t": {"bus": 15},
          "nvmlNvLinkPowerThres_t": {"lowPwrThreshold": 50},
          "nvmlPowerValue_v2_t": {"powerValueMw": 500000},
@@ -66,7 +66,8 @@ def passed(client, kind):
 
 
 def test_what_is_only_read_stays_as_it_was(client, tmp_path):
-    """Of READ, when it is taken as well as when it is refused."""
+    """Structs of READ do, when they are taken as well as when they are
+    refused."""
     run, codes = truth.Run(client, str(tmp_path)), {}
     client.gpu = 0
     try:
@@ -86,7 +87,7 @@ def test_what_is_only_read_stays_as_it_was(client, tmp_path):
 
 
 def test_the_rules_are_of_what_there_is():
-    """Of functions and fields of the ABI."""
+    """The rules are of functions and fields of the ABI."""
     functions = structs.parameters()
     for name in (*structs.READ, *structs.LEFT, *structs.OLDER):
         assert name in functions

@@ -176,9 +176,9 @@ def await_answer(ask, client, wanted, what):
 
 
 class Row:
-    """What all kinds have: a function, how to ask it, on which GPU of what
-    machine, with which driver (of a function that is newer than the default
-    one), what is done to it first, and the load that is on it."""
+    """A row as all kinds have it: a function, how to ask it, on which GPU of
+    what machine, with which driver (of a function that is newer than the
+    default one), what is done to it first, and the load that is on it."""
 
     # pylint: disable-next=too-many-arguments
     def __init__(self, function, ask, *, machine=ONE_GPU, gpu=0, load=None,
@@ -344,7 +344,7 @@ def front_of(driver):
 
 
 def strong_symbols(library=FRONT):
-    """What the front does: its strong functions."""
+    """The functions that the front does: its strong ones."""
     listed = subprocess.run(["nm", "-D", library], check=True, text=True,
                             capture_output=True).stdout
     return set(re.findall(r" T (nvml\w+)$", listed, re.M))
