@@ -87,7 +87,7 @@ class Classic:
             pid: gpu for pid, (gpu, _) in mine.items()}
         for gpu, pids in held.items():
             for pid, size in pids.items():
-                # What a context takes is more than nothing, and not much.
+                # The memory of a context is more than nothing, and not much.
                 assert 0 <= size - mine[pid][1] * MIB < 1024 * MIB
         text = self.terminal.wait_for(lambda text: self.agrees(text, held))
         self.seen += len(mine)

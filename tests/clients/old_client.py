@@ -14,8 +14,8 @@ import re
 
 import pynvml as n
 
-# What newer ones make of a function that is not found behind a name without
-# a version.
+# Newer clients raise this for a function that is not found behind a name
+# without a version.
 Mismatch = getattr(n, "NVMLLibraryMismatchError", n.NVMLError)
 LOOK_UP = re.compile(r"_nvmlGetFunctionPointer\(\s*[\"'](nvml\w+)")
 

@@ -72,7 +72,7 @@ print(json.dumps(gpus))
 
 
 def from_python(code, env):
-    """What a script prints, its keys made integers again."""
+    """The output of a script, its keys made integers again."""
     told = json.loads(run([sys.executable, "-c", code], env))
     for gpu in told.values():
         if gpu:

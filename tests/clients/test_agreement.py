@@ -22,7 +22,7 @@ def keys(gpu, wanted):
 
 
 def agree(one):
-    """What gpukit says, after the others have said the same."""
+    """The answers of gpukit, after the others have said the same."""
     mine = CLIENTS["gpukit"](one.env)
     for name, client in CLIENTS.items():
         theirs = client(one.env)

@@ -1,5 +1,5 @@
-"""What nvidia-smi shows as N/A on a board is refused on its profile, and what
-it shows is told.
+"""A value that nvidia-smi shows as N/A on a board is refused on its profile;
+one that it shows is told.
 
 The facts are those of nvidia-smi's captures of an H200, an H100 with MIG, a
 GeForce RTX 2080 SUPER and a GeForce RTX 4080 SUPER (drivers 590 and 595).

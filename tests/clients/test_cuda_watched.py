@@ -1,4 +1,4 @@
-"""What a CUDA program does is seen by every client of NVML: the same bytes,
+"""The work of a CUDA program is seen by every client of NVML: the same bytes,
 its work, the heat of it; and nothing when it is gone."""
 
 import csv
@@ -184,7 +184,7 @@ def test_a_frame_of_the_viewer(watched, tmp_path):
 
 
 def utilization(one):
-    """Of GPU 1 and of its processes, as nvidia-ml-py says."""
+    """The utilisation of GPU 1 and of its processes, as nvidia-ml-py says."""
     total, shares = json.loads(peers.run([sys.executable, "-c", UTILIZATION],
                                          one.env))
     return [total, {int(pid): share for pid, share in shares.items()

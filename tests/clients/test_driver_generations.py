@@ -18,7 +18,7 @@ BUSY = ["--gpus", "a100-sxm4-80gb:2", "--load", "train:0,n=2,mem=2GiB",
         "--load", "infer:1,mem=1GiB"]
 each = pytest.mark.parametrize("generation", GENERATIONS,
                                ids=[g.name for g in GENERATIONS])
-# What a board without MIG, vGPU or fabric may say.
+# A board without MIG, vGPU or fabric may answer these.
 REFUSALS = {"NVMLError_NotSupported", "NVMLError_NotFound",
             "NVMLError_InvalidArgument", "NVMLError_NoPermission",
             "NVMLError_NotReady"}

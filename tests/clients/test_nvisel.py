@@ -36,13 +36,13 @@ OPTIONS = [
     "--account-as-free", "--account-as-free root -C 3",
     "--account-as-free nobody daemon --count 1", "-f 30GiB --account-as-free",
 ]
-# What nvisel gets wrong: our status and, on its stdout, nothing.
+# Arguments that nvisel gets wrong: our status and, on its stdout, nothing.
 STRICTER = {"-c 9": 4, "-c 3 -f 79.9GiB": 4, "-c 2 -C 1": 2, "-i 0,x": 3,
             "-i 99": 3}
 
 
 def both(env, words):
-    """What either says: status, stdout, the value on stderr."""
+    """The answers of both: status, stdout, the value on stderr."""
     told = []
     for argv in ([GPUKIT, "select"], [NVISEL]):
         done = subprocess.run([*argv, *words], capture_output=True,

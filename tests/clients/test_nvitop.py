@@ -90,7 +90,7 @@ def leave(terminal):
 
 
 def thirty_seconds(terminal, held):
-    """What a user does, then what he sees, then the end."""
+    """Does what a user does, looks at the screen, then ends."""
     end = time.monotonic() + SECONDS
     terminal.wait_for(lambda text: processes(text) == held)
     tours = 0

@@ -189,7 +189,7 @@ def test_every_query_of_the_dashboard_returns_data(scraped):
     known = set(prometheus.ask("label/__name__/values"))
     for _, text in asked:
         assert set(re.findall("gpukit_[a-z0-9_]+", text)) <= known
-    # What the queries say is what the machine is.
+    # The queries tell the state of the machine.
     prometheus.until(lambda: {
         r["metric"]["gpu"]: float(r["value"][1])
         for r in prometheus.query("gpukit_memory_used_bytes")
@@ -237,7 +237,7 @@ def test_alerts_fire_for_what_they_are_for(scraped):
         done = m.ctl(*words)
         assert done.returncode == 0, done.stderr
         prometheus.until(lambda n=name, g=gpu: (n, g) in firing(prometheus))
-    # Of GPU 5, with which nothing is wrong, nobody complains.
+    # Nobody complains of GPU 5, with which nothing is wrong.
     assert {name for name, gpu in firing(prometheus) if gpu == "5"} <= LATE
     prometheus.until(
         lambda: not [1 for _, gpu in firing(prometheus) if gpu == "5"])

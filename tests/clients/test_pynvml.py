@@ -9,7 +9,7 @@ import pytest
 from peers import HERE, run
 
 WALK = os.path.join(HERE, "walk.py")
-# What a GPU without MIG, vGPU or sleeping processes may rightly say.
+# A GPU without MIG, vGPU or sleeping processes may rightly answer these.
 REFUSALS = {"NVMLError_NotSupported", "NVMLError_InvalidArgument",
             "NVMLError_NotFound", "NVMLError_Timeout",
             "NVMLError_NoPermission", "NVMLError_NotReady",
@@ -50,7 +50,7 @@ def test_every_function_works_or_refuses(machine, options):
 
 
 def test_the_walk_on_a_lost_gpu(machine):
-    """What asks the GPU says that it is lost; nothing crashes."""
+    """Calls that ask the GPU say that it is lost; nothing crashes."""
     one = machine("--gpus", "a100-sxm4-80gb:2")
     assert one.ctl("fail", 1, "lost").returncode == 0
     told = run([sys.executable, "-c", """

@@ -100,7 +100,7 @@ fails(lambda: device.allocator.alloc(30 << 30), "out of memory")
 for one in held:
     device.allocator.free(one, 30 << 30)
 fails(lambda: Tensor(A, device="CUDA:9").realize(), "invalid device ordinal")
-# What no CPU runs yet is refused, and the GPU works on.
+# A kernel that no CPU runs yet is refused, and the GPU works on.
 fails(lambda: a.exp2().realize(), "operation not supported")
 same(a + 1, A + 1)
 """

@@ -42,7 +42,7 @@ def calls(machine):
 
 
 def fact(text, title):
-    """What stands behind a title."""
+    """The text behind a title."""
     found = re.search(rf"(?:^|  | )({re.escape(title)}) +(\S+(?: \S+)*)", text,
                       re.M)
     return found and found[2]

@@ -1,4 +1,4 @@
-"""What users of nvitop know by heart: where things stand on the main screen."""
+"""Users of nvitop know by heart where things stand on the main screen."""
 
 import os
 import re

@@ -154,7 +154,7 @@ def test_keys_typed_ahead_all_count(top, tmp_path):
 
 
 def test_settings_are_there_again(top, tmp_path):
-    """What is saved holds at the next start; the file is nobody else's."""
+    """Saved settings hold at the next start; the file is nobody else's."""
     terminal = top()
     terminal.send(F2 + DOWN * 3 + b"\r" + b"s")
     terminal.wait_for("saved in")
@@ -179,7 +179,7 @@ def test_keys_of_the_config_file(top, tmp_path):
 
 
 def test_leaving_prints_the_report(top):
-    """Of the part that was shown."""
+    """It is about the part that was shown."""
     terminal = top("-o", "2")
     terminal.wait_for(lambda text: len(rows(text)) == 3)
     assert not re.search(r"^│ +0  A100", terminal.text, re.M)
@@ -269,7 +269,7 @@ def test_a_machine_that_is_truncated(top, share):
 
 
 def test_sigcont_draws_anew(top):
-    """Of a viewer that was stopped without being asked."""
+    """The viewer was stopped without being asked."""
     terminal = top()
     terminal.process.send_signal(signal.SIGSTOP)
     while state_of(terminal.process.pid) != "T":

@@ -50,8 +50,8 @@ def test_a_hang_is_told_in_time(top):  # noqa: F811
 
 
 def test_a_driver_that_takes_its_time(top):  # noqa: F811
-    """What has not been read is not said to be none. On a busy machine the
-    driver's time may be up when the first is drawn; it is not always that
+    """A value that has not been read is not said to be none. On a busy machine
+    the driver's time may be up when the first is drawn; it is not always that
     busy."""
     done = top.machine.ctl("set", "latency.nvmlDeviceGetUtilizationRates=900ms")
     assert done.returncode == 0, done.stderr
@@ -69,8 +69,8 @@ def test_a_driver_that_takes_its_time(top):  # noqa: F811
 
 
 def test_a_fast_driver_is_never_seen_unread(top):  # noqa: F811
-    """What is there within some milliseconds is the first thing drawn. On a
-    busy machine nothing may be; it is not always that busy."""
+    """A value that is there within some milliseconds is the first thing drawn.
+    On a busy machine nothing may be; it is not always that busy."""
     calm = tries = 0
     while calm < 3:
         terminal = top("--interval", "20", wait=None)

@@ -43,7 +43,7 @@ def serial_of(device):
         return "0"
 
 
-# What a parameter of that name gets. The functions of one name want the same.
+# A parameter of that name gets this. The functions of one name want the same.
 def arguments(device, other):
     pci = pynvml.nvmlDeviceGetPciInfo(device)
     return {
