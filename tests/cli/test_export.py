@@ -61,7 +61,8 @@ def test_every_family_has_type_and_help_and_base_units(export):
     seen = []
 
     def are_the_same():
-        """Of two frames: some of it comes with the second one."""
+        """The two may be of two frames: some of it comes with the second
+        one."""
         seen[:] = e.next_metrics(), Metrics(e.get("/metrics", OPENMETRICS)[2])
         return set(seen[0]) == set(seen[1])
 
@@ -208,7 +209,7 @@ def test_scrapes_read_nothing(export):
     e = export(["--gpus", "a100-sxm4-80gb:8"], "-i", "1000")
 
     def stands():
-        """What was read last has its frame too."""
+        """The last reading has its frame, too."""
         before = e.metrics().of("gpukit_frames_total")
         time.sleep(1)
         return e.metrics().of("gpukit_frames_total") == before

@@ -334,7 +334,7 @@ def test_load_ends_with_the_last_of_its_processes(machine):
         assert load.poll() is None
         os.kill(last, signal.SIGKILL)
         assert load.wait(timeout=30) == 0
-    # What was killed has not left the machine itself.
+    # A killed process has not left the machine itself.
     wait_until(lambda: one.show(2)["gpus"][0]["processes"] == 0)
 
 

@@ -86,7 +86,7 @@ for i in range(count()):
 print(out)
 """
 
-# Of a process these follow from the machine; all else is the host's.
+# These facts of a process follow from the machine; all others are the host's.
 OF_MACHINE = {"types", "command", "gpu_memory_bytes",
               "sm_utilization_percent", "memory_utilization_percent",
               "encoder_utilization_percent", "decoder_utilization_percent"}

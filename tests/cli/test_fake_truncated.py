@@ -158,7 +158,7 @@ def test_a_cuda_program_has_an_error(start, machine, share):
 
 
 def test_a_handler_of_the_program_is_kept(start, machine):
-    """Of signals that are not of our file: it was set before."""
+    """It gets signals that are not about our file: it was set before."""
     made = machine("--gpus", "h100:2")
     code = OWN_HANDLER + NVML + MONITOR
     process = start(made, sys.executable, "-c", code)

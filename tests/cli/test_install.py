@@ -1,4 +1,4 @@
-"""What `./run install` puts somewhere is for everybody, from whatever tree."""
+"""`./run install` installs for everybody, from whatever tree."""
 
 import glob
 import json
@@ -17,7 +17,7 @@ PREFIX = "/opt/gpukit"
 NOBODY = 65534
 SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake"]
 
-# Of one worker: the tree is copied once.
+# One worker runs them all: the tree is copied once.
 pytestmark = pytest.mark.xdist_group("install")
 
 
@@ -111,7 +111,7 @@ def test_directories_of_others_keep_their_modes(private_tree, tmp_path):
 # ---- another user ----
 
 def libraries(top):
-    """What the programs and libraries below a directory load from outside."""
+    """The libraries that programs below a directory load from outside."""
     files = [path for path, mode in modes(top).items()
              if stat.S_ISREG(mode) and open(path, "rb").read(4) == b"\x7fELF"]
     said = subprocess.run(["ldd", *files], text=True, capture_output=True,

@@ -386,7 +386,7 @@ def test_rotation_by_size(record):
 
 
 def test_rotation_fills_no_gap(record):
-    """What somebody deleted is not what comes next."""
+    """The number of a deleted file is not used next."""
     for name in ("gpu_log.7.csv", "gpu_log.x.csv", "gpu_log.99.csv.gz"):
         (record.place / name).touch()
     ok(record("-i", "0.01", "--count", 10, "--rotate", "1K"))
@@ -485,11 +485,11 @@ def test_system(record, busy):
     assert record.log.read_text().split("\n")[0] == (
         "timestamp,used_mib,sys_used_mib,cpu_cores,cpu_pct")
     row, = rows(record.log)
-    # What others take meanwhile is between, or a moment's.
+    # Memory that others take meanwhile lies between, or is a moment's.
     assert min(used) - 500 < int(row["sys_used_mib"]) < max(used) + 500
     assert row["used_mib"] == ""
     assert row["cpu_cores"] == str(min(os.sched_getaffinity(0)))
-    # Of its whole life, which goes on without work.
+    # The share is of its whole life, which goes on without work.
     assert after - 1 <= float(row["cpu_pct"]) <= before + 1
 
 

@@ -60,7 +60,7 @@ def refusing(tmp_path_factory):
 
 
 def sweep(library, place, env, *args):
-    """What came of refusing the first, the second... until there is nothing
+    """The outcomes of refusing the first, the second... until there is nothing
     left to refuse: (exit status, stderr, rows in x.csv) of each."""
     came = []
     for at in range(1, 100000):

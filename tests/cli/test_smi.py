@@ -43,7 +43,7 @@ def smi(machine):
 
 
 def launch(gpukit, command, *options):
-    """What a shell prints on a made-up machine."""
+    """The output of a shell on a made-up machine."""
     done = gpukit("fake", *options, "--", "sh", "-c", command)
     assert done.returncode == 0, (done.stdout, done.stderr)
     return done.stdout

@@ -17,7 +17,7 @@ from conftest import FAKE_DIR, GPUKIT, ROOT, clean_env
 DATA = os.path.join(ROOT, "tests", "data")
 CAPTURES = sorted(glob.glob(os.path.join(DATA, "smi", "*.json")))
 NAMES = [os.path.basename(path)[:-len(".json")] for path in CAPTURES]
-# What a machine of the time of the capture was set to.
+# Settings of a machine at the time of the capture.
 STATE = {"h100": ["virtualization-mode=1"], "h200": ["virtualization-mode=1"],
          "rtx": ["addressing-mode=1"]}
 # Two answers of one kind.
@@ -106,7 +106,7 @@ def test_titles_are_those_of_the_capture(board):
     assert len(values) == len(titles)
 
 
-# What a made-up board or driver does not tell, and nvidia-smi does.
+# nvidia-smi tells these; a made-up board or driver does not.
 UNTOLD = {"pcie.link.gen.hostmax", "edpp_multiplier [%]"}
 
 

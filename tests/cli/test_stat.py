@@ -463,7 +463,7 @@ class Terminal:
         os.close(self.master)
 
     def read(self, wanted=None, timeout=20):
-        """What is seen from now on: until wanted, or the end."""
+        """The text that is seen from now on: until wanted, or the end."""
         start, deadline = len(self.seen), time.monotonic() + timeout
         while wanted is None or wanted not in self.seen[start:]:
             assert time.monotonic() < deadline, self.seen[start:]

@@ -141,7 +141,7 @@ def test_looks(top):
 
 
 def gpu_color(text):
-    """Of the index of GPU 0: the number of an ANSI colour."""
+    """The number of the ANSI colour of GPU 0's index."""
     return re.search(r"\x1b\[([\d;]+)m\s+0  A100", text).group(1)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of `gpukit fake` share."""
+"""Tools that the tests of `gpukit fake` share."""
 
 import bisect
 import fcntl
