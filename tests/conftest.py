@@ -1,4 +1,5 @@
-"""What the Python tests share: the built command and machines to try it on.
+"""Fixtures that the Python tests share: the built command and machines to try
+it on.
 
 GPUKIT_BUILD names the build tree; default: build/ in the source tree.
 GPUKIT_COLLECTED names a file for the ids of all tests that were collected,
@@ -148,7 +149,8 @@ class Machine:
 
     @property
     def env(self):
-        """What a program needs to see this machine without the launcher."""
+        """The variables that a program needs to see this machine without the
+        launcher."""
         return {"GPUKIT_MACHINE": self.path, "LD_LIBRARY_PATH": FAKE_DIR}
 
     def ctl(self, *args):
@@ -163,7 +165,7 @@ class Machine:
         return json.loads(done.stdout)
 
     def python(self, code):
-        """What a Python program on this machine prints; NVML is ctypes."""
+        """The output of a Python program on this machine; NVML is ctypes."""
         done = subprocess.run([sys.executable, "-c", NVML + code], text=True,
                               capture_output=True, env=clean_env(**self.env),
                               check=False, timeout=120)

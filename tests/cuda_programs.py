@@ -48,7 +48,7 @@ def run(*args, **kwargs):
 
 
 def flags_of(source):
-    """What the first line of a program asks of nvcc."""
+    """The options that the first line of a program asks of nvcc."""
     with open(source, encoding="utf-8") as file:
         first = file.readline()
     return first[len("// nvcc:"):].split() if first.startswith("// nvcc:") else []
@@ -88,7 +88,7 @@ def shared(name):
 
 
 def runtime_directory(major=13):
-    """What `-L` is given: our libcudart.so and libcudart_static.a."""
+    """The directory for `-L`: our libcudart.so and libcudart_static.a."""
     return os.path.join(FAKE_DIR, f"cuda{major}")
 
 

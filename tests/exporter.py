@@ -144,7 +144,7 @@ class Exporter:
         return Metrics(body)
 
     def next_metrics(self):
-        """Of a frame that was begun after this call."""
+        """The metrics of a frame that was begun after this call."""
         def frame():
             found = self.metrics()
             return found.of("gpukit_frames_total"), found

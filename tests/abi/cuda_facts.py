@@ -11,7 +11,7 @@ LEFT_OUT = {
     "CU_UUID_HAS_BEEN_DEFINED": "guard of one type",
 }
 
-# What only we declare, each with the reason.
+# Names that only we declare, each with the reason.
 OURS = {
     "CUDA_EXPORT": "visibility of the prototypes",
     "cuProfilerInitialize": "of cudaProfiler.h",

@@ -23,7 +23,7 @@ LEFT_OUT = {
     "cudaRoundMinInf": "of device code",
 }
 
-# What only we declare, each with the reason.
+# Names that only we declare, each with the reason.
 OURS = {
     "cudaProfilerStart": "of cuda_profiler_api.h",
     "cudaProfilerStop": "of cuda_profiler_api.h",
@@ -44,7 +44,7 @@ OURS = {
     "__cudaUnregisterFatBinary": "of C++ headers, compared by emitted()",
 }
 
-# What NVIDIA's headers take from EGL, OpenGL and VDPAU.
+# Headers and types that NVIDIA's take from EGL, OpenGL and VDPAU.
 FOREIGN = {
     "EGL/egl.h": "",
     "EGL/eglext.h": "typedef void *EGLStreamKHR; typedef void *EGLImageKHR;"
@@ -63,7 +63,7 @@ ALL = """#include <cuda_runtime_api.h>
 #include <cuda_vdpau_interop.h>
 """
 
-# What of both is compared: the runtime's own names.
+# The names of both that are compared: the runtime's own names.
 NAMES = re.compile(r"\w+ (cuda|__cuda|CUDA_EGL|CUDART_VERSION|dim3|uint3)")
 
 # There x, y and z are one declaration; size and alignment are compared.

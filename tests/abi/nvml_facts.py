@@ -37,7 +37,7 @@ LEFT_OUT = {
     "nvmlEccBitType_t": "type by macro there, by typedef here",
 }
 
-# What only we declare, each with the reason.
+# Names that only we declare, each with the reason.
 OURS = {
     "NVML_EXPORT": "visibility of the prototypes",
     "nvml_field_id": "the enum that holds the NVML_FI_ values",

@@ -1,4 +1,4 @@
-"""What libcuda.so.1 of each driver generation exports: the names of CUDA 13.0
+"""libcuda.so.1 of each driver generation exports the names of CUDA 13.0
 less those that came later than the generation's CUDA."""
 
 import glob

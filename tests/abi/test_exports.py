@@ -1,4 +1,4 @@
-"""What the built libraries export, need and search: nothing by accident."""
+"""The built libraries export, need and search nothing by accident."""
 
 import glob
 import os

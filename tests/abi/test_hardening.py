@@ -1,4 +1,4 @@
-"""What makes faults harder to use is in all that is built, not only asked for:
+"""All that is built is hardened against faults, and not only asked to be:
 read from the objects and from what is linked of them."""
 
 import json
@@ -123,7 +123,7 @@ def test_linked_files_are_bound_and_closed():
 def test_executables_lie_anywhere():
     assert executables()
     for name in executables():
-        # Of one file it does not say which.
+        # When it reads one file, readelf does not print the name.
         told = subprocess.run(["readelf", "-d", "-W", name], cwd=BUILD,
                               text=True, capture_output=True, check=True)
         assert re.search(r"Flags: .*\bPIE\b", told.stdout), name

@@ -213,7 +213,7 @@ def test_a_change_here_is_reported(theirs, tmp_path, name):
     assert any(report in line for line in found), found
 
 
-# What a later header may bring; each must be reported as missing here.
+# A later header may bring these; each must be reported as missing here.
 ADDITIONS = {
     "nvmlReturn_t nvmlDeviceGetNews(nvmlDevice_t device, int *news);":
         "missing here: function nvmlDeviceGetNews",

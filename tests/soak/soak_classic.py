@@ -49,7 +49,7 @@ def one_run(seconds, leave):
             classic.run(seconds)
             leave(classic)
             classic.terminal.left_intact()
-            # What is left holds its memory still.
+            # The programs that are left still hold their memory.
             assert sum(map(len, classic.held().values())) == len(
                 classic.programs)
         finally:

@@ -184,7 +184,7 @@ def soak(seconds, warm, seed):
         terminal = Terminal(
             [GPUKIT, "top", "--interval", "0.5"],
             clean_env(XDG_CONFIG_HOME=directory,
-                      # What is freed is kept back in part; not too much.
+                      # A part of the freed memory is kept back; not too much.
                       ASAN_OPTIONS=f"log_path={log}:detect_leaks=1"
                       ":quarantine_size_mb=2:thread_local_quarantine_size_kb=64",
                       **machine.env), 120, 40)

@@ -211,7 +211,7 @@ def test_two_hunts_do_not_share_a_tree(toy):
 
 @pytest.mark.slow
 def test_each_mutant_meets_the_tests_of_its_own_room(toy):
-    """Of all rooms at once: what has no test is left out, and neither
+    """With all rooms at once, a file without a test is left out, and neither
     other-two nor toy-apart, which fail, are made of toy's files."""
     done = mutate(toy, "--count", "3", "--seed", "1", "--jobs", "1")
     assert done.returncode == 0, done.stdout + done.stderr

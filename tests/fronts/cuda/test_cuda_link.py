@@ -1,4 +1,4 @@
-"""What is linked is for the GPU in whose context the link was begun."""
+"""A link is made for the GPU in whose context it was begun."""
 
 import sys
 
@@ -16,7 +16,7 @@ for device in range(2):
         ctypes.byref(contexts[-1]), device)
 
 def link(began, goes_on):
-    """What the driver says of an image for A100 and newer."""
+    """The driver's answer to an image for A100 and newer."""
     state, image = ctypes.c_void_p(), ctypes.c_void_p()
     assert not cuda.cuCtxSetCurrent(contexts[began])
     assert not cuda.cuLinkCreate_v2(0, None, None, ctypes.byref(state))

@@ -67,14 +67,15 @@ def test_zeros(machine, major):
     assert len(refused) > 100
     assert {n for n in refused if found[n][1] != NOT_SUPPORTED} == set()
 
-    # What is not written yet is counted; nothing else is, by that name.
+    # A function that is not written yet is counted; nothing else is, by that
+    # name.
     coverage = json.loads(m.ctl("coverage", "--json").stdout)
     counted = {row["function"]: row["refused"] for row in coverage
                if row["library"] == "libcudart"}
     assert counted == {name: 1 for name in refused}
 
 
-# What is no pointer, no handle, no size and no enumerator of anything.
+# It is no pointer, no handle, no size and no enumerator of anything.
 RUBBISH = 0xfeedfacecafe0001
 
 

@@ -15,8 +15,8 @@ NVIDIA = {
     13: os.path.join(cuda_programs.TOOLKIT, "lib", "libcudart.so.13"),
 }
 
-# What nvcc emits has its own tests; NVIDIA's tables are private to it; two
-# answer texts, at addresses of their own.
+# Calls that nvcc emits have their own tests; NVIDIA's tables are private to
+# it; two answer texts, at addresses of their own.
 LEFT_OUT = {"cudaGetExportTable", "cudaGetErrorName", "cudaGetErrorString",
             "cudaCreateChannelDesc"}
 
