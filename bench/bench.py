@@ -1,4 +1,4 @@
-"""What gpukit costs, beside its peers on the same machine in the same run.
+"""The cost of gpukit, beside its peers on the same machine in the same run.
 
     ./run bench            or   build/venv/bin/python bench/bench.py
 
@@ -53,7 +53,7 @@ PROGRAMS = {
 # ours, peer
 PAIRS = [("stat", "nvitop -1"), ("stat", "gpustat"),
          ("stat --boxed", "nvitop -1"), ("stat --json", "gpustat")]
-# What is wanted of `gpukit stat`: (quantity, latency, most); and how many
+# The limits of `gpukit stat`: (quantity, latency, most); and how many
 # times less than a peer its wall time may be.
 MOST = {("wall", "none"): 3.0, ("cpu", "none"): 3.0, ("rss", "none"): 6.0,
         ("rss", "real"): 6.0}

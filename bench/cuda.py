@@ -1,8 +1,9 @@
-"""What the CUDA libraries of the made-up machine cost a program."""
+"""The cost of the made-up machine's CUDA libraries to a program."""
 
 import subprocess
 
-# What is printed: (title, unit, most, least) as far as it is wanted.
+# The lines that are printed: (title, unit, most, least) as far as it is
+# wanted.
 WANTED = {
     "init_ms": ("CUDA: cuInit", "ms", 5, None),
     "look_ups_us": ("CUDA: cuGetProcAddress of every function, 637 times",

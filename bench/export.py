@@ -1,4 +1,5 @@
-"""What `gpukit export` costs: a scrape, two hundred of them a second, memory."""
+"""The cost of `gpukit export`: a scrape, two hundred of them a second,
+memory."""
 
 import os
 import re

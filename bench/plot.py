@@ -1,4 +1,4 @@
-"""What `gpukit plot` costs for a recording of ten million rows."""
+"""The cost of `gpukit plot` for a recording of ten million rows."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What a sample of `gpukit record` costs, beside a logger that asks three
+"""The cost of a sample of `gpukit record`, beside a logger that asks three
 commands for the same each time."""
 
 import os
@@ -9,7 +9,7 @@ import tempfile
 SAMPLES = 100
 SPAWNS = 10
 PERIOD = "0.02"
-# What such loggers run; `nvidia-smi` is gpukit's own here.
+# Such loggers run these; `nvidia-smi` is gpukit's own here.
 QUERIES = (
     ["--query-compute-apps=pid,gpu_uuid,used_memory", "--format=csv,noheader"],
     ["pmon", "-c", "1", "-s", "um"],

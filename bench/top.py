@@ -1,4 +1,4 @@
-"""What the viewers cost: `gpukit top` beside nvitop, each in a terminal of
+"""The cost of the viewers: `gpukit top` beside nvitop, each in a terminal of
 160x70, on the machine of the benchmark."""
 
 import fcntl
