@@ -20,7 +20,7 @@ def width(text):
 
 
 class Style:
-    """What SGR escapes have said so far."""
+    """The style that SGR escapes have set so far."""
 
     def __init__(self):
         self.color, self.bold, self.dim, self.reverse = None, False, False, False

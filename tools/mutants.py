@@ -21,7 +21,7 @@ TOKEN = re.compile(r"""
   | (?P<sign> ->|\.\.\.|<<=|>>=|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||
               [-+*/%&|^]=|. )""", re.X | re.S | re.M)
 
-# What stands between two values, and what it becomes.
+# Operators between two values, and what they become.
 BETWEEN = {
     "<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"),
     "==": ("!=",), "!=": ("==",), "&&": ("||",), "||": ("&&",),
@@ -40,7 +40,7 @@ KEYWORDS = frozenset(
 # absence only a leak checker sees.
 UNNOTICED = re.compile(
     r"(.*_)?(assert|log|log_write)$|_Static_assert$|va_end$|(.*_)?free$")
-# What is returned instead; whatever else becomes 0, or NULL.
+# The value that is returned instead; any other one becomes 0, or NULL.
 OTHER_RESULT = {"0": "-1", "true": "false", "false": "true"}
 NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)$")
 
@@ -152,7 +152,7 @@ def other_result(value):
 
 
 def of_statement(tokens, i, end):
-    """What befalls a statement as a whole."""
+    """Mutants of a statement as a whole."""
     word = tokens[i].text
     if word == "if" and tokens[i + 1].text == "(":
         close = closing(tokens, i + 1)
@@ -202,7 +202,7 @@ def of_token(source, tokens, i):
 
 
 def hints(tokens, first, last):
-    """What __builtin_expect() is told to expect: it changes the speed alone."""
+    """The hints of __builtin_expect(), which change the speed alone."""
     for i in range(first, last):
         if tokens[i].text == "__builtin_expect":
             end, depth = closing(tokens, i + 1), 0

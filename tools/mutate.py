@@ -63,7 +63,8 @@ def tests_of(path, linked):
 
 
 def rank(path, test):
-    """Those named after the file first, then as the room's row has them."""
+    """Tests named after the file come first, then as the room's row has
+    them."""
     row = row_of(path)
     stem = os.path.splitext(os.path.basename(path))[0]
     return (not test.endswith("-" + stem),
@@ -83,8 +84,8 @@ class Hunt:
         self.came_of = {"killed": 0, "survived": 0, "did not compile": 0}
 
     def in_order(self, path):
-        """Those that killed most there first: a mutant dies at its first test,
-        and only what is tried is linked."""
+        """Tests that killed most there come first: a mutant dies at its first
+        test, and only what is tried is linked."""
         with self.lock:
             return sorted(tests_of(path, self.linked), key=lambda test: (
                 -self.kills[path, test], *rank(path, test),

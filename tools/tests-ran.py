@@ -29,7 +29,7 @@ import xml.etree.ElementTree as ElementTree
 TESTS = os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "tests")
 
-# What became of a test: passed, failed or skipped, and why.
+# The fate of a test: passed, failed or skipped, and why.
 Fate = collections.namedtuple("Fate", "what why")
 PASSED = Fate("passed", "")
 ABSENT = Fate("failed", "did not run to its end")
