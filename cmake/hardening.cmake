@@ -1,5 +1,5 @@
-# What makes faults harder to use, in every optimised build that no sanitizer
-# watches: each flag that this compiler, linker and C library know.
+# Flags that make faults harder to use, in every optimised build that no
+# sanitizer watches: all those that this compiler, linker and C library know.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 include(CheckLinkerFlag)

@@ -1,7 +1,7 @@
-# What `cmake --install` puts where: the build tree's layout under the prefix,
-# so that the command finds its libraries and profiles relative to itself.
-# Everybody may read it, whatever umask it was built and is installed with: no
-# modes are taken over from the build tree.
+# `cmake --install` puts everything in its place: the build tree's layout under
+# the prefix, so that the command finds its libraries and profiles relative to
+# itself. Everybody may read it, whatever umask it was built and is installed
+# with: no modes are taken over from the build tree.
 set(GPUKIT_FAKE_INSTALL lib/gpukit/fake)
 
 install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
