@@ -48,9 +48,6 @@ int ctl_gpus(struct ctl *ctl, const char *text, uint64_t *ret_mask);
 /* Does an argument name GPUs: "all" or an index? */
 bool ctl_names_gpus(const char *text);
 
-/* The name of an answer of a rule: NVML_ERROR_UNKNOWN, hang. */
-const char *ctl_answer_name(int answer);
-
 /*
  * A change that nvlink.LINK.WHAT=VALUE asks for: of one link or all (-1), of an
  * error count or the state (error -1). The functions return exit codes; link.c.

@@ -2,7 +2,6 @@
  * fail.c - `gpukit fake ctl fail`, `clear`, `reset` and `reset-gpu`:
  * breaks and mends GPUs, functions and the machine.
  */
-#include "abi/nvml_abi.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cmd.h"
@@ -21,6 +20,7 @@
 #include "machine/trouble/fault_text.h"
 #include "machine/trouble/reset.h"
 #include "machine/trouble/rule.h"
+#include "machine/words/rule_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,28 +28,9 @@
 
 #define MILLION 1000000
 
-static const struct {
-	const char *name;
-	int value;
-} answers[] = {
-#define NVML_RETURN(name, value, text) {#name, value},
-#include "abi/nvml_return.def"
-#undef NVML_RETURN
-    {"hang", GKF_RULE_HANGS},
-};
-#define ANSWERS (sizeof answers / sizeof *answers)
-
 bool ctl_names_gpus(const char *text)
 {
 	return !strcmp(text, "all") || (*text >= '0' && *text <= '9');
-}
-
-const char *ctl_answer_name(int answer)
-{
-	for (size_t i = 0; i < ANSWERS; i++)
-		if (answers[i].value == answer)
-			return answers[i].name;
-	return "?";
 }
 
 /* ---- faults ---- */
@@ -110,26 +91,6 @@ static int refuse_fault_name(const char *text)
 	return GK_EXIT_USAGE;
 }
 
-/* The answer of that name; the NVML_ERROR_ before it may be left out. */
-static bool find_answer(const char *text, int *ret_answer)
-{
-	const char *const prefix = "NVML_ERROR_";
-
-	for (size_t i = 0; i < ANSWERS; i++) {
-		const char *name = answers[i].name;
-
-		if (!answers[i].value)
-			continue; /* success is no failure */
-		if (strcmp(name, text) &&
-		    (strncmp(name, prefix, strlen(prefix)) ||
-		     strcmp(name + strlen(prefix), text)))
-			continue;
-		*ret_answer = answers[i].value;
-		return true;
-	}
-	return false;
-}
-
 static int parse_rule(const char *text, struct failure *ret)
 {
 	const char *equals = strchr(text, '=');
@@ -141,7 +102,7 @@ static int parse_rule(const char *text, struct failure *ret)
 	row = ctl_function_row(name);
 	if (row < 0)
 		return fake_usage("ctl: there is no function '%s'", name);
-	if (!equals || !find_answer(equals + 1, &answer))
+	if (!equals || !gkf_rule_answer(equals + 1, &answer))
 		return fake_usage("ctl fail: %s: must be a code such as "
 				  "NVML_ERROR_UNKNOWN, or hang",
 				  text);

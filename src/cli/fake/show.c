@@ -16,6 +16,7 @@
 #include "machine/trouble/fault.h"
 #include "machine/trouble/fault_text.h"
 #include "machine/trouble/rule.h"
+#include "machine/words/rule_text.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -71,7 +72,8 @@ static bool rule_text(struct ctl *ctl, unsigned index, char *text, size_t cap)
 	snprintf(text, cap,
 		 "%s=%s after=%llu times=%llu probability=%g seed=%llu "
 		 "(GPUs %#llx; %llu of %llu calls failed)",
-		 ctl_function_name(spec.function), ctl_answer_name(spec.answer),
+		 ctl_function_name(spec.function),
+		 gkf_rule_answer_name(spec.answer),
 		 (unsigned long long)spec.after, (unsigned long long)spec.times,
 		 spec.per_million / 1e6, (unsigned long long)spec.seed,
 		 (unsigned long long)spec.gpus, (unsigned long long)failed,

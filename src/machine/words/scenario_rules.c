@@ -1,10 +1,10 @@
 /* scenario_rules.c - functions that fail from a step of a scenario on. */
-#include "abi/nvml_abi.h"
 #include "base/err.h"
-#include "machine/file/fault_state.h"
 #include "machine/file/scenario_state.h"
+#include "machine/words/rule_text.h"
 #include "machine/words/scenario_build.h"
 #include "machine/words/scenario_keys.h"
+#include "machine/words/scenario_yaml.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,40 +18,9 @@ static const char *const functions[] = {
 };
 #define FUNCTIONS (sizeof functions / sizeof *functions)
 
-static const struct {
-	const char *name;
-	int value;
-} answers[] = {
-#define NVML_RETURN(name, value, text) {#name, value},
-#include "abi/nvml_return.def"
-#include "machine/words/scenario_yaml.h"
-#undef NVML_RETURN
-    {"hang", GKF_RULE_HANGS},
-};
-#define ANSWERS (sizeof answers / sizeof *answers)
-
 const char *gkf_rule_function(unsigned row)
 {
 	return row < FUNCTIONS ? functions[row] : NULL;
-}
-
-/* With or without NVML_ERROR_; success is no failure. */
-static bool find_answer(const char *text, int *ret_answer)
-{
-	const char *const prefix = "NVML_ERROR_";
-
-	for (size_t i = 0; i < ANSWERS; i++) {
-		const char *name = answers[i].name;
-		bool begins = !strncmp(name, prefix, strlen(prefix));
-
-		if (!answers[i].value ||
-		    (strcmp(name, text) &&
-		     (!begins || strcmp(name + strlen(prefix), text))))
-			continue;
-		*ret_answer = answers[i].value;
-		return true;
-	}
-	return false;
 }
 
 /* Without gpu: every call, those that are about none as well. */
@@ -140,7 +109,7 @@ int gkf_key_rule(struct gkf_build *b, const yaml_node_t *node)
 	if (err)
 		return err;
 	if (at[1]->type != YAML_SCALAR_NODE ||
-	    !find_answer(gk_yaml_scalar(at[1]), &answer))
+	    !gkf_rule_answer(gk_yaml_scalar(at[1]), &answer))
 		return GKF_BUILD_FAIL(b, at[1],
 				      "answer: must be a code such as "
 				      "NVML_ERROR_UNKNOWN, or hang");
