@@ -61,10 +61,10 @@ static bool is_name(char c)
 
 /* ---- strings and words ---- */
 
-/* What ends a word, in a shell and in most texts. */
+/* These end a word, in a shell and in most texts. */
 #define STOPS "&;,| \t\n\"'`<>)}]"
 
-/* Of quotes and of backslashes in a row more are not looked through. */
+/* So many quotes and backslashes in a row are looked through, and no more. */
 #define ROW_MAX 64
 
 /*
@@ -87,7 +87,7 @@ static bool ends_string(size_t level, size_t n)
 	return n % 2 == 0;
 }
 
-/* What is between the quotes; *ret_behind is behind the second. */
+/* Reads the text between the quotes; *ret_behind is behind the second. */
 static struct span read_string(const struct text *t, size_t at, size_t quote,
 			       size_t *ret_behind)
 {
@@ -368,7 +368,7 @@ static bool option(const struct text *t, size_t at, struct span *ret)
 	       !gk_secret_plain(t->s + ret->begin, ret->end - ret->begin, how);
 }
 
-/* What is behind the sign in it; 0: all of it. */
+/* Leaves the part behind the sign in it; 0: all of it. */
 static bool cut_login(const struct text *t, char sign, struct span *value)
 {
 	while (sign && value->begin < value->end)
@@ -473,7 +473,9 @@ static size_t name_alone(const struct text *arg)
 	return arg->len > 2 && arg->s[0] == '-' && i == arg->len ? i : 0;
 }
 
-/* What of an argument is the value of the one before, a secret. */
+/*
+ * Finds the part of an argument that is the value of the one before, a secret.
+ */
 static bool value_of(const struct text *before, const struct text *arg,
 		     struct span *ret)
 {

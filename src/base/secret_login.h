@@ -11,7 +11,9 @@
 /* How some programs are given passwords. */
 struct gk_login;
 
-/* Of a word that is a program or the path to one; NULL: it is no such. */
+/*
+ * The row of a word that is a program or the path to one; NULL: it is no such.
+ */
 const struct gk_login *gk_login_find(const char *word, size_t len);
 
 /*

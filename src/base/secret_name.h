@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /*
- * What gk_secret_plain() wants to know of a secret's name; -1: it is none.
+ * The kind of a secret's name, for gk_secret_plain(); -1: it is no such name.
  * assigned: a sign stands behind it. inside: it does not begin its text, so
  * that its first part is not the first.
  */
