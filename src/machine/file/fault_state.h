@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Of a device. An argument is written before its bit is. */
+/* The faults of a device. An argument is written before its bit is. */
 struct gkf_fault_state {
 	_Atomic uint64_t active; /* a bit a fault */
 	_Atomic uint64_t argument[GKF_FAULTS_MAX];

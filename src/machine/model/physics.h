@@ -40,7 +40,7 @@ struct gkf_drive {
 	 * board draws no less than this part of its limit, permille.
 	 */
 	int64_t floor_permille, floor_bins;
-	/* What is set of the device's values; GKF_UNSET: nothing. */
+	/* The device's values that are set; GKF_UNSET: this one is not. */
 	int64_t set[GKF_VALUES_MAX]; /* by gkf_value */
 };
 

@@ -89,7 +89,7 @@ static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
 	return freed;
 }
 
-/* Those of a container that has ended nobody else would bury. */
+/* Nobody else would bury the processes of a container that has ended. */
 static bool is_alive(uint64_t own_ns, const struct gkf_identity *owner,
 		     struct gkf_others *others)
 {

@@ -44,7 +44,7 @@ static inline bool gkf_slot_is_present(const struct gkf_slot *slot,
 		bin >= __atomic_load_n(&w->start_bin, __ATOMIC_RELAXED));
 }
 
-/* What it takes of its device. */
+/* The bytes that a slot takes of its device. */
 static inline uint64_t gkf_slot_held(const struct gkf_slot *slot)
 {
 	return atomic_load_explicit(&slot->bytes, memory_order_relaxed) +
