@@ -157,7 +157,7 @@ static const struct {
     {FIELD(UNSIGNED_LONG, ullVal, 5), 50, 0},
     {FIELD(UNSIGNED_LONG_LONG, ullVal, 6), 60, 0},
     {FIELD(COUNT, ullVal, 7), 70, 0},
-    /* What times 10 is more than there are numbers. */
+    /* A value whose tenfold is more than there are numbers. */
     {FIELD(SIGNED_LONG_LONG, sllVal, INT64_MAX / 10), INT64_MAX / 10 * 10, 0},
     {FIELD(SIGNED_LONG_LONG, sllVal, INT64_MAX / 10 + 1), 0,
      GK_ABSENT_NOT_SUPPORTED},

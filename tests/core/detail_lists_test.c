@@ -11,7 +11,9 @@
 static struct gk_nvml nvml;
 static struct gk_detail *detail;
 
-/* What the driver says; what it is not told to say it does not support. */
+/*
+ * The answers of the driver; it does not support what it is not told to answer.
+ */
 static struct {
 	nvmlReturn_t pids, stats, pages, memory_clocks, clocks, samples;
 	unsigned pid_count, page_count[2], memory_count, clock_count;
@@ -30,7 +32,7 @@ static nvmlReturn_t list_pids(nvmlDevice_t dev, unsigned *count, unsigned *pids)
 	return driver.pids;
 }
 
-/* Of 101 nothing is known in figures; 102 has been forgotten. */
+/* The driver knows no figures of 101, and has forgotten 102. */
 static nvmlReturn_t tell_stats(nvmlDevice_t dev, unsigned pid,
 			       nvmlAccountingStats_t *to)
 {

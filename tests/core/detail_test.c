@@ -195,7 +195,9 @@ static void what_a_driver_lacks_is_absent(void **state)
 
 /* ---- links ---- */
 
-/* What NVML says to the state of links from 0 on; then that there is none. */
+/*
+ * NVML's answers about the state of links from 0 on; then that there is none.
+ */
 static nvmlReturn_t states[GK_LINKS_MAX + 4];
 static unsigned state_count;
 

@@ -219,7 +219,7 @@ static void a_member_is_read_once_a_snapshot(void **state)
 	    100 * GK_NS_PER_S -
 		47 * (GK_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK)));
 	assert_ptr_equal(gk_family_read(family, &members[0]), p);
-	/* Of two snapshots, there is a difference. */
+	/* Two snapshots have a difference. */
 	scan();
 	members = gk_family_members(family, &count);
 	p = gk_family_read(family, &members[0]);

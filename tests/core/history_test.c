@@ -323,7 +323,7 @@ static void a_process_is_shown_in_percent_and_mebibytes(void **state)
 	assert_near(process_value(GK_HP_RSS, 1), 3, 1e-3);
 	assert_near(process_value(GK_HP_GPU_MEM, 1), 5, 1e-3);
 	assert_near(process_value(GK_HP_SM, 1), 42, 1e-3);
-	/* Of a GPU that does not answer /proc alone knows something new. */
+	/* /proc alone knows something new when a GPU does not answer. */
 	devices[0].health = GK_HEALTH_STALE;
 	take(1.5);
 	assert_near(process_value(GK_HP_CPU, 2), 123.5, 1e-3);
@@ -384,7 +384,7 @@ static void processes_make_room(void **state)
 	assert_true(isnan(memory_of(102, 8))); /* another with its pid */
 }
 
-/* Of three the second was seen last the longest ago. */
+/* The second of three was seen last the longest ago. */
 static void who_is_unseen_for_longest_makes_room(void **state)
 {
 	static const pid_t seen[] = {100, 101, 102, 100, 102, 103};

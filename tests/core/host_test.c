@@ -144,7 +144,7 @@ static void the_machine_has_a_name_and_processors(void **state)
 	assert_int_equal(host.cpus, get_nprocs());
 }
 
-/* What is not asked for is not read, and says so. */
+/* A value that is not asked for is not read, and says so. */
 static void a_host_that_is_passed_over_has_no_values(void **state)
 {
 	struct gk_host host;

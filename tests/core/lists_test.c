@@ -237,7 +237,7 @@ static void what_is_not_supported_is_asked_once(void **state)
 	assert_int_equal(list[COMPUTE].calls, 3);
 	assert_int_equal(list[GRAPHICS].calls, 1);
 	assert_int_equal(list[MPS].calls, 1);
-	/* What comes with a refusal is no list. */
+	/* Rows that come with a refusal are no list. */
 	assert_int_equal(gpu.listed_count, 0);
 }
 

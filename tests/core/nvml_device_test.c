@@ -372,7 +372,9 @@ static void a_lost_gpu_is_shown_and_comes_back(void **state)
 	}
 }
 
-/* What comes back may be another board: it is asked for all once more. */
+/*
+ * The GPU that comes back may be another board: it is asked for all once more.
+ */
 static void what_was_refused_is_asked_of_who_comes_back(void **state)
 {
 	(void)state;

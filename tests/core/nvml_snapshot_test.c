@@ -1,4 +1,4 @@
-/* What a snapshot is made of: readings of GPUs, and each process once. */
+/* A snapshot is made of readings of GPUs, and of each process once. */
 #include "core/context.h"
 #include "core/scripted.h"
 
@@ -141,7 +141,7 @@ static void without_proc_nothing_is_read_there(void **state)
 	assert_string_equal(t.snap->host.hostname, "");
 }
 
-/* Of what is late only that is new which was never read. */
+/* When a GPU is late, only values that were never read are new. */
 static void a_late_gpu_keeps_its_reasons(void **state)
 {
 	static const bool late[] = {false, true};

@@ -164,7 +164,7 @@ static void who_hangs_is_not_waited_for_long(void **state)
 	until = gk_mono_ns() + 20 * GK_NS_PER_MS;
 	assert_false(gk_worker_wait(w, until));
 	assert_true(gk_mono_ns() >= until);
-	/* What it has read before can be had. */
+	/* Values that it has read before can be had. */
 	assert_int_equal(gk_worker_copy(w, &reading), 0);
 	assert_value(reading.devices[0].m[GK_M_GPU_UTIL], 0);
 	gk_reading_free(&reading);

@@ -75,7 +75,7 @@ static int teardown(void **state)
 	gk_pick_free(&part);
 	assert_null(part.devices);
 	assert_null(part.processes);
-	/* What was given stays as it was. */
+	/* The given snapshot stays as it was. */
 	assert_memory_equal(given_devices, devices, sizeof devices);
 	assert_memory_equal(given_processes, processes, sizeof processes);
 	return 0;

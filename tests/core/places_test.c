@@ -13,7 +13,7 @@ static struct gk_places *places;
 static struct gk_arena arena;
 static char seat[GPUS]; /* their addresses are handles */
 
-/* What the driver says of each GPU. */
+/* The answers of the driver about each GPU. */
 static struct {
 	unsigned long cpus[128], nodes[16];
 	unsigned node;

@@ -353,7 +353,7 @@ static void words_are_kept_for_seconds_and_a_new_name_ends_them(void **state)
 	assert_string_equal(look(42, 19, 0).command, "four");
 }
 
-/* Of many not all are due at once. */
+/* When there are many, not all are due at once. */
 static void words_of_others_are_due_at_other_times(void **state)
 {
 	static const struct {

@@ -254,7 +254,7 @@ static void as_stranger(void (*test)(void))
 	assert_int_equal(status, 0);
 }
 
-/* What is not 0 ends the child. */
+/* A condition that does not hold ends the child. */
 #define CHILD(condition)                                                       \
 	do {                                                                   \
 		if (!(condition)) {                                            \
@@ -307,7 +307,7 @@ static void take_from_within(void)
 {
 	int fd, map;
 
-	/* Of one that became another user /proc is root's. */
+	/* /proc of a process that became another user is root's. */
 	if (prctl(PR_SET_DUMPABLE, 1) || unshare(CLONE_NEWUSER))
 		_exit(77);
 	map = open("/proc/self/uid_map", O_WRONLY);

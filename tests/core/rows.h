@@ -41,7 +41,7 @@ static inline const struct gk_row *row_of(enum gk_metric metric)
 	return NULL;
 }
 
-/* What the driver says to the question for a metric. */
+/* The driver's answer to the question for a metric. */
 static inline nvmlReturn_t row_answer(enum gk_metric metric)
 {
 	int64_t out[GK_ROW_VALUES];

@@ -15,7 +15,7 @@ static struct gk_series series;
 static int setup(void **state)
 {
 	(void)state;
-	/* What stood there before is not looked at. */
+	/* Values that stood there before are not looked at. */
 	for (int i = 0; i < GK_SERIES_ALL; i++)
 		ring[i] = 777;
 	gk_series_init(&series, ring, GK_SERIES_LEVELS);
@@ -72,7 +72,7 @@ static void a_bin_is_the_mean_of_what_came_in_its_second(void **state)
 	is_mean(1, 1, 3);
 	is_mean(2, 1, 10);
 	is_mean(3, 1, (double)NAN);
-	/* Of bins, whatever they were made of. */
+	/* The mean is of bins, whatever they were made of. */
 	is_mean(2, 2, 6.5);
 	is_mean(2, 1.5, 6.5);
 	is_mean(1.000000001, 1, 6.5);
@@ -125,7 +125,7 @@ static void the_fine_ring_comes_round(void **state)
 	is_mean(101, 1, 100);
 	is_mean(100, 1, (double)NAN);
 	is_mean(700, 600, (100 + 699) / 2.0);
-	/* What is asked beyond it is left out, not read twice. */
+	/* Values that are asked beyond it are left out, not read twice. */
 	is_mean(700, 700, (100 + 699) / 2.0);
 	is_mean(101, 101, 100);
 }

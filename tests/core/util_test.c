@@ -14,7 +14,7 @@ static struct gk_nvml nvml;
 static struct gk_util util;
 static struct gk_records scratch;
 
-/* What the driver has, and how it was asked. */
+/* The samples that the driver has, and how it was asked. */
 static struct {
 	nvmlReturn_t answer;
 	nvmlProcessUtilizationSample_t sample[200];
@@ -117,7 +117,7 @@ static void the_newest_sample_of_each_counts(void **state)
 	check_busy(10, 96);
 	check_busy(11, 48);
 	check_busy(12, 0);
-	/* Of two at a time the later one. */
+	/* When two are of one time, the later one counts. */
 	add_sample(11, NOW - 20, 60);
 	gk_util_free(&util);
 	assert_int_equal(read_at(NOW), NVML_SUCCESS);
