@@ -323,7 +323,7 @@ static void one_that_was_stopped_is_not_watched(void **state)
 	assert_false(queue->looked);
 }
 
-/* Those of all devices, the last as well, until none is left. */
+/* Queues of all devices, the last as well, until none is left. */
 static void all_devices_are_looked_at(void **state)
 {
 	struct gkf_queue *queue[3];

@@ -1,4 +1,6 @@
-/* What pools have in reserve and owe, where books always take it back. */
+/*
+ * Pools have blocks in reserve and owe some, where books always take them back.
+ */
 #include "device/pool_fixture.h"
 
 #include <stdatomic.h>

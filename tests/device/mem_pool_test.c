@@ -49,7 +49,7 @@ static void what_is_aligned_lies_so(void **state)
 	assert_int_equal(put_in(&arena->pool, 1, 4096), 4096);
 	assert_int_equal(put_in(&arena->pool, 1, BLOCK / 4), BLOCK / 4);
 	assert_int_equal(put_in(&arena->pool, 1, 256), 1536);
-	/* What is aligned more has blocks of its own. */
+	/* A piece that is aligned more has blocks of its own. */
 	assert_int_equal(put_in(&arena->pool, 1, BLOCK / 2), BLOCK);
 	assert_int_equal(put_in(&arena->pool, 1, BLOCK), 2 * BLOCK);
 	assert_int_equal(arena->pool.usage.reserved, 3 * BLOCK);
@@ -132,7 +132,7 @@ static void a_shared_block_ends_with_its_last_piece(void **state)
 	assert_int_equal(arena->shared_count, 2);
 }
 
-/* Of each piece its begin is noted, in a bit and in a bit for its word. */
+/* The begin of each piece is noted, in a bit and in a bit for its word. */
 static void begins_of_pieces_are_noted(void **state)
 {
 	const struct shared_block *s;

@@ -93,7 +93,7 @@ static void tasks_have_rooms_by_their_size(void **state)
 		memset((char *)task + sizeof *task, 1,
 		       rooms[i].size - sizeof *task);
 	}
-	/* Of a chunk nothing is wasted on what does not go there. */
+	/* A chunk wastes nothing on a task that does not go there. */
 	task = gkf_task_new(5121);
 	assert_int_equal(task->room, 0);
 	memset((char *)task + sizeof *task, 1, 5121 - sizeof *task);

@@ -82,7 +82,7 @@ static void a_queue_that_is_gone_is_used_again(void **state)
 	has_run("ab");
 }
 
-/* What is in it is done first. */
+/* Tasks that are in it are done first. */
 static void a_busy_queue_goes_with_its_last_task(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);
@@ -217,7 +217,7 @@ static void an_idle_queue_is_served_at_once(void **state)
 	assert_int_equal(starts, 0);
 }
 
-/* What was pushed meanwhile is for the threads. */
+/* Tasks that were pushed meanwhile are for the threads. */
 static void what_came_meanwhile_is_made_ready(void **state)
 {
 	struct gkf_queue *queue = new_queue(0);
@@ -315,7 +315,7 @@ static void waiters_go_on_at_their_number(void **state)
 	assert_int_equal(done_of(two), 2);
 }
 
-/* What is done, and what is its own, is not waited for. */
+/* A queue does not wait for work that is done, or that is its own. */
 static void no_barrier_is_put_without_need(void **state)
 {
 	struct gkf_queue *on = new_queue(0), *queue = new_queue(0);

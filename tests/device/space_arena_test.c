@@ -142,7 +142,7 @@ static void host_memory_is_a_mapping_like_others(void **state)
 	assert_true(was_advised(MADV_HUGEPAGE, a->view, 64 * MIB));
 }
 
-/* What is mapped to find the multiple of a block is given back. */
+/* Room that is mapped to find the multiple of a block is given back. */
 static void addresses_are_not_wasted(void **state)
 {
 	static const uint64_t behind[] = {0, 4096, MIB, BLOCK_SIZE - 4096};
@@ -183,7 +183,7 @@ static uint64_t made_of(uint64_t want, uint64_t longest)
 	}
 	assert_int_equal(a->want, want);
 	assert_int_equal(a->blocks.units, a->size / BLOCK_SIZE);
-	/* What was tried and given up is not there any more. */
+	/* Mappings that were tried and given up are not there any more. */
 	assert_in_range((after - before) * 4096, 2 * a->size,
 			2 * a->size + 2 * MIB);
 	a->view[a->size - 1] = 1;
@@ -320,7 +320,7 @@ static void tables_have_a_row_for_each_block(void **state)
 		assert_ptr_equal(a->shared[i + 1], &a->block[i]);
 		assert_ptr_equal(a->note[i + 1], &a->dirty[i]);
 	}
-	/* Of blocks that are free, too: one by one, over both pages. */
+	/* Blocks are found that are free, too: one by one, over both pages. */
 	for (uint64_t i = 0; i < blocks; i++) {
 		assert_true(fit_take(&a->blocks, 1, 1, &unit));
 		assert_int_equal(unit, i);
@@ -429,7 +429,7 @@ static void before_the_first_piece_there_is_none(void **state)
 				    .size = UNIT_SIZE};
 
 	(void)state;
-	/* What is no number of a piece must not be taken for one. */
+	/* A word that is no number of a piece must not be taken for one. */
 	piece_new(&a->pieces,
 		  &(struct piece_words){.base = a->base, .size = a->size});
 	a->shared[1] = s;
@@ -442,7 +442,7 @@ static void before_the_first_piece_there_is_none(void **state)
 	assert_false(arena_find(a, a->base + 195 * UNIT_SIZE, &words));
 	assert_true(arena_find(a, a->base + 200 * UNIT_SIZE, &words));
 	assert_false(arena_find(a, a->base + 201 * UNIT_SIZE, &words));
-	/* Of a word that is emptied while it is looked at nothing is found. */
+	/* Nothing is found in a word that is emptied while it is looked at. */
 	s->starts[3] = 0;
 	assert_false(arena_find(a, a->base + 300 * UNIT_SIZE, &words));
 	free(s);

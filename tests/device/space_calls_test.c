@@ -149,7 +149,7 @@ static void a_device_has_more_addresses_than_memory(void **state)
 	gkf_space_drop(&fx);
 }
 
-/* What belongs to one owner goes, and nothing else; all kinds of it. */
+/* Pieces that belong to one owner go, and no others; all kinds of them. */
 static void an_owner_drops_all_that_it_has(void **state)
 {
 	static char own[2];

@@ -131,7 +131,7 @@ static void give(uint32_t unit, uint32_t n, uint32_t first, uint32_t length)
 	memset(&is_free[unit], true, n);
 }
 
-/* What may be merged there begins and ends so. */
+/* A stretch that may be merged there begins and ends so. */
 static void give_as_modelled(uint32_t unit, uint32_t n)
 {
 	uint32_t first = unit;

@@ -99,7 +99,7 @@ static void a_piece_can_change(void **state)
 	has_words_of(3, 3);
 }
 
-/* What was freed last is given out first. */
+/* The number that was freed last is given out first. */
 static void numbers_of_freed_pieces_are_used_again(void **state)
 {
 	(void)state;

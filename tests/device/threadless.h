@@ -26,7 +26,7 @@
 
 static struct gkf_executors *const executors = &gkf_room.executors[DEVICE];
 
-/* What was asked of pthread_create(). */
+/* The calls of pthread_create(). */
 static unsigned starts;
 static void *started; /* the last argument */
 static int start_error;
@@ -44,7 +44,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	return start_error;
 }
 
-/* Of a thread that was never made. */
+/* Detaches a thread that was never made. */
 int pthread_detach(pthread_t thread)
 {
 	(void)thread;
@@ -126,7 +126,7 @@ static inline void push(struct gkf_queue *queue, char name)
 	gkf_queue_push(queue, task_of(name, NULL));
 }
 
-/* What ran and was dropped since the last look, in this order. */
+/* The tasks that ran and were dropped since the last look, in this order. */
 static inline void has_run(const char *names)
 {
 	assert_string_equal(ran, names);
