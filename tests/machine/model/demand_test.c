@@ -190,7 +190,7 @@ static void each_engine_is_added_up(void **state)
 	assert_drive(&d, 49, 24500, 24500, 9800);
 }
 
-/* Of 108 SMs, 1g.10gb has 14 (129 permille) and 3g.40gb 42 (388). */
+/* 1g.10gb has 14 of 108 SMs (129 permille) and 3g.40gb 42 (388). */
 static void engines_of_instances_are_added_up(void **state)
 {
 	const char *part;

@@ -1,4 +1,4 @@
-/* What single errors of memory lead to: rows, pages, addresses, refusals. */
+/* Single errors of memory lead to rows, pages, addresses, refusals. */
 #include "abi/nvml_abi.h"
 #include "base/clock.h"
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* What is set of NVLinks, and what of it can be read. */
+/* Settings of NVLinks, and the values that can be read from them. */
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/file.h"
@@ -134,7 +134,7 @@ static void errors_and_thresholds_are_kept(void **state)
 	assert_int_equal(gkf_link_set_threshold(fx.m, 1, 0x1fff), 0);
 	assert_int_equal(gkf_link_threshold(fx.m, 1), 0x1fff);
 	assert_int_equal(gkf_link_threshold(fx.m, 0), 0);
-	/* What somebody wrote there is none. */
+	/* A word that somebody wrote there is no setting. */
 	atomic_store(&fx.file->device[1].links.low_power_threshold, 0x2000);
 	assert_int_equal(gkf_link_threshold(fx.m, 1), 0);
 	atomic_store(&fx.file->device[1].links.bw_mode, GKF_LINK_BW_COUNT);

@@ -295,7 +295,7 @@ static void the_mode_waits_for_who_is_there(void **state)
 	assert_int_equal(gkf_mig_mode_set(fx.m, 0, true), GK_ERR_IN_USE);
 	assert_int_equal(changes(), before);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);
-	/* Of the other GPU nobody cares. */
+	/* Nobody cares about the other GPU. */
 	assert_int_equal(gkf_attach(fx.m, 1, GKF_COMPUTE, NULL, &slot), 0);
 	assert_int_equal(gkf_mig_mode_set(fx.m, 0, true), 0);
 	assert_int_equal(gkf_mig_mode(fx.m, 0),

@@ -480,7 +480,7 @@ static void sums_grow_by_the_figures_of_the_bin(void **state)
 		if (bin == 6)
 			last = s;
 	}
-	/* What repeats a bin a hundred times is as a hundred bins. */
+	/* A bin that is repeated a hundred times is as a hundred bins. */
 	assert_false(gkf_physics_is_steady(&last, &s));
 	gkf_physics_repeat(&last, &s, 100);
 	assert_int_equal(s.bin, 107);

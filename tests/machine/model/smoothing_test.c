@@ -141,7 +141,7 @@ static void bounds_are_what_can_be(void **state)
 			 0);
 }
 
-/* Of milliseconds six bins a second, nine seconds at most. */
+/* Milliseconds become bins, six a second, nine seconds at most. */
 static void the_floor_is_told_in_bins(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /*
- * What is computed of bins: the figures that are remembered, what garbage in
- * the file becomes, values that follow from others, shares and accounts. Time
- * stands and is stepped, so all of it is exact.
+ * Values that are computed of bins: the figures that are remembered, what
+ * garbage in the file becomes, values that follow from others, shares and
+ * accounts. Time stands and is stepped, so all of it is exact.
  */
 #include "abi/nvml_abi.h"
 #include "base/err.h"
@@ -209,7 +209,7 @@ static void average_power_is_that_of_the_last_second(void **state)
 	let_pass(8);
 	for (uint64_t b = 0; b < 10; b++)
 		past[b].power_mw = (uint32_t)(b + 1) * 1000;
-	/* Of bins 4 to 9. */
+	/* The mean of bins 4 to 9. */
 	assert_int_equal(gkf_compute_power_average(fx.m, 0), 7500);
 	past[9].bin = past[4].bin = UINT64_MAX;
 	assert_int_equal(gkf_compute_power_average(fx.m, 0), 7500);
@@ -241,7 +241,7 @@ static void a_card_follows_its_state(void **state)
 	assert_int_equal(gkf_compute_pcie_generation(fx.m, 0), 1);
 	state_in_file()->pstate = 0;
 	assert_int_equal(gkf_compute_pcie_generation(fx.m, 0), 4);
-	/* Of a small BAR1 the driver maps as much as it needs. */
+	/* The driver maps as much of a small BAR1 as it needs. */
 	assert_int_equal(gkf_compute_bar1_used(fx.m, 0), MIB);
 	gkf_value_set(fx.m, 0, GKF_V_EXTRA_MEMORY, 7 * MIB);
 	gkf_memory(fx.m, 0, &memory);
@@ -291,7 +291,7 @@ static void a_value_is_set_within_its_range(void **state)
 	assert_int_equal(gkf_value_set(fx.m, 0, GKF_V_TEMPERATURE, 0), 0);
 	assert_true(gkf_value_get(fx.m, 0, GKF_V_TEMPERATURE, &value));
 	assert_int_equal(value, 0);
-	/* Of its power limit a board has a range of its own. */
+	/* A board has a range of its own for its power limit. */
 	assert_true(gkf_value_range(fx.m, 0, GKF_V_POWER_LIMIT, &min, &max));
 	assert_int_equal(min, 100000);
 	assert_int_equal(max, 400000);
@@ -488,7 +488,7 @@ static void what_the_model_changes_is_told_once_a_bin(void **state)
 		    (nvmlEventTypePState | nvmlEventTypeClock));
 	let_pass(3);
 	assert_int_equal(types_since(&number), 0);
-	/* What is set does not follow. */
+	/* A value that is set does not follow. */
 	gkf_value_set(fx.m, 0, GKF_V_PSTATE, 5);
 	types_since(&number);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);

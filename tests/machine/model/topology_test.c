@@ -234,7 +234,7 @@ static void gpus_sit_as_they_are_built_in(void **state)
 	/* Cards of a server: two switches at a bridge. */
 	make(profile("a100-pcie-40gb"), 8, GKF_LAYOUT_AUTO);
 	assert_seats(8, "0.0.0 0.0.0 1.0.0 1.0.0 2.1.1 2.1.1 3.1.1 3.1.1");
-	/* Those of a PC: a switch each, four at a bridge. */
+	/* GPUs of a PC have a switch each, four at a bridge. */
 	make(profile("rtx-4090"), 3, GKF_LAYOUT_AUTO);
 	assert_seats(3, "0.0.0 1.0.0 2.0.0");
 	make(profile("rtx-4090"), 12, GKF_LAYOUT_AUTO);

@@ -6,7 +6,7 @@
 #include "machine/model/wave.h"
 #include "unit.h"
 
-/* Of so little a twenty-fifth is nothing: no jitter. */
+/* A twenty-fifth of so little is nothing: no jitter. */
 static void training_is_a_quarter_then_whole_then_dips(void **state)
 {
 	static const struct {
