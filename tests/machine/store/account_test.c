@@ -184,7 +184,7 @@ static void a_load_is_accounted_for_in_its_time(void **state)
 	assert_int_equal(look(0), 1);
 	assert_account(0, 5, 10, 0);
 	assert_int_equal(seen.at[0].sums.bins, 5);
-	/* What was over when it was cleared stays forgotten. */
+	/* An account that was over when all were cleared stays forgotten. */
 	assert_int_equal(gkf_accounts_clear(fx.m, 0), 0);
 	assert_int_equal(look(0), 0);
 	assert_int_equal(gkf_detach(fx.m, slot), 0);

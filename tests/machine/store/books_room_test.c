@@ -113,7 +113,7 @@ static void loads_take_room_in_their_time(void **state)
 	assert_int_equal(fx.file->device[0].books.held, 0);
 }
 
-/* Those of a scenario come one after the other: its compiler has seen it. */
+/* Loads of a scenario come one after the other: its compiler has seen it. */
 static void loads_of_a_scenario_fit_by_themselves(void **state)
 {
 	unsigned first = attach_load(0, 5, GKF_NO_INSTANCE, 1);

@@ -74,7 +74,7 @@ static void what_is_too_far_away_never_comes(void **state)
 	assert_int_equal(gkf_real_until(fx.m, 0), 0);
 }
 
-/* What machine time is now, at a speed that was set ten seconds ago. */
+/* Checks the machine time now, at a speed that was set ten seconds ago. */
 static void assert_time_at(uint64_t speed, uint64_t per_s)
 {
 	uint64_t before = gk_boot_ns(), begin = before - 10 * SEC, now, after;

@@ -1,4 +1,4 @@
-/* What programs were refused: counted by function, name and caller. */
+/* Refusals of programs are counted by function, name and caller. */
 #include "machine/file/file.h"
 #include "machine/fixture.h"
 #include "machine/store/coverage.h"
@@ -201,7 +201,7 @@ static void a_function_is_counted_for_each_of_its_callers(void **state)
 	assert_int_equal(refused(3, "b"), 2);
 	assert_int_equal(refused(GKF_REFUSED_END - 1, "a name of 15 is"), 1);
 	assert_int_equal(rows(), 4);
-	/* What is cut off of a name makes no other caller. */
+	/* The end that is cut off of a name makes no other caller. */
 	gkf_refusal_count(fx.m, GKF_REFUSED_END - 1, "a name of 15 is too");
 	assert_int_equal(refused(GKF_REFUSED_END - 1, "a name of 15 is"), 2);
 	assert_int_equal(rows(), 4);

@@ -1,4 +1,4 @@
-/* What is in the file of a new machine, and where and how it appears. */
+/* The file of a new machine: its contents, and where and how it appears. */
 #include "base/err.h"
 #include "machine/file/board.h"
 #include "machine/file/file.h"
@@ -402,7 +402,7 @@ static void its_directory_is_made_but_not_believed_blindly(void **state)
 
 	(void)state;
 	become_user();
-	/* What only begins like it is not it. */
+	/* A path that only begins like it is another one. */
 	snprintf(beside, sizeof beside, "%s-aside/machine", own_dir);
 	assert_int_equal(gkf_machine_create(beside, &spec), GK_ERR_NOT_FOUND);
 	assert_int_equal(access(own_dir, F_OK), -1);

@@ -335,7 +335,7 @@ static void a_scenario_that_is_not_there_is_refused(void **state)
 	assert_int_equal(open_altered(0, "", 0), 0);
 }
 
-/* Of a driver without an end as much is taken as there is room for. */
+/* A driver's name without an end is cut where the room ends. */
 static void names_of_the_driver_are_cut(void **state)
 {
 	struct gkf_machine *m;
@@ -389,7 +389,7 @@ static unsigned mapped(void)
 	return n;
 }
 
-/* What was refused, too. */
+/* A file that was refused stays unmapped, too. */
 static void nothing_of_a_closed_machine_stays_mapped(void **state)
 {
 	unsigned before = mapped();

@@ -138,7 +138,7 @@ static void work_is_noted_to_the_nanosecond(void **state)
 	assert_int_equal(atomic_load(&b->bin[0].busy), bin_ns - 10);
 	assert_int_equal(atomic_load(&b->bin[1].busy), 1ULL << 28 | 10);
 	assert_int_equal(atomic_load(&b->bin[2].busy), 0);
-	/* Of more than is kept, what is kept. */
+	/* Work that is longer than the kept bins fills all of them. */
 	gkf_busy_begin(fx.m, slot);
 	gkf_machine_age(fx.m, 30 * bin_ns - 10);
 	gkf_busy_end(fx.m, slot);

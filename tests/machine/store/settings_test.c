@@ -1,4 +1,4 @@
-/* What is set of a machine as a whole, of a device, and which are listed. */
+/* Settings of a machine as a whole and of a device, and the listed devices. */
 #include "base/err.h"
 #include "machine/file/file.h"
 #include "machine/file/value.h"

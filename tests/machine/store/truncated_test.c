@@ -84,7 +84,7 @@ static void begin_child(void)
 	memset(pages, 'x', PAGES * page);
 }
 
-/* What becomes of a program. */
+/* Runs a program in a child; tells how it ended. */
 static int status_of(int (*program)(void))
 {
 	pid_t pid = fork();

@@ -136,7 +136,7 @@ static void what_is_shared_by_its_owner_is_no_copy(void **state)
 	gkf_machine_close(m);
 }
 
-/* What is said of a path, and how it was opened. */
+/* The answer about a path, and how it was opened. */
 struct opened {
 	int r; /* 0 or an error */
 	int access;

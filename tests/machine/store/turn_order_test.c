@@ -324,7 +324,7 @@ static void each_mig_device_has_its_turns(void **state)
 	assert_int_equal(gkf_books_attach(fx.m, 0, GKF_INSTANCE(7, 0), &in), 0);
 	assert_int_equal(gkf_turn_take(fx.m, in, NULL), 0);
 	assert_int_equal(atomic_load(&turns[3].holder) & 0xffff, in + 1);
-	/* What is no instance is the whole. */
+	/* A number that is no instance means the whole device. */
 	fx.file->slot[in].instance = GKF_INSTANCE(GKF_MIG_GIS, 0);
 	assert_true(gkf_turn_due(fx.m, in));
 	assert_int_equal(gkf_turn_take(fx.m, in, NULL), 0);
