@@ -105,7 +105,7 @@ static int configure(struct top *top, int argc, char **argv)
 }
 
 /* Sets by the environment what no option has set. */
-static void look_around(struct top *top)
+static void take_environment(struct top *top)
 {
 	const char *no_color = getenv("NO_COLOR");
 	struct tui_options *o = &top->viewer;
@@ -125,7 +125,7 @@ static int run_top(int argc, char **argv)
 	struct gk *gk;
 	int status = configure(&top, argc, argv);
 
-	look_around(&top);
+	take_environment(&top);
 	signal(SIGPIPE, SIG_IGN);
 	if (!status && top.replay) {
 		status = play_tape(&top);
