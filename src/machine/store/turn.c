@@ -125,7 +125,7 @@ static bool enter_turn(const struct place *p)
 	}
 }
 
-static bool is_alive(struct gkf_machine *m, const struct gkf_slot *slot)
+static bool is_owner_alive(struct gkf_machine *m, const struct gkf_slot *slot)
 {
 	struct gkf_identity owner = {.pid = slot->pid,
 				     .pid_ns = slot->pid_ns,
@@ -295,7 +295,7 @@ static void look_after(const struct place *p)
 		return;
 	lost = holder >= GKF_SLOTS_MAX || !SAME(w, word_of(p->m, holder)) ||
 	       !gkf_slot_read_on(p->m, holder, p->device, &slot, NULL) ||
-	       !is_alive(p->m, &slot);
+	       !is_owner_alive(p->m, &slot);
 	if (!SHARES(w) && age >= UNCLAIMED_NS)
 		lost = true;
 	/* It is not handed to it again. */
