@@ -98,7 +98,7 @@ static const char *field_text(enum field_id id, char *dst,
 	}
 }
 
-static void add_head(struct gk_box *box, const int widths[FIELD_COUNT])
+static void add_narrow_head(struct gk_box *box, const int widths[FIELD_COUNT])
 {
 	gk_buf_puts(box->out, "│");
 	for (int i = 0; i < FIELD_COUNT; i++) {
@@ -162,7 +162,7 @@ void gk_box_narrow_devices(struct gk_box *box)
 	measure_fields(box->width - 3, widths);
 	gk_box_line(box, dense ? "╒" : "├", dense ? "═" : "─",
 		    dense ? "╕" : "┤");
-	add_head(box, widths);
+	add_narrow_head(box, widths);
 	gk_box_line(box, "╞", "═", "╡");
 	for (size_t i = box->live.first; i < gk_box_devices_end(box); i++) {
 		const struct gk_device *d = &box->snap->devices[i];
