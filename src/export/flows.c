@@ -104,7 +104,7 @@ static bool is_known_path(const struct gk_host_flows *flows, const char *path)
 	return false;
 }
 
-static void add_mount(struct gk_host_flows *flows, const char *path)
+static void note_mount(struct gk_host_flows *flows, const char *path)
 {
 	void *any = flows->mounts;
 	struct gk_host_mount *mount;
@@ -132,7 +132,7 @@ static void read_mounts(struct gk_host_flows *flows)
 
 	while (f && getmntent_r(f, &entry, text, sizeof text))
 		if (!strncmp(entry.mnt_fsname, "/dev/", 5))
-			add_mount(flows, entry.mnt_dir);
+			note_mount(flows, entry.mnt_dir);
 	if (f)
 		endmntent(f);
 }
