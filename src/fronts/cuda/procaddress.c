@@ -29,7 +29,7 @@ static uint16_t first[BUCKETS], next[ROW_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* FNV-1a */
-static unsigned bucket_of(const char *name)
+static unsigned bucket_of_name(const char *name)
 {
 	uint32_t hash = 2166136261u;
 
@@ -46,7 +46,7 @@ static void fill_names(void)
 {
 	memset(first, 0, sizeof(first));
 	for (unsigned i = 0; i < ROW_COUNT; i++) {
-		unsigned bucket = bucket_of(entries[i].base);
+		unsigned bucket = bucket_of_name(entries[i].base);
 
 		if (entries[i].since > front_generation->cuda)
 			continue;
@@ -74,7 +74,7 @@ static const struct entry *find_entry_point(const char *base, unsigned version,
 
 	pthread_once(&once, fill_names);
 	*ret_known = false;
-	for (unsigned i = first[bucket_of(base)]; i; i = next[i - 1]) {
+	for (unsigned i = first[bucket_of_name(base)]; i; i = next[i - 1]) {
 		const struct entry *e = &entries[i - 1];
 
 		if (strcmp(e->base, base) != 0 ||
