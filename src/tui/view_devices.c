@@ -104,8 +104,8 @@ static void mark_devices(const struct tui *t, struct grid *g, int line,
 
 /* ---- pages ---- */
 
-static void first_key(const struct tui *t, enum tui_action action, char *dst,
-		      size_t cap)
+static void name_first_key(const struct tui *t, enum tui_action action,
+			   char *dst, size_t cap)
 {
 	tui_keymap_names(t->keymap, action, dst, cap);
 	dst[strcspn(dst, " ")] = '\0';
@@ -126,8 +126,8 @@ static void draw_note(const struct tui *t, struct grid *g, int line,
 		gpus += d[i].mig_index < 0;
 	gk_device_label(first, &d[plan->first]);
 	gk_device_label(last, &d[plan->first + plan->count - 1]);
-	first_key(t, ACTION_DEVICES_PREVIOUS, keys[0], sizeof *keys);
-	first_key(t, ACTION_DEVICES_NEXT, keys[1], sizeof *keys);
+	name_first_key(t, ACTION_DEVICES_PREVIOUS, keys[0], sizeof *keys);
+	name_first_key(t, ACTION_DEVICES_NEXT, keys[1], sizeof *keys);
 	snprintf(text, sizeof text, " GPU %s%s%s of %u (%s %s) ", first,
 		 plan->count > 1 ? "-" : "", plan->count > 1 ? last : "", gpus,
 		 keys[0], keys[1]);
