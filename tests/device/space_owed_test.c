@@ -2,6 +2,7 @@
  * Memory that the books of a device would not take back, because a stopped
  * process holds them: it stays charged, is owed, and is given back later.
  */
+#include "base/clock.h"
 #include "device/space_fixture.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -60,6 +61,26 @@ static void it_goes_with_the_next_free(void **state)
 	(void)state;
 	free_while_held(a);
 	gkf_space_free(b);
+	assert_int_equal(held(0), 0);
+}
+
+/* Each would wait a second; only the first one does. */
+static void many_frees_wait_once(void **state)
+{
+	uint64_t at[200], began;
+	pid_t holder;
+
+	(void)state;
+	for (int i = 0; i < 200; i++)
+		at[i] = alloc(0, BLOCK);
+	holder = holder_start(fx.m, 0);
+	began = gk_mono_ns();
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(gkf_space_free(at[i]), 0);
+	assert_true(gk_mono_ns() - began < 20 * GK_NS_PER_S);
+	assert_int_equal(held(0), 200 * BLOCK);
+	holder_end(holder);
+	gkf_space_free(alloc(0, BLOCK));
 	assert_int_equal(held(0), 0);
 }
 
@@ -253,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    SPACE_TEST(it_goes_with_the_next_free),
+	    SPACE_TEST(many_frees_wait_once),
 	    SPACE_TEST(the_next_allocation_has_it_and_gives_back_the_rest),
 	    SPACE_TEST(it_goes_with_any_pool_of_the_device),
 	    SPACE_TEST(a_trim_is_owed),

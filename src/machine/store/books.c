@@ -22,7 +22,8 @@
 #include <pthread.h>
 #include <errno.h>
 
-#define PATIENCE_NS GK_NS_PER_S
+#define PATIENCE_NS       GK_NS_PER_S
+#define STUCK_PATIENCE_NS GK_NS_PER_MS
 
 /* Drivers map this much at once: a context is given nothing smaller. */
 #define BLOCK (2 * MIB)
@@ -139,9 +140,27 @@ int gkf_books_lock_within(struct gkf_machine *m, unsigned device,
 	return __builtin_expect(error != 0, 0) ? gk_err_from_errno(error) : 0;
 }
 
+/*
+ * A stopped process that holds the books costs a second once, not each who
+ * comes after that.
+ */
+static int lock_held(struct gkf_machine *m, unsigned device)
+{
+	uint64_t bit = 1ULL << device;
+	bool stuck = atomic_load(&m->stuck_books) & bit;
+	int r = gkf_books_lock_within(m, device,
+				      stuck ? STUCK_PATIENCE_NS : PATIENCE_NS);
+
+	if (r)
+		atomic_fetch_or(&m->stuck_books, bit);
+	else
+		atomic_fetch_and(&m->stuck_books, ~bit);
+	return r;
+}
+
 int gkf_books_lock(struct gkf_machine *m, unsigned device)
 {
-	return gkf_books_lock_within(m, device, PATIENCE_NS);
+	return gkf_books_lock_within(m, device, 0) ? lock_held(m, device) : 0;
 }
 
 void gkf_books_unlock(struct gkf_machine *m, unsigned device)
