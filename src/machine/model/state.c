@@ -154,14 +154,16 @@ static uint64_t leap_to(const struct gkf_demand *wants,
 	return until < end ? until : end;
 }
 
-/* The last bins are gone through one by one: they are remembered. */
-static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
-		       struct gkf_state *state)
+/*
+ * The last bins are gone through one by one: they are remembered. Returns what
+ * is left of the budget, the bins that may be gone through one by one before.
+ */
+static uint64_t advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
+			   uint64_t budget, struct gkf_state *state)
 {
 	const struct gkf_profile *profile = &m->boards[device].profile;
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t end = bin > GKF_PAST_BINS ? bin - GKF_PAST_BINS : 0;
-	uint64_t budget = CATCH_UP_BINS;
 	struct gkf_demand wants;
 	struct gkf_drive drive;
 
@@ -182,6 +184,7 @@ static void advance_to(struct gkf_machine *m, unsigned device, uint64_t bin,
 			    leap_to(&wants, &before, state, budget, end) -
 				state->bin);
 	}
+	return budget;
 }
 
 void gkf_device_begin(struct gkf_device *dev, const struct gkf_profile *p)
@@ -196,16 +199,20 @@ void gkf_state_advance(struct gkf_machine *m, unsigned device)
 	struct gkf_device *dev = &m->file->device[device];
 	uint64_t bin = gkf_machine_bin(m);
 	struct gkf_state state;
-	uint64_t first;
+	uint64_t first, budget;
 
 	gkf_scenario_apply(m, bin);
 	read_state(dev, &state);
 	if (state.bin >= bin || m->scratch)
 		return;
-	gkf_reap_busy(m, device);
-	first =
-	    bin - state.bin > CATCH_UP_BINS ? bin - CATCH_UP_BINS : state.bin;
-	advance_to(m, device, bin, &state);
+	/* Of a copy once: asking who is alive is dear. */
+	if (!m->copied || !gkf_applying(m))
+		gkf_reap_busy(m, device);
+	budget = m->copied ? m->bins_left[device] : CATCH_UP_BINS;
+	first = bin - state.bin > budget ? bin - budget : state.bin;
+	budget = advance_to(m, device, bin, budget, &state);
+	if (m->copied)
+		m->bins_left[device] = budget;
 	gk_pair_write(&dev->state_seq, dev->state, &state, sizeof state);
 	gkf_fault_bins(m, device, first, bin);
 	gkf_account_bins(m, device, first, bin);

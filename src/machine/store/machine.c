@@ -10,6 +10,7 @@
 #include "machine/store/above.h"
 #include "machine/store/board.h"
 #include "machine/store/clock.h"
+#include "machine/store/copy_bound.h"
 #include "machine/store/emptied.h"
 #include "machine/store/gate.h"
 #include "machine/store/gate_new.h"
@@ -287,6 +288,7 @@ static void freeze_copy(struct gkf_machine *m)
 {
 	gkf_clock_speed(m, 0);
 	atomic_store(&m->file->permission, GKF_PERMIT_NONE);
+	gkf_copy_bound(m);
 	m->copied = true;
 }
 
