@@ -71,7 +71,8 @@ GKF_API void gkf_machine_close(struct gkf_machine *m);
 
 /*
  * Was it opened from a file of another user? Then it shows what was there at
- * that moment, and gkf_lock() is GK_ERR_PERMISSION: nothing can be changed.
+ * that moment, and gkf_lock() is GK_ERR_PERMISSION: nothing can be changed but
+ * by the steps of its scenario that are due.
  */
 GKF_API bool gkf_machine_is_copy(const struct gkf_machine *m);
 

@@ -38,9 +38,11 @@ int gkf_lock_to_compute(struct gkf_machine *m)
 	return error ? gk_err_from_errno(error) : 0;
 }
 
+/* What a scenario does to a copy follows from the time that it shows. */
 int gkf_lock(struct gkf_machine *m)
 {
-	return m->copied ? GK_ERR_PERMISSION : gkf_lock_to_compute(m);
+	return m->copied && !gkf_applying(m) ? GK_ERR_PERMISSION
+					     : gkf_lock_to_compute(m);
 }
 
 /* A thread that reads while it holds the lock does not wait for itself. */

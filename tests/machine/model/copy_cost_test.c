@@ -169,6 +169,22 @@ static void too_many_steps_are_not_applied(void **state)
 	gkf_machine_close(m);
 }
 
+static void a_few_steps_are(void **state)
+{
+	struct gkf_machine *m;
+	int64_t degrees = 0;
+
+	(void)state;
+	open_machine(1, 100);
+	let_days_pass(63);
+	m = open_copy();
+	gkf_scenario_poll(m);
+	assert_int_equal(gkf_scenario_next_ns(m), 64 * DAY_BINS * GKF_BIN_NS);
+	assert_true(gkf_value_get(m, 0, GKF_V_TEMPERATURE, &degrees));
+	assert_int_equal(degrees, 62);
+	gkf_machine_close(m);
+}
+
 /* What is not computed bin by bin is as the rest: half of each bin. */
 static void steady_work_is_counted_to_the_end(void **state)
 {
@@ -197,6 +213,7 @@ int main(void)
 	    T(real_work_on_some_gpus),
 	    T(many_steps_with_many_loads),
 	    T(too_many_steps_are_not_applied),
+	    T(a_few_steps_are),
 	    T(steady_work_is_counted_to_the_end),
 	};
 
