@@ -147,6 +147,7 @@ static void copy_driver(const struct gkf_file *f, struct gkf_driver *ret_driver)
 static int furnish_view(int fd, size_t size, struct gkf_machine *m)
 {
 	int r = gkf_emptied_new(&m->emptied);
+	void *locks;
 
 	if (!r)
 		r = gkf_locks_new(fd, m->file, size,
@@ -154,6 +155,9 @@ static int furnish_view(int fd, size_t size, struct gkf_machine *m)
 				  &m->emptied->claims, &m->locks);
 	if (r)
 		return r;
+	locks = gkf_locks_pages(m->locks, &size);
+	if (fd >= 0)
+		gkf_truncated_watch(locks, size, &m->damaged);
 	m->gate = gkf_gate_new(m);
 	if (!m->gate)
 		return GK_ERR_NOMEM;
@@ -161,71 +165,81 @@ static int furnish_view(int fd, size_t size, struct gkf_machine *m)
 	return 0;
 }
 
+static void unwatch_mappings(struct gkf_machine *m)
+{
+	size_t size;
+
+	gkf_truncated_forget(m->file);
+	if (m->locks)
+		gkf_truncated_forget(gkf_locks_pages(m->locks, &size));
+}
+
 static void clear_out(struct gkf_machine *m)
 {
 	free(m->gate);
 	gkf_locks_free(m->locks);
 	gkf_emptied_free(m->emptied);
+	free(m->boards);
 	free(m);
+}
+
+/* Takes what never changes; what is read twice may have changed meanwhile. */
+static int copy_contents(struct gkf_machine *m, size_t size)
+{
+	struct gkf_file *f = m->file;
+	uint32_t layout = __atomic_load_n(&f->layout, __ATOMIC_RELAXED);
+
+	m->device_count = __atomic_load_n(&f->device_count, __ATOMIC_RELAXED);
+	m->steps = __atomic_load_n(&f->scenario.steps, __ATOMIC_RELAXED);
+	m->texts = __atomic_load_n(&f->scenario.texts, __ATOMIC_RELAXED);
+	if (m->device_count > GKF_DEVICES_MAX ||
+	    sizeof *f + gkf_scenario_size(m->steps, m->texts) > size)
+		return GK_ERR_CORRUPT;
+	m->boards = calloc(m->device_count + 1, sizeof *m->boards);
+	if (!m->boards)
+		return GK_ERR_NOMEM;
+	for (unsigned i = 0; i < m->device_count; i++) {
+		m->boards[i] = *gkf_file_board(f, i);
+		if (!is_sound(&m->boards[i]))
+			return GK_ERR_CORRUPT;
+	}
+	copy_driver(f, &m->driver);
+	gkf_topology_make(m->boards, m->device_count,
+			  layout < GKF_LAYOUT_COUNT ? (enum gkf_layout)layout
+						    : GKF_LAYOUT_AUTO,
+			  &m->topology);
+	return 0;
 }
 
 /*
  * This process's view of a file whose contents have that size: mapped with its
  * locks, or (fd -1) memory of its own without. The mapping stays the caller's.
+ * Somebody may truncate the file meanwhile.
  */
 static int make_view(int fd, struct gkf_file *f, size_t size,
 		     struct gkf_machine **ret)
 {
-	const struct gkf_scenario_head *scenario = &f->scenario;
-	unsigned count = __atomic_load_n(&f->device_count, __ATOMIC_RELAXED);
-	uint32_t layout = __atomic_load_n(&f->layout, __ATOMIC_RELAXED);
-	unsigned steps, texts;
-	struct gkf_machine *m;
+	struct gkf_machine *m = calloc(1, sizeof *m);
 	int r;
 
-	if (count > GKF_DEVICES_MAX)
-		return GK_ERR_CORRUPT;
-	/* It may have changed since its size was taken. */
-	steps = __atomic_load_n(&scenario->steps, __ATOMIC_RELAXED);
-	texts = __atomic_load_n(&scenario->texts, __ATOMIC_RELAXED);
-	if (sizeof *f + gkf_scenario_size(steps, texts) > size)
-		return GK_ERR_CORRUPT;
-	m = calloc(1, sizeof *m + count * sizeof *m->boards);
 	if (!m)
 		return GK_ERR_NOMEM;
-	m->boards = (struct gkf_board *)(void *)(m + 1);
 	m->file = f;
 	m->size = fd < 0 ? size : gkf_locks_end(size);
-	m->steps = steps;
-	m->texts = texts;
-	m->device_count = count;
-	for (unsigned i = 0; i < count; i++) {
-		m->boards[i] = *gkf_file_board(f, i);
-		if (!is_sound(&m->boards[i])) {
-			free(m);
-			return GK_ERR_CORRUPT;
-		}
-	}
-	copy_driver(f, &m->driver);
-	gkf_topology_make(m->boards, count,
-			  layout < GKF_LAYOUT_COUNT ? (enum gkf_layout)layout
-						    : GKF_LAYOUT_AUTO,
-			  &m->topology);
-	r = furnish_view(fd, size, m);
-	if (r)
+	if (fd >= 0)
+		gkf_truncated_watch(f, m->size, &m->damaged);
+	r = copy_contents(m, size);
+	if (!r)
+		r = furnish_view(fd, size, m);
+	if (!r && atomic_load(&m->damaged))
+		r = GK_ERR_CORRUPT;
+	if (r) {
+		unwatch_mappings(m);
 		clear_out(m);
-	else
+	} else {
 		*ret = m;
+	}
 	return r;
-}
-
-static void watch_mappings(struct gkf_machine *m)
-{
-	size_t size;
-	void *locks = gkf_locks_pages(m->locks, &size);
-
-	gkf_truncated_watch(m->file, m->size, &m->damaged);
-	gkf_truncated_watch(locks, size, &m->damaged);
 }
 
 size_t gkf_machine_least_size(void)
@@ -262,8 +276,6 @@ static int map_machine(int fd, struct gkf_machine **ret)
 	r = make_view(fd, f, size, ret);
 	if (r)
 		munmap(f, mapped);
-	else
-		watch_mappings(*ret);
 	return r;
 }
 
@@ -381,14 +393,6 @@ int gkf_machine_open(const char *path, struct gkf_machine **ret)
 	if (r)
 		gk_log(GK_LOG_WARN, "machine %s: %s", found, gk_strerror(r));
 	return r;
-}
-
-static void unwatch_mappings(struct gkf_machine *m)
-{
-	size_t size;
-
-	gkf_truncated_forget(m->file);
-	gkf_truncated_forget(gkf_locks_pages(m->locks, &size));
 }
 
 void gkf_machine_close(struct gkf_machine *m)

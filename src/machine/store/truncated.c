@@ -39,10 +39,15 @@ static bool mend(uintptr_t address)
 
 	for (size_t i = 0; i < MAPPINGS_MAX; i++) {
 		struct mapping *m = &mappings[i];
+		uintptr_t at = atomic_load(&m->at);
+		size_t length = atomic_load(&m->size);
 		atomic_bool *damaged = atomic_load(&m->damaged);
 
-		if (!damaged ||
-		    address - atomic_load(&m->at) >= atomic_load(&m->size))
+		if (!damaged || address - at >= length)
+			continue;
+		/* The row may have been another mapping's meanwhile. */
+		if (atomic_load(&m->at) != at ||
+		    atomic_load(&m->damaged) != damaged)
 			continue;
 		atomic_store(damaged, true);
 		return mmap((void *)(address / size * size), size,
