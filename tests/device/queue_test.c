@@ -70,6 +70,37 @@ static int meet(struct probe *probe)
 	return 0;
 }
 
+static int note_blocked(struct probe *probe)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	*(int *)probe->data = sigismember(&blocked, SIGBUS)   ? 1
+			      : sigismember(&blocked, SIGINT) ? 2
+							      : 3;
+	return 0;
+}
+
+/*
+ * A machine that is truncated under an executor must not end the program;
+ * signals of the program are for its own threads.
+ */
+static void executors_hear_of_bus_errors_alone(void **state)
+{
+	struct gkf_queue *queue = new_queue(0);
+	unsigned before = atomic_load(&ran);
+	int blocked = 0;
+
+	(void)state;
+	push(queue, GKF_WORK_HOST, note_blocked, &blocked, 0);
+	while (atomic_load(&ran) ==
+	       before) /* not finish(), which may do it itself */
+		sched_yield();
+	finish(queue);
+	assert_int_equal(blocked, 2);
+	gkf_queue_release(queue, false);
+}
+
 static void queues_run_beside_each_other(void **state)
 {
 	enum { TOGETHER = 16 };
@@ -496,6 +527,7 @@ int main(void)
 	    cmocka_unit_test(no_thread_before_there_is_work),
 	    cmocka_unit_test(a_queue_does_one_task_after_the_other),
 	    cmocka_unit_test(who_waits_finds_it_done),
+	    cmocka_unit_test(executors_hear_of_bus_errors_alone),
 	    cmocka_unit_test(queues_run_beside_each_other),
 	    cmocka_unit_test(thousands_of_queues_have_few_threads),
 	    cmocka_unit_test(an_idle_queue_is_served_by_who_waits),
