@@ -1,5 +1,6 @@
 /* others.c - looks through /proc for the processes of other pid namespaces. */
 #include "machine/store/others.h"
+#include "base/err.h"
 #include "base/fs.h"
 #include "machine/store/identity.h"
 
@@ -16,30 +17,29 @@
 /* PROC_PID_INIT_INO of the kernel: in it all processes of the host are seen. */
 #define FIRST_NAMESPACE 0xEFFFFFFCULL
 
-/*
- * The number of a process in its own namespace; false: it is in ours, whose
- * numbers alone stand there.
- */
-static bool find_inner_pid(const char *status, int32_t *ret_pid)
-{
-	const char *line = strstr(status, "\nNSpid:") + 1, *number;
+/* The namespace of who may be in any: no namespace has this number. */
+#define UNSEEN 0
 
-	number = line + strcspn(line, "\n");
-	while (number[-1] != '\t' && number[-1] != ':')
+enum inner { INNER_NONE, INNER_FOUND, INNER_UNKNOWN };
+
+/*
+ * The number of a process in its own namespace. None: it is in ours, whose
+ * numbers alone stand there. Unknown: before Linux 4.1, or not the whole line
+ * was read.
+ */
+static enum inner find_inner_pid(const char *status, int32_t *ret_pid)
+{
+	static const char key[] = "\nNSpid:\t";
+	const char *line = strstr(status, key), *first, *number, *end;
+
+	end = line ? strchr(line + 1, '\n') : NULL;
+	if (!end)
+		return INNER_UNKNOWN;
+	first = line + sizeof key - 1;
+	for (number = end; number > first && number[-1] != '\t';)
 		number--;
 	*ret_pid = (int32_t)strtol(number, NULL, 10);
-	/* The first one follows the key. */
-	return number - line > (ptrdiff_t)sizeof "NSpid:\t" - 1;
-}
-
-/* Whoever shares a machine is of one user: others own no slot in it. */
-static bool is_ours(const char *status)
-{
-	const char *line = strstr(status, "\nUid:");
-	unsigned effective;
-
-	return !line || sscanf(line + 5, "%*u %u", &effective) != 1 ||
-	       effective == geteuid();
+	return number > first ? INNER_FOUND : INNER_NONE;
 }
 
 static bool add_other(struct gkf_others *o, uint64_t pid_ns, int32_t pid)
@@ -67,21 +67,36 @@ static bool is_zombie(const char *status)
 static bool look_at(struct gkf_others *o, int proc, const char *name)
 {
 	char path[64], status[4096];
-	struct stat ns;
+	struct stat ns = {.st_ino = UNSEEN};
 	int32_t pid;
+	ssize_t n;
 
 	snprintf(path, sizeof path, "%.20s/status", name);
-	if (gk_read_at(proc, path, status, sizeof status) <= 0 ||
-	    is_zombie(status))
+	n = gk_read_at(proc, path, status, sizeof status);
+	if (n < 0)
+		return n == GK_ERR_NOT_FOUND;
+	if (is_zombie(status))
 		return true;
-	if (!strstr(status, "\nNSpid:"))
-		return false; /* before Linux 4.1 nobody can tell */
-	if (!find_inner_pid(status, &pid))
+	switch (find_inner_pid(status, &pid)) {
+	case INNER_NONE:
 		return true;
+	case INNER_UNKNOWN:
+		return false;
+	case INNER_FOUND:
+		break;
+	}
+	/* Those of other users keep their namespace to themselves. */
 	snprintf(path, sizeof path, "%.20s/ns/pid", name);
-	if (fstatat(proc, path, &ns, 0) == 0)
-		return add_other(o, ns.st_ino, pid);
-	return errno == ENOENT || errno == ESRCH || !is_ours(status);
+	if (fstatat(proc, path, &ns, 0) && (errno == ENOENT || errno == ESRCH))
+		return true;
+	return add_other(o, ns.st_ino, pid);
+}
+
+/* errno tells a list that broke off from its end. */
+static const struct dirent *next_entry(DIR *proc)
+{
+	errno = 0;
+	return readdir(proc);
 }
 
 static void look_around(struct gkf_others *o)
@@ -91,19 +106,22 @@ static void look_around(struct gkf_others *o)
 
 	o->looked = true;
 	o->blind = !proc;
-	while (proc && (entry = readdir(proc)))
+	if (!proc)
+		return;
+	while ((entry = next_entry(proc)))
 		if (isdigit((unsigned char)*entry->d_name) &&
 		    !look_at(o, dirfd(proc), entry->d_name))
 			o->blind = true;
-	if (proc)
-		closedir(proc);
+	o->blind |= errno != 0;
+	closedir(proc);
 }
 
 static bool knows(const struct gkf_others *o, const struct gkf_identity *owner)
 {
 	for (size_t i = 0; i < o->count; i++)
-		if (o->at[i].pid_ns == owner->pid_ns &&
-		    o->at[i].pid == owner->pid)
+		if (o->at[i].pid == owner->pid &&
+		    (o->at[i].pid_ns == owner->pid_ns ||
+		     o->at[i].pid_ns == UNSEEN))
 			return true;
 	return false;
 }
@@ -113,11 +131,8 @@ bool gkf_others_live(struct gkf_others *o, uint64_t own_ns,
 {
 	if (own_ns != FIRST_NAMESPACE)
 		return true;
-	if (o->looked && knows(o, owner))
-		return true;
-	/* It may have come after the last look. */
-	gkf_others_free(o);
-	look_around(o);
+	if (!o->looked)
+		look_around(o);
 	return o->blind || knows(o, owner);
 }
 

@@ -16,8 +16,8 @@ struct gkf_others {
 	bool looked;
 	bool blind; /* somebody may be there who was not seen */
 	struct gkf_other {
-		uint64_t pid_ns;
-		int32_t pid; /* in that namespace */
+		uint64_t pid_ns; /* 0: it was not to be seen */
+		int32_t pid;     /* in that namespace */
 	} * at;
 	size_t count, cap;
 };
@@ -25,8 +25,9 @@ struct gkf_others {
 /*
  * Does an owner of another pid namespace than own_ns live? True as well when
  * that cannot be told: who is not in the first namespace of the host sees only
- * some of the others. Zeros are a new one; who was seen by one call is known to
- * the next.
+ * some of the others, and of processes of other users not in which they are.
+ * Zeros are a new one; the first call looks, once for all: who began later is
+ * not known.
  */
 bool gkf_others_live(struct gkf_others *others, uint64_t own_ns,
 		     const struct gkf_identity *owner);

@@ -14,6 +14,8 @@
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
 
+#include <stdlib.h>
+
 /*
  * Looking costs some microseconds a process: at most 5 % of anybody's time,
  * which is its thread's CPU time; a host that was busy meanwhile is no cost.
@@ -89,29 +91,52 @@ static bool bury(struct gkf_machine *m, unsigned index, uint64_t life,
 	return freed;
 }
 
-/* Nobody else would bury the processes of a container that has ended. */
-static bool is_alive(uint64_t own_ns, const struct gkf_identity *owner,
-		     struct gkf_others *others)
+/* One look at those who live, and who had the slots before it. */
+struct look {
+	uint64_t own_ns;
+	unsigned high;
+	struct gkf_others others;
+	uint64_t *lives; /* of the slots below high; NULL: not noted yet */
+};
+
+/* Notes the lives of the slots; false: there is no memory for them. */
+static bool note_lives(const struct gkf_machine *m, struct look *look)
 {
-	return gkf_alive(own_ns, owner) &&
-	       (owner->pid_ns == own_ns ||
-		gkf_others_live(others, own_ns, owner));
+	look->lives = malloc(look->high * sizeof *look->lives);
+	for (unsigned i = 0; look->lives && i < look->high; i++)
+		look->lives[i] = atomic_load(&m->file->slot[i].life);
+	return look->lives;
+}
+
+/*
+ * Nobody else would bury the processes of a container that has ended. Whose
+ * slot came after the look is left to the next one.
+ */
+static bool is_alive(const struct gkf_machine *m, unsigned index, uint64_t life,
+		     const struct gkf_identity *owner, struct look *look)
+{
+	if (!gkf_alive(look->own_ns, owner))
+		return false;
+	return owner->pid_ns == look->own_ns ||
+	       (!look->lives && !note_lives(m, look)) ||
+	       look->lives[index] != life ||
+	       gkf_others_live(&look->others, look->own_ns, owner);
 }
 
 unsigned gkf_reap(struct gkf_machine *m, bool force)
 {
 	struct gkf_identity last = {0};
-	struct gkf_others others = {0};
+	struct look look = {0};
 	bool last_alive = true;
-	unsigned high, freed = 0;
-	uint64_t begin, own_ns;
+	unsigned freed = 0;
+	uint64_t begin;
 
 	if (!claim(m->file, force))
 		return 0;
 	begin = gk_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	own_ns = gkf_own_namespace(m);
-	high = gkf_slots_high(m);
-	for (unsigned i = 0; i < high; i++) {
+	look.own_ns = gkf_own_namespace(m);
+	look.high = gkf_slots_high(m);
+	for (unsigned i = 0; i < look.high; i++) {
 		struct gkf_slot slot;
 		uint64_t life;
 
@@ -123,12 +148,13 @@ unsigned gkf_reap(struct gkf_machine *m, bool force)
 						     .pid_ns = slot.pid_ns,
 						     .start = slot.start,
 						     .stack = slot.stack};
-			last_alive = is_alive(own_ns, &last, &others);
+			last_alive = is_alive(m, i, life, &last, &look);
 		}
 		if (!last_alive && bury(m, i, life, slot.device))
 			freed++;
 	}
-	gkf_others_free(&others);
+	gkf_others_free(&look.others);
+	free(look.lives);
 	atomic_store(&m->file->reap_pause_ns,
 		     pause_after(gk_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin));
 	if (freed)

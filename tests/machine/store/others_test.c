@@ -11,6 +11,7 @@
 
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 
 static struct fixture fx;
 
@@ -154,6 +155,78 @@ static void so_does_an_owner_whose_container_goes_on(void **state)
 	close(from);
 }
 
+/* Reaps in a child that differs from us by what it does first. */
+static int reap_as(void (*become)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		become();
+		_exit((int)reap());
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void become_another_user(void)
+{
+	if (setgid(65534) || setuid(65534))
+		_exit(77);
+}
+
+/* One descriptor is left. */
+static void run_out_of_descriptors(void)
+{
+	int next = dup(0);
+	struct rlimit limit = {(rlim_t)next + 1, (rlim_t)next + 1};
+
+	if (next < 0 || close(next) || setrlimit(RLIMIT_NOFILE, &limit))
+		_exit(77);
+}
+
+/* A file of root that all may write is shared by several users. */
+static void who_may_not_see_their_namespace_buries_nobody(void **state)
+{
+	struct container c = {0};
+	int from = -1;
+
+	(void)state;
+	if (!begin(&c, &from))
+		skip();
+	assert_int_equal(reap_as(become_another_user), 0);
+	assert_int_equal(reap(), 0);
+	end(&c);
+	close(from);
+}
+
+static void nor_does_who_cannot_look(void **state)
+{
+	struct container c = {0};
+	int from = -1;
+
+	(void)state;
+	if (!begin(&c, &from))
+		skip();
+	assert_int_equal(reap_as(run_out_of_descriptors), 0);
+	end(&c);
+	close(from);
+}
+
+/* However many owners have ended, /proc is gone through once. */
+static void a_look_is_for_all_owners(void **state)
+{
+	const struct gkf_identity nobody = {
+	    .pid = 1 << 22, .pid_ns = 12345, .start = 1, .stack = 1};
+	struct gkf_others others = {.looked = true};
+
+	(void)state;
+	assert_false(gkf_others_live(&others, 0xEFFFFFFC, &nobody));
+	others.blind = true;
+	assert_true(gkf_others_live(&others, 0xEFFFFFFC, &nobody));
+}
+
 /* From within a container only some of the others are seen. */
 static void elsewhere_all_others_live(void **state)
 {
@@ -173,6 +246,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    T(a_container_that_ends_takes_its_slots_with_it),
 	    T(so_does_an_owner_whose_container_goes_on),
+	    T(who_may_not_see_their_namespace_buries_nobody),
+	    T(nor_does_who_cannot_look),
+	    cmocka_unit_test(a_look_is_for_all_owners),
 	    cmocka_unit_test(elsewhere_all_others_live),
 	};
 
