@@ -146,10 +146,10 @@ static struct span read_word(const struct text *t, size_t at, const char *stops)
 	return (struct span){at, word_end(t, at, stops)};
 }
 
-/* The end of a list or an object, with all that is in it. */
-static size_t bracket_end(const struct text *t, size_t at)
+/* A list or an object, with all that is in it. */
+static struct span read_brackets(const struct text *t, size_t begin)
 {
-	size_t depth = 0;
+	size_t at = begin, depth = 0;
 
 	while (at < t->len) {
 		size_t quote = find_quote(t, at);
@@ -164,7 +164,7 @@ static size_t bracket_end(const struct text *t, size_t at)
 		if (!depth)
 			break;
 	}
-	return at;
+	return (struct span){begin, at};
 }
 
 /* ---- forms within a text ---- */
@@ -309,9 +309,9 @@ static bool assigned(const struct text *t, size_t at, struct span *ret)
 	how = gk_secret_name(t->s + name, name_end - name, true, name > 0);
 	if (how < 0)
 		return false;
-	*ret = value_behind(t, at, !name && !header && name_end == at);
-	if (quoted && header && is_one_of(t, ret->begin, "[{"))
-		ret->end = bracket_end(t, ret->begin);
+	*ret = quoted && header && is_one_of(t, skip_blanks(t, at + 1), "[{")
+		   ? read_brackets(t, skip_blanks(t, at + 1))
+		   : value_behind(t, at, !name && !header && name_end == at);
 	return !gk_secret_plain(t->s + ret->begin, ret->end - ret->begin, how);
 }
 
@@ -383,7 +383,9 @@ static bool login(const struct text *t, size_t at, struct span *ret)
 	size_t end, len, value;
 	char sign;
 
-	if (!t->login || t->s[at] != '-' || !begins_word(t, at))
+	/* A program stands behind a bracket, and no option of one. */
+	if (!t->login || t->s[at] != '-' || !begins_word(t, at) ||
+	    (at && t->s[at - 1] == '('))
 		return false;
 	end = until(t, at, STOPS);
 	/* "-p'a b'", but not "'-p'". */
@@ -408,7 +410,7 @@ static void look_for_program(struct text *t, size_t at)
 	    (is_one_of(t, at, ";&|") && is_one_of(t, at + 1, " \t\n")))
 		t->login = NULL;
 	else if (begins_word(t, at))
-		found = gk_login_find(t->s + at, until(t, at, STOPS) - at);
+		found = gk_login_find(t->s + at, until(t, at, STOPS "(") - at);
 	if (found)
 		t->login = found;
 }
