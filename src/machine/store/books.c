@@ -142,25 +142,22 @@ int gkf_books_lock_within(struct gkf_machine *m, unsigned device,
 
 /*
  * A stopped process that holds the books costs a second once, not each who
- * comes after that.
+ * comes after that, until they are to be had again.
  */
-static int lock_held(struct gkf_machine *m, unsigned device)
+int gkf_books_lock(struct gkf_machine *m, unsigned device)
 {
 	uint64_t bit = 1ULL << device;
 	bool stuck = atomic_load(&m->stuck_books) & bit;
-	int r = gkf_books_lock_within(m, device,
-				      stuck ? STUCK_PATIENCE_NS : PATIENCE_NS);
+	int r = gkf_books_lock_within(m, device, 0);
 
-	if (r)
+	if (__builtin_expect(r != 0, 0))
+		r = gkf_books_lock_within(
+		    m, device, stuck ? STUCK_PATIENCE_NS : PATIENCE_NS);
+	if (__builtin_expect(r != 0, 0))
 		atomic_fetch_or(&m->stuck_books, bit);
-	else
+	else if (__builtin_expect(stuck, 0))
 		atomic_fetch_and(&m->stuck_books, ~bit);
 	return r;
-}
-
-int gkf_books_lock(struct gkf_machine *m, unsigned device)
-{
-	return gkf_books_lock_within(m, device, 0) ? lock_held(m, device) : 0;
 }
 
 void gkf_books_unlock(struct gkf_machine *m, unsigned device)

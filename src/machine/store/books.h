@@ -41,8 +41,8 @@ GKF_API uint64_t gkf_books_context(const struct gkf_machine *m, unsigned device,
  * GK_ERR_NO_SPACE when it has not that much left, not even when the dead are
  * removed. GK_ERR_RANGE when more is given back than held, GK_ERR_NOT_FOUND
  * when the slot is not this process's (in a forked child, too),
- * GK_ERR_TIMEOUT when a stopped process keeps the books for a second. Nothing
- * changes then.
+ * GK_ERR_TIMEOUT when a stopped process keeps the books for a second, or still
+ * keeps them a millisecond after such a time. Nothing changes then.
  */
 GKF_API int gkf_books_charge(struct gkf_machine *m, unsigned slot,
 			     uint64_t bytes);

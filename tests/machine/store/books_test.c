@@ -7,6 +7,7 @@
 #include "machine/file/value.h"
 #include "machine/file/wave_state.h"
 #include "machine/fixture.h"
+#include "machine/holder.h"
 #include "machine/model/mig.h"
 #include "machine/model/model.h"
 #include "machine/store/books.h"
@@ -358,6 +359,32 @@ static void takes_turns(unsigned slot, unsigned rounds, uint64_t piece,
 	}
 }
 
+static void *charge_a_gib(void *slot)
+{
+	return (void *)(intptr_t)gkf_books_charge(fx.m, *(unsigned *)slot, GIB);
+}
+
+/* Once they were to be had again, whoever holds them has a second. */
+static void books_to_be_had_again_are_waited_for(void **state)
+{
+	unsigned slot = attached(0);
+	pid_t holder = holder_start(fx.m, 0);
+	pthread_t thread;
+	void *r;
+
+	(void)state;
+	assert_int_equal(gkf_books_charge(fx.m, slot, GIB), GK_ERR_TIMEOUT);
+	holder_end(holder);
+	assert_int_equal(gkf_books_charge(fx.m, slot, GIB), 0);
+	holder = holder_start(fx.m, 0);
+	assert_int_equal(pthread_create(&thread, NULL, charge_a_gib, &slot), 0);
+	gk_sleep_until(gk_mono_ns() + 50 * GK_NS_PER_MS);
+	holder_end(holder);
+	pthread_join(thread, &r);
+	assert_int_equal((intptr_t)r, 0);
+	assert_int_equal(gkf_held_bytes(fx.m, 0), 2 * GIB);
+}
+
 static void a_race_never_overshoots(void **state)
 {
 	enum { RACERS = 12, ROUNDS = 3000 };
@@ -529,6 +556,7 @@ int main(void)
 	    T(further_contexts_cost_less),
 	    T(an_overwritten_lock_is_told),
 	    T(an_overwritten_lock_ends_no_account),
+	    T(books_to_be_had_again_are_waited_for),
 	    T(a_race_never_overshoots),
 	    T(threads_of_a_process_share_its_slot),
 	    T(a_storm_of_kills_leaves_it_whole),
