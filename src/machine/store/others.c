@@ -105,7 +105,8 @@ static void look_around(struct gkf_others *o)
 	const struct dirent *entry;
 
 	o->looked = true;
-	o->blind = !proc;
+	/* Whom hidepid does not show process 1 it shows no other user. */
+	o->blind = !proc || faccessat(dirfd(proc), "1", F_OK, 0);
 	if (!proc)
 		return;
 	while ((entry = next_entry(proc)))

@@ -186,6 +186,15 @@ static void run_out_of_descriptors(void)
 		_exit(77);
 }
 
+/* As hidepid does, all are hidden. */
+static void hide_the_others(void)
+{
+	if (!gkf_own_namespace(fx.m) || unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/proc", "tmpfs", 0, NULL))
+		_exit(77);
+}
+
 /* A file of root that all may write is shared by several users. */
 static void who_may_not_see_their_namespace_buries_nobody(void **state)
 {
@@ -210,6 +219,7 @@ static void nor_does_who_cannot_look(void **state)
 	if (!begin(&c, &from))
 		skip();
 	assert_int_equal(reap_as(run_out_of_descriptors), 0);
+	assert_int_equal(reap_as(hide_the_others), 0);
 	end(&c);
 	close(from);
 }
