@@ -467,6 +467,33 @@ static void a_way_that_is_not_known_is_no_near_one(void **state)
 	exactly(&m, 2, "5 7");
 }
 
+/* Some boards hang all GPUs of both nodes on one bridge. */
+static void where_all_ways_are_equal_nodes_decide(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	make(&m, eight, COUNT(eight));
+	wire(&m, "abcdefgh", "00001111");
+	for (size_t i = 0; i < COUNT(eight) * COUNT(eight); i++)
+		m.peers[i].path = GK_PATH_NODE;
+	exactly(&m, 2, "5 7");
+	exactly(&m, 4, "5 7 6 4");
+}
+
+/* It was made before the last GPUs came. */
+static void a_topology_of_fewer_gpus_changes_nothing(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	make(&m, eight, COUNT(eight));
+	wire(&m, "aabbaabb", "00000000");
+	exactly(&m, 4, "5 1 4 0");
+	m.topology.count = 7;
+	exactly(&m, 4, "5 1 7 6");
+}
+
 static void without_topology_nothing_changes(void **state)
 {
 	struct machine m;
@@ -495,6 +522,8 @@ int main(void)
 	    cmocka_unit_test(without_links_one_node_is_preferred),
 	    cmocka_unit_test(pairs_stay_together),
 	    cmocka_unit_test(a_way_that_is_not_known_is_no_near_one),
+	    cmocka_unit_test(where_all_ways_are_equal_nodes_decide),
+	    cmocka_unit_test(a_topology_of_fewer_gpus_changes_nothing),
 	    cmocka_unit_test(without_topology_nothing_changes),
 	};
 
