@@ -33,9 +33,10 @@ static bool forbid_mremap(void)
 }
 
 /* The exit status of a process that opens the machine so. */
-static int use_machine(const char *path, unsigned busy, unsigned *ret_slot)
+static int use_machine(const char *path, unsigned busy)
 {
 	struct gkf_machine *m;
+	unsigned slot;
 
 	if (!forbid_mremap())
 		return 77;
@@ -50,7 +51,7 @@ static int use_machine(const char *path, unsigned busy, unsigned *ret_slot)
 	for (unsigned i = 0; i < 3; i++)
 		if (i != busy)
 			gkf_locks_release(m->locks, GKF_LOCK_BOOKS + i);
-	if (gkf_attach(m, 0, GKF_COMPUTE, NULL, ret_slot))
+	if (gkf_attach(m, 0, GKF_COMPUTE, NULL, &slot))
 		return 4;
 	gkf_machine_close(m);
 	return 0;
@@ -59,7 +60,6 @@ static int use_machine(const char *path, unsigned busy, unsigned *ret_slot)
 static void its_locks_are_those_of_the_others(void **state)
 {
 	struct fixture fx;
-	unsigned slot;
 	int status;
 	pid_t pid;
 
@@ -68,7 +68,7 @@ static void its_locks_are_those_of_the_others(void **state)
 	assert_int_equal(gkf_locks_take(fx.m->locks, GKF_LOCK_BOOKS + 1, 0), 0);
 	pid = fork();
 	if (!pid)
-		_exit(use_machine(fx.path, 1, &slot));
+		_exit(use_machine(fx.path, 1));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	gkf_locks_release(fx.m->locks, GKF_LOCK_BOOKS + 1);
 	fixture_close(&fx);
