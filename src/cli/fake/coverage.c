@@ -28,9 +28,10 @@ _Static_assert(CUDA_FUNCTIONS <= GKF_CUDA_FUNCTIONS_MAX,
 
 /* Where what is refused by name belongs. */
 static const char *const owners[GKF_NAMED_KINDS] = {
-    [GKF_NAMED_RUNTIME] = "libcudart",
-    [GKF_NAMED_KERNEL] = "kernel",
-    [GKF_NAMED_CUBLAS] = "libcublas",
+    [GKF_NAMED_RUNTIME] = "libcudart",    [GKF_NAMED_KERNEL] = "kernel",
+    [GKF_NAMED_CUBLAS] = "libcublas",     [GKF_NAMED_CUFFT] = "libcufft",
+    [GKF_NAMED_CURAND] = "libcurand",     [GKF_NAMED_CUSPARSE] = "libcusparse",
+    [GKF_NAMED_CUSOLVER] = "libcusolver", [GKF_NAMED_CUPTI] = "libcupti",
 };
 
 /* Something that can be called; its name is what can be shown of it. */

@@ -5,19 +5,62 @@
 #ifndef GKF_CUDA_EXPORT_TABLE_H
 #define GKF_CUDA_EXPORT_TABLE_H
 
+#include "abi/cuda_abi.h"
+
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The first 16 bytes are its UUID. */
-#define GPUKIT_TABLE_UUID "gpukit runtime 1"
+#define GPUKIT_TABLE_UUID "gpukit runtime 2"
+
+/* Whose function a refused call was. */
+enum gpukit_library {
+	GPUKIT_CUDART,
+	GPUKIT_CUBLAS,
+	GPUKIT_CUFFT,
+	GPUKIT_CURAND,
+	GPUKIT_CUSPARSE,
+	GPUKIT_CUSOLVER,
+	GPUKIT_CUPTI,
+	GPUKIT_LIBRARIES,
+};
+
+/*
+ * A native kernel is one whose body is a C function instead of PTX: libraries
+ * launch theirs like any other. The body runs once a launch, on a thread that
+ * has blocked all signals, in the order of its stream, as busy time of its
+ * device; several may run at once.
+ */
+struct gpukit_run {
+	const void *params; /* the kernel's parameters as they lie */
+	/*
+	 * Where this process reads and writes [address, address + size), bytes
+	 * that the kernel may use; size 0: never NULL. NULL: not all of that is
+	 * such memory; the launch then ends with CUDA_ERROR_ILLEGAL_ADDRESS,
+	 * whatever the body answers.
+	 */
+	void *(*memory)(struct gpukit_run *run, uint64_t address, size_t size);
+	/* The process ends, or the context: the body shall soon return. */
+	bool (*stopped)(void);
+	/* The body adds what it did: additions and multiplications. */
+	uint64_t operations;
+	void *context; /* the driver's */
+	int fault;     /* the driver's: CUresult */
+};
+
+/* Answers CUDA_SUCCESS, or what the context fails with. */
+typedef CUresult (*gpukit_body)(struct gpukit_run *run);
 
 struct gpukit_table {
 	size_t size; /* of the table, for what later versions append */
+	/* Counts a call that a library refused, by its name. After cuInit. */
+	void (*refused)(enum gpukit_library library, const char *symbol);
 	/*
-	 * Count a call that a library above refused, by its name: the runtime,
-	 * cuBLAS. After cuInit.
+	 * Makes a kernel of cuLibraryGetKernel() a native one, before its first
+	 * launch. CUDA_ERROR_INVALID_HANDLE: it is no kernel.
 	 */
-	void (*refused)(const char *symbol);
-	void (*refused_blas)(const char *symbol);
+	CUresult (*attach)(CUkernel kernel, gpukit_body body);
 };
 
 #endif

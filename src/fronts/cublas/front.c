@@ -4,14 +4,9 @@
  * computed. Built once for each library and CUDA major: FRONT_TABLE is its
  * table, FRONT_NAME what its names begin with.
  */
-#include "abi/cuda_abi.h"
-#include "base/log.h"
-#include "fronts/common/export_table.h"
+#include "fronts/common/native.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
 enum status {
 #define CUBLAS_STATUS(name, value, text) STATUS_##name = (value),
@@ -37,38 +32,9 @@ static const struct {
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* NULL: the driver cannot count, or does not work. Set once. */
-static void (*count)(const char *symbol);
-
-static void find_counter(void)
-{
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	__typeof__(cuInit) *init;
-	__typeof__(cuGetExportTable) *get;
-	const struct gpukit_table *table;
-	const void *found = NULL;
-	CUuuid id;
-
-	if (!driver)
-		return;
-	*(void **)&init = dlsym(driver, "cuInit");
-	*(void **)&get = dlsym(driver, "cuGetExportTable");
-	memcpy(id.bytes, GPUKIT_TABLE_UUID, sizeof id.bytes);
-	if (!init || !get || init(0) || get(&found, &id) || !found)
-		return;
-	table = found;
-	if (table->size >= sizeof *table)
-		count = table->refused_blas;
-}
-
 static int refuse_cublas(const char *symbol)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	gk_log(GK_LOG_WARN, "%s: refused, there is no cuBLAS yet", symbol);
-	pthread_once(&once, find_counter);
-	if (count)
-		count(symbol);
+	native_refuse(GPUKIT_CUBLAS, symbol);
 	return STATUS_NOT_SUPPORTED;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "base/log.h"
 #include "fronts/common/export_table.h"
-#include "fronts/cuda/front.h"
+#include "fronts/cuda/module.h"
 #include "machine/store/coverage.h"
 
 #include <dlfcn.h>
@@ -17,20 +17,25 @@ struct export_row {
 	const void *table; /* NULL: the end */
 };
 
-/* A function of the runtime; it has seen that the driver is initialised. */
-static void note_runtime_refusal(const char *symbol)
+static const enum gkf_named kinds[GPUKIT_LIBRARIES] = {
+    [GPUKIT_CUDART] = GKF_NAMED_RUNTIME,
+    [GPUKIT_CUBLAS] = GKF_NAMED_CUBLAS,
+    [GPUKIT_CUFFT] = GKF_NAMED_CUFFT,
+    [GPUKIT_CURAND] = GKF_NAMED_CURAND,
+    [GPUKIT_CUSPARSE] = GKF_NAMED_CUSPARSE,
+    [GPUKIT_CUSOLVER] = GKF_NAMED_CUSOLVER,
+    [GPUKIT_CUPTI] = GKF_NAMED_CUPTI,
+};
+
+/* A function of a library; it has seen that the driver is initialised. */
+static void note_refusal(enum gpukit_library library, const char *symbol)
 {
-	gkf_refuse_named(cuda.machine, GKF_NAMED_RUNTIME, symbol);
+	gkf_refuse_named(cuda.machine, kinds[library], symbol);
 	front_tell_refusal(symbol);
 }
 
-static void refused_blas(const char *symbol)
-{
-	gkf_refuse_named(cuda.machine, GKF_NAMED_CUBLAS, symbol);
-}
-
-static const struct gpukit_table gpukit_table = {
-    sizeof gpukit_table, note_runtime_refusal, refused_blas};
+static const struct gpukit_table gpukit_table = {sizeof gpukit_table,
+						 note_refusal, kernel_attach};
 
 static const struct export_row rows[] = {
     {GPUKIT_TABLE_UUID, &gpukit_table},

@@ -17,7 +17,8 @@ struct kernel_task {
 	struct gkf_ptx_launch launch;
 	struct module_image *image;
 	CUcontext ctx;
-	unsigned char params[];
+	gpukit_body native; /* NULL: PTX */
+	_Alignas(16) unsigned char params[];
 };
 
 /* Memory that kernels of the context may use. */
@@ -52,6 +53,37 @@ static const struct {
     [GKF_PTX_DEADLOCK] = {CUDA_ERROR_LAUNCH_TIMEOUT,
 			  "waits at barriers for threads that never come"},
 };
+
+/* `memory` of struct gpukit_run. */
+static void *find_native_memory(struct gpukit_run *run, uint64_t address,
+				size_t size)
+{
+	static char nothing[64];
+	struct gkf_ptx_window w;
+
+	if (!size)
+		return nothing;
+	if (find_kernel_memory(run->context, address, &w) &&
+	    size <= w.size - (address - w.base))
+		return w.host + (address - w.base);
+	gk_log(GK_LOG_ERROR,
+	       "a library's kernel used %zu bytes at %#llx, where no memory is",
+	       size, (unsigned long long)address);
+	run->fault = CUDA_ERROR_ILLEGAL_ADDRESS;
+	return NULL;
+}
+
+static int run_native_task(struct gkf_task *task)
+{
+	struct kernel_task *t = (struct kernel_task *)task;
+	struct gpukit_run run = {.params = t->params,
+				 .memory = find_native_memory,
+				 .stopped = gkf_task_stopped,
+				 .context = t->ctx};
+	CUresult r = t->native(&run);
+
+	return run.fault ? run.fault : (int)r;
+}
 
 static int run_kernel_task(struct gkf_task *task)
 {
@@ -225,7 +257,10 @@ static void fill_kernel_task(struct kernel_task *t, CUcontext ctx,
 	    .clock_khz = (uint32_t)device_clock_mhz(p) * 1000,
 	    .sm_count = (uint32_t)p->sm_count,
 	};
-	t->task.run = run_kernel_task;
+	t->native = l->function->kernel
+			? atomic_load(&l->function->kernel->native)
+			: NULL;
+	t->task.run = t->native ? run_native_task : run_kernel_task;
 	t->task.drop = drop_kernel_task;
 	t->task.work = GKF_WORK_KERNEL;
 	t->ctx = ctx;

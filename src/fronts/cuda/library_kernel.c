@@ -111,3 +111,11 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex,
 	return function_parameter(kernel->library->source->ptx, kernel->ptx,
 				  paramIndex, paramOffset, paramSize);
 }
+
+CUresult kernel_attach(CUkernel kernel, gpukit_body body)
+{
+	if (!handle_is(kernel, HANDLE_KERNEL))
+		return CUDA_ERROR_INVALID_HANDLE;
+	atomic_store(&kernel->native, body);
+	return CUDA_SUCCESS;
+}

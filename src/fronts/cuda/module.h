@@ -5,6 +5,7 @@
 #ifndef GKF_CUDA_MODULE_H
 #define GKF_CUDA_MODULE_H
 
+#include "fronts/common/export_table.h"
 #include "fronts/cuda/front.h"
 #include "machine/file/numbers.h"
 #include "ptx/interp/kernel.h"
@@ -62,7 +63,8 @@ struct CUfunc_st {
 struct CUkern_st {
 	CUlibrary library;
 	const struct gkf_ptx_function *ptx;
-	unsigned index; /* among the library's kernels */
+	unsigned index;             /* among the library's kernels */
+	_Atomic gpukit_body native; /* runs instead of it; NULL: none */
 	struct function_settings set[GKF_DEVICES_MAX];
 	/* The function of the context that asked last. */
 	_Atomic uint64_t last_ctx;
@@ -197,6 +199,9 @@ CUresult function_set(const struct cuda_device *d,
 CUresult function_parameter(const struct gkf_ptx_module *m,
 			    const struct gkf_ptx_function *f, size_t index,
 			    size_t *ret_offset, size_t *ret_size);
+
+/* `attach` of struct gpukit_table; library_kernel.c. */
+CUresult kernel_attach(CUkernel kernel, gpukit_body body);
 
 /* An attribute of a device that there is for sure. */
 int function_limit(const struct cuda_device *d, CUdevice_attribute id);

@@ -134,5 +134,5 @@ void driver_refused(const char *symbol)
 		return;
 	table = found;
 	if (table->size >= sizeof *table)
-		table->refused(symbol);
+		table->refused(GPUKIT_CUDART, symbol);
 }

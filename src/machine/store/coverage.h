@@ -19,6 +19,11 @@ enum gkf_named {
 	GKF_NAMED_RUNTIME, /* a function of libcudart */
 	GKF_NAMED_KERNEL,  /* what a kernel was refused for: "ptx: wgmma" */
 	GKF_NAMED_CUBLAS,
+	GKF_NAMED_CUFFT,
+	GKF_NAMED_CURAND,
+	GKF_NAMED_CUSPARSE,
+	GKF_NAMED_CUSOLVER,
+	GKF_NAMED_CUPTI,
 	GKF_NAMED_KINDS,
 };
 

@@ -391,9 +391,10 @@ CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor,
 	return CUDA_SUCCESS;
 }
 
-static void refused(const char *symbol)
+static void refused(enum gpukit_library library, const char *symbol)
 {
-	strncpy(refused_name, symbol, sizeof refused_name - 1);
+	if (library == GPUKIT_CUDART)
+		strncpy(refused_name, symbol, sizeof refused_name - 1);
 }
 
 const char *scripted_refused(void)
