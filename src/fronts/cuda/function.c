@@ -164,6 +164,7 @@ static CUresult decode_function(CUcontext ctx, CUfunction given,
 CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib,
 			    CUfunction hfunc)
 {
+	READS_CODE;
 	const struct gkf_ptx_kernel *k;
 	CUfunction f;
 	CUresult r;
@@ -180,6 +181,7 @@ CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib,
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib,
 			    int value)
 {
+	READS_CODE;
 	const struct gkf_ptx_kernel *k;
 	CUfunction f;
 	CUresult r;
@@ -191,6 +193,7 @@ CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib,
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
+	READS_CODE;
 	CUfunction f;
 	CUresult r;
 
@@ -203,6 +206,7 @@ CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 
 CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 {
+	READS_CODE;
 	CUfunction f;
 	CUresult r;
 
@@ -215,6 +219,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
+	READS_CODE;
 	CUfunction f;
 	CUresult r;
 
@@ -229,6 +234,7 @@ CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 
 CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
+	READS_CODE;
 	CUfunction f;
 	CUresult r;
 
@@ -244,6 +250,7 @@ CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
 			    size_t *paramOffset, size_t *paramSize)
 {
+	READS_CODE;
 	CUfunction f;
 	CUresult r;
 
@@ -256,6 +263,7 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
+	READS_CODE;
 	CUfunction f;
 	CUresult r;
 
@@ -273,6 +281,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 
 CUresult cuFuncLoad(CUfunction function)
 {
+	READS_CODE;
 	const struct gkf_ptx_kernel *k;
 	CUfunction f;
 

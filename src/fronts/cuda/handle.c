@@ -152,7 +152,14 @@ void *handle_new(enum handle_kind kind, size_t size)
 	return head + 1;
 }
 
-void handle_free(void *handle)
+void handle_end(void *handle)
+{
+	struct handle_head *head = (struct handle_head *)handle - 1;
+
+	atomic_fetch_add_explicit(&head->life, 1, memory_order_release);
+}
+
+void handle_recycle(void *handle)
 {
 	struct handle_head *head = (struct handle_head *)handle - 1;
 	struct slab *s = &slabs[head->kind];
@@ -160,7 +167,6 @@ void handle_free(void *handle)
 
 	pthread_mutex_lock(&s->lock);
 	at = (uint32_t)((size_t)((char *)head - s->base) / s->stride) + 1;
-	atomic_fetch_add_explicit(&head->life, 1, memory_order_release);
 	head->next = 0;
 	if (s->oldest)
 		place_in_slab(s, (s->newest - 1) * s->stride)->next = at;
@@ -169,6 +175,12 @@ void handle_free(void *handle)
 	s->newest = at;
 	s->waiting++;
 	pthread_mutex_unlock(&s->lock);
+}
+
+void handle_free(void *handle)
+{
+	handle_end(handle);
+	handle_recycle(handle);
 }
 
 /* How often the place that a value points to changed hands; 0: no place. */

@@ -34,6 +34,13 @@ enum handle_kind {
 void *handle_new(enum handle_kind kind, size_t size);
 void handle_free(void *handle);
 
+/*
+ * The two halves of handle_free(): it is dead, but what it says may still be
+ * read; and later, nobody reads it any more.
+ */
+void handle_end(void *handle);
+void handle_recycle(void *handle);
+
 /* O(1), lock-free, for any value at all. */
 bool handle_is(const void *handle, enum handle_kind kind);
 

@@ -17,6 +17,7 @@ static CUresult cuLaunchKernel_on(
     unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
     CUstream hStream, void **kernelParams, void **extra)
 {
+	READS_CODE;
 	struct launch l = {.grid = {gridDimX, gridDimY, gridDimZ},
 			   .block = {blockDimX, blockDimY, blockDimZ},
 			   .dynamic_shared = sharedMemBytes,
@@ -45,6 +46,7 @@ static CUresult cuLaunchCooperativeKernel_on(
     unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
     CUstream hStream, void **kernelParams)
 {
+	READS_CODE;
 	struct launch l = {.grid = {gridDimX, gridDimY, gridDimZ},
 			   .block = {blockDimX, blockDimY, blockDimZ},
 			   .dynamic_shared = sharedMemBytes,
@@ -111,6 +113,7 @@ static CUresult cuLaunchKernelEx_on(enum cuda_row row, bool per_thread,
 				    const CUlaunchConfig *config, CUfunction f,
 				    void **kernelParams, void **extra)
 {
+	READS_CODE;
 	struct launch l = {
 	    .per_thread = per_thread, .params = kernelParams, .extra = extra};
 	CUcontext ctx;
@@ -139,6 +142,7 @@ BOTH_STREAMS(cuLaunchKernelEx, _ptsz,
 
 CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {
+	READS_CODE;
 	CUfunction f;
 	CUcontext ctx;
 	CUresult r = enter_launch(ROW_cuFuncSetBlockShape, hfunc, &ctx, &f);
@@ -155,6 +159,7 @@ CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 
 CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
 {
+	READS_CODE;
 	CUfunction f;
 	CUcontext ctx;
 	CUresult r = enter_launch(ROW_cuFuncSetSharedSize, hfunc, &ctx, &f);
@@ -166,6 +171,7 @@ CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
 
 CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 {
+	READS_CODE;
 	CUfunction f;
 	CUcontext ctx;
 	CUresult r = enter_launch(ROW_cuParamSetSize, hfunc, &ctx, &f);
@@ -181,6 +187,7 @@ CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 static CUresult put_parameter(enum cuda_row row, CUfunction hfunc, int offset,
 			      const void *from, unsigned bytes)
 {
+	READS_CODE;
 	CUfunction f;
 	CUcontext ctx;
 	CUresult r = enter_launch(row, hfunc, &ctx, &f);
@@ -215,6 +222,7 @@ CUresult cuParamSetv(CUfunction hfunc, int offset, void *ptr,
 static CUresult launch_kept(enum cuda_row row, CUfunction hfunc, int width,
 			    int height, CUstream stream)
 {
+	READS_CODE;
 	struct launch l = {.grid = {(unsigned)width, (unsigned)height, 1},
 			   .stream = stream};
 	CUcontext ctx;

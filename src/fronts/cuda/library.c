@@ -9,14 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void release_library(CUlibrary lib)
+static void finish_library(struct retired *retired)
 {
-	for (unsigned i = 0; lib->kernels && i < lib->kernel_count; i++)
-		handle_free(lib->kernels[i]);
+	CUlibrary lib = (CUlibrary)retired;
+
+	for (unsigned i = 0; i < lib->kernel_count; i++)
+		handle_recycle(lib->kernels[i]);
 	free(lib->kernels);
 	free(lib->modules);
 	module_source_drop(lib->source);
-	handle_free(lib);
+	handle_recycle(lib);
+}
+
+static void end_library_handles(CUlibrary lib)
+{
+	for (unsigned i = 0; i < lib->kernel_count; i++)
+		handle_end(lib->kernels[i]);
+	handle_end(lib);
 }
 
 static bool add_kernel(CUlibrary lib, const struct gkf_ptx_function *f)
@@ -98,7 +107,8 @@ static CUresult load_library(CUlibrary *library, const void *code, size_t size,
 	if (!r && !add_kernels(lib))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (r) {
-		release_library(lib);
+		end_library_handles(lib);
+		finish_library(&lib->retired);
 		return r;
 	}
 	*library = lib;
@@ -175,7 +185,10 @@ CUresult cuLibraryUnload(CUlibrary library)
 		library->modules[0]->image->leaves_memory = busy;
 		module_end(library->modules[0]);
 	}
-	release_library(library);
+	end_library_handles(library);
+	library->retired.finish = finish_library;
+	code_retire(&library->retired);
+	code_finish_retired();
 	pthread_mutex_unlock(&module_lock);
 	return CUDA_SUCCESS;
 }
@@ -284,6 +297,7 @@ CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library,
 			    const char *name)
 {
+	READS_CODE;
 	ENTER(cuLibraryGetKernel);
 	if (!pKernel || !name)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -299,6 +313,7 @@ CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library,
 
 CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 {
+	READS_CODE;
 	ENTER(cuLibraryGetKernelCount);
 	if (!count)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -311,6 +326,7 @@ CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels,
 				   CUlibrary lib)
 {
+	READS_CODE;
 	ENTER(cuLibraryEnumerateKernels);
 	if (!kernels || !numKernels)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -336,6 +352,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
 			    const char *name)
 {
 	CUmodule m;
+	READS_CODE;
 	CUresult r;
 
 	ENTER_CONTEXT(cuLibraryGetGlobal, ctx);
@@ -349,6 +366,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes,
 			     CUlibrary library, const char *name)
 {
 	CUmodule m;
+	READS_CODE;
 	CUresult r;
 
 	ENTER_CONTEXT(cuLibraryGetManaged, ctx);
@@ -364,6 +382,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes,
 
 CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {
+	READS_CODE;
 	ENTER_CONTEXT(cuKernelGetFunction, ctx);
 	if (!pFunc)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -374,6 +393,7 @@ CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 
 CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 {
+	READS_CODE;
 	ENTER(cuKernelGetLibrary);
 	if (!pLib)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -385,6 +405,7 @@ CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 
 CUresult cuKernelGetName(const char **name, CUkernel hfunc)
 {
+	READS_CODE;
 	ENTER(cuKernelGetName);
 	if (!name)
 		return CUDA_ERROR_INVALID_VALUE;

@@ -34,6 +34,7 @@ static CUresult check_kernel_device(CUkernel kernel, CUdevice dev,
 CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib,
 			      CUkernel kernel, CUdevice dev)
 {
+	READS_CODE;
 	struct cuda_device *d;
 	struct gkf_ptx_kernel *k;
 	CUresult r;
@@ -72,6 +73,7 @@ static void tell_functions(CUkernel kernel, const struct cuda_device *d,
 CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val,
 			      CUkernel kernel, CUdevice dev)
 {
+	READS_CODE;
 	struct cuda_device *d;
 	struct gkf_ptx_kernel *k;
 	CUresult r;
@@ -92,6 +94,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val,
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config,
 				CUdevice dev)
 {
+	READS_CODE;
 	struct cuda_device *d;
 	CUresult r;
 
@@ -105,6 +108,7 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config,
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex,
 			      size_t *paramOffset, size_t *paramSize)
 {
+	READS_CODE;
 	ENTER(cuKernelGetParamInfo);
 	if (!handle_is(kernel, HANDLE_KERNEL))
 		return CUDA_ERROR_INVALID_HANDLE;

@@ -31,14 +31,22 @@ static void strike_module(CUmodule m)
 		m->ctx->part[PART_MODULE] = m->next;
 }
 
-static void release_module(CUmodule m)
+static void finish_module(struct retired *retired)
 {
-	for (unsigned i = 0; m->functions && i < m->function_count; i++)
-		if (m->functions[i])
-			handle_free(m->functions[i]);
+	CUmodule m = (CUmodule)retired;
+
+	for (unsigned i = 0; i < m->function_count; i++)
+		handle_recycle(m->functions[i]);
 	free(m->functions);
 	module_image_drop(m->image);
-	handle_free(m);
+	handle_recycle(m);
+}
+
+static void end_handles(CUmodule m)
+{
+	for (unsigned i = 0; i < m->function_count; i++)
+		handle_end(m->functions[i]);
+	handle_end(m);
 }
 
 void module_end(CUmodule m)
@@ -46,7 +54,9 @@ void module_end(CUmodule m)
 	strike_module(m);
 	if (m->library)
 		library_forget(m->library, m);
-	release_module(m);
+	end_handles(m);
+	m->retired.finish = finish_module;
+	code_retire(&m->retired);
 }
 
 static unsigned count_kernels(const struct gkf_ptx_module *m)
@@ -98,7 +108,8 @@ CUresult module_new(CUcontext ctx, struct module_source *source,
 	if (!r && !add_functions(m))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (r) {
-		release_module(m);
+		end_handles(m);
+		finish_module(&m->retired);
 		return r;
 	}
 	*ret_module = m;
@@ -113,6 +124,7 @@ static void close_part(CUcontext ctx)
 	pthread_mutex_lock(&module_lock);
 	while ((m = ctx->part[PART_MODULE]))
 		module_end(m);
+	code_finish_retired();
 	pthread_mutex_unlock(&module_lock);
 }
 
@@ -225,12 +237,14 @@ CUresult cuModuleUnload(CUmodule hmod)
 	r = check_unload(ctx, hmod);
 	if (!r)
 		module_end(hmod);
+	code_finish_retired();
 	pthread_mutex_unlock(&module_lock);
 	return r;
 }
 
 CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
+	READS_CODE;
 	CUresult r;
 
 	ENTER_CONTEXT(cuModuleGetFunction, ctx);
@@ -249,6 +263,7 @@ CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 {
+	READS_CODE;
 	CUresult r;
 
 	ENTER_CONTEXT(cuModuleGetFunctionCount, ctx);
@@ -263,6 +278,7 @@ CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 CUresult cuModuleEnumerateFunctions(CUfunction *functions,
 				    unsigned int numFunctions, CUmodule mod)
 {
+	READS_CODE;
 	CUresult r;
 
 	ENTER_CONTEXT(cuModuleEnumerateFunctions, ctx);
@@ -278,6 +294,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions,
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
 			      const char *name)
 {
+	READS_CODE;
 	CUresult r;
 
 	ENTER_CONTEXT(cuModuleGetGlobal_v2, ctx);

@@ -7,6 +7,7 @@
 
 #include "fronts/common/export_table.h"
 #include "fronts/cuda/front.h"
+#include "fronts/cuda/module_use.h"
 #include "machine/file/numbers.h"
 #include "ptx/interp/kernel.h"
 
@@ -35,6 +36,7 @@ struct module_image {
 };
 
 struct CUmod_st {
+	struct retired retired; /* when it is unloaded */
 	CUcontext ctx;
 	CUlibrary library; /* NULL: of cuModuleLoad */
 	struct module_image *image;
@@ -72,6 +74,7 @@ struct CUkern_st {
 };
 
 struct CUlib_st {
+	struct retired retired;
 	struct module_source *source;
 	CUkernel *kernels;
 	unsigned kernel_count;

@@ -116,6 +116,7 @@ static CUresult active_blocks(enum cuda_row row, int *numBlocks,
 			      CUfunction func, int blockSize, size_t dynamic,
 			      unsigned flags)
 {
+	READS_CODE;
 	const struct gkf_ptx_kernel *k;
 	CUcontext ctx;
 	CUfunction f;
@@ -153,6 +154,7 @@ static CUresult potential(enum cuda_row row, int *minGridSize, int *blockSize,
 			  CUfunction func, CUoccupancyB2DSize shared_of,
 			  size_t dynamic, int limit, unsigned flags)
 {
+	READS_CODE;
 	const struct gkf_ptx_kernel *k;
 	CUcontext ctx;
 	CUfunction f;
@@ -211,6 +213,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 						 CUfunction func, int numBlocks,
 						 int blockSize)
 {
+	READS_CODE;
 	const struct gkf_ptx_kernel *k;
 	CUcontext ctx;
 	CUfunction f;

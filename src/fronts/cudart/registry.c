@@ -15,9 +15,13 @@ struct image {
 	bool has_host_variables;
 	pthread_mutex_t loading;
 	_Atomic(CUlibrary) library; /* NULL: not loaded */
+	struct image *next_gone;
 };
 
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
+/* Those that were taken back. */
+static struct image *gone;
 
 void registry_hold(void)
 {
@@ -117,10 +121,13 @@ void __cudaRegisterUnifiedTable(void *table)
 	(void)table;
 }
 
+/*
+ * Called when the process exits, while other threads may be in a launch: what
+ * they may be reading is small, and stays.
+ */
 void __cudaUnregisterFatBinary(void **fatCubinHandle)
 {
 	struct image *image = image_of(fatCubinHandle);
-	struct entry *e, *next;
 	CUlibrary library;
 
 	if (!image)
@@ -129,15 +136,11 @@ void __cudaUnregisterFatBinary(void **fatCubinHandle)
 	if (library && atomic_load(&cudart_state) == 1)
 		legacy->cuLibraryUnload(library);
 	pthread_mutex_lock(&writing);
-	for (e = image->entries; e; e = e->next)
+	for (struct entry *e = image->entries; e; e = e->next)
 		lookup_remove(e);
+	image->next_gone = gone;
+	gone = image;
 	pthread_mutex_unlock(&writing);
-	for (e = image->entries; e; e = next) {
-		next = e->next;
-		free(e);
-	}
-	pthread_mutex_destroy(&image->loading);
-	free(image);
 }
 
 /* Managed variables are pointers on the host, to be set when they exist. */
