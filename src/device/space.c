@@ -9,8 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ARENAS       (GKF_DEVICES_MAX + 2)
-#define MANAGED_WANT (1ULL << 40)
+#define ARENAS        (GKF_DEVICES_MAX + 3)
+#define MANAGED_WANT  (1ULL << 40)
+#define RESERVED_WANT (1ULL << 43)
 
 /*
  * Arenas are never taken down: programs may hold addresses of them. `arena`
@@ -22,7 +23,7 @@ static struct {
 	_Atomic unsigned count;
 	_Atomic(struct arena *) arena[ARENAS];
 	_Atomic(struct arena *) device[GKF_DEVICES_MAX];
-	_Atomic(struct arena *) managed, host;
+	_Atomic(struct arena *) managed, host, reserved;
 } space = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 uint64_t space_id(void)
@@ -56,14 +57,28 @@ static struct arena *add_arena(_Atomic(struct arena *) *place,
 	return a;
 }
 
+static _Atomic(struct arena *) *place_of_kind(enum gkf_memory_kind kind)
+{
+	if (kind == GKF_MEMORY_MAPPED)
+		return &space.reserved;
+	return kind == GKF_MEMORY_MANAGED ? &space.managed : &space.host;
+}
+
+static uint64_t want_of_kind(enum gkf_memory_kind kind, uint64_t ram)
+{
+	if (kind == GKF_MEMORY_MAPPED)
+		return RESERVED_WANT;
+	return kind == GKF_MEMORY_MANAGED ? MANAGED_WANT
+					  : power_of_two(2 * ram);
+}
+
 /*
- * The arena of managed or of host memory, made when it is first needed.
- * Page-locked memory is never more than the host has.
+ * The arena of managed memory, of host memory or of reserved addresses, made
+ * when it is first needed. Page-locked memory is never more than the host has.
  */
 static struct arena *common_arena(enum gkf_memory_kind kind)
 {
-	bool managed = kind == GKF_MEMORY_MANAGED;
-	_Atomic(struct arena *) *place = managed ? &space.managed : &space.host;
+	_Atomic(struct arena *) *place = place_of_kind(kind);
 	struct arena *a = atomic_load_explicit(place, memory_order_acquire);
 	uint64_t ram;
 
@@ -74,12 +89,21 @@ static struct arena *common_arena(enum gkf_memory_kind kind)
 	pthread_mutex_lock(&space.lock);
 	a = atomic_load(place);
 	if (!a)
-		a = add_arena(place, kind,
-			      managed ? MANAGED_WANT : power_of_two(2 * ram));
-	if (a && !managed)
+		a = add_arena(place, kind, want_of_kind(kind, ram));
+	if (a && kind == GKF_MEMORY_HOST)
 		a->pool.max = ram;
 	pthread_mutex_unlock(&space.lock);
 	return a;
+}
+
+struct arena *reserved_arena(void)
+{
+	return common_arena(GKF_MEMORY_MAPPED);
+}
+
+bool is_reserved_arena(const struct arena *a)
+{
+	return a->kind == GKF_MEMORY_MAPPED;
 }
 
 /*
@@ -178,17 +202,18 @@ void gkf_space_repay(unsigned device, uint64_t bytes)
 int gkf_space_alloc(const struct gkf_memory_ask *ask, uint64_t *ret_address)
 {
 	struct arena *a;
+	bool on_device;
 
 	if (!ask->size || (ask->align & (ask->align - 1)) ||
 	    ask->align > BLOCK_SIZE)
 		return GK_ERR_INVALID;
 	if (ask->kind == GKF_MEMORY_REGISTERED)
 		return registered_add(ask, ret_address);
-	a = ask->kind == GKF_MEMORY_DEVICE ? open_arena(ask->device)
-					   : common_arena(ask->kind);
+	on_device =
+	    ask->kind == GKF_MEMORY_DEVICE || ask->kind == GKF_MEMORY_PHYSICAL;
+	a = on_device ? open_arena(ask->device) : common_arena(ask->kind);
 	if (!a)
-		return ask->kind == GKF_MEMORY_DEVICE ? GK_ERR_NOT_FOUND
-						      : GK_ERR_NOMEM;
+		return on_device ? GK_ERR_NOT_FOUND : GK_ERR_NOMEM;
 	return arena_alloc(ask->pool ? ask->pool : &a->pool, ask, ret_address);
 }
 
@@ -239,8 +264,18 @@ void gkf_space_drop(const void *owner)
 	    atomic_load_explicit(&space.count, memory_order_acquire);
 
 	for (unsigned i = 0; i < count; i++)
-		drop_pieces(atomic_load(&space.arena[i]), owner);
+		if (!is_reserved_arena(atomic_load(&space.arena[i])))
+			drop_pieces(atomic_load(&space.arena[i]), owner);
 	registered_drop(owner);
+}
+
+/* Of a stretch of mapped memory: its words for owner and pool say who may. */
+static void fill_rights(struct gkf_extent *e, const struct piece_words *w)
+{
+	e->owner = NULL;
+	e->pool = NULL;
+	e->readers = w->owner;
+	e->writers = w->pool;
 }
 
 bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent)
@@ -250,6 +285,8 @@ bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent)
 	struct gkf_mem_pool *pool;
 
 	if (a ? !arena_find(a, address, &w) : !registered_find(address, &w))
+		return false;
+	if (w.kind == GKF_MEMORY_PHYSICAL)
 		return false;
 	pool = (struct gkf_mem_pool *)(uintptr_t)w.pool;
 	*ret_extent = (struct gkf_extent){
@@ -264,14 +301,43 @@ bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent)
 		a ? a->view + (w.base - a->base) : (void *)(uintptr_t)w.base,
 	    .id = w.id,
 	};
+	if (w.kind == GKF_MEMORY_MAPPED)
+		fill_rights(ret_extent, &w);
 	return true;
+}
+
+bool gkf_space_find_all(uint64_t address, uint64_t size,
+			struct gkf_extent *ret_extent)
+{
+	struct gkf_extent all, next;
+
+	if (!gkf_space_find(address, &all))
+		return false;
+	while (size > all.size - (address - all.base)) {
+		if (all.kind != GKF_MEMORY_MAPPED ||
+		    !gkf_space_find(all.base + all.size, &next) ||
+		    next.kind != GKF_MEMORY_MAPPED)
+			return false;
+		all.size = next.base + next.size - all.base;
+		all.readers &= next.readers;
+		all.writers &= next.writers;
+	}
+	*ret_extent = all;
+	return true;
+}
+
+void *gkf_space_source(uint64_t physical)
+{
+	const struct arena *a = arena_of(physical);
+
+	return a ? a->view + (physical - a->base) : NULL;
 }
 
 void *gkf_space_view(uint64_t address, uint64_t size)
 {
 	struct gkf_extent e;
 
-	if (!gkf_space_find(address, &e) || size > e.size - (address - e.base))
+	if (!gkf_space_find_all(address, size, &e))
 		return NULL;
 	return (unsigned char *)e.view + (address - e.base);
 }
@@ -280,7 +346,7 @@ bool gkf_space_is_reserved(uint64_t address)
 {
 	const struct arena *a = arena_of(address);
 
-	return a && a->kind == GKF_MEMORY_DEVICE;
+	return a && (a->kind == GKF_MEMORY_DEVICE || is_reserved_arena(a));
 }
 
 int gkf_mem_pool_new(unsigned device, uint64_t max_size,
@@ -311,8 +377,10 @@ void gkf_space_forget(void)
 	atomic_store(&space.count, 0);
 	atomic_store(&space.managed, NULL);
 	atomic_store(&space.host, NULL);
+	atomic_store(&space.reserved, NULL);
 	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
 		atomic_store(&space.device[i], NULL);
 	registered_forget();
 	resident_forget();
+	map_forget();
 }

@@ -27,6 +27,8 @@ enum gkf_memory_kind {
 	GKF_MEMORY_MANAGED,    /* host and device use the same address */
 	GKF_MEMORY_HOST,       /* page-locked, allocated here */
 	GKF_MEMORY_REGISTERED, /* the caller's own, page-locked */
+	GKF_MEMORY_PHYSICAL,   /* without addresses; for gkf_space_map() */
+	GKF_MEMORY_MAPPED,     /* a stretch that shows such memory */
 };
 
 /* The properties of a new piece of memory. */
@@ -50,6 +52,8 @@ struct gkf_extent {
 	struct gkf_mem_pool *pool; /* NULL: in none */
 	void *view;                /* where this process reads `base` */
 	uint64_t id;               /* never used twice in a process */
+	/* GKF_MEMORY_MAPPED: who may, a bit for each device's number. */
+	uint64_t readers, writers;
 };
 
 /*
@@ -116,8 +120,59 @@ GKF_API bool gkf_space_find(uint64_t address, struct gkf_extent *ret_extent);
  */
 GKF_API void *gkf_space_view(uint64_t address, uint64_t size);
 
+/*
+ * The same of memory that gkf_space_map() showed there, which may lie in
+ * several stretches; ret_extent is the first one, as long as all of them.
+ */
+GKF_API bool gkf_space_find_all(uint64_t address, uint64_t size,
+				struct gkf_extent *ret_extent);
+
 /* Is it an address that only a device may have, alive or not? */
 GKF_API bool gkf_space_is_reserved(uint64_t address);
+
+/*
+ * Addresses without memory, and memory (GKF_MEMORY_PHYSICAL) that is shown
+ * there, both in whole blocks. All reservations lie in one range, so what is
+ * shown side by side can be used as one; neighbours with the same rights are
+ * one stretch (GKF_MEMORY_MAPPED), whichever memory they are.
+ *
+ * reserve: at `near` if that is free, else anywhere. GK_ERR_NOMEM: no addresses
+ * left. unreserve: one whole reservation; GK_ERR_INVALID when it is none,
+ * GK_ERR_IN_USE when something is shown in it.
+ */
+GKF_API int gkf_space_reserve(uint64_t size, uint64_t align, uint64_t near,
+			      uint64_t *ret_address);
+GKF_API int gkf_space_unreserve(uint64_t address, uint64_t size);
+
+struct gkf_mapping {
+	uint64_t base, size, id;
+	void *tag;                 /* of the caller */
+	unsigned device;           /* of the machine, where the memory lies */
+	uint64_t readers, writers; /* a bit for each device's number */
+};
+
+/*
+ * Shows memory that lies at `source` of this process, nobody may use it yet.
+ * GK_ERR_INVALID: these addresses are not all reserved; GK_ERR_EXISTS: there
+ * is some already; GK_ERR_NOMEM. `id` and rights of the mapping are not read.
+ */
+GKF_API int gkf_space_map(const struct gkf_mapping *mapping, void *source);
+
+/*
+ * Where physical memory that gkf_space_alloc() gave is read by this process.
+ */
+GKF_API void *gkf_space_source(uint64_t physical);
+
+/* The next three: GK_ERR_INVALID unless these are whole mappings. */
+GKF_API int gkf_space_check_mapped(uint64_t address, uint64_t size);
+GKF_API int gkf_space_unmap(uint64_t address, uint64_t size);
+/* Devices of a bit in `whose` may from now on what the others say. */
+GKF_API int gkf_space_allow(uint64_t address, uint64_t size, uint64_t whose,
+			    uint64_t readers, uint64_t writers);
+
+/* The mapping that an address lies in. */
+GKF_API bool gkf_space_mapping(uint64_t address,
+			       struct gkf_mapping *ret_mapping);
 
 /*
  * A pool keeps blocks charged that are free, for its next pieces: as many as

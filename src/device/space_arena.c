@@ -89,6 +89,9 @@ static bool show_arena(struct arena *a)
 	if (a->kind == GKF_MEMORY_HOST) {
 		a->view = at;
 		ok = !mprotect(at, a->size, PROT_READ | PROT_WRITE);
+	} else if (is_reserved_arena(a)) {
+		a->view = map_aligned(a->size);
+		return a->view;
 	} else {
 		a->view =
 		    a->kind == GKF_MEMORY_DEVICE ? map_aligned(a->size) : at;

@@ -119,6 +119,11 @@ bool arena_find(const struct arena *a, uint64_t address,
 /* Nothing is alive in it: the host gets back all of its memory. */
 void arena_wipe(struct arena *a);
 
+/* The addresses of reservations, made when they are first needed. */
+struct arena *reserved_arena(void);
+bool is_reserved_arena(const struct arena *a);
+void map_forget(void);
+
 /* A number for a new piece that no other of the process has. */
 uint64_t space_id(void);
 

@@ -88,11 +88,23 @@ static uint32_t find_same(const struct fit *f, uint32_t length, uint32_t tries)
 	return at && note_of_unit(f, at - 1)->ahead >= length ? at : 0;
 }
 
+/* Takes units out of the free span that begins at `first`. */
+static void cut_span(struct fit *f, uint32_t first, uint32_t start, uint32_t n)
+{
+	uint32_t length = note_of_unit(f, first)->ahead;
+
+	fit_remove(f, first);
+	if (start > first)
+		insert_span(f, first, start - first);
+	if (first + length > start + n)
+		insert_span(f, start + n, first + length - start - n);
+}
+
 bool fit_take(struct fit *f, uint32_t n, uint32_t align, uint32_t *ret_unit)
 {
 	uint32_t need = n + align - 1;
 	uint32_t at = find_same(f, need, 4);
-	uint32_t first, length, start;
+	uint32_t start;
 
 	if (!at)
 		at = find_longer(f, need);
@@ -100,16 +112,34 @@ bool fit_take(struct fit *f, uint32_t n, uint32_t align, uint32_t *ret_unit)
 		at = find_same(f, need, UINT32_MAX);
 	if (!at)
 		return false;
-	first = at - 1;
-	length = note_of_unit(f, first)->ahead;
-	fit_remove(f, first);
-	start = (first + align - 1) & ~(align - 1);
-	if (start > first)
-		insert_span(f, first, start - first);
-	if (first + length > start + n)
-		insert_span(f, start + n, first + length - start - n);
+	start = (at - 1 + align - 1) & ~(align - 1);
+	cut_span(f, at - 1, start, n);
 	*ret_unit = start;
 	return true;
+}
+
+/* Does the free span that begins there have all of these units? */
+static bool has_units(const struct fit *f, uint32_t first, uint32_t unit,
+		      uint32_t n)
+{
+	uint32_t length = note_of_unit(f, first)->ahead;
+
+	return first <= unit && n <= length && unit - first <= length - n;
+}
+
+bool fit_take_at(struct fit *f, uint32_t unit, uint32_t n)
+{
+	for (uint32_t list = 0; list < FIT_ROWS * FIT_CUTS; list++) {
+		uint32_t at = f->head[list / FIT_CUTS][list % FIT_CUTS];
+
+		while (at && !has_units(f, at - 1, unit, n))
+			at = note_of_unit(f, at - 1)->next;
+		if (at) {
+			cut_span(f, at - 1, unit, n);
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool is_edge(const struct fit *f, uint32_t unit)

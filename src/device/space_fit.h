@@ -36,6 +36,12 @@ struct fit {
  */
 bool fit_take(struct fit *f, uint32_t n, uint32_t align, uint32_t *ret_unit);
 
+/*
+ * Takes these very units; false: not all of them are free. It looks through all
+ * free spans.
+ */
+bool fit_take_at(struct fit *f, uint32_t unit, uint32_t n);
+
 /* Gives units back; answers the free span that they are part of now. */
 void fit_give(struct fit *f, uint32_t unit, uint32_t n, uint32_t *ret_first,
 	      uint32_t *ret_length);

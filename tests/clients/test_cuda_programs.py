@@ -2,6 +2,7 @@
 made-up machine. tests/gpu runs the same ones on a real GPU."""
 
 import os
+import signal
 import subprocess
 
 import pytest
@@ -21,6 +22,15 @@ def test_program(way, name):
     done = on_machine(cuda_programs.BUILDERS[way](name))
     assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("how,status", [
+    ("none", 0), ("read", 0), ("gone", 0), ("host", -signal.SIGSEGV)])
+def test_mapped_memory_used_as_nobody_may(how, status, machine):
+    done = subprocess.run([cuda_programs.driver("vmm_driver"), how],
+                          capture_output=True, text=True, check=False,
+                          timeout=120, env=clean_env(**machine().env))
+    assert (done.returncode, done.stderr) == (status, "")
 
 
 @pytest.mark.parametrize("name", ["vector_add", "streams", "errors"])

@@ -24,7 +24,7 @@ uint64_t ptx_show(struct ptx_program *p, void *bytes, uint64_t size)
 
 	assert_true(p->memory.count <= PIECES);
 	*w = (struct gkf_ptx_window){
-	    0x7000000000 + p->memory.count * 0x10000000ULL, size, bytes};
+	    0x7000000000 + p->memory.count * 0x10000000ULL, size, bytes, false};
 	return w->base;
 }
 

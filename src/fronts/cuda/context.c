@@ -52,6 +52,11 @@ static CUresult attach_error(int error)
 	}
 }
 
+static bool is_used(const struct cuda_device *d)
+{
+	return d->contexts || d->held;
+}
+
 /* 0, or why a device without contexts has its slot even now. */
 static int detach(struct cuda_device *d)
 {
@@ -67,7 +72,7 @@ static int detach(struct cuda_device *d)
 static void detach_idle(void)
 {
 	for (unsigned i = 0; i < cuda.device_count; i++)
-		if (cuda.device[i].attached && !cuda.device[i].contexts)
+		if (cuda.device[i].attached && !is_used(&cuda.device[i]))
 			detach(&cuda.device[i]);
 }
 
@@ -102,7 +107,7 @@ static int pay(struct cuda_device *d)
 /* Pays for one more context; the first one puts the process on the device. */
 static CUresult join_locked(struct cuda_device *d)
 {
-	int error = d->contexts ? 0 : attach_process(d);
+	int error = is_used(d) ? 0 : attach_process(d);
 
 	if (error)
 		return attach_error(error);
@@ -138,6 +143,33 @@ static void quit_device(struct cuda_device *d)
 		gkf_space_repay(
 		    d->index,
 		    gkf_books_context(cuda.machine, d->index, d->contexts));
+	detach_idle();
+	pthread_mutex_unlock(&joining);
+}
+
+CUresult device_hold(struct cuda_device *d)
+{
+	int error;
+
+	gkf_gate_look(cuda.machine, cuda.gate);
+	if (device_is_gone(d))
+		return CUDA_ERROR_DEVICE_UNAVAILABLE;
+	pthread_mutex_lock(&joining);
+	error = is_used(d) ? 0 : attach_process(d);
+	if (!error)
+		error = gkf_space_open(cuda.machine, d->index, d->slot);
+	if (!error)
+		d->held++;
+	detach_idle();
+	pthread_mutex_unlock(&joining);
+	return error ? attach_error(error) : CUDA_SUCCESS;
+}
+
+void device_let_go(struct cuda_device *d)
+{
+	pthread_mutex_lock(&joining);
+	gkf_space_close(d->index);
+	d->held--;
 	detach_idle();
 	pthread_mutex_unlock(&joining);
 }

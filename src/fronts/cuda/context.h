@@ -27,6 +27,13 @@ CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags);
  */
 bool ctx_end(CUcontext ctx);
 
+/*
+ * The process stays on a device, whose memory can be used, whether or not it
+ * has contexts there: for memory that belongs to none. Errors as of ctx_new().
+ */
+CUresult device_hold(struct cuda_device *d);
+void device_let_go(struct cuda_device *d);
+
 /* Sets the limits of a new context, before cuCtxSetLimit. */
 void ctx_limits_init(CUcontext ctx);
 

@@ -42,6 +42,12 @@ static int run_copy(struct gkf_task *task)
 	return CUDA_SUCCESS;
 }
 
+int copy_fault(struct gkf_task *task)
+{
+	(void)task;
+	return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
 static uint32_t work_of(const struct copy *c)
 {
 	if (c->dst.device)
@@ -98,7 +104,7 @@ CUresult copy_go(const struct way *w, const struct copy *copy)
 
 	if (!t)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	t->task.run = run_copy;
+	t->task.run = copy->dst.read_only ? copy_fault : run_copy;
 	t->task.bytes = bytes;
 	t->task.work = work_of(copy);
 	t->copy = *copy;
@@ -140,6 +146,11 @@ void copy_peer_end(const struct way *w, const CUcontext contexts[2])
 		stream_lead(w->ctx, w->per_thread, of[i]);
 }
 
+static bool is_on_device(const struct gkf_extent *e)
+{
+	return e->kind == GKF_MEMORY_DEVICE || e->kind == GKF_MEMORY_MAPPED;
+}
+
 CUresult copy_find(uint64_t address, size_t size, enum copy_place place,
 		   struct copy_side *ret_side)
 {
@@ -149,13 +160,17 @@ CUresult copy_find(uint64_t address, size_t size, enum copy_place place,
 	if (gkf_space_find(address, &e)) {
 		uint64_t offset = address - e.base;
 
+		if (e.kind == GKF_MEMORY_MAPPED &&
+		    !gkf_space_find_all(address, size, &e))
+			return CUDA_ERROR_INVALID_VALUE;
 		if (size > e.size - offset ||
-		    (place == COPY_HOST && e.kind == GKF_MEMORY_DEVICE))
+		    (place == COPY_HOST && is_on_device(&e)))
 			return CUDA_ERROR_INVALID_VALUE;
 		side.at = (unsigned char *)e.view + offset;
-		side.exact = e.kind == GKF_MEMORY_DEVICE;
+		side.exact = is_on_device(&e);
 		side.device = side.exact || e.kind == GKF_MEMORY_MANAGED;
 		side.sync = note_is_sync(&e);
+		side.read_only = e.kind == GKF_MEMORY_MAPPED && !e.writers;
 	} else {
 		if (!address || place == COPY_DEVICE ||
 		    address + size < address || gkf_space_is_reserved(address))

@@ -41,6 +41,7 @@ struct copy_side {
 	bool paged;          /* host memory that CUDA does not know */
 	bool sync;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
 	bool at_once;        /* read before the call returns */
+	bool read_only;      /* no device may write there */
 };
 
 struct copy {
@@ -70,6 +71,9 @@ void copy_peer_end(const struct way *w, const CUcontext contexts[2]);
 
 /* Does a copy, or puts it into its stream. */
 CUresult copy_go(const struct way *w, const struct copy *copy);
+
+/* `run` of work that writes where its device may only read. */
+int copy_fault(struct gkf_task *task);
 
 /* Copies the box that cuMemcpy2D, 3D and their kin describe. */
 CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p);

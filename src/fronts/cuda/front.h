@@ -55,6 +55,7 @@ struct cuda_device {
 	_Atomic int failed;    /* CUresult that new contexts answer */
 	/* The rest is of context.c and context_primary.c. */
 	_Atomic unsigned contexts; /* alive */
+	unsigned held;             /* device_hold() */
 	_Atomic bool attached;     /* has a slot, with or without contexts */
 	pthread_mutex_t lock;      /* of what is said of the primary context */
 	CUcontext primary;         /* one for ever, once it was retained */
@@ -126,6 +127,10 @@ void ctx_stick(CUcontext ctx, CUresult result);
  * access is enabled.
  */
 bool ctx_reaches(CUcontext ctx, CUcontext owner);
+
+/* Can a device reach the memory of another one? */
+bool device_can_access(const struct cuda_device *d,
+		       const struct cuda_device *other);
 
 /* The device of that number; NULL: CUDA_ERROR_INVALID_DEVICE. */
 static inline struct cuda_device *front_device(CUdevice device)

@@ -30,7 +30,8 @@ static bool find_kernel_memory(void *context, uint64_t address,
 
 	if (!gkf_space_find(address, &e) || !memory_reaches(ctx, &e))
 		return false;
-	*ret_window = (struct gkf_ptx_window){e.base, e.size, e.view};
+	*ret_window = (struct gkf_ptx_window){
+	    e.base, e.size, e.view, .read_only = !memory_writes(ctx, &e)};
 	return true;
 }
 

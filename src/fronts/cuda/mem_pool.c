@@ -27,6 +27,8 @@ bool memory_reaches(CUcontext ctx, const struct gkf_extent *e)
 {
 	CUmemoryPool pool;
 
+	if (e->kind == GKF_MEMORY_MAPPED)
+		return e->readers >> ctx->device->index & 1;
 	if (e->kind != GKF_MEMORY_DEVICE || e->device == ctx->device->index)
 		return true;
 	if (!e->pool)

@@ -50,12 +50,39 @@ bool memory_base(CUdeviceptr address, unsigned kinds,
 	return true;
 }
 
+bool memory_known(CUdeviceptr address, struct gkf_extent *ret_extent)
+{
+	bool found = gkf_space_find(address, ret_extent);
+	struct gkf_mapping m;
+
+	if (found && ret_extent->kind != GKF_MEMORY_MAPPED)
+		return true;
+	if (!gkf_space_mapping(address, &m))
+		return false;
+	*ret_extent = (struct gkf_extent){.base = m.base,
+					  .size = m.size,
+					  .kind = GKF_MEMORY_MAPPED,
+					  .device = m.device,
+					  .readers = m.readers,
+					  .writers = m.writers,
+					  .id = m.id};
+	return true;
+}
+
+bool memory_writes(CUcontext ctx, const struct gkf_extent *e)
+{
+	return e->kind != GKF_MEMORY_MAPPED ||
+	       (e->writers >> ctx->device->index & 1);
+}
+
 /* May work of a context use a piece? */
 static bool concerns(CUcontext ctx, const void *data)
 {
 	const struct gkf_extent *e = data;
 
-	return e->kind != GKF_MEMORY_DEVICE || memory_reaches(ctx, e);
+	bool any = e->kind != GKF_MEMORY_DEVICE && e->kind != GKF_MEMORY_MAPPED;
+
+	return any || memory_reaches(ctx, e);
 }
 
 CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e)
@@ -208,7 +235,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize,
 	struct gkf_extent e;
 
 	ENTER_CONTEXT(cuMemGetAddressRange_v2, ctx);
-	if (!gkf_space_find(dptr, &e))
+	if (!memory_known(dptr, &e))
 		return CUDA_ERROR_NOT_FOUND;
 	if (pbase)
 		*pbase = e.base;
@@ -224,7 +251,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize,
 	struct gkf_extent e;
 
 	ENTER_CONTEXT(cuMemGetAddressRange, ctx);
-	if (!gkf_space_find(dptr, &e))
+	if (!memory_known(dptr, &e))
 		return CUDA_ERROR_NOT_FOUND;
 	if (pbase)
 		*pbase = (CUdeviceptr_v1)e.base;

@@ -41,6 +41,18 @@ bool memory_base(CUdeviceptr address, unsigned kinds,
 /* May kernels of a context use a piece? As peers or pools have it. */
 bool memory_reaches(CUcontext ctx, const struct gkf_extent *e);
 
+/*
+ * The same of memory that was mapped (cuMemMap): as cuMemSetAccess has it. The
+ * second one: may they write there?
+ */
+bool memory_writes(CUcontext ctx, const struct gkf_extent *e);
+
+/*
+ * What an address belongs to, as programs are told of it: of memory that was
+ * mapped the single mapping, whether or not anybody may use it.
+ */
+bool memory_known(CUdeviceptr address, struct gkf_extent *ret_extent);
+
 /* Waits for all work that may use a piece; answers the sticky error. */
 CUresult memory_quiet(CUcontext ctx, const struct gkf_extent *e);
 

@@ -85,7 +85,7 @@ static CUresult set_memory(const struct way *w, const struct set_ask *a)
 	t = gkf_task_new(sizeof(*t));
 	if (!t)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	t->task.run = run_set;
+	t->task.run = side.read_only ? copy_fault : run_set;
 	t->task.work = side.device ? GKF_WORK_COPY_DEVICE : GKF_WORK_NONE;
 	t->task.bytes = (uint64_t)row * a->height;
 	t->at = side.at;

@@ -14,7 +14,7 @@
 /* One thread at a time changes who may use whose memory. */
 static pthread_mutex_t allowing = PTHREAD_MUTEX_INITIALIZER;
 
-static bool can_access(const struct cuda_device *d,
+bool device_can_access(const struct cuda_device *d,
 		       const struct cuda_device *other)
 {
 	unsigned a = d->index, b = other->index;
@@ -36,7 +36,7 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!d || !other)
 		return CUDA_ERROR_INVALID_DEVICE;
-	*canAccessPeer = can_access(d, other);
+	*canAccessPeer = device_can_access(d, other);
 	return CUDA_SUCCESS;
 }
 
@@ -45,7 +45,7 @@ static int peer_attribute(CUdevice_P2PAttribute id, const struct cuda_device *d,
 			  const struct cuda_device *other)
 {
 	bool linked = gkf_peer_nvlink(cuda.machine, d->index, other->index);
-	bool can = can_access(d, other);
+	bool can = device_can_access(d, other);
 
 	switch (id) {
 	case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
@@ -151,7 +151,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 	r = check_peer(ctx, peerContext);
 	if (r)
 		return r;
-	if (!can_access(ctx->device, peerContext->device))
+	if (!device_can_access(ctx->device, peerContext->device))
 		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 	pthread_mutex_lock(&allowing);
 	r = allow(ctx, peerContext);

@@ -60,7 +60,13 @@ static unsigned access_of(const struct gkf_extent *e)
 {
 	bool fixed = e->kind == GKF_MEMORY_REGISTERED &&
 		     (e->flags & CU_MEMHOSTREGISTER_READ_ONLY);
+	CUcontext ctx = ctx_current();
 
+	if (e->kind == GKF_MEMORY_MAPPED) {
+		if (!ctx || !memory_reaches(ctx, e))
+			return CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE;
+		fixed = !memory_writes(ctx, e);
+	}
 	return fixed ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
 		     : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
 }
@@ -103,7 +109,8 @@ static CUresult attribute_of_known(CUpointer_attribute a, CUdeviceptr at,
 		v->word = r ? 0 : at;
 		break;
 	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-		if (e->kind == GKF_MEMORY_DEVICE)
+		if (e->kind == GKF_MEMORY_DEVICE ||
+		    e->kind == GKF_MEMORY_MAPPED)
 			return CUDA_ERROR_INVALID_VALUE;
 		v->word = at;
 		break;
@@ -155,8 +162,8 @@ static CUresult get_pointer_attribute(CUpointer_attribute a, CUdeviceptr at,
 {
 	struct gkf_extent e;
 	union value v;
-	CUresult r = gkf_space_find(at, &e) ? attribute_of_known(a, at, &e, &v)
-					    : attribute_of_unknown(a, &v);
+	CUresult r = memory_known(at, &e) ? attribute_of_known(a, at, &e, &v)
+					  : attribute_of_unknown(a, &v);
 
 	memcpy(data, &v,
 	       attribute_size(a) < sizeof(v) ? attribute_size(a) : sizeof(v));

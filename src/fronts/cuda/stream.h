@@ -46,7 +46,8 @@ CUresult stream_drain(CUcontext ctx);
 
 /*
  * Waits for all that those contexts of the process were given which `concerns`
- * names, one that ends meanwhile included; answers the sticky error of ctx.
+ * names, one that ends meanwhile included; answers the sticky error of ctx,
+ * which may be NULL.
  */
 CUresult stream_drain_all(CUcontext ctx,
 			  bool (*concerns)(CUcontext other, const void *data),

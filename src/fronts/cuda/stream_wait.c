@@ -121,7 +121,7 @@ void stream_wait(CUcontext ctx, unsigned policy, struct gkf_ticket ticket)
 {
 	if (gkf_ticket_done(ticket))
 		return;
-	if (policy == CU_CTX_SCHED_AUTO)
+	if (policy == CU_CTX_SCHED_AUTO && ctx)
 		policy = atomic_load(&ctx->flags) & CU_CTX_SCHED_MASK;
 	switch (policy) {
 	case CU_CTX_SCHED_SPIN:
@@ -189,7 +189,7 @@ CUresult stream_drain_all(CUcontext ctx,
 		pthread_mutex_unlock(&contexts.lock);
 		wait_pending(ctx, &p);
 	} while (s);
-	return stream_error(ctx);
+	return ctx ? stream_error(ctx) : CUDA_SUCCESS;
 }
 
 void stream_follow(CUcontext ctx, bool per_thread, CUcontext of)

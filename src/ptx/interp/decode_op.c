@@ -71,6 +71,7 @@ static bool atomic(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	op->space = where.space;
 	op->framed = where.framed;
 	op->narrow_address = where.narrow_address;
+	op->writes = true;
 	op->size = letter == 'h' ? 2 : letter == 'w' || letter == 'f' ? 4 : 8;
 	return true;
 }
@@ -398,6 +399,7 @@ static bool transfer(struct gkf_decoder *d, const struct gkf_ptx_instruction *i,
 	     (where.space == GKF_PTX_PARAM || where.space == GKF_PTX_CONST)))
 		return false;
 	op = gkf_emit(d, loads ? gkf_op_ld : gkf_op_st);
+	op->writes = !loads;
 	op->a = where.a;
 	op->imm = where.imm;
 	op->space = where.space;

@@ -50,6 +50,7 @@ GKF_API uint32_t gkf_ptx_kernel_registers(const struct gkf_ptx_kernel *kernel);
 struct gkf_ptx_window {
 	uint64_t base, size;
 	unsigned char *host;
+	bool read_only; /* who writes there has an illegal address */
 };
 
 /* Why a run ended. */

@@ -15,6 +15,13 @@ static uint64_t address_of(struct gkf_warp *w, const struct gkf_op *op,
 	return ((const u64 *)gkf_at(w, op->a))[lane] + (uint64_t)op->imm;
 }
 
+/* May the instruction do there what it does? */
+static bool is_allowed(const struct gkf_ptx_window *win,
+		       const struct gkf_op *op)
+{
+	return !(win->read_only & op->writes);
+}
+
 static unsigned char *part_of_memory(unsigned char *base, uint64_t size,
 				     uint64_t offset, uint64_t bytes)
 {
@@ -31,9 +38,9 @@ static unsigned char *part_of_device(struct gkf_warp *w,
 	unsigned char *at =
 	    part_of_memory(win->host, win->size, address - win->base, bytes);
 
-	if (__builtin_expect(at != NULL, 1))
+	if (__builtin_expect(at != NULL && is_allowed(win, op), 1))
 		return at;
-	if (!g->find(g->context, address, win)) {
+	if (!g->find(g->context, address, win) || !is_allowed(win, op)) {
 		*win = (struct gkf_ptx_window){0};
 		return NULL;
 	}
@@ -105,10 +112,10 @@ static struct gkf_ptx_window window_for(struct gkf_warp *w,
 {
 	if (op->space == GKF_PTX_SHARED)
 		return (struct gkf_ptx_window){0, w->run->shared_size,
-					       w->block->shared};
+					       w->block->shared, false};
 	if (op->space == GKF_PTX_PARAM)
 		return (struct gkf_ptx_window){0, w->run->launch->param_size,
-					       w->run->params};
+					       w->run->params, false};
 	if (op->space == GKF_PTX_LOCAL)
 		return (struct gkf_ptx_window){0};
 	return w->run->window[op->window];
@@ -144,7 +151,7 @@ static bool reach_together(struct gkf_warp *w, const struct gkf_op *op,
 	uint64_t address[GKF_LANES], all = 0, uneven = 0, differ = 0;
 	uint64_t far = 0;
 
-	if (win.size < bytes)
+	if (win.size < bytes || !is_allowed(&win, op))
 		return false;
 	addresses_of(w, op, mask, address);
 	for (unsigned l = 0; l < GKF_LANES; l++) {

@@ -64,6 +64,7 @@ struct gkf_op {
 	bool flip_c;         /* the predicate that it reads is negated */
 	bool flush;          /* subnormal numbers count as 0 */
 	bool saturate;
+	bool writes;            /* to memory */
 	const uint32_t *places; /* of a vector's elements */
 	const struct gkf_call *call;
 };

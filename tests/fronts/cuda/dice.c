@@ -17,14 +17,26 @@
 
 #define PAGE 4096
 #define MANY (1ULL << 42) /* more than any device has */
+#define STEP (2ULL << 20) /* of memory that is mapped */
 
 /*
  * Kinds of values that are remembered: addresses and handles, alive and gone.
  */
 static const char *const kinds[DICE_KINDS] = {
-    "CUdeviceptr",  "CUcontext",   "CUstream", "CUevent", "CUmodule",
-    "CUfunction",   "CUlibrary",   "CUkernel", "CUarray", "CUmipmappedArray",
-    "CUmemoryPool", "CUlinkState", "void *",
+    "CUdeviceptr",
+    "CUcontext",
+    "CUstream",
+    "CUevent",
+    "CUmodule",
+    "CUfunction",
+    "CUlibrary",
+    "CUkernel",
+    "CUarray",
+    "CUmipmappedArray",
+    "CUmemoryPool",
+    "CUlinkState",
+    "CUmemGenericAllocationHandle",
+    "void *",
 };
 
 static __typeof__(&cuCtxSynchronize_v2) synchronize;
@@ -232,6 +244,19 @@ static bool copies_anything(const char *symbol)
 	return false;
 }
 
+/* Their sizes are multiples of STEP. */
+static bool takes_steps(const char *symbol)
+{
+	static const char *const names[] = {"cuMemAddress", "cuMemCreate",
+					    "cuMemMap", "cuMemSetAccess",
+					    "cuMemUnmap"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strncmp(symbol, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 static uint64_t number(struct dice *d, const struct arg *a)
 {
 	bool many = !copies_anything(entry_points[d->row].symbol);
@@ -244,6 +269,9 @@ static uint64_t number(struct dice *d, const struct arg *a)
 		return 0;
 	if (!strcmp(a->name, "cudaVersion"))
 		return dice_below(d, 14000);
+	if (!strcmp(a->type, "size_t") &&
+	    takes_steps(entry_points[d->row].symbol) && !dice_one_in(d, 8))
+		return strcmp(a->name, "size") ? 0 : STEP << dice_below(d, 2);
 	if (!strncmp(a->name, "gridDim", 7))
 		return dice_below(d, 4);
 	if (!strncmp(a->name, "blockDim", 8))
@@ -357,8 +385,9 @@ static void harvest(struct dice *d, const struct entry_point *e,
 static void settle(const struct dice *d, const char *symbol)
 {
 	static const char *const ends[] = {
-	    "cuMemFree",   "cuMemHostUnregister",  "cuCtxDestroy",
-	    "cuCtxDetach", "cuDevicePrimaryCtxRe", "cuMemPoolDestroy"};
+	    "cuMemFree",       "cuMemUnmap",  "cuMemHostUnregister",
+	    "cuCtxDestroy",    "cuCtxDetach", "cuDevicePrimaryCtxRe",
+	    "cuMemPoolDestroy"};
 	CUcontext ctx;
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)

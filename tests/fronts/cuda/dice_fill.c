@@ -155,6 +155,28 @@ static void fill_pool(struct dice *d, void *at)
 	    .maxSize = dice_one_in(d, 2) ? 0 : 1 << 22};
 }
 
+static void fill_properties(struct dice *d, void *at)
+{
+	*(CUmemAllocationProp *)at = (CUmemAllocationProp){
+	    .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .requestedHandleTypes = dice_one_in(d, 4),
+	    .location = {dice_one_in(d, 8) ? dice_below(d, 6)
+					   : CU_MEM_LOCATION_TYPE_DEVICE,
+			 (int)dice_below(d, 3)}};
+}
+
+static void fill_access(struct dice *d, void *at)
+{
+	CUmemAccessDesc *desc = at;
+
+	for (int i = 0; i < DICE_FEW; i++)
+		desc[i] = (CUmemAccessDesc){
+		    {dice_one_in(d, 8) ? dice_below(d, 6)
+				       : CU_MEM_LOCATION_TYPE_DEVICE,
+		     (int)dice_below(d, 2)},
+		    (CUmemAccess_flags)dice_below(d, 4)};
+}
+
 static void fill_addresses(struct dice *d, void *at)
 {
 	uint64_t *addresses = at;
@@ -213,7 +235,8 @@ static const struct {
     {"const CUDA_ARRAY3D_DESCRIPTOR *", NULL, fill_array3},
     {"const CUlaunchConfig *", NULL, fill_launch},
     {"const CUmemPoolProps *", NULL, fill_pool},
-    {"const CUmemAccessDesc *", NULL, fill_zeros},
+    {"const CUmemAccessDesc *", NULL, fill_access},
+    {"const CUmemAllocationProp *", NULL, fill_properties},
     {"CUmemLocation *", NULL, fill_location},
     {"const CUmemLocation *", NULL, fill_location},
     {"CUdeviceptr *", NULL, fill_addresses},

@@ -55,6 +55,9 @@ static struct {
 	char code[sizeof ptx];
 	size_t code_size;
 	CUdeviceptr managed;
+	CUmemGenericAllocationHandle physical;
+	CUdeviceptr reserved, mapped; /* of `step` bytes */
+	size_t step;
 	CUdevice second;
 	int nothing, four, global, sync, shared_bytes;
 	const char *thing, *shared, *file;
@@ -66,12 +69,18 @@ static const struct {
 	const char *type;
 	const void *thing;
 } handles[] = {
-    {"CUcontext", &things.ctx},           {"CUstream", &things.stream},
-    {"CUevent", &things.event},           {"CUmodule", &things.module},
-    {"CUfunction", &things.function},     {"CUlibrary", &things.library},
-    {"CUkernel", &things.kernel},         {"CUarray", &things.array},
-    {"CUmipmappedArray", &things.mipmap}, {"CUmemoryPool", &things.pool},
+    {"CUcontext", &things.ctx},
+    {"CUstream", &things.stream},
+    {"CUevent", &things.event},
+    {"CUmodule", &things.module},
+    {"CUfunction", &things.function},
+    {"CUlibrary", &things.library},
+    {"CUkernel", &things.kernel},
+    {"CUarray", &things.array},
+    {"CUmipmappedArray", &things.mipmap},
+    {"CUmemoryPool", &things.pool},
     {"CUlinkState", &things.link},
+    {"CUmemGenericAllocationHandle", &things.physical},
 };
 
 /* Texts by the name of the parameter. */
@@ -121,6 +130,19 @@ static const struct {
     SPECIAL("cuModuleGetGlobal", "name", thing),
     SPECIAL("cuLibraryGetGlobal", "name", thing),
     SPECIAL("cuLibraryGetManaged", "name", shared),
+    SPECIAL("cuMemAddressReserve", "size", step),
+    SPECIAL("cuMemAddressFree", "ptr", reserved),
+    SPECIAL("cuMemAddressFree", "size", step),
+    SPECIAL("cuMemCreate", "size", step),
+    SPECIAL("cuMemMap", "ptr", reserved),
+    SPECIAL("cuMemMap", "size", step),
+    SPECIAL("cuMemMap", "offset", nothing),
+    SPECIAL("cuMemUnmap", "ptr", mapped),
+    SPECIAL("cuMemUnmap", "size", step),
+    SPECIAL("cuMemSetAccess", "ptr", mapped),
+    SPECIAL("cuMemSetAccess", "size", step),
+    SPECIAL("cuMemGetAccess", "ptr", mapped),
+    SPECIAL("cuMemRetain", "addr", mapped),
 #undef SPECIAL
 };
 
@@ -177,6 +199,19 @@ unsigned char *right_buffer(void)
 		      RIGHT_BUFFER);
 }
 
+static const CUmemAllocationProp on_device = {
+    .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+    .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+
+static void make_mapped(void)
+{
+	things.step = 2 << 20;
+	CU(cuMemCreate)(&things.physical, things.step, &on_device, 0);
+	CU(cuMemAddressReserve)(&things.reserved, things.step, 0, 0, 0);
+	CU(cuMemAddressReserve)(&things.mapped, things.step, 0, 0, 0);
+	CU(cuMemMap)(things.mapped, things.step, 0, things.physical, 0);
+}
+
 void right_make(void)
 {
 	CUDA_ARRAY_DESCRIPTOR plane = {64, 64, CU_AD_FORMAT_FLOAT, 1};
@@ -215,6 +250,7 @@ void right_make(void)
 	CU(cuDeviceGetDefaultMemPool)(&things.pool, 0);
 	CU(cuMemPoolCreate)(&things.made_pool, &props);
 	CU(cuMemAllocManaged)(&things.managed, 1 << 16, CU_MEM_ATTACH_GLOBAL);
+	make_mapped();
 	things.registered = right_buffer();
 	CU(cuMemHostRegister_v2)(things.registered, 4096, 0);
 	CU(cuMemHostAlloc)(&things.host, 4096, 0);
@@ -359,6 +395,11 @@ static void fill_pool(void *at)
 			     .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
 }
 
+static void fill_properties(void *at)
+{
+	*(CUmemAllocationProp *)at = on_device;
+}
+
 static void fill_launch(void *at)
 {
 	*(CUlaunchConfig *)at =
@@ -428,7 +469,9 @@ static const struct {
     {"const CUmemPoolProps *", NULL, fill_pool},
     {"const CUlaunchConfig *", NULL, fill_launch},
     {"const CUmemAccessDesc *", NULL, fill_access},
+    {"const CUmemAllocationProp *", NULL, fill_properties},
     {"CUmemLocation *", NULL, fill_location},
+    {"const CUmemLocation *", NULL, fill_location},
     {"const CUDA_ARRAY_DESCRIPTOR_v1 *", NULL, fill_array_v1},
     {"const CUDA_ARRAY3D_DESCRIPTOR_v1 *", NULL, fill_array3d_v1},
     {"CUmem_range_attribute *", NULL, fill_one},

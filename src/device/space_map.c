@@ -1,0 +1,467 @@
+/*
+ * space_map.c - reserved addresses, and which memory is shown where. Memory is
+ * shown by mapping its pages a second time, without a file. One lock; lookups
+ * take none: each stretch that may be used is a piece of the arena of all
+ * reservations.
+ */
+#include "base/err.h"
+#include "device/space_arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum block_state { BLOCK_FREE, BLOCK_FIRST, BLOCK_REST }; /* of a reservation */
+
+static struct {
+	pthread_mutex_t lock;
+	struct arena *arena;
+	unsigned char *state;         /* of each block */
+	struct gkf_mapping **mapping; /* of each block, or NULL */
+	uint32_t blocks;
+} reserved = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The lock is held. */
+static bool make_reserved(void)
+{
+	struct arena *a = reserved.arena ? reserved.arena : reserved_arena();
+	unsigned char *tables;
+	uint32_t blocks;
+
+	if (reserved.arena || !a)
+		return a;
+	blocks = (uint32_t)(a->size / BLOCK_SIZE);
+	tables = mmap(NULL, blocks * (sizeof(*reserved.mapping) + 1ULL),
+		      PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (tables == MAP_FAILED)
+		return false;
+	reserved.mapping = (struct gkf_mapping **)(void *)tables;
+	reserved.state = tables + blocks * sizeof(*reserved.mapping);
+	reserved.blocks = blocks;
+	reserved.arena = a;
+	return true;
+}
+
+static uint32_t blocks_of(uint64_t size)
+{
+	return (uint32_t)((size + BLOCK_SIZE - 1) / BLOCK_SIZE);
+}
+
+/*
+ * The blocks of a range; false: it does not lie in the arena, or does not begin
+ * with a block.
+ */
+static bool find_blocks(uint64_t address, uint64_t size, uint32_t *ret_block,
+			uint32_t *ret_count)
+{
+	const struct arena *a = reserved.arena;
+
+	if (!a || address - a->base >= a->size || !size ||
+	    size > a->size - (address - a->base) ||
+	    (address - a->base) % BLOCK_SIZE)
+		return false;
+	*ret_block = (uint32_t)((address - a->base) / BLOCK_SIZE);
+	*ret_count = blocks_of(size);
+	return true;
+}
+
+/* ---- reservations ---- */
+
+static void give_addresses(uint32_t block, uint32_t n)
+{
+	uint32_t first, length;
+
+	if (n)
+		fit_give(&reserved.arena->blocks, block, n, &first, &length);
+}
+
+/* Takes more than is needed, where the alignment is more than a block's. */
+static bool take_addresses(uint32_t n, uint64_t align, uint32_t *ret_block)
+{
+	uint64_t base = reserved.arena->base, at;
+	uint32_t spare = align > BLOCK_SIZE ? blocks_of(align) - 1 : 0;
+	uint32_t block, before;
+
+	if (!fit_take(&reserved.arena->blocks, n + spare, 1, &block))
+		return false;
+	at = base + block * BLOCK_SIZE;
+	before = spare ? (uint32_t)((-at & (align - 1)) / BLOCK_SIZE) : 0;
+	give_addresses(block, before);
+	give_addresses(block + before + n, spare - before);
+	*ret_block = block + before;
+	return true;
+}
+
+static bool take_near(uint64_t near, uint64_t align, uint64_t size,
+		      uint32_t *ret_block)
+{
+	uint32_t n;
+
+	return near && !(align && near & (align - 1)) &&
+	       find_blocks(near, size, ret_block, &n) &&
+	       fit_take_at(&reserved.arena->blocks, *ret_block, n);
+}
+
+int gkf_space_reserve(uint64_t size, uint64_t align, uint64_t near,
+		      uint64_t *ret_address)
+{
+	uint32_t n = blocks_of(size), block;
+	int r = 0;
+
+	pthread_mutex_lock(&reserved.lock);
+	if (!make_reserved() || size > reserved.arena->size / 2 ||
+	    align > reserved.arena->size / 2 ||
+	    (!take_near(near, align, size, &block) &&
+	     !take_addresses(n, align, &block))) {
+		r = GK_ERR_NOMEM;
+	} else {
+		reserved.state[block] = BLOCK_FIRST;
+		memset(&reserved.state[block + 1], BLOCK_REST, n - 1);
+		*ret_address = reserved.arena->base + block * BLOCK_SIZE;
+	}
+	pthread_mutex_unlock(&reserved.lock);
+	return r;
+}
+
+static uint32_t reservation_length(uint32_t block)
+{
+	uint32_t end = block + 1;
+
+	while (end < reserved.blocks && reserved.state[end] == BLOCK_REST)
+		end++;
+	return end - block;
+}
+
+static bool is_mapped(uint32_t block, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (reserved.mapping[block + i])
+			return true;
+	return false;
+}
+
+int gkf_space_unreserve(uint64_t address, uint64_t size)
+{
+	uint32_t block, n;
+	int r = 0;
+
+	pthread_mutex_lock(&reserved.lock);
+	if (!find_blocks(address, size, &block, &n) ||
+	    reserved.state[block] != BLOCK_FIRST ||
+	    reservation_length(block) != n) {
+		r = GK_ERR_INVALID;
+	} else if (is_mapped(block, n)) {
+		r = GK_ERR_IN_USE;
+	} else {
+		memset(&reserved.state[block], BLOCK_FREE, n);
+		give_addresses(block, n);
+	}
+	pthread_mutex_unlock(&reserved.lock);
+	return r;
+}
+
+/* ---- stretches; the lock is held ---- */
+
+static uint32_t piece_of_block(uint32_t block)
+{
+	return atomic_load_explicit(&reserved.arena->block[block],
+				    memory_order_relaxed) >>
+	       1;
+}
+
+static void set_blocks(uint64_t base, uint64_t size, uint32_t piece)
+{
+	uint32_t block = (uint32_t)((base - reserved.arena->base) / BLOCK_SIZE);
+
+	for (uint32_t i = 0; i < size / BLOCK_SIZE; i++)
+		atomic_store_explicit(&reserved.arena->block[block + i],
+				      piece << 1, memory_order_release);
+}
+
+/*
+ * A mapping leaves its stretch, whose rest may be two. False: no memory for
+ * the second one.
+ */
+static bool leave_stretch(const struct gkf_mapping *m)
+{
+	struct pieces *pieces = &reserved.arena->pieces;
+	struct piece_words left, right;
+	uint32_t number = piece_of_block(
+	    (uint32_t)((m->base - reserved.arena->base) / BLOCK_SIZE));
+	uint32_t second = 0;
+
+	if (!piece_read(pieces, number, &left))
+		return true;
+	right = left;
+	right.base = m->base + m->size;
+	right.size = left.base + left.size - right.base;
+	left.size = m->base - left.base;
+	right.id = left.size ? space_id() : left.id;
+	if (left.size && right.size) {
+		second = piece_new(pieces, &right);
+		if (!second)
+			return false;
+		set_blocks(right.base, right.size, second);
+	}
+	set_blocks(m->base, m->size, 0);
+	if (left.size)
+		piece_change(pieces, number, &left);
+	else if (right.size)
+		piece_change(pieces, number, &right);
+	else
+		piece_free(pieces, number);
+	return true;
+}
+
+/* The stretch of a block, if memory with such rights belongs to it. */
+static uint32_t find_alike(uint32_t block, const struct piece_words *words,
+			   struct piece_words *ret_words)
+{
+	uint32_t number = block < reserved.blocks ? piece_of_block(block) : 0;
+
+	return number &&
+		       piece_read(&reserved.arena->pieces, number, ret_words) &&
+		       ret_words->kind == words->kind &&
+		       ret_words->device == words->device &&
+		       ret_words->owner == words->owner &&
+		       ret_words->pool == words->pool
+		   ? number
+		   : 0;
+}
+
+/* Two stretches become one, by the number of the longer one. */
+static uint32_t join_stretches(uint32_t a, const struct piece_words *left,
+			       uint32_t b, const struct piece_words *right)
+{
+	struct pieces *pieces = &reserved.arena->pieces;
+	bool first = left->size >= right->size;
+	struct piece_words all = first ? *left : *right;
+
+	all.base = left->base;
+	all.size = left->size + right->size;
+	piece_change(pieces, first ? a : b, &all);
+	if (first)
+		set_blocks(right->base, right->size, a);
+	else
+		set_blocks(left->base, left->size, b);
+	piece_free(pieces, first ? b : a);
+	return first ? a : b;
+}
+
+/* A mapping with rights becomes a stretch, or part of its neighbours'. */
+static bool enter_stretch(const struct gkf_mapping *m)
+{
+	const struct arena *a = reserved.arena;
+	struct piece_words words = {.base = m->base,
+				    .size = m->size,
+				    .owner = m->readers,
+				    .pool = m->writers,
+				    .id = space_id(),
+				    .kind = GKF_MEMORY_MAPPED,
+				    .device = m->device};
+	struct piece_words other;
+	uint32_t block = (uint32_t)((m->base - a->base) / BLOCK_SIZE);
+	uint32_t number, next;
+
+	if (!(m->readers | m->writers))
+		return true;
+	number = piece_new(&reserved.arena->pieces, &words);
+	if (!number)
+		return false;
+	set_blocks(m->base, m->size, number);
+	next = find_alike(block - 1, &words, &other);
+	if (next) {
+		number = join_stretches(next, &other, number, &words);
+		piece_read(&a->pieces, number, &words);
+	}
+	next = find_alike(block + blocks_of(m->size), &words, &other);
+	if (next)
+		join_stretches(number, &words, next, &other);
+	return true;
+}
+
+/* ---- mappings ---- */
+
+/*
+ * The pages of shared memory are mapped once more; neither a child nor a dump
+ * has them.
+ */
+static bool show_again(void *at, uint64_t size, void *source)
+{
+	if (mremap(source, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at)
+		return false;
+	madvise(at, size, MADV_DONTFORK);
+	madvise(at, size, MADV_DONTDUMP);
+	return true;
+}
+
+/*
+ * A kernel may be on its way to memory that is taken away under it: it finds
+ * memory that nobody else sees, not a hole that would end the program.
+ */
+static bool hide(void *at, uint64_t size)
+{
+	const int flags =
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+
+	return mmap(at, size, PROT_READ | PROT_WRITE, flags, -1, 0) == at ||
+	       mmap(at, size, PROT_NONE, flags, -1, 0) == at;
+}
+
+static unsigned char *view_at(uint64_t address)
+{
+	return reserved.arena->view + (address - reserved.arena->base);
+}
+
+static int check_room(uint32_t block, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!reserved.state[block + i])
+			return GK_ERR_INVALID;
+	return is_mapped(block, n) ? GK_ERR_EXISTS : 0;
+}
+
+int gkf_space_map(const struct gkf_mapping *mapping, void *source)
+{
+	struct gkf_mapping *m = malloc(sizeof(*m));
+	uint32_t block, n;
+	int r = m ? 0 : GK_ERR_NOMEM;
+
+	pthread_mutex_lock(&reserved.lock);
+	if (!r && (mapping->size % BLOCK_SIZE ||
+		   !find_blocks(mapping->base, mapping->size, &block, &n)))
+		r = GK_ERR_INVALID;
+	if (!r)
+		r = check_room(block, n);
+	if (!r && !show_again(view_at(mapping->base), mapping->size, source))
+		r = GK_ERR_NOMEM;
+	if (!r) {
+		*m = *mapping;
+		m->id = space_id();
+		m->readers = m->writers = 0;
+		for (uint32_t i = 0; i < n; i++)
+			reserved.mapping[block + i] = m;
+		m = NULL;
+	}
+	pthread_mutex_unlock(&reserved.lock);
+	free(m);
+	return r;
+}
+
+/* The mapping that begins at an address and ends before `end`. */
+static struct gkf_mapping *mapping_within(uint64_t address, uint64_t end)
+{
+	struct gkf_mapping *m;
+	uint32_t block, n;
+
+	if (!find_blocks(address, end - address, &block, &n))
+		return NULL;
+	m = reserved.mapping[block];
+	return m && m->base == address && m->size <= end - address ? m : NULL;
+}
+
+static int check_mappings(uint64_t address, uint64_t size)
+{
+	uint64_t end = address + size;
+	const struct gkf_mapping *m;
+
+	if (!size || end < address)
+		return GK_ERR_INVALID;
+	for (uint64_t at = address; at < end; at += m->size) {
+		m = mapping_within(at, end);
+		if (!m)
+			return GK_ERR_INVALID;
+	}
+	return 0;
+}
+
+int gkf_space_check_mapped(uint64_t address, uint64_t size)
+{
+	int r;
+
+	pthread_mutex_lock(&reserved.lock);
+	r = check_mappings(address, size);
+	pthread_mutex_unlock(&reserved.lock);
+	return r;
+}
+
+static int unmap_one(struct gkf_mapping *m)
+{
+	uint32_t block =
+	    (uint32_t)((m->base - reserved.arena->base) / BLOCK_SIZE);
+
+	if (!leave_stretch(m))
+		return GK_ERR_NOMEM;
+	if (!hide(view_at(m->base), m->size)) {
+		enter_stretch(m);
+		return GK_ERR_NOMEM;
+	}
+	for (uint32_t i = 0; i < blocks_of(m->size); i++)
+		reserved.mapping[block + i] = NULL;
+	free(m);
+	return 0;
+}
+
+int gkf_space_unmap(uint64_t address, uint64_t size)
+{
+	uint64_t at = address, end = address + size, length;
+	int r;
+
+	pthread_mutex_lock(&reserved.lock);
+	r = check_mappings(address, size);
+	for (; !r && at < end; at += length) {
+		struct gkf_mapping *m = mapping_within(at, end);
+
+		length = m->size;
+		r = unmap_one(m);
+	}
+	pthread_mutex_unlock(&reserved.lock);
+	return r;
+}
+
+int gkf_space_allow(uint64_t address, uint64_t size, uint64_t whose,
+		    uint64_t readers, uint64_t writers)
+{
+	uint64_t end = address + size;
+	struct gkf_mapping *m;
+	int r;
+
+	pthread_mutex_lock(&reserved.lock);
+	r = check_mappings(address, size);
+	for (uint64_t at = address; !r && at < end; at += m->size) {
+		m = mapping_within(at, end);
+		if (!leave_stretch(m)) {
+			r = GK_ERR_NOMEM;
+			break;
+		}
+		m->readers = (m->readers & ~whose) | readers;
+		m->writers = (m->writers & ~whose) | writers;
+		if (!enter_stretch(m))
+			r = GK_ERR_NOMEM;
+	}
+	pthread_mutex_unlock(&reserved.lock);
+	return r;
+}
+
+bool gkf_space_mapping(uint64_t address, struct gkf_mapping *ret_mapping)
+{
+	const struct arena *a;
+	const struct gkf_mapping *m = NULL;
+
+	pthread_mutex_lock(&reserved.lock);
+	a = reserved.arena;
+	if (a && address - a->base < a->size)
+		m = reserved.mapping[(address - a->base) / BLOCK_SIZE];
+	if (m)
+		*ret_mapping = *m;
+	pthread_mutex_unlock(&reserved.lock);
+	return m;
+}
+
+/* After fork(), in the child. */
+void map_forget(void)
+{
+	pthread_mutex_init(&reserved.lock, NULL);
+	reserved.arena = NULL;
+}

@@ -1,0 +1,196 @@
+/* physical.c - cuMemCreate and what is asked of its handles. */
+#include "fronts/cuda/physical.h"
+#include "fronts/cuda/context.h"
+
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void physical_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void physical_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+struct physical *physical_of(CUmemGenericAllocationHandle handle)
+{
+	struct physical *p = (struct physical *)(uintptr_t)handle;
+
+	return handle_is(p, HANDLE_PHYSICAL) && p->handles ? p : NULL;
+}
+
+void physical_drop(struct physical *p)
+{
+	if (p->handles || p->mappings)
+		return;
+	gkf_space_free(p->address);
+	device_let_go(p->device);
+	handle_free(p);
+}
+
+/* ---- properties ---- */
+
+/* Handles for others, and machinery that there is not. */
+static bool is_refused(const CUmemAllocationProp *p)
+{
+	return p->requestedHandleTypes || p->allocFlags.gpuDirectRDMACapable ||
+	       p->allocFlags.usage ||
+	       p->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
+}
+
+static CUresult check_values(const CUmemAllocationProp *p)
+{
+	static const unsigned char none[sizeof(p->allocFlags.reserved)];
+	const unsigned kinds = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
+			       CU_MEM_HANDLE_TYPE_WIN32 |
+			       CU_MEM_HANDLE_TYPE_WIN32_KMT |
+			       CU_MEM_HANDLE_TYPE_FABRIC;
+	const unsigned usages =
+	    CU_MEM_CREATE_USAGE_TILE_POOL | CU_MEM_CREATE_USAGE_HW_DECOMPRESS;
+
+	if (p->type != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    p->location.type == CU_MEM_LOCATION_TYPE_INVALID ||
+	    (unsigned)p->location.type >
+		CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT ||
+	    p->requestedHandleTypes & ~kinds || p->allocFlags.usage & ~usages ||
+	    p->allocFlags.compressionType > CU_MEM_ALLOCATION_COMP_GENERIC ||
+	    memcmp(p->allocFlags.reserved, none, sizeof(none)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return p->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+		       !front_device(p->location.id)
+		   ? CUDA_ERROR_INVALID_DEVICE
+		   : CUDA_SUCCESS;
+}
+
+static CUresult check_prop(enum cuda_row row, const CUmemAllocationProp *p)
+{
+	CUresult r = p ? check_values(p) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!r && is_refused(p))
+		r = memory_counted(row, CUDA_ERROR_NOT_SUPPORTED);
+	return r;
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *granularity,
+				       const CUmemAllocationProp *prop,
+				       CUmemAllocationGranularity_flags option)
+{
+	CUresult r;
+
+	ENTER(cuMemGetAllocationGranularity);
+	if (!granularity || (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+			     option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check_prop(ROW_cuMemGetAllocationGranularity, prop);
+	if (!r)
+		*granularity = PHYSICAL_STEP;
+	return r;
+}
+
+/* ---- handles ---- */
+
+static CUresult fill_physical(struct physical *p, size_t size)
+{
+	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_PHYSICAL,
+				     .device = p->device->index,
+				     .size = size};
+	CUresult r = device_hold(p->device);
+	int error;
+
+	if (r)
+		return r;
+	error = gkf_space_alloc(&ask, &p->address);
+	if (error) {
+		device_let_go(p->device);
+		return memory_error(error);
+	}
+	p->size = size;
+	p->source = gkf_space_source(p->address);
+	p->handles = 1;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+		     const CUmemAllocationProp *prop, unsigned long long flags)
+{
+	struct physical *p;
+	CUresult r;
+
+	ENTER(cuMemCreate);
+	if (!handle || !size || size % PHYSICAL_STEP || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check_prop(ROW_cuMemCreate, prop);
+	if (r)
+		return r;
+	p = handle_new(HANDLE_PHYSICAL, sizeof(*p));
+	if (!p)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	p->device = front_device(prop->location.id);
+	p->prop = *prop;
+	/* Compression is a wish. */
+	p->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;
+	r = fill_physical(p, size);
+	if (r)
+		handle_free(p);
+	else
+		*handle = (uintptr_t)p;
+	return r;
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+	struct physical *p;
+
+	ENTER(cuMemRelease);
+	physical_lock();
+	p = physical_of(handle);
+	if (p) {
+		p->handles--;
+		physical_drop(p);
+	}
+	physical_unlock();
+	return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult
+cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+				       CUmemGenericAllocationHandle handle)
+{
+	struct physical *p;
+
+	ENTER(cuMemGetAllocationPropertiesFromHandle);
+	if (!prop)
+		return CUDA_ERROR_INVALID_VALUE;
+	physical_lock();
+	p = physical_of(handle);
+	if (p)
+		*prop = p->prop;
+	physical_unlock();
+	return p ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Of what is mapped there; one handle more, to be released like the others. */
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle,
+				     void *addr)
+{
+	struct gkf_mapping m;
+	struct physical *p;
+	bool found;
+
+	ENTER(cuMemRetainAllocationHandle);
+	if (!handle)
+		return CUDA_ERROR_INVALID_VALUE;
+	physical_lock();
+	found = gkf_space_mapping((uintptr_t)addr, &m);
+	if (found) {
+		p = m.tag;
+		p->handles++;
+		*handle = (uintptr_t)p;
+	}
+	physical_unlock();
+	return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
