@@ -33,6 +33,8 @@ static const struct {
     {"libcublas.so.13", "libcublas.so.13"},
     {"libcublasLt.so.12", "libcublasLt.so.12"},
     {"libcublasLt.so.13", "libcublasLt.so.13"},
+    {"libcufft.so.11", "libcufft.so.11"},
+    {"libcufft.so.12", "libcufft.so.12"},
 };
 
 #define NAMES (sizeof names / sizeof *names)

@@ -1,0 +1,27 @@
+/*
+ * default.c - defines every function that nobody has written: not supported,
+ * and counted. A strong definition in another file of this library wins.
+ */
+#include "fronts/cufft/front.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+cufftResult front_refuse(const char *symbol)
+{
+	native_refuse(GPUKIT_CUFFT, symbol);
+	return CUFFT_NOT_SUPPORTED;
+}
+
+#define CUFFT(symbol, params)                                                  \
+	__attribute__((weak)) EXPORT cufftResult symbol params                 \
+	{                                                                      \
+		return front_refuse(#symbol);                                  \
+	}
+#if FRONT_MAJOR == 11
+#define CUFFT_12(symbol, params) CUFFT(symbol, params)
+#else
+#define CUFFT_12(symbol, params)
+#endif
+#include "abi/cufft.def"
+#undef CUFFT
+#undef CUFFT_12
