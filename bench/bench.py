@@ -38,6 +38,7 @@ BIN = os.path.dirname(sys.executable)
 MEASURE = os.path.join(BUILD, "bench", "bench-measure")
 NVML = os.path.join(BUILD, "bench", "bench-nvml-getter")
 CUDA = os.path.join(BUILD, "bench", "bench-cuda-cost")
+FFT = os.path.join(BUILD, "bench", "bench-cuda-fft")
 VIEWERS = ([GPUKIT, "top", "--interval", "1"],
            [os.path.join(BIN, "nvitop"), "-m", "--interval", "1"],
            os.path.join(BUILD, "bench", "bench-nvml-open"))
@@ -298,6 +299,7 @@ def main():
     functions(table, nvml())
     plot.rows(table, GPUKIT)
     cuda.rows(table, GPUKIT, CUDA)
+    cuda.fft(table, GPUKIT, FFT)
     least = statistics.median(raw["none"]["runs"]["true"]["wall"])
     print(f"{host}; 8 GPUs, 32 processes; medians of {options.runs} runs, "
           f"{options.frames} frames; `true` takes {least:.2f} ms\n")

@@ -24,11 +24,21 @@ WANTED = {
 }
 
 
-def rows(table, gpukit, program):
+def figures(gpukit, program):
     told = subprocess.run(
         [gpukit, "fake", "--gpus", "a100-sxm4-80gb", "--", program],
         check=True, capture_output=True, text=True).stdout
-    found = {name: float(value) for name, value in
-             (line.split() for line in told.splitlines())}
+    return {name: float(value) for name, value in
+            (line.split() for line in told.splitlines())}
+
+
+def rows(table, gpukit, program):
+    found = figures(gpukit, program)
     for name, (title, unit, most, least) in WANTED.items():
         table.add(title, found[name], unit, most=most, least=least)
+
+
+def fft(table, gpukit, program):
+    found = figures(gpukit, program)
+    table.add("cuFFT: 1 Mi complex numbers, beside FFTW itself",
+              found["fft_ms"], "ms", found["fft_peer_ms"], times=0.9)
