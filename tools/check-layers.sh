@@ -69,7 +69,7 @@ room fronts/cuda fronts/common device ptx/front ptx/interp machine/trouble \
 	machine/model machine/store machine/file base abi
 # They stand on libcuda's public ABI alone.
 room fronts/cudart fronts/common abi
-room fronts/cublas fronts/common abi
+room fronts/cublas fronts/common abi base/log.h
 room fronts/cufft fronts/common abi base/log.h
 
 verbs='cli/export cli/fake cli/plot cli/record cli/select cli/smi cli/stat

@@ -1,0 +1,52 @@
+/*
+ * element.h - the types of elements, and rows of them as float and double. The
+ * values are cudaDataType's.
+ */
+#ifndef GKF_CUBLAS_ELEMENT_H
+#define GKF_CUBLAS_ELEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum element {
+	R_32F = 0,
+	R_64F = 1,
+	R_16F = 2,
+	R_8I = 3,
+	C_32F = 4,
+	C_64F = 5,
+	C_16F = 6,
+	C_8I = 7,
+	R_8U = 8,
+	C_8U = 9,
+	R_32I = 10,
+	C_32I = 11,
+	R_16BF = 14,
+	C_16BF = 15,
+	R_8F_E4M3 = 28,
+	R_8F_E5M2 = 29,
+};
+
+/* Bytes of an element; 0: a type that is not known here. */
+size_t element_size(enum element type);
+
+bool element_is_complex(enum element type);
+
+/* The type of its parts: a real type's is itself. */
+enum element element_real(enum element type);
+
+/*
+ * n elements as others: of a real type to a real one, of a complex type to a
+ * complex one. To a narrower type they are rounded to nearest, ties to even;
+ * integers and 8-bit floats stop at their largest values. `to` may be `from`
+ * only where the types have one size.
+ */
+void element_convert(void *to, enum element to_type, const void *from,
+		     enum element from_type, size_t n);
+
+/* One element; part 1 is the imaginary part, 0 of a real type. */
+void element_get(const void *from, enum element type, double ret_parts[2]);
+void element_set(void *to, enum element type, const double parts[2]);
+
+#endif
