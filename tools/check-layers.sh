@@ -71,6 +71,7 @@ room fronts/cuda fronts/common device ptx/front ptx/interp machine/trouble \
 room fronts/cudart fronts/common abi
 room fronts/cublas fronts/common abi base/log.h
 room fronts/cufft fronts/common abi base/log.h
+room fronts/cusparse fronts/common abi
 
 verbs='cli/export cli/fake cli/plot cli/record cli/select cli/smi cli/stat
 	cli/top'

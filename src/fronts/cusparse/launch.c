@@ -1,0 +1,86 @@
+/* launch.c - owns the table of kernels and launches them. */
+#include "fronts/cusparse/sparse.h"
+#include "fronts/cusparse/params.h"
+
+static struct native_kernel kernels[SPARSE_KERNELS] = {
+#define KERNEL(id, body, params)                                               \
+	[KERNEL_##id] = {"cusparse_" #id, body, sizeof(struct params), NULL},
+#include "fronts/cusparse/kernels.def"
+#undef KERNEL
+};
+
+static struct native_library library = {kernels, SPARSE_KERNELS,
+					PTHREAD_MUTEX_INITIALIZER, NULL};
+
+cusparseStatus_t sparse_status(CUresult r)
+{
+	if (!r)
+		return CUSPARSE_STATUS_SUCCESS;
+	if (r == CUDA_ERROR_OUT_OF_MEMORY)
+		return CUSPARSE_STATUS_ALLOC_FAILED;
+	return r == CUDA_ERROR_NOT_INITIALIZED ||
+		       r == CUDA_ERROR_DEINITIALIZED ||
+		       r == CUDA_ERROR_NO_DEVICE
+		   ? CUSPARSE_STATUS_NOT_INITIALIZED
+		   : CUSPARSE_STATUS_EXECUTION_FAILED;
+}
+
+cusparseStatus_t sparse_launch(cusparseHandle_t handle,
+			       enum sparse_kernel kernel, const void *params)
+{
+	return sparse_status(
+	    native_launch(&library, kernel, handle->stream, params));
+}
+
+cusparseStatus_t sparse_wait(cusparseHandle_t handle)
+{
+	return sparse_status(
+	    native_driver()->cuStreamSynchronize(handle->stream));
+}
+
+cusparseStatus_t sparse_refuse(const char *symbol)
+{
+	native_refuse(GPUKIT_CUSPARSE, symbol);
+	return CUSPARSE_STATUS_NOT_SUPPORTED;
+}
+
+struct scalar scalar_of(cusparseHandle_t handle, const void *number,
+			cudaDataType type)
+{
+	struct scalar s = {.type = type};
+
+	if (handle->mode == CUSPARSE_POINTER_MODE_DEVICE)
+		s.device = number;
+	else
+		s.host = value_load(type, number, 0);
+	return s;
+}
+
+bool scalar_read(struct gpukit_run *run, const struct scalar *s,
+		 struct value *ret_value)
+{
+	const void *at;
+
+	*ret_value = s->host;
+	if (!s->device)
+		return true;
+	at = array_of(run, s->device, 1, value_size(s->type));
+	if (at)
+		*ret_value = value_load(s->type, at, 0);
+	return at != NULL;
+}
+
+void *array_of(struct gpukit_run *run, const void *at, int64_t count,
+	       size_t size)
+{
+	size_t bytes;
+
+	if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes))
+		bytes = SIZE_MAX;
+	return run->memory(run, (uintptr_t)at, bytes);
+}
+
+bool is_operation(cusparseOperation_t op)
+{
+	return (unsigned)op <= CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+}
