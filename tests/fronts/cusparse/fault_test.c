@@ -1,0 +1,102 @@
+/* What is wrong in the device's memory fails as an illegal address. */
+#include "abi/cusparse_abi.h"
+#include "fronts/cuda/loaded.h"
+
+static void *library;
+
+#define SP(symbol) ((__typeof__(&symbol))dlsym(library, #symbol))
+#define assert_sparse(call, status)                                            \
+	assert_int_equal((call), CUSPARSE_STATUS_##status)
+
+static void *upload(const void *from, size_t size)
+{
+	CUdeviceptr p;
+
+	assert_cuda(CU(cuMemAlloc_v2)(&p, size), SUCCESS);
+	assert_cuda(CU(cuMemcpyHtoD_v2)(p, from, size), SUCCESS);
+	return (void *)(uintptr_t)p;
+}
+
+/* y = A x with a matrix of 2 x 2 whose arrays are these. */
+static void multiply(const int *offsets, const int *columns, void *values)
+{
+	const float one = 1, x[2] = {1, 1};
+	void *vector = upload(x, sizeof x);
+	cusparseSpMatDescr_t a;
+	cusparseDnVecDescr_t v;
+	cusparseHandle_t h;
+
+	library = dlopen(FAKE_DIR "/libcusparse.so.12", RTLD_NOW);
+	assert_non_null(library);
+	assert_sparse(SP(cusparseCreate)(&h), SUCCESS);
+	assert_sparse(SP(cusparseCreateCsr)(
+			  &a, 2, 2, 2, upload(offsets, 12), upload(columns, 8),
+			  values ? values : vector, CUSPARSE_INDEX_32I,
+			  CUSPARSE_INDEX_32I, 0, CUDA_R_32F),
+		      SUCCESS);
+	assert_sparse(SP(cusparseCreateDnVec)(&v, 2, vector, CUDA_R_32F),
+		      SUCCESS);
+	assert_sparse(
+	    SP(cusparseSpMV)(h, 0, &one, a, v, &one, v, CUDA_R_32F, 0, NULL),
+	    SUCCESS);
+}
+
+static const int good_offsets[] = {0, 1, 2}, good_columns[] = {1, 0};
+
+static void a_good_matrix_is_multiplied(struct fixture *fx)
+{
+	(void)fx;
+	begin();
+	multiply(good_offsets, good_columns, NULL);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+}
+
+static void a_column_beyond_the_matrix_is_illegal(struct fixture *fx)
+{
+	const int columns[] = {1, 2};
+
+	(void)fx;
+	begin();
+	multiply(good_offsets, columns, NULL);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+}
+
+static void an_offset_beyond_the_entries_is_illegal(struct fixture *fx)
+{
+	const int offsets[] = {0, 1, 3};
+
+	(void)fx;
+	begin();
+	multiply(offsets, good_columns, NULL);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+}
+
+static void values_of_the_host_are_illegal(struct fixture *fx)
+{
+	static float host[2] = {1, 2};
+
+	(void)fx;
+	begin();
+	multiply(good_offsets, good_columns, host);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+}
+
+static void a_library_without_a_driver_is_not_initialised(struct fixture *fx)
+{
+	cusparseHandle_t h;
+
+	(void)fx;
+	library = dlopen(FAKE_DIR "/libcusparse.so.12", RTLD_NOW);
+	setenv("CUDA_VISIBLE_DEVICES", "", 1);
+	assert_sparse(SP(cusparseCreate)(&h), NOT_INITIALIZED);
+}
+
+static const struct alone tests[] = {
+    ALONE(a_good_matrix_is_multiplied),
+    ALONE(a_column_beyond_the_matrix_is_illegal),
+    ALONE(an_offset_beyond_the_entries_is_illegal),
+    ALONE(values_of_the_host_are_illegal),
+    ALONE(a_library_without_a_driver_is_not_initialised),
+};
+
+ALONE_MAIN(tests)
