@@ -22,7 +22,7 @@ struct image {
 
 /* A kernel that would be refused, and the first reason. */
 struct refused_kernel {
-	char kernel[96], instruction[64];
+	char kernel[96], instruction[128];
 };
 
 #define REFUSED_MAX 16 /* that are named */

@@ -7,6 +7,7 @@
 #include "ptx/interp/kernel.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +16,19 @@
 
 static void note_refused_kernel(struct doctor *doctor,
 				const struct gkf_ptx_function *f,
-				const char *instruction)
+				const struct gkf_ptx_refusal *why)
 {
 	struct refused_kernel *r;
+	char text[sizeof r->instruction];
 
 	doctor->refused_count++;
 	if (doctor->refused_count > REFUSED_MAX)
 		return;
 	r = &doctor->refused[doctor->refused_count - 1];
 	gk_str_clean(r->kernel, sizeof r->kernel, f->name, strlen(f->name));
-	gk_str_clean(r->instruction, sizeof r->instruction, instruction,
-		     strlen(instruction));
+	snprintf(text, sizeof text, "%s%s%s", why->instruction,
+		 why->operand ? " " : "", why->operand ? why->operand : "");
+	gk_str_clean(r->instruction, sizeof r->instruction, text, strlen(text));
 }
 
 static int judge_kernel(struct doctor *doctor, const struct gkf_ptx_module *m,
@@ -40,8 +43,7 @@ static int judge_kernel(struct doctor *doctor, const struct gkf_ptx_module *m,
 		return err;
 	doctor->kernel_count++;
 	if (gkf_ptx_kernel_refused(kernel, &refusal))
-		note_refused_kernel(
-		    doctor, f, refusal.instruction ? refusal.instruction : "");
+		note_refused_kernel(doctor, f, &refusal);
 	gkf_ptx_kernel_free(kernel);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "cli/cmd.h"
 #include "cli/fake/options.h"
+#include "cli/fake/refusals.h"
 #include "cli/fake/replay.h"
 #include "fronts/common/generations.h"
 #include "machine/file/file.h"
@@ -29,6 +30,7 @@
 
 #define DEFAULT_GPUS "a100-sxm4-80gb:8"
 #define ATTEMPTS     100 /* at a name for the machine */
+#define EXIT_REFUSED 3   /* with --refusals=error */
 #define VERSION_CAP  sizeof((struct gkf_file *)0)->nvml_version
 
 static void __attribute__((format(printf, 1, 0)))
@@ -276,6 +278,25 @@ static int start_children(struct fake_options *a, struct fake_replay *replay,
 				   a->warm_up_ns, children);
 }
 
+/* Runs the command, and says what it was refused. */
+static int run_told(const struct fake_options *a, const char *path,
+		    struct fake_children *children)
+{
+	struct gkf_machine *m;
+	int code = fake_open(path, &m);
+
+	if (code)
+		return code;
+	if (!a->quiet)
+		fake_hint(a->command[0]);
+	code = fake_run(m, path, a->generation ? a->generation->name : NULL,
+			a->command, end_of_scenario(a), children);
+	if (refusals_tell(m, a->quiet) && a->refusals_fail)
+		code = EXIT_REFUSED;
+	gkf_machine_close(m);
+	return code;
+}
+
 static int run_command_on(struct fake_options *a, struct fake_replay *replay,
 			  const char *path)
 {
@@ -289,9 +310,7 @@ static int run_command_on(struct fake_options *a, struct fake_replay *replay,
 	if (!code)
 		code = start_time(a, path);
 	if (!code)
-		code =
-		    fake_run(path, a->generation ? a->generation->name : NULL,
-			     a->command, end_of_scenario(a), &children);
+		code = run_told(a, path, &children);
 	fake_children_end(&children);
 	return code;
 }

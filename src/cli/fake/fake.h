@@ -71,15 +71,15 @@ int fake_load_main(int argc, char **argv);
 void fake_hint(const char *command);
 
 /*
- * Runs a command on the machine at path until it ends, with the libraries of
+ * Runs a command on machine m, at path, until it ends, with the libraries of
  * a driver generation (the name of its directory; NULL: the default one). Its
  * exit status, 128 + signal, 127 when it is not found, 126 when it cannot be
  * run. The caller has called fake_signals_hold(). When the machine's time is
  * end_ns the command is told to end; UINT64_MAX: never. Children that end
  * meanwhile are reaped.
  */
-int fake_run(const char *path, const char *generation, char **argv,
-	     uint64_t end_ns, struct fake_children *children);
+int fake_run(struct gkf_machine *m, const char *path, const char *generation,
+	     char **argv, uint64_t end_ns, struct fake_children *children);
 
 /* Holds back the signals that fake_run() and fake_signals_wait() handle. */
 void fake_signals_hold(void);

@@ -26,6 +26,8 @@ enum {
 	KEY_FROZEN,
 	KEY_UNTIL_END,
 	KEY_REPLAY,
+	KEY_REFUSALS,
+	KEY_QUIET = 'q',
 };
 
 /* Long enough for a load to have heated its GPU. */
@@ -91,6 +93,14 @@ static const struct argp_option options[] = {
      "of UUIDs and serial numbers, and of all chance in a scenario", 0},
     {"warm-up", KEY_WARM_UP, "TIME", 0,
      "how long the loads seem to have run when CMD starts (default: 45s)", 0},
+    {"refusals", KEY_REFUSALS, "tell|error", 0,
+     "what was refused is told at the end, on stderr; error: and the exit "
+     "status is 3 (default: tell)",
+     0},
+    {"quiet", KEY_QUIET, NULL, 0,
+     "says neither at the end what was refused nor at the beginning what "
+     "cannot work",
+     0},
     {0}};
 
 static int add_load(struct fake_options *a, char *spec)
@@ -164,6 +174,16 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 				   "0.001 to 1000",
 				   arg);
 		return 0;
+	case KEY_REFUSALS:
+		if (strcmp(arg, "tell") && strcmp(arg, "error"))
+			argp_error(state,
+				   "--refusals: '%s'; allowed are tell, error",
+				   arg);
+		a->refusals_fail = *arg == 'e';
+		return 0;
+	case KEY_QUIET:
+		a->quiet = true;
+		return 0;
 	case KEY_FROZEN:
 		a->frozen = true;
 		return 0;
@@ -195,7 +215,7 @@ static const struct argp argp = {
     parse_fake_option,
     "[--] CMD [ARG...]\nctl ...\nload SPEC...\nscenario ...\ndoctor FILE...",
     "Runs CMD on a made-up machine of NVIDIA GPUs; the exit status "
-    "is CMD's.\v"
+    "is CMD's. What CMD was refused is told at the end.\v"
     "`gpukit fake ctl --help` tells how to look at a running "
     "machine and to change it, `gpukit fake load --help` how to "
     "put load on it, `gpukit fake scenario ls` which scenarios "

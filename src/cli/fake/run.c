@@ -207,27 +207,20 @@ static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
 				   : WEXITSTATUS(status);
 }
 
-int fake_run(const char *path, const char *generation, char **argv,
-	     uint64_t end_ns, struct fake_children *children)
+int fake_run(struct gkf_machine *m, const char *path, const char *generation,
+	     char **argv, uint64_t end_ns, struct fake_children *children)
 {
-	struct gkf_machine *m = NULL;
 	pid_t pid;
 	int code = enter_machine(path, generation);
 
-	if (!code && end_ns != UINT64_MAX)
-		code = fake_open(path, &m);
 	if (code)
 		return code;
-	fake_hint(argv[0]);
 	pid = fork();
-	if (pid < 0) {
-		gkf_machine_close(m);
+	if (pid < 0)
 		return fake_failure("cannot start a process: %s",
 				    strerror(errno));
-	}
 	if (!pid)
 		become(argv);
-	code = await_command(pid, m, end_ns, children);
-	gkf_machine_close(m);
-	return code;
+	return await_command(pid, end_ns == UINT64_MAX ? NULL : m, end_ns,
+			     children);
 }

@@ -188,7 +188,11 @@ CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib,
 
 	ENTER_CONTEXT(cuFuncSetAttribute, ctx);
 	r = decode_function(ctx, hfunc, &f, &k);
-	return r ? r : function_set(ctx->device, k, &f->set, attrib, value);
+	if (!r)
+		r = function_set(ctx->device, k, &f->set, attrib, value);
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		front_count_refusal(ROW_cuFuncSetAttribute);
+	return r;
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)

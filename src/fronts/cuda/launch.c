@@ -130,6 +130,8 @@ static CUresult cuLaunchKernelEx_on(enum cuda_row row, bool per_thread,
 	l.stream = config->hStream;
 	for (unsigned i = 0; !r && i < config->numAttrs; i++)
 		r = take_attribute(&config->attrs[i], &l);
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		front_count_refusal(row);
 	return r ? r : launch_start(ctx, &l);
 }
 

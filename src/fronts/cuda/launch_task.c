@@ -153,21 +153,24 @@ static CUresult take_params(const struct launch *l, unsigned char *params)
 	return CUDA_SUCCESS;
 }
 
-/* Counted by instruction; told once for each kernel. */
+/* Counted by instruction and kernel; told once for each kernel. */
 static CUresult refuse_launch(const struct launch *l,
 			      const struct gkf_ptx_refusal *r)
 {
 	static const void *_Atomic told;
-	char name[GKF_NAME_MAX];
+	const char *operand = r->operand ? r->operand : "";
+	const char *blank = r->operand ? " " : "";
+	char name[GKF_REFUSED_MAX];
 
-	snprintf(name, sizeof name, "ptx: %s", r->instruction);
+	snprintf(name, sizeof name, "ptx: %s%s%s in %s", r->instruction, blank,
+		 operand, l->function->ptx->name);
 	gkf_refuse_named(cuda.machine, GKF_NAMED_KERNEL, name);
 	if (atomic_exchange(&told, l->function->ptx) != l->function->ptx)
 		gk_log(GK_LOG_WARN,
-		       "kernel %s is refused: %s, line %u of %s, is not "
+		       "kernel %s is refused: %s%s%s, line %u of %s, is not "
 		       "executed",
-		       l->function->ptx->name, r->instruction, r->line,
-		       r->function);
+		       l->function->ptx->name, r->instruction, blank, operand,
+		       r->line, r->function);
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 

@@ -87,6 +87,8 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val,
 	r = function_set(d, k, &kernel->set[dev], attrib, val);
 	if (!r)
 		tell_functions(kernel, d, k, attrib, val);
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		front_count_refusal(ROW_cuKernelSetAttribute);
 	gkf_ptx_kernel_free(k);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include "fronts/cuda/module.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
+#include "machine/store/coverage.h"
 #include "ptx/front/fatbin.h"
 
 #include <sys/types.h>
@@ -113,8 +114,15 @@ static CUresult read_text(const struct cuda_device *d, const char *text,
 	return r == CUDA_ERROR_NO_BINARY_FOR_GPU ? CUDA_ERROR_INVALID_PTX : r;
 }
 
+/* On a real GPU its machine code may do, so it counts as refused. */
 static CUresult no_image(const struct cuda_device *d, char *message)
 {
+	char name[GKF_REFUSED_MAX];
+
+	snprintf(name, sizeof name,
+		 "an image without PTX for compute capability %u.%u",
+		 module_capability(d) / 10, module_capability(d) % 10);
+	gkf_refuse_named(cuda.machine, GKF_NAMED_KERNEL, name);
 	snprintf(message, GKF_PTX_MESSAGE_MAX,
 		 "no PTX for compute capability %u.%u in the image: only PTX "
 		 "is executed; build with -arch=compute_%u or "

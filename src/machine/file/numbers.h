@@ -14,6 +14,8 @@
 #define GKF_TEXT_MAX      64  /* of a text that changes, with its NUL */
 #define GKF_NAME_MAX      64  /* of models and functions, with its NUL */
 
+#define GKF_REFUSED_MAX 192 /* of what was refused by name, likewise */
+
 #define GKF_SCENARIO_NAME_MAX 64
 
 /* Rows of cuda.def, with room. */

@@ -70,7 +70,7 @@ struct gkf_busy {
 
 struct gkf_name {
 	_Atomic uint64_t key; /* of kind and name; 0: free */
-	_Atomic uint64_t name[GKF_NAME_MAX / 8];
+	_Atomic uint64_t name[GKF_REFUSED_MAX / 8];
 	_Atomic uint64_t kind; /* enum gkf_named + 1, once the name is there */
 	_Atomic uint64_t count;
 };

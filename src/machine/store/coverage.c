@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORDS (GKF_NAME_MAX / 8)
+#define WORDS (GKF_REFUSED_MAX / 8)
 
 static char caller_name[GKF_CALLER_MAX];
 
@@ -109,6 +109,6 @@ bool gkf_named_read(struct gkf_machine *m, unsigned index,
 	for (int i = 0; i < WORDS; i++)
 		words[i] = atomic_load(&from->name[i]);
 	memcpy(ret_named->name, words, sizeof words);
-	ret_named->name[GKF_NAME_MAX - 1] = '\0';
+	ret_named->name[GKF_REFUSED_MAX - 1] = '\0';
 	return true;
 }

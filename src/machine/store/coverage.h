@@ -17,7 +17,7 @@ struct gkf_machine;
 
 enum gkf_named {
 	GKF_NAMED_RUNTIME, /* a function of libcudart */
-	GKF_NAMED_KERNEL,  /* what a kernel was refused for: "ptx: wgmma" */
+	GKF_NAMED_KERNEL,  /* a kernel and why: "ptx: wgmma in k" */
 	GKF_NAMED_CUBLAS,
 	GKF_NAMED_CUFFT,
 	GKF_NAMED_CURAND,
@@ -33,14 +33,14 @@ GKF_API const char *gkf_caller(void);
 /* It was refused, to this process. */
 GKF_API void gkf_cuda_refuse(struct gkf_machine *m, unsigned row);
 
-/* The same by name, cut to GKF_NAME_MAX - 1 bytes. */
+/* The same by name, cut to GKF_REFUSED_MAX - 1 bytes. */
 GKF_API void gkf_refuse_named(struct gkf_machine *m, enum gkf_named kind,
 			      const char *name);
 
 /* A thing refused by name, at place index below GKF_NAMES_MAX. */
 struct gkf_named_count {
 	enum gkf_named kind;
-	char name[GKF_NAME_MAX];
+	char name[GKF_REFUSED_MAX];
 	uint64_t count;
 };
 bool gkf_named_read(struct gkf_machine *m, unsigned index,

@@ -162,6 +162,24 @@ bool gkf_decode_signature(struct gkf_decoder *d,
 	return true;
 }
 
+/* Whom an instruction calls, or which special register it reads; or NULL. */
+static const char *telling_operand(struct gkf_decoder *d,
+				   const struct gkf_ptx_instruction *i)
+{
+	const struct gkf_ptx_operand *o;
+
+	for (unsigned n = 0; n < i->count; n++) {
+		o = gkf_operand(d, i, n);
+		if (o->kind == GKF_PTX_OP_FUNCTION)
+			return d->module->functions[o->index].name;
+		if (o->kind == GKF_PTX_OP_SPECIAL)
+			return o->name;
+		if (o->kind == GKF_PTX_OP_REG && !strncmp(i->name, "call", 4))
+			return d->function->registers[o->index].name;
+	}
+	return NULL;
+}
+
 static void refuse_instruction(struct gkf_decoder *d,
 			       const struct gkf_ptx_instruction *i)
 {
@@ -170,6 +188,7 @@ static void refuse_instruction(struct gkf_decoder *d,
 	if (!r->name)
 		*r = (struct gkf_ptx_refused){.function = d->function->name,
 					      .name = i->name,
+					      .operand = telling_operand(d, i),
 					      .line = i->line};
 }
 
@@ -348,7 +367,8 @@ bool gkf_ptx_kernel_refused(const struct gkf_ptx_kernel *k,
 {
 	if (k->refused.name)
 		*ret_refusal = (struct gkf_ptx_refusal){
-		    k->refused.function, k->refused.name, k->refused.line};
+		    k->refused.function, k->refused.name, k->refused.operand,
+		    k->refused.line};
 	return k->refused.name != NULL;
 }
 

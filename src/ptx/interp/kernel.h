@@ -31,7 +31,8 @@ GKF_API void gkf_ptx_kernel_free(struct gkf_ptx_kernel *kernel);
 /* The texts live as long as the module. */
 struct gkf_ptx_refusal {
 	const char *function, *instruction;
-	unsigned line; /* of the module's text */
+	const char *operand; /* whom it calls, what it reads; NULL: neither */
+	unsigned line;       /* of the module's text */
 };
 /* False: all of it is executed. */
 GKF_API bool gkf_ptx_kernel_refused(const struct gkf_ptx_kernel *kernel,

@@ -91,6 +91,7 @@ struct gkf_code {
 /* The first instruction that we do not execute. */
 struct gkf_ptx_refused {
 	const char *function, *name;
+	const char *operand; /* that matters: a callee; NULL: none does */
 	uint32_t line;
 };
 

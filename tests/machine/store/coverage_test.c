@@ -100,7 +100,7 @@ static void a_name_is_counted_for_each_of_its_kinds(void **state)
 
 static void a_long_name_is_cut(void **state)
 {
-	char name[100], cut[GKF_NAME_MAX];
+	char name[GKF_REFUSED_MAX + 36], cut[GKF_REFUSED_MAX];
 	unsigned place;
 
 	(void)state;
@@ -165,11 +165,11 @@ static void a_place_that_was_written_over_is_none(void **state)
 	atomic_store(&at->kind, 0);
 	assert_false(gkf_named_read(fx.m, place, &n));
 	atomic_store(&at->kind, 1);
-	for (int i = 0; i < GKF_NAME_MAX / 8; i++)
+	for (int i = 0; i < GKF_REFUSED_MAX / 8; i++)
 		atomic_store(&at->name[i], UINT64_MAX);
 	assert_true(gkf_named_read(fx.m, place, &n));
 	assert_int_equal(n.kind, GKF_NAMED_RUNTIME);
-	assert_int_equal(strlen(n.name), GKF_NAME_MAX - 1);
+	assert_int_equal(strlen(n.name), GKF_REFUSED_MAX - 1);
 }
 
 static void rows_of_the_driver_are_counted_with_their_caller(void **state)

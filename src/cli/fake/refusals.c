@@ -1,0 +1,227 @@
+/*
+ * refusals.c - reads what was called and refused: of NVML, of the CUDA driver,
+ * and by name what the CUDA runtime, kernels and libraries were refused; says
+ * so at the end of `gpukit fake`.
+ */
+#include "cli/fake/refusals.h"
+#include "base/str.h"
+#include "cli/fake/ctl.h"
+#include "machine/file/fault_state.h"
+#include "machine/file/file.h"
+#include "machine/file/work_state.h"
+#include "machine/store/coverage.h"
+#include "machine/store/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const cuda_functions[] = {
+#define CUDA(symbol, base, since, stream, params) #symbol,
+#include "abi/cuda.def"
+#undef CUDA
+};
+#define CUDA_FUNCTIONS (sizeof cuda_functions / sizeof *cuda_functions)
+_Static_assert(CUDA_FUNCTIONS <= GKF_CUDA_FUNCTIONS_MAX,
+	       "a counter for every function");
+
+/* Where what is refused by name belongs. */
+static const char *const owners[GKF_NAMED_KINDS] = {
+    [GKF_NAMED_RUNTIME] = "libcudart",    [GKF_NAMED_KERNEL] = "kernel",
+    [GKF_NAMED_CUBLAS] = "libcublas",     [GKF_NAMED_CUFFT] = "libcufft",
+    [GKF_NAMED_CURAND] = "libcurand",     [GKF_NAMED_CUSPARSE] = "libcusparse",
+    [GKF_NAMED_CUSOLVER] = "libcusolver", [GKF_NAMED_CUPTI] = "libcupti",
+};
+
+#define COUNTS_MAX (GKF_FUNCTIONS_MAX + CUDA_FUNCTIONS + GKF_NAMES_MAX)
+
+/* Refused first, then by calls, then by name. */
+static int by_weight(const void *left, const void *right)
+{
+	const struct count *a = left, *b = right;
+
+	if (a->refused != b->refused)
+		return a->refused < b->refused ? 1 : -1;
+	if (a->calls != b->calls)
+		return a->calls < b->calls ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+static void add_library_count(struct refusals *to, const char *library,
+			      unsigned function, const char *name,
+			      uint64_t calls, uint64_t refused)
+{
+	struct count *c = &to->counts[to->counts_n];
+
+	if (!calls && !refused)
+		return;
+	c->library = library;
+	c->function = function;
+	c->calls = calls;
+	c->refused = refused;
+	gk_str_clean(c->name, sizeof c->name, name, strlen(name));
+	to->counts_n++;
+}
+
+static void read_counts(struct gkf_machine *m, struct refusals *to)
+{
+	const struct gkf_file *f = gkf_machine_file(m);
+	struct gkf_named_count named;
+
+	for (unsigned i = 0; i < ctl_function_count; i++)
+		add_library_count(to, "libnvidia-ml", i, ctl_function_name(i),
+				  atomic_load(&f->calls[i]),
+				  atomic_load(&f->refused[i]));
+	for (unsigned i = 0; i < CUDA_FUNCTIONS; i++)
+		add_library_count(to, "libcuda", GKF_REFUSED_CUDA + i,
+				  cuda_functions[i],
+				  atomic_load(&f->cuda_calls[i]),
+				  atomic_load(&f->cuda_refused[i]));
+	/* Only refusals of these are counted. */
+	for (unsigned i = 0; i < GKF_NAMES_MAX; i++)
+		if (gkf_named_read(m, i, &named))
+			add_library_count(to, owners[named.kind],
+					  GKF_REFUSED_NAMED + i, named.name,
+					  named.count, named.count);
+	qsort(to->counts, to->counts_n, sizeof *to->counts, by_weight);
+}
+
+/* By program; what it asked for most first. */
+static int by_caller(const void *left, const void *right)
+{
+	const struct refusal *a = left, *b = right;
+	int order = strcmp(a->caller, b->caller);
+
+	if (order)
+		return order;
+	if (a->count != b->count)
+		return a->count < b->count ? 1 : -1;
+	return strcmp(a->what->name, b->what->name);
+}
+
+static const struct count *find_function_count(const struct refusals *all,
+					       unsigned function)
+{
+	for (unsigned i = 0; i < all->counts_n; i++)
+		if (all->counts[i].function == function)
+			return &all->counts[i];
+	return NULL;
+}
+
+static void read_callers(struct gkf_machine *m, struct refusals *all)
+{
+	struct gkf_refused one;
+
+	for (unsigned i = 0; i < GKF_REFUSALS_MAX; i++) {
+		struct refusal *to = &all->refusals[all->refusals_n];
+
+		if (!gkf_refusal_read(m, i, &one))
+			continue;
+		to->what = find_function_count(all, one.function);
+		if (!to->what)
+			continue;
+		gk_str_clean(to->caller, sizeof to->caller, one.caller,
+			     strlen(one.caller));
+		to->count = one.count;
+		all->refusals_n++;
+	}
+	qsort(all->refusals, all->refusals_n, sizeof *all->refusals, by_caller);
+	all->lost = atomic_load(&gkf_machine_file(m)->refusals.lost);
+}
+
+int refusals_read(struct gkf_machine *m, struct refusals *ret)
+{
+	struct refusals all = {
+	    .counts = calloc(COUNTS_MAX, sizeof *all.counts),
+	    .refusals = calloc(GKF_REFUSALS_MAX, sizeof *all.refusals)};
+
+	if (!all.counts || !all.refusals) {
+		refusals_free(&all);
+		return fake_failure("out of memory");
+	}
+	read_counts(m, &all);
+	read_callers(m, &all);
+	*ret = all;
+	return 0;
+}
+
+void refusals_free(struct refusals *all)
+{
+	free(all->counts);
+	free(all->refusals);
+	*all = (struct refusals){0};
+}
+
+/* "ptx: REASON in KERNEL", as launch_task.c writes it. */
+#define KERNEL_MARK "ptx: "
+#define IN_MARK     " in "
+
+bool refusals_kernel(const struct count *what, struct refused_kernel_name *ret)
+{
+	const char *reason = what->name, *in = strstr(reason, IN_MARK);
+
+	*ret = (struct refused_kernel_name){"", reason, (int)strlen(reason)};
+	if (what->library != owners[GKF_NAMED_KERNEL])
+		return false;
+	if (strncmp(reason, KERNEL_MARK, strlen(KERNEL_MARK)) != 0 || !in)
+		return true;
+	reason += strlen(KERNEL_MARK);
+	*ret = (struct refused_kernel_name){in + strlen(IN_MARK), reason,
+					    (int)(in - reason)};
+	return true;
+}
+
+const char *refusals_caller(const struct refusals *all,
+			    const struct count *what)
+{
+	const struct refusal *most = NULL;
+
+	for (unsigned i = 0; i < all->refusals_n; i++) {
+		const struct refusal *r = &all->refusals[i];
+
+		if (r->what == what && (!most || r->count > most->count))
+			most = r;
+	}
+	return most ? most->caller : "?";
+}
+
+static void tell_count(const struct refusals *all, const struct count *c)
+{
+	struct refused_kernel_name n;
+
+	fputs("gpukit fake: refused: ", stderr);
+	if (!refusals_kernel(c, &n))
+		fprintf(stderr, "%s of %s", c->name, c->library);
+	else if (*n.kernel)
+		fprintf(stderr, "kernel %s: %.*s is not executed", n.kernel,
+			n.length, n.reason);
+	else
+		fputs(n.reason, stderr);
+	fprintf(stderr, ", %llu time%s, by %s\n",
+		(unsigned long long)c->refused, c->refused == 1 ? "" : "s",
+		refusals_caller(all, c));
+}
+
+unsigned refusals_tell(struct gkf_machine *m, bool quiet)
+{
+	struct refusals all;
+	unsigned told = 0;
+
+	if (refusals_read(m, &all))
+		return 0;
+	for (unsigned i = 0; i < all.counts_n; i++) {
+		if (!all.counts[i].refused)
+			continue;
+		told++;
+		if (!quiet)
+			tell_count(&all, &all.counts[i]);
+	}
+	if (all.lost && !quiet)
+		fprintf(stderr,
+			"gpukit fake: refused: more, %llu times; there was no "
+			"room to say what\n",
+			(unsigned long long)all.lost);
+	told += all.lost != 0;
+	refusals_free(&all);
+	return told;
+}
