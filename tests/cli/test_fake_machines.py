@@ -81,9 +81,9 @@ def test_the_next_launcher_removes_an_orphan(private_shm):
 
 def test_an_orphan_that_is_in_use_stays(private_shm):
     done = private_shm("""
-        $G fake --name x -- sh -c '$G fake load --name x idle:0 &
+        $G fake --name x -- sh -c 'unset GPUKIT_LAUNCHER
+            (setsid $G fake load --name x idle:0 & echo $! > /dev/shm/pid)
             until $G fake ctl show 0 | grep -q "1 process"; do :; done
-            echo $! > /dev/shm/pid
             kill -9 $PPID' || :
         $G fake ctl ls | tail -1
         $G fake -- ls /dev/shm/gpukit-0

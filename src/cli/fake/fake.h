@@ -81,6 +81,15 @@ void fake_hint(const char *command);
 int fake_run(struct gkf_machine *m, const char *path, const char *generation,
 	     char **argv, uint64_t end_ns, struct fake_children *children);
 
+/*
+ * Who is started from now on descends from the command of this launcher. A
+ * process ends all of them when the launcher is killed: SIGTERM, and SIGKILL a
+ * second later. -1: it cannot be started.
+ */
+int fake_watch_mark(void);
+pid_t fake_watch_begin(pid_t command);
+void fake_watch_end(pid_t watch);
+
 /* Holds back the signals that fake_run() and fake_signals_wait() handle. */
 void fake_signals_hold(void);
 void fake_signals_release(void);

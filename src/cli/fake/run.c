@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "base/str.h"
+#include "cli/cmd.h"
 #include "cli/fake/fake.h"
 #include "cli/where.h"
 #include "machine/store/clock.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,17 +147,21 @@ static int enter_machine(const char *machine, const char *generation)
 	    (getenv("PATH") &&
 	     !gk_where("lib/gpukit/fake/bin", bin, sizeof bin) &&
 	     prepend("PATH", bin)) ||
-	    prepend("LD_LIBRARY_PATH", dir) ||
+	    fake_watch_mark() || prepend("LD_LIBRARY_PATH", dir) ||
 	    (!SANITIZED && prepend("LD_AUDIT", file)))
 		return fake_failure("out of memory");
 	return 0;
 }
 
 /* In the child: becomes the command. */
-static void __attribute__((noreturn)) become(char **argv)
+static void __attribute__((noreturn)) become(char **argv, pid_t launcher)
 {
 	int error;
 
+	/* Where even the watch is killed, this much is left. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != launcher)
+		_exit(GK_EXIT_FAILURE);
 	fake_signals_release();
 	execvp(argv[0], argv);
 	error = errno;
@@ -210,7 +216,7 @@ static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
 int fake_run(struct gkf_machine *m, const char *path, const char *generation,
 	     char **argv, uint64_t end_ns, struct fake_children *children)
 {
-	pid_t pid;
+	pid_t pid, watch, launcher = getpid();
 	int code = enter_machine(path, generation);
 
 	if (code)
@@ -220,7 +226,10 @@ int fake_run(struct gkf_machine *m, const char *path, const char *generation,
 		return fake_failure("cannot start a process: %s",
 				    strerror(errno));
 	if (!pid)
-		become(argv);
-	return await_command(pid, end_ns == UINT64_MAX ? NULL : m, end_ns,
+		become(argv, launcher);
+	watch = fake_watch_begin(pid);
+	code = await_command(pid, end_ns == UINT64_MAX ? NULL : m, end_ns,
 			     children);
+	fake_watch_end(watch);
+	return code;
 }

@@ -1,0 +1,267 @@
+/*
+ * watch.c - takes the command along when its launcher is killed: a child of the
+ * launcher, in a session of its own so that what is sent to the launcher's
+ * group does not reach it, ends all that descends from the command. A
+ * descendant bears the mark of its launcher in the environment that it was
+ * started with, or its parent is one. The next launcher removes the machine.
+ */
+#include "base/clock.h"
+#include "base/pidstat.h"
+#include "base/str.h"
+#include "cli/fake/fake.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MARK "GPUKIT_LAUNCHER"
+
+/* From SIGTERM to SIGKILL, and until those are left who cannot be ended. */
+#define TERM_NS    GK_NS_PER_S
+#define GIVE_UP_NS (10 * GK_NS_PER_S)
+#define LOOK_NS    (10 * GK_NS_PER_MS)
+
+#define ENVIRON_MAX (256 * 1024) /* bytes of it that are looked at */
+
+struct watch {
+	char mark[64]; /* "GPUKIT_LAUNCHER=pid:start" */
+	pid_t launcher, command;
+	uint64_t command_start;
+};
+
+/* A process of the system. */
+struct seen {
+	pid_t pid, parent;
+	bool ours;
+};
+
+struct all {
+	struct seen *at;
+	size_t count, room;
+};
+
+static void write_mark(char *to, size_t cap, bool name)
+{
+	struct gk_pidstat self = {0};
+
+	gk_pidstat_self(&self);
+	snprintf(to, cap, "%s%s%d:%llu", name ? MARK : "", name ? "=" : "",
+		 (int)getpid(), (unsigned long long)self.start);
+}
+
+int fake_watch_mark(void)
+{
+	char mark[64];
+
+	write_mark(mark, sizeof mark, false);
+	return setenv(MARK, mark, 1);
+}
+
+static size_t read_environ(pid_t pid, char *to, size_t cap)
+{
+	char path[32];
+	size_t size = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	while (size < cap && (n = read(fd, to + size, cap - size)) > 0)
+		size += (size_t)n;
+	close(fd);
+	return size;
+}
+
+static bool bears_mark(pid_t pid, const char *mark, char *buffer)
+{
+	size_t size = read_environ(pid, buffer, ENVIRON_MAX);
+	size_t length = strlen(mark) + 1; /* with its end */
+
+	for (char *at = buffer; size >= length;) {
+		char *end = memchr(at, 0, size);
+
+		if (!memcmp(at, mark, length))
+			return true;
+		if (!end)
+			return false;
+		size -= (size_t)(end + 1 - at);
+		at = end + 1;
+	}
+	return false;
+}
+
+static bool add_seen(struct all *all, const struct seen *seen)
+{
+	size_t room = all->room ? 2 * all->room : 256;
+	struct seen *more;
+
+	if (all->count == all->room) {
+		more = realloc(all->at, room * sizeof *more);
+		if (!more)
+			return false;
+		all->at = more;
+		all->room = room;
+	}
+	all->at[all->count++] = *seen;
+	return true;
+}
+
+/* Zombies are over, and we do not end ourselves. */
+static void see_process(const struct watch *w, pid_t pid, struct all *all,
+			char *buffer)
+{
+	struct gk_pidstat st;
+	struct seen seen;
+
+	if (pid == getpid() || gk_pidstat_of(pid, &st) || st.state == 'Z' ||
+	    st.state == 'X')
+		return;
+	seen = (struct seen){.pid = pid, .parent = st.ppid};
+	seen.ours = (pid == w->command && st.start == w->command_start) ||
+		    bears_mark(pid, w->mark, buffer);
+	add_seen(all, &seen);
+}
+
+static void see_all(const struct watch *w, struct all *all, char *buffer)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+
+	all->count = 0;
+	while (proc && (e = readdir(proc)))
+		if (isdigit((unsigned char)*e->d_name))
+			see_process(w, (pid_t)atoi(e->d_name), all, buffer);
+	if (proc)
+		closedir(proc);
+}
+
+static bool is_ours(const struct all *all, pid_t pid)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->at[i].pid == pid)
+			return all->at[i].ours;
+	return false;
+}
+
+/* Children of ours are ours, and theirs. */
+static void adopt_children(struct all *all)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < all->count; i++) {
+			struct seen *s = &all->at[i];
+
+			if (s->ours || !is_ours(all, s->parent))
+				continue;
+			s->ours = true;
+			more = true;
+		}
+	}
+}
+
+/* SIGCONT first: a stopped one would not hear the other; see children.c. */
+static size_t signal_ours(const struct all *all, int number)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (!all->at[i].ours)
+			continue;
+		count++;
+		if (number == SIGTERM)
+			kill(all->at[i].pid, SIGCONT);
+		if (number)
+			kill(all->at[i].pid, number);
+	}
+	return count;
+}
+
+/* Those that are started meanwhile are found the next time. */
+static void end_ours(const struct watch *w)
+{
+	uint64_t begin = gk_mono_ns(), passed;
+	char *buffer = malloc(ENVIRON_MAX);
+	struct all all = {0};
+	int number = SIGTERM;
+
+	while (buffer && (passed = gk_mono_ns() - begin) < GIVE_UP_NS) {
+		see_all(w, &all, buffer);
+		adopt_children(&all);
+		if (!signal_ours(&all, number))
+			break;
+		number = passed < TERM_NS ? 0 : SIGKILL;
+		gk_sleep_until(gk_mono_ns() + LOOK_NS);
+	}
+	free(all.at);
+	free(buffer);
+}
+
+/* Keeps no terminal and no pipe open. */
+static void let_go_of_files(void)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	close_range(3, ~0U, 0);
+	if (chdir("/"))
+		return; /* a directory that is gone holds nobody */
+}
+
+static void await_end(pid_t launcher)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	while (getppid() == launcher)
+		sigwaitinfo(&set, NULL);
+}
+
+/* SIGTERM is held back since fake_signals_hold(). */
+static void __attribute__((noreturn)) keep_watch(const struct watch *w)
+{
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_NAME, "gpukit-watch");
+	setsid();
+	let_go_of_files();
+	await_end(w->launcher);
+	end_ours(w);
+	_exit(0);
+}
+
+pid_t fake_watch_begin(pid_t command)
+{
+	struct watch w = {.launcher = getpid(), .command = command};
+	struct gk_pidstat of = {0};
+	pid_t pid;
+
+	write_mark(w.mark, sizeof w.mark, true);
+	gk_pidstat_of(command, &of);
+	w.command_start = of.start;
+	pid = fork();
+	if (!pid)
+		keep_watch(&w);
+	return pid;
+}
+
+void fake_watch_end(pid_t watch)
+{
+	if (watch <= 0)
+		return;
+	kill(watch, SIGKILL);
+	while (waitpid(watch, NULL, 0) < 0 && errno == EINTR)
+		;
+}
