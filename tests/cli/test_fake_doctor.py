@@ -248,6 +248,57 @@ def test_it_names_the_kernels_that_will_be_refused(gpukit, tmp_path):
     assert (found["kernels"], found["kernels_refused"]) == (1, 0)
 
 
+CALLS = """
+#include <cstdio>
+int main()
+{
+	return cudaGraphicsUnmapResources(0, nullptr, 0) == cudaErrorNotSupported
+		? cudaFree(nullptr) : 9;
+}
+"""
+
+CALLS_DRIVER = """
+int cuInit(unsigned);
+int cuCheckpointProcessGetState(int, void *);
+int main(void)
+{
+	return cuInit(0) || cuCheckpointProcessGetState(1, 0) != 801;
+}
+"""
+
+
+def test_it_names_the_calls_that_will_be_refused(gpukit, tmp_path):
+    """What the doctor says beforehand is what is told afterwards."""
+    (tmp_path / "calls.cu").write_text(CALLS)
+    program = tmp_path / "calls"
+    cuda_programs.run(cuda_programs.NVCC, "-cudart", "shared",
+                      str(tmp_path / "calls.cu"), "-o", str(program),
+                      env=cuda_programs.environment())
+    (tmp_path / "driver.c").write_text(CALLS_DRIVER)
+    driver = tmp_path / "driver"
+    cuda_programs.run("cc", str(tmp_path / "driver.c"), "-o", str(driver),
+                      os.path.join(FAKE_DIR, "libcuda.so.1"))
+    for path, refused, asked in (
+            (program, "cudaGraphicsUnmapResources", "cudaFree"),
+            (driver, "cuCheckpointProcessGetState", "cuInit")):
+        (found,) = look(gpukit, path, code=1)
+        assert [r["code"] for r in found["reasons"]] == ["refused-call"]
+        assert found["refused_calls"] == [refused]
+        assert found["calls_refused"] == 1 < found["calls"]
+        told = gpukit("fake", "doctor", path).stdout
+        assert refused in told and asked not in told
+        done = gpukit("fake", "--", path)
+        assert done.returncode == 0
+        assert f"refused: {refused} of " in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_library_that_ours_stands_for_asks_nobody(gpukit):
+    for name in ("libcuda.so.1", "libcudart.so.13"):
+        (found,) = look(gpukit, os.path.join(FAKE_DIR, name))
+        assert (found["calls"], found["calls_refused"]) == (0, 0)
+
+
 def test_files_of_kernels(gpukit, tmp_path):
     source = os.path.join(cuda_programs.SOURCES, "vector_add.cu")
     for kind, flags, expected in (

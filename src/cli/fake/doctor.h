@@ -25,6 +25,11 @@ struct refused_kernel {
 	char kernel[96], instruction[128];
 };
 
+/* A function that it asks for and that would be refused. */
+struct refused_call {
+	char name[96];
+};
+
 #define REFUSED_MAX 16 /* that are named */
 #define IMAGES_MAX  4096
 
@@ -57,6 +62,8 @@ struct doctor {
 	unsigned image_count, module_count;
 	struct refused_kernel refused[REFUSED_MAX];
 	unsigned kernel_count, refused_count; /* of the PTX that is taken */
+	struct refused_call refused_calls[REFUSED_MAX];
+	unsigned call_count, call_refused_count; /* that it asks for */
 	bool unlinked;                   /* its parts could not be linked */
 	bool unreadable;                 /* what should be PTX is none */
 	bool unfit;                      /* PTX for other GPUs alone */
@@ -102,6 +109,9 @@ void doctor_unmap(struct bytes all);
  * that is no PTX has no kernels.
  */
 int doctor_kernels(struct doctor *doctor);
+
+/* Weighs the functions that it asks of libraries that are made up here. */
+void doctor_calls(const struct elf *elf, struct doctor *doctor);
 
 /* Does it carry or ask for something of CUDA? */
 bool doctor_has_cuda(const struct doctor *doctor);

@@ -55,6 +55,10 @@ static const struct advice
 	       "it has kernels with instructions that are not executed: these "
 	       "are refused when they are launched",
 	       ""},
+    refused_call = {"refused-call",
+		    "it asks for functions that are refused when they are "
+		    "called",
+		    ""},
     old_runtime = {"old-runtime",
 		   "it needs the shared runtime of another CUDA than 12 or 13",
 		   "build it with CUDA 12 or 13"},
@@ -276,6 +280,8 @@ static void judge_elf(const struct elf *elf, struct doctor *doctor)
 	if (*shared && strcmp(shared, "libcudart.so.12") &&
 	    strcmp(shared, "libcudart.so.13"))
 		add_advice(doctor, &old_runtime);
+	if (doctor->call_refused_count)
+		add_advice(doctor, &refused_call);
 	judge_kernels(doctor);
 }
 
@@ -301,6 +307,8 @@ static int look_at_elf(const struct elf *elf, struct doctor *doctor)
 				    doctor);
 	if (!err)
 		err = doctor_kernels(doctor);
+	if (!err && doctor->capability)
+		doctor_calls(elf, doctor);
 	if (!err)
 		judge_elf(elf, doctor);
 	return err;

@@ -80,6 +80,21 @@ static void kernels_text(const struct doctor *doctor, struct gk_buf *buf)
 			      doctor->refused[i].instruction);
 }
 
+static void calls_text(const struct doctor *doctor, struct gk_buf *buf)
+{
+	if (!doctor->call_count)
+		return;
+	gk_buf_printf(buf, "  calls    %u", doctor->call_count);
+	if (doctor->call_refused_count)
+		gk_buf_printf(buf, ", %u of them refused",
+			      doctor->call_refused_count);
+	gk_buf_putc(buf, '\n');
+	for (unsigned i = 0; i < doctor->call_refused_count && i < REFUSED_MAX;
+	     i++)
+		gk_buf_printf(buf, INDENT "%s\n",
+			      doctor->refused_calls[i].name);
+}
+
 static void images_text(const struct doctor *doctor, struct gk_buf *buf)
 {
 	if (!doctor->image_count)
@@ -148,6 +163,7 @@ void doctor_text(const struct doctor *doctor, const char *libraries,
 		runtime_text(&doctor->runtime, buf);
 	images_text(doctor, buf);
 	kernels_text(doctor, buf);
+	calls_text(doctor, buf);
 	verdict_text(doctor, libraries, buf);
 }
 
@@ -202,6 +218,17 @@ static json_t *refused_json(const struct doctor *doctor)
 	return list;
 }
 
+static json_t *refused_calls_json(const struct doctor *doctor)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < doctor->call_refused_count && i < REFUSED_MAX;
+	     i++)
+		json_array_append_new(
+		    list, json_string(doctor->refused_calls[i].name));
+	return list;
+}
+
 json_t *doctor_json(const struct doctor *doctor, const char *libraries)
 {
 	const struct runtime *r = &doctor->runtime;
@@ -209,12 +236,15 @@ json_t *doctor_json(const struct doctor *doctor, const char *libraries)
 
 	gk_str_clean(path, sizeof path, doctor->path, strlen(doctor->path));
 	return json_pack(
-	    "{s:s, s:s, s:{s:s?, s:b, s:i, s:b}, s:o, s:i, s:i, s:o, s:b, s:o}",
+	    "{s:s, s:s, s:{s:s?, s:b, s:i, s:b}, s:o, s:i, s:i, s:o, s:i, "
+	    "s:i, s:o, s:b, s:o}",
 	    "path", path, "kind", kinds[doctor->kind], "runtime", "shared",
 	    *r->shared ? r->shared : NULL, "nvidia_inside", r->nvidia_static,
 	    "gpukit_inside", (int)r->ours_static, "driver", r->driver, "images",
 	    images_json(doctor), "kernels", (int)doctor->kernel_count,
 	    "kernels_refused", (int)doctor->refused_count, "refused",
-	    refused_json(doctor), "runs", !doctor->advice_count, "reasons",
-	    reasons_json(doctor, libraries));
+	    refused_json(doctor), "calls", (int)doctor->call_count,
+	    "calls_refused", (int)doctor->call_refused_count, "refused_calls",
+	    refused_calls_json(doctor), "runs", !doctor->advice_count,
+	    "reasons", reasons_json(doctor, libraries));
 }

@@ -61,6 +61,8 @@ bool elf_read(struct bytes all, struct elf *ret_elf)
 		return false;
 	if (section_header(&elf, elf.header.e_shstrndx, &names))
 		elf.names = contents(&elf, &names);
+	elf.symbols = elf_find(&elf, ".dynsym");
+	elf.texts = elf_find(&elf, ".dynstr");
 	*ret_elf = elf;
 	return true;
 }
@@ -114,22 +116,27 @@ const char *elf_soname(const struct elf *elf)
 	return dynamic_text(elf, DT_SONAME, 0);
 }
 
+bool elf_symbol(const struct elf *elf, size_t index, const char **ret_name,
+		Elf64_Sym *ret_symbol)
+{
+	if (!copy_struct(elf->symbols, index * sizeof *ret_symbol, ret_symbol,
+			 sizeof *ret_symbol))
+		return false;
+	*ret_name = text_at(elf->texts, ret_symbol->st_name);
+	return true;
+}
+
 bool elf_imports(const struct elf *elf, const char *prefix)
 {
-	struct bytes symbols = elf_find(elf, ".dynsym");
-	struct bytes texts = elf_find(elf, ".dynstr");
 	size_t length = strlen(prefix);
 	Elf64_Sym symbol;
+	const char *name;
 
-	for (size_t at = 0; copy_struct(symbols, at, &symbol, sizeof symbol);
-	     at += sizeof symbol) {
-		const char *name = text_at(texts, symbol.st_name);
-
+	for (size_t i = 0; elf_symbol(elf, i, &name, &symbol); i++)
 		if (symbol.st_shndx == SHN_UNDEF &&
 		    !strncmp(name, prefix, length) && name[length] >= 'A' &&
 		    name[length] <= 'Z')
 			return true;
-	}
 	return false;
 }
 

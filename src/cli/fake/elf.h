@@ -20,7 +20,8 @@ struct bytes bytes_part(struct bytes all, size_t offset, size_t size);
 struct elf {
 	struct bytes all;
 	Elf64_Ehdr header;
-	struct bytes names; /* of sections */
+	struct bytes names;          /* of sections */
+	struct bytes symbols, texts; /* dynamic ones and their names */
 };
 
 /* False: the bytes are no such file. *ret_elf points into them. */
@@ -41,6 +42,10 @@ const char *elf_needed(const struct elf *elf, unsigned index);
 
 /* The name by which others need it (DT_SONAME); NULL: it has none. */
 const char *elf_soname(const struct elf *elf);
+
+/* The index-th dynamic symbol and its name; false after the last. */
+bool elf_symbol(const struct elf *elf, size_t index, const char **ret_name,
+		Elf64_Sym *ret_symbol);
 
 /*
  * Whether it asks others for a symbol whose name is the prefix followed by an

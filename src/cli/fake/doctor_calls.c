@@ -1,0 +1,96 @@
+/*
+ * doctor_calls.c - the functions that a program asks of NVIDIA's libraries, and
+ * which of them ours refuse: those that are weak there.
+ */
+#include "cli/fake/doctor.h"
+#include "cli/where.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Our library of that name; false: we have none. */
+static bool find_ours(const char *name, char *ret_path, size_t cap)
+{
+	char relative[NAME_MAX + 32];
+
+	if (strchr(name, '/') || strncmp(name, "lib", 3) != 0)
+		return false;
+	snprintf(relative, sizeof relative, "lib/gpukit/fake/%s", name);
+	return !gk_where(relative, ret_path, cap) && !access(ret_path, R_OK);
+}
+
+/* Is it a function that the library has, but refuses? */
+static bool is_refused_by(const struct elf *library, const char *name,
+			  bool *ret_has)
+{
+	const char *own;
+	Elf64_Sym symbol;
+
+	*ret_has = false;
+	for (size_t i = 0; elf_symbol(library, i, &own, &symbol); i++) {
+		if (symbol.st_shndx == SHN_UNDEF || strcmp(own, name) != 0)
+			continue;
+		*ret_has = true;
+		if (ELF64_ST_BIND(symbol.st_info) == STB_WEAK)
+			return true;
+	}
+	return false;
+}
+
+static void note_refused_call(struct doctor *doctor, const char *name)
+{
+	struct refused_call *c;
+
+	doctor->call_refused_count++;
+	if (doctor->call_refused_count > REFUSED_MAX)
+		return;
+	c = &doctor->refused_calls[doctor->call_refused_count - 1];
+	gk_str_clean(c->name, sizeof c->name, name, strlen(name));
+}
+
+/* All names of NVIDIA's libraries begin like these. */
+static bool may_be_nvidias(const char *name)
+{
+	return !strncmp(name, "cu", 2) || !strncmp(name, "__cu", 4) ||
+	       !strncmp(name, "nvml", 4);
+}
+
+static void judge_imports(const struct elf *elf, const struct elf *library,
+			  struct doctor *doctor)
+{
+	const char *name;
+	Elf64_Sym symbol;
+	bool has;
+
+	for (size_t i = 0; elf_symbol(elf, i, &name, &symbol); i++) {
+		if (symbol.st_shndx != SHN_UNDEF || !may_be_nvidias(name))
+			continue;
+		if (is_refused_by(library, name, &has))
+			note_refused_call(doctor, name);
+		doctor->call_count += has;
+	}
+}
+
+/* What is replaced by ours when it is loaded asks nobody. */
+void doctor_calls(const struct elf *elf, struct doctor *doctor)
+{
+	const char *soname = elf_soname(elf), *name;
+	char path[PATH_MAX];
+	struct bytes all;
+	struct elf ours;
+
+	if (soname && find_ours(soname, path, sizeof path))
+		return;
+	for (unsigned i = 0; (name = elf_needed(elf, i)); i++) {
+		if (!find_ours(name, path, sizeof path))
+			continue;
+		all = doctor_map(path);
+		if (!all.data)
+			continue;
+		if (elf_read(all, &ours))
+			judge_imports(elf, &ours, doctor);
+		doctor_unmap(all);
+	}
+}
