@@ -1,5 +1,5 @@
 /*
- * Everything of the CUDA 13.0 driver API: types by topic, then the prototypes
+ * Everything of the CUDA driver API: types by topic, then the prototypes
  * of all functions that libcuda.so.1 exports, from cuda.def. Facts only: names,
  * numbers, layouts. The names are CUDA's own, so that its documentation
  * applies.

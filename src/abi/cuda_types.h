@@ -1,5 +1,6 @@
 /*
- * Every type and constant of the CUDA 13.0 driver API, by topic.
+ * Every type and constant of the CUDA 13.0 driver API, by topic, and those that
+ * functions of later versions take.
  */
 #ifndef GPUKIT_ABI_CUDA_TYPES_H
 #define GPUKIT_ABI_CUDA_TYPES_H
@@ -14,6 +15,7 @@
 #include "cuda_module.h"
 #include "cuda_launch.h"
 #include "cuda_graph.h"
+#include "cuda_newer.h"
 #include "cuda_external.h"
 #include "cuda_v1.h"
 #include "cuda_profiler.h"

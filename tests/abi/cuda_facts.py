@@ -1,8 +1,39 @@
 """Reads the facts of a CUDA driver API header, NVIDIA's or ours."""
 
+import os
 import re
 
+from conftest import ROOT
 from nvml_facts import Header, parameters, split_top, squeeze
+
+ABI = os.path.join(ROOT, "src", "abi")
+
+
+def abi_text(name):
+    with open(os.path.join(ABI, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def rows():
+    """[(symbol, base, since, stream)] of cuda.def."""
+    text = abi_text("cuda.def")
+    found = re.findall(r"^CUDA\((\w+), (\w+), (\d+), (LEGACY|PTDS|PTSZ), "
+                       r"\(.*\)\)$", text, re.M)
+    assert len(found) == len(re.findall(r"^CUDA\(cu", text, re.M))
+    return [(symbol, base, int(since), stream)
+            for symbol, base, since, stream in found]
+
+
+def newer_names():
+    """What came after CUDA 13.0: what cuda_newer.h declares, and functions."""
+    text = re.sub(r"/\*.*?\*/", "", abi_text("cuda_newer.h"), flags=re.S)
+    known = "".join(abi_text(name) for name in os.listdir(ABI)
+                    if re.fullmatch(r"cuda_(?!newer)\w+\.h", name))
+    return ({name for name in re.findall(r"\b\w+\b", text)
+             if not re.search(rf"\b{name}\b", known)} |
+            {symbol for symbol, _, since, _ in rows() if since > 13000})
+
+
 
 # Names of NVIDIA's header that we do not declare, each with the reason.
 LEFT_OUT = {
@@ -20,6 +51,8 @@ OURS = {
     "CUoutput_mode": "of cudaProfiler.h",
     "CU_OUT_KEY_VALUE_PAIR": "of cudaProfiler.h",
     "CU_OUT_CSV": "of cudaProfiler.h",
+    "CUDA_ERROR_STREAM_DETACHED": "of CUDA 13.1",
+    "CUDA_ERROR_GRAPH_RECAPTURE_FAILURE": "of CUDA 13.3",
 }
 
 
@@ -30,7 +63,9 @@ class CudaHeader(Header):
     defines = ["-D__CUDA_API_VERSION_INTERNAL",
                "-D__CUDA_API_VERSION_INTERNAL_ODR"]
     system = "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
-    not_compared = {**LEFT_OUT, **OURS}
+    not_compared = {**LEFT_OUT, **OURS,
+                    "CU_DEV_RESOURCE_TYPE_WORKQUEUE": "enumerators of 13.1",
+                    "CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG": "the same"}
     enum = r"\w+"
 
     def _statement(self, s):

@@ -1,8 +1,10 @@
-"""src/abi/cuda* against NVIDIA's headers of CUDA 13.0, and alone.
+"""src/abi/cuda* against NVIDIA's headers of CUDA 13.0, what came later
+against those of 13.3, and alone.
 
 CUDA_HEADERS names the directory of cuda.h; without it the toolkit that
 `./run deps` puts into build/cuda is taken, or /usr/local/cuda when that is
-13.0. None: skipped, but failed where CI=true.
+13.0. None: skipped, but failed where CI=true. CUDA_NEWER_HEADERS and
+build/cuda-newer are the same for 13.3.
 """
 
 import glob
@@ -14,12 +16,11 @@ import subprocess
 import pytest
 
 from conftest import ROOT
-from cuda_facts import LEFT_OUT, OURS, CudaHeader, pointer_types
+from cuda_facts import (ABI, LEFT_OUT, OURS, CudaHeader, newer_names,
+                        pointer_types, rows)
 from nvml_facts import compiler, differences, without_system_headers
 from test_nvml_header import (WARNINGS, changed, kinds, read, without_layout,
                               write)
-
-ABI = os.path.join(ROOT, "src", "abi")
 
 # No typedef of cudaTypedefs.h tells since when these are there. The versions
 # are those that NVIDIA's cuda-bindings 13.5 asks cuGetProcAddress for.
@@ -38,6 +39,10 @@ NO_TYPEDEF = {
     4000: ["cuProfilerInitialize", "cuProfilerStart", "cuProfilerStop"],
 }
 
+# The same of CUDA 13.1, whose header is the first that has them.
+LATER_NO_TYPEDEF = ["cuDevSmResourceSplit", "cuStreamGetDevResource",
+                    "cuStreamGetDevResource_ptsz"]
+
 
 def abi_facts(directory, workdir):
     return CudaHeader(os.path.join(directory, "cuda_abi.h")).facts(
@@ -45,26 +50,36 @@ def abi_facts(directory, workdir):
 
 
 def compare(theirs, ours):
-    return differences(theirs, ours, LEFT_OUT, OURS)
+    return differences(theirs, ours, LEFT_OUT, {*OURS, *newer_names()})
 
 
-def is_13_0(path):
+def is_version(path, version):
     return (os.path.isfile(path) and
-            re.search(r"^#define CUDA_VERSION 13000$", read(path), re.M))
+            re.search(rf"^#define CUDA_VERSION {version}$", read(path), re.M))
+
+
+def headers_of(version, variable, package):
+    places = [os.environ.get(variable, ""),
+              os.path.join(ROOT, "build", package, "nvidia", "cu13",
+                           "include"),
+              "/usr/local/cuda/include"]
+    for place in places:
+        if is_version(os.path.join(place, "cuda.h"), version):
+            return place
+    why = f"no cuda.h of CUDA {version}: set {variable} or `./run deps`"
+    if os.environ.get("CI") == "true":
+        pytest.fail(why)
+    pytest.skip(why)
 
 
 @pytest.fixture(scope="session")
 def headers():
-    places = [os.environ.get("CUDA_HEADERS", ""),
-              os.path.join(ROOT, "build", "cuda", "nvidia", "cu13", "include"),
-              "/usr/local/cuda/include"]
-    for place in places:
-        if is_13_0(os.path.join(place, "cuda.h")):
-            return place
-    why = "no cuda.h of CUDA 13.0: set CUDA_HEADERS or `./run deps`"
-    if os.environ.get("CI") == "true":
-        pytest.fail(why)
-    pytest.skip(why)
+    return headers_of(13000, "CUDA_HEADERS", "cuda")
+
+
+@pytest.fixture(scope="session")
+def newer():
+    return headers_of(13030, "CUDA_NEWER_HEADERS", "cuda-newer")
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +103,23 @@ def ours(tmp_path_factory):
 def test_same_as_nvidias_header(theirs, ours, wanted, at_least):
     assert len(kinds(theirs, *wanted)) >= at_least
     assert not compare(kinds(theirs, *wanted), kinds(ours, *wanted))
+
+
+def test_what_came_later_is_as_in_the_later_header(newer, ours,
+                                                   tmp_path):
+    theirs = CudaHeader(os.path.join(newer, "cuda.h")).facts(str(tmp_path))
+    functions = {name for name in theirs if name.startswith("function ")}
+    assert functions == {name for name in ours
+                         if name.startswith("function cu") and
+                         name.split()[1] not in OURS}
+    names = newer_names()
+    found = {key for key in ours if re.split(r"[ .]", key)[1] in names}
+    assert len(found) > 90
+    assert {key: ours[key] for key in found} == {
+        key: theirs.get(key) for key in found}
+    for error in ("STREAM_DETACHED", "GRAPH_RECAPTURE_FAILURE"):
+        assert (ours["constant CUDA_ERROR_" + error] ==
+                theirs["constant CUDA_ERROR_" + error])
 
 
 def test_no_exception_outlives_its_reason(headers, theirs):
@@ -224,19 +256,9 @@ def test_an_addition_there_is_reported(headers, ours, tmp_path, line):
     assert any(ADDITIONS[line] in entry for entry in found), found
 
 
-def rows():
-    """[(symbol, base, since, stream)] of cuda.def."""
-    text = read(os.path.join(ABI, "cuda.def"))
-    found = re.findall(r"^CUDA\((\w+), (\w+), (\d+), (LEGACY|PTDS|PTSZ), "
-                       r"\(.*\)\)$", text, re.M)
-    assert len(found) == len(re.findall(r"^CUDA\(cu", text, re.M))
-    return [(symbol, base, int(since), stream)
-            for symbol, base, since, stream in found]
-
-
 def test_rows_are_sorted_and_unique():
     symbols = [row[0] for row in rows()]
-    assert len(symbols) == 637
+    assert len(symbols) == 678
     assert symbols == sorted(set(symbols))
 
 
@@ -251,7 +273,7 @@ def test_base_and_stream_are_in_the_name():
 def test_versions_of_a_function_are_in_order():
     by_base = {}
     for symbol, base, since, stream in rows():
-        assert 2000 <= since <= 13000 and since % 10 == 0
+        assert 2000 <= since <= 13030 and since % 10 == 0
         number = int((re.search(r"_v(\d)", symbol) or "01")[1])
         by_base.setdefault((base, stream), []).append((number, since))
     for versions in by_base.values():
@@ -270,14 +292,15 @@ def test_a_stream_variant_has_the_parameters_of_its_twin(ours):
     assert twins > 80
 
 
-def since_by_typedef(headers):
+def since_by_typedef(headers, newest):
     """{symbol: since}, from the typedefs of each base's versions in order."""
     source = os.path.join(headers, "cudaTypedefs.h")
     types = pointer_types(without_system_headers(compiler(
         [*CudaHeader.defines, f"-I{headers}", "-E", source])))
     by_base, out = {}, {}
-    for symbol, base, _, stream in rows():
-        by_base.setdefault((base, SUFFIX[stream]), []).append(symbol)
+    for symbol, base, since, stream in rows():
+        if since <= newest:
+            by_base.setdefault((base, SUFFIX[stream]), []).append(symbol)
     for key, symbols in by_base.items():
         if key in types:
             assert len(types[key]) == len(symbols), key
@@ -286,12 +309,20 @@ def since_by_typedef(headers):
 
 
 def test_since_is_that_of_nvidias_typedefs(headers):
-    wanted = since_by_typedef(headers)
-    told = {symbol: since for symbol, _, since, _ in rows()}
+    wanted = since_by_typedef(headers, 13000)
+    told = {symbol: since for symbol, _, since, _ in rows() if since <= 13000}
     for since, symbols in NO_TYPEDEF.items():
         assert not wanted.keys() & set(symbols)
         wanted.update(dict.fromkeys(symbols, since))
     assert told == wanted
+
+
+def test_since_of_later_functions_is_that_of_later_typedefs(newer):
+    wanted = since_by_typedef(newer, 13030)
+    assert not wanted.keys() & set(LATER_NO_TYPEDEF)
+    wanted.update(dict.fromkeys(LATER_NO_TYPEDEF, 13010))
+    later = {symbol: since for symbol, _, since, _ in rows() if since > 13000}
+    assert later == {symbol: wanted.get(symbol) for symbol in later}
 
 
 @pytest.mark.parametrize("compiler_name", ["gcc", "clang"])

@@ -196,7 +196,7 @@ CUarray array_lay_out(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *d,
 
 	if (!a)
 		return NULL;
-	a->ctx = ctx;
+	a->ctx = ctx->base;
 	a->desc = *d;
 	a->element = element;
 	a->width = d->Width * element;

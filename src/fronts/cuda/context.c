@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "device/space.h"
+#include "fronts/cuda/green.h"
 #include "fronts/cuda/stream.h"
 #include "machine/file/numbers.h"
 #include "machine/store/books.h"
@@ -16,8 +17,6 @@
 
 /* Whether a device is attached, and who has how many contexts on it. */
 static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
-
-static _Atomic uint64_t last_id;
 
 static const struct cuda_part_row *const parts[PART_COUNT] = {
     [PART_MEMORY] = &memory_part,
@@ -197,6 +196,13 @@ static CUresult open_parts(CUcontext ctx)
 	return r;
 }
 
+void ctx_number(CUcontext ctx)
+{
+	static _Atomic uint64_t last_id;
+
+	atomic_store(&ctx->id, atomic_fetch_add(&last_id, 1) + 1);
+}
+
 CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
 {
 	CUresult r = (CUresult)atomic_load(&d->failed);
@@ -206,8 +212,9 @@ CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
 	if (r)
 		return r;
 	ctx->device = d;
+	ctx->base = ctx;
 	ctx->api = 3020;
-	atomic_store(&ctx->id, atomic_fetch_add(&last_id, 1) + 1);
+	ctx_number(ctx);
 	atomic_store(&ctx->sticky, CUDA_SUCCESS);
 	atomic_store(&ctx->flags, flags);
 	atomic_store(&ctx->attached, 1);
@@ -243,6 +250,7 @@ bool ctx_end(CUcontext ctx)
 {
 	if (!atomic_exchange(&ctx->alive, false))
 		return false;
+	green_end_all(ctx);
 	stream_drain(ctx);
 	close_parts(ctx, PART_COUNT);
 	quit_device(ctx->device);

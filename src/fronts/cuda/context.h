@@ -34,6 +34,13 @@ bool ctx_end(CUcontext ctx);
 CUresult device_hold(struct cuda_device *d);
 void device_let_go(struct cuda_device *d);
 
+/* Gives it a number for cuCtxGetId that was never used. */
+void ctx_number(CUcontext ctx);
+
+/* Hold and let go of the primary context, as programs do. */
+CUresult ctx_retain_primary(CUdevice device, CUcontext *ret_ctx);
+CUresult ctx_release_primary(CUdevice device);
+
 /* Sets the limits of a new context, before cuCtxSetLimit. */
 void ctx_limits_init(CUcontext ctx);
 

@@ -77,12 +77,13 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
 	return r ? r : create_context(pctx, 3020, flags, dev);
 }
 
-/* A primary context is released, not destroyed. */
+/* A primary context is released, not destroyed; a green one has its own. */
 static CUresult destroy_context(CUcontext ctx)
 {
 	bool current = ctx && ctx == ctx_current();
 
-	if (!handle_is(ctx, HANDLE_CONTEXT) || ctx->primary || !ctx_end(ctx))
+	if (!handle_is(ctx, HANDLE_CONTEXT) || ctx->primary || ctx->green ||
+	    !ctx_end(ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (current)
 		stack_pop();

@@ -66,7 +66,7 @@ CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!has_limit(ctx, limit, &most))
 		return CUDA_ERROR_UNSUPPORTED_LIMIT;
-	*pvalue = atomic_load(&ctx->limit[limit]);
+	*pvalue = atomic_load(&ctx->base->limit[limit]);
 	return CUDA_SUCCESS;
 }
 
@@ -82,7 +82,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 	step = limits[limit].step;
 	if (value > most || value < limits[limit].least)
 		return CUDA_ERROR_INVALID_VALUE;
-	atomic_store(&ctx->limit[limit], (value + step - 1) / step * step);
+	atomic_store(&ctx->base->limit[limit],
+		     (value + step - 1) / step * step);
 	return CUDA_SUCCESS;
 }
 

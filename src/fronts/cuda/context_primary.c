@@ -42,25 +42,27 @@ static CUresult retain(struct cuda_device *d, CUcontext *ret_ctx)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+CUresult ctx_retain_primary(CUdevice device, CUcontext *ret_ctx)
 {
-	struct cuda_device *d;
+	struct cuda_device *d = front_device(device);
 	CUresult r;
 
-	ENTER(cuDevicePrimaryCtxRetain);
-	d = front_device(dev);
-	if (!pctx)
-		return CUDA_ERROR_INVALID_VALUE;
 	if (!d)
 		return CUDA_ERROR_INVALID_DEVICE;
 	pthread_mutex_lock(&d->lock);
-	r = retain(d, pctx);
+	r = retain(d, ret_ctx);
 	pthread_mutex_unlock(&d->lock);
 	return r;
 }
 
+CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+	ENTER(cuDevicePrimaryCtxRetain);
+	return pctx ? ctx_retain_primary(dev, pctx) : CUDA_ERROR_INVALID_VALUE;
+}
+
 /* The last one to let go of it ends it; nobody's stack changes. */
-static CUresult release_primary(CUdevice dev)
+CUresult ctx_release_primary(CUdevice dev)
 {
 	struct cuda_device *d = front_device(dev);
 	CUresult r = CUDA_SUCCESS;
@@ -79,13 +81,13 @@ static CUresult release_primary(CUdevice dev)
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 {
 	ENTER(cuDevicePrimaryCtxRelease);
-	return release_primary(dev);
+	return ctx_release_primary(dev);
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
 	ENTER(cuDevicePrimaryCtxRelease_v2);
-	return release_primary(dev);
+	return ctx_release_primary(dev);
 }
 
 /* Ends it whoever holds it; they still have to let go of it. */

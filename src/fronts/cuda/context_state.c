@@ -3,7 +3,7 @@
  * waits for all its work.
  */
 #include "fronts/cuda/context.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/green.h"
 
 /* Priorities of streams: the lower, the sooner. */
 #define PRIORITY_LEAST    0
@@ -86,7 +86,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 CUresult cuCtxSynchronize(void)
 {
 	ENTER_CONTEXT(cuCtxSynchronize, ctx);
-	return stream_drain(ctx);
+	return green_drain(ctx);
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx)
@@ -96,7 +96,7 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx)
 
 	ENTER(cuCtxSynchronize_v2);
 	r = ctx_of(ctx, &of);
-	return r ? r : stream_drain(of);
+	return r ? r : green_drain(of);
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)

@@ -4,6 +4,7 @@
  */
 #include "fronts/cuda/array.h"
 #include "fronts/cuda/copy.h"
+#include "fronts/cuda/stream.h"
 
 /* Where a batch was wrong: at none of its copies. */
 #define NOWHERE SIZE_MAX
@@ -180,6 +181,18 @@ static CUresult find_op(const CUDA_MEMCPY3D_BATCH_OP *op, struct copy *ret_copy)
 	return copy_3d_find(&p, ret_copy);
 }
 
+static CUresult go_op(const struct way *w, const CUDA_MEMCPY3D_BATCH_OP *op)
+{
+	struct copy c;
+	CUresult r = find_op(op, &c);
+
+	if (r)
+		return r;
+	c.src.at_once =
+	    op->srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+	return copy_go(w, &c);
+}
+
 static CUresult copy_ops(enum cuda_row row, struct way *w,
 			 const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count,
 			 unsigned long long flags, size_t *fail)
@@ -195,13 +208,8 @@ static CUresult copy_ops(enum cuda_row row, struct way *w,
 		if (r)
 			*fail = i;
 	}
-	for (size_t i = 0; !r && i < count; i++) {
-		r = find_op(&ops[i], &c);
-		c.src.at_once = ops[i].srcAccessOrder ==
-				CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
-		if (!r)
-			r = copy_go(w, &c);
-	}
+	for (size_t i = 0; !r && i < count; i++)
+		r = go_op(w, &ops[i]);
 	return r;
 }
 
@@ -282,3 +290,52 @@ BOTH_STREAMS(cuMemcpy3DBatchAsync_v2, _ptsz,
 	     (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
 	      unsigned long long flags, CUstream hStream),
 	     (numOps, opList, flags, hStream))
+
+/* ---- one copy; any stream ---- */
+
+static CUresult cuMemcpyWithAttributesAsync_on(enum cuda_row row,
+					       bool per_thread, CUdeviceptr dst,
+					       CUdeviceptr src, size_t size,
+					       CUmemcpyAttributes *attr,
+					       CUstream hStream)
+{
+	const struct rows b = {&dst, &src, &size, 1};
+	const struct attributes a = {attr, (const size_t[]){0}, 1};
+	struct way w = {NULL, hStream, per_thread, true};
+	struct copy c;
+	CUresult r = copy_enter(row, &w);
+
+	if (!r)
+		r = stream_check(w.ctx, hStream, per_thread);
+	if (!r)
+		r = check_attributes(&a, 1);
+	if (!r)
+		r = find_row(&b, 0, &c);
+	return r ? r : go_rows(&w, &b, &a);
+}
+
+BOTH_STREAMS(cuMemcpyWithAttributesAsync, _ptsz,
+	     (CUdeviceptr dst, CUdeviceptr src, size_t size,
+	      CUmemcpyAttributes *attr, CUstream hStream),
+	     (dst, src, size, attr, hStream))
+
+static CUresult cuMemcpy3DWithAttributesAsync_on(enum cuda_row row,
+						 bool per_thread,
+						 CUDA_MEMCPY3D_BATCH_OP *op,
+						 unsigned long long flags,
+						 CUstream hStream)
+{
+	struct way w = {NULL, hStream, per_thread, true};
+	CUresult r = copy_enter(row, &w);
+
+	if (!r)
+		r = stream_check(w.ctx, hStream, per_thread);
+	if (!r && (!op || flags))
+		r = CUDA_ERROR_INVALID_VALUE;
+	return r ? r : go_op(&w, op);
+}
+
+BOTH_STREAMS(cuMemcpy3DWithAttributesAsync, _ptsz,
+	     (CUDA_MEMCPY3D_BATCH_OP * op, unsigned long long flags,
+	      CUstream hStream),
+	     (op, flags, hStream))

@@ -3,6 +3,7 @@
  * before cuInit, and are not counted.
  */
 #include "fronts/cuda/front.h"
+#include "fronts/cuda/generation.h"
 
 static const struct {
 	int value;
@@ -15,11 +16,22 @@ static const struct {
 
 #define ERROR_COUNT (sizeof(errors) / sizeof(*errors))
 
+/* An older driver does not know these. */
+static bool is_of_later(CUresult error)
+{
+	return (error == CUDA_ERROR_STREAM_DETACHED &&
+		front_generation->cuda < 13010) ||
+	       (error == CUDA_ERROR_GRAPH_RECAPTURE_FAILURE &&
+		front_generation->cuda < 13030);
+}
+
 /* ERROR_COUNT: it is none. */
 static size_t row_of_error(CUresult error)
 {
 	size_t i = 0;
 
+	if (is_of_later(error))
+		return ERROR_COUNT;
 	while (i < ERROR_COUNT && errors[i].value != (int)error)
 		i++;
 	return i;

@@ -66,8 +66,8 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 	if (!e)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	pthread_mutex_init(&e->lock, NULL);
-	e->ctx = ctx;
-	e->ctx_id = ctx->id;
+	e->ctx = ctx->base;
+	e->ctx_id = ctx->base->id;
 	e->flags = Flags;
 	*phEvent = e;
 	return CUDA_SUCCESS;
@@ -204,8 +204,8 @@ static CUresult record_on(enum cuda_row row, bool per_thread, CUevent hEvent,
 	r = check_event(hEvent);
 	if (r)
 		return r;
-	return hEvent->ctx == s->ctx ? record_in(hEvent, s)
-				     : CUDA_ERROR_INVALID_HANDLE;
+	return hEvent->ctx == s->ctx->base ? record_in(hEvent, s)
+					   : CUDA_ERROR_INVALID_HANDLE;
 }
 
 static CUresult cuEventRecord_on(enum cuda_row row, bool per_thread,
@@ -358,22 +358,16 @@ CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
 
 /* ---- of whole contexts ---- */
 
-/* Records all the work that a context was given, in whichever stream. */
-CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
+CUresult event_record_all(CUcontext ctx, CUevent hEvent)
 {
 	struct record *record;
 	struct gkf_ticket ticket;
 	struct streams *streams;
-	CUcontext ctx;
-	CUresult r;
+	CUresult r = check_event(hEvent);
 
-	ENTER(cuCtxRecordEvent);
-	r = ctx_of(hCtx, &ctx);
-	if (!r)
-		r = check_event(hEvent);
 	if (r)
 		return r;
-	if (hEvent->ctx != ctx)
+	if (hEvent->ctx != ctx->base)
 		return CUDA_ERROR_INVALID_HANDLE;
 	record = record_new();
 	if (!record)
@@ -390,23 +384,36 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 	return r;
 }
 
-/* Every stream waits, those that are made later, too. */
+CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
+{
+	CUcontext ctx;
+	CUresult r;
+
+	ENTER(cuCtxRecordEvent);
+	r = ctx_of(hCtx, &ctx);
+	return r ? r : event_record_all(ctx, hEvent);
+}
+
+CUresult event_hold_back(CUcontext ctx, CUevent hEvent)
+{
+	struct streams *streams = streams_of(ctx);
+	struct gkf_ticket ticket;
+	CUresult r = event_check(hEvent, &ticket);
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&streams->lock);
+	streams_hold_back(streams, ticket);
+	pthread_mutex_unlock(&streams->lock);
+	return CUDA_SUCCESS;
+}
+
 CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
 {
-	struct gkf_ticket ticket;
-	struct streams *streams;
 	CUcontext ctx;
 	CUresult r;
 
 	ENTER(cuCtxWaitEvent);
 	r = ctx_of(hCtx, &ctx);
-	if (!r)
-		r = event_check(hEvent, &ticket);
-	if (r)
-		return r;
-	streams = streams_of(ctx);
-	pthread_mutex_lock(&streams->lock);
-	streams_hold_back(streams, ticket);
-	pthread_mutex_unlock(&streams->lock);
-	return CUDA_SUCCESS;
+	return r ? r : event_hold_back(ctx, hEvent);
 }

@@ -86,10 +86,15 @@ extern __attribute__((visibility("hidden"))) struct cuda_process cuda;
 struct CUctx_st {
 	struct cuda_device *device;
 	bool primary;
-	unsigned api;        /* cuCtxGetApiVersion */
-	_Atomic uint64_t id; /* cuCtxGetId */
-	_Atomic bool alive;  /* else destroyed, or primary and not active */
-	_Atomic int sticky;  /* CUresult that every call answers from now on */
+	/* Whose memory and modules it has: its own, unless it is a green one.
+	 */
+	CUcontext base;
+	CUgreenCtx green;        /* NULL: it has all SMs; green.h */
+	_Atomic unsigned greens; /* green ones that have it as base */
+	unsigned api;            /* cuCtxGetApiVersion */
+	_Atomic uint64_t id;     /* cuCtxGetId */
+	_Atomic bool alive;      /* else destroyed, or primary and not active */
+	_Atomic int sticky; /* CUresult that every call answers from now on */
 	_Atomic unsigned flags; /* of cuCtxCreate, or of the primary context */
 	_Atomic unsigned attached; /* cuCtxAttach */
 	_Atomic size_t limit[CU_LIMIT_MAX];
@@ -158,6 +163,10 @@ int64_t device_clock_mhz(const struct gkf_profile *p);
 /* A device's memory for programs in bytes, as cuMemGetInfo tells it. */
 void device_memory(const struct cuda_device *d, uint64_t *ret_total,
 		   uint64_t *ret_free);
+
+/* Do they reach each other's memory by NVLink? peer.c */
+bool device_is_linked(const struct cuda_device *d,
+		      const struct cuda_device *other);
 
 /* Does the machine say that the GPU is gone? */
 bool device_is_gone(const struct cuda_device *d);

@@ -141,7 +141,7 @@ CUresult function_parameter(const struct gkf_ptx_module *m,
 CUresult function_of(CUcontext ctx, CUfunction given, CUfunction *ret_function)
 {
 	if (__builtin_expect(handle_is(given, HANDLE_FUNCTION), 1)) {
-		if (given->module->ctx != ctx)
+		if (given->module->ctx != ctx->base)
 			return CUDA_ERROR_INVALID_HANDLE;
 		*ret_function = given;
 		return CUDA_SUCCESS;
@@ -263,6 +263,20 @@ CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
 	return r ? r
 		 : function_parameter(f->image->source->ptx, f->ptx, paramIndex,
 				      paramOffset, paramSize);
+}
+
+CUresult cuFuncGetParamCount(CUfunction func, size_t *paramCount)
+{
+	CUfunction f;
+	CUresult r;
+
+	ENTER_CONTEXT(cuFuncGetParamCount, ctx);
+	if (!paramCount)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = function_of(ctx, func, &f);
+	if (!r)
+		*paramCount = f->ptx->param_count;
+	return r;
 }
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)

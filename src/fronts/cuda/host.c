@@ -20,7 +20,7 @@ static CUresult alloc_host(CUcontext ctx, void **pp, size_t size,
 	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_HOST,
 				     .device = ctx->device->index,
 				     .size = size,
-				     .owner = ctx,
+				     .owner = ctx->base,
 				     .flags = flags};
 	uint64_t address;
 	int error;
@@ -139,7 +139,7 @@ static CUresult register_host(CUcontext ctx, void *p, size_t size,
 				     .device = ctx->device->index,
 				     .size = size,
 				     .host = p,
-				     .owner = ctx,
+				     .owner = ctx->base,
 				     .flags = flags};
 	uint64_t address;
 	int error;

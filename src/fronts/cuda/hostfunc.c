@@ -85,6 +85,25 @@ BOTH_STREAMS(cuLaunchHostFunc, _ptsz,
 	     (CUstream hStream, CUhostFn fn, void *userData),
 	     (hStream, fn, userData))
 
+/* How the device waits for the host is nothing that can be seen here. */
+static CUresult cuLaunchHostFunc_v2_on(enum cuda_row row, bool per_thread,
+				       CUstream hStream, CUhostFn fn,
+				       void *userData, unsigned int syncMode)
+{
+	CUresult r;
+
+	if (syncMode <= CU_HOST_TASK_SPINWAIT)
+		return cuLaunchHostFunc_on(row, per_thread, hStream, fn,
+					   userData);
+	r = front_enter(row);
+	return r ? r : CUDA_ERROR_INVALID_VALUE;
+}
+
+BOTH_STREAMS(cuLaunchHostFunc_v2, _ptsz,
+	     (CUstream hStream, CUhostFn fn, void *userData,
+	      unsigned int syncMode),
+	     (hStream, fn, userData, syncMode))
+
 static CUresult cuStreamAddCallback_on(enum cuda_row row, bool per_thread,
 				       CUstream hStream,
 				       CUstreamCallback callback,

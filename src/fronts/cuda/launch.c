@@ -1,5 +1,6 @@
 /* launch.c - cuLaunch*: launches as programs ask for them. */
 #include "fronts/cuda/launch.h"
+#include "fronts/cuda/stream.h"
 
 #include <string.h>
 
@@ -9,6 +10,18 @@ static CUresult enter_launch(enum cuda_row row, CUfunction f,
 	CUresult r = front_enter_context(row, ret_ctx);
 
 	return r ? r : function_of(*ret_ctx, f, ret_function);
+}
+
+/* A CUkernel runs in the context of its stream, whichever is current. */
+static CUresult enter_with_stream(enum cuda_row row, CUfunction f,
+				  struct launch *l, CUcontext *ret_ctx)
+{
+	CUresult r;
+
+	if (__builtin_expect(!handle_is(f, HANDLE_KERNEL), 1))
+		return enter_launch(row, f, ret_ctx, &l->function);
+	r = stream_enter_context(row, l->stream, l->per_thread, ret_ctx);
+	return r ? r : function_of(*ret_ctx, f, &l->function);
 }
 
 static CUresult cuLaunchKernel_on(
@@ -26,7 +39,7 @@ static CUresult cuLaunchKernel_on(
 			   .params = kernelParams,
 			   .extra = extra};
 	CUcontext ctx;
-	CUresult r = enter_launch(row, f, &ctx, &l.function);
+	CUresult r = enter_with_stream(row, f, &l, &ctx);
 
 	return r ? r : launch_start(ctx, &l);
 }
@@ -55,7 +68,7 @@ static CUresult cuLaunchCooperativeKernel_on(
 			   .cooperative = true,
 			   .params = kernelParams};
 	CUcontext ctx;
-	CUresult r = enter_launch(row, f, &ctx, &l.function);
+	CUresult r = enter_with_stream(row, f, &l, &ctx);
 
 	return r ? r : launch_start(ctx, &l);
 }
@@ -117,17 +130,17 @@ static CUresult cuLaunchKernelEx_on(enum cuda_row row, bool per_thread,
 	struct launch l = {
 	    .per_thread = per_thread, .params = kernelParams, .extra = extra};
 	CUcontext ctx;
-	CUresult r = front_enter_context(row, &ctx);
+	CUresult r;
 
+	l.stream = config ? config->hStream : NULL;
+	r = enter_with_stream(row, f, &l, &ctx);
 	if (r)
 		return r;
 	if (!config || (config->numAttrs && !config->attrs))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = function_of(ctx, f, &l.function);
 	memcpy(l.grid, &config->gridDimX, sizeof l.grid);
 	memcpy(l.block, &config->blockDimX, sizeof l.block);
 	l.dynamic_shared = config->sharedMemBytes;
-	l.stream = config->hStream;
 	for (unsigned i = 0; !r && i < config->numAttrs; i++)
 		r = take_attribute(&config->attrs[i], &l);
 	if (r == CUDA_ERROR_NOT_SUPPORTED)

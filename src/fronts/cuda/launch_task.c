@@ -1,5 +1,6 @@
 /* launch_task.c - a launch in a stream: what it holds, how it runs and ends. */
 #include "base/log.h"
+#include "fronts/cuda/green.h"
 #include "fronts/cuda/launch.h"
 #include "fronts/cuda/memory.h"
 #include "fronts/cuda/stream.h"
@@ -211,16 +212,30 @@ static CUresult check_shape(const struct cuda_device *d, const struct launch *l,
 	return CUDA_SUCCESS;
 }
 
-/* All blocks of a cooperative launch fit on the device at once. */
-static CUresult check_cooperative(const struct cuda_device *d,
-				  const struct launch *l,
+static int sms_of_device(const struct cuda_device *d)
+{
+	return d->instance == GKF_NO_INSTANCE
+		   ? (int)d->board->profile.sm_count
+		   : function_limit(d,
+				    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+}
+
+/* The SMs that work of a context runs on. */
+static int sms_of(CUcontext ctx)
+{
+	return ctx->green ? (int)ctx->green->sm_count
+			  : sms_of_device(ctx->device);
+}
+
+/* All blocks of a cooperative launch fit on the SMs at once. */
+static CUresult check_cooperative(CUcontext ctx, const struct launch *l,
 				  const struct gkf_ptx_kernel *k)
 {
 	uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
 	int each = occupancy_blocks(
-	    d, k, (int)(l->block[0] * l->block[1] * l->block[2]),
+	    ctx->device, k, (int)(l->block[0] * l->block[1] * l->block[2]),
 	    l->dynamic_shared);
-	int sms = function_limit(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+	int sms = sms_of(stream_context(ctx, l->stream));
 
 	return blocks > (uint64_t)each * (uint64_t)sms
 		   ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
@@ -234,7 +249,7 @@ static CUresult check_launch(CUcontext ctx, const struct launch *l,
 	CUresult r = check_shape(ctx->device, l, k);
 
 	if (!r && l->cooperative)
-		r = check_cooperative(ctx->device, l, k);
+		r = check_cooperative(ctx, l, k);
 	if (!r)
 		r = stream_check(ctx, l->stream, l->per_thread);
 	if (!r && __builtin_expect(gkf_ptx_kernel_refused(k, &refusal), 0))
@@ -247,6 +262,7 @@ static void fill_kernel_task(struct kernel_task *t, CUcontext ctx,
 			     const struct gkf_ptx_kernel *k)
 {
 	const struct gkf_profile *p = &ctx->device->board->profile;
+	CUcontext on = stream_context(ctx, l->stream);
 
 	t->launch = (struct gkf_ptx_launch){
 	    .kernel = k,
@@ -259,7 +275,9 @@ static void fill_kernel_task(struct kernel_task *t, CUcontext ctx,
 	    .stopped = gkf_task_stopped,
 	    .context = ctx,
 	    .clock_khz = (uint32_t)device_clock_mhz(p) * 1000,
-	    .sm_count = (uint32_t)p->sm_count,
+	    .device_sms = (uint32_t)sms_of_device(ctx->device),
+	    .sm_count = (uint32_t)sms_of(on),
+	    .sms = on->green ? on->green->sm : NULL,
 	};
 	t->native = l->function->kernel
 			? atomic_load(&l->function->kernel->native)

@@ -196,7 +196,7 @@ CUresult cuLibraryUnload(CUlibrary library)
 static CUmodule module_in(CUlibrary lib, CUcontext ctx)
 {
 	for (unsigned i = 0; i < lib->module_count; i++)
-		if (lib->modules[i]->ctx == ctx)
+		if (lib->modules[i]->ctx == ctx->base)
 			return lib->modules[i];
 	return NULL;
 }
@@ -274,7 +274,7 @@ CUresult kernel_function(CUcontext ctx, CUkernel kernel,
 	CUresult r;
 
 	if (atomic_load_explicit(&kernel->last_ctx, memory_order_acquire) ==
-	    ctx->id) {
+	    ctx->base->id) {
 		*ret_function = atomic_load(&kernel->last);
 		return CUDA_SUCCESS;
 	}
@@ -284,7 +284,7 @@ CUresult kernel_function(CUcontext ctx, CUkernel kernel,
 	*ret_function = m->functions[kernel->index];
 	atomic_store(&kernel->last_ctx, 0);
 	atomic_store(&kernel->last, *ret_function);
-	atomic_store(&kernel->last_ctx, ctx->id);
+	atomic_store(&kernel->last_ctx, ctx->base->id);
 	return CUDA_SUCCESS;
 }
 
@@ -378,6 +378,17 @@ CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes,
 	if (!is_managed(library, name))
 		return CUDA_ERROR_NOT_FOUND;
 	return module_global(m->image, name, dptr, bytes);
+}
+
+/* No device here has pointers that host and device can both call. */
+CUresult cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library,
+				     const char *symbol)
+{
+	ENTER(cuLibraryGetUnifiedFunction);
+	if (!fptr || !symbol)
+		return CUDA_ERROR_INVALID_VALUE;
+	return handle_is(library, HANDLE_LIBRARY) ? CUDA_ERROR_NOT_FOUND
+						  : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)

@@ -118,6 +118,17 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex,
 				  paramIndex, paramOffset, paramSize);
 }
 
+CUresult cuKernelGetParamCount(CUkernel kernel, size_t *paramCount)
+{
+	ENTER(cuKernelGetParamCount);
+	if (!paramCount)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_is(kernel, HANDLE_KERNEL))
+		return CUDA_ERROR_INVALID_HANDLE;
+	*paramCount = kernel->ptx->param_count;
+	return CUDA_SUCCESS;
+}
+
 CUresult kernel_attach(CUkernel kernel, gpukit_body body)
 {
 	if (!handle_is(kernel, HANDLE_KERNEL))

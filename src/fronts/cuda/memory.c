@@ -14,7 +14,7 @@ CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 				     .device = ctx->device->index,
 				     .size = size,
 				     .align = align,
-				     .owner = ctx,
+				     .owner = ctx->base,
 				     .flags = flags};
 	uint64_t address;
 	int error = gkf_space_alloc(&ask, &address);

@@ -102,9 +102,9 @@ CUresult module_new(CUcontext ctx, struct module_source *source,
 
 	if (!m)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	m->ctx = ctx;
+	m->ctx = ctx->base;
 	m->library = library;
-	r = module_image_new(ctx, source, &m->image);
+	r = module_image_new(ctx->base, source, &m->image);
 	if (!r && !add_functions(m))
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	if (r) {
@@ -202,7 +202,7 @@ static CUresult check_module(CUcontext ctx, CUmodule m)
 {
 	if (!handle_is(m, HANDLE_MODULE))
 		return CUDA_ERROR_INVALID_HANDLE;
-	return m->ctx == ctx ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+	return m->ctx == ctx->base ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 /* The lock is held. */
@@ -302,6 +302,29 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod,
 		return CUDA_ERROR_INVALID_VALUE;
 	r = check_module(ctx, hmod);
 	return r ? r : module_global(hmod->image, name, dptr, bytes);
+}
+
+/* The size has 32 bits, as far as it goes; an address never does. */
+CUresult cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes,
+			   CUmodule hmod, const char *name)
+{
+	size_t size;
+	CUresult r;
+
+	ENTER_CONTEXT(cuModuleGetGlobal, ctx);
+	if (!name || (!dptr && !bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check_module(ctx, hmod);
+	if (!r)
+		r = module_global(hmod->image, name, NULL, &size);
+	if (r)
+		return r;
+	if (dptr) {
+		front_count_refusal(ROW_cuModuleGetGlobal);
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+	*bytes = size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
+	return CUDA_SUCCESS;
 }
 
 /* Kernels are decoded when they are first wanted. */

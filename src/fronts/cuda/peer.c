@@ -24,6 +24,13 @@ bool device_can_access(const struct cuda_device *d,
 		gkf_peer_pcie(cuda.machine, a, b) == GKF_PEER_OK);
 }
 
+bool device_is_linked(const struct cuda_device *d,
+		      const struct cuda_device *other)
+{
+	return device_can_access(d, other) &&
+	       gkf_peer_nvlink(cuda.machine, d->index, other->index);
+}
+
 CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
 			       CUdevice peerDev)
 {
@@ -44,7 +51,7 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev,
 static int peer_attribute(CUdevice_P2PAttribute id, const struct cuda_device *d,
 			  const struct cuda_device *other)
 {
-	bool linked = gkf_peer_nvlink(cuda.machine, d->index, other->index);
+	bool linked = device_is_linked(d, other);
 	bool can = device_can_access(d, other);
 
 	switch (id) {
@@ -54,7 +61,7 @@ static int peer_attribute(CUdevice_P2PAttribute id, const struct cuda_device *d,
 	case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
 		return can;
 	case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
-		return can && linked;
+		return linked;
 	case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:
 		return 0;
 	default:
@@ -94,7 +101,8 @@ static int peer_at(CUcontext ctx, CUcontext other)
 
 bool ctx_reaches(CUcontext ctx, CUcontext owner)
 {
-	return ctx->device == owner->device || peer_at(ctx, owner) >= 0;
+	return ctx->device == owner->device ||
+	       peer_at(ctx->base, owner->base) >= 0;
 }
 
 /* Is the context at this place of another life than the one meant? */
@@ -154,7 +162,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 	if (!device_can_access(ctx->device, peerContext->device))
 		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 	pthread_mutex_lock(&allowing);
-	r = allow(ctx, peerContext);
+	r = allow(ctx->base, peerContext->base);
 	pthread_mutex_unlock(&allowing);
 	return r;
 }
@@ -169,9 +177,9 @@ CUresult cuCtxDisablePeerAccess(CUcontext peerContext)
 	if (r)
 		return r;
 	pthread_mutex_lock(&allowing);
-	place = peer_at(ctx, peerContext);
+	place = peer_at(ctx->base, peerContext->base);
 	if (place >= 0)
-		atomic_store(&ctx->peer[place].ctx, NULL);
+		atomic_store(&ctx->base->peer[place].ctx, NULL);
 	pthread_mutex_unlock(&allowing);
 	return place < 0 ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : CUDA_SUCCESS;
 }

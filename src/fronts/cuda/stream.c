@@ -3,26 +3,18 @@
  * waits for what.
  */
 #include "device/queue.h"
+#include "fronts/cuda/generation.h"
+#include "fronts/cuda/green.h"
 #include "fronts/cuda/stream_private.h"
 
 #include <stdlib.h>
 
 /* ---- coming and going ---- */
 
-/*
- * An error of the device: what all streams of the context still have to do is
- * dropped. On an executor thread, which holds no lock.
- */
+/* On an executor thread, which holds no lock. */
 static void fail_context(void *owner, int result)
 {
-	CUcontext ctx = owner;
-	struct streams *streams = streams_of(ctx);
-
-	ctx_stick(ctx, (CUresult)result);
-	pthread_mutex_lock(&streams->lock);
-	for (CUstream s = streams->all; s; s = s->next)
-		gkf_queue_stop(s->queue, result);
-	pthread_mutex_unlock(&streams->lock);
+	streams_fail(owner, (CUresult)result);
 }
 
 static struct gkf_queue *queue_new(CUcontext ctx, int priority)
@@ -153,7 +145,10 @@ static void close_streams(CUcontext ctx)
 	for (s = streams->all; s; s = next) {
 		next = s->next;
 		gkf_queue_release(s->queue, false);
-		handle_free(s);
+		if (ctx->green && !s->thread && s->kind != STREAM_LEGACY)
+			s->detached = true;
+		else
+			handle_free(s);
 	}
 	if (streams->gather)
 		gkf_queue_release(streams->gather, false);
@@ -200,6 +195,10 @@ static CUresult find_default(CUcontext ctx, CUstream given, bool per_thread,
 {
 	CUstream s = streams_of(ctx)->legacy;
 
+	/* Threads have no streams of their own in a green context. */
+	if (ctx->green && (given == CU_STREAM_PER_THREAD || per_thread ||
+			   !ctx->green->share.has_default))
+		return CUDA_ERROR_INVALID_HANDLE;
 	if (given == CU_STREAM_PER_THREAD || (!given && per_thread)) {
 		s = stream_of_thread(ctx);
 		if (!s)
@@ -209,12 +208,23 @@ static CUresult find_default(CUcontext ctx, CUstream given, bool per_thread,
 	return CUDA_SUCCESS;
 }
 
+/* The code for it came with CUDA 13.1. */
+static CUresult detached_error(void)
+{
+	return front_generation->cuda < 13010 ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+					      : CUDA_ERROR_STREAM_DETACHED;
+}
+
 CUresult stream_find(CUcontext ctx, CUstream given, bool per_thread,
 		     CUstream *ret_stream)
 {
 	if (is_default_stream(given))
 		return find_default(ctx, given, per_thread, ret_stream);
-	if (!handle_is(given, HANDLE_STREAM) || given->ctx != ctx)
+	if (!handle_is(given, HANDLE_STREAM))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (given->detached)
+		return detached_error();
+	if (given->ctx->base != ctx->base)
 		return CUDA_ERROR_INVALID_HANDLE;
 	*ret_stream = given;
 	return CUDA_SUCCESS;
@@ -242,6 +252,8 @@ CUresult stream_enter(enum cuda_row row, CUstream given, bool per_thread,
 		return r;
 	if (!handle_is(given, HANDLE_STREAM))
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (given->detached)
+		return detached_error();
 	*ret_stream = given;
 	return stream_error(given->ctx);
 }
@@ -259,7 +271,8 @@ CUresult stream_enter_context(enum cuda_row row, CUstream stream,
 
 CUcontext stream_context(CUcontext ctx, CUstream stream)
 {
-	return !is_default_stream(stream) && handle_is(stream, HANDLE_STREAM)
+	return !is_default_stream(stream) && handle_is(stream, HANDLE_STREAM) &&
+		       !stream->detached
 		   ? stream->ctx
 		   : ctx;
 }

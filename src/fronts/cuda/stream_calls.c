@@ -1,4 +1,5 @@
 /* stream_calls.c - creating, destroying and asking streams. */
+#include "fronts/cuda/generation.h"
 #include "fronts/cuda/stream_private.h"
 
 static CUresult create_stream(CUcontext ctx, CUstream *phStream, unsigned flags,
@@ -37,7 +38,12 @@ static CUresult destroy_stream(CUstream s)
 	if (!handle_is(s, HANDLE_STREAM) || s->kind == STREAM_LEGACY ||
 	    s->thread)
 		return CUDA_ERROR_INVALID_HANDLE;
-	stream_destroy(s);
+	if (!s->detached)
+		stream_destroy(s);
+	else if (front_generation->cuda < 13010)
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	else
+		handle_free(s);
 	return CUDA_SUCCESS;
 }
 
@@ -135,7 +141,6 @@ GETTER(cuStreamGetId, unsigned long long, s->id)
 GETTER(cuStreamGetDevice, CUdevice, front_number(s->ctx->device))
 #undef GETTER
 
-/* There are no green contexts, so no stream is of one. */
 static CUresult cuStreamGetCtx_v2_on(enum cuda_row row, bool per_thread,
 				     CUstream hStream, CUcontext *pCtx,
 				     CUgreenCtx *pGreenCtx)
@@ -148,9 +153,9 @@ static CUresult cuStreamGetCtx_v2_on(enum cuda_row row, bool per_thread,
 	if (!pCtx && !pGreenCtx)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (pCtx)
-		*pCtx = s->ctx;
+		*pCtx = s->ctx->base;
 	if (pGreenCtx)
-		*pGreenCtx = NULL;
+		*pGreenCtx = s->ctx->green;
 	return CUDA_SUCCESS;
 }
 

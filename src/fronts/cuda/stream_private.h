@@ -35,6 +35,7 @@ struct CUstream_st {
 	CUstream next, *at;   /* in streams.all; who points here */
 	CUstream next_active;
 	bool is_active;
+	bool detached; /* its green context has ended; it can be destroyed */
 	struct thread_entry *thread; /* whose default stream it is, or NULL */
 	/* cuStreamSetAttribute() */
 	_Atomic unsigned sync_policy;
@@ -106,6 +107,19 @@ void stream_destroy(CUstream s);
  */
 void stream_begin(CUstream s);
 void stream_push(CUstream s, struct gkf_task *task);
+
+/*
+ * Records all the work that a context was given, in whichever stream; makes
+ * every stream of it wait, those that are made later, too. event.c.
+ */
+CUresult event_record_all(CUcontext ctx, CUevent event);
+CUresult event_hold_back(CUcontext ctx, CUevent event);
+
+/*
+ * An error of the device: all contexts that share memory with ctx have it, and
+ * what their streams still have to do is dropped. Takes locks.
+ */
+void streams_fail(CUcontext ctx, CUresult result);
 
 /* Add streams to those that stream_drain_all() finds, and take them out. */
 void streams_enlist(struct streams *streams);

@@ -42,6 +42,22 @@ void streams_strike_off(struct streams *streams)
 	pthread_mutex_unlock(&contexts.lock);
 }
 
+void streams_fail(CUcontext ctx, CUresult result)
+{
+	ctx_stick(ctx, result);
+	pthread_mutex_lock(&contexts.lock);
+	for (struct streams *of = contexts.first; of; of = of->next) {
+		if (of->ctx->base != ctx->base)
+			continue;
+		ctx_stick(of->ctx, result);
+		pthread_mutex_lock(&of->lock);
+		for (CUstream s = of->all; s; s = s->next)
+			gkf_queue_stop(s->queue, (int)result);
+		pthread_mutex_unlock(&of->lock);
+	}
+	pthread_mutex_unlock(&contexts.lock);
+}
+
 static void add_pending(struct streams *streams, struct pending *p,
 			struct gkf_ticket ticket)
 {

@@ -78,8 +78,10 @@ struct gkf_ptx_launch {
 		     struct gkf_ptx_window *ret_window);
 	bool (*stopped)(void); /* asked at back-branches, after blocks */
 	void *context;
-	uint32_t clock_khz; /* of %clock; 0: a tick is a nanosecond */
-	uint32_t sm_count;  /* that %smid goes through; 0: 1 */
+	uint32_t clock_khz;  /* of %clock; 0: a tick is a nanosecond */
+	uint32_t sm_count;   /* that %smid goes through; 0: 1 */
+	const uint16_t *sms; /* their numbers; NULL: from 0 on */
+	uint32_t device_sms; /* %nsmid; 0: sm_count */
 };
 
 /* Where it went wrong. */

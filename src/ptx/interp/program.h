@@ -206,6 +206,14 @@ struct gkf_run {
 	struct gkf_ptx_window window[GKF_WINDOWS];
 };
 
+/* The SM that a block runs on. */
+static inline uint32_t gkf_run_sm(const struct gkf_run *run, uint64_t block)
+{
+	uint32_t place = (uint32_t)(block % run->sm_count);
+
+	return run->launch->sms ? run->launch->sms[place] : place;
+}
+
 static inline void *gkf_at(struct gkf_warp *w, uint32_t place)
 {
 	return w->base[place >> GKF_AREA_SHIFT] +

@@ -7,6 +7,9 @@
  * GPUKIT_CALLS is how many (a tenth where a sanitizer looks on), GPUKIT_SEED
  * where the dice begin.
  */
+/* The newest driver has all functions. */
+#define CUDA_DRIVER "610.57.04"
+#define CUDA_FRONT  FAKE_DIR "/610/libcuda.so.1"
 #include "base/clock.h"
 #include "fronts/cuda/cuda_test.h"
 #include "fronts/cuda/dice.h"

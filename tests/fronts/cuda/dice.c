@@ -36,6 +36,9 @@ static const char *const kinds[DICE_KINDS] = {
     "CUmemoryPool",
     "CUlinkState",
     "CUmemGenericAllocationHandle",
+    "CUgreenCtx",
+    "CUdevResourceDesc",
+    "CUasyncCallbackHandle",
     "void *",
 };
 

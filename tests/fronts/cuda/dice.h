@@ -15,7 +15,7 @@
 #define DICE_BUFFERS (4 * ARGS_MAX)
 #define DICE_FEW     24 /* DICE_FEW^3 bytes fit into a buffer twice */
 
-#define DICE_KINDS 14 /* of handles and addresses that are remembered */
+#define DICE_KINDS 17 /* of handles and addresses that are remembered */
 #define DICE_POOL  48 /* of a kind; some are gone */
 
 /* A thread's: what one frees no other uses, as in any sound program. */

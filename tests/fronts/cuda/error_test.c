@@ -1,4 +1,6 @@
 /* Names and texts of CUDA result codes, before cuInit. */
+#define CUDA_DRIVER "610.57.04"
+#define CUDA_FRONT  FAKE_DIR "/610/libcuda.so.1"
 #include "fronts/cuda/cuda_test.h"
 
 static const struct row {
@@ -47,6 +49,35 @@ static void every_code_has_its_name(void **state)
 	}
 }
 
+static void a_driver_knows_those_of_its_time(void **state)
+{
+	static const struct {
+		const char *driver;
+		CUresult detached, recapture;
+	} told[] = {
+	    {"580", CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE},
+	    {"590", CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE},
+	    {"610", CUDA_SUCCESS, CUDA_SUCCESS},
+	};
+	void *usual = cuda_library;
+	const char *name;
+	char path[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+		snprintf(path, sizeof path, FAKE_DIR "/%s/libcuda.so.1",
+			 told[i].driver);
+		cuda_load(path);
+		assert_int_equal(
+		    CU(cuGetErrorName)(CUDA_ERROR_STREAM_DETACHED, &name),
+		    told[i].detached);
+		assert_int_equal(CU(cuGetErrorName)(
+				     CUDA_ERROR_GRAPH_RECAPTURE_FAILURE, &name),
+				 told[i].recapture);
+	}
+	cuda_library = usual;
+}
+
 static void texts_are_the_known_ones(void **state)
 {
 	(void)state;
@@ -84,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_code_has_its_name),
+	    cmocka_unit_test(a_driver_knows_those_of_its_time),
 	    cmocka_unit_test(texts_are_the_known_ones),
 	    cmocka_unit_test(what_is_no_code_has_none),
 	};

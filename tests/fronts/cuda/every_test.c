@@ -5,6 +5,9 @@
  * hangs. What nobody has written says so and is counted; what somebody has
  * written does its job at least once.
  */
+/* The newest driver has all functions. */
+#define CUDA_DRIVER "610.57.04"
+#define CUDA_FRONT  FAKE_DIR "/610/libcuda.so.1"
 #include "fronts/cuda/cuda_test.h"
 #include "fronts/cuda/right.h"
 #include "machine/file/file.h"
@@ -247,6 +250,7 @@ static const struct {
     {"cuMemGetAddressRange", "no device address has 32 bits"},
     {"cuMemHostGetDevicePointer", "no device address has 32 bits"},
     {"cuModuleGetGlobal", "no device address has 32 bits"},
+    {"cuLibraryGetUnifiedFunction", "no device has unified pointers"},
     {"cuMemGetHandleForAddressRange", "the devices say they have no dma-buf"},
     {"cuArrayGetMemoryRequirements", "no array here is mapped later"},
     {"cuArrayGetPlane", "no array here has planes"},

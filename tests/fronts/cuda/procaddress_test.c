@@ -257,6 +257,8 @@ static void *ask_at_once(void *arg)
 	for (const struct row *r = rows; r < rows + ROWS; r++) {
 		void *at = NULL;
 
+		if (r->since > CUDA_VERSION) /* of a later driver */
+			continue;
 		if (CU(cuGetProcAddress_v2)(r->base, &at, r->since,
 					    is_legacy(r) ? LEGACY : PER_THREAD,
 					    NULL) ||

@@ -42,7 +42,11 @@ static const struct {
 static struct {
 	CUcontext ctx, peer; /* of the second device */
 	CUstream stream;
-	CUevent event;
+	CUevent event, primary_event;
+	CUdevResource sms;
+	CUdevResourceDesc desc;
+	CUgreenCtx green;
+	CUasyncCallbackHandle notice;
 	CUdeviceptr memory;
 	CUmodule module;
 	CUfunction function;
@@ -59,7 +63,7 @@ static struct {
 	CUdeviceptr reserved, mapped; /* of `step` bytes */
 	size_t step;
 	CUdevice second;
-	int nothing, four, global, sync, shared_bytes;
+	int nothing, four, global, sync, shared_bytes, alone;
 	const char *thing, *shared, *file;
 	void *host, *registered;
 	char bus[32], path[96];
@@ -81,6 +85,9 @@ static const struct {
     {"CUmemoryPool", &things.pool},
     {"CUlinkState", &things.link},
     {"CUmemGenericAllocationHandle", &things.physical},
+    {"CUgreenCtx", &things.green},
+    {"CUdevResourceDesc", &things.desc},
+    {"CUasyncCallbackHandle", &things.notice},
 };
 
 /* Texts by the name of the parameter. */
@@ -127,6 +134,9 @@ static const struct {
     SPECIAL("cuLinkAdd", "size", code_size),
     SPECIAL("cuLinkAdd", "numOptions", nothing),
     SPECIAL("cuLinkAddFile", "path", file),
+    SPECIAL("cuGreenCtxStreamCreate", "flags", alone),
+    SPECIAL("cuGreenCtxRecordEvent", "hEvent", primary_event),
+    SPECIAL("cuLaunchHostFunc_v2", "syncMode", nothing),
     SPECIAL("cuModuleGetGlobal", "name", thing),
     SPECIAL("cuLibraryGetGlobal", "name", thing),
     SPECIAL("cuLibraryGetManaged", "name", shared),
@@ -212,6 +222,24 @@ static void make_mapped(void)
 	CU(cuMemMap)(things.mapped, things.step, 0, things.physical, 0);
 }
 
+/* A green context of eight SMs of the first device. */
+static void make_green(void)
+{
+	CUdevResource all;
+	CUcontext primary;
+	unsigned one = 1;
+
+	CU(cuDevicePrimaryCtxRetain)(&primary, 0);
+	CU(cuCtxPushCurrent_v2)(primary);
+	CU(cuEventCreate)(&things.primary_event, CU_EVENT_DEFAULT);
+	CU(cuCtxPopCurrent_v2)(NULL);
+	CU(cuDeviceGetDevResource)(0, &all, CU_DEV_RESOURCE_TYPE_SM);
+	CU(cuDevSmResourceSplitByCount)(&things.sms, &one, &all, NULL, 0, 8);
+	CU(cuDevResourceGenerateDesc)(&things.desc, &things.sms, 1);
+	CU(cuGreenCtxCreate)(&things.green, things.desc, 0, 0);
+	things.sms = all;
+}
+
 void right_make(void)
 {
 	CUDA_ARRAY_DESCRIPTOR plane = {64, 64, CU_AD_FORMAT_FLOAT, 1};
@@ -224,6 +252,7 @@ void right_make(void)
 				.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
 
 	things.second = 1;
+	things.alone = CU_STREAM_NON_BLOCKING;
 	things.four = 4;
 	things.global = CU_MEM_ATTACH_GLOBAL;
 	things.shared_bytes = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -255,6 +284,9 @@ void right_make(void)
 	CU(cuMemHostRegister_v2)(things.registered, 4096, 0);
 	CU(cuMemHostAlloc)(&things.host, 4096, 0);
 	CU(cuDeviceGetPCIBusId)(things.bus, sizeof things.bus, 0);
+	make_green();
+	CU(cuDeviceRegisterAsyncNotification)
+	(0, (CUasyncCallback)(void *)right_callback, NULL, &things.notice);
 }
 
 void right_callback(void)
@@ -274,8 +306,8 @@ static uint64_t right_number(const struct arg *a)
 	if (!strcmp(a->name, "cudaVersion"))
 		return CUDA_VERSION;
 	if (starts(a->type, "CU") || strstr(a->name, "ount") ||
-	    starts(a->name, "num") || starts(a->name, "gridDim") ||
-	    starts(a->name, "blockDim"))
+	    starts(a->name, "num") || starts(a->name, "nb") ||
+	    starts(a->name, "gridDim") || starts(a->name, "blockDim"))
 		return 1;
 	return 16;
 }
@@ -400,6 +432,11 @@ static void fill_properties(void *at)
 	*(CUmemAllocationProp *)at = on_device;
 }
 
+static void fill_sms(void *at)
+{
+	*(CUdevResource *)at = things.sms;
+}
+
 static void fill_launch(void *at)
 {
 	*(CUlaunchConfig *)at =
@@ -476,6 +513,9 @@ static const struct {
     {"const CUDA_ARRAY3D_DESCRIPTOR_v1 *", NULL, fill_array3d_v1},
     {"CUmem_range_attribute *", NULL, fill_one},
     {"CUpointer_attribute *", NULL, fill_one},
+    {"const CUdevResource *", NULL, fill_sms},
+    {"CUdevResource *", "resources", fill_sms},
+    {"unsigned int *", "nbGroups", fill_one},
     {"size_t *", "sizes", fill_size},
     {"size_t *", "dataSizes", fill_four},
     {"void **", "data", fill_room},

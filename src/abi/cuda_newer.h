@@ -1,0 +1,104 @@
+/*
+ * What came with CUDA 13.1, 13.2 and 13.3 and is no part of a type of 13.0:
+ * device resources, logical endpoints, recaptured graphs, core dump callbacks.
+ * The version is that of the function that takes it, in cuda.def.
+ */
+#ifndef GPUKIT_ABI_CUDA_NEWER_H
+#define GPUKIT_ABI_CUDA_NEWER_H
+
+#include "cuda_context.h"
+#include "cuda_graph.h"
+
+/* ---- 13.1 ---- */
+
+typedef enum {
+	CU_DEV_SM_RESOURCE_GROUP_DEFAULT = 0,
+	CU_DEV_SM_RESOURCE_GROUP_BACKFILL = 0x1,
+} CUdevSmResourceGroup_flags;
+
+typedef struct CU_DEV_SM_RESOURCE_GROUP_PARAMS_st {
+	unsigned int smCount;
+	unsigned int coscheduledSmCount;
+	unsigned int preferredCoscheduledSmCount;
+	unsigned int flags;
+	unsigned int reserved[12];
+} CU_DEV_SM_RESOURCE_GROUP_PARAMS;
+
+typedef enum {
+	CU_WORKQUEUE_SCOPE_DEVICE_CTX = 0,
+	CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED = 1,
+} CUdevWorkqueueConfigScope;
+
+typedef struct CUdevWorkqueueConfigResource_st {
+	CUdevice device;
+	unsigned int wqConcurrencyLimit;
+	CUdevWorkqueueConfigScope sharingScope;
+} CUdevWorkqueueConfigResource;
+
+/* Types of CUdevResource besides those of CUdevResourceType in 13.0. */
+#define CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG 1000
+#define CU_DEV_RESOURCE_TYPE_WORKQUEUE        10000
+
+typedef enum CUstreamCigDataType_enum {
+	STREAM_CIG_DATA_TYPE_D3D12_COMMAND_LIST = 0x1,
+} CUstreamCigDataType;
+
+typedef struct CUstreamCigParam_st {
+	CUstreamCigDataType streamSharedDataType;
+	void *streamSharedData;
+} CUstreamCigParam;
+
+typedef struct CUstreamCigCaptureParams_st {
+	CUstreamCigParam *streamCigParams;
+} CUstreamCigCaptureParams;
+
+typedef enum CUhostTaskSyncMode_enum {
+	CU_HOST_TASK_BLOCKING = 0,
+	CU_HOST_TASK_SPINWAIT = 1,
+} CUhostTaskSyncMode;
+
+/* ---- 13.2 ---- */
+
+typedef struct CUcoredumpCallbackEntry_st *CUcoredumpCallbackHandle;
+typedef void (*CUcoredumpStatusCallback)(void *userData, int pid, CUdevice dev);
+
+/* ---- 13.3 ---- */
+
+typedef cuuint32_t CUlogicalEndpointId;
+
+typedef enum CUlogicalEndpointIpcHandleType_enum {
+	CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_NONE = 0,
+	CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_FABRIC = 1,
+} CUlogicalEndpointIpcHandleType;
+
+typedef enum CUlogicalEndpointType_enum {
+	CU_LOGICAL_ENDPOINT_TYPE_INVALID = 0,
+	CU_LOGICAL_ENDPOINT_TYPE_UNICAST = 1,
+	CU_LOGICAL_ENDPOINT_TYPE_MULTICAST = 2,
+} CUlogicalEndpointType;
+
+typedef struct CUlogicalEndpointProp_st {
+	CUlogicalEndpointType type;
+	union {
+		struct {
+			CUdevice device;
+		} unicast;
+		struct {
+			unsigned int numDevices;
+		} multicast;
+	};
+	unsigned long long size;
+	unsigned int ipcHandleTypes;
+	unsigned int flags;
+} CUlogicalEndpointProp;
+
+typedef enum CUgraphRecaptureStatus_enum {
+	CU_GRAPH_RECAPTURE_ELIGIBLE_FOR_UPDATE = 0,
+	CU_GRAPH_RECAPTURE_INELIGIBLE_FOR_UPDATE = 1,
+	CU_GRAPH_RECAPTURE_ERROR = 2,
+} CUgraphRecaptureStatus;
+typedef CUresult (*CUgraphRecaptureCallback)(
+    void *userData, CUgraphNode node, const CUgraphNodeParams *originalParams,
+    const CUgraphNodeParams *recaptureParams, CUgraphRecaptureStatus status);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * device_notice.c - callbacks for what happens to a device. The one thing that
+ * is told is memory over a process's budget, and no process on Linux has one:
+ * callbacks are kept and never called.
+ */
+#include "fronts/cuda/front.h"
+
+struct CUasyncCallbackEntry_st {
+	CUdevice device;
+};
+
+CUresult cuDeviceRegisterAsyncNotification(CUdevice device,
+					   CUasyncCallback callbackFunc,
+					   void *userData,
+					   CUasyncCallbackHandle *callback)
+{
+	CUasyncCallbackHandle entry;
+
+	ENTER(cuDeviceRegisterAsyncNotification);
+	(void)userData;
+	if (!callbackFunc || !callback)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!front_device(device))
+		return CUDA_ERROR_INVALID_DEVICE;
+	entry = handle_new(HANDLE_NOTICE, sizeof *entry);
+	if (!entry)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	entry->device = device;
+	*callback = entry;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceUnregisterAsyncNotification(CUdevice device,
+					     CUasyncCallbackHandle callback)
+{
+	ENTER(cuDeviceUnregisterAsyncNotification);
+	if (!front_device(device))
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!handle_is(callback, HANDLE_NOTICE) || callback->device != device)
+		return CUDA_ERROR_INVALID_VALUE;
+	handle_free(callback);
+	return CUDA_SUCCESS;
+}

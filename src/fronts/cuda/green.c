@@ -1,0 +1,273 @@
+/*
+ * green.c - cuGreenCtx*: contexts that have some of a device's SMs. Each holds
+ * the primary context, whose memory and code it works with; streams are its
+ * own.
+ */
+#include "fronts/cuda/green.h"
+#include "fronts/cuda/context.h"
+#include "fronts/cuda/generation.h"
+#include "fronts/cuda/stream_private.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CUgreenCtx greens; /* those that were not destroyed */
+
+static void list_sms(CUgreenCtx g)
+{
+	for (unsigned sm = 0; sm < GREEN_SMS_MAX; sm++)
+		if (green_has(&g->share.sms, sm))
+			g->sm[g->sm_count++] = (uint16_t)sm;
+}
+
+/* The handle that is made current: the primary context with other streams. */
+static CUresult open_derived(CUgreenCtx g, CUcontext base)
+{
+	CUcontext ctx = handle_new(HANDLE_CONTEXT, sizeof *ctx);
+	CUresult r;
+
+	if (!ctx)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	ctx->device = base->device;
+	ctx->base = base;
+	ctx->green = g;
+	ctx->api = base->api;
+	ctx_number(ctx);
+	atomic_store(&ctx->flags, atomic_load(&base->flags));
+	atomic_store(&ctx->sticky, atomic_load(&base->sticky));
+	r = stream_part.open(ctx);
+	if (r) {
+		handle_free(ctx);
+		return r;
+	}
+	atomic_store(&ctx->alive, true);
+	g->ctx = ctx;
+	return CUDA_SUCCESS;
+}
+
+static CUresult create(CUgreenCtx *phCtx, const struct green_share *share)
+{
+	CUgreenCtx g = handle_new(HANDLE_GREEN, sizeof *g);
+	CUcontext base;
+	CUresult r;
+
+	if (!g)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	g->share = *share;
+	list_sms(g);
+	r = ctx_retain_primary(share->device, &base);
+	if (!r) {
+		r = open_derived(g, base);
+		if (r)
+			ctx_release_primary(share->device);
+	}
+	if (r) {
+		handle_free(g);
+		return r;
+	}
+	atomic_fetch_add(&base->greens, 1);
+	pthread_mutex_lock(&lock);
+	g->next = greens;
+	greens = g;
+	pthread_mutex_unlock(&lock);
+	*phCtx = g;
+	return CUDA_SUCCESS;
+}
+
+/* Until CUDA 13.3 a default stream had to be asked for. */
+CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc,
+			  CUdevice dev, unsigned int flags)
+{
+	struct green_share share;
+
+	ENTER(cuGreenCtxCreate);
+	if (!phCtx || flags & ~(unsigned)CU_GREEN_CTX_DEFAULT_STREAM ||
+	    (!flags && front_generation->cuda < 13030))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!front_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!green_described(desc, &share) || share.device != dev)
+		return CUDA_ERROR_INVALID_VALUE;
+	share.has_default = flags & CU_GREEN_CTX_DEFAULT_STREAM;
+	return create(phCtx, &share);
+}
+
+/* False: it has ended. */
+static bool end_derived(CUcontext ctx)
+{
+	if (!atomic_exchange(&ctx->alive, false))
+		return false;
+	stream_drain(ctx);
+	stream_part.close(ctx);
+	atomic_fetch_sub(&ctx->base->greens, 1);
+	return true;
+}
+
+static CUcontext find_derived_of(CUcontext base)
+{
+	CUgreenCtx g;
+
+	pthread_mutex_lock(&lock);
+	for (g = greens; g; g = g->next)
+		if (g->ctx->base == base && atomic_load(&g->ctx->alive))
+			break;
+	pthread_mutex_unlock(&lock);
+	return g ? g->ctx : NULL;
+}
+
+void green_end_all(CUcontext base)
+{
+	CUcontext ctx;
+
+	while (atomic_load(&base->greens) && (ctx = find_derived_of(base)))
+		end_derived(ctx);
+}
+
+/* False: somebody else has taken it out. */
+static bool take_out(CUgreenCtx g)
+{
+	bool found;
+
+	pthread_mutex_lock(&lock);
+	for (CUgreenCtx *at = &greens;; at = &(*at)->next) {
+		found = *at == g;
+		if (found)
+			*at = g->next;
+		if (found || !*at)
+			break;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
+{
+	ENTER(cuGreenCtxDestroy);
+	if (!handle_is(hCtx, HANDLE_GREEN) || !take_out(hCtx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	end_derived(hCtx->ctx);
+	ctx_release_primary(hCtx->share.device);
+	handle_free(hCtx->ctx);
+	handle_free(hCtx);
+	return CUDA_SUCCESS;
+}
+
+static bool is_of_base(CUcontext ctx, const void *base)
+{
+	return ctx->base == base;
+}
+
+CUresult green_drain(CUcontext ctx)
+{
+	return atomic_load_explicit(&ctx->greens, memory_order_relaxed)
+		   ? stream_drain_all(ctx, is_of_base, ctx)
+		   : stream_drain(ctx);
+}
+
+/* Enters a call about a green context that lives. */
+static CUresult enter_green(enum cuda_row row, CUgreenCtx g, CUcontext *ret_ctx)
+{
+	CUresult r = front_enter(row);
+
+	if (r)
+		return r;
+	if (!handle_is(g, HANDLE_GREEN))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!atomic_load(&g->ctx->alive))
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	*ret_ctx = g->ctx;
+	return (CUresult)atomic_load(&g->ctx->sticky);
+}
+
+CUresult cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx)
+{
+	CUcontext ctx;
+	CUresult r = enter_green(ROW_cuCtxFromGreenCtx, hCtx, &ctx);
+
+	if (r)
+		return r;
+	if (!pContext)
+		return CUDA_ERROR_INVALID_VALUE;
+	*pContext = ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource *resource,
+				  CUdevResourceType type)
+{
+	CUcontext ctx;
+	CUresult r = enter_green(ROW_cuGreenCtxGetDevResource, hCtx, &ctx);
+
+	if (r)
+		return r;
+	return resource ? green_tell(&hCtx->share, ctx->id, type, resource)
+			: CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream *phStream, CUgreenCtx greenCtx,
+				unsigned int flags, int priority)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = enter_green(ROW_cuGreenCtxStreamCreate, greenCtx, &ctx);
+
+	if (r)
+		return r;
+	if (!phStream || flags != CU_STREAM_NON_BLOCKING)
+		return CUDA_ERROR_INVALID_VALUE;
+	s = stream_new(ctx, STREAM_NON_BLOCKING, stream_priority(priority));
+	if (!s)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*phStream = s;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent)
+{
+	CUcontext ctx;
+	CUresult r = enter_green(ROW_cuGreenCtxRecordEvent, hCtx, &ctx);
+
+	return r ? r : event_record_all(ctx, hEvent);
+}
+
+CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent)
+{
+	CUcontext ctx;
+	CUresult r = enter_green(ROW_cuGreenCtxWaitEvent, hCtx, &ctx);
+
+	return r ? r : event_hold_back(ctx, hEvent);
+}
+
+CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long *greenCtxId)
+{
+	CUcontext ctx;
+	CUresult r;
+
+	if (greenCtx) {
+		r = enter_green(ROW_cuGreenCtxGetId, greenCtx, &ctx);
+	} else {
+		r = front_enter_context(ROW_cuGreenCtxGetId, &ctx);
+		if (!r && !ctx->green)
+			r = CUDA_ERROR_INVALID_CONTEXT;
+	}
+	if (r)
+		return r;
+	if (!greenCtxId)
+		return CUDA_ERROR_INVALID_VALUE;
+	*greenCtxId = ctx->id;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
+{
+	CUstream s;
+	CUresult r = stream_enter(ROW_cuStreamGetGreenCtx, hStream, false, &s);
+
+	if (r)
+		return r;
+	if (!phCtx)
+		return CUDA_ERROR_INVALID_VALUE;
+	*phCtx = s->ctx->green;
+	return CUDA_SUCCESS;
+}
