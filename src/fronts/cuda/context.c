@@ -4,7 +4,6 @@
  */
 #include "fronts/cuda/context.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "device/space.h"
 #include "fronts/cuda/green.h"
 #include "fronts/cuda/stream.h"
@@ -128,8 +127,8 @@ static CUresult join_device(struct cuda_device *d)
 	r = join_locked(d);
 	pthread_mutex_unlock(&joining);
 	if (r)
-		gk_log(GK_LOG_WARN, "no context on GPU %u: CUDA error %d",
-		       d->index, (int)r);
+		front_log(GK_LOG_WARN, "no context on GPU %u: CUDA error %d",
+			  d->index, (int)r);
 	return r;
 }
 

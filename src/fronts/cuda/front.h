@@ -9,6 +9,7 @@
 #define GKF_CUDA_FRONT_H
 
 #include "abi/cuda_abi.h"
+#include "base/log.h"
 #include "device/queue.h"
 #include "fronts/cuda/handle.h"
 #include "machine/file/numbers.h"
@@ -198,6 +199,13 @@ void front_count_refusal(enum cuda_row row);
 
 /* Logs the refusal of a function of any library of ours. */
 void front_tell_refusal(const char *symbol);
+
+/*
+ * Tells an error: to this process's log and to the program, which asks with
+ * cuLogs*. Locks of the front may be held; callbacks of the program's run.
+ */
+void front_log(int level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Converts a gk_err into CUDA's result code. */
 CUresult front_error(int gk_err);

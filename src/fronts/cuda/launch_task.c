@@ -1,5 +1,4 @@
 /* launch_task.c - a launch in a stream: what it holds, how it runs and ends. */
-#include "base/log.h"
 #include "fronts/cuda/green.h"
 #include "fronts/cuda/launch.h"
 #include "fronts/cuda/memory.h"
@@ -68,9 +67,10 @@ static void *find_native_memory(struct gpukit_run *run, uint64_t address,
 	if (find_kernel_memory(run->context, address, &w) &&
 	    size <= w.size - (address - w.base))
 		return w.host + (address - w.base);
-	gk_log(GK_LOG_ERROR,
-	       "a library's kernel used %zu bytes at %#llx, where no memory is",
-	       size, (unsigned long long)address);
+	front_log(
+	    GK_LOG_ERROR,
+	    "a library's kernel used %zu bytes at %#llx, where no memory is",
+	    size, (unsigned long long)address);
 	run->fault = CUDA_ERROR_ILLEGAL_ADDRESS;
 	return NULL;
 }
@@ -94,13 +94,13 @@ static int run_kernel_task(struct gkf_task *task)
 	enum gkf_ptx_end end = gkf_ptx_run(&t->launch, &at);
 
 	if (end != GKF_PTX_DONE && end != GKF_PTX_STOPPED)
-		gk_log(GK_LOG_ERROR,
-		       "kernel %s %s: line %u, block (%u,%u,%u), thread "
-		       "(%u,%u,%u), address %#llx",
-		       at.function ? at.function : "", ends[end].text, at.line,
-		       at.block[0], at.block[1], at.block[2], at.thread[0],
-		       at.thread[1], at.thread[2],
-		       (unsigned long long)at.address);
+		front_log(GK_LOG_ERROR,
+			  "kernel %s %s: line %u, block (%u,%u,%u), thread "
+			  "(%u,%u,%u), address %#llx",
+			  at.function ? at.function : "", ends[end].text,
+			  at.line, at.block[0], at.block[1], at.block[2],
+			  at.thread[0], at.thread[1], at.thread[2],
+			  (unsigned long long)at.address);
 	return (int)ends[end].result;
 }
 
@@ -167,11 +167,11 @@ static CUresult refuse_launch(const struct launch *l,
 		 operand, l->function->ptx->name);
 	gkf_refuse_named(cuda.machine, GKF_NAMED_KERNEL, name);
 	if (atomic_exchange(&told, l->function->ptx) != l->function->ptx)
-		gk_log(GK_LOG_WARN,
-		       "kernel %s is refused: %s%s%s, line %u of %s, is not "
-		       "executed",
-		       l->function->ptx->name, r->instruction, blank, operand,
-		       r->line, r->function);
+		front_log(GK_LOG_WARN,
+			  "kernel %s is refused: %s%s%s, line %u of %s, is not "
+			  "executed",
+			  l->function->ptx->name, r->instruction, blank,
+			  operand, r->line, r->function);
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -186,6 +186,16 @@ static bool is_within_device(const struct cuda_device *d,
 	return true;
 }
 
+static CUresult tell_shape(const struct launch *l)
+{
+	front_log(GK_LOG_WARN,
+		  "kernel %s: the device takes no grid of (%u,%u,%u) blocks of "
+		  "(%u,%u,%u) threads",
+		  l->function->ptx->name, l->grid[0], l->grid[1], l->grid[2],
+		  l->block[0], l->block[1], l->block[2]);
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult check_shape(const struct cuda_device *d, const struct launch *l,
 			    const struct gkf_ptx_kernel *k)
 {
@@ -198,7 +208,7 @@ static CUresult check_shape(const struct cuda_device *d, const struct launch *l,
 			      CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X) ||
 	    threads > (uint64_t)function_limit(
 			  d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK))
-		return CUDA_ERROR_INVALID_VALUE;
+		return tell_shape(l);
 	if (f->reqntid[0] && memcmp(f->reqntid, l->block, sizeof l->block))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (threads > (uint64_t)function_threads(d, f, k))

@@ -2,7 +2,6 @@
  * module_image.c - modules in a device's memory: their variables with what is
  * in them, and their kernels, decoded when first wanted.
  */
-#include "base/log.h"
 #include "fronts/cuda/memory.h"
 #include "fronts/cuda/module.h"
 
@@ -98,9 +97,9 @@ static CUresult fix(const struct module_image *image, uint32_t index)
 		else
 			value = function_address(image->source->ptx, f->symbol);
 		if (!value) {
-			gk_log(GK_LOG_WARN,
-			       "%s: the address of %s is not known", v->name,
-			       f->symbol);
+			front_log(GK_LOG_WARN,
+				  "%s: the address of %s is not known", v->name,
+				  f->symbol);
 			return CUDA_ERROR_NOT_SUPPORTED;
 		}
 		value = (value + (uint64_t)f->addend) >> f->shift;

@@ -3,7 +3,6 @@
  * device takes, and what is wrong with it.
  */
 #include "base/err.h"
-#include "base/log.h"
 #include "fronts/cuda/generation.h"
 #include "fronts/cuda/module.h"
 #include "machine/file/board.h"
@@ -289,7 +288,7 @@ CUresult module_source_read(const struct cuda_device *d, const void *image,
 			 "a binary that is cut off or damaged");
 	if (r) {
 		if (message[0])
-			gk_log(GK_LOG_WARN, "image refused: %s", message);
+			front_log(GK_LOG_WARN, "image refused: %s", message);
 		free(s);
 		return r;
 	}

@@ -2,7 +2,6 @@
  * refuse.c - calls that are refused are counted, for everybody who asks the
  * machine, and told to who reads this process's log.
  */
-#include "base/log.h"
 #include "fronts/cuda/front.h"
 #include "machine/store/coverage.h"
 
@@ -29,8 +28,8 @@ _Static_assert(sizeof(struct names) <= UINT16_MAX, "places are too narrow");
 
 void front_tell_refusal(const char *symbol)
 {
-	gk_log(GK_LOG_WARN, "%s: refused, a made-up GPU does not do this",
-	       symbol);
+	front_log(GK_LOG_WARN, "%s: refused, a made-up GPU does not do this",
+		  symbol);
 }
 
 void front_count_refusal(enum cuda_row row)

@@ -43,6 +43,11 @@ static const char *const always[] = {
     "cuGetProcAddress",
     "cuGetProcAddress_v2",
     "cuInit",
+    "cuLogsCurrent",
+    "cuLogsDumpToFile",
+    "cuLogsDumpToMemory",
+    "cuLogsRegisterCallback",
+    "cuLogsUnregisterCallback",
 };
 
 static bool is_pointer(const struct arg *a)
@@ -57,6 +62,8 @@ static uint64_t value_of(const char *symbol, const struct arg *a,
 		return right_value(symbol, a);
 	if (mode == ZEROS)
 		return 0;
+	if (!strcmp(a->name, "pathToFile")) /* which would be made */
+		return mode == BUFFERS ? (uintptr_t) "/dev/null" : 0;
 	if (a->kind == ARG_CALLBACK)
 		return mode == BUFFERS ? (uintptr_t)right_callback : 0;
 	if (is_pointer(a) || (a->kind == ARG_ADDRESS && mode == BUFFERS))

@@ -47,6 +47,7 @@ static struct {
 	CUdevResourceDesc desc;
 	CUgreenCtx green;
 	CUasyncCallbackHandle notice;
+	CUlogsCallbackHandle logs;
 	CUdeviceptr memory;
 	CUmodule module;
 	CUfunction function;
@@ -86,6 +87,7 @@ static const struct {
     {"CUlinkState", &things.link},
     {"CUmemGenericAllocationHandle", &things.physical},
     {"CUgreenCtx", &things.green},
+    {"CUlogsCallbackHandle", &things.logs},
     {"CUdevResourceDesc", &things.desc},
     {"CUasyncCallbackHandle", &things.notice},
 };
@@ -94,8 +96,9 @@ static const struct {
 static const struct {
 	const char *name, *text;
 } texts[] = {
-    {"pciBusId", things.bus}, {"fname", things.path}, {"fileName", things.path},
-    {"name", "every"},        {"symbol", "cuInit"},
+    {"pciBusId", things.bus},  {"fname", things.path},
+    {"fileName", things.path}, {"name", "every"},
+    {"symbol", "cuInit"},      {"pathToFile", "/dev/null"},
 };
 
 /* The value of a parameter of that name, in functions that begin so. */
@@ -287,6 +290,8 @@ void right_make(void)
 	make_green();
 	CU(cuDeviceRegisterAsyncNotification)
 	(0, (CUasyncCallback)(void *)right_callback, NULL, &things.notice);
+	CU(cuLogsRegisterCallback)
+	((CUlogsCallback)(void *)right_callback, NULL, &things.logs);
 }
 
 void right_callback(void)
@@ -517,6 +522,7 @@ static const struct {
     {"CUdevResource *", "resources", fill_sms},
     {"unsigned int *", "nbGroups", fill_one},
     {"size_t *", "sizes", fill_size},
+    {"size_t *", "size", fill_size},
     {"size_t *", "dataSizes", fill_four},
     {"void **", "data", fill_room},
     {"const void *", "value", fill_one},
