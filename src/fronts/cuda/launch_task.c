@@ -60,13 +60,13 @@ static void *find_native_memory(struct gpukit_run *run, uint64_t address,
 				size_t size)
 {
 	static char nothing[64];
-	struct gkf_ptx_window w;
+	struct gkf_extent e;
 
 	if (!size)
 		return nothing;
-	if (find_kernel_memory(run->context, address, &w) &&
-	    size <= w.size - (address - w.base))
-		return w.host + (address - w.base);
+	if (gkf_space_find_all(address, size, &e) &&
+	    memory_reaches(run->context, &e))
+		return (char *)e.view + (address - e.base);
 	front_log(
 	    GK_LOG_ERROR,
 	    "a library's kernel used %zu bytes at %#llx, where no memory is",
