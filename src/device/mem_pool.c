@@ -1,5 +1,6 @@
 /* mem_pool.c - pieces of memory out of an arena's blocks: who has them. */
 #include "base/err.h"
+#include "device/share_file.h"
 #include "device/space_arena.h"
 
 #include <stdatomic.h>
@@ -291,6 +292,7 @@ int arena_free(struct arena *a, uint64_t base)
 
 	pthread_mutex_lock(&a->lock);
 	if (arena_find(a, base, &words) && words.base == base) {
+		share_drop(a, offset);
 		entry = atomic_load_explicit(&a->block[offset / BLOCK_SIZE],
 					     memory_order_relaxed);
 		pool = (struct gkf_mem_pool *)(uintptr_t)words.pool;

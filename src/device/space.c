@@ -1,5 +1,7 @@
 /* space.c - all memory that CUDA knows in this process, by address. */
 #include "base/err.h"
+#include "device/keeper.h"
+#include "device/share_file.h"
 #include "device/space_arena.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
@@ -118,6 +120,11 @@ static uint64_t device_want(struct gkf_machine *m, unsigned device)
 	return power_of_two(memory * (gkf_device_count(m) > 16 ? 2 : 4));
 }
 
+void gkf_space_prepare(void)
+{
+	keeper_start();
+}
+
 int gkf_space_open(struct gkf_machine *m, unsigned device, unsigned slot)
 {
 	struct arena *a;
@@ -166,6 +173,7 @@ void gkf_space_close(unsigned device)
 	    !__atomic_sub_fetch(&a->opens, 1, __ATOMIC_RELAXED)) {
 		resident_evict(a, a->size);
 		drop_pieces(a, NULL);
+		share_drop_all(a);
 		arena_close(a);
 		arena_wipe(a);
 	}
@@ -383,4 +391,5 @@ void gkf_space_forget(void)
 	registered_forget();
 	resident_forget();
 	map_forget();
+	share_forget();
 }

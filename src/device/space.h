@@ -56,6 +56,9 @@ struct gkf_extent {
 	uint64_t readers, writers;
 };
 
+/* A device is to be opened soon: what takes a while is begun. */
+GKF_API void gkf_space_prepare(void);
+
 /*
  * Makes a device's memory usable; `slot` of the ledger pays. Again and again
  * is fine: each open wants a close. GK_ERR_NOMEM when not even a small part of

@@ -1,6 +1,7 @@
 /* space_arena.c - making ranges of addresses, and looking them up. */
 #include "device/space_arena.h"
 #include "base/log.h"
+#include "device/share_file.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -60,6 +61,12 @@ static int open_memory_file(uint64_t size)
 	return fd;
 }
 
+static void hide_bytes(void *at, uint64_t size)
+{
+	madvise(at, size, MADV_DONTFORK);
+	madvise(at, size, MADV_DONTDUMP);
+}
+
 /*
  * Shows memory of its own at addresses that map_aligned() made. Only the
  * mapping holds it, so a program that closes all descriptors does no harm. Not
@@ -74,10 +81,19 @@ static bool show_file(void *at, uint64_t size)
 
 	if (fd >= 0)
 		close(fd);
-	if (!ok)
-		return false;
-	madvise(at, size, MADV_DONTFORK);
-	madvise(at, size, MADV_DONTDUMP);
+	if (ok)
+		hide_bytes(at, size);
+	return ok;
+}
+
+/* What a device has can be shared with other processes. */
+static bool show_bytes(struct arena *a)
+{
+	if (a->kind == GKF_MEMORY_DEVICE)
+		a->file = share_file(a->view, a->size);
+	if (a->file < 0)
+		return show_file(a->view, a->size);
+	hide_bytes(a->view, a->size);
 	return true;
 }
 
@@ -95,7 +111,7 @@ static bool show_arena(struct arena *a)
 	} else {
 		a->view =
 		    a->kind == GKF_MEMORY_DEVICE ? map_aligned(a->size) : at;
-		ok = a->view && show_file(a->view, a->size);
+		ok = a->view && show_bytes(a);
 	}
 	if (ok)
 		madvise(a->view, a->size, MADV_HUGEPAGE);
@@ -104,6 +120,9 @@ static bool show_arena(struct arena *a)
 
 static void unmap_range(struct arena *a)
 {
+	if (a->file >= 0)
+		share_file_close(a->file);
+	a->file = -1;
 	if (a->view && a->view != (void *)(uintptr_t)a->base)
 		munmap(a->view, a->size);
 	if (a->base)
@@ -183,6 +202,7 @@ struct arena *arena_new(enum gkf_memory_kind kind, uint64_t want)
 		return NULL;
 	a->kind = kind;
 	a->want = want;
+	a->file = -1;
 	if (map_what_fits(a, want)) {
 		if (map_tables(a)) {
 			pthread_mutex_init(&a->lock, NULL);

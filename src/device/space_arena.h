@@ -48,6 +48,9 @@ struct gkf_mem_pool {
 	bool released;
 };
 
+struct share_row;
+struct share_piece;
+
 struct arena {
 	uint64_t base, size, want;
 	unsigned char *view; /* base + i is what view + i shows */
@@ -68,6 +71,13 @@ struct arena {
 	uint32_t shared_count, first_shared;
 	struct gkf_mem_pool pool; /* what is in no other */
 	_Atomic bool owes;        /* the books would not take something back */
+	/* What is shared of a device; share.c. */
+	int file; /* the keeper's descriptor; -1: none */
+	uint64_t inode;
+	struct share_row *rows;
+	uint32_t next_row; /* to be looked at for a free one */
+	struct share_piece *piece;
+	uint32_t piece_count, piece_room;
 };
 
 /*

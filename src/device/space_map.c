@@ -5,11 +5,13 @@
  * reservations.
  */
 #include "base/err.h"
+#include "device/share.h"
 #include "device/space_arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum block_state { BLOCK_FREE, BLOCK_FIRST, BLOCK_REST }; /* of a reservation */
 
@@ -457,6 +459,94 @@ bool gkf_space_mapping(uint64_t address, struct gkf_mapping *ret_mapping)
 		*ret_mapping = *m;
 	pthread_mutex_unlock(&reserved.lock);
 	return m;
+}
+
+/* ---- memory of other processes ---- */
+
+static uint64_t page_below(uint64_t n)
+{
+	return n & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
+/* The pages of a piece, from the first one's begin. */
+static bool show_pages(uint64_t base, int fd,
+		       const struct gkf_share_about *about)
+{
+	uint64_t from = page_below(about->offset);
+	uint64_t size = about->offset + about->size - from;
+	void *at = view_at(page_below(base));
+
+	if (mmap(at, size, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)from) != at)
+		return false;
+	madvise(at, size, MADV_DONTFORK);
+	madvise(at, size, MADV_DONTDUMP);
+	return true;
+}
+
+/* It lies in its blocks as it does in the other process's. */
+static int enter_piece(int fd, const struct gkf_share_about *about,
+		       struct piece_words *words)
+{
+	struct arena *a = reserved.arena;
+	uint32_t block, piece;
+
+	words->units = blocks_of(about->offset % BLOCK_SIZE + about->size);
+	if (!take_addresses(words->units, 0, &block))
+		return GK_ERR_NOMEM;
+	words->base = a->base + block * BLOCK_SIZE + about->offset % BLOCK_SIZE;
+	piece = show_pages(words->base, fd, about)
+		    ? piece_new(&a->pieces, words)
+		    : 0;
+	if (!piece) {
+		give_addresses(block, words->units);
+		return GK_ERR_NOMEM;
+	}
+	set_blocks(a->base + block * BLOCK_SIZE, words->units * BLOCK_SIZE,
+		   piece);
+	return 0;
+}
+
+int gkf_share_map(int fd, const struct gkf_share_about *about, void *owner,
+		  unsigned flags, uint64_t *ret_address)
+{
+	struct piece_words words = {.size = about->size,
+				    .owner = (uintptr_t)owner,
+				    .id = space_id(),
+				    .kind = GKF_MEMORY_DEVICE,
+				    .device = about->device,
+				    .flags = flags};
+	int r = GK_ERR_NOMEM;
+
+	pthread_mutex_lock(&reserved.lock);
+	if (make_reserved()) {
+		words.pool = (uintptr_t)&reserved.arena->pool;
+		r = enter_piece(fd, about, &words);
+	}
+	pthread_mutex_unlock(&reserved.lock);
+	if (!r)
+		*ret_address = words.base;
+	return r;
+}
+
+void gkf_share_unmap(uint64_t address)
+{
+	struct arena *a = reserved.arena;
+	uint64_t base = address & ~(BLOCK_SIZE - 1), from;
+	uint32_t block = (uint32_t)((base - a->base) / BLOCK_SIZE), piece;
+	struct piece_words words;
+
+	pthread_mutex_lock(&reserved.lock);
+	piece = piece_of_block(block);
+	if (piece_read(&a->pieces, piece, &words) && words.base == address) {
+		from = page_below(address);
+		set_blocks(base, words.units * BLOCK_SIZE, 0);
+		piece_free(&a->pieces, piece);
+		/* What is not hidden is not given away. */
+		if (hide(view_at(from), address + words.size - from))
+			give_addresses(block, words.units);
+	}
+	pthread_mutex_unlock(&reserved.lock);
 }
 
 /* After fork(), in the child. */

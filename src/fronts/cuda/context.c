@@ -120,6 +120,7 @@ static CUresult join_device(struct cuda_device *d)
 {
 	CUresult r;
 
+	gkf_space_prepare();
 	gkf_gate_look(cuda.machine, cuda.gate);
 	if (device_is_gone(d))
 		return CUDA_ERROR_DEVICE_UNAVAILABLE;

@@ -2,6 +2,7 @@
 #include "fronts/cuda/memory.h"
 #include "base/err.h"
 #include "fronts/cuda/array.h"
+#include "fronts/cuda/ipc.h"
 #include "fronts/cuda/stream.h"
 
 /* The size to which a row of pitched memory is rounded, in bytes. */
@@ -101,6 +102,7 @@ CUresult memory_free(const struct gkf_extent *e)
 static void close_memory(CUcontext ctx)
 {
 	array_close(ctx);
+	ipc_close(ctx);
 	gkf_space_drop(ctx);
 }
 

@@ -1,4 +1,5 @@
 /* pointer.c - answers the attributes of pointers. */
+#include "fronts/cuda/ipc.h"
 #include "fronts/cuda/mem_pool.h"
 #include "fronts/cuda/memory.h"
 
@@ -146,8 +147,10 @@ static CUresult attribute_of_known(CUpointer_attribute a, CUdeviceptr at,
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
 		v->pointer = e->pool ? pool_of(e) : NULL;
 		break;
-	/* No IPC, no RDMA, no engine that decompresses. */
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+		v->half = ipc_is_capable(e);
+		break;
+	/* No RDMA, no engine that decompresses. */
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
 	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
 	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:

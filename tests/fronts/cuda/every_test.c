@@ -266,6 +266,9 @@ static const struct {
     {"cuMipmappedArrayGetSparseProperties", "none here is sparse"},
     {"cuCtxGetExecAffinity", "MPS alone has it"},
     {"cuDeviceGetExecAffinitySupport", "MPS alone has it"},
+    {"cuIpcCloseMemHandle", "another process shares it, see ipc_test"},
+    {"cuIpcOpenMemHandle", "another process shares it, see ipc_test"},
+    {"cuIpcOpenMemHandle_v2", "another process shares it, see ipc_test"},
 };
 
 static bool is_unknown(const char *symbol)

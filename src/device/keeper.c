@@ -1,0 +1,138 @@
+/* keeper.c - the thread that keeps descriptors; see keeper.h. */
+#include "device/keeper.h"
+#include "base/futex.h"
+#include "base/log.h"
+
+#include <linux/close_range.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define STACK (256u << 10)
+
+enum keeper_state { NOT_STARTED, STARTING, WORKS, FAILED };
+
+static struct {
+	pthread_mutex_t lock; /* of who asks */
+	_Atomic uint32_t state;
+	_Atomic pid_t process, thread;
+	_Atomic uint32_t asked, done;
+	void (*what)(void *data);
+	void *data;
+} keeper = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void tell(_Atomic uint32_t *word, uint32_t value)
+{
+	atomic_store(word, value);
+	gk_futex_wake(GK_FUTEX_PRIVATE, word, 1);
+}
+
+static void await_change(_Atomic uint32_t *word, uint32_t seen)
+{
+	while (atomic_load(word) == seen)
+		gk_futex_wait(GK_FUTEX_PRIVATE, word, seen, UINT64_MAX);
+}
+
+/* It leaves the program's table of descriptors without copying any. */
+static void *keep(void *unused)
+{
+	(void)unused;
+	if (close_range(0, ~0U, CLOSE_RANGE_UNSHARE)) {
+		tell(&keeper.state, FAILED);
+		return NULL;
+	}
+	atomic_store(&keeper.thread, gettid());
+	tell(&keeper.state, WORKS);
+	for (uint32_t served = 0;; served++) {
+		await_change(&keeper.asked, served);
+		keeper.what(keeper.data);
+		tell(&keeper.done, served + 1);
+	}
+	return NULL;
+}
+
+/* The lock is held. */
+static void start_keeper(void)
+{
+	sigset_t all, old;
+	pthread_attr_t attr;
+	pthread_t thread;
+	int error;
+
+	/* But for SIGBUS: of a machine that is truncated nobody dies. */
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	atomic_store(&keeper.state, STARTING);
+	error = pthread_create(&thread, &attr, keep, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (error)
+		atomic_store(&keeper.state, FAILED);
+}
+
+static void begin_anew(void)
+{
+	pthread_mutex_init(&keeper.lock, NULL);
+	atomic_store(&keeper.state, NOT_STARTED);
+	atomic_store(&keeper.thread, 0);
+	atomic_store(&keeper.asked, 0);
+	atomic_store(&keeper.done, 0);
+}
+
+/* After fork() a child has none, and begins anew. */
+static void leave_to_parent(void)
+{
+	pid_t self = getpid(), before = atomic_load(&keeper.process);
+
+	if (before != self &&
+	    atomic_compare_exchange_strong(&keeper.process, &before, self) &&
+	    before)
+		begin_anew();
+}
+
+void keeper_start(void)
+{
+	leave_to_parent();
+	pthread_mutex_lock(&keeper.lock);
+	if (atomic_load(&keeper.state) == NOT_STARTED)
+		start_keeper();
+	pthread_mutex_unlock(&keeper.lock);
+}
+
+/* The lock is held. */
+static void ask_keeper(void (*what)(void *data), void *data)
+{
+	uint32_t done = atomic_load(&keeper.done);
+
+	keeper.what = what;
+	keeper.data = data;
+	tell(&keeper.asked, done + 1);
+	await_change(&keeper.done, done);
+}
+
+bool keeper_do(void (*what)(void *data), void *data)
+{
+	bool works;
+
+	keeper_start();
+	pthread_mutex_lock(&keeper.lock);
+	await_change(&keeper.state, STARTING);
+	works = atomic_load(&keeper.state) == WORKS;
+	if (works)
+		ask_keeper(what, data);
+	pthread_mutex_unlock(&keeper.lock);
+	if (!works)
+		gk_log(GK_LOG_INFO, "memory cannot be shared with other "
+				    "processes: no thread has its own "
+				    "descriptors");
+	return works;
+}
+
+pid_t keeper_thread(void)
+{
+	return atomic_load(&keeper.thread);
+}

@@ -1,0 +1,262 @@
+/* share_open.c - opens what other processes share; see share.h. */
+#include "device/share_file.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/futex.h"
+#include "machine/store/board.h"
+#include "machine/store/identity.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* So often who waits looks whether the other still lives. */
+#define LOOK_NS (50 * GK_NS_PER_MS)
+
+/* ---- checking ---- */
+
+static bool is_ours(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && !st->st_nlink &&
+	       st->st_uid == geteuid() &&
+	       (uint64_t)st->st_size >= SHARE_ROWS_SIZE &&
+	       !(st->st_size % (off_t)sizeof(struct share_row));
+}
+
+/* The file is one that cannot be cut off; where its rows are. */
+static int check_file(int fd, uint64_t *ret_rows)
+{
+	struct stat st;
+	int seals;
+
+	if (fstat(fd, &st) || !is_ours(&st))
+		return GK_ERR_CORRUPT;
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		return GK_ERR_CORRUPT;
+	*ret_rows = (uint64_t)st.st_size - SHARE_ROWS_SIZE;
+	return 0;
+}
+
+static int check_row(struct gkf_machine *m, const struct share_row *row,
+		     enum gkf_share_kind kind, uint64_t rows,
+		     struct gkf_share_about *ret_about)
+{
+	if (row->kind != kind || row->device >= gkf_device_count(m) ||
+	    row->board != share_board(m, (unsigned)row->device) ||
+	    row->size > rows || row->offset > rows - row->size)
+		return GK_ERR_CORRUPT;
+	*ret_about = (struct gkf_share_about){.kind = kind,
+					      .device = (unsigned)row->device,
+					      .offset = row->offset,
+					      .size = row->size,
+					      .note = row->note};
+	return 0;
+}
+
+/* A copy of a row that is shared. */
+static int read_row(int fd, uint64_t at, struct share_row *ret_row)
+{
+	if (pread(fd, ret_row, sizeof(*ret_row), (off_t)at) != sizeof(*ret_row))
+		return GK_ERR_CORRUPT;
+	return atomic_load(&ret_row->id) ? 0 : GK_ERR_NOT_FOUND;
+}
+
+/* Looked at before it is opened: it may be anything of this user's. */
+static int open_file(const struct share_words *w)
+{
+	struct stat st;
+	char path[80];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%u", (int)w->pid,
+		 (int)w->thread, w->file);
+	if (stat(path, &st))
+		return GK_ERR_NOT_FOUND;
+	if (!is_ours(&st) || st.st_ino != w->inode)
+		return GK_ERR_NOT_FOUND;
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? GK_ERR_NOT_FOUND : fd;
+}
+
+static int check_words(struct gkf_machine *m, const struct share_words *w,
+		       enum gkf_share_kind kind)
+{
+	struct gkf_identity self = gkf_self(m);
+
+	if (w->magic != SHARE_MAGIC || w->kind != (uint32_t)kind ||
+	    w->check != share_check(w) || w->row >= SHARE_ROWS || w->pid <= 0 ||
+	    w->thread <= 0 || w->pid_ns != self.pid_ns)
+		return GK_ERR_CORRUPT;
+	return w->pid == self.pid && w->start == self.start ? GK_ERR_IN_USE : 0;
+}
+
+static int look_into(struct gkf_machine *m, int fd, const struct share_words *w,
+		     struct gkf_share_about *ret_about)
+{
+	struct share_row row;
+	uint64_t rows;
+	int r = check_file(fd, &rows);
+
+	if (!r)
+		r = read_row(fd, rows + w->row * sizeof(row), &row);
+	if (!r && atomic_load(&row.id) != w->id)
+		r = GK_ERR_NOT_FOUND;
+	return r ? r
+		 : check_row(m, &row, (enum gkf_share_kind)w->kind, rows,
+			     ret_about);
+}
+
+int gkf_share_open(struct gkf_machine *m, const struct gkf_shared *handle,
+		   enum gkf_share_kind kind, int *ret_fd,
+		   struct gkf_share_about *ret_about)
+{
+	struct share_words words;
+	int r, fd;
+
+	memcpy(&words, handle, sizeof(words));
+	r = check_words(m, &words, kind);
+	if (r)
+		return r;
+	fd = open_file(&words);
+	if (fd < 0)
+		return fd;
+	r = look_into(m, fd, &words, ret_about);
+	if (r)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return r;
+}
+
+int gkf_share_received(struct gkf_machine *m, int fd, enum gkf_share_kind kind,
+		       struct gkf_share_about *ret_about)
+{
+	off_t at = fd < 0 ? -1 : lseek(fd, 0, SEEK_CUR);
+	struct share_row row;
+	uint64_t rows;
+	int r = at < 0 ? GK_ERR_CORRUPT : check_file(fd, &rows);
+
+	if (!r && ((uint64_t)at < rows || ((uint64_t)at - rows) % sizeof(row)))
+		r = GK_ERR_CORRUPT;
+	if (!r)
+		r = read_row(fd, (uint64_t)at, &row);
+	return r ? r : check_row(m, &row, kind, rows, ret_about);
+}
+
+uint64_t gkf_share_id(const struct gkf_shared *handle)
+{
+	struct share_words words;
+
+	memcpy(&words, handle, sizeof(words));
+	return words.id;
+}
+
+/* ---- memory without addresses ---- */
+
+static uint64_t page_below(uint64_t n)
+{
+	return n & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
+void *gkf_share_source(int fd, const struct gkf_share_about *about)
+{
+	uint64_t from = page_below(about->offset);
+	unsigned char *at = mmap(NULL, about->offset + about->size - from,
+				 PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_NORESERVE, fd, (off_t)from);
+
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, about->offset + about->size - from, MADV_DONTFORK);
+	madvise(at, about->offset + about->size - from, MADV_DONTDUMP);
+	return at + (about->offset - from);
+}
+
+void gkf_share_source_end(void *source, const struct gkf_share_about *about)
+{
+	uint64_t before = about->offset - page_below(about->offset);
+
+	munmap((unsigned char *)source - before, before + about->size);
+}
+
+/* ---- events ---- */
+
+struct gkf_share_event *gkf_share_event_at(int fd, const struct gkf_shared *h)
+{
+	struct share_words words;
+	uint64_t rows, at;
+	unsigned char *page;
+
+	memcpy(&words, h, sizeof(words));
+	if (check_file(fd, &rows) || words.row >= SHARE_ROWS)
+		return NULL;
+	at = rows + words.row * sizeof(struct share_row);
+	page =
+	    mmap(NULL, at + sizeof(struct share_row) - page_below(at),
+		 PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)page_below(at));
+	if (page == MAP_FAILED)
+		return NULL;
+	page += at - page_below(at);
+	return &((struct share_row *)(void *)page)->event;
+}
+
+uint64_t gkf_share_record(const struct gkf_machine *m,
+			  struct gkf_share_event *e)
+{
+	struct gkf_identity self = gkf_self(m);
+
+	atomic_store(&e->pid, self.pid);
+	atomic_store(&e->pid_ns, self.pid_ns);
+	atomic_store(&e->start, self.start);
+	return atomic_fetch_add(&e->recorded, 1) + 1;
+}
+
+void gkf_share_reach(struct gkf_share_event *e, uint64_t number)
+{
+	uint64_t reached = atomic_load(&e->reached);
+
+	while (reached < number &&
+	       !atomic_compare_exchange_weak(&e->reached, &reached, number))
+		;
+	atomic_fetch_add(&e->word, 1);
+	gk_futex_wake(GK_FUTEX_SHARED, &e->word, INT_MAX);
+}
+
+bool gkf_share_abandoned(const struct gkf_machine *m,
+			 const struct gkf_share_event *e)
+{
+	struct gkf_identity who = {.pid = atomic_load(&e->pid),
+				   .pid_ns = atomic_load(&e->pid_ns),
+				   .start = atomic_load(&e->start)};
+
+	return !gkf_alive(gkf_own_namespace(m), &who);
+}
+
+bool gkf_share_reached(struct gkf_share_event *e, uint64_t number)
+{
+	return atomic_load(&e->reached) >= number;
+}
+
+void gkf_share_wait(const struct gkf_machine *m, struct gkf_share_event *e,
+		    uint64_t number)
+{
+	uint64_t looked = gk_mono_ns();
+	uint32_t word;
+
+	for (;;) {
+		word = atomic_load(&e->word);
+		if (gkf_share_reached(e, number))
+			return;
+		if (gk_mono_ns() - looked >= LOOK_NS) {
+			if (gkf_share_abandoned(m, e))
+				return;
+			looked = gk_mono_ns();
+		}
+		gk_futex_wait(GK_FUTEX_SHARED, &e->word, word, LOOK_NS);
+	}
+}

@@ -1,0 +1,17 @@
+/* ipc.h - memory and events that processes of one user share. */
+#ifndef GKF_CUDA_IPC_H
+#define GKF_CUDA_IPC_H
+
+#include "device/share.h"
+#include "fronts/cuda/memory.h"
+
+/* Everything that a context opened is closed. */
+void ipc_close(CUcontext ctx);
+
+/* May its memory be shared by a handle of cuIpcGetMemHandle? */
+bool ipc_is_capable(const struct gkf_extent *e);
+
+/* The name of an error of share.h; of opening a handle. */
+CUresult ipc_error(enum cuda_row row, int error);
+
+#endif
