@@ -31,6 +31,33 @@ bool ipc_is_capable(const struct gkf_extent *e)
 	       !(e->flags & MEMORY_FIXED);
 }
 
+struct cuda_device *ipc_device(unsigned index)
+{
+	for (unsigned i = 0; i < cuda.device_count; i++)
+		if (cuda.device[i].index == index)
+			return &cuda.device[i];
+	return NULL;
+}
+
+CUresult ipc_check_type(enum cuda_row row, CUmemAllocationHandleType type,
+			unsigned long long flags)
+{
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch (type) {
+	case CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR:
+		return CUDA_SUCCESS;
+	case CU_MEM_HANDLE_TYPE_WIN32:
+	case CU_MEM_HANDLE_TYPE_WIN32_KMT:
+	case CU_MEM_HANDLE_TYPE_FABRIC:
+		return memory_counted(row, CUDA_ERROR_NOT_SUPPORTED);
+	case CU_MEM_HANDLE_TYPE_NONE:
+	case CU_MEM_HANDLE_TYPE_MAX:
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
 CUresult ipc_error(enum cuda_row row, int error)
 {
 	switch (error) {
@@ -96,11 +123,8 @@ static struct opened *find_opened(uint64_t id, const struct cuda_device *device)
 /* Does the context's device reach the memory of that one? */
 static CUresult check_home(CUcontext ctx, unsigned home, unsigned flags)
 {
-	const struct cuda_device *d = NULL;
+	const struct cuda_device *d = ipc_device(home);
 
-	for (unsigned i = 0; i < cuda.device_count && !d; i++)
-		if (cuda.device[i].index == home)
-			d = &cuda.device[i];
 	if (!d)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (home == ctx->device->index)

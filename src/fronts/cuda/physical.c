@@ -23,13 +23,66 @@ struct physical *physical_of(CUmemGenericAllocationHandle handle)
 	return handle_is(p, HANDLE_PHYSICAL) && p->handles ? p : NULL;
 }
 
+/* Those that others use even now. */
+static struct physical *lingering;
+
+static void free_physical(struct physical *p)
+{
+	if (p->shared)
+		gkf_share_end(p->device->index, p->row);
+	if (p->address) {
+		gkf_space_free(p->address);
+		device_let_go(p->device);
+	} else {
+		gkf_share_source_end(p->source, &p->about);
+	}
+	handle_free(p);
+}
+
+static bool is_elsewhere(const struct physical *p)
+{
+	return p->shared && gkf_share_in_use(p->device->index, p->row);
+}
+
+void physical_settle(void)
+{
+	struct physical **at = &lingering, *p;
+
+	while ((p = *at)) {
+		if (is_elsewhere(p)) {
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		free_physical(p);
+	}
+}
+
 void physical_drop(struct physical *p)
 {
 	if (p->handles || p->mappings)
 		return;
-	gkf_space_free(p->address);
-	device_let_go(p->device);
-	handle_free(p);
+	if (is_elsewhere(p)) {
+		p->next = lingering;
+		lingering = p;
+		return;
+	}
+	free_physical(p);
+	physical_settle();
+}
+
+struct physical *physical_new(struct cuda_device *device,
+			      const CUmemAllocationProp *prop, uint64_t size)
+{
+	struct physical *p = handle_new(HANDLE_PHYSICAL, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->device = device;
+	p->prop = *prop;
+	p->size = size;
+	p->handles = 1;
+	return p;
 }
 
 /* ---- properties ---- */
@@ -37,8 +90,10 @@ void physical_drop(struct physical *p)
 /* Handles for others, and machinery that there is not. */
 static bool is_refused(const CUmemAllocationProp *p)
 {
-	return p->requestedHandleTypes || p->allocFlags.gpuDirectRDMACapable ||
-	       p->allocFlags.usage ||
+	const unsigned kinds = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+
+	return p->requestedHandleTypes & ~kinds ||
+	       p->allocFlags.gpuDirectRDMACapable || p->allocFlags.usage ||
 	       p->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
 }
 
@@ -93,11 +148,11 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity,
 
 /* ---- handles ---- */
 
-static CUresult fill_physical(struct physical *p, size_t size)
+static CUresult fill_physical(struct physical *p)
 {
 	struct gkf_memory_ask ask = {.kind = GKF_MEMORY_PHYSICAL,
 				     .device = p->device->index,
-				     .size = size};
+				     .size = p->size};
 	CUresult r = device_hold(p->device);
 	int error;
 
@@ -108,9 +163,7 @@ static CUresult fill_physical(struct physical *p, size_t size)
 		device_let_go(p->device);
 		return memory_error(error);
 	}
-	p->size = size;
 	p->source = gkf_space_source(p->address);
-	p->handles = 1;
 	return CUDA_SUCCESS;
 }
 
@@ -126,14 +179,15 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	r = check_prop(ROW_cuMemCreate, prop);
 	if (r)
 		return r;
-	p = handle_new(HANDLE_PHYSICAL, sizeof(*p));
+	physical_lock();
+	physical_settle();
+	physical_unlock();
+	p = physical_new(front_device(prop->location.id), prop, size);
 	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	p->device = front_device(prop->location.id);
-	p->prop = *prop;
 	/* Compression is a wish. */
 	p->prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;
-	r = fill_physical(p, size);
+	r = fill_physical(p);
 	if (r)
 		handle_free(p);
 	else

@@ -2,6 +2,7 @@
 #include "fronts/cuda/ipc.h"
 #include "fronts/cuda/mem_pool.h"
 #include "fronts/cuda/memory.h"
+#include "fronts/cuda/physical.h"
 
 #include <string.h>
 
@@ -91,6 +92,18 @@ static CUresult can_reach(const struct gkf_extent *e)
 	return memory_reaches(ctx, e) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* The handles for other processes that its memory may have. */
+static uint64_t handle_types_of(const struct gkf_extent *e, CUdeviceptr at)
+{
+	struct gkf_mapping m;
+	const struct physical *p;
+
+	if (e->kind != GKF_MEMORY_MAPPED || !gkf_space_mapping(at, &m))
+		return CU_MEM_HANDLE_TYPE_NONE;
+	p = m.tag;
+	return p->prop.requestedHandleTypes;
+}
+
 static CUresult attribute_of_known(CUpointer_attribute a, CUdeviceptr at,
 				   const struct gkf_extent *e, union value *v)
 {
@@ -150,8 +163,10 @@ static CUresult attribute_of_known(CUpointer_attribute a, CUdeviceptr at,
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
 		v->half = ipc_is_capable(e);
 		break;
-	/* No RDMA, no engine that decompresses. */
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+		v->word = handle_types_of(e, at);
+		break;
+	/* No RDMA, no engine that decompresses. */
 	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
 	case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
 	default:

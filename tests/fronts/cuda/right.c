@@ -63,6 +63,7 @@ static struct {
 	CUmemGenericAllocationHandle physical;
 	CUdeviceptr reserved, mapped; /* of `step` bytes */
 	size_t step;
+	int descriptor;
 	CUdevice second;
 	int nothing, four, global, sync, shared_bytes, alone;
 	const char *thing, *shared, *file;
@@ -156,6 +157,7 @@ static const struct {
     SPECIAL("cuMemSetAccess", "size", step),
     SPECIAL("cuMemGetAccess", "ptr", mapped),
     SPECIAL("cuMemRetain", "addr", mapped),
+    SPECIAL("cuMemImport", "osHandle", descriptor),
 #undef SPECIAL
 };
 
@@ -214,6 +216,7 @@ unsigned char *right_buffer(void)
 
 static const CUmemAllocationProp on_device = {
     .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+    .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
     .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
 
 static void make_mapped(void)
@@ -223,6 +226,9 @@ static void make_mapped(void)
 	CU(cuMemAddressReserve)(&things.reserved, things.step, 0, 0, 0);
 	CU(cuMemAddressReserve)(&things.mapped, things.step, 0, 0, 0);
 	CU(cuMemMap)(things.mapped, things.step, 0, things.physical, 0);
+	CU(cuMemExportToShareableHandle)
+	(&things.descriptor, things.physical, on_device.requestedHandleTypes,
+	 0);
 }
 
 /* A green context of eight SMs of the first device. */
