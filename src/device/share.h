@@ -115,9 +115,11 @@ GKF_API void *gkf_share_source(int fd, const struct gkf_share_about *about);
 GKF_API void gkf_share_source_end(void *source,
 				  const struct gkf_share_about *about);
 
-/* The event of an opened row; never unmapped. NULL: no memory. */
+/* The event of an opened row, and its end. NULL: no memory. */
 GKF_API struct gkf_share_event *gkf_share_event_at(int fd,
 						   const struct gkf_shared *h);
+
+GKF_API void gkf_share_event_close(struct gkf_share_event *e);
 
 /* ---- events, by whoever has them ---- */
 

@@ -205,6 +205,14 @@ struct gkf_share_event *gkf_share_event_at(int fd, const struct gkf_shared *h)
 	return &((struct share_row *)(void *)page)->event;
 }
 
+/* No row lies in two pages. */
+void gkf_share_event_close(struct gkf_share_event *e)
+{
+	uint64_t page = page_below((uintptr_t)e);
+
+	munmap((void *)(uintptr_t)page, (size_t)sysconf(_SC_PAGESIZE));
+}
+
 uint64_t gkf_share_record(const struct gkf_machine *m,
 			  struct gkf_share_event *e)
 {

@@ -7,6 +7,7 @@
  * and the stream hold.
  */
 #include "base/clock.h"
+#include "fronts/cuda/event_shared.h"
 #include "fronts/cuda/stream_private.h"
 
 #include <stdlib.h>
@@ -14,24 +15,67 @@
 struct record {
 	_Atomic unsigned holders;
 	_Atomic uint64_t reached_ns; /* CLOCK_MONOTONIC; 0: not yet */
+	struct shared_event *shared; /* or NULL */
+	uint64_t number;             /* there */
 };
 
 struct CUevent_st {
 	CUcontext ctx;
 	uint64_t ctx_id; /* the life of ctx that it belongs to */
 	unsigned flags;
-	pthread_mutex_t lock;     /* of the rest */
-	struct record *record;    /* NULL: not recorded yet */
-	struct gkf_ticket ticket; /* where the record is in its stream */
+	pthread_mutex_t lock;        /* of the rest */
+	struct shared_event *shared; /* with other processes; or NULL */
+	struct record *record;       /* NULL: not recorded yet */
+	struct gkf_ticket ticket;    /* where the record is in its stream */
 };
 
-static struct record *record_new(void)
+/* The caller drops it; it may be destroyed meanwhile. */
+static struct shared_event *hold_shared(CUevent e)
+{
+	struct shared_event *shared;
+
+	pthread_mutex_lock(&e->lock);
+	shared = shared_event_hold(e->shared);
+	pthread_mutex_unlock(&e->lock);
+	return shared;
+}
+
+static bool is_shared_done(CUevent e)
+{
+	struct shared_event *shared = hold_shared(e);
+	bool done = shared_event_done(shared);
+
+	shared_event_drop(shared);
+	return done;
+}
+
+static void wait_shared(CUevent e)
+{
+	struct shared_event *shared = hold_shared(e);
+
+	shared_event_wait(shared);
+	shared_event_drop(shared);
+}
+
+static struct record *record_new(CUevent e)
 {
 	struct record *record = calloc(1, sizeof(*record));
 
-	if (record)
-		atomic_init(&record->holders, 1);
+	if (!record)
+		return NULL;
+	atomic_init(&record->holders, 1);
+	record->shared = hold_shared(e);
+	if (record->shared)
+		record->number = shared_event_record(record->shared);
 	return record;
+}
+
+static void reach(struct record *record)
+{
+	atomic_store_explicit(&record->reached_ns, gk_mono_ns(),
+			      memory_order_release);
+	if (record->shared)
+		shared_event_reach(record->shared, record->number);
 }
 
 static struct record *record_hold(struct record *record)
@@ -43,8 +87,13 @@ static struct record *record_hold(struct record *record)
 
 static void record_drop(struct record *record)
 {
-	if (record && atomic_fetch_sub(&record->holders, 1) == 1)
-		free(record);
+	if (!record || atomic_fetch_sub(&record->holders, 1) != 1)
+		return;
+	/* One that its stream never came to holds up no other process. */
+	if (record->shared)
+		shared_event_reach(record->shared, record->number);
+	shared_event_drop(record->shared);
+	free(record);
 }
 
 /* ---- coming and going ---- */
@@ -52,6 +101,19 @@ static void record_drop(struct record *record)
 #define FLAGS                                                                  \
 	(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |                    \
 	 CU_EVENT_INTERPROCESS)
+
+static CUevent new_event(CUcontext ctx, unsigned flags)
+{
+	CUevent e = handle_new(HANDLE_EVENT, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	pthread_mutex_init(&e->lock, NULL);
+	e->ctx = ctx->base;
+	e->ctx_id = ctx->base->id;
+	e->flags = flags;
+	return e;
+}
 
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
@@ -62,13 +124,11 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (Flags & CU_EVENT_INTERPROCESS && !(Flags & CU_EVENT_DISABLE_TIMING))
 		return CUDA_ERROR_INVALID_VALUE;
-	e = handle_new(HANDLE_EVENT, sizeof(*e));
+	e = new_event(ctx, Flags);
 	if (!e)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	pthread_mutex_init(&e->lock, NULL);
-	e->ctx = ctx->base;
-	e->ctx_id = ctx->base->id;
-	e->flags = Flags;
+	if (Flags & CU_EVENT_INTERPROCESS)
+		e->shared = shared_event_new(ctx->device->index);
 	*phEvent = e;
 	return CUDA_SUCCESS;
 }
@@ -86,15 +146,19 @@ static CUresult check_event(CUevent e)
 /* A record that is still in its stream stays there, of no use to anybody. */
 static CUresult destroy_event(CUevent e)
 {
+	struct shared_event *shared;
 	struct record *record;
 
 	if (!handle_is(e, HANDLE_EVENT))
 		return CUDA_ERROR_INVALID_HANDLE;
 	pthread_mutex_lock(&e->lock);
 	record = e->record;
+	shared = e->shared;
 	e->record = NULL;
+	e->shared = NULL;
 	pthread_mutex_unlock(&e->lock);
 	record_drop(record);
+	shared_event_drop(shared);
 	handle_free(e);
 	return CUDA_SUCCESS;
 }
@@ -122,8 +186,7 @@ static int reach_record(struct gkf_task *task)
 {
 	struct record_task *t = (struct record_task *)task;
 
-	atomic_store_explicit(&t->record->reached_ns, gk_mono_ns(),
-			      memory_order_release);
+	reach(t->record);
 	return 0;
 }
 
@@ -157,7 +220,7 @@ static CUresult put_record(struct gkf_queue *queue, struct record *record,
 	struct record_task *t;
 
 	if (gkf_ticket_done(ticket)) {
-		atomic_store(&record->reached_ns, gk_mono_ns());
+		reach(record);
 		*ret_ticket = ticket;
 		return CUDA_SUCCESS;
 	}
@@ -174,7 +237,7 @@ static CUresult put_record(struct gkf_queue *queue, struct record *record,
 
 static CUresult record_in(CUevent e, CUstream s)
 {
-	struct record *record = record_new();
+	struct record *record = record_new(e);
 	struct gkf_ticket ticket;
 	CUresult r;
 
@@ -273,7 +336,7 @@ CUresult cuEventQuery(CUevent hEvent)
 	r = event_check(hEvent, &ticket);
 	if (r)
 		return r;
-	if (!gkf_ticket_spin(ticket, 0))
+	if (!gkf_ticket_spin(ticket, 0) || !is_shared_done(hEvent))
 		return CUDA_ERROR_NOT_READY;
 	return stream_error(hEvent->ctx);
 }
@@ -294,6 +357,7 @@ CUresult cuEventSynchronize(CUevent hEvent)
 			? CU_CTX_SCHED_BLOCKING_SYNC
 			: CU_CTX_SCHED_AUTO,
 		    ticket);
+	wait_shared(hEvent);
 	return stream_error(ctx);
 }
 
@@ -369,7 +433,7 @@ CUresult event_record_all(CUcontext ctx, CUevent hEvent)
 		return r;
 	if (hEvent->ctx != ctx->base)
 		return CUDA_ERROR_INVALID_HANDLE;
-	record = record_new();
+	record = record_new(hEvent);
 	if (!record)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	streams = streams_of(ctx);
@@ -402,6 +466,8 @@ CUresult event_hold_back(CUcontext ctx, CUevent hEvent)
 
 	if (r)
 		return r;
+	/* For other processes it is the caller who waits, not the streams. */
+	wait_shared(hEvent);
 	pthread_mutex_lock(&streams->lock);
 	streams_hold_back(streams, ticket);
 	pthread_mutex_unlock(&streams->lock);
@@ -416,4 +482,56 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
 	ENTER(cuCtxWaitEvent);
 	r = ctx_of(hCtx, &ctx);
 	return r ? r : event_hold_back(ctx, hEvent);
+}
+
+/* ---- between processes ---- */
+
+CUresult event_await(CUstream s, CUevent event)
+{
+	struct shared_event *shared = hold_shared(event);
+	CUresult r = shared_event_await(s, shared);
+
+	shared_event_drop(shared);
+	return r;
+}
+
+CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
+{
+	CUresult r;
+
+	ENTER_CONTEXT(cuIpcGetEventHandle, ctx);
+	if (!pHandle)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check_event(event);
+	if (r)
+		return r;
+	if (!(event->flags & CU_EVENT_INTERPROCESS))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!event->shared) {
+		front_count_refusal(ROW_cuIpcGetEventHandle);
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+	return shared_event_handle(event->shared, pHandle);
+}
+
+CUresult cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
+{
+	struct shared_event *shared;
+	CUresult r;
+	CUevent e;
+
+	ENTER_CONTEXT(cuIpcOpenEventHandle, ctx);
+	if (!phEvent)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = shared_event_open(&handle, &shared);
+	if (r)
+		return r;
+	e = new_event(ctx, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS);
+	if (!e) {
+		shared_event_drop(shared);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	e->shared = shared;
+	*phEvent = e;
+	return CUDA_SUCCESS;
 }

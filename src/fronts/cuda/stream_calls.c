@@ -181,8 +181,9 @@ static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
 		return r;
 	stream_begin(s);
 	gkf_queue_after(s->queue, ticket);
+	r = event_await(s, hEvent);
 	stream_unlock(s);
-	return CUDA_SUCCESS;
+	return r;
 }
 
 BOTH_STREAMS(cuStreamWaitEvent, _ptsz,

@@ -161,6 +161,12 @@ static inline CUresult stream_error(CUcontext ctx)
 /* event.c: is it an event that lives, and what would wait for it? */
 CUresult event_check(CUevent event, struct gkf_ticket *ret_ticket);
 
+/*
+ * The same for records of other processes: what the stream is given from now on
+ * waits for them. Under the lock.
+ */
+CUresult event_await(CUstream s, CUevent event);
+
 /* stream_thread.c: the calling thread's own stream; NULL: no memory. */
 CUstream stream_of_thread(CUcontext ctx);
 /* The streams of a context that ends are no thread's any more. */

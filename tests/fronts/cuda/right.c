@@ -42,7 +42,7 @@ static const struct {
 static struct {
 	CUcontext ctx, peer; /* of the second device */
 	CUstream stream;
-	CUevent event, primary_event;
+	CUevent event, primary_event, shared_event;
 	CUdevResource sms;
 	CUdevResourceDesc desc;
 	CUgreenCtx green;
@@ -157,6 +157,7 @@ static const struct {
     SPECIAL("cuMemSetAccess", "size", step),
     SPECIAL("cuMemGetAccess", "ptr", mapped),
     SPECIAL("cuMemRetain", "addr", mapped),
+    SPECIAL("cuIpcGetEventHandle", "event", shared_event),
     SPECIAL("cuMemImport", "osHandle", descriptor),
 #undef SPECIAL
 };
@@ -276,6 +277,8 @@ void right_make(void)
 	CU(cuStreamCreate)(&things.stream, CU_STREAM_NON_BLOCKING);
 	CU(cuEventCreate)(&things.event, CU_EVENT_DEFAULT);
 	CU(cuEventRecord)(things.event, things.stream);
+	CU(cuEventCreate)
+	(&things.shared_event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
 	CU(cuMemAlloc_v2)(&things.memory, 1 << 20);
 	CU(cuModuleLoadData)(&things.module, ptx);
 	CU(cuModuleGetFunction)(&things.function, things.module, "every");

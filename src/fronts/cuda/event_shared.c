@@ -1,0 +1,168 @@
+/* event_shared.c - events between processes; see event_shared.h. */
+#include "fronts/cuda/event_shared.h"
+#include "base/clock.h"
+#include "fronts/cuda/ipc.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* So often a waiting stream looks whether the other process still lives. */
+#define LOOK_NS (50 * GK_NS_PER_MS)
+
+struct shared_event {
+	_Atomic unsigned holders;
+	struct gkf_share_event *word;
+	bool opened; /* another process made it */
+	unsigned device;
+	uint32_t row;
+};
+
+static struct shared_event *new_shared(void)
+{
+	struct shared_event *e = calloc(1, sizeof(*e));
+
+	if (e)
+		atomic_init(&e->holders, 1);
+	return e;
+}
+
+struct shared_event *shared_event_new(unsigned device)
+{
+	struct shared_event *e = new_shared();
+
+	if (!e)
+		return NULL;
+	if (gkf_share_new(device, GKF_SHARE_EVENT, 0, 0, 0, &e->row)) {
+		free(e);
+		return NULL;
+	}
+	e->device = device;
+	e->word = gkf_share_event_of(device, e->row);
+	return e;
+}
+
+CUresult shared_event_open(const CUipcEventHandle *handle,
+			   struct shared_event **ret_event)
+{
+	const struct gkf_shared *h = (const struct gkf_shared *)handle;
+	struct gkf_share_about about;
+	struct shared_event *e;
+	int fd, error;
+
+	error = gkf_share_open(cuda.machine, h, GKF_SHARE_EVENT, &fd, &about);
+	if (error)
+		return ipc_error(ROW_cuIpcOpenEventHandle, error);
+	e = new_shared();
+	if (e) {
+		e->opened = true;
+		e->word = gkf_share_event_at(fd, h);
+	}
+	close(fd);
+	if (!e || !e->word) {
+		free(e);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	*ret_event = e;
+	return CUDA_SUCCESS;
+}
+
+struct shared_event *shared_event_hold(struct shared_event *e)
+{
+	if (e)
+		atomic_fetch_add(&e->holders, 1);
+	return e;
+}
+
+void shared_event_drop(struct shared_event *e)
+{
+	if (!e || atomic_fetch_sub(&e->holders, 1) != 1)
+		return;
+	if (e->opened)
+		gkf_share_event_close(e->word);
+	else
+		gkf_share_end(e->device, e->row);
+	free(e);
+}
+
+CUresult shared_event_handle(const struct shared_event *e,
+			     CUipcEventHandle *ret_handle)
+{
+	if (e->opened)
+		return CUDA_ERROR_INVALID_HANDLE;
+	gkf_share_handle(e->device, e->row, (struct gkf_shared *)ret_handle);
+	return CUDA_SUCCESS;
+}
+
+uint64_t shared_event_record(struct shared_event *e)
+{
+	return gkf_share_record(cuda.machine, e->word);
+}
+
+void shared_event_reach(struct shared_event *e, uint64_t number)
+{
+	gkf_share_reach(e->word, number);
+}
+
+static uint64_t last_record(struct shared_event *e)
+{
+	return atomic_load(&e->word->recorded);
+}
+
+bool shared_event_done(struct shared_event *e)
+{
+	return !e || gkf_share_reached(e->word, last_record(e)) ||
+	       gkf_share_abandoned(cuda.machine, e->word);
+}
+
+void shared_event_wait(struct shared_event *e)
+{
+	if (e)
+		gkf_share_wait(cuda.machine, e->word, last_record(e));
+}
+
+/* ---- streams ---- */
+
+struct await_task {
+	struct gkf_task task;
+	struct shared_event *event;
+	uint64_t number, looked;
+};
+
+static int look_at_event(struct gkf_task *task)
+{
+	struct await_task *t = (struct await_task *)task;
+	uint64_t now;
+
+	if (gkf_share_reached(t->event->word, t->number))
+		return 0;
+	now = gk_mono_ns();
+	if (now - t->looked < LOOK_NS)
+		return GKF_TASK_AGAIN;
+	t->looked = now;
+	return gkf_share_abandoned(cuda.machine, t->event->word)
+		   ? 0
+		   : GKF_TASK_AGAIN;
+}
+
+static void drop_await(struct gkf_task *task)
+{
+	shared_event_drop(((struct await_task *)task)->event);
+}
+
+CUresult shared_event_await(CUstream s, struct shared_event *e)
+{
+	struct await_task *t;
+
+	if (!e || gkf_share_reached(e->word, last_record(e)))
+		return CUDA_SUCCESS;
+	t = gkf_task_new(sizeof(*t));
+	if (!t)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	t->task.run = look_at_event;
+	t->task.drop = drop_await;
+	t->event = shared_event_hold(e);
+	t->number = last_record(e);
+	t->looked = gk_mono_ns();
+	gkf_queue_push(s->queue, &t->task);
+	return CUDA_SUCCESS;
+}
