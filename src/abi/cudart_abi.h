@@ -5,13 +5,14 @@
  * are CUDA's own, so that its documentation applies.
  *
  * Each name is the exact exported symbol: nothing is renamed. 12 stands for
- * CUDA 12.9, 13 for 13.0.
+ * CUDA 12.9, 13 for 13.0 and what 13.1 to 13.3 added.
  */
 #ifndef GPUKIT_ABI_CUDART_ABI_H
 #define GPUKIT_ABI_CUDART_ABI_H
 
 #include "cudart_graph.h"
 #include "cudart_interop.h"
+#include "cudart_newer.h"
 #include "cudart_texture.h"
 
 #define CUDART_EXPORT __attribute__((visibility("default")))

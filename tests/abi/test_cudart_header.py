@@ -1,4 +1,5 @@
-"""src/abi/cudart* against NVIDIA's headers and libraries of CUDA 12.9 and 13.0.
+"""src/abi/cudart* against NVIDIA's headers and libraries of CUDA 12.9 and 13.0,
+what came later against those of 13.3 (build/cuda-newer).
 
 CUDART_HEADERS_12 and CUDART_HEADERS_13 name directories of cuda_runtime_api.h;
 without them the toolkits that `./run deps` puts into build/cuda12 and
@@ -24,8 +25,13 @@ ABI = os.path.join(ROOT, "src", "abi")
 TOOLKITS = {12: os.path.join(ROOT, "build", "cuda12", "nvidia",
                              "cuda_runtime"),
             13: os.path.join(ROOT, "build", "cuda", "nvidia", "cu13")}
-VERSIONS = {12: 12090, 13: 13000}
+NEWER = os.path.join(ROOT, "build", "cuda-newer", "nvidia", "cu13")
+VERSIONS = {12: 12090, 13: 13000, NEWER: 13030}
 EXPORTS = {12: 435, 13: 422}
+
+# Exported by 13.3 and declared in no header.
+UNDECLARED = {"cudaSubgridCreate", "cudaSubgridWorkerGridCreate",
+              "cudaSubgridWorksetCreate"}
 each = pytest.mark.parametrize("major", [12, 13])
 
 
@@ -34,7 +40,7 @@ def toolkit(major, *path):
     place = os.environ.get(f"CUDART_HEADERS_{major}", "")
     if place and path == ("include",):
         return place
-    place = os.path.join(TOOLKITS[major], *path)
+    place = os.path.join(TOOLKITS.get(major, NEWER), *path)
     if os.path.isdir(place):
         return place
     why = f"no CUDA {major} runtime: CUDART_HEADERS_{major} or `./run deps`"
@@ -91,7 +97,40 @@ def test_same_as_nvidias_headers(facts, major, wanted, at_least):
     here = kinds(facts("ours", major), *wanted)
     assert len(there) >= at_least - (len(OURS) if "function" in wanted else 0)
     assert len(here) >= at_least
-    assert not differences(there, here, LEFT_OUT, OURS)
+    assert not differences(there, here, LEFT_OUT, {*OURS, *later(here)})
+
+
+def later(here):
+    """Names that came after 13.0: of cudart_newer.h, and functions."""
+    text = re.sub(r"/\*.*?\*/", "", read(os.path.join(ABI, "cudart_newer.h")),
+                  flags=re.S)
+    names = set(re.findall(r"\b(?:cudaDev|cudaExecution|cudaGraphRe)\w+", text))
+    return names | {key.split()[1] for key in here
+                    if key.startswith("function ") and
+                    key.split()[1] in later_functions()}
+
+
+def later_functions():
+    """The functions of libcudart.so.13 that 13.0 has not."""
+    with open(os.path.join(ROOT, "tests", "data", "cudart-13.3-added.txt"),
+              encoding="utf-8") as f:
+        return {line.strip() for line in f if not line.startswith("#")}
+
+
+def test_what_came_later_is_as_in_the_later_headers(facts):
+    there, here = facts("theirs", NEWER), facts("ours", 13)
+    names = later(here)
+    found = {key for key in here if re.split(r"[ .]", key)[1] in names}
+    assert len(found) > 100
+    assert {key: here[key] for key in found} == {
+        key: there.get(key) for key in found}
+
+
+def test_the_list_of_later_functions_is_that_of_the_library():
+    def names(major):
+        return {line.split("@")[0] for line in exported(os.path.join(
+            toolkit(major, "lib"), "libcudart.so.13"))}
+    assert later_functions() == names(NEWER) - names(13) - UNDECLARED
 
 
 def test_no_exception_outlives_its_reason(facts):
@@ -151,13 +190,14 @@ def test_the_library_exports_nvidias_names(major):
     original = exported(os.path.join(toolkit(major, "lib"),
                                      f"libcudart.so.{major}"))
     assert len(original) == EXPORTS[major]
+    if major == 13:
+        original |= {f"{name}@@libcudart.so.13" for name in later_functions()}
     assert names == original        # with their version, name@@libcudart.so.N
 
 
 @each
 def test_the_library_exports_the_rows(major):
     names = exported(os.path.join(FAKE_DIR, f"libcudart.so.{major}"))
-    assert len(names) == EXPORTS[major]
     assert names == {f"{name}@@libcudart.so.{major}" for name in rows(major)}
 
 
@@ -284,7 +324,7 @@ def test_every_header_compiles_alone(major, compiler):
     if not shutil.which(compiler):
         pytest.skip("no " + compiler)
     headers = sorted(glob.glob(os.path.join(ABI, "cudart*.h")))
-    assert len(headers) == 8
+    assert len(headers) == 9
     for header in headers:
         subprocess.run([compiler, "-std=gnu17", *WARNINGS, "-fsyntax-only",
                         f"-DCUDART_MAJOR={major}", "-xc", "-"],

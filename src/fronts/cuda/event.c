@@ -436,6 +436,8 @@ CUresult event_record_all(CUcontext ctx, CUevent hEvent)
 	record = record_new(hEvent);
 	if (!record)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (atomic_load(&ctx->greens))
+		streams_gather_greens(ctx);
 	streams = streams_of(ctx);
 	pthread_mutex_lock(&streams->lock);
 	streams_gather(streams);
@@ -471,6 +473,8 @@ CUresult event_hold_back(CUcontext ctx, CUevent hEvent)
 	pthread_mutex_lock(&streams->lock);
 	streams_hold_back(streams, ticket);
 	pthread_mutex_unlock(&streams->lock);
+	if (atomic_load(&ctx->greens))
+		streams_hold_greens(ctx, ticket);
 	return CUDA_SUCCESS;
 }
 

@@ -128,6 +128,13 @@ void streams_strike_off(struct streams *streams);
 /* Under the lock: `gather` waits for all that the context has to do. */
 void streams_gather(struct streams *streams);
 
+/*
+ * The same of all green contexts of a base: into its `gather`; and the other
+ * way about, all their streams wait for a ticket. Without locks.
+ */
+void streams_gather_greens(CUcontext base);
+void streams_hold_greens(CUcontext base, struct gkf_ticket ticket);
+
 /* Under the lock: what streams are given from now on waits for a ticket. */
 void streams_hold_back(struct streams *streams, struct gkf_ticket ticket);
 

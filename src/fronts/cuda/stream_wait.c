@@ -58,6 +58,45 @@ void streams_fail(CUcontext ctx, CUresult result)
 	pthread_mutex_unlock(&contexts.lock);
 }
 
+/* The next streams of a green context of the base; under contexts.lock. */
+static struct streams *next_green(struct streams *of, CUcontext base)
+{
+	while (of && (of->ctx == base || of->ctx->base != base))
+		of = of->next;
+	return of;
+}
+
+void streams_gather_greens(CUcontext base)
+{
+	struct streams *to = streams_of(base), *of;
+	struct gkf_ticket ticket;
+
+	pthread_mutex_lock(&contexts.lock);
+	for (of = next_green(contexts.first, base); of;
+	     of = next_green(of->next, base)) {
+		pthread_mutex_lock(&of->lock);
+		streams_gather(of);
+		ticket = gkf_queue_ticket(of->gather);
+		pthread_mutex_unlock(&of->lock);
+		pthread_mutex_lock(&to->lock);
+		gkf_queue_after(to->gather, ticket);
+		pthread_mutex_unlock(&to->lock);
+	}
+	pthread_mutex_unlock(&contexts.lock);
+}
+
+void streams_hold_greens(CUcontext base, struct gkf_ticket ticket)
+{
+	pthread_mutex_lock(&contexts.lock);
+	for (struct streams *of = next_green(contexts.first, base); of;
+	     of = next_green(of->next, base)) {
+		pthread_mutex_lock(&of->lock);
+		streams_hold_back(of, ticket);
+		pthread_mutex_unlock(&of->lock);
+	}
+	pthread_mutex_unlock(&contexts.lock);
+}
+
 static void add_pending(struct streams *streams, struct pending *p,
 			struct gkf_ticket ticket)
 {

@@ -88,11 +88,25 @@ static cudaError_t launched(CUresult r, dim3 grid, dim3 block)
 	return runtime_result(r);
 }
 
+/*
+ * The driver runs a kernel in the context of its stream; the runtime in the
+ * current one, and a stream of another device is an error.
+ */
+static cudaError_t bind_to_context(CUfunction *function, cudaStream_t stream)
+{
+	if (__builtin_expect(cudart_device_count < 2, 1) || !stream ||
+	    stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+		return cudaSuccess;
+	return runtime_result(
+	    legacy->cuKernelGetFunction(function, (CUkernel)(void *)*function));
+}
+
 static cudaError_t launch_grid(const struct driver *d, CUfunction function,
 			       dim3 grid, dim3 block, void **args,
 			       size_t shared, cudaStream_t stream)
 {
 	REQUIRE(shared <= UINT32_MAX, cudaErrorInvalidValue);
+	TRY(bind_to_context(&function, stream));
 	return launched(d->cuLaunchKernel(function, grid.x, grid.y, grid.z,
 					  block.x, block.y, block.z,
 					  (unsigned)shared, stream, args, NULL),
@@ -153,6 +167,7 @@ static cudaError_t cudaLaunchCooperativeKernel_by(const struct driver *d,
 	ENTER_CONTEXT();
 	TRY(function_launchable(func, &function));
 	REQUIRE(shared <= UINT32_MAX, cudaErrorInvalidValue);
+	TRY(bind_to_context(&function, stream));
 	return launched(d->cuLaunchCooperativeKernel(
 			    function, grid.x, grid.y, grid.z, block.x, block.y,
 			    block.z, (unsigned)shared, stream, args),
@@ -174,6 +189,7 @@ static cudaError_t cudaLaunchKernelExC_by(const struct driver *d,
 	REQUIRE(config && config->dynamicSmemBytes <= UINT32_MAX,
 		cudaErrorInvalidValue);
 	TRY(function_launchable(func, &function));
+	TRY(bind_to_context(&function, config->stream));
 	c = function_config(config);
 	return launched(d->cuLaunchKernelEx(&c, function, args, NULL),
 			config->gridDim, config->blockDim);

@@ -165,6 +165,9 @@ static cudaError_t last_call;
 	    cuThreadExchangeStreamCaptureMode)                                 \
 	ROWS_OF_MAJOR
 
+#define RESOURCE  ((cudaDevResource *)PTR)
+#define EXECUTION ((cudaExecutionContext_t)PTR)
+
 #if CUDART_MAJOR == 12
 #define ROWS_OF_MAJOR                                                          \
 	ROW(cudaEventElapsedTime_v2(&ms, EVENT, EVENT), cuEventElapsedTime_v2) \
@@ -207,7 +210,50 @@ static cudaError_t last_call;
 	    cuMemDiscardBatchAsync_ptsz)                                       \
 	ROW(cudaMemGetDefaultMemPool((cudaMemPool_t *)OUT, &where,             \
 				     cudaMemAllocationTypePinned),             \
-	    cuMemGetDefaultMemPool)
+	    cuMemGetDefaultMemPool)                                            \
+	ROW(cudaDeviceGetDevResource(0, RESOURCE, cudaDevResourceTypeSm),      \
+	    cuDeviceGetDevResource)                                            \
+	ROW(cudaDevSmResourceSplitByCount(RESOURCE, &word, RESOURCE, NULL, 0,  \
+					  8),                                  \
+	    cuDevSmResourceSplitByCount)                                       \
+	ROW(cudaDevSmResourceSplit(RESOURCE, 1, RESOURCE, NULL, 0,             \
+				   (cudaDevSmResourceGroupParams *)PTR),       \
+	    cuDevSmResourceSplit)                                              \
+	ROW(cudaDevResourceGenerateDesc((cudaDevResourceDesc_t *)OUT,          \
+					RESOURCE, 1),                          \
+	    cuDevResourceGenerateDesc)                                         \
+	ROW(cudaGreenCtxCreate((cudaExecutionContext_t *)OUT,                  \
+			       (cudaDevResourceDesc_t)PTR, 0, 0),              \
+	    cuGreenCtxCreate)                                                  \
+	ROW(cudaExecutionCtxDestroy(EXECUTION), cuGreenCtxDestroy)             \
+	ROW(cudaExecutionCtxGetDevice(NUMBER, EXECUTION), cuCtxGetDevice_v2)   \
+	ROW(cudaExecutionCtxGetId(EXECUTION, (unsigned long long *)OUT),       \
+	    cuCtxGetId)                                                        \
+	ROW(cudaExecutionCtxGetDevResource(EXECUTION, RESOURCE,                \
+					   cudaDevResourceTypeSm),             \
+	    cuCtxGetDevResource)                                               \
+	ROW(cudaExecutionCtxRecordEvent(EXECUTION, EVENT), cuCtxRecordEvent)   \
+	ROW(cudaExecutionCtxWaitEvent(EXECUTION, EVENT), cuCtxWaitEvent)       \
+	ROW(cudaExecutionCtxSynchronize(EXECUTION), cuCtxSynchronize_v2)       \
+	ROW(cudaExecutionCtxStreamCreate((cudaStream_t *)OUT, EXECUTION, 1,    \
+					 0),                                   \
+	    cuGreenCtxStreamCreate)                                            \
+	ROW(cudaStreamGetDevResource_ptsz(NULL, RESOURCE,                      \
+					  cudaDevResourceTypeSm),              \
+	    cuStreamGetDevResource_ptsz)                                       \
+	ROW(cudaLaunchHostFunc_v2(STREAM, NULL, NULL, 0), cuLaunchHostFunc_v2) \
+	ROW(cudaMemcpyWithAttributesAsync(                                     \
+		PTR, PTR, 8, (struct cudaMemcpyAttributes *)OUT, STREAM),      \
+	    cuMemcpyWithAttributesAsync)                                       \
+	ROW(cudaMemcpy3DWithAttributesAsync_ptsz(                              \
+		(struct cudaMemcpy3DBatchOp *)OUT, 0, NULL),                   \
+	    cuMemcpy3DWithAttributesAsync_ptsz)                                \
+	ROW(cudaLogsCurrent(&word, 0), cuLogsCurrent)                          \
+	ROW(cudaLogsDumpToFile(NULL, buffer, 0), cuLogsDumpToFile)             \
+	ROW(cudaLogsDumpToMemory(NULL, buffer, SIZE, 0), cuLogsDumpToMemory)   \
+	ROW(cudaLogsRegisterCallback(NULL, NULL, NULL),                        \
+	    cuLogsRegisterCallback)                                            \
+	ROW(cudaLogsUnregisterCallback(NULL), cuLogsUnregisterCallback)
 #endif
 
 /* Once as it is, once as the driver refuses it. */
@@ -228,6 +274,7 @@ static cudaError_t last_call;
 static void each_ends_in_its_function(void **state)
 {
 	(void)state;
+	scripted_version = 13030; /* the newest driver */
 	assert_cuda(cudaFree(NULL), Success);
 	ROWS
 }
