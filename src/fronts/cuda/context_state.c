@@ -2,6 +2,7 @@
  * context_state.c - gets and sets the flags and preferences of a context, and
  * waits for all its work.
  */
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/context.h"
 #include "fronts/cuda/green.h"
 
@@ -85,8 +86,11 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 
 CUresult cuCtxSynchronize(void)
 {
+	CUresult r;
+
 	ENTER_CONTEXT(cuCtxSynchronize, ctx);
-	return green_drain(ctx);
+	r = capture_permit_context(ctx);
+	return r ? r : green_drain(ctx);
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx)
@@ -96,6 +100,8 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx)
 
 	ENTER(cuCtxSynchronize_v2);
 	r = ctx_of(ctx, &of);
+	if (!r)
+		r = capture_permit_context(of);
 	return r ? r : green_drain(of);
 }
 

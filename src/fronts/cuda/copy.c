@@ -5,6 +5,7 @@
  * returns; asynchronous copies of page-locked memory are left to the stream.
  */
 #include "fronts/cuda/copy.h"
+#include "fronts/cuda/capture.h"
 
 #include <string.h>
 
@@ -95,19 +96,43 @@ static enum manner manner_of(const struct way *w, const struct copy *c,
 	return LEFT;
 }
 
-CUresult copy_go(const struct way *w, const struct copy *copy)
+static uint64_t bytes_of(const struct copy *c)
 {
-	uint64_t bytes = (uint64_t)copy->width * copy->height * copy->depth;
-	enum manner manner = manner_of(w, copy, bytes);
-	struct copy_task *t =
-	    gkf_task_new(sizeof(*t) + (manner == STAGED ? (size_t)bytes : 0));
+	return (uint64_t)c->width * c->height * c->depth;
+}
+
+static struct copy_task *new_copy_task(const struct copy *copy, size_t staged)
+{
+	struct copy_task *t = gkf_task_new(sizeof(*t) + staged);
 
 	if (!t)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+		return NULL;
 	t->task.run = copy->dst.read_only ? copy_fault : run_copy;
-	t->task.bytes = bytes;
+	t->task.bytes = bytes_of(copy);
 	t->task.work = work_of(copy);
 	t->copy = *copy;
+	return t;
+}
+
+struct gkf_task *copy_make(const struct copy *copy)
+{
+	struct copy_task *t = new_copy_task(copy, 0);
+
+	return t ? &t->task : NULL;
+}
+
+CUresult copy_go(const struct way *w, const struct copy *copy)
+{
+	uint64_t bytes = bytes_of(copy);
+	enum manner manner = manner_of(w, copy, bytes);
+	struct copy_task *t;
+	CUstream s;
+
+	if (w->async && capture_finds(w->ctx, w->stream, w->per_thread, &s))
+		return GRAPH_LOCKED(capture_copy(s, copy));
+	t = new_copy_task(copy, manner == STAGED ? (size_t)bytes : 0);
+	if (!t)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (manner == STAGED)
 		stage(t);
 	return (manner == WAITED ? stream_run : stream_submit)(
@@ -154,7 +179,8 @@ static bool is_on_device(const struct gkf_extent *e)
 CUresult copy_find(uint64_t address, size_t size, enum copy_place place,
 		   struct copy_side *ret_side)
 {
-	struct copy_side side = {.at = (unsigned char *)(uintptr_t)address};
+	struct copy_side side = {.at = (unsigned char *)(uintptr_t)address,
+				 .address = address};
 	struct gkf_extent e;
 
 	if (gkf_space_find(address, &e)) {

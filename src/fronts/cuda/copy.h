@@ -42,6 +42,10 @@ struct copy_side {
 	bool sync;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
 	bool at_once;        /* read before the call returns */
 	bool read_only;      /* no device may write there */
+	/* As the caller named it: an address, or cells of an array. */
+	uint64_t address;
+	CUarray array;
+	size_t x, y, z; /* bytes, rows, slices */
 };
 
 struct copy {
@@ -75,8 +79,26 @@ CUresult copy_go(const struct way *w, const struct copy *copy);
 /* `run` of work that writes where its device may only read. */
 int copy_fault(struct gkf_task *task);
 
+/* The task of a copy that reads and writes when it runs; NULL: no memory. */
+struct gkf_task *copy_make(const struct copy *copy);
+
 /* Copies the box that cuMemcpy2D, 3D and their kin describe. */
 CUresult copy_3d(const struct way *w, const CUDA_MEMCPY3D *p);
+
+/* Filling memory: sizes and the pitch count values and bytes. */
+struct set_ask {
+	CUdeviceptr at;
+	size_t pitch, width, height;
+	unsigned size; /* bytes of a value: 1, 2 or 4 */
+	uint32_t value;
+};
+
+/*
+ * Checks it, neither of whose lengths is 0, and makes its task, the caller's;
+ * memset.c.
+ */
+CUresult set_make(const struct set_ask *a, struct copy_side *ret_side,
+		  struct gkf_task **ret_task);
 
 /* Finds the two sides of such a box, none of whose lengths is 0. */
 CUresult copy_3d_find(const CUDA_MEMCPY3D *p, struct copy *ret_copy);

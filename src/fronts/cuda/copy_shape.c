@@ -97,6 +97,10 @@ static CUresult find_cells(const struct corner *c, const struct extent *e,
 	    .slice = a->slice,
 	    .device = true,
 	    .exact = true,
+	    .array = a,
+	    .x = c->x,
+	    .y = c->y,
+	    .z = c->z,
 	};
 	return CUDA_SUCCESS;
 }

@@ -7,6 +7,7 @@
  * and the stream hold.
  */
 #include "base/clock.h"
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/event_shared.h"
 #include "fronts/cuda/stream_private.h"
 
@@ -27,6 +28,7 @@ struct CUevent_st {
 	struct shared_event *shared; /* with other processes; or NULL */
 	struct record *record;       /* NULL: not recorded yet */
 	struct gkf_ticket ticket;    /* where the record is in its stream */
+	struct capture_point point;  /* instead: where in a capture */
 };
 
 /* The caller drops it; it may be destroyed meanwhile. */
@@ -159,6 +161,9 @@ static CUresult destroy_event(CUevent e)
 	pthread_mutex_unlock(&e->lock);
 	record_drop(record);
 	shared_event_drop(shared);
+	pthread_mutex_lock(&graph_mutex);
+	capture_deps_free(&e->point.deps);
+	pthread_mutex_unlock(&graph_mutex);
 	handle_free(e);
 	return CUDA_SUCCESS;
 }
@@ -205,6 +210,7 @@ static void mean_record(CUevent e, struct record *record,
 	before = e->record;
 	e->record = record;
 	e->ticket = ticket;
+	atomic_store(&e->point.id, 0);
 	pthread_mutex_unlock(&e->lock);
 	record_drop(before);
 }
@@ -235,7 +241,7 @@ static CUresult put_record(struct gkf_queue *queue, struct record *record,
 	return CUDA_SUCCESS;
 }
 
-static CUresult record_in(CUevent e, CUstream s)
+CUresult event_put(CUevent e, struct gkf_queue *queue)
 {
 	struct record *record = record_new(e);
 	struct gkf_ticket ticket;
@@ -243,14 +249,34 @@ static CUresult record_in(CUevent e, CUstream s)
 
 	if (!record)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	stream_begin(s);
-	r = put_record(s->queue, record, &ticket);
-	stream_unlock(s);
+	r = put_record(queue, record, &ticket);
 	if (r)
 		record_drop(record);
 	else
 		mean_record(e, record, ticket);
 	return r;
+}
+
+CUcontext event_context(CUevent event)
+{
+	return event->ctx;
+}
+
+static CUresult record_in(CUevent e, CUstream s)
+{
+	CUresult r;
+
+	stream_begin(s);
+	r = event_put(e, s->queue);
+	stream_unlock(s);
+	return r;
+}
+
+/* As a node that does so in each launch, or as a place in the graph. */
+static CUresult capture_moment(CUstream s, CUevent e, unsigned flags)
+{
+	return flags ? capture_event(s, e, CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+		     : capture_record(s, &e->point);
 }
 
 static CUresult record_on(enum cuda_row row, bool per_thread, CUevent hEvent,
@@ -261,14 +287,19 @@ static CUresult record_on(enum cuda_row row, bool per_thread, CUevent hEvent,
 
 	if (r)
 		return r;
-	/* CU_EVENT_RECORD_EXTERNAL has a meaning in a capture only. */
-	if (flags)
+	/* It has a meaning in a capture only. */
+	if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL ||
+	    (flags && !stream_captures(s)))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = check_event(hEvent);
 	if (r)
 		return r;
-	return hEvent->ctx == s->ctx->base ? record_in(hEvent, s)
-					   : CUDA_ERROR_INVALID_HANDLE;
+	if (hEvent->ctx != s->ctx->base)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (stream_captures(s))
+		return GRAPH_LOCKED(capture_moment(s, hEvent, flags));
+	r = stream_usable(s);
+	return r ? r : record_in(hEvent, s);
 }
 
 static CUresult cuEventRecord_on(enum cuda_row row, bool per_thread,
@@ -318,6 +349,19 @@ static struct gkf_ticket ticket_of(CUevent e)
 	return ticket;
 }
 
+static bool is_captured(CUevent e)
+{
+	return atomic_load(&e->point.id) != 0;
+}
+
+bool event_join(CUevent event, CUstream s, CUresult *ret_result)
+{
+	if (!is_captured(event))
+		return false;
+	*ret_result = GRAPH_LOCKED(capture_join(s, &event->point));
+	return true;
+}
+
 CUresult event_check(CUevent event, struct gkf_ticket *ret_ticket)
 {
 	CUresult r = check_event(event);
@@ -334,6 +378,8 @@ CUresult cuEventQuery(CUevent hEvent)
 
 	ENTER(cuEventQuery);
 	r = event_check(hEvent, &ticket);
+	if (!r && is_captured(hEvent))
+		r = CUDA_ERROR_CAPTURED_EVENT;
 	if (r)
 		return r;
 	if (!gkf_ticket_spin(ticket, 0) || !is_shared_done(hEvent))
@@ -349,6 +395,8 @@ CUresult cuEventSynchronize(CUevent hEvent)
 
 	ENTER(cuEventSynchronize);
 	r = event_check(hEvent, &ticket);
+	if (!r && is_captured(hEvent))
+		r = CUDA_ERROR_CAPTURED_EVENT;
 	if (r)
 		return r;
 	ctx = hEvent->ctx;
@@ -396,6 +444,8 @@ static CUresult elapsed(float *pMilliseconds, CUevent start, CUevent end)
 	if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING ||
 	    start->ctx != end->ctx)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (is_captured(start) || is_captured(end))
+		return CUDA_ERROR_CAPTURED_EVENT;
 	r = time_of_event(start, &from);
 	r2 = time_of_event(end, &to);
 	/* One that was never recorded goes before one that is not reached. */
@@ -433,6 +483,9 @@ CUresult event_record_all(CUcontext ctx, CUevent hEvent)
 		return r;
 	if (hEvent->ctx != ctx->base)
 		return CUDA_ERROR_INVALID_HANDLE;
+	r = capture_permit_context(ctx);
+	if (r)
+		return r;
 	record = record_new(hEvent);
 	if (!record)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -466,6 +519,10 @@ CUresult event_hold_back(CUcontext ctx, CUevent hEvent)
 	struct gkf_ticket ticket;
 	CUresult r = event_check(hEvent, &ticket);
 
+	if (!r && is_captured(hEvent))
+		r = CUDA_ERROR_CAPTURED_EVENT;
+	if (!r)
+		r = capture_permit_context(ctx);
 	if (r)
 		return r;
 	/* For other processes it is the caller who waits, not the streams. */

@@ -4,6 +4,7 @@
  * here: one word of thread-local storage leads to it.
  */
 #include "base/err.h"
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/stack.h"
 #include "machine/store/gate.h"
 
@@ -88,9 +89,9 @@ static inline CUresult enter_row(enum cuda_row row)
 	if (__builtin_expect(barred, 0))
 		return CUDA_ERROR_NOT_PERMITTED;
 	gkf_gate_count_cuda(cuda.gate, row);
-	return gkf_gate_whole(cuda.machine, cuda.gate)
-		   ? CUDA_SUCCESS
-		   : CUDA_ERROR_DEVICE_UNAVAILABLE;
+	if (!gkf_gate_whole(cuda.machine, cuda.gate))
+		return CUDA_ERROR_DEVICE_UNAVAILABLE;
+	return capture_is_open() ? capture_permit_call(row) : CUDA_SUCCESS;
 }
 
 /* The current context, in whatever state. */

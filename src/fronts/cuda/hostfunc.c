@@ -2,6 +2,7 @@
  * hostfunc.c - functions of the program's that a stream calls: on an executor
  * thread, where they may not call CUDA.
  */
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/stream_private.h"
 
 struct host_function {
@@ -48,21 +49,41 @@ static void drop_callback(struct gkf_task *task)
 		call_back(h, error);
 }
 
-static CUresult push_host_function(CUstream s, const struct host_function *what)
+static struct gkf_task *new_host_function(CUcontext ctx,
+					  const struct host_function *what)
 {
 	struct host_function *h = gkf_task_new(sizeof(*h));
 	struct gkf_task head;
 
 	if (!h)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+		return NULL;
 	head = h->task;
 	*h = *what;
 	h->task = head;
 	h->task.work = GKF_WORK_HOST;
 	h->task.run = h->callback ? run_callback : run_function;
 	h->task.drop = h->callback ? drop_callback : NULL;
-	h->ctx = s->ctx;
-	stream_push(s, &h->task);
+	h->ctx = ctx;
+	return &h->task;
+}
+
+struct gkf_task *hostfunc_make(CUhostFn function, void *data)
+{
+	return new_host_function(
+	    NULL, &(struct host_function){.function = function, .data = data});
+}
+
+static CUresult push_host_function(CUstream s, const struct host_function *what)
+{
+	struct gkf_task *task;
+	CUresult r = stream_usable(s);
+
+	if (r)
+		return r;
+	task = new_host_function(s->ctx, what);
+	if (!task)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	stream_push(s, task);
 	return CUDA_SUCCESS;
 }
 
@@ -77,6 +98,8 @@ static CUresult cuLaunchHostFunc_on(enum cuda_row row, bool per_thread,
 		return r;
 	if (!fn)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (stream_captures(s))
+		return GRAPH_LOCKED(capture_host(s, fn, userData));
 	return push_host_function(
 	    s, &(struct host_function){.function = fn, .data = userData});
 }

@@ -93,7 +93,7 @@ static CUresult take_cluster(const CUlaunchAttributeValue *v)
 }
 
 /* Hints are taken; what would change what happens is done or refused. */
-static CUresult take_attribute(const CUlaunchAttribute *a, struct launch *l)
+CUresult launch_attribute(const CUlaunchAttribute *a, struct launch *l)
 {
 	switch (a->id) {
 	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
@@ -142,7 +142,7 @@ static CUresult cuLaunchKernelEx_on(enum cuda_row row, bool per_thread,
 	memcpy(l.block, &config->blockDimX, sizeof l.block);
 	l.dynamic_shared = config->sharedMemBytes;
 	for (unsigned i = 0; !r && i < config->numAttrs; i++)
-		r = take_attribute(&config->attrs[i], &l);
+		r = launch_attribute(&config->attrs[i], &l);
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		front_count_refusal(row);
 	return r ? r : launch_start(ctx, &l);

@@ -18,6 +18,16 @@ struct launch {
 /* Checks a launch and its stream, and puts it into the stream. */
 CUresult launch_start(CUcontext ctx, const struct launch *l);
 
+/* Checks a launch, its stream not, and makes its task: the caller's to push. */
+CUresult launch_make(CUcontext ctx, const struct launch *l,
+		     struct gkf_task **ret_task);
+
+/* What an attribute makes of a launch; launch.c. */
+CUresult launch_attribute(const CUlaunchAttribute *a, struct launch *l);
+
+/* Checks a launch's shape and reads its parameters, as they lie. */
+CUresult launch_read(CUcontext ctx, const struct launch *l, void *ret_params);
+
 /*
  * Blocks of `threads` that fit on an SM beside each other; -1: none can be.
  * occupancy.c.

@@ -1,4 +1,5 @@
 /* launch_task.c - a launch in a stream: what it holds, how it runs and ends. */
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/green.h"
 #include "fronts/cuda/launch.h"
 #include "fronts/cuda/memory.h"
@@ -260,8 +261,6 @@ static CUresult check_launch(CUcontext ctx, const struct launch *l,
 
 	if (!r && l->cooperative)
 		r = check_cooperative(ctx, l, k);
-	if (!r)
-		r = stream_check(ctx, l->stream, l->per_thread);
 	if (!r && __builtin_expect(gkf_ptx_kernel_refused(k, &refusal), 0))
 		r = refuse_launch(l, &refusal);
 	return r;
@@ -283,6 +282,7 @@ static void fill_kernel_task(struct kernel_task *t, CUcontext ctx,
 	    .param_size = l->function->ptx->param_size,
 	    .find = find_kernel_memory,
 	    .stopped = gkf_task_stopped,
+	    .set_condition = condition_set,
 	    .context = ctx,
 	    .clock_khz = (uint32_t)device_clock_mhz(p) * 1000,
 	    .device_sms = (uint32_t)sms_of_device(ctx->device),
@@ -301,7 +301,18 @@ static void fill_kernel_task(struct kernel_task *t, CUcontext ctx,
 				  memory_order_relaxed);
 }
 
-CUresult launch_start(CUcontext ctx, const struct launch *l)
+CUresult launch_read(CUcontext ctx, const struct launch *l, void *ret_params)
+{
+	const struct gkf_ptx_kernel *k;
+	CUresult r = module_kernel(l->function->image, l->function->ptx, &k);
+
+	if (!r)
+		r = check_launch(ctx, l, k);
+	return r ? r : take_params(l, ret_params);
+}
+
+CUresult launch_make(CUcontext ctx, const struct launch *l,
+		     struct gkf_task **ret_task)
 {
 	const struct gkf_ptx_function *f = l->function->ptx;
 	const struct gkf_ptx_kernel *k;
@@ -321,7 +332,24 @@ CUresult launch_start(CUcontext ctx, const struct launch *l)
 		return r;
 	}
 	fill_kernel_task(t, ctx, l, k);
+	*ret_task = &t->task;
+	return CUDA_SUCCESS;
+}
+
+CUresult launch_start(CUcontext ctx, const struct launch *l)
+{
+	struct gkf_task *task;
+	CUstream s;
+	CUresult r;
+
+	if (capture_finds(ctx, l->stream, l->per_thread, &s))
+		return GRAPH_LOCKED(capture_kernel(s, ctx, l));
+	r = stream_check(ctx, l->stream, l->per_thread);
+	if (!r)
+		r = launch_make(ctx, l, &task);
+	if (r)
+		return r;
 	return cuda.launch_blocking
-		   ? stream_run(ctx, l->stream, l->per_thread, &t->task)
-		   : stream_submit(ctx, l->stream, l->per_thread, &t->task);
+		   ? stream_run(ctx, l->stream, l->per_thread, task)
+		   : stream_submit(ctx, l->stream, l->per_thread, task);
 }

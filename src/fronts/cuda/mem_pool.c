@@ -11,6 +11,7 @@
 static struct {
 	pthread_mutex_t lock;
 	CUmemoryPool standard[GKF_DEVICES_MAX], current[GKF_DEVICES_MAX];
+	CUmemoryPool graphs[GKF_DEVICES_MAX];
 } pools = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_pool(CUmemoryPool pool)
@@ -87,6 +88,39 @@ static CUresult get_pool(CUdevice device, bool current, CUmemoryPool *ret_pool)
 CUresult pool_current(CUdevice device, CUmemoryPool *ret_pool)
 {
 	return get_pool(device, true, ret_pool);
+}
+
+CUresult pool_of_graphs(CUdevice device, CUmemoryPool *ret_pool)
+{
+	CUmemoryPool *pool = &pools.graphs[device];
+
+	pthread_mutex_lock(&pools.lock);
+	if (!*pool)
+		*pool = new_pool(device);
+	*ret_pool = *pool;
+	pthread_mutex_unlock(&pools.lock);
+	return *ret_pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void pool_share(CUmemoryPool pool, CUdevice with)
+{
+	atomic_fetch_or(&pool->peers, 1ULL << with);
+}
+
+void pool_trim_all(CUmemoryPool pool)
+{
+	struct gkf_mem_pool *at = atomic_load(&pool->at);
+
+	if (at)
+		gkf_mem_pool_trim(at, 0);
+}
+
+void pool_reset(CUmemoryPool pool)
+{
+	struct gkf_mem_pool *at = atomic_load(&pool->at);
+
+	if (at)
+		gkf_mem_pool_reset(at, true, false);
 }
 
 static CUresult set_pool(CUdevice device, CUmemoryPool pool)
@@ -215,7 +249,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
 
 /* ---- attributes ---- */
 
-static struct gkf_mem_pool_usage usage_of(CUmemoryPool pool)
+struct gkf_mem_pool_usage pool_read(CUmemoryPool pool)
 {
 	struct gkf_mem_pool *at = atomic_load(&pool->at);
 	struct gkf_mem_pool_usage usage = {0};
@@ -234,7 +268,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr,
 	ENTER(cuMemPoolGetAttribute);
 	if (!is_pool(pool) || !value)
 		return CUDA_ERROR_INVALID_VALUE;
-	usage = usage_of(pool);
+	usage = pool_read(pool);
 	switch (attr) {
 	case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
 	case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:

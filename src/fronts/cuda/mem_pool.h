@@ -20,6 +20,20 @@ CUmemoryPool pool_of(const struct gkf_extent *e);
 /* Finds the pool from which a device takes memory when nobody says. */
 CUresult pool_current(CUdevice device, CUmemoryPool *ret_pool);
 
+/* The pool for the memory of graphs, which no program has a handle of. */
+CUresult pool_of_graphs(CUdevice device, CUmemoryPool *ret_pool);
+void pool_share(CUmemoryPool pool, CUdevice with);
+void pool_trim_all(CUmemoryPool pool);
+void pool_reset(CUmemoryPool pool);
+struct gkf_mem_pool_usage pool_read(CUmemoryPool pool);
+
+/*
+ * Memory of a pool, for a stream of that number, which waits for what leaves
+ * when there is none; stream 0 waits for nobody.
+ */
+CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
+		    CUdeviceptr *dptr);
+
 /*
  * A piece that was freed in the order of a stream is leaving until the stream
  * has come there. Nobody may use it, but a later allocation of the same stream

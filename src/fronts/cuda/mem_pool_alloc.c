@@ -4,7 +4,8 @@
  */
 #include "base/err.h"
 #include "fronts/cuda/mem_pool.h"
-#include "fronts/cuda/stream.h"
+#include "fronts/cuda/capture.h"
+#include "fronts/cuda/graph_memory.h"
 
 /* Opens the pool that the piece comes from; made when it is first needed. */
 static CUresult open_pool(CUmemoryPool pool, struct gkf_mem_pool **ret_at)
@@ -42,8 +43,8 @@ static bool may_fit(CUmemoryPool pool, size_t size)
  * When there is no more, what leaves is waited for: on a GPU the stream would
  * wait, here it is the caller.
  */
-static CUresult alloc_from(CUmemoryPool pool, size_t size, uint64_t stream,
-			   CUdeviceptr *dptr)
+CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
+		    CUdeviceptr *dptr)
 {
 	bool any = atomic_load(
 	    &pool->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES -
@@ -64,12 +65,20 @@ static CUresult alloc_from(CUmemoryPool pool, size_t size, uint64_t stream,
 		return CUDA_SUCCESS;
 	do
 		error = gkf_space_alloc(&ask, &address);
-	while (error == GK_ERR_NO_SPACE && may_fit(pool, size) &&
+	while (error == GK_ERR_NO_SPACE && may_fit(pool, size) && stream &&
 	       pool_await(ask.device, any ? 0 : stream));
 	if (error)
 		return memory_error(error);
 	*dptr = address;
 	return CUDA_SUCCESS;
+}
+
+static CUresult usable_by_name(CUcontext ctx, CUstream stream, bool per_thread)
+{
+	CUstream s;
+	CUresult r = stream_find(ctx, stream, per_thread, &s);
+
+	return r ? r : stream_usable(s);
 }
 
 static CUresult cuMemAllocAsync_on(enum cuda_row row, bool per_thread,
@@ -78,14 +87,20 @@ static CUresult cuMemAllocAsync_on(enum cuda_row row, bool per_thread,
 {
 	CUmemoryPool pool;
 	CUcontext ctx;
+	CUstream s;
 	CUresult r = stream_enter_context(row, hStream, per_thread, &ctx);
 
 	if (!r && (!dptr || !bytesize))
 		r = CUDA_ERROR_INVALID_VALUE;
+	if (!r && capture_finds(ctx, hStream, per_thread, &s))
+		return GRAPH_LOCKED(capture_alloc(s, front_number(ctx->device),
+						  bytesize, dptr));
+	if (!r)
+		r = usable_by_name(ctx, hStream, per_thread);
 	if (!r)
 		r = pool_current(front_number(ctx->device), &pool);
 	return r ? r
-		 : alloc_from(pool, bytesize,
+		 : pool_alloc(pool, bytesize,
 			      stream_number(ctx, hStream, per_thread), dptr);
 }
 
@@ -98,12 +113,18 @@ static CUresult cuMemAllocFromPoolAsync_on(enum cuda_row row, bool per_thread,
 					   CUmemoryPool pool, CUstream hStream)
 {
 	CUcontext ctx;
+	CUstream s;
 	CUresult r = stream_enter_context(row, hStream, per_thread, &ctx);
 
 	if (!r && (!dptr || !bytesize || !handle_is(pool, HANDLE_POOL)))
 		r = CUDA_ERROR_INVALID_VALUE;
+	if (!r && capture_finds(ctx, hStream, per_thread, &s))
+		return GRAPH_LOCKED(
+		    capture_alloc(s, pool->device, bytesize, dptr));
+	if (!r)
+		r = usable_by_name(ctx, hStream, per_thread);
 	return r ? r
-		 : alloc_from(pool, bytesize,
+		 : pool_alloc(pool, bytesize,
 			      stream_number(ctx, hStream, per_thread), dptr);
 }
 
@@ -116,7 +137,15 @@ static CUresult free_async(CUcontext ctx, CUdeviceptr address, CUstream stream,
 			   bool per_thread)
 {
 	struct gkf_extent e;
+	CUstream s;
+	CUresult r = stream_find(ctx, stream, per_thread, &s);
 
+	if (r)
+		return r;
+	if (stream_captures(s))
+		return GRAPH_LOCKED(capture_free(s, address));
+	if (graph_memory_free(address, gkf_queue_ticket(s->queue), &r))
+		return r;
 	if (!memory_base(address, MEMORY_BIT(GKF_MEMORY_DEVICE), &e) ||
 	    (e.flags & MEMORY_FIXED))
 		return CUDA_ERROR_INVALID_VALUE;

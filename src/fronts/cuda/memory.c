@@ -2,6 +2,7 @@
 #include "fronts/cuda/memory.h"
 #include "base/err.h"
 #include "fronts/cuda/array.h"
+#include "fronts/cuda/graph_memory.h"
 #include "fronts/cuda/ipc.h"
 #include "fronts/cuda/stream.h"
 
@@ -178,6 +179,8 @@ static CUresult free_piece(CUcontext ctx, CUdeviceptr address)
 
 	if (!address)
 		return CUDA_SUCCESS;
+	if (graph_memory_free(address, (struct gkf_ticket){0}, &r))
+		return r ? r : stream_drain(ctx);
 	if (!memory_base(address,
 			 MEMORY_BIT(GKF_MEMORY_DEVICE) |
 			     MEMORY_BIT(GKF_MEMORY_MANAGED),

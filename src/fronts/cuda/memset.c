@@ -3,6 +3,7 @@
  * rows. On device memory also the synchronous calls leave it to the stream
  * (CUDA driver API, "API synchronization behavior").
  */
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/copy.h"
 
 #include <string.h>
@@ -41,14 +42,6 @@ static int run_set(struct gkf_task *task)
 	return CUDA_SUCCESS;
 }
 
-/* The request of a caller; sizes count values. */
-struct set_ask {
-	CUdeviceptr at;
-	size_t pitch, width, height;
-	unsigned size;
-	uint32_t value;
-};
-
 static CUresult measure_set(const struct set_ask *a, size_t *ret_row,
 			    size_t *ret_bytes)
 {
@@ -67,17 +60,14 @@ static CUresult measure_set(const struct set_ask *a, size_t *ret_row,
 	return CUDA_SUCCESS;
 }
 
-static CUresult set_memory(const struct way *w, const struct set_ask *a)
+CUresult set_make(const struct set_ask *a, struct copy_side *ret_side,
+		  struct gkf_task **ret_task)
 {
 	struct copy_side side;
 	struct set_task *t;
 	size_t row, bytes;
-	bool wait;
-	CUresult r = stream_check(w->ctx, w->stream, w->per_thread);
+	CUresult r = measure_set(a, &row, &bytes);
 
-	if (r || !a->width || !a->height)
-		return r;
-	r = measure_set(a, &row, &bytes);
 	if (!r)
 		r = copy_find(a->at, bytes, COPY_DEVICE, &side);
 	if (r)
@@ -94,9 +84,29 @@ static CUresult set_memory(const struct way *w, const struct set_ask *a)
 	t->height = a->height;
 	t->size = a->size;
 	t->value = a->value;
+	*ret_side = side;
+	*ret_task = &t->task;
+	return CUDA_SUCCESS;
+}
+
+static CUresult set_memory(const struct way *w, const struct set_ask *a)
+{
+	struct copy_side side;
+	struct gkf_task *task;
+	CUstream s;
+	bool wait;
+	CUresult r = stream_check(w->ctx, w->stream, w->per_thread);
+
+	if (r || !a->width || !a->height)
+		return r;
+	if (w->async && capture_finds(w->ctx, w->stream, w->per_thread, &s))
+		return GRAPH_LOCKED(capture_set(s, a));
+	r = set_make(a, &side, &task);
+	if (r)
+		return r;
 	wait = !w->async && (side.sync || !side.exact);
 	return (wait ? stream_run : stream_submit)(w->ctx, w->stream,
-						   w->per_thread, &t->task);
+						   w->per_thread, task);
 }
 
 static CUresult enter_set(enum cuda_row row, struct way *w,

@@ -3,6 +3,7 @@
  * waits for what.
  */
 #include "device/queue.h"
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/generation.h"
 #include "fronts/cuda/green.h"
 #include "fronts/cuda/stream_private.h"
@@ -127,6 +128,7 @@ void stream_destroy(CUstream s)
 	struct left left = {gkf_queue_ticket(s->queue),
 			    s->kind == STREAM_BLOCKING};
 
+	capture_leave(s);
 	pthread_mutex_lock(&streams->lock);
 	unlink_stream(s);
 	leave_streams(streams, left);
@@ -144,6 +146,7 @@ static void close_streams(CUcontext ctx)
 	stream_leave_threads(streams);
 	for (s = streams->all; s; s = next) {
 		next = s->next;
+		capture_leave(s);
 		gkf_queue_release(s->queue, false);
 		if (ctx->green && !s->thread && s->kind != STREAM_LEGACY)
 			s->detached = true;
@@ -326,7 +329,7 @@ static void stream_order(CUstream s)
  */
 #define BACKLOG_MOST 4096
 
-static void wait_for_room(CUstream s)
+void stream_make_room(CUstream s)
 {
 	struct gkf_ticket ticket = gkf_queue_ticket(s->queue);
 
@@ -339,11 +342,16 @@ static void wait_for_room(CUstream s)
 	stream_wait(s->ctx, CU_CTX_SCHED_AUTO, ticket);
 }
 
-void stream_begin(CUstream s)
+void stream_hold(CUstream s)
 {
-	wait_for_room(s);
 	stream_lock(s);
 	stream_order(s);
+}
+
+void stream_begin(CUstream s)
+{
+	stream_make_room(s);
+	stream_hold(s);
 }
 
 void stream_push(CUstream s, struct gkf_task *task)
@@ -366,6 +374,8 @@ CUresult stream_submit(CUcontext ctx, CUstream stream, bool per_thread,
 	CUstream s;
 	CUresult r = stream_find(ctx, stream, per_thread, &s);
 
+	if (!r)
+		r = stream_usable(s);
 	if (r) {
 		if (task->drop)
 			task->drop(task);
@@ -383,6 +393,8 @@ CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
 	CUstream s;
 	CUresult r = stream_find(ctx, stream, per_thread, &s);
 
+	if (!r)
+		r = stream_usable(s);
 	if (r) {
 		if (task->drop)
 			task->drop(task);
@@ -444,6 +456,8 @@ CUresult stream_after(CUcontext ctx, CUstream stream, bool per_thread,
 	struct after *after;
 	CUresult r = stream_find(ctx, stream, per_thread, &s);
 
+	if (!r)
+		r = stream_usable(s);
 	if (r)
 		return r;
 	after = gkf_task_new(sizeof(*after));

@@ -1,4 +1,5 @@
 /* stream_calls.c - creating, destroying and asking streams. */
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/generation.h"
 #include "fronts/cuda/stream_private.h"
 
@@ -65,6 +66,8 @@ static CUresult cuStreamQuery_on(enum cuda_row row, bool per_thread,
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
 
+	if (!r)
+		r = stream_usable(s);
 	if (r)
 		return r;
 	if (!stream_is_done(s))
@@ -99,6 +102,8 @@ static CUresult cuStreamSynchronize_on(enum cuda_row row, bool per_thread,
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);
 
+	if (!r)
+		r = stream_usable(s);
 	if (r)
 		return r;
 	ctx = s->ctx;
@@ -173,10 +178,20 @@ static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
 
 	if (r)
 		return r;
-	/* CU_EVENT_WAIT_EXTERNAL has a meaning in a capture only. */
-	if (Flags)
+	/* It has a meaning in a capture only. */
+	if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL ||
+	    (Flags && !stream_captures(s)))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = event_check(hEvent, &ticket);
+	if (r)
+		return r;
+	if (Flags)
+		return GRAPH_LOCKED(
+		    capture_event(s, hEvent, CU_GRAPH_NODE_TYPE_WAIT_EVENT));
+	if (event_join(hEvent, s, &r))
+		return r;
+	r = stream_captures(s) ? GRAPH_LOCKED(capture_isolation(s))
+			       : stream_usable(s);
 	if (r)
 		return r;
 	stream_begin(s);
@@ -189,67 +204,3 @@ static CUresult cuStreamWaitEvent_on(enum cuda_row row, bool per_thread,
 BOTH_STREAMS(cuStreamWaitEvent, _ptsz,
 	     (CUstream hStream, CUevent hEvent, unsigned int Flags),
 	     (hStream, hEvent, Flags))
-
-/* ---- capture: no stream is ever captured ---- */
-
-static CUresult not_capturing(enum cuda_row row, bool per_thread,
-			      CUstream stream,
-			      CUstreamCaptureStatus *ret_status)
-{
-	CUstream s;
-	CUresult r = stream_enter(row, stream, per_thread, &s);
-
-	if (r)
-		return r;
-	if (!ret_status)
-		return CUDA_ERROR_INVALID_VALUE;
-	*ret_status = CU_STREAM_CAPTURE_STATUS_NONE;
-	return CUDA_SUCCESS;
-}
-
-/* The other outputs are of a capture only. */
-#define NOT_CAPTURING(symbol, params)                                          \
-	CUresult symbol params                                                 \
-	{                                                                      \
-		return not_capturing(ROW_##symbol, false, hStream,             \
-				     captureStatus_out);                       \
-	}                                                                      \
-	CUresult symbol##_ptsz params                                          \
-	{                                                                      \
-		return not_capturing(ROW_##symbol##_ptsz, true, hStream,       \
-				     captureStatus_out);                       \
-	}
-
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-NOT_CAPTURING(cuStreamIsCapturing,
-	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out))
-NOT_CAPTURING(cuStreamGetCaptureInfo,
-	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-	       cuuint64_t *id_out))
-NOT_CAPTURING(cuStreamGetCaptureInfo_v2,
-	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-	       cuuint64_t *id_out, CUgraph *graph_out,
-	       const CUgraphNode **dependencies_out,
-	       size_t *numDependencies_out))
-NOT_CAPTURING(cuStreamGetCaptureInfo_v3,
-	      (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-	       cuuint64_t *id_out, CUgraph *graph_out,
-	       const CUgraphNode **dependencies_out,
-	       const CUgraphEdgeData **edgeData_out,
-	       size_t *numDependencies_out))
-#undef NOT_CAPTURING
-
-/* Programs set it around what a capture must not see, whether one goes on. */
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-	static _Thread_local
-	    __attribute__((tls_model("initial-exec"))) unsigned own;
-	unsigned before = own;
-
-	ENTER(cuThreadExchangeStreamCaptureMode);
-	if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-		return CUDA_ERROR_INVALID_VALUE;
-	own = (unsigned)*mode;
-	*mode = (CUstreamCaptureMode)before;
-	return CUDA_SUCCESS;
-}

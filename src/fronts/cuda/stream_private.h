@@ -11,6 +11,7 @@
 #ifndef GKF_CUDA_STREAM_PRIVATE_H
 #define GKF_CUDA_STREAM_PRIVATE_H
 
+#include "fronts/cuda/capture_deps.h"
 #include "fronts/cuda/stream.h"
 
 #include <pthread.h>
@@ -40,6 +41,10 @@ struct CUstream_st {
 	/* cuStreamSetAttribute() */
 	_Atomic unsigned sync_policy;
 	CUlaunchAttributeValue window, domain_map, domain;
+	/* capture.h; the rest of it with the lock of graphs */
+	_Atomic(struct capture *) capture;
+	struct capture_deps deps;
+	CUstream next_captured;
 };
 
 /* The rest of a stream that was destroyed before its work was done. */
@@ -59,6 +64,7 @@ struct streams {
 	unsigned left_count, left_room;
 	struct gkf_queue *gather; /* waits for many things at once */
 	struct gkf_queue *hold;   /* every stream waits for all in it */
+	_Atomic unsigned capturing_blocking, capturing_others; /* streams */
 };
 
 /* Tickets that somebody waits for; those beyond the room wait in `gather`. */
@@ -121,6 +127,10 @@ CUresult event_hold_back(CUcontext ctx, CUevent event);
  */
 void streams_fail(CUcontext ctx, CUresult result);
 
+/* The two halves of stream_begin(): only the first one waits. */
+void stream_make_room(CUstream s);
+void stream_hold(CUstream s);
+
 /* Add streams to those that stream_drain_all() finds, and take them out. */
 void streams_enlist(struct streams *streams);
 void streams_strike_off(struct streams *streams);
@@ -164,6 +174,27 @@ static inline CUresult stream_error(CUcontext ctx)
 	return (CUresult)atomic_load_explicit(&ctx->sticky,
 					      memory_order_acquire);
 }
+
+/* hostfunc.c: the task that calls a function of the program's; NULL. */
+struct gkf_task *hostfunc_make(CUhostFn function, void *data);
+
+/*
+ * stream_value.c: checks operations on words in memory, and makes a task of
+ * them; NULL: no memory.
+ */
+CUresult values_check(const CUstreamBatchMemOpParams *ops, unsigned count);
+struct gkf_task *values_make(const CUstreamBatchMemOpParams *ops,
+			     unsigned count);
+
+/* event.c: records an event of a queue's context in the queue; no locks. */
+CUresult event_put(CUevent event, struct gkf_queue *queue);
+CUcontext event_context(CUevent event);
+
+/*
+ * Was it recorded in a capture? Then a stream that waits for it joins that, or
+ * learns why it may not.
+ */
+bool event_join(CUevent event, CUstream s, CUresult *ret_result);
 
 /* event.c: is it an event that lives, and what would wait for it? */
 CUresult event_check(CUevent event, struct gkf_ticket *ret_ticket);

@@ -4,6 +4,7 @@
  * after a short while, because the host writes without telling.
  */
 #include "device/space.h"
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/stream_private.h"
 
 #include <string.h>
@@ -153,30 +154,55 @@ static CUresult check_one(const CUstreamBatchMemOpParams *op)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* All of them or none. */
-static CUresult push_memory_ops(CUstream s, const CUstreamBatchMemOpParams *ops,
-				unsigned count)
+CUresult values_check(const CUstreamBatchMemOpParams *ops, unsigned count)
 {
-	struct batch *batch;
 	CUresult r = CUDA_SUCCESS;
 
+	if (count > BATCH_MOST || (count && !ops))
+		return CUDA_ERROR_INVALID_VALUE;
 	for (unsigned i = 0; i < count && !r; i++)
 		r = check_one(&ops[i]);
-	if (r)
-		return r;
-	batch = gkf_task_new(sizeof(*batch) + count * sizeof(*ops));
+	return r;
+}
+
+struct gkf_task *values_make(const CUstreamBatchMemOpParams *ops,
+			     unsigned count)
+{
+	struct batch *batch =
+	    gkf_task_new(sizeof(*batch) + count * sizeof(*ops));
+
 	if (!batch)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+		return NULL;
 	batch->task.run = run_value_batch;
 	batch->count = count;
 	batch->next = 0;
 	memcpy(batch->op, ops, count * sizeof(*ops));
-	stream_push(s, &batch->task);
+	return &batch->task;
+}
+
+/* All of them or none. */
+static CUresult push_memory_ops(CUstream s, CUstreamBatchMemOpParams *ops,
+				unsigned count)
+{
+	struct gkf_task *task;
+	CUresult r = values_check(ops, count);
+
+	if (r || !count)
+		return r;
+	if (stream_captures(s))
+		return GRAPH_LOCKED(capture_values(s, ops, count));
+	r = stream_usable(s);
+	if (r)
+		return r;
+	task = values_make(ops, count);
+	if (!task)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	stream_push(s, task);
 	return CUDA_SUCCESS;
 }
 
 static CUresult batch_on(enum cuda_row row, bool per_thread, CUstream stream,
-			 unsigned count, const CUstreamBatchMemOpParams *ops,
+			 unsigned count, CUstreamBatchMemOpParams *ops,
 			 unsigned flags)
 {
 	CUstream s;
@@ -184,9 +210,8 @@ static CUresult batch_on(enum cuda_row row, bool per_thread, CUstream stream,
 
 	if (r)
 		return r;
-	if (flags || count > BATCH_MOST || (count && !ops))
-		return CUDA_ERROR_INVALID_VALUE;
-	return count ? push_memory_ops(s, ops, count) : CUDA_SUCCESS;
+	return flags ? CUDA_ERROR_INVALID_VALUE
+		     : push_memory_ops(s, ops, count);
 }
 
 static CUresult value_on(enum cuda_row row, bool per_thread, CUstream stream,

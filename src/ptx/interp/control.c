@@ -217,7 +217,39 @@ void gkf_op_nanosleep(struct gkf_warp *w, const struct gkf_op *op,
 	w->limit = 0;
 }
 
-/* gpukit_spin_us(us): its parameter lies in the caller's local memory. */
+/*
+ * Parameters of functions that nobody writes lie in the caller's local memory:
+ * the first where the lower half of imm says, the last where the upper does.
+ */
+static const unsigned char *given(const struct gkf_warp *w, unsigned lane,
+				  int64_t offset)
+{
+	return w->local + (size_t)lane * w->run->stack + w->frame->local +
+	       (uint32_t)offset;
+}
+
+/* cudaGraphSetConditional(handle, value) */
+void gkf_op_set_condition(struct gkf_warp *w, const struct gkf_op *op,
+			  uint32_t mask)
+{
+	const struct gkf_ptx_launch *launch = w->run->launch;
+	uint64_t handle;
+	uint32_t value;
+
+	for (unsigned l = 0; l < GKF_LANES; l++) {
+		if (!(mask >> l & 1))
+			continue;
+		memcpy(&handle, given(w, l, op->imm), sizeof handle);
+		memcpy(&value, given(w, l, op->imm >> 32), sizeof value);
+		if (launch->set_condition &&
+		    launch->set_condition(handle, value))
+			continue;
+		gkf_run_fail(w, op, l, GKF_PTX_ILLEGAL_ADDRESS, handle);
+		return;
+	}
+}
+
+/* gpukit_spin_us(us) */
 void gkf_op_spin(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 {
 	uint32_t most = 0;
@@ -225,10 +257,7 @@ void gkf_op_spin(struct gkf_warp *w, const struct gkf_op *op, uint32_t mask)
 	for (unsigned l = 0; l < GKF_LANES; l++) {
 		uint32_t us;
 
-		memcpy(&us,
-		       w->local + (size_t)l * w->run->stack + w->frame->local +
-			   op->imm,
-		       sizeof us);
+		memcpy(&us, given(w, l, op->imm), sizeof us);
 		if (mask >> l & 1 && us > most)
 			most = us;
 	}

@@ -49,22 +49,48 @@ static const struct gkf_copy *copies(struct gkf_decoder *d,
 
 /*
  * Functions that nobody writes: gpukit_spin_us(.param .b32 us) keeps the
- * device busy for that time.
+ * device busy for that time; cudaGraphSetConditional(.param .b64 handle,
+ * .param .b32 value) is the device runtime's.
  */
+static const struct {
+	const char *name;
+	uint32_t params, size[2]; /* bytes */
+	gkf_op_fn *fn;
+} built_ins[] = {
+    {"gpukit_spin_us", 1, {4}, gkf_op_spin},
+    {"cudaGraphSetConditional", 2, {8, 4}, gkf_op_set_condition},
+};
+
+static bool takes(const struct gkf_decoder *d, const struct gkf_ptx_function *f,
+		  unsigned b)
+{
+	if (strcmp(f->name, built_ins[b].name) ||
+	    f->param_count != built_ins[b].params)
+		return false;
+	for (uint32_t i = 0; i < f->param_count; i++)
+		if (d->module->variables[f->params[i]].size !=
+		    built_ins[b].size[i])
+			return false;
+	return true;
+}
+
 static bool built_in(struct gkf_decoder *d, const struct gkf_ptx_function *f,
 		     const struct gkf_ptx_operand *given)
 {
 	const struct gkf_copy *in;
 	struct gkf_op *op;
+	unsigned b = 0, count = sizeof built_ins / sizeof *built_ins;
 
-	if (strcmp(f->name, "gpukit_spin_us") || f->param_count != 1 ||
-	    d->module->variables[f->params[0]].size != 4)
+	while (b < count && !takes(d, f, b))
+		b++;
+	if (b == count)
 		return false;
-	in = copies(d, given, f->params, 1, false);
+	in = copies(d, given, f->params, f->param_count, false);
 	if (!in)
 		return false;
-	op = gkf_emit(d, gkf_op_spin);
-	op->imm = in->from;
+	op = gkf_emit(d, built_ins[b].fn);
+	op->imm =
+	    (int64_t)(in[0].from | (uint64_t)in[f->param_count - 1].from << 32);
 	return true;
 }
 

@@ -77,6 +77,8 @@ struct gkf_ptx_launch {
 	bool (*find)(void *context, uint64_t address,
 		     struct gkf_ptx_window *ret_window);
 	bool (*stopped)(void); /* asked at back-branches, after blocks */
+	/* What cudaGraphSetConditional() does; false: no such handle. */
+	bool (*set_condition)(uint64_t handle, uint32_t value);
 	void *context;
 	uint32_t clock_khz;  /* of %clock; 0: a tick is a nanosecond */
 	uint32_t sm_count;   /* that %smid goes through; 0: 1 */

@@ -65,6 +65,34 @@ static void crashed(int number)
 
 #define REMEMBER(d, type, value) dice_remember(d, type, (uint64_t)(value))
 
+/* Nodes of the types that most functions are about. */
+static void begin_with_graph(struct dice *d, CUfunction function,
+			     CUdeviceptr memory)
+{
+	uint64_t parameter = 0;
+	void *params[] = {&parameter};
+	CUDA_KERNEL_NODE_PARAMS kernel = {function, 1,    1,    1,   1, 1, 1, 0,
+					  params,   NULL, NULL, NULL};
+	CUDA_MEMSET_NODE_PARAMS set = {memory, 0, 7, 4, 16, 1};
+	CUgraphNode node[4] = {NULL};
+	CUuserObject object = NULL;
+	CUgraphExec exec = NULL;
+	CUgraph graph = NULL;
+
+	CU(cuGraphCreate)(&graph, 0);
+	CU(cuGraphAddEmptyNode)(&node[0], graph, NULL, 0);
+	CU(cuGraphAddKernelNode_v2)(&node[1], graph, NULL, 0, &kernel);
+	CU(cuGraphAddKernelNode_v2)(&node[2], graph, NULL, 0, &kernel);
+	CU(cuGraphAddMemsetNode)(&node[3], graph, NULL, 0, &set, NULL);
+	CU(cuGraphInstantiateWithFlags)(&exec, graph, 0);
+	CU(cuUserObjectCreate)(&object, NULL, dice_nothing, 9, 1);
+	REMEMBER(d, "CUgraph", graph);
+	for (int i = 0; i < 4; i++)
+		REMEMBER(d, "CUgraphNode", node[i]);
+	REMEMBER(d, "CUgraphExec", exec);
+	REMEMBER(d, "CUuserObject", object);
+}
+
 /* Something of each kind to begin with; what cannot be had is NULL. */
 static void begin_with_things(struct dice *d)
 {
@@ -99,6 +127,7 @@ static void begin_with_things(struct dice *d)
 	REMEMBER(d, "CUlibrary", library);
 	CU(cuLibraryGetKernel)(&kernel, library, "every");
 	REMEMBER(d, "CUkernel", kernel);
+	begin_with_graph(d, function, memory);
 }
 
 /* A context to begin with, whatever the calls before have left. */

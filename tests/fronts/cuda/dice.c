@@ -39,6 +39,10 @@ static const char *const kinds[DICE_KINDS] = {
     "CUgreenCtx",
     "CUdevResourceDesc",
     "CUasyncCallbackHandle",
+    "CUgraph",
+    "CUgraphNode",
+    "CUgraphExec",
+    "CUuserObject",
     "void *",
 };
 
@@ -53,14 +57,18 @@ static void give_up(const char *why)
 }
 
 /*
- * A stream that waits for what nobody writes hangs, and is right; a file that
- * is asked for is made.
+ * A stream that waits for what nobody writes hangs, and is right. A capture
+ * that begins in the strictest mode prohibits most of what comes after it, and
+ * pictures of graphs and dumps of logs are files.
  */
 static bool is_left_out(const char *symbol)
 {
 	return !strcmp(symbol, "cuLogsDumpToFile") ||
 	       !strncmp(symbol, "cuStreamWaitValue", 17) ||
-	       !strncmp(symbol, "cuStreamBatchMemOp", 18);
+	       !strncmp(symbol, "cuStreamBatchMemOp", 18) ||
+	       !strcmp(symbol, "cuStreamBeginCapture") ||
+	       !strcmp(symbol, "cuStreamBeginCapture_ptsz") ||
+	       !strcmp(symbol, "cuGraphDebugDotPrint");
 }
 
 void dice_prepare(void *library)
@@ -275,6 +283,10 @@ static uint64_t number(struct dice *d, const struct arg *a)
 	    !strcmp(a->name, "numJitOptions") ||
 	    !strcmp(a->name, "numLibraryOptions"))
 		return 0;
+	if (!strcmp(a->name, "numDependencies"))
+		return dice_one_in(d, 8) ? dice_few(d) : dice_below(d, 2);
+	if (!strcmp(a->type, "CUstreamCaptureMode"))
+		return 2 + dice_one_in(d, 8); /* relaxed, or none */
 	if (!strcmp(a->name, "cudaVersion"))
 		return dice_below(d, 14000);
 	if (!strcmp(a->type, "size_t") &&

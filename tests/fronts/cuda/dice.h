@@ -15,7 +15,7 @@
 #define DICE_BUFFERS (4 * ARGS_MAX)
 #define DICE_FEW     24 /* DICE_FEW^3 bytes fit into a buffer twice */
 
-#define DICE_KINDS 17 /* of handles and addresses that are remembered */
+#define DICE_KINDS 21 /* of handles and addresses that are remembered */
 #define DICE_POOL  48 /* of a kind; some are gone */
 
 /* A thread's: what one frees no other uses, as in any sound program. */
@@ -49,6 +49,9 @@ void dice_forget(struct dice *d);
 
 /* Remembers a handle or an address of that type, so that it is often used. */
 void dice_remember(struct dice *d, const char *type, uint64_t value);
+
+/* A host function. */
+void dice_nothing(void *data);
 
 /* A kernel of one parameter, "every", and two variables. */
 extern const char dice_ptx[];

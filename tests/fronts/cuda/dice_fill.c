@@ -220,6 +220,83 @@ static void fill_zeros(struct dice *d, void *at)
 	memset(at, 0, DICE_BUFFER);
 }
 
+void dice_nothing(void *data)
+{
+	(void)data;
+}
+
+static void fill_nodes(struct dice *d, void *at)
+{
+	for (int i = 0; i < DICE_FEW; i++)
+		((uint64_t *)at)[i] =
+		    dice_remembered(d, dice_kind_of("CUgraphNode"));
+}
+
+static void fill_kernel(struct dice *d, void *at)
+{
+	CUDA_KERNEL_NODE_PARAMS *p = at;
+	void **params = (void **)((unsigned char *)at + DICE_BUFFER / 2);
+
+	memset(p, 0, sizeof *p);
+	p->func = (CUfunction)dice_remembered(d, dice_kind_of("CUfunction"));
+	p->gridDimX = dice_below(d, 4);
+	p->gridDimY = p->gridDimZ = p->blockDimY = p->blockDimZ = 1;
+	p->blockDimX = dice_below(d, 64);
+	p->kernelParams = params;
+	fill_pointers(d, params);
+}
+
+static void fill_set(struct dice *d, void *at)
+{
+	*(CUDA_MEMSET_NODE_PARAMS *)at = (CUDA_MEMSET_NODE_PARAMS){
+	    dice_address(d),  dice_few(d), dice_below(d, 256),
+	    dice_below(d, 5), dice_few(d), 1 + dice_below(d, 2)};
+}
+
+static void fill_host(struct dice *d, void *at)
+{
+	*(CUDA_HOST_NODE_PARAMS *)at = (CUDA_HOST_NODE_PARAMS){
+	    dice_one_in(d, 8) ? NULL : dice_nothing, NULL};
+}
+
+/* One write: a wait might last for ever. */
+static void fill_values(struct dice *d, void *at)
+{
+	CUstreamBatchMemOpParams *op =
+	    (CUstreamBatchMemOpParams *)((unsigned char *)at + DICE_BUFFER / 2);
+
+	memset(op, 0, sizeof *op);
+	op->writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+	op->writeValue.address = dice_remembered(d, ADDRESS);
+	*(CUDA_BATCH_MEM_OP_NODE_PARAMS *)at = (CUDA_BATCH_MEM_OP_NODE_PARAMS){
+	    NULL, dice_below(d, 2), op, dice_one_in(d, 8)};
+}
+
+static void fill_alloc(struct dice *d, void *at)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS *p = at;
+
+	memset(p, 0, sizeof *p);
+	fill_pool(d, &p->poolProps);
+	p->bytesize = dice_few(d);
+}
+
+static void fill_node(struct dice *d, void *at)
+{
+	CUgraphNodeParams *p = at;
+
+	memset(p, 0, sizeof *p);
+	p->type = dice_below(d, 15);
+	if (p->type == CU_GRAPH_NODE_TYPE_HOST)
+		p->host.fn = dice_nothing;
+	if (p->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		p->graph.graph =
+		    (CUgraph)dice_remembered(d, dice_kind_of("CUgraph"));
+	if (p->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+		p->eventRecord.event =
+		    (CUevent)dice_remembered(d, dice_kind_of("CUevent"));
+}
+
 static const struct {
 	const char *type, *name; /* of the parameter; NULL: any */
 	void (*fill)(struct dice *d, void *at);
@@ -246,6 +323,17 @@ static const struct {
     {"const void *", "fatCubin", fill_code},
     {"void **", "kernelParams", fill_pointers},
     {"void **", NULL, fill_zeros},
+    {"const CUgraphNode *", NULL, fill_nodes},
+    {"CUgraphNode *", "dependencies", fill_nodes},
+    {"const CUgraphEdgeData *", NULL, fill_zeros},
+    {"const CUDA_KERNEL_NODE_PARAMS_v1 *", NULL, fill_kernel},
+    {"const CUDA_KERNEL_NODE_PARAMS *", NULL, fill_kernel},
+    {"const CUDA_MEMSET_NODE_PARAMS *", NULL, fill_set},
+    {"const CUDA_HOST_NODE_PARAMS *", NULL, fill_host},
+    {"const CUDA_BATCH_MEM_OP_NODE_PARAMS *", NULL, fill_values},
+    {"CUDA_MEM_ALLOC_NODE_PARAMS *", NULL, fill_alloc},
+    {"CUgraphNodeParams *", NULL, fill_node},
+    {"CUDA_GRAPH_INSTANTIATE_PARAMS *", NULL, fill_zeros},
     {"CUDA_MEMCPY3D_BATCH_OP *", NULL, fill_zeros},
     {"CUmemcpyAttributes *", NULL, fill_zeros},
     {"CUexecAffinityParam *", NULL, fill_zeros},

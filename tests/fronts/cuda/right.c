@@ -1,6 +1,7 @@
 /* right.c - right arguments for CUDA; see right.h. */
 #include "fronts/cuda/cuda_test.h"
 #include "fronts/cuda/right.h"
+#include "fronts/cuda/right_graph.h"
 
 #include <sys/mman.h>
 
@@ -301,6 +302,8 @@ void right_make(void)
 	(0, (CUasyncCallback)(void *)right_callback, NULL, &things.notice);
 	CU(cuLogsRegisterCallback)
 	((CUlogsCallback)(void *)right_callback, NULL, &things.logs);
+	right_graph_make(cuda_library, things.ctx, things.stream, things.event,
+			 things.function, things.memory);
 }
 
 void right_callback(void)
@@ -551,6 +554,8 @@ static uint64_t right_pointer(const struct arg *a)
 {
 	unsigned char *at = right_buffer();
 
+	if (right_graph_fill(a, at))
+		return (uintptr_t)at;
 	for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
 		if (!strcmp(fills[i].type, a->type) &&
 		    (!fills[i].name || !strcmp(fills[i].name, a->name)))
@@ -576,6 +581,8 @@ uint64_t right_value(const char *symbol, const struct arg *a)
 {
 	uint64_t value;
 
+	if (right_graph_value(symbol, a, &value))
+		return value;
 	if (is_special(symbol, a, &value))
 		return value;
 	switch (a->kind) {
@@ -602,6 +609,7 @@ void right_before(const char *symbol)
 	for (size_t i = 0; i < sizeof preparations / sizeof *preparations; i++)
 		if (!strcmp(preparations[i].symbol, symbol))
 			preparations[i].prepare();
+	right_graph_before(symbol);
 }
 
 void right_prepare(void *library, const char *directory)

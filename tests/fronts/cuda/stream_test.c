@@ -66,7 +66,7 @@ static void *fresh_mode(void *unused)
 	return unused;
 }
 
-/* Nothing is captured, but programs set and put back what they would allow. */
+/* Programs set and put back what they allow. */
 static void threads_exchange_their_mode_of_capture(void **state)
 {
 	CUstreamCaptureMode none = (CUstreamCaptureMode)3;
@@ -404,25 +404,6 @@ static void attributes_are_kept_and_copied(void **state)
 	    ERROR_INVALID_VALUE);
 }
 
-static void captures_are_refused(void **state)
-{
-	CUstream s = stream_made(0);
-	CUstreamCaptureStatus status = 7;
-	cuuint64_t id;
-	CUgraph graph;
-
-	(void)state;
-	assert_cuda(CU(cuStreamGetCaptureInfo_v3)(s, &status, &id, NULL, NULL,
-						  NULL, NULL),
-		    SUCCESS);
-	assert_int_equal(status, CU_STREAM_CAPTURE_STATUS_NONE);
-	assert_cuda(CU(cuStreamGetCaptureInfo)(s, NULL, &id),
-		    ERROR_INVALID_VALUE);
-	assert_cuda(CU(cuStreamBeginCapture_v2)(s, 0), ERROR_NOT_SUPPORTED);
-	assert_cuda(CU(cuStreamEndCapture)(s, &graph), ERROR_NOT_SUPPORTED);
-	assert_cuda(CU(cuStreamQuery)(s), SUCCESS);
-}
-
 /* ---- many ---- */
 
 static void count_up(void *data)
@@ -567,7 +548,6 @@ int main(void)
 	    IN_CTX(a_copy_wakes_who_waits_for_a_word),
 	    IN_CTX(batches_are_done_in_order),
 	    IN_CTX(attributes_are_kept_and_copied),
-	    IN_CTX(captures_are_refused),
 	    IN_CTX(there_can_be_thousands),
 	    IN_CTX(a_stream_holds_some_thousands),
 	    IN_CTX(many_threads_use_streams),

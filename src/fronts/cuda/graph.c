@@ -1,0 +1,544 @@
+/* graph.c - graphs: nodes and the edges between them, and copies of both. */
+#include "fronts/cuda/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+pthread_mutex_t graph_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- edges ---- */
+
+bool edges_push(struct graph_edges *edges, struct graph_edge edge)
+{
+	unsigned room = edges->room ? 2 * edges->room : 4;
+	struct graph_edge *at;
+
+	if (edges->count == edges->room) {
+		at = realloc(edges->at, room * sizeof(*at));
+		if (!at)
+			return false;
+		edges->at = at;
+		edges->room = room;
+	}
+	edges->at[edges->count++] = edge;
+	return true;
+}
+
+CUresult edge_add(CUgraphNode from, CUgraphNode to, CUgraphEdgeData data)
+{
+	if (!edges_push(&from->out, (struct graph_edge){to, data}))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (edges_push(&to->in, (struct graph_edge){from, data}))
+		return CUDA_SUCCESS;
+	from->out.count--;
+	return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static struct graph_edge *find_edge(struct graph_edges *edges, CUgraphNode node)
+{
+	for (unsigned i = 0; i < edges->count; i++)
+		if (edges->at[i].node == node)
+			return &edges->at[i];
+	return NULL;
+}
+
+static void remove_edge(struct graph_edges *edges, CUgraphNode node)
+{
+	struct graph_edge *at = find_edge(edges, node);
+
+	if (at)
+		memmove(at, at + 1,
+			(size_t)(&edges->at[edges->count--] - (at + 1)) *
+			    sizeof(*at));
+}
+
+/* Kernels alone have other ports; all of them are waited for to their end. */
+static bool is_edge_sound(CUgraphNodeType from, CUgraphNodeType to,
+			  const CUgraphEdgeData *data)
+{
+	static const unsigned char zeros[sizeof data->reserved];
+
+	if (data->to_port || memcmp(data->reserved, zeros, sizeof zeros))
+		return false;
+	if (data->type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT)
+		return !data->from_port;
+	return data->type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC &&
+	       from == CU_GRAPH_NODE_TYPE_KERNEL &&
+	       to == CU_GRAPH_NODE_TYPE_KERNEL &&
+	       (data->from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
+		data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
+}
+
+static CUgraphEdgeData data_at(const CUgraphEdgeData *data, size_t i)
+{
+	return data ? data[i] : (CUgraphEdgeData){0};
+}
+
+CUresult graph_check_deps(CUgraph graph, const struct graph_deps *deps,
+			  CUgraphNodeType to)
+{
+	static uint64_t round;
+	CUgraphEdgeData data;
+
+	if (deps->count && !deps->node)
+		return CUDA_ERROR_INVALID_VALUE;
+	round++;
+	for (size_t i = 0; i < deps->count; i++) {
+		CUgraphNode n = deps->node[i];
+
+		if (!node_is(n) || n->graph != graph || n->seen == round)
+			return CUDA_ERROR_INVALID_VALUE;
+		data = data_at(deps->data, i);
+		if (!is_edge_sound(n->params.type, to, &data))
+			return CUDA_ERROR_INVALID_VALUE;
+		n->seen = round;
+	}
+	return CUDA_SUCCESS;
+}
+
+/* ---- nodes ---- */
+
+static void link_node(CUgraphNode node, CUgraph graph)
+{
+	node->graph = graph;
+	node->at = graph->end;
+	*graph->end = node;
+	graph->end = &node->next;
+	graph->count++;
+}
+
+static void unlink_node(CUgraphNode node)
+{
+	*node->at = node->next;
+	if (node->next)
+		node->next->at = node->at;
+	else
+		node->graph->end = node->at;
+	node->graph->count--;
+}
+
+/* Its edges are not looked at. */
+static void free_node(CUgraphNode node)
+{
+	node_drop(node);
+	free(node->in.at);
+	free(node->out.at);
+	handle_free(node);
+}
+
+static void cut_edges(CUgraphNode node)
+{
+	for (unsigned i = 0; i < node->in.count; i++)
+		remove_edge(&node->in.at[i].node->out, node);
+	for (unsigned i = 0; i < node->out.count; i++)
+		remove_edge(&node->out.at[i].node->in, node);
+}
+
+static void end_node(CUgraphNode node)
+{
+	cut_edges(node);
+	unlink_node(node);
+	free_node(node);
+}
+
+/* A part of a conditional node takes what runs on a device alone. */
+static bool is_kind_allowed(CUgraph graph, CUgraphNodeType type)
+{
+	for (; graph->parent; graph = graph->parent->graph)
+		if (graph->parent->params.type ==
+			CU_GRAPH_NODE_TYPE_CONDITIONAL &&
+		    !graph_kinds[type].in_body)
+			return false;
+	return true;
+}
+
+static void mark_memory(CUgraph graph, CUgraphNodeType type)
+{
+	if (type != CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
+	    type != CU_GRAPH_NODE_TYPE_MEM_FREE)
+		return;
+	graph->has_memory = true;
+	while (graph->parent) {
+		graph = graph->parent->graph;
+		graph->has_memory = true;
+	}
+}
+
+static CUresult new_node(CUgraph graph, CUgraphNodeType type,
+			 CUgraphNode *ret_node)
+{
+	CUgraphNode node = handle_new(HANDLE_NODE, sizeof(*node));
+
+	if (!node)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	node->graph = graph;
+	node->params.type = type;
+	*ret_node = node;
+	return CUDA_SUCCESS;
+}
+
+CUresult graph_add(CUgraph graph, const struct graph_deps *deps,
+		   CUgraphNodeParams *params, CUgraphNode *ret_node)
+{
+	CUgraphNode node;
+	CUresult r;
+
+	if ((unsigned)params->type >= GRAPH_KINDS ||
+	    !graph_kinds[params->type].name)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = graph_check_deps(graph, deps, params->type);
+	if (r)
+		return r;
+	if (!graph_kinds[params->type].take ||
+	    !is_kind_allowed(graph, params->type))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	r = new_node(graph, params->type, &node);
+	if (r)
+		return r;
+	r = graph_kinds[params->type].take(node, params);
+	if (r) {
+		handle_free(node);
+		return r;
+	}
+	link_node(node, graph);
+	for (size_t i = 0; !r && i < deps->count; i++)
+		r = edge_add(deps->node[i], node, data_at(deps->data, i));
+	if (r) {
+		end_node(node);
+		return r;
+	}
+	mark_memory(graph, params->type);
+	*ret_node = node;
+	return CUDA_SUCCESS;
+}
+
+CUresult node_set(CUgraphNode node, CUgraphNodeParams *params)
+{
+	struct CUgraphNode_st other = {.graph = node->graph};
+	CUresult r;
+
+	if (params->type != node->params.type)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (node_kind(node)->is_fixed)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	other.params.type = params->type;
+	r = node_kind(node)->take(&other, params);
+	if (r)
+		return r;
+	node_drop(node);
+	node->params = other.params;
+	node->own = other.own;
+	node->ctx = other.ctx;
+	node->ctx_id = other.ctx_id;
+	return CUDA_SUCCESS;
+}
+
+/* ---- graphs ---- */
+
+CUresult graph_new(CUgraph *ret_graph)
+{
+	CUgraph graph = handle_new(HANDLE_GRAPH, sizeof(*graph));
+
+	if (!graph)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	graph->end = &graph->first;
+	*ret_graph = graph;
+	return CUDA_SUCCESS;
+}
+
+static void drop_conditions(CUgraph graph)
+{
+	struct condition *next;
+
+	for (struct condition *c = graph->conditions; c; c = next) {
+		next = c->next;
+		if (!--c->holders)
+			handle_free(c);
+	}
+}
+
+/* New ones are put before the others, so that the rest never changes. */
+static struct condition *hold_conditions(CUgraph graph)
+{
+	for (struct condition *c = graph->conditions; c; c = c->next)
+		c->holders++;
+	return graph->conditions;
+}
+
+void graph_free(CUgraph graph)
+{
+	CUgraphNode next;
+
+	for (CUgraphNode node = graph->first; node; node = next) {
+		next = node->next;
+		free_node(node);
+	}
+	drop_conditions(graph);
+	objects_drop(graph);
+	handle_free(graph);
+}
+
+static CUresult copy_node(CUgraphNode node, CUgraph to)
+{
+	const struct graph_kind *kind = node_kind(node);
+	CUgraphNode copy;
+	CUresult r = new_node(to, node->params.type, &copy);
+
+	if (r)
+		return r;
+	r = kind->copy ? kind->copy(copy, node)
+		       : kind->take(copy, &node->params);
+	if (r) {
+		handle_free(copy);
+		return r;
+	}
+	copy->original = node;
+	copy->original_life = handle_life(node);
+	copy->disabled = node->disabled;
+	link_node(copy, to);
+	node->pair = copy;
+	return CUDA_SUCCESS;
+}
+
+static CUresult copy_edges(CUgraph graph)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		for (unsigned i = 0; !r && i < n->in.count; i++)
+			r = edge_add(n->in.at[i].node->pair, n->pair,
+				     n->in.at[i].data);
+	return r;
+}
+
+CUresult graph_copy(CUgraph graph, bool is_exec, CUgraph *ret_graph)
+{
+	CUgraph copy;
+	CUresult r = graph_new(&copy);
+
+	if (r)
+		return r;
+	copy->is_exec = is_exec;
+	copy->has_memory = graph->has_memory;
+	copy->original = graph;
+	copy->original_life = handle_life(graph);
+	copy->conditions = is_exec ? hold_conditions(graph) : NULL;
+	r = objects_copy(graph, copy);
+	for (CUgraphNode n = graph->first; !r && n; n = n->next)
+		r = copy_node(n, copy);
+	if (!r)
+		r = copy_edges(graph);
+	if (r)
+		graph_free(copy);
+	else
+		*ret_graph = copy;
+	return r;
+}
+
+/* ---- entry points ---- */
+
+CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
+{
+	ENTER(cuGraphCreate);
+	if (!phGraph || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	return GRAPH_LOCKED(graph_new(phGraph));
+}
+
+/* A part of another one, or one that is being captured, is not the caller's. */
+static bool is_free_graph(CUgraph graph)
+{
+	return graph_is(graph) && !graph->parent && !graph->is_exec &&
+	       !graph->capture;
+}
+
+static CUresult destroy_graph(CUgraph graph)
+{
+	if (!is_free_graph(graph))
+		return CUDA_ERROR_INVALID_VALUE;
+	graph_free(graph);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroy(CUgraph hGraph)
+{
+	ENTER(cuGraphDestroy);
+	return GRAPH_LOCKED(destroy_graph(hGraph));
+}
+
+static bool has_conditions(CUgraph graph)
+{
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		if (n->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
+		    (n->params.type == CU_GRAPH_NODE_TYPE_GRAPH &&
+		     has_conditions(n->params.graph.graph)))
+			return true;
+	return graph->conditions;
+}
+
+static CUresult clone_graph(CUgraph *ret_clone, CUgraph graph)
+{
+	if (!ret_clone || !graph_is(graph) || graph->has_memory)
+		return CUDA_ERROR_INVALID_VALUE;
+	/* Kernels know the handles of their conditions by value. */
+	if (has_conditions(graph)) {
+		front_count_refusal(ROW_cuGraphClone);
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+	return graph_copy(graph, false, ret_clone);
+}
+
+CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
+{
+	ENTER(cuGraphClone);
+	return GRAPH_LOCKED(clone_graph(phGraphClone, originalGraph));
+}
+
+/* In the graph itself, or in those that are its nodes. */
+static CUgraphNode find_copy(CUgraph graph, CUgraphNode original)
+{
+	CUgraphNode found = NULL;
+
+	for (CUgraphNode n = graph->first; n && !found; n = n->next) {
+		if (n->original == original &&
+		    n->original_life == handle_life(original))
+			found = n;
+		else if (n->params.type == CU_GRAPH_NODE_TYPE_GRAPH)
+			found = find_copy(n->params.graph.graph, original);
+	}
+	return found;
+}
+
+static CUresult find_in_clone(CUgraphNode *ret_node, CUgraphNode original,
+			      CUgraph clone)
+{
+	CUgraphNode found;
+
+	if (!ret_node || !node_is(original) || !graph_is(clone))
+		return CUDA_ERROR_INVALID_VALUE;
+	found = find_copy(clone, original);
+	if (!found)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret_node = found;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
+				CUgraph hClonedGraph)
+{
+	ENTER(cuGraphNodeFindInClone);
+	return GRAPH_LOCKED(find_in_clone(phNode, hOriginalNode, hClonedGraph));
+}
+
+/* Of a graph with memory nothing is taken away. */
+static CUresult destroy_node(CUgraphNode node)
+{
+	if (!node_is(node) || node->graph->has_memory || node->graph->capture)
+		return CUDA_ERROR_INVALID_VALUE;
+	end_node(node);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode hNode)
+{
+	ENTER(cuGraphDestroyNode);
+	return GRAPH_LOCKED(destroy_node(hNode));
+}
+
+/* Edges in one call: from[i] to to[i]. */
+struct pairs {
+	const CUgraphNode *from, *to;
+	const CUgraphEdgeData *data;
+	size_t count;
+};
+
+static bool are_pairs(CUgraph graph, const struct pairs *p)
+{
+	if (!graph_is(graph) || (p->count && (!p->from || !p->to)))
+		return false;
+	for (size_t i = 0; i < p->count; i++)
+		if (!node_is(p->from[i]) || !node_is(p->to[i]) ||
+		    p->from[i]->graph != graph || p->to[i]->graph != graph)
+			return false;
+	return true;
+}
+
+static CUresult add_pair(CUgraphNode from, CUgraphNode to, CUgraphEdgeData data)
+{
+	if (from == to || find_edge(&from->out, to) ||
+	    !is_edge_sound(from->params.type, to->params.type, &data))
+		return CUDA_ERROR_INVALID_VALUE;
+	return edge_add(from, to, data);
+}
+
+static void remove_pair(CUgraphNode from, CUgraphNode to)
+{
+	remove_edge(&from->out, to);
+	remove_edge(&to->in, from);
+}
+
+/* All of them or none. */
+static CUresult add_pairs(CUgraph graph, const struct pairs *p)
+{
+	CUresult r = CUDA_SUCCESS;
+	size_t i;
+
+	if (!are_pairs(graph, p))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; !r && i < p->count; i++)
+		r = add_pair(p->from[i], p->to[i], data_at(p->data, i));
+	if (r)
+		for (i--; i > 0; i--)
+			remove_pair(p->from[i - 1], p->to[i - 1]);
+	return r;
+}
+
+static CUresult remove_one_pair(CUgraphNode from, CUgraphNode to,
+				CUgraphEdgeData data)
+{
+	struct graph_edge *edge = find_edge(&from->out, to);
+
+	if (!edge || memcmp(&edge->data, &data, sizeof data))
+		return CUDA_ERROR_INVALID_VALUE;
+	remove_pair(from, to);
+	return CUDA_SUCCESS;
+}
+
+static CUresult remove_pairs(CUgraph graph, const struct pairs *p)
+{
+	CUresult r = CUDA_SUCCESS;
+	size_t i;
+
+	if (!are_pairs(graph, p) || (p->count && graph->has_memory))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; !r && i < p->count; i++)
+		r = remove_one_pair(p->from[i], p->to[i], data_at(p->data, i));
+	if (r)
+		for (i--; i > 0; i--)
+			edge_add(p->from[i - 1], p->to[i - 1],
+				 data_at(p->data, i - 1));
+	return r;
+}
+
+#define PAIRS(symbol, what)                                                    \
+	CUresult symbol(CUgraph hGraph, const CUgraphNode *from,               \
+			const CUgraphNode *to, size_t numDependencies)         \
+	{                                                                      \
+		const struct pairs p = {from, to, NULL, numDependencies};      \
+                                                                               \
+		ENTER(symbol);                                                 \
+		return GRAPH_LOCKED(what(hGraph, &p));                         \
+	}                                                                      \
+	CUresult symbol##_v2(                                                  \
+	    CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,    \
+	    const CUgraphEdgeData *edgeData, size_t numDependencies)           \
+	{                                                                      \
+		const struct pairs p = {from, to, edgeData, numDependencies};  \
+                                                                               \
+		ENTER(symbol##_v2);                                            \
+		return GRAPH_LOCKED(what(hGraph, &p));                         \
+	}
+
+PAIRS(cuGraphAddDependencies, add_pairs)
+PAIRS(cuGraphRemoveDependencies, remove_pairs)
+#undef PAIRS

@@ -1,0 +1,62 @@
+/* graph_child.c - graphs that are nodes of others. */
+#include "fronts/cuda/graph_kind.h"
+
+static bool is_inside(CUgraph graph, CUgraph of)
+{
+	for (; graph; graph = graph->parent ? graph->parent->graph : NULL)
+		if (graph == of)
+			return true;
+	return false;
+}
+
+static CUresult hold_child(CUgraphNode node, CUgraph child)
+{
+	child->parent = node;
+	node->params.graph.graph = child;
+	return CUDA_SUCCESS;
+}
+
+static bool has_conditions(CUgraph graph)
+{
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		if (n->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+			return true;
+	return graph->conditions;
+}
+
+/* What memory and conditions are there for is one graph: it has to move. */
+CUresult child_node_take(CUgraphNode node, CUgraphNodeParams *given)
+{
+	const CUDA_CHILD_GRAPH_NODE_PARAMS *p = &given->graph;
+	CUgraph copy;
+	CUresult r;
+
+	if (!graph_is(p->graph) || p->graph->capture ||
+	    is_inside(node->graph, p->graph))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (p->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
+		return p->graph->parent || p->graph->is_exec || p->graph->execs
+			   ? CUDA_ERROR_INVALID_VALUE
+			   : hold_child(node, p->graph);
+	if (p->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (p->graph->has_memory || has_conditions(p->graph))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	r = graph_copy(p->graph, false, &copy);
+	return r ? r : hold_child(node, copy);
+}
+
+CUresult child_node_copy(CUgraphNode node, CUgraphNode from)
+{
+	CUgraph copy;
+	CUresult r =
+	    graph_copy(from->params.graph.graph, node->graph->is_exec, &copy);
+
+	node->params.graph = from->params.graph;
+	return r ? r : hold_child(node, copy);
+}
+
+void child_node_drop(CUgraphNode node)
+{
+	graph_free(node->params.graph.graph);
+}

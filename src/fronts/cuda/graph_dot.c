@@ -1,0 +1,93 @@
+/* graph_dot.c - cuGraphDebugDotPrint: a graph as text for Graphviz. */
+#include "fronts/cuda/graph.h"
+
+/* Records of one graph are numbered in the order of its nodes. */
+struct picture {
+	FILE *file;
+	unsigned flags, graphs;
+};
+
+static void print_graph(struct picture *p, CUgraph graph);
+
+static bool is_wanted(const struct picture *p, unsigned flags)
+{
+	return p->flags & (CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE | flags);
+}
+
+static void print_node(const struct picture *p, unsigned graph, CUgraphNode n)
+{
+	const struct graph_kind *kind = node_kind(n);
+
+	fprintf(p->file,
+		"\"graph_%u_node_%u\" [shape=\"record\" label=\"{%s|{id|%u}",
+		graph, n->mark, kind->name, n->mark);
+	if (is_wanted(p, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
+		fprintf(p->file, "|{handle|%p}", (void *)n);
+	if (kind->print && is_wanted(p, kind->dot_flags))
+		kind->print(n, p->file);
+	fprintf(p->file, "}\"];\n");
+}
+
+static void print_edges(const struct picture *p, unsigned graph, CUgraphNode n)
+{
+	for (unsigned i = 0; i < n->out.count; i++)
+		fprintf(p->file,
+			"\"graph_%u_node_%u\" -> \"graph_%u_node_%u\"%s;\n",
+			graph, n->mark, graph, n->out.at[i].node->mark,
+			edge_is_plain(&n->out.at[i].data)
+			    ? ""
+			    : " [label=\"programmatic\"]");
+}
+
+static void print_parts(struct picture *p, CUgraphNode n)
+{
+	const struct conditional *c = n->own;
+
+	if (n->params.type == CU_GRAPH_NODE_TYPE_GRAPH)
+		print_graph(p, n->params.graph.graph);
+	if (n->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+		for (unsigned i = 0; i < c->count; i++)
+			print_graph(p, c->body[i]);
+}
+
+static void print_graph(struct picture *p, CUgraph graph)
+{
+	unsigned number = ++p->graphs, mark = 0;
+
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		n->mark = mark++;
+	fprintf(p->file, "subgraph cluster_%u {\nlabel=\"graph_%u\";\n", number,
+		number);
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		print_node(p, number, n);
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		print_edges(p, number, n);
+	fprintf(p->file, "}\n");
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		print_parts(p, n);
+}
+
+static CUresult print_to(CUgraph graph, const char *path, unsigned flags)
+{
+	struct picture p = {.flags = flags};
+	bool failed;
+
+	if (!graph_is(graph) || !path)
+		return CUDA_ERROR_INVALID_VALUE;
+	p.file = fopen(path, "we");
+	if (!p.file)
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	fprintf(p.file, "digraph dot {\n");
+	print_graph(&p, graph);
+	fprintf(p.file, "}\n");
+	failed = ferror(p.file);
+	return fclose(p.file) || failed ? CUDA_ERROR_OPERATING_SYSTEM
+					: CUDA_SUCCESS;
+}
+
+CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path,
+			      unsigned int flags)
+{
+	ENTER(cuGraphDebugDotPrint);
+	return GRAPH_LOCKED(print_to(hGraph, path, flags));
+}

@@ -1,0 +1,548 @@
+/*
+ * graph_exec.c - instances of graphs: made, launched, changed and destroyed.
+ * An instance has a copy of its graph, and what was launched holds it.
+ */
+#include "fronts/cuda/capture.h"
+#include "fronts/cuda/graph_kind.h"
+#include "fronts/cuda/stream_private.h"
+
+#include <stdlib.h>
+
+#define FLAGS                                                                  \
+	(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |                     \
+	 CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |                                  \
+	 CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |                           \
+	 CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
+
+/* ---- making and ending ---- */
+
+static void free_exec(struct graph_exec *exec)
+{
+	if (exec->graph) {
+		if (exec->graph->has_memory && graph_is(exec->original) &&
+		    handle_life(exec->original) == exec->original_life)
+			exec->original->execs--;
+		graph_free(exec->graph);
+	}
+	plan_free(exec->plan);
+	free(exec);
+}
+
+static void release_exec(struct graph_exec *exec)
+{
+	if (!--exec->holders)
+		free_exec(exec);
+}
+
+/* The first context that a node names; without one any does. */
+static CUcontext context_of_graph(CUgraph graph)
+{
+	CUcontext ctx = NULL;
+
+	for (CUgraphNode n = graph->first; n && !ctx; n = n->next)
+		ctx = n->params.type == CU_GRAPH_NODE_TYPE_GRAPH
+			  ? context_of_graph(n->params.graph.graph)
+			  : n->ctx;
+	return ctx;
+}
+
+static CUresult choose_context(struct graph_exec *exec)
+{
+	CUcontext ctx = context_of_graph(exec->graph);
+	CUresult r = ctx_of(ctx, &exec->ctx);
+
+	exec->ctx_id = r ? 0 : exec->ctx->id;
+	return r;
+}
+
+/* Handles that no node asks. */
+static bool has_idle_condition(CUgraph graph)
+{
+	for (struct condition *c = graph->conditions; c; c = c->next)
+		if (!c->node)
+			return true;
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		if (n->params.type == CU_GRAPH_NODE_TYPE_GRAPH &&
+		    has_idle_condition(n->params.graph.graph))
+			return true;
+	return false;
+}
+
+static CUresult check_instance(CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+	p->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+	p->hErrNode_out = NULL;
+	if (!graph_is(graph) || graph->is_exec || graph->capture ||
+	    p->flags & ~(cuuint64_t)FLAGS ||
+	    (graph->has_memory && graph->execs))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (p->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+		return p->flags &
+			       CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+			   ? CUDA_ERROR_INVALID_VALUE
+			   : CUDA_ERROR_NOT_SUPPORTED;
+	if (has_idle_condition(graph)) {
+		p->result_out =
+		    CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult fill_exec(struct graph_exec *exec, CUgraph graph,
+			  CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+	CUgraphNode bad;
+	CUresult r = graph_copy(graph, true, &exec->graph);
+
+	if (!r && graph->has_memory)
+		graph->execs++;
+	if (!r)
+		r = choose_context(exec);
+	if (r)
+		return r;
+	r = plan_new(exec->graph, exec->ctx, &exec->plan, &bad);
+	if (r && bad) {
+		p->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+		p->hErrNode_out = bad->original;
+	}
+	return r;
+}
+
+static CUresult instantiate(CUgraphExec *ret_exec, CUgraph graph,
+			    CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+	CUgraphExec handle;
+	struct graph_exec *exec;
+	CUresult r = check_instance(graph, p);
+
+	if (r)
+		return r;
+	handle = handle_new(HANDLE_EXEC, sizeof(*handle));
+	exec = calloc(1, sizeof(*exec));
+	if (!handle || !exec) {
+		free(exec);
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+		goto out;
+	}
+	exec->holders = 1;
+	exec->flags =
+	    p->flags & ~(cuuint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+	exec->original = graph;
+	exec->original_life = handle_life(graph);
+	handle->exec = exec;
+	r = fill_exec(exec, graph, p);
+	if (r)
+		free_exec(exec);
+out:
+	if (r) {
+		if (handle)
+			handle_free(handle);
+		return r;
+	}
+	p->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+	*ret_exec = handle;
+	return CUDA_SUCCESS;
+}
+
+static CUresult instantiate_by(enum cuda_row row, CUgraphExec *ret_exec,
+			       CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+{
+	CUresult r = front_enter(row);
+
+	if (!r && !ret_exec)
+		r = CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		r = GRAPH_LOCKED(instantiate(ret_exec, graph, p));
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		front_count_refusal(row);
+	return r;
+}
+
+/* The error's node, and words that a program may print. */
+static CUresult instantiate_with_log(enum cuda_row row, CUgraphExec *ret_exec,
+				     CUgraph graph, CUgraphNode *ret_bad,
+				     char *log, size_t size)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = {0};
+	CUresult r = instantiate_by(row, ret_exec, graph, &p);
+
+	if (ret_bad)
+		*ret_bad = p.hErrNode_out;
+	if (log && size)
+		snprintf(log, size, "%s",
+			 p.hErrNode_out ? "the graph has a circle" : "");
+	return r;
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph,
+			    CUgraphNode *phErrorNode, char *logBuffer,
+			    size_t bufferSize)
+{
+	return instantiate_with_log(ROW_cuGraphInstantiate, phGraphExec, hGraph,
+				    phErrorNode, logBuffer, bufferSize);
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph,
+			       CUgraphNode *phErrorNode, char *logBuffer,
+			       size_t bufferSize)
+{
+	return instantiate_with_log(ROW_cuGraphInstantiate_v2, phGraphExec,
+				    hGraph, phErrorNode, logBuffer, bufferSize);
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
+				     unsigned long long flags)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = {.flags = flags};
+
+	/* There is no stream to upload it in. */
+	if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
+		p.flags = UINT64_MAX;
+	return instantiate_by(ROW_cuGraphInstantiateWithFlags, phGraphExec,
+			      hGraph, &p);
+}
+
+static CUresult cuGraphInstantiateWithParams_on(
+    enum cuda_row row, bool per_thread, CUgraphExec *phGraphExec,
+    CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+{
+	CUcontext ctx;
+	CUresult r;
+
+	if (!instantiateParams)
+		return front_enter(row) ? front_enter(row)
+					: CUDA_ERROR_INVALID_VALUE;
+	if (instantiateParams->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
+		r = stream_enter_context(row, instantiateParams->hUploadStream,
+					 per_thread, &ctx);
+		if (r)
+			return r;
+	}
+	return instantiate_by(row, phGraphExec, hGraph, instantiateParams);
+}
+
+BOTH_STREAMS(cuGraphInstantiateWithParams, _ptsz,
+	     (CUgraphExec * phGraphExec, CUgraph hGraph,
+	      CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams),
+	     (phGraphExec, hGraph, instantiateParams))
+
+static CUresult destroy_exec(CUgraphExec handle)
+{
+	struct graph_exec *exec;
+
+	if (!exec_is(handle))
+		return CUDA_ERROR_INVALID_VALUE;
+	exec = handle->exec;
+	handle_free(handle);
+	release_exec(exec);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
+{
+	ENTER(cuGraphExecDestroy);
+	return GRAPH_LOCKED(destroy_exec(hGraphExec));
+}
+
+static CUresult get_flags(CUgraphExec handle, cuuint64_t *ret_flags)
+{
+	if (!exec_is(handle) || !ret_flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret_flags = handle->exec->flags;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
+{
+	ENTER(cuGraphExecGetFlags);
+	return GRAPH_LOCKED(get_flags(hGraphExec, flags));
+}
+
+/* ---- launching ---- */
+
+/* Stands before and behind the work of a launch. */
+struct bound {
+	struct gkf_task task;
+	struct graph_exec *exec;
+};
+
+/* Conditions begin with what they were made with, if that was asked for. */
+static int begin_launch(struct gkf_task *task)
+{
+	condition_begin(((struct bound *)task)->exec->graph);
+	return 0;
+}
+
+static int end_launch(struct gkf_task *task)
+{
+	(void)task;
+	return 0;
+}
+
+/* Run or dropped; while the process ends a caller may hold the lock. */
+static void drop_launch(struct gkf_task *task)
+{
+	if (atomic_load(&cuda.ready) != CUDA_READY)
+		return;
+	pthread_mutex_lock(&graph_mutex);
+	release_exec(((struct bound *)task)->exec);
+	pthread_mutex_unlock(&graph_mutex);
+}
+
+static struct bound *new_bound(struct graph_exec *exec,
+			       int (*run)(struct gkf_task *task),
+			       void (*drop)(struct gkf_task *task))
+{
+	struct bound *b = gkf_task_new(sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->task.run = run;
+	b->task.drop = drop;
+	b->exec = exec;
+	return b;
+}
+
+/* A launch in a stream of another context has a lane of the plan's own. */
+static CUresult fit_stream(struct graph_exec *exec, CUstream s)
+{
+	struct graph_lane *lane = &exec->plan->lane[0];
+
+	if (lane->stream || lane->ctx == s->ctx)
+		return CUDA_SUCCESS;
+	lane->stream = stream_new(lane->ctx, STREAM_NON_BLOCKING, 0);
+	if (!lane->stream)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	lane->life = handle_life(lane->stream);
+	return CUDA_SUCCESS;
+}
+
+static void push_launch(struct graph_exec *exec, CUstream s,
+			struct bound *begin, struct bound *end)
+{
+	stream_hold(s);
+	gkf_queue_after(s->queue, exec->last);
+	if (begin)
+		gkf_queue_push(s->queue, &begin->task);
+	plan_push(exec->plan, s->queue);
+	exec->holders++;
+	gkf_queue_push(s->queue, &end->task);
+	exec->last = gkf_queue_ticket(s->queue);
+	stream_unlock(s);
+}
+
+static CUresult check_exec(CUgraphExec handle)
+{
+	struct graph_exec *exec;
+
+	if (!exec_is(handle))
+		return CUDA_ERROR_INVALID_VALUE;
+	exec = handle->exec;
+	if (exec->ctx->id != exec->ctx_id || !atomic_load(&exec->ctx->alive))
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	return stream_error(exec->ctx);
+}
+
+static CUresult launch(CUgraphExec handle, CUstream s,
+		       struct gkf_ticket *ret_end)
+{
+	struct graph_exec *exec;
+	struct bound *begin = NULL, *end = NULL;
+	CUresult r = check_exec(handle);
+
+	if (r)
+		return r;
+	exec = handle->exec;
+	r = memory_check_launch(exec->graph, exec->flags);
+	if (!r)
+		r = fit_stream(exec, s);
+	if (!r)
+		r = plan_make(exec->plan);
+	if (r)
+		return r;
+	end = new_bound(exec, end_launch, drop_launch);
+	if (exec->graph->conditions)
+		begin = new_bound(exec, begin_launch, NULL);
+	if (!end || (exec->graph->conditions && !begin)) {
+		gkf_task_free(begin);
+		gkf_task_free(end);
+		plan_drop(exec->plan);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	push_launch(exec, s, begin, end);
+	memory_launch(exec->graph);
+	*ret_end = exec->last;
+	return CUDA_SUCCESS;
+}
+
+static CUresult cuGraphLaunch_on(enum cuda_row row, bool per_thread,
+				 CUgraphExec hGraphExec, CUstream hStream)
+{
+	struct gkf_ticket end;
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (r)
+		return r;
+	if (stream_captures(s))
+		return GRAPH_LOCKED(capture_graph(s, hGraphExec));
+	r = stream_usable(s);
+	if (r)
+		return r;
+	stream_make_room(s);
+	r = GRAPH_LOCKED(launch(hGraphExec, s, &end));
+	if (!r && cuda.launch_blocking) {
+		stream_wait(s->ctx, CU_CTX_SCHED_AUTO, end);
+		r = stream_error(s->ctx);
+	}
+	return r;
+}
+
+BOTH_STREAMS(cuGraphLaunch, _ptsz, (CUgraphExec hGraphExec, CUstream hStream),
+	     (hGraphExec, hStream))
+
+/* Its work is where it will be done from the start. */
+static CUresult cuGraphUpload_on(enum cuda_row row, bool per_thread,
+				 CUgraphExec hGraphExec, CUstream hStream)
+{
+	CUstream s;
+	CUresult r = stream_enter(row, hStream, per_thread, &s);
+
+	if (!r)
+		r = stream_usable(s);
+	return r ? r : GRAPH_LOCKED(check_exec(hGraphExec));
+}
+
+BOTH_STREAMS(cuGraphUpload, _ptsz, (CUgraphExec hGraphExec, CUstream hStream),
+	     (hGraphExec, hStream))
+
+/* ---- nodes of an instance ---- */
+
+static CUgraph root_of(CUgraph graph)
+{
+	while (graph->parent)
+		graph = graph->parent->graph;
+	return graph;
+}
+
+static CUgraphNode find_node(CUgraph graph, CUgraphNode original)
+{
+	CUgraphNode found = NULL;
+	const struct conditional *c;
+
+	for (CUgraphNode n = graph->first; n && !found; n = n->next) {
+		if (n->original == original &&
+		    n->original_life == handle_life(original))
+			return n;
+		if (n->params.type == CU_GRAPH_NODE_TYPE_GRAPH)
+			found = find_node(n->params.graph.graph, original);
+		c = n->own;
+		if (n->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+			for (unsigned i = 0; i < c->count && !found; i++)
+				found = find_node(c->body[i], original);
+	}
+	return found;
+}
+
+/* The copy that was made last is the one that is meant nearly always. */
+CUgraphNode exec_node(CUgraphExec exec, CUgraphNode node)
+{
+	CUgraphNode copy = node->pair;
+
+	if (node_is(copy) && copy->original == node &&
+	    copy->original_life == handle_life(node) &&
+	    root_of(copy->graph) == exec->exec->graph)
+		return copy;
+	return find_node(exec->exec->graph, node);
+}
+
+CUresult exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
+{
+	struct CUgraphNode_st fresh = {.params.type = params->type};
+	CUgraphNode own;
+	CUresult r;
+
+	if (!exec_is(exec) || !node_is(node) ||
+	    node->params.type != params->type)
+		return CUDA_ERROR_INVALID_VALUE;
+	own = exec_node(exec, node);
+	if (!own)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		return graph_is(params->graph.graph)
+			   ? graph_update(own->params.graph.graph,
+					  params->graph.graph,
+					  &(CUgraphExecUpdateResultInfo){0})
+			   : CUDA_ERROR_INVALID_VALUE;
+	if (node_kind(own)->is_fixed || !node_kind(own)->take)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	fresh.graph = own->graph;
+	r = node_kind(own)->take(&fresh, params);
+	if (r)
+		return r;
+	if (node_kind(own)->change && node_kind(own)->change(own, &fresh))
+		r = CUDA_ERROR_INVALID_VALUE;
+	node_drop(&fresh);
+	return r ? r : node_set(own, params);
+}
+
+static CUresult find_resting(CUgraphExec exec, CUgraphNode node,
+			     CUgraphNode *ret_own)
+{
+	if (!exec_is(exec) || !node_is(node) || !node_kind(node)->can_rest)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret_own = exec_node(exec, node);
+	return *ret_own ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult set_enabled(CUgraphExec exec, CUgraphNode node, unsigned on)
+{
+	CUgraphNode own;
+	CUresult r = find_resting(exec, node, &own);
+
+	if (!r)
+		own->disabled = !on;
+	return r;
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+			       unsigned int isEnabled)
+{
+	ENTER(cuGraphNodeSetEnabled);
+	exec_settle(hGraphExec);
+	return GRAPH_LOCKED(set_enabled(hGraphExec, hNode, isEnabled));
+}
+
+static CUresult get_enabled(CUgraphExec exec, CUgraphNode node,
+			    unsigned *ret_on)
+{
+	CUgraphNode own;
+	CUresult r = find_resting(exec, node, &own);
+
+	if (!r && !ret_on)
+		r = CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		*ret_on = !own->disabled;
+	return r;
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+			       unsigned int *isEnabled)
+{
+	ENTER(cuGraphNodeGetEnabled);
+	return GRAPH_LOCKED(get_enabled(hGraphExec, hNode, isEnabled));
+}
+
+/* Bodies read their nodes while they run: no launch of theirs is under way. */
+void exec_settle(CUgraphExec handle)
+{
+	struct gkf_ticket last = {0};
+
+	pthread_mutex_lock(&graph_mutex);
+	if (exec_is(handle) && handle->exec->graph->conditions)
+		last = handle->exec->last;
+	pthread_mutex_unlock(&graph_mutex);
+	if (!gkf_ticket_done(last))
+		gkf_ticket_wait(last);
+}

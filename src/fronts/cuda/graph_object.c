@@ -1,0 +1,207 @@
+/*
+ * graph_object.c - objects of programs that graphs hold: references to them
+ * are counted, and a function of the program's is called when none is left.
+ * That happens in a queue of its own, which other things use that have to
+ * wait until they may go.
+ */
+#include "fronts/cuda/graph.h"
+#include "fronts/cuda/graph_later.h"
+#include "fronts/cuda/stream_private.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+struct CUuserObject_st {
+	void *data;
+	CUhostFn destroy;
+	unsigned holders;
+};
+
+/* ---- what is done later ---- */
+
+static struct gkf_queue *later_queue(void)
+{
+	static struct gkf_queue *queue;
+	const struct gkf_queue_ask ask = {.machine = cuda.machine,
+					  .device = cuda.device[0].index};
+
+	if (!queue && gkf_queue_new(&ask, &queue))
+		queue = NULL;
+	return queue;
+}
+
+void later_call(struct gkf_ticket after, void (*function)(void *data),
+		void *data)
+{
+	struct gkf_queue *queue = later_queue();
+	struct gkf_task *task = queue ? hostfunc_make(function, data) : NULL;
+
+	if (!task)
+		return;
+	gkf_queue_after(queue, after);
+	gkf_queue_push(queue, task);
+}
+
+/* ---- objects ---- */
+
+static bool is_object(CUuserObject object)
+{
+	return handle_is(object, HANDLE_OBJECT);
+}
+
+static bool is_count(unsigned count)
+{
+	return count && count <= INT_MAX;
+}
+
+static void drop_object(CUuserObject object, unsigned count)
+{
+	object->holders -= count;
+	if (object->holders)
+		return;
+	later_call((struct gkf_ticket){0}, object->destroy, object->data);
+	handle_free(object);
+}
+
+CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr,
+			    CUhostFn destroy, unsigned int initialRefcount,
+			    unsigned int flags)
+{
+	CUuserObject object;
+
+	ENTER(cuUserObjectCreate);
+	if (!object_out || !destroy || !is_count(initialRefcount) ||
+	    flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+		return CUDA_ERROR_INVALID_VALUE;
+	object = handle_new(HANDLE_OBJECT, sizeof(*object));
+	if (!object)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	object->data = ptr;
+	object->destroy = destroy;
+	object->holders = initialRefcount;
+	*object_out = object;
+	return CUDA_SUCCESS;
+}
+
+static CUresult hold_object(CUuserObject object, unsigned count)
+{
+	if (!is_object(object) || !is_count(count) ||
+	    count > UINT_MAX - object->holders)
+		return CUDA_ERROR_INVALID_VALUE;
+	object->holders += count;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
+{
+	ENTER(cuUserObjectRetain);
+	return GRAPH_LOCKED(hold_object(object, count));
+}
+
+static CUresult release_object(CUuserObject object, unsigned count)
+{
+	if (!is_object(object) || !is_count(count) || count > object->holders)
+		return CUDA_ERROR_INVALID_VALUE;
+	drop_object(object, count);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
+{
+	ENTER(cuUserObjectRelease);
+	return GRAPH_LOCKED(release_object(object, count));
+}
+
+/* ---- held by graphs ---- */
+
+static struct graph_object *find_reference(CUgraph graph, CUuserObject object)
+{
+	for (unsigned i = 0; i < graph->object_count; i++)
+		if (graph->objects[i].object == object)
+			return &graph->objects[i];
+	return NULL;
+}
+
+static CUresult add_reference(CUgraph graph, CUuserObject object,
+			      unsigned count)
+{
+	struct graph_object *at = find_reference(graph, object);
+
+	if (!at) {
+		at = realloc(graph->objects,
+			     (graph->object_count + 1) * sizeof(*at));
+		if (!at)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		graph->objects = at;
+		at += graph->object_count++;
+		*at = (struct graph_object){.object = object};
+	}
+	at->count += count;
+	return CUDA_SUCCESS;
+}
+
+static CUresult retain_for_graph(CUgraph graph, CUuserObject object,
+				 unsigned count, unsigned flags)
+{
+	bool moves = flags & CU_GRAPH_USER_OBJECT_MOVE;
+	CUresult r;
+
+	if (!graph_is(graph) || !is_object(object) || !is_count(count) ||
+	    flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE ||
+	    (moves && count > object->holders))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = add_reference(graph, object, count);
+	return r || moves ? r : hold_object(object, count);
+}
+
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
+				 unsigned int count, unsigned int flags)
+{
+	ENTER(cuGraphRetainUserObject);
+	return GRAPH_LOCKED(retain_for_graph(graph, object, count, flags));
+}
+
+static CUresult release_of_graph(CUgraph graph, CUuserObject object,
+				 unsigned count)
+{
+	struct graph_object *at;
+
+	if (!graph_is(graph) || !is_object(object) || !is_count(count))
+		return CUDA_ERROR_INVALID_VALUE;
+	at = find_reference(graph, object);
+	if (!at || count > at->count)
+		return CUDA_ERROR_INVALID_VALUE;
+	at->count -= count;
+	if (!at->count)
+		*at = graph->objects[--graph->object_count];
+	drop_object(object, count);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object,
+				  unsigned int count)
+{
+	ENTER(cuGraphReleaseUserObject);
+	return GRAPH_LOCKED(release_of_graph(graph, object, count));
+}
+
+CUresult objects_copy(CUgraph from, CUgraph to)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	for (unsigned i = 0; !r && i < from->object_count; i++) {
+		const struct graph_object *o = &from->objects[i];
+
+		r = add_reference(to, o->object, o->count);
+		if (!r)
+			o->object->holders += o->count;
+	}
+	return r;
+}
+
+void objects_drop(CUgraph graph)
+{
+	for (unsigned i = 0; i < graph->object_count; i++)
+		drop_object(graph->objects[i].object, graph->objects[i].count);
+	free(graph->objects);
+}

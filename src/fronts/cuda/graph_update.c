@@ -1,0 +1,286 @@
+/*
+ * graph_update.c - giving an instance the parameters of a graph of the same
+ * form. The two are laid over each other from their last nodes on; all is
+ * checked before anything is changed.
+ */
+#include "fronts/cuda/graph_kind.h"
+
+#include <stdlib.h>
+
+/* What is wrong, and where. */
+struct trouble {
+	CUgraphExecUpdateResult result;
+	CUgraphNode node, from;
+};
+
+static bool tell_trouble(struct trouble *t, CUgraphExecUpdateResult result,
+			 CUgraphNode node)
+{
+	t->result = result;
+	t->node = node;
+	return false;
+}
+
+/* ---- the form ---- */
+
+/* Pairs of nodes whose dependencies are still to be laid over each other. */
+struct layers {
+	CUgraphNode *waiting; /* those of the instance */
+	unsigned count;
+	struct trouble *trouble;
+};
+
+static bool lay_pair(struct layers *l, CUgraphNode own, CUgraphNode other)
+{
+	own->pair = other;
+	other->pair = own;
+	l->waiting[l->count++] = own;
+	return own->in.count == other->in.count ||
+	       tell_trouble(l->trouble,
+			    CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, other);
+}
+
+static bool lay_edge(struct layers *l, CUgraphNode own, CUgraphNode other,
+		     CUgraphNode to)
+{
+	if (own->pair == other && other->pair == own)
+		return true;
+	if (!own->pair && !other->pair)
+		return lay_pair(l, own, other);
+	l->trouble->from = other;
+	return tell_trouble(l->trouble,
+			    CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, to);
+}
+
+static bool lay_waiting(struct layers *l)
+{
+	CUgraphNode own, other;
+	bool ok = true;
+
+	while (ok && l->count) {
+		own = l->waiting[--l->count];
+		other = own->pair;
+		for (unsigned i = 0; ok && i < own->in.count; i++)
+			ok = lay_edge(l, own->in.at[i].node,
+				      other->in.at[i].node, other);
+	}
+	return ok;
+}
+
+static CUgraphNode next_exit(CUgraphNode node)
+{
+	while (node && node->out.count)
+		node = node->next;
+	return node;
+}
+
+static void forget_pairs(CUgraph graph)
+{
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		n->pair = NULL;
+}
+
+static bool lay_exits(struct layers *l, CUgraph own, CUgraph other)
+{
+	CUgraphNode a = next_exit(own->first), b = next_exit(other->first);
+	bool ok = true;
+
+	for (; ok && a && b; a = next_exit(a->next), b = next_exit(b->next))
+		ok = lay_pair(l, a, b) && lay_waiting(l);
+	return ok && (a || b)
+		   ? tell_trouble(l->trouble,
+				  CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+				  b)
+		   : ok;
+}
+
+static bool lay_graphs(CUgraph own, CUgraph other, struct trouble *t)
+{
+	struct layers l = {.trouble = t};
+	bool ok;
+
+	if (own->count != other->count)
+		return tell_trouble(
+		    t, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL);
+	l.waiting = malloc((own->count + 1) * sizeof(*l.waiting));
+	if (!l.waiting)
+		return tell_trouble(t, CU_GRAPH_EXEC_UPDATE_ERROR, NULL);
+	forget_pairs(own);
+	forget_pairs(other);
+	ok = lay_exits(&l, own, other);
+	free(l.waiting);
+	return ok;
+}
+
+/* ---- the nodes ---- */
+
+static bool check_graphs(CUgraph own, CUgraph other, struct trouble *t);
+static CUresult change_graphs(CUgraph own);
+
+static bool is_part(CUgraphNode node)
+{
+	return node->params.type == CU_GRAPH_NODE_TYPE_GRAPH;
+}
+
+static bool is_conditional(CUgraphNode node)
+{
+	return node->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+}
+
+/* Its own parameters stay; those in its bodies may change. */
+static bool check_bodies(CUgraphNode own, CUgraphNode other, struct trouble *t)
+{
+	const struct conditional *a = own->own, *b = other->own;
+	bool ok = true;
+
+	if (own->params.conditional.handle !=
+		other->params.conditional.handle ||
+	    own->params.conditional.type != other->params.conditional.type ||
+	    a->count != b->count)
+		return tell_trouble(
+		    t, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, other);
+	for (unsigned i = 0; ok && i < a->count; i++)
+		ok = check_graphs(a->body[i], b->body[i], t);
+	return ok;
+}
+
+/* Memory stays where it is: only the nodes of the same graph have it. */
+static bool check_memory(CUgraphNode own, CUgraphNode other, struct trouble *t)
+{
+	return own->original == other ||
+	       tell_trouble(t, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, other);
+}
+
+static bool check_change(CUgraphNode own, CUgraphNode other, struct trouble *t)
+{
+	CUgraphExecUpdateResult r = node_kind(own)->change
+					? node_kind(own)->change(own, other)
+					: CU_GRAPH_EXEC_UPDATE_SUCCESS;
+
+	return !r || tell_trouble(t, r, other);
+}
+
+static bool check_node(CUgraphNode own, CUgraphNode other, struct trouble *t)
+{
+	if (own->params.type != other->params.type)
+		return tell_trouble(
+		    t, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, other);
+	if (is_part(own))
+		return check_graphs(own->params.graph.graph,
+				    other->params.graph.graph, t);
+	if (is_conditional(own))
+		return check_bodies(own, other, t);
+	return node_kind(own)->is_fixed ? check_memory(own, other, t)
+					: check_change(own, other, t);
+}
+
+static bool check_graphs(CUgraph own, CUgraph other, struct trouble *t)
+{
+	bool ok = lay_graphs(own, other, t);
+
+	for (CUgraphNode n = own->first; ok && n; n = n->next)
+		ok = check_node(n, n->pair, t);
+	return ok;
+}
+
+static CUresult change_bodies(CUgraphNode own)
+{
+	const struct conditional *a = own->own;
+	CUresult r = CUDA_SUCCESS;
+
+	for (unsigned i = 0; !r && i < a->count; i++)
+		r = change_graphs(a->body[i]);
+	return r;
+}
+
+/* From now on it is the instance's copy of that node, too. */
+static CUresult change_node(CUgraphNode own, CUgraphNode other)
+{
+	struct CUgraphNode_st fresh = {.graph = own->graph,
+				       .params.type = own->params.type};
+	CUresult r;
+
+	if (is_part(own))
+		return change_graphs(own->params.graph.graph);
+	if (is_conditional(own))
+		return change_bodies(own);
+	if (node_kind(own)->is_fixed)
+		return CUDA_SUCCESS;
+	r = node_kind(own)->copy ? node_kind(own)->copy(&fresh, other)
+				 : node_kind(own)->take(&fresh, &other->params);
+	if (r)
+		return r;
+	node_drop(own);
+	own->params = fresh.params;
+	own->own = fresh.own;
+	own->ctx = fresh.ctx;
+	own->ctx_id = fresh.ctx_id;
+	return CUDA_SUCCESS;
+}
+
+static CUresult change_graphs(CUgraph own)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	for (CUgraphNode n = own->first; !r && n; n = n->next)
+		r = change_node(n, n->pair);
+	return r;
+}
+
+CUresult graph_update(CUgraph graph, CUgraph to,
+		      CUgraphExecUpdateResultInfo *ret_info)
+{
+	struct trouble t = {CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL};
+	CUresult r;
+
+	if (!check_graphs(graph, to, &t)) {
+		*ret_info =
+		    (CUgraphExecUpdateResultInfo){t.result, t.node, t.from};
+		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+	}
+	r = change_graphs(graph);
+	*ret_info = (CUgraphExecUpdateResultInfo){
+	    r ? CU_GRAPH_EXEC_UPDATE_ERROR : CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL,
+	    NULL};
+	return r;
+}
+
+/* ---- entry points ---- */
+
+static CUresult update(CUgraphExec exec, CUgraph graph,
+		       CUgraphExecUpdateResultInfo *ret_info)
+{
+	if (!exec_is(exec) || !graph_is(graph) || graph->capture) {
+		ret_info->result = CU_GRAPH_EXEC_UPDATE_ERROR;
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	return graph_update(exec->exec->graph, graph, ret_info);
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
+			      CUgraphExecUpdateResultInfo *resultInfo)
+{
+	ENTER(cuGraphExecUpdate_v2);
+	if (!resultInfo)
+		return CUDA_ERROR_INVALID_VALUE;
+	exec_settle(hGraphExec);
+	return GRAPH_LOCKED(update(hGraphExec, hGraph, resultInfo));
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
+			   CUgraphNode *hErrorNode_out,
+			   CUgraphExecUpdateResult *updateResult_out)
+{
+	CUgraphExecUpdateResultInfo info = {0};
+	CUresult r;
+
+	ENTER(cuGraphExecUpdate);
+	if (!updateResult_out)
+		return CUDA_ERROR_INVALID_VALUE;
+	exec_settle(hGraphExec);
+	r = GRAPH_LOCKED(update(hGraphExec, hGraph, &info));
+	*updateResult_out = info.result;
+	if (hErrorNode_out)
+		*hErrorNode_out = info.errorNode;
+	return r;
+}
