@@ -29,7 +29,8 @@ struct gkf_mem_pool_usage pool_read(CUmemoryPool pool);
 
 /*
  * Memory of a pool, for a stream of that number, which waits for what leaves
- * when there is none; stream 0 waits for nobody.
+ * when there is none. Stream 0 waits for nobody, and nobody frees its memory
+ * but memory_free().
  */
 CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
 		    CUdeviceptr *dptr);

@@ -54,7 +54,8 @@ CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
 				     .device =
 					 front_device(pool->device)->index,
 				     .size = size,
-				     .owner = pool};
+				     .owner = pool,
+				     .flags = stream ? 0 : MEMORY_FIXED};
 	CUresult r = open_pool(pool, &ask.pool);
 	uint64_t address;
 	int error;

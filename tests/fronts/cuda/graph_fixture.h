@@ -68,6 +68,7 @@ static inline CUdeviceptr words_made(size_t words)
 
 	assert_cuda(CU(cuMemAlloc_v2)(&at, 4 * words), SUCCESS);
 	assert_cuda(CU(cuMemsetD32_v2)(at, 0, words), SUCCESS);
+	all_done(); /* whichever stream uses them next */
 	return at;
 }
 
