@@ -15,6 +15,7 @@
 
 struct graph_memory {
 	CUdeviceptr at;
+	uint64_t id; /* of the piece: it goes when its device is closed */
 	size_t size;
 	CUdevice device;
 	unsigned holders;       /* nodes that allocate or free it */
@@ -43,11 +44,17 @@ static CUgraph root_of(CUgraph graph)
 	return graph;
 }
 
+static bool is_there(const struct graph_memory *m, struct gkf_extent *ret_piece)
+{
+	return gkf_space_find(m->at, ret_piece) && ret_piece->id == m->id;
+}
+
 static struct graph_memory *find_memory(CUdeviceptr at)
 {
 	struct graph_memory *m = memories;
+	struct gkf_extent e;
 
-	while (m && m->at != at)
+	while (m && (m->at != at || !is_there(m, &e)))
 		m = m->next;
 	return m;
 }
@@ -59,7 +66,7 @@ static void free_later(void *data)
 	struct graph_memory *m = data;
 	struct gkf_extent e;
 
-	if (gkf_space_find(m->at, &e))
+	if (is_there(m, &e))
 		memory_free(&e);
 	free(m->access);
 	free(m);
@@ -122,6 +129,7 @@ static CUresult new_memory(const CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p,
 			   struct graph_memory **ret_memory)
 {
 	struct graph_memory *m = calloc(1, sizeof(*m));
+	struct gkf_extent e = {0};
 	CUmemoryPool pool;
 	CUresult r;
 
@@ -141,6 +149,8 @@ static CUresult new_memory(const CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p,
 		free(m);
 		return r;
 	}
+	gkf_space_find(m->at, &e);
+	m->id = e.id;
 	m->next = memories;
 	m->place = &memories;
 	if (m->next)
