@@ -1,0 +1,94 @@
+"""cuBLASLt computes: the cases of lt_*_cases.py on made-up machines, one
+process for each GPU and library."""
+
+import functools
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import FAKE_DIR, GPUKIT, clean_env
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import lt_cases  # noqa: E402 pylint: disable=wrong-import-position
+
+lt_cases.load()
+ALL = [(gpu, 13, name) for gpu, name in lt_cases.CASES]
+ALL += [(gpu, 12, name) for gpu, name in lt_cases.FEW]
+
+
+@functools.lru_cache(maxsize=None)
+def told(gpu, major):
+    """{case: what was wrong}"""
+    done = subprocess.run(
+        [GPUKIT, "fake", "--gpus", gpu, "--", sys.executable,
+         os.path.join(HERE, "lt_cases.py"), gpu, str(major)],
+        env=clean_env(OPENBLAS_NUM_THREADS="1"), capture_output=True,
+        text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("gpu,major,name", ALL)
+def test_case(gpu, major, name):
+    wrong = told(gpu, major)[name]
+    assert not wrong, wrong
+
+
+LOGGING = """
+import ctypes, sys
+lt = ctypes.CDLL("libcublasLt.so.13")
+end = lambda: lt.cublasLtMatmulDescSetAttribute(None, 99, b"1", 1)
+end()
+lt.cublasLtLoggerSetLevel(0)
+end()
+lt.cublasLtLoggerSetLevel(5)
+lt.cublasLtLoggerForceDisable()
+lt.cublasLtLoggerSetLevel(5)
+end()
+"""
+LINE = ("[cublasLt][1][cublasLtMatmulDescSetAttribute] "
+        "CUBLAS_STATUS_INVALID_VALUE\n")
+
+
+def logged(**env):
+    done = subprocess.run(
+        [GPUKIT, "fake", "--", sys.executable, "-c", LOGGING],
+        env=clean_env(**env), capture_output=True, text=True, timeout=60,
+        check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_log_may_be_ended_for_ever(tmp_path):
+    assert logged() == ""
+    assert logged(CUBLASLT_LOG_LEVEL="1") == LINE
+    assert logged(CUBLASLT_LOG_LEVEL="5", CUBLASLT_LOG_MASK="2") == ""
+    assert logged(CUBLASLT_LOG_MASK="1",
+                  CUBLASLT_LOG_FILE=str(tmp_path / "log-%i")) == ""
+    (file,) = tmp_path.iterdir()
+    assert file.read_text(encoding="ascii") == LINE
+
+
+WITHOUT = """
+import lt_client, lt_product
+lt = lt_client.Lt()
+product = lt_product.Product(lt, lt_product.TYPES["float"], 4, 4, 4)
+assert product.run(1, 0) == lt_client.NOT_INITIALIZED
+assert not product.d.values().any()
+"""
+
+
+def test_without_openblas_nothing_is_computed_and_the_log_says_why(tmp_path):
+    (tmp_path / "libopenblas.so.0").touch()
+    done = subprocess.run(
+        [GPUKIT, "fake", "--", sys.executable, "-c", WITHOUT],
+        env=clean_env(LD_LIBRARY_PATH=str(tmp_path), PYTHONPATH=HERE,
+                      GPUKIT_LOG="error"), capture_output=True, text=True,
+        timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "cuBLAS needs libopenblas.so.0" in done.stderr
