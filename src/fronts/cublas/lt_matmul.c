@@ -86,6 +86,12 @@ static cublasStatus_t check_factors(const struct lt_job *job, const char **why)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
+/* A descriptor of the program's, in the host. */
+static const struct lt_emulation *emulation_of(const struct lt_problem *p)
+{
+	return (const void *)(uintptr_t)p->op.emulation;
+}
+
 static cublasStatus_t check_all(struct lt_job *job,
 				const struct lt_request *request,
 				const void *alpha, const void *beta,
@@ -109,6 +115,8 @@ static cublasStatus_t check_all(struct lt_job *job,
 	    (!beta && job->p.op.pointer_mode !=
 			  CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO))
 		return CUBLAS_STATUS_INVALID_VALUE;
+	if (job->p.op.emulation)
+		job->emulated_bits = emulation_of(&job->p)->bits_told;
 	take_factor(&job->p, alpha, false, &job->alpha);
 	take_factor(&job->p, beta, true, &job->beta);
 	return check_factors(job, why);

@@ -173,6 +173,22 @@ static cublasStatus_t check_aux(struct checking *c)
 	return OK;
 }
 
+/*
+ * A bias that is not of the documented type may be of A's, where that has 16
+ * bits: so gradients of weights are summed in float, those of biases are not.
+ */
+static bool take_bias_type(struct lt_problem *p)
+{
+	int32_t type = p->op.bias_type, a = (int32_t)p->a.type;
+
+	if (!(p->op.epilogue & WITH_BIAS) || type == -1 || type == p->bias_type)
+		return true;
+	if (type != a || (a != R_16F && a != R_16BF))
+		return false;
+	p->bias_type = type;
+	return true;
+}
+
 static cublasStatus_t check_epilogue(struct checking *c)
 {
 	struct lt_problem *p = c->p;
@@ -185,8 +201,7 @@ static cublasStatus_t check_epilogue(struct checking *c)
 	if (p->bias_type == LT_NO_TYPE)
 		return object_to(c, NOT_SUPPORTED,
 				 "an epilogue with these types");
-	if (op->epilogue & WITH_BIAS && op->bias_type != -1 &&
-	    op->bias_type != p->bias_type)
+	if (!take_bias_type(p))
 		return object_to(c, NOT_SUPPORTED, "a bias of this type");
 	if (op->epilogue & WITH_BIAS && op->epilogue & ACTIVATIONS &&
 	    p->d.order == CUBLASLT_ORDER_ROW)

@@ -349,6 +349,17 @@ static void write_amax(struct work *w, uint64_t address, double amax)
 		*at = (float)amax;
 }
 
+/* We emulate no floats by integers, and say so where that is asked. */
+static void write_emulated_bits(struct work *w)
+{
+	int32_t *at = w->job->emulated_bits
+			  ? memory_at(w, w->job->emulated_bits, sizeof *at)
+			  : NULL;
+
+	if (at)
+		*at = -1;
+}
+
 static void prepare_rows(struct work *w)
 {
 	for (size_t i = 0; i < sizeof w->rows / sizeof *w->rows; i++)
@@ -391,6 +402,7 @@ CUresult lt_run_matmul(struct gpukit_run *run)
 	if (!w.error) {
 		write_amax(&w, job->p.op.amax_d, w.amax_d);
 		write_amax(&w, job->p.op.aux_amax, w.amax_aux);
+		write_emulated_bits(&w);
 	}
 	for (size_t i = 0; i < sizeof w.rows / sizeof *w.rows; i++)
 		free(w.rows[i]);

@@ -15,6 +15,8 @@ struct lt_job {
 	struct lt_problem p;
 	uint64_t a, b, c, d; /* of arrays of addresses in that batch mode */
 	struct lt_factor alpha, beta;
+	uint64_t
+	    emulated_bits; /* of an int32_t that says: none; 0: nobody asks */
 };
 
 /* A matrix as gemm.h takes it. */

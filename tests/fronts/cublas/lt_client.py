@@ -46,6 +46,8 @@ MATMUL = {"compute": (0, "i"), "scale": (1, "i"), "pointer_mode": (2, "i"),
           "d_out_mode": (37, "i"), "emulation": (38, "Q")}
 TRANSFORM = {"scale": (0, "i"), "pointer_mode": (1, "i"), "trans_a": (2, "i"),
              "trans_b": (3, "i")}
+EMULATION = {"strategy": (0, "i"), "special": (1, "i"), "control": (2, "i"),
+             "bits": (3, "i"), "offset": (4, "i"), "told": (5, "Q")}
 PREFERENCE = {"search": (0, "I"), "workspace": (1, "Q"), "schemes": (3, "I"),
               "align_a": (5, "I"), "align_b": (6, "I"), "align_c": (7, "I"),
               "align_d": (8, "I"), "waves": (9, "f"), "impl": (12, "Q")}

@@ -118,3 +118,15 @@ def a_bias_gradient_may_be_a_sum_over_k(lt, types, what, trans):
     right = (operated(p.a.rounded(), trans[0])[0].sum(1) if what == BGRADA
              else operated(p.b.rounded(), trans[1])[0].sum(0))
     near(told, right, kind)
+
+
+@case(types=["half-to-float", "bf16-to-float"], what=[BIAS, BGRADB])
+def a_bias_beside_floats_may_have_the_type_of_a(lt, types, what):
+    p = Product(lt, TYPES[types], 8, 6, 10, epilogue=what)
+    kind, count = p.kinds[0], 8 if what == BIAS else 6
+    at, bias = vector(lt, kind, count)
+    p.desc.set(bias=at, bias_type=kind)
+    near(p.done(1, 0), p.sums() + (bias[:, None] if what == BIAS else 0),
+         p.kinds[3])
+    told = decode(kind, lt.driver.get(at, size_of(kind, count)), count)
+    near(told, bias if what == BIAS else p.b.rounded()[0].sum(0), kind)

@@ -17,6 +17,24 @@ def a_product_is_the_sum_of_products(lt, types, trans):
     assert p.d.outside()
 
 
+# Each computes as exactly as the others here.
+OTHER = {65: "half", 69: "bf16", 71: "double", 75: "float", 78: "complex",
+         79: "double-complex"}
+
+
+@case(compute=OTHER)
+def other_ways_to_compute_have_the_same_types(lt, compute):
+    types = (compute, *TYPES[OTHER[compute]][1:])
+    p = Product(lt, types, 12, 20, 36)
+    near(p.done(1, 1), p.sums() + p.c.rounded(), p.kinds[3])
+
+
+@case()
+def pedantic_integers_are_integers(lt):
+    p = Product(lt, (73, *INTEGERS[1:]), 4, 8, 12)
+    assert np.array_equal(p.done(1, 0), p.sums())
+
+
 @case(shape=[(1, 1, 1), (1, 7, 3), (5, 1, 2), (3, 4, 1), (0, 4, 4),
              (4, 0, 4), (33, 65, 129), (130, 70, 5)],
       types=["half-float", "float", "complex"])
@@ -161,14 +179,25 @@ def each_of_a_batch_may_have_a_vector_alpha(lt):
     near(p.done(at, 1), alpha[:, :5, None] * p.sums() + p.c.rounded(), R_32F)
 
 
-@case()
-def factors_of_vectors_that_are_0_read_no_c(lt):
-    p = Product(lt, TYPES["float"], 2, 3, 4, pointer_mode=VECTORS)
-    p.c = Matrix(lt, R_32F, [[[np.nan] * 3, [1] * 3]])
-    a, b = (c.c_void_p(lt.driver.put(encode(R_32F, np.array(x))))
+@case(kind=[R_32F, C_32F])
+def factors_of_vectors_that_are_0_read_no_c(lt, kind):
+    types = TYPES["float" if kind == R_32F else "complex"]
+    p = Product(lt, types, 2, 3, 4, pointer_mode=VECTORS)
+    p.c = Matrix(lt, kind, [[[np.nan] * 3, [1] * 3]])
+    a, b = (c.c_void_p(lt.driver.put(encode(kind, np.array(x))))
             for x in ([1, 1], [0, 2]))
     right = p.sums() + [[[0] * 3, [2] * 3]]
-    near(p.done(a, b), right, R_32F)
+    near(p.done(a, b), right, kind)
+
+
+@case()
+def nothing_is_emulated_and_that_is_told(lt):
+    p = Product(lt, (78, *TYPES["float"][1:]), 4, 4, 4)
+    told = lt.driver.put(b"\x07" * 8)
+    described = Object(lt, "EmulationDesc", EMULATION).set(told=told)
+    p.desc.set(emulation=described.handle.value)
+    near(p.done(1, 0), p.sums(), R_32F)
+    assert lt.driver.get(told, 8) == b"\xff" * 4 + b"\x07" * 4
 
 
 # Integers.

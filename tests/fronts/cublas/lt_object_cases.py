@@ -104,10 +104,6 @@ def an_object_may_lie_in_memory_of_the_program(lt, name):
         assert struct.unpack("=" + fmt, data.raw)[0] == right[key], key
 
 
-EMULATION = {"strategy": (0, "i"), "special": (1, "i"), "control": (2, "i"),
-             "bits": (3, "i"), "offset": (4, "i"), "told": (5, "Q")}
-
-
 @case()
 def emulation_is_described(lt):
     made = Object(lt, "EmulationDesc", EMULATION)

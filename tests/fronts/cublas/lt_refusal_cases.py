@@ -30,6 +30,8 @@ WRONG = {
     "alpha-stride": (INVALID_VALUE, {"pointer_mode": VECTOR_ZERO,
                                      "alpha_stride": 8}),
     "aux-ld": (INVALID_VALUE, {"epilogue": RELU | AUX, "aux_ld": 64}),
+    "aux-stride": (INVALID_VALUE, {"epilogue": RELU | AUX, "aux_ld": 128,
+                                   "aux_stride": 64}),
     "gelu-ld": (INVALID_VALUE, {"epilogue": GELU | AUX, "aux_ld": 9}),
     "aux-ld-small": (INVALID_VALUE, {"epilogue": GELU | AUX, "aux_ld": 0}),
     "aux-type": (INVALID_VALUE, {"epilogue": GELU | AUX, "aux_ld": 16,
@@ -164,6 +166,18 @@ def floats_of_8_bits_have_rules(lt):
     p = Product(lt, types, 16, 16, 32, trans=(T, N), a_mode=VEC128,
                 b_mode=VEC128)
     assert p.run(1, 0) == INVALID_VALUE  # the scales are not there
+    for attributes in ({"epilogue": BGRADA, "bias": 16},
+                       {"epilogue": BGRADB, "bias": 16}, {"c_mode": 4}, {"d_mode": 4}, {"d_out_mode": 2}):
+        refusals(lt, Product(lt, types, 16, 16, 32, trans=(T, N)),
+                 NOT_SUPPORTED, **attributes)
+    refusals(lt, Product(lt, types, 16, 16, 32, 2, trans=(T, N)),
+             NOT_SUPPORTED, a_mode=OUTER_VEC, b_mode=OUTER_VEC)
+    refusals(lt, Product(lt, float8(E4M3, E4M3, R_16F, E4M3), 16, 16, 32,
+                         trans=(T, N)), NOT_SUPPORTED, a_mode=VEC128,
+             b_mode=VEC128)
+    p = Product(lt, float8(E4M3, E4M3, R_32F, R_32F), 16, 18, 32,
+                trans=(T, N))
+    refusals(lt, p, INVALID_VALUE, a_mode=VEC128, b_mode=VEC128)
     refusals(lt, Product(lt, float8(E5M2, E5M2, R_16BF, R_16BF), 16, 16, 32,
                          trans=(T, N)), NOT_SUPPORTED)
     p = Product(lt, types, 16, 16, 32, trans=(T, N))

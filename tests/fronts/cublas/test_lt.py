@@ -92,3 +92,30 @@ def test_without_openblas_nothing_is_computed_and_the_log_says_why(tmp_path):
         timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert "cuBLAS needs libopenblas.so.0" in done.stderr
+
+
+STRAY = """
+import ctypes
+import lt_client, lt_product
+lt = lt_client.Lt()
+product = lt_product.Product(lt, lt_product.TYPES["float"], {})
+assert product.run(1, 0) == lt_client.SUCCESS
+{}
+assert product.run(1, 0) == lt_client.SUCCESS
+assert lt.driver.library.cuCtxSynchronize() == 700
+"""
+
+
+@pytest.mark.parametrize("shape,wrong", [
+    ("1 << 10, 1 << 10, 1 << 10", "product.a.at += 16"),
+    ("1 << 10, 1 << 10, 1 << 10", "product.b.at -= 4"),
+    ("1 << 10, 1 << 10, 1 << 10", "product.d.at += 4"),
+    ("4, 4, 4", "product.desc.set(epilogue=4, bias=16)"),
+    ("4, 4, 4", "product.desc.set(epilogue=130, aux=16, aux_ld=128)"),
+    ("4, 4, 4", "product.desc.set(epilogue=512, bias=16)")])
+def test_a_byte_beyond_a_matrix_is_an_illegal_address(shape, wrong):
+    done = subprocess.run(
+        [GPUKIT, "fake", "--", sys.executable, "-c",
+         STRAY.format(shape, wrong)], env=clean_env(PYTHONPATH=HERE),
+        capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
