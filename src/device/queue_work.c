@@ -6,6 +6,7 @@
 #include "device/queue_private.h"
 #include "machine/file/work_state.h"
 #include "machine/store/busy.h"
+#include "machine/store/total.h"
 #include "machine/store/turn.h"
 
 static GKF_THREAD_WORD struct gkf_running *here;
@@ -243,8 +244,10 @@ static int run_kernel(struct gkf_running *place, struct gkf_task *task)
 	floating old = floating_default();
 	int result = 0;
 
-	if (take_turn(place))
+	if (take_turn(place)) {
+		gkf_total_launched(queue->ask.machine, queue->ask.slot);
 		result = task->run(task);
+	}
 	end_turn(place, result);
 	floating_set(old);
 	/* A task that stopped early has not done its work. */

@@ -10,6 +10,7 @@
 #include "cli/fake/options.h"
 #include "cli/fake/refusals.h"
 #include "cli/fake/replay.h"
+#include "cli/fake/report.h"
 #include "fronts/common/generations.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -278,6 +279,22 @@ static int start_children(struct fake_options *a, struct fake_replay *replay,
 				   a->warm_up_ns, children);
 }
 
+/* The report has the refusals as well: they are told once. */
+static int tell_end(const struct fake_options *a, struct gkf_machine *m,
+		    int code)
+{
+	const struct report_ask ask = {.path = a->report,
+				       .command = a->command,
+				       .status = code,
+				       .quiet = a->quiet};
+	int failed = a->report ? report_write(m, &ask) : 0;
+	unsigned refused = refusals_tell(m, a->quiet || report_tells(&ask));
+
+	if (refused && a->refusals_fail)
+		return EXIT_REFUSED;
+	return code ? code : failed;
+}
+
 /* Runs the command, and says what it was refused. */
 static int run_told(const struct fake_options *a, const char *path,
 		    struct fake_children *children)
@@ -291,8 +308,7 @@ static int run_told(const struct fake_options *a, const char *path,
 		fake_hint(a->command[0]);
 	code = fake_run(m, path, a->generation ? a->generation->name : NULL,
 			a->command, end_of_scenario(a), children);
-	if (refusals_tell(m, a->quiet) && a->refusals_fail)
-		code = EXIT_REFUSED;
+	code = tell_end(a, m, code);
 	gkf_machine_close(m);
 	return code;
 }
@@ -321,6 +337,10 @@ static int launch_command(struct fake_options *a)
 	char path[PATH_MAX];
 	int code = 0;
 
+	if (a->report)
+		code = report_check(a->report);
+	if (code)
+		return code;
 	fake_remove_orphans();
 	fake_signals_hold();
 	if (a->replay)

@@ -27,6 +27,7 @@ enum {
 	KEY_UNTIL_END,
 	KEY_REPLAY,
 	KEY_REFUSALS,
+	KEY_REPORT,
 	KEY_QUIET = 'q',
 };
 
@@ -93,6 +94,10 @@ static const struct argp_option options[] = {
      "of UUIDs and serial numbers, and of all chance in a scenario", 0},
     {"warm-up", KEY_WARM_UP, "TIME", 0,
      "how long the loads seem to have run when CMD starts (default: 45s)", 0},
+    {"report", KEY_REPORT, "FILE", 0,
+     "writes at the end what was done on the machine: JSON to FILE.json, or "
+     "to - for stdout, and a table to stderr; the table to any other FILE",
+     0},
     {"refusals", KEY_REFUSALS, "tell|error", 0,
      "what was refused is told at the end, on stderr; error: and the exit "
      "status is 3 (default: tell)",
@@ -173,6 +178,9 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 				   "--speed: '%s'; allowed is a number from "
 				   "0.001 to 1000",
 				   arg);
+		return 0;
+	case KEY_REPORT:
+		a->report = arg;
 		return 0;
 	case KEY_REFUSALS:
 		if (strcmp(arg, "tell") && strcmp(arg, "error"))

@@ -25,6 +25,7 @@ struct fake_options {
 	bool seed_given;
 	uint64_t warm_up_ns;
 	const char *replay; /* a tape; NULL: none */
+	const char *report; /* NULL: none */
 	const char *scenario_name;
 	struct gkf_scenario scenario; /* when it has a name */
 	uint64_t speed;               /* permille; 0: the scenario's, or 1000 */

@@ -123,6 +123,7 @@ static void read_callers(struct gkf_machine *m, struct refusals *all)
 		gk_str_clean(to->caller, sizeof to->caller, one.caller,
 			     strlen(one.caller));
 		to->count = one.count;
+		to->order = one.order;
 		all->refusals_n++;
 	}
 	qsort(all->refusals, all->refusals_n, sizeof *all->refusals, by_caller);
@@ -174,54 +175,66 @@ bool refusals_kernel(const struct count *what, struct refused_kernel_name *ret)
 const char *refusals_caller(const struct refusals *all,
 			    const struct count *what)
 {
-	const struct refusal *most = NULL;
+	const struct refusal *first = NULL;
 
 	for (unsigned i = 0; i < all->refusals_n; i++) {
 		const struct refusal *r = &all->refusals[i];
 
-		if (r->what == what && (!most || r->count > most->count))
-			most = r;
+		if (r->what == what && (!first || r->order < first->order))
+			first = r;
 	}
-	return most ? most->caller : "?";
+	return first ? first->caller : "?";
 }
 
-static void tell_count(const struct refusals *all, const struct count *c)
+static void put_count(const struct refusals *all, const struct count *c,
+		      struct gk_buf *buf)
 {
 	struct refused_kernel_name n;
 
-	fputs("gpukit fake: refused: ", stderr);
 	if (!refusals_kernel(c, &n))
-		fprintf(stderr, "%s of %s", c->name, c->library);
+		gk_buf_printf(buf, "%s of %s", c->name, c->library);
 	else if (*n.kernel)
-		fprintf(stderr, "kernel %s: %.*s is not executed", n.kernel,
-			n.length, n.reason);
+		gk_buf_printf(buf, "kernel %s: %.*s is not executed", n.kernel,
+			      n.length, n.reason);
 	else
-		fputs(n.reason, stderr);
-	fprintf(stderr, ", %llu time%s, by %s\n",
-		(unsigned long long)c->refused, c->refused == 1 ? "" : "s",
-		refusals_caller(all, c));
+		gk_buf_puts(buf, n.reason);
+	gk_buf_printf(buf, ", %llu time%s, by %s\n",
+		      (unsigned long long)c->refused,
+		      c->refused == 1 ? "" : "s", refusals_caller(all, c));
+}
+
+unsigned refusals_text(const struct refusals *all, const char *head,
+		       struct gk_buf *buf)
+{
+	unsigned lines = 0;
+
+	for (unsigned i = 0; i < all->counts_n; i++) {
+		if (!all->counts[i].refused)
+			continue;
+		lines++;
+		gk_buf_puts(buf, head);
+		put_count(all, &all->counts[i], buf);
+	}
+	if (!all->lost)
+		return lines;
+	gk_buf_printf(buf,
+		      "%smore, %llu times; there was no room to say what\n",
+		      head, (unsigned long long)all->lost);
+	return lines + 1;
 }
 
 unsigned refusals_tell(struct gkf_machine *m, bool quiet)
 {
+	struct gk_buf buf = {0};
 	struct refusals all;
-	unsigned told = 0;
+	unsigned told;
 
 	if (refusals_read(m, &all))
 		return 0;
-	for (unsigned i = 0; i < all.counts_n; i++) {
-		if (!all.counts[i].refused)
-			continue;
-		told++;
-		if (!quiet)
-			tell_count(&all, &all.counts[i]);
-	}
-	if (all.lost && !quiet)
-		fprintf(stderr,
-			"gpukit fake: refused: more, %llu times; there was no "
-			"room to say what\n",
-			(unsigned long long)all.lost);
-	told += all.lost != 0;
+	told = refusals_text(&all, "gpukit fake: refused: ", &buf);
+	if (!quiet && !buf.failed && buf.len)
+		fwrite(buf.data, 1, buf.len, stderr);
+	gk_buf_free(&buf);
 	refusals_free(&all);
 	return told;
 }

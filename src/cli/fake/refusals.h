@@ -5,6 +5,7 @@
 #ifndef GK_CLI_FAKE_REFUSALS_H
 #define GK_CLI_FAKE_REFUSALS_H
 
+#include "base/str.h"
 #include "cli/fake/fake.h"
 #include "machine/file/numbers.h"
 
@@ -21,7 +22,7 @@ struct count {
 struct refusal {
 	char caller[64];
 	const struct count *what;
-	uint64_t count;
+	uint64_t count, order;
 };
 
 struct refusals {
@@ -46,9 +47,13 @@ struct refused_kernel_name {
 /* Was that what a kernel is made of? */
 bool refusals_kernel(const struct count *what, struct refused_kernel_name *ret);
 
-/* The program that was refused it most; "?" when there was no room for it. */
+/* The program that was refused it first; "?" when there was no room for it. */
 const char *refusals_caller(const struct refusals *all,
 			    const struct count *what);
+
+/* Adds a line for each thing that was refused; how many. */
+unsigned refusals_text(const struct refusals *all, const char *head,
+		       struct gk_buf *buf);
 
 /*
  * Says what was refused on a machine, a line each on stderr unless quiet. How

@@ -8,6 +8,7 @@
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/store/coverage.h"
+#include "machine/store/total.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,9 @@ static int run_native_task(struct gkf_task *task)
 				 .context = t->ctx};
 	CUresult r = t->native(&run);
 
+	if (run.operations)
+		gkf_total_operations(cuda.machine, t->ctx->device->slot,
+				     run.operations);
 	return run.fault ? run.fault : (int)r;
 }
 

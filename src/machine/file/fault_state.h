@@ -18,6 +18,7 @@ struct gkf_fault_state {
 	_Atomic uint64_t since_ns[GKF_FAULTS_MAX]; /* machine time */
 	_Atomic uint64_t xids; /* Xids since the machine was made */
 	_Atomic uint64_t last_xid;
+	_Atomic uint64_t begun[GKF_FAULTS_MAX]; /* how often, ever */
 };
 
 #define GKF_RULES_MAX 64
@@ -55,10 +56,12 @@ struct gkf_refusal {
 	_Atomic uint64_t caller[GKF_CALLER_MAX / 8];
 	_Atomic uint64_t function; /* row of nvml.def, + 1; or see count.h */
 	_Atomic uint64_t count;
+	_Atomic uint64_t order; /* of entries, from 1 */
 };
 
 struct gkf_refusals {
-	_Atomic uint64_t lost; /* refusals that found no room */
+	_Atomic uint64_t orders; /* that were given so far */
+	_Atomic uint64_t lost;   /* refusals that found no room */
 	struct gkf_refusal entry[GKF_REFUSALS_MAX];
 };
 

@@ -26,7 +26,7 @@
 #include <pthread.h>
 
 #define GKF_MAGIC   0x314d54494b555047ULL /* "GPUKITM1" */
-#define GKF_VERSION 7
+#define GKF_VERSION 8
 
 struct gkf_file {
 	uint64_t magic; /* written last: a file without it is not ready */
@@ -70,6 +70,9 @@ struct gkf_file {
 	struct gkf_tally tally[GKF_SLOTS_MAX]; /* of each slot */
 	struct gkf_busy busy[GKF_SLOTS_MAX];   /* of each slot */
 	struct gkf_accounts accounts;
+	_Atomic uint64_t totals; /* so many of them are used */
+	struct gkf_total total[GKF_TOTALS_MAX];
+	_Atomic uint64_t total_of[GKF_SLOTS_MAX]; /* place + 1; 0: none */
 	/* Behind it: steps of the scenario, their texts, locks (locks.h). */
 };
 

@@ -22,6 +22,7 @@ struct gkf_books {
 	uint64_t held;    /* bytes */
 	uint64_t held_gi[GKF_MIG_GIS];
 	uint64_t by_clock; /* slots that have a stop_bin */
+	uint64_t peak;     /* most bytes that were held at once */
 } __attribute__((aligned(64)));
 
 /* Turns of a device: of the whole of it, then of each of its MIG devices. */
@@ -63,6 +64,18 @@ struct gkf_busy {
 	_Atomic uint32_t wake;     /* grows when the turn becomes its own */
 	uint32_t unused;
 	struct gkf_busy_bin bin[GKF_BUSY_BINS];
+} __attribute__((aligned(64)));
+
+/* Processes on devices of which totals are kept; see store/total.h. */
+#define GKF_TOTALS_MAX 2048
+
+struct gkf_total {
+	_Atomic uint64_t device, pid, pid_ns, start, stack;
+	_Atomic uint64_t name[2]; /* of the program: GKF_CALLER_MAX bytes */
+	_Atomic uint64_t begin_ns, end_ns; /* end: machine time + 1, or 0 */
+	_Atomic uint64_t peak;             /* bytes */
+	_Atomic uint64_t busy_ns, launches, operations;
+	_Atomic uint64_t moved[GKF_DIRECTIONS]; /* bytes */
 } __attribute__((aligned(64)));
 
 /* Refused things that are rows of no table have names: runtime functions... */

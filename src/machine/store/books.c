@@ -17,6 +17,7 @@
 #include "machine/store/ledger.h"
 #include "machine/store/locks.h"
 #include "machine/store/slot.h"
+#include "machine/store/total.h"
 #include "machine/store/view.h"
 
 #include <pthread.h>
@@ -52,6 +53,8 @@ static void add(struct gkf_books *b, uint32_t instance, uint64_t bytes)
 
 	put(&b->changes, b->changes + 1);
 	put(&b->held, b->held + bytes);
+	if (b->held > b->peak)
+		put(&b->peak, b->held);
 	if (gi)
 		put(gi, *gi + bytes);
 }
@@ -272,6 +275,7 @@ static void take(struct gkf_machine *m, unsigned index, unsigned device,
 	if (!is_by_clock(slot))
 		add(books_of(m, device), instance_of(slot), bytes);
 	gkf_account_holds(m, index, atomic_load(&slot->bytes));
+	gkf_total_holds(m, index, gkf_slot_held(slot));
 }
 
 static void let_go(struct gkf_machine *m, unsigned device,

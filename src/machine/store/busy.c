@@ -7,6 +7,7 @@
 #include "machine/store/clock.h"
 #include "machine/store/identity.h"
 #include "machine/store/state_bin.h"
+#include "machine/store/total.h"
 #include "machine/store/turn.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
@@ -124,14 +125,17 @@ static void note_work(struct gkf_busy *b, uint64_t from, uint64_t to)
  * the odd number and looks again; whoever is killed in between leaves it odd,
  * and what was running does not count twice.
  */
-static void settle_work(struct gkf_busy *b, uint64_t to)
+static void settle_work(struct gkf_machine *m, unsigned slot, uint64_t to)
 {
+	struct gkf_busy *b = busy_of(m, slot);
 	uint64_t seq = load_busy(&b->seq), since = load_busy(&b->since_ns);
 
 	store_busy(&b->seq, seq | 1);
 	atomic_thread_fence(memory_order_release);
-	if (since && since - 1 < to)
+	if (since && since - 1 < to) {
 		note_work(b, since - 1, to);
+		gkf_total_busy(m, slot, to - (since - 1));
+	}
 	store_busy(&b->since_ns, 0);
 	store_busy(&b->ended_ns, to + 1);
 	atomic_store_explicit(&b->seq, (seq | 1) + 1, memory_order_release);
@@ -160,7 +164,7 @@ void gkf_busy_end(struct gkf_machine *m, unsigned slot)
 		return;
 	now = gkf_machine_ns(m);
 	catch_up(m, slot, now / GKF_BIN_NS);
-	settle_work(busy_of(m, slot), now);
+	settle_work(m, slot, now);
 }
 
 void gkf_busy_close(struct gkf_machine *m, unsigned slot, uint64_t machine_ns)
@@ -171,7 +175,7 @@ void gkf_busy_close(struct gkf_machine *m, unsigned slot, uint64_t machine_ns)
 		return;
 	if (load_busy(&b->seq) & 1) /* it was noted when its process died */
 		store_busy(&b->since_ns, 0);
-	settle_work(b, machine_ns);
+	settle_work(m, slot, machine_ns);
 }
 
 void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
@@ -182,6 +186,7 @@ void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
 
 	if (!is_mine(m, slot) || direction >= GKF_DIRECTIONS)
 		return;
+	gkf_total_moved(m, slot, direction, bytes);
 	bin = gkf_machine_bin(m);
 	word = &bin_of(busy_of(m, slot), bin)->moved[direction];
 	was = load_busy(word);

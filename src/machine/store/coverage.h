@@ -62,6 +62,7 @@ struct gkf_refused {
 	char caller[GKF_CALLER_MAX];
 	unsigned function;
 	uint64_t count;
+	uint64_t order; /* the lower, the earlier it came */
 };
 
 /* The refusals at place index, below GKF_REFUSALS_MAX; false: none. */

@@ -55,6 +55,8 @@ void gkf_refusal_count(struct gkf_machine *m, unsigned function,
 	if (!atomic_load(&e->function)) {
 		for (int i = 0; i < GKF_CALLER_MAX / 8; i++)
 			atomic_store(&e->caller[i], name[i]);
+		atomic_store(&e->order,
+			     atomic_fetch_add(&table->orders, 1) + 1);
 		atomic_store(&e->function, function + 1);
 	}
 	atomic_fetch_add(&e->count, 1);
@@ -68,6 +70,7 @@ bool gkf_refusal_read(struct gkf_machine *m, unsigned index,
 	uint64_t function = atomic_load(&e->function);
 
 	ret_refused->count = atomic_load(&e->count);
+	ret_refused->order = atomic_load(&e->order);
 	if (!function || function > GKF_REFUSED_END || !ret_refused->count)
 		return false;
 	ret_refused->function = (unsigned)function - 1;

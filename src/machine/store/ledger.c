@@ -20,6 +20,7 @@
 #include "machine/store/identity.h"
 #include "machine/store/listed.h"
 #include "machine/store/slot.h"
+#include "machine/store/total.h"
 #include "machine/store/turn.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
@@ -82,6 +83,7 @@ static int occupy_slot(struct gkf_machine *m, unsigned index,
 				      memory_order_release);
 	gkf_account_open(m, index);
 	gkf_busy_open(m, index);
+	gkf_total_open(m, index, content);
 	gkf_books_enter(m, content);
 	atomic_thread_fence(memory_order_release);
 	gk_words_copy((char *)slot + sizeof slot->life,
@@ -102,6 +104,7 @@ int gkf_slot_free(struct gkf_machine *m, unsigned index, unsigned device,
 		return r;
 	gkf_turn_drop(m, index);
 	gkf_account_close(m, index);
+	gkf_total_close(m, index);
 	gkf_books_leave(m, slot, device);
 	atomic_fetch_add_explicit(&slot->life, 1, memory_order_release);
 	gkf_books_unlock(m, device);

@@ -164,6 +164,7 @@ static void mark_fault(struct gkf_machine *m, unsigned device,
 		argument =
 		    1ULL << argument | gkf_fault_argument(m, device, fault);
 	atomic_store(&s->argument[fault], argument);
+	atomic_fetch_add(&s->begun[fault], 1);
 	if (!gkf_fault_active(m, device, fault))
 		atomic_store(&s->since_ns[fault], gkf_machine_ns(m));
 	atomic_fetch_or(&s->active, GKF_FAULT_BIT(fault));

@@ -1,6 +1,7 @@
 /* Kernels of the libraries above the driver: C functions in its streams. */
 #include "fronts/common/native.h"
 #include "fronts/cuda/loaded.h"
+#include "machine/store/total.h"
 
 #include <string.h>
 
@@ -84,6 +85,22 @@ static void its_kernels_run_in_the_order_of_their_stream(struct fixture *fx)
 	assert_cuda(CU(cuMemFree_v2)(p.x), SUCCESS);
 }
 
+static void their_arithmetic_is_added_up(struct fixture *fx)
+{
+	struct scale p = {.n = N, .by = 3};
+	struct gkf_total_read t;
+
+	assert_cuda(native_context(), SUCCESS);
+	p.x = array_of_ones();
+	for (int i = 0; i < 4; i++)
+		assert_cuda(native_launch(&library, SCALE, NULL, &p), SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	assert_true(gkf_total_read(fx->m, 0, &t));
+	assert_int_equal(t.operations, 4 * N);
+	assert_int_equal(t.launches, 4);
+	assert_int_equal(t.moved[GKF_IN], N * sizeof(double));
+}
+
 static void they_run_in_every_context(struct fixture *fx)
 {
 	struct scale p = {.n = N, .by = 2};
@@ -139,6 +156,7 @@ static void who_hides_a_stray_access_fails_all_the_same(struct fixture *fx)
 static const struct alone tests[] = {
     ALONE(a_library_has_a_context_without_asking),
     ALONE(its_kernels_run_in_the_order_of_their_stream),
+    ALONE(their_arithmetic_is_added_up),
     ALONE(they_run_in_every_context),
     ALONE(profilers_see_their_names),
     ALONE(one_byte_beyond_its_memory_is_illegal),

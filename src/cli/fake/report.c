@@ -1,0 +1,409 @@
+/*
+ * report.c - `gpukit fake --report FILE`: what was done on a machine, by device
+ * and by process; what was refused, and which faults were injected. JSON, whose
+ * keys are those of docs/fake-report.schema.json, or a table for people.
+ */
+#include "cli/fake/report.h"
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "cli/fake/ctl.h"
+#include "cli/fake/refusals.h"
+#include "machine/file/board.h"
+#include "machine/file/file.h"
+#include "machine/store/board.h"
+#include "machine/store/clock.h"
+#include "machine/store/ledger.h"
+#include "machine/store/machine.h"
+#include "machine/store/total.h"
+#include "machine/trouble/fault.h"
+#include "machine/trouble/rule.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SCHEMA      1
+#define REPORT_MODE 0644
+#define GIB         (1024.0 * 1024 * 1024)
+
+struct report {
+	struct gkf_machine *m;
+	const struct report_ask *ask;
+	struct refusals refused;
+	struct gkf_total_read *totals;
+	unsigned count;
+};
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static uint64_t peak_of(const struct report *r, unsigned device)
+{
+	return __atomic_load_n(
+	    &gkf_machine_file(r->m)->device[device].books.peak,
+	    __ATOMIC_RELAXED);
+}
+
+/* What all processes did on a device; peak and times are not sums. */
+static struct gkf_total_read sum_of(const struct report *r, unsigned device)
+{
+	struct gkf_total_read sum = {.device = device};
+
+	for (unsigned i = 0; i < r->count; i++) {
+		const struct gkf_total_read *t = &r->totals[i];
+
+		if (t->device != device)
+			continue;
+		sum.busy_ns += t->busy_ns;
+		sum.launches += t->launches;
+		sum.operations += t->operations;
+		for (int d = 0; d < GKF_DIRECTIONS; d++)
+			sum.moved[d] += t->moved[d];
+	}
+	return sum;
+}
+
+/* ---- JSON ---- */
+
+static void put_work(json_t *to, const struct gkf_total_read *t)
+{
+	json_t *more = json_pack(
+	    "{s:I, s:I, s:I, s:I, s:I, s:f}", "copied_to_device_bytes",
+	    (json_int_t)t->moved[GKF_IN], "copied_from_device_bytes",
+	    (json_int_t)t->moved[GKF_OUT], "copied_within_device_bytes",
+	    (json_int_t)t->moved[GKF_DEVICE], "launches",
+	    (json_int_t)t->launches, "library_operations",
+	    (json_int_t)t->operations, "busy_seconds", seconds(t->busy_ns));
+
+	json_object_update(to, more);
+	json_decref(more);
+}
+
+static json_t *faults_json(const struct report *r, unsigned device)
+{
+	const struct gkf_fault_state *s =
+	    &gkf_machine_file(r->m)->device[device].fault;
+	json_t *list = json_array();
+
+	for (int i = 0; i < GKF_FAULT_COUNT; i++) {
+		uint64_t times = atomic_load(&s->begun[i]);
+
+		if (times)
+			json_array_append_new(
+			    list,
+			    json_pack("{s:s, s:I, s:b}", "fault",
+				      gkf_faults[i].name, "times",
+				      (json_int_t)times, "active",
+				      gkf_fault_active(r->m, device,
+						       (enum gkf_fault)i)));
+	}
+	return list;
+}
+
+static json_t *device_json(const struct report *r, unsigned device)
+{
+	const struct gkf_board *b = gkf_board(r->m, device);
+	const struct gkf_fault_state *s =
+	    &gkf_machine_file(r->m)->device[device].fault;
+	struct gkf_total_read sum = sum_of(r, device);
+	uint64_t xids = atomic_load(&s->xids);
+	struct gkf_memory memory;
+	json_t *o;
+
+	gkf_memory(r->m, device, &memory);
+	o = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o, s:I, s:o}", "index",
+		      (int)device, "name", b->profile.name, "uuid", b->uuid,
+		      "memory_total_bytes", (json_int_t)memory.total,
+		      "memory_peak_bytes", (json_int_t)peak_of(r, device),
+		      "faults", faults_json(r, device), "xids",
+		      (json_int_t)xids, "last_xid",
+		      xids ? json_integer((json_int_t)atomic_load(&s->last_xid))
+			   : json_null());
+	put_work(o, &sum);
+	return o;
+}
+
+static json_t *devices_json(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < gkf_device_count(r->m); i++)
+		json_array_append_new(list, device_json(r, i));
+	return list;
+}
+
+/* Of those for whom there was no room neither pid nor device is known. */
+static json_t *process_json(const struct gkf_total_read *t)
+{
+	char name[4 * sizeof t->name];
+	json_t *o;
+
+	gk_str_clean(name, sizeof name, t->name, strlen(t->name));
+	o = json_pack("{s:o, s:s?, s:o, s:I, s:f, s:o}", "pid",
+		      t->pid ? json_integer(t->pid) : json_null(), "name",
+		      t->pid ? name : NULL, "device",
+		      t->pid ? json_integer((json_int_t)t->device)
+			     : json_null(),
+		      "memory_peak_bytes", (json_int_t)t->peak, "begin_seconds",
+		      seconds(t->begin_ns), "end_seconds",
+		      t->ended ? json_real(seconds(t->end_ns)) : json_null());
+	put_work(o, t);
+	return o;
+}
+
+static json_t *processes_json(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < r->count; i++)
+		json_array_append_new(list, process_json(&r->totals[i]));
+	return list;
+}
+
+static json_t *refused_json(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < r->refused.counts_n; i++) {
+		const struct count *c = &r->refused.counts[i];
+		struct refused_kernel_name n;
+		bool kernel = refusals_kernel(c, &n);
+
+		if (!c->refused)
+			continue;
+		json_array_append_new(
+		    list,
+		    json_pack("{s:s?, s:s?, s:s?, s:o, s:I, s:s}", "call",
+			      kernel ? NULL : c->name, "library",
+			      kernel ? NULL : c->library, "kernel",
+			      kernel && *n.kernel ? n.kernel : NULL, "reason",
+			      kernel ? json_stringn(n.reason, (size_t)n.length)
+				     : json_null(),
+			      "times", (json_int_t)c->refused, "first_caller",
+			      refusals_caller(&r->refused, c)));
+	}
+	return list;
+}
+
+static json_t *rules_json(const struct report *r)
+{
+	json_t *list = json_array();
+	struct gkf_rule_spec spec;
+	uint64_t calls, failed;
+
+	for (unsigned i = 0; i < GKF_RULES_MAX; i++)
+		if (gkf_rule_read(r->m, i, &spec, &calls, &failed))
+			json_array_append_new(
+			    list, json_pack("{s:s, s:I, s:I}", "function",
+					    ctl_function_name(spec.function),
+					    "calls", (json_int_t)calls,
+					    "failed", (json_int_t)failed));
+	return list;
+}
+
+static json_t *command_json(char *const *command)
+{
+	json_t *list = json_array();
+	char clean[4096];
+
+	for (; command && *command; command++) {
+		gk_str_clean(clean, sizeof clean, *command, strlen(*command));
+		json_array_append_new(list, json_string(clean));
+	}
+	return list;
+}
+
+static json_t *report_json(const struct report *r)
+{
+	return json_pack(
+	    "{s:i, s:s, s:s, s:o, s:i, s:f, s:o, s:o, s:o, s:I, s:o}", "schema",
+	    SCHEMA, "gpukit_version", GPUKIT_VERSION, "driver_version",
+	    gkf_machine_file(r->m)->driver_version, "command",
+	    command_json(r->ask->command), "exit_status", r->ask->status,
+	    "machine_seconds", seconds(gkf_machine_ns(r->m)), "devices",
+	    devices_json(r), "processes", processes_json(r), "refused",
+	    refused_json(r), "refused_without_room",
+	    (json_int_t)r->refused.lost, "failing_functions", rules_json(r));
+}
+
+/* ---- for people ---- */
+
+static void put_row(struct gk_buf *buf, const struct gkf_total_read *t,
+		    uint64_t peak)
+{
+	gk_buf_printf(buf, " %10.3f %10.3f %10.3f %10.3f %10llu %10.3f %9.3f\n",
+		      (double)peak / GIB, (double)t->moved[GKF_IN] / GIB,
+		      (double)t->moved[GKF_OUT] / GIB,
+		      (double)t->moved[GKF_DEVICE] / GIB,
+		      (unsigned long long)t->launches, seconds(t->busy_ns),
+		      (double)t->operations / 1e9);
+}
+
+static void put_head(struct gk_buf *buf, const char *what)
+{
+	gk_buf_printf(buf, "%-26s %10s %10s %10s %10s %10s %10s %9s\n", what,
+		      "PEAK GiB", "IN GiB", "OUT GiB", "WITHIN GiB", "LAUNCHES",
+		      "BUSY s", "GFLOP");
+}
+
+static void put_devices(const struct report *r, struct gk_buf *buf)
+{
+	put_head(buf, "GPU");
+	for (unsigned i = 0; i < gkf_device_count(r->m); i++) {
+		struct gkf_total_read sum = sum_of(r, i);
+
+		gk_buf_printf(buf, "%-2u %-23.23s", i,
+			      gkf_board(r->m, i)->profile.name);
+		put_row(buf, &sum, peak_of(r, i));
+	}
+}
+
+static void put_processes(const struct report *r, struct gk_buf *buf)
+{
+	char name[4 * GKF_CALLER_MAX];
+
+	if (r->count)
+		put_head(buf, "PROCESS             PID GPU");
+	for (unsigned i = 0; i < r->count; i++) {
+		const struct gkf_total_read *t = &r->totals[i];
+
+		gk_str_clean(name, sizeof name, t->name, strlen(t->name));
+		if (t->pid)
+			gk_buf_printf(buf, "%-15.15s %7d %2u", name,
+				      (int)t->pid, t->device);
+		else
+			gk_buf_printf(buf, "%-26s", "others, without room");
+		put_row(buf, t, t->peak);
+	}
+}
+
+static void put_faults(const struct report *r, struct gk_buf *buf)
+{
+	for (unsigned d = 0; d < gkf_device_count(r->m); d++) {
+		const struct gkf_fault_state *s =
+		    &gkf_machine_file(r->m)->device[d].fault;
+
+		for (int i = 0; i < GKF_FAULT_COUNT; i++) {
+			uint64_t times = atomic_load(&s->begun[i]);
+
+			if (times)
+				gk_buf_printf(buf,
+					      "fault: GPU %u %s, %llu "
+					      "time%s\n",
+					      d, gkf_faults[i].name,
+					      (unsigned long long)times,
+					      times == 1 ? "" : "s");
+		}
+	}
+}
+
+static void report_text(const struct report *r, struct gk_buf *buf)
+{
+	put_devices(r, buf);
+	put_processes(r, buf);
+	put_faults(r, buf);
+	refusals_text(&r->refused, "refused: ", buf);
+}
+
+/* ---- where it goes ---- */
+
+static bool is_json(const char *path)
+{
+	size_t length = strlen(path);
+
+	return !strcmp(path, "-") ||
+	       (length >= 5 && !strcmp(path + length - 5, ".json"));
+}
+
+bool report_tells(const struct report_ask *ask)
+{
+	return ask->path && is_json(ask->path);
+}
+
+static int write_file(const char *path, const struct gk_buf *buf)
+{
+	int err;
+
+	if (buf->failed)
+		return fake_failure("--report: out of memory");
+	if (!strcmp(path, "-"))
+		return fwrite(buf->data, 1, buf->len, stdout) < buf->len ||
+			       fflush(stdout)
+			   ? fake_failure("--report: cannot write the output")
+			   : 0;
+	err = gk_write_atomic(path, buf->data, buf->len, REPORT_MODE);
+	return err ? fake_failure("--report: %s: %s", path, gk_strerror(err))
+		   : 0;
+}
+
+static int write_json(const struct report *r)
+{
+	struct gk_buf buf = {0};
+	json_t *all = report_json(r);
+	char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+	int code;
+
+	json_decref(all);
+	if (!text)
+		return fake_failure("--report: the machine's texts cannot be "
+				    "written as JSON");
+	gk_buf_printf(&buf, "%s\n", text);
+	free(text);
+	code = write_file(r->ask->path, &buf);
+	gk_buf_free(&buf);
+	return code;
+}
+
+static int write_report(const struct report *r)
+{
+	bool json = is_json(r->ask->path);
+	struct gk_buf buf = {0};
+	int code = json ? write_json(r) : 0;
+
+	report_text(r, &buf);
+	if (!json)
+		code = write_file(r->ask->path, &buf);
+	else if (!r->ask->quiet && !buf.failed)
+		fwrite(buf.data, 1, buf.len, stderr);
+	gk_buf_free(&buf);
+	return code;
+}
+
+int report_check(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX] = ".";
+
+	if (!strcmp(path, "-"))
+		return 0;
+	if (slash)
+		snprintf(dir, sizeof dir, "%.*s", (int)(slash - path) + 1,
+			 path);
+	return !*path || access(dir, W_OK | X_OK)
+		   ? fake_usage("--report: %s: no file can be made there", path)
+		   : 0;
+}
+
+int report_write(struct gkf_machine *m, const struct report_ask *ask)
+{
+	struct report r = {.m = m, .ask = ask};
+	int code;
+
+	gkf_reap(m, true);
+	r.totals = calloc(GKF_TOTALS_MAX, sizeof *r.totals);
+	code = r.totals ? refusals_read(m, &r.refused)
+			: fake_failure("out of memory");
+	for (unsigned i = 0; !code && i < GKF_TOTALS_MAX; i++)
+		r.count += gkf_total_read(m, i, &r.totals[r.count]);
+	if (!code)
+		code = write_report(&r);
+	refusals_free(&r.refused);
+	free(r.totals);
+	return code;
+}

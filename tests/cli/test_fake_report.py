@@ -1,0 +1,208 @@
+"""`gpukit fake --report FILE`: what a program did, by values known
+beforehand."""
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+
+from conftest import ROOT, needed
+
+MIB = 1 << 20
+
+# 192 MiB held, 96 MiB in, 32 out, 64 within; 7 launches of a kernel that spins
+# for 20 ms.
+WORK = r'''
+import ctypes, os, signal, sys
+open("/proc/self/comm", "w").write("worker")
+TEXT = b"""
+.version 7.0
+.target sm_50
+.address_size 64
+.extern .func gpukit_spin_us(.param .b32 us);
+.visible .entry spin()
+{
+	{
+		.param .b32 p;
+		st.param.b32 [p], 20000;
+		call gpukit_spin_us, (p);
+	}
+	ret;
+}
+"""
+MIB = 1 << 20
+cuda = ctypes.CDLL("libcuda.so.1")
+u64, size = ctypes.c_uint64, ctypes.c_size_t
+def must(r):
+    assert r == 0, r
+at, ctx, module, spin = u64(), *(ctypes.c_void_p() for _ in range(3))
+must(cuda.cuInit(0))
+must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(ctx), 1))
+must(cuda.cuCtxSetCurrent(ctx))
+host = ctypes.create_string_buffer(96 * MIB)
+must(cuda.cuMemAlloc_v2(ctypes.byref(at), size(192 * MIB)))
+must(cuda.cuMemcpyHtoD_v2(at, host, size(96 * MIB)))
+must(cuda.cuMemcpyDtoH_v2(host, at, size(32 * MIB)))
+must(cuda.cuMemcpyDtoD_v2(at, u64(at.value + 64 * MIB), size(64 * MIB)))
+must(cuda.cuModuleLoadData(ctypes.byref(module), TEXT))
+must(cuda.cuModuleGetFunction(ctypes.byref(spin), module, b"spin"))
+for i in range(7):
+    must(cuda.cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, None, None, None))
+must(cuda.cuCtxSynchronize())
+must(cuda.cuMemFree_v2(at))
+'''
+
+KILLED = WORK + "os.kill(os.getpid(), signal.SIGKILL)\n"
+NULL_DEVICE = {"copied_to_device_bytes": 0, "copied_from_device_bytes": 0,
+               "copied_within_device_bytes": 0, "launches": 0,
+               "library_operations": 0, "busy_seconds": 0,
+               "memory_peak_bytes": 0}
+
+
+def schema():
+    with open(os.path.join(ROOT, "docs", "fake-report.schema.json"),
+              encoding="utf-8") as f:
+        return json.load(f)
+
+
+def checked(text):
+    report = json.loads(text)
+    needed("jsonschema", "the schema").validate(report, schema())
+    return report
+
+
+def held(found, context):
+    """What is in the one process of WORK, on device 1."""
+    assert found["device"] == 1 and found["name"] == "worker"
+    assert found["pid"] > 0
+    assert found["memory_peak_bytes"] == 192 * MIB + context
+    assert 0 < found["begin_seconds"] < found["end_seconds"]
+    work(found)
+
+
+def work(found):
+    assert found["copied_to_device_bytes"] == 96 * MIB
+    assert found["copied_from_device_bytes"] == 32 * MIB
+    assert found["copied_within_device_bytes"] == 64 * MIB
+    assert found["launches"] == 7
+    assert found["library_operations"] == 0
+    assert 0.14 <= found["busy_seconds"] < 5
+
+
+@pytest.mark.parametrize("code,status", [(WORK, 0), (KILLED, 137)],
+                         ids=["ends", "is killed"])
+def test_what_a_program_did(gpukit, tmp_path, code, status):
+    """A kill -9 loses nothing."""
+    path = tmp_path / "report.json"
+    done = gpukit("fake", "--gpus", "a100-sxm4-80gb:3", "--report", path,
+                  "--", sys.executable, "-c", code)
+    assert done.returncode == status
+    report = checked(path.read_text())
+    assert report["command"][:2] == [sys.executable, "-c"]
+    assert report["exit_status"] == status
+    assert report["machine_seconds"] > 0
+    (process,) = report["processes"]
+    device = report["devices"][1]
+    context = process["memory_peak_bytes"] - 192 * MIB
+    assert 200 * MIB < context < 1024 * MIB
+    held(process, context)
+    work(device)
+    assert device["memory_peak_bytes"] == process["memory_peak_bytes"]
+    assert device["memory_total_bytes"] == 80 << 30
+    for other in report["devices"][0], report["devices"][2]:
+        assert {key: other[key] for key in NULL_DEVICE} == NULL_DEVICE
+    assert report["refused"] == report["failing_functions"] == []
+    table = done.stderr.splitlines()
+    assert len(table) == 6 and table[0].startswith("GPU ")
+    assert table[5].split()[:3] == ["worker", str(process["pid"]), "1"]
+    assert table[5].split()[4:8] == ["0.094", "0.031", "0.062", "7"]
+    assert os.listdir(tmp_path) == ["report.json"]
+
+
+def test_each_process_has_its_own(gpukit):
+    """Those of two devices and two processes, one of which comes twice."""
+    twice = WORK + r'''
+must(cuda.cuDevicePrimaryCtxRelease_v2(1))
+must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(ctx), 1))
+must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(ctx), 0))
+if sys.argv[1:]:
+    os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
+'''
+    done = gpukit("fake", "--gpus", "t4:2", "--report", "-", "-q", "--",
+                  sys.executable, "-c", twice, WORK)
+    assert done.stderr == ""
+    processes = checked(done.stdout)["processes"]
+    assert [p["device"] for p in processes] == [1, 0, 1]
+    # After exec it is another program.
+    assert len({p["pid"] for p in processes}) == 1
+    assert [p["launches"] for p in processes] == [7, 0, 7]
+    assert all(p["end_seconds"] for p in processes)
+
+
+def test_what_was_refused_is_in_it(gpukit, tmp_path):
+    code = ("import ctypes\nopen('/proc/self/comm', 'w').write('asks')\n"
+            "cuda = ctypes.CDLL('libcuda.so.1')\nassert not cuda.cuInit(0)\n"
+            "for i in range(3):\n"
+            "    assert cuda.cuCheckpointProcessGetState(1, None) == 801\n")
+    later = ("import subprocess, sys\n"
+             "for name in 'asks', 'later':\n"
+             "    subprocess.run([sys.executable, '-c', sys.argv[1].replace("
+             "'asks', name)], check=True)\n")
+    path = tmp_path / "r.json"
+    done = gpukit("fake", "--report", path, "--refusals=error", "--",
+                  sys.executable, "-c", later, code)
+    assert done.returncode == 3
+    report = checked(path.read_text())
+    assert report["refused"] == [
+        {"call": "cuCheckpointProcessGetState", "library": "libcuda",
+         "kernel": None, "reason": None, "times": 6, "first_caller": "asks"}]
+    assert report["exit_status"] == 0
+    # The table says it already.
+    assert done.stderr.count("cuCheckpointProcessGetState") == 1
+
+
+def test_a_table_in_a_file(gpukit, tmp_path):
+    path = tmp_path / "report.txt"
+    done = gpukit("fake", "--gpus", "t4", "--report", path, "--", "true")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert path.read_text().splitlines()[1].startswith("0  Tesla T4 ")
+
+
+def test_faults_are_in_it(gpukit):
+    done = gpukit("fake", "--gpus", "t4:2", "--report", "-", "-q", "--",
+                  "sh", "-c", "gpukit() { %s fake ctl \"$@\"; }; "
+                  "gpukit fail 1 lost && gpukit clear 1 && "
+                  "gpukit fail 1 lost slowdown && gpukit clear 1 lost && "
+                  "gpukit fail nvmlInit_v2=UNKNOWN times=1 && "
+                  "! nvidia-smi >/dev/null" % gpukit.path)
+    assert done.returncode == 0, done.stderr
+    report = checked(done.stdout)
+    assert report["devices"][0]["faults"] == []
+    faulty = report["devices"][1]
+    assert sorted(faulty["faults"], key=lambda f: f["fault"]) == [
+        {"fault": "lost", "times": 2, "active": False},
+        {"fault": "slowdown", "times": 1, "active": True}]
+    assert (faulty["xids"], faulty["last_xid"]) == (2, 79)
+    (rule,) = report["failing_functions"]
+    assert rule["function"] == "nvmlInit_v2" and rule["failed"] == 1
+
+
+def test_a_place_where_no_file_can_be(gpukit, tmp_path):
+    mark = tmp_path / "ran"
+    done = gpukit("fake", "--report", tmp_path / "no" / "r.json", "--",
+                  "touch", mark)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "no/r.json" in done.stderr
+    assert not mark.exists()
+
+
+def test_the_report_is_whole_or_not_there(gpukit, tmp_path):
+    """The old one stays while CMD runs, and when the launcher is killed."""
+    path = tmp_path / "report.json"
+    path.write_text("old")
+    done = gpukit("fake", "--report", path, "--", "sh", "-c",
+                  f"cat {path}; kill -9 $PPID")
+    assert done.returncode == -signal.SIGKILL and done.stdout == "old"
+    assert path.read_text() == "old"
