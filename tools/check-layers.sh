@@ -61,7 +61,7 @@ room device machine/store machine/file base abi
 room ptx base
 room ptx/front ptx base
 room ptx/interp ptx/front ptx base
-room fronts/common abi base/export.h
+room fronts/common abi base/export.h base/log.h
 room fronts/audit
 room fronts/nvml fronts/common machine/trouble machine/model machine/store \
 	machine/file base abi
@@ -71,6 +71,7 @@ room fronts/cuda fronts/common device ptx/front ptx/interp machine/trouble \
 room fronts/cudart fronts/common abi
 room fronts/cublas fronts/common abi base/log.h
 room fronts/cufft fronts/common abi base/log.h
+room fronts/cusolver fronts/common abi
 room fronts/cusparse fronts/common abi
 
 verbs='cli/export cli/fake cli/plot cli/record cli/select cli/smi cli/stat

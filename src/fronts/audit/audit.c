@@ -35,6 +35,8 @@ static const struct {
     {"libcublasLt.so.13", "libcublasLt.so.13"},
     {"libcufft.so.11", "libcufft.so.11"},
     {"libcufft.so.12", "libcufft.so.12"},
+    {"libcusolver.so.11", "libcusolver.so.11"},
+    {"libcusolver.so.12", "libcusolver.so.12"},
     {"libcusparse.so.12", "libcusparse.so.12"},
 };
 

@@ -1,0 +1,311 @@
+/* factor.c - the kernels of LU, Cholesky and QR. */
+#include "fronts/cusolver/solver.h"
+
+#include <complex.h>
+#include <stdlib.h>
+
+#define ILLEGAL CUDA_ERROR_ILLEGAL_ADDRESS
+
+/* Where the one problem's info goes. NULL: nowhere. */
+static int *info_of(struct gpukit_run *run, const struct job *p)
+{
+	return bytes_of(run, p->info, (size_t)p->batch, sizeof(int));
+}
+
+/* About what a factorisation costs. */
+static void count(struct gpukit_run *run, double operations,
+		  enum lapack_type type)
+{
+	run->operations +=
+	    (uint64_t)(operations * (type_is_complex(type) ? 4 : 1));
+}
+
+/* ---- LU ---- */
+
+/* Without pivots, as a caller without room for them asks; 1 + the zero one. */
+#define PLAIN_LU(name, T)                                                      \
+	static int name(int m, int n, T *a, size_t lda)                        \
+	{                                                                      \
+		int zero = 0;                                                  \
+                                                                               \
+		for (size_t k = 0; k < (size_t)smaller(m, n); k++) {           \
+			T pivot = a[k * lda + k];                              \
+                                                                               \
+			if (pivot == 0 && !zero)                               \
+				zero = (int)k + 1;                             \
+			for (size_t i = k + 1; i < (size_t)m; i++)             \
+				a[k * lda + i] /= pivot;                       \
+			for (size_t j = k + 1; j < (size_t)n; j++)             \
+				for (size_t i = k + 1; i < (size_t)m; i++)     \
+					a[j * lda + i] -=                      \
+					    a[k * lda + i] * a[j * lda + k];   \
+		}                                                              \
+		return zero;                                                   \
+	}
+PLAIN_LU(plain_lu_s, float)
+PLAIN_LU(plain_lu_d, double)
+PLAIN_LU(plain_lu_c, float complex)
+PLAIN_LU(plain_lu_z, double complex)
+
+static int factor_plainly(const struct job *p, void *a)
+{
+	size_t lda = (size_t)p->a.ld;
+
+	if (p->type == TYPE_S)
+		return plain_lu_s(p->m, p->n, a, lda);
+	if (p->type == TYPE_D)
+		return plain_lu_d(p->m, p->n, a, lda);
+	return p->type == TYPE_C ? plain_lu_c(p->m, p->n, a, lda)
+				 : plain_lu_z(p->m, p->n, a, lda);
+}
+
+static void store_pivots(const struct job *p, void *to, const int *from, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (p->wide_pivots)
+			((int64_t *)to)[i] = from[i];
+		else
+			((int *)to)[i] = from[i];
+	}
+}
+
+/* Those that are stored, or, where there are none, each row in its place. */
+static void load_pivots(const struct job *p, int *to, const void *from, int n)
+{
+	for (int i = 0; i < n; i++) {
+		to[i] = i + 1;
+		if (p->pivots)
+			to[i] = p->wide_pivots ? (int)((const int64_t *)from)[i]
+					       : ((const int *)from)[i];
+	}
+}
+
+static size_t pivot_size(const struct job *p)
+{
+	return p->wide_pivots ? 8 : 4;
+}
+
+CUresult run_getrf(struct gpukit_run *run)
+{
+	const struct job *p = run->params;
+	int n = smaller(p->m, p->n), *info = info_of(run, p), *pivots;
+	void *a = matrix_of(run, &p->a, p->m, p->n, p->type);
+	void *to = p->pivots
+		       ? bytes_of(run, p->pivots, (size_t)n, pivot_size(p))
+		       : info;
+
+	if (!info || !a || !to)
+		return ILLEGAL;
+	pivots = malloc(((size_t)n + 1) * sizeof *pivots);
+	if (!pivots)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*info = 0;
+	if (!p->pivots)
+		*info = factor_plainly(p, a);
+	else if (n)
+		lapack()->getrf[p->type](&p->m, &p->n, a, &p->a.ld, pivots,
+					 info);
+	if (p->pivots)
+		store_pivots(p, to, pivots, n);
+	free(pivots);
+	count(run, 2.0 / 3 * p->m * p->n * n, p->type);
+	return CUDA_SUCCESS;
+}
+
+/* LAPACK believes pivots; a wrong one would write anywhere. */
+static bool check_pivots(const int *pivots, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (pivots[i] < 1 || pivots[i] > n)
+			return false;
+	return true;
+}
+
+CUresult run_getrs(struct gpukit_run *run)
+{
+	const struct job *p = run->params;
+	int *info = info_of(run, p), *pivots;
+	void *a = matrix_of(run, &p->a, p->n, p->n, p->type),
+	     *b = matrix_of(run, &p->b, p->n, p->k, p->type);
+	void *from = p->pivots
+			 ? bytes_of(run, p->pivots, (size_t)p->n, pivot_size(p))
+			 : info;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!info || !a || !b || !from)
+		return ILLEGAL;
+	pivots = malloc(((size_t)p->n + 1) * sizeof *pivots);
+	if (!pivots)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	load_pivots(p, pivots, from, p->n);
+	*info = 0;
+	if (!check_pivots(pivots, p->n))
+		r = ILLEGAL;
+	else if (p->n && p->k)
+		lapack()->getrs[p->type](&p->trans, &p->n, &p->k, a, &p->a.ld,
+					 pivots, b, &p->b.ld, info, 1);
+	free(pivots);
+	count(run, 2.0 * p->n * p->n * p->k, p->type);
+	return r;
+}
+
+/* ---- Cholesky ---- */
+
+/* The matrix `i` of a batch whose addresses lie on the device. */
+static void *matrix_at(struct gpukit_run *run, const struct job *p,
+		       const struct matrix *m, int i, int cols)
+{
+	struct matrix one = *m;
+	void *const *addresses;
+
+	if (p->pointers) {
+		addresses =
+		    bytes_of(run, m->at, (size_t)p->batch, sizeof *addresses);
+		if (!addresses)
+			return NULL;
+		one.at = addresses[i];
+	}
+	return matrix_of(run, &one, p->n, cols, p->type);
+}
+
+CUresult run_potrf(struct gpukit_run *run)
+{
+	const struct job *p = run->params;
+	int *info = info_of(run, p);
+
+	for (int i = 0; info && i < p->batch; i++) {
+		void *a = matrix_at(run, p, &p->a, i, p->n);
+
+		if (!a)
+			return ILLEGAL;
+		info[i] = 0;
+		if (p->n)
+			lapack()->potrf[p->type](&p->uplo, &p->n, a, &p->a.ld,
+						 &info[i], 1);
+		count(run, 1.0 / 3 * p->n * p->n * p->n, p->type);
+	}
+	return info ? CUDA_SUCCESS : ILLEGAL;
+}
+
+/* One info for all: whether the parameters were right. */
+CUresult run_potrs(struct gpukit_run *run)
+{
+	const struct job *p = run->params;
+	int *info = bytes_of(run, p->info, 1, sizeof *info);
+
+	if (!info)
+		return ILLEGAL;
+	*info = 0;
+	for (int i = 0; i < p->batch; i++) {
+		void *a = matrix_at(run, p, &p->a, i, p->n),
+		     *b = matrix_at(run, p, &p->b, i, p->k);
+
+		if (!a || !b)
+			return ILLEGAL;
+		if (p->n && p->k)
+			lapack()->potrs[p->type](&p->uplo, &p->n, &p->k, a,
+						 &p->a.ld, b, &p->b.ld, info,
+						 1);
+		count(run, 2.0 * p->n * p->n * p->k, p->type);
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult run_potri(struct gpukit_run *run)
+{
+	const struct job *p = run->params;
+	int *info = info_of(run, p);
+	void *a = matrix_of(run, &p->a, p->n, p->n, p->type);
+
+	if (!info || !a)
+		return ILLEGAL;
+	*info = 0;
+	if (p->n)
+		lapack()->potri[p->type](&p->uplo, &p->n, a, &p->a.ld, info, 1);
+	count(run, 2.0 / 3 * p->n * p->n * p->n, p->type);
+	return CUDA_SUCCESS;
+}
+
+/* ---- QR ---- */
+
+/* Room that is enough for LAPACK's blocks, in numbers. */
+static int work_size(const struct job *p)
+{
+	return 64 * at_least_1(p->m > p->n ? p->m : p->n);
+}
+
+static void *work_new(const struct job *p)
+{
+	return malloc((size_t)work_size(p) * type_size(p->type));
+}
+
+CUresult run_geqrf(struct gpukit_run *run)
+{
+	const struct job *p = run->params;
+	int *info = info_of(run, p), lwork = work_size(p);
+	void *a = matrix_of(run, &p->a, p->m, p->n, p->type);
+	void *tau = bytes_of(run, p->tau, (size_t)smaller(p->m, p->n),
+			     type_size(p->type));
+	void *work;
+
+	if (!info || !a || !tau)
+		return ILLEGAL;
+	work = work_new(p);
+	if (!work)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*info = 0;
+	if (p->m && p->n)
+		lapack()->geqrf[p->type](&p->m, &p->n, a, &p->a.ld, tau, work,
+					 &lwork, info);
+	free(work);
+	count(run, 2.0 * p->m * p->n * smaller(p->m, p->n), p->type);
+	return CUDA_SUCCESS;
+}
+
+CUresult run_orgqr(struct gpukit_run *run)
+{
+	const struct job *p = run->params;
+	int *info = info_of(run, p), lwork = work_size(p);
+	void *a = matrix_of(run, &p->a, p->m, p->n, p->type);
+	void *tau = bytes_of(run, p->tau, (size_t)p->k, type_size(p->type));
+	void *work;
+
+	if (!info || !a || !tau)
+		return ILLEGAL;
+	work = work_new(p);
+	if (!work)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*info = 0;
+	if (p->m && p->n)
+		lapack()->orgqr[p->type](&p->m, &p->n, &p->k, a, &p->a.ld, tau,
+					 work, &lwork, info);
+	free(work);
+	count(run, 4.0 * p->m * p->n * p->k, p->type);
+	return CUDA_SUCCESS;
+}
+
+/* b is what Q is multiplied with. */
+CUresult run_ormqr(struct gpukit_run *run)
+{
+	const struct job *p = run->params;
+	int *info = info_of(run, p), lwork = work_size(p);
+	int order = p->side == 'L' ? p->m : p->n;
+	void *a = matrix_of(run, &p->a, order, p->k, p->type),
+	     *c = matrix_of(run, &p->b, p->m, p->n, p->type);
+	void *tau = bytes_of(run, p->tau, (size_t)p->k, type_size(p->type));
+	void *work;
+
+	if (!info || !a || !c || !tau)
+		return ILLEGAL;
+	work = work_new(p);
+	if (!work)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*info = 0;
+	if (p->m && p->n && p->k)
+		lapack()->ormqr[p->type](&p->side, &p->trans, &p->m, &p->n,
+					 &p->k, a, &p->a.ld, tau, c, &p->b.ld,
+					 work, &lwork, info, 1, 1);
+	free(work);
+	count(run, 4.0 * p->m * p->n * p->k, p->type);
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,201 @@
+/* handle.c - handles of cuSOLVER, its parameters and versions. */
+#include "fronts/cusolver/solver.h"
+
+#include <stdlib.h>
+
+#define SUCCESS CUSOLVER_STATUS_SUCCESS
+#define INVALID CUSOLVER_STATUS_INVALID_VALUE
+
+/* The releases of CUDA 12.8 and 13.0: 11.7.2 and 12.0.4. */
+#if FRONT_VERSION == 11
+enum { MAJOR = 11, MINOR = 7, PATCH = 2 };
+#else
+enum { MAJOR = 12, MINOR = 0, PATCH = 4 };
+#endif
+
+/* Jacobi's ways of old; here LAPACK's take their place, and heed none. */
+struct gesvdjInfo {
+	double tolerance;
+	int max_sweeps, sort;
+};
+struct syevjInfo {
+	double tolerance;
+	int max_sweeps, sort;
+};
+
+struct cusolverDnParams {
+	cusolverAlgMode_t modes[CUSOLVERDN_SYEVBATCHED + 1];
+};
+
+static cusolverStatus_t give(void *made, void **ret)
+{
+	if (!made)
+		return CUSOLVER_STATUS_ALLOC_FAILED;
+	*ret = made;
+	return SUCCESS;
+}
+
+cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
+{
+	struct cusolverDnContext *h;
+	CUresult r;
+
+	if (!handle)
+		return INVALID;
+	r = native_context();
+	if (r == CUDA_ERROR_OUT_OF_MEMORY)
+		return CUSOLVER_STATUS_ALLOC_FAILED;
+	if (r || !lapack())
+		return CUSOLVER_STATUS_NOT_INITIALIZED;
+	h = calloc(1, sizeof *h);
+	if (h)
+		h->mode = CUSOLVER_DETERMINISTIC_RESULTS;
+	return give(h, (void **)handle);
+}
+
+cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle)
+{
+	if (!handle)
+		return CUSOLVER_STATUS_NOT_INITIALIZED;
+	free(handle);
+	return SUCCESS;
+}
+
+cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle,
+				     cudaStream_t streamId)
+{
+	if (!handle)
+		return CUSOLVER_STATUS_NOT_INITIALIZED;
+	handle->stream = streamId;
+	return SUCCESS;
+}
+
+cusolverStatus_t cusolverDnGetStream(cusolverDnHandle_t handle,
+				     cudaStream_t *streamId)
+{
+	if (!handle)
+		return CUSOLVER_STATUS_NOT_INITIALIZED;
+	if (!streamId)
+		return INVALID;
+	*streamId = handle->stream;
+	return SUCCESS;
+}
+
+cusolverStatus_t
+cusolverDnSetDeterministicMode(cusolverDnHandle_t handle,
+			       cusolverDeterministicMode_t mode)
+{
+	if (!handle)
+		return CUSOLVER_STATUS_NOT_INITIALIZED;
+	if (mode != CUSOLVER_DETERMINISTIC_RESULTS &&
+	    mode != CUSOLVER_ALLOW_NON_DETERMINISTIC_RESULTS)
+		return INVALID;
+	handle->mode = mode;
+	return SUCCESS;
+}
+
+cusolverStatus_t
+cusolverDnGetDeterministicMode(cusolverDnHandle_t handle,
+			       cusolverDeterministicMode_t *mode)
+{
+	if (!handle)
+		return CUSOLVER_STATUS_NOT_INITIALIZED;
+	if (!mode)
+		return INVALID;
+	*mode = handle->mode;
+	return SUCCESS;
+}
+
+cusolverStatus_t cusolverGetVersion(int *version)
+{
+	if (!version)
+		return INVALID;
+	*version = MAJOR * 1000 + MINOR * 100 + PATCH;
+	return SUCCESS;
+}
+
+cusolverStatus_t cusolverGetProperty(libraryPropertyType type, int *value)
+{
+	static const int parts[] = {[MAJOR_VERSION] = MAJOR,
+				    [MINOR_VERSION] = MINOR,
+				    [PATCH_LEVEL] = PATCH};
+
+	if (!value || (unsigned)type > PATCH_LEVEL)
+		return INVALID;
+	*value = parts[type];
+	return SUCCESS;
+}
+
+cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t *params)
+{
+	return params ? give(calloc(1, sizeof **params), (void **)params)
+		      : INVALID;
+}
+
+cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t params)
+{
+	free(params);
+	return SUCCESS;
+}
+
+/* There is one algorithm for each function. */
+cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t params,
+					 cusolverDnFunction_t function,
+					 cusolverAlgMode_t algo)
+{
+	if (!params || (unsigned)function > CUSOLVERDN_SYEVBATCHED ||
+	    (unsigned)algo > CUSOLVER_ALG_2)
+		return INVALID;
+	params->modes[function] = algo;
+	return SUCCESS;
+}
+
+/* No sweep of Jacobi's is ever done. */
+#define JACOBI(Name, name)                                                     \
+	cusolverStatus_t cusolverDnCreate##Name##Info(name##Info_t *info)      \
+	{                                                                      \
+		return info ? give(calloc(1, sizeof **info), (void **)info)    \
+			    : INVALID;                                         \
+	}                                                                      \
+	cusolverStatus_t cusolverDnDestroy##Name##Info(name##Info_t info)      \
+	{                                                                      \
+		free(info);                                                    \
+		return SUCCESS;                                                \
+	}                                                                      \
+	cusolverStatus_t cusolverDnX##name##SetTolerance(name##Info_t info,    \
+							 double tolerance)     \
+	{                                                                      \
+		if (!info)                                                     \
+			return INVALID;                                        \
+		info->tolerance = tolerance;                                   \
+		return SUCCESS;                                                \
+	}                                                                      \
+	cusolverStatus_t cusolverDnX##name##SetMaxSweeps(name##Info_t info,    \
+							 int max_sweeps)       \
+	{                                                                      \
+		if (!info)                                                     \
+			return INVALID;                                        \
+		info->max_sweeps = max_sweeps;                                 \
+		return SUCCESS;                                                \
+	}                                                                      \
+	cusolverStatus_t cusolverDnX##name##SetSortEig(name##Info_t info,      \
+						       int sort)               \
+	{                                                                      \
+		if (!info)                                                     \
+			return INVALID;                                        \
+		info->sort = sort;                                             \
+		return SUCCESS;                                                \
+	}                                                                      \
+	cusolverStatus_t cusolverDnX##name##GetSweeps(                         \
+	    cusolverDnHandle_t handle, name##Info_t info,                      \
+	    int *executed_sweeps)                                              \
+	{                                                                      \
+		if (!handle)                                                   \
+			return CUSOLVER_STATUS_NOT_INITIALIZED;                \
+		if (!info || !executed_sweeps)                                 \
+			return INVALID;                                        \
+		*executed_sweeps = 0;                                          \
+		return SUCCESS;                                                \
+	}
+JACOBI(Gesvdj, gesvdj)
+JACOBI(Syevj, syevj)

@@ -1,0 +1,59 @@
+/* launch.c - owns the table of kernels and launches them. */
+#include "fronts/cusolver/solver.h"
+
+static struct native_kernel kernels[SOLVER_KERNELS] = {
+#define KERNEL(id, body)                                                       \
+	[KERNEL_##id] = {"cusolver_" #id, body, sizeof(struct job), NULL},
+#include "fronts/cusolver/kernels.def"
+#undef KERNEL
+};
+
+static struct native_library library = {kernels, SOLVER_KERNELS,
+					PTHREAD_MUTEX_INITIALIZER, NULL};
+
+cusolverStatus_t solver_status(CUresult r)
+{
+	if (!r)
+		return CUSOLVER_STATUS_SUCCESS;
+	if (r == CUDA_ERROR_OUT_OF_MEMORY)
+		return CUSOLVER_STATUS_ALLOC_FAILED;
+	return r == CUDA_ERROR_NOT_INITIALIZED ||
+		       r == CUDA_ERROR_DEINITIALIZED ||
+		       r == CUDA_ERROR_NO_DEVICE
+		   ? CUSOLVER_STATUS_NOT_INITIALIZED
+		   : CUSOLVER_STATUS_EXECUTION_FAILED;
+}
+
+cusolverStatus_t solver_launch(cusolverDnHandle_t handle,
+			       enum solver_kernel kernel, const struct job *job)
+{
+	return handle ? solver_status(native_launch(&library, kernel,
+						    handle->stream, job))
+		      : CUSOLVER_STATUS_NOT_INITIALIZED;
+}
+
+cusolverStatus_t solver_refuse(const char *symbol)
+{
+	native_refuse(GPUKIT_CUSOLVER, symbol);
+	return CUSOLVER_STATUS_NOT_SUPPORTED;
+}
+
+void *bytes_of(struct gpukit_run *run, const void *at, size_t count,
+	       size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		bytes = SIZE_MAX;
+	return run->memory(run, (uintptr_t)at, bytes);
+}
+
+void *matrix_of(struct gpukit_run *run, const struct matrix *m, int rows,
+		int cols, enum lapack_type type)
+{
+	size_t count = rows && cols
+			   ? ((size_t)cols - 1) * (size_t)m->ld + (size_t)rows
+			   : 0;
+
+	return bytes_of(run, m->at, count, type_size(type));
+}
