@@ -24,10 +24,15 @@ from test_nvml_header import WARNINGS, changed, kinds, read, write
 ABI = os.path.join(ROOT, "src", "abi")
 TOOLKITS = {12: os.path.join(ROOT, "build", "cuda12", "nvidia",
                              "cuda_runtime"),
-            13: os.path.join(ROOT, "build", "cuda", "nvidia", "cu13")}
-NEWER = os.path.join(ROOT, "build", "cuda-newer", "nvidia", "cu13")
+            13: os.path.join(ROOT, "build", "cuda", "nvidia", "cu13"),
+            "newer": os.path.join(ROOT, "build", "cuda-newer", "nvidia",
+                                  "cu13")}
+NEWER = "newer"
 VERSIONS = {12: 12090, 13: 13000, NEWER: 13030}
 EXPORTS = {12: 435, 13: 422}
+
+LATER_ERRORS = {"cudaErrorStreamDetached": 917,
+                "cudaErrorGraphRecaptureFailure": 918}
 
 # Exported by 13.3 and declared in no header.
 UNDECLARED = {"cudaSubgridCreate", "cudaSubgridWorkerGridCreate",
@@ -40,7 +45,7 @@ def toolkit(major, *path):
     place = os.environ.get(f"CUDART_HEADERS_{major}", "")
     if place and path == ("include",):
         return place
-    place = os.path.join(TOOLKITS.get(major, NEWER), *path)
+    place = os.path.join(TOOLKITS[major], *path)
     if os.path.isdir(place):
         return place
     why = f"no CUDA {major} runtime: CUDART_HEADERS_{major} or `./run deps`"
@@ -105,9 +110,9 @@ def later(here):
     text = re.sub(r"/\*.*?\*/", "", read(os.path.join(ABI, "cudart_newer.h")),
                   flags=re.S)
     names = set(re.findall(r"\b(?:cudaDev|cudaExecution|cudaGraphRe)\w+", text))
-    return names | {key.split()[1] for key in here
-                    if key.startswith("function ") and
-                    key.split()[1] in later_functions()}
+    return names | {*LATER_ERRORS} | {
+        key.split()[1] for key in here if key.startswith("function ") and
+        key.split()[1] in later_functions()}
 
 
 def later_functions():
@@ -249,8 +254,12 @@ def test_errors_have_nvidias_names_and_words(major):
     name = f"libcudart.so.{major}"
     here = texts(os.path.join(FAKE_DIR, name))
     there = texts(os.path.join(toolkit(major, "lib"), name))
+    if major == 13:
+        newer = texts(os.path.join(toolkit(NEWER, "lib"), name))
+        there.update({error: newer[error] for error in LATER_ERRORS.values()})
     assert here == there
-    assert len(set(here.values())) == 135       # and the one for all others
+    # And the one for all others.
+    assert len(set(here.values())) == 135 + len(LATER_ERRORS) * (major == 13)
 
 
 # Each changes one thing in a copy of src/abi: major, file, old text, new text,
