@@ -1,8 +1,8 @@
 /*
- * front.c - libcublas and libcublasLt, refusing: every function that can say
- * so answers NOT_SUPPORTED, logs its name and has it counted; nothing is
- * computed. Built once for each library and CUDA major: FRONT_TABLE is its
- * table, FRONT_NAME what its names begin with.
+ * front.c - what libcublas and libcublasLt have in common: names of statuses,
+ * and the weak default of every function, which answers NOT_SUPPORTED, logs its
+ * name and has it counted. Built once for each library and CUDA major:
+ * FRONT_TABLE is its table, FRONT_NAME what its names begin with.
  */
 #include "fronts/common/native.h"
 
@@ -43,7 +43,7 @@ static int refuse_cublas(const char *symbol)
  * prototypes need not be known here.
  */
 #define REFUSED_12(symbol)                                                     \
-	EXPORT int symbol(void);                                               \
+	EXPORT __attribute__((weak)) int symbol(void);                         \
 	int symbol(void)                                                       \
 	{                                                                      \
 		return refuse_cublas(#symbol);                                 \

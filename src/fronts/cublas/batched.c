@@ -1,0 +1,417 @@
+/*
+ * batched.c - factorizations of many small matrices by OpenBLAS' LAPACK: entry
+ * points and the body of their kernel.
+ */
+#include "fronts/cublas/kernels.h"
+#include "fronts/cublas/openblas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* matinv's largest matrices. */
+#define MATINV_MOST 32
+#define BLOCK       64
+
+/* LAPACK's functions of one type; all take the same arguments. */
+struct lapack {
+	__typeof__(((struct openblas *)0)->sgetrf) getrf;
+	__typeof__(((struct openblas *)0)->sgetrs) getrs;
+	__typeof__(((struct openblas *)0)->sgetri) getri;
+	__typeof__(((struct openblas *)0)->sgeqrf) geqrf;
+	__typeof__(((struct openblas *)0)->sgels) gels;
+};
+
+#define LAPACK_OF(p)                                                           \
+	((struct lapack){blas->p##getrf, blas->p##getrs, blas->p##getri,       \
+			 blas->p##geqrf, blas->p##gels})
+
+static struct lapack find_lapack(enum element type)
+{
+	const struct openblas *blas = openblas();
+
+	if (type == R_32F)
+		return LAPACK_OF(s);
+	if (type == R_64F)
+		return LAPACK_OF(d);
+	return type == C_32F ? LAPACK_OF(c) : LAPACK_OF(z);
+}
+
+/* One matrix of the batch. */
+struct item {
+	const struct batched *b;
+	struct lapack lapack;
+	char *a, *c;     /* matrices, or c a vector */
+	int *pivots;     /* NULL: rows stay where they are */
+	int *own_pivots; /* room for as many */
+	void *work;
+	int work_size; /* in elements */
+	int info;
+};
+
+static char *element_of(const struct batched *b, char *matrix, int i, int j,
+			int ld)
+{
+	return matrix +
+	       ((size_t)j * (size_t)ld + (size_t)i) * element_size(b->type);
+}
+
+/* LU without exchanging rows, column by column, as cuBLAS without pivots. */
+static void factor_in_order(struct item *t)
+{
+	const struct batched *b = t->b;
+	struct vectors v = {.incx = 1, .incy = 1};
+	double pivot[2], factor[2];
+
+	for (int j = 0; j < b->n; j++) {
+		element_get(element_of(b, t->a, j, j, b->lda), b->type, pivot);
+		if (scalar_is_zero(pivot)) {
+			t->info = t->info ? t->info : j + 1;
+			continue;
+		}
+		v.n = b->n - j - 1;
+		v.x = element_of(b, t->a, j + 1, j, b->lda);
+		for (int64_t i = 0; i < v.n; i++) {
+			char *at = element_of(b, v.x, (int)i, 0, b->lda);
+			double size = pivot[0] * pivot[0] + pivot[1] * pivot[1];
+			double re, im;
+
+			element_get(at, b->type, factor);
+			re = factor[0] * pivot[0] + factor[1] * pivot[1];
+			im = factor[1] * pivot[0] - factor[0] * pivot[1];
+			element_set(at, b->type,
+				    (double[]){re / size, im / size});
+		}
+		v.op = VECTOR_AXPY;
+		for (int k = j + 1; k < b->n; k++) {
+			element_get(element_of(b, t->a, j, k, b->lda), b->type,
+				    v.a);
+			v.a[0] = -v.a[0];
+			v.a[1] = -v.a[1];
+			v.y = element_of(b, t->a, j + 1, k, b->lda);
+			vector_run(&v, b->type);
+		}
+	}
+}
+
+static void factor(struct item *t)
+{
+	const struct batched *b = t->b;
+
+	if (t->pivots)
+		t->lapack.getrf(&b->n, &b->n, t->a, &b->lda, t->pivots,
+				&t->info);
+	else
+		factor_in_order(t);
+}
+
+/* c = the inverse of what `a` holds the factors of. */
+static void invert(struct item *t, const char *a, int lda)
+{
+	const struct batched *b = t->b;
+	size_t column = (size_t)b->n * element_size(b->type);
+	const int *pivots = t->pivots ? t->pivots : t->own_pivots;
+
+	for (int j = 0; j < b->n; j++)
+		memmove(element_of(b, t->c, 0, j, b->ldc),
+			a + (size_t)j * (size_t)lda * element_size(b->type),
+			column);
+	t->lapack.getri(&b->n, t->c, &b->ldc, pivots, t->work, &t->work_size,
+			&t->info);
+}
+
+static void solve(struct item *t)
+{
+	static const char ops[] = "NTC";
+	const struct batched *b = t->b;
+	const int *pivots = t->pivots ? t->pivots : t->own_pivots;
+
+	t->lapack.getrs(&ops[b->trans], &b->n, &b->nrhs, t->a, &b->lda, pivots,
+			t->c, &b->ldc, &t->info, 1);
+}
+
+/* The matrix itself stays as it is; its factors go to the work space. */
+static void invert_copy(struct item *t)
+{
+	const struct batched *b = t->b;
+	size_t column = (size_t)b->n * element_size(b->type);
+	char *factors =
+	    (char *)t->work + (size_t)t->work_size * element_size(b->type);
+
+	for (int j = 0; j < b->n; j++)
+		memcpy(factors + (size_t)j * column,
+		       element_of(b, t->a, 0, j, b->lda), column);
+	t->pivots = t->own_pivots;
+	t->lapack.getrf(&b->n, &b->n, factors, &b->n, t->pivots, &t->info);
+	if (!t->info)
+		invert(t, factors, b->n);
+}
+
+static void run_item(struct item *t)
+{
+	const struct batched *b = t->b;
+
+	switch (b->op) {
+	case BATCHED_GETRF:
+		factor(t);
+		break;
+	case BATCHED_GETRI:
+		invert(t, t->a, b->lda);
+		break;
+	case BATCHED_GETRS:
+		solve(t);
+		break;
+	case BATCHED_GEQRF:
+		t->lapack.geqrf(&b->m, &b->n, t->a, &b->lda, t->c, t->work,
+				&t->work_size, &t->info);
+		break;
+	case BATCHED_GELS:
+		t->lapack.gels("N", &b->m, &b->n, &b->nrhs, t->a, &b->lda, t->c,
+			       &b->ldc, t->work, &t->work_size, &t->info, 1);
+		break;
+	case BATCHED_MATINV:
+		invert_copy(t);
+		break;
+	}
+}
+
+static uint64_t address_at(struct gpukit_run *run, uint64_t array, int i)
+{
+	const uint64_t *at =
+	    run->memory(run, array + (uint64_t)i * sizeof *at, sizeof *at);
+
+	return at ? *at : 0;
+}
+
+/* c: a matrix as high as there are rows, or the vector of geqrf. */
+static void *place_c(struct gpukit_run *run, const struct batched *b, int i)
+{
+	int64_t least = b->m < b->n ? b->m : b->n;
+	uint64_t at;
+
+	if (b->op == BATCHED_GETRF)
+		return NULL;
+	at = address_at(run, b->c, i);
+	if (b->op == BATCHED_GEQRF)
+		return vector_place(run, at, b->type, least, 1);
+	if (b->op == BATCHED_GELS)
+		return matrix_place(run, at, b->type, b->m, b->nrhs, b->ldc);
+	return matrix_place(run, at, b->type, b->n,
+			    b->op == BATCHED_GETRS ? b->nrhs : b->n, b->ldc);
+}
+
+/* false: not all of it is memory. */
+static bool place_item(struct gpukit_run *run, struct item *t, int i)
+{
+	const struct batched *b = t->b;
+	bool tall = b->op == BATCHED_GEQRF || b->op == BATCHED_GELS;
+
+	t->info = 0;
+	t->pivots = NULL;
+	t->a = matrix_place(run, address_at(run, b->a, i), b->type,
+			    tall ? b->m : b->n, b->n, b->lda);
+	t->c = place_c(run, b, i);
+	if (b->pivots)
+		t->pivots = run->memory(
+		    run, b->pivots + (uint64_t)i * (uint64_t)b->n * sizeof(int),
+		    (size_t)b->n * sizeof(int));
+	for (int j = 0; j < b->n; j++)
+		t->own_pivots[j] = j + 1;
+	return !run->fault;
+}
+
+static bool put_info(struct gpukit_run *run, const struct batched *b, int i,
+		     int info)
+{
+	int *to;
+
+	if (!b->info)
+		return true;
+	to = run->memory(run, b->info + (uint64_t)i * sizeof *to, sizeof *to);
+	if (to)
+		*to = info;
+	return to;
+}
+
+static bool take_room(struct item *t)
+{
+	const struct batched *b = t->b;
+	size_t size = element_size(b->type), n = (size_t)b->n;
+	size_t factors = b->op == BATCHED_MATINV ? n * n : 0;
+	int64_t most = BLOCK * ((int64_t)b->n + b->nrhs + 1);
+
+	/* LAPACK wants this for blocks; it goes on with less. */
+	t->work_size = most < INT32_MAX ? (int)most : INT32_MAX;
+	t->work = malloc(((size_t)t->work_size + factors) * size);
+	t->own_pivots = malloc((n + 1) * sizeof(int));
+	return t->work && t->own_pivots;
+}
+
+CUresult run_batched(struct gpukit_run *run)
+{
+	const struct batched *b = run->params;
+	struct item t = {.b = b, .lapack = find_lapack(b->type)};
+	CUresult r = take_room(&t) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+
+	for (int i = 0; !r && i < b->count && !run->stopped(); i++) {
+		if (!place_item(run, &t, i))
+			break;
+		run_item(&t);
+		if (!put_info(run, b, i, t.info))
+			break;
+		run->operations +=
+		    (uint64_t)b->n * (uint64_t)b->n * (uint64_t)b->n;
+	}
+	free(t.work);
+	free(t.own_pivots);
+	return r;
+}
+
+static cublasStatus_t launch(cublasHandle_t handle, struct batched *b)
+{
+	if (!b->n || !b->count)
+		return CUBLAS_STATUS_SUCCESS;
+	return blas_launch(handle, KERNEL_batched, b);
+}
+
+#define MATRICES(op_, t, n_, A, lda_, C, ldc_, info_, count_)                  \
+	.op = (op_), .type = (t), .n = (n_), .a = address_of(A),               \
+	.lda = (lda_), .c = address_of(C), .ldc = (ldc_),                      \
+	.info = address_of(info_), .count = (count_)
+
+/* The documented order of what getrs and gels find wrong, in `info`. */
+static cublasStatus_t tell_host(int *info, int wrong)
+{
+	*info = -wrong;
+	return wrong ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
+}
+
+static int check_getrs(const struct batched *b)
+{
+	if (!is_operation((int)b->trans))
+		return 1;
+	if (b->n < 0)
+		return 2;
+	if (b->nrhs < 0)
+		return 3;
+	if (!holds(b->lda, b->n))
+		return 5;
+	if (!holds(b->ldc, b->n))
+		return 8;
+	return b->count < 0 ? 10 : 0;
+}
+
+static int check_gels(const struct batched *b)
+{
+	if (b->m < 0)
+		return 2;
+	if (b->n < 0)
+		return 3;
+	if (b->nrhs < 0)
+		return 4;
+	if (!holds(b->lda, b->m))
+		return 6;
+	if (!holds(b->ldc, b->m))
+		return 8;
+	return b->count < 0 ? 11 : 0;
+}
+
+static int check_geqrf(const struct batched *b)
+{
+	if (b->m < 0)
+		return 1;
+	if (b->n < 0)
+		return 2;
+	if (!holds(b->lda, b->m))
+		return 4;
+	return b->count < 0 ? 7 : 0;
+}
+
+#define BATCHED(p, t)                                                          \
+	ENTRY(p##getrfBatched, cublasHandle_t h, int n, void *const *A,        \
+	      int lda, int *P, int *info, int count)                           \
+	{                                                                      \
+		struct batched b = {MATRICES(BATCHED_GETRF, t, n, A, lda,      \
+					     NULL, 0, info, count),            \
+				    .pivots = address_of(P)};                  \
+                                                                               \
+		ENTER(h);                                                      \
+		REQUIRE(n >= 0 && count >= 0 && holds(lda, n));                \
+		return launch(h, &b);                                          \
+	}                                                                      \
+	ENTRY(p##getriBatched, cublasHandle_t h, int n, const void *const *A,  \
+	      int lda, const int *P, void *const *C, int ldc, int *info,       \
+	      int count)                                                       \
+	{                                                                      \
+		struct batched b = {MATRICES(BATCHED_GETRI, t, n, A, lda, C,   \
+					     ldc, info, count),                \
+				    .pivots = address_of(P)};                  \
+                                                                               \
+		ENTER(h);                                                      \
+		REQUIRE(n >= 0 && count >= 0 && holds(lda, n) &&               \
+			holds(ldc, n));                                        \
+		return launch(h, &b);                                          \
+	}                                                                      \
+	ENTRY(p##getrsBatched, cublasHandle_t h, int trans_, int n, int nrhs_, \
+	      const void *const *A, int lda, const int *P, void *const *B,     \
+	      int ldb, int *info, int count)                                   \
+	{                                                                      \
+		struct batched b = {MATRICES(BATCHED_GETRS, t, n, A, lda, B,   \
+					     ldb, NULL, count),                \
+				    .trans = (enum operation)trans_,           \
+				    .nrhs = nrhs_, .pivots = address_of(P)};   \
+		int wrong = check_getrs(&b);                                   \
+                                                                               \
+		ENTER(h);                                                      \
+		REQUIRE(info);                                                 \
+		if (tell_host(info, wrong))                                    \
+			return CUBLAS_STATUS_INVALID_VALUE;                    \
+		return nrhs_ ? launch(h, &b) : CUBLAS_STATUS_SUCCESS;          \
+	}                                                                      \
+	ENTRY(p##geqrfBatched, cublasHandle_t h, int m_, int n,                \
+	      void *const *A, int lda, void *const *tau, int *info, int count) \
+	{                                                                      \
+		struct batched b = {MATRICES(BATCHED_GEQRF, t, n, A, lda, tau, \
+					     0, NULL, count),                  \
+				    .m = m_};                                  \
+		int wrong = check_geqrf(&b);                                   \
+                                                                               \
+		ENTER(h);                                                      \
+		REQUIRE(info);                                                 \
+		if (tell_host(info, wrong))                                    \
+			return CUBLAS_STATUS_INVALID_VALUE;                    \
+		return m_ ? launch(h, &b) : CUBLAS_STATUS_SUCCESS;             \
+	}                                                                      \
+	/* As documented: neither a transposed nor a wide matrix. */           \
+	ENTRY(p##gelsBatched, cublasHandle_t h, int trans_, int m_, int n,     \
+	      int nrhs_, void *const *A, int lda, void *const *C, int ldc,     \
+	      int *info, int *infos, int count)                                \
+	{                                                                      \
+		struct batched b = {MATRICES(BATCHED_GELS, t, n, A, lda, C,    \
+					     ldc, infos, count),               \
+				    .m = m_, .nrhs = nrhs_};                   \
+		int wrong = check_gels(&b);                                    \
+                                                                               \
+		ENTER(h);                                                      \
+		REQUIRE(info);                                                 \
+		if (tell_host(info, wrong))                                    \
+			return CUBLAS_STATUS_INVALID_VALUE;                    \
+		if (trans_ != OP_N || m_ < n)                                  \
+			return CUBLAS_STATUS_NOT_SUPPORTED;                    \
+		return nrhs_ ? launch(h, &b) : CUBLAS_STATUS_SUCCESS;          \
+	}                                                                      \
+	ENTRY(p##matinvBatched, cublasHandle_t h, int n, const void *const *A, \
+	      int lda, void *const *C, int ldc, int *info, int count)          \
+	{                                                                      \
+		struct batched b = {MATRICES(BATCHED_MATINV, t, n, A, lda, C,  \
+					     ldc, info, count)};               \
+                                                                               \
+		ENTER(h);                                                      \
+		REQUIRE(n >= 0 && count >= 0 && holds(lda, n) &&               \
+			holds(ldc, n));                                        \
+		REQUIRE(n <= MATINV_MOST);                                     \
+		return launch(h, &b);                                          \
+	}
+BATCHED(S, R_32F)
+BATCHED(D, R_64F)
+BATCHED(C, C_32F)
+BATCHED(Z, C_64F)

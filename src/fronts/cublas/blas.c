@@ -1,0 +1,154 @@
+/*
+ * blas.c - the kernels of libcublas, launching them, and what their bodies find
+ * in memory.
+ */
+#include "fronts/cublas/blas.h"
+
+#include "fronts/cublas/kernels.h"
+#include "fronts/cublas/logger.h"
+
+#include <errno.h>
+
+static struct native_kernel kernels[] = {
+#define KERNEL(name, type) {"cublas_" #name, run_##name, sizeof(type), NULL},
+#include "fronts/cublas/kernels.def"
+#undef KERNEL
+};
+
+static struct native_library library = {kernels, KERNELS,
+					PTHREAD_MUTEX_INITIALIZER, NULL};
+
+cublasStatus_t blas_status(CUresult r)
+{
+	switch ((int)r) {
+	case CUDA_SUCCESS:
+		return CUBLAS_STATUS_SUCCESS;
+	case CUDA_ERROR_INVALID_VALUE:
+		return CUBLAS_STATUS_INVALID_VALUE;
+	case CUDA_ERROR_OUT_OF_MEMORY:
+		return CUBLAS_STATUS_ALLOC_FAILED;
+	case CUDA_ERROR_NOT_INITIALIZED:
+	case CUDA_ERROR_NO_DEVICE:
+		return CUBLAS_STATUS_NOT_INITIALIZED;
+	default:
+		return CUBLAS_STATUS_EXECUTION_FAILED;
+	}
+}
+
+cublasStatus_t blas_refuse(const char *symbol)
+{
+	native_refuse(GPUKIT_CUBLAS, symbol);
+	return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+CUresult blas_result(int err)
+{
+	if (err == -ENOMEM)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	return err ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+}
+
+cublasStatus_t blas_launch(cublasHandle_t handle, enum kernel kernel,
+			   const void *params)
+{
+	CUresult r = native_launch(&library, kernel, handle->stream, params);
+
+	logger_write("cuBLAS: %s launched in stream %p: %d",
+		     kernels[kernel].name, (void *)handle->stream, (int)r);
+	return r ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
+}
+
+/* A graph would write to the host when the call is long over. */
+static bool is_capturing(CUstream stream)
+{
+	CUstreamCaptureStatus status;
+
+	return native_driver()->cuStreamIsCapturing(stream, &status) ||
+	       status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+cublasStatus_t blas_launch_result(cublasHandle_t handle, enum kernel kernel,
+				  const void *params, const struct result *r)
+{
+	cublasStatus_t status;
+
+	if (!r->on_host)
+		return blas_launch(handle, kernel, params);
+	if (is_capturing(handle->stream))
+		return CUBLAS_STATUS_EXECUTION_FAILED;
+	status = blas_launch(handle, kernel, params);
+	if (status)
+		return status;
+	return native_driver()->cuStreamSynchronize(handle->stream)
+		   ? CUBLAS_STATUS_EXECUTION_FAILED
+		   : CUBLAS_STATUS_SUCCESS;
+}
+
+struct scalar scalar_of(cublasHandle_t handle, const void *pointer,
+			enum element type)
+{
+	struct scalar s = {.type = type};
+
+	if (handle->pointer_mode)
+		s.at = address_of(pointer);
+	else
+		element_get(pointer, type, s.value);
+	return s;
+}
+
+bool scalar_read(struct gpukit_run *run, const struct scalar *s,
+		 double ret_parts[2])
+{
+	const void *at;
+
+	ret_parts[0] = s->value[0];
+	ret_parts[1] = s->value[1];
+	if (!s->at)
+		return true;
+	at = run->memory(run, s->at, element_size(s->type));
+	if (at)
+		element_get(at, s->type, ret_parts);
+	return at;
+}
+
+struct result result_of(cublasHandle_t handle, void *pointer)
+{
+	return (struct result){address_of(pointer), !handle->pointer_mode};
+}
+
+void *result_place(struct gpukit_run *run, const struct result *r, size_t size)
+{
+	return r->on_host ? (void *)(uintptr_t)r->at
+			  : run->memory(run, r->at, size);
+}
+
+/* Memory of `count` elements; more than there are addresses is nowhere. */
+static void *elements_place(struct gpukit_run *run, uint64_t at,
+			    enum element type, uint64_t count)
+{
+	size_t size;
+
+	if (__builtin_mul_overflow(count, element_size(type), &size))
+		size = SIZE_MAX;
+	return run->memory(run, at, size);
+}
+
+void *matrix_place(struct gpukit_run *run, uint64_t at, enum element type,
+		   int64_t rows, int64_t columns, int64_t ld)
+{
+	uint64_t count = 0;
+
+	if (rows && columns &&
+	    (__builtin_mul_overflow((uint64_t)columns - 1, ld, &count) ||
+	     __builtin_add_overflow(count, rows, &count)))
+		count = UINT64_MAX;
+	return elements_place(run, at, type, count);
+}
+
+void *vector_place(struct gpukit_run *run, uint64_t at, enum element type,
+		   int64_t n, int64_t inc)
+{
+	uint64_t step = inc < 0 ? -(uint64_t)inc : (uint64_t)inc;
+
+	return matrix_place(run, at, type, n > 0, n, (int64_t)step);
+}

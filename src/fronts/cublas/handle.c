@@ -1,0 +1,153 @@
+/*
+ * handle.c - handles and what is set in them, versions, properties.
+ */
+#include "fronts/cublas/blas.h"
+#include "fronts/cublas/openblas.h"
+
+#include <stdlib.h>
+
+#define HANDLE_MARK     0x63426c41u
+#define WORKSPACE_ALIGN 256
+/* Flags of the math mode that go with any of them. */
+#define MATH_FLAGS 16
+
+bool is_handle(cublasHandle_t handle)
+{
+	return handle && handle->mark == HANDLE_MARK;
+}
+
+/* NOT_INITIALIZED without a driver of ours or without OpenBLAS. */
+ENTRY(Create_v2, cublasHandle_t *ret_handle)
+{
+	struct cublasContext new = {.mark = HANDLE_MARK,
+				    .special_values = 0xffff};
+	cublasHandle_t handle;
+	CUresult r;
+
+	REQUIRE(ret_handle);
+	r = native_context();
+	if (r)
+		return r == CUDA_ERROR_OUT_OF_MEMORY
+			   ? CUBLAS_STATUS_ALLOC_FAILED
+			   : CUBLAS_STATUS_NOT_INITIALIZED;
+	if (!openblas())
+		return CUBLAS_STATUS_NOT_INITIALIZED;
+	if (native_driver()->cuCtxGetCurrent(&new.context))
+		return CUBLAS_STATUS_NOT_INITIALIZED;
+	handle = malloc(sizeof *handle);
+	if (!handle)
+		return CUBLAS_STATUS_ALLOC_FAILED;
+	*handle = new;
+	*ret_handle = handle;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+/* Waits for its stream, as the original does, which frees its memory. */
+ENTRY(Destroy_v2, cublasHandle_t handle)
+{
+	ENTER(handle);
+	native_driver()->cuStreamSynchronize(handle->stream);
+	handle->mark = 0;
+	free(handle);
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+#define VERSION                         (FRONT_MAJOR >= 13 ? 130000 : 120803)
+#define VERSION_OF(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
+
+ENTRY(GetVersion_v2, cublasHandle_t handle, int *version)
+{
+	(void)handle;
+	REQUIRE(version);
+	*version = VERSION;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+/* libraryPropertyType: major, minor, patch. */
+ENTRY(GetProperty, int type, int *value)
+{
+	static const int divisors[] = {10000, 100, 1};
+
+	REQUIRE(type >= 0 && type <= 2 && value);
+	*value = VERSION / divisors[type] % 100;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+/* The work space of before is forgotten: it was for the other stream. */
+ENTRY(SetStream_v2, cublasHandle_t handle, CUstream stream)
+{
+	ENTER(handle);
+	handle->stream = stream;
+	handle->workspace = NULL;
+	handle->workspace_size = 0;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+ENTRY(GetStream_v2, cublasHandle_t handle, CUstream *stream)
+{
+	ENTER(handle);
+	REQUIRE(stream);
+	*stream = handle->stream;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+ENTRY(SetWorkspace_v2, cublasHandle_t handle, void *workspace, size_t size)
+{
+	ENTER(handle);
+	REQUIRE((uintptr_t)workspace % WORKSPACE_ALIGN == 0);
+	handle->workspace = workspace;
+	handle->workspace_size = size;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+static bool is_math_mode(int mode)
+{
+	int base = mode & ~MATH_FLAGS;
+
+	return (base >= 0 && base <= 4) || base == 8;
+}
+
+/* A count of multiprocessors; 0: all. */
+static bool is_sm_count(int count)
+{
+	CUdevice device;
+	int most = 0;
+
+	return count >= 0 && !native_driver()->cuCtxGetDevice(&device) &&
+	       !native_driver()->cuDeviceGetAttribute(
+		   &most, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) &&
+	       count <= most;
+}
+
+/* Set##name and Get##name of a setting, and which values it takes. */
+#define SETTING(name, suffix, type, field, allowed)                            \
+	ENTRY(Set##name##suffix, cublasHandle_t handle, type value)            \
+	{                                                                      \
+		ENTER(handle);                                                 \
+		REQUIRE(allowed);                                              \
+		handle->field = value;                                         \
+		return CUBLAS_STATUS_SUCCESS;                                  \
+	}                                                                      \
+	ENTRY(Get##name##suffix, cublasHandle_t handle, type *ret)             \
+	{                                                                      \
+		ENTER(handle);                                                 \
+		REQUIRE(ret);                                                  \
+		*ret = handle->field;                                          \
+		return CUBLAS_STATUS_SUCCESS;                                  \
+	}
+SETTING(PointerMode, _v2, int, pointer_mode, is_flag(value))
+SETTING(AtomicsMode, , int, atomics, is_flag(value))
+SETTING(MathMode, , int, math, is_math_mode(value))
+SETTING(SmCountTarget, , int, sm_count, is_sm_count(value))
+SETTING(EmulationStrategy, , int, strategy, value >= 0 && value <= 2)
+#if FRONT_MAJOR >= 13
+SETTING(EmulationSpecialValuesSupport, , int, special_values,
+	value >= 0 && (value <= 3 || value == 0xffff))
+SETTING(FixedPointEmulationMantissaControl, , int, mantissa_control,
+	is_flag(value))
+SETTING(FixedPointEmulationMaxMantissaBitCount, , int, mantissa_bits,
+	value >= 0)
+SETTING(FixedPointEmulationMantissaBitOffset, , int, mantissa_offset, true)
+SETTING(FixedPointEmulationMantissaBitCountPointer, , int *, mantissa_count,
+	true)
+#endif

@@ -1,0 +1,105 @@
+/* transfer.c - vectors and matrices between host and device. */
+#include "fronts/cublas/blas.h"
+
+#include <string.h>
+
+/* Columns of `width` bytes, a pitch apart on either side. */
+struct block {
+	CUmemorytype from_type, to_type;
+	const void *from;
+	void *to;
+	uint64_t width, height, from_pitch, to_pitch;
+};
+
+/* Synchronous calls are in the legacy stream and wait for it. */
+static cublasStatus_t copy_block(const struct block *b, CUstream stream,
+				 bool waits)
+{
+	const struct native_driver *d = native_driver();
+	CUDA_MEMCPY2D copy = {.srcMemoryType = b->from_type,
+			      .srcHost = b->from,
+			      .srcDevice = address_of(b->from),
+			      .srcPitch = b->from_pitch,
+			      .dstMemoryType = b->to_type,
+			      .dstHost = b->to,
+			      .dstDevice = address_of(b->to),
+			      .dstPitch = b->to_pitch,
+			      .WidthInBytes = b->width,
+			      .Height = b->height};
+	CUresult r;
+
+	if (!b->width || !b->height)
+		return CUBLAS_STATUS_SUCCESS;
+	r = native_context();
+	if (r)
+		return blas_status(r);
+	r = d->cuMemcpy2DAsync_v2(&copy, stream);
+	if (!r && waits)
+		r = d->cuStreamSynchronize(stream);
+	return r ? CUBLAS_STATUS_MAPPING_ERROR : CUBLAS_STATUS_SUCCESS;
+}
+
+static bool is_packed(const struct block *b)
+{
+	return b->from_pitch == b->width && b->to_pitch == b->width;
+}
+
+static cublasStatus_t copy(CUmemorytype from_type, CUmemorytype to_type,
+			   int64_t rows, int64_t columns, int64_t size,
+			   const void *from, int64_t from_ld, void *to,
+			   int64_t to_ld, CUstream stream, bool waits)
+{
+	struct block b = {.from_type = from_type,
+			  .to_type = to_type,
+			  .from = from,
+			  .to = to,
+			  .width = (uint64_t)rows * (uint64_t)size,
+			  .height = (uint64_t)columns,
+			  .from_pitch = (uint64_t)from_ld * (uint64_t)size,
+			  .to_pitch = (uint64_t)to_ld * (uint64_t)size};
+
+	REQUIRE(rows >= 0 && columns >= 0 && size > 0);
+	REQUIRE(holds(from_ld, rows) && holds(to_ld, rows));
+	/* One row of all: pitches have a limit. */
+	if (is_packed(&b)) {
+		b.from_pitch = b.to_pitch = b.width *= b.height;
+		b.height = b.width != 0;
+	}
+	return copy_block(&b, stream, waits);
+}
+
+#define TO_DEVICE   CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE
+#define FROM_DEVICE CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST
+
+/* A vector is a matrix of one row. */
+#define TRANSFERS(w, N, name, ways)                                            \
+	ENTRY(name##Vector##w, N n, N size, const void *x, N incx, void *y,    \
+	      N incy)                                                          \
+	{                                                                      \
+		REQUIRE(n >= 0);                                               \
+		return copy(ways, n != 0, n, size, x, incx, y, incy, NULL,     \
+			    true);                                             \
+	}                                                                      \
+	ENTRY(name##VectorAsync##w, N n, N size, const void *x, N incx,        \
+	      void *y, N incy, CUstream stream)                                \
+	{                                                                      \
+		REQUIRE(n >= 0);                                               \
+		return copy(ways, n != 0, n, size, x, incx, y, incy, stream,   \
+			    false);                                            \
+	}                                                                      \
+	ENTRY(name##Matrix##w, N rows, N columns, N size, const void *A,       \
+	      N lda, void *B, N ldb)                                           \
+	{                                                                      \
+		return copy(ways, rows, columns, size, A, lda, B, ldb, NULL,   \
+			    true);                                             \
+	}                                                                      \
+	ENTRY(name##MatrixAsync##w, N rows, N columns, N size, const void *A,  \
+	      N lda, void *B, N ldb, CUstream stream)                          \
+	{                                                                      \
+		return copy(ways, rows, columns, size, A, lda, B, ldb, stream, \
+			    false);                                            \
+	}
+TRANSFERS(, int, Set, TO_DEVICE)
+TRANSFERS(_64, int64_t, Set, TO_DEVICE)
+TRANSFERS(, int, Get, FROM_DEVICE)
+TRANSFERS(_64, int64_t, Get, FROM_DEVICE)

@@ -1,0 +1,65 @@
+"""What cuBLAS computes: programs/ compare every function with plain loops.
+tests/data/cublas-coverage.txt names, for each function, the program that does,
+or says that it is refused; the programs tell what they compared."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import FAKE_DIR, ROOT, clean_env, needed
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LIST = os.path.join(ROOT, "tests", "data", "cublas-coverage.txt")
+PROGRAMS = sorted(name[:-3] for name in os.listdir(os.path.join(HERE, "programs"))
+                  if name.endswith(".py") and name != "blas.py")
+
+
+def listed():
+    """{function: program or "refused"}"""
+    with open(LIST, encoding="utf-8") as file:
+        rows = [line.split() for line in file if not line.startswith("#")]
+    assert rows == sorted(rows) and len(dict(rows)) == len(rows)
+    return dict(rows)
+
+
+def exported(major):
+    """{function: T or W}; a weak one is the default, which refuses."""
+    told = subprocess.run(
+        ["nm", "-D", "--defined-only",
+         os.path.join(FAKE_DIR, f"libcublas.so.{major}")],
+        check=True, capture_output=True, text=True).stdout
+    words = (line.split() for line in told.splitlines())
+    return {w[2].split("@@")[0]: w[1] for w in words if w[1] in "TW"}
+
+
+def test_every_function_has_a_test_or_is_refused():
+    found = exported(13)
+    assert sorted(listed()) == sorted(found)
+    assert set(exported(12)) <= set(found)
+    assert set(listed().values()) == {*PROGRAMS, "refused"}
+
+
+@pytest.mark.parametrize("major", [12, 13])
+def test_those_that_are_refused_are_those_that_are_not_written(major):
+    refused = {name for name, how in listed().items() if how == "refused"}
+    weak = {name for name, kind in exported(major).items() if kind == "W"}
+    assert weak == refused & set(exported(major))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("major", [12, 13])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_results_are_those_of_plain_loops(machine, program, major):
+    needed("numpy", "the test of cuBLAS")
+    mine = {name for name, how in listed().items()
+            if how == program and name in exported(major)}
+    computed = [name for name, kind in exported(major).items() if kind == "T"]
+    done = subprocess.run(
+        [sys.executable, os.path.join(HERE, "programs", program + ".py"),
+         str(major)], input="\n".join(computed), text=True,
+        capture_output=True, env=clean_env(**machine().env), timeout=300,
+        check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert set(done.stdout.split()) == mine
