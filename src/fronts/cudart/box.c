@@ -59,6 +59,18 @@ static bool fits_in_end(const struct end *end, struct box box)
 	return end->array || box.height == 1 || box.width <= end->pitch;
 }
 
+cudaError_t box_request(const struct end *to, const struct end *from,
+			struct box box, enum cudaMemcpyKind kind,
+			CUDA_MEMCPY3D *ret_request)
+{
+	REQUIRE(is_direction(kind), cudaErrorInvalidMemcpyDirection);
+	REQUIRE(box.width && box.height && box.depth, cudaErrorInvalidValue);
+	REQUIRE(fits_in_end(to, box) && fits_in_end(from, box),
+		cudaErrorInvalidPitchValue);
+	*ret_request = request_box(to, from, box, kind);
+	return cudaSuccess;
+}
+
 cudaError_t box_copy(const struct driver *d, const cudaStream_t *queue,
 		     const struct end *to, const struct end *from,
 		     struct box box, enum cudaMemcpyKind kind)

@@ -21,6 +21,18 @@ struct box {
 	size_t width, height, depth;
 };
 
+/*
+ * A copy as the driver takes it, of a box or of cudaMemcpy3D's struct, none of
+ * whose lengths is 0; and the struct that such a copy was made of.
+ */
+cudaError_t box_request(const struct end *to, const struct end *from,
+			struct box box, enum cudaMemcpyKind kind,
+			CUDA_MEMCPY3D *ret_request);
+cudaError_t box_request_3d(const struct cudaMemcpy3DParms *p,
+			   CUDA_MEMCPY3D *ret_request);
+cudaError_t box_params_3d(const CUDA_MEMCPY3D *r,
+			  struct cudaMemcpy3DParms *ret_params);
+
 /* `queue` NULL: waits; else into that stream. A context is current. */
 cudaError_t box_copy(const struct driver *d, const cudaStream_t *queue,
 		     const struct end *to, const struct end *from,

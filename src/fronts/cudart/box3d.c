@@ -42,6 +42,78 @@ static struct box size_of_extent(struct cudaExtent extent, size_t dst_unit,
 	return (struct box){extent.width * unit, extent.height, extent.depth};
 }
 
+cudaError_t box_request_3d(const struct cudaMemcpy3DParms *p,
+			   CUDA_MEMCPY3D *ret_request)
+{
+	size_t dst_unit = 0, src_unit = 0;
+	struct end to = {0}, from = {0};
+
+	TRY(end_of_copy(&to, &dst_unit, p->dstArray, p->dstPtr, p->dstPos));
+	TRY(end_of_copy(&from, &src_unit, p->srcArray, p->srcPtr, p->srcPos));
+	REQUIRE(fit_together(&to, dst_unit, &from, src_unit),
+		cudaErrorInvalidValue);
+	return box_request(&to, &from,
+			   size_of_extent(p->extent, dst_unit, src_unit),
+			   p->kind, ret_request);
+}
+
+/* Bytes per unit of x: an element of the array, if there is one. */
+static cudaError_t unit_of(CUarray array, size_t *ret_unit)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d;
+
+	*ret_unit = 1;
+	if (!array)
+		return cudaSuccess;
+	TRY(runtime_result(legacy->cuArray3DGetDescriptor_v2(&d, array)));
+	*ret_unit = format_bytes(&d);
+	return cudaSuccess;
+}
+
+static enum cudaMemcpyKind kind_of(CUmemorytype dst, CUmemorytype src)
+{
+	bool to_host = dst == CU_MEMORYTYPE_HOST,
+	     from_host = src == CU_MEMORYTYPE_HOST;
+
+	if (dst == CU_MEMORYTYPE_UNIFIED || src == CU_MEMORYTYPE_UNIFIED)
+		return cudaMemcpyDefault;
+	if (from_host)
+		return to_host ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice;
+	return to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
+}
+
+cudaError_t box_params_3d(const CUDA_MEMCPY3D *r,
+			  struct cudaMemcpy3DParms *ret_params)
+{
+	size_t dst_unit = 1, src_unit = 1, unit;
+	const void *from = r->srcMemoryType == CU_MEMORYTYPE_HOST
+			       ? r->srcHost
+			       : (const void *)r->srcDevice;
+	void *to = r->dstMemoryType == CU_MEMORYTYPE_HOST
+		       ? r->dstHost
+		       : (void *)r->dstDevice;
+
+	TRY(unit_of(r->dstArray, &dst_unit));
+	TRY(unit_of(r->srcArray, &src_unit));
+	unit = dst_unit > src_unit ? dst_unit : src_unit;
+	*ret_params = (struct cudaMemcpy3DParms){
+	    .srcArray = (cudaArray_t)r->srcArray,
+	    .srcPos = {r->srcXInBytes / src_unit, r->srcY, r->srcZ},
+	    .dstArray = (cudaArray_t)r->dstArray,
+	    .dstPos = {r->dstXInBytes / dst_unit, r->dstY, r->dstZ},
+	    .extent = {r->WidthInBytes / unit, r->Height, r->Depth},
+	    .kind = kind_of(r->dstMemoryType, r->srcMemoryType),
+	};
+	if (!r->srcArray)
+		ret_params->srcPtr = (struct cudaPitchedPtr){
+		    (void *)(uintptr_t)from, r->srcPitch, r->srcPitch,
+		    r->srcHeight};
+	if (!r->dstArray)
+		ret_params->dstPtr = (struct cudaPitchedPtr){
+		    to, r->dstPitch, r->dstPitch, r->dstHeight};
+	return cudaSuccess;
+}
+
 static cudaError_t copy_3d(const struct driver *d, const cudaStream_t *queue,
 			   const struct cudaMemcpy3DParms *p)
 {

@@ -1,5 +1,6 @@
 /*
- * forward.c - the functions of forward.def: one call of the driver each.
+ * forward.c - the functions of forward.def and forward_graph.def: one call of
+ * the driver each.
  */
 #include "fronts/cudart/runtime.h"
 
@@ -30,5 +31,6 @@ static inline CUmemLocation driver_location(struct cudaMemLocation location)
 	BOTH(symbol, suffix, params, names)
 
 #include "fronts/cudart/forward.def"
+#include "fronts/cudart/forward_graph.def"
 #undef PASS
 #undef PASS_STREAM

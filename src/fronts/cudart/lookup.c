@@ -59,6 +59,19 @@ struct entry *registry_find(const void *host)
 	return s ? atomic_load_explicit(&s->entry, memory_order_acquire) : NULL;
 }
 
+struct entry *registry_of_kernel(CUkernel kernel)
+{
+	struct table *t = atomic_load_explicit(&current, memory_order_acquire);
+	struct entry *e = NULL;
+
+	for (size_t i = 0; t && kernel && i < table_size(t); i++) {
+		e = atomic_load(&t->slots[i].entry);
+		if (e && atomic_load(&e->kernel) == kernel)
+			return e;
+	}
+	return NULL;
+}
+
 static void insert_entry(struct table *t, struct entry *entry)
 {
 	struct slot *s = search(t, entry->host);

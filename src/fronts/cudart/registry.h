@@ -34,11 +34,23 @@ void registry_release(void);
 /* NULL: nothing is registered there. Any thread, without a lock. */
 struct entry *registry_find(const void *host);
 
+/* The entry of a kernel that was looked up; NULL: of none. No lock, but slow.
+ */
+struct entry *registry_of_kernel(CUkernel kernel);
+
 /* The kernel of an entry, loaded; a context is current. */
 cudaError_t registry_kernel(struct entry *entry, CUkernel *ret_kernel);
 
 /* The library of an entry, loaded; a context is current. */
 cudaError_t registry_library(struct entry *entry, CUlibrary *ret_library);
+
+/*
+ * Where in a variable: [offset, offset + count) must lie in it. A context is
+ * current afterwards. symbol.c.
+ */
+cudaError_t find_variable_part(char **ret_at, const void *symbol, size_t count,
+			       size_t offset, enum cudaMemcpyKind kind,
+			       enum cudaMemcpyKind other_kind);
 
 /*
  * __cudaGetKernel gives the entry itself to the code that nvcc emits, which

@@ -51,11 +51,9 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 	return cudaSuccess;
 }
 
-/* Where in a variable: [offset, offset + count) must lie in it. */
-static cudaError_t find_variable_part(char **ret_at, const void *symbol,
-				      size_t count, size_t offset,
-				      enum cudaMemcpyKind kind,
-				      enum cudaMemcpyKind other_kind)
+cudaError_t find_variable_part(char **ret_at, const void *symbol, size_t count,
+			       size_t offset, enum cudaMemcpyKind kind,
+			       enum cudaMemcpyKind other_kind)
 {
 	struct variable v;
 
