@@ -12,6 +12,10 @@ WANTED = {
         "CUDA: cudaMalloc and cudaFree of 1 MiB that was touched", "ns", 3000,
         None),
     "launch_ns": ("CUDA: an empty launch, queued", "ns", 3000, None),
+    "graph_us": ("CUDA: launch of a graph of 100 empty kernels", "us", 60,
+                 None),
+    "graph_single_us": ("CUDA: 100 empty launches beside it", "us", None,
+                        None),
     "warm_percent": ("CUDA: 1 GiB to the GPU, of memcpy's speed", "%", None,
                      95),
     "cold_percent": (

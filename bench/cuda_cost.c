@@ -16,6 +16,7 @@
 
 #define ROUNDS 9
 #define CALLS  2000
+#define NODES  100
 #define LIVE   100000
 #define TO_GPU 1 /* cudaMemcpyHostToDevice */
 
@@ -54,6 +55,13 @@ static int (*launch)(void *function, unsigned, unsigned, unsigned, unsigned,
 		     unsigned, unsigned, unsigned shared, void *stream,
 		     void **params, void **extra);
 
+static int (*capture)(void *stream, int mode);
+static int (*captured)(void *stream, void **graph);
+static int (*instantiate)(void **exec, void *graph, uint64_t flags);
+static int (*launch_graph)(void *exec, void *stream);
+static int (*new_stream)(void **stream, unsigned flags);
+static int (*wait_stream)(void *stream);
+
 static void open_libraries(void)
 {
 	driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -63,6 +71,12 @@ static void open_libraries(void)
 	load = symbol(driver, "cuModuleLoadData");
 	find = symbol(driver, "cuModuleGetFunction");
 	launch = symbol(driver, "cuLaunchKernel");
+	capture = symbol(driver, "cuStreamBeginCapture_v2");
+	captured = symbol(driver, "cuStreamEndCapture");
+	instantiate = symbol(driver, "cuGraphInstantiateWithFlags");
+	launch_graph = symbol(driver, "cuGraphLaunch");
+	new_stream = symbol(driver, "cuStreamCreate");
+	wait_stream = symbol(driver, "cuStreamSynchronize");
 	device_malloc = symbol(runtime, "cudaMalloc");
 	device_free = symbol(runtime, "cudaFree");
 	device_set = symbol(runtime, "cudaMemset");
@@ -190,16 +204,57 @@ static void allocations(void)
 	       among);
 }
 
-static void launches(void)
+static void *empty_kernel(void)
 {
 	static const char text[] = ".version 7.0\n.target sm_75\n"
 				   ".address_size 64\n"
 				   ".visible .entry nothing() { ret; }\n";
-	double all[ROUNDS];
 	void *module, *nothing;
 
 	must(load(&module, text), "cuModuleLoadData");
 	must(find(&nothing, module, "nothing"), "cuModuleGetFunction");
+	return nothing;
+}
+
+static void launch_nodes(void *kernel, void *stream)
+{
+	for (int n = 0; n < NODES; n++)
+		must(launch(kernel, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL),
+		     "cuLaunchKernel");
+}
+
+/* Microseconds that a launch of so many empty kernels takes the caller. */
+static void graphs(void)
+{
+	double graph[ROUNDS * 9], single[ROUNDS * 9];
+	void *kernel = empty_kernel(), *stream, *made, *exec;
+
+	must(new_stream(&stream, 1), "cuStreamCreate");
+	must(capture(stream, 2), "cuStreamBeginCapture");
+	launch_nodes(kernel, stream);
+	must(captured(stream, &made), "cuStreamEndCapture");
+	must(instantiate(&exec, made, 0), "cuGraphInstantiate");
+	for (int i = 0; i < ROUNDS * 9; i++) {
+		uint64_t a = gk_mono_ns(), b, c;
+
+		must(launch_graph(exec, stream), "cuGraphLaunch");
+		b = gk_mono_ns();
+		must(wait_stream(stream), "cuStreamSynchronize");
+		graph[i] = (double)(b - a) / 1e3;
+		c = gk_mono_ns();
+		launch_nodes(kernel, stream);
+		single[i] = (double)(gk_mono_ns() - c) / 1e3;
+		must(wait_stream(stream), "cuStreamSynchronize");
+	}
+	printf("graph_us %.1f\n", median(graph, ROUNDS * 9));
+	printf("graph_single_us %.1f\n", median(single, ROUNDS * 9));
+}
+
+static void launches(void)
+{
+	double all[ROUNDS];
+	void *nothing = empty_kernel();
+
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t began = gk_mono_ns();
 
@@ -288,5 +343,6 @@ int main(void)
 	allocations();
 	copies();
 	launches();
+	graphs();
 	return 0;
 }

@@ -64,7 +64,7 @@ def test_zeros(machine, major):
     found = called(m, major, 0, sorted(set(kinds) - NO_ZEROS))
     assert {n: r for n, r in found.items() if r[0]} == {}
     refused = {n for n, kind in kinds.items() if kind == "W"}
-    assert len(refused) > 100
+    assert len(refused) > 30
     assert {n for n in refused if found[n][1] != NOT_SUPPORTED} == set()
 
     # A function that is not written yet is counted; nothing else is, by that
