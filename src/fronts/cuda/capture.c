@@ -190,6 +190,14 @@ CUresult stream_usable(CUstream s)
 				 : CUDA_SUCCESS;
 }
 
+CUresult capture_permit_stream(CUcontext ctx, CUstream given, bool per_thread)
+{
+	CUstream s;
+	CUresult r = stream_find(ctx, given, per_thread, &s);
+
+	return r ? r : stream_usable(s);
+}
+
 CUresult capture_permit_context(CUcontext ctx)
 {
 	struct streams *streams = streams_of(ctx);

@@ -54,6 +54,9 @@ bool capture_finds(CUcontext ctx, CUstream given, bool per_thread,
  */
 CUresult stream_usable(CUstream s);
 
+/* The same by name. */
+CUresult capture_permit_stream(CUcontext ctx, CUstream given, bool per_thread);
+
 /*
  * The same about all streams of a context; and about a call that would not be
  * captured, by the mode of the thread and of the captures. Takes the lock.

@@ -1,6 +1,8 @@
 /* graph_dot.c - cuGraphDebugDotPrint: a graph as text for Graphviz. */
 #include "fronts/cuda/graph.h"
 
+#include <stdlib.h>
+
 /* Records of one graph are numbered in the order of its nodes. */
 struct picture {
 	FILE *file;
@@ -67,27 +69,51 @@ static void print_graph(struct picture *p, CUgraph graph)
 		print_parts(p, n);
 }
 
-static CUresult print_to(CUgraph graph, const char *path, unsigned flags)
+/* Into memory: a file may take any time. */
+static CUresult print_text(CUgraph graph, unsigned flags, char **ret_text,
+			   size_t *ret_size)
 {
 	struct picture p = {.flags = flags};
 	bool failed;
 
-	if (!graph_is(graph) || !path)
+	if (!graph_is(graph))
 		return CUDA_ERROR_INVALID_VALUE;
-	p.file = fopen(path, "we");
+	p.file = open_memstream(ret_text, ret_size);
 	if (!p.file)
-		return CUDA_ERROR_OPERATING_SYSTEM;
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	fprintf(p.file, "digraph dot {\n");
 	print_graph(&p, graph);
 	fprintf(p.file, "}\n");
 	failed = ferror(p.file);
-	return fclose(p.file) || failed ? CUDA_ERROR_OPERATING_SYSTEM
+	return fclose(p.file) || failed ? CUDA_ERROR_OUT_OF_MEMORY
 					: CUDA_SUCCESS;
+}
+
+static CUresult write_text(const char *path, const char *text, size_t size)
+{
+	FILE *file = fopen(path, "we");
+	bool failed;
+
+	if (!file)
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	failed = fwrite(text, 1, size, file) != size;
+	return fclose(file) || failed ? CUDA_ERROR_OPERATING_SYSTEM
+				      : CUDA_SUCCESS;
 }
 
 CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path,
 			      unsigned int flags)
 {
+	char *text = NULL;
+	size_t size = 0;
+	CUresult r;
+
 	ENTER(cuGraphDebugDotPrint);
-	return GRAPH_LOCKED(print_to(hGraph, path, flags));
+	if (!path)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = GRAPH_LOCKED(print_text(hGraph, flags, &text, &size));
+	if (!r)
+		r = write_text(path, text, size);
+	free(text);
+	return r;
 }

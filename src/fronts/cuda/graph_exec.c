@@ -150,7 +150,7 @@ static CUresult instantiate_by(enum cuda_row row, CUgraphExec *ret_exec,
 {
 	CUresult r = front_enter(row);
 
-	if (!r && !ret_exec)
+	if (!r && (!ret_exec || !p))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = GRAPH_LOCKED(instantiate(ret_exec, graph, p));
@@ -210,10 +210,8 @@ static CUresult cuGraphInstantiateWithParams_on(
 	CUcontext ctx;
 	CUresult r;
 
-	if (!instantiateParams)
-		return front_enter(row) ? front_enter(row)
-					: CUDA_ERROR_INVALID_VALUE;
-	if (instantiateParams->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
+	if (instantiateParams &&
+	    instantiateParams->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
 		r = stream_enter_context(row, instantiateParams->hUploadStream,
 					 per_thread, &ctx);
 		if (r)
@@ -304,11 +302,18 @@ static struct bound *new_bound(struct graph_exec *exec,
 	return b;
 }
 
-/* A launch in a stream of another context has a lane of the plan's own. */
+/*
+ * The streams of lanes may have gone with their contexts. A launch in a stream
+ * of another context has a lane of the plan's own.
+ */
 static CUresult fit_stream(struct graph_exec *exec, CUstream s)
 {
-	struct graph_lane *lane = &exec->plan->lane[0];
+	struct graph_lane *lane = exec->plan->lane;
 
+	for (unsigned i = 0; i < exec->plan->lanes; i++)
+		if (lane[i].stream &&
+		    handle_life(lane[i].stream) != lane[i].life)
+			return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	if (lane->stream || lane->ctx == s->ctx)
 		return CUDA_SUCCESS;
 	lane->stream = stream_new(lane->ctx, STREAM_NON_BLOCKING, 0);

@@ -3,6 +3,7 @@
  * nowhere here, so advice changes nothing but what is told of them, and
  * prefetching also which device pays.
  */
+#include "fronts/cuda/capture.h"
 #include "fronts/cuda/managed.h"
 #include "fronts/cuda/stream.h"
 
@@ -41,7 +42,7 @@ static CUresult cuStreamAttachMemAsync_on(enum cuda_row row, bool per_thread,
 	CUresult r = front_enter_context(row, &ctx);
 
 	if (!r)
-		r = stream_check(ctx, hStream, per_thread);
+		r = capture_permit_stream(ctx, hStream, per_thread);
 	if (r)
 		return r;
 	if (!memory_base(dptr, MEMORY_BIT(GKF_MEMORY_MANAGED), &e) ||

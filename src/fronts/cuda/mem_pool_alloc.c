@@ -74,14 +74,6 @@ CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
 	return CUDA_SUCCESS;
 }
 
-static CUresult usable_by_name(CUcontext ctx, CUstream stream, bool per_thread)
-{
-	CUstream s;
-	CUresult r = stream_find(ctx, stream, per_thread, &s);
-
-	return r ? r : stream_usable(s);
-}
-
 static CUresult cuMemAllocAsync_on(enum cuda_row row, bool per_thread,
 				   CUdeviceptr *dptr, size_t bytesize,
 				   CUstream hStream)
@@ -97,7 +89,7 @@ static CUresult cuMemAllocAsync_on(enum cuda_row row, bool per_thread,
 		return GRAPH_LOCKED(capture_alloc(s, front_number(ctx->device),
 						  bytesize, dptr));
 	if (!r)
-		r = usable_by_name(ctx, hStream, per_thread);
+		r = capture_permit_stream(ctx, hStream, per_thread);
 	if (!r)
 		r = pool_current(front_number(ctx->device), &pool);
 	return r ? r
@@ -123,7 +115,7 @@ static CUresult cuMemAllocFromPoolAsync_on(enum cuda_row row, bool per_thread,
 		return GRAPH_LOCKED(
 		    capture_alloc(s, pool->device, bytesize, dptr));
 	if (!r)
-		r = usable_by_name(ctx, hStream, per_thread);
+		r = capture_permit_stream(ctx, hStream, per_thread);
 	return r ? r
 		 : pool_alloc(pool, bytesize,
 			      stream_number(ctx, hStream, per_thread), dptr);
