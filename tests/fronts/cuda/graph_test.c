@@ -137,6 +137,33 @@ static void a_launch_keeps_its_place_in_the_stream(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
+static void no_branch_begins_before_its_stream_comes_there(void **state)
+{
+	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
+	CUgraph graph = graph_made();
+	CUgraphExec exec;
+	struct mark marks[3];
+	struct gate gate;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		sem_init(&marks[i].passed, 0, 0);
+		host_added(graph, NULL, 0, mark_pass, &marks[i]);
+	}
+	exec = exec_made(graph);
+	gate_enter(&gate, s);
+	assert_cuda(CU(cuGraphLaunch)(exec, s), SUCCESS);
+	let_others_on();
+	for (int i = 0; i < 3; i++)
+		assert_false(mark_is_passed(&marks[i]));
+	gate_open(&gate);
+	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+	for (int i = 0; i < 3; i++)
+		assert_true(mark_is_passed(&marks[i]));
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+}
+
 /* In two streams, the first of which stands. */
 static void launches_of_one_instance_follow_each_other(void **state)
 {
@@ -564,6 +591,7 @@ int main(void)
 	    IN_GRAPH(nodes_run_after_those_they_depend_on),
 	    IN_GRAPH(branches_run_beside_each_other),
 	    IN_GRAPH(a_launch_keeps_its_place_in_the_stream),
+	    IN_GRAPH(no_branch_begins_before_its_stream_comes_there),
 	    IN_GRAPH(launches_of_one_instance_follow_each_other),
 	    IN_GRAPH(an_instance_outlives_its_graph_and_its_handle),
 	    IN_GRAPH(copies_and_sets_are_nodes),
