@@ -50,8 +50,10 @@ static int refuse_cublas(const char *symbol)
 	}
 #if FRONT_MAJOR >= 13
 #define REFUSED_13(symbol) REFUSED_12(symbol)
+#define REFUSED_12_ONLY(symbol)
 #else
 #define REFUSED_13(symbol)
+#define REFUSED_12_ONLY(symbol) REFUSED_12(symbol)
 #endif
 #define CUBLAS(symbol, since) REFUSED_##since(symbol)
 #include FRONT_TABLE
@@ -82,16 +84,3 @@ size_t FRONT_PREFIX(GetCudartVersion)(void)
 {
 	return FRONT_MAJOR >= 13 ? 13000 : 12080;
 }
-
-#ifdef FRONT_HAS_VERSION
-EXPORT size_t FRONT_PREFIX(GetVersion)(void);
-
-/*
- * The version of the release for that runtime (PyPI: nvidia-cublas-cu12
- * 12.8.3.14, nvidia-cublas 13.0.0.19). cuBLAS's own GetVersion can refuse.
- */
-size_t FRONT_PREFIX(GetVersion)(void)
-{
-	return FRONT_MAJOR >= 13 ? 130000 : 120803;
-}
-#endif

@@ -103,7 +103,7 @@ void lt_log(enum lt_level level, const char *function, const char *format, ...)
 /* Logs what a function answers, and answers it. */
 cublasStatus_t lt_end(const char *function, cublasStatus_t status);
 
-/* "CUBLAS_STATUS_SUCCESS". */
-const char *lt_status_name(int status);
+/* front.c; "CUBLAS_STATUS_SUCCESS". */
+LT_SINCE_12 const char *cublasLtGetStatusName(int status);
 
 #endif

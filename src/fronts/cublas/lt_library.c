@@ -1,7 +1,6 @@
 /*
- * lt_library.c - the library cuBLASLt itself: handles, versions, names of
- * statuses. Nothing depends on the size of its cache of heuristics, which we
- * have not: it is kept and told.
+ * lt_library.c - the library cuBLASLt itself: handles and versions. There is no
+ * cache of heuristics; the capacity that programs give it is kept and told.
  */
 #include "fronts/common/native.h"
 #include "fronts/cublas/lt.h"
@@ -14,15 +13,13 @@
  * with 13.0.
  */
 #if FRONT_MAJOR >= 13
-#define VERSION_MAJOR   13
-#define VERSION_MINOR   0
-#define VERSION_PATCH   0
-#define RUNTIME_VERSION 13000
+#define VERSION_MAJOR 13
+#define VERSION_MINOR 0
+#define VERSION_PATCH 0
 #else
-#define VERSION_MAJOR   12
-#define VERSION_MINOR   8
-#define VERSION_PATCH   3
-#define RUNTIME_VERSION 12080
+#define VERSION_MAJOR 12
+#define VERSION_MINOR 8
+#define VERSION_PATCH 3
 #endif
 
 #define CACHE_ENTRIES 8192 /* NVIDIA's documented default */
@@ -34,9 +31,6 @@ struct cublasLtContext {
 static _Atomic size_t cache_capacity = CACHE_ENTRIES;
 
 LT_SINCE_12 size_t cublasLtGetVersion(void);
-LT_SINCE_12 size_t cublasLtGetCudartVersion(void);
-LT_SINCE_12 const char *cublasLtGetStatusName(cublasStatus_t status);
-LT_SINCE_12 const char *cublasLtGetStatusString(cublasStatus_t status);
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *lightHandle)
 {
@@ -66,11 +60,6 @@ size_t cublasLtGetVersion(void)
 	return VERSION_MAJOR * 10000 + VERSION_MINOR * 100 + VERSION_PATCH;
 }
 
-size_t cublasLtGetCudartVersion(void)
-{
-	return RUNTIME_VERSION;
-}
-
 cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int *value)
 {
 	static const int parts[] = {
@@ -83,39 +72,6 @@ cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int *value)
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);
 	*value = parts[type];
 	return lt_end(__func__, CUBLAS_STATUS_SUCCESS);
-}
-
-static const struct {
-	int value;
-	const char *name, *text;
-} statuses[] = {
-#define CUBLAS_STATUS(name, value, text) {value, "CUBLAS_STATUS_" #name, text},
-#include "abi/cublas_status.def"
-#undef CUBLAS_STATUS
-};
-
-#define STATUSES     (sizeof statuses / sizeof *statuses)
-#define UNRECOGNIZED "unrecognized status"
-
-const char *cublasLtGetStatusName(cublasStatus_t status)
-{
-	for (size_t i = 0; i < STATUSES; i++)
-		if (statuses[i].value == (int)status)
-			return statuses[i].name;
-	return UNRECOGNIZED;
-}
-
-const char *cublasLtGetStatusString(cublasStatus_t status)
-{
-	for (size_t i = 0; i < STATUSES; i++)
-		if (statuses[i].value == (int)status)
-			return statuses[i].text;
-	return UNRECOGNIZED;
-}
-
-const char *lt_status_name(int status)
-{
-	return cublasLtGetStatusName((cublasStatus_t)status);
 }
 
 cublasStatus_t cublasLtHeuristicsCacheGetCapacity(size_t *capacity)

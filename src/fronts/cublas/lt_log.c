@@ -99,7 +99,7 @@ void lt_log(enum lt_level level, const char *function, const char *format, ...)
 cublasStatus_t lt_end(const char *function, cublasStatus_t status)
 {
 	lt_log(status ? LT_ERROR : LT_CALL, function, "%s",
-	       lt_status_name((int)status));
+	       cublasLtGetStatusName((int)status));
 	return status;
 }
 
