@@ -5,7 +5,7 @@
 #include "fronts/common/native.h"
 #include "fronts/cublas/lt.h"
 
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 /*
@@ -28,6 +28,7 @@ struct cublasLtContext {
 	int unused; /* it is known by its address alone */
 };
 
+static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 static _Atomic size_t cache_capacity = CACHE_ENTRIES;
 
 LT_SINCE_12 size_t cublasLtGetVersion(void);
@@ -74,16 +75,26 @@ cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int *value)
 	return lt_end(__func__, CUBLAS_STATUS_SUCCESS);
 }
 
+static void read_cache_capacity(void)
+{
+	const char *told = getenv("CUBLASLT_HEURISTICS_CACHE_CAPACITY");
+
+	if (told)
+		cache_capacity = strtoull(told, NULL, 10);
+}
+
 cublasStatus_t cublasLtHeuristicsCacheGetCapacity(size_t *capacity)
 {
 	if (!capacity)
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);
-	*capacity = atomic_load(&cache_capacity);
+	pthread_once(&cache_once, read_cache_capacity);
+	*capacity = cache_capacity;
 	return lt_end(__func__, CUBLAS_STATUS_SUCCESS);
 }
 
 cublasStatus_t cublasLtHeuristicsCacheSetCapacity(size_t capacity)
 {
-	atomic_store(&cache_capacity, capacity);
+	pthread_once(&cache_once, read_cache_capacity);
+	cache_capacity = capacity;
 	return lt_end(__func__, CUBLAS_STATUS_SUCCESS);
 }

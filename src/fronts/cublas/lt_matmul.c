@@ -50,6 +50,15 @@ static bool is_known_zero(const struct lt_factor *f)
 	return !f->address && f->value[0] == 0 && f->value[1] == 0;
 }
 
+/* C is read after D was written where they lie in each other otherwise. */
+static bool are_in_place(const struct lt_job *job)
+{
+	const struct lt_layout *c = &job->p.c, *d = &job->p.d;
+
+	return c->type == d->type && c->ld == d->ld &&
+	       c->batch_stride == d->batch_stride;
+}
+
 /* What the problem's descriptors do not tell. */
 static cublasStatus_t check_pointers(const struct lt_job *job,
 				     const void *workspace, size_t size,
@@ -61,6 +70,10 @@ static cublasStatus_t check_pointers(const struct lt_job *job,
 	*why = "a matrix is missing";
 	if (!empty && (!job->d || (p->k && (!job->a || !job->b)) ||
 		       (!job->c && !is_known_zero(&job->beta))))
+		return CUBLAS_STATUS_INVALID_VALUE;
+	*why = "D is C with another layout";
+	if (job->c == job->d && !is_known_zero(&job->beta) &&
+	    !are_in_place(job))
 		return CUBLAS_STATUS_INVALID_VALUE;
 	*why = "a matrix or the workspace is not aligned";
 	if (size && (uintptr_t)workspace % WORKSPACE_ALIGNMENT)

@@ -98,6 +98,16 @@ def d_may_be_c(lt, types):
     near(p.done(1, 2), right, p.kinds[3])
 
 
+@case(key=["ld", "stride"])
+def d_is_c_with_the_same_layout_alone(lt, key):
+    p = Product(lt, TYPES["float"], 4, 4, 4, batches=2, gap=40)
+    p.c.at = p.d.at
+    assert p.run(1, 1) == SUCCESS
+    p.d.layout.set(**{key: p.d.layout.get(key) + 1})
+    assert p.run(1, 1) == INVALID_VALUE
+    assert p.run(1, 0) == SUCCESS
+
+
 @case()
 def c_may_be_one_column_for_all(lt):
     p = Product(lt, TYPES["float"], 5, 6, 7)

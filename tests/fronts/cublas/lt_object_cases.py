@@ -156,23 +156,28 @@ def the_cache_has_a_capacity(lt):
 CALLBACK = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_char_p)
 
 
-@case(few=True)
-def a_callback_is_told_by_level_and_mask(lt):
+def log_lines(lt, how, value):
+    """What a product, a setting and a mistake tell a callback."""
     told = []
     callback = CALLBACK(lambda *args: told.append(args))
-    lt.ok("LoggerSetCallback", callback)
     p = Product(lt, TYPES["half-float"], 12, 8, 8)
+    lt.ok("LoggerSetCallback", callback)
+    lt.ok("LoggerSet" + how, value)
+    p.run(1, 0)
+    p.desc.try_set("fast", 1)
+    lt.call("MatmulDescSetAttribute", p.desc.handle, 99, b"1", c.c_size_t(1))
+    lt.ok("LoggerSetMask", 0)
+    lt.ok("LoggerSetCallback", None)
+    return told
+
+
+@case(few=True)
+def a_callback_is_told_by_level_and_mask(lt):
     for how, value, right in (
             ("Level", 0, set()), ("Level", 1, {1}), ("Level", 2, {1, 2}),
             ("Level", 5, {1, 2, 5}), ("Mask", 2, {2}), ("Mask", 16, {5}),
             ("Mask", 17, {1, 5}), ("Mask", 0, set())):
-        lt.ok("LoggerSet" + how, value)
-        told.clear()
-        p.done(1, 0)
-        p.desc.try_set("fast", 1)
-        lt.call("MatmulDescSetAttribute", p.desc.handle, 99, b"1",
-                c.c_size_t(1))
-        lt.ok("LoggerSetMask", 0)
+        told = log_lines(lt, how, value)
         assert {level for level, _, _ in told} == right, (how, value, told)
         for level, function, message in told:
             assert function.startswith(b"cublasLtMatmul")
@@ -182,7 +187,6 @@ def a_callback_is_told_by_level_and_mask(lt):
                 assert message == b"m=12 n=8 k=8 batches=1"
     for wrong in (-1, 6):
         assert lt.call("LoggerSetLevel", wrong) == INVALID_VALUE
-    lt.ok("LoggerSetCallback", None)
 
 
 @case()
