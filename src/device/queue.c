@@ -238,6 +238,8 @@ static int step_task(struct gkf_queue *queue, struct gkf_task *task)
 {
 	int result = atomic_load_explicit(&queue->result, memory_order_acquire);
 
+	if (!result)
+		result = gkf_queue_struck(queue);
 	if (result)
 		return result;
 	if (task->run == is_barrier) {

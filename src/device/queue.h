@@ -15,6 +15,7 @@
 
 #include "base/export.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
@@ -68,6 +69,12 @@ struct gkf_queue_ask {
 	int priority;          /* the lower, the sooner */
 	void *owner;           /* handed to `failed` */
 	void (*failed)(void *owner, int result); /* on an executor thread */
+	/* A word that changes when the device fails: with what, below; or NULL
+	 */
+	const _Atomic uint64_t *strike;
+	uint64_t strike_seen; /* the word as it is while all is well */
+	/* How many times as long copies take; NULL: once. */
+	uint64_t (*slowness)(void *owner);
 };
 
 #define GKF_RESULT_ENDED 4 /* CUDA_ERROR_DEINITIALIZED: the process exits */

@@ -138,6 +138,20 @@ static inline struct gkf_queue *gkf_list_take(struct gkf_list *list)
 	return queue;
 }
 
+/* What the device of a queue failed with; 0: it has not. */
+static inline int gkf_queue_struck(const struct gkf_queue *queue)
+{
+	const struct gkf_queue_ask *ask = &queue->ask;
+	uint64_t now;
+
+	if (!ask->strike)
+		return 0;
+	now = atomic_load_explicit(ask->strike, memory_order_relaxed);
+	return __builtin_expect(now == ask->strike_seen, 1)
+		   ? 0
+		   : (int)(now & 0xffff);
+}
+
 /* As gkf_ticket_wait(), even when the process exits. */
 void gkf_ticket_sleep(struct gkf_ticket ticket);
 

@@ -3,11 +3,15 @@
  * in this process's turn and are its busy time, copies are traffic. A kernel
  * finds floating point as a fresh thread has it.
  */
+#include "base/clock.h"
 #include "device/queue_private.h"
 #include "machine/file/work_state.h"
 #include "machine/store/busy.h"
 #include "machine/store/total.h"
 #include "machine/store/turn.h"
+
+/* A slow copy looks so often whether it is to end. */
+#define DAWDLE_NS (5 * GK_NS_PER_MS)
 
 static GKF_THREAD_WORD struct gkf_running *here;
 
@@ -221,7 +225,8 @@ bool gkf_task_stopped(void)
 		return false;
 	if (__builtin_expect(is_due(here), 0))
 		yield_turn(here);
-	return atomic_load_explicit(&here->queue->stop, memory_order_relaxed);
+	return atomic_load_explicit(&here->queue->stop, memory_order_relaxed) ||
+	       gkf_queue_struck(here->queue);
 }
 
 /*
@@ -253,7 +258,7 @@ static int run_kernel(struct gkf_running *place, struct gkf_task *task)
 	/* A task that stopped early has not done its work. */
 	if (!result && atomic_load(&queue->stop))
 		result = atomic_load(&queue->result);
-	return result;
+	return result ? result : gkf_queue_struck(queue);
 }
 
 static void count_copy(const struct gkf_queue *queue,
@@ -270,19 +275,40 @@ static void count_copy(const struct gkf_queue *queue,
 			       direction[task->work], task->bytes);
 }
 
+/* Takes as long as a copy of a slow device, unless the queue is stopped. */
+static void dawdle(const struct gkf_queue *queue, uint64_t began_ns,
+		   uint64_t times)
+{
+	uint64_t now = gk_mono_ns();
+	uint64_t end = began_ns + (now - began_ns) * times;
+
+	while ((now = gk_mono_ns()) < end && !atomic_load(&queue->stop) &&
+	       !gkf_queue_struck(queue))
+		gk_sleep_until(end - now < DAWDLE_NS ? end : now + DAWDLE_NS);
+}
+
+static int run_copy(const struct gkf_queue *queue, struct gkf_task *task)
+{
+	uint64_t times =
+	    queue->ask.slowness ? queue->ask.slowness(queue->ask.owner) : 1;
+	uint64_t began = times > 1 ? gk_mono_ns() : 0;
+	int result = task->run(task);
+
+	if (__builtin_expect(times > 1, 0))
+		dawdle(queue, began, times);
+	count_copy(queue, task);
+	return result;
+}
+
 static int run_by_kind(struct gkf_running *place, struct gkf_task *task)
 {
-	int result;
-
 	switch ((enum gkf_work)task->work) {
 	case GKF_WORK_KERNEL:
 		return run_kernel(place, task);
 	case GKF_WORK_COPY_IN:
 	case GKF_WORK_COPY_OUT:
 	case GKF_WORK_COPY_DEVICE:
-		result = task->run(task);
-		count_copy(place->queue, task);
-		return result;
+		return run_copy(place->queue, task);
 	case GKF_WORK_NONE:
 	case GKF_WORK_HOST:
 		break;

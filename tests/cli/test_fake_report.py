@@ -182,8 +182,8 @@ def test_faults_are_in_it(gpukit):
     assert report["devices"][0]["faults"] == []
     faulty = report["devices"][1]
     assert sorted(faulty["faults"], key=lambda f: f["fault"]) == [
-        {"fault": "lost", "times": 2, "active": False},
-        {"fault": "slowdown", "times": 1, "active": True}]
+        {"fault": "lost", "times": 2, "calls_failed": 0, "active": False},
+        {"fault": "slowdown", "times": 1, "calls_failed": 0, "active": True}]
     assert (faulty["xids"], faulty["last_xid"]) == (2, 79)
     (rule,) = report["failing_functions"]
     assert rule["function"] == "nvmlInit_v2" and rule["failed"] == 1

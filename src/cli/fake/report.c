@@ -97,9 +97,11 @@ static json_t *faults_json(const struct report *r, unsigned device)
 		if (times)
 			json_array_append_new(
 			    list,
-			    json_pack("{s:s, s:I, s:b}", "fault",
+			    json_pack("{s:s, s:I, s:I, s:b}", "fault",
 				      gkf_faults[i].name, "times",
-				      (json_int_t)times, "active",
+				      (json_int_t)times, "calls_failed",
+				      (json_int_t)atomic_load(&s->hits[i]),
+				      "active",
 				      gkf_fault_active(r->m, device,
 						       (enum gkf_fault)i)));
 	}

@@ -207,6 +207,9 @@ CUresult ctx_begin(CUcontext ctx, struct cuda_device *d, unsigned flags)
 {
 	CUresult r = (CUresult)atomic_load(&d->failed);
 
+	/* Before the look at the device: a later failure is seen. */
+	ctx->strike = cuda.gate->device[d->index].strike;
+	ctx->strike_seen = atomic_load(ctx->strike);
 	if (!r)
 		r = join_device(d);
 	if (r)

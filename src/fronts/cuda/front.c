@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "fronts/cuda/capture.h"
 #include "fronts/cuda/stack.h"
+#include "fronts/cuda/stream.h"
 #include "machine/store/gate.h"
 
 #include <stdlib.h>
@@ -109,8 +110,7 @@ static inline CUresult take_current(CUcontext *ret_ctx)
 		0))
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	*ret_ctx = e->ctx;
-	return (CUresult)atomic_load_explicit(&e->ctx->sticky,
-					      memory_order_relaxed);
+	return ctx_error(e->ctx);
 }
 
 void front_bar(bool is_barred)
@@ -127,8 +127,10 @@ CUresult front_enter_context(enum cuda_row row, CUcontext *ret_ctx)
 {
 	CUresult r = enter_row(row);
 
-	return __builtin_expect(r != CUDA_SUCCESS, 0) ? r
-						      : take_current(ret_ctx);
+	if (__builtin_expect(r != CUDA_SUCCESS, 0))
+		return r;
+	gkf_gate_look(cuda.machine, cuda.gate);
+	return take_current(ret_ctx);
 }
 
 CUresult ctx_of(CUcontext given, CUcontext *ret_ctx)
@@ -138,7 +140,7 @@ CUresult ctx_of(CUcontext given, CUcontext *ret_ctx)
 	if (!handle_is(given, HANDLE_CONTEXT) || !atomic_load(&given->alive))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	*ret_ctx = given;
-	return (CUresult)atomic_load(&given->sticky);
+	return ctx_error(given);
 }
 
 void ctx_stick(CUcontext ctx, CUresult result)
@@ -148,6 +150,13 @@ void ctx_stick(CUcontext ctx, CUresult result)
 	if (atomic_compare_exchange_strong(&ctx->sticky, &none, result) &&
 	    result != CUDA_ERROR_ASSERT)
 		atomic_store(&ctx->device->failed, result);
+}
+
+CUresult ctx_strike(CUcontext ctx)
+{
+	if (!atomic_load(&ctx->sticky))
+		stream_fail(ctx, (int)(atomic_load(ctx->strike) & 0xffff));
+	return (CUresult)atomic_load(&ctx->sticky);
 }
 
 CUresult front_refuse(enum cuda_row row)

@@ -96,6 +96,9 @@ struct CUctx_st {
 	_Atomic uint64_t id;     /* cuCtxGetId */
 	_Atomic bool alive;      /* else destroyed, or primary and not active */
 	_Atomic int sticky; /* CUresult that every call answers from now on */
+	/* The device's word that changes when all contexts fail. */
+	const _Atomic uint64_t *strike;
+	uint64_t strike_seen;
 	_Atomic unsigned flags; /* of cuCtxCreate, or of the primary context */
 	_Atomic unsigned attached; /* cuCtxAttach */
 	_Atomic size_t limit[CU_LIMIT_MAX];
@@ -127,6 +130,22 @@ CUresult ctx_of(CUcontext given, CUcontext *ret_ctx);
  * unless an assertion of the program's has failed.
  */
 void ctx_stick(CUcontext ctx, CUresult result);
+
+/*
+ * What every call on it answers: CUDA_SUCCESS, or what it failed with; the
+ * whole device may have failed meanwhile.
+ */
+CUresult ctx_strike(CUcontext ctx);
+static inline CUresult ctx_error(CUcontext ctx)
+{
+	if (__builtin_expect(
+		atomic_load_explicit(ctx->strike, memory_order_relaxed) !=
+		    ctx->strike_seen,
+		0))
+		return ctx_strike(ctx);
+	return (CUresult)atomic_load_explicit(&ctx->sticky,
+					      memory_order_relaxed);
+}
 
 /*
  * May kernels in `ctx` use memory of `owner`? Of the same device, or peer

@@ -32,6 +32,8 @@ static CUresult open_derived(CUgreenCtx g, CUcontext base)
 	ctx->device = base->device;
 	ctx->base = base;
 	ctx->green = g;
+	ctx->strike = base->strike;
+	ctx->strike_seen = base->strike_seen;
 	ctx->api = base->api;
 	ctx_number(ctx);
 	atomic_store(&ctx->flags, atomic_load(&base->flags));

@@ -5,10 +5,13 @@
 #include "fronts/cuda/memory.h"
 #include "fronts/cuda/stream.h"
 #include "machine/file/board.h"
+#include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/store/coverage.h"
+#include "machine/store/gate.h"
 #include "machine/store/total.h"
+#include "machine/trouble/cuda_fault.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +23,7 @@ struct kernel_task {
 	struct module_image *image;
 	CUcontext ctx;
 	gpukit_body native; /* NULL: PTX */
+	const char *name;   /* of the image */
 	_Alignas(16) unsigned char params[];
 };
 
@@ -77,27 +81,54 @@ static void *find_native_memory(struct gpukit_run *run, uint64_t address,
 	return NULL;
 }
 
+/* What somebody wants this launch to end with; 0: with its own end. */
+static int injected_end(const struct kernel_task *t)
+{
+	const struct cuda_device *d = t->ctx->device;
+
+	if (__builtin_expect(
+		!(gkf_gate_word(cuda.gate->device[d->index].faults) &
+		  GKF_FAULT_BIT(GKF_FAULT_LAUNCH)),
+		1))
+		return 0;
+	return (int)gkf_cuda_fault_launch(cuda.machine, d->index, t->name);
+}
+
+/* The driver tells NVML what befell a kernel, before anybody sees it here. */
+static int end_kernel(const struct kernel_task *t, int result)
+{
+	if (result)
+		gkf_cuda_fault_tell(cuda.machine, t->ctx->device->index,
+				    t->ctx->device->instance, (unsigned)result);
+	return result;
+}
+
 static int run_native_task(struct gkf_task *task)
 {
 	struct kernel_task *t = (struct kernel_task *)task;
+	int injected = injected_end(t);
 	struct gpukit_run run = {.params = t->params,
 				 .memory = find_native_memory,
 				 .stopped = gkf_task_stopped,
 				 .context = t->ctx};
-	CUresult r = t->native(&run);
+	CUresult r = injected ? (CUresult)injected : t->native(&run);
 
 	if (run.operations)
 		gkf_total_operations(cuda.machine, t->ctx->device->slot,
 				     run.operations);
-	return run.fault ? run.fault : (int)r;
+	return end_kernel(t, run.fault ? run.fault : (int)r);
 }
 
 static int run_kernel_task(struct gkf_task *task)
 {
 	struct kernel_task *t = (struct kernel_task *)task;
 	struct gkf_ptx_report at = {0};
-	enum gkf_ptx_end end = gkf_ptx_run(&t->launch, &at);
+	int injected = injected_end(t);
+	enum gkf_ptx_end end;
 
+	if (injected)
+		return end_kernel(t, injected);
+	end = gkf_ptx_run(&t->launch, &at);
 	if (end != GKF_PTX_DONE && end != GKF_PTX_STOPPED)
 		front_log(GK_LOG_ERROR,
 			  "kernel %s %s: line %u, block (%u,%u,%u), thread "
@@ -106,7 +137,7 @@ static int run_kernel_task(struct gkf_task *task)
 			  at.line, at.block[0], at.block[1], at.block[2],
 			  at.thread[0], at.thread[1], at.thread[2],
 			  (unsigned long long)at.address);
-	return (int)ends[end].result;
+	return end_kernel(t, (int)ends[end].result);
 }
 
 static void drop_kernel_task(struct gkf_task *task)
@@ -300,6 +331,7 @@ static void fill_kernel_task(struct kernel_task *t, CUcontext ctx,
 	t->task.drop = drop_kernel_task;
 	t->task.work = GKF_WORK_KERNEL;
 	t->ctx = ctx;
+	t->name = l->function->ptx->name;
 	t->image = l->function->image;
 	atomic_fetch_add_explicit(&t->image->references, 1,
 				  memory_order_relaxed);

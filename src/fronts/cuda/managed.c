@@ -3,6 +3,7 @@
  * nowhere here, so advice changes nothing but what is told of them, and
  * prefetching also which device pays.
  */
+#include "base/err.h"
 #include "fronts/cuda/capture.h"
 #include "fronts/cuda/managed.h"
 #include "fronts/cuda/stream.h"
@@ -26,7 +27,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize,
 		return CUDA_ERROR_INVALID_VALUE;
 	ask.device = ctx->device->index;
 	ask.owner = ctx;
-	error = gkf_space_alloc(&ask, &address);
+	error = memory_fault(ctx->device) ? GK_ERR_NO_SPACE
+					  : gkf_space_alloc(&ask, &address);
 	if (error)
 		return memory_error(error);
 	*dptr = address;

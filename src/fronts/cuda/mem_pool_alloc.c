@@ -62,6 +62,8 @@ CUresult pool_alloc(CUmemoryPool pool, size_t size, uint64_t stream,
 
 	if (r)
 		return r;
+	if (memory_fault(front_device(pool->device)))
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (pool_take_back(ask.pool, stream, size, dptr))
 		return CUDA_SUCCESS;
 	do

@@ -5,9 +5,21 @@
 #include "fronts/cuda/graph_memory.h"
 #include "fronts/cuda/ipc.h"
 #include "fronts/cuda/stream.h"
+#include "machine/file/fault_kinds.h"
+#include "machine/store/gate.h"
+#include "machine/trouble/cuda_fault.h"
 
 /* The size to which a row of pitched memory is rounded, in bytes. */
 #define PITCH_STEP 512u
+
+bool memory_fault(const struct cuda_device *d)
+{
+	return __builtin_expect(
+		   (gkf_gate_word(cuda.gate->device[d->index].faults) &
+		    GKF_FAULT_BIT(GKF_FAULT_OOM)) != 0,
+		   0) &&
+	       gkf_cuda_fault_allocation(cuda.machine, d->index);
+}
 
 CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 		      CUdeviceptr *ret_address)
@@ -19,7 +31,8 @@ CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 				     .owner = ctx->base,
 				     .flags = flags};
 	uint64_t address;
-	int error = gkf_space_alloc(&ask, &address);
+	int error = memory_fault(ctx->device) ? GK_ERR_NO_SPACE
+					      : gkf_space_alloc(&ask, &address);
 
 	if (error)
 		return memory_error(error);

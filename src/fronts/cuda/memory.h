@@ -26,6 +26,9 @@ CUresult memory_counted(enum cuda_row row, CUresult r);
  */
 CUresult memory_error(int gk_err);
 
+/* Does somebody want an allocation on the device to find no memory? */
+bool memory_fault(const struct cuda_device *d);
+
 /* Memory of a context's device that goes away with the context. */
 CUresult memory_alloc(CUcontext ctx, size_t size, size_t align, unsigned flags,
 		      CUdeviceptr *ret_address);

@@ -7,6 +7,7 @@
 #include "fronts/cuda/generation.h"
 #include "fronts/cuda/green.h"
 #include "fronts/cuda/stream_private.h"
+#include "machine/trouble/cuda_fault.h"
 
 #include <stdlib.h>
 
@@ -18,6 +19,17 @@ static void fail_context(void *owner, int result)
 	streams_fail(owner, (CUresult)result);
 }
 
+void stream_fail(CUcontext ctx, int result)
+{
+	fail_context(ctx, result);
+}
+
+static uint64_t slowness_of(void *owner)
+{
+	return gkf_cuda_fault_slowness(cuda.machine,
+				       ((CUcontext)owner)->device->index);
+}
+
 static struct gkf_queue *queue_new(CUcontext ctx, int priority)
 {
 	struct gkf_queue_ask ask = {
@@ -27,6 +39,9 @@ static struct gkf_queue *queue_new(CUcontext ctx, int priority)
 	    .priority = priority,
 	    .owner = ctx,
 	    .failed = fail_context,
+	    .strike = ctx->strike,
+	    .strike_seen = ctx->strike_seen,
+	    .slowness = slowness_of,
 	};
 	struct gkf_queue *queue;
 

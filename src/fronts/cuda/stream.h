@@ -41,6 +41,9 @@ CUresult stream_submit(CUcontext ctx, CUstream stream, bool per_thread,
 CUresult stream_run(CUcontext ctx, CUstream stream, bool per_thread,
 		    struct gkf_task *task);
 
+/* Its device has failed: all its streams end with result. No lock is held. */
+void stream_fail(CUcontext ctx, int result);
+
 /* Waits for all that a context was given; answers its sticky error. */
 CUresult stream_drain(CUcontext ctx);
 

@@ -171,8 +171,7 @@ void stream_wait(CUcontext ctx, unsigned policy, struct gkf_ticket ticket);
 /* The context's error, if it has one. */
 static inline CUresult stream_error(CUcontext ctx)
 {
-	return (CUresult)atomic_load_explicit(&ctx->sticky,
-					      memory_order_acquire);
+	return ctx_error(ctx);
 }
 
 /* hostfunc.c: the task that calls a function of the program's; NULL. */

@@ -19,6 +19,13 @@ struct gkf_fault_state {
 	_Atomic uint64_t xids; /* Xids since the machine was made */
 	_Atomic uint64_t last_xid;
 	_Atomic uint64_t begun[GKF_FAULTS_MAX]; /* how often, ever */
+	/* Calls of CUDA that it looked at since it began; that failed, ever. */
+	_Atomic uint64_t seen[GKF_FAULTS_MAX], hits[GKF_FAULTS_MAX];
+	/*
+	 * Grows, in bits 16 to 63, when all contexts of the device fail: with
+	 * the CUresult in the bits below.
+	 */
+	_Atomic uint64_t strike;
 };
 
 #define GKF_RULES_MAX 64

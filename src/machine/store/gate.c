@@ -36,6 +36,7 @@ struct gkf_gate *gkf_gate_new(struct gkf_machine *m)
 	for (unsigned i = 0; i < m->device_count; i++)
 		gate->device[i] = (struct gkf_gate_device){
 		    .faults = &f->device[i].fault.active,
+		    .strike = &f->device[i].fault.strike,
 		    .mig_mode = &f->device[i].mig.mode,
 		    .removed = &f->device[i].set[GKF_V_REMOVED],
 		    .excluded = &f->device[i].set[GKF_V_EXCLUDED],

@@ -18,6 +18,7 @@ struct gkf_machine;
 
 struct gkf_gate_device {
 	const _Atomic uint64_t *faults;   /* a bit a gkf_fault */
+	const _Atomic uint64_t *strike;   /* see fault_state.h */
 	const _Atomic uint64_t *mig_mode; /* GKF_MIG_CURRENT and _PENDING */
 	const _Atomic int64_t *removed, *excluded; /* 1: it is */
 };

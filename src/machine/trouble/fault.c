@@ -1,5 +1,6 @@
 /* fault.c - breaking and mending a made-up GPU; see fault.h. */
 #include "machine/trouble/fault.h"
+#include "abi/cuda_abi.h"
 #include "abi/nvml_abi.h"
 #include "base/err.h"
 #include "machine/file/board.h"
@@ -24,6 +25,7 @@
 #include "machine/store/event.h"
 #include "machine/store/view.h"
 #include "machine/store/writers_lock.h"
+#include "machine/trouble/cuda_fault.h"
 
 #define EVERY_FAULT (GKF_FAULT_BIT(GKF_FAULT_COUNT) - 1)
 
@@ -165,9 +167,35 @@ static void mark_fault(struct gkf_machine *m, unsigned device,
 		    1ULL << argument | gkf_fault_argument(m, device, fault);
 	atomic_store(&s->argument[fault], argument);
 	atomic_fetch_add(&s->begun[fault], 1);
+	atomic_store(&s->seen[fault], 0);
 	if (!gkf_fault_active(m, device, fault))
 		atomic_store(&s->since_ns[fault], gkf_machine_ns(m));
 	atomic_fetch_or(&s->active, GKF_FAULT_BIT(fault));
+}
+
+/* What the contexts of a device fail with when a fault begins; 0: they live. */
+static unsigned result_of_contexts(enum gkf_fault fault, uint64_t argument)
+{
+	if (fault == GKF_FAULT_FALLEN || fault == GKF_FAULT_LOST)
+		return CUDA_ERROR_DEVICE_UNAVAILABLE;
+	if (fault == GKF_FAULT_ECC)
+		return CUDA_ERROR_ECC_UNCORRECTABLE;
+	return fault == GKF_FAULT_STICKY ? GKF_CUDA_FAULT_RESULT(argument) : 0;
+}
+
+/* Told first: who sees that a context failed finds the Xid. */
+static void strike_contexts(struct gkf_machine *m, unsigned device,
+			    enum gkf_fault fault, uint64_t argument)
+{
+	struct gkf_fault_state *s = faults_of(m, device);
+	unsigned result = result_of_contexts(fault, argument);
+
+	if (fault == GKF_FAULT_STICKY)
+		push_xid(m, device, gkf_cuda_fault_xid(result));
+	if (result)
+		atomic_store(&s->strike, ((atomic_load(&s->strike) >> 16) + 1)
+						 << 16 |
+					     result);
 }
 
 static void begin_fault(struct gkf_machine *m, unsigned device,
@@ -178,6 +206,7 @@ static void begin_fault(struct gkf_machine *m, unsigned device,
 	mark_fault(m, device, fault, argument);
 	push_xid(m, device, xid);
 	push_each(m, device, gkf_faults[fault].events);
+	strike_contexts(m, device, fault, argument);
 	gkf_fault_tell_recovery(m, device, advice);
 }
 
@@ -330,6 +359,17 @@ int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
 	push_xid_in(m, device, number, instance);
 	gkf_unlock(m);
 	return 0;
+}
+
+void gkf_xid_tell(struct gkf_machine *m, unsigned device, unsigned number,
+		  uint32_t instance)
+{
+	if (device >= m->device_count || gkf_lock(m))
+		return;
+	if (instance != GKF_NO_INSTANCE && !is_instance(m, device, instance))
+		instance = GKF_NO_INSTANCE;
+	push_xid_in(m, device, number, instance);
+	gkf_unlock(m);
 }
 
 /* ---- ending ---- */

@@ -15,9 +15,10 @@ struct gkf_machine;
 enum gkf_fault_argument {
 	GKF_ARGUMENT_NOTHING,
 	GKF_ARGUMENT_NUMBER,
-	GKF_ARGUMENT_TIME, /* ns */
-	GKF_ARGUMENT_LINK, /* kept as a bit a link */
-	GKF_ARGUMENT_PCIE, /* generation << 8 | width */
+	GKF_ARGUMENT_TIME,  /* ns */
+	GKF_ARGUMENT_LINK,  /* kept as a bit a link */
+	GKF_ARGUMENT_PCIE,  /* generation << 8 | width */
+	GKF_ARGUMENT_ERROR, /* see cuda_fault.h */
 };
 
 struct gkf_fault_info {
@@ -85,6 +86,13 @@ int gkf_xid(struct gkf_machine *m, unsigned device, unsigned number);
  */
 int gkf_xid_in(struct gkf_machine *m, unsigned device, unsigned number,
 	       uint32_t instance);
+
+/*
+ * An Xid that tells of a program, whatever else it could be the sign of; of an
+ * instance that is gone it is told of the GPU.
+ */
+void gkf_xid_tell(struct gkf_machine *m, unsigned device, unsigned number,
+		  uint32_t instance);
 
 /* Is a device broken in that way? Cheap. device must exist. */
 GKF_API bool gkf_fault_active(struct gkf_machine *m, unsigned device,

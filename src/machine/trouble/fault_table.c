@@ -1,6 +1,7 @@
 /* fault_table.c - what can be wrong, by fault.def and abi/xid.def; look-ups. */
 #include "abi/nvml_abi.h"
 #include "machine/file/fault_kinds.h"
+#include "machine/trouble/cuda_fault.h"
 #include "machine/trouble/fault.h"
 
 #include <string.h>
@@ -73,6 +74,8 @@ bool gkf_fault_takes(const struct gkf_fault_info *info, uint64_t argument)
 
 	if (argument < info->least || argument > info->most)
 		return false;
+	if (info->argument == GKF_ARGUMENT_ERROR)
+		return gkf_cuda_fault_word(GKF_CUDA_FAULT_RESULT(argument));
 	return info->argument != GKF_ARGUMENT_PCIE ||
 	       (width >= (info->least & 0xff) && width <= (info->most & 0xff));
 }

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
+#include "machine/trouble/cuda_fault.h"
 #include "machine/trouble/fault.h"
 
 #include <stdio.h>
@@ -25,6 +26,31 @@ static int parse_pcie(const char *text, uint64_t *ret_argument)
 	return 0;
 }
 
+/* "ERROR[@KERNEL][+N]" */
+static int parse_error(const char *text, uint64_t *ret_argument)
+{
+	size_t word = strcspn(text, "@+"), name = 0;
+	uint64_t argument = gkf_cuda_fault_find(text, (unsigned)word);
+	int64_t after = 0;
+
+	if (!argument)
+		return GK_ERR_INVALID;
+	text += word;
+	if (*text == '@') {
+		name = strcspn(++text, "+");
+		if (!name)
+			return GK_ERR_INVALID;
+		argument |= (uint64_t)gkf_cuda_fault_hash(text, (unsigned)name)
+			    << 32;
+		text += name;
+	}
+	if (*text == '+' && (gk_parse_int(text + 1, &after) || after < 0 ||
+			     after > GKF_CUDA_FAULT_AFTER_MAX))
+		return GK_ERR_INVALID;
+	*ret_argument = argument | (uint64_t)after << 16;
+	return 0;
+}
+
 static int parse_argument(const struct gkf_fault_info *info, const char *text,
 			  uint64_t *ret_argument)
 {
@@ -37,6 +63,8 @@ static int parse_argument(const struct gkf_fault_info *info, const char *text,
 		return gk_parse_duration(text, ret_argument);
 	case GKF_ARGUMENT_PCIE:
 		return parse_pcie(text, ret_argument);
+	case GKF_ARGUMENT_ERROR:
+		return parse_error(text, ret_argument);
 	case GKF_ARGUMENT_NUMBER:
 	case GKF_ARGUMENT_LINK:
 		break;
@@ -61,6 +89,14 @@ static void say_allowed(const struct gkf_fault_info *info, char *ret)
 		gk_str_copy(ret, GKF_FAULT_TEXT_MAX,
 			    "a PCIe generation 1 to 6 and a width 1 to 16, "
 			    "such as 1x4");
+		return;
+	case GKF_ARGUMENT_ERROR:
+		gk_str_copy(ret, GKF_FAULT_TEXT_MAX,
+			    info->most > UINT16_MAX
+				? "an error such as illegal-address, "
+				  "launch-failed@KERNEL or assert+3"
+				: "an error such as illegal-address, "
+				  "launch-failed or assert");
 		return;
 	case GKF_ARGUMENT_NUMBER:
 	case GKF_ARGUMENT_LINK:
@@ -179,6 +215,18 @@ static void print_links(uint64_t links, char *text, size_t cap)
 					      n ? "," : "", i);
 }
 
+/* Of a kernel only the hash of its name is known. */
+static void print_error(uint64_t argument, char *text, size_t cap)
+{
+	const char *word = gkf_cuda_fault_word(GKF_CUDA_FAULT_RESULT(argument));
+	unsigned after = GKF_CUDA_FAULT_AFTER(argument);
+	int n = snprintf(text, cap, "%s%s", word ? word : "?",
+			 GKF_CUDA_FAULT_NAME(argument) ? "@..." : "");
+
+	if (after)
+		snprintf(text + n, cap - (size_t)n, "+%u", after);
+}
+
 void gkf_fault_print(struct gkf_machine *m, unsigned device,
 		     enum gkf_fault fault, char *ret_text, size_t cap)
 {
@@ -195,6 +243,9 @@ void gkf_fault_print(struct gkf_machine *m, unsigned device,
 	case GKF_ARGUMENT_PCIE:
 		snprintf(text, sizeof text, "%ux%u", (unsigned)argument >> 8,
 			 (unsigned)argument & 0xff);
+		break;
+	case GKF_ARGUMENT_ERROR:
+		print_error(argument, text, sizeof text);
 		break;
 	case GKF_ARGUMENT_LINK:
 		print_links(argument, text, sizeof text);

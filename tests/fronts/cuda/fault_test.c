@@ -1,5 +1,11 @@
 /* Kernels that do wrong, and the answers of a context from then on. */
+#include "base/clock.h"
 #include "fronts/cuda/alone.h"
+#include "machine/file/file.h"
+#include "machine/trouble/cuda_fault.h"
+#include "machine/trouble/fault.h"
+
+#include <pthread.h>
 
 #define HEAD ".version 7.0\n.target sm_50\n.address_size 64\n"
 
@@ -7,10 +13,22 @@ static const char faults[] =
     HEAD ".visible .entry store(.param .u64 at)\n"
 	 "{ .reg .b64 %rd<2>; ld.param.u64 %rd1, [at];\n"
 	 "st.global.u32 [%rd1], 7; ret; }\n"
-	 ".visible .entry stop() { trap; ret; }\n";
+	 ".visible .entry stop() { trap; ret; }\n"
+	 ".visible .entry _ZN2ns4workEi() { ret; }\n"
+	 ".visible .entry endless() { again: bra again; }\n";
+
+/* What NVML was told of device 0: so many Xids, the last of that number. */
+static void told(struct fixture *fx, uint64_t count, uint64_t last)
+{
+	const struct gkf_fault_state *s = &fx->file->device[0].fault;
+
+	assert_int_equal(atomic_load(&s->xids), count);
+	assert_int_equal(atomic_load(&s->last_xid), last);
+}
 
 /* A kernel ends with an error, which the context never loses. */
-static void ends_with(const char *name, uint64_t beyond, CUresult wanted)
+static void ends_with(struct fixture *fx, const char *name, uint64_t beyond,
+		      CUresult wanted, unsigned xid)
 {
 	void *params[] = {&beyond};
 	CUdeviceptr at;
@@ -28,32 +46,213 @@ static void ends_with(const char *name, uint64_t beyond, CUresult wanted)
 	    CU(cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL),
 	    SUCCESS);
 	assert_int_equal(CU(cuCtxSynchronize)(), wanted);
+	told(fx, 1, xid);
 	assert_int_equal(CU(cuMemFree_v2)(at), wanted);
 	assert_int_equal(CU(cuCtxSynchronize)(), wanted);
 }
 
 static void an_address_is_wild(struct fixture *fx)
 {
-	(void)fx;
-	ends_with("store", 1ULL << 40, CUDA_ERROR_ILLEGAL_ADDRESS);
+	ends_with(fx, "store", 1ULL << 40, CUDA_ERROR_ILLEGAL_ADDRESS, 31);
 }
 
 static void an_address_is_odd(struct fixture *fx)
 {
-	(void)fx;
-	ends_with("store", 2, CUDA_ERROR_MISALIGNED_ADDRESS);
+	ends_with(fx, "store", 2, CUDA_ERROR_MISALIGNED_ADDRESS, 13);
 }
 
 static void a_trap_is_met(struct fixture *fx)
 {
-	(void)fx;
-	ends_with("stop", 0, CUDA_ERROR_LAUNCH_FAILED);
+	ends_with(fx, "stop", 0, CUDA_ERROR_LAUNCH_FAILED, 13);
+}
+
+static CUmodule setup(void)
+{
+	CUcontext ctx;
+	CUmodule m;
+
+	assert_cuda(CU(cuInit)(0), SUCCESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 0), SUCCESS);
+	assert_cuda(CU(cuModuleLoadData)(&m, faults), SUCCESS);
+	return m;
+}
+
+static CUresult launch(CUmodule m, const char *name)
+{
+	CUfunction f;
+
+	assert_cuda(CU(cuModuleGetFunction)(&f, m, name), SUCCESS);
+	return CU(cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+}
+
+static void begin_fault(struct fixture *fx, enum gkf_fault fault,
+			uint64_t argument)
+{
+	assert_int_equal(gkf_fault_begin(fx->m, 0, fault, argument), 0);
+}
+
+/* The third launch of a kernel that C++ knows as ns::work. */
+static void launches_fail_as_somebody_wants(struct fixture *fx)
+{
+	const uint64_t name = gkf_cuda_fault_hash("work", 4);
+	CUmodule m = setup();
+
+	begin_fault(fx, GKF_FAULT_LAUNCH,
+		    name << 32 | 2 << 16 | CUDA_ERROR_ILLEGAL_ADDRESS);
+	for (int i = 0; i < 2; i++)
+		assert_cuda(launch(m, "_ZN2ns4workEi"), SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	told(fx, 0, 0);
+	assert_cuda(launch(m, "_ZN2ns4workEi"), SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+	told(fx, 1, 31);
+	assert_int_equal(fx->file->device[0].fault.seen[GKF_FAULT_LAUNCH], 3);
+	assert_int_equal(fx->file->device[0].fault.hits[GKF_FAULT_LAUNCH], 1);
+}
+
+static void other_kernels_run(struct fixture *fx)
+{
+	const uint64_t name = gkf_cuda_fault_hash("or", 2);
+	CUmodule m = setup();
+
+	begin_fault(fx, GKF_FAULT_LAUNCH,
+		    name << 32 | CUDA_ERROR_ILLEGAL_ADDRESS);
+	assert_cuda(launch(m, "_ZN2ns4workEi"), SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	told(fx, 0, 0);
+}
+
+/* The n-th allocation of any kind, until the fault is cleared. */
+static void allocations_find_no_memory(struct fixture *fx)
+{
+	CUdeviceptr at;
+
+	setup();
+	begin_fault(fx, GKF_FAULT_OOM, 2);
+	assert_cuda(CU(cuMemAlloc_v2)(&at, 100), SUCCESS);
+	assert_cuda(CU(cuMemAllocManaged)(&at, 100, CU_MEM_ATTACH_GLOBAL),
+		    SUCCESS);
+	assert_cuda(CU(cuMemAlloc_v2)(&at, 100), ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuMemAllocManaged)(&at, 100, CU_MEM_ATTACH_GLOBAL),
+		    ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuMemAllocAsync)(&at, 100, NULL), ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	told(fx, 0, 0);
+	assert_int_equal(fx->file->device[0].fault.hits[GKF_FAULT_OOM], 3);
+	gkf_fault_end(fx->m, 0, GKF_FAULT_BIT(GKF_FAULT_OOM));
+	assert_cuda(CU(cuMemAllocAsync)(&at, 100, NULL), SUCCESS);
+}
+
+static void *synchronize(void *ctx)
+{
+	CUresult r;
+
+	CU(cuCtxSetCurrent)(ctx);
+	r = CU(cuCtxSynchronize)();
+	return (void *)(uintptr_t)r;
+}
+
+/* The GPU fails amid a kernel that would never end, and wakes who waits. */
+static void fails_amid_a_kernel(struct fixture *fx, enum gkf_fault fault,
+				uint64_t argument, CUresult wanted)
+{
+	CUmodule m = setup();
+	CUdeviceptr at;
+	CUcontext ctx, other;
+	pthread_t thread;
+	void *result;
+
+	assert_cuda(CU(cuCtxGetCurrent)(&ctx), SUCCESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 0), SUCCESS);
+	assert_cuda(CU(cuCtxSetCurrent)(ctx), SUCCESS);
+	assert_cuda(launch(m, "endless"), SUCCESS);
+	pthread_create(&thread, NULL, synchronize, ctx);
+	while (!atomic_load(&fx->file->busy[0].since_ns))
+		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS);
+	begin_fault(fx, fault, argument);
+	/* All contexts of the device, at the next call. */
+	assert_int_equal(CU(cuMemAlloc_v2)(&at, 100), wanted);
+	assert_cuda(CU(cuCtxSetCurrent)(other), SUCCESS);
+	assert_int_equal(CU(cuMemAlloc_v2)(&at, 100), wanted);
+	pthread_join(thread, &result);
+	assert_int_equal((uintptr_t)result, wanted);
+	/* Clearing mends the GPU, not the contexts. */
+	assert_int_equal(gkf_fault_end(fx->m, 0, ~0ULL), 0);
+	assert_int_equal(CU(cuCtxSynchronize)(), wanted);
+}
+
+static void a_gpu_is_lost(struct fixture *fx)
+{
+	fails_amid_a_kernel(fx, GKF_FAULT_LOST, 0,
+			    CUDA_ERROR_DEVICE_UNAVAILABLE);
+	told(fx, 1, 79);
+}
+
+static void memory_has_an_error(struct fixture *fx)
+{
+	fails_amid_a_kernel(fx, GKF_FAULT_ECC, 1, CUDA_ERROR_ECC_UNCORRECTABLE);
+	told(fx, 2, 63); /* 48, and the row is to be remapped */
+}
+
+static void an_error_sticks(struct fixture *fx)
+{
+	fails_amid_a_kernel(fx, GKF_FAULT_STICKY, CUDA_ERROR_ASSERT,
+			    CUDA_ERROR_ASSERT);
+	told(fx, 1, 43);
+}
+
+/* That of a context that comes later is none of it. */
+static void the_other_gpu_goes_on(struct fixture *fx)
+{
+	CUdeviceptr at;
+	CUcontext ctx;
+
+	setup();
+	begin_fault(fx, GKF_FAULT_STICKY, CUDA_ERROR_LAUNCH_FAILED);
+	assert_cuda(CU(cuMemAlloc_v2)(&at, 100), ERROR_LAUNCH_FAILED);
+	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 1), SUCCESS);
+	assert_cuda(CU(cuMemAlloc_v2)(&at, 100), SUCCESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 0), ERROR_LAUNCH_FAILED);
+}
+
+#define COPIED ((size_t)64 << 20)
+
+static uint64_t copy_ns(CUdeviceptr at, const void *host)
+{
+	uint64_t began = gk_mono_ns();
+
+	assert_cuda(CU(cuMemcpyHtoD_v2)(at, host, COPIED), SUCCESS);
+	return gk_mono_ns() - began;
+}
+
+static void copies_are_slow(struct fixture *fx)
+{
+	char *host = calloc(1, COPIED);
+	uint64_t least = UINT64_MAX;
+	CUdeviceptr at;
+
+	setup();
+	memset(host, 1, COPIED);
+	assert_cuda(CU(cuMemAlloc_v2)(&at, COPIED), SUCCESS);
+	for (int i = 0; i < 5; i++) {
+		uint64_t ns = copy_ns(at, host);
+
+		least = ns < least ? ns : least;
+	}
+	begin_fault(fx, GKF_FAULT_SLOW_COPIES, 20);
+	/* Its own copy took as long as the fastest before it, at least. */
+	assert_true(copy_ns(at, host) > 10 * least);
+	assert_int_equal(gkf_fault_end(fx->m, 0, ~0ULL), 0);
+	free(host);
 }
 
 static const struct alone tests[] = {
-    ALONE(an_address_is_wild),
-    ALONE(an_address_is_odd),
-    ALONE(a_trap_is_met),
+    ALONE(an_address_is_wild), ALONE(an_address_is_odd),
+    ALONE(a_trap_is_met),      ALONE(launches_fail_as_somebody_wants),
+    ALONE(other_kernels_run),  ALONE(allocations_find_no_memory),
+    ALONE(a_gpu_is_lost),      ALONE(memory_has_an_error),
+    ALONE(an_error_sticks),    ALONE(the_other_gpu_goes_on),
+    ALONE(copies_are_slow),
 };
 
 ALONE_MAIN(tests)

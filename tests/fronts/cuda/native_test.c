@@ -1,7 +1,10 @@
 /* Kernels of the libraries above the driver: C functions in its streams. */
 #include "fronts/common/native.h"
 #include "fronts/cuda/loaded.h"
+#include "machine/file/file.h"
 #include "machine/store/total.h"
+#include "machine/trouble/cuda_fault.h"
+#include "machine/trouble/fault.h"
 
 #include <string.h>
 
@@ -153,6 +156,25 @@ static void who_hides_a_stray_access_fails_all_the_same(struct fixture *fx)
 	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
 }
 
+/* A library hears what its program does. */
+static void somebody_lets_its_kernel_fail(struct fixture *fx)
+{
+	const uint64_t name =
+	    gkf_cuda_fault_hash("test_scale", strlen("test_scale"));
+	struct scale p = {.n = N, .by = 2};
+
+	assert_cuda(native_context(), SUCCESS);
+	p.x = array_of_ones();
+	assert_int_equal(gkf_fault_begin(fx->m, 0, GKF_FAULT_LAUNCH,
+					 name << 32 | CUDA_ERROR_LAUNCH_FAILED),
+			 0);
+	assert_cuda(native_launch(&library, SCALE, NULL, &p), SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_LAUNCH_FAILED);
+	assert_cuda(native_launch(&library, SCALE, NULL, &p),
+		    ERROR_LAUNCH_FAILED);
+	assert_int_equal(fx->file->device[0].fault.last_xid, 13);
+}
+
 static const struct alone tests[] = {
     ALONE(a_library_has_a_context_without_asking),
     ALONE(its_kernels_run_in_the_order_of_their_stream),
@@ -161,6 +183,7 @@ static const struct alone tests[] = {
     ALONE(profilers_see_their_names),
     ALONE(one_byte_beyond_its_memory_is_illegal),
     ALONE(who_hides_a_stray_access_fails_all_the_same),
+    ALONE(somebody_lets_its_kernel_fail),
 };
 
 ALONE_MAIN(tests)

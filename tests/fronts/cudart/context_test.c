@@ -305,15 +305,16 @@ static void driver_entry_points(void)
 
 static void refusals_are_counted_by_name(void)
 {
-	cudaGraph_t graph = NULL;
+	struct cudaExternalMemoryHandleDesc desc = {0};
+	cudaExternalMemory_t memory = NULL;
 	const void *table = NULL;
 
-	CHECK_CUDA(cudaGraphCreate(&graph, 0), ErrorNotSupported);
-	CHECK(!strcmp(scripted_refused(), "cudaGraphCreate"));
+	CHECK_CUDA(cudaImportExternalMemory(&memory, &desc), ErrorNotSupported);
+	CHECK(!strcmp(scripted_refused(), "cudaImportExternalMemory"));
 	CHECK_CUDA(cudaGetLastError(), ErrorNotSupported);
 	scripted_has_table = false;
-	CHECK_CUDA(cudaIpcCloseMemHandle(NULL), ErrorNotSupported);
-	CHECK(!strcmp(scripted_refused(), "cudaGraphCreate"));
+	CHECK_CUDA(cudaDestroyExternalMemory(NULL), ErrorNotSupported);
+	CHECK(!strcmp(scripted_refused(), "cudaImportExternalMemory"));
 	CHECK_CUDA(cudaGetExportTable(&table, &(cudaUUID_t){{0}}),
 		   ErrorInvalidValue);
 }

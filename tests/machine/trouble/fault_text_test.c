@@ -45,6 +45,17 @@ static void names_may_have_arguments(void **state)
 	    {"nvlink=63", GKF_FAULT_NVLINK, 63},
 	    {"ecc-uncorrectable=1", GKF_FAULT_ECC, 1},
 	    {"ecc-uncorrectable=1000000", GKF_FAULT_ECC, 1000000},
+	    {"oom", GKF_FAULT_OOM, 0},
+	    {"oom=3", GKF_FAULT_OOM, 3},
+	    {"slow-copies", GKF_FAULT_SLOW_COPIES, 10},
+	    {"sticky", GKF_FAULT_STICKY, 719},
+	    {"sticky=assert", GKF_FAULT_STICKY, 710},
+	    {"launch", GKF_FAULT_LAUNCH, 700},
+	    {"launch=misaligned-address", GKF_FAULT_LAUNCH, 716},
+	    {"launch=unknown+65535", GKF_FAULT_LAUNCH, 0xffff03e7},
+	    /* FNV-1a of "a": see the tables of its authors */
+	    {"launch=assert@a", GKF_FAULT_LAUNCH, 0xe40c292c000002c6},
+	    {"launch=assert@foobar+2", GKF_FAULT_LAUNCH, 0xbf9cf968000202c6},
 	};
 
 	(void)state;
@@ -100,6 +111,9 @@ static void what_is_wrong_is_told_with_what_is_right(void **state)
 #define XIDS                                                                   \
 	"one of 8, 11, 13, 16, 31, 32, 37, 38, 43, 45, 46, 48, 61, 62, 63, "   \
 	"64, 68, 69, 74, 79, 92, 94, 95, 109, 110, 119, 120, 121, 140, 143"
+#define STICKY "an error such as illegal-address, launch-failed or assert"
+#define LAUNCH                                                                 \
+	"an error such as illegal-address, launch-failed@KERNEL or assert+3"
 #define INSTANCE "of a program in an instance, such as xid=31@1/0"
 	static const char *const cases[][2] = {
 	    {"lost=", NOTHING},
@@ -126,6 +140,19 @@ static void what_is_wrong_is_told_with_what_is_right(void **state)
 	    {"nvlink=x", "0 to 63"},
 	    {"ecc-uncorrectable=0", "1 to 1000000"},
 	    {"ecc-uncorrectable=1000001", "1 to 1000000"},
+	    {"oom=-1", "0 to 1000000"},
+	    {"slow-copies=0", "1 to 1000000"},
+	    {"sticky=", STICKY},
+	    {"sticky=assert+1", STICKY},
+	    {"sticky=assert@a", STICKY},
+	    {"launch=", LAUNCH},
+	    {"launch=assertion", LAUNCH},
+	    {"launch=700", LAUNCH},
+	    {"launch=assert@", LAUNCH},
+	    {"launch=assert@+1", LAUNCH},
+	    {"launch=assert+", LAUNCH},
+	    {"launch=assert+65536", LAUNCH},
+	    {"launch=assert+-1", LAUNCH},
 	    {"xid", XIDS},
 	    {"xid=", XIDS},
 	    {"xid=0", XIDS},
@@ -191,7 +218,7 @@ static void numbers_of_names_are_theirs(void **state)
 {
 	(void)state;
 	assert_int_equal(gkf_fault_by_name("fallen"), 0);
-	assert_int_equal(gkf_fault_by_name("inforom"), GKF_FAULT_COUNT - 1);
+	assert_int_equal(gkf_fault_by_name("slow-copies"), GKF_FAULT_COUNT - 1);
 	assert_int_equal(gkf_fault_by_name("none"), -1);
 	assert_int_equal(gkf_machine_fault_by_name("driver-mismatch"), 0);
 	assert_int_equal(gkf_machine_fault_by_name("insufficient-power"),
