@@ -84,6 +84,21 @@ for n in range(5):
     same(step(Tensor(A + n).realize()), (A + n) * 2 + 1)
 """
 
+# Several kernels: a graph of the driver, whose nodes are given other addresses.
+GRAPH = """
+@TinyJit
+def steps(t):
+    for n in range(1, 6):
+        t = (t * 2 + n).contiguous()
+    return (t.sum(1).reshape(-1, 1) + t).realize()
+
+for n in range(6):
+    wanted = A + n
+    for k in range(1, 6):
+        wanted = wanted * 2 + k
+    same(steps(Tensor(A + n).realize()), wanted.sum(1, keepdims=True) + wanted)
+"""
+
 ERRORS = """
 def fails(what, error):
     try:
@@ -112,8 +127,8 @@ def env(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "code", [ELEMENTS, REDUCTIONS, TWO_GPUS, AGAIN, ERRORS],
-    ids=["elements", "reductions", "two-gpus", "again", "errors"])
+    "code", [ELEMENTS, REDUCTIONS, TWO_GPUS, AGAIN, GRAPH, ERRORS],
+    ids=["elements", "reductions", "two-gpus", "again", "graph", "errors"])
 def test_results(code, env):
     done = subprocess.run(
         [GPUKIT, "fake", "--gpus", "a100-sxm4-80gb:2", "--", sys.executable,
