@@ -53,9 +53,14 @@ CUresult capture_kernel(CUstream s, CUcontext ctx, const struct launch *l)
 	CUgraphNode node;
 	CUresult r = add_node(s, &p, &node);
 
+	if (!r)
+		r = kernel_node_attribute(node, &priority);
 	if (!r && l->cooperative)
 		r = kernel_node_attribute(node, &cooperative);
-	return r ? r : kernel_node_attribute(node, &priority);
+	for (unsigned i = 0; !r && i < l->attribute_count; i++)
+		if (l->attributes[i].id != CU_LAUNCH_ATTRIBUTE_IGNORE)
+			r = kernel_node_attribute(node, &l->attributes[i]);
+	return r;
 }
 
 static void name_source(CUDA_MEMCPY3D *p, const struct copy_side *side)

@@ -241,6 +241,9 @@ void plan_drop(struct graph_plan *plan);
  */
 void plan_push(struct graph_plan *plan, struct gkf_queue *first);
 
+/* All lanes have the priority of the stream of a launch. */
+void plan_priority(const struct graph_plan *plan, int priority);
+
 /* The queue of a lane of the plan's own; NULL: there is no such. */
 struct gkf_queue *plan_queue(const struct graph_plan *plan, unsigned lane);
 

@@ -326,6 +326,7 @@ static CUresult fit_stream(struct graph_exec *exec, CUstream s)
 static void push_launch(struct graph_exec *exec, CUstream s,
 			struct bound *begin, struct bound *end)
 {
+	plan_priority(exec->plan, s->priority);
 	stream_hold(s);
 	gkf_queue_after(s->queue, exec->last);
 	if (begin)

@@ -384,6 +384,13 @@ struct gkf_queue *plan_queue(const struct graph_plan *p, unsigned lane)
 	return p->lane[lane].stream ? p->lane[lane].stream->queue : NULL;
 }
 
+void plan_priority(const struct graph_plan *p, int priority)
+{
+	for (unsigned i = 0; i < p->lanes; i++)
+		if (plan_queue(p, i))
+			gkf_queue_priority(plan_queue(p, i), priority);
+}
+
 /* The last record of an event is that of a step before, if there is one. */
 static void push_event(CUgraphNode node, struct gkf_queue *queue)
 {

@@ -141,6 +141,8 @@ static CUresult cuLaunchKernelEx_on(enum cuda_row row, bool per_thread,
 	memcpy(l.grid, &config->gridDimX, sizeof l.grid);
 	memcpy(l.block, &config->blockDimX, sizeof l.block);
 	l.dynamic_shared = config->sharedMemBytes;
+	l.attributes = config->attrs;
+	l.attribute_count = config->numAttrs;
 	for (unsigned i = 0; !r && i < config->numAttrs; i++)
 		r = launch_attribute(&config->attrs[i], &l);
 	if (r == CUDA_ERROR_NOT_SUPPORTED)

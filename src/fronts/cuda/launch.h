@@ -13,6 +13,9 @@ struct launch {
 	bool per_thread, cooperative;
 	void **params, **extra; /* as cuLaunchKernel is given them */
 	const void *buffer;     /* instead: all parameters as they lie */
+	/* As cuLaunchKernelEx is given them, and taken already. */
+	const CUlaunchAttribute *attributes;
+	unsigned attribute_count;
 };
 
 /* Checks a launch and its stream, and puts it into the stream. */
