@@ -27,6 +27,7 @@ def case(*gpus, few=False, **lists):
                              *(str(v).replace(" ", "")
                                for v in arguments.values())])
             for gpu in gpus or ("a100-sxm4-80gb",):
+                assert (gpu, name) not in CASES, name
                 CASES[gpu, name] = (function, arguments)
                 if few:
                     FEW[gpu, name] = CASES[gpu, name]

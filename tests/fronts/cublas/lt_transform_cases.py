@@ -1,12 +1,13 @@
-"""Transformations of matrices, and the order of streams."""
+"""Transformations of matrices; streams and threads."""
 
 import ctypes as c
+import threading
 
 import numpy as np
 
 from lt_cases import case
 from lt_client import *  # pylint: disable=wildcard-import,unused-wildcard-import
-from lt_product import TYPES, Product, put_floats
+from lt_product import TYPES, Product, near, put_floats
 
 
 def transform(lt, alpha, a, beta, b, to, scale=R_32F, **attributes):
@@ -108,3 +109,34 @@ def products_keep_the_order_of_their_stream(lt):
         right = right * 3
     lt.driver.call("cuStreamSynchronize", stream)
     assert np.array_equal(p.c.values(), right)
+
+
+@case(few=True)
+def threads_have_products_of_their_own(lt):
+    context = c.c_void_p()
+    lt.driver.call("cuCtxGetCurrent", c.byref(context))
+    products = [Product(lt, TYPES["half-float"], 32 + i, 40, 50 + i)
+                for i in range(6)]
+    status = []
+
+    def work(p):
+        stream = c.c_void_p()
+        lt.driver.call("cuCtxSetCurrent", context)
+        lt.driver.call("cuStreamCreate", c.byref(stream), 1)
+        for _ in range(20):
+            _, found = lt.heuristic(p.desc, p.a.layout, p.b.layout,
+                                    p.c.layout, p.d.layout)
+            status.append(lt.matmul(
+                p.desc, scalar(R_32F, 1), p.a.at, p.a.layout, p.b.at,
+                p.b.layout, scalar(R_32F, 1), p.c.at, p.c.layout, p.d.at,
+                p.d.layout, found[0].algo, stream=stream))
+        lt.driver.call("cuStreamSynchronize", stream)
+
+    threads = [threading.Thread(target=work, args=[p]) for p in products]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert status == [SUCCESS] * 120
+    for p in products:
+        near(p.d.values(), p.sums() + p.c.rounded(), R_16F)
