@@ -131,6 +131,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
 {
 	const struct lt_preference *wish = (const void *)preference;
 	cublasLtMatmulHeuristicResult_t *first = heuristicResultsArray;
+	cublasLtMatmulAlgo_t algo;
 	struct lt_problem p;
 	float waves = 0;
 	cublasStatus_t r;
@@ -140,13 +141,15 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
 	if (!wish || requestedAlgoCount <= 0 || !first || !returnAlgoCount)
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);
 	*returnAlgoCount = 0;
+	algo = first->algo;
 	r = find_problem(operationDesc, Adesc, Bdesc, Cdesc, Ddesc, &p, &waves);
 	if (!r)
-		r = find_algo(lightHandle, wish, &p, &first->algo);
-	if (!r && !is_preferred(wish, &first->algo, waves))
+		r = find_algo(lightHandle, wish, &p, &algo);
+	if (!r && !is_preferred(wish, &algo, waves))
 		r = CUBLAS_STATUS_NOT_SUPPORTED;
 	if (r)
 		return lt_end(__func__, r);
+	first->algo = algo;
 	first->workspaceSize = 0;
 	first->state = CUBLAS_STATUS_SUCCESS;
 	first->wavesCount = waves;

@@ -186,6 +186,10 @@ def heuristics_may_be_for_one_algorithm(lt):
             p.c.layout.handle, p.d.layout.handle]
     assert lt.call("MatmulAlgoGetHeuristic", *args, wish.handle, 1,
                    c.byref(found), c.byref(got)) == INVALID_VALUE
+    wish_of_waves = lt.preference(waves=1e-9)
+    assert lt.call("MatmulAlgoGetHeuristic", *args, wish_of_waves.handle, 1,
+                   c.byref(found), c.byref(got)) == NOT_SUPPORTED
+    assert not any(found.algo)
     found.algo = made_algo(lt, TYPES["half-float"])
     lt.ok("MatmulAlgoGetHeuristic", *args, wish.handle, 1, c.byref(found),
           c.byref(got))
