@@ -97,7 +97,7 @@ static double float_at(const struct lt_scales *s, size_t i)
 	float value;
 
 	memcpy(&value, (const char *)s->data + i * sizeof value, sizeof value);
-	return value;
+	return (double)value;
 }
 
 double lt_scale_at(const struct lt_scales *s, uint64_t inner, uint64_t outer)
