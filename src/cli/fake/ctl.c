@@ -284,7 +284,7 @@ int fake_ctl(int argc, char **argv)
 	    "the time of one NVML function, conf-compute=off|on|devtools, or "
 	    "permission=root|all|none: "
 	    "who may change GPUs through NVML. `fail` breaks what `faults` "
-	    "lists (fail 2 lost, fail 0 pcie=1x4, fail 0 xid=48, fail "
+	    "lists (fail 2 lost, fail 0 pcie=1x4, fail 0 oom=3, fail "
 	    "driver-mismatch), or makes a function fail: "
 	    "fail [GPU] nvmlDeviceGetPowerUsage=NVML_ERROR_UNKNOWN "
 	    "[after=N] [times=N] [probability=P] [seed=N]; =hang never "
