@@ -340,6 +340,7 @@ int arena_renew(struct arena *a, uint64_t base, uint64_t size)
 			? 0
 			: GK_ERR_RANGE;
 	if (!r) {
+		share_drop(a, base - a->base);
 		pool = (struct gkf_mem_pool *)(uintptr_t)words.pool;
 		pool->usage.used -= taken(&words);
 		words.size = size;

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct gkf_machine;
+struct gkf_memory_ask;
 
 enum gkf_share_kind {
 	GKF_SHARE_MEMORY = 1, /* a piece */
@@ -101,11 +102,24 @@ GKF_API uint64_t gkf_share_id(const struct gkf_shared *handle);
 
 /*
  * Memory of an opened file as a piece of `owner`, at an address of its own, and
- * its end. GK_ERR_NOMEM.
+ * its end. all: the file as gkf_share_all() shows it, then fd does not matter;
+ * or NULL. GK_ERR_NOMEM.
  */
-GKF_API int gkf_share_map(int fd, const struct gkf_share_about *about,
-			  void *owner, unsigned flags, uint64_t *ret_address);
+GKF_API int gkf_share_map(int fd, void *all,
+			  const struct gkf_share_about *about,
+			  const struct gkf_memory_ask *ask,
+			  uint64_t *ret_address);
 GKF_API void gkf_share_unmap(uint64_t address);
+
+/*
+ * A whole file that was opened, until munmap(); NULL: no memory. And what a
+ * handle of this file means, as gkf_share_open() has it.
+ */
+GKF_API void *gkf_share_all(int fd, uint64_t *ret_size);
+GKF_API int gkf_share_find(struct gkf_machine *m, const void *all,
+			   uint64_t size, const struct gkf_shared *handle,
+			   enum gkf_share_kind kind,
+			   struct gkf_share_about *ret_about);
 
 /*
  * The same without an address, as gkf_space_map() takes it; `all` of the file.

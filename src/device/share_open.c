@@ -148,6 +148,55 @@ int gkf_share_received(struct gkf_machine *m, int fd, enum gkf_share_kind kind,
 	return r ? r : check_row(m, &row, kind, rows, ret_about);
 }
 
+void *gkf_share_all(int fd, uint64_t *ret_size)
+{
+	uint64_t rows, size;
+	void *all;
+
+	if (check_file(fd, &rows))
+		return NULL;
+	size = rows + SHARE_ROWS_SIZE;
+	all = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (all == MAP_FAILED)
+		return NULL;
+	madvise(all, size, MADV_DONTFORK);
+	madvise(all, size, MADV_DONTDUMP);
+	*ret_size = size;
+	return all;
+}
+
+/* Others may be writing to the row: it is copied by words. */
+static void copy_row(struct share_row *ret_row, const void *from)
+{
+	uint64_t words[sizeof(*ret_row) / sizeof(uint64_t)];
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
+		words[i] = __atomic_load_n((const uint64_t *)from + i,
+					   __ATOMIC_ACQUIRE);
+	memcpy(ret_row, words, sizeof(words));
+}
+
+int gkf_share_find(struct gkf_machine *m, const void *all, uint64_t size,
+		   const struct gkf_shared *handle, enum gkf_share_kind kind,
+		   struct gkf_share_about *ret_about)
+{
+	uint64_t rows = size - SHARE_ROWS_SIZE;
+	struct share_words words;
+	struct share_row row;
+	int r;
+
+	memcpy(&words, handle, sizeof(words));
+	r = check_words(m, &words, kind);
+	if (r)
+		return r;
+	copy_row(&row,
+		 (const unsigned char *)all + rows + words.row * sizeof(row));
+	if (atomic_load(&row.id) != words.id)
+		return GK_ERR_NOT_FOUND;
+	return check_row(m, &row, kind, rows, ret_about);
+}
+
 uint64_t gkf_share_id(const struct gkf_shared *handle)
 {
 	struct share_words words;

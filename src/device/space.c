@@ -244,7 +244,15 @@ static struct arena *arena_of(uint64_t address)
 int gkf_space_free(uint64_t base)
 {
 	struct arena *a = arena_of(base);
+	struct gkf_extent e;
 
+	if (a && is_reserved_arena(a)) {
+		if (!gkf_space_find(base, &e) || e.base != base ||
+		    e.kind != GKF_MEMORY_DEVICE)
+			return GK_ERR_NOT_FOUND;
+		gkf_share_unmap(base);
+		return 0;
+	}
 	return a ? arena_free(a, base) : registered_remove(base);
 }
 
@@ -252,7 +260,8 @@ int gkf_space_renew(uint64_t base, uint64_t size)
 {
 	struct arena *a = arena_of(base);
 
-	return a ? arena_renew(a, base, size) : GK_ERR_NOT_FOUND;
+	return a && !is_reserved_arena(a) ? arena_renew(a, base, size)
+					  : GK_ERR_NOT_FOUND;
 }
 
 void gkf_space_move(uint64_t address, uint64_t size, unsigned device)

@@ -285,16 +285,19 @@ static bool enter_stretch(const struct gkf_mapping *m)
 
 /* ---- mappings ---- */
 
-/*
- * The pages of shared memory are mapped once more; neither a child nor a dump
- * has them.
- */
+/* Neither a child nor a dump has it. */
+static void hide_from_others(void *at, uint64_t size)
+{
+	madvise(at, size, MADV_DONTFORK);
+	madvise(at, size, MADV_DONTDUMP);
+}
+
+/* The pages of shared memory are mapped once more. */
 static bool show_again(void *at, uint64_t size, void *source)
 {
 	if (mremap(source, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at)
 		return false;
-	madvise(at, size, MADV_DONTFORK);
-	madvise(at, size, MADV_DONTDUMP);
+	hide_from_others(at, size);
 	return true;
 }
 
@@ -469,23 +472,25 @@ static uint64_t page_below(uint64_t n)
 }
 
 /* The pages of a piece, from the first one's begin. */
-static bool show_pages(uint64_t base, int fd,
+static bool show_pages(uint64_t base, int fd, unsigned char *all,
 		       const struct gkf_share_about *about)
 {
 	uint64_t from = page_below(about->offset);
 	uint64_t size = about->offset + about->size - from;
 	void *at = view_at(page_below(base));
 
+	if (all)
+		return show_again(at, size, all + from);
 	if (mmap(at, size, PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)from) != at)
 		return false;
-	madvise(at, size, MADV_DONTFORK);
-	madvise(at, size, MADV_DONTDUMP);
+	hide_from_others(at, size);
 	return true;
 }
 
 /* It lies in its blocks as it does in the other process's. */
-static int enter_piece(int fd, const struct gkf_share_about *about,
+static int enter_piece(int fd, unsigned char *all,
+		       const struct gkf_share_about *about,
 		       struct piece_words *words)
 {
 	struct arena *a = reserved.arena;
@@ -495,7 +500,7 @@ static int enter_piece(int fd, const struct gkf_share_about *about,
 	if (!take_addresses(words->units, 0, &block))
 		return GK_ERR_NOMEM;
 	words->base = a->base + block * BLOCK_SIZE + about->offset % BLOCK_SIZE;
-	piece = show_pages(words->base, fd, about)
+	piece = show_pages(words->base, fd, all, about)
 		    ? piece_new(&a->pieces, words)
 		    : 0;
 	if (!piece) {
@@ -507,21 +512,23 @@ static int enter_piece(int fd, const struct gkf_share_about *about,
 	return 0;
 }
 
-int gkf_share_map(int fd, const struct gkf_share_about *about, void *owner,
-		  unsigned flags, uint64_t *ret_address)
+int gkf_share_map(int fd, void *all, const struct gkf_share_about *about,
+		  const struct gkf_memory_ask *ask, uint64_t *ret_address)
 {
 	struct piece_words words = {.size = about->size,
-				    .owner = (uintptr_t)owner,
+				    .owner = (uintptr_t)ask->owner,
+				    .pool = (uintptr_t)ask->pool,
 				    .id = space_id(),
 				    .kind = GKF_MEMORY_DEVICE,
 				    .device = about->device,
-				    .flags = flags};
+				    .flags = ask->flags};
 	int r = GK_ERR_NOMEM;
 
 	pthread_mutex_lock(&reserved.lock);
 	if (make_reserved()) {
-		words.pool = (uintptr_t)&reserved.arena->pool;
-		r = enter_piece(fd, about, &words);
+		if (!words.pool)
+			words.pool = (uintptr_t)&reserved.arena->pool;
+		r = enter_piece(fd, all, about, &words);
 	}
 	pthread_mutex_unlock(&reserved.lock);
 	if (!r)

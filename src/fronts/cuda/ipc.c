@@ -139,6 +139,7 @@ static CUresult check_home(CUcontext ctx, unsigned home, unsigned flags)
 static CUresult open_new(struct opened *o, const struct gkf_shared *handle,
 			 unsigned flags)
 {
+	struct gkf_memory_ask ask = {.owner = o->ctx, .flags = OPENED};
 	struct gkf_share_about about;
 	int fd, error;
 	CUresult r;
@@ -149,7 +150,7 @@ static CUresult open_new(struct opened *o, const struct gkf_shared *handle,
 		return ipc_error(ROW_cuIpcOpenMemHandle, error);
 	r = about.size ? check_home(o->ctx, about.device, flags)
 		       : CUDA_ERROR_INVALID_HANDLE;
-	if (!r && gkf_share_map(fd, &about, o->ctx, OPENED, &o->address))
+	if (!r && gkf_share_map(fd, NULL, &about, &ask, &o->address))
 		r = CUDA_ERROR_MAP_FAILED;
 	close(fd);
 	return r;

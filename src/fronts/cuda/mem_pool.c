@@ -8,6 +8,9 @@
 
 #include <pthread.h>
 
+/* What its props may ask for. */
+#define POOL_HANDLES CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
 static struct {
 	pthread_mutex_t lock;
 	CUmemoryPool standard[GKF_DEVICES_MAX], current[GKF_DEVICES_MAX];
@@ -39,7 +42,7 @@ bool memory_reaches(CUcontext ctx, const struct gkf_extent *e)
 	       (atomic_load(&pool->peers) >> front_number(ctx->device) & 1);
 }
 
-static CUmemoryPool new_pool(CUdevice device)
+CUmemoryPool pool_new(CUdevice device)
 {
 	CUmemoryPool pool = handle_new(HANDLE_POOL, sizeof(*pool));
 
@@ -59,7 +62,7 @@ static CUmemoryPool standard_of(CUdevice device)
 	CUmemoryPool *pool = &pools.standard[device];
 
 	if (!*pool) {
-		*pool = new_pool(device);
+		*pool = pool_new(device);
 		if (*pool)
 			(*pool)->standard = true;
 	}
@@ -127,7 +130,7 @@ static CUresult set_pool(CUdevice device, CUmemoryPool pool)
 {
 	if (!front_device(device))
 		return CUDA_ERROR_INVALID_DEVICE;
-	if (!is_pool(pool) || pool->device != device)
+	if (!is_pool(pool) || pool->device != device || pool->all)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&pools.lock);
 	pools.current[device] = pool;
@@ -216,14 +219,15 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 		return r;
 	if (!front_device(p->location.id))
 		return CUDA_ERROR_INVALID_VALUE;
-	/* Handles that other processes could open, hardware that unpacks. */
-	if (p->handleTypes != CU_MEM_HANDLE_TYPE_NONE || p->usage)
+	/* Handles of other kinds of machines, hardware that unpacks. */
+	if (p->handleTypes & ~(unsigned)POOL_HANDLES || p->usage)
 		return memory_counted(ROW_cuMemPoolCreate,
 				      CUDA_ERROR_NOT_SUPPORTED);
-	made = new_pool(p->location.id);
+	made = pool_new(p->location.id);
 	if (!made)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	made->bound = p->maxSize;
+	made->types = p->handleTypes;
 	*pool = made;
 	return CUDA_SUCCESS;
 }
@@ -240,6 +244,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
 	if (pools.current[pool->device] == pool)
 		pools.current[pool->device] = NULL;
 	pthread_mutex_unlock(&pools.lock);
+	pool_unshare(pool);
 	at = atomic_load(&pool->at);
 	handle_free(pool);
 	if (at)

@@ -12,7 +12,19 @@ struct CUmemPoolHandle_st {
 	_Atomic int reuse[3];   /* REUSE_... attributes */
 	_Atomic uint64_t peers; /* a bit for each device with access */
 	_Atomic(struct gkf_mem_pool *) at; /* made with its first piece */
+	/* With other processes; mem_pool_share.c. */
+	CUmemAllocationHandleType types;
+	bool shared; /* as row */
+	uint32_t row;
+	void *all; /* of another process: its device's file; else NULL */
+	uint64_t all_size;
 };
+
+/* A new pool without bounds; NULL: no memory. */
+CUmemoryPool pool_new(CUdevice device);
+
+/* Others can open it no more, or this process has it no more. */
+void pool_unshare(CUmemoryPool pool);
 
 /* The pool of a piece that comes from one. */
 CUmemoryPool pool_of(const struct gkf_extent *e);

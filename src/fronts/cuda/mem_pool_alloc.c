@@ -111,7 +111,8 @@ static CUresult cuMemAllocFromPoolAsync_on(enum cuda_row row, bool per_thread,
 	CUstream s;
 	CUresult r = stream_enter_context(row, hStream, per_thread, &ctx);
 
-	if (!r && (!dptr || !bytesize || !handle_is(pool, HANDLE_POOL)))
+	if (!r &&
+	    (!dptr || !bytesize || !handle_is(pool, HANDLE_POOL) || pool->all))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r && capture_finds(ctx, hStream, per_thread, &s))
 		return GRAPH_LOCKED(

@@ -267,6 +267,7 @@ static const struct {
     {"cuCtxGetExecAffinity", "MPS alone has it"},
     {"cuDeviceGetExecAffinitySupport", "MPS alone has it"},
     {"cuIpcCloseMemHandle", "another process shares it, see ipc_test"},
+    {"cuMemPoolImportPointer", "another process has it, see pool_share_test"},
     {"cuIpcOpenEventHandle", "another process has it, see ipc_event_test"},
     {"cuIpcOpenMemHandle", "another process shares it, see ipc_test"},
     {"cuIpcOpenMemHandle_v2", "another process shares it, see ipc_test"},

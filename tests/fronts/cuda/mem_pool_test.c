@@ -495,7 +495,7 @@ static void what_is_not_there_is_refused(void **state)
 	CUdeviceptr p = 3;
 
 	(void)state;
-	props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+	props.handleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
 	assert_cuda(CU(cuMemPoolCreate)(&pool, &props), ERROR_NOT_SUPPORTED);
 	props = on_device_0;
 	props.location.type = CU_MEM_LOCATION_TYPE_HOST;
@@ -518,7 +518,7 @@ static void what_is_not_there_is_refused(void **state)
 	assert_cuda(CU(cuMemPoolExportToShareableHandle)(
 			handle, standard(),
 			CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-		    ERROR_NOT_SUPPORTED);
+		    ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemAllocAsync)(&p, 0, NULL), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemAllocAsync)(NULL, 1, NULL), ERROR_INVALID_VALUE);
 	assert_cuda(CU(cuMemAllocAsync)(&p, 1ULL << 50, NULL),

@@ -3,12 +3,11 @@
  * a descriptor: it is the same, lives as long as anybody has it, and what is no
  * such descriptor is refused.
  */
-#include "fronts/cuda/peer.h"
+#include "fronts/cuda/descriptor.h"
 #include "machine/store/ledger.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #define STEP (2 * MIB)
@@ -19,40 +18,6 @@ static const CUmemAllocationProp prop = {
     .type = CU_MEM_ALLOCATION_TYPE_PINNED,
     .requestedHandleTypes = FD,
     .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
-
-static int pair[2]; /* sockets, of the test and its peer */
-
-static void send_descriptor(int fd)
-{
-	char room[CMSG_SPACE(sizeof fd)] = {0}, byte = 0;
-	struct iovec io = {&byte, 1};
-	struct msghdr m = {.msg_iov = &io,
-			   .msg_iovlen = 1,
-			   .msg_control = room,
-			   .msg_controllen = sizeof room};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof fd);
-	memcpy(CMSG_DATA(c), &fd, sizeof fd);
-	assert_int_equal(sendmsg(pair[1], &m, 0), 1);
-}
-
-static int receive_descriptor(void)
-{
-	char room[CMSG_SPACE(sizeof(int))], byte;
-	struct iovec io = {&byte, 1};
-	struct msghdr m = {.msg_iov = &io,
-			   .msg_iovlen = 1,
-			   .msg_control = room,
-			   .msg_controllen = sizeof room};
-	int fd;
-
-	assert_int_equal(recvmsg(pair[0], &m, 0), 1);
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
-	return fd;
-}
 
 static CUdeviceptr show(CUmemGenericAllocationHandle h)
 {
@@ -88,7 +53,6 @@ static CUmemGenericAllocationHandle give(void)
 	assert_cuda(CU(cuMemCreate)(&h, SIZE, &prop, 0), SUCCESS);
 	assert_cuda(CU(cuMemExportToShareableHandle)(&fd, h, FD, 0), SUCCESS);
 	send_descriptor(fd);
-	close(fd);
 	return h;
 }
 
@@ -126,12 +90,6 @@ static void serve(struct orders *o)
 	}
 }
 
-static struct peer start(void)
-{
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-	return peer_start(serve);
-}
-
 static CUdeviceptr take(const struct peer *p)
 {
 	CUmemGenericAllocationHandle h;
@@ -155,7 +113,7 @@ static CUdeviceptr take(const struct peer *p)
 
 static void both_have_the_same_bytes(struct fixture *fx)
 {
-	struct peer p = start();
+	struct peer p = start_sender(serve);
 	uint64_t held;
 	CUdeviceptr at;
 
@@ -175,7 +133,7 @@ static void both_have_the_same_bytes(struct fixture *fx)
 /* Its blocks are nobody else's while it is used here. */
 static void it_lives_as_long_as_anybody_has_it(struct fixture *fx)
 {
-	struct peer p = start();
+	struct peer p = start_sender(serve);
 	CUdeviceptr at;
 	uint64_t held;
 
@@ -196,7 +154,7 @@ static void it_lives_as_long_as_anybody_has_it(struct fixture *fx)
 
 static void it_outlives_a_process_that_is_killed(struct fixture *fx)
 {
-	struct peer p = start();
+	struct peer p = start_sender(serve);
 	CUdeviceptr at;
 
 	(void)fx;

@@ -64,7 +64,9 @@ static struct {
 	CUmemGenericAllocationHandle physical;
 	CUdeviceptr reserved, mapped; /* of `step` bytes */
 	size_t step;
-	int descriptor;
+	int descriptor, pool_descriptor;
+	CUmemoryPool shared_pool;
+	CUdeviceptr pooled;
 	CUdevice second;
 	int nothing, four, global, sync, shared_bytes, alone;
 	const char *thing, *shared, *file;
@@ -160,6 +162,9 @@ static const struct {
     SPECIAL("cuMemRetain", "addr", mapped),
     SPECIAL("cuIpcGetEventHandle", "event", shared_event),
     SPECIAL("cuMemImport", "osHandle", descriptor),
+    SPECIAL("cuMemPoolExport", "pool", shared_pool),
+    SPECIAL("cuMemPoolExport", "ptr", pooled),
+    SPECIAL("cuMemPoolImport", "handle", pool_descriptor),
 #undef SPECIAL
 };
 
@@ -251,6 +256,20 @@ static void make_green(void)
 	things.sms = all;
 }
 
+static void make_shared_pool(void)
+{
+	CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+				.handleTypes =
+				    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+				.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+
+	CU(cuMemPoolCreate)(&things.shared_pool, &props);
+	CU(cuMemPoolExportToShareableHandle)
+	(&things.pool_descriptor, things.shared_pool, props.handleTypes, 0);
+	CU(cuMemAllocFromPoolAsync)
+	(&things.pooled, 4096, things.shared_pool, NULL);
+}
+
 void right_make(void)
 {
 	CUDA_ARRAY_DESCRIPTOR plane = {64, 64, CU_AD_FORMAT_FLOAT, 1};
@@ -293,6 +312,7 @@ void right_make(void)
 	CU(cuMemPoolCreate)(&things.made_pool, &props);
 	CU(cuMemAllocManaged)(&things.managed, 1 << 16, CU_MEM_ATTACH_GLOBAL);
 	make_mapped();
+	make_shared_pool();
 	things.registered = right_buffer();
 	CU(cuMemHostRegister_v2)(things.registered, 4096, 0);
 	CU(cuMemHostAlloc)(&things.host, 4096, 0);
