@@ -99,7 +99,7 @@ CUresult pool_of_graphs(CUdevice device, CUmemoryPool *ret_pool)
 
 	pthread_mutex_lock(&pools.lock);
 	if (!*pool)
-		*pool = new_pool(device);
+		*pool = pool_new(device);
 	*ret_pool = *pool;
 	pthread_mutex_unlock(&pools.lock);
 	return *ret_pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

@@ -23,6 +23,9 @@ static size_t size;
 static float ms;
 static struct cudaPointerAttributes attributes;
 static struct cudaMemPoolProps props;
+static struct cudaMemPoolPtrExportData pointer;
+static cudaIpcMemHandle_t memory;
+static cudaIpcEventHandle_t moment;
 static struct cudaMemLocation where = {.type = cudaMemLocationTypeDevice};
 static struct cudaMemAccessDesc grant;
 static cudaLaunchAttributeValue value;
@@ -101,6 +104,20 @@ static cudaError_t last_call;
 	ROW(cudaMemPoolCreate((cudaMemPool_t *)OUT, &props), cuMemPoolCreate)  \
 	ROW(cudaMemPoolDestroy(POOL), cuMemPoolDestroy)                        \
 	ROW(cudaMemPoolTrimTo(POOL, 0), cuMemPoolTrimTo)                       \
+	ROW(cudaMemPoolExportToShareableHandle(OUT, POOL, 1, 0),               \
+	    cuMemPoolExportToShareableHandle)                                  \
+	ROW(cudaMemPoolImportFromShareableHandle((cudaMemPool_t *)OUT, OUT, 1, \
+						 0),                           \
+	    cuMemPoolImportFromShareableHandle)                                \
+	ROW(cudaMemPoolExportPointer(&pointer, PTR), cuMemPoolExportPointer)   \
+	ROW(cudaMemPoolImportPointer(OUT, POOL, &pointer),                     \
+	    cuMemPoolImportPointer)                                            \
+	ROW(cudaIpcGetMemHandle(&memory, PTR), cuIpcGetMemHandle)              \
+	ROW(cudaIpcOpenMemHandle(OUT, memory, 1), cuIpcOpenMemHandle_v2)       \
+	ROW(cudaIpcCloseMemHandle(PTR), cuIpcCloseMemHandle)                   \
+	ROW(cudaIpcGetEventHandle(&moment, EVENT), cuIpcGetEventHandle)        \
+	ROW(cudaIpcOpenEventHandle((cudaEvent_t *)OUT, moment),                \
+	    cuIpcOpenEventHandle)                                              \
 	ROW(cudaMemPoolSetAccess(POOL, &grant, 1), cuMemPoolSetAccess)         \
 	ROW(cudaMemPoolGetAttribute(POOL, cudaMemPoolAttrReleaseThreshold,     \
 				    &size),                                    \
