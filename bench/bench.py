@@ -37,7 +37,8 @@ FAKE_DIR = os.path.join(BUILD, "lib", "gpukit", "fake")
 BIN = os.path.dirname(sys.executable)
 MEASURE = os.path.join(BUILD, "bench", "bench-measure")
 NVML = os.path.join(BUILD, "bench", "bench-nvml-getter")
-CUDA = os.path.join(BUILD, "bench", "bench-cuda-cost")
+CUDA = [os.path.join(BUILD, "bench", "bench-cuda-" + name)
+        for name in ("cost", "share")]
 FFT = os.path.join(BUILD, "bench", "bench-cuda-fft")
 VIEWERS = ([GPUKIT, "top", "--interval", "1"],
            [os.path.join(BIN, "nvitop"), "-m", "--interval", "1"],

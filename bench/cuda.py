@@ -25,19 +25,25 @@ WANTED = {
                              "ns", None, None),
     "malloc_free_among_ns": ("CUDA: the same among 100,000 others", "ns", None,
                              None),
+    "ipc_open_us": ("CUDA: opening memory of another process", "us", 100,
+                    None),
+    "ipc_close_us": ("CUDA: closing it", "us", None, None),
+    "map_us": ("CUDA: cuMemMap of 2 MiB", "us", None, None),
+    "unmap_us": ("CUDA: cuMemUnmap of it", "us", None, None),
 }
 
 
-def figures(gpukit, program):
-    told = subprocess.run(
+def figures(gpukit, *programs):
+    told = "".join(subprocess.run(
         [gpukit, "fake", "--gpus", "a100-sxm4-80gb", "--", program],
         check=True, capture_output=True, text=True).stdout
+        for program in programs)
     return {name: float(value) for name, value in
             (line.split() for line in told.splitlines())}
 
 
-def rows(table, gpukit, program):
-    found = figures(gpukit, program)
+def rows(table, gpukit, programs):
+    found = figures(gpukit, *programs)
     for name, (title, unit, most, least) in WANTED.items():
         table.add(title, found[name], unit, most=most, least=least)
 

@@ -97,7 +97,7 @@ static int pay(struct cuda_device *d)
 	if (error)
 		return error;
 	error = gkf_space_open(cuda.machine, d->index, d->slot);
-	if (error && d->contexts)
+	if (error && is_used(d))
 		gkf_space_repay(d->index, cost);
 	return error;
 }
@@ -138,7 +138,7 @@ static void quit_device(struct cuda_device *d)
 	pthread_mutex_lock(&joining);
 	gkf_space_close(d->index);
 	d->contexts--;
-	if (d->contexts)
+	if (is_used(d))
 		gkf_space_repay(
 		    d->index,
 		    gkf_books_context(cuda.machine, d->index, d->contexts));
