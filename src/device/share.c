@@ -6,6 +6,7 @@
 #include "device/keeper.h"
 #include "device/space_arena.h"
 #include "machine/file/board.h"
+#include "machine/file/numbers.h"
 #include "machine/store/board.h"
 #include "machine/store/identity.h"
 
@@ -364,4 +365,69 @@ bool gkf_share_in_use(unsigned device, uint32_t row)
 	struct lock_request q = {a->file, lock_of_row(a, row, F_WRLCK)};
 
 	return keeper_do(look_at_lock, &q) && q.range.l_type != F_UNLCK;
+}
+
+/* ---- the end ---- */
+
+struct range {
+	uint64_t from, to;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct range *left = a, *right = b;
+
+	return left->from < right->from ? -1 : left->from > right->from;
+}
+
+/* What is shared of an arena, in order; the caller frees it. */
+static struct range *ranges_of(const struct arena *a, size_t *ret_count)
+{
+	struct range *range = calloc(SHARE_ROWS, sizeof(*range));
+	size_t n = 0;
+
+	for (uint32_t i = 0; range && i < SHARE_ROWS; i++) {
+		const struct share_row *row = &a->rows[i];
+
+		if (atomic_load(&row->id) && row->size &&
+		    row->size <= a->size && row->offset <= a->size - row->size)
+			range[n++] = (struct range){row->offset,
+						    row->offset + row->size};
+	}
+	if (range)
+		qsort(range, n, sizeof(*range), by_begin);
+	*ret_count = n;
+	return range;
+}
+
+static void give_back(const struct arena *a, uint64_t from, uint64_t to)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	from = (from + page - 1) & ~(page - 1);
+	to &= ~(page - 1);
+	if (from < to)
+		madvise(a->view + from, to - from, MADV_REMOVE);
+}
+
+static void leave_arena(const struct arena *a)
+{
+	uint64_t at = 0;
+	size_t count;
+	struct range *range = ranges_of(a, &count);
+
+	for (size_t i = 0; range && i < count; i++) {
+		give_back(a, at, range[i].from);
+		at = at > range[i].to ? at : range[i].to;
+	}
+	if (range)
+		give_back(a, at, a->size);
+	free(range);
+}
+
+void gkf_share_leave(void)
+{
+	for (unsigned i = 0; i < GKF_DEVICES_MAX; i++)
+		if (device_arena(i) && device_arena(i)->rows)
+			leave_arena(device_arena(i));
 }

@@ -82,6 +82,13 @@ GKF_API int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd);
 GKF_API bool gkf_share_in_use(unsigned device, uint32_t row);
 
 /*
+ * The process ends: the host gets back what nobody else may have, even where
+ * others keep the file. Of one that is killed they keep all of it, as long as
+ * they have any of it open.
+ */
+GKF_API void gkf_share_leave(void);
+
+/*
  * Opens what another process shares. GK_ERR_CORRUPT: that is no handle of
  * anything of this kind and machine; GK_ERR_NOT_FOUND: its process has ended,
  * or shares it no more; GK_ERR_IN_USE: it is this process's own. ret_fd is the

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/visible.h"
+#include "device/share.h"
 #include "device/space.h"
 #include "fronts/cuda/front.h"
 #include "fronts/cuda/generation.h"
@@ -286,6 +287,7 @@ __attribute__((destructor)) static void end(void)
 		return;
 	}
 	gkf_queue_end();
+	gkf_share_leave();
 	for (unsigned i = 0; i < cuda.device_count; i++)
 		if (cuda.device[i].attached)
 			gkf_detach(cuda.machine, cuda.device[i].slot);

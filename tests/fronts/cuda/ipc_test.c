@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#define MUCH       (40 * MIB)
 #define SMALL      10000u
 #define LARGE      (5 * MIB + 8)
 #define OPEN(p, h) CU(cuIpcOpenMemHandle_v2)(p, h, 1)
@@ -114,6 +115,15 @@ static void obey(struct orders *o, struct told *t, char what)
 		assert_cuda(CU(cuMemcpyDtoH_v2)(&value, t->at + 8, 4), SUCCESS);
 		assert_int_equal(value, 99);
 	}
+	if (what == 'm') { /* memory that is not shared */
+		CUdeviceptr more;
+
+		assert_cuda(CU(cuMemAlloc_v2)(&more, MUCH), SUCCESS);
+		assert_cuda(CU(cuMemsetD8_v2)(more, 1, MUCH), SUCCESS);
+		assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	}
+	if (what == 'x')
+		exit(0);
 	if (what == 'c') /* as a daemon does */
 		for (int fd = 3; fd < 64; fd++)
 			if (fd != o->in && fd != o->out)
@@ -278,6 +288,36 @@ static void freeing_it_meanwhile_harms_nobody(struct fixture *fx)
 	peer_end(&p);
 	word_at(at);
 	assert_cuda(CU(cuIpcCloseMemHandle)(at), SUCCESS);
+}
+
+/* What nobody can have any more is the host's again. */
+static void who_ends_leaves_only_what_it_shared(struct fixture *fx)
+{
+	struct peer p = peer_start(serve);
+	struct told t;
+	struct stat st;
+	CUdeviceptr at;
+	char path[80], bye = 'x';
+	int fd;
+
+	(void)fx;
+	begin_cuda(0);
+	t = shared(&p, 'l');
+	peer_do(&p, 'm');
+	assert_cuda(OPEN(&at, t.handle), SUCCESS);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%u", (int)p.pid,
+		 ((struct share_words *)&t.handle)->thread,
+		 ((struct share_words *)&t.handle)->file);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_true(st.st_blocks * 512ULL >= MUCH);
+	peer_write(p.to, &bye, 1);
+	fixture_await(p.pid, 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_in_range(st.st_blocks * 512ULL, LARGE & -4096UL,
+			LARGE + 6 * MIB);
+	assert_int_equal(word_at(at), 7);
+	assert_int_equal(word_at(at + LARGE - 8), 7);
 }
 
 static void a_handle_belongs_to_one_context(struct fixture *fx)
@@ -473,6 +513,7 @@ int main(int argc, char **argv)
 	    ALONE(what_is_freed_or_of_the_dead_cannot_be_opened),
 	    ALONE(what_is_open_outlives_who_shared_it),
 	    ALONE(freeing_it_meanwhile_harms_nobody),
+	    ALONE(who_ends_leaves_only_what_it_shared),
 	    ALONE(a_handle_belongs_to_one_context),
 	    ALONE(what_has_no_handle),
 	    ALONE(bytes_that_are_no_handle_open_nothing),
