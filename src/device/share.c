@@ -207,19 +207,19 @@ static int find_shared_piece(const struct arena *a, uint64_t offset)
 	return -1;
 }
 
+/* Room for as many as there are rows; only what is used is there. */
 static bool make_piece_room(struct arena *a)
 {
-	uint32_t room = a->piece_room ? 2 * a->piece_room : 16;
-	struct share_piece *piece;
+	void *piece;
 
-	if (a->piece_count < a->piece_room)
+	if (a->piece)
 		return true;
-	piece = realloc(a->piece, room * sizeof(*piece));
-	if (!piece)
-		return false;
-	a->piece = piece;
-	a->piece_room = room;
-	return true;
+	piece =
+	    mmap(NULL, SHARE_ROWS * sizeof(*a->piece), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (piece != MAP_FAILED)
+		a->piece = piece;
+	return a->piece;
 }
 
 static int share_piece(struct arena *a, enum gkf_share_kind kind, uint64_t base,

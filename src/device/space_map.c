@@ -8,7 +8,6 @@
 #include "device/share.h"
 #include "device/space_arena.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,8 +17,9 @@ enum block_state { BLOCK_FREE, BLOCK_FIRST, BLOCK_REST }; /* of a reservation */
 static struct {
 	pthread_mutex_t lock;
 	struct arena *arena;
-	unsigned char *state;         /* of each block */
-	struct gkf_mapping **mapping; /* of each block, or NULL */
+	unsigned char *state;        /* of each block */
+	uint32_t *first;             /* block + 1 of its mapping, or 0 */
+	struct gkf_mapping *mapping; /* at its first block */
 	uint32_t blocks;
 } reserved = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -33,16 +33,28 @@ static bool make_reserved(void)
 	if (reserved.arena || !a)
 		return a;
 	blocks = (uint32_t)(a->size / BLOCK_SIZE);
-	tables = mmap(NULL, blocks * (sizeof(*reserved.mapping) + 1ULL),
-		      PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	tables =
+	    mmap(NULL,
+		 blocks * (sizeof(*reserved.mapping) + sizeof(*reserved.first) +
+			   sizeof(*reserved.state)),
+		 PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (tables == MAP_FAILED)
 		return false;
-	reserved.mapping = (struct gkf_mapping **)(void *)tables;
-	reserved.state = tables + blocks * sizeof(*reserved.mapping);
+	reserved.mapping = (struct gkf_mapping *)(void *)tables;
+	reserved.first = (uint32_t *)(void *)(reserved.mapping + blocks);
+	reserved.state = (unsigned char *)(reserved.first + blocks);
 	reserved.blocks = blocks;
 	reserved.arena = a;
 	return true;
+}
+
+/* The mapping that a block belongs to; NULL: none. */
+static struct gkf_mapping *mapping_of(uint32_t block)
+{
+	uint32_t first = reserved.first[block];
+
+	return first ? &reserved.mapping[first - 1] : NULL;
 }
 
 static uint32_t blocks_of(uint64_t size)
@@ -138,7 +150,7 @@ static uint32_t reservation_length(uint32_t block)
 static bool is_mapped(uint32_t block, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (reserved.mapping[block + i])
+		if (reserved.first[block + i])
 			return true;
 	return false;
 }
@@ -329,28 +341,27 @@ static int check_room(uint32_t block, uint32_t n)
 
 int gkf_space_map(const struct gkf_mapping *mapping, void *source)
 {
-	struct gkf_mapping *m = malloc(sizeof(*m));
+	struct gkf_mapping *m;
 	uint32_t block, n;
-	int r = m ? 0 : GK_ERR_NOMEM;
+	int r = 0;
 
 	pthread_mutex_lock(&reserved.lock);
-	if (!r && (mapping->size % BLOCK_SIZE ||
-		   !find_blocks(mapping->base, mapping->size, &block, &n)))
+	if (mapping->size % BLOCK_SIZE ||
+	    !find_blocks(mapping->base, mapping->size, &block, &n))
 		r = GK_ERR_INVALID;
 	if (!r)
 		r = check_room(block, n);
 	if (!r && !show_again(view_at(mapping->base), mapping->size, source))
 		r = GK_ERR_NOMEM;
 	if (!r) {
+		m = &reserved.mapping[block];
 		*m = *mapping;
 		m->id = space_id();
 		m->readers = m->writers = 0;
 		for (uint32_t i = 0; i < n; i++)
-			reserved.mapping[block + i] = m;
-		m = NULL;
+			reserved.first[block + i] = block + 1;
 	}
 	pthread_mutex_unlock(&reserved.lock);
-	free(m);
 	return r;
 }
 
@@ -362,7 +373,7 @@ static struct gkf_mapping *mapping_within(uint64_t address, uint64_t end)
 
 	if (!find_blocks(address, end - address, &block, &n))
 		return NULL;
-	m = reserved.mapping[block];
+	m = mapping_of(block);
 	return m && m->base == address && m->size <= end - address ? m : NULL;
 }
 
@@ -403,8 +414,7 @@ static int unmap_one(struct gkf_mapping *m)
 		return GK_ERR_NOMEM;
 	}
 	for (uint32_t i = 0; i < blocks_of(m->size); i++)
-		reserved.mapping[block + i] = NULL;
-	free(m);
+		reserved.first[block + i] = 0;
 	return 0;
 }
 
@@ -457,7 +467,7 @@ bool gkf_space_mapping(uint64_t address, struct gkf_mapping *ret_mapping)
 	pthread_mutex_lock(&reserved.lock);
 	a = reserved.arena;
 	if (a && address - a->base < a->size)
-		m = reserved.mapping[(address - a->base) / BLOCK_SIZE];
+		m = mapping_of((uint32_t)((address - a->base) / BLOCK_SIZE));
 	if (m)
 		*ret_mapping = *m;
 	pthread_mutex_unlock(&reserved.lock);
