@@ -170,6 +170,80 @@ static void what_is_written_where_one_may_read_is_a_fault(struct fixture *fx)
 	assert_cuda(CU(cuMemAlloc_v2)(&p, 1), ERROR_ILLEGAL_ADDRESS);
 }
 
+static const char kernels[] = ".version 7.0\n"
+			      ".target sm_50\n"
+			      ".address_size 64\n"
+			      ".visible .entry copies(.param .u64 from,\n"
+			      "	.param .u64 to)\n"
+			      "{\n"
+			      "	.reg .b64 %a, %b;\n"
+			      "	.reg .b32 %v;\n"
+			      "	ld.param.u64 %a, [from];\n"
+			      "	ld.param.u64 %b, [to];\n"
+			      "	ld.global.u32 %v, [%a];\n"
+			      "	st.global.u32 [%b], %v;\n"
+			      "	ret;\n"
+			      "}\n"
+			      ".visible .entry adds(.param .u64 from,\n"
+			      "	.param .u64 to)\n"
+			      "{\n"
+			      "	.reg .b64 %b;\n"
+			      "	ld.param.u64 %b, [to];\n"
+			      "	red.global.add.u32 [%b], 1;\n"
+			      "	ret;\n"
+			      "}\n";
+
+static CUresult run(const char *name, CUdeviceptr from, CUdeviceptr to)
+{
+	void *args[] = {&from, &to};
+	CUfunction f;
+	CUmodule m;
+
+	assert_cuda(CU(cuModuleLoadData)(&m, kernels), SUCCESS);
+	assert_cuda(CU(cuModuleGetFunction)(&f, m, name), SUCCESS);
+	assert_cuda(
+	    CU(cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL),
+	    SUCCESS);
+	return CU(cuCtxSynchronize)();
+}
+
+/* Two places of one memory, of which one may be written to. */
+static void show_both(CUdeviceptr at)
+{
+	CUmemGenericAllocationHandle h = create(0, STEP);
+
+	assert_cuda(CU(cuMemMap)(at, STEP, 0, h, 0), SUCCESS);
+	assert_cuda(CU(cuMemMap)(at + STEP, STEP, 0, h, 0), SUCCESS);
+	assert_cuda(allow(at, STEP, 0, BOTH), SUCCESS);
+	assert_cuda(allow(at + STEP, STEP, 0, READ), SUCCESS);
+}
+
+static void kernels_write_where_they_may(struct fixture *fx)
+{
+	CUdeviceptr at;
+
+	(void)fx;
+	begin_cuda(0);
+	at = reserve(2 * STEP);
+	show_both(at);
+	assert_cuda(CU(cuMemsetD32_v2)(at, 41, 1), SUCCESS);
+	assert_cuda(run("adds", 0, at), SUCCESS);
+	assert_cuda(run("copies", at + STEP, at + 8), SUCCESS);
+	assert_int_equal(word_at(at + STEP + 8), 42);
+	assert_cuda(run("adds", 0, at + STEP), ERROR_ILLEGAL_ADDRESS);
+}
+
+static void kernels_write_nowhere_else(struct fixture *fx)
+{
+	CUdeviceptr at;
+
+	(void)fx;
+	begin_cuda(0);
+	at = reserve(2 * STEP);
+	show_both(at);
+	assert_cuda(run("copies", at, at + STEP), ERROR_ILLEGAL_ADDRESS);
+}
+
 static void it_belongs_to_no_context(struct fixture *fx)
 {
 	CUmemGenericAllocationHandle h;
@@ -380,6 +454,8 @@ int main(int argc, char **argv)
 	    ALONE(reservations_side_by_side_are_one),
 	    ALONE(rights_are_each_devices_own),
 	    ALONE(what_is_written_where_one_may_read_is_a_fault),
+	    ALONE(kernels_write_where_they_may),
+	    ALONE(kernels_write_nowhere_else),
 	    ALONE(it_belongs_to_no_context),
 	    ALONE(unmapping_waits_for_who_uses_it),
 	    ALONE(there_is_no_more_than_there_is),
