@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define STACK (256u << 10)
+#define LOOKS 1000
 
 enum keeper_state { NOT_STARTED, STARTING, WORKS, FAILED };
 
@@ -25,6 +26,13 @@ static void tell(_Atomic uint32_t *word, uint32_t value)
 {
 	atomic_store(word, value);
 	gk_futex_wake(GK_FUTEX_PRIVATE, word, 1);
+}
+
+/* The keeper is not long at anything: who asks looks a little first. */
+static void look_for_change(_Atomic uint32_t *word, uint32_t seen)
+{
+	for (int i = 0; i < LOOKS && atomic_load(word) == seen; i++)
+		gk_cpu_pause();
 }
 
 static void await_change(_Atomic uint32_t *word, uint32_t seen)
@@ -111,6 +119,7 @@ static void ask_keeper(void (*what)(void *data), void *data)
 	keeper.what = what;
 	keeper.data = data;
 	tell(&keeper.asked, done + 1);
+	look_for_change(&keeper.done, done);
 	await_change(&keeper.done, done);
 }
 
@@ -120,6 +129,7 @@ bool keeper_do(void (*what)(void *data), void *data)
 
 	keeper_start();
 	pthread_mutex_lock(&keeper.lock);
+	look_for_change(&keeper.state, STARTING);
 	await_change(&keeper.state, STARTING);
 	works = atomic_load(&keeper.state) == WORKS;
 	if (works)
