@@ -10,6 +10,7 @@
 #include "machine/store/board.h"
 #include "machine/store/identity.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,7 +337,9 @@ int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd)
 	int fd = share_reopen(a->file);
 
 	if (fd < 0)
-		return GK_ERR_NOT_SUPPORTED;
+		return errno == EMFILE || errno == ENFILE
+			   ? GK_ERR_TOO_MANY
+			   : GK_ERR_NOT_SUPPORTED;
 	if (lseek(fd, at, SEEK_SET) != at ||
 	    (range.l_len && fcntl(fd, F_OFD_SETLK, &range))) {
 		close(fd);
@@ -346,25 +349,18 @@ int gkf_share_descriptor(unsigned device, uint32_t row, int *ret_fd)
 	return 0;
 }
 
-struct lock_request {
-	int file;
-	struct flock range;
-};
-
-static void look_at_lock(void *data)
-{
-	struct lock_request *q = data;
-
-	if (fcntl(q->file, F_OFD_GETLK, &q->range))
-		q->range.l_type = F_UNLCK;
-}
-
+/* Where it cannot be looked at it is taken to be in use. */
 bool gkf_share_in_use(unsigned device, uint32_t row)
 {
 	const struct arena *a = device_arena(device);
-	struct lock_request q = {a->file, lock_of_row(a, row, F_WRLCK)};
+	struct flock range = lock_of_row(a, row, F_WRLCK);
+	int fd = share_reopen(a->file);
+	bool used =
+	    fd < 0 || fcntl(fd, F_OFD_GETLK, &range) || range.l_type != F_UNLCK;
 
-	return keeper_do(look_at_lock, &q) && q.range.l_type != F_UNLCK;
+	if (fd >= 0)
+		close(fd);
+	return used;
 }
 
 /* ---- the end ---- */

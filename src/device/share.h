@@ -91,7 +91,8 @@ GKF_API void gkf_share_leave(void);
 /*
  * Opens what another process shares. GK_ERR_CORRUPT: that is no handle of
  * anything of this kind and machine; GK_ERR_NOT_FOUND: its process has ended,
- * or shares it no more; GK_ERR_IN_USE: it is this process's own. ret_fd is the
+ * or shares it no more; GK_ERR_IN_USE: it is this process's own;
+ * GK_ERR_TOO_MANY: this process has all descriptors it may have. ret_fd is the
  * caller's, to be closed before anybody else runs.
  */
 GKF_API int gkf_share_open(struct gkf_machine *m,

@@ -6,6 +6,7 @@
 #include "machine/store/board.h"
 #include "machine/store/identity.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -80,7 +81,10 @@ static int open_file(const struct share_words *w)
 	if (!is_ours(&st) || st.st_ino != w->inode)
 		return GK_ERR_NOT_FOUND;
 	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? GK_ERR_NOT_FOUND : fd;
+	if (fd >= 0)
+		return fd;
+	return errno == EMFILE || errno == ENFILE ? GK_ERR_TOO_MANY
+						  : GK_ERR_NOT_FOUND;
 }
 
 static int check_words(struct gkf_machine *m, const struct share_words *w,

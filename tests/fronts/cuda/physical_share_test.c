@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define STEP (2 * MIB)
@@ -240,6 +241,28 @@ static void other_descriptors_are_refused(struct fixture *fx)
 		    ERROR_INVALID_VALUE);
 }
 
+/* A program that has no numbers left is told so, and may go on. */
+static void without_a_free_descriptor(struct fixture *fx)
+{
+	CUmemGenericAllocationHandle h;
+	struct rlimit few = {0};
+	int fd = 77;
+
+	(void)fx;
+	begin_cuda(0);
+	assert_cuda(CU(cuMemCreate)(&h, SIZE, &prop, 0), SUCCESS);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &few), 0);
+	few.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_cuda(CU(cuMemExportToShareableHandle)(&fd, h, FD, 0),
+		    ERROR_OUT_OF_MEMORY);
+	assert_int_equal(fd, 77);
+	few.rlim_cur = few.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_cuda(CU(cuMemExportToShareableHandle)(&fd, h, FD, 0), SUCCESS);
+	assert_cuda(CU(cuMemRelease)(h), SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct alone tests[] = {
@@ -248,6 +271,7 @@ int main(int argc, char **argv)
 	    ALONE(it_outlives_a_process_that_is_killed),
 	    ALONE(a_process_may_import_its_own),
 	    ALONE(other_descriptors_are_refused),
+	    ALONE(without_a_free_descriptor),
 	};
 
 	return alone_main(argc, argv, tests, sizeof(tests) / sizeof(*tests));
