@@ -73,6 +73,7 @@ room fronts/cublas fronts/common abi base/log.h
 room fronts/cufft fronts/common abi base/log.h
 room fronts/cusolver fronts/common abi
 room fronts/cusparse fronts/common abi
+room fronts/curand fronts/common abi
 
 verbs='cli/export cli/fake cli/plot cli/record cli/select cli/smi cli/stat
 	cli/top'

@@ -13,7 +13,8 @@ import pytest
 from conftest import FAKE_DIR, ROOT, clean_env
 
 # (room, its majors, what NOT_SUPPORTED is)
-LIBRARIES = [("cufft", 11, 16), ("cufft", 12, 16)]
+LIBRARIES = [("cufft", 11, 16), ("cufft", 12, 16),
+             ("curand", 10, 204)]
 each = pytest.mark.parametrize("name,major,refusal", LIBRARIES)
 
 

@@ -84,8 +84,6 @@ static const struct {
       ""}},
     {"libcufftw.so",
      {"cufftw", "it needs cuFFTW, which is not made up here", ""}},
-    {"libcurand.so",
-     {"curand", "it needs cuRAND, which carries NVIDIA's runtime", ""}},
     {"libcusparse.so",
      {"cusparse", "it needs cuSPARSE, which carries NVIDIA's runtime", ""}},
     {"libcusolver",

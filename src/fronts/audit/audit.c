@@ -38,6 +38,7 @@ static const struct {
     {"libcusolver.so.11", "libcusolver.so.11"},
     {"libcusolver.so.12", "libcusolver.so.12"},
     {"libcusparse.so.12", "libcusparse.so.12"},
+    {"libcurand.so.10", "libcurand.so.10"},
 };
 
 #define NAMES (sizeof names / sizeof *names)

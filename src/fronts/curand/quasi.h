@@ -1,0 +1,32 @@
+/* quasi.h - Sobol' sequences: points of many dimensions, in Gray code order. */
+#ifndef GKF_CURAND_QUASI_H
+#define GKF_CURAND_QUASI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct quasi {
+	unsigned bits, dimensions;
+	uint64_t next; /* the index of the next point */
+	uint64_t *vectors, *constants;
+};
+
+/* false: no memory. quasi_close() frees it. */
+bool quasi_open(struct quasi *q, unsigned bits, bool scrambled,
+		unsigned dimensions, uint64_t offset);
+void quasi_close(struct quasi *q);
+
+/* The number of a dimension in the point of an index. */
+uint64_t quasi_at(const struct quasi *q, unsigned dimension, uint64_t index);
+
+/* The same of the next index, from that of this one. */
+static inline uint64_t quasi_step(const struct quasi *q, unsigned dimension,
+				  uint64_t x, uint64_t index)
+{
+	unsigned bit = ~index ? (unsigned)__builtin_ctzll(~index) : q->bits;
+
+	return bit < q->bits ? x ^ q->vectors[dimension * q->bits + bit] : x;
+}
+
+#endif
