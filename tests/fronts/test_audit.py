@@ -84,6 +84,21 @@ def test_dt_rpath_is_overruled(gpukit, tmp_path):
     assert gpukit.ok("fake", "--", program) == "0\n"
 
 
+def test_every_library_of_ours_is_found_by_any_path(gpukit):
+    """Whatever lies beside the auditor has a row in its table."""
+    ours = [name for name in os.listdir(FAKE_DIR)
+            if ".so." in name and not os.path.islink(
+                os.path.join(FAKE_DIR, name))]
+    assert len(ours) > 8
+    out = gpukit.ok("fake", "--", sys.executable, "-c",
+                    "import ctypes, os\n"
+                    "os.environ.pop('LD_LIBRARY_PATH')\n"
+                    f"for name in {ours!r}:\n"
+                    "    ctypes.CDLL('/nowhere/' + name)\n"
+                    "print('all')\n")
+    assert out == "all\n"
+
+
 def test_other_libraries_are_left_alone(gpukit):
     out = gpukit.ok("fake", "--", sys.executable, "-c",
                     "import ctypes, ctypes.util\n"
