@@ -23,6 +23,8 @@ static cufftResult run_plan(const struct plan *p, const void *in,
 		return CUFFT_INVALID_VALUE;
 	run.transform.direction = direction;
 	transform_lay_out(&run.transform, in == out);
+	if (!fftw_prepare(&run.transform, run.in, run.out))
+		return CUFFT_EXEC_FAILED;
 	return native_launch(&library, 0, p->stream, &run) ? CUFFT_EXEC_FAILED
 							   : CUFFT_SUCCESS;
 }

@@ -1,6 +1,8 @@
 /*
  * fftw.c - opens FFTW3, keeps its plans, and runs transforms with them. Its
- * planner is not thread-safe: one lock is around it and the list of plans.
+ * planner is not thread-safe: one lock is around it and the list of plans. A
+ * program may plan with the same library; therefore plans are made and let go
+ * in the thread that asks for a transform, not in one that runs it.
  */
 #include "base/log.h"
 #include "fronts/cufft/front.h"
@@ -199,21 +201,59 @@ static struct kept_plan *new_kept_plan(const struct transform *key, void *in,
 	return NULL;
 }
 
+/* With the lock: the plan of a key, made if need be, as the one used last. */
+static struct kept_plan *find_plan(const struct transform *key, void *in,
+				   void *out)
+{
+	struct kept_plan *p = take_out(key);
+
+	if (!p)
+		p = new_kept_plan(key, in, out);
+	if (p) {
+		p->next = state.first;
+		state.first = p;
+	}
+	return p;
+}
+
+/* The same transform of a copy of its input. */
+static struct transform from_copy(const struct transform *t)
+{
+	struct transform copied = *t;
+
+	copied.in_place = false;
+	copied.aligned = false;
+	return copied;
+}
+
+bool fftw_prepare(struct transform *t, CUdeviceptr in, CUdeviceptr out)
+{
+	/* Planning looks at addresses, not at what is there. */
+	void *from = (void *)(uintptr_t)in, *to = (void *)(uintptr_t)out;
+	bool found;
+
+	t->aligned = (in | out) % ALIGNMENT == 0;
+	pthread_mutex_lock(&state.lock);
+	found = find_plan(t, from, to) != NULL;
+	if (!found && t->in_place) {
+		struct transform copied = from_copy(t);
+
+		found = find_plan(&copied, NULL, to) != NULL;
+	}
+	drop_old();
+	pthread_mutex_unlock(&state.lock);
+	return found;
+}
+
 static struct kept_plan *use_plan(const struct transform *key, void *in,
 				  void *out)
 {
 	struct kept_plan *p;
 
 	pthread_mutex_lock(&state.lock);
-	p = take_out(key);
-	if (!p)
-		p = new_kept_plan(key, in, out);
-	if (p) {
+	p = find_plan(key, in, out);
+	if (p)
 		p->users++;
-		p->next = state.first;
-		state.first = p;
-		drop_old();
-	}
 	pthread_mutex_unlock(&state.lock);
 	return p;
 }
@@ -225,13 +265,11 @@ static void leave_plan(struct kept_plan *p)
 	pthread_mutex_unlock(&state.lock);
 }
 
-static bool execute(struct transform *t, void *in, void *out)
+static bool execute(const struct transform *t, void *in, void *out)
 {
 	const struct fftw *f = &state.fftw[t->is_double];
-	struct kept_plan *p;
+	struct kept_plan *p = use_plan(t, in, out);
 
-	t->aligned = ((uintptr_t)in | (uintptr_t)out) % ALIGNMENT == 0;
-	p = use_plan(t, in, out);
 	if (!p)
 		return false;
 	if (t->kind == FROM_REAL)
@@ -244,17 +282,17 @@ static bool execute(struct transform *t, void *in, void *out)
 	return true;
 }
 
-/* For layouts that FFTW cannot do in place: from a copy. */
-static bool execute_from_copy(struct transform *t, const void *in, void *out,
-			      size_t size)
+/* For layouts that FFTW cannot do in place. */
+static bool execute_from_copy(const struct transform *t, const void *in,
+			      void *out, size_t size)
 {
+	struct transform copied = from_copy(t);
 	void *copy = malloc(size);
 	bool done = false;
 
 	if (copy) {
 		memcpy(copy, in, size);
-		t->in_place = false;
-		done = execute(t, copy, out);
+		done = execute(&copied, copy, out);
 	}
 	free(copy);
 	return done;
@@ -274,16 +312,16 @@ static uint64_t count_operations(const struct transform *t)
 CUresult fftw_run(struct gpukit_run *run)
 {
 	const struct transform_run *p = run->params;
-	struct transform t = p->transform;
-	size_t size = (size_t)transform_in_bytes(&t);
+	const struct transform *t = &p->transform;
+	size_t size = (size_t)transform_in_bytes(t);
 	void *in = run->memory(run, p->in, size);
-	void *out = run->memory(run, p->out, (size_t)transform_out_bytes(&t));
+	void *out = run->memory(run, p->out, (size_t)transform_out_bytes(t));
 
 	if (!in || !out)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
-	run->operations += count_operations(&t);
-	if (!execute(&t, in, out) &&
-	    !(t.in_place && execute_from_copy(&t, in, out, size)))
+	run->operations += count_operations(t);
+	if (!execute(t, in, out) &&
+	    !(t->in_place && execute_from_copy(t, in, out, size)))
 		return CUDA_ERROR_LAUNCH_FAILED;
 	return CUDA_SUCCESS;
 }

@@ -32,6 +32,11 @@ struct transform_run {
 
 /* fftw.c: whether the library that it needs can be had; logged if not. */
 bool fftw_ready(bool is_double);
+/*
+ * Makes what a transform of these addresses needs; false: it cannot be done.
+ * Sets t->aligned.
+ */
+bool fftw_prepare(struct transform *t, CUdeviceptr in, CUdeviceptr out);
 CUresult fftw_run(struct gpukit_run *run);
 
 #endif

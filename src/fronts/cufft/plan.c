@@ -18,10 +18,10 @@ static struct request basic_request(int type, int rank, const long long *n,
 	    .type = type, .rank = rank, .n = n, .batch = batch};
 }
 
-/* Whatever the rank is, it is looked at later. */
+/* A rank that there is not is told later: nothing is read for it. */
 static const long long *widen(long long *to, const int *from, int rank)
 {
-	for (int i = 0; from && i < rank && i < RANK_MAX; i++)
+	for (int i = 0; from && rank <= RANK_MAX && i < rank; i++)
 		to[i] = from[i];
 	return from ? to : NULL;
 }
