@@ -136,7 +136,7 @@ static void layouts_are_checked(struct fixture *fx)
 
 static void sizes_can_be_asked_before(struct fixture *fx)
 {
-	long long n[] = {4, 6}, huge[] = {1LL << 40, 1LL << 40};
+	long long n[] = {4, 6}, huge[] = {1LL << 40, 1LL << 40, 1LL << 62};
 	int small[] = {4, 6};
 	size_t size = 77;
 	cufftHandle plan;
@@ -168,6 +168,10 @@ static void sizes_can_be_asked_before(struct fixture *fx)
 	ASKS((cufftGetSizeMany64)(plan, 2, n, NULL, 0, 0, NULL, 0, 0, ROW, 1,
 				  &size),
 	     SUCCESS);
+	/* Rows that lie farther apart than 64 bits count. */
+	ASKS((cufftGetSizeMany64)(plan, 2, n, huge + 1, 1, 1, n, 1, 24, ROW, 1,
+				  &size),
+	     INVALID_SIZE);
 	ASKS((cufftGetSizeMany64)(plan, 2, huge, NULL, 0, 0, NULL, 0, 0, ROW, 1,
 				  &size),
 	     INVALID_SIZE);
