@@ -72,6 +72,7 @@ room fronts/cudart fronts/common abi
 room fronts/cublas fronts/common abi base/log.h
 room fronts/cufft fronts/common abi base/log.h
 room fronts/cusolver fronts/common abi
+room fronts/cupti fronts/common abi base/log.h
 room fronts/cusparse fronts/common abi
 room fronts/curand fronts/common abi
 

@@ -1,0 +1,73 @@
+"""The drop-in libraries beside cuBLAS: their tables, and the originals."""
+
+import glob
+import os
+import re
+
+from conftest import FAKE_DIR, ROOT
+
+ABI = os.path.join(ROOT, "src", "abi")
+WHEELS = os.environ.get("GPUKIT_CUDA12_LIBRARIES", "")
+
+
+class Library:
+    """file: as it is called; table: of src/abi; major: the column of the table
+    that counts (cuSOLVER's is its own); refuses: what it answers then."""
+
+    # pylint: disable-next=too-many-arguments
+    def __init__(self, file, table, *, macro, major=None, refuses=None,
+                 counted=None, prefixes=()):
+        self.file, self.table, self.macro = file, table, macro
+        self.major, self.refuses, self.counted = major, refuses, counted
+        self.prefixes = prefixes
+        self.path = os.path.join(FAKE_DIR, file)
+
+    def __repr__(self):
+        return self.file
+
+    def rows(self):
+        """[(kind, symbol)] of this version, in the order of the table."""
+        with open(os.path.join(ABI, self.table), encoding="utf-8") as file:
+            lines = re.findall(rf"^{self.macro}(_?\w*)\((.*)\)$", file.read(),
+                               re.M)
+        found = []
+        for kind, text in lines:
+            words = text.split(", ")
+            symbol = words[1] if kind == "_TELLS" else words[0]
+            between = words[1:3]
+            if len(between) == 2 and all(re.fullmatch(r"\d\d", one)
+                                         for one in between):
+                if not int(between[0]) <= self.major <= int(between[1]):
+                    continue
+            found.append((kind, symbol))
+        return found
+
+    def names(self):
+        return [symbol for _, symbol in self.rows()]
+
+    def refused(self):
+        kinds = {"CUSPARSE": "_REFUSED", "CUSOLVER": "_REFUSED", "CUPTI": ""}
+        return [symbol for kind, symbol in self.rows()
+                if self.refuses is not None and kind == kinds[self.macro]]
+
+    def originals(self):
+        """NVIDIA's libraries of that name on this machine."""
+        places = ["/usr/local/cuda*/lib64", os.path.join(WHEELS, "*", "lib")]
+        return [path for place in places if place
+                for path in glob.glob(os.path.join(place, self.file))]
+
+
+LIBRARIES = [
+    Library("libcusparse.so.12", "cusparse.def", macro="CUSPARSE", refuses=10,
+            counted="libcusparse"),
+    Library("libcusolver.so.11", "cusolver.def", macro="CUSOLVER", major=11,
+            refuses=9, counted="libcusolver"),
+    Library("libcusolver.so.12", "cusolver.def", macro="CUSOLVER", major=12,
+            refuses=9, counted="libcusolver"),
+    Library("libcupti.so.12", "cupti.def", macro="CUPTI", major=12, refuses=27,
+            counted="libcupti"),
+    Library("libcupti.so.13", "cupti.def", macro="CUPTI", major=13, refuses=27,
+            counted="libcupti"),
+    Library("libnvToolsExt.so.1", "nvtx.def", macro="NVTX"),
+]
+REFUSING = [one for one in LIBRARIES if one.refuses is not None]

@@ -1,0 +1,215 @@
+"""cuSPARSE, cuSOLVER, CUPTI, NVTX: the names of their tables under the version
+of the originals, libc only; what does not work refuses and is counted; each
+function that works is called by a test."""
+
+import ctypes
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, clean_env
+from libraries import LIBRARIES, REFUSING
+
+ALL = pytest.mark.parametrize("library", LIBRARIES, ids=repr)
+THOSE_THAT_REFUSE = pytest.mark.parametrize("library", REFUSING, ids=repr)
+# Names that nobody documents; what they return is not known (cusolver.def).
+UNDOCUMENTED = re.compile(r".*Host$|cublas|pegasus")
+
+
+def exports(path):
+    """{symbol: version}"""
+    told = subprocess.run(["nm", "-D", "--defined-only", path], check=True,
+                          capture_output=True, text=True).stdout
+    words = (line.split() for line in told.splitlines())
+    return dict(w[2].split("@@") for w in words if w[1] == "T")
+
+
+@ALL
+def test_it_exports_its_table_under_the_version_of_the_original(library):
+    names = library.names()
+    assert names == sorted(names) and len(names) > 60
+    assert exports(library.path) == dict.fromkeys(names, library.file)
+
+
+@ALL
+def test_it_exports_what_the_original_does(library):
+    originals = library.originals()
+    if not originals:
+        pytest.skip(f"no {library} of NVIDIA's here")
+    for original in originals:
+        theirs = {name for name in exports(original)
+                  if not UNDOCUMENTED.match(name)}
+        assert set(exports(library.path)) == theirs
+
+
+@ALL
+def test_it_needs_libc_alone(library):
+    told = subprocess.run(["readelf", "-d", library.path], check=True,
+                          capture_output=True, text=True).stdout
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", told)
+    if any("san.so" in one for one in needed):
+        pytest.skip("a sanitizer is linked in")
+    assert all(re.match(r"libc\.|ld-linux", one) for one in needed), needed
+
+
+@ALL
+def test_every_driver_generation_has_it(library):
+    directory = os.path.dirname(library.path)
+    for generation in glob.glob(os.path.join(directory, "[0-9]*")):
+        link = os.path.join(generation, library.file)
+        assert os.path.realpath(link) == os.path.realpath(library.path)
+
+
+CALL_ALL = """
+import ctypes, sys
+driver = ctypes.CDLL("libcuda.so.1")
+assert driver.cuInit(0) == 0
+context = ctypes.c_void_p()
+assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert driver.cuCtxSetCurrent(context) == 0
+library = ctypes.CDLL(sys.argv[1])
+for symbol in sys.argv[3:]:
+    assert getattr(library, symbol)(None, 1, None) == int(sys.argv[2]), symbol
+"""
+
+
+def call_all(library, symbols, **env):
+    env.setdefault("LD_LIBRARY_PATH", os.path.dirname(library.path))
+    return subprocess.run(
+        [sys.executable, "-c", CALL_ALL, library.path, str(library.refuses),
+         *symbols], env=clean_env(**env), capture_output=True, text=True,
+        timeout=60, check=False)
+
+
+@THOSE_THAT_REFUSE
+def test_what_does_not_work_refuses_and_is_logged(machine, library):
+    symbols = library.refused()
+    assert len(symbols) > 100
+    done = call_all(library, symbols, GPUKIT_LOG="warn", **machine().env)
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"warn: (\w+): refused", done.stderr) == symbols
+
+
+@THOSE_THAT_REFUSE
+def test_what_it_refuses_is_counted(machine, library):
+    one, symbol = machine(), library.refused()[0]
+    assert call_all(library, [symbol, symbol], **one.env).returncode == 0
+    told = json.loads(one.ctl("coverage", "--json").stdout)
+    (found,) = (row for row in told if row["function"] == symbol)
+    assert (found["library"], found["refused"]) == (library.counted, 2)
+
+
+def test_a_profiler_that_asks_first_does_not_start_the_driver(machine):
+    """The program may fork afterwards, and use CUDA in the child."""
+    library = REFUSING[-1]
+    script = ("import ctypes, sys\n"
+              "driver = ctypes.CDLL('libcuda.so.1')\n"
+              "library = ctypes.CDLL(sys.argv[1])\n"
+              "assert library.cuptiSubscribe(None, None, None) == 27\n"
+              "assert driver.cuCtxGetDevice(None) == 3\n")
+    env = {"LD_LIBRARY_PATH": os.path.dirname(library.path), **machine().env}
+    subprocess.run([sys.executable, "-c", script, library.path],
+                   env=clean_env(**env), check=True, timeout=60)
+
+
+def called_in_tests(room):
+    """Names as the tests of a room call them: SP(name), SO(name); FOUR(t, name)
+    is S, D, C and Z of it; tokens of macros are whole words too."""
+    text = ""
+    for path in glob.glob(os.path.join(ROOT, "tests", "fronts", room, "*.[ch]")):
+        with open(path, encoding="utf-8") as file:
+            text += file.read()
+    found = set(re.findall(r"\b(?:cusparse|cusolver)\w+", text))
+    for real, complex_ in re.findall(r"FOUR_NAMED\(\s*t,\s*(\w+),\s*(\w+)",
+                                     text):
+        found |= {f"cusolverDn{t}{real}" for t in "SD"}
+        found |= {f"cusolverDn{t}{complex_}" for t in "CZ"}
+    for name in re.findall(r"FOUR\(\s*t,\s*(\w+)", text):
+        found |= {f"cusolverDn{t}{name}" for t in "SDCZ"}
+    for macro, words in (("KEEPS", ("cusparseGetMat{}", "cusparseSetMat{}")),
+                         ("COMPRESSED", ("cusparseCreate{}", "cusparse{}Get",
+                                         "cusparse{}SetPointers",
+                                         "cusparseConst{}Get",
+                                         "cusparseCreateConst{}"))):
+        for name in re.findall(rf"\b{macro}\((\w+)", text):
+            found |= {word.format(name) for word in words}
+    return found
+
+
+def listed():
+    """{name: test or reason} of LIBRARIES.txt."""
+    path = os.path.join(ROOT, "tests", "abi", "LIBRARIES.txt")
+    with open(path, encoding="utf-8") as file:
+        return dict(line.rstrip("\n").split("  ", 1) for line in file
+                    if line.strip() and not line.startswith("#"))
+
+
+@pytest.mark.parametrize("library", LIBRARIES[:3], ids=repr)
+def test_each_function_has_a_test_or_is_listed_as_refused(library):
+    rows, refused = listed(), set(library.refused())
+    for name in library.names():
+        if name in refused:
+            assert rows.get(name) == "refused", name
+        else:
+            test = rows.get(name, "")
+            assert re.match(r"tests/fronts/\w+/\w+_test\.c$", test), name
+            assert os.path.exists(os.path.join(ROOT, test)), name
+
+
+@pytest.mark.parametrize("room", ["cusparse", "cusolver"])
+def test_the_tests_that_are_named_call_the_function(room):
+    called = called_in_tests(room)
+    for name, test in listed().items():
+        if test.startswith(f"tests/fronts/{room}/"):
+            assert name in called, name
+
+
+def test_cupti_has_no_records():
+    library = ctypes.CDLL(LIBRARIES[4].path)
+    number, text = ctypes.c_uint64(7), ctypes.c_char_p()
+    room = ctypes.create_string_buffer(64)
+    assert library.cuptiGetVersion(ctypes.byref(number)) == 0
+    assert number.value == 130001
+    assert library.cuptiActivityFlushAll(1) == 0
+    assert library.cuptiActivityFlush(None, 0, 0) == 0
+    assert library.cuptiActivityGetNextRecord(room, 64,
+                                              ctypes.byref(text)) == 12
+    dropped = library.cuptiActivityGetNumDroppedRecords
+    assert dropped(None, 0, ctypes.byref(number)) == 0 and number.value == 0
+    number.value = 7
+    assert library.cuptiSupportedDomains(ctypes.byref(number),
+                                         ctypes.byref(text)) == 0
+    assert (number.value, text.value) == (0, None)
+    for args in ((0,), (9, 0)):
+        support = ctypes.c_int(7)
+        call = (library.cuptiDeviceSupported if len(args) == 1
+                else library.cuptiComputeCapabilitySupported)
+        assert call(*args, ctypes.byref(support)) == 0 and support.value == 0
+        assert call(*args, None) == 1
+    assert library.cuptiGetResultString(27, ctypes.byref(text)) == 0
+    assert text.value == b"CUPTI_ERROR_NOT_SUPPORTED"
+    assert library.cuptiGetErrorMessage(27, ctypes.byref(text)) == 0
+    assert b"no profiling data" in text.value
+    assert library.cuptiGetResultString(998, ctypes.byref(text)) == 1
+    assert library.cuptiGetLastError() == library.cuptiFinalize() == 0
+    assert library.InitializeInjectionNvtx2(None) == 0
+    first, second = ctypes.c_uint64(), ctypes.c_uint64()
+    assert library.cuptiGetTimestamp(ctypes.byref(first)) == 0
+    assert library.cuptiGetTimestamp(ctypes.byref(second)) == 0
+    assert 0 < first.value <= second.value
+
+
+def test_nvtx_answers_as_where_no_tool_listens():
+    library = ctypes.CDLL(LIBRARIES[5].path)
+    for name in LIBRARIES[5].names():
+        call = getattr(library, name)
+        if "RangePush" in name or "RangePop" in name:
+            assert call(b"range") == -2, name
+        else:
+            call.restype = ctypes.c_void_p
+            assert call(b"mark") is None, name
