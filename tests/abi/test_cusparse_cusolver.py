@@ -21,12 +21,12 @@ THOSE_THAT_REFUSE = pytest.mark.parametrize("library", REFUSING, ids=repr)
 UNDOCUMENTED = re.compile(r".*Host$|cublas|pegasus")
 
 
-def exports(path):
+def exports(path, kinds="TW"):
     """{symbol: version}"""
     told = subprocess.run(["nm", "-D", "--defined-only", path], check=True,
                           capture_output=True, text=True).stdout
     words = (line.split() for line in told.splitlines())
-    return dict(w[2].split("@@") for w in words if w[1] == "T")
+    return dict(w[2].split("@@") for w in words if w[1] in kinds)
 
 
 @ALL
@@ -34,6 +34,12 @@ def test_it_exports_its_table_under_the_version_of_the_original(library):
     names = library.names()
     assert names == sorted(names) and len(names) > 60
     assert exports(library.path) == dict.fromkeys(names, library.file)
+
+
+@ALL
+def test_what_refuses_is_weak(library):
+    """So `nm` and the doctor tell what does not work."""
+    assert sorted(exports(library.path, "W")) == library.refused()
 
 
 @ALL

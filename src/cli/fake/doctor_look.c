@@ -79,15 +79,10 @@ static const struct {
 	const char *begin;
 	struct advice advice;
 } libraries[] = {
-    {"libcublas",
-     {"cublas", "it needs cuBLAS, whose functions answer NOT_SUPPORTED here",
-      ""}},
     {"libcufftw.so",
      {"cufftw", "it needs cuFFTW, which is not made up here", ""}},
-    {"libcusparse.so",
-     {"cusparse", "it needs cuSPARSE, which carries NVIDIA's runtime", ""}},
-    {"libcusolver",
-     {"cusolver", "it needs cuSOLVER, which carries NVIDIA's runtime", ""}},
+    {"libcusolverMg",
+     {"cusolvermg", "it needs cuSOLVERMg, which carries NVIDIA's runtime", ""}},
     {"libcudnn",
      {"cudnn", "it needs cuDNN, which carries NVIDIA's runtime", ""}},
     {"libnccl.so",

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
+#define WEAK   __attribute__((weak))
 
 enum result {
 #define CUPTI_RESULT(name, value) CUPTI_##name = (value),
@@ -59,26 +60,26 @@ static enum result refuse_cupti(const char *symbol)
 
 /*
  * Whatever a caller passes is left alone, in registers and on its stack: the
- * prototypes need not be known here.
+ * prototypes need not be known here. Those that refuse are weak.
  */
-#define ANSWER(symbol, answer)                                                 \
-	EXPORT enum result symbol(void);                                       \
+#define ANSWER(symbol, linkage, answer)                                        \
+	EXPORT linkage enum result symbol(void);                               \
 	enum result symbol(void)                                               \
 	{                                                                      \
 		return answer;                                                 \
 	}
-#define IN_12_13(symbol, answer) ANSWER(symbol, answer)
+#define IN_12_13(...) ANSWER(__VA_ARGS__)
 #if FRONT_MAJOR >= 13
-#define IN_12_12(symbol, answer)
-#define IN_13_13(symbol, answer) ANSWER(symbol, answer)
+#define IN_12_12(...)
+#define IN_13_13(...) ANSWER(__VA_ARGS__)
 #else
-#define IN_12_12(symbol, answer) ANSWER(symbol, answer)
-#define IN_13_13(symbol, answer)
+#define IN_12_12(...) ANSWER(__VA_ARGS__)
+#define IN_13_13(...)
 #endif
 
 #define CUPTI(symbol, first, last)                                             \
-	IN_##first##_##last(symbol, refuse_cupti(#symbol))
-#define CUPTI_NO_TOOL(symbol, first, last) IN_##first##_##last(symbol, 0)
+	IN_##first##_##last(symbol, WEAK, refuse_cupti(#symbol))
+#define CUPTI_NO_TOOL(symbol, first, last) IN_##first##_##last(symbol, , 0)
 #define CUPTI_TRUE(symbol)
 #include "abi/cupti.def"
 #undef CUPTI

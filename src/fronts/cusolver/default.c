@@ -1,12 +1,14 @@
-/* default.c - the functions of cuSOLVER that refuse. */
+/* default.c - the functions of cuSOLVER that refuse; they are weak. */
 #include "fronts/cusolver/solver.h"
+
+#define EXPORT_WEAK __attribute__((visibility("default"), weak))
 
 /*
  * Whatever a caller passes is left alone, in registers and on its stack: the
  * prototypes need not be known here.
  */
 #define REFUSE(symbol)                                                         \
-	__attribute__((visibility("default"))) cusolverStatus_t symbol(void);  \
+	EXPORT_WEAK cusolverStatus_t symbol(void);                             \
 	cusolverStatus_t symbol(void)                                          \
 	{                                                                      \
 		return solver_refuse(#symbol);                                 \

@@ -1,5 +1,7 @@
-/* default.c - the functions of cuSPARSE that refuse. */
+/* default.c - the functions of cuSPARSE that refuse; they are weak. */
 #include "fronts/cusparse/sparse.h"
+
+#define EXPORT_WEAK __attribute__((visibility("default"), weak))
 
 /*
  * Whatever a caller passes is left alone, in registers and on its stack: the
@@ -8,7 +10,7 @@
 #define CUSPARSE(symbol, params)
 #define CUSPARSE_TELLS(type, symbol, params)
 #define CUSPARSE_REFUSED(symbol)                                               \
-	__attribute__((visibility("default"))) cusparseStatus_t symbol(void);  \
+	EXPORT_WEAK cusparseStatus_t symbol(void);                             \
 	cusparseStatus_t symbol(void)                                          \
 	{                                                                      \
 		return sparse_refuse(#symbol);                                 \
