@@ -135,8 +135,9 @@ def called_in_tests(room):
                                      text):
         found |= {f"cusolverDn{t}{real}" for t in "SD"}
         found |= {f"cusolverDn{t}{complex_}" for t in "CZ"}
-    for name in re.findall(r"FOUR\(\s*t,\s*(\w+)", text):
-        found |= {f"cusolverDn{t}{name}" for t in "SDCZ"}
+    begin = {"cusparse": "cusparse", "cusolver": "cusolverDn"}[room]
+    for name in re.findall(r"FOUR\(\s*t(?:ype)?,\s*(\w+)", text):
+        found |= {f"{begin}{t}{name}" for t in "SDCZ"}
     for macro, words in (("KEEPS", ("cusparseGetMat{}", "cusparseSetMat{}")),
                          ("COMPRESSED", ("cusparseCreate{}", "cusparse{}Get",
                                          "cusparse{}SetPointers",

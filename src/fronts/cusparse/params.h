@@ -78,4 +78,19 @@ struct indices {
 	bool by_column;
 };
 
+/* An incomplete factorisation in place. */
+struct factor {
+	struct cusparseSpMatDescr a;
+	int *
+	    ret_pivot; /* the host's: which one is zero, from the base; or -1 */
+};
+
+/* C = alpha A + beta B, of one type; rows are sorted. */
+struct sum {
+	struct cusparseSpMatDescr a, b, c;
+	struct scalar alpha, beta;
+	int *ret_nnz; /* where the number of entries goes besides C */
+	bool nnz_on_host;
+};
+
 #endif
