@@ -11,60 +11,123 @@
 /* Columns of C that one walk through A serves: what fits into a cache. */
 #define PANEL 32
 
-/* What the columns [first, first + width) of C sum up to, row by row. */
-static CUresult sum_panel(struct entries *e, const struct multiply *p,
-			  const struct dense *b, int64_t first, int64_t width,
-			  struct value *sums)
+/*
+ * Columns of op(B) and of C as doubles, a row after the other: a part a number,
+ * two in complex types. So the innermost loop is one of plain doubles.
+ */
+struct panel {
+	int64_t first, width;
+	bool is_complex;
+	double *b, *sums;
+};
+
+static size_t panel_parts(const struct panel *w)
+{
+	return (size_t)w->width * (w->is_complex ? 2 : 1);
+}
+
+static void panel_close(struct panel *w)
+{
+	free(w->b);
+	free(w->sums);
+}
+
+static bool panel_open(struct panel *w, const struct dense *b, int64_t inner,
+		       int64_t rows)
+{
+	size_t parts = panel_parts(w), at = 0;
+
+	w->b = malloc(((size_t)inner * parts + 1) * sizeof *w->b);
+	w->sums = calloc((size_t)rows * parts + 1, sizeof *w->sums);
+	for (int64_t i = 0; w->b && i < inner; i++)
+		for (int64_t j = 0; j < w->width; j++) {
+			struct value v = dense_load(b, i, w->first + j);
+
+			w->b[at++] = v.re;
+			if (w->is_complex)
+				w->b[at++] = v.im;
+		}
+	return w->b && w->sums;
+}
+
+/* Adds the row `from` of B, times v, to the row `to` of the sums. */
+static void add_row(const struct panel *w, int64_t to, int64_t from,
+		    struct value v)
+{
+	size_t parts = panel_parts(w);
+	double *sum = w->sums + (size_t)to * parts;
+	const double *b = w->b + (size_t)from * parts;
+
+	if (!w->is_complex) {
+		for (size_t j = 0; j < parts; j++)
+			sum[j] += v.re * b[j];
+		return;
+	}
+	for (size_t j = 0; j < parts; j += 2) {
+		sum[j] += v.re * b[j] - v.im * b[j + 1];
+		sum[j + 1] += v.re * b[j + 1] + v.im * b[j];
+	}
+}
+
+static CUresult sum_entries(struct entries *e, const struct multiply *p,
+			    const struct panel *w)
 {
 	bool transposed = p->op_a != CUSPARSE_OPERATION_NON_TRANSPOSE;
 	bool conjugate = p->op_a == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
 	struct entry at;
 
 	while (entries_next(e, &at)) {
-		int64_t row = transposed ? at.col : at.row;
-		int64_t col = transposed ? at.row : at.col;
 		struct value v = entry_value(e, &at);
 
 		if (conjugate)
 			v = value_conjugate(v);
-		for (int64_t j = 0; j < width; j++) {
-			struct value *s = &sums[row * width + j];
-
-			*s = value_add(
-			    *s,
-			    value_multiply(v, dense_load(b, col, first + j)));
-		}
+		add_row(w, transposed ? at.col : at.row,
+			transposed ? at.row : at.col, v);
 	}
-	e->run->operations += 2 * (uint64_t)p->a.nnz * (uint64_t)width;
+	e->run->operations += 2 * (uint64_t)p->a.nnz * panel_parts(w);
 	return e->error;
+}
+
+static void store_panel(const struct panel *w, const struct dense *c,
+			int64_t rows, const struct value scale[2])
+{
+	const double *sum = w->sums;
+
+	for (int64_t i = 0; i < rows; i++)
+		for (int64_t j = 0; j < w->width; j++) {
+			int64_t at =
+			    i * c->row_step + (w->first + j) * c->col_step;
+			struct value v = {*sum++, 0};
+
+			if (w->is_complex)
+				v.im = *sum++;
+			value_store(c->type, c->values, at,
+				    value_blend(scale[0], v, scale[1], c->type,
+						c->values, at));
+		}
 }
 
 static CUresult multiply_panel(struct gpukit_run *run, const struct multiply *p,
 			       int batch, int64_t first, int64_t width,
 			       const struct value scale[2])
 {
+	bool turned = p->op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
+	struct panel w = {first, width, value_is_complex(p->c.type), NULL,
+			  NULL};
 	struct dense b, c;
 	struct entries e;
-	CUresult r = CUDA_ERROR_ILLEGAL_ADDRESS;
-	struct value *sums =
-	    calloc((size_t)(p->c.rows * width + 1), sizeof *sums);
+	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
 
-	if (!sums)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (entries_open(&e, run, &p->a, batch, false) &&
-	    dense_open(&b, run, &p->b, p->op_b, batch) &&
-	    dense_open(&c, run, &p->c, CUSPARSE_OPERATION_NON_TRANSPOSE, batch))
-		r = sum_panel(&e, p, &b, first, width, sums);
-	for (int64_t i = 0; !r && i < p->c.rows; i++)
-		for (int64_t j = 0; j < width; j++) {
-			int64_t at = i * c.row_step + (first + j) * c.col_step;
-
-			value_store(c.type, c.values, at,
-				    value_blend(scale[0], sums[i * width + j],
-						scale[1], c.type, c.values,
-						at));
-		}
-	free(sums);
+	if (!entries_open(&e, run, &p->a, batch, false) ||
+	    !dense_open(&b, run, &p->b, p->op_b, batch) ||
+	    !dense_open(&c, run, &p->c, CUSPARSE_OPERATION_NON_TRANSPOSE,
+			batch))
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	if (panel_open(&w, &b, turned ? p->b.cols : p->b.rows, p->c.rows))
+		r = sum_entries(&e, p, &w);
+	if (!r)
+		store_panel(&w, &c, p->c.rows, scale);
+	panel_close(&w);
 	return r;
 }
 

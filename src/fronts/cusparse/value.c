@@ -141,7 +141,7 @@ static void store_part(cudaDataType type, void *array, int64_t at, double v)
 	}
 }
 
-struct value value_load(cudaDataType type, const void *array, int64_t index)
+struct value value_load_any(cudaDataType type, const void *array, int64_t index)
 {
 	if (!types[type].is_complex)
 		return (struct value){load_part(type, array, index), 0};
@@ -184,19 +184,6 @@ size_t index_size(cusparseIndexType_t type)
 					      [CUSPARSE_INDEX_64I] = 8};
 
 	return (unsigned)type < sizeof sizes ? sizes[type] : 0;
-}
-
-int64_t index_load(cusparseIndexType_t type, const void *array, int64_t at)
-{
-	switch (type) {
-	case CUSPARSE_INDEX_16U:
-		return ((const uint16_t *)array)[at];
-	case CUSPARSE_INDEX_32I:
-		return ((const int32_t *)array)[at];
-	case CUSPARSE_INDEX_64I:
-		return ((const int64_t *)array)[at];
-	}
-	return -1;
 }
 
 void index_store(cusparseIndexType_t type, void *array, int64_t at, int64_t v)

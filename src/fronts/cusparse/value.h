@@ -19,11 +19,30 @@ bool value_is_complex(cudaDataType type);
 /* The type of alpha and beta where all operands are of a type. */
 cudaDataType value_compute_type(cudaDataType type);
 
-struct value value_load(cudaDataType type, const void *array, int64_t index);
+struct value value_load_any(cudaDataType type, const void *array,
+			    int64_t index);
 void value_store(cudaDataType type, void *array, int64_t index, struct value v);
 
+/* The types that are used most are read without a call. */
+static inline struct value value_load(cudaDataType type, const void *array,
+				      int64_t index)
+{
+	if (type == CUDA_R_32F)
+		return (struct value){(double)((const float *)array)[index], 0};
+	if (type == CUDA_R_64F)
+		return (struct value){((const double *)array)[index], 0};
+	return value_load_any(type, array, index);
+}
+
 /* An index of an array of 16, 32 or 64 bits. */
-int64_t index_load(cusparseIndexType_t type, const void *array, int64_t at);
+static inline int64_t index_load(cusparseIndexType_t type, const void *array,
+				 int64_t at)
+{
+	if (type == CUSPARSE_INDEX_32I)
+		return ((const int32_t *)array)[at];
+	return type == CUSPARSE_INDEX_64I ? ((const int64_t *)array)[at]
+					  : ((const uint16_t *)array)[at];
+}
 void index_store(cusparseIndexType_t type, void *array, int64_t at, int64_t v);
 /* 0: no such type. */
 size_t index_size(cusparseIndexType_t type);
