@@ -137,6 +137,7 @@ static double *numbers(size_t count)
 
 	OK(cudaMalloc(&p, count * sizeof *p));
 	OK(cudaMemset(p, 0xff, count * sizeof *p));
+	OK(cudaDeviceSynchronize()); /* streams do not wait for it */
 	return p;
 }
 
@@ -331,7 +332,6 @@ int main(void)
 	p.vt = numbers(ROWS * ROWS);
 	OK(cudaMalloc(&p.pivots, ROWS * sizeof(int)));
 	OK(cudaMalloc(&p.info, sizeof(int)));
-	OK(cudaDeviceSynchronize());
 	by_pivots(&p);
 	by_cholesky(&p);
 	by_reflections(&p);

@@ -191,6 +191,7 @@ static double *numbers(size_t count)
 
 	OK(cudaMalloc(&p, (count + 1) * sizeof *p));
 	OK(cudaMemset(p, 0xff, (count + 1) * sizeof *p));
+	OK(cudaDeviceSynchronize()); /* streams do not wait for it */
 	return p;
 }
 

@@ -39,6 +39,9 @@ static void multiply(const int *offsets, const int *columns, void *values)
 	assert_sparse(
 	    SP(cusparseSpMV)(h, 0, &one, a, v, &one, v, CUDA_R_32F, 0, NULL),
 	    SUCCESS);
+	assert_sparse(SP(cusparseDestroySpMat)(a), SUCCESS);
+	assert_sparse(SP(cusparseDestroyDnVec)(v), SUCCESS);
+	assert_sparse(SP(cusparseDestroy)(h), SUCCESS);
 }
 
 static const int good_offsets[] = {0, 1, 2}, good_columns[] = {1, 0};
