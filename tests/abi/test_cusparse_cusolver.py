@@ -123,6 +123,39 @@ def test_a_profiler_that_asks_first_does_not_start_the_driver(machine):
                    env=clean_env(**env), check=True, timeout=60)
 
 
+def test_cusolver_without_openblas_says_what_it_needs(machine, tmp_path):
+    """A file that is no library is found in place of OpenBLAS."""
+    (tmp_path / "libopenblas.so.0").touch()
+    library = LIBRARIES[2]
+    script = ("import ctypes, sys\n"
+              "library = ctypes.CDLL(sys.argv[1])\n"
+              "handle = ctypes.c_void_p()\n"
+              "create = library.cusolverDnCreate\n"
+              "assert create(ctypes.byref(handle)) == 1\n"
+              "assert handle.value is None\n")
+    env = {**machine().env, "GPUKIT_LOG": "error",
+           "LD_LIBRARY_PATH": f"{tmp_path}:{os.path.dirname(library.path)}"}
+    done = subprocess.run([sys.executable, "-c", script, library.path],
+                          env=clean_env(**env), capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "cuSOLVER needs libopenblas.so.0" in done.stderr
+
+
+@ALL
+def test_who_asks_by_an_absolute_path_gets_ours(gpukit, library, tmp_path):
+    out = gpukit.ok("fake", "--name", tmp_path / "m", "--", "env")
+    if "LD_AUDIT=" not in out:
+        pytest.skip("this build sets no LD_AUDIT")
+    script = ("import ctypes, sys\n"
+              "ctypes.CDLL('/nowhere/' + sys.argv[1])\n"
+              "maps = open('/proc/self/maps', encoding='utf-8').read()\n"
+              "print({l.split()[-1] for l in maps.splitlines()"
+              " if l.endswith(sys.argv[1])})\n")
+    told = gpukit.ok("fake", "--", sys.executable, "-c", script, library.file)
+    assert library.path in told
+
+
 def called_in_tests(room):
     """Names as the tests of a room call them: SP(name), SO(name); FOUR(t, name)
     is S, D, C and Z of it; tokens of macros are whole words too."""
