@@ -6,10 +6,26 @@
 #include "fronts/cuda/green.h"
 #include "fronts/cuda/context.h"
 #include "fronts/cuda/generation.h"
+#include "fronts/cuda/module.h"
 #include "fronts/cuda/stream_private.h"
+#include "machine/file/board.h"
 
 #include <pthread.h>
 #include <string.h>
+
+int green_sms_of_device(const struct cuda_device *d)
+{
+	return d->instance == GKF_NO_INSTANCE
+		   ? (int)d->board->profile.sm_count
+		   : function_limit(d,
+				    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+}
+
+int green_sms(CUcontext ctx)
+{
+	return ctx->green ? (int)ctx->green->sm_count
+			  : green_sms_of_device(ctx->device);
+}
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUgreenCtx greens; /* those that were not destroyed */

@@ -49,6 +49,10 @@ bool green_described(CUdevResourceDesc desc, struct green_share *ret_share);
 CUresult green_tell(const struct green_share *share, uint64_t id,
 		    CUdevResourceType type, CUdevResource *ret_resource);
 
+/* The SMs of a device, and those that work of a context runs on. */
+int green_sms_of_device(const struct cuda_device *d);
+int green_sms(CUcontext ctx);
+
 unsigned green_count(const struct sm_set *set);
 
 static inline bool green_has(const struct sm_set *set, unsigned sm)

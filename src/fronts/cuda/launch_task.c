@@ -258,21 +258,6 @@ static CUresult check_shape(const struct cuda_device *d, const struct launch *l,
 	return CUDA_SUCCESS;
 }
 
-static int sms_of_device(const struct cuda_device *d)
-{
-	return d->instance == GKF_NO_INSTANCE
-		   ? (int)d->board->profile.sm_count
-		   : function_limit(d,
-				    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-}
-
-/* The SMs that work of a context runs on. */
-static int sms_of(CUcontext ctx)
-{
-	return ctx->green ? (int)ctx->green->sm_count
-			  : sms_of_device(ctx->device);
-}
-
 /* All blocks of a cooperative launch fit on the SMs at once. */
 static CUresult check_cooperative(CUcontext ctx, const struct launch *l,
 				  const struct gkf_ptx_kernel *k)
@@ -281,7 +266,7 @@ static CUresult check_cooperative(CUcontext ctx, const struct launch *l,
 	int each = occupancy_blocks(
 	    ctx->device, k, (int)(l->block[0] * l->block[1] * l->block[2]),
 	    l->dynamic_shared);
-	int sms = sms_of(stream_context(ctx, l->stream));
+	int sms = green_sms(stream_context(ctx, l->stream));
 
 	return blocks > (uint64_t)each * (uint64_t)sms
 		   ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
@@ -320,8 +305,8 @@ static void fill_kernel_task(struct kernel_task *t, CUcontext ctx,
 	    .set_condition = condition_set,
 	    .context = ctx,
 	    .clock_khz = (uint32_t)device_clock_mhz(p) * 1000,
-	    .device_sms = (uint32_t)sms_of_device(ctx->device),
-	    .sm_count = (uint32_t)sms_of(on),
+	    .device_sms = (uint32_t)green_sms_of_device(ctx->device),
+	    .sm_count = (uint32_t)green_sms(on),
 	    .sms = on->green ? on->green->sm : NULL,
 	};
 	t->native = l->function->kernel

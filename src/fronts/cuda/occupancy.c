@@ -5,7 +5,9 @@
  *
  * Source: CUDA's occupancy calculator, "GPU Data".
  */
+#include "fronts/cuda/green.h"
 #include "fronts/cuda/launch.h"
+#include "fronts/cuda/stream.h"
 #include "machine/file/board.h"
 
 #define WARP          32
@@ -238,5 +240,81 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 	each = least_int(each - (int)gkf_ptx_kernel_shared(k),
 			 most_dynamic(ctx, f, k));
 	*dynamicSmemSize = (size_t)each;
+	return CUDA_SUCCESS;
+}
+
+/* Blocks of a cluster that a launch asks for; 0: none is asked for. */
+static unsigned cluster_of(const CUlaunchConfig *config)
+{
+	unsigned size = 0;
+
+	for (unsigned i = 0; i < config->numAttrs; i++) {
+		const CUlaunchAttributeValue *v = &config->attrs[i].value;
+
+		if (config->attrs[i].id ==
+		    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+			size =
+			    v->clusterDim.x * v->clusterDim.y * v->clusterDim.z;
+	}
+	return size;
+}
+
+/* The blocks of a launch that an SM takes. */
+static CUresult blocks_of_config(enum cuda_row row, CUfunction func,
+				 const CUlaunchConfig *config,
+				 CUcontext *ret_ctx, int *ret_blocks)
+{
+	const struct gkf_ptx_kernel *k;
+	uint64_t threads;
+	CUfunction f;
+	CUresult r = of_function(row, func, ret_ctx, &f, &k);
+
+	if (r)
+		return r;
+	if (!config || (config->numAttrs && !config->attrs))
+		return CUDA_ERROR_INVALID_VALUE;
+	threads =
+	    (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
+	if (!threads || threads > INT32_MAX)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret_blocks =
+	    blocks_of(*ret_ctx, f, k, (int)threads, config->sharedMemBytes);
+	return CUDA_SUCCESS;
+}
+
+/* Clusters of several blocks are refused where they are launched, too. */
+CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
+					    const CUlaunchConfig *config)
+{
+	CUcontext ctx;
+	int blocks;
+	CUresult r = blocks_of_config(ROW_cuOccupancyMaxPotentialClusterSize,
+				      func, config, &ctx, &blocks);
+
+	if (r)
+		return r;
+	if (!clusterSize)
+		return CUDA_ERROR_INVALID_VALUE;
+	*clusterSize = blocks ? 1 : 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
+				      const CUlaunchConfig *config)
+{
+	CUcontext ctx;
+	int blocks;
+	CUresult r = blocks_of_config(ROW_cuOccupancyMaxActiveClusters, func,
+				      config, &ctx, &blocks);
+
+	if (r)
+		return r;
+	if (!numClusters)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (cluster_of(config) > 1) {
+		front_count_refusal(ROW_cuOccupancyMaxActiveClusters);
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+	*numClusters = blocks * green_sms(stream_context(ctx, config->hStream));
 	return CUDA_SUCCESS;
 }

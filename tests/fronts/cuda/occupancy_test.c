@@ -46,6 +46,37 @@ static void occupancy_follows_the_device(struct fixture *fx)
 	assert_int_equal(value, 1024);
 }
 
+/* Of one block each: there are no others. */
+static void clusters_have_one_block(struct fixture *fx)
+{
+	CUlaunchAttribute two = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+				 .value.clusterDim = {2, 1, 1}};
+	CUlaunchConfig config = {1, 1, 1, 256, 1, 1, 0, NULL, &two, 0};
+	CUfunction f;
+	int n;
+
+	(void)fx;
+	begin();
+	f = function_in(module_of("vector_add_13.ptx"), "vector_add");
+	assert_cuda(CU(cuOccupancyMaxPotentialClusterSize)(&n, f, &config),
+		    SUCCESS);
+	assert_int_equal(n, 1);
+	assert_cuda(CU(cuOccupancyMaxActiveClusters)(&n, f, &config), SUCCESS);
+	assert_int_equal(n, 8 * 108);
+	config.numAttrs = 1;
+	assert_cuda(CU(cuOccupancyMaxActiveClusters)(&n, f, &config),
+		    ERROR_NOT_SUPPORTED);
+	config.blockDimX = 0;
+	assert_cuda(CU(cuOccupancyMaxActiveClusters)(&n, f, &config),
+		    ERROR_INVALID_VALUE);
+	config.blockDimX = 2048;
+	assert_cuda(CU(cuOccupancyMaxPotentialClusterSize)(&n, f, &config),
+		    SUCCESS);
+	assert_int_equal(n, 0);
+	assert_cuda(CU(cuOccupancyMaxPotentialClusterSize)(&n, f, NULL),
+		    ERROR_INVALID_VALUE);
+}
+
 static CUresult launch_together(CUfunction f, unsigned blocks, unsigned shared)
 {
 	CUdeviceptr none = 0;
@@ -86,6 +117,7 @@ static void who_works_together_fits_together(struct fixture *fx)
 
 static const struct alone tests[] = {
     ALONE(occupancy_follows_the_device),
+    ALONE(clusters_have_one_block),
     ALONE(who_works_together_fits_together),
 };
 
