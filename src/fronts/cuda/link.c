@@ -2,6 +2,7 @@
  * link.c - cuLink*: what is linked of one image is that image, which
  * cuModuleLoadData() and cuLibraryLoadData() take; of several, a bundle.
  */
+#include "fronts/cuda/link_object.h"
 #include "fronts/cuda/module.h"
 
 #include <stdlib.h>
@@ -69,29 +70,19 @@ static CUresult keep_link_input(CUlinkState state, CUjitInputType type,
 /* NULL: it is linked, if it can be read. */
 static const char *unfit(CUlinkState state, CUjitInputType type)
 {
-	if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)
-		return "only PTX and fat binaries are linked";
-	return state->count == MODULE_PARTS_MAX ? "too many images" : NULL;
+	if (type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_NVVM)
+		return "machine code and NVVM code are not linked";
+	return state->count >= MODULE_PARTS_MAX ? "too many images" : NULL;
 }
 
-static CUresult add_link_input(enum cuda_row row, CUlinkState state,
-			       CUjitInputType type, const void *data,
-			       size_t size)
+/* PTX or a fat binary, that the device can run. */
+static CUresult add_image(CUlinkState state, CUjitInputType type,
+			  const void *data, size_t size)
 {
 	char message[GKF_PTX_MESSAGE_MAX];
 	struct module_source *source;
-	const char *why;
 	CUresult r;
 
-	if (!handle_is(state, HANDLE_LINK))
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (state->completed)
-		return CUDA_ERROR_INVALID_VALUE;
-	why = unfit(state, type);
-	if (why) {
-		module_log_close(&state->log, why);
-		return front_refuse(row);
-	}
 	if (type == CU_JIT_INPUT_PTX && !module_is_text(data, size)) {
 		module_log_close(&state->log, "no PTX");
 		return CUDA_ERROR_INVALID_IMAGE;
@@ -103,6 +94,47 @@ static CUresult add_link_input(enum cuda_row row, CUlinkState state,
 	}
 	module_source_drop(source);
 	return keep_link_input(state, type, data, size);
+}
+
+static CUresult add_from_object(void *to, const void *fatbin, size_t size)
+{
+	CUlinkState state = to;
+
+	if (state->count >= MODULE_PARTS_MAX)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	return add_image(state, CU_JIT_INPUT_FATBINARY, fatbin, size);
+}
+
+/* All that is in it, or nothing. */
+static CUresult add_object(CUlinkState state, CUjitInputType type,
+			   const void *data, size_t size)
+{
+	unsigned before = state->count;
+	CUresult r = link_object_add(type, data, size, add_from_object, state);
+
+	while (r && state->count > before)
+		free(state->parts[--state->count].bytes);
+	return r;
+}
+
+static CUresult add_link_input(enum cuda_row row, CUlinkState state,
+			       CUjitInputType type, const void *data,
+			       size_t size)
+{
+	const char *why;
+
+	if (!handle_is(state, HANDLE_LINK))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (state->completed)
+		return CUDA_ERROR_INVALID_VALUE;
+	why = unfit(state, type);
+	if (why) {
+		module_log_close(&state->log, why);
+		return front_refuse(row);
+	}
+	if (type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY)
+		return add_object(state, type, data, size);
+	return add_image(state, type, data, size);
 }
 
 static CUresult add_link_data(enum cuda_row row, CUlinkState state,
