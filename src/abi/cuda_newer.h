@@ -7,7 +7,9 @@
 #define GPUKIT_ABI_CUDA_NEWER_H
 
 #include "cuda_context.h"
+#include "cuda_device.h"
 #include "cuda_graph.h"
+#include "cuda_stream.h"
 
 /* ---- 13.1 ---- */
 
@@ -39,6 +41,27 @@ typedef struct CUdevWorkqueueConfigResource_st {
 #define CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG 1000
 #define CU_DEV_RESOURCE_TYPE_WORKQUEUE        10000
 
+/* An operation of cuStreamBatchMemOp: a CUstreamBatchMemOpType of 13.1. */
+#define CU_STREAM_MEM_OP_ATOMIC_REDUCTION 8
+
+typedef enum CUstreamAtomicReductionOpType_enum {
+	CU_STREAM_ATOMIC_REDUCTION_OP_OR = CU_ATOMIC_OPERATION_OR,
+	CU_STREAM_ATOMIC_REDUCTION_OP_AND = CU_ATOMIC_OPERATION_AND,
+	CU_STREAM_ATOMIC_REDUCTION_OP_ADD = CU_ATOMIC_OPERATION_INTEGER_ADD,
+} CUstreamAtomicReductionOpType;
+
+typedef enum CUstreamAtomicReductionDataType_enum {
+	CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_32 =
+	    CU_ATOMIC_CAPABILITY_UNSIGNED | CU_ATOMIC_CAPABILITY_SCALAR_32 |
+	    CU_ATOMIC_CAPABILITY_REDUCTION,
+	CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64 =
+	    CU_ATOMIC_CAPABILITY_UNSIGNED | CU_ATOMIC_CAPABILITY_SCALAR_64 |
+	    CU_ATOMIC_CAPABILITY_REDUCTION,
+} CUstreamAtomicReductionDataType;
+
+/* Attributes of devices, launches and functions. */
+#define CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED 148
+
 typedef enum CUstreamCigDataType_enum {
 	STREAM_CIG_DATA_TYPE_D3D12_COMMAND_LIST = 0x1,
 } CUstreamCigDataType;
@@ -63,6 +86,19 @@ typedef struct CUcoredumpCallbackEntry_st *CUcoredumpCallbackHandle;
 typedef void (*CUcoredumpStatusCallback)(void *userData, int pid, CUdevice dev);
 
 /* ---- 13.3 ---- */
+
+#define CU_DEVICE_ATTRIBUTE_D3D12_CIG_STREAMS_SUPPORTED            151
+#define CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED                 152
+#define CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_SUPPORTED     153
+#define CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_MULTICAST_SUPPORTED   154
+#define CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_COUNTED_OPS_SUPPORTED 155
+#define CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_ACCESS_ON_OWNER_DEVICE_SUPPORTED \
+	156
+
+#define CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED 16
+
+#define CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE 17
+#define CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE         18
 
 typedef cuuint32_t CUlogicalEndpointId;
 

@@ -63,9 +63,7 @@ class CudaHeader(Header):
     defines = ["-D__CUDA_API_VERSION_INTERNAL",
                "-D__CUDA_API_VERSION_INTERNAL_ODR"]
     system = "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
-    not_compared = {**LEFT_OUT, **OURS,
-                    "CU_DEV_RESOURCE_TYPE_WORKQUEUE": "enumerators of 13.1",
-                    "CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG": "the same"}
+    not_compared = {**LEFT_OUT, **OURS}
     enum = r"\w+"
 
     def _statement(self, s):

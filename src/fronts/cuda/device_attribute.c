@@ -3,6 +3,7 @@
  * architecture.def what follows from the compute capability.
  */
 #include "fronts/cuda/front.h"
+#include "fronts/cuda/generation.h"
 #include "machine/file/board.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
@@ -100,6 +101,33 @@ static int64_t setting(const struct cuda_device *d, enum gkf_value id)
 	return gkf_value_get(cuda.machine, d->index, id, &value) ? value : 0;
 }
 
+/* Attributes that came after CUDA 13.0; an older driver knows none. */
+static const struct later {
+	int id;
+	unsigned since;
+	int value;
+} later[] = {
+    {CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED, 13010, 1},
+    {CU_DEVICE_ATTRIBUTE_D3D12_CIG_STREAMS_SUPPORTED, 13030, 0},
+    {CU_DEVICE_ATTRIBUTE_DMA_BUF_MMAP_SUPPORTED, 13030, 0},
+    {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_SUPPORTED, 13030, 0},
+    {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_MULTICAST_SUPPORTED, 13030, 0},
+    {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_COUNTED_OPS_SUPPORTED, 13030, 0},
+    {CU_DEVICE_ATTRIBUTE_LOGICAL_ENDPOINT_UNICAST_ACCESS_ON_OWNER_DEVICE_SUPPORTED,
+     13030, 0},
+};
+
+static bool later_attribute(int id, int *ret_value)
+{
+	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+		if (later[i].id == id &&
+		    later[i].since <= front_generation->cuda) {
+			*ret_value = later[i].value;
+			return true;
+		}
+	return false;
+}
+
 bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 		      int *ret_value)
 {
@@ -117,7 +145,7 @@ bool device_attribute(const struct cuda_device *d, CUdevice_attribute id,
 #undef ATTRIBUTE
 	case CU_DEVICE_ATTRIBUTE_MAX:
 	default:
-		return false;
+		return later_attribute((int)id, ret_value);
 	}
 	*ret_value = (int)value;
 	return true;

@@ -1,4 +1,5 @@
 /* function.c - cuFunc*: what a kernel needs, and what is set for it. */
+#include "fronts/cuda/generation.h"
 #include "fronts/cuda/module.h"
 #include "machine/file/board.h"
 #include "machine/file/profile.h"
@@ -86,7 +87,11 @@ CUresult function_attribute(const struct cuda_device *d,
 	case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
 		*ret_value = set->policy;
 		break;
-	case CU_FUNC_ATTRIBUTE_MAX:
+	case CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED: /* of 13.3 */
+		if (front_generation->cuda < 13030)
+			return CUDA_ERROR_INVALID_VALUE;
+		*ret_value = 0;
+		break;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
 	}

@@ -1,4 +1,5 @@
 /* launch.c - cuLaunch*: launches as programs ask for them. */
+#include "fronts/cuda/generation.h"
 #include "fronts/cuda/launch.h"
 #include "fronts/cuda/stream.h"
 
@@ -92,6 +93,14 @@ static CUresult take_cluster(const CUlaunchAttributeValue *v)
 	return size == 1 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Which sizes are portable matters to clusters, and to other GPUs. */
+static bool is_later_hint(int id)
+{
+	return front_generation->cuda >= 13030 &&
+	       (id == CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE ||
+		id == CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE);
+}
+
 /* Hints are taken; what would change what happens is done or refused. */
 CUresult launch_attribute(const CUlaunchAttribute *a, struct launch *l)
 {
@@ -118,7 +127,8 @@ CUresult launch_attribute(const CUlaunchAttribute *a, struct launch *l)
 	case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
 		return CUDA_ERROR_NOT_SUPPORTED;
 	default:
-		return CUDA_ERROR_INVALID_VALUE;
+		return is_later_hint((int)a->id) ? CUDA_SUCCESS
+						 : CUDA_ERROR_INVALID_VALUE;
 	}
 }
 

@@ -5,6 +5,7 @@
  */
 #include "device/space.h"
 #include "fronts/cuda/capture.h"
+#include "fronts/cuda/generation.h"
 #include "fronts/cuda/stream_private.h"
 
 #include <string.h>
@@ -85,11 +86,94 @@ static bool is_met(unsigned flags, unsigned size, uint64_t now, uint64_t value)
 	}
 }
 
+/* ---- reductions: CUDA 13.1 ---- */
+
+/* A member of CUstreamBatchMemOpParams since CUDA 13.1. */
+struct reduction_params {
+	CUstreamBatchMemOpType operation;
+	unsigned int flags;
+	CUstreamAtomicReductionOpType reductionOp;
+	CUstreamAtomicReductionDataType dataType;
+	CUdeviceptr address;
+	cuuint64_t value;
+	CUdeviceptr alias;
+};
+
+struct reduction {
+	struct reduction_params params;
+	unsigned size; /* bytes */
+};
+
+static bool is_reduction(const CUstreamBatchMemOpParams *op)
+{
+	return (int)op->operation == CU_STREAM_MEM_OP_ATOMIC_REDUCTION &&
+	       front_generation->cuda >= 13010;
+}
+
+static struct reduction read_reduction(const CUstreamBatchMemOpParams *op)
+{
+	struct reduction r;
+
+	memcpy(&r.params, op, sizeof r.params);
+	r.size = r.params.dataType == CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64
+		     ? sizeof(uint64_t)
+		     : sizeof(uint32_t);
+	return r;
+}
+
+#define REDUCE(type, at, op, value)                                            \
+	do {                                                                   \
+		if ((op) == CU_STREAM_ATOMIC_REDUCTION_OP_ADD)                 \
+			__atomic_fetch_add((type *)(at), (type)(value),        \
+					   __ATOMIC_SEQ_CST);                  \
+		else if ((op) == CU_STREAM_ATOMIC_REDUCTION_OP_AND)            \
+			__atomic_fetch_and((type *)(at), (type)(value),        \
+					   __ATOMIC_SEQ_CST);                  \
+		else                                                           \
+			__atomic_fetch_or((type *)(at), (type)(value),         \
+					  __ATOMIC_SEQ_CST);                   \
+	} while (0)
+
+static int do_reduction(const CUstreamBatchMemOpParams *op)
+{
+	struct reduction r = read_reduction(op);
+	void *at = gkf_space_view(r.params.address, r.size);
+
+	if (!at)
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	if (r.size == sizeof(uint64_t))
+		REDUCE(uint64_t, at, r.params.reductionOp, r.params.value);
+	else
+		REDUCE(uint32_t, at, r.params.reductionOp, r.params.value);
+	return 0;
+}
+
+static CUresult check_reduction(const CUstreamBatchMemOpParams *op)
+{
+	struct reduction r = read_reduction(op);
+	unsigned type = r.params.dataType, kind = r.params.reductionOp;
+
+	if (r.params.flags ||
+	    (type != CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_32 &&
+	     type != CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64) ||
+	    (kind != CU_STREAM_ATOMIC_REDUCTION_OP_ADD &&
+	     kind != CU_STREAM_ATOMIC_REDUCTION_OP_AND &&
+	     kind != CU_STREAM_ATOMIC_REDUCTION_OP_OR) ||
+	    r.params.address & (r.size - 1) ||
+	    !gkf_space_view(r.params.address, r.size))
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+/* ---- one after the other ---- */
+
 static int do_one(const CUstreamBatchMemOpParams *op)
 {
 	struct word w = word_of_operation(op);
 	void *at;
 
+	if (is_reduction(op))
+		return do_reduction(op);
 	if (!w.size) {
 		atomic_thread_fence(memory_order_seq_cst);
 		return 0;
@@ -151,7 +235,8 @@ static CUresult check_one(const CUstreamBatchMemOpParams *op)
 		return op->flushRemoteWrites.flags ? CUDA_ERROR_INVALID_VALUE
 						   : CUDA_SUCCESS;
 	}
-	return CUDA_ERROR_INVALID_VALUE;
+	return is_reduction(op) ? check_reduction(op)
+				: CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult values_check(const CUstreamBatchMemOpParams *ops, unsigned count)

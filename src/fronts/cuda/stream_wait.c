@@ -42,19 +42,27 @@ void streams_strike_off(struct streams *streams)
 	pthread_mutex_unlock(&contexts.lock);
 }
 
+static void stop_streams(struct streams *of, int result)
+{
+	pthread_mutex_lock(&of->lock);
+	for (CUstream s = of->all; s; s = s->next)
+		gkf_queue_stop(s->queue, result);
+	pthread_mutex_unlock(&of->lock);
+}
+
+/* Its own context has it last: who sees it there sees it everywhere. */
 void streams_fail(CUcontext ctx, CUresult result)
 {
-	ctx_stick(ctx, result);
+	struct streams *of;
+
 	pthread_mutex_lock(&contexts.lock);
-	for (struct streams *of = contexts.first; of; of = of->next) {
-		if (of->ctx->base != ctx->base)
-			continue;
-		ctx_stick(of->ctx, result);
-		pthread_mutex_lock(&of->lock);
-		for (CUstream s = of->all; s; s = s->next)
-			gkf_queue_stop(s->queue, (int)result);
-		pthread_mutex_unlock(&of->lock);
-	}
+	for (of = contexts.first; of; of = of->next)
+		if (of->ctx->base == ctx->base && of->ctx != ctx)
+			ctx_stick(of->ctx, result);
+	ctx_stick(ctx, result);
+	for (of = contexts.first; of; of = of->next)
+		if (of->ctx->base == ctx->base)
+			stop_streams(of, (int)result);
 	pthread_mutex_unlock(&contexts.lock);
 }
 
