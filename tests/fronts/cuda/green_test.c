@@ -8,6 +8,9 @@
 #include "fronts/cuda/loaded.h"
 #include "machine/file/profile.h"
 
+#include <sched.h>
+#include <stdatomic.h>
+
 #define SM CU_DEV_RESOURCE_TYPE_SM
 
 /* Bad: writes where no memory is. */
@@ -301,6 +304,51 @@ static void errors_are_shared(struct fixture *fx)
 	    ERROR_ILLEGAL_ADDRESS);
 }
 
+static void wait_for_word(void *word)
+{
+	while (!atomic_load((_Atomic int *)word))
+		sched_yield();
+}
+
+/* Events of the primary context are of its green ones, and not the reverse. */
+static void the_primary_context_means_all(struct fixture *fx)
+{
+	_Atomic int first = 0, second = 0;
+	CUgreenCtx g;
+	CUcontext primary, of;
+	CUstream s, outside;
+	CUevent all, own;
+
+	primary = start(fx);
+	g = small_green();
+	s = stream_in(g);
+	assert_cuda(CU(cuCtxFromGreenCtx)(&of, g), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&outside, CU_STREAM_NON_BLOCKING),
+		    SUCCESS);
+	assert_cuda(CU(cuEventCreate)(&all, CU_EVENT_DISABLE_TIMING), SUCCESS);
+	assert_cuda(CU(cuEventCreate)(&own, CU_EVENT_DISABLE_TIMING), SUCCESS);
+	assert_cuda(CU(cuLaunchHostFunc)(s, wait_for_word, &first), SUCCESS);
+	assert_cuda(CU(cuCtxRecordEvent)(primary, all), SUCCESS);
+	assert_cuda(CU(cuEventQuery)(all), ERROR_NOT_READY);
+	atomic_store(&first, 1);
+	assert_cuda(CU(cuEventSynchronize)(all), SUCCESS);
+
+	/* The green one has nothing to do; work elsewhere is not its own. */
+	assert_cuda(CU(cuLaunchHostFunc)(outside, wait_for_word, &second),
+		    SUCCESS);
+	assert_cuda(CU(cuGreenCtxRecordEvent)(g, own), SUCCESS);
+	assert_cuda(CU(cuEventSynchronize)(own), SUCCESS);
+	/* Told to wait, the primary context makes it wait, too. */
+	assert_cuda(CU(cuEventRecord)(own, outside), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+	assert_cuda(CU(cuCtxWaitEvent)(primary, own), SUCCESS);
+	assert_cuda(CU(cuEventRecord)(all, s), SUCCESS);
+	assert_cuda(CU(cuEventQuery)(all), ERROR_NOT_READY);
+	atomic_store(&second, 1);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	assert_cuda(CU(cuEventQuery)(all), SUCCESS);
+}
+
 /* A cooperative kernel has to fit on the SMs that there are. */
 static void cooperative_kernels_have_its_sms_only(struct fixture *fx)
 {
@@ -376,6 +424,7 @@ static const struct alone tests[] = {
     ALONE(it_holds_the_primary_context),
     ALONE(a_reset_ends_it),
     ALONE(errors_are_shared),
+    ALONE(the_primary_context_means_all),
     ALONE(cooperative_kernels_have_its_sms_only),
     ALONE(queues_are_told_and_taken),
 };
