@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+import blas
 import cuda
 import export
 import plot
@@ -40,6 +41,7 @@ NVML = os.path.join(BUILD, "bench", "bench-nvml-getter")
 CUDA = [os.path.join(BUILD, "bench", "bench-cuda-" + name)
         for name in ("cost", "share")]
 FFT = os.path.join(BUILD, "bench", "bench-cuda-fft")
+BLAS = os.path.join(BUILD, "bench", "bench-blas-cost")
 VIEWERS = ([GPUKIT, "top", "--interval", "1"],
            [os.path.join(BIN, "nvitop"), "-m", "--interval", "1"],
            os.path.join(BUILD, "bench", "bench-nvml-open"))
@@ -301,6 +303,7 @@ def main():
     plot.rows(table, GPUKIT)
     cuda.rows(table, GPUKIT, CUDA)
     cuda.fft(table, GPUKIT, FFT)
+    blas.rows(table, GPUKIT, BLAS)
     least = statistics.median(raw["none"]["runs"]["true"]["wall"])
     print(f"{host}; 8 GPUs, 32 processes; medians of {options.runs} runs, "
           f"{options.frames} frames; `true` takes {least:.2f} ms\n")
