@@ -213,55 +213,98 @@ BOTH(NAMED_EX, SgemmEx, false)
 BOTH(NAMED_EX, CgemmEx, true)
 BOTH(NAMED_EX, Cgemm3mEx, true)
 
-/* A group is a batch of one shape; its matrices follow those before it. */
-#define GROUPED_LOOP(N, h, types, size)                                        \
-	for (N g = 0, first = 0; g < groups; first += sizes[g++]) {            \
-		struct gemm_call call = {GEMM_SHAPE(ta[g], tb[g], m[g], n[g],  \
-						    k[g], lda[g], ldb[g],      \
-						    ldc[g]),                   \
-					 .count = sizes[g], .arrays = true};   \
-		cublasStatus_t status = multiply(                              \
-		    h, &call, types, (const char *)alpha + (size_t)g * (size), \
-		    A + first, B + first,                                      \
-		    (const char *)beta + (size_t)g * (size), C + first,        \
-		    __func__);                                                 \
-                                                                               \
-		if (status)                                                    \
-			return status;                                         \
-	}
+/*
+ * Groups: each is a batch of one shape, its matrices follow those before it.
+ * Nothing is launched before all have been found right.
+ */
+struct groups {
+	int64_t count;
+	bool is_wide; /* numbers are int64_t, else int */
+	const int *ta, *tb;
+	const void *m, *n, *k, *lda, *ldb, *ldc, *sizes;
+	const void *alpha, *beta;
+	const void *const *a, *const *b;
+	void *const *c;
+};
 
-#define GROUPED_ARGUMENTS(N)                                                   \
-	const int *ta, const int *tb, const N *m, const N *n, const N *k,      \
-	    const void *alpha, const void *const *A
-#define GROUPED(w, N, p)                                                       \
-	ENTRY(p##gemmGroupedBatched##w, cublasHandle_t h,                      \
-	      GROUPED_ARGUMENTS(N), const N *lda, const void *const *B,        \
-	      const N *ldb, const void *beta, void *const *C, const N *ldc,    \
-	      N groups, const N *sizes)                                        \
+static int64_t number_at(const struct groups *g, const void *numbers, int64_t i)
+{
+	return g->is_wide ? ((const int64_t *)numbers)[i]
+			  : ((const int *)numbers)[i];
+}
+
+static struct gemm_call describe_group(const struct groups *g, int64_t i)
+{
+#define AT(field) number_at(g, g->field, i)
+	return (struct gemm_call){GEMM_SHAPE(g->ta[i], g->tb[i], AT(m), AT(n),
+					     AT(k), AT(lda), AT(ldb), AT(ldc)),
+				  .count = AT(sizes), .arrays = true};
+#undef AT
+}
+
+static cublasStatus_t multiply_groups(cublasHandle_t handle,
+				      const struct groups *g,
+				      const struct gemm_types *types,
+				      const char *symbol)
+{
+	size_t size = element_size(types->scale);
+	cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+	int64_t first = 0;
+
+	ENTER(handle);
+	REQUIRE(g->count >= 0 && g->alpha && g->beta);
+	for (int64_t i = 0; !status && i < g->count; i++) {
+		struct gemm_call call = describe_group(g, i);
+
+		status = gemm_check(&call, types, symbol);
+	}
+	for (int64_t i = 0; !status && i < g->count; i++) {
+		struct gemm_call call = describe_group(g, i);
+
+		status = multiply(handle, &call, types,
+				  (const char *)g->alpha + (size_t)i * size,
+				  g->a + first, g->b + first,
+				  (const char *)g->beta + (size_t)i * size,
+				  g->c + first, symbol);
+		first += call.count;
+	}
+	return status;
+}
+
+#define GROUPS(N)                                                              \
 	{                                                                      \
-		ENTER(h);                                                      \
-		REQUIRE(groups >= 0 && alpha && beta);                         \
-		GROUPED_LOOP(N, h, &of_##p, element_size(of_##p.scale))        \
-		return CUBLAS_STATUS_SUCCESS;                                  \
+		groups, sizeof(N) == sizeof(int64_t), ta, tb, m, n, k, lda,    \
+		    ldb, ldc, sizes, alpha, beta, A, B, C                      \
+	}
+#define GROUPED(w, N, p)                                                       \
+	ENTRY(p##gemmGroupedBatched##w, cublasHandle_t h, const int *ta,       \
+	      const int *tb, const N *m, const N *n, const N *k,               \
+	      const void *alpha, const void *const *A, const N *lda,           \
+	      const void *const *B, const N *ldb, const void *beta,            \
+	      void *const *C, const N *ldc, N groups, const N *sizes)          \
+	{                                                                      \
+		return multiply_groups(h, &(struct groups)GROUPS(N), &of_##p,  \
+				       __func__);                              \
 	}
 BOTH(GROUPED, S)
 BOTH(GROUPED, D)
 
 #define GROUPED_EX(w, N, unused)                                               \
-	ENTRY(GemmGroupedBatchedEx##w, cublasHandle_t h, GROUPED_ARGUMENTS(N), \
-	      int at, const N *lda, const void *const *B, int bt,              \
-	      const N *ldb, const void *beta, void *const *C, int ct,          \
-	      const N *ldc, N groups, const N *sizes, int compute)             \
+	ENTRY(GemmGroupedBatchedEx##w, cublasHandle_t h, const int *ta,        \
+	      const int *tb, const N *m, const N *n, const N *k,               \
+	      const void *alpha, const void *const *A, int at, const N *lda,   \
+	      const void *const *B, int bt, const N *ldb, const void *beta,    \
+	      void *const *C, int ct, const N *ldc, N groups, const N *sizes,  \
+	      int compute)                                                     \
 	{                                                                      \
 		struct gemm_types t;                                           \
 		cublasStatus_t found;                                          \
                                                                                \
 		ENTER(h);                                                      \
-		REQUIRE(groups >= 0 && alpha && beta);                         \
 		found = gemm_types_of(compute, at, bt, ct, &t);                \
 		if (found)                                                     \
 			return found;                                          \
-		GROUPED_LOOP(N, h, &t, element_size(t.scale))                  \
-		return CUBLAS_STATUS_SUCCESS;                                  \
+		return multiply_groups(h, &(struct groups)GROUPS(N), &t,       \
+				       __func__);                              \
 	}
 BOTH(GROUPED_EX, )

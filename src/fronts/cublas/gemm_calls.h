@@ -9,6 +9,10 @@ struct gemm_types {
 	enum element ab, c, scale, compute;
 };
 
+/* Whether a call's shape, and its types with it, can be computed. */
+cublasStatus_t gemm_check(const struct gemm_call *call,
+			  const struct gemm_types *types, const char *symbol);
+
 /*
  * Checks a call but for its factors' and matrices' types, and launches it.
  * symbol: whose call is refused where a dimension is beyond 2^31.

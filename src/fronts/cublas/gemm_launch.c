@@ -92,6 +92,11 @@ static bool is_aligned(const struct gemm_call *c, const struct gemm_types *t)
 	       (!(c->gemm.lda & 3) && !(c->gemm.ldb & 3));
 }
 
+static bool is_empty(const struct gemm_call *c)
+{
+	return !c->gemm.m || !c->gemm.n || !c->count;
+}
+
 /* OpenBLAS counts in int. */
 static bool is_within_int(const struct gemm *g)
 {
@@ -100,20 +105,29 @@ static bool is_within_int(const struct gemm *g)
 	       g->ldc <= INT32_MAX;
 }
 
+cublasStatus_t gemm_check(const struct gemm_call *call,
+			  const struct gemm_types *types, const char *symbol)
+{
+	REQUIRE(is_shaped(call));
+	if (!is_aligned(call, types))
+		return CUBLAS_STATUS_NOT_SUPPORTED;
+	return is_within_int(&call->gemm) || is_empty(call)
+		   ? CUBLAS_STATUS_SUCCESS
+		   : blas_refuse(symbol);
+}
+
 cublasStatus_t gemm_launch(cublasHandle_t handle, struct gemm_call *call,
 			   const struct gemm_types *types, const void *alpha,
 			   const void *beta, const char *symbol)
 {
 	struct gemm *g = &call->gemm;
+	cublasStatus_t status;
 
 	ENTER(handle);
-	REQUIRE(is_shaped(call) && alpha && beta);
-	if (!is_aligned(call, types))
-		return CUBLAS_STATUS_NOT_SUPPORTED;
-	if (!g->m || !g->n || !call->count)
-		return CUBLAS_STATUS_SUCCESS;
-	if (!is_within_int(g))
-		return blas_refuse(symbol);
+	REQUIRE(alpha && beta);
+	status = gemm_check(call, types, symbol);
+	if (status || is_empty(call))
+		return status;
 	g->type_a = g->type_b = types->ab;
 	g->type_c = g->type_d = types->c;
 	g->compute = types->compute;
@@ -130,7 +144,7 @@ static bool find_matrix(struct gpukit_run *run, const struct gemm_call *c,
 {
 	const uint64_t *array;
 
-	*ret = base + (uint64_t)(i * stride) * element_size(type);
+	*ret = base + (uint64_t)i * (uint64_t)stride * element_size(type);
 	if (!c->arrays)
 		return true;
 	array =

@@ -75,3 +75,45 @@ def test_results_are_those_of_plain_loops(machine, program, major):
         check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     assert set(done.stdout.split()) == mine
+
+
+FAULT = """
+import ctypes
+cuda, lib = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libcublas.so.13")
+handle, at, one = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_float(1)
+assert lib.cublasCreate_v2(ctypes.byref(handle)) == 0
+assert cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(1 << 21)) == 0
+past = ctypes.c_uint64(at.value + (1 << 21) - 4 * 99)
+assert lib.cublasSscal_v2(handle, 99, ctypes.byref(one), past, 1) == 0
+assert cuda.cuCtxSynchronize() == 0
+assert lib.cublasSscal_v2(handle, 100, ctypes.byref(one), past, 1) == 0
+assert cuda.cuCtxSynchronize() == 700
+assert lib.cublasSscal_v2(handle, 1, ctypes.byref(one), at, 1) == 13
+"""
+
+
+def test_one_element_beyond_its_memory_is_an_illegal_address(machine):
+    done = subprocess.run([sys.executable, "-c", FAULT], text=True,
+                          capture_output=True, env=clean_env(**machine().env),
+                          timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+ALONE = """
+import ctypes, sys
+lib, handle = ctypes.CDLL("libcublas.so.13"), ctypes.c_void_p()
+sys.exit(lib.cublasCreate_v2(ctypes.byref(handle)))
+"""
+
+
+def test_without_openblas_there_is_no_handle_and_the_log_says_why(machine,
+                                                                  tmp_path):
+    (tmp_path / "libopenblas.so.0").touch()
+    env = machine().env
+    env["LD_LIBRARY_PATH"] += f":{tmp_path}"
+    done = subprocess.run([sys.executable, "-c", ALONE], text=True,
+                          capture_output=True,
+                          env=clean_env(GPUKIT_LOG="error", **env), timeout=60,
+                          check=False)
+    assert done.returncode == 1
+    assert "libopenblas0-pthread" in done.stderr

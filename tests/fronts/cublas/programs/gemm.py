@@ -39,7 +39,7 @@ class Product:
         # Of integers a leading dimension is four bytes or a multiple.
         self.lda, self.ldb = (-(-max(x.shape[0], 1) // 4) * 4 + 4 for x in (a, b))
         self.ldc = self.m + 1
-        unread = self.alpha == 0 and not isinstance(a.flat[0] if a.size else 0, np.integer)
+        unread = self.alpha == 0 and ab not in (np.int8, c8i)
         self.a = padded(a * NAN if unread else a, self.lda, ab)
         self.b = padded(b * NAN if unread else b, self.ldb, ab)
         unread = self.beta == 0 and c is not np.int32
@@ -271,6 +271,14 @@ for blas in modes:
     assert ex(R8I, R8I, R32I, 72, ld=6) == NOT_SUPPORTED
     assert ex(99, 99, 99, 68) == NOT_SUPPORTED
     assert blas.status("SgemmEx", N, N, 2, 2, 2, one, a, C32, 2, a, C32, 2, one, a, C32, 2) == NOT_SUPPORTED
+    # Of groups all are checked before the first is computed.
+    two = np.array([2, 2], np.int32)
+    for wrong in (np.array([2, -1], np.int32), np.array([2, 1], np.int32)):
+        m, ld = (wrong, two) if wrong[1] < 0 else (two, wrong)
+        assert blas.status(
+            "SgemmGroupedBatched", 0 * two, 0 * two, m, two, two, Value([1, 1], np.float32, 2), Addresses([a, a]), two,
+            Addresses([a, a]), two, Value([1, 1], np.float32, 2), Addresses([a, a]), ld, 2,
+            np.array([1, 1], np.int32)) == INVALID_VALUE
     # More than OpenBLAS can count is refused, in the twins of 64 bits.
     assert blas.status("Sgemm_v2_64", N, N, 1 << 32, 1, 1, one, a, 1 << 32, a, 1, one, a, 1 << 32) == NOT_SUPPORTED
     assert blas.status("SgemmBatched", N, N, 2, 2, 2, one, a, 2, a, 2, one, a, 2, -1) == INVALID_VALUE
