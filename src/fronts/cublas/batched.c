@@ -255,7 +255,9 @@ CUresult run_batched(struct gpukit_run *run)
 	for (int i = 0; !r && i < b->count && !run->stopped(); i++) {
 		if (!place_item(run, &t, i))
 			break;
+		openblas_begin();
 		run_item(&t);
+		openblas_end();
 		if (!put_info(run, b, i, t.info))
 			break;
 		run->operations +=

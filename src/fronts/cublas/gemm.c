@@ -99,6 +99,7 @@ static void multiply(const struct work *w, int64_t first, int64_t count,
 #define CALL(name, a_, b_)                                                     \
 	w->blas->name(BLAS_COLUMNS, ta, tb, m, n, k, a_, w->a, (int)w->lda, b, \
 		      (int)w->ldb, b_, to, (int)ld)
+	openblas_begin();
 	switch ((int)w->type) {
 	case R_32F:
 		CALL(sgemm, a1[0], b1[0]);
@@ -112,6 +113,7 @@ static void multiply(const struct work *w, int64_t first, int64_t count,
 	default:
 		CALL(zgemm, alpha, beta);
 	}
+	openblas_end();
 #undef CALL
 }
 

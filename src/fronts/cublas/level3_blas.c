@@ -177,6 +177,7 @@ int level3_run(const struct level3_blas *b, const double alpha[2],
 		clear_triangle(b);
 		beta = one;
 	}
+	openblas_begin();
 	if (b->type == R_32F)
 		call_s(b, alpha, beta);
 	else if (b->type == R_64F)
@@ -185,5 +186,6 @@ int level3_run(const struct level3_blas *b, const double alpha[2],
 		call_c(b, alpha, beta);
 	else
 		call_z(b, alpha, beta);
+	openblas_end();
 	return 0;
 }

@@ -29,6 +29,31 @@ static const struct {
 static struct openblas blas;
 static bool works;
 
+/* Calls hold it as readers, a fork as the writer, who is not kept waiting. */
+#define CALLS_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+static pthread_rwlock_t calls = CALLS_INITIALIZER;
+
+void openblas_begin(void)
+{
+	pthread_rwlock_rdlock(&calls);
+}
+
+void openblas_end(void)
+{
+	pthread_rwlock_unlock(&calls);
+}
+
+static void hold_calls(void)
+{
+	pthread_rwlock_wrlock(&calls);
+}
+
+/* In the child the lock's holder is a thread of another number. */
+static void renew_lock(void)
+{
+	calls = (pthread_rwlock_t)CALLS_INITIALIZER;
+}
+
 /* Its threads start while it is opened: the program's signals are not theirs.
  */
 static void *open_quietly(void)
@@ -47,6 +72,9 @@ static void open_library(void)
 {
 	void *library = open_quietly();
 
+	/* What is registered last is called first before a fork. */
+	if (library)
+		pthread_atfork(hold_calls, openblas_end, renew_lock);
 	if (!library) {
 		gk_log(GK_LOG_ERROR,
 		       "cuBLAS needs " LIBRARY

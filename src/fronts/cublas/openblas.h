@@ -29,4 +29,11 @@ struct openblas {
 /* Any thread. NULL: it is not installed, which is logged once. */
 const struct openblas *openblas(void);
 
+/*
+ * Around each call. A fork waits for calls that run, and they for a fork:
+ * OpenBLAS ends its threads then, and would wait for ever for those at work.
+ */
+void openblas_begin(void);
+void openblas_end(void);
+
 #endif

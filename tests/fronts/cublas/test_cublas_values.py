@@ -117,3 +117,29 @@ def test_without_openblas_there_is_no_handle_and_the_log_says_why(machine,
                           check=False)
     assert done.returncode == 1
     assert "libopenblas0-pthread" in done.stderr
+
+
+FORKING = """
+import ctypes, os
+cuda, lib = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libcublas.so.13")
+handle, at, one = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_float(1)
+n, ref = 400, ctypes.byref
+assert lib.cublasCreate_v2(ref(handle)) == 0
+assert cuda.cuMemAlloc_v2(ref(at), ctypes.c_size_t(4 * n * n)) == 0
+for _ in range(40):
+    for _ in range(4):
+        assert lib.cublasSgemm_v2(handle, 0, 0, n, n, n, ref(one), at, n, at,
+                                  n, ref(one), at, n) == 0
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+assert cuda.cuCtxSynchronize() == 0
+"""
+
+
+def test_a_fork_waits_for_the_product_that_runs(machine):
+    done = subprocess.run([sys.executable, "-c", FORKING], text=True,
+                          capture_output=True, env=clean_env(**machine().env),
+                          timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
