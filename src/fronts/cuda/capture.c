@@ -101,8 +101,16 @@ void capture_end(struct capture *c)
 		at = &(*at)->next;
 	*at = c->next;
 	atomic_fetch_sub(&captures_open, 1);
-	c->graph->capture = NULL;
+	if (c->graph)
+		c->graph->capture = NULL;
 	free(c);
+}
+
+void capture_lose_graph(struct capture *c)
+{
+	c->graph = NULL;
+	c->owns_graph = false;
+	c->is_invalid = true;
 }
 
 /* Its nodes are nobody's, unless the graph was there before. */

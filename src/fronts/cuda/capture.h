@@ -21,7 +21,7 @@ struct capture {
 	uint64_t id; /* never used twice */
 	uint64_t thread;
 	CUstreamCaptureMode mode;
-	CUgraph graph;
+	CUgraph graph;   /* NULL: gone, and the capture is invalid */
 	bool owns_graph; /* else it was there before */
 	bool is_invalid;
 	CUstream origin, streams;
@@ -83,6 +83,9 @@ CUresult capture_join(CUstream s, const struct capture_point *point);
 
 /* A captured stream waits for something that is not of its capture. */
 CUresult capture_isolation(CUstream s);
+
+/* The graph that it adds to goes, as a part of another one. */
+void capture_lose_graph(struct capture *c);
 
 /* The stream goes; takes the lock if need be. */
 void capture_leave(CUstream s);

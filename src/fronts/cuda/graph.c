@@ -1,5 +1,6 @@
 /* graph.c - graphs: nodes and the edges between them, and copies of both. */
 #include "fronts/cuda/graph.h"
+#include "fronts/cuda/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,8 @@ void graph_free(CUgraph graph)
 {
 	CUgraphNode next;
 
+	if (graph->capture)
+		capture_lose_graph(graph->capture);
 	for (CUgraphNode node = graph->first; node; node = next) {
 		next = node->next;
 		free_node(node);

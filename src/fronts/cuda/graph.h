@@ -258,6 +258,9 @@ struct graph_exec {
 	uint64_t ctx_id;
 	cuuint64_t flags;
 	struct gkf_ticket last; /* of the launches */
+	/* Every so many launches: the last one, and that before them. */
+	struct gkf_ticket late, early;
+	unsigned launches; /* since `late` */
 };
 struct CUgraphExec_st {
 	struct graph_exec *exec;

@@ -323,6 +323,31 @@ static CUresult fit_stream(struct graph_exec *exec, CUstream s)
 	return CUDA_SUCCESS;
 }
 
+/* Nodes of an instance that are under way: memory has an end. */
+#define NODES_MOST 8192
+
+static void count_launch(struct graph_exec *exec)
+{
+	if (++exec->launches * (exec->plan->count + 1) < NODES_MOST)
+		return;
+	exec->early = exec->late;
+	exec->late = exec->last;
+	exec->launches = 0;
+}
+
+/* Without the lock: waits when there are far too many launches. */
+static void make_room(CUgraphExec handle)
+{
+	struct gkf_ticket early = {0};
+
+	pthread_mutex_lock(&graph_mutex);
+	if (exec_is(handle))
+		early = handle->exec->early;
+	pthread_mutex_unlock(&graph_mutex);
+	if (!gkf_ticket_done(early))
+		gkf_ticket_wait(early);
+}
+
 static void push_launch(struct graph_exec *exec, CUstream s,
 			struct bound *begin, struct bound *end)
 {
@@ -336,6 +361,7 @@ static void push_launch(struct graph_exec *exec, CUstream s,
 	gkf_queue_push(s->queue, &end->task);
 	exec->last = gkf_queue_ticket(s->queue);
 	stream_unlock(s);
+	count_launch(exec);
 }
 
 static CUresult check_exec(CUgraphExec handle)
@@ -397,6 +423,7 @@ static CUresult cuGraphLaunch_on(enum cuda_row row, bool per_thread,
 	if (r)
 		return r;
 	stream_make_room(s);
+	make_room(hGraphExec);
 	r = GRAPH_LOCKED(launch(hGraphExec, s, &end));
 	if (!r && cuda.launch_blocking) {
 		stream_wait(s->ctx, CU_CTX_SCHED_AUTO, end);

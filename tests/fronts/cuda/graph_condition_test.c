@@ -155,6 +155,29 @@ static void a_body_is_captured(void **state)
 	assert_int_equal(word_at(at), 5);
 }
 
+/* The body goes with its node while a stream is captured into it. */
+static void a_body_that_goes_ends_its_capture(void **state)
+{
+	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
+	CUdeviceptr at = words_made(1);
+	CUgraph graph = graph_made(), body, got = (CUgraph)1;
+	CUgraphConditionalHandle h = handle_made(graph, 1, 0);
+	CUgraphNode node = conditional_added(graph, NULL, 0, h,
+					     CU_GRAPH_COND_TYPE_IF, 1, &body);
+
+	(void)state;
+	assert_cuda(CU(cuStreamBeginCaptureToGraph)(
+			s, body, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_RELAXED),
+		    SUCCESS);
+	assert_cuda(CU(cuGraphDestroyNode)(node), SUCCESS);
+	assert_cuda(CU(cuMemsetD32Async)(at, 5, 1, s),
+		    ERROR_STREAM_CAPTURE_INVALIDATED);
+	assert_cuda(CU(cuStreamEndCapture)(s, &got),
+		    ERROR_STREAM_CAPTURE_INVALIDATED);
+	assert_null(got);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+}
+
 static void what_cannot_be_is_told(void **state)
 {
 	CUgraph graph = graph_made(), other = graph_made(), body, clone;
@@ -214,6 +237,7 @@ int main(void)
 	    IN_GRAPH(a_switch_runs_the_body_of_that_number),
 	    IN_GRAPH(conditions_stand_in_each_other),
 	    IN_GRAPH(a_body_is_captured),
+	    IN_GRAPH(a_body_that_goes_ends_its_capture),
 	    IN_GRAPH(what_cannot_be_is_told),
 	    IN_GRAPH(a_wrong_handle_is_a_fault),
 	};

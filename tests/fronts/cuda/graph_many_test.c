@@ -151,12 +151,34 @@ static void hundreds_of_branches_share_lanes(void **state)
 	assert_int_equal(word_at(at + 4 * (MANY + 2)), MANY + 1);
 }
 
+/* More than wait at once. */
+static void thousands_of_launches_are_all_done(void **state)
+{
+	enum { NODES = 10, LAUNCHED = 3000 };
+	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
+	CUdeviceptr at = words_made(NODES + 1);
+	CUgraph graph = graph_made();
+	CUgraphExec exec;
+
+	(void)state;
+	for (uint32_t i = 0; i < NODES; i++)
+		kernel_added(graph, NULL, 0, "stamp", at, i);
+	exec = exec_made(graph);
+	for (int i = 0; i < LAUNCHED; i++)
+		assert_cuda(CU(cuGraphLaunch)(exec, s), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+	assert_int_equal(word_at(at), NODES * LAUNCHED);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    IN_GRAPH(many_threads_launch_and_capture_at_once),
 	    IN_GRAPH(a_graph_works_on_two_devices),
 	    IN_GRAPH(hundreds_of_branches_share_lanes),
+	    IN_GRAPH(thousands_of_launches_are_all_done),
 	};
 
 	return cmocka_run_group_tests(tests, cuda_setup_init, cuda_teardown);
