@@ -266,6 +266,14 @@ static struct condition *hold_conditions(CUgraph graph)
 	return graph->conditions;
 }
 
+void graph_take_conditions(CUgraph graph, CUgraph of)
+{
+	struct condition *held = hold_conditions(of);
+
+	drop_conditions(graph);
+	graph->conditions = held;
+}
+
 void graph_free(CUgraph graph)
 {
 	CUgraphNode next;
@@ -369,12 +377,12 @@ CUresult cuGraphDestroy(CUgraph hGraph)
 	return GRAPH_LOCKED(destroy_graph(hGraph));
 }
 
-static bool has_conditions(CUgraph graph)
+bool graph_has_conditions(CUgraph graph)
 {
 	for (CUgraphNode n = graph->first; n; n = n->next)
 		if (n->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
 		    (n->params.type == CU_GRAPH_NODE_TYPE_GRAPH &&
-		     has_conditions(n->params.graph.graph)))
+		     graph_has_conditions(n->params.graph.graph)))
 			return true;
 	return graph->conditions;
 }
@@ -384,7 +392,7 @@ static CUresult clone_graph(CUgraph *ret_clone, CUgraph graph)
 	if (!ret_clone || !graph_is(graph) || graph->has_memory)
 		return CUDA_ERROR_INVALID_VALUE;
 	/* Kernels know the handles of their conditions by value. */
-	if (has_conditions(graph)) {
+	if (graph_has_conditions(graph)) {
 		front_count_refusal(ROW_cuGraphClone);
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}

@@ -129,6 +129,12 @@ void graph_free(CUgraph graph);
  */
 CUresult graph_copy(CUgraph graph, bool is_exec, CUgraph *ret_graph);
 
+/* Has it conditional nodes, or handles for them, itself or in its parts? */
+bool graph_has_conditions(CUgraph graph);
+
+/* A graph has the conditions of another one instead of its own. */
+void graph_take_conditions(CUgraph graph, CUgraph of);
+
 /* Adds a node; data may be NULL. The parameters are checked. */
 struct graph_deps {
 	const CUgraphNode *node;
@@ -257,6 +263,7 @@ struct graph_exec {
 	CUcontext ctx; /* where most of it runs */
 	uint64_t ctx_id;
 	cuuint64_t flags;
+	bool has_conditions;
 	struct gkf_ticket last; /* of the launches */
 	/* Every so many launches: the last one, and that before them. */
 	struct gkf_ticket late, early;

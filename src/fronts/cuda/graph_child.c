@@ -16,14 +16,6 @@ static CUresult hold_child(CUgraphNode node, CUgraph child)
 	return CUDA_SUCCESS;
 }
 
-static bool has_conditions(CUgraph graph)
-{
-	for (CUgraphNode n = graph->first; n; n = n->next)
-		if (n->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-			return true;
-	return graph->conditions;
-}
-
 /* What memory and conditions are there for is one graph: it has to move. */
 CUresult child_node_take(CUgraphNode node, CUgraphNodeParams *given)
 {
@@ -40,7 +32,7 @@ CUresult child_node_take(CUgraphNode node, CUgraphNodeParams *given)
 			   : hold_child(node, p->graph);
 	if (p->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (p->graph->has_memory || has_conditions(p->graph))
+	if (p->graph->has_memory || graph_has_conditions(p->graph))
 		return CUDA_ERROR_NOT_SUPPORTED;
 	r = graph_copy(p->graph, false, &copy);
 	return r ? r : hold_child(node, copy);

@@ -101,6 +101,7 @@ static CUresult fill_exec(struct graph_exec *exec, CUgraph graph,
 		r = choose_context(exec);
 	if (r)
 		return r;
+	exec->has_conditions = graph_has_conditions(exec->graph);
 	r = plan_new(exec->graph, exec->ctx, &exec->plan, &bad);
 	if (r && bad) {
 		p->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
@@ -394,9 +395,9 @@ static CUresult launch(CUgraphExec handle, CUstream s,
 	if (r)
 		return r;
 	end = new_bound(exec, end_launch, drop_launch);
-	if (exec->graph->conditions)
+	if (exec->has_conditions)
 		begin = new_bound(exec, begin_launch, NULL);
-	if (!end || (exec->graph->conditions && !begin)) {
+	if (!end || (exec->has_conditions && !begin)) {
 		gkf_task_free(begin);
 		gkf_task_free(end);
 		plan_drop(exec->plan);
@@ -573,7 +574,7 @@ void exec_settle(CUgraphExec handle)
 	struct gkf_ticket last = {0};
 
 	pthread_mutex_lock(&graph_mutex);
-	if (exec_is(handle) && handle->exec->graph->conditions)
+	if (exec_is(handle) && handle->exec->has_conditions)
 		last = handle->exec->last;
 	pthread_mutex_unlock(&graph_mutex);
 	if (!gkf_ticket_done(last))

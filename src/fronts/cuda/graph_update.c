@@ -115,7 +115,7 @@ static bool lay_graphs(CUgraph own, CUgraph other, struct trouble *t)
 /* ---- the nodes ---- */
 
 static bool check_graphs(CUgraph own, CUgraph other, struct trouble *t);
-static CUresult change_graphs(CUgraph own);
+static CUresult change_graphs(CUgraph own, CUgraph other);
 
 static bool is_part(CUgraphNode node)
 {
@@ -127,15 +127,13 @@ static bool is_conditional(CUgraphNode node)
 	return node->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-/* Its own parameters stay; those in its bodies may change. */
+/* All but the condition stays as it is; what is in its bodies may change. */
 static bool check_bodies(CUgraphNode own, CUgraphNode other, struct trouble *t)
 {
 	const struct conditional *a = own->own, *b = other->own;
 	bool ok = true;
 
-	if (own->params.conditional.handle !=
-		other->params.conditional.handle ||
-	    own->params.conditional.type != other->params.conditional.type ||
+	if (own->params.conditional.type != other->params.conditional.type ||
 	    a->count != b->count)
 		return tell_trouble(
 		    t, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, other);
@@ -183,13 +181,14 @@ static bool check_graphs(CUgraph own, CUgraph other, struct trouble *t)
 	return ok;
 }
 
-static CUresult change_bodies(CUgraphNode own)
+static CUresult change_bodies(CUgraphNode own, CUgraphNode other)
 {
-	const struct conditional *a = own->own;
+	const struct conditional *a = own->own, *b = other->own;
 	CUresult r = CUDA_SUCCESS;
 
+	own->params.conditional.handle = other->params.conditional.handle;
 	for (unsigned i = 0; !r && i < a->count; i++)
-		r = change_graphs(a->body[i]);
+		r = change_graphs(a->body[i], b->body[i]);
 	return r;
 }
 
@@ -201,9 +200,10 @@ static CUresult change_node(CUgraphNode own, CUgraphNode other)
 	CUresult r;
 
 	if (is_part(own))
-		return change_graphs(own->params.graph.graph);
+		return change_graphs(own->params.graph.graph,
+				     other->params.graph.graph);
 	if (is_conditional(own))
-		return change_bodies(own);
+		return change_bodies(own, other);
 	if (node_kind(own)->is_fixed)
 		return CUDA_SUCCESS;
 	r = node_kind(own)->copy ? node_kind(own)->copy(&fresh, other)
@@ -218,9 +218,11 @@ static CUresult change_node(CUgraphNode own, CUgraphNode other)
 	return CUDA_SUCCESS;
 }
 
-static CUresult change_graphs(CUgraph own)
+static CUresult change_graphs(CUgraph own, CUgraph other)
 {
 	CUresult r = CUDA_SUCCESS;
+
+	graph_take_conditions(own, other);
 
 	for (CUgraphNode n = own->first; !r && n; n = n->next)
 		r = change_node(n, n->pair);
@@ -238,7 +240,7 @@ CUresult graph_update(CUgraph graph, CUgraph to,
 		    (CUgraphExecUpdateResultInfo){t.result, t.node, t.from};
 		return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 	}
-	r = change_graphs(graph);
+	r = change_graphs(graph, to);
 	*ret_info = (CUgraphExecUpdateResultInfo){
 	    r ? CU_GRAPH_EXEC_UPDATE_ERROR : CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL,
 	    NULL};

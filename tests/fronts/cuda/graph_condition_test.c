@@ -155,6 +155,68 @@ static void a_body_is_captured(void **state)
 	assert_int_equal(word_at(at), 5);
 }
 
+static CUgraph loop_made(CUdeviceptr at, uint32_t by)
+{
+	CUgraph graph = graph_made(), body;
+	CUgraphConditionalHandle h =
+	    handle_made(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+	void *params[] = {&h, &at};
+	CUDA_KERNEL_NODE_PARAMS count = kernel_params("countdown", params);
+	CUgraphNode node;
+
+	conditional_added(graph, NULL, 0, h, CU_GRAPH_COND_TYPE_WHILE, 1,
+			  &body);
+	node = kernel_added(body, NULL, 0, "bump", at + 4, by);
+	assert_cuda(CU(cuGraphAddKernelNode_v2)(&node, body, &node, 1, &count),
+		    SUCCESS);
+	return graph;
+}
+
+/* The other graph has a handle of its own, which its kernels know. */
+static void an_update_brings_its_conditions(void **state)
+{
+	CUgraphExecUpdateResultInfo info;
+	CUdeviceptr at = words_made(2);
+	CUgraph graph = loop_made(at, 1), other = loop_made(at, 10);
+	CUgraphExec exec = exec_made(graph);
+
+	(void)state;
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	assert_cuda(CU(cuMemsetD32_v2)(at, 3, 1), SUCCESS);
+	assert_cuda(CU(cuGraphLaunch)(exec, NULL), SUCCESS);
+	assert_cuda(CU(cuGraphExecUpdate_v2)(exec, other, &info), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(other), SUCCESS);
+	assert_int_equal(word_at(at + 4), 3);
+	assert_cuda(CU(cuMemsetD32_v2)(at, 4, 1), SUCCESS);
+	launch_and_wait(exec, NULL);
+	assert_int_equal(word_at(at + 4), 43);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+}
+
+/* Moved into another graph with its condition. */
+static void a_part_has_conditions_of_its_own(void **state)
+{
+	CUdeviceptr at = words_made(2);
+	CUgraph graph = graph_made(), loop = loop_made(at, 2);
+	CUgraphNodeParams move = {
+	    .type = CU_GRAPH_NODE_TYPE_GRAPH,
+	    .graph = {loop, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE}};
+	CUgraphNode node;
+	CUgraphExec exec;
+
+	(void)state;
+	assert_cuda(CU(cuGraphAddNode_v2)(&node, graph, NULL, NULL, 0, &move),
+		    SUCCESS);
+	exec = exec_made(graph);
+	for (int i = 0; i < 2; i++) {
+		assert_cuda(CU(cuMemsetD32_v2)(at, 5, 1), SUCCESS);
+		launch_and_wait(exec, NULL);
+	}
+	assert_int_equal(word_at(at + 4), 20);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+}
+
 /* The body goes with its node while a stream is captured into it. */
 static void a_body_that_goes_ends_its_capture(void **state)
 {
@@ -237,6 +299,8 @@ int main(void)
 	    IN_GRAPH(a_switch_runs_the_body_of_that_number),
 	    IN_GRAPH(conditions_stand_in_each_other),
 	    IN_GRAPH(a_body_is_captured),
+	    IN_GRAPH(an_update_brings_its_conditions),
+	    IN_GRAPH(a_part_has_conditions_of_its_own),
 	    IN_GRAPH(a_body_that_goes_ends_its_capture),
 	    IN_GRAPH(what_cannot_be_is_told),
 	    IN_GRAPH(a_wrong_handle_is_a_fault),
