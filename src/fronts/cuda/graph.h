@@ -118,6 +118,14 @@ static inline bool node_is(CUgraphNode node)
 	return handle_is(node, HANDLE_NODE);
 }
 
+/* The graph that a graph is a part of, or itself. */
+static inline CUgraph graph_root(CUgraph graph)
+{
+	while (graph->parent)
+		graph = graph->parent->graph;
+	return graph;
+}
+
 CUresult graph_new(CUgraph *ret_graph);
 
 /* Frees a graph, its nodes and the references to objects. */

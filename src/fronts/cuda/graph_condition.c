@@ -128,13 +128,6 @@ static void free_conditional(struct conditional *c)
 	free(c);
 }
 
-static CUgraph root_of(CUgraph graph)
-{
-	while (graph->parent)
-		graph = graph->parent->graph;
-	return graph;
-}
-
 /* The bodies are new graphs, or copies. */
 static CUresult fill_conditional(CUgraphNode node, const struct conditional *of)
 {
@@ -161,7 +154,7 @@ CUresult conditional_node_take(CUgraphNode node, CUgraphNodeParams *given)
 	struct condition *c = condition_of(p->handle);
 	CUresult r;
 
-	if (!c || c->node || root_of(c->graph) != root_of(node->graph) ||
+	if (!c || c->node || graph_root(c->graph) != graph_root(node->graph) ||
 	    (p->ctx && p->ctx != c->ctx) || !is_size(p->type, p->size))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = node_context(node, c->ctx);

@@ -37,13 +37,6 @@ static struct {
 	uint64_t used, used_high;
 } usage[GKF_DEVICES_MAX];
 
-static CUgraph root_of(CUgraph graph)
-{
-	while (graph->parent)
-		graph = graph->parent->graph;
-	return graph;
-}
-
 static bool is_there(const struct graph_memory *m, struct gkf_extent *ret_piece)
 {
 	return gkf_space_find(m->at, ret_piece) && ret_piece->id == m->id;
@@ -176,7 +169,7 @@ CUresult alloc_node_take(CUgraphNode node, CUgraphNodeParams *given)
 	if (r)
 		return r;
 	m->holders = 1;
-	m->graph = root_of(node->graph);
+	m->graph = graph_root(node->graph);
 	m->graph_life = handle_life(m->graph);
 	p->dptr = m->at;
 	node->params.alloc = *p;
@@ -212,7 +205,7 @@ CUresult free_node_take(CUgraphNode node, CUgraphNodeParams *given)
 {
 	struct graph_memory *m = find_memory(given->free.dptr);
 	bool inside = m && handle_life(m->graph) == m->graph_life &&
-		      root_of(node->graph) == root_of(m->graph);
+		      graph_root(node->graph) == graph_root(m->graph);
 
 	if (!m || m->freed_inside || (inside && m->freed_outside))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -236,7 +229,7 @@ void free_node_drop(CUgraphNode node)
 {
 	struct graph_memory *m = node->own;
 
-	if (!root_of(node->graph)->is_exec && !m->freed_inside)
+	if (!graph_root(node->graph)->is_exec && !m->freed_inside)
 		m->freed_outside--;
 	m->holders--;
 	drop_if_idle(m);
