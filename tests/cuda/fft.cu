@@ -1,7 +1,8 @@
 /*
  * cuFFT among kernels: a convolution by three transforms and a kernel, planes
- * of real numbers there and back, rows with gaps. The library is opened by its
- * name, so that the program is built without it.
+ * of real numbers there and back, rows with gaps, a graph that is launched
+ * again and again. The library is opened by its name, so that the program is
+ * built without it.
  */
 #include "runtime.h"
 
@@ -174,6 +175,52 @@ static void transform_columns(void)
 	OK(cudaFree(x));
 }
 
+__global__ void scale(float2 *x, float by)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	x[i] = make_float2(x[i].x * by, x[i].y * by);
+}
+
+/* There and back, and twice as large, each time that a graph is launched. */
+static void replay(void)
+{
+	static float2 host[N];
+	cudaStream_t stream;
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+	float2 *x;
+	int plan;
+
+	for (int i = 0; i < N; i++)
+		host[i] = make_float2(i % 7, i % 5);
+	OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+	OK(cudaMalloc(&x, sizeof host));
+	OK(cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice));
+	EQUAL(plan_1d(&plan, N, C2C, 1), SUCCESS);
+	EQUAL(set_stream(plan, stream), SUCCESS);
+	OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+	EQUAL(exec_c2c(plan, x, x, FORWARD), SUCCESS);
+	EQUAL(exec_c2c(plan, x, x, INVERSE), SUCCESS);
+	scale<<<N / 256, 256, 0, stream>>>(x, 2.0f / N);
+	OK(cudaStreamEndCapture(stream, &graph));
+	OK(cudaGraphInstantiate(&exec, graph, 0));
+	for (int i = 0; i < 3; i++)
+		OK(cudaGraphLaunch(exec, stream));
+	OK(cudaMemcpyAsync(host, x, sizeof host, cudaMemcpyDeviceToHost,
+			   stream));
+	OK(cudaStreamSynchronize(stream));
+	for (int i = 0; i < N; i++) {
+		near(host[i].x, 8 * (i % 7), 1e-3);
+		near(host[i].y, 8 * (i % 5), 1e-3);
+	}
+	OK(cudaGraphExecDestroy(exec));
+	OK(cudaGraphDestroy(graph));
+	EQUAL(destroy(plan), SUCCESS);
+	OK(cudaStreamDestroy(stream));
+	OK(cudaFree(x));
+}
+
 static void make_mistakes(void)
 {
 	int plan = -9;
@@ -193,6 +240,7 @@ int main(void)
 	convolve();
 	transform_planes();
 	transform_columns();
+	replay();
 	make_mistakes();
 	return 0;
 }

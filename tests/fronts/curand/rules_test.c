@@ -321,6 +321,34 @@ static void a_device_generates_what_the_host_does(struct fixture *fx)
 	}
 }
 
+/* As on a GPU, where the state lies in memory that the kernel changes. */
+static void a_graph_goes_on_with_the_sequence(struct fixture *fx)
+{
+	unsigned x[24], *at = device_memory(sizeof x), *whole;
+	curandGenerator_t g = device_generator(CURAND_RNG_PSEUDO_XORWOW);
+	CUgraph graph;
+	CUgraphExec exec;
+	CUstream s;
+
+	(void)fx;
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_rand(RAND(curandSetStream)(g, s), SUCCESS);
+	assert_cuda(
+	    CU(cuStreamBeginCapture_v2)(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+	    SUCCESS);
+	assert_rand(RAND(curandGenerate)(g, at, 8), SUCCESS);
+	assert_cuda(CU(cuStreamEndCapture)(s, &graph), SUCCESS);
+	assert_cuda(CU(cuGraphInstantiateWithFlags)(&exec, graph, 0), SUCCESS);
+	for (int i = 0; i < 3; i++) {
+		assert_cuda(CU(cuGraphLaunch)(exec, s), SUCCESS);
+		assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+		download(x + (size_t)i * 8, at, 8 * sizeof *x);
+	}
+	whole = numbers(host_generator(CURAND_RNG_PSEUDO_XORWOW), 24);
+	assert_memory_equal(x, whole, sizeof x);
+	free(whole);
+}
+
 /* Destroying one waits for what it has queued. */
 static void a_destroyed_generator_has_done_its_work(struct fixture *fx)
 {
@@ -448,6 +476,7 @@ static const struct alone tests[] = {
     ALONE(a_seed_begins_anew_and_another_gives_others),
     ALONE(orderings_differ),
     ALONE(a_device_generates_what_the_host_does),
+    ALONE(a_graph_goes_on_with_the_sequence),
     ALONE(a_destroyed_generator_has_done_its_work),
     ALONE(a_number_beyond_its_memory_is_illegal),
     ALONE(half_a_number_off_is_misaligned),
