@@ -18,7 +18,8 @@ struct curandGenerator_st {
 	uint64_t id;
 	unsigned users; /* that run with it now; the list's lock */
 	bool gone;      /* the last of them frees it */
-	bool host, launched;
+	bool host;
+	CUcontext launched; /* where it last did; NULL: nowhere */
 	CUstream stream;
 	struct settings settings;
 	uint64_t settings_number;

@@ -67,7 +67,9 @@ static curandStatus_t start(struct curandGenerator_st *g, struct call call,
 				     NULL)
 			   ? CURAND_STATUS_SUCCESS
 			   : CURAND_STATUS_ALLOCATION_FAILED;
-	g->launched = true;
+	if (native_context())
+		return CURAND_STATUS_LAUNCH_FAILURE;
+	native_driver()->cuCtxGetCurrent(&g->launched);
 	return status_of(native_launch(&library, 0, g->stream, &run));
 }
 

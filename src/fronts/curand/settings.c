@@ -31,13 +31,25 @@ EXPORT curandStatus_t curandCreateGeneratorHost(curandGenerator_t *generator,
 	return create(rng_type, true, __func__, generator);
 }
 
+/* Waits for what was queued, whatever context the thread has. */
+static void wait_for(CUcontext context)
+{
+	const struct native_driver *d = native_driver();
+	CUcontext was = NULL;
+
+	d->cuCtxGetCurrent(&was);
+	if (!d->cuCtxSetCurrent(context))
+		d->cuCtxSynchronize();
+	d->cuCtxSetCurrent(was);
+}
+
 /* What it has queued is done first, as when device memory is freed. */
 EXPORT curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
 {
 	if (!generator_lives(generator))
 		return CURAND_STATUS_NOT_INITIALIZED;
 	if (generator->launched)
-		native_driver()->cuCtxSynchronize();
+		wait_for(generator->launched);
 	generator_free(generator);
 	return CURAND_STATUS_SUCCESS;
 }

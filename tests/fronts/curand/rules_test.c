@@ -2,6 +2,7 @@
 #include "fronts/curand/curand_test.h"
 
 #include <math.h>
+#include <pthread.h>
 
 enum { N = 300000 };
 
@@ -349,16 +350,30 @@ static void a_graph_goes_on_with_the_sequence(struct fixture *fx)
 	free(whole);
 }
 
-/* Destroying one waits for what it has queued. */
+static void *destroy_in_thread(void *g)
+{
+	CUcontext ctx;
+
+	assert_rand(RAND(curandDestroyGenerator)(g), SUCCESS);
+	assert_cuda(CU(cuCtxGetCurrent)(&ctx), SUCCESS);
+	assert_null(ctx);
+	return NULL;
+}
+
+/* A thread without a context waits for what was queued, too. */
 static void a_destroyed_generator_has_done_its_work(struct fixture *fx)
 {
-	unsigned x = 0, *at = device_memory(sizeof x);
+	enum { MANY = 1 << 20 };
+	unsigned x = 0, *at = device_memory(MANY * sizeof x);
 	curandGenerator_t g = device_generator(CURAND_RNG_PSEUDO_XORWOW);
+	pthread_t thread;
 
 	(void)fx;
-	for (int i = 0; i < 50; i++)
-		assert_rand(RAND(curandGenerate)(g, at, 1), SUCCESS);
-	assert_rand(RAND(curandDestroyGenerator)(g), SUCCESS);
+	for (int i = 0; i < 5; i++)
+		assert_rand(RAND(curandGenerate)(g, at, MANY), SUCCESS);
+	assert_int_equal(pthread_create(&thread, NULL, destroy_in_thread, g),
+			 0);
+	pthread_join(thread, NULL);
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
 	download(&x, at, sizeof x);
 	assert_int_not_equal(x, 0);
