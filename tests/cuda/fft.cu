@@ -196,7 +196,8 @@ static void replay(void)
 		host[i] = make_float2(i % 7, i % 5);
 	OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	OK(cudaMalloc(&x, sizeof host));
-	OK(cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice));
+	OK(cudaMemcpyAsync(x, host, sizeof host, cudaMemcpyHostToDevice,
+			   stream));
 	EQUAL(plan_1d(&plan, N, C2C, 1), SUCCESS);
 	EQUAL(set_stream(plan, stream), SUCCESS);
 	OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
