@@ -53,7 +53,7 @@ static CUresult open_derived(CUgreenCtx g, CUcontext base)
 	ctx->api = base->api;
 	ctx_number(ctx);
 	atomic_store(&ctx->flags, atomic_load(&base->flags));
-	atomic_store(&ctx->sticky, atomic_load(&base->sticky));
+	atomic_store(&ctx->sticky, ctx_error(base));
 	r = stream_part.open(ctx);
 	if (r) {
 		handle_free(ctx);
@@ -195,7 +195,7 @@ static CUresult enter_green(enum cuda_row row, CUgreenCtx g, CUcontext *ret_ctx)
 	if (!atomic_load(&g->ctx->alive))
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	*ret_ctx = g->ctx;
-	return (CUresult)atomic_load(&g->ctx->sticky);
+	return ctx_error(g->ctx);
 }
 
 CUresult cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx)

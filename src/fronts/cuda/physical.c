@@ -1,5 +1,6 @@
 /* physical.c - cuMemCreate and what is asked of its handles. */
 #include "fronts/cuda/physical.h"
+#include "base/err.h"
 #include "fronts/cuda/context.h"
 
 #include <string.h>
@@ -158,7 +159,8 @@ static CUresult fill_physical(struct physical *p)
 
 	if (r)
 		return r;
-	error = gkf_space_alloc(&ask, &p->address);
+	error = memory_fault(p->device) ? GK_ERR_NO_SPACE
+					: gkf_space_alloc(&ask, &p->address);
 	if (error) {
 		device_let_go(p->device);
 		return memory_error(error);

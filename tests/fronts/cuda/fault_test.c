@@ -125,6 +125,11 @@ static void other_kernels_run(struct fixture *fx)
 /* The n-th allocation of any kind, until the fault is cleared. */
 static void allocations_find_no_memory(struct fixture *fx)
 {
+	const CUmemAllocationProp prop = {
+	    .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+	};
+	CUmemGenericAllocationHandle physical;
 	CUdeviceptr at;
 
 	setup();
@@ -136,9 +141,11 @@ static void allocations_find_no_memory(struct fixture *fx)
 	assert_cuda(CU(cuMemAllocManaged)(&at, 100, CU_MEM_ATTACH_GLOBAL),
 		    ERROR_OUT_OF_MEMORY);
 	assert_cuda(CU(cuMemAllocAsync)(&at, 100, NULL), ERROR_OUT_OF_MEMORY);
+	assert_cuda(CU(cuMemCreate)(&physical, 2 << 20, &prop, 0),
+		    ERROR_OUT_OF_MEMORY);
 	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
 	told(fx, 0, 0);
-	assert_int_equal(fx->file->device[0].fault.hits[GKF_FAULT_OOM], 3);
+	assert_int_equal(fx->file->device[0].fault.hits[GKF_FAULT_OOM], 4);
 	gkf_fault_end(fx->m, 0, GKF_FAULT_BIT(GKF_FAULT_OOM));
 	assert_cuda(CU(cuMemAllocAsync)(&at, 100, NULL), SUCCESS);
 }
@@ -215,6 +222,27 @@ static void the_other_gpu_goes_on(struct fixture *fx)
 	assert_cuda(CU(cuCtxCreate_v2)(&ctx, 0, 0), ERROR_LAUNCH_FAILED);
 }
 
+/* One that nobody has looked at since. */
+static void green_contexts_fail_as_well(struct fixture *fx)
+{
+	CUdevResource all;
+	CUdevResourceDesc desc;
+	CUgreenCtx green;
+	CUcontext ctx;
+
+	setup();
+	assert_cuda(
+	    CU(cuDeviceGetDevResource)(0, &all, CU_DEV_RESOURCE_TYPE_SM),
+	    SUCCESS);
+	assert_cuda(CU(cuDevResourceGenerateDesc)(&desc, &all, 1), SUCCESS);
+	assert_cuda(
+	    CU(cuGreenCtxCreate)(&green, desc, 0, CU_GREEN_CTX_DEFAULT_STREAM),
+	    SUCCESS);
+	begin_fault(fx, GKF_FAULT_ECC, 1);
+	assert_cuda(CU(cuCtxFromGreenCtx)(&ctx, green),
+		    ERROR_ECC_UNCORRECTABLE);
+}
+
 #define COPIED ((size_t)64 << 20)
 
 static uint64_t copy_ns(CUdeviceptr at, const void *host)
@@ -247,11 +275,17 @@ static void copies_are_slow(struct fixture *fx)
 }
 
 static const struct alone tests[] = {
-    ALONE(an_address_is_wild), ALONE(an_address_is_odd),
-    ALONE(a_trap_is_met),      ALONE(launches_fail_as_somebody_wants),
-    ALONE(other_kernels_run),  ALONE(allocations_find_no_memory),
-    ALONE(a_gpu_is_lost),      ALONE(memory_has_an_error),
-    ALONE(an_error_sticks),    ALONE(the_other_gpu_goes_on),
+    ALONE(an_address_is_wild),
+    ALONE(an_address_is_odd),
+    ALONE(a_trap_is_met),
+    ALONE(launches_fail_as_somebody_wants),
+    ALONE(other_kernels_run),
+    ALONE(allocations_find_no_memory),
+    ALONE(a_gpu_is_lost),
+    ALONE(memory_has_an_error),
+    ALONE(an_error_sticks),
+    ALONE(the_other_gpu_goes_on),
+    ALONE(green_contexts_fail_as_well),
     ALONE(copies_are_slow),
 };
 
