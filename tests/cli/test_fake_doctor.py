@@ -293,6 +293,23 @@ def test_it_names_the_calls_that_will_be_refused(gpukit, tmp_path):
         assert done.stderr.count("\n") == 1
 
 
+def test_a_library_that_computes_is_no_reason(gpukit, tmp_path):
+    """Of cuBLAS only what it refuses is: what is weak there."""
+    library = os.path.join(FAKE_DIR, "libcublas.so.13")
+    names = cuda_programs.run("nm", "-D", "--defined-only", library)
+    weak = re.search(r" W (cublas\w+)", names).group(1)
+    for name, reasons in (("cublasCreate_v2", []), (weak, ["refused-call"])):
+        source = tmp_path / f"{name}.c"
+        source.write_text(f"int {name}(void);\n"
+                          f"int main(void) {{ return {name}(); }}\n")
+        program = tmp_path / name
+        cuda_programs.run("cc", str(source), "-o", str(program), library)
+        (found,) = look(gpukit, program)
+        assert [r["code"] for r in found["reasons"]] == reasons
+        assert found["refused_calls"] == ([name] if reasons else [])
+        assert found["calls"] == 1
+
+
 def test_a_library_that_ours_stands_for_asks_nobody(gpukit):
     for name in ("libcuda.so.1", "libcudart.so.13"):
         (found,) = look(gpukit, os.path.join(FAKE_DIR, name))

@@ -110,6 +110,9 @@ void doctor_unmap(struct bytes all);
  */
 int doctor_kernels(struct doctor *doctor);
 
+/* Is there a library of ours for that name? */
+bool doctor_is_made_up(const char *name);
+
 /* Weighs the functions that it asks of libraries that are made up here. */
 void doctor_calls(const struct elf *elf, struct doctor *doctor);
 

@@ -21,6 +21,13 @@ static bool find_ours(const char *name, char *ret_path, size_t cap)
 	return !gk_where(relative, ret_path, cap) && !access(ret_path, R_OK);
 }
 
+bool doctor_is_made_up(const char *name)
+{
+	char path[PATH_MAX];
+
+	return find_ours(name, path, sizeof path);
+}
+
 /* Is it a function that the library has, but refuses? */
 static bool is_refused_by(const struct elf *library, const char *name,
 			  bool *ret_has)
@@ -81,7 +88,7 @@ void doctor_calls(const struct elf *elf, struct doctor *doctor)
 	struct bytes all;
 	struct elf ours;
 
-	if (soname && find_ours(soname, path, sizeof path))
+	if (soname && doctor_is_made_up(soname))
 		return;
 	for (unsigned i = 0; (name = elf_needed(elf, i)); i++) {
 		if (!find_ours(name, path, sizeof path))

@@ -73,7 +73,8 @@ const struct advice doctor_no_ptx = {
     "arch=compute_#,code=compute_#\", with CMake "
     "-DCMAKE_CUDA_ARCHITECTURES=#-virtual"};
 
-/* NVIDIA's libraries that a program may need, by what their names begin with.
+/* NVIDIA's libraries, unless they are made up here, by what their names begin
+ * with.
  */
 static const struct {
 	const char *begin;
@@ -127,6 +128,8 @@ static void add_advice(struct doctor *doctor, const struct advice *advice)
 
 static void look_at_library(struct doctor *doctor, const char *name)
 {
+	if (doctor_is_made_up(name))
+		return;
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
 		if (!strncmp(name, libraries[i].begin,
 			     strlen(libraries[i].begin)))
@@ -283,7 +286,7 @@ bool doctor_has_cuda(const struct doctor *doctor)
 	const struct runtime *r = &doctor->runtime;
 
 	return *r->shared || r->nvidia_static || r->ours_static || r->driver ||
-	       doctor->image_count ||
+	       doctor->image_count || doctor->call_count ||
 	       (doctor->advice_count && doctor->kind != KIND_OTHER);
 }
 
