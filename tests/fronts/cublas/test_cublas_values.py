@@ -119,6 +119,47 @@ def test_without_openblas_there_is_no_handle_and_the_log_says_why(machine,
     assert "libopenblas0-pthread" in done.stderr
 
 
+CAPTURED = """
+import ctypes
+cuda, lib = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libcublas.so.13")
+handle, at, stream = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_void_p()
+graph, run = ctypes.c_void_p(), ctypes.c_void_p()
+two, found = ctypes.c_float(2), ctypes.c_float(7)
+ref = ctypes.byref
+
+def value():
+    assert cuda.cuMemcpyDtoH_v2(ref(found), at, ctypes.c_size_t(4)) == 0
+    return found.value
+
+assert lib.cublasCreate_v2(ref(handle)) == 0
+assert cuda.cuMemAlloc_v2(ref(at), ctypes.c_size_t(4)) == 0
+assert cuda.cuMemsetD32_v2(at, 0x3f800000, ctypes.c_size_t(1)) == 0
+assert cuda.cuStreamCreate(ref(stream), 1) == 0
+assert lib.cublasSetStream_v2(handle, stream) == 0
+assert cuda.cuStreamBeginCapture_v2(stream, 0) == 0
+for _ in range(2):
+    assert lib.cublasSscal_v2(handle, 1, ref(two), at, 1) == 0
+# A result of the host's would come when nobody waits for it any more.
+assert lib.cublasSasum_v2(handle, 1, at, 1, ref(found)) == 13
+assert found.value == 7
+assert cuda.cuStreamEndCapture(stream, ref(graph)) == 0
+two.value = 100  # factors are those of the call
+assert value() == 1
+assert cuda.cuGraphInstantiateWithFlags(ref(run), graph, ctypes.c_ulonglong(0)) == 0
+for expected in (4, 16):
+    assert cuda.cuGraphLaunch(run, stream) == 0
+    assert cuda.cuStreamSynchronize(stream) == 0
+    assert value() == expected
+"""
+
+
+def test_a_graph_keeps_what_was_captured(machine):
+    done = subprocess.run([sys.executable, "-c", CAPTURED], text=True,
+                          capture_output=True, env=clean_env(**machine().env),
+                          timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 FORKING = """
 import ctypes, os
 cuda, lib = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libcublas.so.13")
