@@ -160,10 +160,19 @@ def test_a_kernel_fails_by_its_name(begin):
     story(program, 719, [13])
 
 
+# Pinned memory of the first GPU, without handles for others.
+CREATE = """cuda.cuMemCreate(
+    ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(1 << 21),
+    __import__("struct").pack("<IIIiQ8x", 1, 0, 1, 0, 0), ctypes.c_uint64(0))
+""".replace("\n", "")
+
+
 def test_the_third_allocation_finds_no_memory(begin):
     one, program = begin()
+    assert program(CREATE) == 0
     assert one.ctl("fail", "0", "oom=2").returncode == 0
     assert program("[malloc() for i in range(4)]") == [0, 0, 2, 2]
+    assert program(CREATE) == 2
     # It is no failure of the context.
     assert program("(runtime.cudaDeviceSynchronize(), "
                    "cuda.cuCtxSynchronize(), xids())") == (0, 0, [])
