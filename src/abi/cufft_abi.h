@@ -6,6 +6,7 @@
 #define GK_ABI_CUFFT_ABI_H
 
 #include "abi/cuda_abi.h"
+#include "library_types.h"
 
 #include <stddef.h>
 
@@ -38,20 +39,6 @@ enum cufftType {
 	CUFFT_D2Z = 0x6a,
 	CUFFT_Z2D = 0x6c,
 };
-
-/* What cufftXtMakePlanMany takes of the types of library_types.h. */
-enum {
-	CUDA_R_32F = 0,
-	CUDA_R_64F = 1,
-	CUDA_R_16F = 2,
-	CUDA_C_32F = 4,
-	CUDA_C_64F = 5,
-	CUDA_C_16F = 6,
-	CUDA_R_16BF = 14,
-	CUDA_C_16BF = 15,
-};
-
-enum { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
 
 enum {
 	NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT = 1,

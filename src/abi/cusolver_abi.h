@@ -6,7 +6,7 @@
 #ifndef GPUKIT_ABI_CUSOLVER_ABI_H
 #define GPUKIT_ABI_CUSOLVER_ABI_H
 
-#include "library_types.h"
+#include "cublas_types.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,14 +42,6 @@ typedef enum {
 	CUSOLVERDN_POTRF,
 	CUSOLVERDN_SYEVBATCHED,
 } cusolverDnFunction_t;
-
-/* Of cuBLAS. */
-typedef enum {
-	CUBLAS_FILL_MODE_LOWER,
-	CUBLAS_FILL_MODE_UPPER,
-} cublasFillMode_t;
-typedef enum { CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT } cublasSideMode_t;
-typedef enum { CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C } cublasOperation_t;
 
 typedef struct cusolverDnContext *cusolverDnHandle_t;
 typedef struct cusolverDnParams *cusolverDnParams_t;

@@ -86,7 +86,7 @@ static uint16_t double_to_small(double v, int exponent, int mantissa)
 /* One part of a number; `at` counts parts. */
 static double load_part(cudaDataType type, const void *array, int64_t at)
 {
-	switch (type) {
+	switch ((int)type) {
 	case CUDA_R_32F:
 	case CUDA_C_32F:
 		return (double)((const float *)array)[at];
@@ -115,7 +115,7 @@ static int64_t double_to_integer(double v)
 
 static void store_part(cudaDataType type, void *array, int64_t at, double v)
 {
-	switch (type) {
+	switch ((int)type) {
 	case CUDA_R_32F:
 	case CUDA_C_32F:
 		((float *)array)[at] = (float)v;
@@ -188,7 +188,7 @@ size_t index_size(cusparseIndexType_t type)
 
 void index_store(cusparseIndexType_t type, void *array, int64_t at, int64_t v)
 {
-	switch (type) {
+	switch ((int)type) {
 	case CUSPARSE_INDEX_16U:
 		((uint16_t *)array)[at] = (uint16_t)v;
 		break;

@@ -101,7 +101,7 @@ static inline void put_part(cudaDataType type, void *to, size_t i, double v)
 {
 	float f = (float)v;
 
-	switch (type) {
+	switch ((int)type) {
 	case CUDA_R_32F:
 	case CUDA_C_32F:
 		((float *)to)[i] = f;
@@ -131,7 +131,7 @@ static inline double get_part(cudaDataType type, const void *from, size_t i)
 {
 	float f = 0;
 
-	switch (type) {
+	switch ((int)type) {
 	case CUDA_R_32F:
 	case CUDA_C_32F:
 		return (double)((const float *)from)[i];
