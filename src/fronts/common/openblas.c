@@ -4,10 +4,36 @@
 #include "base/log.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 
 #define LIBRARY "libopenblas.so.0"
+
+/* Calls hold it as readers, a fork as the writer, who is not kept waiting. */
+#define CALLS_INITIALIZER PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+static pthread_rwlock_t calls = CALLS_INITIALIZER;
+
+void openblas_begin(void)
+{
+	pthread_rwlock_rdlock(&calls);
+}
+
+void openblas_end(void)
+{
+	pthread_rwlock_unlock(&calls);
+}
+
+static void hold_calls(void)
+{
+	pthread_rwlock_wrlock(&calls);
+}
+
+/* In the child the lock's holder is a thread of another number. */
+static void renew_lock(void)
+{
+	calls = (pthread_rwlock_t)CALLS_INITIALIZER;
+}
 
 /* Its threads start in here: the program's signals are not theirs. */
 void *openblas_open(const char *library)
@@ -19,7 +45,10 @@ void *openblas_open(const char *library)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	opened = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!opened)
+	/* What is registered last is called first before a fork. */
+	if (opened)
+		pthread_atfork(hold_calls, openblas_end, renew_lock);
+	else
 		gk_log(GK_LOG_ERROR,
 		       "%s needs " LIBRARY
 		       " (Debian: libopenblas0-pthread): %s",

@@ -12,4 +12,12 @@
  */
 void *openblas_open(const char *library);
 
+/*
+ * Around its calls, on any thread. A fork waits for those that run, and new
+ * ones for a fork: OpenBLAS ends its threads then, and would wait for ever for
+ * one that is at work.
+ */
+void openblas_begin(void);
+void openblas_end(void);
+
 #endif

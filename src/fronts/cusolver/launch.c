@@ -1,9 +1,26 @@
 /* launch.c - owns the table of kernels and launches them. */
 #include "fronts/cusolver/solver.h"
 
+#include "fronts/common/openblas.h"
+
+/* The bodies call LAPACK. */
+#define KERNEL(id, body)                                                       \
+	static CUresult call_##body(struct gpukit_run *run)                    \
+	{                                                                      \
+		CUresult r;                                                    \
+                                                                               \
+		openblas_begin();                                              \
+		r = body(run);                                                 \
+		openblas_end();                                                \
+		return r;                                                      \
+	}
+#include "fronts/cusolver/kernels.def"
+#undef KERNEL
+
 static struct native_kernel kernels[SOLVER_KERNELS] = {
 #define KERNEL(id, body)                                                       \
-	[KERNEL_##id] = {"cusolver_" #id, body, sizeof(struct job), NULL},
+	[KERNEL_##                                                             \
+	    id] = {"cusolver_" #id, call_##body, sizeof(struct job), NULL},
 #include "fronts/cusolver/kernels.def"
 #undef KERNEL
 };
