@@ -243,6 +243,12 @@ static void end_turn(struct gkf_running *place, int result)
 		give_turn(place);
 }
 
+static bool struck_at_end(const struct gkf_queue *queue, int result)
+{
+	return (!result || result == GKF_RESULT_ENDED) &&
+	       gkf_queue_struck(queue);
+}
+
 static int run_kernel(struct gkf_running *place, struct gkf_task *task)
 {
 	struct gkf_queue *queue = place->queue;
@@ -258,7 +264,10 @@ static int run_kernel(struct gkf_running *place, struct gkf_task *task)
 	/* A task that stopped early has not done its work. */
 	if (!result && atomic_load(&queue->stop))
 		result = atomic_load(&queue->result);
-	return result ? result : gkf_queue_struck(queue);
+	/* A kernel stops for a failed device as it does at exit. */
+	if (struck_at_end(queue, result))
+		result = gkf_queue_struck(queue);
+	return result;
 }
 
 static void count_copy(const struct gkf_queue *queue,
