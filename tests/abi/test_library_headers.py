@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT
 
 ABI = os.path.join(ROOT, "src", "abi")
+INCLUDES = ("-I" + ABI, "-I" + os.path.dirname(ABI))
 HEADERS = {"cusparse": ("cusparse.h",),
            "cusolver": ("cusolver_common.h", "cusolverDn.h")}
 EACH = pytest.mark.parametrize("library", sorted(HEADERS))
@@ -37,7 +38,7 @@ def test_prototypes_are_those_of_the_header(library):
     text += (f"#define {macro}(symbol, params) {library}Status_t symbol params;\n"
              f"#define {macro}_TELLS(type, symbol, params) type symbol params;\n"
              f"#define {macro}_REFUSED(...)\n#include \"{library}.def\"\n")
-    compile_c(text, "-I" + include_of(library), "-I" + ABI, "-fsyntax-only",
+    compile_c(text, "-I" + include_of(library), *INCLUDES, "-fsyntax-only",
               "-Wno-deprecated-declarations")
 
 
@@ -66,5 +67,5 @@ def test_numbers_are_those_of_the_header(library, tmp_path):
         r"_H$|_STATUS$|_TELLS$|_REFUSED$|_$", name))
     assert len(names) > 30
     theirs = "".join(f"#include <{name}>\n" for name in HEADERS[library])
-    assert numbers(library, tmp_path, names, ours, "-I" + ABI) == numbers(
+    assert numbers(library, tmp_path, names, ours, *INCLUDES) == numbers(
         library, tmp_path, names, theirs, "-I" + include_of(library))

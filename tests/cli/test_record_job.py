@@ -22,7 +22,8 @@ FAKE = [GPUKIT, "fake", "--gpus", "a100-sxm4-80gb:2", "--load"]
 @pytest.fixture
 def family(tmp_path):
     """Runs `gpukit record ARGS...` with {root} as the pid of a launcher whose
-    children are four processes on two GPUs; others are on them as well."""
+    children are four processes on two GPUs, its command and its watch; others
+    are on the GPUs as well."""
     path = tmp_path / "machine"
 
     def run(*args, inside=None):
@@ -32,7 +33,7 @@ def family(tmp_path):
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=clean_env())
         assert launcher.stdout.readline() == "up\n"
-        wait_until(lambda: len(children(launcher.pid)) == 5)
+        wait_until(lambda: len(children(launcher.pid)) == 6)
         env = clean_env(GPUKIT_MACHINE=str(path), LD_LIBRARY_PATH=os.path.join(
             os.path.dirname(os.path.dirname(GPUKIT)), "lib/gpukit/fake"))
         command = [GPUKIT, "record", *[str(arg).replace("{root}",

@@ -35,7 +35,7 @@ bool gkf_total_read(struct gkf_machine *m, unsigned index,
  * A kernel of this process, the slot's, ran; what a library's did: additions
  * and multiplications. Any thread.
  */
-GKF_API void gkf_total_launched(struct gkf_machine *m, unsigned slot);
+void gkf_total_launched(struct gkf_machine *m, unsigned slot);
 GKF_API void gkf_total_operations(struct gkf_machine *m, unsigned slot,
 				  uint64_t operations);
 

@@ -29,7 +29,7 @@ unsigned gkf_cuda_fault_find(const char *word, unsigned length);
 uint32_t gkf_cuda_fault_hash(const char *name, unsigned length);
 
 /* The Xid that is told of a CUresult; 0: none. */
-GKF_API unsigned gkf_cuda_fault_xid(unsigned result);
+unsigned gkf_cuda_fault_xid(unsigned result);
 
 /*
  * The CUresult that a launch of a kernel fails with; 0: it does not. name: as
