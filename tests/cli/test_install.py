@@ -15,7 +15,8 @@ from conftest import BUILD, ROOT, clean_env
 
 PREFIX = "/opt/gpukit"
 NOBODY = 65534
-SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake"]
+SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake",
+           "src/fronts/curand"]
 
 # One worker runs them all: the tree is copied once.
 pytestmark = pytest.mark.xdist_group("install")
