@@ -65,7 +65,7 @@ CUresult capture_permit_context(CUcontext ctx);
 CUresult capture_permit_call(enum cuda_row row);
 
 /* Each adds a node to the capture of the stream. */
-CUresult capture_kernel(CUstream s, CUcontext ctx, const struct launch *l);
+CUresult capture_kernel(CUstream s, const struct launch *l);
 CUresult capture_copy(CUstream s, const struct copy *copy);
 CUresult capture_set(CUstream s, const struct set_ask *ask);
 CUresult capture_host(CUstream s, CUhostFn function, void *data);

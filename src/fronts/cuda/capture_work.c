@@ -28,7 +28,8 @@ static CUresult add_any(CUstream s, CUgraphNodeParams *params)
 	return add_node(s, params, &node);
 }
 
-CUresult capture_kernel(CUstream s, CUcontext ctx, const struct launch *l)
+/* Where the stream is, not the caller: it may be a green context's. */
+CUresult capture_kernel(CUstream s, const struct launch *l)
 {
 	size_t size = l->function->ptx->param_size;
 	void *whole[] = {
@@ -45,7 +46,7 @@ CUresult capture_kernel(CUstream s, CUcontext ctx, const struct launch *l)
 					  .sharedMemBytes = l->dynamic_shared,
 					  .kernelParams = l->params,
 					  .extra = l->buffer ? whole : l->extra,
-					  .ctx = ctx}};
+					  .ctx = s->ctx}};
 	CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
 					 .value.cooperative = 1};
 	CUlaunchAttribute priority = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY,

@@ -364,7 +364,7 @@ CUresult launch_start(CUcontext ctx, const struct launch *l)
 	CUresult r;
 
 	if (capture_finds(ctx, l->stream, l->per_thread, &s))
-		return GRAPH_LOCKED(capture_kernel(s, ctx, l));
+		return GRAPH_LOCKED(capture_kernel(s, l));
 	r = stream_check(ctx, l->stream, l->per_thread);
 	if (!r)
 		r = launch_make(ctx, l, &task);

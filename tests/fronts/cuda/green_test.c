@@ -373,6 +373,48 @@ static void cooperative_kernels_have_its_sms_only(struct fixture *fx)
 		    ERROR_INVALID_VALUE);
 }
 
+/* The part goes with the stream, whichever context is current. */
+static void captured_kernels_have_its_sms_only(struct fixture *fx)
+{
+	CUstream s;
+	CUfunction f;
+	CUmodule m;
+	CUgraph graph;
+	CUgraphExec exec;
+	CUdeviceptr none = 0;
+	unsigned count = 0;
+	void *params[] = {&none, &none, &none, &count};
+	int each;
+
+	start(fx);
+	s = stream_in(small_green());
+	m = module_of("vector_add_13.ptx");
+	assert_cuda(CU(cuModuleEnumerateFunctions)(&f, 1, m), SUCCESS);
+	assert_cuda(
+	    CU(cuOccupancyMaxActiveBlocksPerMultiprocessor)(&each, f, 1024, 0),
+	    SUCCESS);
+	for (unsigned more = 0; more < 2; more++) {
+		assert_cuda(CU(cuStreamBeginCapture_v2)(
+				s, CU_STREAM_CAPTURE_MODE_RELAXED),
+			    SUCCESS);
+		assert_cuda(CU(cuLaunchCooperativeKernel)(
+				f, 8 * (unsigned)each + more, 1, 1, 1024, 1, 1,
+				0, s, params),
+			    SUCCESS);
+		assert_cuda(CU(cuStreamEndCapture)(s, &graph), SUCCESS);
+		assert_cuda(CU(cuGraphInstantiateWithFlags)(&exec, graph, 0),
+			    SUCCESS);
+		if (more)
+			assert_cuda(CU(cuGraphLaunch)(exec, s),
+				    ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+		else
+			assert_cuda(CU(cuGraphLaunch)(exec, s), SUCCESS);
+		assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+		assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+		assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	}
+}
+
 static void queues_are_told_and_taken(struct fixture *fx)
 {
 	CUdevWorkqueueConfigResource queues;
@@ -426,6 +468,7 @@ static const struct alone tests[] = {
     ALONE(errors_are_shared),
     ALONE(the_primary_context_means_all),
     ALONE(cooperative_kernels_have_its_sms_only),
+    ALONE(captured_kernels_have_its_sms_only),
     ALONE(queues_are_told_and_taken),
 };
 
