@@ -231,6 +231,8 @@ CUresult node_set(CUgraphNode node, CUgraphNodeParams *params)
 	node->own = other.own;
 	node->ctx = other.ctx;
 	node->ctx_id = other.ctx_id;
+	if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		node->params.graph.graph->parent = node;
 	return CUDA_SUCCESS;
 }
 

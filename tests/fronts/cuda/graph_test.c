@@ -302,6 +302,34 @@ static void graphs_are_nodes_of_graphs(void **state)
 	assert_int_equal(word_at(at + 16), 3);
 }
 
+static void a_part_is_set_and_added_to(void **state)
+{
+	CUdeviceptr at = words_made(1);
+	CUgraph child = graph_made(), graph = graph_made(), inside;
+	CUgraphNodeParams set = {
+	    .type = CU_GRAPH_NODE_TYPE_GRAPH,
+	    .graph = {child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE}};
+	CUgraphNode part;
+
+	(void)state;
+	kernel_added(child, NULL, 0, "bump", at, 1);
+	assert_cuda(CU(cuGraphAddChildGraphNode)(&part, graph, NULL, 0, child),
+		    SUCCESS);
+	kernel_added(child, NULL, 0, "bump", at, 10);
+	assert_cuda(CU(cuGraphNodeSetParams)(part, &set), SUCCESS);
+	assert_cuda(CU(cuGraphChildGraphNodeGetGraph)(part, &inside), SUCCESS);
+	kernel_added(inside, NULL, 0, "bump", at, 100);
+	assert_int_equal(node_count(inside), 3);
+	assert_int_equal(node_count(child), 2);
+	/* The graph itself, as a part of its part. */
+	set.graph.graph = graph;
+	assert_cuda(CU(cuGraphAddNode_v2)(&part, inside, NULL, NULL, 0, &set),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphDestroy)(inside), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(child), SUCCESS);
+}
+
 static void a_clone_has_nodes_of_its_own(void **state)
 {
 	CUdeviceptr at = words_made(1);
@@ -514,6 +542,7 @@ int main(void)
 	    IN_GRAPH(copies_and_sets_are_nodes),
 	    IN_GRAPH(launches_from_the_device_are_refused),
 	    IN_GRAPH(graphs_are_nodes_of_graphs),
+	    IN_GRAPH(a_part_is_set_and_added_to),
 	    IN_GRAPH(a_clone_has_nodes_of_its_own),
 	    IN_GRAPH(events_are_recorded_and_waited_for_by_nodes),
 	    IN_GRAPH(words_are_written_and_waited_for_by_nodes),
