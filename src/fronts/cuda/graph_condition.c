@@ -148,13 +148,21 @@ static CUresult fill_conditional(CUgraphNode node, const struct conditional *of)
 	return CUDA_SUCCESS;
 }
 
+/* A graph that the other one is, or is a part of: it lasts as long. */
+static bool is_around(CUgraph around, CUgraph graph)
+{
+	while (graph != around && graph->parent)
+		graph = graph->parent->graph;
+	return graph == around;
+}
+
 CUresult conditional_node_take(CUgraphNode node, CUgraphNodeParams *given)
 {
 	CUDA_CONDITIONAL_NODE_PARAMS *p = &given->conditional;
 	struct condition *c = condition_of(p->handle);
 	CUresult r;
 
-	if (!c || c->node || graph_root(c->graph) != graph_root(node->graph) ||
+	if (!c || c->node || !is_around(c->graph, node->graph) ||
 	    (p->ctx && p->ctx != c->ctx) || !is_size(p->type, p->size))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = node_context(node, c->ctx);
@@ -213,11 +221,10 @@ struct conditional_task {
 };
 
 /* The one that the value chooses; NULL: none. */
-static struct graph_plan *choose_body(CUgraphNode node)
+static struct graph_plan *choose_body(CUgraphNode node, unsigned value)
 {
 	const CUDA_CONDITIONAL_NODE_PARAMS *p = &node->params.conditional;
 	const struct conditional *c = node->own;
-	unsigned value = atomic_load(&condition_of(p->handle)->value);
 
 	switch (p->type) {
 	case CU_GRAPH_COND_TYPE_IF:
@@ -247,6 +254,7 @@ static CUresult begin_body(struct conditional_task *t, struct graph_plan *plan)
 static int run_conditional(struct gkf_task *task)
 {
 	struct conditional_task *t = (struct conditional_task *)task;
+	const struct condition *c;
 	struct graph_plan *plan;
 	CUresult r;
 
@@ -255,7 +263,11 @@ static int run_conditional(struct gkf_task *task)
 	if (t->is_begun &&
 	    t->node->params.conditional.type != CU_GRAPH_COND_TYPE_WHILE)
 		return 0;
-	plan = choose_body(t->node);
+	/* An instance of a part has not what the graph around it has. */
+	c = condition_of(t->node->params.conditional.handle);
+	if (!c)
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
+	plan = choose_body(t->node, atomic_load(&c->value));
 	if (!plan)
 		return 0;
 	t->is_begun = true;

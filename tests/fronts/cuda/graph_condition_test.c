@@ -277,6 +277,28 @@ static void what_cannot_be_is_told(void **state)
 	assert_cuda(CU(cuGraphDestroy)(other), SUCCESS);
 }
 
+/* It would be gone with the body, and the node would still ask it. */
+static void a_handle_of_a_body_is_of_no_use_outside(void **state)
+{
+	CUgraph graph = graph_made(), body, inner;
+	CUgraphConditionalHandle h = handle_made(graph, 0, 0), of_body;
+	CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+			       .conditional = {.type = CU_GRAPH_COND_TYPE_IF,
+					       .size = 1,
+					       .ctx = test_ctx}};
+	CUgraphNode node;
+
+	(void)state;
+	conditional_added(graph, NULL, 0, h, CU_GRAPH_COND_TYPE_IF, 1, &body);
+	of_body = handle_made(body, 0, 0);
+	p.conditional.handle = of_body;
+	assert_cuda(CU(cuGraphAddNode_v2)(&node, graph, NULL, NULL, 0, &p),
+		    ERROR_INVALID_VALUE);
+	conditional_added(body, NULL, 0, of_body, CU_GRAPH_COND_TYPE_IF, 1,
+			  &inner);
+	run_once(graph);
+}
+
 /* A handle that is none would be a write to nowhere. */
 static void a_wrong_handle_is_a_fault(void **state)
 {
@@ -303,6 +325,7 @@ int main(void)
 	    IN_GRAPH(a_part_has_conditions_of_its_own),
 	    IN_GRAPH(a_body_that_goes_ends_its_capture),
 	    IN_GRAPH(what_cannot_be_is_told),
+	    IN_GRAPH(a_handle_of_a_body_is_of_no_use_outside),
 	    IN_GRAPH(a_wrong_handle_is_a_fault),
 	};
 
