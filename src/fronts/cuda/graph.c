@@ -213,27 +213,48 @@ CUresult graph_add(CUgraph graph, const struct graph_deps *deps,
 	return CUDA_SUCCESS;
 }
 
-CUresult node_set(CUgraphNode node, CUgraphNodeParams *params)
+CUresult node_prepare(CUgraphNode node, CUgraphNodeParams *params,
+		      CUgraphNode ret_fresh)
 {
-	struct CUgraphNode_st other = {.graph = node->graph};
+	const struct graph_kind *kind = node_kind(node);
+	struct CUgraphNode_st fresh = {.graph = node->graph,
+				       .params.type = params->type};
 	CUresult r;
 
 	if (params->type != node->params.type)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (node_kind(node)->is_fixed)
+	if (kind->is_fixed || !kind->take)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	other.params.type = params->type;
-	r = node_kind(node)->take(&other, params);
+	r = kind->take(&fresh, params);
 	if (r)
 		return r;
+	r = kind->keep ? kind->keep(&fresh, node) : CUDA_SUCCESS;
+	if (r)
+		node_drop(&fresh);
+	else
+		*ret_fresh = fresh;
+	return r;
+}
+
+void node_take_over(CUgraphNode node, CUgraphNode fresh)
+{
 	node_drop(node);
-	node->params = other.params;
-	node->own = other.own;
-	node->ctx = other.ctx;
-	node->ctx_id = other.ctx_id;
-	if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+	node->params = fresh->params;
+	node->own = fresh->own;
+	node->ctx = fresh->ctx;
+	node->ctx_id = fresh->ctx_id;
+	if (node->params.type == CU_GRAPH_NODE_TYPE_GRAPH)
 		node->params.graph.graph->parent = node;
-	return CUDA_SUCCESS;
+}
+
+CUresult node_set(CUgraphNode node, CUgraphNodeParams *params)
+{
+	struct CUgraphNode_st fresh;
+	CUresult r = node_prepare(node, params, &fresh);
+
+	if (!r)
+		node_take_over(node, &fresh);
+	return r;
 }
 
 /* ---- graphs ---- */

@@ -51,6 +51,8 @@ struct graph_kind {
 	/* The same for a copy of a node of the same graph's; NULL: take. */
 	CUresult (*copy)(CUgraphNode node, CUgraphNode from);
 	void (*drop)(CUgraphNode node); /* what take() made; NULL: nothing */
+	/* What the calls that set parameters leave as it is; NULL: nothing. */
+	CUresult (*keep)(CUgraphNode node, CUgraphNode from);
 	/* Its work, to be pushed by the caller; NULL: it has none. */
 	CUresult (*task)(CUgraphNode node, struct gkf_task **ret_task);
 	/* May an instance's node be given these parameters? NULL: any. */
@@ -151,6 +153,14 @@ struct graph_deps {
 };
 CUresult graph_add(CUgraph graph, const struct graph_deps *deps,
 		   CUgraphNodeParams *params, CUgraphNode *ret_node);
+
+/*
+ * Parameters for a node, in another one that is the caller's and blank: it is
+ * dropped, or has its parameters taken over.
+ */
+CUresult node_prepare(CUgraphNode node, CUgraphNodeParams *params,
+		      CUgraphNode ret_fresh);
+void node_take_over(CUgraphNode node, CUgraphNode fresh);
 
 /* Gives a node other parameters. */
 CUresult node_set(CUgraphNode node, CUgraphNodeParams *params);

@@ -37,7 +37,7 @@ CUgraphNode exec_node(CUgraphExec exec, CUgraphNode node)
 
 CUresult exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
 {
-	struct CUgraphNode_st fresh = {.params.type = params->type};
+	struct CUgraphNode_st fresh;
 	CUgraphNode own;
 	CUresult r;
 
@@ -53,16 +53,15 @@ CUresult exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
 					  params->graph.graph,
 					  &(CUgraphExecUpdateResultInfo){0})
 			   : CUDA_ERROR_INVALID_VALUE;
-	if (node_kind(own)->is_fixed || !node_kind(own)->take)
-		return CUDA_ERROR_NOT_SUPPORTED;
-	fresh.graph = own->graph;
-	r = node_kind(own)->take(&fresh, params);
+	r = node_prepare(own, params, &fresh);
 	if (r)
 		return r;
-	if (node_kind(own)->change && node_kind(own)->change(own, &fresh))
-		r = CUDA_ERROR_INVALID_VALUE;
-	node_drop(&fresh);
-	return r ? r : node_set(own, params);
+	if (node_kind(own)->change && node_kind(own)->change(own, &fresh)) {
+		node_drop(&fresh);
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	node_take_over(own, &fresh);
+	return CUDA_SUCCESS;
 }
 
 static CUresult find_resting(CUgraphExec exec, CUgraphNode node,

@@ -151,6 +151,12 @@ static CUresult copy_attributes(struct kernel *to, const struct kernel *from)
 	return r;
 }
 
+/* Attributes are no parameters. */
+CUresult kernel_node_keep(CUgraphNode node, CUgraphNode from)
+{
+	return copy_attributes(node->own, from->own);
+}
+
 CUresult kernel_node_copy(CUgraphNode node, CUgraphNode from)
 {
 	CUresult r = kernel_node_take(node, &from->params);

@@ -296,6 +296,7 @@ const struct graph_kind graph_kinds[GRAPH_KINDS] = {
 				   .take = kernel_node_take,
 				   .copy = kernel_node_copy,
 				   .drop = kernel_node_drop,
+				   .keep = kernel_node_keep,
 				   .task = kernel_node_task,
 				   .change = kernel_node_change,
 				   .print = kernel_node_print,

@@ -20,6 +20,7 @@ bool node_context_lives(CUgraphNode node);
 /* graph_kernel.c */
 NODE_TAKE(kernel)
 NODE_COPY(kernel)
+CUresult kernel_node_keep(CUgraphNode node, CUgraphNode from);
 NODE_DROP(kernel)
 NODE_TASK(kernel)
 NODE_PRINT(kernel)

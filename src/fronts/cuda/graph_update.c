@@ -210,11 +210,7 @@ static CUresult change_node(CUgraphNode own, CUgraphNode other)
 				 : node_kind(own)->take(&fresh, &other->params);
 	if (r)
 		return r;
-	node_drop(own);
-	own->params = fresh.params;
-	own->own = fresh.own;
-	own->ctx = fresh.ctx;
-	own->ctx_id = fresh.ctx_id;
+	node_take_over(own, &fresh);
 	return CUDA_SUCCESS;
 }
 

@@ -84,6 +84,41 @@ static void a_cooperative_node_is_launched_as_one(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
+static void attributes_stay_when_parameters_change(void **state)
+{
+	CUdeviceptr at = words_made(1);
+	CUgraph graph = graph_made();
+	CUgraphNode node = kernel_added(graph, NULL, 0, "bump", at, 1);
+	CUlaunchAttributeValue v = {.cooperative = 1}, got = {.cooperative = 0};
+	CUDA_KERNEL_NODE_PARAMS p;
+	uint32_t by = 10;
+	void *params[] = {&at, &by};
+	CUgraphExec exec;
+
+	(void)state;
+	assert_cuda(CU(cuGraphKernelNodeSetAttribute)(
+			node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &v),
+		    SUCCESS);
+	exec = exec_made(graph);
+	p = kernel_params("bump", params);
+	assert_cuda(CU(cuGraphKernelNodeSetParams_v2)(node, &p), SUCCESS);
+	assert_cuda(CU(cuGraphKernelNodeGetAttribute)(
+			node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &got),
+		    SUCCESS);
+	assert_int_equal(got.cooperative, 1);
+	assert_cuda(CU(cuGraphExecKernelNodeSetParams_v2)(exec, node, &p),
+		    SUCCESS);
+	launch_and_wait(exec, NULL);
+	assert_int_equal(word_at(at), 10);
+	p.gridDimX = 1000000;
+	assert_cuda(CU(cuGraphExecKernelNodeSetParams_v2)(exec, node, &p),
+		    SUCCESS);
+	assert_cuda(CU(cuGraphLaunch)(exec, NULL),
+		    ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+}
+
 static void attributes_of_a_captured_launch_are_the_nodes(void **state)
 {
 	CUlaunchAttribute attributes[] = {
@@ -187,6 +222,7 @@ int main(void)
 	    IN_GRAPH(parameters_are_told_as_they_were_given),
 	    IN_GRAPH(attributes_of_kernels_are_kept_and_copied),
 	    IN_GRAPH(a_cooperative_node_is_launched_as_one),
+	    IN_GRAPH(attributes_stay_when_parameters_change),
 	    IN_GRAPH(attributes_of_a_captured_launch_are_the_nodes),
 	    IN_GRAPH(a_kernel_of_a_library_is_a_node),
 	    IN_GRAPH(a_node_whose_kernel_is_gone_is_not_launched),
