@@ -153,10 +153,21 @@ static bool is_kind_allowed(CUgraph graph, CUgraphNodeType type)
 	return true;
 }
 
-static void mark_memory(CUgraph graph, CUgraphNodeType type)
+static bool has_memory(CUgraphNode node)
 {
-	if (type != CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
-	    type != CU_GRAPH_NODE_TYPE_MEM_FREE)
+	CUgraphNodeType type = node->params.type;
+
+	if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+		return node->params.graph.graph->has_memory;
+	return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
+	       type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+static void mark_memory(CUgraphNode node)
+{
+	CUgraph graph = node->graph;
+
+	if (!has_memory(node))
 		return;
 	graph->has_memory = true;
 	while (graph->parent) {
@@ -208,7 +219,7 @@ CUresult graph_add(CUgraph graph, const struct graph_deps *deps,
 		end_node(node);
 		return r;
 	}
-	mark_memory(graph, params->type);
+	mark_memory(node);
 	*ret_node = node;
 	return CUDA_SUCCESS;
 }
@@ -250,11 +261,17 @@ void node_take_over(CUgraphNode node, CUgraphNode fresh)
 CUresult node_set(CUgraphNode node, CUgraphNodeParams *params)
 {
 	struct CUgraphNode_st fresh;
-	CUresult r = node_prepare(node, params, &fresh);
+	CUresult r;
 
-	if (!r)
-		node_take_over(node, &fresh);
-	return r;
+	/* A part with memory is not taken away. */
+	if (has_memory(node))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	r = node_prepare(node, params, &fresh);
+	if (r)
+		return r;
+	node_take_over(node, &fresh);
+	mark_memory(node);
+	return CUDA_SUCCESS;
 }
 
 /* ---- graphs ---- */

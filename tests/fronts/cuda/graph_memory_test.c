@@ -217,6 +217,41 @@ static void a_graph_with_memory_stays_as_it_is(void **state)
 	assert_int_equal(USED, 0);
 }
 
+/* As if its nodes were those of the graph that it moved into. */
+static void memory_moves_with_its_graph(void **state)
+{
+	CUgraph part = graph_made(), graph = graph_made(), clone;
+	CUgraphNodeParams move = {
+	    .type = CU_GRAPH_NODE_TYPE_GRAPH,
+	    .graph = {part, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE}};
+	CUgraphNode node;
+	CUgraphExec exec, second;
+	CUdeviceptr at;
+
+	(void)state;
+	alloc_added(part, 4096, &at);
+	assert_cuda(CU(cuGraphAddNode_v2)(&node, graph, NULL, NULL, 0, &move),
+		    SUCCESS);
+	assert_cuda(CU(cuGraphClone)(&clone, graph), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphDestroyNode)(node), ERROR_INVALID_VALUE);
+	move.graph = (CUDA_CHILD_GRAPH_NODE_PARAMS){
+	    graph_made(), CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE};
+	assert_cuda(CU(cuGraphNodeSetParams)(node, &move), ERROR_NOT_SUPPORTED);
+	exec = exec_made(graph);
+	assert_cuda(CU(cuGraphInstantiateWithFlags)(&second, graph, 0),
+		    ERROR_INVALID_VALUE);
+	launch_and_wait(exec, NULL);
+	assert_cuda(CU(cuMemsetD32_v2)(at, 7, 1), SUCCESS);
+	assert_cuda(CU(cuGraphLaunch)(exec, NULL), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuMemFree_v2)(at), SUCCESS);
+	launch_and_wait(exec, NULL);
+	assert_cuda(CU(cuMemFree_v2)(at), SUCCESS);
+	assert_int_equal(USED, 0);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(move.graph.graph), SUCCESS);
+}
+
 static void high_marks_start_again(void **state)
 {
 	uint64_t zero = 0, one = 1;
@@ -303,6 +338,7 @@ int main(void)
 	    IN_GRAPH(memory_outlives_a_graph_that_left_it),
 	    IN_GRAPH(allocations_of_a_captured_stream_are_nodes),
 	    IN_GRAPH(a_graph_with_memory_stays_as_it_is),
+	    IN_GRAPH(memory_moves_with_its_graph),
 	    IN_GRAPH(high_marks_start_again),
 	    IN_GRAPH(objects_go_with_their_last_reference),
 	    IN_GRAPH(all_that_comes_of_a_graph_holds_its_objects),
