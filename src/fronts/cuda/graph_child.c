@@ -9,6 +9,26 @@ static bool is_inside(CUgraph graph, CUgraph of)
 	return false;
 }
 
+static bool is_in_body(CUgraph graph)
+{
+	for (; graph->parent; graph = graph->parent->graph)
+		if (graph->parent->params.type ==
+		    CU_GRAPH_NODE_TYPE_CONDITIONAL)
+			return true;
+	return false;
+}
+
+/* What is in bodies already fits. */
+static bool fits_in_body(CUgraph graph)
+{
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		if (!node_kind(n)->in_body ||
+		    (n->params.type == CU_GRAPH_NODE_TYPE_GRAPH &&
+		     !fits_in_body(n->params.graph.graph)))
+			return false;
+	return true;
+}
+
 static CUresult hold_child(CUgraphNode node, CUgraph child)
 {
 	child->parent = node;
@@ -26,6 +46,8 @@ CUresult child_node_take(CUgraphNode node, CUgraphNodeParams *given)
 	if (!graph_is(p->graph) || p->graph->capture ||
 	    is_inside(node->graph, p->graph))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (is_in_body(node->graph) && !fits_in_body(p->graph))
+		return CUDA_ERROR_NOT_SUPPORTED;
 	if (p->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
 		return p->graph->parent || p->graph->is_exec || p->graph->execs
 			   ? CUDA_ERROR_INVALID_VALUE

@@ -277,6 +277,37 @@ static void what_cannot_be_is_told(void **state)
 	assert_cuda(CU(cuGraphDestroy)(other), SUCCESS);
 }
 
+/* What a body does not take it does not take in a graph either. */
+static void a_body_takes_no_graph_of_what_it_does_not_take(void **state)
+{
+	CUgraph graph = graph_made(), part = graph_made(),
+		around = graph_made(), body;
+	CUgraphConditionalHandle h = handle_made(graph, 0, 0);
+	CUDA_MEM_ALLOC_NODE_PARAMS alloc = {
+	    .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+			  .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+	    .bytesize = 4096};
+	CUgraphNodeParams move = {
+	    .type = CU_GRAPH_NODE_TYPE_GRAPH,
+	    .graph = {around, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE}};
+	CUgraphNode node;
+
+	(void)state;
+	conditional_added(graph, NULL, 0, h, CU_GRAPH_COND_TYPE_IF, 1, &body);
+	host_added(part, NULL, 0, mark_pass, NULL);
+	assert_cuda(CU(cuGraphAddChildGraphNode)(&node, around, NULL, 0, part),
+		    SUCCESS);
+	assert_cuda(CU(cuGraphAddChildGraphNode)(&node, body, NULL, 0, around),
+		    ERROR_NOT_SUPPORTED);
+	assert_cuda(CU(cuGraphAddMemAllocNode)(&node, around, NULL, 0, &alloc),
+		    SUCCESS);
+	assert_cuda(CU(cuGraphAddNode_v2)(&node, body, NULL, NULL, 0, &move),
+		    ERROR_NOT_SUPPORTED);
+	run_once(graph);
+	assert_cuda(CU(cuGraphDestroy)(part), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(around), SUCCESS);
+}
+
 /* It would be gone with the body, and the node would still ask it. */
 static void a_handle_of_a_body_is_of_no_use_outside(void **state)
 {
@@ -325,6 +356,7 @@ int main(void)
 	    IN_GRAPH(a_part_has_conditions_of_its_own),
 	    IN_GRAPH(a_body_that_goes_ends_its_capture),
 	    IN_GRAPH(what_cannot_be_is_told),
+	    IN_GRAPH(a_body_takes_no_graph_of_what_it_does_not_take),
 	    IN_GRAPH(a_handle_of_a_body_is_of_no_use_outside),
 	    IN_GRAPH(a_wrong_handle_is_a_fault),
 	};
