@@ -1,6 +1,7 @@
 /* graph.c - graphs: nodes and the edges between them, and copies of both. */
 #include "fronts/cuda/graph.h"
 #include "fronts/cuda/capture.h"
+#include "fronts/cuda/module_use.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -441,6 +442,8 @@ static CUresult clone_graph(CUgraph *ret_clone, CUgraph graph)
 
 CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 {
+	READS_CODE;
+
 	ENTER(cuGraphClone);
 	return GRAPH_LOCKED(clone_graph(phGraphClone, originalGraph));
 }

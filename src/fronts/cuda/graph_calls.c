@@ -3,6 +3,7 @@
  * and in instances. All are told as one CUgraphNodeParams.
  */
 #include "fronts/cuda/graph.h"
+#include "fronts/cuda/module_use.h"
 
 #include <string.h>
 
@@ -19,6 +20,7 @@ static CUresult add(CUgraphNode *ret_node, CUgraph graph,
 static CUresult add_by(enum cuda_row row, CUgraphNode *ret_node, CUgraph graph,
 		       const struct graph_deps *deps, CUgraphNodeParams *params)
 {
+	READS_CODE;
 	CUresult r = front_enter(row);
 
 	if (!r)
@@ -199,6 +201,7 @@ static CUresult set(CUgraphNode node, CUgraphNodeParams *params)
 static CUresult set_by(enum cuda_row row, CUgraphNode node,
 		       CUgraphNodeParams *params)
 {
+	READS_CODE;
 	CUresult r = front_enter(row);
 
 	if (!r)
@@ -212,6 +215,7 @@ static CUresult set_by(enum cuda_row row, CUgraphNode node,
 static CUresult exec_set_by(enum cuda_row row, CUgraphExec exec,
 			    CUgraphNode node, CUgraphNodeParams *params)
 {
+	READS_CODE;
 	CUresult r = front_enter(row);
 
 	if (!r && !params)

@@ -6,6 +6,7 @@
  * task waits in its queue until they are done.
  */
 #include "fronts/cuda/graph_kind.h"
+#include "fronts/cuda/module_use.h"
 #include "fronts/cuda/stream_private.h"
 
 #include <stdlib.h>
@@ -253,6 +254,7 @@ static CUresult begin_body(struct conditional_task *t, struct graph_plan *plan)
 /* One body after the other, as long as the condition wants one. */
 static int run_conditional(struct gkf_task *task)
 {
+	READS_CODE;
 	struct conditional_task *t = (struct conditional_task *)task;
 	const struct condition *c;
 	struct graph_plan *plan;

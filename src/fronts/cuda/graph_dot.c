@@ -1,5 +1,6 @@
 /* graph_dot.c - cuGraphDebugDotPrint: a graph as text for Graphviz. */
 #include "fronts/cuda/graph.h"
+#include "fronts/cuda/module_use.h"
 
 #include <stdlib.h>
 
@@ -104,6 +105,7 @@ static CUresult write_text(const char *path, const char *text, size_t size)
 CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path,
 			      unsigned int flags)
 {
+	READS_CODE;
 	char *text = NULL;
 	size_t size = 0;
 	CUresult r;

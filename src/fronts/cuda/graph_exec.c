@@ -4,6 +4,7 @@
  */
 #include "fronts/cuda/capture.h"
 #include "fronts/cuda/graph_kind.h"
+#include "fronts/cuda/module_use.h"
 #include "fronts/cuda/stream_private.h"
 
 #include <stdlib.h>
@@ -149,6 +150,7 @@ out:
 static CUresult instantiate_by(enum cuda_row row, CUgraphExec *ret_exec,
 			       CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
 {
+	READS_CODE;
 	CUresult r = front_enter(row);
 
 	if (!r && (!ret_exec || !p))
@@ -412,6 +414,7 @@ static CUresult launch(CUgraphExec handle, CUstream s,
 static CUresult cuGraphLaunch_on(enum cuda_row row, bool per_thread,
 				 CUgraphExec hGraphExec, CUstream hStream)
 {
+	READS_CODE;
 	struct gkf_ticket end;
 	CUstream s;
 	CUresult r = stream_enter(row, hStream, per_thread, &s);

@@ -4,6 +4,7 @@
  * checked before anything is changed.
  */
 #include "fronts/cuda/graph_kind.h"
+#include "fronts/cuda/module_use.h"
 
 #include <stdlib.h>
 
@@ -258,6 +259,8 @@ static CUresult update(CUgraphExec exec, CUgraph graph,
 CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 			      CUgraphExecUpdateResultInfo *resultInfo)
 {
+	READS_CODE;
+
 	ENTER(cuGraphExecUpdate_v2);
 	if (!resultInfo)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -269,6 +272,7 @@ CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
 			   CUgraphNode *hErrorNode_out,
 			   CUgraphExecUpdateResult *updateResult_out)
 {
+	READS_CODE;
 	CUgraphExecUpdateResultInfo info = {0};
 	CUresult r;
 

@@ -57,7 +57,32 @@ static void *launch(void *argument)
 	return NULL;
 }
 
-static void unload_amid_launches(CUcontext ctx)
+/* The same by nodes of graphs. */
+static void *add_nodes(void *argument)
+{
+	struct launcher *l = argument;
+	CUDA_KERNEL_NODE_PARAMS p = {.kern = l->kernel,
+				     .gridDimX = 1,
+				     .gridDimY = 1,
+				     .gridDimZ = 1,
+				     .blockDimX = 1,
+				     .blockDimY = 1,
+				     .blockDimZ = 1};
+	CUgraphNode node;
+	CUgraph graph;
+
+	CU(cuCtxSetCurrent)(l->ctx);
+	atomic_fetch_add(l->begun, 1);
+	do {
+		CU(cuGraphCreate)(&graph, 0);
+		l->result =
+		    CU(cuGraphAddKernelNode_v2)(&node, graph, NULL, 0, &p);
+		CU(cuGraphDestroy)(graph);
+	} while (l->result == CUDA_SUCCESS);
+	return NULL;
+}
+
+static void unload_amid(CUcontext ctx, void *(*calls)(void *launcher))
 {
 	struct launcher l[THREADS];
 	_Atomic unsigned begun = 0;
@@ -73,7 +98,7 @@ static void unload_amid_launches(CUcontext ctx)
 		l[i] = (struct launcher){.ctx = ctx, .begun = &begun};
 		assert_cuda(CU(cuLibraryGetKernel)(&l[i].kernel, library, name),
 			    SUCCESS);
-		pthread_create(&l[i].thread, NULL, launch, &l[i]);
+		pthread_create(&l[i].thread, NULL, calls, &l[i]);
 	}
 	while (atomic_load(&begun) < THREADS)
 		sched_yield();
@@ -92,7 +117,18 @@ static void what_a_launch_reads_is_there_until_it_is_over(struct fixture *fx)
 	(void)fx;
 	write_text();
 	for (int i = 0; i < ROUNDS; i++)
-		unload_amid_launches(ctx);
+		unload_amid(ctx, launch);
+	free(text);
+}
+
+static void what_a_node_reads_is_there_until_it_is_made(struct fixture *fx)
+{
+	CUcontext ctx = begin();
+
+	(void)fx;
+	write_text();
+	for (int i = 0; i < ROUNDS; i++)
+		unload_amid(ctx, add_nodes);
 	free(text);
 }
 
@@ -127,6 +163,7 @@ static void what_nobody_reads_goes_at_once(struct fixture *fx)
 
 static const struct alone tests[] = {
     ALONE(what_a_launch_reads_is_there_until_it_is_over),
+    ALONE(what_a_node_reads_is_there_until_it_is_made),
     ALONE(what_nobody_reads_goes_at_once),
 };
 
