@@ -10,6 +10,7 @@
 
 struct kernel {
 	CUfunction function;
+	uint64_t life; /* of the function: its handle may be another's later */
 	CUlaunchAttribute *set; /* those that were set */
 	unsigned set_count;
 	/* What a caller is told: parameters one by one, or all in one. */
@@ -58,6 +59,7 @@ static struct kernel *new_kernel(CUfunction function)
 	if (!k)
 		return NULL;
 	k->function = function;
+	k->life = handle_life(function);
 	k->size = f->param_size;
 	k->params = (void **)(void *)(k->bytes + bytes);
 	for (uint32_t i = 0; i < f->param_count; i++)
@@ -68,6 +70,11 @@ static struct kernel *new_kernel(CUfunction function)
 	k->extra[3] = &k->size;
 	k->extra[4] = CU_LAUNCH_PARAM_END;
 	return k;
+}
+
+static bool has_function(const struct kernel *k)
+{
+	return handle_life(k->function) == k->life;
 }
 
 static void free_kernel(struct kernel *k)
@@ -159,7 +166,9 @@ CUresult kernel_node_keep(CUgraphNode node, CUgraphNode from)
 
 CUresult kernel_node_copy(CUgraphNode node, CUgraphNode from)
 {
-	CUresult r = kernel_node_take(node, &from->params);
+	CUresult r = has_function(from->own)
+			 ? kernel_node_take(node, &from->params)
+			 : CUDA_ERROR_INVALID_HANDLE;
 
 	if (r)
 		return r;
@@ -260,7 +269,7 @@ CUresult kernel_node_task(CUgraphNode node, struct gkf_task **ret_task)
 	const struct kernel *k = node->own;
 	struct launch l = launch_of(&node->params.kernel);
 
-	if (!handle_is(k->function, HANDLE_FUNCTION))
+	if (!has_function(k))
 		return CUDA_ERROR_INVALID_HANDLE;
 	l.function = k->function;
 	l.cooperative = is_cooperative(k);
@@ -283,7 +292,7 @@ void kernel_node_print(CUgraphNode node, FILE *file)
 	const CUDA_KERNEL_NODE_PARAMS_v3 *p = &node->params.kernel;
 	const struct kernel *k = node->own;
 
-	if (handle_is(k->function, HANDLE_FUNCTION))
+	if (has_function(k))
 		fprintf(file, "|{func|%s}", k->function->ptx->name);
 	fprintf(file, "|{grid|%u, %u, %u}|{block|%u, %u, %u}|{shared|%u}",
 		p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX,

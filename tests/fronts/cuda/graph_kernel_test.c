@@ -216,6 +216,33 @@ static void a_node_whose_kernel_is_gone_is_not_launched(void **state)
 	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
 }
 
+/* The handle of the kernel that is gone comes to be that of another one. */
+static void a_node_does_not_run_the_next_kernel_of_a_handle(void **state)
+{
+	CUdeviceptr at = words_made(1);
+	CUgraph graph = graph_made();
+	CUfunction gone = graph_kernel("bump"), f = NULL;
+	CUgraphExec exec, second;
+
+	(void)state;
+	kernel_added(graph, NULL, 0, "bump", at, 1);
+	exec = exec_made(graph);
+	for (unsigned i = 0; i < 10000 && f != gone; i++) {
+		assert_cuda(CU(cuModuleUnload)(graph_module), SUCCESS);
+		assert_cuda(CU(cuModuleLoadData)(&graph_module, graph_ptx),
+			    SUCCESS);
+		f = graph_kernel("bump");
+	}
+	assert_ptr_equal(f, gone);
+	assert_cuda(CU(cuGraphInstantiateWithFlags)(&second, graph, 0),
+		    ERROR_INVALID_HANDLE);
+	assert_cuda(CU(cuGraphLaunch)(exec, NULL), ERROR_INVALID_HANDLE);
+	assert_cuda(CU(cuCtxSynchronize)(), SUCCESS);
+	assert_int_equal(word_at(at), 0);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +253,7 @@ int main(void)
 	    IN_GRAPH(attributes_of_a_captured_launch_are_the_nodes),
 	    IN_GRAPH(a_kernel_of_a_library_is_a_node),
 	    IN_GRAPH(a_node_whose_kernel_is_gone_is_not_launched),
+	    IN_GRAPH(a_node_does_not_run_the_next_kernel_of_a_handle),
 	};
 
 	return cmocka_run_group_tests(tests, cuda_setup_init, cuda_teardown);
