@@ -83,13 +83,18 @@ CUresult cuUserObjectCreate(CUuserObject *object_out, void *ptr,
 	return CUDA_SUCCESS;
 }
 
-static CUresult hold_object(CUuserObject object, unsigned count)
+static CUresult add_holders(CUuserObject object, unsigned count)
 {
-	if (!is_object(object) || !is_count(count) ||
-	    count > UINT_MAX - object->holders)
+	if (count > UINT_MAX - object->holders)
 		return CUDA_ERROR_INVALID_VALUE;
 	object->holders += count;
 	return CUDA_SUCCESS;
+}
+
+static CUresult hold_object(CUuserObject object, unsigned count)
+{
+	return is_object(object) && is_count(count) ? add_holders(object, count)
+						    : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
@@ -150,8 +155,13 @@ static CUresult retain_for_graph(CUgraph graph, CUuserObject object,
 	    flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE ||
 	    (moves && count > object->holders))
 		return CUDA_ERROR_INVALID_VALUE;
+	r = moves ? CUDA_SUCCESS : add_holders(object, count);
+	if (r)
+		return r;
 	r = add_reference(graph, object, count);
-	return r || moves ? r : hold_object(object, count);
+	if (r && !moves)
+		object->holders -= count;
+	return r;
 }
 
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
@@ -192,9 +202,12 @@ CUresult objects_copy(CUgraph from, CUgraph to)
 	for (unsigned i = 0; !r && i < from->object_count; i++) {
 		const struct graph_object *o = &from->objects[i];
 
+		r = add_holders(o->object, o->count);
+		if (r)
+			break;
 		r = add_reference(to, o->object, o->count);
-		if (!r)
-			o->object->holders += o->count;
+		if (r)
+			o->object->holders -= o->count;
 	}
 	return r;
 }

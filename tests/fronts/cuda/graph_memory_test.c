@@ -1,6 +1,8 @@
 /* Memory that graphs allocate and free, and objects that they hold. */
 #include "fronts/cuda/graph_fixture.h"
 
+#include <limits.h>
+
 static CUDA_MEM_ALLOC_NODE_PARAMS alloc_params(size_t bytes)
 {
 	return (CUDA_MEM_ALLOC_NODE_PARAMS){
@@ -298,6 +300,26 @@ static void objects_go_with_their_last_reference(void **state)
 	assert_cuda(CU(cuUserObjectRetain)(object, 1), ERROR_INVALID_VALUE);
 }
 
+/* What cannot be counted is not held: the object outlives the graph. */
+static void references_beyond_all_numbers_are_told(void **state)
+{
+	struct mark mark;
+	CUuserObject object = object_made(&mark, INT_MAX);
+	CUgraph graph = graph_made(), clone;
+
+	(void)state;
+	assert_cuda(CU(cuGraphRetainUserObject)(graph, object, INT_MAX, 0),
+		    SUCCESS);
+	assert_cuda(CU(cuGraphRetainUserObject)(graph, object, INT_MAX, 0),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphClone)(&clone, graph), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	let_others_on();
+	assert_false(mark_is_passed(&mark));
+	assert_cuda(CU(cuUserObjectRelease)(object, INT_MAX), SUCCESS);
+	mark_await(&mark);
+}
+
 /* Graph, clone, instance, and the launch that is under way. */
 static void all_that_comes_of_a_graph_holds_its_objects(void **state)
 {
@@ -341,6 +363,7 @@ int main(void)
 	    IN_GRAPH(memory_moves_with_its_graph),
 	    IN_GRAPH(high_marks_start_again),
 	    IN_GRAPH(objects_go_with_their_last_reference),
+	    IN_GRAPH(references_beyond_all_numbers_are_told),
 	    IN_GRAPH(all_that_comes_of_a_graph_holds_its_objects),
 	};
 
