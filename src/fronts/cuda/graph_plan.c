@@ -348,12 +348,16 @@ static CUresult make_task(struct graph_step *s)
 {
 	CUgraphNode node = s->node;
 	struct gkf_ticket ticket;
+	CUresult r;
 
 	s->task = NULL;
 	if (!node || node->disabled)
 		return CUDA_SUCCESS;
 	if (!node_context_lives(node))
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	r = node->ctx ? stream_error(node->ctx) : CUDA_SUCCESS;
+	if (r)
+		return r;
 	if (is_event(node))
 		return event_check(node->params.eventRecord.event, &ticket);
 	return node_kind(node)->task ? node_kind(node)->task(node, &s->task)

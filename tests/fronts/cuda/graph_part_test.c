@@ -1,4 +1,7 @@
-/* An instance of a part whose nodes ask what the graph around it has. */
+/*
+ * Graphs of which a part does not work: its GPU has failed, or its nodes ask
+ * what only the graph around it has.
+ */
 #include "fronts/cuda/graph_fixture.h"
 
 static CUgraph if_added(CUgraph graph, CUgraphConditionalHandle handle)
@@ -37,9 +40,50 @@ static void a_condition_that_is_gone_is_a_fault(void **state)
 	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
 }
 
+/* The first node's GPU is well, that of the second one has failed. */
+static void a_node_on_a_gpu_that_failed_is_told(void **state)
+{
+	CUDA_MEMSET_NODE_PARAMS set = {
+	    .value = 5, .elementSize = 4, .width = 1, .height = 1};
+	CUdeviceptr at = words_made(1);
+	CUgraph graph = graph_made();
+	CUcontext other;
+	CUfunction f;
+	CUmodule m;
+	CUgraphNode node;
+	CUgraphExec exec;
+	uint64_t nowhere = 4096;
+	uint32_t by = 1;
+	void *params[] = {&nowhere, &by};
+
+	(void)state;
+	set.dst = at;
+	assert_cuda(
+	    CU(cuGraphAddMemsetNode)(&node, graph, NULL, 0, &set, test_ctx),
+	    SUCCESS);
+	assert_cuda(CU(cuCtxCreate_v2)(&other, 0, 1), SUCCESS);
+	assert_cuda(CU(cuMemAlloc_v2)(&set.dst, 4), SUCCESS);
+	assert_cuda(
+	    CU(cuGraphAddMemsetNode)(&node, graph, NULL, 0, &set, other),
+	    SUCCESS);
+	exec = exec_made(graph);
+	assert_cuda(CU(cuModuleLoadData)(&m, graph_ptx), SUCCESS);
+	assert_cuda(CU(cuModuleGetFunction)(&f, m, "bump"), SUCCESS);
+	assert_cuda(
+	    CU(cuLaunchKernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL),
+	    SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+	assert_cuda(CU(cuCtxSetCurrent)(test_ctx), SUCCESS);
+	assert_cuda(CU(cuGraphLaunch)(exec, NULL), ERROR_ILLEGAL_ADDRESS);
+	assert_int_equal(word_at(at), 0);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    IN_GRAPH(a_node_on_a_gpu_that_failed_is_told),
 	    IN_GRAPH(a_condition_that_is_gone_is_a_fault),
 	};
 
