@@ -10,7 +10,6 @@ struct list {
 	CUgraphEdgeData *data;
 	size_t *count;
 	size_t room, used;
-	bool is_lossy; /* it had data, and nobody took it */
 };
 
 static void list_open(struct list *l)
@@ -21,8 +20,6 @@ static void list_open(struct list *l)
 static void list_add(struct list *l, CUgraphNode node, CUgraphNode other,
 		     const CUgraphEdgeData *data)
 {
-	if (data && !edge_is_plain(data) && !l->data)
-		l->is_lossy = true;
 	if (l->used < l->room) {
 		if (l->node)
 			l->node[l->used] = node;
@@ -41,8 +38,6 @@ static CUresult list_close(struct list *l)
 		*l->count = l->used;
 		return CUDA_SUCCESS;
 	}
-	if (l->is_lossy)
-		return CUDA_ERROR_LOSSY_QUERY;
 	for (size_t i = l->used; i < l->room; i++) {
 		if (l->node)
 			l->node[i] = NULL;
@@ -51,6 +46,15 @@ static CUresult list_close(struct list *l)
 	}
 	*l->count = l->used < l->room ? l->used : l->room;
 	return CUDA_SUCCESS;
+}
+
+/* Is there data that the caller has no place for? */
+static bool is_lossy(const struct list *l, const struct graph_edges *e)
+{
+	for (unsigned i = 0; l->node && !l->data && i < e->count; i++)
+		if (!edge_is_plain(&e->at[i].data))
+			return true;
+	return false;
 }
 
 static CUresult list_nodes(CUgraph graph, struct list *l, bool roots)
@@ -86,6 +90,9 @@ static CUresult list_all_edges(CUgraph graph, struct list *l)
 	if (!graph_is(graph) || !l->count || !l->node != !l->other ||
 	    (l->data && !l->node))
 		return CUDA_ERROR_INVALID_VALUE;
+	for (CUgraphNode n = graph->first; n; n = n->next)
+		if (is_lossy(l, &n->in))
+			return CUDA_ERROR_LOSSY_QUERY;
 	list_open(l);
 	for (CUgraphNode n = graph->first; n; n = n->next)
 		for (unsigned i = 0; i < n->in.count; i++)
@@ -105,7 +112,7 @@ CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
 CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
 			    CUgraphEdgeData *edgeData, size_t *numEdges)
 {
-	struct list l = {from, to, edgeData, numEdges, 0, 0, false};
+	struct list l = {from, to, edgeData, numEdges, 0, 0};
 
 	ENTER(cuGraphGetEdges_v2);
 	return GRAPH_LOCKED(list_all_edges(hGraph, &l));
@@ -118,6 +125,8 @@ static CUresult list_edges(CUgraphNode node, struct list *l, bool in)
 	if (!node_is(node) || !l->count || (l->data && !l->node))
 		return CUDA_ERROR_INVALID_VALUE;
 	e = in ? &node->in : &node->out;
+	if (is_lossy(l, e))
+		return CUDA_ERROR_LOSSY_QUERY;
 	list_open(l);
 	for (unsigned i = 0; i < e->count; i++)
 		list_add(l, e->at[i].node, NULL, &e->at[i].data);

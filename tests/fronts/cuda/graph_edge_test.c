@@ -72,7 +72,7 @@ static void edges_have_data_which_is_not_lost(void **state)
 			wrong = {.to_port = 1}, got;
 	CUdeviceptr at = words_made(3);
 	CUgraph graph = graph_made();
-	CUgraphNode k[3], node;
+	CUgraphNode k[3], node = NULL, other = NULL;
 	size_t count = 1;
 
 	(void)state;
@@ -90,6 +90,10 @@ static void edges_have_data_which_is_not_lost(void **state)
 	    SUCCESS);
 	assert_cuda(CU(cuGraphNodeGetDependencies)(k[1], &node, &count),
 		    ERROR_LOSSY_QUERY);
+	assert_cuda(CU(cuGraphGetEdges)(graph, &node, &other, &count),
+		    ERROR_LOSSY_QUERY);
+	assert_null(node);
+	assert_null(other);
 	assert_cuda(
 	    CU(cuGraphNodeGetDependencies_v2)(k[1], &node, &got, &count),
 	    SUCCESS);
