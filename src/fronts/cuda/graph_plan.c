@@ -98,14 +98,13 @@ static CUresult draft_child(struct draft *d, CUgraphNode node, unsigned begin)
 					   : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static CUresult draft_bodies(CUgraphNode node)
+static CUresult draft_bodies(struct draft *d, CUgraphNode node)
 {
 	struct conditional *c = node->own;
-	CUgraphNode bad;
 	CUresult r = CUDA_SUCCESS;
 
 	for (unsigned i = 0; !r && i < c->count; i++)
-		r = plan_new(c->body[i], node->ctx, &c->plan[i], &bad);
+		r = plan_new(c->body[i], node->ctx, &c->plan[i], &d->bad);
 	return r;
 }
 
@@ -120,7 +119,7 @@ static CUresult draft_node(struct draft *d, CUgraphNode node, unsigned after)
 	if (is_child)
 		return draft_child(d, node, step);
 	return node->params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL
-		   ? draft_bodies(node)
+		   ? draft_bodies(d, node)
 		   : CUDA_SUCCESS;
 }
 

@@ -330,6 +330,27 @@ static void a_handle_of_a_body_is_of_no_use_outside(void **state)
 	run_once(graph);
 }
 
+static void a_circle_in_a_body_is_found(void **state)
+{
+	CUDA_GRAPH_INSTANTIATE_PARAMS p = {0};
+	CUgraph graph = graph_made(), body;
+	CUgraphConditionalHandle h = handle_made(graph, 0, 0);
+	CUgraphNode a, b;
+	CUgraphExec exec;
+
+	(void)state;
+	conditional_added(graph, NULL, 0, h, CU_GRAPH_COND_TYPE_IF, 1, &body);
+	a = empty_added(body, NULL, 0);
+	b = empty_added(body, &a, 1);
+	assert_cuda(CU(cuGraphAddDependencies)(body, &b, &a, 1), SUCCESS);
+	assert_cuda(CU(cuGraphInstantiateWithParams)(&exec, graph, &p),
+		    ERROR_INVALID_VALUE);
+	assert_int_equal(p.result_out,
+			 CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE);
+	assert_true(p.hErrNode_out == a || p.hErrNode_out == b);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+}
+
 /* A handle that is none would be a write to nowhere. */
 static void a_wrong_handle_is_a_fault(void **state)
 {
@@ -358,6 +379,7 @@ int main(void)
 	    IN_GRAPH(what_cannot_be_is_told),
 	    IN_GRAPH(a_body_takes_no_graph_of_what_it_does_not_take),
 	    IN_GRAPH(a_handle_of_a_body_is_of_no_use_outside),
+	    IN_GRAPH(a_circle_in_a_body_is_found),
 	    IN_GRAPH(a_wrong_handle_is_a_fault),
 	};
 
