@@ -122,6 +122,16 @@ def test_all_that_descends_from_the_command(launch):
     wait_until(one.is_gone)
 
 
+def test_what_a_launcher_within_has_started(tmp_path, launch):
+    """Its mark does not hide that of the launcher around it."""
+    within = str(tmp_path / "within")
+    one = launch("import subprocess, sys\n"
+                 f"subprocess.run([{GPUKIT!r}, 'fake', '--name', {within!r},"
+                 f" '--', sys.executable, '-c', {FAMILY!r}])\n", 5)
+    os.kill(one.process.pid, signal.SIGKILL)
+    wait_until(one.is_gone)
+
+
 def test_a_signal_to_the_whole_group_leaves_nobody(launch):
     one = launch(FAMILY, 5)
     one.watch()  # it has a session of its own by the time it has its name

@@ -32,7 +32,7 @@
 #define ENVIRON_MAX (256 * 1024) /* bytes of it that are looked at */
 
 struct watch {
-	char mark[64]; /* "GPUKIT_LAUNCHER=pid:start" */
+	char mark[64]; /* "pid:start" */
 	pid_t launcher, command;
 	uint64_t command_start;
 };
@@ -48,21 +48,31 @@ struct all {
 	size_t count, room;
 };
 
-static void write_mark(char *to, size_t cap, bool name)
+static void write_mark(char *to, size_t cap)
 {
 	struct gk_pidstat self = {0};
 
 	gk_pidstat_self(&self);
-	snprintf(to, cap, "%s%s%d:%llu", name ? MARK : "", name ? "=" : "",
-		 (int)getpid(), (unsigned long long)self.start);
+	snprintf(to, cap, "%d:%llu", (int)getpid(),
+		 (unsigned long long)self.start);
 }
 
+/* Behind those of the launchers around this one, who find it as well. */
 int fake_watch_mark(void)
 {
+	const char *around = getenv(MARK);
+	struct gk_buf all = {0};
 	char mark[64];
+	int r = -1;
 
-	write_mark(mark, sizeof mark, false);
-	return setenv(MARK, mark, 1);
+	write_mark(mark, sizeof mark);
+	if (around && *around)
+		gk_buf_printf(&all, "%s,", around);
+	gk_buf_puts(&all, mark);
+	if (!all.failed)
+		r = setenv(MARK, all.data, 1);
+	gk_buf_free(&all);
+	return r;
 }
 
 static size_t read_environ(pid_t pid, char *to, size_t cap)
@@ -82,21 +92,29 @@ static size_t read_environ(pid_t pid, char *to, size_t cap)
 	return size;
 }
 
+/* Is it one of "pid:start,pid:start"? */
+static bool has_mark(const char *list, const char *mark)
+{
+	size_t length = strlen(mark), n;
+
+	for (; *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n == length && !memcmp(list, mark, length))
+			return true;
+	}
+	return false;
+}
+
+/* The last byte is room for an end. */
 static bool bears_mark(pid_t pid, const char *mark, char *buffer)
 {
-	size_t size = read_environ(pid, buffer, ENVIRON_MAX);
-	size_t length = strlen(mark) + 1; /* with its end */
+	size_t size = read_environ(pid, buffer, ENVIRON_MAX - 1);
+	const size_t head = sizeof MARK; /* with the '=' */
 
-	for (char *at = buffer; size >= length;) {
-		char *end = memchr(at, 0, size);
-
-		if (!memcmp(at, mark, length))
+	buffer[size] = '\0';
+	for (char *at = buffer; at < buffer + size; at += strlen(at) + 1)
+		if (!strncmp(at, MARK "=", head) && has_mark(at + head, mark))
 			return true;
-		if (!end)
-			return false;
-		size -= (size_t)(end + 1 - at);
-		at = end + 1;
-	}
 	return false;
 }
 
@@ -248,7 +266,7 @@ pid_t fake_watch_begin(pid_t command)
 	struct gk_pidstat of = {0};
 	pid_t pid;
 
-	write_mark(w.mark, sizeof w.mark, true);
+	write_mark(w.mark, sizeof w.mark);
 	gk_pidstat_of(command, &of);
 	w.command_start = of.start;
 	pid = fork();
