@@ -198,6 +198,45 @@ def test_a_place_where_no_file_can_be(gpukit, tmp_path):
     assert not mark.exists()
 
 
+@pytest.mark.parametrize("name", ["there", "there/"])
+def test_a_directory_is_told_before_the_command(gpukit, tmp_path, name):
+    (tmp_path / "there").mkdir()
+    done = gpukit("fake", "--report", f"{tmp_path}/{name}", "--", "touch",
+                  tmp_path / "ran")
+    assert done.returncode == 2 and name in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_pipe_is_written_to(gpukit, tmp_path):
+    """A file in its place would be the end of /dev/null."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    done = gpukit("fake", "--gpus", "t4", "--report", path, "--", "true")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert b"\n0  Tesla T4 " in os.read(reader, 4096)
+    os.close(reader)
+    assert path.is_fifo()
+
+
+def test_a_pipe_without_a_reader_does_not_hold_the_launcher(gpukit, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    done = gpukit("fake", "--gpus", "t4", "--report", path, "--", "true")
+    assert done.returncode == 1 and str(path) in done.stderr
+
+
+def test_names_of_descriptors_are_written_to(gpukit, tmp_path):
+    with open(tmp_path / "out", "wb") as out:
+        out.write(b"before\n")
+        out.flush()
+        done = gpukit("fake", "--gpus", "t4", "--report",
+                      f"/proc/{os.getpid()}/fd/{out.fileno()}", "--", "true")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out").read_text()
+    assert text.startswith("before\nGPU ") and "\n0  Tesla T4 " in text
+
+
 def test_the_report_is_whole_or_not_there(gpukit, tmp_path):
     """The old one stays while CMD runs, and when the launcher is killed."""
     path = tmp_path / "report.json"

@@ -19,11 +19,14 @@
 #include "machine/trouble/fault.h"
 #include "machine/trouble/rule.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SCHEMA      1
@@ -328,6 +331,43 @@ bool report_tells(const struct report_ask *ask)
 	return ask->path && is_json(ask->path);
 }
 
+/*
+ * A pipe, a terminal or a device is written to: to rename a file to its name
+ * would take it away from the whole system. So are the names of descriptors,
+ * whatever is behind them.
+ */
+static bool is_written_through(const char *path)
+{
+	bool of_system =
+	    !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+	struct stat st;
+
+	if (of_system && !lstat(path, &st) && S_ISLNK(st.st_mode))
+		return true;
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+/* Without O_NONBLOCK a pipe that nobody reads would hold us for ever. */
+static int write_through(const char *path, const struct gk_buf *buf)
+{
+	int fd =
+	    open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	size_t done = 0;
+	ssize_t n = 0;
+	int error;
+
+	if (fd < 0)
+		return gk_err_from_errno(errno);
+	fcntl(fd, F_SETFL, O_APPEND);
+	while (done < buf->len && n >= 0) {
+		n = write(fd, buf->data + done, buf->len - done);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	error = n < 0 ? gk_err_from_errno(errno) : 0;
+	close(fd);
+	return error;
+}
+
 static int write_file(const char *path, const struct gk_buf *buf)
 {
 	int err;
@@ -339,7 +379,9 @@ static int write_file(const char *path, const struct gk_buf *buf)
 			       fflush(stdout)
 			   ? fake_failure("--report: cannot write the output")
 			   : 0;
-	err = gk_write_atomic(path, buf->data, buf->len, REPORT_MODE);
+	err = is_written_through(path)
+		  ? write_through(path, buf)
+		  : gk_write_atomic(path, buf->data, buf->len, REPORT_MODE);
 	return err ? fake_failure("--report: %s: %s", path, gk_strerror(err))
 		   : 0;
 }
@@ -377,17 +419,26 @@ static int write_report(const struct report *r)
 	return code;
 }
 
-int report_check(const char *path)
+static bool can_write(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char dir[PATH_MAX] = ".";
+	struct stat st;
 
-	if (!strcmp(path, "-"))
-		return 0;
+	if (!*path || (slash && !slash[1]) ||
+	    (!stat(path, &st) && S_ISDIR(st.st_mode)))
+		return false;
+	if (is_written_through(path))
+		return !access(path, W_OK);
 	if (slash)
 		snprintf(dir, sizeof dir, "%.*s", (int)(slash - path) + 1,
 			 path);
-	return !*path || access(dir, W_OK | X_OK)
+	return !access(dir, W_OK | X_OK);
+}
+
+int report_check(const char *path)
+{
+	return strcmp(path, "-") && !can_write(path)
 		   ? fake_usage("--report: %s: no file can be made there", path)
 		   : 0;
 }
