@@ -4,11 +4,12 @@ beforehand."""
 import json
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
 
-from conftest import ROOT, needed
+from conftest import ROOT, clean_env, needed
 
 MIB = 1 << 20
 
@@ -235,6 +236,21 @@ def test_names_of_descriptors_are_written_to(gpukit, tmp_path):
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "out").read_text()
     assert text.startswith("before\nGPU ") and "\n0  Tesla T4 " in text
+
+
+def test_without_a_reader_the_status_is_the_commands(gpukit, tmp_path):
+    """And the machine goes."""
+    machine = tmp_path / "machine"
+    reader, writer = os.pipe()
+    with subprocess.Popen(
+            [gpukit.path, "fake", "--name", machine, "--report", "-", "--",
+             "sh", "-c", "read line; exit 5"], stdin=subprocess.PIPE,
+            stdout=writer, stderr=writer, env=clean_env()) as launcher:
+        os.close(writer)
+        os.close(reader)
+        launcher.communicate(b"go\n")
+        assert launcher.returncode == 5
+    assert not machine.exists()
 
 
 def test_the_report_is_whole_or_not_there(gpukit, tmp_path):

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,9 +288,13 @@ static int tell_end(const struct fake_options *a, struct gkf_machine *m,
 				       .command = a->command,
 				       .status = code,
 				       .quiet = a->quiet};
-	int failed = a->report ? report_write(m, &ask) : 0;
-	unsigned refused = refusals_tell(m, a->quiet || report_tells(&ask));
+	unsigned refused;
+	int failed;
 
+	/* Who reads no more does not take CMD's status, nor the machine. */
+	signal(SIGPIPE, SIG_IGN);
+	failed = a->report ? report_write(m, &ask) : 0;
+	refused = refusals_tell(m, a->quiet || report_tells(&ask));
 	if (refused && a->refusals_fail)
 		return EXIT_REFUSED;
 	return code ? code : failed;
