@@ -76,8 +76,7 @@ static void reach(struct record *record)
 {
 	atomic_store_explicit(&record->reached_ns, gk_mono_ns(),
 			      memory_order_release);
-	if (record->shared)
-		shared_event_reach(record->shared, record->number);
+	shared_event_reach(record->shared, record->number);
 }
 
 static struct record *record_hold(struct record *record)
@@ -91,9 +90,8 @@ static void record_drop(struct record *record)
 {
 	if (!record || atomic_fetch_sub(&record->holders, 1) != 1)
 		return;
-	/* One that its stream never came to holds up no other process. */
-	if (record->shared)
-		shared_event_reach(record->shared, record->number);
+	/* One that no stream took holds up no other process. */
+	shared_event_reach(record->shared, record->number);
 	shared_event_drop(record->shared);
 	free(record);
 }
@@ -195,9 +193,13 @@ static int reach_record(struct gkf_task *task)
 	return 0;
 }
 
+/* Nor does one that its stream never comes to. */
 static void drop_record(struct gkf_task *task)
 {
-	record_drop(((struct record_task *)task)->record);
+	struct record *record = ((struct record_task *)task)->record;
+
+	shared_event_reach(record->shared, record->number);
+	record_drop(record);
 }
 
 /* From now on the event means this record. */

@@ -100,7 +100,8 @@ uint64_t shared_event_record(struct shared_event *e)
 
 void shared_event_reach(struct shared_event *e, uint64_t number)
 {
-	gkf_share_reach(e->word, number);
+	if (e)
+		gkf_share_reach(e->word, number);
 }
 
 static uint64_t last_record(struct shared_event *e)

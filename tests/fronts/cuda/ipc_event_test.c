@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/mix.h"
 #include "fronts/cuda/peer.h"
+#include "machine/file/fault_kinds.h"
+#include "machine/trouble/fault.h"
 
 #define SHARED (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
 
@@ -193,6 +195,28 @@ static void one_that_is_destroyed_there_is_reached_here(struct fixture *fx)
 	peer_end(&p);
 }
 
+/* The other GPU fails: what is recorded there its stream never comes to. */
+static void nobody_waits_for_a_failed_context(struct fixture *fx)
+{
+	struct peer p = peer_start(serve);
+	CUstream s;
+	CUevent e;
+
+	begin_cuda(1);
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	e = open_event(&p);
+	peer_do(&p, 'r');
+	assert_cuda(CU(cuStreamWaitEvent)(s, e, 0), SUCCESS);
+	assert_int_equal(gkf_fault_begin(fx->m, 0, GKF_FAULT_STICKY,
+					 CUDA_ERROR_LAUNCH_FAILED),
+			 0);
+	assert_cuda(CU(cuEventQuery)(e), ERROR_NOT_READY);
+	peer_do(&p, 'g');
+	assert_cuda(CU(cuEventSynchronize)(e), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+	peer_end(&p);
+}
+
 static void what_cannot_be_opened(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
@@ -249,6 +273,7 @@ int main(int argc, char **argv)
 	    ALONE(both_may_record_it),
 	    ALONE(nobody_waits_for_the_dead),
 	    ALONE(one_that_is_destroyed_there_is_reached_here),
+	    ALONE(nobody_waits_for_a_failed_context),
 	    ALONE(what_cannot_be_opened),
 	};
 
