@@ -284,27 +284,34 @@ static void count_copy(const struct gkf_queue *queue,
 			       direction[task->work], task->bytes);
 }
 
-/* Takes as long as a copy of a slow device, unless the queue is stopped. */
-static void dawdle(const struct gkf_queue *queue, uint64_t began_ns,
-		   uint64_t times)
+static uint64_t slowness_of(const struct gkf_queue *queue)
 {
-	uint64_t now = gk_mono_ns();
-	uint64_t end = began_ns + (now - began_ns) * times;
+	return queue->ask.slowness ? queue->ask.slowness(queue->ask.owner) : 1;
+}
 
-	while ((now = gk_mono_ns()) < end && !atomic_load(&queue->stop) &&
-	       !gkf_queue_struck(queue))
+/*
+ * Takes as long as a copy of a slow device, unless the queue is stopped or the
+ * device mended.
+ */
+static void dawdle(const struct gkf_queue *queue, uint64_t began_ns)
+{
+	uint64_t now = gk_mono_ns(), took = now - began_ns, end;
+
+	while ((end = began_ns + took * slowness_of(queue)) > now &&
+	       !atomic_load(&queue->stop) && !gkf_queue_struck(queue)) {
 		gk_sleep_until(end - now < DAWDLE_NS ? end : now + DAWDLE_NS);
+		now = gk_mono_ns();
+	}
 }
 
 static int run_copy(const struct gkf_queue *queue, struct gkf_task *task)
 {
-	uint64_t times =
-	    queue->ask.slowness ? queue->ask.slowness(queue->ask.owner) : 1;
-	uint64_t began = times > 1 ? gk_mono_ns() : 0;
+	bool slow = slowness_of(queue) > 1;
+	uint64_t began = slow ? gk_mono_ns() : 0;
 	int result = task->run(task);
 
-	if (__builtin_expect(times > 1, 0))
-		dawdle(queue, began, times);
+	if (__builtin_expect(slow, 0))
+		dawdle(queue, began);
 	count_copy(queue, task);
 	return result;
 }

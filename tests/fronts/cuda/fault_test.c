@@ -274,6 +274,24 @@ static void copies_are_slow(struct fixture *fx)
 	free(host);
 }
 
+static void a_slow_copy_ends_when_the_device_is_mended(struct fixture *fx)
+{
+	CUdeviceptr at;
+	CUstream s;
+	void *host;
+
+	setup();
+	assert_cuda(CU(cuMemAllocHost_v2)(&host, COPIED), SUCCESS);
+	assert_cuda(CU(cuMemAlloc_v2)(&at, COPIED), SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	begin_fault(fx, GKF_FAULT_SLOW_COPIES, 1000000);
+	assert_cuda(CU(cuMemcpyHtoDAsync_v2)(at, host, COPIED, s), SUCCESS);
+	usleep(100000);
+	assert_cuda(CU(cuStreamQuery)(s), ERROR_NOT_READY);
+	assert_int_equal(gkf_fault_end(fx->m, 0, ~0ULL), 0);
+	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+}
+
 static const struct alone tests[] = {
     ALONE(an_address_is_wild),
     ALONE(an_address_is_odd),
