@@ -43,12 +43,19 @@ struct gkf_shared {
 	unsigned char bytes[64];
 };
 
-/* An event: how often it was recorded, and which record was reached. */
+#define GKF_SHARE_RECORDS 8
+
+/*
+ * An event: how often it was recorded, and of the last records, each at the
+ * place of its number: the last that was reached there, and who made the last
+ * one. Later records may be reached before earlier ones, in other streams.
+ */
 struct gkf_share_event {
-	_Atomic uint64_t recorded, reached;
+	_Atomic uint64_t recorded;
 	_Atomic uint32_t word; /* changes whenever one is reached */
-	_Atomic int32_t pid;   /* who recorded it last */
-	_Atomic uint64_t pid_ns, start;
+	struct gkf_share_record {
+		_Atomic uint64_t reached, who;
+	} record[GKF_SHARE_RECORDS];
 };
 
 /*
@@ -151,12 +158,12 @@ GKF_API uint64_t gkf_share_record(const struct gkf_machine *m,
 GKF_API void gkf_share_reach(struct gkf_share_event *e, uint64_t number);
 
 /*
- * abandoned(): has who recorded it last ended? It costs a look at /proc.
+ * abandoned(): has who made the record ended? It costs a look at /proc.
  * wait(): until it is reached or abandoned.
  */
 GKF_API bool gkf_share_reached(struct gkf_share_event *e, uint64_t number);
 GKF_API bool gkf_share_abandoned(const struct gkf_machine *m,
-				 const struct gkf_share_event *e);
+				 struct gkf_share_event *e, uint64_t number);
 GKF_API void gkf_share_wait(const struct gkf_machine *m,
 			    struct gkf_share_event *e, uint64_t number);
 

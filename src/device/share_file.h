@@ -4,7 +4,7 @@
 
 #include "device/share.h"
 
-#define SHARE_ROWS 32768u
+#define SHARE_ROWS 16384u
 
 /* What others may have written, but for who made it. */
 struct share_row {
@@ -13,9 +13,9 @@ struct share_row {
 	uint64_t board; /* tells the board of a machine from those of others */
 	uint64_t device;
 	struct gkf_share_event event;
-	uint64_t unused[4];
+	uint64_t unused[7];
 };
-_Static_assert(sizeof(struct share_row) == 128, "rows do not cross pages");
+_Static_assert(sizeof(struct share_row) == 256, "rows do not cross pages");
 
 #define SHARE_ROWS_SIZE (SHARE_ROWS * sizeof(struct share_row))
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "base/pidstat.h"
 #include "machine/store/board.h"
 #include "machine/store/identity.h"
 
@@ -266,41 +267,63 @@ void gkf_share_event_close(struct gkf_share_event *e)
 	munmap((void *)(uintptr_t)page, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-uint64_t gkf_share_record(const struct gkf_machine *m,
-			  struct gkf_share_event *e)
+static struct gkf_share_record *record_at(struct gkf_share_event *e,
+					  uint64_t number)
+{
+	return &e->record[number % GKF_SHARE_RECORDS];
+}
+
+/* One word, so that nobody sees half of it. */
+static uint64_t word_of_self(const struct gkf_machine *m)
 {
 	struct gkf_identity self = gkf_self(m);
 
-	atomic_store(&e->pid, self.pid);
-	atomic_store(&e->pid_ns, self.pid_ns);
-	atomic_store(&e->start, self.start);
-	return atomic_fetch_add(&e->recorded, 1) + 1;
+	return (uint64_t)(uint32_t)self.pid << 32 | (uint32_t)self.start;
+}
+
+/* Who makes a record is known before there is one, and who made it, after. */
+uint64_t gkf_share_record(const struct gkf_machine *m,
+			  struct gkf_share_event *e)
+{
+	uint64_t who = word_of_self(m), last = atomic_load(&e->recorded);
+
+	do
+		atomic_store(&record_at(e, last + 1)->who, who);
+	while (!atomic_compare_exchange_weak(&e->recorded, &last, last + 1));
+	atomic_store(&record_at(e, last + 1)->who, who);
+	return last + 1;
 }
 
 void gkf_share_reach(struct gkf_share_event *e, uint64_t number)
 {
-	uint64_t reached = atomic_load(&e->reached);
+	struct gkf_share_record *record = record_at(e, number);
+	uint64_t reached = atomic_load(&record->reached);
 
-	while (reached < number &&
-	       !atomic_compare_exchange_weak(&e->reached, &reached, number))
+	while (reached < number && !atomic_compare_exchange_weak(
+				       &record->reached, &reached, number))
 		;
 	atomic_fetch_add(&e->word, 1);
 	gk_futex_wake(GK_FUTEX_SHARED, &e->word, INT_MAX);
 }
 
-bool gkf_share_abandoned(const struct gkf_machine *m,
-			 const struct gkf_share_event *e)
+/* Whoever sees the event is in one pid namespace with who made it. */
+bool gkf_share_abandoned(const struct gkf_machine *m, struct gkf_share_event *e,
+			 uint64_t number)
 {
-	struct gkf_identity who = {.pid = atomic_load(&e->pid),
-				   .pid_ns = atomic_load(&e->pid_ns),
-				   .start = atomic_load(&e->start)};
+	uint64_t word = atomic_load(&record_at(e, number)->who);
+	struct gkf_identity who = {.pid = (int32_t)(word >> 32),
+				   .pid_ns = gkf_own_namespace(m),
+				   .start = (uint32_t)word};
+	struct gk_pidstat st;
 
-	return !gkf_alive(gkf_own_namespace(m), &who);
+	if (!gk_pidstat_of(who.pid, &st) && (uint32_t)st.start == who.start)
+		who.start = st.start;
+	return !gkf_alive(who.pid_ns, &who);
 }
 
 bool gkf_share_reached(struct gkf_share_event *e, uint64_t number)
 {
-	return atomic_load(&e->reached) >= number;
+	return atomic_load(&record_at(e, number)->reached) >= number;
 }
 
 void gkf_share_wait(const struct gkf_machine *m, struct gkf_share_event *e,
@@ -314,7 +337,7 @@ void gkf_share_wait(const struct gkf_machine *m, struct gkf_share_event *e,
 		if (gkf_share_reached(e, number))
 			return;
 		if (gk_mono_ns() - looked >= LOOK_NS) {
-			if (gkf_share_abandoned(m, e))
+			if (gkf_share_abandoned(m, e, number))
 				return;
 			looked = gk_mono_ns();
 		}

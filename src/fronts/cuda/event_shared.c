@@ -111,8 +111,10 @@ static uint64_t last_record(struct shared_event *e)
 
 bool shared_event_done(struct shared_event *e)
 {
-	return !e || gkf_share_reached(e->word, last_record(e)) ||
-	       gkf_share_abandoned(cuda.machine, e->word);
+	uint64_t last = e ? last_record(e) : 0;
+
+	return !e || gkf_share_reached(e->word, last) ||
+	       gkf_share_abandoned(cuda.machine, e->word, last);
 }
 
 void shared_event_wait(struct shared_event *e)
@@ -140,7 +142,7 @@ static int look_at_event(struct gkf_task *task)
 	if (now - t->looked < LOOK_NS)
 		return GKF_TASK_AGAIN;
 	t->looked = now;
-	return gkf_share_abandoned(cuda.machine, t->event->word)
+	return gkf_share_abandoned(cuda.machine, t->event->word, t->number)
 		   ? 0
 		   : GKF_TASK_AGAIN;
 }
@@ -152,9 +154,10 @@ static void drop_await(struct gkf_task *task)
 
 CUresult shared_event_await(CUstream s, struct shared_event *e)
 {
+	uint64_t last = e ? last_record(e) : 0;
 	struct await_task *t;
 
-	if (!e || gkf_share_reached(e->word, last_record(e)))
+	if (!e || gkf_share_reached(e->word, last))
 		return CUDA_SUCCESS;
 	t = gkf_task_new(sizeof(*t));
 	if (!t)
@@ -162,7 +165,7 @@ CUresult shared_event_await(CUstream s, struct shared_event *e)
 	t->task.run = look_at_event;
 	t->task.drop = drop_await;
 	t->event = shared_event_hold(e);
-	t->number = last_record(e);
+	t->number = last;
 	t->looked = gk_mono_ns();
 	gkf_queue_push(s->queue, &t->task);
 	return CUDA_SUCCESS;

@@ -24,7 +24,8 @@ void shared_event_drop(struct shared_event *e);
 CUresult shared_event_handle(const struct shared_event *e,
 			     CUipcEventHandle *ret_handle);
 
-/* A new record; `number` of it is reached, once or more. NULL is fine. */
+/* A new record; `number` of it is reached, once or more (by NULL nothing is).
+ */
 uint64_t shared_event_record(struct shared_event *e);
 void shared_event_reach(struct shared_event *e, uint64_t number);
 

@@ -26,17 +26,20 @@ static void let_go(void)
 
 /*
  * e: makes an event; r: records it behind something that stays; g: lets that
- * go; q: is it reached?; w: waits for it; d: destroys it.
+ * go; R: records it in another stream; q: is it reached?; w: waits for it; d:
+ * destroys it.
  */
 static void serve(struct orders *o)
 {
 	CUipcEventHandle handle;
-	CUstream stream;
+	CUstream stream, other;
 	CUevent event = NULL;
 	char what, answer;
 
 	begin_cuda(0);
 	assert_cuda(CU(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING),
+		    SUCCESS);
+	assert_cuda(CU(cuStreamCreate)(&other, CU_STREAM_NON_BLOCKING),
 		    SUCCESS);
 	while (read(o->in, &what, 1) == 1) {
 		answer = what;
@@ -55,6 +58,9 @@ static void serve(struct orders *o)
 			break;
 		case 'g':
 			let_go();
+			break;
+		case 'R':
+			assert_cuda(CU(cuEventRecord)(event, other), SUCCESS);
 			break;
 		case 'q':
 			answer = CU(cuEventQuery)(event) ? 'n' : 'y';
@@ -134,6 +140,29 @@ static void a_stream_waits_for_the_other_process(struct fixture *fx)
 	peer_end(&p);
 }
 
+/* Those that are later, and sooner reached, are not what it waits for. */
+static void a_stream_waits_for_the_record_that_it_saw(struct fixture *fx)
+{
+	struct peer p = peer_start(serve);
+	CUstream s;
+	CUevent e;
+
+	(void)fx;
+	begin_cuda(0);
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	e = open_event(&p);
+	peer_do(&p, 'r');
+	assert_cuda(CU(cuStreamWaitEvent)(s, e, 0), SUCCESS);
+	for (int i = 0; i < 7; i++)
+		peer_do(&p, 'R');
+	assert_cuda(CU(cuEventSynchronize)(e), SUCCESS);
+	usleep(5000);
+	assert_cuda(CU(cuStreamQuery)(s), ERROR_NOT_READY);
+	peer_do(&p, 'g');
+	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+	peer_end(&p);
+}
+
 static void both_may_record_it(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
@@ -162,7 +191,7 @@ static void both_may_record_it(struct fixture *fx)
 static void nobody_waits_for_the_dead(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
-	CUstream s;
+	CUstream s, own;
 	CUevent e;
 
 	(void)fx;
@@ -173,6 +202,9 @@ static void nobody_waits_for_the_dead(struct fixture *fx)
 	assert_cuda(CU(cuStreamWaitEvent)(s, e, 0), SUCCESS);
 	assert_cuda(CU(cuEventQuery)(e), ERROR_NOT_READY);
 	peer_kill(&p);
+	/* Nor when a living process makes the next record. */
+	assert_cuda(CU(cuStreamCreate)(&own, CU_STREAM_NON_BLOCKING), SUCCESS);
+	assert_cuda(CU(cuEventRecord)(e, own), SUCCESS);
 	assert_cuda(CU(cuEventSynchronize)(e), SUCCESS);
 	assert_cuda(CU(cuEventQuery)(e), SUCCESS);
 	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
@@ -270,6 +302,7 @@ int main(int argc, char **argv)
 	static const struct alone tests[] = {
 	    ALONE(what_one_records_the_other_waits_for),
 	    ALONE(a_stream_waits_for_the_other_process),
+	    ALONE(a_stream_waits_for_the_record_that_it_saw),
 	    ALONE(both_may_record_it),
 	    ALONE(nobody_waits_for_the_dead),
 	    ALONE(one_that_is_destroyed_there_is_reached_here),
