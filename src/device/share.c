@@ -376,7 +376,10 @@ static int by_begin(const void *a, const void *b)
 	return left->from < right->from ? -1 : left->from > right->from;
 }
 
-/* What is shared of an arena, in order; the caller frees it. */
+/*
+ * What is shared of an arena, in order; the caller frees it. Others may be
+ * writing to the rows: each word is read once.
+ */
 static struct range *ranges_of(const struct arena *a, size_t *ret_count)
 {
 	struct range *range = calloc(SHARE_ROWS, sizeof(*range));
@@ -384,11 +387,14 @@ static struct range *ranges_of(const struct arena *a, size_t *ret_count)
 
 	for (uint32_t i = 0; range && i < SHARE_ROWS; i++) {
 		const struct share_row *row = &a->rows[i];
+		uint64_t from, size;
 
-		if (atomic_load(&row->id) && row->size &&
-		    row->size <= a->size && row->offset <= a->size - row->size)
-			range[n++] = (struct range){row->offset,
-						    row->offset + row->size};
+		if (!atomic_load(&row->id))
+			continue;
+		from = __atomic_load_n(&row->offset, __ATOMIC_RELAXED);
+		size = __atomic_load_n(&row->size, __ATOMIC_RELAXED);
+		if (size && size <= a->size && from <= a->size - size)
+			range[n++] = (struct range){from, from + size};
 	}
 	if (range)
 		qsort(range, n, sizeof(*range), by_begin);
