@@ -1,4 +1,7 @@
-/* openblas.c - opens OpenBLAS, whose names nobody else shall see. */
+/*
+ * openblas.c - opens OpenBLAS, whose names nobody else shall see, and finds
+ * functions in it.
+ */
 #include "fronts/common/openblas.h"
 
 #include "base/log.h"
@@ -6,7 +9,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
+#include <string.h>
 
 #define LIBRARY "libopenblas.so.0"
 
@@ -36,7 +39,7 @@ static void renew_lock(void)
 }
 
 /* Its threads start in here: the program's signals are not theirs. */
-void *openblas_open(const char *library)
+static void *open_library(const char *library)
 {
 	sigset_t all, before;
 	void *opened;
@@ -53,5 +56,25 @@ void *openblas_open(const char *library)
 		       "%s needs " LIBRARY
 		       " (Debian: libopenblas0-pthread): %s",
 		       library, dlerror());
+	return opened;
+}
+
+bool openblas_load(const char *library,
+		   const struct openblas_function *functions, size_t count,
+		   void *ret_pointers)
+{
+	void *opened = open_library(library);
+
+	for (size_t i = 0; opened && i < count; i++) {
+		void *found = dlsym(opened, functions[i].symbol);
+
+		if (!found) {
+			gk_log(GK_LOG_ERROR, LIBRARY " has no %s",
+			       functions[i].symbol);
+			return false;
+		}
+		memcpy((char *)ret_pointers + functions[i].offset, &found,
+		       sizeof found);
+	}
 	return opened;
 }

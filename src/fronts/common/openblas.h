@@ -6,11 +6,23 @@
 #ifndef GKF_OPENBLAS_H
 #define GKF_OPENBLAS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A function of it, and where a struct has the pointer to it. */
+struct openblas_function {
+	const char *symbol;
+	size_t offset;
+};
+
 /*
- * Opens it for `library` ("cuSOLVER") alone. A handle for dlsym(), or NULL,
- * which is logged: it is not installed.
+ * Opens it for `library` ("cuSOLVER") alone and puts pointers to `count` of its
+ * functions into a struct. To be called once. false: it is not installed or has
+ * not all of them, which is logged.
  */
-void *openblas_open(const char *library);
+bool openblas_load(const char *library,
+		   const struct openblas_function *functions, size_t count,
+		   void *ret_pointers);
 
 /*
  * Around its calls, on any thread. A fork waits for those that run, and new

@@ -3,7 +3,7 @@
  * points and the body of their kernel.
  */
 #include "fronts/cublas/kernels.h"
-#include "fronts/cublas/openblas.h"
+#include "fronts/cublas/cblas.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 
 /* LAPACK's functions of one type; all take the same arguments. */
 struct lapack {
-	__typeof__(((struct openblas *)0)->sgetrf) getrf;
-	__typeof__(((struct openblas *)0)->sgetrs) getrs;
-	__typeof__(((struct openblas *)0)->sgetri) getri;
-	__typeof__(((struct openblas *)0)->sgeqrf) geqrf;
-	__typeof__(((struct openblas *)0)->sgels) gels;
+	__typeof__(((struct cblas *)0)->sgetrf) getrf;
+	__typeof__(((struct cblas *)0)->sgetrs) getrs;
+	__typeof__(((struct cblas *)0)->sgetri) getri;
+	__typeof__(((struct cblas *)0)->sgeqrf) geqrf;
+	__typeof__(((struct cblas *)0)->sgels) gels;
 };
 
 #define LAPACK_OF(p)                                                           \
@@ -27,7 +27,7 @@ struct lapack {
 
 static struct lapack find_lapack(enum element type)
 {
-	const struct openblas *blas = openblas();
+	const struct cblas *blas = cblas();
 
 	if (type == R_32F)
 		return LAPACK_OF(s);

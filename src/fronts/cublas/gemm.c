@@ -4,7 +4,7 @@
  */
 #include "fronts/cublas/gemm.h"
 
-#include "fronts/cublas/openblas.h"
+#include "fronts/cublas/cblas.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 /* A product whose A and B are of the type that it is computed in. */
 struct work {
 	const struct gemm *g;
-	const struct openblas *blas;
+	const struct cblas *blas;
 	enum element type; /* R_32F, R_64F, C_32F, C_64F */
 	const char *a, *b;
 	int64_t lda, ldb;
@@ -249,7 +249,7 @@ static bool is_uniform(const struct gemm *g, enum element type)
 
 int gemm_run(const struct gemm *g)
 {
-	struct work w = {.g = g, .blas = openblas(), .type = working_type(g)};
+	struct work w = {.g = g, .blas = cblas(), .type = working_type(g)};
 	int err;
 
 	if (!w.blas)

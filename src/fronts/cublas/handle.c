@@ -2,7 +2,7 @@
  * handle.c - handles and what is set in them, versions, properties.
  */
 #include "fronts/cublas/blas.h"
-#include "fronts/cublas/openblas.h"
+#include "fronts/cublas/cblas.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ ENTRY(Create_v2, cublasHandle_t *ret_handle)
 		return r == CUDA_ERROR_OUT_OF_MEMORY
 			   ? CUBLAS_STATUS_ALLOC_FAILED
 			   : CUBLAS_STATUS_NOT_INITIALIZED;
-	if (!openblas())
+	if (!cblas())
 		return CUBLAS_STATUS_NOT_INITIALIZED;
 	if (native_driver()->cuCtxGetCurrent(&new.context))
 		return CUBLAS_STATUS_NOT_INITIALIZED;

@@ -3,7 +3,7 @@
  * kernel.
  */
 #include "fronts/cublas/level3_blas.h"
-#include "fronts/cublas/openblas.h"
+#include "fronts/cublas/cblas.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "fronts/cublas/level3_blas.h"
 
-#include "fronts/cublas/openblas.h"
+#include "fronts/cublas/cblas.h"
 
 #include <errno.h>
 #include <stdlib.h>

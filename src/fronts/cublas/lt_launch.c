@@ -5,7 +5,7 @@
 
 #include "fronts/cublas/lt_move.h"
 #include "fronts/cublas/lt_run.h"
-#include "fronts/cublas/openblas.h"
+#include "fronts/cublas/cblas.h"
 
 static struct native_kernel kernels[] = {
     [LT_KERNEL_MATMUL] = {"cublasLt_matmul", lt_run_matmul,
@@ -34,7 +34,7 @@ cublasStatus_t lt_launch(const char *function, enum lt_kernel kernel,
 {
 	CUresult r;
 
-	if (kernel == LT_KERNEL_MATMUL && !openblas())
+	if (kernel == LT_KERNEL_MATMUL && !cblas())
 		return lt_refuse(function, CUBLAS_STATUS_NOT_INITIALIZED,
 				 "OpenBLAS is not installed");
 	r = native_launch(&library, (unsigned)kernel, stream, params);

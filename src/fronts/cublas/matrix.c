@@ -1,7 +1,7 @@
 /* matrix.c - the loops of level 2, for four types. */
 #include "fronts/cublas/matrix.h"
 
-#include "fronts/cublas/openblas.h"
+#include "fronts/cublas/cblas.h"
 
 #define T          float
 #define OF(name)   name##_s

@@ -3,15 +3,9 @@
 
 #include "fronts/common/openblas.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <string.h>
 
-static const struct {
-	const char *symbol;
-	size_t offset;
-} functions[] = {
+static const struct openblas_function functions[] = {
 #define PLACE(field, type)                                                     \
 	(offsetof(struct lapack, field) + (type) * sizeof(void (*)(void)))
 #define LAPACK(name, real, complex, params)                                    \
@@ -36,16 +30,8 @@ static bool works;
 
 static void find_functions(void)
 {
-	void *library = openblas_open("cuSOLVER");
-
-	works = library != NULL;
-	for (size_t i = 0; works && i < sizeof functions / sizeof *functions;
-	     i++) {
-		void *at = dlsym(library, functions[i].symbol);
-
-		works = at != NULL;
-		memcpy((char *)&found + functions[i].offset, &at, sizeof at);
-	}
+	works = openblas_load("cuSOLVER", functions,
+			      sizeof functions / sizeof *functions, &found);
 }
 
 const struct lapack *lapack(void)

@@ -1,6 +1,6 @@
 /* Products of matrices of all types against three plain loops. */
 #include "fronts/cublas/gemm.h"
-#include "fronts/cublas/openblas.h"
+#include "fronts/cublas/cblas.h"
 #include "unit.h"
 
 #include <complex.h>
@@ -236,7 +236,7 @@ static void what_is_stopped_ends(void **state)
 static int needs_openblas(void **state)
 {
 	(void)state;
-	return openblas() ? 0 : -1;
+	return cblas() ? 0 : -1;
 }
 
 int main(void)
