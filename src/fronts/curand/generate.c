@@ -13,7 +13,7 @@ struct run {
 static CUresult run_generator(struct gpukit_run *run)
 {
 	const struct run *p = run->params;
-	size_t size = state_size((enum kind)p->call.kind);
+	size_t size = state_size((enum kind)p->call.kind), all;
 	struct curandGenerator_st *g = generator_use(p->id);
 	void *to;
 	bool done;
@@ -21,7 +21,9 @@ static CUresult run_generator(struct gpukit_run *run)
 	/* Its memory went with it: as of a kernel whose state was freed. */
 	if (!g)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
-	to = run->memory(run, p->to, size * p->call.count);
+	if (__builtin_mul_overflow(size, p->call.count, &all))
+		all = SIZE_MAX;
+	to = run->memory(run, p->to, all);
 	done = to && p->to % size == 0 &&
 	       generator_run(g, &p->settings, p->number, &p->call, to,
 			     run->stopped);

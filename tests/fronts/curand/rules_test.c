@@ -395,6 +395,18 @@ static void a_number_beyond_its_memory_is_illegal(struct fixture *fx)
 		    PREEXISTING_FAILURE);
 }
 
+static void
+more_numbers_than_there_are_addresses_are_illegal(struct fixture *fx)
+{
+	unsigned *at = device_memory(64);
+	curandGenerator_t g = device_generator(CURAND_RNG_PSEUDO_XORWOW);
+
+	(void)fx;
+	/* Of four bytes each: 2^64 in all, which is 0 in 64 bits. */
+	assert_rand(RAND(curandGenerate)(g, at, (size_t)1 << 62), SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+}
+
 static void half_a_number_off_is_misaligned(struct fixture *fx)
 {
 	char *at = device_memory(64);
@@ -494,6 +506,7 @@ static const struct alone tests[] = {
     ALONE(a_graph_goes_on_with_the_sequence),
     ALONE(a_destroyed_generator_has_done_its_work),
     ALONE(a_number_beyond_its_memory_is_illegal),
+    ALONE(more_numbers_than_there_are_addresses_are_illegal),
     ALONE(half_a_number_off_is_misaligned),
     ALONE(tables_are_the_same_at_each_call),
     ALONE(constants_belong_to_scrambled_generators),
