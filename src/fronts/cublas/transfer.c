@@ -44,6 +44,19 @@ static bool is_packed(const struct block *b)
 	return b->from_pitch == b->width && b->to_pitch == b->width;
 }
 
+/* false: more than there are addresses. */
+static bool set_bytes(struct block *b, int64_t rows, int64_t from_ld,
+		      int64_t to_ld, int64_t size)
+{
+	uint64_t from, to;
+
+	return !__builtin_mul_overflow(rows, size, &b->width) &&
+	       !__builtin_mul_overflow(from_ld, size, &b->from_pitch) &&
+	       !__builtin_mul_overflow(to_ld, size, &b->to_pitch) &&
+	       !__builtin_mul_overflow(b->from_pitch, b->height, &from) &&
+	       !__builtin_mul_overflow(b->to_pitch, b->height, &to);
+}
+
 static cublasStatus_t copy(CUmemorytype from_type, CUmemorytype to_type,
 			   int64_t rows, int64_t columns, int64_t size,
 			   const void *from, int64_t from_ld, void *to,
@@ -53,13 +66,11 @@ static cublasStatus_t copy(CUmemorytype from_type, CUmemorytype to_type,
 			  .to_type = to_type,
 			  .from = from,
 			  .to = to,
-			  .width = (uint64_t)rows * (uint64_t)size,
-			  .height = (uint64_t)columns,
-			  .from_pitch = (uint64_t)from_ld * (uint64_t)size,
-			  .to_pitch = (uint64_t)to_ld * (uint64_t)size};
+			  .height = (uint64_t)columns};
 
 	REQUIRE(rows >= 0 && columns >= 0 && size > 0);
 	REQUIRE(holds(from_ld, rows) && holds(to_ld, rows));
+	REQUIRE(set_bytes(&b, rows, from_ld, to_ld, size));
 	/* One row of all: pitches have a limit. */
 	if (is_packed(&b)) {
 		b.from_pitch = b.to_pitch = b.width *= b.height;

@@ -150,6 +150,12 @@ for wrong in ((-1, 8, 1, 1), (1, 0, 1, 1), (1, 8, 0, 1), (1, 8, 1, 0)):
     assert call("GetVector", wrong[0], wrong[1], at, wrong[2], x, wrong[3]) == INVALID_VALUE
 for wrong in ((-1, 1, 8, 1, 1), (1, -1, 8, 1, 1), (1, 1, 0, 1, 1), (2, 1, 8, 1, 2), (2, 1, 8, 2, 1)):
     assert call("SetMatrix", *wrong[:4][:3], x, wrong[3], at, wrong[4]) == INVALID_VALUE
+# As bytes: 2^64 in a column, from a column to the next, or in all.
+LARGE = 2 ** 61
+for wrong in ((LARGE, 1, 8, LARGE, LARGE), (1, 1, 8, LARGE, 1), (1, 1, 8, 1, LARGE), (2 ** 30, 2 ** 31, 8, 2 ** 30, 2 ** 30)):
+    wide = [ctypes.c_longlong(i) for i in wrong]
+    assert call("SetMatrix_64", *wide[:3], x, wide[3], at, wide[4]) == INVALID_VALUE
+    assert call("GetMatrix_64", *wide[:3], at, wide[3], x, wide[4]) == INVALID_VALUE
 
 # The log: each launch is a line, until nobody listens any more.
 lines = []
