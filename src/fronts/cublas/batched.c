@@ -55,6 +55,25 @@ static char *element_of(const struct batched *b, char *matrix, int i, int j,
 	       ((size_t)j * (size_t)ld + (size_t)i) * element_size(b->type);
 }
 
+static double size_of(double f)
+{
+	return f < 0 ? -f : f;
+}
+
+/* The square of a divisor could overflow or vanish: no part of it is squared.
+ */
+static void divide(double number[2], const double by[2])
+{
+	bool turned = size_of(by[0]) < size_of(by[1]);
+	double large = by[turned], small = by[!turned];
+	double ratio = small / large, by_all = large + small * ratio;
+	double re = number[turned] + number[!turned] * ratio;
+	double im = number[!turned] - number[turned] * ratio;
+
+	number[0] = re / by_all;
+	number[1] = (turned ? -im : im) / by_all;
+}
+
 /* LU without exchanging rows, column by column, as cuBLAS without pivots. */
 static void factor_in_order(struct item *t)
 {
@@ -72,14 +91,10 @@ static void factor_in_order(struct item *t)
 		v.x = element_of(b, t->a, j + 1, j, b->lda);
 		for (int64_t i = 0; i < v.n; i++) {
 			char *at = element_of(b, v.x, (int)i, 0, b->lda);
-			double size = pivot[0] * pivot[0] + pivot[1] * pivot[1];
-			double re, im;
 
 			element_get(at, b->type, factor);
-			re = factor[0] * pivot[0] + factor[1] * pivot[1];
-			im = factor[1] * pivot[0] - factor[0] * pivot[1];
-			element_set(at, b->type,
-				    (double[]){re / size, im / size});
+			divide(factor, pivot);
+			element_set(at, b->type, factor);
 		}
 		v.op = VECTOR_AXPY;
 		for (int k = j + 1; k < b->n; k++) {

@@ -79,6 +79,17 @@ for p, t in TYPES.items():
         assert list(info.get()) == [2, 0] and (out[1].get() == np.eye(3)).all()
     free_all()
 
+# Without pivots, where their squares are more or less than a number can be.
+for (p, t), f in product((("D", np.float64), ("Z", np.complex128)), (1e-200, 1e-170, 1, 1e200)):
+    for unit in (1,) if t is np.float64 else (1, 1j, 0.6 + 0.8j, 0.8 - 0.6j):
+        lu, info = Array(np.array([[2 * unit * f, unit * f], [(1 if t is np.float64 else 1 + 3j) * f, 5 * f]], t)), ints(1)
+        modes[0](p + "getrfBatched", 2, Addresses([lu]), 2, None, info, 1)
+        quotient = (1 if t is np.float64 else 1 + 3j) / (2 * unit)
+        assert info.get()[0] == 0
+        same("getrf", lu.get()[1], [quotient, f * (5 - quotient * unit)], t)
+        assert abs(lu.get()[1, 1] / f - (5 - quotient * unit)) < 1e-12
+    free_all()
+
 for (p, t), (m, n) in product(TYPES.items(), ((1, 1), (5, 3), (3, 5), (4, 4))):
     for blas in modes:
         matrices = [random((m, n), t) for _ in range(COUNT)]
