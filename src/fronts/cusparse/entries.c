@@ -161,6 +161,19 @@ bool entries_next(struct entries *e, struct entry *ret_entry)
 	return true;
 }
 
+/* From the first to the last; -1: more than there are addresses. */
+static int64_t count_dense(int64_t lines, int64_t length, int64_t ld)
+{
+	int64_t count;
+
+	if (!lines || !length)
+		return 0;
+	return __builtin_mul_overflow(lines - 1, ld, &count) ||
+		       __builtin_add_overflow(count, length, &count)
+		   ? -1
+		   : count;
+}
+
 bool dense_open(struct dense *d, struct gpukit_run *run,
 		const struct cusparseDnMatDescr *matrix, cusparseOperation_t op,
 		int batch)
@@ -169,7 +182,7 @@ bool dense_open(struct dense *d, struct gpukit_run *run,
 	bool transposed = op != CUSPARSE_OPERATION_NON_TRANSPOSE;
 	int64_t lines = by_col ? matrix->cols : matrix->rows,
 		length = by_col ? matrix->rows : matrix->cols,
-		count = lines && length ? (lines - 1) * matrix->ld + length : 0,
+		count = count_dense(lines, length, matrix->ld),
 		skip =
 		    matrix->batch_count > 1 ? batch * matrix->batch_stride : 0;
 	size_t size = value_size(matrix->type);

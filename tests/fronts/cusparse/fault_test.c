@@ -84,6 +84,43 @@ static void values_of_the_host_are_illegal(struct fixture *fx)
 	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
 }
 
+/*
+ * From the first element of B to its last there are 2^64 - 8, and 8 in the last
+ * row: 0 in 64 bits.
+ */
+static void a_dense_matrix_beyond_all_addresses_is_illegal(struct fixture *fx)
+{
+	const int64_t rows = 1ll << 61;
+	const int zero[] = {0, 0};
+	const float one = 1, eight[8] = {0};
+	cusparseSpMatDescr_t a;
+	cusparseDnMatDescr_t b, c;
+	cusparseHandle_t h;
+	void *some;
+
+	(void)fx;
+	begin();
+	library = dlopen(FAKE_DIR "/libcusparse.so.12", RTLD_NOW);
+	assert_non_null(library);
+	some = upload(zero, sizeof zero);
+	assert_sparse(SP(cusparseCreate)(&h), SUCCESS);
+	assert_sparse(SP(cusparseCreateCsr)(&a, 1, rows, 0, some, some, some,
+					    CUSPARSE_INDEX_32I,
+					    CUSPARSE_INDEX_32I, 0, CUDA_R_32F),
+		      SUCCESS);
+	assert_sparse(SP(cusparseCreateDnMat)(&b, rows, 8, 8, some, CUDA_R_32F,
+					      CUSPARSE_ORDER_ROW),
+		      SUCCESS);
+	assert_sparse(SP(cusparseCreateDnMat)(&c, 1, 8, 1,
+					      upload(eight, sizeof eight),
+					      CUDA_R_32F, CUSPARSE_ORDER_COL),
+		      SUCCESS);
+	assert_sparse(
+	    SP(cusparseSpMM)(h, 0, 0, &one, a, b, &one, c, CUDA_R_32F, 0, NULL),
+	    SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+}
+
 static void a_library_without_a_driver_is_not_initialised(struct fixture *fx)
 {
 	cusparseHandle_t h;
@@ -99,6 +136,7 @@ static const struct alone tests[] = {
     ALONE(a_column_beyond_the_matrix_is_illegal),
     ALONE(an_offset_beyond_the_entries_is_illegal),
     ALONE(values_of_the_host_are_illegal),
+    ALONE(a_dense_matrix_beyond_all_addresses_is_illegal),
     ALONE(a_library_without_a_driver_is_not_initialised),
 };
 
