@@ -5,6 +5,8 @@
 
 /* Elements of a tile of 32 columns: rows of it times columns. */
 #define TILE_COLUMNS 32
+/* Of tiles: so that a column of them has an ld. */
+#define MOST_ROWS (INT64_MAX / (2 * TILE_COLUMNS))
 
 static uint64_t round_up(uint64_t x, uint64_t to)
 {
@@ -34,7 +36,8 @@ static uint64_t least_ld(const struct lt_layout *l)
 	case CUBLASLT_ORDER_COL32:
 	case CUBLASLT_ORDER_COL4_4R2_8C:
 	case CUBLASLT_ORDER_COL32_2R_4R4:
-		return tiled_rows(l) * TILE_COLUMNS;
+		return l->rows <= MOST_ROWS ? tiled_rows(l) * TILE_COLUMNS
+					    : UINT64_MAX;
 	default:
 		return UINT64_MAX;
 	}
@@ -84,21 +87,34 @@ size_t lt_place(const struct lt_layout *l, uint64_t row, uint64_t col)
 	}
 }
 
+/* a * b + c; SIZE_MAX, which no memory has, where it is more. */
+static size_t bounded(size_t a, size_t b, size_t c)
+{
+	size_t all;
+
+	return __builtin_mul_overflow(a, b, &all) ||
+		       __builtin_add_overflow(all, c, &all)
+		   ? SIZE_MAX
+		   : all;
+}
+
 size_t lt_span(const struct lt_layout *l)
 {
 	if (!l->rows || !l->cols)
 		return 0;
-	if (l->order == CUBLASLT_ORDER_COL || l->order == CUBLASLT_ORDER_ROW)
-		return lt_place(l, l->rows - 1, l->cols - 1) + 1;
-	return (l->cols - 1) / TILE_COLUMNS * (size_t)l->ld +
-	       tiled_rows(l) * TILE_COLUMNS;
+	if (l->order == CUBLASLT_ORDER_COL)
+		return bounded(l->cols - 1, (size_t)l->ld, l->rows);
+	if (l->order == CUBLASLT_ORDER_ROW)
+		return bounded(l->rows - 1, (size_t)l->ld, l->cols);
+	return bounded((l->cols - 1) / TILE_COLUMNS, (size_t)l->ld,
+		       tiled_rows(l) * TILE_COLUMNS);
 }
 
 size_t lt_bytes(uint32_t type, size_t count)
 {
 	if (type == R_4F_E2M1)
-		return (count + 1) / 2;
-	return count * element_size((enum element)type);
+		return count / 2 + count % 2;
+	return bounded(count, element_size((enum element)type), 0);
 }
 
 static const double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};

@@ -19,7 +19,10 @@ bool lt_layout_is_readable(const struct lt_layout *l);
 
 size_t lt_place(const struct lt_layout *l, uint64_t row, uint64_t col);
 
-/* One more than the place of the last element; 0: there is none. */
+/*
+ * One more than the place of the last element; 0: there is none. SIZE_MAX: more
+ * than there are addresses, which lt_bytes() answers as well.
+ */
 size_t lt_span(const struct lt_layout *l);
 
 /* Bytes of `count` elements; 0: a type that is not known. */

@@ -16,8 +16,9 @@ static void *matrix_of_array(struct gpukit_run *run, uint64_t address,
 static void *matrix_of_planes(struct gpukit_run *run, const struct lt_layout *l,
 			      uint64_t address, int32_t index)
 {
-	size_t element = element_size((enum element)l->type) / 2;
-	size_t bytes = lt_span(l) * element;
+	enum element real_type = element_real((enum element)l->type);
+	size_t element = element_size(real_type);
+	size_t bytes = lt_bytes(real_type, lt_span(l));
 	void *real, *imaginary;
 
 	address += (uint64_t)(index * l->batch_stride) * element;
@@ -25,6 +26,15 @@ static void *matrix_of_planes(struct gpukit_run *run, const struct lt_layout *l,
 	imaginary =
 	    run->memory(run, address + (uint64_t)l->plane_offset, bytes);
 	return imaginary ? real : NULL;
+}
+
+/* Bytes to matrix `index`; a stride may be negative. */
+static uint64_t count_stride(const struct lt_layout *l, int32_t index)
+{
+	uint64_t elements = (uint64_t)index * (uint64_t)l->batch_stride;
+
+	return l->type == R_4F_E2M1 ? lt_bytes(l->type, elements)
+				    : elements * lt_bytes(l->type, 1);
 }
 
 void *lt_matrix_at(struct gpukit_run *run, const struct lt_layout *l,
@@ -36,6 +46,5 @@ void *lt_matrix_at(struct gpukit_run *run, const struct lt_layout *l,
 		return matrix_of_array(run, address, index, bytes);
 	if (l->plane_offset)
 		return matrix_of_planes(run, l, address, index);
-	address += lt_bytes(l->type, (size_t)(index * l->batch_stride));
-	return run->memory(run, address, bytes);
+	return run->memory(run, address + count_stride(l, index), bytes);
 }

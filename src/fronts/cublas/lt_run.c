@@ -217,7 +217,8 @@ static void find_aux(struct work *w, int32_t index, struct lt_epilogue *e)
 		return;
 	}
 	bits = lt_span(&l);
-	e->aux = memory_at(w, p->op.aux + elements / 8, (bits + 7) / 8);
+	e->aux =
+	    memory_at(w, p->op.aux + elements / 8, bits / 8 + !!(bits % 8));
 }
 
 static void find_epilogue(struct work *w, int32_t index, struct lt_epilogue *e)

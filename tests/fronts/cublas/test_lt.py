@@ -128,6 +128,10 @@ assert lt.driver.library.cuCtxSynchronize() == 700
     ("1 << 10, 1 << 10, 1 << 10", "product.a.at += 16"),
     ("1 << 10, 1 << 10, 1 << 10", "product.b.at -= 4"),
     ("1 << 10, 1 << 10, 1 << 10", "product.d.at += 4"),
+    # In bytes 2^64 and a little more, or 0.
+    ("8, 5, 8", "product.d.layout.set(ld=1 << 60)"),
+    ("8, 5, 8", "product.c.at = 0; product.desc.set(epilogue=130, "
+     "aux=product.d.at, aux_ld=1 << 62)"),
     ("4, 4, 4", "product.desc.set(epilogue=4, bias=16)"),
     ("4, 4, 4", "product.desc.set(epilogue=130, aux=16, aux_ld=128)"),
     ("4, 4, 4", "product.desc.set(epilogue=512, bias=16)")])
@@ -136,4 +140,28 @@ def test_a_byte_beyond_a_matrix_is_an_illegal_address(shape, wrong):
         [GPUKIT, "fake", "--", sys.executable, "-c",
          STRAY.format(shape, wrong)], env=clean_env(PYTHONPATH=HERE),
         capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+HUGE = """
+import lt_client, lt_transform_cases
+lt = lt_client.Lt()
+a = lt_client.Matrix(lt, 0, lt_client.np.zeros((1, 4, 4)))
+a.layout.set(rows={0}, cols={1}, ld={2}, order={3})
+found = lt_transform_cases.transform(lt, 1, a, 0, None, a)
+assert (found, lt.driver.library.cuCtxSynchronize()) == {4}, found
+"""
+
+
+@pytest.mark.parametrize("rows,cols,ld,order,found", [
+    (1 << 32, 1 << 32, 1 << 32, 0, (0, 700)),
+    (1 << 32, 1 << 32, 1 << 32, 1, (0, 700)),
+    (1 << 59, 1, 0, 2, (7, 0))])
+def test_a_matrix_beyond_all_addresses_is_an_illegal_one(rows, cols, ld, order,
+                                                         found):
+    done = subprocess.run(
+        [GPUKIT, "fake", "--", sys.executable, "-c",
+         HUGE.format(rows, cols, ld, order, found)],
+        env=clean_env(PYTHONPATH=HERE), capture_output=True, text=True,
+        timeout=60, check=False)
     assert done.returncode == 0, done.stderr
