@@ -42,7 +42,7 @@ static bool take_vector(struct gpukit_run *run, uint64_t at, enum element type,
 		t->first += (size_t)(n - 1) * (size_t)-inc * size;
 	if (type == to)
 		return true;
-	t->own = malloc((size_t)n * wide + 1);
+	t->own = calloc((size_t)n + 1, wide);
 	for (int64_t i = 0; t->own && i < n; i++)
 		element_convert((char *)t->own + (size_t)i * wide, to,
 				t->first + i * inc * (int64_t)size, type, 1);

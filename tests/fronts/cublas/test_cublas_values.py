@@ -99,6 +99,26 @@ def test_one_element_beyond_its_memory_is_an_illegal_address(machine):
     assert done.returncode == 0, done.stderr
 
 
+REPEATED = """
+import ctypes
+cuda, lib = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libcublas.so.13")
+handle, at, one = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_float(1)
+assert lib.cublasCreate_v2(ctypes.byref(handle)) == 0
+assert cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(64)) == 0
+step = ctypes.c_int64(0)
+assert lib.cublasAxpyEx_64(handle, ctypes.c_int64(1 << 62), ctypes.byref(one),
+                           0, at, 2, step, at, 2, step, 0) == 0
+assert cuda.cuCtxSynchronize() == 2
+"""
+
+
+def test_one_element_repeated_without_end_is_out_of_memory(machine):
+    done = subprocess.run([sys.executable, "-c", REPEATED], text=True,
+                          capture_output=True, env=clean_env(**machine().env),
+                          timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 ALONE = """
 import ctypes, sys
 lib, handle = ctypes.CDLL("libcublas.so.13"), ctypes.c_void_p()
