@@ -16,7 +16,7 @@ cusolverStatus_t call_getrf(cusolverDnHandle_t h, const struct job *j,
 {
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	if (!is_matrix(j->a, j->m, j->n))
+	if (!is_matrix(j->a, j->m, j->n, kernel))
 		return INVALID;
 	return launch_with(h, kernel, j);
 }
@@ -25,8 +25,8 @@ cusolverStatus_t call_getrs(cusolverDnHandle_t h, const struct job *j)
 {
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	if (!j->trans || !is_matrix(j->a, j->n, j->n) ||
-	    !is_matrix(j->b, j->n, j->k))
+	if (!j->trans || !is_matrix(j->a, j->n, j->n, KERNEL_getrs) ||
+	    !is_matrix(j->b, j->n, j->k, KERNEL_getrs))
 		return INVALID;
 	return launch_with(h, KERNEL_getrs, j);
 }
@@ -36,7 +36,7 @@ cusolverStatus_t call_potrf(cusolverDnHandle_t h, const struct job *j,
 {
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	if (!j->uplo || j->batch < 0 || !is_matrix(j->a, j->n, j->n))
+	if (!j->uplo || j->batch < 0 || !is_matrix(j->a, j->n, j->n, kernel))
 		return INVALID;
 	return launch_with(h, kernel, j);
 }
@@ -45,8 +45,9 @@ cusolverStatus_t call_potrs(cusolverDnHandle_t h, const struct job *j)
 {
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	if (!j->uplo || j->batch < 0 || !is_matrix(j->a, j->n, j->n) ||
-	    !is_matrix(j->b, j->n, j->k))
+	if (!j->uplo || j->batch < 0 ||
+	    !is_matrix(j->a, j->n, j->n, KERNEL_potrs) ||
+	    !is_matrix(j->b, j->n, j->k, KERNEL_potrs))
 		return INVALID;
 	return launch_with(h, KERNEL_potrs, j);
 }
@@ -56,7 +57,7 @@ cusolverStatus_t call_geqrf(cusolverDnHandle_t h, const struct job *j,
 {
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	if (!is_matrix(j->a, j->m, j->n))
+	if (!is_matrix(j->a, j->m, j->n, kernel))
 		return INVALID;
 	return launch_with(h, kernel, j);
 }
@@ -66,7 +67,7 @@ static cusolverStatus_t call_orgqr(cusolverDnHandle_t h, const struct job *j,
 {
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	if (!is_matrix(j->a, j->m, j->n) || j->n > j->m || j->k < 0 ||
+	if (!is_matrix(j->a, j->m, j->n, kernel) || j->n > j->m || j->k < 0 ||
 	    j->k > j->n)
 		return INVALID;
 	return launch_with(h, kernel, j);
@@ -82,8 +83,8 @@ static cusolverStatus_t call_ormqr(cusolverDnHandle_t h, const struct job *j,
 	/* Real numbers have no conjugates, complex ones no plain transpose. */
 	if (!j->side || !j->trans ||
 	    j->trans == (type_is_complex(j->type) ? 'T' : 'C') ||
-	    !is_matrix(j->b, j->m, j->n) || j->k < 0 || j->k > order ||
-	    !is_matrix(j->a, order, j->k))
+	    !is_matrix(j->b, j->m, j->n, kernel) || j->k < 0 || j->k > order ||
+	    !is_matrix(j->a, order, j->k, kernel))
 		return INVALID;
 	return launch_with(h, kernel, j);
 }

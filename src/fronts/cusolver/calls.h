@@ -17,11 +17,12 @@
 	REAL_TYPES(X)                                                          \
 	COMPLEX_TYPES(X)
 
-/* Is it a matrix of that size? */
-static inline bool is_matrix(struct matrix m, int rows, int cols)
+/* Is it a matrix of that size? Its address counts where a kernel shall run. */
+static inline bool is_matrix(struct matrix m, int rows, int cols,
+			     enum solver_kernel kernel)
 {
 	return rows >= 0 && cols >= 0 && m.ld >= at_least_1(rows) &&
-	       (m.at || !rows || !cols);
+	       (m.at || !rows || !cols || kernel == SOLVER_KERNELS);
 }
 
 /* 0 where it is no such value; the calls answer INVALID_VALUE then. */

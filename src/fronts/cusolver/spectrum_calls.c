@@ -38,16 +38,16 @@ cusolverStatus_t call_gesvd(cusolverDnHandle_t h, const struct job *j,
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	/* The documentation: not more columns than rows. */
-	if (!is_matrix(j->a, j->m, j->n) || j->m < j->n)
+	if (!is_matrix(j->a, j->m, j->n, kernel) || j->m < j->n)
 		return INVALID;
 	if (kernel == SOLVER_KERNELS)
 		return CUSOLVER_STATUS_SUCCESS;
 	if (!is_job(j->jobu) || !is_job(j->jobv) ||
 	    (j->jobu == 'O' && j->jobv == 'O') ||
 	    (j->jobu != 'N' && j->jobu != 'O' &&
-	     !is_matrix(j->u, j->m, vectors_of(j->jobu, j->m, j->n))) ||
+	     !is_matrix(j->u, j->m, vectors_of(j->jobu, j->m, j->n), kernel)) ||
 	    (j->jobv != 'N' && j->jobv != 'O' &&
-	     !is_matrix(j->v, vectors_of(j->jobv, j->n, j->n), j->n)))
+	     !is_matrix(j->v, vectors_of(j->jobv, j->n, j->n), j->n, kernel)))
 		return INVALID;
 	return launch_with(h, kernel, j);
 }
@@ -60,11 +60,12 @@ static cusolverStatus_t call_gesvdj(cusolverDnHandle_t h, const struct job *j,
 
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	if (!params || !j->jobu || j->batch < 0 || !is_matrix(j->a, j->m, j->n))
+	if (!params || !j->jobu || j->batch < 0 ||
+	    !is_matrix(j->a, j->m, j->n, kernel))
 		return INVALID;
 	if (j->jobu == 'V' &&
-	    (!is_matrix(j->u, j->m, j->economic ? few : j->m) ||
-	     !is_matrix(j->v, j->n, j->economic ? few : j->n)))
+	    (!is_matrix(j->u, j->m, j->economic ? few : j->m, kernel) ||
+	     !is_matrix(j->v, j->n, j->economic ? few : j->n, kernel)))
 		return INVALID;
 	return launch_with(h, kernel, j);
 }
@@ -75,7 +76,7 @@ cusolverStatus_t call_syevd(cusolverDnHandle_t h, const struct job *j,
 	if (!h)
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!j->jobu || !j->uplo || j->batch < 0 ||
-	    !is_matrix(j->a, j->n, j->n))
+	    !is_matrix(j->a, j->n, j->n, kernel))
 		return INVALID;
 	return launch_with(h, kernel, j);
 }

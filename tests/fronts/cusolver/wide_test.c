@@ -119,6 +119,47 @@ static void what_lapack_cannot_do_is_refused(void **state)
 	assert_true(device == 7 && host == 7);
 }
 
+/* Programs ask before they have one: PyTorch passes NULL. */
+static void a_size_is_told_without_a_matrix(void **state)
+{
+	size_t device[4] = {0}, host[4] = {7, 7, 7, 7};
+	int told[3] = {0};
+
+	(void)state;
+#define SIZES(i) &device[i], &host[i]
+	assert_solver(SO(cusolverDnXgetrf_bufferSize)(solver, params, 3, 2,
+						      CUDA_R_32F, NULL, 3,
+						      CUDA_R_32F, SIZES(0)),
+		      SUCCESS);
+	assert_solver(SO(cusolverDnXpotrf_bufferSize)(solver, params, 0, 2,
+						      CUDA_R_32F, NULL, 2,
+						      CUDA_R_32F, SIZES(1)),
+		      SUCCESS);
+	assert_solver(SO(cusolverDnXgeqrf_bufferSize)(
+			  solver, params, 3, 2, CUDA_R_32F, NULL, 3, CUDA_R_32F,
+			  NULL, CUDA_R_32F, SIZES(2)),
+		      SUCCESS);
+	assert_solver(SO(cusolverDnXsyevd_bufferSize)(
+			  solver, params, 0, 0, 2, CUDA_R_32F, NULL, 2,
+			  CUDA_R_32F, NULL, CUDA_R_32F, SIZES(3)),
+		      SUCCESS);
+	for (int i = 0; i < 4; i++)
+		assert_true(device[i] && !host[i]);
+	assert_solver(
+	    SO(cusolverDnSgetrf_bufferSize)(solver, 3, 2, NULL, 3, &told[0]),
+	    SUCCESS);
+	assert_solver(
+	    SO(cusolverDnSpotrf_bufferSize)(solver, 0, 2, NULL, 2, &told[1]),
+	    SUCCESS);
+	assert_solver(SO(cusolverDnSsyevd_bufferSize)(solver, 0, 0, 2, NULL, 2,
+						      NULL, &told[2]),
+		      SUCCESS);
+	assert_true(told[0] && told[1] && told[2]);
+	assert_solver(
+	    SO(cusolverDnSgetrf)(solver, 3, 2, NULL, 3, NULL, told, told),
+	    INVALID_VALUE);
+}
+
 static void a_handle_keeps_stream_and_mode(void **state)
 {
 	cusolverDeterministicMode_t mode = 0;
@@ -183,6 +224,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(wide_pivots_have_64_bits),
     cmocka_unit_test(a_wide_qr_keeps_the_length),
     cmocka_unit_test(what_lapack_cannot_do_is_refused),
+    cmocka_unit_test(a_size_is_told_without_a_matrix),
     cmocka_unit_test(a_handle_keeps_stream_and_mode),
     cmocka_unit_test(its_version_is_one),
 };
