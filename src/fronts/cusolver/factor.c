@@ -2,6 +2,7 @@
 #include "fronts/cusolver/solver.h"
 
 #include <complex.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #define ILLEGAL CUDA_ERROR_ILLEGAL_ADDRESS
@@ -228,10 +229,15 @@ CUresult run_potri(struct gpukit_run *run)
 
 /* ---- QR ---- */
 
-/* Room that is enough for LAPACK's blocks, in numbers. */
+/*
+ * Room for LAPACK's blocks, in numbers: so many columns, or rows where Q comes
+ * from the right, and what ormqr wants besides. It goes on with less.
+ */
 static int work_size(const struct job *p)
 {
-	return 64 * at_least_1(p->m > p->n ? p->m : p->n);
+	int64_t all = 64 * ((int64_t)(p->side == 'R' ? p->m : p->n) + 65);
+
+	return all < INT_MAX ? (int)all : INT_MAX;
 }
 
 static void *work_new(const struct job *p)

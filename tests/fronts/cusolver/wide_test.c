@@ -101,6 +101,28 @@ static void a_wide_qr_keeps_the_length(void **state)
 	drop(info);
 }
 
+/* Of zeros; 64 times its rows are more than an int. */
+static void a_column_of_many_rows_is_factored(void **state)
+{
+	const int64_t rows = 1 << 26;
+	float *at = room(rows * sizeof *at), tau = 7, *to = room(4);
+	int *info = room(4), told = 7;
+
+	(void)state;
+	assert_cuda(CU(cuMemsetD32_v2)((uintptr_t)at, 0, (size_t)rows),
+		    SUCCESS);
+	assert_solver(SO(cusolverDnXgeqrf)(solver, params, rows, 1, CUDA_R_32F,
+					   at, rows, CUDA_R_32F, to, CUDA_R_32F,
+					   NULL, 0, NULL, 0, info),
+		      SUCCESS);
+	fetch(&told, info, sizeof told);
+	fetch(&tau, to, sizeof tau);
+	assert_true(told == 0 && tau == 0);
+	drop(at);
+	drop(to);
+	drop(info);
+}
+
 static void what_lapack_cannot_do_is_refused(void **state)
 {
 	size_t device = 7, host = 7;
@@ -223,6 +245,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(wide_functions_solve),
     cmocka_unit_test(wide_pivots_have_64_bits),
     cmocka_unit_test(a_wide_qr_keeps_the_length),
+    cmocka_unit_test(a_column_of_many_rows_is_factored),
     cmocka_unit_test(what_lapack_cannot_do_is_refused),
     cmocka_unit_test(a_size_is_told_without_a_matrix),
     cmocka_unit_test(a_handle_keeps_stream_and_mode),
