@@ -305,6 +305,7 @@ static const struct alone tests[] = {
     ALONE(the_other_gpu_goes_on),
     ALONE(green_contexts_fail_as_well),
     ALONE(copies_are_slow),
+    ALONE(a_slow_copy_ends_when_the_device_is_mended),
 };
 
 ALONE_MAIN(tests)
