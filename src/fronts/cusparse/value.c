@@ -47,7 +47,7 @@ static double small_to_double(uint16_t bits, int exponent, int mantissa)
 	double v;
 
 	if (e == (1 << exponent) - 1)
-		v = m ? NAN : INFINITY;
+		v = m ? (double)NAN : (double)INFINITY;
 	else if (e)
 		v = ldexp((double)(m | 1 << mantissa), e - bias - mantissa);
 	else

@@ -42,6 +42,17 @@ static void fill(void *matrix, enum element type)
 	}
 }
 
+/* CMPLX() is not there with every compiler. */
+static double complex complex_of(double real, double imaginary)
+{
+	union {
+		double parts[2];
+		double complex number;
+	} both = {{real, imaginary}};
+
+	return both.number;
+}
+
 static double complex at(const void *matrix, enum element type, int64_t ld,
 			 int64_t i, int64_t j)
 {
@@ -50,7 +61,7 @@ static double complex at(const void *matrix, enum element type, int64_t ld,
 	element_get((const char *)matrix +
 			(size_t)(j * ld + i) * element_size(type),
 		    type, parts);
-	return CMPLX(parts[0], parts[1]);
+	return complex_of(parts[0], parts[1]);
 }
 
 static double complex op_at(const void *matrix, enum element type, int64_t ld,
@@ -65,8 +76,8 @@ static double complex op_at(const void *matrix, enum element type, int64_t ld,
 static double complex expect_one(const struct gemm *g, const void *c, int64_t i,
 				 int64_t j)
 {
-	double complex alpha = CMPLX(g->alpha[0], g->alpha[1]);
-	double complex beta = CMPLX(g->beta[0], g->beta[1]), sum = 0;
+	double complex alpha = complex_of(g->alpha[0], g->alpha[1]);
+	double complex beta = complex_of(g->beta[0], g->beta[1]), sum = 0;
 
 	if (!element_is_complex(g->type_a)) {
 		alpha = creal(alpha);

@@ -7,13 +7,13 @@ enum { THREADS = 4, LAUNCHES = 40 };
 struct worker {
 	CUgraphExec shared;
 	CUdeviceptr at;
+	uint32_t slot; /* of the stamps of its own graphs */
 	CUresult failed;
 };
 
 static CUresult run_own(struct worker *w, CUstream s)
 {
-	uint32_t slot = 0;
-	void *params[] = {&w->at, &slot};
+	void *params[] = {&w->at, &w->slot};
 	CUgraphExec exec = NULL;
 	CUgraph graph = NULL;
 	CUresult r =
@@ -54,7 +54,7 @@ static void *work(void *data)
 
 static void many_threads_launch_and_capture_at_once(void **state)
 {
-	CUdeviceptr at = words_made(2);
+	CUdeviceptr at = words_made(2 + THREADS);
 	struct worker workers[THREADS];
 	pthread_t threads[THREADS];
 	CUgraph graph = graph_made();
@@ -64,7 +64,8 @@ static void many_threads_launch_and_capture_at_once(void **state)
 	kernel_added(graph, NULL, 0, "stamp", at, 0);
 	exec = exec_made(graph);
 	for (int i = 0; i < THREADS; i++) {
-		workers[i] = (struct worker){exec, at, CUDA_SUCCESS};
+		workers[i] =
+		    (struct worker){exec, at, (uint32_t)i + 1, CUDA_SUCCESS};
 		assert_int_equal(
 		    pthread_create(&threads[i], NULL, work, &workers[i]), 0);
 	}

@@ -92,7 +92,7 @@ static void unload_amid(CUcontext ctx, void *(*calls)(void *launcher))
 	    CU(cuLibraryLoadData)(&library, text, NULL, NULL, 0, NULL, NULL, 0),
 	    SUCCESS);
 	for (int i = 0; i < THREADS; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof name, "k%d", i);
 		l[i] = (struct launcher){.ctx = ctx, .begun = &begun};

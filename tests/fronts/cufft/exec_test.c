@@ -103,8 +103,8 @@ static number take_number(const struct work *w, const void *at, bool real,
 static long double fit(const struct work *w, long double x)
 {
 	if (w->type.is_double)
-		return (double)x;
-	return (float)x;
+		return (long double)(double)x;
+	return (long double)(float)x;
 }
 
 /* A batch's input as the transform sees it, and what shall come out. */

@@ -109,7 +109,7 @@ static void settings_are_checked_by_type(struct fixture *fx)
 
 static void counts_and_lambdas_are_checked(struct fixture *fx)
 {
-	static const double bad[] = {0, -1, 400001, NAN};
+	static const double bad[] = {0, -1, 400001, (double)NAN};
 	double x[6] = {77, 77, 77, 77, 77, 77};
 	float *f = (float *)x;
 	unsigned *u = (unsigned *)x;

@@ -240,7 +240,7 @@ static void a_missing_diagonal_is_infinity(void **state)
 
 	(void)state;
 	r.s = (struct system){.a = {2, 2, {{0}, {1, 4}}},
-			      .x = {2, 1},
+			      .x = {2, 1, {{0}}},
 			      .alpha = 1,
 			      .kind = {.format = CUSPARSE_FORMAT_CSR,
 				       .index = CUSPARSE_INDEX_32I}};
