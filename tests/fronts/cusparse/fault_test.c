@@ -119,6 +119,10 @@ static void a_dense_matrix_beyond_all_addresses_is_illegal(struct fixture *fx)
 	    SP(cusparseSpMM)(h, 0, 0, &one, a, b, &one, c, CUDA_R_32F, 0, NULL),
 	    SUCCESS);
 	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+	assert_sparse(SP(cusparseDestroySpMat)(a), SUCCESS);
+	assert_sparse(SP(cusparseDestroyDnMat)(b), SUCCESS);
+	assert_sparse(SP(cusparseDestroyDnMat)(c), SUCCESS);
+	assert_sparse(SP(cusparseDestroy)(h), SUCCESS);
 }
 
 static void a_library_without_a_driver_is_not_initialised(struct fixture *fx)
