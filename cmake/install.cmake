@@ -21,8 +21,8 @@ install(DIRECTORY ${GPUKIT_FAKE_DIR}/bin
 	DESTINATION ${GPUKIT_FAKE_INSTALL})
 install(DIRECTORY include/gpukit DESTINATION include)
 # libcurand has their table inside.
-install(FILES src/fronts/curand/joe_kuo.txt
-	DESTINATION share/gpukit/licences)
+install(DIRECTORY src/fronts/curand/ DESTINATION share/gpukit/licences
+	FILES_MATCHING PATTERN "joe_kuo.txt")
 install(DIRECTORY profiles/ DESTINATION share/gpukit/profiles
 	FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY scenarios/ DESTINATION share/gpukit/scenarios
