@@ -259,7 +259,7 @@ void share_drop(struct arena *a, uint64_t offset)
 {
 	int i;
 
-	if (!__atomic_load_n(&a->piece_count, __ATOMIC_RELAXED))
+	if (!atomic_load_explicit(&a->piece_count, memory_order_relaxed))
 		return;
 	pthread_mutex_lock(&lock);
 	i = find_shared_piece(a, offset);

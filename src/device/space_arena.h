@@ -77,7 +77,7 @@ struct arena {
 	struct share_row *rows;
 	uint32_t next_row; /* to be looked at for a free one */
 	struct share_piece *piece;
-	uint32_t piece_count;
+	_Atomic uint32_t piece_count;
 };
 
 /*
