@@ -76,7 +76,11 @@ room fronts/cupti fronts/common abi base/log.h
 room fronts/cusparse fronts/common abi
 room fronts/curand fronts/common abi
 
-verbs='cli/export cli/fake cli/plot cli/record cli/select cli/smi cli/stat
+# The limiter never sees the made-up machine: it runs on any driver.
+room limit base abi
+room limit/preload limit base abi
+
+verbs='cli/export cli/fake cli/limit cli/plot cli/record cli/select cli/smi cli/stat
 	cli/top'
 room cli format core base cli/fake machine/store '<gpukit>'
 for verb in $verbs; do
@@ -86,6 +90,7 @@ for verb in $verbs; do
 		record abi' ;;
 	cli/top) below='tui record format/boxed' ;;
 	cli/stat) below='format/boxed' ;;
+	cli/limit) below='limit abi' ;;
 	cli/smi) below='format/smi' ;;
 	cli/plot) below='plot record' ;;
 	cli/record) below='record' ;;

@@ -1,0 +1,46 @@
+/*
+ * driver.h - the driver's own functions, as this process would find them
+ * without us: libcuda.so.1 and libnvidia-ml.so.1.
+ */
+#ifndef GKL_PRELOAD_DRIVER_H
+#define GKL_PRELOAD_DRIVER_H
+
+#include "abi/cuda_abi.h"
+#include "abi/nvml_abi.h"
+
+#include <stdbool.h>
+
+/* A pointer for each row; NULL: this driver has no such function. */
+struct driver_cuda {
+#define CUDA(symbol, base, since, stream, params) __typeof__(symbol) *symbol;
+#include "abi/cuda.def"
+#undef CUDA
+};
+
+struct driver_nvml {
+#define NVML(function, params) __typeof__(function) *function;
+#include "abi/nvml.def"
+#undef NVML
+};
+
+/*
+ * Filled once, before they return true the first time; never changed after.
+ * False: there is no such library (asked again at the next call).
+ */
+bool driver_cuda_ready(void);
+bool driver_nvml_ready(void);
+
+extern struct driver_cuda driver_cuda;
+extern struct driver_nvml driver_nvml;
+
+/* The driver's function; after driver_*_ready() only. */
+#define REAL(function)      driver_cuda.function
+#define REAL_NVML(function) driver_nvml.function
+
+/*
+ * For a driver's function that was found at `address`: what programs get in
+ * its place (our hook, or the address itself).
+ */
+void *driver_swap(void *address);
+
+#endif
