@@ -73,6 +73,7 @@ struct CUgraphNode_st {
 	CUcontext ctx;            /* NULL: any */
 	uint64_t ctx_id;          /* the life of ctx that was meant */
 	void *own;                /* of its kind */
+	unsigned id;              /* in its graph */
 	CUgraphNode original;     /* that it is a copy of */
 	uint64_t original_life;
 	bool disabled;
@@ -96,8 +97,10 @@ struct graph_object {
 };
 
 struct CUgraph_st {
+	unsigned id; /* no other graph of the process has it */
 	CUgraphNode first, *end;
 	unsigned count;
+	unsigned next_id;   /* that of the next node */
 	CUgraphNode parent; /* whose part it is; NULL: its own master */
 	CUgraph original;   /* that it is a copy of */
 	uint64_t original_life;
@@ -172,6 +175,12 @@ CUresult graph_check_deps(CUgraph graph, const struct graph_deps *deps,
 /* An edge; CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult edge_add(CUgraphNode from, CUgraphNode to, CUgraphEdgeData data);
 bool edges_push(struct graph_edges *edges, struct graph_edge edge);
+
+/* Takes the edge to or from a node out of a list. */
+void edges_remove(struct graph_edges *edges, CUgraphNode node);
+
+/* The i-th of a caller's; a plain one where data is NULL. */
+CUgraphEdgeData edge_data_at(const CUgraphEdgeData *data, size_t i);
 static inline bool edge_is_plain(const CUgraphEdgeData *data)
 {
 	return !data->from_port && !data->to_port && !data->type;

@@ -4,10 +4,11 @@
 
 #include <stdlib.h>
 
-/* Records of one graph are numbered in the order of its nodes. */
+/* Graphs and nodes are told by the numbers that cuGraphGetId() and
+ * cuGraphNodeGetLocalId() tell. */
 struct picture {
 	FILE *file;
-	unsigned flags, graphs;
+	unsigned flags;
 };
 
 static void print_graph(struct picture *p, CUgraph graph);
@@ -23,7 +24,7 @@ static void print_node(const struct picture *p, unsigned graph, CUgraphNode n)
 
 	fprintf(p->file,
 		"\"graph_%u_node_%u\" [shape=\"record\" label=\"{%s|{id|%u}",
-		graph, n->mark, kind->name, n->mark);
+		graph, n->id, kind->name, n->id);
 	if (is_wanted(p, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
 		fprintf(p->file, "|{handle|%p}", (void *)n);
 	if (kind->print && is_wanted(p, kind->dot_flags))
@@ -36,7 +37,7 @@ static void print_edges(const struct picture *p, unsigned graph, CUgraphNode n)
 	for (unsigned i = 0; i < n->out.count; i++)
 		fprintf(p->file,
 			"\"graph_%u_node_%u\" -> \"graph_%u_node_%u\"%s;\n",
-			graph, n->mark, graph, n->out.at[i].node->mark,
+			graph, n->id, graph, n->out.at[i].node->id,
 			edge_is_plain(&n->out.at[i].data)
 			    ? ""
 			    : " [label=\"programmatic\"]");
@@ -55,16 +56,12 @@ static void print_parts(struct picture *p, CUgraphNode n)
 
 static void print_graph(struct picture *p, CUgraph graph)
 {
-	unsigned number = ++p->graphs, mark = 0;
-
+	fprintf(p->file, "subgraph cluster_%u {\nlabel=\"graph_%u\";\n",
+		graph->id, graph->id);
 	for (CUgraphNode n = graph->first; n; n = n->next)
-		n->mark = mark++;
-	fprintf(p->file, "subgraph cluster_%u {\nlabel=\"graph_%u\";\n", number,
-		number);
+		print_node(p, graph->id, n);
 	for (CUgraphNode n = graph->first; n; n = n->next)
-		print_node(p, number, n);
-	for (CUgraphNode n = graph->first; n; n = n->next)
-		print_edges(p, number, n);
+		print_edges(p, graph->id, n);
 	fprintf(p->file, "}\n");
 	for (CUgraphNode n = graph->first; n; n = n->next)
 		print_parts(p, n);

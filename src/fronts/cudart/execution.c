@@ -84,6 +84,13 @@ OF_CONTEXT(cudaExecutionCtxRecordEvent,
 OF_CONTEXT(cudaExecutionCtxWaitEvent,
 	   (cudaExecutionContext_t ctx, cudaEvent_t event),
 	   cuCtxWaitEvent(context, event))
+OF_CONTEXT(
+    cudaGraphConditionalHandleCreate_v2,
+    (cudaGraphConditionalHandle * pHandle_out, cudaGraph_t graph,
+     cudaExecutionContext_t ctx, unsigned int defaultLaunchValue,
+     unsigned int flags),
+    cuGraphConditionalHandleCreate((CUgraphConditionalHandle *)pHandle_out,
+				   graph, context, defaultLaunchValue, flags))
 OF_CONTEXT(cudaExecutionCtxSynchronize, (cudaExecutionContext_t ctx),
 	   cuCtxSynchronize_v2(context))
 

@@ -4,6 +4,8 @@
 #include "abi/cuda_newer.h"
 #include "fronts/cuda/loaded.h"
 
+#include <sys/mman.h>
+
 static CUcontext start(struct fixture *fx)
 {
 	fixture_set_driver(fx, CUDA_DRIVER);
@@ -245,10 +247,112 @@ static void a_kernel_runs_where_its_stream_is(struct fixture *fx)
 	free(image);
 }
 
+static CUgraphNode memset_added(CUgraph graph, const CUgraphNode *after,
+				CUcontext ctx, CUdeviceptr at)
+{
+	const CUDA_MEMSET_NODE_PARAMS params = {.dst = at,
+						.value = 0x1234,
+						.elementSize = 4,
+						.width = 3,
+						.height = 1};
+	CUgraphNode node = NULL;
+
+	assert_cuda(CU(cuGraphAddMemsetNode)(&node, graph, after, !!after,
+					     &params, ctx),
+		    SUCCESS);
+	return node;
+}
+
+/* The picture that is drawn of a graph; the caller frees it. */
+static char *drawn(CUgraph graph)
+{
+	int file = memfd_create("dot", 0);
+	char path[64], *text = calloc(1, 8192);
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	assert_cuda(CU(cuGraphDebugDotPrint)(graph, path, 0), SUCCESS);
+	assert_true(pread(file, text, 8191, 0) > 0);
+	close(file);
+	return text;
+}
+
+static void
+graphs_and_nodes_have_the_numbers_of_their_picture(struct fixture *fx)
+{
+	CUcontext ctx = start(fx);
+	CUdeviceptr at = words();
+	unsigned graphs[3], locals[2];
+	unsigned long long tools[2];
+	CUgraph one, two, found = NULL;
+	CUgraphExec exec = NULL;
+	CUgraphNode a, b;
+	char *text, wanted[128];
+
+	assert_cuda(CU(cuGraphCreate)(&one, 0), SUCCESS);
+	assert_cuda(CU(cuGraphCreate)(&two, 0), SUCCESS);
+	a = memset_added(two, NULL, ctx, at);
+	b = memset_added(two, &a, ctx, at);
+	assert_cuda(CU(cuGraphInstantiateWithFlags)(&exec, two, 0), SUCCESS);
+	assert_cuda(CU(cuGraphGetId)(one, &graphs[0]), SUCCESS);
+	assert_cuda(CU(cuGraphGetId)(two, &graphs[1]), SUCCESS);
+	assert_cuda(CU(cuGraphExecGetId)(exec, &graphs[2]), SUCCESS);
+	assert_true(graphs[0] != graphs[1] && graphs[1] != graphs[2] &&
+		    graphs[0] != graphs[2]);
+	assert_cuda(CU(cuGraphNodeGetLocalId)(a, &locals[0]), SUCCESS);
+	assert_cuda(CU(cuGraphNodeGetLocalId)(b, &locals[1]), SUCCESS);
+	assert_cuda(CU(cuGraphNodeGetToolsId)(a, &tools[0]), SUCCESS);
+	assert_cuda(CU(cuGraphNodeGetToolsId)(b, &tools[1]), SUCCESS);
+	assert_true(tools[0] != tools[1]);
+	assert_cuda(CU(cuGraphNodeGetContainingGraph)(b, &found), SUCCESS);
+	assert_ptr_equal(found, two);
+
+	text = drawn(two);
+	snprintf(wanted, sizeof wanted,
+		 "\"graph_%u_node_%u\" -> \"graph_%u_node_%u\"", graphs[1],
+		 locals[0], graphs[1], locals[1]);
+	assert_non_null(strstr(text, wanted));
+	free(text);
+
+	/* The number of a node stays when another one goes. */
+	assert_cuda(CU(cuGraphDestroyNode)(a), SUCCESS);
+	assert_cuda(CU(cuGraphNodeGetLocalId)(b, &locals[0]), SUCCESS);
+	assert_int_equal(locals[0], locals[1]);
+	assert_cuda(CU(cuGraphNodeGetLocalId)(a, &locals[0]),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphGetId)(one, NULL), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphExecGetId)((CUgraphExec)two, &graphs[0]),
+		    ERROR_INVALID_VALUE);
+}
+
+static void nodes_tell_their_parameters(struct fixture *fx)
+{
+	CUcontext ctx = start(fx);
+	CUdeviceptr at = words();
+	CUgraphNodeParams params = {0};
+	CUgraph graph;
+	CUgraphNode node;
+
+	assert_cuda(CU(cuGraphCreate)(&graph, 0), SUCCESS);
+	node = memset_added(graph, NULL, ctx, at);
+	assert_cuda(CU(cuGraphNodeGetParams)(node, &params), SUCCESS);
+	assert_int_equal(params.type, CU_GRAPH_NODE_TYPE_MEMSET);
+	assert_int_equal(params.memset.dst, at);
+	assert_int_equal(params.memset.value, 0x1234);
+	assert_int_equal(params.memset.width, 3);
+	assert_cuda(CU(cuGraphNodeGetParams)(node, NULL), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphNodeGetParams)((CUgraphNode)graph, &params),
+		    ERROR_INVALID_VALUE);
+}
+
 static const struct alone tests[] = {
-    ALONE(streams_reduce_words),       ALONE(older_drivers_know_less),
-    ALONE(parameters_are_counted),     ALONE(copies_take_attributes),
-    ALONE(host_functions_have_a_mode), ALONE(a_kernel_runs_where_its_stream_is),
+    ALONE(streams_reduce_words),
+    ALONE(older_drivers_know_less),
+    ALONE(parameters_are_counted),
+    ALONE(copies_take_attributes),
+    ALONE(host_functions_have_a_mode),
+    ALONE(a_kernel_runs_where_its_stream_is),
+    ALONE(graphs_and_nodes_have_the_numbers_of_their_picture),
+    ALONE(nodes_tell_their_parameters),
 };
 
 ALONE_MAIN(tests)

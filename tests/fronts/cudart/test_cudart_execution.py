@@ -105,14 +105,22 @@ ok(rt.cudaExecutionCtxStreamCreate(ctypes.byref(stream), primary, 0, 0))
 told["whole"] = len(sms_of(stream))
 told["ids"] = len({*ids, id.value})
 told["null"] = rt.cudaExecutionCtxSynchronize(None)
+graph, handles = P(), (ctypes.c_ulonglong * 2)()
+ok(rt.cudaGraphCreate(ctypes.byref(graph), 0))
+for i in range(2):
+    ok(rt.cudaGraphConditionalHandleCreate_v2(
+        ctypes.byref(handles, 8 * i), graph, primary, 0, 0))
+told["handles"] = len(set(handles))
+number = U()
+told["graph"] = rt.cudaGraphGetId(graph, ctypes.byref(number))
 print(json.dumps(told))
 """
 
 
-@pytest.mark.parametrize("driver, split, detached", [
-    ("610", 0, 917),
-    ("580", 36, 709)])      # the driver is too old; the context is destroyed
-def test_execution_contexts(machine, driver, split, detached):
+@pytest.mark.parametrize("driver, split, detached, numbered", [
+    ("610", 0, 917, 0),
+    ("580", 36, 709, 36)])      # the driver is too old; the context is destroyed
+def test_execution_contexts(machine, driver, split, detached, numbered):
     m = machine("--gpus", "h100-sxm5-80gb", "--driver", driver)
     done = subprocess.run([sys.executable, "-c", PROGRAM, PTX.decode()],
                           capture_output=True, text=True, check=False,
@@ -122,4 +130,4 @@ def test_execution_contexts(machine, driver, split, detached):
     assert json.loads(done.stdout) == {
         "sms": [132, 16, 16, 100], "split": split, "detached": detached,
         "ran": [list(range(16)), list(range(16, 32))], "whole": 132,
-        "ids": 3, "null": 1}
+        "ids": 3, "null": 1, "handles": 2, "graph": numbered}
