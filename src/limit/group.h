@@ -29,7 +29,11 @@ struct gkl_group {
  */
 int gkl_group_from_environment(struct gkl_group *ret_group);
 
-/* The operator's side. NAME is [A-Za-z0-9._-]+; ret_dir is where it lies. */
+/*
+ * The operator's side. NAME is [A-Za-z0-9._-]+; one with a slash is a group's
+ * directory or HAMi's region file. GK_ERR_NOT_FOUND: there is none;
+ * GK_ERR_EXISTS: there is one already; GK_ERR_PERMISSION: it is a stranger's.
+ */
 int gkl_group_make(const char *name, const struct gkl_policy *first,
 		   struct gkl_group *ret_group);
 int gkl_group_open(const char *name, bool writable,
@@ -39,7 +43,7 @@ void gkl_group_close(struct gkl_group *group);
 /* Calls `each` with the name of every group of this user. A gk_err. */
 int gkl_group_each(void (*each)(const char *name, void *arg), void *arg);
 
-/* Removes a group without living processes; GK_ERR_BUSY otherwise. */
+/* Removes a group without living processes; GK_ERR_IN_USE otherwise. */
 int gkl_group_remove(const char *name);
 
 #endif

@@ -8,12 +8,14 @@
  * between the two. So the total is at no moment above the limit, nobody waits
  * for a stopped process, and SIGKILL at any instruction loses no byte.
  *
- * Owners are (pid, pid namespace, start time); whoever is refused, or looks,
- * buries the dead of its namespace first.
+ * Owners are (pid, pid namespace, start time, stack), with a lock that the
+ * kernel takes from the dead (life.h); whoever is refused, or looks, buries the
+ * dead first.
  */
 #ifndef GKL_LEDGER_H
 #define GKL_LEDGER_H
 
+#include "limit/file.h"
 #include "limit/limits.h"
 
 #include <stdbool.h>
@@ -23,8 +25,12 @@
 
 struct gkl_ledger; /* the mapped file */
 
-/* Makes or opens the file and maps it. A gk_err. */
-int gkl_ledger_open(const char *path, struct gkl_ledger **ret_ledger);
+/*
+ * Makes or opens the file (an absolute path) and maps it. A gk_err. Closing it
+ * gives back all that the calling process holds.
+ */
+int gkl_ledger_open(const char *path, enum gkl_trust trust,
+		    struct gkl_ledger **ret_ledger);
 void gkl_ledger_close(struct gkl_ledger *ledger);
 
 /*
@@ -36,8 +42,8 @@ int gkl_ledger_slot(struct gkl_ledger *ledger);
 
 /*
  * Takes bytes of a device within `limit` (0: none), for the calling process.
- * False: there is no room, even after the dead were buried; the refusal is
- * counted. Any thread; O(1), no system call where there is room.
+ * False: there is no room, even after the dead were buried. Any thread; O(1),
+ * no system call where there is room.
  */
 bool gkl_ledger_reserve(struct gkl_ledger *ledger, unsigned int device,
 			enum gkl_kind kind, uint64_t bytes, uint64_t limit);
@@ -50,12 +56,25 @@ void gkl_ledger_refund(struct gkl_ledger *ledger, unsigned int device,
 void gkl_ledger_charge(struct gkl_ledger *ledger, unsigned int device,
 		       enum gkl_kind kind, uint64_t bytes);
 
-/* Bytes that all processes of the group hold; own: the calling process. */
+/* Calls bytes that the calling process holds by another kind. */
+void gkl_ledger_move(struct gkl_ledger *ledger, unsigned int device,
+		     enum gkl_kind from, enum gkl_kind to, uint64_t bytes);
+
+/* Counts a refusal, when all attempts have failed. */
+void gkl_ledger_refused(struct gkl_ledger *ledger, unsigned int device);
+
+/*
+ * Bytes that all processes of the group hold (the dead of more than 50 ms ago
+ * are buried first); own: that the calling process holds; pending: what all
+ * hold as GKL_PENDING.
+ */
 uint64_t gkl_ledger_used(const struct gkl_ledger *ledger, unsigned int device);
 uint64_t gkl_ledger_own(struct gkl_ledger *ledger, unsigned int device);
+uint64_t gkl_ledger_pending(const struct gkl_ledger *ledger,
+			    unsigned int device);
 
-/* Buries dead owners of this pid namespace; returns how many. */
-int gkl_ledger_bury(struct gkl_ledger *ledger);
+/* Buries dead owners; returns how many. */
+int gkl_ledger_bury(const struct gkl_ledger *ledger);
 
 /* The device table: who comes first writes it (devices.c). */
 struct gkl_device {
@@ -70,6 +89,7 @@ void gkl_ledger_set_device(struct gkl_ledger *ledger, unsigned int device,
 
 /* One process, for reports. */
 struct gkl_process {
+	int slot;
 	int32_t pid;      /* in its own namespace */
 	int32_t host_pid; /* as NVML tells it; 0: not known */
 	uint64_t pid_ns;
@@ -92,6 +112,13 @@ enum gkl_count { GKL_BUSY_NS, GKL_THROTTLED_NS, GKL_LAUNCHES, GKL_COUNTS };
 void gkl_ledger_count(struct gkl_ledger *ledger, unsigned int device,
 		      enum gkl_count which, uint64_t add);
 void gkl_ledger_set_host_pid(struct gkl_ledger *ledger, int32_t host_pid);
+
+/* What living and dead processes of the group have and had of a device. */
+struct gkl_total {
+	uint64_t used, peak, refused, busy_ns, throttled_ns, launches;
+};
+void gkl_ledger_total(const struct gkl_ledger *ledger, unsigned int device,
+		      struct gkl_total *ret_total);
 
 /*
  * Room of a device for its share of time (share.h), shared by the group: zero

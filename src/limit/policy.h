@@ -8,6 +8,7 @@
 #ifndef GKL_POLICY_H
 #define GKL_POLICY_H
 
+#include "limit/file.h"
 #include "limit/limits.h"
 
 #include <stdatomic.h>
@@ -37,12 +38,15 @@ struct gkl_policy {
 struct gkl_policy_page; /* the mapped file */
 
 /*
- * Makes the file (0600, or `mode`), or opens one that is there, for writing:
- * the operator's side. A gk_err; the page is unmapped by gkl_policy_close().
+ * Makes the file, which only its owner writes (GKL_PRIVATE: and reads); or
+ * opens the one that is there, as it is. The page is for reading.
  */
-int gkl_policy_make(const char *path, const struct gkl_policy *first,
+int gkl_policy_make(const char *path, enum gkl_trust trust,
+		    const struct gkl_policy *first,
 		    struct gkl_policy_page **ret_page);
-int gkl_policy_open(const char *path, bool writable,
+
+/* Opens one that is there; writable: the operator's side. */
+int gkl_policy_open(const char *path, enum gkl_trust trust, bool writable,
 		    struct gkl_policy_page **ret_page);
 void gkl_policy_close(struct gkl_policy_page *page);
 
@@ -50,14 +54,23 @@ void gkl_policy_close(struct gkl_policy_page *page);
 void gkl_policy_read(const struct gkl_policy_page *page,
 		     struct gkl_policy *ret_policy);
 
-/* Counts changes; equal values mean that nothing has changed. One load. */
+/*
+ * Another one after each change; equal values mean that nothing has changed.
+ * One load.
+ */
 uint32_t gkl_policy_version(const struct gkl_policy_page *page);
 
-/* Replaces it for all who map the page, and wakes who waits for a change. */
-void gkl_policy_write(struct gkl_policy_page *page,
-		      const struct gkl_policy *policy);
+/*
+ * Replaces it for all who map the page, and wakes who waits for a change. The
+ * page is writable. Writers of any process take turns. A gk_err.
+ */
+int gkl_policy_write(struct gkl_policy_page *page,
+		     const struct gkl_policy *policy);
 
-/* Sleeps until the version is another than `seen`, timeout_ns at most. */
+/*
+ * Sleeps until the version is another than `seen`, timeout_ns at most; maybe
+ * shorter.
+ */
 void gkl_policy_wait(const struct gkl_policy_page *page, uint32_t seen,
 		     uint64_t timeout_ns);
 

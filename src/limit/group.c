@@ -1,0 +1,281 @@
+/* group.c - finds, makes, lists and removes groups. */
+#include "limit/group.h"
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "limit/environment.h"
+#include "limit/name.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_CAP = sizeof((struct gkl_group *)0)->path };
+
+/* The files of a group. */
+struct files {
+	char policy[PATH_CAP + 32], ledger[PATH_CAP + 32];
+	enum gkl_trust trust;
+};
+
+/* In a directory of ours, or beside HAMi's file. */
+static void name_files(const char *path, bool is_region, struct files *files)
+{
+	size_t len = strlen(path);
+	const char *between = is_region ? ".gpukit-" : "/";
+
+	/* HAMi's monitor counts files whose names have ".cache" in them. */
+	if (is_region && len > 6 && !strcmp(path + len - 6, ".cache"))
+		len -= 6;
+	snprintf(files->policy, sizeof files->policy, "%.*s%spolicy", (int)len,
+		 path, between);
+	snprintf(files->ledger, sizeof files->ledger, "%.*s%sledger", (int)len,
+		 path, between);
+	files->trust = is_region ? GKL_COMMON : GKL_PRIVATE;
+}
+
+static int note_path(struct gkl_group *group, const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (*path != '/' || len >= sizeof group->path)
+		return GK_ERR_INVALID;
+	snprintf(group->path, sizeof group->path, "%.*s", (int)len, path);
+	return 0;
+}
+
+void gkl_group_close(struct gkl_group *group)
+{
+	gkl_policy_close(group->policy);
+	gkl_ledger_close(group->ledger);
+	*group = (struct gkl_group){0};
+}
+
+/* Closes what is open of it, if there is an error; hands the group on if not.
+ */
+static int hand_on(struct gkl_group *group, int r, struct gkl_group *ret_group)
+{
+	if (r)
+		gkl_group_close(group);
+	else
+		*ret_group = *group;
+	return r;
+}
+
+/* Opens the files of a group, both of which are there. */
+static int open_files(const char *path, bool is_region, bool writable,
+		      struct gkl_group *ret_group)
+{
+	struct gkl_group group = {0};
+	struct files files;
+	int r = note_path(&group, path);
+
+	if (r)
+		return r;
+	name_files(group.path, is_region, &files);
+	r = gkl_policy_open(files.policy, files.trust, writable, &group.policy);
+	if (!r)
+		r = gkl_ledger_open(files.ledger, files.trust, &group.ledger);
+	return hand_on(&group, r, ret_group);
+}
+
+static int open_directory(const char *path, bool writable,
+			  struct gkl_group *ret_group)
+{
+	int fd = gkl_directory_open(path);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return open_files(path, false, writable, ret_group);
+}
+
+/* HAMi's, which is made by who comes first. */
+static int open_hami(const struct gkl_environment *e,
+		     struct gkl_group *ret_group)
+{
+	struct gkl_group group = {0};
+	struct files files;
+	int r = note_path(&group, e->region);
+
+	if (r)
+		return r;
+	name_files(group.path, true, &files);
+	r = gkl_policy_make(files.policy, files.trust, &e->policy,
+			    &group.policy);
+	if (!r)
+		r = gkl_ledger_open(files.ledger, files.trust, &group.ledger);
+	return hand_on(&group, r, ret_group);
+}
+
+int gkl_group_from_environment(struct gkl_group *ret_group)
+{
+	struct gkl_environment e;
+	const char *path;
+	int r = gkl_environment_read(&e);
+
+	if (r)
+		return r;
+	path = e.group ? e.group : e.region;
+	if (!path)
+		return GK_ERR_NOT_FOUND;
+	r = e.group ? open_directory(path, false, ret_group)
+		    : open_hami(&e, ret_group);
+	if (r)
+		gk_log(GK_LOG_ERROR, "the limits of %s cannot be kept: %s",
+		       path, gk_strerror(r));
+	/* A group that is not there is no leave to go without. */
+	return r == GK_ERR_NOT_FOUND ? GK_ERR_CORRUPT : r;
+}
+
+/* Where the groups of this user lie. */
+static void name_base(char *dir, size_t cap)
+{
+	snprintf(dir, cap, "/dev/shm/gpukit-limit-%u", (unsigned)geteuid());
+}
+
+static int name_group(const char *name, char *path, size_t cap)
+{
+	char base[64];
+
+	if (!gkl_name_is_good(name))
+		return GK_ERR_INVALID;
+	name_base(base, sizeof base);
+	snprintf(path, cap, "%s/%s", base, name);
+	return 0;
+}
+
+static int open_path(const char *path, bool writable,
+		     struct gkl_group *ret_group)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return gk_err_from_errno(errno);
+	return S_ISDIR(st.st_mode)
+		   ? open_directory(path, writable, ret_group)
+		   : open_files(path, true, writable, ret_group);
+}
+
+int gkl_group_open(const char *name, bool writable, struct gkl_group *ret_group)
+{
+	char path[PATH_CAP];
+	int r;
+
+	if (strchr(name, '/'))
+		return open_path(name, writable, ret_group);
+	r = name_group(name, path, sizeof path);
+	return r ? r : open_directory(path, writable, ret_group);
+}
+
+static void remove_files(const char *path)
+{
+	struct files files;
+
+	name_files(path, false, &files);
+	unlink(files.policy);
+	unlink(files.ledger);
+	rmdir(path);
+}
+
+/* Makes a group in a directory of another name, which no group has. */
+static int make_unnamed(const char *path, const struct gkl_policy *first)
+{
+	struct gkl_policy_page *policy = NULL;
+	struct gkl_ledger *ledger = NULL;
+	struct files files;
+	int r;
+
+	name_files(path, false, &files);
+	r = gkl_policy_make(files.policy, files.trust, first, &policy);
+	if (!r)
+		r = gkl_ledger_open(files.ledger, files.trust, &ledger);
+	gkl_policy_close(policy);
+	gkl_ledger_close(ledger);
+	return r;
+}
+
+/* Appears whole, and takes no other's place. */
+static int publish(const char *from, const char *path)
+{
+	if (rename(from, path) == 0)
+		return 0;
+	return errno == ENOTEMPTY ? GK_ERR_EXISTS : gk_err_from_errno(errno);
+}
+
+int gkl_group_make(const char *name, const struct gkl_policy *first,
+		   struct gkl_group *ret_group)
+{
+	char base[64], path[PATH_CAP], making[96];
+	int r = name_group(name, path, sizeof path);
+
+	if (r)
+		return r;
+	name_base(base, sizeof base);
+	r = gk_make_private_dir(base);
+	if (r)
+		return r;
+	snprintf(making, sizeof making, "%s/.new-XXXXXX", base);
+	if (!mkdtemp(making))
+		return gk_err_from_errno(errno);
+	r = make_unnamed(making, first);
+	if (!r)
+		r = publish(making, path);
+	if (r)
+		remove_files(making);
+	return r ? r : gkl_group_open(name, true, ret_group);
+}
+
+int gkl_group_each(void (*each)(const char *name, void *arg), void *arg)
+{
+	char base[64];
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	name_base(base, sizeof base);
+	fd = gkl_directory_open(base);
+	if (fd < 0)
+		return fd == GK_ERR_NOT_FOUND ? 0 : fd;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return GK_ERR_NOMEM;
+	}
+	while ((entry = readdir(dir)))
+		if (gkl_name_is_good(entry->d_name))
+			each(entry->d_name, arg);
+	closedir(dir);
+	return 0;
+}
+
+static void count_process(const struct gkl_process *process, void *arg)
+{
+	(void)process;
+	++*(int *)arg;
+}
+
+int gkl_group_remove(const char *name)
+{
+	char path[PATH_CAP];
+	struct gkl_group group;
+	int living = 0, r = name_group(name, path, sizeof path);
+
+	if (!r)
+		r = gkl_group_open(name, true, &group);
+	if (r)
+		return r;
+	gkl_ledger_bury(group.ledger);
+	gkl_ledger_each(group.ledger, count_process, &living);
+	gkl_group_close(&group);
+	if (living)
+		return GK_ERR_IN_USE;
+	remove_files(path);
+	return 0;
+}

@@ -1,0 +1,204 @@
+/* ledger_report.c - what a ledger tells: bytes, processes, devices. */
+#include "base/clock.h"
+#include "base/pair.h"
+#include "limit/ledger.h"
+#include "limit/ledger_file.h"
+#include "limit/life.h"
+
+/* So long the dead may be counted. */
+#define LOOK_EVERY_NS (50 * GK_NS_PER_MS)
+
+static void bury_now_and_then(const struct gkl_ledger *ledger)
+{
+	uint64_t last = atomic_load_explicit(&ledger->file->looked_ns,
+					     memory_order_relaxed);
+
+	/* A time ahead of the clock is of another time namespace. */
+	if (gk_mono_ns() - last > LOOK_EVERY_NS)
+		gkl_ledger_bury(ledger);
+}
+
+uint64_t gkl_ledger_used(const struct gkl_ledger *ledger, unsigned int device)
+{
+	const union gkl_wide *total = &ledger->file->taken[device].total;
+
+	if (gkl_low(total))
+		bury_now_and_then(ledger);
+	return gkl_low(total);
+}
+
+uint64_t gkl_ledger_own(struct gkl_ledger *ledger, unsigned int device)
+{
+	const struct gkl_slot *slot = gkl_own_slot(ledger);
+
+	return slot ? gkl_low(&slot->account[device].held) : 0;
+}
+
+/* Whether the counters of a slot are those of its owner. */
+static bool is_counted(const struct gkl_slot *s, union gkl_wide life)
+{
+	return atomic_load(&s->counted) == life.high;
+}
+
+uint64_t gkl_ledger_pending(const struct gkl_ledger *ledger,
+			    unsigned int device)
+{
+	const struct gkl_ledger_file *f = ledger->file;
+	unsigned high = gkl_slots_high(f);
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < high; i++) {
+		const struct gkl_slot *s = &f->slots[i];
+		union gkl_wide life = gkl_wide_read(&s->life);
+
+		if (life.high && is_counted(s, life))
+			sum +=
+			    atomic_load(&s->account[device].kinds[GKL_PENDING]);
+	}
+	return sum;
+}
+
+static void copy_device(const struct gkl_slot *s, unsigned d,
+			struct gkl_process *p)
+{
+	const struct gkl_account *a = &s->account[d];
+
+	for (unsigned k = 0; k < GKL_KINDS; k++)
+		p->kinds[d][k] = atomic_load(&a->kinds[k]);
+	p->peak[d] = atomic_load(&a->peak);
+	p->refused[d] = atomic_load(&a->refused);
+	p->busy_ns[d] = atomic_load(&a->counts[GKL_BUSY_NS]);
+	p->throttled_ns[d] = atomic_load(&a->counts[GKL_THROTTLED_NS]);
+	p->launches[d] = atomic_load(&a->counts[GKL_LAUNCHES]);
+}
+
+/* False: the slot is free, or has changed hands meanwhile. */
+static bool read_process(const struct gkl_ledger_file *f, unsigned slot,
+			 struct gkl_process *ret)
+{
+	const struct gkl_slot *s = &f->slots[slot];
+	union gkl_wide life = gkl_wide_read(&s->life);
+
+	if (!life.high)
+		return false;
+	*ret = (struct gkl_process){
+	    .slot = (int)slot,
+	    .pid = gkl_life_pid(life),
+	    .pid_ns = gkl_life_ns(life),
+	};
+	for (unsigned d = 0; d < GKL_DEVICES; d++) {
+		ret->held[d] = gkl_low(&s->account[d].held);
+		if (is_counted(s, life))
+			copy_device(s, d, ret);
+	}
+	if (is_counted(s, life))
+		ret->host_pid = atomic_load(&s->host_pid);
+	return gkl_wide_read(&s->life).both == life.both;
+}
+
+void gkl_ledger_each(const struct gkl_ledger *ledger,
+		     void (*each)(const struct gkl_process *process, void *arg),
+		     void *arg)
+{
+	unsigned high = gkl_slots_high(ledger->file);
+	struct gkl_process process;
+
+	for (unsigned i = 0; i < high; i++)
+		if (read_process(ledger->file, i, &process))
+			each(&process, arg);
+}
+
+struct sum {
+	unsigned device;
+	struct gkl_total *total;
+};
+
+static void add_process(const struct gkl_process *p, void *arg)
+{
+	struct sum *sum = arg;
+
+	sum->total->refused += p->refused[sum->device];
+	sum->total->busy_ns += p->busy_ns[sum->device];
+	sum->total->throttled_ns += p->throttled_ns[sum->device];
+	sum->total->launches += p->launches[sum->device];
+}
+
+void gkl_ledger_total(const struct gkl_ledger *ledger, unsigned int device,
+		      struct gkl_total *ret_total)
+{
+	const struct gkl_taken *taken = &ledger->file->taken[device];
+	struct gkl_total total = {
+	    .used = gkl_ledger_used(ledger, device),
+	    .peak = atomic_load(&taken->peak),
+	    .refused = atomic_load(&taken->refused),
+	    .busy_ns = atomic_load(&taken->counts[GKL_BUSY_NS]),
+	    .throttled_ns = atomic_load(&taken->counts[GKL_THROTTLED_NS]),
+	    .launches = atomic_load(&taken->counts[GKL_LAUNCHES]),
+	};
+
+	gkl_ledger_each(ledger, add_process,
+			&(struct sum){.device = device, .total = &total});
+	*ret_total = total;
+}
+
+static void add_relaxed(_Atomic uint64_t *word, uint64_t add)
+{
+	atomic_fetch_add_explicit(word, add, memory_order_relaxed);
+}
+
+void gkl_ledger_count(struct gkl_ledger *ledger, unsigned int device,
+		      enum gkl_count which, uint64_t add)
+{
+	int slot = gkl_ledger_slot(ledger);
+
+	if (slot >= 0)
+		add_relaxed(
+		    &ledger->file->slots[slot].account[device].counts[which],
+		    add);
+}
+
+void gkl_ledger_refused(struct gkl_ledger *ledger, unsigned int device)
+{
+	int slot = gkl_ledger_slot(ledger);
+
+	add_relaxed(slot < 0
+			? &ledger->file->taken[device].refused
+			: &ledger->file->slots[slot].account[device].refused,
+		    1);
+}
+
+void gkl_ledger_set_host_pid(struct gkl_ledger *ledger, int32_t host_pid)
+{
+	int slot = gkl_ledger_slot(ledger);
+
+	if (slot >= 0)
+		atomic_store(&ledger->file->slots[slot].host_pid, host_pid);
+}
+
+bool gkl_ledger_device(const struct gkl_ledger *ledger, unsigned int device,
+		       struct gkl_device *ret_device)
+{
+	const struct gkl_device_pair *pair = &ledger->file->devices[device];
+	struct gkl_device now;
+
+	gk_pair_read(&pair->seq, pair->copies, &now, sizeof now);
+	now.uuid[sizeof now.uuid - 1] = '\0';
+	if (!now.uuid[0])
+		return false;
+	*ret_device = now;
+	return true;
+}
+
+/* All who write it write the same words, but for the size of a context. */
+void gkl_ledger_set_device(struct gkl_ledger *ledger, unsigned int device,
+			   const struct gkl_device *set)
+{
+	struct gkl_device_pair *pair = &ledger->file->devices[device];
+
+	gk_pair_write(&pair->seq, pair->copies, set, sizeof *set);
+}
+
+void *gkl_ledger_share(struct gkl_ledger *ledger, unsigned int device)
+{
+	return ledger->file->share[device];
+}
