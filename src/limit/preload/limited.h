@@ -16,22 +16,62 @@
 struct gkl_group *limited(void);
 bool limited_broken(void);
 
-/* The policy, copied again only when it has changed. Any thread. */
+/*
+ * The policy, copied again only when it has changed; without a group, one that
+ * limits nothing. It belongs to the calling thread.
+ */
 const struct gkl_policy *limited_policy(void);
 
 /*
- * The number of a device in policy and ledger (limits.h); -1: unknown. By UUID,
- * so CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER do not matter. Cheap after the
- * first call for a device.
+ * The number of a device in policy and ledger (limits.h). By UUID, so
+ * CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER do not matter; a MIG device has
+ * the number of its GPU. Cheap after the first call for a device.
  */
+enum {
+	LIMITED_NONE = -1,    /* no group, or no such device or context:
+				 pass on, and let the driver answer */
+	LIMITED_UNKNOWN = -2, /* nobody told its number: a limit cannot be kept,
+				 refuse */
+};
 int limited_device(CUdevice device);
 int limited_current_device(void); /* that of the current context */
 int limited_nvml_device(nvmlDevice_t device);
 
-/* Bytes that may be used of a device; 0: no limit. */
+/* Bytes that may be used of a device; 0: no limit, or no device. */
 uint64_t limited_memory(int device);
+
+/*
+ * The pid by which NVML tells this process: the host's where the ledger knows
+ * it, else its own, which is what drivers of today tell in a container.
+ */
+unsigned int limited_nvml_pid(void);
+
+/*
+ * NVML's handle of a device of the table, for calls by REAL_NVML: NVML is begun
+ * once in each process, and never ended. False: NVML does not tell.
+ */
+bool limited_nvml_handle(int device, nvmlDevice_t *ret_handle);
 
 /* Waits while the operator has suspended the group. One load where not. */
 void limited_wait_while_suspended(void);
+
+/*
+ * Before each launch: waits as limited_wait_while_suspended() does, and while
+ * HAMi's monitor holds up groups of low priority; tells it of the launch.
+ */
+void limited_before_launch(void);
+
+/* Under the rule GKL_MONITOR: whether HAMi's monitor wants shares kept. */
+bool limited_monitor_wants_shares(void);
+
+/*
+ * Tells HAMi's monitor what the ledger was told: bytes that this process took
+ * (or gave back: negative). After gkl_ledger_reserve, refund and charge.
+ */
+void limited_mirror(int device, enum gkl_kind kind, int64_t bytes);
+
+/* Bytes that the group holds of a device, the dead's not among them for long.
+ */
+uint64_t limited_used(int device);
 
 #endif

@@ -1,0 +1,137 @@
+/*
+ * limited.c - owns this process's group and its copies of the policy.
+ */
+#include "limit/preload/limited.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "limit/preload/mirror.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* What stands for "looked, and there is none" and "there is a limit, but". */
+static struct gkl_group unlimited, broken;
+
+/* NULL: nobody has looked yet. Set once. */
+static struct gkl_group *_Atomic known;
+
+/*
+ * Two threads may look at the same time, each with a group of its own, and one
+ * is kept: so there is no lock that a forked child could find held.
+ */
+static struct gkl_group *look(void)
+{
+	struct gkl_group *found, *earlier = NULL;
+	struct gkl_group *fresh = calloc(1, sizeof *fresh);
+	int err = fresh ? gkl_group_from_environment(fresh) : GK_ERR_NOMEM;
+
+	if (err)
+		found = err == GK_ERR_NOT_FOUND ? &unlimited : &broken;
+	else
+		found = fresh;
+	if (!atomic_compare_exchange_strong(&known, &earlier, found)) {
+		if (!err)
+			gkl_group_close(fresh);
+		err = err ? err : GK_ERR_EXISTS;
+		found = earlier;
+	} else if (found == &broken) {
+		gk_log(GK_LOG_ERROR, "limit: cannot be kept: %s",
+		       gk_strerror(err));
+	}
+	if (err)
+		free(fresh);
+	return found;
+}
+
+static struct gkl_group *find_group(void)
+{
+	struct gkl_group *group =
+	    atomic_load_explicit(&known, memory_order_acquire);
+
+	return __builtin_expect(!group, 0) ? look() : group;
+}
+
+struct gkl_group *limited(void)
+{
+	struct gkl_group *group = find_group();
+
+	return group == &unlimited || group == &broken ? NULL : group;
+}
+
+bool limited_broken(void)
+{
+	return find_group() == &broken;
+}
+
+/*
+ * Initial-exec: a preloaded library is there at the start, and the policy is
+ * asked for at every launch.
+ */
+static _Thread_local struct {
+	bool filled;
+	uint32_t version;
+	struct gkl_policy policy;
+} copy __attribute__((tls_model("initial-exec")));
+
+static void fill_copy(struct gkl_group *group, uint32_t version)
+{
+	gkl_policy_read(group->policy, &copy.policy);
+	copy.version = version;
+	copy.filled = true;
+	mirror_policy(group, &copy.policy);
+}
+
+const struct gkl_policy *limited_policy(void)
+{
+	struct gkl_group *group = limited();
+	uint32_t version;
+
+	if (!group)
+		return &copy.policy; /* never filled: limits nothing */
+	version = gkl_policy_version(group->policy);
+	if (__builtin_expect(!copy.filled || copy.version != version, 0))
+		fill_copy(group, version);
+	return &copy.policy;
+}
+
+uint64_t limited_memory(int device)
+{
+	return device < 0 ? 0 : limited_policy()->memory[device];
+}
+
+void limited_wait_while_suspended(void)
+{
+	while (__builtin_expect(limited_policy()->suspended != 0, 0))
+		gkl_policy_wait(limited()->policy, copy.version, GK_NS_PER_S);
+}
+
+uint64_t limited_used(int device)
+{
+	struct gkl_group *group = limited();
+
+	if (!group || device < 0)
+		return 0;
+	mirror_bury(group);
+	return gkl_ledger_used(group->ledger, (unsigned)device);
+}
+
+void limited_before_launch(void)
+{
+	struct gkl_group *group = limited();
+
+	if (!group)
+		return;
+	limited_wait_while_suspended();
+	if (group->region)
+		mirror_launch(group->region, copy.policy.priority);
+}
+
+bool limited_monitor_wants_shares(void)
+{
+	struct gkl_group *group = limited();
+
+	return !group || !group->region ||
+	       atomic_load_explicit(&group->region->utilization_switch,
+				    memory_order_relaxed);
+}

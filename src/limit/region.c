@@ -1,0 +1,253 @@
+/*
+ * region.c - makes, takes over and writes HAMi's region.
+ */
+#include "limit/region.h"
+#include "base/err.h"
+#include "base/pair.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAJOR = 1, MINOR = 2, RUNNING = 1 };
+
+static int make_big_enough(int fd, const struct stat *st)
+{
+	if (st->st_size >= GKL_REGION_BYTES)
+		return 0;
+	if (st->st_size)
+		return GK_ERR_VERSION;
+	/* Whoever maps the file may write all of it on a full disk, too. */
+	if (posix_fallocate(fd, 0, GKL_REGION_BYTES) &&
+	    ftruncate(fd, GKL_REGION_BYTES))
+		return gk_err_from_errno(errno);
+	return 0;
+}
+
+/* The monitor may be another user's: HAMi makes it 0666, so do we. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd >= 0)
+		(void)fchmod(fd, 0666); /* the umask is the program's own */
+	return fd;
+}
+
+/* As glibc has one of value 1 that processes share: HAMi-core waits for it. */
+static void write_semaphore(uint64_t sem[4])
+{
+	enum { SHARED = 128 };
+
+	sem[0] = 1;
+	sem[1] = SHARED;
+}
+
+/* Who comes at the same time writes the same. */
+static void fill(struct gkl_region *r)
+{
+	r->major = MAJOR;
+	r->minor = MINOR;
+	write_semaphore(r->sem);
+	write_semaphore(r->sem_postinit);
+	atomic_store(&r->utilization_switch, 1);
+	atomic_store(&r->recent_kernel, GKL_REGION_JUST_LAUNCHED);
+	atomic_store(&r->magic, GKL_REGION_MAGIC);
+}
+
+static int check_or_fill(struct gkl_region *r)
+{
+	int32_t magic = atomic_load(&r->magic);
+
+	if (magic == 0) {
+		fill(r);
+		return 0;
+	}
+	if (magic != GKL_REGION_MAGIC || r->major != MAJOR)
+		return GK_ERR_VERSION;
+	return 0;
+}
+
+static int map_file(int fd, struct gkl_region **ret_region)
+{
+	struct stat st;
+	void *at;
+	int err;
+
+	if (fstat(fd, &st))
+		return gk_err_from_errno(errno);
+	if (!S_ISREG(st.st_mode))
+		return GK_ERR_PERMISSION;
+	err = make_big_enough(fd, &st);
+	if (err)
+		return err;
+	at = mmap(NULL, GKL_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		  fd, 0);
+	if (at == MAP_FAILED)
+		return gk_err_from_errno(errno);
+	err = check_or_fill(at);
+	if (err)
+		munmap(at, GKL_REGION_BYTES);
+	else
+		*ret_region = at;
+	return err;
+}
+
+int gkl_region_open(const char *path, struct gkl_region **ret_region)
+{
+	int fd = open_file(path), err;
+
+	if (fd < 0)
+		return errno == ELOOP ? GK_ERR_PERMISSION
+				      : gk_err_from_errno(errno);
+	err = map_file(fd, ret_region);
+	close(fd);
+	return err;
+}
+
+void gkl_region_close(struct gkl_region *region)
+{
+	if (region)
+		munmap(region, GKL_REGION_BYTES);
+}
+
+void gkl_region_set_policy(struct gkl_region *region,
+			   const struct gkl_policy *policy)
+{
+	for (int i = 0; i < GKL_DEVICES; i++) {
+		uint64_t share = policy->compute[i];
+
+		atomic_store(&region->limit[i], policy->memory[i]);
+		/* HAMi has 100 where nothing is limited. */
+		atomic_store(&region->sm_limit[i], share ? share : 100);
+	}
+	atomic_store(&region->priority, (int32_t)policy->priority);
+}
+
+void gkl_region_set_device(struct gkl_region *region, unsigned int device,
+			   const char *uuid)
+{
+	union {
+		char text[GKL_UUID];
+		uint64_t words[GKL_UUID / sizeof(uint64_t)];
+	} padded = {.text = ""};
+	uint64_t count = atomic_load(&region->device_num);
+
+	if (device >= GKL_DEVICES)
+		return;
+	strncpy(padded.text, uuid, sizeof padded.text - 1);
+	gk_words_copy(region->uuids[device], padded.words, sizeof padded.words);
+	while (count <= device && !atomic_compare_exchange_weak(
+				      &region->device_num, &count, device + 1))
+		;
+}
+
+enum gkl_region_class gkl_region_class(enum gkl_kind kind)
+{
+	if (kind == GKL_CONTEXT)
+		return GKL_REGION_CONTEXT;
+	return kind == GKL_MODULE ? GKL_REGION_MODULE : GKL_REGION_DATA;
+}
+
+void gkl_region_set_used(struct gkl_region *region, unsigned int slot,
+			 unsigned int device,
+			 const uint64_t bytes[GKL_REGION_CLASSES])
+{
+	struct gkl_region_used *used = &region->procs[slot].used[device];
+
+	atomic_store_explicit(&used->context, bytes[GKL_REGION_CONTEXT],
+			      memory_order_relaxed);
+	atomic_store_explicit(&used->module, bytes[GKL_REGION_MODULE],
+			      memory_order_relaxed);
+	atomic_store_explicit(&used->data, bytes[GKL_REGION_DATA],
+			      memory_order_relaxed);
+	atomic_store_explicit(&used->total,
+			      bytes[GKL_REGION_CONTEXT] +
+				  bytes[GKL_REGION_MODULE] +
+				  bytes[GKL_REGION_DATA],
+			      memory_order_relaxed);
+}
+
+static void empty_slot(struct gkl_region_slot *slot)
+{
+	static const uint64_t none[GKL_REGION_CLASSES];
+
+	for (int i = 0; i < GKL_DEVICES; i++) {
+		struct gkl_region_used *used = &slot->used[i];
+
+		atomic_store(&used->context, none[0]);
+		atomic_store(&used->module, none[0]);
+		atomic_store(&used->data, none[0]);
+		atomic_store(&used->total, none[0]);
+		atomic_store(&slot->busy[i].sm, none[0]);
+	}
+	atomic_store(&slot->status, 0);
+}
+
+/*
+ * Who joins writes its owner first and proc_num then; who leaves lowers
+ * proc_num first and looks for an owner then. One of the two sees the other.
+ */
+static void raise_count(struct gkl_region *region, int32_t least)
+{
+	int32_t count = atomic_load(&region->proc_num);
+
+	while (count < least &&
+	       !atomic_compare_exchange_weak(&region->proc_num, &count, least))
+		;
+}
+
+static void lower_count(struct gkl_region *region)
+{
+	int32_t count = atomic_load(&region->proc_num);
+
+	while (count > 0 && count <= GKL_PROCESSES &&
+	       !gkl_region_pid(region, (unsigned)count - 1)) {
+		if (!atomic_compare_exchange_strong(&region->proc_num, &count,
+						    count - 1))
+			continue;
+		count--;
+		if (gkl_region_pid(region, (unsigned)count))
+			raise_count(region, count + 1);
+	}
+}
+
+static uint64_t make_owner(int32_t pid, int32_t host_pid)
+{
+	return (uint32_t)pid | (uint64_t)(uint32_t)host_pid << 32;
+}
+
+void gkl_region_join(struct gkl_region *region, unsigned int slot, int32_t pid,
+		     int32_t host_pid)
+{
+	struct gkl_region_slot *own = &region->procs[slot];
+
+	empty_slot(own);
+	atomic_store(&own->status, RUNNING);
+	atomic_store(&own->owner, make_owner(pid, host_pid));
+	raise_count(region, (int32_t)slot + 1);
+}
+
+void gkl_region_leave(struct gkl_region *region, unsigned int slot, int32_t pid)
+{
+	struct gkl_region_slot *old = &region->procs[slot];
+	uint64_t owner = atomic_load(&old->owner);
+
+	if ((int32_t)owner != pid ||
+	    !atomic_compare_exchange_strong(&old->owner, &owner, 0))
+		return;
+	empty_slot(old);
+	lower_count(region);
+}
+
+int32_t gkl_region_pid(const struct gkl_region *region, unsigned int slot)
+{
+	return (int32_t)atomic_load(&region->procs[slot].owner);
+}

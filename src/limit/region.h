@@ -1,0 +1,136 @@
+/*
+ * region.h - HAMi's shared region, version 1: the file that its monitor on the
+ * host maps to read what a container uses, and to steer it.
+ *
+ * The ledger is the truth, the region its mirror. Nothing that stands in the
+ * region is ever used to tell how much memory may be taken: tenants may write
+ * to the file. Slots are numbered as those of the ledger are, so who holds a
+ * slot of the ledger owns that of the region, and slots never move.
+ */
+#ifndef GKL_REGION_H
+#define GKL_REGION_H
+
+#include "limit/policy.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	GKL_REGION_MAGIC = 19920718,
+	GKL_REGION_BYTES = 2008952,
+	GKL_REGION_JUST_LAUNCHED = 2, /* recent_kernel */
+};
+
+/* Bytes of a device that a process has, as HAMi tells them apart. */
+struct gkl_region_used {
+	_Atomic uint64_t context, module, data;
+	uint64_t offset;
+	_Atomic uint64_t total;
+	uint64_t unused[3];
+};
+
+/* What a process has of a device's time, in percent. */
+struct gkl_region_busy {
+	uint64_t decoder, encoder;
+	_Atomic uint64_t sm;
+	uint64_t unused[3];
+};
+
+struct gkl_region_slot {
+	_Atomic uint64_t owner; /* pid, and above it the host's pid */
+	struct gkl_region_used used[GKL_DEVICES];
+	uint64_t monitor_used[GKL_DEVICES]; /* the monitor's own */
+	struct gkl_region_busy busy[GKL_DEVICES];
+	_Atomic int32_t status; /* 1: runs */
+	int32_t unused;
+	uint64_t seqlock; /* HAMi-core's; even: nobody writes */
+	uint64_t unused_end[2];
+};
+
+/* The file, byte for byte. */
+struct gkl_region {
+	_Atomic int32_t magic; /* written when all else is there */
+	int32_t major, minor;
+	int32_t sm_init_flag;
+	uint64_t owner_pid; /* HAMi-core's lock: who holds it */
+	uint64_t sem[4];    /* the lock, a sem_t */
+	_Atomic uint64_t device_num;
+	char uuids[GKL_DEVICES][GKL_UUID];
+	_Atomic uint64_t limit[GKL_DEVICES];
+	_Atomic uint64_t sm_limit[GKL_DEVICES];
+	struct gkl_region_slot procs[GKL_PROCESSES];
+	_Atomic int32_t proc_num;           /* slots from here on are empty */
+	_Atomic int32_t utilization_switch; /* 0: time is not limited */
+	_Atomic int32_t recent_kernel; /* 2: just now; < 0: launch nothing */
+	_Atomic int32_t priority;
+	_Atomic int64_t last_kernel_time; /* seconds since the epoch */
+	uint64_t sem_postinit[4];
+};
+
+#define GKL_REGION_AT(member, offset)                                          \
+	_Static_assert(offsetof(struct gkl_region, member) == (offset),        \
+		       #member " lies where HAMi has it")
+GKL_REGION_AT(owner_pid, 16);
+GKL_REGION_AT(sem, 24);
+GKL_REGION_AT(device_num, 56);
+GKL_REGION_AT(uuids, 64);
+GKL_REGION_AT(limit, 1600);
+GKL_REGION_AT(sm_limit, 1728);
+GKL_REGION_AT(procs, 1856);
+GKL_REGION_AT(procs[0].used, 1856 + 8);
+GKL_REGION_AT(procs[0].monitor_used, 1856 + 1032);
+GKL_REGION_AT(procs[0].busy, 1856 + 1160);
+GKL_REGION_AT(procs[0].status, 1856 + 1928);
+GKL_REGION_AT(procs[0].seqlock, 1856 + 1936);
+GKL_REGION_AT(procs[1], 1856 + 1960);
+GKL_REGION_AT(proc_num, 2008896);
+GKL_REGION_AT(utilization_switch, 2008900);
+GKL_REGION_AT(recent_kernel, 2008904);
+GKL_REGION_AT(priority, 2008908);
+GKL_REGION_AT(last_kernel_time, 2008912);
+GKL_REGION_AT(sem_postinit, 2008920);
+#undef GKL_REGION_AT
+_Static_assert(sizeof(struct gkl_region) == GKL_REGION_BYTES, "HAMi's size");
+
+/*
+ * Maps the file; makes it where there is none, or an empty one. That of
+ * HAMi-core is taken over. GK_ERR_VERSION: it is of another version, or no
+ * region; GK_ERR_PERMISSION: a link, or no file.
+ */
+int gkl_region_open(const char *path, struct gkl_region **ret_region);
+void gkl_region_close(struct gkl_region *region);
+
+/* Limits and the priority, as the policy has them now. */
+void gkl_region_set_policy(struct gkl_region *region,
+			   const struct gkl_policy *policy);
+
+/* The UUID of a device; device_num becomes at least device + 1. */
+void gkl_region_set_device(struct gkl_region *region, unsigned int device,
+			   const char *uuid);
+
+/* The owner of a slot begins with nothing; leaves when it is gone. */
+void gkl_region_join(struct gkl_region *region, unsigned int slot, int32_t pid,
+		     int32_t host_pid);
+
+/* Empties the slot if it is that of the pid. */
+void gkl_region_leave(struct gkl_region *region, unsigned int slot,
+		      int32_t pid);
+
+/* Who is told as the owner of a slot; 0: nobody. */
+int32_t gkl_region_pid(const struct gkl_region *region, unsigned int slot);
+
+/* What the owner of a slot has of a device, of HAMi's three classes. */
+enum gkl_region_class {
+	GKL_REGION_CONTEXT,
+	GKL_REGION_MODULE,
+	GKL_REGION_DATA,
+	GKL_REGION_CLASSES
+};
+enum gkl_region_class gkl_region_class(enum gkl_kind kind);
+void gkl_region_set_used(struct gkl_region *region, unsigned int slot,
+			 unsigned int device,
+			 const uint64_t bytes[GKL_REGION_CLASSES]);
+
+#endif
