@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "limit/environment.h"
 #include "limit/name.h"
+#include "limit/region.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -54,6 +55,7 @@ void gkl_group_close(struct gkl_group *group)
 {
 	gkl_policy_close(group->policy);
 	gkl_ledger_close(group->ledger);
+	gkl_region_close(group->region);
 	*group = (struct gkl_group){0};
 }
 
@@ -111,6 +113,9 @@ static int open_hami(const struct gkl_environment *e,
 			    &group.policy);
 	if (!r)
 		r = gkl_ledger_open(files.ledger, files.trust, &group.ledger);
+	/* The limits hold without what HAMi's monitor reads. */
+	if (!r && gkl_region_open(group.path, &group.region))
+		gk_log(GK_LOG_WARN, "%s is not HAMi's region", group.path);
 	return hand_on(&group, r, ret_group);
 }
 
