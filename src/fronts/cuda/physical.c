@@ -88,13 +88,20 @@ struct physical *physical_new(struct cuda_device *device,
 
 /* ---- properties ---- */
 
-/* Handles for others, and machinery that there is not. */
-static bool is_refused(const CUmemAllocationProp *p)
+/* Of what a GPU says in its attributes that it has not, it is no gap of ours
+ * that it is not there: PyTorch asks for a fabric handle before any other. */
+static bool is_absent(const CUmemAllocationProp *p)
 {
 	const unsigned kinds = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 	return p->requestedHandleTypes & ~kinds ||
-	       p->allocFlags.gpuDirectRDMACapable || p->allocFlags.usage ||
+	       p->allocFlags.gpuDirectRDMACapable;
+}
+
+/* Machinery that there is not. */
+static bool is_refused(const CUmemAllocationProp *p)
+{
+	return p->allocFlags.usage ||
 	       p->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
 }
 
@@ -126,9 +133,11 @@ static CUresult check_prop(enum cuda_row row, const CUmemAllocationProp *p)
 {
 	CUresult r = p ? check_values(p) : CUDA_ERROR_INVALID_VALUE;
 
-	if (!r && is_refused(p))
-		r = memory_counted(row, CUDA_ERROR_NOT_SUPPORTED);
-	return r;
+	if (r)
+		return r;
+	if (is_refused(p))
+		return memory_counted(row, CUDA_ERROR_NOT_SUPPORTED);
+	return is_absent(p) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *granularity,

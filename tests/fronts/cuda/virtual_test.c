@@ -3,6 +3,7 @@
  * it, rights by device, what it is charged, and what is refused.
  */
 #include "fronts/cuda/peer.h"
+#include "machine/store/coverage.h"
 #include "machine/store/ledger.h"
 
 #define STEP    (2 * MIB)
@@ -403,6 +404,34 @@ static void properties_that_make_no_sense(struct fixture *fx)
 		    ERROR_INVALID_VALUE);
 }
 
+static uint64_t count_refusals(struct gkf_machine *m)
+{
+	struct gkf_refused refused;
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < GKF_REFUSALS_MAX; i++)
+		if (gkf_refusal_read(m, i, &refused))
+			count += refused.count;
+	return count;
+}
+
+static void what_the_gpu_says_it_has_not_is_no_gap(struct fixture *fx)
+{
+	CUmemAllocationProp fabric = prop_of(0), rdma = prop_of(0),
+			    host = prop_of(0);
+	CUmemGenericAllocationHandle h;
+
+	begin_cuda(0);
+	fabric.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
+	rdma.allocFlags.gpuDirectRDMACapable = 1;
+	host.location.type = CU_MEM_LOCATION_TYPE_HOST;
+	assert_cuda(CU(cuMemCreate)(&h, STEP, &fabric, 0), ERROR_NOT_SUPPORTED);
+	assert_cuda(CU(cuMemCreate)(&h, STEP, &rdma, 0), ERROR_NOT_SUPPORTED);
+	assert_int_equal(count_refusals(fx->m), 0);
+	assert_cuda(CU(cuMemCreate)(&h, STEP, &host, 0), ERROR_NOT_SUPPORTED);
+	assert_int_equal(count_refusals(fx->m), 1);
+}
+
 static void calls_that_make_no_sense(struct fixture *fx)
 {
 	CUmemGenericAllocationHandle h;
@@ -461,6 +490,7 @@ int main(int argc, char **argv)
 	    ALONE(there_is_no_more_than_there_is),
 	    ALONE(a_killed_process_leaves_nothing_charged),
 	    ALONE(properties_that_make_no_sense),
+	    ALONE(what_the_gpu_says_it_has_not_is_no_gap),
 	    ALONE(calls_that_make_no_sense),
 	};
 
