@@ -2,7 +2,7 @@
 """Compares the tests that there are with those that ran, names what did not
 run, and prints how many passed.
 
-Usage: tools/tests-ran.py BUILD [--whole] [--any-may-skip]
+Usage: tools/tests-ran.py BUILD [--whole] [--ignore DIR]... [--any-may-skip]
                          [--status NAME=CODE]...
 
 Reads of the build tree: ctest.json (the list of ctest), ctest.log (its -V),
@@ -10,7 +10,8 @@ compile_commands.json, pytest.ids (what pytest collected, written by
 tests/conftest.py), pytest.xml (its JUnit report). A test that was skipped
 fails, unless tests/may-skip.txt allows it; --any-may-skip: unless CI is set.
 --whole: all tests were asked for; a test that is written down and was not
-collected fails, and so does a row of may-skip.txt that names no test.
+collected fails, and so does a row of may-skip.txt that names no test; --ignore:
+but for those of a directory of tests/, which another command runs.
 --status is how a runner ended: with other than 0, some test must have failed.
 The last line is "N passed, N failed[, N skipped]"; exit 1: any failed.
 """
@@ -151,7 +152,7 @@ def written(path):
     return list(named(ast.parse(read(path)).body))
 
 
-def uncollected(build, tests, fates):
+def uncollected(build, tests, ignored, fates):
     """Tests that pytest never saw: their file's name is not one of a test, or
     another test of the same name comes behind them."""
     # A node may end with its arguments, and behind @ the group of xdist.
@@ -160,6 +161,8 @@ def uncollected(build, tests, fates):
     found, root = {}, os.path.dirname(tests)
     for path in glob.glob(os.path.join(tests, "**", "*.py"), recursive=True):
         file = os.path.relpath(path, root)
+        if os.path.relpath(path, tests).split(os.sep)[0] in ignored:
+            continue
         if file.removesuffix(".py").replace("/", ".") in fates:  # skipped as a whole
             continue
         for name, times in collections.Counter(written(path)).items():
@@ -227,6 +230,7 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build")
     parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--ignore", action="append", default=[])
     parser.add_argument("--any-may-skip", action="store_true")
     parser.add_argument("--status", action="append", default=[])
     parser.add_argument("--tests", default=TESTS, help=argparse.SUPPRESS)
@@ -240,7 +244,8 @@ def main():
         fates = {**c_fates(args.build), **unbuilt(args.build, args.tests),
                  **python_fates(args.build)}
         if args.whole:
-            fates.update(uncollected(args.build, args.tests, fates))
+            fates.update(uncollected(args.build, args.tests, args.ignore,
+                                     fates))
             fates.update(rows_of_nothing(args.tests, fates))
         rows = [("*", "")] if anything else allowed_rows(args.tests)
     except (OSError, ValueError, SyntaxError, ElementTree.ParseError) as error:

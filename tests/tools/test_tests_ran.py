@@ -178,6 +178,18 @@ def test_what_is_written_has_to_be_collected(tests, path, text, told):
         ([told] if told else [])
 
 
+def test_what_another_command_runs_need_not_be_collected(tests):
+    for place in ("cli", "real"):
+        directory = tests.place / "tests" / place
+        directory.mkdir(parents=True)
+        (directory / "test_e.py").write_text(WRITTEN)
+    told = [f"failed: tests.{place}.test_e::test_{name}: was not collected"
+            for place in ("cli", "real") for name in "bc"]
+    assert tests.ran("--whole") == (1, [*told, "5 passed, 4 failed"])
+    assert tests.ran("--whole", "--ignore", "real") == (
+        1, [*told[:2], "5 passed, 2 failed"])
+
+
 def test_a_group_of_workers_is_no_part_of_a_name(tests):
     tests.nodes = NODES.replace("test_b", "test_b@alone")
     tests.cases = tests.cases.replace("test_b", "test_b@alone")
