@@ -57,6 +57,30 @@ class Library:
                 for path in glob.glob(os.path.join(place, self.file))]
 
 
+class Listed(Library):
+    """One whose names are in names.txt of its room of tests, with the test of
+    each or "refused"; absent: those that this version has not."""
+
+    def __init__(self, file, room, *, absent=(), refuses):
+        super().__init__(file, "", macro="", refuses=refuses,
+                         counted="lib" + room)
+        self.room, self.absent = room, absent
+
+    def tests(self):
+        """{symbol: test or refused}"""
+        path = os.path.join(ROOT, "tests", "fronts", self.room, "names.txt")
+        with open(path, encoding="utf-8") as file:
+            rows = [line.split() for line in file if not line.startswith("#")]
+        assert rows == sorted(rows)
+        return {name: test for name, test in rows if name not in self.absent}
+
+    def rows(self):
+        return [(test, name) for name, test in self.tests().items()]
+
+    def refused(self):
+        return [name for test, name in self.rows() if test == "refused"]
+
+
 LIBRARIES = [
     Library("libcusparse.so.12", "cusparse.def", macro="CUSPARSE", refuses=10,
             counted="libcusparse"),
@@ -69,5 +93,9 @@ LIBRARIES = [
     Library("libcupti.so.13", "cupti.def", macro="CUPTI", major=13, refuses=27,
             counted="libcupti"),
     Library("libnvToolsExt.so.1", "nvtx.def", macro="NVTX"),
+    Listed("libcufft.so.11", "cufft", refuses=16),
+    Listed("libcufft.so.12", "cufft", refuses=16,
+           absent=["__cufftXtSetJITCallback_12_7"]),
+    Listed("libcurand.so.10", "curand", refuses=204),
 ]
 REFUSING = [one for one in LIBRARIES if one.refuses is not None]
