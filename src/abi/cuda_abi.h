@@ -13,7 +13,10 @@
 
 #include "cuda_types.h"
 
+/* Who defines functions that are not exported under these names says so. */
+#ifndef CUDA_EXPORT
 #define CUDA_EXPORT __attribute__((visibility("default")))
+#endif
 
 #define CUDA(symbol, base, since, stream, params)                              \
 	CUDA_EXPORT CUresult symbol params;

@@ -10,7 +10,10 @@
 
 #include "nvml_types.h"
 
+/* Who defines functions that are not exported under these names says so. */
+#ifndef NVML_EXPORT
 #define NVML_EXPORT __attribute__((visibility("default")))
+#endif
 
 #define NVML(symbol, params) NVML_EXPORT nvmlReturn_t symbol params;
 #include "nvml.def"

@@ -1,63 +1,258 @@
 /*
- * driver.c - finds the driver's libraries and all their functions, once.
+ * driver.c - owns the driver's functions: finds its libraries and all their
+ * functions once, and knows which address is which hook's.
+ *
+ * Nothing is locked. Threads that come at once all find the same and store the
+ * same, word by word, and a child of fork never waits for a thread it has not.
  */
 #include "limit/preload/driver.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
+#include "base/log.h"
+#include "base/mix.h"
+#include "limit/preload/hooks.h"
+#include "limit/preload/libc.h"
+#include "limit/preload/object.h"
+
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 struct driver_cuda driver_cuda;
 struct driver_nvml driver_nvml;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool cuda_ready, nvml_ready;
-
-static void *find_library(const char *name)
-{
-	return dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-}
-
-static void fill_cuda(void *library)
-{
-#define CUDA(symbol, base, since, stream, params)                              \
-	driver_cuda.symbol = (__typeof__(symbol) *)dlsym(library, #symbol);
+/* The names of all rows, one after the other, in the order of the structs. */
+static const char cuda_names[] =
+#define CUDA(symbol, base, since, stream, params) #symbol "\0"
 #include "abi/cuda.def"
 #undef CUDA
-}
+    ;
 
-static void fill_nvml(void *library)
-{
-#define NVML(function, params)                                                 \
-	driver_nvml.function =                                                 \
-	    (__typeof__(function) *)dlsym(library, #function);
+static const char nvml_names[] =
+#define NVML(function, params) #function "\0"
 #include "abi/nvml.def"
 #undef NVML
+    ;
+
+/* What cuGetProcAddress is asked for to get the function of a row. */
+enum stream_kind { LEGACY, PTDS, PTSZ };
+
+static const struct {
+	uint16_t since;
+	uint8_t base; /* that many bytes of the symbol */
+	uint8_t stream;
+} versions[] = {
+#define CUDA(symbol, base, since, stream, params)                              \
+	{since, sizeof(#base) - 1, stream},
+#include "abi/cuda.def"
+#undef CUDA
+};
+
+static struct library {
+	char soname[20];
+	bool nvml;
+	_Atomic bool ready;
+} cuda = {"libcuda.so.1", false, false},
+  nvml = {"libnvidia-ml.so.1", true, false};
+
+/* The functions as a list of pointers, in the order of the names. */
+static void **list_functions(const struct library *library)
+{
+	return library->nvml ? (void **)&driver_nvml : (void **)&driver_cuda;
 }
 
-static bool make_ready(_Atomic bool *ready, const char *name,
-		       void (*fill)(void *library))
+static void *real_function(enum hook hook)
 {
-	void *library;
+	const struct hook_row *row = &hook_rows[hook];
 
-	if (atomic_load_explicit(ready, memory_order_acquire))
-		return true;
-	pthread_mutex_lock(&lock);
-	library = atomic_load(ready) ? NULL : find_library(name);
-	if (library) {
-		fill(library);
-		atomic_store_explicit(ready, true, memory_order_release);
+	return list_functions(row->nvml ? &nvml : &cuda)[row->row];
+}
+
+/*
+ * Hooks by the address of what they stand for: open addressing, a slot is 0 or
+ * hook + 1. The other address of a function is what cuGetProcAddress gives for
+ * it where that is not what the library exports.
+ */
+enum { SLOTS = 1024 };
+static _Atomic uint16_t slots[SLOTS];
+static void *other_address[HOOKS];
+
+_Static_assert(HOOKS * 4 <= SLOTS, "the table of addresses is too full");
+
+static bool is_address_of(enum hook hook, const void *address)
+{
+	return address == real_function(hook) ||
+	       address ==
+		   __atomic_load_n(&other_address[hook], __ATOMIC_RELAXED);
+}
+
+static unsigned int first_slot(const void *address)
+{
+	return (unsigned int)gkf_mix((uintptr_t)address) % SLOTS;
+}
+
+static void insert_address(const void *address, enum hook hook)
+{
+	uint16_t mine = (uint16_t)(hook + 1);
+
+	for (unsigned int i = first_slot(address);; i = (i + 1) % SLOTS) {
+		uint16_t there = 0;
+
+		if (atomic_compare_exchange_strong(&slots[i], &there, mine) ||
+		    there == mine)
+			return;
 	}
-	pthread_mutex_unlock(&lock);
-	return atomic_load(ready);
+}
+
+/*
+ * HOOKS: none stands for it. A driver may have one function under two names;
+ * then it is the hook whose name begins with the one that was asked for.
+ */
+static enum hook find_address(const void *address, const char *name)
+{
+	size_t length = strlen(name);
+	enum hook found = HOOKS;
+	uint16_t there;
+
+	for (unsigned int i = first_slot(address);
+	     (there = atomic_load_explicit(&slots[i], memory_order_relaxed));
+	     i = (i + 1) % SLOTS) {
+		enum hook hook = (enum hook)(there - 1);
+
+		if (!is_address_of(hook, address))
+			continue;
+		if (!strncmp(hook_rows[hook].symbol, name, length))
+			return hook;
+		if (found == HOOKS)
+			found = hook;
+	}
+	return found;
+}
+
+static void fill_functions(const struct library *library, void *handle)
+{
+	void **function = list_functions(library);
+	const char *name = library->nvml ? nvml_names : cuda_names;
+
+	for (; *name; name += strlen(name) + 1)
+		__atomic_store_n(function++, libc()->dlsym(handle, name),
+				 __ATOMIC_RELAXED);
+}
+
+static void fill_hooks(const struct library *library)
+{
+	for (unsigned int i = 0; i < HOOKS; i++) {
+		void *address = real_function((enum hook)i);
+
+		if (hook_rows[i].nvml == library->nvml && address)
+			insert_address(address, (enum hook)i);
+	}
+}
+
+/* Notes where cuGetProcAddress says that a hooked function is. */
+static void fill_other(enum hook hook)
+{
+	const struct hook_row *row = &hook_rows[hook];
+	cuuint64_t flags = versions[row->row].stream == LEGACY
+			       ? CU_GET_PROC_ADDRESS_LEGACY_STREAM
+			       : CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	char base[sizeof row->symbol] = "";
+	void *address = NULL;
+
+	memcpy(base, row->symbol, versions[row->row].base);
+	if (REAL(cuGetProcAddress)(base, &address, versions[row->row].since,
+				   flags) != CUDA_SUCCESS ||
+	    find_address(address, base) != HOOKS)
+		return;
+	__atomic_store_n(&other_address[hook], address, __ATOMIC_RELAXED);
+	insert_address(address, hook);
+}
+
+static void fill_others(void)
+{
+	for (unsigned int i = 0; i < HOOKS && REAL(cuGetProcAddress); i++)
+		if (!hook_rows[i].nvml && real_function((enum hook)i))
+			fill_other((enum hook)i);
+}
+
+static bool is_ready(const struct library *library)
+{
+	return atomic_load_explicit(&library->ready, memory_order_acquire);
+}
+
+static bool make_ready(struct library *library)
+{
+	void *handle;
+
+	if (is_ready(library))
+		return true;
+	handle = libc()->dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
+	if (!handle) {
+		libc()->dlerror(); /* it is no error of the program's */
+		gk_log(GK_LOG_DEBUG, "limit: there is no %s", library->soname);
+		return false;
+	}
+	fill_functions(library, handle);
+	fill_hooks(library);
+	if (!library->nvml)
+		fill_others();
+	atomic_store_explicit(&library->ready, true, memory_order_release);
+	gk_log(GK_LOG_DEBUG, "limit: hooks stand before %s", library->soname);
+	return true;
 }
 
 bool driver_cuda_ready(void)
 {
-	return make_ready(&cuda_ready, "libcuda.so.1", fill_cuda);
+	return make_ready(&cuda);
 }
 
 bool driver_nvml_ready(void)
 {
-	return make_ready(&nvml_ready, "libnvidia-ml.so.1", fill_nvml);
+	return make_ready(&nvml);
+}
+
+void *driver_swap(void *address, const char *name)
+{
+	enum hook hook = find_address(address, name);
+
+	return hook == HOOKS ? address : hook_function(hook);
+}
+
+/* The driver's library that defines what lies at an address, or NULL. */
+static struct library *find_library(const void *address)
+{
+	struct object object;
+
+	if (!object_at(address, &object))
+		return NULL;
+	if (object_is(&object, cuda.soname))
+		return &cuda;
+	return object_is(&object, nvml.soname) ? &nvml : NULL;
+}
+
+/* The first driver's function of that name; NULL: it has none. */
+static void *find_first(const struct library *library, const char *name)
+{
+	void **function = list_functions(library);
+	const char *row = library->nvml ? nvml_names : cuda_names;
+
+	for (; *row; row += strlen(row) + 1, function++)
+		if (!strcmp(row, name))
+			return *function;
+	return NULL;
+}
+
+/*
+ * A second copy of the driver, loaded from another file, stands for the first:
+ * half of its functions being hooked would tear its state in two.
+ */
+void *driver_swap_found(void *address, const char *name)
+{
+	struct library *library = find_library(address);
+	void *first;
+
+	if (!library || !make_ready(library))
+		return address;
+	first = find_first(library, name);
+	return driver_swap(first ? first : address, name);
 }

@@ -25,7 +25,11 @@ struct driver_nvml {
 
 /*
  * Filled once, before they return true the first time; never changed after.
- * False: there is no such library (asked again at the next call).
+ * False: there is no such library (asked again at the next call). No lock is
+ * held, so a child of fork finds it usable; dlerror() stays as it was or is
+ * cleared.
+ *
+ * In a hook, the driver of the hook's own row is ready.
  */
 bool driver_cuda_ready(void);
 bool driver_nvml_ready(void);
@@ -38,9 +42,13 @@ extern struct driver_nvml driver_nvml;
 #define REAL_NVML(function) driver_nvml.function
 
 /*
- * For a driver's function that was found at `address`: what programs get in
- * its place (our hook, or the address itself).
+ * For what was found at `address` under a name (cuGetProcAddress: the name that
+ * it was asked for): what programs get in its place, which is our hook if that
+ * is the driver's function, else the address itself.
  */
-void *driver_swap(void *address);
+void *driver_swap(void *address, const char *name);
+
+/* As driver_swap(), where the address may be no driver's at all. */
+void *driver_swap_found(void *address, const char *name);
 
 #endif
