@@ -21,6 +21,7 @@
 #define GKL_LEDGER_FILE_H
 
 #include "limit/ledger.h"
+#include "limit/lock.h"
 #include "limit/wide.h"
 
 #include <stdatomic.h>
@@ -82,8 +83,7 @@ struct gkl_ledger_file {
 struct gkl_own {
 	_Atomic int32_t pid;
 	_Atomic uint32_t slot_and_one; /* 0: none yet */
-	_Atomic uint32_t claiming;     /* a lock, as the others */
-	_Atomic uint32_t locks[GKL_DEVICES];
+	struct gkl_lock claiming, locks[GKL_DEVICES];
 	union gkl_wide life;
 	void *lock; /* keeps the lock of the slot */
 };

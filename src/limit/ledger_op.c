@@ -1,18 +1,28 @@
-/* ledger_op.c - the operations that ledger_file.h describes. */
+/*
+ * ledger_op.c - reserves and refunds: the operations that ledger_file.h
+ * describes.
+ */
 #include "limit/ledger_op.h"
+#include "base/clock.h"
+#include "base/log.h"
 
-static uint64_t number_after(uint64_t number)
-{
-	return (number + 1) & GKL_SEQ_MASK;
-}
+/* Who is refused waits so long for those who are dying. */
+#define DYING_MAX_NS  (100 * GK_NS_PER_MS)
+#define DYING_STEP_NS GK_NS_PER_MS
 
-static uint64_t name_of(unsigned int slot, uint64_t number)
-{
-	return (uint64_t)slot << GKL_SEQ_BITS | number;
-}
+/*
+ * An operation of the calling process's slot: begin and commit with the lock of
+ * the device held, finish with or without it. Not committed, it has not been.
+ */
+struct op {
+	struct gkl_ledger_file *file;
+	unsigned int device, slot;
+	union gkl_wide total; /* when committed: with it */
+	union gkl_wide held;  /* before it */
+	int64_t delta;
+};
 
-/* Step 3 of the operation that a total names, if it is not done yet. */
-static void finish_last(struct gkl_ledger_file *f, unsigned int device,
+void gkl_op_finish_last(struct gkl_ledger_file *f, unsigned int device,
 			union gkl_wide total)
 {
 	uint64_t slot = total.high >> GKL_SEQ_BITS;
@@ -24,128 +34,197 @@ static void finish_last(struct gkl_ledger_file *f, unsigned int device,
 	if (slot >= GKL_PROCESSES)
 		return;
 	a = &f->slots[slot].account[device];
-	if (number_after(gkl_high(&a->held)) != number)
+	if (gkl_number_after(gkl_high(&a->held)) != number)
 		return;
 	held = gkl_wide_read(&a->held);
 	delta = (int64_t)gkl_low(&a->op);
 	/* While held has the number before, op is that of this operation. */
-	if (number_after(held.high) != number || gkl_high(&a->op) != number)
+	if (gkl_number_after(held.high) != number || gkl_high(&a->op) != number)
 		return;
 	to.low = gkl_add(held.low, delta);
 	to.high = number;
 	gkl_wide_swap(&a->held, held, to);
 }
 
-bool gkl_op(struct gkl_ledger_file *f, unsigned int device, unsigned int slot,
-	    int64_t delta, uint64_t limit)
+static struct gkl_account *account_of(const struct op *op)
 {
-	struct gkl_taken *taken = &f->taken[device];
-	struct gkl_account *a = &f->slots[slot].account[device];
-	union gkl_wide held = gkl_wide_read(&a->held), total, to;
+	return &op->file->slots[op->slot].account[op->device];
+}
 
-	to.high = number_after(held.high);
+static void begin_op(struct op *op, struct gkl_ledger_file *file,
+		     unsigned int device, unsigned int slot)
+{
+	op->file = file;
+	op->device = device;
+	op->slot = slot;
+	op->total = gkl_wide_read(&file->taken[device].total);
+	/* Maybe one of this slot: held is that after all which were before. */
+	gkl_op_finish_last(file, device, op->total);
+	op->held = gkl_wide_read(&account_of(op)->held);
+}
+
+/* False: bytes would be above limit; 0: no limit. */
+static bool commit_op(struct op *op, int64_t delta, uint64_t limit)
+{
+	union gkl_wide *total = &op->file->taken[op->device].total, to;
+	struct gkl_account *a = account_of(op);
+	uint64_t number = gkl_number_after(op->held.high);
+
+	op->delta = delta;
 	/* A late burier of the last owner takes this for its own no more. */
-	__atomic_store_n(&a->op.high, to.high, __ATOMIC_RELAXED);
+	__atomic_store_n(&a->op.high, number, __ATOMIC_RELAXED);
 	__atomic_store_n(&a->op.low, (uint64_t)delta, __ATOMIC_RELEASE);
-	do {
-		total = gkl_wide_read(&taken->total);
-		finish_last(f, device, total);
-		to.low = gkl_add(total.low, delta);
+	to.high = gkl_name_of(op->slot, number);
+	for (;;) {
+		to.low = gkl_add(op->total.low, delta);
 		if (limit && delta > 0 && to.low > limit)
 			return false;
-	} while (!gkl_wide_swap(
-	    &taken->total, total,
-	    (union gkl_wide){.low = to.low, .high = name_of(slot, to.high)}));
-	to.low = gkl_add(held.low, delta);
-	gkl_wide_swap(&a->held, held, to);
+		if (gkl_wide_swap(total, op->total, to))
+			break;
+		op->total = gkl_wide_read(total);
+		gkl_op_finish_last(op->file, op->device, op->total);
+	}
+	op->total = to;
 	return true;
 }
 
-/* What one operation can give back; more stands in damaged files only. */
-static uint64_t most_of(uint64_t held)
+/* A full barrier. */
+static void finish_op(const struct op *op)
 {
-	return held < 1ULL << 63 ? held : 1ULL << 63;
+	union gkl_wide to = {.low = gkl_add(op->held.low, op->delta),
+			     .high = gkl_number_after(op->held.high)};
+
+	gkl_wide_swap(&account_of(op)->held, op->held, to);
 }
 
-/* Swaps the pending operation to one that gives back all; or finds it there. */
-static bool plan_return(struct gkl_account *a, union gkl_wide was,
-			union gkl_wide held)
+static void add_kind(struct gkl_account *a, enum gkl_kind kind, int64_t delta)
 {
-	union gkl_wide plan = {.low = 0 - most_of(held.low),
-			       .high = number_after(held.high)};
+	uint64_t had =
+	    atomic_load_explicit(&a->kinds[kind], memory_order_relaxed);
 
-	return was.both == plan.both || gkl_wide_swap(&a->op, was, plan);
+	atomic_store_explicit(&a->kinds[kind], gkl_add(had, delta),
+			      memory_order_relaxed);
 }
 
-/* False: the slot is not that owner's any more. */
-static bool empty_account(struct gkl_ledger_file *f, unsigned int device,
-			  unsigned int slot, union gkl_wide life)
+/* Nobody else writes the process's; several may write the group's. */
+static void note_peaks(const struct op *op, struct gkl_account *a)
 {
-	struct gkl_taken *taken = &f->taken[device];
-	struct gkl_slot *s = &f->slots[slot];
-	struct gkl_account *a = &s->account[device];
-	union gkl_wide total, held, op, to;
+	uint64_t held = gkl_add(op->held.low, op->delta);
+	_Atomic uint64_t *peak = &op->file->taken[op->device].peak;
+	uint64_t seen = atomic_load_explicit(peak, memory_order_relaxed);
 
-	for (;;) {
-		total = gkl_wide_read(&taken->total);
-		finish_last(f, device, total);
-		op = gkl_wide_read(&a->op);
-		held = gkl_wide_read(&a->held);
-		/* All of it was read while the slot was the dead's. */
-		if (gkl_wide_read(&s->life).both != life.both)
-			return false;
-		if (!held.low)
-			return true;
-		if (!plan_return(a, op, held) ||
-		    gkl_high(&a->held) != held.high)
-			continue;
-		to.low = gkl_add(total.low, (int64_t)(0 - most_of(held.low)));
-		to.high = name_of(slot, number_after(held.high));
-		gkl_wide_swap(&taken->total, total, to);
-	}
+	if (held > atomic_load_explicit(&a->peak, memory_order_relaxed))
+		atomic_store_explicit(&a->peak, held, memory_order_relaxed);
+	while (seen < op->total.low &&
+	       !atomic_compare_exchange_weak(peak, &seen, op->total.low))
+		;
 }
 
-struct sums {
-	uint64_t refused[GKL_DEVICES], counts[GKL_DEVICES][GKL_COUNTS];
-};
-
-static void read_counters(const struct gkl_slot *s, struct sums *ret_sums)
+static bool take(struct gkl_ledger *ledger, unsigned device, enum gkl_kind kind,
+		 uint64_t bytes, uint64_t limit)
 {
-	for (unsigned d = 0; d < GKL_DEVICES; d++) {
-		const struct gkl_account *a = &s->account[d];
+	int slot = gkl_ledger_slot(ledger);
+	struct gkl_lock *lock = &ledger->own->locks[device];
+	struct gkl_account *a;
+	struct op op;
 
-		ret_sums->refused[d] = atomic_load(&a->refused);
-		for (unsigned c = 0; c < GKL_COUNTS; c++)
-			ret_sums->counts[d][c] = atomic_load(&a->counts[c]);
-	}
-}
-
-/* What the group had of its devices is told when its processes are gone. */
-static void keep_counters(struct gkl_ledger_file *f, const struct sums *sums)
-{
-	for (unsigned d = 0; d < GKL_DEVICES; d++) {
-		struct gkl_taken *taken = &f->taken[d];
-
-		atomic_fetch_add(&taken->refused, sums->refused[d]);
-		for (unsigned c = 0; c < GKL_COUNTS; c++)
-			atomic_fetch_add(&taken->counts[c], sums->counts[d][c]);
-	}
-}
-
-bool gkl_op_bury(struct gkl_ledger_file *f, unsigned int slot,
-		 union gkl_wide life)
-{
-	static const union gkl_wide free_slot = {.both = 0};
-	struct gkl_slot *s = &f->slots[slot];
-	struct sums sums = {0};
-
-	for (unsigned d = 0; d < GKL_DEVICES; d++)
-		if (!empty_account(f, d, slot, life))
-			return false;
-	if (atomic_load(&s->counted) == life.high)
-		read_counters(s, &sums);
-	if (!gkl_wide_swap(&s->life, life, free_slot))
+	if (slot < 0 || bytes > INT64_MAX)
 		return false;
-	keep_counters(f, &sums);
+	a = &ledger->file->slots[slot].account[device];
+	gkl_lock(lock);
+	begin_op(&op, ledger->file, device, (unsigned)slot);
+	if (!commit_op(&op, (int64_t)bytes, limit)) {
+		gkl_unlock(lock);
+		return false;
+	}
+	add_kind(a, kind, (int64_t)bytes);
+	note_peaks(&op, a);
+	gkl_unlock_begin(lock);
+	finish_op(&op);
+	gkl_unlock_end(lock);
 	return true;
+}
+
+/* Once more, without the dead; those who die just now are waited for. */
+static bool take_from_dead(struct gkl_ledger *ledger, unsigned device,
+			   enum gkl_kind kind, uint64_t bytes, uint64_t limit)
+{
+	uint64_t end = gk_mono_ns() + DYING_MAX_NS, now;
+	struct gkl_round round;
+
+	do {
+		round = gkl_bury_round(ledger);
+		if (take(ledger, device, kind, bytes, limit))
+			return true;
+		if (!round.dying)
+			return false;
+		now = gk_mono_ns();
+		gk_sleep_until(now + DYING_STEP_NS);
+	} while (now < end);
+	return false;
+}
+
+bool gkl_ledger_reserve(struct gkl_ledger *ledger, unsigned int device,
+			enum gkl_kind kind, uint64_t bytes, uint64_t limit)
+{
+	if (take(ledger, device, kind, bytes, limit))
+		return true;
+	return gkl_ledger_slot(ledger) >= 0 && bytes <= INT64_MAX &&
+	       (!limit || bytes <= limit) &&
+	       take_from_dead(ledger, device, kind, bytes, limit);
+}
+
+void gkl_ledger_charge(struct gkl_ledger *ledger, unsigned int device,
+		       enum gkl_kind kind, uint64_t bytes)
+{
+	if (!take(ledger, device, kind, bytes, 0))
+		gk_log(GK_LOG_ERROR, "%llu bytes of device %u are not counted",
+		       (unsigned long long)bytes, device);
+}
+
+/* At most what is held, which is returned. */
+static uint64_t give_back(struct gkl_ledger *ledger, struct gkl_slot *slot,
+			  unsigned device, enum gkl_kind kind, uint64_t bytes)
+{
+	struct gkl_lock *lock = &ledger->own->locks[device];
+	struct op op;
+
+	gkl_lock(lock);
+	begin_op(&op, ledger->file, device,
+		 (unsigned)(slot - ledger->file->slots));
+	bytes = bytes < op.held.low ? bytes : op.held.low;
+	bytes = bytes < INT64_MAX ? bytes : INT64_MAX;
+	commit_op(&op, -(int64_t)bytes, 0);
+	add_kind(&slot->account[device], kind, -(int64_t)bytes);
+	gkl_unlock_begin(lock);
+	finish_op(&op);
+	gkl_unlock_end(lock);
+	return bytes;
+}
+
+void gkl_ledger_refund(struct gkl_ledger *ledger, unsigned int device,
+		       enum gkl_kind kind, uint64_t bytes)
+{
+	struct gkl_slot *slot = gkl_own_slot(ledger);
+	uint64_t given =
+	    slot ? give_back(ledger, slot, device, kind, bytes) : 0;
+
+	if (given < bytes)
+		gk_log(GK_LOG_ERROR,
+		       "device %u: %llu bytes given back, %llu were held",
+		       device, (unsigned long long)bytes,
+		       (unsigned long long)given);
+}
+
+void gkl_ledger_move(struct gkl_ledger *ledger, unsigned int device,
+		     enum gkl_kind from, enum gkl_kind to, uint64_t bytes)
+{
+	struct gkl_slot *slot = gkl_own_slot(ledger);
+
+	if (!slot || bytes > INT64_MAX)
+		return;
+	gkl_lock(&ledger->own->locks[device]);
+	add_kind(&slot->account[device], from, -(int64_t)bytes);
+	add_kind(&slot->account[device], to, (int64_t)bytes);
+	gkl_unlock(&ledger->own->locks[device]);
 }

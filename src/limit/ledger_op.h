@@ -4,6 +4,18 @@
 
 #include "limit/ledger_file.h"
 
+/* The number of an account's next operation. */
+static inline uint64_t gkl_number_after(uint64_t number)
+{
+	return (number + 1) & GKL_SEQ_MASK;
+}
+
+/* As a total names it. */
+static inline uint64_t gkl_name_of(unsigned int slot, uint64_t number)
+{
+	return (uint64_t)slot << GKL_SEQ_BITS | number;
+}
+
 /* bytes + delta, but not below 0 and not above what fits. */
 static inline uint64_t gkl_add(uint64_t bytes, int64_t delta)
 {
@@ -14,18 +26,24 @@ static inline uint64_t gkl_add(uint64_t bytes, int64_t delta)
 	return sum >= bytes ? sum : UINT64_MAX;
 }
 
-/*
- * An operation of the calling process's slot, whose lock of the device the
- * caller has. False: bytes would be above limit; 0: no limit.
- */
-bool gkl_op(struct gkl_ledger_file *f, unsigned int device, unsigned int slot,
-	    int64_t delta, uint64_t limit);
+/* Step 3 of the operation that a total names, if it is not done yet. */
+void gkl_op_finish_last(struct gkl_ledger_file *f, unsigned int device,
+			union gkl_wide total);
 
 /*
  * Gives back what the owner `life` of a slot holds and frees the slot. It is
  * dead, or the caller. False: somebody else has done it.
  */
-bool gkl_op_bury(struct gkl_ledger_file *f, unsigned int slot,
-		 union gkl_wide life);
+bool gkl_bury_slot(struct gkl_ledger_file *f, unsigned int slot,
+		   union gkl_wide life);
+
+/* What `self` held before exec. */
+void gkl_bury_former(struct gkl_ledger_file *f, union gkl_wide self);
+
+/* Buries all the dead. */
+struct gkl_round {
+	int buried, dying;
+};
+struct gkl_round gkl_bury_round(const struct gkl_ledger *ledger);
 
 #endif

@@ -14,7 +14,7 @@ static void bury_now_and_then(const struct gkl_ledger *ledger)
 					     memory_order_relaxed);
 
 	/* A time ahead of the clock is of another time namespace. */
-	if (gk_mono_ns() - last > LOOK_EVERY_NS)
+	if (gk_clock_ns(CLOCK_MONOTONIC_COARSE) - last > LOOK_EVERY_NS)
 		gkl_ledger_bury(ledger);
 }
 

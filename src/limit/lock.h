@@ -1,32 +1,54 @@
 /*
- * lock.h - a lock between the threads of one process: a word that is 0 when
- * nobody holds it.
+ * lock.h - a lock between the threads of one process. Zeros: nobody holds it.
+ *
+ * Who gives it up says so by a plain store, and looks for those who wait behind
+ * the next full barrier: one that it needs anyway saves a tenth of an
+ * operation.
  */
 #ifndef GKL_LOCK_H
 #define GKL_LOCK_H
 
 #include "base/futex.h"
 
-enum { GKL_UNLOCKED, GKL_LOCKED, GKL_AWAITED };
+struct gkl_lock {
+	_Atomic uint32_t held, waiting;
+};
 
-static inline void gkl_lock(_Atomic uint32_t *word)
+static inline bool gkl_lock_try(struct gkl_lock *lock)
 {
-	uint32_t seen = GKL_UNLOCKED;
+	uint32_t free = 0;
 
-	if (atomic_compare_exchange_strong_explicit(word, &seen, GKL_LOCKED,
-						    memory_order_acquire,
-						    memory_order_relaxed))
-		return;
-	while (atomic_exchange_explicit(word, GKL_AWAITED,
-					memory_order_acquire) != GKL_UNLOCKED)
-		gk_futex_wait(GK_FUTEX_PRIVATE, word, GKL_AWAITED, UINT64_MAX);
+	return atomic_compare_exchange_strong_explicit(
+	    &lock->held, &free, 1, memory_order_acquire, memory_order_relaxed);
 }
 
-static inline void gkl_unlock(_Atomic uint32_t *word)
+static inline void gkl_lock(struct gkl_lock *lock)
 {
-	if (atomic_exchange_explicit(word, GKL_UNLOCKED,
-				     memory_order_release) == GKL_AWAITED)
-		gk_futex_wake(GK_FUTEX_PRIVATE, word, 1);
+	if (gkl_lock_try(lock))
+		return;
+	atomic_fetch_add(&lock->waiting, 1);
+	while (!gkl_lock_try(lock))
+		gk_futex_wait(GK_FUTEX_PRIVATE, &lock->held, 1, UINT64_MAX);
+	atomic_fetch_sub(&lock->waiting, 1);
+}
+
+/* The two halves of giving it up; a full barrier between them. */
+static inline void gkl_unlock_begin(struct gkl_lock *lock)
+{
+	atomic_store_explicit(&lock->held, 0, memory_order_release);
+}
+
+static inline void gkl_unlock_end(struct gkl_lock *lock)
+{
+	if (atomic_load_explicit(&lock->waiting, memory_order_relaxed))
+		gk_futex_wake(GK_FUTEX_PRIVATE, &lock->held, 1);
+}
+
+static inline void gkl_unlock(struct gkl_lock *lock)
+{
+	gkl_unlock_begin(lock);
+	atomic_thread_fence(memory_order_seq_cst);
+	gkl_unlock_end(lock);
 }
 
 #endif
