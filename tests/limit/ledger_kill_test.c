@@ -1,0 +1,309 @@
+/*
+ * A process is killed, or stopped, behind every store of every operation: no
+ * byte is lost, none is taken twice, and nobody waits.
+ */
+#include "limit/fixture.h"
+#include "limit/ledger_file.h"
+#include "stepping.h"
+
+#define LIMIT  GIB
+#define MINE   (100 * MIB) /* of the test itself */
+#define HELD   (200 * MIB) /* of the victim, before */
+#define CHANGE (50 * MIB)
+
+enum operation { CLAIM, RESERVE, REFUSED, REFUND, CHARGE, BURY, CLOSE };
+
+static const struct {
+	const char *name;
+	uint64_t after;     /* what the victim holds when it was done */
+	unsigned int least; /* stores */
+} operations[] = {
+    [CLAIM] = {"claim", CHANGE, 8},
+    [RESERVE] = {"reserve", HELD + CHANGE, 5},
+    [REFUSED] = {"reserve in vain", HELD, 2},
+    [REFUND] = {"refund", HELD - CHANGE, 5},
+    [CHARGE] = {"charge", HELD + CHANGE, 5},
+    [BURY] = {"bury", HELD, 4},
+    [CLOSE] = {"close", 0, 4},
+};
+
+#define OPERATIONS (sizeof operations / sizeof *operations)
+
+static struct fixture fx;
+static struct gkl_ledger_file *file;
+static unsigned char *before; /* a copy of the file to compare with */
+
+static size_t watched(void)
+{
+	return offsetof(struct gkl_ledger_file, slots) +
+	       8 * sizeof(struct gkl_slot);
+}
+
+static int open_it(void **state)
+{
+	(void)state;
+	fixture_open(&fx);
+	file = fx.ledger->file;
+	before = calloc(1, sizeof *file);
+	assert_true(gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, MINE, LIMIT));
+	return !before;
+}
+
+static int close_it(void **state)
+{
+	(void)state;
+	free(before);
+	fixture_close(&fx);
+	return 0;
+}
+
+static void hold_and_die(void)
+{
+	gkl_ledger_charge(fx.ledger, 0, GKL_DATA, CHANGE);
+}
+
+static void perform(enum operation op)
+{
+	switch (op) {
+	case CLAIM:
+	case RESERVE:
+		gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, CHANGE, LIMIT);
+		break;
+	case REFUSED:
+		gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, LIMIT + 1, LIMIT);
+		break;
+	case REFUND:
+		gkl_ledger_refund(fx.ledger, 0, GKL_DATA, CHANGE);
+		break;
+	case CHARGE:
+		gkl_ledger_charge(fx.ledger, 0, GKL_DATA, CHANGE);
+		break;
+	case BURY:
+		gkl_ledger_bury(fx.ledger);
+		break;
+	case CLOSE:
+		gkl_ledger_close(fx.ledger);
+		break;
+	}
+}
+
+/* Each time the same stores are made: no slot, no bytes were ever higher. */
+static void forget_highs(void)
+{
+	uint32_t high = GKL_PROCESSES;
+
+	while (!file->slots[high - 1].life.high)
+		high--;
+	atomic_store(&file->high, high);
+	atomic_store(&file->taken[0].peak, 0);
+}
+
+/* A child that stands before the operation. */
+static pid_t start(enum operation op)
+{
+	pid_t pid;
+
+	if (op == BURY)
+		await_end(start_child(hold_and_die), 0);
+	pid = fork();
+	if (!pid) {
+		if (op != CLAIM)
+			gkl_ledger_charge(fx.ledger, 0, GKL_DATA, HELD);
+		forget_highs();
+		TRACED(perform(op));
+	}
+	await_start(pid);
+	return pid;
+}
+
+/* Whether the file differs from the last look, but for the clock in it. */
+static bool changed(void)
+{
+	atomic_store(&file->looked_ns, 0);
+	if (!memcmp(before, file, watched()))
+		return false;
+	memcpy(before, file, watched());
+	return true;
+}
+
+/* Books, by another way of counting: all accounts, and who is on the way. */
+static void check_books(void)
+{
+	union gkl_wide total = gkl_wide_read(&file->taken[0].total);
+	uint64_t slot = total.high >> GKL_SEQ_BITS, sum = 0;
+	uint64_t number = total.high & GKL_SEQ_MASK;
+
+	for (unsigned i = 0; i < GKL_PROCESSES; i++) {
+		const struct gkl_account *a = &file->slots[i].account[0];
+
+		sum += a->held.low;
+		assert_true(a->held.low <= LIMIT);
+		if (i == slot && a->held.high + 1 == number)
+			sum += a->op.low;
+	}
+	assert_int_equal(sum, total.low);
+}
+
+/* What must hold when all victims are dead. */
+static void check_whole(void)
+{
+	check_books();
+	/* No look at the dead before: the refusal itself finds them. */
+	assert_true(
+	    gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, LIMIT - MINE, LIMIT));
+	assert_int_equal(gkl_ledger_own(fx.ledger, 0), LIMIT);
+	assert_int_equal(gkl_ledger_used(fx.ledger, 0), LIMIT);
+	assert_false(gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, 1, LIMIT));
+	gkl_ledger_refund(fx.ledger, 0, GKL_DATA, LIMIT - MINE);
+	assert_int_equal(gkl_ledger_used(fx.ledger, 0), MINE);
+	assert_int_equal(gkl_ledger_bury(fx.ledger), 0);
+	assert_int_equal(count_processes(fx.ledger), 1);
+	check_books();
+}
+
+static unsigned int record_stores(enum operation op, struct site *sites)
+{
+	pid_t pid = start(op);
+	unsigned int stores = record(pid, sites, changed);
+
+	end(pid);
+	return stores;
+}
+
+static void killed_behind_every_store(void **state)
+{
+	struct site sites[STORES_MAX];
+
+	(void)state;
+	if (!CAN_RECORD)
+		skip();
+	for (unsigned int op = 0; op < OPERATIONS; op++) {
+		unsigned int stores = record_stores(op, sites);
+
+		check_whole();
+		assert_in_range(stores, operations[op].least, STORES_MAX);
+		for (unsigned int k = 0; k < stores; k++) {
+			pid_t pid = start(op);
+
+			changed();
+			run_to(pid, &sites[k]);
+			assert_true(changed());
+			check_books();
+			end(pid);
+			check_whole();
+		}
+		print_message("%s: killed behind each of %u stores\n",
+			      operations[op].name, stores);
+	}
+}
+
+/* Leaves a victim dead behind store k of op; false: there are not so many. */
+static bool leave_dead(enum operation op, const struct site *sites,
+		       unsigned int stores, unsigned int k)
+{
+	pid_t pid;
+
+	if (k >= stores)
+		return false;
+	pid = start(op);
+	run_to(pid, &sites[k]);
+	end(pid);
+	return true;
+}
+
+/* The second finds what the first has left half done, and dies over it. */
+static void killed_over_what_another_left(void **state)
+{
+	static const enum operation firsts[] = {RESERVE, REFUND, BURY};
+	static const enum operation seconds[] = {RESERVE, BURY};
+	struct site first[STORES_MAX], second[STORES_MAX];
+
+	(void)state;
+	if (!CAN_RECORD)
+		skip();
+	for (size_t i = 0; i < 3; i++) {
+		unsigned int n = record_stores(firsts[i], first);
+
+		check_whole();
+		for (unsigned int k = 0; k < n; k++)
+			for (size_t j = 0; j < 2; j++) {
+				unsigned int m;
+
+				leave_dead(firsts[i], first, n, k);
+				m = record_stores(seconds[j], second);
+				check_whole();
+				for (unsigned int l = 0; l < m; l++) {
+					leave_dead(firsts[i], first, n, k);
+					leave_dead(seconds[j], second, m, l);
+					check_whole();
+				}
+			}
+	}
+}
+
+/* Goes on from where run_to() has stopped it. */
+static void go_on(pid_t pid, const struct site *site, long text)
+{
+	int status;
+
+	poke(pid, site->pc, text);
+	assert_int_equal(ptrace(PTRACE_POKEUSER, pid, PC, site->pc), 0);
+	assert_int_equal(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+}
+
+static void others_work(void)
+{
+	alarm(10);
+	for (int i = 0; i < 3; i++) {
+		assert_true(gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, 10 * MIB,
+					       LIMIT));
+		gkl_ledger_refund(fx.ledger, 0, GKL_DATA, 10 * MIB);
+		assert_false(
+		    gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, LIMIT, LIMIT));
+		gkl_ledger_bury(fx.ledger);
+	}
+	alarm(0);
+	check_books();
+}
+
+static void who_is_stopped_behind_a_store_holds_nobody_up(void **state)
+{
+	struct site sites[STORES_MAX];
+
+	(void)state;
+	if (!CAN_RECORD)
+		skip();
+	for (unsigned int op = 0; op < OPERATIONS; op++) {
+		unsigned int stores = record_stores(op, sites);
+
+		check_whole();
+		for (unsigned int k = 0; k < stores; k++) {
+			pid_t pid = start(op);
+			long text =
+			    ptrace(PTRACE_PEEKTEXT, pid, sites[k].pc, NULL);
+
+			run_to(pid, &sites[k]);
+			others_work();
+			go_on(pid, &sites[k], text);
+			/* It has done its work, and once. */
+			assert_int_equal(gkl_ledger_used(fx.ledger, 0),
+					 MINE + operations[op].after);
+			end(pid);
+			check_whole();
+		}
+	}
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, open_it, close_it)
+	const struct CMUnitTest tests[] = {
+	    T(killed_behind_every_store),
+	    T(killed_over_what_another_left),
+	    T(who_is_stopped_behind_a_store_holds_nobody_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
