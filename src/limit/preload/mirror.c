@@ -106,7 +106,7 @@ void limited_mirror(int device, enum gkl_kind kind, int64_t bytes)
 	struct gkl_group *group = limited();
 	int slot;
 
-	if (device < 0 || !group || !group->region)
+	if (device < 0 || kind == GKL_PENDING || !group || !group->region)
 		return;
 	slot = join(group);
 	if (slot < 0)
