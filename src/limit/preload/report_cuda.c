@@ -1,0 +1,93 @@
+/*
+ * report_cuda.c - answers for CUDA how much memory a device has.
+ */
+#include "limit/preload/driver.h"
+#include "limit/preload/limited.h"
+#include "limit/preload/memory.h"
+#include "limit/preload/report.h"
+
+static unsigned int fit(uint64_t bytes)
+{
+	return bytes < UINT32_MAX ? (unsigned int)bytes : UINT32_MAX;
+}
+
+/* The driver's figures of the current context, as the group sees them. */
+static CUresult read_memory(int device, struct report_memory *ret_memory)
+{
+	size_t free, total;
+	CUresult result;
+
+	memory_refresh(device);
+	result = REAL(cuMemGetInfo_v2)(&free, &total);
+	if (result)
+		return result;
+	*ret_memory = (struct report_memory){.total = total, .free = free};
+	report_memory(device, ret_memory);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+	struct report_memory memory;
+	CUresult result;
+	int device;
+
+	if (!driver_cuda_ready())
+		return CUDA_ERROR_NO_DEVICE;
+	device = limited_current_device();
+	if (!limited_memory(device))
+		return REAL(cuMemGetInfo_v2)(free, total);
+	result = read_memory(device, &memory);
+	if (!result && free)
+		*free = memory.free;
+	if (!result && total)
+		*total = memory.total;
+	return result;
+}
+
+CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
+{
+	struct report_memory memory;
+	CUresult result;
+	int device;
+
+	if (!driver_cuda_ready())
+		return CUDA_ERROR_NO_DEVICE;
+	device = limited_current_device();
+	if (!limited_memory(device))
+		return REAL(cuMemGetInfo)(free, total);
+	result = read_memory(device, &memory);
+	if (!result && free)
+		*free = fit(memory.free);
+	if (!result && total)
+		*total = fit(memory.total);
+	return result;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+{
+	CUresult result;
+	uint64_t limit;
+
+	if (!driver_cuda_ready())
+		return CUDA_ERROR_NO_DEVICE;
+	result = REAL(cuDeviceTotalMem_v2)(bytes, dev);
+	limit = result ? 0 : limited_memory(limited_device(dev));
+	if (limit && limit < *bytes)
+		*bytes = limit;
+	return result;
+}
+
+CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev)
+{
+	CUresult result;
+	uint64_t limit;
+
+	if (!driver_cuda_ready())
+		return CUDA_ERROR_NO_DEVICE;
+	result = REAL(cuDeviceTotalMem)(bytes, dev);
+	limit = result ? 0 : limited_memory(limited_device(dev));
+	if (limit && limit < *bytes)
+		*bytes = fit(limit);
+	return result;
+}
