@@ -247,6 +247,14 @@ void gkl_region_leave(struct gkl_region *region, unsigned int slot, int32_t pid)
 	lower_count(region);
 }
 
+unsigned int gkl_region_slots(const struct gkl_region *region)
+{
+	int32_t count = atomic_load(&region->proc_num);
+
+	return count < 0 || count > GKL_PROCESSES ? GKL_PROCESSES
+						  : (unsigned)count;
+}
+
 int32_t gkl_region_pid(const struct gkl_region *region, unsigned int slot)
 {
 	return (int32_t)atomic_load(&region->procs[slot].owner);

@@ -118,6 +118,9 @@ void gkl_region_join(struct gkl_region *region, unsigned int slot, int32_t pid,
 void gkl_region_leave(struct gkl_region *region, unsigned int slot,
 		      int32_t pid);
 
+/* Slots from here on are empty. */
+unsigned int gkl_region_slots(const struct gkl_region *region);
+
 /* Who is told as the owner of a slot; 0: nobody. */
 int32_t gkl_region_pid(const struct gkl_region *region, unsigned int slot);
 

@@ -35,6 +35,8 @@ static struct gkl_group *look(void)
 			gkl_group_close(fresh);
 		err = err ? err : GK_ERR_EXISTS;
 		found = earlier;
+	} else if (!err) {
+		mirror_begin(found);
 	} else if (found == &broken) {
 		gk_log(GK_LOG_ERROR, "limit: cannot be kept: %s",
 		       gk_strerror(err));

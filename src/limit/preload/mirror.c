@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NOT_JOINED = -1 };
+enum { NOT_JOINED = -1, LEFT = -2 };
 
 /*
  * The bytes of this process, as the region has them in the end: every change
@@ -30,7 +30,7 @@ static void forget_parent(void)
 	atomic_store(&own.slot, NOT_JOINED);
 }
 
-/* The dead whose slots the ledger gave to nobody yet, or to others. */
+/* Who has which slot of the ledger. */
 struct living {
 	int32_t pids[GKL_PROCESSES];
 };
@@ -52,25 +52,46 @@ static void drop_dead(struct gkl_group *group)
 	int32_t told[GKL_PROCESSES];
 	struct living living;
 
-	memset(&living, 0, sizeof living);
-	for (unsigned i = 0; i < GKL_PROCESSES; i++)
+	unsigned count = gkl_region_slots(group->region);
+
+	for (unsigned i = 0; i < count; i++)
 		told[i] = gkl_region_pid(group->region, i);
+	memset(&living, 0, sizeof living);
 	gkl_ledger_each(group->ledger, note_living, &living);
-	for (unsigned i = 0; i < GKL_PROCESSES; i++)
+	for (unsigned i = 0; i < count; i++)
 		if (told[i] && told[i] != living.pids[i])
 			gkl_region_leave(group->region, i, told[i]);
 }
 
+void mirror_bury(struct gkl_group *group)
+{
+	static _Atomic uint64_t last;
+	uint64_t now, then;
+
+	if (!group->region)
+		return;
+	now = gk_mono_ns();
+	then = atomic_load_explicit(&last, memory_order_relaxed);
+	if (now - then < 50 * GK_NS_PER_MS ||
+	    !atomic_compare_exchange_strong(&last, &then, now))
+		return;
+	/* Looking buries those who died a while ago. */
+	(void)gkl_ledger_used(group->ledger, 0);
+	drop_dead(group);
+}
+
 static int join(struct gkl_group *group)
 {
-	int slot = gkl_ledger_slot(group->ledger), seen;
+	int seen = atomic_load_explicit(&own.slot, memory_order_acquire);
+	int slot = gkl_ledger_slot(group->ledger);
 
-	seen = atomic_load_explicit(&own.slot, memory_order_acquire);
 	if (slot < 0 || __builtin_expect(seen == slot, 1))
 		return slot;
+	if (seen == LEFT)
+		return LEFT;
 	if (!atomic_exchange(&own.fork_handled, true))
 		pthread_atfork(NULL, NULL, forget_parent);
-	drop_dead(group);
+	mirror_bury(group);
 	gkl_region_join(group->region, (unsigned)slot, getpid(), 0);
 	atomic_store(&own.slot, slot);
 	return slot;
@@ -116,6 +137,15 @@ void limited_mirror(int device, enum gkl_kind kind, int64_t bytes)
 	publish(group->region, (unsigned)slot, device);
 }
 
+void mirror_begin(struct gkl_group *group)
+{
+	struct gkl_policy policy;
+
+	gkl_policy_read(group->policy, &policy);
+	mirror_policy(group, &policy);
+	mirror_devices(group);
+}
+
 void mirror_policy(struct gkl_group *group, const struct gkl_policy *policy)
 {
 	if (group->region)
@@ -129,19 +159,6 @@ void mirror_devices(struct gkl_group *group)
 	for (unsigned i = 0; group->region && i < GKL_DEVICES; i++)
 		if (gkl_ledger_device(group->ledger, i, &device))
 			gkl_region_set_device(group->region, i, device.uuid);
-}
-
-void mirror_bury(struct gkl_group *group)
-{
-	static _Atomic uint64_t last;
-	uint64_t now = gk_mono_ns();
-	uint64_t then = atomic_load_explicit(&last, memory_order_relaxed);
-
-	if (now - then < 50 * GK_NS_PER_MS ||
-	    !atomic_compare_exchange_strong(&last, &then, now))
-		return;
-	if (gkl_ledger_bury(group->ledger) > 0 && group->region)
-		drop_dead(group);
 }
 
 /* HAMi's own look once a second; nobody wakes who waits for the monitor. */
@@ -173,7 +190,7 @@ void mirror_launch_slowly(struct gkl_region *region, uint64_t priority)
 __attribute__((destructor)) static void leave(void)
 {
 	struct gkl_group *group;
-	int slot = atomic_load(&own.slot);
+	int slot = atomic_exchange(&own.slot, LEFT);
 
 	if (slot < 0)
 		return;

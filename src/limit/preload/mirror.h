@@ -7,13 +7,16 @@
 #include "limit/group.h"
 #include "limit/region.h"
 
+/* All that stands in the region of a group that was just opened. */
+void mirror_begin(struct gkl_group *group);
+
 /* The group's limits, where it has a region. */
 void mirror_policy(struct gkl_group *group, const struct gkl_policy *policy);
 
 /* The devices of the ledger's table. */
 void mirror_devices(struct gkl_group *group);
 
-/* Buries the dead, every 50 ms at most. */
+/* Takes the dead out of the region, every 50 ms at most. */
 void mirror_bury(struct gkl_group *group);
 
 void mirror_launch_slowly(struct gkl_region *region, uint64_t priority);
