@@ -1,0 +1,226 @@
+"""A CUDA and NVML program that does what it is told: each line of its input is
+a call of a function below, and the answer is a line of JSON. Errors are
+answered as their numbers. Libraries are loaded as Python programs do."""
+
+import ctypes
+import json
+import os
+import sys
+import time
+
+KINDS = {"compute": "nvmlDeviceGetComputeRunningProcesses",
+         "graphics": "nvmlDeviceGetGraphicsRunningProcesses",
+         "mps": "nvmlDeviceGetMPSComputeRunningProcesses"}
+PTX = b""".version 7.0
+.target sm_70
+.address_size 64
+.visible .entry nothing() { ret; }
+"""
+cuda = nvml = kernel = None
+kept = []
+
+
+class Memory(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_ulonglong) for n in ("total", "free", "used")]
+
+
+class Memory2(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint)] + [
+        (n, ctypes.c_ulonglong) for n in ("total", "reserved", "free", "used")]
+
+
+class Process1(ctypes.Structure):
+    _fields_ = [("pid", ctypes.c_uint), ("used", ctypes.c_ulonglong)]
+
+
+class Process(ctypes.Structure):
+    _fields_ = [("pid", ctypes.c_uint), ("used", ctypes.c_ulonglong),
+                ("gi", ctypes.c_uint), ("ci", ctypes.c_uint)]
+
+
+class Detail(ctypes.Structure):
+    _fields_ = [*Process._fields_, ("protected", ctypes.c_ulonglong)]
+
+
+class Details(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint), ("mode", ctypes.c_uint),
+                ("count", ctypes.c_uint), ("at", ctypes.POINTER(Detail))]
+
+
+def version(struct, number):
+    return ctypes.sizeof(struct) | number << 24
+
+
+def fields(struct):
+    return {n: getattr(struct, n) for n, *_ in struct._fields_}
+
+
+def cu_init():
+    global cuda
+    cuda = cuda or ctypes.CDLL("libcuda.so.1")
+    return cuda.cuInit(0)
+
+
+def cu_count():
+    count = ctypes.c_int()
+    return cuda.cuDeviceGetCount(ctypes.byref(count)) or count.value
+
+
+def use(device):
+    """Makes the primary context of a device current."""
+    ctx = ctypes.c_void_p()
+    return (cuda.cuDevicePrimaryCtxRetain(ctypes.byref(ctx), device)
+            or cuda.cuCtxSetCurrent(ctx))
+
+
+def alloc(size):
+    """0, or why not."""
+    at = ctypes.c_ulonglong()
+    result = cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(size))
+    if not result:
+        kept.append(at)
+    return result
+
+
+def free():
+    """What was allocated last."""
+    return cuda.cuMemFree_v2(kept.pop())
+
+
+def load():
+    """Loads the kernel that does nothing."""
+    global kernel
+    module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+    return (cuda.cuModuleLoadData(ctypes.byref(module), PTX)
+            or cuda.cuModuleGetFunction(ctypes.byref(kernel), module,
+                                        b"nothing"))
+
+
+def launch():
+    return (cuda.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None)
+            or cuda.cuCtxSynchronize())
+
+
+def info():
+    left, total = ctypes.c_size_t(), ctypes.c_size_t()
+    return (cuda.cuMemGetInfo_v2(ctypes.byref(left), ctypes.byref(total))
+            or [left.value, total.value])
+
+
+def info_v1():
+    left, total = ctypes.c_uint(), ctypes.c_uint()
+    return (cuda.cuMemGetInfo(ctypes.byref(left), ctypes.byref(total))
+            or [left.value, total.value])
+
+
+def info_of_nothing():
+    """NULL for either, and for both."""
+    one = ctypes.c_size_t()
+    return [cuda.cuMemGetInfo_v2(None, None),
+            cuda.cuMemGetInfo_v2(ctypes.byref(one), None) or one.value,
+            cuda.cuMemGetInfo_v2(None, ctypes.byref(one)) or one.value]
+
+
+def total(device):
+    size = ctypes.c_size_t()
+    return (cuda.cuDeviceTotalMem_v2(ctypes.byref(size), device)
+            or size.value)
+
+
+def total_v1(device):
+    size = ctypes.c_uint()
+    return cuda.cuDeviceTotalMem(ctypes.byref(size), device) or size.value
+
+
+def uuid(device):
+    """As NVML writes it."""
+    raw = ctypes.create_string_buffer(16)
+    assert cuda.cuDeviceGetUuid_v2(raw, device) == 0
+    text = raw.raw.hex()
+    cuts = [0, 8, 12, 16, 20, 32]
+    return "GPU-" + "-".join(text[a:b] for a, b in zip(cuts, cuts[1:]))
+
+
+def nvml_init():
+    global nvml
+    nvml = nvml or ctypes.CDLL("libnvidia-ml.so.1")
+    return nvml.nvmlInit_v2()
+
+
+def handle(device):
+    at = ctypes.c_void_p()
+    assert nvml.nvmlDeviceGetHandleByIndex_v2(device, ctypes.byref(at)) == 0
+    return at
+
+
+def mig_handle(device, index):
+    at = ctypes.c_void_p()
+    assert nvml.nvmlDeviceGetMigDeviceHandleByIndex(
+        handle(device), index, ctypes.byref(at)) == 0
+    return at
+
+
+def nvml_uuid(device):
+    text = ctypes.create_string_buffer(96)
+    assert nvml.nvmlDeviceGetUUID(handle(device), text, 96) == 0
+    return text.value.decode()
+
+
+def memory(device, mig=None):
+    """Versions 1 and 2."""
+    of = handle(device) if mig is None else mig_handle(device, mig)
+    one, two = Memory(), Memory2(version=version(Memory2, 2))
+    r = (nvml.nvmlDeviceGetMemoryInfo(of, ctypes.byref(one))
+         or nvml.nvmlDeviceGetMemoryInfo_v2(of, ctypes.byref(two)))
+    return r or [fields(one), fields(two)]
+
+
+def processes(device, kind="compute", suffix="_v3", room=64, mig=None):
+    """[[pid, bytes]...] or [error, how many]."""
+    record = Process if suffix else Process1
+    of = handle(device) if mig is None else mig_handle(device, mig)
+    count = ctypes.c_uint(room)
+    at = (record * room)() if room else None
+    r = getattr(nvml, KINDS[kind] + suffix)(of, ctypes.byref(count), at)
+    return ([r, count.value] if r else
+            [[at[i].pid, at[i].used] for i in range(count.value)])
+
+
+def details(device, mode):
+    at = (Detail * 64)()
+    told = Details(version(Details, 1), mode, 64, at)
+    r = nvml.nvmlDeviceGetRunningProcessDetailList(handle(device),
+                                                   ctypes.byref(told))
+    return r or [[p.pid, p.used] for p in at[:told.count]]
+
+
+def story(device, number):
+    """All that is told of a device: as CUDA and as NVML number it."""
+    return {"info": info(), "total": total(device), "memory": memory(number),
+            "processes": processes(number)}
+
+
+def child(line):
+    """What a forked child answers."""
+    ours, its = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.write(its, json.dumps(eval(line)).encode())
+        os._exit(0)
+    os.close(its)
+    with os.fdopen(ours) as answer:
+        told = answer.read()
+    os.waitpid(pid, 0)
+    return json.loads(told)
+
+
+def elapsed(function, *args):
+    """Seconds that a call takes, and its answer."""
+    start = time.monotonic()
+    answer = function(*args)
+    return [time.monotonic() - start, answer]
+
+
+if __name__ == "__main__":
+    for told in sys.stdin:
+        print(json.dumps(eval(told)), flush=True)

@@ -1,0 +1,213 @@
+"""HAMi's monitor beside us: its region is read and written here as that program
+does on the host, by offsets."""
+
+import mmap
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import clean_env
+from limit_shells import GIB, MIB, hami, shell  # noqa: F401
+
+SIZE = 2008952
+PROCS, PROC, MOST = 1856, 1960, 1024
+FIELDS = {"magic": (0, "i"), "major": (4, "i"), "num": (56, "Q"),
+          "proc_num": (2008896, "i"), "utilization_switch": (2008900, "i"),
+          "recent_kernel": (2008904, "i"), "priority": (2008908, "i"),
+          "last_kernel_time": (2008912, "q")}
+CLASSES = {"context": 0, "module": 8, "data": 16, "total": 32}
+OUT_OF_MEMORY = 2
+
+
+class Monitor:
+    """What the monitor does with a container's file."""
+
+    def __init__(self, path):
+        self.file = open(path, "r+b")
+        self.at = mmap.mmap(self.file.fileno(), SIZE)
+
+    def close(self):
+        self.at.close()
+        self.file.close()
+
+    def read(self, name):
+        offset, kind = FIELDS[name]
+        return struct.unpack_from("<" + kind, self.at, offset)[0]
+
+    def write(self, name, value):
+        offset, kind = FIELDS[name]
+        struct.pack_into("<" + kind, self.at, offset, value)
+
+    def uuids(self):
+        return [self.at[64 + 96 * i:160 + 96 * i].rstrip(b"\0").decode()
+                for i in range(self.read("num"))]
+
+    def limits(self):
+        return struct.unpack_from("<16Q", self.at, 1600)
+
+    def sm_limits(self):
+        return struct.unpack_from("<16Q", self.at, 1728)
+
+    def pids(self):
+        found = (struct.unpack_from("<i", self.at, PROCS + PROC * i)[0]
+                 for i in range(MOST))
+        return [pid for pid in found if pid]
+
+    def used(self, device, which="total"):
+        """Summed over all slots, as the monitor does."""
+        at = PROCS + 8 + 64 * device + CLASSES[which]
+        return sum(struct.unpack_from("<Q", self.at, at + PROC * i)[0]
+                   for i in range(MOST))
+
+
+@pytest.fixture
+def monitor():
+    opened = []
+
+    def open_one(path):
+        opened.append(Monitor(path))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+def awaited(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_the_monitor_sums_what_the_driver_has(machine, shell, monitor,
+                                              tmp_path):
+    one = machine("--gpus", "h100:2")
+    cache = tmp_path / "x.cache"
+    env = hami(one, cache, CUDA_DEVICE_SM_LIMIT="50")
+    programs = [shell(env).start() for _ in range(2)]
+    plain = shell(one.env).start(1)
+    assert os.stat(cache).st_mode & 0o7777 == 0o666
+    assert os.stat(cache).st_size >= SIZE
+    seen = monitor(cache)
+    assert (seen.read("magic"), seen.read("major")) == (19920718, 1)
+    assert seen.uuids() == [gpu["uuid"] for gpu in one.show()["gpus"]]
+    assert seen.limits()[:2] == (2 * GIB, 0)
+    assert seen.sm_limits()[:2] == (50, 50)
+    assert sorted(seen.pids()) == sorted(p.pid for p in programs)
+    for step in ["alloc(100 << 20)", "alloc(3)", "free()", "free()"]:
+        for program in programs:
+            assert program(step) == 0
+            truth = dict(map(tuple, plain("processes(0)")))
+            assert set(truth) == {p.pid for p in programs}
+            assert seen.used(0) == sum(truth.values())
+            assert seen.used(0) == sum(seen.used(0, of) for of in
+                                       ("context", "module", "data"))
+    assert seen.used(1) == 0
+    assert seen.used(0, "data") == 0
+    assert seen.used(0, "context") == 2 * plain("processes(1)")[0][1]
+
+
+def test_the_slots_of_the_dead_go(machine, shell, monitor, tmp_path):
+    one = machine("--gpus", "h100")
+    env = hami(one, tmp_path / "x.cache")
+    stays, goes = shell(env).start(), shell(env).start()
+    seen = monitor(tmp_path / "x.cache")
+    before = seen.used(0)
+    goes.kill()
+    assert stays("elapsed(lambda: [time.sleep(0.1), info()][1])")[1]
+    assert seen.pids() == [stays.pid]
+    assert seen.used(0) == before // 2
+    stays.end()  # in good order: it needs nobody else
+    assert seen.pids() == []
+    assert (seen.used(0), seen.read("proc_num")) == (0, 0)
+
+
+def test_who_comes_next_takes_out_the_dead(machine, shell, monitor, tmp_path):
+    one = machine("--gpus", "h100")
+    env = hami(one, tmp_path / "x.cache")
+    shell(env).start().kill()
+    seen = monitor(tmp_path / "x.cache")
+    assert len(seen.pids()) == 1
+    alive = shell(env).start()
+    assert seen.pids() == [alive.pid]
+    assert seen.used(0) == alive("memory(0)")[0]["used"]
+
+
+@pytest.mark.parametrize("priority", ["0", "1", None])
+def test_the_monitor_holds_up_low_priorities(machine, shell, monitor,
+                                             tmp_path, priority):
+    one = machine("--gpus", "h100")
+    more = {"CUDA_TASK_PRIORITY": priority} if priority else {}
+    mine = shell(hami(one, tmp_path / "x.cache", **more)).start()
+    seen = monitor(tmp_path / "x.cache")
+    assert seen.read("priority") == int(priority or 1)
+    assert mine("load()") == mine("launch()") == 0
+    assert seen.read("recent_kernel") == 2
+    seen.write("recent_kernel", -1)
+    mine.ask("launch()")
+    if priority == "0":
+        assert mine.answer() == 0
+        assert seen.read("recent_kernel") == 2
+        return
+    time.sleep(0.3)
+    assert seen.read("recent_kernel") == -1  # nothing was launched
+    seen.write("recent_kernel", 0)
+    assert mine.answer() == 0
+    assert seen.read("recent_kernel") == 2
+
+
+def test_a_launch_tells_its_time(machine, shell, monitor, tmp_path):
+    one = machine("--gpus", "h100")
+    mine = shell(hami(one, tmp_path / "x.cache")).start()
+    seen = monitor(tmp_path / "x.cache")
+    assert mine("load()") == 0
+    seen.write("recent_kernel", 1)  # as the monitor counts down
+    before = int(time.time())
+    assert mine("launch()") == 0
+    assert before <= seen.read("last_kernel_time") <= int(time.time())
+
+
+def test_nonsense_in_the_region_moves_no_limit(machine, shell, monitor,
+                                               tmp_path):
+    one = machine("--gpus", "h100")
+    env = hami(one, tmp_path / "x.cache", CUDA_TASK_PRIORITY="0")
+    mine = shell(env).start()
+    seen = monitor(tmp_path / "x.cache")
+    used = mine("memory(0)")[0]["used"]
+    seen.at[56:SIZE] = b"\xa5" * (SIZE - 56)
+    assert mine("alloc(2 << 30)") == OUT_OF_MEMORY
+    assert mine("info()") == [2 * GIB - used, 2 * GIB]
+    assert mine(f"alloc({(2 * GIB - used) // (2 * MIB) * 2 * MIB})") == 0
+    assert mine("info()")[0] < 2 * MIB
+    other = shell(env)
+    assert other("cu_init()") == 0
+    assert other("use(0)") == OUT_OF_MEMORY
+
+
+def test_a_file_of_another_sort_is_left_alone(machine, shell, tmp_path):
+    one = machine("--gpus", "h100")
+    cache = tmp_path / "x.cache"
+    cache.write_bytes(b"precious")
+    mine = shell(hami(one, cache)).start()
+    assert mine("info()")[1] == 2 * GIB
+    assert mine("alloc(2 << 30)") == OUT_OF_MEMORY
+    assert cache.read_bytes() == b"precious"
+
+
+def test_nothing_is_printed(machine, tmp_path):
+    one = machine("--gpus", "h100")
+    code = ("import sys; sys.path.insert(0, 'tests/limit')\n"
+            "import gpu_shell as g; g.nvml_init(); g.cu_init(); g.use(0)\n"
+            "g.alloc(1 << 40); g.info(); g.memory(0); g.processes(0)\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code], text=True, capture_output=True,
+        env=clean_env(**hami(one, tmp_path / "x.cache")), check=False,
+        timeout=60, cwd=os.path.dirname(os.path.dirname(
+            os.path.dirname(os.path.abspath(__file__)))))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

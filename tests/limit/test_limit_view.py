@@ -1,0 +1,215 @@
+"""All that programs are told of a device under a limit is one story."""
+
+import pytest
+
+from limit_shells import GIB, MIB, hami, shell  # noqa: F401
+
+LIMIT = 2 * GIB
+PENDING = 7  # NVML_ERROR_INSUFFICIENT_SIZE
+# nvmlProcessMode_t
+COMPUTE, GRAPHICS, MPS, ALL = range(4)
+
+
+def used_by_story(told, limit=LIMIT):
+    """Checks that all figures belong together; what is used by them."""
+    free, total = told["info"]
+    first, second = told["memory"]
+    used = limit - free
+    assert total == told["total"] == limit
+    assert first == {"total": limit, "free": free, "used": used}
+    assert (second["total"], second["free"], second["used"],
+            second["reserved"]) == (limit, free, used, 0)
+    assert sum(held for _, held in told["processes"]) == used
+    return used
+
+
+def unlimited(machine):
+    """A program that sees the machine as the driver tells it."""
+    return machine.env
+
+
+def driver_used(told):
+    """What the driver's list of processes holds."""
+    return {pid: held for pid, held in told["processes"]}
+
+
+def test_one_story_at_every_step(machine, shell, tmp_path):
+    one = machine("--gpus", "h100:2")
+    env = hami(one, tmp_path / "x.cache")
+    first, second = shell(env).start(), shell(env).start()
+    judge = shell(unlimited(one)).start(1)
+    for step in ["alloc(100 << 20)", "alloc(1)", "alloc(64 << 20)", "free()",
+                 "free()"]:
+        for program in (first, second):
+            assert program(step) == 0
+            told = [p("story(0, 0)") for p in (first, second)]
+            assert used_by_story(told[0]) == used_by_story(told[1])
+            truth = dict(map(tuple, judge("processes(0)")))
+            assert dict(map(tuple, told[0]["processes"])) == truth
+
+
+def test_only_the_group_is_there(machine, shell, tmp_path):
+    one = machine("--gpus", "h100", "--load", "train:0,mem=20GiB")
+    mine = shell(hami(one, tmp_path / "x.cache")).start()
+    told = mine("story(0, 0)")
+    used_by_story(told)
+    assert [pid for pid, _ in told["processes"]] == [mine.pid]
+    assert len(shell(unlimited(one)).start()("processes(0)")) == 3
+
+
+def test_the_end_of_a_process_is_seen(machine, shell, tmp_path):
+    one = machine("--gpus", "h100")
+    env = hami(one, tmp_path / "x.cache")
+    stays, goes = shell(env).start(), shell(env).start()
+    alone = used_by_story(stays("story(0, 0)"))
+    assert goes("alloc(1 << 28)") == 0
+    goes.kill()
+    told = stays("elapsed(lambda: [time.sleep(0.1), story(0, 0)][1])")[1]
+    assert used_by_story(told) == alone // 2
+
+
+def test_without_a_limit_the_driver_answers(machine, shell, tmp_path):
+    """Weakness 14: a total of 0 without a limit, a crash at NULL."""
+    one = machine("--gpus", "h100:2", "--load", "train:1,mem=3GiB")
+    mine = shell(hami(one, tmp_path / "x.cache")).start(1)
+    plain = shell(unlimited(one)).start(1)
+    for line in ["total(1)", "total_v1(1)", "info()", "info_v1()",
+                 "info_of_nothing()", "memory(1)", "processes(1)"]:
+        assert mine(line) == plain(line), line
+    assert mine("total(1)") > 79 * GIB
+
+
+def test_null_is_answered_as_the_driver_does(machine, shell, tmp_path):
+    one = machine("--gpus", "h100")
+    mine = shell(hami(one, tmp_path / "x.cache")).start()
+    free, total = mine("info()")
+    assert mine("info_of_nothing()") == [0, free, total]
+
+
+def test_the_first_versions_have_32_bits(machine, shell, tmp_path):
+    one = machine("--gpus", "h100")
+    small = shell(hami(one, tmp_path / "a.cache")).start()
+    large = shell(hami(one, tmp_path / "b.cache", "9g")).start()
+    assert small("total_v1(0)") == small("info_v1()")[1] == LIMIT
+    assert large("total_v1(0)") == large("info_v1()")[1] == 2**32 - 1
+
+
+def test_a_limit_above_the_gpu_is_the_gpu(machine, shell, tmp_path):
+    one = machine("--gpus", "t4", "--load", "train:0,mem=3GiB")
+    mine = shell(hami(one, tmp_path / "x.cache", "100g")).start()
+    plain = shell(unlimited(one))
+    plain("nvml_init()")
+    assert mine("memory(0)")[0]["total"] == plain("memory(0)")[0]["total"]
+    free, total = mine("info()")
+    first, second = mine("memory(0)")
+    assert total == mine("total(0)") < 16 * GIB
+    assert first["free"] == second["free"] == free
+    assert second["total"] == sum(second[n] for n in
+                                  ("reserved", "used", "free"))
+    assert free == plain("memory(0)")[0]["free"]  # what is there is there
+
+
+def test_what_others_hold_is_not_free(machine, shell, tmp_path):
+    """Limits may promise more than there is."""
+    one = machine("--gpus", "t4", "--load", "train:0,mem=14GiB")
+    mine = shell(hami(one, tmp_path / "x.cache", "10g")).start()
+    plain = shell(unlimited(one))
+    plain("nvml_init()")
+    free, total = mine("info()")
+    assert total == 10 * GIB
+    assert free == plain("memory(0)")[0]["free"] < 2 * GIB
+    assert mine("memory(0)")[1]["used"] == total - free
+
+
+LISTS = [(kind, suffix) for kind in ("compute", "graphics", "mps")
+         for suffix in ("", "_v2", "_v3")]
+
+
+def test_every_list_of_processes_is_of_the_group(machine, shell, tmp_path):
+    one = machine("--gpus", "h100", "--load", "train:0,mem=20GiB")
+    env = hami(one, tmp_path / "x.cache")
+    programs = [shell(env).start() for _ in range(2)]
+    held = programs[0]("processes(0)")
+    assert sorted(pid for pid, _ in held) == sorted(p.pid for p in programs)
+    for kind, suffix in LISTS:
+        ask = f"processes(0, {kind!r}, {suffix!r}, "
+        expected = held if kind == "compute" else []
+        assert programs[0](ask + "64)") == expected
+        assert programs[0](ask + "2)") == expected
+        short = [PENDING, 2] if expected else []
+        assert programs[0](ask + "1)") == short
+        assert programs[0](ask + "0)") == short
+    for mode, expected in ((COMPUTE, held), (GRAPHICS, []), (MPS, []),
+                           (ALL, held)):
+        assert programs[0](f"details(0, {mode})") == expected
+
+
+@pytest.mark.parametrize("nvml_first", [True, False])
+@pytest.mark.parametrize("visible", ["1,0", "uuid", "1", "bus"])
+def test_devices_are_those_of_nvml(machine, shell, tmp_path, visible,
+                                   nvml_first):
+    """Weakness 2: limits by NVML's numbers, whatever CUDA shows first."""
+    gpus = ["t4", "h100"] if visible == "bus" else ["h100", "h100"]
+    one = machine("--gpus", ",".join(gpus))
+    uuids = [gpu["uuid"] for gpu in one.show()["gpus"]]
+    more = {"1,0": {"CUDA_VISIBLE_DEVICES": "1,0"},
+            "uuid": {"CUDA_VISIBLE_DEVICES": f"{uuids[1]},{uuids[0]}"},
+            "1": {"CUDA_VISIBLE_DEVICES": "1"}, "bus": {}}[visible]
+    mine = shell(hami(one, tmp_path / "x.cache", "1g",
+                      CUDA_DEVICE_MEMORY_LIMIT_1="3g", **more))
+    order = ["nvml_init()", "cu_init()"]
+    for line in order if nvml_first else reversed(order):
+        assert mine(line) == 0
+    count = mine("cu_count()")
+    assert count == (1 if visible == "1" else 2)
+    for device in range(count):
+        number = uuids.index(mine(f"uuid({device})"))
+        # Faster ones first, where nobody says otherwise; else as asked.
+        assert number == 1 - device
+        limit = [1, 3][number] * GIB
+        assert mine(f"use({device})") == 0
+        used_by_story(mine(f"story({device}, {number})"), limit)
+        assert mine("alloc(2 << 30)") == (0 if number else 2)
+        used_by_story(mine(f"story({device}, {number})"), limit)
+
+
+def test_the_order_of_the_bus_is_obeyed(machine, shell, tmp_path):
+    one = machine("--gpus", "t4,h100")
+    mine = shell(hami(one, tmp_path / "x.cache", "1g",
+                      CUDA_DEVICE_MEMORY_LIMIT_1="3g",
+                      CUDA_DEVICE_ORDER="PCI_BUS_ID")).start()
+    assert mine("total(0)") == GIB
+    assert mine("total(1)") == 3 * GIB
+
+
+def test_a_mig_device_has_the_limit_of_its_gpu(machine, shell, tmp_path):
+    one = machine("--gpus", "h100")
+    assert one.ctl("mig", "0", "on").returncode == 0
+    for _ in range(2):
+        assert one.ctl("mig", "0", "create", "3g.40gb").returncode == 0
+    mine = shell(hami(one, tmp_path / "x.cache")).start()
+    assert mine("total(0)") == LIMIT
+    used = used_by_story({**mine("story(0, 0)"),
+                          "memory": mine("memory(0, mig=0)"),
+                          "processes": mine("processes(0, mig=0)")})
+    assert used == LIMIT - mine("memory(0)")[0]["free"]
+    assert mine("processes(0, mig=1)") == []
+
+
+def test_nvml_is_left_alone_where_hami_says_so(machine, shell, tmp_path):
+    one = machine("--gpus", "h100", "--load", "train:0,mem=3GiB")
+    mine = shell(hami(one, tmp_path / "x.cache",
+                      HOOK_NVML_ENABLE="0")).start()
+    plain = shell(unlimited(one))
+    plain("nvml_init()")
+    assert mine("memory(0)") == plain("memory(0)")
+    assert mine("processes(0)") == plain("processes(0)")
+    assert mine("info()")[1] == LIMIT
+
+
+def test_a_forked_child_tells_the_same(machine, shell, tmp_path):
+    one = machine("--gpus", "h100")
+    mine = shell(hami(one, tmp_path / "x.cache"))
+    assert mine("nvml_init()") == 0
+    told = mine("child('[nvml_init(), memory(0)]')")
+    assert told[1][0] == {"total": LIMIT, "free": LIMIT, "used": 0}
