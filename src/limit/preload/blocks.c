@@ -1,0 +1,122 @@
+/*
+ * blocks.c - counts the pieces that lie in a block partly. A block that one
+ * piece fills is that piece's, so nothing needs to be noted of it.
+ */
+#include "limit/preload/blocks.h"
+#include "limit/preload/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#define CHUNK_BLOCKS (1u << 14)
+
+/* The count in the lower half, since when in the upper one. */
+struct blocks_chunk {
+	_Atomic uint64_t word[CHUNK_BLOCKS];
+};
+
+uint64_t blocks_round(uint64_t bytes)
+{
+	return bytes > UINT64_MAX - BLOCK_BYTES
+		   ? UINT64_MAX & -BLOCK_BYTES
+		   : (bytes + BLOCK_BYTES - 1) & -BLOCK_BYTES;
+}
+
+static struct blocks_chunk *make_chunk(struct blocks *b, uint64_t index)
+{
+	struct blocks_chunk *made = own_map(sizeof(*made)), *none = NULL;
+
+	if (made &&
+	    !atomic_compare_exchange_strong(&b->chunk[index], &none, made)) {
+		munmap(made, sizeof(*made));
+		return none;
+	}
+	return made;
+}
+
+/* The word of a block; NULL: there is no memory for it. */
+static _Atomic uint64_t *word_of(struct blocks *b, uint64_t block)
+{
+	uint64_t index = block / CHUNK_BLOCKS % BLOCKS_CHUNKS;
+	struct blocks_chunk *c =
+	    atomic_load_explicit(&b->chunk[index], memory_order_acquire);
+
+	if (!c)
+		c = make_chunk(b, index);
+	return c ? &c->word[block % CHUNK_BLOCKS] : NULL;
+}
+
+/* True: it was nobody's. */
+static bool enter_block(_Atomic uint64_t *word, uint32_t now)
+{
+	uint64_t seen = atomic_load_explicit(word, memory_order_relaxed), next;
+
+	do
+		next = (uint32_t)seen ? seen + 1 : (uint64_t)now << 32 | 1;
+	while (!atomic_compare_exchange_weak(word, &seen, next));
+	return !(uint32_t)seen;
+}
+
+/* True: it is nobody's now. */
+static bool leave_block(_Atomic uint64_t *word, uint32_t since, bool *ret_old)
+{
+	uint64_t seen = atomic_fetch_sub(word, 1);
+
+	*ret_old = (uint32_t)(seen >> 32) < since;
+	return (uint32_t)seen == 1;
+}
+
+/* The first and last block of a piece, if it does not fill them. */
+struct edges {
+	unsigned count;
+	uint64_t block[2];
+	uint64_t filled; /* blocks between them */
+};
+
+static struct edges find_edges(uint64_t address, uint64_t bytes)
+{
+	uint64_t end = address + bytes;
+	uint64_t first = address / BLOCK_BYTES;
+	uint64_t last = (end - 1) / BLOCK_BYTES;
+	struct edges e = {.filled = last - first + 1};
+
+	if (address % BLOCK_BYTES || (first == last && end % BLOCK_BYTES))
+		e.block[e.count++] = first;
+	if (first != last && end % BLOCK_BYTES)
+		e.block[e.count++] = last;
+	e.filled -= e.count;
+	return e;
+}
+
+uint64_t blocks_add(struct blocks *b, uint64_t address, uint64_t bytes,
+		    uint32_t now)
+{
+	struct edges e = find_edges(address, bytes);
+	_Atomic uint64_t *word[2];
+
+	for (unsigned i = 0; i < e.count; i++) {
+		word[i] = word_of(b, e.block[i]);
+		if (!word[i])
+			return UINT64_MAX;
+	}
+	for (unsigned i = 0; i < e.count; i++)
+		e.filled += enter_block(word[i], now);
+	return e.filled * BLOCK_BYTES;
+}
+
+uint64_t blocks_remove(struct blocks *b, uint64_t address, uint64_t bytes,
+		       uint32_t since, uint64_t *ret_old)
+{
+	struct edges e = find_edges(address, bytes);
+	bool old;
+
+	*ret_old = 0;
+	for (unsigned i = 0; i < e.count; i++) {
+		if (!leave_block(word_of(b, e.block[i]), since, &old))
+			continue;
+		e.filled++;
+		*ret_old += old ? BLOCK_BYTES : 0;
+	}
+	return e.filled * BLOCK_BYTES;
+}
