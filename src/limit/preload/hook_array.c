@@ -1,0 +1,219 @@
+/*
+ * hook_array.c - arrays and mipmapped arrays. Their layout is the driver's
+ * secret: as much as they may take is reserved, and then it is measured.
+ */
+#include "limit/preload/hook.h"
+
+/* Drivers round rows to that much. */
+#define ROW_STEP 512u
+
+static uint64_t bytes_of_format(CUarray_format format)
+{
+	if (format == CU_AD_FORMAT_UNSIGNED_INT8 ||
+	    format == CU_AD_FORMAT_SIGNED_INT8)
+		return 1;
+	if (format == CU_AD_FORMAT_UNSIGNED_INT16 ||
+	    format == CU_AD_FORMAT_SIGNED_INT16 || format == CU_AD_FORMAT_HALF)
+		return 2;
+	return 4; /* compressed ones have less */
+}
+
+static uint64_t round_to(uint64_t n, uint64_t step)
+{
+	return (n + step - 1) / step * step;
+}
+
+static uint64_t at_least_1(uint64_t n)
+{
+	return n ? n : 1;
+}
+
+/* 0: it is no array, or too large for any; the driver says so. */
+static uint64_t size_level(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+	uint64_t row = round_to(d->Width * at_least_1(d->NumChannels) *
+				    bytes_of_format(d->Format),
+				ROW_STEP);
+	uint64_t bytes;
+
+	if (d->Width > UINT32_MAX ||
+	    __builtin_mul_overflow(row, at_least_1(d->Height), &bytes) ||
+	    __builtin_mul_overflow(bytes, at_least_1(d->Depth), &bytes))
+		return 0;
+	return bytes;
+}
+
+static size_t half(size_t side)
+{
+	return side > 1 ? side / 2 : side;
+}
+
+/* Layers and faces are not made less. */
+static uint64_t size_levels(CUDA_ARRAY3D_DESCRIPTOR d, unsigned levels)
+{
+	bool layered = d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+	uint64_t sum = size_level(&d);
+
+	while (--levels &&
+	       (d.Width > 1 || d.Height > 1 || (d.Depth > 1 && !layered))) {
+		d.Width = half(d.Width);
+		d.Height = half(d.Height);
+		d.Depth = layered ? d.Depth : half(d.Depth);
+		sum += size_level(&d);
+	}
+	return sum;
+}
+
+static uint64_t most_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
+{
+	if (d->Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)
+		return 0; /* the program maps memory of its own */
+	return piece_most(size_levels(*d, levels ? levels : 1));
+}
+
+/* In a row of arrays: whose they are, and a guess of what they take. */
+static CUresult end_array(struct memory_call *call, CUresult r, uint64_t handle,
+			  uint64_t guess)
+{
+	struct table_row row = {
+	    .key = handle, .bytes = guess, .device = (uint16_t)call->device};
+
+	if (call->device < 0)
+		return r;
+	if (r) {
+		memory_end(call, 0);
+		return r;
+	}
+	/* What cannot be noted is measured all the same. */
+	table_put(&memory_state()->arrays, &row);
+	return memory_end_measured(call, guess) ? CUDA_SUCCESS
+						: CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult begin_array(struct memory_call *call,
+			    const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
+{
+	return memory_begin(call, limited_current_device(), GKL_ARRAY,
+			    d ? most_of(d, levels) : 0);
+}
+
+/*
+ * A table of what creates: CREATE(symbol, struct, how it is read). An array by
+ * which the group would be above its limit is destroyed again.
+ */
+#define AS_2D(d)                                                               \
+	(&(CUDA_ARRAY3D_DESCRIPTOR){.Width = (d)->Width,                       \
+				    .Height = (d)->Height,                     \
+				    .Format = (d)->Format,                     \
+				    .NumChannels = (d)->NumChannels})
+#define AS_3D(d)                                                               \
+	(&(CUDA_ARRAY3D_DESCRIPTOR){.Width = (d)->Width,                       \
+				    .Height = (d)->Height,                     \
+				    .Depth = (d)->Depth,                       \
+				    .Format = (d)->Format,                     \
+				    .NumChannels = (d)->NumChannels,           \
+				    .Flags = (d)->Flags})
+#define CREATE(symbol, type, read)                                             \
+	CUresult symbol(CUarray *pHandle, const type *pAllocateArray)          \
+	{                                                                      \
+		const type *d = pAllocateArray;                                \
+		struct memory_call call;                                       \
+		CUresult r;                                                    \
+                                                                               \
+		if (MISSING(symbol))                                           \
+			return CUDA_ERROR_NO_DEVICE;                           \
+		r = begin_array(&call, d ? read(d) : NULL, 1);                 \
+		if (r)                                                         \
+			return r;                                              \
+		r = REAL(symbol)(pHandle, d);                                  \
+		if (r)                                                         \
+			return end_array(&call, r, 0, 0);                      \
+		r = end_array(&call, r, (uintptr_t)*pHandle, call.pending);    \
+		if (r)                                                         \
+			cuArrayDestroy(*pHandle);                              \
+		return r;                                                      \
+	}
+
+CREATE(cuArray3DCreate, CUDA_ARRAY3D_DESCRIPTOR_v1, AS_3D)
+CREATE(cuArray3DCreate_v2, CUDA_ARRAY3D_DESCRIPTOR, AS_3D)
+CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, AS_2D)
+CREATE(cuArrayCreate_v2, CUDA_ARRAY_DESCRIPTOR, AS_2D)
+
+CUresult
+cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
+		       const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+		       unsigned int numMipmapLevels)
+{
+	struct memory_call call;
+	CUresult r;
+
+	if (MISSING(cuMipmappedArrayCreate))
+		return CUDA_ERROR_NO_DEVICE;
+	r = begin_array(&call, pMipmappedArrayDesc, numMipmapLevels);
+	if (r)
+		return r;
+	r = REAL(cuMipmappedArrayCreate)(pHandle, pMipmappedArrayDesc,
+					 numMipmapLevels);
+	if (r)
+		return end_array(&call, r, 0, 0);
+	r = end_array(&call, r, (uintptr_t)*pHandle, call.pending);
+	if (r)
+		cuMipmappedArrayDestroy(*pHandle);
+	return r;
+}
+
+/* ---- destroying ---- */
+
+/* Where nobody measures, what was guessed goes. */
+static void array_gone(const struct table_row *row)
+{
+	struct memory_device *d = &memory_state()->device[row->device];
+
+	if (!memory_measure(row->device, GKL_ARRAY) && !atomic_load(&d->seen))
+		memory_shrink(row->device, GKL_ARRAY, row->bytes);
+}
+
+static CUresult destroy(uint64_t handle, CUresult (*release)(uint64_t handle))
+{
+	struct memory_state *s = limited() ? memory_state() : NULL;
+	struct table_row row;
+	bool ours;
+	CUresult r;
+
+	if (!s)
+		return release(handle);
+	ours = table_take(&s->arrays, handle, &row);
+	memory_enter();
+	r = release(handle);
+	memory_leave();
+	if (ours && r)
+		table_put(&s->arrays, &row);
+	else if (ours)
+		array_gone(&row);
+	return r;
+}
+
+static CUresult release_array(uint64_t handle)
+{
+	return REAL(cuArrayDestroy)((CUarray)(uintptr_t)handle);
+}
+
+static CUresult release_mipmap(uint64_t handle)
+{
+	return REAL(cuMipmappedArrayDestroy)(
+	    (CUmipmappedArray)(uintptr_t)handle);
+}
+
+CUresult cuArrayDestroy(CUarray hArray)
+{
+	return MISSING(cuArrayDestroy)
+		   ? CUDA_ERROR_NO_DEVICE
+		   : destroy((uintptr_t)hArray, release_array);
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
+{
+	return MISSING(cuMipmappedArrayDestroy)
+		   ? CUDA_ERROR_NO_DEVICE
+		   : destroy((uintptr_t)hMipmappedArray, release_mipmap);
+}

@@ -1,0 +1,77 @@
+/*
+ * memory_state.h - what memory.c, and those who count for it, know of this
+ * process. All of it is zero in a forked child.
+ */
+#ifndef GKL_PRELOAD_MEMORY_STATE_H
+#define GKL_PRELOAD_MEMORY_STATE_H
+
+#include "limit/preload/blocks.h"
+#include "limit/preload/memory.h"
+#include "limit/preload/table.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { POOLS_MAX = 1024 };
+
+/*
+ * A pool of cuMemAllocAsync(), or what graphs allocate on a device: the driver
+ * says how much it has in reserve. Under the lock of pools.
+ */
+struct memory_pool {
+	bool used;           /* this struct */
+	CUmemoryPool handle; /* NULL: of graphs */
+	CUdevice ordinal;
+	int device;
+	uint64_t charged; /* in the ledger, besides what calls have pending */
+	unsigned calls;   /* under way */
+};
+
+struct memory_device {
+	_Atomic uint64_t counted; /* bytes, but managed ones */
+	_Atomic bool joined;      /* contexts are measured */
+	_Atomic bool due;         /* memory_refresh() has something to do */
+	_Atomic bool seen;        /* NVML has told of this process */
+	_Atomic uint64_t rest[GKL_KINDS]; /* measured */
+	_Atomic uint64_t doubted;         /* of rest, since it was measured */
+	_Atomic uint32_t looks;           /* memory_expect() */
+};
+
+struct memory_state {
+	_Atomic uint32_t gate;  /* how many are inside; the top bit: closed */
+	_Atomic uint32_t epoch; /* of measuring */
+	pthread_mutex_t measuring;
+	_Atomic bool contexts_free, latched;
+	struct memory_device device[GKL_DEVICES];
+	struct table pieces;   /* by address */
+	struct table handles;  /* cuMemCreate(), by handle */
+	struct table mappings; /* of them, by address */
+	struct table contexts; /* that programs made, by handle */
+	struct table arrays;   /* and mipmapped ones, by handle */
+	struct table pool_of;  /* pools by handle: their index */
+	struct table execs;    /* graphs that allocate, by handle */
+	struct table uses;     /* libraries that a context has used */
+	_Atomic uint32_t context_count, exec_count, pool_count;
+	pthread_mutex_t physical, pools;
+	struct memory_pool pool[POOLS_MAX]; /* the first `pool_count` */
+	struct blocks blocks;
+};
+
+/* NULL: no memory for it. */
+struct memory_state *memory_state(void);
+
+/* What NVML says that this process holds. False: it does not say. */
+bool memory_truth(int device, uint64_t *ret_bytes);
+
+/* In memory.c, for those who count. */
+void ledger_refund(int device, enum gkl_kind kind, uint64_t bytes);
+void ledger_charge(int device, enum gkl_kind kind, uint64_t bytes);
+void ledger_settle(struct memory_call *call, uint64_t taken);
+
+/* pools.c. Charges pools of a device with what they have; returns the sum. */
+uint64_t pools_settle(int device);
+
+/* Before a refusal: pools give back what they keep in reserve. */
+void pools_trim(int device);
+
+#endif

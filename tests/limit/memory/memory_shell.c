@@ -1,0 +1,501 @@
+/*
+ * memory_shell.c - a CUDA program that takes and gives back memory as it is
+ * told: a command a line, an answer a line, which begins with the CUDA error.
+ */
+#include "abi/cuda_abi.h"
+#include "abi/nvml_abi.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIECES_MAX = 1 << 18 };
+
+struct piece {
+	const struct class *class;
+	CUdeviceptr at;
+	void *handle, *more;
+};
+
+static struct piece pieces[PIECES_MAX];
+static unsigned piece_count;
+static CUdevice device;
+static CUmemoryPool pool;
+
+/* ---- classes of memory ---- */
+
+static CUresult take_plain(struct piece *p, size_t bytes)
+{
+	return cuMemAlloc_v2(&p->at, bytes);
+}
+
+static CUresult give_plain(struct piece *p)
+{
+	return cuMemFree_v2(p->at);
+}
+
+static CUresult take_pitch(struct piece *p, size_t bytes)
+{
+	size_t pitch;
+
+	return cuMemAllocPitch_v2(&p->at, &pitch, 1000, bytes / 1000 + 1, 4);
+}
+
+static CUresult take_managed(struct piece *p, size_t bytes)
+{
+	return cuMemAllocManaged(&p->at, bytes, CU_MEM_ATTACH_GLOBAL);
+}
+
+static CUresult take_array(struct piece *p, size_t bytes)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 1000,
+				     .Height = bytes / 4000 + 1,
+				     .Format = CU_AD_FORMAT_FLOAT,
+				     .NumChannels = 1};
+
+	return cuArray3DCreate_v2((CUarray *)&p->handle, &d);
+}
+
+static CUresult give_array(struct piece *p)
+{
+	return cuArrayDestroy(p->handle);
+}
+
+static CUresult take_mipmap(struct piece *p, size_t bytes)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 1000,
+				     .Height = bytes / 5400 + 1,
+				     .Format = CU_AD_FORMAT_FLOAT,
+				     .NumChannels = 1};
+
+	return cuMipmappedArrayCreate((CUmipmappedArray *)&p->handle, &d, 4);
+}
+
+static CUresult give_mipmap(struct piece *p)
+{
+	return cuMipmappedArrayDestroy(p->handle);
+}
+
+static CUresult take_virtual(struct piece *p, size_t bytes)
+{
+	CUmemAllocationProp prop = {
+	    .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+	CUmemGenericAllocationHandle handle;
+	CUresult r = cuMemCreate(&handle, (bytes + (2 << 20) - 1) & -(2 << 20),
+				 &prop, 0);
+
+	p->at = handle;
+	return r;
+}
+
+static CUresult give_virtual(struct piece *p)
+{
+	return cuMemRelease(p->at);
+}
+
+/* The handle is released at once: the mapping keeps the memory. */
+static CUresult take_mapped(struct piece *p, size_t bytes)
+{
+	size_t size = (bytes + (2 << 20) - 1) & -(2 << 20);
+	CUresult r = take_virtual(p, bytes);
+	CUmemGenericAllocationHandle handle = p->at;
+
+	if (r)
+		return r;
+	p->handle = (void *)size;
+	r = cuMemAddressReserve(&p->at, size, 0, 0, 0);
+	if (!r)
+		r = cuMemMap(p->at, size, 0, handle, 0);
+	cuMemRelease(handle);
+	return r;
+}
+
+static CUresult give_mapped(struct piece *p)
+{
+	CUresult r = cuMemUnmap(p->at, (size_t)p->handle);
+
+	return r ? r : cuMemAddressFree(p->at, (size_t)p->handle);
+}
+
+static CUresult take_async(struct piece *p, size_t bytes)
+{
+	return cuMemAllocAsync(&p->at, bytes, NULL);
+}
+
+static CUresult give_async(struct piece *p)
+{
+	CUresult r = cuMemFreeAsync(p->at, NULL);
+
+	return r ? r : cuStreamSynchronize(NULL);
+}
+
+static CUresult take_pool(struct piece *p, size_t bytes)
+{
+	CUmemPoolProps props = {
+	    .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+	CUresult r = pool ? CUDA_SUCCESS : cuMemPoolCreate(&pool, &props);
+
+	return r ? r : cuMemAllocFromPoolAsync(&p->at, bytes, pool, NULL);
+}
+
+static CUresult take_graph(struct piece *p, size_t bytes)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS node = {
+	    .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+			  .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}},
+	    .bytesize = bytes};
+	CUgraphNode made;
+	CUresult r = cuGraphCreate((CUgraph *)&p->handle, 0);
+
+	if (!r)
+		r = cuGraphAddMemAllocNode(&made, p->handle, NULL, 0, &node);
+	if (r)
+		cuGraphDestroy(p->handle);
+	return r;
+}
+
+static CUresult give_graph(struct piece *p)
+{
+	CUresult r = cuGraphDestroy(p->handle);
+
+	return r ? r : cuCtxSynchronize();
+}
+
+static CUresult take_context(struct piece *p, size_t bytes)
+{
+	CUcontext old;
+	CUresult r = cuCtxCreate_v4((CUcontext *)&p->handle, NULL, 0, device);
+
+	(void)bytes;
+	if (!r)
+		r = cuCtxPopCurrent_v2(&old);
+	return r;
+}
+
+static CUresult give_context(struct piece *p)
+{
+	return cuCtxDestroy_v2(p->handle);
+}
+
+/* Variables of a module: so many bytes. */
+static CUresult take_module(struct piece *p, size_t bytes)
+{
+	char text[256];
+
+	snprintf(text, sizeof text,
+		 ".version 7.0\n.target sm_70\n.address_size 64\n"
+		 ".visible .global .align 4 .b8 room[%zu];\n",
+		 bytes);
+	return cuModuleLoadData((CUmodule *)&p->handle, text);
+}
+
+static CUresult give_module(struct piece *p)
+{
+	return cuModuleUnload(p->handle);
+}
+
+static const struct class
+{
+	const char *name;
+	CUresult (*take)(struct piece *p, size_t bytes);
+	CUresult (*give)(struct piece *p);
+} classes[] = {
+    {"plain", take_plain, give_plain},
+    {"pitch", take_pitch, give_plain},
+    {"managed", take_managed, give_plain},
+    {"array", take_array, give_array},
+    {"mipmap", take_mipmap, give_mipmap},
+    {"virtual", take_virtual, give_virtual},
+    {"mapped", take_mapped, give_mapped},
+    {"async", take_async, give_async},
+    {"freed-async", take_plain, give_async},
+    {"freed-sync", take_async, give_plain},
+    {"pool", take_pool, give_async},
+    {"graph", take_graph, give_graph},
+    {"context", take_context, give_context},
+    {"module", take_module, give_module},
+};
+
+enum { CLASSES = sizeof classes / sizeof *classes };
+
+static const struct class *find_class(const char *name)
+{
+	for (unsigned i = 0; i < CLASSES; i++)
+		if (!strcmp(classes[i].name, name))
+			return &classes[i];
+	fprintf(stderr, "no class %s\n", name);
+	exit(2);
+}
+
+static CUresult take(const struct class *class, size_t bytes)
+{
+	struct piece p = {.class = class};
+	CUresult r = piece_count < PIECES_MAX ? class->take(&p, bytes)
+					      : CUDA_ERROR_UNKNOWN;
+
+	if (!r)
+		pieces[piece_count++] = p;
+	return r;
+}
+
+static CUresult give(unsigned index)
+{
+	struct piece p = pieces[index];
+
+	pieces[index] = pieces[--piece_count];
+	return p.class->give(&p);
+}
+
+static CUresult give_all(void)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	while (piece_count) {
+		CUresult one = give(piece_count - 1);
+
+		r = r ? r : one;
+	}
+	return r;
+}
+
+/* ---- storms ---- */
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Small ones mostly, now and then up to `most`. */
+static size_t random_size(uint64_t *seed, size_t most)
+{
+	uint64_t r = next_random(seed);
+	size_t bound = r & 7 ? 64 << 10 : most;
+
+	return 1 + (size_t)((r >> 8) % bound);
+}
+
+/* Takes and gives at random; refusals are part of it. */
+static CUresult run_storm(uint64_t seed, unsigned n, size_t most, unsigned live,
+			  const char *names)
+{
+	const struct class *chosen[CLASSES];
+	unsigned count = 0, refused = 0;
+	char copy[200], *save, *name;
+
+	snprintf(copy, sizeof copy, "%s", names);
+	for (name = strtok_r(copy, ",", &save); name && count < CLASSES;
+	     name = strtok_r(NULL, ",", &save))
+		chosen[count++] = find_class(name);
+	for (unsigned i = 0; i < n; i++) {
+		bool takes = next_random(&seed) % (2 * live) >= piece_count;
+		CUresult r;
+
+		if (takes)
+			r = take(chosen[next_random(&seed) % count],
+				 random_size(&seed, most));
+		else
+			r = give((unsigned)(next_random(&seed) % piece_count));
+		refused += r == CUDA_ERROR_OUT_OF_MEMORY;
+		if (r && r != CUDA_ERROR_OUT_OF_MEMORY)
+			return r;
+	}
+	printf("0 %u\n", refused);
+	return CUDA_SUCCESS;
+}
+
+/* ---- threads ---- */
+
+struct thread_run {
+	pthread_t thread;
+	CUcontext ctx;
+	uint64_t seed;
+	unsigned n;
+	size_t most;
+	CUresult result;
+};
+
+static void *run_thread(void *arg)
+{
+	struct thread_run *t = arg;
+	CUdeviceptr at[64] = {0};
+	CUresult r = cuCtxSetCurrent(t->ctx);
+
+	for (unsigned i = 0; !r && i < t->n; i++) {
+		unsigned j = (unsigned)(next_random(&t->seed) % 64);
+
+		if (at[j]) {
+			r = cuMemFree_v2(at[j]);
+			at[j] = 0;
+			continue;
+		}
+		r = cuMemAlloc_v2(&at[j], random_size(&t->seed, t->most));
+		if (r == CUDA_ERROR_OUT_OF_MEMORY) {
+			at[j] = 0;
+			r = CUDA_SUCCESS;
+		}
+	}
+	for (unsigned j = 0; j < 64; j++)
+		if (at[j])
+			cuMemFree_v2(at[j]);
+	t->result = r;
+	return NULL;
+}
+
+static CUresult run_threads(unsigned count, unsigned n, size_t most)
+{
+	struct thread_run runs[64];
+	CUresult r = CUDA_SUCCESS;
+
+	for (unsigned i = 0; i < count && i < 64; i++) {
+		runs[i] =
+		    (struct thread_run){.seed = i + 1, .n = n, .most = most};
+		cuCtxGetCurrent(&runs[i].ctx);
+		pthread_create(&runs[i].thread, NULL, run_thread, &runs[i]);
+	}
+	for (unsigned i = 0; i < count && i < 64; i++) {
+		pthread_join(runs[i].thread, NULL);
+		r = r ? r : runs[i].result;
+	}
+	return r;
+}
+
+/* ---- commands ---- */
+
+static CUresult open_device(unsigned number)
+{
+	CUcontext ctx;
+	CUresult r = cuInit(0);
+
+	if (!r)
+		r = cuDeviceGet(&device, (int)number);
+	if (!r)
+		r = cuDevicePrimaryCtxRetain(&ctx, device);
+	return r ? r : cuCtxSetCurrent(ctx);
+}
+
+static CUresult run_fill(const struct class *class, size_t bytes)
+{
+	unsigned n = 0;
+	CUresult r;
+
+	while (!(r = take(class, bytes)))
+		n++;
+	printf("%d %u\n", (int)r, n);
+	return CUDA_SUCCESS;
+}
+
+static CUresult run_info(void)
+{
+	size_t room = 0, total = 0;
+	CUresult r = cuMemGetInfo_v2(&room, &total);
+
+	if (!r)
+		printf("0 %zu %zu\n", room, total);
+	return r;
+}
+
+/* What NVML says that a process holds, and the device in all. */
+static int run_used(unsigned pid)
+{
+	void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+	__typeof__(nvmlInit_v2) *init = dlsym(nvml, "nvmlInit_v2");
+	__typeof__(nvmlDeviceGetHandleByIndex_v2) *by_index =
+	    dlsym(nvml, "nvmlDeviceGetHandleByIndex_v2");
+	__typeof__(nvmlDeviceGetComputeRunningProcesses_v3) *list =
+	    dlsym(nvml, "nvmlDeviceGetComputeRunningProcesses_v3");
+	static nvmlProcessInfo_t rows[1024];
+	unsigned long long own = 0, all = 0;
+	nvmlDevice_t handle;
+	unsigned count = 1024;
+
+	if (init() || by_index(0, &handle) || list(handle, &count, rows))
+		return 1;
+	for (unsigned i = 0; i < count; i++) {
+		all += rows[i].usedGpuMemory;
+		if (rows[i].pid == pid)
+			own += rows[i].usedGpuMemory;
+	}
+	printf("0 %llu %llu\n", own, all);
+	return -1;
+}
+
+/* What a child does ends there; its parent's memory is none of its. */
+static CUresult run_fork(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		for (unsigned i = 0; i < piece_count; i++)
+			pieces[i].class->give(&pieces[i]);
+		_exit(0);
+	}
+	return waitpid(child, &status, 0) == child && !status
+		   ? CUDA_SUCCESS
+		   : CUDA_ERROR_UNKNOWN;
+}
+
+/* -1: it answered itself, and well. */
+static int obey(const char *line)
+{
+	unsigned long long seed;
+	unsigned a, b;
+	size_t bytes;
+	char name[200];
+
+	if (sscanf(line, "open %u", &a) == 1)
+		return (int)open_device(a);
+	if (sscanf(line, "close %u", &a) == 1)
+		return (int)cuDevicePrimaryCtxRelease_v2((int)a);
+	if (sscanf(line, "reset %u", &a) == 1)
+		return (int)cuDevicePrimaryCtxReset_v2((int)a);
+	if (sscanf(line, "take %199s %zu", name, &bytes) == 2)
+		return (int)take(find_class(name), bytes);
+	if (sscanf(line, "give %u", &a) == 1)
+		return (int)give(a);
+	if (sscanf(line, "forget %u", &a) == 1)
+		return piece_count = a, 0;
+	if (sscanf(line, "fill %199s %zu", name, &bytes) == 2)
+		return (int)run_fill(find_class(name), bytes) ?: -1;
+	if (sscanf(line, "storm %llu %u %zu %u %199s", &seed, &a, &bytes, &b,
+		   name) == 5)
+		return (int)run_storm(seed, a, bytes, b, name) ?: -1;
+	if (sscanf(line, "threads %u %u %zu", &a, &b, &bytes) == 3)
+		return (int)run_threads(a, b, bytes);
+	if (sscanf(line, "used %u", &a) == 1)
+		return run_used(a);
+	if (!strcmp(line, "empty\n"))
+		return (int)give_all();
+	if (!strcmp(line, "drop-pool\n"))
+		return (int)cuMemPoolDestroy(pool);
+	if (!strcmp(line, "info\n"))
+		return (int)run_info() ?: -1;
+	if (!strcmp(line, "fork\n"))
+		return (int)run_fork();
+	fprintf(stderr, "no command %s", line);
+	exit(2);
+}
+
+int main(void)
+{
+	char line[300];
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	while (fgets(line, sizeof line, stdin)) {
+		int r = obey(line);
+
+		if (r >= 0)
+			printf("%d\n", r);
+	}
+	return 0;
+}

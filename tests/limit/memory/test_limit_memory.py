@@ -1,0 +1,265 @@
+"""What a group holds, by the made-up driver's own books: never a byte above
+its limit, never a refusal while there is room, and nothing left afterwards."""
+
+import os
+import subprocess
+import time
+
+import pytest
+
+from conftest import GPUKIT, clean_env
+
+MIB = 1 << 20
+BLOCK = 2 * MIB
+OUT_OF_MEMORY = 2
+BUILD = os.path.dirname(os.path.dirname(GPUKIT))
+SHELL = os.path.join(BUILD, "tests/limit/memory_shell")
+VGPU = os.path.join(BUILD, "lib/gpukit/libvgpu.so")
+LIMIT = 1200 * MIB + 1234567
+CONTEXT = 518 * MIB
+
+# What one more of a size needs, by class: whole blocks of what it asked for.
+CLASSES = ["plain", "pitch", "array", "mipmap", "virtual", "mapped", "async",
+           "freed-async", "freed-sync", "pool", "module"]
+SIZES = [300000, 3000000, 100 << 20]
+
+
+class Shell:
+    """memory_shell.c, which obeys."""
+
+    def __init__(self, env):
+        self.process = subprocess.Popen(
+            [SHELL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=clean_env(**env))
+        self.pid = self.process.pid
+
+    def send(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        assert line, f"ended: {self.process.wait()}"
+        return [int(word) for word in line.split()]
+
+    def __call__(self, line):
+        self.send(line)
+        return self.answer()
+
+    def ok(self, line):
+        result, *values = self(line)
+        assert result == 0, (line, result)
+        return values
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class Group:
+    """Programs under one limit, and a judge who has none."""
+
+    def __init__(self, machine, path, **more):
+        self.machine = machine
+        self.env = {**machine.env, "LD_PRELOAD": VGPU,
+                    "CUDA_DEVICE_MEMORY_LIMIT": str(LIMIT),
+                    "CUDA_DEVICE_MEMORY_SHARED_CACHE": str(path / "x.cache"),
+                    **more}
+        self.shells = []
+        self.judge = self.add(machine.env)
+
+    def add(self, env):
+        self.shells.append(Shell(env))
+        return self.shells[-1]
+
+    def start(self, **more):
+        one = self.add({**self.env, **more})
+        one.ok("open 0")
+        return one
+
+    def held(self, *shells):
+        """Bytes, as the driver has it."""
+        return sum(self.judge.ok(f"used {s.pid}")[0] for s in shells)
+
+
+def await_that(what):
+    end = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < end
+
+
+@pytest.fixture
+def group(machine, tmp_path):
+    made = []
+
+    def start(**more):
+        made.append(Group(machine("--gpus", "h100:2"), tmp_path, **more))
+        return made[-1]
+
+    yield start
+    for one in made:
+        for program in one.shells:
+            if program.process.poll() is None:
+                program.end()
+
+
+def most_of(kind, size):
+    """What one more takes at most: its class' granule."""
+    if kind == "mipmap":  # four levels of rows of 4096, 2048, 1024, 512 bytes
+        size = size * 4 // 3 + BLOCK
+    return -(-max(size * 1.05, 1) // BLOCK) * BLOCK
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_limit_is_exact(group, kind, size):
+    one = group()
+    program = one.start()
+    assert one.held(program) == CONTEXT
+    for _ in range(2):
+        error, count = program(f"fill {kind} {size}")
+        assert error == OUT_OF_MEMORY and count > 0
+        left = LIMIT - one.held(program)
+        assert 0 <= left < most_of(kind, size)
+        program.ok("empty")
+        assert one.held(program) == CONTEXT
+    # All that is left can be had.
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_memory_of_graphs_is_exact(group, size):
+    """It leaves when the driver comes to it, a moment after its graph."""
+    one = group()
+    program = one.start()
+    error, count = program(f"fill graph {size}")
+    assert error == OUT_OF_MEMORY and count > 0
+    assert 0 <= LIMIT - one.held(program) < most_of("graph", size)
+    for refill, fit in [(f"fill graph {size}", count),
+                        ("fill virtual 1", (LIMIT - CONTEXT) // BLOCK)]:
+        program.ok("empty")
+        await_that(lambda: one.held(program) == CONTEXT)
+        assert program(refill) == [OUT_OF_MEMORY, fit]
+
+
+def test_managed_memory_counts_in_full(group):
+    """A driver does not count it as a process's, wherever it is."""
+    one = group()
+    program = one.start()
+    for _ in range(2):
+        assert program("fill managed 10485760") == [
+            OUT_OF_MEMORY, (LIMIT - CONTEXT) // (10 * MIB)]
+        assert one.held(program) == CONTEXT
+        program.ok("empty")
+
+
+def test_contexts_count(group):
+    """Two of 518 MiB fit, however they are made; the third is refused before
+    the driver makes it."""
+    one = group()
+    first, second = one.start(), one.start()
+    third = one.add(one.env)
+    assert third("open 0") == [OUT_OF_MEMORY]
+    assert one.held(first, second, third) == 2 * CONTEXT
+    second.ok("close 0")
+    third.ok("open 0")
+    assert one.held(first, second, third) == 2 * CONTEXT
+
+
+def test_a_second_context_of_a_process_is_measured(group):
+    """It costs three quarters of the first here."""
+    one = group()
+    program = one.start()
+    program.ok("take context 0")
+    second = one.held(program) - CONTEXT
+    assert 0 < second < CONTEXT
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - CONTEXT - second) // BLOCK]
+    program.ok("empty")
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
+
+
+@pytest.mark.parametrize("end", ["close 0", "reset 0"])
+def test_what_a_context_had_goes_with_it(group, end):
+    one = group()
+    program = one.start()
+    for kind in ["plain", "array", "managed", "async", "module"]:
+        program.ok(f"take {kind} 50000000")
+    program.ok(end)
+    program.ok("forget 0")
+    assert one.held(program) == 0
+    program.ok("open 0")
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
+
+
+def test_a_storm_leaves_exactly_nothing(group):
+    """Weakness 10: hours of small allocations return to 0."""
+    one = group()
+    program = one.start()
+    refused = program.ok("storm 1 200000 30000000 400 " + ",".join(
+        ["plain", "pitch", "virtual", "mapped", "async", "pool", "managed",
+         "freed-sync"]))
+    assert refused[0] > 0
+    program.ok("empty")
+    assert one.held(program) == CONTEXT
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
+
+
+def test_small_pieces_share_blocks_with_code_and_arrays(group):
+    """Who of them is there last gives the block back, and nobody before."""
+    one = group()
+    program = one.start()
+    program.ok("storm 2 4000 300000 60 plain,array,module,mipmap,freed-async")
+    assert program("fill virtual 1")[0] == OUT_OF_MEMORY
+    assert 0 <= LIMIT - one.held(program) < BLOCK
+    program.ok("empty")
+    assert one.held(program) == CONTEXT
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
+
+
+def test_threads_together_stay_within(group):
+    one = group()
+    program = one.start()
+    program.ok("threads 8 20000 60000000")
+    assert one.held(program) == CONTEXT
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
+
+
+def test_a_forked_child_holds_and_frees_nothing(group):
+    one = group()
+    program = one.start()
+    program.ok("take plain 100000000")
+    program.ok("take virtual 100000000")
+    held = one.held(program)
+    program.ok("fork")
+    assert one.held(program) == held
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - held) // BLOCK]
+
+
+def test_what_does_not_fit_is_managed_if_that_is_allowed(group):
+    one = group(CUDA_OVERSUBSCRIBE="true")
+    program = one.start()
+    for _ in range(30):
+        program.ok("take plain 104857600")
+    assert one.held(program) <= LIMIT
+    program.ok("empty")
+    assert one.held(program) == CONTEXT
+
+
+def test_who_is_refused_is_killed_if_that_is_asked_for(group, capfd):
+    one = group(ACTIVE_OOM_KILLER="true")
+    program = one.start()
+    program.send("take plain 2000000000")
+    assert program.process.wait() == -9
+    assert capfd.readouterr().err == (
+        f"libvgpu: process {program.pid} wanted 1908 MiB of GPU 0, where 683 "
+        "of 1201 MiB are left: killed, as ACTIVE_OOM_KILLER asks\n")
+    one.start().ok(f"take virtual {(LIMIT - CONTEXT) // BLOCK * BLOCK}")
