@@ -184,6 +184,16 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch,
 	return r ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* What a graph allocated, if it was one: after all that uses it. */
+static CUresult free_of_graph(CUcontext ctx, const struct gkf_extent *e)
+{
+	CUresult r = memory_quiet(ctx, e);
+
+	if (!r && !graph_memory_free(e->base, (struct gkf_ticket){0}, &r))
+		r = CUDA_ERROR_INVALID_VALUE;
+	return r;
+}
+
 /* Nothing is freed of nothing, as with free(). */
 static CUresult free_piece(CUcontext ctx, CUdeviceptr address)
 {
@@ -192,14 +202,13 @@ static CUresult free_piece(CUcontext ctx, CUdeviceptr address)
 
 	if (!address)
 		return CUDA_SUCCESS;
-	if (graph_memory_free(address, (struct gkf_ticket){0}, &r))
-		return r ? r : stream_drain(ctx);
 	if (!memory_base(address,
 			 MEMORY_BIT(GKF_MEMORY_DEVICE) |
 			     MEMORY_BIT(GKF_MEMORY_MANAGED),
-			 &e) ||
-	    (e.flags & MEMORY_FIXED))
+			 &e))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (e.flags & MEMORY_FIXED)
+		return free_of_graph(ctx, &e);
 	r = memory_quiet(ctx, &e);
 	return r ? r : memory_free(&e);
 }

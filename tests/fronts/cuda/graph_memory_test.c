@@ -2,6 +2,7 @@
 #include "fronts/cuda/graph_fixture.h"
 
 #include <limits.h>
+#include <unistd.h>
 
 static CUDA_MEM_ALLOC_NODE_PARAMS alloc_params(size_t bytes)
 {
@@ -167,6 +168,50 @@ static void memory_outlives_a_graph_that_left_it(void **state)
 	assert_int_equal(word_at(at + 4092), 3);
 	assert_cuda(CU(cuMemFree_v2)(at), SUCCESS);
 	assert_cuda(CU(cuMemFree_v2)(at), ERROR_INVALID_VALUE);
+}
+
+struct later {
+	CUdeviceptr at;
+	_Atomic bool freed;
+};
+
+static void *free_later(void *data)
+{
+	struct later *l = data;
+
+	if (CU(cuCtxSetCurrent)(test_ctx) || CU(cuMemFree_v2)(l->at))
+		return data;
+	atomic_store(&l->freed, true);
+	return NULL;
+}
+
+/* Work that is under way may use it yet, when nobody else has it any more. */
+static void memory_of_no_graph_is_freed_after_its_work(void **state)
+{
+	CUstream s = stream_made(CU_STREAM_NON_BLOCKING);
+	CUgraph graph = graph_made();
+	struct later l = {0};
+	pthread_t thread;
+	struct gate gate;
+	CUgraphExec exec;
+	bool early;
+
+	(void)state;
+	alloc_added(graph, 4096, &l.at);
+	exec = exec_made(graph);
+	launch_and_wait(exec, NULL);
+	assert_cuda(CU(cuGraphExecDestroy)(exec), SUCCESS);
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	gate_enter(&gate, s);
+	assert_cuda(CU(cuMemsetD8Async)(l.at, 1, 4096, s), SUCCESS);
+	assert_int_equal(pthread_create(&thread, NULL, free_later, &l), 0);
+	usleep(50000);
+	early = CU(cuMemGetAddressRange_v2)(NULL, NULL, l.at) != CUDA_SUCCESS;
+	gate_open(&gate); /* first: the thread waits for it */
+	pthread_join(thread, NULL);
+	assert_false(early);
+	assert_true(atomic_load(&l.freed));
+	assert_cuda(CU(cuStreamQuery)(s), SUCCESS);
 }
 
 static void allocations_of_a_captured_stream_are_nodes(void **state)
@@ -358,6 +403,7 @@ int main(void)
 	    IN_GRAPH(launches_free_what_the_last_one_left_if_told_to),
 	    IN_GRAPH(another_graph_frees_it),
 	    IN_GRAPH(memory_outlives_a_graph_that_left_it),
+	    IN_GRAPH(memory_of_no_graph_is_freed_after_its_work),
 	    IN_GRAPH(allocations_of_a_captured_stream_are_nodes),
 	    IN_GRAPH(a_graph_with_memory_stays_as_it_is),
 	    IN_GRAPH(memory_moves_with_its_graph),
