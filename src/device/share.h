@@ -152,19 +152,28 @@ GKF_API void gkf_share_event_close(struct gkf_share_event *e);
 
 /* ---- events, by whoever has them ---- */
 
-/* A new record; the number of it. */
-GKF_API uint64_t gkf_share_record(const struct gkf_machine *m,
-				  struct gkf_share_event *e);
+/*
+ * A new record; the number of it. GK_ERR_TOO_MANY: the one whose place it would
+ * have is another process's, and not reached yet.
+ */
+GKF_API int gkf_share_record(const struct gkf_machine *m,
+			     struct gkf_share_event *e, uint64_t *ret_number);
+
+/*
+ * With it those are reached that had its place before. may_reach(): are they?
+ * Until then a record that is to tell the truth is not reached.
+ */
+GKF_API bool gkf_share_may_reach(struct gkf_share_event *e, uint64_t number);
 GKF_API void gkf_share_reach(struct gkf_share_event *e, uint64_t number);
 
 /*
  * abandoned(): has who made the record ended? It costs a look at /proc.
- * wait(): until it is reached or abandoned.
+ * wait(): until it is reached or abandoned, but a short while only; is it?
  */
 GKF_API bool gkf_share_reached(struct gkf_share_event *e, uint64_t number);
 GKF_API bool gkf_share_abandoned(const struct gkf_machine *m,
 				 struct gkf_share_event *e, uint64_t number);
-GKF_API void gkf_share_wait(const struct gkf_machine *m,
+GKF_API bool gkf_share_wait(const struct gkf_machine *m,
 			    struct gkf_share_event *e, uint64_t number);
 
 #endif

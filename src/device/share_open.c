@@ -281,17 +281,43 @@ static uint64_t word_of_self(const struct gkf_machine *m)
 	return (uint64_t)(uint32_t)self.pid << 32 | (uint32_t)self.start;
 }
 
+bool gkf_share_may_reach(struct gkf_share_event *e, uint64_t number)
+{
+	return number <= GKF_SHARE_RECORDS ||
+	       gkf_share_reached(e, number - GKF_SHARE_RECORDS);
+}
+
+/*
+ * Is a record's place this process's to take? Nobody could tell of two that
+ * are under way there whether who made the first one has ended.
+ */
+static bool is_place_free(const struct gkf_machine *m,
+			  struct gkf_share_event *e, uint64_t number,
+			  uint64_t who)
+{
+	if (gkf_share_may_reach(e, number) ||
+	    atomic_load(&record_at(e, number)->who) == who)
+		return true;
+	if (!gkf_share_abandoned(m, e, number - GKF_SHARE_RECORDS))
+		return false;
+	gkf_share_reach(e, number - GKF_SHARE_RECORDS);
+	return true;
+}
+
 /* Who makes a record is known before there is one, and who made it, after. */
-uint64_t gkf_share_record(const struct gkf_machine *m,
-			  struct gkf_share_event *e)
+int gkf_share_record(const struct gkf_machine *m, struct gkf_share_event *e,
+		     uint64_t *ret_number)
 {
 	uint64_t who = word_of_self(m), last = atomic_load(&e->recorded);
 
-	do
+	do {
+		if (!is_place_free(m, e, last + 1, who))
+			return GK_ERR_TOO_MANY;
 		atomic_store(&record_at(e, last + 1)->who, who);
-	while (!atomic_compare_exchange_weak(&e->recorded, &last, last + 1));
+	} while (!atomic_compare_exchange_weak(&e->recorded, &last, last + 1));
 	atomic_store(&record_at(e, last + 1)->who, who);
-	return last + 1;
+	*ret_number = last + 1;
+	return 0;
 }
 
 void gkf_share_reach(struct gkf_share_event *e, uint64_t number)
@@ -326,21 +352,19 @@ bool gkf_share_reached(struct gkf_share_event *e, uint64_t number)
 	return atomic_load(&record_at(e, number)->reached) >= number;
 }
 
-void gkf_share_wait(const struct gkf_machine *m, struct gkf_share_event *e,
+bool gkf_share_wait(const struct gkf_machine *m, struct gkf_share_event *e,
 		    uint64_t number)
 {
-	uint64_t looked = gk_mono_ns();
+	uint64_t end = gk_mono_ns() + LOOK_NS, now;
 	uint32_t word;
 
 	for (;;) {
 		word = atomic_load(&e->word);
 		if (gkf_share_reached(e, number))
-			return;
-		if (gk_mono_ns() - looked >= LOOK_NS) {
-			if (gkf_share_abandoned(m, e, number))
-				return;
-			looked = gk_mono_ns();
-		}
-		gk_futex_wait(GK_FUTEX_SHARED, &e->word, word, LOOK_NS);
+			return true;
+		now = gk_mono_ns();
+		if (now >= end)
+			return gkf_share_abandoned(m, e, number);
+		gk_futex_wait(GK_FUTEX_SHARED, &e->word, word, end - now);
 	}
 }

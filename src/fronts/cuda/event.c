@@ -51,25 +51,39 @@ static bool is_shared_done(CUevent e)
 	return done;
 }
 
-static void wait_shared(CUevent e)
+static CUresult wait_shared(CUcontext ctx, CUevent e)
 {
 	struct shared_event *shared = hold_shared(e);
+	CUresult r = shared_event_wait(ctx, shared);
 
-	shared_event_wait(shared);
 	shared_event_drop(shared);
+	return r;
 }
 
-static struct record *record_new(CUevent e)
+static CUresult record_new(CUevent e, struct record **ret_record)
 {
 	struct record *record = calloc(1, sizeof(*record));
+	CUresult r = CUDA_SUCCESS;
 
 	if (!record)
-		return NULL;
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	atomic_init(&record->holders, 1);
 	record->shared = hold_shared(e);
 	if (record->shared)
-		record->number = shared_event_record(record->shared);
-	return record;
+		r = shared_event_record(record->shared, &record->number);
+	if (r) {
+		shared_event_drop(record->shared);
+		free(record);
+		return r;
+	}
+	*ret_record = record;
+	return r;
+}
+
+/* Earlier ones of other streams may be in the way of other processes. */
+static bool may_reach(const struct record *record)
+{
+	return shared_event_may_reach(record->shared, record->number);
 }
 
 static void reach(struct record *record)
@@ -189,6 +203,8 @@ static int reach_record(struct gkf_task *task)
 {
 	struct record_task *t = (struct record_task *)task;
 
+	if (!may_reach(t->record))
+		return GKF_TASK_AGAIN;
 	reach(t->record);
 	return 0;
 }
@@ -227,7 +243,7 @@ static CUresult put_record(struct gkf_queue *queue, struct record *record,
 	struct gkf_ticket ticket = gkf_queue_ticket(queue);
 	struct record_task *t;
 
-	if (gkf_ticket_done(ticket)) {
+	if (gkf_ticket_done(ticket) && may_reach(record)) {
 		reach(record);
 		*ret_ticket = ticket;
 		return CUDA_SUCCESS;
@@ -245,12 +261,12 @@ static CUresult put_record(struct gkf_queue *queue, struct record *record,
 
 CUresult event_put(CUevent e, struct gkf_queue *queue)
 {
-	struct record *record = record_new(e);
+	struct record *record;
 	struct gkf_ticket ticket;
-	CUresult r;
+	CUresult r = record_new(e, &record);
 
-	if (!record)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (r)
+		return r;
 	r = put_record(queue, record, &ticket);
 	if (r)
 		record_drop(record);
@@ -407,8 +423,8 @@ CUresult cuEventSynchronize(CUevent hEvent)
 			? CU_CTX_SCHED_BLOCKING_SYNC
 			: CU_CTX_SCHED_AUTO,
 		    ticket);
-	wait_shared(hEvent);
-	return stream_error(ctx);
+	r = wait_shared(ctx, hEvent);
+	return r ? r : stream_error(ctx);
 }
 
 /* When it was reached; NOT_READY while that is still to come. */
@@ -488,9 +504,9 @@ CUresult event_record_all(CUcontext ctx, CUevent hEvent)
 	r = capture_permit_context(ctx);
 	if (r)
 		return r;
-	record = record_new(hEvent);
-	if (!record)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = record_new(hEvent, &record);
+	if (r)
+		return r;
 	if (atomic_load(&ctx->greens))
 		streams_gather_greens(ctx);
 	streams = streams_of(ctx);
@@ -528,7 +544,9 @@ CUresult event_hold_back(CUcontext ctx, CUevent hEvent)
 	if (r)
 		return r;
 	/* For other processes it is the caller who waits, not the streams. */
-	wait_shared(hEvent);
+	r = wait_shared(ctx, hEvent);
+	if (r)
+		return r;
 	pthread_mutex_lock(&streams->lock);
 	streams_hold_back(streams, ticket);
 	pthread_mutex_unlock(&streams->lock);

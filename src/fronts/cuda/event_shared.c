@@ -93,9 +93,21 @@ CUresult shared_event_handle(const struct shared_event *e,
 	return CUDA_SUCCESS;
 }
 
-uint64_t shared_event_record(struct shared_event *e)
+CUresult shared_event_record(struct shared_event *e, uint64_t *ret_number)
 {
-	return gkf_share_record(cuda.machine, e->word);
+	if (!gkf_share_record(cuda.machine, e->word, ret_number))
+		return CUDA_SUCCESS;
+	front_log(GK_LOG_ERROR,
+		  "%d records of an event are under way between processes, "
+		  "more are not possible",
+		  GKF_SHARE_RECORDS);
+	front_count_refusal(ROW_cuEventRecord);
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+bool shared_event_may_reach(struct shared_event *e, uint64_t number)
+{
+	return !e || gkf_share_may_reach(e->word, number);
 }
 
 void shared_event_reach(struct shared_event *e, uint64_t number)
@@ -117,10 +129,14 @@ bool shared_event_done(struct shared_event *e)
 	       gkf_share_abandoned(cuda.machine, e->word, last);
 }
 
-void shared_event_wait(struct shared_event *e)
+CUresult shared_event_wait(CUcontext ctx, struct shared_event *e)
 {
-	if (e)
-		gkf_share_wait(cuda.machine, e->word, last_record(e));
+	uint64_t last = e ? last_record(e) : 0;
+	CUresult r = CUDA_SUCCESS;
+
+	while (!r && e && !gkf_share_wait(cuda.machine, e->word, last))
+		r = stream_error(ctx);
+	return r;
 }
 
 /* ---- streams ---- */

@@ -24,9 +24,13 @@ void shared_event_drop(struct shared_event *e);
 CUresult shared_event_handle(const struct shared_event *e,
 			     CUipcEventHandle *ret_handle);
 
-/* A new record; `number` of it is reached, once or more (by NULL nothing is).
+/*
+ * A new record; `number` of it is reached, once or more (by NULL nothing is),
+ * when it may be: earlier ones can be in the way. CUDA_ERROR_NOT_SUPPORTED:
+ * too many records of two processes are under way.
  */
-uint64_t shared_event_record(struct shared_event *e);
+CUresult shared_event_record(struct shared_event *e, uint64_t *ret_number);
+bool shared_event_may_reach(struct shared_event *e, uint64_t number);
 void shared_event_reach(struct shared_event *e, uint64_t number);
 
 /*
@@ -34,7 +38,9 @@ void shared_event_reach(struct shared_event *e, uint64_t number);
  * not come to that has ended counts as reached. NULL: yes.
  */
 bool shared_event_done(struct shared_event *e);
-void shared_event_wait(struct shared_event *e);
+
+/* Until it is, or the context has an error: that. */
+CUresult shared_event_wait(CUcontext ctx, struct shared_event *e);
 
 /* What the stream is given from now on waits for it. The lock is held. */
 CUresult shared_event_await(CUstream s, struct shared_event *e);

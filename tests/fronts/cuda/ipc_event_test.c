@@ -8,6 +8,8 @@
 #include "machine/file/fault_kinds.h"
 #include "machine/trouble/fault.h"
 
+#include <pthread.h>
+
 #define SHARED (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
 
 static _Atomic bool is_let_go;
@@ -163,6 +165,64 @@ static void a_stream_waits_for_the_record_that_it_saw(struct fixture *fx)
 	peer_end(&p);
 }
 
+/*
+ * Nor is one reached whose place another one has by now: those are held back
+ * until it is.
+ */
+static void a_record_keeps_its_meaning_however_many_come(struct fixture *fx)
+{
+	struct peer p = peer_start(serve);
+	CUstream s;
+	CUevent e;
+
+	(void)fx;
+	begin_cuda(0);
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	e = open_event(&p);
+	peer_do(&p, 'r');
+	assert_cuda(CU(cuStreamWaitEvent)(s, e, 0), SUCCESS);
+	for (int i = 0; i < 20; i++)
+		peer_do(&p, 'R');
+	usleep(5000);
+	assert_cuda(CU(cuStreamQuery)(s), ERROR_NOT_READY);
+	assert_cuda(CU(cuEventQuery)(e), ERROR_NOT_READY);
+	peer_do(&p, 'g');
+	assert_cuda(CU(cuEventSynchronize)(e), SUCCESS);
+	assert_cuda(CU(cuStreamSynchronize)(s), SUCCESS);
+	peer_end(&p);
+}
+
+/* Who has ended is told of one record at each place. */
+static void two_processes_have_room_for_eight_records(struct fixture *fx)
+{
+	struct peer p = peer_start(serve);
+	CUstream s;
+	CUevent e;
+
+	(void)fx;
+	begin_cuda(0);
+	assert_cuda(CU(cuStreamCreate)(&s, CU_STREAM_NON_BLOCKING), SUCCESS);
+	e = open_event(&p);
+	peer_do(&p, 'r');
+	for (int i = 1; i < 8; i++)
+		assert_cuda(CU(cuEventRecord)(e, s), SUCCESS);
+	assert_cuda(CU(cuEventRecord)(e, s), ERROR_NOT_SUPPORTED);
+	assert_cuda(CU(cuEventSynchronize)(e), SUCCESS);
+	peer_do(&p, 'g');
+	peer_do(&p, 'w'); /* for its own record */
+	assert_cuda(CU(cuEventRecord)(e, s), SUCCESS);
+	assert_cuda(CU(cuEventSynchronize)(e), SUCCESS);
+	/* The dead have no place. */
+	peer_do(&p, 'r');
+	for (int i = 1; i < 8; i++)
+		assert_cuda(CU(cuEventRecord)(e, s), SUCCESS);
+	assert_cuda(CU(cuEventRecord)(e, s), ERROR_NOT_SUPPORTED);
+	peer_kill(&p);
+	for (int i = 0; i < 20; i++)
+		assert_cuda(CU(cuEventRecord)(e, s), SUCCESS);
+	assert_cuda(CU(cuEventSynchronize)(e), SUCCESS);
+}
+
 static void both_may_record_it(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
@@ -249,6 +309,36 @@ static void nobody_waits_for_a_failed_context(struct fixture *fx)
 	peer_end(&p);
 }
 
+static void *lose_gpu(void *data)
+{
+	struct fixture *fx = data;
+
+	usleep(20000);
+	assert_int_equal(gkf_fault_begin(fx->m, 1, GKF_FAULT_LOST, 0), 0);
+	return NULL;
+}
+
+/* One's own GPU fails, and the other process never comes to its record. */
+static void nobody_waits_on_a_gpu_that_failed(struct fixture *fx)
+{
+	struct peer p = peer_start(serve);
+	pthread_t thread;
+	CUcontext ctx;
+	CUevent e;
+
+	ctx = begin_cuda(1);
+	e = open_event(&p);
+	peer_do(&p, 'r');
+	assert_int_equal(pthread_create(&thread, NULL, lose_gpu, fx), 0);
+	alarm(20);
+	assert_cuda(CU(cuEventSynchronize)(e), ERROR_DEVICE_UNAVAILABLE);
+	assert_cuda(CU(cuCtxWaitEvent)(ctx, e), ERROR_DEVICE_UNAVAILABLE);
+	alarm(0);
+	pthread_join(thread, NULL);
+	peer_do(&p, 'g');
+	peer_end(&p);
+}
+
 static void what_cannot_be_opened(struct fixture *fx)
 {
 	struct peer p = peer_start(serve);
@@ -303,10 +393,13 @@ int main(int argc, char **argv)
 	    ALONE(what_one_records_the_other_waits_for),
 	    ALONE(a_stream_waits_for_the_other_process),
 	    ALONE(a_stream_waits_for_the_record_that_it_saw),
+	    ALONE(a_record_keeps_its_meaning_however_many_come),
+	    ALONE(two_processes_have_room_for_eight_records),
 	    ALONE(both_may_record_it),
 	    ALONE(nobody_waits_for_the_dead),
 	    ALONE(one_that_is_destroyed_there_is_reached_here),
 	    ALONE(nobody_waits_for_a_failed_context),
+	    ALONE(nobody_waits_on_a_gpu_that_failed),
 	    ALONE(what_cannot_be_opened),
 	};
 
