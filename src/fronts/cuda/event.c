@@ -1,38 +1,17 @@
 /*
- * event.c - events: a moment in a stream, when it is reached, and how long
- * lies between two of them.
+ * event.c - events: a moment in a stream; their coming and going, and how they
+ * are recorded.
  *
  * What an event means changes with each record, while the one before may still
  * be in its stream: so each record is an object of its own, which the event
  * and the stream hold.
  */
 #include "base/clock.h"
-#include "fronts/cuda/capture.h"
-#include "fronts/cuda/event_shared.h"
-#include "fronts/cuda/stream_private.h"
+#include "fronts/cuda/event_private.h"
 
 #include <stdlib.h>
 
-struct record {
-	_Atomic unsigned holders;
-	_Atomic uint64_t reached_ns; /* CLOCK_MONOTONIC; 0: not yet */
-	struct shared_event *shared; /* or NULL */
-	uint64_t number;             /* there */
-};
-
-struct CUevent_st {
-	CUcontext ctx;
-	uint64_t ctx_id; /* the life of ctx that it belongs to */
-	unsigned flags;
-	pthread_mutex_t lock;        /* of the rest */
-	struct shared_event *shared; /* with other processes; or NULL */
-	struct record *record;       /* NULL: not recorded yet */
-	struct gkf_ticket ticket;    /* where the record is in its stream */
-	struct capture_point point;  /* instead: where in a capture */
-};
-
-/* The caller drops it; it may be destroyed meanwhile. */
-static struct shared_event *hold_shared(CUevent e)
+struct shared_event *event_hold_shared(CUevent e)
 {
 	struct shared_event *shared;
 
@@ -40,24 +19,6 @@ static struct shared_event *hold_shared(CUevent e)
 	shared = shared_event_hold(e->shared);
 	pthread_mutex_unlock(&e->lock);
 	return shared;
-}
-
-static bool is_shared_done(CUevent e)
-{
-	struct shared_event *shared = hold_shared(e);
-	bool done = shared_event_done(shared);
-
-	shared_event_drop(shared);
-	return done;
-}
-
-static CUresult wait_shared(CUcontext ctx, CUevent e)
-{
-	struct shared_event *shared = hold_shared(e);
-	CUresult r = shared_event_wait(ctx, shared);
-
-	shared_event_drop(shared);
-	return r;
 }
 
 static CUresult record_new(CUevent e, struct record **ret_record)
@@ -68,7 +29,7 @@ static CUresult record_new(CUevent e, struct record **ret_record)
 	if (!record)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	atomic_init(&record->holders, 1);
-	record->shared = hold_shared(e);
+	record->shared = event_hold_shared(e);
 	if (record->shared)
 		r = shared_event_record(record->shared, &record->number);
 	if (r) {
@@ -93,14 +54,14 @@ static void reach(struct record *record)
 	shared_event_reach(record->shared, record->number);
 }
 
-static struct record *record_hold(struct record *record)
+struct record *record_hold(struct record *record)
 {
 	if (record)
 		atomic_fetch_add(&record->holders, 1);
 	return record;
 }
 
-static void record_drop(struct record *record)
+void record_drop(struct record *record)
 {
 	if (!record || atomic_fetch_sub(&record->holders, 1) != 1)
 		return;
@@ -147,8 +108,7 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 	return CUDA_SUCCESS;
 }
 
-/* An event goes with its context; what is left of it can be destroyed. */
-static CUresult check_event(CUevent e)
+CUresult event_usable(CUevent e)
 {
 	if (!handle_is(e, HANDLE_EVENT))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -309,7 +269,7 @@ static CUresult record_on(enum cuda_row row, bool per_thread, CUevent hEvent,
 	if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL ||
 	    (flags && !stream_captures(s)))
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check_event(hEvent);
+	r = event_usable(hEvent);
 	if (r)
 		return r;
 	if (hEvent->ctx != s->ctx->base)
@@ -340,154 +300,6 @@ BOTH_STREAMS(cuEventRecordWithFlags, _ptsz,
 	     (CUevent hEvent, CUstream hStream, unsigned int flags),
 	     (hEvent, hStream, flags))
 
-/* ---- asking ---- */
-
-/*
- * Finds the record that the event stands for now. The caller drops it; NULL:
- * none.
- */
-static struct record *look_at_record(CUevent e, struct gkf_ticket *ret_ticket)
-{
-	struct record *record;
-
-	pthread_mutex_lock(&e->lock);
-	record = record_hold(e->record);
-	*ret_ticket = e->ticket;
-	pthread_mutex_unlock(&e->lock);
-	return record;
-}
-
-static struct gkf_ticket ticket_of(CUevent e)
-{
-	struct gkf_ticket ticket;
-
-	pthread_mutex_lock(&e->lock);
-	ticket = e->ticket;
-	pthread_mutex_unlock(&e->lock);
-	return ticket;
-}
-
-static bool is_captured(CUevent e)
-{
-	return atomic_load(&e->point.id) != 0;
-}
-
-bool event_join(CUevent event, CUstream s, CUresult *ret_result)
-{
-	if (!is_captured(event))
-		return false;
-	*ret_result = GRAPH_LOCKED(capture_join(s, &event->point));
-	return true;
-}
-
-CUresult event_check(CUevent event, struct gkf_ticket *ret_ticket)
-{
-	CUresult r = check_event(event);
-
-	if (!r)
-		*ret_ticket = ticket_of(event);
-	return r;
-}
-
-CUresult cuEventQuery(CUevent hEvent)
-{
-	struct gkf_ticket ticket;
-	CUresult r;
-
-	ENTER(cuEventQuery);
-	r = event_check(hEvent, &ticket);
-	if (!r && is_captured(hEvent))
-		r = CUDA_ERROR_CAPTURED_EVENT;
-	if (r)
-		return r;
-	if (!gkf_ticket_spin(ticket, 0) || !is_shared_done(hEvent))
-		return CUDA_ERROR_NOT_READY;
-	return stream_error(hEvent->ctx);
-}
-
-CUresult cuEventSynchronize(CUevent hEvent)
-{
-	struct gkf_ticket ticket;
-	CUcontext ctx;
-	CUresult r;
-
-	ENTER(cuEventSynchronize);
-	r = event_check(hEvent, &ticket);
-	if (!r && is_captured(hEvent))
-		r = CUDA_ERROR_CAPTURED_EVENT;
-	if (r)
-		return r;
-	ctx = hEvent->ctx;
-	stream_wait(ctx,
-		    hEvent->flags & CU_EVENT_BLOCKING_SYNC
-			? CU_CTX_SCHED_BLOCKING_SYNC
-			: CU_CTX_SCHED_AUTO,
-		    ticket);
-	r = wait_shared(ctx, hEvent);
-	return r ? r : stream_error(ctx);
-}
-
-/* When it was reached; NOT_READY while that is still to come. */
-static CUresult time_of_event(CUevent e, uint64_t *ret_ns)
-{
-	struct gkf_ticket ticket;
-	struct record *record = look_at_record(e, &ticket);
-	bool done = gkf_ticket_spin(ticket, 0);
-	CUresult r = CUDA_SUCCESS;
-	uint64_t ns;
-
-	if (!record)
-		return CUDA_ERROR_INVALID_HANDLE;
-	ns = atomic_load_explicit(&record->reached_ns, memory_order_acquire);
-	record_drop(record);
-	if (ns)
-		*ret_ns = ns;
-	else
-		r = done ? stream_error(e->ctx) : CUDA_ERROR_NOT_READY;
-	return r || ns ? r : CUDA_ERROR_UNKNOWN;
-}
-
-static CUresult elapsed(float *pMilliseconds, CUevent start, CUevent end)
-{
-	uint64_t from, to;
-	CUresult r, r2;
-
-	if (!pMilliseconds)
-		return CUDA_ERROR_INVALID_VALUE;
-	r = check_event(start);
-	if (!r)
-		r = check_event(end);
-	if (r)
-		return r;
-	if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING ||
-	    start->ctx != end->ctx)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (is_captured(start) || is_captured(end))
-		return CUDA_ERROR_CAPTURED_EVENT;
-	r = time_of_event(start, &from);
-	r2 = time_of_event(end, &to);
-	/* One that was never recorded goes before one that is not reached. */
-	if (r2 == CUDA_ERROR_INVALID_HANDLE || !r)
-		r = r2;
-	if (r)
-		return r;
-	*pMilliseconds = (float)((double)(int64_t)(to - from) / 1e6);
-	return stream_error(start->ctx);
-}
-
-CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
-{
-	ENTER(cuEventElapsedTime);
-	return elapsed(pMilliseconds, hStart, hEnd);
-}
-
-CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
-			       CUevent hEnd)
-{
-	ENTER(cuEventElapsedTime_v2);
-	return elapsed(pMilliseconds, hStart, hEnd);
-}
-
 /* ---- of whole contexts ---- */
 
 CUresult event_record_all(CUcontext ctx, CUevent hEvent)
@@ -495,7 +307,7 @@ CUresult event_record_all(CUcontext ctx, CUevent hEvent)
 	struct record *record;
 	struct gkf_ticket ticket;
 	struct streams *streams;
-	CUresult r = check_event(hEvent);
+	CUresult r = event_usable(hEvent);
 
 	if (r)
 		return r;
@@ -531,50 +343,7 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 	return r ? r : event_record_all(ctx, hEvent);
 }
 
-CUresult event_hold_back(CUcontext ctx, CUevent hEvent)
-{
-	struct streams *streams = streams_of(ctx);
-	struct gkf_ticket ticket;
-	CUresult r = event_check(hEvent, &ticket);
-
-	if (!r && is_captured(hEvent))
-		r = CUDA_ERROR_CAPTURED_EVENT;
-	if (!r)
-		r = capture_permit_context(ctx);
-	if (r)
-		return r;
-	/* For other processes it is the caller who waits, not the streams. */
-	r = wait_shared(ctx, hEvent);
-	if (r)
-		return r;
-	pthread_mutex_lock(&streams->lock);
-	streams_hold_back(streams, ticket);
-	pthread_mutex_unlock(&streams->lock);
-	if (atomic_load(&ctx->greens))
-		streams_hold_greens(ctx, ticket);
-	return CUDA_SUCCESS;
-}
-
-CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
-{
-	CUcontext ctx;
-	CUresult r;
-
-	ENTER(cuCtxWaitEvent);
-	r = ctx_of(hCtx, &ctx);
-	return r ? r : event_hold_back(ctx, hEvent);
-}
-
 /* ---- between processes ---- */
-
-CUresult event_await(CUstream s, CUevent event)
-{
-	struct shared_event *shared = hold_shared(event);
-	CUresult r = shared_event_await(s, shared);
-
-	shared_event_drop(shared);
-	return r;
-}
 
 CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 {
@@ -583,7 +352,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 	ENTER_CONTEXT(cuIpcGetEventHandle, ctx);
 	if (!pHandle)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = check_event(event);
+	r = event_usable(event);
 	if (r)
 		return r;
 	if (!(event->flags & CU_EVENT_INTERPROCESS))
