@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* The first 16 bytes are its UUID. */
-#define GPUKIT_TABLE_UUID "gpukit runtime 2"
+#define GPUKIT_TABLE_UUID "gpukit runtime 3"
 
 /* Whose function a refused call was. */
 enum gpukit_library {
@@ -26,6 +26,9 @@ enum gpukit_library {
 	GPUKIT_LIBRARIES,
 };
 
+/* What a body does with memory; written may be read, too. */
+enum gpukit_access { GPUKIT_READS, GPUKIT_WRITES };
+
 /*
  * A native kernel is one whose body is a C function instead of PTX: libraries
  * launch theirs like any other. The body runs once a launch, on a thread that
@@ -36,11 +39,12 @@ struct gpukit_run {
 	const void *params; /* the kernel's parameters as they lie */
 	/*
 	 * Where this process reads and writes [address, address + size), bytes
-	 * that the kernel may use; size 0: never NULL. NULL: not all of that is
-	 * such memory; the launch then ends with CUDA_ERROR_ILLEGAL_ADDRESS,
+	 * that the kernel may use so; size 0: never NULL. NULL: not all of that
+	 * is such memory; the launch then ends with CUDA_ERROR_ILLEGAL_ADDRESS,
 	 * whatever the body answers.
 	 */
-	void *(*memory)(struct gpukit_run *run, uint64_t address, size_t size);
+	void *(*memory)(struct gpukit_run *run, enum gpukit_access access,
+			uint64_t address, size_t size);
 	/* The process ends, or the context: the body shall soon return. */
 	bool (*stopped)(void);
 	/* The body adds what it did: additions and multiplications. */

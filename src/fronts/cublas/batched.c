@@ -191,8 +191,8 @@ static void run_item(struct item *t)
 
 static uint64_t address_at(struct gpukit_run *run, uint64_t array, int i)
 {
-	const uint64_t *at =
-	    run->memory(run, array + (uint64_t)i * sizeof *at, sizeof *at);
+	const uint64_t *at = run->memory(
+	    run, GPUKIT_READS, array + (uint64_t)i * sizeof *at, sizeof *at);
 
 	return at ? *at : 0;
 }
@@ -207,11 +207,19 @@ static void *place_c(struct gpukit_run *run, const struct batched *b, int i)
 		return NULL;
 	at = address_at(run, b->c, i);
 	if (b->op == BATCHED_GEQRF)
-		return vector_place(run, at, b->type, least, 1);
+		return vector_place(run, GPUKIT_WRITES, at, b->type, least, 1);
 	if (b->op == BATCHED_GELS)
-		return matrix_place(run, at, b->type, b->m, b->nrhs, b->ldc);
-	return matrix_place(run, at, b->type, b->n,
+		return matrix_place(run, GPUKIT_WRITES, at, b->type, b->m,
+				    b->nrhs, b->ldc);
+	return matrix_place(run, GPUKIT_WRITES, at, b->type, b->n,
 			    b->op == BATCHED_GETRS ? b->nrhs : b->n, b->ldc);
+}
+
+/* The others read it. */
+static bool writes_a(const struct batched *b)
+{
+	return b->op == BATCHED_GETRF || b->op == BATCHED_GEQRF ||
+	       b->op == BATCHED_GELS;
 }
 
 /* false: not all of it is memory. */
@@ -222,12 +230,14 @@ static bool place_item(struct gpukit_run *run, struct item *t, int i)
 
 	t->info = 0;
 	t->pivots = NULL;
-	t->a = matrix_place(run, address_at(run, b->a, i), b->type,
+	t->a = matrix_place(run, writes_a(b) ? GPUKIT_WRITES : GPUKIT_READS,
+			    address_at(run, b->a, i), b->type,
 			    tall ? b->m : b->n, b->n, b->lda);
 	t->c = place_c(run, b, i);
 	if (b->pivots)
 		t->pivots = run->memory(
-		    run, b->pivots + (uint64_t)i * (uint64_t)b->n * sizeof(int),
+		    run, b->op == BATCHED_GETRF ? GPUKIT_WRITES : GPUKIT_READS,
+		    b->pivots + (uint64_t)i * (uint64_t)b->n * sizeof(int),
 		    (size_t)b->n * sizeof(int));
 	for (int j = 0; j < b->n; j++)
 		t->own_pivots[j] = j + 1;
@@ -241,7 +251,8 @@ static bool put_info(struct gpukit_run *run, const struct batched *b, int i,
 
 	if (!b->info)
 		return true;
-	to = run->memory(run, b->info + (uint64_t)i * sizeof *to, sizeof *to);
+	to = run->memory(run, GPUKIT_WRITES, b->info + (uint64_t)i * sizeof *to,
+			 sizeof *to);
 	if (to)
 		*to = info;
 	return to;

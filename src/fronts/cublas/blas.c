@@ -105,7 +105,7 @@ bool scalar_read(struct gpukit_run *run, const struct scalar *s,
 	ret_parts[1] = s->value[1];
 	if (!s->at)
 		return true;
-	at = run->memory(run, s->at, element_size(s->type));
+	at = run->memory(run, GPUKIT_READS, s->at, element_size(s->type));
 	if (at)
 		element_get(at, s->type, ret_parts);
 	return at;
@@ -119,22 +119,23 @@ struct result result_of(cublasHandle_t handle, void *pointer)
 void *result_place(struct gpukit_run *run, const struct result *r, size_t size)
 {
 	return r->on_host ? (void *)(uintptr_t)r->at
-			  : run->memory(run, r->at, size);
+			  : run->memory(run, GPUKIT_WRITES, r->at, size);
 }
 
 /* Memory of `count` elements; more than there are addresses is nowhere. */
-static void *elements_place(struct gpukit_run *run, uint64_t at,
-			    enum element type, uint64_t count)
+static void *elements_place(struct gpukit_run *run, enum gpukit_access access,
+			    uint64_t at, enum element type, uint64_t count)
 {
 	size_t size;
 
 	if (__builtin_mul_overflow(count, element_size(type), &size))
 		size = SIZE_MAX;
-	return run->memory(run, at, size);
+	return run->memory(run, access, at, size);
 }
 
-void *matrix_place(struct gpukit_run *run, uint64_t at, enum element type,
-		   int64_t rows, int64_t columns, int64_t ld)
+void *matrix_place(struct gpukit_run *run, enum gpukit_access access,
+		   uint64_t at, enum element type, int64_t rows,
+		   int64_t columns, int64_t ld)
 {
 	uint64_t count = 0;
 
@@ -142,13 +143,13 @@ void *matrix_place(struct gpukit_run *run, uint64_t at, enum element type,
 	    (__builtin_mul_overflow((uint64_t)columns - 1, ld, &count) ||
 	     __builtin_add_overflow(count, rows, &count)))
 		count = UINT64_MAX;
-	return elements_place(run, at, type, count);
+	return elements_place(run, access, at, type, count);
 }
 
-void *vector_place(struct gpukit_run *run, uint64_t at, enum element type,
-		   int64_t n, int64_t inc)
+void *vector_place(struct gpukit_run *run, enum gpukit_access access,
+		   uint64_t at, enum element type, int64_t n, int64_t inc)
 {
 	uint64_t step = inc < 0 ? -(uint64_t)inc : (uint64_t)inc;
 
-	return matrix_place(run, at, type, n > 0, n, (int64_t)step);
+	return matrix_place(run, access, at, type, n > 0, n, (int64_t)step);
 }

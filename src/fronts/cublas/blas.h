@@ -129,12 +129,13 @@ CUresult blas_result(int err);
  * A matrix of rows x columns for a body. NULL: not all of it is memory. One
  * without elements is never NULL.
  */
-void *matrix_place(struct gpukit_run *run, uint64_t at, enum element type,
-		   int64_t rows, int64_t columns, int64_t ld);
+void *matrix_place(struct gpukit_run *run, enum gpukit_access access,
+		   uint64_t at, enum element type, int64_t rows,
+		   int64_t columns, int64_t ld);
 
 /* n elements, inc apart either way. NULL: not all of them are memory. */
-void *vector_place(struct gpukit_run *run, uint64_t at, enum element type,
-		   int64_t n, int64_t inc);
+void *vector_place(struct gpukit_run *run, enum gpukit_access access,
+		   uint64_t at, enum element type, int64_t n, int64_t inc);
 
 /* Whether these say something; leading dimensions hold their rows. */
 static inline bool is_operation(int op)

@@ -12,12 +12,13 @@ static char *element_of(const struct close *v, int64_t i)
 	return v->place + (from + i * v->inc) * (int64_t)v->size;
 }
 
-CUresult close_take(struct gpukit_run *run, uint64_t at, enum element type,
-		    int64_t n, int64_t inc, bool copied, struct close *ret)
+CUresult close_take(struct gpukit_run *run, enum gpukit_access access,
+		    uint64_t at, enum element type, int64_t n, int64_t inc,
+		    bool copied, struct close *ret)
 {
 	struct close v = {.n = n, .inc = inc, .size = element_size(type)};
 
-	v.place = vector_place(run, at, type, n, inc);
+	v.place = vector_place(run, access, at, type, n, inc);
 	if (!v.place)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	v.at = v.place;

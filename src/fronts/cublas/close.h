@@ -16,8 +16,9 @@ struct close {
 };
 
 /* copied: it will be changed. On failure there is nothing to free. */
-CUresult close_take(struct gpukit_run *run, uint64_t at, enum element type,
-		    int64_t n, int64_t inc, bool copied, struct close *ret);
+CUresult close_take(struct gpukit_run *run, enum gpukit_access access,
+		    uint64_t at, enum element type, int64_t n, int64_t inc,
+		    bool copied, struct close *ret);
 
 /* A copy's elements go to where the program has them. */
 void close_put(const struct close *v);

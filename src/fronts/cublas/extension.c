@@ -41,8 +41,9 @@ static void run_type(const struct extension *e, const double alpha[2],
 static void *place_operand(struct gpukit_run *run, const struct extension *e,
 			   uint64_t at, enum operation op, int64_t ld)
 {
-	return matrix_place(run, at, e->type, op == OP_N ? e->m : e->n,
-			    op == OP_N ? e->n : e->m, ld);
+	return matrix_place(run, GPUKIT_READS, at, e->type,
+			    op == OP_N ? e->m : e->n, op == OP_N ? e->n : e->m,
+			    ld);
 }
 
 static CUresult add_matrices(struct gpukit_run *run, const struct extension *e)
@@ -53,7 +54,7 @@ static CUresult add_matrices(struct gpukit_run *run, const struct extension *e)
 	if (!scalar_read(run, &e->alpha, alpha) ||
 	    !scalar_read(run, &e->beta, beta))
 		return CUDA_SUCCESS;
-	c = matrix_place(run, e->c, e->type, e->m, e->n, e->ldc);
+	c = matrix_place(run, GPUKIT_WRITES, e->c, e->type, e->m, e->n, e->ldc);
 	if (!scalar_is_zero(alpha))
 		a = place_operand(run, e, e->a, e->trans_a, e->lda);
 	if (!scalar_is_zero(beta))
@@ -66,9 +67,11 @@ static CUresult add_matrices(struct gpukit_run *run, const struct extension *e)
 static CUresult scale_matrix(struct gpukit_run *run, const struct extension *e)
 {
 	int64_t n = e->side_or_uplo == SIDE_LEFT ? e->m : e->n;
-	void *a = matrix_place(run, e->a, e->type, e->m, e->n, e->lda);
-	void *x = vector_place(run, e->b, e->type, n, e->incx);
-	void *c = matrix_place(run, e->c, e->type, e->m, e->n, e->ldc);
+	void *a =
+	    matrix_place(run, GPUKIT_READS, e->a, e->type, e->m, e->n, e->lda);
+	void *x = vector_place(run, GPUKIT_READS, e->b, e->type, n, e->incx);
+	void *c =
+	    matrix_place(run, GPUKIT_WRITES, e->c, e->type, e->m, e->n, e->ldc);
 
 	if (a && x && c)
 		run_type(e, NULL, NULL, a, x, c);
@@ -77,9 +80,11 @@ static CUresult scale_matrix(struct gpukit_run *run, const struct extension *e)
 
 static CUresult pack_triangle(struct gpukit_run *run, const struct extension *e)
 {
-	void *full = matrix_place(run, e->a, e->type, e->n, e->n, e->lda);
-	void *packed =
-	    vector_place(run, e->c, e->type, e->n * (e->n + 1) / 2, 1);
+	bool packs = e->op == EXTENSION_TRTTP;
+	void *full = matrix_place(run, packs ? GPUKIT_READS : GPUKIT_WRITES,
+				  e->a, e->type, e->n, e->n, e->lda);
+	void *packed = vector_place(run, packs ? GPUKIT_WRITES : GPUKIT_READS,
+				    e->c, e->type, e->n * (e->n + 1) / 2, 1);
 
 	if (full && packed)
 		run_type(e, NULL, NULL, full, NULL, packed);

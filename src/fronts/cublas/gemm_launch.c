@@ -147,8 +147,8 @@ static bool find_matrix(struct gpukit_run *run, const struct gemm_call *c,
 	*ret = base + (uint64_t)i * (uint64_t)stride * element_size(type);
 	if (!c->arrays)
 		return true;
-	array =
-	    run->memory(run, base + (uint64_t)i * sizeof *array, sizeof *array);
+	array = run->memory(run, GPUKIT_READS,
+			    base + (uint64_t)i * sizeof *array, sizeof *array);
 	if (array)
 		*ret = *array;
 	return array;
@@ -159,11 +159,11 @@ static bool place_operands(struct gpukit_run *run, struct gemm *g, uint64_t a,
 {
 	bool at = g->op_a != OP_N, bt = g->op_b != OP_N;
 
-	g->a = matrix_place(run, a, g->type_a, at ? g->k : g->m,
+	g->a = matrix_place(run, GPUKIT_READS, a, g->type_a, at ? g->k : g->m,
 			    at ? g->m : g->k, g->lda);
 	if (b)
-		g->b = matrix_place(run, b, g->type_b, bt ? g->n : g->k,
-				    bt ? g->k : g->n, g->ldb);
+		g->b = matrix_place(run, GPUKIT_READS, b, g->type_b,
+				    bt ? g->n : g->k, bt ? g->k : g->n, g->ldb);
 	return g->a && (g->b || !b);
 }
 
@@ -173,10 +173,12 @@ static CUresult multiply_vector(struct gpukit_run *run,
 				uint64_t x_at, uint64_t y_at, bool reads)
 {
 	struct close x = {0}, y = {0};
-	CUresult r = close_take(run, y_at, g->type_c, g->m, c->incy, true, &y);
+	CUresult r = close_take(run, GPUKIT_WRITES, y_at, g->type_c, g->m,
+				c->incy, true, &y);
 
 	if (!r && reads)
-		r = close_take(run, x_at, g->type_b, g->k, c->incx, false, &x);
+		r = close_take(run, GPUKIT_READS, x_at, g->type_b, g->k,
+			       c->incx, false, &x);
 	if (!r) {
 		g->b = x.at;
 		g->ldb = g->k;
@@ -204,7 +206,8 @@ static CUresult multiply_one(struct gpukit_run *run, const struct gemm_call *c,
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (c->vectors)
 		return multiply_vector(run, c, g, b, at, reads);
-	g->d = matrix_place(run, at, g->type_c, g->m, g->n, g->ldc);
+	g->d =
+	    matrix_place(run, GPUKIT_WRITES, at, g->type_c, g->m, g->n, g->ldc);
 	g->c = g->d;
 	return g->d ? blas_result(gemm_run(g)) : CUDA_ERROR_ILLEGAL_ADDRESS;
 }

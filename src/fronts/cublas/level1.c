@@ -28,12 +28,12 @@ struct taken {
 	void *own; /* elements of `to` close together; NULL: used in place */
 };
 
-static bool take_vector(struct gpukit_run *run, uint64_t at, enum element type,
-			enum element to, int64_t n, int64_t inc,
-			struct taken *t)
+static bool take_vector(struct gpukit_run *run, enum gpukit_access access,
+			uint64_t at, enum element type, enum element to,
+			int64_t n, int64_t inc, struct taken *t)
 {
 	size_t size = element_size(type), wide = element_size(to);
-	char *place = vector_place(run, at, type, n, inc);
+	char *place = vector_place(run, access, at, type, n, inc);
 
 	if (!place)
 		return false;
@@ -68,7 +68,8 @@ static bool take_params(struct gpukit_run *run, const struct level1 *l,
 	memcpy(v->param, l->params, sizeof v->param);
 	if (!l->param)
 		return true;
-	at = run->memory(run, l->param, 5 * element_size(l->param_type));
+	at = run->memory(run, GPUKIT_READS, l->param,
+			 5 * element_size(l->param_type));
 	if (at)
 		element_convert(v->param, R_64F, at, l->param_type, 5);
 	return at;
@@ -88,17 +89,25 @@ static bool put_result(struct gpukit_run *run, const struct level1 *l,
 	return to;
 }
 
+static enum gpukit_access access_of(bool writes)
+{
+	return writes ? GPUKIT_WRITES : GPUKIT_READS;
+}
+
 static CUresult run_vectors(struct gpukit_run *run, const struct level1 *l)
 {
+	const struct level1_op *op = &level1_ops[l->op];
 	struct vectors v = {.op = (enum vector_op)l->op, .n = l->n};
 	struct taken x = {0}, y = {0};
 	CUresult r = CUDA_SUCCESS;
 
 	if (!take_params(run, l, &v))
 		return r;
-	if (!take_vector(run, l->x, l->x_type, l->type, l->n, l->incx, &x) ||
+	if (!take_vector(run, access_of(op->writes_x), l->x, l->x_type, l->type,
+			 l->n, l->incx, &x) ||
 	    (level1_ops[l->op].has_y &&
-	     !take_vector(run, l->y, l->y_type, l->type, l->n, l->incy, &y))) {
+	     !take_vector(run, access_of(op->writes_y), l->y, l->y_type,
+			  l->type, l->n, l->incy, &y))) {
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 		goto out;
 	}
@@ -157,7 +166,7 @@ void level1_rotate(const struct level1 *l, void *const *points)
 		rotate_modified_point(l, points);
 }
 
-/* Those of rotg are four, rotmg's fifth is five numbers. */
+/* Those of rotg are four; rotmg reads its fourth, its fifth is five numbers. */
 static CUresult run_points(struct gpukit_run *run, const struct level1 *l)
 {
 	int count = l->op == LEVEL1_ROTG ? 4 : 5;
@@ -167,7 +176,8 @@ static CUresult run_points(struct gpukit_run *run, const struct level1 *l)
 		size_t size = element_size(l->point_types[i]);
 
 		points[i] =
-		    run->memory(run, l->points[i], i == 4 ? 5 * size : size);
+		    run->memory(run, access_of(i != 3 || l->op == LEVEL1_ROTG),
+				l->points[i], i == 4 ? 5 * size : size);
 		if (!points[i])
 			return CUDA_SUCCESS;
 	}

@@ -41,9 +41,11 @@ static CUresult multiply(struct gpukit_run *run, const struct level2 *l,
 
 	if (!scalar_read(run, &l->beta, beta))
 		return CUDA_SUCCESS;
-	r = close_take(run, l->y, a->type, along, l->incy, true, &y);
+	r = close_take(run, GPUKIT_WRITES, l->y, a->type, along, l->incy, true,
+		       &y);
 	if (!r && !scalar_is_zero(alpha))
-		r = close_take(run, l->x, a->type, across, l->incx, false, &x);
+		r = close_take(run, GPUKIT_READS, l->x, a->type, across,
+			       l->incx, false, &x);
 	if (!r) {
 		scale_close(&y, a->type, beta);
 		if (!scalar_is_zero(alpha))
@@ -63,7 +65,8 @@ static CUresult run_triangle(struct gpukit_run *run, const struct level2 *l,
 	static const double one[2] = {1, 0};
 	struct close x = {0}, y = {0};
 	bool solves = l->op == MATRIX_SOLVE;
-	CUresult r = close_take(run, l->x, a->type, a->n, l->incx, true, &x);
+	CUresult r = close_take(run, GPUKIT_WRITES, l->x, a->type, a->n,
+				l->incx, true, &x);
 
 	if (!r && !solves) {
 		y = x;
@@ -85,10 +88,12 @@ static CUresult add_rank(struct gpukit_run *run, const struct level2 *l,
 			 const struct matrix *a, const double alpha[2])
 {
 	struct close x = {0}, y = {0};
-	CUresult r = close_take(run, l->x, a->type, a->m, l->incx, false, &x);
+	CUresult r = close_take(run, GPUKIT_READS, l->x, a->type, a->m, l->incx,
+				false, &x);
 
 	if (!r && l->y)
-		r = close_take(run, l->y, a->type, a->n, l->incy, false, &y);
+		r = close_take(run, GPUKIT_READS, l->y, a->type, a->n, l->incy,
+			       false, &y);
 	if (!r)
 		matrix_run(a, (enum matrix_op)l->op, false, l->trans == OP_C,
 			   alpha, x.at, l->y ? y.at : x.at);
@@ -112,7 +117,9 @@ CUresult run_level2(struct gpukit_run *run)
 						: CUDA_SUCCESS;
 	if (__builtin_mul_overflow(elements, element_size(a.type), &size))
 		size = SIZE_MAX;
-	a.data = run->memory(run, l->a, size);
+	a.data = run->memory(
+	    run, l->op > MATRIX_SOLVE ? GPUKIT_WRITES : GPUKIT_READS, l->a,
+	    size);
 	if (!a.data)
 		return CUDA_SUCCESS;
 	run->operations += 2 * elements;

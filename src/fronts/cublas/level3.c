@@ -91,19 +91,21 @@ static bool place_all(struct gpukit_run *run, const struct level3 *l,
 {
 	int64_t rows, columns;
 
-	b->c = matrix_place(run, at[2], l->type, has_side(l) ? l->m : l->n,
-			    l->n, l->ldc);
+	b->c = matrix_place(run, GPUKIT_WRITES, at[2], l->type,
+			    has_side(l) ? l->m : l->n, l->n, l->ldc);
 	if (!b->c || !reads)
 		return b->c;
 	size_a(l, &rows, &columns);
-	b->a = matrix_place(run, at[0], l->a_type, rows, columns, l->lda);
+	b->a = matrix_place(run, GPUKIT_READS, at[0], l->a_type, rows, columns,
+			    l->lda);
 	if (!b->a || !has_b(l))
 		return b->a;
 	if (has_side(l)) {
 		rows = l->m;
 		columns = l->n;
 	}
-	b->b = matrix_place(run, at[1], l->type, rows, columns, l->ldb);
+	b->b = matrix_place(run, GPUKIT_READS, at[1], l->type, rows, columns,
+			    l->ldb);
 	return b->b;
 }
 
@@ -140,8 +142,10 @@ static bool find_addresses(struct gpukit_run *run, const struct level3 *l,
 	at[2] = l->c;
 	if (!l->arrays)
 		return true;
-	a = run->memory(run, l->a + (uint64_t)i * sizeof *a, sizeof *a);
-	c = run->memory(run, l->c + (uint64_t)i * sizeof *c, sizeof *c);
+	a = run->memory(run, GPUKIT_READS, l->a + (uint64_t)i * sizeof *a,
+			sizeof *a);
+	c = run->memory(run, GPUKIT_READS, l->c + (uint64_t)i * sizeof *c,
+			sizeof *c);
 	if (!a || !c)
 		return false;
 	at[0] = *a;

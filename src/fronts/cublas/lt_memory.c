@@ -3,18 +3,20 @@
  */
 #include "fronts/cublas/lt_memory.h"
 
-static void *matrix_of_array(struct gpukit_run *run, uint64_t address,
-			     int32_t index, size_t bytes)
+static void *matrix_of_array(struct gpukit_run *run, enum gpukit_access access,
+			     uint64_t address, int32_t index, size_t bytes)
 {
 	uint64_t at = address + (uint64_t)index * sizeof(uint64_t);
-	const uint64_t *matrix = run->memory(run, at, sizeof *matrix);
+	const uint64_t *matrix =
+	    run->memory(run, GPUKIT_READS, at, sizeof *matrix);
 
-	return matrix ? run->memory(run, *matrix, bytes) : NULL;
+	return matrix ? run->memory(run, access, *matrix, bytes) : NULL;
 }
 
 /* Strides of planes count their real elements. */
-static void *matrix_of_planes(struct gpukit_run *run, const struct lt_layout *l,
-			      uint64_t address, int32_t index)
+static void *matrix_of_planes(struct gpukit_run *run, enum gpukit_access access,
+			      const struct lt_layout *l, uint64_t address,
+			      int32_t index)
 {
 	enum element real_type = element_real((enum element)l->type);
 	size_t element = element_size(real_type);
@@ -22,9 +24,9 @@ static void *matrix_of_planes(struct gpukit_run *run, const struct lt_layout *l,
 	void *real, *imaginary;
 
 	address += (uint64_t)(index * l->batch_stride) * element;
-	real = run->memory(run, address, bytes);
-	imaginary =
-	    run->memory(run, address + (uint64_t)l->plane_offset, bytes);
+	real = run->memory(run, access, address, bytes);
+	imaginary = run->memory(run, access,
+				address + (uint64_t)l->plane_offset, bytes);
 	return imaginary ? real : NULL;
 }
 
@@ -37,14 +39,15 @@ static uint64_t count_stride(const struct lt_layout *l, int32_t index)
 				    : elements * lt_bytes(l->type, 1);
 }
 
-void *lt_matrix_at(struct gpukit_run *run, const struct lt_layout *l,
-		   uint64_t address, int32_t index)
+void *lt_matrix_at(struct gpukit_run *run, enum gpukit_access access,
+		   const struct lt_layout *l, uint64_t address, int32_t index)
 {
 	size_t bytes = lt_bytes(l->type, lt_span(l));
 
 	if (l->batch_mode == CUBLASLT_BATCH_MODE_POINTER_ARRAY)
-		return matrix_of_array(run, address, index, bytes);
+		return matrix_of_array(run, access, address, index, bytes);
 	if (l->plane_offset)
-		return matrix_of_planes(run, l, address, index);
-	return run->memory(run, address + count_stride(l, index), bytes);
+		return matrix_of_planes(run, access, l, address, index);
+	return run->memory(run, access, address + count_stride(l, index),
+			   bytes);
 }

@@ -18,7 +18,7 @@ struct lt_factor {
  * Matrix `index` of a batch whose first is at `address`, or whose addresses
  * are. NULL: there is no such memory, which ends the run.
  */
-void *lt_matrix_at(struct gpukit_run *run, const struct lt_layout *l,
-		   uint64_t address, int32_t index);
+void *lt_matrix_at(struct gpukit_run *run, enum gpukit_access access,
+		   const struct lt_layout *l, uint64_t address, int32_t index);
 
 #endif

@@ -24,7 +24,8 @@ struct term {
 static double *read_matrix(struct move *m, const struct term *t, int32_t index)
 {
 	const struct lt_layout *l = t->layout;
-	const void *from = lt_matrix_at(m->run, l, t->address, index);
+	const void *from =
+	    lt_matrix_at(m->run, GPUKIT_READS, l, t->address, index);
 	size_t column = l->rows * m->parts;
 	double *all;
 
@@ -48,7 +49,8 @@ static bool read_factor(struct move *m, const struct lt_factor *f,
 	ret[1] = f->value[1];
 	if (!f->address)
 		return true;
-	from = m->run->memory(m->run, f->address, element_size(type));
+	from = m->run->memory(m->run, GPUKIT_READS, f->address,
+			      element_size(type));
 	if (from)
 		element_get(from, type, ret);
 	return from;
@@ -105,7 +107,7 @@ static void move_one(struct move *m, int32_t index)
 	const struct term a = {&j->a, j->from_a, j->op.trans_a, &j->alpha};
 	const struct term b = {&j->b, j->from_b, j->op.trans_b, &j->beta};
 	double *sums = calloc(c->rows * c->cols + 1, m->parts * sizeof *sums);
-	void *to = lt_matrix_at(m->run, c, j->to, index);
+	void *to = lt_matrix_at(m->run, GPUKIT_WRITES, c, j->to, index);
 
 	if (!sums)
 		m->error = CUDA_ERROR_OUT_OF_MEMORY;

@@ -23,9 +23,10 @@ struct work {
 	CUresult error;
 };
 
-static void *memory_at(struct work *w, uint64_t address, size_t size)
+static void *memory_at(struct work *w, enum gpukit_access access,
+		       uint64_t address, size_t size)
 {
-	void *at = w->run->memory(w->run, address, size);
+	void *at = w->run->memory(w->run, access, address, size);
 
 	if (!at && !w->error)
 		w->error = CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -63,7 +64,8 @@ static double *expand_factor(struct work *w, const struct lt_factor *f,
 	const void *from = NULL;
 
 	if (f->address)
-		from = memory_at(w, f->address, count * element_size(type));
+		from = memory_at(w, GPUKIT_READS, f->address,
+				 count * element_size(type));
 	if (!all || w->error) {
 		free(all);
 		return NULL;
@@ -83,19 +85,20 @@ static double *expand_factor(struct work *w, const struct lt_factor *f,
 /* A scalar scale; 1 where there is none. */
 static double read_scale(struct work *w, uint64_t address)
 {
-	const float *at = address ? memory_at(w, address, sizeof *at) : NULL;
+	const float *at =
+	    address ? memory_at(w, GPUKIT_READS, address, sizeof *at) : NULL;
 
 	return at ? (double)*at : 1;
 }
 
-static struct lt_scales find_scales(struct work *w, int32_t mode,
-				    uint64_t address, int64_t inner,
-				    int64_t outer)
+static struct lt_scales find_scales(struct work *w, enum gpukit_access access,
+				    int32_t mode, uint64_t address,
+				    int64_t inner, int64_t outer)
 {
 	struct lt_scales s = {mode, NULL, (uint64_t)inner, (uint64_t)outer};
 
 	if (address && mode)
-		s.data = memory_at(w, address,
+		s.data = memory_at(w, access, address,
 				   lt_scales_size(mode, s.inner, s.outer));
 	return s;
 }
@@ -104,8 +107,10 @@ static void find_all_scales(struct work *w)
 {
 	const struct lt_problem *p = &w->job->p;
 
-	w->a_scales = find_scales(w, p->op.a_mode, p->op.a_scale, p->k, p->m);
-	w->b_scales = find_scales(w, p->op.b_mode, p->op.b_scale, p->k, p->n);
+	w->a_scales = find_scales(w, GPUKIT_READS, p->op.a_mode, p->op.a_scale,
+				  p->k, p->m);
+	w->b_scales = find_scales(w, GPUKIT_READS, p->op.b_mode, p->op.b_scale,
+				  p->k, p->n);
 	w->ab_scale = (p->op.a_mode ? 1 : read_scale(w, p->op.a_scale)) *
 		      (p->op.b_mode ? 1 : read_scale(w, p->op.b_scale));
 	w->c_scale = read_scale(w, p->op.c_scale);
@@ -124,10 +129,11 @@ static void scale_alpha(struct work *w)
 		    w->ab_scale * (outer ? lt_scale_at(&w->a_scales, 0, i) : 1);
 }
 
-static void *matrix_of(struct work *w, const struct lt_layout *l,
-		       uint64_t address, int32_t index)
+static void *matrix_of(struct work *w, enum gpukit_access access,
+		       const struct lt_layout *l, uint64_t address,
+		       int32_t index)
 {
-	void *at = lt_matrix_at(w->run, l, address, index);
+	void *at = lt_matrix_at(w->run, access, l, address, index);
 
 	if (!at && !w->error)
 		w->error = CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -188,14 +194,16 @@ static bool reads_bias(const struct lt_problem *p)
 }
 
 /* The place of the bias or its gradient in a batch. */
-static void *bias_at(struct work *w, int32_t index, int64_t length)
+static void *bias_at(struct work *w, enum gpukit_access access, int32_t index,
+		     int64_t length)
 {
 	const struct lt_problem *p = &w->job->p;
 	size_t size = element_size((enum element)p->bias_type);
 
-	return memory_at(
-	    w, p->op.bias + (uint64_t)(index * p->op.bias_stride) * size,
-	    (size_t)length * size);
+	return memory_at(w, access,
+			 p->op.bias +
+			     (uint64_t)(index * p->op.bias_stride) * size,
+			 (size_t)length * size);
 }
 
 static void find_aux(struct work *w, int32_t index, struct lt_epilogue *e)
@@ -203,6 +211,8 @@ static void find_aux(struct work *w, int32_t index, struct lt_epilogue *e)
 	const struct lt_problem *p = &w->job->p;
 	struct lt_layout l = lt_layout_initial;
 	uint64_t elements = (uint64_t)(index * p->op.aux_stride);
+	bool derives = p->op.epilogue & (LT_DRELU | LT_DGELU);
+	enum gpukit_access access = derives ? GPUKIT_READS : GPUKIT_WRITES;
 	size_t bits;
 
 	l.type = (uint32_t)p->aux_type;
@@ -211,14 +221,14 @@ static void find_aux(struct work *w, int32_t index, struct lt_epilogue *e)
 	l.ld = p->op.aux_ld;
 	e->aux_layout = l;
 	if (p->aux_type != LT_NO_TYPE) {
-		e->aux =
-		    memory_at(w, p->op.aux + elements * lt_bytes(l.type, 1),
-			      lt_bytes(l.type, lt_span(&l)));
+		e->aux = memory_at(w, access,
+				   p->op.aux + elements * lt_bytes(l.type, 1),
+				   lt_bytes(l.type, lt_span(&l)));
 		return;
 	}
 	bits = lt_span(&l);
-	e->aux =
-	    memory_at(w, p->op.aux + elements / 8, bits / 8 + !!(bits % 8));
+	e->aux = memory_at(w, access, p->op.aux + elements / 8,
+			   bits / 8 + !!(bits % 8));
 }
 
 static void find_epilogue(struct work *w, int32_t index, struct lt_epilogue *e)
@@ -236,14 +246,15 @@ static void find_epilogue(struct work *w, int32_t index, struct lt_epilogue *e)
 	    .aux_scale = w->aux_scale,
 	    .amax_d = p->op.amax_d ? &w->amax_d : NULL,
 	    .amax_aux = p->op.aux_amax ? &w->amax_aux : NULL,
-	    .d_out = find_scales(w, p->op.d_out_mode, p->op.d_out, p->m, p->n),
+	    .d_out = find_scales(w, GPUKIT_WRITES, p->op.d_out_mode,
+				 p->op.d_out, p->m, p->n),
 	};
 	if (w->b_scales.mode == CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F)
 		e->b_outer = w->b_scales;
 	if (p->op.epilogue & LT_AUX)
 		find_aux(w, index, e);
 	if (reads_bias(p)) {
-		const void *bias = bias_at(w, index, p->m);
+		const void *bias = bias_at(w, GPUKIT_READS, index, p->m);
 
 		e->bias = w->rows[2];
 		if (bias)
@@ -287,7 +298,7 @@ static void write_bias_gradient(struct work *w, int32_t index,
 
 	if (!(p->op.epilogue & (LT_BGRAD | LT_BGRADA | LT_BGRADB)))
 		return;
-	to = bias_at(w, index, (int64_t)n);
+	to = bias_at(w, GPUKIT_WRITES, index, (int64_t)n);
 	if (!to)
 		return;
 	if (e->bias_gradient)
@@ -321,15 +332,15 @@ static void run_one(struct work *w, int32_t index)
 {
 	const struct lt_job *job = w->job;
 	const struct lt_problem *p = &job->p;
-	const void *a = matrix_of(w, &p->a, job->a, index);
-	const void *b = matrix_of(w, &p->b, job->b, index);
+	const void *a = matrix_of(w, GPUKIT_READS, &p->a, job->a, index);
+	const void *b = matrix_of(w, GPUKIT_READS, &p->b, job->b, index);
 	struct lt_epilogue e;
 	void *sums;
 
 	find_epilogue(w, index, &e);
 	if (w->adds)
-		e.c = matrix_of(w, &p->c, job->c, index);
-	e.d = matrix_of(w, &p->d, job->d, index);
+		e.c = matrix_of(w, GPUKIT_READS, &p->c, job->c, index);
+	e.d = matrix_of(w, GPUKIT_WRITES, &p->d, job->d, index);
 	if (w->error)
 		return;
 	sums = multiply(w, a, b);
@@ -344,7 +355,8 @@ static void run_one(struct work *w, int32_t index)
 
 static void write_amax(struct work *w, uint64_t address, double amax)
 {
-	float *at = address ? memory_at(w, address, sizeof *at) : NULL;
+	float *at =
+	    address ? memory_at(w, GPUKIT_WRITES, address, sizeof *at) : NULL;
 
 	if (at)
 		*at = (float)amax;
@@ -353,9 +365,10 @@ static void write_amax(struct work *w, uint64_t address, double amax)
 /* We emulate no floats by integers, and say so where that is asked. */
 static void write_emulated_bits(struct work *w)
 {
-	int32_t *at = w->job->emulated_bits
-			  ? memory_at(w, w->job->emulated_bits, sizeof *at)
-			  : NULL;
+	int32_t *at =
+	    w->job->emulated_bits
+		? memory_at(w, GPUKIT_WRITES, w->job->emulated_bits, sizeof *at)
+		: NULL;
 
 	if (at)
 		*at = -1;

@@ -62,21 +62,24 @@ static const struct {
 };
 
 /* `memory` of struct gpukit_run. */
-static void *find_native_memory(struct gpukit_run *run, uint64_t address,
+static void *find_native_memory(struct gpukit_run *run,
+				enum gpukit_access access, uint64_t address,
 				size_t size)
 {
+	bool writes = access == GPUKIT_WRITES;
 	static char nothing[64];
 	struct gkf_extent e;
 
 	if (!size)
 		return nothing;
 	if (gkf_space_find_all(address, size, &e) &&
-	    memory_reaches(run->context, &e))
+	    memory_reaches(run->context, &e) &&
+	    (!writes || memory_writes(run->context, &e)))
 		return (char *)e.view + (address - e.base);
 	front_log(
 	    GK_LOG_ERROR,
-	    "a library's kernel used %zu bytes at %#llx, where no memory is",
-	    size, (unsigned long long)address);
+	    "a library's kernel %s %zu bytes at %#llx, where no such memory is",
+	    writes ? "wrote" : "read", size, (unsigned long long)address);
 	run->fault = CUDA_ERROR_ILLEGAL_ADDRESS;
 	return NULL;
 }

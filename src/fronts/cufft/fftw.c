@@ -314,8 +314,10 @@ CUresult fftw_run(struct gpukit_run *run)
 	const struct transform_run *p = run->params;
 	const struct transform *t = &p->transform;
 	size_t size = (size_t)transform_in_bytes(t);
-	void *in = run->memory(run, p->in, size);
-	void *out = run->memory(run, p->out, (size_t)transform_out_bytes(t));
+	void *in = run->memory(run, t->in_place ? GPUKIT_WRITES : GPUKIT_READS,
+			       p->in, size);
+	void *out = run->memory(run, GPUKIT_WRITES, p->out,
+				(size_t)transform_out_bytes(t));
 
 	if (!in || !out)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;

@@ -23,7 +23,7 @@ static CUresult run_generator(struct gpukit_run *run)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (__builtin_mul_overflow(size, p->call.count, &all))
 		all = SIZE_MAX;
-	to = run->memory(run, p->to, all);
+	to = run->memory(run, GPUKIT_WRITES, p->to, all);
 	done = to && p->to % size == 0 &&
 	       generator_run(g, &p->settings, p->number, &p->call, to,
 			     run->stopped);

@@ -10,7 +10,8 @@
 /* Where the one problem's info goes. NULL: nowhere. */
 static int *info_of(struct gpukit_run *run, const struct job *p)
 {
-	return bytes_of(run, p->info, (size_t)p->batch, sizeof(int));
+	return bytes_of(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
+			sizeof(int));
 }
 
 /* About what a factorisation costs. */
@@ -90,10 +91,10 @@ CUresult run_getrf(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int n = smaller(p->m, p->n), *info = info_of(run, p), *pivots;
-	void *a = matrix_of(run, &p->a, p->m, p->n, p->type);
-	void *to = p->pivots
-		       ? bytes_of(run, p->pivots, (size_t)n, pivot_size(p))
-		       : info;
+	void *a = matrix_of(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
+	void *to = p->pivots ? bytes_of(run, GPUKIT_WRITES, p->pivots,
+					(size_t)n, pivot_size(p))
+			     : info;
 
 	if (!info || !a || !to)
 		return ILLEGAL;
@@ -126,11 +127,11 @@ CUresult run_getrs(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p), *pivots;
-	void *a = matrix_of(run, &p->a, p->n, p->n, p->type),
-	     *b = matrix_of(run, &p->b, p->n, p->k, p->type);
-	void *from = p->pivots
-			 ? bytes_of(run, p->pivots, (size_t)p->n, pivot_size(p))
-			 : info;
+	void *a = matrix_of(run, GPUKIT_READS, &p->a, p->n, p->n, p->type),
+	     *b = matrix_of(run, GPUKIT_WRITES, &p->b, p->n, p->k, p->type);
+	void *from = p->pivots ? bytes_of(run, GPUKIT_READS, p->pivots,
+					  (size_t)p->n, pivot_size(p))
+			       : info;
 	CUresult r = CUDA_SUCCESS;
 
 	if (!info || !a || !b || !from)
@@ -153,20 +154,21 @@ CUresult run_getrs(struct gpukit_run *run)
 /* ---- Cholesky ---- */
 
 /* The matrix `i` of a batch whose addresses lie on the device. */
-static void *matrix_at(struct gpukit_run *run, const struct job *p,
-		       const struct matrix *m, int i, int cols)
+static void *matrix_at(struct gpukit_run *run, enum gpukit_access access,
+		       const struct job *p, const struct matrix *m, int i,
+		       int cols)
 {
 	struct matrix one = *m;
 	void *const *addresses;
 
 	if (p->pointers) {
-		addresses =
-		    bytes_of(run, m->at, (size_t)p->batch, sizeof *addresses);
+		addresses = bytes_of(run, GPUKIT_READS, m->at, (size_t)p->batch,
+				     sizeof *addresses);
 		if (!addresses)
 			return NULL;
 		one.at = addresses[i];
 	}
-	return matrix_of(run, &one, p->n, cols, p->type);
+	return matrix_of(run, access, &one, p->n, cols, p->type);
 }
 
 CUresult run_potrf(struct gpukit_run *run)
@@ -175,7 +177,7 @@ CUresult run_potrf(struct gpukit_run *run)
 	int *info = info_of(run, p);
 
 	for (int i = 0; info && i < p->batch; i++) {
-		void *a = matrix_at(run, p, &p->a, i, p->n);
+		void *a = matrix_at(run, GPUKIT_WRITES, p, &p->a, i, p->n);
 
 		if (!a)
 			return ILLEGAL;
@@ -192,14 +194,14 @@ CUresult run_potrf(struct gpukit_run *run)
 CUresult run_potrs(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
-	int *info = bytes_of(run, p->info, 1, sizeof *info);
+	int *info = bytes_of(run, GPUKIT_WRITES, p->info, 1, sizeof *info);
 
 	if (!info)
 		return ILLEGAL;
 	*info = 0;
 	for (int i = 0; i < p->batch; i++) {
-		void *a = matrix_at(run, p, &p->a, i, p->n),
-		     *b = matrix_at(run, p, &p->b, i, p->k);
+		void *a = matrix_at(run, GPUKIT_READS, p, &p->a, i, p->n),
+		     *b = matrix_at(run, GPUKIT_WRITES, p, &p->b, i, p->k);
 
 		if (!a || !b)
 			return ILLEGAL;
@@ -216,7 +218,7 @@ CUresult run_potri(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p);
-	void *a = matrix_of(run, &p->a, p->n, p->n, p->type);
+	void *a = matrix_of(run, GPUKIT_WRITES, &p->a, p->n, p->n, p->type);
 
 	if (!info || !a)
 		return ILLEGAL;
@@ -249,9 +251,9 @@ CUresult run_geqrf(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p), lwork = work_size(p);
-	void *a = matrix_of(run, &p->a, p->m, p->n, p->type);
-	void *tau = bytes_of(run, p->tau, (size_t)smaller(p->m, p->n),
-			     type_size(p->type));
+	void *a = matrix_of(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
+	void *tau = bytes_of(run, GPUKIT_WRITES, p->tau,
+			     (size_t)smaller(p->m, p->n), type_size(p->type));
 	void *work;
 
 	if (!info || !a || !tau)
@@ -272,8 +274,9 @@ CUresult run_orgqr(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
 	int *info = info_of(run, p), lwork = work_size(p);
-	void *a = matrix_of(run, &p->a, p->m, p->n, p->type);
-	void *tau = bytes_of(run, p->tau, (size_t)p->k, type_size(p->type));
+	void *a = matrix_of(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type);
+	void *tau = bytes_of(run, GPUKIT_READS, p->tau, (size_t)p->k,
+			     type_size(p->type));
 	void *work;
 
 	if (!info || !a || !tau)
@@ -296,9 +299,10 @@ CUresult run_ormqr(struct gpukit_run *run)
 	const struct job *p = run->params;
 	int *info = info_of(run, p), lwork = work_size(p);
 	int order = p->side == 'L' ? p->m : p->n;
-	void *a = matrix_of(run, &p->a, order, p->k, p->type),
-	     *c = matrix_of(run, &p->b, p->m, p->n, p->type);
-	void *tau = bytes_of(run, p->tau, (size_t)p->k, type_size(p->type));
+	void *a = matrix_of(run, GPUKIT_READS, &p->a, order, p->k, p->type),
+	     *c = matrix_of(run, GPUKIT_WRITES, &p->b, p->m, p->n, p->type);
+	void *tau = bytes_of(run, GPUKIT_READS, p->tau, (size_t)p->k,
+			     type_size(p->type));
 	void *work;
 
 	if (!info || !a || !c || !tau)

@@ -55,22 +55,23 @@ cusolverStatus_t solver_refuse(const char *symbol)
 	return CUSOLVER_STATUS_NOT_SUPPORTED;
 }
 
-void *bytes_of(struct gpukit_run *run, const void *at, size_t count,
-	       size_t size)
+void *bytes_of(struct gpukit_run *run, enum gpukit_access access,
+	       const void *at, size_t count, size_t size)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		bytes = SIZE_MAX;
-	return run->memory(run, (uintptr_t)at, bytes);
+	return run->memory(run, access, (uintptr_t)at, bytes);
 }
 
-void *matrix_of(struct gpukit_run *run, const struct matrix *m, int rows,
-		int cols, enum lapack_type type)
+void *matrix_of(struct gpukit_run *run, enum gpukit_access access,
+		const struct matrix *m, int rows, int cols,
+		enum lapack_type type)
 {
 	size_t count = rows && cols
 			   ? ((size_t)cols - 1) * (size_t)m->ld + (size_t)rows
 			   : 0;
 
-	return bytes_of(run, m->at, count, type_size(type));
+	return bytes_of(run, access, m->at, count, type_size(type));
 }

@@ -65,10 +65,11 @@ cusolverStatus_t solver_status(CUresult r);
 cusolverStatus_t solver_refuse(const char *symbol);
 
 /* In a body; NULL: that memory is not the kernel's. */
-void *bytes_of(struct gpukit_run *run, const void *at, size_t count,
-	       size_t size);
-void *matrix_of(struct gpukit_run *run, const struct matrix *m, int rows,
-		int cols, enum lapack_type type);
+void *bytes_of(struct gpukit_run *run, enum gpukit_access access,
+	       const void *at, size_t count, size_t size);
+void *matrix_of(struct gpukit_run *run, enum gpukit_access access,
+		const struct matrix *m, int rows, int cols,
+		enum lapack_type type);
 
 static inline size_t type_size(enum lapack_type type)
 {

@@ -14,7 +14,7 @@ static void *part_of(struct gpukit_run *run, const struct job *p,
 
 	one.at = (const char *)m->at +
 		 (size_t)i * (size_t)cols * (size_t)m->ld * type_size(p->type);
-	return matrix_of(run, &one, rows, cols, p->type);
+	return matrix_of(run, GPUKIT_WRITES, &one, rows, cols, p->type);
 }
 
 static void *values_of(struct gpukit_run *run, const struct job *p, int i,
@@ -22,9 +22,10 @@ static void *values_of(struct gpukit_run *run, const struct job *p, int i,
 {
 	size_t size = real_size(p->type);
 
-	return bytes_of(
-	    run, (const char *)p->values + (size_t)i * (size_t)count * size,
-	    (size_t)count, size);
+	return bytes_of(run, GPUKIT_WRITES,
+			(const char *)p->values +
+			    (size_t)i * (size_t)count * size,
+			(size_t)count, size);
 }
 
 /* ---- singular values ---- */
@@ -103,16 +104,17 @@ CUresult run_gesvd(struct gpukit_run *run)
 	const struct job *p = run->params;
 	int few = smaller(p->m, p->n), cols = vectors_of(p->jobu, p->m, few),
 	    rows = vectors_of(p->jobv, p->n, few);
-	int *info = bytes_of(run, p->info, 1, sizeof *info);
-	struct svd d = {.p = p,
-			.jobu = p->jobu,
-			.jobvt = p->jobv,
-			.a = matrix_of(run, &p->a, p->m, p->n, p->type),
-			.s = values_of(run, p, 0, few),
-			.u = matrix_of(run, &p->u, p->m, cols, p->type),
-			.vt = matrix_of(run, &p->v, rows, p->n, p->type),
-			.ldu = at_least_1(p->u.ld),
-			.ldvt = at_least_1(p->v.ld)};
+	int *info = bytes_of(run, GPUKIT_WRITES, p->info, 1, sizeof *info);
+	struct svd d = {
+	    .p = p,
+	    .jobu = p->jobu,
+	    .jobvt = p->jobv,
+	    .a = matrix_of(run, GPUKIT_WRITES, &p->a, p->m, p->n, p->type),
+	    .s = values_of(run, p, 0, few),
+	    .u = matrix_of(run, GPUKIT_WRITES, &p->u, p->m, cols, p->type),
+	    .vt = matrix_of(run, GPUKIT_WRITES, &p->v, rows, p->n, p->type),
+	    .ldu = at_least_1(p->u.ld),
+	    .ldvt = at_least_1(p->v.ld)};
 
 	if (!info || !d.a || !d.s || (cols && !d.u) || (rows && !d.vt))
 		return ILLEGAL;
@@ -202,7 +204,8 @@ static CUresult run_one_gesvdj(struct gpukit_run *run, const struct job *p,
 CUresult run_gesvdj(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
-	int *info = bytes_of(run, p->info, (size_t)p->batch, sizeof *info);
+	int *info = bytes_of(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
+			     sizeof *info);
 	CUresult r = info ? CUDA_SUCCESS : ILLEGAL;
 
 	for (int i = 0; !r && i < p->batch; i++)
@@ -260,7 +263,8 @@ static int call_syevd(const struct job *p, void *a, void *values,
 CUresult run_syevd(struct gpukit_run *run)
 {
 	const struct job *p = run->params;
-	int *info = bytes_of(run, p->info, (size_t)p->batch, sizeof *info);
+	int *info = bytes_of(run, GPUKIT_WRITES, p->info, (size_t)p->batch,
+			     sizeof *info);
 	struct eigen_work w;
 	bool room = eigen_work_open(&w, p);
 	CUresult r = !info  ? ILLEGAL

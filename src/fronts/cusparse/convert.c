@@ -30,13 +30,16 @@ static bool open_arrays(struct transposing *t, struct gpukit_run *run,
 	size_t size = p->to_values ? value_size(p->type) : 0;
 	int offsets = p->rows ? p->rows + 1 : 0;
 
-	t->offsets = array_of(run, p->offsets, offsets, sizeof(int));
-	t->indices = array_of(run, p->indices, p->nnz, sizeof(int));
-	t->values = array_of(run, p->values, p->nnz, size);
-	t->to_offsets =
-	    array_of(run, p->to_offsets, (int64_t)p->cols + 1, sizeof(int));
-	t->to_indices = array_of(run, p->to_indices, p->nnz, sizeof(int));
-	t->to_values = array_of(run, p->to_values, p->nnz, size);
+	t->offsets =
+	    array_of(run, GPUKIT_READS, p->offsets, offsets, sizeof(int));
+	t->indices =
+	    array_of(run, GPUKIT_READS, p->indices, p->nnz, sizeof(int));
+	t->values = array_of(run, GPUKIT_READS, p->values, p->nnz, size);
+	t->to_offsets = array_of(run, GPUKIT_WRITES, p->to_offsets,
+				 (int64_t)p->cols + 1, sizeof(int));
+	t->to_indices =
+	    array_of(run, GPUKIT_WRITES, p->to_indices, p->nnz, sizeof(int));
+	t->to_values = array_of(run, GPUKIT_WRITES, p->to_values, p->nnz, size);
 	return t->offsets && t->indices && t->values && t->to_offsets &&
 	       t->to_indices && t->to_values &&
 	       check_offsets(t->offsets, p->rows, p->base, p->nnz);
@@ -90,8 +93,10 @@ CUresult run_transpose(struct gpukit_run *run)
 CUresult run_compress(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
-	const int *from = array_of(run, p->from, p->count, sizeof *from);
-	int *to = array_of(run, p->to, (int64_t)p->rows + 1, sizeof *to);
+	const int *from =
+	    array_of(run, GPUKIT_READS, p->from, p->count, sizeof *from);
+	int *to = array_of(run, GPUKIT_WRITES, p->to, (int64_t)p->rows + 1,
+			   sizeof *to);
 	int k = 0;
 
 	if (!from || !to)
@@ -108,9 +113,10 @@ CUresult run_compress(struct gpukit_run *run)
 CUresult run_expand(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
-	const int *from = array_of(
-	    run, p->from, p->rows ? (int64_t)p->rows + 1 : 0, sizeof *from);
-	int *to = array_of(run, p->to, p->count, sizeof *to);
+	const int *from =
+	    array_of(run, GPUKIT_READS, p->from,
+		     p->rows ? (int64_t)p->rows + 1 : 0, sizeof *from);
+	int *to = array_of(run, GPUKIT_WRITES, p->to, p->count, sizeof *to);
 
 	if (!from || !to || !check_offsets(from, p->rows, p->base, p->count))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -123,7 +129,7 @@ CUresult run_expand(struct gpukit_run *run)
 CUresult run_identity(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
-	int *to = array_of(run, p->to, p->count, sizeof *to);
+	int *to = array_of(run, GPUKIT_WRITES, p->to, p->count, sizeof *to);
 
 	if (!to)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -181,15 +187,17 @@ static bool open_permutation(struct gpukit_run *run, const struct indices *p,
 {
 	*ret = NULL;
 	if (p->permutation)
-		*ret = array_of(run, p->permutation, p->count, sizeof **ret);
+		*ret = array_of(run, GPUKIT_WRITES, p->permutation, p->count,
+				sizeof **ret);
 	return *ret || !p->permutation;
 }
 
 CUresult run_coosort(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
-	int *rows = array_of(run, p->to, p->count, sizeof *rows);
-	int *cols = array_of(run, p->second, p->count, sizeof *cols);
+	int *rows = array_of(run, GPUKIT_WRITES, p->to, p->count, sizeof *rows);
+	int *cols =
+	    array_of(run, GPUKIT_WRITES, p->second, p->count, sizeof *cols);
 	int *permutation;
 
 	if (!rows || !cols || !open_permutation(run, p, &permutation))
@@ -201,9 +209,10 @@ CUresult run_coosort(struct gpukit_run *run)
 CUresult run_csrsort(struct gpukit_run *run)
 {
 	const struct indices *p = run->params;
-	const int *offsets = array_of(
-	    run, p->from, p->rows ? (int64_t)p->rows + 1 : 0, sizeof *offsets);
-	int *cols = array_of(run, p->to, p->count, sizeof *cols);
+	const int *offsets =
+	    array_of(run, GPUKIT_READS, p->from,
+		     p->rows ? (int64_t)p->rows + 1 : 0, sizeof *offsets);
+	int *cols = array_of(run, GPUKIT_WRITES, p->to, p->count, sizeof *cols);
 	int *permutation;
 	CUresult r = CUDA_SUCCESS;
 

@@ -13,9 +13,9 @@ CUresult run_densify(struct gpukit_run *run)
 	struct entry at;
 	struct dense d;
 
-	if (!entries_open(&e, run, &p->sparse, 0, false) ||
-	    !dense_open(&d, run, &p->dense, CUSPARSE_OPERATION_NON_TRANSPOSE,
-			0))
+	if (!entries_open(&e, run, GPUKIT_READS, &p->sparse, 0, false) ||
+	    !dense_open(&d, run, GPUKIT_WRITES, &p->dense,
+			CUSPARSE_OPERATION_NON_TRANSPOSE, 0))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t i = 0; i < p->dense.rows; i++)
 		for (int64_t j = 0; j < p->dense.cols; j++)
@@ -38,7 +38,7 @@ static bool lines_open(struct lines *l, struct gpukit_run *run,
 	l->by_col = p->sparse.format == CUSPARSE_FORMAT_CSC;
 	l->count = l->by_col ? p->dense.cols : p->dense.rows;
 	l->length = l->by_col ? p->dense.rows : p->dense.cols;
-	return dense_open(&l->dense, run, &p->dense,
+	return dense_open(&l->dense, run, GPUKIT_READS, &p->dense,
 			  CUSPARSE_OPERATION_NON_TRANSPOSE, 0);
 }
 
@@ -68,8 +68,9 @@ CUresult run_sparsify_count(struct gpukit_run *run)
 	struct lines l;
 
 	if (has_offsets)
-		offsets = array_of(run, m->offsets, matrix_offsets(m),
-				   index_size(m->offsets_type));
+		offsets =
+		    array_of(run, GPUKIT_WRITES, m->offsets, matrix_offsets(m),
+			     index_size(m->offsets_type));
 	if ((has_offsets && !offsets) || !lines_open(&l, run, p))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t i = 0; i < l.count; i++) {
@@ -92,11 +93,12 @@ struct arrays {
 static bool arrays_open(struct arrays *a, struct gpukit_run *run,
 			const struct cusparseSpMatDescr *m)
 {
-	a->offsets = array_of(run, m->offsets, matrix_offsets(m),
+	a->offsets = array_of(run, GPUKIT_WRITES, m->offsets, matrix_offsets(m),
 			      index_size(m->offsets_type));
-	a->indices =
-	    array_of(run, m->indices, m->nnz, index_size(m->indices_type));
-	a->values = array_of(run, m->values, m->nnz, value_size(m->type));
+	a->indices = array_of(run, GPUKIT_WRITES, m->indices, m->nnz,
+			      index_size(m->indices_type));
+	a->values = array_of(run, GPUKIT_WRITES, m->values, m->nnz,
+			     value_size(m->type));
 	a->used = 0;
 	return a->offsets && a->indices && a->values;
 }

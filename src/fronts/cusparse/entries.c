@@ -67,6 +67,7 @@ static bool begin_walk(struct entries *e)
 }
 
 bool entries_open(struct entries *e, struct gpukit_run *run,
+		  enum gpukit_access access,
 		  const struct cusparseSpMatDescr *matrix, int batch,
 		  bool structure_only)
 {
@@ -79,17 +80,17 @@ bool entries_open(struct entries *e, struct gpukit_run *run,
 			      .matrix = matrix,
 			      .structure_only = structure_only,
 			      .error = CUDA_ERROR_ILLEGAL_ADDRESS};
-	e->offsets = array_of(run,
+	e->offsets = array_of(run, GPUKIT_READS,
 			      (char *)matrix->offsets +
 				  b * matrix->offsets_stride * (int64_t)offset,
 			      matrix_offsets(matrix), offset);
-	e->indices = array_of(run,
+	e->indices = array_of(run, GPUKIT_READS,
 			      (char *)matrix->indices +
 				  b * matrix->indices_stride * (int64_t)index,
 			      matrix->nnz, index);
 	if (!structure_only)
 		e->values =
-		    array_of(run,
+		    array_of(run, access,
 			     (char *)matrix->values +
 				 b * matrix->values_stride * (int64_t)value,
 			     matrix->nnz * block_size(matrix), value);
@@ -175,6 +176,7 @@ static int64_t count_dense(int64_t lines, int64_t length, int64_t ld)
 }
 
 bool dense_open(struct dense *d, struct gpukit_run *run,
+		enum gpukit_access access,
 		const struct cusparseDnMatDescr *matrix, cusparseOperation_t op,
 		int batch)
 {
@@ -192,8 +194,9 @@ bool dense_open(struct dense *d, struct gpukit_run *run,
 		       value_is_complex(matrix->type);
 	d->row_step = by_col != transposed ? 1 : matrix->ld;
 	d->col_step = by_col != transposed ? matrix->ld : 1;
-	d->values = array_of(run, (char *)matrix->values + skip * (int64_t)size,
-			     count, size);
+	d->values =
+	    array_of(run, access, (char *)matrix->values + skip * (int64_t)size,
+		     count, size);
 	return d->values != NULL;
 }
 

@@ -28,6 +28,7 @@ struct entry {
  * false: its memory cannot be reached.
  */
 bool entries_open(struct entries *e, struct gpukit_run *run,
+		  enum gpukit_access access,
 		  const struct cusparseSpMatDescr *matrix, int batch,
 		  bool structure_only);
 /* The next entry, in the order of the memory. false: the end, or an error. */
@@ -51,6 +52,7 @@ struct dense {
 };
 
 bool dense_open(struct dense *d, struct gpukit_run *run,
+		enum gpukit_access access,
 		const struct cusparseDnMatDescr *matrix, cusparseOperation_t op,
 		int batch);
 

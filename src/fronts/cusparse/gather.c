@@ -10,14 +10,15 @@ struct pair {
 	struct value alpha, beta;
 };
 
-static bool pair_open(struct pair *v, struct gpukit_run *run)
+static bool pair_open(struct pair *v, struct gpukit_run *run,
+		      enum gpukit_access x, enum gpukit_access y)
 {
 	const struct vectors *p = v->p = run->params;
 
-	v->indices =
-	    array_of(run, p->x.indices, p->x.nnz, index_size(p->x.index_type));
-	v->x = array_of(run, p->x.values, p->x.nnz, value_size(p->x.type));
-	v->y = array_of(run, p->y.values, p->y.size, value_size(p->y.type));
+	v->indices = array_of(run, GPUKIT_READS, p->x.indices, p->x.nnz,
+			      index_size(p->x.index_type));
+	v->x = array_of(run, x, p->x.values, p->x.nnz, value_size(p->x.type));
+	v->y = array_of(run, y, p->y.values, p->y.size, value_size(p->y.type));
 	run->operations += 2 * (uint64_t)p->x.nnz;
 	return v->indices && v->x && v->y &&
 	       scalar_read(run, &p->alpha, &v->alpha) &&
@@ -56,7 +57,7 @@ CUresult run_axpby(struct gpukit_run *run)
 	struct pair v;
 	cudaDataType type;
 
-	if (!pair_open(&v, run))
+	if (!pair_open(&v, run, GPUKIT_READS, GPUKIT_WRITES))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	type = v.p->y.type;
 	for (int64_t i = 0; i < v.p->y.size; i++)
@@ -72,7 +73,7 @@ CUresult run_gather(struct gpukit_run *run)
 {
 	struct pair v;
 
-	if (!pair_open(&v, run))
+	if (!pair_open(&v, run, GPUKIT_WRITES, GPUKIT_READS))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	FOR_ENTRIES(&v, k, at)
 	value_store(v.p->x.type, v.x, k, load_y(&v, at));
@@ -83,7 +84,7 @@ CUresult run_scatter(struct gpukit_run *run)
 {
 	struct pair v;
 
-	if (!pair_open(&v, run))
+	if (!pair_open(&v, run, GPUKIT_READS, GPUKIT_WRITES))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	FOR_ENTRIES(&v, k, at)
 	value_store(v.p->y.type, v.y, at, load_x(&v, k));
@@ -95,7 +96,7 @@ CUresult run_rot(struct gpukit_run *run)
 {
 	struct pair v;
 
-	if (!pair_open(&v, run))
+	if (!pair_open(&v, run, GPUKIT_WRITES, GPUKIT_WRITES))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	FOR_ENTRIES(&v, k, at)
 	{
@@ -117,7 +118,7 @@ CUresult run_dot(struct gpukit_run *run)
 	void *result;
 	struct pair v;
 
-	if (!pair_open(&v, run))
+	if (!pair_open(&v, run, GPUKIT_READS, GPUKIT_READS))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	FOR_ENTRIES(&v, k, at)
 	{
@@ -128,8 +129,8 @@ CUresult run_dot(struct gpukit_run *run)
 		sum = value_add(sum, value_multiply(x, load_y(&v, at)));
 	}
 	result = v.p->result_on_host ? v.p->result
-				     : array_of(run, v.p->result, 1,
-						value_size(v.p->alpha.type));
+				     : array_of(run, GPUKIT_WRITES, v.p->result,
+						1, value_size(v.p->alpha.type));
 	if (!result)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	value_store(v.p->alpha.type, result, 0, sum);

@@ -57,7 +57,7 @@ static CUresult rows_open(struct rows *r, struct gpukit_run *run,
 			   .pivot = -1};
 	if (!r->begin || !r->diagonal || !r->place)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (!entries_open(&r->e, run, m, 0, false))
+	if (!entries_open(&r->e, run, GPUKIT_WRITES, m, 0, false))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	return find_rows(r);
 }

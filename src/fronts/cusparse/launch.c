@@ -64,20 +64,20 @@ bool scalar_read(struct gpukit_run *run, const struct scalar *s,
 	*ret_value = s->host;
 	if (!s->device)
 		return true;
-	at = array_of(run, s->device, 1, value_size(s->type));
+	at = array_of(run, GPUKIT_READS, s->device, 1, value_size(s->type));
 	if (at)
 		*ret_value = value_load(s->type, at, 0);
 	return at != NULL;
 }
 
-void *array_of(struct gpukit_run *run, const void *at, int64_t count,
-	       size_t size)
+void *array_of(struct gpukit_run *run, enum gpukit_access access,
+	       const void *at, int64_t count, size_t size)
 {
 	size_t bytes;
 
 	if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes))
 		bytes = SIZE_MAX;
-	return run->memory(run, (uintptr_t)at, bytes);
+	return run->memory(run, access, (uintptr_t)at, bytes);
 }
 
 bool is_operation(cusparseOperation_t op)

@@ -118,10 +118,10 @@ static CUresult multiply_panel(struct gpukit_run *run, const struct multiply *p,
 	struct entries e;
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
 
-	if (!entries_open(&e, run, &p->a, batch, false) ||
-	    !dense_open(&b, run, &p->b, p->op_b, batch) ||
-	    !dense_open(&c, run, &p->c, CUSPARSE_OPERATION_NON_TRANSPOSE,
-			batch))
+	if (!entries_open(&e, run, GPUKIT_READS, &p->a, batch, false) ||
+	    !dense_open(&b, run, GPUKIT_READS, &p->b, p->op_b, batch) ||
+	    !dense_open(&c, run, GPUKIT_WRITES, &p->c,
+			CUSPARSE_OPERATION_NON_TRANSPOSE, batch))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (panel_open(&w, &b, turned ? p->b.cols : p->b.rows, p->c.rows))
 		r = sum_entries(&e, p, &w);

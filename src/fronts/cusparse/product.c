@@ -32,8 +32,10 @@ static CUresult row_open(struct row *r, struct gpukit_run *run,
 			  .owner = calloc(n, sizeof *r->owner)};
 	if (!r->sums || !r->used || !r->owner)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	return entries_open(&r->a, run, &p->a, 0, structure_only) &&
-		       entries_open(&r->b, run, &p->b, 0, structure_only)
+	return entries_open(&r->a, run, GPUKIT_READS, &p->a, 0,
+			    structure_only) &&
+		       entries_open(&r->b, run, GPUKIT_READS, &p->b, 0,
+				    structure_only)
 		   ? CUDA_SUCCESS
 		   : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
@@ -122,10 +124,10 @@ struct target {
 static bool target_open(struct target *t, struct gpukit_run *run,
 			const struct cusparseSpMatDescr *c)
 {
-	t->offsets = array_of(run, c->offsets, matrix_offsets(c),
+	t->offsets = array_of(run, GPUKIT_WRITES, c->offsets, matrix_offsets(c),
 			      index_size(c->offsets_type));
-	t->indices =
-	    array_of(run, c->indices, c->nnz, index_size(c->indices_type));
+	t->indices = array_of(run, GPUKIT_WRITES, c->indices, c->nnz,
+			      index_size(c->indices_type));
 	return t->offsets && t->indices;
 }
 
@@ -189,7 +191,7 @@ CUresult run_product_values(struct gpukit_run *run)
 
 	if (!r && (!scalar_read(run, &p->alpha, &scale[0]) ||
 		   !scalar_read(run, &p->beta, &scale[1]) ||
-		   !entries_open(&c, run, &p->c, 0, false)))
+		   !entries_open(&c, run, GPUKIT_WRITES, &p->c, 0, false)))
 		r = CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t i = 0; !r && i < p->c.rows; i++) {
 		r = make_row(&row, i);

@@ -28,9 +28,9 @@ static CUresult sample_batch(struct gpukit_run *run, const struct sample *p,
 	struct entries e;
 	struct entry at;
 
-	if (!dense_open(&a, run, &p->a, p->op_a, batch) ||
-	    !dense_open(&b, run, &p->b, p->op_b, batch) ||
-	    !entries_open(&e, run, &p->c, batch, false))
+	if (!dense_open(&a, run, GPUKIT_READS, &p->a, p->op_a, batch) ||
+	    !dense_open(&b, run, GPUKIT_READS, &p->b, p->op_b, batch) ||
+	    !entries_open(&e, run, GPUKIT_WRITES, &p->c, batch, false))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	while (entries_next(&e, &at)) {
 		struct value sum = dot(&a, at.row, &b, at.col, length);

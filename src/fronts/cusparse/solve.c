@@ -95,9 +95,9 @@ static CUresult triangle_open(struct triangle *t, struct gpukit_run *run,
 		for (size_t i = 0; unit && i < n; i++)
 			t->diagonal[i].re = 1;
 		r = CUDA_ERROR_ILLEGAL_ADDRESS;
-		if (entries_open(&e, run, &p->a, 0, false))
+		if (entries_open(&e, run, GPUKIT_READS, &p->a, 0, false))
 			r = count_terms(t, &e, p);
-		if (!r && entries_open(&e, run, &p->a, 0, false))
+		if (!r && entries_open(&e, run, GPUKIT_READS, &p->a, 0, false))
 			r = place_terms(t, &e, p, next);
 	}
 	free(next);
@@ -131,9 +131,9 @@ static CUresult solve_columns(struct gpukit_run *run, const struct solve *p,
 	struct dense b, c;
 	CUresult r = x ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 
-	if (!r &&
-	    (!dense_open(&b, run, &p->b, p->op_b, 0) ||
-	     !dense_open(&c, run, &p->c, CUSPARSE_OPERATION_NON_TRANSPOSE, 0)))
+	if (!r && (!dense_open(&b, run, GPUKIT_READS, &p->b, p->op_b, 0) ||
+		   !dense_open(&c, run, GPUKIT_WRITES, &p->c,
+			       CUSPARSE_OPERATION_NON_TRANSPOSE, 0)))
 		r = CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t j = 0; !r && j < p->c.cols; j++) {
 		if (run->stopped())
@@ -166,12 +166,12 @@ CUresult run_solve(struct gpukit_run *run)
 static CUresult keep_diagonal(struct gpukit_run *run,
 			      const struct solve_copy *p, void *kept)
 {
-	const void *values =
-	    array_of(run, p->values, p->a.rows, value_size(p->a.type));
+	const void *values = array_of(run, GPUKIT_READS, p->values, p->a.rows,
+				      value_size(p->a.type));
 	struct entries e;
 	struct entry at;
 
-	if (!values || !entries_open(&e, run, &p->a, 0, true))
+	if (!values || !entries_open(&e, run, GPUKIT_READS, &p->a, 0, true))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	while (entries_next(&e, &at))
 		if (at.row == at.col)
@@ -184,14 +184,14 @@ CUresult run_solve_copy(struct gpukit_run *run)
 {
 	const struct solve_copy *p = run->params;
 	size_t size = value_size(p->a.type);
-	void *kept = array_of(run, p->kept, p->a.nnz, size);
+	void *kept = array_of(run, GPUKIT_WRITES, p->kept, p->a.nnz, size);
 	const void *values;
 
 	if (!kept)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (p->diagonal)
 		return keep_diagonal(run, p, kept);
-	values = array_of(run, p->values, p->a.nnz, size);
+	values = array_of(run, GPUKIT_READS, p->values, p->a.nnz, size);
 	if (!values)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	__builtin_memcpy(kept, values, (size_t)p->a.nnz * size);

@@ -103,8 +103,8 @@ bool scalar_read(struct gpukit_run *run, const struct scalar *s,
  * In a body: `count` things of `size` bytes. NULL: that memory is not the
  * kernel's; the body then shall return.
  */
-void *array_of(struct gpukit_run *run, const void *at, int64_t count,
-	       size_t size);
+void *array_of(struct gpukit_run *run, enum gpukit_access access,
+	       const void *at, int64_t count, size_t size);
 
 bool is_operation(cusparseOperation_t op);
 

@@ -72,15 +72,17 @@ CUresult run_sum_count(struct gpukit_run *run)
 	const struct cusparseSpMatDescr *c = &p->c;
 	int64_t nnz = 0;
 	int *total = p->nnz_on_host ? p->ret_nnz
-				    : array_of(run, p->ret_nnz, 1, sizeof(int));
-	void *offsets = array_of(run, c->offsets, matrix_offsets(c),
-				 index_size(c->offsets_type));
+				    : array_of(run, GPUKIT_WRITES, p->ret_nnz,
+					       1, sizeof(int));
+	void *offsets =
+	    array_of(run, GPUKIT_WRITES, c->offsets, matrix_offsets(c),
+		     index_size(c->offsets_type));
 	struct pair pair;
 	CUresult r = CUDA_SUCCESS;
 
 	if (!total || !offsets ||
-	    !entries_open(&pair.e[0], run, &p->a, 0, true) ||
-	    !entries_open(&pair.e[1], run, &p->b, 0, true))
+	    !entries_open(&pair.e[0], run, GPUKIT_READS, &p->a, 0, true) ||
+	    !entries_open(&pair.e[1], run, GPUKIT_READS, &p->b, 0, true))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t i = 0; !r && i < c->rows; i++) {
 		index_store(c->offsets_type, offsets, i, nnz + c->base);
@@ -131,8 +133,9 @@ CUresult run_sum(struct gpukit_run *run)
 {
 	const struct sum *p = run->params;
 	struct cusparseSpMatDescr c = p->c;
-	const void *offsets = array_of(run, c.offsets, matrix_offsets(&c),
-				       index_size(c.offsets_type));
+	const void *offsets =
+	    array_of(run, GPUKIT_READS, c.offsets, matrix_offsets(&c),
+		     index_size(c.offsets_type));
 	struct value by[2];
 	struct target t = {0};
 	struct pair pair;
@@ -140,13 +143,14 @@ CUresult run_sum(struct gpukit_run *run)
 
 	if (!offsets || !scalar_read(run, &p->alpha, &by[0]) ||
 	    !scalar_read(run, &p->beta, &by[1]) ||
-	    !entries_open(&pair.e[0], run, &p->a, 0, false) ||
-	    !entries_open(&pair.e[1], run, &p->b, 0, false))
+	    !entries_open(&pair.e[0], run, GPUKIT_READS, &p->a, 0, false) ||
+	    !entries_open(&pair.e[1], run, GPUKIT_READS, &p->b, 0, false))
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (c.rows)
 		t.end = index_load(c.offsets_type, offsets, c.rows) - c.base;
-	t.columns = array_of(run, c.indices, t.end, sizeof(int));
-	t.values = array_of(run, c.values, t.end, value_size(c.type));
+	t.columns = array_of(run, GPUKIT_WRITES, c.indices, t.end, sizeof(int));
+	t.values =
+	    array_of(run, GPUKIT_WRITES, c.values, t.end, value_size(c.type));
 	if (!t.columns || !t.values)
 		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	for (int64_t i = 0; !r && i < c.rows; i++)

@@ -20,7 +20,7 @@ struct scale {
 static CUresult run_scale(struct gpukit_run *run)
 {
 	const struct scale *p = run->params;
-	double *x = run->memory(run, p->x, p->n * sizeof *x);
+	double *x = run->memory(run, GPUKIT_WRITES, p->x, p->n * sizeof *x);
 
 	for (uint64_t i = 0; x && i < p->n; i++)
 		x[i] *= p->by;
@@ -33,7 +33,7 @@ static CUresult run_stray(struct gpukit_run *run)
 {
 	const CUdeviceptr *at = run->params;
 
-	assert_null(run->memory(run, *at, 8));
+	assert_null(run->memory(run, GPUKIT_READS, *at, 8));
 	return CUDA_SUCCESS;
 }
 

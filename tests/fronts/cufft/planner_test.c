@@ -84,10 +84,11 @@ void fftwf_destroy_plan(void *plan)
 	REAL(destroy_plan)(plan);
 }
 
-static void *memory_of_the_host(struct gpukit_run *run, uint64_t address,
+static void *memory_of_the_host(struct gpukit_run *run,
+				enum gpukit_access access, uint64_t address,
 				size_t size)
 {
-	(void)run, (void)size;
+	(void)run, (void)access, (void)size;
 	return address == 64 ? NULL : (void *)(uintptr_t)address;
 }
 
