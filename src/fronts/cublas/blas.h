@@ -10,6 +10,7 @@
 #define GKF_CUBLAS_BLAS_H
 
 #include "fronts/common/native.h"
+#include "fronts/common/native_handle.h"
 #include "fronts/cublas/element.h"
 #include "fronts/cublas/gemm.h"
 
@@ -31,7 +32,7 @@ enum diagonal { DIAG_NON_UNIT, DIAG_UNIT };
 enum side { SIDE_LEFT, SIDE_RIGHT };
 
 struct cublasContext {
-	uint32_t mark; /* HANDLE_MARK while it lives */
+	struct native_handle head;
 	CUcontext context;
 	CUstream stream;
 	void *workspace; /* the program's, kept for nobody: none is needed */

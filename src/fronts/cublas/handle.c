@@ -6,22 +6,24 @@
 
 #include <stdlib.h>
 
-#define HANDLE_MARK     0x63426c41u
 #define WORKSPACE_ALIGN 256
 /* Flags of the math mode that go with any of them. */
 #define MATH_FLAGS 16
 
+static struct native_handles handles = {PTHREAD_MUTEX_INITIALIZER,
+					NATIVE_CUBLAS,
+					sizeof(struct cublasContext), NULL};
+
 bool is_handle(cublasHandle_t handle)
 {
-	return handle && handle->mark == HANDLE_MARK;
+	return native_is_handle(handle, NATIVE_CUBLAS);
 }
 
 /* NOT_INITIALIZED without a driver of ours or without OpenBLAS. */
 ENTRY(Create_v2, cublasHandle_t *ret_handle)
 {
-	struct cublasContext new = {.mark = HANDLE_MARK,
-				    .special_values = 0xffff};
 	cublasHandle_t handle;
+	CUcontext context;
 	CUresult r;
 
 	REQUIRE(ret_handle);
@@ -32,12 +34,13 @@ ENTRY(Create_v2, cublasHandle_t *ret_handle)
 			   : CUBLAS_STATUS_NOT_INITIALIZED;
 	if (!cblas())
 		return CUBLAS_STATUS_NOT_INITIALIZED;
-	if (native_driver()->cuCtxGetCurrent(&new.context))
+	if (native_driver()->cuCtxGetCurrent(&context))
 		return CUBLAS_STATUS_NOT_INITIALIZED;
-	handle = malloc(sizeof *handle);
+	handle = native_handle_new(&handles);
 	if (!handle)
 		return CUBLAS_STATUS_ALLOC_FAILED;
-	*handle = new;
+	handle->special_values = 0xffff;
+	handle->context = context;
 	*ret_handle = handle;
 	return CUBLAS_STATUS_SUCCESS;
 }
@@ -47,8 +50,7 @@ ENTRY(Destroy_v2, cublasHandle_t handle)
 {
 	ENTER(handle);
 	native_driver()->cuStreamSynchronize(handle->stream);
-	handle->mark = 0;
-	free(handle);
+	native_handle_end(&handles, handle);
 	return CUBLAS_STATUS_SUCCESS;
 }
 

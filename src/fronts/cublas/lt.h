@@ -22,6 +22,9 @@
 #include "abi/cublaslt.def"
 #undef CUBLASLT
 
+/* Or one of cuBLAS, as is documented. NULL or one that ended is none. */
+bool lt_is_handle(cublasLtHandle_t handle);
+
 #define LT_MEMBER(name, id, type, member, initial) type member;
 
 struct lt_layout {

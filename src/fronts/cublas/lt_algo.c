@@ -37,7 +37,7 @@ cublasStatus_t cublasLtMatmulAlgoGetIds(
 				 (int32_t)Ctype,       (int32_t)Dtype};
 	int32_t bias;
 
-	if (!lightHandle)
+	if (!lt_is_handle(lightHandle))
 		return lt_end(__func__, CUBLAS_STATUS_NOT_INITIALIZED);
 	if (requestedAlgoCount <= 0 || !algoIdsArray || !returnAlgoCount)
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);
@@ -59,7 +59,7 @@ cublasStatus_t cublasLtMatmulAlgoInit(
 	struct lt_algo a = lt_algo_initial;
 	int32_t bias;
 
-	if (!lightHandle)
+	if (!lt_is_handle(lightHandle))
 		return lt_end(__func__, CUBLAS_STATUS_NOT_INITIALIZED);
 	if (!algo || algoId != OUR_ID)
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);

@@ -47,7 +47,7 @@ cublasStatus_t cublasLtMatmulAlgoCheck(
 	float waves = 0;
 	cublasStatus_t r;
 
-	if (!lightHandle)
+	if (!lt_is_handle(lightHandle))
 		return lt_end(__func__, CUBLAS_STATUS_NOT_INITIALIZED);
 	if (!algo || !result)
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);
@@ -136,7 +136,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
 	float waves = 0;
 	cublasStatus_t r;
 
-	if (!lightHandle)
+	if (!lt_is_handle(lightHandle))
 		return lt_end(__func__, CUBLAS_STATUS_NOT_INITIALIZED);
 	if (!wish || requestedAlgoCount <= 0 || !first || !returnAlgoCount)
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);

@@ -3,6 +3,7 @@
  * cache of heuristics; the capacity that programs give it is kept and told.
  */
 #include "fronts/common/native.h"
+#include "fronts/common/native_handle.h"
 #include "fronts/cublas/lt.h"
 
 #include <pthread.h>
@@ -25,8 +26,18 @@
 #define CACHE_ENTRIES 8192 /* NVIDIA's documented default */
 
 struct cublasLtContext {
-	int unused; /* it is known by its address alone */
+	struct native_handle head;
 };
+
+static struct native_handles handles = {PTHREAD_MUTEX_INITIALIZER,
+					NATIVE_CUBLASLT,
+					sizeof(struct cublasLtContext), NULL};
+
+bool lt_is_handle(cublasLtHandle_t handle)
+{
+	return native_is_handle(handle, NATIVE_CUBLASLT) ||
+	       native_is_handle(handle, NATIVE_CUBLAS);
+}
 
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 static _Atomic size_t cache_capacity = CACHE_ENTRIES;
@@ -41,7 +52,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t *lightHandle)
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);
 	if (!native_driver())
 		return lt_end(__func__, CUBLAS_STATUS_NOT_INITIALIZED);
-	handle = malloc(sizeof *handle);
+	handle = native_handle_new(&handles);
 	if (!handle)
 		return lt_end(__func__, CUBLAS_STATUS_ALLOC_FAILED);
 	*lightHandle = handle;
@@ -50,9 +61,9 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t *lightHandle)
 
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t lightHandle)
 {
-	if (!lightHandle)
+	if (!native_is_handle(lightHandle, NATIVE_CUBLASLT))
 		return lt_end(__func__, CUBLAS_STATUS_INVALID_VALUE);
-	free(lightHandle);
+	native_handle_end(&handles, lightHandle);
 	return lt_end(__func__, CUBLAS_STATUS_SUCCESS);
 }
 

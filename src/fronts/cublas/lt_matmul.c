@@ -155,7 +155,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lightHandle,
 	const char *why;
 	cublasStatus_t r;
 
-	if (!lightHandle)
+	if (!lt_is_handle(lightHandle))
 		return lt_end(__func__, CUBLAS_STATUS_NOT_INITIALIZED);
 	r = check_all(&job, &request, alpha, beta, algo, &why);
 	if (!r)

@@ -97,7 +97,7 @@ cublasStatus_t cublasLtMatrixTransform(
 	const char *why;
 	cublasStatus_t r;
 
-	if (!lightHandle)
+	if (!lt_is_handle(lightHandle))
 		return lt_end(__func__, CUBLAS_STATUS_NOT_INITIALIZED);
 	if (!op || !c || !C || (A && !a) || (B && !b))
 		return lt_refuse(__func__, INVALID, "a descriptor is missing");

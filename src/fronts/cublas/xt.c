@@ -6,12 +6,11 @@
 
 #include <stdlib.h>
 
-#define XT_MARK     0x63587421u
 #define BLOCK_DIM   2048 /* of a new handle */
 #define MOST_STAGED 4
 
 struct cublasXtContext {
-	uint32_t mark; /* XT_MARK while it lives */
+	struct native_handle head;
 	CUcontext context;
 	cublasHandle_t handle; /* NULL: no device is selected yet */
 	int block_dim, pinning;
@@ -22,9 +21,13 @@ typedef struct cublasXtContext *cublasXtHandle_t;
 cublasStatus_t cublasCreate_v2(cublasHandle_t *handle);
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle);
 
+static struct native_handles handles = {PTHREAD_MUTEX_INITIALIZER,
+					NATIVE_CUBLASXT,
+					sizeof(struct cublasXtContext), NULL};
+
 static bool is_xt(cublasXtHandle_t handle)
 {
-	return handle && handle->mark == XT_MARK;
+	return native_is_handle(handle, NATIVE_CUBLASXT);
 }
 
 #define ENTER_XT(handle)                                                       \
@@ -40,11 +43,10 @@ ENTRY(XtCreate, cublasXtHandle_t *ret_handle)
 	REQUIRE(ret_handle);
 	if (!native_driver())
 		return CUBLAS_STATUS_NOT_INITIALIZED;
-	handle = malloc(sizeof *handle);
+	handle = native_handle_new(&handles);
 	if (!handle)
 		return CUBLAS_STATUS_ALLOC_FAILED;
-	*handle =
-	    (struct cublasXtContext){.mark = XT_MARK, .block_dim = BLOCK_DIM};
+	handle->block_dim = BLOCK_DIM;
 	*ret_handle = handle;
 	return CUBLAS_STATUS_SUCCESS;
 }
@@ -54,8 +56,7 @@ ENTRY(XtDestroy, cublasXtHandle_t handle)
 	ENTER_XT(handle);
 	if (handle->handle)
 		cublasDestroy_v2(handle->handle);
-	handle->mark = 0;
-	free(handle);
+	native_handle_end(&handles, handle);
 	return CUBLAS_STATUS_SUCCESS;
 }
 

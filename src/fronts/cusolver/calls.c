@@ -14,7 +14,7 @@ static cusolverStatus_t launch_with(cusolverDnHandle_t h,
 cusolverStatus_t call_getrf(cusolverDnHandle_t h, const struct job *j,
 			    enum solver_kernel kernel)
 {
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!is_matrix(j->a, j->m, j->n, kernel))
 		return INVALID;
@@ -23,7 +23,7 @@ cusolverStatus_t call_getrf(cusolverDnHandle_t h, const struct job *j,
 
 cusolverStatus_t call_getrs(cusolverDnHandle_t h, const struct job *j)
 {
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!j->trans || !is_matrix(j->a, j->n, j->n, KERNEL_getrs) ||
 	    !is_matrix(j->b, j->n, j->k, KERNEL_getrs))
@@ -34,7 +34,7 @@ cusolverStatus_t call_getrs(cusolverDnHandle_t h, const struct job *j)
 cusolverStatus_t call_potrf(cusolverDnHandle_t h, const struct job *j,
 			    enum solver_kernel kernel)
 {
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!j->uplo || j->batch < 0 || !is_matrix(j->a, j->n, j->n, kernel))
 		return INVALID;
@@ -43,7 +43,7 @@ cusolverStatus_t call_potrf(cusolverDnHandle_t h, const struct job *j,
 
 cusolverStatus_t call_potrs(cusolverDnHandle_t h, const struct job *j)
 {
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!j->uplo || j->batch < 0 ||
 	    !is_matrix(j->a, j->n, j->n, KERNEL_potrs) ||
@@ -55,7 +55,7 @@ cusolverStatus_t call_potrs(cusolverDnHandle_t h, const struct job *j)
 cusolverStatus_t call_geqrf(cusolverDnHandle_t h, const struct job *j,
 			    enum solver_kernel kernel)
 {
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!is_matrix(j->a, j->m, j->n, kernel))
 		return INVALID;
@@ -65,7 +65,7 @@ cusolverStatus_t call_geqrf(cusolverDnHandle_t h, const struct job *j,
 static cusolverStatus_t call_orgqr(cusolverDnHandle_t h, const struct job *j,
 				   enum solver_kernel kernel)
 {
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!is_matrix(j->a, j->m, j->n, kernel) || j->n > j->m || j->k < 0 ||
 	    j->k > j->n)
@@ -78,7 +78,7 @@ static cusolverStatus_t call_ormqr(cusolverDnHandle_t h, const struct job *j,
 {
 	int order = j->side == 'L' ? j->m : j->n;
 
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	/* Real numbers have no conjugates, complex ones no plain transpose. */
 	if (!j->side || !j->trans ||

@@ -35,6 +35,10 @@ static cusolverStatus_t give(void *made, void **ret)
 	return SUCCESS;
 }
 
+static struct native_handles handles = {PTHREAD_MUTEX_INITIALIZER,
+					NATIVE_CUSOLVER,
+					sizeof(struct cusolverDnContext), NULL};
+
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
 {
 	struct cusolverDnContext *h;
@@ -47,7 +51,7 @@ cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
 		return CUSOLVER_STATUS_ALLOC_FAILED;
 	if (r || !lapack())
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	h = calloc(1, sizeof *h);
+	h = native_handle_new(&handles);
 	if (h)
 		h->mode = CUSOLVER_DETERMINISTIC_RESULTS;
 	return give(h, (void **)handle);
@@ -55,16 +59,16 @@ cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
 
 cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
-	free(handle);
+	native_handle_end(&handles, handle);
 	return SUCCESS;
 }
 
 cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle,
 				     cudaStream_t streamId)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	handle->stream = streamId;
 	return SUCCESS;
@@ -73,7 +77,7 @@ cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle,
 cusolverStatus_t cusolverDnGetStream(cusolverDnHandle_t handle,
 				     cudaStream_t *streamId)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!streamId)
 		return INVALID;
@@ -85,7 +89,7 @@ cusolverStatus_t
 cusolverDnSetDeterministicMode(cusolverDnHandle_t handle,
 			       cusolverDeterministicMode_t mode)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (mode != CUSOLVER_DETERMINISTIC_RESULTS &&
 	    mode != CUSOLVER_ALLOW_NON_DETERMINISTIC_RESULTS)
@@ -98,7 +102,7 @@ cusolverStatus_t
 cusolverDnGetDeterministicMode(cusolverDnHandle_t handle,
 			       cusolverDeterministicMode_t *mode)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!mode)
 		return INVALID;
@@ -190,7 +194,7 @@ cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t params,
 	    cusolverDnHandle_t handle, name##Info_t info,                      \
 	    int *executed_sweeps)                                              \
 	{                                                                      \
-		if (!handle)                                                   \
+		if (!is_handle(handle))                                        \
 			return CUSOLVER_STATUS_NOT_INITIALIZED;                \
 		if (!info || !executed_sweeps)                                 \
 			return INVALID;                                        \

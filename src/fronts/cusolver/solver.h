@@ -7,14 +7,22 @@
 
 #include "abi/cusolver_abi.h"
 #include "fronts/common/native.h"
+#include "fronts/common/native_handle.h"
 #include "fronts/cusolver/lapack.h"
 
 #include <stdbool.h>
 
 struct cusolverDnContext {
+	struct native_handle head;
 	CUstream stream;
 	cusolverDeterministicMode_t mode;
 };
+
+/* NULL or one that ended is none. */
+static inline bool is_handle(cusolverDnHandle_t handle)
+{
+	return native_is_handle(handle, NATIVE_CUSOLVER);
+}
 
 /* A column of numbers of the machine, `ld` numbers behind each other. */
 struct matrix {

@@ -35,7 +35,7 @@ static bool is_job(char job)
 cusolverStatus_t call_gesvd(cusolverDnHandle_t h, const struct job *j,
 			    enum solver_kernel kernel)
 {
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	/* The documentation: not more columns than rows. */
 	if (!is_matrix(j->a, j->m, j->n, kernel) || j->m < j->n)
@@ -58,7 +58,7 @@ static cusolverStatus_t call_gesvdj(cusolverDnHandle_t h, const struct job *j,
 {
 	int few = smaller(j->m, j->n);
 
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!params || !j->jobu || j->batch < 0 ||
 	    !is_matrix(j->a, j->m, j->n, kernel))
@@ -73,7 +73,7 @@ static cusolverStatus_t call_gesvdj(cusolverDnHandle_t h, const struct job *j,
 cusolverStatus_t call_syevd(cusolverDnHandle_t h, const struct job *j,
 			    enum solver_kernel kernel)
 {
-	if (!h)
+	if (!is_handle(h))
 		return CUSOLVER_STATUS_NOT_INITIALIZED;
 	if (!j->jobu || !j->uplo || j->batch < 0 ||
 	    !is_matrix(j->a, j->n, j->n, kernel))

@@ -239,7 +239,7 @@ static cusparseStatus_t check_transpose(
     void *cscRowInd, cudaDataType valType, cusparseAction_t copyValues,
     cusparseIndexBase_t idxBase, cusparseCsr2CscAlg_t alg)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (m < 0 || n < 0 || n == INT_MAX || nnz < 0 ||
 	    (unsigned)copyValues > CUSPARSE_ACTION_NUMERIC ||
@@ -296,7 +296,7 @@ static cusparseStatus_t launch_indices(cusparseHandle_t handle,
 				       enum sparse_kernel kernel,
 				       struct indices p)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (p.rows < 0 || p.rows == INT_MAX || p.count < 0 || !is_base(p.base))
 		return CUSPARSE_STATUS_INVALID_VALUE;
@@ -381,7 +381,7 @@ LINE_SORT(csc, n)
 	    const int *second, size_t *pBufferSizeInBytes)                     \
 	{                                                                      \
 		(void)first, (void)second;                                     \
-		if (!handle)                                                   \
+		if (!is_handle(handle))                                        \
 			return CUSPARSE_STATUS_NOT_INITIALIZED;                \
 		return size_after(m < 0 || n < 0 || nnz < 0                    \
 				      ? CUSPARSE_STATUS_INVALID_VALUE          \

@@ -151,7 +151,7 @@ static cusparseStatus_t check(cusparseHandle_t handle,
 			      cusparseConstDnMatDescr_t dense, unsigned alg,
 			      const char *symbol)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!sparse || !dense || alg)
 		return CUSPARSE_STATUS_INVALID_VALUE;

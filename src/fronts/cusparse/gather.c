@@ -141,7 +141,7 @@ static cusparseStatus_t check(cusparseHandle_t handle,
 			      cusparseConstSpVecDescr_t x,
 			      cusparseConstDnVecDescr_t y)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!x || !y || x->size != y->size || x->type != y->type)
 		return CUSPARSE_STATUS_INVALID_VALUE;

@@ -37,7 +37,7 @@ check(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
       cusparseConstSpMatDescr_t c, cusparseSpGEMMAlg_t alg,
       cusparseSpGEMMDescr_t descr, const char *symbol)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!a || !b || !c || !descr || !is_operation(opA) ||
 	    !is_operation(opB) || (unsigned)alg > CUSPARSE_SPGEMM_ALG3 ||

@@ -18,6 +18,10 @@ static const struct {
 #define STATUSES     (sizeof statuses / sizeof *statuses)
 #define UNRECOGNIZED "unrecognized error code"
 
+static struct native_handles handles = {PTHREAD_MUTEX_INITIALIZER,
+					NATIVE_CUSPARSE,
+					sizeof(struct cusparseContext), NULL};
+
 cusparseStatus_t cusparseCreate(cusparseHandle_t *handle)
 {
 	CUresult r;
@@ -29,21 +33,21 @@ cusparseStatus_t cusparseCreate(cusparseHandle_t *handle)
 		return sparse_status(r) == CUSPARSE_STATUS_EXECUTION_FAILED
 			   ? CUSPARSE_STATUS_NOT_INITIALIZED
 			   : sparse_status(r);
-	*handle = calloc(1, sizeof **handle);
+	*handle = native_handle_new(&handles);
 	return *handle ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
 }
 
 cusparseStatus_t cusparseDestroy(cusparseHandle_t handle)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
-	free(handle);
+	native_handle_end(&handles, handle);
 	return CUSPARSE_STATUS_SUCCESS;
 }
 
 cusparseStatus_t cusparseGetVersion(cusparseHandle_t handle, int *version)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!version)
 		return CUSPARSE_STATUS_INVALID_VALUE;
@@ -78,7 +82,7 @@ const char *cusparseGetErrorString(cusparseStatus_t status)
 cusparseStatus_t cusparseSetStream(cusparseHandle_t handle,
 				   cudaStream_t streamId)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	handle->stream = streamId;
 	return CUSPARSE_STATUS_SUCCESS;
@@ -87,7 +91,7 @@ cusparseStatus_t cusparseSetStream(cusparseHandle_t handle,
 cusparseStatus_t cusparseGetStream(cusparseHandle_t handle,
 				   cudaStream_t *streamId)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!streamId)
 		return CUSPARSE_STATUS_INVALID_VALUE;
@@ -98,7 +102,7 @@ cusparseStatus_t cusparseGetStream(cusparseHandle_t handle,
 cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t handle,
 					cusparsePointerMode_t mode)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if ((unsigned)mode > CUSPARSE_POINTER_MODE_DEVICE)
 		return CUSPARSE_STATUS_INVALID_VALUE;
@@ -109,7 +113,7 @@ cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t handle,
 cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle,
 					cusparsePointerMode_t *mode)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!mode)
 		return CUSPARSE_STATUS_INVALID_VALUE;

@@ -39,7 +39,7 @@ static cusparseStatus_t tell_pivot(cusparseHandle_t handle, const int *pivot,
 {
 	cusparseStatus_t status;
 
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!pivot || !position)
 		return CUSPARSE_STATUS_INVALID_VALUE;

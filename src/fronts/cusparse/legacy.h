@@ -36,7 +36,7 @@ csr_of(const struct cusparseMatDescr *descr, int rows, int cols, int nnz,
 static inline cusparseStatus_t
 check_general(cusparseHandle_t handle, const struct cusparseMatDescr *descr)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!descr)
 		return CUSPARSE_STATUS_INVALID_VALUE;

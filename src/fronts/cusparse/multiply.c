@@ -203,7 +203,7 @@ static cusparseStatus_t multiply_vector(
 {
 	struct multiply p;
 
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!alpha || !matA || !vecX || !beta || !vecY ||
 	    (unsigned)alg > CUSPARSE_SPMV_BSR_ALG1)
@@ -226,7 +226,7 @@ multiply_matrix(cusparseHandle_t handle, cusparseOperation_t opA,
 {
 	struct multiply p;
 
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!alpha || !matA || !matB || !beta || !matC ||
 	    (unsigned)alg > CUSPARSE_SPMM_BSR_ALG1)

@@ -81,7 +81,7 @@ static cusparseStatus_t sample(cusparseHandle_t handle, cusparseOperation_t opA,
 {
 	struct sample p;
 
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!alpha || !matA || !matB || !beta || !matC ||
 	    alg != CUSPARSE_SDDMM_ALG_DEFAULT || !is_operation(opA) ||

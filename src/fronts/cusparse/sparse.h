@@ -6,12 +6,20 @@
 #define GKF_CUSPARSE_SPARSE_H
 
 #include "fronts/common/native.h"
+#include "fronts/common/native_handle.h"
 #include "fronts/cusparse/value.h"
 
 struct cusparseContext {
+	struct native_handle head;
 	CUstream stream;
 	cusparsePointerMode_t mode;
 };
+
+/* NULL or one that ended is none. */
+static inline bool is_handle(cusparseHandle_t handle)
+{
+	return native_is_handle(handle, NATIVE_CUSPARSE);
+}
 
 struct cusparseMatDescr {
 	cusparseMatrixType_t type;

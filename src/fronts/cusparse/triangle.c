@@ -60,7 +60,7 @@ static cusparseStatus_t check(cusparseHandle_t handle, const struct solve *p,
 			      const struct analysis *analysis,
 			      cudaDataType compute, const char *symbol)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!alpha || !analysis || !is_operation(p->op_a) ||
 	    !is_operation(p->op_b) || !match(p))
@@ -116,7 +116,7 @@ static cusparseStatus_t update(cusparseHandle_t handle,
 			       const struct analysis *analysis,
 			       const void *values, unsigned part)
 {
-	if (!handle)
+	if (!is_handle(handle))
 		return CUSPARSE_STATUS_NOT_INITIALIZED;
 	if (!analysis || !analysis->done || !values || part > 1)
 		return CUSPARSE_STATUS_INVALID_VALUE;
