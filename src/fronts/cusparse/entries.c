@@ -36,6 +36,17 @@ int64_t matrix_offsets(const struct cusparseSpMatDescr *m)
 	return count_lines(m) ? count_lines(m) + 1 : 0;
 }
 
+/* -1: more than there are numbers. */
+static int64_t count_values(const struct cusparseSpMatDescr *m)
+{
+	int64_t n;
+
+	return __builtin_mul_overflow(m->nnz, m->block_rows, &n) ||
+		       __builtin_mul_overflow(n, m->block_cols, &n)
+		   ? -1
+		   : n;
+}
+
 static bool end_early(struct entries *e, CUresult why)
 {
 	e->error = why;
@@ -89,11 +100,12 @@ bool entries_open(struct entries *e, struct gpukit_run *run,
 				  b * matrix->indices_stride * (int64_t)index,
 			      matrix->nnz, index);
 	if (!structure_only)
-		e->values =
-		    array_of(run, access,
-			     (char *)matrix->values +
-				 b * matrix->values_stride * (int64_t)value,
-			     matrix->nnz * block_size(matrix), value);
+		e->values = array_of(
+		    run, access,
+		    (char *)matrix->values +
+			b * matrix->values_stride * (int64_t)value,
+		    is_blocks(matrix) ? count_values(matrix) : matrix->nnz,
+		    value);
 	if (!e->offsets || !e->indices || (!structure_only && !e->values))
 		return false;
 	e->error = CUDA_SUCCESS;

@@ -125,6 +125,44 @@ static void a_dense_matrix_beyond_all_addresses_is_illegal(struct fixture *fx)
 	assert_sparse(SP(cusparseDestroy)(h), SUCCESS);
 }
 
+/* So many values has a matrix of large blocks: 2^64, 0 in 64 bits. */
+static void blocks_beyond_all_addresses_are_illegal(struct fixture *fx)
+{
+	enum { BLOCK = 1 << 22, COUNT = 1 << 20 };
+	const int offsets[] = {0, COUNT};
+	const float one = 1;
+	int *columns = calloc(COUNT, sizeof *columns);
+	float *numbers = calloc(BLOCK, sizeof *numbers);
+	cusparseSpMatDescr_t a;
+	cusparseDnVecDescr_t x;
+	cusparseHandle_t h;
+	void *vector;
+
+	(void)fx;
+	begin();
+	library = dlopen(FAKE_DIR "/libcusparse.so.12", RTLD_NOW);
+	assert_non_null(library);
+	vector = upload(numbers, BLOCK * sizeof *numbers);
+	assert_sparse(SP(cusparseCreate)(&h), SUCCESS);
+	assert_sparse(
+	    SP(cusparseCreateBsr)(
+		&a, 1, 1, COUNT, BLOCK, BLOCK, upload(offsets, sizeof offsets),
+		upload(columns, COUNT * sizeof *columns), vector,
+		CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, 0, CUDA_R_32F, 2),
+	    SUCCESS);
+	assert_sparse(SP(cusparseCreateDnVec)(&x, BLOCK, vector, CUDA_R_32F),
+		      SUCCESS);
+	assert_sparse(
+	    SP(cusparseSpMV)(h, 0, &one, a, x, &one, x, CUDA_R_32F, 0, NULL),
+	    SUCCESS);
+	assert_cuda(CU(cuCtxSynchronize)(), ERROR_ILLEGAL_ADDRESS);
+	assert_sparse(SP(cusparseDestroySpMat)(a), SUCCESS);
+	assert_sparse(SP(cusparseDestroyDnVec)(x), SUCCESS);
+	assert_sparse(SP(cusparseDestroy)(h), SUCCESS);
+	free(columns);
+	free(numbers);
+}
+
 static void a_library_without_a_driver_is_not_initialised(struct fixture *fx)
 {
 	cusparseHandle_t h;
@@ -141,6 +179,7 @@ static const struct alone tests[] = {
     ALONE(an_offset_beyond_the_entries_is_illegal),
     ALONE(values_of_the_host_are_illegal),
     ALONE(a_dense_matrix_beyond_all_addresses_is_illegal),
+    ALONE(blocks_beyond_all_addresses_are_illegal),
     ALONE(a_library_without_a_driver_is_not_initialised),
 };
 
