@@ -261,3 +261,14 @@ def test_the_report_is_whole_or_not_there(gpukit, tmp_path):
                   f"cat {path}; kill -9 $PPID")
     assert done.returncode == -signal.SIGKILL and done.stdout == "old"
     assert path.read_text() == "old"
+
+
+def test_the_file_behind_a_link_is_written(gpukit, tmp_path):
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there" / "report.json", tmp_path / "link.json"
+    target.write_text("old")
+    link.symlink_to("there/report.json")
+    done = gpukit("fake", "--gpus", "t4", "--report", link, "--", "true")
+    assert done.returncode == 0, done.stderr
+    assert link.is_symlink()
+    assert json.loads(target.read_text())

@@ -370,6 +370,7 @@ static int write_through(const char *path, const struct gk_buf *buf)
 
 static int write_file(const char *path, const struct gk_buf *buf)
 {
+	char *target;
 	int err;
 
 	if (buf->failed)
@@ -379,9 +380,13 @@ static int write_file(const char *path, const struct gk_buf *buf)
 			       fflush(stdout)
 			   ? fake_failure("--report: cannot write the output")
 			   : 0;
+	/* Of a link it is the file behind it that is made anew. */
+	target = realpath(path, NULL);
 	err = is_written_through(path)
 		  ? write_through(path, buf)
-		  : gk_write_atomic(path, buf->data, buf->len, REPORT_MODE);
+		  : gk_write_atomic(target ? target : path, buf->data, buf->len,
+				    REPORT_MODE);
+	free(target);
 	return err ? fake_failure("--report: %s: %s", path, gk_strerror(err))
 		   : 0;
 }
