@@ -64,9 +64,11 @@ static void write_file(const char *entry, size_t size)
 		return;
 	if (!strcmp(path, "stdout") || !strcmp(path, "stderr"))
 		fd = !strcmp(path, "stdout") ? STDOUT_FILENO : STDERR_FILENO;
-	else
-		fd =
-		    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	else /* a pipe that nobody reads holds up no program */
+		fd = open(path,
+			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
+			      O_NONBLOCK | O_NOCTTY,
+			  0600);
 	if (fd >= 0 && write(fd, entry, size) < 0) {
 		/* nowhere left to say so */
 	}

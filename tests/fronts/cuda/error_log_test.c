@@ -1,6 +1,9 @@
 /* The log of errors: what stands in it, what it forgets, who hears of it. */
 #include "fronts/cuda/loaded.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #define KEPT 100 /* messages */
 
 /* A message with a number that is the test's own. */
@@ -188,10 +191,38 @@ static void files_are_written(struct fixture *fx)
 	unlink(path);
 }
 
+static void a_pipe_that_nobody_reads_holds_up_nobody(struct fixture *fx)
+{
+	char path[128], line[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "%s/log", fx->dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	setenv("CUDA_LOG_FILE", path, 1);
+	alarm(20);
+	begin();
+	fail_launch(1);
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	assert_true(fd >= 0);
+	fail_launch(2);
+	n = read(fd, line, sizeof line - 1);
+	assert_true(n > 0);
+	line[n] = '\0';
+	assert_non_null(strstr(line, "(2,1,1)"));
+	alarm(0);
+	close(fd);
+	unlink(path);
+}
+
 static const struct alone tests[] = {
-    ALONE(a_message_says_what_was_wrong), ALONE(what_is_refused_is_told),
-    ALONE(the_oldest_are_forgotten),      ALONE(a_small_buffer_has_the_newest),
-    ALONE(callbacks_come_and_go),         ALONE(files_are_written),
+    ALONE(a_message_says_what_was_wrong),
+    ALONE(what_is_refused_is_told),
+    ALONE(the_oldest_are_forgotten),
+    ALONE(a_small_buffer_has_the_newest),
+    ALONE(callbacks_come_and_go),
+    ALONE(files_are_written),
+    ALONE(a_pipe_that_nobody_reads_holds_up_nobody),
 };
 
 ALONE_MAIN(tests)
