@@ -15,6 +15,7 @@ struct CUuserObject_st {
 	void *data;
 	CUhostFn destroy;
 	unsigned holders;
+	unsigned graphs; /* of them: references that graphs have */
 };
 
 /* ---- what is done later ---- */
@@ -52,6 +53,12 @@ static bool is_object(CUuserObject object)
 static bool is_count(unsigned count)
 {
 	return count && count <= INT_MAX;
+}
+
+/* References that are the program's to give away. */
+static unsigned count_own(CUuserObject object)
+{
+	return object->holders - object->graphs;
 }
 
 static void drop_object(CUuserObject object, unsigned count)
@@ -105,7 +112,7 @@ CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
 
 static CUresult release_object(CUuserObject object, unsigned count)
 {
-	if (!is_object(object) || !is_count(count) || count > object->holders)
+	if (!is_object(object) || !is_count(count) || count > count_own(object))
 		return CUDA_ERROR_INVALID_VALUE;
 	drop_object(object, count);
 	return CUDA_SUCCESS;
@@ -142,7 +149,14 @@ static CUresult add_reference(CUgraph graph, CUuserObject object,
 		*at = (struct graph_object){.object = object};
 	}
 	at->count += count;
+	object->graphs += count;
 	return CUDA_SUCCESS;
+}
+
+static void drop_reference(CUuserObject object, unsigned count)
+{
+	object->graphs -= count;
+	drop_object(object, count);
 }
 
 static CUresult retain_for_graph(CUgraph graph, CUuserObject object,
@@ -153,7 +167,7 @@ static CUresult retain_for_graph(CUgraph graph, CUuserObject object,
 
 	if (!graph_is(graph) || !is_object(object) || !is_count(count) ||
 	    flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE ||
-	    (moves && count > object->holders))
+	    (moves && count > count_own(object)))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = moves ? CUDA_SUCCESS : add_holders(object, count);
 	if (r)
@@ -184,7 +198,7 @@ static CUresult release_of_graph(CUgraph graph, CUuserObject object,
 	at->count -= count;
 	if (!at->count)
 		*at = graph->objects[--graph->object_count];
-	drop_object(object, count);
+	drop_reference(object, count);
 	return CUDA_SUCCESS;
 }
 
@@ -215,6 +229,7 @@ CUresult objects_copy(CUgraph from, CUgraph to)
 void objects_drop(CUgraph graph)
 {
 	for (unsigned i = 0; i < graph->object_count; i++)
-		drop_object(graph->objects[i].object, graph->objects[i].count);
+		drop_reference(graph->objects[i].object,
+			       graph->objects[i].count);
 	free(graph->objects);
 }

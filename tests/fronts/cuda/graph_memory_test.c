@@ -365,6 +365,28 @@ static void references_beyond_all_numbers_are_told(void **state)
 	mark_await(&mark);
 }
 
+/* A reference that a graph has is no longer the program's. */
+static void a_reference_is_given_to_one_graph(void **state)
+{
+	struct mark mark;
+	CUuserObject object = object_made(&mark, 1);
+	CUgraph graph = graph_made(), other = graph_made();
+
+	(void)state;
+	assert_cuda(CU(cuGraphRetainUserObject)(graph, object, 1,
+						CU_GRAPH_USER_OBJECT_MOVE),
+		    SUCCESS);
+	assert_cuda(CU(cuGraphRetainUserObject)(other, object, 1,
+						CU_GRAPH_USER_OBJECT_MOVE),
+		    ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuUserObjectRelease)(object, 1), ERROR_INVALID_VALUE);
+	assert_cuda(CU(cuGraphDestroy)(other), SUCCESS);
+	let_others_on();
+	assert_false(mark_is_passed(&mark));
+	assert_cuda(CU(cuGraphDestroy)(graph), SUCCESS);
+	mark_await(&mark);
+}
+
 /* Graph, clone, instance, and the launch that is under way. */
 static void all_that_comes_of_a_graph_holds_its_objects(void **state)
 {
@@ -410,6 +432,7 @@ int main(void)
 	    IN_GRAPH(high_marks_start_again),
 	    IN_GRAPH(objects_go_with_their_last_reference),
 	    IN_GRAPH(references_beyond_all_numbers_are_told),
+	    IN_GRAPH(a_reference_is_given_to_one_graph),
 	    IN_GRAPH(all_that_comes_of_a_graph_holds_its_objects),
 	};
 
