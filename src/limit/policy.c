@@ -126,6 +126,12 @@ void gkl_policy_read(const struct gkl_policy_page *page,
 		     struct gkl_policy *ret_policy)
 {
 	gk_pair_read(&page->seq, page->copies, ret_policy, sizeof *ret_policy);
+	/* Tenants of HAMi's directory may have written it. */
+	for (int i = 0; i < GKL_DEVICES; i++)
+		if (ret_policy->compute[i] > 100)
+			ret_policy->compute[i] = 100;
+	if (ret_policy->rule > GKL_OFF)
+		ret_policy->rule = GKL_FIXED;
 }
 
 static uint32_t *version_word(const struct gkl_policy_page *page)
