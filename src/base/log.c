@@ -109,6 +109,15 @@ int gk_log_level(void)
 	return atomic_load(&level_in_force);
 }
 
+void gk_log_set_default(int level)
+{
+	const char *value = getenv("GPUKIT_LOG");
+
+	gk_log_level();
+	if (!value || !*value)
+		atomic_store(&level_in_force, level);
+}
+
 /* Still what it was at first, and no file that was opened in its place. */
 static bool is_stderr(void)
 {

@@ -19,6 +19,9 @@ enum gk_log_level {
 /* The level in force; costs one relaxed load after the first call. */
 int gk_log_level(void);
 
+/* The level where GPUKIT_LOG does not say one. */
+void gk_log_set_default(int level);
+
 /* Writes one line; longer ones are cut to 511 bytes. No newline in format. */
 void gk_log_write(int level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -181,3 +181,15 @@ bool gkl_environment_nvml(void)
 {
 	return truth_of("HOOK_NVML_ENABLE", true);
 }
+
+void gkl_environment_set_log(void)
+{
+	static const enum gk_log_level levels[] = {
+	    GK_LOG_ERROR, GK_LOG_ERROR, GK_LOG_WARN, GK_LOG_INFO, GK_LOG_DEBUG};
+	static const int64_t count = sizeof levels / sizeof *levels;
+	const char *value = value_of("LIBCUDA_LOG_LEVEL");
+	int64_t level;
+
+	if (value && !gk_parse_int(value, &level) && level >= 0)
+		gk_log_set_default(levels[level < count ? level : count - 1]);
+}

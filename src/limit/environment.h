@@ -19,6 +19,12 @@ struct gkl_environment {
  */
 int gkl_environment_read(struct gkl_environment *ret_environment);
 
+/*
+ * LIBCUDA_LOG_LEVEL: 0 to 4, HAMi's, where GPUKIT_LOG says nothing. Not said:
+ * nothing is printed.
+ */
+void gkl_environment_set_log(void);
+
 /* HOOK_NVML_ENABLE: whether NVML tells programs of the limit (or: all). */
 bool gkl_environment_nvml(void);
 

@@ -13,9 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATH_CAP = sizeof((struct gkl_group *)0)->path };
+
+/* No group has such a name; it is one in the making, for a moment. */
+#define UNFINISHED ".new-"
+
+enum { OLD_S = 60 };
 
 /* The files of a group. */
 struct files {
@@ -98,6 +104,19 @@ static int open_directory(const char *path, bool writable,
 	return open_files(path, false, writable, ret_group);
 }
 
+/* The operator may have changed it since, or a program its environment. */
+static void compare_policies(const struct gkl_group *group,
+			     const struct gkl_policy *wanted)
+{
+	struct gkl_policy holds;
+
+	gkl_policy_read(group->policy, &holds);
+	if (memcmp(&holds, wanted, sizeof holds))
+		gk_log(GK_LOG_WARN,
+		       "the limits of %s hold, the environment has others",
+		       group->path);
+}
+
 /* HAMi's, which is made by who comes first. */
 static int open_hami(const struct gkl_environment *e,
 		     struct gkl_group *ret_group)
@@ -113,6 +132,8 @@ static int open_hami(const struct gkl_environment *e,
 			    &group.policy);
 	if (!r)
 		r = gkl_ledger_open(files.ledger, files.trust, &group.ledger);
+	if (!r)
+		compare_policies(&group, &e->policy);
 	/* The limits hold without what HAMi's monitor reads. */
 	if (!r && gkl_region_open(group.path, &group.region))
 		gk_log(GK_LOG_WARN, "%s is not HAMi's region", group.path);
@@ -123,8 +144,10 @@ int gkl_group_from_environment(struct gkl_group *ret_group)
 {
 	struct gkl_environment e;
 	const char *path;
-	int r = gkl_environment_read(&e);
+	int r;
 
+	gkl_environment_set_log();
+	r = gkl_environment_read(&e);
 	if (r)
 		return r;
 	path = e.group ? e.group : e.region;
@@ -214,6 +237,26 @@ static int publish(const char *from, const char *path)
 	return errno == ENOTEMPTY ? GK_ERR_EXISTS : gk_err_from_errno(errno);
 }
 
+/* What makers have left that were killed at it. */
+static void remove_unfinished(const char *base)
+{
+	DIR *dir = opendir(base);
+	time_t old = time(NULL) - OLD_S;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char path[PATH_CAP];
+		struct stat st;
+
+		snprintf(path, sizeof path, "%s/%s", base, entry->d_name);
+		if (!strncmp(entry->d_name, UNFINISHED, strlen(UNFINISHED)) &&
+		    lstat(path, &st) == 0 && st.st_mtime < old)
+			remove_files(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int gkl_group_make(const char *name, const struct gkl_policy *first,
 		   struct gkl_group *ret_group)
 {
@@ -226,7 +269,8 @@ int gkl_group_make(const char *name, const struct gkl_policy *first,
 	r = gk_make_private_dir(base);
 	if (r)
 		return r;
-	snprintf(making, sizeof making, "%s/.new-XXXXXX", base);
+	remove_unfinished(base);
+	snprintf(making, sizeof making, "%s/%sXXXXXX", base, UNFINISHED);
 	if (!mkdtemp(making))
 		return gk_err_from_errno(errno);
 	r = make_unnamed(making, first);
