@@ -114,8 +114,8 @@ static void raise_to(_Atomic uint32_t *word, uint32_t value)
 		;
 }
 
-/* Takes a free slot. Its number, or GK_ERR_TOO_MANY. */
-static int take_slot(struct gkl_ledger_file *f, union gkl_wide self)
+/* Takes a free slot for *self. Its number, or GK_ERR_TOO_MANY. */
+static int take_slot(struct gkl_ledger_file *f, union gkl_wide *self)
 {
 	static const union gkl_wide free_slot = {.both = 0};
 
@@ -124,9 +124,11 @@ static int take_slot(struct gkl_ledger_file *f, union gkl_wide self)
 
 		if (gkl_high(life))
 			continue;
+		*self = gkl_life_in_turn(
+		    *self, atomic_fetch_add(&f->slots[i].turn, 1));
 		/* First: what it holds must be found if it is killed. */
 		raise_to(&f->high, i + 1);
-		if (gkl_wide_swap(life, free_slot, self))
+		if (gkl_wide_swap(life, free_slot, *self))
 			return (int)i;
 	}
 	return GK_ERR_TOO_MANY;
@@ -157,9 +159,9 @@ static int claim_slot(struct gkl_ledger *ledger, struct gkl_own *own)
 	if (r)
 		return r;
 	gkl_bury_former(f, own->life);
-	slot = take_slot(f, own->life);
+	slot = take_slot(f, &own->life);
 	if (slot < 0 && gkl_bury_round(ledger).buried)
-		slot = take_slot(f, own->life);
+		slot = take_slot(f, &own->life);
 	if (slot < 0)
 		return slot;
 	begin_counters(&f->slots[slot], own->life);
@@ -205,8 +207,11 @@ void gkl_ledger_close(struct gkl_ledger *ledger)
 		return;
 	own = gkl_own(ledger);
 	slot = atomic_load(&own->slot_and_one);
-	if (slot)
+	if (slot) {
+		/* The next owner must get the lock. */
+		atomic_store(&ledger->file->slots[slot - 1].locked, 0);
+		gkl_life_unlock(own->lock);
 		gkl_bury_slot(ledger->file, slot - 1, own->life);
-	gkl_life_unlock(own->lock);
+	}
 	free_ledger(ledger);
 }

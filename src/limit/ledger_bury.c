@@ -81,12 +81,16 @@ bool gkl_bury_slot(struct gkl_ledger_file *f, unsigned int slot,
 	static const union gkl_wide free_slot = {.both = 0};
 	struct gkl_slot *s = &f->slots[slot];
 	struct sums sums = {0};
+	uint64_t high;
 
 	for (unsigned d = 0; d < GKL_DEVICES; d++)
 		if (!empty_account(f, d, slot, life))
 			return false;
 	if (atomic_load(&s->counted) == life.high)
 		read_counters(s, &sums);
+	/* The next owner has no lock before it says so. */
+	high = life.high;
+	atomic_compare_exchange_strong(&s->locked, &high, 0);
 	if (!gkl_wide_swap(&s->life, life, free_slot))
 		return false;
 	keep_counters(f, &sums);
@@ -130,8 +134,9 @@ void gkl_bury_former(struct gkl_ledger_file *f, union gkl_wide self)
 	for (unsigned i = 0; i < high; i++) {
 		union gkl_wide life = gkl_wide_read(&f->slots[i].life);
 
-		if (life.high == self.high && life.low != self.low &&
-		    gkl_life_ns(life) == gkl_life_ns(self))
+		if (life.high == self.high &&
+		    gkl_life_ns(life) == gkl_life_ns(self) &&
+		    gkl_life_stack(life) != gkl_life_stack(self))
 			gkl_bury_slot(f, i, life);
 	}
 }

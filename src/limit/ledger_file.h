@@ -51,6 +51,7 @@ struct gkl_slot {
 					 belong to */
 	_Atomic uint64_t locked;      /* of that which holds the slot's lock */
 	_Atomic uint64_t unlocked_ns; /* when it was first seen without */
+	_Atomic uint32_t turn;        /* counts owners */
 	_Atomic int32_t host_pid;
 	struct gkl_account account[GKL_DEVICES];
 } __attribute__((aligned(GKL_LINE)));

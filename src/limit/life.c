@@ -17,10 +17,10 @@
 /* A process without memory still has its devices open, for a moment. */
 #define DYING_NS (50 * GK_NS_PER_MS)
 
-/* Stacks begin at multiples of 16. */
+/* Stacks begin at multiples of 16, at random in what is above. */
 static uint32_t fold_stack(uint64_t stack)
 {
-	return (uint32_t)(stack >> 4);
+	return (uint32_t)(stack >> 4) & 0xffffff;
 }
 
 int gkl_life_self(union gkl_wide *ret_life)
@@ -34,7 +34,8 @@ int gkl_life_self(union gkl_wide *ret_life)
 	if (st.pid != getpid() || !st.start)
 		return GK_ERR_NOT_SUPPORTED;
 	ret_life->high = st.start << 23 | (uint64_t)(uint32_t)st.pid << 1 | 1;
-	ret_life->low = (uint64_t)ns.st_ino << 32 | fold_stack(st.stack);
+	ret_life->low =
+	    (uint64_t)ns.st_ino << 32 | (uint64_t)fold_stack(st.stack) << 8;
 	return 0;
 }
 
@@ -126,7 +127,7 @@ static enum gkl_life judge_unseen(const struct gkl_look *look,
 
 static enum gkl_life judge_by_proc(union gkl_wide life, enum lock lock)
 {
-	uint32_t stack = (uint32_t)life.low, now;
+	uint32_t stack = gkl_life_stack(life), now;
 	struct gk_pidstat st;
 
 	/* hidepid shows nothing of other users: then kill() says it. */

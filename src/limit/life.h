@@ -1,9 +1,10 @@
 /*
  * life.h - who owns a slot, and whether that process still lives.
  *
- * An owner is one wide word: low is its pid namespace and where its stack
- * begins (another place after exec), high its start time and its pid. So a slot
- * is taken, and freed, by one swap.
+ * An owner is one wide word: high is its start time and its pid, low its pid
+ * namespace, where its stack begins (another place after exec), and the turn of
+ * the slot. So a slot is taken, and freed, by one swap, and no owner is like
+ * the one before, be it the same process.
  *
  * Besides, an owner has a lock on the byte of the file that has its slot's
  * number, kept by a mapping and not by a descriptor, which programs close. The
@@ -31,6 +32,19 @@ static inline int32_t gkl_life_pid(union gkl_wide life)
 static inline uint64_t gkl_life_start(union gkl_wide life)
 {
 	return life.high >> 23;
+}
+
+static inline uint32_t gkl_life_stack(union gkl_wide life)
+{
+	return (uint32_t)life.low >> 8;
+}
+
+/* The same owner in its turn at a slot. */
+static inline union gkl_wide gkl_life_in_turn(union gkl_wide life,
+					      uint32_t turn)
+{
+	life.low = (life.low & ~0xffULL) | (turn & 0xff);
+	return life;
 }
 
 static inline uint64_t gkl_life_ns(union gkl_wide life)
