@@ -39,9 +39,9 @@ static bool empty_account(struct gkl_ledger_file *f, unsigned int device,
 			return false;
 		if (!held.low)
 			return true;
-		if (!plan_return(a, op, held) ||
-		    gkl_high(&a->held) != held.high)
+		if (!plan_return(a, op, held))
 			continue;
+		/* If it had happened since, this total would be another. */
 		to.low = gkl_add(total.low, (int64_t)(0 - most_of(held.low)));
 		to.high = gkl_name_of(slot, gkl_number_after(held.high));
 		gkl_wide_swap(&taken->total, total, to);

@@ -304,6 +304,33 @@ static void who_is_stopped_behind_a_store_holds_nobody_up(void **state)
 	}
 }
 
+/* One is stopped, another dies over an operation; the first must finish it. */
+static void who_was_stopped_finishes_what_another_left(void **state)
+{
+	struct site stop[STORES_MAX], die[STORES_MAX];
+	unsigned int stops, deaths;
+
+	(void)state;
+	if (!CAN_RECORD)
+		skip();
+	stops = record_stores(RESERVE, stop);
+	deaths = record_stores(REFUND, die);
+	check_whole();
+	for (unsigned int k = 0; k < stops; k++)
+		for (unsigned int l = 0; l < deaths; l++) {
+			pid_t pid = start(RESERVE);
+			long text =
+			    ptrace(PTRACE_PEEKTEXT, pid, stop[k].pc, NULL);
+
+			run_to(pid, &stop[k]);
+			leave_dead(REFUND, die, deaths, l);
+			go_on(pid, &stop[k], text);
+			check_books();
+			end(pid);
+			check_whole();
+		}
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_it, close_it)
@@ -311,6 +338,7 @@ int main(void)
 	    T(killed_behind_every_store),
 	    T(killed_over_what_another_left),
 	    T(who_is_stopped_behind_a_store_holds_nobody_up),
+	    T(who_was_stopped_finishes_what_another_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

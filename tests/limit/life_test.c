@@ -185,9 +185,8 @@ static void a_process_without_its_first_thread_lives(void **state)
 	assert_true(has_room());
 }
 
-static void become_cat(void)
+static void become_cat_holding(void)
 {
-	take_all();
 	close(go[1]);
 	dup2(told[1], 1);
 	dup2(go[0], 0);
@@ -195,10 +194,10 @@ static void become_cat(void)
 	_exit(1);
 }
 
-static void become_cat_in_the_same_place(void)
+static void become_cat(void)
 {
-	personality(ADDR_NO_RANDOMIZE);
-	become_cat();
+	take_all();
+	become_cat_holding();
 }
 
 /* The same process in the eyes of the kernel, but its memory is gone. */
@@ -218,10 +217,55 @@ static void what_was_held_before_exec_is_free(void **state)
 	check_exec(become_cat);
 }
 
+/* As a program that holds all, and begins again at the same place to wait. */
+static void become_twice(void)
+{
+	dup2(told[1], 1);
+	close(go[1]);
+	dup2(go[0], 0);
+	personality(ADDR_NO_RANDOMIZE);
+	execl("/proc/self/exe", "again", fx.path, "hold", NULL);
+	_exit(1);
+}
+
+static int hold_and_become(const char *path, const char *what)
+{
+	struct gkl_ledger *ledger;
+	char byte = 'x';
+
+	if (strcmp(what, "hold") != 0) {
+		if (write(1, &byte, 1) != 1)
+			return 3;
+		return read(0, &byte, 1) != 0;
+	}
+	if (gkl_ledger_open(path, GKL_PRIVATE, &ledger) ||
+	    !gkl_ledger_reserve(ledger, 0, GKL_DATA, LIMIT, LIMIT))
+		return 2;
+	execl("/proc/self/exe", "again", path, "wait", NULL);
+	return 1;
+}
+
 static void exec_is_seen_where_stacks_begin_in_one_place(void **state)
 {
 	(void)state;
-	check_exec(become_cat_in_the_same_place);
+	check_exec(become_twice);
+}
+
+static void fork_and_become_cat(void)
+{
+	take_all();
+	if (!fork()) {
+		/* With all that its parent had mapped. */
+		await_go();
+		_exit(0);
+	}
+	become_cat_holding();
+}
+
+static void a_child_does_not_keep_what_its_parent_held_before_exec(void **state)
+{
+	(void)state;
+	check_exec(fork_and_become_cat);
 }
 
 /* Begins again as the same program, which begins here; see main(). */
@@ -470,6 +514,7 @@ int main(int argc, char **argv)
 	    T(a_process_without_its_first_thread_lives),
 	    T(what_was_held_before_exec_is_free),
 	    T(exec_is_seen_where_stacks_begin_in_one_place),
+	    T(a_child_does_not_keep_what_its_parent_held_before_exec),
 	    T(a_program_that_begins_again_takes_all_again),
 	    T(a_forked_child_begins_with_nothing),
 	    T(a_living_child_does_not_keep_its_dead_parent),
@@ -483,5 +528,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2)
 		return run_again(argv[1]);
+	if (argc == 3)
+		return hold_and_become(argv[1], argv[2]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
