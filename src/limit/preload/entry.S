@@ -2,7 +2,7 @@
  * entry.S - the exported functions, and the offsets of the hooks.
  *
  * Each jumps to its target: nothing of the call is touched, and the hook is
- * entered as if it had been called. The first call finds the target, with all
+ * entered as if it had been called. The first calls find the target, with all
  * registers kept that may hold arguments.
  */
 #ifdef __CET__
@@ -85,6 +85,7 @@ first_call:
 	movups %xmm6, 96(%rsp)
 	movups %xmm7, 112(%rsp)
 	movl %r11d, %edi
+	movq 184(%rsp), %rsi
 	call entry_target
 	movq %rax, %r11
 	movups (%rsp), %xmm0
@@ -144,6 +145,7 @@ first_call:
 	stp q6, q7, [sp, #176]
 	mov x29, sp
 	mov w0, w17
+	mov x1, x30
 	bl entry_target
 	mov x16, x0
 	ldp q6, q7, [sp, #176]

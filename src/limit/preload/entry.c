@@ -6,7 +6,9 @@
 #include "base/log.h"
 #include "limit/preload/driver.h"
 #include "limit/preload/libc.h"
+#include "limit/preload/lookup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *entry_targets[HOOKS];
@@ -46,43 +48,60 @@ static void *find_in_driver(const struct hook_row *row)
  */
 static void *answer(const struct hook_row *row, bool ready)
 {
-	gk_log(GK_LOG_DEBUG, "limit: %s called, %s", row->symbol,
-	       ready ? "the driver has no such function" : "without a driver");
 	if (row->nvml)
 		return ready ? (void *)answer_no_function_of_nvml
 			     : (void *)answer_no_library;
 	return ready ? (void *)answer_no_function : (void *)answer_no_driver;
 }
 
-/*
- * What the program's libraries behind us define under that name: a library of
- * its own, another interposer, or the driver. NULL: none.
- */
-static void *find_behind(const struct hook_row *row)
+/* What the call would reach without us; NULL: nothing. */
+static void *find_without_us(const char *symbol, const void *caller)
 {
-	void *found = libc()->dlsym(RTLD_NEXT, row->symbol);
+	void *found = lookup_default(symbol, caller);
 
 	if (!found)
 		libc()->dlerror();
 	return found;
 }
 
-void *entry_target(enum hook hook)
+/* Whether all callers would reach it, and not only this one. */
+static bool is_for_all(const void *found, const char *symbol)
+{
+	void *behind = libc()->dlsym(RTLD_NEXT, symbol);
+
+	if (!behind)
+		libc()->dlerror();
+	return behind == found;
+}
+
+static void *find_hook(enum hook hook)
 {
 	const struct hook_row *row = &hook_rows[hook];
-	void *behind = find_behind(row), *target;
-	bool ready;
+	bool ready = row->nvml ? driver_nvml_ready() : driver_cuda_ready();
 
-	target = behind ? driver_swap_found(behind, row->symbol) : NULL;
-	if (!target) {
-		ready = row->nvml ? driver_nvml_ready() : driver_cuda_ready();
-		if (!ready || !find_in_driver(row))
-			return answer(row, ready);
-		target = hook_function(hook);
-	}
-	gk_log(GK_LOG_DEBUG, "limit: calls of %s go to %s", row->symbol,
+	return ready && find_in_driver(row) ? hook_function(hook)
+					    : answer(row, ready);
+}
+
+static bool is_worth_keeping(enum hook hook, void *target, void *found)
+{
+	return target == hook_function(hook) ||
+	       (found && is_for_all(found, hook_rows[hook].symbol));
+}
+
+void *entry_target(enum hook hook, const void *caller)
+{
+	const char *symbol = hook_rows[hook].symbol;
+	void *found = find_without_us(symbol, caller);
+	void *target =
+	    found ? driver_swap_found(found, symbol) : find_hook(hook);
+
+	if (is_worth_keeping(hook, target, found))
+		__atomic_store_n(&entry_targets[hook], target,
+				 __ATOMIC_RELEASE);
+	gk_log(GK_LOG_DEBUG, "limit: a call of %s goes to %s", symbol,
 	       target == hook_function(hook) ? "its hook"
-					     : "another library's");
-	__atomic_store_n(&entry_targets[hook], target, __ATOMIC_RELEASE);
+	       : found                       ? "another library's"
+					     : "no driver");
 	return target;
 }

@@ -8,10 +8,13 @@
 
 #include "limit/preload/hooks.h"
 
-/* Called by entry.S at the first call of a name. Never NULL. */
-void *entry_target(enum hook hook);
+/*
+ * Where a call goes that returns to `caller`. Never NULL. entry.S asks until
+ * the answer is the same for all callers: it lies in entry_targets then.
+ */
+void *entry_target(enum hook hook, const void *caller);
 
-/* Where calls of each name go; NULL: not known yet. */
+/* NULL: ask. */
 extern void *entry_targets[HOOKS];
 
 #endif

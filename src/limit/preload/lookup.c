@@ -97,3 +97,10 @@ void *lookup_dlvsym(void *handle, const char *name, const char *version,
 
 	return look_up(&lookup, caller);
 }
+
+void *lookup_default(const char *name, const void *caller)
+{
+	struct lookup lookup = {RTLD_DEFAULT, name, NULL, lookup_next_dlsym()};
+
+	return find(&lookup, caller);
+}

@@ -22,6 +22,9 @@ void *lookup_dlsym(void *handle, const char *name, const void *caller);
 void *lookup_dlvsym(void *handle, const char *name, const char *version,
 		    const void *caller);
 
+/* dlsym(RTLD_DEFAULT, name) for a caller, with nothing swapped. */
+void *lookup_default(const char *name, const void *caller);
+
 /* The next dlsym and dlvsym; lookup.S asks once. */
 void *lookup_next_dlsym(void);
 void *lookup_next_dlvsym(void);

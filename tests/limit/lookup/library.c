@@ -1,0 +1,8 @@
+/* A library of the program of duplicate names: program.c. */
+#include "object.h"
+
+void LOOK(void);
+void LOOK(void)
+{
+	look_around();
+}
