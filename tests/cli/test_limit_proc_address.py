@@ -1,0 +1,51 @@
+"""cuGetProcAddress with libvgpu.so preloaded answers exactly what the driver
+answers, for every name, version and flag; only the address of a hooked function
+is the hook's."""
+
+import os
+import re
+
+import pytest
+
+from conftest import BUILD, GPUKIT, ROOT, clean_env, sanitized
+from generations import GENERATIONS
+from test_limit_lookup import SOURCES, VGPU, run
+
+pytestmark = pytest.mark.skipif(
+    sanitized(), reason="the program is none of a sanitizer's")
+
+HOOKS = os.path.join(ROOT, "src", "limit", "preload", "hooks.def")
+
+
+@pytest.fixture(scope="module")
+def asker(tmp_path_factory):
+    program = tmp_path_factory.mktemp("proc_address") / "proc_addresses"
+    run("cc", "-O1", "-Wall", "-Werror", f"-I{ROOT}/src",
+        os.path.join(SOURCES, "proc_addresses.c"), "-o", program, "-ldl")
+    return program
+
+
+def answers(asker, driver, preloaded):
+    """(standard output, number of hooked functions)"""
+    out = run(GPUKIT, "fake", "--gpus", "h100", "--driver", driver, "--", "env",
+              *([f"LD_PRELOAD={VGPU}"] if preloaded else []), asker,
+              env=clean_env())
+    hooks = int(re.search(r"^(\d+) hooks$", out, re.M)[1])
+    return re.sub(r"^\d+ hooks\n", "", out, flags=re.M), hooks
+
+
+@pytest.mark.parametrize("driver", [g.name for g in GENERATIONS])
+def test_every_answer_is_the_drivers(asker, driver):
+    without, none = answers(asker, driver, False)
+    with_it, hooks = answers(asker, driver, True)
+    assert with_it == without
+    assert none == 0
+    with open(HOOKS, encoding="utf-8") as file:
+        rows = re.findall(r"^HOOK\((\w+)\)", file.read(), re.M)
+    assert 0 < hooks <= len(rows)
+
+
+def test_the_newest_driver_has_every_hook(asker):
+    with open(HOOKS, encoding="utf-8") as file:
+        rows = re.findall(r"^HOOK\((\w+)\)", file.read(), re.M)
+    assert answers(asker, GENERATIONS[-1].name, True)[1] == len(rows)
