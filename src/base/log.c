@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,8 +22,9 @@
 
 static const char *const names[] = {"off", "error", "warn", "info", "debug"};
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic int level_in_force = -1;
+/* Not pthread_once: a library that has this must not need libpthread.so.0. */
+enum { NOT_READ = -1, BEING_READ = -2 };
+static _Atomic int level_in_force = NOT_READ;
 
 /* Where lines go; written once. */
 static struct {
@@ -96,6 +97,21 @@ static void read_environment(void)
 	atomic_store(&level_in_force, level);
 }
 
+/*
+ * The first thread reads the environment, the others wait; not for ever, as the
+ * first may be in the parent of this process.
+ */
+static void read_once(void)
+{
+	int unread = NOT_READ;
+
+	if (atomic_compare_exchange_strong(&level_in_force, &unread,
+					   BEING_READ))
+		read_environment();
+	for (int i = 0; i < 1000 && atomic_load(&level_in_force) < 0; i++)
+		sched_yield();
+}
+
 int gk_log_level(void)
 {
 	int level = atomic_load_explicit(&level_in_force, memory_order_relaxed);
@@ -104,9 +120,10 @@ int gk_log_level(void)
 	if (level >= 0)
 		return level;
 	error = errno;
-	pthread_once(&once, read_environment);
+	read_once();
 	errno = error;
-	return atomic_load(&level_in_force);
+	level = atomic_load(&level_in_force);
+	return level < 0 ? GK_LOG_OFF : level;
 }
 
 void gk_log_set_default(int level)
