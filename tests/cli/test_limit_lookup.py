@@ -66,11 +66,10 @@ def program(request, tmp_path_factory):
     return build(tmp_path_factory.mktemp("lookup"), compiler, level)
 
 
-def with_and_without(program, *args, before=(), **env):
+def with_and_without(program, *args, before=(), library=VGPU):
     """What it prints without and with the library."""
-    return [run(*before, "env", *(["LD_PRELOAD=" + VGPU] if preloaded else []),
-                program, *args, env=clean_env(**env))
-            for preloaded in (False, True)]
+    return [run(*before, "env", *preloaded, program, *args, env=clean_env())
+            for preloaded in ([], [f"LD_PRELOAD={library}"])]
 
 
 def test_a_program_finds_its_own_names_without_a_driver(program):

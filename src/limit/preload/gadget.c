@@ -6,6 +6,7 @@
 #include "limit/preload/object.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -16,11 +17,23 @@ static const void *find_return(const void *from, size_t size)
 	return memchr(from, 0xc3, size);
 }
 
-#else
+#elif defined(__aarch64__)
 
+/*
+ * "ldp x29, x30, [sp], #bytes; ret", with which most functions end: 16 to 496
+ * bytes, as the stack pointer is a multiple of 16.
+ */
 static const void *find_return(const void *from, size_t size)
 {
-	(void)from, (void)size;
+	const uint32_t *code = from;
+
+	for (size_t i = 0; i + 1 < size / 4; i++) {
+		uint32_t words = code[i] >> 15 & 0x7f;
+
+		if ((code[i] & 0xffc07fff) == 0xa8c07bfd && words >= 2 &&
+		    words < 64 && words % 2 == 0 && code[i + 1] == 0xd65f03c0)
+			return &code[i];
+	}
 	return NULL;
 }
 

@@ -103,6 +103,124 @@ lookup_returns_are_checked:
 	.cfi_endproc
 	.size lookup_returns_are_checked, . - lookup_returns_are_checked
 
+#elif defined(__aarch64__)
+
+	.text
+
+	/* \caller: the parameter of lookup_\name that follows its own */
+	.macro lookup name, caller
+	.globl \name
+	.type \name, %function
+	.balign 16
+\name:
+	.cfi_startproc
+	bti c
+	ldrb w9, [x1]
+	cmp w9, #'c'
+	b.eq 2f
+	cmp w9, #'n'
+	b.eq 3f
+	cmp w9, #'d'
+	b.eq 4f
+1:	adrp x17, next_\name
+	ldr x16, [x17, :lo12:next_\name]
+	cbz x16, 5f
+	br x16
+2:	ldrb w9, [x1, #1]
+	cmp w9, #'u'
+	b.ne 1b
+	b 6f
+3:	ldrb w9, [x1, #1]
+	cmp w9, #'v'
+	b.ne 1b
+	ldrb w9, [x1, #2]
+	cmp w9, #'m'
+	b.ne 1b
+	ldrb w9, [x1, #3]
+	cmp w9, #'l'
+	b.ne 1b
+	b 6f
+4:	ldrb w9, [x1, #1]
+	cmp w9, #'l'
+	b.ne 1b
+	add x9, x0, #1 /* RTLD_NEXT is -1, RTLD_DEFAULT 0 */
+	cmp x9, #1
+	b.ls 1b
+6:	mov \caller, x30
+	b lookup_\name
+5:	stp x29, x30, [sp, #-48]!
+	.cfi_def_cfa_offset 48
+	.cfi_offset x29, -48
+	.cfi_offset x30, -40
+	stp x0, x1, [sp, #16]
+	str x2, [sp, #32]
+	mov x29, sp
+	bl lookup_next_\name
+	mov x16, x0
+	adrp x17, next_\name
+	str x16, [x17, :lo12:next_\name]
+	ldr x2, [sp, #32]
+	ldp x0, x1, [sp, #16]
+	ldp x29, x30, [sp], #48
+	.cfi_restore x29
+	.cfi_restore x30
+	.cfi_def_cfa_offset 0
+	br x16
+	.cfi_endproc
+	.size \name, . - \name
+	.local next_\name
+	.comm next_\name, 8, 8
+	.endm
+
+	lookup dlsym, x2
+	lookup dlvsym, x3
+
+	/*
+	 * The gadget is "ldp x29, x30, [sp], #bytes; ret": it takes from the
+	 * stack where it returns to, in a frame of as many bytes.
+	 */
+	.globl lookup_as_caller
+	.hidden lookup_as_caller
+	.type lookup_as_caller, %function
+lookup_as_caller:
+	.cfi_startproc
+	stp x29, x30, [sp, #-16]!
+	.cfi_def_cfa_offset 16
+	.cfi_offset x29, -16
+	.cfi_offset x30, -8
+	mov x29, sp
+	.cfi_def_cfa_register x29
+	ldr w9, [x1]
+	ubfx x9, x9, #15, #6
+	sub sp, sp, x9, lsl #3
+	adr x10, 1f
+	stp x29, x10, [sp]
+	mov x30, x1
+	ldp x2, x16, [x0, #16]
+	ldp x0, x1, [x0]
+	br x16
+1:	ldp x29, x30, [sp], #16
+	.cfi_restore x29
+	.cfi_restore x30
+	.cfi_def_cfa sp, 0
+	ret
+	.cfi_endproc
+	.size lookup_as_caller, . - lookup_as_caller
+
+	/* chkfeat clears the bit of a guarded stack that is on. */
+	.globl lookup_returns_are_checked
+	.hidden lookup_returns_are_checked
+	.type lookup_returns_are_checked, %function
+lookup_returns_are_checked:
+	.cfi_startproc
+	bti c
+	mov x16, #1
+	hint #40 /* chkfeat x16 */
+	eor w0, w16, #1
+	ret
+	.cfi_endproc
+	.size lookup_returns_are_checked, . - lookup_returns_are_checked
+
 #endif
 
 	.section .note.GNU-stack, "", %progbits
