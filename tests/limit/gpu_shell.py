@@ -214,11 +214,12 @@ def child(line):
     return json.loads(told)
 
 
-def elapsed(function, *args):
-    """Seconds that a call takes, and its answer."""
-    start = time.monotonic()
-    answer = function(*args)
-    return [time.monotonic() - start, answer]
+def wait_until(condition, seconds):
+    """Whether it came true in time."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.005)
+    return condition()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@ does on the host, by offsets."""
 
 import mmap
 import os
-import signal
 import struct
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import time
 import pytest
 
 from conftest import clean_env
-from limit_shells import GIB, MIB, hami, shell  # noqa: F401
+from limit_shells import GIB, MIB, SHELL, hami, shell  # noqa: F401
 
 SIZE = 2008952
 PROCS, PROC, MOST = 1856, 1960, 1024
@@ -120,8 +119,7 @@ def test_the_slots_of_the_dead_go(machine, shell, monitor, tmp_path):
     seen = monitor(tmp_path / "x.cache")
     before = seen.used(0)
     goes.kill()
-    assert stays("elapsed(lambda: [time.sleep(0.1), info()][1])")[1]
-    assert seen.pids() == [stays.pid]
+    awaited(lambda: stays("info()") and seen.pids() == [stays.pid], 1)
     assert seen.used(0) == before // 2
     stays.end()  # in good order: it needs nobody else
     assert seen.pids() == []
@@ -135,7 +133,7 @@ def test_who_comes_next_takes_out_the_dead(machine, shell, monitor, tmp_path):
     seen = monitor(tmp_path / "x.cache")
     assert len(seen.pids()) == 1
     alive = shell(env).start()
-    assert seen.pids() == [alive.pid]
+    awaited(lambda: alive("info()") and seen.pids() == [alive.pid], 1)
     assert seen.used(0) == alive("memory(0)")[0]["used"]
 
 
@@ -200,14 +198,30 @@ def test_a_file_of_another_sort_is_left_alone(machine, shell, tmp_path):
     assert cache.read_bytes() == b"precious"
 
 
-def test_nothing_is_printed(machine, tmp_path):
-    one = machine("--gpus", "h100")
-    code = ("import sys; sys.path.insert(0, 'tests/limit')\n"
-            "import gpu_shell as g; g.nvml_init(); g.cu_init(); g.use(0)\n"
-            "g.alloc(1 << 40); g.info(); g.memory(0); g.processes(0)\n")
+PROGRAM = """
+import gpu_shell as g
+assert g.cu_init() == 0
+g.use(0), g.alloc(1 << 40)
+"""
+
+
+def told_by(env):
+    """What a program of a made-up machine prints that does the above."""
     done = subprocess.run(
-        [sys.executable, "-c", code], text=True, capture_output=True,
-        env=clean_env(**hami(one, tmp_path / "x.cache")), check=False,
-        timeout=60, cwd=os.path.dirname(os.path.dirname(
-            os.path.dirname(os.path.abspath(__file__)))))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        [sys.executable, "-c", PROGRAM], text=True, capture_output=True,
+        env=clean_env(PYTHONPATH=os.path.dirname(SHELL), **env), check=False,
+        timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
+    return done.stderr
+
+
+def test_nothing_is_printed_unasked(machine, tmp_path):
+    one = machine("--gpus", "h100")
+    bad = {"memory": "a lot"}
+    assert told_by(hami(one, tmp_path / "x.cache")) == ""
+    assert told_by(hami(one, tmp_path / "x.cache", **bad)) == ""
+    told = told_by(hami(one, tmp_path / "x.cache", **bad,
+                        LIBCUDA_LOG_LEVEL="0"))
+    assert "CUDA_DEVICE_MEMORY_LIMIT_0=a lot" in told
+    assert told_by(hami(one, tmp_path / "y.cache", LIBCUDA_LOG_LEVEL="0",
+                        GPUKIT_LOG="off", **bad)) == ""

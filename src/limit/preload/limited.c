@@ -4,11 +4,13 @@
 #include "limit/preload/limited.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
+#include "limit/environment.h"
 #include "limit/preload/mirror.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+
+enum { MOST_TRIES = 16 };
 
 /* What stands for "looked, and there is none" and "there is a limit, but". */
 static struct gkl_group unlimited, broken;
@@ -24,8 +26,10 @@ static struct gkl_group *look(void)
 {
 	struct gkl_group *found, *earlier = NULL;
 	struct gkl_group *fresh = calloc(1, sizeof *fresh);
-	int err = fresh ? gkl_group_from_environment(fresh) : GK_ERR_NOMEM;
+	int err;
 
+	gkl_environment_set_log();
+	err = fresh ? gkl_group_from_environment(fresh) : GK_ERR_NOMEM;
 	if (err)
 		found = err == GK_ERR_NOT_FOUND ? &unlimited : &broken;
 	else
@@ -37,9 +41,6 @@ static struct gkl_group *look(void)
 		found = earlier;
 	} else if (!err) {
 		mirror_begin(found);
-	} else if (found == &broken) {
-		gk_log(GK_LOG_ERROR, "limit: cannot be kept: %s",
-		       gk_strerror(err));
 	}
 	if (err)
 		free(fresh);
@@ -108,14 +109,27 @@ void limited_wait_while_suspended(void)
 		gkl_policy_wait(limited()->policy, copy.version, GK_NS_PER_S);
 }
 
+/*
+ * What is reserved for a call that is under way is not used yet: it may be all
+ * that is left, for as long as a context is made.
+ */
 uint64_t limited_used(int device)
 {
 	struct gkl_group *group = limited();
+	uint64_t used, pending, again;
 
 	if (!group || device < 0)
 		return 0;
 	mirror_bury(group);
-	return gkl_ledger_used(group->ledger, (unsigned)device);
+	again = gkl_ledger_pending(group->ledger, (unsigned)device);
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		pending = again;
+		used = gkl_ledger_used(group->ledger, (unsigned)device);
+		again = gkl_ledger_pending(group->ledger, (unsigned)device);
+		if (pending == again)
+			break;
+	}
+	return used > again ? used - again : 0;
 }
 
 void limited_before_launch(void)

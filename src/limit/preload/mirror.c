@@ -181,6 +181,7 @@ void mirror_launch_slowly(struct gkl_region *region, uint64_t priority)
 	slot = atomic_load(&own.slot);
 	for (int i = 0; slot >= 0 && i < GKL_DEVICES; i++)
 		publish(region, (unsigned)slot, i);
+	mirror_bury(limited());
 }
 
 /*

@@ -2,12 +2,11 @@
  * report.c - what the group sees of a device, and who of it is told of.
  */
 #include "limit/preload/report.h"
+#include "limit/environment.h"
 #include "limit/preload/limited.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /* The inode of the host's first pid namespace, fixed in the kernel. */
@@ -35,12 +34,6 @@ void report_memory(int device, struct report_memory *m)
 	m->used = room - m->free;
 }
 
-static bool is_off(const char *word)
-{
-	return word && (!strcmp(word, "0") || !strcasecmp(word, "false") ||
-			!strcasecmp(word, "off") || !strcasecmp(word, "no"));
-}
-
 /* The environment is read once, as the limits are. */
 static bool nvml_is_hooked(void)
 {
@@ -48,7 +41,7 @@ static bool nvml_is_hooked(void)
 	int seen = atomic_load_explicit(&known, memory_order_relaxed);
 
 	if (!seen) {
-		seen = is_off(getenv("HOOK_NVML_ENABLE")) ? 1 : 2;
+		seen = gkl_environment_nvml() ? 2 : 1;
 		atomic_store_explicit(&known, seen, memory_order_relaxed);
 	}
 	return seen == 2;

@@ -111,8 +111,6 @@ nvmlReturn_t nvmlDeviceGetProcessUtilization(
 	};
 	int number;
 
-	if (!driver_nvml_ready())
-		return NVML_ERROR_LIBRARY_NOT_FOUND;
 	number = report_nvml_device(device);
 	if (number < 0 || !processSamplesCount)
 		return REAL_NVML(nvmlDeviceGetProcessUtilization)(
@@ -148,10 +146,6 @@ nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t device,
 	};
 	int number;
 
-	if (!driver_nvml_ready())
-		return NVML_ERROR_LIBRARY_NOT_FOUND;
-	if (!REAL_NVML(nvmlDeviceGetProcessesUtilizationInfo))
-		return NVML_ERROR_FUNCTION_NOT_FOUND;
 	number = report_nvml_device(device);
 	if (number < 0 || !info ||
 	    info->version != nvmlProcessesUtilizationInfo_v1)

@@ -32,8 +32,6 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
 	CUresult result;
 	int device;
 
-	if (!driver_cuda_ready())
-		return CUDA_ERROR_NO_DEVICE;
 	device = limited_current_device();
 	if (!limited_memory(device))
 		return REAL(cuMemGetInfo_v2)(free, total);
@@ -51,8 +49,6 @@ CUresult cuMemGetInfo(unsigned int *free, unsigned int *total)
 	CUresult result;
 	int device;
 
-	if (!driver_cuda_ready())
-		return CUDA_ERROR_NO_DEVICE;
 	device = limited_current_device();
 	if (!limited_memory(device))
 		return REAL(cuMemGetInfo)(free, total);
@@ -69,8 +65,6 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 	CUresult result;
 	uint64_t limit;
 
-	if (!driver_cuda_ready())
-		return CUDA_ERROR_NO_DEVICE;
 	result = REAL(cuDeviceTotalMem_v2)(bytes, dev);
 	limit = result ? 0 : limited_memory(limited_device(dev));
 	if (limit && limit < *bytes)
@@ -83,8 +77,6 @@ CUresult cuDeviceTotalMem(unsigned int *bytes, CUdevice dev)
 	CUresult result;
 	uint64_t limit;
 
-	if (!driver_cuda_ready())
-		return CUDA_ERROR_NO_DEVICE;
 	result = REAL(cuDeviceTotalMem)(bytes, dev);
 	limit = result ? 0 : limited_memory(limited_device(dev));
 	if (limit && limit < *bytes)

@@ -12,8 +12,6 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 	nvmlReturn_t r;
 	int number;
 
-	if (!driver_nvml_ready())
-		return NVML_ERROR_LIBRARY_NOT_FOUND;
 	number = report_nvml_device(device);
 	memory_refresh(number);
 	r = REAL_NVML(nvmlDeviceGetMemoryInfo)(device, memory);
@@ -35,10 +33,6 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
 	nvmlReturn_t r;
 	int number;
 
-	if (!driver_nvml_ready())
-		return NVML_ERROR_LIBRARY_NOT_FOUND;
-	if (!REAL_NVML(nvmlDeviceGetMemoryInfo_v2))
-		return NVML_ERROR_FUNCTION_NOT_FOUND;
 	number = report_nvml_device(device);
 	memory_refresh(number);
 	r = REAL_NVML(nvmlDeviceGetMemoryInfo_v2)(device, memory);

@@ -199,10 +199,6 @@ static nvmlReturn_t give_list(nvmlDevice_t device, const struct list *list,
 		struct list list = {.ask = ask_##symbol,                       \
 				    .compute = is_compute};                    \
                                                                                \
-		if (!driver_nvml_ready())                                      \
-			return NVML_ERROR_LIBRARY_NOT_FOUND;                   \
-		if (!REAL_NVML(symbol))                                        \
-			return NVML_ERROR_FUNCTION_NOT_FOUND;                  \
 		list.record = length;                                          \
 		return give_list(device, &list, infoCount, infos);             \
 	}
@@ -239,10 +235,6 @@ nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
 	struct list list = {.ask = ask_detail,
 			    .record = sizeof(nvmlProcessDetail_v1_t)};
 
-	if (!driver_nvml_ready())
-		return NVML_ERROR_LIBRARY_NOT_FOUND;
-	if (!REAL_NVML(nvmlDeviceGetRunningProcessDetailList))
-		return NVML_ERROR_FUNCTION_NOT_FOUND;
 	if (report_nvml_device(device) < 0 || !plist ||
 	    plist->version != nvmlProcessDetailList_v1 ||
 	    plist->mode >= NVML_PROCESS_MODE_MAX)
