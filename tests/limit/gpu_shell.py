@@ -18,6 +18,7 @@ PTX = b""".version 7.0
 """
 cuda = nvml = kernel = None
 kept = []
+graphs = []
 
 
 class Memory(ctypes.Structure):
@@ -99,6 +100,23 @@ def load():
 def launch():
     return (cuda.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None)
             or cuda.cuCtxSynchronize())
+
+
+def capture(nodes):
+    """Captures so many launches, makes them a graph and launches it."""
+    stream, graph, ready = (ctypes.c_void_p() for _ in range(3))
+    result = (cuda.cuStreamCreate(ctypes.byref(stream), 1)
+              or cuda.cuStreamBeginCapture_v2(stream, 0))
+    for _ in range(nodes):
+        result = result or cuda.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0,
+                                               stream, None, None)
+    result = (result or cuda.cuStreamEndCapture(stream, ctypes.byref(graph))
+              or cuda.cuGraphInstantiateWithFlags(ctypes.byref(ready), graph,
+                                                  ctypes.c_ulonglong(0))
+              or cuda.cuGraphLaunch(ready, stream)
+              or cuda.cuStreamSynchronize(stream))
+    graphs.append(ready)
+    return result
 
 
 def info():
