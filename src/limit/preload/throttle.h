@@ -10,24 +10,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct measure_pair;
+
 /* One launch, between throttle_begin() and throttle_end(). */
 struct throttle_launch {
-	int device;        /* -1: nothing is limited */
-	uint64_t work;     /* what is launched: function and size, or graph */
-	uint64_t estimate; /* ns that were taken from the share for it */
-	CUevent
-	    begin; /* recorded in the stream before it; NULL: not measured */
+	CUstream stream;
+	bool per_thread;
+	int device;        /* below 0: nothing is to be done at its end */
+	uint64_t work;     /* what is launched: of gkl_work_key() */
+	uint64_t taken_ns; /* of the share, in advance */
+	uint64_t launched_ns;
+	struct measure_pair *pair; /* NULL: not measured */
 };
 
 /*
  * Waits while the group is suspended or has no time left, then takes the time
- * that such work took before. Never waits while the stream is captured.
+ * that such work (a function or a graph, and its size) took before. Does
+ * nothing where the stream is captured. CUDA_ERROR_NOT_PERMITTED: there is a
+ * limit that cannot be kept; the launch must not be. Otherwise throttle_end()
+ * must follow.
  */
-void throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
-		    bool per_thread, uint64_t work);
+CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
+			bool per_thread, const void *what, uint64_t size);
 
 /* After the driver's call; result: whether it was launched. */
-void throttle_end(struct throttle_launch *launch, CUstream stream,
-		  bool per_thread, CUresult result);
+void throttle_end(struct throttle_launch *launch, CUresult result);
+
+/*
+ * Counts what has come to its end; for hooks of calls that waited, or found
+ * out. One load where nothing is measured.
+ */
+void throttle_poll(void);
+
+/*
+ * Before a context is destroyed, and before all that a device has may be: our
+ * events in it are destroyed, and never used again.
+ */
+void throttle_forget(CUcontext ctx);
+void throttle_forget_device(CUdevice device);
 
 #endif

@@ -1,0 +1,522 @@
+/*
+ * measure.c - owns the pairs of events, by context, and what is known of the
+ * GPU's clock.
+ */
+#include "limit/preload/measure.h"
+#include "base/clock.h"
+#include "limit/preload/driver.h"
+#include "limit/preload/own_lock.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { PAIRS = 64 };
+
+/* How long events are measured from the same one: they tell milliseconds as a
+ * float. How long the clocks are believed to run alike. */
+#define BASE_NS  (10 * GK_NS_PER_S)
+#define CLOCK_NS (2 * GK_NS_PER_S)
+
+/* ORPHAN: its context was forgotten meanwhile. */
+enum state { FREE, BEGUN, UNDER_WAY, ORPHAN };
+
+struct measure_pair {
+	CUevent begin, end; /* made at the first use */
+	enum state state;
+	uint64_t begun_ns, called_ns;
+	struct measured what;
+	struct context *context;
+};
+
+/*
+ * Positions are nanoseconds behind the base event. Nothing is reached before it
+ * was recorded, and most of it at once: so the latest that the base may have
+ * been is when it was, or later than it was by less than a look at the clock.
+ */
+struct context {
+	CUcontext handle;
+	CUdevice device;
+	bool broken;
+	CUevent base;
+	uint64_t based_ns;         /* when it was made the base */
+	int64_t offset, offset_at; /* of the base in CLOCK_MONOTONIC */
+	int64_t offset_before;     /* as it was found in the time before */
+	unsigned under_way;
+	struct measure_pair pair[PAIRS];
+	struct context *next;
+};
+
+static struct {
+	struct own_lock lock;
+	struct context *contexts;
+	_Atomic unsigned under_way;
+	_Atomic bool captures;
+} state;
+
+/* A child has no contexts; those of its parent are not its to destroy. */
+static void empty(void)
+{
+	state.contexts = NULL;
+	atomic_store(&state.under_way, 0);
+}
+
+static void lock_own(void)
+{
+	if (own_lock(&state.lock))
+		empty();
+}
+
+/* Somebody else looks already: then there is no need to. */
+static bool try_own(void)
+{
+	bool forked;
+
+	if (!own_trylock(&state.lock, &forked))
+		return false;
+	if (forked)
+		empty();
+	return true;
+}
+
+/* ---- captures ---- */
+
+void measure_captures(void)
+{
+	atomic_store_explicit(&state.captures, true, memory_order_relaxed);
+}
+
+static bool are_captures(void)
+{
+	return atomic_load_explicit(&state.captures, memory_order_relaxed);
+}
+
+bool measure_is_captured(CUstream stream, bool per_thread)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	__typeof__(cuStreamIsCapturing) *ask =
+	    per_thread ? REAL(cuStreamIsCapturing_ptsz)
+		       : REAL(cuStreamIsCapturing);
+
+	if (__builtin_expect(!are_captures(), 1))
+		return false;
+	return !ask || ask(stream, &status) ||
+	       status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/*
+ * While some stream is captured, calls like ours would end the capture, unless
+ * their thread says that they have nothing to do with it.
+ */
+static void exchange_mode(CUstreamCaptureMode *mode)
+{
+	if (are_captures() && REAL(cuThreadExchangeStreamCaptureMode))
+		REAL(cuThreadExchangeStreamCaptureMode)(mode);
+}
+
+static CUstreamCaptureMode lock_state(void)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	lock_own();
+	exchange_mode(&mode);
+	return mode;
+}
+
+static void unlock_state(CUstreamCaptureMode mode)
+{
+	exchange_mode(&mode);
+	own_unlock(&state.lock);
+}
+
+/* ---- contexts ---- */
+
+static struct context *find_context(CUcontext handle)
+{
+	struct context *c = state.contexts;
+
+	while (c && c->handle != handle)
+		c = c->next;
+	return c;
+}
+
+/* For another context: one that was forgotten, or a new one. */
+static struct context *make_context(void)
+{
+	struct context *c = find_context(NULL);
+
+	if (c)
+		return c;
+	c = calloc(1, sizeof *c);
+	if (!c)
+		return NULL;
+	c->next = state.contexts;
+	state.contexts = c;
+	return c;
+}
+
+/* The handle is that of the current context. */
+static struct context *add_context(CUcontext handle)
+{
+	struct context *c;
+	CUdevice device;
+
+	if (REAL(cuCtxGetDevice)(&device))
+		return NULL;
+	c = make_context();
+	if (c) {
+		c->handle = handle;
+		c->device = device;
+	}
+	return c;
+}
+
+static void destroy_event(CUevent event)
+{
+	if (event)
+		REAL(cuEventDestroy_v2)(event);
+}
+
+static void forget_pair(struct measure_pair *pair)
+{
+	/* Its launch is being called: that thread may use them right now. */
+	if (pair->state == BEGUN) {
+		pair->state = ORPHAN;
+		return;
+	}
+	if (pair->state == ORPHAN)
+		return;
+	destroy_event(pair->begin);
+	destroy_event(pair->end);
+	*pair = (struct measure_pair){.state = FREE};
+}
+
+static void forget_context(struct context *c)
+{
+	atomic_fetch_sub(&state.under_way, c->under_way);
+	destroy_event(c->base);
+	for (unsigned i = 0; i < PAIRS; i++)
+		forget_pair(&c->pair[i]);
+	c->handle = NULL;
+	c->broken = false;
+	c->base = NULL;
+	c->offset = c->offset_at = c->offset_before = 0;
+	c->under_way = 0;
+}
+
+static void forget_if(bool (*goes)(const struct context *c, const void *arg),
+		      const void *arg)
+{
+	CUstreamCaptureMode mode;
+
+	mode = lock_state();
+	for (struct context *c = state.contexts; c; c = c->next)
+		if (c->handle && goes(c, arg))
+			forget_context(c);
+	unlock_state(mode);
+}
+
+static bool is_context(const struct context *c, const void *arg)
+{
+	return c->handle == *(const CUcontext *)arg;
+}
+
+static bool is_on_device(const struct context *c, const void *arg)
+{
+	return c->device == *(const CUdevice *)arg;
+}
+
+void measure_forget(CUcontext ctx)
+{
+	forget_if(is_context, &ctx);
+}
+
+void measure_forget_device(CUdevice device)
+{
+	forget_if(is_on_device, &device);
+}
+
+/* ---- recording ---- */
+
+static bool make_event(CUevent *event)
+{
+	return *event || !REAL(cuEventCreate)(event, CU_EVENT_DEFAULT);
+}
+
+/* Under the lock, with the pair's context current. */
+static struct measure_pair *take_pair(struct context *c)
+{
+	for (unsigned i = 0; !c->broken && i < PAIRS; i++) {
+		struct measure_pair *pair = &c->pair[i];
+
+		if (pair->state != FREE)
+			continue;
+		if (!make_event(&pair->begin) || !make_event(&pair->end))
+			return NULL;
+		pair->context = c;
+		pair->state = BEGUN;
+		return pair;
+	}
+	return NULL;
+}
+
+static bool record(CUevent event, CUstream stream, bool per_thread)
+{
+	__typeof__(cuEventRecord) *call =
+	    per_thread ? REAL(cuEventRecord_ptsz) : REAL(cuEventRecord);
+
+	return call && !call(event, stream);
+}
+
+static struct measure_pair *pair_of(CUcontext handle)
+{
+	CUstreamCaptureMode mode = lock_state();
+	struct context *c = find_context(handle);
+	struct measure_pair *pair = NULL;
+
+	if (!c)
+		c = add_context(handle);
+	if (c)
+		pair = take_pair(c);
+	unlock_state(mode);
+	return pair;
+}
+
+/* The stream may belong to another context than the current one. */
+static struct measure_pair *pair_of_stream(CUstream stream)
+{
+	struct measure_pair *pair;
+	CUcontext ctx, popped;
+
+	if (!REAL(cuStreamGetCtx) || REAL(cuStreamGetCtx)(stream, &ctx) ||
+	    REAL(cuCtxPushCurrent_v2)(ctx))
+		return NULL;
+	pair = pair_of(ctx);
+	REAL(cuCtxPopCurrent_v2)(&popped);
+	return pair;
+}
+
+static struct measure_pair *begin_pair(struct measure_pair *pair,
+				       CUstream stream, bool per_thread)
+{
+	if (!pair)
+		return NULL;
+	pair->begun_ns = gk_mono_ns();
+	if (record(pair->begin, stream, per_thread)) {
+		pair->called_ns = gk_mono_ns();
+		return pair;
+	}
+	measure_drop(pair);
+	return NULL;
+}
+
+struct measure_pair *measure_begin(CUcontext ctx, CUstream stream,
+				   bool per_thread)
+{
+	struct measure_pair *pair =
+	    begin_pair(pair_of(ctx), stream, per_thread);
+
+	if (!pair && stream > CU_STREAM_PER_THREAD)
+		pair = begin_pair(pair_of_stream(stream), stream, per_thread);
+	return pair;
+}
+
+/* Under the lock; events of a forgotten context are left to it. */
+static void free_pair(struct measure_pair *pair)
+{
+	if (pair->state == ORPHAN)
+		*pair = (struct measure_pair){.state = FREE};
+	pair->state = FREE;
+}
+
+void measure_drop(struct measure_pair *pair)
+{
+	lock_own();
+	free_pair(pair);
+	own_unlock(&state.lock);
+}
+
+bool measure_end(struct measure_pair *pair, CUstream stream, bool per_thread,
+		 const struct measured *what)
+{
+	bool recorded = record(pair->end, stream, per_thread);
+
+	lock_own();
+	recorded = recorded && pair->state == BEGUN;
+	if (recorded) {
+		pair->what = *what;
+		pair->state = UNDER_WAY;
+		pair->context->under_way++;
+		atomic_fetch_add(&state.under_way, 1);
+	} else {
+		free_pair(pair);
+	}
+	own_unlock(&state.lock);
+	return recorded;
+}
+
+/* ---- what came of it ---- */
+
+static bool read_elapsed(CUevent from, CUevent to, int64_t *ret_ns)
+{
+	__typeof__(cuEventElapsedTime) *call = REAL(cuEventElapsedTime_v2)
+						   ? REAL(cuEventElapsedTime_v2)
+						   : REAL(cuEventElapsedTime);
+	float ms;
+
+	if (call(&ms, from, to))
+		return false;
+	*ret_ns = (int64_t)((double)ms * (double)GK_NS_PER_MS);
+	return true;
+}
+
+static void swap_events(CUevent *a, CUevent *b)
+{
+	CUevent was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
+/* The pair's first event becomes the one from which all are measured. */
+static void set_base(struct context *c, struct measure_pair *pair,
+		     int64_t offset)
+{
+	int64_t moved = offset - c->offset;
+
+	if (c->base)
+		c->offset_before += moved;
+	else
+		c->offset_before = offset;
+	c->offset = offset;
+	c->based_ns = pair->begun_ns;
+	swap_events(&c->base, &pair->begin);
+}
+
+/*
+ * Clocks drift apart: the latest offset of this stretch of time or of the one
+ * before is taken.
+ */
+static int64_t learn_offset(struct context *c, int64_t found, int64_t now)
+{
+	if (now - c->offset_at > (int64_t)CLOCK_NS) {
+		c->offset_before = c->offset;
+		c->offset = found;
+		c->offset_at = now;
+	} else if (found > c->offset) {
+		c->offset = found;
+	}
+	return c->offset > c->offset_before ? c->offset : c->offset_before;
+}
+
+/*
+ * When the pair's work ran. A launch cannot have begun before it was called,
+ * however early the idle stream came to the event before it.
+ */
+static bool read_interval(struct context *c, struct measure_pair *pair,
+			  uint64_t now, uint64_t *ret_begin, uint64_t *ret_end)
+{
+	int64_t from = 0, length, begin, end, called;
+
+	if (!read_elapsed(pair->begin, pair->end, &length))
+		return false;
+	if (c->base && !read_elapsed(c->base, pair->begin, &from))
+		return false;
+	begin =
+	    from + (c->base ? learn_offset(c, (int64_t)pair->begun_ns - from,
+					   (int64_t)now)
+			    : (int64_t)pair->begun_ns);
+	if (!c->base || now - c->based_ns > BASE_NS)
+		set_base(c, pair, begin);
+	end = begin + length;
+	if (end > (int64_t)now) {
+		begin -= end - (int64_t)now;
+		end = (int64_t)now;
+	}
+	called = (int64_t)pair->called_ns;
+	*ret_begin =
+	    (uint64_t)(begin < called && called < end ? called : begin);
+	*ret_end = (uint64_t)end;
+	return true;
+}
+
+static void finish_pair(struct context *c, struct measure_pair *pair)
+{
+	pair->state = FREE;
+	c->under_way--;
+	atomic_fetch_sub(&state.under_way, 1);
+}
+
+/* True: its work is over, and the interval known. */
+static bool is_over(struct context *c, struct measure_pair *pair,
+		    uint64_t *ret_begin, uint64_t *ret_end)
+{
+	CUresult r = REAL(cuEventQuery)(pair->end);
+	bool known = false;
+
+	if (r == CUDA_ERROR_NOT_READY)
+		return false;
+	if (r)
+		c->broken = true; /* of no use any more */
+	else
+		known =
+		    read_interval(c, pair, gk_mono_ns(), ret_begin, ret_end);
+	finish_pair(c, pair);
+	return known;
+}
+
+void measure_poll(void (*done)(const struct measured *what, uint64_t begin_ns,
+			       uint64_t end_ns))
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+	uint64_t begin, end;
+
+	if (!atomic_load_explicit(&state.under_way, memory_order_relaxed) ||
+	    !try_own())
+		return;
+	exchange_mode(&mode);
+	for (struct context *c = state.contexts; c; c = c->next)
+		for (unsigned i = 0; c->under_way && i < PAIRS; i++)
+			if (c->pair[i].state == UNDER_WAY &&
+			    is_over(c, &c->pair[i], &begin, &end))
+				done(&c->pair[i].what, begin, end);
+	unlock_state(mode);
+}
+
+bool measure_is_under_way(uint64_t work)
+{
+	bool found = false;
+
+	lock_own();
+	for (struct context *c = state.contexts; c; c = c->next)
+		for (unsigned i = 0; c->under_way && i < PAIRS; i++)
+			if (c->pair[i].state == UNDER_WAY &&
+			    c->pair[i].what.work == work)
+				found = true;
+	own_unlock(&state.lock);
+	return found;
+}
+
+bool measure_oldest(int device, uint64_t *ret_since_ns, uint64_t *ret_taken_ns)
+{
+	uint64_t since = UINT64_MAX, taken = 0;
+
+	if (!atomic_load_explicit(&state.under_way, memory_order_relaxed))
+		return false;
+	lock_own();
+	for (struct context *c = state.contexts; c; c = c->next) {
+		for (unsigned i = 0; c->under_way && i < PAIRS; i++) {
+			const struct measure_pair *pair = &c->pair[i];
+
+			if (pair->state != UNDER_WAY ||
+			    pair->what.device != device)
+				continue;
+			taken += pair->what.taken_ns;
+			if (pair->what.launched_ns < since)
+				since = pair->what.launched_ns;
+		}
+	}
+	own_unlock(&state.lock);
+	*ret_since_ns = since;
+	*ret_taken_ns = taken;
+	return since != UINT64_MAX;
+}

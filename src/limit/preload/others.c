@@ -1,0 +1,81 @@
+/*
+ * others.c - owns this process's view of other groups' ledgers. It is looked
+ * up anew every now and then; groups come and go.
+ */
+#include "limit/preload/others.h"
+#include "base/clock.h"
+#include "limit/preload/own_lock.h"
+#include "limit/share.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { OTHERS = 32 };
+
+#define LOOK_NS (100 * GK_NS_PER_MS)
+
+/* Who has not asked for so long does not wait for the device. */
+#define WANTED_NS (50 * GK_NS_PER_MS)
+
+static struct {
+	struct own_lock lock;
+	uint64_t looked_ns;
+	const struct gkl_group *own;
+	unsigned count;
+	struct gkl_group group[OTHERS];
+} others;
+
+static void add_group(const char *name, void *arg)
+{
+	struct gkl_group *to = &others.group[others.count];
+
+	(void)arg;
+	if (others.count == OTHERS || gkl_group_open(name, false, to))
+		return;
+	if (strcmp(to->path, others.own->path) == 0)
+		gkl_group_close(to);
+	else
+		others.count++;
+}
+
+static void look(const struct gkl_group *own, uint64_t now_ns)
+{
+	while (others.count)
+		gkl_group_close(&others.group[--others.count]);
+	others.own = own;
+	others.looked_ns = now_ns;
+	gkl_group_each(add_group, NULL);
+}
+
+/* The other group may number the device in another way. */
+static bool wants(const struct gkl_group *other, const char *uuid,
+		  uint64_t now_ns)
+{
+	struct gkl_device device;
+
+	for (unsigned i = 0; i < GKL_DEVICES; i++)
+		if (gkl_ledger_device(other->ledger, i, &device) &&
+		    strcmp(device.uuid, uuid) == 0)
+			return gkl_share_wanted(
+				   gkl_ledger_share(other->ledger, i)) +
+				   WANTED_NS >
+			       now_ns;
+	return false;
+}
+
+bool others_want(const struct gkl_group *group, unsigned int device,
+		 uint64_t now_ns)
+{
+	struct gkl_device own;
+	bool found = false;
+
+	if (!gkl_ledger_device(group->ledger, device, &own))
+		return false;
+	own_lock(&others.lock);
+	if (now_ns - others.looked_ns > LOOK_NS)
+		look(group, now_ns);
+	for (unsigned i = 0; i < others.count && !found; i++)
+		found = wants(&others.group[i], own.uuid, now_ns);
+	own_unlock(&others.lock);
+	return found;
+}

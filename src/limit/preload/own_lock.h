@@ -1,0 +1,65 @@
+/*
+ * own_lock.h - a lock between the threads of this process. A child of fork()
+ * finds it free, whoever held it, and is told so once: what the lock guards is
+ * its parent's.
+ */
+#ifndef GKL_PRELOAD_OWN_LOCK_H
+#define GKL_PRELOAD_OWN_LOCK_H
+
+#include "limit/lock.h"
+
+#include <stdbool.h>
+#include <sched.h>
+#include <unistd.h>
+
+enum { OWN_LOCK_RENEWED = -1 }; /* some thread does so right now */
+
+struct own_lock {
+	_Atomic uint32_t word;
+	_Atomic int pid; /* of those who use it; 0: nobody yet */
+};
+
+/* True: this process is a new one. */
+static inline bool own_lock_renew(struct own_lock *lock)
+{
+	int self = getpid(), was = atomic_load(&lock->pid);
+
+	while (__builtin_expect(was != self, 0)) {
+		if (was == OWN_LOCK_RENEWED) {
+			sched_yield();
+			was = atomic_load(&lock->pid);
+		} else if (atomic_compare_exchange_strong(&lock->pid, &was,
+							  OWN_LOCK_RENEWED)) {
+			atomic_store(&lock->word, GKL_LOCKED);
+			atomic_store(&lock->pid, self);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Takes it; true: for the first time in this process. */
+static inline bool own_lock(struct own_lock *lock)
+{
+	if (own_lock_renew(lock))
+		return true;
+	gkl_lock(&lock->word);
+	return false;
+}
+
+/* False: somebody has it. */
+static inline bool own_trylock(struct own_lock *lock, bool *ret_first)
+{
+	uint32_t free = GKL_UNLOCKED;
+
+	*ret_first = own_lock_renew(lock);
+	return *ret_first ||
+	       atomic_compare_exchange_strong(&lock->word, &free, GKL_LOCKED);
+}
+
+static inline void own_unlock(struct own_lock *lock)
+{
+	gkl_unlock(&lock->word);
+}
+
+#endif

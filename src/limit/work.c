@@ -1,0 +1,68 @@
+/*
+ * work.c - owns the table of how long work takes.
+ */
+#include "limit/work.h"
+
+/*
+ * A time in a word: average and least in units of 64 ns, of 32 and 31 bits.
+ * The least creeps up by a 16th of the way to each longer measure, so that work
+ * that has become longer is known soon, and work of which every other one waits
+ * for somebody keeps the time that it takes by itself.
+ */
+#define UNIT_NS    64ULL
+#define LEAST_BITS 31
+#define MOST       ((1ULL << LEAST_BITS) - 1)
+
+static unsigned int find_place(uint64_t key)
+{
+	return key >> 32 & (GKL_WORKS - 1);
+}
+
+static uint64_t load(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static void store(_Atomic uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+bool gkl_work_find(const struct gkl_work_table *table, uint64_t key,
+		   struct gkl_work_time *ret_time)
+{
+	const struct gkl_work_entry *entry = &table->entry[find_place(key)];
+	uint64_t time;
+
+	if (load(&entry->key) != key)
+		return false;
+	time = load(&entry->time);
+	ret_time->usual_ns = (time >> LEAST_BITS) * UNIT_NS;
+	ret_time->least_ns = (time & MOST) * UNIT_NS;
+	return true;
+}
+
+/* A part of the way from one to the other, one at least. */
+static uint64_t go_to(uint64_t from, uint64_t to, uint64_t parts)
+{
+	if (to < from)
+		return from - (from - to + parts - 1) / parts;
+	return from + (to - from + parts - 1) / parts;
+}
+
+void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns)
+{
+	struct gkl_work_entry *entry = &table->entry[find_place(key)];
+	uint64_t units = ns / UNIT_NS, usual, least, time;
+
+	units = units < 1 ? 1 : units < MOST ? units : MOST;
+	usual = least = units;
+	if (load(&entry->key) == key) {
+		time = load(&entry->time);
+		usual = go_to(time >> LEAST_BITS, units, 8);
+		least = time & MOST;
+		least = units < least ? units : go_to(least, units, 16);
+	}
+	store(&entry->time, usual << LEAST_BITS | least);
+	store(&entry->key, key);
+}
