@@ -1,31 +1,57 @@
 /*
  * table.c - rows by key: shards with a lock each, in which rows lie as near to
- * their place as there was room (linear probing without gaps).
+ * their place as there was room (linear probing without gaps). Neighbours in
+ * memory are neighbours here: a program often frees what it has just taken.
  */
 #include "limit/preload/table.h"
+#include "base/futex.h"
 
-#include <string.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #define ROOM_FIRST 128u
+#define STEP_BITS  9 /* addresses are multiples of 512 */
+#define GROUP_BITS 4 /* so many neighbours lie together */
+#define SPINS      100
 
-static uint64_t hash_key(uint64_t key)
+static uint64_t hash_group(uint64_t key)
 {
-	key *= 0x9e3779b97f4a7c15ULL;
-	return key ^ key >> 29;
+	uint64_t h = (key >> (STEP_BITS + GROUP_BITS)) * 0x9e3779b97f4a7c15ULL;
+
+	return h ^ h >> 29;
 }
 
-static struct table_shard *lock_shard(struct table *t, uint64_t key)
+/* A row is copied while it is held, or, now and then, rows are moved. */
+static void lock_shard(struct table_shard *s)
 {
-	struct table_shard *s = &t->shard[hash_key(key) >> 58];
+	for (unsigned i = 1;
+	     atomic_exchange_explicit(&s->lock, 1, memory_order_acquire); i++) {
+		if (i % SPINS)
+			gk_cpu_pause();
+		else
+			sched_yield();
+	}
+}
 
-	pthread_mutex_lock(&s->lock);
+static struct table_shard *locked_shard(struct table *t, uint64_t key)
+{
+	struct table_shard *s = &t->shard[hash_group(key) >> 58];
+
+	lock_shard(s);
 	return s;
+}
+
+static void unlock_shard(struct table_shard *s)
+{
+	atomic_store_explicit(&s->lock, 0, memory_order_release);
 }
 
 static uint32_t place_of(const struct table_shard *s, uint64_t key)
 {
-	return (uint32_t)hash_key(key) & (s->room - 1);
+	uint32_t group = (uint32_t)hash_group(key) << GROUP_BITS;
+	uint32_t step = (uint32_t)(key >> STEP_BITS) & ((1u << GROUP_BITS) - 1);
+
+	return (group | step) & (s->room - 1);
 }
 
 /* Where a key is, or the free place where it belongs. There is a free one. */
@@ -67,7 +93,7 @@ static bool grow_shard(struct table_shard *s)
 
 bool table_put(struct table *t, const struct table_row *row)
 {
-	struct table_shard *s = lock_shard(t, row->key);
+	struct table_shard *s = locked_shard(t, row->key);
 	bool ok = s->count < s->room / 2 || grow_shard(s);
 	struct table_row *to;
 
@@ -76,7 +102,7 @@ bool table_put(struct table *t, const struct table_row *row)
 		s->count += !to->key;
 		*to = *row;
 	}
-	pthread_mutex_unlock(&s->lock);
+	unlock_shard(s);
 	return ok;
 }
 
@@ -101,7 +127,7 @@ static void remove_row(struct table_shard *s, uint32_t hole)
 static bool look_up(struct table *t, uint64_t key, bool take,
 		    struct table_row *ret_row)
 {
-	struct table_shard *s = lock_shard(t, key);
+	struct table_shard *s = locked_shard(t, key);
 	uint32_t i = s->room ? find_place(s, key) : 0;
 	bool found = s->room && s->row[i].key;
 
@@ -109,7 +135,7 @@ static bool look_up(struct table *t, uint64_t key, bool take,
 		*ret_row = s->row[i];
 	if (found && take)
 		remove_row(s, i);
-	pthread_mutex_unlock(&s->lock);
+	unlock_shard(s);
 	return found;
 }
 
@@ -145,8 +171,8 @@ void table_sweep(struct table *t,
 		 void *arg)
 {
 	for (unsigned i = 0; i < TABLE_SHARDS; i++) {
-		pthread_mutex_lock(&t->shard[i].lock);
+		lock_shard(&t->shard[i]);
 		sweep_shard(&t->shard[i], is_gone, arg);
-		pthread_mutex_unlock(&t->shard[i].lock);
+		unlock_shard(&t->shard[i]);
 	}
 }

@@ -5,7 +5,7 @@
 #ifndef GKL_PRELOAD_TABLE_H
 #define GKL_PRELOAD_TABLE_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,7 +22,7 @@ struct table_row {
 /* Zeroed memory is an empty table. */
 struct table {
 	struct table_shard {
-		pthread_mutex_t lock;
+		_Atomic uint32_t lock;
 		uint32_t count, room; /* room: a power of two, or 0 */
 		struct table_row *row;
 	} shard[TABLE_SHARDS];

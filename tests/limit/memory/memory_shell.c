@@ -404,7 +404,23 @@ static CUresult run_info(void)
 	return r;
 }
 
-/* What NVML says that a process holds, and the device in all. */
+/* A zombie has ended: what it had is to be given back. */
+static bool is_alive(unsigned pid)
+{
+	char path[40], state = 'X';
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'X';
+	fclose(f);
+	return state != 'Z' && state != 'X';
+}
+
+/* What NVML says that a process holds, and what all do that are alive. */
 static int run_used(unsigned pid)
 {
 	void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW);
@@ -421,7 +437,7 @@ static int run_used(unsigned pid)
 	if (init() || by_index(0, &handle) || list(handle, &count, rows))
 		return 1;
 	for (unsigned i = 0; i < count; i++) {
-		all += rows[i].usedGpuMemory;
+		all += is_alive(rows[i].pid) ? rows[i].usedGpuMemory : 0;
 		if (rows[i].pid == pid)
 			own += rows[i].usedGpuMemory;
 	}
