@@ -3,6 +3,7 @@
  * back.
  */
 #include "cli/screen.h"
+#include "cli/output.h"
 
 #include <pthread.h>
 #include <errno.h>
@@ -85,4 +86,21 @@ void gk_screen_off(void)
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
 		swap(endings[i], on_ending, SIG_DFL, 0);
 	swap(SIGTSTP, on_stop, SIG_DFL, 0);
+}
+
+void gk_screen_frame(struct gk_buf *out, const struct gk_buf *text)
+{
+	const char *line = text->data, *end;
+	int columns, rows;
+
+	gk_terminal_size(&columns, &rows);
+	gk_buf_puts(out, "\033[H");
+	for (; line && *line && rows; line = end + 1, rows--) {
+		end = strchrnul(line, '\n');
+		gk_buf_add(out, line, (size_t)(end - line));
+		gk_buf_puts(out, rows > 1 ? "\033[K\r\n" : "\033[K");
+		if (!*end)
+			break;
+	}
+	gk_buf_puts(out, "\033[J");
 }

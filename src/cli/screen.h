@@ -5,7 +5,7 @@
 #ifndef GK_CLI_SCREEN_H
 #define GK_CLI_SCREEN_H
 
-#include <stdbool.h>
+#include "base/str.h"
 
 /* Whether stdout is a terminal that can do it. */
 bool gk_screen_possible(void);
@@ -20,5 +20,8 @@ void gk_screen_on(void);
 /* Gives the screen back; allowed when it was not taken. Call it before a
  * message: what is written while it is taken is not seen afterwards. */
 void gk_screen_off(void);
+
+/* Adds a text as a frame: from the top, no more lines than the screen has. */
+void gk_screen_frame(struct gk_buf *out, const struct gk_buf *text);
 
 #endif

@@ -2,6 +2,7 @@
  * hint.c - a word to who starts a program that cannot run here: what it
  * would meet is an error of NVIDIA's runtime that names no reason.
  */
+#include "cli/command.h"
 #include "cli/fake/doctor.h"
 #include "cli/fake/fake.h"
 
@@ -49,24 +50,6 @@ void doctor_unmap(struct bytes all)
 		munmap((void *)(uintptr_t)all.data, all.size);
 }
 
-/* Where execvp() finds a command; false: nowhere. */
-static bool find_command(const char *name, char *ret_path, size_t cap)
-{
-	const char *dir = getenv("PATH");
-	size_t len;
-
-	if (strchr(name, '/'))
-		return (size_t)snprintf(ret_path, cap, "%s", name) < cap;
-	for (; dir; dir = dir[len] ? dir + len + 1 : NULL) {
-		len = strcspn(dir, ":");
-		if ((size_t)snprintf(ret_path, cap, "%.*s/%s", (int)len, dir,
-				     name) < cap &&
-		    !access(ret_path, X_OK))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Names a trouble that keeps the program from running on any machine; NULL: the
  * doctor knows none.
@@ -106,7 +89,7 @@ void fake_hint(const char *command)
 	const char *trouble = NULL;
 	char path[PATH_MAX];
 
-	if (find_command(command, path, sizeof path))
+	if (gk_command_find(command, path, sizeof path))
 		trouble = find_trouble(path);
 	if (trouble)
 		fake_failure("%s %s; `gpukit fake doctor %s` says what to do",

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "cli/cmd.h"
+#include "cli/command.h"
 #include "cli/fake/fake.h"
 #include "cli/where.h"
 #include "machine/store/clock.h"
@@ -31,8 +32,6 @@
 #ifndef SANITIZED
 #define SANITIZED 0 /* a sanitizer's runtime cannot live in an auditor */
 #endif
-
-enum { EXIT_NOT_RUN = 126, EXIT_NOT_THERE = 127, EXIT_SIGNAL = 128 };
 
 /* The last one only when it is not ignored: nohup(1) has a say. */
 static const int held[] = {SIGINT, SIGTERM, SIGQUIT, SIGCHLD, SIGHUP};
@@ -104,7 +103,7 @@ int fake_signals_pending(void)
 
 	sigdelset(&set, SIGCHLD);
 	number = sigtimedwait(&set, NULL, &now);
-	return number > 0 ? EXIT_SIGNAL + number : 0;
+	return number > 0 ? GK_EXIT_SIGNAL + number : 0;
 }
 
 /* Puts a path before those that a variable has already. */
@@ -156,18 +155,12 @@ static int enter_machine(const char *machine, const char *generation)
 /* In the child: becomes the command. */
 static void __attribute__((noreturn)) become(char **argv, pid_t launcher)
 {
-	int error;
-
 	/* Where even the watch is killed, this much is left. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != launcher)
 		_exit(GK_EXIT_FAILURE);
 	fake_signals_release();
-	execvp(argv[0], argv);
-	error = errno;
-	fake_failure("%s: %s", argv[0],
-		     error == ENOENT ? "command not found" : strerror(error));
-	_exit(error == ENOENT ? EXIT_NOT_THERE : EXIT_NOT_RUN);
+	_exit(gk_command_become("fake", argv));
 }
 
 /* The clock may be set while the command runs. */
@@ -209,7 +202,7 @@ static int await_command(pid_t pid, struct gkf_machine *m, uint64_t end_ns,
 		    info.si_signo != SIGCHLD && info.si_code <= 0)
 			kill(pid, info.si_signo);
 	}
-	return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status)
+	return WIFSIGNALED(status) ? GK_EXIT_SIGNAL + WTERMSIG(status)
 				   : WEXITSTATUS(status);
 }
 

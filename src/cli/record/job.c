@@ -1,6 +1,7 @@
 /* job.c - the command of `gpukit record -- COMMAND`. */
 #include "base/clock.h"
 #include "base/err.h"
+#include "cli/command.h"
 #include "cli/record/record.h"
 #include "format/width.h"
 
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { EXIT_NOT_RUN = 126, EXIT_NOT_THERE = 127, EXIT_SIGNAL = 128 };
 
 /*
  * It is there before the driver is opened, so that it has no thread of ours
@@ -40,18 +39,12 @@ int record_job_prepare(struct record_job *job, const sigset_t *signals)
 void record_job_become(struct record_job *job, char **argv)
 {
 	char go;
-	int error;
 
 	if (read(job->gate, &go, 1) != 1)
-		_exit(EXIT_NOT_RUN);
+		_exit(GK_EXIT_NOT_RUN);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
-	execvp(argv[0], argv);
-	error = errno;
-	fprintf(stderr, "gpukit record: %s: %s\n", argv[0],
-		error == ENOENT ? "command not found" : strerror(error));
-	fflush(stderr);
-	_exit(error == ENOENT ? EXIT_NOT_THERE : EXIT_NOT_RUN);
+	_exit(gk_command_become("record", argv));
 }
 
 void record_job_start(struct record_job *job)
@@ -80,7 +73,7 @@ void record_job_await(struct record_job *job)
 
 int record_job_exit_status(const struct record_job *job)
 {
-	return WIFSIGNALED(job->status) ? EXIT_SIGNAL + WTERMSIG(job->status)
+	return WIFSIGNALED(job->status) ? GK_EXIT_SIGNAL + WTERMSIG(job->status)
 					: WEXITSTATUS(job->status);
 }
 

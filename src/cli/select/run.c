@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
+#include "cli/command.h"
 #include "cli/open.h"
 #include "cli/output.h"
 #include "cli/select/select.h"
@@ -451,7 +452,7 @@ static int set_environment(const struct state *s)
 static int become(struct state *s)
 {
 	char **argv = s->run->command;
-	int error, status = set_environment(s);
+	int status = set_environment(s);
 
 	if (status)
 		return status;
@@ -463,10 +464,7 @@ static int become(struct state *s)
 			       strerror(errno));
 	gk_close(s->gk);
 	s->gk = NULL;
-	execvp(argv[0], argv);
-	error = errno;
-	return failure(error == ENOENT ? 127 : 126, "%s: %s", argv[0],
-		       error == ENOENT ? "command not found" : strerror(error));
+	return gk_command_become("select", argv);
 }
 
 int gk_select_run(struct gk_select_run *run)

@@ -83,24 +83,6 @@ static bool is_text(const struct run *run)
 	       run->stat->format == GK_STAT_BOXED;
 }
 
-/* From the top of the screen, no more lines than it has. */
-static void to_screen(struct gk_buf *out, const struct gk_buf *text)
-{
-	const char *line = text->data, *end;
-	int columns, rows;
-
-	gk_terminal_size(&columns, &rows);
-	gk_buf_puts(out, "\033[H");
-	for (; line && *line && rows; line = end + 1, rows--) {
-		end = strchrnul(line, '\n');
-		gk_buf_add(out, line, (size_t)(end - line));
-		gk_buf_puts(out, rows > 1 ? "\033[K\r\n" : "\033[K");
-		if (!*end)
-			break;
-	}
-	gk_buf_puts(out, "\033[J");
-}
-
 /* The bytes of one frame, as they go to stdout. */
 static void build(struct run *run, const struct gk_snapshot *snap)
 {
@@ -114,7 +96,7 @@ static void build(struct run *run, const struct gk_snapshot *snap)
 	}
 	run->out.len = 0;
 	if (run->full_screen)
-		to_screen(&run->out, result);
+		gk_screen_frame(&run->out, result);
 	else
 		gk_buf_add(&run->out, result->data, result->len);
 	run->out.failed |= text.failed | plain.failed;
