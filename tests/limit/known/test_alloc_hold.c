@@ -1,0 +1,29 @@
+/*
+ * Holds most of the GPU's memory until its input ends, for others to look at:
+ * "holding BYTES" is told when it has. Its values are there at the end.
+ */
+#include "limit/known/driver.h"
+
+int main(int argc, char **argv)
+{
+	size_t limit = known_limit(argc, argv), room, total, bytes;
+	unsigned value = 0;
+	CUdeviceptr at, more;
+
+	start();
+	driver_room(&room, &total);
+	if (limit)
+		EQUAL(total, limit);
+	bytes = room / 4 * 3 / BLOCK * BLOCK;
+	OK(cuMemAlloc_v2(&at, bytes));
+	check_ends(at, bytes);
+	EXPECT(cuMemAlloc_v2(&more, bytes), CUDA_ERROR_OUT_OF_MEMORY);
+	printf("holding %zu\n", bytes);
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+	OK(cuMemcpyDtoH_v2(&value, at + bytes - 4, 4));
+	EQUAL(value, 0x0ddba11u);
+	OK(cuMemFree_v2(at));
+	return 0;
+}
