@@ -1,0 +1,149 @@
+/*
+ * reach.c - says of a program that LD_PRELOAD does not reach that nothing
+ * limits it: one without a dynamic linker, or that runs with rights which its
+ * caller has not.
+ */
+#include "cli/command.h"
+#include "cli/limit/limit.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#else
+#define OUR_MACHINE EM_AARCH64
+#endif
+
+/* Enough for the header, the table of segments and a line of #!. */
+#define HEAD 4096
+
+struct head {
+	union {
+		Elf64_Ehdr elf;
+		char text[HEAD + 1];
+	};
+	size_t size;
+};
+
+/* The linker then forgets LD_PRELOAD; to root such rights are nothing new. */
+static const char *find_rights(int fd, const struct stat *st)
+{
+	if (st->st_mode & S_ISUID && st->st_uid != geteuid())
+		return "is set-user-ID";
+	if (st->st_mode & S_ISGID && st->st_gid != getegid())
+		return "is set-group-ID";
+	if (geteuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		return "has capabilities of its own";
+	return NULL;
+}
+
+/* The segment of a type; NULL: there is none in the part that was read. */
+static const Elf64_Phdr *find_segment(const struct head *head, uint32_t type)
+{
+	const Elf64_Ehdr *elf = &head->elf;
+
+	for (size_t i = 0; i < elf->e_phnum; i++) {
+		size_t at = elf->e_phoff + i * sizeof(Elf64_Phdr);
+		const Elf64_Phdr *segment = (const void *)(head->text + at);
+
+		if (elf->e_phoff % 8 || elf->e_phoff > HEAD ||
+		    at + sizeof *segment > head->size)
+			return NULL;
+		if (segment->p_type == type)
+			return segment;
+	}
+	return NULL;
+}
+
+static const char *judge_elf(const struct head *head)
+{
+	const Elf64_Phdr *linker;
+
+	if (head->elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head->elf.e_machine != OUR_MACHINE)
+		return "is for another kind of processor than libvgpu.so";
+	linker = find_segment(head, PT_INTERP);
+	if (!linker)
+		return "is statically linked";
+	if (linker->p_offset < head->size &&
+	    strstr(head->text + linker->p_offset, "ld-musl"))
+		return "is linked with musl, which libvgpu.so is not for";
+	return NULL;
+}
+
+/* The program that runs a script; false: it is none. */
+static bool find_interpreter(struct head *head, char *ret_path, size_t cap)
+{
+	size_t blanks, len;
+	const char *name;
+
+	if (head->size < 2 || memcmp(head->text, "#!", 2))
+		return false;
+	blanks = strspn(head->text + 2, " \t");
+	name = head->text + 2 + blanks;
+	len = strcspn(name, " \t\r\n");
+	if (!len || len >= cap)
+		return false;
+	memcpy(ret_path, name, len);
+	ret_path[len] = '\0';
+	return true;
+}
+
+static bool read_head(int fd, struct head *ret_head)
+{
+	ssize_t n = pread(fd, ret_head->text, HEAD, 0);
+
+	ret_head->size = n > 0 ? (size_t)n : 0;
+	ret_head->text[ret_head->size] = '\0';
+	return n > 0;
+}
+
+static const char *judge_file(int fd, struct head *head)
+{
+	const char *rights;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !read_head(fd, head))
+		return NULL;
+	if (head->size < sizeof(Elf64_Ehdr) ||
+	    memcmp(head->text, ELFMAG, SELFMAG))
+		return NULL;
+	rights = find_rights(fd, &st);
+	return rights ? rights : judge_elf(head);
+}
+
+static const char *judge(const char *path, struct head *head)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *why;
+
+	head->size = 0;
+	if (fd < 0)
+		return NULL;
+	why = judge_file(fd, head);
+	close(fd);
+	return why;
+}
+
+void limit_warn_of_reach(const char *command)
+{
+	char path[PATH_MAX];
+	struct head head;
+	const char *why;
+
+	if (!gk_command_find(command, path, sizeof path))
+		return;
+	why = judge(path, &head);
+	if (!why && find_interpreter(&head, path, sizeof path))
+		why = judge(path, &head);
+	if (why)
+		limit_failure("%s %s: LD_PRELOAD does not reach it, and "
+			      "nothing limits it",
+			      path, why);
+}

@@ -1,0 +1,112 @@
+/* table.c - lays out a table of texts. */
+#include "cli/limit/table.h"
+#include "format/width.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS_MAX = 16, GAP = 2 };
+
+void limit_cell(struct limit_table *table, const char *format, ...)
+{
+	char text[256], clean[256];
+	va_list args;
+	size_t len;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	len = gk_str_clean(clean, sizeof clean, text, strlen(text));
+	gk_buf_add(&table->cells, clean, len + 1);
+}
+
+struct layout {
+	size_t width[COLUMNS_MAX];
+	bool left_out[COLUMNS_MAX];
+};
+
+static void measure(const struct limit_table *table, struct layout *layout)
+{
+	const char *at = table->cells.data, *end = at + table->cells.len;
+
+	for (size_t c = 0; c < table->count; c++)
+		layout->width[c] = strlen(table->columns[c].title);
+	for (size_t i = 0; at < end; i++, at += strlen(at) + 1) {
+		size_t width = gk_columns(at, strlen(at));
+
+		if (width > layout->width[i % table->count])
+			layout->width[i % table->count] = width;
+	}
+}
+
+static size_t total(const struct limit_table *table,
+		    const struct layout *layout)
+{
+	size_t sum = 0;
+
+	for (size_t c = 0; c < table->count; c++)
+		if (!layout->left_out[c])
+			sum += layout->width[c] + (sum ? GAP : 0);
+	return sum;
+}
+
+/* False: what is left is needed. */
+static bool leave_one_out(const struct limit_table *table,
+			  struct layout *layout)
+{
+	size_t next = 0;
+
+	for (size_t c = 1; c < table->count; c++)
+		if (!layout->left_out[c] &&
+		    (layout->left_out[next] ||
+		     table->columns[c].spare > table->columns[next].spare))
+			next = c;
+	if (!table->columns[next].spare)
+		return false;
+	layout->left_out[next] = true;
+	return true;
+}
+
+static bool is_last(const struct limit_table *table,
+		    const struct layout *layout, size_t column)
+{
+	for (size_t c = column + 1; c < table->count; c++)
+		if (!layout->left_out[c])
+			return false;
+	return true;
+}
+
+static void put(const struct limit_table *table, const struct layout *layout,
+		struct gk_buf *out, size_t column, const char *text)
+{
+	size_t width = gk_columns(text, strlen(text));
+	size_t blanks = layout->width[column] - width;
+	bool right = table->columns[column].right;
+	bool last = is_last(table, layout, column);
+
+	if (layout->left_out[column])
+		return;
+	gk_buf_pad(out, ' ', right ? blanks : 0);
+	gk_buf_puts(out, text);
+	gk_buf_pad(out, ' ', last ? 0 : GAP + (right ? 0 : blanks));
+}
+
+void limit_table_end(struct limit_table *table, struct gk_buf *out, size_t most)
+{
+	const char *at = table->cells.data, *end = at + table->cells.len;
+	struct layout layout = {0};
+
+	out->failed |= table->cells.failed;
+	measure(table, &layout);
+	while (total(table, &layout) > most && leave_one_out(table, &layout))
+		;
+	for (size_t c = 0; c < table->count; c++)
+		put(table, &layout, out, c, table->columns[c].title);
+	gk_buf_putc(out, '\n');
+	for (size_t i = 0; at < end; i++, at += strlen(at) + 1) {
+		put(table, &layout, out, i % table->count, at);
+		if (i % table->count == table->count - 1)
+			gk_buf_putc(out, '\n');
+	}
+	gk_buf_free(&table->cells);
+}

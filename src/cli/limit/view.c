@@ -1,0 +1,158 @@
+/* view.c - reads groups: what they may, what they use, who is in them. */
+#include "cli/limit/limit.h"
+#include "base/pidstat.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *const limit_kinds[] = {
+    [GKL_CONTEXT] = "context",   [GKL_MODULE] = "module",
+    [GKL_DATA] = "data",         [GKL_ARRAY] = "array",
+    [GKL_MANAGED] = "managed",   [GKL_VIRTUAL] = "virtual",
+    [GKL_POOL] = "pool",         [GKL_GRAPH] = "graph",
+    [GKL_EXTERNAL] = "external", [GKL_PENDING] = "pending",
+};
+
+_Static_assert(sizeof limit_kinds / sizeof *limit_kinds == GKL_KINDS,
+	       "a name for each kind");
+
+static void take_process(const struct gkl_process *process, void *arg)
+{
+	struct limit_view *view = arg;
+	struct gkl_process *more = reallocarray(
+	    view->processes, view->process_count + 1, sizeof *view->processes);
+
+	if (!more) {
+		view->err = GK_ERR_NOMEM;
+		return;
+	}
+	view->processes = more;
+	view->processes[view->process_count++] = *process;
+}
+
+static void add_process(struct limit_view_device *device,
+			const struct gkl_process *process)
+{
+	unsigned i = device->index;
+
+	for (unsigned kind = 0; kind < GKL_KINDS; kind++)
+		device->kinds[kind] += process->kinds[i][kind];
+}
+
+/* A limit of its own: another one than all other GPUs have. */
+static bool has_own_limit(const struct gkl_policy *policy, unsigned i)
+{
+	return policy->memory[i] != policy->memory[GKL_DEVICES - 1] ||
+	       policy->compute[i] != policy->compute[GKL_DEVICES - 1];
+}
+
+static void read_device(struct limit_view *view, const struct gkl_group *group,
+			unsigned i)
+{
+	struct limit_view_device *device = &view->devices[view->device_count];
+
+	*device = (struct limit_view_device){.index = i, .share = -1};
+	if (!gkl_ledger_device(group->ledger, i, &device->device) &&
+	    !has_own_limit(&view->policy, i))
+		return;
+	for (size_t k = 0; k < view->process_count; k++)
+		add_process(device, &view->processes[k]);
+	gkl_ledger_total(group->ledger, i, &device->total);
+	view->device_count++;
+}
+
+void limit_view_read(const char *name, struct limit_view *view)
+{
+	struct gkl_group group;
+
+	*view = (struct limit_view){0};
+	gk_str_copy(view->name, sizeof view->name, name);
+	view->err = gkl_group_open(name, true, &group);
+	if (view->err)
+		return;
+	gk_str_copy(view->path, sizeof view->path, group.path);
+	gkl_ledger_bury(group.ledger);
+	gkl_policy_read(group.policy, &view->policy);
+	gkl_ledger_each(group.ledger, take_process, view);
+	for (unsigned i = 0; i < GKL_DEVICES; i++)
+		read_device(view, &group, i);
+	gkl_group_close(&group);
+}
+
+void limit_view_free(struct limit_view *view)
+{
+	free(view->processes);
+	view->processes = NULL;
+}
+
+void limit_process_command(const struct gkl_process *process, char *ret_name,
+			   size_t cap)
+{
+	struct gk_pidstat line;
+	struct stat ours;
+
+	*ret_name = '\0';
+	if (!stat("/proc/self/ns/pid", &ours) &&
+	    ours.st_ino == process->pid_ns &&
+	    !gk_pidstat_of(process->pid, &line))
+		gk_str_clean(ret_name, cap, line.comm, strlen(line.comm));
+}
+
+/* ---- all groups ---- */
+
+static void take_group(const char *name, void *arg)
+{
+	struct limit_views *views = arg;
+	struct limit_view *more =
+	    reallocarray(views->all, views->count + 1, sizeof *views->all);
+
+	if (!more)
+		return;
+	views->all = more;
+	limit_view_read(name, &views->all[views->count++]);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct limit_view *first = a, *second = b;
+
+	return strcmp(first->name, second->name);
+}
+
+int limit_views_read(const char *only, struct limit_views *ret_views)
+{
+	int err;
+
+	*ret_views = (struct limit_views){0};
+	if (only) {
+		take_group(only, ret_views);
+		return 0;
+	}
+	err = gkl_group_each(take_group, ret_views);
+	if (err && err != GK_ERR_NOT_FOUND)
+		return limit_failure("cannot list the groups: %s",
+				     gk_strerror(err));
+	if (ret_views->count)
+		qsort(ret_views->all, ret_views->count, sizeof *ret_views->all,
+		      by_name);
+	return 0;
+}
+
+void limit_views_free(struct limit_views *views)
+{
+	for (size_t i = 0; i < views->count; i++)
+		limit_view_free(&views->all[i]);
+	free(views->all);
+	*views = (struct limit_views){0};
+}
+
+const char *limit_own_group(void)
+{
+	const char *path = getenv("GPUKIT_LIMIT_GROUP"), *slash;
+
+	if (!path || !*path)
+		return NULL;
+	slash = strrchr(path, '/');
+	return slash && gkl_name_is_good(slash + 1) ? slash + 1 : path;
+}

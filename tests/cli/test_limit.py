@@ -1,0 +1,550 @@
+"""`gpukit limit`: options, groups, running commands, looking and changing."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from conftest import BUILD, GPUKIT, ROOT, clean_env, needed
+from tools import alive, wait_until
+
+LIBRARY = os.path.join(BUILD, "lib", "gpukit", "libvgpu.so")
+KNOWN = os.path.join(BUILD, "tests", "limit")
+GIB = 1 << 30
+SHELL = ("import os, json; print(json.dumps({k: os.environ.get(k) for k in "
+         "('LD_PRELOAD', 'GPUKIT_LIMIT_GROUP')}))")
+
+
+@pytest.fixture
+def group(gpukit, request):
+    """The name of a group that nobody has, removed at the end."""
+    name = f"t{os.getpid()}.{abs(hash(request.node.nodeid)) % 10 ** 9}"
+    yield name
+    gpukit("limit", "rm", name)
+
+
+def fails(done, status, *words):
+    """That status and one line on stderr with those words."""
+    assert (done.returncode, done.stdout) == (status, ""), done
+    if status != 2:
+        assert done.stderr.startswith("gpukit limit: "), done.stderr
+        assert done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def directory():
+    return f"/dev/shm/gpukit-limit-{os.geteuid()}"
+
+
+# ---- options ----
+
+@pytest.mark.parametrize("words, part", [
+    (["--memory", "much"], "4GiB"), (["--memory", "0"], "none"),
+    (["--memory", "1G,2G"], "1=2G"), (["--memory", "16=1G"], "0 to 15"),
+    (["--memory", "-1=1G"], "0 to 15"), (["--memory", ""], "4GiB"),
+    (["--memory", "1G,"], "1="), (["--memory", "1=,1G"], "4GiB"),
+    (["--compute", "0"], "1 to 100"), (["--compute", "101"], "1 to 100"),
+    (["--compute", "x"], "1 to 100"), (["--compute", "30,1=0"], "1 to 100"),
+    (["--compute", "30%%"], "1 to 100"), (["--priority", "2"], "0 to 1"),
+    (["--policy", "fair"], "--policy"), (["--contexts", "no"], "--contexts"),
+    (["--oversubscribe=maybe"], "--oversubscribe"),
+    (["--backend", "mig"], "hooks or mps"), (["--group", "a/b"], "letters"),
+    (["--group", ".a"], "letters"), (["--group", ""], "letters"),
+    (["--group", "x" * 64], "letters"), ([], "which command"),
+    (["--frobnicate"], "frobnicate"), (["--group", "f\303\274r"], "letters"),
+])
+def test_wrong_usage_is_2(gpukit, words, part):
+    command = [] if not words else ["--", "true"]
+    fails(gpukit("limit", *words, *command), 2, part)
+
+
+@pytest.mark.parametrize("words, part", [
+    (["set"], "which group"), (["set", "a", "b"], "one name"),
+    (["rm"], "which group"), (["suspend"], "which group"),
+    (["resume"], "which group"), (["ls", "a"], "takes no name"),
+    (["set", "a"], "--memory 4GiB"), (["top", "--interval", "0"], "time"),
+    (["set", "a", "--priority", "x"], "number"),
+])
+def test_wrong_usage_of_a_verb_is_2(gpukit, words, part):
+    fails(gpukit("limit", *words), 2, part)
+
+
+def test_help_names_the_verbs(gpukit):
+    text = gpukit.ok("limit", "--help")
+    for word in ("--memory", "ls", "show", "set", "suspend", "top", "rm"):
+        assert word in text
+    assert "limit" in gpukit.ok("help")
+
+
+# ---- running ----
+
+def test_a_command_gets_the_library_and_a_group_that_ends_with_it(gpukit):
+    told = json.loads(gpukit.ok("limit", "--", sys.executable, "-c", SHELL))
+    assert told["LD_PRELOAD"].split(":")[-1] == LIBRARY
+    path = told["GPUKIT_LIMIT_GROUP"]
+    assert os.path.dirname(path) == directory()
+    assert os.path.basename(path).startswith("run-")
+    assert not os.path.exists(path)
+
+
+def test_what_was_preloaded_stays(gpukit):
+    env = {"LD_PRELOAD": os.environ.get("GPUKIT_PRELOAD", "libc.so.6")}
+    told = json.loads(gpukit.ok("limit", "--", sys.executable, "-c", SHELL,
+                                env=env))
+    assert told["LD_PRELOAD"] == env["LD_PRELOAD"] + ":" + LIBRARY
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_the_status_is_the_commands(gpukit, group, named):
+    words = ["limit", *(["--group", group] if named else []), "--"]
+    assert gpukit(*words, "sh", "-c", "exit 7").returncode == 7
+    done = gpukit(*words, "sh", "-c", "kill -KILL $$")
+    assert done.returncode == (-signal.SIGKILL if named else 137)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_no_command_is_127_and_one_that_cannot_run_is_126(gpukit, group,
+                                                          named, tmp_path):
+    words = ["limit", *(["--group", group] if named else []), "--"]
+    fails(gpukit(*words, "/nonexistent"), 127, "command not found")
+    fails(gpukit(*words, tmp_path), 126, "Permission denied")
+
+
+@pytest.mark.parametrize("number", [
+    signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT,
+    signal.SIGUSR1, signal.SIGUSR2])
+def test_signals_are_passed_on(number):
+    with subprocess.Popen(
+            [GPUKIT, "limit", "--", sys.executable, "-c",
+             "import signal, sys\n"
+             f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
+             "print('up', flush=True)\nwhile True: signal.pause()"],
+            stdout=subprocess.PIPE, text=True, env=clean_env()) as launcher:
+        assert launcher.stdout.readline() == "up\n"
+        launcher.send_signal(number)
+        assert launcher.wait(60) == 42
+
+
+def test_a_killed_launcher_ends_its_command_and_the_next_removes_the_group(
+        gpukit):
+    with subprocess.Popen(
+            [GPUKIT, "limit", "--", sys.executable, "-c",
+             "import os; print(os.getpid(), os.environ['GPUKIT_LIMIT_GROUP'], "
+             "flush=True); input()"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env=clean_env()) as launcher:
+        pid, path = launcher.stdout.readline().split()
+        launcher.kill()
+        wait_until(lambda: not alive(int(pid)))
+        assert os.path.isdir(path)
+    gpukit.ok("limit", "--", "true")
+    assert not os.path.exists(path)
+
+
+def test_a_group_that_runs_is_no_orphan(gpukit):
+    code = ("import os, subprocess, sys; subprocess.run([sys.argv[1], "
+            "'limit', '--', 'true'], env={k: v for k, v in os.environ.items() "
+            "if k[:3] not in ('LD_', 'GPU')}); "
+            "print(os.path.isdir(os.environ['GPUKIT_LIMIT_GROUP']))")
+    assert gpukit.ok("limit", "--", sys.executable, "-c", code,
+                     GPUKIT) == "True\n"
+
+
+def test_groups_do_not_nest_but_the_same_one_is_joined(gpukit, group):
+    inner = [GPUKIT, "limit", "--memory", "1GiB", "--", "true"]
+    fails(gpukit("limit", "--group", group, "--memory", "1GiB", "--", *inner),
+          1, group, "do not nest")
+    same = [GPUKIT, "limit", "--group", group, "--", "echo", "in"]
+    assert gpukit.ok("limit", "--group", group, "--", *same) == "in\n"
+
+
+def test_inside_and_outside_of_a_made_up_machine(gpukit):
+    count = ("import ctypes; l = ctypes.CDLL('libcuda.so.1'); n = "
+             "ctypes.c_int(); assert not l.cuInit(0); "
+             "l.cuDeviceGetCount(ctypes.byref(n)); print(n.value)")
+    command = [sys.executable, "-c", count]
+    fake = ["fake", "--gpus", "t4:3", "--"]
+    limit = ["limit", "--memory", "4GiB", "--"]
+    assert gpukit.ok(*fake, GPUKIT, *limit, *command) == "3\n"
+    assert gpukit.ok(*limit, GPUKIT, *fake, *command) == "3\n"
+
+
+# ---- what cannot be reached ----
+
+def compiled(tmp_path, *flags):
+    source, program = tmp_path / "a.c", tmp_path / "a.out"
+    source.write_text("int main(void) { return 3; }\n")
+    done = subprocess.run(["cc", source, "-o", program, *flags], check=False,
+                          capture_output=True)
+    if done.returncode:
+        pytest.skip("no such compiler here")
+    return program
+
+
+@pytest.mark.parametrize("flags", [["-static"], ["-static-pie"]])
+def test_a_static_program_is_told_of_and_run(gpukit, tmp_path, flags):
+    program = compiled(tmp_path, *flags)
+    done = gpukit("limit", "--", program)
+    fails(done, 3, str(program), "statically linked", "nothing limits it")
+
+
+def test_a_script_of_a_static_interpreter_is_told_of(gpukit, tmp_path):
+    program = compiled(tmp_path, "-static")
+    script = tmp_path / "script"
+    script.write_text(f"#! {program} -x\n")
+    script.chmod(0o755)
+    fails(gpukit("limit", "--", script), 3, "statically linked")
+
+
+def test_a_program_of_other_rights_is_told_of(gpukit, tmp_path):
+    program = compiled(tmp_path)
+    if os.geteuid():
+        pytest.skip("only root makes programs of others")
+    os.chown(program, 12345, 12345)
+    program.chmod(0o4755)
+    fails(gpukit("limit", "--", program), 3, "set-user-ID")
+
+
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"#!", b"#!\n",
+                                     b"\x7fELF\2\1\1" + bytes(57),
+                                     b"\x7fELF\2\1\1" + b"a" * 4000],
+                         ids=["empty", "magic", "script", "line", "zeros", "a"])
+def test_what_is_no_program_is_not_judged(gpukit, tmp_path, content):
+    program = tmp_path / "odd"
+    program.write_bytes(content)
+    program.chmod(0o755)
+    done = gpukit("limit", "--", program)
+    assert done.returncode in (0, 1, 126, 127), done
+    assert done.returncode >= 0
+
+
+def test_ordinary_programs_are_not_told_of(gpukit):
+    assert gpukit("limit", "--", "true").stderr == ""
+    assert gpukit("limit", "--", "sh", "-c", "true").stderr == ""
+
+
+# ---- groups ----
+
+def policy_of(gpukit, name):
+    return gpukit.json("limit", "show", name, "--json")["groups"][0]["policy"]
+
+
+def make(gpukit, name, *options):
+    gpukit.ok("limit", "--group", name, *options, "--", "true")
+    return policy_of(gpukit, name)
+
+
+def test_a_named_group_stays_with_its_limits(gpukit, group):
+    policy = make(gpukit, group, "--memory", "8GiB,1=512M", "--compute",
+                  "30,15=100%", "--policy", "elastic", "--priority", "0",
+                  "--contexts", "free", "--oversubscribe")
+    assert policy == {
+        "memory_bytes": [8 * GIB, 512 << 20] + [8 * GIB] * 14,
+        "compute_percent": [30] * 15 + [100], "policy": "elastic",
+        "priority": 0, "suspended": False, "contexts": "free",
+        "oversubscribe": True, "oom_killer": False}
+
+
+def test_without_options_nothing_is_limited(gpukit, group):
+    assert make(gpukit, group) == {
+        "memory_bytes": [None] * 16, "compute_percent": [None] * 16,
+        "policy": "fixed", "priority": 1, "suspended": False,
+        "contexts": "count", "oversubscribe": False, "oom_killer": False}
+
+
+def test_who_joins_may_say_the_same_limits_and_no_others(gpukit, group):
+    make(gpukit, group, "--memory", "2GiB")
+    gpukit.ok("limit", "--group", group, "--memory", "2048M", "--", "true")
+    gpukit.ok("limit", "--group", group, "--", "true")
+    fails(gpukit("limit", "--group", group, "--memory", "3GiB", "--", "true"),
+          1, "other limits", f"gpukit limit set {group}")
+
+
+def test_set_changes_what_it_names_and_leaves_the_rest(gpukit, group):
+    before = make(gpukit, group, "--memory", "2GiB", "--compute", "50")
+    gpukit.ok("limit", "set", group, "--memory", "3=1GiB", "--policy", "off")
+    after = policy_of(gpukit, group)
+    before["memory_bytes"][3] = GIB
+    before["policy"] = "off"
+    assert after == before
+    told = gpukit.json("limit", "set", group, "--memory", "none", "--json")
+    assert told["groups"][0]["policy"]["memory_bytes"] == [None] * 16
+
+
+def test_suspend_and_resume(gpukit, group):
+    make(gpukit, group)
+    gpukit.ok("limit", "suspend", group)
+    assert policy_of(gpukit, group)["suspended"] is True
+    assert "suspended" in gpukit.ok("limit", "show", group)
+    told = gpukit.json("limit", "resume", group, "--json")
+    assert told["groups"][0]["policy"]["suspended"] is False
+
+
+def test_rm_removes(gpukit, group):
+    make(gpukit, group)
+    assert gpukit.ok("limit", "rm", group) == ""
+    assert not os.path.exists(os.path.join(directory(), group))
+    fails(gpukit("limit", "rm", group), 1, "no group", group)
+
+
+@pytest.mark.parametrize("verb", [["show"], ["rm"], ["suspend"], ["resume"],
+                                  ["top"], ["set", "--compute", "3"]])
+@pytest.mark.parametrize("name, part", [
+    ("nobody.has.this", "no group"), ("a b", "no name"), ("", "no name"),
+    ("..", "no name"), ("\033[31m", "no name"), ("x" * 300, "no name")])
+def test_a_group_that_is_not_there(gpukit, verb, name, part):
+    done = gpukit("limit", verb[0], name, *verb[1:])
+    fails(done, 1, part)
+    assert "\033" not in done.stderr
+
+
+def test_no_groups(private_shm):
+    done = private_shm('"$G" limit ls; "$G" limit ls --json; '
+                       '"$G" limit show || echo $?')
+    text, rest = done.stdout.split("\n", 1)
+    assert text == "no groups"
+    told, end = json.JSONDecoder().raw_decode(rest)
+    assert told["groups"] == []
+    assert rest[end:].strip() == "1"
+    assert "no groups" in done.stderr
+
+
+def test_show_means_the_own_group_or_the_only_one(private_shm):
+    done = private_shm(
+        '"$G" limit --group one -- true; "$G" limit show | head -1; '
+        '"$G" limit --group two -- "$G" limit show | head -1; '
+        '"$G" limit show || true')
+    assert done.stdout == "group: one\ngroup: two\n"
+    assert "which group? There are" in done.stderr
+    assert "one" in done.stderr and "two" in done.stderr
+
+
+def test_a_strangers_directory_is_not_believed(private_shm):
+    done = private_shm(
+        'mkdir -m 777 /dev/shm/gpukit-limit-0; '
+        '"$G" limit --group x -- echo ran || echo $?')
+    assert done.stdout == "1\n"
+    assert done.stderr.count("\n") == 1 and "owner" in done.stderr
+
+
+def test_odd_files_among_groups_harm_nobody(private_shm):
+    done = private_shm(
+        '"$G" limit --group good --memory 1GiB -- true\n'
+        'cd /dev/shm/gpukit-limit-0\n'
+        'mkdir empty "bad name" .hidden; touch file; ln -s / link\n'
+        'mkdir torn; head -c 10 good/policy >torn/policy; : >torn/ledger\n'
+        '"$G" limit ls; "$G" limit ls --json')
+    assert done.returncode == 0, done
+    table, told = done.stdout.split("{", 1)
+    rows = table.splitlines()
+    assert any(row.startswith("good") and "1024MiB" in row or "1.00GiB" in row
+               for row in rows), table
+    assert "bad name" not in table and "hidden" not in table
+    groups = {g["name"]: g for g in json.loads("{" + told)["groups"]}
+    assert groups["good"]["error"] is None
+    assert groups["torn"]["error"] and groups["torn"]["policy"] is None
+
+
+# ---- use ----
+
+@pytest.fixture
+def holder(machine, group):
+    """test_alloc_hold in a group of 2 GiB: (name, machine, process, bytes)."""
+    made = machine("--gpus", "h100-80gb-hbm3:2")
+    with subprocess.Popen(
+            [GPUKIT, "limit", "--group", group, "--memory", "2GiB", "--",
+             os.path.join(KNOWN, "test_alloc_hold"), "2GiB"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=clean_env(**made.env)) as process:
+        word, held = process.stdout.readline().split()
+        assert word == "holding"
+        yield group, made, process, int(held)
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def test_show_tells_what_is_held_by_whom(gpukit, holder):
+    name, _, process, held = holder
+    one = gpukit.json("limit", "show", name, "--json")["groups"][0]
+    device = one["devices"][0]
+    assert device["index"] == 0
+    assert device["uuid"].startswith("GPU-")
+    assert device["memory_limit_bytes"] == 2 * GIB
+    assert device["kinds"]["data"] == held
+    assert device["kinds"]["context"] == device["context_bytes"]
+    assert device["memory_used_bytes"] == held + device["context_bytes"]
+    assert device["memory_peak_bytes"] == device["memory_used_bytes"]
+    assert device["memory_total_bytes"] > 60 * GIB
+    assert device["refused"] == 1
+    mine, = one["processes"]
+    assert mine["pid"] == process.pid
+    assert mine["command"] == "test_alloc_hold"
+    assert mine["devices"][0]["memory_used_bytes"] == \
+        device["memory_used_bytes"]
+
+
+def test_show_and_ls_in_words(gpukit, holder):
+    name, _, process, _ = holder
+    text = gpukit.ok("limit", "show", name)
+    assert f"group: {name}" in text
+    assert "memory: 2.00GiB of each GPU" in text
+    assert "contexts: count as memory" in text
+    assert str(process.pid) in text and "test_alloc_hold" in text
+    row = next(line for line in gpukit.ok("limit", "ls").splitlines()
+               if line.startswith(name))
+    assert "2.00GiB" in row and row.endswith("fixed")
+
+
+def test_a_limit_below_what_is_held_is_told(gpukit, holder):
+    name, *_ = holder
+    done = gpukit("limit", "set", name, "--memory", "1GiB")
+    assert done.returncode == 0
+    assert "holds" in done.stderr and "1.00GiB" in done.stderr
+    assert "gets no more" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_group_in_use_is_not_removed(gpukit, holder):
+    name, *_ = holder
+    fails(gpukit("limit", "rm", name), 1, "running processes", name)
+
+
+def test_json_follows_its_schema(gpukit, holder):
+    with open(os.path.join(ROOT, "docs", "limit.schema.json"),
+              encoding="utf-8") as file:
+        schema = json.load(file)
+    validator = needed("jsonschema", "the schema").Draft202012Validator(schema)
+    validator.validate(gpukit.json("limit", "ls", "--json"))
+    validator.validate(gpukit.json("limit", "show", holder[0], "--json"))
+
+
+# ---- top ----
+
+def run_on_terminal(env, *words, columns=100):
+    """A terminal and the process on it."""
+    primary, secondary = pty.openpty()
+    process = subprocess.Popen(
+        [GPUKIT, "limit", *words], stdin=secondary, stdout=secondary,
+        stderr=secondary, start_new_session=True,
+        env=clean_env(TERM="xterm", COLUMNS=str(columns), **env))
+    os.close(secondary)
+    return primary, process
+
+
+def read_until(terminal, end):
+    text = b""
+    while end not in text:
+        assert select.select([terminal], [], [], 60)[0], text
+        text += os.read(terminal, 65536)
+    return text.decode()
+
+
+@pytest.mark.parametrize("ending", [b"q", b"Q", b"\x03"])
+def test_top_draws_until_q(gpukit, group, ending):
+    make(gpukit, group, "--memory", "1GiB")
+    terminal, process = run_on_terminal({"NO_COLOR": "1"}, "top", group,
+                                        "--interval", "0.1")
+    first = read_until(terminal, b"\033[J")
+    assert "gpukit limit top" in first and group in first
+    assert "\033[1m" not in first
+    read_until(terminal, b"\033[J")
+    if ending == b"\x03":
+        process.send_signal(signal.SIGINT)
+    else:
+        os.write(terminal, ending)
+    read_until(terminal, b"\033[?1049l")
+    assert process.wait(60) == 0
+    os.close(terminal)
+
+
+def test_top_is_a_table_where_there_is_no_terminal(gpukit, group):
+    make(gpukit, group)
+    text = gpukit.ok("limit", "top", group)
+    assert text.splitlines()[0].split()[0] == "GROUP"
+    assert text.splitlines()[1].startswith(group)
+    assert "\033" not in text
+
+
+def test_narrow_tables_leave_columns_out(gpukit, group):
+    make(gpukit, group)
+    wide = gpukit.ok("limit", "top", group, env={"COLUMNS": "200"})
+    narrow = gpukit.ok("limit", "top", group, env={"COLUMNS": "60"})
+    assert "PEAK" in wide and "PEAK" not in narrow
+    assert "USED" in narrow
+    assert max(map(len, narrow.splitlines())) <= 60
+    assert max(map(len, wide.splitlines())) <= 200
+
+
+def test_top_json_is_an_object_a_line(gpukit, group):
+    make(gpukit, group)
+    with subprocess.Popen([GPUKIT, "limit", "top", group, "--json", "-i",
+                           "0.1"], stdout=subprocess.PIPE, text=True,
+                          env=clean_env()) as top:
+        frames = [json.loads(top.stdout.readline()) for _ in range(3)]
+        top.send_signal(signal.SIGTERM)
+        assert top.wait(60) == 0
+    times = [frame["unix_seconds"] for frame in frames]
+    assert times == sorted(set(times))
+    assert frames[0]["groups"][0]["name"] == group
+
+
+# ---- mps ----
+
+def mps(gpukit, *words, env=None, command=("true",)):
+    return gpukit("limit", "--backend", "mps", *words, "--", *command,
+                  env=env)
+
+
+def test_mps_says_what_is_missing(gpukit, tmp_path):
+    env = {"CUDA_MPS_PIPE_DIRECTORY": str(tmp_path), "PATH": "/nowhere"}
+    fails(mps(gpukit, env=env), 1, "no daemon listens", str(tmp_path),
+          "nvidia-cuda-mps-control", "--backend hooks")
+    program = tmp_path / "nvidia-cuda-mps-control"
+    program.write_text("")
+    program.chmod(0o755)
+    env["PATH"] = str(tmp_path)
+    fails(mps(gpukit, env=env), 1, "start one", "-d")
+
+
+def test_a_made_up_machine_has_no_mps(gpukit):
+    fails(mps(gpukit, env={"GPUKIT_MACHINE": "x"}), 1, "made-up machine")
+
+
+@pytest.mark.parametrize("words", [["--group", "x"], ["--policy", "fixed"],
+                                   ["--contexts", "free"],
+                                   ["--oversubscribe"]])
+def test_mps_takes_no_options_of_groups(gpukit, words):
+    fails(mps(gpukit, *words), 2, "each process by itself")
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """A socket as the daemon has one; nobody has to answer."""
+    import socket
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control:
+        control.bind(str(tmp_path / "control"))
+        control.listen()
+        yield {"CUDA_MPS_PIPE_DIRECTORY": str(tmp_path)}
+
+
+def test_mps_sets_the_variables_of_its_clients(gpukit, daemon):
+    command = [sys.executable, "-c",
+               "import os, json; print(json.dumps({k: v for k, v in "
+               "os.environ.items() if k[:9] in ('CUDA_MPS_', 'GPUKIT_LI')}))"]
+    told = json.loads(mps(gpukit, "--memory", "0=4GiB,2=1536M", "--compute",
+                          "30", "--priority", "1", env=daemon,
+                          command=command).stdout)
+    assert told == {**daemon, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": "30",
+                    "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": "0=4096M,2=1536M",
+                    "CUDA_MPS_CLIENT_PRIORITY": "1"}
+    fails(mps(gpukit, "--compute", "30,1=40", env=daemon), 2,
+          "one share for all")
+
+
+def test_a_dead_daemon_does_not_listen(gpukit, daemon, tmp_path):
+    os.rename(tmp_path / "control", tmp_path / "other")
+    fails(mps(gpukit, env={**daemon, "PATH": "/nowhere"}), 1, "no daemon")
