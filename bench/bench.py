@@ -26,6 +26,7 @@ import time
 import blas
 import cuda
 import export
+import limit
 import plot
 import record
 import top
@@ -304,6 +305,7 @@ def main():
     cuda.rows(table, GPUKIT, CUDA)
     cuda.fft(table, GPUKIT, FFT)
     blas.rows(table, GPUKIT, BLAS)
+    limit.rows(table, BUILD)
     least = statistics.median(raw["none"]["runs"]["true"]["wall"])
     print(f"{host}; 8 GPUs, 32 processes; medians of {options.runs} runs, "
           f"{options.frames} frames; `true` takes {least:.2f} ms\n")
