@@ -106,17 +106,24 @@ static void add_kind(struct gkl_account *a, enum gkl_kind kind, int64_t delta)
 			      memory_order_relaxed);
 }
 
-/* Nobody else writes the process's; several may write the group's. */
-static void note_peaks(const struct op *op, struct gkl_account *a)
+/*
+ * What is held for a call that is under way is often more than it will take:
+ * it makes no peak until it is called by another kind. Nobody else writes the
+ * process's; several may write the group's.
+ */
+static void note_peaks(struct gkl_account *a, _Atomic uint64_t *peak,
+		       uint64_t held, uint64_t total)
 {
-	uint64_t held = gkl_add(op->held.low, op->delta);
-	_Atomic uint64_t *peak = &op->file->taken[op->device].peak;
+	uint64_t pending =
+	    atomic_load_explicit(&a->kinds[GKL_PENDING], memory_order_relaxed);
 	uint64_t seen = atomic_load_explicit(peak, memory_order_relaxed);
 
+	held -= pending;
+	total -= pending;
 	if (held > atomic_load_explicit(&a->peak, memory_order_relaxed))
 		atomic_store_explicit(&a->peak, held, memory_order_relaxed);
-	while (seen < op->total.low &&
-	       !atomic_compare_exchange_weak(peak, &seen, op->total.low))
+	while (seen < total &&
+	       !atomic_compare_exchange_weak(peak, &seen, total))
 		;
 }
 
@@ -138,7 +145,8 @@ static bool take(struct gkl_ledger *ledger, unsigned device, enum gkl_kind kind,
 		return false;
 	}
 	add_kind(a, kind, (int64_t)bytes);
-	note_peaks(&op, a);
+	note_peaks(a, &ledger->file->taken[device].peak,
+		   gkl_add(op.held.low, op.delta), op.total.low);
 	gkl_unlock_begin(lock);
 	finish_op(&op);
 	gkl_unlock_end(lock);
@@ -219,12 +227,18 @@ void gkl_ledger_refund(struct gkl_ledger *ledger, unsigned int device,
 void gkl_ledger_move(struct gkl_ledger *ledger, unsigned int device,
 		     enum gkl_kind from, enum gkl_kind to, uint64_t bytes)
 {
+	struct gkl_taken *taken = &ledger->file->taken[device];
 	struct gkl_slot *slot = gkl_own_slot(ledger);
+	struct gkl_account *a;
 
 	if (!slot || bytes > INT64_MAX)
 		return;
+	a = &slot->account[device];
 	gkl_lock(&ledger->own->locks[device]);
-	add_kind(&slot->account[device], from, -(int64_t)bytes);
-	add_kind(&slot->account[device], to, (int64_t)bytes);
+	add_kind(a, from, -(int64_t)bytes);
+	add_kind(a, to, (int64_t)bytes);
+	note_peaks(a, &taken->peak,
+		   __atomic_load_n(&a->held.low, __ATOMIC_RELAXED),
+		   __atomic_load_n(&taken->total.low, __ATOMIC_RELAXED));
 	gkl_unlock(&ledger->own->locks[device]);
 }
