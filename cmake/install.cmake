@@ -6,6 +6,7 @@ set(GPUKIT_FAKE_INSTALL lib/gpukit/fake)
 
 install(TARGETS gpukit-cli RUNTIME DESTINATION bin)
 install(TARGETS gpukit LIBRARY DESTINATION lib)
+install(TARGETS vgpu LIBRARY DESTINATION lib/gpukit)
 get_property(blas GLOBAL PROPERTY GPUKIT_BLAS_TARGETS)
 get_property(cudart GLOBAL PROPERTY GPUKIT_CUDART_TARGETS)
 install(TARGETS gpukit-fake nvml-front cuda-front gpukit-audit ${blas} ${cudart}

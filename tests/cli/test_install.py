@@ -181,6 +181,11 @@ def test_another_user_runs_it(as_nobody):
     done = as_nobody("gpukit", "fake", "--gpus", "t4:1", "--", "nvidia-smi",
                      "-L")
     assert done.returncode == 0 and "Tesla T4" in done.stdout, done.stderr
+    # The library that is preloaded.
+    done = as_nobody("gpukit", "fake", "--gpus", "t4:1", "--", "gpukit",
+                     "limit", "--memory", "1GiB", "--", "nvidia-smi",
+                     "--query-gpu=memory.total", "--format=csv,noheader")
+    assert done.stdout == "1024 MiB\n", (done.stdout, done.stderr)
     done = as_nobody("gpukit", "export", "--tls-cert", "/none", "--tls-key",
                      "/none")
     assert "/none: No such file" in done.stderr
