@@ -8,14 +8,14 @@
 
 #include "limit/lock.h"
 
-#include <stdbool.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 enum { OWN_LOCK_RENEWED = -1 }; /* some thread does so right now */
 
 struct own_lock {
-	_Atomic uint32_t word;
+	struct gkl_lock lock;
 	_Atomic int pid; /* of those who use it; 0: nobody yet */
 };
 
@@ -30,7 +30,8 @@ static inline bool own_lock_renew(struct own_lock *lock)
 			was = atomic_load(&lock->pid);
 		} else if (atomic_compare_exchange_strong(&lock->pid, &was,
 							  OWN_LOCK_RENEWED)) {
-			atomic_store(&lock->word, GKL_LOCKED);
+			atomic_store(&lock->lock.held, 1);
+			atomic_store(&lock->lock.waiting, 0);
 			atomic_store(&lock->pid, self);
 			return true;
 		}
@@ -43,23 +44,20 @@ static inline bool own_lock(struct own_lock *lock)
 {
 	if (own_lock_renew(lock))
 		return true;
-	gkl_lock(&lock->word);
+	gkl_lock(&lock->lock);
 	return false;
 }
 
 /* False: somebody has it. */
 static inline bool own_trylock(struct own_lock *lock, bool *ret_first)
 {
-	uint32_t free = GKL_UNLOCKED;
-
 	*ret_first = own_lock_renew(lock);
-	return *ret_first ||
-	       atomic_compare_exchange_strong(&lock->word, &free, GKL_LOCKED);
+	return *ret_first || gkl_lock_try(&lock->lock);
 }
 
 static inline void own_unlock(struct own_lock *lock)
 {
-	gkl_unlock(&lock->word);
+	gkl_unlock(&lock->lock);
 }
 
 #endif
