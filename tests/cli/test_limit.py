@@ -1,45 +1,21 @@
-"""`gpukit limit`: options, groups, running commands, looking and changing."""
+"""`gpukit limit`: options, running commands, groups, the backend MPS."""
 
 import json
 import os
-import pty
-import select
 import signal
+import socket
 import subprocess
 import sys
 
 import pytest
 
-from conftest import BUILD, GPUKIT, ROOT, clean_env, needed
+from conftest import GPUKIT, clean_env
+from limit_tools import (GIB, LIBRARY, directory, fails, group,  # noqa: F401
+                         make, policy_of)
 from tools import alive, wait_until
 
-LIBRARY = os.path.join(BUILD, "lib", "gpukit", "libvgpu.so")
-KNOWN = os.path.join(BUILD, "tests", "limit")
-GIB = 1 << 30
 SHELL = ("import os, json; print(json.dumps({k: os.environ.get(k) for k in "
          "('LD_PRELOAD', 'GPUKIT_LIMIT_GROUP')}))")
-
-
-@pytest.fixture
-def group(gpukit, request):
-    """The name of a group that nobody has, removed at the end."""
-    name = f"t{os.getpid()}.{abs(hash(request.node.nodeid)) % 10 ** 9}"
-    yield name
-    gpukit("limit", "rm", name)
-
-
-def fails(done, status, *words):
-    """That status and one line on stderr with those words."""
-    assert (done.returncode, done.stdout) == (status, ""), done
-    if status != 2:
-        assert done.stderr.startswith("gpukit limit: "), done.stderr
-        assert done.stderr.count("\n") == 1, done.stderr
-    for word in words:
-        assert word in done.stderr, done.stderr
-
-
-def directory():
-    return f"/dev/shm/gpukit-limit-{os.geteuid()}"
 
 
 # ---- options ----
@@ -230,15 +206,6 @@ def test_ordinary_programs_are_not_told_of(gpukit):
 
 # ---- groups ----
 
-def policy_of(gpukit, name):
-    return gpukit.json("limit", "show", name, "--json")["groups"][0]["policy"]
-
-
-def make(gpukit, name, *options):
-    gpukit.ok("limit", "--group", name, *options, "--", "true")
-    return policy_of(gpukit, name)
-
-
 def test_a_named_group_stays_with_its_limits(gpukit, group):
     policy = make(gpukit, group, "--memory", "8GiB,1=512M", "--compute",
                   "30,15=100%", "--policy", "elastic", "--priority", "0",
@@ -350,148 +317,6 @@ def test_odd_files_among_groups_harm_nobody(private_shm):
     assert groups["torn"]["error"] and groups["torn"]["policy"] is None
 
 
-# ---- use ----
-
-@pytest.fixture
-def holder(machine, group):
-    """test_alloc_hold in a group of 2 GiB: (name, machine, process, bytes)."""
-    made = machine("--gpus", "h100-80gb-hbm3:2")
-    with subprocess.Popen(
-            [GPUKIT, "limit", "--group", group, "--memory", "2GiB", "--",
-             os.path.join(KNOWN, "test_alloc_hold"), "2GiB"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=clean_env(**made.env)) as process:
-        word, held = process.stdout.readline().split()
-        assert word == "holding"
-        yield group, made, process, int(held)
-        process.stdin.close()
-        assert process.wait(60) == 0
-
-
-def test_show_tells_what_is_held_by_whom(gpukit, holder):
-    name, _, process, held = holder
-    one = gpukit.json("limit", "show", name, "--json")["groups"][0]
-    device = one["devices"][0]
-    assert device["index"] == 0
-    assert device["uuid"].startswith("GPU-")
-    assert device["memory_limit_bytes"] == 2 * GIB
-    assert device["kinds"]["data"] == held
-    assert device["kinds"]["context"] == device["context_bytes"]
-    assert device["memory_used_bytes"] == held + device["context_bytes"]
-    assert device["memory_peak_bytes"] == device["memory_used_bytes"]
-    assert device["memory_total_bytes"] > 60 * GIB
-    assert device["refused"] == 1
-    mine, = one["processes"]
-    assert mine["pid"] == process.pid
-    assert mine["command"] == "test_alloc_hold"
-    assert mine["devices"][0]["memory_used_bytes"] == \
-        device["memory_used_bytes"]
-
-
-def test_show_and_ls_in_words(gpukit, holder):
-    name, _, process, _ = holder
-    text = gpukit.ok("limit", "show", name)
-    assert f"group: {name}" in text
-    assert "memory: 2048MiB of each GPU" in text
-    assert "contexts: count as memory" in text
-    assert str(process.pid) in text and "test_alloc_hold" in text
-    row = next(line for line in gpukit.ok("limit", "ls").splitlines()
-               if line.startswith(name))
-    assert "2048MiB" in row and row.endswith("fixed")
-
-
-def test_a_limit_below_what_is_held_is_told(gpukit, holder):
-    name, *_ = holder
-    done = gpukit("limit", "set", name, "--memory", "1GiB")
-    assert done.returncode == 0
-    assert "holds" in done.stderr and "1024MiB" in done.stderr
-    assert "gets no more" in done.stderr and done.stderr.count("\n") == 1
-
-
-def test_a_group_in_use_is_not_removed(gpukit, holder):
-    name, *_ = holder
-    fails(gpukit("limit", "rm", name), 1, "running processes", name)
-
-
-def test_json_follows_its_schema(gpukit, holder):
-    with open(os.path.join(ROOT, "docs", "limit.schema.json"),
-              encoding="utf-8") as file:
-        schema = json.load(file)
-    validator = needed("jsonschema", "the schema").Draft202012Validator(schema)
-    validator.validate(gpukit.json("limit", "ls", "--json"))
-    validator.validate(gpukit.json("limit", "show", holder[0], "--json"))
-
-
-# ---- top ----
-
-def run_on_terminal(env, *words, columns=100):
-    """A terminal and the process on it."""
-    primary, secondary = pty.openpty()
-    process = subprocess.Popen(
-        [GPUKIT, "limit", *words], stdin=secondary, stdout=secondary,
-        stderr=secondary, start_new_session=True,
-        env=clean_env(TERM="xterm", COLUMNS=str(columns), **env))
-    os.close(secondary)
-    return primary, process
-
-
-def read_until(terminal, end):
-    text = b""
-    while end not in text:
-        assert select.select([terminal], [], [], 60)[0], text
-        text += os.read(terminal, 65536)
-    return text.decode()
-
-
-@pytest.mark.parametrize("ending", [b"q", b"Q", b"\x03"])
-def test_top_draws_until_q(gpukit, group, ending):
-    make(gpukit, group, "--memory", "1GiB")
-    terminal, process = run_on_terminal({"NO_COLOR": "1"}, "top", group,
-                                        "--interval", "0.1")
-    first = read_until(terminal, b"\033[J")
-    assert "gpukit limit top" in first and group in first
-    assert "\033[1m" not in first
-    read_until(terminal, b"\033[J")
-    if ending == b"\x03":
-        process.send_signal(signal.SIGINT)
-    else:
-        os.write(terminal, ending)
-    read_until(terminal, b"\033[?1049l")
-    assert process.wait(60) == 0
-    os.close(terminal)
-
-
-def test_top_is_a_table_where_there_is_no_terminal(gpukit, group):
-    make(gpukit, group)
-    text = gpukit.ok("limit", "top", group)
-    assert text.splitlines()[0].split()[0] == "GROUP"
-    assert text.splitlines()[1].startswith(group)
-    assert "\033" not in text
-
-
-def test_narrow_tables_leave_columns_out(gpukit, group):
-    make(gpukit, group)
-    wide = gpukit.ok("limit", "top", group, env={"COLUMNS": "200"})
-    narrow = gpukit.ok("limit", "top", group, env={"COLUMNS": "60"})
-    assert "PEAK" in wide and "PEAK" not in narrow
-    assert "USED" in narrow
-    assert max(map(len, narrow.splitlines())) <= 60
-    assert max(map(len, wide.splitlines())) <= 200
-
-
-def test_top_json_is_an_object_a_line(gpukit, group):
-    make(gpukit, group)
-    with subprocess.Popen([GPUKIT, "limit", "top", group, "--json", "-i",
-                           "0.1"], stdout=subprocess.PIPE, text=True,
-                          env=clean_env()) as top:
-        frames = [json.loads(top.stdout.readline()) for _ in range(3)]
-        top.send_signal(signal.SIGTERM)
-        assert top.wait(60) == 0
-    times = [frame["unix_seconds"] for frame in frames]
-    assert times == sorted(set(times))
-    assert frames[0]["groups"][0]["name"] == group
-
-
 # ---- mps ----
 
 def mps(gpukit, *words, env=None, command=("true",)):
@@ -524,7 +349,6 @@ def test_mps_takes_no_options_of_groups(gpukit, words):
 @pytest.fixture
 def daemon(tmp_path):
     """A socket as the daemon has one; nobody has to answer."""
-    import socket
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as control:
         control.bind(str(tmp_path / "control"))
         control.listen()

@@ -72,7 +72,7 @@ struct limit_view_device {
 
 /* A group at one moment. */
 struct limit_view {
-	char name[GKL_NAME];
+	char name[sizeof((struct gkl_group *)0)->path]; /* or its path */
 	char path[sizeof((struct gkl_group *)0)->path];
 	int err; /* of opening: then the rest is 0 */
 	struct gkl_policy policy;

@@ -66,7 +66,7 @@ static const char *state_text(const struct limit_view *view)
 static const struct limit_column list_columns[] = {
     {"GROUP", false, 0},  {"PROCESSES", true, 1}, {"GPU", true, 0},
     {"USED", true, 0},    {"LIMIT", true, 0},     {"PEAK", true, 5},
-    {"REFUSED", true, 3}, {"TIME", true, 2},      {"LIMIT", true, 2},
+    {"REFUSED", true, 3}, {"TIME", true, 2},      {"SHARE", true, 2},
     {"WAITED", true, 4},  {"STATE", false, 6},
 };
 

@@ -1,6 +1,8 @@
 /* view.c - reads groups: what they may, what they use, who is in them. */
 #include "cli/limit/limit.h"
+#include "base/clock.h"
 #include "base/pidstat.h"
+#include "limit/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,18 @@ static bool has_own_limit(const struct gkl_policy *policy, unsigned i)
 	       policy->compute[i] != policy->compute[GKL_DEVICES - 1];
 }
 
+/* In the last second, in percent; -1: the group has not used the device. */
+static double read_share(const struct gkl_group *group, unsigned i)
+{
+	const struct gkl_share *share = gkl_ledger_share(group->ledger, i);
+
+	if (!gkl_share_wanted(share))
+		return -1;
+	return 100.0 *
+	       (double)gkl_share_busy(share, gk_mono_ns(), GK_NS_PER_S) /
+	       (double)GK_NS_PER_S;
+}
+
 static void read_device(struct limit_view *view, const struct gkl_group *group,
 			unsigned i)
 {
@@ -59,6 +73,7 @@ static void read_device(struct limit_view *view, const struct gkl_group *group,
 	for (size_t k = 0; k < view->process_count; k++)
 		add_process(device, &view->processes[k]);
 	gkl_ledger_total(group->ledger, i, &device->total);
+	device->share = read_share(group, i);
 	view->device_count++;
 }
 
