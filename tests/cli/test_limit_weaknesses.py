@@ -100,18 +100,20 @@ def test_weakness_03_lock_holder_killed(machine, program, cache):
     env = hami(one, cache, "8g")
     survivor, stopped = program(env), program(env)
     stopped.process.send_signal(signal.SIGSTOP)
-    for turn in range(8):
-        victim = program(env)
-        victim.ask(f"storm({turn + 1} << 20)")
-        time.sleep(0.003 * turn)  # wherever it is
-        victim.kill()
-        took, result = survivor("elapsed(alloc, 2 << 20)")
-        assert result == 0 and took < 1, (turn, took)
-        assert survivor("free()") == 0
-    both = held(one, program)
-    assert sorted(both) == sorted([survivor.pid, stopped.pid])
-    assert 8 * GIB - survivor("info()")[0] == sum(both.values())
-    stopped.process.send_signal(signal.SIGCONT)
+    try:
+        for turn in range(8):
+            victim = program(env)
+            victim.ask(f"storm({turn + 1} << 20)")
+            time.sleep(0.003 * turn)  # wherever it is
+            victim.kill()
+            took, result = survivor("elapsed(alloc, 2 << 20)")
+            assert result == 0 and took < 1, (turn, took)
+            assert survivor("free()") == 0
+        both = held(one, program)
+        assert sorted(both) == sorted([survivor.pid, stopped.pid])
+        assert 8 * GIB - survivor("info()")[0] == sum(both.values())
+    finally:
+        stopped.process.send_signal(signal.SIGCONT)
 
 
 # ---- 4: each start waits for all others ----
@@ -130,6 +132,48 @@ def test_weakness_04_slow_start(machine, program, cache):
         assert time.monotonic() - began < 30
     finally:
         stopped.process.send_signal(signal.SIGCONT)
+
+
+# ---- 5 to 7: time ----
+
+SECONDS = 3
+
+
+def share_of(programs, way="kernel"):
+    """What part of the time a GPU worked for them, who want all of it."""
+    for one in programs:
+        one.ask(f"busy({SECONDS}, {way!r})")
+    worked = sorted(span for one in programs for span in one.answer())
+    covered = until = 0
+    for begin, end in worked:
+        covered += max(0, end - max(begin, until))
+        until = max(until, end)
+    return covered / (until - worked[0][0])
+
+
+@pytest.mark.parametrize("way", ["kernel", "graph"])
+def test_weakness_05_graphs(machine, program, cache, way):
+    one = machine("--gpus", H100)
+    mine = program(hami(one, cache, CUDA_DEVICE_SM_LIMIT="25"))
+    assert 0.18 < share_of([mine], way) < 0.32
+
+
+def test_weakness_06_share_of_the_second_gpu(machine, program, cache):
+    """Two processes of a container have one share of the second GPU."""
+    one = machine("--gpus", H100 + ":2")
+    env = hami(one, cache, "9g", CUDA_DEVICE_SM_LIMIT_1="40")
+    assert 0.3 < share_of([program(env, 1), program(env, 1)]) < 0.5
+    assert share_of([program(env, 0)]) > 0.5
+
+
+def test_weakness_07_no_utilization_from_the_driver(machine, program, cache):
+    one = machine("--gpus", "b200")
+    for name in ("nvmlDeviceGetProcessUtilization",
+                 "nvmlDeviceGetProcessesUtilizationInfo"):
+        done = one.ctl("fail", f"{name}=NVML_ERROR_NOT_SUPPORTED")
+        assert done.returncode == 0, done.stderr
+    env = hami(one, cache, CUDA_DEVICE_SM_LIMIT="25")
+    assert 0.18 < share_of([program(env)]) < 0.32
 
 
 # ---- 8: pools ----

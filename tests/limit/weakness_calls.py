@@ -196,19 +196,27 @@ def spin_graph(function, rounds):
     return ready, stream
 
 
+def elapsed(call, *args):
+    """Seconds that it takes, and its result."""
+    began = time.monotonic()
+    result = call(*args)
+    return [time.monotonic() - began, result]
+
+
 def busy(seconds, way="kernel"):
-    """Wants all of the GPU's time for so long, with work of about 4 ms each;
-    the seconds that the device worked: from when a launch was let through."""
+    """Wants all of the GPU's time for so long, with work of about 4 ms each.
+    When it had work there: [[begin, end]...], from when a launch was let
+    through."""
     function = spin_kernel()
     rounds = rounds_of(function, 0.004)
     ready, stream = (spin_graph(function, rounds) if way == "graph"
                      else (None, None))
-    worked = 0.0
+    worked = []
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         assert (cuda.cuGraphLaunch(ready, stream) if ready
                 else spin(function, rounds)) == 0
         began = time.monotonic()
         assert cuda.cuStreamSynchronize(stream) == 0
-        worked += time.monotonic() - began
+        worked.append([began, time.monotonic()])
     return worked
