@@ -5,6 +5,7 @@
  */
 #include "limit/preload/hook.h"
 #include "base/clock.h"
+#include "limit/preload/throttle.h"
 
 #define PATIENCE_NS (10 * GK_NS_PER_S)
 
@@ -131,6 +132,7 @@ static CUresult destroy(CUcontext ctx, CUresult (*end)(CUcontext ctx))
 	struct table_row row;
 	CUresult r;
 
+	throttle_forget(ctx);
 	if (!s || !table_take(&s->contexts, (uintptr_t)ctx, &row))
 		return end(ctx);
 	piece_end_begin(&list, row.device, row.key);
@@ -252,6 +254,7 @@ struct ending {
 static bool begin_ending(struct ending *e, CUdevice ordinal)
 {
 	e->ordinal = ordinal;
+	throttle_forget_device(ordinal);
 	if (!limited() || !memory_state())
 		return false;
 	piece_end_begin(&e->list, limited_device(ordinal), 0);

@@ -1,13 +1,16 @@
 /*
  * hook_wait.c - calls that wait for streams: a driver gives back what was freed
- * in their order.
+ * in their order, and what was measured has come to its end.
  */
 #include "limit/preload/hook.h"
+#include "limit/preload/throttle.h"
 
 static CUresult after_wait(CUresult r)
 {
-	if (!r)
+	if (!r) {
+		throttle_poll();
 		memory_refresh_all();
+	}
 	return r;
 }
 

@@ -4,6 +4,7 @@
  * number of its threads, or by its graph.
  */
 #include "limit/preload/driver.h"
+#include "limit/preload/memory.h"
 #include "limit/preload/throttle.h"
 
 enum { MULTI_DEVICES = 64 };
@@ -94,10 +95,36 @@ LAUNCH(cuLaunchGridAsync, false, f, count_grid(grid_width, grid_height),
        (CUfunction f, int grid_width, int grid_height, CUstream hStream),
        (f, grid_width, grid_height, hStream))
 
-LAUNCH(cuGraphLaunch, false, hGraph, 0, hStream,
-       (CUgraphExec hGraph, CUstream hStream), (hGraph, hStream))
-LAUNCH(cuGraphLaunch_ptsz, true, hGraphExec, 0, hStream,
-       (CUgraphExec hGraphExec, CUstream hStream), (hGraphExec, hStream))
+/* A graph may allocate, too: room for that is asked for in its turn. */
+static CUresult launch_graph(CUgraphExec exec, CUstream stream, bool per_thread,
+			     CUresult (*call)(CUgraphExec exec,
+					      CUstream stream))
+{
+	struct throttle_launch launch;
+	struct memory_graph memory;
+	CUresult result = throttle_begin(&launch, stream, per_thread, exec, 0);
+
+	if (result)
+		return result;
+	result = memory_graph_begin(exec, &memory);
+	if (!result) {
+		result = call(exec, stream);
+		memory_graph_end(&memory);
+	}
+	throttle_end(&launch, result);
+	return result;
+}
+
+CUresult cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
+{
+	return launch_graph(hGraph, hStream, false, REAL(cuGraphLaunch));
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream)
+{
+	return launch_graph(hGraphExec, hStream, true,
+			    REAL(cuGraphLaunch_ptsz));
+}
 
 /* ---- one kernel on several devices ---- */
 
