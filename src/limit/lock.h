@@ -47,7 +47,7 @@ static inline void gkl_unlock_end(struct gkl_lock *lock)
 static inline void gkl_unlock(struct gkl_lock *lock)
 {
 	gkl_unlock_begin(lock);
-	atomic_thread_fence(memory_order_seq_cst);
+	atomic_fetch_add(&lock->waiting, 0); /* the barrier */
 	gkl_unlock_end(lock);
 }
 

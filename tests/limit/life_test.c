@@ -284,7 +284,10 @@ static int run_again(const char *path)
 	if (gkl_ledger_open(path, GKL_PRIVATE, &ledger))
 		return 2;
 	/* All of it was this process's own, before. */
-	return !gkl_ledger_reserve(ledger, 0, GKL_DATA, LIMIT, LIMIT);
+	if (!gkl_ledger_reserve(ledger, 0, GKL_DATA, LIMIT, LIMIT))
+		return 1;
+	gkl_ledger_close(ledger);
+	return 0;
 }
 
 static void a_program_that_begins_again_takes_all_again(void **state)
