@@ -118,8 +118,8 @@ static void note_peaks(struct gkl_account *a, _Atomic uint64_t *peak,
 	    atomic_load_explicit(&a->kinds[GKL_PENDING], memory_order_relaxed);
 	uint64_t seen = atomic_load_explicit(peak, memory_order_relaxed);
 
-	held -= pending;
-	total -= pending;
+	held = gkl_add(held, -(int64_t)pending);
+	total = gkl_add(total, -(int64_t)pending);
 	if (held > atomic_load_explicit(&a->peak, memory_order_relaxed))
 		atomic_store_explicit(&a->peak, held, memory_order_relaxed);
 	while (seen < total &&
