@@ -6,6 +6,7 @@
 #include "limit/ledger_op.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -94,14 +95,22 @@ int gkl_ledger_open(const char *path, enum gkl_trust trust,
 	return 0;
 }
 
+/* In a forked child its first threads may come here at once. */
 struct gkl_own *gkl_own_checked(const struct gkl_ledger *ledger)
 {
 	struct gkl_own *own = ledger->own;
+	int32_t self = (int32_t)getpid(), seen = atomic_load(&own->pid);
 
-	if (atomic_load(&own->pid) != getpid()) {
-		memset(own, 0, sizeof *own);
-		atomic_store(&own->pid, getpid());
+	if (seen == self)
+		return own;
+	if (seen != -self &&
+	    atomic_compare_exchange_strong(&own->pid, &seen, -self)) {
+		memset((char *)own + sizeof own->pid, 0,
+		       sizeof *own - sizeof own->pid);
+		atomic_store(&own->pid, self);
 	}
+	while (atomic_load(&own->pid) != self)
+		sched_yield();
 	return own;
 }
 

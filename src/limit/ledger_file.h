@@ -82,6 +82,7 @@ struct gkl_ledger_file {
 
 /* This process's own, zeros again in a forked child. */
 struct gkl_own {
+	/* Whose it is, where the kernel empties nothing; -: in the making. */
 	_Atomic int32_t pid;
 	_Atomic uint32_t slot_and_one; /* 0: none yet */
 	struct gkl_lock claiming, locks[GKL_DEVICES];

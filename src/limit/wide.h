@@ -55,7 +55,11 @@ static inline bool gkl_wide_swap(union gkl_wide *at, union gkl_wide from,
 			 : "memory");
 	return done;
 #else
-	return __sync_bool_compare_and_swap(&at->both, from.both, to.both);
+	bool done = __sync_bool_compare_and_swap(&at->both, from.both, to.both);
+
+	/* One that fails is none on every machine. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return done;
 #endif
 }
 
