@@ -49,12 +49,20 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
+static void add_version(int version)
+{
+	for (int i = 0; i < version_count; i++)
+		if (versions[i] == version)
+			return;
+	versions[version_count++] = version;
+}
+
 static void list_versions(void)
 {
 	for (int i = 0; i < ROWS; i++)
-		versions[version_count++] = rows[i].since;
+		add_version(rows[i].since);
 	for (size_t i = 0; i < sizeof odd_versions / sizeof(int); i++)
-		versions[version_count++] = odd_versions[i];
+		add_version(odd_versions[i]);
 	qsort(versions, (size_t)version_count, sizeof(int), compare);
 }
 
