@@ -49,3 +49,16 @@ def test_the_newest_driver_has_every_hook(asker):
     with open(HOOKS, encoding="utf-8") as file:
         rows = re.findall(r"^HOOK\((\w+)\)", file.read(), re.M)
     assert answers(asker, GENERATIONS[-1].name, True)[1] == len(rows)
+
+
+def test_a_function_is_hooked_at_another_address_than_the_exported(tmp_path):
+    program = tmp_path / "where"
+    run("cc", "-Wall", "-Werror", os.path.join(SOURCES, "where.c"), "-o",
+        program, "-ldl")
+    run("cc", "-Wall", "-Werror", "-shared", "-fPIC", "-Wl,-Bsymbolic",
+        "-Wl,-soname,libcuda.so.1", os.path.join(SOURCES, "other_driver.c"),
+        "-o", tmp_path / "libcuda.so.1")
+    out = run(program, "cuMemAlloc", "cuMemFree", "cuNothing", "cuInit",
+              env=clean_env(LD_LIBRARY_PATH=str(tmp_path), LD_PRELOAD=VGPU))
+    assert out == ("cuMemAlloc libvgpu.so\ncuMemFree libvgpu.so\n"
+                   "cuNothing libc.so.6\ncuInit nowhere\n")
