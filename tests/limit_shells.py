@@ -18,9 +18,9 @@ MIB, GIB = 1 << 20, 1 << 30
 class Shell:
     """A program that answers; ended by end(), at the latest by its fixture."""
 
-    def __init__(self, env):
+    def __init__(self, env, *before):
         self.process = subprocess.Popen(
-            [sys.executable, SHELL], stdin=subprocess.PIPE,
+            [*before, sys.executable, SHELL], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True, env=clean_env(**env))
         self.pid = self.process.pid
 
@@ -65,11 +65,12 @@ def hami(machine, cache, memory="2048m", **more):
 
 @pytest.fixture
 def shell():
-    """shell(ENV) starts a program; all are ended after the test."""
+    """shell(ENV, WORD...) starts a program, by a command that is put before
+    it; all are ended after the test."""
     started = []
 
-    def start(env):
-        started.append(Shell(env))
+    def start(env, *before):
+        started.append(Shell(env, *before))
         return started[-1]
 
     yield start

@@ -198,6 +198,23 @@ def test_a_file_of_another_sort_is_left_alone(machine, shell, tmp_path):
     assert cache.read_bytes() == b"precious"
 
 
+def test_a_forked_child_has_a_slot_of_its_own(machine, shell, monitor,
+                                              tmp_path):
+    one = machine("--gpus", "h100")
+    mine = shell(hami(one, tmp_path / "x.cache"))
+    assert mine("nvml_init()") == 0
+    held = mine("child('[nvml_init(), cu_init(), use(0), alloc(1 << 20), "
+                "processes(0)]')")
+    (pid, used), = held.pop()
+    assert held == [0, 0, 0, 0]
+    seen = monitor(tmp_path / "x.cache")
+    assert seen.pids() == [pid] != [mine.pid]
+    assert seen.used(0) == used
+    assert mine("cu_init()") == mine("use(0)") == 0
+    awaited(lambda: mine("info()") and seen.pids() == [mine.pid], 1)
+    assert seen.used(0) == mine("memory(0)")[0]["used"]
+
+
 PROGRAM = """
 import gpu_shell as g
 assert g.cu_init() == 0

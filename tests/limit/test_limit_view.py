@@ -1,8 +1,11 @@
 """All that programs are told of a device under a limit is one story."""
 
+import os
+import subprocess
+
 import pytest
 
-from limit_shells import GIB, hami, shell  # noqa: F401
+from limit_shells import GIB, MIB, hami, shell  # noqa: F401
 
 LIMIT = 2 * GIB
 PENDING = 7  # NVML_ERROR_INSUFFICIENT_SIZE
@@ -209,3 +212,34 @@ def test_a_forked_child_tells_the_same(machine, shell, tmp_path):
     assert mine("nvml_init()") == 0
     told = mine("child('[nvml_init(), memory(0)]')")
     assert told[1][0] == {"total": LIMIT, "free": LIMIT, "used": 0}
+
+
+CONTAINER = ["unshare", "--user", "--map-root-user", "--pid", "--fork",
+             "--mount-proc", "--kill-child"]
+
+
+@pytest.fixture
+def container():
+    if subprocess.run([*CONTAINER, "true"], check=False,
+                      capture_output=True).returncode:
+        if os.environ.get("CI"):
+            pytest.fail("user namespaces are not allowed here")
+        pytest.skip("user namespaces are not allowed here")
+    return CONTAINER
+
+
+def test_a_container_sees_its_own_pids(machine, shell, tmp_path, container):
+    """Who is in another namespace has no pid here, and its bytes count."""
+    one = machine("--gpus", "h100")
+    env = hami(one, tmp_path / "x.cache")
+    inside = shell(env, *container).start()
+    told = inside("story(0, 0)")
+    context = used_by_story(told)
+    assert [pid for pid, _ in told["processes"]] == [inside("os.getpid()")]
+    outside = shell(env).start()
+    assert outside("alloc(64 << 20)") == 0
+    held = context + 64 * MIB
+    assert outside("processes(0)") == [[outside.pid, held]]
+    assert inside("processes(0)") == told["processes"]
+    assert inside("info()") == outside("info()") == \
+        [LIMIT - context - held, LIMIT]

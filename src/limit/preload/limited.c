@@ -9,6 +9,8 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_TRIES = 16 };
 
@@ -150,4 +152,16 @@ bool limited_monitor_wants_shares(void)
 	return !group || !group->region ||
 	       atomic_load_explicit(&group->region->utilization_switch,
 				    memory_order_relaxed);
+}
+
+uint64_t limited_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : (uint64_t)st.st_ino;
+}
+
+unsigned int limited_nvml_pid(void)
+{
+	return (unsigned int)getpid();
 }

@@ -41,9 +41,15 @@ int limited_nvml_device(nvmlDevice_t device);
 uint64_t limited_memory(int device);
 
 /*
- * The pid by which NVML tells this process: the host's where the ledger knows
- * it, else its own, which is what drivers of today tell in a container.
+ * The pid namespace of this process, by its inode; 0: /proc does not tell. That
+ * of the host's first one is fixed in the kernel: there, own pids are the
+ * host's. In a container the kernel tells nobody which pid the host has for
+ * him.
  */
+#define LIMITED_FIRST_NAMESPACE 0xEFFFFFFCu
+uint64_t limited_namespace(void);
+
+/* The pid by which drivers of today tell this process, in containers too. */
 unsigned int limited_nvml_pid(void);
 
 /*

@@ -92,14 +92,11 @@ static int join(struct gkl_group *group)
 	if (!atomic_exchange(&own.fork_handled, true))
 		pthread_atfork(NULL, NULL, forget_parent);
 	mirror_bury(group);
-	gkl_region_join(group->region, (unsigned)slot, getpid(), 0);
+	gkl_region_join(
+	    group->region, (unsigned)slot, getpid(),
+	    limited_namespace() == LIMITED_FIRST_NAMESPACE ? getpid() : 0);
 	atomic_store(&own.slot, slot);
 	return slot;
-}
-
-unsigned int limited_nvml_pid(void)
-{
-	return (unsigned int)getpid();
 }
 
 static void read_own(int device, uint64_t ret_bytes[GKL_REGION_CLASSES])

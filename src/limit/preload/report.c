@@ -7,10 +7,6 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-
-/* The inode of the host's first pid namespace, fixed in the kernel. */
-#define FIRST_NAMESPACE 0xEFFFFFFCu
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -57,19 +53,12 @@ int report_nvml_device(nvmlDevice_t device)
 	return limited_memory(number) ? number : LIMITED_NONE;
 }
 
-static uint64_t read_own_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) ? 0 : (uint64_t)st.st_ino;
-}
-
 /* Only the host's first namespace has a pid for everybody. */
 static unsigned visible_pid(const struct gkl_process *process, uint64_t own)
 {
 	if (process->pid_ns == own)
 		return (unsigned)process->pid;
-	return own == FIRST_NAMESPACE ? (unsigned)process->host_pid : 0;
+	return own == LIMITED_FIRST_NAMESPACE ? (unsigned)process->host_pid : 0;
 }
 
 static void note_process(const struct gkl_process *process, void *arg)
@@ -96,7 +85,7 @@ struct report_processes *report_processes_read(int device)
 		return NULL;
 	list->device = device;
 	list->count = 0;
-	list->own_namespace = read_own_namespace();
+	list->own_namespace = limited_namespace();
 	gkl_ledger_bury(ledger);
 	gkl_ledger_each(ledger, note_process, list);
 	return list;
