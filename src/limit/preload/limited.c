@@ -15,7 +15,9 @@
 enum { MOST_TRIES = 16 };
 
 /* What stands for "looked, and there is none" and "there is a limit, but". */
-static struct gkl_group unlimited, broken;
+static struct gkl_group none[2];
+#define UNLIMITED (&none[0])
+#define BROKEN    (&none[1])
 
 /* NULL: nobody has looked yet. Set once. */
 static struct gkl_group *_Atomic known;
@@ -33,7 +35,7 @@ static struct gkl_group *look(void)
 	gkl_environment_set_log();
 	err = fresh ? gkl_group_from_environment(fresh) : GK_ERR_NOMEM;
 	if (err)
-		found = err == GK_ERR_NOT_FOUND ? &unlimited : &broken;
+		found = err == GK_ERR_NOT_FOUND ? UNLIMITED : BROKEN;
 	else
 		found = fresh;
 	if (!atomic_compare_exchange_strong(&known, &earlier, found)) {
@@ -61,12 +63,13 @@ struct gkl_group *limited(void)
 {
 	struct gkl_group *group = find_group();
 
-	return group == &unlimited || group == &broken ? NULL : group;
+	/* One comparison for both. */
+	return (uintptr_t)group - (uintptr_t)none < sizeof none ? NULL : group;
 }
 
 bool limited_broken(void)
 {
-	return find_group() == &broken;
+	return find_group() == BROKEN;
 }
 
 /*
@@ -87,17 +90,21 @@ static void fill_copy(struct gkl_group *group, uint32_t version)
 	mirror_policy(group, &copy.policy);
 }
 
-const struct gkl_policy *limited_policy(void)
+static inline const struct gkl_policy *read_policy(struct gkl_group *group)
 {
-	struct gkl_group *group = limited();
-	uint32_t version;
+	uint32_t version = gkl_policy_version(group->policy);
 
-	if (!group)
-		return &copy.policy; /* never filled: limits nothing */
-	version = gkl_policy_version(group->policy);
 	if (__builtin_expect(!copy.filled || copy.version != version, 0))
 		fill_copy(group, version);
 	return &copy.policy;
+}
+
+const struct gkl_policy *limited_policy(void)
+{
+	struct gkl_group *group = limited();
+
+	/* Without a group the copy is never filled: it limits nothing. */
+	return group ? read_policy(group) : &copy.policy;
 }
 
 uint64_t limited_memory(int device)
@@ -105,10 +112,18 @@ uint64_t limited_memory(int device)
 	return device < 0 ? 0 : limited_policy()->memory[device];
 }
 
+__attribute__((noinline)) static void sleep_while_suspended(void)
+{
+	struct gkl_group *group = limited();
+
+	while (read_policy(group)->suspended)
+		gkl_policy_wait(group->policy, copy.version, GK_NS_PER_S);
+}
+
 void limited_wait_while_suspended(void)
 {
-	while (__builtin_expect(limited_policy()->suspended != 0, 0))
-		gkl_policy_wait(limited()->policy, copy.version, GK_NS_PER_S);
+	if (__builtin_expect(limited_policy()->suspended != 0, 0))
+		sleep_while_suspended();
 }
 
 /*
@@ -140,7 +155,8 @@ void limited_before_launch(void)
 
 	if (!group)
 		return;
-	limited_wait_while_suspended();
+	if (__builtin_expect(read_policy(group)->suspended != 0, 0))
+		sleep_while_suspended();
 	if (group->region)
 		mirror_launch(group->region, copy.policy.priority);
 }
