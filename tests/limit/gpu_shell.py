@@ -178,6 +178,15 @@ def mig_handle(device, index):
     return at
 
 
+def remove(device):
+    """Takes a GPU out of the machine."""
+    place = ctypes.create_string_buffer(256)
+    return (nvml.nvmlDeviceGetPciInfo_v3(handle(device), place)
+            or nvml.nvmlDeviceSetPersistenceMode(handle(device), 0)
+            or nvml.nvmlDeviceModifyDrainState(place, 1)
+            or nvml.nvmlDeviceRemoveGpu_v2(place, 0, 0))
+
+
 def nvml_uuid(device):
     text = ctypes.create_string_buffer(96)
     assert nvml.nvmlDeviceGetUUID(handle(device), text, 96) == 0

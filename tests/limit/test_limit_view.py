@@ -214,6 +214,22 @@ def test_a_forked_child_tells_the_same(machine, shell, tmp_path):
     assert told[1][0] == {"total": LIMIT, "free": LIMIT, "used": 0}
 
 
+def test_a_group_that_starts_again_has_its_gpus_of_now(machine, shell,
+                                                       tmp_path):
+    """What was GPU 1 is GPU 0 then, and has the limit of that one."""
+    one = machine("--gpus", "h100:2")
+    env = hami(one, tmp_path / "x.cache", "1g", CUDA_DEVICE_MEMORY_LIMIT_1="3g")
+    first = shell(env).start()
+    assert [first(f"total({i})") for i in (0, 1)] == [GIB, 3 * GIB]
+    stays = first("uuid(1)")
+    first.end()
+    plain = shell(unlimited(one))
+    assert plain("nvml_init()") == plain("remove(0)") == 0
+    second = shell(env).start()
+    assert second("uuid(0)") == stays
+    assert second("total(0)") == second("info()")[1] == GIB
+
+
 CONTAINER = ["unshare", "--user", "--map-root-user", "--pid", "--fork",
              "--mount-proc", "--kill-child"]
 

@@ -16,7 +16,7 @@ enum { CUDA_DEVICES = 64, BUS_ID = 32, NO_NUMBER = 0 };
 
 static struct {
 	_Atomic int8_t numbers[CUDA_DEVICES]; /* + 1, of CUDA's devices */
-	_Atomic bool nvml_begun, fork_handled;
+	_Atomic bool nvml_begun, fork_handled, looked;
 } own;
 
 /* As NVML writes it; the 16 bytes are those of CUDA. */
@@ -63,6 +63,15 @@ static void tell_device(struct gkl_group *group, unsigned number,
 	gkl_ledger_set_device(group->ledger, number, fresh);
 }
 
+static void drop_device(struct gkl_group *group, unsigned number)
+{
+	const struct gkl_device none = {.uuid = ""};
+	struct gkl_device old;
+
+	if (gkl_ledger_device(group->ledger, number, &old))
+		gkl_ledger_set_device(group->ledger, number, &none);
+}
+
 static void end_in_child(void)
 {
 	atomic_store(&own.nvml_begun, false);
@@ -103,8 +112,10 @@ static bool tell_by_nvml(struct gkl_group *group)
 
 	if (!begin_nvml() || REAL_NVML(nvmlDeviceGetCount_v2)(&count))
 		return false;
-	for (unsigned i = 0; i < count && i < GKL_DEVICES; i++)
-		if (read_nvml_device(i, &device))
+	for (unsigned i = 0; i < GKL_DEVICES; i++)
+		if (i >= count)
+			drop_device(group, i);
+		else if (read_nvml_device(i, &device))
 			tell_device(group, i, &device);
 	return true;
 }
@@ -150,16 +161,42 @@ static void tell_by_cuda(struct gkl_group *group)
 	}
 }
 
-/* A container may be started again with other GPUs: then all are told anew. */
-static int find_or_tell(struct gkl_group *group, const char *uuid)
+static void tell_all(struct gkl_group *group)
 {
-	int number = find_uuid(group, uuid);
-
-	if (number >= 0)
-		return number;
 	if (!tell_by_nvml(group) && driver_cuda_ready())
 		tell_by_cuda(group);
 	mirror_devices(group);
+}
+
+static void count_process(const struct gkl_process *process, void *arg)
+{
+	(void)process;
+	++*(unsigned *)arg;
+}
+
+/*
+ * A container may be started again with other GPUs: who has nobody beside him
+ * believes no table of before.
+ */
+static bool is_table_believed(struct gkl_group *group)
+{
+	unsigned others = 0;
+
+	if (atomic_exchange(&own.looked, true))
+		return true;
+	gkl_ledger_bury(group->ledger);
+	gkl_ledger_each(group->ledger, count_process, &others);
+	return others > 0;
+}
+
+static int find_or_tell(struct gkl_group *group, const char *uuid)
+{
+	int number =
+	    is_table_believed(group) ? find_uuid(group, uuid) : LIMITED_UNKNOWN;
+
+	if (number >= 0)
+		return number;
+	tell_all(group);
 	number = find_uuid(group, uuid);
 	if (number < 0)
 		gk_log(GK_LOG_ERROR, "limit: %s has no number", uuid);

@@ -30,17 +30,19 @@ static void forget_parent(void)
 	atomic_store(&own.slot, NOT_JOINED);
 }
 
-/* Who has which slot of the ledger. */
-struct living {
+/* Owners of slots as the region has them, less those that the ledger has. */
+struct gone {
 	int32_t pids[GKL_PROCESSES];
 };
 
-static void note_living(const struct gkl_process *process, void *arg)
+static void strike_living(const struct gkl_process *process, void *arg)
 {
-	struct living *living = arg;
+	struct gone *gone = arg;
+	int slot = process->slot;
 
-	if (process->slot >= 0 && process->slot < GKL_PROCESSES)
-		living->pids[process->slot] = process->pid;
+	if (slot >= 0 && slot < GKL_PROCESSES &&
+	    gone->pids[slot] == process->pid)
+		gone->pids[slot] = 0;
 }
 
 /*
@@ -49,18 +51,16 @@ static void note_living(const struct gkl_process *process, void *arg)
  */
 static void drop_dead(struct gkl_group *group)
 {
-	int32_t told[GKL_PROCESSES];
-	struct living living;
-
 	unsigned count = gkl_region_slots(group->region);
+	struct gone gone;
 
+	memset(&gone, 0, sizeof gone);
 	for (unsigned i = 0; i < count; i++)
-		told[i] = gkl_region_pid(group->region, i);
-	memset(&living, 0, sizeof living);
-	gkl_ledger_each(group->ledger, note_living, &living);
+		gone.pids[i] = gkl_region_pid(group->region, i);
+	gkl_ledger_each(group->ledger, strike_living, &gone);
 	for (unsigned i = 0; i < count; i++)
-		if (told[i] && told[i] != living.pids[i])
-			gkl_region_leave(group->region, i, told[i]);
+		if (gone.pids[i])
+			gkl_region_leave(group->region, i, gone.pids[i]);
 }
 
 void mirror_bury(struct gkl_group *group)
