@@ -15,8 +15,19 @@ PTX = b""".version 7.0
 .target sm_70
 .address_size 64
 .visible .entry nothing() { ret; }
+.visible .entry spin()
+{
+	.reg .u32 %left;
+	.reg .pred %on;
+	mov.u32 %left, 1000000;
+again:
+	sub.u32 %left, %left, 1;
+	setp.ne.u32 %on, %left, 0;
+	@%on bra again;
+	ret;
+}
 """
-cuda = nvml = kernel = None
+cuda = nvml = kernel = spin = None
 kept = []
 graphs = []
 
@@ -41,6 +52,22 @@ class Process(ctypes.Structure):
 
 class Detail(ctypes.Structure):
     _fields_ = [*Process._fields_, ("protected", ctypes.c_ulonglong)]
+
+
+class Sample(ctypes.Structure):
+    _fields_ = [("pid", ctypes.c_uint), ("stamp", ctypes.c_ulonglong)] + [
+        (n, ctypes.c_uint) for n in ("sm", "memory", "encoder", "decoder")]
+
+
+class Busy(ctypes.Structure):
+    _fields_ = [("stamp", ctypes.c_ulonglong)] + [
+        (n, ctypes.c_uint) for n in ("pid", "sm", "memory", "encoder",
+                                     "decoder", "jpg", "ofa")]
+
+
+class Busies(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint), ("count", ctypes.c_uint),
+                ("since", ctypes.c_ulonglong), ("at", ctypes.POINTER(Busy))]
 
 
 class Details(ctypes.Structure):
@@ -89,16 +116,18 @@ def free():
 
 
 def load():
-    """Loads the kernel that does nothing."""
-    global kernel
-    module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+    """Loads the kernels that do nothing, and nothing for a while."""
+    global kernel, spin
+    module, kernel, spin = (ctypes.c_void_p() for _ in range(3))
     return (cuda.cuModuleLoadData(ctypes.byref(module), PTX)
             or cuda.cuModuleGetFunction(ctypes.byref(kernel), module,
-                                        b"nothing"))
+                                        b"nothing")
+            or cuda.cuModuleGetFunction(ctypes.byref(spin), module, b"spin"))
 
 
-def launch():
-    return (cuda.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None)
+def launch(function=None):
+    return (cuda.cuLaunchKernel(function or kernel, 1, 1, 1, 1, 1, 1, 0, None,
+                                None, None)
             or cuda.cuCtxSynchronize())
 
 
@@ -219,6 +248,33 @@ def details(device, mode):
     r = nvml.nvmlDeviceGetRunningProcessDetailList(handle(device),
                                                    ctypes.byref(told))
     return r or [[p.pid, p.used] for p in at[:told.count]]
+
+
+def samples(device, room=64):
+    """[[pid, share of time]...] or [error, how many]."""
+    count = ctypes.c_uint(room)
+    at = (Sample * room)() if room else None
+    r = nvml.nvmlDeviceGetProcessUtilization(
+        handle(device), at, ctypes.byref(count), ctypes.c_ulonglong(0))
+    return [r, count.value] if r else [[s.pid, s.sm] for s in at[:count.value]]
+
+
+def busies(device, room=64):
+    """The same of the newer function."""
+    at = (Busy * room)()
+    told = Busies(version(Busies, 1), room, 0, at)
+    r = nvml.nvmlDeviceGetProcessesUtilizationInfo(handle(device),
+                                                   ctypes.byref(told))
+    return [r, told.count] if r else [[s.pid, s.sm] for s in at[:told.count]]
+
+
+def work(seconds):
+    """Keeps the device busy."""
+    end = time.monotonic() + seconds
+    result = load()
+    while not result and time.monotonic() < end:
+        result = launch(spin)
+    return result
 
 
 def story(device, number):

@@ -214,6 +214,26 @@ def test_a_forked_child_tells_the_same(machine, shell, tmp_path):
     assert told[1][0] == {"total": LIMIT, "free": LIMIT, "used": 0}
 
 
+NOT_FOUND = 6
+
+
+def test_samples_are_of_the_group(machine, shell, tmp_path):
+    one = machine("--gpus", "h100", "--load", "train:0,mem=1GiB,util=20")
+    mine = shell(hami(one, tmp_path / "x.cache")).start()
+    plain = shell(unlimited(one))
+    assert plain("nvml_init()") == 0
+    assert plain(f"wait_until(lambda: samples(0)[0] != {NOT_FOUND}, 10)")
+    assert mine("samples(0)") == [NOT_FOUND, 64]
+    assert mine("busies(0)") == [NOT_FOUND, 64]
+    assert mine("work(1)") == 0
+    for ask in ("samples", "busies"):
+        found = mine(f"{ask}(0)")
+        assert [pid for pid, _ in found] == [mine.pid]
+        assert 0 < found[0][1] <= 100
+        assert mine(f"{ask}(0, 0)") == [PENDING, 1]
+        assert len(plain(f"{ask}(0)")) == 2
+
+
 def test_a_group_that_starts_again_has_its_gpus_of_now(machine, shell,
                                                        tmp_path):
     """What was GPU 1 is GPU 0 then, and has the limit of that one."""
