@@ -73,6 +73,10 @@ uint64_t gkl_ledger_own(struct gkl_ledger *ledger, unsigned int device);
 uint64_t gkl_ledger_pending(const struct gkl_ledger *ledger,
 			    unsigned int device);
 
+/* Bytes that all hold by now, without what is reserved for calls under way. */
+uint64_t gkl_ledger_settled(const struct gkl_ledger *ledger,
+			    unsigned int device);
+
 /* Buries dead owners; returns how many. */
 int gkl_ledger_bury(const struct gkl_ledger *ledger);
 

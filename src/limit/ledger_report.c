@@ -58,6 +58,30 @@ uint64_t gkl_ledger_pending(const struct gkl_ledger *ledger,
 	return sum;
 }
 
+/*
+ * By kinds and not from the total: that and what is pending of it are two
+ * words, between which all that is left may come and go.
+ */
+uint64_t gkl_ledger_settled(const struct gkl_ledger *ledger,
+			    unsigned int device)
+{
+	const struct gkl_ledger_file *f = ledger->file;
+	unsigned high = gkl_slots_high(f);
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < high; i++) {
+		const struct gkl_slot *s = &f->slots[i];
+		union gkl_wide life = gkl_wide_read(&s->life);
+
+		if (!life.high || !is_counted(s, life))
+			continue;
+		for (int k = 0; k < GKL_PENDING; k++)
+			sum += atomic_load_explicit(
+			    &s->account[device].kinds[k], memory_order_relaxed);
+	}
+	return sum;
+}
+
 static void copy_device(const struct gkl_slot *s, unsigned d,
 			struct gkl_process *p)
 {

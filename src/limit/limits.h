@@ -24,7 +24,7 @@ enum gkl_kind {
 	GKL_POOL,    /* pools of cuMemAllocAsync */
 	GKL_GRAPH,   /* memory nodes of graphs */
 	GKL_EXTERNAL,
-	GKL_PENDING, /* reserved for a call that is under way */
+	GKL_PENDING, /* the last: reserved for a call that is under way */
 	GKL_KINDS
 };
 

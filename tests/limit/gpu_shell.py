@@ -277,6 +277,29 @@ def work(seconds):
     return result
 
 
+def extremes(seconds):
+    """The least and the most that was told to be free meanwhile, and how often
+    the figures of a call did not belong together."""
+    end = time.monotonic() + seconds
+    found, odd = [], 0
+    while time.monotonic() < end:
+        one, two = memory(0)
+        odd += one["free"] + one["used"] != one["total"]
+        odd += two["free"] + two["used"] + two["reserved"] != two["total"]
+        found += [info()[0], one["free"], two["free"]]
+    return [min(found), max(found), odd]
+
+
+def churn(seconds):
+    """Takes memory and gives it back."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for size in (1, 3 << 20, 64 << 20):
+            assert alloc(size) == 0
+        for _ in range(3):
+            assert free() == 0
+
+
 def story(device, number):
     """All that is told of a device: as CUDA and as NVML number it."""
     return {"info": info(), "total": total(device), "memory": memory(number),

@@ -46,6 +46,24 @@ def test_one_story_at_every_step(machine, shell, tmp_path):
             assert dict(map(tuple, told[0]["processes"])) == truth
 
 
+def test_figures_belong_together_in_the_midst_of_it(machine, shell, tmp_path):
+    """A context that is being made reserves all that is left; nobody sees it."""
+    one = machine("--gpus", "h100")
+    env = hami(one, tmp_path / "x.cache")
+    watcher, churner = shell(env).start(), shell(env).start()
+    at_first = watcher("info()")[0]
+    watcher.ask("extremes(1.5)")
+    churner.ask("churn(1)")
+    newest = shell(env).start()
+    assert newest.ask("churn(0.5)") is None
+    least, most, odd = watcher.answer()
+    assert newest.answer() is churner.answer() is None
+    assert odd == 0
+    context = (LIMIT - at_first) // 2
+    assert most <= at_first
+    assert least >= at_first - context - 2 * 70 * MIB
+
+
 def test_only_the_group_is_there(machine, shell, tmp_path):
     one = machine("--gpus", "h100", "--load", "train:0,mem=20GiB")
     mine = shell(hami(one, tmp_path / "x.cache")).start()

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_TRIES = 16 };
-
 /* What stands for "looked, and there is none" and "there is a limit, but". */
 static struct gkl_group none[2];
 #define UNLIMITED (&none[0])
@@ -133,20 +131,13 @@ void limited_wait_while_suspended(void)
 uint64_t limited_used(int device)
 {
 	struct gkl_group *group = limited();
-	uint64_t used, pending, again;
 
 	if (!group || device < 0)
 		return 0;
 	mirror_bury(group);
-	again = gkl_ledger_pending(group->ledger, (unsigned)device);
-	for (int tries = 0; tries < MOST_TRIES; tries++) {
-		pending = again;
-		used = gkl_ledger_used(group->ledger, (unsigned)device);
-		again = gkl_ledger_pending(group->ledger, (unsigned)device);
-		if (pending == again)
-			break;
-	}
-	return used > again ? used - again : 0;
+	/* Looking at the total buries those who died a while ago. */
+	(void)gkl_ledger_used(group->ledger, (unsigned)device);
+	return gkl_ledger_settled(group->ledger, (unsigned)device);
 }
 
 void limited_before_launch(void)

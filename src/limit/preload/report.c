@@ -61,6 +61,16 @@ static unsigned visible_pid(const struct gkl_process *process, uint64_t own)
 	return own == LIMITED_FIRST_NAMESPACE ? (unsigned)process->host_pid : 0;
 }
 
+/* As limited_used() adds them up. */
+static uint64_t sum_settled(const struct gkl_process *process, int device)
+{
+	uint64_t sum = 0;
+
+	for (int kind = 0; kind < GKL_PENDING; kind++)
+		sum += process->kinds[device][kind];
+	return sum;
+}
+
 static void note_process(const struct gkl_process *process, void *arg)
 {
 	struct report_processes *list = arg;
@@ -71,8 +81,7 @@ static void note_process(const struct gkl_process *process, void *arg)
 	list->at[list->count++] = (struct report_process){
 	    .pid = pid,
 	    .host_pid = (unsigned)process->host_pid,
-	    .bytes = process->held[list->device] -
-		     process->kinds[list->device][GKL_PENDING],
+	    .bytes = sum_settled(process, list->device),
 	};
 }
 
