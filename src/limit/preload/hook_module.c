@@ -2,15 +2,24 @@
  * hook_module.c - code and its variables. How much they take is seen afterwards
  * alone, so while they are loaded the process has all that is left.
  */
+#include "limit/preload/code_size.h"
 #include "limit/preload/hook.h"
 
 /* Code that is loaded when it is first used shows up at one of these looks. */
 #define LOOKS 4
 
-static CUresult begin_load(struct memory_call *call)
+/* What is known not to fit is not loaded. */
+static CUresult begin_load(struct memory_call *call, uint64_t known)
 {
-	return memory_begin(call, limited_current_device(), GKL_MODULE,
-			    MEMORY_ALL_LEFT);
+	uint64_t least = known ? piece_most(known) : 0;
+	CUresult r = memory_begin(call, limited_current_device(), GKL_MODULE,
+				  MEMORY_ALL_LEFT);
+
+	if (r || call->device < 0 || call->pending >= least ||
+	    !limited_memory(call->device))
+		return r;
+	memory_end(call, 0);
+	return memory_begin(call, call->device, GKL_MODULE, least);
 }
 
 /* False: it is to be unloaded again. */
@@ -28,8 +37,11 @@ static bool end_load(struct memory_call *call, CUresult r)
 	return true;
 }
 
-/* Functions that differ in name and parameters alone. */
-#define LOAD(symbol, params, values, unload)                                   \
+/*
+ * Functions that differ in name and parameters alone. known: what the code says
+ * of its size; done: after it was loaded; undo: it is too much.
+ */
+#define LOAD(symbol, params, values, known, done, undo)                        \
 	CUresult symbol params                                                 \
 	{                                                                      \
 		struct memory_call call;                                       \
@@ -37,27 +49,51 @@ static bool end_load(struct memory_call *call, CUresult r)
                                                                                \
 		if (MISSING(symbol))                                           \
 			return CUDA_ERROR_NO_DEVICE;                           \
-		r = begin_load(&call);                                         \
+		r = begin_load(&call, known);                                  \
 		if (r)                                                         \
 			return r;                                              \
 		r = REAL(symbol) values;                                       \
+		if (!r)                                                        \
+			done;                                                  \
 		if (end_load(&call, r))                                        \
 			return r;                                              \
-		unload;                                                        \
+		undo;                                                          \
 		return CUDA_ERROR_OUT_OF_MEMORY;                               \
 	}
 
-LOAD(cuModuleLoad, (CUmodule * module, const char *fname), (module, fname),
-     cuModuleUnload(*module))
+LOAD(cuModuleLoad, (CUmodule * module, const char *fname), (module, fname), 0,
+     (void)0, cuModuleUnload(*module))
 LOAD(cuModuleLoadData, (CUmodule * module, const void *image), (module, image),
-     cuModuleUnload(*module))
+     code_size(image), (void)0, cuModuleUnload(*module))
 LOAD(cuModuleLoadDataEx,
      (CUmodule * module, const void *image, unsigned int numOptions,
       CUjit_option *options, void **optionValues),
-     (module, image, numOptions, options, optionValues),
-     cuModuleUnload(*module))
+     (module, image, numOptions, options, optionValues), code_size(image),
+     (void)0, cuModuleUnload(*module))
 LOAD(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin),
-     (module, fatCubin), cuModuleUnload(*module))
+     (module, fatCubin), code_size(fatCubin), (void)0, cuModuleUnload(*module))
+
+/* ---- libraries, which are loaded in each context by the first use ---- */
+
+static void note_library(CUlibrary library, const void *code)
+{
+	struct memory_state *s = limited() ? memory_state() : NULL;
+	struct table_row row = {.key = (uintptr_t)library,
+				.bytes = code_size(code)};
+
+	if (s && row.bytes)
+		table_put(&s->uses, &row);
+}
+
+static uint64_t size_library(CUlibrary library)
+{
+	struct table_row row;
+
+	return table_find(&memory_state()->uses, (uintptr_t)library, &row)
+		   ? row.bytes
+		   : 0;
+}
+
 LOAD(cuLibraryLoadData,
      (CUlibrary * library, const void *code, CUjit_option *jitOptions,
       void **jitOptionsValues, unsigned int numJitOptions,
@@ -65,7 +101,7 @@ LOAD(cuLibraryLoadData,
       unsigned int numLibraryOptions),
      (library, code, jitOptions, jitOptionsValues, numJitOptions,
       libraryOptions, libraryOptionValues, numLibraryOptions),
-     cuLibraryUnload(*library))
+     0, note_library(*library, code), cuLibraryUnload(*library))
 LOAD(cuLibraryLoadFromFile,
      (CUlibrary * library, const char *fileName, CUjit_option *jitOptions,
       void **jitOptionsValues, unsigned int numJitOptions,
@@ -73,9 +109,7 @@ LOAD(cuLibraryLoadFromFile,
       unsigned int numLibraryOptions),
      (library, fileName, jitOptions, jitOptionsValues, numJitOptions,
       libraryOptions, libraryOptionValues, numLibraryOptions),
-     cuLibraryUnload(*library))
-
-/* ---- libraries, which are loaded in each context by the first use ---- */
+     0, (void)0, cuLibraryUnload(*library))
 
 static bool is_first_use(CUlibrary library)
 {
@@ -113,7 +147,7 @@ static CUlibrary library_of(CUkernel kernel)
 			return CUDA_ERROR_NO_DEVICE;                           \
 		if (!is_first_use(library))                                    \
 			return REAL(symbol) values;                            \
-		r = begin_load(&call);                                         \
+		r = begin_load(&call, size_library(library));                  \
 		if (r)                                                         \
 			return r;                                              \
 		r = REAL(symbol) values;                                       \
@@ -163,4 +197,5 @@ CUresult cuLibraryUnload(CUlibrary library)
 }
 
 /* Stacks, heaps and buffers of kernels are as large as limits say. */
-LOAD(cuCtxSetLimit, (CUlimit limit, size_t value), (limit, value), (void)0)
+LOAD(cuCtxSetLimit, (CUlimit limit, size_t value), (limit, value), 0, (void)0,
+     (void)0)

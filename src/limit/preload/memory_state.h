@@ -50,7 +50,7 @@ struct memory_state {
 	struct table arrays;   /* and mipmapped ones, by handle */
 	struct table pool_of;  /* pools by handle: their index */
 	struct table execs;    /* graphs that allocate, by handle */
-	struct table uses;     /* libraries that a context has used */
+	struct table uses;     /* libraries: size; and by which contexts used */
 	_Atomic uint32_t context_count, exec_count, pool_count;
 	pthread_mutex_t physical, pools;
 	struct memory_pool pool[POOLS_MAX]; /* the first `pool_count` */
