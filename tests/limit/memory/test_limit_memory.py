@@ -94,14 +94,17 @@ def group(machine, tmp_path):
     made = []
 
     def start(**more):
-        made.append(Group(machine("--gpus", "h100:2"), tmp_path, **more))
+        report = tmp_path / "report.json"
+        one = machine("--gpus", "h100:2", "--report", report)
+        made.append(Group(one, tmp_path, **more))
+        made[-1].report = report
         return made[-1]
 
     yield start
     for one in made:
         for program in one.shells:
-            if program.process.poll() is None:
-                program.end()
+            program.process.kill()
+            program.end()
 
 
 def most_of(kind, size):
