@@ -266,3 +266,13 @@ def test_who_is_refused_is_killed_if_that_is_asked_for(group, capfd):
         f"libvgpu: process {program.pid} wanted 1908 MiB of GPU 0, where 683 "
         "of 1201 MiB are left: killed, as ACTIVE_OOM_KILLER asks\n")
     one.start().ok(f"take virtual {(LIMIT - CONTEXT) // BLOCK * BLOCK}")
+
+
+def test_contexts_are_free_if_the_group_says_so(machine, gpukit):
+    """The peers' rule: then the driver has more than the limit, by contexts."""
+    one = machine("--gpus", "h100:2")
+    done = subprocess.run(
+        [GPUKIT, "limit", "--memory", "600MiB", "--contexts", "free", "--",
+         SHELL], input="open 0\nfill virtual 1\n", text=True,
+        capture_output=True, check=False, env=clean_env(**one.env))
+    assert done.stdout == "0\n2 300\n", done.stderr
