@@ -2,8 +2,8 @@
  * memory_shell.c - a CUDA program that takes and gives back memory as it is
  * told: a command a line, an answer a line, which begins with the CUDA error.
  */
-#include "abi/cuda_abi.h"
 #include "abi/nvml_abi.h"
+#include "limit/memory/memory_classes.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,228 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { PIECES_MAX = 1 << 18 };
 
-struct piece {
-	const struct class *class;
-	CUdeviceptr at;
-	void *handle, *more;
-};
-
 static struct piece pieces[PIECES_MAX];
 static unsigned piece_count;
-static CUdevice device;
-static CUmemoryPool pool;
-
-/* ---- classes of memory ---- */
-
-static CUresult take_plain(struct piece *p, size_t bytes)
-{
-	return cuMemAlloc_v2(&p->at, bytes);
-}
-
-static CUresult give_plain(struct piece *p)
-{
-	return cuMemFree_v2(p->at);
-}
-
-static CUresult take_pitch(struct piece *p, size_t bytes)
-{
-	size_t pitch;
-
-	return cuMemAllocPitch_v2(&p->at, &pitch, 1000, bytes / 1000 + 1, 4);
-}
-
-static CUresult take_managed(struct piece *p, size_t bytes)
-{
-	return cuMemAllocManaged(&p->at, bytes, CU_MEM_ATTACH_GLOBAL);
-}
-
-static CUresult take_array(struct piece *p, size_t bytes)
-{
-	CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 1000,
-				     .Height = bytes / 4000 + 1,
-				     .Format = CU_AD_FORMAT_FLOAT,
-				     .NumChannels = 1};
-
-	return cuArray3DCreate_v2((CUarray *)&p->handle, &d);
-}
-
-static CUresult give_array(struct piece *p)
-{
-	return cuArrayDestroy(p->handle);
-}
-
-static CUresult take_mipmap(struct piece *p, size_t bytes)
-{
-	CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 1000,
-				     .Height = bytes / 5400 + 1,
-				     .Format = CU_AD_FORMAT_FLOAT,
-				     .NumChannels = 1};
-
-	return cuMipmappedArrayCreate((CUmipmappedArray *)&p->handle, &d, 4);
-}
-
-static CUresult give_mipmap(struct piece *p)
-{
-	return cuMipmappedArrayDestroy(p->handle);
-}
-
-static CUresult take_virtual(struct piece *p, size_t bytes)
-{
-	CUmemAllocationProp prop = {
-	    .type = CU_MEM_ALLOCATION_TYPE_PINNED,
-	    .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
-	CUmemGenericAllocationHandle handle;
-	CUresult r = cuMemCreate(&handle, (bytes + (2 << 20) - 1) & -(2 << 20),
-				 &prop, 0);
-
-	p->at = handle;
-	return r;
-}
-
-static CUresult give_virtual(struct piece *p)
-{
-	return cuMemRelease(p->at);
-}
-
-/* The handle is released at once: the mapping keeps the memory. */
-static CUresult take_mapped(struct piece *p, size_t bytes)
-{
-	size_t size = (bytes + (2 << 20) - 1) & -(2 << 20);
-	CUresult r = take_virtual(p, bytes);
-	CUmemGenericAllocationHandle handle = p->at;
-
-	if (r)
-		return r;
-	p->handle = (void *)size;
-	r = cuMemAddressReserve(&p->at, size, 0, 0, 0);
-	if (!r)
-		r = cuMemMap(p->at, size, 0, handle, 0);
-	cuMemRelease(handle);
-	return r;
-}
-
-static CUresult give_mapped(struct piece *p)
-{
-	CUresult r = cuMemUnmap(p->at, (size_t)p->handle);
-
-	return r ? r : cuMemAddressFree(p->at, (size_t)p->handle);
-}
-
-static CUresult take_async(struct piece *p, size_t bytes)
-{
-	return cuMemAllocAsync(&p->at, bytes, NULL);
-}
-
-static CUresult give_async(struct piece *p)
-{
-	CUresult r = cuMemFreeAsync(p->at, NULL);
-
-	return r ? r : cuStreamSynchronize(NULL);
-}
-
-static CUresult take_pool(struct piece *p, size_t bytes)
-{
-	CUmemPoolProps props = {
-	    .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-	    .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
-	CUresult r = pool ? CUDA_SUCCESS : cuMemPoolCreate(&pool, &props);
-
-	return r ? r : cuMemAllocFromPoolAsync(&p->at, bytes, pool, NULL);
-}
-
-static CUresult take_graph(struct piece *p, size_t bytes)
-{
-	CUDA_MEM_ALLOC_NODE_PARAMS node = {
-	    .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-			  .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}},
-	    .bytesize = bytes};
-	CUgraphNode made;
-	CUresult r = cuGraphCreate((CUgraph *)&p->handle, 0);
-
-	if (!r)
-		r = cuGraphAddMemAllocNode(&made, p->handle, NULL, 0, &node);
-	if (r)
-		cuGraphDestroy(p->handle);
-	return r;
-}
-
-static CUresult give_graph(struct piece *p)
-{
-	CUresult r = cuGraphDestroy(p->handle);
-
-	return r ? r : cuCtxSynchronize();
-}
-
-static CUresult take_context(struct piece *p, size_t bytes)
-{
-	CUcontext old;
-	CUresult r = cuCtxCreate_v4((CUcontext *)&p->handle, NULL, 0, device);
-
-	(void)bytes;
-	if (!r)
-		r = cuCtxPopCurrent_v2(&old);
-	return r;
-}
-
-static CUresult give_context(struct piece *p)
-{
-	return cuCtxDestroy_v2(p->handle);
-}
-
-/* Variables of a module: so many bytes. */
-static CUresult take_module(struct piece *p, size_t bytes)
-{
-	char text[256];
-
-	snprintf(text, sizeof text,
-		 ".version 7.0\n.target sm_70\n.address_size 64\n"
-		 ".visible .global .align 4 .b8 room[%zu];\n",
-		 bytes);
-	return cuModuleLoadData((CUmodule *)&p->handle, text);
-}
-
-static CUresult give_module(struct piece *p)
-{
-	return cuModuleUnload(p->handle);
-}
-
-static const struct class
-{
-	const char *name;
-	CUresult (*take)(struct piece *p, size_t bytes);
-	CUresult (*give)(struct piece *p);
-} classes[] = {
-    {"plain", take_plain, give_plain},
-    {"pitch", take_pitch, give_plain},
-    {"managed", take_managed, give_plain},
-    {"array", take_array, give_array},
-    {"mipmap", take_mipmap, give_mipmap},
-    {"virtual", take_virtual, give_virtual},
-    {"mapped", take_mapped, give_mapped},
-    {"async", take_async, give_async},
-    {"freed-async", take_plain, give_async},
-    {"freed-sync", take_async, give_plain},
-    {"pool", take_pool, give_async},
-    {"graph", take_graph, give_graph},
-    {"context", take_context, give_context},
-    {"module", take_module, give_module},
-};
-
-enum { CLASSES = sizeof classes / sizeof *classes };
-
-static const struct class *find_class(const char *name)
-{
-	for (unsigned i = 0; i < CLASSES; i++)
-		if (!strcmp(classes[i].name, name))
-			return &classes[i];
-	fprintf(stderr, "no class %s\n", name);
-	exit(2);
-}
 
 static CUresult take(const struct class *class, size_t bytes)
 {
@@ -288,12 +74,12 @@ static size_t random_size(uint64_t *seed, size_t most)
 static CUresult run_storm(uint64_t seed, unsigned n, size_t most, unsigned live,
 			  const char *names)
 {
-	const struct class *chosen[CLASSES];
+	const struct class *chosen[32];
 	unsigned count = 0, refused = 0;
 	char copy[200], *save, *name;
 
 	snprintf(copy, sizeof copy, "%s", names);
-	for (name = strtok_r(copy, ",", &save); name && count < CLASSES;
+	for (name = strtok_r(copy, ",", &save); name && count < 32;
 	     name = strtok_r(NULL, ",", &save))
 		chosen[count++] = find_class(name);
 	for (unsigned i = 0; i < n; i++) {
@@ -367,6 +153,73 @@ static CUresult run_threads(unsigned count, unsigned n, size_t most)
 		r = r ? r : runs[i].result;
 	}
 	return r;
+}
+
+/* ---- between processes ---- */
+
+/* Memory that cuMemCreate() gave, as a descriptor of this process. */
+static int run_export(unsigned index)
+{
+	int fd = -1;
+	CUresult r = cuMemExportToShareableHandle(
+	    &fd, pieces[index].at, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+
+	if (!r)
+		printf("0 %d\n", fd);
+	return r ? (int)r : -1;
+}
+
+static CUresult give_opened(struct piece *p)
+{
+	return cuIpcCloseMemHandle(p->at);
+}
+
+static const struct class imported = {"imported", NULL, give_virtual};
+static const struct class opened = {"opened", NULL, give_opened};
+
+static int run_import(unsigned pid, unsigned number)
+{
+	struct piece p = {.class = &imported};
+	CUmemGenericAllocationHandle handle;
+	int other = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd = (int)syscall(SYS_pidfd_getfd, other, number, 0);
+	CUresult r = cuMemImportFromShareableHandle(
+	    &handle, (void *)(uintptr_t)(unsigned)fd,
+	    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+	close(fd);
+	close(other);
+	p.at = handle;
+	if (!r)
+		pieces[piece_count++] = p;
+	return (int)r;
+}
+
+/* A handle of cuMemAlloc()'s memory, in a file. */
+static int run_tell(unsigned index, const char *path)
+{
+	CUipcMemHandle handle;
+	CUresult r = cuIpcGetMemHandle(&handle, pieces[index].at);
+	FILE *f = fopen(path, "w");
+
+	fwrite(&handle, sizeof handle, 1, f);
+	fclose(f);
+	return (int)r;
+}
+
+static int run_hear(const char *path)
+{
+	struct piece p = {.class = &opened};
+	CUipcMemHandle handle;
+	FILE *f = fopen(path, "r");
+	CUresult r;
+
+	if (fread(&handle, sizeof handle, 1, f) != 1)
+		return 1;
+	fclose(f);
+	r = cuIpcOpenMemHandle_v2(&p.at, handle, 1);
+	if (!r)
+		pieces[piece_count++] = p;
+	return (int)r;
 }
 
 /* ---- commands ---- */
@@ -490,6 +343,16 @@ static int obey(const char *line)
 		return (int)run_threads(a, b, bytes);
 	if (sscanf(line, "used %u", &a) == 1)
 		return run_used(a);
+	if (sscanf(line, "export %u", &a) == 1)
+		return run_export(a);
+	if (sscanf(line, "close-fd %u", &a) == 1)
+		return close((int)a);
+	if (sscanf(line, "import %u %u", &a, &b) == 2)
+		return run_import(a, b);
+	if (sscanf(line, "tell %u %199s", &a, name) == 2)
+		return run_tell(a, name);
+	if (sscanf(line, "hear %199s", name) == 1)
+		return run_hear(name);
 	if (!strcmp(line, "empty\n"))
 		return (int)give_all();
 	if (!strcmp(line, "drop-pool\n"))

@@ -133,14 +133,15 @@ def test_a_limit_is_exact(group, kind, size):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_memory_of_graphs_is_exact(group, size):
+@pytest.mark.parametrize("kind", ["graph", "captured", "launched"])
+def test_memory_of_graphs_is_exact(group, kind, size):
     """It leaves when the driver comes to it, a moment after its graph."""
     one = group()
     program = one.start()
-    error, count = program(f"fill graph {size}")
+    error, count = program(f"fill {kind} {size}")
     assert error == OUT_OF_MEMORY and count > 0
-    assert 0 <= LIMIT - one.held(program) < most_of("graph", size)
-    for refill, fit in [(f"fill graph {size}", count),
+    assert 0 <= LIMIT - one.held(program) < most_of(kind, size)
+    for refill, fit in [(f"fill {kind} {size}", count),
                         ("fill virtual 1", (LIMIT - CONTEXT) // BLOCK)]:
         program.ok("empty")
         await_that(lambda: one.held(program) == CONTEXT)
@@ -276,3 +277,53 @@ def test_contexts_are_free_if_the_group_says_so(machine, gpukit):
          SHELL], input="open 0\nfill virtual 1\n", text=True,
         capture_output=True, check=False, env=clean_env(**one.env))
     assert done.stdout == "0\n2 300\n", done.stderr
+
+
+def test_a_green_context_holds_the_primary_one(group):
+    one = group()
+    program = one.start()
+    program.ok("take green 0")
+    program.ok("close 0")
+    assert one.held(program) == CONTEXT
+    second, third = one.start(), one.add(one.env)
+    assert third("open 0") == [OUT_OF_MEMORY]
+    program.ok("empty")
+    assert one.held(program) == 0
+    third.ok("open 0")
+    assert one.held(second, third) == 2 * CONTEXT
+
+
+def test_what_is_exported_is_its_makers_until_all_let_go(group):
+    """As the driver has it: whoever imported it keeps it there."""
+    one = group()
+    maker, taker = one.start(), one.start()
+    maker.ok("take virtual 100000000")
+    fd, = maker.ok("export 0")
+    held = one.held(maker)
+    taker.ok(f"import {maker.pid} {fd}")
+    maker.ok("empty")
+    assert one.held(maker) == held
+    assert one.held(taker) == CONTEXT
+    free, _ = maker.ok("info")
+    assert free == LIMIT - one.held(maker, taker)
+    assert maker("fill virtual 1")[1] == (LIMIT - held - CONTEXT) // BLOCK
+    maker.ok("empty")
+    maker.ok(f"close-fd {fd}")  # which is one of those who have it
+    taker.ok("empty")
+    assert maker("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - 2 * CONTEXT) // BLOCK]
+
+
+def test_what_others_share_is_theirs(group, tmp_path):
+    one = group()
+    maker, taker = one.start(), one.start()
+    maker.ok("take plain 100000000")
+    maker.ok(f"tell 0 {tmp_path}/handle")
+    taker.ok(f"hear {tmp_path}/handle")
+    assert one.held(taker) == CONTEXT
+    fit = (LIMIT - one.held(maker, taker)) // BLOCK
+    assert taker("fill virtual 1") == [OUT_OF_MEMORY, fit]
+    taker.ok("empty")
+    maker.ok("empty")
+    assert taker("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - 2 * CONTEXT) // BLOCK]
