@@ -11,9 +11,9 @@ _Static_assert(sizeof(struct gkl_share) <= GKL_SHARE_BYTES,
 
 #define PERCENT_BITS 7
 #define PERCENT_MASK ((1ULL << PERCENT_BITS) - 1)
-#define NS_BITS      20
+#define NS_BITS      24
 #define NS_MASK      ((1ULL << NS_BITS) - 1)
-_Static_assert(GKL_SHARE_BIN_NS <= NS_MASK, "a whole bin has room");
+_Static_assert(GKL_SHARE_SEEN_NS <= NS_MASK, "a whole bin has room");
 
 /* Whatever was measured, nobody waits longer than this for it. */
 #define OWED_NS 60000000000LL
@@ -73,9 +73,10 @@ int64_t gkl_share_level(struct gkl_share *share, unsigned int percent,
 }
 
 uint64_t gkl_share_wait(struct gkl_share *share, unsigned int percent,
-			uint64_t now_ns)
+			uint64_t now_ns, uint64_t saved_ns)
 {
-	int64_t ahead = read_ahead(load(&share->due), percent, now_ns);
+	int64_t ahead =
+	    read_ahead(load(&share->due), percent, now_ns) + (int64_t)saved_ns;
 
 	return ahead > 0 ? (uint64_t)ahead : 0;
 }
@@ -99,20 +100,60 @@ static uint64_t bin_ns(uint64_t word, uint64_t bin)
 	return word >> NS_BITS == bin ? word & NS_MASK : 0;
 }
 
-/* Answers how much of ns had room in the bin. */
-static uint64_t fill_bin(struct gkl_share *share, uint64_t bin, uint64_t ns)
+/* Bins of some length, each with room for that. */
+struct ring {
+	_Atomic uint64_t *bin;
+	uint64_t count, length_ns;
+};
+
+static struct ring united(struct gkl_share *share)
 {
-	_Atomic uint64_t *word = &share->bin[bin % GKL_SHARE_BINS];
+	return (struct ring){share->bin, GKL_SHARE_BINS, GKL_SHARE_BIN_NS};
+}
+
+static struct ring seen(struct gkl_share *share)
+{
+	return (struct ring){share->seen, GKL_SHARE_SEEN, GKL_SHARE_SEEN_NS};
+}
+
+/* Answers how much of ns had room in the bin. */
+static uint64_t fill_bin(const struct ring *ring, uint64_t bin, uint64_t ns)
+{
+	_Atomic uint64_t *word = &ring->bin[bin % ring->count];
 	uint64_t was = load(word), had, has;
 
 	do {
 		if (was >> NS_BITS > bin)
 			return ns; /* forgotten: it comes too late */
 		had = bin_ns(was, bin);
-		has = min(had + ns, GKL_SHARE_BIN_NS);
+		has = min(had + ns, ring->length_ns);
 	} while (
 	    !atomic_compare_exchange_weak(word, &was, bin << NS_BITS | has));
 	return has - had;
+}
+
+static uint64_t fill_ring(const struct ring *ring, uint64_t begin_ns,
+			  uint64_t end_ns)
+{
+	uint64_t filled = 0;
+
+	for (uint64_t bin = begin_ns / ring->length_ns; begin_ns < end_ns;
+	     bin++) {
+		uint64_t until = min((bin + 1) * ring->length_ns, end_ns);
+
+		filled += fill_bin(ring, bin, until - begin_ns);
+		begin_ns = until;
+	}
+	return filled;
+}
+
+/* Where the ring begins that ends with a moment. */
+static uint64_t find_begin(const struct ring *ring, uint64_t end_ns)
+{
+	uint64_t last = end_ns / ring->length_ns;
+
+	return last < ring->count ? 0
+				  : (last - ring->count + 1) * ring->length_ns;
 }
 
 /* What lies before the ring is not united but with what was so as well. */
@@ -132,31 +173,31 @@ static uint64_t cover_far(struct gkl_share *share, uint64_t begin_ns,
 uint64_t gkl_share_cover(struct gkl_share *share, uint64_t begin_ns,
 			 uint64_t end_ns)
 {
-	uint64_t bin = begin_ns / GKL_SHARE_BIN_NS,
-		 last = end_ns / GKL_SHARE_BIN_NS, covered = 0;
+	struct ring ring = united(share);
+	uint64_t from = find_begin(&ring, end_ns), covered = 0;
 
-	if (last - bin >= GKL_SHARE_BINS && begin_ns < end_ns) {
-		bin = last - GKL_SHARE_BINS + 1;
-		covered = cover_far(share, begin_ns, bin * GKL_SHARE_BIN_NS);
-		begin_ns = bin * GKL_SHARE_BIN_NS;
+	if (begin_ns < from) {
+		covered = cover_far(share, begin_ns, from);
+		begin_ns = from;
 	}
-	for (; begin_ns < end_ns; bin++) {
-		uint64_t until = min((bin + 1) * GKL_SHARE_BIN_NS, end_ns);
+	return covered + fill_ring(&ring, begin_ns, end_ns);
+}
 
-		covered += fill_bin(share, bin, until - begin_ns);
-		begin_ns = until;
-	}
-	return covered;
+void gkl_share_show(struct gkl_share *share, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct ring ring = seen(share);
+
+	fill_ring(&ring, max(begin_ns, find_begin(&ring, end_ns)), end_ns);
 }
 
 uint64_t gkl_share_busy(const struct gkl_share *share, uint64_t now_ns,
 			uint64_t window_ns)
 {
-	uint64_t last = now_ns / GKL_SHARE_BIN_NS, busy = 0,
-		 count = min(window_ns / GKL_SHARE_BIN_NS, GKL_SHARE_BINS - 1);
+	uint64_t last = now_ns / GKL_SHARE_SEEN_NS, busy = 0, count;
 
+	count = min(window_ns / GKL_SHARE_SEEN_NS, GKL_SHARE_SEEN - 1);
 	for (uint64_t bin = last - min(count, last); bin < last; bin++)
-		busy += bin_ns(load(&share->bin[bin % GKL_SHARE_BINS]), bin);
+		busy += bin_ns(load(&share->seen[bin % GKL_SHARE_SEEN]), bin);
 	return busy;
 }
 

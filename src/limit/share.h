@@ -26,10 +26,13 @@
 /* So much time goes by until a group that rests has all that it may save. */
 #define GKL_SHARE_SAVED_NS 20000000ULL
 
-/* Intervals of this length are united; the ring of them. */
+/* Within bins of this length what is busy is added up; the ring of them. */
 #define GKL_SHARE_BIN_NS 1000000ULL
 
-enum { GKL_SHARE_BINS = 1984, GKL_SHARE_LAST = 16 };
+/* The same for reports, which count what was not measured, too. */
+#define GKL_SHARE_SEEN_NS 16000000ULL
+
+enum { GKL_SHARE_BINS = 1890, GKL_SHARE_SEEN = 128, GKL_SHARE_LAST = 16 };
 
 struct gkl_share {
 	/* When the time that was taken will have accrued, and the percentage
@@ -38,8 +41,9 @@ struct gkl_share {
 	_Atomic uint64_t wanted_ns; /* somebody last launched, or waited */
 	_Atomic uint64_t far_ns;    /* older than the ring: counted until */
 	_Atomic uint64_t met;       /* the next of `last` */
-	/* The number of a bin above, its nanoseconds below: 44 and 20 bits. */
+	/* The number of a bin above, its nanoseconds below: 40 and 24 bits. */
 	_Atomic uint64_t bin[GKL_SHARE_BINS];
+	_Atomic uint64_t seen[GKL_SHARE_SEEN];
 	/* The last long intervals: see gkl_share_meet(). */
 	_Atomic uint64_t last[GKL_SHARE_LAST];
 };
@@ -51,9 +55,11 @@ struct gkl_share {
 int64_t gkl_share_level(struct gkl_share *share, unsigned int percent,
 			uint64_t now_ns);
 
-/* How long until the level is not below zero; 0: it is not. */
+/*
+ * How long until the level is not below what accrues in saved_ns; 0: it is not.
+ */
 uint64_t gkl_share_wait(struct gkl_share *share, unsigned int percent,
-			uint64_t now_ns);
+			uint64_t now_ns, uint64_t saved_ns);
 
 /* Takes time, or gives it back (negative). */
 void gkl_share_take(struct gkl_share *share, unsigned int percent,
@@ -63,7 +69,11 @@ void gkl_share_take(struct gkl_share *share, unsigned int percent,
 uint64_t gkl_share_cover(struct gkl_share *share, uint64_t begin_ns,
 			 uint64_t end_ns);
 
-/* How much of [now - window, now) was busy; the ring has almost two seconds. */
+/* Shows an interval in reports: what was covered, or what is thought to be. */
+void gkl_share_show(struct gkl_share *share, uint64_t begin_ns,
+		    uint64_t end_ns);
+
+/* How much of [now - window, now) was busy; the ring has two seconds. */
 uint64_t gkl_share_busy(const struct gkl_share *share, uint64_t now_ns,
 			uint64_t window_ns);
 

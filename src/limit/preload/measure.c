@@ -17,8 +17,12 @@ enum { PAIRS = 64 };
 #define BASE_NS  (10 * GK_NS_PER_S)
 #define CLOCK_NS (2 * GK_NS_PER_S)
 
-/* ORPHAN: its context was forgotten meanwhile. */
-enum state { FREE, BEGUN, UNDER_WAY, ORPHAN };
+/* Who keeps a pair for so long has lost it, if others need it. */
+#define KEPT_NS GK_NS_PER_S
+
+/* KEPT: BEGUN, and its thread has gone on without ending it. ORPHAN: its
+ * context was forgotten meanwhile. */
+enum state { FREE, BEGUN, KEPT, UNDER_WAY, ORPHAN };
 
 struct measure_pair {
 	CUevent begin, end; /* made at the first use */
@@ -245,10 +249,13 @@ static bool make_event(CUevent *event)
 /* Under the lock, with the pair's context current. */
 static struct measure_pair *take_pair(struct context *c)
 {
+	uint64_t now = gk_mono_ns();
+
 	for (unsigned i = 0; !c->broken && i < PAIRS; i++) {
 		struct measure_pair *pair = &c->pair[i];
 
-		if (pair->state != FREE)
+		if (pair->state != FREE &&
+		    (pair->state != KEPT || now - pair->begun_ns < KEPT_NS))
 			continue;
 		if (!make_event(&pair->begin) || !make_event(&pair->end))
 			return NULL;
@@ -333,6 +340,31 @@ void measure_drop(struct measure_pair *pair)
 	lock_own();
 	free_pair(pair);
 	own_unlock(&state.lock);
+}
+
+uint64_t measure_keep(struct measure_pair *pair)
+{
+	uint64_t kept = pair->begun_ns;
+
+	lock_own();
+	if (pair->state == BEGUN)
+		pair->state = KEPT;
+	else
+		free_pair(pair);
+	own_unlock(&state.lock);
+	return kept;
+}
+
+bool measure_found(struct measure_pair *pair, uint64_t kept)
+{
+	bool found;
+
+	lock_own();
+	found = pair->state == KEPT && pair->begun_ns == kept;
+	if (found)
+		pair->state = BEGUN;
+	own_unlock(&state.lock);
+	return found;
 }
 
 bool measure_end(struct measure_pair *pair, CUstream stream, bool per_thread,

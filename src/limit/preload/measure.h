@@ -21,6 +21,7 @@ struct measured {
 	int device;
 	uint64_t work;     /* of work.h */
 	uint64_t taken_ns; /* of the share, in advance */
+	unsigned launches; /* between the two events */
 	uint64_t launched_ns;
 };
 
@@ -35,6 +36,13 @@ struct measure_pair *measure_begin(CUcontext ctx, CUstream stream,
 bool measure_end(struct measure_pair *pair, CUstream stream, bool per_thread,
 		 const struct measured *what); /* false: it is not measured */
 void measure_drop(struct measure_pair *pair);
+
+/*
+ * A thread keeps a pair for several launches: it may forget to come back with
+ * it, and loses it then. keep: a number for it; found: it is its own again.
+ */
+uint64_t measure_keep(struct measure_pair *pair);
+bool measure_found(struct measure_pair *pair, uint64_t kept);
 
 /* True if the stream is, or may be, captured. */
 bool measure_is_captured(CUstream stream, bool per_thread);

@@ -6,6 +6,12 @@
  * launches pay from that by what such work usually takes: no clock, no words
  * that others write. One of 64 is measured. With little left (tight) each is
  * paid for by itself and measured, of very short ones one of eight.
+ *
+ * Between two events lies more than the work: also how long the device takes to
+ * come from one to the next. So short work is measured by stretches of
+ * launches, all that are paid from one advance, as well as singly. Either tells
+ * more than what was busy: a stretch may have rested in between. The less
+ * counts.
  */
 #include "limit/preload/throttle.h"
 #include "base/clock.h"
@@ -17,11 +23,19 @@
 #include "limit/work.h"
 
 /* What a thread takes in advance, at most, and for how many launches. */
-#define ADVANCE_NS (250 * GK_NS_PER_US)
+#define ADVANCE_NS GK_NS_PER_MS
 enum { ADVANCE_LAUNCHES = 64, SAMPLE_SHORT = 8 };
 
-/* Shorter work is not always measured. */
+/* Shorter work is measured by stretches, and singly not always. */
 #define SHORT_NS (50 * GK_NS_PER_US)
+
+/*
+ * Who launches short work and has to wait does so until this much is saved, in
+ * time of the clock: several launches then follow each other as they would
+ * without a limit. Above the other there is time enough to be relaxed.
+ */
+#define STRETCH_NS (GKL_SHARE_SAVED_NS * 3 / 4)
+#define RELAXED_NS (GKL_SHARE_SAVED_NS / 4)
 
 /* What is taken for work that nobody knows, until it is known. */
 #define UNKNOWN_NS (50 * GK_NS_PER_US)
@@ -48,7 +62,12 @@ static _Thread_local struct {
 	unsigned percent; /* 0: no limit */
 	unsigned launches, count;
 	int64_t left_ns, taken_ns;
-	unsigned short_ones;
+	unsigned short_ones, turns;
+	/* The launches that are measured together, if any. */
+	struct measure_pair *pair;
+	uint64_t kept; /* measure_keep() */
+	CUstream stream;
+	bool counted;
 } advance __attribute__((tls_model("initial-exec")));
 
 /* One launch's device, as it is now. */
@@ -111,11 +130,29 @@ static void meet(const struct place *p, uint64_t begin_ns, uint64_t end_ns,
 			       end_ns, usual_ns);
 }
 
+static void take_one(const struct place *p, const struct measured *what,
+		     uint64_t begin_ns, uint64_t end_ns)
+{
+	struct gkl_work_time time;
+
+	if (end_ns - begin_ns > LONG_NS &&
+	    gkl_work_find(&works, what->work, &time))
+		meet(p, begin_ns, end_ns, time.least_ns);
+	gkl_work_learn(&works, what->work, end_ns - begin_ns);
+}
+
+/* Not if the last of the stretch was launched long before it came to its end.
+ */
+static bool may_have_rested(const struct measured *what, uint64_t begin_ns,
+			    uint64_t end_ns)
+{
+	return end_ns < what->launched_ns + (end_ns - begin_ns) / 2;
+}
+
 static void take_measure(const struct measured *what, uint64_t begin_ns,
 			 uint64_t end_ns)
 {
 	struct place p = {.group = limited(), .device = (unsigned)what->device};
-	struct gkl_work_time time;
 	uint64_t covered;
 
 	if (!p.group)
@@ -123,14 +160,16 @@ static void take_measure(const struct measured *what, uint64_t begin_ns,
 	look_again(&p);
 	p.share = share_of(p.group, p.device);
 	covered = gkl_share_cover(p.share, begin_ns, end_ns);
+	if (what->launches == 1)
+		take_one(&p, what, begin_ns, end_ns);
+	else if (covered > what->taken_ns &&
+		 may_have_rested(what, begin_ns, end_ns))
+		covered = what->taken_ns;
 	count(&p, GKL_BUSY_NS, covered);
+	gkl_share_show(p.share, end_ns - covered, end_ns);
 	if (p.percent)
 		gkl_share_take(p.share, p.percent, p.now_ns,
 			       (int64_t)(covered - what->taken_ns));
-	if (end_ns - begin_ns > LONG_NS &&
-	    gkl_work_find(&works, what->work, &time))
-		meet(&p, begin_ns, end_ns, time.least_ns);
-	gkl_work_learn(&works, what->work, end_ns - begin_ns);
 }
 
 void throttle_poll(void)
@@ -153,9 +192,8 @@ void throttle_forget_device(CUdevice device)
 /* What is not measured counts as what such work usually takes. */
 static void count_unmeasured(struct place *p, uint64_t ns)
 {
-	if (ns)
-		count(p, GKL_BUSY_NS,
-		      gkl_share_cover(p->share, p->now_ns, p->now_ns + ns));
+	count(p, GKL_BUSY_NS, ns);
+	gkl_share_show(p->share, p->now_ns, p->now_ns + ns);
 }
 
 /* ---- waiting ---- */
@@ -173,12 +211,14 @@ static void rest(struct place *p, uint64_t ns, uint64_t *look_ns)
 	look_again(p);
 }
 
-static void wait_for_share(struct place *p)
+static void wait_for_share(struct place *p, uint64_t saved_ns)
 {
 	uint64_t look_ns = LOOK_FIRST_NS, ns;
 
-	while (p->percent &&
-	       (ns = gkl_share_wait(p->share, p->percent, p->now_ns))) {
+	if (!p->percent || !gkl_share_wait(p->share, p->percent, p->now_ns, 0))
+		return;
+	while (p->percent && (ns = gkl_share_wait(p->share, p->percent,
+						  p->now_ns, saved_ns))) {
 		gkl_share_want(p->share, p->now_ns);
 		rest(p, ns, &look_ns);
 	}
@@ -221,17 +261,26 @@ static void wait_for_overdue(struct place *p)
 static void wait_for_turn(struct place *p, uint64_t work)
 {
 	uint64_t before = p->now_ns;
-	struct gkl_work_time time;
+	struct gkl_work_time time = {0};
 
 	if (!gkl_work_find(&works, work, &time))
 		wait_until_known(p, work);
 	wait_for_overdue(p);
-	wait_for_share(p);
+	wait_for_share(p, time.usual_ns && time.usual_ns < SHORT_NS ? STRETCH_NS
+								    : 0);
 	if (p->now_ns != before)
 		count(p, GKL_THROTTLED_NS, p->now_ns - before);
 }
 
 /* ---- time taken in advance ---- */
+
+/* Its launches count as what was paid for them. */
+static void drop_stretch(void)
+{
+	if (advance.pair && measure_found(advance.pair, advance.kept))
+		measure_drop(advance.pair);
+	advance.pair = NULL;
+}
 
 /* What was taken in advance and not used is given back. */
 static void settle_advance(struct gkl_group *group, uint64_t now_ns)
@@ -249,15 +298,19 @@ static void settle_advance(struct gkl_group *group, uint64_t now_ns)
 
 		p.share = share_of(group, p.device);
 		gkl_share_take(p.share, advance.percent, now_ns, -left);
-		count_unmeasured(&p, (uint64_t)(advance.taken_ns - left));
+		if (!advance.counted)
+			count_unmeasured(&p,
+					 (uint64_t)(advance.taken_ns - left));
 	}
+	drop_stretch();
 	advance.ctx = NULL;
+	advance.counted = false;
 	advance.count = 0;
 }
 
 static void take_advance(const struct place *p, CUcontext ctx, int64_t level)
 {
-	int64_t ns = level / 4;
+	int64_t ns = level / 2;
 
 	if (ns > (int64_t)ADVANCE_NS)
 		ns = (int64_t)ADVANCE_NS;
@@ -267,12 +320,35 @@ static void take_advance(const struct place *p, CUcontext ctx, int64_t level)
 	advance.percent = p->percent;
 	advance.launches = ADVANCE_LAUNCHES;
 	advance.left_ns = advance.taken_ns = ns;
+	advance.pair = NULL;
+	advance.counted = false;
 	if (p->percent)
 		gkl_share_take(p->share, p->percent, p->now_ns, ns);
 }
 
+/* The last launch of a stretch ends it. */
+static void end_stretch(struct throttle_launch *launch, CUstream stream,
+			bool per_thread)
+{
+	struct measure_pair *pair = advance.pair;
+
+	advance.pair = NULL;
+	if (!measure_found(pair, advance.kept))
+		return;
+	advance.counted = true;
+	launch->stream = stream;
+	launch->per_thread = per_thread;
+	launch->device = advance.device;
+	launch->work = 0;
+	launch->launched_ns = gk_mono_ns();
+	launch->taken_ns = (uint64_t)(advance.taken_ns - advance.left_ns);
+	launch->launches = advance.count;
+	launch->pair = pair;
+}
+
 /* True: the launch is paid for. */
-static bool pay_in_advance(const struct gkl_group *group, CUcontext ctx,
+static bool pay_in_advance(struct throttle_launch *launch,
+			   const struct gkl_group *group, CUcontext ctx,
 			   uint64_t work)
 {
 	struct gkl_work_time time;
@@ -284,10 +360,15 @@ static bool pay_in_advance(const struct gkl_group *group, CUcontext ctx,
 		if (!gkl_work_find(&works, work, &time) ||
 		    advance.left_ns < (int64_t)time.usual_ns)
 			return false;
+		if (advance.pair && advance.stream != launch->stream)
+			drop_stretch();
 		advance.left_ns -= (int64_t)time.usual_ns;
 	}
 	advance.launches--;
 	advance.count++;
+	if (advance.pair &&
+	    (!advance.launches || advance.left_ns < (int64_t)time.usual_ns))
+		end_stretch(launch, launch->stream, launch->per_thread);
 	return true;
 }
 
@@ -296,7 +377,7 @@ static bool pay_in_advance(const struct gkl_group *group, CUcontext ctx,
 /* Whether there is time enough that not every launch is looked at. */
 static bool is_relaxed(const struct place *p, int64_t level)
 {
-	return level > (int64_t)(GKL_SHARE_SAVED_NS * p->percent / 200);
+	return level > (int64_t)(RELAXED_NS * p->percent / 100);
 }
 
 static bool is_measured(const struct place *p, int64_t level, bool known,
@@ -307,6 +388,25 @@ static bool is_measured(const struct place *p, int64_t level, bool known,
 	if (is_relaxed(p, level))
 		return false;
 	return usual_ns >= SHORT_NS || ++advance.short_ones % SAMPLE_SHORT == 0;
+}
+
+/* The launch is the first of a stretch; false: pay for it by itself. */
+static bool begin_stretch(struct throttle_launch *launch, struct place *p,
+			  CUcontext ctx, int64_t level)
+{
+	struct measure_pair *pair;
+
+	take_advance(p, ctx, level);
+	pair = measure_begin(ctx, launch->stream, launch->per_thread);
+	if (pair) {
+		advance.pair = pair;
+		advance.kept = measure_keep(pair);
+		advance.stream = launch->stream;
+	}
+	if (pay_in_advance(launch, p->group, ctx, launch->work))
+		return true;
+	settle_advance(p->group, p->now_ns);
+	return false;
 }
 
 static void begin_limited(struct throttle_launch *launch, struct place *p,
@@ -321,11 +421,16 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 		return;
 	known = gkl_work_find(&works, launch->work, &time);
 	level = gkl_share_level(p->share, p->percent, p->now_ns);
+	if (known && time.usual_ns < SHORT_NS && is_relaxed(p, level) &&
+	    ++advance.turns % SAMPLE_SHORT &&
+	    begin_stretch(launch, p, ctx, level))
+		return;
 	if (is_measured(p, level, known, time.usual_ns, sample))
 		launch->pair =
 		    measure_begin(ctx, launch->stream, launch->per_thread);
 	launch->device = (int)p->device;
 	launch->launched_ns = p->now_ns;
+	launch->launches = 1;
 	launch->taken_ns = launch->pair ? time.least_ns : time.usual_ns;
 	gkl_share_take(p->share, p->percent, p->now_ns,
 		       (int64_t)launch->taken_ns);
@@ -351,12 +456,13 @@ static CUresult begin_slowly(struct throttle_launch *launch,
 	look_again(&p);
 	settle_advance(group, p.now_ns);
 	throttle_poll();
-	count(&p, GKL_LAUNCHES, 1);
 	gkl_share_want(p.share, p.now_ns);
 	if (p.percent)
 		begin_limited(launch, &p, ctx, sample);
 	if (!p.percent)
 		take_advance(&p, ctx, 0);
+	if (advance.count == 0)
+		count(&p, GKL_LAUNCHES, 1);
 	return CUDA_SUCCESS;
 }
 
@@ -368,6 +474,8 @@ CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 	CUcontext ctx;
 
 	ret_launch->device = -1;
+	ret_launch->stream = stream;
+	ret_launch->per_thread = per_thread;
 	if (__builtin_expect(!group, 0))
 		return limited_broken() ? CUDA_ERROR_NOT_PERMITTED
 					: CUDA_SUCCESS;
@@ -376,14 +484,10 @@ CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 		return CUDA_SUCCESS;
 	limited_before_launch();
 	work = gkl_work_key((uintptr_t)what ^ (uintptr_t)ctx << 16, size);
-	if (__builtin_expect(pay_in_advance(group, ctx, work), 1))
+	if (__builtin_expect(pay_in_advance(ret_launch, group, ctx, work), 1))
 		return CUDA_SUCCESS;
-	*ret_launch = (struct throttle_launch){
-	    .stream = stream,
-	    .per_thread = per_thread,
-	    .device = -1,
-	    .work = work,
-	};
+	ret_launch->work = work;
+	ret_launch->pair = NULL;
 	return begin_slowly(ret_launch, group, ctx);
 }
 
@@ -405,7 +509,8 @@ void throttle_end(struct throttle_launch *launch, CUresult result)
 	if (__builtin_expect(launch->device < 0, 1))
 		return;
 	if (result) {
-		give_back(launch);
+		if (launch->launches == 1)
+			give_back(launch);
 		if (launch->pair)
 			measure_drop(launch->pair);
 		return;
@@ -415,6 +520,7 @@ void throttle_end(struct throttle_launch *launch, CUresult result)
 	what = (struct measured){.device = launch->device,
 				 .work = launch->work,
 				 .taken_ns = launch->taken_ns,
+				 .launches = launch->launches,
 				 .launched_ns = launch->launched_ns};
 	measure_end(launch->pair, launch->stream, launch->per_thread, &what);
 }
