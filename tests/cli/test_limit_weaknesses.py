@@ -144,7 +144,12 @@ def share_of(programs, way="kernel"):
     """What part of the time a GPU worked for them, who want all of it."""
     for one in programs:
         one.ask(f"busy({SECONDS}, {way!r})")
-    worked = sorted(span for one in programs for span in one.answer())
+    return share_worked(sorted(span for one in programs
+                               for span in one.answer()))
+
+
+def share_worked(worked):
+    """What part of the time these spans cover, from the first to the last."""
     covered = until = 0
     for begin, end in worked:
         covered += max(0, end - max(begin, until))
@@ -165,6 +170,20 @@ def test_weakness_06_share_of_the_second_gpu(machine, program, cache):
     env = hami(one, cache, "9g", CUDA_DEVICE_SM_LIMIT_1="40")
     assert 0.3 < share_of([program(env, 1), program(env, 1)]) < 0.5
     assert share_of([program(env, 0)]) > 0.5
+
+
+def test_weakness_06_ranks_that_wait_for_each_other(machine, program, cache):
+    """Their kernels wait for each other inside, a GPU each: both get on, and
+    neither GPU works more than about its share of the time."""
+    one = machine("--gpus", H100 + ":2")
+    env = hami(one, cache, "9g", CUDA_DEVICE_SM_LIMIT="40")
+    ranks = [program(env, rank) for rank in (0, 1)]
+    flags = ranks[0]("share_flags()")
+    assert ranks[1](f"open_flags({flags!r})") == 0
+    for rank, each in enumerate(ranks):
+        each.ask(f"meet({rank}, 80)")
+    for each in ranks:
+        assert 0.05 < share_worked(each.answer()) < 0.6
 
 
 def test_weakness_07_no_utilization_from_the_driver(machine, program, cache):

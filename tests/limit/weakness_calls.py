@@ -220,3 +220,75 @@ def busy(seconds, way="kernel"):
         assert cuda.cuStreamSynchronize(stream) == 0
         worked.append([began, time.monotonic()])
     return worked
+
+
+MEET = b"""
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry meet(.param .u64 mine, .param .u64 theirs, .param .u32 step,
+                     .param .u32 rounds)
+{
+.reg .pred %p;
+.reg .b32 %r<4>;
+.reg .b64 %rd<2>;
+ld.param.u32 %r0, [rounds];
+mov.u32 %r1, 1;
+work:
+mad.lo.s32 %r1, %r1, 1664525, 1013904223;
+add.s32 %r0, %r0, -1;
+setp.ne.s32 %p, %r0, 0;
+@%p bra work;
+ld.param.u64 %rd0, [mine];
+ld.param.u64 %rd1, [theirs];
+ld.param.u32 %r2, [step];
+st.volatile.global.u32 [%rd0], %r2;
+wait:
+ld.volatile.global.u32 %r3, [%rd1];
+setp.lt.u32 %p, %r3, %r2;
+@%p bra wait;
+ret;
+}
+"""
+
+
+def share_flags():
+    """Two words of device memory, zeros, as others open them."""
+    at, handle = ctypes.c_ulonglong(), ctypes.create_string_buffer(64)
+    return (cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(8))
+            or cuda.cuMemsetD32_v2(at, 0, ctypes.c_size_t(2))
+            or cuda.cuCtxSynchronize() or kept.append(at)
+            or cuda.cuIpcGetMemHandle(handle, at) or handle.raw.hex())
+
+
+class IpcHandle(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_ubyte * 64)]
+
+
+def open_flags(text):
+    at = ctypes.c_ulonglong()
+    return (cuda.cuIpcOpenMemHandle_v2(
+        ctypes.byref(at), IpcHandle.from_buffer_copy(bytes.fromhex(text)), 1)
+            or kept.append(at) or 0)
+
+
+def meet(rank, steps):
+    """Kernels that wait for those of the other rank; as busy()."""
+    function = spin_kernel()
+    rounds = rounds_of(function, 0.004)
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    assert cuda.cuModuleLoadData(ctypes.byref(module), MEET) == 0
+    assert cuda.cuModuleGetFunction(ctypes.byref(function), module,
+                                    b"meet") == 0
+    mine, theirs = (ctypes.c_ulonglong(kept[-1].value + 4 * at)
+                    for at in (rank, 1 - rank))
+    worked = []
+    for step in range(1, steps + 1):
+        values = [mine, theirs, ctypes.c_uint(step), ctypes.c_uint(rounds)]
+        args = (ctypes.c_void_p * 4)(*map(ctypes.addressof, values))
+        assert cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, None, args,
+                                   None) == 0
+        began = time.monotonic()
+        assert cuda.cuCtxSynchronize() == 0
+        worked.append([began, time.monotonic()])
+    return worked
