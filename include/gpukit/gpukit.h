@@ -4,7 +4,8 @@
  *
  * Results are 0 or a negative enum gk_err; outputs come last and are untouched
  * on failure. The library never prints and never exits. A struct gk belongs to
- * one thread at a time; a snapshot may be read by many threads at once.
+ * one thread at a time but for the functions of "one device at once"; a
+ * snapshot may be read by many threads at once.
  */
 #ifndef GPUKIT_GPUKIT_H
 #define GPUKIT_GPUKIT_H
@@ -506,6 +507,84 @@ GK_API uint64_t gk_device_age(const struct gk_snapshot *snap,
  */
 GK_API size_t gk_missing_functions(const struct gk *gk, const char **ret_names,
 				   size_t cap);
+
+/*
+ * ---- one device at once ----
+ *
+ * The functions of this part ask the driver in the calling thread about one
+ * device: no snapshot, no other GPU, nothing kept from before. Any thread may
+ * call them at any time between gk_open() and gk_close(), several at once. A
+ * device is the NVML index of a GPU and the index of a MIG device in it, or -1.
+ *
+ * GK_ERR_NOT_FOUND: no such device. GK_ERR_LOST, GK_ERR_DRIVER: the driver
+ * refuses. *ret_nvml (may be NULL) is then its nvmlReturn_t.
+ */
+
+/* How many GPUs there were at gk_open(). */
+GK_API size_t gk_gpu_count(const struct gk *gk);
+
+/*
+ * Versions of the driver and of NVML, "" if unknown, and the newest version of
+ * CUDA that they support: 13000 = 13.0, 0 if unknown. Texts last until
+ * gk_close().
+ */
+GK_API void gk_versions(const struct gk *gk, const char **ret_driver,
+			const char **ret_nvml, int *ret_cuda);
+
+/*
+ * Who and where a device is: its names, ids and compute capability. All of its
+ * values are GK_ABSENT_NOT_READ.
+ */
+GK_API int gk_identify(struct gk *gk, unsigned index, int mig_index,
+		       struct gk_device *ret_device, int *ret_nvml);
+
+/*
+ * Reads metrics of any tier but EVENT, each now; those of one NVML call come
+ * from one call. ret_values[i] is the value of metrics[i], and ret_nvml[i]
+ * (ret_nvml may be NULL) the nvmlReturn_t of the call, 0 where none was made.
+ * GK_ERR_INVALID: no such metric. A GPU that refuses is no error here: its
+ * values are absent.
+ */
+GK_API int gk_read(struct gk *gk, unsigned index, int mig_index,
+		   const enum gk_metric *metrics, size_t count,
+		   struct gk_value *ret_values, int *ret_nvml);
+
+/*
+ * Reads the speed and the traffic of each NVLink of a GPU, two NVML calls
+ * whatever their number; the other values are GK_ABSENT_NOT_READ. *ret_count
+ * links are written.
+ */
+GK_API int gk_read_links(struct gk *gk, unsigned index,
+			 struct gk_link ret_links[GK_LINKS_MAX],
+			 size_t *ret_count, int *ret_nvml);
+
+/* A process on a device, as the driver lists it. */
+struct gk_use {
+	pid_t pid;
+	unsigned types;                 /* bits of gk_process_type */
+	int mig_index;                  /* MIG device that it is on, -1 */
+	struct gk_value m[GK_PM_COUNT]; /* those of tier MEDIUM */
+};
+
+/*
+ * Lists the processes of a device, of a GPU with those of its MIG devices.
+ * Utilisation is of the time since the last question, the first time of a
+ * second. Free *ret_uses with free().
+ */
+GK_API int gk_read_processes(struct gk *gk, unsigned index, int mig_index,
+			     struct gk_use **ret_uses, size_t *ret_count,
+			     int *ret_nvml);
+
+/* How many MIG devices a GPU can have; GK_ERR_DRIVER where it can have none. */
+GK_API int gk_mig_slots(struct gk *gk, unsigned index, unsigned *ret_slots,
+			int *ret_nvml);
+
+/*
+ * The nvmlDevice_t of a device, for calls of NVML that gpukit does not make; it
+ * is good until gk_close() or until the GPU is lost.
+ */
+GK_API int gk_nvml_handle(struct gk *gk, unsigned index, int mig_index,
+			  void **ret_handle, int *ret_nvml);
 
 /* A device that CUDA_VISIBLE_DEVICES chooses from. */
 struct gk_candidate {

@@ -30,6 +30,14 @@ void gk_trace_start(bool keep_events)
 	atomic_store(&gk_trace_on, 1);
 }
 
+void gk_trace_stop(void)
+{
+	atomic_store(&gk_trace_on, 0);
+	pthread_mutex_lock(&lock);
+	row_count = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 void gk_span_enter(struct gk_span *span, const char *name)
 {
 	if (!thread)
@@ -67,7 +75,7 @@ static struct gk_trace_row *row_of_span(const char *name)
 			return &rows[i];
 	if (row_count == ROWS_MAX)
 		return NULL;
-	rows[row_count].name = name;
+	rows[row_count] = (struct gk_trace_row){.name = name};
 	return &rows[row_count++];
 }
 

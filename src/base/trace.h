@@ -41,8 +41,11 @@ struct gk_span {
 
 extern _Atomic int gk_trace_on;
 
-/* Turns tracing on for good; with keep_events also the list of events. */
+/* Turns tracing on; with keep_events also the list of events. */
 void gk_trace_start(bool keep_events);
+
+/* Turns it off and empties the table; spans in progress still end in it. */
+void gk_trace_stop(void);
 
 void gk_span_enter(struct gk_span *span, const char *name);
 void gk_span_leave(struct gk_span *span);

@@ -235,6 +235,12 @@ static const struct gk_row rows[] = {
     {read_bar1, {GK_M_BAR1_USED, GK_M_BAR1_TOTAL}, 2},
 };
 
+const struct gk_row *gk_plain_rows(size_t *ret_count)
+{
+	*ret_count = COUNT(rows);
+	return rows;
+}
+
 /* The rows of a tier, and the place of the first in *unsupported. */
 static const struct gk_row *rows_of_tier(enum gk_tier tier, size_t *ret_count,
 					 size_t *ret_place)
@@ -273,9 +279,9 @@ static bool is_row_wanted(const struct gk_row *row, enum gk_tier tier,
 	return !only;
 }
 
-static nvmlReturn_t read_row(const struct gk_nvml *nvml, nvmlDevice_t handle,
-			     const struct gk_row *row, bool is_mig,
-			     struct gk_value values[GK_M_COUNT])
+nvmlReturn_t gk_row_read(const struct gk_nvml *nvml, nvmlDevice_t handle,
+			 const struct gk_row *row, bool is_mig,
+			 struct gk_value values[GK_M_COUNT])
 {
 	int64_t out[GK_ROW_VALUES] = {0};
 	nvmlReturn_t r = row->read(nvml, handle, out);
@@ -308,7 +314,7 @@ nvmlReturn_t gk_collect(const struct gk_nvml *nvml, nvmlDevice_t handle,
 		if (!is_row_wanted(row, tier, only) ||
 		    unsupported->bits[place / 64] & bit)
 			continue;
-		r = read_row(nvml, handle, row, is_mig, values);
+		r = gk_row_read(nvml, handle, row, is_mig, values);
 		if (gk_nvml_is_lost(r))
 			return r;
 		if (r == NVML_ERROR_NOT_SUPPORTED ||
@@ -317,5 +323,5 @@ nvmlReturn_t gk_collect(const struct gk_nvml *nvml, nvmlDevice_t handle,
 	}
 	if (tier != GK_TIER_DETAIL)
 		return NVML_SUCCESS;
-	return gk_collect_fields(nvml, handle, only, values);
+	return gk_collect_fields(nvml, handle, only, values, NULL);
 }

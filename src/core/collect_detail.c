@@ -341,7 +341,8 @@ struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,
 
 nvmlReturn_t gk_collect_fields(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			       const struct gk_metric_set *only,
-			       struct gk_value values[GK_M_COUNT])
+			       struct gk_value values[GK_M_COUNT],
+			       int answers[GK_M_COUNT])
 {
 	nvmlFieldValue_t asked[COUNT(fields)] = {0};
 	const struct field *of[COUNT(fields)];
@@ -360,8 +361,12 @@ nvmlReturn_t gk_collect_fields(const struct gk_nvml *nvml, nvmlDevice_t handle,
 	r = GK_NVML_CALL(nvml, nvmlDeviceGetFieldValues, handle, count, asked);
 	if (gk_nvml_is_lost(r))
 		return r;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		values[of[i]->metric] =
 		    gk_field_value(&asked[i], r, of[i]->scale);
+		if (answers)
+			answers[of[i]->metric] =
+			    (int)(r ? r : asked[i].nvmlReturn);
+	}
 	return NVML_SUCCESS;
 }

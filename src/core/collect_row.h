@@ -58,10 +58,25 @@ struct gk_row {
 #define GK_ROWS_DETAIL 160
 const struct gk_row *gk_detail_rows(size_t *ret_count);
 
-/* Reads the metrics of the DETAIL tier that are field values: one call. */
+/* The rows of all other tiers. */
+const struct gk_row *gk_plain_rows(size_t *ret_count);
+
+/*
+ * Asks the question of a row and writes all that it gives. Returns the answer;
+ * one that means the GPU is lost writes nothing.
+ */
+nvmlReturn_t gk_row_read(const struct gk_nvml *nvml, nvmlDevice_t handle,
+			 const struct gk_row *row, bool is_mig,
+			 struct gk_value values[GK_M_COUNT]);
+
+/*
+ * Reads the metrics of the DETAIL tier that are field values: one call.
+ * answers (NULL: not asked for) gets NVML's answer for each.
+ */
 nvmlReturn_t gk_collect_fields(const struct gk_nvml *nvml, nvmlDevice_t handle,
 			       const struct gk_metric_set *only,
-			       struct gk_value values[GK_M_COUNT]);
+			       struct gk_value values[GK_M_COUNT],
+			       int answers[GK_M_COUNT]);
 
 /* The value of a field; all: the answer of the call that asked for it. */
 struct gk_value gk_field_value(const nvmlFieldValue_t *field, nvmlReturn_t all,

@@ -38,7 +38,8 @@ static int start_workers(struct gk *gk, unsigned count)
 
 	gk->workers = calloc(count + 1, sizeof *gk->workers);
 	gk->stale = calloc(count + 1, sizeof *gk->stale);
-	if (r || !gk->workers || !gk->stale)
+	gk->live = gk_live_new(count);
+	if (r || !gk->workers || !gk->stale || !gk->live)
 		return r ? r : GK_ERR_NOMEM;
 	options.events = gk->events;
 	options.places = gk->places;
@@ -121,6 +122,7 @@ int gk_close(struct gk *gk)
 	all = stop_workers(gk);
 	gk_events_close(gk->events);
 	gk_places_unref(gk->places);
+	gk_live_free(gk->live, (unsigned)gk->gpu_count);
 	if (all && gk->nvml)
 		gk_nvml_close(gk->nvml);
 	gk_watch_close(gk);

@@ -6,6 +6,7 @@
 
 #include "core/events.h"
 #include "core/host.h"
+#include "core/live.h"
 #include "core/places.h"
 #include "core/procfs.h"
 #include "core/worker.h"
@@ -14,6 +15,7 @@ struct gk {
 	struct gk_nvml *nvml;
 	struct gk_worker **workers;
 	size_t gpu_count;
+	struct gk_live *live;     /* of each GPU */
 	struct gk_events *events; /* NULL without GK_WITH_EVENTS */
 	struct gk_places *places; /* NULL without GK_WITH_TOPOLOGY */
 	struct gk_procfs *procfs;

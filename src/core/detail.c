@@ -283,16 +283,16 @@ static const struct {
     {GK_L_RX, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, KIB},
 };
 
-static nvmlReturn_t read_link_fields(const struct gk_nvml *nvml,
-				     nvmlDevice_t dev, struct gk_detail *detail)
+nvmlReturn_t gk_link_fields(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			    struct gk_link *links, size_t link_count)
 {
 	nvmlFieldValue_t asked[GK_LINKS_MAX * COUNT(fields)] = {0};
-	unsigned count = detail->link_count * (unsigned)COUNT(fields);
+	unsigned count = (unsigned)(link_count * COUNT(fields));
 	nvmlReturn_t r;
 
 	for (unsigned i = 0; i < count; i++) {
 		asked[i].fieldId = fields[i % COUNT(fields)].id;
-		asked[i].scopeId = detail->links[i / COUNT(fields)].index;
+		asked[i].scopeId = links[i / COUNT(fields)].index;
 	}
 	r = GK_NVML_CALL(nvml, nvmlDeviceGetFieldValues, dev, (int)count,
 			 asked);
@@ -301,7 +301,7 @@ static nvmlReturn_t read_link_fields(const struct gk_nvml *nvml,
 	for (unsigned i = 0; i < count; i++) {
 		unsigned field = i % COUNT(fields);
 
-		detail->links[i / COUNT(fields)].m[fields[field].gives] =
+		links[i / COUNT(fields)].m[fields[field].gives] =
 		    gk_field_value(&asked[i], r, fields[field].scale);
 	}
 	return NVML_SUCCESS;
@@ -337,7 +337,7 @@ static nvmlReturn_t read_links(const struct gk_nvml *nvml, nvmlDevice_t dev,
 	}
 	if (!detail->link_count)
 		return NVML_SUCCESS;
-	return read_link_fields(nvml, dev, detail);
+	return gk_link_fields(nvml, dev, detail->links, detail->link_count);
 }
 
 nvmlReturn_t gk_detail_read(struct gk_gpu *gpu)

@@ -23,4 +23,11 @@ bool gk_link_is_last(nvmlReturn_t answer, unsigned link);
 enum gk_link_end gk_link_end_read(const struct gk_nvml *nvml, nvmlDevice_t dev,
 				  unsigned link, char ret_bus_id[32]);
 
+/*
+ * Reads the values of links that are field values, in one call. Returns the
+ * answer that means the GPU is lost, else NVML_SUCCESS.
+ */
+nvmlReturn_t gk_link_fields(const struct gk_nvml *nvml, nvmlDevice_t dev,
+			    struct gk_link *links, size_t link_count);
+
 #endif

@@ -160,6 +160,26 @@ static void identify_mig(const struct gk_nvml *nvml, struct gk_gpu_unit *unit,
 
 #undef TEXT
 
+void gk_device_identify(const struct gk_nvml *nvml, unsigned index,
+			int mig_index, nvmlDevice_t gpu, nvmlDevice_t handle,
+			struct gk_device *ret_device)
+{
+	struct gk_gpu all = {.nvml = nvml};
+	struct gk_gpu_unit unit, mig;
+
+	start_unit(&all, &unit, index);
+	unit.handle = gpu;
+	identify_gpu(&all, &unit);
+	*ret_device = unit.dev;
+	if (mig_index < 0)
+		return;
+	start_unit(&all, &mig, index);
+	mig.handle = handle;
+	mig.dev.mig_index = mig_index;
+	identify_mig(nvml, &mig, &unit.dev);
+	*ret_device = mig.dev;
+}
+
 /* How many MIG indices are worth asking; 0 when the GPU is not split. */
 static unsigned mig_slots(const struct gk_gpu *gpu)
 {

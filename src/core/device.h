@@ -57,6 +57,14 @@ int gk_gpu_init(struct gk_gpu *gpu, const struct gk_nvml *nvml, unsigned index,
 void gk_gpu_fini(struct gk_gpu *gpu);
 
 /*
+ * Fills in who and where a device is, by its handle and that of its GPU; all
+ * of its values are GK_ABSENT_NOT_READ. mig_index is -1 for a whole GPU.
+ */
+void gk_device_identify(const struct gk_nvml *nvml, unsigned index,
+			int mig_index, nvmlDevice_t gpu, nvmlDevice_t handle,
+			struct gk_device *ret_device);
+
+/*
  * Whether a metric is read with these bits of gk_with and this choice (NULL:
  * all), apart from what gk_watch_ask() asks for.
  */

@@ -61,10 +61,14 @@ static bool resolve_functions(struct gk_nvml *nvml)
 
 void gk_nvml_more(struct gk_nvml *nvml)
 {
+	if (nvml->more)
+		return;
+	pthread_mutex_lock(&nvml->looking);
 	for (size_t i = 0; !nvml->more && i < GK_NVML_SYMBOLS; i++)
 		if (gk_nvml_symbols[i].need == GK_NVML_MORE)
 			look_up_symbol(nvml, i);
 	nvml->more = true;
+	pthread_mutex_unlock(&nvml->looking);
 }
 
 static void read_versions(struct gk_nvml *nvml)
@@ -106,6 +110,7 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
 		return GK_ERR_DRIVER;
 	}
 	read_versions(nvml);
+	pthread_mutex_init(&nvml->looking, NULL);
 	nvml->uses = 1;
 	*ret_nvml = nvml;
 	return 0;
@@ -122,6 +127,7 @@ void gk_nvml_close(struct gk_nvml *nvml)
 	if (atomic_fetch_sub(&nvml->uses, 1) != 1)
 		return;
 	GK_NVML_CALL(nvml, nvmlShutdown);
+	pthread_mutex_destroy(&nvml->looking);
 	free(nvml);
 }
 

@@ -13,6 +13,7 @@
 #include "abi/nvml_abi.h"
 #include "base/trace.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 /*
@@ -163,8 +164,9 @@ struct gk_nvml {
 	void *library;
 	char driver_version[GK_NAME_MAX]; /* empty if unknown */
 	char nvml_version[GK_NAME_MAX];
-	int cuda_version; /* 13000 = 13.0, 0 if unknown */
-	bool more;        /* gk_nvml_more() was called */
+	int cuda_version;        /* 13000 = 13.0, 0 if unknown */
+	atomic_bool more;        /* gk_nvml_more() has looked them up */
+	pthread_mutex_t looking; /* held while it does */
 	atomic_uint uses;
 #define X(need, symbol) __typeof__(&symbol) symbol;
 	GK_NVML_USED(X)
@@ -214,7 +216,7 @@ int gk_nvml_open(const char *path, int *ret_nvml_error,
 
 /*
  * Looks up the functions of details, links, topology and events. Before the
- * first use of one, and by one thread; more calls do nothing.
+ * first use of one; more calls do nothing. Any thread may.
  */
 void gk_nvml_more(struct gk_nvml *nvml);
 

@@ -232,7 +232,7 @@ static nvmlReturn_t collect(const struct gk_metric_set *only)
 {
 	for (size_t i = 0; i < GK_M_COUNT; i++)
 		values[i] = UNTOUCHED;
-	return gk_collect_fields(&nvml, DEVICE, only, values);
+	return gk_collect_fields(&nvml, DEVICE, only, values, NULL);
 }
 
 static void check_value(enum gk_metric metric, struct gk_value want)
