@@ -1,0 +1,1 @@
+"""GPUs, the processes that use them, and the host."""
