@@ -1,0 +1,137 @@
+"""A made-up machine of GPUs in this very process.
+
+    import gpukit.fake
+    machine = gpukit.fake.use("h100:2")     # before any client of NVML
+    import gpukit                           # or pynvml, torch, numba...
+
+What `gpukit fake` does for a program that it starts, `use()` does for the one
+that runs already: it starts a machine, loads its libraries, so that whoever
+opens libnvidia-ml.so.1, libcuda.so.1 or libcudart.so.N from now on gets those,
+and sets the environment of programs that are started from here.
+
+It needs the command `gpukit`; GPUKIT_COMMAND names it where it is not in PATH.
+"""
+
+import os
+
+__all__ = ["use", "Machine"]
+
+_LIBRARIES = ("libnvidia-ml.so.1", "libcuda.so.1", "libcudart.so.12",
+              "libcudart.so.13")
+# Of the launcher's environment, what a program needs to be on its machine.
+_VARIABLES = ("GPUKIT_MACHINE", "LD_LIBRARY_PATH", "LD_AUDIT")
+
+_used = None
+
+
+def _command():
+    """The command `gpukit`: the one asked for, this build tree's, PATH's."""
+    import shutil
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    asked = os.environ.get("GPUKIT_COMMAND")
+    built = os.path.normpath(os.path.join(here, "..", "..", "bin", "gpukit"))
+    for path in (asked, built if os.access(built, os.X_OK) else None,
+                 shutil.which("gpukit")):
+        if path:
+            return path
+    raise FileNotFoundError(
+        "there is no command gpukit in PATH: install gpukit, or name it by "
+        "GPUKIT_COMMAND")
+
+
+def _loaded_already():
+    """A library of a driver that is in this process, or None."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as f:
+        for line in f:
+            path = line.split(maxsplit=5)[-1].strip()
+            name = os.path.basename(path)
+            if name.startswith(("libnvidia-ml.so", "libcuda.so")):
+                return path
+    return None
+
+
+def _load(directories):
+    """Opens the libraries: the next one who asks for a name gets those."""
+    import ctypes
+
+    for name in _LIBRARIES:
+        for directory in directories:
+            path = os.path.join(directory, name)
+            if os.path.exists(path):
+                ctypes.CDLL(path)
+                break
+
+
+class Machine:
+    """A running made-up machine; `use()` makes it.
+
+    It ends with this process, or with close(). `path` is its file.
+    """
+
+    def __init__(self, command, process, environment):
+        self._command = command
+        self._process = process
+        self.path = environment["GPUKIT_MACHINE"]
+        self.environment = environment
+
+    def ctl(self, *args):
+        """Runs `gpukit fake ctl` on it and returns what that prints.
+
+        >>> machine.ctl("set", 0, "temperature=90")
+        ''
+        """
+        import subprocess
+
+        words = [self._command, "fake", "ctl", "--name", self.path]
+        done = subprocess.run(words + [str(arg) for arg in args], text=True,
+                              capture_output=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip() or done.stdout.strip())
+        return done.stdout
+
+    def close(self):
+        """Ends the machine. Its libraries stay: for them the GPUs are lost."""
+        if self._process.stdin.closed:
+            return
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+    def __repr__(self):
+        return f"Machine({self.path!r})"
+
+
+def use(gpus="a100-sxm4-80gb:8", *options):
+    """Makes a machine and moves this process to it.
+
+    gpus: as `gpukit fake --gpus` has it, "h100:2". options: more of
+    `gpukit fake`, such as "--load=train:0,mem=3GiB" or "--driver=535".
+    Raises RuntimeError where it is too late, because a library of a driver is
+    loaded already, or where `gpukit fake` refuses.
+    """
+    global _used
+    import subprocess
+
+    if _used:
+        raise RuntimeError(f"this process is on {_used!r} already")
+    loaded = _loaded_already()
+    if loaded:
+        raise RuntimeError(f"too late: {loaded} is loaded already")
+    command = _command()
+    say = "\n".join(f'printf "%s\\n" "${name}"' for name in _VARIABLES)
+    process = subprocess.Popen(
+        [command, "fake", "--quiet", "--gpus", gpus, *options, "--", "sh",
+         "-c", say + "\nexec cat"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True)
+    lines = [process.stdout.readline() for _ in _VARIABLES]
+    if not lines[-1].endswith("\n"):
+        said = process.communicate()[1].strip()
+        raise RuntimeError(said or "gpukit fake did not start")
+    environment = {name: line.rstrip("\n")
+                   for name, line in zip(_VARIABLES, lines)}
+    os.environ.update(environment)
+    _load(environment["LD_LIBRARY_PATH"].split(":"))
+    _used = Machine(command, process, environment)
+    return _used

@@ -1,0 +1,27 @@
+"""timings(): what was asked of NVML, and how long it took."""
+
+from python_package import check_built, program_on_machine
+
+check_built()
+program = program_on_machine
+
+
+def test_calls_within_are_counted_and_no_others(program):
+    out = program("""
+from gpukit._timings import timings
+ids = (core.M_POWER, core.M_TEMP)
+core.read(0, -1, ids)
+for rounds in (1, 3):
+    with timings() as t:
+        for _ in range(rounds):
+            core.read(0, -1, ids)
+    core.read(0, -1, ids)
+    print([(row.name, row.calls) for row in sorted(t.rows, key=lambda r: r.name)])
+row = t["nvmlDeviceGetPowerUsage"]
+print(0 < row.longest <= row.total == row.own < 1)
+print(str(t).splitlines()[0].split()[:2], "nvmlDeviceGetPowerUsage" in str(t))
+""", "--gpus", "h100:1")
+    assert out.splitlines() == [
+        "[('nvmlDeviceGetPowerUsage', 1), ('nvmlDeviceGetTemperatureV', 1)]",
+        "[('nvmlDeviceGetPowerUsage', 3), ('nvmlDeviceGetTemperatureV', 3)]",
+        "True", "['calls', 'self'] True"]

@@ -1,0 +1,43 @@
+"""Programs in Python that use the package of the build tree."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import BUILD, clean_env
+
+PACKAGE = os.path.join(BUILD, "python")
+
+
+def run(code, *args, **env):
+    """What a program prints; it must end well."""
+    done = subprocess.run([sys.executable, "-c", code, *args], text=True,
+                          capture_output=True, check=False, timeout=120,
+                          env=clean_env(PYTHONPATH=PACKAGE, **env))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check_built():
+    """CI has the headers of Python; who has not builds without the package.
+    Each file of tests calls this."""
+    built = os.path.exists(os.path.join(PACKAGE, "gpukit", "_core.abi3.so"))
+    if not built and not os.environ.get("CI"):
+        pytest.skip("the package was not built: no headers of Python",
+                    allow_module_level=True)
+    assert built, "./run build has made no build/python"
+
+
+@pytest.fixture(name="program")
+def program_on_machine(machine):
+    """program(CODE, OPTION...) is what the code prints on a new machine; the
+    code finds `core`, and `machine` is that of the last program."""
+
+    def start(code, *options):
+        start.machine = machine(*options)
+        return run("from gpukit import _core as core\n" + code,
+                   **start.machine.env)
+
+    return start
