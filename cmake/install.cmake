@@ -21,6 +21,21 @@ install(DIRECTORY ${directories} ${cudart_directories}
 install(DIRECTORY ${GPUKIT_FAKE_DIR}/bin
 	DESTINATION ${GPUKIT_FAKE_INSTALL})
 install(DIRECTORY include/gpukit DESTINATION include)
+# How other projects find it. Both say where they are by their own place, so
+# that the prefix may be moved.
+include(CMakePackageConfigHelpers)
+configure_file(cmake/gpukit.pc.in lib/pkgconfig/gpukit.pc @ONLY)
+configure_file(cmake/gpukit-config.cmake.in gpukit-config.cmake @ONLY)
+write_basic_package_version_file(
+	${PROJECT_BINARY_DIR}/gpukit-config-version.cmake
+	COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/gpukit.pc
+	DESTINATION lib/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/gpukit-config.cmake
+	${PROJECT_BINARY_DIR}/gpukit-config-version.cmake
+	DESTINATION lib/cmake/gpukit)
+install(DIRECTORY examples/ DESTINATION share/gpukit/examples
+	FILES_MATCHING PATTERN "*.c")
 # libcurand has their table inside.
 install(DIRECTORY src/fronts/curand/ DESTINATION share/gpukit/licences
 	FILES_MATCHING PATTERN "joe_kuo.txt")

@@ -66,9 +66,21 @@ enum gk_metric {
 	GK_M_COUNT
 };
 
+/*
+ * Arrays of this header have room for what later versions add, so that what is
+ * compiled with an older header goes on working: beyond GK_..._COUNT they hold
+ * nothing. For the same reason numbers stay what they are, and structs have
+ * room at their end.
+ */
+#define GK_M_ROOM    384
+#define GK_PM_ROOM   32
+#define GK_T_ROOM    32
+#define GK_L_ROOM    16
+#define GK_TIER_ROOM 16
+
 /* Some of the metrics. Zeroed: none. */
 struct gk_metric_set {
-	uint64_t bits[(GK_M_COUNT + 63) / 64];
+	uint64_t bits[GK_M_ROOM / 64];
 };
 
 static inline void gk_metric_set_add(struct gk_metric_set *set,
@@ -107,8 +119,8 @@ struct gk_metric_info {
 };
 
 /* Rows of metrics.def and process_metrics.def, in the order of the enums. */
-GK_API extern const struct gk_metric_info gk_metrics[GK_M_COUNT];
-GK_API extern const struct gk_metric_info gk_process_metrics[GK_PM_COUNT];
+GK_API extern const struct gk_metric_info gk_metrics[GK_M_ROOM];
+GK_API extern const struct gk_metric_info gk_process_metrics[GK_PM_ROOM];
 
 /* Why a value is absent. Absent is never 0 and never guessed. */
 enum gk_absence {
@@ -157,8 +169,8 @@ struct gk_fact_info {
 };
 
 /* Rows of texts.def and links.def, in the order of the enums. */
-GK_API extern const struct gk_fact_info gk_facts[GK_T_COUNT];
-GK_API extern const struct gk_metric_info gk_link_metrics[GK_L_COUNT];
+GK_API extern const struct gk_fact_info gk_facts[GK_T_ROOM];
+GK_API extern const struct gk_metric_info gk_link_metrics[GK_L_ROOM];
 
 #define GK_NAME_MAX  96
 #define GK_LINKS_MAX 36 /* links that NVML can name */
@@ -185,7 +197,7 @@ struct gk_link {
 	unsigned index; /* NVML's number of the link; there may be holes */
 	enum gk_link_end end;
 	char remote_bus_id[32]; /* as in gk_device; empty if unknown */
-	struct gk_value m[GK_L_COUNT];
+	struct gk_value m[GK_L_ROOM];
 };
 
 /* The account of a process, as the driver kept it while accounting was on. */
@@ -232,7 +244,7 @@ struct gk_samples {
 
 /* The texts, links and lists of the DETAIL tier; its numbers are metrics. */
 struct gk_detail {
-	struct gk_text facts[GK_T_COUNT];
+	struct gk_text facts[GK_T_ROOM];
 	unsigned link_count;
 	struct gk_link links[GK_LINKS_MAX];
 	/* Empty without GK_WITH_LISTS. */
@@ -271,14 +283,15 @@ struct gk_device {
 	enum gk_health health;
 	int nvml_error; /* last nvmlReturn_t that made it unhealthy, or 0 */
 	/* Monotonic time of the last answer of each tier; 0 = none yet. */
-	uint64_t read_ns[GK_TIER_COUNT];
-	struct gk_value m[GK_M_COUNT];
+	uint64_t read_ns[GK_TIER_ROOM];
+	struct gk_value m[GK_M_ROOM];
 	/* The snapshot's; NULL for a MIG device and where the DETAIL tier has
 	 * not been read. */
 	const struct gk_detail *detail;
 	unsigned process_count;
 	/* Why the list of processes is not known; GK_PRESENT: it is. */
 	enum gk_absence processes_why;
+	uint64_t reserved[8];
 };
 
 enum gk_process_type {
@@ -318,7 +331,8 @@ struct gk_process {
 	const char *args;
 	size_t args_len;
 	uint64_t start_ticks; /* since boot; with pid the identity; 0 unknown */
-	struct gk_value m[GK_PM_COUNT];
+	struct gk_value m[GK_PM_ROOM];
+	uint64_t reserved[8];
 };
 
 struct gk_host {
@@ -329,6 +343,7 @@ struct gk_host {
 	struct gk_value load_centi[3];    /* load averages times 100 */
 	struct gk_value mem_total, mem_available; /* bytes */
 	struct gk_value swap_total, swap_free;    /* bytes */
+	uint64_t reserved[8];
 };
 
 /* The way between two GPUs, nearest first; "closest common ancestor". */
@@ -423,7 +438,8 @@ struct gk_options {
 	uint64_t timeout_ns; /* patience with one GPU; 0: one second */
 	/* How often gk_watch reads a tier; 0: 1, 5 and 15 frames but at least
 	 * 100 ms, 1 s and 5 s. */
-	uint64_t period_ns[GK_TIER_COUNT];
+	uint64_t period_ns[GK_TIER_ROOM];
+	uint64_t reserved[8]; /* 0 */
 };
 
 #define GK_OPTIONS_DEFAULT ((struct gk_options){.proc_fd = -1})
@@ -561,9 +577,9 @@ GK_API int gk_read_links(struct gk *gk, unsigned index,
 /* A process on a device, as the driver lists it. */
 struct gk_use {
 	pid_t pid;
-	unsigned types;                 /* bits of gk_process_type */
-	int mig_index;                  /* MIG device that it is on, -1 */
-	struct gk_value m[GK_PM_COUNT]; /* those of tier MEDIUM */
+	unsigned types;                /* bits of gk_process_type */
+	int mig_index;                 /* MIG device that it is on, -1 */
+	struct gk_value m[GK_PM_ROOM]; /* those of tier MEDIUM */
 };
 
 /*

@@ -4,23 +4,28 @@
 #define METRIC(id, name, unit, kind, tier, help)                               \
 	{name, help, GK_UNIT_##unit, GK_KIND_##kind, GK_TIER_##tier},
 
-const struct gk_metric_info gk_metrics[GK_M_COUNT] = {
+const struct gk_metric_info gk_metrics[GK_M_ROOM] = {
 #include <gpukit/metrics.def>
 };
 
-const struct gk_metric_info gk_process_metrics[GK_PM_COUNT] = {
+const struct gk_metric_info gk_process_metrics[GK_PM_ROOM] = {
 #include <gpukit/process_metrics.def>
 };
 
 #undef METRIC
 
-const struct gk_fact_info gk_facts[GK_T_COUNT] = {
+_Static_assert(GK_M_COUNT < GK_M_ROOM && GK_PM_COUNT < GK_PM_ROOM &&
+		   GK_T_COUNT < GK_T_ROOM && GK_L_COUNT < GK_L_ROOM &&
+		   GK_TIER_COUNT < GK_TIER_ROOM,
+	       "the room of the ABI is used up");
+
+const struct gk_fact_info gk_facts[GK_T_ROOM] = {
 #define TEXT(id, name, help) {name, help},
 #include <gpukit/texts.def>
 #undef TEXT
 };
 
-const struct gk_metric_info gk_link_metrics[GK_L_COUNT] = {
+const struct gk_metric_info gk_link_metrics[GK_L_ROOM] = {
 #define LINK(id, name, unit, kind, help)                                       \
 	{name, help, GK_UNIT_##unit, GK_KIND_##kind, GK_TIER_DETAIL},
 #include <gpukit/links.def>

@@ -120,7 +120,7 @@ static void copy_process(struct gk_snapshot *snap,
 	*p = (struct gk_process){.pid = listed->pid,
 				 .device = (unsigned)gpu + listed->unit,
 				 .types = listed->types};
-	memcpy(p->m, listed->m, sizeof p->m);
+	memcpy(p->m, listed->m, sizeof listed->m);
 	snap->devices[p->device].process_count++;
 }
 

@@ -15,7 +15,7 @@ from conftest import BUILD, ROOT, clean_env
 
 PREFIX = "/opt/gpukit"
 NOBODY = 65534
-SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake",
+SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake", "examples",
            "src/fronts/curand"]
 
 # One worker runs them all: the tree is copied once.
@@ -46,7 +46,7 @@ def private_tree(tmp_path_factory):
                         symlinks=True)
     for path in [os.path.join(BUILD, "*.cmake")] + [
             os.path.join(BUILD, name, "**", "cmake_install.cmake")
-            for name in ("src", "tests", "bench")]:
+            for name in ("src", "tests", "bench", "python")]:
         for script in glob.glob(path, recursive=True):
             rewritten(script, build, source)
     subprocess.run(["chmod", "-R", "go=", top], check=True)

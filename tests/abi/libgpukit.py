@@ -1,0 +1,82 @@
+"""What programs that are compiled with gpukit.h rely on: sizes and offsets of
+structs, numbers of enums, exported symbols. All of it as lines of text."""
+
+import os
+import re
+import subprocess
+
+from conftest import BUILD, ROOT
+
+INCLUDE = os.path.join(ROOT, "include")
+LIBRARY = os.path.join(BUILD, "lib", "libgpukit.so")
+
+
+def preprocessed():
+    """The header's own part, without comments."""
+    out = subprocess.run(
+        ["gcc", "-E", "-I", INCLUDE, os.path.join(INCLUDE, "gpukit",
+                                                  "gpukit.h")],
+        text=True, capture_output=True, check=True).stdout
+    own, keep = [], False
+    for line in out.splitlines():
+        marker = re.match(r'# \d+ "([^"]*)"', line)
+        if marker:
+            keep = "/gpukit/" in marker[1]
+        elif keep:
+            own.append(line)
+    return "\n".join(own)
+
+
+def structs(text):
+    """(struct, member) pairs; a member without a name is not ours to have."""
+    for name, body in re.findall(r"struct (gk\w*)\s*\{([^}]*)\};", text):
+        for declaration in body.split(";"):
+            for part in declaration.split(","):
+                member = re.search(r"(\w+)\s*(\[[^]]*\])*\s*$", part.strip())
+                if member:
+                    yield name, member[1]
+
+
+def enumerators(text):
+    for body in re.findall(r"enum gk\w*\s*\{([^}]*)\}", text):
+        yield from re.findall(r"(\bGK_\w+)\s*(?:=[^,]*)?(?:,|\s*$)", body)
+
+
+def functions(text):
+    """Names of the functions that are exported."""
+    marked = re.sub(r"static inline.*?\n}", "", text, flags=re.S)
+    return re.findall(r"visibility\(\"default\"\)\)\)[^;{]*?(gk_\w+)\(", marked)
+
+
+def layout(tmp_path):
+    """Sizes, offsets and numbers as the compiler sees them."""
+    text = preprocessed()
+    members = list(structs(text))
+    names = dict.fromkeys(name for name, _ in members)
+    lines = [f'printf("size {s} %zu\\n", sizeof(struct {s}));' for s in names]
+    lines += [f'printf("member {s}.{m} %zu %zu\\n", offsetof(struct {s}, {m}),'
+              f' sizeof(((struct {s} *)0)->{m}));' for s, m in members]
+    lines += [f'printf("number {e} %lld\\n", (long long){e});'
+              for e in enumerators(text) if not e.endswith("_COUNT")]
+    program = tmp_path / "layout"
+    source = program.with_suffix(".c")
+    source.write_text("#include <gpukit/gpukit.h>\n#include <stdio.h>\n"
+                      "int main(void)\n{\n" + "\n".join(lines) +
+                      "\nreturn 0;\n}\n")
+    subprocess.run(["gcc", "-I", INCLUDE, "-o", program, source], check=True)
+    return subprocess.run([program], text=True, capture_output=True,
+                          check=True).stdout.splitlines()
+
+
+def symbols():
+    """symbol NAME@@NODE, sorted; sizes of data are part of the ABI."""
+    out = subprocess.run(["readelf", "-W", "--dyn-syms", LIBRARY], text=True,
+                         capture_output=True, check=True).stdout
+    rows = []
+    for line in out.splitlines():
+        words = line.split()
+        if len(words) < 8 or words[6] in ("UND", "ABS", "Ndx"):
+            continue
+        size = f" {words[2]}" if words[3] == "OBJECT" else ""
+        rows.append(f"symbol {words[7]}{size}")
+    return sorted(rows)
