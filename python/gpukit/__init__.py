@@ -1,1 +1,35 @@
-"""GPUs, the processes that use them, and the host."""
+"""GPUs, the processes that use them, and the host.
+
+What is here has the names and the meaning that programs know from nvitop;
+`import gpukit as nvitop` serves them. Parts are loaded when first asked for.
+"""
+
+_PARTS = {
+    "utils": ("NA", "NaType", "NotApplicable", "NotApplicableType",
+              "UINT_MAX", "ULONGLONG_MAX", "KiB", "MiB", "GiB", "TiB", "PiB",
+              "SIZE_UNITS", "bytes2human", "human2bytes", "timedelta2human",
+              "utilization2string", "colored", "set_color", "boolify",
+              "Snapshot", "ttl_cache", "command_join"),
+    "_timings": ("timings",),
+}
+_PART_OF = {name: part for part, names in _PARTS.items() for name in names}
+_MODULES = ("utils", "caching", "na", "snapshot", "fake")
+
+__all__ = list(_PART_OF)
+
+
+def __getattr__(name):
+    from importlib import import_module
+
+    if name in _PART_OF:
+        value = getattr(import_module(f"gpukit.{_PART_OF[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"gpukit.{name}")
+    else:
+        raise AttributeError(f"module 'gpukit' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *__all__, *_MODULES])

@@ -1,0 +1,184 @@
+"""Sizes, times and shares as text and back; colours; command lines."""
+
+import os
+import sys
+
+from gpukit.caching import ttl_cache
+from gpukit.na import NA, NaType, NotApplicable, NotApplicableType
+from gpukit.snapshot import Snapshot
+
+__all__ = ["NA", "NaType", "NotApplicable", "NotApplicableType", "UINT_MAX",
+           "ULONGLONG_MAX", "KiB", "MiB", "GiB", "TiB", "PiB", "SIZE_UNITS",
+           "bytes2human", "human2bytes", "timedelta2human",
+           "utilization2string", "colored", "set_color", "boolify",
+           "Snapshot", "ttl_cache", "command_join"]
+
+UINT_MAX = 0xFFFFFFFF
+ULONGLONG_MAX = 0xFFFFFFFFFFFFFFFF
+KiB, MiB, GiB, TiB, PiB = (1 << shift for shift in (10, 20, 30, 40, 50))
+SIZE_UNITS = {None: 1, "": 1, "B": 1,
+              "KiB": KiB, "MiB": MiB, "GiB": GiB, "TiB": TiB, "PiB": PiB,
+              "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+              "PB": 10**15}
+
+# Below this many bytes (times a unit): text with so many digits of a unit.
+_SIZES = ((KiB, 1, "{:.0f}B"), (MiB, KiB, "{:.0f}KiB"),
+          (100 * MiB, MiB, "{:.2f}MiB"), (1000 * MiB, MiB, "{:.1f}MiB"),
+          (20 * GiB, MiB, "{:.0f}MiB"), (100 * GiB, GiB, "{:.2f}GiB"),
+          (1000 * GiB, GiB, "{:.1f}GiB"), (100 * TiB, TiB, "{:.2f}TiB"),
+          (1000 * TiB, TiB, "{:.1f}TiB"), (100 * PiB, PiB, "{:.2f}PiB"),
+          (float("inf"), PiB, "{:.1f}PiB"))
+
+
+def bytes2human(b, /, *, min_unit=1):
+    """A size in bytes as text: 1023B, 1.00MiB, 20.00GiB. NA stays NA, and so
+    becomes a text without a number.
+
+    min_unit: the smallest unit to use, in bytes. Raises TypeError for None.
+    """
+    if not isinstance(b, (int, float)):
+        try:
+            b = round(float(b))
+        except ValueError:
+            return NA
+    if b != b:
+        return NA
+    for limit, unit, text in _SIZES:
+        if b < limit and unit >= min_unit:
+            return text.format(b / unit)
+    return f"{b / PiB:.1f}PiB"
+
+
+def human2bytes(s, /):
+    """A text such as "1.5GiB" in bytes; k is 1000, ki is 1024, in any case.
+
+    Raises ValueError for a negative number or another text.
+    """
+    if isinstance(s, int):
+        if s < 0:
+            raise ValueError(f"a size is not negative: {s!r}")
+        return s
+    if not isinstance(s, str):
+        raise TypeError(f"a size is a number of bytes or a text, not {s!r}")
+    text = s.strip().lower()
+    text = text[1:].lstrip() if text.startswith("+") else text
+    digits = len(text) - len(text.lstrip("0123456789."))
+    number, unit = text[:digits], text[digits:].strip()
+    whole, point, fraction = number.partition(".")
+    if not whole.isdigit() or (point and not fraction.isdigit()):
+        raise ValueError(f"no size: {s!r}")
+    unit = unit[:-1] if unit.endswith("b") else unit
+    powers = {"": 1}
+    for power, letter in enumerate("kmgtp", 1):
+        powers[letter], powers[letter + "i"] = 1000**power, 1024**power
+    if unit not in powers:
+        raise ValueError(f"no size: {s!r}")
+    if not point:
+        return int(whole) * powers[unit]
+    return int(float(number) * powers[unit])
+
+
+def timedelta2human(dt, /, *, round=False):
+    """A time (seconds or timedelta) as m:ss, h:mm:ss, or days from 4 on.
+
+    round: days from 1 on. NA stays NA.
+    """
+    if dt is None or dt == NA:
+        return NA
+    seconds = dt if isinstance(dt, (int, float)) else dt.total_seconds()
+    if seconds < 0:
+        return "-" + timedelta2human(-seconds, round=round)
+    if seconds >= 4 * 86400 or (round and seconds >= 86400):
+        return f"{seconds / 86400:.1f} days"
+    hours, rest = divmod(int(seconds), 3600)
+    minutes, rest = divmod(rest, 60)
+    if hours:
+        return f"{hours}:{minutes:02d}:{rest:02d}"
+    return f"{minutes}:{rest:02d}"
+
+
+def utilization2string(utilization, /):
+    """A share in percent as text: 3%, 3.1%. NA stays NA."""
+    if utilization is None or utilization != utilization \
+            or utilization == NA:
+        return NA
+    if isinstance(utilization, float):
+        return f"{utilization:.1f}%"
+    return f"{utilization}%"
+
+
+_WORDS = {word: True for word in ("true", "yes", "on", "enabled", "1")}
+_WORDS.update((word, False) for word in ("false", "no", "off", "disabled",
+                                         "0"))
+
+
+def boolify(string, /, default=None):
+    """Whether a text says yes; without a known word, `default`, or whether
+    there is any text."""
+    known = _WORDS.get(string.lower())
+    if known is not None:
+        return known
+    return bool(string) if default is None else bool(default)
+
+
+try:
+    COLOR = sys.stdout.isatty()
+except (AttributeError, ValueError):
+    COLOR = False
+
+_COLOR_NAMES = ("red", "green", "yellow", "blue", "magenta", "cyan")
+COLORS = {"black": 30, "grey": 30, "white": 97, "light_grey": 37,
+          "dark_grey": 90}
+COLORS.update((name, 31 + i) for i, name in enumerate(_COLOR_NAMES))
+COLORS.update(("light_" + name, 91 + i)
+              for i, name in enumerate(_COLOR_NAMES))
+HIGHLIGHTS = {"on_" + name: code + 10 for name, code in COLORS.items()}
+ATTRIBUTES = {"bold": 1, "dark": 2, "underline": 4, "blink": 5, "reverse": 7,
+              "concealed": 8, "strike": 9}
+RESET = "\033[0m"
+
+
+def set_color(value):
+    """Has `colored` use colours, or not; also in programs started from here
+    (FORCE_COLOR, NO_COLOR)."""
+    global COLOR
+    COLOR = bool(value)
+    os.environ.pop("NO_COLOR" if COLOR else "FORCE_COLOR", None)
+    os.environ["FORCE_COLOR" if COLOR else "NO_COLOR"] = "1"
+
+
+def colored(text, /, color=None, on_color=None, attrs=None):
+    """The text in a colour, on a terminal or after set_color(True).
+
+    color: red, light_blue, ...; on_color: on_red, ...; attrs: bold, dark,
+    underline, blink, reverse, concealed, strike. KeyError for other names.
+    """
+    text = str(text)
+    if not COLOR:
+        return text
+    codes = [] if color is None else [COLORS[color]]
+    codes += [] if on_color is None else [HIGHLIGHTS[on_color]]
+    codes += [ATTRIBUTES[name] for name in attrs or ()]
+    for code in codes:
+        text = f"\033[{code}m{text}"
+    return text + RESET
+
+
+def add_quotes(s):
+    """An argument as one word of a shell."""
+    if s == "":
+        return '""'
+    if "$" in s or "`" in s or "\\" in s or ('"' in s and "'" not in s):
+        return "'" + s.replace("'", "'\"'\"'") + "'"
+    if any(c.isspace() for c in s) or "'" in s or '"' in s:
+        return '"' + s.replace('"', '\\"') + '"'
+    return s
+
+
+def command_join(cmdline):
+    """A command line as one text. A single argument that is no program's path
+    is a title that the process gave itself: it stays as it is."""
+    if len(cmdline) == 1 and not (os.path.isabs(cmdline[0])
+                                  and os.path.isfile(cmdline[0])):
+        return cmdline[0]
+    return " ".join(add_quotes(arg) for arg in cmdline)
