@@ -160,10 +160,12 @@ void memory_shrink(int device, enum gkl_kind kind, uint64_t bytes)
 }
 
 /*
- * Blocks may be shared with what is measured when it is another amount than
- * was expected: those that are there now are old (blocks.h).
+ * Blocks may be shared with what has just come (`came`), and with what is
+ * measured when it is another amount than was expected: those that are there
+ * now are old (blocks.h).
  */
-static bool measure(int device, enum gkl_kind kind, uint64_t *ret_grown)
+static bool measure(int device, enum gkl_kind kind, bool came,
+		    uint64_t *ret_grown)
 {
 	struct memory_state *s = memory_state();
 	struct memory_device *d = &s->device[device];
@@ -174,6 +176,8 @@ static bool measure(int device, enum gkl_kind kind, uint64_t *ret_grown)
 	pthread_mutex_lock(&s->measuring);
 	ok = close_gate(s);
 	if (!ok) {
+		if (came)
+			atomic_fetch_add(&s->epoch, 1);
 		pthread_mutex_unlock(&s->measuring);
 		return false;
 	}
@@ -182,13 +186,14 @@ static bool measure(int device, enum gkl_kind kind, uint64_t *ret_grown)
 		counted = atomic_load(&d->counted);
 		want = truth > counted ? truth - counted : 0;
 		have = sum_rest(d);
-		if (want + atomic_exchange(&d->doubted, 0) != have)
-			atomic_fetch_add(&s->epoch, 1);
+		came |= want + atomic_exchange(&d->doubted, 0) != have;
 		if (want < have)
 			memory_shrink(device, kind, have - want);
 		*ret_grown = want > have ? want - have : 0;
 		atomic_fetch_add(&d->rest[kind], *ret_grown);
 	}
+	if (came)
+		atomic_fetch_add(&s->epoch, 1);
 	open_gate(s);
 	pthread_mutex_unlock(&s->measuring);
 	return ok;
@@ -198,7 +203,7 @@ bool memory_measure(int device, enum gkl_kind kind)
 {
 	uint64_t grown;
 
-	if (!measure(device, kind, &grown)) {
+	if (!measure(device, kind, false, &grown)) {
 		memory_expect(device, 1);
 		return false;
 	}
@@ -242,7 +247,7 @@ bool memory_end_measured(struct memory_call *call, uint64_t guess)
 	d = &memory_state()->device[call->device];
 	atomic_store(&d->joined, true);
 	first = !atomic_load(&d->rest[GKL_CONTEXT]);
-	if (!measure(call->device, call->kind, &grown))
+	if (!measure(call->device, call->kind, true, &grown))
 		grown = take_guess(call, guess);
 	if (first && call->kind == GKL_CONTEXT)
 		note_context(call->device, grown);

@@ -2,6 +2,7 @@
 its limit, never a refusal while there is room, and nothing left afterwards."""
 
 import os
+import random
 import subprocess
 import time
 
@@ -225,6 +226,42 @@ def test_small_pieces_share_blocks_with_code_and_arrays(group):
     assert one.held(program) == CONTEXT
     assert program("fill virtual 1") == [
         OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
+
+
+@pytest.mark.parametrize("kind", ["module", "array"])
+def test_the_last_in_a_block_gives_it_back(group, kind):
+    """The driver puts small pieces of all kinds together."""
+    one = group()
+    program = one.start()
+    for first, second in [("plain", kind), (kind, "plain")]:
+        program.ok(f"take {first} 1000")
+        program.ok(f"take {second} 1000")
+        assert one.held(program) == CONTEXT + BLOCK
+        # Who is refused looks: what was counted twice is counted once.
+        assert program(f"take virtual {LIMIT}") == [OUT_OF_MEMORY]
+        for line in ["give 0", "give 0"]:
+            assert program.ok("info")[0] == LIMIT - one.held(program)
+            program.ok(line)
+        assert one.held(program) == CONTEXT
+        assert program.ok("info")[0] == LIMIT - CONTEXT
+
+
+def test_never_less_is_counted_than_the_driver_has(group):
+    """At each step; more only where small pieces share blocks with arrays or
+    code, and until somebody is refused."""
+    one = group()
+    program = one.start()
+    rng, live = random.Random(1), 0
+    for _ in range(1500):
+        if live and rng.random() < 0.5:
+            program.ok(f"give {rng.randrange(live)}")
+            live -= 1
+        else:
+            kind = rng.choice([*CLASSES, "captured", "launched"])
+            size = rng.choice([500, 3000, 200000, 700000, 3000000])
+            live += program(f"take {kind} {size}") == [0]
+        counted = LIMIT - program.ok("info")[0]
+        assert 0 <= counted - one.held(program) <= 4 * BLOCK
 
 
 def test_threads_together_stay_within(group):
