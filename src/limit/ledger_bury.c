@@ -91,6 +91,7 @@ bool gkl_bury_slot(struct gkl_ledger_file *f, unsigned int slot,
 	/* The next owner has no lock before it says so. */
 	high = life.high;
 	atomic_compare_exchange_strong(&s->locked, &high, 0);
+	atomic_fetch_add(&f->burials, 1);
 	if (!gkl_wide_swap(&s->life, life, free_slot))
 		return false;
 	keep_counters(f, &sums);
@@ -112,6 +113,7 @@ struct gkl_round gkl_bury_round(const struct gkl_ledger *ledger)
 		    life.high ? gkl_look_at(&look, i, life) : GKL_ALIVE;
 
 		round.dying += is == GKL_DYING;
+		round.found += is == GKL_DEAD;
 		if (is == GKL_DEAD && gkl_bury_slot(f, i, life)) {
 			gk_log(GK_LOG_INFO, "process %d is dead, slot %u free",
 			       gkl_life_pid(life), i);

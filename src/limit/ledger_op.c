@@ -153,23 +153,33 @@ static bool take(struct gkl_ledger *ledger, unsigned device, enum gkl_kind kind,
 	return true;
 }
 
-/* Once more, without the dead; those who die just now are waited for. */
+/*
+ * Once more, without the dead; those who die just now are waited for. The
+ * refusal is right if all who held something at the moment of the attempt
+ * lived: the round behind it finds nobody dead, and nobody else has buried one
+ * since. Else what was freed may have gone to another, whose own dead is not
+ * buried.
+ */
 static bool take_from_dead(struct gkl_ledger *ledger, unsigned device,
 			   enum gkl_kind kind, uint64_t bytes, uint64_t limit)
 {
-	uint64_t end = gk_mono_ns() + DYING_MAX_NS, now;
-	struct gkl_round round;
+	_Atomic uint32_t *burials = &ledger->file->burials;
+	uint64_t end = gk_mono_ns() + DYING_MAX_NS;
 
 	do {
-		round = gkl_bury_round(ledger);
+		uint32_t before = atomic_load(burials);
+		struct gkl_round round;
+
 		if (take(ledger, device, kind, bytes, limit))
 			return true;
+		round = gkl_bury_round(ledger);
+		if (round.found || atomic_load(burials) != before)
+			continue;
 		if (!round.dying)
 			return false;
-		now = gk_mono_ns();
-		gk_sleep_until(now + DYING_STEP_NS);
-	} while (now < end);
-	return false;
+		gk_sleep_until(gk_mono_ns() + DYING_STEP_NS);
+	} while (gk_mono_ns() < end);
+	return take(ledger, device, kind, bytes, limit);
 }
 
 bool gkl_ledger_reserve(struct gkl_ledger *ledger, unsigned int device,

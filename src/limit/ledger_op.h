@@ -40,9 +40,11 @@ bool gkl_bury_slot(struct gkl_ledger_file *f, unsigned int slot,
 /* What `self` held before exec. */
 void gkl_bury_former(struct gkl_ledger_file *f, union gkl_wide self);
 
-/* Buries all the dead. */
+/*
+ * Buries all the dead. found: those who were dead, whoever has buried them.
+ */
 struct gkl_round {
-	int buried, dying;
+	int found, buried, dying;
 };
 struct gkl_round gkl_bury_round(const struct gkl_ledger *ledger);
 

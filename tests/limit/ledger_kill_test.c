@@ -331,6 +331,84 @@ static void who_was_stopped_finishes_what_another_left(void **state)
 		}
 }
 
+#define PART (LIMIT / 4)
+
+static void hold_a_part_and_die(void)
+{
+	gkl_ledger_charge(fx.ledger, 0, GKL_DATA, PART);
+}
+
+static void hold_the_rest(void)
+{
+	gkl_ledger_charge(fx.ledger, 0, GKL_DATA, LIMIT - MINE - PART);
+	raise(SIGSTOP);
+}
+
+/* A dead one and a living one hold all; a child stands before its attempt. */
+static pid_t start_before_the_dead(pid_t *ret_living)
+{
+	pid_t pid;
+
+	await_end(start_child(hold_a_part_and_die), 0);
+	*ret_living = start_child(hold_the_rest);
+	assert_int_equal(waitpid(*ret_living, NULL, WUNTRACED), *ret_living);
+	pid = fork();
+	if (!pid) {
+		gkl_ledger_slot(fx.ledger);
+		forget_highs();
+		TRACED(gkl_ledger_reserve(fx.ledger, 0, GKL_DATA, PART, LIMIT));
+	}
+	await_start(pid);
+	return pid;
+}
+
+static uint64_t total_now(void)
+{
+	return gkl_wide_read(&file->taken[0].total).low;
+}
+
+/*
+ * Wherever it stands, the living one dies, and another takes what the dead one
+ * had: there is room still, of the one that has died last.
+ */
+static void who_buries_is_not_refused_when_another_takes_that_room(void **state)
+{
+	struct site sites[STORES_MAX];
+	unsigned int stores, robbed = 0;
+	pid_t living, pid;
+
+	(void)state;
+	if (!CAN_RECORD)
+		skip();
+	pid = start_before_the_dead(&living);
+	stores = record(pid, sites, changed);
+	end(living);
+	end(pid);
+	check_whole();
+	for (unsigned int k = 0; k < stores; k++) {
+		bool rob;
+		long text;
+
+		pid = start_before_the_dead(&living);
+		text = ptrace(PTRACE_PEEKTEXT, pid, sites[k].pc, NULL);
+		run_to(pid, &sites[k]);
+		end(living);
+		rob = total_now() + PART <= LIMIT;
+		if (rob)
+			gkl_ledger_charge(fx.ledger, 0, GKL_DATA, PART);
+		robbed += rob;
+		go_on(pid, &sites[k], text);
+		gkl_ledger_bury(fx.ledger);
+		assert_int_equal(gkl_ledger_used(fx.ledger, 0),
+				 MINE + PART + (rob ? PART : 0));
+		end(pid);
+		if (rob)
+			gkl_ledger_refund(fx.ledger, 0, GKL_DATA, PART);
+		check_whole();
+	}
+	assert_true(robbed > 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_it, close_it)
@@ -339,6 +417,7 @@ int main(void)
 	    T(killed_over_what_another_left),
 	    T(who_is_stopped_behind_a_store_holds_nobody_up),
 	    T(who_was_stopped_finishes_what_another_left),
+	    T(who_buries_is_not_refused_when_another_takes_that_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
