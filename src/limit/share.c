@@ -214,41 +214,38 @@ uint64_t gkl_share_wanted(const struct gkl_share *share)
 /* ---- kernels that wait for each other ---- */
 
 /*
- * A long interval in a word: the low bits of its end, its length, both in
- * microseconds, and whether it waited.
+ * A long interval in a word: the low bits of its end and its length, both in
+ * microseconds.
  */
 #define US          1000ULL
 #define LENGTH_BITS 23
 #define LENGTH_MASK ((1ULL << LENGTH_BITS) - 1)
-#define END_SHIFT   (LENGTH_BITS + 1)
 
 /* Shorter than this is not worth it, and often chance. */
 #define MEET_LEAST_NS 500000ULL
 
 struct interval {
 	uint64_t begin_ns, end_ns;
-	bool waited;
 };
 
 static uint64_t pack(const struct interval *i)
 {
 	uint64_t length = min((i->end_ns - i->begin_ns) / US, LENGTH_MASK);
 
-	return (i->end_ns / US) << END_SHIFT | length << 1 | i->waited;
+	return (i->end_ns / US) << LENGTH_BITS | length;
 }
 
 /* `near_ns` is within some days of it. */
 static struct interval unpack(uint64_t word, uint64_t near_ns)
 {
-	int64_t apart = (int64_t)((near_ns / US << END_SHIFT) -
-				  (word & ~((1ULL << END_SHIFT) - 1))) >>
-			END_SHIFT;
+	int64_t apart = (int64_t)((near_ns / US << LENGTH_BITS) -
+				  (word & ~((1ULL << LENGTH_BITS) - 1))) >>
+			LENGTH_BITS;
 	uint64_t end_ns = near_ns - (uint64_t)apart * US;
 
 	return (struct interval){
-	    .begin_ns = end_ns - (word >> 1 & LENGTH_MASK) * US,
+	    .begin_ns = end_ns - (word & LENGTH_MASK) * US,
 	    .end_ns = end_ns,
-	    .waited = word & 1,
 	};
 }
 
@@ -258,12 +255,12 @@ static uint64_t find_lag(const struct interval *first,
 {
 	uint64_t apart, lag;
 
-	if (!first->waited || last->begin_ns < first->begin_ns + MEET_LEAST_NS)
+	if (last->begin_ns < first->begin_ns + MEET_LEAST_NS)
 		return 0;
 	lag = last->begin_ns - first->begin_ns;
 	apart = first->end_ns > last->end_ns ? first->end_ns - last->end_ns
 					     : last->end_ns - first->end_ns;
-	return apart <= lag / 8 + 100 * US ? lag : 0;
+	return apart <= lag / 32 + 100 * US ? lag : 0;
 }
 
 static void meet_device(struct gkl_share *own, unsigned int own_percent,
@@ -289,12 +286,11 @@ static void meet_device(struct gkl_share *own, unsigned int own_percent,
 
 void gkl_share_meet(struct gkl_share *const share[], unsigned int count,
 		    unsigned int mine, const unsigned int percent[],
-		    uint64_t begin_ns, uint64_t end_ns, uint64_t usual_ns)
+		    uint64_t begin_ns, uint64_t end_ns)
 {
 	struct interval interval = {.begin_ns = begin_ns, .end_ns = end_ns};
-	uint64_t length = end_ns - begin_ns, place;
+	uint64_t place;
 
-	interval.waited = length > usual_ns + max(usual_ns / 2, MEET_LEAST_NS);
 	place = atomic_fetch_add(&share[mine]->met, 1) % GKL_SHARE_LAST;
 	atomic_store(&share[mine]->last[place], pack(&interval));
 	for (unsigned int i = 0; i < count; i++)

@@ -27,7 +27,7 @@
 #define GKL_SHARE_SAVED_NS 20000000ULL
 
 /* Within bins of this length what is busy is added up; the ring of them. */
-#define GKL_SHARE_BIN_NS 1000000ULL
+#define GKL_SHARE_BIN_NS 250000ULL
 
 /* The same for reports, which count what was not measured, too. */
 #define GKL_SHARE_SEEN_NS 16000000ULL
@@ -87,11 +87,11 @@ uint64_t gkl_share_wanted(const struct gkl_share *share);
  * the longer for it there, and so on: each time a larger part of the time.
  * Therefore what the first waited is taken from the shares of both.
  *
- * Notes an interval that was much longer than `usual_ns`, or met by one that
- * was, on device `mine` of `count` shares, and takes what is to be taken.
+ * Notes a long interval on device `mine` of `count` shares, and takes what is
+ * to be taken where another ended with it. By chance that is rare.
  */
 void gkl_share_meet(struct gkl_share *const share[], unsigned int count,
 		    unsigned int mine, const unsigned int percent[],
-		    uint64_t begin_ns, uint64_t end_ns, uint64_t usual_ns);
+		    uint64_t begin_ns, uint64_t end_ns);
 
 #endif

@@ -5,7 +5,7 @@
 
 /*
  * A time in a word: average and least in units of 64 ns, of 32 and 31 bits.
- * The least creeps up by a 16th of the way to each longer measure, so that work
+ * The least creeps up by a 64th of the way to each longer measure, so that work
  * that has become longer is known soon, and work of which every other one waits
  * for somebody keeps the time that it takes by itself.
  */
@@ -61,7 +61,7 @@ void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns)
 		time = load(&entry->time);
 		usual = go_to(time >> LEAST_BITS, units, 8);
 		least = time & MOST;
-		least = units < least ? units : go_to(least, units, 16);
+		least = units < least ? units : go_to(least, units, 64);
 	}
 	store(&entry->time, usual << LEAST_BITS | least);
 	store(&entry->key, key);

@@ -528,27 +528,24 @@ bool measure_is_under_way(uint64_t work)
 	return found;
 }
 
-bool measure_oldest(int device, uint64_t *ret_since_ns, uint64_t *ret_taken_ns)
+static uint64_t find_owed(const struct measured *what)
 {
-	uint64_t since = UINT64_MAX, taken = 0;
+	return what->usual_ns > what->taken_ns ? what->usual_ns - what->taken_ns
+					       : 0;
+}
+
+uint64_t measure_owed(int device)
+{
+	uint64_t owed = 0;
 
 	if (!atomic_load_explicit(&state.under_way, memory_order_relaxed))
-		return false;
+		return 0;
 	lock_own();
-	for (struct context *c = state.contexts; c; c = c->next) {
-		for (unsigned i = 0; c->under_way && i < PAIRS; i++) {
-			const struct measure_pair *pair = &c->pair[i];
-
-			if (pair->state != UNDER_WAY ||
-			    pair->what.device != device)
-				continue;
-			taken += pair->what.taken_ns;
-			if (pair->what.launched_ns < since)
-				since = pair->what.launched_ns;
-		}
-	}
+	for (struct context *c = state.contexts; c; c = c->next)
+		for (unsigned i = 0; c->under_way && i < PAIRS; i++)
+			if (c->pair[i].state == UNDER_WAY &&
+			    c->pair[i].what.device == device)
+				owed += find_owed(&c->pair[i].what);
 	own_unlock(&state.lock);
-	*ret_since_ns = since;
-	*ret_taken_ns = taken;
-	return since != UINT64_MAX;
+	return owed;
 }

@@ -21,6 +21,7 @@ struct measured {
 	int device;
 	uint64_t work;     /* of work.h */
 	uint64_t taken_ns; /* of the share, in advance */
+	uint64_t usual_ns; /* what such work takes on average */
 	unsigned launches; /* between the two events */
 	uint64_t launched_ns;
 };
@@ -57,10 +58,11 @@ void measure_captures(void);
 void measure_poll(void (*done)(const struct measured *what, uint64_t begin_ns,
 			       uint64_t end_ns));
 
-/* Whether launches of this work are under way; of the device: since when, and
- * what was taken for all of them. */
+/* Whether launches of this work are under way. */
 bool measure_is_under_way(uint64_t work);
-bool measure_oldest(int device, uint64_t *ret_since_ns, uint64_t *ret_taken_ns);
+
+/* By how much what those of a device usually take is more than was taken. */
+uint64_t measure_owed(int device);
 
 /* Before a context is destroyed; all contexts of a device. */
 void measure_forget(CUcontext ctx);

@@ -40,10 +40,16 @@ enum { ADVANCE_LAUNCHES = 64, SAMPLE_SHORT = 8 };
 /* What is taken for work that nobody knows, until it is known. */
 #define UNKNOWN_NS (50 * GK_NS_PER_US)
 
+/*
+ * What is taken in advance, at most. Kernels that wait for each other last the
+ * longer, the longer the last of them waited here for what was taken for the
+ * first: that must have an end.
+ */
+#define TAKEN_NS (25 * GK_NS_PER_MS)
+
 /* A launch waits so long, at most, for what was launched before it to be known,
  * since that may wait for this one. */
 #define PATIENCE_NS (100 * GK_NS_PER_MS)
-#define OVERDUE_NS  (20 * GK_NS_PER_MS)
 
 /* Between two looks while waiting. */
 #define LOOK_FIRST_NS (50 * GK_NS_PER_US)
@@ -113,8 +119,7 @@ static void count(struct place *p, enum gkl_count which, uint64_t add)
 /* ---- what was measured ---- */
 
 /* Devices of which this group has a share: where kernels may wait for others */
-static void meet(const struct place *p, uint64_t begin_ns, uint64_t end_ns,
-		 uint64_t usual_ns)
+static void meet(const struct place *p, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct gkl_share *share[GKL_DEVICES] = {NULL};
 	unsigned percent[GKL_DEVICES], limited_ones = 0;
@@ -127,17 +132,14 @@ static void meet(const struct place *p, uint64_t begin_ns, uint64_t end_ns,
 	}
 	if (limited_ones > 1 && percent[p->device])
 		gkl_share_meet(share, GKL_DEVICES, p->device, percent, begin_ns,
-			       end_ns, usual_ns);
+			       end_ns);
 }
 
 static void take_one(const struct place *p, const struct measured *what,
 		     uint64_t begin_ns, uint64_t end_ns)
 {
-	struct gkl_work_time time;
-
-	if (end_ns - begin_ns > LONG_NS &&
-	    gkl_work_find(&works, what->work, &time))
-		meet(p, begin_ns, end_ns, time.least_ns);
+	if (end_ns - begin_ns > LONG_NS)
+		meet(p, begin_ns, end_ns);
 	gkl_work_learn(&works, what->work, end_ns - begin_ns);
 }
 
@@ -211,14 +213,28 @@ static void rest(struct place *p, uint64_t ns, uint64_t *look_ns)
 	look_again(p);
 }
 
+/*
+ * What this process's launches under way usually take and was not taken for
+ * them, as time of the clock. The process itself waits for it, others do not;
+ * and not for ever: they may wait for what it is about to launch.
+ */
+static uint64_t find_owed(const struct place *p, uint64_t since_ns)
+{
+	if (!p->percent || p->now_ns - since_ns > PATIENCE_NS)
+		return 0;
+	return measure_owed((int)p->device) * 100 / p->percent;
+}
+
 static void wait_for_share(struct place *p, uint64_t saved_ns)
 {
-	uint64_t look_ns = LOOK_FIRST_NS, ns;
+	uint64_t look_ns = LOOK_FIRST_NS, since = p->now_ns, ns;
 
-	if (!p->percent || !gkl_share_wait(p->share, p->percent, p->now_ns, 0))
+	if (!p->percent || !gkl_share_wait(p->share, p->percent, p->now_ns,
+					   find_owed(p, since)))
 		return;
-	while (p->percent && (ns = gkl_share_wait(p->share, p->percent,
-						  p->now_ns, saved_ns))) {
+	while (p->percent &&
+	       (ns = gkl_share_wait(p->share, p->percent, p->now_ns,
+				    saved_ns + find_owed(p, since)))) {
 		gkl_share_want(p->share, p->now_ns);
 		rest(p, ns, &look_ns);
 	}
@@ -243,21 +259,6 @@ static void wait_until_known(struct place *p, uint64_t work)
 	}
 }
 
-/*
- * What is under way takes much longer than was thought: then no more of it is
- * queued behind it, for a while.
- */
-static void wait_for_overdue(struct place *p)
-{
-	uint64_t until = p->now_ns + OVERDUE_NS, look_ns = LOOK_FIRST_NS, since,
-		 taken_ns;
-
-	while (p->percent && p->now_ns < until &&
-	       measure_oldest((int)p->device, &since, &taken_ns) &&
-	       p->now_ns > since + 4 * taken_ns + GK_NS_PER_MS)
-		rest(p, LOOK_LAST_NS, &look_ns);
-}
-
 static void wait_for_turn(struct place *p, uint64_t work)
 {
 	uint64_t before = p->now_ns;
@@ -265,7 +266,6 @@ static void wait_for_turn(struct place *p, uint64_t work)
 
 	if (!gkl_work_find(&works, work, &time))
 		wait_until_known(p, work);
-	wait_for_overdue(p);
 	wait_for_share(p, time.usual_ns && time.usual_ns < SHORT_NS ? STRETCH_NS
 								    : 0);
 	if (p->now_ns != before)
@@ -342,6 +342,7 @@ static void end_stretch(struct throttle_launch *launch, CUstream stream,
 	launch->work = 0;
 	launch->launched_ns = gk_mono_ns();
 	launch->taken_ns = (uint64_t)(advance.taken_ns - advance.left_ns);
+	launch->usual_ns = launch->taken_ns;
 	launch->launches = advance.count;
 	launch->pair = pair;
 }
@@ -431,7 +432,10 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 	launch->device = (int)p->device;
 	launch->launched_ns = p->now_ns;
 	launch->launches = 1;
+	launch->usual_ns = time.usual_ns;
 	launch->taken_ns = launch->pair ? time.least_ns : time.usual_ns;
+	if (launch->pair && launch->taken_ns > TAKEN_NS)
+		launch->taken_ns = TAKEN_NS;
 	gkl_share_take(p->share, p->percent, p->now_ns,
 		       (int64_t)launch->taken_ns);
 	if (!launch->pair)
@@ -520,6 +524,7 @@ void throttle_end(struct throttle_launch *launch, CUresult result)
 	what = (struct measured){.device = launch->device,
 				 .work = launch->work,
 				 .taken_ns = launch->taken_ns,
+				 .usual_ns = launch->usual_ns,
 				 .launches = launch->launches,
 				 .launched_ns = launch->launched_ns};
 	measure_end(launch->pair, launch->stream, launch->per_thread, &what);

@@ -19,6 +19,7 @@ struct throttle_launch {
 	int device;        /* below 0: nothing is to be done at its end */
 	uint64_t work;     /* what is launched: of gkl_work_key() */
 	uint64_t taken_ns; /* of the share, in advance */
+	uint64_t usual_ns; /* what such work takes on average */
 	uint64_t launched_ns;
 	unsigned launches;         /* that are measured: this and some before */
 	struct measure_pair *pair; /* NULL: not measured */

@@ -1,0 +1,274 @@
+/*
+ * throttle_test.c - shares of a GPU's time, in made-up time: what the true
+ * throttle lets made-up processes do on made-up GPUs.
+ */
+#include "sim.h"
+#include "unit.h"
+
+#define MS 1000000ULL
+#define S  (1000 * MS)
+
+/* A program that launches as fast as it may. */
+struct load {
+	uint64_t least_ns, most_ns;
+	unsigned streams, meeting, functions;
+};
+
+static void keep_busy(const void *arg)
+{
+	const struct load *l = arg;
+
+	for (uint64_t n = 0;; n++) {
+		uint64_t more = l->most_ns - l->least_ns;
+		struct sim_kernel kernel = {
+		    .stream = (unsigned)(n % (l->streams ? l->streams : 1)),
+		    .function = 0x1000 + n % (l->functions ? l->functions : 1),
+		    .ns = l->least_ns + (more ? sim_random(more) : 0),
+		    .meeting = l->meeting,
+		};
+
+		sim_launch(&kernel);
+		if (n % 256 == 255)
+			sim_wait(kernel.stream);
+	}
+}
+
+/*
+ * The largest distance of the share of a second from what it should be, from
+ * that moment on; in points.
+ */
+static double find_distance(unsigned gpu, uint64_t at, unsigned percent,
+			    unsigned seconds)
+{
+	uint64_t before;
+	double most = 0;
+
+	sim_run(at);
+	for (unsigned i = 0; i < seconds; i++) {
+		double off;
+
+		before = sim_busy(gpu);
+		sim_run(at += S);
+		off = (double)(sim_busy(gpu) - before) * 100 / (double)S -
+		      percent;
+		if (__builtin_fabs(off) > __builtin_fabs(most))
+			most = off;
+	}
+	return most;
+}
+
+static const unsigned percents[] = {10, 30, 50, 80};
+
+static void check_load(const struct load *load, unsigned processes,
+		       const char *what)
+{
+	double off[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		sim_begin(processes * 100 + i);
+		sim_limit(0, percents[i]);
+		for (unsigned p = 0; p < processes; p++)
+			sim_process(0, keep_busy, load);
+		off[i] = find_distance(0, 2 * S, percents[i], 3);
+		sim_end();
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		print_message("%s, %u us: %u %% %+.2f\n", what,
+			      (unsigned)(load->most_ns / 1000), percents[i],
+			      off[i]);
+		assert_near(off[i], 0, 3);
+	}
+}
+
+static void one_process_has_its_share_of_each_second(void **state)
+{
+	static const struct load loads[] = {
+	    {.least_ns = 20000, .most_ns = 20000},
+	    {.least_ns = 200000, .most_ns = 200000},
+	    {.least_ns = MS, .most_ns = MS},
+	    {.least_ns = 20 * MS, .most_ns = 20 * MS},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		check_load(&loads[i], 1, "one process");
+}
+
+static void three_processes_have_one_share(void **state)
+{
+	static const struct load loads[] = {
+	    {.least_ns = 200000, .most_ns = 200000},
+	    {.least_ns = MS, .most_ns = 3 * MS},
+	    {.least_ns = 20 * MS, .most_ns = 20 * MS},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		check_load(&loads[i], 3, "three processes");
+}
+
+static void streams_share_what_their_process_has(void **state)
+{
+	static const struct load load = {
+	    .least_ns = MS, .most_ns = 2 * MS, .streams = 4};
+
+	(void)state;
+	check_load(&load, 1, "four streams");
+}
+
+static void the_length_of_a_kernel_may_change(void **state)
+{
+	static const struct load load = {.least_ns = 10000, .most_ns = 8 * MS};
+
+	(void)state;
+	check_load(&load, 1, "lengths of chance");
+}
+
+static void a_killed_process_holds_up_nobody(void **state)
+{
+	static const struct load load = {.least_ns = 20 * MS,
+					 .most_ns = 20 * MS};
+	uint64_t ended;
+	bool goes_on;
+	double off;
+
+	(void)state;
+	sim_begin(7);
+	sim_limit(0, 50);
+	for (unsigned p = 0; p < 3; p++)
+		sim_process(0, keep_busy, &load);
+	sim_run(2 * S);
+	sim_kill(0);
+	sim_kill(1);
+	ended = sim_ended(2);
+	sim_run(2 * S + 150 * MS);
+	goes_on = sim_ended(2) > ended;
+	off = find_distance(0, 2 * S + 500 * MS, 50, 2);
+	sim_end();
+	assert_true(goes_on);
+	assert_near(off, 0, 3);
+}
+
+static double find_share(uint64_t from, uint64_t to)
+{
+	uint64_t before;
+
+	sim_run(from);
+	before = sim_busy(0);
+	sim_run(to);
+	return (double)(sim_busy(0) - before) * 100 / (double)(to - from);
+}
+
+static void a_changed_limit_counts_at_once(void **state)
+{
+	static const struct load load = {.least_ns = MS, .most_ns = MS};
+	double more, less;
+
+	(void)state;
+	sim_begin(8);
+	sim_limit(0, 10);
+	sim_process(0, keep_busy, &load);
+	sim_run(2 * S);
+	sim_limit(0, 80);
+	more = find_share(2 * S + 100 * MS, 3 * S);
+	sim_limit(0, 10);
+	less = find_share(3 * S + 100 * MS, 4 * S);
+	sim_end();
+	assert_near(more, 80, 3);
+	assert_near(less, 10, 3);
+}
+
+/* A kernel of 20 us each ms, which is 2 %, under a limit of 10 %. */
+static uint64_t longest_ns;
+
+static void launch_now_and_then(const void *arg)
+{
+	struct sim_kernel kernel = {.function = 0x3000, .ns = 20000};
+
+	(void)arg;
+	for (;;) {
+		uint64_t begin = sim_now();
+
+		sim_launch(&kernel);
+		if (begin > S + 100 * MS && sim_now() - begin > longest_ns)
+			longest_ns = sim_now() - begin;
+		sim_wait(0);
+		sim_rest(MS);
+	}
+}
+
+static void a_short_kernel_within_its_share_does_not_wait(void **state)
+{
+	(void)state;
+	longest_ns = 0;
+	sim_begin(9);
+	sim_limit(0, 10);
+	sim_process(0, launch_now_and_then, NULL);
+	sim_run(3 * S);
+	sim_end();
+	assert_in_range(longest_ns, 1, 10000);
+}
+
+/*
+ * Ranks of which each kernel waits for the other's, and how many they do in
+ * four seconds: without a limit 400 on one GPU, where they take turns, 800 on
+ * two.
+ */
+static void check_ranks(unsigned other_gpu, double least, double most,
+			uint64_t rounds)
+{
+	static const struct load load = {
+	    .least_ns = 5 * MS, .most_ns = 5 * MS, .meeting = 2};
+	uint64_t ended[2];
+	double share[4];
+
+	sim_begin(10 + other_gpu);
+	sim_limit(0, 40);
+	sim_limit(1, 40);
+	sim_process(0, keep_busy, &load);
+	sim_process(other_gpu, keep_busy, &load);
+	sim_run(6 * S);
+	ended[0] = sim_ended(0);
+	ended[1] = sim_ended(1);
+	for (unsigned i = 0; i < 4; i++)
+		share[i] = find_share((6 + i) * S, (7 + i) * S);
+	ended[0] = sim_ended(0) - ended[0];
+	ended[1] = sim_ended(1) - ended[1];
+	sim_end();
+	print_message("ended %u, %u; %.1f %.1f %.1f %.1f %%\n",
+		      (unsigned)ended[0], (unsigned)ended[1], share[0],
+		      share[1], share[2], share[3]);
+	for (unsigned i = 0; i < 4; i++)
+		assert_near(share[i], (least + most) / 2, (most - least) / 2);
+	assert_in_range(ended[0], rounds, 400);
+	assert_in_range(ended[1], rounds, 400);
+}
+
+static void ranks_on_one_gpu_get_on(void **state)
+{
+	(void)state;
+	check_ranks(0, 36, 44, 25);
+}
+
+static void ranks_on_two_gpus_get_on(void **state)
+{
+	(void)state;
+	check_ranks(1, 30, 44, 200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(one_process_has_its_share_of_each_second),
+	    cmocka_unit_test(three_processes_have_one_share),
+	    cmocka_unit_test(streams_share_what_their_process_has),
+	    cmocka_unit_test(the_length_of_a_kernel_may_change),
+	    cmocka_unit_test(a_killed_process_holds_up_nobody),
+	    cmocka_unit_test(a_changed_limit_counts_at_once),
+	    cmocka_unit_test(a_short_kernel_within_its_share_does_not_wait),
+	    cmocka_unit_test(ranks_on_one_gpu_get_on),
+	    cmocka_unit_test(ranks_on_two_gpus_get_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
