@@ -156,18 +156,20 @@ static uint64_t find_begin(const struct ring *ring, uint64_t end_ns)
 				  : (last - ring->count + 1) * ring->length_ns;
 }
 
-/* What lies before the ring is not united but with what was so as well. */
+/*
+ * What of an interval lies before the ring is united with such intervals alone:
+ * all up to the end of the last of them was covered.
+ */
 static uint64_t cover_far(struct gkl_share *share, uint64_t begin_ns,
-			  uint64_t end_ns)
+			  uint64_t ring_ns, uint64_t end_ns)
 {
 	uint64_t was = load(&share->far_ns), from;
 
-	do {
-		from = max(begin_ns, was);
-		if (from >= end_ns)
-			return 0;
-	} while (!atomic_compare_exchange_weak(&share->far_ns, &was, end_ns));
-	return end_ns - from;
+	while (was < end_ns &&
+	       !atomic_compare_exchange_weak(&share->far_ns, &was, end_ns))
+		;
+	from = max(begin_ns, was);
+	return from < ring_ns ? ring_ns - from : 0;
 }
 
 uint64_t gkl_share_cover(struct gkl_share *share, uint64_t begin_ns,
@@ -177,7 +179,7 @@ uint64_t gkl_share_cover(struct gkl_share *share, uint64_t begin_ns,
 	uint64_t from = find_begin(&ring, end_ns), covered = 0;
 
 	if (begin_ns < from) {
-		covered = cover_far(share, begin_ns, from);
+		covered = cover_far(share, begin_ns, from, end_ns);
 		begin_ns = from;
 	}
 	return covered + fill_ring(&ring, begin_ns, end_ns);

@@ -39,7 +39,8 @@ struct gkl_share {
 	 * that this was worked out with: 57 and 7 bits. */
 	_Atomic uint64_t due;
 	_Atomic uint64_t wanted_ns; /* somebody last launched, or waited */
-	_Atomic uint64_t far_ns;    /* older than the ring: counted until */
+	_Atomic uint64_t far_ns;    /* the end of the last interval
+				  longer than the ring */
 	_Atomic uint64_t met;       /* the next of `last` */
 	/* The number of a bin above, its nanoseconds below: 40 and 24 bits. */
 	_Atomic uint64_t bin[GKL_SHARE_BINS];
