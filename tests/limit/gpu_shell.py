@@ -291,9 +291,10 @@ def extremes(seconds):
 
 
 def churn(seconds):
-    """Takes memory and gives it back."""
+    """Takes memory and gives it back, and loads code, which may take all."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
+        assert load() == 0
         for size in (1, 3 << 20, 64 << 20):
             assert alloc(size) == 0
         for _ in range(3):

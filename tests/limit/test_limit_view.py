@@ -47,7 +47,7 @@ def test_one_story_at_every_step(machine, shell, tmp_path):
 
 
 def test_figures_belong_together_in_the_midst_of_it(machine, shell, tmp_path):
-    """A context that is being made reserves all that is left; nobody sees it."""
+    """What may take all reserves all, for a moment; nobody sees it."""
     one = machine("--gpus", "h100")
     env = hami(one, tmp_path / "x.cache")
     watcher, churner = shell(env).start(), shell(env).start()
@@ -297,3 +297,12 @@ def test_a_container_sees_its_own_pids(machine, shell, tmp_path, container):
     assert inside("processes(0)") == told["processes"]
     assert inside("info()") == outside("info()") == \
         [LIMIT - context - held, LIMIT]
+
+
+def test_nobody_is_refused_what_others_only_reserve(machine, shell, tmp_path):
+    one = machine("--gpus", "h100")
+    env = hami(one, tmp_path / "x.cache")
+    many = [shell(env).start() for _ in range(3)]
+    for program in many:
+        program.ask("churn(2)")
+    assert [program.answer() for program in many] == [None] * 3

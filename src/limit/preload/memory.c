@@ -113,14 +113,16 @@ static bool reserve(struct memory_call *call, uint64_t most, uint64_t limit)
 	return false;
 }
 
-/* Would it fit if nobody had anything pending? */
+/*
+ * Would it fit if nobody had anything pending? Nothing may be pending any more
+ * by now: then there is room.
+ */
 static bool is_worth_waiting(int device, uint64_t most, uint64_t limit)
 {
-	struct gkl_ledger *ledger = limited()->ledger;
-	uint64_t pending = gkl_ledger_pending(ledger, (unsigned)device);
-	uint64_t left = left_within(device, limit);
+	uint64_t settled =
+	    gkl_ledger_settled(limited()->ledger, (unsigned)device);
 
-	return pending && most <= limit && most <= left + pending;
+	return settled <= limit && most <= limit - settled;
 }
 
 /*
