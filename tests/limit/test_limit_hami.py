@@ -171,6 +171,23 @@ def test_a_launch_tells_its_time(machine, shell, monitor, tmp_path):
     assert before <= seen.read("last_kernel_time") <= int(time.time())
 
 
+def test_limits_change_while_programs_run(machine, shell, monitor, tmp_path,
+                                          gpukit):
+    one = machine("--gpus", "h100")
+    cache = tmp_path / "x.cache"
+    mine = shell(hami(one, cache)).start()
+    seen = monitor(cache)
+    gpukit.ok("limit", "set", cache, "--memory", "0=1GiB", "--compute", "30")
+    free, total = mine("info()")
+    assert total == mine("total(0)") == seen.limits()[0] == GIB
+    assert free == GIB - seen.used(0)
+    assert seen.sm_limits()[0] == 30
+    assert mine("alloc(1 << 30)") == OUT_OF_MEMORY
+    gpukit.ok("limit", "set", cache, "--memory", "0=3GiB")
+    assert mine("alloc(1 << 30)") == 0
+    assert str(3 * GIB) in gpukit.ok("limit", "show", "--json", cache)
+
+
 def test_nonsense_in_the_region_moves_no_limit(machine, shell, monitor,
                                                tmp_path):
     one = machine("--gpus", "h100")
