@@ -31,7 +31,7 @@ link() {
 	: >"$objects/empty.c"
 	$ZIG cc -target "$target" -shared -o "$objects/empty.so" \
 		"$objects/empty.c"
-	$ZIG ld.lld -shared -s --gc-sections -Bsymbolic -z now -z norelro \
+	$ZIG ld.lld -shared -s --gc-sections -Bsymbolic -z lazy -z norelro \
 		-z defs --no-rosegment --hash-style=gnu \
 		--version-script src/limit/preload/vgpu.map \
 		"$objects"/*.o $(stub libc.so.6) $(stub 'libld.so.*') \

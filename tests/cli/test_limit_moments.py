@@ -4,6 +4,7 @@ that look names up at odd moments; with two copies of the driver, or none; and
 while the library is replaced."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -133,3 +134,15 @@ def test_it_may_be_replaced_under_a_running_program(where, linked):
         os.replace(new, mine)
         rest, _ = running.communicate("on\n", timeout=60)
     assert (running.returncode, rest) == (0, "0 1\n")
+
+
+def test_it_does_nothing_when_a_program_starts():
+    dynamic = run("readelf", "--wide", "--dynamic", VGPU)
+    assert "(INIT" not in dynamic
+    assert "NOW" not in dynamic
+    needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+    assert {name.split(".")[0] for name in needed} <= {
+        "libc", "ld-linux-x86-64", "ld-linux-aarch64"}
+    segments = run("readelf", "--wide", "--segments", VGPU)
+    assert segments.count("  LOAD ") == 2
+    assert "GNU_RELRO" not in segments

@@ -11,6 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * By which pthread_atfork knows whose functions it is given; the compiler's
+ * start-up files have it, without which this library is linked.
+ */
+extern void *__dso_handle __attribute__((visibility("hidden")));
+void *__dso_handle = &__dso_handle;
+
 /* What the dynamic section of an object says of its symbols. */
 struct symbols {
 	const ElfW(Sym) * table;
