@@ -130,21 +130,24 @@ struct choice {
 	const char **accounts_utf8;
 };
 
+/* CPython's prototype lacks a const that it keeps. */
 static int parse_choice(PyObject *args, PyObject *kwargs, struct choice *c)
 {
-	static char *names[] = {"devices",      "least",     "most",
-				"min_free",     "min_total", "max_gpu_util",
-				"max_mem_util", "tolerance", "free_accounts",
-				"sort",         NULL};
+	static const char *const names[] = {
+	    "devices",      "least",     "most",
+	    "min_free",     "min_total", "max_gpu_util",
+	    "max_mem_util", "tolerance", "free_accounts",
+	    "sort",         NULL};
 	long long free_ = -1, total = -1, gpu = -1, mem = -1, tolerance = 0;
 	Py_ssize_t least = 0, most = -1;
 	int sort = 1;
 
 	*c = (struct choice){
 	    .wanted = GK_SELECT_ANY, .devices = Py_None, .accounts = Py_None};
-	if (!PyArg_ParseTupleAndKeywords(
-		args, kwargs, "|$OnnLLLLLOp", names, &c->devices, &least, &most,
-		&free_, &total, &gpu, &mem, &tolerance, &c->accounts, &sort))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OnnLLLLLOp",
+					 (char **)(uintptr_t)names, &c->devices,
+					 &least, &most, &free_, &total, &gpu,
+					 &mem, &tolerance, &c->accounts, &sort))
 		return -1;
 	c->wanted.least = least > 0 ? (size_t)least : 0;
 	if (most >= 0)

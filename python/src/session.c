@@ -109,11 +109,30 @@ static int find_session(unsigned with, const struct gk_metric_set *only,
 	return 0;
 }
 
+/* The one that was used last, if it will do and nobody is opening another. */
+static struct session *session_again(unsigned with,
+				     const struct gk_metric_set *only)
+{
+	struct session *s;
+
+	if (pthread_mutex_trylock(&state.lock))
+		return NULL;
+	s = state.all[0];
+	if (s && !is_alike(s, with, only))
+		s = NULL;
+	if (s)
+		s->refs++;
+	pthread_mutex_unlock(&state.lock);
+	return s;
+}
+
 struct session *session_get(unsigned with, const struct gk_metric_set *only)
 {
-	struct session *s = NULL, *old = NULL;
+	struct session *s = session_again(with, only), *old = NULL;
 	int nvml = 0, r;
 
+	if (s)
+		return s;
 	Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&state.lock);
 	r = find_session(with, only, &s, &old, &nvml);
 	pthread_mutex_unlock(&state.lock);
