@@ -10,10 +10,14 @@ _PARTS = {
               "SIZE_UNITS", "bytes2human", "human2bytes", "timedelta2human",
               "utilization2string", "colored", "set_color", "boolify",
               "Snapshot", "ttl_cache", "command_join"),
+    "_errors": ("NVMLError",),
+    "device": ("Device", "PhysicalDevice", "MigDevice", "CudaDevice",
+               "CudaMigDevice", "parse_cuda_visible_devices",
+               "normalize_cuda_visible_devices"),
     "_timings": ("timings",),
 }
 _PART_OF = {name: part for part, names in _PARTS.items() for name in names}
-_MODULES = ("utils", "caching", "na", "snapshot", "fake")
+_MODULES = ("utils", "caching", "na", "snapshot", "fake", "device", "libcudart")
 
 __all__ = list(_PART_OF)
 

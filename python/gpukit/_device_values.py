@@ -1,0 +1,227 @@
+"""The values of a device as tables: which metrics of the core they are made
+of, and how; device.py makes methods and snapshots of them."""
+
+from gpukit import _core
+from gpukit.na import NA
+from gpukit.utils import bytes2human
+
+
+class _Tuple(tuple):
+    """A named tuple, without the cost of collections at import time."""
+
+    __slots__ = ()
+    _fields = ()
+    _defaults = ()
+
+    def __new__(cls, *values, **named):
+        if named or len(values) != len(cls._fields):
+            values = cls._fill(values, named)
+        return tuple.__new__(cls, values)
+
+    @classmethod
+    def _fill(cls, values, named):
+        rest = cls._fields[len(values):]
+        default = dict(zip(reversed(cls._fields), reversed(cls._defaults)))
+        try:
+            filled = [named.pop(f) if f in named else default[f]
+                      for f in rest]
+        except KeyError as error:
+            raise TypeError(f"{cls.__name__} needs {error}") from None
+        if named or len(values) > len(cls._fields):
+            raise TypeError(f"{cls.__name__} has {', '.join(cls._fields)}")
+        return (*values, *filled)
+
+    def __getnewargs__(self):
+        return tuple(self)
+
+    def _asdict(self):
+        return dict(zip(self._fields, self))
+
+    def _replace(self, **named):
+        return type(self)(**{**self._asdict(), **named})
+
+    def __repr__(self):
+        inner = ", ".join(f"{name}={value!r}"
+                          for name, value in zip(self._fields, self))
+        return f"{type(self).__name__}({inner})"
+
+
+def _named(name, fields, doc, defaults=()):
+    from operator import itemgetter
+
+    body = {"__slots__": (), "_fields": tuple(fields.split()),
+            "_defaults": defaults, "__doc__": doc, "__module__":
+            "gpukit.device"}
+    for at, field in enumerate(body["_fields"]):
+        body[field] = property(itemgetter(at), doc=f"{field}, or NA.")
+    body["__match_args__"] = body["_fields"]
+    return type(name, (_Tuple,), body)
+
+
+MemoryInfo = _named("MemoryInfo", "total free used reserved",
+                    "Device memory in bytes.", (NA,))
+ClockInfos = _named("ClockInfos", "graphics sm memory video", "Clocks in MHz.")
+ClockSpeedInfos = _named("ClockSpeedInfos", "current max",
+                         "Clocks now, and the highest ones, in MHz.")
+UtilizationRates = _named("UtilizationRates", "gpu memory encoder decoder",
+                          "Shares of time in percent.")
+ThroughputInfo = _named("ThroughputInfo", "tx rx", "Traffic in KiB/s.")
+ThroughputInfo.transmit = ThroughputInfo.tx
+ThroughputInfo.receive = ThroughputInfo.rx
+
+_COMPUTE_MODES = {0: "Default", 1: "Exclusive Thread", 2: "Prohibited",
+                  3: "Exclusive Process"}
+
+
+def _as_is(value):
+    return NA if value is None else value
+
+
+def _scaled(divisor):
+    def scale(value):
+        return NA if value is None else value // divisor
+    return scale
+
+
+def _switch(value):
+    return NA if value is None else "Enabled" if value else "Disabled"
+
+
+def _pstate(value):
+    return NA if value is None else f"P{value}"
+
+
+def _compute_mode(value):
+    return _COMPUTE_MODES.get(value, NA)
+
+
+_MHZ = _scaled(1000000)
+_KILO = _scaled(1000)
+
+# method: (metric, how its value is made of the core's, what it is)
+SINGLE = {
+    "fan_speed": (_core.M_FAN, _as_is, "Fan speed the driver asks for, in "
+                  "percent; may exceed 100. NA on boards without a fan."),
+    "temperature": (_core.M_TEMP, _as_is, "Core temperature in degrees C."),
+    "power_usage": (_core.M_POWER, _as_is, "Power draw of the board in mW."),
+    "power_limit": (_core.M_POWER_LIMIT, _as_is,
+                    "Power limit that was asked for, in mW."),
+    "gpu_utilization": (_core.M_GPU_UTIL, _as_is,
+                        "Time with a kernel running, in percent."),
+    "memory_utilization": (_core.M_MEM_UTIL, _as_is, "Time with device memory"
+                           " read or written, in percent."),
+    "encoder_utilization": (_core.M_ENC_UTIL, _as_is,
+                            "Video encoder, in percent."),
+    "decoder_utilization": (_core.M_DEC_UTIL, _as_is,
+                            "Video decoder, in percent."),
+    "graphics_clock": (_core.M_GR_CLOCK, _MHZ, "Graphics clock in MHz."),
+    "sm_clock": (_core.M_SM_CLOCK, _MHZ, "SM clock in MHz."),
+    "memory_clock": (_core.M_MEM_CLOCK, _MHZ, "Memory clock in MHz."),
+    "video_clock": (_core.M_VIDEO_CLOCK, _MHZ, "Video clock in MHz."),
+    "max_graphics_clock": (_core.M_GR_CLOCK_MAX, _MHZ,
+                           "Highest graphics clock in MHz."),
+    "max_sm_clock": (_core.M_SM_CLOCK_MAX, _MHZ, "Highest SM clock in MHz."),
+    "max_memory_clock": (_core.M_MEM_CLOCK_MAX, _MHZ,
+                         "Highest memory clock in MHz."),
+    "max_video_clock": (_core.M_VIDEO_CLOCK_MAX, _MHZ,
+                        "Highest video clock in MHz."),
+    "memory_used": (_core.M_MEM_USED, _as_is, "Device memory in use, bytes."),
+    "memory_free": (_core.M_MEM_FREE, _as_is, "Free device memory, bytes."),
+    "memory_total": (_core.M_MEM_TOTAL, _as_is, "Device memory, bytes."),
+    "bar1_memory_used": (_core.M_BAR1_USED, _as_is, "BAR1 in use, bytes."),
+    "bar1_memory_free": (_core.M_BAR1_FREE, _as_is, "BAR1 not used, bytes."),
+    "bar1_memory_total": (_core.M_BAR1_TOTAL, _as_is, "BAR1, bytes."),
+    "pcie_tx_throughput": (_core.M_PCIE_TX, _KILO, "PCIe traffic from the GPU"
+                           " in KiB/s; the driver takes 20 ms for it."),
+    "pcie_rx_throughput": (_core.M_PCIE_RX, _KILO, "PCIe traffic to the GPU in"
+                           " KiB/s; the driver takes 20 ms for it."),
+    "display_active": (_core.M_DISPLAY_ACTIVE, _switch, "Enabled: a display is"
+                       " initialised on the GPU; or Disabled."),
+    "display_mode": (_core.M_DISPLAY_MODE, _switch,
+                     "Enabled: a display is connected; or Disabled."),
+    "persistence_mode": (_core.M_PERSISTENCE, _switch, "Enabled: the driver "
+                         "stays loaded without clients; or Disabled."),
+    "performance_state": (_core.M_PSTATE, _pstate, "P0, the fastest, to P15."),
+    "total_volatile_uncorrected_ecc_errors": (
+        _core.M_ECC_UNCORRECTED, _as_is,
+        "Uncorrected memory errors since the driver was loaded."),
+    "compute_mode": (_core.M_COMPUTE_MODE, _compute_mode, "Default, Exclusive"
+                     " Thread, Prohibited or Exclusive Process."),
+    "mig_mode": (_core.M_MIG_MODE, _switch, "Enabled: split into MIG devices;"
+                 " or Disabled. NA for a MIG device."),
+}
+
+# What a snapshot asks the core for, in one call; PCIe comes last.
+SNAPSHOT_METRICS = tuple(dict.fromkeys(
+    SINGLE[name][0] for name in SINGLE
+    if not name.startswith(("bar1_", "pcie_")))) + (_core.M_MEM_RESERVED,)
+PCIE_METRICS = (_core.M_PCIE_TX, _core.M_PCIE_RX)
+_PLACE = {metric: at for at, metric in enumerate(SNAPSHOT_METRICS)}
+_SIMPLE = tuple((name, _PLACE[metric], None if make is _as_is else make)
+                for name, (metric, make, _) in SINGLE.items()
+                if metric in _PLACE and name not in (
+                    "graphics_clock", "video_clock", "max_graphics_clock",
+                    "max_sm_clock", "max_memory_clock", "max_video_clock"))
+
+
+def percent(used, total):
+    """used of total in percent, with one digit; NA without either."""
+    if not total or used == NA:
+        return NA
+    return round(100.0 * used / total, 1)
+
+
+def power_status(draw, limit):
+    """'31W / 400W'."""
+    return " / ".join(NA if value == NA else f"{round(value / 1000)}W"
+                      for value in (draw, limit))
+
+
+def speed_text(rate):
+    """KiB/s as text."""
+    return NA if rate == NA else f"{bytes2human(1024 * rate)}/s"
+
+
+def _clocks(values, *metrics):
+    return ClockInfos(*(_MHZ(values[_PLACE[metric]]) for metric in metrics))
+
+
+def fill_snapshot(items, values):
+    """Adds what is made of the values of SNAPSHOT_METRICS to items."""
+    for name, at, make in _SIMPLE:
+        value = values[at]
+        if make is not None:
+            items[name] = make(value)
+        else:
+            items[name] = NA if value is None else value
+    used, total = items["memory_used"], items["memory_total"]
+    for name in ("memory_used", "memory_free", "memory_total"):
+        items[name + "_human"] = bytes2human(items[name])
+    items["memory_info"] = MemoryInfo(
+        total, items["memory_free"], used,
+        _as_is(values[_PLACE[_core.M_MEM_RESERVED]]))
+    items["memory_percent"] = percent(used, total)
+    items["memory_usage"] = (f"{items['memory_used_human']} / "
+                             f"{items['memory_total_human']}")
+    items["utilization_rates"] = UtilizationRates(
+        items["gpu_utilization"], items["memory_utilization"],
+        items["encoder_utilization"], items["decoder_utilization"])
+    items["clock_infos"] = now = _clocks(
+        values, _core.M_GR_CLOCK, _core.M_SM_CLOCK, _core.M_MEM_CLOCK,
+        _core.M_VIDEO_CLOCK)
+    items["max_clock_infos"] = most = _clocks(
+        values, _core.M_GR_CLOCK_MAX, _core.M_SM_CLOCK_MAX,
+        _core.M_MEM_CLOCK_MAX, _core.M_VIDEO_CLOCK_MAX)
+    items["clock_speed_infos"] = ClockSpeedInfos(now, most)
+    items["power_status"] = power_status(items["power_usage"],
+                                         items["power_limit"])
+    items["current_driver_model"] = NA
+
+
+def fill_pcie(items, tx, rx):
+    """Adds the traffic over PCIe, of what the core tells in bytes/s."""
+    tx, rx = _KILO(tx), _KILO(rx)
+    items["pcie_throughput"] = ThroughputInfo(tx, rx)
+    items["pcie_tx_throughput"], items["pcie_rx_throughput"] = tx, rx
+    items["pcie_tx_throughput_human"] = speed_text(tx)
+    items["pcie_rx_throughput_human"] = speed_text(rx)
