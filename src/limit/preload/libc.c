@@ -13,9 +13,10 @@
 
 /*
  * By which pthread_atfork knows whose functions it is given; the compiler's
- * start-up files have it, without which this library is linked.
+ * start-up files have it, without which this library is linked; programs that
+ * are linked with both (tests) use theirs.
  */
-extern void *__dso_handle __attribute__((visibility("hidden")));
+extern void *__dso_handle __attribute__((visibility("hidden"), weak));
 void *__dso_handle = &__dso_handle;
 
 /* What the dynamic section of an object says of its symbols. */
