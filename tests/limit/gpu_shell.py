@@ -277,6 +277,15 @@ def work(seconds):
     return result
 
 
+def waited(launches):
+    """Seconds of so many launches in which this process did not work, nor did
+    anybody for it."""
+    start, worked = time.monotonic(), time.process_time()
+    for _ in range(launches):
+        assert launch(spin) == 0
+    return time.monotonic() - start - (time.process_time() - worked)
+
+
 def extremes(seconds):
     """The least and the most that was told to be free meanwhile, and how often
     the figures of a call did not belong together."""

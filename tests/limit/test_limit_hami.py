@@ -160,6 +160,20 @@ def test_the_monitor_holds_up_low_priorities(machine, shell, monitor,
     assert seen.read("recent_kernel") == 2
 
 
+def test_the_monitor_says_when_time_is_limited(machine, shell, monitor,
+                                               tmp_path):
+    one = machine("--gpus", "h100")
+    mine = shell(hami(one, tmp_path / "x.cache",
+                      CUDA_DEVICE_SM_LIMIT="10")).start()
+    seen = monitor(tmp_path / "x.cache")
+    assert seen.read("utilization_switch") == 1
+    assert mine("load()") == 0
+    seen.write("utilization_switch", 0)
+    free = mine("waited(8)")
+    seen.write("utilization_switch", 1)
+    assert mine("waited(8)") > max(0.5, 3 * free)
+
+
 def test_a_launch_tells_its_time(machine, shell, monitor, tmp_path):
     one = machine("--gpus", "h100")
     mine = shell(hami(one, tmp_path / "x.cache")).start()
