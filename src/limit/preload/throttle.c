@@ -4,7 +4,7 @@
  *
  * With much time left (relaxed) a thread takes some of it in advance, and its
  * launches pay from that by what such work usually takes: no clock, no words
- * that others write. One of 64 is measured. With little left (tight) each is
+ * that others write. One of 512 is measured. With little left (tight) each is
  * paid for by itself and measured, of very short ones one of eight.
  *
  * Between two events lies more than the work: also how long the device takes to
@@ -24,7 +24,7 @@
 
 /* What a thread takes in advance, at most, and for how many launches. */
 #define ADVANCE_NS GK_NS_PER_MS
-enum { ADVANCE_LAUNCHES = 64, SAMPLE_SHORT = 8 };
+enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
 
 /* Shorter work is measured by stretches, and singly not always. */
 #define SHORT_NS (50 * GK_NS_PER_US)
@@ -486,10 +486,14 @@ CUresult throttle_begin(struct throttle_launch *ret_launch, CUstream stream,
 	if (REAL(cuCtxGetCurrent)(&ctx) || !ctx ||
 	    measure_is_captured(stream, per_thread))
 		return CUDA_SUCCESS;
-	limited_before_launch();
+	/* What was paid in advance was so under this policy: not suspended. */
+	if (group->region)
+		limited_before_launch();
 	work = gkl_work_key((uintptr_t)what ^ (uintptr_t)ctx << 16, size);
 	if (__builtin_expect(pay_in_advance(ret_launch, group, ctx, work), 1))
 		return CUDA_SUCCESS;
+	if (!group->region)
+		limited_before_launch();
 	ret_launch->work = work;
 	ret_launch->pair = NULL;
 	return begin_slowly(ret_launch, group, ctx);
