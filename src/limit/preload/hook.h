@@ -23,6 +23,15 @@ uint64_t piece_owner(void);
 /* Frees by the driver's `release`; what was not ours is the driver's alone. */
 CUresult piece_give(uint64_t address, CUresult (*release)(uint64_t address));
 
+/*
+ * Things with a handle that are measured. measured_end(): after the driver's
+ * call that was begun with memory_begin(); not CUDA_SUCCESS where the driver's
+ * answer was: the group is above its limit, destroy it again.
+ */
+CUresult measured_end(struct memory_call *call, CUresult r, uint64_t handle,
+		      uint64_t guess);
+CUresult measured_give(uint64_t handle, CUresult (*release)(uint64_t handle));
+
 /* The most that memory of this size may take. */
 uint64_t piece_most(uint64_t bytes);
 

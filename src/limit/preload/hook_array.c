@@ -71,25 +71,6 @@ static uint64_t most_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
 	return piece_most(size_levels(*d, levels ? levels : 1));
 }
 
-/* In a row of arrays: whose they are, and a guess of what they take. */
-static CUresult end_array(struct memory_call *call, CUresult r, uint64_t handle,
-			  uint64_t guess)
-{
-	struct table_row row = {
-	    .key = handle, .bytes = guess, .device = (uint16_t)call->device};
-
-	if (call->device < 0)
-		return r;
-	if (r) {
-		memory_end(call, 0);
-		return r;
-	}
-	/* What cannot be noted is measured all the same. */
-	table_put(&memory_state()->arrays, &row);
-	return memory_end_measured(call, guess) ? CUDA_SUCCESS
-						: CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 static CUresult begin_array(struct memory_call *call,
 			    const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
 {
@@ -127,8 +108,8 @@ static CUresult begin_array(struct memory_call *call,
 			return r;                                              \
 		r = REAL(symbol)(pHandle, d);                                  \
 		if (r)                                                         \
-			return end_array(&call, r, 0, 0);                      \
-		r = end_array(&call, r, (uintptr_t)*pHandle, call.pending);    \
+			return measured_end(&call, r, 0, 0);                   \
+		r = measured_end(&call, r, (uintptr_t)*pHandle, call.pending); \
 		if (r)                                                         \
 			cuArrayDestroy(*pHandle);                              \
 		return r;                                                      \
@@ -155,43 +136,14 @@ cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
 	r = REAL(cuMipmappedArrayCreate)(pHandle, pMipmappedArrayDesc,
 					 numMipmapLevels);
 	if (r)
-		return end_array(&call, r, 0, 0);
-	r = end_array(&call, r, (uintptr_t)*pHandle, call.pending);
+		return measured_end(&call, r, 0, 0);
+	r = measured_end(&call, r, (uintptr_t)*pHandle, call.pending);
 	if (r)
 		cuMipmappedArrayDestroy(*pHandle);
 	return r;
 }
 
 /* ---- destroying ---- */
-
-/* Where nobody measures, what was guessed goes. */
-static void array_gone(const struct table_row *row)
-{
-	struct memory_device *d = &memory_state()->device[row->device];
-
-	if (!memory_measure(row->device, GKL_ARRAY) && !atomic_load(&d->seen))
-		memory_shrink(row->device, GKL_ARRAY, row->bytes);
-}
-
-static CUresult destroy(uint64_t handle, CUresult (*release)(uint64_t handle))
-{
-	struct memory_state *s = limited() ? memory_state() : NULL;
-	struct table_row row;
-	bool ours;
-	CUresult r;
-
-	if (!s)
-		return release(handle);
-	ours = table_take(&s->arrays, handle, &row);
-	memory_enter();
-	r = release(handle);
-	memory_leave();
-	if (ours && r)
-		table_put(&s->arrays, &row);
-	else if (ours)
-		array_gone(&row);
-	return r;
-}
 
 static CUresult release_array(uint64_t handle)
 {
@@ -208,12 +160,12 @@ CUresult cuArrayDestroy(CUarray hArray)
 {
 	return MISSING(cuArrayDestroy)
 		   ? CUDA_ERROR_NO_DEVICE
-		   : destroy((uintptr_t)hArray, release_array);
+		   : measured_give((uintptr_t)hArray, release_array);
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 {
 	return MISSING(cuMipmappedArrayDestroy)
 		   ? CUDA_ERROR_NO_DEVICE
-		   : destroy((uintptr_t)hMipmappedArray, release_mipmap);
+		   : measured_give((uintptr_t)hMipmappedArray, release_mipmap);
 }

@@ -47,7 +47,7 @@ struct memory_state {
 	struct table handles;  /* cuMemCreate(), by handle */
 	struct table mappings; /* of them, by address */
 	struct table contexts; /* that programs made, by handle */
-	struct table arrays;   /* and mipmapped ones, by handle */
+	struct table measured; /* arrays, memory of other APIs, by handle */
 	struct table pool_of;  /* pools by handle: their index */
 	struct table execs;    /* graphs that allocate, by handle */
 	struct table uses;     /* libraries: size; and by which contexts used */
