@@ -16,20 +16,9 @@ static struct gk_snapshot *
 take_some(unsigned with, const enum gk_metric *metrics, size_t count)
 {
 	struct gk_metric_set only = {0};
-	struct gk_snapshot *snap = NULL;
-	struct session *s;
-	int r;
 
 	gk_metric_set_add_all(&only, metrics, count);
-	s = session_get(with, &only);
-	if (!s)
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&s->taking);
-	r = gk_snapshot_take(s->gk, &snap);
-	pthread_mutex_unlock(&s->taking);
-	session_put(s);
-	Py_END_ALLOW_THREADS if (r) raise_error(r, 0);
-	return snap;
+	return take_snapshot(with, &only);
 }
 
 /* ---- CUDA_VISIBLE_DEVICES ---- */

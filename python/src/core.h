@@ -77,6 +77,13 @@ PyObject *device_object(const struct gk_device *device);
 /* Metric ids of a tuple; the number of them, or -1 with an exception. */
 Py_ssize_t parse_ids(PyObject *tuple, enum gk_metric ids[GK_M_COUNT]);
 
+/*
+ * Takes a snapshot of what with and only (NULL: all) say. NULL with an
+ * exception; free it with gk_snapshot_free().
+ */
+struct gk_snapshot *take_snapshot(unsigned with,
+				  const struct gk_metric_set *only);
+
 /* ---- functions of the module, by file ---- */
 
 extern PyMethodDef live_methods[], snapshot_methods[], choose_methods[],

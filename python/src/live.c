@@ -39,6 +39,7 @@ struct question {
 
 static int ask(PyObject *args, struct question *q)
 {
+	PyThreadState *python;
 	struct session *s;
 	PyObject *tuple;
 	int r;
@@ -52,13 +53,14 @@ static int ask(PyObject *args, struct question *q)
 	s = session_live();
 	if (!s)
 		return -1;
-	Py_BEGIN_ALLOW_THREADS r =
-	    gk_read(s->gk, q->index, q->mig_index, q->ids, (size_t)q->count,
+	python = PyEval_SaveThread();
+	r = gk_read(s->gk, q->index, q->mig_index, q->ids, (size_t)q->count,
 		    q->values, q->nvml);
 	session_put(s);
-	Py_END_ALLOW_THREADS if (r)
-	    raise_error(r, q->mig_index < 0 ? NVML_ERROR_INVALID_ARGUMENT
-					    : NVML_ERROR_NOT_FOUND);
+	PyEval_RestoreThread(python);
+	if (r)
+		raise_error(r, q->mig_index < 0 ? NVML_ERROR_INVALID_ARGUMENT
+						: NVML_ERROR_NOT_FOUND);
 	return r;
 }
 
@@ -122,9 +124,10 @@ static int parse_address(PyObject *args, struct address *a)
 /* Calls with the session that args name, without the GIL. */
 #define WITHOUT_GIL(a, call)                                                   \
 	do {                                                                   \
-		Py_BEGIN_ALLOW_THREADS r = (call);                             \
+		PyThreadState *python_ = PyEval_SaveThread();                  \
+		r = (call);                                                    \
 		session_put((a).session);                                      \
-		Py_END_ALLOW_THREADS                                           \
+		PyEval_RestoreThread(python_);                                 \
 	} while (0)
 
 static PyObject *py_count(PyObject *self, PyObject *args)
@@ -282,10 +285,13 @@ static PyObject *py_open(PyObject *self, PyObject *args)
 
 static PyObject *py_close(PyObject *self, PyObject *args)
 {
+	PyThreadState *python = PyEval_SaveThread();
+
 	(void)self;
 	(void)args;
-	Py_BEGIN_ALLOW_THREADS session_close_all();
-	Py_END_ALLOW_THREADS Py_RETURN_NONE;
+	session_close_all();
+	PyEval_RestoreThread(python);
+	Py_RETURN_NONE;
 }
 
 PyMethodDef live_methods[] = {

@@ -129,16 +129,20 @@ static struct session *session_again(unsigned with,
 struct session *session_get(unsigned with, const struct gk_metric_set *only)
 {
 	struct session *s = session_again(with, only), *old = NULL;
+	PyThreadState *python;
 	int nvml = 0, r;
 
 	if (s)
 		return s;
-	Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&state.lock);
+	python = PyEval_SaveThread();
+	pthread_mutex_lock(&state.lock);
 	r = find_session(with, only, &s, &old, &nvml);
 	pthread_mutex_unlock(&state.lock);
 	if (old)
 		session_put(old);
-	Py_END_ALLOW_THREADS if (r) raise_error(r, nvml);
+	PyEval_RestoreThread(python);
+	if (r)
+		raise_error(r, nvml);
 	return s;
 }
 

@@ -172,25 +172,40 @@ static int parse_request(PyObject *args, struct request *request)
 	return 0;
 }
 
+struct gk_snapshot *take_snapshot(unsigned with,
+				  const struct gk_metric_set *only)
+{
+	struct session *s = session_get(with, only);
+	struct gk_snapshot *snap = NULL;
+	PyThreadState *python;
+	int r;
+
+	if (!s)
+		return NULL;
+	python = PyEval_SaveThread();
+	pthread_mutex_lock(&s->taking);
+	r = gk_snapshot_take(s->gk, &snap);
+	pthread_mutex_unlock(&s->taking);
+	session_put(s);
+	PyEval_RestoreThread(python);
+	if (r)
+		raise_error(r, 0);
+	return snap;
+}
+
 static PyObject *py_snapshot(PyObject *self, PyObject *args)
 {
-	struct gk_snapshot *snap = NULL;
+	struct gk_snapshot *snap;
 	struct request request;
-	struct session *s;
 	PyObject *o;
-	int r;
 
 	(void)self;
 	if (parse_request(args, &request))
 		return NULL;
-	s = session_get(request.with, request.count ? &request.only : NULL);
-	if (!s)
+	snap =
+	    take_snapshot(request.with, request.count ? &request.only : NULL);
+	if (!snap)
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&s->taking);
-	r = gk_snapshot_take(s->gk, &snap);
-	pthread_mutex_unlock(&s->taking);
-	session_put(s);
-	Py_END_ALLOW_THREADS if (r) return raise_error(r, 0);
 	o = snapshot_object(snap, &request);
 	gk_snapshot_free(snap);
 	return o;
