@@ -30,7 +30,7 @@ static struct gk_trace_row row_of(const char *name)
 	return found;
 }
 
-/* First of all: later tests have it turned on for good. */
+/* First of all: later tests have it turned on. */
 static void nothing_is_kept_while_it_is_off(void **state)
 {
 	struct gk_trace_event *events;
@@ -226,6 +226,27 @@ static void more_names_than_rows_do_no_harm(void **state)
 	free(rows);
 }
 
+/* Last of all. What was in the table is no part of the next one. */
+static void when_it_was_off_counting_begins_anew(void **state)
+{
+	struct gk_trace_row *rows;
+	struct gk_span span;
+
+	(void)state;
+	gk_trace_stop();
+	gk_span_begin(&span, "while off");
+	gk_span_end(&span);
+	assert_int_equal(gk_trace_rows(&rows), 0);
+	gk_trace_start(false);
+	gk_span_begin(&span, "outer");
+	gk_span_end(&span);
+	assert_int_equal(gk_trace_rows(&rows), 1);
+	assert_string_equal(rows[0].name, "outer");
+	assert_int_equal(rows[0].calls, 1);
+	assert_int_equal(rows[0].total_ns, rows[0].max_ns);
+	free(rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +258,7 @@ int main(void)
 	    cmocka_unit_test(events_tell_thread_and_time),
 	    cmocka_unit_test(an_open_span_counts_so_far),
 	    cmocka_unit_test(more_names_than_rows_do_no_harm),
+	    cmocka_unit_test(when_it_was_off_counting_begins_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
