@@ -146,17 +146,36 @@ int gk_mig_slots(struct gk *gk, unsigned index, unsigned *ret_slots,
 	return r;
 }
 
+/* Every device has a UUID: without one it is worth asking why. */
+static nvmlReturn_t why_nameless(struct gk *gk, unsigned index,
+				 nvmlDevice_t handle,
+				 const struct gk_device *device)
+{
+	char uuid[GK_NAME_MAX];
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	if (!device->uuid[0])
+		r = GK_NVML_CALL(gk->nvml, nvmlDeviceGetUUID, handle, uuid,
+				 sizeof uuid);
+	note_answer(gk, index, r);
+	return gk_nvml_is_lost(r) ? r : NVML_SUCCESS;
+}
+
 int gk_identify(struct gk *gk, unsigned index, int mig_index,
 		struct gk_device *ret_device, int *ret_nvml)
 {
 	nvmlDevice_t handle, gpu;
+	struct gk_device device;
 	int r = open_device(gk, index, mig_index, &handle, ret_nvml);
 
 	if (!r)
 		r = open_device(gk, index, -1, &gpu, ret_nvml);
+	if (r)
+		return r;
+	gk_device_identify(gk->nvml, index, mig_index, gpu, handle, &device);
+	r = tell_error(why_nameless(gk, index, handle, &device), ret_nvml);
 	if (!r)
-		gk_device_identify(gk->nvml, index, mig_index, gpu, handle,
-				   ret_device);
+		*ret_device = device;
 	return r;
 }
 

@@ -133,6 +133,22 @@ static void a_gpu_that_is_lost_is_opened_anew(void **state)
 	assert_value(read_one(0, -1, GK_M_POWER, NULL), 123456);
 }
 
+static void a_gpu_that_is_lost_has_no_name(void **state)
+{
+	struct gk_device device = {.index = 77};
+	int nvml = 77;
+
+	(void)state;
+	scripted_open();
+	assert_int_equal(gk_identify(t.gk, 0, -1, &device, &nvml), 0);
+	assert_string_equal(device.uuid, "GPU-0");
+	SCRIPT(t.s->gpu[0].all = NVML_ERROR_GPU_IS_LOST);
+	device.index = 77;
+	assert_int_equal(gk_identify(t.gk, 0, -1, &device, &nvml), GK_ERR_LOST);
+	assert_int_equal(nvml, NVML_ERROR_GPU_IS_LOST);
+	assert_int_equal(device.index, 77);
+}
+
 static void what_is_not_there_is_not_found(void **state)
 {
 	static const enum gk_metric metric = GK_M_POWER;
@@ -292,6 +308,7 @@ int main(void)
 	    SCRIPTED_TEST(an_absent_value_comes_with_the_answer),
 	    SCRIPTED_TEST(a_field_value_comes_with_the_answer),
 	    SCRIPTED_TEST(a_gpu_that_is_lost_is_opened_anew),
+	    SCRIPTED_TEST(a_gpu_that_is_lost_has_no_name),
 	    SCRIPTED_TEST(what_is_not_there_is_not_found),
 	    SCRIPTED_TEST(a_mig_device_is_the_one_of_now),
 	    SCRIPTED_TEST(processes_are_those_of_the_device),
