@@ -14,12 +14,15 @@ _PARTS = {
     "device": ("Device", "PhysicalDevice", "MigDevice", "CudaDevice",
                "CudaMigDevice", "parse_cuda_visible_devices",
                "normalize_cuda_visible_devices"),
+    "process": ("HostProcess", "GpuProcess"),
+    "collector": ("take_snapshots",),
     "_timings": ("timings",),
 }
 _PART_OF = {name: part for part, names in _PARTS.items() for name in names}
-_MODULES = ("utils", "caching", "na", "snapshot", "fake", "device", "libcudart")
+_MODULES = ("utils", "caching", "na", "snapshot", "fake", "device", "libcudart", "host",
+            "process", "collector")
 
-__all__ = list(_PART_OF)
+__all__ = [*_PART_OF, "host"]
 
 
 def __getattr__(name):

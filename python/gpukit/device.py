@@ -189,9 +189,15 @@ class Device:
         self._set(index)
         return self
 
-    def _set(self, index):
+    @classmethod
+    def _of_facts(cls, facts, index):
+        self = object.__new__(cls)
+        self._set(index, facts)
+        return self
+
+    def _set(self, index, facts=None):
         self._at = _pair(index)
-        self._facts = _core.identify(*self._at)
+        self._facts = facts or _core.identify(*self._at)
         self._nvml_index = index
         self._lock = RLock()
         self._cache = self._links = self._cuda_index = None
@@ -573,6 +579,9 @@ class Device:
         return self._snapshot_of(self._read(ids), time.time())
 
     def _snapshot_of(self, values, timestamp):
+        return Snapshot._of(self, timestamp, lambda: self._items_of(values))
+
+    def _items_of(self, values):
         items = {"index": self.index, "physical_index": self._at[0],
                  "name": self.name(), "uuid": self.uuid(),
                  "bus_id": self.bus_id(),
@@ -583,7 +592,7 @@ class Device:
         if not items["memory_total"]:
             self._fill_memory(items)
         self._add_own(items)
-        return Snapshot._of(self, timestamp, items)
+        return items
 
     def _fill_memory(self, items):
         for name in Device.SNAPSHOT_KEYS:

@@ -20,17 +20,30 @@ class Snapshot:
         own.update(items)
 
     @classmethod
-    def _of(cls, real, timestamp, items):
-        """One that takes over the dict `items`: for those made in numbers."""
+    def _of(cls, real, timestamp, fill):
+        """One whose values are worked out when the first one is asked for:
+        fill() gives them as a dict."""
         self = cls.__new__(cls)
-        items["real"] = real
-        items["timestamp"] = timestamp
-        self.__dict__ = items
+        self.__dict__ = {"real": real, "timestamp": timestamp, "_fill": fill}
         return self
+
+    def _filled(self):
+        own = self.__dict__
+        fill = own.get("_fill")
+        if fill is not None:
+            for name, value in fill().items():
+                own.setdefault(name, value)
+            own.pop("_fill", None)
+        return own
+
+    def __getstate__(self):
+        return self._filled()
 
     def __getattr__(self, name):
         if name.startswith("__") or "real" not in self.__dict__:
             raise AttributeError(name)
+        if "_fill" in self.__dict__ and name in self._filled():
+            return self.__dict__[name]
         value = getattr(self.real, name)
         if callable(value):
             value = value()
@@ -47,10 +60,10 @@ class Snapshot:
         setattr(self, name, value)
 
     def __contains__(self, name):
-        return name in self.__dict__ and name not in ("real", "timestamp")
+        return name in self._filled() and name not in ("real", "timestamp")
 
     def __iter__(self):
-        return (name for name in self.__dict__
+        return (name for name in self._filled()
                 if name not in ("real", "timestamp"))
 
     def __len__(self):

@@ -1,0 +1,527 @@
+"""Processes of the host, and what they have of a GPU."""
+
+import datetime
+import os
+import time
+from _thread import RLock, _local
+from weakref import WeakValueDictionary
+
+from gpukit import _core, host
+from gpukit._device_values import percent
+from gpukit._procfs import _STATES
+from gpukit.na import NA
+from gpukit.snapshot import Snapshot
+from gpukit.utils import (add_quotes, bytes2human, command_join,
+                          timedelta2human)
+
+__all__ = ["HostProcess", "GpuProcess", "command_join", "add_quotes"]
+
+_RAISE = object()
+_TYPES = {0: NA, 1: "C", 2: "G", 3: "C+G", 4: "C", 5: "C", 6: "C+G",
+          7: "C+G"}
+_state = _local()
+
+
+class HostProcess(host.Process):
+    """A process by its id; ours without one. All of psutil.Process, if it is
+    installed.
+
+    There is one object for a process while somebody holds it. Raises
+    host.NoSuchProcess when there is no such process.
+    """
+
+    INSTANCE_LOCK = RLock()
+    INSTANCES = WeakValueDictionary()
+
+    def __new__(cls, pid=None):
+        pid = os.getpid() if pid is None else pid
+        with cls.INSTANCE_LOCK:
+            self = cls.INSTANCES.get(pid)
+            if self is None or not self.is_running():
+                self = object.__new__(cls)
+                host.Process.__init__(self, pid)
+                self._username = None
+                cls.INSTANCES[pid] = self
+            return self
+
+    def __init__(self, pid=None):
+        pass
+
+    def __reduce__(self):
+        return type(self), (self.pid,)
+
+    def __repr__(self):
+        try:
+            about = f", name={self.name()!r}, status={str(self.status())!r}"
+        except host.PsutilError:
+            about = ", status='terminated'"
+        return f"{type(self).__name__}(pid={self.pid}{about})"
+
+    __str__ = __repr__
+
+    def username(self):
+        """The owner's name."""
+        if self._username is None:
+            self._username = super().username()
+        return self._username
+
+    def cmdline(self):
+        """The arguments, without empty ones at the end."""
+        args = list(super().cmdline())
+        while args and not args[-1]:
+            args.pop()
+        return args
+
+    def command(self):
+        """The arguments as one text."""
+        return command_join(self.cmdline())
+
+    def running_time(self):
+        """How long it runs, as a timedelta."""
+        return datetime.timedelta(seconds=self.running_time_in_seconds())
+
+    def running_time_human(self):
+        """How long it runs, as text."""
+        return timedelta2human(self.running_time())
+
+    def running_time_in_seconds(self):
+        """How long it runs, in seconds."""
+        return max(time.time() - self.create_time(), 0.0)
+
+    elapsed_time = running_time
+    elapsed_time_human = running_time_human
+    elapsed_time_in_seconds = running_time_in_seconds
+
+    def rss_memory(self):
+        """Its memory of the host in bytes."""
+        return self.memory_info().rss
+
+    def parent(self):
+        """The process that started it, or None."""
+        found = super().parent()
+        return None if found is None else HostProcess(found.pid)
+
+    def children(self, recursive=False):
+        """The processes that it started; recursive: theirs too."""
+        found = []
+        for child in host.Process(self.pid).children(recursive):
+            try:
+                found.append(HostProcess(child.pid))
+            except host.NoSuchProcess:
+                continue
+        return found
+
+    def as_snapshot(self, attrs=None, ad_value=None):
+        """Its values now: psutil's, and command and running time."""
+        own = {"command", "running_time", "running_time_human"}
+        asked = None if attrs is None else [a for a in attrs if a not in own]
+        items = self.as_dict(asked, ad_value)
+        for name in own if attrs is None else own.intersection(attrs):
+            items[name] = getattr(self, name)()
+        return Snapshot(self, **items)
+
+
+class _Failsafe:
+    """Within it this thread gets fallbacks of processes that ended."""
+
+    def __enter__(self):
+        self._before = getattr(_state, "failsafe", False)
+        _state.failsafe = True
+
+    def __exit__(self, *exc):
+        _state.failsafe = self._before
+        return False
+
+
+def _of_host(name, fallback, doc):
+    """A method that asks the host's process."""
+
+    def method(self):
+        try:
+            return getattr(self.host, name)()
+        except host.PsutilError:
+            if not getattr(_state, "failsafe", False):
+                raise
+            return fallback
+
+    method.__name__, method.__doc__ = name, doc
+    return method
+
+
+def _text_of(name, to_text):
+    def method(self):
+        return to_text(getattr(self, name)())
+
+    method.__name__, method.__doc__ = name + "_human", f"{name}() as text."
+    return method
+
+
+class GpuProcess:
+    """A process on a device: what it has of the GPU (bytes, percent), and what
+    HostProcess tells.
+
+    When the process ended, what comes from the host raises
+    host.NoSuchProcess; within GpuProcess.failsafe() it is NA, 'terminated' or
+    ['No Such Process'].
+    """
+
+    INSTANCE_LOCK = RLock()
+    INSTANCES = WeakValueDictionary()
+
+    def __new__(cls, pid=None, device=None, *, gpu_memory=None,
+                gpu_instance_id=None, compute_instance_id=None, type=None):
+        if device is None:
+            raise TypeError("a GpuProcess is on a device")
+        pid = os.getpid() if pid is None else pid
+        with cls.INSTANCE_LOCK:
+            self = cls.INSTANCES.get((pid, device))
+            if self is None or not self._is_same():
+                self = object.__new__(cls)
+                self._clear(pid, device)
+                cls.INSTANCES[(pid, device)] = self
+            return self
+
+    def __init__(self, pid=None, device=None, *, gpu_memory=None,
+                 gpu_instance_id=None, compute_instance_id=None, type=None):
+        if gpu_memory is not None:
+            self._memory = gpu_memory
+        if gpu_instance_id is not None:
+            self._gi = gpu_instance_id
+        if compute_instance_id is not None:
+            self._ci = compute_instance_id
+        if type is not None:
+            self._type = type
+
+    def _clear(self, pid, device):
+        self._pid, self._device = pid, device
+        self._memory = self._gi = self._ci = self._type = NA
+        self._rates = (NA, NA, NA, NA)
+        self._host = None
+        self._start = _start_of(pid)
+        if device.is_mig_device():
+            self._gi = device.gpu_instance_id()
+            self._ci = device.compute_instance_id()
+
+    def _is_same(self):
+        """Whether the id is still that process's."""
+        return _start_of(self._pid) == self._start
+
+    def __repr__(self):
+        try:
+            about = f"host={self.host.__module__}.{self.host!r}"
+        except host.PsutilError:
+            about = f"host=HostProcess(pid={self._pid}, status='terminated')"
+        return (f"{type(self).__name__}(pid={self._pid}, "
+                f"gpu_memory={self.gpu_memory_human()}, type={self._type}, "
+                f"device={self._device!r}, {about})")
+
+    def __eq__(self, other):
+        if not isinstance(other, GpuProcess):
+            return NotImplemented
+        return (self._pid, self._start, self._device) == (
+            other._pid, other._start, other._device)
+
+    def __hash__(self):
+        return hash((self._pid, self._start))
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.host, name)
+
+    def __reduce__(self):
+        return type(self), (self._pid, self._device)
+
+    @property
+    def pid(self):
+        """The process's id."""
+        return self._pid
+
+    @property
+    def device(self):
+        """The device."""
+        return self._device
+
+    @property
+    def host(self):
+        """The HostProcess. Raises host.NoSuchProcess when it ended."""
+        if self._host is None:
+            self._host = HostProcess(self._pid)
+        return self._host
+
+    def gpu_instance_id(self):
+        """The GPU instance of its MIG device."""
+        return self._gi
+
+    def compute_instance_id(self):
+        """The compute instance of its MIG device."""
+        return self._ci
+
+    def gpu_memory(self):
+        """Device memory in bytes."""
+        return self._memory
+
+    gpu_memory_human = _text_of("gpu_memory", bytes2human)
+
+    def gpu_memory_percent(self):
+        """Device memory in percent of all there is."""
+        return percent(self._memory, self._device.memory_total() or NA)
+
+    def gpu_sm_utilization(self):
+        """Its share of SM time in percent."""
+        return self._rates[0]
+
+    def gpu_memory_utilization(self):
+        """Its share of time of memory traffic in percent."""
+        return self._rates[1]
+
+    def gpu_encoder_utilization(self):
+        """Its share of the video encoder in percent."""
+        return self._rates[2]
+
+    def gpu_decoder_utilization(self):
+        """Its share of the video decoder in percent."""
+        return self._rates[3]
+
+    def set_gpu_memory(self, value):
+        """Sets the device memory, in bytes."""
+        self._memory = value
+
+    def set_gpu_utilization(self, gpu_sm_utilization=None,
+                            gpu_memory_utilization=None,
+                            gpu_encoder_utilization=None,
+                            gpu_decoder_utilization=None):
+        """Sets shares in percent; None leaves what there is."""
+        given = (gpu_sm_utilization, gpu_memory_utilization,
+                 gpu_encoder_utilization, gpu_decoder_utilization)
+        self._rates = tuple(old if new is None else new
+                            for old, new in zip(self._rates, given))
+
+    def update_gpu_status(self):
+        """Asks the device again; the device memory in bytes."""
+        self._memory, self._type = NA, NA
+        self._rates = (NA, NA, NA, NA)
+        processes_of(self._device)
+        return self._memory
+
+    def _take(self, memory, types, rates):
+        self._memory = NA if memory is None else memory
+        self._type = _TYPES.get(types, NA)
+        self._rates = tuple(NA if rate is None else rate for rate in rates)
+
+    @property
+    def type(self):
+        """C (computes), G (draws) or C+G."""
+        return self._type
+
+    @type.setter
+    def type(self, value):
+        letters = {part for part in str(value).split("+") if part in "CG"}
+        self._type = "+".join(sorted(letters)) or NA
+
+    is_running = _of_host("is_running", False, "Whether the process runs.")
+    status = _of_host("status", "terminated", "running, sleeping, ...")
+    create_time = _of_host("create_time", NA,
+                           "When it began, in seconds since 1970.")
+    running_time = _of_host("running_time", NA, "A timedelta.")
+    running_time_human = _text_of("running_time", timedelta2human)
+    running_time_in_seconds = _of_host("running_time_in_seconds", NA,
+                                       "How long it runs, in seconds.")
+    elapsed_time = running_time
+    elapsed_time_human = running_time_human
+    elapsed_time_in_seconds = running_time_in_seconds
+    username = _of_host("username", NA, "The owner's name.")
+    name = _of_host("name", NA, "The short name.")
+    cpu_percent = _of_host("cpu_percent", NA, "CPU in percent of one core, "
+                           "since the last call.")
+    memory_percent = _of_host("memory_percent", NA,
+                              "Its share of the host's memory in percent.")
+    host_memory_percent = memory_percent
+    host_memory = _of_host("rss_memory", NA, "Memory of the host in bytes.")
+    rss_memory = host_memory
+    host_memory_human = _text_of("host_memory", bytes2human)
+
+    def cmdline(self):
+        """The arguments."""
+        try:
+            return self.host.cmdline() or ["Zombie Process"]
+        except host.PsutilError as error:
+            if not getattr(_state, "failsafe", False):
+                raise
+            denied = isinstance(error, host.AccessDenied)
+            return ["No Permissions" if denied else "No Such Process"]
+
+    def command(self):
+        """The arguments as one text."""
+        return command_join(self.cmdline())
+
+    def host_snapshot(self):
+        """What the host tells of it now."""
+        return Snapshot(self._host or _Later(self._pid, self),
+                        **self._host_items())
+
+    def _host_items(self):
+        items = {name: getattr(self, name)() for name in _HOST_FIELDS}
+        items["command"] = command_join(items["cmdline"])
+        items["host_memory_human"] = bytes2human(items["host_memory"])
+        seconds = items["running_time_in_seconds"]
+        items["running_time_human"] = timedelta2human(seconds)
+        items["running_time"] = (
+            NA if seconds == NA else datetime.timedelta(seconds=seconds))
+        return items
+
+    def as_snapshot(self, *, host_process_snapshot_cache=None):
+        """All of it now. The cache (pid -> what the host told) serves to ask
+        the host once for a process on many devices."""
+        cache = host_process_snapshot_cache
+        cache = {} if cache is None else cache
+        told = cache.get(self._pid)
+        if told is None:
+            told = cache[self._pid] = self.host_snapshot()
+        return Snapshot(self, **self._items(told))
+
+    def _items(self, told):
+        items = {name: told[name] for name in _ALL_HOST_FIELDS}
+        items.update((name, getattr(self, name)()) for name in _GPU_FIELDS)
+        items.update(pid=self._pid, device=self._device, type=self._type,
+                     host=told)
+        return items
+
+    @classmethod
+    def take_snapshots(cls, gpu_processes, *, failsafe=False):
+        """Snapshots of some; failsafe: also of those that ended."""
+        import contextlib
+
+        cache = {}
+        with cls.failsafe() if failsafe else contextlib.nullcontext():
+            return [process.as_snapshot(host_process_snapshot_cache=cache)
+                    for process in gpu_processes]
+
+    @classmethod
+    def failsafe(cls):
+        """`with GpuProcess.failsafe():` fallbacks instead of exceptions, in
+        this thread."""
+        return _Failsafe()
+
+
+_HOST_FIELDS = ("cmdline", "cpu_percent", "host_memory", "is_running",
+                "memory_percent", "name", "running_time_in_seconds", "status",
+                "username")
+_ALL_HOST_FIELDS = (*_HOST_FIELDS, "command", "host_memory_human",
+                    "running_time", "running_time_human")
+_GPU_FIELDS = ("compute_instance_id", "gpu_decoder_utilization",
+               "gpu_encoder_utilization", "gpu_instance_id", "gpu_memory",
+               "gpu_memory_human", "gpu_memory_percent",
+               "gpu_memory_utilization", "gpu_sm_utilization")
+
+
+class _Later:
+    """Stands for a HostProcess in a snapshot until something is asked of it:
+    to open one costs more than the snapshot does."""
+
+    def __init__(self, pid, process):
+        self.pid = pid
+        self._process = process
+
+    @property
+    def __class__(self):
+        return HostProcess
+
+    def __getattr__(self, name):
+        return getattr(self._process.host, name)
+
+    def __reduce__(self):
+        return HostProcess, (self.pid,)
+
+    def __repr__(self):
+        try:
+            return repr(self._process.host)
+        except host.PsutilError:
+            return f"HostProcess(pid={self.pid}, status='terminated')"
+
+
+_Later.__name__ = "HostProcess"
+
+
+def _start_of(pid):
+    """When a process began, in ticks since the host did; None if it ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as f:
+            return int(f.read().rpartition(b")")[2].split()[19])
+    except OSError:
+        return None
+
+
+def processes_of(device):
+    """pid -> GpuProcess of a device, with what the driver tells of each."""
+    found = {}
+    kind = type(device).GPU_PROCESS_CLASS or GpuProcess
+    for use in _core.processes(*device._at):
+        if use.mig_index != device._at[1] and device._at[1] >= 0:
+            continue
+        process = found[use.pid] = kind(use.pid, device)
+        process._take(use.gpu_memory, use.types, use[4:8])
+    return found
+
+
+def from_core(row, device, timestamp, total, told):
+    """The snapshot of a process of a snapshot of the core. total: memory of
+    the host; told: pid -> what the host tells, to be shared."""
+    kind = type(device).GPU_PROCESS_CLASS or GpuProcess
+    process = kind(row.pid, device)
+    values = row.values
+    process._take(values[_core.PM_GPU_MEM], row.types,
+                  [values[at] for at in _RATES])
+    seen = told.get(row.pid)
+    if seen is None:
+        real = process._host or _Later(row.pid, process)
+        seen = told[row.pid] = Snapshot._of(
+            real, timestamp, lambda: _told_items(row, total))
+    gpu = (process._memory, process._rates, process._type)
+    return Snapshot._of(process, timestamp,
+                        lambda: _core_items(process, gpu, seen))
+
+
+_RATES = (_core.PM_SM_UTIL, _core.PM_MEM_UTIL, _core.PM_ENC_UTIL,
+          _core.PM_DEC_UTIL)
+
+
+def _core_items(process, gpu, seen):
+    memory, rates, kind = gpu
+    items = {name: seen[name] for name in _ALL_HOST_FIELDS}
+    items.update(
+        pid=process._pid, device=process._device, type=kind, host=seen,
+        gpu_memory=memory, gpu_memory_human=bytes2human(memory),
+        gpu_memory_percent=percent(memory, process._device.memory_total()),
+        gpu_sm_utilization=rates[0], gpu_memory_utilization=rates[1],
+        gpu_encoder_utilization=rates[2], gpu_decoder_utilization=rates[3],
+        gpu_instance_id=process._gi, compute_instance_id=process._ci)
+    return items
+
+
+def _status(row):
+    letter = row.stat
+    letter = chr(letter) if isinstance(letter, int) else letter
+    return _STATES.get(letter, "terminated")
+
+
+def _told_items(row, total):
+    values = row.values
+    cpu, rss = values[_core.PM_CPU], values[_core.PM_RSS]
+    run = values[_core.PM_RUN_TIME]
+    seconds = NA if run is None else run / 1e9
+    args = list(row.args or ()) or [
+        "Zombie Process" if _status(row) == "zombie" else "No Such Process"]
+    memory = NA if rss is None else rss
+    return {
+        "cmdline": args, "command": command_join(args),
+        "cpu_percent": NA if cpu is None else cpu / 100,
+        "host_memory": memory, "host_memory_human": bytes2human(memory),
+        "is_running": _status(row) != "terminated",
+        "memory_percent": NA if rss is None or not total
+        else 100.0 * rss / total,
+        "name": row.name or NA, "username": row.user or NA,
+        "status": _status(row), "running_time_in_seconds": seconds,
+        "running_time": NA if run is None
+        else datetime.timedelta(seconds=seconds),
+        "running_time_human": timedelta2human(seconds)}
