@@ -15,7 +15,8 @@ _PARTS = {
                "CudaMigDevice", "parse_cuda_visible_devices",
                "normalize_cuda_visible_devices"),
     "process": ("HostProcess", "GpuProcess"),
-    "collector": ("take_snapshots",),
+    "collector": ("take_snapshots", "collect_in_background",
+                  "ResourceMetricCollector"),
     "_timings": ("timings",),
 }
 _PART_OF = {name: part for part, names in _PARTS.items() for name in names}

@@ -1,11 +1,20 @@
-"""Snapshots of everything at one moment."""
+"""Snapshots of everything at one moment, and statistics over time."""
 
-from gpukit import _core
+import math
+import os
+import time
+
+from gpukit import _core, host
 from gpukit._device_values import SNAPSHOT_METRICS, _named
-from gpukit.device import Device, MigDevice, PhysicalDevice
+from gpukit._metrics import Buffer
+from gpukit.device import CudaDevice, Device, MigDevice, PhysicalDevice
 from gpukit.process import GpuProcess, from_core
+from gpukit.utils import GiB, MiB
 
-__all__ = ["take_snapshots"]
+timer = time.monotonic
+
+__all__ = ["take_snapshots", "collect_in_background",
+           "ResourceMetricCollector"]
 
 SnapshotResult = _named("SnapshotResult", "devices gpu_processes",
                         "Snapshots of devices, and of processes on them.")
@@ -71,3 +80,262 @@ def _device_of(facts):
     if facts.mig_index < 0:
         return PhysicalDevice._of_facts(facts, facts.index)
     return MigDevice._of_facts(facts, (facts.index, facts.mig_index))
+
+
+class ResourceMetricCollector:
+    """Means, extremes and last values of host, devices and processes while
+    tags are active.
+
+        collector = ResourceMetricCollector(interval=1.0)
+        with collector(tag="train"):
+            ...
+            metrics = collector.collect()
+
+    devices: all of the machine without any. root_pids: processes are those of
+    these ids and all below them; this process's without any, none for an
+    empty set. interval: seconds between samples. A key is
+    tag/scope/metric (unit)/mean, and so on. Raises ValueError for an interval
+    that is not positive.
+    """
+
+    DEVICE_METRICS = [
+        ("memory_used", "memory_used (MiB)", MiB),
+        ("memory_free", "memory_free (MiB)", MiB),
+        ("memory_total", "memory_total (MiB)", MiB),
+        ("memory_percent", "memory_percent (%)", 1.0),
+        ("gpu_utilization", "gpu_utilization (%)", 1.0),
+        ("memory_utilization", "memory_utilization (%)", 1.0),
+        ("fan_speed", "fan_speed (%)", 1.0),
+        ("temperature", "temperature (C)", 1.0),
+        ("power_usage", "power_usage (W)", 1000.0),
+        ("power_limit", "power_limit (W)", 1000.0)]
+    PROCESS_METRICS = [
+        ("cpu_percent", "host", "cpu_percent (%)", 1.0),
+        ("host_memory", "host", "host_memory (MiB)", MiB),
+        ("host_memory_percent", "host", "host_memory_percent (%)", 1.0),
+        ("running_time_in_seconds", "host", "running_time (min)", 60.0),
+        ("gpu_memory", None, "gpu_memory (MiB)", MiB),
+        ("gpu_memory_percent", None, "gpu_memory_percent (%)", 1.0),
+        ("gpu_memory_utilization", None, "gpu_memory_utilization (%)", 1.0),
+        ("gpu_sm_utilization", None, "gpu_sm_utilization (%)", 1.0)]
+
+    def __init__(self, devices=None, root_pids=None, interval=1.0):
+        import threading
+
+        if interval <= 0:
+            raise ValueError(f"an interval is positive: {interval!r}")
+        self.interval = float(interval)
+        self.devices = _all_devices() if devices is None else (
+            [devices] if isinstance(devices, Device) else list(devices))
+        self.root_pids = {os.getpid()} if root_pids is None else set(root_pids)
+        self._lock = threading.RLock()
+        self._wake = threading.Condition(self._lock)
+        self._buffers, self._last, self._thread = [], -math.inf, None
+
+    def activate(self, tag):
+        """Begins a tag within those that are active. RuntimeError if it is
+        active already."""
+        with self._lock:
+            if any(buffer.tag == tag for buffer in self._buffers):
+                raise RuntimeError(f"the tag is active already: {tag!r}")
+            prefix = "/".join([b.tag for b in self._buffers] + [tag])
+            self._buffers.append(Buffer(tag, prefix, timer(), time.time()))
+            self._last = -math.inf
+            self._start_thread()
+        return self
+
+    start = activate
+
+    def deactivate(self, tag=None):
+        """Ends a tag and those within it; the innermost one without any.
+        RuntimeError if it is not active."""
+        with self._lock:
+            if tag is None and not self._buffers:
+                return self
+            del self._buffers[self._find(tag):]
+            self._wake.notify_all()
+        return self
+
+    stop = deactivate
+
+    def _find(self, tag):
+        if tag is None:
+            return len(self._buffers) - 1
+        for at, buffer in enumerate(self._buffers):
+            if buffer.tag == tag:
+                return at
+        raise RuntimeError(f"the tag is not active: {tag!r}")
+
+    def context(self, tag):
+        """`with collector.context("tag"):` the tag is active within it."""
+        return _Context(self, tag)
+
+    __call__ = context
+
+    def clear(self, tag=None):
+        """Begins the statistics of a tag and of those within it anew; of the
+        innermost one without any."""
+        with self._lock:
+            if tag is None and not self._buffers:
+                return
+            for buffer in self._buffers[self._find(tag):]:
+                buffer.clear(timer(), time.time())
+            self._last = -math.inf
+
+    reset = clear
+
+    def collect(self):
+        """Key -> number of the innermost tag. A new sample is taken when the
+        last one is older than half an interval. RuntimeError without a
+        tag."""
+        with self._lock:
+            if not self._buffers:
+                raise RuntimeError("no tag is active: call activate first")
+            if timer() - self._last > self.interval / 2:
+                self._sample()
+            return self._buffers[-1].collect(timer(), time.time())
+
+    def daemonize(self, on_collect, interval=None, *, on_start=None,
+                  on_stop=None, tag="metrics-daemon", start=True):
+        """collect_in_background with this collector."""
+        return collect_in_background(
+            on_collect, collector=self, interval=interval, on_start=on_start,
+            on_stop=on_stop, tag=tag, start=start)
+
+    def take_snapshots(self):
+        """Takes one sample now; the snapshots that it is made of."""
+        with self._lock:
+            return self._sample()
+
+    # ---- sampling
+
+    def _start_thread(self):
+        """A thread ends with the last tag, and the next tag gets a new one;
+        so does a forked child."""
+        import threading
+
+        if self._thread is not None and self._thread.is_alive():
+            return
+        self._thread = threading.Thread(target=self._run, daemon=True,
+                                        name="gpukit-collector")
+        self._thread.start()
+
+    def _run(self):
+        with self._wake:
+            while self._buffers:
+                if timer() - self._last >= self.interval:
+                    self._sample()
+                self._wake.wait(max(self._last + self.interval - timer(),
+                                    0.001))
+            self._thread = None
+
+    def _sample(self):
+        sample = _host_values()
+        processes = self._own_processes()
+        devices = [device.as_snapshot() for device in self.devices]
+        for shot in devices:
+            scope = _scope(shot.real)
+            for name, key, divisor in self.DEVICE_METRICS:
+                sample[f"{scope}/{key}"] = float(shot[name]) / divisor
+        shots = GpuProcess.take_snapshots(processes, failsafe=True)
+        for shot in shots:
+            self._add_process(sample, shot)
+        now, wall = timer(), time.time()
+        for buffer in self._buffers:
+            buffer.add(sample, now, wall)
+        self._last = now
+        self._held = processes
+        return SnapshotResult(devices, shots)
+
+    def _add_process(self, sample, shot):
+        for name, scope, key, divisor in self.PROCESS_METRICS:
+            scope = scope or _scope(shot.device)
+            name = "memory_percent" if name == "host_memory_percent" else name
+            sample[f"pid:{shot.pid}/{scope}/{key}"] = (
+                float(shot[name]) / divisor)
+
+    def _own_processes(self):
+        if not self.root_pids:
+            return []
+        parents = host.ppid_map()
+        return [process for device in _leaves(self.devices)
+                for process in device.processes().values()
+                if self._is_below(process.pid, parents)]
+
+    def _is_below(self, pid, parents):
+        while pid:
+            if pid in self.root_pids:
+                return True
+            pid = parents.get(pid)
+        return False
+
+
+class _Context:
+    def __init__(self, collector, tag):
+        self._collector, self._tag = collector, tag
+
+    def __enter__(self):
+        return self._collector.activate(self._tag)
+
+    def __exit__(self, *exc):
+        self._collector.deactivate(self._tag)
+        return False
+
+
+def _scope(device):
+    if isinstance(device, CudaDevice):
+        return f"cuda:{device.cuda_index} (gpu:{device.index})"
+    return f"gpu:{device.index}"
+
+
+def _host_values():
+    memory, swap = host.virtual_memory(), host.swap_memory()
+    load = host.load_average()
+    return {"host/cpu_percent (%)": host.cpu_percent(),
+            "host/memory_percent (%)": memory.percent,
+            "host/swap_percent (%)": swap.percent,
+            "host/memory_used (GiB)": memory.used / GiB,
+            "host/load_average (%) (1 min)": load[0],
+            "host/load_average (%) (5 min)": load[1],
+            "host/load_average (%) (15 min)": load[2]}
+
+
+def collect_in_background(on_collect, collector=None, interval=None, *,
+                          on_start=None, on_stop=None, tag="metrics-daemon",
+                          start=True):
+    """A thread that gives metrics to on_collect every `interval` seconds until
+    that answers false. on_start and on_stop get the collector, before and, in
+    any case, after. The metrics are of all time since the start of the tag.
+
+    Returns the daemon thread, with the collector as `.collector`; start=False:
+    to be started by you. Raises ValueError for a wrong interval.
+    """
+    import threading
+
+    if interval is not None and interval <= 0:
+        raise ValueError(f"an interval is positive: {interval!r}")
+    if collector is None:
+        collector = ResourceMetricCollector(interval=interval or 1.0)
+    thread = threading.Thread(
+        target=_run_in_background, name=tag, daemon=True,
+        args=(collector, interval or collector.interval, tag, on_collect,
+              on_start, on_stop))
+    thread.collector = collector
+    if start:
+        thread.start()
+    return thread
+
+
+def _run_in_background(collector, interval, tag, on_collect, on_start,
+                       on_stop):
+    if on_start is not None:
+        on_start(collector)
+    try:
+        with collector(tag):
+            due = timer() + interval
+            while on_collect(collector.collect()):
+                time.sleep(max(due - timer(), 0))
+                due += interval
+    finally:
+        if on_stop is not None:
+            on_stop(collector)
