@@ -11,19 +11,21 @@ _PARTS = {
               "utilization2string", "colored", "set_color", "boolify",
               "Snapshot", "ttl_cache", "command_join"),
     "_errors": ("NVMLError",),
+    "libnvml": ("nvmlCheckReturn",),
     "device": ("Device", "PhysicalDevice", "MigDevice", "CudaDevice",
                "CudaMigDevice", "parse_cuda_visible_devices",
                "normalize_cuda_visible_devices"),
     "process": ("HostProcess", "GpuProcess"),
     "collector": ("take_snapshots", "collect_in_background",
                   "ResourceMetricCollector"),
+    "select": ("select_devices",),
     "_timings": ("timings",),
 }
 _PART_OF = {name: part for part, names in _PARTS.items() for name in names}
-_MODULES = ("utils", "caching", "na", "snapshot", "fake", "device", "libcudart", "host",
+_MODULES = ("libnvml", "libcuda", "callbacks", "utils", "caching", "na", "snapshot", "fake", "device", "libcudart", "host",
             "process", "collector")
 
-__all__ = [*_PART_OF, "host"]
+__all__ = [*_PART_OF, "host", "libnvml", "libcuda", "libcudart"]
 
 
 def __getattr__(name):

@@ -1,0 +1,146 @@
+"""Selects devices: `python -m gpukit.select --min-free-memory 10GiB`."""
+
+import sys
+
+from gpukit import _core
+from gpukit._errors import NVMLError
+from gpukit.device import Device, MigDevice, _index
+from gpukit.utils import human2bytes
+
+__all__ = ["select_devices"]
+
+_FORMATS = ("index", "uuid", "device")
+
+
+def _bytes(size):
+    return -1 if size is None else human2bytes(size)
+
+
+def _leaves(devices):
+    if devices is None:
+        devices = Device.all()
+    return list(dict.fromkeys(leaf for device in devices
+                              for leaf in device.to_leaf_devices()))
+
+
+def select_devices(devices=None, *, format="index", force_index=False,
+                   min_count=0, max_count=None, min_free_memory=None,
+                   min_total_memory=None, max_gpu_utilization=None,
+                   max_memory_utilization=None, tolerance=0,
+                   free_accounts=None, sort=True):
+    """The devices that meet the wishes, the best first: most free memory,
+    least use.
+
+    devices: of these; all without any. format: index, uuid or device; a MIG
+    device is told by its UUID unless force_index. Memory in bytes or as
+    "10GiB", utilization and tolerance in percent. free_accounts: what
+    processes of these users hold counts as free. sort=False: in their order.
+    Raises ValueError for wrong wishes.
+    """
+    if format not in _FORMATS:
+        raise ValueError(f"a format is one of {', '.join(_FORMATS)}")
+    if tolerance < 0 or min_count < 0 or (max_count or 0) < 0:
+        raise ValueError("counts and tolerance are not negative")
+    leaves = {device._at: device for device in _leaves(devices)}
+    if not leaves or max_count == 0:
+        return []
+    found = _core.select(
+        devices=list(leaves), least=min_count,
+        most=-1 if max_count is None else max_count,
+        min_free=_bytes(min_free_memory), min_total=_bytes(min_total_memory),
+        max_gpu_util=_percent(max_gpu_utilization),
+        max_mem_util=_percent(max_memory_utilization), tolerance=tolerance,
+        free_accounts=free_accounts or None, sort=sort)
+    return _told([leaves[tuple(pair)] for pair in found], format, force_index)
+
+
+def _percent(share):
+    return -1 if share is None else share
+
+
+def _told(devices, format, force_index):
+    if format == "device":
+        return devices
+    split = any(isinstance(device, MigDevice) for device in devices)
+    if format == "uuid" or (split and not force_index):
+        return [device.uuid() for device in devices]
+    return [_index(device._at) for device in devices]
+
+
+def parse_arguments(arguments=None):
+    """What the command line asks for."""
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="python -m gpukit.select",
+        description="Prints devices that meet the wishes, for "
+                    "CUDA_VISIBLE_DEVICES.")
+    add = parser.add_argument
+    add("--inherit", "-i", nargs="?", const="", default=None, metavar="VALUE",
+        help="of those that CUDA_VISIBLE_DEVICES (or VALUE) names")
+    add("--account-as-free", nargs="*", default=[], metavar="USER",
+        help="what their processes hold counts as free; yours without a name")
+    add("--min-count", "-c", type=int, default=0, metavar="N")
+    add("--max-count", "-C", type=int, default=None, metavar="N")
+    add("--count", "-n", type=int, default=None, metavar="N")
+    add("--min-free-memory", "-f", type=human2bytes, metavar="SIZE")
+    add("--min-total-memory", "-t", type=human2bytes, metavar="SIZE")
+    add("--max-gpu-utilization", "-G", type=int, metavar="PERCENT")
+    add("--max-memory-utilization", "-M", type=int, metavar="PERCENT")
+    add("--tolerance", "--tol", type=int, default=0, metavar="PERCENT",
+        help="how far off a wish may be (default: 0)")
+    add("--format", "-O", choices=("index", "uuid"), default="index")
+    add("--separator", "--sep", "-s", default=",", metavar="TEXT")
+    add("--newline", action="store_const", dest="separator", const="\n")
+    add("--null", "-0", action="store_const", dest="separator", const="\0")
+    add("--no-sort", "-S", action="store_false", dest="sort")
+    asked = parser.parse_args(arguments)
+    if asked.count is not None:
+        asked.min_count = asked.max_count = asked.count
+    if "--account-as-free" in (arguments or sys.argv) \
+            and not asked.account_as_free:
+        from gpukit import host
+
+        asked.account_as_free = [host.getuser()]
+    return asked
+
+
+def _inherited(value):
+    if value is None:
+        return None
+    from gpukit.device import parse_cuda_visible_devices
+
+    parsed = parse_cuda_visible_devices(value) if value else \
+        parse_cuda_visible_devices()
+    return [Device(index) for index in parsed]
+
+
+def main(arguments=None):
+    """The command; its status: 1 no library, 2 another error of the driver,
+    4 too few devices."""
+    asked = parse_arguments(arguments)
+    try:
+        Device.count()
+        found = select_devices(
+            _inherited(asked.inherit), format=asked.format,
+            min_count=asked.min_count, max_count=asked.max_count,
+            min_free_memory=asked.min_free_memory,
+            min_total_memory=asked.min_total_memory,
+            max_gpu_utilization=asked.max_gpu_utilization,
+            max_memory_utilization=asked.max_memory_utilization,
+            tolerance=asked.tolerance, free_accounts=asked.account_as_free,
+            sort=asked.sort)
+    except NVMLError as error:
+        print(f"gpukit.select: {error}", file=sys.stderr)
+        return 1 if error.value == 12 else 2
+    text = asked.separator.join(str(each) for each in found)
+    print(text, end="\0" if asked.separator == "\0" else "\n")
+    if len(found) < asked.min_count:
+        print(f"gpukit.select: {len(found)} devices, fewer than "
+              f"{asked.min_count}", file=sys.stderr)
+        return 4
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
