@@ -1,0 +1,154 @@
+"""Defects that nvitop has and gpukit must not have, on the made-up machine."""
+
+from python_package import check_built, program_on_machine
+
+check_built()
+program = program_on_machine
+
+COLLECT = """
+import os, subprocess, sys, threading, time
+import gpukit
+from gpukit import ResourceMetricCollector
+from gpukit.collector import timer
+"""
+
+
+def test_a_snapshot_does_not_pay_for_pcie_unless_asked(program):
+    out = program("""
+import gpukit
+with gpukit.timings() as t:
+    shot = gpukit.Device(0).as_snapshot()
+    before = [r.name for r in t.rows]
+    shot.pcie_throughput
+    asked = [r.name for r in t.rows]
+print("nvmlDeviceGetPcieThroughput" in before,
+      "nvmlDeviceGetPcieThroughput" in asked, len(gpukit.Device(0).as_snapshot(
+      pcie=True)))
+""", "--gpus", "h100:1")
+    assert out.split() == ["False", "True", "43"]
+
+
+def test_snapshots_with_na_cross_processes(program):
+    out = program("""
+import gpukit, pickle
+shot = pickle.loads(pickle.dumps(gpukit.Device(0).as_snapshot()))
+print(shot.fan_speed is gpukit.NA, shot.real == gpukit.Device(0))
+""", "--gpus", "h100:1")
+    assert out.split() == ["True", "True"]
+
+
+def test_every_absence_has_a_reason(program):
+    out = program("""
+import gpukit
+d = gpukit.Device(0)
+print(d.fan_speed(), bool(d.reason("fan_speed")),
+      repr(d.reason("temperature")))
+""", "--gpus", "h100:1")
+    assert out.split() == ["N/A", "True", "''"]
+
+
+def test_the_sampler_starts_again_with_a_new_tag(program):
+    out = program(COLLECT + """
+c = ResourceMetricCollector(interval=0.05, root_pids=())
+for tag in "ab":
+    seen = threading.Event()
+    with c(tag=tag):
+        c._lock.acquire(); real = c._sample
+        c._sample = lambda real=real, seen=seen: (real(), seen.set())[0]
+        c._lock.release()
+        print(seen.wait(30))
+        thread = c._thread
+    thread.join(30)
+    print(thread.is_alive())
+""", "--gpus", "h100:1")
+    assert out.split() == ["True", "False"] * 2
+
+
+def test_the_default_root_is_this_process_and_its_children(program):
+    out = program("""
+import os, gpukit
+from gpukit import ResourceMetricCollector
+pid = int(list(gpukit.Device(0).processes())[0])
+parent = gpukit.host.ppid_map()[pid]
+for roots in ({parent}, {pid}, {os.getpid()}, set(), None):
+    c = ResourceMetricCollector(root_pids=roots)
+    with c(tag="t"):
+        print(sum(f"pid:{pid}/" in key for key in c.collect()))
+c = ResourceMetricCollector()
+print(c.root_pids == {os.getpid()})
+""", "--gpus", "h100:1", "--load", "train:0").split()
+    # 8 metrics of 4 numbers, of a running time 2
+    assert out == ["30", "30", "0", "0", "0", "True"]
+
+
+def test_a_mean_is_of_time():
+    """10 for 2 s before the first sample, to 20 within 2 s, then for 1 s."""
+    from test_values import utils  # noqa: F401  (finds the package)
+    from gpukit._metrics import Series
+
+    series = Series(0.0)
+    series.add(10.0, 2.0)
+    series.add(20.0, 4.0)
+    assert series.mean(5.0) == (20 + 30 + 20) / 5
+    assert dict(series.rows(5.0)) == {"mean": 14.0, "min": 10.0, "max": 20.0,
+                                      "last": 20.0}
+
+
+def test_time_without_a_value_does_not_count():
+    from test_values import utils  # noqa: F401
+    from gpukit._metrics import Series
+
+    series = Series(0.0)
+    for value, now in ((10.0, 0.0), (10.0, 1.0), (float("nan"), 2.0),
+                       (40.0, 9.0), (40.0, 10.0)):
+        series.add(value, now)
+    assert series.mean(10.0) == (10 * 1 + 40 * 1) / 2
+
+
+def test_a_change_of_cuda_device_order_is_seen(program):
+    out = program("""
+import os, gpukit
+print(gpukit.parse_cuda_visible_devices("0,00"),
+      gpukit.parse_cuda_visible_devices("+1,0"))
+os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+print(gpukit.parse_cuda_visible_devices("0"))
+os.environ["CUDA_DEVICE_ORDER"] = "FASTEST_FIRST"
+print(gpukit.parse_cuda_visible_devices("0"))
+""", "--gpus", "t4:1,h100:1")
+    assert out.splitlines()[1:] == ["[0]", "[1]"]
+
+
+def test_an_ordinal_and_another_index_are_refused(program):
+    out = program("""
+import gpukit
+try:
+    gpukit.CudaDevice(0, nvml_index=1)
+except RuntimeError as error:
+    print("refused")
+""", "--gpus", "h100:2")
+    assert out.strip() == "refused"
+
+
+def test_wrong_wishes_are_errors_without_asserts(program):
+    out = program("""
+import gpukit
+for wish in ({"format": "x"}, {"tolerance": -1}, {"min_count": -1}):
+    try:
+        gpukit.select_devices(**wish)
+    except ValueError:
+        print("refused")
+""", "--gpus", "h100:1")
+    assert out.split() == ["refused"] * 3
+
+
+def test_importing_loads_nothing_heavy(program):
+    out = program("""
+import subprocess, sys
+code = "import sys; a = set(sys.modules); import gpukit; gpukit.Device; " \\
+       "print(*set(sys.modules) - a)"
+print(subprocess.run([sys.executable, "-S", "-c", code], text=True,
+                     capture_output=True).stdout)
+""", "--gpus", "none").split()
+    assert set(out) >= {"gpukit", "gpukit.device"}
+    assert not set(out) & {"re", "typing", "inspect", "logging", "psutil",
+                           "ctypes", "threading", "collections", "datetime"}
