@@ -230,21 +230,24 @@ class ResourceMetricCollector:
             self._thread = None
 
     def _sample(self):
-        sample = _host_values()
-        processes = self._own_processes()
-        devices = [device.as_snapshot() for device in self.devices]
-        for shot in devices:
-            scope = _scope(shot.real)
+        shot = _core.snapshot(_core.WITHOUT_BOARD, SNAPSHOT_METRICS)
+        at = {(facts.index, facts.mig_index): values
+              for facts, values in zip(shot.devices, shot.values)}
+        timestamp, sample = shot.wall_ns / 1e9, _host_values()
+        devices = [device._snapshot_of(at[device._at], timestamp)
+                   if device._at in at else device.as_snapshot()
+                   for device in self.devices]
+        for taken in devices:
+            scope = _scope(taken.real)
             for name, key, divisor in self.DEVICE_METRICS:
-                sample[f"{scope}/{key}"] = float(shot[name]) / divisor
-        shots = GpuProcess.take_snapshots(processes, failsafe=True)
-        for shot in shots:
-            self._add_process(sample, shot)
+                sample[f"{scope}/{key}"] = float(taken[name]) / divisor
+        shots = self._own_processes(shot, timestamp)
+        for taken in shots:
+            self._add_process(sample, taken)
         now, wall = timer(), time.time()
         for buffer in self._buffers:
             buffer.add(sample, now, wall)
         self._last = now
-        self._held = processes
         return SnapshotResult(devices, shots)
 
     def _add_process(self, sample, shot):
@@ -254,20 +257,36 @@ class ResourceMetricCollector:
             sample[f"pid:{shot.pid}/{scope}/{key}"] = (
                 float(shot[name]) / divisor)
 
-    def _own_processes(self):
+    def _own_processes(self, shot, timestamp):
         if not self.root_pids:
             return []
-        parents = host.ppid_map()
-        return [process for device in _leaves(self.devices)
-                for process in device.processes().values()
-                if self._is_below(process.pid, parents)]
+        leaves = {device._at: device for device in _leaves(self.devices)}
+        parents = {row.pid: row.parent for row in shot.processes}
+        told, found = {}, []
+        for row in shot.processes:
+            facts = shot.devices[row.device]
+            device = leaves.get((facts.index, facts.mig_index))
+            if device is not None and self._is_below(row.pid, parents):
+                found.append(from_core(row, device, timestamp,
+                                       shot.host.mem_total, told))
+        return found
 
     def _is_below(self, pid, parents):
         while pid:
             if pid in self.root_pids:
                 return True
-            pid = parents.get(pid)
+            if pid not in parents:
+                parents[pid] = _parent_of(pid)
+            pid = parents[pid]
         return False
+
+
+def _parent_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as f:
+            return int(f.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 class _Context:
