@@ -66,6 +66,7 @@ static _Thread_local struct {
 	uint32_t version; /* of the policy */
 	int device;
 	unsigned percent; /* 0: no limit */
+	bool monitored;   /* a limit that HAMi's monitor has off */
 	unsigned launches, count;
 	int64_t left_ns, taken_ns;
 	unsigned short_ones, turns;
@@ -103,6 +104,16 @@ static unsigned find_percent(struct gkl_group *group, unsigned device,
 	if (policy->rule == GKL_ELASTIC && !others_want(group, device, now_ns))
 		return GKL_SHARE_ALONE;
 	return (unsigned)percent;
+}
+
+/* There is a limit, and HAMi's monitor says that it does not count now. */
+static bool is_off_by_monitor(const struct place *p)
+{
+	const struct gkl_policy *policy = limited_policy();
+	uint64_t percent = policy->compute[p->device];
+
+	return !p->percent && policy->rule == GKL_MONITOR && percent &&
+	       percent < 100;
 }
 
 static void look_again(struct place *p)
@@ -318,6 +329,7 @@ static void take_advance(const struct place *p, CUcontext ctx, int64_t level)
 	advance.version = gkl_policy_version(p->group->policy);
 	advance.device = (int)p->device;
 	advance.percent = p->percent;
+	advance.monitored = is_off_by_monitor(p);
 	advance.launches = ADVANCE_LAUNCHES;
 	advance.left_ns = advance.taken_ns = ns;
 	advance.pair = NULL;
@@ -364,6 +376,8 @@ static bool pay_in_advance(struct throttle_launch *launch,
 		if (advance.pair && advance.stream != launch->stream)
 			drop_stretch();
 		advance.left_ns -= (int64_t)time.usual_ns;
+	} else if (advance.monitored && limited_monitor_wants_shares()) {
+		return false;
 	}
 	advance.launches--;
 	advance.count++;
