@@ -78,14 +78,30 @@ def of_program(name, lines):
     return fates
 
 
+def is_plain(test):
+    """Is it labelled as a program that is one test and prints as it likes?"""
+    return any(one["name"] == "LABELS" and "plain" in one["value"]
+               for one in test.get("properties", []))
+
+
+def of_plain(ended):
+    """The fate of such a program by what ctest says of its end."""
+    if ended == "Passed":
+        return PASSED
+    if "Skipped" in ended:
+        return Fate("skipped", "status 77")
+    return Fate("failed", ended)
+
+
 def c_fates(build):
     """{id: fate} of all tests in C."""
-    names = [test["name"] for test in
-             json.loads(read(os.path.join(build, "ctest.json")))["tests"]]
+    tests = json.loads(read(os.path.join(build, "ctest.json")))["tests"]
+    names = [test["name"] for test in tests if not is_plain(test)]
     log = read(os.path.join(build, "ctest.log"))
     lines = lines_by_program(log)
     ended = dict(re.findall(r"Test +#\d+: (\S+) [. ]*(.*?) +[\d.]+ sec", log))
-    fates = {}
+    fates = {test["name"]: of_plain(ended.get(test["name"], "did not end"))
+             for test in tests if is_plain(test)}
     for name in names:
         fates.update(of_program(name, lines[name]) if name in lines
                      else {name: ABSENT})

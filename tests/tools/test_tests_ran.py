@@ -42,6 +42,7 @@ class Reports:
         self.place, self.log, self.cases = place, LOG, CASE_B + CASE_C
         self.nodes = NODES
         self.allowed, self.built = "# nothing\n", ["one_test.c"]
+        self.programs = [{"name": "base-one"}, {"name": "base-two"}]
 
     def ran(self, *options, **env):
         build, tests = self.place / "build", self.place / "tests"
@@ -50,7 +51,7 @@ class Reports:
         (tests / "one_test.c").touch()
         (tests / "may-skip.txt").write_text(self.allowed)
         (build / "ctest.json").write_text(json.dumps(
-            {"tests": [{"name": "base-one"}, {"name": "base-two"}]}))
+            {"tests": self.programs}))
         (build / "ctest.log").write_text(self.log)
         (build / "compile_commands.json").write_text(json.dumps(
             [{"file": str(tests / name)} for name in self.built]))
@@ -96,6 +97,23 @@ def test_a_program_that_did_not_end_well_fails(tests, old, new, told):
     assert code == 1
     assert told in lines
     assert ", 1 failed" in lines[-1]
+
+
+PLAIN = {"name": "limit-plain", "properties": [
+    {"name": "TIMEOUT", "value": 120.0}, {"name": "LABELS", "value": ["plain"]}]}
+
+
+@pytest.mark.parametrize("end, told", [
+    ("   Passed", (0, "6 passed, 0 failed")),
+    ("***Skipped", (1, "5 passed, 1 failed")),
+    ("***Failed ", (1, "5 passed, 1 failed")),
+    (None, (1, "5 passed, 1 failed"))])
+def test_a_plain_program_is_one_test(tests, end, told):
+    tests.programs.append(PLAIN)
+    if end:
+        tests.log += f"3/3 Test #3: limit-plain ......{end}    0.02 sec\n"
+    code, lines = tests.ran()
+    assert (code, lines[-1]) == told
 
 
 @pytest.mark.parametrize("cases, told", [
