@@ -70,7 +70,8 @@ def test_the_public_library_exports_its_header():
               encoding="utf-8") as file:
         declared = re.findall(r"^GK_API[^;(\[]*?\b(gk_\w+)\s*[(\[]",
                               file.read(), re.M)
-    assert exported(PUBLIC) == set(declared)
+    names = {name.removesuffix("@@GPUKIT_0.1") for name in exported(PUBLIC)}
+    assert names - {"GPUKIT_0.1"} == set(declared)
 
 
 @pytest.mark.parametrize("library, needs", [
