@@ -224,8 +224,7 @@ void memory_end(struct memory_call *call, uint64_t taken)
 	if (call->device < 0)
 		return;
 	if (taken && is_counted(call->kind))
-		atomic_fetch_add(&memory_state()->device[call->device].counted,
-				 taken);
+		gate_count(&memory_state()->gate, call->device, (int64_t)taken);
 	ledger_settle(call, taken);
 	memory_leave();
 }
@@ -235,8 +234,7 @@ void memory_give(int device, enum gkl_kind kind, uint64_t bytes)
 	if (!bytes)
 		return;
 	if (is_counted(kind))
-		atomic_fetch_sub(&memory_state()->device[device].counted,
-				 bytes);
+		gate_count(&memory_state()->gate, device, -(int64_t)bytes);
 	ledger_refund(device, kind, bytes);
 }
 
@@ -252,7 +250,7 @@ void memory_doubt(int device, enum gkl_kind kind, uint64_t bytes)
 	}
 	atomic_fetch_add(&d->rest[kind], bytes);
 	atomic_fetch_add(&d->doubted, bytes);
-	atomic_fetch_sub(&d->counted, bytes);
+	gate_count(&memory_state()->gate, device, -(int64_t)bytes);
 	memory_expect(device, 1);
 }
 

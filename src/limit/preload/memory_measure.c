@@ -3,59 +3,23 @@
  * what it has. For a moment nobody in the process may take or give back any.
  */
 #include "limit/preload/memory_state.h"
-#include "base/clock.h"
-#include "base/futex.h"
 #include "limit/preload/driver.h"
 #include "limit/preload/limited.h"
 
 #include <stdint.h>
 
-#define CLOSED      0x80000000u
-#define PATIENCE_NS (2 * GK_NS_PER_MS)
-#define TRIES       4
+#define TRIES 4
 
 enum { PROCESSES = 1024 };
 
-/* ---- the gate ---- */
-
 void memory_enter(void)
 {
-	struct memory_state *s = memory_state();
-
-	while (atomic_fetch_add(&s->gate, 1) & CLOSED) {
-		uint32_t seen = atomic_fetch_sub(&s->gate, 1) - 1;
-
-		if (seen & CLOSED)
-			gk_futex_wait(GK_FUTEX_PRIVATE, &s->gate, seen,
-				      GK_NS_PER_MS);
-	}
+	gate_enter(&memory_state()->gate);
 }
 
 void memory_leave(void)
 {
-	atomic_fetch_sub(&memory_state()->gate, 1);
-}
-
-static void open_gate(struct memory_state *s)
-{
-	atomic_fetch_and(&s->gate, ~CLOSED);
-	gk_futex_wake(GK_FUTEX_PRIVATE, &s->gate, INT32_MAX);
-}
-
-/* False: somebody does not leave; it may wait for a kernel. */
-static bool close_gate(struct memory_state *s)
-{
-	uint64_t end = gk_mono_ns() + PATIENCE_NS;
-
-	atomic_fetch_or(&s->gate, CLOSED);
-	while (atomic_load(&s->gate) != CLOSED) {
-		if (gk_mono_ns() > end) {
-			open_gate(s);
-			return false;
-		}
-		gk_cpu_pause();
-	}
-	return true;
+	gate_leave(&memory_state()->gate);
 }
 
 /* ---- what NVML says ---- */
@@ -174,7 +138,7 @@ static bool measure(int device, enum gkl_kind kind, bool came,
 
 	*ret_grown = 0;
 	pthread_mutex_lock(&s->measuring);
-	ok = close_gate(s);
+	ok = gate_close(&s->gate);
 	if (!ok) {
 		if (came)
 			atomic_fetch_add(&s->epoch, 1);
@@ -183,7 +147,7 @@ static bool measure(int device, enum gkl_kind kind, bool came,
 	}
 	ok = read_truth(device, &truth);
 	if (ok) {
-		counted = atomic_load(&d->counted);
+		counted = gate_counted(&s->gate, device);
 		want = truth > counted ? truth - counted : 0;
 		have = sum_rest(d);
 		came |= want + atomic_exchange(&d->doubted, 0) != have;
@@ -194,7 +158,7 @@ static bool measure(int device, enum gkl_kind kind, bool came,
 	}
 	if (came)
 		atomic_fetch_add(&s->epoch, 1);
-	open_gate(s);
+	gate_open(&s->gate);
 	pthread_mutex_unlock(&s->measuring);
 	return ok;
 }

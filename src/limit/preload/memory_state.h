@@ -6,6 +6,7 @@
 #define GKL_PRELOAD_MEMORY_STATE_H
 
 #include "limit/preload/blocks.h"
+#include "limit/preload/gate.h"
 #include "limit/preload/memory.h"
 #include "limit/preload/table.h"
 
@@ -28,17 +29,16 @@ struct memory_pool {
 };
 
 struct memory_device {
-	_Atomic uint64_t counted; /* bytes, but managed ones */
-	_Atomic bool joined;      /* contexts are measured */
-	_Atomic bool due;         /* memory_refresh() has something to do */
-	_Atomic bool seen;        /* NVML has told of this process */
+	_Atomic bool joined; /* contexts are measured */
+	_Atomic bool due;    /* memory_refresh() has something to do */
+	_Atomic bool seen;   /* NVML has told of this process */
 	_Atomic uint64_t rest[GKL_KINDS]; /* measured */
 	_Atomic uint64_t doubted;         /* of rest, since it was measured */
 	_Atomic uint32_t looks;           /* memory_expect() */
 };
 
 struct memory_state {
-	_Atomic uint32_t gate;  /* how many are inside; the top bit: closed */
+	struct gate gate; /* and bytes that are counted, but managed ones */
 	_Atomic uint32_t epoch; /* of measuring */
 	pthread_mutex_t measuring;
 	_Atomic bool contexts_free, latched;

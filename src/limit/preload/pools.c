@@ -169,8 +169,7 @@ static void settle_pool(struct memory_pool *p, uint64_t reserved)
 		p->charged = reserved;
 	} else if (more && !p->calls) {
 		ledger_charge(p->device, kind_of(p), more);
-		atomic_fetch_add(&memory_state()->device[p->device].counted,
-				 more);
+		gate_count(&memory_state()->gate, p->device, (int64_t)more);
 		p->charged = reserved;
 	}
 }
