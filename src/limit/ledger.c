@@ -180,7 +180,8 @@ static int claim_slot(struct gkl_ledger *ledger, struct gkl_own *own)
 	return slot;
 }
 
-static int claim_once(struct gkl_ledger *ledger, struct gkl_own *own)
+__attribute__((noinline, cold)) static int claim_once(struct gkl_ledger *ledger,
+						      struct gkl_own *own)
 {
 	int slot;
 

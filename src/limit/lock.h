@@ -22,14 +22,19 @@ static inline bool gkl_lock_try(struct gkl_lock *lock)
 	    &lock->held, &free, 1, memory_order_acquire, memory_order_relaxed);
 }
 
-static inline void gkl_lock(struct gkl_lock *lock)
+__attribute__((noinline, cold)) static void
+gkl_lock_slowly(struct gkl_lock *lock)
 {
-	if (gkl_lock_try(lock))
-		return;
 	atomic_fetch_add(&lock->waiting, 1);
 	while (!gkl_lock_try(lock))
 		gk_futex_wait(GK_FUTEX_PRIVATE, &lock->held, 1, UINT64_MAX);
 	atomic_fetch_sub(&lock->waiting, 1);
+}
+
+static inline void gkl_lock(struct gkl_lock *lock)
+{
+	if (!gkl_lock_try(lock))
+		gkl_lock_slowly(lock);
 }
 
 /* The two halves of giving it up; a full barrier between them. */

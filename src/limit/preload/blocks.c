@@ -23,7 +23,8 @@ uint64_t blocks_round(uint64_t bytes)
 		   : (bytes + BLOCK_BYTES - 1) & -BLOCK_BYTES;
 }
 
-static struct blocks_chunk *make_chunk(struct blocks *b, uint64_t index)
+__attribute__((noinline, cold)) static struct blocks_chunk *
+make_chunk(struct blocks *b, uint64_t index)
 {
 	struct blocks_chunk *made = own_map(sizeof(*made)), *none = NULL;
 

@@ -180,13 +180,11 @@ static bool is_ready(const struct library *library)
 	return atomic_load_explicit(&library->ready, memory_order_acquire);
 }
 
-static bool make_ready(struct library *library)
+/* Not a part of make_ready(), which each call of a hook begins with. */
+__attribute__((noinline, cold)) static bool
+load_library(struct library *library)
 {
-	void *handle;
-
-	if (is_ready(library))
-		return true;
-	handle = libc()->dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
+	void *handle = libc()->dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
 	if (!handle) {
 		libc()->dlerror(); /* it is no error of the program's */
 		gk_log(GK_LOG_DEBUG, "limit: there is no %s", library->soname);
@@ -199,6 +197,11 @@ static bool make_ready(struct library *library)
 	atomic_store_explicit(&library->ready, true, memory_order_release);
 	gk_log(GK_LOG_DEBUG, "limit: hooks stand before %s", library->soname);
 	return true;
+}
+
+static inline bool make_ready(struct library *library)
+{
+	return is_ready(library) || load_library(library);
 }
 
 bool driver_cuda_ready(void)

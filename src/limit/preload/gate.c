@@ -98,14 +98,22 @@ static inline bool try_enter(struct gate *gate, struct gate_place *place)
 	return !atomic_load(&gate->closed);
 }
 
+/* It went in while the gate was closed. */
+__attribute__((noinline, cold)) static void
+wait_outside(struct gate *gate, struct gate_place *place)
+{
+	do {
+		change_inside(gate, place, -1u);
+		gk_futex_wait(GK_FUTEX_PRIVATE, &gate->closed, 1, GK_NS_PER_MS);
+	} while (!try_enter(gate, place));
+}
+
 void gate_enter(struct gate *gate)
 {
 	struct gate_place *place = find_place(gate);
 
-	while (__builtin_expect(!try_enter(gate, place), 0)) {
-		change_inside(gate, place, -1u);
-		gk_futex_wait(GK_FUTEX_PRIVATE, &gate->closed, 1, GK_NS_PER_MS);
-	}
+	if (__builtin_expect(!try_enter(gate, place), 0))
+		wait_outside(gate, place);
 }
 
 void gate_leave(struct gate *gate)

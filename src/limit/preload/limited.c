@@ -24,7 +24,7 @@ static struct gkl_group *_Atomic known;
  * Two threads may look at the same time, each with a group of its own, and one
  * is kept: so there is no lock that a forked child could find held.
  */
-static struct gkl_group *look(void)
+__attribute__((noinline, cold)) static struct gkl_group *look(void)
 {
 	struct gkl_group *found, *earlier = NULL;
 	struct gkl_group *fresh = calloc(1, sizeof *fresh);
@@ -80,7 +80,8 @@ static _Thread_local struct {
 	struct gkl_policy policy;
 } copy __attribute__((tls_model("initial-exec")));
 
-static void fill_copy(struct gkl_group *group, uint32_t version)
+__attribute__((noinline, cold)) static void fill_copy(struct gkl_group *group,
+						      uint32_t version)
 {
 	gkl_policy_read(group->policy, &copy.policy);
 	copy.version = version;

@@ -19,21 +19,25 @@
 #define NAP_NS      (50 * GK_NS_PER_US)
 #define NAP_MAX_NS  (2 * GK_NS_PER_MS)
 
-struct memory_state *memory_state(void)
-{
-	static _Atomic(struct memory_state *) state;
-	struct memory_state *s =
-	    atomic_load_explicit(&state, memory_order_acquire);
-	struct memory_state *none = NULL;
+static _Atomic(struct memory_state *) known_state;
 
-	if (s)
-		return s;
-	s = own_map(sizeof(*s));
-	if (s && !atomic_compare_exchange_strong(&state, &none, s)) {
+__attribute__((noinline, cold)) static struct memory_state *make_state(void)
+{
+	struct memory_state *s = own_map(sizeof(*s)), *none = NULL;
+
+	if (s && !atomic_compare_exchange_strong(&known_state, &none, s)) {
 		munmap(s, sizeof(*s));
 		return none;
 	}
 	return s;
+}
+
+struct memory_state *memory_state(void)
+{
+	struct memory_state *s =
+	    atomic_load_explicit(&known_state, memory_order_acquire);
+
+	return __builtin_expect(!s, 0) ? make_state() : s;
 }
 
 uint32_t memory_epoch(void)

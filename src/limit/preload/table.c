@@ -22,15 +22,25 @@ static uint64_t hash_group(uint64_t key)
 }
 
 /* A row is copied while it is held, or, now and then, rows are moved. */
-static void lock_shard(struct table_shard *s)
+static inline bool try_lock(struct table_shard *s)
 {
-	for (unsigned i = 1;
-	     atomic_exchange_explicit(&s->lock, 1, memory_order_acquire); i++) {
+	return !atomic_exchange_explicit(&s->lock, 1, memory_order_acquire);
+}
+
+__attribute__((noinline, cold)) static void await_shard(struct table_shard *s)
+{
+	for (unsigned i = 1; !try_lock(s); i++) {
 		if (i % SPINS)
 			gk_cpu_pause();
 		else
 			sched_yield();
 	}
+}
+
+static inline void lock_shard(struct table_shard *s)
+{
+	if (!try_lock(s))
+		await_shard(s);
 }
 
 static struct table_shard *locked_shard(struct table *t, uint64_t key)
@@ -74,7 +84,7 @@ static struct table_row *map_rows(uint32_t room)
 }
 
 /* Twice the room, so that a search meets few others. */
-static bool grow_shard(struct table_shard *s)
+__attribute__((noinline, cold)) static bool grow_shard(struct table_shard *s)
 {
 	struct table_shard next = {.room = s->room ? 2 * s->room : ROOM_FIRST};
 
