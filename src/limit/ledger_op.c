@@ -17,6 +17,7 @@
 struct op {
 	struct gkl_ledger_file *file;
 	unsigned int device, slot;
+	struct gkl_account *account;
 	union gkl_wide total; /* when committed: with it */
 	union gkl_wide held;  /* before it */
 	int64_t delta;
@@ -46,28 +47,24 @@ void gkl_op_finish_last(struct gkl_ledger_file *f, unsigned int device,
 	gkl_wide_swap(&a->held, held, to);
 }
 
-static struct gkl_account *account_of(const struct op *op)
-{
-	return &op->file->slots[op->slot].account[op->device];
-}
-
-static void begin_op(struct op *op, struct gkl_ledger_file *file,
-		     unsigned int device, unsigned int slot)
+static inline void begin_op(struct op *op, struct gkl_ledger_file *file,
+			    unsigned int device, unsigned int slot)
 {
 	op->file = file;
 	op->device = device;
 	op->slot = slot;
+	op->account = &file->slots[slot].account[device];
 	op->total = gkl_wide_read(&file->taken[device].total);
 	/* Maybe one of this slot: held is that after all which were before. */
 	gkl_op_finish_last(file, device, op->total);
-	op->held = gkl_wide_read(&account_of(op)->held);
+	op->held = gkl_wide_read(&op->account->held);
 }
 
 /* False: bytes would be above limit; 0: no limit. */
-static bool commit_op(struct op *op, int64_t delta, uint64_t limit)
+static inline bool commit_op(struct op *op, int64_t delta, uint64_t limit)
 {
 	union gkl_wide *total = &op->file->taken[op->device].total, to;
-	struct gkl_account *a = account_of(op);
+	struct gkl_account *a = op->account;
 	uint64_t number = gkl_number_after(op->held.high);
 
 	op->delta = delta;
@@ -89,12 +86,12 @@ static bool commit_op(struct op *op, int64_t delta, uint64_t limit)
 }
 
 /* A full barrier. */
-static void finish_op(const struct op *op)
+static inline void finish_op(const struct op *op)
 {
 	union gkl_wide to = {.low = gkl_add(op->held.low, op->delta),
 			     .high = gkl_number_after(op->held.high)};
 
-	gkl_wide_swap(&account_of(op)->held, op->held, to);
+	gkl_wide_swap(&op->account->held, op->held, to);
 }
 
 static void add_kind(struct gkl_account *a, enum gkl_kind kind, int64_t delta)
@@ -132,20 +129,18 @@ static bool take(struct gkl_ledger *ledger, unsigned device, enum gkl_kind kind,
 {
 	int slot = gkl_ledger_slot(ledger);
 	struct gkl_lock *lock = &ledger->own->locks[device];
-	struct gkl_account *a;
 	struct op op;
 
 	if (slot < 0 || bytes > INT64_MAX)
 		return false;
-	a = &ledger->file->slots[slot].account[device];
 	gkl_lock(lock);
 	begin_op(&op, ledger->file, device, (unsigned)slot);
 	if (!commit_op(&op, (int64_t)bytes, limit)) {
 		gkl_unlock(lock);
 		return false;
 	}
-	add_kind(a, kind, (int64_t)bytes);
-	note_peaks(a, &ledger->file->taken[device].peak,
+	add_kind(op.account, kind, (int64_t)bytes);
+	note_peaks(op.account, &ledger->file->taken[device].peak,
 		   gkl_add(op.held.low, op.delta), op.total.low);
 	gkl_unlock_begin(lock);
 	finish_op(&op);
@@ -213,7 +208,7 @@ static uint64_t give_back(struct gkl_ledger *ledger, struct gkl_slot *slot,
 	bytes = bytes < op.held.low ? bytes : op.held.low;
 	bytes = bytes < INT64_MAX ? bytes : INT64_MAX;
 	commit_op(&op, -(int64_t)bytes, 0);
-	add_kind(&slot->account[device], kind, -(int64_t)bytes);
+	add_kind(op.account, kind, -(int64_t)bytes);
 	gkl_unlock_begin(lock);
 	finish_op(&op);
 	gkl_unlock_end(lock);

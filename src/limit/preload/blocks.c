@@ -90,12 +90,42 @@ static struct edges find_edges(uint64_t address, uint64_t bytes)
 	return e;
 }
 
+/* Most pieces: in one block, with room for others. */
+static inline bool is_small(uint64_t address, uint64_t bytes)
+{
+	uint64_t offset = address % BLOCK_BYTES;
+
+	return bytes < BLOCK_BYTES && offset + bytes <= BLOCK_BYTES;
+}
+
+static uint64_t add_small(struct blocks *b, uint64_t address, uint32_t now)
+{
+	_Atomic uint64_t *word = word_of(b, address / BLOCK_BYTES);
+
+	if (!word)
+		return UINT64_MAX;
+	return enter_block(word, now) ? BLOCK_BYTES : 0;
+}
+
+static uint64_t remove_small(struct blocks *b, uint64_t address, uint32_t since,
+			     uint64_t *ret_old)
+{
+	_Atomic uint64_t *word = word_of(b, address / BLOCK_BYTES);
+	bool old, free = leave_block(word, since, &old);
+
+	*ret_old = free && old ? BLOCK_BYTES : 0;
+	return free ? BLOCK_BYTES : 0;
+}
+
 uint64_t blocks_add(struct blocks *b, uint64_t address, uint64_t bytes,
 		    uint32_t now)
 {
-	struct edges e = find_edges(address, bytes);
 	_Atomic uint64_t *word[2];
+	struct edges e;
 
+	if (is_small(address, bytes))
+		return add_small(b, address, now);
+	e = find_edges(address, bytes);
 	for (unsigned i = 0; i < e.count; i++) {
 		word[i] = word_of(b, e.block[i]);
 		if (!word[i])
@@ -109,10 +139,13 @@ uint64_t blocks_add(struct blocks *b, uint64_t address, uint64_t bytes,
 uint64_t blocks_remove(struct blocks *b, uint64_t address, uint64_t bytes,
 		       uint32_t since, uint64_t *ret_old)
 {
-	struct edges e = find_edges(address, bytes);
+	struct edges e;
 	bool old;
 
+	if (is_small(address, bytes))
+		return remove_small(b, address, since, ret_old);
 	*ret_old = 0;
+	e = find_edges(address, bytes);
 	for (unsigned i = 0; i < e.count; i++) {
 		if (!leave_block(word_of(b, e.block[i]), since, &old))
 			continue;

@@ -20,6 +20,9 @@ static struct gkl_group none[2];
 /* NULL: nobody has looked yet. Set once. */
 static struct gkl_group *_Atomic known;
 
+/* The same, if it is a group. */
+struct gkl_group *_Atomic limited_found;
+
 /*
  * Two threads may look at the same time, each with a group of its own, and one
  * is kept: so there is no lock that a forked child could find held.
@@ -57,17 +60,19 @@ static struct gkl_group *find_group(void)
 	return __builtin_expect(!group, 0) ? look() : group;
 }
 
-struct gkl_group *limited(void)
+struct gkl_group *limited_look(void)
 {
 	struct gkl_group *group = find_group();
 
-	/* One comparison for both. */
-	return (uintptr_t)group - (uintptr_t)none < sizeof none ? NULL : group;
+	if (group == UNLIMITED || group == BROKEN)
+		return NULL;
+	atomic_store_explicit(&limited_found, group, memory_order_release);
+	return group;
 }
 
 bool limited_broken(void)
 {
-	return find_group() == BROKEN;
+	return !limited() && find_group() == BROKEN;
 }
 
 /*

@@ -8,13 +8,25 @@
 #include "abi/nvml_abi.h"
 #include "limit/group.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
+
 /*
  * The group, opened at the first call; NULL: nothing is limited, and hooks pass
  * on. Where there is a limit that cannot be kept (limited_broken()), calls that
  * would need it answer CUDA_ERROR_NOT_PERMITTED.
  */
-struct gkl_group *limited(void);
 bool limited_broken(void);
+struct gkl_group *limited_look(void); /* for limited() alone */
+extern struct gkl_group *_Atomic limited_found;
+
+static inline struct gkl_group *limited(void)
+{
+	struct gkl_group *group =
+	    atomic_load_explicit(&limited_found, memory_order_acquire);
+
+	return __builtin_expect(group != NULL, 1) ? group : limited_look();
+}
 
 /*
  * The policy, copied again only when it has changed; without a group, one that

@@ -19,25 +19,18 @@
 #define NAP_NS      (50 * GK_NS_PER_US)
 #define NAP_MAX_NS  (2 * GK_NS_PER_MS)
 
-static _Atomic(struct memory_state *) known_state;
+_Atomic(struct memory_state *) memory_known_state;
 
-__attribute__((noinline, cold)) static struct memory_state *make_state(void)
+struct memory_state *memory_make_state(void)
 {
 	struct memory_state *s = own_map(sizeof(*s)), *none = NULL;
 
-	if (s && !atomic_compare_exchange_strong(&known_state, &none, s)) {
+	if (s &&
+	    !atomic_compare_exchange_strong(&memory_known_state, &none, s)) {
 		munmap(s, sizeof(*s));
 		return none;
 	}
 	return s;
-}
-
-struct memory_state *memory_state(void)
-{
-	struct memory_state *s =
-	    atomic_load_explicit(&known_state, memory_order_acquire);
-
-	return __builtin_expect(!s, 0) ? make_state() : s;
 }
 
 uint32_t memory_epoch(void)
@@ -50,7 +43,7 @@ uint32_t memory_epoch(void)
 
 static void mirror(int device, enum gkl_kind kind, uint64_t bytes)
 {
-	if (bytes)
+	if (bytes && limited()->region)
 		limited_mirror(device, kind, (int64_t)bytes);
 }
 
@@ -134,7 +127,8 @@ static bool is_worth_waiting(int device, uint64_t most, uint64_t limit)
  * measured may be less by now. Then there may be others who reserved more than
  * they will take.
  */
-static bool reserve_slowly(struct memory_call *call, uint64_t most)
+__attribute__((noinline, cold)) static bool
+reserve_slowly(struct memory_call *call, uint64_t most)
 {
 	uint64_t end = gk_mono_ns() + PATIENCE_NS, nap = NAP_NS, limit;
 
@@ -179,7 +173,8 @@ void memory_refuse(int device, uint64_t bytes)
 }
 
 /* What the process had before its first call that we see: its context. */
-static void join_device(struct memory_state *s, int device)
+__attribute__((noinline, cold)) static void join_device(struct memory_state *s,
+							int device)
 {
 	if (!atomic_exchange(&s->device[device].joined, true))
 		memory_measure(device, GKL_CONTEXT);

@@ -58,7 +58,16 @@ struct memory_state {
 };
 
 /* NULL: no memory for it. */
-struct memory_state *memory_state(void);
+struct memory_state *memory_make_state(void); /* for memory_state() alone */
+extern _Atomic(struct memory_state *) memory_known_state;
+
+static inline struct memory_state *memory_state(void)
+{
+	struct memory_state *s =
+	    atomic_load_explicit(&memory_known_state, memory_order_acquire);
+
+	return __builtin_expect(!s, 0) ? memory_make_state() : s;
+}
 
 /* What NVML says that this process holds. False: it does not say. */
 bool memory_truth(int device, uint64_t *ret_bytes);

@@ -275,9 +275,11 @@ int sim_clock_gettime(clockid_t clock, struct timespec *ret)
 	return 0;
 }
 
-struct gkl_group *limited(void)
+struct gkl_group *_Atomic limited_found = &sim.group;
+
+struct gkl_group *limited_look(void)
 {
-	return &sim.group;
+	return NULL; /* never asked: it is found */
 }
 
 bool limited_broken(void)
