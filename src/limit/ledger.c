@@ -145,7 +145,7 @@ static int take_slot(struct gkl_ledger_file *f, union gkl_wide *self)
 
 static void begin_counters(struct gkl_slot *s, union gkl_wide self)
 {
-	atomic_store(&s->host_pid, 0);
+	atomic_store(&s->host_pid, gkl_life_host_pid(self));
 	atomic_store(&s->unlocked_ns, 0);
 	for (unsigned d = 0; d < GKL_DEVICES; d++) {
 		struct gkl_account *a = &s->account[d];

@@ -95,7 +95,7 @@ void gkl_ledger_set_device(struct gkl_ledger *ledger, unsigned int device,
 struct gkl_process {
 	int slot;
 	int32_t pid;      /* in its own namespace */
-	int32_t host_pid; /* as NVML tells it; 0: not known */
+	int32_t host_pid; /* 0: not known, as in containers */
 	uint64_t pid_ns;
 	uint64_t held[GKL_DEVICES];
 	uint64_t kinds[GKL_DEVICES][GKL_KINDS];
@@ -115,7 +115,6 @@ void gkl_ledger_each(const struct gkl_ledger *ledger,
 enum gkl_count { GKL_BUSY_NS, GKL_THROTTLED_NS, GKL_LAUNCHES, GKL_COUNTS };
 void gkl_ledger_count(struct gkl_ledger *ledger, unsigned int device,
 		      enum gkl_count which, uint64_t add);
-void gkl_ledger_set_host_pid(struct gkl_ledger *ledger, int32_t host_pid);
 
 /* What living and dead processes of the group have and had of a device. */
 struct gkl_total {

@@ -191,14 +191,6 @@ void gkl_ledger_refused(struct gkl_ledger *ledger, unsigned int device)
 		    1);
 }
 
-void gkl_ledger_set_host_pid(struct gkl_ledger *ledger, int32_t host_pid)
-{
-	int slot = gkl_ledger_slot(ledger);
-
-	if (slot >= 0)
-		atomic_store(&ledger->file->slots[slot].host_pid, host_pid);
-}
-
 bool gkl_ledger_device(const struct gkl_ledger *ledger, unsigned int device,
 		       struct gkl_device *ret_device)
 {

@@ -47,9 +47,23 @@ static inline union gkl_wide gkl_life_in_turn(union gkl_wide life,
 	return life;
 }
 
+/*
+ * The pid namespace by its inode. That of the host's first one is fixed in the
+ * kernel: there, own pids are the host's. In a container the kernel tells
+ * nobody which pid the host has for him.
+ */
+#define GKL_FIRST_NAMESPACE 0xEFFFFFFCu
+
 static inline uint64_t gkl_life_ns(union gkl_wide life)
 {
 	return life.low >> 32;
+}
+
+/* 0: not known. */
+static inline int32_t gkl_life_host_pid(union gkl_wide life)
+{
+	return gkl_life_ns(life) == GKL_FIRST_NAMESPACE ? gkl_life_pid(life)
+							: 0;
 }
 
 /* Takes the lock of a slot; what keeps it, or NULL. */

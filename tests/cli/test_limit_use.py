@@ -50,6 +50,8 @@ def test_show_tells_what_is_held_by_whom(gpukit, holder):
     assert device["refused"] == 1
     mine, = one["processes"]
     assert mine["pid"] == process.pid
+    in_first = os.stat("/proc/self/ns/pid").st_ino == 4026531836
+    assert mine["host_pid"] == (process.pid if in_first else None)
     assert mine["command"] == "test_alloc_hold"
     assert mine["devices"][0]["memory_used_bytes"] == \
         device["memory_used_bytes"]

@@ -52,13 +52,7 @@ int limited_nvml_device(nvmlDevice_t device);
 /* Bytes that may be used of a device; 0: no limit, or no device. */
 uint64_t limited_memory(int device);
 
-/*
- * The pid namespace of this process, by its inode; 0: /proc does not tell. That
- * of the host's first one is fixed in the kernel: there, own pids are the
- * host's. In a container the kernel tells nobody which pid the host has for
- * him.
- */
-#define LIMITED_FIRST_NAMESPACE 0xEFFFFFFCu
+/* As gkl_life_ns() has it, of this process; 0: /proc does not tell. */
 uint64_t limited_namespace(void);
 
 /* The pid by which drivers of today tell this process, in containers too. */

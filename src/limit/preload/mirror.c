@@ -4,6 +4,7 @@
  */
 #include "limit/preload/mirror.h"
 #include "base/clock.h"
+#include "limit/life.h"
 #include "limit/preload/limited.h"
 
 #include <pthread.h>
@@ -92,9 +93,9 @@ static int join(struct gkl_group *group)
 	if (!atomic_exchange(&own.fork_handled, true))
 		pthread_atfork(NULL, NULL, forget_parent);
 	mirror_bury(group);
-	gkl_region_join(
-	    group->region, (unsigned)slot, getpid(),
-	    limited_namespace() == LIMITED_FIRST_NAMESPACE ? getpid() : 0);
+	gkl_region_join(group->region, (unsigned)slot, getpid(),
+			limited_namespace() == GKL_FIRST_NAMESPACE ? getpid()
+								   : 0);
 	atomic_store(&own.slot, slot);
 	return slot;
 }

@@ -2,6 +2,7 @@
  * report.c - what the group sees of a device, and who of it is told of.
  */
 #include "limit/preload/report.h"
+#include "limit/life.h"
 #include "limit/environment.h"
 #include "limit/preload/limited.h"
 
@@ -58,7 +59,7 @@ static unsigned visible_pid(const struct gkl_process *process, uint64_t own)
 {
 	if (process->pid_ns == own)
 		return (unsigned)process->pid;
-	return own == LIMITED_FIRST_NAMESPACE ? (unsigned)process->host_pid : 0;
+	return own == GKL_FIRST_NAMESPACE ? (unsigned)process->host_pid : 0;
 }
 
 /* As limited_used() adds them up. */
