@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAJOR = 1, MINOR = 2, RUNNING = 1 };
+enum { MAJOR = 1, MINOR = 2, RUNNING = 1, SUSPENDED = 2 };
 
 static int make_big_enough(int fd, const struct stat *st)
 {
@@ -173,6 +173,19 @@ void gkl_region_set_used(struct gkl_region *region, unsigned int slot,
 				  bytes[GKL_REGION_MODULE] +
 				  bytes[GKL_REGION_DATA],
 			      memory_order_relaxed);
+}
+
+void gkl_region_set_busy(struct gkl_region *region, unsigned int slot,
+			 unsigned int device, uint64_t percent)
+{
+	atomic_store(&region->procs[slot].busy[device].sm, percent);
+}
+
+void gkl_region_set_suspended(struct gkl_region *region, unsigned int slot,
+			      bool suspended)
+{
+	atomic_store(&region->procs[slot].status,
+		     suspended ? SUSPENDED : RUNNING);
 }
 
 static void empty_slot(struct gkl_region_slot *slot)

@@ -43,7 +43,7 @@ struct gkl_region_slot {
 	struct gkl_region_used used[GKL_DEVICES];
 	uint64_t monitor_used[GKL_DEVICES]; /* the monitor's own */
 	struct gkl_region_busy busy[GKL_DEVICES];
-	_Atomic int32_t status; /* 1: runs */
+	_Atomic int32_t status; /* 1: runs; 2: is suspended */
 	int32_t unused;
 	uint64_t seqlock; /* HAMi-core's; even: nobody writes */
 	uint64_t unused_end[2];
@@ -135,5 +135,12 @@ enum gkl_region_class gkl_region_class(enum gkl_kind kind);
 void gkl_region_set_used(struct gkl_region *region, unsigned int slot,
 			 unsigned int device,
 			 const uint64_t bytes[GKL_REGION_CLASSES]);
+
+/* What its owner has of a device's time, in percent; and whether it waits as
+ * the group is suspended. */
+void gkl_region_set_busy(struct gkl_region *region, unsigned int slot,
+			 unsigned int device, uint64_t percent);
+void gkl_region_set_suspended(struct gkl_region *region, unsigned int slot,
+			      bool suspended);
 
 #endif

@@ -63,6 +63,17 @@ class Monitor:
         return sum(struct.unpack_from("<Q", self.at, at + PROC * i)[0]
                    for i in range(MOST))
 
+    def busy(self, device):
+        """Percent of its time, summed in the same way."""
+        at = PROCS + 1160 + 48 * device + 16
+        return sum(struct.unpack_from("<Q", self.at, at + PROC * i)[0]
+                   for i in range(MOST))
+
+    def statuses(self):
+        found = (struct.unpack_from("<i", self.at, PROCS + PROC * i + 1928)[0]
+                 for i in range(MOST))
+        return [status for status in found if status]
+
 
 @pytest.fixture
 def monitor():
@@ -183,6 +194,40 @@ def test_a_launch_tells_its_time(machine, shell, monitor, tmp_path):
     before = int(time.time())
     assert mine("launch()") == 0
     assert before <= seen.read("last_kernel_time") <= int(time.time())
+
+
+def test_the_monitor_sees_what_time_is_used(machine, shell, monitor,
+                                            tmp_path):
+    one = machine("--gpus", "h100:2")
+    mine = shell(hami(one, tmp_path / "x.cache",
+                      CUDA_DEVICE_SM_LIMIT="30",
+                      GPU_CORE_UTILIZATION_POLICY="force")).start()
+    seen = monitor(tmp_path / "x.cache")
+    assert mine("load()") == 0
+    mine.ask("waited(20)")
+    awaited(lambda: 15 <= seen.busy(0) <= 45)
+    assert seen.busy(1) == 0
+    mine.answer()
+    awaited(lambda: seen.busy(0) == 0)  # nobody calls anything
+    mine.ask("waited(20)")
+    awaited(lambda: seen.busy(0) > 0)
+    mine.answer()
+
+
+def test_who_waits_while_suspended_says_so(machine, shell, monitor, tmp_path,
+                                           gpukit):
+    one = machine("--gpus", "h100")
+    cache = tmp_path / "x.cache"
+    first, second = [shell(hami(one, cache)).start() for _ in range(2)]
+    seen = monitor(cache)
+    assert first("load()") == 0
+    assert seen.statuses() == [1, 1]
+    gpukit("limit", "suspend", cache)
+    first.ask("launch()")
+    awaited(lambda: sorted(seen.statuses()) == [1, 2])
+    gpukit("limit", "resume", cache)
+    assert first.answer() == 0
+    assert seen.statuses() == [1, 1]
 
 
 def test_limits_change_while_programs_run(machine, shell, monitor, tmp_path,

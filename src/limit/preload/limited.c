@@ -120,8 +120,10 @@ __attribute__((noinline)) static void sleep_while_suspended(void)
 {
 	struct gkl_group *group = limited();
 
+	mirror_suspended(group, true);
 	while (read_policy(group)->suspended)
 		gkl_policy_wait(group->policy, copy.version, GK_NS_PER_S);
+	mirror_suspended(group, false);
 }
 
 void limited_wait_while_suspended(void)

@@ -82,6 +82,9 @@ bool limited_monitor_wants_shares(void);
  */
 void limited_mirror(int device, enum gkl_kind kind, int64_t bytes);
 
+/* The same of its time: nanoseconds in which a device worked for it. */
+void limited_mirror_busy(int device, uint64_t ns);
+
 /* Bytes that the group holds of a device, the dead's not among them for long.
  */
 uint64_t limited_used(int device);

@@ -29,6 +29,21 @@ static void forget_parent(void)
 {
 	memset(&own.bytes, 0, sizeof own.bytes);
 	atomic_store(&own.slot, NOT_JOINED);
+	mirror_busy_forget();
+}
+
+int mirror_slot(void)
+{
+	return atomic_load_explicit(&own.slot, memory_order_acquire);
+}
+
+void mirror_suspended(struct gkl_group *group, bool suspended)
+{
+	int slot = mirror_slot();
+
+	if (group->region && slot >= 0)
+		gkl_region_set_suspended(group->region, (unsigned)slot,
+					 suspended);
 }
 
 /* Owners of slots as the region has them, less those that the ledger has. */

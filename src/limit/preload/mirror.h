@@ -4,7 +4,7 @@
 #ifndef GKL_PRELOAD_MIRROR_H
 #define GKL_PRELOAD_MIRROR_H
 
-#include "limit/group.h"
+#include "limit/preload/limited.h"
 #include "limit/region.h"
 
 /* All that stands in the region of a group that was just opened. */
@@ -18,6 +18,15 @@ void mirror_devices(struct gkl_group *group);
 
 /* Takes the dead out of the region, every 50 ms at most. */
 void mirror_bury(struct gkl_group *group);
+
+/* This process's slot of the region; negative: it has none. */
+int mirror_slot(void);
+
+/* Its status: it waits as the operator has suspended the group, or it runs. */
+void mirror_suspended(struct gkl_group *group, bool suspended);
+
+/* In a forked child: the time is the parent's. */
+void mirror_busy_forget(void);
 
 void mirror_launch_slowly(struct gkl_region *region, uint64_t priority);
 

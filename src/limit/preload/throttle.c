@@ -127,6 +127,12 @@ static void count(struct place *p, enum gkl_count which, uint64_t add)
 	gkl_ledger_count(p->group->ledger, p->device, which, add);
 }
 
+static void count_busy(struct place *p, uint64_t ns)
+{
+	count(p, GKL_BUSY_NS, ns);
+	limited_mirror_busy((int)p->device, ns);
+}
+
 /* ---- what was measured ---- */
 
 /* Devices of which this group has a share: where kernels may wait for others */
@@ -178,7 +184,7 @@ static void take_measure(const struct measured *what, uint64_t begin_ns,
 	else if (covered > what->taken_ns &&
 		 may_have_rested(what, begin_ns, end_ns))
 		covered = what->taken_ns;
-	count(&p, GKL_BUSY_NS, covered);
+	count_busy(&p, covered);
 	gkl_share_show(p.share, end_ns - covered, end_ns);
 	if (p.percent)
 		gkl_share_take(p.share, p.percent, p.now_ns,
@@ -205,7 +211,7 @@ void throttle_forget_device(CUdevice device)
 /* What is not measured counts as what such work usually takes. */
 static void count_unmeasured(struct place *p, uint64_t ns)
 {
-	count(p, GKL_BUSY_NS, ns);
+	count_busy(p, ns);
 	gkl_share_show(p->share, p->now_ns, p->now_ns + ns);
 }
 

@@ -297,6 +297,11 @@ int limited_current_device(void)
 	return (int)self()->gpu;
 }
 
+void limited_mirror_busy(int device, uint64_t ns)
+{
+	(void)device, (void)ns;
+}
+
 void limited_before_launch(void)
 {
 }
