@@ -54,6 +54,22 @@ static int open_file(const struct gkl_ledger *ledger)
 	return -1;
 }
 
+static bool is_locked(const struct gkl_ledger *ledger, unsigned int slot)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_start = slot, .l_len = 1};
+	int fd = open_file(ledger), r;
+
+	if (fd < 0)
+		return false;
+	r = fcntl(fd, F_OFD_GETLK, &lock);
+	close(fd);
+	return r == 0 && lock.l_type != F_UNLCK;
+}
+
+/*
+ * Some file systems (overlayfs, on which containers lie) map another file than
+ * the one that was opened: there the lock goes with the descriptor.
+ */
 void *gkl_life_lock(const struct gkl_ledger *ledger, unsigned int slot)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_start = slot, .l_len = 1};
@@ -71,6 +87,10 @@ void *gkl_life_lock(const struct gkl_ledger *ledger, unsigned int slot)
 		kept = MAP_FAILED;
 	}
 	close(fd);
+	if (kept != MAP_FAILED && !is_locked(ledger, slot)) {
+		munmap(kept, size);
+		kept = MAP_FAILED;
+	}
 	return kept == MAP_FAILED ? NULL : kept;
 }
 
