@@ -206,19 +206,47 @@ static bool is_active(CUdevice device)
 	       active;
 }
 
+/*
+ * Those of a device begin and end one at a time: so what belonged to one that
+ * has ended is told from what belongs to the next. NULL: nothing is limited.
+ */
+static struct memory_state *lock_primary(CUdevice ordinal)
+{
+	struct memory_state *s = limited() ? memory_state() : NULL;
+
+	if (s)
+		pthread_mutex_lock(&s->primary[(unsigned)ordinal % PRIMARIES]);
+	return s;
+}
+
+static void unlock_primary(struct memory_state *s, CUdevice ordinal)
+{
+	if (s)
+		pthread_mutex_unlock(
+		    &s->primary[(unsigned)ordinal % PRIMARIES]);
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
+	struct memory_state *s;
 	struct memory_call call;
 	CUresult r;
 
 	if (MISSING(cuDevicePrimaryCtxRetain))
 		return CUDA_ERROR_NO_DEVICE;
-	if (!limited_broken() && is_active(dev))
-		return REAL(cuDevicePrimaryCtxRetain)(pctx, dev);
+	s = lock_primary(dev);
+	if (!limited_broken() && is_active(dev)) {
+		r = REAL(cuDevicePrimaryCtxRetain)(pctx, dev);
+		unlock_primary(s, dev);
+		return r;
+	}
+	unlock_primary(s, dev);
 	r = begin_context(&call, dev);
 	if (r)
 		return r;
+	s = lock_primary(dev);
 	r = REAL(cuDevicePrimaryCtxRetain)(pctx, dev);
+	unlock_primary(s, dev);
 	if (end_context(&call, r))
 		return r;
 	cuDevicePrimaryCtxRelease_v2(dev);
@@ -228,57 +256,59 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 CUresult cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc,
 			  CUdevice dev, unsigned int flags)
 {
+	struct memory_state *s;
 	struct memory_call call;
 	CUresult r;
 
 	if (MISSING(cuGreenCtxCreate))
 		return CUDA_ERROR_NO_DEVICE;
-	if (!limited_broken() && is_active(dev))
-		return REAL(cuGreenCtxCreate)(phCtx, desc, dev, flags);
+	s = lock_primary(dev);
+	if (!limited_broken() && is_active(dev)) {
+		r = REAL(cuGreenCtxCreate)(phCtx, desc, dev, flags);
+		unlock_primary(s, dev);
+		return r;
+	}
+	unlock_primary(s, dev);
 	r = begin_context(&call, dev);
 	if (r)
 		return r;
+	s = lock_primary(dev);
 	r = REAL(cuGreenCtxCreate)(phCtx, desc, dev, flags);
+	unlock_primary(s, dev);
 	if (end_context(&call, r))
 		return r;
 	cuGreenCtxDestroy(*phCtx);
 	return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* A call that may end a primary context, by its device or a handle. */
-struct ending {
+/*
+ * After a call that may have ended one; unlocks it. What belonged to it is
+ * looked for now: as long as it lives, other threads free theirs.
+ */
+static void end_primary(struct memory_state *s, CUdevice ordinal)
+{
+	bool ended = s && !is_active(ordinal);
 	struct piece_list list;
-	CUdevice ordinal;
-};
 
-static bool begin_ending(struct ending *e, CUdevice ordinal)
-{
-	e->ordinal = ordinal;
-	throttle_forget_device(ordinal);
-	if (!limited() || !memory_state())
-		return false;
-	piece_end_begin(&e->list, limited_device(ordinal), 0);
-	return true;
-}
-
-static void end_ending(struct ending *e)
-{
-	piece_end_done(&e->list, !is_active(e->ordinal));
+	if (ended)
+		piece_end_begin(&list, limited_device(ordinal), 0);
+	unlock_primary(s, ordinal);
+	if (ended)
+		piece_end_done(&list, true);
 }
 
 #define END(symbol)                                                            \
 	CUresult symbol(CUdevice dev)                                          \
 	{                                                                      \
-		struct ending e;                                               \
-		bool ours;                                                     \
+		struct memory_state *s;                                        \
 		CUresult r;                                                    \
                                                                                \
 		if (MISSING(symbol))                                           \
 			return CUDA_ERROR_NO_DEVICE;                           \
-		ours = begin_ending(&e, dev);                                  \
+		throttle_forget_device(dev);                                   \
+		s = lock_primary(dev);                                         \
 		r = REAL(symbol)(dev);                                         \
-		if (ours)                                                      \
-			end_ending(&e);                                        \
+		end_primary(s, dev);                                           \
 		return r;                                                      \
 	}
 
@@ -303,17 +333,17 @@ static bool device_of_green(CUgreenCtx green, CUdevice *ret_device)
 
 CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
 {
-	struct ending e;
-	CUdevice device;
-	bool ours = false;
+	struct memory_state *s = NULL;
+	CUdevice device = 0;
 	CUresult r;
 
 	if (MISSING(cuGreenCtxDestroy))
 		return CUDA_ERROR_NO_DEVICE;
-	if (limited() && device_of_green(hCtx, &device))
-		ours = begin_ending(&e, device);
+	if (limited() && device_of_green(hCtx, &device)) {
+		throttle_forget_device(device);
+		s = lock_primary(device);
+	}
 	r = REAL(cuGreenCtxDestroy)(hCtx);
-	if (ours)
-		end_ending(&e);
+	end_primary(s, device);
 	return r;
 }

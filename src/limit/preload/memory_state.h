@@ -13,7 +13,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { POOLS_MAX = 1024 };
+enum {
+	POOLS_MAX = 1024,
+	PRIMARIES = 64, /* devices whose primary contexts do not wait */
+};
 
 /*
  * A pool of cuMemAllocAsync(), or what graphs allocate on a device: the driver
@@ -52,7 +55,7 @@ struct memory_state {
 	struct table execs;    /* graphs that allocate, by handle */
 	struct table uses;     /* libraries: size; and by which contexts used */
 	_Atomic uint32_t context_count, exec_count, pool_count;
-	pthread_mutex_t physical, pools;
+	pthread_mutex_t physical, pools, primary[PRIMARIES];
 	struct memory_pool pool[POOLS_MAX]; /* the first `pool_count` */
 	struct blocks blocks;
 };

@@ -155,6 +155,35 @@ static CUresult run_threads(unsigned count, unsigned n, size_t most)
 	return r;
 }
 
+/* One thread takes and gives memory, another one uses the context as well. */
+static void *retain_again(void *arg)
+{
+	volatile bool *ended = arg;
+	CUcontext ctx;
+
+	while (!*ended)
+		if (!cuDevicePrimaryCtxRetain(&ctx, device))
+			cuDevicePrimaryCtxRelease_v2(device);
+	return NULL;
+}
+
+static CUresult run_retains(unsigned n, size_t bytes)
+{
+	volatile bool ended = false;
+	pthread_t thread;
+	CUresult r = CUDA_SUCCESS;
+	CUdeviceptr at;
+
+	pthread_create(&thread, NULL, retain_again, (void *)&ended);
+	for (unsigned i = 0; !r && i < n; i++) {
+		r = cuMemAlloc_v2(&at, bytes);
+		r = r ? r : cuMemFree_v2(at);
+	}
+	ended = true;
+	pthread_join(thread, NULL);
+	return r;
+}
+
 /* ---- between processes ---- */
 
 /* Memory that cuMemCreate() gave, as a descriptor of this process. */
@@ -341,6 +370,8 @@ static int obey(const char *line)
 		return (int)run_storm(seed, a, bytes, b, name) ?: -1;
 	if (sscanf(line, "threads %u %u %zu", &a, &b, &bytes) == 3)
 		return (int)run_threads(a, b, bytes);
+	if (sscanf(line, "retains %u %zu", &a, &bytes) == 2)
+		return (int)run_retains(a, bytes);
 	if (sscanf(line, "used %u", &a) == 1)
 		return run_used(a);
 	if (sscanf(line, "export %u", &a) == 1)

@@ -273,6 +273,14 @@ def test_threads_together_stay_within(group):
         OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
 
 
+def test_who_else_retains_the_context_loses_no_byte(group):
+    one = group()
+    program = one.start()
+    program.ok("retains 20000 4000000")
+    assert program("fill virtual 1") == [
+        OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
+
+
 def test_a_forked_child_holds_and_frees_nothing(group):
     one = group()
     program = one.start()
