@@ -53,7 +53,8 @@ void piece_end_done(struct piece_list *list, bool ended);
 
 /*
  * Pools: pool_find() is the one of a handle (NULL: what graphs have on that
- * device), noted when it is new; NULL: no room for another.
+ * device), noted when it is new; NULL: no room for another, which graphs always
+ * have.
  *
  * pool_begin() and pool_end() stand around a call that may let one grow by
  * `most`, in the place of memory_begin() and memory_end().

@@ -75,18 +75,19 @@ static CUresult alloc_in(CUmemoryPool handle, CUdeviceptr *dptr, size_t bytes,
 	const struct stream_calls *c = calls_of(per_thread, &room);
 	bool captured = is_captured(c, stream);
 	CUmemoryPool standard = handle;
-	struct memory_pool *pool = NULL;
+	struct memory_pool *pool;
 	struct memory_call call;
 	CUdevice ordinal;
 	CUresult r;
 
-	if (limited() && !REAL(cuCtxGetDevice)(&ordinal) &&
-	    (captured || handle ||
-	     !REAL(cuDeviceGetMemPool)(&standard, ordinal)))
-		pool = pool_find(captured ? NULL : standard, ordinal);
-	if (!pool)
+	if (!limited() || REAL(cuCtxGetDevice)(&ordinal) ||
+	    (!captured && !handle &&
+	     REAL(cuDeviceGetMemPool)(&standard, ordinal)))
 		return from_pool ? from_pool(dptr, bytes, handle, stream)
 				 : plain(dptr, bytes, stream);
+	pool = pool_find(captured ? NULL : standard, ordinal);
+	if (!pool)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = begin_in_stream(&call, pool, bytes, stream, c, captured);
 	if (r)
 		return r;

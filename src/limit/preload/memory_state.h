@@ -15,7 +15,7 @@
 
 enum {
 	POOLS_MAX = 1024,
-	PRIMARIES = 64, /* devices whose primary contexts do not wait */
+	PRIMARIES = 64, /* devices that CUDA may show */
 };
 
 /*
@@ -56,7 +56,8 @@ struct memory_state {
 	struct table uses;     /* libraries: size; and by which contexts used */
 	_Atomic uint32_t context_count, exec_count, pool_count;
 	pthread_mutex_t physical, pools, primary[PRIMARIES];
-	struct memory_pool pool[POOLS_MAX]; /* the first `pool_count` */
+	/* The first `pool_count`. */
+	struct memory_pool pool[POOLS_MAX + PRIMARIES];
 	struct blocks blocks;
 };
 

@@ -55,14 +55,16 @@ static uint64_t key_of(CUmemoryPool handle, CUdevice ordinal)
 	return handle ? (uintptr_t)handle : (uint64_t)ordinal + 1;
 }
 
-/* The lock is held. */
-static struct memory_pool *take_place(struct memory_state *s)
+/* The lock is held. What graphs allocate always has a place. */
+static struct memory_pool *take_place(struct memory_state *s,
+				      CUmemoryPool handle)
 {
+	unsigned max = handle ? POOLS_MAX : POOLS_MAX + PRIMARIES;
 	unsigned count = atomic_load(&s->pool_count), i = 0;
 
 	while (i < count && s->pool[i].used)
 		i++;
-	if (i == POOLS_MAX)
+	if (i >= max)
 		return NULL;
 	if (i == count)
 		atomic_store(&s->pool_count, count + 1);
@@ -72,7 +74,7 @@ static struct memory_pool *take_place(struct memory_state *s)
 static struct memory_pool *note_pool(struct memory_state *s,
 				     CUmemoryPool handle, CUdevice ordinal)
 {
-	struct memory_pool *p = take_place(s);
+	struct memory_pool *p = take_place(s, handle);
 	struct table_row row = {.key = key_of(handle, ordinal)};
 
 	if (!p)

@@ -184,6 +184,19 @@ static CUresult run_retains(unsigned n, size_t bytes)
 	return r;
 }
 
+/* The last one is the pool from now on. */
+static CUresult make_pools(unsigned n)
+{
+	CUmemPoolProps props = {
+	    .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+	    .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+	CUresult r = CUDA_SUCCESS;
+
+	while (!r && n--)
+		r = cuMemPoolCreate(&pool, &props);
+	return r;
+}
+
 /* ---- between processes ---- */
 
 /* Memory that cuMemCreate() gave, as a descriptor of this process. */
@@ -372,6 +385,8 @@ static int obey(const char *line)
 		return (int)run_threads(a, b, bytes);
 	if (sscanf(line, "retains %u %zu", &a, &bytes) == 2)
 		return (int)run_retains(a, bytes);
+	if (sscanf(line, "pools %u", &a) == 1)
+		return (int)make_pools(a);
 	if (sscanf(line, "used %u", &a) == 1)
 		return run_used(a);
 	if (sscanf(line, "export %u", &a) == 1)

@@ -281,6 +281,16 @@ def test_who_else_retains_the_context_loses_no_byte(group):
         OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
 
 
+@pytest.mark.parametrize("kind", ["async", "pool", "graph"])
+def test_many_pools_are_no_way_past_the_limit(group, kind):
+    one = group()
+    program = one.start()
+    program.ok("pools 1100")
+    for _ in range(20):
+        program(f"take {kind} {100 * MIB}")
+        assert one.held(program) <= LIMIT
+
+
 def test_a_forked_child_holds_and_frees_nothing(group):
     one = group()
     program = one.start()
