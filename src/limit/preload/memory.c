@@ -14,8 +14,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* How long one who is refused waits for others to settle. */
-#define PATIENCE_NS (2 * GK_NS_PER_S)
+/*
+ * How long one for whom there is no room waits for calls that are under way:
+ * code that a driver compiles before it loads it may take many seconds.
+ */
+#define PATIENCE_NS (60 * GK_NS_PER_S)
 #define NAP_NS      (50 * GK_NS_PER_US)
 #define NAP_MAX_NS  (2 * GK_NS_PER_MS)
 

@@ -387,6 +387,8 @@ static int obey(const char *line)
 		return (int)run_retains(a, bytes);
 	if (sscanf(line, "pools %u", &a) == 1)
 		return (int)make_pools(a);
+	if (sscanf(line, "load %199s", name) == 1)
+		return (int)cuModuleLoad(&(CUmodule){0}, name);
 	if (sscanf(line, "used %u", &a) == 1)
 		return run_used(a);
 	if (sscanf(line, "export %u", &a) == 1)

@@ -4,12 +4,16 @@ the made-up driver's own books they are never a byte above their limit."""
 import json
 import os
 import random
+import select
 import signal
+import subprocess
 import time
 
 import pytest
 
-from test_limit_memory import BLOCK, CONTEXT, LIMIT, MIB, OUT_OF_MEMORY, group
+from conftest import GPUKIT
+from test_limit_memory import (BLOCK, CONTEXT, LIMIT, MIB, OUT_OF_MEMORY,
+                               await_that, group)
 
 __all__ = ["group"]
 
@@ -31,6 +35,30 @@ def fill_together(one, programs):
         program.send("fill virtual 1")
     assert {program.answer()[0] for program in programs} == {OUT_OF_MEMORY}
     return int(one.env["CUDA_DEVICE_MEMORY_LIMIT"]) - living(one)
+
+
+def used(one):
+    """Bytes by the ledger, what is reserved for calls under way as well."""
+    told = subprocess.check_output(
+        [GPUKIT, "limit", "show", "--json",
+         one.env["CUDA_DEVICE_MEMORY_SHARED_CACHE"]])
+    return json.loads(told)["groups"][0]["devices"][0]["memory_used_bytes"]
+
+
+def test_who_loads_code_for_long_refuses_nobody(group, tmp_path):  # noqa: F811
+    """The driver waits for somebody who writes the file."""
+    one = group(**limit_of(2))
+    loads, takes = one.start(), one.start()
+    code = tmp_path / "code"
+    os.mkfifo(code)
+    loads.send(f"load {code}")
+    await_that(lambda: used(one) > 2 * CONTEXT)
+    takes.send("take plain 1000000")
+    answered, _, _ = select.select([takes.process.stdout], [], [], 2.5)
+    assert not answered
+    with open(code, "wb"):
+        assert loads.answer() != [0]
+    assert takes.answer() == [0]
 
 
 @pytest.mark.parametrize("count", [64])
