@@ -26,6 +26,12 @@
 #define ADVANCE_NS GK_NS_PER_MS
 enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
 
+/*
+ * No more than this part of what its launches took so far: a thread may end
+ * with it, and then nobody gives it back.
+ */
+enum { ADVANCE_PART = 32 };
+
 /* Shorter work is measured by stretches, and singly not always. */
 #define SHORT_NS (50 * GK_NS_PER_US)
 
@@ -69,6 +75,7 @@ static _Thread_local struct {
 	bool monitored;   /* a limit that HAMi's monitor has off */
 	unsigned launches, count;
 	int64_t left_ns, taken_ns;
+	uint64_t used_ns; /* by all launches of this thread */
 	unsigned short_ones, turns;
 	/* The launches that are measured together, if any. */
 	struct measure_pair *pair;
@@ -315,6 +322,7 @@ static void settle_advance(struct gkl_group *group, uint64_t now_ns)
 
 		p.share = share_of(group, p.device);
 		gkl_share_take(p.share, advance.percent, now_ns, -left);
+		advance.used_ns += (uint64_t)(advance.taken_ns - left);
 		if (!advance.counted)
 			count_unmeasured(&p,
 					 (uint64_t)(advance.taken_ns - left));
@@ -331,6 +339,8 @@ static void take_advance(const struct place *p, CUcontext ctx, int64_t level)
 
 	if (ns > (int64_t)ADVANCE_NS)
 		ns = (int64_t)ADVANCE_NS;
+	if (ns > (int64_t)(advance.used_ns / ADVANCE_PART))
+		ns = (int64_t)(advance.used_ns / ADVANCE_PART);
 	advance.ctx = ctx;
 	advance.version = gkl_policy_version(p->group->policy);
 	advance.device = (int)p->device;
@@ -458,6 +468,7 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 		launch->taken_ns = TAKEN_NS;
 	gkl_share_take(p->share, p->percent, p->now_ns,
 		       (int64_t)launch->taken_ns);
+	advance.used_ns += time.usual_ns;
 	if (!launch->pair)
 		count_unmeasured(p, launch->taken_ns);
 	if (is_relaxed(p, level))

@@ -5,6 +5,8 @@
 #include "sim.h"
 #include "unit.h"
 
+#include <pthread.h>
+
 #define MS 1000000ULL
 #define S  (1000 * MS)
 
@@ -209,6 +211,49 @@ static void a_short_kernel_within_its_share_does_not_wait(void **state)
 	assert_in_range(longest_ns, 1, 10000);
 }
 
+static void *launch_one(void *kernel)
+{
+	sim_launch(kernel);
+	return kernel;
+}
+
+/* Each kernel is launched by a thread that ends then. */
+static void launch_by_threads(const void *arg)
+{
+	struct sim_kernel kernel = {.function = 0x1000,
+				    .ns = *(const uint64_t *)arg};
+	pthread_t thread;
+	void *done = &kernel;
+
+	for (uint64_t n = 1; done; n++) {
+		assert_int_equal(
+		    pthread_create(&thread, NULL, launch_one, &kernel), 0);
+		pthread_join(thread, &done);
+		if (done && n % 256 == 0)
+			sim_wait(0);
+	}
+	pthread_exit(NULL); /* the test is over */
+}
+
+static void threads_that_end_take_nothing_along(void **state)
+{
+	static const uint64_t ns[] = {20000, 100000};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		double off;
+
+		sim_begin(20 + i);
+		sim_limit(0, 30);
+		sim_process(0, launch_by_threads, &ns[i]);
+		off = find_distance(0, 2 * S, 30, 2);
+		sim_end();
+		print_message("threads, %u us: %+.2f\n",
+			      (unsigned)(ns[i] / 1000), off);
+		assert_near(off, 0, 3);
+	}
+}
+
 /*
  * Ranks of which each kernel waits for the other's, and how many they do in
  * four seconds: without a limit 400 on one GPU, where they take turns, 800 on
@@ -266,6 +311,7 @@ int main(void)
 	    cmocka_unit_test(a_killed_process_holds_up_nobody),
 	    cmocka_unit_test(a_changed_limit_counts_at_once),
 	    cmocka_unit_test(a_short_kernel_within_its_share_does_not_wait),
+	    cmocka_unit_test(threads_that_end_take_nothing_along),
 	    cmocka_unit_test(ranks_on_one_gpu_get_on),
 	    cmocka_unit_test(ranks_on_two_gpus_get_on),
 	};
