@@ -22,6 +22,8 @@
 #include "limit/share.h"
 #include "limit/work.h"
 
+#include <stdatomic.h>
+
 /* What a thread takes in advance, at most, and for how many launches. */
 #define ADVANCE_NS GK_NS_PER_MS
 enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
@@ -64,7 +66,13 @@ enum { ADVANCE_PART = 32 };
 /* Long enough to ask whether it waited for a kernel of another device. */
 #define LONG_NS GK_NS_PER_MS
 
+/* How often a stretch may tell what was paid for it, and how many launches are
+ * measured singly when one tells more. */
+enum { STRETCH_MOST = 2, DOUBTS = 64 };
+
 static struct gkl_work_table works;
+static _Atomic unsigned doubts;
+static _Atomic uint64_t withheld[GKL_DEVICES];
 
 /* What this thread has in advance, for launches in one context. */
 static _Thread_local struct {
@@ -159,12 +167,19 @@ static void meet(const struct place *p, uint64_t begin_ns, uint64_t end_ns)
 			       end_ns);
 }
 
-static void take_one(const struct place *p, const struct measured *what,
-		     uint64_t begin_ns, uint64_t end_ns)
+/*
+ * Answers what a stretch took for which nobody has paid, once the work is seen
+ * to have become longer.
+ */
+static uint64_t take_one(const struct place *p, const struct measured *what,
+			 uint64_t begin_ns, uint64_t end_ns)
 {
 	if (end_ns - begin_ns > LONG_NS)
 		meet(p, begin_ns, end_ns);
 	gkl_work_learn(&works, what->work, end_ns - begin_ns);
+	return end_ns - begin_ns > STRETCH_MOST * what->usual_ns
+		   ? atomic_exchange(&withheld[p->device], 0)
+		   : 0;
 }
 
 /* Not if the last of the stretch was launched long before it came to its end.
@@ -175,11 +190,40 @@ static bool may_have_rested(const struct measured *what, uint64_t begin_ns,
 	return end_ns < what->launched_ns + (end_ns - begin_ns) / 2;
 }
 
+/*
+ * A stretch that is much longer than what was paid for it holds something else:
+ * copies, calls of the host, waits for other streams. Or its work has become
+ * longer: that is seen when the next launches are measured singly.
+ */
+static uint64_t judge_stretch(const struct measured *what, uint64_t begin_ns,
+			      uint64_t end_ns, uint64_t covered)
+{
+	if (covered <= what->taken_ns)
+		return covered;
+	if (covered > STRETCH_MOST * what->taken_ns) {
+		atomic_store(&withheld[what->device], covered - what->taken_ns);
+		atomic_store_explicit(&doubts, DOUBTS, memory_order_relaxed);
+	} else if (!may_have_rested(what, begin_ns, end_ns)) {
+		return covered;
+	}
+	return what->taken_ns;
+}
+
+static bool take_doubt(void)
+{
+	unsigned left = atomic_load_explicit(&doubts, memory_order_relaxed);
+
+	/* Threads that come at once take one for all. */
+	if (left)
+		atomic_store_explicit(&doubts, left - 1, memory_order_relaxed);
+	return left != 0;
+}
+
 static void take_measure(const struct measured *what, uint64_t begin_ns,
 			 uint64_t end_ns)
 {
 	struct place p = {.group = limited(), .device = (unsigned)what->device};
-	uint64_t covered;
+	uint64_t covered, late = 0;
 
 	if (!p.group)
 		return;
@@ -187,15 +231,14 @@ static void take_measure(const struct measured *what, uint64_t begin_ns,
 	p.share = share_of(p.group, p.device);
 	covered = gkl_share_cover(p.share, begin_ns, end_ns);
 	if (what->launches == 1)
-		take_one(&p, what, begin_ns, end_ns);
-	else if (covered > what->taken_ns &&
-		 may_have_rested(what, begin_ns, end_ns))
-		covered = what->taken_ns;
+		late = take_one(&p, what, begin_ns, end_ns);
+	else
+		covered = judge_stretch(what, begin_ns, end_ns, covered);
 	count_busy(&p, covered);
 	gkl_share_show(p.share, end_ns - covered, end_ns);
 	if (p.percent)
 		gkl_share_take(p.share, p.percent, p.now_ns,
-			       (int64_t)(covered - what->taken_ns));
+			       (int64_t)(covered + late - what->taken_ns));
 }
 
 void throttle_poll(void)
@@ -444,7 +487,7 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 			  CUcontext ctx, bool sample)
 {
 	struct gkl_work_time time = {UNKNOWN_NS, UNKNOWN_NS};
-	bool known;
+	bool known, doubted = take_doubt();
 	int64_t level;
 
 	wait_for_turn(p, launch->work);
@@ -452,11 +495,11 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 		return;
 	known = gkl_work_find(&works, launch->work, &time);
 	level = gkl_share_level(p->share, p->percent, p->now_ns);
-	if (known && time.usual_ns < SHORT_NS && is_relaxed(p, level) &&
-	    ++advance.turns % SAMPLE_SHORT &&
+	if (!doubted && known && time.usual_ns < SHORT_NS &&
+	    is_relaxed(p, level) && ++advance.turns % SAMPLE_SHORT &&
 	    begin_stretch(launch, p, ctx, level))
 		return;
-	if (is_measured(p, level, known, time.usual_ns, sample))
+	if (is_measured(p, level, known, time.usual_ns, sample || doubted))
 		launch->pair =
 		    measure_begin(ctx, launch->stream, launch->per_thread);
 	launch->device = (int)p->device;
@@ -471,7 +514,7 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 	advance.used_ns += time.usual_ns;
 	if (!launch->pair)
 		count_unmeasured(p, launch->taken_ns);
-	if (is_relaxed(p, level))
+	if (!doubted && is_relaxed(p, level))
 		take_advance(p, ctx, level);
 }
 

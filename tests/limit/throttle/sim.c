@@ -40,6 +40,8 @@ struct item {
 	unsigned meeting; /* how many meet */
 	uint64_t meets;   /* which of the meetings of its process */
 	bool begun;
+	bool pause;
+	uint64_t until_ns; /* a pause that has begun */
 };
 
 struct stream {
@@ -90,7 +92,24 @@ static struct item *head_of(struct stream *s)
 	return s->head == s->tail ? NULL : &s->item[s->head % ITEMS];
 }
 
-/* Events at the head of streams are reached at once. */
+static void reach_event(const struct item *item)
+{
+	if (item->record != item->event->recorded)
+		return;
+	item->event->reached = item->record;
+	item->event->at_ns = sim.device_ns;
+}
+
+static bool is_pausing(struct item *item)
+{
+	if (item->pause && !item->begun) {
+		item->begun = true;
+		item->until_ns = sim.device_ns + item->left_ns;
+	}
+	return item->pause && item->until_ns > sim.device_ns;
+}
+
+/* Events at the head of streams are reached at once, and pauses end. */
 static bool has_kernel(struct process *p)
 {
 	bool found = false;
@@ -98,14 +117,13 @@ static bool has_kernel(struct process *p)
 	for (unsigned i = 0; !p->dead && i < SIM_STREAMS; i++) {
 		struct item *item;
 
-		while ((item = head_of(&p->stream[i])) && item->event) {
-			if (item->record == item->event->recorded) {
-				item->event->reached = item->record;
-				item->event->at_ns = sim.device_ns;
-			}
+		while ((item = head_of(&p->stream[i])) &&
+		       (item->event || item->pause) && !is_pausing(item)) {
+			if (item->event)
+				reach_event(item);
 			p->stream[i].head++;
 		}
-		found |= item != NULL;
+		found |= item && !item->pause;
 	}
 	return found;
 }
@@ -153,8 +171,22 @@ static uint64_t find_step(unsigned gpu, unsigned turn, uint64_t most)
 	for (unsigned i = 0; i < SIM_STREAMS; i++) {
 		struct item *item = head_of(&p->stream[i]);
 
-		if (item && !is_waiting(item) && item->left_ns < most)
+		if (item && !item->pause && !is_waiting(item) &&
+		    item->left_ns < most)
 			most = item->left_ns;
+	}
+	return most;
+}
+
+static uint64_t find_pause(const struct process *p, uint64_t most)
+{
+	for (unsigned i = 0; !p->dead && i < SIM_STREAMS; i++) {
+		const struct stream *s = &p->stream[i];
+		const struct item *item = &s->item[s->head % ITEMS];
+
+		if (s->head != s->tail && item->pause && item->begun &&
+		    item->until_ns - sim.device_ns < most)
+			most = item->until_ns - sim.device_ns;
 	}
 	return most;
 }
@@ -170,7 +202,7 @@ static void do_step(unsigned gpu, unsigned turn, uint64_t ns)
 	for (unsigned i = 0; i < SIM_STREAMS; i++) {
 		struct item *item = head_of(&p->stream[i]);
 
-		if (!item || is_waiting(item))
+		if (!item || item->pause || is_waiting(item))
 			continue;
 		item->left_ns -= ns < item->left_ns ? ns : item->left_ns;
 		if (!item->left_ns) {
@@ -190,6 +222,8 @@ static void advance_devices(uint64_t to_ns)
 			turn[g] = find_turn(g);
 			step = find_step(g, turn[g], step);
 		}
+		for (unsigned i = 0; i < sim.count; i++)
+			step = find_pause(&sim.process[i], step);
 		for (unsigned g = 0; g < SIM_GPUS; g++)
 			do_step(g, turn[g], step);
 		sim.device_ns += step;
@@ -407,6 +441,12 @@ void sim_launch(const struct sim_kernel *kernel)
 	put(kernel->stream, item);
 	pass(LAUNCH_NS / 2);
 	self()->end(&launch, CUDA_SUCCESS);
+}
+
+void sim_pause(unsigned stream, uint64_t ns)
+{
+	put(stream, (struct item){.pause = true, .left_ns = ns});
+	pass(LAUNCH_NS);
 }
 
 void sim_wait(unsigned stream)

@@ -24,7 +24,8 @@ struct sim_kernel {
 
 /* In a process: its launches and its rests. */
 void sim_launch(const struct sim_kernel *kernel);
-void sim_wait(unsigned stream); /* until the stream is empty */
+void sim_pause(unsigned stream, uint64_t ns); /* in it, the GPU rests */
+void sim_wait(unsigned stream);               /* until the stream is empty */
 void sim_rest(uint64_t ns);
 uint64_t sim_now(void);
 uint64_t sim_random(uint64_t below);

@@ -211,6 +211,35 @@ static void a_short_kernel_within_its_share_does_not_wait(void **state)
 	assert_in_range(longest_ns, 1, 10000);
 }
 
+/* Short kernels, and between them copies or calls of the host. */
+static void launch_and_pause(const void *arg)
+{
+	const struct sim_kernel kernel = {.function = 0x1000, .ns = 10000};
+
+	(void)arg;
+	for (uint64_t n = 1;; n++) {
+		sim_launch(&kernel);
+		sim_pause(0, MS);
+		if (n % 64 == 0)
+			sim_wait(0);
+	}
+}
+
+static void what_is_between_kernels_is_no_work(void **state)
+{
+	uint64_t ended;
+
+	(void)state;
+	sim_begin(30);
+	sim_limit(0, 10);
+	sim_process(0, launch_and_pause, NULL);
+	sim_run(4 * S);
+	ended = sim_ended(0);
+	sim_end();
+	print_message("%u kernels in four seconds\n", (unsigned)ended);
+	assert_in_range(ended, 2800, 3000); /* 2970 without a limit */
+}
+
 static void *launch_one(void *kernel)
 {
 	sim_launch(kernel);
@@ -311,6 +340,7 @@ int main(void)
 	    cmocka_unit_test(a_killed_process_holds_up_nobody),
 	    cmocka_unit_test(a_changed_limit_counts_at_once),
 	    cmocka_unit_test(a_short_kernel_within_its_share_does_not_wait),
+	    cmocka_unit_test(what_is_between_kernels_is_no_work),
 	    cmocka_unit_test(threads_that_end_take_nothing_along),
 	    cmocka_unit_test(ranks_on_one_gpu_get_on),
 	    cmocka_unit_test(ranks_on_two_gpus_get_on),
