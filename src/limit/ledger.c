@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "limit/life.h"
 #include "limit/ledger_op.h"
+#include "limit/uncancelled.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -183,7 +184,7 @@ static int claim_slot(struct gkl_ledger *ledger, struct gkl_own *own)
 __attribute__((noinline, cold)) static int claim_once(struct gkl_ledger *ledger,
 						      struct gkl_own *own)
 {
-	int slot;
+	int slot, cancel = gkl_uncancelled_begin();
 
 	gkl_lock(&own->claiming);
 	slot = (int)atomic_load(&own->slot_and_one) - 1;
@@ -196,6 +197,7 @@ __attribute__((noinline, cold)) static int claim_once(struct gkl_ledger *ledger,
 			atomic_store(&own->slot_and_one, (uint32_t)slot + 1);
 	}
 	gkl_unlock(&own->claiming);
+	gkl_uncancelled_end(cancel);
 	return slot;
 }
 

@@ -10,7 +10,8 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, FAKE_DIR, clean_env, sanitized
+from conftest import (BUILD, FAKE_DIR, GPUKIT, ROOT, clean_env,
+                      sanitized)
 from test_limit_lookup import FAKE, SOURCES, VGPU, run
 
 pytestmark = pytest.mark.skipif(
@@ -146,3 +147,11 @@ def test_it_does_nothing_when_a_program_starts():
     segments = run("readelf", "--wide", "--segments", VGPU)
     assert segments.count("  LOAD ") == 2
     assert "GNU_RELRO" not in segments
+
+
+@pytest.mark.parametrize("policy", ["fixed", "elastic"])
+def test_a_cancelled_thread_holds_up_nobody(where, policy):
+    program = compiled(where, "cancelled", "-lpthread",
+                       "-I" + os.path.join(ROOT, "src"))
+    assert output(*FAKE, GPUKIT, "limit", "--memory", "2GiB", "--compute",
+                  "30", "--policy", policy, "--", program) == "cancelled\n"

@@ -5,6 +5,7 @@
 #include "limit/preload/memory_state.h"
 #include "limit/preload/driver.h"
 #include "limit/preload/limited.h"
+#include "limit/uncancelled.h"
 
 #include <stdint.h>
 
@@ -128,8 +129,8 @@ void memory_shrink(int device, enum gkl_kind kind, uint64_t bytes)
  * measured when it is another amount than was expected: those that are there
  * now are old (blocks.h).
  */
-static bool measure(int device, enum gkl_kind kind, bool came,
-		    uint64_t *ret_grown)
+static bool measure_now(int device, enum gkl_kind kind, bool came,
+			uint64_t *ret_grown)
 {
 	struct memory_state *s = memory_state();
 	struct memory_device *d = &s->device[device];
@@ -160,6 +161,16 @@ static bool measure(int device, enum gkl_kind kind, bool came,
 		atomic_fetch_add(&s->epoch, 1);
 	gate_open(&s->gate);
 	pthread_mutex_unlock(&s->measuring);
+	return ok;
+}
+
+static bool measure(int device, enum gkl_kind kind, bool came,
+		    uint64_t *ret_grown)
+{
+	int cancel = gkl_uncancelled_begin();
+	bool ok = measure_now(device, kind, came, ret_grown);
+
+	gkl_uncancelled_end(cancel);
 	return ok;
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "limit/preload/own_lock.h"
 #include "limit/share.h"
+#include "limit/uncancelled.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -68,14 +69,17 @@ bool others_want(const struct gkl_group *group, unsigned int device,
 {
 	struct gkl_device own;
 	bool found = false;
+	int cancel;
 
 	if (!gkl_ledger_device(group->ledger, device, &own))
 		return false;
+	cancel = gkl_uncancelled_begin();
 	own_lock(&others.lock);
 	if (now_ns - others.looked_ns > LOOK_NS)
 		look(group, now_ns);
 	for (unsigned i = 0; i < others.count && !found; i++)
 		found = wants(&others.group[i], own.uuid, now_ns);
 	own_unlock(&others.lock);
+	gkl_uncancelled_end(cancel);
 	return found;
 }
