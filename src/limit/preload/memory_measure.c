@@ -125,12 +125,16 @@ void memory_shrink(int device, enum gkl_kind kind, uint64_t bytes)
 }
 
 /*
+ * Under the lock of measuring, until the ledger was told of what has grown: who
+ * measures next may find that it has gone again, and gives it back. A thread
+ * that is cancelled there would keep the lock.
+ *
  * Blocks may be shared with what has just come (`came`), and with what is
  * measured when it is another amount than was expected: those that are there
  * now are old (blocks.h).
  */
-static bool measure_now(int device, enum gkl_kind kind, bool came,
-			uint64_t *ret_grown)
+static bool measure(int device, enum gkl_kind kind, bool came,
+		    uint64_t *ret_grown)
 {
 	struct memory_state *s = memory_state();
 	struct memory_device *d = &s->device[device];
@@ -138,12 +142,10 @@ static bool measure_now(int device, enum gkl_kind kind, bool came,
 	bool ok;
 
 	*ret_grown = 0;
-	pthread_mutex_lock(&s->measuring);
 	ok = gate_close(&s->gate);
 	if (!ok) {
 		if (came)
 			atomic_fetch_add(&s->epoch, 1);
-		pthread_mutex_unlock(&s->measuring);
 		return false;
 	}
 	ok = read_truth(device, &truth);
@@ -160,31 +162,37 @@ static bool measure_now(int device, enum gkl_kind kind, bool came,
 	if (came)
 		atomic_fetch_add(&s->epoch, 1);
 	gate_open(&s->gate);
-	pthread_mutex_unlock(&s->measuring);
 	return ok;
 }
 
-static bool measure(int device, enum gkl_kind kind, bool came,
-		    uint64_t *ret_grown)
+static int begin_measuring(struct memory_state *s)
 {
 	int cancel = gkl_uncancelled_begin();
-	bool ok = measure_now(device, kind, came, ret_grown);
 
+	pthread_mutex_lock(&s->measuring);
+	return cancel;
+}
+
+static void end_measuring(struct memory_state *s, int cancel)
+{
+	pthread_mutex_unlock(&s->measuring);
 	gkl_uncancelled_end(cancel);
-	return ok;
 }
 
 bool memory_measure(int device, enum gkl_kind kind)
 {
+	struct memory_state *s = memory_state();
 	uint64_t grown;
+	bool ok;
+	int cancel = begin_measuring(s);
 
-	if (!measure(device, kind, false, &grown)) {
-		memory_expect(device, 1);
-		return false;
-	}
+	ok = measure(device, kind, false, &grown);
 	if (!is_free_of_charge(kind))
 		ledger_charge(device, kind, grown);
-	return true;
+	end_measuring(s, cancel);
+	if (!ok)
+		memory_expect(device, 1);
+	return ok;
 }
 
 /* Not to be measured now, or at all: it is as much as was thought. */
@@ -212,21 +220,25 @@ static void note_context(int device, uint64_t bytes)
 
 bool memory_end_measured(struct memory_call *call, uint64_t guess)
 {
+	struct memory_state *s = memory_state();
 	struct memory_device *d;
 	uint64_t grown, pending = call->pending, limit;
 	bool first;
+	int cancel;
 
 	if (call->device < 0)
 		return true;
 	memory_leave();
-	d = &memory_state()->device[call->device];
+	d = &s->device[call->device];
 	atomic_store(&d->joined, true);
+	cancel = begin_measuring(s);
 	first = !atomic_load(&d->rest[GKL_CONTEXT]);
 	if (!measure(call->device, call->kind, true, &grown))
 		grown = take_guess(call, guess);
 	if (first && call->kind == GKL_CONTEXT)
 		note_context(call->device, grown);
 	ledger_settle(call, is_free_of_charge(call->kind) ? 0 : grown);
+	end_measuring(s, cancel);
 	limit = limited_memory(call->device);
 	return !limit || grown <= pending ||
 	       gkl_ledger_used(limited()->ledger, (unsigned)call->device) <=

@@ -184,6 +184,41 @@ static CUresult run_retains(unsigned n, size_t bytes)
 	return r;
 }
 
+/* Half of the threads take what is counted, half what is measured. */
+static void *take_and_give(void *arg)
+{
+	struct thread_run *t = arg;
+	const struct class *class = find_class(t->seed % 2 ? "plain" : "array");
+
+	t->result = cuCtxSetCurrent(t->ctx);
+	for (unsigned i = 0; !t->result && i < t->n; i++) {
+		struct piece p = {.class = class};
+
+		t->result = class->take(&p, t->most);
+		t->result = t->result ? t->result : class->give(&p);
+	}
+	return NULL;
+}
+
+static CUresult run_both(unsigned n, size_t bytes)
+{
+	struct thread_run runs[4] = {0};
+	CUresult r = CUDA_SUCCESS;
+
+	for (unsigned i = 0; i < 4; i++) {
+		runs[i].seed = i;
+		runs[i].n = n;
+		runs[i].most = bytes;
+		cuCtxGetCurrent(&runs[i].ctx);
+		pthread_create(&runs[i].thread, NULL, take_and_give, &runs[i]);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		pthread_join(runs[i].thread, NULL);
+		r = r ? r : runs[i].result;
+	}
+	return r;
+}
+
 /* The last one is the pool from now on. */
 static CUresult make_pools(unsigned n)
 {
@@ -385,6 +420,8 @@ static int obey(const char *line)
 		return (int)run_threads(a, b, bytes);
 	if (sscanf(line, "retains %u %zu", &a, &bytes) == 2)
 		return (int)run_retains(a, bytes);
+	if (sscanf(line, "both %u %zu", &a, &bytes) == 2)
+		return (int)run_both(a, bytes);
 	if (sscanf(line, "pools %u", &a) == 1)
 		return (int)make_pools(a);
 	if (sscanf(line, "load %199s", name) == 1)

@@ -273,6 +273,14 @@ def test_threads_together_stay_within(group):
         OUT_OF_MEMORY, (LIMIT - CONTEXT) // BLOCK]
 
 
+def test_what_came_and_went_at_once_is_not_told_of(group):
+    """One thread measures what another one has taken, and gives it back."""
+    one = group()
+    program = one.start()
+    program.ok("both 40000 300000")
+    assert program.ok("info") == [LIMIT - CONTEXT, LIMIT]
+
+
 def test_who_else_retains_the_context_loses_no_byte(group):
     one = group()
     program = one.start()
