@@ -122,6 +122,23 @@ def test_a_killed_launcher_ends_its_command_and_the_next_removes_the_group(
     assert not os.path.exists(path)
 
 
+def test_who_is_left_behind_keeps_the_group_before_it_uses_a_gpu(gpukit):
+    read, write = os.pipe()
+    code = ("import os, subprocess; print(os.environ['GPUKIT_LIMIT_GROUP'], "
+            f"subprocess.Popen(['cat'], stdin={read}, stdout=2).pid)")
+    done = subprocess.run(
+        [GPUKIT, "limit", "--", sys.executable, "-c", code], check=True,
+        stdout=subprocess.PIPE, text=True, pass_fds=[read], env=clean_env())
+    path, pid = done.stdout.split()
+    os.close(read)
+    gpukit.ok("limit", "--", "true")
+    assert os.path.isdir(path)
+    os.close(write)
+    wait_until(lambda: not alive(int(pid)))
+    gpukit.ok("limit", "--", "true")
+    assert not os.path.exists(path)
+
+
 def test_a_group_that_runs_is_no_orphan(gpukit):
     code = ("import os, subprocess, sys; subprocess.run([sys.argv[1], "
             "'limit', '--', 'true'], env={k: v for k, v in os.environ.items() "

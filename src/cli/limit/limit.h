@@ -144,4 +144,10 @@ int limit_rm(const struct limit_ask *ask);
  */
 int limit_tell(const char *name, int err);
 
+/* The variable that names the group of a process, by its directory. */
+#define LIMIT_VARIABLE "GPUKIT_LIMIT_GROUP"
+
+/* Whether a process that this one may ask was started in that group. */
+bool limit_has_members(const char *path);
+
 #endif

@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #define LIBRARY   "lib/gpukit/libvgpu.so"
-#define VARIABLE  "GPUKIT_LIMIT_GROUP"
 #define TEMPORARY "run-"
 #define ATTEMPTS  100 /* at a name that nobody has */
 
@@ -68,7 +67,7 @@ static int enter_group(const char *path)
 		return limit_failure("%s: the dynamic linker takes no ':' or "
 				     "blank in LD_PRELOAD; install elsewhere",
 				     library);
-	if (setenv(VARIABLE, path, 1))
+	if (setenv(LIMIT_VARIABLE, path, 1))
 		return limit_failure("out of memory");
 	return preload(library);
 }
@@ -76,7 +75,7 @@ static int enter_group(const char *path)
 /* Limits do not nest: the inner group would be free of the outer one's. */
 static int refuse_nesting(const struct limit_run *run)
 {
-	const char *outer = getenv(VARIABLE), *name;
+	const char *outer = getenv(LIMIT_VARIABLE), *name;
 
 	if (!outer || !*outer)
 		return 0;
@@ -161,7 +160,14 @@ static int lock_group(const char *path)
 	return -1;
 }
 
-/* Removes a group whose launcher was killed and that nobody uses. */
+/* Nobody is in it, be it that he has not used a GPU yet. */
+static void remove_unused(const char *name, const char *path)
+{
+	if (!limit_has_members(path))
+		gkl_group_remove(name);
+}
+
+/* Removes a group whose launcher is gone and that nobody uses. */
 static void remove_orphan(const char *name, void *arg)
 {
 	struct gkl_group group;
@@ -171,11 +177,11 @@ static void remove_orphan(const char *name, void *arg)
 	if (!is_temporary(name) || gkl_group_open(name, false, &group))
 		return;
 	lock = lock_group(group.path);
+	if (lock >= 0)
+		remove_unused(name, group.path);
 	gkl_group_close(&group);
-	if (lock < 0)
-		return;
-	gkl_group_remove(name);
-	close(lock);
+	if (lock >= 0)
+		close(lock);
 }
 
 struct temporary {
@@ -281,7 +287,7 @@ static int run_in_temporary_group(const struct limit_run *run)
 		code = run_and_wait(run);
 	/* One that the command left running keeps the group; the next launcher
 	 * removes it. */
-	gkl_group_remove(group.name);
+	remove_unused(group.name, group.path);
 	close(group.lock);
 	return code;
 }
