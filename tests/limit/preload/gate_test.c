@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEVICE = 3, CLOSINGS = 2000 };
+enum { DEVICE = 3, CLOSINGS = 20000 };
 
 struct crowd {
 	struct gate *gate;
