@@ -164,6 +164,13 @@ _SIMPLE = tuple((name, _PLACE[metric], None if make is _as_is else make)
                     "max_sm_clock", "max_memory_clock", "max_video_clock"))
 
 
+def add_method(cls, name, method, doc):
+    """Gives a class a method that was made of a table's row."""
+    method.__name__, method.__doc__ = name, doc
+    method.__qualname__ = f"{cls.__name__}.{name}"
+    setattr(cls, name, method)
+
+
 def percent(used, total):
     """used of total in percent, with one digit; NA without either."""
     if not total or used == NA:

@@ -3,8 +3,9 @@
 import sys
 
 from gpukit import _core
+from gpukit._device_find import _index
 from gpukit._errors import NVMLError
-from gpukit.device import Device, MigDevice, _index
+from gpukit.device import Device, MigDevice
 from gpukit.utils import human2bytes
 
 __all__ = ["select_devices"]

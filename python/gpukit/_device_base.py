@@ -1,0 +1,497 @@
+"""What all devices have: their identity, their values, their snapshots."""
+
+import time
+from _thread import RLock
+
+from gpukit import _core
+from gpukit._device_find import (
+    _find, _index, _is_uuid, _pair, normalize_cuda_visible_devices,
+    parse_cuda_visible_devices)
+from gpukit._device_values import (
+    PCIE_METRICS, SINGLE, SNAPSHOT_METRICS, ClockInfos, ClockSpeedInfos,
+    MemoryInfo, ThroughputInfo, UtilizationRates, add_method, fill_pcie,
+    fill_snapshot, percent, power_status, speed_text)
+from gpukit._errors import NVMLError
+from gpukit._nvlink import NvLinks
+from gpukit.na import NA
+from gpukit.snapshot import Snapshot
+from gpukit.utils import bytes2human
+
+_MEMORY = (_core.M_MEM_TOTAL, _core.M_MEM_FREE, _core.M_MEM_USED,
+           _core.M_MEM_RESERVED)
+
+
+class _Oneshot:
+    """Values of a device are read once within it."""
+
+    def __init__(self, device):
+        self._device = device
+        self._nested = False
+
+    def __enter__(self):
+        self._device._lock.acquire()
+        self._nested = self._device._cache is not None
+        if not self._nested:
+            self._device._cache = {}
+
+    def __exit__(self, *exc):
+        if not self._nested:
+            self._device._cache = None
+        self._device._lock.release()
+        return False
+
+
+class Device(NvLinks):
+    """A GPU by its NVML index, a MIG device by (GPU, MIG) or any by its UUID.
+
+    Device(0), Device((0, 1)), Device("GPU-..."), Device(bus_id="...").
+    Memory is in bytes, clocks are in MHz, traffic in KiB/s, power in mW,
+    temperatures in degrees C, shares in percent. A value that is not there is
+    NA; reason() says why.
+
+    Raises TypeError for other arguments, NVMLError when there is no such
+    device or no driver.
+    """
+
+    GPU_PROCESS_CLASS = None
+    # The classes below this one: device.py sets them.
+    cuda = _physical = _mig = None
+    SNAPSHOT_KEYS = [
+        "name", "uuid", "bus_id", "memory_info", "memory_used", "memory_free",
+        "memory_total", "memory_used_human", "memory_free_human",
+        "memory_total_human", "memory_percent", "memory_usage",
+        "utilization_rates", "gpu_utilization", "memory_utilization",
+        "encoder_utilization", "decoder_utilization", "clock_infos",
+        "max_clock_infos", "clock_speed_infos", "sm_clock", "memory_clock",
+        "fan_speed", "temperature", "power_usage", "power_limit",
+        "power_status", "pcie_throughput", "pcie_tx_throughput",
+        "pcie_rx_throughput", "pcie_tx_throughput_human",
+        "pcie_rx_throughput_human", "display_active", "display_mode",
+        "current_driver_model", "persistence_mode", "performance_state",
+        "total_volatile_uncorrected_ecc_errors", "compute_mode",
+        "cuda_compute_capability", "mig_mode"]
+
+    def __new__(cls, index=None, *, uuid=None, bus_id=None):
+        if (index is not None) + (uuid is not None) + (bus_id is not None) \
+                != 1:
+            raise TypeError("a device has one of index, uuid and bus_id")
+        if isinstance(index, str) and _is_uuid(index):
+            index, uuid = None, index
+        if index is None:
+            index = _index(_find(uuid, bus_id))
+        return cls._make(cls._checked(index))
+
+    @classmethod
+    def _checked(cls, index):
+        if isinstance(index, tuple) and len(index) == 2 and all(
+                isinstance(part, int) for part in index):
+            return (int(index[0]), int(index[1]))
+        if isinstance(index, int):
+            return int(index)
+        raise TypeError(f"an index is a number, or (GPU, MIG): {index!r}")
+
+    @classmethod
+    def _make(cls, index):
+        if cls is Device:
+            cls = cls._mig if isinstance(index, tuple) else cls._physical
+        if issubclass(cls, cls._mig) != isinstance(index, tuple):
+            raise TypeError(f"{index!r} is no index of a {cls.__name__}")
+        self = object.__new__(cls)
+        self._set(index)
+        return self
+
+    @classmethod
+    def _of_facts(cls, facts, index):
+        self = object.__new__(cls)
+        self._set(index, facts)
+        return self
+
+    def _set(self, index, facts=None):
+        self._at = _pair(index)
+        self._facts = facts or _core.identify(*self._at)
+        self._nvml_index = index
+        self._lock = RLock()
+        self._cache = self._links = self._cuda_index = None
+        self._memory_total = None
+
+    def __reduce__(self):
+        return type(self), (self._nvml_index,)
+
+    def __repr__(self):
+        return (f"{type(self).__name__}(index={self.index!r}, "
+                f"name={str(self.name())!r}, "
+                f"total_memory={self.memory_total_human()})")
+
+    def __eq__(self, other):
+        if not isinstance(other, Device) or \
+                isinstance(self, self.cuda) != isinstance(other, self.cuda):
+            return NotImplemented
+        return (self._at, self.uuid()) == (other._at, other.uuid())
+
+    def __hash__(self):
+        return hash((self._at, self._facts.uuid))
+
+    def __getattr__(self, name):
+        """Any metric of gpukit by its name, such as energy_joules(); what
+        nvidia-ml-py calls nvmlDeviceGetX as x(), where it is installed."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        from gpukit._more_values import find_value
+
+        return find_value(self, name)
+
+    # ---- reading
+
+    def oneshot(self):
+        """Within `with device.oneshot():` each value is read once."""
+        return _Oneshot(self)
+
+    def _read(self, metrics):
+        """The core's values, those of a oneshot where they are known."""
+        cache = self._cache
+        if cache is None:
+            return _core.read(*self._at, metrics)
+        values = cache.get(metrics)
+        if values is None:
+            values = cache[metrics] = _core.read(*self._at, metrics)
+        return values
+
+    def reason(self, name):
+        """Why a value is NA, as text: device.reason("fan_speed"). Empty when
+        there is one. Raises AttributeError for a name that is no value."""
+        from gpukit._more_values import find_metric
+
+        number = _core.explain(*self._at, (find_metric(name),))[0][0]
+        return _core.reason(number) if number else ""
+
+    # ---- all devices
+
+    @classmethod
+    def is_available(cls):
+        """Whether there is a driver and a GPU."""
+        try:
+            return cls.count() > 0
+        except NVMLError:
+            return False
+
+    @staticmethod
+    def driver_version():
+        """The driver's version, such as 580.95.05."""
+        return _core.versions()[0] or NA
+
+    @staticmethod
+    def cuda_driver_version():
+        """The highest CUDA version that the driver can: 13.0."""
+        number = _core.versions()[2]
+        if not number:
+            return NA
+        return f"{number // 1000}.{number % 1000 // 10}"
+
+    max_cuda_version = cuda_version = cuda_driver_version
+
+    @staticmethod
+    def cuda_runtime_version():
+        """The version of the CUDA runtime that is found, or NA."""
+        from gpukit.libcudart import cudaRuntimeGetVersion
+
+        return cudaRuntimeGetVersion()
+
+    cudart_version = cuda_runtime_version
+
+    @classmethod
+    def count(cls):
+        """The number of GPUs. Raises NVMLError without a driver."""
+        return _core.count()
+
+    @classmethod
+    def all(cls):
+        """All GPUs; none without a driver."""
+        try:
+            return [cls._physical(i) for i in range(_core.count())]
+        except NVMLError:
+            return []
+
+    @classmethod
+    def from_indices(cls, indices=None):
+        """The devices of some indices; of all GPUs without any."""
+        if indices is None:
+            indices = range(_core.count())
+        if isinstance(indices, int):
+            indices = (indices,)
+        return [cls(index) for index in indices]
+
+    @staticmethod
+    def from_cuda_visible_devices():
+        """What CUDA sees now, in its order."""
+        return Device.cuda.all()
+
+    @staticmethod
+    def from_cuda_indices(cuda_indices=None):
+        """CUDA devices by ordinal. RuntimeError for one that is not there."""
+        return Device.cuda.from_indices(cuda_indices)
+
+    parse_cuda_visible_devices = staticmethod(parse_cuda_visible_devices)
+    normalize_cuda_visible_devices = staticmethod(
+        normalize_cuda_visible_devices)
+
+    # ---- what it is
+
+    @property
+    def index(self):
+        """The index in NVML: a number, or (GPU, MIG device)."""
+        return self._nvml_index
+
+    @property
+    def nvml_index(self):
+        """The index in NVML: a number, or (GPU, MIG device)."""
+        return self._nvml_index
+
+    @property
+    def physical_index(self):
+        """The index of the GPU."""
+        return self._at[0]
+
+    @property
+    def handle(self):
+        """nvmlDevice_t for ctypes; None when the GPU is lost."""
+        import ctypes
+
+        try:
+            return ctypes.c_void_p(_core.handle(*self._at))
+        except NVMLError:
+            return None
+
+    @property
+    def cuda_index(self):
+        """The ordinal in CUDA. RuntimeError when CUDA does not see it."""
+        if self._cuda_index is None:
+            visible = parse_cuda_visible_devices()
+            if self._nvml_index not in visible:
+                raise RuntimeError(
+                    f"CUDA Error: Device(index={self._nvml_index!r}) is not "
+                    "visible to CUDA applications")
+            self._cuda_index = visible.index(self._nvml_index)
+        return self._cuda_index
+
+    def name(self):
+        """The product's name."""
+        if self._facts.nvml_error:
+            return ("ERROR: GPU is Lost" if self._facts.nvml_error == 15
+                    else "ERROR: Unknown")
+        return self._facts.name or NA
+
+    def uuid(self):
+        """GPU-... or MIG-..."""
+        return self._facts.uuid or NA
+
+    def bus_id(self):
+        """The place on the PCI bus; of a MIG device, that of its GPU."""
+        return self._facts.bus_id or NA
+
+    def serial(self):
+        """The serial number of the board; NA for a MIG device."""
+        return NA if self._at[1] >= 0 else self._facts.serial or NA
+
+    def cuda_compute_capability(self):
+        """(major, minor)."""
+        facts = self._facts
+        if facts.compute_major is None or facts.compute_major < 0:
+            return NA
+        return (facts.compute_major, facts.compute_minor)
+
+    # ---- memory
+
+    def memory_info(self):
+        """Total, free, used and reserved memory in bytes. Where a GPU has the
+        memory of its host, that memory."""
+        total, free, used, reserved = self._read(_MEMORY)
+        if not total and not self._facts.nvml_error:
+            return self._host_memory(total)
+        return MemoryInfo(*(NA if v is None else v
+                            for v in (total, free, used, reserved)))
+
+    def _host_memory(self, total):
+        if total is None and _core.explain(
+                *self._at, _MEMORY[:1])[0][1] != 3:
+            return MemoryInfo(NA, NA, NA, NA)
+        from gpukit import host
+
+        memory = host.virtual_memory()
+        return MemoryInfo(memory.total, memory.available, memory.used, NA)
+
+    def memory_total(self):
+        """Device memory in bytes; asked once."""
+        if self._memory_total is None:
+            total = self.memory_info().total
+            if total == NA:
+                return NA
+            self._memory_total = total
+        return self._memory_total
+
+    def memory_used(self):
+        """Memory in use in bytes."""
+        return self.memory_info().used
+
+    def memory_free(self):
+        """Free memory in bytes."""
+        return self.memory_info().free
+
+    def memory_percent(self):
+        """Memory in use in percent, with one digit."""
+        memory = self.memory_info()
+        return percent(memory.used, memory.total)
+
+    def memory_usage(self):
+        """'used / total' as text."""
+        return f"{self.memory_used_human()} / {self.memory_total_human()}"
+
+    def bar1_memory_info(self):
+        """BAR1 in bytes: what the CPU can map."""
+        values = self._read((_core.M_BAR1_TOTAL, _core.M_BAR1_FREE,
+                             _core.M_BAR1_USED))
+        return MemoryInfo(*(NA if v is None else v for v in values))
+
+    def bar1_memory_percent(self):
+        """BAR1 in use in percent, with one digit."""
+        memory = self.bar1_memory_info()
+        return percent(memory.used, memory.total)
+
+    def bar1_memory_usage(self):
+        """'used / total' of BAR1 as text."""
+        return (f"{self.bar1_memory_used_human()} / "
+                f"{self.bar1_memory_total_human()}")
+
+    # ---- activity
+
+    def utilization_rates(self):
+        """GPU, memory, encoder and decoder in percent."""
+        return UtilizationRates(
+            self.gpu_utilization(), self.memory_utilization(),
+            self.encoder_utilization(), self.decoder_utilization())
+
+    def clock_infos(self):
+        """The clocks of now in MHz."""
+        return ClockInfos(self.graphics_clock(), self.sm_clock(),
+                          self.memory_clock(), self.video_clock())
+
+    def max_clock_infos(self):
+        """The highest clocks in MHz."""
+        return ClockInfos(self.max_graphics_clock(), self.max_sm_clock(),
+                          self.max_memory_clock(), self.max_video_clock())
+
+    clocks = clock_infos
+    max_clocks = max_clock_infos
+
+    def clock_speed_infos(self):
+        """The clocks of now and the highest ones in MHz."""
+        return ClockSpeedInfos(self.clock_infos(), self.max_clock_infos())
+
+    def power_status(self):
+        """'draw / limit' in W as text."""
+        return power_status(self.power_usage(), self.power_limit())
+
+    def pcie_throughput(self):
+        """Traffic over PCIe in KiB/s; the driver takes 40 ms for it."""
+        return ThroughputInfo(self.pcie_tx_throughput(),
+                              self.pcie_rx_throughput())
+
+    def current_driver_model(self):
+        """The driver model of Windows; NA on Linux."""
+        return NA
+
+    driver_model = current_driver_model
+
+    # ---- MIG, processes
+
+    def is_mig_device(self):
+        """Whether it is a MIG device."""
+        return self._at[1] >= 0
+
+    def is_mig_mode_enabled(self):
+        """Whether the GPU is split into MIG devices."""
+        return self.mig_mode() == "Enabled"
+
+    def max_mig_device_count(self):
+        """How many MIG devices there can be."""
+        return 0
+
+    def mig_devices(self):
+        """The MIG devices of a GPU."""
+        return []
+
+    def is_leaf_device(self):
+        """Whether it is not split further."""
+        return self.is_mig_device() or not self.is_mig_mode_enabled()
+
+    def to_leaf_devices(self):
+        """Itself, or its MIG devices if it is split."""
+        if isinstance(self, self.cuda) or self.is_leaf_device():
+            return [self]
+        return self.mig_devices()
+
+    def processes(self):
+        """pid -> GpuProcess of all that use the device."""
+        from gpukit.process import processes_of
+
+        return processes_of(self)
+
+    # ---- snapshot
+
+    def as_snapshot(self, *, pcie=False):
+        """All values of SNAPSHOT_KEYS at this moment. Traffic over PCIe costs
+        the driver 40 ms: it is taken with pcie=True, else when first asked of
+        the snapshot."""
+        ids = SNAPSHOT_METRICS + PCIE_METRICS if pcie else SNAPSHOT_METRICS
+        return self._snapshot_of(self._read(ids), time.time())
+
+    def _snapshot_of(self, values, timestamp):
+        return Snapshot._of(self, timestamp, lambda: self._items_of(values))
+
+    def _items_of(self, values):
+        items = {"index": self.index, "physical_index": self._at[0],
+                 "name": self.name(), "uuid": self.uuid(),
+                 "bus_id": self.bus_id(),
+                 "cuda_compute_capability": self.cuda_compute_capability()}
+        fill_snapshot(items, values)
+        if len(values) > len(SNAPSHOT_METRICS):
+            fill_pcie(items, *values[-2:])
+        if not items["memory_total"]:
+            self._fill_memory(items)
+        self._add_own(items)
+        return items
+
+    def _fill_memory(self, items):
+        for name in Device.SNAPSHOT_KEYS:
+            if name.startswith("memory_") and name not in (
+                    "memory_clock", "memory_utilization"):
+                items[name] = getattr(self, name)()
+
+    def _add_own(self, items):
+        """What the class adds to a snapshot."""
+
+
+def _add_single(name, metric, make, doc):
+    ids = (metric,)
+    add_method(Device, name, lambda self: make(self._read(ids)[0]), doc)
+
+
+def _add_human(name, unit_text):
+    add_method(Device, name + "_human",
+         lambda self: unit_text(getattr(self, name)()),
+         f"{name}() as text.")
+
+
+def _add_methods():
+    for name, row in SINGLE.items():
+        if name not in vars(Device):
+            _add_single(name, *row)
+    for name in ("memory_total", "memory_used", "memory_free",
+                 "bar1_memory_total", "bar1_memory_used", "bar1_memory_free"):
+        _add_human(name, bytes2human)
+    for name in ("pcie_tx_throughput", "pcie_rx_throughput"):
+        _add_human(name, speed_text)
+    Device.gpu_percent = Device.gpu_utilization
+    Device.power_draw = Device.power_usage
+
+
+_add_methods()

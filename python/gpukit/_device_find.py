@@ -1,0 +1,99 @@
+"""Finds devices: by UUID, by bus id, and as CUDA_VISIBLE_DEVICES names them.
+
+A pair is (GPU, MIG device), with -1 for the whole GPU, as the core has it.
+"""
+
+import os
+
+from gpukit import _core
+from gpukit._errors import NVMLError
+
+_OMITTED = object()
+_HEX = frozenset("0123456789abcdefABCDEF")
+_SHAPE = [8, 4, 4, 4, 12]
+
+
+def _is_uuid(text):
+    """GPU-..., MIG-..., MIG-GPU-.../GI/CI, in full."""
+    if text.startswith("MIG-GPU-"):
+        text, _, rest = text[4:].partition("/")
+        gi, slash, ci = rest.partition("/")
+        if not (gi.isdigit() and slash and ci.isdigit()):
+            return False
+    if text[:4] not in ("GPU-", "MIG-"):
+        return False
+    parts = text[4:].split("-")
+    return ([len(part) for part in parts] == _SHAPE
+            and _HEX.issuperset("".join(parts)))
+
+
+def is_mig_device_uuid(uuid):
+    """Whether a text is the full UUID of a MIG device."""
+    return uuid is not None and uuid.startswith("MIG-") and _is_uuid(uuid)
+
+
+def _pair(index):
+    """(GPU, MIG device or -1) of an index."""
+    return index if isinstance(index, tuple) else (index, -1)
+
+
+def _index(pair):
+    return pair[0] if pair[1] < 0 else tuple(pair)
+
+
+def _mig_pairs(gpu):
+    """The MIG devices of a GPU; a slot without one is skipped."""
+    found = []
+    for slot in range(_core.mig_slots(gpu)):
+        try:
+            _core.identify(gpu, slot)
+        except NVMLError:
+            continue
+        found.append((gpu, slot))
+    return found
+
+
+def _find(uuid=None, bus_id=None):
+    """The pair of a UUID or a bus id; NVMLError_NotFound."""
+    wanted = [uuid, bus_id]
+    wanted = [w.decode() if isinstance(w, bytes) else w for w in wanted]
+    for gpu in range(_core.count()):
+        pairs = [(gpu, -1)]
+        if str(wanted[0]).startswith("MIG-"):
+            pairs += _mig_pairs(gpu)
+        for pair in pairs:
+            facts = _core.identify(*pair)
+            if wanted[0] == facts.uuid or (
+                    wanted[1] and _same_bus(wanted[1], facts.bus_id)):
+                return pair
+    raise NVMLError(6)
+
+
+def _same_bus(one, other):
+    """0000:07:00.0 and 00000000:07:00.0 are one place."""
+    return other and (one.lower().lstrip("0") == other.lower().lstrip("0"))
+
+
+def _visible(value):
+    value = os.environ.get("CUDA_VISIBLE_DEVICES") if value is _OMITTED \
+        else value
+    return _core.cuda_visible(value, os.environ.get("CUDA_DEVICE_ORDER"))[0]
+
+
+def parse_cuda_visible_devices(cuda_visible_devices=_OMITTED):
+    """What CUDA_VISIBLE_DEVICES (or a value of it; None: unset) means to CUDA:
+    NVML indices, (GPU, MIG device) pairs for MIG devices. A bad entry ends
+    the list, as in CUDA."""
+    try:
+        return [_index(pair) for pair in _visible(cuda_visible_devices)]
+    except NVMLError:
+        return []
+
+
+def normalize_cuda_visible_devices(cuda_visible_devices=_OMITTED):
+    """The same as UUIDs with commas between them; empty if there are none."""
+    try:
+        return ",".join(_core.identify(*pair).uuid
+                        for pair in _visible(cuda_visible_devices))
+    except NVMLError:
+        return ""

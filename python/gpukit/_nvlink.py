@@ -1,0 +1,98 @@
+"""Traffic over NVLinks."""
+
+import time
+
+from gpukit import _core
+from gpukit._device_values import ThroughputInfo, add_method, speed_text
+from gpukit._errors import NVMLError
+from gpukit.na import NA
+
+
+class NvLinks:
+    """The methods of a device that tell of its NVLinks."""
+
+    def nvlink_link_count(self):
+        """The number of NVLinks."""
+        try:
+            return len(_core.links(self._at[0])) if self._at[1] < 0 else 0
+        except NVMLError:
+            return 0
+
+    def _read_links(self):
+        rows = _core.links(self._at[0]) if self._at[1] < 0 else []
+        return time.monotonic(), rows
+
+    def nvlink_throughput(self, interval=None):
+        """Traffic of each NVLink in KiB/s since the last call, the first time
+        over 20 ms; interval: over so many seconds from now."""
+        if interval is not None and interval < 0:
+            raise ValueError("an interval is not negative")
+        try:
+            before = None if interval else self._links
+            if before is None:
+                before = self._read_links()
+                time.sleep(interval or 0.02)
+            self._links = after = self._read_links()
+        except NVMLError:
+            return []
+        seconds = max(after[0] - before[0], 1e-6)
+        return [ThroughputInfo(_rate(old[2], new[2], seconds),
+                               _rate(old[3], new[3], seconds))
+                for old, new in zip(before[1], after[1])]
+
+    def nvlink_total_throughput(self, interval=None):
+        """Traffic of all NVLinks together in KiB/s."""
+        return ThroughputInfo(*(_total(rates) for rates in self._sides(
+            interval)))
+
+    def nvlink_mean_throughput(self, interval=None):
+        """Traffic of an NVLink in KiB/s, the mean of all."""
+        return ThroughputInfo(*(_mean(rates) for rates in self._sides(
+            interval)))
+
+    def _sides(self, interval):
+        rates = self.nvlink_throughput(interval)
+        return [r.tx for r in rates], [r.rx for r in rates]
+
+
+def _rate(before, after, seconds):
+    if before is None or after is None:
+        return NA
+    return round((after - before) / 1024 / seconds)
+
+
+def _known(rates):
+    return [rate for rate in rates if rate != NA]
+
+
+def _total(rates):
+    known = _known(rates)
+    return sum(known) if known else NA
+
+
+def _mean(rates):
+    known = _known(rates)
+    return round(sum(known) / len(known)) if known else NA
+
+
+def _add_nvlink(side, at):
+    """The methods of one direction."""
+    for prefix, reduce in (("", list), ("mean_", _mean), ("total_", _total)):
+        name = f"nvlink_{prefix}{side}_throughput"
+        doc = f"{side} traffic of NVLinks in KiB/s: {prefix or 'each'}"
+
+        def value(self, interval=None, reduce=reduce):
+            return reduce(self._sides(interval)[at])
+
+        def text(self, interval=None, name=name):
+            rate = getattr(self, name)(interval)
+            if isinstance(rate, list):
+                return [speed_text(each) for each in rate]
+            return speed_text(rate)
+
+        add_method(NvLinks, name, value, doc.rstrip("_") + ".")
+        add_method(NvLinks, name + "_human", text, f"{name}() as text.")
+
+
+_add_nvlink("tx", 0)
+_add_nvlink("rx", 1)
