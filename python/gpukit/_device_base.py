@@ -12,6 +12,7 @@ from gpukit._device_values import (
     MemoryInfo, ThroughputInfo, UtilizationRates, add_method, fill_pcie,
     fill_snapshot, percent, power_status, speed_text)
 from gpukit._errors import NVMLError
+from gpukit._forked import is_orphaned, mend_when_forked
 from gpukit._nvlink import NvLinks
 from gpukit.na import NA
 from gpukit.snapshot import Snapshot
@@ -29,7 +30,7 @@ class _Oneshot:
         self._nested = False
 
     def __enter__(self):
-        self._device._lock.acquire()
+        self._device._own_lock().acquire()
         self._nested = self._device._cache is not None
         if not self._nested:
             self._device._cache = {}
@@ -110,7 +111,6 @@ class Device(NvLinks):
         self._at = _pair(index)
         self._facts = facts or _core.identify(*self._at)
         self._nvml_index = index
-        self._lock = RLock()
         self._cache = self._links = self._cuda_index = None
         self._memory_total = None
 
@@ -145,6 +145,17 @@ class Device(NvLinks):
     def oneshot(self):
         """Within `with device.oneshot():` each value is read once."""
         return _Oneshot(self)
+
+    def _own_lock(self):
+        """The lock of oneshot: the first one that a thread makes."""
+        if "_lock" not in self.__dict__:
+            mend_when_forked(self)
+            self.__dict__.setdefault("_lock", RLock())
+        return self._lock
+
+    def _mend_locks(self):
+        if is_orphaned(self._own_lock()):
+            self._lock, self._cache = RLock(), None
 
     def _read(self, metrics):
         """The core's values, those of a oneshot where they are known."""

@@ -1,6 +1,9 @@
 """`ttl_cache`: results of a function, kept for some time."""
 
 import time
+from _thread import RLock
+
+from gpukit._forked import is_orphaned, mend_when_forked
 
 __all__ = ["ttl_cache"]
 
@@ -22,12 +25,16 @@ class _Cache:
 
     def __init__(self, function, maxsize, ttl, timer, typed):
         from collections import OrderedDict
-        from threading import RLock
 
         self.function, self.maxsize, self.ttl = function, maxsize, ttl
         self.timer, self.typed, self.lock = timer, typed, RLock()
         self.rows = OrderedDict()
         self.hits = self.misses = 0
+        mend_when_forked(self)
+
+    def _mend_locks(self):
+        if is_orphaned(self.lock):
+            self.lock = RLock()
 
     def find(self, key):
         """The row of a key, from now on the last one used; or None."""

@@ -6,6 +6,7 @@ import time
 
 from gpukit import _core, host
 from gpukit._device_values import SNAPSHOT_METRICS, _named
+from gpukit._forked import is_orphaned, mend_when_forked
 from gpukit._metrics import Buffer
 from gpukit.device import CudaDevice, Device, MigDevice, PhysicalDevice
 from gpukit.process import GpuProcess, from_core
@@ -128,9 +129,14 @@ class ResourceMetricCollector:
         self.devices = _all_devices() if devices is None else (
             [devices] if isinstance(devices, Device) else list(devices))
         self.root_pids = {os.getpid()} if root_pids is None else set(root_pids)
-        self._lock = threading.RLock()
-        self._wake = threading.Condition(self._lock)
+        self._wake = threading.Condition()
+        self._lock = self._wake
         self._buffers, self._last, self._thread = [], -math.inf, None
+        mend_when_forked(self)
+
+    def _mend_locks(self):
+        if is_orphaned(self._wake):
+            self._wake = self._lock = type(self._wake)()
 
     def activate(self, tag):
         """Begins a tag within those that are active. RuntimeError if it is

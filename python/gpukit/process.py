@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 
 from gpukit import _core, host
 from gpukit._device_values import percent
+from gpukit._forked import is_orphaned, mend_when_forked
 from gpukit._procfs import _STATES
 from gpukit.na import NA
 from gpukit.snapshot import Snapshot
@@ -32,6 +33,11 @@ class HostProcess(host.Process):
 
     INSTANCE_LOCK = RLock()
     INSTANCES = WeakValueDictionary()
+
+    @classmethod
+    def _mend_locks(cls):
+        if is_orphaned(cls.INSTANCE_LOCK):
+            cls.INSTANCE_LOCK = RLock()
 
     def __new__(cls, pid=None):
         pid = os.getpid() if pid is None else pid
@@ -121,6 +127,9 @@ class HostProcess(host.Process):
         return Snapshot(self, **items)
 
 
+mend_when_forked(HostProcess)
+
+
 class _Failsafe:
     """Within it this thread gets fallbacks of processes that ended."""
 
@@ -167,6 +176,11 @@ class GpuProcess:
 
     INSTANCE_LOCK = RLock()
     INSTANCES = WeakValueDictionary()
+
+    @classmethod
+    def _mend_locks(cls):
+        if is_orphaned(cls.INSTANCE_LOCK):
+            cls.INSTANCE_LOCK = RLock()
 
     def __new__(cls, pid=None, device=None, *, gpu_memory=None,
                 gpu_instance_id=None, compute_instance_id=None, type=None):
@@ -403,6 +417,8 @@ class GpuProcess:
         this thread."""
         return _Failsafe()
 
+
+mend_when_forked(GpuProcess)
 
 _HOST_FIELDS = ("cmdline", "cpu_percent", "host_memory", "is_running",
                 "memory_percent", "name", "running_time_in_seconds", "status",
