@@ -174,7 +174,7 @@ static CUresult run_retains(unsigned n, size_t bytes)
 	CUresult r = CUDA_SUCCESS;
 	CUdeviceptr at;
 
-	pthread_create(&thread, NULL, retain_again, (void *)&ended);
+	pthread_create(&thread, NULL, retain_again, (void *)(uintptr_t)&ended);
 	for (unsigned i = 0; !r && i < n; i++) {
 		r = cuMemAlloc_v2(&at, bytes);
 		r = r ? r : cuMemFree_v2(at);
