@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "limit/ledger_op.h"
+#include "limit/uncancelled.h"
 #include "limit/life.h"
 
 /* What one operation can give back; more stands in damaged files only. */
@@ -104,6 +105,7 @@ struct gkl_round gkl_bury_round(const struct gkl_ledger *ledger)
 	unsigned high = gkl_slots_high(f);
 	struct gkl_round round = {0};
 	struct gkl_look look;
+	int cancel = gkl_uncancelled_begin();
 
 	atomic_store(&f->looked_ns, gk_clock_ns(CLOCK_MONOTONIC_COARSE));
 	gkl_look_begin(&look, ledger);
@@ -121,6 +123,7 @@ struct gkl_round gkl_bury_round(const struct gkl_ledger *ledger)
 		}
 	}
 	gkl_look_end(&look);
+	gkl_uncancelled_end(cancel);
 	return round;
 }
 
