@@ -5,9 +5,8 @@
  */
 #include "limit/preload/hook.h"
 
-/* In a row of handles: how many the program has, and mappings of it. */
-#define HANDLE   1u
-#define MAPPING  (1u << 16)
+/* In a row of handles, `word`: how many uses of it there are. */
+enum { HANDLE = 1, MAPPING = 1 };
 #define EXPORTED 1u /* in `owner` */
 
 static bool is_on_device(const CUmemAllocationProp *prop)
