@@ -115,6 +115,22 @@ def test_work_of_a_suspended_group_waits(gpukit, group, machine, shell, line):
     mine.kill()
 
 
+def test_launches_of_processes_that_ended_are_told(gpukit, group, machine,
+                                                   shell):
+    make(gpukit, group)
+    env = {"LD_PRELOAD": preload(LIBRARY),
+           "GPUKIT_LIMIT_GROUP": os.path.join(directory(), group)}
+    one = machine("--gpus", "t4")
+    for _ in range(3):
+        mine = shell({**one.env, **env}).start()
+        assert mine("load()") == 0
+        assert mine("[launch() for _ in range(100)]") == [0] * 100
+        mine.end()
+    told = gpukit.json("limit", "show", group, "--json")["groups"][0]
+    # A thread notes some together, and ends with those that it has not noted.
+    assert 290 <= told["devices"][0]["launches"] <= 300
+
+
 def test_many_processes_of_a_group_are_told(gpukit, group, machine, shell):
     make(gpukit, group, "--memory", "8GiB,1=4GiB")
     env = {"LD_PRELOAD": preload(LIBRARY),

@@ -29,8 +29,8 @@
 enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
 
 /*
- * No more than this part of what its launches took so far: a thread may end
- * with it, and then nobody gives it back.
+ * No more than this part of what its launches took so far, and of their number:
+ * a thread may end with it, and then nobody gives it back or counts it.
  */
 enum { ADVANCE_PART = 32 };
 
@@ -83,7 +83,7 @@ static _Thread_local struct {
 	bool monitored;   /* a limit that HAMi's monitor has off */
 	unsigned launches, count;
 	int64_t left_ns, taken_ns;
-	uint64_t used_ns; /* by all launches of this thread */
+	uint64_t used_ns, launched; /* by this thread, so far */
 	unsigned short_ones, turns;
 	/* The launches that are measured together, if any. */
 	struct measure_pair *pair;
@@ -360,6 +360,7 @@ static void settle_advance(struct gkl_group *group, uint64_t now_ns)
 		return;
 	if (advance.count)
 		count(&p, GKL_LAUNCHES, advance.count);
+	advance.launched += advance.count;
 	if (advance.percent) {
 		int64_t left = advance.left_ns;
 
@@ -390,6 +391,8 @@ static void take_advance(const struct place *p, CUcontext ctx, int64_t level)
 	advance.percent = p->percent;
 	advance.monitored = is_off_by_monitor(p);
 	advance.launches = ADVANCE_LAUNCHES;
+	if (advance.launched / ADVANCE_PART < ADVANCE_LAUNCHES)
+		advance.launches = (unsigned)(advance.launched / ADVANCE_PART);
 	advance.left_ns = advance.taken_ns = ns;
 	advance.pair = NULL;
 	advance.counted = false;
@@ -539,8 +542,10 @@ static CUresult begin_slowly(struct throttle_launch *launch,
 		begin_limited(launch, &p, ctx, sample);
 	if (!p.percent)
 		take_advance(&p, ctx, 0);
-	if (advance.count == 0)
+	if (advance.count == 0) {
 		count(&p, GKL_LAUNCHES, 1);
+		advance.launched++;
+	}
 	return CUDA_SUCCESS;
 }
 
