@@ -6,6 +6,7 @@ import signal
 import time
 
 from gpukit._device_values import _named
+from gpukit.process import STATES
 
 __all__ = ["Process", "Error", "NoSuchProcess", "ZombieProcess",
            "AccessDenied", "TimeoutExpired", "cpu_count", "cpu_percent",
@@ -15,9 +16,6 @@ __all__ = ["Process", "Error", "NoSuchProcess", "ZombieProcess",
 PROCFS_PATH = "/proc"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_STATES = {"R": "running", "S": "sleeping", "D": "disk-sleep",
-           "T": "stopped", "t": "tracing-stop", "Z": "zombie", "X": "dead",
-           "I": "idle", "P": "parked"}
 
 Times = _named("scputimes", "user nice system idle iowait irq softirq steal "
                "guest guest_nice", "Seconds of all CPUs.")
@@ -232,7 +230,7 @@ class Process:
 
     def status(self):
         """running, sleeping, zombie, ..."""
-        return _STATES.get(self._stat()[0], "?")
+        return STATES.get(self._stat()[0], "?")
 
     def ppid(self):
         """The parent's id."""

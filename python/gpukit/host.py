@@ -4,22 +4,41 @@ the same names; and load, uptime and the tree of processes."""
 import os
 import time
 
-try:
-    import psutil as _source
-except ImportError:
-    from gpukit import _procfs as _source
-
 _OWN = ("getuser", "hostname", "load_average", "uptime", "memory_percent",
         "swap_percent", "ppid_map", "reverse_ppid_map",
         "WINDOWS_SUBSYSTEM_FOR_LINUX", "WSL", "PsutilError", "getloadavg")
 
-globals().update((name, getattr(_source, name)) for name in _source.__all__
-                 if hasattr(_source, name))
-PsutilError = _source.Error
-getloadavg = _source.getloadavg
-PROCFS_PATH = _source.PROCFS_PATH
-__all__ = [*dict.fromkeys([*(name for name in _source.__all__
-                             if hasattr(_source, name)), *_OWN])]
+
+def _load():
+    """The names here, with those of psutil or of what stands for it; it is
+    imported when the first one is wanted."""
+    own = globals()
+    if "_source" in own:
+        return own
+    try:
+        import psutil as source
+    except ImportError:
+        from gpukit import _procfs as source
+    names = [name for name in source.__all__ if hasattr(source, name)]
+    own.update({name: getattr(source, name) for name in names
+                if name not in own},
+               PsutilError=source.Error, getloadavg=source.getloadavg,
+               PROCFS_PATH=source.PROCFS_PATH, _source=source,
+               __all__=list(dict.fromkeys([*names, *_OWN])))
+    return own
+
+
+def __getattr__(name):
+    if name == "__all__" or not name.startswith("__"):
+        loaded = _load()
+        if name in loaded:
+            return loaded[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(_load())
+
 
 WSL = WINDOWS_SUBSYSTEM_FOR_LINUX = os.environ.get("WSL_DISTRO_NAME")
 
@@ -43,17 +62,17 @@ def load_average():
 
 def uptime():
     """Seconds since the host was started."""
-    return time.time() - _source.boot_time()
+    return time.time() - _load()["boot_time"]()
 
 
 def memory_percent():
     """Memory of the host in use, in percent."""
-    return _source.virtual_memory().percent
+    return _load()["virtual_memory"]().percent
 
 
 def swap_percent():
     """Swap of the host in use, in percent."""
-    return _source.swap_memory().percent
+    return _load()["swap_memory"]().percent
 
 
 def ppid_map():

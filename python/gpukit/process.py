@@ -1,15 +1,12 @@
 """Processes of the host, and what they have of a GPU."""
 
-import datetime
 import os
-import time
 from _thread import RLock, _local
 from weakref import WeakValueDictionary
 
 from gpukit import _core, host
 from gpukit._device_values import percent
 from gpukit._forked import is_orphaned, mend_when_forked
-from gpukit._procfs import _STATES
 from gpukit.na import NA
 from gpukit.snapshot import Snapshot
 from gpukit.utils import (add_quotes, bytes2human, command_join,
@@ -17,117 +14,23 @@ from gpukit.utils import (add_quotes, bytes2human, command_join,
 
 __all__ = ["HostProcess", "GpuProcess", "command_join", "add_quotes"]
 
-_RAISE = object()
 _TYPES = {0: NA, 1: "C", 2: "G", 3: "C+G", 4: "C", 5: "C", 6: "C+G",
           7: "C+G"}
+# The letters of /proc/PID/stat.
+STATES = {"R": "running", "S": "sleeping", "D": "disk-sleep",
+          "T": "stopped", "t": "tracing-stop", "Z": "zombie", "X": "dead",
+          "I": "idle", "P": "parked"}
 _state = _local()
 
 
-class HostProcess(host.Process):
-    """A process by its id; ours without one. All of psutil.Process, if it is
-    installed.
+def __getattr__(name):
+    """HostProcess, and with it psutil, is loaded when first asked for."""
+    if name != "HostProcess":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gpukit._host_process import HostProcess
 
-    There is one object for a process while somebody holds it. Raises
-    host.NoSuchProcess when there is no such process.
-    """
-
-    INSTANCE_LOCK = RLock()
-    INSTANCES = WeakValueDictionary()
-
-    @classmethod
-    def _mend_locks(cls):
-        if is_orphaned(cls.INSTANCE_LOCK):
-            cls.INSTANCE_LOCK = RLock()
-
-    def __new__(cls, pid=None):
-        pid = os.getpid() if pid is None else pid
-        with cls.INSTANCE_LOCK:
-            self = cls.INSTANCES.get(pid)
-            if self is None or not self.is_running():
-                self = object.__new__(cls)
-                host.Process.__init__(self, pid)
-                self._username = None
-                cls.INSTANCES[pid] = self
-            return self
-
-    def __init__(self, pid=None):
-        pass
-
-    def __reduce__(self):
-        return type(self), (self.pid,)
-
-    def __repr__(self):
-        try:
-            about = f", name={self.name()!r}, status={str(self.status())!r}"
-        except host.PsutilError:
-            about = ", status='terminated'"
-        return f"{type(self).__name__}(pid={self.pid}{about})"
-
-    __str__ = __repr__
-
-    def username(self):
-        """The owner's name."""
-        if self._username is None:
-            self._username = super().username()
-        return self._username
-
-    def cmdline(self):
-        """The arguments, without empty ones at the end."""
-        args = list(super().cmdline())
-        while args and not args[-1]:
-            args.pop()
-        return args
-
-    def command(self):
-        """The arguments as one text."""
-        return command_join(self.cmdline())
-
-    def running_time(self):
-        """How long it runs, as a timedelta."""
-        return datetime.timedelta(seconds=self.running_time_in_seconds())
-
-    def running_time_human(self):
-        """How long it runs, as text."""
-        return timedelta2human(self.running_time())
-
-    def running_time_in_seconds(self):
-        """How long it runs, in seconds."""
-        return max(time.time() - self.create_time(), 0.0)
-
-    elapsed_time = running_time
-    elapsed_time_human = running_time_human
-    elapsed_time_in_seconds = running_time_in_seconds
-
-    def rss_memory(self):
-        """Its memory of the host in bytes."""
-        return self.memory_info().rss
-
-    def parent(self):
-        """The process that started it, or None."""
-        found = super().parent()
-        return None if found is None else HostProcess(found.pid)
-
-    def children(self, recursive=False):
-        """The processes that it started; recursive: theirs too."""
-        found = []
-        for child in host.Process(self.pid).children(recursive):
-            try:
-                found.append(HostProcess(child.pid))
-            except host.NoSuchProcess:
-                continue
-        return found
-
-    def as_snapshot(self, attrs=None, ad_value=None):
-        """Its values now: psutil's, and command and running time."""
-        own = {"command", "running_time", "running_time_human"}
-        asked = None if attrs is None else [a for a in attrs if a not in own]
-        items = self.as_dict(asked, ad_value)
-        for name in own if attrs is None else own.intersection(attrs):
-            items[name] = getattr(self, name)()
-        return Snapshot(self, **items)
-
-
-mend_when_forked(HostProcess)
+    globals()[name] = HostProcess
+    return HostProcess
 
 
 class _Failsafe:
@@ -260,6 +163,8 @@ class GpuProcess:
     def host(self):
         """The HostProcess. Raises host.NoSuchProcess when it ended."""
         if self._host is None:
+            from gpukit._host_process import HostProcess
+
             self._host = HostProcess(self._pid)
         return self._host
 
@@ -380,8 +285,7 @@ class GpuProcess:
         items["host_memory_human"] = bytes2human(items["host_memory"])
         seconds = items["running_time_in_seconds"]
         items["running_time_human"] = timedelta2human(seconds)
-        items["running_time"] = (
-            NA if seconds == NA else datetime.timedelta(seconds=seconds))
+        items["running_time"] = _timedelta(seconds)
         return items
 
     def as_snapshot(self, *, host_process_snapshot_cache=None):
@@ -441,13 +345,15 @@ class _Later:
 
     @property
     def __class__(self):
+        from gpukit._host_process import HostProcess
+
         return HostProcess
 
     def __getattr__(self, name):
         return getattr(self._process.host, name)
 
     def __reduce__(self):
-        return HostProcess, (self.pid,)
+        return self.__class__, (self.pid,)
 
     def __repr__(self):
         try:
@@ -457,6 +363,12 @@ class _Later:
 
 
 _Later.__name__ = "HostProcess"
+
+
+def _timedelta(seconds):
+    from datetime import timedelta
+
+    return NA if seconds == NA else timedelta(seconds=seconds)
 
 
 def _start_of(pid):
@@ -518,7 +430,7 @@ def _core_items(process, gpu, seen):
 def _status(row):
     letter = row.stat
     letter = chr(letter) if isinstance(letter, int) else letter
-    return _STATES.get(letter, "terminated")
+    return STATES.get(letter, "terminated")
 
 
 def _told_items(row, total):
@@ -538,6 +450,5 @@ def _told_items(row, total):
         else 100.0 * rss / total,
         "name": row.name or NA, "username": row.user or NA,
         "status": _status(row), "running_time_in_seconds": seconds,
-        "running_time": NA if run is None
-        else datetime.timedelta(seconds=seconds),
+        "running_time": _timedelta(seconds),
         "running_time_human": timedelta2human(seconds)}

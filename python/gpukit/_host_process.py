@@ -1,0 +1,121 @@
+"""A process of the host. It is loaded when first asked for, as psutil is."""
+
+import datetime
+import os
+import time
+from _thread import RLock
+from weakref import WeakValueDictionary
+
+from gpukit import host
+from gpukit._forked import is_orphaned, mend_when_forked
+from gpukit.snapshot import Snapshot
+from gpukit.utils import command_join, timedelta2human
+
+
+class HostProcess(host.Process):
+    """A process by its id; ours without one. All of psutil.Process, if it is
+    installed.
+
+    There is one object for a process while somebody holds it. Raises
+    host.NoSuchProcess when there is no such process.
+    """
+
+    INSTANCE_LOCK = RLock()
+    INSTANCES = WeakValueDictionary()
+
+    @classmethod
+    def _mend_locks(cls):
+        if is_orphaned(cls.INSTANCE_LOCK):
+            cls.INSTANCE_LOCK = RLock()
+
+    def __new__(cls, pid=None):
+        pid = os.getpid() if pid is None else pid
+        with cls.INSTANCE_LOCK:
+            self = cls.INSTANCES.get(pid)
+            if self is None or not self.is_running():
+                self = object.__new__(cls)
+                host.Process.__init__(self, pid)
+                self._username = None
+                cls.INSTANCES[pid] = self
+            return self
+
+    def __init__(self, pid=None):
+        pass
+
+    def __reduce__(self):
+        return type(self), (self.pid,)
+
+    def __repr__(self):
+        try:
+            about = f", name={self.name()!r}, status={str(self.status())!r}"
+        except host.PsutilError:
+            about = ", status='terminated'"
+        return f"{type(self).__name__}(pid={self.pid}{about})"
+
+    __str__ = __repr__
+
+    def username(self):
+        """The owner's name."""
+        if self._username is None:
+            self._username = super().username()
+        return self._username
+
+    def cmdline(self):
+        """The arguments, without empty ones at the end."""
+        args = list(super().cmdline())
+        while args and not args[-1]:
+            args.pop()
+        return args
+
+    def command(self):
+        """The arguments as one text."""
+        return command_join(self.cmdline())
+
+    def running_time(self):
+        """How long it runs, as a timedelta."""
+        return datetime.timedelta(seconds=self.running_time_in_seconds())
+
+    def running_time_human(self):
+        """How long it runs, as text."""
+        return timedelta2human(self.running_time())
+
+    def running_time_in_seconds(self):
+        """How long it runs, in seconds."""
+        return max(time.time() - self.create_time(), 0.0)
+
+    elapsed_time = running_time
+    elapsed_time_human = running_time_human
+    elapsed_time_in_seconds = running_time_in_seconds
+
+    def rss_memory(self):
+        """Its memory of the host in bytes."""
+        return self.memory_info().rss
+
+    def parent(self):
+        """The process that started it, or None."""
+        found = super().parent()
+        return None if found is None else HostProcess(found.pid)
+
+    def children(self, recursive=False):
+        """The processes that it started; recursive: theirs too."""
+        found = []
+        for child in host.Process(self.pid).children(recursive):
+            try:
+                found.append(HostProcess(child.pid))
+            except host.NoSuchProcess:
+                continue
+        return found
+
+    def as_snapshot(self, attrs=None, ad_value=None):
+        """Its values now: psutil's, and command and running time."""
+        own = {"command", "running_time", "running_time_human"}
+        asked = None if attrs is None else [a for a in attrs if a not in own]
+        items = self.as_dict(asked, ad_value)
+        for name in own if attrs is None else own.intersection(attrs):
+            items[name] = getattr(self, name)()
+        return Snapshot(self, **items)
+
+
+mend_when_forked(HostProcess)
+
+HostProcess.__module__ = "gpukit.process"
