@@ -18,7 +18,7 @@
 #include "limit/preload/driver.h"
 #include "limit/preload/limited.h"
 #include "limit/preload/measure.h"
-#include "limit/preload/others.h"
+#include "limit/preload/place.h"
 #include "limit/share.h"
 #include "limit/work.h"
 
@@ -92,62 +92,6 @@ static _Thread_local struct {
 	bool counted;
 } advance __attribute__((tls_model("initial-exec")));
 
-/* One launch's device, as it is now. */
-struct place {
-	struct gkl_group *group;
-	unsigned device, percent;
-	struct gkl_share *share;
-	uint64_t now_ns;
-};
-
-static struct gkl_share *share_of(struct gkl_group *group, unsigned device)
-{
-	return gkl_ledger_share(group->ledger, device);
-}
-
-/* The percentage that counts now; 0: no limit. */
-static unsigned find_percent(struct gkl_group *group, unsigned device,
-			     uint64_t now_ns)
-{
-	const struct gkl_policy *policy = limited_policy();
-	uint64_t percent = policy->compute[device];
-
-	if (!percent || percent >= 100 || policy->rule == GKL_OFF)
-		return 0;
-	if (policy->rule == GKL_MONITOR && !limited_monitor_wants_shares())
-		return 0;
-	if (policy->rule == GKL_ELASTIC && !others_want(group, device, now_ns))
-		return GKL_SHARE_ALONE;
-	return (unsigned)percent;
-}
-
-/* There is a limit, and HAMi's monitor says that it does not count now. */
-static bool is_off_by_monitor(const struct place *p)
-{
-	const struct gkl_policy *policy = limited_policy();
-	uint64_t percent = policy->compute[p->device];
-
-	return !p->percent && policy->rule == GKL_MONITOR && percent &&
-	       percent < 100;
-}
-
-static void look_again(struct place *p)
-{
-	p->now_ns = gk_mono_ns();
-	p->percent = find_percent(p->group, p->device, p->now_ns);
-}
-
-static void count(struct place *p, enum gkl_count which, uint64_t add)
-{
-	gkl_ledger_count(p->group->ledger, p->device, which, add);
-}
-
-static void count_busy(struct place *p, uint64_t ns)
-{
-	count(p, GKL_BUSY_NS, ns);
-	limited_mirror_busy((int)p->device, ns);
-}
-
 /* ---- what was measured ---- */
 
 /* Devices of which this group has a share: where kernels may wait for others */
@@ -157,9 +101,9 @@ static void meet(const struct place *p, uint64_t begin_ns, uint64_t end_ns)
 	unsigned percent[GKL_DEVICES], limited_ones = 0;
 
 	for (unsigned i = 0; i < GKL_DEVICES; i++) {
-		percent[i] = find_percent(p->group, i, p->now_ns);
+		percent[i] = place_percent(p->group, i, p->now_ns);
 		if (percent[i])
-			share[i] = share_of(p->group, i);
+			share[i] = place_share(p->group, i);
 		limited_ones += percent[i] != 0;
 	}
 	if (limited_ones > 1 && percent[p->device])
@@ -227,14 +171,14 @@ static void take_measure(const struct measured *what, uint64_t begin_ns,
 
 	if (!p.group)
 		return;
-	look_again(&p);
-	p.share = share_of(p.group, p.device);
+	place_look_again(&p);
+	p.share = place_share(p.group, p.device);
 	covered = gkl_share_cover(p.share, begin_ns, end_ns);
 	if (what->launches == 1)
 		late = take_one(&p, what, begin_ns, end_ns);
 	else
 		covered = judge_stretch(what, begin_ns, end_ns, covered);
-	count_busy(&p, covered);
+	place_count_busy(&p, covered);
 	gkl_share_show(p.share, end_ns - covered, end_ns);
 	if (p.percent)
 		gkl_share_take(p.share, p.percent, p.now_ns,
@@ -261,7 +205,7 @@ void throttle_forget_device(CUdevice device)
 /* What is not measured counts as what such work usually takes. */
 static void count_unmeasured(struct place *p, uint64_t ns)
 {
-	count_busy(p, ns);
+	place_count_busy(p, ns);
 	gkl_share_show(p->share, p->now_ns, p->now_ns + ns);
 }
 
@@ -277,7 +221,7 @@ static void rest(struct place *p, uint64_t ns, uint64_t *look_ns)
 		*look_ns *= 2;
 	throttle_poll();
 	limited_wait_while_suspended();
-	look_again(p);
+	place_look_again(p);
 }
 
 /*
@@ -336,7 +280,7 @@ static void wait_for_turn(struct place *p, uint64_t work)
 	wait_for_share(p, time.usual_ns && time.usual_ns < SHORT_NS ? STRETCH_NS
 								    : 0);
 	if (p->now_ns != before)
-		count(p, GKL_THROTTLED_NS, p->now_ns - before);
+		place_count(p, GKL_THROTTLED_NS, p->now_ns - before);
 }
 
 /* ---- time taken in advance ---- */
@@ -359,12 +303,12 @@ static void settle_advance(struct gkl_group *group, uint64_t now_ns)
 	if (!advance.ctx)
 		return;
 	if (advance.count)
-		count(&p, GKL_LAUNCHES, advance.count);
+		place_count(&p, GKL_LAUNCHES, advance.count);
 	advance.launched += advance.count;
 	if (advance.percent) {
 		int64_t left = advance.left_ns;
 
-		p.share = share_of(group, p.device);
+		p.share = place_share(group, p.device);
 		gkl_share_take(p.share, advance.percent, now_ns, -left);
 		advance.used_ns += (uint64_t)(advance.taken_ns - left);
 		if (!advance.counted)
@@ -389,7 +333,7 @@ static void take_advance(const struct place *p, CUcontext ctx, int64_t level)
 	advance.version = gkl_policy_version(p->group->policy);
 	advance.device = (int)p->device;
 	advance.percent = p->percent;
-	advance.monitored = is_off_by_monitor(p);
+	advance.monitored = place_is_off_by_monitor(p);
 	advance.launches = ADVANCE_LAUNCHES;
 	if (advance.launched / ADVANCE_PART < ADVANCE_LAUNCHES)
 		advance.launches = (unsigned)(advance.launched / ADVANCE_PART);
@@ -533,8 +477,8 @@ static CUresult begin_slowly(struct throttle_launch *launch,
 	if (device < 0)
 		return CUDA_SUCCESS;
 	p.device = (unsigned)device;
-	p.share = share_of(group, p.device);
-	look_again(&p);
+	p.share = place_share(group, p.device);
+	place_look_again(&p);
 	settle_advance(group, p.now_ns);
 	throttle_poll();
 	gkl_share_want(p.share, p.now_ns);
@@ -543,7 +487,7 @@ static CUresult begin_slowly(struct throttle_launch *launch,
 	if (!p.percent)
 		take_advance(&p, ctx, 0);
 	if (advance.count == 0) {
-		count(&p, GKL_LAUNCHES, 1);
+		place_count(&p, GKL_LAUNCHES, 1);
 		advance.launched++;
 	}
 	return CUDA_SUCCESS;
@@ -583,10 +527,10 @@ static void give_back(const struct throttle_launch *launch)
 	struct place p = {.group = limited(),
 			  .device = (unsigned)launch->device};
 
-	look_again(&p);
+	place_look_again(&p);
 	if (p.percent)
-		gkl_share_take(share_of(p.group, p.device), p.percent, p.now_ns,
-			       -(int64_t)launch->taken_ns);
+		gkl_share_take(place_share(p.group, p.device), p.percent,
+			       p.now_ns, -(int64_t)launch->taken_ns);
 }
 
 void throttle_end(struct throttle_launch *launch, CUresult result)
