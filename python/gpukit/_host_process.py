@@ -23,6 +23,8 @@ class HostProcess(host.Process):
     INSTANCE_LOCK = RLock()
     INSTANCES = WeakValueDictionary()
 
+    _begun = None  # when somebody asked
+
     @classmethod
     def _mend_locks(cls):
         if is_orphaned(cls.INSTANCE_LOCK):
@@ -48,11 +50,18 @@ class HostProcess(host.Process):
     def __repr__(self):
         try:
             about = f", name={self.name()!r}, status={str(self.status())!r}"
+            if self._begun is not None:
+                about += f", started={_clock(self._begun)!r}"
         except host.PsutilError:
             about = ", status='terminated'"
         return f"{type(self).__name__}(pid={self.pid}{about})"
 
     __str__ = __repr__
+
+    def create_time(self):
+        """When it began, in seconds since 1970."""
+        self._begun = super().create_time()
+        return self._begun
 
     def username(self):
         """The owner's name."""
@@ -117,5 +126,12 @@ class HostProcess(host.Process):
 
 
 mend_when_forked(HostProcess)
+
+
+def _clock(seconds):
+    """A time of today by the clock; another one with its day."""
+    then = datetime.datetime.fromtimestamp(seconds)
+    today = then.date() == datetime.date.today()
+    return then.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M:%S")
 
 HostProcess.__module__ = "gpukit.process"

@@ -127,7 +127,8 @@ class GpuProcess:
         try:
             about = f"host={self.host.__module__}.{self.host!r}"
         except host.PsutilError:
-            about = f"host=HostProcess(pid={self._pid}, status='terminated')"
+            about = ("host=gpukit.process.HostProcess("
+                     f"pid={self._pid}, status='terminated')")
         return (f"{type(self).__name__}(pid={self._pid}, "
                 f"gpu_memory={self.gpu_memory_human()}, type={self._type}, "
                 f"device={self._device!r}, {about})")
@@ -238,7 +239,13 @@ class GpuProcess:
         letters = {part for part in str(value).split("+") if part in "CG"}
         self._type = "+".join(sorted(letters)) or NA
 
-    is_running = _of_host("is_running", False, "Whether the process runs.")
+    def is_running(self):
+        """Whether the process runs."""
+        try:
+            return self.host.is_running()
+        except host.NoSuchProcess:
+            return False
+
     status = _of_host("status", "terminated", "running, sleeping, ...")
     create_time = _of_host("create_time", NA,
                            "When it began, in seconds since 1970.")
