@@ -1,5 +1,6 @@
 """Locks in a forked child, where the threads that held them are not."""
 
+import _thread
 import os
 from weakref import WeakValueDictionary
 
@@ -26,4 +27,27 @@ def _mend_all():
         owner._mend_locks()
 
 
-os.register_at_fork(after_in_child=_mend_all)
+# What the package imports when it is first wanted.
+_LATE = ("collections", "contextlib", "ctypes", "datetime", "functools",
+         "getpass", "operator", "pwd", "threading", "gpukit._more_values",
+         "gpukit._host_process", "gpukit.collector", "gpukit.device",
+         "gpukit.libcudart", "gpukit.process")
+_late = list(_LATE)
+
+
+def _finish_imports():
+    """Before a fork: a module that another thread is importing would be locked
+    for ever in the child. Importing it here as well waits for that thread."""
+    if not _late or not _thread._count():
+        return
+    from importlib import import_module
+
+    from gpukit import host
+
+    host._load()
+    while _late:
+        import_module(_late[-1])
+        _late.pop()
+
+
+os.register_at_fork(before=_finish_imports, after_in_child=_mend_all)
