@@ -123,7 +123,8 @@ uint64_t code_size(const void *image)
 
 	if (!image)
 		return 0;
-	if (!memcmp(bytes, ELFMAG, SELFMAG))
+	/* Text may be shorter. */
+	if (!strncmp(image, ELFMAG, SELFMAG))
 		return size_elf(bytes);
 	/* Fat binaries begin with a byte that no text has. */
 	return strchr("./ \t\r\n", bytes[0]) && bytes[0] ? size_ptx(image) : 0;
