@@ -30,7 +30,8 @@ def _command():
 
     here = os.path.dirname(os.path.abspath(__file__))
     asked = os.environ.get("GPUKIT_COMMAND")
-    built = os.path.normpath(os.path.join(here, "..", "..", "bin", "gpukit"))
+    built = os.path.normpath(os.path.join(here, "..", "..", "..", "bin",
+                                          "gpukit"))
     for path in (asked, built if os.access(built, os.X_OK) else None,
                  shutil.which("gpukit")):
         if path:
