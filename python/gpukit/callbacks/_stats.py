@@ -3,50 +3,86 @@
 import time
 
 from gpukit.collector import _leaves
-from gpukit.device import CudaDevice
+from gpukit.device import CudaDevice, Device
 from gpukit.utils import MiB
+
+# What is asked for -> the values of a snapshot, their keys, and the unit.
+_ROWS = {
+    "memory_utilization": (
+        ("memory_utilization", "utilization.memory (%)", 1),
+        ("memory_used", "memory.used (MiB)", MiB),
+        ("memory_free", "memory.free (MiB)", MiB)),
+    "gpu_utilization": (("gpu_utilization", "utilization.gpu (%)", 1),),
+    "fan_speed": (("fan_speed", "fan.speed (%)", 1),),
+    "temperature": (("temperature", "temperature.gpu (C)", 1),),
+}
 
 
 class GpuStats:
-    """Numbers of the devices that CUDA sees, for a logger."""
+    """Numbers of GPUs for a logger, with the keys that nvitop's callbacks had:
+    `gpu_id: 0/memory.used (MiB)`. A GPU is named by the number that CUDA gives
+    it; where that is not its number on the board, by both.
 
-    def __init__(self, memory, gpu, fan, temperature):
-        self.devices = _leaves(CudaDevice.all())
-        self.rows = []
-        if memory:
-            self.rows += [("memory_used", "memory_used (MiB)", MiB),
-                          ("memory_free", "memory_free (MiB)", MiB)]
-        if gpu:
-            self.rows += [("gpu_utilization", "gpu_utilization (%)", 1),
-                          ("memory_utilization", "memory_utilization (%)", 1)]
-        if fan:
-            self.rows.append(("fan_speed", "fan_speed (%)", 1))
-        if temperature:
-            self.rows.append(("temperature", "temperature (C)", 1))
+    **wanted: what of _ROWS is asked for. Raises NVMLError without a driver.
+    """
+
+    def __init__(self, **wanted):
+        self._rows = [row for name, rows in _ROWS.items() if wanted[name]
+                      for row in rows]
+        Device.count()
+        self._devices = None
+
+    def watch(self, gpus=None):
+        """Picks GPUs by the numbers that CUDA gives them; all without any.
+        RuntimeError if CUDA does not see one."""
+        if gpus is None:
+            self._devices = _leaves(CudaDevice.all())
+        else:
+            self._devices = [CudaDevice(gpu) for gpu in dict.fromkeys(gpus)]
 
     def collect(self):
         """Key -> number, of now; what is not there is left out."""
         found = {}
-        for device in self.devices:
-            shot = device.as_snapshot()
-            for name, key, divisor in self.rows:
+        for device in self._devices:
+            scope, shot = _scope(device), device.as_snapshot()
+            for name, key, divisor in self._rows:
                 if shot[name] != "N/A":
-                    found[f"gpu:{device.index}/{key}"] = shot[name] / divisor
+                    found[f"{scope}/{key}"] = shot[name] / divisor
         return found
 
 
-class StepTimer:
-    """Milliseconds between and within steps."""
+def _scope(device):
+    scope, board = f"gpu_id: {device.cuda_index}", device.physical_index
+    if device.cuda_index == board:
+        return scope
+    return f"{scope} (physical index: {board})"
 
-    def __init__(self):
-        self.start = self.end = None
+
+class StepTimer:
+    """Milliseconds within and between the steps of an epoch."""
+
+    def __init__(self, intra, inter):
+        self._intra, self._inter = intra, inter
+        self.restart()
+
+    def restart(self):
+        """Forgets the steps so far."""
+        self._start = self._end = self._between = None
 
     def begin(self):
-        """Milliseconds since the last end, or None."""
-        self.start = time.monotonic()
-        return None if self.end is None else 1e3 * (self.start - self.end)
+        """A step begins."""
+        self._start = time.monotonic()
+        if self._end is not None:
+            self._between = 1e3 * (self._start - self._end)
 
     def finish(self):
-        """Milliseconds since the begin, or None."""
-        self.end = time.monotonic()
-        return None if self.start is None else 1e3 * (self.end - self.start)
+        """A step ends: key -> milliseconds of what is asked for. The first
+        step of an epoch has none before it."""
+        self._end = time.monotonic()
+        found = {}
+        if self._intra and self._start is not None:
+            found["batch_time/intra_step (ms)"] = \
+                1e3 * (self._end - self._start)
+        if self._inter and self._between is not None:
+            found["batch_time/inter_step (ms)"] = self._between
+        return found

@@ -1,4 +1,4 @@
-"""GPU statistics of each batch, among the logs of Keras."""
+"""GPU statistics of each batch and epoch, among the logs of Keras."""
 
 from keras.callbacks import Callback
 
@@ -8,31 +8,61 @@ __all__ = ["GpuStatsLogger"]
 
 
 class GpuStatsLogger(Callback):
-    """Adds memory, utilization and, if asked, times (ms), fan and temperature
-    of the devices that CUDA sees to the logs of each batch: give it before
-    the callbacks that write them."""
+    """Adds memory and utilization of GPUs and, if asked, the times of steps
+    (ms), fan and temperature to the logs of each batch, and their means to
+    those of each epoch, where CSVLogger, TensorBoard and History find them:
+    give it before the callbacks that write.
 
-    def __init__(self, memory_utilization=True, gpu_utilization=True,
-                 intra_step_time=False, inter_step_time=False,
-                 fan_speed=False, temperature=False):
+    gpus: their numbers in CUDA, or Keras' names of them ("/GPU:1"); how many,
+    from 0 on; all that CUDA sees without any. Raises ValueError for another
+    name, RuntimeError for a GPU that CUDA does not see, NVMLError without a
+    driver.
+    """
+
+    def __init__(self, gpus=None, *, memory_utilization=True,
+                 gpu_utilization=True, intra_step_time=False,
+                 inter_step_time=False, fan_speed=False, temperature=False):
         super().__init__()
-        self._stats = GpuStats(memory_utilization, gpu_utilization, fan_speed,
-                               temperature)
-        self._intra, self._inter = intra_step_time, inter_step_time
-        self._timer = StepTimer()
+        self._stats = GpuStats(
+            memory_utilization=memory_utilization,
+            gpu_utilization=gpu_utilization, fan_speed=fan_speed,
+            temperature=temperature)
+        self._stats.watch(_numbers(gpus))
+        self._timer = StepTimer(intra_step_time, inter_step_time)
+        self._seen = {}  # key -> the numbers of this epoch
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._timer = StepTimer()
+        self._timer.restart()
+        self._seen = {}
 
     def on_train_batch_begin(self, batch, logs=None):
-        between = self._timer.begin()
-        if self._inter and between is not None and logs is not None:
-            logs["batch_time/inter_step (ms)"] = between
+        self._timer.begin()
 
     def on_train_batch_end(self, batch, logs=None):
-        within = self._timer.finish()
-        if logs is None:
-            return
-        logs.update(self._stats.collect())
-        if self._intra and within is not None:
-            logs["batch_time/intra_step (ms)"] = within
+        found = self._timer.finish()
+        found.update(self._stats.collect())
+        for key, number in found.items():
+            self._seen.setdefault(key, []).append(number)
+        if logs is not None:
+            logs.update(found)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if logs is not None:
+            logs.update((key, sum(numbers) / len(numbers))
+                        for key, numbers in self._seen.items())
+
+
+def _numbers(gpus):
+    if gpus is None:
+        return None
+    if isinstance(gpus, int):
+        return range(gpus)
+    return [_number(gpu) for gpu in gpus]
+
+
+def _number(gpu):
+    """Of 1, "1", "GPU:1", "/gpu:1" and "/device:GPU:1"."""
+    kind, _, number = str(gpu).upper().rpartition(":")
+    if kind not in ("", "GPU", "/GPU", "/DEVICE:GPU") or not number.isdigit():
+        raise ValueError(f"this is no GPU: {gpu!r}")
+    return int(number)

@@ -1,6 +1,7 @@
 """GPU statistics of each training step, for the loggers of lightning."""
 
 from lightning.pytorch.callbacks import Callback
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from gpukit.callbacks._lightning import StepLogger
 
@@ -9,3 +10,4 @@ __all__ = ["GpuStatsLogger"]
 
 class GpuStatsLogger(StepLogger, Callback):
     __doc__ = StepLogger.__doc__
+    _misconfigured = MisconfigurationException

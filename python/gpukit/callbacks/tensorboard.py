@@ -1,13 +1,16 @@
 """Metrics to TensorBoard."""
 
+from gpukit.na import NA
+
 __all__ = ["add_scalar_dict"]
 
 
 def add_scalar_dict(writer, main_tag, tag_scalar_dict, global_step=None,
                     walltime=None):
     """Writes numbers as scalars main_tag/key by a SummaryWriter (of torch or
-    tensorboardX), each as a chart of its own."""
+    tensorboardX), each as a chart of its own. NA is left out."""
     for tag, value in tag_scalar_dict.items():
-        name = f"{main_tag}/{tag}" if main_tag else tag
-        writer.add_scalar(name, value, global_step=global_step,
-                          walltime=walltime)
+        if value is not NA:
+            name = f"{main_tag}/{tag}" if main_tag else tag
+            writer.add_scalar(name, value, global_step=global_step,
+                              walltime=walltime)
