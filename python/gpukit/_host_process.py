@@ -37,7 +37,7 @@ class HostProcess(host.Process):
             if self is None or not self.is_running():
                 self = object.__new__(cls)
                 host.Process.__init__(self, pid)
-                self._username = None
+                self._username = self._name_seen = None
                 cls.INSTANCES[pid] = self
             return self
 
@@ -49,12 +49,17 @@ class HostProcess(host.Process):
 
     def __repr__(self):
         try:
-            about = f", name={self.name()!r}, status={str(self.status())!r}"
-            if self._begun is not None:
-                about += f", started={_clock(self._begun)!r}"
+            self._name_seen = self.name()
+            status = str(self.status())
         except host.PsutilError:
-            about = ", status='terminated'"
-        return f"{type(self).__name__}(pid={self.pid}{about})"
+            status = "terminated"
+        about = [f"pid={self.pid}"]
+        if self._name_seen is not None:
+            about.append(f"name={self._name_seen!r}")
+        about.append(f"status={status!r}")
+        if self._begun is not None:
+            about.append(f"started={_clock(self._begun)!r}")
+        return f"{type(self).__name__}({', '.join(about)})"
 
     __str__ = __repr__
 
@@ -108,7 +113,7 @@ class HostProcess(host.Process):
     def children(self, recursive=False):
         """The processes that it started; recursive: theirs too."""
         found = []
-        for child in host.Process(self.pid).children(recursive):
+        for child in super().children(recursive):
             try:
                 found.append(HostProcess(child.pid))
             except host.NoSuchProcess:
@@ -116,12 +121,16 @@ class HostProcess(host.Process):
         return found
 
     def as_snapshot(self, attrs=None, ad_value=None):
-        """Its values now: psutil's, and command and running time."""
+        """Its values now: psutil's, and command and running time; ad_value
+        for those that may not be read, or that a zombie has no more."""
         own = {"command", "running_time", "running_time_human"}
         asked = None if attrs is None else [a for a in attrs if a not in own]
-        items = self.as_dict(asked, ad_value)
+        items = self.as_dict(asked, ad_value) if asked != [] else {}
         for name in own if attrs is None else own.intersection(attrs):
-            items[name] = getattr(self, name)()
+            try:
+                items[name] = getattr(self, name)()
+            except (host.AccessDenied, host.ZombieProcess):
+                items[name] = ad_value
         return Snapshot(self, **items)
 
 

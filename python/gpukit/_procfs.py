@@ -1,28 +1,35 @@
-"""Processes and the host of /proc, where psutil is not installed: the part of
-its names that gpukit itself needs, with its meaning and units."""
+"""Processes of /proc, where psutil is not installed, and all else that stands
+for psutil there: the part of its names that gpukit itself needs, with its
+meaning and units."""
 
 import os
 import signal
 import time
 
+from gpukit import _procfs_host as _host
 from gpukit._device_values import _named
+from gpukit._procfs_errors import (AccessDenied, Error, NoSuchProcess,
+                                   TimeoutExpired, ZombieProcess)
+from gpukit._procfs_host import (PROCFS_PATH, boot_time, cpu_count,
+                                 cpu_percent, cpu_times, getloadavg,
+                                 pid_exists, pids, swap_memory,
+                                 virtual_memory)
 from gpukit.process import STATES
+
+_STATUS = {"STATUS_" + text.upper().replace("-", "_"): text
+           for text in STATES.values()}
+_SYSTEMS = {name: name in ("LINUX", "POSIX") for name in (
+    "AIX", "BSD", "FREEBSD", "LINUX", "MACOS", "NETBSD", "OPENBSD", "OSX",
+    "POSIX", "SUNOS", "WINDOWS")}
+globals().update(_STATUS, **_SYSTEMS)
 
 __all__ = ["Process", "Error", "NoSuchProcess", "ZombieProcess",
            "AccessDenied", "TimeoutExpired", "cpu_count", "cpu_percent",
            "cpu_times", "virtual_memory", "swap_memory", "pids", "pid_exists",
-           "boot_time", "getloadavg"]
+           "boot_time", "getloadavg", "PROCFS_PATH", *_STATUS, *_SYSTEMS]
 
-PROCFS_PATH = "/proc"
-_TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
-Times = _named("scputimes", "user nice system idle iowait irq softirq steal "
-               "guest guest_nice", "Seconds of all CPUs.")
-Memory = _named("svmem", "total available percent used free",
-                "Memory of the host in bytes, and percent.")
-Swap = _named("sswap", "total used free percent",
-              "Swap of the host in bytes, and percent.")
 ProcessMemory = _named("pmem", "rss vms shared text lib data dirty",
                        "Memory of a process in bytes.")
 ProcessTimes = _named("pcputimes", "user system children_user "
@@ -30,149 +37,26 @@ ProcessTimes = _named("pcputimes", "user system children_user "
 Ids = _named("puids", "real effective saved", "User ids.")
 
 
-class Error(Exception):
-    """A process cannot be asked; `pid` and `name` say which."""
-
-    _text = "process cannot be asked"
-
-    def __init__(self, pid=None, name=None, msg=""):
-        super().__init__(msg or f"{self._text} (pid={pid})")
-        self.pid, self.name, self.msg = pid, name, msg or self._text
-
-
-class NoSuchProcess(Error):
-    """The process ended."""
-
-    _text = "process no longer exists"
-
-
-class ZombieProcess(NoSuchProcess):
-    """The process ended, and its parent has not waited for it."""
-
-    _text = "process is a zombie"
-
-
-class AccessDenied(Error):
-    """The process belongs to somebody else."""
-
-    _text = "access denied"
-
-
-class TimeoutExpired(Error):
-    """The process has not ended in time."""
-
-    _text = "timeout"
-
-
-def _text(*parts):
-    with open(os.path.join(PROCFS_PATH, *parts), "rb") as f:
-        return f.read().decode(errors="surrogateescape")
-
-
-def _memory_lines():
-    rows = (line.split() for line in _text("meminfo").splitlines())
-    return {row[0][:-1]: int(row[1]) * 1024 for row in rows if len(row) > 1}
-
-
-def _percent(part, whole):
-    return round(100.0 * part / whole, 1) if whole else 0.0
-
-
-def virtual_memory():
-    """Memory of the host in bytes: total, available, percent, used, free."""
-    rows = _memory_lines()
-    total = rows["MemTotal"]
-    available = rows.get("MemAvailable", rows["MemFree"])
-    return Memory(total, available, _percent(total - available, total),
-                  total - available, rows["MemFree"])
-
-
-def swap_memory():
-    """Swap of the host in bytes: total, used, free, percent."""
-    rows = _memory_lines()
-    total, free = rows.get("SwapTotal", 0), rows.get("SwapFree", 0)
-    return Swap(total, total - free, free, _percent(total - free, total))
-
-
-def cpu_count(logical=True):
-    """How many CPUs there are; with logical=False, how many cores."""
-    if logical:
-        return os.cpu_count()
-    cores = set()
-    root = "/sys/devices/system/cpu"
-    for name in os.listdir(root):
-        path = os.path.join(root, name, "topology")
-        if name[3:].isdigit() and os.path.isdir(path):
-            cores.add(tuple(_text(path, part).strip() for part in
-                            ("physical_package_id", "core_id")))
-    return len(cores) or None
-
-
-def cpu_times():
-    """Seconds of all CPUs, by what they did."""
-    line = _text("stat").split("\n", 1)[0].split()[1:]
-    values = [int(field) / _TICKS for field in line[:10]]
-    return Times(*values, *[0.0] * (10 - len(values)))
-
-
-def _busy(times):
-    total = sum(times) - times.guest - times.guest_nice
-    return total - times.idle - times.iowait, total
-
-
-_last_times = None
-
-
-def cpu_percent(interval=None):
-    """How busy the CPUs are in percent, since the last call; 0.0 at the first
-    one. interval: over so many seconds from now."""
-    global _last_times
-    if interval:
-        _last_times = _busy(cpu_times())
-        time.sleep(interval)
-    now, before = _busy(cpu_times()), _last_times
-    _last_times = now
-    if before is None or now[1] <= before[1]:
-        return 0.0
-    return _percent(max(now[0] - before[0], 0), now[1] - before[1])
-
-
-def pids():
-    """The ids of all processes."""
-    return sorted(int(name) for name in os.listdir(PROCFS_PATH)
-                  if name.isdigit())
-
-
-def pid_exists(pid):
-    """Whether there is such a process."""
-    return os.path.exists(os.path.join(PROCFS_PATH, str(pid)))
-
-
-def boot_time():
-    """When the host was started, in seconds since 1970."""
-    for line in _text("stat").splitlines():
-        if line.startswith("btime "):
-            return float(line.split()[1])
-    return 0.0
-
-
-def getloadavg():
-    """Mean number of running processes over 1, 5 and 15 minutes."""
-    return os.getloadavg()
-
-
 class Process:
     """A process by its id; ours without one.
 
-    Methods raise NoSuchProcess when it ended, AccessDenied when it is
-    somebody else's.
+    Methods raise NoSuchProcess when it ended, ZombieProcess where that has
+    nothing left of it, AccessDenied when it is somebody else's.
     """
 
     def __init__(self, pid=None):
         self._pid = os.getpid() if pid is None else pid
-        self._cpu = self._hash = None
-        self._create_time = None
+        if not isinstance(pid, (int, type(None))):
+            raise TypeError(f"the id of a process is an int: {pid!r}")
+        if self._pid < 0:
+            raise ValueError(f"the id of a process is not negative: {pid}")
+        self._cpu = self._create_time = self._exit = None
         self._start = self._stat()[19]
+
+    def __getattr__(self, name):
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}; "
+            "psutil, which may have it, is not installed")
 
     @property
     def pid(self):
@@ -187,23 +71,41 @@ class Process:
     def __hash__(self):
         return hash((self._pid, self._start))
 
-    def _read(self, name):
+    def _ask(self, ask, name):
         try:
-            return _text(str(self._pid), name)
+            return ask(self._pid, name)
         except PermissionError:
+            self._check_zombie()
             raise AccessDenied(self._pid) from None
-        except OSError:
+        except (FileNotFoundError, ProcessLookupError):
+            self._check_zombie()
             raise NoSuchProcess(self._pid) from None
 
-    def _link(self, name):
+    def _read(self, name):
+        return self._ask(_host.read, name)
+
+    def _check_zombie(self):
         try:
-            return os.readlink(f"{PROCFS_PATH}/{self._pid}/{name}")
-        except PermissionError:
-            raise AccessDenied(self._pid) from None
+            stat = _host.read(self._pid, "stat").rpartition(")")[2].split()
         except OSError:
+            return
+        if stat[0] == "Z":
+            raise ZombieProcess(self._pid)
+
+    def _link(self, name):
+        def follow(pid, name):
+            return os.readlink(f"{_host.PROCFS_PATH}/{pid}/{name}")
+
+        try:
+            path = self._ask(follow, name)
+        except ZombieProcess:
+            raise
+        except NoSuchProcess:
             if self.is_running():
-                raise ZombieProcess(self._pid) from None
-            raise NoSuchProcess(self._pid) from None
+                return ""  # a thread of the kernel
+            raise
+        there = path.removesuffix(" (deleted)")
+        return path if os.path.exists(path) else there
 
     def _stat(self):
         """The fields of stat from the state on."""
@@ -238,17 +140,29 @@ class Process:
 
     def parent(self):
         """The parent, or None."""
+        self._check_same()
         try:
-            return type(self)(self.ppid())
+            found = Process(self.ppid())
         except NoSuchProcess:
             return None
+        return found if int(found._start) <= int(self._start) else None
+
+    def parents(self):
+        """The parent, its parent, and so on."""
+        found = []
+        above = self.parent()
+        while above is not None:
+            found.append(above)
+            above = above.parent()
+        return found
 
     def children(self, recursive=False):
         """The processes that this one has started; recursive: theirs too."""
+        self._check_same()
         by_parent = {}
         for pid in pids():
             try:
-                each = type(self)(pid)
+                each = Process(pid)
                 by_parent.setdefault(each.ppid(), []).append(each)
             except Error:
                 continue
@@ -261,8 +175,14 @@ class Process:
         return found
 
     def cmdline(self):
-        """The arguments; none for a zombie."""
-        text = self._read("cmdline").rstrip("\0")
+        """The arguments. Raises ZombieProcess for a zombie."""
+        text = self._read("cmdline")
+        if not text:
+            self._check_zombie()
+        if text.endswith("\0"):
+            text = text[:-1]
+        elif " " in text and "\0" not in text:
+            return text.split()  # a program that wrote over its arguments
         return text.split("\0") if text else []
 
     def cwd(self):
@@ -299,27 +219,35 @@ class Process:
     def create_time(self):
         """When the process began, in seconds since 1970."""
         if self._create_time is None:
-            self._create_time = boot_time() + int(self._start) / _TICKS
+            self._create_time = boot_time() + int(self._start) / _host.TICKS
         return self._create_time
 
     def num_threads(self):
         """The number of threads."""
         return int(self._stat()[17])
 
-    def nice(self):
-        """The nice value."""
-        return int(self._stat()[16])
+    def nice(self, value=None):
+        """The nice value; with a value, sets it."""
+        if value is None:
+            return int(self._stat()[16])
+        self._check_same()
+        try:
+            return os.setpriority(os.PRIO_PROCESS, self._pid, value)
+        except PermissionError:
+            raise AccessDenied(self._pid) from None
 
     def cpu_times(self):
         """Seconds of CPU, of the process and of its ended children."""
         stat = self._stat()
         wait = int(stat[39]) if len(stat) > 39 else 0
-        return ProcessTimes(*(int(part) / _TICKS for part in stat[11:15]),
-                            wait / _TICKS)
+        return ProcessTimes(*(int(part) / _host.TICKS
+                              for part in stat[11:15]), wait / _host.TICKS)
 
     def cpu_percent(self, interval=None):
         """CPU in percent of one core since the last call; 0.0 at the first.
         interval: over so many seconds from now."""
+        if interval is not None and interval < 0:
+            raise ValueError(f"an interval is not negative: {interval!r}")
         if interval:
             self._cpu = self._cpu_now()
             time.sleep(interval)
@@ -344,10 +272,13 @@ class Process:
         return 100.0 * getattr(self.memory_info(), memtype) / \
             virtual_memory().total
 
-    def send_signal(self, sig):
-        """Sends a signal. NoSuchProcess when the id is another one's now."""
+    def _check_same(self):
         if not self.is_running():
             raise NoSuchProcess(self._pid)
+
+    def send_signal(self, sig):
+        """Sends a signal. NoSuchProcess when the id is another one's now."""
+        self._check_same()
         try:
             os.kill(self._pid, sig)
         except PermissionError:
@@ -372,19 +303,21 @@ class Process:
         self.send_signal(signal.SIGCONT)
 
     def wait(self, timeout=None):
-        """Waits for the end; the exit status of a child. TimeoutExpired."""
+        """Waits for the end; the exit status of a child, -N of signal N.
+        Raises TimeoutExpired after `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
-        while self.is_running():
+        while self._exit is None and self.is_running():
             try:
                 done, status = os.waitpid(self._pid, os.WNOHANG)
                 if done:
-                    return os.waitstatus_to_exitcode(status)
+                    self._exit = os.waitstatus_to_exitcode(status)
+                    continue
             except ChildProcessError:
                 pass
             if end is not None and time.monotonic() >= end:
-                raise TimeoutExpired(self._pid)
+                raise TimeoutExpired(timeout, self._pid)
             time.sleep(0.01)
-        return None
+        return self._exit
 
     _DICT = ("cmdline", "cpu_percent", "cpu_times", "create_time", "cwd",
              "environ", "exe", "memory_info", "memory_percent", "name",
@@ -392,7 +325,11 @@ class Process:
              "username")
 
     def as_dict(self, attrs=None, ad_value=None):
-        """Values by name; ad_value for those that may not be read."""
+        """Values by name; ad_value for those that may not be read. Raises
+        ValueError for a name that is not there without psutil."""
+        wrong = set(attrs or ()).difference(self._DICT)
+        if wrong:
+            raise ValueError(f"not there without psutil: {sorted(wrong)}")
         found = {}
         for name in attrs or self._DICT:
             value = getattr(self, name)

@@ -29,11 +29,14 @@ def _load():
 
 
 def __getattr__(name):
+    why = ""
     if name == "__all__" or not name.startswith("__"):
         loaded = _load()
         if name in loaded:
             return loaded[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if loaded["_source"].__name__ != "psutil":
+            why = "; psutil, which may have it, is not installed"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{why}")
 
 
 def __dir__():

@@ -274,6 +274,8 @@ class GpuProcess:
         except host.PsutilError as error:
             if not getattr(_state, "failsafe", False):
                 raise
+            if isinstance(error, host.ZombieProcess):
+                return ["Zombie Process"]
             denied = isinstance(error, host.AccessDenied)
             return ["No Permissions" if denied else "No Such Process"]
 
