@@ -14,6 +14,7 @@ sys.path.insert(0, PACKAGE)
 
 from gpukit import _procfs  # noqa: E402
 
+
 @pytest.fixture(name="child")
 def child_process():
     child = subprocess.Popen(["sleep", "1000"], env={"SEEN": "a=b"})
