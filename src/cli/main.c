@@ -61,11 +61,36 @@ static bool is_nvidia_smi(const char *path)
 	return !strcmp(slash ? slash + 1 : path, "nvidia-smi");
 }
 
-int main(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-	const struct gk_cmd *cmd;
+	const struct gk_cmd *cmd = find_verb(argv[0]);
 	char name[64];
 
+	if (!cmd) {
+		fprintf(stderr,
+			"gpukit: no verb '%s'; `gpukit help` lists them\n",
+			argv[0]);
+		return GK_EXIT_USAGE;
+	}
+	snprintf(name, sizeof name, "gpukit %s", cmd->name);
+	argv[0] = name;
+	return cmd->run(argc, argv);
+}
+
+/* `help limit show` is `limit show --help`. */
+static int help(int argc, char **argv)
+{
+	static char option[] = "--help";
+
+	if (argc < 2)
+		return print_help(stdout);
+	memmove(argv, argv + 1, (size_t)(argc - 1) * sizeof *argv);
+	argv[argc - 1] = option;
+	return run_verb(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
 	guard_streams();
 	/* A worker for each GPU allocates little: a heap of its own for each
 	 * would cost more to map than all of its work. */
@@ -85,17 +110,8 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		return puts("gpukit " GPUKIT_VERSION) < 0 ? GK_EXIT_FAILURE
 							  : flushed(stdout);
-	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
-	    !strcmp(argv[1], "-h"))
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return print_help(stdout);
-	cmd = find_verb(argv[1]);
-	if (!cmd) {
-		fprintf(stderr,
-			"gpukit: no verb '%s'; `gpukit help` lists them\n",
-			argv[1]);
-		return GK_EXIT_USAGE;
-	}
-	snprintf(name, sizeof name, "gpukit %s", cmd->name);
-	argv[1] = name;
-	return cmd->run(argc - 1, argv + 1);
+	return strcmp(argv[1], "help") != 0 ? run_verb(argc - 1, argv + 1)
+					    : help(argc - 1, argv + 1);
 }

@@ -118,20 +118,27 @@ void gk_format_selection_json(struct gk_buf *out,
 	gk_buf_puts(out, "]}\n");
 }
 
-void gk_format_refusals(struct gk_buf *out,
+void gk_format_refusals(struct gk_buf *out, const struct gk_snapshot *snap,
 			const struct gk_selection *selection)
 {
-	unsigned counts[GK_REFUSAL_COUNT] = {0};
+	static const char *const kinds[2] = {"", "MIG device"};
+	unsigned counts[GK_REFUSAL_COUNT][2] = {0};
 	const char *between = "";
 
-	for (size_t i = 0; i < selection->count; i++)
-		counts[selection->all[i].why]++;
-	counts[GK_REFUSAL_NONE] = 0;
-	for (int why = 1; why < GK_REFUSAL_COUNT; why++) {
-		if (!counts[why])
-			continue;
-		gk_buf_printf(out, "%s%u %s", between, counts[why],
-			      refusals[why].text);
-		between = ", ";
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct gk_selectable *s = &selection->all[i];
+
+		counts[s->why][snap->devices[s->device].mig_index >= 0]++;
 	}
+	for (int why = GK_REFUSAL_NONE + 1; why < GK_REFUSAL_COUNT; why++)
+		for (int mig = 0; mig < 2; mig++) {
+			unsigned count = counts[why][mig];
+
+			if (!count)
+				continue;
+			gk_buf_printf(out, "%s%u %s%s%s%s", between, count,
+				      kinds[mig], mig && count > 1 ? "s" : "",
+				      mig ? " " : "", refusals[why].text);
+			between = ", ";
+		}
 }

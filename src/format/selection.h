@@ -34,10 +34,10 @@ void gk_format_selection_json(struct gk_buf *out,
 			      enum gk_select_ids ids);
 
 /*
- * Tells why devices were refused: "5 too busy, 1 reserved". Adds nothing if
- * none was.
+ * Tells why devices were refused: "5 too busy, 1 reserved", "3 MIG devices
+ * too busy". Adds nothing if none was.
  */
-void gk_format_refusals(struct gk_buf *out,
+void gk_format_refusals(struct gk_buf *out, const struct gk_snapshot *snap,
 			const struct gk_selection *selection);
 
 #endif

@@ -402,3 +402,11 @@ def test_waiting_has_an_end(select):
     waiter.send_signal(signal.SIGTERM)
     waiter.communicate(timeout=20)
     assert waiter.returncode == -signal.SIGTERM
+
+
+def test_no_device_at_all_is_told_and_is_no_choice(select):
+    select.make("--gpus", "h100-80gb-hbm3", "--gpus", "h100-mig", "--frozen")
+    fails(select, 1, "-f", "900GiB", says=["no device to choose",
+                                           "MIG devices without enough"])
+    assert select("-f", "900GiB", "--allow-empty") == "\n"
+    fails(select, 2, "--wait", "--allow-empty", says=["goes without"])

@@ -321,6 +321,7 @@ def test_no_driver(gpukit):
     ["--count", "0"], ["--csv=x"], ["--show-power=x"], ["--no-such"],
     ["-i", "1e9"], ["--nvml="], ["--id="], ["--interval=-1"],
     ["--gpuname-width", "-1"], ["--gpuname-width", "1001"],
+    ["--json", "--csv"], ["--csv", "--json-lines"], ["-1", "--json"],
     ["stray"], ["--why"], ["--timings-sort", "x"], ["--timeout", "never"],
 ])
 def test_wrong_usage(gpukit, args):
@@ -435,6 +436,17 @@ def test_help_and_version_on_a_full_disk(gpukit):
                                   stderr=subprocess.PIPE, text=True)
             assert done.returncode == 1
             assert "No space left" in done.stderr
+
+
+def test_help_with_a_verb_is_that_verbs(gpukit):
+    for words in (["stat"], ["limit", "show"], ["smi"]):
+        told = gpukit("help", *words)
+        assert told.returncode == 0
+        assert told.stdout == gpukit(*words, "--help").stdout
+        assert len(told.stdout) > 300
+    wrong = gpukit("help", "nonsense")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "'nonsense'" in wrong.stderr
 
 
 class Terminal:

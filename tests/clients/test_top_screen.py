@@ -369,3 +369,9 @@ def test_an_alert(top, tmp_path):
     terminal.wait_for(lambda text: "alert from" not in text)
     assert told.read_text() == "GPU 3: 95 C (alert from 90 C)\n"
     leave(terminal)
+
+
+def test_a_gpu_that_is_not_there_is_told_at_once(top):
+    asked = top("-o", "77", wait=None)
+    assert asked.ends(30) and asked.status == 1
+    assert "no GPU 77" in asked.text

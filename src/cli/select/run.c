@@ -311,19 +311,26 @@ static bool hopeless(const struct state *s)
 static int not_enough(struct state *s)
 {
 	struct gk_buf why = {0};
+	int status;
 
 	if (s->run->reserve && s->bar.kind == GK_BAR_LOCK)
 		return barred(s);
-	gk_format_refusals(&why, &s->selection);
+	gk_format_refusals(&why, s->snap, &s->selection);
 	if (!why.len)
-		gk_buf_puts(&why, hopeless(s) ? "there are no more"
-					      : "a process can use one MIG "
-						"device only");
-	failure(GK_SELECT_NOT_ENOUGH, "%zu of the %zu devices wanted: %s",
-		s->selection.chosen, s->run->wanted.least,
-		why.data ? why.data : "");
+		gk_buf_puts(&why, !s->selection.count ? "there is none"
+				  : hopeless(s)       ? "there are no more"
+						: "a process can use one MIG "
+						  "device only");
+	if (s->run->least_given)
+		status = failure(GK_SELECT_NOT_ENOUGH,
+				 "%zu of the %zu devices wanted: %s",
+				 s->selection.chosen, s->run->wanted.least,
+				 why.data ? why.data : "");
+	else
+		status = failure(GK_SELECT_NONE, "no device to choose: %s",
+				 why.data ? why.data : "");
 	gk_buf_free(&why);
-	return GK_SELECT_NOT_ENOUGH;
+	return status;
 }
 
 /* Until there is a reason to read the GPUs again, or no time is left. */

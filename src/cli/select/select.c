@@ -23,6 +23,7 @@ enum key {
 	KEY_RESERVE,
 	KEY_RESERVED,
 	KEY_TOPOLOGY,
+	KEY_ALLOW_EMPTY,
 };
 
 #define MAYBE OPTION_ARG_OPTIONAL
@@ -33,7 +34,9 @@ static const struct argp_option options[] = {
      "Only those that LIST shows to CUDA, or CUDA_VISIBLE_DEVICES", 1},
     {"account-as-free", KEY_FREE, "USER...", MAYBE,
      "Memory held by these users (you) counts as free", 1},
-    {"min-count", 'c', "N", 0, "Fail with fewer devices (0)", 1},
+    {"min-count", 'c', "N", 0, "Fail with fewer devices (1)", 1},
+    {"allow-empty", KEY_ALLOW_EMPTY, 0, 0,
+     "Not to find any device is no failure; prints an empty list", 1},
     {"max-count", 'C', "N", 0, "No more devices (all)", 1},
     {"count", 'n', "N", 0, "Exactly N: both of these", 1},
     {"min-free-memory", 'f', "SIZE", 0, "Free memory, such as 4GiB or 5000M",
@@ -186,10 +189,13 @@ static void check_counts(struct argp_state *state, struct counts *counts)
 	if (run->json && (run->reserve || run->separator))
 		argp_error(state, "--json goes without --reserve and without "
 				  "separators");
-	/* No device is no place for a command, and not worth waiting for. */
-	if ((run->reserve || run->wait) && !run->least_given &&
-	    !wanted->least && wanted->most)
+	if (run->allow_empty && (run->reserve || run->wait))
+		argp_error(state, "--allow-empty goes without --reserve and "
+				  "without --wait");
+	if (!run->least_given && !run->allow_empty && wanted->most) {
 		wanted->least = 1;
+		run->least_given = run->reserve || run->wait;
+	}
 	if (!run->separator)
 		separator(state, run, ",", false);
 }
@@ -245,6 +251,9 @@ static error_t parse_select_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TOPOLOGY:
 		wanted->topology = true;
+		return 0;
+	case KEY_ALLOW_EMPTY:
+		run->allow_empty = true;
 		return 0;
 	case KEY_RESERVED:
 		run->also_reserved = true;

@@ -12,6 +12,7 @@
 
 enum gk_select_exit {
 	GK_SELECT_NO_DRIVER = 1,
+	GK_SELECT_NONE = 1,       /* no device meets what was asked for */
 	GK_SELECT_NVML = 2,       /* the driver refuses; also wrong usage */
 	GK_SELECT_VISIBLE = 3,    /* a bad CUDA_VISIBLE_DEVICES */
 	GK_SELECT_NOT_ENOUGH = 4, /* fewer devices than asked for */
@@ -21,7 +22,8 @@ enum gk_inherit { GK_INHERIT_NOT, GK_INHERIT_ENV, GK_INHERIT_GIVEN };
 
 struct gk_select_run {
 	struct gk_select wanted;
-	bool least_given;
+	bool least_given; /* else one at least, unless */
+	bool allow_empty;
 	enum gk_inherit inherit;
 	const char *inherited;
 	const char **free_users; /* the options' own list */

@@ -157,6 +157,24 @@ static error_t set_switch(int key, struct gk_stat *stat)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* A report has one format: the other one was not meant, or forgotten. */
+static void choose_format(struct argp_state *state, struct gk_stat *stat,
+			  enum gk_stat_format format)
+{
+	static const char *const options_of[] = {
+	    [GK_STAT_BOXED] = "--boxed",
+	    [GK_STAT_JSON] = "--json",
+	    [GK_STAT_JSON_LINES] = "--json-lines",
+	    [GK_STAT_CSV_DEVICES] = "--csv",
+	    [GK_STAT_CSV_PROCESSES] = "--csv=processes",
+	};
+
+	if (stat->format != GK_STAT_TEXT && stat->format != format)
+		argp_error(state, "%s and %s are two formats; choose one",
+			   options_of[stat->format], options_of[format]);
+	stat->format = format;
+}
+
 static void check_stat_options(struct argp_state *state, struct gk_stat *stat)
 {
 	if (stat->format == GK_STAT_JSON && (stat->interval_ns || stat->count))
@@ -186,16 +204,16 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 		    gk_arg_number(state, "--count", arg, 1, INT64_MAX);
 		return 0;
 	case '1':
-		stat->format = GK_STAT_BOXED;
+		choose_format(state, stat, GK_STAT_BOXED);
 		return 0;
 	case KEY_JSON:
-		stat->format = GK_STAT_JSON;
+		choose_format(state, stat, GK_STAT_JSON);
 		return 0;
 	case KEY_JSON_LINES:
-		stat->format = GK_STAT_JSON_LINES;
+		choose_format(state, stat, GK_STAT_JSON_LINES);
 		return 0;
 	case KEY_CSV:
-		stat->format = csv_of(state, arg);
+		choose_format(state, stat, csv_of(state, arg));
 		return 0;
 	case KEY_WIDTH:
 		stat->width =

@@ -47,22 +47,44 @@ static int print_report(const struct top *top, const struct gk_snapshot *snap)
 	return output == GK_OUTPUT_FAILED ? GK_EXIT_FAILURE : GK_EXIT_OK;
 }
 
-int top_report(const struct top *top, const struct gk_snapshot *snap)
+/* What is wanted of a snapshot; false, after a message, if it is not there. */
+static bool pick_wanted(const struct top *top, const struct gk_snapshot *snap,
+			struct gk_snapshot *ret_part)
 {
-	struct gk_snapshot part;
 	long missing = -1;
-	int status, err = gk_pick(snap, &top->viewer.pick, &missing, &part);
+	int err = gk_pick(snap, &top->viewer.pick, &missing, ret_part);
 
+	if (!err && missing < 0)
+		return true;
 	if (err) {
 		fprintf(stderr, "gpukit top: %s\n", gk_strerror(err));
-		return GK_EXIT_FAILURE;
+		return false;
 	}
-	status = print_report(top, &part);
-	gk_pick_free(&part);
-	if (missing < 0)
-		return status;
+	gk_pick_free(ret_part);
 	fprintf(stderr,
 		"gpukit top: no GPU %ld; `gpukit stat` lists those there are\n",
 		missing);
-	return GK_EXIT_FAILURE;
+	return false;
+}
+
+bool top_has_wanted(const struct top *top, const struct gk_snapshot *snap)
+{
+	struct gk_snapshot part;
+	bool has = pick_wanted(top, snap, &part);
+
+	if (has)
+		gk_pick_free(&part);
+	return has;
+}
+
+int top_report(const struct top *top, const struct gk_snapshot *snap)
+{
+	struct gk_snapshot part;
+	int status;
+
+	if (!pick_wanted(top, snap, &part))
+		return GK_EXIT_FAILURE;
+	status = print_report(top, &part);
+	gk_pick_free(&part);
+	return status;
 }

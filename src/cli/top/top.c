@@ -27,15 +27,30 @@ static int print_once(const struct top *top, struct gk *gk)
 	return status;
 }
 
+/* A GPU that is not there is told at once, and not by an empty screen. */
+static bool has_wanted_gpus(const struct top *top, struct gk *gk)
+{
+	struct gk_snapshot *snap;
+	bool has;
+
+	if (!top->viewer.pick.gpus || gk_snapshot_take(gk, &snap))
+		return true; /* what cannot be read, the viewer tells */
+	has = top_has_wanted(top, snap);
+	gk_snapshot_free(snap);
+	return has;
+}
+
 /*
  * The last screen stays on the normal screen, unless a signal ended the viewer.
  */
 static int view_live(struct top *top, struct gk *gk)
 {
 	struct gk_snapshot *last = NULL;
-	int ended_by = 0, status = GK_EXIT_OK;
-	int err = tui_run(gk, &top->viewer, &ended_by, &last);
+	int ended_by = 0, status = GK_EXIT_OK, err;
 
+	if (gk && !has_wanted_gpus(top, gk))
+		return GK_EXIT_FAILURE;
+	err = tui_run(gk, &top->viewer, &ended_by, &last);
 	if (err) {
 		status = tell_top_error("the viewer cannot run", err);
 	} else if (ended_by) {

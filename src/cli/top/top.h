@@ -54,6 +54,8 @@ bool top_limits(const char *text, struct gk_limits *ret_limits);
  * gk_exit: 1, after a message, when a GPU that was asked for is not there.
  */
 int top_report(const struct top *top, const struct gk_snapshot *snap);
+/* Whether the GPUs of -o are all there; else it tells which one is not. */
+bool top_has_wanted(const struct top *top, const struct gk_snapshot *snap);
 
 /*
  * Hints on stderr: which NVML functions the driver lacks, where stderr is a
