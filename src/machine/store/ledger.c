@@ -158,6 +158,34 @@ static int refuse_unknown(const struct gkf_identity *self)
 	return GK_ERR_IO;
 }
 
+/* Of this process's number, but before exec, or of one that has ended. */
+static bool is_former(const struct gkf_slot *slot,
+		      const struct gkf_identity *self)
+{
+	return slot->pid == self->pid && slot->pid_ns == self->pid_ns &&
+	       (slot->start != self->start ||
+		(slot->stack && self->stack && slot->stack != self->stack));
+}
+
+/*
+ * Lists of processes would tell what they held as this one's, until somebody
+ * looks for the dead. The lock is held.
+ */
+static void free_former(struct gkf_machine *m, const struct gkf_identity *self)
+{
+	unsigned high = gkf_slots_high(m);
+
+	for (unsigned i = 0; i < high; i++) {
+		struct gkf_slot slot;
+
+		if (!gkf_slot_read(m, i, &slot, NULL) ||
+		    !is_former(&slot, self))
+			continue;
+		gkf_state_advance(m, slot.device);
+		gkf_slot_free(m, i, slot.device, GK_NS_PER_S);
+	}
+}
+
 int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 			uint32_t instance, unsigned types,
 			const struct gkf_wave *wave, unsigned *ret_slot)
@@ -186,6 +214,7 @@ int gkf_attach_instance(struct gkf_machine *m, unsigned device,
 	r = gkf_lock(m);
 	if (r)
 		return r;
+	free_former(m, &self);
 	gkf_state_advance(m, device);
 	if (!content.wave.stop_bin)
 		content.wave.start_bin = gkf_machine_bin(m);

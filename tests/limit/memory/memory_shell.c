@@ -350,8 +350,15 @@ static bool is_alive(unsigned pid)
 	return state != 'Z' && state != 'X';
 }
 
+/* The same process runs this program anew. */
+static CUresult run_exec(void)
+{
+	execl("/proc/self/exe", "memory_shell", (char *)NULL);
+	return CUDA_ERROR_UNKNOWN;
+}
+
 /* What NVML says that a process holds, and what all do that are alive. */
-static int run_used(unsigned pid)
+static int run_used(unsigned gpu, unsigned pid)
 {
 	void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW);
 	__typeof__(nvmlInit_v2) *init = dlsym(nvml, "nvmlInit_v2");
@@ -364,7 +371,7 @@ static int run_used(unsigned pid)
 	nvmlDevice_t handle;
 	unsigned count = 1024;
 
-	if (init() || by_index(0, &handle) || list(handle, &count, rows))
+	if (init() || by_index(gpu, &handle) || list(handle, &count, rows))
 		return 1;
 	for (unsigned i = 0; i < count; i++) {
 		all += is_alive(rows[i].pid) ? rows[i].usedGpuMemory : 0;
@@ -427,7 +434,9 @@ static int obey(const char *line)
 	if (sscanf(line, "load %199s", name) == 1)
 		return (int)cuModuleLoad(&(CUmodule){0}, name);
 	if (sscanf(line, "used %u", &a) == 1)
-		return run_used(a);
+		return run_used(0, a);
+	if (sscanf(line, "used-of %u %u", &a, &b) == 2)
+		return run_used(a, b);
 	if (sscanf(line, "export %u", &a) == 1)
 		return run_export(a);
 	if (sscanf(line, "close-fd %u", &a) == 1)
@@ -446,6 +455,8 @@ static int obey(const char *line)
 		return (int)run_info() ?: -1;
 	if (!strcmp(line, "fork\n"))
 		return (int)run_fork();
+	if (!strcmp(line, "exec\n"))
+		return (int)run_exec();
 	fprintf(stderr, "no command %s", line);
 	exit(2);
 }
