@@ -39,7 +39,7 @@ class NVMLError(Exception):
     def __str__(self):
         if self.value in _KNOWN:
             return _KNOWN[self.value][1]
-        return f"NVML Error with code {self.value}"
+        return "Unknown Error"
 
     def __eq__(self, other):
         if not isinstance(other, NVMLError):

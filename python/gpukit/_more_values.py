@@ -31,25 +31,18 @@ def _camel(name):
 
 def _find_nvml(device, name):
     """nvmlDeviceGetX of nvidia-ml-py, on our handle."""
-    try:
-        import pynvml
-    except ImportError:
-        pynvml = None
-    function = getattr(pynvml, "nvmlDeviceGet" + _camel(name), None)
-    if function is None:
+    from gpukit import libnvml
+
+    function = "nvmlDeviceGet" + _camel(name)
+    if not hasattr(libnvml, function):
         raise AttributeError(
             f"{type(device).__name__!r} object has no attribute {name!r}")
 
-    def call(*args):
+    def call(*args, **kwargs):
         from ctypes import cast
 
-        pynvml.nvmlInit()
-        try:
-            result = function(cast(device.handle, pynvml.c_nvmlDevice_t),
-                              *args)
-        except pynvml.NVMLError:
-            return NA
-        return result.decode() if isinstance(result, bytes) else result
+        handle = cast(device.handle, libnvml.c_nvmlDevice_t)
+        return libnvml.nvmlQuery(function, handle, *args, **kwargs)
 
     return call
 
