@@ -11,25 +11,11 @@ class _Tuple(tuple):
 
     __slots__ = ()
     _fields = ()
-    _defaults = ()
-
-    def __new__(cls, *values, **named):
-        if named or len(values) != len(cls._fields):
-            values = cls._fill(values, named)
-        return tuple.__new__(cls, values)
+    _field_defaults = {}
 
     @classmethod
-    def _fill(cls, values, named):
-        rest = cls._fields[len(values):]
-        default = dict(zip(reversed(cls._fields), reversed(cls._defaults)))
-        try:
-            filled = [named.pop(f) if f in named else default[f]
-                      for f in rest]
-        except KeyError as error:
-            raise TypeError(f"{cls.__name__} needs {error}") from None
-        if named or len(values) > len(cls._fields):
-            raise TypeError(f"{cls.__name__} has {', '.join(cls._fields)}")
-        return (*values, *filled)
+    def _make(cls, values):
+        return cls(*values)
 
     def __getnewargs__(self):
         return tuple(self)
@@ -46,15 +32,29 @@ class _Tuple(tuple):
         return f"{type(self).__name__}({inner})"
 
 
-def _named(name, fields, doc, defaults=()):
+def _new_of(fields, defaults):
+    """A __new__ with these names as its arguments."""
+    first = len(fields) - len(defaults)
+    arguments = [*fields[:first], *(f"{name}=NA" for name in fields[first:])]
+    new = eval(f"lambda cls, {', '.join(arguments)}: "
+               f"make(cls, ({', '.join(fields)}))",
+               {"make": tuple.__new__, "NA": NA})
+    new.__name__, new.__qualname__ = "__new__", "_Tuple.__new__"
+    return new
+
+
+def _named(name, fields, doc, defaults=(), module="gpukit.device"):
+    """A class of named tuples; the last ones of the fields have NA without a
+    value, as many as there are defaults."""
     from operator import itemgetter
 
-    body = {"__slots__": (), "_fields": tuple(fields.split()),
-            "_defaults": defaults, "__doc__": doc, "__module__":
-            "gpukit.device"}
-    for at, field in enumerate(body["_fields"]):
+    names = tuple(fields.split())
+    body = {"__slots__": (), "_fields": names, "__doc__": doc,
+            "_field_defaults": dict(zip(names[-len(defaults):], defaults))
+            if defaults else {}, "__module__": module,
+            "__match_args__": names, "__new__": _new_of(names, defaults)}
+    for at, field in enumerate(names):
         body[field] = property(itemgetter(at), doc=f"{field}, or NA.")
-    body["__match_args__"] = body["_fields"]
     return type(name, (_Tuple,), body)
 
 

@@ -18,7 +18,8 @@ __all__ = ["take_snapshots", "collect_in_background",
            "ResourceMetricCollector"]
 
 SnapshotResult = _named("SnapshotResult", "devices gpu_processes",
-                        "Snapshots of devices, and of processes on them.")
+                        "Snapshots of devices, and of processes on them.",
+                        module=__name__)
 
 
 def take_snapshots(devices=None, *, gpu_processes=None):
@@ -120,7 +121,7 @@ class ResourceMetricCollector:
         ("gpu_memory_utilization", None, "gpu_memory_utilization (%)", 1.0),
         ("gpu_sm_utilization", None, "gpu_sm_utilization (%)", 1.0)]
 
-    def __init__(self, devices=None, root_pids=None, interval=1.0):
+    def __init__(self, devices=None, *, root_pids=None, interval=1.0):
         import threading
 
         if interval <= 0:
@@ -133,6 +134,9 @@ class ResourceMetricCollector:
         self._lock = self._wake
         self._buffers, self._last, self._thread = [], -math.inf, None
         mend_when_forked(self)
+
+    def __del__(self):
+        """Nothing: the thread holds the collector while a tag is active."""
 
     def _mend_locks(self):
         if is_orphaned(self._wake):

@@ -42,6 +42,8 @@ def select_devices(devices=None, *, format="index", force_index=False,
         raise ValueError(f"a format is one of {', '.join(_FORMATS)}")
     if tolerance < 0 or min_count < 0 or (max_count or 0) < 0:
         raise ValueError("counts and tolerance are not negative")
+    if max_count is not None and max_count < min_count:
+        raise ValueError("max_count is not below min_count")
     leaves = {device._at: device for device in _leaves(devices)}
     if not leaves or max_count == 0:
         return []
@@ -77,9 +79,10 @@ def parse_arguments(arguments=None):
         description="Prints devices that meet the wishes, for "
                     "CUDA_VISIBLE_DEVICES.")
     add = parser.add_argument
-    add("--inherit", "-i", nargs="?", const="", default=None, metavar="VALUE",
+    add("--inherit", "-i", nargs="?", default=argparse.SUPPRESS,
+        metavar="VALUE",
         help="of those that CUDA_VISIBLE_DEVICES (or VALUE) names")
-    add("--account-as-free", nargs="*", default=[], metavar="USER",
+    add("--account-as-free", nargs="*", metavar="USER", dest="free_accounts",
         help="what their processes hold counts as free; yours without a name")
     add("--min-count", "-c", type=int, default=0, metavar="N")
     add("--max-count", "-C", type=int, default=None, metavar="N")
@@ -91,28 +94,40 @@ def parse_arguments(arguments=None):
     add("--tolerance", "--tol", type=int, default=0, metavar="PERCENT",
         help="how far off a wish may be (default: 0)")
     add("--format", "-O", choices=("index", "uuid"), default="index")
-    add("--separator", "--sep", "-s", default=",", metavar="TEXT")
-    add("--newline", action="store_const", dest="separator", const="\n")
-    add("--null", "-0", action="store_const", dest="separator", const="\0")
+    add("--sep", "--separator", "-s", default=",", metavar="TEXT",
+        help="between devices (default: a comma)")
+    add("--newline", action="store_true", help="each on a line of its own")
+    add("--null", "-0", action="store_true", help="a zero byte between devices")
     add("--no-sort", "-S", action="store_false", dest="sort")
     asked = parser.parse_args(arguments)
     if asked.count is not None:
         asked.min_count = asked.max_count = asked.count
-    if "--account-as-free" in (arguments or sys.argv) \
-            and not asked.account_as_free:
+    if asked.free_accounts == []:
         from gpukit import host
 
-        asked.account_as_free = [host.getuser()]
+        asked.free_accounts = [host.getuser()]
+    asked.sep = "\n" if asked.newline else "\0" if asked.null else asked.sep
+    _check(parser, asked)
     return asked
 
 
-def _inherited(value):
-    if value is None:
+def _check(parser, asked):
+    """Numbers that make no sense end the command with its usage."""
+    for name in ("min_count", "max_count", "max_gpu_utilization",
+                 "max_memory_utilization", "tolerance"):
+        if (getattr(asked, name) or 0) < 0:
+            parser.error(f"--{name.replace('_', '-')} is not negative")
+    if asked.max_count is not None and asked.max_count < asked.min_count:
+        parser.error("--max-count is not below --min-count")
+
+
+def _inherited(asked):
+    if "inherit" not in asked:
         return None
     from gpukit.device import parse_cuda_visible_devices
 
-    parsed = parse_cuda_visible_devices(value) if value else \
-        parse_cuda_visible_devices()
+    parsed = parse_cuda_visible_devices() if asked.inherit is None else \
+        parse_cuda_visible_devices(asked.inherit)
     return [Device(index) for index in parsed]
 
 
@@ -123,19 +138,19 @@ def main(arguments=None):
     try:
         Device.count()
         found = select_devices(
-            _inherited(asked.inherit), format=asked.format,
+            _inherited(asked), format=asked.format,
             min_count=asked.min_count, max_count=asked.max_count,
             min_free_memory=asked.min_free_memory,
             min_total_memory=asked.min_total_memory,
             max_gpu_utilization=asked.max_gpu_utilization,
             max_memory_utilization=asked.max_memory_utilization,
-            tolerance=asked.tolerance, free_accounts=asked.account_as_free,
+            tolerance=asked.tolerance, free_accounts=asked.free_accounts,
             sort=asked.sort)
     except NVMLError as error:
         print(f"gpukit.select: {error}", file=sys.stderr)
         return 1 if error.value == 12 else 2
-    text = asked.separator.join(str(each) for each in found)
-    print(text, end="\0" if asked.separator == "\0" else "\n")
+    text = asked.sep.join(str(each) for each in found)
+    print(text, end="\0" if asked.sep == "\0" else "\n")
     if len(found) < asked.min_count:
         print(f"gpukit.select: {len(found)} devices, fewer than "
               f"{asked.min_count}", file=sys.stderr)
