@@ -20,10 +20,12 @@ _PARTS = {
                   "ResourceMetricCollector"),
     "select": ("select_devices",),
     "_timings": ("timings",),
+    "version": ("__version__",),
 }
 _PART_OF = {name: part for part, names in _PARTS.items() for name in names}
-_MODULES = ("libnvml", "libcuda", "callbacks", "utils", "caching", "na", "snapshot", "fake", "device", "libcudart", "host",
-            "process", "collector")
+_MODULES = ("libnvml", "libcuda", "libcudart", "callbacks", "utils", "caching",
+            "na", "snapshot", "fake", "device", "host", "process", "collector",
+            "termcolor", "version")
 
 __all__ = [*_PART_OF, "host", "libnvml", "libcuda", "libcudart"]
 

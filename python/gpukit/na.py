@@ -80,32 +80,32 @@ class NaType(str):
     def __round__(self, ndigits=None):
         return 0 if ndigits is None else round(_NAN, ndigits)
 
-    def __lt__(self, other):
-        if isinstance(other, _NUMBERS):
+    def __lt__(self, x):
+        if isinstance(x, _NUMBERS):
             return False
-        return str.__lt__(self, other)
+        return str.__lt__(self, x)
 
-    def __le__(self, other):
-        if isinstance(other, _NUMBERS):
+    def __le__(self, x):
+        if isinstance(x, _NUMBERS):
             return False
-        return str.__le__(self, other)
+        return str.__le__(self, x)
 
-    def __gt__(self, other):
-        if isinstance(other, _NUMBERS):
+    def __gt__(self, x):
+        if isinstance(x, _NUMBERS):
             return True
-        return str.__gt__(self, other)
+        return str.__gt__(self, x)
 
-    def __ge__(self, other):
-        if isinstance(other, _NUMBERS):
+    def __ge__(self, x):
+        if isinstance(x, _NUMBERS):
             return True
-        return str.__ge__(self, other)
+        return str.__ge__(self, x)
 
-    def __format__(self, spec):
+    def __format__(self, format_spec):
         """As text; where the form is one of numbers, as nan."""
         try:
-            return str.__format__(self, spec)
+            return str.__format__(self, format_spec)
         except ValueError:
-            return _NAN.__format__(spec)
+            return _NAN.__format__(format_spec)
 
 
 def _operator(name, result, divides):

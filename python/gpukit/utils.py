@@ -34,15 +34,14 @@ def bytes2human(b, /, *, min_unit=1):
     """A size in bytes as text: 1023B, 1.00MiB, 20.00GiB. NA stays NA, and so
     becomes a text without a number.
 
-    min_unit: the smallest unit to use, in bytes. Raises TypeError for None.
+    min_unit: the smallest unit to use, in bytes. Raises TypeError for None,
+    OverflowError for infinity.
     """
-    if not isinstance(b, (int, float)):
+    if not isinstance(b, int):
         try:
             b = round(float(b))
         except ValueError:
             return NA
-    if b != b:
-        return NA
     for limit, unit, text in _SIZES:
         if b < limit and unit >= min_unit:
             return text.format(b / unit)
@@ -62,10 +61,11 @@ def human2bytes(s, /):
         raise TypeError(f"a size is a number of bytes or a text, not {s!r}")
     text = s.strip().lower()
     text = text[1:].lstrip() if text.startswith("+") else text
-    digits = len(text) - len(text.lstrip("0123456789."))
+    digits = next((at for at, c in enumerate(text)
+                   if not c.isdecimal() and c != "."), len(text))
     number, unit = text[:digits], text[digits:].strip()
     whole, point, fraction = number.partition(".")
-    if not whole.isdigit() or (point and not fraction.isdigit()):
+    if not whole.isdecimal() or (point and not fraction.isdecimal()):
         raise ValueError(f"no size: {s!r}")
     unit = unit[:-1] if unit.endswith("b") else unit
     powers = {"": 1}
@@ -81,11 +81,13 @@ def human2bytes(s, /):
 def timedelta2human(dt, /, *, round=False):
     """A time (seconds or timedelta) as m:ss, h:mm:ss, or days from 4 on.
 
-    round: days from 1 on. NA stays NA.
+    round: days from 1 on. NA stays NA, and so becomes what is no time.
     """
-    if dt is None or dt == NA:
+    if hasattr(dt, "total_seconds"):
+        dt = dt.total_seconds()
+    if not isinstance(dt, (int, float)):
         return NA
-    seconds = dt if isinstance(dt, (int, float)) else dt.total_seconds()
+    seconds = dt
     if seconds < 0:
         return "-" + timedelta2human(-seconds, round=round)
     if seconds >= 4 * 86400 or (round and seconds >= 86400):
@@ -98,9 +100,10 @@ def timedelta2human(dt, /, *, round=False):
 
 
 def utilization2string(utilization, /):
-    """A share in percent as text: 3%, 3.1%. NA stays NA."""
-    if utilization is None or utilization != utilization \
-            or utilization == NA:
+    """A share in percent as text: 3%, 3.1%. NA stays NA, and so becomes what is
+    no number."""
+    if not isinstance(utilization, (int, float)) \
+            or utilization != utilization:
         return NA
     if isinstance(utilization, float):
         return f"{utilization:.1f}%"
@@ -126,17 +129,6 @@ try:
 except (AttributeError, ValueError):
     COLOR = False
 
-_COLOR_NAMES = ("red", "green", "yellow", "blue", "magenta", "cyan")
-COLORS = {"black": 30, "grey": 30, "white": 97, "light_grey": 37,
-          "dark_grey": 90}
-COLORS.update((name, 31 + i) for i, name in enumerate(_COLOR_NAMES))
-COLORS.update(("light_" + name, 91 + i)
-              for i, name in enumerate(_COLOR_NAMES))
-HIGHLIGHTS = {"on_" + name: code + 10 for name, code in COLORS.items()}
-ATTRIBUTES = {"bold": 1, "dark": 2, "underline": 4, "blink": 5, "reverse": 7,
-              "concealed": 8, "strike": 9}
-RESET = "\033[0m"
-
 
 def set_color(value):
     """Has `colored` use colours, or not; also in programs started from here
@@ -153,15 +145,51 @@ def colored(text, /, color=None, on_color=None, attrs=None):
     color: red, light_blue, ...; on_color: on_red, ...; attrs: bold, dark,
     underline, blink, reverse, concealed, strike. KeyError for other names.
     """
-    text = str(text)
     if not COLOR:
-        return text
-    codes = [] if color is None else [COLORS[color]]
-    codes += [] if on_color is None else [HIGHLIGHTS[on_color]]
-    codes += [ATTRIBUTES[name] for name in attrs or ()]
-    for code in codes:
-        text = f"\033[{code}m{text}"
-    return text + RESET
+        return str(text)
+    from gpukit import termcolor
+
+    return termcolor.colored(text, color, on_color, attrs)
+
+
+def memoize_when_activated(method, /):
+    """A method that is called once while its object has a dict `_cache`, as
+    devices have within oneshot(). Its arguments make no difference."""
+    def memoized(self, *args, **kwargs):
+        cache = getattr(self, "_cache", None)
+        if cache is None:
+            return method(self, *args, **kwargs)
+        if method not in cache:
+            cache[method] = method(self, *args, **kwargs)
+        return cache[method]
+
+    from functools import update_wrapper
+
+    return update_wrapper(memoized, method)
+
+
+def _size_pattern():
+    import re
+
+    return re.compile(r"\s*\+?\s*(?P<size>[0-9]+(\.[0-9]+)?)\s*"
+                      r"(?P<unit>([KMGTP]I?)?)B?\s*\Z", re.IGNORECASE)
+
+
+def _method():
+    from typing import Callable, TypeVar
+
+    return TypeVar("Method", bound=Callable)
+
+
+_LATE = {"SIZE_PATTERN": _size_pattern, "Method": _method}
+
+
+def __getattr__(name):
+    """What costs an import: made when it is first asked for."""
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = _LATE[name]()
+    return value
 
 
 def add_quotes(s):
@@ -170,7 +198,7 @@ def add_quotes(s):
         return '""'
     if "$" in s or "`" in s or "\\" in s or ('"' in s and "'" not in s):
         return "'" + s.replace("'", "'\"'\"'") + "'"
-    if any(c.isspace() for c in s) or "'" in s or '"' in s:
+    if any(c.isspace() or c in "'\";&|<>()*?[]{}#~" for c in s):
         return '"' + s.replace('"', '\\"') + '"'
     return s
 
