@@ -13,7 +13,7 @@ from gpukit._device_values import (
     fill_snapshot, percent, power_status, speed_text)
 from gpukit._errors import NVMLError
 from gpukit._forked import is_orphaned, mend_when_forked
-from gpukit._nvlink import NvLinks
+from gpukit._nvlink import _NvLinks
 from gpukit.na import NA
 from gpukit.snapshot import Snapshot
 from gpukit.utils import bytes2human
@@ -42,7 +42,21 @@ class _Oneshot:
         return False
 
 
-class Device(NvLinks):
+class _Late:
+    """An attribute of the class that is made when it is first asked for."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, device, owner):
+        from gpukit._device_late import make
+
+        value = make(self._name)
+        setattr(Device, self._name, value)
+        return value
+
+
+class Device(_NvLinks):
     """A GPU by its NVML index, a MIG device by (GPU, MIG) or any by its UUID.
 
     Device(0), Device((0, 1)), Device("GPU-..."), Device(bus_id="...").
@@ -54,7 +68,8 @@ class Device(NvLinks):
     device or no driver.
     """
 
-    GPU_PROCESS_CLASS = None
+    GPU_PROCESS_CLASS = _Late("GPU_PROCESS_CLASS")
+    UUID_PATTERN = _Late("UUID_PATTERN")
     # The classes below this one: device.py sets them.
     cuda = _physical = _mig = None
     SNAPSHOT_KEYS = [
@@ -81,6 +96,9 @@ class Device(NvLinks):
         if index is None:
             index = _index(_find(uuid, bus_id))
         return cls._make(cls._checked(index))
+
+    def __init__(self, index=None, *, uuid=None, bus_id=None):
+        """Nothing: __new__ has done it."""
 
     @classmethod
     def _checked(cls, index):
@@ -203,9 +221,12 @@ class Device(NvLinks):
     @staticmethod
     def cuda_runtime_version():
         """The version of the CUDA runtime that is found, or NA."""
-        from gpukit.libcudart import cudaRuntimeGetVersion
+        from gpukit.libcudart import cudaError, cudaRuntimeGetVersion
 
-        return cudaRuntimeGetVersion()
+        try:
+            return cudaRuntimeGetVersion()
+        except cudaError:
+            return NA
 
     cudart_version = cuda_runtime_version
 
@@ -218,7 +239,7 @@ class Device(NvLinks):
     def all(cls):
         """All GPUs; none without a driver."""
         try:
-            return [cls._physical(i) for i in range(_core.count())]
+            return [cls(index) for index in range(_core.count())]
         except NVMLError:
             return []
 

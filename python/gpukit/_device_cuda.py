@@ -35,6 +35,9 @@ class CudaDevice(Device):
         self.cuda_index
         return self
 
+    def __init__(self, cuda_index=None, *, nvml_index=None, uuid=None):
+        """Nothing: __new__ has done it."""
+
     @classmethod
     def _make(cls, index):
         if cls is CudaDevice and isinstance(index, tuple):

@@ -8,7 +8,16 @@ import os
 from gpukit import _core
 from gpukit._errors import NVMLError
 
-_OMITTED = object()
+
+
+class ValueOmitted:
+    """Stands for an argument that was not given, where None has a meaning."""
+
+    def __repr__(self):
+        return "<VALUE OMITTED>"
+
+
+_OMITTED = ValueOmitted()
 _HEX = frozenset("0123456789abcdefABCDEF")
 _SHAPE = [8, 4, 4, 4, 12]
 
@@ -29,7 +38,8 @@ def _is_uuid(text):
 
 def is_mig_device_uuid(uuid):
     """Whether a text is the full UUID of a MIG device."""
-    return uuid is not None and uuid.startswith("MIG-") and _is_uuid(uuid)
+    return (isinstance(uuid, str) and uuid.startswith("MIG-")
+            and _is_uuid(uuid))
 
 
 def _pair(index):

@@ -32,6 +32,12 @@ class MigDevice(Device):
                      "compute_instance_id"]
     _parent = None
 
+    def __new__(cls, index=None, *, uuid=None):
+        return super().__new__(cls, index, uuid=uuid)
+
+    def __init__(self, index=None, *, uuid=None):
+        """Nothing: __new__ has done it."""
+
     @classmethod
     def count(cls):
         """The number of MIG devices of all GPUs."""

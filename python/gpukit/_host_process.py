@@ -3,16 +3,18 @@
 import datetime
 import os
 import time
+from abc import ABC
 from _thread import RLock
 from weakref import WeakValueDictionary
 
 from gpukit import host
 from gpukit._forked import is_orphaned, mend_when_forked
+from gpukit.process import GpuProcess
 from gpukit.snapshot import Snapshot
 from gpukit.utils import command_join, timedelta2human
 
 
-class HostProcess(host.Process):
+class HostProcess(host.Process, ABC):
     """A process by its id; ours without one. All of psutil.Process, if it is
     installed.
 
@@ -135,6 +137,7 @@ class HostProcess(host.Process):
 
 
 mend_when_forked(HostProcess)
+HostProcess.register(GpuProcess)  # it has all that a HostProcess has
 
 
 def _clock(seconds):
@@ -142,5 +145,6 @@ def _clock(seconds):
     then = datetime.datetime.fromtimestamp(seconds)
     today = then.date() == datetime.date.today()
     return then.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M:%S")
+
 
 HostProcess.__module__ = "gpukit.process"

@@ -8,7 +8,7 @@ from gpukit._errors import NVMLError
 from gpukit.na import NA
 
 
-class NvLinks:
+class _NvLinks:
     """The methods of a device that tell of its NVLinks."""
 
     def nvlink_link_count(self):
@@ -75,23 +75,38 @@ def _mean(rates):
     return round(sum(known) / len(known)) if known else NA
 
 
+_WAY = ("Traffic out of the GPU over", "Traffic into the GPU over")
+_WHICH = {"": "each NVLink", "mean_": "an NVLink, the mean of all,",
+          "total_": "all NVLinks together"}
+_INTERVAL = ("interval: over so many seconds from now; without it since the "
+             "last call. ValueError for a negative one.")
+
+
+def _value_of(at, reduce):
+    def value(self, interval=None):
+        return reduce(self._sides(interval)[at])
+    return value
+
+
+def _text_of(name):
+    def text(self, interval=None):
+        rate = getattr(self, name)(interval)
+        if isinstance(rate, list):
+            return [speed_text(each) for each in rate]
+        return speed_text(rate)
+    return text
+
+
 def _add_nvlink(side, at):
     """The methods of one direction."""
     for prefix, reduce in (("", list), ("mean_", _mean), ("total_", _total)):
         name = f"nvlink_{prefix}{side}_throughput"
-        doc = f"{side} traffic of NVLinks in KiB/s: {prefix or 'each'}"
-
-        def value(self, interval=None, reduce=reduce):
-            return reduce(self._sides(interval)[at])
-
-        def text(self, interval=None, name=name):
-            rate = getattr(self, name)(interval)
-            if isinstance(rate, list):
-                return [speed_text(each) for each in rate]
-            return speed_text(rate)
-
-        add_method(NvLinks, name, value, doc.rstrip("_") + ".")
-        add_method(NvLinks, name + "_human", text, f"{name}() as text.")
+        which = _WHICH[prefix]
+        add_method(_NvLinks, name, _value_of(at, reduce),
+                   f"{_WAY[at]} {which} in KiB/s. {_INTERVAL}")
+        add_method(_NvLinks, name + "_human", _text_of(name),
+                   f"{_WAY[at]} {which} as text, such as 1.00MiB/s. "
+                   f"{_INTERVAL}")
 
 
 _add_nvlink("tx", 0)

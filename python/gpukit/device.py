@@ -3,7 +3,7 @@
 from gpukit._device_base import Device
 from gpukit._device_cuda import CudaDevice, CudaMigDevice
 from gpukit._device_find import (
-    is_mig_device_uuid, normalize_cuda_visible_devices,
+    ValueOmitted, is_mig_device_uuid, normalize_cuda_visible_devices,
     parse_cuda_visible_devices)
 from gpukit._device_kinds import MigDevice, PhysicalDevice
 from gpukit._device_values import (

@@ -93,8 +93,10 @@ def ppid_map():
 
 
 def reverse_ppid_map():
-    """pid -> the pids of its children."""
-    found = {}
+    """pid -> the pids of its children; none for another number."""
+    from collections import defaultdict
+
+    found = defaultdict(list)
     for pid, parent in ppid_map().items():
-        found.setdefault(parent, []).append(pid)
+        found[parent].append(pid)
     return found

@@ -45,19 +45,49 @@ class _Failsafe:
         return False
 
 
+_RAISE = object()
+
+
+def auto_garbage_clean(fallback=_RAISE):
+    """For a method of a process that may have ended: its object is not handed
+    out again, and within GpuProcess.failsafe() the result is the fallback.
+
+    Without a fallback, and without failsafe, what the host raises goes on.
+    """
+
+    def decorate(method):
+        def clean(self, *args, **kwargs):
+            try:
+                return method(self, *args, **kwargs)
+            except host.PsutilError:
+                _forget(self)
+                if fallback is _RAISE or not getattr(_state, "failsafe",
+                                                     False):
+                    raise
+                return fallback
+
+        clean.__name__, clean.__doc__ = method.__name__, method.__doc__
+        clean.__wrapped__ = method
+        return clean
+
+    return decorate
+
+
+def _forget(process):
+    with GpuProcess.INSTANCE_LOCK:
+        key = (process._pid, process._device)
+        if GpuProcess.INSTANCES.get(key) is process:
+            del GpuProcess.INSTANCES[key]
+
+
 def _of_host(name, fallback, doc):
     """A method that asks the host's process."""
 
     def method(self):
-        try:
-            return getattr(self.host, name)()
-        except host.PsutilError:
-            if not getattr(_state, "failsafe", False):
-                raise
-            return fallback
+        return getattr(self.host, name)()
 
     method.__name__, method.__doc__ = name, doc
-    return method
+    return auto_garbage_clean(fallback)(method)
 
 
 def _text_of(name, to_text):
@@ -85,10 +115,8 @@ class GpuProcess:
         if is_orphaned(cls.INSTANCE_LOCK):
             cls.INSTANCE_LOCK = RLock()
 
-    def __new__(cls, pid=None, device=None, *, gpu_memory=None,
-                gpu_instance_id=None, compute_instance_id=None, type=None):
-        if device is None:
-            raise TypeError("a GpuProcess is on a device")
+    def __new__(cls, pid, device, *, gpu_memory=None, gpu_instance_id=None,
+                compute_instance_id=None, type=None):
         pid = os.getpid() if pid is None else pid
         with cls.INSTANCE_LOCK:
             self = cls.INSTANCES.get((pid, device))
@@ -98,8 +126,8 @@ class GpuProcess:
                 cls.INSTANCES[(pid, device)] = self
             return self
 
-    def __init__(self, pid=None, device=None, *, gpu_memory=None,
-                 gpu_instance_id=None, compute_instance_id=None, type=None):
+    def __init__(self, pid, device, *, gpu_memory=None, gpu_instance_id=None,
+                 compute_instance_id=None, type=None):
         if gpu_memory is not None:
             self._memory = gpu_memory
         if gpu_instance_id is not None:
