@@ -1,5 +1,7 @@
 """Defects that nvitop has and gpukit must not have, on the made-up machine."""
 
+import pytest
+
 from python_package import check_built, program_on_machine
 
 check_built()
@@ -79,6 +81,45 @@ print(c.root_pids == {os.getpid()})
 """, "--gpus", "h100:1", "--load", "train:0").split()
     # 8 metrics of 4 numbers, of a running time 2
     assert out == ["30", "30", "0", "0", "0", "True"]
+
+
+def test_a_running_time_is_exact(program):
+    """Beside the kernel's own clock, to the hundredths that it tells."""
+    out = program("""
+import gpukit
+def uptime():
+    with open("/proc/uptime") as f:
+        return float(f.read().split()[0])
+before = uptime()
+shot = gpukit.take_snapshots().gpu_processes[0]
+after = uptime()
+with open(f"/proc/{shot.pid}/stat", "rb") as f:
+    began = int(f.read().rpartition(b")")[2].split()[19]) / 100
+told = shot.running_time_in_seconds
+print(before - began - 0.02 <= told <= after - began + 0.02)
+""", "--gpus", "h100:1", "--load", "idle:0")
+    assert out.strip() == "True"
+
+
+def test_a_mig_slot_without_a_device_is_passed_over(program):
+    pytest.importorskip("pynvml")
+    out = program("""
+import gpukit, pynvml as n
+gpu = gpukit.Device(0)
+last = gpu.mig_devices()[-1]
+first = gpu.mig_devices()[0]
+n.nvmlInit()
+handle = n.nvmlDeviceGetHandleByIndex(0)
+gi = n.nvmlDeviceGetGpuInstanceById(handle, first.gpu_instance_id())
+n.nvmlComputeInstanceDestroy(n.nvmlGpuInstanceGetComputeInstanceById(
+    gi, first.compute_instance_id()))
+n.nvmlGpuInstanceDestroy(gi)
+left = gpukit.Device(0).mig_devices()
+print(len(left), [d.uuid() for d in left] == [last.uuid()],
+      [d.index for d in left], [d.index for d in gpukit.MigDevice.all()],
+      gpukit.MigDevice.count(), sep="|")
+""", "--gpus", "a100-sxm4-80gb:1", "--mig", "0=3g.40gb+2g.20gb")
+    assert out.strip() == "1|True|[(0, 1)]|[(0, 1)]|1"
 
 
 def test_a_mean_is_of_time():
