@@ -124,10 +124,16 @@ def boolify(string, /, default=None):
     return bool(string) if default is None else bool(default)
 
 
-try:
-    COLOR = sys.stdout.isatty()
-except (AttributeError, ValueError):
-    COLOR = False
+def _wants_color():
+    if os.environ.get("NO_COLOR") or os.environ.get("FORCE_COLOR"):
+        return not os.environ.get("NO_COLOR")
+    try:
+        return sys.stdout.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+COLOR = _wants_color()
 
 
 def set_color(value):
@@ -140,7 +146,8 @@ def set_color(value):
 
 
 def colored(text, /, color=None, on_color=None, attrs=None):
-    """The text in a colour, on a terminal or after set_color(True).
+    """The text in a colour, on a terminal, with FORCE_COLOR in the environment
+    or after set_color(True).
 
     color: red, light_blue, ...; on_color: on_red, ...; attrs: bold, dark,
     underline, blink, reverse, concealed, strike. KeyError for other names.
@@ -196,9 +203,10 @@ def add_quotes(s):
     """An argument as one word of a shell."""
     if s == "":
         return '""'
-    if "$" in s or "`" in s or "\\" in s or ('"' in s and "'" not in s):
+    found = set(s)
+    if found & set("$`\\!") or ('"' in s and "'" not in s):
         return "'" + s.replace("'", "'\"'\"'") + "'"
-    if any(c.isspace() or c in "'\";&|<>()*?[]{}#~" for c in s):
+    if found & set("'\"&;|<>()[]{}*?~#") or any(c.isspace() for c in s):
         return '"' + s.replace('"', '\\"') + '"'
     return s
 

@@ -182,6 +182,22 @@ for wish in ({"format": "x"}, {"tolerance": -1}, {"min_count": -1}):
     assert out.split() == ["refused"] * 3
 
 
+def test_a_shell_reads_a_command_line_back(program):
+    """Each sign there is, alone, at either end and in the middle."""
+    out = program("""
+import subprocess
+from gpukit import command_join
+signs = [chr(code) for code in range(1, 128)] + ["\\u00e9", "'\\"", "$'\\""]
+words = ["", *signs] + [word for sign in signs for word in (
+    sign + "b", "a" + sign, "a" + sign + "b", "a " + sign)]
+line = command_join(["printf", "%s\\\\0", *words])
+read = subprocess.run(["sh", "-c", line], capture_output=True, check=True)
+print([each for each in zip(words, read.stdout.decode().split("\\0"))
+       if each[0] != each[1]], len(words), command_join(["--lr=0.1", "a/b:c@d"]))
+""", "--gpus", "none")
+    assert out.splitlines() == ["[] 651 --lr=0.1 a/b:c@d"]
+
+
 def test_importing_loads_nothing_heavy(program):
     out = program("""
 import subprocess, sys
