@@ -44,7 +44,8 @@ CORE = Extension(
 setup(
     version=version(),
     packages=find_packages(HERE, include=["gpukit", "gpukit.*"]),
-    package_data={"gpukit": ["py.typed", "*.pyi"]},
+    package_data={"gpukit": ["py.typed", "*.pyi"],
+                  "gpukit.fake.torch": ["src/*.cpp", "src/*.h"]},
     ext_modules=[CORE],
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
 )

@@ -122,6 +122,14 @@ GKF_API void gkf_queue_put(struct gkf_queue *queue, struct gkf_task *task,
 			   struct gkf_own_task *own);
 GKF_API int gkf_queue_do(struct gkf_own_task *own);
 
+/*
+ * The calling thread does a kernel's work itself, beside the queue: in this
+ * process's turn on its device, as busy time, until it gives the turn back.
+ * Any number of threads may, and what they do may nest.
+ */
+GKF_API void gkf_queue_take_turn(struct gkf_queue *queue);
+GKF_API void gkf_queue_give_turn(struct gkf_queue *queue);
+
 /* From its next task on. */
 GKF_API void gkf_queue_priority(struct gkf_queue *queue, int priority);
 

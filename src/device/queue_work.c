@@ -230,6 +230,27 @@ bool gkf_task_stopped(void)
 }
 
 /*
+ * Not kept afterwards: only an executor finds out that nothing follows. A slot
+ * without a turn to wait for is counted all the same.
+ */
+void gkf_queue_take_turn(struct gkf_queue *queue)
+{
+	struct gkf_executors *executors = queue->executors;
+	const struct gkf_queue_ask *ask = &queue->ask;
+
+	gkf_turn_take(ask->machine, ask->slot, NULL);
+	pthread_mutex_lock(&executors->turn);
+	count_in(executors, ask->machine, ask->slot);
+	pthread_mutex_unlock(&executors->turn);
+	gkf_total_launched(ask->machine, ask->slot);
+}
+
+void gkf_queue_give_turn(struct gkf_queue *queue)
+{
+	give_back(queue);
+}
+
+/*
  * Whoever gave up the turn after each short kernel would wait for a whole
  * slice of the others each time. So it is kept for a kernel that comes next,
  * of this queue or another, as long as the slice lasts.

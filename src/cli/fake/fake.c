@@ -311,8 +311,11 @@ static int run_told(const struct fake_options *a, const char *path,
 		return code;
 	if (!a->quiet)
 		fake_hint(a->command[0]);
-	code = fake_run(m, path, a->generation ? a->generation->name : NULL,
-			a->command, end_of_scenario(a), children);
+	code = fake_torch(!a->no_torch);
+	if (!code)
+		code = fake_run(m, path,
+				a->generation ? a->generation->name : NULL,
+				a->command, end_of_scenario(a), children);
 	code = tell_end(a, m, code);
 	gkf_machine_close(m);
 	return code;

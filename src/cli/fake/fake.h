@@ -90,6 +90,12 @@ int fake_watch_mark(void);
 pid_t fake_watch_begin(pid_t command);
 void fake_watch_end(pid_t watch);
 
+/*
+ * Shall PyTorch, in commands that fake_run() starts, run its operators on the
+ * machine? Answers the exit code of a failure, or 0.
+ */
+int fake_torch(bool wanted);
+
 /* Holds back the signals that fake_run() and fake_signals_wait() handle. */
 void fake_signals_hold(void);
 void fake_signals_release(void);

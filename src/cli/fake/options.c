@@ -28,6 +28,7 @@ enum {
 	KEY_REPLAY,
 	KEY_REFUSALS,
 	KEY_REPORT,
+	KEY_NO_TORCH,
 	KEY_QUIET = 'q',
 };
 
@@ -102,6 +103,8 @@ static const struct argp_option options[] = {
      "what was refused is told at the end, on stderr; error: and the exit "
      "status is 3 (default: tell)",
      0},
+    {"no-torch", KEY_NO_TORCH, NULL, 0,
+     "PyTorch is left as it is: its operators do not run on the GPUs", 0},
     {"quiet", KEY_QUIET, NULL, 0,
      "says neither at the end what was refused nor at the beginning what "
      "cannot work",
@@ -188,6 +191,9 @@ static error_t parse_fake_option(int key, char *arg, struct argp_state *state)
 				   "--refusals: '%s'; allowed are tell, error",
 				   arg);
 		a->refusals_fail = *arg == 'e';
+		return 0;
+	case KEY_NO_TORCH:
+		a->no_torch = true;
 		return 0;
 	case KEY_QUIET:
 		a->quiet = true;

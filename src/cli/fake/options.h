@@ -30,6 +30,7 @@ struct fake_options {
 	struct gkf_scenario scenario; /* when it has a name */
 	uint64_t speed;               /* permille; 0: the scenario's, or 1000 */
 	bool frozen, until_end;
+	bool no_torch;             /* PyTorch is left as it is */
 	bool quiet, refusals_fail; /* say nothing; exit status 3 */
 	char **command;
 };

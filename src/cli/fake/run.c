@@ -152,6 +152,21 @@ static int enter_machine(const char *machine, const char *generation)
 	return 0;
 }
 
+/* Python alone looks there; what lies there looks at the variable. */
+int fake_torch(bool wanted)
+{
+	char path[PATH_MAX];
+
+	if (!wanted)
+		return setenv("GPUKIT_TORCH", "0", 1)
+			   ? fake_failure("out of memory")
+			   : 0;
+	if (gk_where("lib/gpukit/fake/python", path, sizeof path) ||
+	    access(path, X_OK))
+		return 0;
+	return prepend("PYTHONPATH", path) ? fake_failure("out of memory") : 0;
+}
+
 /* In the child: becomes the command. */
 static void __attribute__((noreturn)) become(char **argv, pid_t launcher)
 {

@@ -56,6 +56,11 @@ struct gpukit_run {
 /* Answers CUDA_SUCCESS, or what the context fails with. */
 typedef CUresult (*gpukit_body)(struct gpukit_run *run);
 
+/* Work of a device that the calling thread does, from begin to end. */
+struct gpukit_work {
+	void *queue; /* the driver's */
+};
+
 struct gpukit_table {
 	size_t size; /* of the table, for what later versions append */
 	/* Counts a call that a library refused, by its name. After cuInit. */
@@ -65,6 +70,26 @@ struct gpukit_table {
 	 * launch. CUDA_ERROR_INVALID_HANDLE: it is no kernel.
 	 */
 	CUresult (*attach)(CUkernel kernel, gpukit_body body);
+	/*
+	 * Where this process reads and writes [address, address + size); NULL:
+	 * not all of that is memory of a device. Without rights or faults:
+	 * for who has been told so by the driver.
+	 */
+	void *(*view)(uint64_t address, uint64_t size);
+	/*
+	 * The calling thread is about to do what a kernel of that name would.
+	 * Waits for all that the stream of the current context (or of its own,
+	 * with a handle) waits for; answers the context's error, and
+	 * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED where it is captured. From then
+	 * until `work_end` the device is busy. They nest, and threads may do so
+	 * side by side.
+	 */
+	CUresult (*work_begin)(CUstream stream, const char *name,
+			       struct gpukit_work *work);
+	void (*work_end)(struct gpukit_work *work);
+	/* Such work has failed: so has the context. Between the two or after.
+	 */
+	void (*work_fail)(CUstream stream, CUresult result);
 };
 
 #endif

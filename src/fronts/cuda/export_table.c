@@ -4,7 +4,9 @@
  * libraries that come with this one.
  */
 #include "base/log.h"
+#include "device/space.h"
 #include "fronts/common/export_table.h"
+#include "fronts/cuda/host_work.h"
 #include "fronts/cuda/module.h"
 #include "machine/store/coverage.h"
 
@@ -34,8 +36,9 @@ static void note_refusal(enum gpukit_library library, const char *symbol)
 	front_tell_refusal(symbol);
 }
 
-static const struct gpukit_table gpukit_table = {sizeof gpukit_table,
-						 note_refusal, kernel_attach};
+static const struct gpukit_table gpukit_table = {
+    sizeof gpukit_table, note_refusal,  kernel_attach, gkf_space_view,
+    host_work_begin,     host_work_end, host_work_fail};
 
 static const struct export_row rows[] = {
     {GPUKIT_TABLE_UUID, &gpukit_table},

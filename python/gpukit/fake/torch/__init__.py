@@ -1,0 +1,39 @@
+"""PyTorch's operators on the GPUs of a made-up machine.
+
+`import torch` calls activate(), by an entry point that only `gpukit fake` puts
+on the path of Python. On any other machine it does nothing, and whatever goes
+wrong here is a warning, never an error of `import torch`.
+"""
+
+import os
+
+__all__ = ["activate"]
+
+
+def _is_made_up():
+    """Is it our driver that this process finds? Nothing is loaded to know."""
+    if not os.environ.get("GPUKIT_MACHINE"):
+        return False
+    if os.environ.get("GPUKIT_TORCH") == "0":
+        return False
+    paths = (os.environ.get("LD_LIBRARY_PATH", "") + ":"
+             + os.environ.get("LD_AUDIT", "")).split(":")
+    return any(os.path.exists(os.path.join(
+        path if os.path.isdir(path) else os.path.dirname(path),
+        "libgpukit-fake.so")) for path in paths if path)
+
+
+def activate():
+    """Puts our kernels in the place of CUDA's, where the GPUs are made up."""
+    if not _is_made_up():
+        return
+    try:
+        from . import install
+
+        install.install()
+    except Exception as error:  # whatever it is: torch must be imported
+        import warnings
+
+        warnings.warn(f"gpukit: PyTorch's operators will not run on the "
+                      f"made-up GPUs: {type(error).__name__}: {error}",
+                      RuntimeWarning, stacklevel=2)

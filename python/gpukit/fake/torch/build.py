@@ -1,0 +1,230 @@
+"""The C++ part: built by the first program that needs it, against the headers
+of the PyTorch that it uses, and kept for all later ones."""
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(HERE, "src")
+NAME = "libgpukit-torch.so"
+_COMPILERS = ("c++", "g++", "clang++")
+_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-w")
+_LIBRARIES = ("-ltorch_cpu", "-lc10", "-lc10_cuda", "-ldl")
+
+
+class NoCompiler(RuntimeError):
+    """There is no C++ compiler here."""
+
+
+def compiler():
+    """The command of a C++ compiler, as a list; NoCompiler."""
+    asked = os.environ.get("CXX", "").split()
+    if asked and shutil.which(asked[0]):
+        return asked
+    for name in _COMPILERS:
+        if shutil.which(name):
+            return [name]
+    raise NoCompiler("there is no C++ compiler (c++, g++, clang++; or CXX)")
+
+
+def _sources():
+    names = sorted(os.listdir(SOURCES))
+    return [os.path.join(SOURCES, name) for name in names
+            if name.endswith((".cpp", ".h", ".inc"))]
+
+
+def _abi():
+    import torch
+
+    return int(torch._C._GLIBCXX_USE_CXX11_ABI)
+
+
+def key():
+    """What a library was built from and for, as the name of its folder."""
+    import torch
+
+    digest = hashlib.sha256(repr((_FLAGS, _LIBRARIES)).encode())
+    for path in _sources():
+        digest.update(os.path.basename(path).encode() + b"\0")
+        with open(path, "rb") as f:
+            digest.update(f.read())
+    return f"{torch.__version__}-abi{_abi()}-{digest.hexdigest()[:16]}"
+
+
+def cache():
+    """The folder of all built libraries."""
+    above = os.environ.get("XDG_CACHE_HOME") or os.path.join(
+        os.path.expanduser("~"), ".cache")
+    return os.path.join(above, "gpukit", "torch")
+
+
+def _is_ours(path):
+    """Nobody but this user, or root, can have written it."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return (found.st_uid in (0, os.geteuid())
+            and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            and not stat.S_ISLNK(found.st_mode))
+
+
+def find():
+    """The path of the built library of this PyTorch; None: not built yet."""
+    folder = os.path.join(cache(), key())
+    path = os.path.join(folder, NAME)
+    return path if _is_ours(folder) and _is_ours(path) else None
+
+
+def find_or_build():
+    """The same, built if need be. NoCompiler, RuntimeError."""
+    found = find()
+    if found:
+        return found
+    try:
+        os.makedirs(cache(), mode=0o700, exist_ok=True)
+        folder = cache() if _is_ours(cache()) else None
+    except OSError:
+        folder = None
+    if not folder:
+        return _build_for_this_process()
+    with _Alone(os.path.join(folder, "lock")):
+        return find() or _build_into(folder)
+
+
+class _Alone:
+    """One process builds; the others wait for it and find its work."""
+
+    def __init__(self, path):
+        self._path = path
+
+    def __enter__(self):
+        import fcntl
+
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT
+                             | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def __exit__(self, *_):
+        os.close(self._file)
+
+
+def _build_into(folder):
+    """Builds beside and renames: the folder is there when it is whole."""
+    beside = tempfile.mkdtemp(prefix=".", dir=folder)
+    wanted = os.path.join(folder, key())
+    try:
+        _build(beside)
+        shutil.rmtree(wanted, ignore_errors=True)
+        os.rename(beside, wanted)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    return os.path.join(wanted, NAME)
+
+
+def _build_for_this_process():
+    """Where no cache can be kept."""
+    import atexit
+
+    folder = tempfile.mkdtemp(prefix="gpukit-torch-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _build(folder)
+    return os.path.join(folder, NAME)
+
+
+def _unchecked():
+    """The operators of PyTorch's table whose tensors CUDA's own kernels check,
+    or nobody, as the lines of a C table."""
+    try:
+        import torchgen
+
+        path = os.path.join(os.path.dirname(torchgen.__file__), "packaged",
+                            "ATen", "native", "native_functions.yaml")
+        with open(path, encoding="utf-8") as f:
+            blocks = re.split(r"(?m)^- func: ", f.read())[1:]
+    except (ImportError, OSError):
+        return []
+    names = ["aten::" + block.split("(")[0] for block in blocks
+             if "device_check: NoCheck" in block]
+    return [f'"{name}",' for name in sorted(names)]
+
+
+def _flags(folder):
+    import torch
+
+    headers = os.path.join(os.path.dirname(torch.__file__), "include")
+    return [*_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={_abi()}", "-isystem", headers,
+            "-isystem", os.path.join(headers, "torch", "csrc", "api",
+                                     "include"), "-I", folder]
+
+
+def _compile(words, folder, source):
+    """One file. Must not import: the main thread is importing torch."""
+    made = os.path.join(folder, os.path.basename(source)[:-4] + ".o")
+    return made, _run([*words, "-c", source, "-o", made])
+
+
+def _run(words):
+    # The machine's libraries are no business of the compiler's.
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("LD_AUDIT", "LD_LIBRARY_PATH",
+                                   "LD_PRELOAD")}
+    done = subprocess.run(words, capture_output=True, text=True, check=False,
+                          env=environment)
+    return "" if not done.returncode else (
+        done.stderr.strip() or f"{words[0]} ended with {done.returncode}")
+
+
+def _jobs():
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def _build(folder):
+    from concurrent.futures import ThreadPoolExecutor
+
+    import torch
+
+    command = compiler()
+    sys.stderr.write(f"gpukit: building its operators for PyTorch "
+                     f"{torch.__version__}, this once\n")
+    with open(os.path.join(folder, "unchecked.inc"), "w",
+              encoding="utf-8") as f:
+        f.write("\n".join(_unchecked() + [""]))
+    files = [path for path in _sources() if path.endswith(".cpp")]
+    words = [*command, *_flags(folder)]
+    with ThreadPoolExecutor(_jobs()) as pool:
+        made = list(pool.map(
+            lambda path: _compile(words, folder, path), files))
+    _raise([said for _, said in made if said])
+    libraries = os.path.join(os.path.dirname(torch.__file__), "lib")
+    path = os.path.join(folder, NAME)
+    said = _run([*command, "-shared", "-o", path, *[m for m, _ in made],
+                 "-L" + libraries, *_LIBRARIES])
+    _raise([said] if said else [])
+    for name in os.listdir(folder):
+        if name != NAME:
+            os.unlink(os.path.join(folder, name))
+    _sync(path)
+    _sync(folder)
+
+
+def _raise(said):
+    if said:
+        lines = said[0].splitlines()
+        wrong = [line for line in lines if "error" in line] or lines
+        raise RuntimeError(f"its C++ part cannot be built: {wrong[0]}")
+
+
+def _sync(path):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,54 @@
+// copy_ of device tensors: between the host and a device, and between devices,
+// bytes go as CUDA's own copies, in the order of streams; within a device it is
+// an operator like others, which may cast and turn around.
+#include "copy.h"
+
+#include <ATen/ops/copy_native.h>
+#include <ATen/ops/empty.h>
+
+namespace gpukit
+{
+
+namespace
+{
+
+// CUDA's copies move bytes: what is moved must be one piece of one type.
+bool is_plain(const at::Tensor &self, const at::Tensor &src)
+{
+	return self.dtype() == src.dtype() && self.is_contiguous() &&
+	       src.is_contiguous() && self.sizes() == src.sizes() &&
+	       self.is_conj() == src.is_conj() && self.is_neg() == src.is_neg();
+}
+
+void copy_between_devices(at::Tensor &self, const at::Tensor &src,
+			  bool non_blocking)
+{
+	if (is_plain(self, src)) {
+		at::native::copy_(self, src, non_blocking);
+		return;
+	}
+	at::Tensor from =
+	    src.resolve_conj().resolve_neg().to(self.scalar_type());
+	at::Tensor plain = from.expand_as(self).contiguous();
+	at::Tensor there = at::empty(self.sizes(), self.options());
+
+	at::native::copy_(there, plain, non_blocking);
+	self.copy_(there, non_blocking);
+}
+
+} // namespace
+
+bool is_copy_between(const at::Tensor &self, const at::Tensor &src)
+{
+	return self.defined() && src.defined() && self.device() != src.device();
+}
+
+void copy_between(at::Tensor &self, const at::Tensor &src, bool non_blocking)
+{
+	if (self.device().is_cuda() && src.device().is_cuda())
+		copy_between_devices(self, src, non_blocking);
+	else
+		at::native::copy_(self, src, non_blocking);
+}
+
+} // namespace gpukit

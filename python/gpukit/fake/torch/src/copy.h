@@ -1,0 +1,12 @@
+// copy_ of tensors that lie in different places.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace gpukit
+{
+
+bool is_copy_between(const at::Tensor &self, const at::Tensor &src);
+void copy_between(at::Tensor &self, const at::Tensor &src, bool non_blocking);
+
+} // namespace gpukit

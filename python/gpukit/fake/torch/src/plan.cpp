@@ -1,0 +1,73 @@
+// Facts about operators, from their schemas and PyTorch's own table of them.
+#include "plan.h"
+
+#include <ATen/core/function_schema.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gpukit
+{
+
+namespace
+{
+
+// Names whose CUDA kernels check nothing themselves or let TensorIterator do
+// so: of this PyTorch's native_functions.yaml, sorted, by build.py.
+const char *const unchecked[] = {
+#include "unchecked.inc"
+    "~",
+};
+
+// Those that take tensors of the host that are no numbers.
+const char *const with_host[] = {
+    "aten::_copy_from",
+    "aten::_copy_from_and_resize",
+    "aten::_ctc_loss",
+    "aten::_ctc_loss_backward",
+    "aten::_index_put_impl_",
+    "aten::copy_",
+    "aten::index",
+    "aten::index_put",
+    "aten::index_put_",
+    "aten::segment_reduce",
+};
+
+bool is_before(const char *a, const char *b)
+{
+	return std::strcmp(a, b) < 0;
+}
+
+template <class Table> bool contains(const Table &table, const char *name)
+{
+	return std::binary_search(std::begin(table), std::end(table), name,
+				  is_before);
+}
+
+} // namespace
+
+Plan::Plan(const c10::OperatorHandle &op)
+    : name(c10::toString(op.operator_name())), written(0), generator(-1),
+      seeded(op.hasTag(at::Tag::nondeterministic_seeded))
+{
+	const c10::FunctionSchema &schema = op.schema();
+
+	arguments = schema.arguments().size();
+	returns = schema.returns().size();
+	for (unsigned i = 0; i < arguments; i++) {
+		const c10::Argument &a = schema.arguments()[i];
+		c10::TypePtr type = a.type();
+
+		if (a.alias_info() && a.alias_info()->isWrite() && i < 64)
+			written |= std::uint64_t(1) << i;
+		if (auto optional = type->cast<c10::OptionalType>())
+			type = optional->getElementType();
+		if (type->kind() == c10::TypeKind::GeneratorType)
+			generator = i;
+	}
+	seeded |= generator >= 0;
+	same_device = !contains(unchecked, name.c_str());
+	host_operands = contains(with_host, op.operator_name().name.c_str());
+}
+
+} // namespace gpukit

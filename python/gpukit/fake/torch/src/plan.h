@@ -1,0 +1,29 @@
+// What is known of an operator before it is called.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <cstdint>
+#include <string>
+
+namespace gpukit
+{
+
+struct Plan {
+	explicit Plan(const c10::OperatorHandle &op);
+
+	bool writes(unsigned argument) const
+	{
+		return argument < 64 ? written >> argument & 1 : true;
+	}
+
+	std::string name; // "aten::add.Tensor"
+	unsigned arguments, returns;
+	std::uint64_t written; // bits: arguments that it may change
+	int generator;         // which argument is one; -1: none
+	bool seeded;           // it draws random numbers
+	bool same_device;      // CUDA's kernel wants all tensors on one device
+	bool host_operands;    // and this one takes some of the host's
+};
+
+} // namespace gpukit

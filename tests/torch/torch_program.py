@@ -1,0 +1,51 @@
+"""PyTorch programs on the made-up machine, each in a process of its own. They
+need the virtual environment build/venv-torch; without it they are skipped."""
+
+import os
+import subprocess
+
+import pytest
+
+from conftest import BUILD, GPUKIT, ROOT, clean_env
+
+PYTHON = os.path.join(ROOT, "build", "venv-torch", "bin", "python")
+
+BEGIN = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+def same(found, expected, **how):
+    assert found.is_cuda, found.device
+    torch.testing.assert_close(found.cpu(), expected, **how)
+
+def raises(function, kind, *words):
+    try:
+        function()
+    except kind as error:
+        for word in words:
+            assert word in str(error), (word, str(error))
+    else:
+        raise AssertionError("nothing was raised")
+"""
+
+
+def torch_env(**more):
+    """One thread each; what is built is kept in the build tree."""
+    return clean_env(OMP_NUM_THREADS="1",
+                     XDG_CACHE_HOME=os.path.join(BUILD, "torch-cache"),
+                     **more)
+
+
+def run(program, gpus="h100:2", options=(), check=True, **more):
+    """What a program answers, and prints on a made-up machine."""
+    if not os.path.exists(PYTHON):
+        pytest.skip("no PyTorch in build/venv-torch: ./run torch")
+    done = subprocess.run(
+        [GPUKIT, "fake", "--quiet", "--gpus", gpus, *options, "--", PYTHON,
+         "-c", BEGIN + program],
+        env=torch_env(**more), text=True, capture_output=True, check=False,
+        timeout=600)
+    if check:
+        assert not done.returncode, done.stderr[-3000:]
+    return done
