@@ -1,0 +1,155 @@
+/*
+ * cuda_only.cpp - registers the rows of all topics, and tells what became of
+ * each name: a schema that this PyTorch has otherwise is left alone, since a
+ * kernel of another signature would read its arguments wrongly.
+ */
+#include "cuda_only.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <map>
+#include <string>
+
+namespace gpukit
+{
+namespace
+{
+
+struct Refusal {
+	const char *prefix; /* of the operator's name */
+	const char *reason;
+};
+
+/* Names with a CUDA kernel that we don't have. */
+const Refusal refusals[] = {
+    {"miopen_", "AMD's library: never reached on CUDA"},
+    {"_use_miopen_", "AMD's library: never reached on CUDA"},
+    {"_cslt_", "operands lie in cuSPARSELt's own undocumented form"},
+    {"_sparse_semi_structured_", "operands lie in CUTLASS' own form"},
+    {"_to_sparse_semi_structured", "makes CUTLASS' own form"},
+    {"_triton_", "Python replaces it by a Triton kernel before use"},
+    {"_mixed_dtypes_linear", "weights lie in CUTLASS' own interleaved form"},
+};
+
+using Fates = std::map<std::string, std::string>;
+
+Fates &fates()
+{
+	static Fates all;
+
+	return all;
+}
+
+c10::OperatorName split_name(const std::string &space, const std::string &name)
+{
+	auto dot = name.find('.');
+
+	if (dot == std::string::npos)
+		return {space + "::" + name, ""};
+	return {space + "::" + name.substr(0, dot), name.substr(dot + 1)};
+}
+
+bool has_cpu_form(const c10::OperatorHandle &op)
+{
+	using c10::DispatchKey;
+
+	for (auto key :
+	     {DispatchKey::CPU, DispatchKey::CompositeImplicitAutograd,
+	      DispatchKey::CompositeExplicitAutograd})
+		if (op.hasKernelForDispatchKey(key))
+			return true;
+	return false;
+}
+
+/* An int of ours may stand where the schema has a symbolic one. */
+bool fits_schema(const Row &row, const c10::FunctionSchema &schema)
+{
+	auto ours = row.schema();
+
+	return !c10::findSchemaDifferences(ours, schema) ||
+	       !c10::findSchemaDifferences(ours,
+					   schema.cloneWithRealTypes(false));
+}
+
+/* Answers why the row isn't registered, or NULL. */
+const char *skip_reason(const Row &row)
+{
+	auto op = c10::Dispatcher::singleton().findSchema(
+	    split_name("aten", row.name));
+
+	if (!op)
+		return "absent\tthis PyTorch doesn't have it";
+	if (!row.beside_cpu && has_cpu_form(*op))
+		return "cpu\tthis PyTorch has a CPU form of its own";
+	if (!fits_schema(row, op->schema()))
+		return "schema\tthis PyTorch has another signature";
+	return nullptr;
+}
+
+bool is_wanted(const Row &row)
+{
+	const char *reason = skip_reason(row);
+	std::string &fate = fates()[row.name];
+
+	if (!reason)
+		fate = row.beside_cpu ? "own\tgpukit::" : "own\taten::";
+	else if (fate.compare(0, 3, "own"))
+		fate = reason;
+	return !reason;
+}
+
+Rows all_rows()
+{
+	Rows all;
+
+	for (auto topic :
+	     {cell_rows, convolution_rows, cudnn_attention_rows, dropout_rows,
+	      efficient_rows, flash_rows, matmul_rows, norm_rows})
+		for (auto &row : topic())
+			all.push_back(row);
+	return all;
+}
+
+void add_beside(torch::Library &library, const Row &row)
+{
+	auto op = c10::Dispatcher::singleton().findSchema(
+	    split_name("aten", row.name));
+	auto name = split_name("gpukit", row.name);
+
+	library.def(op->schema().cloneWithName(name.name, name.overload_name));
+	library.impl(("gpukit::" + std::string(row.name)).c_str(),
+		     torch::dispatch(c10::DispatchKey::CPU, row.kernel()));
+}
+
+} // namespace
+
+TORCH_LIBRARY_IMPL(aten, CPU, library)
+{
+	for (auto &row : all_rows())
+		if (!row.beside_cpu && is_wanted(row))
+			library.impl(row.name, row.kernel());
+}
+
+TORCH_LIBRARY_FRAGMENT(gpukit, library)
+{
+	for (auto &row : all_rows())
+		if (row.beside_cpu && is_wanted(row))
+			add_beside(library, row);
+}
+
+} // namespace gpukit
+
+/* Lines of name, fate and reason, parted by tabs; a refusal's is a prefix. */
+extern "C" const char *gpukit_cuda_only_rows(void)
+{
+	static std::string text;
+
+	if (!text.empty())
+		return text.c_str();
+	for (auto &fate : gpukit::fates())
+		text += fate.first + "\t" + fate.second + "\n";
+	for (auto &refusal : gpukit::refusals)
+		text += std::string(refusal.prefix) + "*\trefused\t" +
+			refusal.reason + "\n";
+	return text.c_str();
+}

@@ -1,0 +1,169 @@
+/*
+ * cuda_only_convolution.cpp - cuDNN's convolutions and the depthwise ones.
+ * Their backward passes need none: convolution_backward has a form for all.
+ */
+#include "cuda_only.h"
+
+namespace gpukit
+{
+namespace
+{
+
+using at::IntArrayRef;
+
+struct Geometry {
+	std::vector<int64_t> stride, padding, dilation, output_padding;
+	int64_t groups;
+	bool is_transposed;
+};
+
+/* A single number stands for all dimensions. */
+std::vector<int64_t> spread(IntArrayRef values, const Tensor &weight)
+{
+	size_t dims = weight.dim() - 2;
+
+	if (values.size() == 1)
+		return std::vector<int64_t>(dims, values[0]);
+	return values.vec();
+}
+
+Geometry plain_geometry(const Tensor &weight, IntArrayRef stride,
+			IntArrayRef padding, IntArrayRef dilation,
+			int64_t groups)
+{
+	return {spread(stride, weight),
+		spread(padding, weight),
+		spread(dilation, weight),
+		std::vector<int64_t>(weight.dim() - 2, 0),
+		groups,
+		false};
+}
+
+/* cuDNN keeps channels last if either operand has them so, but not in fp64. */
+at::MemoryFormat result_format(const Tensor &self, const Tensor &weight)
+{
+	auto last = weight.dim() == 4 ? at::MemoryFormat::ChannelsLast
+				      : at::MemoryFormat::ChannelsLast3d;
+
+	if (self.scalar_type() == at::kDouble || weight.dim() < 4 ||
+	    weight.dim() > 5)
+		return at::MemoryFormat::Contiguous;
+	if (self.suggest_memory_format() == last ||
+	    weight.suggest_memory_format() == last)
+		return last;
+	return at::MemoryFormat::Contiguous;
+}
+
+Tensor convolve(const Tensor &self, const Tensor &weight,
+		const optional<Tensor> &bias, const Geometry &how)
+{
+	return at::convolution(self, weight, bias, how.stride, how.padding,
+			       how.dilation, how.is_transposed,
+			       how.output_padding, how.groups);
+}
+
+Tensor convolve_like_cudnn(const Tensor &self, const Tensor &weight,
+			   const optional<Tensor> &bias, const Geometry &how)
+{
+	return convolve(self, weight, bias, how)
+	    .contiguous(result_format(self, weight));
+}
+
+Tensor cudnn(const Tensor &self, const Tensor &weight, IntArrayRef padding,
+	     IntArrayRef stride, IntArrayRef dilation, int64_t groups,
+	     bool benchmark, bool deterministic, bool allow_tf32)
+{
+	(void)benchmark;
+	(void)deterministic;
+	(void)allow_tf32;
+	return convolve_like_cudnn(
+	    self, weight, std::nullopt,
+	    plain_geometry(weight, stride, padding, dilation, groups));
+}
+
+Tensor &cudnn_out(const Tensor &self, const Tensor &weight, IntArrayRef padding,
+		  IntArrayRef stride, IntArrayRef dilation, int64_t groups,
+		  bool benchmark, bool deterministic, bool allow_tf32,
+		  Tensor &out)
+{
+	return fill_out(out,
+			cudnn(self, weight, padding, stride, dilation, groups,
+			      benchmark, deterministic, allow_tf32));
+}
+
+Tensor cudnn_transpose(const Tensor &self, const Tensor &weight,
+		       IntArrayRef padding, IntArrayRef output_padding,
+		       IntArrayRef stride, IntArrayRef dilation, int64_t groups,
+		       bool benchmark, bool deterministic, bool allow_tf32)
+{
+	Geometry how =
+	    plain_geometry(weight, stride, padding, dilation, groups);
+
+	(void)benchmark;
+	(void)deterministic;
+	(void)allow_tf32;
+	how.output_padding = spread(output_padding, weight);
+	how.is_transposed = true;
+	return convolve_like_cudnn(self, weight, std::nullopt, how);
+}
+
+Tensor cudnn_relu(const Tensor &self, const Tensor &weight,
+		  const optional<Tensor> &bias, IntArrayRef stride,
+		  IntArrayRef padding, IntArrayRef dilation, int64_t groups)
+{
+	return convolve_like_cudnn(
+		   self, weight, bias,
+		   plain_geometry(weight, stride, padding, dilation, groups))
+	    .relu_();
+}
+
+Tensor cudnn_add_relu(const Tensor &self, const Tensor &weight, const Tensor &z,
+		      const optional<at::Scalar> &alpha,
+		      const optional<Tensor> &bias, IntArrayRef stride,
+		      IntArrayRef padding, IntArrayRef dilation, int64_t groups)
+{
+	return convolve_like_cudnn(
+		   self, weight, bias,
+		   plain_geometry(weight, stride, padding, dilation, groups))
+	    .add_(z, alpha.value_or(1))
+	    .relu_();
+}
+
+/* A weight a channel: as many groups as the operand has channels. */
+Tensor depthwise(const Tensor &self, const Tensor &weight, IntArrayRef kernel,
+		 const optional<Tensor> &bias, IntArrayRef stride,
+		 IntArrayRef padding, IntArrayRef dilation)
+{
+	TORCH_CHECK(weight.sizes().slice(2) == kernel, "kernel_size ", kernel,
+		    " is not the weight's, ", weight.sizes().slice(2));
+	return convolve(
+	    self, weight, bias,
+	    plain_geometry(weight, stride, padding, dilation, self.size(1)));
+}
+
+Tensor &depthwise_out(const Tensor &self, const Tensor &weight,
+		      IntArrayRef kernel, const optional<Tensor> &bias,
+		      IntArrayRef stride, IntArrayRef padding,
+		      IntArrayRef dilation, Tensor &out)
+{
+	return fill_out(out, depthwise(self, weight, kernel, bias, stride,
+				       padding, dilation));
+}
+
+} // namespace
+
+Rows convolution_rows()
+{
+	return {
+	    own_row<cudnn>("cudnn_convolution"),
+	    own_row<cudnn_out>("cudnn_convolution.out"),
+	    own_row<cudnn_transpose>("cudnn_convolution_transpose"),
+	    own_row<cudnn_relu>("cudnn_convolution_relu"),
+	    own_row<cudnn_add_relu>("cudnn_convolution_add_relu"),
+	    own_row<depthwise>("_conv_depthwise2d"),
+	    own_row<depthwise_out>("_conv_depthwise2d.out"),
+	    own_row<depthwise>("conv_depthwise3d"),
+	};
+}
+
+} // namespace gpukit

@@ -1,0 +1,38 @@
+/*
+ * philox.h - the random numbers of the device: Philox4x32-10 (Salmon and
+ * others, "Parallel random numbers: as easy as 1, 2, 3", 2011), counted as
+ * curand_init(seed, 0, offset) counts them.
+ */
+#ifndef GPUKIT_TORCH_PHILOX_H
+#define GPUKIT_TORCH_PHILOX_H
+
+#include <cstdint>
+
+namespace gpukit
+{
+
+struct Philox {
+	uint64_t seed;
+	uint64_t offset; /* of 32-bit words */
+};
+
+/*
+ * Where the operators of this thread draw from. The boxed fallback sets it from
+ * the generator of the device before an operator, and afterwards tells that
+ * generator how far the offset has come. Unset: from the CPU's generator.
+ */
+struct PhiloxSource {
+	Philox next;
+	bool is_set;
+};
+PhiloxSource &philox_source();
+
+/* Draws count numbers, and leaves the offset at a multiple of 4. */
+Philox take_philox(uint64_t count);
+
+/* Uniform in (0, 1], as curand_uniform's: n numbers from the start'th on. */
+void fill_uniform(float *out, uint64_t n, Philox philox, uint64_t start);
+
+} // namespace gpukit
+
+#endif
