@@ -140,7 +140,8 @@ TORCH_LIBRARY_FRAGMENT(gpukit, library)
 } // namespace gpukit
 
 /* Lines of name, fate and reason, parted by tabs; a refusal's is a prefix. */
-extern "C" const char *gpukit_cuda_only_rows(void)
+extern "C" __attribute__((visibility("default"))) const char *
+gpukit_cuda_only_rows(void)
 {
 	static std::string text;
 

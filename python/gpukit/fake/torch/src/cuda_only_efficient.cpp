@@ -126,7 +126,7 @@ efficient_forward(const Tensor &query, const Tensor &key, const Tensor &value,
 AttentionGradients make_gradients(const AttentionBatch &batch, bool is_shared)
 {
 	auto like = [](const Tensor &tensor) {
-		auto sizes = tensor.transpose(1, 2).sizes();
+		auto sizes = tensor.transpose(1, 2).sizes().vec();
 
 		return at::empty(sizes, tensor.options()).transpose(1, 2);
 	};
