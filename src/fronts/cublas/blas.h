@@ -11,7 +11,7 @@
 
 #include "fronts/common/native.h"
 #include "fronts/common/native_handle.h"
-#include "fronts/cublas/element.h"
+#include "fronts/common/element.h"
 #include "fronts/cublas/gemm.h"
 
 typedef enum {

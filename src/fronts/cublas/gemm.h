@@ -7,7 +7,7 @@
 #ifndef GKF_CUBLAS_GEMM_H
 #define GKF_CUBLAS_GEMM_H
 
-#include "fronts/cublas/element.h"
+#include "fronts/common/element.h"
 
 /* cublasOperation_t. */
 enum operation { OP_N, OP_T, OP_C, OP_CONJG };

@@ -5,7 +5,7 @@
 #ifndef GKF_CUBLAS_LT_LAYOUT_H
 #define GKF_CUBLAS_LT_LAYOUT_H
 
-#include "fronts/cublas/element.h"
+#include "fronts/common/element.h"
 #include "fronts/cublas/lt.h"
 
 /* FP4, of which element.h knows nothing: two in a byte, the low half first. */

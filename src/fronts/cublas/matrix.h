@@ -6,7 +6,7 @@
 #ifndef GKF_CUBLAS_MATRIX_H
 #define GKF_CUBLAS_MATRIX_H
 
-#include "fronts/cublas/element.h"
+#include "fronts/common/element.h"
 
 enum storage { STORED_FULL, STORED_BAND, STORED_PACKED };
 enum shape { SHAPE_GENERAL, SHAPE_SYMMETRIC, SHAPE_HERMITIAN, SHAPE_TRIANGLE };

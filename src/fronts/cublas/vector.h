@@ -6,7 +6,7 @@
 #ifndef GKF_CUBLAS_VECTOR_H
 #define GKF_CUBLAS_VECTOR_H
 
-#include "fronts/cublas/element.h"
+#include "fronts/common/element.h"
 
 enum vector_op {
 	VECTOR_COPY,

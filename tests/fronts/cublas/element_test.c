@@ -1,5 +1,5 @@
 /* Elements of all types as floats and back, against values by their formula. */
-#include "fronts/cublas/element.h"
+#include "fronts/common/element.h"
 #include "unit.h"
 
 #include <math.h>

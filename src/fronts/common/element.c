@@ -2,7 +2,7 @@
  * element.c - conversion of elements. All small types are read into float and
  * written from float, exactly; the others by way of double.
  */
-#include "fronts/cublas/element.h"
+#include "fronts/common/element.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * element.h - the types of elements, and rows of them as float and double. The
  * values are cudaDataType's.
  */
-#ifndef GKF_CUBLAS_ELEMENT_H
-#define GKF_CUBLAS_ELEMENT_H
+#ifndef GKF_ELEMENT_H
+#define GKF_ELEMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
