@@ -42,6 +42,8 @@ static const struct {
     {"libcusolver.so.12", "libcusolver.so.12"},
     {"libcusparse.so.12", "libcusparse.so.12"},
     {"libcurand.so.10", "libcurand.so.10"},
+    {"libnccl.so.2", "libnccl.so.2"},
+    {"libnccl.so", "libnccl.so.2"},
 };
 
 #define NAMES (sizeof names / sizeof *names)

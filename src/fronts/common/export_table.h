@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* The first 16 bytes are its UUID. */
-#define GPUKIT_TABLE_UUID "gpukit runtime 3"
+#define GPUKIT_TABLE_UUID "gpukit runtime 4"
 
 /* Whose function a refused call was. */
 enum gpukit_library {
@@ -23,6 +23,7 @@ enum gpukit_library {
 	GPUKIT_CUSPARSE,
 	GPUKIT_CUSOLVER,
 	GPUKIT_CUPTI,
+	GPUKIT_NCCL,
 	GPUKIT_LIBRARIES,
 };
 
@@ -49,6 +50,8 @@ struct gpukit_run {
 	bool (*stopped)(void);
 	/* The body adds what it did: additions and multiplications. */
 	uint64_t operations;
+	/* The same of bytes from and to other devices, over their links. */
+	uint64_t link_in, link_out;
 	void *context; /* the driver's */
 	int fault;     /* the driver's: CUresult */
 };

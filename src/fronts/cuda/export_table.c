@@ -27,6 +27,7 @@ static const enum gkf_named kinds[GPUKIT_LIBRARIES] = {
     [GPUKIT_CUSPARSE] = GKF_NAMED_CUSPARSE,
     [GPUKIT_CUSOLVER] = GKF_NAMED_CUSOLVER,
     [GPUKIT_CUPTI] = GKF_NAMED_CUPTI,
+    [GPUKIT_NCCL] = GKF_NAMED_NCCL,
 };
 
 /* A function of a library; it has seen that the driver is initialised. */

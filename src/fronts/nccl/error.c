@@ -1,0 +1,72 @@
+/* error.c - owns the text of the last error of this process. */
+#include "fronts/nccl/error.h"
+#include "base/log.h"
+#include "fronts/nccl/front.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+	pthread_mutex_t lock;
+	char text[TROUBLE_MAX];
+} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *const texts[] = {
+#define NCCL_RESULT(name, value, text) [value] = (text),
+#include "abi/nccl_result.def"
+#undef NCCL_RESULT
+};
+
+ncclResult_t error_set(ncclResult_t result, const char *format, ...)
+{
+	char text[TROUBLE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	pthread_mutex_lock(&last.lock);
+	memcpy(last.text, text, sizeof text);
+	pthread_mutex_unlock(&last.lock);
+	gk_log(GK_LOG_WARN, "NCCL: %s", text);
+	return result;
+}
+
+ncclResult_t error_of_cuda(CUresult r, const char *what)
+{
+	return r ? error_set(ncclUnhandledCudaError,
+			     "%s: CUDA answers error %d", what, (int)r)
+		 : ncclSuccess;
+}
+
+const char *front_error_string(ncclResult_t result)
+{
+	if ((unsigned)result >= sizeof texts / sizeof *texts)
+		return "an unknown result";
+	return texts[result];
+}
+
+FRONT_OTHER(const char *, ncclGetErrorString, (ncclResult_t result))
+{
+	return front_error_string(result);
+}
+
+/* A copy of the calling thread: others may fail meanwhile. */
+FRONT_OTHER(const char *, ncclGetLastError, (ncclComm_t comm))
+{
+	static _Thread_local char text[TROUBLE_MAX];
+
+	if (!comm || !comm_text(comm, text)) {
+		pthread_mutex_lock(&last.lock);
+		memcpy(text, last.text, sizeof text);
+		pthread_mutex_unlock(&last.lock);
+	}
+	return text;
+}
+
+FRONT_OTHER(void, ncclResetDebugInit, (void))
+{
+	/* Nothing is read from NCCL_DEBUG here. */
+}

@@ -1,0 +1,190 @@
+/* life.c - what a communicator is, whether it is well, and how it ends. */
+#include "base/clock.h"
+#include "fronts/nccl/front.h"
+
+#include <stdlib.h>
+
+/* The release whose names this library has. */
+#define VERSION 22809
+
+FRONT(ncclGetVersion, (int *version))
+{
+	if (!version)
+		return error_set(ncclInvalidArgument,
+				 "there is no place for the version");
+	*version = VERSION;
+	return ncclSuccess;
+}
+
+/* ---- what it is ---- */
+
+static ncclResult_t tell(ncclComm_t comm, int *ret,
+			 int (*what)(const struct ncclComm *c))
+{
+	struct ncclComm *c;
+	ncclResult_t r;
+
+	if (!ret)
+		return error_set(ncclInvalidArgument,
+				 "there is no place for the answer");
+	c = comm_use(comm);
+	if (!c)
+		return error_set(ncclInvalidArgument, "%p is no communicator",
+				 (void *)comm);
+	r = atomic_load(&c->phase) == COMM_COMING
+		? error_set(ncclInvalidArgument,
+			    "the communicator is not ready")
+		: ncclSuccess;
+	if (!r)
+		*ret = what(c);
+	comm_leave(c);
+	return r;
+}
+
+static int count_of(const struct ncclComm *c)
+{
+	return (int)c->ranks;
+}
+
+static int device_of(const struct ncclComm *c)
+{
+	return c->device;
+}
+
+static int rank_of(const struct ncclComm *c)
+{
+	return (int)c->rank;
+}
+
+FRONT(ncclCommCount, (const ncclComm_t comm, int *count))
+{
+	return tell(comm, count, count_of);
+}
+
+FRONT(ncclCommCuDevice, (const ncclComm_t comm, int *device))
+{
+	return tell(comm, device, device_of);
+}
+
+FRONT(ncclCommUserRank, (const ncclComm_t comm, int *rank))
+{
+	return tell(comm, rank, rank_of);
+}
+
+FRONT(ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t *asyncError))
+{
+	struct ncclComm *c;
+
+	if (!asyncError)
+		return error_set(ncclInvalidArgument,
+				 "there is no place for the error");
+	c = comm_use(comm);
+	if (!c)
+		return error_set(ncclInvalidArgument, "%p is no communicator",
+				 (void *)comm);
+	*asyncError = (ncclResult_t)atomic_load(&c->failed);
+	if (!*asyncError)
+		*asyncError = (ncclResult_t)atomic_load(&c->background);
+	comm_leave(c);
+	return ncclSuccess;
+}
+
+/* ---- how it ends ---- */
+
+/* What was launched is done, or its context failed. */
+static ncclResult_t advance_finalize(struct job *job)
+{
+	struct ncclComm *c = job->c;
+
+	if (c->launched && !atomic_load(&c->abort) &&
+	    native_driver()->cuEventQuery(c->last) == CUDA_ERROR_NOT_READY)
+		return ncclInProgress;
+	atomic_store(&c->phase, COMM_FINALIZED);
+	return ncclSuccess;
+}
+
+static void end_finalize(struct job *job, ncclResult_t r)
+{
+	(void)r;
+	atomic_store(&job->c->background, ncclSuccess);
+	comm_leave(job->c);
+	free(job);
+}
+
+static ncclResult_t finalize(ncclComm_t comm)
+{
+	struct ncclComm *c = comm_use(comm);
+	uint32_t ready = COMM_READY;
+	struct job *job;
+
+	if (!c)
+		return error_set(ncclInvalidArgument, "%p is no communicator",
+				 (void *)comm);
+	job = calloc(1, sizeof *job);
+	if (!job || !atomic_compare_exchange_strong(&c->phase, &ready,
+						    COMM_FINALIZING)) {
+		free(job);
+		comm_leave(c);
+		return error_set(ncclInvalidArgument,
+				 "the communicator is finalized, or was never "
+				 "ready");
+	}
+	job->c = c;
+	job->advance = advance_finalize;
+	job->end = end_finalize;
+	return group_job(job);
+}
+
+FRONT(ncclCommFinalize, (ncclComm_t comm))
+{
+	return group_note(finalize(comm));
+}
+
+/* Waits for a thread that makes it or finalizes it. */
+static void wait_for_background(struct ncclComm *c)
+{
+	while (atomic_load(&c->background) == ncclInProgress)
+		gk_sleep_until(gk_mono_ns() + GK_NS_PER_MS / 5);
+}
+
+/* After a failure nothing is waited for that others would have to do. */
+FRONT(ncclCommDestroy, (ncclComm_t comm))
+{
+	struct ncclComm *c;
+	bool failed;
+
+	if (!comm)
+		return ncclSuccess;
+	c = comm_use(comm);
+	if (!c)
+		return error_set(ncclInvalidArgument,
+				 "%p is no communicator, or was destroyed",
+				 (void *)comm);
+	wait_for_background(c);
+	failed = atomic_load(&c->failed) || !c->seat.at;
+	if (!failed && c->launched)
+		native_driver()->cuEventSynchronize(c->last);
+	comm_leave(c);
+	comm_end(c, failed ? MEMBER_ABORTED : MEMBER_LEFT);
+	return ncclSuccess;
+}
+
+FRONT(ncclCommAbort, (ncclComm_t comm))
+{
+	struct ncclComm *c;
+
+	if (!comm)
+		return ncclSuccess;
+	c = comm_use(comm);
+	if (!c)
+		return error_set(ncclInvalidArgument,
+				 "%p is no communicator, or was destroyed",
+				 (void *)comm);
+	atomic_store(&c->abort, 1);
+	if (c->seat.at)
+		meeting_ring(&c->seat, c->rank);
+	wait_for_background(c);
+	comm_leave(c);
+	comm_end(c, MEMBER_ABORTED);
+	return ncclSuccess;
+}

@@ -1,0 +1,187 @@
+/*
+ * reduce.c - the arithmetic of reductions. Floats of 16 and 8 bits are added as
+ * float and rounded at the end.
+ */
+#include "fronts/nccl/reduce.h"
+#include "fronts/common/element.h"
+#include "fronts/nccl/front.h"
+
+#include <string.h>
+
+union block {
+	int8_t i8[REDUCE_BLOCK];
+	uint8_t u8[REDUCE_BLOCK];
+	int32_t i32[REDUCE_BLOCK];
+	uint32_t u32[REDUCE_BLOCK];
+	int64_t i64[REDUCE_BLOCK];
+	uint64_t u64[REDUCE_BLOCK];
+	float f32[REDUCE_BLOCK];
+	double f64[REDUCE_BLOCK];
+};
+
+/* How elements are computed with. */
+enum kind { I8, U8, I32, U32, I64, U64, F32, F64 };
+
+static const struct {
+	enum kind kind;
+	enum element narrow; /* of those that are computed as float */
+} types[ncclNumTypes] = {
+    [ncclInt8] = {I8, R_32F},
+    [ncclUint8] = {U8, R_32F},
+    [ncclInt32] = {I32, R_32F},
+    [ncclUint32] = {U32, R_32F},
+    [ncclInt64] = {I64, R_32F},
+    [ncclUint64] = {U64, R_32F},
+    [ncclFloat16] = {F32, R_16F},
+    [ncclFloat32] = {F32, R_32F},
+    [ncclFloat64] = {F64, R_32F},
+    [ncclBfloat16] = {F32, R_16BF},
+    [ncclFloat8e4m3] = {F32, R_8F_E4M3},
+    [ncclFloat8e5m2] = {F32, R_8F_E5M2},
+};
+
+#define EACH(statement)                                                        \
+	for (size_t i = 0; i < n; i++)                                         \
+		statement;                                                     \
+	break
+
+/* As fmax() and fmin(): of a NaN and a number the number. */
+#define MORE(a, b) ((b) > (a) || (a) != (a) ? (b) : (a))
+#define LESS(a, b) ((b) < (a) || (a) != (a) ? (b) : (a))
+
+/* unsigned: sums and products of integers go round. */
+#define ARITHMETIC(name, type, round)                                          \
+	static void combine_##name(type *acc, const type *in, uint32_t op,     \
+				   size_t n)                                   \
+	{                                                                      \
+		switch (op) {                                                  \
+		case ncclProd:                                                 \
+			EACH(acc[i] = (type)((round)acc[i] * (round)in[i]));   \
+		case ncclMax:                                                  \
+			EACH(acc[i] = MORE(acc[i], in[i]));                    \
+		case ncclMin:                                                  \
+			EACH(acc[i] = LESS(acc[i], in[i]));                    \
+		default:                                                       \
+			EACH(acc[i] = (type)((round)acc[i] + (round)in[i]));   \
+		}                                                              \
+	}                                                                      \
+	static void scale_##name(type *to, const type *in, uint64_t bits,      \
+				 size_t n)                                     \
+	{                                                                      \
+		type factor;                                                   \
+                                                                               \
+		memcpy(&factor, &bits, sizeof factor);                         \
+		for (size_t i = 0; i < n; i++)                                 \
+			to[i] = (type)((round)in[i] * (round)factor);          \
+	}                                                                      \
+	static void divide_##name(type *acc, unsigned ranks, size_t n)         \
+	{                                                                      \
+		for (size_t i = 0; i < n; i++)                                 \
+			acc[i] = (type)(acc[i] / (type)ranks);                 \
+	}
+ARITHMETIC(i8, int8_t, unsigned)
+ARITHMETIC(u8, uint8_t, unsigned)
+ARITHMETIC(i32, int32_t, uint32_t)
+ARITHMETIC(u32, uint32_t, uint32_t)
+ARITHMETIC(i64, int64_t, uint64_t)
+ARITHMETIC(u64, uint64_t, uint64_t)
+ARITHMETIC(f32, float, float)
+ARITHMETIC(f64, double, double)
+
+/* Calls the function of the kind; the arguments name `m`, the union's part. */
+#define BY_KIND(kind, function, ...)                                           \
+	switch (kind) {                                                        \
+	case I8:                                                               \
+		CALL(function##_i8, i8, __VA_ARGS__);                          \
+		break;                                                         \
+	case U8:                                                               \
+		CALL(function##_u8, u8, __VA_ARGS__);                          \
+		break;                                                         \
+	case I32:                                                              \
+		CALL(function##_i32, i32, __VA_ARGS__);                        \
+		break;                                                         \
+	case U32:                                                              \
+		CALL(function##_u32, u32, __VA_ARGS__);                        \
+		break;                                                         \
+	case I64:                                                              \
+		CALL(function##_i64, i64, __VA_ARGS__);                        \
+		break;                                                         \
+	case U64:                                                              \
+		CALL(function##_u64, u64, __VA_ARGS__);                        \
+		break;                                                         \
+	case F32:                                                              \
+		CALL(function##_f32, f32, __VA_ARGS__);                        \
+		break;                                                         \
+	case F64:                                                              \
+		CALL(function##_f64, f64, __VA_ARGS__);                        \
+		break;                                                         \
+	}
+
+/* The scalar of a rank, of a small float as float. */
+static uint64_t widen_scalar(enum element narrow, uint64_t bits)
+{
+	uint64_t wide = 0;
+
+	if (narrow == R_32F)
+		return bits;
+	element_convert(&wide, R_32F, &bits, narrow, 1);
+	return wide;
+}
+
+/* A rank's elements, as they are computed with; maybe in `room`. */
+static const union block *load_elements(const struct reduction *r,
+					union block *room, const char *in,
+					unsigned rank, size_t n)
+{
+	enum element narrow = types[r->type].narrow;
+	uint64_t scalar;
+
+	if (narrow != R_32F)
+		element_convert(room, R_32F, in, narrow, n);
+	if (r->op != OP_SCALED)
+		return narrow != R_32F ? room
+				       : (const union block *)(const void *)in;
+	scalar = widen_scalar(narrow, r->scalar[rank]);
+	if (narrow != R_32F)
+		in = (const char *)room;
+#define CALL(function, m, unused)                                              \
+	function(room->m, ((const union block *)(const void *)in)->m, scalar, n)
+	BY_KIND(types[r->type].kind, scale, 0)
+#undef CALL
+	return room;
+}
+
+static void combine(const struct reduction *r, union block *acc,
+		    const union block *in, size_t n)
+{
+#define CALL(function, m, unused) function(acc->m, in->m, r->op, n)
+	BY_KIND(types[r->type].kind, combine, 0)
+#undef CALL
+}
+
+static void divide(const struct reduction *r, union block *acc, size_t n)
+{
+#define CALL(function, m, unused) function(acc->m, r->ranks, n)
+	BY_KIND(types[r->type].kind, divide, 0)
+#undef CALL
+}
+
+void reduce_block(const struct reduction *r, void *to,
+		  const char *const in[RANKS_MAX], size_t n)
+{
+	enum element narrow = types[r->type].narrow;
+	const union block *first;
+	union block acc, room;
+
+	first = load_elements(r, &acc, in[0], 0, n);
+	if (first != &acc)
+		memcpy(&acc, first, n * type_size((int)r->type));
+	for (unsigned i = 1; i < r->ranks; i++)
+		combine(r, &acc, load_elements(r, &room, in[i], i, n), n);
+	if (r->op == ncclAvg)
+		divide(r, &acc, n);
+	if (narrow != R_32F)
+		element_convert(to, narrow, &acc, R_32F, n);
+	else
+		memcpy(to, &acc, n * type_size((int)r->type));
+}

@@ -1,0 +1,117 @@
+/*
+ * service.c - a thread that lives as long as its process: it holds the locks
+ * by which others see that the process lives, and opens memory of others where
+ * a kernel may not.
+ */
+#include "fronts/nccl/front.h"
+
+#include <signal.h>
+#include <sys/random.h>
+
+struct request {
+	struct request *next;
+	void (*function)(void *);
+	void *argument;
+	bool done;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t came, went;
+	struct request *first;
+	bool runs;
+	uint64_t process;
+} service = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	     .came = PTHREAD_COND_INITIALIZER,
+	     .went = PTHREAD_COND_INITIALIZER};
+
+static void *serve(void *unused)
+{
+	(void)unused;
+	pthread_setname_np(pthread_self(), "gpukit-nccl");
+	pthread_mutex_lock(&service.lock);
+	for (;;) {
+		struct request *r = service.first;
+
+		if (!r) {
+			pthread_cond_wait(&service.came, &service.lock);
+			continue;
+		}
+		service.first = r->next;
+		pthread_mutex_unlock(&service.lock);
+		r->function(r->argument);
+		pthread_mutex_lock(&service.lock);
+		r->done = true;
+		pthread_cond_broadcast(&service.went);
+	}
+	return NULL;
+}
+
+/* A child has not the thread, and is another process. */
+static void forget_thread(void)
+{
+	pthread_mutex_init(&service.lock, NULL);
+	pthread_cond_init(&service.came, NULL);
+	pthread_cond_init(&service.went, NULL);
+	service.first = NULL;
+	service.runs = false;
+	service.process = 0;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_thread);
+}
+
+/* The lock is held. */
+static bool ensure_thread(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	sigset_t all, old;
+	pthread_t thread;
+
+	if (service.runs)
+		return true;
+	pthread_once(&once, watch_forks);
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	service.runs = !pthread_create(&thread, NULL, serve, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (service.runs)
+		pthread_detach(thread);
+	return service.runs;
+}
+
+bool service_call(void (*function)(void *), void *argument)
+{
+	struct request r = {.function = function, .argument = argument};
+	struct request **at = &service.first;
+
+	pthread_mutex_lock(&service.lock);
+	if (!ensure_thread()) {
+		pthread_mutex_unlock(&service.lock);
+		return false;
+	}
+	while (*at)
+		at = &(*at)->next;
+	*at = &r;
+	pthread_cond_signal(&service.came);
+	while (!r.done)
+		pthread_cond_wait(&service.went, &service.lock);
+	pthread_mutex_unlock(&service.lock);
+	return true;
+}
+
+uint64_t service_process(void)
+{
+	uint64_t process;
+
+	pthread_mutex_lock(&service.lock);
+	while (!service.process)
+		if (getrandom(&service.process, sizeof service.process, 0) < 0)
+			service.process = (uint64_t)(uintptr_t)&process;
+	process = service.process;
+	pthread_mutex_unlock(&service.lock);
+	return process;
+}
