@@ -158,13 +158,10 @@ char *gk_box_trouble(char *dst, const struct gk_box *box,
 static void mode_cell(const struct gk_box_table *t, const struct gk_device *d)
 {
 	char trouble[GK_UNITS_MAX];
-	bool wrong = t->box->live.on ? d->health != GK_HEALTH_OK
-				     : d->health == GK_HEALTH_STALE;
-
 	const char *text =
 	    state_word(d->m[GK_M_COMPUTE_MODE], compute_modes, 4);
 
-	if (wrong)
+	if (d->health != GK_HEALTH_OK)
 		text = gk_box_trouble(trouble, t->box, d);
 	else if (!d->read_ns[GK_TIER_FAST])
 		text = GK_READING;
