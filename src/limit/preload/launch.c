@@ -9,6 +9,13 @@
 
 enum { MULTI_DEVICES = 64 };
 
+/* Most were paid for in advance, and need no end. */
+static inline void end_launch(struct throttle_launch *launch, CUresult result)
+{
+	if (__builtin_expect(launch->device >= 0, 0))
+		throttle_end(launch, result);
+}
+
 /*
  * The hook of a symbol, and of the one for per-thread default streams. `what`,
  * `size` and `in`: the work and its stream. The driver is there once somebody
@@ -24,7 +31,7 @@ enum { MULTI_DEVICES = 64 };
 		if (result)                                                    \
 			return result;                                         \
 		result = REAL(symbol) names;                                   \
-		throttle_end(&launch, result);                                 \
+		end_launch(&launch, result);                                   \
 		return result;                                                 \
 	}
 
@@ -32,11 +39,12 @@ enum { MULTI_DEVICES = 64 };
 	LAUNCH(symbol, false, what, size, in, params, names)                   \
 	LAUNCH(symbol##_ptsz, true, what, size, in, params, names)
 
+/* In pairs, which a processor multiplies at the same time. */
 static inline uint64_t count_threads(uint64_t blocks_x, uint64_t blocks_y,
 				     uint64_t blocks_z, uint64_t x, uint64_t y,
 				     uint64_t z)
 {
-	return blocks_x * blocks_y * blocks_z * x * y * z;
+	return (blocks_x * blocks_y) * (blocks_z * x) * (y * z);
 }
 
 #define THREADS                                                                \
@@ -111,7 +119,7 @@ static CUresult launch_graph(CUgraphExec exec, CUstream stream, bool per_thread,
 		result = call(exec, stream);
 		memory_graph_end(&memory);
 	}
-	throttle_end(&launch, result);
+	end_launch(&launch, result);
 	return result;
 }
 
@@ -153,7 +161,7 @@ static void end_all(struct throttle_launch *launch, unsigned int count,
 		    CUresult result)
 {
 	for (unsigned int i = 0; i < count; i++)
-		throttle_end(&launch[i], result);
+		end_launch(&launch[i], result);
 }
 
 CUresult
