@@ -13,6 +13,8 @@ CALLS = [
     ("alloc_free_among_ns", "the same among 100,000 others", 150),
     ("get_info_ns", "cuMemGetInfo", 200),
 ]
+# /bin/true, which uses no GPU
+IDLE_US, IDLE_ROUNDS = 50, 2500
 START_MS, TOGETHER, TOGETHER_MS = 2, 300, 1000
 ROUNDS, TURNS = 20, 5
 # What a group is allowed; none of it is reached.
@@ -80,11 +82,10 @@ def together_ms(program, env):
     return 1e3 * (time.monotonic() - began)
 
 
-def take_turns(measure, program, envs, rounds):
-    """The medians; one after the other each round, so that a busy machine is
-    busy for all."""
+def take_turns(measure, program, envs, rounds, pick):
+    """One after the other each round, so that a busy machine is busy for all."""
     found = [[measure(program, env) for env in envs] for _ in range(rounds)]
-    return [statistics.median(column) for column in zip(*found)]
+    return [pick(column) for column in zip(*found)]
 
 
 def add(table, title, unit, limited, native_, most):
@@ -92,7 +93,22 @@ def add(table, title, unit, limited, native_, most):
               most=most)
 
 
+def idle_rows(table, build):
+    program = os.path.join(build, "bench", "bench-limit-start")
+    libraries = [os.path.join(build, "lib", "gpukit", "libvgpu.so"),
+                 os.path.join(build, "bench", "libempty.so")]
+    told = subprocess.run([program, str(IDLE_ROUNDS), *libraries], check=True,
+                          capture_output=True, text=True, env=native()).stdout
+    without, ours, empty = [[float(us) for us in line.split()]
+                            for line in told.splitlines()]
+    for i, what in enumerate(["least", "median"]):
+        add(table, f"/bin/true, {what}", "us", ours[i], without[i], IDLE_US)
+        add(table, f"/bin/true with an empty library, {what}", "us", empty[i],
+            without[i], None)
+
+
 def rows(table, build):
+    idle_rows(table, build)
     program = os.path.join(build, "bench", "bench-limit-cost")
     null = os.path.join(build, "bench", "null")
     for what, options in LIMITS.items():
@@ -102,9 +118,11 @@ def rows(table, build):
             for name, title, most in CALLS:
                 add(table, f"{title}, {what}", "ns", found[1][name],
                     found[0][name], most)
-            without, with_ = take_turns(start_ms, program, envs, ROUNDS)
+            without, with_ = take_turns(start_ms, program, envs, ROUNDS,
+                                        min)
             add(table, f"start of a process, {what}", "ms", with_, without,
                 START_MS)
-            without, with_ = take_turns(together_ms, program, envs, 3)
+            without, with_ = take_turns(together_ms, program, envs, 3,
+                                        statistics.median)
             add(table, f"{TOGETHER} processes at once, {what}", "ms", with_,
                 without, TOGETHER_MS)

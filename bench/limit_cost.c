@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 20, CALLS = 20000, LIVE = 100000 };
+enum { ROUNDS = 200, CALLS = 2000, LIVE = 100000 };
 
 #define SMALL ((size_t)1000)
 

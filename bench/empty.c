@@ -1,0 +1,2 @@
+/* empty.c - a library with nothing in it: what any preloaded one costs. */
+extern int nothing;
