@@ -12,12 +12,19 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-enum { OWN_LOCK_RENEWED = -1 }; /* some thread does so right now */
-
 struct own_lock {
 	struct gkl_lock lock;
 	_Atomic int pid; /* of those who use it; 0: nobody yet */
 };
+
+/*
+ * While some thread of a process makes the lock its process's. With the pid: a
+ * child that is forked at that moment has not got that thread.
+ */
+static inline int own_lock_renewed_by(int pid)
+{
+	return -pid;
+}
 
 /* True: this process is a new one. */
 static inline bool own_lock_renew(struct own_lock *lock)
@@ -25,11 +32,11 @@ static inline bool own_lock_renew(struct own_lock *lock)
 	int self = getpid(), was = atomic_load(&lock->pid);
 
 	while (__builtin_expect(was != self, 0)) {
-		if (was == OWN_LOCK_RENEWED) {
+		if (was == own_lock_renewed_by(self)) {
 			sched_yield();
 			was = atomic_load(&lock->pid);
-		} else if (atomic_compare_exchange_strong(&lock->pid, &was,
-							  OWN_LOCK_RENEWED)) {
+		} else if (atomic_compare_exchange_strong(
+			       &lock->pid, &was, own_lock_renewed_by(self))) {
 			atomic_store(&lock->lock.held, 1);
 			atomic_store(&lock->lock.waiting, 0);
 			atomic_store(&lock->pid, self);
