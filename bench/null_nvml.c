@@ -60,9 +60,14 @@ nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device,
 }
 
 /*
- * Who asks is the only process there is, and has a context; with
- * NULL_NVML_NOBODY in the environment there is none, as in some containers.
+ * Who asks is the only process there is, and has a context or NULL_HELD bytes;
+ * with NULL_NVML_NOBODY in the environment there is none, as in some
+ * containers.
  */
+#ifndef NULL_HELD
+#define NULL_HELD (64ULL << 20)
+#endif
+
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device,
 						     unsigned int *infoCount,
 						     nvmlProcessInfo_t *infos)
@@ -78,6 +83,6 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device,
 	}
 	*infoCount = 1;
 	infos[0] = (nvmlProcessInfo_t){.pid = (unsigned int)getpid(),
-				       .usedGpuMemory = 64ULL << 20};
+				       .usedGpuMemory = NULL_HELD};
 	return NVML_SUCCESS;
 }

@@ -53,8 +53,8 @@ void piece_end_done(struct piece_list *list, bool ended);
 
 /*
  * Pools: pool_find() is the one of a handle (NULL: what graphs have on that
- * device), noted when it is new; NULL: no room for another, which graphs always
- * have.
+ * device), noted when it is new, on the device or, CU_DEVICE_INVALID, on the
+ * host; NULL: no room for another, which graphs always have.
  *
  * pool_begin() and pool_end() stand around a call that may let one grow by
  * `most`, in the place of memory_begin() and memory_end().
@@ -67,9 +67,12 @@ void pool_end(struct memory_call *call, struct memory_pool *pool);
 /* cuMemPoolDestroy(): what is left in it, is to be measured. */
 CUresult pool_destroy(CUmemoryPool handle);
 
-/* Bytes that a pool has in reserve and in use. */
-bool pool_usage(const struct memory_pool *pool, uint64_t *ret_reserved,
-		uint64_t *ret_used);
+/*
+ * Of what a pool has in reserve and does not use, as much as there is for a
+ * call that needs `bytes`: it is nobody else's until it is given back.
+ */
+uint64_t pool_claim_idle(struct memory_pool *pool, uint64_t bytes);
+void pool_unclaim(struct memory_pool *pool, uint64_t bytes);
 
 /* After the driver freed a piece of a pool. */
 void pool_piece_gone(const struct table_row *row);

@@ -66,7 +66,7 @@ static uint64_t size_levels(CUDA_ARRAY3D_DESCRIPTOR d, unsigned levels)
 
 static uint64_t most_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
 {
-	if (d->Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)
+	if (d->Flags & (CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_SPARSE))
 		return 0; /* the program maps memory of its own */
 	return piece_most(size_levels(*d, levels ? levels : 1));
 }

@@ -102,7 +102,8 @@ static uint64_t size_node(CUgraphNode node, CUdevice *ret_device)
 			   ? 0
 			   : sum_nodes(child, ret_device);
 	if (type != CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
-	    REAL(cuGraphMemAllocNodeGetParams)(node, &alloc))
+	    REAL(cuGraphMemAllocNodeGetParams)(node, &alloc) ||
+	    alloc.poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
 		return 0;
 	*ret_device = alloc.poolProps.location.id;
 	return piece_most(alloc.bytesize);
@@ -179,17 +180,6 @@ INSTANTIATE(cuGraphInstantiateWithParams_ptsz,
 
 /* ---- launches ---- */
 
-/* What the driver has reserved and does not use needs no more room. */
-static uint64_t most_of_launch(const struct memory_pool *pool, uint64_t bytes)
-{
-	uint64_t reserved, used, idle;
-
-	if (!pool_usage(pool, &reserved, &used))
-		return bytes;
-	idle = reserved > used ? reserved - used : 0;
-	return bytes > idle ? bytes - idle : 0;
-}
-
 CUresult memory_graph_begin(CUgraphExec exec, struct memory_graph *ret_graph)
 {
 	struct memory_state *s = limited() ? memory_state() : NULL;
@@ -204,16 +194,22 @@ CUresult memory_graph_begin(CUgraphExec exec, struct memory_graph *ret_graph)
 	pool = pool_find(NULL, (CUdevice)row.word);
 	if (!pool)
 		return CUDA_SUCCESS;
-	r = begin_node(&ret_graph->call, pool, most_of_launch(pool, row.bytes));
-	if (!r)
+	/* What the driver has reserved and does not use needs no more room. */
+	ret_graph->idle = pool_claim_idle(pool, row.bytes);
+	r = begin_node(&ret_graph->call, pool, row.bytes - ret_graph->idle);
+	if (r)
+		pool_unclaim(pool, ret_graph->idle);
+	else
 		ret_graph->pool = pool;
 	return r;
 }
 
 void memory_graph_end(struct memory_graph *graph)
 {
-	if (graph->pool)
-		pool_end(&graph->call, graph->pool);
+	if (!graph->pool)
+		return;
+	pool_end(&graph->call, graph->pool);
+	pool_unclaim(graph->pool, graph->idle);
 }
 
 #define UPLOAD(symbol)                                                         \

@@ -190,11 +190,25 @@ CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream)
 
 /* ---- pools ---- */
 
-/* Pools of other devices than the current one are known by these. */
+static bool is_on_host(const CUmemLocation *location)
+{
+	return location->type == CU_MEM_LOCATION_TYPE_HOST ||
+	       location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+	       location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+/*
+ * Pools of other devices than the current one, and of the host, are known by
+ * these.
+ */
 static void note_pool_of(CUresult r, const CUmemoryPool *pool,
 			 const CUmemLocation *location)
 {
-	if (!r && limited() && location->type == CU_MEM_LOCATION_TYPE_DEVICE)
+	if (r || !limited())
+		return;
+	if (is_on_host(location))
+		pool_find(*pool, CU_DEVICE_INVALID);
+	else if (location->type == CU_MEM_LOCATION_TYPE_DEVICE)
 		pool_find(*pool, location->id);
 }
 

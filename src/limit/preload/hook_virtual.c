@@ -7,7 +7,7 @@
 
 /* In a row of handles, `word`: how many uses of it there are. */
 enum { HANDLE = 1, MAPPING = 1 };
-#define EXPORTED 1u /* in `owner` */
+#define KEPT 1u /* in `owner`: others than handles and mappings may have it */
 
 static bool is_on_device(const CUmemAllocationProp *prop)
 {
@@ -43,8 +43,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 }
 
 /*
- * The lock is held. Who was given it may have it even now: then it is this
- * process's until they let go of it.
+ * The lock is held. Who was given it, an array or a multicast object may have
+ * it even now: then it is this process's until they let go of it.
  */
 static void change_use(struct memory_state *s, uint64_t handle, uint32_t more,
 		       uint32_t less)
@@ -56,7 +56,7 @@ static void change_use(struct memory_state *s, uint64_t handle, uint32_t more,
 	row.word += more - less;
 	if (row.word)
 		table_put(&s->handles, &row);
-	else if (row.owner == EXPORTED)
+	else if (row.owner == KEPT)
 		memory_doubt(row.device, GKL_VIRTUAL, row.bytes);
 	else
 		memory_give(row.device, GKL_VIRTUAL, row.bytes);
@@ -134,13 +134,23 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle,
 			   handle);
 }
 
+/* The lock is held. */
+static void keep(struct memory_state *s, uint64_t handle)
+{
+	struct table_row row;
+
+	if (!table_find(&s->handles, handle, &row))
+		return;
+	row.owner = KEPT;
+	table_put(&s->handles, &row);
+}
+
 CUresult cuMemExportToShareableHandle(void *shareableHandle,
 				      CUmemGenericAllocationHandle handle,
 				      CUmemAllocationHandleType handleType,
 				      unsigned long long flags)
 {
 	struct memory_state *s;
-	struct table_row row;
 	CUresult r;
 
 	if (MISSING(cuMemExportToShareableHandle))
@@ -148,13 +158,66 @@ CUresult cuMemExportToShareableHandle(void *shareableHandle,
 	s = lock_physical();
 	r = REAL(cuMemExportToShareableHandle)(shareableHandle, handle,
 					       handleType, flags);
-	if (s && !r && table_find(&s->handles, handle, &row)) {
-		row.owner = EXPORTED;
-		table_put(&s->handles, &row);
-	}
+	if (s && !r)
+		keep(s, handle);
 	unlock_physical(s);
 	return r;
 }
+
+static void keep_all(struct memory_state *s, const CUarrayMapInfo *list,
+		     unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (list[i].memOperationType == CU_MEM_OPERATION_TYPE_MAP)
+			keep(s, list[i].memHandle.memHandle);
+}
+
+#define MAP_ARRAY(symbol)                                                      \
+	CUresult symbol(CUarrayMapInfo *mapInfoList, unsigned int count,       \
+			CUstream hStream)                                      \
+	{                                                                      \
+		struct memory_state *s;                                        \
+		CUresult r;                                                    \
+                                                                               \
+		if (MISSING(symbol))                                           \
+			return CUDA_ERROR_NO_DEVICE;                           \
+		s = lock_physical();                                           \
+		r = REAL(symbol)(mapInfoList, count, hStream);                 \
+		if (s && !r)                                                   \
+			keep_all(s, mapInfoList, count);                       \
+		unlock_physical(s);                                            \
+		return r;                                                      \
+	}
+
+MAP_ARRAY(cuMemMapArrayAsync)
+MAP_ARRAY(cuMemMapArrayAsync_ptsz)
+
+#define BIND(symbol, params, values)                                           \
+	CUresult symbol params                                                 \
+	{                                                                      \
+		struct memory_state *s;                                        \
+		CUresult r;                                                    \
+                                                                               \
+		if (MISSING(symbol))                                           \
+			return CUDA_ERROR_NO_DEVICE;                           \
+		s = lock_physical();                                           \
+		r = REAL(symbol) values;                                       \
+		if (s && !r)                                                   \
+			keep(s, memHandle);                                    \
+		unlock_physical(s);                                            \
+		return r;                                                      \
+	}
+
+BIND(cuMulticastBindMem,
+     (CUmemGenericAllocationHandle mcHandle, size_t mcOffset,
+      CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size,
+      unsigned long long flags),
+     (mcHandle, mcOffset, memHandle, memOffset, size, flags))
+BIND(cuMulticastBindMem_v2,
+     (CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset,
+      CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size,
+      unsigned long long flags),
+     (mcHandle, dev, mcOffset, memHandle, memOffset, size, flags))
 
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 		  CUmemGenericAllocationHandle handle, unsigned long long flags)

@@ -93,7 +93,8 @@ void memory_shrink(int device, enum gkl_kind kind, uint64_t bytes);
  */
 struct memory_graph {
 	struct memory_call call;
-	void *pool; /* NULL: it allocates nothing */
+	uint64_t idle; /* what was there for it */
+	void *pool;    /* NULL: it allocates nothing */
 };
 CUresult memory_graph_begin(CUgraphExec exec, struct memory_graph *ret_graph);
 void memory_graph_end(struct memory_graph *graph);

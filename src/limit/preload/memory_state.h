@@ -29,6 +29,7 @@ struct memory_pool {
 	int device;
 	uint64_t charged; /* in the ledger, besides what calls have pending */
 	unsigned calls;   /* under way */
+	uint64_t claimed; /* by them, of what is reserved and not used */
 };
 
 struct memory_device {

@@ -30,8 +30,8 @@ static bool read_reserved(const struct memory_pool *p, uint64_t *ret_bytes)
 				 ret_bytes);
 }
 
-bool pool_usage(const struct memory_pool *p, uint64_t *ret_reserved,
-		uint64_t *ret_used)
+static bool read_usage(const struct memory_pool *p, uint64_t *ret_reserved,
+		       uint64_t *ret_used)
 {
 	return read_reserved(p, ret_reserved) &&
 	       (p->handle
@@ -207,11 +207,12 @@ uint64_t pools_settle(int device)
 	return each_pool(device, settle_one);
 }
 
+/* What calls under way count on stays. */
 static uint64_t trim_one(struct memory_pool *p)
 {
 	if (p->handle)
 		REAL(cuMemPoolTrimTo)(p->handle, 0);
-	else
+	else if (!p->claimed)
 		REAL(cuDeviceGraphMemTrim)(p->ordinal);
 	return settle_one(p);
 }
@@ -267,6 +268,30 @@ void pool_end(struct memory_call *call, struct memory_pool *pool)
 	}
 	pthread_mutex_unlock(&s->pools);
 	memory_end(call, taken);
+}
+
+uint64_t pool_claim_idle(struct memory_pool *pool, uint64_t bytes)
+{
+	struct memory_state *s = memory_state();
+	uint64_t reserved, used, idle = 0;
+
+	pthread_mutex_lock(&s->pools);
+	if (read_usage(pool, &reserved, &used) &&
+	    reserved > used + pool->claimed)
+		idle = reserved - used - pool->claimed;
+	idle = idle < bytes ? idle : bytes;
+	pool->claimed += idle;
+	pthread_mutex_unlock(&s->pools);
+	return idle;
+}
+
+void pool_unclaim(struct memory_pool *pool, uint64_t bytes)
+{
+	struct memory_state *s = memory_state();
+
+	pthread_mutex_lock(&s->pools);
+	pool->claimed -= bytes;
+	pthread_mutex_unlock(&s->pools);
 }
 
 /* A pool that ended keeps its pieces: what they have is measured. */
