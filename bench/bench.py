@@ -28,6 +28,7 @@ import cuda
 import export
 import limit
 import plot
+import python
 import record
 import top
 
@@ -294,6 +295,7 @@ def main():
             viewers = top.rows(table, latency, machine.env, VIEWERS)
             recorded = record.rows(table, latency, GPUKIT, machine.env)
             exported = export.rows(table, latency, GPUKIT, machine.env)
+            python.rows(table, latency, BUILD, machine.env)
         raw[latency] = {"runs": values, "frames_taken": taken,
                         "frames_read": seen, "gpustat_frames": peer,
                         "viewers": viewers, "recorded": recorded,

@@ -8,9 +8,9 @@ from gpukit._device_find import (
     _find, _index, _is_uuid, _pair, normalize_cuda_visible_devices,
     parse_cuda_visible_devices)
 from gpukit._device_values import (
-    PCIE_METRICS, SINGLE, SNAPSHOT_METRICS, ClockInfos, ClockSpeedInfos,
+    PCIE_METRICS, SINGLE, SNAPSHOT_METRICS, TOTAL_AT, ClockInfos, ClockSpeedInfos,
     MemoryInfo, ThroughputInfo, UtilizationRates, add_method, fill_pcie,
-    fill_snapshot, percent, power_status, speed_text)
+    fill_snapshot, made, percent, power_status, speed_text)
 from gpukit._errors import NVMLError
 from gpukit._forked import is_orphaned, mend_when_forked
 from gpukit._nvlink import _NvLinks
@@ -477,7 +477,10 @@ class Device(_NvLinks):
         return self._snapshot_of(self._read(ids), time.time())
 
     def _snapshot_of(self, values, timestamp):
-        return Snapshot._of(self, timestamp, lambda: self._items_of(values))
+        shot = Snapshot._of(self, timestamp, self._items_of, values)
+        if not values[TOTAL_AT]:
+            shot._filled()  # it may ask the host, and does so now
+        return shot
 
     def _items_of(self, values):
         items = {"index": self.index, "physical_index": self._at[0],
@@ -504,7 +507,7 @@ class Device(_NvLinks):
 
 def _add_single(name, metric, make, doc):
     ids = (metric,)
-    add_method(Device, name, lambda self: make(self._read(ids)[0]), doc)
+    add_method(Device, name, lambda self: made(self._read(ids)[0], make), doc)
 
 
 def _add_human(name, unit_text):

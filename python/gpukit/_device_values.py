@@ -73,46 +73,26 @@ _COMPUTE_MODES = {0: "Default", 1: "Exclusive Thread", 2: "Prohibited",
                   3: "Exclusive Process"}
 
 
-def _as_is(value):
-    return NA if value is None else value
+_SWITCH = {0: "Disabled", 1: "Enabled"}
+_PSTATES = {number: f"P{number}" for number in range(33)}
+_MHZ, _KILO = 1000000, 1000
 
-
-def _scaled(divisor):
-    def scale(value):
-        return NA if value is None else value // divisor
-    return scale
-
-
-def _switch(value):
-    return NA if value is None else "Enabled" if value else "Disabled"
-
-
-def _pstate(value):
-    return NA if value is None else f"P{value}"
-
-
-def _compute_mode(value):
-    return _COMPUTE_MODES.get(value, NA)
-
-
-_MHZ = _scaled(1000000)
-_KILO = _scaled(1000)
-
-# method: (metric, how its value is made of the core's, what it is)
+# method: (metric, how its value is made of the core's as _core.fill() wants it,
+# what it is)
 SINGLE = {
-    "fan_speed": (_core.M_FAN, _as_is, "Fan speed the driver asks for, in "
+    "fan_speed": (_core.M_FAN, None, "Fan speed the driver asks for, in "
                   "percent; may exceed 100. NA on boards without a fan."),
-    "temperature": (_core.M_TEMP, _as_is, "Core temperature in degrees C."),
-    "power_usage": (_core.M_POWER, _as_is, "Power draw of the board in mW."),
-    "power_limit": (_core.M_POWER_LIMIT, _as_is,
+    "temperature": (_core.M_TEMP, None, "Core temperature in degrees C."),
+    "power_usage": (_core.M_POWER, None, "Power draw of the board in mW."),
+    "power_limit": (_core.M_POWER_LIMIT, None,
                     "Power limit that was asked for, in mW."),
-    "gpu_utilization": (_core.M_GPU_UTIL, _as_is,
+    "gpu_utilization": (_core.M_GPU_UTIL, None,
                         "Time with a kernel running, in percent."),
-    "memory_utilization": (_core.M_MEM_UTIL, _as_is, "Time with device memory"
+    "memory_utilization": (_core.M_MEM_UTIL, None, "Time with device memory"
                            " read or written, in percent."),
-    "encoder_utilization": (_core.M_ENC_UTIL, _as_is,
+    "encoder_utilization": (_core.M_ENC_UTIL, None,
                             "Video encoder, in percent."),
-    "decoder_utilization": (_core.M_DEC_UTIL, _as_is,
+    "decoder_utilization": (_core.M_DEC_UTIL, None,
                             "Video decoder, in percent."),
     "graphics_clock": (_core.M_GR_CLOCK, _MHZ, "Graphics clock in MHz."),
     "sm_clock": (_core.M_SM_CLOCK, _MHZ, "SM clock in MHz."),
@@ -125,29 +105,29 @@ SINGLE = {
                          "Highest memory clock in MHz."),
     "max_video_clock": (_core.M_VIDEO_CLOCK_MAX, _MHZ,
                         "Highest video clock in MHz."),
-    "memory_used": (_core.M_MEM_USED, _as_is, "Device memory in use, bytes."),
-    "memory_free": (_core.M_MEM_FREE, _as_is, "Free device memory, bytes."),
-    "memory_total": (_core.M_MEM_TOTAL, _as_is, "Device memory, bytes."),
-    "bar1_memory_used": (_core.M_BAR1_USED, _as_is, "BAR1 in use, bytes."),
-    "bar1_memory_free": (_core.M_BAR1_FREE, _as_is, "BAR1 not used, bytes."),
-    "bar1_memory_total": (_core.M_BAR1_TOTAL, _as_is, "BAR1, bytes."),
+    "memory_used": (_core.M_MEM_USED, None, "Device memory in use, bytes."),
+    "memory_free": (_core.M_MEM_FREE, None, "Free device memory, bytes."),
+    "memory_total": (_core.M_MEM_TOTAL, None, "Device memory, bytes."),
+    "bar1_memory_used": (_core.M_BAR1_USED, None, "BAR1 in use, bytes."),
+    "bar1_memory_free": (_core.M_BAR1_FREE, None, "BAR1 not used, bytes."),
+    "bar1_memory_total": (_core.M_BAR1_TOTAL, None, "BAR1, bytes."),
     "pcie_tx_throughput": (_core.M_PCIE_TX, _KILO, "PCIe traffic from the GPU"
                            " in KiB/s; the driver takes 20 ms for it."),
     "pcie_rx_throughput": (_core.M_PCIE_RX, _KILO, "PCIe traffic to the GPU in"
                            " KiB/s; the driver takes 20 ms for it."),
-    "display_active": (_core.M_DISPLAY_ACTIVE, _switch, "Enabled: a display is"
+    "display_active": (_core.M_DISPLAY_ACTIVE, _SWITCH, "Enabled: a display is"
                        " initialised on the GPU; or Disabled."),
-    "display_mode": (_core.M_DISPLAY_MODE, _switch,
+    "display_mode": (_core.M_DISPLAY_MODE, _SWITCH,
                      "Enabled: a display is connected; or Disabled."),
-    "persistence_mode": (_core.M_PERSISTENCE, _switch, "Enabled: the driver "
+    "persistence_mode": (_core.M_PERSISTENCE, _SWITCH, "Enabled: the driver "
                          "stays loaded without clients; or Disabled."),
-    "performance_state": (_core.M_PSTATE, _pstate, "P0, the fastest, to P15."),
+    "performance_state": (_core.M_PSTATE, _PSTATES, "P0, the fastest, to P15."),
     "total_volatile_uncorrected_ecc_errors": (
-        _core.M_ECC_UNCORRECTED, _as_is,
+        _core.M_ECC_UNCORRECTED, None,
         "Uncorrected memory errors since the driver was loaded."),
-    "compute_mode": (_core.M_COMPUTE_MODE, _compute_mode, "Default, Exclusive"
+    "compute_mode": (_core.M_COMPUTE_MODE, _COMPUTE_MODES, "Default, Exclusive"
                      " Thread, Prohibited or Exclusive Process."),
-    "mig_mode": (_core.M_MIG_MODE, _switch, "Enabled: split into MIG devices;"
+    "mig_mode": (_core.M_MIG_MODE, _SWITCH, "Enabled: split into MIG devices;"
                  " or Disabled. NA for a MIG device."),
 }
 
@@ -157,11 +137,23 @@ SNAPSHOT_METRICS = tuple(dict.fromkeys(
     if not name.startswith(("bar1_", "pcie_")))) + (_core.M_MEM_RESERVED,)
 PCIE_METRICS = (_core.M_PCIE_TX, _core.M_PCIE_RX)
 _PLACE = {metric: at for at, metric in enumerate(SNAPSHOT_METRICS)}
-_SIMPLE = tuple((name, _PLACE[metric], None if make is _as_is else make)
+_CLOCKS = tuple((name, _PLACE[SINGLE[name][0]], _MHZ) for name in (
+    "graphics_clock", "sm_clock", "memory_clock", "video_clock",
+    "max_graphics_clock", "max_sm_clock", "max_memory_clock",
+    "max_video_clock"))
+_SIMPLE = tuple((name, _PLACE[metric], make)
                 for name, (metric, make, _) in SINGLE.items()
-                if metric in _PLACE and name not in (
-                    "graphics_clock", "video_clock", "max_graphics_clock",
-                    "max_sm_clock", "max_memory_clock", "max_video_clock"))
+                if metric in _PLACE and (name, _PLACE[metric], make)
+                not in (_CLOCKS[0], *_CLOCKS[3:]))
+TOTAL_AT, _RESERVED_AT = (_PLACE[metric] for metric in (
+    _core.M_MEM_TOTAL, _core.M_MEM_RESERVED))
+
+
+def made(value, make):
+    """What _core.fill() makes of one value."""
+    if value is None or make is None:
+        return NA if value is None else value
+    return make.get(value, NA) if isinstance(make, dict) else value // make
 
 
 def add_method(cls, name, method, doc):
@@ -173,15 +165,16 @@ def add_method(cls, name, method, doc):
 
 def percent(used, total):
     """used of total in percent, with one digit; NA without either."""
-    if not total or used == NA:
+    if not total or used is NA:
         return NA
     return round(100.0 * used / total, 1)
 
 
 def power_status(draw, limit):
     """'31W / 400W'."""
-    return " / ".join(NA if value == NA else f"{round(value / 1000)}W"
-                      for value in (draw, limit))
+    draw, limit = (NA if value is NA else f"{round(value / 1000)}W"
+                   for value in (draw, limit))
+    return f"{draw} / {limit}"
 
 
 def speed_text(rate):
@@ -189,37 +182,30 @@ def speed_text(rate):
     return NA if rate == NA else f"{bytes2human(1024 * rate)}/s"
 
 
-def _clocks(values, *metrics):
-    return ClockInfos(*(_MHZ(values[_PLACE[metric]]) for metric in metrics))
+_tuple = tuple.__new__  # as a class does, with less on the way
 
 
 def fill_snapshot(items, values):
     """Adds what is made of the values of SNAPSHOT_METRICS to items."""
-    for name, at, make in _SIMPLE:
-        value = values[at]
-        if make is not None:
-            items[name] = make(value)
-        else:
-            items[name] = NA if value is None else value
-    used, total = items["memory_used"], items["memory_total"]
-    for name in ("memory_used", "memory_free", "memory_total"):
-        items[name + "_human"] = bytes2human(items[name])
-    items["memory_info"] = MemoryInfo(
-        total, items["memory_free"], used,
-        _as_is(values[_PLACE[_core.M_MEM_RESERVED]]))
+    clocks = {}
+    _core.fill(items, _SIMPLE, values, NA)
+    _core.fill(clocks, _CLOCKS, values, NA)
+    used, free, total = (items["memory_used"], items["memory_free"],
+                         items["memory_total"])
+    items["memory_used_human"] = text = bytes2human(used)
+    items["memory_free_human"] = bytes2human(free)
+    items["memory_total_human"] = total_text = bytes2human(total)
+    items["memory_usage"] = f"{text} / {total_text}"
+    items["memory_info"] = _tuple(MemoryInfo, (
+        total, free, used, made(values[_RESERVED_AT], None)))
     items["memory_percent"] = percent(used, total)
-    items["memory_usage"] = (f"{items['memory_used_human']} / "
-                             f"{items['memory_total_human']}")
-    items["utilization_rates"] = UtilizationRates(
+    items["utilization_rates"] = _tuple(UtilizationRates, (
         items["gpu_utilization"], items["memory_utilization"],
-        items["encoder_utilization"], items["decoder_utilization"])
-    items["clock_infos"] = now = _clocks(
-        values, _core.M_GR_CLOCK, _core.M_SM_CLOCK, _core.M_MEM_CLOCK,
-        _core.M_VIDEO_CLOCK)
-    items["max_clock_infos"] = most = _clocks(
-        values, _core.M_GR_CLOCK_MAX, _core.M_SM_CLOCK_MAX,
-        _core.M_MEM_CLOCK_MAX, _core.M_VIDEO_CLOCK_MAX)
-    items["clock_speed_infos"] = ClockSpeedInfos(now, most)
+        items["encoder_utilization"], items["decoder_utilization"]))
+    clocks = tuple(clocks.values())
+    items["clock_infos"] = now = _tuple(ClockInfos, clocks[:4])
+    items["max_clock_infos"] = most = _tuple(ClockInfos, clocks[4:])
+    items["clock_speed_infos"] = _tuple(ClockSpeedInfos, (now, most))
     items["power_status"] = power_status(items["power_usage"],
                                          items["power_limit"])
     items["current_driver_model"] = NA
@@ -227,8 +213,22 @@ def fill_snapshot(items, values):
 
 def fill_pcie(items, tx, rx):
     """Adds the traffic over PCIe, of what the core tells in bytes/s."""
-    tx, rx = _KILO(tx), _KILO(rx)
+    tx, rx = made(tx, _KILO), made(rx, _KILO)
     items["pcie_throughput"] = ThroughputInfo(tx, rx)
     items["pcie_tx_throughput"], items["pcie_rx_throughput"] = tx, rx
     items["pcie_tx_throughput_human"] = speed_text(tx)
     items["pcie_rx_throughput_human"] = speed_text(rx)
+
+
+def _number(at):
+    return lambda values: values[at]
+
+
+def _memory_percent(values):
+    used, total = values[_PLACE[_core.M_MEM_USED]], values[TOTAL_AT]
+    return None if used is None else percent(used, total)
+
+
+# What is a number as the core tells it, by its method.
+NUMBERS = {name: _number(at) for name, at, make in _SIMPLE if make is None}
+NUMBERS["memory_percent"] = _memory_percent

@@ -4,12 +4,14 @@ import math
 import os
 import time
 
-from gpukit import _core, host
-from gpukit._device_values import SNAPSHOT_METRICS, _named
+from gpukit import _core
+from gpukit._device_values import (
+    NUMBERS, SNAPSHOT_METRICS, TOTAL_AT, _named, percent)
 from gpukit._forked import is_orphaned, mend_when_forked
 from gpukit._metrics import Buffer
 from gpukit.device import CudaDevice, Device, MigDevice, PhysicalDevice
-from gpukit.process import GpuProcess, from_core
+from gpukit.na import NA
+from gpukit.process import GpuProcess, from_core, numbers_of
 from gpukit.utils import GiB, MiB
 
 timer = time.monotonic
@@ -67,15 +69,17 @@ def _leaves(devices):
 
 def _take_all():
     """All at one moment, by one call of the core."""
-    shot = _core.snapshot(_core.WITHOUT_BOARD, SNAPSHOT_METRICS)
-    timestamp = shot.wall_ns / 1e9
+    shot = _core.snapshot(0, SNAPSHOT_METRICS)
+    timestamp, total = shot.wall_ns / 1e9, shot.host.mem_total
     devices = [_device_of(facts) for facts in shot.devices]
+    for device, values in zip(devices, shot.values):
+        device._memory_total = values[TOTAL_AT] or None
     taken = [device._snapshot_of(values, timestamp)
              for device, values in zip(devices, shot.values)]
     told = {}
     return SnapshotResult(taken, [
-        from_core(row, devices[row.device], timestamp, shot.host.mem_total,
-                  told) for row in shot.processes])
+        from_core(row, devices[row.device], timestamp, total, told)
+        for row in shot.processes])
 
 
 def _device_of(facts):
@@ -133,6 +137,7 @@ class ResourceMetricCollector:
         self._wake = threading.Condition()
         self._lock = self._wake
         self._buffers, self._last, self._thread = [], -math.inf, None
+        self._cpu, self._what, self._keys = _NAN, None, ()
         mend_when_forked(self)
 
     def __del__(self):
@@ -215,7 +220,7 @@ class ResourceMetricCollector:
     def take_snapshots(self):
         """Takes one sample now; the snapshots that it is made of."""
         with self._lock:
-            return self._sample()
+            return self._sample(told=True)
 
     # ---- sampling
 
@@ -239,47 +244,104 @@ class ResourceMetricCollector:
                                     0.001))
             self._thread = None
 
-    def _sample(self):
-        shot = _core.snapshot(_core.WITHOUT_BOARD, SNAPSHOT_METRICS)
-        at = {(facts.index, facts.mig_index): values
-              for facts, values in zip(shot.devices, shot.values)}
-        timestamp, sample = shot.wall_ns / 1e9, _host_values()
-        devices = [device._snapshot_of(at[device._at], timestamp)
-                   if device._at in at else device.as_snapshot()
-                   for device in self.devices]
-        for taken in devices:
-            scope = _scope(taken.real)
-            for name, key, divisor in self.DEVICE_METRICS:
-                sample[f"{scope}/{key}"] = float(taken[name]) / divisor
-        shots = self._own_processes(shot, timestamp)
-        for taken in shots:
-            self._add_process(sample, taken)
+    def _sample(self, told=False):
+        """Adds a sample; told: gives the snapshots that it is made of."""
+        # Without facts of boards: shares of CPU are since our last sample,
+        # not since somebody else's snapshot, who asks with them.
+        shot = _core.snapshot(_core.WITHOUT_BOARD if self.root_pids else
+                              _WITHOUT_PROCESSES, SNAPSHOT_METRICS)
+        devices = self._own_devices(shot)
+        rows = self._own_rows(shot)
+        keys = self._keys_of([device for device, _ in devices], rows)
+        values = [*self._host_numbers(shot.host),
+                  *self._device_numbers(devices),
+                  *self._process_numbers(rows, shot.host.mem_total)]
         now, wall = timer(), time.time()
         for buffer in self._buffers:
-            buffer.add(sample, now, wall)
+            buffer.add(keys, values, now, wall)
         self._last = now
-        return SnapshotResult(devices, shots)
+        return self._snapshots(shot, devices, rows) if told else None
 
-    def _add_process(self, sample, shot):
-        for name, scope, key, divisor in self.PROCESS_METRICS:
-            scope = scope or _scope(shot.device)
-            name = "memory_percent" if name == "host_memory_percent" else name
-            sample[f"pid:{shot.pid}/{scope}/{key}"] = (
-                float(shot[name]) / divisor)
+    def _own_devices(self, shot):
+        at = {facts[:2]: values
+              for facts, values in zip(shot.devices, shot.values)}
+        devices = [(device, at.get(device._at)) for device in self.devices]
+        return [(device, device._read(SNAPSHOT_METRICS)
+                 if values is None else values) for device, values in devices]
 
-    def _own_processes(self, shot, timestamp):
-        if not self.root_pids:
+    def _host_numbers(self, told):
+        """In the order of _HOST_KEYS."""
+        if told.cpu_centipercent is not None:
+            self._cpu = round(told.cpu_centipercent / 100, 1)
+        used = [None if total is None or free is None else total - free
+                for total, free in ((told.mem_total, told.mem_available),
+                                    (told.swap_total, told.swap_free))]
+        return [self._cpu, float(percent(_known(used[0]), told.mem_total)),
+                float(percent(_known(used[1]), told.swap_total) or 0.0),
+                float(_known(used[0])) / GiB,
+                *(load / 100 for load in told.load_centi or _NO_LOAD)]
+
+    def _device_numbers(self, devices):
+        plan = [(NUMBERS.get(name), name, divisor)
+                for name, _, divisor in self.DEVICE_METRICS]
+        for device, values in devices:
+            total = device._memory_total = values[TOTAL_AT] or None
+            shot = None
+            for number, name, divisor in plan:
+                if number is None or total is None:
+                    shot = shot or device._snapshot_of(values, 0.0)
+                    value = shot[name]
+                else:
+                    value = number(values)
+                yield _NAN if value is None else float(value) / divisor
+
+    def _process_numbers(self, rows, total):
+        plan = [(name, divisor)
+                for name, _, _, divisor in self.PROCESS_METRICS]
+        for row, device in rows:
+            numbers = numbers_of(row, device, total)
+            for name, divisor in plan:
+                value = numbers.get(name)
+                if value is None:
+                    value = from_core(row, device, 0.0, total, {})[name]
+                yield float(value) / divisor
+
+    def _keys_of(self, devices, rows):
+        """The same tuple as long as devices and processes are the same."""
+        what = devices, [(row.pid, device._at) for row, device in rows]
+        if what != self._what:
+            self._what, self._keys = what, tuple(self._name_all(devices, rows))
+        return self._keys
+
+    def _name_all(self, devices, rows):
+        yield from _HOST_KEYS
+        for device in devices:
+            scope = _scope(device)
+            for _, key, _ in self.DEVICE_METRICS:
+                yield f"{scope}/{key}"
+        for row, device in rows:
+            gpu = _scope(device)
+            for _, scope, key, _ in self.PROCESS_METRICS:
+                yield f"pid:{row.pid}/{scope or gpu}/{key}"
+
+    def _snapshots(self, shot, devices, rows):
+        timestamp, told = shot.wall_ns / 1e9, {}
+        return SnapshotResult(
+            [device._snapshot_of(values, timestamp)
+             for device, values in devices],
+            [from_core(row, device, timestamp, shot.host.mem_total, told)
+             for row, device in rows])
+
+    def _own_rows(self, shot):
+        """The processes below root_pids, each with its device."""
+        if not self.root_pids or not shot.processes:
             return []
         leaves = {device._at: device for device in _leaves(self.devices)}
         parents = {row.pid: row.parent for row in shot.processes}
-        told, found = {}, []
-        for row in shot.processes:
-            facts = shot.devices[row.device]
-            device = leaves.get((facts.index, facts.mig_index))
-            if device is not None and self._is_below(row.pid, parents):
-                found.append(from_core(row, device, timestamp,
-                                       shot.host.mem_total, told))
-        return found
+        on = [leaves.get(facts[:2]) for facts in shot.devices]
+        return [(row, on[row.device]) for row in shot.processes
+                if on[row.device] is not None
+                and self._is_below(row.pid, parents)]
 
     def _is_below(self, pid, parents):
         while pid:
@@ -317,16 +379,17 @@ def _scope(device):
     return f"gpu:{device.index}"
 
 
-def _host_values():
-    memory, swap = host.virtual_memory(), host.swap_memory()
-    load = host.load_average()
-    return {"host/cpu_percent (%)": host.cpu_percent(),
-            "host/memory_percent (%)": memory.percent,
-            "host/swap_percent (%)": swap.percent,
-            "host/memory_used (GiB)": memory.used / GiB,
-            "host/load_average (%) (1 min)": load[0],
-            "host/load_average (%) (5 min)": load[1],
-            "host/load_average (%) (15 min)": load[2]}
+def _known(value):
+    return NA if value is None else value
+
+
+_HOST_KEYS = ("host/cpu_percent (%)", "host/memory_percent (%)",
+              "host/swap_percent (%)", "host/memory_used (GiB)",
+              "host/load_average (%) (1 min)", "host/load_average (%) (5 min)",
+              "host/load_average (%) (15 min)")
+_NAN = float("nan")
+_WITHOUT_PROCESSES = _core.WITHOUT_BOARD | _core.WITHOUT_PROCESSES
+_NO_LOAD = (_NAN, _NAN, _NAN)
 
 
 def collect_in_background(on_collect, collector=None, interval=None, *,

@@ -20,6 +20,7 @@ _TYPES = {0: NA, 1: "C", 2: "G", 3: "C+G", 4: "C", 5: "C", 6: "C+G",
 STATES = {"R": "running", "S": "sleeping", "D": "disk-sleep",
           "T": "stopped", "t": "tracing-stop", "Z": "zombie", "X": "dead",
           "I": "idle", "P": "parked"}
+_NAN = float("nan")
 _state = _local()
 
 
@@ -122,7 +123,7 @@ class GpuProcess:
             self = cls.INSTANCES.get((pid, device))
             if self is None or not self._is_same():
                 self = object.__new__(cls)
-                self._clear(pid, device)
+                self._clear(pid, device, _start_of(pid))
                 cls.INSTANCES[(pid, device)] = self
             return self
 
@@ -137,13 +138,29 @@ class GpuProcess:
         if type is not None:
             self._type = type
 
-    def _clear(self, pid, device):
+    @classmethod
+    def _of_core(cls, row, device):
+        """The one of a row of the core, which knows when it began."""
+        if cls.__new__ is not GpuProcess.__new__ \
+                or cls.__init__ is not GpuProcess.__init__:
+            return cls(row.pid, device)
+        start = row.start_ticks or None
+        key = (row.pid, device)
+        with cls.INSTANCE_LOCK:
+            self = cls.INSTANCES.get(key)
+            if self is None or self._start != start:
+                self = object.__new__(cls)
+                self._clear(*key, start)
+                cls.INSTANCES[key] = self
+            return self
+
+    def _clear(self, pid, device, start):
         self._pid, self._device = pid, device
         self._memory = self._gi = self._ci = self._type = NA
         self._rates = (NA, NA, NA, NA)
         self._host = None
-        self._start = _start_of(pid)
-        if device.is_mig_device():
+        self._start = start
+        if device._at[1] >= 0:
             self._gi = device.gpu_instance_id()
             self._ci = device.compute_instance_id()
 
@@ -433,35 +450,56 @@ def from_core(row, device, timestamp, total, told):
     """The snapshot of a process of a snapshot of the core. total: memory of
     the host; told: pid -> what the host tells, to be shared."""
     kind = type(device).GPU_PROCESS_CLASS or GpuProcess
-    process = kind(row.pid, device)
-    values = row.values
-    process._take(values[_core.PM_GPU_MEM], row.types,
-                  [values[at] for at in _RATES])
+    process = kind._of_core(row, device)
+    memory, *rates = values = [NA if row.values[at] is None else row.values[at]
+                               for at in _SHARES]
+    process._memory, process._type = memory, _TYPES.get(row.types, NA)
+    process._rates = tuple(rates)
     seen = told.get(row.pid)
     if seen is None:
         real = process._host or _Later(row.pid, process)
-        seen = told[row.pid] = Snapshot._of(
-            real, timestamp, lambda: _told_items(row, total))
-    gpu = (process._memory, process._rates, process._type)
-    return Snapshot._of(process, timestamp,
-                        lambda: _core_items(process, gpu, seen))
+        seen = told[row.pid] = Snapshot._of(real, timestamp, _told_items, row,
+                                            total)
+    return Snapshot._of(process, timestamp, _core_items, process, values,
+                        process._type, seen, device.memory_total())
 
 
-_RATES = (_core.PM_SM_UTIL, _core.PM_MEM_UTIL, _core.PM_ENC_UTIL,
-          _core.PM_DEC_UTIL)
+_SHARES = (_core.PM_GPU_MEM, _core.PM_SM_UTIL, _core.PM_MEM_UTIL,
+           _core.PM_ENC_UTIL, _core.PM_DEC_UTIL)
 
 
-def _core_items(process, gpu, seen):
-    memory, rates, kind = gpu
-    items = {name: seen[name] for name in _ALL_HOST_FIELDS}
+def _core_items(process, values, kind, seen, total):
+    host_items = seen._filled()
+    items = {name: host_items[name] for name in _ALL_HOST_FIELDS}
+    memory, sm, traffic, encoder, decoder = values
     items.update(
         pid=process._pid, device=process._device, type=kind, host=seen,
         gpu_memory=memory, gpu_memory_human=bytes2human(memory),
-        gpu_memory_percent=percent(memory, process._device.memory_total()),
-        gpu_sm_utilization=rates[0], gpu_memory_utilization=rates[1],
-        gpu_encoder_utilization=rates[2], gpu_decoder_utilization=rates[3],
-        gpu_instance_id=process._gi, compute_instance_id=process._ci)
+        gpu_memory_percent=percent(memory, total), gpu_sm_utilization=sm,
+        gpu_memory_utilization=traffic, gpu_encoder_utilization=encoder,
+        gpu_decoder_utilization=decoder, gpu_instance_id=process._gi,
+        compute_instance_id=process._ci)
     return items
+
+
+def numbers_of(row, device, total):
+    """The values of a process that are numbers, nan where absent."""
+    values = row.values
+    memory, sm, traffic, encoder, decoder = [
+        _NAN if values[at] is None else values[at] for at in _SHARES]
+    cpu, rss, run = (values[_core.PM_CPU], values[_core.PM_RSS],
+                     values[_core.PM_RUN_TIME])
+    share = _NAN if rss is None or not total else 100.0 * rss / total
+    return {
+        "cpu_percent": _NAN if cpu is None else cpu / 100,
+        "host_memory": _NAN if rss is None else rss,
+        "memory_percent": share, "host_memory_percent": share,
+        "running_time_in_seconds": _NAN if run is None else run / 1e9,
+        "gpu_memory": memory, "gpu_memory_percent": _NAN if memory != memory
+        else float(percent(memory, device.memory_total())),
+        "gpu_sm_utilization": sm, "gpu_memory_utilization": traffic,
+        "gpu_encoder_utilization": encoder,
+        "gpu_decoder_utilization": decoder}
 
 
 def _status(row):

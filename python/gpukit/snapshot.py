@@ -5,6 +5,9 @@ import time
 __all__ = ["Snapshot"]
 
 
+_OWN = ("real", "timestamp")
+
+
 class Snapshot:
     """The values of `real` at `timestamp` (seconds since 1970), as attributes
     and as items.
@@ -20,19 +23,22 @@ class Snapshot:
         own.update(items)
 
     @classmethod
-    def _of(cls, real, timestamp, fill):
-        """One whose values are worked out when the first one is asked for:
-        fill() gives them as a dict."""
+    def _of(cls, real, timestamp, fill, *facts):
+        """One whose values are worded when the first one is asked for:
+        fill(*facts) gives them as a dict, and asks nobody."""
         self = cls.__new__(cls)
-        self.__dict__ = {"real": real, "timestamp": timestamp, "_fill": fill}
+        own = self.__dict__
+        own["real"], own["timestamp"] = real, timestamp
+        own["_fill"] = fill, facts
         return self
 
     def _filled(self):
         own = self.__dict__
         fill = own.get("_fill")
         if fill is not None:
-            for name, value in fill().items():
-                own.setdefault(name, value)
+            items = fill[0](*fill[1])
+            items.update(own)  # what somebody has set stays
+            own.update(items)
             own.pop("_fill", None)
         return own
 
@@ -51,6 +57,9 @@ class Snapshot:
         return value
 
     def __getitem__(self, name):
+        own = self.__dict__
+        if name in own:
+            return own[name]
         try:
             return getattr(self, name)
         except AttributeError as error:
@@ -60,14 +69,18 @@ class Snapshot:
         setattr(self, name, value)
 
     def __contains__(self, name):
-        return name in self._filled() and name not in ("real", "timestamp")
+        return name in self._filled() and name not in _OWN
 
     def __iter__(self):
-        return (name for name in self._filled()
-                if name not in ("real", "timestamp"))
+        return iter([name for name in self._filled()
+                     if name not in _OWN])
 
     def __len__(self):
-        return sum(1 for _ in self)
+        return len(list(iter(self)))
+
+    def __dir__(self):
+        self._filled()
+        return super().__dir__()
 
     def keys(self):
         """The names of the values."""

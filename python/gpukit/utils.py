@@ -3,6 +3,7 @@
 import os
 import sys
 
+from gpukit import _core
 from gpukit.caching import ttl_cache
 from gpukit.na import NA, NaType, NotApplicable, NotApplicableType
 from gpukit.snapshot import Snapshot
@@ -21,14 +22,6 @@ SIZE_UNITS = {None: 1, "": 1, "B": 1,
               "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
               "PB": 10**15}
 
-# Below this many bytes (times a unit): text with so many digits of a unit.
-_SIZES = ((KiB, 1, "{:.0f}B"), (MiB, KiB, "{:.0f}KiB"),
-          (100 * MiB, MiB, "{:.2f}MiB"), (1000 * MiB, MiB, "{:.1f}MiB"),
-          (20 * GiB, MiB, "{:.0f}MiB"), (100 * GiB, GiB, "{:.2f}GiB"),
-          (1000 * GiB, GiB, "{:.1f}GiB"), (100 * TiB, TiB, "{:.2f}TiB"),
-          (1000 * TiB, TiB, "{:.1f}TiB"), (100 * PiB, PiB, "{:.2f}PiB"),
-          (float("inf"), PiB, "{:.1f}PiB"))
-
 
 def bytes2human(b, /, *, min_unit=1):
     """A size in bytes as text: 1023B, 1.00MiB, 20.00GiB. NA stays NA, and so
@@ -42,10 +35,7 @@ def bytes2human(b, /, *, min_unit=1):
             b = round(float(b))
         except ValueError:
             return NA
-    for limit, unit, text in _SIZES:
-        if b < limit and unit >= min_unit:
-            return text.format(b / unit)
-    return f"{b / PiB:.1f}PiB"
+    return _core.size_text(b, min_unit)
 
 
 def human2bytes(s, /):
@@ -199,10 +189,17 @@ def __getattr__(name):
     return value
 
 
+# Letters that never need quotes.
+_BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                  "0123456789-_=+./,:@%")
+
+
 def add_quotes(s):
     """An argument as one word of a shell."""
     if s == "":
         return '""'
+    if _BARE.issuperset(s):
+        return s
     found = set(s)
     if found & set("$`\\!") or ('"' in s and "'" not in s):
         return "'" + s.replace("'", "'\"'\"'") + "'"

@@ -87,6 +87,6 @@ struct gk_snapshot *take_snapshot(unsigned with,
 /* ---- functions of the module, by file ---- */
 
 extern PyMethodDef live_methods[], snapshot_methods[], choose_methods[],
-    fact_methods[];
+    fact_methods[], texts_methods[], series_methods[];
 
 #endif

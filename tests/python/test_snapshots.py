@@ -1,0 +1,75 @@
+"""Snapshots word later what they were told at once, on the made-up machine."""
+
+from python_package import check_built, program_on_machine
+
+check_built()
+program = program_on_machine
+
+MACHINE = ("--frozen", "--gpus", "h100:1,a100:1,rtx4090:1", "--mig",
+           "1=3g.40gb+2g.20gb", "--load", "train:0,n=2,mem=2GiB",
+           "--load", "infer:1:0")
+ASKED_NOBODY = """
+import gpukit, os, sys
+from gpukit import _core, host
+def told(shots):
+    return [{key: repr(shot[key]) for key in shot
+             if key not in ("device", "host")} for shot in shots]
+gpukit.take_snapshots()
+taken = gpukit.take_snapshots()
+alone = [device.as_snapshot() for device in gpukit.Device.all()]
+before = told(gpukit.take_snapshots().devices)
+def refuse(*args, **named):
+    raise AssertionError("somebody is asked")
+for name in ("read", "explain", "identify", "processes", "snapshot",
+             "mig_slots", "links"):
+    setattr(_core, name, refuse)
+sys.addaudithook(lambda event, args: event in ("open", "os.listdir")
+                 and str(args[0]).startswith("/proc") and refuse())
+print(told(taken.devices) == before and told(alone) == before[:2] + before[4:])
+print(len(taken.devices), len(told(taken.gpu_processes)))
+print({type(shot.host.status) for shot in taken.gpu_processes})
+"""
+
+
+def test_reading_a_snapshot_asks_nobody(program):
+    out = program(ASKED_NOBODY, *MACHINE)
+    assert out.splitlines() == ["True", "5 3", "{<class 'str'>}"]
+
+
+def test_all_snapshots_are_those_of_each_device(program):
+    out = program("""
+import gpukit
+for shot in gpukit.take_snapshots().devices:
+    own = gpukit.Device(shot.real.index).as_snapshot()
+    assert list(shot) == list(own) and len(shot) > 35
+    print([key for key in shot if shot[key] != own[key]])
+""", *MACHINE)
+    assert out.splitlines() == ["[]"] * 5
+
+
+def test_a_process_that_ended_is_what_it_was(program):
+    out = program("""
+import gpukit, os, signal, time
+shot, = gpukit.take_snapshots().gpu_processes
+os.kill(shot.pid, signal.SIGKILL)
+while shot.real.is_running() and shot.real.host.status() != "zombie":
+    time.sleep(0.01)
+print(shot.is_running, shot.status, shot.name, shot.host.cmdline[0],
+      shot.gpu_memory_human)
+""", "--gpus", "a100:1", "--load", "infer:0,mem=2GiB")
+    assert out.startswith("True running gpukit-load gpukit-load 2") \
+        or out.startswith("True sleeping gpukit-load gpukit-load 2"), out
+
+
+def test_what_somebody_sets_stays(program):
+    out = program("""
+import gpukit, pickle
+shot = gpukit.Device(0).as_snapshot()
+shot.power_usage = 7
+shot["mine"] = 8
+print(shot.power_usage, shot.mine, "mine" in shot, len(shot) == len([*shot]),
+      "_fill" in dir(shot), "sm_clock" in dir(shot))
+again = pickle.loads(pickle.dumps(gpukit.Device(0).as_snapshot()))
+print(again.power_limit, again.memory_total == gpukit.Device(0).memory_total())
+""", "--gpus", "a100:1")
+    assert out.splitlines() == ["7 8 True True False True", "400000 True"]
