@@ -5,7 +5,7 @@ import sys
 from gpukit import _core
 from gpukit._device_find import _index
 from gpukit._errors import NVMLError
-from gpukit.device import Device, MigDevice
+from gpukit.device import Device
 from gpukit.utils import human2bytes
 
 __all__ = ["select_devices"]
@@ -18,8 +18,6 @@ def _bytes(size):
 
 
 def _leaves(devices):
-    if devices is None:
-        devices = Device.all()
     return list(dict.fromkeys(leaf for device in devices
                               for leaf in device.to_leaf_devices()))
 
@@ -44,30 +42,42 @@ def select_devices(devices=None, *, format="index", force_index=False,
         raise ValueError("counts and tolerance are not negative")
     if max_count is not None and max_count < min_count:
         raise ValueError("max_count is not below min_count")
-    leaves = {device._at: device for device in _leaves(devices)}
-    if not leaves or max_count == 0:
+    leaves = None if devices is None else {
+        device._at: device for device in _leaves(devices)}
+    if leaves == {} or max_count == 0:
         return []
-    found = _core.select(
-        devices=list(leaves), least=min_count,
-        most=-1 if max_count is None else max_count,
-        min_free=_bytes(min_free_memory), min_total=_bytes(min_total_memory),
-        max_gpu_util=_percent(max_gpu_utilization),
-        max_mem_util=_percent(max_memory_utilization), tolerance=tolerance,
-        free_accounts=free_accounts or None, sort=sort)
-    return _told([leaves[tuple(pair)] for pair in found], format, force_index)
+    wishes = {
+        "least": min_count, "most": -1 if max_count is None else max_count,
+        "min_free": _bytes(min_free_memory),
+        "min_total": _bytes(min_total_memory),
+        "max_gpu_util": _percent(max_gpu_utilization),
+        "max_mem_util": _percent(max_memory_utilization),
+        "tolerance": tolerance, "free_accounts": free_accounts or None,
+        "sort": sort}
+    if leaves is not None:
+        return _told(_core.select(devices=list(leaves), **wishes), leaves.get,
+                     format, force_index)
+    try:
+        return _told(_core.select(**wishes), _device_at, format, force_index)
+    except NVMLError:  # no driver, no devices
+        return []
+
+
+def _device_at(pair):
+    return Device(_index(pair))
 
 
 def _percent(share):
     return -1 if share is None else share
 
 
-def _told(devices, format, force_index):
+def _told(pairs, device_at, format, force_index):
     if format == "device":
-        return devices
-    split = any(isinstance(device, MigDevice) for device in devices)
+        return [device_at(pair) for pair in pairs]
+    split = any(mig_index >= 0 for _, mig_index in pairs)
     if format == "uuid" or (split and not force_index):
-        return [device.uuid() for device in devices]
-    return [_index(device._at) for device in devices]
+        return [device_at(pair).uuid() for pair in pairs]
+    return [_index(pair) for pair in pairs]
 
 
 def parse_arguments(arguments=None):
