@@ -154,12 +154,13 @@ class GpuProcess:
                 cls.INSTANCES[key] = self
             return self
 
+    # Until somebody tells.
+    _memory = _gi = _ci = _type = NA
+    _rates = (NA, NA, NA, NA)
+    _host = None
+
     def _clear(self, pid, device, start):
-        self._pid, self._device = pid, device
-        self._memory = self._gi = self._ci = self._type = NA
-        self._rates = (NA, NA, NA, NA)
-        self._host = None
-        self._start = start
+        self._pid, self._device, self._start = pid, device, start
         if device._at[1] >= 0:
             self._gi = device.gpu_instance_id()
             self._ci = device.compute_instance_id()
@@ -457,28 +458,47 @@ def from_core(row, device, timestamp, total, told):
     process._rates = tuple(rates)
     seen = told.get(row.pid)
     if seen is None:
-        real = process._host or _Later(row.pid, process)
-        seen = told[row.pid] = Snapshot._of(real, timestamp, _told_items, row,
-                                            total)
+        words = _Words(row, total)
+        shot = Snapshot._of(process._host or _Later(row.pid, process),
+                            timestamp, words.told)
+        seen = told[row.pid] = shot, words
     return Snapshot._of(process, timestamp, _core_items, process, values,
-                        process._type, seen, device.memory_total())
+                        process._type, *seen, device.memory_total())
 
 
 _SHARES = (_core.PM_GPU_MEM, _core.PM_SM_UTIL, _core.PM_MEM_UTIL,
            _core.PM_ENC_UTIL, _core.PM_DEC_UTIL)
 
 
-def _core_items(process, values, kind, seen, total):
-    host_items = seen._filled()
-    items = {name: host_items[name] for name in _ALL_HOST_FIELDS}
-    memory, sm, traffic, encoder, decoder = values
-    items.update(
-        pid=process._pid, device=process._device, type=kind, host=seen,
-        gpu_memory=memory, gpu_memory_human=bytes2human(memory),
-        gpu_memory_percent=percent(memory, total), gpu_sm_utilization=sm,
-        gpu_memory_utilization=traffic, gpu_encoder_utilization=encoder,
-        gpu_decoder_utilization=decoder, gpu_instance_id=process._gi,
-        compute_instance_id=process._ci)
+class _Words:
+    """What the host tells of a process, worded once."""
+
+    __slots__ = ("_row", "_total", "_items")
+
+    def __init__(self, row, total):
+        self._row, self._total, self._items = row, total, None
+
+    def told(self):
+        """A new dict of it."""
+        if self._items is None:
+            from datetime import timedelta
+
+            self._items = _core.told(self._row, self._total, NA, STATES,
+                                     command_join, timedelta)
+        return self._items.copy()
+
+
+def _core_items(process, values, kind, seen, words, total):
+    items = words.told()
+    items["pid"], items["device"] = process._pid, process._device
+    items["type"], items["host"] = kind, seen
+    (items["gpu_memory"], items["gpu_sm_utilization"],
+     items["gpu_memory_utilization"], items["gpu_encoder_utilization"],
+     items["gpu_decoder_utilization"]) = values
+    items["gpu_memory_human"] = bytes2human(values[0])
+    items["gpu_memory_percent"] = percent(values[0], total)
+    items["gpu_instance_id"] = process._gi
+    items["compute_instance_id"] = process._ci
     return items
 
 
@@ -500,30 +520,3 @@ def numbers_of(row, device, total):
         "gpu_sm_utilization": sm, "gpu_memory_utilization": traffic,
         "gpu_encoder_utilization": encoder,
         "gpu_decoder_utilization": decoder}
-
-
-def _status(row):
-    letter = row.stat
-    letter = chr(letter) if isinstance(letter, int) else letter
-    return STATES.get(letter, "terminated")
-
-
-def _told_items(row, total):
-    values = row.values
-    cpu, rss = values[_core.PM_CPU], values[_core.PM_RSS]
-    run = values[_core.PM_RUN_TIME]
-    seconds = NA if run is None else run / 1e9
-    args = list(row.args or ()) or [
-        "Zombie Process" if _status(row) == "zombie" else "No Such Process"]
-    memory = NA if rss is None else rss
-    return {
-        "cmdline": args, "command": command_join(args),
-        "cpu_percent": NA if cpu is None else cpu / 100,
-        "host_memory": memory, "host_memory_human": bytes2human(memory),
-        "is_running": _status(row) != "terminated",
-        "memory_percent": NA if rss is None or not total
-        else 100.0 * rss / total,
-        "name": row.name or NA, "username": row.user or NA,
-        "status": _status(row), "running_time_in_seconds": seconds,
-        "running_time": _timedelta(seconds),
-        "running_time_human": timedelta2human(seconds)}

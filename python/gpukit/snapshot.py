@@ -57,9 +57,10 @@ class Snapshot:
         return value
 
     def __getitem__(self, name):
-        own = self.__dict__
-        if name in own:
-            return own[name]
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            pass
         try:
             return getattr(self, name)
         except AttributeError as error:

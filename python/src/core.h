@@ -67,7 +67,8 @@ int values_init(PyObject *module);
 
 /* New references; NULL with an exception. An absent value is None. */
 PyObject *value_object(struct gk_value value);
-PyObject *text_object(const char *text); /* not UTF-8: surrogates */
+PyObject *text_object(const char *text);            /* not UTF-8: surrogates */
+PyObject *size_text(double bytes, double min_unit); /* 1.50GiB */
 /* Takes over o and items, any of which may be NULL after an exception. */
 PyObject *fill_struct(PyObject *o, PyObject *const *items, size_t count);
 /* Puts an item into a list. 0; else *list is gone and NULL. */
@@ -87,6 +88,6 @@ struct gk_snapshot *take_snapshot(unsigned with,
 /* ---- functions of the module, by file ---- */
 
 extern PyMethodDef live_methods[], snapshot_methods[], choose_methods[],
-    fact_methods[], texts_methods[], series_methods[];
+    fact_methods[], texts_methods[], series_methods[], told_methods[];
 
 #endif

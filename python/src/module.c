@@ -22,8 +22,8 @@ static const struct {
 };
 
 static PyMethodDef *const methods[] = {
-    live_methods, snapshot_methods, choose_methods,
-    fact_methods, texts_methods,    series_methods,
+    live_methods,  snapshot_methods, choose_methods, fact_methods,
+    texts_methods, series_methods,   told_methods,
 };
 
 static int add_contents(PyObject *module)

@@ -30,7 +30,7 @@ static const struct {
     {INT64_MAX, PIB, 1, "PiB"},
 };
 
-static PyObject *size_text(double bytes, double min_unit)
+PyObject *size_text(double bytes, double min_unit)
 {
 	size_t i = 0;
 	char text[400], *number;

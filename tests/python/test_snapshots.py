@@ -73,3 +73,38 @@ again = pickle.loads(pickle.dumps(gpukit.Device(0).as_snapshot()))
 print(again.power_limit, again.memory_total == gpukit.Device(0).memory_total())
 """, "--gpus", "a100:1")
     assert out.splitlines() == ["7 8 True True False True", "400000 True"]
+
+
+def test_arguments_are_quoted_as_command_join_quotes_them(program):
+    """What none needs is joined by the core, the rest by Python."""
+    out = program("""
+import gpukit
+from gpukit.process import STATES
+from gpukit.utils import command_join
+import datetime
+gpukit.take_snapshots()
+row, = core.snapshot(0, (core.M_POWER,)).processes
+for args in (["a", "b=c"], ["a", "b c"], ["a", ""], ["one"], ["a", "é"], [],
+             ["/bin/true", "-c", "print('x')"], ["a", "$b"], ["a", "b;c"]):
+    told = core.told(type(row)((*row[:8], args, *row[9:])), 2**40, gpukit.NA,
+                     STATES, command_join, datetime.timedelta)
+    wanted = args or ["No Such Process"]
+    assert told["cmdline"] == wanted, told
+    assert told["command"] == command_join(wanted), told
+for ns in (0, 59 * 10**9, 3599 * 10**9, 3600 * 10**9, 345599 * 10**9,
+           345600 * 10**9, 10**15 + 1, None):
+    values = list(row.values)
+    values[core.PM_RUN_TIME] = values[core.PM_RSS] = ns
+    told = core.told(type(row)((*row[:4], tuple(values), *row[5:])), None,
+                     gpukit.NA, STATES, command_join, datetime.timedelta)
+    seconds = gpukit.NA if ns is None else ns / 1e9
+    assert told["running_time_in_seconds"] == seconds, told
+    assert told["running_time_human"] == gpukit.utils.timedelta2human(seconds)
+    assert told["host_memory_human"] == (
+        gpukit.NA if ns is None else gpukit.utils.bytes2human(ns))
+    assert told["memory_percent"] is gpukit.NA
+    assert ns is None or told["running_time"].total_seconds() == \\
+        datetime.timedelta(seconds=seconds).total_seconds()
+print(told["running_time"])
+""", "--gpus", "a100:1", "--load", "infer:0")
+    assert out == "N/A\n"
