@@ -320,6 +320,10 @@ ask("take_snapshots([])", lambda: [len(part) for part in n.take_snapshots(
     [h100, a100], gpu_processes=False)])
 ask("take_snapshots(processes)", lambda: [len(p) for p in n.take_snapshots(
     gpu_processes=list(h100.processes().values()))])
+for shot in first.devices:
+    for name in shot.real.SNAPSHOT_KEYS:
+        if not name.startswith("pcie_"):
+            ask(f"taken {shot.real.index} {name}", lambda: shot[name])
 ask("take_snapshots names", lambda: [sorted(x.keys())
                                      for x in first.gpu_processes])
 
