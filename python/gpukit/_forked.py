@@ -30,7 +30,8 @@ def _mend_all():
 # What the package imports when it is first wanted.
 _LATE = ("collections", "contextlib", "ctypes", "datetime", "functools",
          "getpass", "operator", "pwd", "re", "threading",
-         "gpukit._device_late", "gpukit._more_values", "gpukit.termcolor",
+         "gpukit._device_late", "gpukit._more_values", "gpukit._reasons",
+         "gpukit.termcolor",
          "gpukit._host_process", "gpukit.collector", "gpukit.device",
          "gpukit.libcudart", "gpukit.process")
 _late = list(_LATE)
