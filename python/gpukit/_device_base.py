@@ -5,7 +5,7 @@ from _thread import RLock
 
 from gpukit import _core
 from gpukit._device_find import (
-    _find, _index, _is_uuid, _pair, normalize_cuda_visible_devices,
+    _find, _identify, _index, _is_uuid, _pair, normalize_cuda_visible_devices,
     parse_cuda_visible_devices)
 from gpukit._device_values import (
     PCIE_METRICS, SINGLE, SNAPSHOT_METRICS, TOTAL_AT, ClockInfos, ClockSpeedInfos,
@@ -127,7 +127,7 @@ class Device(_NvLinks):
 
     def _set(self, index, facts=None):
         self._at = _pair(index)
-        self._facts = facts or _core.identify(*self._at)
+        self._facts = facts or _identify(self._at)
         self._nvml_index = index
         self._cache = self._links = self._cuda_index = None
         self._memory_total = None
@@ -186,11 +186,15 @@ class Device(_NvLinks):
         return values
 
     def reason(self, name):
-        """Why a value is NA, as text: device.reason("fan_speed"). Empty when
-        there is one. Raises AttributeError for a name that is no value."""
-        from gpukit._more_values import find_metric
+        """Why a value is NA, or holds NA, as text: device.reason("fan_speed")
+        is "not supported". Empty where all is there.
 
-        number = _core.explain(*self._at, (find_metric(name),))[0][0]
+        name: that of a method or of a metric. Raises AttributeError for a name
+        that is no value.
+        """
+        from gpukit._reasons import find_reason
+
+        number = find_reason(self, name)
         return _core.reason(number) if number else ""
 
     # ---- all devices

@@ -42,6 +42,33 @@ def is_mig_device_uuid(uuid):
             and _is_uuid(uuid))
 
 
+# GpuIsLost, ResetRequired, Unknown: the GPU is there, and does not answer.
+_SILENT = (15, 16, 999)
+
+
+class _LostFacts:
+    """Stands for what the core tells of a device that is lost."""
+
+    name = uuid = bus_id = serial = vbios = None
+    minor = compute_major = compute_minor = None
+    gpu_instance = compute_instance = None
+
+    def __init__(self, pair, error):
+        self.index, self.mig_index = pair
+        self.nvml_error = error
+
+
+def _identify(pair):
+    """What the core tells of a device, also of one that is lost. NVMLError if
+    there is no such device."""
+    try:
+        return _core.identify(*pair)
+    except NVMLError as error:
+        if error.value not in _SILENT:
+            raise
+        return _LostFacts(pair, error.value)
+
+
 def _pair(index):
     """(GPU, MIG device or -1) of an index."""
     return index if isinstance(index, tuple) else (index, -1)
@@ -51,10 +78,21 @@ def _index(pair):
     return pair[0] if pair[1] < 0 else tuple(pair)
 
 
+def _mig_slots(gpu):
+    """How many MIG devices a GPU can have; none if it is lost."""
+    try:
+        return _core.mig_slots(gpu)
+    except NVMLError as error:
+        if error.value not in _SILENT:
+            raise
+        return 0
+
+
 def _mig_pairs(gpu):
-    """The MIG devices of a GPU; a slot without one is skipped."""
+    """The MIG devices of a GPU; a slot without one is skipped, and so is a GPU
+    that is lost."""
     found = []
-    for slot in range(_core.mig_slots(gpu)):
+    for slot in range(_mig_slots(gpu)):
         try:
             _core.identify(gpu, slot)
         except NVMLError:
@@ -64,7 +102,9 @@ def _mig_pairs(gpu):
 
 
 def _find(uuid=None, bus_id=None):
-    """The pair of a UUID or a bus id; NVMLError_NotFound."""
+    """The pair of a UUID or a bus id; NVMLError_NotFound, or that of a lost GPU,
+    which may have been the one."""
+    lost = None
     wanted = [uuid, bus_id]
     wanted = [w.decode() if isinstance(w, bytes) else w for w in wanted]
     for gpu in range(_core.count()):
@@ -72,11 +112,12 @@ def _find(uuid=None, bus_id=None):
         if str(wanted[0]).startswith("MIG-"):
             pairs += _mig_pairs(gpu)
         for pair in pairs:
-            facts = _core.identify(*pair)
-            if wanted[0] == facts.uuid or (
+            facts = _identify(pair)
+            lost = lost or facts.nvml_error
+            if (wanted[0] and wanted[0] == facts.uuid) or (
                     wanted[1] and _same_bus(wanted[1], facts.bus_id)):
                 return pair
-    raise NVMLError(6)
+    raise NVMLError(lost or 6)
 
 
 def _same_bus(one, other):

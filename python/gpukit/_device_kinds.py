@@ -2,7 +2,7 @@
 
 from gpukit import _core
 from gpukit._device_base import Device
-from gpukit._device_find import _mig_pairs
+from gpukit._device_find import _mig_pairs, _mig_slots
 from gpukit._errors import NVMLError
 from gpukit.na import NA
 
@@ -12,7 +12,7 @@ class PhysicalDevice(Device):
 
     def max_mig_device_count(self):
         """How many MIG devices the GPU can have; 0 if it has no MIG."""
-        return _core.mig_slots(self._at[0])
+        return _mig_slots(self._at[0])
 
     def mig_device(self, mig_index):
         """A MIG device by its number. NVMLError if there is none."""

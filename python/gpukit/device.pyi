@@ -41,6 +41,7 @@ class ThroughputInfo(NamedTuple):
 class Device:
     def __new__(cls, index=None, *, uuid=None, bus_id=None) -> Self: ...
     GPU_PROCESS_CLASS: Any
+    UUID_PATTERN: Any
     SNAPSHOT_KEYS: list[str]
     @classmethod
     def all(cls) -> list[PhysicalDevice]: ...

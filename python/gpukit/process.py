@@ -5,7 +5,9 @@ from _thread import RLock, _local
 from weakref import WeakValueDictionary
 
 from gpukit import _core, host
+from gpukit._device_find import _SILENT
 from gpukit._device_values import percent
+from gpukit._errors import NVMLError
 from gpukit._forked import is_orphaned, mend_when_forked
 from gpukit.na import NA
 from gpukit.snapshot import Snapshot
@@ -436,10 +438,17 @@ def _start_of(pid):
 
 
 def processes_of(device):
-    """pid -> GpuProcess of a device, with what the driver tells of each."""
+    """pid -> GpuProcess of a device, with what the driver tells of each; none
+    of one that is lost."""
     found = {}
-    kind = type(device).GPU_PROCESS_CLASS or GpuProcess
-    for use in _core.processes(*device._at):
+    kind = type(device).GPU_PROCESS_CLASS
+    try:
+        uses = _core.processes(*device._at)
+    except NVMLError as error:
+        if error.value not in _SILENT:
+            raise
+        return {}
+    for use in uses:
         if use.mig_index != device._at[1] and device._at[1] >= 0:
             continue
         process = found[use.pid] = kind(use.pid, device)

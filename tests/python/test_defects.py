@@ -2,6 +2,7 @@
 
 import pytest
 
+from conftest import GPUKIT
 from python_package import check_built, program_on_machine
 
 check_built()
@@ -134,6 +135,34 @@ def collected(samples, now):
     return {key[len("tag/a/"):]: number for key, number in
             buffer.collect(now, now).items() if key.startswith("tag/a/")}
 >>>>>>> c8308c4b (python: snapshots and the collector ask the core alone)
+
+
+def test_a_lost_gpu_hides_no_other(program):
+    out = program("""
+import gpukit, subprocess
+whole = gpukit.Device(1)
+uuid, bus = whole.uuid(), whole.bus_id()
+subprocess.run(["COMMAND", "fake", "ctl", "fail", "1", "lost"], check=True)
+lost = gpukit.Device(1)
+print(len(gpukit.Device.all()), gpukit.Device.all()[2].name() != lost.name(),
+      gpukit.select_devices(), sep="|")
+print(lost, lost.uuid(), lost.handle, lost.processes(), lost.mig_devices(),
+      lost.max_mig_device_count(), lost.nvlink_throughput(),
+      lost.memory_info().total, lost.as_snapshot().temperature, sep="|")
+print([d.real.name()[:5] for d in gpukit.take_snapshots().devices],
+      len(gpukit.MigDevice.all()), sep="|")
+for named in ({"uuid": uuid}, {"bus_id": bus}):
+    try:
+        print(gpukit.Device(**named).index)
+    except gpukit.NVMLError as error:
+        print(repr(error), error.name)
+""".replace("COMMAND", GPUKIT), "--gpus", "h100:3", "--frozen")
+    assert out.splitlines() == [
+        "3|True|[2, 0]",
+        "PhysicalDevice(index=1, name='ERROR: GPU is Lost', total_memory=N/A)"
+        "|N/A|None|{}|[]|0|[]|N/A|N/A",
+        "['NVIDI', 'ERROR', 'NVIDI']|0"] + [
+        "NVMLError_GpuIsLost(15) NVML_ERROR_GPU_IS_LOST"] * 2
 
 
 def test_a_mean_is_of_time():
