@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from conftest import ROOT
+from conftest import GPUKIT, ROOT
 from python_package import check_built, program_on_machine
 
 check_built()
@@ -57,8 +57,6 @@ def machine_fails():
 
 
 def walk(program, *options, lost=False):
-    from conftest import GPUKIT
-
     code = (f"NO_VALUES = {NO_VALUES!r}\nLOST, SLOW = {lost}, False\n"
             f"GPUKIT = {GPUKIT!r}\n{LOSE}\n{WALK}")
     return json.loads(program(code, "--frozen", *options))
@@ -109,7 +107,7 @@ for error in ("NO_PERMISSION", "NOT_SUPPORTED", "GPU_IS_LOST", "UNKNOWN",
                     "nvmlDeviceGetPowerUsage=NVML_ERROR_" + error], check=True)
     print(d.power_usage(), d.reason("power_usage"), d.temperature() > 0,
           sep="|")
-""".replace("GPUKIT", __import__("conftest").GPUKIT), "--gpus", "h100:1")
+""".replace("GPUKIT", GPUKIT), "--gpus", "h100:1")
     assert out.splitlines() == [
         "N/A|permission denied|True", "N/A|not supported|True",
         "N/A|GPU is lost|True", "N/A|driver reported an error|True",
