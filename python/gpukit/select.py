@@ -80,35 +80,57 @@ def _told(pairs, device_at, format, force_index):
     return [_index(pair) for pair in pairs]
 
 
+def _size(text):
+    """A size of the command line; argparse names it by __name__."""
+    return human2bytes(text)
+
+
+_size.__name__ = "size"
+
+
 def parse_arguments(arguments=None):
     """What the command line asks for."""
     import argparse
 
+    from gpukit import __version__
+
     parser = argparse.ArgumentParser(
         prog="python -m gpukit.select",
         description="Prints devices that meet the wishes, for "
-                    "CUDA_VISIBLE_DEVICES.")
+                    "CUDA_VISIBLE_DEVICES.",
+        epilog="exit status: 1 no driver, 2 another error of it or a wrong "
+               "option, 4 too few devices")
     add = parser.add_argument
     add("--inherit", "-i", nargs="?", default=argparse.SUPPRESS,
         metavar="VALUE",
         help="of those that CUDA_VISIBLE_DEVICES (or VALUE) names")
     add("--account-as-free", nargs="*", metavar="USER", dest="free_accounts",
         help="what their processes hold counts as free; yours without a name")
-    add("--min-count", "-c", type=int, default=0, metavar="N")
-    add("--max-count", "-C", type=int, default=None, metavar="N")
-    add("--count", "-n", type=int, default=None, metavar="N")
-    add("--min-free-memory", "-f", type=human2bytes, metavar="SIZE")
-    add("--min-total-memory", "-t", type=human2bytes, metavar="SIZE")
-    add("--max-gpu-utilization", "-G", type=int, metavar="PERCENT")
-    add("--max-memory-utilization", "-M", type=int, metavar="PERCENT")
+    add("--min-count", "-c", type=int, default=0, metavar="N",
+        help="at least so many, or status 4")
+    add("--max-count", "-C", type=int, default=None, metavar="N",
+        help="at most so many")
+    add("--count", "-n", type=int, default=None, metavar="N",
+        help="just so many")
+    add("--min-free-memory", "-f", type=_size, metavar="SIZE",
+        help="free, as 10GiB")
+    add("--min-total-memory", "-t", type=_size, metavar="SIZE",
+        help="in all, as 10GiB")
+    add("--max-gpu-utilization", "-G", type=int, metavar="PERCENT",
+        help="of time with a kernel running")
+    add("--max-memory-utilization", "-M", type=int, metavar="PERCENT",
+        help="of time with memory traffic")
     add("--tolerance", "--tol", type=int, default=0, metavar="PERCENT",
         help="how far off a wish may be (default: 0)")
-    add("--format", "-O", choices=("index", "uuid"), default="index")
+    add("--format", "-O", choices=("index", "uuid"), default="index",
+        help="what to print of each (default: index)")
     add("--sep", "--separator", "-s", default=",", metavar="TEXT",
         help="between devices (default: a comma)")
     add("--newline", action="store_true", help="each on a line of its own")
     add("--null", "-0", action="store_true", help="a zero byte between devices")
-    add("--no-sort", "-S", action="store_false", dest="sort")
+    add("--no-sort", "-S", action="store_false", dest="sort",
+        help="in their order, not the best first")
+    add("--version", "-V", action="version", version=f"gpukit {__version__}")
     asked = parser.parse_args(arguments)
     if asked.count is not None:
         asked.min_count = asked.max_count = asked.count
@@ -161,6 +183,9 @@ def main(arguments=None):
         return 1 if error.value == 12 else 2
     text = asked.sep.join(str(each) for each in found)
     print(text, end="\0" if asked.sep == "\0" else "\n")
+    if not sys.stdout.isatty():  # so that a user sees what was chosen
+        print(f'CUDA_VISIBLE_DEVICES="{",".join(map(str, found))}"',
+              file=sys.stderr)
     if len(found) < asked.min_count:
         print(f"gpukit.select: {len(found)} devices, fewer than "
               f"{asked.min_count}", file=sys.stderr)
