@@ -3,7 +3,10 @@
 import os
 import time
 
-from conftest import GPUKIT
+import pytest
+
+import cuda_programs
+from conftest import GPUKIT, needed
 from python_package import check_built, run
 
 check_built()
@@ -102,12 +105,106 @@ except RuntimeError as e:
     assert out.startswith("too late: ")
 
 
-def test_a_wrong_machine_is_told():
+@pytest.mark.parametrize("arguments, error, told", [
+    ('"nonsense:2"', "RuntimeError", "no profile 'nonsense'"),
+    ('"h100:0"', "RuntimeError", "the count must be 1 to 64"),
+    ('"h100:1", "--bogus"', "RuntimeError", "option '--bogus'"),
+    ('"h100:2", "--load=train:5"', "RuntimeError", "no GPU 5"),
+    ('"h100:1", "--driver=1"', "RuntimeError", "allowed are 470, "),
+    ('"h100:1", "--help"', "ValueError", "'--help'"),
+    ('"h100:1", "--", "ls"', "ValueError", "'--'"),
+    ("2", "TypeError", "such as 'h100:2': 2"),
+    ('["h100:2"]', "TypeError", "such as 'h100:2': ['h100:2']"),
+    ('"h100:2", 3', "TypeError", "such as '--load=train:0': 3")])
+def test_what_is_wrong_is_told_and_can_be_mended(arguments, error, told):
+    """The next attempt of the same program works."""
     out = run("""
 import gpukit.fake
 try:
-    gpukit.fake.use("nonsense:2")
-except RuntimeError as e:
-    print(e)
+    gpukit.fake.use(%s)
+except Exception as error:
+    print(type(error).__name__, error)
+print(gpukit.fake.use("t4:3") and gpukit.Device.count())
+""" % arguments).splitlines()
+    assert out[0].startswith(error) and told in out[0] and out[-1] == "3"
+
+
+@pytest.mark.parametrize("path, told", [
+    ("/nowhere/gpukit", "FileNotFoundError GPUKIT_COMMAND names no program: "
+     "'/nowhere/gpukit'"), ("/bin/true", "RuntimeError /bin/true started no "
+                            "machine")])
+def test_a_wrong_command_is_told(path, told):
+    out = run("""
+import gpukit.fake
+try:
+    gpukit.fake.use("h100:1")
+except Exception as error:
+    print(type(error).__name__, error)
+""", GPUKIT_COMMAND=path)
+    assert out.strip() == told
+
+
+def test_who_has_seen_no_driver_sees_the_machine_afterwards():
+    out = run("""
+import gpukit
+try:
+    gpukit.Device.count()
+except gpukit.NVMLError as error:
+    print(error.name)
+gpukit.fake.use("h100:2")
+print(gpukit.Device.count(), len(gpukit.take_snapshots().devices))
 """)
-    assert "nonsense" in out
+    assert out.split() == ["NVML_ERROR_LIBRARY_NOT_FOUND", "2", "2"]
+
+
+NOTEBOOK = """
+import gpukit.fake
+machine = gpukit.fake.use("h100:2", "--load=idle:1,mem=2GiB")
+import os
+import gpukit
+import pynvml
+from cuda.bindings import driver
+import numpy as np
+from numba import cuda
+
+pynvml.nvmlInit()
+handle = pynvml.nvmlDeviceGetHandleByIndex(1)
+print(pynvml.nvmlDeviceGetCount(), pynvml.nvmlDeviceGetMemoryInfo(
+    handle, pynvml.nvmlMemory_v2).used >> 20, gpukit.Device(1).memory_used() >> 20)
+driver.cuInit(0)
+print(int(driver.cuDeviceGetCount()[1]), len(cuda.gpus))
+
+@cuda.jit
+def add(row, number):
+    at = cuda.grid(1)
+    if at < row.size:
+        row[at] += number
+
+row = np.arange(1000, dtype=np.float32)
+with gpukit.timings() as t:
+    there = cuda.to_device(row)
+    add[4, 256](there, 3)
+    same = (there.copy_to_host() == row + 3).all()
+    mine = gpukit.Device(0).processes()[os.getpid()]
+print(bool(same), mine.type, mine.gpu_memory() > 100 << 20)
+told = [process.pid for process in
+        pynvml.nvmlDeviceGetComputeRunningProcesses(
+            pynvml.nvmlDeviceGetHandleByIndex(0))]
+print(told == [os.getpid()], any("Processes" in r.name for r in t.rows))
+"""
+
+
+def test_a_notebook_has_all_of_cuda_in_one_process(tmp_path):
+    """gpukit, nvidia-ml-py, cuda-bindings and numba-cuda; the runtime of
+    cuda-bindings is NVIDIA's own, which no made-up driver serves."""
+    for module in ("pynvml", "cuda.bindings", "numba.cuda"):
+        needed(module, "this test")
+    if not os.path.exists(cuda_programs.TOOLKIT):
+        pytest.skip("no toolkit of CUDA")
+    for major in 12, 13:  # it would make machine code; see docs/FAKE.md
+        (tmp_path / f"libnvJitLink.so.{major}").write_bytes(b"")
+    out = run(NOTEBOOK, CUDA_HOME=cuda_programs.TOOLKIT,
+              LD_LIBRARY_PATH=str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path),
+              NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0")
+    assert out.splitlines() == ["2 2048 2048", "2 2", "True C True",
+                                "True True"]

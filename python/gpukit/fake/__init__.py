@@ -32,10 +32,15 @@ def _command():
     asked = os.environ.get("GPUKIT_COMMAND")
     built = os.path.normpath(os.path.join(here, "..", "..", "..", "bin",
                                           "gpukit"))
-    for path in (asked, built if os.access(built, os.X_OK) else None,
-                 shutil.which("gpukit")):
-        if path:
-            return path
+    if asked:
+        if shutil.which(asked):
+            return asked
+        raise FileNotFoundError(
+            f"GPUKIT_COMMAND names no program: {asked!r}")
+    if os.access(built, os.X_OK):
+        return built
+    if shutil.which("gpukit"):
+        return shutil.which("gpukit")
     raise FileNotFoundError(
         "there is no command gpukit in PATH: install gpukit, or name it by "
         "GPUKIT_COMMAND")
@@ -98,6 +103,7 @@ class Machine:
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
+        self._process.stderr.close()
 
     def __repr__(self):
         return f"Machine({self.path!r})"
@@ -109,30 +115,49 @@ def use(gpus="a100-sxm4-80gb:8", *options):
     gpus: as `gpukit fake --gpus` has it, "h100:2". options: more of
     `gpukit fake`, such as "--load=train:0,mem=3GiB" or "--driver=535".
     Raises RuntimeError where it is too late, because a library of a driver is
-    loaded already, or where `gpukit fake` refuses.
+    loaded already, or where `gpukit fake` refuses; TypeError for what is no
+    text; ValueError for an option that starts no machine; FileNotFoundError
+    without the command.
     """
     global _used
-    import subprocess
 
+    _check_words(gpus, options)
     if _used:
         raise RuntimeError(f"this process is on {_used!r} already")
     loaded = _loaded_already()
     if loaded:
         raise RuntimeError(f"too late: {loaded} is loaded already")
-    command = _command()
-    say = "\n".join(f'printf "%s\\n" "${name}"' for name in _VARIABLES)
+    machine = _start(_command(), gpus, options)
+    os.environ.update(machine.environment)
+    _load(machine.environment["LD_LIBRARY_PATH"].split(":"))
+    _used = machine
+    return machine
+
+
+def _check_words(gpus, options):
+    if not isinstance(gpus, str):
+        raise TypeError(f"GPUs are a text such as 'h100:2': {gpus!r}")
+    for option in options:
+        if not isinstance(option, str):
+            raise TypeError("an option is a text such as "
+                            f"'--load=train:0': {option!r}")
+        if option in ("--", "--help", "-?", "--usage"):
+            raise ValueError(f"no option that starts a machine: {option!r}")
+
+
+def _start(command, gpus, options):
+    import subprocess
+
+    say = "\n".join(f'printf "%s\\n" "{name}=${name}"'
+                    for name in _VARIABLES)
     process = subprocess.Popen(
         [command, "fake", "--quiet", "--gpus", gpus, *options, "--", "sh",
          "-c", say + "\nexec cat"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True)
-    lines = [process.stdout.readline() for _ in _VARIABLES]
-    if not lines[-1].endswith("\n"):
+    rows = [process.stdout.readline().rstrip("\n").partition("=")
+            for _ in _VARIABLES]
+    if [row[0] for row in rows] != list(_VARIABLES):
         said = process.communicate()[1].strip()
-        raise RuntimeError(said or "gpukit fake did not start")
-    environment = {name: line.rstrip("\n")
-                   for name, line in zip(_VARIABLES, lines)}
-    os.environ.update(environment)
-    _load(environment["LD_LIBRARY_PATH"].split(":"))
-    _used = Machine(command, process, environment)
-    return _used
+        raise RuntimeError(said or f"{command} started no machine")
+    return Machine(command, process, {name: value for name, _, value in rows})
