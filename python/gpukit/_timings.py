@@ -34,20 +34,26 @@ class timings:
     ...     gpukit.Device(0).as_snapshot()
     >>> print(t)            # a table; t.rows has the numbers, t["nvmlInit_v2"]
 
-    One at a time: within another one, the inner one counts for both and then
-    both are at an end.
+    One at a time in a process: RuntimeError within another one.
     """
 
+    _counting = None  # the one that counts
+
     def __init__(self):
-        self._rows = None
+        self._rows = []
 
     def __enter__(self):
+        if timings._counting is not None:
+            raise RuntimeError("timings are counted already, in all threads")
+        timings._counting = self
+        self._rows = None
         _core.trace(True)
         return self
 
     def __exit__(self, *exc):
         self._rows = self._read()
         _core.trace(False)
+        timings._counting = None
         return False
 
     @staticmethod

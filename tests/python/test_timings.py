@@ -25,3 +25,37 @@ print(str(t).splitlines()[0].split()[:2], "nvmlDeviceGetPowerUsage" in str(t))
         "[('nvmlDeviceGetPowerUsage', 1), ('nvmlDeviceGetTemperatureV', 1)]",
         "[('nvmlDeviceGetPowerUsage', 3), ('nvmlDeviceGetTemperatureV', 3)]",
         "True", "['calls', 'self'] True"]
+
+
+def test_one_at_a_time(program):
+    out = program("""
+from gpukit._timings import timings
+t = timings()
+print(t.rows)
+with t:
+    core.read(0, -1, (core.M_POWER,))
+    try:
+        with timings():
+            print("two")
+    except RuntimeError as error:
+        print(error)
+    core.read(0, -1, (core.M_POWER,))
+    print(t["nvmlDeviceGetPowerUsage"].calls)
+print(t["nvmlDeviceGetPowerUsage"].calls)
+try:
+    with timings() as failed:
+        core.read(0, -1, (core.M_POWER,))
+        raise OSError
+except OSError:
+    print(failed["nvmlDeviceGetPowerUsage"].calls)
+with t:
+    pass
+print(t.rows, len(str(t).splitlines()))
+try:
+    t["nothing"]
+except KeyError as error:
+    print(error)
+""", "--gpus", "h100:1")
+    assert out.splitlines() == [
+        "[]", "timings are counted already, in all threads", "2", "2", "1",
+        "[] 1", "'nothing'"]
