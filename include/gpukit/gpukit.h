@@ -21,6 +21,7 @@ extern "C" {
 
 #define GK_API __attribute__((visibility("default")))
 
+/* Functions that can fail return one of these; gk_strerror() has its text. */
 enum gk_err {
 	GK_OK = 0,
 #define GK_ERR(name, number, text) name = number,
@@ -44,6 +45,7 @@ enum gk_unit {
 	GK_UNIT_NANOSECOND,
 };
 
+/* A metric moves both ways, only grows, or is a number or bits of NVML's. */
 enum gk_kind { GK_KIND_GAUGE, GK_KIND_COUNTER, GK_KIND_STATE };
 
 /* How often a value is read, and by whom. */
@@ -59,6 +61,7 @@ enum gk_tier {
 	GK_TIER_COUNT
 };
 
+/* The metrics of a device: metrics.def has name, unit and meaning of each. */
 enum gk_metric {
 #define METRIC(id, name, unit, kind, tier, help) GK_M_##id,
 #include <gpukit/metrics.def>
@@ -83,12 +86,14 @@ struct gk_metric_set {
 	uint64_t bits[GK_M_ROOM / 64];
 };
 
+/* Adds a metric to a set. */
 static inline void gk_metric_set_add(struct gk_metric_set *set,
 				     enum gk_metric metric)
 {
 	set->bits[metric / 64] |= (uint64_t)1 << metric % 64;
 }
 
+/* Adds all metrics of a list to a set. */
 static inline void gk_metric_set_add_all(struct gk_metric_set *set,
 					 const enum gk_metric *metrics,
 					 size_t count)
@@ -97,12 +102,14 @@ static inline void gk_metric_set_add_all(struct gk_metric_set *set,
 		gk_metric_set_add(set, metrics[i]);
 }
 
+/* Whether a metric is in a set. */
 static inline bool gk_metric_set_has(const struct gk_metric_set *set,
 				     enum gk_metric metric)
 {
 	return set->bits[metric / 64] >> metric % 64 & 1;
 }
 
+/* The metrics of a process: process_metrics.def has what each is. */
 enum gk_process_metric {
 #define METRIC(id, name, unit, kind, tier, help) GK_PM_##id,
 #include <gpukit/process_metrics.def>
@@ -110,6 +117,7 @@ enum gk_process_metric {
 	GK_PM_COUNT
 };
 
+/* A row of gk_metrics or gk_process_metrics. */
 struct gk_metric_info {
 	const char *name;
 	const char *help;
@@ -164,6 +172,7 @@ enum gk_link_metric {
 	GK_L_COUNT
 };
 
+/* A row of gk_facts. */
 struct gk_fact_info {
 	const char *name, *help;
 };
@@ -193,6 +202,7 @@ enum gk_link_end {
 /* "gpu"; never NULL. */
 GK_API const char *gk_link_end_name(enum gk_link_end end);
 
+/* An NVLink of a device. */
 struct gk_link {
 	unsigned index; /* NVML's number of the link; there may be holes */
 	enum gk_link_end end;
@@ -209,6 +219,7 @@ struct gk_account {
 	struct gk_value time;               /* ns that it used the GPU */
 };
 
+/* Why a page of memory was retired. */
 enum gk_page_cause { GK_PAGE_CORRECTED, GK_PAGE_UNCORRECTED };
 
 /* A page of memory that is not used any more because of errors. */
@@ -235,6 +246,7 @@ enum gk_sampled {
 	GK_SAMPLED_COUNT
 };
 
+/* The driver's own samples of a value. */
 struct gk_samples {
 	enum gk_absence why; /* GK_ABSENT_NONE: it has none yet */
 	unsigned count;
@@ -255,6 +267,7 @@ struct gk_detail {
 	struct gk_samples samples[GK_SAMPLED_COUNT]; /* as the lists */
 };
 
+/* Whether a GPU answers. */
 enum gk_health {
 	GK_HEALTH_OK,
 	GK_HEALTH_LOST, /* NVML says lost; retried at every snapshot */
@@ -294,12 +307,14 @@ struct gk_device {
 	uint64_t reserved[8];
 };
 
+/* Bits: what a process does on a device. */
 enum gk_process_type {
 	GK_PROCESS_COMPUTE = 1,
 	GK_PROCESS_GRAPHICS = 2,
 	GK_PROCESS_MPS = 4, /* compute through the MPS server */
 };
 
+/* What /proc knows of a process. */
 enum gk_process_state {
 	GK_PROCESS_RUNNING,
 	GK_PROCESS_GONE, /* the driver lists it, /proc does not */
@@ -335,6 +350,7 @@ struct gk_process {
 	uint64_t reserved[8];
 };
 
+/* The host of the GPUs. */
 struct gk_host {
 	char hostname[GK_NAME_MAX];
 	uint64_t boot_ns; /* time since boot */
@@ -362,6 +378,7 @@ enum gk_path {
 /* "host bridge"; never NULL. */
 GK_API const char *gk_path_name(enum gk_path path);
 
+/* The way from one GPU to another one. */
 struct gk_peer {
 	enum gk_path path;
 	unsigned nvlinks; /* active links that lead there, by switches too */
@@ -399,6 +416,7 @@ struct gk_snapshot {
 
 struct gk; /* an open driver library with its devices */
 
+/* Bits: what a snapshot reads besides the usual, or leaves out. */
 enum gk_with {
 	GK_WITH_PCIE = 1,         /* read the ASKED tier */
 	GK_WITHOUT_PROCESSES = 2, /* no process lists, no /proc/<pid> */
@@ -428,6 +446,7 @@ enum gk_with {
 	GK_WITH_PROCESS_ALL = 0xf0000,
 };
 
+/* How to open; begin with GK_OPTIONS_DEFAULT. */
 struct gk_options {
 	const char *nvml_path; /* NULL: libnvidia-ml.so.1 by the loader */
 	int proc_fd;           /* directory to read as /proc; -1: /proc */
@@ -613,6 +632,7 @@ struct gk_candidate {
 	bool mig_enabled; /* a GPU split into MIG devices */
 };
 
+/* The order in which CUDA counts GPUs (CUDA_DEVICE_ORDER). */
 enum gk_cuda_order { GK_ORDER_FASTEST_FIRST, GK_ORDER_PCI_BUS_ID };
 
 /* Value of CUDA_DEVICE_ORDER (NULL: unset) as the driver reads it. */

@@ -50,15 +50,58 @@ def test_what_the_header_declares_is_exported():
     assert declared | data == exported
 
 
-def test_every_function_is_documented():
-    """By a comment that ends where it begins, or by that of the function
-    before it where no empty line comes between them."""
+def undocumented(text):
+    """Functions, structs and enums of a header without a comment that ends
+    where they begin; a function may stand in that of the one before it, by its
+    name, where no empty line comes between them."""
+    begin = r"^(?:GK_API|static inline)[^;{]*?(\w+)\(|^(?:struct|enum) (\w+) \{"
+    bare = []
+    for block in text.split("\n\n"):
+        names = [a or b for a, b in re.findall(begin, block, flags=re.M)]
+        comment = re.match(r"\s*/\*.*?\*/\n", block, flags=re.S)
+        told = comment[0] if comment else ""
+        bare += [name for name in names[bool(told):] if name not in told]
+    return bare
+
+
+def test_all_of_the_header_is_documented():
     with open(HEADER, encoding="utf-8") as f:
-        blocks = f.read().split("\n\n")
-    bare = [block for block in blocks
-            if re.search(r"^GK_API", block, flags=re.M) and
-            not re.match(r"\s*/\*", block)]
-    assert bare == []
+        text = f.read()
+    assert undocumented(text) == []
+    assert undocumented(re.sub(r"/\* Whether a GPU answers. \*/\n", "", text)) \
+        == ["gk_health"]
+    assert undocumented(re.sub(r"gk_snapshot_free\(\)", "it", text)) == [
+        "gk_snapshot_free"]
+
+
+def test_every_row_of_the_tables_has_a_text(tmp_path):
+    """The metrics, facts and links that a program finds by their numbers."""
+    program = tmp_path / "rows"
+    source = program.with_suffix(".c")
+    source.write_text("""
+#include <gpukit/gpukit.h>
+#include <stdio.h>
+#define TELL(rows, count) \\
+	for (int i = 0; i < (count); i++) \\
+		printf("%s: %s\\n", rows[i].name, rows[i].help)
+int main(void)
+{
+	TELL(gk_metrics, GK_M_COUNT);
+	TELL(gk_process_metrics, GK_PM_COUNT);
+	TELL(gk_link_metrics, GK_L_COUNT);
+	TELL(gk_facts, GK_T_COUNT);
+	return 0;
+}
+""")
+    subprocess.run(["gcc", "-I", libgpukit.INCLUDE, source, "-o", program,
+                    libgpukit.LIBRARY], check=True)
+    rows = subprocess.run(
+        [program], text=True, capture_output=True, check=True,
+        env={"LD_LIBRARY_PATH": os.path.dirname(libgpukit.LIBRARY)}
+    ).stdout.splitlines()
+    assert len(rows) > 100 and len(set(rows)) == len(rows)
+    assert [row for row in rows if not re.fullmatch(
+        r"[a-z][a-z0-9_]*: \S.{5,}", row)] == []
 
 
 def test_the_header_is_one_of_cpp_too(tmp_path):
