@@ -15,8 +15,7 @@ H100 = ("--frozen", "--gpus", "h100:1", "--load", "idle:0,mem=3GiB")
 
 
 def test_tensorboard_reads_the_collectors_metrics(program, tmp_path):
-    needed("tensorboard", "this test")
-    needed("tensorboardX", "this test")
+    needed("tensorboard", "this test")  # and tensorboardX, which comes with it
     out = program(f"""
 import json, re
 import tensorboardX
