@@ -23,7 +23,6 @@ struct Refusal {
 /* Names with a CUDA kernel that we don't have. */
 const Refusal refusals[] = {
     {"miopen_", "AMD's library: never reached on CUDA"},
-    {"_use_miopen_", "AMD's library: never reached on CUDA"},
     {"_cslt_", "operands lie in cuSPARSELt's own undocumented form"},
     {"_sparse_semi_structured_", "operands lie in CUTLASS' own form"},
     {"_to_sparse_semi_structured", "makes CUTLASS' own form"},
@@ -102,9 +101,9 @@ Rows all_rows()
 {
 	Rows all;
 
-	for (auto topic :
-	     {cell_rows, convolution_rows, cudnn_attention_rows, dropout_rows,
-	      efficient_rows, flash_rows, matmul_rows, norm_rows})
+	for (auto topic : {cell_rows, convolution_rows, cudnn_attention_rows,
+			   dropout_rows, efficient_rows, flash_rows, int4_rows,
+			   matmul_rows, norm_rows, other_rows, rnn_rows})
 		for (auto &row : topic())
 			all.push_back(row);
 	return all;

@@ -51,8 +51,11 @@ Rows flash_rows();
 Rows cell_rows();
 Rows convolution_rows();
 Rows dropout_rows();
+Rows int4_rows();
 Rows matmul_rows();
 Rows norm_rows();
+Rows other_rows();
+Rows rnn_rows();
 
 /* What an optional operand of a schema may come as: nothing, or undefined. */
 inline bool is_given(const optional<Tensor> &tensor)

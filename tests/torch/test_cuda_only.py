@@ -1,0 +1,282 @@
+"""Normalisation, cells, dropout and matrix products under names that PyTorch
+has for CUDA alone, on plain CPU tensors, against the plain formula."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import torch.nn.functional as F  # noqa: E402
+
+from cuda_only_library import has, load, rows  # noqa: E402
+
+aten = torch.ops.aten
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 2e-5,
+             torch.bfloat16: 3e-2, torch.float16: 5e-3}
+DTYPES = list(TOLERANCE)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def library():
+    load()
+
+
+def close(found, expected, dtype, times=1):
+    tolerance = TOLERANCE[dtype] * times
+    torch.testing.assert_close(found.double(), expected.double(),
+                               rtol=tolerance, atol=tolerance)
+
+
+def made(*sizes, dtype=torch.float32, seed=0):
+    gen = torch.Generator().manual_seed(seed)
+    return torch.randn(*sizes, generator=gen, dtype=torch.float64).to(dtype)
+
+
+def leaves(*tensors, double=False):
+    return [(x.double() if double else x).detach().clone().requires_grad_()
+            for x in tensors]
+
+
+def test_every_row_is_told():
+    fates = {fate for fate, _ in rows().values()}
+    assert fates <= {"own", "absent", "cpu", "schema", "refused"}
+    assert rows()["cudnn_convolution"] == ("own", "aten::")
+    assert not [name for name, (fate, _) in rows().items()
+                if fate == "schema"]
+
+
+def test_each_cuda_only_operator_is_ours_or_refused():
+    """The dispatcher says which there are."""
+    names = torch._C._dispatch_get_registrations_for_dispatch_key("CUDA")
+    if not names:
+        pytest.skip("this PyTorch has no CUDA")
+    forms = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd",
+             "CompositeExplicitAutogradNonFunctional")
+    told = rows()
+    prefixes = tuple(name[:-1] for name, (fate, _) in told.items()
+                     if fate == "refused")
+    left = [name[6:] for name in names if name.startswith("aten::")
+            and not any(torch._C._dispatch_has_kernel_for_dispatch_key(
+                name, key) for key in forms)]
+    assert not [name for name in left if not name.startswith(prefixes)
+                and name != "record_stream"]
+    refused = [name for name in left if name.startswith(prefixes)]
+    assert len(refused) <= 25
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("shape", [(4, 3), (2, 3, 5, 4), (2, 3, 2, 3, 4)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16,
+                                   torch.float16])
+def test_cudnn_batch_norm(shape, dtype, training):
+    """Weights and statistics stay in fp32, as cuDNN wants them."""
+    x = made(*shape, dtype=dtype)
+    weight, bias = made(3, seed=1), made(3, seed=2)
+    mean, var = made(3, seed=3), made(3, seed=4).abs() + 0.5
+    means, variances = ([y.clone(), y.double()] for y in (mean, var))
+    mine, plain = leaves(x, weight, bias), leaves(x, weight, bias, double=True)
+    out, saved, invstd, reserve = aten.cudnn_batch_norm(
+        *mine, means[0], variances[0], training, 0.1, 1e-5)
+    expected = F.batch_norm(plain[0], means[1], variances[1], *plain[1:],
+                            training, 0.1, 1e-5)
+    assert out.dtype == dtype and reserve.dtype == torch.uint8
+    close(out, expected, dtype)
+    close(means[0], means[1], torch.float32, 20)
+    close(variances[0], variances[1], torch.float32, 20)
+    if not training:
+        assert saved.shape == invstd.shape == (0,)
+        return
+    dims = [0, *range(2, len(shape))]
+    assert saved.dtype == invstd.dtype == torch.float32
+    close(saved, x.double().mean(dims), torch.float32)
+    close(invstd, (x.double().var(dims, False) + 1e-5).rsqrt(), torch.float32,
+          5)
+    grad = made(*shape, dtype=dtype, seed=5)
+    for one, other in zip(torch.autograd.grad(out, mine, grad),
+                          torch.autograd.grad(expected, plain, grad.double())):
+        close(one, other, dtype, 3)
+
+
+def test_batch_norm_keeps_channels_last():
+    x = made(2, 3, 5, 4).to(memory_format=torch.channels_last)
+    ones, zeros = torch.ones(3), torch.zeros(3)
+    out = aten.cudnn_batch_norm(x, ones, zeros, None, None, True, 0.1,
+                                1e-5)[0]
+    assert out.is_contiguous(memory_format=torch.channels_last)
+    grad = aten.cudnn_batch_norm_backward(
+        x, made(2, 3, 5, 4), ones, None, None, zeros, ones, 1e-5,
+        torch.empty(0, dtype=torch.uint8))[0]
+    assert grad.is_contiguous(memory_format=torch.channels_last)
+    mean, invstd = aten.batch_norm_stats(x, 1e-5)
+    out = aten.batch_norm_elemt(x, ones, zeros, mean, invstd, 1e-5)
+    assert out.is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("affine", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_batch_norm_over_ranks_is_that_of_all_values(dtype, affine):
+    """As SyncBatchNorm calls the pieces, with ranks of different sizes."""
+    sizes, channels, eps, momentum = (2, 5, 3), 4, 1e-5, 0.3
+    x = made(sum(sizes), channels, 6, dtype=dtype)
+    grad = made(*x.shape, dtype=dtype, seed=1)
+    acc = torch.float64 if dtype == torch.float64 else torch.float32
+    weight = made(channels, dtype=acc, seed=2) if affine else None
+    bias = made(channels, dtype=acc, seed=3) if affine else None
+    running = [made(channels, dtype=acc, seed=4),
+               made(channels, dtype=acc, seed=5).abs()]
+    kept = [y.double() for y in running]
+    stats = [aten.batch_norm_stats(part, eps) for part in x.split(sizes)]
+    assert stats[0][0].dtype == acc
+    counts = torch.tensor([n * 6 for n in sizes], dtype=acc)
+    mean, invstd = aten.batch_norm_gather_stats_with_counts(
+        x, torch.stack([s[0] for s in stats]),
+        torch.stack([s[1] for s in stats]), *running, momentum, eps, counts)
+    plain = leaves(x, double=True) + (leaves(weight, bias, double=True)
+                                      if affine else [])
+    whole = F.batch_norm(plain[0], *kept, *(plain[1:] or (None, None)), True,
+                         momentum, eps)
+    for one, other in zip(running, kept):
+        close(one, other, acc, 10)
+    out = torch.cat([aten.batch_norm_elemt(part, weight, bias, mean, invstd,
+                                           eps) for part in x.split(sizes)])
+    assert out.dtype == dtype
+    close(out, whole, dtype)
+    wanted = torch.autograd.grad(whole, plain, grad.double())
+    sums = [aten.batch_norm_backward_reduce(g, part, mean, invstd, weight,
+                                            True, affine, affine)
+            for g, part in zip(grad.split(sizes), x.split(sizes))]
+    first, second = (sum(s[i] for s in sums) for i in (0, 1))
+    found = torch.cat([aten.batch_norm_backward_elemt(
+        g, part, mean, invstd, weight, first, second, counts.int())
+        for g, part in zip(grad.split(sizes), x.split(sizes))])
+    close(found, wanted[0], dtype)
+    if affine:
+        close(sum(s[2] for s in sums), wanted[1], acc, 50)
+        close(sum(s[3] for s in sums), wanted[2], acc, 50)
+    else:
+        assert sums[0][2] is None and sums[0][3] is None
+
+
+def test_equal_counts_may_be_one_number():
+    mean, invstd = made(2, 3), made(2, 3, seed=1).abs() + 0.1
+    x = torch.empty(5, 3)
+    one = aten.batch_norm_gather_stats(x, mean, invstd, None, None, 0.1, 1e-5,
+                                       5)
+    other = aten.batch_norm_gather_stats_with_counts(
+        x, mean, invstd, None, None, 0.1, 1e-5, torch.tensor([5., 5.]))
+    for a, b in zip(one, other):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.skipif("not has('_fused_rms_norm_backward')")
+@pytest.mark.parametrize("shape,normal", [((4, 8), (8,)), ((2, 3, 8), (3, 8)),
+                                          ((8,), (8,)), ((2, 3, 8), (8,))])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rms_norm_backward(shape, normal, dtype):
+    x, weight = made(*shape, dtype=dtype), made(*normal, dtype=dtype, seed=1)
+    grad = made(*shape, dtype=dtype, seed=2)
+    plain = leaves(x, weight, double=True)
+    dims = list(range(len(shape) - len(normal), len(shape)))
+    rstd = (plain[0].pow(2).mean(dims, True) + 1e-6).rsqrt()
+    for i, w in enumerate((weight, None)):
+        out = plain[0] * rstd * (plain[1] if w is not None else 1)
+        wanted = torch.autograd.grad(out, plain[:2 - i], grad.double(),
+                                     retain_graph=True)
+        acc = torch.float64 if dtype == torch.float64 else torch.float32
+        found = aten._fused_rms_norm_backward(
+            grad, x, list(normal), rstd.detach().to(acc), w, [True, not i])
+        for one, other in zip(found, wanted):
+            assert one.dtype == dtype
+            close(one, other, dtype, 2)
+
+
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lstm_cell(dtype, biased):
+    n, h = 3, 5
+    inputs = [made(n, 4 * h, dtype=dtype), made(n, 4 * h, dtype=dtype, seed=1),
+              made(n, h, dtype=dtype, seed=2)]
+    if biased:
+        inputs += [made(4 * h, dtype=dtype, seed=s) for s in (3, 4)]
+    mine, plain = leaves(*inputs), leaves(*inputs, double=True)
+    hy, cy, workspace = aten._thnn_fused_lstm_cell(*mine)
+    i, f, g, o = (plain[0] + plain[1]
+                  + (plain[3] + plain[4] if biased else 0)).chunk(4, 1)
+    c = f.sigmoid() * plain[2] + i.sigmoid() * g.tanh()
+    out = o.sigmoid() * c.tanh()
+    assert workspace.shape == (n, 4 * h) and hy.dtype == dtype
+    close(hy, out, dtype)
+    close(cy, c, dtype)
+    grads = made(n, h, dtype=dtype, seed=5), made(n, h, dtype=dtype, seed=6)
+    for which in ((0,), (1,), (0, 1)):
+        found = torch.autograd.grad(
+            [(hy, cy)[w] for w in which], mine, [grads[w] for w in which],
+            retain_graph=True)
+        wanted = torch.autograd.grad(
+            [(out, c)[w] for w in which], plain,
+            [grads[w].double() for w in which], retain_graph=True)
+        for one, other in zip(found, wanted):
+            close(one, other, dtype, 3)
+
+
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gru_cell(dtype, biased):
+    n, h = 3, 5
+    inputs = [made(n, 3 * h, dtype=dtype), made(n, 3 * h, dtype=dtype, seed=1),
+              made(n, h, dtype=dtype, seed=2)]
+    if biased:
+        inputs += [made(3 * h, dtype=dtype, seed=s) for s in (3, 4)]
+    mine, plain = leaves(*inputs), leaves(*inputs, double=True)
+    hy, workspace = aten._thnn_fused_gru_cell(*mine)
+    a = (plain[0] + (plain[3] if biased else 0)).chunk(3, 1)
+    b = (plain[1] + (plain[4] if biased else 0)).chunk(3, 1)
+    r, z = (a[0] + b[0]).sigmoid(), (a[1] + b[1]).sigmoid()
+    new = (a[2] + r * b[2]).tanh()
+    out = (1 - z) * new + z * plain[2]
+    assert workspace.shape == (n, 5 * h) and hy.dtype == dtype
+    close(hy, out, dtype)
+    grad = made(n, h, dtype=dtype, seed=5)
+    for one, other in zip(torch.autograd.grad(hy, mine, grad),
+                          torch.autograd.grad(out, plain, grad.double())):
+        close(one, other, dtype, 3)
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.3, 1.0])
+def test_fused_dropout_takes_what_is_kept(keep):
+    x = made(100, 100) + 10
+    out, mask = aten._fused_dropout(x, keep)
+    assert mask.dtype == torch.uint8
+    assert abs(mask.double().mean().item() - keep) < 0.03
+    torch.testing.assert_close(out, x * mask / (keep or 1))
+    torch.testing.assert_close(aten._masked_scale(x, mask, 2.5),
+                               x * mask * 2.5)
+
+
+@pytest.mark.skipif("not has('mm.dtype')")
+@pytest.mark.parametrize("out_dtype", [None, torch.float32])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16,
+                                   torch.float32])
+def test_products_may_be_wider_than_their_operands(dtype, out_dtype):
+    wanted = out_dtype or dtype
+    a, b = made(4, 40, dtype=dtype), made(40, 6, dtype=dtype, seed=1)
+    exact = a.double() @ b.double()
+    found = aten.mm.dtype(a, b, wanted)
+    assert found.dtype == wanted
+    close(found, exact, wanted)
+    c = made(4, 6, dtype=wanted, seed=2)
+    close(aten.addmm.dtype(c, a, b, wanted, beta=0.5, alpha=2),
+          0.5 * c.double() + 2 * exact, wanted)
+    many = [x.expand(3, *x.shape) for x in (a, b, c)]
+    close(aten.bmm.dtype(*many[:2], wanted), exact.expand(3, 4, 6), wanted)
+    close(aten.baddbmm.dtype(many[2], *many[:2], wanted),
+          (c.double() + exact).expand(3, 4, 6), wanted)
+    out = torch.empty(0, dtype=wanted)
+    assert aten.mm.dtype_out(a, b, wanted, out=out) is out
+    assert torch.equal(out, found)
+
+
+@pytest.mark.skipif("not has('mm.dtype')")
+def test_a_product_is_never_narrowed():
+    a = made(4, 4)
+    with pytest.raises(RuntimeError, match="out_dtype"):
+        aten.mm.dtype(a, a, torch.bfloat16)
