@@ -165,6 +165,21 @@ def _flags(folder):
                                      "include"), "-I", folder]
 
 
+# What most files include, read once for all of them where the compiler is GCC.
+_PRELUDE = "#include <ATen/ATen.h>\n#include <torch/library.h>\n"
+
+
+def _prelude(words, folder):
+    """More words, with which files compile faster; none if that fails."""
+    path = os.path.join(folder, "prelude.h")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(_PRELUDE)
+    if "clang" in os.path.basename(words[0]):
+        return []
+    said = _run([*words, "-x", "c++-header", path, "-o", path + ".gch"])
+    return [] if said else ["-include", path]
+
+
 def _compile(words, folder, source):
     """One file. Must not import: the main thread is importing torch."""
     made = os.path.join(folder, os.path.basename(source)[:-4] + ".o")
@@ -199,6 +214,7 @@ def _build(folder):
         f.write("\n".join(_unchecked() + [""]))
     files = [path for path in _sources() if path.endswith(".cpp")]
     words = [*command, *_flags(folder)]
+    words += _prelude(words, folder)
     with ThreadPoolExecutor(_jobs()) as pool:
         made = list(pool.map(
             lambda path: _compile(words, folder, path), files))

@@ -46,6 +46,7 @@ class Call
 	void replace(IValue *v, bool written);
 	at::Tensor replaced(const at::Tensor &t, bool written);
 	void run_kernel(const c10::OperatorHandle &op, DeviceWork *work);
+	void run_drawing(const c10::OperatorHandle &op, DeviceWork *work);
 	void give_back(IValue *v);
 	[[noreturn]] void refuse_mixed(const at::Tensor &t, unsigned argument);
 
@@ -203,28 +204,36 @@ void Call::run_kernel(const c10::OperatorHandle &op, DeviceWork *work)
 	}
 }
 
+// With the numbers that the device's generator stands for.
+void Call::run_drawing(const c10::OperatorHandle &op, DeviceWork *work)
+{
+	IValue none;
+	IValue *v =
+	    plan_.generator < 0 ? &none : &stack_[first_ + plan_.generator];
+	Drawing drawing(v->isGenerator() ? v->toGenerator() : at::Generator(),
+			device_.index());
+	std::optional<DefaultGenerator> stands_in;
+
+	if (plan_.philox)
+		*v = IValue();
+	else if (plan_.generator >= 0)
+		*v = drawing.generator();
+	else
+		stands_in.emplace(drawing.generator());
+	run_kernel(op, work);
+}
+
 void Call::run(const c10::OperatorHandle &op)
 {
 	c10::DeviceGuard guard(find_device());
 	DeviceWork work(device_.index(), plan_.name.c_str());
-	std::optional<DefaultGenerator> drawing;
 
 	for (unsigned i = 0; i < plan_.arguments; i++)
 		replace(&stack_[first_ + i], plan_.writes(i));
-	if (C10_UNLIKELY(plan_.seeded)) {
-		IValue *v = plan_.generator < 0
-				? nullptr
-				: &stack_[first_ + plan_.generator];
-		at::Generator drawn = draw_generator(
-		    v && v->isGenerator() ? v->toGenerator() : at::Generator(),
-		    device_.index());
-
-		if (v)
-			*v = drawn;
-		else
-			drawing.emplace(drawn);
-	}
-	run_kernel(op, &work);
+	if (C10_UNLIKELY(plan_.seeded))
+		run_drawing(op, &work);
+	else
+		run_kernel(op, &work);
 	aliases_.settle();
 	for (std::size_t i = stack_.size() - plan_.returns; i < stack_.size();
 	     i++)

@@ -101,6 +101,12 @@ std::string library_name(const c10::OperatorName &name)
 	return all.substr(all.find("::") + 2);
 }
 
+bool can_run(const c10::OperatorHandle &op)
+{
+	return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) ||
+	       Plan(op).instead;
+}
+
 torch::CppFunction kernel_for(const c10::OperatorHandle &op)
 {
 	const std::string &name = op.operator_name().name;
@@ -108,7 +114,7 @@ torch::CppFunction kernel_for(const c10::OperatorHandle &op)
 	if (name == "aten::copy_")
 		return torch::CppFunction::makeFromBoxedFunctor(
 		    std::make_unique<CopyKernel>(op));
-	if (op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))
+	if (can_run(op))
 		return torch::CppFunction::makeFromBoxedFunctor(
 		    std::make_unique<BoxedKernel>(op));
 	return torch::CppFunction::makeFromBoxedFunctor(

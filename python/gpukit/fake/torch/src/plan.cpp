@@ -33,6 +33,17 @@ const char *const with_host[] = {
     "aten::segment_reduce",
 };
 
+// Those that take their numbers from where our own kernels do; PyTorch's table
+// does not say of all that they draw.
+const char *const by_philox[] = {
+    "aten::_cudnn_attention_forward",
+    "aten::_efficient_attention_forward",
+    "aten::_flash_attention_forward",
+    "aten::_scaled_dot_product_cudnn_attention",
+    "aten::_scaled_dot_product_efficient_attention",
+    "aten::_scaled_dot_product_flash_attention",
+};
+
 bool is_before(const char *a, const char *b)
 {
 	return std::strcmp(a, b) < 0;
@@ -42,6 +53,13 @@ template <class Table> bool contains(const Table &table, const char *name)
 {
 	return std::binary_search(std::begin(table), std::end(table), name,
 				  is_before);
+}
+
+std::optional<c10::OperatorHandle> find_instead(const c10::OperatorName &name)
+{
+	return c10::Dispatcher::singleton().findSchema(
+	    {"gpukit" + name.name.substr(name.name.find("::")),
+	     name.overload_name});
 }
 
 } // namespace
@@ -65,7 +83,9 @@ Plan::Plan(const c10::OperatorHandle &op)
 		if (type->kind() == c10::TypeKind::GeneratorType)
 			generator = i;
 	}
-	seeded |= generator >= 0;
+	philox = contains(by_philox, op.operator_name().name.c_str());
+	seeded |= generator >= 0 || philox;
+	instead = find_instead(op.operator_name());
 	same_device = !contains(unchecked, name.c_str());
 	host_operands = contains(with_host, op.operator_name().name.c_str());
 }

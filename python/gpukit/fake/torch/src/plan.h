@@ -4,6 +4,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gpukit
@@ -18,10 +19,13 @@ struct Plan {
 	}
 
 	std::string name; // "aten::add.Tensor"
+	// Of gpukit's own, where the CPU's kernel means less than CUDA's.
+	std::optional<c10::OperatorHandle> instead;
 	unsigned arguments, returns;
 	std::uint64_t written; // bits: arguments that it may change
 	int generator;         // which argument is one; -1: none
 	bool seeded;           // it draws random numbers
+	bool philox;           // and takes them from philox_source() alone
 	bool same_device;      // CUDA's kernel wants all tensors on one device
 	bool host_operands;    // and this one takes some of the host's
 };

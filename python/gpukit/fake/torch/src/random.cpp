@@ -32,26 +32,39 @@ at::CPUGeneratorImpl *default_impl()
 
 } // namespace
 
-at::Generator draw_generator(const at::Generator &given,
-			     c10::DeviceIndex device)
+Drawing::Drawing(const at::Generator &given, c10::DeviceIndex device)
+    : from_(given.defined() ? given
+			    : at::globalContext().defaultGenerator(
+				  c10::Device(c10::kCUDA, device))),
+      outer_(philox_source())
 {
-	at::Generator from = given.defined()
-				 ? given
-				 : at::globalContext().defaultGenerator(
-				       c10::Device(c10::kCUDA, device));
-	std::uint64_t seed, offset;
-
-	TORCH_CHECK(from.device().is_cuda(),
+	TORCH_CHECK(from_.device().is_cuda(),
 		    "Expected a 'cuda' device type for generator but found '",
-		    from.device().type(), "'");
-	{
-		std::lock_guard<std::mutex> guard(from.mutex());
-		seed = from.current_seed();
-		offset = from.get_offset();
-		from.set_offset(offset + 4);
-	}
+		    from_.device().type(), "'");
+	std::lock_guard<std::mutex> guard(from_.mutex());
+
+	start_ = {from_.current_seed(), from_.get_offset()};
+	philox_source() = {start_, true};
+}
+
+Drawing::~Drawing()
+{
+	std::uint64_t end = philox_source().next.offset;
+
+	philox_source() = outer_;
+	if (end == start_.offset && drew_)
+		end += 4;
+	if (end == start_.offset)
+		return;
+	std::lock_guard<std::mutex> guard(from_.mutex());
+	from_.set_offset(end);
+}
+
+at::Generator Drawing::generator()
+{
+	drew_ = true;
 	return at::detail::createCPUGenerator(
-	    mix(seed + 0x9e3779b97f4a7c15ULL * (offset / 4 + 1)));
+	    mix(start_.seed + 0x9e3779b97f4a7c15ULL * (start_.offset / 4 + 1)));
 }
 
 DefaultGenerator::DefaultGenerator(const at::Generator &drawn)

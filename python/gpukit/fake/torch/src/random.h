@@ -2,6 +2,8 @@
 // the device's own generator stands.
 #pragma once
 
+#include "philox.h"
+
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Generator.h>
 
@@ -11,10 +13,26 @@
 namespace gpukit
 {
 
-// The CPU generator that an operator uses instead of its device's, which goes
-// on by four, as CUDA's do. given: undefined means the device's default one.
-at::Generator draw_generator(const at::Generator &given,
-			     c10::DeviceIndex device);
+// What one operator draws. given: the generator of the device that it was
+// called with; undefined: the device's default one. That goes on by four, as
+// CUDA's do at least, or by what was taken from philox_source().
+class Drawing
+{
+      public:
+	Drawing(const at::Generator &given, c10::DeviceIndex device);
+	~Drawing();
+	Drawing(const Drawing &) = delete;
+	Drawing &operator=(const Drawing &) = delete;
+
+	// The CPU generator to use in its place.
+	at::Generator generator();
+
+      private:
+	at::Generator from_;
+	PhiloxSource outer_;
+	Philox start_;
+	bool drew_ = false;
+};
 
 // The CPU's default generator stands where such a one does, for operators that
 // take no generator, and stands afterwards where it stood before. Threads that
