@@ -280,3 +280,155 @@ def test_a_product_is_never_narrowed():
     a = made(4, 4)
     with pytest.raises(RuntimeError, match="out_dtype"):
         aten.mm.dtype(a, a, torch.bfloat16)
+
+
+@pytest.mark.skipif("not has('_weight_int4pack_mm')")
+@pytest.mark.parametrize("inner", [2, 4, 8])
+@pytest.mark.parametrize("group", [32, 64])
+def test_weights_of_four_bits(inner, group):
+    m, n, k = 3, 16, 256
+    gen = torch.Generator().manual_seed(0)
+    values = torch.randint(0, 16, (n, k), generator=gen)
+    packed = aten._convert_weight_to_int4pack(
+        (values[:, ::2] << 4 | values[:, 1::2]).byte(), inner)
+    assert packed.shape == (n // 8, k // 16 // inner, 32, inner // 2)
+    assert packed.dtype == torch.int32
+    scales = torch.rand(k // group, n, 2, generator=gen).bfloat16()
+    x = torch.randn(m, k, generator=gen).bfloat16()
+    found = aten._weight_int4pack_mm(x, packed, group, scales)
+    wide = scales.double().permute(1, 0, 2).repeat_interleave(group, 1)
+    weight = (values - 8) * wide[..., 0] + wide[..., 1]
+    close(found / 32, x.double() @ weight.t() / 32, torch.bfloat16)
+
+
+@pytest.mark.skipif("not has('_convert_weight_to_int4pack')")
+def test_a_word_of_four_bit_weights_by_hand():
+    """Lane 5 of the first tiles: row 1, columns 2 3 10 11 and the same of the
+    next tile, the even ones in the low half."""
+    values = torch.zeros(8, 32, dtype=torch.int64)
+    for place, column in enumerate((2, 10, 18, 26, 3, 11, 19, 27)):
+        values[1, column] = place + 1
+    packed = aten._convert_weight_to_int4pack(
+        (values[:, ::2] << 4 | values[:, 1::2]).byte(), 2)
+    assert packed[0, 0, 5, 0].item() & 0xffffffff == 0x87654321
+    assert packed.count_nonzero() == 1
+
+
+def test_cudnns_grids():
+    theta = made(2, 2, 3)
+    grid = aten.cudnn_affine_grid_generator(theta, 2, 3, 4, 5)
+    torch.testing.assert_close(
+        grid, F.affine_grid(theta, (2, 3, 4, 5), align_corners=True))
+    grad = made(2, 4, 5, 2, seed=1)
+    leaf = theta.clone().requires_grad_()
+    F.affine_grid(leaf, (2, 3, 4, 5), align_corners=True).backward(grad)
+    torch.testing.assert_close(
+        aten.cudnn_affine_grid_generator_backward(grad, 2, 3, 4, 5),
+        leaf.grad)
+    mine = leaves(made(2, 3, 6, 7, seed=2), grid)
+    plain = leaves(made(2, 3, 6, 7, seed=2), grid)
+    out = aten.cudnn_grid_sampler(*mine)
+    wanted = F.grid_sample(*plain, align_corners=True)
+    torch.testing.assert_close(out, wanted)
+    grad = made(*out.shape, seed=3)
+    for one, other in zip(torch.autograd.grad(out, mine, grad),
+                          torch.autograd.grad(wanted, plain, grad)):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("as_tensors", [False, True])
+def test_cudnns_ctc_loss(as_tensors):
+    lengths = [9, 12], [3, 4]
+    probs = made(12, 2, 6)
+    targets = torch.tensor([1, 2, 3, 1, 1, 5, 4], dtype=torch.int32)
+    mine, plain = leaves(probs)[0], leaves(probs)[0]
+    given = [torch.tensor(n) for n in lengths] if as_tensors else lengths
+    assert not aten._use_cudnn_ctc_loss(probs, targets, *given, 0)
+    loss, _ = aten._cudnn_ctc_loss(mine.log_softmax(2), targets, *given, 0,
+                                   False, False)
+    wanted = F.ctc_loss(plain.log_softmax(2), targets, *lengths,
+                        reduction="none")
+    torch.testing.assert_close(loss, wanted)
+    loss.sum().backward()
+    wanted.sum().backward()
+    torch.testing.assert_close(mine.grad, plain.grad, atol=1e-5, rtol=1e-5)
+
+
+NETWORKS = {"relu": (0, torch.nn.RNN), "tanh": (1, torch.nn.RNN),
+            "lstm": (2, torch.nn.LSTM), "gru": (3, torch.nn.GRU)}
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("layers,bidirectional,batch_first,bias", [
+    (1, False, False, True), (2, True, True, True), (2, False, False, False)])
+def test_cudnns_recurrent_networks(kind, layers, bidirectional, batch_first,
+                                   bias):
+    mode, module = NETWORKS[kind]
+    torch.manual_seed(0)
+    net = module(4, 5, layers, bias=bias, batch_first=batch_first,
+                 bidirectional=bidirectional,
+                 **({"nonlinearity": kind} if mode < 2 else {}))
+    x = made(3, 7, 4) if batch_first else made(7, 3, 4)
+    state = [made(layers * (1 + bidirectional), 3, 5, seed=i)
+             for i in range(2 if kind == "lstm" else 1)]
+    mine = leaves(x, *state)
+    weights = leaves(*net._flat_weights)
+    out, hy, cy, reserve, _ = aten._cudnn_rnn(
+        mine[0], weights, 4 if bias else 2, None, mine[1],
+        mine[2] if kind == "lstm" else None, mode, 5, 0, layers, batch_first,
+        0.0, True, bidirectional, [], None)
+    plain = leaves(x, *state)
+    wanted, last = net(plain[0], tuple(plain[1:]) if kind == "lstm"
+                       else plain[1])
+    torch.testing.assert_close(out, wanted)
+    last = list(last) if kind == "lstm" else [last]
+    for one, other in zip((hy, cy), last):
+        torch.testing.assert_close(one, other)
+    grads = [made(*t.shape, seed=9) for t in (wanted, *last)]
+    found = torch.autograd.grad([out, hy, cy][:1 + len(last)],
+                                [*mine, *weights], grads)
+    expected = torch.autograd.grad([wanted, *last],
+                                   [*plain, *net._flat_weights], grads)
+    for one, other in zip(found, expected):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+    flat = torch._cudnn_rnn_flatten_weight(
+        weights, 4 if bias else 2, 4, mode, 5, 0, layers, batch_first,
+        bidirectional)
+    assert flat.numel() == sum(w.numel() for w in weights)
+
+
+def test_a_networks_backward_drops_what_forward_dropped():
+    torch.manual_seed(0)
+    net = torch.nn.LSTM(4, 5, 3)
+    x, (h, c) = leaves(made(7, 3, 4))[0], (made(3, 3, 5), made(3, 3, 5))
+    more = (4, None, h, c, 2, 5, 0, 3, False, 0.5, True, False, [], None)
+    weights = list(net._flat_weights)
+    out = aten._cudnn_rnn(x, weights, *more)[0]
+    assert not torch.equal(out, aten._cudnn_rnn(x, weights, *more)[0])
+    torch.manual_seed(1)
+    one = aten._cudnn_rnn(x, weights, *more)[0]
+    grad, = torch.autograd.grad(one.sum(), x)
+    step = 1e-2
+    with torch.no_grad():
+        moved = []
+        for sign in (1, -1):
+            torch.manual_seed(1)
+            y = x.clone()
+            y[3, 1, 2] += sign * step
+            moved.append(aten._cudnn_rnn(y, weights, *more)[0].sum())
+    assert grad[3, 1, 2].item() == pytest.approx(
+        ((moved[0] - moved[1]) / (2 * step)).item(), abs=2e-4)
+
+
+def test_a_packed_network():
+    torch.manual_seed(0)
+    net = torch.nn.GRU(4, 5)
+    lengths = [7, 4, 2]
+    packed = torch.nn.utils.rnn.pack_padded_sequence(made(7, 3, 4), lengths)
+    wanted, last = net(packed)
+    out, hy = aten._cudnn_rnn(
+        packed.data, list(net._flat_weights), 4, None, torch.zeros(1, 3, 5),
+        None, 3, 5, 0, 1, False, 0.0, True, False,
+        packed.batch_sizes.tolist(), None)[:2]
+    torch.testing.assert_close(out, wanted.data)
+    torch.testing.assert_close(hy, last)

@@ -70,6 +70,14 @@ bool fits_schema(const Row &row, const c10::FunctionSchema &schema)
 					   schema.cloneWithRealTypes(false));
 }
 
+bool goes_beside(const Row &row)
+{
+	auto op = c10::Dispatcher::singleton().findSchema(
+	    split_name("aten", row.name));
+
+	return row.beside_cpu && op && has_cpu_form(*op);
+}
+
 /* Answers why the row isn't registered, or NULL. */
 const char *skip_reason(const Row &row)
 {
@@ -85,13 +93,14 @@ const char *skip_reason(const Row &row)
 	return nullptr;
 }
 
+/* Whether the row is registered; notes what becomes of its name. */
 bool is_wanted(const Row &row)
 {
 	const char *reason = skip_reason(row);
 	std::string &fate = fates()[row.name];
 
 	if (!reason)
-		fate = row.beside_cpu ? "own\tgpukit::" : "own\taten::";
+		fate = goes_beside(row) ? "own\tgpukit::" : "own\taten::";
 	else if (fate.compare(0, 3, "own"))
 		fate = reason;
 	return !reason;
@@ -101,9 +110,10 @@ Rows all_rows()
 {
 	Rows all;
 
-	for (auto topic : {cell_rows, convolution_rows, cudnn_attention_rows,
-			   dropout_rows, efficient_rows, flash_rows, int4_rows,
-			   matmul_rows, norm_rows, other_rows, rnn_rows})
+	for (auto topic :
+	     {cell_rows, convolution_rows, cudnn_attention_rows, dropout_rows,
+	      efficient_rows, flash_rows, int4_rows, matmul_rows, norm_rows,
+	      other_rows, rnn_rows, scaled_rows})
 		for (auto &row : topic())
 			all.push_back(row);
 	return all;
@@ -125,14 +135,14 @@ void add_beside(torch::Library &library, const Row &row)
 TORCH_LIBRARY_IMPL(aten, CPU, library)
 {
 	for (auto &row : all_rows())
-		if (!row.beside_cpu && is_wanted(row))
+		if (!goes_beside(row) && is_wanted(row))
 			library.impl(row.name, row.kernel());
 }
 
 TORCH_LIBRARY_FRAGMENT(gpukit, library)
 {
 	for (auto &row : all_rows())
-		if (row.beside_cpu && is_wanted(row))
+		if (goes_beside(row) && is_wanted(row))
 			add_beside(library, row);
 }
 

@@ -25,8 +25,9 @@ struct Row {
 	/* "cudnn_convolution", with ".overload" where it has one. */
 	const char *name;
 	/*
-	 * PyTorch has a CPU kernel of that name, which knows less than CUDA's;
-	 * ours goes to gpukit::NAME, and plain CPU tensors keep PyTorch's.
+	 * A CPU kernel of that name, where PyTorch has one, knows less than
+	 * CUDA's: ours then goes to gpukit::NAME, and plain CPU tensors keep
+	 * PyTorch's.
 	 */
 	bool beside_cpu;
 	c10::FunctionSchema (*schema)();
@@ -56,6 +57,7 @@ Rows matmul_rows();
 Rows norm_rows();
 Rows other_rows();
 Rows rnn_rows();
+Rows scaled_rows();
 
 /* What an optional operand of a schema may come as: nothing, or undefined. */
 inline bool is_given(const optional<Tensor> &tensor)

@@ -176,6 +176,45 @@ FlashResult flash_forward_paged(
 	return run_flash(batch, rules, at::empty_like(query));
 }
 
+/* scale: one value a sequence and head of the keys; or one for all. */
+Tensor decode_heads(const Tensor &tensor, const optional<Tensor> &scale,
+		    const optional<Tensor> &cum)
+{
+	Tensor wide = tensor.to(at::kFloat);
+
+	if (!is_given(scale))
+		return wide;
+	if (scale->numel() == 1)
+		return wide * *scale;
+	int64_t group = tensor.size(-2) / scale->size(1);
+	Tensor heads = scale->repeat_interleave(group, 1);
+	if (!is_given(cum))
+		return wide * heads.unsqueeze(1).unsqueeze(-1);
+	return wide * heads.repeat_interleave(cum->to(at::kLong).diff(), 0)
+			  .unsqueeze(-1);
+}
+
+/* Operands in fp8; the result is in bf16. */
+FlashResult flash_forward_quantized(
+    const Tensor &query, const Tensor &key, const Tensor &value,
+    const optional<Tensor> &cum_q, const optional<Tensor> &cum_k, int64_t max_q,
+    int64_t max_k, double dropout_p, bool is_causal, bool return_debug_mask,
+    const optional<Tensor> &scale_q, const optional<Tensor> &scale_k,
+    const optional<Tensor> &scale_v, optional<double> scale,
+    optional<int64_t> left, optional<int64_t> right,
+    const optional<Tensor> &used_k, const optional<Tensor> &slopes)
+{
+	auto result =
+	    flash_forward(decode_heads(query, scale_q, cum_q),
+			  decode_heads(key, scale_k, cum_k),
+			  decode_heads(value, scale_v, cum_k), cum_q, cum_k,
+			  max_q, max_k, dropout_p, is_causal, return_debug_mask,
+			  scale, left, right, used_k, slopes);
+
+	std::get<0>(result) = std::get<0>(result).to(at::kBFloat16);
+	return result;
+}
+
 Tensor flash_forward_inplace(
     Tensor &out, const Tensor &query, const Tensor &key, const Tensor &value,
     const optional<Tensor> &cum_q, const optional<Tensor> &cum_k, int64_t max_q,
@@ -239,6 +278,26 @@ SdpResult sdp_flash(const Tensor &query, const Tensor &key, const Tensor &value,
 		key.size(2),         first, second,   mask};
 }
 
+SdpResult sdp_flash_quantized(const Tensor &query, const Tensor &key,
+			      const Tensor &value,
+			      const optional<Tensor> &scale_q,
+			      const optional<Tensor> &scale_k,
+			      const optional<Tensor> &scale_v, double dropout_p,
+			      bool is_causal, bool return_debug_mask,
+			      optional<double> scale)
+{
+	auto turn = [](const Tensor &tensor, const optional<Tensor> &by) {
+		return decode_heads(tensor.transpose(1, 2), by, std::nullopt)
+		    .transpose(1, 2);
+	};
+	auto result = sdp_flash(turn(query, scale_q), turn(key, scale_k),
+				turn(value, scale_v), dropout_p, is_causal,
+				return_debug_mask, scale);
+
+	std::get<0>(result) = std::get<0>(result).to(at::kBFloat16);
+	return result;
+}
+
 std::tuple<Tensor, Tensor, Tensor>
 sdp_flash_backward(const Tensor &grad_out, const Tensor &query,
 		   const Tensor &key, const Tensor &value, const Tensor &out,
@@ -267,8 +326,12 @@ Rows flash_rows()
 	    own_row<flash_forward_paged>("_flash_attention_forward"),
 	    own_row<flash_forward_inplace>(
 		"_flash_attention_forward_no_dropout_inplace"),
+	    own_row<flash_forward_quantized>(
+		"_flash_attention_forward.quantized"),
 	    own_row<flash_backward>("_flash_attention_backward"),
 	    own_row<sdp_flash>("_scaled_dot_product_flash_attention"),
+	    own_row<sdp_flash_quantized>(
+		"_scaled_dot_product_flash_attention.quantized"),
 	    own_row<sdp_flash_backward>(
 		"_scaled_dot_product_flash_attention_backward"),
 	};
