@@ -8,6 +8,8 @@
 #include "machine/file/fault_kinds.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
+#include "machine/model/link.h"
+#include "machine/store/busy.h"
 #include "machine/store/coverage.h"
 #include "machine/store/gate.h"
 #include "machine/store/total.h"
@@ -106,6 +108,20 @@ static int end_kernel(const struct kernel_task *t, int result)
 	return result;
 }
 
+/* Without NVLinks devices reach each other over PCIe. */
+static void count_links(const struct cuda_device *d,
+			const struct gpukit_run *run)
+{
+	bool links = gkf_links_up(cuda.machine, d->index) != 0;
+
+	if (run->link_in)
+		gkf_busy_moved(cuda.machine, d->slot,
+			       links ? GKF_LINK_IN : GKF_IN, run->link_in);
+	if (run->link_out)
+		gkf_busy_moved(cuda.machine, d->slot,
+			       links ? GKF_LINK_OUT : GKF_OUT, run->link_out);
+}
+
 static int run_native_task(struct gkf_task *task)
 {
 	struct kernel_task *t = (struct kernel_task *)task;
@@ -119,6 +135,7 @@ static int run_native_task(struct gkf_task *task)
 	if (run.operations)
 		gkf_total_operations(cuda.machine, t->ctx->device->slot,
 				     run.operations);
+	count_links(t->ctx->device, &run);
 	return end_kernel(t, run.fault ? run.fault : (int)r);
 }
 

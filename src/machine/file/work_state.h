@@ -39,7 +39,14 @@ struct gkf_turn {
 	_Atomic uint32_t asked;     /* 1: somebody may be waiting */
 } __attribute__((aligned(64)));
 
-enum gkf_direction { GKF_IN, GKF_OUT, GKF_DEVICE, GKF_DIRECTIONS };
+enum gkf_direction {
+	GKF_IN,
+	GKF_OUT,
+	GKF_DEVICE,
+	GKF_LINK_IN,
+	GKF_LINK_OUT,
+	GKF_DIRECTIONS,
+};
 
 /* Bins of a process's work that are kept: 2.7 s. */
 #define GKF_BUSY_BINS 16

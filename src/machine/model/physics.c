@@ -1,5 +1,6 @@
 /* physics.c - the model of one bin; see physics.h and docs/MACHINE.md. */
 #include "machine/model/physics.h"
+#include "machine/store/busy.h"
 #include "machine/file/numbers.h"
 #include "machine/file/profile.h"
 #include "machine/file/state.h"
@@ -97,8 +98,7 @@ static bool is_busy(const struct gkf_state *s)
 static bool is_awake(const struct gkf_profile *p, const struct gkf_drive *d,
 		     struct gkf_state *s)
 {
-	bool moves =
-	    d->moved[GKF_IN] || d->moved[GKF_OUT] || d->moved[GKF_DEVICE];
+	bool moves = gkf_moved_any(d->moved);
 
 	if (is_busy(s) || moves)
 		s->rest_bins = 0;
@@ -240,14 +240,19 @@ static void step_links(const struct gkf_profile *p, const struct gkf_drive *d,
 		       forced_or(d, GKF_V_PCIE_WIDTH, p->pcie_width);
 	int64_t pcie = most * WEIGH(w, pcie) / 1000;
 	int64_t out = kbs_of(d->moved[GKF_OUT]), in = kbs_of(d->moved[GKF_IN]);
-	int64_t nvlink = (int64_t)d->links * p->nvlink_mbps * WEIGH(w, nvlink);
+	int64_t links = (int64_t)d->links * p->nvlink_mbps * 1000;
+	int64_t nvlink = links * WEIGH(w, nvlink) / 1000;
 
 	s->pcie_tx_kbs = forced_or(d, GKF_V_PCIE_TX,
 				   min(pcie / 2 + out + PCIE_REST_KBS, most));
 	s->pcie_rx_kbs =
 	    forced_or(d, GKF_V_PCIE_RX, min(pcie + in + PCIE_REST_KBS, most));
-	s->nvlink_tx_kbs = forced_or(d, GKF_V_NVLINK_TX, nvlink);
-	s->nvlink_rx_kbs = forced_or(d, GKF_V_NVLINK_RX, nvlink);
+	s->nvlink_tx_kbs =
+	    forced_or(d, GKF_V_NVLINK_TX,
+		      min(nvlink + kbs_of(d->moved[GKF_LINK_OUT]), links));
+	s->nvlink_rx_kbs =
+	    forced_or(d, GKF_V_NVLINK_RX,
+		      min(nvlink + kbs_of(d->moved[GKF_LINK_IN]), links));
 }
 
 static uint64_t energy_uj(uint64_t mwbins)

@@ -57,7 +57,9 @@ static inline uint32_t gkf_moved_permille(const struct gkf_profile *p,
 					  const uint64_t moved[GKF_DIRECTIONS])
 {
 	/* Bytes copied within the device are both read and written. */
-	uint64_t bytes = moved[GKF_IN] + moved[GKF_OUT] + 2 * moved[GKF_DEVICE];
+	uint64_t bytes = moved[GKF_IN] + moved[GKF_OUT] +
+			 2 * moved[GKF_DEVICE] + moved[GKF_LINK_IN] +
+			 moved[GKF_LINK_OUT];
 	__uint128_t permille =
 	    (__uint128_t)bytes * 1000 * GKF_BINS_PER_S / gkf_bandwidth(p);
 

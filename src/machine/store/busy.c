@@ -258,8 +258,7 @@ uint64_t gkf_busy_next(struct gkf_machine *m, unsigned slot, uint64_t bin)
 		struct gkf_done done;
 
 		gkf_busy_read(m, slot, i, &done);
-		if (done.busy_permille || done.moved[GKF_IN] ||
-		    done.moved[GKF_OUT] || done.moved[GKF_DEVICE])
+		if (done.busy_permille || gkf_moved_any(done.moved))
 			return i;
 	}
 	return next;

@@ -14,7 +14,10 @@
 #ifndef GKF_BUSY_H
 #define GKF_BUSY_H
 
+#include "base/export.h"
 #include "machine/file/work_state.h"
+
+#include <stdbool.h>
 
 struct gkf_machine;
 
@@ -27,12 +30,12 @@ void gkf_busy_begin(struct gkf_machine *m, unsigned slot);
 void gkf_busy_end(struct gkf_machine *m, unsigned slot);
 
 /*
- * Bytes that were copied: to the device or from it over PCIe, or within the
- * device (each is read and written there). Any thread. Call it for large
- * copies a piece at a time: it counts where the call is.
+ * Bytes that were copied: to the device or from it over PCIe, within the device
+ * (each is read and written there), or over NVLinks. Any thread. Call it for
+ * large copies a piece at a time: it counts where the call is.
  */
-void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
-		    enum gkf_direction direction, uint64_t bytes);
+GKF_API void gkf_busy_moved(struct gkf_machine *m, unsigned slot,
+			    enum gkf_direction direction, uint64_t bytes);
 
 /* ---- for those who look ---- */
 
@@ -41,6 +44,15 @@ struct gkf_done {
 	uint32_t busy_permille;
 	uint64_t moved[GKF_DIRECTIONS]; /* bytes */
 };
+static inline bool gkf_moved_any(const uint64_t moved[GKF_DIRECTIONS])
+{
+	uint64_t any = 0;
+
+	for (int d = 0; d < GKF_DIRECTIONS; d++)
+		any |= moved[d];
+	return any != 0;
+}
+
 void gkf_busy_read(struct gkf_machine *m, unsigned slot, uint64_t bin,
 		   struct gkf_done *ret_done);
 
