@@ -106,6 +106,21 @@ static inline void open_machine(struct fixture *fx, unsigned n)
 	fixture_open_of(fx, profiles, n);
 }
 
+/* A forked process: one rank. */
+static inline void run_rank(unsigned n, unsigned rank, ncclUniqueId id,
+			    void (*body)(struct party *p))
+{
+	struct rank r = {0};
+	struct party p = {&r, 1, n, PARTY_ROOM};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	open_rank(&p, &r, rank);
+	assert_nccl(N(ncclCommInitRank)(&r.comm, (int)n, id, (int)rank),
+		    Success);
+	body(&p);
+	_exit(0);
+}
+
 /* The body in `n` processes, each of which has one rank; they end well. */
 static inline void in_processes(struct fixture *fx, unsigned n,
 				void (*body)(struct party *p))
