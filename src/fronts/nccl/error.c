@@ -41,6 +41,13 @@ ncclResult_t error_of_cuda(CUresult r, const char *what)
 		 : ncclSuccess;
 }
 
+void error_last(char *ret_text)
+{
+	pthread_mutex_lock(&last.lock);
+	memcpy(ret_text, last.text, TROUBLE_MAX);
+	pthread_mutex_unlock(&last.lock);
+}
+
 const char *front_error_string(ncclResult_t result)
 {
 	if ((unsigned)result >= sizeof texts / sizeof *texts)
@@ -58,11 +65,8 @@ FRONT_OTHER(const char *, ncclGetLastError, (ncclComm_t comm))
 {
 	static _Thread_local char text[TROUBLE_MAX];
 
-	if (!comm || !comm_text(comm, text)) {
-		pthread_mutex_lock(&last.lock);
-		memcpy(text, last.text, sizeof text);
-		pthread_mutex_unlock(&last.lock);
-	}
+	if (!comm || !comm_text(comm, text))
+		error_last(text);
 	return text;
 }
 

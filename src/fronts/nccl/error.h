@@ -11,4 +11,7 @@ ncclResult_t error_set(ncclResult_t result, const char *format, ...)
 /* The same for a call of CUDA that failed. */
 ncclResult_t error_of_cuda(CUresult r, const char *what);
 
+/* The text that was noted last: TROUBLE_MAX bytes. */
+void error_last(char *ret_text);
+
 #endif

@@ -141,10 +141,12 @@ static void end_init(struct job *job, ncclResult_t r)
 {
 	struct ncclComm *c = job->c;
 	bool ends = r && c->blocking && !atomic_load(&c->abort);
+	char text[TROUBLE_MAX];
 
-	if (r)
-		comm_fail(c, r, "rank %u could not come: %s", c->rank,
-			  front_error_string(r));
+	if (r) {
+		error_last(text);
+		comm_fail(c, r, "%s", text);
+	}
 	if (ends)
 		*job->ret_comm = NULL;
 	atomic_store(&c->background, ncclSuccess);
