@@ -27,6 +27,7 @@ import blas
 import cuda
 import export
 import limit
+import nccl
 import plot
 import python
 import record
@@ -44,6 +45,7 @@ CUDA = [os.path.join(BUILD, "bench", "bench-cuda-" + name)
         for name in ("cost", "share")]
 FFT = os.path.join(BUILD, "bench", "bench-cuda-fft")
 BLAS = os.path.join(BUILD, "bench", "bench-blas-cost")
+NCCL = os.path.join(BUILD, "bench", "bench-nccl-cost")
 VIEWERS = ([GPUKIT, "top", "--interval", "1"],
            [os.path.join(BIN, "nvitop"), "-m", "--interval", "1"],
            os.path.join(BUILD, "bench", "bench-nvml-open"))
@@ -307,6 +309,7 @@ def main():
     cuda.rows(table, GPUKIT, CUDA)
     cuda.fft(table, GPUKIT, FFT)
     blas.rows(table, GPUKIT, BLAS)
+    nccl.rows(table, GPUKIT, NCCL)
     limit.rows(table, BUILD)
     least = statistics.median(raw["none"]["runs"]["true"]["wall"])
     print(f"{host}; 8 GPUs, 32 processes; medians of {options.runs} runs, "

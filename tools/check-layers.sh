@@ -73,7 +73,8 @@ room fronts/cublas fronts/common abi base/log.h
 room fronts/cufft fronts/common abi base/log.h
 room fronts/cusolver fronts/common abi
 room fronts/cupti fronts/common abi base/log.h
-room fronts/nccl fronts/common abi base/log.h base/futex.h base/clock.h
+room fronts/nccl fronts/common abi base/clock.h base/err.h base/futex.h \
+	base/log.h base/pidstat.h
 room fronts/cusparse fronts/common abi
 room fronts/curand fronts/common abi
 

@@ -108,7 +108,12 @@ static ncclResult_t find_gone(const struct ncclComm *c)
 					 "all ranks had come",
 					 i, m->pid);
 	}
-	return ncclSuccess;
+	return meeting_is_orphan(&c->id)
+		   ? error_set(ncclRemoteError,
+			       "the process that made the id (%d) ended before "
+			       "all ranks had come",
+			       (int)c->id.pid)
+		   : ncclSuccess;
 }
 
 static ncclResult_t advance_init(struct job *job)

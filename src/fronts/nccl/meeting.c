@@ -1,6 +1,8 @@
 /* meeting.c - makes, opens and checks the file that ranks share. */
 #include "fronts/nccl/meeting.h"
+#include "base/err.h"
 #include "base/futex.h"
+#include "base/pidstat.h"
 #include "fronts/nccl/error.h"
 
 #include <errno.h>
@@ -52,10 +54,34 @@ static uint64_t this_host(void)
 	return host;
 }
 
+static uint64_t pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+}
+
+bool meeting_is_orphan(const struct id *id)
+{
+	struct gk_pidstat stat;
+	int error;
+
+	if (!id->pid || id->pid_namespace != pid_namespace())
+		return false;
+	error = gk_pidstat_of((pid_t)id->pid, &stat);
+	return error == GK_ERR_NOT_FOUND ||
+	       (!error && (stat.start != id->start || stat.state == 'Z'));
+}
+
 bool meeting_new_id(ncclUniqueId *ret_id)
 {
-	struct id id = {.host = this_host()};
+	struct id id = {.host = this_host(), .pid_namespace = pid_namespace()};
+	struct gk_pidstat self;
 
+	if (!gk_pidstat_self(&self)) {
+		id.pid = (uint64_t)self.pid;
+		id.start = self.start;
+	}
 	if (getrandom(id.random, sizeof id.random, 0) != sizeof id.random)
 		return false;
 	memcpy(id.magic, ID_MAGIC, sizeof id.magic);
@@ -70,6 +96,7 @@ void meeting_child_id(const struct id *parent, uint64_t salt, struct id *ret_id)
 
 	id.random[0] = mix(parent->random[0], salt);
 	id.random[1] = mix(parent->random[1], ~salt);
+	id.pid = 0;
 	*ret_id = id;
 }
 

@@ -98,12 +98,19 @@ struct seat {
 	uint32_t ranks, pair_window;
 };
 
-/* 128 random bits and the host that they were made on. */
+/*
+ * 128 random bits, the host that they were made on, and by whom: who comes by
+ * an id of a process that has ended waits for nobody.
+ */
 struct id {
 	char magic[16];
 	uint64_t random[2];
 	uint64_t host;
+	uint64_t pid_namespace, pid, start; /* 0: nobody to be asked about */
 };
+
+/* Has the process that made an id ended, as far as this one can see? */
+bool meeting_is_orphan(const struct id *id);
 
 bool meeting_new_id(ncclUniqueId *ret_id);
 

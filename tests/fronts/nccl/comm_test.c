@@ -260,6 +260,29 @@ static void waiting_for_ranks_is_aborted(struct fixture *fx)
 	pthread_join(thread, NULL);
 }
 
+/* An id that is left over of a process that was killed, as after a restart. */
+static void an_id_of_the_dead_is_told(struct fixture *fx)
+{
+	ncclUniqueId id;
+	ncclComm_t comm;
+	int pipes[2];
+	pid_t child;
+
+	open_machine(fx, 2);
+	assert_int_equal(pipe(pipes), 0);
+	child = fork();
+	if (!child) {
+		assert_nccl(N(ncclGetUniqueId)(&id), Success);
+		peer_write(pipes[1], &id, sizeof id);
+		_exit(0);
+	}
+	peer_read(pipes[0], &id, sizeof id);
+	fixture_await(child, 0);
+	begin_cuda(0);
+	assert_nccl(N(ncclCommInitRank)(&comm, 2, id, 0), RemoteError);
+	assert_non_null(strstr(N(ncclGetLastError)(NULL), "made the id"));
+}
+
 /* ---- wrong arguments ---- */
 
 static void wrong_arguments_are_told(struct fixture *fx)
@@ -458,6 +481,7 @@ static const struct alone tests[] = {
     ALONE(two_ranks_on_a_device_are_refused),
     ALONE(one_that_does_not_block_tells_when_it_is_ready),
     ALONE(waiting_for_ranks_is_aborted),
+    ALONE(an_id_of_the_dead_is_told),
     ALONE(wrong_arguments_are_told),
     ALONE(a_wrong_call_spoils_its_group),
     ALONE(each_rank_scales_its_own_part_of_a_sum),
