@@ -154,11 +154,6 @@ static bool reduce_all(struct doing *d, const char *const in[RANKS_MAX],
 			return false;
 		for (unsigned i = 0; i < d->ranks; i++)
 			at[i] = in[i] + from;
-		if (receivers == 1) {
-			reduce_block(&d->reduction, to[0] + from - behind, at,
-				     some);
-			continue;
-		}
 		reduce_block(&d->reduction, block, at, some);
 		for (unsigned i = 0; i < receivers; i++)
 			memcpy(to[i] + from - behind, block, some * d->size);

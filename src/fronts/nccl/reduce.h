@@ -16,7 +16,7 @@ struct reduction {
 	uint64_t scalar[RANKS_MAX]; /* of OP_SCALED, in `type` */
 };
 
-/* n elements of each rank, from in[rank], to `to`, which may be one of them. */
+/* n elements of each rank, from in[rank], to `to`, which is none of them. */
 void reduce_block(const struct reduction *r, void *to,
 		  const char *const in[RANKS_MAX], size_t n);
 
