@@ -118,7 +118,8 @@ static PyObject *py_series_add(PyObject *self, PyObject *args)
 static PyObject *row_of(const struct series *s, double now)
 {
 	if (isnan(s->last))
-		return Py_BuildValue("(dddd)", NAN, NAN, NAN, NAN);
+		return Py_BuildValue("(dddd)", (double)NAN, (double)NAN,
+				     (double)NAN, (double)NAN);
 	return Py_BuildValue("(dddd)", mean_of(s, now), s->min, s->max,
 			     s->last);
 }

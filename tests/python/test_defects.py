@@ -84,7 +84,6 @@ print(c.root_pids == {os.getpid()})
     assert out == ["30", "30", "0", "0", "0", "True"]
 
 
-<<<<<<< HEAD
 def test_a_running_time_is_exact(program):
     """Beside the kernel's own clock, to the hundredths that it tells."""
     out = program("""
@@ -122,7 +121,8 @@ print(len(left), [d.uuid() for d in left] == [last.uuid()],
       gpukit.MigDevice.count(), sep="|")
 """, "--gpus", "a100-sxm4-80gb:1", "--mig", "0=3g.40gb+2g.20gb")
     assert out.strip() == "1|True|[(0, 1)]|[(0, 1)]|1"
-=======
+
+
 def collected(samples, now):
     """name -> number of a value that had these samples since 0.0."""
     from test_values import utils  # noqa: F401  (finds the package)
@@ -134,7 +134,6 @@ def collected(samples, now):
                    [value] if value is not None else [], when, when)
     return {key[len("tag/a/"):]: number for key, number in
             buffer.collect(now, now).items() if key.startswith("tag/a/")}
->>>>>>> c8308c4b (python: snapshots and the collector ask the core alone)
 
 
 def test_a_lost_gpu_hides_no_other(program):
