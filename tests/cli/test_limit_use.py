@@ -228,6 +228,8 @@ def test_narrow_tables_leave_columns_out(gpukit, group):
     narrow = gpukit.ok("limit", "top", group, env={"COLUMNS": "60"})
     assert "PEAK" in wide and "PEAK" not in narrow
     assert "USED" in narrow
+    least = gpukit.ok("limit", "top", group, env={"COLUMNS": "20"})
+    assert {len(line) for line in least.splitlines()} == {20}
     assert max(map(len, narrow.splitlines())) <= 60
     assert max(map(len, wide.splitlines())) <= 200
 

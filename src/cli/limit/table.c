@@ -91,22 +91,32 @@ static void put(const struct limit_table *table, const struct layout *layout,
 	gk_buf_pad(out, ' ', last ? 0 : GAP + (right ? 0 : blanks));
 }
 
+/* What a line has beyond `most` columns is left out. */
+static void end_line(struct gk_buf *out, struct gk_buf *line, size_t most)
+{
+	gk_buf_add(out, line->data, gk_fit(line->data, line->len, most));
+	gk_buf_putc(out, '\n');
+	line->len = 0;
+}
+
 void limit_table_end(struct limit_table *table, struct gk_buf *out, size_t most)
 {
 	const char *at = table->cells.data, *end = at + table->cells.len;
 	struct layout layout = {0};
+	struct gk_buf line = {0};
 
-	out->failed |= table->cells.failed;
 	measure(table, &layout);
 	while (total(table, &layout) > most && leave_one_out(table, &layout))
 		;
 	for (size_t c = 0; c < table->count; c++)
-		put(table, &layout, out, c, table->columns[c].title);
-	gk_buf_putc(out, '\n');
+		put(table, &layout, &line, c, table->columns[c].title);
+	end_line(out, &line, most);
 	for (size_t i = 0; at < end; i++, at += strlen(at) + 1) {
-		put(table, &layout, out, i % table->count, at);
+		put(table, &layout, &line, i % table->count, at);
 		if (i % table->count == table->count - 1)
-			gk_buf_putc(out, '\n');
+			end_line(out, &line, most);
 	}
+	out->failed |= table->cells.failed | line.failed;
+	gk_buf_free(&line);
 	gk_buf_free(&table->cells);
 }
