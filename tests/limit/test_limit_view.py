@@ -1,10 +1,12 @@
 """All that programs are told of a device under a limit is one story."""
 
+import json
 import os
 import subprocess
 
 import pytest
 
+from conftest import GPUKIT
 from limit_shells import GIB, MIB, hami, shell  # noqa: F401
 
 LIMIT = 2 * GIB
@@ -297,6 +299,25 @@ def test_a_container_sees_its_own_pids(machine, shell, tmp_path, container):
     assert inside("processes(0)") == told["processes"]
     assert inside("info()") == outside("info()") == \
         [LIMIT - context - held, LIMIT]
+
+
+def test_the_owner_sees_who_is_in_a_container(machine, shell, tmp_path,
+                                              container):
+    """In the host's first namespace, the only one that sees all pids."""
+    env = hami(machine("--gpus", "h100"), tmp_path / "x.cache")
+    inside = shell(env, *container).start()
+    told = json.loads(subprocess.check_output(
+        [GPUKIT, "limit", "show", "--json", str(tmp_path / "x.cache")]))
+    shown, = told["groups"][0]["processes"]
+    assert shown["pid"] == inside("os.getpid()")
+    with open(f"/proc/{inside.pid}/task/{inside.pid}/children",
+              encoding="ascii") as f:
+        child, = f.read().split()
+    with open(f"/proc/{child}/comm", encoding="ascii") as f:
+        command = f.read().strip()
+    in_first = os.stat("/proc/self/ns/pid").st_ino == 4026531836
+    assert (shown["host_pid"], shown["command"]) == (
+        (int(child), command) if in_first else (None, None))
 
 
 def test_nobody_is_refused_what_others_only_reserve(machine, shell, tmp_path):

@@ -147,6 +147,12 @@ int limit_tell(const char *name, int err);
 /* The variable that names the group of a process, by its directory. */
 #define LIMIT_VARIABLE "GPUKIT_LIMIT_GROUP"
 
+/*
+ * The pid that the host has for a process of a container; 0: not known, as to
+ * who is in a container, or may not look at it.
+ */
+int32_t limit_find_host_pid(const struct gkl_process *process);
+
 /* Whether a process that this one may ask was started in that group. */
 bool limit_has_members(const char *path);
 

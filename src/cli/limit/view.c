@@ -2,6 +2,7 @@
 #include "cli/limit/limit.h"
 #include "base/clock.h"
 #include "base/pidstat.h"
+#include "limit/life.h"
 #include "limit/share.h"
 
 #include <stdlib.h>
@@ -30,7 +31,10 @@ static void take_process(const struct gkl_process *process, void *arg)
 		return;
 	}
 	view->processes = more;
-	view->processes[view->process_count++] = *process;
+	more += view->process_count++;
+	*more = *process;
+	if (!more->host_pid)
+		more->host_pid = limit_find_host_pid(more);
 }
 
 static void add_process(struct limit_view_device *device,
@@ -106,11 +110,16 @@ void limit_process_command(const struct gkl_process *process, char *ret_name,
 {
 	struct gk_pidstat line;
 	struct stat ours;
+	int32_t pid = process->host_pid;
 
 	*ret_name = '\0';
-	if (!stat("/proc/self/ns/pid", &ours) &&
-	    ours.st_ino == process->pid_ns &&
-	    !gk_pidstat_of(process->pid, &line))
+	if (stat("/proc/self/ns/pid", &ours))
+		return;
+	if (ours.st_ino == process->pid_ns)
+		pid = process->pid;
+	else if (ours.st_ino != GKL_FIRST_NAMESPACE)
+		return;
+	if (pid && !gk_pidstat_of(pid, &line))
 		gk_str_clean(ret_name, cap, line.comm, strlen(line.comm));
 }
 
