@@ -91,6 +91,22 @@ def test_json_follows_its_schema(gpukit, holder):
     validator.validate(gpukit.json("limit", "show", holder[0], "--json"))
 
 
+@pytest.mark.parametrize("options, measured", [
+    ([], False), (["--compute", "90"], True),
+    (["--compute", "90", "--policy", "off"], False)])
+def test_time_that_nobody_measures_is_not_0(gpukit, group, machine, shell,
+                                            options, measured):
+    make(gpukit, group, *options)
+    env = {"LD_PRELOAD": preload(LIBRARY),
+           "GPUKIT_LIMIT_GROUP": os.path.join(directory(), group)}
+    mine = shell({**machine("--gpus", "t4").env, **env}).start()
+    assert mine("load()") == mine("launch()") == 0
+    one = gpukit.json("limit", "show", group, "--json")["groups"][0]
+    for told in (one["devices"][0], one["processes"][0]["devices"][0]):
+        assert (told["busy_ns"] is not None) == measured
+    assert (one["devices"][0]["compute_percent"] is not None) == measured
+
+
 def waits(process):
     """It gives no answer for a while."""
     return not select.select([process.process.stdout], [], [], 0.3)[0]

@@ -61,13 +61,20 @@ static json_t *policy_json(const struct limit_view *view)
 			 "oom_killer", policy->oom_killer != 0);
 }
 
+/* Of when it was measured, if it ever was. */
+static json_t *busy_json(const struct limit_view *view, unsigned i, uint64_t ns)
+{
+	return ns || limit_measures_time(view, i) ? json_integer((json_int_t)ns)
+						  : json_null();
+}
+
 static json_t *device_json(const struct limit_view *view,
 			   const struct limit_view_device *device)
 {
 	unsigned i = device->index;
 
 	return json_pack(
-	    "{s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:I, s:I, "
+	    "{s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:I, "
 	    "s:I}",
 	    "index", (json_int_t)i, "uuid", text_or_null(device->device.uuid),
 	    "memory_total_bytes", number_or_null(device->device.total),
@@ -79,8 +86,8 @@ static json_t *device_json(const struct limit_view *view,
 	    (json_int_t)device->total.refused, "compute_limit_percent",
 	    number_or_null(view->policy.compute[i]), "compute_percent",
 	    device->share < 0 ? json_null() : json_real(device->share),
-	    "busy_ns", (json_int_t)device->total.busy_ns, "throttled_ns",
-	    (json_int_t)device->total.throttled_ns, "launches",
+	    "busy_ns", busy_json(view, i, device->total.busy_ns),
+	    "throttled_ns", (json_int_t)device->total.throttled_ns, "launches",
 	    (json_int_t)device->total.launches);
 }
 
@@ -94,17 +101,18 @@ static json_t *devices_json(const struct limit_view *view)
 	return list;
 }
 
-static json_t *use_json(const struct gkl_process *process, unsigned i)
+static json_t *use_json(const struct limit_view *view,
+			const struct gkl_process *process, unsigned i)
 {
-	return json_pack("{s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I}", "index",
+	return json_pack("{s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:I}", "index",
 			 (json_int_t)i, "memory_used_bytes",
 			 (json_int_t)process->held[i], "memory_peak_bytes",
 			 (json_int_t)process->peak[i], "kinds",
 			 kinds_json(process->kinds[i]), "refused",
 			 (json_int_t)process->refused[i], "busy_ns",
-			 (json_int_t)process->busy_ns[i], "throttled_ns",
-			 (json_int_t)process->throttled_ns[i], "launches",
-			 (json_int_t)process->launches[i]);
+			 busy_json(view, i, process->busy_ns[i]),
+			 "throttled_ns", (json_int_t)process->throttled_ns[i],
+			 "launches", (json_int_t)process->launches[i]);
 }
 
 static json_t *process_json(const struct limit_view *view,
@@ -116,7 +124,7 @@ static json_t *process_json(const struct limit_view *view,
 	limit_process_command(process, command, sizeof command);
 	for (unsigned i = 0; i < view->device_count; i++)
 		json_array_append_new(
-		    devices, use_json(process, view->devices[i].index));
+		    devices, use_json(view, process, view->devices[i].index));
 	return json_pack("{s:I, s:o, s:I, s:o, s:o}", "pid",
 			 (json_int_t)process->pid, "host_pid",
 			 number_or_null((uint64_t)process->host_pid),

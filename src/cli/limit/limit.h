@@ -67,7 +67,7 @@ struct limit_view_device {
 	struct gkl_device device; /* uuid "": nobody has used it yet */
 	struct gkl_total total;   /* of the living and the dead */
 	uint64_t kinds[GKL_KINDS];
-	double share; /* percent of its time in the last second; -1: unused */
+	double share; /* percent of its time in the last second; -1: unknown */
 };
 
 /* A group at one moment. */
@@ -85,6 +85,9 @@ struct limit_view {
 /* Reads a group; an error is in view->err. limit_view_free() it. */
 void limit_view_read(const char *name, struct limit_view *ret_view);
 void limit_view_free(struct limit_view *view);
+
+/* Whether time of a device is measured: where there is a limit of it. */
+bool limit_measures_time(const struct limit_view *view, unsigned device);
 
 /*
  * All groups of this user, by name; only != NULL: that one, there or not. 0 or

@@ -53,12 +53,21 @@ static bool has_own_limit(const struct gkl_policy *policy, unsigned i)
 	       policy->compute[i] != policy->compute[GKL_DEVICES - 1];
 }
 
-/* In the last second, in percent; -1: the group has not used the device. */
-static double read_share(const struct gkl_group *group, unsigned i)
+bool limit_measures_time(const struct limit_view *view, unsigned i)
+{
+	return view->policy.compute[i] && view->policy.rule != GKL_OFF;
+}
+
+/*
+ * In the last second, in percent; -1: the group has not used the device, or
+ * nobody measures how long.
+ */
+static double read_share(const struct limit_view *view,
+			 const struct gkl_group *group, unsigned i)
 {
 	const struct gkl_share *share = gkl_ledger_share(group->ledger, i);
 
-	if (!gkl_share_wanted(share))
+	if (!limit_measures_time(view, i) || !gkl_share_wanted(share))
 		return -1;
 	return 100.0 *
 	       (double)gkl_share_busy(share, gk_mono_ns(), GK_NS_PER_S) /
@@ -77,7 +86,7 @@ static void read_device(struct limit_view *view, const struct gkl_group *group,
 	for (size_t k = 0; k < view->process_count; k++)
 		add_process(device, &view->processes[k]);
 	gkl_ledger_total(group->ledger, i, &device->total);
-	device->share = read_share(group, i);
+	device->share = read_share(view, group, i);
 	view->device_count++;
 }
 
