@@ -216,87 +216,165 @@ uint64_t gkl_share_wanted(const struct gkl_share *share)
 /* ---- kernels that wait for each other ---- */
 
 /*
- * A long interval in a word: the low bits of its end and its length, both in
+ * An interval in a word: the low bits of its end, and its length, both in
  * microseconds.
  */
 #define US          1000ULL
 #define LENGTH_BITS 23
 #define LENGTH_MASK ((1ULL << LENGTH_BITS) - 1)
 
-/* Shorter than this is not worth it, and often chance. */
+/* Waiting less than this is not worth it. */
 #define MEET_LEAST_NS 500000ULL
 
-struct interval {
-	uint64_t begin_ns, end_ns;
+/*
+ * How soon the end of a kernel that waited follows on the launch that it waited
+ * for, beside the time that its own work takes and a part of how long it
+ * waited. If that was many times longer, chance is rare enough.
+ */
+#define SOON_NS (200 * US)
+enum { SOON_PART = 8, SURELY_PART = 32 };
+
+/*
+ * A bond: what was found lately, and until when it counts: also while they wait
+ * for what was found.
+ */
+enum {
+	FOUND = 4,
+	FOUND_SURELY = 10,
+	FOUND_ENOUGH = 8,
+	FOUND_MOST = 15,
+	FOUND_BITS = 4
 };
+enum { BOND_PARTS = 10 };
+#define BOND_NS  2000000000ULL
+#define DOUBT_NS 500000000ULL
 
-static uint64_t pack(const struct interval *i)
+void gkl_share_let_in(struct gkl_share *share, uint64_t since_ns,
+		      uint64_t now_ns)
 {
-	uint64_t length = min((i->end_ns - i->begin_ns) / US, LENGTH_MASK);
+	uint64_t before = atomic_exchange(&share->launched_ns, now_ns);
+	uint64_t length, place;
 
-	return (i->end_ns / US) << LENGTH_BITS | length;
+	since_ns = min(since_ns, before);
+	if (now_ns < since_ns + MEET_LEAST_NS)
+		return;
+	length = min((now_ns - since_ns) / US, LENGTH_MASK);
+	place = atomic_fetch_add(&share->waited, 1) % GKL_SHARE_WAITS;
+	atomic_store(&share->wait[place],
+		     (now_ns / US) << LENGTH_BITS | length);
 }
 
-/* `near_ns` is within some days of it. */
-static struct interval unpack(uint64_t word, uint64_t near_ns)
+void gkl_share_were_let_in(struct gkl_share *share, uint64_t now_ns)
 {
-	int64_t apart = (int64_t)((near_ns / US << LENGTH_BITS) -
-				  (word & ~((1ULL << LENGTH_BITS) - 1))) >>
-			LENGTH_BITS;
-	uint64_t end_ns = near_ns - (uint64_t)apart * US;
-
-	return (struct interval){
-	    .begin_ns = end_ns - (word & LENGTH_MASK) * US,
-	    .end_ns = end_ns,
-	};
+	atomic_store_explicit(&share->launched_ns, now_ns,
+			      memory_order_relaxed);
 }
 
-/* How long `first` waited for `last` to begin; 0: it did not. */
-static uint64_t find_lag(const struct interval *first,
-			 const struct interval *last)
+uint64_t gkl_share_launched(const struct gkl_share *share)
 {
-	uint64_t apart, lag;
+	return load(&share->launched_ns);
+}
 
-	if (last->begin_ns < first->begin_ns + MEET_LEAST_NS)
+/* Whether the wait began before the kernel did, and ended shortly before it. */
+static bool explains(uint64_t wait, uint64_t begin_ns, uint64_t end_ns,
+		     uint64_t soon_ns)
+{
+	/* The difference of ends wraps as they do. */
+	uint64_t apart_us =
+	    ((end_ns / US << LENGTH_BITS) - (wait & ~LENGTH_MASK)) >>
+	    LENGTH_BITS;
+	uint64_t length_ns = (wait & LENGTH_MASK) * US;
+
+	return wait && apart_us <= soon_ns / US &&
+	       (length_ns == LENGTH_MASK * US ||
+		apart_us * US + length_ns >= end_ns - begin_ns);
+}
+
+static bool find_wait(const struct gkl_share *other, uint64_t begin_ns,
+		      uint64_t end_ns, uint64_t soon_ns)
+{
+	for (unsigned i = 0; i < GKL_SHARE_WAITS; i++)
+		if (explains(load(&other->wait[i]), begin_ns, end_ns, soon_ns))
+			return true;
+	return false;
+}
+
+static _Atomic uint64_t *bond_of(struct gkl_share *const share[],
+				 unsigned int a, unsigned int b)
+{
+	return a < b ? &share[a]->bond[b] : &share[b]->bond[a];
+}
+
+static uint64_t count_found(uint64_t bond)
+{
+	return bond & ((1 << FOUND_BITS) - 1);
+}
+
+static uint64_t weigh(const struct gkl_share *other, uint64_t begin_ns,
+		      uint64_t end_ns, uint64_t least_ns)
+{
+	uint64_t waited_ns = end_ns - begin_ns - least_ns;
+	uint64_t soon_ns = SOON_NS + least_ns * 5 / 4;
+
+	if (waited_ns > SOON_PART * soon_ns &&
+	    find_wait(other, begin_ns, end_ns,
+		      soon_ns + waited_ns / SURELY_PART))
+		return FOUND_SURELY;
+	return find_wait(other, begin_ns, end_ns,
+			 soon_ns + waited_ns / SOON_PART)
+		   ? FOUND
+		   : 0;
+}
+
+static void tie(_Atomic uint64_t *bond, uint64_t found, uint64_t until_ns)
+{
+	uint64_t was = load(bond), count = count_found(was);
+
+	if (found)
+		atomic_store(bond, until_ns << FOUND_BITS |
+				       min(count + found - 1, FOUND_MOST));
+	else if (count)
+		atomic_store(bond, was - 1);
+}
+
+/* They began together: that one of them took longer tells nothing. */
+static bool began_together(const struct gkl_share *other, uint64_t begin_ns)
+{
+	uint64_t launched = load(&other->launched_ns);
+
+	return launched < begin_ns + MEET_LEAST_NS &&
+	       begin_ns < launched + MEET_LEAST_NS;
+}
+
+unsigned int gkl_share_meet(struct gkl_share *const share[], unsigned int count,
+			    unsigned int mine, uint64_t begin_ns,
+			    uint64_t end_ns, uint64_t least_ns)
+{
+	uint64_t until_ns = end_ns + BOND_NS + BOND_PARTS * (end_ns - begin_ns);
+	uint64_t most = 0;
+
+	if (end_ns < begin_ns + least_ns + MEET_LEAST_NS)
 		return 0;
-	lag = last->begin_ns - first->begin_ns;
-	apart = first->end_ns > last->end_ns ? first->end_ns - last->end_ns
-					     : last->end_ns - first->end_ns;
-	return apart <= lag / 32 + 100 * US ? lag : 0;
-}
+	for (unsigned int i = 0; i < count; i++) {
+		uint64_t found;
 
-static void meet_device(struct gkl_share *own, unsigned int own_percent,
-			struct gkl_share *other, unsigned int other_percent,
-			const struct interval *interval)
-{
-	uint64_t late = 0, early = 0;
-
-	for (unsigned int i = 0; i < GKL_SHARE_LAST; i++) {
-		struct interval met =
-		    unpack(load(&other->last[i]), interval->end_ns);
-
-		late = max(late, find_lag(&met, interval));
-		early = max(early, find_lag(interval, &met));
+		if (i == mine || began_together(share[i], begin_ns))
+			continue;
+		found = weigh(share[i], begin_ns, end_ns, least_ns);
+		tie(bond_of(share, mine, i), found, until_ns);
+		most = max(most, found);
 	}
-	if (late && own_percent)
-		gkl_share_take(own, own_percent, interval->end_ns,
-			       (int64_t)late);
-	else if (early && other_percent)
-		gkl_share_take(other, other_percent, interval->end_ns,
-			       (int64_t)early);
+	return most == FOUND_SURELY ? 2 : most == FOUND ? 1 : 0;
 }
 
-void gkl_share_meet(struct gkl_share *const share[], unsigned int count,
-		    unsigned int mine, const unsigned int percent[],
-		    uint64_t begin_ns, uint64_t end_ns)
+enum gkl_partners gkl_share_partners(struct gkl_share *const share[],
+				     unsigned int a, unsigned int b,
+				     uint64_t now_ns)
 {
-	struct interval interval = {.begin_ns = begin_ns, .end_ns = end_ns};
-	uint64_t place;
+	uint64_t bond = load(bond_of(share, a, b));
+	uint64_t until_ns = bond >> FOUND_BITS;
 
-	place = atomic_fetch_add(&share[mine]->met, 1) % GKL_SHARE_LAST;
-	atomic_store(&share[mine]->last[place], pack(&interval));
-	for (unsigned int i = 0; i < count; i++)
-		if (i != mine && share[i])
-			meet_device(share[mine], percent[mine], share[i],
-				    percent[i], &interval);
+	if (count_found(bond) < FOUND_ENOUGH || until_ns + DOUBT_NS < now_ns)
+		return GKL_NO_PARTNERS;
+	return until_ns < now_ns ? GKL_WERE_PARTNERS : GKL_PARTNERS;
 }

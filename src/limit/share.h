@@ -32,21 +32,29 @@
 /* The same for reports, which count what was not measured, too. */
 #define GKL_SHARE_SEEN_NS 16000000ULL
 
-enum { GKL_SHARE_BINS = 1890, GKL_SHARE_SEEN = 128, GKL_SHARE_LAST = 16 };
+enum {
+	GKL_SHARE_BINS = 1880,
+	GKL_SHARE_SEEN = 128,
+	GKL_SHARE_WAITS = 16,
+	GKL_SHARE_PARTNERS = 16
+};
 
 struct gkl_share {
 	/* When the time that was taken will have accrued, and the percentage
 	 * that this was worked out with: 57 and 7 bits. */
 	_Atomic uint64_t due;
-	_Atomic uint64_t wanted_ns; /* somebody last launched, or waited */
-	_Atomic uint64_t far_ns;    /* the end of the last interval
-				  longer than the ring */
-	_Atomic uint64_t met;       /* the next of `last` */
+	_Atomic uint64_t wanted_ns;   /* somebody last launched, or waited */
+	_Atomic uint64_t far_ns;      /* the end of the last interval
+				    longer than the ring */
+	_Atomic uint64_t launched_ns; /* somebody last launched */
+	_Atomic uint64_t waited;      /* the next of `wait` */
 	/* The number of a bin above, its nanoseconds below: 40 and 24 bits. */
 	_Atomic uint64_t bin[GKL_SHARE_BINS];
 	_Atomic uint64_t seen[GKL_SHARE_SEEN];
-	/* The last long intervals: see gkl_share_meet(). */
-	_Atomic uint64_t last[GKL_SHARE_LAST];
+	/* How long the last launches waited: see gkl_share_meet(). */
+	_Atomic uint64_t wait[GKL_SHARE_WAITS];
+	/* With devices of higher numbers. */
+	_Atomic uint64_t bond[GKL_SHARE_PARTNERS];
 };
 
 /*
@@ -82,17 +90,37 @@ uint64_t gkl_share_busy(const struct gkl_share *share, uint64_t now_ns,
 void gkl_share_want(struct gkl_share *share, uint64_t now_ns);
 uint64_t gkl_share_wanted(const struct gkl_share *share);
 
+/* Says that a launch is let in now that asked for it at since_ns. */
+void gkl_share_let_in(struct gkl_share *share, uint64_t since_ns,
+		      uint64_t now_ns);
+/* Says that launches were let in before without being told. */
+void gkl_share_were_let_in(struct gkl_share *share, uint64_t now_ns);
+uint64_t gkl_share_launched(const struct gkl_share *share);
+
 /*
- * Kernels on several devices that wait for each other inside end together. The
- * one that was let in first waited for the last, and its group had to wait
- * the longer for it there, and so on: each time a larger part of the time.
- * Therefore what the first waited is taken from the shares of both.
+ * Kernels on several devices may wait for each other inside. Who is let in
+ * first waits, busy, for the last, has to wait the longer for that here, and is
+ * the last the next time, by more than the other was: each time longer. So such
+ * devices are found, and who launches on one waits for the others' time, too.
  *
- * Notes a long interval on device `mine` of `count` shares, and takes what is
- * to be taken where another ended with it. By chance that is rare.
+ * meet: notes that a kernel on device `mine` of `count` shares took longer than
+ * it needs by itself (least_ns): whether it ended when a launch on another
+ * device had just been let in that had waited all that while. By chance that is
+ * rare, so three such kernels must have found the same, unless it waited
+ * for so long that chance is rare enough. Answers 0: it waited for nobody, 1:
+ * it seems to have waited, 2: it has.
  */
-void gkl_share_meet(struct gkl_share *const share[], unsigned int count,
-		    unsigned int mine, const unsigned int percent[],
-		    uint64_t begin_ns, uint64_t end_ns);
+unsigned int gkl_share_meet(struct gkl_share *const share[], unsigned int count,
+			    unsigned int mine, uint64_t begin_ns,
+			    uint64_t end_ns, uint64_t least_ns);
+
+/*
+ * Who goes together is not seen to wait any more. So now and then they go by
+ * themselves, and what they do is to be watched.
+ */
+enum gkl_partners { GKL_NO_PARTNERS, GKL_WERE_PARTNERS, GKL_PARTNERS };
+enum gkl_partners gkl_share_partners(struct gkl_share *const share[],
+				     unsigned int a, unsigned int b,
+				     uint64_t now_ns);
 
 #endif

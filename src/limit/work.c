@@ -59,8 +59,12 @@ void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns)
 	usual = least = units;
 	if (load(&entry->key) == key) {
 		time = load(&entry->time);
-		usual = go_to(time >> LEAST_BITS, units, 8);
+		usual = time >> LEAST_BITS;
 		least = time & MOST;
+		/* The first may have waited for somebody, or for code. */
+		usual = usual == least && units < least
+			    ? units
+			    : go_to(usual, units, 8);
 		least = units < least ? units : go_to(least, units, 64);
 	}
 	store(&entry->time, usual << LEAST_BITS | least);

@@ -86,45 +86,111 @@ static void reports_tell_what_was_shown(void **state)
 	assert_int_equal(gkl_share_busy(&share, 9 * S, S), 0);
 }
 
-/* One began 4 ms before the other, and they ended together. */
-static void who_is_late_pays_for_who_waited(void **state)
-{
-	struct gkl_share *both[] = {&share, &other};
-	static const unsigned percent[] = {50, 50};
+static struct gkl_share *const both[] = {&share, &other};
 
-	(void)state;
-	gkl_share_take(&share, 50, S + 10 * MS, 0);
-	gkl_share_take(&other, 50, S + 10 * MS, 0);
-	gkl_share_meet(both, 2, 0, percent, S, S + 10 * MS);
-	gkl_share_meet(both, 2, 1, percent, S + 4 * MS, S + 10 * MS);
-	assert_int_equal(gkl_share_level(&share, 50, S + 10 * MS), 0);
-	assert_int_equal(gkl_share_level(&other, 50, S + 10 * MS),
-			 -4 * (int64_t)MS);
+/*
+ * A launch of `other` was let in after 50 ms. On `share` a kernel that takes
+ * 1 ms by itself had begun 20 ms before that, and ended 1 ms after it.
+ */
+static unsigned int meet_once(uint64_t at_ns)
+{
+	gkl_share_let_in(&other, at_ns - 50 * MS, at_ns);
+	return gkl_share_meet(both, 2, 0, at_ns - 20 * MS, at_ns + MS, MS);
 }
 
-static void the_order_of_measuring_does_not_matter(void **state)
+static void who_waits_for_another_device_goes_with_it(void **state)
 {
-	struct gkl_share *both[] = {&share, &other};
-	static const unsigned percent[] = {50, 50};
-
 	(void)state;
-	gkl_share_take(&other, 50, S + 10 * MS, 0);
-	gkl_share_meet(both, 2, 1, percent, S + 4 * MS, S + 10 * MS);
-	gkl_share_meet(both, 2, 0, percent, S, S + 10 * MS);
-	assert_int_equal(gkl_share_level(&other, 50, S + 10 * MS),
-			 -4 * (int64_t)MS);
+	assert_int_equal(gkl_share_partners(both, 0, 1, S), GKL_NO_PARTNERS);
+	assert_int_equal(meet_once(S), 2);
+	assert_int_equal(gkl_share_partners(both, 0, 1, S + MS), GKL_PARTNERS);
+	assert_int_equal(gkl_share_partners(both, 1, 0, S + MS), GKL_PARTNERS);
 }
 
-static void who_ends_at_another_time_waited_for_nobody(void **state)
+/* Two seconds, and ten times what was waited: they may wait that long. */
+static void partners_are_tried_again_after_a_while(void **state)
 {
-	struct gkl_share *both[] = {&share, &other};
-	static const unsigned percent[] = {50, 50};
+	const uint64_t until = S + MS + 2 * S + 210 * MS;
 
 	(void)state;
-	gkl_share_take(&other, 50, S + 10 * MS, 0);
-	gkl_share_meet(both, 2, 0, percent, S, S + 10 * MS);
-	gkl_share_meet(both, 2, 1, percent, S + 4 * MS, S + 11 * MS);
-	assert_int_equal(gkl_share_level(&other, 50, S + 10 * MS), 0);
+	meet_once(S);
+	assert_int_equal(gkl_share_partners(both, 0, 1, until), GKL_PARTNERS);
+	assert_int_equal(gkl_share_partners(both, 0, 1, until + MS),
+			 GKL_WERE_PARTNERS);
+	assert_int_equal(gkl_share_partners(both, 0, 1, until + 501 * MS),
+			 GKL_NO_PARTNERS);
+}
+
+static void who_ends_long_after_waited_for_something_else(void **state)
+{
+	(void)state;
+	gkl_share_let_in(&other, S - 50 * MS, S);
+	assert_int_equal(
+	    gkl_share_meet(both, 2, 0, S - 20 * MS, S + 10 * MS, MS), 0);
+	assert_int_equal(gkl_share_partners(both, 0, 1, S + 10 * MS),
+			 GKL_NO_PARTNERS);
+}
+
+/* It was let in at the end, but had come when the kernel was half over. */
+static void who_came_later_was_not_waited_for(void **state)
+{
+	(void)state;
+	gkl_share_let_in(&other, S - 90 * MS, S - 10 * MS);
+	gkl_share_let_in(&other, S - 8 * MS, S);
+	assert_int_equal(gkl_share_meet(both, 2, 0, S - 20 * MS, S + MS, MS),
+			 0);
+}
+
+static void a_kernel_that_is_not_long_waited_for_nobody(void **state)
+{
+	(void)state;
+	gkl_share_let_in(&other, S - 50 * MS, S);
+	assert_int_equal(
+	    gkl_share_meet(both, 2, 0, S - 20 * MS, S + MS, 21 * MS), 0);
+}
+
+/* Two ms less than a kernel waited: that may be chance. */
+static void what_may_be_chance_counts_the_third_time(void **state)
+{
+	(void)state;
+	for (unsigned i = 1; i <= 3; i++) {
+		uint64_t at = S + i * 100 * MS;
+
+		gkl_share_let_in(&other, at - 50 * MS, at);
+		assert_int_equal(
+		    gkl_share_meet(both, 2, 0, at - 20 * MS, at + 3 * MS, MS),
+		    1);
+		assert_int_equal(gkl_share_partners(both, 0, 1, at + 3 * MS),
+				 i < 3 ? GKL_NO_PARTNERS : GKL_PARTNERS);
+	}
+}
+
+static void who_waits_for_something_else_goes_alone_again(void **state)
+{
+	uint64_t at = S + MS;
+
+	(void)state;
+	meet_once(S);
+	for (unsigned i = 0; i < 2; i++) {
+		at += 100 * MS;
+		assert_int_equal(
+		    gkl_share_meet(both, 2, 0, at, at + 21 * MS, MS), 0);
+	}
+	assert_int_equal(gkl_share_partners(both, 0, 1, at), GKL_NO_PARTNERS);
+}
+
+static void who_began_together_did_not_wait(void **state)
+{
+	(void)state;
+	meet_once(S);
+	for (unsigned i = 1; i < 9; i++) {
+		uint64_t at = S + i * 100 * MS;
+
+		gkl_share_let_in(&other, at - MS, at);
+		gkl_share_meet(both, 2, 0, at, at + 21 * MS, MS);
+		assert_int_equal(gkl_share_partners(both, 0, 1, at),
+				 GKL_PARTNERS);
+	}
 }
 
 int main(void)
@@ -138,9 +204,14 @@ int main(void)
 	    TEST(intervals_are_united),
 	    TEST(those_longer_than_the_ring_are_too),
 	    TEST(reports_tell_what_was_shown),
-	    TEST(who_is_late_pays_for_who_waited),
-	    TEST(the_order_of_measuring_does_not_matter),
-	    TEST(who_ends_at_another_time_waited_for_nobody),
+	    TEST(who_waits_for_another_device_goes_with_it),
+	    TEST(partners_are_tried_again_after_a_while),
+	    TEST(who_ends_long_after_waited_for_something_else),
+	    TEST(who_came_later_was_not_waited_for),
+	    TEST(a_kernel_that_is_not_long_waited_for_nobody),
+	    TEST(what_may_be_chance_counts_the_third_time),
+	    TEST(who_waits_for_something_else_goes_alone_again),
+	    TEST(who_began_together_did_not_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include "limit/preload/driver.h"
 #include "limit/preload/limited.h"
 #include "limit/preload/measure.h"
+#include "limit/preload/partners.h"
 #include "limit/preload/place.h"
 #include "limit/share.h"
 #include "limit/work.h"
@@ -55,6 +56,13 @@ enum { ADVANCE_PART = 32 };
  */
 #define TAKEN_NS (25 * GK_NS_PER_MS)
 
+/*
+ * What a kernel has to pay, at most, that waited for another device: a part of
+ * what it waited would make the next wait longer than this one, when shares are
+ * small.
+ */
+#define WAITED_NS (200 * GK_NS_PER_MS)
+
 /* A launch waits so long, at most, for what was launched before it to be known,
  * since that may wait for this one. */
 #define PATIENCE_NS (100 * GK_NS_PER_MS)
@@ -63,9 +71,6 @@ enum { ADVANCE_PART = 32 };
 #define LOOK_FIRST_NS (50 * GK_NS_PER_US)
 #define LOOK_LAST_NS  (4 * GK_NS_PER_MS)
 
-/* Long enough to ask whether it waited for a kernel of another device. */
-#define LONG_NS GK_NS_PER_MS
-
 /* How often a stretch may tell what was paid for it, and how many launches are
  * measured singly when one tells more. */
 enum { STRETCH_MOST = 2, DOUBTS = 64 };
@@ -73,6 +78,7 @@ enum { STRETCH_MOST = 2, DOUBTS = 64 };
 static struct gkl_work_table works;
 static _Atomic unsigned doubts;
 static _Atomic uint64_t withheld[GKL_DEVICES];
+static _Atomic uint64_t ended_ns[GKL_DEVICES]; /* what was last measured */
 
 /* What this thread has in advance, for launches in one context. */
 static _Thread_local struct {
@@ -94,36 +100,25 @@ static _Thread_local struct {
 
 /* ---- what was measured ---- */
 
-/* Devices of which this group has a share: where kernels may wait for others */
-static void meet(const struct place *p, uint64_t begin_ns, uint64_t end_ns)
-{
-	struct gkl_share *share[GKL_DEVICES] = {NULL};
-	unsigned percent[GKL_DEVICES], limited_ones = 0;
-
-	for (unsigned i = 0; i < GKL_DEVICES; i++) {
-		percent[i] = place_percent(p->group, i, p->now_ns);
-		if (percent[i])
-			share[i] = place_share(p->group, i);
-		limited_ones += percent[i] != 0;
-	}
-	if (limited_ones > 1 && percent[p->device])
-		gkl_share_meet(share, GKL_DEVICES, p->device, percent, begin_ns,
-			       end_ns);
-}
-
 /*
- * Answers what a stretch took for which nobody has paid, once the work is seen
- * to have become longer.
+ * Answers what is to be paid for a launch that was measured by itself, and what
+ * a stretch took for which nobody has paid, once the work is seen to have
+ * become longer. What it waited for another device is not how long it takes.
  */
-static uint64_t take_one(const struct place *p, const struct measured *what,
-			 uint64_t begin_ns, uint64_t end_ns)
+static uint64_t judge_one(const struct place *p, const struct measured *what,
+			  uint64_t begin_ns, uint64_t end_ns, uint64_t covered)
 {
-	if (end_ns - begin_ns > LONG_NS)
-		meet(p, begin_ns, end_ns);
+	struct gkl_work_time time = {0};
+	unsigned waited;
+
+	gkl_work_find(&works, what->work, &time);
+	waited = partners_meet(p, begin_ns, end_ns, time.least_ns);
+	if (waited)
+		return waited > 1 && covered > WAITED_NS ? WAITED_NS : covered;
 	gkl_work_learn(&works, what->work, end_ns - begin_ns);
-	return end_ns - begin_ns > STRETCH_MOST * what->usual_ns
-		   ? atomic_exchange(&withheld[p->device], 0)
-		   : 0;
+	if (end_ns - begin_ns > STRETCH_MOST * what->usual_ns)
+		covered += atomic_exchange(&withheld[p->device], 0);
+	return covered;
 }
 
 /* Not if the last of the stretch was launched long before it came to its end.
@@ -167,22 +162,23 @@ static void take_measure(const struct measured *what, uint64_t begin_ns,
 			 uint64_t end_ns)
 {
 	struct place p = {.group = limited(), .device = (unsigned)what->device};
-	uint64_t covered, late = 0;
+	uint64_t covered, paid;
 
 	if (!p.group)
 		return;
 	place_look_again(&p);
 	p.share = place_share(p.group, p.device);
 	covered = gkl_share_cover(p.share, begin_ns, end_ns);
+	atomic_store(&ended_ns[p.device], end_ns);
 	if (what->launches == 1)
-		late = take_one(&p, what, begin_ns, end_ns);
+		paid = judge_one(&p, what, begin_ns, end_ns, covered);
 	else
-		covered = judge_stretch(what, begin_ns, end_ns, covered);
+		paid = covered = judge_stretch(what, begin_ns, end_ns, covered);
 	place_count_busy(&p, covered);
 	gkl_share_show(p.share, end_ns - covered, end_ns);
 	if (p.percent)
 		gkl_share_take(p.share, p.percent, p.now_ns,
-			       (int64_t)(covered + late - what->taken_ns));
+			       (int64_t)(paid - what->taken_ns));
 }
 
 void throttle_poll(void)
@@ -236,19 +232,35 @@ static uint64_t find_owed(const struct place *p, uint64_t since_ns)
 	return measure_owed((int)p->device) * 100 / p->percent;
 }
 
+/* A thread that comes to launch later than it could have done was idle. */
+static uint64_t idle_since(const struct place *p, uint64_t since_ns)
+{
+	uint64_t ended = atomic_load(&ended_ns[p->device]);
+
+	return ended && ended < since_ns ? ended : since_ns;
+}
+
+/* How long until the group has saved_ns here, and partners elsewhere. */
+static uint64_t find_wait(const struct place *p, uint64_t since_ns,
+			  uint64_t saved_ns)
+{
+	uint64_t own = gkl_share_wait(p->share, p->percent, p->now_ns,
+				      saved_ns + find_owed(p, since_ns));
+	uint64_t theirs = partners_wait(p, idle_since(p, since_ns), saved_ns);
+
+	return own > theirs ? own : theirs;
+}
+
 static void wait_for_share(struct place *p, uint64_t saved_ns)
 {
 	uint64_t look_ns = LOOK_FIRST_NS, since = p->now_ns, ns;
 
-	if (!p->percent || !gkl_share_wait(p->share, p->percent, p->now_ns,
-					   find_owed(p, since)))
-		return;
-	while (p->percent &&
-	       (ns = gkl_share_wait(p->share, p->percent, p->now_ns,
-				    saved_ns + find_owed(p, since)))) {
-		gkl_share_want(p->share, p->now_ns);
-		rest(p, ns, &look_ns);
-	}
+	if (p->percent && find_wait(p, since, 0))
+		while (p->percent && (ns = find_wait(p, since, saved_ns))) {
+			gkl_share_want(p->share, p->now_ns);
+			rest(p, ns, &look_ns);
+		}
+	gkl_share_let_in(p->share, since, p->now_ns);
 }
 
 /*
@@ -302,13 +314,15 @@ static void settle_advance(struct gkl_group *group, uint64_t now_ns)
 
 	if (!advance.ctx)
 		return;
-	if (advance.count)
+	p.share = place_share(group, p.device);
+	if (advance.count) {
 		place_count(&p, GKL_LAUNCHES, advance.count);
+		gkl_share_were_let_in(p.share, now_ns);
+	}
 	advance.launched += advance.count;
 	if (advance.percent) {
 		int64_t left = advance.left_ns;
 
-		p.share = place_share(group, p.device);
 		gkl_share_take(p.share, advance.percent, now_ns, -left);
 		advance.used_ns += (uint64_t)(advance.taken_ns - left);
 		if (!advance.counted)
@@ -395,10 +409,14 @@ static bool pay_in_advance(struct throttle_launch *launch,
 
 /* ---- launches ---- */
 
-/* Whether there is time enough that not every launch is looked at. */
-static bool is_relaxed(const struct place *p, int64_t level)
+/*
+ * Whether there is time enough that not every launch is looked at. Nobody knows
+ * how long those will wait that wait for other devices.
+ */
+static bool is_relaxed(const struct place *p, int64_t level, uint64_t usual_ns)
 {
-	return level > (int64_t)(RELAXED_NS * p->percent / 100);
+	return level > (int64_t)(RELAXED_NS * p->percent / 100) &&
+	       (usual_ns < SHORT_NS || !partners_are(p));
 }
 
 static bool is_measured(const struct place *p, int64_t level, bool known,
@@ -406,7 +424,7 @@ static bool is_measured(const struct place *p, int64_t level, bool known,
 {
 	if (!known || sample)
 		return true;
-	if (is_relaxed(p, level))
+	if (is_relaxed(p, level, usual_ns))
 		return false;
 	return usual_ns >= SHORT_NS || ++advance.short_ones % SAMPLE_SHORT == 0;
 }
@@ -443,7 +461,8 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 	known = gkl_work_find(&works, launch->work, &time);
 	level = gkl_share_level(p->share, p->percent, p->now_ns);
 	if (!doubted && known && time.usual_ns < SHORT_NS &&
-	    is_relaxed(p, level) && ++advance.turns % SAMPLE_SHORT &&
+	    is_relaxed(p, level, time.usual_ns) &&
+	    ++advance.turns % SAMPLE_SHORT &&
 	    begin_stretch(launch, p, ctx, level))
 		return;
 	if (is_measured(p, level, known, time.usual_ns, sample || doubted))
@@ -461,7 +480,7 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 	advance.used_ns += time.usual_ns;
 	if (!launch->pair)
 		count_unmeasured(p, launch->taken_ns);
-	if (!doubted && is_relaxed(p, level))
+	if (!doubted && is_relaxed(p, level, time.usual_ns))
 		take_advance(p, ctx, level);
 }
 

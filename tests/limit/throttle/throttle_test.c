@@ -327,11 +327,134 @@ static void ranks_on_one_gpu_get_on(void **state)
 static void ranks_on_two_gpus_get_on(void **state)
 {
 	(void)state;
-	check_ranks(1, 30, 44, 200);
+	check_ranks(1, 37, 43, 300);
+}
+
+/*
+ * Ranks that wait for the result of each of their kernels, which wait for each
+ * other. One begins later, and neither is always on time.
+ */
+struct rank {
+	uint64_t ns, late_ns, lateness_ns;
+};
+
+static void work_in_step(const void *arg)
+{
+	const struct rank *r = arg;
+	struct sim_kernel alone = {.function = 0x1000, .ns = r->late_ns};
+
+	if (r->late_ns) {
+		sim_launch(&alone);
+		sim_wait(0);
+	}
+	for (;;) {
+		const struct sim_kernel kernel = {
+		    .function = 0x2000,
+		    .ns = r->ns + sim_random(r->ns / 8),
+		    .meeting = 2,
+		};
+
+		sim_launch(&kernel);
+		sim_wait(0);
+		sim_rest(1000 + sim_random(1000 + r->lateness_ns));
+	}
+}
+
+/*
+ * How much of four seconds both GPUs work, and how much the ranks have got on:
+ * a part of what one would do alone. Before, they find out about each other.
+ */
+static void check_steps(uint64_t kernel_ns, uint64_t lateness_ns,
+			unsigned percent)
+{
+	struct rank late = {kernel_ns, 50 * MS, lateness_ns};
+	struct rank early = {kernel_ns, 0, lateness_ns};
+	uint64_t from = (percent < 20 ? 14 : 4) * S, ended, busy[2];
+	double got_on, worked[2];
+
+	sim_begin(40 + kernel_ns / 1000 + percent);
+	sim_limit(0, percent);
+	sim_limit(1, percent);
+	sim_process(0, work_in_step, &late);
+	sim_process(1, work_in_step, &early);
+	sim_run(from);
+	ended = sim_ended(0);
+	busy[0] = sim_busy(0);
+	busy[1] = sim_busy(1);
+	sim_run(from + 4 * S);
+	got_on = (double)((sim_ended(0) - ended) * kernel_ns) * 17 / 16;
+	for (unsigned g = 0; g < 2; g++)
+		worked[g] = (double)(sim_busy(g) - busy[g]) * 100 / (4 * S);
+	sim_end();
+	got_on = got_on * 100 / (4 * S);
+	print_message("%u us: %u %% got on %.1f, worked %.1f %.1f\n",
+		      (unsigned)(kernel_ns / 1000), percent, got_on, worked[0],
+		      worked[1]);
+	assert_near(got_on, percent, percent / 8.0);
+	assert_near(worked[0], percent, 3);
+	assert_near(worked[1], percent, 3);
+}
+
+static void ranks_that_wait_for_results_stay_in_step(void **state)
+{
+	(void)state;
+	check_steps(200000, 50000, 40);
+	check_steps(3 * MS, 50000, 10);
+	check_steps(3 * MS, 50000, 40);
+	check_steps(20 * MS, 50000, 80);
+}
+
+static void a_rank_may_come_late(void **state)
+{
+	(void)state;
+	check_steps(3 * MS, 2 * MS, 40);
+	check_steps(20 * MS, 2 * MS, 80);
+}
+
+/* Programs that have nothing to do with each other, on a GPU each. */
+static void check_strangers(const struct load *one, const struct load *two)
+{
+	double off[2];
+	uint64_t busy[2];
+
+	sim_begin(70);
+	sim_limit(0, 70);
+	sim_limit(1, 15);
+	sim_process(0, keep_busy, one);
+	sim_process(1, keep_busy, two);
+	sim_run(2 * S);
+	for (unsigned g = 0; g < 2; g++)
+		busy[g] = sim_busy(g);
+	sim_run(8 * S);
+	for (unsigned g = 0; g < 2; g++)
+		off[g] = (double)(sim_busy(g) - busy[g]) * 100 / (6 * S) -
+			 (g ? 15 : 70);
+	sim_end();
+	print_message("strangers, %u and %u us: %+.2f %+.2f\n",
+		      (unsigned)(one->most_ns / 1000),
+		      (unsigned)(two->most_ns / 1000), off[0], off[1]);
+	assert_near(off[0], 0, 3);
+	assert_near(off[1], 0, 3);
+}
+
+static void strangers_do_not_wait_for_each_other(void **state)
+{
+	static const struct load load[] = {
+	    {.least_ns = MS, .most_ns = MS},
+	    {.least_ns = 100000, .most_ns = 2 * MS},
+	    {.least_ns = MS, .most_ns = 20 * MS},
+	};
+
+	(void)state;
+	check_strangers(&load[0], &load[0]);
+	check_strangers(&load[0], &load[2]);
+	check_strangers(&load[2], &load[1]);
+	check_strangers(&load[2], &load[2]);
 }
 
 int main(void)
 {
+
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(one_process_has_its_share_of_each_second),
 	    cmocka_unit_test(three_processes_have_one_share),
@@ -344,6 +467,9 @@ int main(void)
 	    cmocka_unit_test(threads_that_end_take_nothing_along),
 	    cmocka_unit_test(ranks_on_one_gpu_get_on),
 	    cmocka_unit_test(ranks_on_two_gpus_get_on),
+	    cmocka_unit_test(ranks_that_wait_for_results_stay_in_step),
+	    cmocka_unit_test(a_rank_may_come_late),
+	    cmocka_unit_test(strangers_do_not_wait_for_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
