@@ -5,7 +5,6 @@ import os
 import time
 
 from gpukit import _core
-from gpukit._device_find import _identify
 from gpukit._device_values import (
     NUMBERS, SNAPSHOT_METRICS, TOTAL_AT, _named, percent)
 from gpukit._forked import is_orphaned, mend_when_forked
@@ -83,19 +82,7 @@ def _take_all():
         for row in shot.processes])
 
 
-_boards = {}  # what does not change of a device, by its place and UUID
-
-
-def _with_board(facts):
-    """All facts of a device: a snapshot leaves out what never changes."""
-    key = (facts.index, facts.mig_index, facts.uuid)
-    if facts.uuid and key not in _boards:
-        _boards[key] = _identify(key[:2])
-    return _boards.get(key, facts)
-
-
 def _device_of(facts):
-    facts = _with_board(facts)
     if facts.mig_index < 0:
         return PhysicalDevice._of_facts(facts, facts.index)
     return MigDevice._of_facts(facts, (facts.index, facts.mig_index))
