@@ -10,7 +10,6 @@ from gpukit._device_values import (
 from gpukit._forked import is_orphaned, mend_when_forked
 from gpukit._metrics import Buffer
 from gpukit.device import CudaDevice, Device, MigDevice, PhysicalDevice
-from gpukit.na import NA
 from gpukit.process import GpuProcess, from_core, numbers_of
 from gpukit.utils import GiB, MiB
 
@@ -273,12 +272,12 @@ class ResourceMetricCollector:
         """In the order of _HOST_KEYS."""
         if told.cpu_centipercent is not None:
             self._cpu = round(told.cpu_centipercent / 100, 1)
-        used = [None if total is None or free is None else total - free
-                for total, free in ((told.mem_total, told.mem_available),
-                                    (told.swap_total, told.swap_free))]
-        return [self._cpu, float(percent(_known(used[0]), told.mem_total)),
-                float(percent(_known(used[1]), told.swap_total) or 0.0),
-                float(_known(used[0])) / GiB,
+        used = _used(told.mem_total, told.mem_available)
+        swapped = _used(told.swap_total, told.swap_free)
+        return [self._cpu, float(percent(used, told.mem_total)),
+                float(percent(swapped, told.swap_total))
+                if told.swap_total else swapped,
+                float(used) / GiB,
                 *(load / 100 for load in told.load_centi or _NO_LOAD)]
 
     def _device_numbers(self, devices):
@@ -379,8 +378,9 @@ def _scope(device):
     return f"gpu:{device.index}"
 
 
-def _known(value):
-    return NA if value is None else value
+def _used(total, free):
+    """What is not free; nan where that is not known."""
+    return _NAN if None in (total, free) else float(total - free)
 
 
 _HOST_KEYS = ("host/cpu_percent (%)", "host/memory_percent (%)",

@@ -108,3 +108,23 @@ for ns in (0, 59 * 10**9, 3599 * 10**9, 3600 * 10**9, 345599 * 10**9,
 print(told["running_time"])
 """, "--gpus", "a100:1", "--load", "infer:0")
     assert out == "N/A\n"
+
+
+def test_a_collector_tells_of_the_host_what_the_core_does(program):
+    out = program("""
+import gpukit
+c = gpukit.ResourceMetricCollector()
+host = core.snapshot().host
+def told(cpu, *rest):
+    return c._host_numbers(type(host)((*host[:3], cpu, *rest)))
+GiB = 2**30
+print(told(None, None, None, None, None, None))
+print(told(1234, (150, 25, 7), 8 * GiB, 2 * GiB, 4 * GiB, 3 * GiB))
+print(told(None, (0, 0, 0), 3 * GiB, 2 * GiB, 0, 0))
+""", "--gpus", "a100:1")
+    nan = "nan"
+    assert [row.strip("[]").split(", ") for row in out.splitlines()] == [
+        [nan] * 7,
+        ["12.3", "75.0", "25.0", "6.0", "1.5", "0.25", "0.07"],
+        # The share of the CPU is the one known last; no swap is none in use.
+        ["12.3", "33.3", "0.0", "1.0", "0.0", "0.0", "0.0"]]
