@@ -60,3 +60,19 @@ from gpukit import (
     libcudart as libcudart,
     libnvml as libnvml,
 )
+from gpukit import (
+    caching as caching,
+    callbacks as callbacks,
+    collector as collector,
+    device as device,
+    fake as fake,
+    na as na,
+    process as process,
+    snapshot as snapshot,
+    termcolor as termcolor,
+    utils as utils,
+    version as version,
+)
+from gpukit.version import __version__ as __version__
+
+__all__: list[str]

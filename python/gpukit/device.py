@@ -15,5 +15,6 @@ __all__ = ["Device", "PhysicalDevice", "MigDevice", "CudaDevice",
 
 Device.cuda = CudaDevice
 Device._physical, Device._mig = PhysicalDevice, MigDevice
-for _class in (Device, PhysicalDevice, MigDevice, CudaDevice, CudaMigDevice):
+for _class in (Device, PhysicalDevice, MigDevice, CudaDevice, CudaMigDevice,
+               ValueOmitted):
     _class.__module__ = __name__  # where pickles and help() look for them

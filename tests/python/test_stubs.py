@@ -1,52 +1,157 @@
-"""The stubs tell of every public member, and of no other."""
+"""Types: mypy.stubtest compares the stubs with the modules, and mypy --strict
+reads a program of a user, with mistakes that it has to find."""
 
-import ast
+import glob
 import os
+import re
+import subprocess
 import sys
 
-import pytest
-
-from conftest import ROOT
+from conftest import clean_env, needed
 from python_package import PACKAGE, check_built
 
 check_built()
-sys.path.insert(0, PACKAGE)
+needed("mypy", "the test of the stubs")
+
+CONFIG = """[mypy]
+cache_dir = {cache}
+
+[mypy-psutil.*,pynvml.*,keras.*,lightning.*,pytorch_lightning.*,torchgen.*]
+ignore_missing_imports = True
+"""
+
+# What is inside, what a framework has to be installed for, and what psutil and
+# nvidia-ml-py have: a module's __getattr__ stands for it.
+ALLOWED = r"""
+gpukit\.(.*\.)?_\w+(\..*)?
+gpukit\.__main__(\..*)?
+gpukit\.callbacks\.(keras|lightning|pytorch_lightning)(\..*)?
+gpukit\.fake\.torch(\..*)?
+gpukit\.host\.(?!getuser|hostname|load_|uptime|memory_p|swap_p|.*ppid_map).*
+gpukit\.termcolor\.(Attribute|Color|Highlight)
+gpukit\.libcuda\.CUDA(_|Error_).*
+gpukit\.libcudart\.cuda(Success|Error.+)
+gpukit\.libnvml\.(NVML|nvml(?!Init|Query|Check|Shutdown)).*
+"""
 
 
-def stub_classes(module):
-    path = os.path.join(ROOT, "python", "gpukit", module + ".pyi")
-    with open(path, encoding="utf-8") as f:
-        return [node for node in ast.parse(f.read()).body
-                if isinstance(node, ast.ClassDef)]
+def inner_modules():
+    """Have no stubs, and no types in them."""
+    top = os.path.join(PACKAGE, "gpukit")
+    for path in glob.glob(f"{top}/**/*.py", recursive=True):
+        name = os.path.relpath(path, PACKAGE)[:-3].replace("/", ".")
+        name = name.removesuffix(".__init__")
+        if re.search(r"\._|^gpukit\.fake\.torch", name):
+            yield name
 
 
-def told(node):
-    names = {each.target.id for each in node.body
-             if isinstance(each, ast.AnnAssign)}
-    names |= {each.name for each in node.body
-              if isinstance(each, ast.FunctionDef)}
-    return {name for name in names if name[0] != "_"}
+def run_mypy(*arguments, cwd):
+    return subprocess.run([sys.executable, "-m", *arguments], text=True,
+                          capture_output=True, check=False, timeout=300,
+                          cwd=cwd, env=clean_env(MYPYPATH=PACKAGE,
+                                                 PYTHONPATH=PACKAGE))
 
 
-def arguments(node):
-    """name -> the names of its arguments, of the functions of a class."""
-    return {each.name: {a.arg for a in each.args.args + each.args.kwonlyargs}
-            for each in node.body if isinstance(each, ast.FunctionDef)}
+def test_the_stubs_are_those_of_the_modules(tmp_path):
+    config = CONFIG.format(cache=tmp_path / "cache")
+    for name in inner_modules():
+        config += f"\n[mypy-{name}]\nignore_errors = True\n"
+    (tmp_path / "mypy.ini").write_text(config)
+    (tmp_path / "allowed").write_text(ALLOWED)
+    done = run_mypy("mypy.stubtest", "gpukit", "--mypy-config-file",
+                    "mypy.ini", "--allowlist", "allowed", "--concise",
+                    "--ignore-unused-allowlist", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("module", ["device", "process"])
-def test_the_members_are_those_of_the_stubs(module):
-    from importlib import import_module
+PROGRAM = '''
+import datetime
+from typing import assert_type
 
-    found = import_module("gpukit." + module)
-    for node in stub_classes(module):
-        cls = getattr(found, node.name)
-        assert all(hasattr(cls, name) for name in told(node) - {"pid"})
-        own = {name for name in vars(cls) if name[0] != "_"}
-        assert own <= told(node), node.name
-        for name, args in arguments(node).items():
-            code = getattr(getattr(vars(cls).get(name), "__func__",
-                                   vars(cls).get(name)), "__code__", None)
-            if code is not None and name[0] != "_":
-                count = code.co_argcount + code.co_kwonlyargcount
-                assert args <= set(code.co_varnames[:count]), name
+import gpukit
+from gpukit import (CudaDevice, Device, GpuProcess, HostProcess, MigDevice,
+                    NaType, PhysicalDevice, Snapshot, fake, take_snapshots)
+from gpukit.callbacks.tensorboard import add_scalar_dict
+from gpukit.device import ClockInfos, MemoryInfo
+from gpukit.libcuda import CUDAError, cuDeviceGetCount
+from gpukit.libnvml import nvmlQuery
+
+
+def used(gpu: Device) -> int:
+    value = gpu.memory_used()
+    assert_type(value, int | NaType)
+    assert_type(value / 2, float)
+    return 0 if isinstance(value, NaType) else value
+
+
+def report() -> None:
+    for gpu in PhysicalDevice.all():
+        assert_type(gpu, PhysicalDevice)
+        assert_type(gpu.memory_info(), MemoryInfo)
+        assert_type(gpu.clock_speed_infos().max, ClockInfos)
+        assert_type(gpu.mig_devices(), list[MigDevice])
+        assert_type(gpu.processes(), dict[int, GpuProcess])
+        assert_type(gpu.reason("fan_speed"), str)
+        with gpu.oneshot():
+            print(used(gpu), gpu.nvlink_total_throughput(interval=0.1).tx)
+    assert_type(CudaDevice(0).cuda_index, int)
+    assert_type(MigDevice((0, 1)).index, tuple[int, int])
+    assert_type(take_snapshots().devices, list[Snapshot])
+    assert_type(gpukit.select_devices(format="uuid"), list[str])
+    assert_type(gpukit.select_devices(format="device"), list[Device])
+    assert_type(HostProcess().running_time(), datetime.timedelta)
+    assert_type(gpukit.bytes2human(1), str)
+    assert_type(gpukit.host.ppid_map(), dict[int, int])
+    assert_type(gpukit.NVMLError(3).name, str)
+    assert_type(cuDeviceGetCount(), int)
+    print(nvmlQuery("nvmlDeviceGetCount"), CUDAError(1).value)
+
+
+@gpukit.ttl_cache(maxsize=8, ttl=1.0)
+def doubled(number: int) -> int:
+    return number * 2
+
+
+assert_type(doubled(2), int)
+assert_type(doubled.cache_info().hits, int)
+collector = gpukit.ResourceMetricCollector(interval=1.0)
+with collector(tag="x"):
+    assert_type(collector.collect(), dict[str, float])
+    add_scalar_dict(None, "gpu", collector.collect(), global_step=1)
+thread = gpukit.collect_in_background(lambda metrics: len(metrics) > 1)
+assert_type(thread.collector, gpukit.ResourceMetricCollector)
+with gpukit.timings() as t:
+    assert_type(t["nvmlInit_v2"].own, float)
+assert_type(fake.use("h100:2").ctl("show", 0), str)
+'''
+
+MISTAKES = {
+    "Device(bus=5)": "call-overload|call-arg",
+    "Device(1.5)": "arg-type",
+    "Device(0).memory_used().upper() + 1": "union-attr|operator",
+    "gpukit.ResourceMetricCollector(None, None, 1.0)": "call-arg|misc",
+    "gpukit.select_devices(format='x')": "call-overload",
+    "GpuProcess(1)": "call-arg", "gpukit.human2bytes(None)": "arg-type",
+    "gpukit.colored('x', 'pink')": "arg-type",
+    "x: str = Device.count()": "assignment",
+    "doubled('x')": "arg-type", "gpukit.nothing": "attr-defined",
+}
+
+
+def test_a_program_of_a_user_has_types(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    done = run_mypy("mypy", "--strict", "--python-version", "3.11",
+                    str(program), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+def test_mistakes_of_a_user_are_found(tmp_path):
+    first = PROGRAM.count("\n") + 1
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM + "\n".join(MISTAKES) + "\n")
+    out = run_mypy("mypy", "--strict", "--python-version", "3.11",
+                   str(program), cwd=tmp_path).stdout
+    for number, (line, kinds) in enumerate(MISTAKES.items(), first):
+        assert re.search(rf"program\.py:{number}: error: .*\[({kinds})\]",
+                         out), (line, out)

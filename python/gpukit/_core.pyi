@@ -1,0 +1,7 @@
+# What is inside: its functions and numbers are not for programs.
+
+from typing import Any
+
+__version__: str
+
+def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,17 @@
+from collections.abc import Iterable
+from typing import Any
+
+# A keras.callbacks.Callback: with its other methods.
+class GpuStatsLogger:
+    def __init__(
+        self,
+        gpus: int | Iterable[int | str] | None = None,
+        *,
+        memory_utilization: bool = True,
+        gpu_utilization: bool = True,
+        intra_step_time: bool = False,
+        inter_step_time: bool = False,
+        fan_speed: bool = False,
+        temperature: bool = False,
+    ) -> None: ...
+    def __getattr__(self, name: str) -> Any: ...
