@@ -4,11 +4,17 @@ stable ABI: one wheel for CPython 3.9 and all that follow."""
 import glob
 import os
 import re
+import shutil
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.sdist import sdist
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
+# The C sources: a source distribution has them in a folder of its own.
+INSIDE = os.path.join(HERE, "libgpukit")
+ROOT = INSIDE if os.path.isdir(INSIDE) else os.path.dirname(HERE)
+PARTS = ("CMakeLists.txt", "LICENSE", "include", "src/abi", "src/base",
+         "src/core")
 
 
 def version():
@@ -26,10 +32,25 @@ def sources():
     return [os.path.relpath(path, HERE) for path in found]
 
 
+class SourceDistribution(sdist):
+    """Takes the C sources along, from outside this folder."""
+
+    def make_release_tree(self, base_dir, files):
+        inside = [path for path in files if not path.startswith("..")]
+        super().make_release_tree(base_dir, inside)
+        for part in PARTS:
+            to = os.path.join(base_dir, "libgpukit", part)
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            copy = shutil.copytree if os.path.isdir(
+                os.path.join(ROOT, part)) else shutil.copy
+            copy(os.path.join(ROOT, part), to)
+
+
 CORE = Extension(
     "gpukit._core",
     sources(),
-    include_dirs=["../include", "../src"],
+    include_dirs=[os.path.relpath(os.path.join(ROOT, part), HERE)
+                  for part in ("include", "src")],
     define_macros=[("_GNU_SOURCE", None),
                    ("Py_LIMITED_API", "0x03090000"),
                    ("GPUKIT_VERSION", f'"{version()}"')],
@@ -45,7 +66,9 @@ setup(
     version=version(),
     packages=find_packages(HERE, include=["gpukit", "gpukit.*"]),
     package_data={"gpukit": ["py.typed", "*.pyi"],
+                  "gpukit.callbacks": ["*.pyi"], "gpukit.fake": ["*.pyi"],
                   "gpukit.fake.torch": ["src/*.cpp", "src/*.h"]},
     ext_modules=[CORE],
+    cmdclass={"sdist": SourceDistribution},
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
 )

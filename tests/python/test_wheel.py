@@ -2,8 +2,11 @@
 
 import glob
 import os
+import re
 import subprocess
 import sys
+import sysconfig
+import tarfile
 import zipfile
 
 import pytest
@@ -47,3 +50,67 @@ def test_the_module_exports_its_start_only():
     out = subprocess.run(["nm", "-D", "--defined-only", module], text=True,
                          capture_output=True, check=True).stdout
     assert [line.split()[-1] for line in out.splitlines()] == ["PyInit__core"]
+
+
+@pytest.fixture(scope="module", name="python")
+def python_that_builds():
+    """As ./run finds it: setuptools, wheel and headers."""
+    for python in (sys.executable, "/usr/bin/python3", "python3"):
+        done = subprocess.run(
+            [python, "-c", "import os, setuptools, sysconfig, wheel\nassert "
+             "os.path.exists(sysconfig.get_path('include') + '/Python.h')"],
+            capture_output=True, check=False)
+        if not done.returncode:
+            return python
+    pytest.skip("no Python with setuptools, wheel and its headers")
+
+
+@pytest.mark.slow
+def test_a_source_distribution_is_built_anywhere(python, wheel, tmp_path):
+    """Out of sight of this tree, its wheel has the files of this tree's."""
+    def setup(folder, *words):
+        done = subprocess.run([python, "setup.py", "-q", *words], cwd=folder,
+                              text=True, capture_output=True, check=False,
+                              env=clean_env(), timeout=500)
+        assert done.returncode == 0, done.stderr
+
+    before = sorted(os.listdir(os.path.join(ROOT, "python", "src")))
+    setup(os.path.join(ROOT, "python"), "egg_info", "-e", str(tmp_path),
+          "sdist", "-d", str(tmp_path))
+    assert sorted(os.listdir(os.path.join(ROOT, "python", "src"))) == before
+    (archive,) = tmp_path.glob("gpukit-*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path / "away")
+    (folder,) = (tmp_path / "away").iterdir()
+    assert (folder / "libgpukit" / "LICENSE").exists()
+    setup(folder, "bdist_wheel", "-d", str(tmp_path / "dist"))
+    (made,) = (tmp_path / "dist").glob("*-cp39-abi3-linux_*.whl")
+    with zipfile.ZipFile(made) as ours, zipfile.ZipFile(wheel) as whole:
+        assert sorted(ours.namelist()) == sorted(whole.namelist())
+        assert "gpukit/fake/__init__.pyi" in ours.namelist()
+
+
+def stable_names():
+    """The functions and variables of the limited API up to 3.9, as the headers
+    that Python.h includes declare them under Py_LIMITED_API."""
+    include = sysconfig.get_paths()["include"]
+    done = subprocess.run(
+        ["gcc", "-E", "-P", "-DPy_LIMITED_API=0x03090000",
+         "-DPY_SSIZE_T_CLEAN", "-I", include, "-"],
+        input="#include <Python.h>\n", text=True, capture_output=True,
+        check=True)
+    return set(re.findall(r"\b_?Py\w+", done.stdout))
+
+
+def test_the_module_uses_the_stable_abi_only():
+    module = os.path.join(BUILD, "python", "gpukit", "_core.abi3.so")
+    out = subprocess.run(["nm", "-D", "--undefined-only", module], text=True,
+                         capture_output=True, check=True).stdout
+    used = {line.split()[-1] for line in out.splitlines()}
+    used = {name for name in used if name.startswith(("Py", "_Py"))}
+    assert len(used) > 30 and used - stable_names() == set()
+    needed = subprocess.run(["readelf", "-d", module], text=True,
+                            capture_output=True, check=True).stdout
+    assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", needed)) <= {
+        "libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6",
+        "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
