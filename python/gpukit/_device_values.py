@@ -54,7 +54,7 @@ def _named(name, fields, doc, defaults=(), module="gpukit.device"):
             if defaults else {}, "__module__": module,
             "__match_args__": names, "__new__": _new_of(names, defaults)}
     for at, field in enumerate(names):
-        body[field] = property(itemgetter(at), doc=f"{field}, or NA.")
+        body[field] = property(itemgetter(at), doc=f"{field}, or NA: {doc}")
     return type(name, (_Tuple,), body)
 
 

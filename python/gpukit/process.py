@@ -218,11 +218,11 @@ class GpuProcess:
         return self._host
 
     def gpu_instance_id(self):
-        """The GPU instance of its MIG device."""
+        """The id of the GPU instance of its MIG device, or NA."""
         return self._gi
 
     def compute_instance_id(self):
-        """The compute instance of its MIG device."""
+        """The id of the compute instance of its MIG device, or NA."""
         return self._ci
 
     def gpu_memory(self):
