@@ -188,7 +188,8 @@ print(gpukit.parse_cuda_visible_devices("0"))
 os.environ["CUDA_DEVICE_ORDER"] = "FASTEST_FIRST"
 print(gpukit.parse_cuda_visible_devices("0"))
 """, "--gpus", "t4:1,h100:1")
-    assert out.splitlines()[1:] == ["[0]", "[1]"]
+    # A GPU twice is none in CUDA, however it is written; strtol takes a sign.
+    assert out.splitlines() == ["[] [0, 1]", "[0]", "[1]"]
 
 
 def test_an_ordinal_and_another_index_are_refused(program):
@@ -242,3 +243,74 @@ print(subprocess.run([sys.executable, "-S", "-c", code], text=True,
     assert set(out) >= {"gpukit", "gpukit.device"}
     assert not set(out) & {"re", "typing", "inspect", "logging", "psutil",
                            "ctypes", "threading", "collections", "datetime"}
+
+
+def test_a_change_of_mig_devices_is_seen(program):
+    """nvitop remembers what a value of CUDA_VISIBLE_DEVICES meant."""
+    out = program("""
+import gpukit, subprocess
+ctl = ["COMMAND", "fake", "ctl", "mig", "0"]
+print(gpukit.parse_cuda_visible_devices("0"))
+subprocess.run([*ctl, "destroy", "1"], check=True)
+subprocess.run([*ctl, "destroy", "2"], check=True)
+subprocess.run([*ctl, "off"], check=True)
+print(gpukit.parse_cuda_visible_devices("0"))
+""".replace("COMMAND", GPUKIT), "--gpus", "a100-sxm4-80gb:1",
+                  "--mig", "0=3g.40gb+3g.40gb")
+    assert out.splitlines() == ["[(0, 0)]", "[0]"]
+
+
+def test_a_count_of_links_of_a_lost_gpu_does_not_stay(program):
+    out = program("""
+import gpukit, subprocess
+ctl = ["COMMAND", "fake", "ctl"]
+d = gpukit.Device(0)
+before = d.nvlink_link_count()
+subprocess.run([*ctl, "fail", "0", "lost"], check=True)
+lost = gpukit.Device(0)
+print(d.nvlink_link_count(), lost.nvlink_link_count())
+subprocess.run([*ctl, "clear", "0", "lost"], check=True)
+print(before > 0, d.nvlink_link_count() == before,
+      lost.nvlink_link_count() == before)
+""".replace("COMMAND", GPUKIT), "--gpus", "h100:8")
+    assert out.splitlines() == ["0 0", "True True True"]
+
+
+def test_an_interval_counts_within_a_oneshot(program):
+    out = program("""
+import gpukit, time
+slept = []
+time.sleep = slept.append
+d = gpukit.Device(0)
+with d.oneshot():
+    for interval in (0.5, 0.25):
+        d.nvlink_throughput(interval=interval)
+print(slept)
+""", "--gpus", "h100:2")
+    assert out.strip() == "[0.5, 0.25]"
+
+
+def test_a_type_of_a_process_can_go_back(program):
+    out = program("""
+import gpukit
+p = next(iter(gpukit.Device(0).processes().values()))
+p.type = "C+G"
+gpukit.Device(0).processes()
+print(p.type)
+""", "--gpus", "h100:1", "--load", "idle:0")
+    assert out.strip() == "C"
+
+
+def test_cpu_time_is_known_though_nobody_keeps_the_process(program):
+    """nvitop forgets it with the last reference, and tells 0 again."""
+    out = program("""
+import gpukit, os, time
+def cpu():
+    return gpukit.take_snapshots().gpu_processes[0].cpu_percent
+print(cpu())
+began = os.times().elapsed
+while os.times().elapsed < began + 0.3:
+    pass
+print(type(cpu()).__name__)
+""", "--gpus", "h100:1", "--load", "idle:0")
+    assert out.split() == ["N/A", "float"]
