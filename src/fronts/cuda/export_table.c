@@ -28,6 +28,7 @@ static const enum gkf_named kinds[GPUKIT_LIBRARIES] = {
     [GPUKIT_CUSOLVER] = GKF_NAMED_CUSOLVER,
     [GPUKIT_CUPTI] = GKF_NAMED_CUPTI,
     [GPUKIT_NCCL] = GKF_NAMED_NCCL,
+    [GPUKIT_TORCH] = GKF_NAMED_TORCH,
 };
 
 /* A function of a library; it has seen that the driver is initialised. */

@@ -139,21 +139,20 @@ def _build_for_this_process():
     return os.path.join(folder, NAME)
 
 
-def _unchecked():
-    """The operators of PyTorch's table whose tensors CUDA's own kernels check,
-    or nobody, as the lines of a C table."""
-    try:
-        import torchgen
+def _write_table(folder):
+    """The operators of PyTorch's own table whose tensors CUDA's own kernels
+    check, or nobody: lines of a C table. The dispatcher does not tell."""
+    import torchgen
 
-        path = os.path.join(os.path.dirname(torchgen.__file__), "packaged",
-                            "ATen", "native", "native_functions.yaml")
-        with open(path, encoding="utf-8") as f:
-            blocks = re.split(r"(?m)^- func: ", f.read())[1:]
-    except (ImportError, OSError):
-        return []
+    path = os.path.join(os.path.dirname(torchgen.__file__), "packaged",
+                        "ATen", "native", "native_functions.yaml")
+    with open(path, encoding="utf-8") as f:
+        blocks = re.split(r"(?m)^- func: ", f.read())[1:]
     names = ["aten::" + block.split("(")[0] for block in blocks
              if "device_check: NoCheck" in block]
-    return [f'"{name}",' for name in sorted(names)]
+    with open(os.path.join(folder, "unchecked.inc"), "w",
+              encoding="utf-8") as f:
+        f.writelines(f'"{name}",\n' for name in sorted(names))
 
 
 def _flags(folder):
@@ -209,9 +208,7 @@ def _build(folder):
     command = compiler()
     sys.stderr.write(f"gpukit: building its operators for PyTorch "
                      f"{torch.__version__}, this once\n")
-    with open(os.path.join(folder, "unchecked.inc"), "w",
-              encoding="utf-8") as f:
-        f.write("\n".join(_unchecked() + [""]))
+    _write_table(folder)
     files = [path for path in _sources() if path.endswith(".cpp")]
     words = [*command, *_flags(folder)]
     words += _prelude(words, folder)

@@ -1,21 +1,21 @@
 """Loads what build.py has built, and lets it replace CUDA's kernels."""
 
 import ctypes
+import sys
 
 # What a library says of itself: gpukit_torch_install() in src/install.cpp.
 _ANSWERS = {1: "the driver that was found is none of gpukit's, or too old"}
 
-_library = None
-
-
 def library():
-    """The library that is at work in this process, or None."""
-    return _library
+    """The library that is at work in this process, or None. The one that put
+    it there may be a package of another name, or of an older gpukit."""
+    torch = sys.modules.get("torch")
+    path = getattr(torch, "_gpukit_library", None)
+    return ctypes.CDLL(path) if path else None
 
 
 def install():
     """Once a process. Raises RuntimeError where it cannot be."""
-    global _library
     import torch
 
     from . import build
@@ -29,4 +29,3 @@ def install():
     if answer:
         raise RuntimeError(_ANSWERS.get(answer, f"it answered {answer}"))
     torch._gpukit_library = path
-    _library = opened

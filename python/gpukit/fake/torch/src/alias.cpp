@@ -2,6 +2,7 @@
 // of a call, so that what is shared on the device is shared for the kernel too.
 #include "alias.h"
 
+#include "components.h"
 #include "driver.h"
 #include "memory.h"
 
@@ -119,10 +120,16 @@ at::Tensor Aliases::of(const at::Tensor &original, bool written)
 		const_cast<Pair *>(known)->written |= written;
 		return known->alias;
 	}
-	TORCH_CHECK_NOT_IMPLEMENTED(original.layout() == c10::kStrided &&
-					original.has_storage(),
-				    "a tensor of layout ", original.layout(),
-				    " is not worked on by a made-up GPU");
+	if (C10_UNLIKELY(has_components(original))) {
+		alias = rebuild(original, c10::kCPU, [&](const at::Tensor &t) {
+			return of(t, written);
+		});
+		pairs_.push_back({original, alias, written});
+		return alias;
+	}
+	TORCH_CHECK_NOT_IMPLEMENTED(
+	    original.has_storage() && !original.is_quantized(), "a tensor of ",
+	    original.toString(), " is not worked on by a made-up GPU");
 	b = find_bytes(original.storage());
 	alias = new_tensor(bytes_[b].alias, c10::DispatchKey::CPU, original);
 	pairs_.push_back({original, alias, written});
@@ -173,34 +180,6 @@ c10::Storage Aliases::device_storage(const c10::Storage &storage)
 	return device;
 }
 
-at::Tensor Aliases::adopt_sparse(const at::Tensor &t)
-{
-	at::TensorOptions options = t.options().device(c10::kCUDA);
-
-	switch (t.layout()) {
-	case c10::kSparse: {
-		at::Tensor made = at::_sparse_coo_tensor_unsafe(
-		    original_of(t._indices()), original_of(t._values()),
-		    t.sizes(), options);
-		return made._coalesced_(t.is_coalesced());
-	}
-	case c10::kSparseCsr:
-	case c10::kSparseBsr:
-		return at::_sparse_compressed_tensor_unsafe(
-		    original_of(t.crow_indices()), original_of(t.col_indices()),
-		    original_of(t.values()), t.sizes(), options);
-	case c10::kSparseCsc:
-	case c10::kSparseBsc:
-		return at::_sparse_compressed_tensor_unsafe(
-		    original_of(t.ccol_indices()), original_of(t.row_indices()),
-		    original_of(t.values()), t.sizes(), options);
-	default:
-		TORCH_CHECK_NOT_IMPLEMENTED(false, "a result of layout ",
-					    t.layout(),
-					    " is not made by a made-up GPU");
-	}
-}
-
 at::Tensor Aliases::original_of(const at::Tensor &returned)
 {
 	const Pair *known;
@@ -210,8 +189,10 @@ at::Tensor Aliases::original_of(const at::Tensor &returned)
 	known = find_pair(returned.unsafeGetTensorImpl(), true);
 	if (known)
 		return known->original;
-	if (C10_UNLIKELY(returned.layout() != c10::kStrided))
-		return adopt_sparse(returned);
+	if (C10_UNLIKELY(has_components(returned)))
+		return rebuild(
+		    returned, c10::kCUDA,
+		    [this](const at::Tensor &t) { return original_of(t); });
 	TORCH_CHECK_NOT_IMPLEMENTED(returned.has_storage() &&
 					!returned.is_quantized(),
 				    "a result of type ", returned.toString(),
@@ -238,15 +219,23 @@ void Aliases::settle()
 {
 	for (Bytes &b : bytes_)
 		settle_bytes(&b);
-	for (Pair &p : pairs_) {
-		c10::TensorImpl *to = p.original.unsafeGetTensorImpl();
-		const c10::TensorImpl *from = p.alias.unsafeGetTensorImpl();
+	for (unsigned i = 0; i < pairs_.size(); i++)
+		if (pairs_[i].written)
+			settle_pair(pairs_[i].original, pairs_[i].alias);
+}
 
-		if (p.written && C10_UNLIKELY(!same_shape(*to, *from)))
-			to->set_sizes_and_strides(from->sizes(),
-						  from->strides(),
-						  from->storage_offset());
-	}
+void Aliases::settle_pair(const at::Tensor &original, const at::Tensor &alias)
+{
+	c10::TensorImpl *to = original.unsafeGetTensorImpl();
+	const c10::TensorImpl *from = alias.unsafeGetTensorImpl();
+
+	if (C10_UNLIKELY(has_components(original)))
+		overwrite(original, alias, [this](const at::Tensor &t) {
+			return original_of(t);
+		});
+	else if (C10_UNLIKELY(!same_shape(*to, *from)))
+		to->set_sizes_and_strides(from->sizes(), from->strides(),
+					  from->storage_offset());
 }
 
 } // namespace gpukit

@@ -38,7 +38,7 @@ class Aliases
 	const Pair *find_pair(const void *impl, bool alias);
 	const Bytes *find_alias_bytes(const c10::Storage &alias) const;
 	c10::Storage device_storage(const c10::Storage &storage);
-	at::Tensor adopt_sparse(const at::Tensor &returned);
+	void settle_pair(const at::Tensor &original, const at::Tensor &alias);
 	void settle_bytes(Bytes *b);
 
 	c10::SmallVector<Pair, 6> pairs_;

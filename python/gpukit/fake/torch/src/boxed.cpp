@@ -189,12 +189,18 @@ bool is_assertion(const char *message)
 
 void Call::run_kernel(const c10::OperatorHandle &op, DeviceWork *work)
 {
-	c10::impl::ExcludeDispatchKeyGuard below(NOT_AGAIN);
 	DeviceAllocation allocation;
 
 	try {
-		op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU),
-				   &stack_);
+		const c10::OperatorHandle &kernel =
+		    plan_.instead ? *plan_.instead : op;
+
+		if (C10_LIKELY(plan_.dense))
+			kernel.redispatchBoxed(
+			    c10::DispatchKeySet(c10::DispatchKey::CPU),
+			    &stack_);
+		else
+			kernel.callBoxed(&stack_);
 	} catch (const c10::Error &e) {
 		if (!is_assertion(e.what_without_backtrace()))
 			throw;
@@ -226,6 +232,7 @@ void Call::run_drawing(const c10::OperatorHandle &op, DeviceWork *work)
 void Call::run(const c10::OperatorHandle &op)
 {
 	c10::DeviceGuard guard(find_device());
+	c10::impl::ExcludeDispatchKeyGuard below(NOT_AGAIN);
 	DeviceWork work(device_.index(), plan_.name.c_str());
 
 	for (unsigned i = 0; i < plan_.arguments; i++)

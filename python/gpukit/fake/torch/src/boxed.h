@@ -8,11 +8,13 @@
 namespace gpukit
 {
 
-// The kernel of one operator for the key CUDA.
+// The kernel of one operator for the key CUDA; not dense: for tensors that are
+// made of others.
 class BoxedKernel final : public c10::OperatorKernel
 {
       public:
-	explicit BoxedKernel(const c10::OperatorHandle &op) : plan_(op)
+	BoxedKernel(const c10::OperatorHandle &op, bool dense)
+	    : plan_(op, dense)
 	{
 	}
 	void operator()(const c10::OperatorHandle &op, c10::DispatchKeySet keys,

@@ -30,6 +30,9 @@ namespace
 
 using GetExportTable = int (*)(const void **table, const void *uuid);
 
+// GPUKIT_TORCH of src/fronts/common/export_table.h.
+constexpr int LIBRARY_TORCH = 7;
+
 const DriverTable *table;
 
 } // namespace
@@ -96,6 +99,11 @@ namespace
 }
 
 } // namespace
+
+void refuse(const char *name)
+{
+	table->refused(LIBRARY_TORCH, name);
+}
 
 DeviceWork::DeviceWork(c10::DeviceIndex device, const char *name)
     : stream_(current_stream(device))

@@ -50,6 +50,9 @@ StreamHandle current_stream(c10::DeviceIndex device);
 // The host's bytes of a piece of device memory; throws where there is none.
 void *view_bytes(const void *address, std::size_t size);
 
+// Counts an operator that is refused, for what is told at the end.
+void refuse(const char *name);
+
 // The calling thread does a kernel's work in the order of the current stream
 // of a device, from construction to destruction.
 class DeviceWork

@@ -1,15 +1,15 @@
-// Puts our kernels in the place of PyTorch's for the key CUDA.
+// Puts our kernels in the place of PyTorch's for the keys of GPUs.
 #include "boxed.h"
 #include "copy.h"
 #include "driver.h"
+#include "fate.h"
 #include "memory.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
-#include <cstring>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 namespace gpukit
@@ -18,33 +18,7 @@ namespace gpukit
 namespace
 {
 
-// Kernels of CUDA's that need no GPU: they make, show or ask.
-const char *const kept[] = {
-    "_cudnn_set_rnn_dropout",
-    "_fused_sdp_choice",
-    "_has_same_storage_numel",
-    "_pin_memory",
-    "_reshape_alias",
-    "as_strided",
-    "empty",
-    "empty_strided",
-    "is_pinned",
-    "record_stream",
-    "resize_",
-    "set_",
-    "unfold",
-    "view",
-    "view_as_complex",
-    "view_as_real",
-};
-
-bool is_kept(const std::string &name)
-{
-	for (const char *k : kept)
-		if (name == std::string("aten::") + k)
-			return true;
-	return false;
-}
+using c10::DispatchKey;
 
 // The first warning of the dispatcher's about kernels that are replaced.
 class Silence final : public c10::WarningHandler
@@ -57,7 +31,7 @@ class Silence final : public c10::WarningHandler
 class CopyKernel final : public c10::OperatorKernel
 {
       public:
-	explicit CopyKernel(const c10::OperatorHandle &op) : within_(op)
+	explicit CopyKernel(const c10::OperatorHandle &op) : within_(op, true)
 	{
 	}
 
@@ -84,67 +58,84 @@ class CopyKernel final : public c10::OperatorKernel
 class Refusal final : public c10::OperatorKernel
 {
       public:
+	explicit Refusal(const char *reason) : reason_(reason)
+	{
+	}
+
 	void operator()(const c10::OperatorHandle &op, c10::DispatchKeySet,
 			torch::jit::Stack *)
 	{
+		std::string name = c10::toString(op.operator_name());
+
+		refuse(name.c_str());
 		TORCH_CHECK_NOT_IMPLEMENTED(
-		    false, c10::toString(op.operator_name()),
-		    " is not executed on a made-up GPU: PyTorch has no kernel "
-		    "of the CPU's for it");
+		    false, name,
+		    " is not executed on a made-up GPU: ", reason_);
 	}
+
+      private:
+	std::string reason_;
 };
 
-std::string library_name(const c10::OperatorName &name)
+template <class Kernel, class... Arguments>
+torch::CppFunction make_kernel(Arguments &&...arguments)
 {
-	std::string all = c10::toString(name);
-
-	return all.substr(all.find("::") + 2);
-}
-
-bool can_run(const c10::OperatorHandle &op)
-{
-	return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) ||
-	       Plan(op).instead;
-}
-
-torch::CppFunction kernel_for(const c10::OperatorHandle &op)
-{
-	const std::string &name = op.operator_name().name;
-
-	if (name == "aten::copy_")
-		return torch::CppFunction::makeFromBoxedFunctor(
-		    std::make_unique<CopyKernel>(op));
-	if (can_run(op))
-		return torch::CppFunction::makeFromBoxedFunctor(
-		    std::make_unique<BoxedKernel>(op));
 	return torch::CppFunction::makeFromBoxedFunctor(
-	    std::make_unique<Refusal>());
+	    std::make_unique<Kernel>(std::forward<Arguments>(arguments)...));
+}
+
+torch::CppFunction kernel_for(const c10::OperatorHandle &op, DispatchKey key,
+			      Fate fate)
+{
+	if (fate == Fate::REFUSED)
+		return make_kernel<Refusal>(refusal_reason(op, key));
+	if (op.operator_name().name == "aten::copy_" &&
+	    key == DispatchKey::CUDA)
+		return make_kernel<CopyKernel>(op);
+	return make_kernel<BoxedKernel>(op, key == DispatchKey::CUDA);
 }
 
 // Registrations hold as long as their library: for ever.
-torch::Library &library()
+torch::Library &library_of(const std::string &space, DispatchKey key)
 {
-	static torch::Library *aten =
-	    new torch::Library(torch::Library::IMPL, "aten",
-			       c10::DispatchKey::CUDA, __FILE__, __LINE__);
+	static auto *all =
+	    new std::map<std::pair<std::string, DispatchKey>, torch::Library *>;
+	torch::Library *&found = (*all)[{space, key}];
 
-	return *aten;
+	if (!found)
+		found = new torch::Library(torch::Library::IMPL, space, key,
+					   __FILE__, __LINE__);
+	return *found;
 }
 
-unsigned replace_all()
+void replace(const c10::OperatorHandle &op, DispatchKey key)
+{
+	const c10::OperatorName &name = op.operator_name();
+	Fate fate = find_fate(op, key);
+	std::string full = c10::toString(name);
+
+	note_fate(op, key, fate);
+	if (fate == Fate::KEPT)
+		return;
+	library_of(std::string(*name.getNamespace()), key)
+	    .impl(full.substr(full.find("::") + 2).c_str(),
+		  kernel_for(op, key, fate));
+}
+
+unsigned replace_all(const char *space, DispatchKey key)
 {
 	c10::Dispatcher &dispatcher = c10::Dispatcher::singleton();
-	auto names =
-	    dispatcher.getRegistrationsForDispatchKey(c10::DispatchKey::CUDA);
+	auto names = dispatcher.getRegistrationsForDispatchKey(key);
 	unsigned count = 0;
 
-	names.push_back({"aten::copy_", ""});
+	if (key == DispatchKey::CUDA && !std::strcmp(space, "aten"))
+		names.push_back({"aten::copy_", ""});
 	for (const c10::OperatorName &name : names) {
 		auto op = dispatcher.findSchema(name);
 
-		if (!op || name.getNamespace() != "aten" || is_kept(name.name))
+		if (!op || name.getNamespace() != space)
 			continue;
-		library().impl(library_name(name).c_str(), kernel_for(*op));
+		replace(*op, key);
 		count++;
 	}
 	return count;
@@ -154,16 +145,36 @@ unsigned replace_all()
 
 } // namespace gpukit
 
-// 0; or 1: the driver is none of ours, or too old. Called once, by __init__.py.
-extern "C" __attribute__((visibility("default"))) int
-gpukit_torch_install(unsigned *ret_operators)
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+// The operators of one more namespace, that was loaded by now; how many.
+EXPORTED unsigned gpukit_torch_cover(const char *space)
 {
 	gpukit::Silence silence;
 	c10::WarningUtils::WarningHandlerGuard guard(&silence);
+	unsigned count = 0;
 
+	for (c10::DispatchKey key :
+	     {c10::DispatchKey::CUDA, c10::DispatchKey::SparseCUDA,
+	      c10::DispatchKey::SparseCsrCUDA,
+	      c10::DispatchKey::NestedTensorCUDA,
+	      c10::DispatchKey::QuantizedCUDA})
+		count += gpukit::replace_all(space, key);
+	return count;
+}
+
+// 0; or 1: the driver is none of ours, or too old. Called once, by install.py.
+EXPORTED int gpukit_torch_install(unsigned *ret_operators)
+{
 	if (!gpukit::find_driver())
 		return 1;
 	gpukit::install_allocator();
-	*ret_operators = gpukit::replace_all();
+	*ret_operators = gpukit_torch_cover("aten");
 	return 0;
+}
+
+// Lines of key, operator, fate and reason, parted by tabs.
+EXPORTED const char *gpukit_torch_table(void)
+{
+	return gpukit::fate_table();
 }

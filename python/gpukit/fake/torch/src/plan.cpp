@@ -64,9 +64,9 @@ std::optional<c10::OperatorHandle> find_instead(const c10::OperatorName &name)
 
 } // namespace
 
-Plan::Plan(const c10::OperatorHandle &op)
+Plan::Plan(const c10::OperatorHandle &op, bool only_dense)
     : name(c10::toString(op.operator_name())), written(0), generator(-1),
-      seeded(op.hasTag(at::Tag::nondeterministic_seeded))
+      dense(only_dense), seeded(op.hasTag(at::Tag::nondeterministic_seeded))
 {
 	const c10::FunctionSchema &schema = op.schema();
 

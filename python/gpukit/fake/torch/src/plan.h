@@ -11,7 +11,7 @@ namespace gpukit
 {
 
 struct Plan {
-	explicit Plan(const c10::OperatorHandle &op);
+	Plan(const c10::OperatorHandle &op, bool dense);
 
 	bool writes(unsigned argument) const
 	{
@@ -24,6 +24,7 @@ struct Plan {
 	unsigned arguments, returns;
 	std::uint64_t written; // bits: arguments that it may change
 	int generator;         // which argument is one; -1: none
+	bool dense;            // all its tensors have bytes of their own
 	bool seeded;           // it draws random numbers
 	bool philox;           // and takes them from philox_source() alone
 	bool same_device;      // CUDA's kernel wants all tensors on one device

@@ -1,0 +1,214 @@
+// Decides what becomes of operators, by what PyTorch's dispatcher has of them,
+// and keeps the table of it.
+#include "fate.h"
+
+#include "plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <sstream>
+
+extern "C" const char *gpukit_cuda_only_rows(void);
+
+namespace gpukit
+{
+
+namespace
+{
+
+// Kernels of CUDA's that need no GPU: they make, show or ask.
+const char *const kept[] = {
+    "_cudnn_set_rnn_dropout",
+    "_fused_sdp_choice",
+    "_has_same_storage_numel",
+    "_pin_memory",
+    "_reshape_alias",
+    "as_strided",
+    "empty",
+    "empty_strided",
+    "is_pinned",
+    "record_stream",
+    "resize_",
+    "set_",
+    "unfold",
+    "view",
+    "view_as_complex",
+    "view_as_real",
+};
+
+// The same of tensors that are made of others: their parts, and copies from one
+// device to another. What they are made of is asked here, too.
+const char *const kept_of_others[] = {
+    "_coalesced_",
+    "_dimI",
+    "_dimV",
+    "_has_same_storage_numel",
+    "_indices",
+    "_nested_tensor_size",
+    "_nested_tensor_storage_offsets",
+    "_nested_tensor_strides",
+    "_nested_view_from_buffer",
+    "_nnz",
+    "_pin_memory",
+    "_sparse_coo_tensor_with_dims",
+    "_sparse_coo_tensor_with_dims_and_tensors",
+    "_to_copy",
+    "_values",
+    "ccol_indices",
+    "col_indices",
+    "copy_",
+    "copy_sparse_to_sparse_",
+    "crow_indices",
+    "dense_dim",
+    "detach",
+    "empty",
+    "empty_like",
+    "indices",
+    "is_coalesced",
+    "is_pinned",
+    "is_same_size",
+    "row_indices",
+    "size",
+    "sparse_dim",
+    "sparse_resize_",
+    "sparse_resize_and_clear_",
+    "values",
+};
+
+bool is_before(const char *a, const char *b)
+{
+	return std::strcmp(a, b) < 0;
+}
+
+template <class Table> bool contains(const Table &table, const char *name)
+{
+	return std::binary_search(std::begin(table), std::end(table), name,
+				  is_before);
+}
+
+// "_fused_dropout" of "aten::_fused_dropout"
+std::string bare_name(const std::string &name)
+{
+	return name.substr(name.find("::") + 2);
+}
+
+// Rows of cuda_only.cpp: name (or prefix*) to its fate and reason.
+using Rows = std::map<std::string, std::pair<std::string, std::string>>;
+
+const Rows &cuda_only_rows()
+{
+	static Rows *rows;
+	std::string name, fate, reason;
+
+	if (rows)
+		return *rows;
+	rows = new Rows;
+	std::istringstream text(gpukit_cuda_only_rows());
+	while (std::getline(text, name, '\t') &&
+	       std::getline(text, fate, '\t') && std::getline(text, reason))
+		(*rows)[name] = {fate, reason};
+	return *rows;
+}
+
+bool is_own(const c10::OperatorName &name)
+{
+	std::string full = bare_name(c10::toString(name));
+	auto row = cuda_only_rows().find(full);
+
+	return full == "copy_" ||
+	       (row != cuda_only_rows().end() && row->second.first == "own");
+}
+
+Fate fate_of_dense(const c10::OperatorHandle &op)
+{
+	if (contains(kept, bare_name(op.operator_name().name).c_str()))
+		return Fate::KEPT;
+	if (is_own(op.operator_name()))
+		return Fate::OWN;
+	if (op.hasKernelForDispatchKey(c10::DispatchKey::CPU))
+		return Fate::CPU;
+	return op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)
+		   ? Fate::COMPOSITE
+		   : Fate::REFUSED;
+}
+
+c10::DispatchKey key_of_cpu(c10::DispatchKey key)
+{
+	switch (key) {
+	case c10::DispatchKey::SparseCUDA:
+		return c10::DispatchKey::SparseCPU;
+	case c10::DispatchKey::SparseCsrCUDA:
+		return c10::DispatchKey::SparseCsrCPU;
+	case c10::DispatchKey::NestedTensorCUDA:
+		return c10::DispatchKey::NestedTensorCPU;
+	default:
+		return c10::DispatchKey::QuantizedCPU;
+	}
+}
+
+Fate fate_of_other(const c10::OperatorHandle &op, c10::DispatchKey key)
+{
+	if (key == c10::DispatchKey::QuantizedCUDA)
+		return Fate::REFUSED;
+	if (contains(kept_of_others,
+		     bare_name(op.operator_name().name).c_str()))
+		return Fate::KEPT;
+	return op.hasComputedKernelForDispatchKey(key_of_cpu(key))
+		   ? Fate::CPU
+		   : Fate::REFUSED;
+}
+
+std::string &table()
+{
+	static std::string *text = new std::string;
+
+	return *text;
+}
+
+} // namespace
+
+Fate find_fate(const c10::OperatorHandle &op, c10::DispatchKey key)
+{
+	return key == c10::DispatchKey::CUDA ? fate_of_dense(op)
+					     : fate_of_other(op, key);
+}
+
+const char *refusal_reason(const c10::OperatorHandle &op, c10::DispatchKey key)
+{
+	std::string name = bare_name(c10::toString(op.operator_name()));
+
+	if (key == c10::DispatchKey::QuantizedCUDA)
+		return "quantised tensors of GPUs are not worked on";
+	for (auto &row : cuda_only_rows()) {
+		const std::string &prefix = row.first;
+
+		if (row.second.first != "refused")
+			continue;
+		if (row.first == name ||
+		    (prefix.back() == '*' &&
+		     !name.compare(0, prefix.size() - 1, prefix, 0,
+				   prefix.size() - 1)))
+			return row.second.second.c_str();
+	}
+	return "PyTorch has it for GPUs alone";
+}
+
+void note_fate(const c10::OperatorHandle &op, c10::DispatchKey key, Fate fate)
+{
+	static const char *const words[] = {"cpu", "composite", "own", "cuda",
+					    "refused"};
+
+	table() += std::string(c10::toString(key)) + "\t" +
+		   c10::toString(op.operator_name()) + "\t" +
+		   words[static_cast<int>(fate)] + "\t" +
+		   (fate == Fate::REFUSED ? refusal_reason(op, key) : "") +
+		   "\n";
+}
+
+const char *fate_table()
+{
+	return table().c_str();
+}
+
+} // namespace gpukit

@@ -1,0 +1,60 @@
+"""What becomes of each operator of PyTorch's that has a kernel for GPUs.
+
+cpu        PyTorch's kernel for the CPU runs, on the bytes of the made-up GPU
+composite  it is made of other operators, which are in this table
+own        a kernel of gpukit's runs
+cuda       CUDA's own code runs: it needs no GPU
+refused    it is an error that names it, for the reason that stands here
+"""
+
+import json
+import sys
+
+FATES = ("cpu", "composite", "own", "cuda", "refused")
+
+
+def rows():
+    """All of them, as dictionaries: key, operator, fate, reason."""
+    import ctypes
+
+    from . import install
+
+    library = install.library()
+    if library is None:
+        raise RuntimeError("it is made where PyTorch runs: on a made-up "
+                           "machine, gpukit fake -- python -m ...")
+    library.gpukit_torch_table.restype = ctypes.c_char_p
+    text = library.gpukit_torch_table().decode()
+    names = ("key", "operator", "fate", "reason")
+    return sorted((dict(zip(names, line.split("\t")))
+                   for line in text.splitlines()),
+                  key=lambda row: (row["key"], row["operator"]))
+
+
+def text(found):
+    """For people: the rows, and how many of each fate there are."""
+    lines = [f'{row["key"]:17} {row["fate"]:10} {row["operator"]}'
+             + (f': {row["reason"]}' if row["reason"] else "")
+             for row in found]
+    for key in sorted({row["key"] for row in found}):
+        counts = [sum(row["key"] == key and row["fate"] == fate
+                      for row in found) for fate in FATES]
+        lines.append(f"{key}: " + ", ".join(
+            f"{count} {fate}" for fate, count in zip(FATES, counts) if count))
+    return "\n".join(lines)
+
+
+def main(arguments):
+    if arguments not in (["--table"], ["--table", "--json"]):
+        sys.stderr.write("usage: gpukit fake -- python -m _gpukit_torch "
+                         "--table [--json]\n")
+        return 2
+    import torch  # noqa: F401 - which installs what the table is of
+
+    try:
+        found = rows()
+    except RuntimeError as error:
+        sys.stderr.write(f"gpukit: {error}\n")
+        return 1
+    print(json.dumps(found, indent=1) if arguments[1:] else text(found))
+    return 0
