@@ -7,6 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+/* As doubles, which the constants of C are not. */
+#define NOTHING ((double)NAN)
+#define ENDLESS ((double)INFINITY)
+
 /*
  * The first value counts from when the buffer began, each one until the next; a
  * sample that is missed ends the last one.
@@ -27,7 +31,7 @@ static void advance(struct series *s, double before, double after,
 static void add_value(struct series *s, double value, double start, double now)
 {
 	if (isnan(value)) {
-		s->time = NAN;
+		s->time = NOTHING;
 		return;
 	}
 	if (isnan(s->last))
@@ -76,7 +80,7 @@ static void store_series(PyObject *state, Py_ssize_t place,
 static PyObject *py_series_new(PyObject *self, PyObject *args)
 {
 	static const struct series none = {
-	    .time = NAN, .last = NAN, .min = INFINITY, .max = -INFINITY};
+	    .time = NOTHING, .last = NOTHING, .min = ENDLESS, .max = -ENDLESS};
 	PyObject *state;
 	Py_ssize_t count, more;
 
@@ -118,8 +122,8 @@ static PyObject *py_series_add(PyObject *self, PyObject *args)
 static PyObject *row_of(const struct series *s, double now)
 {
 	if (isnan(s->last))
-		return Py_BuildValue("(dddd)", (double)NAN, (double)NAN,
-				     (double)NAN, (double)NAN);
+		return Py_BuildValue("(dddd)", NOTHING, NOTHING, NOTHING,
+				     NOTHING);
 	return Py_BuildValue("(dddd)", mean_of(s, now), s->min, s->max,
 			     s->last);
 }
