@@ -46,3 +46,36 @@ raises(lambda: torch.quantize_per_tensor(torch.ones(3, device="cuda"), 1., 0,
        NotImplementedError, "made-up GPU")
 """, options=["--refusals=error"], check=False)
     assert out.returncode == 3
+
+
+def test_operators_of_other_libraries_run_by_their_kernels_for_the_cpu(tmp_path):
+    source = tmp_path / "twice.cpp"
+    source.write_text("""
+#include <ATen/ATen.h>
+#include <torch/library.h>
+static at::Tensor twice(const at::Tensor &t) { return t * 2 + t.is_cpu(); }
+static at::Tensor alone(const at::Tensor &t) { return t * 3; }
+TORCH_LIBRARY(twice, m) {
+	m.def("twice(Tensor t) -> Tensor");
+	m.def("alone(Tensor t) -> Tensor");
+}
+TORCH_LIBRARY_IMPL(twice, CPU, m) { m.impl("twice", twice); }
+TORCH_LIBRARY_IMPL(twice, CUDA, m) {
+	m.impl("twice", twice);
+	m.impl("alone", alone);
+}
+""")
+    run(f"""
+import os, subprocess
+here = os.path.dirname(torch.__file__)
+env = {{k: v for k, v in os.environ.items() if not k.startswith("LD_")}}
+subprocess.run(["c++", "-std=c++17", "-O0", "-fPIC", "-shared", "-w",
+                f"-D_GLIBCXX_USE_CXX11_ABI={{int(torch._C._GLIBCXX_USE_CXX11_ABI)}}",
+                "-isystem", here + "/include", "{source}",
+                "-L" + here + "/lib", "-ltorch_cpu", "-lc10",
+                "-o", "{tmp_path}/twice.so"], check=True, env=env)
+torch.ops.load_library("{tmp_path}/twice.so")
+one = torch.ones(3, device="cuda")
+same(torch.ops.twice.twice(one), torch.full((3,), 3.))
+same(torch.ops.twice.alone(one), torch.full((3,), 3.))
+""")

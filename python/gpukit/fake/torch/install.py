@@ -14,6 +14,25 @@ def library():
     return ctypes.CDLL(path) if path else None
 
 
+def _spaces(torch):
+    names = torch._C._dispatch_get_registrations_for_dispatch_key("CUDA")
+    return {name.split("::")[0] for name in names}
+
+
+def _cover_libraries(torch, opened):
+    """Operators of libraries that are loaded later, torchvision's for one: what
+    they have for both, the CPU and CUDA, runs by the CPU's kernel."""
+    load = torch.ops.load_library
+
+    def load_library(path):
+        before = _spaces(torch)
+        load(path)
+        for space in _spaces(torch) - before:
+            opened.gpukit_torch_cover(space.encode())
+
+    torch.ops.load_library = load_library
+
+
 def install():
     """Once a process. Raises RuntimeError where it cannot be."""
     import torch
@@ -29,3 +48,4 @@ def install():
     if answer:
         raise RuntimeError(_ANSWERS.get(answer, f"it answered {answer}"))
     torch._gpukit_library = path
+    _cover_libraries(torch, opened)

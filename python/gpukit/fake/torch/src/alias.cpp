@@ -10,6 +10,7 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <cstring>
+#include <sstream>
 
 namespace gpukit
 {
@@ -222,6 +223,23 @@ void Aliases::settle()
 	for (unsigned i = 0; i < pairs_.size(); i++)
 		if (pairs_[i].written)
 			settle_pair(pairs_[i].original, pairs_[i].alias);
+}
+
+std::string Aliases::describe() const
+{
+	std::ostringstream text;
+
+	for (const Pair &p : pairs_) {
+		if (!c10::isIntegralType(p.alias.scalar_type(), false) ||
+		    !p.alias.numel())
+			text << "; " << p.alias.scalar_type() << " of sizes "
+			     << p.alias.sizes();
+		else
+			text << "; " << p.alias.scalar_type() << " from "
+			     << p.alias.min().item<int64_t>() << " to "
+			     << p.alias.max().item<int64_t>();
+	}
+	return text.str();
 }
 
 void Aliases::settle_pair(const at::Tensor &original, const at::Tensor &alias)

@@ -5,6 +5,8 @@
 #include <c10/util/SmallVector.h>
 #include <c10/util/flat_hash_map.h>
 
+#include <string>
+
 namespace gpukit
 {
 
@@ -18,6 +20,10 @@ class Aliases
 
 	// The tensor that the caller gets for one that the operator returned.
 	at::Tensor original_of(const at::Tensor &returned);
+
+	// For who looks for an index that is out of range: the sizes of the
+	// first tensor, and from where to where integers of the others go.
+	std::string describe() const;
 
 	// What the operator did to the sizes of those that it may write.
 	void settle();

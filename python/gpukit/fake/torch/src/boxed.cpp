@@ -206,7 +206,8 @@ void Call::run_kernel(const c10::OperatorHandle &op, DeviceWork *work)
 			throw;
 		work->fail_assertion();
 		TORCH_CHECK(false, "CUDA error: device-side assert triggered: ",
-			    plan_.name, ": ", e.what_without_backtrace());
+			    plan_.name, ": ", e.what_without_backtrace(),
+			    aliases_.describe());
 	}
 }
 

@@ -114,8 +114,11 @@ void replace(const c10::OperatorHandle &op, DispatchKey key)
 	Fate fate = find_fate(op, key);
 	std::string full = c10::toString(name);
 
-	note_fate(op, key, fate);
-	if (fate == Fate::KEPT)
+	if (name.getNamespace() == "aten")
+		note_fate(op, key, fate);
+	// Others' operators for CUDA alone may be made of PyTorch's.
+	if (fate == Fate::KEPT ||
+	    (fate == Fate::REFUSED && name.getNamespace() != "aten"))
 		return;
 	library_of(std::string(*name.getNamespace()), key)
 	    .impl(full.substr(full.find("::") + 2).c_str(),

@@ -1,0 +1,128 @@
+"""What a GPU does besides values: mistakes, random numbers, streams, time."""
+
+from torch_program import run
+
+
+def test_mixed_devices_are_an_error_as_on_a_gpu():
+    run("""
+WORDS = "Expected all tensors to be on the same device", "cuda:0", "cpu"
+a, b = torch.ones(3, 3, device="cuda"), torch.ones(3, 3)
+for function in (lambda: a + b, lambda: a @ b, lambda: b.add_(a),
+                 lambda: torch.cat([a, b]), lambda: F.linear(a, b),
+                 lambda: torch.mm(a, a, out=b),
+                 lambda: torch.mm(a, torch.ones((), device="cpu").expand(3, 3)),
+                 lambda: F.embedding(torch.zeros(2, dtype=torch.long), a)):
+    raises(function, RuntimeError, *WORDS)
+raises(lambda: a + torch.ones(3, 3, device="cuda:1"), RuntimeError,
+       WORDS[0], "cuda:0", "cuda:1")
+same(a * torch.tensor(2.), b * 2)
+same(a[torch.tensor([0, 2])], b[[0, 2]])
+raises(lambda: torch.ones(1, device="cuda:2"), RuntimeError, "device ordinal")
+raises(lambda: a.numpy(), TypeError, "cuda:0")
+""")
+
+
+def test_an_index_out_of_range_ends_the_context():
+    for call, words in (
+            ("a[torch.tensor([0, 7], device='cuda')]", "index 7 size 5"),
+            ("a.gather(0, torch.tensor([9], device='cuda'))", "gather 9 5"),
+            ("F.nll_loss(a[None], torch.tensor([6], device='cuda'))",
+             "nll_loss 6"),
+            ("F.embedding(torch.tensor([8], device='cuda'), a[None])",
+             "index_select 8 [1, 5]")):
+        run(f"""
+a = torch.ones(5, device="cuda")
+raises(lambda: {call}, RuntimeError, "device-side assert triggered",
+       *"{words}".split(None, 2))
+raises(lambda: a + 1, RuntimeError, "CUDA error")
+""")
+
+
+def test_generators_are_seeded_saved_and_restored():
+    run("""
+def draw():
+    return torch.cat([torch.rand(5, device="cuda"),
+                      torch.randn(5, device="cuda"),
+                      F.dropout(torch.ones(20, device="cuda")),
+                      torch.randperm(9, device="cuda").float()])
+torch.manual_seed(4)
+host = torch.rand(3)
+first = draw()
+torch.manual_seed(4)
+assert torch.equal(torch.rand(3), host) and torch.equal(draw(), first)
+state = torch.cuda.get_rng_state()
+with torch.random.fork_rng(devices=[0]):
+    second = draw()
+assert not torch.equal(first, second) and torch.equal(draw(), second)
+torch.cuda.set_rng_state(state)
+assert torch.equal(draw(), second)
+g = torch.Generator("cuda").manual_seed(1)
+a = torch.randn(8, device="cuda", generator=g)
+assert torch.equal(a, torch.randn(8, device="cuda",
+                                  generator=g.manual_seed(1)))
+host = torch.get_rng_state()
+draw()
+assert torch.equal(host, torch.get_rng_state())
+raises(lambda: torch.randn(8, device="cuda", generator=torch.Generator()),
+       RuntimeError, "generator")
+x = torch.rand(200000, device="cuda")
+assert abs(x.mean() - .5) < .01 and abs(x.var() - 1 / 12) < .01
+""")
+
+
+def test_checkpoints_replay_their_dropout():
+    run("""
+from torch.utils.checkpoint import checkpoint
+x = torch.ones(100, device="cuda", requires_grad=True)
+y = checkpoint(lambda t: F.dropout(t) * t, x, use_reentrant=False)
+(grad,) = torch.autograd.grad(y.sum(), x)
+assert torch.equal(grad, 2 * y.detach())
+""")
+
+
+def test_an_operator_waits_for_its_stream():
+    run("""
+host = torch.empty(8 << 20).pin_memory()
+side = torch.cuda.Stream()
+a = torch.zeros(8 << 20, device="cuda")
+with torch.cuda.stream(side):
+    for i in range(4):
+        host.fill_(i)
+        a.copy_(host, non_blocking=True)
+        assert (a + 1)[[0, -1]].tolist() == [i + 1, i + 1]
+begin, end = (torch.cuda.Event(enable_timing=True) for _ in "ab")
+begin.record()
+b = torch.randn(400, 400, device="cuda")
+for _ in range(5):
+    b = b @ b
+end.record()
+torch.cuda.synchronize()
+assert begin.elapsed_time(end) > .1
+""")
+
+
+def test_a_graph_is_refused_by_name():
+    run("""
+x = torch.ones(4, device="cuda")
+x + 1
+graph = torch.cuda.CUDAGraph()
+def capture():
+    with torch.cuda.graph(graph):
+        x.mul_(2)
+raises(capture, RuntimeError, "aten::mul_", "CUDA graph")
+""")
+
+
+def test_its_time_is_busy_time_of_the_gpu():
+    out = run("""
+import subprocess, time, os
+a = torch.randn(300, 300, device="cuda:1")
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    a = (a @ a).clamp_(-1, 1)
+print(subprocess.check_output(
+    ["nvidia-smi", "--query-gpu=utilization.gpu",
+     "--format=csv,noheader,nounits"], text=True))
+""").stdout.split()
+    assert int(out[0]) == 0
+    assert int(out[1]) > 30
