@@ -1,6 +1,10 @@
 """Operators of tensors on made-up GPUs: values, views, sizes, devices."""
 
-from torch_program import run
+import os
+import subprocess
+
+from conftest import BUILD, GPUKIT
+from torch_program import python, run, torch_env
 
 
 def test_a_network_trains_as_on_the_cpu():
@@ -84,3 +88,25 @@ assert "_gpukit_torch.install" not in sys.modules
 raises(lambda: torch.zeros(3, device="cuda"), RuntimeError, "kernel image")
 """, options=["--no-torch"])
     assert not out.stderr
+
+
+def test_a_program_that_runs_already_may_use_a_machine():
+    done = subprocess.run(
+        [python(), "-c", """
+import gpukit.fake
+gpukit.fake.use("h100:2", "--quiet")
+import torch
+print((torch.ones(3, device="cuda:1") * 2).sum().item())
+"""], text=True, capture_output=True, check=False,
+        env=torch_env(PYTHONPATH=os.path.join(BUILD, "python"),
+                      GPUKIT_COMMAND=GPUKIT))
+    assert done.stdout.split() == ["6.0"], done.stderr
+
+
+def test_on_no_made_up_machine_nothing_is_imported():
+    folder = os.path.join(BUILD, "lib", "gpukit", "fake", "python")
+    out = subprocess.check_output(
+        [python(), "-c", "import sys, torch\n"
+         "print(*[n for n in sys.modules if 'gpukit' in n])"],
+        env=torch_env(PYTHONPATH=folder), text=True)
+    assert out.split() == ["_gpukit_torch"]

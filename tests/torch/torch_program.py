@@ -37,12 +37,17 @@ def torch_env(**more):
                      **more)
 
 
-def run(program, gpus="h100:2", options=(), check=True, **more):
-    """What a program answers, and prints on a made-up machine."""
+def python():
+    """The one that has PyTorch."""
     if not os.path.exists(PYTHON):
         pytest.skip("no PyTorch in build/venv-torch: ./run torch")
+    return PYTHON
+
+
+def run(program, gpus="h100:2", options=(), check=True, **more):
+    """What a program answers, and prints on a made-up machine."""
     done = subprocess.run(
-        [GPUKIT, "fake", "--quiet", "--gpus", gpus, *options, "--", PYTHON,
+        [GPUKIT, "fake", "--quiet", "--gpus", gpus, *options, "--", python(),
          "-c", BEGIN + program],
         env=torch_env(**more), text=True, capture_output=True, check=False,
         timeout=600)

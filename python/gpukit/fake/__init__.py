@@ -19,7 +19,8 @@ __all__ = ["use", "Machine"]
 _LIBRARIES = ("libnvidia-ml.so.1", "libcuda.so.1", "libcudart.so.12",
               "libcudart.so.13")
 # Of the launcher's environment, what a program needs to be on its machine.
-_VARIABLES = ("GPUKIT_MACHINE", "LD_LIBRARY_PATH", "LD_AUDIT")
+_VARIABLES = ("GPUKIT_MACHINE", "LD_LIBRARY_PATH", "LD_AUDIT", "PYTHONPATH",
+              "GPUKIT_TORCH")
 
 _used = None
 
@@ -67,6 +68,22 @@ def _load(directories):
             if os.path.exists(path):
                 ctypes.CDLL(path)
                 break
+
+
+def _prepare_torch(environment):
+    """PyTorch finds its operators at the end of `import torch`; after that it
+    has NVIDIA's runtime, for which there is no made-up driver."""
+    import sys
+    import warnings
+
+    folder = environment["PYTHONPATH"].split(":")[0]
+    if not os.path.isdir(os.path.join(folder, "_gpukit_torch")):
+        return
+    if folder not in sys.path:
+        sys.path.append(folder)
+    if "torch" in sys.modules:
+        warnings.warn("gpukit.fake.use(): PyTorch was imported before, and "
+                      "will not find these GPUs", RuntimeWarning, stacklevel=3)
 
 
 class Machine:
@@ -128,8 +145,10 @@ def use(gpus="a100-sxm4-80gb:8", *options):
     if loaded:
         raise RuntimeError(f"too late: {loaded} is loaded already")
     machine = _start(_command(), gpus, options)
-    os.environ.update(machine.environment)
+    os.environ.update((name, value) for name, value
+                      in machine.environment.items() if value)
     _load(machine.environment["LD_LIBRARY_PATH"].split(":"))
+    _prepare_torch(machine.environment)
     _used = machine
     return machine
 
