@@ -1,0 +1,72 @@
+"""A small network of convolutions, trained in half precision where the layers
+allow it, with a scaler of gradients."""
+
+from torch import autocast, float16, bfloat16, nn
+from torch.amp import GradScaler
+from torch.nn.functional import cross_entropy
+import torch
+
+from training import DEVICE, Dropout, begin, classes, drawn, tell, train
+
+
+def network():
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(),
+        nn.MaxPool2d(2), nn.Conv2d(8, 16, 3, stride=2, padding=1, groups=2),
+        nn.BatchNorm2d(16), nn.SiLU(), Dropout(0.3),
+        nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(64, 10)).to(DEVICE)
+
+
+def batches(steps):
+    return [(*drawn((16, 3, 16, 16), seed=step), classes(16, 10, step))
+            for step in range(steps)]
+
+
+def plain_loss(model, batch):
+    return cross_entropy(model(batch[0]), batch[1])
+
+
+def plain():
+    model = network()
+    losses = train(model, torch.optim.Adam(model.parameters(), 1e-2),
+                   plain_loss, batches(20))
+    model.eval()
+    return losses + [plain_loss(model, batches(1)[0]).item()]
+
+
+def mixed():
+    """Both devices cast the same layers to bfloat16 here: those of Linear and
+    Conv2d, which the CPU computes in the same way."""
+    model = network()
+
+    def loss_of(model, batch):
+        with autocast(DEVICE, dtype=bfloat16):
+            out = model(batch[0])
+        return cross_entropy(out.float(), batch[1])
+
+    return train(model, torch.optim.SGD(model.parameters(), 0.1, 0.9), loss_of,
+                 batches(20))
+
+
+def scaled():
+    """The scale falls when gradients overflow, and such a step is left out."""
+    model = nn.Linear(64, 10).to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    scaler = GradScaler(DEVICE, init_scale=2.0**18, growth_interval=4)
+    told = []
+    for step in range(12):
+        x, = drawn((8, 64), seed=step)
+        if step == 5:
+            x[0, 0] = 6e4
+        with autocast(DEVICE, dtype=float16):
+            loss = cross_entropy(model(x), classes(8, 10, step))
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        told.append((loss.item(), scaler.get_scale()))
+    return told
+
+
+begin()
+tell(plain=plain(), mixed=mixed(), scaled=scaled())

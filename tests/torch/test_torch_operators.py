@@ -1,0 +1,48 @@
+"""PyTorch's own table of operators, on a made-up GPU against the CPU. Here a
+fixed tenth of it; `./run torch` sets GPUKIT_TORCH_ALL for all of it. The misses
+that are known stand with their reasons in tests/data/torch-misses.txt."""
+
+import collections
+import json
+import os
+
+import pytest
+
+from conftest import ROOT
+from torch_venv import needs_torch, run
+
+pytestmark = needs_torch
+
+PARTS = 20
+TYPES = ("float32", "bfloat16", "int64", "complex64", "bool")
+ALL = "GPUKIT_TORCH_ALL" in os.environ
+MISSES = os.path.join(ROOT, "tests", "data", "torch-misses.txt")
+
+
+def known_misses():
+    """{(operator, type): reason}"""
+    known = {}
+    with open(MISSES, encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                operator, dtype, reason = line.rstrip("\n").split("\t")
+                known[operator, dtype] = reason
+    return known
+
+
+@pytest.mark.parametrize("part", range(PARTS if ALL else PARTS // 10))
+def test_operators_answer_as_the_cpus(part):
+    done = run(["opinfo.py", str(part), str(PARTS), *TYPES], "h100:1", 900)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) > 50
+    known = known_misses()
+    missed = {(row["operator"], row["dtype"]): row["miss"] for row in rows
+              if row["miss"]}
+    met = {(row["operator"], row["dtype"]) for row in rows}
+    assert not {key: miss for key, miss in missed.items() if key not in known}
+    assert not [key for key in known if key in met and key not in missed]
+    compared = collections.Counter()
+    for row in rows:
+        compared["forward"] += row["forward"]
+        compared["backward"] += row["backward"]
+    assert compared["forward"] > 200 and compared["backward"] > 50
