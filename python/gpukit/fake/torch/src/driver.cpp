@@ -47,7 +47,7 @@ const DriverTable *find_driver()
 		return nullptr;
 	get = reinterpret_cast<GetExportTable>(
 	    dlsym(library, "cuGetExportTable"));
-	if (!get || get(&found, "gpukit runtime 3") || !found)
+	if (!get || get(&found, "gpukit runtime 4") || !found)
 		return nullptr;
 	table = static_cast<const DriverTable *>(found);
 	if (table->size < sizeof *table)
