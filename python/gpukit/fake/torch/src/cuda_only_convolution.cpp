@@ -141,13 +141,20 @@ Tensor depthwise(const Tensor &self, const Tensor &weight, IntArrayRef kernel,
 	    plain_geometry(weight, stride, padding, dilation, self.size(1)));
 }
 
-Tensor &depthwise_out(const Tensor &self, const Tensor &weight,
-		      IntArrayRef kernel, const optional<Tensor> &bias,
-		      IntArrayRef stride, IntArrayRef padding,
-		      IntArrayRef dilation, Tensor &out)
+/* PyTorch before 2.8 hands its result on as const. */
+using DepthwiseOut = c10::guts::infer_function_traits_t<
+    at::_ops::_conv_depthwise2d_out::schema>::return_type;
+
+DepthwiseOut depthwise_out(const Tensor &self, const Tensor &weight,
+			   IntArrayRef kernel, const optional<Tensor> &bias,
+			   IntArrayRef stride, IntArrayRef padding,
+			   IntArrayRef dilation, DepthwiseOut out)
 {
-	return fill_out(out, depthwise(self, weight, kernel, bias, stride,
-				       padding, dilation));
+	Tensor place = out;
+
+	fill_out(place, depthwise(self, weight, kernel, bias, stride, padding,
+				  dilation));
+	return out;
 }
 
 } // namespace
