@@ -30,6 +30,8 @@ const Refusal refusals[] = {
     {"_mixed_dtypes_linear", "weights lie in CUTLASS' own interleaved form"},
 };
 
+const char OTHER_SIGNATURE[] = "schema\tthis PyTorch has another signature";
+
 using Fates = std::map<std::string, std::string>;
 
 Fates &fates()
@@ -88,22 +90,7 @@ const char *skip_reason(const Row &row)
 		return "absent\tthis PyTorch doesn't have it";
 	if (!row.beside_cpu && has_cpu_form(*op))
 		return "cpu\tthis PyTorch has a CPU form of its own";
-	if (!fits_schema(row, op->schema()))
-		return "schema\tthis PyTorch has another signature";
-	return nullptr;
-}
-
-/* Whether the row is registered; notes what becomes of its name. */
-bool is_wanted(const Row &row)
-{
-	const char *reason = skip_reason(row);
-	std::string &fate = fates()[row.name];
-
-	if (!reason)
-		fate = goes_beside(row) ? "own\tgpukit::" : "own\taten::";
-	else if (fate.compare(0, 3, "own"))
-		fate = reason;
-	return !reason;
+	return fits_schema(row, op->schema()) ? nullptr : OTHER_SIGNATURE;
 }
 
 Rows all_rows()
@@ -130,20 +117,48 @@ void add_beside(torch::Library &library, const Row &row)
 		     torch::dispatch(c10::DispatchKey::CPU, row.kernel()));
 }
 
+/*
+ * Registers the first row of its name that fits, and notes what became of it.
+ * The types of C++ may differ where the schemas don't: PyTorch then throws
+ * before it has changed anything.
+ */
+void add_row(torch::Library &library, const Row &row)
+{
+	const char *reason = skip_reason(row);
+	bool is_beside = goes_beside(row);
+	std::string &fate = fates()[row.name];
+
+	if (!fate.compare(0, 3, "own"))
+		return;
+	if (reason) {
+		fate = reason;
+		return;
+	}
+	try {
+		if (is_beside)
+			add_beside(library, row);
+		else
+			library.impl(row.name, row.kernel());
+		fate = is_beside ? "own\tgpukit::" : "own\taten::";
+	} catch (const c10::Error &) {
+		fate = OTHER_SIGNATURE;
+	}
+}
+
 } // namespace
 
 TORCH_LIBRARY_IMPL(aten, CPU, library)
 {
 	for (auto &row : all_rows())
-		if (!goes_beside(row) && is_wanted(row))
-			library.impl(row.name, row.kernel());
+		if (!goes_beside(row))
+			add_row(library, row);
 }
 
 TORCH_LIBRARY_FRAGMENT(gpukit, library)
 {
 	for (auto &row : all_rows())
-		if (goes_beside(row) && is_wanted(row))
-			add_beside(library, row);
+		if (goes_beside(row))
+			add_row(library, row);
 }
 
 } // namespace gpukit

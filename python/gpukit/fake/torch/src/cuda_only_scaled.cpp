@@ -207,8 +207,16 @@ Tensor &scaled_mm_out(const Tensor &self, const Tensor &mat2,
 			   type.value_or(out.scalar_type()), use_fast_accum));
 }
 
+/* Structured operators take lists of another type than others. */
+using AnyList = const at::ITensorListRef &;
+
+template <class List> std::vector<Tensor> copy_list(const List &list)
+{
+	return {list.begin(), list.end()};
+}
+
 struct Scales {
-	TensorList values;
+	std::vector<Tensor> values;
 	IntArrayRef recipes, swizzles;
 	bool is_right;
 };
@@ -243,49 +251,51 @@ Tensor multiply_scaled(const Tensor &self, const Tensor &mat2,
 			  apply_scales(decode(mat2.t()), right).t());
 }
 
-Tensor scaled_mm_v2(const Tensor &self, const Tensor &mat2, TensorList scale_a,
-		    IntArrayRef recipe_a, IntArrayRef swizzle_a,
-		    TensorList scale_b, IntArrayRef recipe_b,
-		    IntArrayRef swizzle_b, const optional<Tensor> &bias,
-		    optional<ScalarType> type, IntArrayRef contraction_dim,
-		    bool use_fast_accum)
+template <class List>
+Tensor scaled_mm_v2(const Tensor &self, const Tensor &mat2, List scale_a,
+		    IntArrayRef recipe_a, IntArrayRef swizzle_a, List scale_b,
+		    IntArrayRef recipe_b, IntArrayRef swizzle_b,
+		    const optional<Tensor> &bias, optional<ScalarType> type,
+		    IntArrayRef contraction_dim, bool use_fast_accum)
 {
 	(void)contraction_dim;
 	(void)use_fast_accum;
 	return narrow_result(
-	    add_bias(multiply_scaled(self, mat2,
-				     {scale_a, recipe_a, swizzle_a, false},
-				     {scale_b, recipe_b, swizzle_b, true}),
+	    add_bias(multiply_scaled(
+			 self, mat2,
+			 {copy_list(scale_a), recipe_a, swizzle_a, false},
+			 {copy_list(scale_b), recipe_b, swizzle_b, true}),
 		     bias),
 	    type.value_or(self.scalar_type()));
 }
 
-Tensor &scaled_mm_v2_out(const Tensor &self, const Tensor &mat2,
-			 TensorList scale_a, IntArrayRef recipe_a,
-			 IntArrayRef swizzle_a, TensorList scale_b,
-			 IntArrayRef recipe_b, IntArrayRef swizzle_b,
-			 const optional<Tensor> &bias,
+template <class List>
+Tensor &scaled_mm_v2_out(const Tensor &self, const Tensor &mat2, List scale_a,
+			 IntArrayRef recipe_a, IntArrayRef swizzle_a,
+			 List scale_b, IntArrayRef recipe_b,
+			 IntArrayRef swizzle_b, const optional<Tensor> &bias,
 			 optional<ScalarType> type, IntArrayRef contraction_dim,
 			 bool use_fast_accum, Tensor &out)
 {
-	return fill_out(out,
-			scaled_mm_v2(self, mat2, scale_a, recipe_a, swizzle_a,
-				     scale_b, recipe_b, swizzle_b, bias,
-				     type.value_or(out.scalar_type()),
-				     contraction_dim, use_fast_accum));
+	return fill_out(
+	    out, scaled_mm_v2<List>(self, mat2, scale_a, recipe_a, swizzle_a,
+				    scale_b, recipe_b, swizzle_b, bias,
+				    type.value_or(out.scalar_type()),
+				    contraction_dim, use_fast_accum));
 }
 
+template <class List>
 Tensor &scaled_addmm_out(const Tensor &self, const Tensor &mat1,
-			 const Tensor &mat2, TensorList scale_a,
-			 IntArrayRef recipe_a, IntArrayRef swizzle_a,
-			 TensorList scale_b, IntArrayRef recipe_b,
-			 IntArrayRef swizzle_b, IntArrayRef contraction_dim,
-			 const Scalar &beta, const Scalar &alpha,
-			 bool use_fast_accum, Tensor &out)
+			 const Tensor &mat2, List scale_a, IntArrayRef recipe_a,
+			 IntArrayRef swizzle_a, List scale_b,
+			 IntArrayRef recipe_b, IntArrayRef swizzle_b,
+			 IntArrayRef contraction_dim, const Scalar &beta,
+			 const Scalar &alpha, bool use_fast_accum, Tensor &out)
 {
 	Tensor sum =
-	    multiply_scaled(mat1, mat2, {scale_a, recipe_a, swizzle_a, false},
-			    {scale_b, recipe_b, swizzle_b, true})
+	    multiply_scaled(mat1, mat2,
+			    {copy_list(scale_a), recipe_a, swizzle_a, false},
+			    {copy_list(scale_b), recipe_b, swizzle_b, true})
 		.mul_(alpha);
 
 	(void)contraction_dim;
@@ -400,10 +410,11 @@ Tensor scaled_grouped_mm(const Tensor &self, const Tensor &mat2,
 			       type.value_or(at::kBFloat16));
 }
 
+template <class List>
 Tensor &scaled_grouped_mm_v2_out(
-    const Tensor &self, const Tensor &mat2, TensorList scale_a,
-    IntArrayRef recipe_a, IntArrayRef swizzle_a, TensorList scale_b,
-    IntArrayRef recipe_b, IntArrayRef swizzle_b, const optional<Tensor> &offs,
+    const Tensor &self, const Tensor &mat2, List scale_a, IntArrayRef recipe_a,
+    IntArrayRef swizzle_a, List scale_b, IntArrayRef recipe_b,
+    IntArrayRef swizzle_b, const optional<Tensor> &offs,
     const optional<Tensor> &bias, optional<ScalarType> type,
     IntArrayRef contraction_dim, bool use_fast_accum, Tensor &out)
 {
@@ -415,9 +426,9 @@ Tensor &scaled_grouped_mm_v2_out(
 	TORCH_CHECK(recipe_a.size() == 1 && recipe_b.size() == 1 &&
 			recipe_a[0] == ROWS && recipe_b[0] == ROWS,
 		    "scales a row are what a made-up GPU knows here");
-	return fill_out(out,
-			multiply_groups(self, mat2, scale_a[0], scale_b[0],
-					offs, type.value_or(at::kBFloat16)));
+	return fill_out(out, multiply_groups(self, mat2, copy_list(scale_a)[0],
+					     copy_list(scale_b)[0], offs,
+					     type.value_or(at::kBFloat16)));
 }
 
 } // namespace
@@ -427,11 +438,14 @@ Rows scaled_rows()
 	return {
 	    own_row<scaled_mm>("_scaled_mm", true),
 	    own_row<scaled_mm_out>("_scaled_mm.out", true),
-	    own_row<scaled_mm_v2>("_scaled_mm_v2", true),
-	    own_row<scaled_mm_v2_out>("_scaled_mm_v2.out", true),
-	    own_row<scaled_addmm_out>("_scaled_addmm.out"),
+	    own_row<scaled_mm_v2<TensorList>>("_scaled_mm_v2", true),
+	    own_row<scaled_mm_v2<AnyList>>("_scaled_mm_v2", true),
+	    own_row<scaled_mm_v2_out<TensorList>>("_scaled_mm_v2.out", true),
+	    own_row<scaled_mm_v2_out<AnyList>>("_scaled_mm_v2.out", true),
+	    own_row<scaled_addmm_out<AnyList>>("_scaled_addmm.out"),
 	    own_row<scaled_grouped_mm>("_scaled_grouped_mm"),
-	    own_row<scaled_grouped_mm_v2_out>("_scaled_grouped_mm_v2.out"),
+	    own_row<scaled_grouped_mm_v2_out<AnyList>>(
+		"_scaled_grouped_mm_v2.out"),
 	};
 }
 
