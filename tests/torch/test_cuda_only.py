@@ -276,6 +276,35 @@ def test_products_may_be_wider_than_their_operands(dtype, out_dtype):
 
 
 @pytest.mark.skipif("not has('mm.dtype')")
+def test_products_go_where_they_are_wanted():
+    a, b, c = (made(4, 4, dtype=torch.bfloat16, seed=i) for i in range(3))
+    many = [x.expand(3, 4, 4) for x in (a, b, c)]
+    for name, given in (("mm", (a, b)), ("bmm", many[:2]),
+                        ("addmm", (c, a, b)), ("baddbmm", many[2:] + many[:2])):
+        op = getattr(aten, name)
+        out = torch.empty(0)
+        assert op.dtype_out(*given, torch.float32, out=out) is out
+        assert torch.equal(out, op.dtype(*given, torch.float32))
+
+
+def test_norms_go_where_they_are_wanted():
+    x, ones = made(4, 3, 5), torch.ones(3)
+    more = x, ones, ones, ones, ones, 1e-5
+    out = torch.empty(0)
+    aten.batch_norm_elemt.out(*more, out=out)
+    assert torch.equal(out, aten.batch_norm_elemt(*more))
+    if not has("cudnn_batch_norm.out"):
+        return
+    more = x, ones, ones, None, None, True, 0.1, 1e-5
+    outs = [torch.empty(0) for _ in range(3)]
+    outs.append(torch.empty(0, dtype=torch.uint8))
+    aten.cudnn_batch_norm.out(*more, **{f"out{i}": o
+                                        for i, o in enumerate(outs)})
+    for one, other in zip(outs, aten.cudnn_batch_norm(*more)):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.skipif("not has('mm.dtype')")
 def test_a_product_is_never_narrowed():
     a = made(4, 4)
     with pytest.raises(RuntimeError, match="out_dtype"):
