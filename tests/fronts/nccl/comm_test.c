@@ -469,6 +469,7 @@ static void the_version_and_the_words_of_errors(struct fixture *fx)
 			    N(ncclGetErrorString)((ncclResult_t)i),
 			    N(ncclGetErrorString)((ncclResult_t)k));
 	assert_non_null(N(ncclGetErrorString)((ncclResult_t)99));
+	N(ncclResetDebugInit)();
 }
 
 static const struct alone tests[] = {
