@@ -8,15 +8,9 @@
 
 #include <string.h>
 
-union block {
-	int8_t i8[REDUCE_BLOCK];
-	uint8_t u8[REDUCE_BLOCK];
-	int32_t i32[REDUCE_BLOCK];
-	uint32_t u32[REDUCE_BLOCK];
-	int64_t i64[REDUCE_BLOCK];
-	uint64_t u64[REDUCE_BLOCK];
-	float f32[REDUCE_BLOCK];
-	double f64[REDUCE_BLOCK];
+/* Room for a block of any type. */
+struct block {
+	uint64_t words[REDUCE_BLOCK];
 };
 
 /* How elements are computed with. */
@@ -96,32 +90,32 @@ ARITHMETIC(u64, uint64_t, uint64_t)
 ARITHMETIC(f32, float, float)
 ARITHMETIC(f64, double, double)
 
-/* Calls the function of the kind; the arguments name `m`, the union's part. */
-#define BY_KIND(kind, function, ...)                                           \
+/* Calls the function of the kind: CALL(function, its type). */
+#define BY_KIND(kind, function)                                                \
 	switch (kind) {                                                        \
 	case I8:                                                               \
-		CALL(function##_i8, i8, __VA_ARGS__);                          \
+		CALL(function##_i8, int8_t);                                   \
 		break;                                                         \
 	case U8:                                                               \
-		CALL(function##_u8, u8, __VA_ARGS__);                          \
+		CALL(function##_u8, uint8_t);                                  \
 		break;                                                         \
 	case I32:                                                              \
-		CALL(function##_i32, i32, __VA_ARGS__);                        \
+		CALL(function##_i32, int32_t);                                 \
 		break;                                                         \
 	case U32:                                                              \
-		CALL(function##_u32, u32, __VA_ARGS__);                        \
+		CALL(function##_u32, uint32_t);                                \
 		break;                                                         \
 	case I64:                                                              \
-		CALL(function##_i64, i64, __VA_ARGS__);                        \
+		CALL(function##_i64, int64_t);                                 \
 		break;                                                         \
 	case U64:                                                              \
-		CALL(function##_u64, u64, __VA_ARGS__);                        \
+		CALL(function##_u64, uint64_t);                                \
 		break;                                                         \
 	case F32:                                                              \
-		CALL(function##_f32, f32, __VA_ARGS__);                        \
+		CALL(function##_f32, float);                                   \
 		break;                                                         \
 	case F64:                                                              \
-		CALL(function##_f64, f64, __VA_ARGS__);                        \
+		CALL(function##_f64, double);                                  \
 		break;                                                         \
 	}
 
@@ -137,40 +131,39 @@ static uint64_t widen_scalar(enum element narrow, uint64_t bits)
 }
 
 /* A rank's elements, as they are computed with; maybe in `room`. */
-static const union block *load_elements(const struct reduction *r,
-					union block *room, const char *in,
-					unsigned rank, size_t n)
+static const void *load_elements(const struct reduction *r, struct block *room,
+				 const void *in, unsigned rank, size_t n)
 {
 	enum element narrow = types[r->type].narrow;
 	uint64_t scalar;
 
-	if (narrow != R_32F)
+	if (narrow != R_32F) {
 		element_convert(room, R_32F, in, narrow, n);
+		in = room;
+	}
 	if (r->op != OP_SCALED)
-		return narrow != R_32F ? room
-				       : (const union block *)(const void *)in;
+		return in;
 	scalar = widen_scalar(narrow, r->scalar[rank]);
-	if (narrow != R_32F)
-		in = (const char *)room;
-#define CALL(function, m, unused)                                              \
-	function(room->m, ((const union block *)(const void *)in)->m, scalar, n)
-	BY_KIND(types[r->type].kind, scale, 0)
+#define CALL(function, type)                                                   \
+	function((type *)(void *)room, (const type *)in, scalar, n)
+	BY_KIND(types[r->type].kind, scale)
 #undef CALL
 	return room;
 }
 
-static void combine(const struct reduction *r, union block *to,
-		    const union block *a, const union block *b, size_t n)
+static void combine(const struct reduction *r, void *to, const void *a,
+		    const void *b, size_t n)
 {
-#define CALL(function, m, unused) function(to->m, a->m, b->m, r->op, n)
-	BY_KIND(types[r->type].kind, combine, 0)
+#define CALL(function, type)                                                   \
+	function((type *)to, (const type *)a, (const type *)b, r->op, n)
+	BY_KIND(types[r->type].kind, combine)
 #undef CALL
 }
 
-static void divide(const struct reduction *r, union block *to, size_t n)
+static void divide(const struct reduction *r, void *to, size_t n)
 {
-#define CALL(function, m, unused) function(to->m, r->ranks, n)
-	BY_KIND(types[r->type].kind, divide, 0)
+#define CALL(function, type) function((type *)to, r->ranks, n)
+	BY_KIND(types[r->type].kind, divide)
 #undef CALL
 }
 
@@ -179,8 +172,9 @@ void reduce_block(const struct reduction *r, void *to,
 		  const char *const in[RANKS_MAX], size_t n)
 {
 	enum element narrow = types[r->type].narrow;
-	union block sum, first, room, *at = narrow != R_32F ? &sum : to;
-	const union block *so_far = load_elements(r, &first, in[0], 0, n);
+	struct block sum, first, room;
+	void *at = narrow != R_32F ? &sum : to;
+	const void *so_far = load_elements(r, &first, in[0], 0, n);
 
 	for (unsigned i = 1; i < r->ranks; i++) {
 		combine(r, at, so_far, load_elements(r, &room, in[i], i, n), n);
