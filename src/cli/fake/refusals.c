@@ -31,8 +31,7 @@ static const char *const owners[GKF_NAMED_KINDS] = {
     [GKF_NAMED_CUBLAS] = "libcublas",     [GKF_NAMED_CUFFT] = "libcufft",
     [GKF_NAMED_CURAND] = "libcurand",     [GKF_NAMED_CUSPARSE] = "libcusparse",
     [GKF_NAMED_CUSOLVER] = "libcusolver", [GKF_NAMED_CUPTI] = "libcupti",
-    [GKF_NAMED_NCCL] = "libnccl",
-    [GKF_NAMED_TORCH] = "PyTorch",
+    [GKF_NAMED_NCCL] = "libnccl",         [GKF_NAMED_TORCH] = "PyTorch",
 };
 
 #define COUNTS_MAX (GKF_FUNCTIONS_MAX + CUDA_FUNCTIONS + GKF_NAMES_MAX)

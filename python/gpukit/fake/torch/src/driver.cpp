@@ -31,7 +31,7 @@ namespace
 using GetExportTable = int (*)(const void **table, const void *uuid);
 
 // GPUKIT_TORCH of src/fronts/common/export_table.h.
-constexpr int LIBRARY_TORCH = 7;
+constexpr int LIBRARY_TORCH = 8;
 
 const DriverTable *table;
 
