@@ -28,6 +28,7 @@ import cuda
 import export
 import limit
 import nccl
+import limit_share
 import plot
 import python
 import record
@@ -311,6 +312,7 @@ def main():
     blas.rows(table, GPUKIT, BLAS)
     nccl.rows(table, GPUKIT, NCCL)
     limit.rows(table, BUILD)
+    limit_share.rows(table, BUILD)
     least = statistics.median(raw["none"]["runs"]["true"]["wall"])
     print(f"{host}; 8 GPUs, 32 processes; medians of {options.runs} runs, "
           f"{options.frames} frames; `true` takes {least:.2f} ms\n")
