@@ -7,8 +7,9 @@
 
 #include "fronts/nccl/meeting.h"
 
-/* The elements of a block, at most. */
-#define REDUCE_BLOCK 2048
+/* The elements of a block, at most: those of four ranks lie in the first cache.
+ */
+#define REDUCE_BLOCK 1024
 
 struct reduction {
 	uint32_t type, op;
