@@ -90,6 +90,33 @@ def test_cudnn_convolution_transpose(case, dtype, extra):
                            dilation), dtype)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("dtype", list(TOLERANCE))
+@pytest.mark.parametrize("case", CASES)
+def test_the_backward_pass(case, dtype, transposed):
+    dims, _, _, groups, _, stride, padding, dilation = case
+    x, w = operands(case, dtype, transposed)
+    more = ([stride] * dims, [padding] * dims, [dilation] * dims, transposed,
+            [0] * dims, groups)
+    bias = [w.size(1) * groups if transposed else w.size(0)]
+    shape = aten.convolution(x, w, None, *more).shape
+    grad = torch.randn(shape, generator=torch.Generator().manual_seed(
+        1)).to(dtype)
+    found = torch.ops.gpukit.convolution_backward(
+        grad, x, w, bias, *more, [True] * 3)
+    wanted = aten.convolution_backward(
+        grad.double(), x.double(), w.double(), bias, *more, [True] * 3)
+    for one, other in zip(found, wanted):
+        assert one.dtype == dtype
+        torch.testing.assert_close(one.double(), other,
+                                   rtol=4 * TOLERANCE[dtype],
+                                   atol=8 * TOLERANCE[dtype])
+    none = torch.ops.gpukit.convolution_backward(
+        grad, x, w, bias, *more, [False, True, False])
+    assert none[0] is None and none[2] is None
+    assert torch.equal(none[1], found[1])
+
+
 @pytest.mark.parametrize("which", ["input", "weight", "both"])
 @pytest.mark.parametrize("case", [c for c in CASES if c[0] > 1])
 def test_channels_last_goes_through(case, which):

@@ -1,8 +1,14 @@
 /*
- * cuda_only_convolution.cpp - cuDNN's convolutions and the depthwise ones.
- * Their backward passes need none: convolution_backward has a form for all.
+ * cuda_only_convolution.cpp - cuDNN's convolutions and the depthwise ones, and
+ * the backward pass of all. Where the CPU has no instructions for fp16 or bf16
+ * PyTorch computes them value by value, up to 30 times slower: there we go by
+ * fp32, which is what CUDA's kernels add up in.
  */
 #include "cuda_only.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <array>
 
 namespace gpukit
 {
@@ -10,6 +16,7 @@ namespace
 {
 
 using at::IntArrayRef;
+using at::ScalarType;
 
 struct Geometry {
 	std::vector<int64_t> stride, padding, dilation, output_padding;
@@ -54,12 +61,39 @@ at::MemoryFormat result_format(const Tensor &self, const Tensor &weight)
 	return at::MemoryFormat::Contiguous;
 }
 
+/* Asks PyTorch, which asks oneDNN. */
+bool ask_support(const char *name)
+{
+	auto op = c10::Dispatcher::singleton().findOp({name, ""});
+
+	return op && op->hasSchema() && op->typed<bool()>().call();
+}
+
+bool has_instructions(ScalarType type)
+{
+	static const bool bf16 =
+	    ask_support("mkldnn::_is_mkldnn_bf16_supported");
+	static const bool fp16 =
+	    ask_support("mkldnn::_is_mkldnn_fp16_supported");
+
+	return type == at::kBFloat16 ? bf16 : type != at::kHalf || fp16;
+}
+
+ScalarType fast_type(ScalarType type)
+{
+	return has_instructions(type) ? type : at::kFloat;
+}
+
 Tensor convolve(const Tensor &self, const Tensor &weight,
 		const optional<Tensor> &bias, const Geometry &how)
 {
-	return at::convolution(self, weight, bias, how.stride, how.padding,
-			       how.dilation, how.is_transposed,
-			       how.output_padding, how.groups);
+	auto type = fast_type(self.scalar_type());
+	auto wide = is_given(bias) ? bias->to(type) : bias;
+
+	return at::convolution(self.to(type), weight.to(type), wide, how.stride,
+			       how.padding, how.dilation, how.is_transposed,
+			       how.output_padding, how.groups)
+	    .to(self.scalar_type());
 }
 
 Tensor convolve_like_cudnn(const Tensor &self, const Tensor &weight,
@@ -129,6 +163,23 @@ Tensor cudnn_add_relu(const Tensor &self, const Tensor &weight, const Tensor &z,
 	    .relu_();
 }
 
+std::tuple<Tensor, Tensor, Tensor>
+backward(const Tensor &grad, const Tensor &input, const Tensor &weight,
+	 at::OptionalIntArrayRef bias_sizes, IntArrayRef stride,
+	 IntArrayRef padding, IntArrayRef dilation, bool is_transposed,
+	 IntArrayRef output_padding, int64_t groups, std::array<bool, 3> wanted)
+{
+	auto type = input.scalar_type(), fast = fast_type(type);
+	auto [of_input, of_weight, of_bias] = at::convolution_backward(
+	    grad.to(fast), input.to(fast), weight.to(fast), bias_sizes, stride,
+	    padding, dilation, is_transposed, output_padding, groups, wanted);
+	auto narrow = [&](const Tensor &wide) {
+		return wide.defined() ? wide.to(type) : wide;
+	};
+
+	return {narrow(of_input), narrow(of_weight), narrow(of_bias)};
+}
+
 /* A weight a channel: as many groups as the operand has channels. */
 Tensor depthwise(const Tensor &self, const Tensor &weight, IntArrayRef kernel,
 		 const optional<Tensor> &bias, IntArrayRef stride,
@@ -167,6 +218,7 @@ Rows convolution_rows()
 	    own_row<cudnn_transpose>("cudnn_convolution_transpose"),
 	    own_row<cudnn_relu>("cudnn_convolution_relu"),
 	    own_row<cudnn_add_relu>("cudnn_convolution_add_relu"),
+	    own_row<backward>("convolution_backward", true),
 	    own_row<depthwise>("_conv_depthwise2d"),
 	    own_row<depthwise_out>("_conv_depthwise2d.out"),
 	    own_row<depthwise>("conv_depthwise3d"),
