@@ -110,3 +110,31 @@ def test_on_no_made_up_machine_nothing_is_imported():
          "print(*[n for n in sys.modules if 'gpukit' in n])"],
         env=torch_env(PYTHONPATH=folder), text=True)
     assert out.split() == ["_gpukit_torch"]
+
+
+def test_without_a_compiler_torch_is_imported_and_a_warning_says_so(tmp_path):
+    out = run("""
+raises(lambda: torch.zeros(3, device="cuda"), RuntimeError, "kernel image")
+""", XDG_CACHE_HOME=str(tmp_path), PATH=str(tmp_path), CXX="")
+    assert "no C++ compiler" in out.stderr
+
+
+def test_a_built_library_that_others_can_write_is_not_loaded():
+    program = """
+import os, shutil, sys, tempfile
+from _gpukit_torch import build
+found = build.find()
+assert found
+os.environ["XDG_CACHE_HOME"] = there = tempfile.mkdtemp()
+folder = os.path.join(build.cache(), build.key())
+os.makedirs(folder)
+shutil.copy(found, folder)
+assert build.find()
+os.chmod(folder, 0o777)
+assert not build.find()
+os.chmod(folder, 0o755)
+os.chmod(os.path.join(folder, build.NAME), 0o666)
+assert not build.find()
+shutil.rmtree(there)
+"""
+    run(program)

@@ -32,9 +32,9 @@ def raises(function, kind, *words):
 
 def torch_env(**more):
     """One thread each; what is built is kept in the build tree."""
-    return clean_env(OMP_NUM_THREADS="1",
-                     XDG_CACHE_HOME=os.path.join(BUILD, "torch-cache"),
-                     **more)
+    return clean_env(**{"OMP_NUM_THREADS": "1",
+                        "XDG_CACHE_HOME": os.path.join(BUILD, "torch-cache"),
+                        **more})
 
 
 def python():

@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "src")
 NAME = "libgpukit-torch.so"
 _COMPILERS = ("c++", "g++", "clang++")
-_FLAGS = ("-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-w")
+_FLAGS = ("-O2", "-fPIC", "-fvisibility=hidden", "-w")
 _LIBRARIES = ("-ltorch_cpu", "-lc10", "-lc10_cuda", "-ldl")
 
 
@@ -155,11 +155,17 @@ def _write_table(folder):
         f.writelines(f'"{name}",\n' for name in sorted(names))
 
 
+def _standard(version):
+    """Of C++, as PyTorch's headers want it."""
+    numbers = [int(number) for number in re.findall(r"\d+", version)[:2]]
+    return "-std=c++20" if numbers >= [2, 10] else "-std=c++17"
+
+
 def _flags(folder):
     import torch
 
     headers = os.path.join(os.path.dirname(torch.__file__), "include")
-    return [*_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={_abi()}", "-isystem", headers,
+    return [_standard(torch.__version__), *_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={_abi()}", "-isystem", headers,
             "-isystem", os.path.join(headers, "torch", "csrc", "api",
                                      "include"), "-I", folder]
 
