@@ -1,6 +1,6 @@
-"""PyTorch's own table of operators, on a made-up GPU against the CPU. Here a
-fixed tenth of it; `./run torch` sets GPUKIT_TORCH_ALL for all of it. The misses
-that are known stand with their reasons in tests/data/torch-misses.txt."""
+"""PyTorch's own table of operators, on a made-up GPU against the CPU. Without
+GPUKIT_TORCH_ALL, which `./run torch` sets, a fixed tenth of it. The misses that
+are known stand with their reasons in tests/data/torch-misses.txt."""
 
 import collections
 import json
@@ -9,9 +9,7 @@ import os
 import pytest
 
 from conftest import ROOT
-from torch_venv import needs_torch, run
-
-pytestmark = needs_torch
+from torch_program import run_file
 
 PARTS = 20
 TYPES = ("float32", "bfloat16", "int64", "complex64", "bool")
@@ -32,8 +30,9 @@ def known_misses():
 
 @pytest.mark.parametrize("part", range(PARTS if ALL else PARTS // 10))
 def test_operators_answer_as_the_cpus(part):
-    done = run(["opinfo.py", str(part), str(PARTS), *TYPES], "h100:1", 900)
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    printed = run_file(["opinfo.py", str(part), str(PARTS), *TYPES], "h100:1",
+                       1800)
+    rows = [json.loads(line) for line in printed.splitlines()]
     assert len(rows) > 50
     known = known_misses()
     missed = {(row["operator"], row["dtype"]): row["miss"] for row in rows

@@ -1,6 +1,7 @@
 """PyTorch programs on the made-up machine, each in a process of its own. They
 need the virtual environment build/venv-torch; without it they are skipped."""
 
+import json
 import os
 import subprocess
 
@@ -9,6 +10,8 @@ import pytest
 from conftest import BUILD, GPUKIT, ROOT, clean_env
 
 PYTHON = os.path.join(ROOT, "build", "venv-torch", "bin", "python")
+
+PROGRAMS = os.path.join(ROOT, "tests", "torch", "programs")
 
 BEGIN = """
 import torch
@@ -54,3 +57,27 @@ def run(program, gpus="h100:2", options=(), check=True, **more):
     if check:
         assert not done.returncode, done.stderr[-3000:]
     return done
+
+
+def run_file(words, gpus=None, timeout=600):
+    """What python WORD... prints, in the folder of the programs; gpus: the
+    machine that is made up around it."""
+    around = [GPUKIT, "fake", "--gpus", gpus, "--"] if gpus else []
+    done = subprocess.run(
+        [*around, python(), *words], cwd=PROGRAMS, check=False, text=True,
+        env=torch_env(PYTHONPATH=PROGRAMS, TOKENIZERS_PARALLELISM="false"),
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    return done.stdout
+
+
+def told(printed):
+    """The program's last line, which is JSON."""
+    return json.loads(printed.splitlines()[-1])
+
+
+def on_both(*words, folder, gpus="h100:1"):
+    """What PROGRAM DEVICE FOLDER WORD... tells of cuda and of the CPU."""
+    program, *more = words
+    return [told(run_file([program, device, str(folder), *more], where))
+            for device, where in (("cuda", gpus), ("cpu", None))]

@@ -1,5 +1,5 @@
-"""A small network of convolutions, trained in half precision where the layers
-allow it, with a scaler of gradients."""
+"""A small network of convolutions, in float32, in bfloat16, and a layer in
+float16 with a scaler of gradients."""
 
 from torch import autocast, float16, bfloat16, nn
 from torch.amp import GradScaler
@@ -9,12 +9,28 @@ import torch
 from training import DEVICE, Dropout, begin, classes, drawn, tell, train
 
 
-def network():
+class Cast(nn.Module):
+    """A layer that autocast runs in a small type on both devices; its lists
+    of other layers differ, so those are left in float32."""
+
+    def __init__(self, layer, dtype):
+        super().__init__()
+        self.layer, self.dtype = layer, dtype
+
+    def forward(self, x):
+        with autocast(DEVICE, dtype=self.dtype):
+            return self.layer(x).float()
+
+
+def network(small=lambda layer: layer):
+    """Without biases before norms: their gradients are noise, which Adam makes
+    as large as any."""
     return nn.Sequential(
-        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Conv2d(8, 16, 3, stride=2, padding=1, groups=2),
-        nn.BatchNorm2d(16), nn.SiLU(), Dropout(0.3),
-        nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(64, 10)).to(DEVICE)
+        small(nn.Conv2d(3, 8, 3, padding=1, bias=False)), nn.BatchNorm2d(8),
+        nn.ReLU(), nn.MaxPool2d(2),
+        small(nn.Conv2d(8, 16, 3, stride=2, padding=1, groups=2, bias=False)),
+        nn.BatchNorm2d(16), nn.SiLU(), Dropout(0.3), nn.AdaptiveAvgPool2d(2),
+        nn.Flatten(), small(nn.Linear(64, 10))).to(DEVICE)
 
 
 def batches(steps):
@@ -35,22 +51,14 @@ def plain():
 
 
 def mixed():
-    """Both devices cast the same layers to bfloat16 here: those of Linear and
-    Conv2d, which the CPU computes in the same way."""
-    model = network()
-
-    def loss_of(model, batch):
-        with autocast(DEVICE, dtype=bfloat16):
-            out = model(batch[0])
-        return cross_entropy(out.float(), batch[1])
-
-    return train(model, torch.optim.SGD(model.parameters(), 0.1, 0.9), loss_of,
-                 batches(20))
+    model = network(lambda layer: Cast(layer, bfloat16))
+    return train(model, torch.optim.SGD(model.parameters(), 0.1, 0.9),
+                 plain_loss, batches(20))
 
 
 def scaled():
     """The scale falls when gradients overflow, and such a step is left out."""
-    model = nn.Linear(64, 10).to(DEVICE)
+    model = Cast(nn.Linear(64, 10), float16).to(DEVICE)
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     scaler = GradScaler(DEVICE, init_scale=2.0**18, growth_interval=4)
     told = []
@@ -58,8 +66,7 @@ def scaled():
         x, = drawn((8, 64), seed=step)
         if step == 5:
             x[0, 0] = 6e4
-        with autocast(DEVICE, dtype=float16):
-            loss = cross_entropy(model(x), classes(8, 10, step))
+        loss = cross_entropy(model(x), classes(8, 10, step))
         optimizer.zero_grad()
         scaler.scale(loss).backward()
         scaler.step(optimizer)
