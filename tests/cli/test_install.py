@@ -16,7 +16,7 @@ from conftest import BUILD, ROOT, clean_env
 PREFIX = "/opt/gpukit"
 NOBODY = 65534
 SOURCES = ["profiles", "scenarios", "include", "packaging", "cmake", "examples",
-           "src/fronts/curand"]
+           "src/fronts/curand", "python"]
 
 # One worker runs them all: the tree is copied once.
 pytestmark = pytest.mark.xdist_group("install")
