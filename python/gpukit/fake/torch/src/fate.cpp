@@ -20,6 +20,7 @@ namespace
 // Kernels of CUDA's that need no GPU: they make, show or ask.
 const char *const kept[] = {
     "_cudnn_set_rnn_dropout",
+    "_efficientzerotensor",
     "_fused_sdp_choice",
     "_has_same_storage_numel",
     "_pin_memory",
