@@ -11,8 +11,9 @@ from conftest import BUILD, GPUKIT, clean_env
 class Program:
     """A package with its Python; called with a script, runs it."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, *options):
+        """options: of the launcher, for all its scripts."""
+        self.name, self.options = name, options
         self.venv = os.path.join(BUILD, "real", name)
         self.python = os.path.join(self.venv, "bin", "python")
 
@@ -25,8 +26,8 @@ class Program:
             file.write(script)
             file.flush()
             done = subprocess.run(
-                [*around, GPUKIT, "fake", *options, "--", self.python,
-                 file.name], text=True, capture_output=True,
+                [*around, GPUKIT, "fake", *self.options, *options, "--",
+                 self.python, file.name], text=True, capture_output=True,
                 stdin=subprocess.DEVNULL, check=False, timeout=300,
                 env=clean_env(**env))
         assert done.returncode == 0, (done.stdout, done.stderr)

@@ -1,11 +1,11 @@
-"""PyTorch, unmodified, with the kernels of its libraries and none of its own.
+"""PyTorch without our operators: the kernels of its libraries and none of its own.
 Values are compared with those that it computes without a GPU."""
 
 import pytest
 
 from real_program import Program
 
-TORCH = Program("torch")
+TORCH = Program("torch", "--no-torch")
 
 BEGIN = """
 import torch

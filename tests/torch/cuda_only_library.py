@@ -2,8 +2,13 @@
 
 import ctypes
 import os
+import sys
 
 import torch
+
+from conftest import BUILD
+
+sys.path.append(os.path.join(BUILD, "python"))
 
 _loaded = []
 
