@@ -20,7 +20,7 @@ picture() {
 	done
 	sleep 4 # rates need two readings
 	tmux -L "$socket" capture-pane -e -p |
-		python3 tools/ansi-to-svg.py "$2" >"docs/$1.svg.new"
+		python3 tools/ansi_svg.py "$2" >"docs/$1.svg.new"
 	mv "docs/$1.svg.new" "docs/$1.svg"
 	tmux -L "$socket" kill-server
 }
