@@ -272,3 +272,59 @@ def test_the_file_behind_a_link_is_written(gpukit, tmp_path):
     assert done.returncode == 0, done.stderr
     assert link.is_symlink()
     assert json.loads(target.read_text())
+
+
+TOLD = {"pid": 7, "version": "2.9", "capability": 75, "devices": [{
+    "device": "?", "allocated_peak_bytes": 12 << 30,
+    "reserved_peak_bytes": 13 << 30, "phase": "backward",
+    "phases": {"forward": 1, "backward": 2, "optimizer": 3},
+    "categories": {"parameters": 1 << 30, "gradients": 2, "optimizer": 3,
+                   "activations": 4, "other": 5, "rounding": 6}}]}
+TELLS = r"""
+import json, os, subprocess, sys
+folder = os.environ["GPUKIT_TORCH_REPORT"]
+told = json.loads(sys.argv[1])
+uuid = subprocess.check_output(["nvidia-smi", "--query-gpu=uuid",
+                                "--format=csv,noheader"], text=True).split()[1]
+told["devices"][0]["device"] = uuid
+def tell(name, what):
+    with open(os.path.join(folder, name), "w") as f:
+        f.write(what)
+tell("1.json", json.dumps(told))
+tell("2.json", json.dumps(told)[:-40])
+tell("3.json", "[" * 100000)
+tell("4.json", json.dumps({**told, "pid": "x"}))
+told["devices"][0]["categories"]["other"] = -1
+tell("5.json", json.dumps(told))
+told["devices"] = 3
+tell("6.json", json.dumps(told))
+tell("7.new", "")
+"""
+
+
+def test_what_programs_of_pytorch_tell_is_in_it(gpukit, tmp_path):
+    """Whatever is wrong of it is left out; no file stays behind."""
+    path = tmp_path / "r.json"
+    done = gpukit("fake", "--gpus", "t4:2", "--report", path, "--",
+                  sys.executable, "-c", TELLS, json.dumps(TOLD),
+                  env={"TMPDIR": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    (row,) = checked(path.read_text())["pytorch"]
+    told = TOLD["devices"][0]
+    assert (row["pid"], row["device"]) == (7, 1)
+    assert row["categories"] == told["categories"]
+    assert row["needed_least_bytes"] == 12 << 30
+    most = row["needed_most_bytes"]
+    assert abs(most - (13 * 1.1 + 0.5) * (1 << 30)) < 200
+    # A T4 has 15 GiB, and perhaps that is enough; Pascal and Volta are not.
+    assert row["smallest_gpu_perhaps"] == "Tesla T4"
+    assert row["smallest_gpu"] == "NVIDIA L4"
+    assert "parameters 1.000, " in done.stderr
+    assert os.listdir(tmp_path) == ["r.json"]
+
+
+def test_without_pytorchs_part_nobody_is_asked(gpukit):
+    done = gpukit("fake", "--report", "-", "--quiet", "--no-torch", "--", "sh",
+                  "-c", 'test -z "$GPUKIT_TORCH_REPORT"')
+    assert done.returncode == 0
+    assert checked(done.stdout)["pytorch"] == []

@@ -32,7 +32,8 @@ def known_misses():
 def test_operators_answer_as_the_cpus(part):
     printed = run_file(["opinfo.py", str(part), str(PARTS), *TYPES], "h100:1",
                        1800)
-    rows = [json.loads(line) for line in printed.splitlines()]
+    rows = [json.loads(line) for line in printed.splitlines()
+            if line.startswith("{")]  # some PyTorch says more
     assert len(rows) > 50
     known = known_misses()
     missed = {(row["operator"], row["dtype"]): row["miss"] for row in rows

@@ -1,5 +1,6 @@
 """PyTorch programs on the made-up machine, each in a process of its own. They
-need the virtual environment build/venv-torch; without it they are skipped."""
+need the virtual environment build/venv-torch, or GPUKIT_TORCH_PYTHON, a Python
+with another PyTorch; without it they are skipped."""
 
 import json
 import os
@@ -9,7 +10,8 @@ import pytest
 
 from conftest import BUILD, GPUKIT, ROOT, clean_env
 
-PYTHON = os.path.join(ROOT, "build", "venv-torch", "bin", "python")
+PYTHON = os.environ.get("GPUKIT_TORCH_PYTHON") or os.path.join(
+    ROOT, "build", "venv-torch", "bin", "python")
 
 PROGRAMS = os.path.join(ROOT, "tests", "torch", "programs")
 

@@ -11,6 +11,7 @@
 #include "cli/fake/refusals.h"
 #include "cli/fake/replay.h"
 #include "cli/fake/report.h"
+#include "cli/fake/report_torch.h"
 #include "fronts/common/generations.h"
 #include "machine/file/file.h"
 #include "machine/file/numbers.h"
@@ -282,10 +283,11 @@ static int start_children(struct fake_options *a, struct fake_replay *replay,
 
 /* The report has the refusals as well: they are told once. */
 static int tell_end(const struct fake_options *a, struct gkf_machine *m,
-		    int code)
+		    const char *torch, int code)
 {
 	const struct report_ask ask = {.path = a->report,
 				       .command = a->command,
+				       .torch = torch,
 				       .status = code,
 				       .quiet = a->quiet};
 	unsigned refused;
@@ -304,6 +306,7 @@ static int tell_end(const struct fake_options *a, struct gkf_machine *m,
 static int run_told(const struct fake_options *a, const char *path,
 		    struct fake_children *children)
 {
+	char torch[PATH_MAX] = "";
 	struct gkf_machine *m;
 	int code = fake_open(path, &m);
 
@@ -312,11 +315,14 @@ static int run_told(const struct fake_options *a, const char *path,
 	if (!a->quiet)
 		fake_hint(a->command[0]);
 	code = fake_torch(!a->no_torch);
+	if (!code && a->report && !a->no_torch)
+		code = report_torch_begin(torch, sizeof torch);
 	if (!code)
 		code = fake_run(m, path,
 				a->generation ? a->generation->name : NULL,
 				a->command, end_of_scenario(a), children);
-	code = tell_end(a, m, code);
+	code = tell_end(a, m, torch, code);
+	report_torch_end(torch);
 	gkf_machine_close(m);
 	return code;
 }

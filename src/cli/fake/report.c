@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cli/fake/ctl.h"
 #include "cli/fake/refusals.h"
+#include "cli/fake/report_torch.h"
 #include "machine/file/board.h"
 #include "machine/file/file.h"
 #include "machine/store/board.h"
@@ -39,6 +40,7 @@ struct report {
 	struct refusals refused;
 	struct gkf_total_read *totals;
 	unsigned count;
+	json_t *torch;
 };
 
 static double seconds(uint64_t ns)
@@ -227,13 +229,13 @@ static json_t *command_json(char *const *command)
 static json_t *report_json(const struct report *r)
 {
 	return json_pack(
-	    "{s:i, s:s, s:s, s:o, s:i, s:f, s:o, s:o, s:o, s:I, s:o}", "schema",
-	    SCHEMA, "gpukit_version", GPUKIT_VERSION, "driver_version",
-	    gkf_machine_file(r->m)->driver_version, "command",
+	    "{s:i, s:s, s:s, s:o, s:i, s:f, s:o, s:o, s:O, s:o, s:I, s:o}",
+	    "schema", SCHEMA, "gpukit_version", GPUKIT_VERSION,
+	    "driver_version", gkf_machine_file(r->m)->driver_version, "command",
 	    command_json(r->ask->command), "exit_status", r->ask->status,
 	    "machine_seconds", seconds(gkf_machine_ns(r->m)), "devices",
-	    devices_json(r), "processes", processes_json(r), "refused",
-	    refused_json(r), "refused_without_room",
+	    devices_json(r), "processes", processes_json(r), "pytorch",
+	    r->torch, "refused", refused_json(r), "refused_without_room",
 	    (json_int_t)r->refused.lost, "failing_functions", rules_json(r));
 }
 
@@ -312,6 +314,7 @@ static void report_text(const struct report *r, struct gk_buf *buf)
 {
 	put_devices(r, buf);
 	put_processes(r, buf);
+	report_torch_text(r->torch, buf);
 	put_faults(r, buf);
 	refusals_text(&r->refused, "refused: ", buf);
 }
@@ -454,6 +457,7 @@ int report_write(struct gkf_machine *m, const struct report_ask *ask)
 	int code;
 
 	gkf_reap(m, true);
+	r.torch = report_torch_read(m, ask->torch);
 	r.totals = calloc(GKF_TOTALS_MAX, sizeof *r.totals);
 	code = r.totals ? refusals_read(m, &r.refused)
 			: fake_failure("out of memory");
@@ -463,5 +467,6 @@ int report_write(struct gkf_machine *m, const struct report_ask *ask)
 		code = write_report(&r);
 	refusals_free(&r.refused);
 	free(r.totals);
+	json_decref(r.torch);
 	return code;
 }

@@ -11,7 +11,8 @@ struct report_ask {
 	 */
 	const char *path;
 	char *const *command;
-	int status; /* of the command */
+	const char *torch; /* the folder of report_torch_begin(); "": none */
+	int status;        /* of the command */
 	bool quiet;
 };
 

@@ -31,6 +31,10 @@ def activate():
         from . import install
 
         install.install()
+        if os.environ.get("GPUKIT_TORCH_REPORT"):
+            from . import report
+
+            report.begin(os.environ["GPUKIT_TORCH_REPORT"])
     except Exception as error:  # whatever it is: torch must be imported
         import warnings
 
