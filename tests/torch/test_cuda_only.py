@@ -243,13 +243,27 @@ def test_gru_cell(dtype, biased):
 
 @pytest.mark.parametrize("keep", [0.0, 0.3, 1.0])
 def test_fused_dropout_takes_what_is_kept(keep):
-    x = made(100, 100) + 10
+    x = (made(100, 100) + 10).bfloat16()
     out, mask = aten._fused_dropout(x, keep)
     assert mask.dtype == torch.uint8
     assert abs(mask.double().mean().item() - keep) < 0.03
-    torch.testing.assert_close(out, x * mask / (keep or 1))
-    torch.testing.assert_close(aten._masked_scale(x, mask, 2.5),
-                               x * mask * 2.5)
+    wide = x.float() * mask
+    assert torch.equal(out, (wide * (1 / (keep or 1))).bfloat16())
+    assert torch.equal(aten._masked_scale(x, mask, 1 / 0.9),
+                       (wide * (1 / 0.9)).bfloat16())
+
+
+@pytest.mark.parametrize("p, train", [(0.0, True), (0.1, True), (1.0, True),
+                                      (0.1, False), (0.1, None)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_dropout_scales_before_it_rounds(dtype, p, train):
+    x = made(100, 100, dtype=dtype)
+    out, mask = torch.ops.gpukit.native_dropout(x, p, train)
+    left = p if train is not False else 0
+    assert mask.dtype == torch.bool
+    assert abs(mask.double().mean().item() - (1 - left)) < 0.03
+    scale = 1 / (1 - left) if left < 1 else 0
+    assert torch.equal(out, (x.float() * mask * scale).to(dtype))
 
 
 @pytest.mark.skipif("not has('mm.dtype')")

@@ -27,7 +27,7 @@ class Dropout(torch.nn.Dropout):
         path = os.path.join(FOLDER, f"{Dropout.calls}.pt")
         Dropout.calls += 1
         if not x.is_cuda:
-            return x * torch.load(path) / (1 - self.p)
+            return x * torch.load(path) * (1 / (1 - self.p))
         y = super().forward(x)
         torch.save((y != 0).cpu(), path)
         return y
