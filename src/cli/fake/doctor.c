@@ -25,6 +25,7 @@
 
 struct check {
 	const char *gpus;
+	const char *python; /* NULL: none */
 	char **paths;
 	bool json;
 	unsigned capability; /* the least of the GPUs, 80 for 8.0 */
@@ -40,6 +41,10 @@ static const struct argp_option options[] = {
      "the machine it is to run on, as of `gpukit fake` (default: " DEFAULT_GPUS
      ")",
      0},
+    {"python", 'p', "PYTHON", 0,
+     "a Python, such as that of a virtual environment: whether its PyTorch "
+     "will run, and which operators are refused",
+     0},
     {"json", 'j', NULL, 0, "a list of objects instead of lines", 0},
     {0}};
 
@@ -51,6 +56,9 @@ static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 	case 'g':
 		check->gpus = arg;
 		return 0;
+	case 'p':
+		check->python = arg;
+		return 0;
 	case 'j':
 		check->json = true;
 		return 0;
@@ -58,8 +66,10 @@ static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 		check->paths = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no file; say which, as in `gpukit fake "
-				  "doctor ./a.out`");
+		if (!check->python)
+			argp_error(state,
+				   "no file; say which, as in `gpukit fake "
+				   "doctor ./a.out`");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -69,11 +79,11 @@ static error_t parse_doctor_option(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse_doctor_option,
-    .args_doc = "FILE...",
+    .args_doc = "FILE...\n--python PYTHON [FILE...]",
     .doc = "Tells whether programs and libraries will run on a made-up "
 	   "machine: which CUDA runtime they carry, which images of kernels, "
-	   "and what to do. Nothing is run; of a directory, such as a Python "
-	   "package, every file is looked at.\v"
+	   "and what to do. Nothing is run but the PYTHON that is asked; of a "
+	   "directory, such as a Python package, every file is looked at.\v"
 	   "Exit status: 0 all of them run, 1 some will not, 2 usage."};
 
 /* The least compute capability of the machine. */
@@ -194,7 +204,11 @@ int fake_doctor(int argc, char **argv)
 			      sizeof check.libraries))
 		code = fake_failure("doctor: gpukit's own place is not known");
 	check.list = json_array();
-	for (char **path = check.paths; !code && *path; path++)
+	if (!code && check.python)
+		code =
+		    doctor_python(check.python, check.json ? check.list : NULL,
+				  &check.text, &check.code);
+	for (char **path = check.paths; !code && path && *path; path++)
 		code = check_file(&check, *path);
 	if (!code)
 		code = finish_check(&check);

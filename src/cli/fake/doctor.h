@@ -126,6 +126,14 @@ void doctor_text(const struct doctor *doctor, const char *libraries,
 /* As one JSON object, the caller's; NULL without memory. */
 json_t *doctor_json(const struct doctor *doctor, const char *libraries);
 
+/*
+ * Asks a Python about its PyTorch: adds an object to list or, where that is
+ * NULL, lines to text. ret_code becomes that of a failure where it will not
+ * run. An exit code, told: it cannot be asked.
+ */
+int doctor_python(const char *python, json_t *list, struct gk_buf *text,
+		  int *ret_code);
+
 /* Adds the advice, with the directory of our libraries put in. */
 void doctor_what_to_do(const struct doctor *doctor, const struct advice *advice,
 		       const char *libraries, struct gk_buf *buf);

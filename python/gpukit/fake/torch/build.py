@@ -45,16 +45,25 @@ def _abi():
     return int(torch._C._GLIBCXX_USE_CXX11_ABI)
 
 
-def key():
-    """What a library was built from and for, as the name of its folder."""
-    import torch
-
+def _digest():
+    """What a library is built from."""
     digest = hashlib.sha256(repr((_FLAGS, _LIBRARIES)).encode())
     for path in _sources():
         digest.update(os.path.basename(path).encode() + b"\0")
         with open(path, "rb") as f:
             digest.update(f.read())
-    return f"{torch.__version__}-abi{_abi()}-{digest.hexdigest()[:16]}"
+    return digest.hexdigest()[:16]
+
+
+def _key(version, abi):
+    return f"{version}-abi{abi}-{_digest()}"
+
+
+def key():
+    """What a library was built from and for, as the name of its folder."""
+    import torch
+
+    return _key(torch.__version__, _abi())
 
 
 def cache():
@@ -75,11 +84,20 @@ def _is_ours(path):
             and not stat.S_ISLNK(found.st_mode))
 
 
-def find():
-    """The path of the built library of this PyTorch; None: not built yet."""
-    folder = os.path.join(cache(), key())
+def _find(name):
+    folder = os.path.join(cache(), name)
     path = os.path.join(folder, NAME)
     return path if _is_ours(folder) and _is_ours(path) else None
+
+
+def find():
+    """The path of the built library of this PyTorch; None: not built yet."""
+    return _find(key())
+
+
+def find_for(version):
+    """The same of a PyTorch that is not imported; it has one of the ABIs."""
+    return _find(_key(version, 1)) or _find(_key(version, 0))
 
 
 def find_or_build():

@@ -37,7 +37,7 @@ def install():
     """Once a process. Raises RuntimeError where it cannot be."""
     import torch
 
-    from . import build
+    from . import build, table
 
     if getattr(torch, "_gpukit_library", None) or not torch.version.cuda:
         return
@@ -48,4 +48,5 @@ def install():
     if answer:
         raise RuntimeError(_ANSWERS.get(answer, f"it answered {answer}"))
     torch._gpukit_library = path
+    table.keep(path)
     _cover_libraries(torch, opened)

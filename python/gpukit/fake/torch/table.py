@@ -8,6 +8,7 @@ refused    it is an error that names it, for the reason that stands here
 """
 
 import json
+import os
 import sys
 
 FATES = ("cpu", "composite", "own", "cuda", "refused")
@@ -31,6 +32,34 @@ def rows():
                   key=lambda row: (row["key"], row["operator"]))
 
 
+def _beside(library):
+    return os.path.join(os.path.dirname(library), "refused.json")
+
+
+def keep(library):
+    """Writes what is refused beside the built library, once, for whoever asks
+    without running PyTorch."""
+    path = _beside(library)
+    if os.path.exists(path):
+        return
+    try:
+        beside = f"{path}.{os.getpid()}"
+        with open(beside, "w", encoding="utf-8") as f:
+            json.dump([row for row in rows() if row["fate"] == "refused"], f)
+        os.replace(beside, path)
+    except OSError:
+        pass  # it is not ours to write to, or full
+
+
+def kept(library):
+    """The rows that are refused; None: nobody has written them yet."""
+    try:
+        with open(_beside(library), encoding="utf-8") as f:
+            return json.load(f)
+    except (OSError, ValueError):
+        return None
+
+
 def text(found):
     """For people: the rows, and how many of each fate there are."""
     lines = [f'{row["key"]:17} {row["fate"]:10} {row["operator"]}'
@@ -44,11 +73,7 @@ def text(found):
     return "\n".join(lines)
 
 
-def main(arguments):
-    if arguments not in (["--table"], ["--table", "--json"]):
-        sys.stderr.write("usage: gpukit fake -- python -m _gpukit_torch "
-                         "--table [--json]\n")
-        return 2
+def main(as_json):
     import torch  # noqa: F401 - which installs what the table is of
 
     try:
@@ -56,5 +81,5 @@ def main(arguments):
     except RuntimeError as error:
         sys.stderr.write(f"gpukit: {error}\n")
         return 1
-    print(json.dumps(found, indent=1) if arguments[1:] else text(found))
+    print(json.dumps(found, indent=1) if as_json else text(found))
     return 0

@@ -1,0 +1,141 @@
+"""`gpukit fake doctor --python PYTHON`: whether the PyTorch of that Python will
+run on a made-up machine, and what to do where it will not. PyTorch is not
+imported, and nothing is built."""
+
+import importlib.util
+import json
+import os
+import re
+import sys
+import textwrap
+
+from . import build, table
+
+_FIRST = (2, 5)  # that looks for parts such as ours
+_CUDA = ("12", "13")  # whose runtimes are made up
+
+# Why it does not run: what is said, and what to do.
+_REASONS = {
+    "no-pytorch": ("there is no PyTorch in it", "pip install torch"),
+    "old-pytorch": ("PyTorch looks for parts such as ours since 2.5",
+                    "install a newer PyTorch"),
+    "no-cuda": ("this PyTorch was built without CUDA",
+                "install a wheel for CUDA 12 or 13, PyPI's default"),
+    "other-cuda": ("this PyTorch is for another CUDA than 12 and 13",
+                   "install a wheel for CUDA 12 or 13"),
+    "no-compiler": ("its C++ part is not built, and there is no C++ compiler",
+                    "install g++, or name a compiler in CXX"),
+    "no-headers": ("its C++ part is not built, and this PyTorch has no headers",
+                   "install PyPI's wheel"),
+    "turned-off": ("TORCH_DEVICE_BACKEND_AUTOLOAD=0 or GPUKIT_TORCH=0 is in "
+                   "the environment", "unset it"),
+}
+
+
+def _folder():
+    """Where PyTorch lies; None: it is not there."""
+    found = importlib.util.find_spec("torch")
+    places = list(found.submodule_search_locations or ()) if found else []
+    return places[0] if places else None
+
+
+def _version(folder):
+    """What torch/version.py says, without running PyTorch: version, CUDA."""
+    try:
+        with open(os.path.join(folder, "version.py"), encoding="utf-8") as f:
+            text = f.read()
+    except OSError:
+        return None, None
+    said = dict(re.findall(
+        r"(?m)^(__version__|cuda)\b[^=\n]*= *['\"]([^'\"]+)['\"]", text))
+    return said.get("__version__"), said.get("cuda")
+
+
+def _numbers(version):
+    return tuple(int(one) for one in re.findall(r"\d+", version)[:2])
+
+
+def _compiler():
+    try:
+        return " ".join(build.compiler())
+    except build.NoCompiler:
+        return None
+
+
+def _turned_off():
+    return os.environ.get("TORCH_DEVICE_BACKEND_AUTOLOAD") == "0" or \
+        os.environ.get("GPUKIT_TORCH") == "0"
+
+
+def _why_not(found, folder):
+    """The codes of _REASONS."""
+    if not found["pytorch"]:
+        return ["no-pytorch"]
+    why = []
+    if _numbers(found["pytorch"]) < _FIRST:
+        why.append("old-pytorch")
+    if not found["cuda"]:
+        why.append("no-cuda")
+    elif found["cuda"].split(".")[0] not in _CUDA:
+        why.append("other-cuda")
+    if not found["built"] and not found["compiler"]:
+        why.append("no-compiler")
+    if not found["built"] and not os.path.exists(os.path.join(
+            folder, "include", "ATen", "ATen.h")):
+        why.append("no-headers")
+    if _turned_off():
+        why.append("turned-off")
+    return why
+
+
+def look():
+    """All that is found, as docs/PYTORCH.md lists it."""
+    folder = _folder()
+    version, cuda = _version(folder) if folder else (None, None)
+    built = build.find_for(version) if version else None
+    found = {"path": sys.executable, "kind": "python environment",
+             "python": "%d.%d.%d" % sys.version_info[:3], "pytorch": version,
+             "cuda": cuda, "folder": folder, "compiler": _compiler(),
+             "built": built, "refused": table.kept(built) if built else None}
+    found["advice"] = [
+        {"code": code, "says": _REASONS[code][0],
+         "what_to_do": _REASONS[code][1]}
+        for code in (_why_not(found, folder))]
+    found["runs"] = not found["advice"]
+    return found
+
+
+def _refused_text(rows):
+    by_reason = {}
+    for row in rows:
+        if row["key"] == "CUDA":
+            by_reason.setdefault(row["reason"], []).append(
+                row["operator"].split("::")[-1])
+    return [textwrap.fill(f"  refused  {', '.join(names)}: {reason}", 80,
+                          subsequent_indent=" " * 11)
+            for reason, names in by_reason.items()]
+
+
+def text(found):
+    lines = [f'{found["path"]}: a Python environment']
+    if found["pytorch"]:
+        lines.append(f'  pytorch  {found["pytorch"]}, {found["folder"]}')
+        lines.append("  part     " + (
+            f'built: {found["built"]}' if found["built"] else
+            f'to be built by the first program, with {found["compiler"]}'
+            if found["compiler"] else "not built"))
+    if found["refused"] is not None:
+        lines += _refused_text(found["refused"])
+    elif found["runs"]:
+        lines.append("  refused  not known before a program has run")
+    for one in found["advice"]:
+        lines.append(f'  runs     no: {one["says"]}; {one["what_to_do"]}')
+    if found["runs"]:
+        lines.append("  runs     yes")
+    return "\n".join(lines)
+
+
+def main(as_json):
+    found = look()
+    print(json.dumps(found) if as_json else text(found))
+    return 0 if found["runs"] else 1
