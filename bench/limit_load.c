@@ -8,12 +8,10 @@
  * millisecond, which waits for it; prints how long launches took. Prints the
  * seconds between its first launch and the end of its last kernel.
  */
-#include "abi/cuda_abi.h"
+#include "limit_driver.h"
+
 #include "base/clock.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,31 +23,6 @@ static const char text[] =
     ".visible .entry spin(.param .u32 us)\n{\n.reg .b32 %r<2>;\n"
     "ld.param.u32 %r1, [us];\n{\n.param .b32 p;\nst.param.b32 [p], %r1;\n"
     "call gpukit_spin_us, (p);\n}\nret;\n}\n";
-
-static void *driver;
-
-static void *find(const char *name)
-{
-	void *found = dlsym(driver, name);
-
-	if (!found) {
-		fprintf(stderr, "limit_load: no %s\n", name);
-		exit(1);
-	}
-	return found;
-}
-
-#define CALL(function, ...)                                                    \
-	do {                                                                   \
-		CUresult r_ =                                                  \
-		    ((__typeof__(function) *)find(#function))(__VA_ARGS__);    \
-                                                                               \
-		if (r_) {                                                      \
-			fprintf(stderr, "limit_load: %s: %d\n", #function,     \
-				(int)r_);                                      \
-			exit(1);                                               \
-		}                                                              \
-	} while (0)
 
 struct load {
 	unsigned us;
@@ -155,8 +128,7 @@ int main(int argc, char **argv)
 	l.us = (unsigned)atoi(argv[3]);
 	if (argc > 4)
 		l.streams = (unsigned)atoi(argv[4]);
-	driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver || !l.streams || l.streams > STREAMS)
+	if (!l.streams || l.streams > STREAMS)
 		return 1;
 	make_load(&l);
 	if (argv[2][0] == 'g')
