@@ -30,7 +30,7 @@
 #define GKL_LEDGER_MAGIC 0x7267646c746b7067ULL /* "gpktldgr" */
 
 enum {
-	GKL_LEDGER_VERSION = 2,
+	GKL_LEDGER_VERSION = 3,
 	GKL_LINE = 64, /* bytes that two processors do not share well */
 	GKL_SEQ_BITS = 48,
 };

@@ -33,7 +33,7 @@
 #define GKL_SHARE_SEEN_NS 16000000ULL
 
 enum {
-	GKL_SHARE_BINS = 1880,
+	GKL_SHARE_BINS = 1872,
 	GKL_SHARE_SEEN = 128,
 	GKL_SHARE_WAITS = 16,
 	GKL_SHARE_PARTNERS = 16
@@ -55,6 +55,9 @@ struct gkl_share {
 	_Atomic uint64_t wait[GKL_SHARE_WAITS];
 	/* With devices of higher numbers. */
 	_Atomic uint64_t bond[GKL_SHARE_PARTNERS];
+	/* Of pace.h: the last launch that is measured, what is over of them,
+	 * when all should be; launches since partners were let in. */
+	_Atomic uint64_t begun_ns, over_ns, expected_ns, bout;
 };
 
 /*

@@ -20,6 +20,7 @@
 #include "limit/preload/measure.h"
 #include "limit/preload/partners.h"
 #include "limit/preload/place.h"
+#include "limit/pace.h"
 #include "limit/share.h"
 #include "limit/work.h"
 
@@ -61,15 +62,16 @@ enum { ADVANCE_PART = 32 };
  * what it waited would make the next wait longer than this one, when shares are
  * small.
  */
-#define WAITED_NS (200 * GK_NS_PER_MS)
+#define WAITED_NS (25 * GK_NS_PER_MS)
 
 /* A launch waits so long, at most, for what was launched before it to be known,
  * since that may wait for this one. */
 #define PATIENCE_NS (100 * GK_NS_PER_MS)
 
 /* Between two looks while waiting. */
-#define LOOK_FIRST_NS (50 * GK_NS_PER_US)
-#define LOOK_LAST_NS  (4 * GK_NS_PER_MS)
+#define LOOK_FIRST_NS    (50 * GK_NS_PER_US)
+#define LOOK_PARTNERS_NS (150 * GK_NS_PER_US)
+#define LOOK_LAST_NS     (4 * GK_NS_PER_MS)
 
 /* How often a stretch may tell what was paid for it, and how many launches are
  * measured singly when one tells more. */
@@ -78,7 +80,6 @@ enum { STRETCH_MOST = 2, DOUBTS = 64 };
 static struct gkl_work_table works;
 static _Atomic unsigned doubts;
 static _Atomic uint64_t withheld[GKL_DEVICES];
-static _Atomic uint64_t ended_ns[GKL_DEVICES]; /* what was last measured */
 
 /* What this thread has in advance, for launches in one context. */
 static _Thread_local struct {
@@ -114,7 +115,7 @@ static uint64_t judge_one(const struct place *p, const struct measured *what,
 	gkl_work_find(&works, what->work, &time);
 	waited = partners_meet(p, begin_ns, end_ns, time.least_ns);
 	if (waited)
-		return waited > 1 && covered > WAITED_NS ? WAITED_NS : covered;
+		return covered > WAITED_NS ? WAITED_NS : covered;
 	gkl_work_learn(&works, what->work, end_ns - begin_ns);
 	if (end_ns - begin_ns > STRETCH_MOST * what->usual_ns)
 		covered += atomic_exchange(&withheld[p->device], 0);
@@ -169,7 +170,7 @@ static void take_measure(const struct measured *what, uint64_t begin_ns,
 	place_look_again(&p);
 	p.share = place_share(p.group, p.device);
 	covered = gkl_share_cover(p.share, begin_ns, end_ns);
-	atomic_store(&ended_ns[p.device], end_ns);
+	gkl_pace_end(p.share, what->launched_ns);
 	if (what->launches == 1)
 		paid = judge_one(&p, what, begin_ns, end_ns, covered);
 	else
@@ -207,13 +208,14 @@ static void count_unmeasured(struct place *p, uint64_t ns)
 
 /* ---- waiting ---- */
 
-static void rest(struct place *p, uint64_t ns, uint64_t *look_ns)
+static void rest(struct place *p, uint64_t ns, uint64_t *look_ns,
+		 uint64_t look_last_ns)
 {
 	struct gkl_policy_page *page = p->group->policy;
 	uint32_t version = gkl_policy_version(page);
 
 	gkl_policy_wait(page, version, ns < *look_ns ? ns : *look_ns);
-	if (*look_ns < LOOK_LAST_NS)
+	if (*look_ns < look_last_ns)
 		*look_ns *= 2;
 	throttle_poll();
 	limited_wait_while_suspended();
@@ -232,34 +234,30 @@ static uint64_t find_owed(const struct place *p, uint64_t since_ns)
 	return measure_owed((int)p->device) * 100 / p->percent;
 }
 
-/* A thread that comes to launch later than it could have done was idle. */
-static uint64_t idle_since(const struct place *p, uint64_t since_ns)
-{
-	uint64_t ended = atomic_load(&ended_ns[p->device]);
-
-	return ended && ended < since_ns ? ended : since_ns;
-}
-
 /* How long until the group has saved_ns here, and partners elsewhere. */
 static uint64_t find_wait(const struct place *p, uint64_t since_ns,
 			  uint64_t saved_ns)
 {
 	uint64_t own = gkl_share_wait(p->share, p->percent, p->now_ns,
 				      saved_ns + find_owed(p, since_ns));
-	uint64_t theirs = partners_wait(p, idle_since(p, since_ns), saved_ns);
+	uint64_t theirs = partners_wait(p, saved_ns);
 
 	return own > theirs ? own : theirs;
 }
 
+/* Who is waited for on another device goes on. */
 static void wait_for_share(struct place *p, uint64_t saved_ns)
 {
-	uint64_t look_ns = LOOK_FIRST_NS, since = p->now_ns, ns;
+	uint64_t look_ns = LOOK_FIRST_NS, since = p->now_ns, ns = 0;
+	bool waits = p->percent && find_wait(p, since, 0);
 
-	if (p->percent && find_wait(p, since, 0))
-		while (p->percent && (ns = find_wait(p, since, saved_ns))) {
-			gkl_share_want(p->share, p->now_ns);
-			rest(p, ns, &look_ns);
-		}
+	while (waits && p->percent && (ns = find_wait(p, since, saved_ns)) &&
+	       !partners_need(p, since)) {
+		gkl_share_want(p->share, p->now_ns);
+		rest(p, ns, &look_ns,
+		     partners_are(p) ? LOOK_PARTNERS_NS : LOOK_LAST_NS);
+	}
+	partners_let_in(p, waits && !ns, since);
 	gkl_share_let_in(p->share, since, p->now_ns);
 }
 
@@ -278,7 +276,7 @@ static void wait_until_known(struct place *p, uint64_t work)
 			gkl_work_learn(&works, work, p->now_ns - since);
 			return;
 		}
-		rest(p, LOOK_LAST_NS, &look_ns);
+		rest(p, LOOK_LAST_NS, &look_ns, LOOK_LAST_NS);
 	}
 }
 
@@ -289,8 +287,10 @@ static void wait_for_turn(struct place *p, uint64_t work)
 
 	if (!gkl_work_find(&works, work, &time))
 		wait_until_known(p, work);
-	wait_for_share(p, time.usual_ns && time.usual_ns < SHORT_NS ? STRETCH_NS
-								    : 0);
+	wait_for_share(p, (time.usual_ns && time.usual_ns < SHORT_NS) ||
+				  partners_are(p)
+			      ? STRETCH_NS
+			      : 0);
 	if (p->now_ns != before)
 		place_count(p, GKL_THROTTLED_NS, p->now_ns - before);
 }
@@ -413,10 +413,10 @@ static bool pay_in_advance(struct throttle_launch *launch,
  * Whether there is time enough that not every launch is looked at. Nobody knows
  * how long those will wait that wait for other devices.
  */
-static bool is_relaxed(const struct place *p, int64_t level, uint64_t usual_ns)
+static bool is_relaxed(const struct place *p, int64_t level)
 {
 	return level > (int64_t)(RELAXED_NS * p->percent / 100) &&
-	       (usual_ns < SHORT_NS || !partners_are(p));
+	       !partners_are(p);
 }
 
 static bool is_measured(const struct place *p, int64_t level, bool known,
@@ -424,7 +424,7 @@ static bool is_measured(const struct place *p, int64_t level, bool known,
 {
 	if (!known || sample)
 		return true;
-	if (is_relaxed(p, level, usual_ns))
+	if (is_relaxed(p, level))
 		return false;
 	return usual_ns >= SHORT_NS || ++advance.short_ones % SAMPLE_SHORT == 0;
 }
@@ -461,8 +461,7 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 	known = gkl_work_find(&works, launch->work, &time);
 	level = gkl_share_level(p->share, p->percent, p->now_ns);
 	if (!doubted && known && time.usual_ns < SHORT_NS &&
-	    is_relaxed(p, level, time.usual_ns) &&
-	    ++advance.turns % SAMPLE_SHORT &&
+	    is_relaxed(p, level) && ++advance.turns % SAMPLE_SHORT &&
 	    begin_stretch(launch, p, ctx, level))
 		return;
 	if (is_measured(p, level, known, time.usual_ns, sample || doubted))
@@ -473,6 +472,8 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 	launch->launches = 1;
 	launch->usual_ns = time.usual_ns;
 	launch->taken_ns = launch->pair ? time.least_ns : time.usual_ns;
+	if (launch->pair)
+		gkl_pace_begin(p->share, p->now_ns, time.least_ns);
 	if (launch->pair && launch->taken_ns > TAKEN_NS)
 		launch->taken_ns = TAKEN_NS;
 	gkl_share_take(p->share, p->percent, p->now_ns,
@@ -480,7 +481,7 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 	advance.used_ns += time.usual_ns;
 	if (!launch->pair)
 		count_unmeasured(p, launch->taken_ns);
-	if (!doubted && is_relaxed(p, level, time.usual_ns))
+	if (!doubted && is_relaxed(p, level))
 		take_advance(p, ctx, level);
 }
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SIM_GPUS = 2, SIM_PROCESSES = 8, SIM_STREAMS = 4 };
+enum { SIM_GPUS = 4, SIM_PROCESSES = 8, SIM_STREAMS = 4 };
 
 struct sim_kernel {
 	unsigned stream;

@@ -331,84 +331,139 @@ static void ranks_on_two_gpus_get_on(void **state)
 }
 
 /*
- * Ranks that wait for the result of each of their kernels, which wait for each
- * other. One begins later, and neither is always on time.
+ * Ranks, a GPU each, of which each kernel waits for those of all others. Each
+ * launches some ahead, then waits for their results. They begin one after the
+ * other, and none is always on time.
  */
+struct steps {
+	unsigned ranks, ahead, percent;
+	uint64_t kernel_ns, lateness_ns;
+};
+
 struct rank {
-	uint64_t ns, late_ns, lateness_ns;
+	const struct steps *steps;
+	uint64_t late_ns;
 };
 
 static void work_in_step(const void *arg)
 {
 	const struct rank *r = arg;
+	const struct steps *steps = r->steps;
 	struct sim_kernel alone = {.function = 0x1000, .ns = r->late_ns};
 
 	if (r->late_ns) {
 		sim_launch(&alone);
 		sim_wait(0);
 	}
-	for (;;) {
+	for (unsigned n = 1;; n++) {
 		const struct sim_kernel kernel = {
 		    .function = 0x2000,
-		    .ns = r->ns + sim_random(r->ns / 8),
-		    .meeting = 2,
+		    .ns = steps->kernel_ns + sim_random(steps->kernel_ns / 8),
+		    .meeting = steps->ranks,
 		};
 
 		sim_launch(&kernel);
+		if (n % steps->ahead)
+			continue;
 		sim_wait(0);
-		sim_rest(1000 + sim_random(1000 + r->lateness_ns));
+		sim_rest(1000 + sim_random(1000 + steps->lateness_ns));
 	}
 }
 
 /*
- * How much of four seconds both GPUs work, and how much the ranks have got on:
+ * How much of two seconds all GPUs work, and how much the ranks have got on:
  * a part of what one would do alone. Before, they find out about each other.
  */
-static void check_steps(uint64_t kernel_ns, uint64_t lateness_ns,
-			unsigned percent)
+static void check_steps(const struct steps *steps)
 {
-	struct rank late = {kernel_ns, 50 * MS, lateness_ns};
-	struct rank early = {kernel_ns, 0, lateness_ns};
-	uint64_t from = (percent < 20 ? 14 : 4) * S, ended, busy[2];
-	double got_on, worked[2];
+	struct rank rank[SIM_GPUS];
+	uint64_t from = (steps->percent < 20 ? 10 : 3) * S;
+	uint64_t ended, busy[SIM_GPUS];
+	double got_on, worked[SIM_GPUS];
 
-	sim_begin(40 + kernel_ns / 1000 + percent);
-	sim_limit(0, percent);
-	sim_limit(1, percent);
-	sim_process(0, work_in_step, &late);
-	sim_process(1, work_in_step, &early);
+	sim_begin(40 + steps->kernel_ns / 1000 + steps->percent);
+	for (unsigned g = 0; g < steps->ranks; g++) {
+		rank[g] = (struct rank){steps, g * 50 * MS};
+		sim_limit(g, steps->percent);
+		sim_process(g, work_in_step, &rank[g]);
+	}
 	sim_run(from);
 	ended = sim_ended(0);
-	busy[0] = sim_busy(0);
-	busy[1] = sim_busy(1);
-	sim_run(from + 4 * S);
-	got_on = (double)((sim_ended(0) - ended) * kernel_ns) * 17 / 16;
-	for (unsigned g = 0; g < 2; g++)
-		worked[g] = (double)(sim_busy(g) - busy[g]) * 100 / (4 * S);
+	for (unsigned g = 0; g < steps->ranks; g++)
+		busy[g] = sim_busy(g);
+	sim_run(from + 2 * S);
+	got_on = (double)((sim_ended(0) - ended) * steps->kernel_ns) * 17 / 16;
+	for (unsigned g = 0; g < steps->ranks; g++)
+		worked[g] = (double)(sim_busy(g) - busy[g]) * 100 / (2 * S);
 	sim_end();
-	got_on = got_on * 100 / (4 * S);
-	print_message("%u us: %u %% got on %.1f, worked %.1f %.1f\n",
-		      (unsigned)(kernel_ns / 1000), percent, got_on, worked[0],
-		      worked[1]);
-	assert_near(got_on, percent, percent / 8.0);
-	assert_near(worked[0], percent, 3);
-	assert_near(worked[1], percent, 3);
+	got_on = got_on * 100 / (2 * S);
+	print_message("%u ranks, %u us, %u ahead: %u %% got on %.1f, worked",
+		      steps->ranks, (unsigned)(steps->kernel_ns / 1000),
+		      steps->ahead, steps->percent, got_on);
+	for (unsigned g = 0; g < steps->ranks; g++)
+		print_message(" %.1f", worked[g]);
+	print_message("\n");
+	/* Kernels that wait for one that comes late are no faster natively. */
+	assert_true(got_on >
+		    steps->percent * (steps->lateness_ns > MS ? 0.8 : 0.875));
+	assert_true(got_on < steps->percent + 2);
+	for (unsigned g = 0; g < steps->ranks; g++)
+		assert_near(worked[g], steps->percent, 3);
+}
+
+static void check_all_steps(const struct steps *steps, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		check_steps(&steps[i]);
 }
 
 static void ranks_that_wait_for_results_stay_in_step(void **state)
 {
+	static const struct steps steps[] = {
+	    {2, 1, 40, 200000, 50000},
+	    {2, 1, 10, 3 * MS, 50000},
+	    {2, 1, 40, 3 * MS, 50000},
+	    {2, 1, 80, 20 * MS, 50000},
+	};
+
 	(void)state;
-	check_steps(200000, 50000, 40);
-	check_steps(3 * MS, 50000, 10);
-	check_steps(3 * MS, 50000, 40);
-	check_steps(20 * MS, 50000, 80);
+	check_all_steps(steps, 4);
+}
+
+static void three_and_four_ranks_stay_in_step(void **state)
+{
+	static const struct steps steps[] = {
+	    {3, 1, 40, 500000, 50000},  {3, 1, 40, 3 * MS, 50000},
+	    {4, 1, 40, MS, 50000},      {4, 1, 40, 5 * MS, 50000},
+	    {4, 1, 80, 20 * MS, 50000},
+	};
+
+	(void)state;
+	check_all_steps(steps, 5);
+}
+
+static void ranks_may_launch_ahead(void **state)
+{
+	static const struct steps steps[] = {
+	    {2, 8, 40, 500000, 50000},
+	    {3, 8, 40, MS, 50000},
+	    {4, 8, 40, 3 * MS, 50000},
+	};
+
+	(void)state;
+	check_all_steps(steps, 3);
 }
 
 static void a_rank_may_come_late(void **state)
 {
+	static const struct steps steps[] = {
+	    {2, 1, 40, 3 * MS, 2 * MS},
+	    {2, 1, 80, 20 * MS, 2 * MS},
+	    {3, 1, 40, 5 * MS, 2 * MS},
+	};
+
 	(void)state;
-	check_steps(3 * MS, 2 * MS, 40);
-	check_steps(20 * MS, 2 * MS, 80);
+	check_all_steps(steps, 3);
 }
 
 /* Programs that have nothing to do with each other, on a GPU each. */
@@ -468,6 +523,8 @@ int main(void)
 	    cmocka_unit_test(ranks_on_one_gpu_get_on),
 	    cmocka_unit_test(ranks_on_two_gpus_get_on),
 	    cmocka_unit_test(ranks_that_wait_for_results_stay_in_step),
+	    cmocka_unit_test(three_and_four_ranks_stay_in_step),
+	    cmocka_unit_test(ranks_may_launch_ahead),
 	    cmocka_unit_test(a_rank_may_come_late),
 	    cmocka_unit_test(strangers_do_not_wait_for_each_other),
 	};
