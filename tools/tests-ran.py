@@ -6,8 +6,8 @@ Usage: tools/tests-ran.py BUILD [--whole] [--ignore DIR]... [--any-may-skip]
                          [--status NAME=CODE]...
 
 Reads of the build tree: ctest.json (the list of ctest), ctest.log (its -V),
-compile_commands.json, pytest.ids (what pytest collected, written by
-tests/conftest.py), pytest.xml (its JUnit report). A test that was skipped
+compile_commands.json, pytest*.ids (what pytest collected, written by
+tests/conftest.py), pytest*.xml (its JUnit reports). A test that was skipped
 fails, unless tests/may-skip.txt allows it; --any-may-skip: unless CI is set.
 --whole: all tests were asked for; a test that is written down and was not
 collected fails, and so does a row of may-skip.txt that names no test; --ignore:
@@ -141,13 +141,21 @@ def of_case(case):
     return PASSED
 
 
+def collected(build):
+    """What the runs of pytest have collected, each of which leaves a list and a
+    report, pytest.xml beside pytest.ids."""
+    lists = sorted(glob.glob(os.path.join(build, "pytest*.ids")))
+    return {one[:-4]: read(one).splitlines() for one in lists}
+
+
 def python_fates(build):
     """{id: fate} of all tests in Python; what was collected and is in no
     report did not run."""
-    collected = read(os.path.join(build, "pytest.ids")).splitlines()
-    fates = {id_of(node): ABSENT for node in collected}
-    report = ElementTree.parse(os.path.join(build, "pytest.xml")).getroot()
-    for case in report.iter("testcase"):
+    runs = collected(build) or {os.path.join(build, "pytest"): []}
+    fates = {id_of(node): ABSENT for nodes in runs.values() for node in nodes}
+    cases = [case for run in runs for case in
+             ElementTree.parse(run + ".xml").getroot().iter("testcase")]
+    for case in cases:
         place = case.get("classname")
         test = f"{place}::{case.get('name')}" if place else case.get("name")
         fate = of_case(case)
@@ -172,8 +180,8 @@ def uncollected(build, tests, ignored, fates):
     """Tests that pytest never saw: their file's name is not one of a test, or
     another test of the same name comes behind them."""
     # A node may end with its arguments, and behind @ the group of xdist.
-    collected = {node.partition("[")[0].partition("@")[0] for node in read(
-        os.path.join(build, "pytest.ids")).splitlines()}
+    seen = {node.partition("[")[0].partition("@")[0]
+            for nodes in collected(build).values() for node in nodes}
     found, root = {}, os.path.dirname(tests)
     for path in glob.glob(os.path.join(tests, "**", "*.py"), recursive=True):
         file = os.path.relpath(path, root)
@@ -182,7 +190,7 @@ def uncollected(build, tests, ignored, fates):
         if file.removesuffix(".py").replace("/", ".") in fates:  # skipped as a whole
             continue
         for name, times in collections.Counter(written(path)).items():
-            if times > 1 or f"{file}::{name}" not in collected:
+            if times > 1 or f"{file}::{name}" not in seen:
                 found[id_of(f"{file}::{name}")] = Fate(
                     "failed", f"{times} of that name are in the file"
                     if times > 1 else "was not collected")

@@ -127,6 +127,20 @@ def test_what_was_collected_has_to_run(tests, cases, told):
     assert tests.ran() == (1, [told, "4 passed, 1 failed"])
 
 
+def test_all_runs_of_pytest_count(tests):
+    build = tests.place / "build"
+    build.mkdir()
+    (build / "pytest-more.ids").write_text("tests/e/test_e.py::test_f\n")
+    (build / "pytest-more.xml").write_text(
+        "<testsuites><testsuite></testsuite></testsuites>")
+    assert tests.ran() == (1, [
+        "failed: tests.e.test_e::test_f: did not run to its end",
+        "5 passed, 1 failed"])
+    (build / "pytest-more.xml").unlink()
+    code, _ = tests.ran()
+    assert code == 1
+
+
 def test_a_row_allows_a_skip(tests):
     tests.cases = CASE_B + SKIPPED
     tests.allowed = "tests.cli.test_a::test_c[x* - no tool here\n"

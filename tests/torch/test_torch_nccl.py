@@ -50,16 +50,16 @@ def same(parameters):
 """
 
 
-def torchrun(tmp_path, program, check=True, options=()):
-    """What four ranks print, in the order of the ranks' lines."""
+def torchrun(tmp_path, program, check=True, options=(), ranks=4):
+    """What the ranks print, in the order of the ranks' lines."""
     if not os.path.exists(PYTHON):
         pytest.skip("no PyTorch in build/venv-torch: ./run torch")
     file = tmp_path / "program.py"
     file.write_text(BEGIN + program, encoding="utf-8")
     done = subprocess.run(
         [GPUKIT, "fake", "--quiet", "--gpus", "h100:4", "--", PYTHON, "-m",
-         "torch.distributed.run", "--standalone", "--nproc-per-node", "4",
-         *options, str(file)], env=torch_env(), text=True,
+         "torch.distributed.run", "--standalone", "--nproc-per-node",
+         str(ranks), *options, str(file)], env=torch_env(), text=True,
         capture_output=True, check=False, timeout=600)
     if check:
         assert not done.returncode, done.stderr[-3000:]
@@ -142,6 +142,97 @@ dist.destroy_process_group()
 print("well", flush=True)
 """)
     assert done.stdout.count("well") == 4
+
+
+def test_two_ranks_learn_what_one_learns(tmp_path):
+    done = torchrun(tmp_path, MODEL + """
+m = nn.parallel.DistributedDataParallel(model().cuda(), device_ids=[rank])
+train(m, torch.optim.SGD(m.parameters(), 0.1), mine)
+same(m.parameters())
+objects = [None] * n
+dist.all_gather_object(objects, {"rank": rank})
+assert [o["rank"] for o in objects] == [0, 1]
+dist.barrier()
+dist.destroy_process_group()
+print("well", flush=True)
+""", ranks=2)
+    assert done.stdout.count("well") == 2
+
+
+def test_tensors_are_split_among_ranks(tmp_path):
+    """Columns, then rows: gradients of each part are those of the whole."""
+    done = torchrun(tmp_path, MODEL + """
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel, RowwiseParallel, parallelize_module)
+
+m = model().cuda()
+parallelize_module(m, init_device_mesh("cuda", (n,)),
+                   {"0": ColwiseParallel(), "2": RowwiseParallel()})
+assert m[0].weight.to_local().shape == (128 // n, 64)
+train(m, torch.optim.SGD(m.parameters(), 0.1), lambda whole: whole.cuda())
+same([p.full_tensor() for p in m.parameters()])
+dist.destroy_process_group()
+print("well", flush=True)
+""", ranks=2)
+    assert done.stdout.count("well") == 2
+
+
+def test_layers_are_split_among_ranks(tmp_path):
+    """A pipeline of two stages and four batches at a time."""
+    done = torchrun(tmp_path, MODEL + """
+from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
+
+whole = model()
+part = nn.Sequential(whole[0], whole[1]) if rank == 0 else whole[2]
+part.cuda()
+stage = PipelineStage(part, rank, n, torch.device("cuda", rank))
+schedule = ScheduleGPipe(stage, 4, loss_fn=F.cross_entropy)
+optimizer = torch.optim.SGD(part.parameters(), 0.1)
+for x, y in batches:
+    optimizer.zero_grad()
+    if rank == 0:
+        schedule.step(x.cuda())
+    else:
+        schedule.step(target=y.cuda(), losses=[])
+    optimizer.step()
+mine = [alone[0], alone[1]] if rank == 0 else [alone[2]]
+for a, b in zip(part.parameters(), nn.Sequential(*mine).parameters()):
+    torch.testing.assert_close(a.detach().cpu(), b.detach())
+dist.destroy_process_group()
+print("well", flush=True)
+""", ranks=2)
+    assert done.stdout.count("well") == 2
+
+
+def test_after_a_kill_torchrun_starts_all_again(tmp_path):
+    """Each rank goes on from what was saved; nobody hangs."""
+    saved = tmp_path / "saved.pt"
+    done = torchrun(tmp_path, MODEL + f"""
+again = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+m = nn.parallel.DistributedDataParallel(model().cuda(), device_ids=[rank])
+if again:
+    m.load_state_dict(torch.load("{saved}", map_location=f"cuda:{{rank}}"))
+for step, (x, y) in enumerate(batches):
+    if again and step < 2:
+        continue
+    if not again and step == 2:
+        if rank == 0:
+            torch.save(m.state_dict(), "{saved}")
+        dist.barrier()
+        torch.cuda.synchronize()
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+    m.zero_grad()
+    F.cross_entropy(m(mine(x)), mine(y)).backward()
+    with torch.no_grad():
+        for p in m.parameters():
+            p -= 0.1 * p.grad
+same(m.parameters())
+dist.destroy_process_group()
+print("well", again, flush=True)
+""", options=["--max-restarts", "1"], ranks=2)
+    assert done.stdout.count("well 1") == 2 and "well 0" not in done.stdout
 
 
 def test_a_killed_rank_is_told_to_the_others(tmp_path):

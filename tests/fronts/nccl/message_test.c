@@ -221,6 +221,41 @@ static void nothing_is_waited_for_where_nothing_is_sent(struct fixture *fx)
 	in_processes(fx, 2, send_nothing);
 }
 
+/* PyTorch's pipelines send an int64 to one who receives a float32. */
+static void send_a_longer_number(struct party *p)
+{
+	struct rank *r = p->mine;
+	const uint64_t number = 0x1122334455667788, before = UINT64_MAX;
+	uint64_t got;
+
+	use(r);
+	if (r->rank == 0) {
+		assert_cuda(CU(cuMemcpyHtoD_v2)(r->in, &number, sizeof number),
+			    SUCCESS);
+		assert_nccl(
+		    N(ncclSend)(AT(r->in), 1, ncclInt64, 1, r->comm, r->stream),
+		    Success);
+	} else {
+		assert_cuda(CU(cuMemcpyHtoD_v2)(r->out, &before, sizeof before),
+			    SUCCESS);
+		assert_nccl(N(ncclRecv)(AT(r->out), 1, ncclFloat32, 0, r->comm,
+					r->stream),
+			    Success);
+	}
+	await_party(p);
+	if (r->rank == 1) {
+		assert_cuda(CU(cuMemcpyDtoH_v2)(&got, r->out, sizeof got),
+			    SUCCESS);
+		assert_int_equal(got, 0xffffffff55667788);
+	}
+	close_party(p);
+}
+
+static void of_a_longer_number_what_is_wanted_arrives(struct fixture *fx)
+{
+	in_processes(fx, 2, send_a_longer_number);
+}
+
 static const struct alone tests[] = {
     ALONE(processes_exchange_messages),
     ALONE(devices_exchange_messages),
@@ -229,6 +264,7 @@ static const struct alone tests[] = {
     ALONE(messages_keep_their_order),
     ALONE(memory_of_a_pool_is_sent_too),
     ALONE(nothing_is_waited_for_where_nothing_is_sent),
+    ALONE(of_a_longer_number_what_is_wanted_arrives),
 };
 
 ALONE_MAIN(tests)
