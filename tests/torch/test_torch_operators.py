@@ -14,6 +14,8 @@ from torch_program import run_file
 PARTS = 20
 TYPES = ("float32", "bfloat16", "int64", "complex64", "bool")
 ALL = "GPUKIT_TORCH_ALL" in os.environ
+# Of another PyTorch, some are others: what it has for the CPU alone.
+PINNED = "GPUKIT_TORCH_PYTHON" not in os.environ
 MISSES = os.path.join(ROOT, "tests", "data", "torch-misses.txt")
 
 
@@ -37,10 +39,12 @@ def test_operators_answer_as_the_cpus(part):
     assert len(rows) > 50
     known = known_misses()
     missed = {(row["operator"], row["dtype"]): row["miss"] for row in rows
-              if row["miss"]}
+              if row["miss"] and (PINNED or "Could not run 'aten::"
+                                  not in row["miss"])}
     met = {(row["operator"], row["dtype"]) for row in rows}
     assert not {key: miss for key, miss in missed.items() if key not in known}
-    assert not [key for key in known if key in met and key not in missed]
+    if PINNED:
+        assert not [key for key in known if key in met and key not in missed]
     compared = collections.Counter()
     for row in rows:
         compared["forward"] += row["forward"]

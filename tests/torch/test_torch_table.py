@@ -67,9 +67,10 @@ TORCH_LIBRARY_IMPL(twice, CUDA, m) {
 """)
     run(f"""
 import os, subprocess
+from _gpukit_torch import build
 here = os.path.dirname(torch.__file__)
 env = {{k: v for k, v in os.environ.items() if not k.startswith("LD_")}}
-subprocess.run(["c++", "-std=c++17", "-O0", "-fPIC", "-shared", "-w",
+subprocess.run(["c++", build._standard(torch.__version__), "-O0", "-fPIC", "-shared", "-w",
                 f"-D_GLIBCXX_USE_CXX11_ABI={{int(torch._C._GLIBCXX_USE_CXX11_ABI)}}",
                 "-isystem", here + "/include", "{source}",
                 "-L" + here + "/lib", "-ltorch_cpu", "-lc10",

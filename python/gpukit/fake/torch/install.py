@@ -33,6 +33,16 @@ def _cover_libraries(torch, opened):
     torch.ops.load_library = load_library
 
 
+def _drop_kernels_of_python():
+    """PyTorch from 2.13 or so has kernels for CUDA that are written in Python,
+    Triton's for one, and registers them when we have done: never, then."""
+    try:
+        from torch._native.registry import deregister_op_overrides
+    except ImportError:
+        return
+    deregister_op_overrides(disable_dispatch_keys="CUDA")
+
+
 def install():
     """Once a process. Raises RuntimeError where it cannot be."""
     import torch
@@ -42,6 +52,7 @@ def install():
     if getattr(torch, "_gpukit_library", None) or not torch.version.cuda:
         return
     path = build.find_or_build()
+    _drop_kernels_of_python()
     opened = ctypes.CDLL(path)
     count = ctypes.c_uint()
     answer = opened.gpukit_torch_install(ctypes.byref(count))
