@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
@@ -105,6 +106,57 @@ def test_signals_are_passed_on(number):
         assert launcher.stdout.readline() == "up\n"
         launcher.send_signal(number)
         assert launcher.wait(60) == 42
+
+
+COUNTS = """
+import os, signal
+got = []
+def count(*_):
+    got.append(1)
+    print('got', len(got), flush=True)
+def end(*_):
+    print('all', len(got), flush=True)
+    os._exit(0)
+signal.signal(signal.SIGINT, count)
+signal.signal(signal.SIGTERM, end)
+print('up', flush=True)
+while True:
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("send", [os.killpg, os.kill])
+def test_one_signal_reaches_the_command_once(send):
+    """The whole process group has it, or the launcher alone."""
+    with subprocess.Popen(
+            [GPUKIT, "limit", "--", sys.executable, "-c", COUNTS],
+            stdout=subprocess.PIPE, text=True, env=clean_env(),
+            start_new_session=True) as launcher:
+        assert launcher.stdout.readline() == "up\n"
+        send(launcher.pid, signal.SIGINT)
+        assert launcher.stdout.readline() == "got 1\n"
+        # The launcher passes on one signal after the other.
+        os.kill(launcher.pid, signal.SIGTERM)
+        assert launcher.communicate(timeout=60)[0] == "all 1\n"
+
+
+def test_a_terminal_interrupts_the_command_once():
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execve(GPUKIT, [GPUKIT, "limit", "--", sys.executable, "-c",
+                           COUNTS], clean_env())
+    with os.fdopen(terminal, "r+b", buffering=0) as file:
+        def read_until(text):
+            seen = b""
+            while text not in seen:
+                seen += file.read(1024)
+            return seen
+        read_until(b"up")
+        file.write(b"\x03")
+        read_until(b"got 1")
+        os.kill(pid, signal.SIGTERM)
+        assert b"all 1" in read_until(b"all 1\r\n")
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 def test_a_killed_launcher_ends_its_command_and_the_next_removes_the_group(

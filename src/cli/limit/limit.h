@@ -12,6 +12,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Both print "gpukit limit: ..." as one line on stderr; return an exit code. */
 int limit_failure(const char *format, ...)
@@ -158,5 +159,14 @@ int32_t limit_find_host_pid(const struct gkl_process *process);
 
 /* Whether a process that this one may ask was started in that group. */
 bool limit_has_members(const char *path);
+
+/*
+ * A process in our process group that takes no signals; below 0: there is none.
+ * saw: whether it got the signal that we have just got, which was sent to the
+ * whole group then; another takes its place.
+ */
+pid_t limit_witness_start(void);
+bool limit_witness_saw(pid_t *witness, int number);
+void limit_witness_end(pid_t witness);
 
 #endif

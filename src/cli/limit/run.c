@@ -230,18 +230,27 @@ static sigset_t held_signals(void)
 }
 
 /*
- * Signals that a process sent are passed on. Those that a terminal sent have
- * reached the command already.
+ * Signals that were sent to us alone are passed on. Those of a terminal, and
+ * those to the whole process group, have reached the command already.
  */
+static void pass_on(pid_t pid, const siginfo_t *info, pid_t *witness)
+{
+	bool of_all = limit_witness_saw(witness, info->si_signo);
+
+	if (info->si_code <= 0 && !of_all)
+		kill(pid, info->si_signo);
+}
+
 static int await_command(pid_t pid, const sigset_t *held)
 {
+	pid_t witness = limit_witness_start();
 	siginfo_t info;
 	int status;
 
 	while (waitpid(pid, &status, WNOHANG) != pid)
-		if (sigwaitinfo(held, &info) > 0 && info.si_signo != SIGCHLD &&
-		    info.si_code <= 0)
-			kill(pid, info.si_signo);
+		if (sigwaitinfo(held, &info) > 0 && info.si_signo != SIGCHLD)
+			pass_on(pid, &info, &witness);
+	limit_witness_end(witness);
 	return WIFSIGNALED(status) ? GK_EXIT_SIGNAL + WTERMSIG(status)
 				   : WEXITSTATUS(status);
 }

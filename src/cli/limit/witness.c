@@ -1,0 +1,74 @@
+/*
+ * witness.c - tells whether a signal was sent to the whole process group, which
+ * the kernel does not say: then a process of ours that takes none has it, too.
+ */
+#include "cli/limit/limit.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The kernel gives a signal to one process of a group after the other. */
+#define ALL_HAVE_IT_NS (2 * GK_NS_PER_MS)
+
+static void __attribute__((noreturn)) take_none(pid_t launcher)
+{
+	sigset_t all;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	while (getppid() == launcher)
+		pause();
+	_exit(0);
+}
+
+pid_t limit_witness_start(void)
+{
+	pid_t launcher = getpid(), pid = fork();
+
+	if (!pid)
+		take_none(launcher);
+	return pid;
+}
+
+static bool is_pending(pid_t witness, int number)
+{
+	char path[32], line[128];
+	unsigned long long set = 0;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)witness);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (fgets(line, sizeof line, file))
+		if (sscanf(line, "ShdPnd: %llx", &set) == 1)
+			break;
+	fclose(file);
+	return set >> (number - 1) & 1;
+}
+
+bool limit_witness_saw(pid_t *witness, int number)
+{
+	if (*witness < 0)
+		return false;
+	gk_sleep_until(gk_mono_ns() + ALL_HAVE_IT_NS);
+	if (!is_pending(*witness, number))
+		return false;
+	limit_witness_end(*witness);
+	*witness = limit_witness_start();
+	return true;
+}
+
+void limit_witness_end(pid_t witness)
+{
+	if (witness < 0)
+		return;
+	kill(witness, SIGKILL);
+	waitpid(witness, NULL, 0);
+}
