@@ -4,9 +4,10 @@
  *
  *   bench-limit-load SECONDS KIND MICROSECONDS [STREAMS]
  *
- * KIND: kernel, cooperative, graph (of five kernels), or rest: a kernel every
- * millisecond, which waits for it; prints how long launches took. Prints the
- * seconds between its first launch and the end of its last kernel.
+ * KIND: kernel, cooperative, graph (of five kernels), swing (64 kernels of that
+ * length, then 64 of 10 us), or rest: a kernel every millisecond, which waits
+ * for it; prints how long launches took. Prints the seconds between its first
+ * launch and the end of its last kernel.
  */
 #include "limit_driver.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STREAMS = 16, NODES = 5, LAUNCHES = 100000 };
+enum { STREAMS = 16, NODES = 5, LAUNCHES = 100000, SWING = 64, SHORT_US = 10 };
 
 static const char text[] =
     ".version 7.0\n.target sm_50\n.address_size 64\n"
@@ -110,7 +111,11 @@ static void rest(struct load *l, uint64_t until)
 /* At most so many launches ahead, as programs that wait for results do. */
 static void keep_busy(struct load *l, char kind, uint64_t until)
 {
+	unsigned us = l->us;
+
 	for (uint64_t n = 0; gk_mono_ns() < until; n++) {
+		if (kind == 's')
+			l->us = n / SWING % 2 ? SHORT_US : us;
 		if (launch_one(l, kind, l->stream[n % l->streams]))
 			exit(1);
 		if (n % 256 == 255)

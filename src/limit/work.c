@@ -13,6 +13,19 @@
 #define LEAST_BITS 31
 #define MOST       ((1ULL << LEAST_BITS) - 1)
 
+/* The highest bit of the word: it swings. */
+#define SWINGS (1ULL << 63)
+
+/*
+ * Work has grown that takes so much longer than on average; not if it is short
+ * even so. It swings if it grows again within a second, and for ten seconds
+ * more.
+ */
+enum { GROWN = 4 };
+#define GROWN_NS  100000ULL
+#define AGAIN_NS  1000000000ULL
+#define SWINGS_NS 10000000000ULL
+
 static unsigned int find_place(uint64_t key)
 {
 	return key >> 32 & (GKL_WORKS - 1);
@@ -37,8 +50,10 @@ bool gkl_work_find(const struct gkl_work_table *table, uint64_t key,
 	if (load(&entry->key) != key)
 		return false;
 	time = load(&entry->time);
-	ret_time->usual_ns = (time >> LEAST_BITS) * UNIT_NS;
+	ret_time->usual_ns = (time & ~SWINGS) >> LEAST_BITS;
+	ret_time->usual_ns *= UNIT_NS;
 	ret_time->least_ns = (time & MOST) * UNIT_NS;
+	ret_time->most_ns = time & SWINGS ? load(&entry->most_ns) : 0;
 	return true;
 }
 
@@ -50,23 +65,46 @@ static uint64_t go_to(uint64_t from, uint64_t to, uint64_t parts)
 	return from + (to - from + parts - 1) / parts;
 }
 
-void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns)
+/* Whether work swings that took usual_ns until it was measured. */
+static bool learn_swing(struct gkl_work_entry *entry, uint64_t usual_ns,
+			uint64_t ns, uint64_t now_ns)
+{
+	if (ns > GROWN * usual_ns && ns >= GROWN_NS) {
+		if (now_ns < load(&entry->grew_ns) + AGAIN_NS) {
+			if (load(&entry->swings_ns) < now_ns)
+				store(&entry->most_ns, ns);
+			store(&entry->swings_ns, now_ns + SWINGS_NS);
+		}
+		store(&entry->grew_ns, now_ns);
+	}
+	if (ns > load(&entry->most_ns))
+		store(&entry->most_ns, ns);
+	return now_ns < load(&entry->swings_ns);
+}
+
+void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns,
+		    uint64_t now_ns)
 {
 	struct gkl_work_entry *entry = &table->entry[find_place(key)];
-	uint64_t units = ns / UNIT_NS, usual, least, time;
+	uint64_t units = ns / UNIT_NS, usual, least, time, swings = 0;
 
 	units = units < 1 ? 1 : units < MOST ? units : MOST;
 	usual = least = units;
 	if (load(&entry->key) == key) {
-		time = load(&entry->time);
+		time = load(&entry->time) & ~SWINGS;
 		usual = time >> LEAST_BITS;
 		least = time & MOST;
+		if (learn_swing(entry, usual * UNIT_NS, ns, now_ns))
+			swings = SWINGS;
 		/* The first may have waited for somebody, or for code. */
 		usual = usual == least && units < least
 			    ? units
 			    : go_to(usual, units, 8);
 		least = units < least ? units : go_to(least, units, 64);
+	} else {
+		store(&entry->grew_ns, 0);
+		store(&entry->swings_ns, 0);
 	}
-	store(&entry->time, usual << LEAST_BITS | least);
+	store(&entry->time, swings | usual << LEAST_BITS | least);
 	store(&entry->key, key);
 }

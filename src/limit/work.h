@@ -16,6 +16,7 @@ enum { GKL_WORKS = 4096 };
 struct gkl_work_entry {
 	_Atomic uint64_t key;  /* 0: nothing */
 	_Atomic uint64_t time; /* see work.c */
+	_Atomic uint64_t most_ns, grew_ns, swings_ns;
 };
 
 struct gkl_work_table {
@@ -24,10 +25,12 @@ struct gkl_work_table {
 
 /*
  * usual: what it takes on average; least: the shortest of the last ones, which
- * is what it takes when it waits for nobody.
+ * is what it takes when it waits for nobody. most: the longest, of work that
+ * swings: lately it became much longer more than once, and the average tells
+ * nothing of the next. Else 0.
  */
 struct gkl_work_time {
-	uint64_t usual_ns, least_ns;
+	uint64_t usual_ns, least_ns, most_ns;
 };
 
 /* Never 0. */
@@ -42,7 +45,8 @@ static inline uint64_t gkl_work_key(uint64_t what, uint64_t size)
 bool gkl_work_find(const struct gkl_work_table *table, uint64_t key,
 		   struct gkl_work_time *ret_time);
 
-/* It was measured. */
-void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns);
+/* It was measured at now_ns. */
+void gkl_work_learn(struct gkl_work_table *table, uint64_t key, uint64_t ns,
+		    uint64_t now_ns);
 
 #endif

@@ -116,7 +116,7 @@ static uint64_t judge_one(const struct place *p, const struct measured *what,
 	waited = partners_meet(p, begin_ns, end_ns, time.least_ns);
 	if (waited)
 		return covered > WAITED_NS ? WAITED_NS : covered;
-	gkl_work_learn(&works, what->work, end_ns - begin_ns);
+	gkl_work_learn(&works, what->work, end_ns - begin_ns, end_ns);
 	if (end_ns - begin_ns > STRETCH_MOST * what->usual_ns)
 		covered += atomic_exchange(&withheld[p->device], 0);
 	return covered;
@@ -273,11 +273,18 @@ static void wait_until_known(struct place *p, uint64_t work)
 	while (p->percent && measure_is_under_way(work) &&
 	       !gkl_work_find(&works, work, &time)) {
 		if (p->now_ns - since > PATIENCE_NS) {
-			gkl_work_learn(&works, work, p->now_ns - since);
+			gkl_work_learn(&works, work, p->now_ns - since,
+				       p->now_ns);
 			return;
 		}
 		rest(p, LOOK_LAST_NS, &look_ns, LOOK_LAST_NS);
 	}
+}
+
+/* Known to be short, each time. */
+static bool is_short(const struct gkl_work_time *time)
+{
+	return time->usual_ns && time->usual_ns < SHORT_NS && !time->most_ns;
 }
 
 static void wait_for_turn(struct place *p, uint64_t work)
@@ -287,10 +294,7 @@ static void wait_for_turn(struct place *p, uint64_t work)
 
 	if (!gkl_work_find(&works, work, &time))
 		wait_until_known(p, work);
-	wait_for_share(p, (time.usual_ns && time.usual_ns < SHORT_NS) ||
-				  partners_are(p)
-			      ? STRETCH_NS
-			      : 0);
+	wait_for_share(p, is_short(&time) || partners_are(p) ? STRETCH_NS : 0);
 	if (p->now_ns != before)
 		place_count(p, GKL_THROTTLED_NS, p->now_ns - before);
 }
@@ -390,7 +394,7 @@ static bool pay_in_advance(struct throttle_launch *launch,
 	    advance.version != gkl_policy_version(group->policy))
 		return false;
 	if (advance.percent) {
-		if (!gkl_work_find(&works, work, &time) ||
+		if (!gkl_work_find(&works, work, &time) || time.most_ns ||
 		    advance.left_ns < (int64_t)time.usual_ns)
 			return false;
 		if (advance.pair && advance.stream != launch->stream)
@@ -420,13 +424,13 @@ static bool is_relaxed(const struct place *p, int64_t level)
 }
 
 static bool is_measured(const struct place *p, int64_t level, bool known,
-			uint64_t usual_ns, bool sample)
+			const struct gkl_work_time *time, bool sample)
 {
-	if (!known || sample)
+	if (!known || sample || time->most_ns)
 		return true;
 	if (is_relaxed(p, level))
 		return false;
-	return usual_ns >= SHORT_NS || ++advance.short_ones % SAMPLE_SHORT == 0;
+	return !is_short(time) || ++advance.short_ones % SAMPLE_SHORT == 0;
 }
 
 /* The launch is the first of a stretch; false: pay for it by itself. */
@@ -451,7 +455,7 @@ static bool begin_stretch(struct throttle_launch *launch, struct place *p,
 static void begin_limited(struct throttle_launch *launch, struct place *p,
 			  CUcontext ctx, bool sample)
 {
-	struct gkl_work_time time = {UNKNOWN_NS, UNKNOWN_NS};
+	struct gkl_work_time time = {UNKNOWN_NS, UNKNOWN_NS, 0};
 	bool known, doubted = take_doubt();
 	int64_t level;
 
@@ -460,17 +464,17 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 		return;
 	known = gkl_work_find(&works, launch->work, &time);
 	level = gkl_share_level(p->share, p->percent, p->now_ns);
-	if (!doubted && known && time.usual_ns < SHORT_NS &&
-	    is_relaxed(p, level) && ++advance.turns % SAMPLE_SHORT &&
+	if (!doubted && known && is_short(&time) && is_relaxed(p, level) &&
+	    ++advance.turns % SAMPLE_SHORT &&
 	    begin_stretch(launch, p, ctx, level))
 		return;
-	if (is_measured(p, level, known, time.usual_ns, sample || doubted))
+	if (is_measured(p, level, known, &time, sample || doubted))
 		launch->pair =
 		    measure_begin(ctx, launch->stream, launch->per_thread);
 	launch->device = (int)p->device;
 	launch->launched_ns = p->now_ns;
 	launch->launches = 1;
-	launch->usual_ns = time.usual_ns;
+	launch->usual_ns = time.most_ns ? time.most_ns : time.usual_ns;
 	launch->taken_ns = launch->pair ? time.least_ns : time.usual_ns;
 	if (launch->pair)
 		gkl_pace_begin(p->share, p->now_ns, time.least_ns);
@@ -481,7 +485,7 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 	advance.used_ns += time.usual_ns;
 	if (!launch->pair)
 		count_unmeasured(p, launch->taken_ns);
-	if (!doubted && is_relaxed(p, level))
+	if (!doubted && !time.most_ns && is_relaxed(p, level))
 		take_advance(p, ctx, level);
 }
 

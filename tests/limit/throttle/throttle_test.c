@@ -126,6 +126,41 @@ static void the_length_of_a_kernel_may_change(void **state)
 	check_load(&load, 1, "lengths of chance");
 }
 
+/* One function that is short for some launches, and long for as many. */
+static void launch_short_and_long(const void *arg)
+{
+	const unsigned *many = arg;
+
+	for (uint64_t n = 0;; n++) {
+		bool is_long = *many ? n / *many % 2 : sim_random(8) == 0;
+
+		sim_launch(&(struct sim_kernel){.function = 0x1000,
+						.ns = is_long ? MS : 10000});
+		if (n % 256 == 255)
+			sim_wait(0);
+	}
+}
+
+static void work_that_swings_keeps_its_share(void **state)
+{
+	static const unsigned many[] = {64, 1000, 0};
+
+	(void)state;
+	for (unsigned m = 0; m < 3; m++)
+		for (unsigned i = 0; i < 4; i++) {
+			double off;
+
+			sim_begin(50 + i);
+			sim_limit(0, percents[i]);
+			sim_process(0, launch_short_and_long, &many[m]);
+			off = find_distance(0, 4 * S, percents[i], 3);
+			sim_end();
+			print_message("swings each %u: %u %% %+.2f\n", many[m],
+				      percents[i], off);
+			assert_near(off, 0, 3);
+		}
+}
+
 static void a_killed_process_holds_up_nobody(void **state)
 {
 	static const struct load load = {.least_ns = 20 * MS,
@@ -515,6 +550,7 @@ int main(void)
 	    cmocka_unit_test(three_processes_have_one_share),
 	    cmocka_unit_test(streams_share_what_their_process_has),
 	    cmocka_unit_test(the_length_of_a_kernel_may_change),
+	    cmocka_unit_test(work_that_swings_keeps_its_share),
 	    cmocka_unit_test(a_killed_process_holds_up_nobody),
 	    cmocka_unit_test(a_changed_limit_counts_at_once),
 	    cmocka_unit_test(a_short_kernel_within_its_share_does_not_wait),
