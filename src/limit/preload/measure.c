@@ -1,21 +1,17 @@
 /*
- * measure.c - owns the pairs of events, by context, and what is known of the
- * GPU's clock.
+ * measure.c - owns the pairs of events, by context.
  */
 #include "limit/preload/measure.h"
 #include "base/clock.h"
 #include "limit/preload/driver.h"
+#include "limit/preload/measure_capture.h"
+#include "limit/preload/measure_clock.h"
 #include "limit/preload/own_lock.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
 enum { PAIRS = 64 };
-
-/* How long events are measured from the same one: they tell milliseconds as a
- * float. How long the clocks are believed to run alike. */
-#define BASE_NS  (10 * GK_NS_PER_S)
-#define CLOCK_NS (2 * GK_NS_PER_S)
 
 /* Who keeps a pair for so long has lost it, if others need it. */
 #define KEPT_NS GK_NS_PER_S
@@ -25,26 +21,17 @@ enum { PAIRS = 64 };
 enum state { FREE, BEGUN, KEPT, UNDER_WAY, ORPHAN };
 
 struct measure_pair {
-	CUevent begin, end; /* made at the first use */
+	struct measure_marks marks;
 	enum state state;
-	uint64_t begun_ns, called_ns;
 	struct measured what;
 	struct context *context;
 };
 
-/*
- * Positions are nanoseconds behind the base event. Nothing is reached before it
- * was recorded, and most of it at once: so the latest that the base may have
- * been is when it was, or later than it was by less than a look at the clock.
- */
 struct context {
 	CUcontext handle;
 	CUdevice device;
 	bool broken;
-	CUevent base;
-	uint64_t based_ns;         /* when it was made the base */
-	int64_t offset, offset_at; /* of the base in CLOCK_MONOTONIC */
-	int64_t offset_before;     /* as it was found in the time before */
+	struct measure_clock clock;
 	unsigned under_way;
 	struct measure_pair pair[PAIRS];
 	struct context *next;
@@ -54,7 +41,6 @@ static struct {
 	struct own_lock lock;
 	struct context *contexts;
 	_Atomic unsigned under_way;
-	_Atomic bool captures;
 } state;
 
 /* A child has no contexts; those of its parent are not its to destroy. */
@@ -82,53 +68,18 @@ static bool try_own(void)
 	return true;
 }
 
-/* ---- captures ---- */
-
-void measure_captures(void)
-{
-	atomic_store_explicit(&state.captures, true, memory_order_relaxed);
-}
-
-static bool are_captures(void)
-{
-	return atomic_load_explicit(&state.captures, memory_order_relaxed);
-}
-
-bool measure_is_captured(CUstream stream, bool per_thread)
-{
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	__typeof__(cuStreamIsCapturing) *ask =
-	    per_thread ? REAL(cuStreamIsCapturing_ptsz)
-		       : REAL(cuStreamIsCapturing);
-
-	if (__builtin_expect(!are_captures(), 1))
-		return false;
-	return !ask || ask(stream, &status) ||
-	       status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-/*
- * While some stream is captured, calls like ours would end the capture, unless
- * their thread says that they have nothing to do with it.
- */
-static void exchange_mode(CUstreamCaptureMode *mode)
-{
-	if (are_captures() && REAL(cuThreadExchangeStreamCaptureMode))
-		REAL(cuThreadExchangeStreamCaptureMode)(mode);
-}
-
 static CUstreamCaptureMode lock_state(void)
 {
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 
 	lock_own();
-	exchange_mode(&mode);
+	measure_exchange_mode(&mode);
 	return mode;
 }
 
 static void unlock_state(CUstreamCaptureMode mode)
 {
-	exchange_mode(&mode);
+	measure_exchange_mode(&mode);
 	own_unlock(&state.lock);
 }
 
@@ -189,21 +140,20 @@ static void forget_pair(struct measure_pair *pair)
 	}
 	if (pair->state == ORPHAN)
 		return;
-	destroy_event(pair->begin);
-	destroy_event(pair->end);
+	destroy_event(pair->marks.begin);
+	destroy_event(pair->marks.end);
 	*pair = (struct measure_pair){.state = FREE};
 }
 
 static void forget_context(struct context *c)
 {
 	atomic_fetch_sub(&state.under_way, c->under_way);
-	destroy_event(c->base);
+	destroy_event(c->clock.base);
 	for (unsigned i = 0; i < PAIRS; i++)
 		forget_pair(&c->pair[i]);
 	c->handle = NULL;
 	c->broken = false;
-	c->base = NULL;
-	c->offset = c->offset_at = c->offset_before = 0;
+	c->clock = (struct measure_clock){0};
 	c->under_way = 0;
 }
 
@@ -255,9 +205,11 @@ static struct measure_pair *take_pair(struct context *c)
 		struct measure_pair *pair = &c->pair[i];
 
 		if (pair->state != FREE &&
-		    (pair->state != KEPT || now - pair->begun_ns < KEPT_NS))
+		    (pair->state != KEPT ||
+		     now - pair->marks.begun_ns < KEPT_NS))
 			continue;
-		if (!make_event(&pair->begin) || !make_event(&pair->end))
+		if (!make_event(&pair->marks.begin) ||
+		    !make_event(&pair->marks.end))
 			return NULL;
 		pair->context = c;
 		pair->state = BEGUN;
@@ -307,9 +259,9 @@ static struct measure_pair *begin_pair(struct measure_pair *pair,
 {
 	if (!pair)
 		return NULL;
-	pair->begun_ns = gk_mono_ns();
-	if (record(pair->begin, stream, per_thread)) {
-		pair->called_ns = gk_mono_ns();
+	pair->marks.begun_ns = gk_mono_ns();
+	if (record(pair->marks.begin, stream, per_thread)) {
+		pair->marks.called_ns = gk_mono_ns();
 		return pair;
 	}
 	measure_drop(pair);
@@ -344,7 +296,7 @@ void measure_drop(struct measure_pair *pair)
 
 uint64_t measure_keep(struct measure_pair *pair)
 {
-	uint64_t kept = pair->begun_ns;
+	uint64_t kept = pair->marks.begun_ns;
 
 	lock_own();
 	if (pair->state == BEGUN)
@@ -360,7 +312,7 @@ bool measure_found(struct measure_pair *pair, uint64_t kept)
 	bool found;
 
 	lock_own();
-	found = pair->state == KEPT && pair->begun_ns == kept;
+	found = pair->state == KEPT && pair->marks.begun_ns == kept;
 	if (found)
 		pair->state = BEGUN;
 	own_unlock(&state.lock);
@@ -370,7 +322,7 @@ bool measure_found(struct measure_pair *pair, uint64_t kept)
 bool measure_end(struct measure_pair *pair, CUstream stream, bool per_thread,
 		 const struct measured *what)
 {
-	bool recorded = record(pair->end, stream, per_thread);
+	bool recorded = record(pair->marks.end, stream, per_thread);
 
 	lock_own();
 	recorded = recorded && pair->state == BEGUN;
@@ -388,89 +340,6 @@ bool measure_end(struct measure_pair *pair, CUstream stream, bool per_thread,
 
 /* ---- what came of it ---- */
 
-static bool read_elapsed(CUevent from, CUevent to, int64_t *ret_ns)
-{
-	__typeof__(cuEventElapsedTime) *call = REAL(cuEventElapsedTime_v2)
-						   ? REAL(cuEventElapsedTime_v2)
-						   : REAL(cuEventElapsedTime);
-	float ms;
-
-	if (call(&ms, from, to))
-		return false;
-	*ret_ns = (int64_t)((double)ms * (double)GK_NS_PER_MS);
-	return true;
-}
-
-static void swap_events(CUevent *a, CUevent *b)
-{
-	CUevent was = *a;
-
-	*a = *b;
-	*b = was;
-}
-
-/* The pair's first event becomes the one from which all are measured. */
-static void set_base(struct context *c, struct measure_pair *pair,
-		     int64_t offset)
-{
-	int64_t moved = offset - c->offset;
-
-	if (c->base)
-		c->offset_before += moved;
-	else
-		c->offset_before = offset;
-	c->offset = offset;
-	c->based_ns = pair->begun_ns;
-	swap_events(&c->base, &pair->begin);
-}
-
-/*
- * Clocks drift apart: the latest offset of this stretch of time or of the one
- * before is taken.
- */
-static int64_t learn_offset(struct context *c, int64_t found, int64_t now)
-{
-	if (now - c->offset_at > (int64_t)CLOCK_NS) {
-		c->offset_before = c->offset;
-		c->offset = found;
-		c->offset_at = now;
-	} else if (found > c->offset) {
-		c->offset = found;
-	}
-	return c->offset > c->offset_before ? c->offset : c->offset_before;
-}
-
-/*
- * When the pair's work ran. A launch cannot have begun before it was called,
- * however early the idle stream came to the event before it.
- */
-static bool read_interval(struct context *c, struct measure_pair *pair,
-			  uint64_t now, uint64_t *ret_begin, uint64_t *ret_end)
-{
-	int64_t from = 0, length, begin, end, called;
-
-	if (!read_elapsed(pair->begin, pair->end, &length))
-		return false;
-	if (c->base && !read_elapsed(c->base, pair->begin, &from))
-		return false;
-	begin =
-	    from + (c->base ? learn_offset(c, (int64_t)pair->begun_ns - from,
-					   (int64_t)now)
-			    : (int64_t)pair->begun_ns);
-	if (!c->base || now - c->based_ns > BASE_NS)
-		set_base(c, pair, begin);
-	end = begin + length;
-	if (end > (int64_t)now) {
-		begin -= end - (int64_t)now;
-		end = (int64_t)now;
-	}
-	called = (int64_t)pair->called_ns;
-	*ret_begin =
-	    (uint64_t)(begin < called && called < end ? called : begin);
-	*ret_end = (uint64_t)end;
-	return true;
-}
-
 static void finish_pair(struct context *c, struct measure_pair *pair)
 {
 	pair->state = FREE;
@@ -482,7 +351,7 @@ static void finish_pair(struct context *c, struct measure_pair *pair)
 static bool is_over(struct context *c, struct measure_pair *pair,
 		    uint64_t *ret_begin, uint64_t *ret_end)
 {
-	CUresult r = REAL(cuEventQuery)(pair->end);
+	CUresult r = REAL(cuEventQuery)(pair->marks.end);
 	bool known = false;
 
 	if (r == CUDA_ERROR_NOT_READY)
@@ -490,8 +359,8 @@ static bool is_over(struct context *c, struct measure_pair *pair,
 	if (r)
 		c->broken = true; /* of no use any more */
 	else
-		known =
-		    read_interval(c, pair, gk_mono_ns(), ret_begin, ret_end);
+		known = measure_clock_read(&c->clock, &pair->marks,
+					   gk_mono_ns(), ret_begin, ret_end);
 	finish_pair(c, pair);
 	return known;
 }
@@ -505,7 +374,7 @@ void measure_poll(void (*done)(const struct measured *what, uint64_t begin_ns,
 	if (!atomic_load_explicit(&state.under_way, memory_order_relaxed) ||
 	    !try_own())
 		return;
-	exchange_mode(&mode);
+	measure_exchange_mode(&mode);
 	for (struct context *c = state.contexts; c; c = c->next)
 		for (unsigned i = 0; c->under_way && i < PAIRS; i++)
 			if (c->pair[i].state == UNDER_WAY &&

@@ -15,12 +15,14 @@
  */
 #include "limit/preload/throttle.h"
 #include "base/clock.h"
+#include "limit/pace.h"
 #include "limit/preload/driver.h"
+#include "limit/preload/judge.h"
 #include "limit/preload/limited.h"
 #include "limit/preload/measure.h"
 #include "limit/preload/partners.h"
 #include "limit/preload/place.h"
-#include "limit/pace.h"
+#include "limit/preload/turn.h"
 #include "limit/share.h"
 #include "limit/work.h"
 
@@ -36,15 +38,8 @@ enum { ADVANCE_LAUNCHES = 512, SAMPLE_SHORT = 8 };
  */
 enum { ADVANCE_PART = 32 };
 
-/* Shorter work is measured by stretches, and singly not always. */
-#define SHORT_NS (50 * GK_NS_PER_US)
-
-/*
- * Who launches short work and has to wait does so until this much is saved, in
- * time of the clock: several launches then follow each other as they would
- * without a limit. Above the other there is time enough to be relaxed.
- */
-#define STRETCH_NS (GKL_SHARE_SAVED_NS * 3 / 4)
+/* With more saved than this, in time of the clock, there is time enough to be
+ * relaxed. */
 #define RELAXED_NS (GKL_SHARE_SAVED_NS / 4)
 
 /* What is taken for work that nobody knows, until it is known. */
@@ -56,30 +51,6 @@ enum { ADVANCE_PART = 32 };
  * first: that must have an end.
  */
 #define TAKEN_NS (25 * GK_NS_PER_MS)
-
-/*
- * What a kernel has to pay, at most, that waited for another device: a part of
- * what it waited would make the next wait longer than this one, when shares are
- * small.
- */
-#define WAITED_NS (25 * GK_NS_PER_MS)
-
-/* A launch waits so long, at most, for what was launched before it to be known,
- * since that may wait for this one. */
-#define PATIENCE_NS (100 * GK_NS_PER_MS)
-
-/* Between two looks while waiting. */
-#define LOOK_FIRST_NS    (50 * GK_NS_PER_US)
-#define LOOK_PARTNERS_NS (150 * GK_NS_PER_US)
-#define LOOK_LAST_NS     (4 * GK_NS_PER_MS)
-
-/* How often a stretch may tell what was paid for it, and how many launches are
- * measured singly when one tells more. */
-enum { STRETCH_MOST = 2, DOUBTS = 64 };
-
-static struct gkl_work_table works;
-static _Atomic unsigned doubts;
-static _Atomic uint64_t withheld[GKL_DEVICES];
 
 /* What this thread has in advance, for launches in one context. */
 static _Thread_local struct {
@@ -98,206 +69,6 @@ static _Thread_local struct {
 	CUstream stream;
 	bool counted;
 } advance __attribute__((tls_model("initial-exec")));
-
-/* ---- what was measured ---- */
-
-/*
- * Answers what is to be paid for a launch that was measured by itself, and what
- * a stretch took for which nobody has paid, once the work is seen to have
- * become longer. What it waited for another device is not how long it takes.
- */
-static uint64_t judge_one(const struct place *p, const struct measured *what,
-			  uint64_t begin_ns, uint64_t end_ns, uint64_t covered)
-{
-	struct gkl_work_time time = {0};
-	unsigned waited;
-
-	gkl_work_find(&works, what->work, &time);
-	waited = partners_meet(p, begin_ns, end_ns, time.least_ns);
-	if (waited)
-		return covered > WAITED_NS ? WAITED_NS : covered;
-	gkl_work_learn(&works, what->work, end_ns - begin_ns, end_ns);
-	if (end_ns - begin_ns > STRETCH_MOST * what->usual_ns)
-		covered += atomic_exchange(&withheld[p->device], 0);
-	return covered;
-}
-
-/* Not if the last of the stretch was launched long before it came to its end.
- */
-static bool may_have_rested(const struct measured *what, uint64_t begin_ns,
-			    uint64_t end_ns)
-{
-	return end_ns < what->launched_ns + (end_ns - begin_ns) / 2;
-}
-
-/*
- * A stretch that is much longer than what was paid for it holds something else:
- * copies, calls of the host, waits for other streams. Or its work has become
- * longer: that is seen when the next launches are measured singly.
- */
-static uint64_t judge_stretch(const struct measured *what, uint64_t begin_ns,
-			      uint64_t end_ns, uint64_t covered)
-{
-	if (covered <= what->taken_ns)
-		return covered;
-	if (covered > STRETCH_MOST * what->taken_ns) {
-		atomic_store(&withheld[what->device], covered - what->taken_ns);
-		atomic_store_explicit(&doubts, DOUBTS, memory_order_relaxed);
-	} else if (!may_have_rested(what, begin_ns, end_ns)) {
-		return covered;
-	}
-	return what->taken_ns;
-}
-
-static bool take_doubt(void)
-{
-	unsigned left = atomic_load_explicit(&doubts, memory_order_relaxed);
-
-	/* Threads that come at once take one for all. */
-	if (left)
-		atomic_store_explicit(&doubts, left - 1, memory_order_relaxed);
-	return left != 0;
-}
-
-static void take_measure(const struct measured *what, uint64_t begin_ns,
-			 uint64_t end_ns)
-{
-	struct place p = {.group = limited(), .device = (unsigned)what->device};
-	uint64_t covered, paid;
-
-	if (!p.group)
-		return;
-	place_look_again(&p);
-	p.share = place_share(p.group, p.device);
-	covered = gkl_share_cover(p.share, begin_ns, end_ns);
-	gkl_pace_end(p.share, what->launched_ns);
-	if (what->launches == 1)
-		paid = judge_one(&p, what, begin_ns, end_ns, covered);
-	else
-		paid = covered = judge_stretch(what, begin_ns, end_ns, covered);
-	place_count_busy(&p, covered);
-	gkl_share_show(p.share, end_ns - covered, end_ns);
-	if (p.percent)
-		gkl_share_take(p.share, p.percent, p.now_ns,
-			       (int64_t)(paid - what->taken_ns));
-}
-
-void throttle_poll(void)
-{
-	measure_poll(take_measure);
-}
-
-void throttle_forget(CUcontext ctx)
-{
-	throttle_poll();
-	measure_forget(ctx);
-}
-
-void throttle_forget_device(CUdevice device)
-{
-	throttle_poll();
-	measure_forget_device(device);
-}
-
-/* What is not measured counts as what such work usually takes. */
-static void count_unmeasured(struct place *p, uint64_t ns)
-{
-	place_count_busy(p, ns);
-	gkl_share_show(p->share, p->now_ns, p->now_ns + ns);
-}
-
-/* ---- waiting ---- */
-
-static void rest(struct place *p, uint64_t ns, uint64_t *look_ns,
-		 uint64_t look_last_ns)
-{
-	struct gkl_policy_page *page = p->group->policy;
-	uint32_t version = gkl_policy_version(page);
-
-	gkl_policy_wait(page, version, ns < *look_ns ? ns : *look_ns);
-	if (*look_ns < look_last_ns)
-		*look_ns *= 2;
-	throttle_poll();
-	limited_wait_while_suspended();
-	place_look_again(p);
-}
-
-/*
- * What this process's launches under way usually take and was not taken for
- * them, as time of the clock. The process itself waits for it, others do not;
- * and not for ever: they may wait for what it is about to launch.
- */
-static uint64_t find_owed(const struct place *p, uint64_t since_ns)
-{
-	if (!p->percent || p->now_ns - since_ns > PATIENCE_NS)
-		return 0;
-	return measure_owed((int)p->device) * 100 / p->percent;
-}
-
-/* How long until the group has saved_ns here, and partners elsewhere. */
-static uint64_t find_wait(const struct place *p, uint64_t since_ns,
-			  uint64_t saved_ns)
-{
-	uint64_t own = gkl_share_wait(p->share, p->percent, p->now_ns,
-				      saved_ns + find_owed(p, since_ns));
-	uint64_t theirs = partners_wait(p, saved_ns);
-
-	return own > theirs ? own : theirs;
-}
-
-/* Who is waited for on another device goes on. */
-static void wait_for_share(struct place *p, uint64_t saved_ns)
-{
-	uint64_t look_ns = LOOK_FIRST_NS, since = p->now_ns, ns = 0;
-	bool waits = p->percent && find_wait(p, since, 0);
-
-	while (waits && p->percent && (ns = find_wait(p, since, saved_ns)) &&
-	       !partners_need(p, since)) {
-		gkl_share_want(p->share, p->now_ns);
-		rest(p, ns, &look_ns,
-		     partners_are(p) ? LOOK_PARTNERS_NS : LOOK_LAST_NS);
-	}
-	partners_let_in(p, waits && !ns, since);
-	gkl_share_let_in(p->share, since, p->now_ns);
-}
-
-/*
- * Work that nobody knows is launched once; the next waits until it is known, or
- * so long that it is known to be long.
- */
-static void wait_until_known(struct place *p, uint64_t work)
-{
-	uint64_t since = p->now_ns, look_ns = LOOK_FIRST_NS;
-	struct gkl_work_time time;
-
-	while (p->percent && measure_is_under_way(work) &&
-	       !gkl_work_find(&works, work, &time)) {
-		if (p->now_ns - since > PATIENCE_NS) {
-			gkl_work_learn(&works, work, p->now_ns - since,
-				       p->now_ns);
-			return;
-		}
-		rest(p, LOOK_LAST_NS, &look_ns, LOOK_LAST_NS);
-	}
-}
-
-/* Known to be short, each time. */
-static bool is_short(const struct gkl_work_time *time)
-{
-	return time->usual_ns && time->usual_ns < SHORT_NS && !time->most_ns;
-}
-
-static void wait_for_turn(struct place *p, uint64_t work)
-{
-	uint64_t before = p->now_ns;
-	struct gkl_work_time time = {0};
-
-	if (!gkl_work_find(&works, work, &time))
-		wait_until_known(p, work);
-	wait_for_share(p, is_short(&time) || partners_are(p) ? STRETCH_NS : 0);
-	if (p->now_ns != before)
-		place_count(p, GKL_THROTTLED_NS, p->now_ns - before);
-}
 
 /* ---- time taken in advance ---- */
 
@@ -330,8 +101,8 @@ static void settle_advance(struct gkl_group *group, uint64_t now_ns)
 		gkl_share_take(p.share, advance.percent, now_ns, -left);
 		advance.used_ns += (uint64_t)(advance.taken_ns - left);
 		if (!advance.counted)
-			count_unmeasured(&p,
-					 (uint64_t)(advance.taken_ns - left));
+			judge_count_unmeasured(
+			    &p, (uint64_t)(advance.taken_ns - left));
 	}
 	drop_stretch();
 	advance.ctx = NULL;
@@ -394,7 +165,7 @@ static bool pay_in_advance(struct throttle_launch *launch,
 	    advance.version != gkl_policy_version(group->policy))
 		return false;
 	if (advance.percent) {
-		if (!gkl_work_find(&works, work, &time) || time.most_ns ||
+		if (!gkl_work_find(&judge_works, work, &time) || time.most_ns ||
 		    advance.left_ns < (int64_t)time.usual_ns)
 			return false;
 		if (advance.pair && advance.stream != launch->stream)
@@ -430,7 +201,7 @@ static bool is_measured(const struct place *p, int64_t level, bool known,
 		return true;
 	if (is_relaxed(p, level))
 		return false;
-	return !is_short(time) || ++advance.short_ones % SAMPLE_SHORT == 0;
+	return !turn_is_short(time) || ++advance.short_ones % SAMPLE_SHORT == 0;
 }
 
 /* The launch is the first of a stretch; false: pay for it by itself. */
@@ -456,15 +227,15 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 			  CUcontext ctx, bool sample)
 {
 	struct gkl_work_time time = {UNKNOWN_NS, UNKNOWN_NS, 0};
-	bool known, doubted = take_doubt();
+	bool known, doubted = judge_take_doubt();
 	int64_t level;
 
-	wait_for_turn(p, launch->work);
+	turn_wait(p, launch->work);
 	if (!p->percent)
 		return;
-	known = gkl_work_find(&works, launch->work, &time);
+	known = gkl_work_find(&judge_works, launch->work, &time);
 	level = gkl_share_level(p->share, p->percent, p->now_ns);
-	if (!doubted && known && is_short(&time) && is_relaxed(p, level) &&
+	if (!doubted && known && turn_is_short(&time) && is_relaxed(p, level) &&
 	    ++advance.turns % SAMPLE_SHORT &&
 	    begin_stretch(launch, p, ctx, level))
 		return;
@@ -484,7 +255,7 @@ static void begin_limited(struct throttle_launch *launch, struct place *p,
 		       (int64_t)launch->taken_ns);
 	advance.used_ns += time.usual_ns;
 	if (!launch->pair)
-		count_unmeasured(p, launch->taken_ns);
+		judge_count_unmeasured(p, launch->taken_ns);
 	if (!doubted && !time.most_ns && is_relaxed(p, level))
 		take_advance(p, ctx, level);
 }
