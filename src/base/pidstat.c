@@ -83,6 +83,45 @@ int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat)
 	return read_pid_stat(proc, path, ret_stat);
 }
 
+/* The kernel hands out a line that fits at once, and ends no text with NUL. */
+static int reread(int fd, struct gk_pidstat *ret_stat)
+{
+	char line[1024];
+	ssize_t n;
+
+	do
+		n = pread(fd, line, sizeof line - 1, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return gk_err_from_errno(errno);
+	line[n] = '\0';
+	return n ? gk_pidstat_parse(line, ret_stat) : GK_ERR_NOT_FOUND;
+}
+
+int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
+			 struct gk_pidstat *ret_stat)
+{
+	char path[32];
+	int r = GK_ERR_NOT_FOUND;
+
+	if (*fd >= 0)
+		r = reread(*fd, ret_stat);
+	if (!r)
+		return 0;
+	if (*fd >= 0)
+		close(*fd);
+	snprintf(path, sizeof path, "%d/stat", (int)pid);
+	*fd = openat(proc, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (*fd < 0)
+		return gk_err_from_errno(errno);
+	r = reread(*fd, ret_stat);
+	if (r) {
+		close(*fd);
+		*fd = -1;
+	}
+	return r;
+}
+
 int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat)
 {
 	char path[32];

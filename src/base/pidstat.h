@@ -30,6 +30,15 @@ int gk_pidstat_parse(const char *line, struct gk_pidstat *ret_stat);
  */
 int gk_pidstat_read(int proc, pid_t pid, struct gk_pidstat *ret_stat);
 
+/*
+ * The same through a descriptor that the caller keeps between calls, half as
+ * dear: *fd is opened where it is -1 or its process is gone, and is -1 again
+ * after a failure. It never tells of a later process with that pid as if it
+ * were the one before. Only for the kernel's own /proc.
+ */
+int gk_pidstat_read_kept(int proc, pid_t pid, int *fd,
+			 struct gk_pidstat *ret_stat);
+
 /* The same under /proc, for callers that keep no descriptor of it. */
 int gk_pidstat_of(pid_t pid, struct gk_pidstat *ret_stat);
 

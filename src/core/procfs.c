@@ -21,10 +21,13 @@
 
 /* Longer command lines are cut: some programs put whole scripts there. */
 #define ARGS_MAX 65536
+/* Descriptors that are kept open in somebody's process, at most. */
+#define KEPT_MAX 64
 
 /* The facts of a process that the next snapshot compares with. */
 struct seen {
 	pid_t pid;
+	int stat_fd; /* -1: none is kept */
 	uint64_t start, ticks;
 	struct gk_procasked asked;
 	struct gk_procwords words;
@@ -39,6 +42,7 @@ struct gk_procfs {
 	struct seen *before, *now; /* in the order in which they were read */
 	size_t before_count, now_count, cap;
 	size_t next; /* of before: who is likely to be asked next */
+	size_t kept; /* descriptors, those of one being read included */
 	struct gk_users users;
 	char args[ARGS_MAX + 1];
 };
@@ -66,10 +70,21 @@ int gk_procfs_open(int dir, struct gk_procfs **ret_fs)
 	return 0;
 }
 
-static void forget_words(struct seen *seen, size_t count)
+static void drop_stat(struct gk_procfs *fs, int fd)
 {
-	for (size_t i = 0; i < count; i++)
-		gk_procwords_free(&seen[i].words);
+	if (fd < 0)
+		return;
+	close(fd);
+	fs->kept--;
+}
+
+static void forget_before(struct gk_procfs *fs)
+{
+	for (size_t i = 0; i < fs->before_count; i++) {
+		gk_procwords_free(&fs->before[i].words);
+		drop_stat(fs, fs->before[i].stat_fd);
+	}
+	fs->before_count = 0;
 }
 
 void gk_procfs_close(struct gk_procfs *fs)
@@ -79,7 +94,7 @@ void gk_procfs_close(struct gk_procfs *fs)
 	if (fs->own_dir)
 		close(fs->dir);
 	gk_users_free(&fs->users);
-	forget_words(fs->before, fs->before_count);
+	forget_before(fs);
 	free(fs->before);
 	free(fs->now);
 	free(fs);
@@ -92,8 +107,7 @@ int gk_procfs_dir(const struct gk_procfs *fs)
 
 void gk_procfs_forget(struct gk_procfs *fs)
 {
-	forget_words(fs->before, fs->before_count);
-	fs->before_count = 0;
+	forget_before(fs);
 }
 
 void gk_procfs_begin(struct gk_procfs *fs, uint64_t mono_ns, uint64_t boot_ns)
@@ -107,8 +121,8 @@ void gk_procfs_end(struct gk_procfs *fs)
 {
 	struct seen *swap = fs->before;
 
-	/* Processes that are still there have taken their words along. */
-	forget_words(fs->before, fs->before_count);
+	/* Processes that are still there have taken along what they keep. */
+	forget_before(fs);
 	fs->before = fs->now;
 	fs->before_count = fs->now_count;
 	fs->now = swap;
@@ -142,6 +156,7 @@ static struct seen *remember_process(struct gk_procfs *fs,
 	if (fs->now_count == fs->cap)
 		return NULL;
 	fs->now[fs->now_count] = (struct seen){.pid = st->pid,
+					       .stat_fd = -1,
 					       .start = st->start,
 					       .ticks = st->utime + st->stime,
 					       .asked = *asked};
@@ -149,19 +164,37 @@ static struct seen *remember_process(struct gk_procfs *fs,
 }
 
 /* Snapshots are read in the same order: looked for from the last one on. */
-static struct seen *recall_process(struct gk_procfs *fs,
-				   const struct gk_pidstat *st)
+static struct seen *recall_pid(struct gk_procfs *fs, pid_t pid)
 {
 	for (size_t n = 0; n < fs->before_count; n++) {
 		size_t i = (fs->next + n) % fs->before_count;
-		struct seen *seen = &fs->before[i];
 
-		if (seen->pid != st->pid)
+		if (fs->before[i].pid != pid)
 			continue;
 		fs->next = i + 1;
-		return seen->start == st->start ? seen : NULL;
+		return &fs->before[i];
 	}
 	return NULL;
+}
+
+/* Reads the line of a process, through the descriptor that before has kept; *fd
+ * is what is to be kept now. */
+static int read_stat(struct gk_procfs *fs, pid_t pid, struct seen *before,
+		     int *fd, struct gk_pidstat *ret_st)
+{
+	bool had = before && before->stat_fd >= 0;
+	int r;
+
+	*fd = -1;
+	if (!had && (!fs->own_dir || fs->kept == KEPT_MAX))
+		return gk_pidstat_read(fs->dir, pid, ret_st);
+	if (had) {
+		*fd = before->stat_fd;
+		before->stat_fd = -1;
+	}
+	r = gk_pidstat_read_kept(fs->dir, pid, fd, ret_st);
+	fs->kept += (*fd >= 0) - had;
+	return r;
 }
 
 /* Nanoseconds since the snapshot before; 0: there was none. */
@@ -316,14 +349,15 @@ static void read_asked(struct gk_procfs *fs, unsigned with,
 /* Where the words of the process are kept; NULL: nowhere. */
 static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 				      struct gk_arena *arena,
+				      struct seen *before, int stat_fd,
 				      const struct gk_pidstat *st,
 				      struct gk_process *p)
 {
-	struct seen *before, *now;
+	struct seen *now;
 	struct gk_procasked asked = {0};
 
-	make_list_room(fs); /* moves both lists, so before one is looked at */
-	before = recall_process(fs, st);
+	if (before && before->start != st->start)
+		before = NULL;
 	p->parent = st->ppid;
 	p->start_ticks = st->start;
 	p->state = st->state == 'Z' || st->state == 'X' ? GK_PROCESS_ZOMBIE
@@ -338,6 +372,10 @@ static struct gk_procwords *take_stat(struct gk_procfs *fs, unsigned with,
 	gk_procasked_stat(with, st, p);
 	read_asked(fs, with, arena, before, &asked, p);
 	now = remember_process(fs, st, &asked);
+	if (now)
+		now->stat_fd = stat_fd;
+	else
+		drop_stat(fs, stat_fd);
 	if (now && before) {
 		now->words = before->words;
 		before->words = (struct gk_procwords){0};
@@ -372,14 +410,17 @@ void gk_procfs_read(struct gk_procfs *fs, unsigned with, struct gk_arena *arena,
 {
 	struct gk_procwords *kept = NULL;
 	struct gk_pidstat st;
-	int r;
+	struct seen *before;
+	int r, stat_fd;
 
 	p->uid = (uid_t)-1;
 	p->user = p->name = p->command = p->container = p->pod = p->args = "";
 	gk_procasked_absent(with, GK_ABSENT_HIDDEN, p);
-	r = gk_pidstat_read(fs->dir, p->pid, &st);
+	make_list_room(fs); /* moves both lists, so before one is looked at */
+	before = recall_pid(fs, p->pid);
+	r = read_stat(fs, p->pid, before, &stat_fd, &st);
 	if (!r) {
-		kept = take_stat(fs, with, arena, &st, p);
+		kept = take_stat(fs, with, arena, before, stat_fd, &st, p);
 	} else if (r == GK_ERR_NOT_FOUND) {
 		p->state = GK_PROCESS_GONE;
 		set_absent(with, p, GK_ABSENT_HIDDEN);

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stddef.h>
 #include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 static void a_process_is_told_whole(void **state)
@@ -452,6 +454,97 @@ static void the_true_proc_knows_this_process(void **state)
 	assert_true(p.m[GK_PM_RUN_TIME].v < (int64_t)(600 * GK_NS_PER_S));
 }
 
+static int count_descriptors(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static struct gk_process look_at_true(struct gk_procfs *true_proc, pid_t pid)
+{
+	struct gk_process p = {.pid = pid};
+
+	gk_procfs_begin(true_proc, gk_mono_ns(), gk_boot_ns());
+	gk_procfs_read(true_proc, GK_WITHOUT_COMMANDS, &arena, &p);
+	gk_procfs_end(true_proc);
+	return p;
+}
+
+static pid_t start_sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void end_sleeper(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void a_kept_line_is_of_its_process_alone(void **state)
+{
+	struct gk_procfs *true_proc;
+	pid_t pid = start_sleeper();
+	int before;
+
+	(void)state;
+	assert_int_equal(gk_procfs_open(-1, &true_proc), 0);
+	before = count_descriptors();
+	for (int i = 0; i < 3; i++) {
+		struct gk_process p = look_at_true(true_proc, pid);
+
+		assert_int_equal(p.state, GK_PROCESS_RUNNING);
+		assert_int_equal(p.parent, getpid());
+		assert_int_equal(p.m[GK_PM_CPU].why,
+				 i ? GK_PRESENT : GK_ABSENT_ONE_SNAPSHOT);
+		assert_int_equal(count_descriptors(), before + 1);
+	}
+	end_sleeper(pid);
+	assert_int_equal(look_at_true(true_proc, pid).state, GK_PROCESS_GONE);
+	assert_int_equal(count_descriptors(), before);
+	gk_procfs_close(true_proc);
+}
+
+static void few_descriptors_are_kept(void **state)
+{
+	enum { SLEEPERS = 80, KEPT = 64 };
+	struct gk_procfs *true_proc;
+	pid_t pids[SLEEPERS];
+	int before;
+
+	(void)state;
+	for (int i = 0; i < SLEEPERS; i++)
+		pids[i] = start_sleeper();
+	assert_int_equal(gk_procfs_open(-1, &true_proc), 0);
+	before = count_descriptors();
+	for (int round = 0; round < 2; round++) {
+		gk_procfs_begin(true_proc, gk_mono_ns(), gk_boot_ns());
+		for (int i = 0; i < SLEEPERS; i++) {
+			struct gk_process p = {.pid = pids[i]};
+
+			gk_procfs_read(true_proc, GK_WITHOUT_COMMANDS, &arena,
+				       &p);
+			assert_int_equal(p.parent, getpid());
+		}
+		gk_procfs_end(true_proc);
+		assert_int_equal(count_descriptors(), before + KEPT);
+	}
+	for (int i = 0; i < SLEEPERS; i++)
+		end_sleeper(pids[i]);
+	gk_procfs_close(true_proc);
+	assert_int_equal(count_descriptors(), before - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +572,8 @@ int main(void)
 	    T(times_and_states_have_their_ends),
 	    T(the_snapshot_before_can_be_forgotten),
 	    T(the_true_proc_knows_this_process),
+	    T(a_kept_line_is_of_its_process_alone),
+	    T(few_descriptors_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
